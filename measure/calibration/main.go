@@ -28,6 +28,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
@@ -110,9 +111,9 @@ func (k kind) one(n int, seed uint64) (o outcome) {
 		future[i] = d.Y[at[i]]
 	}
 	train := gppl.Data{X: d.X.Slice(0, n), Y: d.Y[:n]}
-	var forecasts [3]*gppl.Mixture
+	var forecasts [3]*draws.Mixture
 	if !k.untrained {
-		var u *gppl.Uncertain
+		var u *draws.Uncertain
 		if forecasts[0], forecasts[1], u, err = k.forecast(train, d.X.Pick(at)); err != nil {
 			return outcome{err: err}
 		}
@@ -164,18 +165,18 @@ func (k kind) draw(n int, seed uint64) (gppl.Data, error) {
 }
 
 // known returns the forecast with the parameters that the series was drawn with; coefficients of a mean are unknown still.
-func (k kind) known(d gppl.Data, at gppl.Inputs, seed uint64) (*gppl.Mixture, error) {
+func (k kind) known(d gppl.Data, at gppl.Inputs, seed uint64) (*draws.Mixture, error) {
 	if k.nu > 0 {
 		return k.sampled(d, at, seed)
 	}
 	truth := k.truth
 	truth.Mean = k.family(d.X).Mean
 	condition := func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, d) }
-	return (&gppl.Uncertain{Models: []gppl.Model{truth}}).Predict(context.Background(), at, condition)
+	return (&draws.Uncertain{Models: []gppl.Model{truth}}).Predict(context.Background(), at, condition)
 }
 
 // forecast returns forecasts with known parameters and with uncertain ones.
-func (k kind) forecast(d gppl.Data, at gppl.Inputs) (known, averaged *gppl.Mixture, u *gppl.Uncertain, err error) {
+func (k kind) forecast(d gppl.Data, at gppl.Inputs) (known, averaged *draws.Mixture, u *draws.Uncertain, err error) {
 	ctx := context.Background()
 	start, err := auto.Fit(ctx, k.family(d.X), d, auto.Settings{})
 	if err != nil {
@@ -191,7 +192,7 @@ func (k kind) forecast(d gppl.Data, at gppl.Inputs) (known, averaged *gppl.Mixtu
 		if known, err = r.Predict(ctx, at); err != nil {
 			return nil, nil, nil, err
 		}
-		averaged, u, err = r.PredictUncertain(ctx, at, gppl.UncertainSettings{}, priors...)
+		averaged, u, err = r.PredictUncertain(ctx, at, draws.UncertainSettings{}, priors...)
 		return known, averaged, u, err
 	}
 	exact, err := gppl.NewExact(start.Model, d)
@@ -207,11 +208,11 @@ func (k kind) forecast(d gppl.Data, at gppl.Inputs) (known, averaged *gppl.Mixtu
 		return nil, nil, nil, err
 	}
 	condition := func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, d) }
-	learnt := &gppl.Uncertain{Models: []gppl.Model{r.Model}}
+	learnt := &draws.Uncertain{Models: []gppl.Model{r.Model}}
 	if known, err = learnt.Predict(ctx, at, condition); err != nil {
 		return nil, nil, nil, err
 	}
-	if u, err = gppl.NewUncertain(ctx, loss, r, gppl.UncertainSettings{}); err != nil {
+	if u, err = draws.NewUncertain(ctx, loss, r, draws.UncertainSettings{}); err != nil {
 		return nil, nil, nil, err
 	}
 	averaged, err = u.Predict(ctx, at, condition)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
 
 // The sampler's rounds: 400 states after 100 that are left out. f and the precisions forget in a few rounds, since no single
@@ -22,7 +23,7 @@ const (
 // sampled returns the forecast with the true parameters where the noise is Student-t, by a Gibbs sampler: with ε_i ~ N(0, σ²/λ_i)
 // and λ_i ~ Gamma(ν/2, ν/2) it draws f given the λ, and each λ_i given f from Gamma((ν+1)/2, (ν + ε_i²/σ²)/2). It takes n³/3 flops
 // a round.
-func (k kind) sampled(d gppl.Data, at gppl.Inputs, seed uint64) (*gppl.Mixture, error) {
+func (k kind) sampled(d gppl.Data, at gppl.Inputs, seed uint64) (*draws.Mixture, error) {
 	n, noise := d.Len(), k.truth.Noise
 	rnd := rand.New(rand.NewPCG(seed, 78))
 	kxx, kx := mat.NewDense(n, n, nil), mat.NewDense(n, at.Len(), nil)
@@ -38,7 +39,7 @@ func (k kind) sampled(d gppl.Data, at gppl.Inputs, seed uint64) (*gppl.Mixture, 
 	for i := range lambda {
 		lambda[i] = 1
 	}
-	forecast := &gppl.Mixture{}
+	forecast := &draws.Mixture{}
 	for round := range burnIn + states {
 		a := mat.NewSymDense(n, nil)
 		for i := range n {
@@ -78,7 +79,7 @@ func (k kind) sampled(d gppl.Data, at gppl.Inputs, seed uint64) (*gppl.Mixture, 
 }
 
 // predictState adds the forecast given the factor of one state, for several draws of the noise.
-func predictState(to *gppl.Mixture, chol *mat.Cholesky, kx *mat.Dense, y *mat.VecDense, prior []float64, k kind, rnd *rand.Rand) error {
+func predictState(to *draws.Mixture, chol *mat.Cholesky, kx *mat.Dense, y *mat.VecDense, prior []float64, k kind, rnd *rand.Rand) error {
 	var solved mat.Dense
 	if err := chol.SolveTo(&solved, kx); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -75,7 +76,7 @@ func of(p *gppl.Posterior) predictor {
 }
 
 // ofMixture wraps what predicts mixtures.
-func ofMixture(predict func(x gppl.Inputs) (*gppl.Mixture, error)) predictor {
+func ofMixture(predict func(x gppl.Inputs) (*draws.Mixture, error)) predictor {
 	return func(x gppl.Inputs) (forecast.Predictive, error) { return predict(x) }
 }
 

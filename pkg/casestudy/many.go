@@ -10,6 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -213,7 +214,7 @@ func Whole(ctx context.Context, scale Scale) (*viz.Figure, *viz.Table, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := gppl.Sample(ctx, loss, r, gppl.SampleSettings{Draws: scale.or(2000, 200), Seed: 16})
+	s, err := draws.Sample(ctx, loss, r, draws.SampleSettings{Draws: scale.or(2000, 200), Seed: 16})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -223,16 +224,16 @@ func Whole(ctx context.Context, scale Scale) (*viz.Figure, *viz.Table, error) {
 		t.Rows = append(t.Rows, []any{p.Name, m.Values()[i], r.Params[i].Value, p.Median, p.Lower, p.Upper, p.Mean, p.ImportanceMean, p.RHat, min(p.Bulk, p.Tail)})
 	}
 	const shown = 300 // draws
-	var draws []viz.Point
+	var drawn []viz.Point
 	for _, of := range s.Uncertain(shown).Models {
 		theta := of.Values()
-		draws = append(draws, viz.Point{X: theta[1], Y: theta[2]})
+		drawn = append(drawn, viz.Point{X: theta[1], Y: theta[2]})
 	}
 	figure, err := viz.Scatter(viz.ScatterOptions{
 		Frame: viz.Frame{Title: "The optimum is one point of many", XLabel: "lengthscale (in the unit of x)", YLabel: "noise variance (in the unit of y²)",
-			Caption: fmt.Sprintf("%d draws from the posterior, the optimum, and what the series was drawn with.", len(draws))},
+			Caption: fmt.Sprintf("%d draws from the posterior, the optimum, and what the series was drawn with.", len(drawn))},
 		LogX: true, LogY: true,
-		Groups: []viz.PointGroup{{Name: "draws", Points: draws, Hollow: true}, {Name: "optimum", Points: []viz.Point{{X: r.Params[1].Value, Y: r.Params[2].Value}}},
+		Groups: []viz.PointGroup{{Name: "draws", Points: drawn, Hollow: true}, {Name: "optimum", Points: []viz.Point{{X: r.Params[1].Value, Y: r.Params[2].Value}}},
 			{Name: "drawn with", Points: []viz.Point{{X: 4, Y: 0.25}}}},
 	})
 	return figure, t, err

@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -184,7 +185,7 @@ func Outliers(ctx context.Context, scale Scale) (*Study, *observe.Outliers, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	predict := ofMixture(func(x gppl.Inputs) (*gppl.Mixture, error) { return robust.Predict(ctx, x) })
+	predict := ofMixture(func(x gppl.Inputs) (*draws.Mixture, error) { return robust.Predict(ctx, x) })
 	if err := s.add("Student-t noise", robust.String(), predict); err != nil {
 		return nil, nil, err
 	}
@@ -328,12 +329,12 @@ func uncertainStudy(ctx context.Context, seed uint64, names []string) (*Study, e
 	if err := s.add(names[0], r.Model.String(), of(p)); err != nil {
 		return nil, err
 	}
-	u, err := gppl.NewUncertain(ctx, loss, r, gppl.UncertainSettings{})
+	u, err := draws.NewUncertain(ctx, loss, r, draws.UncertainSettings{})
 	if err != nil {
 		return nil, err
 	}
 	condition := func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, s.Train) }
-	predict := ofMixture(func(x gppl.Inputs) (*gppl.Mixture, error) { return u.Predict(ctx, x, condition) })
+	predict := ofMixture(func(x gppl.Inputs) (*draws.Mixture, error) { return u.Predict(ctx, x, condition) })
 	return s, s.add(names[1], u.String(), predict)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/population"
 )
 
 const (
@@ -38,14 +39,14 @@ type finishedTrial struct {
 	Told      *finishedTold `json:"told,omitempty"`
 }
 
-// finishedTold is a gppl.LogQuadratic, with all entries of its curvature.
+// finishedTold is a population.LogQuadratic, with all entries of its curvature.
 type finishedTold struct {
 	At        []float64 `json:"at"`
 	Gradient  []float64 `json:"gradient"`
 	Curvature []float64 `json:"curvature"`
 }
 
-func keptTold(q *gppl.LogQuadratic) *finishedTold {
+func keptTold(q *population.LogQuadratic) *finishedTold {
 	if q == nil {
 		return nil
 	}
@@ -58,11 +59,11 @@ func keptTold(q *gppl.LogQuadratic) *finishedTold {
 	return k
 }
 
-func (k *finishedTold) quadratic() *gppl.LogQuadratic {
+func (k *finishedTold) quadratic() *population.LogQuadratic {
 	if k == nil || len(k.At) != len(k.Gradient) || len(k.Curvature) != len(k.At)*len(k.At) {
 		return nil
 	}
-	q := &gppl.LogQuadratic{At: k.At, Gradient: k.Gradient, Curvature: &mat.SymDense{}}
+	q := &population.LogQuadratic{At: k.At, Gradient: k.Gradient, Curvature: &mat.SymDense{}}
 	if n := len(k.At); n > 0 {
 		q.Curvature = mat.NewSymDense(n, k.Curvature)
 	}

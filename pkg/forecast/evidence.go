@@ -9,6 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/curvature"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/population"
 )
 
 // beliefs are the priors of the trained parameters of a model, by their index: the weak one (Sigma 0: none), or the given one that replaces
@@ -197,7 +198,7 @@ func withBeliefs(l gppl.Loss, b beliefs) (gppl.Loss, error) {
 // above enough, the curvature is not computed, and each parameter costs ½log n too.
 //
 // told is what the likelihood alone tells of the parameters with priors; nil where the curvature is not computed.
-func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float64) (nats float64, laplace bool, told *gppl.LogQuadratic, err error) {
+func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float64) (nats float64, laplace bool, told *population.LogQuadratic, err error) {
 	params := l.Params()
 	slope := make([]float64, len(theta))
 	value, err := l.ValueGrad(slope, theta)
@@ -217,7 +218,7 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float6
 		}
 	}
 	if len(free) == 0 {
-		return value, true, &gppl.LogQuadratic{Curvature: &mat.SymDense{}}, nil
+		return value, true, &population.LogQuadratic{Curvature: &mat.SymDense{}}, nil
 	}
 	bic, least := value+0.5*float64(len(free))*math.Log(float64(n)), value
 	for _, c := range curvatures {
@@ -230,7 +231,7 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float6
 	if err != nil {
 		return bic, false, nil, nil
 	}
-	told = &gppl.LogQuadratic{Curvature: mat.NewSymDense(len(free), nil)}
+	told = &population.LogQuadratic{Curvature: mat.NewSymDense(len(free), nil)}
 	told.Curvature.CopySym(h)
 	for _, i := range free {
 		told.At, told.Gradient = append(told.At, math.Log(theta[i])), append(told.Gradient, slope[i]*theta[i])

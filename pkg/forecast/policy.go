@@ -12,6 +12,8 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
+	"github.com/projected-likelihood/gppl/pkg/gppl/population"
 )
 
 const (
@@ -57,9 +59,9 @@ type trial struct {
 	structure string                      // of its kind and terms
 	fix       func(gppl.Model) gppl.Model // of its proposal
 	model     gppl.Model
-	shape     float64            // of the likelihood of counts; 0 for none
-	score     float64            // negative log evidence of y, in nats; +Inf if it failed
-	told      *gppl.LogQuadratic // what the likelihood tells of the parameters with priors; nil if that is not known
+	shape     float64                  // of the likelihood of counts; 0 for none
+	score     float64                  // negative log evidence of y, in nats; +Inf if it failed
+	told      *population.LogQuadratic // what the likelihood tells of the parameters with priors; nil if that is not known
 }
 
 // fitPolicy finds structure and parameters. It tries noise alone, a smooth, a less smooth and a rough term, each with and without a
@@ -744,8 +746,8 @@ func (a *Analysis) addFixed(t *trial) {
 const (
 	// drawn is the number of observations up to which forecasts average over the parameters too.
 	drawn = 300
-	// draws is the number of importance-weighted draws of the parameters of one model; drawnModels of them are kept.
-	draws, drawnModels = 40, 10
+	// drawCount is the number of importance-weighted draws of the parameters of one model; drawnModels of them are kept.
+	drawCount, drawnModels = 40, 10
 	// worthDrawing is the weight in the average from which a model's parameters are drawn.
 	worthDrawing = 0.2
 )
@@ -770,7 +772,7 @@ func (p *policy) draw(m *member, t *trial) error {
 		return fmt.Errorf("forecast: %w", err)
 	}
 	r := &gppl.Result{Model: m.model, Starts: []gppl.StartResult{{Theta: m.model.Values()}}}
-	u, err := gppl.NewUncertain(p.ctx, loss, r, gppl.UncertainSettings{Draws: draws, Models: drawnModels, Seed: p.options.Seed + 1})
+	u, err := draws.NewUncertain(p.ctx, loss, r, draws.UncertainSettings{Draws: drawCount, Models: drawnModels, Seed: p.options.Seed + 1})
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/population"
 )
 
 // Shared is what the series of a panel have in common, as Share learns it: how often each structure of the automatic search describes them, and how
@@ -52,7 +53,7 @@ const (
 
 // Share learns the priors of a panel from its series (empirical Bayes). Each is searched as Fit does, without standard errors and forecasts; what
 // the structures of each search tell of their parameters, weighted by their posterior probabilities, becomes a prior for each structure
-// (gppl.LearnLogNormals), and all are searched once more with it. A structure of which few series tell keeps about the weak priors. Periods keep
+// (population.LearnLogNormals), and all are searched once more with it. A structure of which few series tell keeps about the weak priors. Periods keep
 // theirs, and a prior of Options.Priors has precedence. Several series are searched at a time; the result does not depend on how many. Series
 // that cannot be searched tell nothing. done, unless nil, is called after each search. The error is ctx's, or that fewer than two series tell anything.
 func Share(ctx context.Context, panel []Learning, done func(searches, of int)) (*Shared, error) {
@@ -90,7 +91,7 @@ type told struct {
 	fixed     bool    // it has a fixed share in a forecast
 	params    []string
 	weak      []gppl.LogNormal // as in Shared
-	quadratic gppl.LogQuadratic
+	quadratic population.LogQuadratic
 }
 
 // tell searches a series.
@@ -196,10 +197,10 @@ func (p *policy) shareableOf(of candidate, trend string, log bool, m gppl.Model,
 }
 
 // told returns what a quadratic in the logs of all parameters with priors tells of the shared ones, the others held.
-func (s shareable) told(q gppl.LogQuadratic) told {
+func (s shareable) told(q population.LogQuadratic) told {
 	n := len(s.own)
 	out := told{name: s.name, params: s.names, weak: slices.Clone(s.weak)}
-	out.quadratic = gppl.LogQuadratic{At: make([]float64, n), Gradient: make([]float64, n), Curvature: &mat.SymDense{}}
+	out.quadratic = population.LogQuadratic{At: make([]float64, n), Gradient: make([]float64, n), Curvature: &mat.SymDense{}}
 	if n > 0 {
 		out.quadratic.Curvature = mat.NewSymDense(n, nil)
 	}
@@ -241,7 +242,7 @@ func learnShared(all [][]told) *Shared {
 func structureOf(name string, of []told) SharedStructure {
 	out := SharedStructure{Name: name, Params: of[0].params, Fixed: of[0].fixed}
 	weak := make([]gppl.LogNormal, len(out.Params))
-	var quadratics []gppl.LogQuadratic
+	var quadratics []population.LogQuadratic
 	for _, t := range of {
 		if !slices.Equal(t.params, out.Params) { // a period that is fixed in some
 			continue
@@ -256,7 +257,7 @@ func structureOf(name string, of []told) SharedStructure {
 		weak[j].Mu, weak[j].Sigma = weak[j].Mu/out.Series, weak[j].Sigma/out.Series
 	}
 	if len(weak) > 0 {
-		out.Priors = gppl.LearnLogNormals(quadratics, weak)
+		out.Priors = population.LearnLogNormals(quadratics, weak)
 	}
 	return out
 }

@@ -166,7 +166,7 @@ func (l *ChannelLikelihood) paramsInUnits(channel []int) []Param {
 			size = slope
 		}
 		if unit := stat.StdDev(of[c], nil) / size; unit > 0 && isFinite(unit) {
-			params[i].Transform = inUnits(unit)
+			params[i].Transform = Units(unit)
 		}
 	}
 	return params

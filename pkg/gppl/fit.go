@@ -229,7 +229,7 @@ func newObjective(ctx context.Context, loss Loss, start []Param, s Settings) *ob
 			}
 		}
 	}
-	o.theta, o.through = values(o.params), rawTransforms(o.params)
+	o.theta, o.through = values(o.params), RawTransforms(o.params)
 	o.gradTheta = make([]float64, len(o.theta))
 	for i, p := range o.params {
 		if !p.IsFixed() {

@@ -28,8 +28,6 @@ const (
 	maxNewton = 12
 	// newtonSteps bounds the steps with one curvature.
 	newtonSteps = 4
-	// curvatureStep is the step of differences of gradients, in raw parameters.
-	curvatureStep = 1e-4
 )
 
 // curvatureAt is the curvature of the loss around a point, by central differences of
@@ -56,7 +54,7 @@ func (o *objective) newton() (score float64, ok bool) {
 		}
 		copy(grad, o.grad)
 		return o.value, nil
-	}, u, curvatureStep)
+	}, u, curvature.Step)
 	if err != nil {
 		return 0, false
 	}

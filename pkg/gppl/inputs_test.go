@@ -237,7 +237,6 @@ func TestNilArguments(t *testing.T) {
 		"NewMAP: the loss":                  func() { gppl.NewMAP(nil) },
 		"NewMAP: the loss ":                 func() { gppl.NewMAP((*gppl.Projected)(nil)) },
 		"Tie: the loss":                     func() { gppl.Tie(nil) },
-		"NewUncertain: the loss":            func() { gppl.NewUncertain(ctx, nil, nil, gppl.UncertainSettings{}) },
 	} {
 		func() {
 			defer func() {

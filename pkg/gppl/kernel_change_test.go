@@ -14,6 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
@@ -353,7 +354,7 @@ func TestChangePointUnits(t *testing.T) {
 		if err != nil || r.Status != gppl.Converged {
 			t.Fatalf("unit %v, origin %v: %v %v", unit, origin, r, err)
 		}
-		u, err := gppl.NewUncertain(t.Context(), l, r, gppl.UncertainSettings{Seed: 1})
+		u, err := draws.NewUncertain(t.Context(), l, r, draws.UncertainSettings{Seed: 1})
 		if err != nil || u.Fallback != "" {
 			t.Fatalf("unit %v, origin %v: %v %v", unit, origin, u, err)
 		}

@@ -165,12 +165,13 @@ type withPriors interface {
 }
 
 func (m *MAP) priorsAt(theta []float64) (log float64, priors []ParamPrior) {
-	log, priors = priorsAt(m.loss, theta)
+	log, priors = PriorsAt(m.loss, theta)
 	return log + m.LogPrior(theta), append(priors, m.Priors()...)
 }
 
-// priorsAt returns the log prior density of a loss at theta, and the priors.
-func priorsAt(l Loss, theta []float64) (log float64, priors []ParamPrior) {
+// PriorsAt returns the log prior density of a loss at theta, and the priors: those of NewMAP, also where it is tied. A loss without priors
+// has 0 and nil.
+func PriorsAt(l Loss, theta []float64) (log float64, priors []ParamPrior) {
 	if l, ok := l.(withPriors); ok {
 		return l.priorsAt(theta)
 	}
@@ -296,7 +297,7 @@ func (t *Tied) withoutEngine() (Loss, string) {
 func (t *Tied) priorsAt(theta []float64) (log float64, priors []ParamPrior) {
 	theta = slices.Clone(theta)
 	t.complete(theta)
-	return priorsAt(t.loss, theta)
+	return PriorsAt(t.loss, theta)
 }
 
 // leaders returns, for each parameter of a loss, the index of the one whose value it

@@ -14,18 +14,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
-// drawnSeries returns n regular observations, a unit apart, of an Ornstein–Uhlenbeck process with noise.
-func drawnSeries(tb testing.TB, rnd *rand.Rand, n int, variance, lengthscale, noise float64) gppl.Data {
-	tb.Helper()
-	x, y := make([]float64, n), make([]float64, n)
-	state, keep := math.Sqrt(variance)*rnd.NormFloat64(), math.Exp(-1/lengthscale)
-	for i := range x {
-		x[i], y[i] = float64(i), state+math.Sqrt(noise)*rnd.NormFloat64()
-		state = keep*state + math.Sqrt(variance*(1-keep*keep))*rnd.NormFloat64()
-	}
-	return must[gppl.Data](tb)(gppl.NewData(gppl.Scalars(x), y))
-}
-
 func panelLosses(t *testing.T, m gppl.Model, sizes ...int) (all []gppl.Loss) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for i, n := range sizes {
@@ -33,7 +21,7 @@ func panelLosses(t *testing.T, m gppl.Model, sizes ...int) (all []gppl.Loss) {
 		if i == 1 {
 			opts = append(opts, gppl.WithEngine(gppl.EngineDense))
 		}
-		all = append(all, must[*gppl.Exact](t)(gppl.NewExact(m, drawnSeries(t, rnd, n, 1, 4, 0.2), opts...)))
+		all = append(all, must[*gppl.Exact](t)(gppl.NewExact(m, gppltest.Series(t, rnd, n, 1, 4, 0.2), opts...)))
 	}
 	return all
 }
@@ -111,7 +99,7 @@ func TestPanelTraining(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.Laplace{Variance: 0.5, Lengthscale: 1}, Noise: 1}
 	var series []gppl.Data
 	for range 40 {
-		series = append(series, drawnSeries(t, rnd, 25, 1, 5, 0.2))
+		series = append(series, gppltest.Series(t, rnd, 25, 1, 5, 0.2))
 	}
 	likelihood := func(m gppl.Model, _ gppl.Data) (gppl.Loss, error) {
 		var all []gppl.Loss

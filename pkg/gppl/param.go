@@ -206,20 +206,20 @@ func values(params []Param) []float64 {
 	return theta
 }
 
-// inUnits is θ = unit·u: a parameter of any sign as training moves it.
-type inUnits float64
+// Units is θ = unit·u, the transform of a parameter of any sign as training moves it.
+type Units float64
 
-func (s inUnits) Natural(u float64) float64 { return float64(s) * u }
-func (s inUnits) Raw(theta float64) float64 { return theta / float64(s) }
-func (s inUnits) Slope(float64) float64     { return float64(s) }
-func (s inUnits) String() string            { return fmt.Sprintf("in units of %.3g", float64(s)) }
+func (s Units) Natural(u float64) float64 { return float64(s) * u }
+func (s Units) Raw(theta float64) float64 { return theta / float64(s) }
+func (s Units) Slope(float64) float64     { return float64(s) }
+func (s Units) String() string            { return fmt.Sprintf("in units of %.3g", float64(s)) }
 
-// rawTransforms returns the transforms between natural values and the raw ones that training
+// RawTransforms returns the transforms between natural values and the raw ones that Fit
 // moves: those of the parameters, but for places on the axis of x (change points, inducing
 // inputs), which are counted in the shortest lengthscale or period that the parameters have. A
 // step of one is then as large for them as it is for a logarithm, and a change of the unit of
 // x changes nothing: neither the path of the optimiser nor where its gradient is small.
-func rawTransforms(params []Param) []Transform {
+func RawTransforms(params []Param) []Transform {
 	shortest := math.Inf(1)
 	for _, p := range params {
 		if p.Unit == UnitX && p.IsScale() && p.Value > 0 {
@@ -229,7 +229,7 @@ func rawTransforms(params []Param) []Transform {
 	all := make([]Transform, len(params))
 	for i, p := range params {
 		if all[i] = transformOf(p); all[i] == (Free{}) && p.Unit == UnitX && !math.IsInf(shortest, 1) {
-			all[i] = inUnits(shortest)
+			all[i] = Units(shortest)
 		}
 	}
 	return all

@@ -127,7 +127,7 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 		}
 	}
 	r.Inducing = append(r.Inducing, win.Theta[hyper:]...)
-	r.LogPrior, r.Priors = priorsAt(o.loss, win.Theta)
+	r.LogPrior, r.Priors = PriorsAt(o.loss, win.Theta)
 	o.curvature(r, win)
 	if o.ctx.Err() == nil {
 		r.learnMean(o.loss, win.Theta)
@@ -261,7 +261,7 @@ func (o *objective) logCurvature(win StartResult) (h *mat.SymDense, first []floa
 	}
 	h, first, err := curvature.Hessian(func(grad, moved []float64) (float64, error) {
 		return o.logGradient(grad, win.Theta, moved)
-	}, make([]float64, len(o.trained)), curvatureStep)
+	}, make([]float64, len(o.trained)), curvature.Step)
 	return h, first, err == nil
 }
 
@@ -332,7 +332,7 @@ func (o *objective) logGradient(grad, theta, moved []float64) (value float64, er
 }
 
 // findUnits sets the units in which parameters are counted: 1 for logs or, for the log of a period of many cycles over the
-// range, a part of a cycle; for parameters of any sign such that curvatureStep is a thousandth of a standard error, given the
+// range, a part of a cycle; for parameters of any sign such that curvature.Step is a thousandth of a standard error, given the
 // other parameters, as it is about for logs. ok is false if the loss cannot be evaluated.
 func (o *objective) findUnits(theta []float64) (ok bool) {
 	o.units = dense.Resize(o.units, len(o.trained))
@@ -351,7 +351,7 @@ func (o *objective) findUnits(theta []float64) (ok bool) {
 		const tries, near, wider = 8, 3, 10
 		for range tries {
 			var slope [2]float64
-			for side, step := range [...]float64{curvatureStep, -curvatureStep} {
+			for side, step := range [...]float64{curvature.Step, -curvature.Step} {
 				moved[a] = step
 				if _, err := o.logGradient(grad, theta, moved); err != nil {
 					return false
@@ -359,12 +359,12 @@ func (o *objective) findUnits(theta []float64) (ok bool) {
 				slope[side] = grad[a]
 			}
 			moved[a] = 0
-			second := (slope[0] - slope[1]) / (2 * curvatureStep)
+			second := (slope[0] - slope[1]) / (2 * curvature.Step)
 			if !(second > 0) { // lost in rounding, or no minimum at this scale
 				o.units[a] *= wider
 				continue
 			}
-			const errors = 1e-3 / curvatureStep
+			const errors = 1e-3 / curvature.Step
 			unit := o.units[a] * errors / math.Sqrt(second)
 			done := unit < near*o.units[a] && near*unit > o.units[a]
 			if o.units[a] = unit; done {

@@ -2,6 +2,7 @@ package gppltest
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -88,4 +89,20 @@ func CheckLoss(t *testing.T, loss gppl.Loss) {
 			t.Errorf("%v: Model(theta) has %q = %v, want %v", loss, p.Name, p.Value, theta[i])
 		}
 	}
+}
+
+// Series returns n regular observations, a unit apart, of an Ornstein–Uhlenbeck process (gppl.Laplace) with noise.
+func Series(tb testing.TB, rnd *rand.Rand, n int, variance, lengthscale, noise float64) gppl.Data {
+	tb.Helper()
+	x, y := make([]float64, n), make([]float64, n)
+	state, keep := math.Sqrt(variance)*rnd.NormFloat64(), math.Exp(-1/lengthscale)
+	for i := range x {
+		x[i], y[i] = float64(i), state+math.Sqrt(noise)*rnd.NormFloat64()
+		state = keep*state + math.Sqrt(variance*(1-keep*keep))*rnd.NormFloat64()
+	}
+	d, err := gppl.NewData(gppl.Scalars(x), y)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return d
 }

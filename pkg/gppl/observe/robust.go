@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
 
 // RobustSettings configures FitRobust. The zero value is recommended.
@@ -294,13 +295,13 @@ const studentComponents = 64
 
 // Predict returns the distribution of a new observation at each x, tails included: a mixture
 // of Gaussians over quantiles of λ, each with the variance of f plus σ²/λ.
-func (r *Robust) Predict(ctx context.Context, x gppl.Inputs) (*gppl.Mixture, error) {
+func (r *Robust) Predict(ctx context.Context, x gppl.Inputs) (*draws.Mixture, error) {
 	return r.predict(ctx, x, []gppl.Model{r.Model}, studentComponents)
 }
 
 // PredictUncertain is Predict averaged over the kernel's parameters (NewUncertain) with the
 // given priors; weights and noise keep their learnt values.
-func (r *Robust) PredictUncertain(ctx context.Context, x gppl.Inputs, s gppl.UncertainSettings, priors ...gppl.ParamPrior) (*gppl.Mixture, *gppl.Uncertain, error) {
+func (r *Robust) PredictUncertain(ctx context.Context, x gppl.Inputs, s draws.UncertainSettings, priors ...gppl.ParamPrior) (*draws.Mixture, *draws.Uncertain, error) {
 	m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
 	exact, err := gppl.NewExact(m.Fix(gppl.NoiseName), d)
 	if err != nil {
@@ -314,7 +315,7 @@ func (r *Robust) PredictUncertain(ctx context.Context, x gppl.Inputs, s gppl.Unc
 	if err != nil {
 		return nil, nil, err
 	}
-	u, err := gppl.NewUncertain(ctx, loss, result, s)
+	u, err := draws.NewUncertain(ctx, loss, result, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -324,9 +325,9 @@ func (r *Robust) PredictUncertain(ctx context.Context, x gppl.Inputs, s gppl.Unc
 
 // predict averages over models with the kernels of those given, with so many components of
 // the noise in each.
-func (r *Robust) predict(ctx context.Context, x gppl.Inputs, models []gppl.Model, components int) (*gppl.Mixture, error) {
+func (r *Robust) predict(ctx context.Context, x gppl.Inputs, models []gppl.Model, components int) (*draws.Mixture, error) {
 	precisions, weights := r.noise().mixed(components)
-	mixture := &gppl.Mixture{}
+	mixture := &draws.Mixture{}
 	for _, of := range models {
 		m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
 		m.Kernel = of.Kernel

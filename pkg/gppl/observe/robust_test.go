@@ -14,6 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
@@ -171,7 +172,7 @@ func TestFitRobustNu(t *testing.T) {
 
 	// Over uncertain parameters of the kernel, bands are no narrower.
 	ahead := gppl.Scalars([]float64{x[n-1] + 3})
-	u, _, err := r.PredictUncertain(context.Background(), ahead, gppl.UncertainSettings{Draws: 64, Models: 16})
+	u, _, err := r.PredictUncertain(context.Background(), ahead, draws.UncertainSettings{Draws: 64, Models: 16})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
 
 // A Warp is a strictly increasing transformation z = g(y) of the observations that makes a
@@ -160,7 +161,7 @@ func LogJacobian(w Warp, y []float64) (sum float64) {
 
 // Warped is a forecast of y, derived from one of z = g(y).
 type Warped struct {
-	Of   *gppl.Mixture // of z
+	Of   *draws.Mixture // of z
 	Warp Warp
 }
 

@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
 func warped(w observe.Warp, mu, sd float64) observe.Warped {
-	return observe.Warped{Of: &gppl.Mixture{Weights: []float64{1}, Means: [][]float64{{mu}}, Variances: [][]float64{{sd * sd}}}, Warp: w}
+	return observe.Warped{Of: &draws.Mixture{Weights: []float64{1}, Means: [][]float64{{mu}}, Variances: [][]float64{{sd * sd}}}, Warp: w}
 }
 
 // boxCoxMean is (λ·sd)^p·∫ d^p·φ(a + d) dd, p = 1/λ: closed for p = 1 and 2, otherwise by Gauss–Legendre on pieces,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
@@ -51,7 +52,7 @@ func TestWarps(t *testing.T) {
 			}
 			// The density of a forecast integrates to one, and quantiles are where its
 			// integral says.
-			f := observe.Warped{Of: &gppl.Mixture{Weights: []float64{0.7, 0.3}, Means: [][]float64{{0.1}, {0.3}}, Variances: [][]float64{{0.04}, {0.01}}}, Warp: c.w}
+			f := observe.Warped{Of: &draws.Mixture{Weights: []float64{0.7, 0.3}, Means: [][]float64{{0.1}, {0.3}}, Variances: [][]float64{{0.04}, {0.01}}}, Warp: c.w}
 			density := func(z float64) float64 { // by the substitution y = g⁻¹(z)
 				y := c.w.Inverse(z)
 				return math.Exp(f.LogDensity([]float64{y})[0] - c.w.LogSlope(y))
@@ -95,7 +96,7 @@ func TestWarps(t *testing.T) {
 func TestWarpedLogNormal(t *testing.T) {
 	d := distuv.LogNormal{Mu: 0.4, Sigma: 0.8}
 	for _, w := range []observe.Warp{observe.LogWarp{}, observe.BoxCoxWarp{}} {
-		f := observe.Warped{Of: &gppl.Mixture{Weights: []float64{1}, Means: [][]float64{{0.4}}, Variances: [][]float64{{0.64}}}, Warp: w}
+		f := observe.Warped{Of: &draws.Mixture{Weights: []float64{1}, Means: [][]float64{{0.4}}, Variances: [][]float64{{0.64}}}, Warp: w}
 		near(t, "quantile", f.Quantile(0.975)[0], d.Quantile(0.975), 1e-9)
 		near(t, "mean", f.Mean()[0], d.Mean(), 1e-11)
 		near(t, "log density", f.LogDensity([]float64{2.2})[0], d.LogProb(2.2), 1e-12)
@@ -103,7 +104,7 @@ func TestWarpedLogNormal(t *testing.T) {
 			t.Errorf("log density at −1: %v", v)
 		}
 	}
-	if m := (observe.Warped{Of: &gppl.Mixture{Weights: []float64{1}, Means: [][]float64{{0}}, Variances: [][]float64{{1}}}, Warp: observe.BoxCoxWarp{Lambda: -1}}).Mean()[0]; !math.IsInf(m, 1) {
+	if m := (observe.Warped{Of: &draws.Mixture{Weights: []float64{1}, Means: [][]float64{{0}}, Variances: [][]float64{{1}}}, Warp: observe.BoxCoxWarp{Lambda: -1}}).Mean()[0]; !math.IsInf(m, 1) {
 		t.Errorf("the mean of a reciprocal normal is %v", m)
 	}
 }

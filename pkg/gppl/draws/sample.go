@@ -1,4 +1,4 @@
-package gppl
+package draws
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/nuts"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
 )
@@ -49,7 +50,7 @@ type Sampled struct {
 	Importance *Uncertain
 	Warnings   []string // why the draws may not be used as they are; nil if nothing speaks against them
 
-	loss Loss
+	loss gppl.Loss
 }
 
 // SampledParam is the posterior distribution of a parameter.
@@ -76,14 +77,16 @@ type SampledParam struct {
 // k̂ is good, has means more than a quarter of a standard deviation away.
 //
 // It is an error if ctx ends, if r does not belong to loss, if no parameter was trained, or if settings are out of range. It panics if loss is nil.
-func Sample(ctx context.Context, loss Loss, r *Result, s SampleSettings) (*Sampled, error) {
-	notNil("Sample", "the loss", loss)
+func Sample(ctx context.Context, loss gppl.Loss, r *gppl.Result, s SampleSettings) (*Sampled, error) {
+	if loss == nil {
+		panic("draws: Sample: the loss is nil")
+	}
 	if r == nil || len(r.Starts) <= r.Best {
-		return nil, errors.New("gppl: sampling needs a result of Fit")
+		return nil, errors.New("draws: sampling needs a result of Fit")
 	}
 	s.Chains, s.Warmup, s.Draws, s.Accept = cmp.Or(s.Chains, 4), cmp.Or(s.Warmup, 500), cmp.Or(s.Draws, 1000), cmp.Or(s.Accept, 0.8)
 	if s.Chains < 1 || s.Warmup < fewestDraws || s.Draws < fewestDraws || !(s.Accept > 0 && s.Accept < 1) {
-		return nil, fmt.Errorf("gppl: %d chains of %d and %d draws, acceptance %v: want at least 1 chain of %d and %d, and an acceptance between 0 and 1",
+		return nil, fmt.Errorf("draws: %d chains of %d and %d draws, acceptance %v: want at least 1 chain of %d and %d, and an acceptance between 0 and 1",
 			s.Chains, s.Warmup, s.Draws, s.Accept, fewestDraws, fewestDraws)
 	}
 	t, err := newTarget(loss, r)
@@ -91,7 +94,7 @@ func Sample(ctx context.Context, loss Loss, r *Result, s SampleSettings) (*Sampl
 		return nil, err
 	}
 	if len(t.free) == 0 {
-		return nil, errors.New("gppl: no parameter was trained: there is nothing to sample")
+		return nil, errors.New("draws: no parameter was trained: there is nothing to sample")
 	}
 	around, ok := t.laplace(ctx)
 	if !ok {
@@ -149,7 +152,7 @@ func (t *target) density(ctx context.Context) nuts.Density {
 	natural, theta := make([]float64, len(t.params)), make([]float64, len(t.params))
 	return func(grad, u []float64) float64 {
 		log := t.naturalTo(theta, u)
-		value, err := ValueGradContext(ctx, t.loss, natural, theta)
+		value, err := gppl.ValueGradContext(ctx, t.loss, natural, theta)
 		if err != nil {
 			return math.Inf(-1)
 		}
@@ -230,7 +233,7 @@ func meanSD(v []float64) (mean, sd float64) {
 // Uncertain returns as many of the draws as models, spread evenly over all, for forecasts that average over them (Uncertain.Predict). It panics if models is below 1.
 func (s *Sampled) Uncertain(models int) *Uncertain {
 	if models < 1 {
-		panic(fmt.Sprintf("gppl: Sampled.Uncertain: models = %d", models))
+		panic(fmt.Sprintf("draws: Sampled.Uncertain: models = %d", models))
 	}
 	all := slices.Concat(s.Draws...)
 	models = min(models, len(all))

@@ -1,4 +1,4 @@
-package gppl_test
+package draws_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
 
 // The whole posterior of three parameters that 30 observations determine badly, by Markov chains and by importance sampling.
@@ -33,7 +34,7 @@ func ExampleSample() {
 	if err != nil {
 		panic(err)
 	}
-	s, err := gppl.Sample(ctx, loss, r, gppl.SampleSettings{Seed: 1})
+	s, err := draws.Sample(ctx, loss, r, draws.SampleSettings{Seed: 1})
 	if err != nil {
 		panic(err)
 	}

@@ -1,4 +1,4 @@
-package gppl_test
+package population_test
 
 import (
 	"context"
@@ -12,13 +12,15 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+	"github.com/projected-likelihood/gppl/pkg/gppl/population"
 )
 
 // TestLearnLogNormals: EM ends at the maximum of the marginal posterior of μ and τ, which a grid finds by the formula for one parameter.
 func TestLearnLogNormals(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	weak := gppl.LogNormal{Mu: 1, Sigma: 2}
-	var all []gppl.LogQuadratic
+	var all []population.LogQuadratic
 	var z, v []float64
 	for range 30 {
 		precision := math.Exp(2 * rnd.NormFloat64())
@@ -26,7 +28,7 @@ func TestLearnLogNormals(t *testing.T) {
 		z, v = append(z, u), append(v, 1/precision)
 		away := min(1, 1/math.Sqrt(precision)) * rnd.NormFloat64() // from where it was taken
 		away = max(-1.5, min(away, 1.5))
-		all = append(all, gppl.LogQuadratic{At: []float64{u + away}, Gradient: []float64{precision * away}, Curvature: mat.NewSymDense(1, []float64{precision}), Weight: 1})
+		all = append(all, population.LogQuadratic{At: []float64{u + away}, Gradient: []float64{precision * away}, Curvature: mat.NewSymDense(1, []float64{precision}), Weight: 1})
 	}
 	half := 0.5 * weak.Sigma * weak.Sigma
 	cost := func(mu, tau2 float64) (c float64) {
@@ -44,7 +46,7 @@ func TestLearnLogNormals(t *testing.T) {
 			}
 		}
 	}
-	got := gppl.LearnLogNormals(all, []gppl.LogNormal{weak})[0]
+	got := population.LearnLogNormals(all, []gppl.LogNormal{weak})[0]
 	if math.Abs(got.Mu-mu) > 0.005 || !(got.Sigma > tau && got.Sigma < tau+0.05) {
 		t.Errorf("%v, the grid has μ = %v and τ = %v", got, mu, tau)
 	}
@@ -54,7 +56,7 @@ func TestLearnLogNormals(t *testing.T) {
 		all[i].At, all[i].Gradient = append(all[i].At, 3), append(all[i].Gradient, 0)
 		all[i].Curvature = mat.NewSymDense(2, []float64{p, 0, 0, -1})
 	}
-	both := gppl.LearnLogNormals(all, []gppl.LogNormal{weak, {Mu: 2, Sigma: 1.5}})
+	both := population.LearnLogNormals(all, []gppl.LogNormal{weak, {Mu: 2, Sigma: 1.5}})
 	if math.Abs(both[0].Mu-got.Mu) > 1e-6 || math.Abs(both[0].Sigma-got.Sigma) > 1e-6 {
 		t.Errorf("%v beside another parameter, %v alone", both[0], got)
 	}
@@ -62,8 +64,8 @@ func TestLearnLogNormals(t *testing.T) {
 		t.Errorf("%v, want the weak prior", both[1])
 	}
 	// A flat likelihood far away is believed no further than two from where it was taken.
-	far := []gppl.LogQuadratic{{At: []float64{0}, Gradient: []float64{1}, Curvature: mat.NewSymDense(1, []float64{1e-2}), Weight: 1e4}}
-	if p := gppl.LearnLogNormals(far, []gppl.LogNormal{{Mu: 0, Sigma: 1}})[0]; !(p.Mu > -2.1 && p.Mu < -0.5) {
+	far := []population.LogQuadratic{{At: []float64{0}, Gradient: []float64{1}, Curvature: mat.NewSymDense(1, []float64{1e-2}), Weight: 1e4}}
+	if p := population.LearnLogNormals(far, []gppl.LogNormal{{Mu: 0, Sigma: 1}})[0]; !(p.Mu > -2.1 && p.Mu < -0.5) {
 		t.Errorf("%v", p)
 	}
 }
@@ -77,7 +79,7 @@ func panelOf(t *testing.T, seed uint64, count, n, test int, mu [3]float64, tau f
 		for j := range theta {
 			theta[j] = math.Exp(mu[j] + tau*rnd.NormFloat64())
 		}
-		d := drawnSeries(t, rnd, n+test, theta[0], theta[1], theta[2])
+		d := gppltest.Series(t, rnd, n+test, theta[0], theta[1], theta[2])
 		pick := make([]int, n)
 		for i := range pick {
 			pick[i] = i
@@ -100,7 +102,7 @@ func TestLearnPriors(t *testing.T) {
 	}
 	ctx := context.Background()
 	settings := gppl.Settings{NoStandardErrors: true}
-	learnt := must[*gppl.Learnt](t)(gppl.LearnPriors(ctx, losses, weak, settings))
+	learnt := must[*population.Learnt](t)(population.LearnPriors(ctx, losses, weak, settings))
 	for j, p := range learnt.Priors {
 		if prior := p.Prior.(gppl.LogNormal); math.Abs(prior.Mu-mu[j]) > 0.35 || prior.Sigma > 0.9 {
 			t.Errorf("%v; it is log-normal(%.3g, 0.3)", p, mu[j])
@@ -117,7 +119,7 @@ func TestLearnPriors(t *testing.T) {
 		t.Errorf("the learnt prior gains %.1f ± %.1f nats over the weak one", gain, err)
 	}
 	before := runtime.GOMAXPROCS(1)
-	again := must[*gppl.Learnt](t)(gppl.LearnPriors(ctx, losses, weak, settings))
+	again := must[*population.Learnt](t)(population.LearnPriors(ctx, losses, weak, settings))
 	runtime.GOMAXPROCS(before)
 	if !slices.Equal(again.Priors, learnt.Priors) || again.Results[7].Value != learnt.Results[7].Value {
 		t.Errorf("on one processor %v, else %v", again.Priors, learnt.Priors)
@@ -137,26 +139,41 @@ func laterLog(t *testing.T, m gppl.Model, train, whole gppl.Data) float64 {
 }
 
 func TestLearnPriorsErrors(t *testing.T) {
-	losses := panelLosses(t, panelModel, 12, 25)
+	m := gppl.Model{Kernel: gppl.Laplace{Variance: 1.2, Lengthscale: 3}, Noise: 0.3, Mean: gppl.Intercept{}}
+	rnd := rand.New(rand.NewPCG(5, 6))
+	lossOf := func(m gppl.Model, n int) gppl.Loss {
+		return must[*gppl.Exact](t)(gppl.NewExact(m, gppltest.Series(t, rnd, n, 1, 4, 0.2)))
+	}
+	losses := []gppl.Loss{lossOf(m, 12), lossOf(m, 25)}
 	ctx := context.Background()
 	weak := []gppl.ParamPrior{{Name: gppl.NoiseName, Prior: gppl.LogNormal{Mu: -1, Sigma: 1}}, {Name: "variance", Prior: gppl.HalfNormal{Scale: 1}}}
-	learnt := must[*gppl.Learnt](t)(gppl.LearnPriors(ctx, losses, weak, gppl.Settings{}))
+	learnt := must[*population.Learnt](t)(population.LearnPriors(ctx, losses, weak, gppl.Settings{}))
 	if len(learnt.Priors) != 2 || learnt.Priors[0].Prior != (gppl.HalfNormal{Scale: 1}) {
 		t.Errorf("priors %v", learnt.Priors)
 	}
-	if _, err := gppl.LearnPriors(ctx, losses[:1], weak, gppl.Settings{}); err == nil || !strings.Contains(err.Error(), "two or more") {
+	if _, err := population.LearnPriors(ctx, losses[:1], weak, gppl.Settings{}); err == nil || !strings.Contains(err.Error(), "two or more") {
 		t.Errorf("one series: %v", err)
 	}
-	if _, err := gppl.LearnPriors(ctx, losses, []gppl.ParamPrior{{Name: "period", Prior: gppl.HalfNormal{Scale: 1}}}, gppl.Settings{}); err == nil {
+	if _, err := population.LearnPriors(ctx, losses, []gppl.ParamPrior{{Name: "period", Prior: gppl.HalfNormal{Scale: 1}}}, gppl.Settings{}); err == nil {
 		t.Error("no error for a prior of nothing")
 	}
-	other := panelLosses(t, gppl.Model{Kernel: gppl.White{Variance: 1}, Noise: 1}, 12)[0]
-	if _, err := gppl.LearnPriors(ctx, []gppl.Loss{losses[0], other}, []gppl.ParamPrior{{Name: "lengthscale", Prior: gppl.LogNormal{Mu: 1, Sigma: 1}}}, gppl.Settings{}); err == nil || !strings.Contains(err.Error(), "1 of 2") {
+	other := lossOf(gppl.Model{Kernel: gppl.White{Variance: 1}, Noise: 1}, 12)
+	if _, err := population.LearnPriors(ctx, []gppl.Loss{losses[0], other}, []gppl.ParamPrior{{Name: "lengthscale", Prior: gppl.LogNormal{Mu: 1, Sigma: 1}}}, gppl.Settings{}); err == nil || !strings.Contains(err.Error(), "1 of 2") {
 		t.Errorf("one series without the parameter: %v", err)
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := gppl.LearnPriors(ended, losses, weak, gppl.Settings{}); err != context.Canceled {
+	if _, err := population.LearnPriors(ended, losses, weak, gppl.Settings{}); err != context.Canceled {
 		t.Errorf("an ended context: %v", err)
+	}
+}
+
+func must[T any](tb testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return v
 	}
 }

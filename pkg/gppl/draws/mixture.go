@@ -1,4 +1,4 @@
-package gppl
+package draws
 
 import (
 	"fmt"
@@ -58,6 +58,8 @@ func (m *Mixture) Variance() []float64 {
 	})
 }
 
+const log2Pi = 1.8378770664093454835606594728112352797
+
 // normalCDF is Φ, with the digits of both tails.
 func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
@@ -65,7 +67,7 @@ func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 // distribution. It panics unless 0 < p < 1.
 func (m *Mixture) Quantile(p float64) []float64 {
 	if !(p > 0 && p < 1) {
-		panic(fmt.Sprintf("gppl: Mixture.Quantile: p = %v, want 0 < p < 1", p))
+		panic(fmt.Sprintf("draws: Mixture.Quantile: p = %v, want 0 < p < 1", p))
 	}
 	z := math.Sqrt2 * math.Erfinv(2*p-1)
 	return m.each(func(_ int, mu, sd []float64) float64 {
@@ -148,6 +150,6 @@ func meanAbs(mu, sd float64) float64 {
 
 func (m *Mixture) checkLen(y []float64) {
 	if len(y) != m.Len() {
-		panic(fmt.Sprintf("gppl: Mixture: len(y) = %d for %d inputs", len(y), m.Len()))
+		panic(fmt.Sprintf("draws: Mixture: len(y) = %d for %d inputs", len(y), m.Len()))
 	}
 }

@@ -1,4 +1,6 @@
-package gppl
+// Package population learns the prior that parameters have over many series of one kind (empirical Bayes). Where all parameters are the same,
+// gppl.NewPanel is their likelihood.
+package population
 
 import (
 	"context"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/curvature"
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // A LogQuadratic is a negative log likelihood to second order about At in u = log θ,
@@ -44,12 +47,12 @@ const (
 // variance that remains of μ. Series that tell nothing leave the weak prior as it is. Where a likelihood is not convex it tells nothing.
 // The order of the series determines the last digits. The time is that of some hundred Cholesky factors for each series. It panics if
 // sizes differ.
-func LearnLogNormals(series []LogQuadratic, weak []LogNormal) []LogNormal {
+func LearnLogNormals(series []LogQuadratic, weak []gppl.LogNormal) []gppl.LogNormal {
 	p := len(weak)
 	messages := make([]message, len(series))
 	for i, q := range series {
 		if len(q.At) != p || len(q.Gradient) != p || q.Curvature.SymmetricDim() != p {
-			panic(fmt.Sprintf("gppl: LearnLogNormals: series %d has %d, %d and %d parameters, and there are %d weak priors", i, len(q.At), len(q.Gradient), q.Curvature.SymmetricDim(), p))
+			panic(fmt.Sprintf("population: LearnLogNormals: series %d has %d, %d and %d parameters, and there are %d weak priors", i, len(q.At), len(q.Gradient), q.Curvature.SymmetricDim(), p))
 		}
 		messages[i] = q.message()
 	}
@@ -64,9 +67,9 @@ func LearnLogNormals(series []LogQuadratic, weak []LogNormal) []LogNormal {
 			break
 		}
 	}
-	out := make([]LogNormal, p)
+	out := make([]gppl.LogNormal, p)
 	for j, w := range weak {
-		out[j] = LogNormal{mu[j], math.Sqrt(tau2[j] + 1/(2/(w.Sigma*w.Sigma)+e.told[j]/tau2[j]))}
+		out[j] = gppl.LogNormal{Mu: mu[j], Sigma: math.Sqrt(tau2[j] + 1/(2/(w.Sigma*w.Sigma)+e.told[j]/tau2[j]))}
 	}
 	return out
 }
@@ -151,7 +154,7 @@ func (e *expectation) sum(all []message, mu, tau2 []float64) {
 }
 
 // maximise is the M-step. It returns the largest change.
-func (e *expectation) maximise(weak []LogNormal, mu, tau2 []float64) (change float64) {
+func (e *expectation) maximise(weak []gppl.LogNormal, mu, tau2 []float64) (change float64) {
 	for j, w := range weak {
 		half := 0.5 * w.Sigma * w.Sigma
 		next := (w.Mu/half + e.means[j]/tau2[j]) / (1/half + e.weight/tau2[j])
@@ -167,8 +170,8 @@ func (e *expectation) maximise(weak []LogNormal, mu, tau2 []float64) (change flo
 
 // Learnt is what LearnPriors learnt of a panel.
 type Learnt struct {
-	Priors  []ParamPrior // of the parameters of one series: those learnt, and the weak ones that are not log-normal
-	Results []*Result    // of each series, trained with them; nil where Errs says why
+	Priors  []gppl.ParamPrior // of the parameters of one series: those learnt, and the weak ones that are not log-normal
+	Results []*gppl.Result    // of each series, trained with them; nil where Errs says why
 	Errs    []error
 	Rounds  int // how often all series were trained
 }
@@ -188,12 +191,12 @@ const (
 // All series are trained with the weak priors (NewMAP), from their own values, and again with those learnt from them until these move by
 // less than a twentieth of their standard deviations. Several are trained at a time; the result does not depend on how many. Settings are those of Fit. The
 // error is ctx's, or that of weak priors which do not apply, or says that no two series could be trained. It panics if a loss is nil.
-func LearnPriors(ctx context.Context, losses []Loss, weak []ParamPrior, s Settings) (*Learnt, error) {
-	learnt := &Learnt{Results: make([]*Result, len(losses)), Errs: make([]error, len(losses))}
+func LearnPriors(ctx context.Context, losses []gppl.Loss, weak []gppl.ParamPrior, s gppl.Settings) (*Learnt, error) {
+	learnt := &Learnt{Results: make([]*gppl.Result, len(losses)), Errs: make([]error, len(losses))}
 	if len(losses) < 2 {
-		return nil, fmt.Errorf("gppl: a panel of %d series: what they have in common is learnt from two or more", len(losses))
+		return nil, fmt.Errorf("population: a panel of %d series: what they have in common is learnt from two or more", len(losses))
 	}
-	first, err := NewMAP(losses[0], weak...)
+	first, err := gppl.NewMAP(losses[0], weak...)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +218,7 @@ func LearnPriors(ctx context.Context, losses []Loss, weak []ParamPrior, s Settin
 			}
 		}
 		if len(told) < 2 {
-			return nil, fmt.Errorf("gppl: %d of %d series could be trained: %w", len(told), len(losses), errors.Join(learnt.Errs...))
+			return nil, fmt.Errorf("population: %d of %d series could be trained: %w", len(told), len(losses), errors.Join(learnt.Errs...))
 		}
 		if learnt.Rounds == mostPriorRounds || !learnt.update(LearnLogNormals(told, before)) {
 			break
@@ -225,9 +228,9 @@ func LearnPriors(ctx context.Context, losses []Loss, weak []ParamPrior, s Settin
 }
 
 // logNormals returns the log-normal priors.
-func (l *Learnt) logNormals() (all []LogNormal) {
+func (l *Learnt) logNormals() (all []gppl.LogNormal) {
 	for _, p := range l.Priors {
-		if prior, ok := p.Prior.(LogNormal); ok {
+		if prior, ok := p.Prior.(gppl.LogNormal); ok {
 			all = append(all, prior)
 		}
 	}
@@ -235,10 +238,10 @@ func (l *Learnt) logNormals() (all []LogNormal) {
 }
 
 // update replaces the log-normal priors, and reports whether one moved so far that training again is worth it. If none did, all stay.
-func (l *Learnt) update(next []LogNormal) (moved bool) {
+func (l *Learnt) update(next []gppl.LogNormal) (moved bool) {
 	priors, k := slices.Clone(l.Priors), 0
 	for j, p := range priors {
-		old, ok := p.Prior.(LogNormal)
+		old, ok := p.Prior.(gppl.LogNormal)
 		if !ok {
 			continue
 		}
@@ -253,8 +256,8 @@ func (l *Learnt) update(next []LogNormal) (moved bool) {
 }
 
 // train trains a series with the priors, from where it stands, and sets q to what it tells.
-func (l *Learnt) train(ctx context.Context, i int, loss Loss, s Settings, q **LogQuadratic) error {
-	posterior, err := NewMAP(loss, l.Priors...)
+func (l *Learnt) train(ctx context.Context, i int, loss gppl.Loss, s gppl.Settings, q **LogQuadratic) error {
+	posterior, err := gppl.NewMAP(loss, l.Priors...)
 	if err != nil {
 		return err
 	}
@@ -264,15 +267,15 @@ func (l *Learnt) train(ctx context.Context, i int, loss Loss, s Settings, q **Lo
 			start[j].Value = v
 		}
 	}
-	r, err := Fit(ctx, posterior, start, s)
+	r, err := gppl.Fit(ctx, posterior, start, s)
 	if err != nil {
 		return err
 	}
 	l.Results[i] = r
 	var free []int
 	for _, p := range l.Priors {
-		if _, ok := p.Prior.(LogNormal); ok {
-			free = append(free, slices.IndexFunc(start, func(q Param) bool { return q.Name == p.Name }))
+		if _, ok := p.Prior.(gppl.LogNormal); ok {
+			free = append(free, slices.IndexFunc(start, func(q gppl.Param) bool { return q.Name == p.Name }))
 		}
 	}
 	*q, err = quadraticOf(ctx, loss, r.Starts[r.Best].Theta, free)
@@ -280,7 +283,7 @@ func (l *Learnt) train(ctx context.Context, i int, loss Loss, s Settings, q **Lo
 }
 
 // quadraticOf returns a loss to second order in the logs of some parameters, the others held.
-func quadraticOf(ctx context.Context, loss Loss, theta []float64, free []int) (*LogQuadratic, error) {
+func quadraticOf(ctx context.Context, loss gppl.Loss, theta []float64, free []int) (*LogQuadratic, error) {
 	p := len(free)
 	q := &LogQuadratic{At: make([]float64, p), Gradient: make([]float64, p), Weight: 1}
 	at, all := slices.Clone(theta), make([]float64, len(theta))
@@ -288,7 +291,7 @@ func quadraticOf(ctx context.Context, loss Loss, theta []float64, free []int) (*
 		for a, i := range free {
 			at[i] = math.Exp(u[a])
 		}
-		value, err := ValueGradContext(ctx, loss, all, at)
+		value, err := gppl.ValueGradContext(ctx, loss, all, at)
 		for a, i := range free {
 			grad[a] = all[i] * at[i]
 		}
@@ -301,6 +304,6 @@ func quadraticOf(ctx context.Context, loss Loss, theta []float64, free []int) (*
 		return nil, err
 	}
 	var err error
-	q.Curvature, _, err = curvature.Hessian(gradient, q.At, curvatureStep)
+	q.Curvature, _, err = curvature.Hessian(gradient, q.At, curvature.Step)
 	return q, err
 }

@@ -1,4 +1,4 @@
-package gppl_test
+package draws_test
 
 import (
 	"context"
@@ -14,11 +14,13 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
+	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
 // sampledCase is the posterior of a lengthscale and a noise variance, given 50 observations and priors.
 func sampledCase(t *testing.T) (*gppl.MAP, *gppl.Result) {
-	d := drawnSeries(t, rand.New(rand.NewPCG(11, 1)), 50, 1, 4, 0.3)
+	d := gppltest.Series(t, rand.New(rand.NewPCG(11, 1)), 50, 1, 4, 0.3)
 	m := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 4}, Noise: 0.3}.Fix("variance")
 	loss := must[*gppl.MAP](t)(gppl.NewMAP(must[*gppl.Exact](t)(gppl.NewExact(m, d)),
 		gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 2, Scale: 6}}, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.HalfNormal{Scale: 1}}))
@@ -29,7 +31,7 @@ func sampledCase(t *testing.T) (*gppl.MAP, *gppl.Result) {
 func TestSample(t *testing.T) {
 	loss, r := sampledCase(t)
 	ctx := context.Background()
-	s := must[*gppl.Sampled](t)(gppl.Sample(ctx, loss, r, gppl.SampleSettings{Seed: 3}))
+	s := must[*draws.Sampled](t)(draws.Sample(ctx, loss, r, draws.SampleSettings{Seed: 3}))
 	if len(s.Warnings) > 0 || s.Importance.Fallback != "" || s.Divergent > 0 {
 		t.Errorf("%v", s)
 	}
@@ -80,7 +82,7 @@ func TestSample(t *testing.T) {
 		}
 	}
 	before := runtime.GOMAXPROCS(1)
-	again := must[*gppl.Sampled](t)(gppl.Sample(ctx, loss, r, gppl.SampleSettings{Seed: 3}))
+	again := must[*draws.Sampled](t)(draws.Sample(ctx, loss, r, draws.SampleSettings{Seed: 3}))
 	runtime.GOMAXPROCS(before)
 	if again.String() != s.String() || !slices.Equal(again.Draws[2][500], s.Draws[2][500]) {
 		t.Errorf("on one processor\n%v\nelse\n%v", again, s)
@@ -94,21 +96,21 @@ func TestSample(t *testing.T) {
 func TestSampleWarnings(t *testing.T) {
 	loss, r := sampledCase(t)
 	ctx := context.Background()
-	few := must[*gppl.Sampled](t)(gppl.Sample(ctx, loss, r, gppl.SampleSettings{Chains: 2, Warmup: 20, Draws: 20}))
+	few := must[*draws.Sampled](t)(draws.Sample(ctx, loss, r, draws.SampleSettings{Chains: 2, Warmup: 20, Draws: 20}))
 	if !strings.Contains(fmt.Sprint(few), "below 200; draw more") {
 		t.Errorf("%v", few)
 	}
-	for want, s := range map[string]gppl.SampleSettings{"acceptance 2": {Accept: 2}, "-1 chains": {Chains: -1}, "of 5 and": {Warmup: 5}} {
-		if _, err := gppl.Sample(ctx, loss, r, s); err == nil || !strings.Contains(err.Error(), want) {
+	for want, s := range map[string]draws.SampleSettings{"acceptance 2": {Accept: 2}, "-1 chains": {Chains: -1}, "of 5 and": {Warmup: 5}} {
+		if _, err := draws.Sample(ctx, loss, r, s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
-	if _, err := gppl.Sample(ctx, loss, nil, gppl.SampleSettings{}); err == nil {
+	if _, err := draws.Sample(ctx, loss, nil, draws.SampleSettings{}); err == nil {
 		t.Error("no error without a result")
 	}
 	ended, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := gppl.Sample(ended, loss, r, gppl.SampleSettings{}); err != context.Canceled {
+	if _, err := draws.Sample(ended, loss, r, draws.SampleSettings{}); err != context.Canceled {
 		t.Errorf("an ended context: %v", err)
 	}
 }
@@ -131,11 +133,11 @@ func TestSimulationBasedCalibration(t *testing.T) {
 			theta[j] = math.Exp(priors[name].Mu + priors[name].Sigma*rnd.NormFloat64())
 			list = append(list, gppl.ParamPrior{Name: name, Prior: priors[name]})
 		}
-		d := drawnSeries(t, rnd, n, theta[0], theta[1], theta[2])
+		d := gppltest.Series(t, rnd, n, theta[0], theta[1], theta[2])
 		m := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 3}, Noise: 0.3}
 		loss := must[*gppl.MAP](t)(gppl.NewMAP(must[*gppl.Exact](t)(gppl.NewExact(m, d)), list...))
 		r := must[*gppl.Result](t)(gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true}))
-		s := must[*gppl.Sampled](t)(gppl.Sample(ctx, loss, r, gppl.SampleSettings{Chains: 1, Warmup: 200, Draws: 6 * kept, Seed: uint64(sim)}))
+		s := must[*draws.Sampled](t)(draws.Sample(ctx, loss, r, draws.SampleSettings{Chains: 1, Warmup: 200, Draws: 6 * kept, Seed: uint64(sim)}))
 		for by, models := range map[string][]gppl.Model{"NUTS": s.Uncertain(kept).Models, "importance": thinned(s.Importance.Models, kept)} {
 			if len(models) < kept {
 				fallbacks++

@@ -1,4 +1,4 @@
-package gppl_test
+package draws_test
 
 import (
 	"context"
@@ -13,12 +13,13 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
 
-var _ forecast.Predictive = (*gppl.Mixture)(nil)
+var _ forecast.Predictive = (*draws.Mixture)(nil)
 
 func TestMixture(t *testing.T) {
-	m := &gppl.Mixture{
+	m := &draws.Mixture{
 		Weights:   []float64{0.5, 0.3, 0.2},
 		Means:     [][]float64{{0, 1, 2}, {3, 1, 2}, {-1, 1, 4}},
 		Variances: [][]float64{{1, 4, 0}, {0.25, 4, 0}, {9, 4, 0}},
@@ -66,7 +67,7 @@ func TestMixture(t *testing.T) {
 	}
 	near(t, "log density", log[0], math.Log(density), 1e-12)
 	near(t, "log density", log[1], distuv.Normal{Mu: 1, Sigma: 2}.LogProb(-2), 1e-12)
-	one := &gppl.Mixture{Weights: []float64{1}, Means: [][]float64{{1}}, Variances: [][]float64{{4}}}
+	one := &draws.Mixture{Weights: []float64{1}, Means: [][]float64{{1}}, Variances: [][]float64{{4}}}
 	near(t, "CRPS of one component", one.CRPS([]float64{2.5})[0], forecast.CRPS([]float64{2.5}, []float64{1}, []float64{4}), 1e-14)
 }
 
@@ -79,7 +80,7 @@ func near(t *testing.T, what string, got, want, tol float64) {
 
 // noiseOnly is white noise of an unknown variance, for which everything is known.
 func noiseOnly(t *testing.T, n int) (gppl.Model, gppl.Data, float64) {
-	data := randomData(t, n, 1, 3)
+	data := randomData(t, n, 3)
 	var square float64
 	for _, y := range data.Y {
 		square += y * y
@@ -105,12 +106,12 @@ func TestUncertainNoise(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
 			r := must[*gppl.Result](t)(gppl.Fit(ctx, c.loss, nil, gppl.Settings{}))
-			u := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, c.loss, r, gppl.UncertainSettings{Draws: 4000, Models: 1000, Seed: 1}))
+			u := must[*draws.Uncertain](t)(draws.NewUncertain(ctx, c.loss, r, draws.UncertainSettings{Draws: 4000, Models: 1000, Seed: 1}))
 			if u.Fallback != "" || !(u.K < 0.7) || u.Failed != 0 || len(u.Models) != 1000 || !strings.Contains(u.String(), "k̂") {
 				t.Fatalf("%v: %+v", u, u.Fallback)
 			}
 			condition := func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) }
-			f := must[*gppl.Mixture](t)(u.Predict(ctx, gppl.Scalars([]float64{100, 200}), condition))
+			f := must[*draws.Mixture](t)(u.Predict(ctx, gppl.Scalars([]float64{100, 200}), condition))
 			want := distuv.StudentsT{Sigma: math.Sqrt(c.scale), Nu: c.degrees}
 			for _, p := range []float64{0.75, 0.975, 0.995} {
 				got := f.Quantile(p)
@@ -123,7 +124,7 @@ func TestUncertainNoise(t *testing.T) {
 			if plug := math.Sqrt(r.Model.Noise) * distuv.UnitNormal.Quantile(0.995); plug > 0.9*f.Quantile(0.995)[0] {
 				t.Errorf("99 %% band of known parameters %v, of uncertain ones %v", plug, f.Quantile(0.995)[0])
 			}
-			again := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, c.loss, r, gppl.UncertainSettings{Draws: 4000, Models: 1000, Seed: 1}))
+			again := must[*draws.Uncertain](t)(draws.NewUncertain(ctx, c.loss, r, draws.UncertainSettings{Draws: 4000, Models: 1000, Seed: 1}))
 			if again.Models[7].Noise != u.Models[7].Noise || again.K != u.K {
 				t.Error("the same seed gives other draws")
 			}
@@ -133,13 +134,13 @@ func TestUncertainNoise(t *testing.T) {
 
 // TestUncertainLengthscale compares the mean of a parameter with quadrature.
 func TestUncertainLengthscale(t *testing.T) {
-	data := randomData(t, 40, 1, 9)
+	data := randomData(t, 40, 9)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.5}.Fix("variance", gppl.NoiseName)
 	exact := must[*gppl.Exact](t)(gppl.NewExact(m, data))
 	loss := must[*gppl.MAP](t)(gppl.NewMAP(exact, gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 4, Scale: 4}}))
 	ctx := context.Background()
 	r := must[*gppl.Result](t)(gppl.Fit(ctx, loss, nil, gppl.Settings{}))
-	u := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, loss, r, gppl.UncertainSettings{Draws: 2000, Models: 2000}))
+	u := must[*draws.Uncertain](t)(draws.NewUncertain(ctx, loss, r, draws.UncertainSettings{Draws: 2000, Models: 2000}))
 	if u.Fallback != "" {
 		t.Fatal(u)
 	}
@@ -170,41 +171,41 @@ func TestUncertainFallbacks(t *testing.T) {
 
 	fixed := must[*gppl.Exact](t)(gppl.NewExact(m.Fix(gppl.NoiseName), data))
 	rf := must[*gppl.Result](t)(gppl.Fit(ctx, fixed, nil, gppl.Settings{}))
-	if u := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, fixed, rf, gppl.UncertainSettings{})); len(u.Models) != 1 || !strings.Contains(u.Fallback, "no parameter was trained") {
+	if u := must[*draws.Uncertain](t)(draws.NewUncertain(ctx, fixed, rf, draws.UncertainSettings{})); len(u.Models) != 1 || !strings.Contains(u.Fallback, "no parameter was trained") {
 		t.Errorf("nothing trained: %v", u)
 	}
 	// A posterior that has next to nothing where the curvature was taken.
-	heavy := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, spike{exact, r.Model.Noise}, r, gppl.UncertainSettings{Draws: 1000}))
+	heavy := must[*draws.Uncertain](t)(draws.NewUncertain(ctx, spike{exact, r.Model.Noise}, r, draws.UncertainSettings{Draws: 1000}))
 	if len(heavy.Models) != 1 || !strings.Contains(heavy.Fallback, "cannot be trusted: k̂ stays above 0.7 (") || !(heavy.K > 0.7) {
 		t.Errorf("a narrow minimum: k̂ = %v, %v", heavy.K, heavy)
 	}
-	f := must[*gppl.Mixture](t)(heavy.Predict(ctx, gppl.Scalars([]float64{9}), func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) }))
+	f := must[*draws.Mixture](t)(heavy.Predict(ctx, gppl.Scalars([]float64{9}), func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) }))
 	_, v := must[*gppl.Posterior](t)(gppl.NewPosterior(r.Model, data)).Noisy(gppl.Scalars([]float64{9}))
 	if math.Abs(f.Variance()[0]-v[0]) > 1e-12 || len(f.Weights) != 1 {
 		t.Errorf("the fallback forecasts a variance of %v, the learnt model %v", f.Variance()[0], v[0])
 	}
 	// A maximum.
-	upside := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, negative{exact}, r, gppl.UncertainSettings{}))
+	upside := must[*draws.Uncertain](t)(draws.NewUncertain(ctx, negative{exact}, r, draws.UncertainSettings{}))
 	if !strings.Contains(upside.Fallback, "curvature") {
 		t.Errorf("at a maximum: %v", upside)
 	}
 
-	if _, err := gppl.NewUncertain(ctx, exact, nil, gppl.UncertainSettings{}); err == nil {
+	if _, err := draws.NewUncertain(ctx, exact, nil, draws.UncertainSettings{}); err == nil {
 		t.Error("no result: no error")
 	}
 	other := must[*gppl.Exact](t)(gppl.NewExact(gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, Noise: 1}, data))
-	if _, err := gppl.NewUncertain(ctx, other, r, gppl.UncertainSettings{}); err == nil || !strings.Contains(err.Error(), "3 parameters") {
+	if _, err := draws.NewUncertain(ctx, other, r, draws.UncertainSettings{}); err == nil || !strings.Contains(err.Error(), "3 parameters") {
 		t.Errorf("the result of another loss: %v", err)
 	}
-	if _, err := gppl.NewUncertain(ctx, exact, r, gppl.UncertainSettings{Draws: -1}); err == nil {
+	if _, err := draws.NewUncertain(ctx, exact, r, draws.UncertainSettings{Draws: -1}); err == nil {
 		t.Error("−1 draws: no error")
 	}
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := gppl.NewUncertain(cancelled, exact, r, gppl.UncertainSettings{}); !errors.Is(err, context.Canceled) {
+	if _, err := draws.NewUncertain(cancelled, exact, r, draws.UncertainSettings{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	u := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, exact, r, gppl.UncertainSettings{}))
+	u := must[*draws.Uncertain](t)(draws.NewUncertain(ctx, exact, r, draws.UncertainSettings{}))
 	if len(u.Models) != 64 {
 		t.Errorf("%d models by default", len(u.Models))
 	}
@@ -239,7 +240,7 @@ func TestUncertainSkewed(t *testing.T) {
 	exact := must[*gppl.Exact](t)(gppl.NewExact(m, data))
 	r := must[*gppl.Result](t)(gppl.Fit(ctx, exact, nil, gppl.Settings{}))
 	for right, adapted := range map[float64]bool{1: false, 4: false, 40: true} {
-		u := must[*gppl.Uncertain](t)(gppl.NewUncertain(ctx, skewed{exact, r.Model.Noise, right}, r, gppl.UncertainSettings{Draws: 2000, Models: 2000}))
+		u := must[*draws.Uncertain](t)(draws.NewUncertain(ctx, skewed{exact, r.Model.Noise, right}, r, draws.UncertainSettings{Draws: 2000, Models: 2000}))
 		if u.Fallback != "" || (u.Adapted > 0) != adapted || strings.Contains(u.String(), "adapted") != adapted {
 			t.Errorf("%v times as slowly: %v; adapted is to be %v", right, u, adapted)
 		}
@@ -287,9 +288,51 @@ func (l negative) ValueGrad(grad, theta []float64) (float64, error) {
 // TestMixtureWithoutVariance: a component without variance has the density of the limit of small variances.
 func TestMixtureWithoutVariance(t *testing.T) {
 	inf := math.Inf(1)
-	m := gppl.Mixture{Weights: []float64{0.5, 0.5, 0}, Means: [][]float64{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}}, Variances: [][]float64{{0, 0, 0}, {1, 0, 1}, {0, 0, 0}}}
+	m := draws.Mixture{Weights: []float64{0.5, 0.5, 0}, Means: [][]float64{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}}, Variances: [][]float64{{0, 0, 0}, {1, 0, 1}, {0, 0, 0}}}
 	got := m.LogDensity([]float64{1, 1.5, 3})
 	if got[0] != inf || got[1] != -inf || math.Abs(got[2]-(math.Log(0.5)-0.5*math.Log(2*math.Pi)-0.5)) > 1e-15 {
 		t.Errorf("log densities %v", got)
+	}
+}
+
+func must[T any](tb testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		tb.Helper()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		return v
+	}
+}
+
+// randomData returns a noisy sine at random places.
+func randomData(tb testing.TB, n int, seed uint64) gppl.Data {
+	tb.Helper()
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = 0.3 * float64(n) * rnd.Float64()
+	}
+	x[n-1] = x[0]
+	for i := range y {
+		y[i] = math.Sin(x[i]) + 0.4*rnd.NormFloat64()
+	}
+	return must[gppl.Data](tb)(gppl.NewData(gppl.Scalars(x), y))
+}
+
+// TestNilLoss: a loss that is nil is named in the panic.
+func TestNilLoss(t *testing.T) {
+	for want, f := range map[string]func(){
+		"draws: NewUncertain: the loss is nil": func() { draws.NewUncertain(context.Background(), nil, nil, draws.UncertainSettings{}) },
+		"draws: Sample: the loss is nil":       func() { draws.Sample(context.Background(), nil, nil, draws.SampleSettings{}) },
+	} {
+		func() {
+			defer func() {
+				if got := recover(); got != want {
+					t.Errorf("the panic says %v, want %q", got, want)
+				}
+			}()
+			f()
+		}()
 	}
 }

@@ -1,4 +1,6 @@
-package gppl
+// Package draws has the posterior distribution of the parameters of a model: draws around an optimum, weighted by importance (Uncertain),
+// those of the No-U-Turn sampler (Sample), and forecasts that average over either (Mixture).
+package draws
 
 import (
 	"context"
@@ -12,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/curvature"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
 )
 
@@ -32,7 +35,7 @@ type UncertainSettings struct {
 type Uncertain struct {
 	// Models are the models that forecasts average with equal weights; a draw with a
 	// large weight occurs more than once.
-	Models []Model
+	Models []gppl.Model
 	// K is the diagnostic k̂ of the importance weights: up to 0.7 the average can be
 	// trusted (Vehtari et al. 2024). It is NaN if there are no weights.
 	K float64
@@ -75,10 +78,12 @@ const adaptations = 3
 //
 // It is an error if ctx ends, if r does not belong to loss, or if settings are out of range.
 // It panics if loss is nil.
-func NewUncertain(ctx context.Context, loss Loss, r *Result, s UncertainSettings) (*Uncertain, error) {
-	notNil("NewUncertain", "the loss", loss)
+func NewUncertain(ctx context.Context, loss gppl.Loss, r *gppl.Result, s UncertainSettings) (*Uncertain, error) {
+	if loss == nil {
+		panic("draws: NewUncertain: the loss is nil")
+	}
 	if r == nil || len(r.Starts) <= r.Best {
-		return nil, errors.New("gppl: uncertain parameters need a result of Fit")
+		return nil, errors.New("draws: uncertain parameters need a result of Fit")
 	}
 	t, err := newTarget(loss, r)
 	if err != nil {
@@ -91,11 +96,11 @@ func NewUncertain(ctx context.Context, loss Loss, r *Result, s UncertainSettings
 		s.Models = 64
 	}
 	if s.Draws < psis.MinDraws || s.Models < 1 {
-		return nil, fmt.Errorf("gppl: %d draws and %d models: want at least %d and 1", s.Draws, s.Models, psis.MinDraws)
+		return nil, fmt.Errorf("draws: %d draws and %d models: want at least %d and 1", s.Draws, s.Models, psis.MinDraws)
 	}
 	u := &Uncertain{K: math.NaN(), ESS: math.NaN()}
 	alone := func(why string, args ...any) (*Uncertain, error) {
-		u.Models, u.Fallback = []Model{r.Model}, fmt.Sprintf(why, args...)+": the learnt parameters stand alone"
+		u.Models, u.Fallback = []gppl.Model{r.Model}, fmt.Sprintf(why, args...)+": the learnt parameters stand alone"
 		return u, nil
 	}
 	if len(t.free) == 0 {
@@ -157,7 +162,7 @@ func (u *Uncertain) String() string {
 //
 // It is called once for each different model, and nothing is kept. Errors are those of
 // condition and of Posterior.NoisyContext, with the model.
-func (u *Uncertain) Predict(ctx context.Context, x Inputs, condition func(Model) (*Posterior, error)) (*Mixture, error) {
+func (u *Uncertain) Predict(ctx context.Context, x gppl.Inputs, condition func(gppl.Model) (*gppl.Posterior, error)) (*Mixture, error) {
 	m := &Mixture{}
 	for i := 0; i < len(u.Models); {
 		same := 1 // resampled draws stand next to each other
@@ -167,7 +172,7 @@ func (u *Uncertain) Predict(ctx context.Context, x Inputs, condition func(Model)
 		}
 		p, err := condition(u.Models[i])
 		if err != nil {
-			return nil, fmt.Errorf("gppl: the forecast of %v: %w", u.Models[i], err)
+			return nil, fmt.Errorf("draws: the forecast of %v: %w", u.Models[i], err)
 		}
 		mean, variances, err := p.NoisyContext(ctx, x)
 		if err != nil {
@@ -182,38 +187,38 @@ func (u *Uncertain) Predict(ctx context.Context, x Inputs, condition func(Model)
 
 // target is the log posterior density in the raw values of the trained parameters.
 type target struct {
-	loss     Loss
-	params   []Param
-	through  []Transform // of each parameter, to the raw value u
-	free     []int       // indices of the parameters that are drawn
-	best     []float64   // natural values of all
-	raw      []float64   // of those that are drawn
-	jacobian []bool      // whether dθ/du counts
+	loss     gppl.Loss
+	params   []gppl.Param
+	through  []gppl.Transform // of each parameter, to the raw value u
+	free     []int            // indices of the parameters that are drawn
+	best     []float64        // natural values of all
+	raw      []float64        // of those that are drawn
+	jacobian []bool           // whether dθ/du counts
 }
 
-func newTarget(loss Loss, r *Result) (*target, error) {
+func newTarget(loss gppl.Loss, r *gppl.Result) (*target, error) {
 	theta := r.Starts[r.Best].Theta
 	t := &target{loss: loss, params: slices.Clone(loss.Params()), best: theta}
 	if len(t.params) != len(theta) {
-		return nil, fmt.Errorf("gppl: the result has %d parameters, %v has %d", len(theta), loss, len(t.params))
+		return nil, fmt.Errorf("draws: the result has %d parameters, %v has %d", len(theta), loss, len(t.params))
 	}
 	for i := range t.params {
 		t.params[i].Value = theta[i]
 	}
-	t.through = rawTransforms(t.params)
-	for i, p := range r.Params { // a step of curvatureStep is then a thousandth of a standard error
+	t.through = gppl.RawTransforms(t.params)
+	for i, p := range r.Params { // a step of curvature.Step is then a thousandth of a standard error
 		if se := p.StdErr(); !p.Param.IsScale() && se > 0 && !math.IsInf(se, 1) {
-			t.through[i] = inUnits(1e-3 / curvatureStep * se)
+			t.through[i] = gppl.Units(1e-3 / curvature.Step * se)
 		}
 	}
-	_, priors := priorsAt(loss, theta)
+	_, priors := gppl.PriorsAt(loss, theta)
 	for i, p := range t.params {
-		if p.IsFixed() || p.Role == RoleInput {
+		if p.IsFixed() || p.Role == gppl.RoleInput {
 			continue
 		}
 		t.free = append(t.free, i)
 		t.raw = append(t.raw, t.through[i].Raw(theta[i]))
-		t.jacobian = append(t.jacobian, slices.ContainsFunc(priors, func(q ParamPrior) bool { return q.Name == p.Name }))
+		t.jacobian = append(t.jacobian, slices.ContainsFunc(priors, func(q gppl.ParamPrior) bool { return q.Name == p.Name }))
 	}
 	return t, nil
 }
@@ -296,7 +301,7 @@ func (t *target) curvature(ctx context.Context, u []float64) (h *mat.SymDense, g
 			return 0, err
 		}
 		theta, _ := t.natural(at)
-		if _, err := ValueGradContext(ctx, t.loss, natural, theta); err != nil {
+		if _, err := gppl.ValueGradContext(ctx, t.loss, natural, theta); err != nil {
 			return 0, err
 		}
 		for b, i := range t.free {
@@ -304,7 +309,7 @@ func (t *target) curvature(ctx context.Context, u []float64) (h *mat.SymDense, g
 			grad.SetVec(b, grad.AtVec(b)+g[b]/evaluations)
 		}
 		return 0, nil // the values are not used
-	}, u, curvatureStep)
+	}, u, curvature.Step)
 	return h, grad, err == nil
 }
 
@@ -315,13 +320,13 @@ func (t *target) bend(j int, u float64) float64 {
 	}
 	transform := t.through[t.free[j]]
 	log := func(u float64) float64 { return math.Log(math.Abs(transform.Slope(u))) }
-	return (log(u+curvatureStep) - log(u-curvatureStep)) / (2 * curvatureStep)
+	return (log(u+curvature.Step) - log(u-curvature.Step)) / (2 * curvature.Step)
 }
 
 // log returns the log density at u, up to a constant; −Inf where the loss cannot be evaluated.
 func (t *target) log(ctx context.Context, u []float64) float64 {
 	theta, jacobian := t.natural(u)
-	value, err := ValueGradContext(ctx, t.loss, nil, theta)
+	value, err := gppl.ValueGradContext(ctx, t.loss, nil, theta)
 	if err != nil {
 		return math.Inf(-1)
 	}
