@@ -119,13 +119,13 @@ func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.Get()
 	if f.filter == nil {
 		f.filter = statespace.NewFilter(e.line.t, nil)
-		f.g = dense.New(e.line.columns.Cols, e.line.columns.Cols)
 	}
 	if f.engine != e {
 		f.filter.SetErrors(e.line.noise.known)
 		f.filter.SetScale(e.line.noise.scale)
-		f.short.of(e.line)
 	}
+	f.g = dense.Reshape(f.g, e.line.columns.Cols, e.line.columns.Cols) // as many as the mixed engine has now
+	f.short.of(e.line)
 	f.engine, f.model, f.kernel = e, m, m.kernel
 	f.filter.Ctx = m.ctx
 	if err := f.factorise(); err != nil {
@@ -257,11 +257,11 @@ func (s *stretch) of(l *line) {
 	}
 	if s.filter == nil {
 		s.filter = statespace.NewFilter(l.t[from:from+length], nil)
-		s.g = dense.New(l.columns.Cols, l.columns.Cols)
 	}
 	s.filter.SetErrors(part(l.noise.known))
 	s.filter.SetScale(part(l.noise.scale))
 	s.columns = dense.Rows(l.columns, from, length)
+	s.g = dense.Reshape(s.g, l.columns.Cols, l.columns.Cols)
 }
 
 // check compares the gradient in the components with a difference of values.

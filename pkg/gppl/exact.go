@@ -276,11 +276,12 @@ type Profile struct {
 
 // profiled is one part of the data, with working memory.
 type profiled struct {
-	data      Data
-	cov, work *dense.Lower
-	white     []float64
-	rows      rowNoise
-	diagonal  []float64
+	data         Data
+	cov, work    *dense.Lower
+	white        []float64
+	rows         rowNoise
+	diagonal     []float64
+	quad, logdet []float64 // at each noise variance
 }
 
 // NewProfile returns the profile of one likelihood, or of the sum of several of one family of models on parts of the data. It leaves out
@@ -293,7 +294,7 @@ func NewProfile(exact ...*Exact) *Profile {
 	for _, l := range exact {
 		n := l.data.Len()
 		p.n += float64(n)
-		p.parts = append(p.parts, profiled{l.data, dense.NewLower(n), dense.NewLower(n), make([]float64, n), l.data.rowNoise(), nil})
+		p.parts = append(p.parts, profiled{l.data, dense.NewLower(n), dense.NewLower(n), make([]float64, n), l.data.rowNoise(), nil, nil, nil})
 	}
 	return p
 }
@@ -321,8 +322,10 @@ func (p *Profile) NLL(nll, factors []float64, m Model, noises []float64, free bo
 			quad[i], logdet[i] = p.filter(theta, noise, free)
 		}
 	} else {
+		parallel.For(len(p.parts), func(i int) { p.parts[i].set(m.Kernel, noises) })
 		for i := range p.parts {
-			p.parts[i].add(quad, logdet, m.Kernel, noises)
+			dense.Add(quad, p.parts[i].quad)
+			dense.Add(logdet, p.parts[i].logdet)
 		}
 	}
 	for i := range noises {
@@ -380,8 +383,9 @@ func (p *Profile) filter(theta []float64, noise float64, free bool) (quad, logde
 	return quad, 2*once - p.n*log2Pi - quad
 }
 
-// add adds Q and log|B| of one part of the data for each noise variance.
-func (p *profiled) add(quad, logdet []float64, k Kernel, noises []float64) {
+// set sets Q and log|B| of one part of the data for each noise variance.
+func (p *profiled) set(k Kernel, noises []float64) {
+	p.quad, p.logdet = dense.Resize(p.quad, len(noises)), dense.Resize(p.logdet, len(noises))
 	fillGram(p.cov, p.data.X, k, 0)
 	for i, noise := range noises {
 		noise += Nugget(k)
@@ -389,13 +393,13 @@ func (p *profiled) add(quad, logdet []float64, k Kernel, noises []float64) {
 		p.work.AddDiagonal(p.rows.matrixNoise(noise))
 		p.diagonal = p.rows.add(p.work, p.diagonal, p.data.Len(), noise)
 		if p.work.Cholesky() != nil {
-			quad[i], logdet[i] = math.Inf(1), math.Inf(1)
+			p.quad[i], p.logdet[i] = math.Inf(1), math.Inf(1)
 			continue
 		}
 		copy(p.white, p.data.Y)
 		p.work.SolveL(dense.AsColumn(p.white))
-		quad[i] += blas64.Dot(dense.Vec(p.white), dense.Vec(p.white))
-		logdet[i] += p.work.LogDet()
+		p.quad[i] = blas64.Dot(dense.Vec(p.white), dense.Vec(p.white))
+		p.logdet[i] = p.work.LogDet()
 	}
 }
 

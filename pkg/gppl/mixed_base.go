@@ -102,12 +102,14 @@ func (e *mixedExact) baseForecast(b *mixedBase, d *division) (which int, f forec
 func (f *mixedFactor) fillLine() {
 	b, own := &f.base, f.engine.line
 	wide := f.Columns() + f.Shift + own.columns.Cols
-	if b.made != f.which || b.line.columns.Cols != wide || b.line.unread != f.Shift {
+	if b.made != f.which {
 		b.made, b.line = f.which, new(line)
 		*b.line = *own
-		b.line.columns, b.line.unread, b.line.y = dense.New(len(own.t), wide), f.Shift, nil
+		b.line.columns, b.line.y = blas64.General{}, nil
 		b.engine = bases[f.which](b.line)
 	}
+	// Another number of harmonics is no reason for new memory.
+	b.line.columns, b.line.unread = dense.Reshape(b.line.columns, len(own.t), wide), f.Shift
 	f.FillColumns(b.line.columns)
 }
 

@@ -70,20 +70,19 @@ func newLombScargle(d gppl.Data, spacing float64) *lombScargle {
 		weights.Data[2*i+1] = weights.Data[2*i] * y
 		all += weights.Data[2*i+1] * y
 	}
-	points := fourier.NewPoints(times(d.X), t[0], finer*s.span)
 	const tolerance = 1e-9
-	first, second := dense.New(2*(s.last+1), 2), dense.New(4*(s.last+1), 1)
-	points.Sums(first, weights, 0, tolerance)
+	first, second := dense.New(2*(s.last+1), 2), dense.New(2*(s.last+1), 1)
+	fourier.NewPoints(times(d.X), t[0], finer*s.span).Sums(first, weights, 0, tolerance)
 	only := dense.New(n, 1)
 	for i := range n {
 		only.Data[i] = weights.Data[2*i]
 	}
-	points.Sums(second, only, 0, tolerance)
+	fourier.NewPoints(times(d.X), t[0], finer*s.span/2).Sums(second, only, 0, tolerance) // at twice the frequencies
 	s.nats, s.window = make([]float64, s.last+1), make([]float64, s.last+1)
 	for j := range s.nats {
 		c, yc := first.Data[4*j], first.Data[4*j+1]
 		sn, ys := first.Data[4*j+2], first.Data[4*j+3]
-		c2, s2 := second.Data[4*j], second.Data[4*j+1]
+		c2, s2 := second.Data[2*j], second.Data[2*j+1]
 		s.window[j] = c*c + sn*sn
 		cc, ss, cs := 0.5*(1+c2)-c*c, 0.5*(1-c2)-sn*sn, 0.5*s2-c*sn
 		const least = 1e-4 // of a determinant that is ¼ where the times show the whole wave

@@ -202,6 +202,9 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 	distinct = slices.DeleteFunc(distinct, func(p point) bool { return p.value > all.optima[0].value+close })
 	if loss.span() < full.span() && len(distinct) > 0 {
 		a.guide, a.given = posterior, nil
+		if a.spare, err = gppl.NewExact(s.model, spreadOver(d)); err != nil {
+			a.spare = nil
+		}
 		a.starts = a.starts[:1]
 		var sharpened []gppl.Model
 		for _, p := range distinct {

@@ -10,15 +10,18 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // blocks is a composite likelihood: the sum of the exact likelihoods of parts of the data, as if they were independent
 // (Varin, Reid and Firth 2011).
 type blocks struct {
-	parts []*gppl.Exact
-	grad  []float64
-	n     int
+	parts  []*gppl.Exact
+	values []float64
+	errs   []error
+	grads  []float64 // of one part after another
+	n      int
 }
 
 // newBlocks returns the exact likelihood of all data if they are few enough. From a longer series it takes three parts
@@ -71,19 +74,21 @@ func (b *blocks) ValueGrad(grad, theta []float64) (sum float64, err error) {
 }
 
 func (b *blocks) ValueGradContext(ctx context.Context, grad, theta []float64) (sum float64, err error) {
-	var g []float64
-	if grad != nil {
-		b.grad = dense.Resize(b.grad, len(grad))
-		g = b.grad
-		clear(grad)
+	b.values, b.errs, b.grads = dense.Resize(b.values, len(b.parts)), dense.Resize(b.errs, len(b.parts)), dense.Resize(b.grads, len(b.parts)*len(grad))
+	part := func(i int) []float64 {
+		if grad == nil {
+			return nil
+		}
+		return b.grads[i*len(grad):][:len(grad)]
 	}
-	for _, p := range b.parts {
-		v, err := gppl.ValueGradContext(ctx, p, g, theta)
-		if err != nil {
-			return 0, err
+	parallel.For(len(b.parts), func(i int) { b.values[i], b.errs[i] = gppl.ValueGradContext(ctx, b.parts[i], part(i), theta) })
+	clear(grad)
+	for i, v := range b.values {
+		if b.errs[i] != nil {
+			return 0, b.errs[i]
 		}
 		sum += v
-		floats.Add(grad, g)
+		floats.Add(grad, part(i))
 	}
 	return sum, nil
 }

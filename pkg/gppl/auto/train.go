@@ -142,7 +142,10 @@ func (a *fitting) halve(loss gppl.Loss, starts []gppl.Model) []gppl.Model {
 	return best
 }
 
-// nearest returns the starts of a guided training in the order of their values, but for those on the way to one before.
+// far is how many nats for each observation a start may be above the best to be trained from.
+const far = 0.05
+
+// nearest returns the starts of a guided training in the order of their values, but for those on the way to one before or far above it.
 func (a *fitting) nearest(loss gppl.Loss, starts []gppl.Model) (kept []gppl.Model) {
 	values := make([]float64, len(starts))
 	order := make([]int, len(starts))
@@ -155,7 +158,10 @@ func (a *fitting) nearest(loss gppl.Loss, starts []gppl.Model) (kept []gppl.Mode
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
-	for _, i := range order {
+	for j, i := range order {
+		if j > 0 && values[i] > values[order[0]]+far*float64(a.data.Len()) {
+			break
+		}
 		if !slices.ContainsFunc(kept, func(m gppl.Model) bool { return a.apart(m, starts[i]) < same }) {
 			kept = append(kept, starts[i])
 		}
@@ -163,10 +169,11 @@ func (a *fitting) nearest(loss gppl.Loss, starts []gppl.Model) (kept []gppl.Mode
 	return kept
 }
 
-// promises reports whether a few evaluations from m lead below the best, without those where m is on the way to it, far above, or where an
-// evaluation takes far longer.
+// promises reports whether a few evaluations from m lead below the best, without those where m is on the way to it, far above, also on some
+// observations that are spread over all, or where an evaluation takes far longer.
 func (a *fitting) promises(likelihood gppl.Loss, m gppl.Model, best *gppl.Result) bool {
-	const far, slower = 0.05, 10 // nats for each observation; times
+	const slower = 10 // times
+	most := far * float64(a.data.Len())
 	loss, err := a.posterior(likelihood)
 	if err != nil || a.apart(m, best.Model) < same {
 		return false
@@ -174,8 +181,15 @@ func (a *fitting) promises(likelihood gppl.Loss, m gppl.Model, best *gppl.Result
 	if gppl.Seconds(likelihood, m.Values()) > slower*gppl.Seconds(likelihood, best.Model.Values()) {
 		return false
 	}
+	if a.spare != nil { // an evaluation of all far from the best may take many harmonics
+		a.evaluations += 2
+		v, err := gppl.ValueGradContext(a.ctx, a.spare, nil, m.Values())
+		if stands, wrong := gppl.ValueGradContext(a.ctx, a.spare, nil, best.Model.Values()); err == nil && wrong == nil && v > stands+far*spreadSize {
+			return false
+		}
+	}
 	a.evaluations++
-	if v, err := gppl.ValueGradContext(a.ctx, loss, nil, m.Values()); err != nil || v > best.Value+far*float64(a.data.Len()) {
+	if v, err := gppl.ValueGradContext(a.ctx, loss, nil, m.Values()); err != nil || v > best.Value+most {
 		return false
 	}
 	r, _ := a.trainFrom(loss, m, firstSteps)

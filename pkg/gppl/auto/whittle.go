@@ -50,7 +50,7 @@ const (
 // newWhittle returns the periodogram of the whole series, or nil if it has too many gaps for the grid, or is none.
 func newWhittle(m gppl.Model, d gppl.Data) *whittle { return newSegments(m, d, math.MaxInt) }
 
-// newSegments is newWhittle with as many segments as keep each to so many grid points.
+// newSegments is newWhittle with as many segments as keep each to so many grid points, four to the mean spacing.
 func newSegments(m gppl.Model, d gppl.Data, most int) *whittle {
 	if d.X.Dim() != 1 {
 		return nil
@@ -65,10 +65,11 @@ func newSegments(m gppl.Model, d gppl.Data, most int) *whittle {
 		segments = int(math.Ceil(bins / float64(most-1)))
 		bins = float64(most - 1)
 	}
-	return readWhittle(m, l, spacing, segments, 1+int(min(bins, maxBins)))
+	bins = min(bins, maxBins)
+	return readWhittle(m, l, max(spacing, 2*l.span()/(bins*float64(segments))), segments, 1+int(bins))
 }
 
-// readWhittle reads so many segments on a grid of so many points each; nil if there are hardly any frequencies.
+// readWhittle reads so many segments on a grid of so many points each, for waves of two spacings at least; nil if there are hardly any.
 func readWhittle(m gppl.Model, l *line, spacing float64, segments, bins int) *whittle {
 	span := l.span() / float64(segments)
 	width := span / float64(bins-1)
@@ -77,7 +78,7 @@ func readWhittle(m gppl.Model, l *line, spacing float64, segments, bins int) *wh
 		half *= 2
 	}
 	f := &whittle{model: m, dct: fourier.NewDCT(half + 1), first: 1, step: 1 / (2 * float64(half) * width)}
-	last := min(half-1, int(1/(2*max(spacing, 2*width)*f.step)*(1+1e-12)))
+	last := min(half-1, int(1/(2*spacing*f.step)*(1+1e-12)))
 	if last < 8 {
 		return nil
 	}
@@ -261,6 +262,10 @@ func (f *whittle) ValueGrad(grad, theta []float64) (value float64, err error) {
 	return value, nil
 }
 
+// metricBins is the largest number of observations of a segment whose information is the metric of a training: as many as tell
+// how well a rhythm of a long series is known, which rises with the cube of its range.
+const metricBins = 1 << 18
+
 // metricOf returns the periodogram of a regular series of as many observations in the range of d, nil for few of them or if they are no series:
 // its information is about that of d, and costs little. The periodogram of irregular times has less, for every wave leaks to
 // all frequencies.
@@ -269,8 +274,10 @@ func metricOf(m gppl.Model, d gppl.Data) *whittle {
 		return nil
 	}
 	lo, hi := d.X.Range(0)
-	x := floats.Span(make([]float64, d.Len()), lo, hi)
-	return newSegments(m, gppl.Data{X: gppl.Scalars(x), Y: make([]float64, d.Len())}, searchBins)
+	segments := (d.Len() + metricBins - 1) / metricBins
+	bins := d.Len() / segments
+	x := floats.Span(make([]float64, segments*bins), lo, hi)
+	return readWhittle(m, newLine(gppl.Scalars(x), make([]float64, len(x))), (hi-lo)/float64(len(x)-1), segments, bins)
 }
 
 // Information returns that of W in the logs of all parameters, Σ_ξ ∂log E(ξ)·∂log E(ξ), by central differences of log E.
@@ -278,18 +285,22 @@ func (f *whittle) Information(theta []float64) (*mat.SymDense, error) {
 	if err := gppl.CheckParams(f.Params(), theta); err != nil {
 		return nil, err
 	}
-	const step = 1e-4
-	logs := func(at []float64) (all []float64) {
+	logs := func(at []float64) []float64 {
 		m := f.model.WithParams(at)
 		f.expect(m.Kernel)
 		noise := m.Noise + gppl.Nugget(m.Kernel)
-		for _, e := range f.expected {
-			all = append(all, math.Log(e+noise))
+		all := make([]float64, len(f.expected))
+		for j, e := range f.expected {
+			all[j] = math.Log(e + noise)
 		}
 		return all
 	}
 	slopes := make([][]float64, len(theta))
-	for p := range theta {
+	for p, q := range f.Params() {
+		step := 1e-4
+		if isPeriod(q) { // a small part of a cycle over the range
+			step = min(step, 1e-3*theta[p]/f.span())
+		}
 		at := slices.Clone(theta)
 		at[p] = theta[p] * math.Exp(step)
 		slopes[p] = logs(at)

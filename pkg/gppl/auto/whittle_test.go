@@ -9,6 +9,8 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
@@ -111,6 +113,30 @@ func checkInformation(t *testing.T, f *whittle, theta []float64) {
 				t.Errorf("%v: the information of log θ_%d and log θ_%d is %v, by differences %v", f.model.Kernel, p, q, got, want)
 			}
 		}
+	}
+}
+
+// TestMetric: a rhythm that a long series repeats is one pattern, whose variance is known no better for its repetition; segments, whose
+// patterns count as independent, would know it better, the more there are.
+func TestMetric(t *testing.T) {
+	const n = 20_000
+	theta := []float64{1, n / 200, 4, 1.4, 30, 0.09}
+	m := gppl.Model{Kernel: gppl.Add(gppl.SE{}, gppl.Periodic{}), Noise: 1}.WithParams(theta)
+	d := gppl.Data{X: gppl.Scalars(floats.Span(make([]float64, n), 0, n-1)), Y: make([]float64, n)}
+	whole, segments := metricOf(m, d), newSegments(m, d, searchBins)
+	w, err := whole.Information(theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := segments.Information(theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := w.At(2, 2); v > 40 || v < 1 || s.At(2, 2) < 4*v {
+		t.Errorf("the information of the logarithm of a rhythm's variance is %v, by segments %v", v, s.At(2, 2))
+	}
+	if v := w.At(5, 5); math.Abs(v/(n/2)-1) > 0.1 {
+		t.Errorf("the information of the logarithm of the noise is %v, want about n/2 = %v", v, n/2)
 	}
 }
 

@@ -95,6 +95,33 @@ func TestCosineAllocates(t *testing.T) {
 	}
 }
 
+// TestAlong compares the products with a run of features with those of the Gram matrix.
+func TestAlong(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	moments := NewPoints(fill(200, func(int) float64 { return 1000 * rnd.Float64() }), 3, 1080).Moments(2*60, 1e-13)
+	var s Mirrored
+	s.Set(moments)
+	rows := make([]Feature, 2*61)
+	for i := range rows {
+		rows[i] = Feature(i)
+	}
+	for _, first := range []Feature{Cos(0), Sin(0), Cos(7), Sin(40)} {
+		weights, cols := fill(20, func(int) float64 { return rnd.NormFloat64() }), make([]Feature, 20)
+		for k := range cols {
+			cols[k] = first + Feature(2*k)
+		}
+		gram, got := dense.New(len(rows), len(cols)), dense.New(len(rows), 3)
+		moments.Gram(gram, rows, cols)
+		s.Along(dense.Column(got, 1), rows, first, weights, 0.7)
+		for i := range rows {
+			want := 0.7 * blas64.Dot(dense.Vec(weights), dense.Row(gram, i))
+			if d := math.Abs(got.Data[3*i+1] - want); !(d < 1e-11*200) {
+				t.Errorf("feature %d with a run from %d: %v, want %v", i, first, got.Data[3*i+1], want)
+			}
+		}
+	}
+}
+
 func TestGram(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 300).Draw(t, "n")

@@ -75,3 +75,45 @@ func (t Moments) Gram(dst blas64.General, rows, cols []Feature) {
 		}
 	}
 }
+
+// Mirrored are moments at the frequencies −m … m, t even and u odd in them, by which the products of a feature with a run of features are those of
+// vectors.
+type Mirrored struct {
+	t, u   []float64
+	middle int // the place of frequency 0
+}
+
+// Set sets the moments.
+func (s *Mirrored) Set(of Moments) {
+	s.middle = len(of)/2 - 1
+	s.t, s.u = dense.Resize(s.t, 2*s.middle+1), dense.Resize(s.u, 2*s.middle+1)
+	for m := 0; m <= s.middle; m++ {
+		t, u := of[2*m], of[2*m+1]
+		s.t[s.middle+m], s.t[s.middle-m] = t, t
+		s.u[s.middle+m], s.u[s.middle-m] = u, -u
+	}
+	s.u[s.middle] = 0
+}
+
+// Along sets dst, a column, to scale times the sums Σ_i w_i·row(φ_i)·Σ_k weights_k·cols_k(φ_i) for each of the rows, as Moments.Gram does, for the
+// run of columns that begins with first: cosines, or sines, of consecutive frequencies.
+func (s *Mirrored) Along(dst blas64.Vector, rows []Feature, first Feature, weights []float64, scale float64) {
+	from := s.middle + first.Frequency()
+	v := dense.Vec(weights)
+	for i, a := range rows {
+		of, n := s.t, a.Frequency()
+		if a.IsSin() != first.IsSin() {
+			of = s.u
+		}
+		plus, minus := blas64.Dot(v, dense.Vec(of[from+n:][:len(weights)])), blas64.Dot(v, dense.Vec(of[from-n:][:len(weights)]))
+		switch { // minus has the frequency of the column less that of the row
+		case !a.IsSin():
+			plus += minus
+		case first.IsSin():
+			plus = minus - plus
+		default:
+			plus -= minus
+		}
+		dst.Data[i*dst.Inc] = 0.5 * scale * plus
+	}
+}

@@ -17,6 +17,7 @@ type Columns struct {
 	root        []float64 // of single features
 	z           blas64.General
 	scale       float64 // of z
+	isLine      bool    // one column, of consecutive frequencies
 }
 
 // times sets dst to a, whose columns are the features, times the part's matrix.
@@ -89,8 +90,8 @@ func (w *Term) appendLines(still, moved []Columns) (columns, derivative []Column
 		if feature.IsSin() {
 			kind, own, other = 1, l.sines, l.cosines
 		}
-		still = append(still, Columns{Features: own, First: w.First + a, Rank: 1, z: dense.AsColumn(l.Waves[kind]), scale: w.root[a]})
-		moved = append(moved, Columns{Features: other, First: w.Moving + a, Rank: 1, z: dense.AsColumn(l.Moved[kind]), scale: w.root[a]})
+		still = append(still, Columns{Features: own, First: w.First + a, Rank: 1, z: dense.AsColumn(l.Waves[kind]), scale: w.root[a], isLine: true})
+		moved = append(moved, Columns{Features: other, First: w.Moving + a, Rank: 1, z: dense.AsColumn(l.Moved[kind]), scale: w.root[a], isLine: true})
 	}
 	return still, moved
 }

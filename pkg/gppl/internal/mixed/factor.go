@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -45,11 +46,12 @@ type Factor struct {
 	terms   []*Term
 	columns int // p
 
-	rows              blas64.General // Eᵀ, then E′ᵀ, then zᵀ: for one chunk
-	from              int            // the first observation of the chunk, −1: none
-	parts, movedParts []Columns      // of the columns of E and of E′, with Circle
-	size              []float64      // lengths of the columns of ΦC^½, with Circle
-	block             blas64.General // see PacketBlock
+	rows              blas64.General   // Eᵀ, then E′ᵀ, then zᵀ: for one chunk
+	from              int              // the first observation of the chunk, −1: none
+	parts, movedParts []Columns        // of the columns of E and of E′, with Circle
+	mirrored          fourier.Mirrored // the moments of Circle
+	size              []float64        // lengths of the columns of ΦC^½, with Circle
+	block             blas64.General   // see PacketBlock
 	along, strip      blas64.General
 	work, back        []float64
 	residue           blas64.General

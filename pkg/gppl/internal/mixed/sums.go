@@ -24,6 +24,7 @@ type partRoom struct{ gram, half, whole blas64.General }
 // FillSums is Fill from sums over the data, for B = Noise·I and all waves on the circle. Those that move have their lines on it (SetLines).
 func (f *Factor) FillSums() {
 	f.Room()
+	f.mirrored.Set(f.Circle.Moments)
 	f.parts, f.movedParts = f.parts[:0], f.movedParts[:0]
 	for _, w := range f.terms {
 		f.parts, f.movedParts = w.appendColumns(f.parts, f.movedParts)
@@ -74,6 +75,10 @@ func (f *Factor) productsOfPart(k int) {
 
 // productsWith sets dst to the sums of features with the columns of a part, in the working memory of gram, which it returns.
 func (f *Factor) productsWith(dst blas64.General, features []fourier.Feature, p *Columns, gram blas64.General) blas64.General {
+	if p.isLine {
+		f.mirrored.Along(dense.Column(dst, 0), features, p.Features[0], p.z.Data, p.scale)
+		return gram
+	}
 	gram = dense.Reshape(gram, len(features), len(p.Features))
 	f.Circle.Moments.Gram(gram, features, p.Features)
 	p.times(dst, gram)
