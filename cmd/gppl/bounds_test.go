@@ -48,6 +48,28 @@ func TestBoundsInTheShell(t *testing.T) {
 			t.Errorf("%s: exit %d, %s, want %s", flags, code, stderr, want)
 		}
 	}
+	share := filepath.Join(t.TempDir(), "share.csv")
+	text = made("month,share", 48, func(i int) string {
+		return fmt.Sprintf("%s,%.4f", month(i).Format("2006-01-02"), 1/(1+math.Exp(-2-math.Sin(17*float64(i*i)))))
+	})
+	if err := os.WriteFile(share, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var outputs []string
+	for _, flags := range []string{"--log logit", "--bounds 0,1", "--bounds 0,1 --log logit"} {
+		args := append([]string{"fit", share, "-q", "--kernel", "Matern32", "--trend", "none", "--forecast", "3", "--origins", "0"}, strings.Fields(flags)...)
+		code, stdout, stderr := gppl(args...)
+		if code != exitOK || !strings.Contains(stdout, "log odds") {
+			t.Fatalf("%s: exit %d: %s%s", flags, code, stdout, stderr)
+		}
+		outputs = append(outputs, stdout)
+	}
+	if outputs[0] != outputs[1] || outputs[0] != outputs[2] {
+		t.Errorf("--log logit prints other than --bounds 0,1:\n%s\n%s\n%s", outputs[0], outputs[1], outputs[2])
+	}
+	if code, _, stderr := gppl("fit", path, "-q", "--log", "logit"); code == exitOK || !strings.Contains(stderr, "is beyond the bounds, 0 and 1: --bounds says what y cannot leave") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
 	if code, stdout, stderr := gppl("fit", path, "-q", "--bounds", "0,100", "--kernel", "Matern32, SE", "--trend", "none", "--forecast", "3", "--origins", "0"); code != exitOK || !strings.Contains(stdout, "(log odds)²") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}

@@ -47,7 +47,7 @@ func inputFlags() []cli.Flag {
 		&cli.StringFlag{Name: "holidays", Usage: "`COUNTRY`, as US, GB or DE-BY, whose holidays y may depend on, and the days before and after: daily or finer series", Category: model},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
 		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: " + strings.Join(forecast.KernelNames(), ", ") + ", sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
-		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: `WHEN` is never, always, or auto (if it is more likely)", Category: model},
+		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: `WHEN` is never, always, auto (if it is more likely), or logit (the log odds of y between 0 and 1, or between --bounds)", Category: model},
 		&cli.StringFlag{Name: "likelihood", Value: "auto", Usage: "how y arises: `DISTRIBUTION` is " + strings.Join(forecast.Likelihoods[1:], ", ") + ", or auto, which recognises plain counts and series of 0 and 1, whose bands are whole numbers; student is for wrong readings", Category: model},
 		&cli.StringFlag{Name: "bounds", Usage: "`LO,HI` that y cannot leave, such as 0,100 for per cent: models are of the log odds between them", Category: model},
 		&cli.StringSliceFlag{Name: "period", Usage: "fixed `PERIOD` of the season: 1y, 7d, 24h, or a number (of steps if x are dates, else in the unit of x); may be repeated; none for no season; if not given, from the calendar or detected", Category: model},
@@ -363,12 +363,15 @@ func trainOptions(c *cli.Command) (o forecast.Options, err error) {
 			return o, usageError{errors.New(message(err))}
 		}
 	}
-	for flag, known := range map[string][]string{"log": forecast.Logs, "trend": forecast.Trends, "likelihood": forecast.Likelihoods} {
+	for flag, known := range map[string][]string{"log": append(slices.Clone(forecast.Logs), "logit"), "trend": forecast.Trends, "likelihood": forecast.Likelihoods} {
 		if !slices.Contains(known, strings.ToLower(c.String(flag))) {
 			return o, usageError{fmt.Errorf("--%s %q: it is one of %s", flag, c.String(flag), strings.Join(known, ", "))}
 		}
 	}
 	o = forecast.Options{Kernels: kernels, Log: c.String("log"), Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
+	if logit(c) {
+		o.Log = "auto" // the bounds say so
+	}
 	for _, text := range listOf(c, "prior") {
 		p, err := forecast.ParsePrior(text)
 		if err != nil {
@@ -387,6 +390,9 @@ func trainOptions(c *cli.Command) (o forecast.Options, err error) {
 	}
 	return o, nil
 }
+
+// logit reports whether the models are of log odds: between --bounds, 0 and 1 if there are none.
+func logit(c *cli.Command) bool { return strings.EqualFold(c.String("log"), "logit") }
 
 // mostStarts is the largest number of --starts: the optimum of a kernel of ten parameters is found from far fewer.
 const mostStarts = 1000
@@ -423,7 +429,11 @@ func seriesOptions(ctx context.Context, c *cli.Command, y string) (forecast.Read
 	if o.RelativeErrors && o.YError == "" {
 		return o, usageError{errors.New("--relative-errors says how to read the errors in a column: name the column with --y-error")}
 	}
-	if text := c.String("bounds"); text != "" {
+	text := c.String("bounds")
+	if text == "" && logit(c) {
+		text = "0,1"
+	}
+	if text != "" {
 		if o.Bounds, err = forecast.ParseBounds(text); err != nil {
 			return o, usageError{fmt.Errorf("--bounds: %s", message(err))}
 		}
@@ -454,7 +464,7 @@ func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
 		}
 	}
 	if c.IsSet("bounds") {
-		if normal = append(normal, "bounds"); c.IsSet("log") {
+		if normal = append(normal, "bounds"); c.IsSet("log") && !logit(c) {
 			return "", "", usageError{errors.New("--bounds model the log odds between them, and --log the logarithm: leave out one of them")}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // flags are the flags of the commands that read files, by the field of the options.
 var flags = map[string]string{
 	"X": "--x", "Y": "--y", "Comma": "--comma", "DecimalComma": "--decimal-comma", "DecimalPoint": "--decimal-point", "NoHeader": "--no-header", "Missing": "--missing",
-	"Time": "--time", "Future": "--future", "Log": "--log", "By": "--by", "Pooled": "--by none", "Likelihood": "--likelihood", "Size": "--size COLUMN",
+	"Time": "--time", "Future": "--future", "Log": "--log", "By": "--by", "Pooled": "--by none", "Likelihood": "--likelihood", "Size": "--size COLUMN", "Bounds": "--bounds",
 }
 
 // Range are the flags of a SumsRange or a SumsHeader.

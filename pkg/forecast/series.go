@@ -202,7 +202,12 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		return nil, fmt.Errorf("forecast: %s: %w", path, err)
 	}
 	if o.Bounds != nil {
-		if err := wrongValues(s.Y, rep.Also, order, func(_ int, v float64) error { return o.Bounds.holds(v) }); err != nil {
+		if err := wrongValues(s.Y, rep.Also, order, func(_ int, v float64) error {
+			if err := o.Bounds.holds(v); err != nil {
+				return fmt.Errorf("%w: ReadOptions.Bounds says what y cannot leave", err)
+			}
+			return nil
+		}); err != nil {
 			return nil, fmt.Errorf("forecast: %s: %w", path, err)
 		}
 	}
