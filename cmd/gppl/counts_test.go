@@ -86,8 +86,12 @@ func TestCountsWithoutStructure(t *testing.T) {
 	path, page := put(t, dir, "a.csv", made("day,sold", 60, func(i int) string { return fmt.Sprintf("%d,%.0f", i, distuv.Poisson{Lambda: 0.4, Src: rnd}.Rand()) })), filepath.Join(dir, "r.html")
 	stdout, _ := must(t, "fit", path, "--kernel", "auto", "--forecast", "3", "--origins", "0", "-q", "--report", page)
 	written, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(stdout, "\nWhite ") || strings.Contains(string(written), "Does the model capture the periodicities?") {
+	if err != nil || !strings.Contains(stdout, "\nWhite ") || strings.Contains(string(written), "Does the model capture the periodicities?") || strings.Contains(stdout, "1.000e-9") {
 		t.Errorf("%v: %s", err, stdout)
+	}
+	path = put(t, dir, "b.csv", made("day,rain", 60, func(i int) string { return fmt.Sprintf("%d,%.0f", i, distuv.Bernoulli{P: 0.4, Src: rnd}.Rand()) }))
+	if stdout, _ := must(t, "fit", path, "--forecast", "3", "--origins", "0", "-q"); !strings.Contains(stdout, "Expected is the probability of 1.") || strings.Contains(stdout, "1.000e-6") {
+		t.Error(stdout)
 	}
 }
 

@@ -64,6 +64,14 @@ func (c *Counting) varies() bool { return c.Likelihood == "poisson" || c.Likelih
 // noVariation stands for none.
 const noVariation = 1e-6
 
+// Params are the parameters of the best model, but for variances that stand for none: of the white term of a model without a signal, and of the
+// noise where the likelihood has it all.
+func (a *Analysis) Params() []gppl.FittedParam {
+	return slices.DeleteFunc(slices.Clone(a.Result.Params), func(p gppl.FittedParam) bool {
+		return p.Unit == gppl.UnitY2 && p.IsFixed() && p.Value <= noVariation
+	})
+}
+
 // size returns the size of the i-th observation.
 func (c *Counting) size(i int) float64 {
 	if c.Sizes == nil {

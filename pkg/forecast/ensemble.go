@@ -70,11 +70,12 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 			if a.Series.Bounds != nil {
 				p.Warp = a.Series.warp()
 			}
-			noise := m.scale.scaling.Variance(model.Noise + gppl.Nugget(model.Kernel))
+			nugget := gppl.Nugget(model.Kernel) // a part of the variance of f, and of the noise
+			noise := m.scale.scaling.Variance(model.Noise + nugget)
 			for j, v := range p.LatentVar {
 				wider := a.wider(x[j])
 				p.LatentVar[j] = wider * v
-				p.NoisyVar = append(p.NoisyVar, wider*(v+a.noiseVariance(noise, m, p, j)))
+				p.NoisyVar = append(p.NoisyVar, wider*(v-m.scale.scaling.Variance(nugget)+a.noiseVariance(noise, m, p, j)))
 			}
 			if a.Series.Student != nil {
 				out = append(out, a.Series.Student.spreadNoise(p, noise/square(a.Series.typicalError(false)), func(j int) float64 { return a.wider(x[j]) })...)

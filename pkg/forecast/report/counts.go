@@ -36,6 +36,9 @@ func countPredictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 			{Name: "probability of 0", Unit: "%", Format: viz.Fixed(0)}},
 		Notes: []string{"Expected is the mean of the counts that may come. The band holds a new count with a probability of at least 95 %; its ends are whole numbers."},
 	}
+	if a.Series.Counting.Likelihood == "bernoulli" {
+		t.Notes[0] = "Expected is the probability of 1. The band holds a new value with a probability of at least 95 %: from 0 to 1 means that both are likely."
+	}
 	medians, zeros := f.Quantile(0.5), f.Zeros()
 	const most, ends = 26, 12
 	for i, when := range f.When {

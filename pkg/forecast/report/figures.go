@@ -352,7 +352,7 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 	if a.Series.Counting != nil {
 		t.Notes[0] = "Variances are those of the " + link(a) + ", squared. The observations are " + a.Likelihood() + strings.TrimPrefix(t.Notes[0], "Variances are in the unit of y squared")
 	}
-	for _, p := range a.Result.Params {
+	for _, p := range a.Params() {
 		number, se, unit := inUnits(a, p)
 		var value, stderr any = number, nil
 		switch { // four digits do not distinguish locations
@@ -365,6 +365,9 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 			stderr = se
 		}
 		t.Rows = append(t.Rows, []any{p.Name, value, stderr, unit})
+	}
+	if len(t.Rows) == 0 { // one constant probability
+		t.Rows = append(t.Rows, []any{"none", nil, nil, ""})
 	}
 	return t
 }

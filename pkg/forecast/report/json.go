@@ -73,7 +73,7 @@ func Describe(a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals,
 		Kernel: a.Kernel(), Status: a.Candidates[0].Status, Doubts: a.Candidates[0].Doubts, Exact: a.Projections == 0, Candidates: a.Candidates, Warnings: warnings(a),
 		Trust: trust, Log: a.Log, Likelihood: a.Likelihood(), LogLik: -a.NLL(), LogPrior: a.Result.LogPrior, Priors: a.Beliefs(),
 	}
-	for _, p := range a.Result.Params {
+	for _, p := range a.Params() {
 		value, se, unit := inUnits(a, p)
 		j.Parameters = append(j.Parameters, ParameterJSON{p.Name, p.Value, knownError(p.StdErrLog), value, se, unit})
 	}

@@ -1,0 +1,45 @@
+package forecast
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// TestWhiteOnce wants the white noise of a kernel, a part of f and of the noise, to be in a new observation once: as if the noise of the model had it.
+func TestWhiteOnce(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(29, 7))
+	s := &Series{Axis: Axis{Name: "t"}, YName: "y", Step: 1}
+	for i := range 60 {
+		s.X, s.Y = append(s.X, float64(i)), append(s.Y, math.Sin(float64(i)/4)+0.5*rnd.NormFloat64())
+	}
+	a, err := Fit(context.Background(), s, Options{Kernels: []string{"Matern32"}, Trend: "none"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.condition(); err != nil {
+		t.Fatal(err)
+	}
+	var forecasts []*Forecast
+	m := a.members[0]
+	for _, white := range []float64{0, 0.3} {
+		m.model = gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 5}, Noise: 0.5 - white}
+		if white > 0 {
+			m.model.Kernel = gppl.Add(m.model.Kernel, gppl.White{Variance: white})
+		}
+		m.posterior, m.posteriors = nil, nil
+		f, err := a.Predict([]float64{60, 65})
+		if err != nil {
+			t.Fatal(err)
+		}
+		forecasts = append(forecasts, f)
+	}
+	for j, v := range forecasts[0].NoisyVar {
+		if got := forecasts[1].NoisyVar[j]; math.Abs(got/v-1) > 1e-8 {
+			t.Errorf("a new observation has the variance %v, with a part of the noise in the kernel %v", v, got)
+		}
+	}
+}
