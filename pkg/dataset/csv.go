@@ -18,7 +18,7 @@ import (
 // file with a header, and treats a missing cell as an error.
 type CSVOptions struct {
 	// X and Y each choose a column by its name in the header or, failing that, by its number, counted from 1.
-	// Empty: "1" for X, or where the dates are, and for Y the first column behind it that Keys does not name.
+	// Empty: "1" for X, or the first that Keys does not name, or where the dates are, and for Y the first column behind it that Keys does not name.
 	X, Y string
 	// Comma separates fields. If it is 0, the first line decides whether ',', ';', a tabulator, '|' or blanks do. A space stands for
 	// any run of blanks and tabulators.

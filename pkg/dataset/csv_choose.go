@@ -118,6 +118,11 @@ func (s *csvStream) checkText(names, first []string) error {
 func (s *csvStream) choose(names, first []string) (err error) {
 	s.rep.Columns = names
 	x := xOf(names, first)
+	if len(x.columns) == 1 && s.isKey(names, x.columns[0]) {
+		if at := slices.IndexFunc(names, func(name string) bool { return !s.isKey(names, slices.Index(names, name)) }); at >= 0 {
+			x = oneColumn(at)
+		}
+	}
 	var wrong severalErrors
 	if s.rep.X, err = column(names, s.opt.X, x.columns[0]+1); err != nil {
 		wrong = append(wrong, fmt.Errorf("x: %w", err))

@@ -292,4 +292,11 @@ func TestDefaultBesideKeys(t *testing.T) {
 			t.Errorf("%+v: column %d, %v, %v", opt, rep.Y, s.Y, err)
 		}
 	}
+	if err := os.WriteFile(path, []byte("store,week,sold\nnorth,1,10\nnorth,2,9\n"), 0o666); err != nil { // x is the first of the others, too
+		t.Fatal(err)
+	}
+	s, rep, err := ReadCSVReport(path, CSVOptions{Keys: []string{"store"}})
+	if err != nil || rep.X != 1 || rep.Y != 2 || !slices.Equal(s.X, []float64{1, 2}) || !slices.Equal(s.Y, []float64{10, 9}) {
+		t.Errorf("columns %d and %d, %v, %v, %v", rep.X, rep.Y, s.X, s.Y, err)
+	}
 }

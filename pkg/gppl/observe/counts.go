@@ -229,7 +229,11 @@ func (c *Counts) quantile(i int, p float64) float64 {
 		}
 	}
 	for y-below > 1 {
-		if middle := math.Floor(0.5*below + 0.5*y); c.CDF(i, middle) < p {
+		middle := math.Floor(0.5*below + 0.5*y)
+		if middle <= below || middle >= y {
+			break // beyond 2⁵³, whole numbers are not next to one another
+		}
+		if c.CDF(i, middle) < p {
 			below = middle
 		} else {
 			y = middle
@@ -241,6 +245,8 @@ func (c *Counts) quantile(i int, p float64) float64 {
 const (
 	// crpsTerms is the number of terms of a score: wider distributions are summed in steps.
 	crpsTerms = 2000
+	// crpsMost is where the terms end, for distributions whose quantiles are beyond float64.
+	crpsMost = 1e300
 	// crpsTail is the probability beyond which the terms of a score, its square at most, are left out.
 	crpsTail = 1e-6
 )
@@ -249,10 +255,14 @@ const (
 func (c *Counts) CRPS(y []float64) (scores []float64) {
 	for i, y := range y {
 		from := min(y, c.quantile(i, crpsTail))
-		to := max(y, c.quantile(i, 1-crpsTail))
+		to := max(y, min(c.quantile(i, 1-crpsTail), crpsMost))
 		step := math.Ceil((to - from + 1) / crpsTerms)
 		var sum float64
-		for k := from; k <= to; k += step {
+		for j := range crpsTerms + 1 {
+			k := from + float64(j)*step
+			if k > to {
+				break
+			}
 			f := c.CDF(i, k+0.5*(step-1))
 			if y <= k+0.5*(step-1) {
 				f--

@@ -359,28 +359,9 @@ func (l *Laplace) Correct(ctx context.Context, theta []float64, draws int, seed 
 	if err != nil {
 		return c, err
 	}
-	d, err := s.gaussian()
+	_, logs, err := s.draw(draws, seed)
 	if err != nil {
 		return c, err
-	}
-	p, err := gppl.NewPosterior(s.model, d, append(slices.Clone(l.options), gppl.WithContext(ctx))...)
-	if err != nil {
-		return c, err
-	}
-	f, _, err := p.Sample(d.X, draws, seed)
-	if err != nil {
-		return c, err
-	}
-	rnd := rand.New(rand.NewPCG(seed, 1))
-	logs := make([]float64, draws)
-	for k, values := range f {
-		for i, at := range s.at {
-			w := -1 / at.D2
-			share := s.noise / (s.noise + w)
-			g := values[i] + share*(d.Y[i]-values[i]) + math.Sqrt(w*share)*rnd.NormFloat64() // given f and y
-			by := g - s.g[i]
-			logs[k] += s.likelihood.LogDensity(l.data.Y[i], l.sizes[i], g).Value - (at.Value + at.D1*by + 0.5*at.D2*by*by)
-		}
 	}
 	weights, err := psis.Smooth(logs)
 	if err != nil {
@@ -393,4 +374,33 @@ func (l *Laplace) Correct(ctx context.Context, theta []float64, draws int, seed 
 		return c, fmt.Errorf("observe: %v: importance weights cannot correct it: k̂ = %.2f is above %.1f", l, c.K, psis.Reliable)
 	}
 	return c, nil
+}
+
+// draw returns draws of g from Laplace's approximation, and the logs of their importance weights, whose mean is by how much the likelihood is larger than
+// its approximation.
+func (s *mode) draw(draws int, seed uint64) (g [][]float64, logs []float64, err error) {
+	l := s.loss
+	d, err := s.gaussian()
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := gppl.NewPosterior(s.model, d, append(slices.Clone(l.options), gppl.WithContext(s.ctx))...)
+	if err != nil {
+		return nil, nil, err
+	}
+	if g, _, err = p.Sample(d.X, draws, seed); err != nil {
+		return nil, nil, err
+	}
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	logs = make([]float64, draws)
+	for k, values := range g {
+		for i, at := range s.at {
+			w := -1 / at.D2
+			share := s.noise / (s.noise + w)
+			values[i] += share*(d.Y[i]-values[i]) + math.Sqrt(w*share)*rnd.NormFloat64() // given f and y
+			by := values[i] - s.g[i]
+			logs[k] += s.likelihood.LogDensity(l.data.Y[i], l.sizes[i], values[i]).Value - (at.Value + at.D1*by + 0.5*at.D2*by*by)
+		}
+	}
+	return g, logs, nil
 }

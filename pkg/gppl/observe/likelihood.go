@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -95,7 +96,10 @@ func (l NegBinomial) CDF(y, size, g float64) float64 {
 	if y < 0 {
 		return 0
 	}
-	return mathext.RegIncBeta(l.Shape, math.Floor(y)+1, logistic(math.Log(l.Shape)-g-math.Log(size)))
+	if math.IsInf(y, 1) {
+		return 1
+	}
+	return regIncBeta(l.Shape, math.Floor(y)+1, math.Log(l.Shape)-g-math.Log(size))
 }
 
 // Params is the shape, learnt by its logarithm.
@@ -156,7 +160,36 @@ func (Binomial) CDF(y, size, g float64) float64 {
 	case y >= size:
 		return 1
 	}
-	return mathext.RegIncBeta(size-y, y+1, logistic(-g))
+	return regIncBeta(size-y, y+1, -g)
+}
+
+// regIncBeta is I_x(a, b) for x = logistic(z). Where both or one of a and b are large, the continued fraction of mathext.RegIncBeta does not
+// converge, and it returns what is no probability: there it is that of Wise 1950 for b alone, to (a/b)², and of Peizer and Pratt 1968 for both,
+// to 1e-6.
+func regIncBeta(a, b, z float64) float64 {
+	const alone, both = 1e6, 1e4
+	switch {
+	case b > alone*max(1, a):
+		_, _, _, log := logistics(z) // of 1 − x
+		return mathext.GammaIncReg(a, -(b+0.5*(a-1))*log)
+	case min(a, b) > both:
+		x, left, _, _ := logistics(z)
+		n, s, t := a+b-1, b-0.5, a-0.5
+		d := s + 1./6 - (n+1./3)*left + 0.02*(x/(s+0.5)-left/(t+0.5)+(x-0.5)/(n+1))
+		return distuv.UnitNormal.CDF(d * math.Sqrt((1+x*peizerPratt(s/(n*left))+left*peizerPratt(t/(n*x)))/((n+1./6)*left*x)))
+	}
+	return mathext.RegIncBeta(a, b, logistic(z))
+}
+
+// peizerPratt is (1 − x² + 2x log x)/(1 − x)².
+func peizerPratt(x float64) float64 {
+	if e := 1 - x; math.Abs(e) < 1e-2 {
+		return e * (1./3 + e*(1./6+e*(1./10+e*(1./15+e/21))))
+	}
+	if x == 0 {
+		return 1
+	}
+	return (1 - x*x + 2*x*math.Log(x)) / ((1 - x) * (1 - x))
 }
 
 func checkCount(y, size float64) error {

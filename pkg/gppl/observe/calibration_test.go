@@ -1,0 +1,142 @@
+package observe
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
+)
+
+// TestCountsSimulationBased draws parameters from their priors, a rate from them and counts from the rate. The ranks of the parameters among draws of the
+// No-U-Turn sampler on Laplace's likelihood, and those of the parameters and of a log rate among these draws weighted by what
+// Laplace's method misses (Pareto smoothed), are uniform (Talts et al. 2018), by χ² at a level of 1e-3 for each.
+func TestCountsSimulationBased(t *testing.T) {
+	sims := testsize.Of(20, 100, 2000)
+	const n, bins, kept, middle = 25, 6, 59, 12 // kept + 1 ranks are divided evenly
+	priors := map[string]gppl.LogNormal{"variance": {Mu: -0.5, Sigma: 0.5}, "lengthscale": {Mu: 1.2, Sigma: 0.5}}
+	names := []string{"variance", "lengthscale"}
+	counts := map[string]*[bins]float64{}
+	rnd, ctx, refused := rand.New(rand.NewPCG(29, 3)), t.Context(), 0
+	for sim := range sims {
+		var truth []float64
+		var list []gppl.ParamPrior
+		for _, name := range names {
+			truth = append(truth, math.Exp(priors[name].Mu+priors[name].Sigma*rnd.NormFloat64()))
+			list = append(list, gppl.ParamPrior{Name: name, Prior: priors[name]})
+		}
+		m := gppl.Model{Kernel: gppl.Matern32{Variance: truth[0], Lengthscale: truth[1]}, Noise: 1e-4}
+		x, y, sizes := make([]float64, n), make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i], sizes[i] = float64(i), 2
+		}
+		_, g, _, err := m.Sample(gppl.Scalars(x), uint64(sim))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range y {
+			y[i] = distuv.Poisson{Lambda: sizes[i] * math.Exp(g[i]), Src: rnd}.Rand()
+		}
+		d := sure[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
+		loss := sure[*Laplace](t)(NewLaplace(gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 3}, Noise: 1e-4}.Fix(gppl.NoiseName), d, Poisson{}, sizes))
+		prior := sure[*gppl.MAP](t)(gppl.NewMAP(loss, list...))
+		r := sure[*gppl.Result](t)(gppl.Fit(ctx, prior, nil, gppl.Settings{NoStandardErrors: true}))
+		s := sure[*gppl.Sampled](t)(gppl.Sample(ctx, prior, r, gppl.SampleSettings{Chains: 1, Warmup: 150, Draws: 4 * kept, Seed: uint64(sim)}))
+		draws, err := together(ctx, loss, s.Draws[0], middle)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rank := func(key string, truth float64, drawn []float64) {
+			below := 0
+			for _, v := range drawn {
+				if v < truth {
+					below++
+				}
+			}
+			if counts[key] == nil {
+				counts[key] = new([bins]float64)
+			}
+			counts[key][below*bins/(kept+1)]++
+		}
+		for j, name := range names {
+			rank("Laplace, "+name, truth[j], column(s.Draws[0], j, func(k int) int { return k * len(s.Draws[0]) / kept }, kept))
+			if draws == nil {
+				continue
+			}
+			rank("corrected, "+name, truth[j], column(draws, j, func(k int) int { return k }, kept))
+		}
+		if draws == nil {
+			refused++
+			continue
+		}
+		rank("corrected, log rate", g[middle], column(draws, len(draws[0])-1, func(k int) int { return k }, kept))
+	}
+	if refused*5 > sims {
+		t.Errorf("k̂ was too large in %d of %d", refused, sims)
+	}
+	t.Logf("k̂ was too large in %d of %d", refused, sims)
+	for key, c := range counts {
+		var chi, total float64
+		for _, v := range c {
+			total += v / bins
+		}
+		for _, v := range c {
+			chi += (v - total) * (v - total) / total
+		}
+		p := (distuv.ChiSquared{K: bins - 1}).Survival(chi)
+		t.Logf("%s: ranks %v, p = %.3g", key, *c, p)
+		if p < 1e-3 {
+			t.Errorf("%s: ranks %v, p = %v", key, *c, p)
+		}
+	}
+}
+
+// together draws the latent values for each draw of the parameters and returns 59 of the pairs by their smoothed weights: the parameters, with
+// the latent value at an observation behind them. It returns nil if the weights cannot be trusted.
+func together(ctx context.Context, l *Laplace, thetas [][]float64, at int) ([][]float64, error) {
+	var all [][]float64
+	var logs []float64
+	for k, theta := range thetas {
+		s, err := l.mode(ctx, theta)
+		if err != nil {
+			return nil, err
+		}
+		g, log, err := s.draw(1, uint64(k))
+		if err != nil {
+			return nil, err
+		}
+		all, logs = append(all, append(append([]float64(nil), theta...), g[0][at])), append(logs, log[0])
+	}
+	w, err := psis.Smooth(logs)
+	if err != nil || !(w.K <= psis.Reliable) {
+		return nil, err
+	}
+	var total, sum float64
+	for _, v := range w.Weights {
+		total += v
+	}
+	const kept = 59
+	var drawn [][]float64
+	for k, v := range w.Weights { // systematic resampling
+		for sum += v; len(drawn) < kept && sum >= total*(float64(len(drawn))+0.5)/kept; {
+			drawn = append(drawn, all[k])
+		}
+	}
+	for len(drawn) < kept {
+		drawn = append(drawn, all[len(all)-1])
+	}
+	return drawn, nil
+}
+
+// column returns entry j of so many rows.
+func column(rows [][]float64, j int, at func(k int) int, count int) (out []float64) {
+	for k := range count {
+		out = append(out, rows[at(k)][j])
+	}
+	return out
+}
