@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
 )
 
@@ -46,8 +47,8 @@ func TestCountsSimulationBased(t *testing.T) {
 		loss := sure[*Laplace](t)(NewLaplace(gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 3}, Noise: 1e-4}.Fix(gppl.NoiseName), d, Poisson{}, sizes))
 		prior := sure[*gppl.MAP](t)(gppl.NewMAP(loss, list...))
 		r := sure[*gppl.Result](t)(gppl.Fit(ctx, prior, nil, gppl.Settings{NoStandardErrors: true}))
-		s := sure[*gppl.Sampled](t)(gppl.Sample(ctx, prior, r, gppl.SampleSettings{Chains: 1, Warmup: 150, Draws: 4 * kept, Seed: uint64(sim)}))
-		draws, err := together(ctx, loss, s.Draws[0], middle)
+		s := sure[*draws.Sampled](t)(draws.Sample(ctx, prior, r, draws.SampleSettings{Chains: 1, Warmup: 150, Draws: 4 * kept, Seed: uint64(sim)}))
+		pairs, err := together(ctx, loss, s.Draws[0], middle)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,16 +66,16 @@ func TestCountsSimulationBased(t *testing.T) {
 		}
 		for j, name := range names {
 			rank("Laplace, "+name, truth[j], column(s.Draws[0], j, func(k int) int { return k * len(s.Draws[0]) / kept }, kept))
-			if draws == nil {
+			if pairs == nil {
 				continue
 			}
-			rank("corrected, "+name, truth[j], column(draws, j, func(k int) int { return k }, kept))
+			rank("corrected, "+name, truth[j], column(pairs, j, func(k int) int { return k }, kept))
 		}
-		if draws == nil {
+		if pairs == nil {
 			refused++
 			continue
 		}
-		rank("corrected, log rate", g[middle], column(draws, len(draws[0])-1, func(k int) int { return k }, kept))
+		rank("corrected, log rate", g[middle], column(pairs, len(pairs[0])-1, func(k int) int { return k }, kept))
 	}
 	if refused*5 > sims {
 		t.Errorf("k̂ was too large in %d of %d", refused, sims)
