@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Forecasts series of M3 and M4 by statsforecast's AutoETS, AutoARIMA and AutoTheta, and scores them as gppl's forecasts are.
+"""Forecasts series of M3, M4 and the tourism competition by statsforecast's AutoETS, AutoARIMA, AutoTheta and AutoCES, and scores
+them as gppl's forecasts are.
 
     GPPL_DATA=... python3 scripts/rivals.py                                  # the series that docs/forecasts.md tells of
     GPPL_DATA=... python3 scripts/rivals.py --group m3-yearly --limit 20     # printed and not written
@@ -26,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 ENV = pathlib.Path(os.environ.get("GPPL_RIVALS_ENV", ROOT / ".env" / "rivals"))
 REQUIREMENTS = ROOT / "scripts" / "requirements-rivals.txt"
 STORED = ROOT / "measure" / "forecasting" / "rivals.json"
-GROUPS = "m3-yearly,m3-quarterly,m3-monthly,m3-other,m4-weekly,m4-hourly"
+GROUPS = "m3-yearly,m3-quarterly,m3-monthly,m3-other,m4-weekly,m4-hourly,tourism-yearly,tourism-quarterly,tourism-monthly"
 # The intervals whose ends are the quantiles at 0.005, 0.015, ..., 0.995, and those at 80 and 95 %.
 LEVELS = sorted({*range(1, 100, 2), 80, 95})
 
@@ -40,15 +41,15 @@ def forecast(model, y, horizon):
 
 def main():
     import numpy as np
-    from statsforecast.models import AutoARIMA, AutoETS, AutoTheta
+    from statsforecast.models import AutoARIMA, AutoCES, AutoETS, AutoTheta
 
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--group", default=GROUPS, help="groups, separated by commas")
     parser.add_argument("--limit", type=int, help="series of each group; the result is then not stored")
     parser.add_argument("--half", default="test", choices=["test", "dev"], help="series that are reported, or those for development; the result is then not stored")
-    parser.add_argument("--models", default="AutoETS,AutoTheta,AutoARIMA")
+    parser.add_argument("--models", default="AutoETS,AutoTheta,AutoCES,AutoARIMA")
     options = parser.parse_args()
-    kinds = {"AutoETS": AutoETS, "AutoARIMA": AutoARIMA, "AutoTheta": AutoTheta}
+    kinds = {"AutoETS": AutoETS, "AutoARIMA": AutoARIMA, "AutoTheta": AutoTheta, "AutoCES": AutoCES}
     with tempfile.TemporaryDirectory() as folder:
         tool = pathlib.Path(folder, "forecasting")
         subprocess.run(["go", "build", "-o", tool, "./measure/forecasting"], cwd=ROOT, check=True)

@@ -1,4 +1,4 @@
-// Package competition reads the series of M3 and M4, and what measure/forecasting stored about forecasts of them.
+// Package competition reads the series of M3, M4 and the tourism competition, and what measure/forecasting stored about forecasts of them.
 package competition
 
 import (
@@ -35,22 +35,37 @@ func Names() (names []string) {
 	return names
 }
 
-// The groups. The season of the weekly series of M4 is 1 in the competition; 52.18 weeks are offered as a period.
+// The groups: of a table such as that of the R package Mcomp, the series with a period; of M4, the files of a frequency. The season of the
+// weekly series of M4 is 1 in the competition; 52.18 weeks are offered as a period. Nothing is developed on the groups held apart.
 var groups = []struct {
-	name, m3, m4 string
-	season       int
-	periods      []float64
-	sample       int
+	name, table, period, m4 string
+	season                  int
+	periods                 []float64
+	sample                  int
+	apart                   bool
 }{
-	{"m3-yearly", "YEARLY", "", 1, nil, 60},
-	{"m3-quarterly", "QUARTERLY", "", 4, []float64{4}, 60},
-	{"m3-monthly", "MONTHLY", "", 12, []float64{12}, 60},
-	{"m3-other", "OTHER", "", 1, nil, 0},
-	{"m4-weekly", "", "Weekly", 1, []float64{365.2425 / 7}, 0},
-	{"m4-hourly", "", "Hourly", 24, []float64{24, 168}, 16},
+	{"m3-yearly", "m3.csv", "YEARLY", "", 1, nil, 60, false},
+	{"m3-quarterly", "m3.csv", "QUARTERLY", "", 4, []float64{4}, 60, false},
+	{"m3-monthly", "m3.csv", "MONTHLY", "", 12, []float64{12}, 60, false},
+	{"m3-other", "m3.csv", "OTHER", "", 1, nil, 0, false},
+	{"m4-weekly", "", "", "Weekly", 1, []float64{365.2425 / 7}, 0, false},
+	{"m4-hourly", "", "", "Hourly", 24, []float64{24, 168}, 16, false},
+	{"tourism-yearly", "tourism.csv", "YEARLY", "", 1, nil, 60, true},
+	{"tourism-quarterly", "tourism.csv", "QUARTERLY", "", 4, []float64{4}, 60, true},
+	{"tourism-monthly", "tourism.csv", "MONTHLY", "", 12, []float64{12}, 60, true},
 }
 
-// Load reads the groups of the given names from a folder, that of m3.csv and the four files of M4.
+// Developed returns the names of the groups of which the even series are for development.
+func Developed() (names []string) {
+	for _, g := range groups {
+		if !g.apart {
+			names = append(names, g.name)
+		}
+	}
+	return names
+}
+
+// Load reads the groups of the given names from a folder, that of m3.csv, the four files of M4 and, of scripts/tourism.py, tourism.csv.
 func Load(folder string, names []string) (out []Group, err error) {
 	for _, name := range names {
 		found := false
@@ -60,8 +75,8 @@ func Load(folder string, names []string) (out []Group, err error) {
 			}
 			found = true
 			read := Group{Name: name, Season: g.season, Periods: g.periods, Sample: g.sample}
-			if g.m3 != "" {
-				read.Series, err = readM3(filepath.Join(folder, "m3.csv"), g.m3)
+			if g.table != "" {
+				read.Series, err = readTable(filepath.Join(folder, g.table), g.period)
 			} else {
 				read.Series, err = readM4(folder, g.m4)
 			}
@@ -111,8 +126,8 @@ func numbers(cells []string) (v []float64, err error) {
 	return v, nil
 }
 
-// readM3 reads the table of the R package Mcomp: columns sn, period, x and xx, the last two separated by semicolons.
-func readM3(path, period string) (out []Series, err error) {
+// readTable reads the series of a period from a table with columns sn, period, x and xx, the last two separated by semicolons.
+func readTable(path, period string) (out []Series, err error) {
 	table, err := rows(path)
 	if err != nil {
 		return nil, err

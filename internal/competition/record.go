@@ -2,6 +2,7 @@ package competition
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,9 +18,11 @@ import (
 
 // The files of a folder of records.
 const (
-	summaryFile = "results.json" // []Summary
-	rivalFile   = "rivals.json"  // []Rival
-	detailFile  = "series.jsonl" // a Detail in each line
+	summaryFile   = "results.json"   // []Summary
+	wholeFile     = "whole.json"     // []Summary, of all series of the groups
+	rivalFile     = "rivals.json"    // []Rival
+	publishedFile = "published.json" // []Published
+	detailFile    = "series.jsonl"   // a Detail in each line
 )
 
 // Poor is the coverage of 95 % bands below which a forecast should have been warned of.
@@ -38,14 +41,17 @@ type Scores struct {
 
 // Summary is the result of a group.
 type Summary struct {
-	Group  string      `json:"group"`
-	Half   string      `json:"half"`
-	Seed   uint64      `json:"seed"`
-	Series int         `json:"series"`
-	Failed int         `json:"failed"`
-	Own    Scores      `json:"gppl"`
-	Naive  Scores      `json:"seasonal_naive"`
-	Words  []wordCount `json:"words"`
+	Group  string `json:"group"`
+	Half   string `json:"half"`
+	Seed   uint64 `json:"seed"`
+	Series int    `json:"series"`
+	Failed int    `json:"failed"`
+	Own    Scores `json:"gppl"`
+	Naive  Scores `json:"seasonal_naive"`
+	// WQL and NaiveWQL are weighted quantile losses: Σ of the mean of 2·pinball at 0.1, 0.2, …, 0.9 over Σ|y|, over all steps of all series.
+	WQL      float64     `json:"wql,omitempty"`
+	NaiveWQL float64     `json:"seasonal_naive_wql,omitempty"`
+	Words    []wordCount `json:"words"`
 	// Low are the forecasts whose 95 % bands held less than Poor of the test part.
 	Low            int     `json:"coverage_below_70"`
 	Seconds        float64 `json:"seconds"`         // of the clock
@@ -65,6 +71,22 @@ type Rival struct {
 	Low            int     `json:"coverage_below_70"`
 	MedianSeconds  float64 `json:"seconds_median"`
 	LongestSeconds float64 `json:"seconds_longest"`
+}
+
+// Published is the result of a model on all series of a group as others published it, with their MASE and WQL.
+type Published struct {
+	Group  string  `json:"group"`
+	Model  string  `json:"model"`
+	Kind   string  `json:"kind"`   // zero-shot or pretrained, as its publisher says, or statistical
+	Leaked bool    `json:"leaked"` // trained on these series, as its publisher says
+	MASE   float64 `json:"mase"`
+	WQL    float64 `json:"wql"`
+	Source string  `json:"source"` // repository, commit and file
+}
+
+// Naive reports whether p is the seasonal naive forecast.
+func (p Published) Naive() bool {
+	return strings.EqualFold(strings.ReplaceAll(p.Model, "_", "-"), "seasonal-naive")
 }
 
 // Detail is what became of one series. An error that cannot be scaled is −1.
@@ -130,20 +152,22 @@ func Words(all []Detail, words ...string) (counts []wordCount) {
 
 // Record is what is stored.
 type Record struct {
-	Groups []Summary
-	Rivals []Rival
-	Series []Detail
+	Groups    []Summary
+	Rivals    []Rival
+	Series    []Detail
+	Whole     []Summary
+	Published []Published
 }
 
-// Read reads a folder of records. It is an error if there is none; rivals may be missing.
+// Read reads a folder of records. It is an error if there is none; only results.json and series.jsonl have to be there.
 func Read(folder string) (*Record, error) {
 	r := &Record{}
 	for _, f := range []struct {
 		name string
 		to   any
-	}{{summaryFile, &r.Groups}, {rivalFile, &r.Rivals}} {
+	}{{summaryFile, &r.Groups}, {rivalFile, &r.Rivals}, {wholeFile, &r.Whole}, {publishedFile, &r.Published}} {
 		text, err := os.ReadFile(filepath.Join(folder, f.name))
-		if f.name == rivalFile && errors.Is(err, os.ErrNotExist) {
+		if f.name != summaryFile && errors.Is(err, os.ErrNotExist) {
 			continue
 		}
 		if err == nil {
@@ -236,22 +260,31 @@ func StoreResults(folder string, groups []Summary, series []Detail) error {
 
 // StoreRival puts a result in its place in a file: by group in the order of Names, then by model.
 func StoreRival(path string, r Rival) error {
-	var all []Rival
+	names := Names()
+	return put(path, r, func(a, b Rival) int {
+		return cmp.Or(slices.Index(names, a.Group)-slices.Index(names, b.Group), strings.Compare(a.Model, b.Model))
+	})
+}
+
+// StoreWhole puts the results on all series of a group in their place in the folder's whole.json, in the order of Names.
+func StoreWhole(folder string, s Summary) error {
+	names := Names()
+	return put(filepath.Join(folder, wholeFile), s, func(a, b Summary) int {
+		return slices.Index(names, a.Group) - slices.Index(names, b.Group)
+	})
+}
+
+// put stores v in an ordered list in a file, in place of what it equals by the order. There may be no such file yet.
+func put[T any](path string, v T, order func(a, b T) int) error {
+	var all []T
 	text, err := os.ReadFile(path)
 	if err == nil {
 		err = json.Unmarshal(text, &all)
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+		return fmt.Errorf("competition: %s: %w", path, err)
 	}
-	all = slices.DeleteFunc(all, func(o Rival) bool { return o.Group == r.Group && o.Model == r.Model })
-	all = append(all, r)
-	names := Names()
-	slices.SortStableFunc(all, func(a, b Rival) int {
-		if d := slices.Index(names, a.Group) - slices.Index(names, b.Group); d != 0 {
-			return d
-		}
-		return strings.Compare(a.Model, b.Model)
-	})
+	all = append(slices.DeleteFunc(all, func(o T) bool { return order(o, v) == 0 }), v)
+	slices.SortStableFunc(all, order)
 	return WriteJSON(path, all)
 }

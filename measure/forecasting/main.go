@@ -1,12 +1,14 @@
 // Command forecasting judges the automatic policy of package forecast, the one of gppl fit, on series of the competitions M3
-// and M4 (Makridakis and Hibon 2000; Makridakis, Spiliotis and Assimakopoulos 2020), beside seasonal naive:
+// and M4 (Makridakis and Hibon 2000; Makridakis, Spiliotis and Assimakopoulos 2020) and of the tourism competition
+// (Athanasopoulos et al. 2011), beside seasonal naive:
 //
 //	GPPL_DATA=… go run ./measure/forecasting -sample -store measure/forecasting             # what docs/forecasts.md tells of
 //	GPPL_DATA=… go run ./measure/forecasting -group m3-monthly,m4-hourly -half test -limit 60 -out results.json
+//	GPPL_DATA=… go run ./measure/forecasting -half all -whole measure/forecasting            # all series, as others publish their scores
 //	GPPL_DATA=… go run ./measure/forecasting -wander -limit 20 -prices prices.csv           # long series against the last value
 //
 // Each series is learnt from its training part alone and forecast over its test part. The policy is developed on the even
-// series (-half dev) and reported on the odd ones (-half test). Series whose training part is constant are counted and left
+// series of M3 and M4 (-half dev) and reported on the odd ones (-half test) and on the tourism series. Series whose training part is constant are counted and left
 // out. Where an error cannot be scaled (MASE), the series does not count in that mean.
 package main
 
@@ -31,7 +33,7 @@ import (
 
 func main() {
 	log.SetFlags(0)
-	names := flag.String("group", strings.Join(competition.Names(), ","), "groups, separated by commas")
+	names := flag.String("group", strings.Join(competition.Developed(), ","), "groups, separated by commas, of "+strings.Join(competition.Names(), ","))
 	var which selection
 	flag.IntVar(&which.limit, "limit", 0, "series of each group at most, chosen at random; 0 means all")
 	flag.Uint64Var(&which.seed, "seed", 1, "of the choice")
@@ -39,6 +41,7 @@ func main() {
 	workers := flag.Int("workers", runtime.NumCPU(), "series at a time")
 	flag.BoolVar(&which.sample, "sample", false, "the series that the stored results are of, in place of -limit: 60 yearly, quarterly and monthly, all other and weekly, and 16 hourly ones")
 	store := flag.String("store", "", "put the results in their places in the records of this folder, measure/forecasting: results.json and series.jsonl")
+	whole := flag.String("whole", "", "put the results, which must be of -half all, in their places in whole.json of this folder")
 	out := flag.String("out", "", "write the results to this file as JSON")
 	verbose := flag.Bool("v", false, "a line for each series")
 	backtest := flag.Bool("trust", true, "backtest each series, to see what the verdict warns of")
@@ -49,6 +52,9 @@ func main() {
 	exportTo := flag.String("export", "", "write the series of the one group to this file, for scripts/rivals.py, and do no more")
 	rivals := flag.String("score", "", "score the forecasts in this file, as scripts/rivals.py writes them, and add them to -out")
 	flag.Parse()
+	if *whole != "" && which.half != "all" {
+		log.Fatal("forecasting: -whole is for -half all")
+	}
 	folder := os.Getenv("GPPL_DATA")
 	if folder == "" {
 		log.Fatal("forecasting: set GPPL_DATA to the folder that has forecast/m3.csv and the M4 files")
@@ -98,6 +104,11 @@ func main() {
 			reportWander(os.Stdout, found)
 		}
 		results = append(results, s)
+		if *whole != "" {
+			if err := competition.StoreWhole(*whole, s); err != nil {
+				log.Fatal("forecasting: ", err)
+			}
+		}
 	}
 	tell(each, words...)
 	tell(inShort(each), wouldWarn, wouldNot)
@@ -199,6 +210,9 @@ func (s selection) choose(g *competition.Group) error {
 	limit := s.limit
 	if s.sample {
 		limit = g.Sample
+	}
+	if s.half == "dev" && !slices.Contains(competition.Developed(), g.Name) {
+		return fmt.Errorf("nothing is developed on %s: -half test or all", g.Name)
 	}
 	var all []competition.Series
 	for i, series := range g.Series {

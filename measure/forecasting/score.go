@@ -22,6 +22,8 @@ type outcome struct {
 	model      string
 	n          int
 	own, naive competition.Scores
+	loss       [2]float64 // of own and naive, for WQL
+	size       float64    // Σ|y|
 	trust      *forecast.Trust
 	seconds    float64
 }
@@ -75,6 +77,20 @@ func score(quantile func(p float64) []float64, train, test []float64, season int
 	return s
 }
 
+// deciles are the levels of WQL.
+var deciles = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
+
+// quantileLoss is the sum over the steps of 2·pinball, the mean over deciles.
+func quantileLoss(quantile func(p float64) []float64, test []float64) (sum float64) {
+	for _, p := range deciles {
+		q := quantile(p)
+		for i, y := range test {
+			sum += 2 * forecast.Pinball(y, q[i], p) / float64(len(deciles))
+		}
+	}
+	return sum
+}
+
 // seriesOf returns the training part of a series, in steps.
 func seriesOf(s competition.Series) (*forecast.Series, error) {
 	x := make([]float64, len(s.Train))
@@ -93,6 +109,10 @@ func one(ctx context.Context, g competition.Group, s competition.Series, shared 
 		return o
 	}
 	o.naive = score(naive.Quantile, s.Train, s.Test, g.Season)
+	o.loss[1] = quantileLoss(naive.Quantile, s.Test)
+	for _, y := range s.Test {
+		o.size += math.Abs(y)
+	}
 	o.err = func() error {
 		data, err := seriesOf(s)
 		if err != nil {
@@ -114,21 +134,22 @@ func one(ctx context.Context, g competition.Group, s competition.Series, shared 
 		}
 		o.model = a.Name()
 		o.own = score(f.Quantile, s.Train, s.Test, g.Season)
+		o.loss[0] = quantileLoss(f.Quantile, s.Test)
 		return nil
 	}()
 	o.seconds = time.Since(began).Seconds()
 	return o
 }
 
-const header = "group          series failed |  MASE  naive | sMAPE  naive | CRPS  naive | 80 %  95 % naive | width95 naive | low | use (failed) untested (failed) do not use (failed) | seconds longest"
+const header = "group          series failed |  MASE  naive | sMAPE  naive | CRPS  naive |    WQL  naive | 80 %  95 % naive | width95 naive | low | use (failed) untested (failed) do not use (failed) | seconds longest"
 
 func line(s competition.Summary) string {
 	var words string
 	for _, w := range s.Words {
 		words += fmt.Sprintf(" %d (%d)", w.Said, w.Failed)
 	}
-	return fmt.Sprintf("%-14s %6d %6d | %5.3f %6.3f | %5.2f %6.2f | %5.3f %5.3f | %4.1f %5.1f %5.1f | %6.2f %6.2f | %3d |%s | %6.1f %6.2f",
-		s.Group, s.Series, s.Failed, s.Own.MASE, s.Naive.MASE, s.Own.SMAPE, s.Naive.SMAPE, s.Own.CRPS, s.Naive.CRPS,
+	return fmt.Sprintf("%-14s %6d %6d | %5.3f %6.3f | %5.2f %6.2f | %5.3f %5.3f | %6.4f %6.4f | %4.1f %5.1f %5.1f | %6.2f %6.2f | %3d |%s | %6.1f %6.2f",
+		s.Group, s.Series, s.Failed, s.Own.MASE, s.Naive.MASE, s.Own.SMAPE, s.Naive.SMAPE, s.Own.CRPS, s.Naive.CRPS, s.WQL, s.NaiveWQL,
 		100*s.Own.Cover80, 100*s.Own.Cover95, 100*s.Naive.Cover95, s.Own.Width95, s.Naive.Width95,
 		s.Low, words, s.Seconds, s.LongestSeconds)
 }
@@ -137,6 +158,7 @@ func summarise(g competition.Group, outcomes []outcome) competition.Summary {
 	s := competition.Summary{Group: g.Name, Series: len(outcomes)}
 	var own, naive []competition.Scores
 	var seconds []float64
+	var size float64
 	for _, o := range outcomes {
 		if o.err != nil {
 			s.Failed++
@@ -144,11 +166,18 @@ func summarise(g competition.Group, outcomes []outcome) competition.Summary {
 		}
 		own, naive = append(own, o.own), append(naive, o.naive)
 		seconds = append(seconds, o.seconds)
+		size += o.size
+		s.WQL += o.loss[0]
+		s.NaiveWQL += o.loss[1]
 		if o.own.Cover95 < competition.Poor {
 			s.Low++
 		}
 	}
 	s.Own, s.Naive = average(own), average(naive)
+	if size > 0 {
+		s.WQL /= size
+		s.NaiveWQL /= size
+	}
 	s.Words = competition.Words(detailsOf(g, outcomes), words...)
 	if len(seconds) > 0 {
 		slices.Sort(seconds)

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
+	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -106,6 +108,70 @@ func (f *Forecasts) Scores(which string) (*viz.Table, error) {
 	return t, nil
 }
 
+// sameNaive is how much two scores of seasonal naive may differ where the series and the metric are the same: gluonts leaves constant
+// series out in another way, and takes quantiles of naive forecasts from another formula.
+const sameNaive = 0.02
+
+// Published compares the policy, on all series of the groups, with what others publish of pretrained models on the same series, by "MASE" or
+// "WQL". Models whose publishers say that they were trained on the test parts do not count. Seasonal naive is the check that the series and the
+// metric are the same: where its two MASE differ by more than 2 %, nothing is compared.
+func (f *Forecasts) Published(which string) (*viz.Table, error) {
+	if which != "MASE" && which != "WQL" {
+		return nil, fmt.Errorf("casestudy: no published score %q: MASE or WQL", which)
+	}
+	number := viz.Fixed(map[string]int{"MASE": 3, "WQL": 4}[which])
+	t := &viz.Table{
+		Caption: which + " beside pretrained models, as published",
+		Columns: []viz.Column{{Name: "group"}, {Name: "series"}, {Name: "gppl", Format: number}, {Name: "seasonal naive", Format: number},
+			{Name: "models"}, {Name: "better than gppl"}, {Name: "median", Format: number}, {Name: "best", Format: number}, {Name: "best model"}},
+	}
+	for _, g := range f.record.Whole {
+		own, naive := g.Own.MASE, g.Naive.MASE
+		if which == "WQL" {
+			own, naive = g.WQL, g.NaiveWQL
+		}
+		row := []any{g.Group, g.Series, own, naive, nil, nil, nil, nil, nil}
+		theirs, models := f.published(g.Group)
+		switch {
+		case len(models) == 0:
+			continue
+		case math.Abs(theirs/g.Naive.MASE-1) > sameNaive:
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: seasonal naive has a MASE of %.3f here and %.3f there, so the series are not the same.", g.Group, g.Naive.MASE, theirs))
+		default:
+			scores := make([]float64, len(models))
+			better, best := 0, 0
+			for i, m := range models {
+				scores[i] = map[string]float64{"MASE": m.MASE, "WQL": m.WQL}[which]
+				if scores[i] < own {
+					better++
+				}
+				if scores[i] < scores[best] {
+					best = i
+				}
+			}
+			row = append(row[:4], len(models), better, quantile.Median(scores), scores[best], models[best].Model)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
+}
+
+// published returns the MASE of seasonal naive on a group as others publish it, and the pretrained models that did not see its test parts.
+func (f *Forecasts) published(group string) (naive float64, models []competition.Published) {
+	for _, p := range f.record.Published {
+		if p.Group != group {
+			continue
+		}
+		if p.Naive() {
+			naive = p.MASE
+		}
+		if p.Kind != "statistical" && !p.Leaked {
+			models = append(models, p)
+		}
+	}
+	return naive, models
+}
+
 // Structures counts what was chosen: the share of the series of a group whose best model has a part.
 func (f *Forecasts) Structures() *viz.Table {
 	parts := []struct {
@@ -169,14 +235,15 @@ type Failure struct {
 	Detail competition.Detail
 }
 
-// Failures returns the worst short series of each kind of failure: bands that held little, of a forecast that could be used and of another, a point
+// Failures returns the worst short series of M3 and M4 of each kind of failure: bands that held little, of a forecast that could be used and of another, a point
 // forecast far worse than seasonal naive, and a good forecast that was untested or advised against.
 func (f *Forecasts) Failures() []Failure {
-	const short = 200 // observations, so that a picture takes seconds
+	const short = 200                 // observations, so that a picture takes seconds
+	groups := competition.Developed() // whose series Picture reads
 	worst := func(kind string, fits func(competition.Detail) bool, badness func(competition.Detail) float64) []Failure {
 		var some []competition.Detail
 		for _, d := range f.record.Series {
-			if d.Error == "" && d.N <= short && d.Naive > 0 && fits(d) {
+			if slices.Contains(groups, d.Group) && d.Error == "" && d.N <= short && d.Naive > 0 && fits(d) {
 				some = append(some, d)
 			}
 		}

@@ -3,6 +3,7 @@ package casestudy_test
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
@@ -21,7 +22,7 @@ func TestForecasts(t *testing.T) {
 	if _, err := f.Figure(); err != nil {
 		t.Error(err)
 	}
-	const groups = 6
+	const groups = 9
 	for _, score := range []string{"MASE", "sMAPE", "CRPS", "coverage"} {
 		table, err := f.Scores(score)
 		if err != nil {
@@ -50,6 +51,32 @@ func TestForecasts(t *testing.T) {
 	}
 	if len(kinds) != 4 {
 		t.Errorf("%d kinds of failure, want 4: %v", len(kinds), kinds)
+	}
+}
+
+// Seasonal naive tells that the series are those of the publishers, but for the yearly ones of tourism.
+func TestPublished(t *testing.T) {
+	f := viz.Must(casestudy.ReadForecasts(records))
+	for _, score := range []string{"MASE", "WQL"} {
+		table, err := f.Published(score)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(table.Notes) != 1 || !strings.Contains(table.Notes[0], "tourism-yearly") {
+			t.Errorf("%s: %v", score, table.Notes)
+		}
+		for _, row := range table.Rows {
+			models, compared := row[4].(int)
+			if compared != (row[0] != "tourism-yearly") {
+				t.Errorf("%s: %v is compared: %v", score, row[0], compared)
+			}
+			if compared && (models < 9 || row[5].(int) > models || row[7].(float64) > row[6].(float64)) {
+				t.Errorf("%s: %v", score, row)
+			}
+		}
+	}
+	if _, err := f.Published("sMAPE"); err == nil {
+		t.Error("nobody publishes sMAPE")
 	}
 }
 

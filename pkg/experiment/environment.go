@@ -99,8 +99,8 @@ func Stored(name string, trials []Trial) ([]Outcome, error) {
 	return outcomes, nil
 }
 
-// slow reports whether a trial takes so long that it is done only with GPPL_SLOW=1: the EEG by VFE with m = 500, by what only the dense
-// engine can do at n = 8000, and on all samples but the first; and what the authors' code did with 100 inducing inputs or more, or with
+// slow reports whether a trial takes so long that it is done only with GPPL_SLOW=1: the EEG by VFE with m = 500, by RQ, whose
+// exact likelihood is dense at n = 8000, and on all samples but the first; and what the authors' code did with 100 inducing inputs or more, or with
 // as many projections in single precision, which takes minutes for each trial.
 func (t Trial) slow() bool {
 	if t.Optimiser.Method == TorchAdam && t.Order >= 100 && (t.Loss == VFE || t.Authors.Float32) {

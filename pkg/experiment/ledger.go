@@ -365,22 +365,16 @@ func authorsNotebook(e *Evidence) (rows []draft) {
 	return rows
 }
 
-// EEGRuns returns the outcomes on the EEG by one protocol, kernel and loss, one for each sample: of those that have errors of prediction,
-// the ones whose training was allowed the most steps; where there are none, the first, which says why.
+// EEGRuns returns the outcomes on the EEG by one protocol, kernel and loss, one for each sample: of those that have errors of prediction
+// or, where there are none, the first, which says why.
 func EEGRuns(all []Outcome, protocol, kernel, loss string) []Outcome {
 	runs := Where(all, func(t Trial) bool {
 		return plain(t) && t.Protocol == protocol && t.Kernel == kernel && t.Loss == loss
 	})
-	most := -1
-	for _, o := range runs {
-		if o.MSE != nil {
-			most = max(most, o.Trial.Optimiser.Iterations)
-		}
+	if some := slices.DeleteFunc(slices.Clone(runs), func(o Outcome) bool { return o.MSE == nil }); len(some) > 0 {
+		return some
 	}
-	if most < 0 {
-		return runs[:min(1, len(runs))]
-	}
-	return slices.DeleteFunc(runs, func(o Outcome) bool { return o.MSE == nil || o.Trial.Optimiser.Iterations < most })
+	return runs[:min(1, len(runs))]
 }
 
 // predicted are those of them that predicted.
@@ -411,7 +405,7 @@ func nmse(o Outcome) float64  { return o.MSE.NMSE }
 func fresh(o Outcome) float64 { return o.MSE.Fresh }
 
 // eegSlow says why some trials of the EEG are missing.
-const eegSlow = "an evaluation of PL with RQ is dense at n = 8000 and takes half a minute: GPPL_SLOW=1 runs it"
+const eegSlow = "training takes minutes at n = 8000: GPPL_SLOW=1 runs it"
 
 func table3(e *Evidence) (rows []draft) {
 	for _, kernel := range KernelNames {

@@ -321,11 +321,8 @@ func Sunspots(s Scale) (trials []Trial) {
 
 var eegAdam = Optimiser{Method: "Adam", Rate: 0.05, Iterations: 2001, Tolerance: 1e-3}
 
-// eegShort is at how many steps VFE on the first sample of the EEG is seen on its way: 2001 take hours.
-const eegShort = 200
-
-// EEG are the four kernels on samples of the recording. Paper: Adam, PL with k = 500 and VFE with m = 500, on three samples, VFE on the
-// first with few steps, too. GPPL, on the first: L-BFGS, ML too.
+// EEG are the four kernels on samples of the recording. Paper: Adam, PL with k = 500 and VFE with m = 500, on three samples. GPPL, on the
+// first: L-BFGS, PL and ML.
 func EEG(s Scale) (trials []Trial) {
 	order := EEGOrder(s)
 	for seed := uint64(1); seed <= pick[uint64](s, 3, 1); seed++ {
@@ -335,12 +332,10 @@ func EEG(s Scale) (trials []Trial) {
 				paper, best := t, t
 				paper.Protocol, paper.Optimiser = Paper, eegAdam
 				best.Protocol, best.Optimiser = GPPL, quasiNewton
-				if t.Loss == VFE && seed == 1 {
-					short := paper
-					short.Optimiser.Iterations = eegShort
-					trials = append(trials, short)
+				if t.Loss == VFE {
+					paper.Optimiser.Iterations = pick(s, eegAdam.Iterations, 200)
 				}
-				if t.Loss == PL || t.Loss == VFE && s == Full {
+				if t.Loss != ML {
 					trials = append(trials, paper)
 				}
 				if t.Loss != VFE && seed == 1 {
