@@ -147,6 +147,18 @@ type Amplified interface {
 	Amplitudes() (at []int, known bool)
 }
 
+// A Placed kernel depends on the positions of its scalar inputs, not only on their distance, as a change point does. The dense engine takes it,
+// and the banded one if it is a Reacher; what works on distances alone (PL, VFE, sums, the other engines) refuses it. Its Cov, Contract and
+// Slope are those of a stationary bound: Cov at 0 is at least the variance anywhere.
+type Placed interface {
+	Kernel
+	// CovAt sets dst[i] to k(a[i], b[i]), given the distances r[i] = |a[i] − b[i]|. dst is none of the others.
+	CovAt(dst, a, b, r []float64)
+	// ContractAt adds Σ_i w[i]·∂k(a[i], b[i])/∂log θ_p to grad[p], for each p; for a parameter of RoleLocation the derivative is in the
+	// parameter itself, not in its log.
+	ContractAt(grad, w, a, b, r []float64)
+}
+
 // Nugget returns the nugget of k, 0 if it has none: Var f(x) = k(0) + nugget.
 func Nugget(k Kernel) float64 {
 	if k, ok := k.(Nuggeter); ok {

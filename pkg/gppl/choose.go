@@ -281,7 +281,7 @@ func (c *chooser) explain(b *strings.Builder) {
 		} else if f.setup > 0 {
 			fmt.Fprintf(b, " after %s of set-up", timeline.Seconds(f.setup))
 		}
-		fmt.Fprintf(b, ", %s", FormatBytes(f.bytes))
+		fmt.Fprintf(b, ", %s", formatBytes(f.bytes))
 		fmt.Fprintf(b, ", error at most %.1g nats", f.err)
 		if f.err > c.limit {
 			b.WriteString(": not exact enough")

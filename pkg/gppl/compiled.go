@@ -24,7 +24,7 @@ type compiled struct {
 
 	theta []float64 // of the kernel, which is made anew only where they differ
 	whole bool      // all of the above belongs to theta: no kernel panicked on the way
-	plain []int     // the parameters whose derivatives are not in their logs (see placed)
+	plain []int     // the parameters whose derivatives are not in their logs (see Placed)
 }
 
 // compile sets m to the family's kernel at theta, noise variance last. It is an

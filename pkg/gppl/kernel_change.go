@@ -11,7 +11,7 @@ import (
 var (
 	_ Kernel  = ChangePoint{}
 	_ Reacher = ChangePoint{}
-	_ placed  = ChangePoint{}
+	_ Placed  = ChangePoint{}
 )
 
 // ChangePoint is a process that turns into another one at a place on a scalar axis
@@ -79,7 +79,7 @@ func (k ChangePoint) after(x float64) (s, rest float64) {
 	return 1 / (1 + math.Exp(-u)), 1 / (1 + math.Exp(u))
 }
 
-func (k ChangePoint) covAt(dst, a, b, r []float64) {
+func (k ChangePoint) CovAt(dst, a, b, r []float64) {
 	covAt(dst, k.Before, a, b, r)
 	work := borrow(len(r))
 	defer giveBack(work)
@@ -92,7 +92,7 @@ func (k ChangePoint) covAt(dst, a, b, r []float64) {
 	}
 }
 
-func (k ChangePoint) contractAt(grad, w, a, b, r []float64) {
+func (k ChangePoint) ContractAt(grad, w, a, b, r []float64) {
 	n, own := len(r), len(grad)-2
 	work := borrow(3 * n)
 	defer giveBack(work)
@@ -117,16 +117,6 @@ func (k ChangePoint) contractAt(grad, w, a, b, r []float64) {
 	grad[own+1] += gw / k.Width
 }
 
-// placed is a kernel that depends on the positions of its scalar inputs, not only on
-// their distance. Its methods are Cov and Contract with the inputs of each pair, a[i]
-// and b[i], beside their distance r[i]. The derivative in a parameter of the role
-// RoleLocation is that in the parameter itself, not in its log.
-type placed interface {
-	Kernel
-	covAt(dst, a, b, r []float64)
-	contractAt(grad, w, a, b, r []float64)
-}
-
 // IsPlaced reports whether the covariance of k, or of a part of it, depends on where the inputs are, not on their distance
 // alone. Code that calls Kernel.Cov on distances must refuse such a kernel.
 func IsPlaced(k Kernel) bool {
@@ -136,7 +126,7 @@ func IsPlaced(k Kernel) bool {
 	case Product:
 		return anyPlaced(k.parts)
 	}
-	_, ok := k.(placed)
+	_, ok := k.(Placed)
 	return ok
 }
 
@@ -156,8 +146,8 @@ func covAt(dst []float64, k Kernel, a, b, r []float64) {
 		return
 	}
 	switch k := k.(type) {
-	case placed:
-		k.covAt(dst, a, b, r)
+	case Placed:
+		k.CovAt(dst, a, b, r)
 	case Sum:
 		eachPart(dst, k.parts, a, b, r, func(acc, v float64) float64 { return acc + v })
 	case Product:
@@ -179,15 +169,15 @@ func eachPart(dst []float64, parts []Kernel, a, b, r []float64, op func(acc, v f
 	}
 }
 
-// contractAt adds Σ_i w[i]·∂k(a[i], b[i])/∂log θ_p to grad[p], for each p (see placed).
+// contractAt adds Σ_i w[i]·∂k(a[i], b[i])/∂log θ_p to grad[p], for each p (see Placed).
 func contractAt(grad []float64, k Kernel, w, a, b, r []float64) {
 	if !IsPlaced(k) {
 		k.Contract(grad, w, r)
 		return
 	}
 	switch k := k.(type) {
-	case placed:
-		k.contractAt(grad, w, a, b, r)
+	case Placed:
+		k.ContractAt(grad, w, a, b, r)
 	case Sum:
 		for i, p := range k.parts {
 			contractAt(grad[k.offset[i]:k.offset[i+1]], p, w, a, b, r)
@@ -288,7 +278,7 @@ func variancesAt(dst []float64, k Kernel, x Inputs) {
 // notPlaced is the reason of engines, and of losses, that know distances alone.
 const notPlaced = "the covariance depends on where the inputs are, not on their distance alone"
 
-// needsDistances returns an error if k is placed. Code that works on distances alone
+// needsDistances returns an error if k is Placed. Code that works on distances alone
 // calls it; what names this code.
 func needsDistances(what string, k Kernel) error {
 	if IsPlaced(k) {

@@ -141,7 +141,58 @@ func (k TwoMemories) ContractMarkov(grad, w []float64) {
 	grad[2] += w[3]
 }
 
+// Swell is v·exp(−|a − b|²/2l²)·cos(2πa/p)·cos(2πb/p): a process whose variance comes and goes with where it is.
+type Swell struct{ Variance, Lengthscale, Period float64 }
+
+var (
+	_ gppl.Placed  = Swell{}
+	_ gppl.Reacher = Swell{}
+)
+
+func (k Swell) Params() []gppl.Param {
+	return append(k.bound().Params(), gppl.Param{Name: "period", Value: k.Period, Unit: "x", Role: gppl.RolePeriod})
+}
+
+func (k Swell) WithParams(theta []float64) gppl.Kernel {
+	if len(theta) != 3 {
+		panic(fmt.Sprintf("Swell.WithParams: len(theta) = %d, want 3", len(theta)))
+	}
+	return Swell{theta[0], theta[1], theta[2]}
+}
+
+// bound is what distances alone tell.
+func (k Swell) bound() gppl.SE { return gppl.SE{Variance: k.Variance, Lengthscale: k.Lengthscale} }
+
+func (k Swell) Cov(dst, r []float64)          { k.bound().Cov(dst, r) }
+func (k Swell) Slope(dst, r []float64)        { k.bound().Slope(dst, r) }
+func (k Swell) Contract(grad, w, r []float64) { k.bound().Contract(grad[:2], w, r) }
+func (k Swell) Reach(eps float64) float64     { return k.bound().Reach(eps) }
+
+func (k Swell) String() string {
+	return fmt.Sprintf("Swell(variance=%.4g, lengthscale=%.4g, period=%.4g)", k.Variance, k.Lengthscale, k.Period)
+}
+
+func (k Swell) CovAt(dst, a, b, r []float64) {
+	k.Cov(dst, r)
+	for i := range dst {
+		dst[i] *= math.Cos(2*math.Pi*a[i]/k.Period) * math.Cos(2*math.Pi*b[i]/k.Period)
+	}
+}
+
+func (k Swell) ContractAt(grad, w, a, b, r []float64) {
+	cov, modulated := make([]float64, len(r)), make([]float64, len(r))
+	k.Cov(cov, r)
+	for i, c := range cov {
+		sa, ca := math.Sincos(2 * math.Pi * a[i] / k.Period)
+		sb, cb := math.Sincos(2 * math.Pi * b[i] / k.Period)
+		grad[2] += w[i] * c * 2 * math.Pi / k.Period * (a[i]*sa*cb + b[i]*sb*ca)
+		modulated[i] = w[i] * ca * cb
+	}
+	k.bound().Contract(grad[:2], modulated, r)
+}
+
 func TestOwnKernels(t *testing.T) {
+	gppltest.CheckKernel(t, Swell{Variance: 1.3, Lengthscale: 0.9, Period: 7})
 	gppltest.CheckKernel(t, Ringing{Lengthscale: 1.4, Variance: 0.8})
 	gppltest.CheckKernel(t, TwoMemories{Variance: 1.2, Lengthscale: 0.6, Ratio: 5})
 }
@@ -160,7 +211,7 @@ func TestOwnKernelEngines(t *testing.T) {
 		y[i] = math.Sin(regular[i]/5) + 0.3*rnd.NormFloat64()
 	}
 	ringing, memories := Ringing{Lengthscale: 6, Variance: 1}, TwoMemories{Variance: 0.5, Lengthscale: 4, Ratio: 6}
-	white := gppl.White{Variance: 0.1}
+	white, swell := gppl.White{Variance: 0.1}, Swell{Variance: 1, Lengthscale: 2, Period: 37}
 	type loss interface {
 		gppl.Loss
 		Explain() string
@@ -202,6 +253,8 @@ func TestOwnKernelEngines(t *testing.T) {
 		{memories, regular, false, gppl.EngineStateSpace, []string{gppl.EngineToeplitz}},
 		{gppl.Add(memories, gppl.Matern32{Variance: 1, Lengthscale: 20}, white), irregular, false, gppl.EngineStateSpace, nil},
 		{memories, irregular, true, gppl.EngineStateSpace, nil},
+		{swell, irregular, false, gppl.EngineBanded, nil},
+		{gppl.Add(swell, gppl.SE{Variance: 0.5, Lengthscale: 3}, white), irregular, false, gppl.EngineBanded, nil},
 	} {
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.1}
 		d, err := gppl.NewData(gppl.Scalars(c.x), y)

@@ -113,11 +113,11 @@ func TestForecastBytes(t *testing.T) {
 			continue
 		}
 		allocated, forecast := float64(after.TotalAlloc-before.TotalAlloc), forecastOf(l).bytes
-		t.Logf("%v: %s, forecast %s", c, FormatBytes(allocated), FormatBytes(forecast))
+		t.Logf("%v: %s, forecast %s", c, formatBytes(allocated), formatBytes(forecast))
 		// What is forgotten at once counts as allocated too; a window's frequencies are forecast with a margin of three.
 		const most, least = 1.5, 1. / 3.5
 		if ratio := allocated / forecast; !(ratio < most && ratio > least) {
-			t.Errorf("%v allocates %s, the forecast is %s", c, FormatBytes(allocated), FormatBytes(forecast))
+			t.Errorf("%v allocates %s, the forecast is %s", c, formatBytes(allocated), formatBytes(forecast))
 		}
 	}
 }
@@ -152,11 +152,11 @@ func TestMemoryLimit(t *testing.T) {
 			t.Errorf("%v, with too little: %v is no Refusal", c, err)
 		}
 		if allocated := float64(after.TotalAlloc - before.TotalAlloc); allocated > 0.2*needs+1e6 {
-			t.Errorf("%v allocates %s to refuse %s", c, FormatBytes(allocated), FormatBytes(needs))
+			t.Errorf("%v allocates %s to refuse %s", c, formatBytes(allocated), formatBytes(needs))
 		}
 		text := l.(interface{ Explain() string }).Explain()
-		if !strings.Contains(text, FormatBytes(needs)) {
-			t.Errorf("%v: Explain does not say %s: %s", c, FormatBytes(needs), text)
+		if !strings.Contains(text, formatBytes(needs)) {
+			t.Errorf("%v: Explain does not say %s: %s", c, formatBytes(needs), text)
 		}
 		if text := short.(interface{ Explain() string }).Explain(); !strings.Contains(text, "no: it would take") {
 			t.Errorf("%v, with too little: %s", c, text)
@@ -236,7 +236,7 @@ func TestMemoryLimitProjections(t *testing.T) {
 
 func TestFormatBytes(t *testing.T) {
 	for bytes, want := range map[float64]string{0: "0 bytes", 999: "999 bytes", 1000: "1 kB", 999499: "999 kB", 999600: "1 MB", 3.217e9: "3.22 GB", 1e25: "1e+07 EB"} {
-		if got := FormatBytes(bytes); got != want {
+		if got := formatBytes(bytes); got != want {
 			t.Errorf("%v: %s, want %s", bytes, got, want)
 		}
 	}

@@ -118,15 +118,15 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	needed, limit := FormatBytes(e.Needed), FormatBytes(e.Limit)
+	needed, limit := formatBytes(e.Needed), formatBytes(e.Limit)
 	if needed == limit { // by less than the digits tell, or by an amount that is not known
 		needed = "more than " + needed
 	}
 	return fmt.Sprintf("gppl: %s would take %s of memory, and the limit is %s", e.What, needed, limit)
 }
 
-// FormatBytes writes a number of bytes with three digits, as in 3.2 GB.
-func FormatBytes(bytes float64) string {
+// formatBytes writes a number of bytes with three digits, as in 3.2 GB.
+func formatBytes(bytes float64) string {
 	unit := "bytes"
 	for _, larger := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
 		if bytes < 999.5 {

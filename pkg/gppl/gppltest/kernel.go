@@ -23,7 +23,7 @@ import (
 // equal central differences, and that its Gram matrices are positive
 // semi-definite on the line. What the kernel says of itself, by the roles of its
 // parameters and by the interfaces Nuggeter, Reacher, Bandlimited, Scaled, Markovian,
-// LinearSDE, Spectrum, Waver, Steep and Amplified, is compared with what it computes.
+// LinearSDE, Spectrum, Waver, Steep, Amplified and Placed, is compared with what it computes.
 func CheckKernel(t *testing.T, k gppl.Kernel) {
 	t.Helper()
 	params := k.Params()
@@ -109,6 +109,10 @@ func CheckKernel(t *testing.T, k gppl.Kernel) {
 		}
 		closeVectors(t, "Σ w ∂k/∂log θ", got, want, 1e-7)
 	})
+
+	if placed, ok := k.(gppl.Placed); ok {
+		t.Run("Placed", func(t *testing.T) { checkPlaced(t, placed, theta) })
+	}
 
 	t.Run("Slope", func(t *testing.T) {
 		slope := make([]float64, len(r))
@@ -211,4 +215,55 @@ func compare(got, want []float64, tol float64) string {
 		}
 	}
 	return ""
+}
+
+// checkPlaced checks that k is symmetric and at most its bound, and that ContractAt equals central differences.
+func checkPlaced(t *testing.T, k gppl.Placed, theta []float64) {
+	rnd := rand.New(rand.NewPCG(5, 6))
+	const n = 40
+	a, b, r, w := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range a {
+		a[i], b[i], w[i] = 10*rnd.Float64(), 10*rnd.Float64(), rnd.NormFloat64()
+		r[i] = math.Abs(a[i] - b[i])
+	}
+	there, back, own, most := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, 1)
+	k.CovAt(there, a, b, r)
+	k.CovAt(back, b, a, r)
+	k.CovAt(own, a, a, make([]float64, n))
+	k.Cov(most, []float64{0})
+	for i := range a {
+		if there[i] != back[i] {
+			t.Errorf("k(%v, %v) = %v, and %v the other way round", a[i], b[i], there[i], back[i])
+		}
+		if !(own[i] >= 0 && own[i] <= most[0]*(1+1e-12)) {
+			t.Errorf("k(%v, %v) = %v, above the bound %v", a[i], a[i], own[i], most[0])
+		}
+	}
+	params := k.Params()
+	natural := func(i int, u float64) float64 {
+		if params[i].Role == gppl.RoleLocation {
+			return u
+		}
+		return math.Exp(u)
+	}
+	raw := make([]float64, len(theta))
+	for i, v := range theta {
+		if raw[i] = v; params[i].Role != gppl.RoleLocation {
+			raw[i] = math.Log(v)
+		}
+	}
+	want := fd.Gradient(nil, func(u []float64) (sum float64) {
+		at, c := make([]float64, len(u)), make([]float64, n)
+		for i, v := range u {
+			at[i] = natural(i, v)
+		}
+		k.WithParams(at).(gppl.Placed).CovAt(c, a, b, r)
+		for i, v := range c {
+			sum += w[i] * v
+		}
+		return sum
+	}, raw, &fd.Settings{Formula: fourthOrder, Step: 1e-4})
+	got := make([]float64, len(theta))
+	k.ContractAt(got, w, a, b, r)
+	closeVectors(t, "Σ w ∂k(a, b)/∂log θ", got, want, 1e-7)
 }
