@@ -121,7 +121,8 @@ const (
 
 // Read reads a series from a csv file, or from standard input for the path dataset.StandardInput. Rows without x or y are counted and left out; rows are sorted by x. If all x are numbers, and
 // ReadOptions.Time does not say how they are written, Read recognises Unix times in one unit between 1973 and 2096
-// and dates written 20240131 or 202401 (dataset.CSVOptions.NumberDates); Notes then says so.
+// and dates written 20240131 or 202401 (dataset.CSVOptions.NumberDates), and moves numbers that are even but for rounding or for the lengths
+// of months to where they are even, unless there are regressors; Notes then says so.
 //
 // The error for a missing file, a missing column or a cell that is not a number names file, line and column and quotes what is
 // there. At least five observations at three different x are needed, and y must not be constant. Numbers may be up to 1e140 in
@@ -217,6 +218,9 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	}
 	if rep.Time == dataset.TimeNumber {
 		out.Axis = Axis{Name: cmp.Or(s.XName, "x"), Unit: cmp.Or(o.XUnit, unitOf(s.XName, s.X))}
+		if o.Time == "" && len(o.Regressors) == 0 {
+			out.takeEven()
+		}
 	} else {
 		out.Axis = dateAxis(cmp.Or(s.XName, "date"), s.X)
 		for i, x := range s.X {

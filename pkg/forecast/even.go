@@ -1,0 +1,158 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// fewestEven is the number of observations from which numbers that are nearly even are taken for even ones: chance makes no shorter series so.
+const fewestEven = 24
+
+// takeEven moves plain numbers x to where they are even, if they are but for rounding or for the lengths of months, and says so. An even series
+// takes engines that are ten times as fast.
+func (s *Series) takeEven() {
+	if len(s.X) < fewestEven {
+		return
+	}
+	if digits, step, ok := unround(s.X); ok {
+		s.remarks = append(s.remarks, fmt.Sprintf("x is even but for rounding to %d decimals: it is taken at equal steps of %.6g. ReadOptions.Time: \"number\" takes it as it is.", digits, step))
+		return
+	}
+	if equalMonths(s.X) {
+		s.remarks = append(s.remarks, "x is the same day of every month, in years: all months are taken to last a twelfth of a year. ReadOptions.Time: \"number\" takes x as it is.")
+	}
+}
+
+// unround moves x, ascending, to the multiples of a step that it is within its last decimal, and returns how many decimals it has. It leaves others.
+func unround(x []float64) (digits int, step float64, ok bool) {
+	const (
+		most    = 9    // decimals
+		largest = 0.02 // of a step, that rounding may be
+		slack   = 1.3  // for the rounding of the line itself
+	)
+	for _, v := range x {
+		if _, after, found := strings.Cut(strconv.FormatFloat(v, 'f', -1, 64), "."); found {
+			digits = max(digits, len(after))
+		}
+	}
+	n := float64(len(x))
+	half := 0.5 * math.Pow(10, -float64(digits))
+	guess := medianStep(x)
+	if digits == 0 || digits > most || !(half < largest*guess) {
+		return 0, 0, false
+	}
+	// The line x = a + b·k through the numbers of steps k, which follow from one distance after another.
+	k := make([]float64, len(x))
+	var kk, kx, meanK, meanX float64
+	for i := range x {
+		if i > 0 {
+			gap := (x[i] - x[i-1]) / guess
+			if k[i] = k[i-1] + math.Round(gap); k[i] == k[i-1] || math.Abs(gap-math.Round(gap)) > 3*half/guess*max(1, gap) {
+				return 0, 0, false
+			}
+		}
+		meanK, meanX = meanK+k[i]/n, meanX+(x[i]-x[0])/n
+	}
+	for i, v := range k {
+		kk += (v - meanK) * (v - meanK)
+		kx += (v - meanK) * (x[i] - x[0] - meanX)
+	}
+	step = kx / kk
+	if whole := 1 / math.Round(1/step); math.Abs(whole-step)*k[len(k)-1] < half { // as a twelfth of a year
+		step = whole
+	}
+	first := x[0] + meanX - step*meanK
+	off := func(first float64) (off float64) {
+		for i, v := range x {
+			off = max(off, math.Abs(v-first-step*k[i]))
+		}
+		return off
+	}
+	if short := roundTo(first, digits); off(short) <= slack*half {
+		first = short
+	}
+	if far := off(first); far > slack*half || far < 1e-9*step {
+		return 0, 0, false
+	}
+	for i := range x {
+		x[i] = first + step*k[i]
+	}
+	return digits, step, true
+}
+
+func roundTo(v float64, decimals int) float64 {
+	p := math.Pow(10, float64(decimals))
+	return math.Round(v*p) / p
+}
+
+// medianStep returns the median distance between neighbours.
+func medianStep(x []float64) float64 {
+	gaps := make([]float64, len(x)-1)
+	for i := range gaps {
+		gaps[i] = x[i+1] - x[i]
+	}
+	return median(gaps)
+}
+
+// equalMonths moves x, ascending years with the part of the year that has passed, to months of equal length, if all are the same day of their
+// month, or its middle. It leaves others.
+func equalMonths(x []float64) bool {
+	const (
+		from, to = 1600, 2400
+		near     = 1.6 // days from that day, as the middles of months are
+		within   = 2   // days that all of these differ by; equal months would differ by 2.9
+	)
+	if x[0] < from || x[len(x)-1] > to {
+		return false
+	}
+	// begin returns the day of the year that a month begins on, and length the days of the year.
+	begin := func(year, month int) (begin, length float64) {
+		start := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
+		days := func(t time.Time) float64 { return t.Sub(start).Hours() / 24 }
+		return days(time.Date(year, time.Month(1+month), 1, 0, 0, 0, 0, time.UTC)), days(time.Date(year+1, 1, 1, 0, 0, 0, 0, time.UTC))
+	}
+	// off returns how many days v is after the beginning of a month, months counted from the year 0.
+	off := func(v float64, months int) float64 {
+		year, month := months/12, months%12
+		start, length := begin(year, month)
+		return (v-float64(year))*length - start
+	}
+	months := make([]int, len(x))
+	const rounding = 0.6 // days
+	months[0] = int(12 * (x[0] + rounding/365))
+	for off(x[0], months[0]) < -rounding {
+		months[0]--
+	}
+	for off(x[0], months[0]+1) > -rounding {
+		months[0]++
+	}
+	day := off(x[0], months[0])
+	least, most, mean := day, day, 0.0
+	counts := map[int]int{}
+	for i, v := range x {
+		if i > 0 {
+			months[i] = months[i-1] + int(math.Round(12*(v-x[i-1])))
+			counts[months[i]-months[i-1]]++
+		}
+		d := off(v, months[i])
+		if math.Abs(d-day) > near {
+			return false
+		}
+		least, most, mean = min(least, d), max(most, d), mean+d/float64(len(x))
+	}
+	regular := false
+	for months, count := range counts {
+		regular = regular || months > 0 && 2*count > len(x)
+	}
+	if !regular || counts[0] > 0 || most-least > within {
+		return false
+	}
+	after := roundTo(mean/365.2425, 4)
+	for i, m := range months {
+		x[i] = float64(m)/12 + after
+	}
+	return true
+}
