@@ -85,14 +85,17 @@ func moving(m gppl.Model, role gppl.Role) (at []int) {
 	return at
 }
 
-// Controls are the model, the lengthscales and seasons as multiples of the learnt ones, the number of steps that are forecast, and the
+// Controls are the model, if there are several, the lengthscales and seasons as multiples of the learnt ones, the number of steps that are forecast, and the
 // observation that is left out.
 func (f *Fitted) Controls() []Control {
 	var names []string
 	for _, m := range f.Models {
 		names = append(names, m.Name)
 	}
-	controls := []Control{choice("Kernel", names...)}
+	var controls []Control
+	if len(names) > 1 {
+		controls = append(controls, choice("Kernel", names...))
+	}
 	if f.has(gppl.RoleLengthscale) {
 		controls = append(controls, around("Lengthscale", "× the learnt", 1, 10))
 	}
@@ -188,7 +191,10 @@ func (f *Fitted) at(values []float64) (*Shown, error) {
 		v, left = left[0], left[1:]
 		return v
 	}
-	index, length, season := int(next()), 1.0, 1.0
+	index, length, season := 0, 1.0, 1.0
+	if len(f.Models) > 1 {
+		index = int(next())
+	}
 	if f.has(gppl.RoleLengthscale) {
 		length = next()
 	}

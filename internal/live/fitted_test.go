@@ -132,6 +132,19 @@ func TestFitted(t *testing.T) {
 	}
 }
 
+// TestFittedAlone: a control of one position is none.
+func TestFittedAlone(t *testing.T) {
+	f := learnt(t)
+	f.Models = f.Models[:1]
+	f.Models[0].Model = gppl.Model{Kernel: gppl.SHO{Variance: 1, Period: 12, Quality: 3}, Noise: 0.01}
+	if _, err := f.Publish(); err != nil {
+		t.Fatal(err)
+	}
+	if values := starts(f.Controls()); !slices.Equal(values, []float64{1, 8, 0}) {
+		t.Errorf("the controls of one model without a lengthscale start at %v", values)
+	}
+}
+
 func TestFittedErrors(t *testing.T) {
 	for want, change := range map[string]func(*Fitted){
 		"fit together":        func(f *Fitted) { f.Steps = 17 },

@@ -454,7 +454,9 @@
 		// A zoomed panel, of copies of its parts: those of each name are a list, of which the first shows the look.
 		panel(p, r, parts, bottom) {
 			const m = this.map(p, r), home = this.map(p, r, p.home), v = p.view;
-			const xs = p.dates ? dateTicks(v.x0, v.x1, p.dates, Math.max(3, Math.round(r.w / 90))) : ticks(v.x0, v.x1, p.xLog, Math.max(3, Math.round(r.w / 75))), ys = ticks(v.y0, v.y1, p.yLog, Math.max(2, Math.round(r.h / 48)));
+			const across = (apart) => p.dates ? dateTicks(v.x0, v.x1, p.dates, Math.max(3, Math.round(r.w / (apart + 15)))) : ticks(v.x0, v.x1, p.xLog, Math.max(3, Math.round(r.w / apart)));
+			const half = (text) => 2.6 * text.length, longest = 2 * Math.max(...across(75).map(([, text]) => half(text))); // points
+			const xs = across(Math.max(75, longest + 12)), ys = ticks(v.y0, v.y1, p.yLog, Math.max(2, Math.round(r.h / 48)));
 			const inside = draw('svg', {x: r.x, y: r.y, width: r.w, height: r.h, viewBox: `${r.x} ${r.y} ${r.w} ${r.h}`}), g = draw('g', {class: 'gppl-zoom'});
 			const put = (to, name, shape) => parts.has(name) && to.append(like(parts.get(name)[0], shape));
 			const lines = (x, y) => xs.map(([t]) => `M${m.x(t)},${x}`).join('') + ys.map(([t]) => `M${y(m.y(t))}`).join('');
@@ -476,7 +478,7 @@
 			};
 			const below = parts.get('x')?.[0], left = parts.get('y') ?? [], number = (e, a) => Number(e.getAttribute(a));
 			const edge = Math.max(...left.map((e) => number(e, 'x') + number(e, 'textLength'))); // an exponent is an element of its own
-			if (below) for (const [t, text] of xs) label(below, text, {x: m.x(t), y: bottom + number(below, 'y'), 'text-anchor': 'middle'});
+			if (below) for (const [t, text] of xs) if (m.x(t) + half(text) < r.x + r.w + 14) label(below, text, {x: m.x(t), y: bottom + number(below, 'y'), 'text-anchor': 'middle'});
 			if (left.length) for (const [t, text] of ys) label(left[0], text, {x: edge, y: m.y(t), 'text-anchor': 'end', dy: '0.36em'});
 			return g;
 		}

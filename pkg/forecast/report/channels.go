@@ -258,7 +258,11 @@ func Channels(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction) (*v
 		}
 		panels = append(panels, panel)
 	}
-	whole := frame(fmt.Sprintf("%s by %s", s.YName, a.Channels.Column))
+	title := fmt.Sprintf("What each %s sees: %s", a.Channels.Column, s.YName)
+	if len(panels) == 1 {
+		title = fmt.Sprintf("What is seen: %s", s.YName)
+	}
+	whole := frame(title)
 	whole.Caption = fmt.Sprintf("Each channel beside the posterior of what it sees of one function, %s: mean, 95 %% band of the function and of a new observation. Kernel: %s.", viewsOf[a.Best().View], a.Best().Kernel)
 	return viz.Grid(len(panels), 1, viz.GridOptions{Frame: whole, ShareX: true}, panels...)
 }
