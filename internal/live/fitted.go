@@ -289,7 +289,7 @@ func (f *Fitted) predict(p *gppl.Posterior, v View, x []float64) (*predicted, er
 		return nil, err
 	}
 	m := p.Model()
-	noise := m.Noise + gppl.Nugget(m.Kernel) + v.Typical*v.Typical
+	noise := m.Noise + v.Typical*v.Typical // what is white in the kernel is in the variance of f
 	out := &predicted{v: v, x: x}
 	for i := range x {
 		scale := v.Scale

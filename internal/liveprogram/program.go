@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/projected-likelihood/gppl/internal/live"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -17,10 +18,14 @@ import (
 var built embed.FS
 
 // ErrAbsent says that the command was built without the program.
-var ErrAbsent = errors.New("this gppl was built without the program of live figures, which the release files have; in a clone, go generate ./internal/liveprogram && go install ./cmd/gppl adds it")
+var ErrAbsent = errors.New("this gppl was built without the program of live figures, or with that of other sources, which the release files have; in a clone, go generate ./internal/liveprogram && go install ./cmd/gppl adds it")
 
-// Load returns the program, with its worker. The error is ErrAbsent where go generate has not made it.
+// Load returns the program, with its worker. The error is ErrAbsent where go generate has not made it, or made it of another internal/live.
 func Load() (*viz.Program, error) {
+	of, err := built.ReadFile("built/sources")
+	if errors.Is(err, fs.ErrNotExist) || err == nil && string(of) != live.Sources() {
+		return nil, ErrAbsent // made of another internal/live, it may not understand the figures of this one
+	}
 	worker, err := built.ReadFile("built/worker.js")
 	if err == nil {
 		var program []byte

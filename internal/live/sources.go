@@ -1,0 +1,34 @@
+//go:build !js
+
+package live
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"strings"
+)
+
+//go:embed *.go
+var sources embed.FS
+
+// Sources is a checksum of this package, by which a command knows that the program that it carries understands its figures.
+// scripts/report/live.py computes the same.
+func Sources() string {
+	files, err := sources.ReadDir(".")
+	if err != nil {
+		panic(err) // of a folder in the program
+	}
+	sum := sha256.New()
+	for _, f := range files { // by name
+		if strings.HasSuffix(f.Name(), "_test.go") {
+			continue
+		}
+		text, err := sources.ReadFile(f.Name())
+		if err != nil {
+			panic(err)
+		}
+		sum.Write(text)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
