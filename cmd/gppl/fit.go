@@ -45,10 +45,12 @@ func inputFlags() []cli.Flag {
 		&listFlag{Name: "by", Usage: "`COLUMN` whose texts tell the series of a long table apart: gppl fit fits each; may be repeated, for texts of several columns; none takes all rows for one series", Category: file},
 		&cli.BoolFlag{Name: "share", Usage: "gppl fit of several series: the priors of structures and parameters are learnt from all of them", Category: model},
 		&cli.StringFlag{Name: "holidays", Usage: "`COUNTRY`, as US, GB or DE-BY, whose holidays y may depend on, and the days before and after: daily or finer series", Category: model},
+		&cli.StringFlag{Name: "shifts", Value: "auto", Usage: "changes of level and of slope: `WHEN` is auto (those that are clear are found, and the forecast has them; of a named kernel they are reported), report (found, and not in the forecast), never, or DATE,DATE of changes of level that are known", Category: model},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
 		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: " + strings.Join(forecast.KernelNames(), ", ") + ", sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
 		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: `WHEN` is never, always, auto (if it is more likely), or logit (the log odds of y between 0 and 1, or between --bounds)", Category: model},
 		&cli.StringFlag{Name: "likelihood", Value: "auto", Usage: "how y arises: `DISTRIBUTION` is " + strings.Join(forecast.Likelihoods[1:], ", ") + ", or auto, which recognises plain counts and series of 0 and 1, whose bands are whole numbers; student is for wrong readings", Category: model},
+		&cli.BoolFlag{Name: "robust", Usage: "wrong readings count for less: --likelihood student", Category: model},
 		&cli.StringFlag{Name: "bounds", Usage: "`LO,HI` that y cannot leave, such as 0,100 for per cent: models are of the log odds between them", Category: model},
 		&cli.StringSliceFlag{Name: "period", Usage: "fixed `PERIOD` of the season: 1y, 7d, 24h, or a number (of steps if x are dates, else in the unit of x); may be repeated; none for no season; if not given, from the calendar or detected", Category: model},
 		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the most likely one with the best kernel", Category: model},
@@ -64,7 +66,7 @@ func inputFlags() []cli.Flag {
 // timeFlag says how x is written.
 func timeFlag(category string) cli.Flag {
 	return &cli.StringFlag{Name: "time", Aliases: []string{"dates"}, Category: category,
-		Usage: "`FORMAT` of x: iso, dmy (31/1/2000), mdy (1/31/2000), ymd, quarter (2000Q1), month, named (Jan 2000), week, unix (seconds since 1970), unix-ms, unix-us, unix-ns, yyyymmdd, yyyymm or number; detected if not given"}
+		Usage: "`FORMAT` of x: iso, dmy (31/1/2000), mdy (1/31/2000), ymd, quarter (2000Q1), month, named (Jan 2000), week, unix (seconds since 1970), unix-ms, unix-us, unix-ns, yyyymmdd, yyyymm, mm.yyyy or number; detected if not given"}
 }
 
 // formatFlags returns the flags of inputFlags that say how a file is written.
@@ -337,7 +339,35 @@ func prepare(ctx context.Context, c *cli.Command, t task) (*forecast.Series, for
 	if err := suits(c, s, settings); err != nil {
 		return nil, settings, usageError{err}
 	}
+	if s, err = setShifts(c, s, &settings); err != nil {
+		return nil, settings, usageError{err}
+	}
 	return s, settings, setPeriods(c, s, &settings)
+}
+
+// setShifts reads what becomes of changes of level: one of the modes, or the places where they are.
+func setShifts(c *cli.Command, s *forecast.Series, o *forecast.Options) (*forecast.Series, error) {
+	text := strings.TrimSpace(c.String("shifts"))
+	if slices.Contains(forecast.ShiftModes, strings.ToLower(text)) {
+		if c.IsSet("shifts") {
+			o.Shifts = strings.ToLower(text)
+		}
+		return s, nil
+	}
+	var at []float64
+	for _, one := range strings.Split(text, ",") {
+		x, err := s.Axis.Parse(strings.TrimSpace(one))
+		if err != nil {
+			return nil, fmt.Errorf("--shifts %q: it is %s, or the places of changes of level, separated by commas: %s", text, strings.Join(forecast.ShiftModes, ", "), message(err))
+		}
+		at = append(at, x)
+	}
+	o.Shifts = "never"
+	shifted, err := s.Shifted(at...)
+	if err != nil {
+		return nil, fmt.Errorf("--shifts: %s", message(err))
+	}
+	return shifted, nil
 }
 
 // suits returns an error if a flag asks for what the series does not allow, before any work is done.
@@ -457,6 +487,12 @@ func seriesOptions(ctx context.Context, c *cli.Command, y string) (forecast.Read
 // likelihoodOf returns how y arises, by the flags. What is asked for of a normal distribution implies one.
 func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
 	likelihood, size = strings.ToLower(c.String("likelihood")), c.String("size")
+	if c.Bool("robust") {
+		if likelihood != "auto" && likelihood != "student" {
+			return "", "", usageError{fmt.Errorf("--robust is --likelihood student, not %s: leave out one of them", likelihood)}
+		}
+		likelihood = "student"
+	}
 	var normal []string
 	for _, flag := range []string{"y-error", "relative-errors"} {
 		if c.IsSet(flag) {

@@ -47,6 +47,7 @@ func main() {
 	backtest := flag.Bool("trust", true, "backtest each series, to see what the verdict warns of")
 	details := flag.String("details", "", "write what became of each series to this file, one line of JSON each")
 	share := flag.Bool("share", false, "with the priors that the series of -half dev share, learnt from their training parts (forecast.Share), of the group, all or -limit")
+	shifts := flag.String("shifts", "", "what becomes of changes of level that the series show, as of gppl fit: auto, report or never")
 	wander := flag.Bool("wander", false, "series of at least 1000 observations beside the last value, from four origins, 100 steps ahead: those of M4 Weekly, of -prices, and simulated walks")
 	prices := flag.String("prices", "", "with -wander, a csv file: each column is one more series, under its name and the oldest value first")
 	exportTo := flag.String("export", "", "write the series of the one group to this file, for scripts/rivals.py, and do no more")
@@ -96,7 +97,7 @@ func main() {
 	var each []competition.Detail
 	fmt.Println(header)
 	for i, g := range loaded {
-		s, found := judge(context.Background(), g, priors[i], *workers, *backtest, *verbose)
+		s, found := judge(context.Background(), g, forecast.Options{Periods: g.Periods, Shared: priors[i], Shifts: *shifts}, *workers, *backtest, *verbose)
 		each = append(each, found...)
 		s.Half, s.Seed = which.half, which.seed
 		fmt.Println(line(s))
@@ -262,11 +263,11 @@ func learnShared(g competition.Group, which selection) (*forecast.Shared, error)
 }
 
 // judge forecasts the series of a group, several at a time.
-func judge(ctx context.Context, g competition.Group, shared *forecast.Shared, atOnce int, backtest, verbose bool) (competition.Summary, []competition.Detail) {
+func judge(ctx context.Context, g competition.Group, options forecast.Options, atOnce int, backtest, verbose bool) (competition.Summary, []competition.Detail) {
 	began := time.Now()
 	outcomes := make([]outcome, len(g.Series))
 	workers.Each(atOnce, len(g.Series), func(i int) {
-		outcomes[i] = one(ctx, g, g.Series[i], shared, backtest)
+		outcomes[i] = one(ctx, g, g.Series[i], options, backtest)
 		if verbose {
 			fmt.Fprintln(os.Stderr, outcomes[i])
 		}

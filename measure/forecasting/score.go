@@ -100,7 +100,7 @@ func seriesOf(s competition.Series) (*forecast.Series, error) {
 	return forecast.NewSeries(forecast.Axis{Name: "step"}, x, s.Train)
 }
 
-func one(ctx context.Context, g competition.Group, s competition.Series, shared *forecast.Shared, backtest bool) (o outcome) {
+func one(ctx context.Context, g competition.Group, s competition.Series, options forecast.Options, backtest bool) (o outcome) {
 	began := time.Now()
 	o.id, o.n = s.ID, len(s.Train)
 	naive, err := forecast.SeasonalNaive(s.Train, g.Season, len(s.Test))
@@ -118,7 +118,7 @@ func one(ctx context.Context, g competition.Group, s competition.Series, shared 
 		if err != nil {
 			return err
 		}
-		a, err := forecast.Fit(ctx, data, forecast.Options{Periods: g.Periods, Shared: shared})
+		a, err := forecast.Fit(ctx, data, options)
 		if err != nil {
 			return err
 		}

@@ -42,8 +42,8 @@ var dateForms = []dateForm{
 		patterns(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`),
 	},
 	{
-		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990"}, "the first day of the quarter",
-		patterns(`^(?P<y>\d{4})[-:/. ]*[Qq](?P<q>[1-4])$`, `^[Qq](?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`, `^(?P<q>[1-4])[Qq][-:/., ]*(?P<y>\d{4})$`),
+		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990"}, "the first day of the quarter; T for Q is read too",
+		patterns(`^(?P<y>\d{4})[-:/. ]*[QqTt](?P<q>[1-4])$`, `^[QqTt](?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`, `^(?P<q>[1-4])[QqTt][-:/., ]*(?P<y>\d{4})$`),
 	},
 	{
 		TimeMonth, "2000M01", []string{"2000M01", "2000-M1", "01/2000", "1-2000"}, "the first day of the month",

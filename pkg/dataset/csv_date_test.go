@@ -51,6 +51,7 @@ func TestDateColumns(t *testing.T) {
 		want  []float64
 		time  TimeFormat
 	}{
+		"trimestres":                  {"1970-T1|1970-T2|1970-T3", CSVOptions{}, []float64{0, 90 * day, 181 * day}, TimeQuarter},
 		"quarters":                    {"1970Q1|1970Q2|1970Q3", CSVOptions{}, []float64{0, 90 * day, 181 * day}, TimeQuarter},
 		"months by name":              {"Jan 1970|Feb 1970|March 1970", CSVOptions{}, []float64{0, 31 * day, 59 * day}, TimeNamed},
 		"day first, by the third":     {"1/2/1970|3/2/1970|13/2/1970", CSVOptions{}, []float64{31 * day, 33 * day, 43 * day}, TimeDMY},

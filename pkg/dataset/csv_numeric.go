@@ -22,6 +22,7 @@ var numberDates = []numberDate{
 	{TimeUnixNano, 1e9, 0, "Unix time in nanoseconds"},
 	{TimeYYYYMMDD, 0, 1e4, "dates written 20240131"},
 	{TimeYYYYMM, 0, 1e2, "dates written 202401"},
+	{TimeMMYYYY, 0, 1e-4, "months written 01.2024"},
 }
 
 // numberDateOf returns that of a format.
@@ -39,9 +40,15 @@ func (d numberDate) likely(v float64) bool {
 	if d.perSecond > 0 {
 		return v > 1e8*d.perSecond && v < 4e9*d.perSecond
 	}
-	_, ok := d.seconds(v)
+	s, ok := d.seconds(v)
+	if d.format == TimeMMYYYY {
+		return ok && s >= year(1800) && s < year(2200)
+	}
 	return ok && v >= 1800*d.scale && v < 2200*d.scale
 }
+
+// year is the begin of a year in seconds since 1970.
+func year(of int) float64 { return float64(time.Date(of, 1, 1, 0, 0, 0, 0, time.UTC).Unix()) }
 
 // seconds converts v to seconds since 1970; ok is false if it is no date up to the year 9999.
 func (d numberDate) seconds(v float64) (s float64, ok bool) {
@@ -49,6 +56,14 @@ func (d numberDate) seconds(v float64) (s float64, ok bool) {
 		const years10000 = 3e11
 		s = v / d.perSecond
 		return s, s >= -years10000 && s <= years10000
+	}
+	if d.format == TimeMMYYYY {
+		month := math.Floor(v)
+		digits := (v - month) / d.scale
+		if !(month >= 1 && month <= 12) || math.Abs(digits-math.Round(digits)) > 1e-6 || !(digits > 999.5) {
+			return 0, false
+		}
+		return float64(time.Date(int(math.Round(digits)), time.Month(month), 1, 0, 0, 0, 0, time.UTC).Unix()), true
 	}
 	if !(v >= 1000*d.scale && v < 10000*d.scale) || v != math.Trunc(v) {
 		return 0, false
@@ -80,7 +95,7 @@ func (d numberDate) dateError(text string, v float64) error {
 }
 
 // numberOrder finds out whether a column of numbers stands for dates: all must be likely of the form of the first. Months must pass from one
-// year to the next, since numbers from 200001 to 200012 may be anything.
+// year to the next, since numbers from 200001 to 200012 may be anything, and there must be two months before a point.
 type numberOrder struct {
 	met    bool
 	form   numberDate
@@ -103,7 +118,9 @@ func (o *numberOrder) add(v float64) bool {
 
 // format returns the form of what was added.
 func (o *numberOrder) format() TimeFormat {
-	if !o.met || o.form.scale == 1e2 && math.Floor(o.lo/1e2) == math.Floor(o.hi/1e2) {
+	oneYear := o.form.scale == 1e2 && math.Floor(o.lo/1e2) == math.Floor(o.hi/1e2)
+	oneMonth := o.form.format == TimeMMYYYY && math.Floor(o.lo) == math.Floor(o.hi)
+	if !o.met || oneYear || oneMonth {
 		return TimeNumber
 	}
 	return o.form.format

@@ -176,14 +176,14 @@ func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 }
 
 // settle decides by all numbers there are. With numbers above 999 without a mark, marks are decimal signs. Between commas, 1,025 is read as
-// 1025: with decimal commas, programs separate fields by semicolons. There, 1.025 beside 980 may be both, and so may 1,025 anywhere else.
+// 1025: with decimal commas, programs separate fields by semicolons. There 1,025 is 1.025, 1.025 beside 980 may be both, and so may 1,025 between other signs.
 func (f *styleFinder) settle(column string, comma rune) error {
 	if f.done {
 		return nil
 	}
-	both := f.mark == ',' && comma != ',' || f.mark == '.' && comma == ';' && f.short
+	both := f.mark == ',' && comma != ',' && comma != ';' || f.mark == '.' && comma == ';' && f.short
 	switch {
-	case f.long:
+	case f.long, f.mark == ',' && comma == ';':
 		f.fixed(f.mark == ',')
 	case both:
 		return fmt.Errorf("line %d, %s: %s may be %s or %s, and no other number of the column tells which: say CSVOptions.DecimalComma or CSVOptions.DecimalPoint",

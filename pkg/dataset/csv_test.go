@@ -97,7 +97,7 @@ func TestReadCSVErrors(t *testing.T) {
 		"one unit":        {"t,y\n0,1%\n1,2\n", CSVOptions{}, []string{"line 3", `"2" has no "%"`}},
 		"two units":       {"t,y\n0,$1\n1,2 €\n", CSVOptions{}, []string{"line 3", `"2 €" has "€", and the numbers above have "$"`}},
 		"a unit below":    {"t,y\n0,1\n1,2 kg\n", CSVOptions{}, []string{"line 3", `"2 kg" has "kg", and the numbers above have no unit`}},
-		"thousand or one": {"t;y\n0;1,500\n1;2,500\n", CSVOptions{}, []string{"line 2", `"1,500" may be 1500 or 1.500`, "CSVOptions.DecimalComma or CSVOptions.DecimalPoint"}},
+		"thousand or one": {"t\ty\n0\t1,500\n1\t2,500\n", CSVOptions{}, []string{"line 2", `"1,500" may be 1500 or 1.500`, "CSVOptions.DecimalComma or CSVOptions.DecimalPoint"}},
 		"German or not":   {"t;y\n0;980\n1;1.025\n", CSVOptions{}, []string{"line 3", `"1.025" may be 1025 or 1.025`}},
 		"Inf":             {"t,y\n0,-Inf\n", CSVOptions{}, []string{`"-Inf" is not a finite number`}},
 		"overflow":        {"t,y\n0,1e999\n", CSVOptions{}, []string{`"1e999"`}},

@@ -23,13 +23,14 @@ const (
 	TimeUnixNano  TimeFormat = "unix-ns"  // nanoseconds, rounded to a quarter of a microsecond with CSVOptions.Seconds
 	TimeYYYYMMDD  TimeFormat = "yyyymmdd" // 20240131
 	TimeYYYYMM    TimeFormat = "yyyymm"   // 202401: the first day of the month
+	TimeMMYYYY    TimeFormat = "mm.yyyy"  // 01.2024: the first day of the month
 	TimeNumber    TimeFormat = "number"   // decimal years, seconds of an experiment, …
 )
 
 // TimeFormats are the formats that CSVOptions.Time accepts, besides TimeAuto.
 var TimeFormats = []TimeFormat{
 	TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeMonth, TimeNamed, TimeWeek, TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano,
-	TimeYYYYMMDD, TimeYYYYMM, TimeNumber,
+	TimeYYYYMMDD, TimeYYYYMM, TimeMMYYYY, TimeNumber,
 }
 
 // unixUnits are the units in which a time since 1970 is counted.

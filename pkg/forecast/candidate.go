@@ -126,7 +126,9 @@ func (c Candidate) FixedWeight() (fixed bool, note, summary string) {
 }
 
 // NoSignal reports whether the candidate is noise about a mean.
-func (c Candidate) NoSignal() bool { return c.kind == noiseAlone{} }
+func (c Candidate) NoSignal() bool {
+	return c.kind == noiseAlone{} && c.Kernel == kernelName(whiteTerm)
+}
 
 // before orders candidates by a value of each, failures last.
 func (c Candidate) before(other Candidate, own, others float64) int {

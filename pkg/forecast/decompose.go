@@ -21,7 +21,7 @@ type Decomposition struct {
 	X       []float64
 	When    []string // as in Forecast
 	Mean    []float64
-	Names   []string // of the columns: trend, the seasons, the longest first, holidays, short-term, and rest
+	Names   []string // of the columns: trend, the seasons, the longest first, changes, holidays, short-term, and rest
 	Columns [][]float64
 }
 
@@ -71,6 +71,9 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 	slices.SortFunc(periods, func(p, q float64) int { return cmp.Compare(q, p) })
 	for _, p := range periods {
 		d.column(a.seasonName(p))
+	}
+	if len(a.Series.Changes) > 0 {
+		d.column(changesName)
 	}
 	if h := a.Series.Holidays; h != nil {
 		for _, name := range h.Names {
@@ -132,7 +135,7 @@ func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, w
 		}
 		floats.AddScaled(parts[name], scaling.Scale, mean)
 	}
-	level, holidays, err := f.trendMean(a, d.X)
+	level, effects, err := f.trendMean(a, d.X)
 	if err != nil {
 		return err
 	}
@@ -155,7 +158,7 @@ func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, w
 		}
 		add(name, mean)
 	}
-	for name, mean := range holidays {
+	for name, mean := range effects {
 		add(name, mean)
 	}
 	total, warp := make([]float64, len(d.X)), a.Series.warp() // of log y
@@ -197,8 +200,8 @@ func (f *factor) levelOf(term gppl.Kernel, x []float64, period float64) []float6
 	return level
 }
 
-// trendMean returns the posterior mean of the model's mean function at each x, and apart from it that of each holiday with the days around it.
-func (f *factor) trendMean(a *Analysis, x []float64) (trend []float64, holidays map[string][]float64, err error) {
+// trendMean returns the posterior mean of the model's mean function at each x, and apart from it those of changes and of each holiday with the days around it.
+func (f *factor) trendMean(a *Analysis, x []float64) (trend []float64, effects map[string][]float64, err error) {
 	trend = make([]float64, len(x))
 	there, err := a.trendBasis(f.model, x)
 	if err != nil || there == nil {
@@ -210,20 +213,20 @@ func (f *factor) trendMean(a *Analysis, x []float64) (trend []float64, holidays 
 	}
 	var coefficients mat.VecDense
 	coefficients.MulVec(here.T(), f.alpha)
-	holidays = map[string][]float64{}
-	for j, name := range a.Series.Holidays.holidayColumns(f.model.Mean) {
+	effects = map[string][]float64{}
+	for j, name := range a.Series.effectColumns(f.model.Mean) {
 		to := trend
 		if name != "" {
-			if holidays[name] == nil {
-				holidays[name] = make([]float64, len(x))
+			if effects[name] == nil {
+				effects[name] = make([]float64, len(x))
 			}
-			to = holidays[name]
+			to = effects[name]
 		}
 		for i := range to {
 			to[i] += there.At(i, j) * coefficients.AtVec(j)
 		}
 	}
-	return trend, holidays, nil
+	return trend, effects, nil
 }
 
 // WriteCSV writes the axis, the mean and the columns, with a header.

@@ -19,9 +19,12 @@ import (
 // but not with an exact NLL; Analysis.Projections is then above 0. NLL and BIC are those of the observations that were used
 // (Analysis.TrainedOn), and predictions are conditioned as those of any series.
 type Options struct {
-	Kernels  []string  // in the form that ParseKernel reads; nil: found automatically
-	Log      string    // one of Logs; "" means auto
-	Trend    string    // one of Trends; "" means auto
+	Kernels []string // in the form that ParseKernel reads; nil: found automatically
+	Log     string   // one of Logs; "" means auto
+	Trend   string   // one of Trends; "" means auto
+	// Shifts says what becomes of changes of level and of slope that the observations show, one of ShiftModes; "" means auto, and report for named
+	// kernels, whose likelihoods are compared with those of other programs. Changes of Series.Shifted are in the mean whatever it says.
+	Shifts   string
 	Periods  []float64 // fixed periods of seasons, in the unit of the axis; nil: from the calendar or detected
 	NoSeason bool      // no seasons
 	// Priors of parameters, in the units of the file (see ParsePrior). Training then maximises the posterior. If Kernels is nil, each
@@ -135,6 +138,7 @@ type Analysis struct {
 	ahead   []float64         // known errors of the predicted observations; nil: the median of the known ones
 	sizes   []float64         // known sizes of the predicted counts; nil: those of the observations before them
 	factor  *factor
+	found   *[]Shift     // what Shifts returns; nil until it is asked for
 	windows *windowCache // of the members
 }
 
@@ -185,8 +189,12 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		fit = fitPolicy
 	}
 	a, err := fit(ctx, s, o)
-	if a != nil {
-		a.seasons, a.options = o.Periods, &o
+	if err != nil || a == nil {
+		return a, err
 	}
-	return a, err
+	a.seasons, a.options = o.Periods, &o
+	if a.shifts() == ShiftsUsed {
+		return a.withFound(ctx, fit)
+	}
+	return a, nil
 }

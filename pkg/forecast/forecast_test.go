@@ -59,7 +59,7 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"19 observations of level (m) from 2024-01-01 to 2024-01-20, every 1 day.",
+		"19 observations of level (m) from 2024-01-01 to 2024-01-20, every day.",
 		"1 row without a value was left out.",
 		"1 gap, the longest from 2024-01-07 to 2024-01-10; 2 observations would fill them. Gaps need not be filled.",
 		"1 value of x is repeated, the first at 2024-01-20. Every observation is used.",

@@ -23,13 +23,14 @@ type Learnt struct {
 var ErrNotPlain = errors.New("forecast: not of plain observations")
 
 // Learnt returns the models that forecasts average, without the draws of their parameters, the best first. The error is ErrNotPlain for
-// counts, bounds, noise with heavy tails, regressors and holidays, and if the likelihood is predicted to take 50 ms or more.
+// counts, bounds, noise with heavy tails, regressors, holidays and changes of level, and if the likelihood is predicted to take 50 ms or more.
 func (a *Analysis) Learnt() ([]Learnt, error) {
 	s := a.Series
 	for _, more := range []struct {
 		there bool
 		what  string
-	}{{s.Counting != nil, "counts"}, {s.Bounds != nil, "bounds"}, {s.Student != nil, "noise with heavy tails"}, {s.Known != nil, "regressors"}, {s.Holidays != nil, "holidays"}} {
+	}{{s.Counting != nil, "counts"}, {s.Bounds != nil, "bounds"}, {s.Student != nil, "noise with heavy tails"}, {s.Known != nil, "regressors"}, {s.Holidays != nil, "holidays"},
+		{len(s.Changes) > 0, "changes of level, which Options.Shifts: \"never\" leaves out"}} {
 		if more.there {
 			return nil, fmt.Errorf("%w: it has %s", ErrNotPlain, more.what)
 		}

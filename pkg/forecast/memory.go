@@ -89,6 +89,7 @@ func (s *Series) bytes() float64 {
 	if s.Holidays != nil {
 		columns += float64(len(s.Holidays.Names))
 	}
+	columns += float64(len(s.Changes))
 	return programSize + float64(len(s.X))*(readBytes+columns*columnBytes)
 }
 

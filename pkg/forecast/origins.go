@@ -125,6 +125,7 @@ func (s *Series) knownIn(from, to int) (*Series, error) {
 		}
 		p.Known = &known
 	}
+	p.Changes = p.givenChanges(s.Changes)
 	if s.Holidays != nil {
 		return p, p.LearnHolidays(s.Holidays.Country)
 	}

@@ -23,6 +23,8 @@ const (
 	hopeless = 6
 	// searchGradient ends the training of a candidate within some hundredths of a nat of the optimum, for steps of 0.3 in log θ.
 	searchGradient = 0.05
+	// lostNats is the error of a likelihood, for each observation, from which it tells nothing: models differ by less.
+	lostNats = 10
 	// negligible is the weight below which a candidate has no part in the forecast.
 	negligible = 0.03
 	// mostMembers is the largest number of models that are averaged.
@@ -438,6 +440,9 @@ func (p *policy) train(t *trial, v yScale, m gppl.Model) error {
 	if p.options.Shared != nil {
 		parts = append(parts, p.options.Shared)
 	}
+	if p.series.Changes != nil {
+		parts = append(parts, p.series.Changes)
+	}
 	key := checksum(parts...)
 	if k, ok := p.checkpoint.Trials[key]; ok {
 		k.Candidate.kind = t.kind
@@ -475,6 +480,12 @@ func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 	loss, err := v.loss(p.ctx, r.Model, shape, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
 	if err != nil {
 		return err
+	}
+	if _, err := loss.ValueGrad(nil, r.Model.Values()); err != nil {
+		return err
+	}
+	if off := max(loss.Report().LastBound, loss.Report().LastInexact); off > lostNats*float64(v.data.Len()) {
+		return fmt.Errorf("forecast: the likelihood at the optimum is lost in rounding, by up to %.2g nats", off)
 	}
 	odds := t.kind.odds(m.Kernel) + priors.odds
 	score, laplace, told, err := evidence(loss, r.Model.Values(), priors, v.data.Len(), p.enough-v.offset+odds)

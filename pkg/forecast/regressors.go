@@ -110,7 +110,7 @@ var ErrUnknown = errors.New("a regressor is not known there")
 
 // inputs returns x with the regressors, if there are any.
 func (s *Series) inputs(x []float64) (gppl.Inputs, error) {
-	in := s.Holidays.inputs(gppl.Scalars(x), s.Axis, x)
+	in := s.withChangeColumns(s.Holidays.inputs(gppl.Scalars(x), s.Axis, x), x)
 	if s.Known == nil {
 		return in, nil
 	}
@@ -166,24 +166,37 @@ func (a *Analysis) Effects() ([]Effect, error) {
 	if len(units) == 0 {
 		return nil, nil
 	}
-	if err := a.condition(); err != nil {
+	learnt, err := a.coefficients()
+	if err != nil || learnt == nil {
 		return nil, err
 	}
 	best := a.members[0]
-	learnt, ok := any(best.posterior).(interface{ Coefficients() []gppl.Coefficient })
+	var out []Effect
+	for _, column := range best.model.Mean.Columns() {
+		of, ok := units[column.Name]
+		if !ok {
+			continue
+		}
+		unit, c := best.scale.scaling.Scale*of.Value, learnt[column.Name]
+		out = append(out, Effect{of.Name, c.Value * unit, c.StdErr * unit, best.log})
+	}
+	return out, nil
+}
+
+// coefficients returns those of the mean of the best model, by the names of its columns; nil if it does not know them.
+func (a *Analysis) coefficients() (map[string]gppl.Coefficient, error) {
+	if err := a.condition(); err != nil {
+		return nil, err
+	}
+	learnt, ok := any(a.members[0].posterior).(interface{ Coefficients() []gppl.Coefficient })
 	if !ok {
 		return nil, nil
 	}
-	var out []Effect
+	all := map[string]gppl.Coefficient{}
 	for _, c := range learnt.Coefficients() {
-		for column, of := range units {
-			if (gppl.Regressor{Name: column}).Columns()[0].Name == c.Name {
-				unit := best.scale.scaling.Scale * of.Value
-				out = append(out, Effect{of.Name, c.Value * unit, c.StdErr * unit, best.log})
-			}
-		}
+		all[c.Name] = c
 	}
-	return out, nil
+	return all, nil
 }
 
 // withRegressors adds the regressors of x to a mean, nil for none: each with a coefficient of its own.
@@ -191,7 +204,7 @@ func withRegressors(parts []gppl.Mean, variances []float64, x gppl.Inputs) gppl.
 	for _, name := range x.ColumnNames() {
 		parts = append(parts, gppl.Regressor{Name: name})
 		variance := float64(regressorVariance)
-		if strings.HasPrefix(name, holidayPrefix) {
+		if strings.HasPrefix(name, holidayPrefix) || isChange(name) {
 			variance = 1 // the columns have their scale
 		}
 		variances = append(variances, variance)

@@ -298,11 +298,18 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 		if err != nil {
 			return nil, err
 		}
-		holidays := a.Series.Holidays.holidayColumns(f.model.Mean)
-		for _, name := range []string{a.trendName(), "holidays"} {
+		effects := a.Series.effectColumns(f.model.Mean)
+		for _, name := range []string{a.trendName(), changesName, "holidays"} {
 			part, any := mat.DenseCopyOf(there), false
-			for j, holiday := range holidays {
-				if of := (holiday != "") == (name == "holidays"); of {
+			for j, effect := range effects {
+				of := "holidays"
+				switch effect {
+				case "":
+					of = a.trendName()
+				case changesName:
+					of = changesName
+				}
+				if of == name {
 					any = true
 				} else {
 					part.SetCol(j, make([]float64, len(x)))

@@ -84,6 +84,7 @@ type Series struct {
 	Relative  bool
 	Known     *Known    // regressors; nil for none
 	Holidays  *Holidays // nil for none
+	Changes   []Change  // of the mean; nil for none
 	Counting  *Counting // of counts; nil for a normal distribution
 	Bounds    *Bounds   // that y cannot leave; nil for none
 	Student   *Student  // of noise with heavy tails; nil for a normal distribution
@@ -293,7 +294,7 @@ func NewSeries(axis Axis, x, y []float64) (*Series, error) {
 
 // part returns the observations from ≤ i < to, with the step, the errors and the regressors of the whole.
 func (s *Series) part(from, to int) *Series {
-	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Counting: s.Counting.part(from, to), Bounds: s.Bounds, Student: s.Student, whole: s}
+	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Changes: s.Changes, Counting: s.Counting.part(from, to), Bounds: s.Bounds, Student: s.Student, whole: s}
 	if s.whole != nil {
 		p.whole = s.whole
 	}
@@ -448,7 +449,7 @@ func (s *Series) YLabel() string {
 // Notes says in sentences what a reader of the file should know, beside Lead: its extent, and what is missing, repeated or out of order.
 func (s *Series) Notes() []string {
 	a, n := s.Axis, len(s.X)
-	spacing := "every " + a.Length(s.Step)
+	spacing := "every " + strings.TrimPrefix(a.Length(s.Step), "1 ")
 	switch {
 	case !s.Even:
 		spacing = "unevenly spaced, " + a.Length(s.Step) + " apart in the median"

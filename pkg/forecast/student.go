@@ -24,6 +24,7 @@ const (
 	studentParts  = 12   // Gaussians in the noise of a forecast: its 2.5 % quantiles are within 2 % of the scale for ν ≥ 2
 	mostStudent   = 5000 // observations, the latest, from which ν is learnt
 	studentRounds = 200
+	farOff        = 2.5 // of the typical relative error, from which an observation is far off: it counts for a sixth
 )
 
 // weigh returns the series as models are learnt of it: with the weights of Student-t noise, on its own scale, where it has that.
@@ -89,7 +90,7 @@ func (s *Student) spreadNoise(p Part, scale2 float64, wider func(j int) float64)
 func (s *Student) note(errs []float64) string {
 	far, typical := 0, median(errs)
 	for _, e := range errs {
-		if e > 2.5*typical {
+		if e > farOff*typical {
 			far++
 		}
 	}

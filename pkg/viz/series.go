@@ -33,12 +33,19 @@ type Span struct {
 	Label    string
 }
 
+// Event is a place on the horizontal axis, drawn as a line across the figure. Events of one name are one entry of the legend.
+type Event struct {
+	X    float64
+	Name string
+}
+
 // SeriesOptions describe a figure of observations and predictions. Only the axis labels and some data are required.
 type SeriesOptions struct {
 	Frame
 	Observed, HeldOut Points
 	Predictions       []Prediction
 	Spans             []Span
+	Events            []Event
 
 	// Panels draws each prediction in a panel of its own, in Cols columns (zero means one), on shared axes. Without it they
 	// are overlaid, which is readable for two or three.
@@ -175,6 +182,7 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 		}
 	}
 
+	b.events(o.Events)
 	col := style.muted
 	if single {
 		col = style.colour(slotOf(o.Predictions[0].Slot, 0))
@@ -214,4 +222,26 @@ func slotOf(slot, i int) int {
 		return slot - 1
 	}
 	return i
+}
+
+// events draws lines across the range of what is drawn.
+func (b *builder) events(all []Event) {
+	var names []string
+	lines := map[string]path{}
+	for _, m := range all {
+		name := clean(m.Name)
+		p, known := lines[name]
+		if !known {
+			names = append(names, name)
+		} else {
+			p.x, p.y = append(p.x, math.NaN()), append(p.y, math.NaN())
+		}
+		p.x, p.y = append(p.x, m.X, m.X), append(p.y, b.y0, b.y1)
+		lines[name] = p
+	}
+	for i, name := range names {
+		look := style.line(i)
+		look.Color, look.Dashes = style.heldOut, []vg.Length{vg.Length(5 - 3*(i%2)), 3}
+		b.line(name, lines[name], look)
+	}
 }

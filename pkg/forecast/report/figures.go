@@ -2,6 +2,7 @@
 package report
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -44,6 +45,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	if first > 0 {
 		caption += fmt.Sprintf(" Shown are the latest %d of %d observations.", len(x), len(s.X))
 	}
+	changes, off := marks(context.Background(), a, first)
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
 			Title:  fmt.Sprintf("%s: forecast to %s", s.YName, f.When[len(f.When)-1]),
@@ -52,6 +54,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 		Observed:    viz.Points{X: x, Y: y},
 		Predictions: []viz.Prediction{prediction(fit)},
 		Spans:       []viz.Span{{From: last, To: end, Label: "forecast"}},
+		HeldOut:     off, Events: changes,
 	})
 }
 
@@ -72,13 +75,16 @@ func recent(s *forecast.Series, f *forecast.Forecast) int {
 }
 
 // Series draws all observations.
-func Series(s *forecast.Series) (*viz.Figure, error) {
+func Series(s *forecast.Series) (*viz.Figure, error) { return observed(s, nil, viz.Points{}) }
+
+// observed draws all observations, with the changes and the outliers among them.
+func observed(s *forecast.Series, changes []viz.Event, off viz.Points) (*viz.Figure, error) {
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
 			Title: s.YName, XLabel: s.Axis.Label(), Dates: calendar(s.Axis), YLabel: s.YLabel(), Width: 960, Height: 300,
 			Caption: fmt.Sprintf("All %d observations of %s.", len(s.X), s.Source.File),
 		},
-		Observed: viz.Points{X: s.X, Y: s.Y},
+		Observed: viz.Points{X: s.X, Y: s.Y}, HeldOut: off, Events: changes,
 	})
 }
 

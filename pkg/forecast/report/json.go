@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"math"
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
@@ -26,6 +27,8 @@ type JSON struct {
 	LogPrior   float64              `json:"log_prior,omitempty"`
 	Priors     []forecast.Belief    `json:"priors,omitempty"`
 	Regressors []forecast.Effect    `json:"regressors,omitempty"`
+	Shifts     []forecast.Shift     `json:"shifts,omitempty"` // changes of level and of slope
+	Outliers   *forecast.Outliers   `json:"outliers,omitempty"`
 	Candidates []forecast.Candidate `json:"candidates"`
 	Residuals  *ResidualsJSON       `json:"residuals,omitempty"`
 	Forecast   []PointJSON          `json:"forecast,omitempty"`
@@ -79,6 +82,12 @@ func Describe(a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals,
 	}
 	if effects, err := a.Effects(); err == nil { // an error of conditioning is reported with the forecast
 		j.Regressors = effects
+	}
+	if shifts, err := a.Shifts(context.Background()); err == nil {
+		j.Shifts = shifts
+	}
+	if outliers, err := a.Outliers(context.Background()); err == nil && len(outliers.List) > 0 {
+		j.Outliers = outliers
 	}
 	if r != nil {
 		j.Residuals = &ResidualsJSON{len(r.E), r.SD, r.LjungBoxP, r.LjungBoxLags, r.JarqueBeraP, r.Verdict()}

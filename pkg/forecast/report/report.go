@@ -33,6 +33,7 @@ type content struct {
 	Kernel      string
 	Lead        string
 	Notes       []string
+	Changes     []string
 	Trust       *forecast.Trust
 	Past        template.HTML
 	Summary     []string
@@ -73,7 +74,15 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Lead: flagwords.Of(a.Series.Lead()), Notes: flagwords.All(a.Series.Notes()), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
 		How: how(a), Result: a.Result.String(), Summary: Summary(a, f), Doubt: Doubt(a),
 	}
-	var err error
+	changes, err := Shifts(ctx, a)
+	if err != nil {
+		return err
+	}
+	outliers, err := Outliers(ctx, a)
+	if err != nil {
+		return err
+	}
+	c.Changes = flagwords.All(append(changes, outliers...))
 	figure := func(fig *viz.Figure, problem error) (h template.HTML) {
 		if err == nil {
 			err = problem
@@ -94,7 +103,8 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 	}
 	c.Forecast = figure(Forecast(a, f))
 	c.Predictions = table(Predictions(a, f))
-	c.All = figure(Series(a.Series))
+	changed, off := marks(ctx, a, 0)
+	c.All = figure(observed(a.Series, changed, off))
 	c.Comparison = table(Comparison(a))
 	c.Parameters = table(Parameters(a))
 	if effects, problem := Effects(a); problem != nil {
@@ -168,7 +178,10 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 	case len(a.Candidates) == 1:
 		text = fmt.Sprintf("%s was trained", best.Name())
 	case next(a).Error == "":
-		if a.Chosen == forecast.ByEvidence {
+		const hardly = 0.05 // nats or less are written as 0.0
+		if a.Chosen == forecast.ByEvidence && next(a).Score-best.Score < hardly {
+			text = fmt.Sprintf("%s and %s describe the series best, and equally well", best.Name(), next(a).Name())
+		} else if a.Chosen == forecast.ByEvidence {
 			text += fmt.Sprintf(", by %.1f nats of evidence over %s", next(a).Score-best.Score, next(a).Name())
 		} else {
 			text += fmt.Sprintf(", by %.1f in BIC over %s", next(a).BIC-best.BIC, next(a).Name())

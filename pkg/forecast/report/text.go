@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -32,6 +33,16 @@ func Text(w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.R
 		fmt.Fprintf(&b, "%s\n", flagwords.Printable(d))
 	}
 	lines("Series", flagwords.All(a.Series.Notes()))
+	changes, err := Shifts(context.Background(), a)
+	if err != nil {
+		return err
+	}
+	lines("Changes", flagwords.All(changes))
+	outliers, err := Outliers(context.Background(), a)
+	if err != nil {
+		return err
+	}
+	lines("Outliers", flagwords.All(outliers))
 	fmt.Fprintf(&b, "\n%s\n%s\n", Comparison(a), Parameters(a))
 	lines("Priors", Priors(a))
 	if t, err := Effects(a); err != nil {
@@ -50,7 +61,7 @@ func Text(w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.R
 	for _, path := range written {
 		fmt.Fprintf(&b, "  written: %s\n", path)
 	}
-	_, err := io.WriteString(w, printableLines(strings.TrimPrefix(b.String(), "\n")))
+	_, err = io.WriteString(w, printableLines(strings.TrimPrefix(b.String(), "\n")))
 	return err
 }
 

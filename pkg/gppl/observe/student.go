@@ -55,29 +55,35 @@ func (s student) slack(r2 float64) float64 {
 	return 0.5*(psi-math.Log(a)) - kl
 }
 
+// scaledStudent returns the σ² of the largest likelihood at a ν, by its fixed point σ² = Σ w_i r_i²/n, and the likelihood.
+func scaledStudent(r2 []float64, nu, from float64) (student, float64) {
+	s := student{nu, from}
+	for range 500 {
+		var sum float64
+		for _, r := range r2 {
+			sum += s.weight(r) * r
+		}
+		sum /= float64(len(r2))
+		done := math.Abs(sum-s.scale2) <= 1e-12*sum
+		if s.scale2 = sum; done {
+			break
+		}
+	}
+	log := s.logConstant() * float64(len(r2))
+	for _, r := range r2 {
+		log -= 0.5 * (s.nu + 1) * math.Log1p(r/(s.nu*s.scale2))
+	}
+	return s, log
+}
+
 // studentOf returns the ν within bounds and the σ² that have the largest likelihood Σ log
 // p(r_i²): σ² by its fixed point σ² = Σ w_i r_i²/n, ν by a golden section of its logarithm,
 // to within 1e-6. from is where σ² begins. The r² must not all be 0.
 func studentOf(r2 []float64, from float64) (best student, logDensity float64) {
 	scale2 := from
 	profile := func(logNu float64) (student, float64) {
-		s := student{math.Exp(logNu), scale2}
-		for range 500 {
-			var sum float64
-			for _, r := range r2 {
-				sum += s.weight(r) * r
-			}
-			sum /= float64(len(r2))
-			done := math.Abs(sum-s.scale2) <= 1e-12*sum
-			if s.scale2 = sum; done {
-				break
-			}
-		}
+		s, log := scaledStudent(r2, math.Exp(logNu), scale2)
 		scale2 = s.scale2
-		log := s.logConstant() * float64(len(r2))
-		for _, r := range r2 {
-			log -= 0.5 * (s.nu + 1) * math.Log1p(r/(s.nu*s.scale2))
-		}
 		return s, log
 	}
 	lo, hi := math.Log(leastNu), math.Log(mostNu)
@@ -136,4 +142,26 @@ func (s StudentNoise) Mixture(components int) (variances, weights []float64) {
 		variances = append(variances, s.Scale2/lambda)
 	}
 	return variances, weights
+}
+
+// HeaviestNoise returns the noise with the heaviest tails that residuals, not all 0, do not speak against: that of the fewest degrees of
+// freedom, between 1 and 200, whose likelihood is at most so many nats below the largest, each with its best scale.
+func HeaviestNoise(residuals []float64, nats float64) StudentNoise {
+	r2, square := make([]float64, len(residuals)), 0.0
+	for i, r := range residuals {
+		r2[i] = r * r
+		square += r2[i] / float64(len(r2))
+	}
+	best, most := studentOf(r2, square)
+	const rounds = 30
+	lo, hi := math.Log(leastNu), math.Log(best.nu)
+	for range rounds {
+		middle := 0.5 * (lo + hi)
+		if s, log := scaledStudent(r2, math.Exp(middle), best.scale2); log >= most-nats {
+			best, hi = s, middle
+		} else {
+			lo = middle
+		}
+	}
+	return StudentNoise{best.nu, best.scale2}
 }

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast/report"
+)
+
+// TestShiftsOfFit: a change of level is told with its date, in the text, the page and JSON; the flag leaves it out, reports it or names it. Outliers
+// are listed, and --robust is noise with heavy tails.
+func TestShiftsOfFit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 5))
+	path := put(t, t.TempDir(), "level.csv", made("month,level", 96, func(i int) string {
+		y := 50 + rng.NormFloat64()
+		if i >= 60 {
+			y += 8
+		}
+		if i == 30 {
+			y += 12
+		}
+		return fmt.Sprintf("%d-%02d,%.3f", 2015+i/12, i%12+1, y)
+	}))
+	page := filepath.Join(t.TempDir(), "page.html")
+	const date = "2020-01-01"
+	for _, c := range []struct {
+		args       string
+		want, lack []string
+	}{
+		{"--robust --report " + page, []string{"The level of level rose by", "at " + date, "--shifts never", "far off and count for less", "2017-07-01"}, nil},
+		{"--robust --shifts report", []string{"at " + date, "--shifts auto does"}, nil},
+		{"--shifts never", []string{"further off than the model explains", "2017-07-01", "--robust"}, []string{"at " + date, "Changes"}},
+		{"--shifts 2020-01", []string{"at " + date}, []string{"probability of a change"}},
+	} {
+		stdout, _ := must(t, append([]string{"fit", path, "-q", "--origins", "0"}, strings.Fields(c.args)...)...)
+		for _, want := range c.want {
+			if !strings.Contains(stdout, want) {
+				t.Errorf("%s: no %q in %s", c.args, want, stdout)
+			}
+		}
+		for _, lack := range c.lack {
+			if strings.Contains(stdout, lack) {
+				t.Errorf("%s: %q in %s", c.args, lack, stdout)
+			}
+		}
+	}
+	text, err := os.ReadFile(page)
+	if text := string(text); err != nil || !strings.Contains(text, "rose by") || !strings.Contains(text, "change of level") || !strings.Contains(text, "outliers") {
+		t.Error("the page does not tell")
+	}
+	stdout, _ := must(t, "fit", path, "-q", "--json", "--origins", "0", "--shifts", "2020-01-01", "--log", "never")
+	var j report.JSON
+	if err := json.Unmarshal([]byte(stdout), &j); err != nil || len(j.Shifts) != 1 || j.Shifts[0].When != date || !j.Shifts[0].Used || !(j.Shifts[0].Size > 6 && j.Shifts[0].Size < 10) ||
+		j.Outliers == nil || len(j.Outliers.List) == 0 || j.Outliers.List[0].When != "2017-07-01" {
+		t.Errorf("%+v, %+v (%v)", j.Shifts, j.Outliers, err)
+	}
+	for want, args := range map[string][]string{
+		"it is auto, report, never, or the places": {"--shifts", "sometimes"}, "not within the observations": {"--shifts", "2030-01"},
+		"--robust is --likelihood student, not poisson": {"--robust", "--likelihood", "poisson"},
+	} {
+		if code, _, stderr := gppl(append([]string{"fit", path}, args...)...); code != exitUsage || !strings.Contains(stderr, want) {
+			t.Errorf("%v: exit %d, %s", args, code, stderr)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package forecast
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
+)
+
+// Outlier is an observation that the model does not explain.
+type Outlier struct {
+	Index int     `json:"index"`
+	When  string  `json:"when"`
+	Y     float64 `json:"y"`
+	// Probability is that of an observation as far out in either tail, given all others; with Student-t noise, of noise as large.
+	Probability float64 `json:"probability"`
+}
+
+// Outliers are the observations that the best model does not explain, of the latest Of.
+type Outliers struct {
+	List []Outlier `json:"list"` // by time
+	Of   int       `json:"of"`
+	// Heavy says that there are more of them than normal noise has, so that noise with heavy tails describes the observations better
+	// (observe.Outliers.Proposed).
+	Heavy bool `json:"heavy,omitempty"`
+}
+
+// mostOutliers is the number of observations, the latest, among which outliers are looked for.
+const mostOutliers = 2500
+
+// Outliers returns the observations that the best model does not explain: with normal noise those whose leave-one-out residual is so large that
+// the probability of one as large among all is below 1 % (observe.FindOutliers), with Student-t noise those that count for less than a sixth of
+// the others. Of counts, and of observations with known errors, there are none.
+func (a *Analysis) Outliers(ctx context.Context) (*Outliers, error) {
+	s, n := a.Series, len(a.Series.X)
+	from := max(0, n-mostOutliers)
+	out := &Outliers{Of: n - from}
+	if s.Counting != nil || s.Errors != nil && s.Student == nil || n-from < 5 {
+		return out, ctx.Err()
+	}
+	add := func(i int, probability float64) {
+		out.List = append(out.List, Outlier{i, s.Axis.Text(s.X[i]), s.Y[i], probability})
+	}
+	if s.Student != nil {
+		nu, typical := s.Student.Nu, median(s.Errors)
+		tail := distuv.StudentsT{Sigma: 1, Nu: nu}
+		for i := from; i < n; i++ {
+			if e := s.Errors[i]; e > farOff*typical { // w = 1/e² = (ν+1)/(ν+z²)
+				add(i, 2*tail.Survival(math.Sqrt(max(0, (nu+1)*e*e-nu))))
+			}
+		}
+		return out, nil
+	}
+	data, err := a.standardised()
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	m := a.Result.Model
+	if a.Candidates[0].NoSignal() { // whose kernel is zero between observations, so that none tells of another
+		m.Kernel = gppl.Laplace{Variance: whiteTerm.Variance, Lengthscale: s.X[n-1] - s.X[0]}
+	}
+	found, err := observe.FindOutliers(m, latest(data, n-from))
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	out.Heavy = found.Proposed() && len(found.At) > 0
+	for _, i := range found.At {
+		add(from+i, math.Erfc(math.Abs(found.Z[i])/math.Sqrt2))
+	}
+	slices.SortFunc(out.List, func(a, b Outlier) int { return cmp.Compare(a.Index, b.Index) })
+	return out, nil
+}

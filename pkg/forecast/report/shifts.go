@@ -1,0 +1,149 @@
+package report
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/viz"
+)
+
+// Shifts says in sentences which changes of level and of slope there are, and what becomes of them.
+func Shifts(ctx context.Context, a *forecast.Analysis) (text []string, err error) {
+	all, err := a.Shifts(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return []string{"Changes of level were not looked for: " + strings.TrimPrefix(err.Error(), "forecast: ") + "."}, nil
+	}
+	var left []string
+	for _, s := range all {
+		line := shift(a, s)
+		if s.Chance > 0 {
+			line += fmt.Sprintf(" A series without a change shows one as clear with a probability of %s.", chance(s.Chance))
+		}
+		text = append(text, line)
+		if !s.Used {
+			left = append(left, s.When)
+		}
+	}
+	switch {
+	case len(left) > 0:
+		text = append(text, fmt.Sprintf("The forecast does not have %s in its mean: Options.Shifts: \"auto\" does.", map[bool]string{true: "this", false: "them"}[len(left) == 1]))
+	case len(all) > 0 && a.Found():
+		text = append(text, "The forecast has found changes in its mean: Options.Shifts: \"never\" leaves them out.")
+	}
+	return text, nil
+}
+
+// shift says in a sentence what a change is.
+func shift(a *forecast.Analysis, s forecast.Shift) string {
+	name, unit := a.Series.YName, a.Series.YUnit
+	if s.Kind == "slope" {
+		per := a.Series.Axis.Unit
+		if per == "" {
+			per = "unit of " + a.Series.Axis.Name
+		}
+		if a.Series.Bounds != nil {
+			name, unit = "the log odds of "+name, ""
+		} else if s.Log {
+			name, unit = "log "+name, ""
+		}
+		return fmt.Sprintf("The slope of %s changed by %s per %s at %s.", name, uncertain(s.Size, s.StdErr, unit), per, s.When)
+	}
+	verb := "rose"
+	if s.Size < 0 {
+		verb = "fell"
+	}
+	size := math.Abs(s.Size)
+	switch {
+	case a.Series.Counting != nil:
+		return fmt.Sprintf("The level of the %s of %s %s by %s at %s.", link(a), name, verb, uncertain(size, s.StdErr, ""), s.When)
+	case a.Series.Bounds != nil:
+		return fmt.Sprintf("The level of the log odds of %s %s by %s at %s.", name, verb, uncertain(size, s.StdErr, ""), s.When)
+	case s.Log:
+		per := func(v float64) float64 { return 100 * math.Abs(math.Expm1(v)) }
+		return fmt.Sprintf("The level of %s %s by %s, %.2g ± %.1g %%, at %s.", name, verb,
+			uncertain(math.Abs(s.InY), math.Abs(s.InY*s.StdErr/math.Expm1(s.Size)*math.Exp(s.Size)), unit), per(s.Size), 100*s.StdErr*math.Exp(s.Size), s.When)
+	}
+	return fmt.Sprintf("The level of %s %s by %s at %s.", name, verb, uncertain(size, s.StdErr, unit), s.When)
+}
+
+// uncertain writes a value with its standard error, of which it has two digits.
+func uncertain(v, se float64, unit string) string {
+	decimals := 3
+	if se > 0 && !math.IsInf(se, 0) {
+		decimals = min(max(0, 1-place(se)), 12)
+	}
+	return strings.TrimSpace(strconv.FormatFloat(v, 'f', decimals, 64) + " ± " + strconv.FormatFloat(se, 'f', decimals, 64) + " " + unit)
+}
+
+// chance writes a small probability.
+func chance(p float64) string {
+	if p < 1e-12 {
+		return "less than 1e-12"
+	}
+	return strconv.FormatFloat(p, 'g', 1, 64)
+}
+
+// mostOutliersListed is how many outliers a text lists; JSON has all.
+const mostOutliersListed = 8
+
+// Outliers says in sentences which observations the model does not explain.
+func Outliers(ctx context.Context, a *forecast.Analysis) (text []string, err error) {
+	o, err := a.Outliers(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return []string{"Outliers were not looked for: " + strings.TrimPrefix(err.Error(), "forecast: ") + "."}, nil
+	}
+	if len(o.List) == 0 {
+		return nil, nil
+	}
+	head := fmt.Sprintf("%d of the latest %d observations are further off than the model explains:", len(o.List), o.Of)
+	if o.Of == len(a.Series.X) {
+		head = fmt.Sprintf("%d of %d observations %s further off than the model explains:", len(o.List), o.Of, map[bool]string{true: "is", false: "are"}[len(o.List) == 1])
+	}
+	if a.Series.Student != nil {
+		head = fmt.Sprintf("%d of %d observations are far off and count for less:", len(o.List), o.Of)
+	}
+	var list []string
+	for i, at := range o.List {
+		if i == mostOutliersListed {
+			list = append(list, fmt.Sprintf("and %d more", len(o.List)-i))
+			break
+		}
+		list = append(list, fmt.Sprintf("%s (%.5g, probability %s)", at.When, at.Y, chance(at.Probability)))
+	}
+	text = append(text, head+" "+strings.Join(list, ", ")+".")
+	if o.Heavy && a.Chosen == forecast.ByEvidence {
+		text = append(text, "If they are wrong readings, ReadOptions.Likelihood: \"student\" lets them count for less.")
+	}
+	return text, nil
+}
+
+// marks are the changes and the outliers in a figure that begins at an observation; none where they were not looked for.
+func marks(ctx context.Context, a *forecast.Analysis, first int) (changes []viz.Event, off viz.Points) {
+	s := a.Series
+	if shifts, err := a.Shifts(ctx); err == nil {
+		for _, c := range shifts {
+			if c.X > s.X[first] {
+				changes = append(changes, viz.Event{X: c.X, Name: "change of " + c.Kind})
+			}
+		}
+	}
+	off.Name = "outliers"
+	if outliers, err := a.Outliers(ctx); err == nil {
+		for _, o := range outliers.List {
+			if o.Index >= first {
+				off.X, off.Y = append(off.X, s.X[o.Index]), append(off.Y, o.Y)
+			}
+		}
+	}
+	return changes, off
+}

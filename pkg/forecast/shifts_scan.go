@@ -1,0 +1,148 @@
+package forecast
+
+import (
+	"errors"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
+)
+
+// sight is a change at an observation, as a factor sees it.
+type sight struct {
+	at    int
+	slope bool
+	score float64 // as of FindShifts
+	plain float64 // without pulses
+	norm  float64 // cᵀA⁻¹c
+	rest  float64 // cᵀPc
+	pulse [2]float64
+}
+
+// clearest returns the change with the largest score, at none of those that are known. It takes n³ flops.
+func (f *factor) clearest(known []Change) (best sight, err error) {
+	n := len(f.x)
+	p := mat.NewSymDense(n, nil)
+	if err := f.chol.InverseTo(p); err != nil && !errors.As(err, new(mat.Condition)) {
+		return best, err
+	}
+	alpha := f.alpha.RawVector().Data
+	var all [2][]sight // steps and kinks, the latest first
+	ones, row, x := slices.Repeat([]float64{1}, n), make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = f.x[i] - f.x[0]
+	}
+	dot := func(a, b []float64) float64 {
+		return blas64.Dot(blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1, Data: b})
+	}
+	var level, slope, levels, both, slopes float64 // Σ α, Σ (x−x_t)α; Σ P, Σ (x_i−x_t)P, Σ (x_i−x_t)(x_j−x_t)P, from t on
+	for t := n - 1; t > 0; t-- {
+		gap := 0.0
+		if t < n-1 {
+			gap = f.x[t+1] - f.x[t]
+		}
+		slope += gap * level
+		slopes += gap * (2*both + gap*levels)
+		both += gap * levels
+		level += alpha[t]
+		// The products of the step and of the kink at t with the observations t−1 and t.
+		var steps, kinks [2]float64
+		for k := range 2 {
+			at := t - 1 + k
+			for j := t; j < n; j++ {
+				row[j] = p.At(at, j)
+			}
+			steps[k] = dot(row[t:], ones[t:])
+			kinks[k] = dot(row[t:], x[t:]) - x[t]*steps[k]
+		}
+		levels += 2*steps[1] - p.At(t, t)
+		both += kinks[1]
+		if t < beside || t > n-beside || f.x[t] == f.x[t-1] {
+			continue
+		}
+		pulses := [2][2]float64{{p.At(t-1, t-1), p.At(t-1, t)}, {p.At(t-1, t), p.At(t, t)}}
+		for kind, s := range []struct {
+			slope         bool
+			project, norm float64
+			cross         [2]float64
+		}{{false, level, levels, steps}, {true, slope, slopes, kinks}} {
+			if slices.ContainsFunc(known, func(c Change) bool { return c.At == f.x[t] && c.Slope == s.slope }) {
+				continue
+			}
+			if here, ok := seen(s.project, s.norm, s.cross, pulses, alpha[t-1:t+1]); ok {
+				here.at, here.slope = t, s.slope
+				all[kind] = append(all[kind], here)
+			}
+		}
+	}
+	for _, kind := range all {
+		for i, here := range kind {
+			if here.score <= best.score {
+				continue
+			}
+			best = here
+			for _, near := range kind[max(0, i-2):min(len(kind), i+3)] { // the pulses hide which of neighbours it is
+				if score := near.plain; score > best.plain {
+					near.score = here.score
+					best = near
+				}
+			}
+		}
+	}
+	return best, nil
+}
+
+// seen returns the score of a change beside pulses at two observations; ok is false if these explain it.
+func seen(project, norm float64, cross [2]float64, pulses [2][2]float64, alpha []float64) (s sight, ok bool) {
+	const least = 1e-8 // of its norm
+	det := pulses[0][0]*pulses[1][1] - pulses[0][1]*pulses[1][0]
+	s.norm, s.plain = norm, project*project/norm
+	s.pulse = [2]float64{(pulses[1][1]*cross[0] - pulses[0][1]*cross[1]) / det, (pulses[0][0]*cross[1] - pulses[1][0]*cross[0]) / det}
+	s.rest = norm - s.pulse[0]*cross[0] - s.pulse[1]*cross[1]
+	z := project - s.pulse[0]*alpha[0] - s.pulse[1]*alpha[1]
+	s.score = z * z / s.rest
+	return s, det > 0 && s.rest > least*norm
+}
+
+// chanceOf returns the chance that innovations distributed as e, or where one may make the score alone as all with the outliers (nil: there are none), give a score of size z or more somewhere, for a step or a kink. A score is a
+// weighted sum of white innovations: the chance is that of a normal sum at each place and, where tails are heavy, that of one innovation so large
+// that it makes the score by itself.
+func (f *factor) chanceOf(s sight, z float64, e, all []float64) float64 {
+	column := Change{At: f.x[s.at], Slope: s.slope, Scale: 1}.column(f.x)
+	column[s.at-1] -= s.pulse[0]
+	column[s.at] -= s.pulse[1]
+	var weights mat.VecDense
+	if err := weights.SolveVec(f.chol.RawU().T(), mat.NewVecDense(len(column), column)); err != nil && !errors.As(err, new(mat.Condition)) {
+		return 1
+	}
+	places := 2 * float64(len(f.x)-2*beside)
+	most := mat.Norm(&weights, math.Inf(1)) / math.Sqrt(s.rest)
+	const unlikely, alone = 0.5, 0.5 // nats; the weight of an innovation that may make a score alone
+	if all != nil && most > alone {
+		e = all
+	}
+	noise := observe.HeaviestNoise(e, unlikely)
+	tail := distuv.StudentsT{Sigma: math.Sqrt(noise.Scale2), Nu: noise.Nu}
+	return min(1, places*math.Erfc(z/math.Sqrt2)+places*2*tail.Survival(z/most))
+}
+
+// innovations returns L⁻¹z.
+func (f *factor) innovations() ([]float64, error) {
+	var e mat.VecDense
+	if err := e.SolveVec(f.chol.RawU().T(), mat.NewVecDense(len(f.z), f.z)); err != nil && !errors.As(err, new(mat.Condition)) {
+		return nil, err
+	}
+	return e.RawVector().Data, nil
+}
+
+// solve is A⁻¹ of a column.
+func (f *factor) solve(to, column *mat.VecDense) error {
+	if err := f.chol.SolveVecTo(to, column); err != nil && !errors.As(err, new(mat.Condition)) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,229 @@
+package forecast
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
+)
+
+// unchanging are series without a change: paths of kernels, and noise with heavy tails.
+var unchanging = []string{"noise", "SE", "Matern32", "AR", "walk", "walk of t", "t noise"}
+
+// unchanged draws a series of a kind, whose noise or innovations have a standard deviation of 0.3 (SE, Matern32) or about 1.
+func unchanged(kind string, n int, rng *rand.Rand) []float64 {
+	y, scale := make([]float64, n), 10*float64(1+rng.IntN(5))
+	waves := func(frequency func() float64) {
+		const many = 200
+		for range many {
+			f, phase := frequency()/scale, 2*math.Pi*rng.Float64()
+			for i := range y {
+				y[i] += math.Sqrt(2./many) * math.Cos(f*float64(i)+phase)
+			}
+		}
+		for i := range y {
+			y[i] += 0.3 * rng.NormFloat64()
+		}
+	}
+	student := func() float64 {
+		const nu = 3
+		var chi float64
+		for range nu {
+			z := rng.NormFloat64()
+			chi += z * z
+		}
+		return rng.NormFloat64() / math.Sqrt(chi/nu)
+	}
+	level, phi := 0.0, []float64{0.3, 0.7, 0.9}[rng.IntN(3)]
+	switch kind {
+	case "SE": // its spectrum is normal
+		waves(rng.NormFloat64)
+	case "Matern32": // its spectrum is Student's with three degrees of freedom
+		waves(student)
+	default:
+		for i := range y {
+			switch kind {
+			case "noise":
+				y[i] = rng.NormFloat64()
+			case "AR":
+				level = phi*level + rng.NormFloat64()
+				y[i] = level
+			case "walk":
+				level += rng.NormFloat64()
+				y[i] = level
+			case "walk of t":
+				level += student()
+				y[i] = level
+			case "t noise":
+				y[i] = math.Sin(2*math.Pi*float64(i)/scale) + student()
+			}
+		}
+	}
+	return y
+}
+
+// found returns the changes that a fit of values at 0, 1, … finds.
+func found(t *testing.T, y []float64) []Shift {
+	t.Helper()
+	shifts, err := automatic(t, steps(t, len(y), 0, func(i int) float64 { return y[i] }), Options{Log: "never", Shifts: shiftsReported}).Shifts(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shifts
+}
+
+// TestNoShifts: a change is seen in at most 2 % of the series that have none.
+func TestNoShifts(t *testing.T) {
+	alarms, all := 0, 0
+	for n, series := range map[int]int{100: testsize.Of(4, 20, 100), 300: testsize.Of(1, 5, 60), 1000: testsize.Of(0, 0, 10), 3000: testsize.Of(0, 0, 5)} {
+		for _, kind := range unchanging {
+			for seed := range uint64(series) {
+				all++
+				if shifts := found(t, unchanged(kind, n, rand.New(rand.NewPCG(seed, uint64(n))))); len(shifts) > 0 {
+					alarms++
+					t.Logf("%s, n = %d, seed %d: %+v", kind, n, seed, shifts)
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d", alarms, all)
+	if most := 0.02*float64(all) + 1; float64(alarms) > most {
+		t.Errorf("changes were seen in %d of %d series without any", alarms, all)
+	}
+}
+
+// TestShiftsFound: a step of four standard deviations of the noise, and a kink, are found where they are.
+func TestShiftsFound(t *testing.T) {
+	series := testsize.Of(4, 10, 50)
+	for _, c := range []struct {
+		kind, change string
+		n            int
+		size         float64 // of the step, or of the kink at the end
+		near         float64
+		least        float64 // share that is found
+	}{{"noise", "level", 100, 4, 2, 0.7}, {"noise", "level", 300, 4, 2, 0.9}, {"SE", "level", 300, 1.2, 2, 0.4}, {"noise", "slope", 300, 30, 20, 0.7}} {
+		hits := 0
+		for seed := range uint64(series) {
+			rng := rand.New(rand.NewPCG(seed, 9))
+			y := unchanged(c.kind, c.n, rng)
+			at := c.n/4 + rng.IntN(c.n/2)
+			for i := at; i < c.n; i++ {
+				if c.change == "level" {
+					y[i] += c.size
+				} else {
+					y[i] += c.size * float64(i-at) / float64(c.n-at)
+				}
+			}
+			for _, s := range found(t, y) {
+				size := c.size
+				if c.change == "slope" {
+					size /= float64(c.n - at)
+				}
+				if s.Kind == c.change && math.Abs(s.X-float64(at)) <= c.near && math.Abs(s.Size-size) < 4*s.StdErr && !s.Used {
+					hits++
+					break
+				}
+			}
+		}
+		t.Logf("%s of n = %d: %d of %d changes of %s", c.kind, c.n, hits, series, c.change)
+		if float64(hits) < c.least*float64(series) {
+			t.Errorf("%s of n = %d: only %d of %d changes of %s were found", c.kind, c.n, hits, series, c.change)
+		}
+	}
+}
+
+// TestShiftsUsed: a forecast has the changes that are found or given, in its components, in a file, and at origins that know of them.
+func TestShiftsUsed(t *testing.T) {
+	const n, at, size = 150, 90, 12
+	s := steps(t, n, 1, func(i int) float64 {
+		if i >= at {
+			return 50 + size
+		}
+		return 50
+	})
+	given, err := s.Shifted(at - 0.5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, a := range map[string]*Analysis{"found": automatic(t, s, Options{}), "given": automatic(t, given, Options{Shifts: "never"}), "named": automatic(t, given, Options{Kernels: []string{"SE"}})} {
+		shifts, err := a.Shifts(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(shifts) != 1 || shifts[0].X != at || !shifts[0].Used || (shifts[0].Chance > 0) != (name == "found") {
+			t.Fatalf("%s: %+v", name, shifts)
+		}
+		if got := shifts[0]; !got.Log && math.Abs(got.Size-size) > 1 || got.Log && math.Abs(got.InY-size) > 1 {
+			t.Errorf("%s: a change by %+v", name, got)
+		}
+		again, err := reloaded(t, a).Shifts(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(shifts, again, cmpopts.EquateApprox(1e-6, 0)); diff != "" {
+			t.Errorf("%s, from a file: %s", name, diff)
+		}
+		d, err := a.Decompose(context.Background(), 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := slices.Index(d.Names, changesName)
+		if j < 0 || d.Columns[j][at-1] != 0 || math.Abs(d.Columns[j][at]-size) > 2 {
+			t.Errorf("%s: components %v", name, d.Names)
+		}
+		if _, err := a.Backtest(context.Background(), BacktestOptions{Horizon: 20}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if past, err := automatic(t, s, Options{}).Series.knownIn(0, 100); err != nil || past.Changes != nil {
+		t.Errorf("an origin knows of the changes %v (%v), which were found later", past.Changes, err)
+	}
+	if past, err := given.knownIn(0, at); err != nil || past.Changes != nil {
+		t.Errorf("an origin knows of the changes %v (%v), which came later", past.Changes, err)
+	}
+	for _, x := range []float64{-1, 0, n} {
+		if _, err := s.Shifted(x); !errors.Is(err, ErrShift) {
+			t.Errorf("a change at %v: %v", x, err)
+		}
+	}
+}
+
+// TestOutliers: single observations that are far off are listed with their probabilities, and are no changes of level. With Student-t noise they
+// are those that count for less.
+func TestOutliers(t *testing.T) {
+	far := map[int]bool{40: true, 70: true}
+	s := steps(t, 120, 1, func(i int) float64 {
+		if far[i] {
+			return 75
+		}
+		return 50 + 3*math.Sin(float64(i)/8)
+	})
+	for _, robust := range []bool{false, true} {
+		if robust {
+			s.Student = &Student{}
+		}
+		a := automatic(t, s, Options{})
+		o, err := a.Outliers(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, one := range o.List {
+			if !far[one.Index] && !robust || one.Y != s.Y[one.Index] || !(one.Probability < 0.05) {
+				t.Errorf("robust %v: %+v", robust, one)
+			}
+		}
+		if len(o.List) < len(far) || o.Of != 120 || o.Heavy == robust {
+			t.Errorf("robust %v: %+v", robust, o)
+		}
+		if shifts, err := a.Shifts(context.Background()); err != nil || len(shifts) > 0 {
+			t.Errorf("robust %v: changes %+v (%v)", robust, shifts, err)
+		}
+	}
+}
