@@ -70,12 +70,13 @@
 				make('div', {class: 'gppl-tools'}, this.reset, this.verifier), this.state, this.readings, this.verdict);
 			this.sliders.forEach((_, i) => this.say(i));
 			this.figure.append(box);
-			// The program starts when the controls come into view, so that it is there when a reader has found what to move.
-			const seen = new IntersectionObserver((entries) => {
-				if (!entries.some((e) => e.isIntersecting)) return;
+			// The program starts when most of the controls are in view, so that it is there when a reader has found what to move; else with the
+			// first touch.
+			const most = 0.75, seen = new IntersectionObserver((entries) => {
+				if (!entries.some((e) => e.intersectionRatio >= most)) return;
 				seen.disconnect();
 				this.open().then(() => { if (!this.busy) return this.baseline(); }).catch((error) => this.fail(error));
-			});
+			}, {threshold: most});
 			seen.observe(box);
 		}
 
