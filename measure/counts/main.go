@@ -3,6 +3,7 @@
 //
 //	go run ./measure/counts -export          # the series, a JSON object a line
 //	go run ./measure/counts -fit "0 or 1"    # seconds to a trained model and its log score
+//	go run ./measure/counts -rule 20         # what modelling counts as counts gains on 20 simulated series of each kind
 package main
 
 import (
@@ -42,7 +43,14 @@ func main() {
 	log.SetFlags(0)
 	export := flag.Bool("export", false, "print the series")
 	fit := flag.String("fit", "", "the name of the series to train on")
+	rule := flag.Int("rule", 0, "compare the rule that recognises counts with the normal distribution, on so many series of each kind")
 	flag.Parse()
+	if *rule > 0 {
+		if err := compareRule(context.Background(), *rule); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	set, err := casestudy.CountSet(casestudy.Full)
 	if err != nil {
 		log.Fatal(err)
