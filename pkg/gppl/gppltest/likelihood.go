@@ -73,6 +73,10 @@ func checkSlopes(t *testing.T, l observe.Shaped, o Observation) {
 // checkDistribution sums the probabilities of whole numbers.
 func checkDistribution(t *testing.T, l observe.Likelihood, o Observation) {
 	t.Helper()
+	if c, ok := l.(observe.Continuous); ok {
+		checkContinuous(t, c, o)
+		return
+	}
 	const most = 2000
 	var sum, mean, square float64
 	for y := 0.0; y <= most; y++ {
@@ -94,4 +98,29 @@ func checkDistribution(t *testing.T, l observe.Likelihood, o Observation) {
 
 func about(got, want, absolute, relative float64) bool {
 	return math.Abs(got-want) <= absolute+relative*math.Abs(want)
+}
+
+// checkContinuous integrates the density over quantiles of an even grid, with the mean and the variance.
+func checkContinuous(t *testing.T, l observe.Continuous, o Observation) {
+	t.Helper()
+	one := observe.NewCounts(l, []float64{o.G}, []float64{0}, []float64{o.Size})
+	const steps = 20000
+	from, to := one.Quantile(1e-9)[0], one.Quantile(1 - 1e-9)[0]
+	step := (to - from) / steps
+	sum, mean, square := l.CDF(from, o.Size, o.G), 0.0, 0.0
+	for j := range steps {
+		y := from + (float64(j)+0.5)*step
+		p := step * math.Exp(l.LogDensity(y, o.Size, o.G).Value)
+		sum, mean, square = sum+p, mean+y*p, square+y*y*p
+		if cdf := l.CDF(y+0.5*step, o.Size, o.G); !about(cdf, sum, 1e-3, 0) {
+			t.Errorf("%v at %+v: P(Y ≤ %v) = %v, the integral of the density is %v", l, o, y+0.5*step, cdf, sum)
+			return
+		}
+	}
+	if m := l.Mean(o.Size, o.G); !about(m, mean, 1e-3, 1e-3) {
+		t.Errorf("%v at %+v: the mean is %v, by the density %v", l, o, m, mean)
+	}
+	if v := l.Variance(o.Size, o.G); !about(v, square-mean*mean, 1e-3, 1e-2) {
+		t.Errorf("%v at %+v: the variance is %v, by the density %v", l, o, v, square-mean*mean)
+	}
 }

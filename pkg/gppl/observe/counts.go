@@ -210,7 +210,7 @@ func (c *Counts) LogDensity(y []float64) (logs []float64) {
 	return logs
 }
 
-// Quantile returns at each input the least whole number y with P(Y ≤ y) ≥ p, for p in (0, 1).
+// Quantile returns at each input the least whole number y with P(Y ≤ y) ≥ p, for p in (0, 1); the least number, of a Continuous likelihood.
 func (c *Counts) Quantile(p float64) (quantiles []float64) {
 	if !(p > 0 && p < 1) {
 		panic(fmt.Sprintf("observe: Quantile(%v): want p in (0, 1)", p))
@@ -221,7 +221,38 @@ func (c *Counts) Quantile(p float64) (quantiles []float64) {
 	return quantiles
 }
 
+func (c *Counts) continuous() bool {
+	_, ok := c.Likelihood.(Continuous)
+	return ok
+}
+
+// real is quantile for a Continuous likelihood, by bisection.
+func (c *Counts) real(i int, p float64) float64 {
+	lo, hi := 0.0, 1.0
+	for c.CDF(i, hi) < p && !math.IsInf(hi, 1) {
+		lo, hi = hi, 2*hi
+	}
+	for step := 1.0; c.CDF(i, lo) >= p && !math.IsInf(lo, -1); step *= 2 {
+		lo, hi = lo-step, lo
+	}
+	for range 200 {
+		middle := 0.5*lo + 0.5*hi
+		if middle <= lo || middle >= hi {
+			break
+		}
+		if c.CDF(i, middle) < p {
+			lo = middle
+		} else {
+			hi = middle
+		}
+	}
+	return hi
+}
+
 func (c *Counts) quantile(i int, p float64) float64 {
+	if c.continuous() {
+		return c.real(i, p)
+	}
 	below, y := -1.0, 0.0 // P(Y ≤ below) < p
 	for c.CDF(i, y) < p {
 		if below, y = y, 2*y+1; math.IsInf(y, 1) {
@@ -251,9 +282,14 @@ const (
 	crpsTail = 1e-6
 )
 
-// CRPS returns the continuous ranked probability score Σ_k (P(Y ≤ k) − [y ≤ k])² of each observation (Czado, Gneiting and Held 2009).
+// CRPS returns the continuous ranked probability score Σ_k (P(Y ≤ k) − [y ≤ k])² of each observation (Czado, Gneiting and Held 2009); the integral over k, of
+// a Continuous likelihood.
 func (c *Counts) CRPS(y []float64) (scores []float64) {
 	for i, y := range y {
+		if c.continuous() {
+			scores = append(scores, c.integral(i, y, c.quantile(i, crpsTail), y)+c.integral(i, y, y, c.quantile(i, 1-crpsTail)))
+			continue
+		}
 		from := min(y, c.quantile(i, crpsTail))
 		to := max(y, min(c.quantile(i, 1-crpsTail), crpsMost))
 		step := math.Ceil((to - from + 1) / crpsTerms)
@@ -274,11 +310,31 @@ func (c *Counts) CRPS(y []float64) (scores []float64) {
 	return scores
 }
 
+// integral is what the numbers between from and to have of a score.
+func (c *Counts) integral(i int, y, from, to float64) (sum float64) {
+	step := (to - from) / (crpsTerms / 2)
+	if !(step > 0) { // y is beyond the quantile: the other part has all
+		return 0
+	}
+	for j := range crpsTerms / 2 {
+		k := from + (float64(j)+0.5)*step
+		f := c.CDF(i, k)
+		if y <= k {
+			f--
+		}
+		sum += step * f * f
+	}
+	return sum
+}
+
 // PIT returns the randomised probability integral transform of each observation, F(y − 1) + u·P(Y = y): uniform on (0, 1) if the
 // forecasts are right and the u are.
 func (c *Counts) PIT(y, u []float64) (pit []float64) {
 	for i, y := range y {
 		below := c.CDF(i, y-1)
+		if c.continuous() {
+			below = c.CDF(i, y)
+		}
 		pit = append(pit, below+u[i]*(c.CDF(i, y)-below))
 	}
 	return pit

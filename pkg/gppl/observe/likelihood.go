@@ -27,6 +27,13 @@ type Likelihood interface {
 	fmt.Stringer
 }
 
+// Continuous is a likelihood of y that are not whole numbers, such as times of waiting: LogDensity is the log of a density, and quantiles and scores are
+// those of real numbers. The method does nothing.
+type Continuous interface {
+	Likelihood
+	Continuous()
+}
+
 // Derivatives are a log density and its first three derivatives in g. D2 is negative.
 type Derivatives struct{ Value, D1, D2, D3 float64 }
 
