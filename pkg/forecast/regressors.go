@@ -409,7 +409,7 @@ func (o ReadOptions) futureOf(names []string, rep dataset.CSVReport) (futureRows
 	return readFuture(o, names, rep.Time, true)
 }
 
-// AddFuture adds the values of the regressors in a csv file to the known ones. The options say how the file is written; o.X is the
+// AddFuture adds the values of the regressors in a csv file to the known ones; after the last observation they replace these. The options say how the file is written; o.X is the
 // column of x, by default the one with the name of the axis.
 func (s *Series) AddFuture(path string, o ReadOptions) error {
 	k, name := s.Known, dataset.Shown(path)
@@ -439,13 +439,18 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 		}
 		rows = append(rows, r)
 	}
-	for i, x := range k.X {
-		row(x, k.Values, i, "the model")
-	}
 	for i, x := range future.x {
 		if s.Axis.Dates {
-			x = s.Axis.fromSeconds(x)
+			future.x[i] = s.Axis.fromSeconds(x)
 		}
+	}
+	last := s.X[len(s.X)-1]
+	for i, x := range k.X { // what comes after the observations may be another scenario
+		if x <= last || !slices.Contains(future.x, x) {
+			row(x, k.Values, i, "the model")
+		}
+	}
+	for i, x := range future.x {
 		row(x, future.values, i, fmt.Sprintf("%s, line %d", name, future.lines[i]))
 	}
 	added, err := newKnown(k.Names, rows)

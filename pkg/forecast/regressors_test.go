@@ -125,6 +125,14 @@ func TestFuture(t *testing.T) {
 	if _, err = Read(past, o); err == nil || !strings.Contains(err.Error(), `"31/1/2015" is not an ISO date (it is one written as 31/1/2000)`) {
 		t.Errorf("other dates ahead: %v", err)
 	}
+	write("13,2015-02") // another scenario in place of the values of the file
+	if err := s.AddFuture(future, ReadOptions{}); err != nil || s.Known.Values[0][60] != 12 || s.Known.Values[0][61] != 13 {
+		t.Errorf("another scenario: %v (%v)", s.Known, err)
+	}
+	write("99,2014-12")
+	if err := s.AddFuture(future, ReadOptions{}); err == nil || !strings.Contains(err.Error(), "one value at each x") {
+		t.Errorf("another value at an observation: %v", err)
+	}
 }
 
 func TestColumnErrors(t *testing.T) {

@@ -29,7 +29,7 @@ const (
 // hunter looks for changes of the mean among the latest observations that the best model of an analysis was learnt from.
 type hunter struct {
 	ctx  context.Context
-	a    *Analysis // without outliers, which hide changes
+	a    *Analysis // of all observations, or without outliers, which may hide changes
 	n    int       // the observations
 	tail []float64 // the innovations with the outliers, if there are any
 }
@@ -51,7 +51,7 @@ type changed struct {
 // sum over all places and both kinds of the chance that white innovations make such a score. These have Student's t distribution with the
 // degrees of freedom that the innovations show, so that a single large one of many is no change. Then the next is looked for. It takes n³
 // flops for each, and returns none where the model has no dense factor, of fewer than 30 observations, and of counts. Shifts in the mean of
-// the model are among them, with Used set. Outliers are left out, unless they are more than 5 %, and count in the tails.
+// the model are among them, with Used set. Where none is found, outliers are left out, unless they are more than 5 %, and count in the tails.
 func (a *Analysis) FindShifts(ctx context.Context) ([]Shift, error) {
 	h, best, err := a.hunt(ctx)
 	if err != nil || len(best.changes) == 0 {
@@ -60,55 +60,68 @@ func (a *Analysis) FindShifts(ctx context.Context) ([]Shift, error) {
 	return h.sizes(best)
 }
 
-// hunt returns the best model with the changes that are found.
+// hunt returns the best model with the changes that are found: among all observations or, where there are none, without the outliers.
 func (a *Analysis) hunt(ctx context.Context) (h hunter, best changed, err error) {
 	n := min(len(a.Series.X), a.TrainedOn(), mostScanned)
 	h = hunter{ctx: ctx, a: a, n: n}
 	if n < fewestScanned || a.Series.Counting != nil || a.Chosen == ByBIC && a.Projections > 0 {
 		return h, best, nil
 	}
-	if err := h.leaveOutliers(); err != nil {
+	if best, err = h.all(); err != nil || len(best.changes) > len(a.Series.Changes) {
 		return h, best, err
 	}
-	if best, err = h.trained(a.Series.Changes, a.Result.Model, false); err != nil {
+	without := h
+	if some, err := without.leaveOutliers(); err != nil || !some {
 		return h, best, err
+	}
+	more, err := without.all()
+	if err != nil || len(more.changes) == len(best.changes) {
+		return h, best, err
+	}
+	return without, more, nil
+}
+
+// all returns the model with the changes that are found, one after the other.
+func (h hunter) all() (best changed, err error) {
+	if best, err = h.trained(h.a.Series.Changes, h.a.Result.Model, false); err != nil {
+		return best, err
 	}
 	for len(best.changes) < mostChanges {
 		next, err := h.next(best)
 		if err != nil {
-			return h, best, err
+			return best, err
 		}
 		if next == nil {
 			break
 		}
 		best = *next
 	}
-	return h, best, nil
+	return best, nil
 }
 
-// leaveOutliers leaves out the outliers among the scanned observations, unless they are many or have errors of their own.
-func (h *hunter) leaveOutliers() error {
+// leaveOutliers leaves out the outliers among the scanned observations, if there are some, unless they are many or have weights.
+func (h *hunter) leaveOutliers() (some bool, err error) {
 	const few = 0.05 // of the observations
 	a := h.a
 	outliers, err := a.Outliers(h.ctx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	from := len(a.Series.X) - h.n
 	list := slices.DeleteFunc(outliers.List, func(o Outlier) bool { return o.Index < from })
 	if len(list) == 0 || a.Series.Student != nil || float64(len(list)) > few*float64(h.n) {
-		return nil
+		return false, nil
 	}
 	data, err := a.standardised()
 	if err != nil {
-		return err
+		return false, err
 	}
 	f, err := a.newFactor(a.Result.Model, data, h.n)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if h.tail, err = f.innovations(); err != nil {
-		return err
+		return false, err
 	}
 	b, s := *a, *a.Series
 	s.X, s.Y = nil, nil
@@ -119,7 +132,7 @@ func (h *hunter) leaveOutliers() error {
 	}
 	h.n -= len(list)
 	b.Series, b.trained, b.factor, h.a = &s, h.n, nil, &b
-	return nil
+	return true, nil
 }
 
 // extent is that of the scanned observations.

@@ -219,7 +219,7 @@ func (t *Table) HTML() (template.HTML, error) {
 		b.WriteString("<tr>")
 		for j := range t.Columns {
 			css := cellCSS
-			if utf8.RuneCountInString(cells[i][j].text) <= 16 { // "PL, k = 100" is one word to the reader
+			if utf8.RuneCountInString(cells[i][j].text) <= 20 { // "PL, k = 100" is one word to the reader, and so is 2023-10-30T00:00:00Z
 				css += "white-space:nowrap;"
 			}
 			if utf8.RuneCountInString(cells[i][j].text) > 48 { // a sentence is not squeezed to a word a line on a phone: the table scrolls
