@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -225,6 +226,36 @@ func benchMixed(b *testing.B, run func(name string, d Data, m Model, opts ...Opt
 			if n == 4000 {
 				run(fmt.Sprintf("engine=dense/n=%d/irregular/kernel=%s", n, name), d, Model{Kernel: cases[name], Noise: 0.1}, WithEngine(EngineDense))
 			}
+		}
+	}
+}
+
+// BenchmarkWorkdays evaluates kernels at 5000 working days, weekends left out: by the engine that is chosen, and
+// Toeplitz on all 7000 calendar days with none missing, which a Toeplitz factor of the working days could at best be as fast as.
+func BenchmarkWorkdays(b *testing.B) {
+	const days = 7000
+	var weekends []int
+	for i := range days {
+		if i%7 >= 5 {
+			weekends = append(weekends, i)
+		}
+	}
+	work, calendar := regularData(b, days, 0, 1, weekends...), regularData(b, days, 0, 1)
+	year := LocPer{1, 2000, 365.25, 1}
+	cases := map[string]Kernel{"SE+LocPer": Add(SE{1, 500}, year), "Matern32+LocPer": Add(Matern32{1, 50}, year), "RQ": RQ{1, 50, 1}}
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		m := Model{Kernel: cases[name], Noise: 0.1}
+		for _, c := range []struct {
+			engine string
+			d      Data
+		}{{"", work}, {EngineToeplitz, calendar}} {
+			b.Run(fmt.Sprintf("engine=%s/n=%d/kernel=%s", cmp.Or(c.engine, "auto"), c.d.Len(), name), func(b *testing.B) {
+				loss, err := NewExact(m, c.d, WithEngine(c.engine))
+				if err != nil {
+					b.Fatal(err)
+				}
+				benchLoss(b, loss, 0)
+			})
 		}
 	}
 }
