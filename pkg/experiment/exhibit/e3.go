@@ -184,7 +184,7 @@ func Table3(all []experiment.Outcome, p experiment.Published, label string) *viz
 	scale := experiment.ScaleFromEnvironment()
 	t := &viz.Table{
 		Caption: fmt.Sprintf("The paper's Table 3: EEG, performance and running time (m = k = %d). Ours: %s", experiment.EEGOrder(scale), label),
-		Columns: []viz.Column{{Name: "kernel"}, {Name: "method"}, {Name: "protocol"}, {Name: "NMSE, published", Format: viz.Fixed(3)}, {Name: "NMSE", Format: viz.Digits(3)}, {Name: "RMSE", Format: viz.Digits(3)},
+		Columns: []viz.Column{{Name: "kernel"}, {Name: "method"}, {Name: "protocol"}, {Name: "sample"}, {Name: "NMSE, published", Format: viz.Fixed(3)}, {Name: "NMSE", Format: viz.Digits(3)}, {Name: "RMSE", Format: viz.Digits(3)},
 			{Name: "exact NLL", Unit: "nats", Format: viz.Fixed(1)}, {Name: "evaluations", Format: viz.Fixed(0)}, {Name: "published", Unit: "s", Format: viz.Fixed(0)}, {Name: "time", Unit: "s", Format: viz.Digits(3)}, {Name: "engine"}},
 		Notes: smokeNote([]string{"The paper's “RMSE” is a normalised mean square error, NMSE = ‖μ − y‖²/‖y‖². Our RMSE is in units of the standardised signal. All methods predict with the exact posterior, as the authors' notebook does (Experiment 3, cell 17). Engine: the one used most; “+” if there were others.", machines(all)}),
 	}
@@ -196,17 +196,17 @@ func Table3(all []experiment.Outcome, p experiment.Published, label string) *viz
 					if more {
 						engine += " +"
 					}
-					row := []any{kernel, m, protocol, nil, nil, nil, nil, nil, nil, nil, engine}
+					row := []any{kernel, m, protocol, o.Trial.Source.Seed, nil, nil, nil, nil, nil, nil, nil, engine}
 					if f, ok := p.EEG[kernel][m]; ok && protocol == experiment.Paper && scale == experiment.Full {
-						row[3], row[8] = f.NMSE, f.Seconds
+						row[4], row[9] = f.NMSE, f.Seconds
 					}
 					if o.Error != "" {
-						row[10] = o.Error
+						row[11] = o.Error
 						t.Rows = append(t.Rows, row)
 						continue
 					}
 					v := o.MSE
-					row[4], row[5], row[6], row[7], row[9] = v.NMSE, v.RMSE, o.NLL, o.Evaluations, o.Seconds()
+					row[5], row[6], row[7], row[8], row[10] = v.NMSE, v.RMSE, o.NLL, o.Evaluations, o.Seconds()
 					t.Rows = append(t.Rows, row)
 				}
 			}
