@@ -171,7 +171,9 @@ func command(stdout, stderr io.Writer) *cli.Command {
 		c.Before = func(ctx context.Context, c *cli.Command) (context.Context, error) { return ctx, apart(c) }
 	}
 	for _, c := range append(root.Commands, root) {
-		c.OnUsageError = func(_ context.Context, _ *cli.Command, err error, _ bool) error { return usageError{flagError(err)} }
+		c.OnUsageError = func(_ context.Context, c *cli.Command, err error, _ bool) error {
+			return usageError{flagError(err, flagNames(c))}
+		}
 	}
 	return root
 }

@@ -136,6 +136,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"fit", path, path, "--out", "f.csv"}, exitUsage, "{name}.csv"},
 		{[]string{"fit", path, "--future", path}, exitUsage, "--regressor"},
 		{[]string{"fit", path, "--nope"}, exitUsage, "there is no flag --nope"},
+		{[]string{"fit", path, "--forcast", "5"}, exitUsage, "there is no flag --forcast: did you mean --forecast?"},
 		{[]string{"fit", path, "--forecast", "many"}, exitUsage, `--forecast "many": it takes a whole number`},
 		{[]string{"fit", path, "--budget", "10"}, exitUsage, `--budget "10": it takes a time with its unit, such as 10s or 5m`},
 		{[]string{"fit", path, "--seed", "-1"}, exitUsage, `--seed "-1": it takes a whole number from 0`},

@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/projected-likelihood/gppl/internal/spelling"
 )
 
 // The errors of package cli about flags, which name functions of Go instead of the expected value.
@@ -13,11 +17,23 @@ var (
 	unknownFlag  = regexp.MustCompile(`^flag provided but not defined: -(\S+)$`)
 )
 
-// flagError rewrites an error of package cli about flags so that it says what the flag takes.
-func flagError(err error) error {
+// flagNames returns the long names of the flags of a command.
+func flagNames(c *cli.Command) (names []string) {
+	for _, f := range c.Flags {
+		names = append(names, f.Names()[0])
+	}
+	return names
+}
+
+// flagError rewrites an error of package cli about flags so that it says what the flag takes, or which of the names was meant.
+func flagError(err error, names []string) error {
 	text := err.Error()
 	if found := unknownFlag.FindStringSubmatch(text); found != nil {
-		return fmt.Errorf("there is no flag %s%s", dashes(found[1]), found[1])
+		unknown := dashes(found[1]) + found[1]
+		if near := spelling.Nearest(found[1], names); len(found[1]) > 1 && near != "" && spelling.Distance(found[1], near) <= 2 {
+			return fmt.Errorf("there is no flag %s: did you mean %s%s?", unknown, dashes(near), near)
+		}
+		return fmt.Errorf("there is no flag %s", unknown)
 	}
 	found := invalidValue.FindStringSubmatch(text)
 	if found == nil {
