@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 
@@ -143,7 +142,7 @@ func (c *Candidate) describe(r *gppl.Result, n int) {
 			c.Parameters++
 		}
 	}
-	c.BIC = 2*c.NLL + float64(c.Parameters)*math.Log(float64(n))
+	c.BIC = bic(c.NLL, c.Parameters, n)
 	c.Model, c.Status, c.Engine = r.Model.String(), string(r.Status), r.Engine
 }
 

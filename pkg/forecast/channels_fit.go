@@ -433,7 +433,7 @@ func (t *channelTrainer) finish(k gppl.Kernel, view string, loss *gppl.ChannelLi
 	fit.Model = loss.ChannelModel(theta)
 	n, h := float64(len(t.Of)), float64(len(t.Names))
 	fit.NLL = r.Value + (n-h)*math.Log(t.scale)
-	fit.BIC = 2*fit.NLL + (float64(fit.Trained)+h)*math.Log(n)
+	fit.BIC = bic(fit.NLL, fit.Trained+len(t.Names), len(t.Of))
 	for c := range fit.Offsets {
 		fit.Offsets[c].Name = t.Names[c]
 		fit.Offsets[c].Value = fit.Offsets[c].Value*t.scale + t.mean[c]

@@ -220,16 +220,16 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float6
 	if len(free) == 0 {
 		return value, true, &population.LogQuadratic{Curvature: &mat.SymDense{}}, nil
 	}
-	bic, least := value+0.5*float64(len(free))*math.Log(float64(n)), value
+	rough, least := bic(value, len(free), n)/2, value
 	for _, c := range curvatures {
 		least += 0.5 * math.Log(c)
 	}
 	if least > enough { // false if a given prior has no curvature
-		return bic, false, nil, nil
+		return rough, false, nil, nil
 	}
 	h, err := logCurvature(l, theta, slope, free)
 	if err != nil {
-		return bic, false, nil, nil
+		return rough, false, nil, nil
 	}
 	told = &population.LogQuadratic{Curvature: mat.NewSymDense(len(free), nil)}
 	told.Curvature.CopySym(h)
@@ -247,7 +247,7 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float6
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(h) || chol.SolveVecTo(newton, gradient) != nil {
-		return bic, false, told, nil
+		return rough, false, told, nil
 	}
 	return value - 0.5*mat.Dot(gradient, newton) + 0.5*chol.LogDet(), true, told, nil
 }

@@ -105,14 +105,6 @@ func (p *progress) report(best float64) {
 	}
 }
 
-// Criterion is what ranks the candidates.
-type Criterion int
-
-const (
-	ByBIC      Criterion = iota // of kernels that were named, trained by their likelihood
-	ByEvidence                  // of the structures of the automatic search, whose parameters have weak priors
-)
-
 // Analysis is a series with the model that was learnt from it.
 type Analysis struct {
 	Series     *Series

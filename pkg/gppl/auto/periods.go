@@ -118,3 +118,120 @@ func (s *starter) findPeriods(d gppl.Data) {
 }
 
 func isPeriod(p gppl.Param) bool { return p.Role == gppl.RolePeriod }
+
+// searchFast puts the peaks of the periodogram of irregular times in front of the periods if one of them is shorter than
+// twice the mean spacing.
+func (s *scales) searchFast(d gppl.Data, spacing float64) {
+	const above = 3 // nats above the highest peak of white noise: one series of noise in twenty has as much
+	rest := d
+	rest.Y = gppl.Detrend(d).Y
+	power := newLombScargle(rest, spacing)
+	if power == nil {
+		return
+	}
+	s.searched = min(s.searched, power.shortest())
+	peaks := power.peaks(6, above)
+	if len(peaks) == 0 || slices.Min(peaks) >= s.shortest {
+		return
+	}
+	s.irregular, s.shortest = power, s.searched
+	slow := s.periods
+	s.periods = nil
+	for _, list := range [][]float64{peaks[:min(2, len(peaks))], multiples(peaks), peaks, slow} {
+		for _, p := range list {
+			if p > s.shortest && p < s.longest && len(s.periods) < likeliest && !slices.ContainsFunc(s.periods, func(q float64) bool {
+				return math.Abs(s.longest/p-s.longest/q) < 0.25
+			}) {
+				s.periods = append(s.periods, p)
+			}
+		}
+	}
+}
+
+// multiples returns what a period of several harmonics may be whose strongest peak is the first of the periods.
+func multiples(peaks []float64) []float64 {
+	return []float64{2 * peaks[0], 3 * peaks[0], peaks[0] / 2}
+}
+
+// likely returns the periods worth trying: the peaks of the periodogram with their doubles and halves, the fundamentals
+// whose harmonics together stand out, and the range.
+func (s scales) likely(d gppl.Data) (periods []float64) {
+	add := func(p float64) {
+		p = min(max(p, s.shortest), s.longest)
+		// Two periods are the same start if they drift apart by less than a quarter of a cycle over the range.
+		if len(periods) < likeliest && !slices.ContainsFunc(periods, func(q float64) bool {
+			return math.Abs(s.longest/p-s.longest/q) < 0.25
+		}) {
+			periods = append(periods, p)
+		}
+	}
+	peaks := LikelyPeriods(d, 6)
+	for _, p := range peaks[:min(3, len(peaks))] {
+		add(p)
+		add(2 * p)
+		add(p / 2)
+	}
+	for _, p := range harmonicPeriods(d) {
+		add(p)
+	}
+	for _, p := range peaks {
+		add(p)
+		add(2 * p)
+	}
+	add(s.longest)
+	add(s.longest / 2)
+	for _, p := range octavesOf(s.shortest, s.longest) { // in case that the periodogram shows nothing
+		add(p)
+	}
+	return periods
+}
+
+// harmonicPeriods returns the periods whose first H harmonics together stand out most of the periodogram, for several H:
+// a periodicity with many harmonics need not show in any single peak, and two periodicities show together as harmonics
+// of a longer one. A frequency at P times the median power is worth P − 1 − log P nats to a model that has it (Whittle),
+// less the mean of that over all frequencies.
+func harmonicPeriods(d gppl.Data) (periods []float64) {
+	g := newPowerGrid(d)
+	if g == nil {
+		return nil
+	}
+	first, last := 2, min(len(g.power)-1, int(g.length/(2*g.spacing)))
+	if last < 8 {
+		return nil
+	}
+	sorted := slices.Clone(g.power[first : last+1])
+	slices.Sort(sorted)
+	median := sorted[len(sorted)/2]
+	if !(median > 0) {
+		return nil
+	}
+	worth := make([]float64, last+1)
+	var mean float64
+	for j := first; j <= last; j++ {
+		if p := g.power[j] / median; p > 1 {
+			worth[j] = min(p-1-math.Log(p), 1e3)
+			mean += worth[j] / float64(last-first+1)
+		}
+	}
+	type comb struct{ period, score float64 }
+	for _, harmonics := range []int{1, 2, 3, 5, 8, 12} {
+		const finer = 4 // steps of the fundamental, for its harmonics to move by less than a peak
+		scores := make([]float64, finer*last/harmonics+1)
+		for j := finer * first; j < len(scores); j++ {
+			for h := 1; h <= harmonics; h++ {
+				scores[j] += worth[(j*h+finer/2)/finer] - mean
+			}
+		}
+		var combs []comb
+		for j := finer * first; j+1 < len(scores); j++ {
+			if scores[j] > 0 && scores[j] >= scores[j-1] && scores[j] > scores[j+1] {
+				combs = append(combs, comb{g.length * finer / float64(j), scores[j]})
+			}
+		}
+		slices.SortFunc(combs, func(a, b comb) int { return cmp.Compare(b.score, a.score) })
+		for _, c := range combs[:min(3, len(combs))] {
+			periods = append(periods, c.period)
+		}
+	}
+	return periods
+}
