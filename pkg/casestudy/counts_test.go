@@ -3,6 +3,7 @@ package casestudy_test
 import (
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
@@ -24,10 +25,10 @@ func TestCounted(t *testing.T) {
 		scale = casestudy.Full
 	}
 	ctx := t.Context()
-	c := must(casestudy.NewCounted(ctx, scale))(t)
-	must(c.PIT())(t)
-	must(c.Rates(ctx))(t)
-	must(c.Years(ctx))(t)
+	c := must.Get(casestudy.NewCounted(ctx, scale))(t)
+	must.Get(c.PIT())(t)
+	must.Get(c.Rates(ctx))(t)
+	must.Get(c.Years(ctx))(t)
 	var least, most, sum float64 = 1, 0, 0
 	for i, row := range c.Table().Rows {
 		t.Log(row...)
@@ -40,7 +41,7 @@ func TestCounted(t *testing.T) {
 	for _, row := range c.Corrections().Rows {
 		t.Log(row...)
 	}
-	own := must(casestudy.Own(ctx, scale))(t)
+	own := must.Get(casestudy.Own(ctx, scale))(t)
 	if poisson, with, truth := number(t, own, 0, 2), number(t, own, 1, 2), number(t, own, 1, 3); !(poisson > with && with < 1.2*truth) || !(number(t, own, 1, 1) < number(t, own, 0, 1)) {
 		t.Errorf("%v", own.Rows)
 	}

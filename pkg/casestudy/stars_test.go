@@ -4,19 +4,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
-
-func must[T any](v T, err error) func(t *testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
 
 func number(t *testing.T, table *viz.Table, row, column int) float64 {
 	t.Helper()
@@ -27,22 +18,22 @@ func number(t *testing.T, table *viz.Table, row, column int) float64 {
 // count as moments lose variance, and a process makes the error of a transit's depth honest.
 func TestStars(t *testing.T) {
 	ctx := t.Context()
-	planet := must(casestudy.NewPlanet(ctx, casestudy.Smoke, 1))(t)
-	must(planet.Figure())(t)
-	table := must(planet.Table(ctx))(t)
+	planet := must.Get(casestudy.NewPlanet(ctx, casestudy.Smoke, 1))(t)
+	must.Get(planet.Figure())(t)
+	table := must.Get(planet.Table(ctx))(t)
 	if white, both := number(t, table, 0, 2), number(t, table, 2, 2); !(both < white) {
 		t.Errorf("standard errors %v and %v", white, both)
 	}
 	if got, se := number(t, table, 2, 1), number(t, table, 2, 2); !(math.Abs(got-2) < 4*se) {
 		t.Errorf("amplitude %v ± %v", got, se)
 	}
-	star := must(casestudy.NewSpotted(ctx, casestudy.Smoke, 1))(t)
-	must(star.Figure())(t)
-	table = must(star.Table(ctx))(t)
+	star := must.Get(casestudy.NewSpotted(ctx, casestudy.Smoke, 1))(t)
+	must.Get(star.Figure())(t)
+	table = must.Get(star.Table(ctx))(t)
 	if averages, moments := number(t, table, 0, 4), number(t, table, 1, 4); !(moments < 0.95*averages) {
 		t.Errorf("variance %v of averages, %v of moments", averages, moments)
 	}
-	transit := must(casestudy.Transit(ctx, casestudy.Smoke, 1))(t)
+	transit := must.Get(casestudy.Transit(ctx, casestudy.Smoke, 1))(t)
 	if constant, process := number(t, transit, 0, 1), number(t, transit, 1, 1); !(process < constant) {
 		t.Errorf("errors %v and %v", constant, process)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -55,11 +56,11 @@ func TestKernelFaults(t *testing.T) {
 		{broken{gppl.SE{Variance: 1, Lengthscale: 2}, 1e9, true}, "lengthscale"},
 	} {
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.1}
-		p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Spectral{}, d.X, 12, 1))
+		p := must.Get(gppl.NewProjection(gppl.Spectral{}, d.X, 12, 1))(t)
 		losses := []gppl.Loss{
-			must[*gppl.Exact](t)(gppl.NewExact(m, d)),
-			must[*gppl.Projected](t)(gppl.NewResidual(m, d, p)),
-			must[*gppl.VFE](t)(gppl.NewVFE(m, d, d.X.Slice(0, 5), gppl.VFEOptions{FixInducing: true})),
+			must.Get(gppl.NewExact(m, d))(t),
+			must.Get(gppl.NewResidual(m, d, p))(t),
+			must.Get(gppl.NewVFE(m, d, d.X.Slice(0, 5), gppl.VFEOptions{FixInducing: true}))(t),
 		}
 		for _, l := range losses {
 			grad := make([]float64, len(l.Params()))

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
@@ -171,7 +172,7 @@ func TestManyTurns(t *testing.T) {
 		{Kernel: gppl.SHO{Variance: 3, Period: 2.1, Quality: 1000}, Noise: 1.4},
 		{Kernel: gppl.Mul(gppl.Matern32{Variance: 1, Lengthscale: 5000}, gppl.Periodic{Variance: 1, Period: 5, Lengthscale: 1}), Noise: 0.1},
 	} {
-		l := must[*gppl.Exact](t)(gppl.NewExact(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.WithEngine(gppl.EngineStateSpace)))
+		l := must.Get(gppl.NewExact(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.WithEngine(gppl.EngineStateSpace)))(t)
 		if _, err := l.ValueGrad(make([]float64, len(m.Values())), m.Values()); err != nil {
 			t.Errorf("%v: %v", m, err)
 		}

@@ -14,8 +14,9 @@ import (
 )
 
 var (
-	_ exactEngine = (*stateSpaceExact)(nil)
-	_ exactFactor = (*stateSpaceFactor)(nil)
+	_ exactEngine   = (*stateSpaceExact)(nil)
+	_ sharingEngine = (*stateSpaceExact)(nil)
+	_ exactFactor   = (*stateSpaceFactor)(nil)
 )
 
 // stateSpaceExact runs a Kalman filter over the sorted series: O(n).
@@ -37,6 +38,12 @@ func (e *stateSpaceExact) within(o options) *stateSpaceExact {
 		e.tolerance *= 1e-4
 	}
 	return e
+}
+
+// share implements sharingEngine.
+func (e *stateSpaceExact) share(of exactEngine) {
+	from := of.(*stateSpaceExact)
+	e.factors, e.rooms = from.factors, from.rooms
 }
 
 func (e *stateSpaceExact) name() string { return EngineStateSpace }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 
 	"gonum.org/v1/gonum/mat"
@@ -73,14 +74,14 @@ func engineData(tb testing.TB, n int) gppl.Data {
 		x[i] = 100 * rnd.Float64()
 		y[i] = math.Sin(x[i]) + math.Sin(x[i]/9) + 0.3*rnd.NormFloat64()
 	}
-	return must[gppl.Data](tb)(gppl.NewData(gppl.Scalars(x), y))
+	return must.Get(gppl.NewData(gppl.Scalars(x), y))(tb)
 }
 
 // TestEngineErrors: engines that there are not, and kernels that they do not
 // take.
 func TestEngineErrors(t *testing.T) {
 	d := engineData(t, 30)
-	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))
+	p := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))(t)
 	for _, c := range []struct {
 		kernel gppl.Kernel
 		engine string
@@ -92,8 +93,8 @@ func TestEngineErrors(t *testing.T) {
 	} {
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.1}
 		for _, l := range []gppl.Loss{
-			must[*gppl.Exact](t)(gppl.NewExact(m, d, gppl.WithEngine(c.engine))),
-			must[*gppl.Projected](t)(gppl.NewProjected(m, d, p, gppl.WithEngine(c.engine))),
+			must.Get(gppl.NewExact(m, d, gppl.WithEngine(c.engine)))(t),
+			must.Get(gppl.NewProjected(m, d, p, gppl.WithEngine(c.engine)))(t),
 		} {
 			_, err := l.ValueGrad(nil, startOf(l))
 			if err == nil {
@@ -120,7 +121,7 @@ func startOf(l gppl.Loss) (theta []float64) {
 // tolerance that is none.
 func TestEngineNames(t *testing.T) {
 	d := engineData(t, 30)
-	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))
+	p := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))(t)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}
 	for _, c := range []struct {
 		option gppl.Option
@@ -150,7 +151,7 @@ func TestEngineNames(t *testing.T) {
 func TestRefusalSaysWhy(t *testing.T) {
 	t.Parallel()
 	d := engineData(t, 30)
-	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))
+	p := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))(t)
 	for i, engine := range append(engineNames, gppl.EngineDense, "") {
 		for j, l := range []float64{1e-300, 1e-160, 1e160, 1e300} {
 			if testsize.Quick() && (i+j)%4 > 0 {
@@ -166,8 +167,8 @@ func TestRefusalSaysWhy(t *testing.T) {
 					continue
 				}
 				for _, loss := range []gppl.Loss{
-					must[*gppl.Exact](t)(gppl.NewExact(m, d, gppl.WithEngine(engine))),
-					must[*gppl.Projected](t)(gppl.NewProjected(m, d, p, gppl.WithEngine(engine))),
+					must.Get(gppl.NewExact(m, d, gppl.WithEngine(engine)))(t),
+					must.Get(gppl.NewProjected(m, d, p, gppl.WithEngine(engine)))(t),
 				} {
 					grad := make([]float64, len(m.Params()))
 					v, err := loss.ValueGrad(grad, startOf(loss))
@@ -187,20 +188,20 @@ func TestRefusalSaysWhy(t *testing.T) {
 func TestEnginePlane(t *testing.T) {
 	d := randomData(t, 40, 2, 3)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
-	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 9, 1))
+	p := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 9, 1))(t)
 	for _, l := range []interface {
 		gppl.Loss
 		Explain() string
 	}{
-		must[*gppl.Exact](t)(gppl.NewExact(m, d)),
-		must[*gppl.Projected](t)(gppl.NewProjected(m, d, p)),
+		must.Get(gppl.NewExact(m, d))(t),
+		must.Get(gppl.NewProjected(m, d, p))(t),
 	} {
 		valueAt(t, l)
 		if e := l.Report().Engine; e != gppl.EngineDense {
 			t.Errorf("%v: %s engine", l, e)
 		}
 	}
-	l := must[*gppl.Exact](t)(gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineBanded)))
+	l := must.Get(gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineBanded)))(t)
 	if _, err := l.ValueGrad(nil, startOf(l)); err == nil || !strings.Contains(err.Error(), gppl.EngineDense) {
 		t.Errorf("banded in the plane: %v", err)
 	}
@@ -212,7 +213,7 @@ func TestChoiceMoves(t *testing.T) {
 	n := 700
 	d := engineData(t, n)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
-	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 20, 1))
+	p := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 20, 1))(t)
 	type loss interface {
 		gppl.Loss
 		Explain() string
@@ -222,12 +223,12 @@ func TestChoiceMoves(t *testing.T) {
 		want, all   []string
 	}{
 		{
-			must[*gppl.Exact](t)(gppl.NewExact(m, d)), must[*gppl.Exact](t)(gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineDense))),
+			must.Get(gppl.NewExact(m, d))(t), must.Get(gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineDense)))(t),
 			[]string{gppl.EngineBanded, gppl.EngineSpectral},
 			[]string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineDense},
 		},
 		{
-			must[*gppl.Projected](t)(gppl.NewProjected(m, d, p)), must[*gppl.Projected](t)(gppl.NewProjected(m, d, p, gppl.WithEngine(gppl.EngineDense))),
+			must.Get(gppl.NewProjected(m, d, p))(t), must.Get(gppl.NewProjected(m, d, p, gppl.WithEngine(gppl.EngineDense)))(t),
 			[]string{gppl.EngineBanded, gppl.EngineSpectral},
 			[]string{gppl.EngineInterpolated, gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineDense},
 		},
@@ -289,7 +290,7 @@ func TestTolerance(t *testing.T) {
 		{1e-12, gppl.EngineSpectral, false}, // the truncation follows the tolerance
 		{1e-18, "", true},
 	} {
-		l := must[*gppl.Exact](t)(gppl.NewExact(m, d, gppl.WithTolerance(c.nats)))
+		l := must.Get(gppl.NewExact(m, d, gppl.WithTolerance(c.nats)))(t)
 		valueAt(t, l)
 		r := l.Report()
 		if c.engine != "" && r.Engine != c.engine || c.inexact != (r.Inexact > 0) {
@@ -299,7 +300,7 @@ func TestTolerance(t *testing.T) {
 			t.Errorf("tolerance %v: %s\n%s", c.nats, r.Engine, l.Explain())
 		}
 	}
-	tiny := must[*gppl.Exact](t)(gppl.NewExact(gppl.Model{Kernel: m.Kernel, Noise: 1e-11}, d))
+	tiny := must.Get(gppl.NewExact(gppl.Model{Kernel: m.Kernel, Noise: 1e-11}, d))(t)
 	if _, err := tiny.ValueGrad(nil, startOf(tiny)); err == nil && tiny.Report().Inexact == 0 {
 		t.Errorf("noise 1e-11 of the variance, and no warning: %+v", tiny.Report())
 	}
@@ -312,7 +313,7 @@ func TestEngineDeterminism(t *testing.T) {
 		n = 150
 	}
 	d := engineData(t, n)
-	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 70, 1))
+	p := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 70, 1))(t)
 	for _, k := range []gppl.Kernel{
 		gppl.SE{Variance: 1, Lengthscale: 3},
 		gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 3}, gppl.Matern52{Variance: 1, Lengthscale: 9}),
@@ -323,8 +324,8 @@ func TestEngineDeterminism(t *testing.T) {
 			run := func(procs int) (out []string) {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 				for _, l := range []gppl.Loss{
-					must[*gppl.Exact](t)(gppl.NewExact(m, d, gppl.WithEngine(engine))),
-					must[*gppl.Projected](t)(gppl.NewProjected(m, d, p, gppl.WithEngine(engine))),
+					must.Get(gppl.NewExact(m, d, gppl.WithEngine(engine)))(t),
+					must.Get(gppl.NewProjected(m, d, p, gppl.WithEngine(engine)))(t),
 				} {
 					theta := startOf(l)
 					grad := make([]float64, len(theta))
@@ -409,11 +410,11 @@ func TestOracleSunspotsEngines(t *testing.T) {
 					t.Errorf("%s of %v by %q: %v, want %v, gradient off by %.2g", what, m.Kernel, engine, got, want, diff/norm)
 				}
 			}
-			check("PL", must[*gppl.Projected](t)(gppl.NewProjected(m, d, gppl.ProjectionOf(omega), gppl.WithEngine(engine))), c.PL.Value, c.PL.GradLog)
+			check("PL", must.Get(gppl.NewProjected(m, d, gppl.ProjectionOf(omega), gppl.WithEngine(engine)))(t), c.PL.Value, c.PL.GradLog)
 			if exactTooLong(m.Kernel, engine) {
 				continue
 			}
-			check("NLL", must[*gppl.Exact](t)(gppl.NewExact(m, d, gppl.WithEngine(engine))), c.NLL.Value, c.NLL.GradLog)
+			check("NLL", must.Get(gppl.NewExact(m, d, gppl.WithEngine(engine)))(t), c.NLL.Value, c.NLL.GradLog)
 		}
 	}
 }

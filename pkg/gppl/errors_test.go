@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -24,12 +25,12 @@ func TestErrorKinds(t *testing.T) {
 // TestDataAreKept: what a loss was made from cannot be changed from outside.
 func TestDataAreKept(t *testing.T) {
 	x, y, s := []float64{0, 1, 3, 4}, []float64{1, -1, 0.5, 2}, []float64{0.1, 0.2, 0.1, 0.3}
-	d := must[gppl.Data](t)(must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y)).WithErrors(s))
+	d := must.Get(must.Get(gppl.NewData(gppl.Scalars(x), y))(t).WithErrors(s))(t)
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 2}, Noise: 0.1}
 	for name, loss := range map[string]gppl.Loss{
-		"exact": must[*gppl.Exact](t)(gppl.NewExact(m, d)),
-		"VFE":   must[*gppl.VFE](t)(gppl.NewVFE(m, d, gppl.Scalars([]float64{0, 3}), gppl.VFEOptions{})),
-		"PL":    must[*gppl.Projected](t)(gppl.NewProjected(m, d, must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, d.X, 2, 1)))),
+		"exact": must.Get(gppl.NewExact(m, d))(t),
+		"VFE":   must.Get(gppl.NewVFE(m, d, gppl.Scalars([]float64{0, 3}), gppl.VFEOptions{}))(t),
+		"PL":    must.Get(gppl.NewProjected(m, d, must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 2, 1))(t)))(t),
 	} {
 		theta := make([]float64, len(loss.Params()))
 		for i, p := range loss.Params() {

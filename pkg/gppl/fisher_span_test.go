@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -41,10 +42,10 @@ func TestInformationOfSpan(t *testing.T) {
 	for i := range x {
 		x[i] = float64(i)
 	}
-	info := must[*gppl.Information](t)(gppl.NewInformation(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.01}, gppl.Scalars(x)))
+	info := must.Get(gppl.NewInformation(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.01}, gppl.Scalars(x)))(t)
 	for _, apart := range []float64{1e-3, 1e-5, 1e-7, 1e-9} {
 		omega := nearly(30, 6, apart, rand.New(rand.NewPCG(1, 2)))
-		want := must[*mat.SymDense](t)(info.Projected(gppl.ProjectionOf(orthonormal(omega))))
+		want := must.Get(info.Projected(gppl.ProjectionOf(orthonormal(omega))))(t)
 		got, err := info.Projected(gppl.ProjectionOf(omega))
 		if err != nil {
 			t.Logf("%g apart: %v", apart, err)
@@ -81,7 +82,7 @@ func TestInformationInvariance(t *testing.T) {
 		if i%5 == 0 {
 			m.Mean = gppl.Intercept{}
 		}
-		info := must[*gppl.Information](t)(gppl.NewInformation(m, gppl.Scalars(x)))
+		info := must.Get(gppl.NewInformation(m, gppl.Scalars(x)))(t)
 		basis := mat.NewDense(n, k, nil)
 		for a := range n {
 			for b := range k {
@@ -135,8 +136,8 @@ func TestInformationInvariance(t *testing.T) {
 		if m.Mean != nil {
 			continue
 		}
-		pl := must[*gppl.Projected](t)(gppl.NewProjected(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.ProjectionOf(&omega)))
-		ofBasis := must[*gppl.Projected](t)(gppl.NewProjected(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.ProjectionOf(basis)))
+		pl := must.Get(gppl.NewProjected(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.ProjectionOf(&omega)))(t)
+		ofBasis := must.Get(gppl.NewProjected(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.ProjectionOf(basis)))(t)
 		theta := []float64{1, m.Kernel.Params()[1].Value, noise}
 		theta[0], theta[1] = m.Kernel.Params()[0].Value, m.Kernel.Params()[1].Value
 		own, err := pl.Information(theta)
@@ -184,7 +185,7 @@ func TestRoundingDecides(t *testing.T) {
 		for i, v := range x {
 			moved[i] = v * (1 + 0x1p-52*float64(i%3-1))
 		}
-		q := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Spectral{Stretch: 1.08}, gppl.Scalars(moved), k, 1))
+		q := must.Get(gppl.NewProjection(gppl.Spectral{Stretch: 1.08}, gppl.Scalars(moved), k, 1))(t)
 		var along mat.Dense
 		along.Mul(p.Omega().T(), q.Omega())
 		var svd mat.SVD

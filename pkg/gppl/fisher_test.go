@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 
 	"gonum.org/v1/gonum/diff/fd"
@@ -35,17 +36,6 @@ func projectionOf(t *testing.T, d Design, x Inputs, k int, seed uint64) *Project
 		t.Fatal(err)
 	}
 	return p
-}
-
-// must returns what came without an error.
-func must[T any](t *testing.T) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }
 
 // distance is the largest difference of two matrices, each entry relative to
@@ -117,15 +107,15 @@ func TestOracleFisher(t *testing.T) {
 			if d := distance(i.Data(), iy, iy); d > 1e-9 {
 				t.Errorf("I_Y: got %v, want %v", mat.Formatted(i.Data()), want.Fisher.IY)
 			}
-			iz := must[*mat.SymDense](t)(i.Projected(p))
+			iz := must.Get(i.Projected(p))(t)
 			if d := distance(iz, flat(want.Fisher.IZ), iy); d > 1e-9 {
 				t.Errorf("I_Z: got %v, want %v", mat.Formatted(iz), want.Fisher.IZ)
 			}
-			loss := must[InformationLoss](t)(i.Loss(p)).Total()
+			loss := must.Get(i.Loss(p))(t).Total()
 			for a, v := range want.Fisher.Delta {
 				near(t, "ΔI", loss.At(a, a), v, 1e-9)
 			}
-			sigma := must[*mat.SymDense](t)(i.Conditional(p))
+			sigma := must.Get(i.Conditional(p))(t)
 			near(t, "tr Σ", mat.Trace(sigma), want.Sigma.Trace, 1e-10)
 			var e mat.EigenSym
 			if !e.Factorize(sigma, false) {
@@ -142,7 +132,7 @@ func TestOracleFisher(t *testing.T) {
 // whitening: K̄ by solving with A, Σ as a difference.
 func literal(t *testing.T, i *Information, p *Projection) (data, quadratic, cross *mat.SymDense) {
 	t.Helper()
-	a, sigma := i.Covariance(), must[*mat.SymDense](t)(i.Conditional(p))
+	a, sigma := i.Covariance(), must.Get(i.Conditional(p))(t)
 	var explained mat.SymDense
 	explained.ScaleSym(-1, sigma)
 	explained.AddSym(&explained, a)
@@ -224,8 +214,8 @@ func TestInformationRoutes(t *testing.T) {
 			for d, design := range c.designs {
 				for _, k := range []int{1, 7, 40} {
 					p := projectionOf(t, design, c.x, k, uint64(d))
-					iz := must[*mat.SymDense](t)(i.Projected(p))
-					loss := must[InformationLoss](t)(i.Loss(p))
+					iz := must.Get(i.Projected(p))(t)
+					loss := must.Get(i.Loss(p))(t)
 					var difference mat.SymDense
 					difference.ScaleSym(-1, iz)
 					difference.AddSym(&difference, iy)
@@ -251,9 +241,9 @@ func TestInformationRoutes(t *testing.T) {
 						var omega mat.Dense
 						omega.Mul(p.Omega(), r)
 						turned := ProjectionOf(&omega)
-						again := must[*mat.SymDense](t)(i.Projected(turned))
+						again := must.Get(i.Projected(turned))(t)
 						bound("I_Z of Ω → ΩR", distance(again, iz, iy), 1e-9)
-						lossAgain := must[InformationLoss](t)(i.Loss(turned))
+						lossAgain := must.Get(i.Loss(turned))(t)
 						bound("ΔI of Ω → ΩR", distance(lossAgain.Total(), loss.Total(), iy), 1e-9)
 					}
 				}
@@ -261,8 +251,8 @@ func TestInformationRoutes(t *testing.T) {
 			for _, design := range []Design{Identity{}, Sphere{}, Raw{Sphere{}}} {
 				p := projectionOf(t, design, c.x, n, 5)
 				zero := mat.NewSymDense(len(i.Params()), nil)
-				bound("ΔI at k = n", distance(must[InformationLoss](t)(i.Loss(p)).Total(), zero, iy), 1e-20)
-				bound("I_Z at k = n", distance(must[*mat.SymDense](t)(i.Projected(p)), iy, iy), 1e-7) // Raw: a Gram matrix of Gaussians
+				bound("ΔI at k = n", distance(must.Get(i.Loss(p))(t).Total(), zero, iy), 1e-20)
+				bound("I_Z at k = n", distance(must.Get(i.Projected(p))(t), iy, iy), 1e-7) // Raw: a Gram matrix of Gaussians
 			}
 		})
 	}
@@ -318,9 +308,9 @@ func TestInformationDigits(t *testing.T) {
 		for _, k := range []int{n / 4, n / 2, n - 1} {
 			p := projectionOf(t, Sphere{}, x, k, 1)
 			wantY, wantZ := bigInformation(i, nil), bigInformation(i, p)
-			loss := must[InformationLoss](t)(i.Loss(p)).Total()
+			loss := must.Get(i.Loss(p))(t).Total()
 			_, quadratic, cross := literal(t, i, p)
-			iz := must[*mat.SymDense](t)(i.Projected(p))
+			iz := must.Get(i.Projected(p))(t)
 			var theorem, difference, printed, projected float64
 			for a := range i.Params() {
 				wy, wz := wantY[a], wantZ[a]
@@ -425,7 +415,7 @@ func TestScoreVariance(t *testing.T) {
 	x := engineInputs("irregular", 40, rnd)
 	p := projectionOf(t, Sphere{}, x, 12, 3)
 	i := information(t, m, x)
-	iy, iz := i.Data(), must[*mat.SymDense](t)(i.Projected(p))
+	iy, iz := i.Data(), must.Get(i.Projected(p))(t)
 	var ofY, ofZ []func([]float64) float64
 	for a := range 3 {
 		var s, dot mat.Dense
@@ -441,8 +431,8 @@ func TestScoreVariance(t *testing.T) {
 			scores[a], scores[3+a] = append(scores[a], ofY[a](d.Y)), append(scores[3+a], ofZ[a](z))
 		}
 		if draw < 3 {
-			_, gy := logGrad(t, must[*Exact](t)(NewExact(m, d)), 3)
-			_, gz := logGrad(t, must[*Projected](t)(NewProjected(m, d, p)), 3)
+			_, gy := logGrad(t, must.Get(NewExact(m, d))(t), 3)
+			_, gz := logGrad(t, must.Get(NewProjected(m, d, p))(t), 3)
 			for a := range 3 {
 				near(t, "score of y", scores[a][draw], -gy[a], 1e-7)
 				near(t, "score of z", scores[3+a][draw], -gz[a], 1e-7)
@@ -486,8 +476,8 @@ func TestConditional(t *testing.T) {
 	i := information(t, m, x)
 	for _, design := range []Design{Sphere{}, Raw{Localised{}}} {
 		p := projectionOf(t, design, x, 20, 1)
-		observed := must[*mat.SymDense](t)(i.Conditional(p))
-		latent := must[*mat.SymDense](t)(i.ConditionalLatent(p))
+		observed := must.Get(i.Conditional(p))(t)
+		latent := must.Get(i.ConditionalLatent(p))(t)
 		to, tl, err := i.ConditionalTrace(p)
 		if err != nil {
 			t.Fatal(err)
@@ -503,9 +493,9 @@ func TestConditional(t *testing.T) {
 	}
 	// Given all observations, the function has the posterior's variance.
 	y := make([]float64, 90)
-	post := must[*Posterior](t)(NewPosterior(m, Data{X: x, Y: y}))
+	post := must.Get(NewPosterior(m, Data{X: x, Y: y}))(t)
 	_, want := post.Latent(x)
-	latent := must[*mat.SymDense](t)(i.ConditionalLatent(projectionOf(t, Identity{}, x, 90, 1)))
+	latent := must.Get(i.ConditionalLatent(projectionOf(t, Identity{}, x, 90, 1)))(t)
 	for j, v := range want {
 		near(t, "var f given all y", latent.At(j, j), v, 1e-9)
 	}
@@ -522,7 +512,7 @@ func TestStdErrLog(t *testing.T) {
 		if err := inverse.Inverse(info); err != nil {
 			t.Fatal(err)
 		}
-		for a, v := range must[[]float64](t)(StdErrLog(info, i.Params())) {
+		for a, v := range must.Get(StdErrLog(info, i.Params()))(t) {
 			near(t, i.Params()[a].Name, v, math.Sqrt(inverse.At(a, a)), 1e-12)
 		}
 	})
@@ -565,16 +555,16 @@ func TestStdErrLog(t *testing.T) {
 	}
 	t.Run("OneProjection", func(t *testing.T) {
 		p := projectionOf(t, Sphere{}, x, 1, 1)
-		e := unidentified(t, must[*mat.SymDense](t)(i.Projected(p)), i.Params(), []string{"variance", "lengthscale", NoiseName})
+		e := unidentified(t, must.Get(i.Projected(p))(t), i.Params(), []string{"variance", "lengthscale", NoiseName})
 		if _, r := e.Null.Dims(); r != 2 {
 			t.Errorf("%d null directions, want 2", r)
 		}
 	})
 	t.Run("OneObservation", func(t *testing.T) { // its variance is v + σ²: the lengthscale has no part in it
 		p := projectionOf(t, OneHot{}, x, 1, 1)
-		unidentified(t, must[*mat.SymDense](t)(i.Projected(p)), i.Params(), []string{"variance", "lengthscale", NoiseName})
+		unidentified(t, must.Get(i.Projected(p))(t), i.Params(), []string{"variance", "lengthscale", NoiseName})
 		fixed := information(t, m.Fix("variance"), x)
-		unidentified(t, must[*mat.SymDense](t)(fixed.Projected(p)), fixed.Params(), []string{"lengthscale"})
+		unidentified(t, must.Get(fixed.Projected(p))(t), fixed.Params(), []string{"lengthscale"})
 	})
 	t.Run("Product", func(t *testing.T) { // two variances of which only the product matters
 		product := Model{Kernel: Mul(SE{2, 5}, Periodic{3, 1, 9}), Noise: 0.1}
@@ -585,7 +575,7 @@ func TestStdErrLog(t *testing.T) {
 		}
 		fixed := information(t, product.Fix("Periodic.variance"), x)
 		se, _ := StdErrLog(i.Data(), i.Params())
-		for a, v := range must[[]float64](t)(StdErrLog(fixed.Data(), fixed.Params())) {
+		for a, v := range must.Get(StdErrLog(fixed.Data(), fixed.Params()))(t) {
 			if a != 0 { // the others are as they are with one variance fixed
 				b := slices.IndexFunc(i.Params(), func(p Param) bool { return p.Name == fixed.Params()[a].Name })
 				near(t, fixed.Params()[a].Name, se[b], v, 1e-8)
@@ -594,7 +584,7 @@ func TestStdErrLog(t *testing.T) {
 	})
 	t.Run("WeakIsNotSingular", func(t *testing.T) { // units apart by many orders, but identified
 		info := mat.NewSymDense(2, []float64{1e12, 0.5e3, 0, 1e-6})
-		se := must[[]float64](t)(StdErrLog(info, i.Params()[:2]))
+		se := must.Get(StdErrLog(info, i.Params()[:2]))(t)
 		near(t, "strong", se[0], 1e-6/math.Sqrt(0.75), 1e-12)
 		near(t, "weak", se[1], 1e3/math.Sqrt(0.75), 1e-12)
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -21,8 +22,8 @@ func TestFitFindsLateFaults(t *testing.T) {
 		d := drawn(t, 80, uint64(i)+1)
 		m := gppl.Model{Kernel: gppl.SE{Variance: 3, Lengthscale: 1}, Noise: 0.5}
 		loss := exactLoss(t, d)
-		wrong := late{must[*gppl.Exact](t)(gppl.NewExact(m, d)), i % 3}
-		right := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))
+		wrong := late{must.Get(gppl.NewExact(m, d))(t), i % 3}
+		right := must.Get(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 		r, err := gppl.Fit(context.Background(), wrong, nil, gppl.Settings{})
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +72,7 @@ func TestFitAlarms(t *testing.T) {
 				theta[j] = math.Exp(2 * rnd.NormFloat64())
 			}
 			m := gppl.Model{Kernel: k.WithParams(theta), Noise: math.Exp(2 * rnd.NormFloat64())}
-			l := must[*gppl.Exact](t)(gppl.NewExact(m, d))
+			l := must.Get(gppl.NewExact(m, d))(t)
 			r, err := gppl.Fit(context.Background(), l, nil, gppl.Settings{MaxEvaluations: 30, NoStandardErrors: i%2 == 0})
 			if err != nil {
 				continue // the start cannot be evaluated

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -24,21 +25,21 @@ func TestFitGuide(t *testing.T) {
 	t.Parallel()
 	d := drawn(t, 400, 1)
 	loss := exactLoss(t, d)
-	proj := must[*gppl.Projection](t)(gppl.SpectralProjection(d.X, 60))
-	guide := must[*gppl.Projected](t)(gppl.NewResidual(gppl.PaperModel(gppl.SE{}), d, proj))
+	proj := must.Get(gppl.SpectralProjection(d.X, 60))(t)
+	guide := must.Get(gppl.NewResidual(gppl.PaperModel(gppl.SE{}), d, proj))(t)
 	for i, start := range []gppl.SE{{Variance: 1.3, Lengthscale: 2.5}, {Variance: 0.2, Lengthscale: 1}} {
 		params := gppl.Model{Kernel: start, Noise: 0.2}.Params()
-		want := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, params, gppl.Settings{}))
-		got := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, params, gppl.Settings{Guide: guide}))
+		want := must.Get(gppl.Fit(context.Background(), loss, params, gppl.Settings{}))(t)
+		got := must.Get(gppl.Fit(context.Background(), loss, params, gppl.Settings{Guide: guide}))(t)
 		if got.Status != gppl.Converged || math.Abs(got.Value-want.Value) > 1e-6 || i == 0 && got.Evaluations >= want.Evaluations {
 			t.Errorf("from %v: %v, alone %v", start, got, want)
 		}
-		if none := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, params, gppl.Settings{Guide: uninformed{loss}})); none.Status != gppl.Converged ||
+		if none := must.Get(gppl.Fit(context.Background(), loss, params, gppl.Settings{Guide: uninformed{loss}}))(t); none.Status != gppl.Converged ||
 			math.Abs(none.Value-want.Value) > 1e-6 {
 			t.Errorf("from %v, with a guide that does not know: %v, alone %v", start, none, want)
 		}
 	}
-	other := must[*gppl.Exact](t)(gppl.NewExact(gppl.PaperModel(gppl.RQ{}), d))
+	other := must.Get(gppl.NewExact(gppl.PaperModel(gppl.RQ{}), d))(t)
 	defer func() {
 		if recover() == nil {
 			t.Error("a guide with other parameters guides")

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -38,8 +39,8 @@ func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible 
 		y[i] = math.Sin(x[i]/7) + 0.3*math.Sin(5*x[i]*x[i])
 	}
 	data := gppl.Data{X: gppl.Scalars(x), Y: y}
-	waves := must[*gppl.Projection](tb)(gppl.NewProjection(gppl.Spectral{}, data.X, k, 1))
-	matrix := must[*gppl.Projection](tb)(gppl.NewProjection(gppl.Sphere{}, data.X, k, 1))
+	waves := must.Get(gppl.NewProjection(gppl.Spectral{}, data.X, k, 1))(tb)
+	matrix := must.Get(gppl.NewProjection(gppl.Sphere{}, data.X, k, 1))(tb)
 	losses := map[string]gppl.Interruptible{}
 	for i, m := range []gppl.Model{
 		{Kernel: gppl.SE{Variance: 1, Lengthscale: 6}, Noise: 0.1},
@@ -93,9 +94,9 @@ func TestInterrupted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			theta := start(l)
 			grad := make([]float64, len(theta))
-			want := must[float64](t)(l.ValueGradContext(t.Context(), grad, theta))
+			want := must.Get(l.ValueGradContext(t.Context(), grad, theta))(t)
 			ctx := &looked{Context: t.Context()}
-			onOneProcessor(func() { must[float64](t)(l.ValueGradContext(ctx, grad, theta)) })
+			onOneProcessor(func() { must.Get(l.ValueGradContext(ctx, grad, theta))(t) })
 			all := ctx.looks.Load()
 			if all < 3 {
 				t.Fatalf("%d looks at an evaluation", all)

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -70,26 +71,26 @@ func TestFixedPlaces(t *testing.T) {
 	d := changeData(40)
 	k := gppl.Add(changeCases()["change, negative"], gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1}, After: gppl.SE{Variance: 1, Lengthscale: 2}, Location: 0, Width: 1})
 	free := gppl.Model{Kernel: k, Noise: 0.2}
-	want, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(free, d)))
-	fixed := must[*gppl.Exact](t)(gppl.NewExact(free.Fix("ChangePoint1.location", "ChangePoint2.location"), d))
+	want, _ := valueAt(t, must.Get(gppl.NewExact(free, d))(t))
+	fixed := must.Get(gppl.NewExact(free.Fix("ChangePoint1.location", "ChangePoint2.location"), d))(t)
 	if got, _ := valueAt(t, fixed); got != want {
 		t.Errorf("with both places fixed %v, with both free %v", got, want)
 	}
-	r := must[*gppl.Result](t)(gppl.Fit(t.Context(), fixed, nil, gppl.Settings{MaxEvaluations: 3}))
+	r := must.Get(gppl.Fit(t.Context(), fixed, nil, gppl.Settings{MaxEvaluations: 3}))(t)
 	path := filepath.Join(t.TempDir(), "fixed.json")
 	if err := r.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	if loaded := must[*gppl.Result](t)(gppl.LoadResult(path)); loaded.Model.String() != r.Model.String() {
+	if loaded := must.Get(gppl.LoadResult(path))(t); loaded.Model.String() != r.Model.String() {
 		t.Errorf("saved %v, read %v", r.Model, loaded.Model)
 	}
-	tied := must[*gppl.Tied](t)(gppl.Tie(must[*gppl.Exact](t)(gppl.NewExact(free, d)), []string{"ChangePoint1.location", "ChangePoint2.location"}))
+	tied := must.Get(gppl.Tie(must.Get(gppl.NewExact(free, d))(t), []string{"ChangePoint1.location", "ChangePoint2.location"}))(t)
 	gppltest.CheckLoss(t, tied)
 
 	z := gppl.Scalars([]float64{-4, 0, 5, 11})
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.2}
-	bound, _ := valueAt(t, must[*gppl.VFE](t)(gppl.NewVFE(m, d, z, gppl.VFEOptions{})))
-	stays := must[*gppl.VFE](t)(gppl.NewVFE(m, d, z, gppl.VFEOptions{FixInducing: true}))
+	bound, _ := valueAt(t, must.Get(gppl.NewVFE(m, d, z, gppl.VFEOptions{}))(t))
+	stays := must.Get(gppl.NewVFE(m, d, z, gppl.VFEOptions{FixInducing: true}))(t)
 	if got, _ := valueAt(t, stays); got != bound {
 		t.Errorf("with inducing inputs fixed %v, with them free %v", got, bound)
 	}

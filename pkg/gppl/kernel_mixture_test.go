@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -43,7 +44,7 @@ func TestSpectralMixtureStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
+	d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
 	m := auto.StartFrom(gppl.Model{Kernel: gppl.NewSpectralMixture(2), Noise: 1}, d)
 	check := func(m gppl.Model, tol float64) {
 		t.Helper()
@@ -59,8 +60,8 @@ func TestSpectralMixtureStart(t *testing.T) {
 		}
 	}
 	check(m, 0.1)
-	loss := must[*gppl.Exact](t)(gppl.NewExact(m, d))
-	r := must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))
+	loss := must.Get(gppl.NewExact(m, d))(t)
+	r := must.Get(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 	check(r.Model, 0.05)
 	atTruth, err := loss.ValueGrad(nil, thetaOf(truth))
 	if err != nil || r.Value > atTruth {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -148,7 +149,7 @@ func TestLeaveOutErrors(t *testing.T) {
 // the error names the column; just enough of them are enough.
 func TestLeaveOutMean(t *testing.T) {
 	x := gppl.Scalars([]float64{0, 1, 2, 3, 4, 5, 6, 7})
-	d := must[gppl.Data](t)(gppl.NewData(x, []float64{1, 2, 3, 2, 1, 0, 1, 2}))
+	d := must.Get(gppl.NewData(x, []float64{1, 2, 3, 2, 1, 0, 1, 2}))(t)
 	last := [][]int{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}}
 	for _, c := range []struct {
 		mean   gppl.Mean
@@ -191,7 +192,7 @@ func TestLeaveOutStateSpace(t *testing.T) {
 		blocks = append(blocks, []int{i, i + 1, i + 2, i + 3, i + 4, i + 5})
 	}
 	even := gppl.Data{X: gppl.Scalars(x), Y: y}
-	uneven := must[gppl.Data](t)(even.WithRelativeErrors(relative))
+	uneven := must.Get(even.WithRelativeErrors(relative))(t)
 	spiked := gppl.Data{X: even.X, Y: slices.Clone(y)}
 	spiked.Y[100] += 5
 	for _, d := range []gppl.Data{even, uneven, spiked} {

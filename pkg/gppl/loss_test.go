@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
@@ -35,16 +36,6 @@ func randomData(tb testing.TB, n, d int, seed uint64) gppl.Data {
 		tb.Fatal(err)
 	}
 	return data
-}
-
-func must[T any](tb testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		tb.Helper()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		return v
-	}
 }
 
 func valueAt(tb testing.TB, l gppl.Loss) (value float64, grad []float64) {
@@ -79,13 +70,13 @@ func TestLosses(t *testing.T) {
 				t.Run(fmt.Sprintf("%v/n=%d/d=%d", k, n, d), func(t *testing.T) {
 					data := randomData(t, n, d, 7)
 					m := gppl.Model{Kernel: k, Noise: 0.2}
-					gppltest.CheckLoss(t, must[*gppl.Exact](t)(gppl.NewExact(m, data)))
-					p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, data.X, n/2, 3))
-					gppltest.CheckLoss(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, p)))
-					raw := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, data.X, n/3, 3))
-					gppltest.CheckLoss(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, raw)))
-					z := apart(must[gppl.Inputs](t)(gppl.KMeans(data.X, 9, 1)))
-					gppltest.CheckLoss(t, must[*gppl.VFE](t)(gppl.NewVFE(m, data, z, gppl.VFEOptions{})))
+					gppltest.CheckLoss(t, must.Get(gppl.NewExact(m, data))(t))
+					p := must.Get(gppl.NewProjection(gppl.Sphere{}, data.X, n/2, 3))(t)
+					gppltest.CheckLoss(t, must.Get(gppl.NewProjected(m, data, p))(t))
+					raw := must.Get(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, data.X, n/3, 3))(t)
+					gppltest.CheckLoss(t, must.Get(gppl.NewProjected(m, data, raw))(t))
+					z := apart(must.Get(gppl.KMeans(data.X, 9, 1))(t))
+					gppltest.CheckLoss(t, must.Get(gppl.NewVFE(m, data, z, gppl.VFEOptions{}))(t))
 				})
 			}
 		}
@@ -112,10 +103,10 @@ func TestLimits(t *testing.T) {
 	for _, k := range kernels() {
 		t.Run(k.String(), func(t *testing.T) {
 			m := gppl.Model{Kernel: k, Noise: 0.3}
-			exact, exactGrad := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(m, data)))
+			exact, exactGrad := valueAt(t, must.Get(gppl.NewExact(m, data))(t))
 
-			id := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Identity{}, data.X, n, 0))
-			pl, plGrad := valueAt(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, id)))
+			id := must.Get(gppl.NewProjection(gppl.Identity{}, data.X, n, 0))(t)
+			pl, plGrad := valueAt(t, must.Get(gppl.NewProjected(m, data, id))(t))
 			if relative(pl, exact) > 1e-12 {
 				t.Errorf("PL with Ω = I is %v, exact %v", pl, exact)
 			}
@@ -125,8 +116,8 @@ func TestLimits(t *testing.T) {
 				}
 			}
 			// k = n projections of any kind lose nothing.
-			all := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, data.X, n, 5))
-			pl, _ = valueAt(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, all)))
+			all := must.Get(gppl.NewProjection(gppl.Sphere{}, data.X, n, 5))(t)
+			pl, _ = valueAt(t, must.Get(gppl.NewProjected(m, data, all))(t))
 			if relative(pl, exact) > 1e-10 {
 				t.Errorf("PL with k = n is %v, exact %v", pl, exact)
 			}
@@ -141,8 +132,8 @@ func TestLimits(t *testing.T) {
 	} {
 		t.Run("VFE at Z = X/"+k.String(), func(t *testing.T) {
 			m := gppl.Model{Kernel: k, Noise: 0.3}
-			exact, exactGrad := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(m, distinct)))
-			l := must[*gppl.VFE](t)(gppl.NewVFE(m, distinct, distinct.X, gppl.VFEOptions{}))
+			exact, exactGrad := valueAt(t, must.Get(gppl.NewExact(m, distinct))(t))
+			l := must.Get(gppl.NewVFE(m, distinct, distinct.X, gppl.VFEOptions{}))(t)
 			vfe, vfeGrad := valueAt(t, l)
 			if l.Report().Jitter != 0 || relative(vfe, exact) > 1e-9 {
 				t.Errorf("VFE at Z = X is %v (jitter %v), exact %v", vfe, l.Report().Jitter, exact)
@@ -152,8 +143,8 @@ func TestLimits(t *testing.T) {
 					t.Errorf("∂VFE at Z = X is %v, exact %v", vfeGrad[:len(exactGrad)], exactGrad)
 				}
 			}
-			fewer := must[gppl.Inputs](t)(gppl.KMeans(distinct.X, 20, 1))
-			if bound, _ := valueAt(t, must[*gppl.VFE](t)(gppl.NewVFE(m, distinct, fewer, gppl.VFEOptions{}))); bound < exact {
+			fewer := must.Get(gppl.KMeans(distinct.X, 20, 1))(t)
+			if bound, _ := valueAt(t, must.Get(gppl.NewVFE(m, distinct, fewer, gppl.VFEOptions{}))(t)); bound < exact {
 				t.Errorf("VFE with m = 20 is %v, below the exact %v that it bounds", bound, exact)
 			}
 		})
@@ -172,7 +163,7 @@ func indices(n int) []int {
 func TestProjectedRotation(t *testing.T) {
 	const n, k = 120, 70
 	data := randomData(t, n, 1, 13)
-	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, data.X, k, 1))
+	p := must.Get(gppl.NewProjection(gppl.Sphere{}, data.X, k, 1))(t)
 	rnd := rand.New(rand.NewPCG(17, 0))
 	r := mat.NewDense(k, k, nil)
 	for i := range k {
@@ -185,8 +176,8 @@ func TestProjectedRotation(t *testing.T) {
 	var turned mat.Dense
 	turned.Mul(p.Omega(), r)
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 2}, Noise: 0.1}
-	a, ga := valueAt(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, p)))
-	b, gb := valueAt(t, must[*gppl.Projected](t)(gppl.NewProjected(m, data, gppl.ProjectionOf(&turned))))
+	a, ga := valueAt(t, must.Get(gppl.NewProjected(m, data, p))(t))
+	b, gb := valueAt(t, must.Get(gppl.NewProjected(m, data, gppl.ProjectionOf(&turned)))(t))
 	if relative(b, a+logDet) > 1e-10 {
 		t.Errorf("PL(ΩR) = %v, want PL(Ω) + log|det R| = %v", b, a+logDet)
 	}
@@ -203,9 +194,9 @@ func TestOrder(t *testing.T) {
 	const n = 130
 	data := randomData(t, n, 1, 19)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1.5}, Noise: 0.2}
-	want, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(m, data)))
+	want, _ := valueAt(t, must.Get(gppl.NewExact(m, data))(t))
 	shuffled := data.Pick(rand.New(rand.NewPCG(1, 1)).Perm(n))
-	if got, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(m, shuffled))); relative(got, want) > 1e-12 {
+	if got, _ := valueAt(t, must.Get(gppl.NewExact(m, shuffled))(t)); relative(got, want) > 1e-12 {
 		t.Errorf("shuffled: %v, want %v", got, want)
 	}
 	const day = 86400
@@ -213,9 +204,9 @@ func TestOrder(t *testing.T) {
 	for i := range unix {
 		unix[i] = 1.7e9 + day*data.X.At(i)[0]
 	}
-	seconds := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(unix), data.Y))
+	seconds := must.Get(gppl.NewData(gppl.Scalars(unix), data.Y))(t)
 	m.Kernel = gppl.SE{Variance: 1, Lengthscale: 1.5 * day}
-	if got, _ := valueAt(t, must[*gppl.Exact](t)(gppl.NewExact(m, seconds))); relative(got, want) > 1e-9 {
+	if got, _ := valueAt(t, must.Get(gppl.NewExact(m, seconds))(t)); relative(got, want) > 1e-9 {
 		t.Errorf("in Unix seconds: %v, want %v", got, want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -40,9 +41,9 @@ func TestProjectedMemory(t *testing.T) {
 	for i := range y {
 		y[i] = x.At(i)[0] - 500
 	}
-	d := must[gppl.Data](t)(gppl.NewData(x, y))
-	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.OneHot{}, x, k, 1))
-	l := must[*gppl.Projected](t)(gppl.NewProjected(gppl.PaperModel(gppl.SE{}), d, p))
+	d := must.Get(gppl.NewData(x, y))(t)
+	p := must.Get(gppl.NewProjection(gppl.OneHot{}, x, k, 1))(t)
+	l := must.Get(gppl.NewProjected(gppl.PaperModel(gppl.SE{}), d, p))(t)
 	theta := []float64{1, 5, 0.1}
 	if _, err := l.ValueGrad(make([]float64, 3), theta); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -168,11 +169,11 @@ func BenchmarkMillionPL(b *testing.B) {
 	y := drawSE(truth.Kernel.(gppl.SE), truth.Noise, x, 1)
 	var r *gppl.Result
 	for b.Loop() {
-		d := must[gppl.Data](b)(gppl.NewData(gppl.Scalars(x), y))
-		p := must[*gppl.Projection](b)(gppl.NewProjection(gppl.Spectral{}, d.X, k, 1))
+		d := must.Get(gppl.NewData(gppl.Scalars(x), y))(b)
+		p := must.Get(gppl.NewProjection(gppl.Spectral{}, d.X, k, 1))(b)
 		b.Logf("Ω after %v", b.Elapsed())
-		l := must[*gppl.Projected](b)(gppl.NewProjected(start, d, p))
-		r = must[*gppl.Result](b)(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))
+		l := must.Get(gppl.NewProjected(start, d, p))(b)
+		r = must.Get(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))(b)
 		b.Logf("trained after %v", b.Elapsed())
 	}
 	against(b, r, truth)
@@ -193,12 +194,12 @@ func BenchmarkMillionNLL(b *testing.B) {
 	b.Run("evaluation", func(b *testing.B) {
 		askedFor(b)
 		x, y := draw()
-		l := must[*gppl.Exact](b)(gppl.NewExact(truth, must[gppl.Data](b)(gppl.NewData(gppl.Scalars(x), y))))
+		l := must.Get(gppl.NewExact(truth, must.Get(gppl.NewData(gppl.Scalars(x), y))(b)))(b)
 		theta, grad := []float64{1, 5, 0.1}, make([]float64, 3)
-		must[float64](b)(l.ValueGrad(grad, theta)) // working memory is made once
+		must.Get(l.ValueGrad(grad, theta))(b) // working memory is made once
 		b.ReportAllocs()
 		for b.Loop() {
-			must[float64](b)(l.ValueGrad(grad, theta))
+			must.Get(l.ValueGrad(grad, theta))(b)
 		}
 		b.Logf("%s", l.Explain())
 		reportPeak(b)
@@ -208,8 +209,8 @@ func BenchmarkMillionNLL(b *testing.B) {
 		x, y := draw()
 		var r *gppl.Result
 		for b.Loop() {
-			l := must[*gppl.Exact](b)(gppl.NewExact(start, must[gppl.Data](b)(gppl.NewData(gppl.Scalars(x), y))))
-			r = must[*gppl.Result](b)(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))
+			l := must.Get(gppl.NewExact(start, must.Get(gppl.NewData(gppl.Scalars(x), y))(b)))(b)
+			r = must.Get(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))(b)
 		}
 		against(b, r, truth)
 		b.ReportMetric(float64(r.Evaluations), "evaluations")

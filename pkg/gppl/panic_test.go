@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -96,8 +97,8 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 	}
 	data := gppl.Data{X: gppl.Scalars(x), Y: y}
 	at := gppl.Scalars([]float64{-3, 0.5, 17.2, 150.7, 310})
-	p := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Spectral{}, data.X, 24, 1))
-	dense := must[*gppl.Projection](t)(gppl.NewProjection(gppl.Sphere{}, data.X, 24, 1))
+	p := must.Get(gppl.NewProjection(gppl.Spectral{}, data.X, 24, 1))(t)
+	dense := must.Get(gppl.NewProjection(gppl.Sphere{}, data.X, 24, 1))(t)
 	add := func(name string, run func(ctx context.Context) ([]float64, error)) {
 		cases = append(cases, fusedCase{name, run})
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -28,9 +29,9 @@ func TestPeriodogram(t *testing.T) {
 		}
 	}
 	rnd.Shuffle(len(x), func(i, j int) { x[i], x[j] = x[j], x[i] })
-	d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
+	d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
 	m := gppl.Model{Kernel: gppl.Add(gppl.LocPer{Variance: 1.2, Lengthscale: 4, Period: 2, PeriodicLengthscale: 1}, gppl.Laplace{Variance: 0.4, Lengthscale: 1}, gppl.White{Variance: 0.2}), Noise: 0.1}
-	p := must[*gppl.Periodogram](t)(gppl.NewPeriodogram(m, d))
+	p := must.Get(gppl.NewPeriodogram(m, d))(t)
 	if math.Abs(p.Noise-0.3) > 1e-12 {
 		t.Errorf("noise %v, want 0.3", p.Noise)
 	}
@@ -109,8 +110,8 @@ func TestPeriodogramMean(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(s.X), s.Y))
-		p := must[*gppl.Periodogram](t)(gppl.NewPeriodogram(m, d))
+		d := must.Get(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
+		p := must.Get(gppl.NewPeriodogram(m, d))(t)
 		for j := range p.Data {
 			ratio = append(ratio, p.Data[j]/p.Expected[j])
 		}

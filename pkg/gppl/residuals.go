@@ -34,9 +34,10 @@ func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 		series = &moved
 	}
 	other.observe(d, series, mean, columns)
-	if series != nil {
-		own, shared := other.engines[0].(*stateSpaceExact), l.engines[0].(*stateSpaceExact)
-		own.factors, own.rooms = shared.factors, shared.rooms
+	for i, e := range other.engines {
+		if e, ok := e.(sharingEngine); ok {
+			e.share(l.engines[i])
+		}
 	}
 	other.chooser.leftOut = l.chooser.leftOut
 	return &other, nil

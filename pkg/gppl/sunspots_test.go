@@ -8,6 +8,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -25,7 +26,7 @@ func sunspots(t testing.TB) gppl.Data {
 		t.Fatal(err)
 	}
 	s, _ = s.Standardize()
-	return must[gppl.Data](t)(gppl.NewData(gppl.Scalars(s.X), s.Y))
+	return must.Get(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
 }
 
 // TestSunspotOptima trains the exact likelihood from the paper's start, in one
@@ -51,8 +52,8 @@ func TestSunspotOptima(t *testing.T) {
 			{gppl.RQ{}, 1531.907},
 			{gppl.LocPer{}, 1468.565},
 		}[:testsize.Of(0, 2, 4)] { // the others take half a minute
-			l := must[*gppl.Exact](t)(gppl.NewExact(gppl.PaperModel(c.kernel), d, gppl.WithEngine(engine)))
-			r := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true}))
+			l := must.Get(gppl.NewExact(gppl.PaperModel(c.kernel), d, gppl.WithEngine(engine)))(t)
+			r := must.Get(gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true}))(t)
 			t.Log(r)
 			if math.Abs(r.Value-c.want) > 0.01 || r.Status != gppl.Converged {
 				t.Errorf("%v by %s: %v, %s; want %v", r.Model, r.Engine, r.Value, r.Status, c.want)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -25,15 +26,15 @@ func seDraw(t testing.TB, n, total int, l float64, seed uint64) gppl.Data {
 		t.Fatal(err)
 	}
 	pick := rand.New(rand.NewPCG(seed, 5)).Perm(total)[:n]
-	return must[gppl.Data](t)(gppl.NewData(gppl.Scalars(s.X), s.Y)).Pick(pick)
+	return must.Get(gppl.NewData(gppl.Scalars(s.X), s.Y))(t).Pick(pick)
 }
 
 // excess returns the exact NLL at m above its optimum near m.
 func excess(t testing.TB, m gppl.Model, d gppl.Data) float64 {
 	t.Helper()
-	l := must[*gppl.Exact](t)(gppl.NewExact(m, d))
-	at := must[float64](t)(l.ValueGrad(nil, m.Values()))
-	ml := must[*gppl.Result](t)(gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true}))
+	l := must.Get(gppl.NewExact(m, d))(t)
+	at := must.Get(l.ValueGrad(nil, m.Values()))(t)
+	ml := must.Get(gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true}))(t)
 	return at - ml.Value
 }
 
@@ -51,10 +52,10 @@ func TestFitAuto(t *testing.T) {
 			for _, projected := range []bool{true, false} {
 				t.Run(fmt.Sprintf("l=%v/seed=%d/projected=%v", c.l, seed+1, projected), func(t *testing.T) {
 					var steps int
-					r := must[*auto.Result](t)(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, auto.Settings{
+					r := must.Get(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, auto.Settings{
 						Projected: projected,
 						Progress:  func(auto.Step) { steps++ },
-					}))
+					}))(t)
 					if projected && r.Exact || r.Status != gppl.Converged || len(r.Warnings) > 0 || steps != len(r.Steps) {
 						t.Errorf("exact %v, %d steps of %d: %v", r.Exact, len(r.Steps), steps, r)
 					}
@@ -88,7 +89,7 @@ func TestFitAutoColour(t *testing.T) {
 		slow.Y[i] += 0.5 * math.Sin(2*math.Pi*slow.X.At(i)[0]/6)
 	}
 	coloured := func(s auto.Step) bool { return strings.Contains(s.Decision, "a band of frequencies") }
-	r := must[*auto.Result](t)(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, slow, auto.Settings{Projected: true}))
+	r := must.Get(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, slow, auto.Settings{Projected: true}))(t)
 	i := slices.IndexFunc(r.Steps, coloured)
 	if i < 0 || r.Steps[i].K > 150 || r.Steps[i+1].K < 2*1000/6 {
 		t.Errorf("the oscillation at frequency 1/6 of 1000 was not looked at: %v", r)
@@ -105,7 +106,7 @@ func TestFitAutoKeepsStart(t *testing.T) {
 	n := testsize.Of(300, 600, 600)
 	d := seDraw(t, n, n, 3000/float64(n), 9)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}.Fix("variance")
-	r := must[*auto.Result](t)(auto.Fit(context.Background(), m, d, auto.Settings{Projected: true, KeepStart: true, Gain: 1e-3}))
+	r := must.Get(auto.Fit(context.Background(), m, d, auto.Settings{Projected: true, KeepStart: true, Gain: 1e-3}))(t)
 	if len(r.Steps) < 2 || r.Params[0].Value != 1 || !math.IsNaN(r.Params[0].StdErrLog) {
 		t.Fatal(r)
 	}
@@ -116,7 +117,7 @@ func TestFitAutoKeepsStart(t *testing.T) {
 	}
 	none := m.Fix("lengthscale", gppl.NoiseName)
 	for _, projected := range []bool{true, false} {
-		if r := must[*auto.Result](t)(auto.Fit(context.Background(), none, d, auto.Settings{Projected: projected})); r.Status != gppl.Converged || r.Model.String() != none.String() {
+		if r := must.Get(auto.Fit(context.Background(), none, d, auto.Settings{Projected: projected}))(t); r.Status != gppl.Converged || r.Model.String() != none.String() {
 			t.Errorf("nothing to train: %v", r)
 		}
 	}
@@ -141,7 +142,7 @@ func TestFitAutoSunspots(t *testing.T) {
 	for i := 0; i < all.Len(); i += 3 {
 		x, y = append(x, all.X.At(i)[0]), append(y, all.Y[i])
 	}
-	quarters := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
+	quarters := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
 	type fit struct {
 		data   gppl.Data
 		kernel gppl.Kernel
@@ -165,8 +166,8 @@ func TestFitAutoSunspots(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%T %s", c.kernel, route), func(t *testing.T) {
 			d := c.data
-			r := must[*auto.Result](t)(auto.Fit(context.Background(), gppl.Model{Kernel: c.kernel}, d, auto.Settings{Projected: !c.exact}))
-			nll := must[float64](t)(must[*gppl.Exact](t)(gppl.NewExact(r.Model, d)).ValueGrad(nil, r.Model.Values()))
+			r := must.Get(auto.Fit(context.Background(), gppl.Model{Kernel: c.kernel}, d, auto.Settings{Projected: !c.exact}))(t)
+			nll := must.Get(must.Get(gppl.NewExact(r.Model, d))(t).ValueGrad(nil, r.Model.Values()))(t)
 			t.Logf("NLL %v: %v", nll, r)
 			if nll > c.want+1 || r.Exact != c.exact {
 				t.Errorf("%v: NLL %v, want %v; exact %v, want %v: %s", r.Model, nll, c.want, r.Exact, c.exact, r.Why)
@@ -195,7 +196,7 @@ func TestFitAutoSurvives(t *testing.T) {
 		for i, v := range x {
 			y[i] = f(i, v)
 		}
-		return must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
+		return must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
 	}
 	noisy := func(x float64) float64 { return math.Sin(x/3) + 0.2*rnd.NormFloat64() }
 	var gaps, clusters, twice, few []float64
@@ -324,7 +325,7 @@ func TestStartFrom(t *testing.T) {
 		x[i] = 200 * rnd.Float64()
 		y[i] = 3*math.Sin(2*math.Pi*x[i]/7) + 0.3*rnd.NormFloat64()
 	}
-	d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
+	d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
 	m := gppl.Model{Kernel: gppl.Add(gppl.LocPer{}, gppl.White{}), Noise: 1}
 	p := auto.StartFrom(m, d).Kernel.(gppl.Sum).Terms()[0].(gppl.LocPer)
 	if math.Abs(p.Period/7-1) > 0.03 || p.Lengthscale < 20 || p.Variance < 1 || p.Variance > 20 {
@@ -339,7 +340,7 @@ func TestStartFrom(t *testing.T) {
 		t.Errorf("fixed parameters moved: %v", s)
 	}
 	for _, c := range [][]float64{{0}, {0, 0}, {1, 1, 1, 1}, {1e-300, 1, 2, 3}} {
-		d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(c), make([]float64, len(c))))
+		d := must.Get(gppl.NewData(gppl.Scalars(c), make([]float64, len(c))))(t)
 		if s := auto.StartFrom(gppl.PaperModel(gppl.LocPer{}), d); s.Check() != nil {
 			t.Errorf("x = %v, y = 0: %v", c, s.Check())
 		}
@@ -355,7 +356,7 @@ func TestFitAutoPriors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars(s.X), s.Y))
+	d := must.Get(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
 	for i, c := range []struct {
 		prior  gppl.ParamPrior
 		lo, hi float64 // of the parameter that is learnt
@@ -381,7 +382,7 @@ func TestFitAutoPriors(t *testing.T) {
 				t.Errorf("%v: learnt %v", c.prior, p.Value)
 			}
 		}
-		posterior := must[*gppl.MAP](t)(gppl.NewMAP(must[*gppl.Exact](t)(gppl.NewExact(model, d)), c.prior))
+		posterior := must.Get(gppl.NewMAP(must.Get(gppl.NewExact(model, d))(t), c.prior))(t)
 		if v, err := posterior.ValueGrad(nil, theta); err != nil || math.Abs(v-r.Value) > 1e-3 {
 			t.Errorf("%v: reported %v nats, NewMAP has %v there (error: %v)", c.prior, r.Value, v, err)
 		}

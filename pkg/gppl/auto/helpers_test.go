@@ -8,19 +8,10 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
-
-func must[T any](tb testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		tb.Helper()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		return v
-	}
-}
 
 // drawn is data from a known model: SE, variance 1, lengthscale 2, noise 0.1.
 func drawn(t testing.TB, n int, seed uint64) gppl.Data {
@@ -34,7 +25,7 @@ func drawn(t testing.TB, n int, seed uint64) gppl.Data {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
+	return must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
 }
 
 func sunspots(t testing.TB) gppl.Data {
@@ -47,5 +38,5 @@ func sunspots(t testing.TB) gppl.Data {
 		t.Fatal(err)
 	}
 	s, _ = s.Standardize()
-	return must[gppl.Data](t)(gppl.NewData(gppl.Scalars(s.X), s.Y))
+	return must.Get(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -88,7 +89,7 @@ func newStar(t testing.TB, i, longest int) star {
 	s.kernel = []gppl.Kernel{p, p, p, gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1}, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 1}, p),
 		gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 1}, p)}[rnd.IntN(6)]
 	s.what = fmt.Sprintf("star %d: %s, %s, n = %d, noise %g, period %.6g of spacing %.3g, %T", i, shape, sampling, n, noise, s.truth, spacing, s.kernel)
-	s.d = must[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
+	s.d = must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
 	return s
 }
 

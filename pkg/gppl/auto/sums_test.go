@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -15,7 +16,7 @@ import (
 
 func newSums(t testing.TB, r gppl.SumsRange) *gppl.Sums {
 	t.Helper()
-	return must[*gppl.Sums](t)(gppl.NewSums(must[gppl.SumsPlan](t)(gppl.PlanSums(r)).Header))
+	return must.Get(gppl.NewSums(must.Get(gppl.PlanSums(r))(t).Header))(t)
 }
 
 // simulated are sums of n observations of m on [0, span].

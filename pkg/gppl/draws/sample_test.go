@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
+	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testranks"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
@@ -22,16 +22,16 @@ import (
 func sampledCase(t *testing.T) (*gppl.MAP, *gppl.Result) {
 	d := gppltest.Series(t, rand.New(rand.NewPCG(11, 1)), 50, 1, 4, 0.3)
 	m := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 4}, Noise: 0.3}.Fix("variance")
-	loss := must[*gppl.MAP](t)(gppl.NewMAP(must[*gppl.Exact](t)(gppl.NewExact(m, d)),
-		gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 2, Scale: 6}}, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.HalfNormal{Scale: 1}}))
-	return loss, must[*gppl.Result](t)(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))
+	loss := must.Get(gppl.NewMAP(must.Get(gppl.NewExact(m, d))(t),
+		gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 2, Scale: 6}}, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.HalfNormal{Scale: 1}}))(t)
+	return loss, must.Get(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 }
 
 // TestSample: moments and quantiles of two parameters by a dense grid, and the same bytes on any number of processors.
 func TestSample(t *testing.T) {
 	loss, r := sampledCase(t)
 	ctx := context.Background()
-	s := must[*draws.Sampled](t)(draws.Sample(ctx, loss, r, draws.SampleSettings{Seed: 3}))
+	s := must.Get(draws.Sample(ctx, loss, r, draws.SampleSettings{Seed: 3}))(t)
 	if len(s.Warnings) > 0 || s.Importance.Fallback != "" || s.Divergent > 0 {
 		t.Errorf("%v", s)
 	}
@@ -82,7 +82,7 @@ func TestSample(t *testing.T) {
 		}
 	}
 	before := runtime.GOMAXPROCS(1)
-	again := must[*draws.Sampled](t)(draws.Sample(ctx, loss, r, draws.SampleSettings{Seed: 3}))
+	again := must.Get(draws.Sample(ctx, loss, r, draws.SampleSettings{Seed: 3}))(t)
 	runtime.GOMAXPROCS(before)
 	if again.String() != s.String() || !slices.Equal(again.Draws[2][500], s.Draws[2][500]) {
 		t.Errorf("on one processor\n%v\nelse\n%v", again, s)
@@ -96,7 +96,7 @@ func TestSample(t *testing.T) {
 func TestSampleWarnings(t *testing.T) {
 	loss, r := sampledCase(t)
 	ctx := context.Background()
-	few := must[*draws.Sampled](t)(draws.Sample(ctx, loss, r, draws.SampleSettings{Chains: 2, Warmup: 20, Draws: 20}))
+	few := must.Get(draws.Sample(ctx, loss, r, draws.SampleSettings{Chains: 2, Warmup: 20, Draws: 20}))(t)
 	if !strings.Contains(fmt.Sprint(few), "below 200; draw more") {
 		t.Errorf("%v", few)
 	}
@@ -119,10 +119,10 @@ func TestSampleWarnings(t *testing.T) {
 // of NUTS and of importance sampling (Talts et al. 2018), by χ² at a level of 1e-3 for each.
 func TestSimulationBasedCalibration(t *testing.T) {
 	sims := testsize.Of(60, 200, 2000)
-	const n, bins, kept = 25, 6, 59 // kept + 1 ranks are divided evenly
+	const n, kept = 25, testranks.Kept
 	priors := map[string]gppl.LogNormal{"variance": {Mu: 0, Sigma: 0.5}, "lengthscale": {Mu: 1.2, Sigma: 0.5}, gppl.NoiseName: {Mu: -1.2, Sigma: 0.7}}
 	names := []string{"variance", "lengthscale", gppl.NoiseName}
-	counts := map[string][]float64{}
+	ranks := testranks.Ranks{}
 	rnd := rand.New(rand.NewPCG(21, 4))
 	ctx := context.Background()
 	fallbacks := 0
@@ -135,42 +135,29 @@ func TestSimulationBasedCalibration(t *testing.T) {
 		}
 		d := gppltest.Series(t, rnd, n, theta[0], theta[1], theta[2])
 		m := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 3}, Noise: 0.3}
-		loss := must[*gppl.MAP](t)(gppl.NewMAP(must[*gppl.Exact](t)(gppl.NewExact(m, d)), list...))
-		r := must[*gppl.Result](t)(gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true}))
-		s := must[*draws.Sampled](t)(draws.Sample(ctx, loss, r, draws.SampleSettings{Chains: 1, Warmup: 200, Draws: 6 * kept, Seed: uint64(sim)}))
+		loss := must.Get(gppl.NewMAP(must.Get(gppl.NewExact(m, d))(t), list...))(t)
+		r := must.Get(gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true}))(t)
+		s := must.Get(draws.Sample(ctx, loss, r, draws.SampleSettings{Chains: 1, Warmup: 200, Draws: 6 * kept, Seed: uint64(sim)}))(t)
 		for by, models := range map[string][]gppl.Model{"NUTS": s.Uncertain(kept).Models, "importance": thinned(s.Importance.Models, kept)} {
 			if len(models) < kept {
 				fallbacks++
 				continue
 			}
 			for j, name := range names {
-				rank := 0
+				var drawn []float64
 				for _, m := range models {
-					if m.Values()[j] < theta[j] {
-						rank++
-					}
+					drawn = append(drawn, m.Values()[j])
 				}
-				key := by + " " + name
-				if counts[key] == nil {
-					counts[key] = make([]float64, bins)
-				}
-				counts[key][rank*bins/(kept+1)]++
+				ranks.Add(by+" "+name, theta[j], drawn)
 			}
 		}
 	}
 	if fallbacks*5 > sims {
 		t.Errorf("importance sampling fell back in %d of %d", fallbacks, sims)
 	}
-	for key, c := range counts {
-		var chi, total float64
-		for _, v := range c {
-			total += v / bins
-		}
-		for _, v := range c {
-			chi += (v - total) * (v - total) / total
-		}
-		if p := (distuv.ChiSquared{K: bins - 1}).Survival(chi); p < 1e-3 {
-			t.Errorf("%s: ranks %v, p = %v", key, c, p)
+	for quantity, c := range ranks {
+		if p, ok := ranks.Uniform(quantity); !ok {
+			t.Errorf("%s: ranks %v, p = %v", quantity, *c, p)
 		}
 	}
 }

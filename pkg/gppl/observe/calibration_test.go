@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testranks"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
@@ -19,10 +21,10 @@ import (
 // Laplace's method misses (Pareto smoothed), are uniform (Talts et al. 2018), by χ² at a level of 1e-3 for each.
 func TestCountsSimulationBased(t *testing.T) {
 	sims := testsize.Of(20, 100, 2000)
-	const n, bins, kept, middle = 25, 6, 59, 12 // kept + 1 ranks are divided evenly
+	const n, kept, middle = 25, testranks.Kept, 12
 	priors := map[string]gppl.LogNormal{"variance": {Mu: -0.5, Sigma: 0.5}, "lengthscale": {Mu: 1.2, Sigma: 0.5}}
 	names := []string{"variance", "lengthscale"}
-	counts := map[string]*[bins]float64{}
+	ranks := testranks.Ranks{}
 	rnd, ctx, refused := rand.New(rand.NewPCG(29, 3)), t.Context(), 0
 	for sim := range sims {
 		var truth []float64
@@ -43,56 +45,37 @@ func TestCountsSimulationBased(t *testing.T) {
 		for i := range y {
 			y[i] = distuv.Poisson{Lambda: sizes[i] * math.Exp(g[i]), Src: rnd}.Rand()
 		}
-		d := sure[gppl.Data](t)(gppl.NewData(gppl.Scalars(x), y))
-		loss := sure[*Laplace](t)(NewLaplace(gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 3}, Noise: 1e-4}.Fix(gppl.NoiseName), d, Poisson{}, sizes))
-		prior := sure[*gppl.MAP](t)(gppl.NewMAP(loss, list...))
-		r := sure[*gppl.Result](t)(gppl.Fit(ctx, prior, nil, gppl.Settings{NoStandardErrors: true}))
-		s := sure[*draws.Sampled](t)(draws.Sample(ctx, prior, r, draws.SampleSettings{Chains: 1, Warmup: 150, Draws: 4 * kept, Seed: uint64(sim)}))
+		d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+		loss := must.Get(NewLaplace(gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 3}, Noise: 1e-4}.Fix(gppl.NoiseName), d, Poisson{}, sizes))(t)
+		prior := must.Get(gppl.NewMAP(loss, list...))(t)
+		r := must.Get(gppl.Fit(ctx, prior, nil, gppl.Settings{NoStandardErrors: true}))(t)
+		s := must.Get(draws.Sample(ctx, prior, r, draws.SampleSettings{Chains: 1, Warmup: 150, Draws: 4 * kept, Seed: uint64(sim)}))(t)
 		pairs, err := together(ctx, loss, s.Draws[0], middle)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rank := func(key string, truth float64, drawn []float64) {
-			below := 0
-			for _, v := range drawn {
-				if v < truth {
-					below++
-				}
-			}
-			if counts[key] == nil {
-				counts[key] = new([bins]float64)
-			}
-			counts[key][below*bins/(kept+1)]++
-		}
 		for j, name := range names {
-			rank("Laplace, "+name, truth[j], column(s.Draws[0], j, func(k int) int { return k * len(s.Draws[0]) / kept }, kept))
+			ranks.Add("Laplace, "+name, truth[j], column(s.Draws[0], j, func(k int) int { return k * len(s.Draws[0]) / kept }, kept))
 			if pairs == nil {
 				continue
 			}
-			rank("corrected, "+name, truth[j], column(pairs, j, func(k int) int { return k }, kept))
+			ranks.Add("corrected, "+name, truth[j], column(pairs, j, func(k int) int { return k }, kept))
 		}
 		if pairs == nil {
 			refused++
 			continue
 		}
-		rank("corrected, log rate", g[middle], column(pairs, len(pairs[0])-1, func(k int) int { return k }, kept))
+		ranks.Add("corrected, log rate", g[middle], column(pairs, len(pairs[0])-1, func(k int) int { return k }, kept))
 	}
 	if refused*5 > sims {
 		t.Errorf("k̂ was too large in %d of %d", refused, sims)
 	}
 	t.Logf("k̂ was too large in %d of %d", refused, sims)
-	for key, c := range counts {
-		var chi, total float64
-		for _, v := range c {
-			total += v / bins
-		}
-		for _, v := range c {
-			chi += (v - total) * (v - total) / total
-		}
-		p := (distuv.ChiSquared{K: bins - 1}).Survival(chi)
-		t.Logf("%s: ranks %v, p = %.3g", key, *c, p)
-		if p < 1e-3 {
-			t.Errorf("%s: ranks %v, p = %v", key, *c, p)
+	for quantity, c := range ranks {
+		p, ok := ranks.Uniform(quantity)
+		t.Logf("%s: ranks %v, p = %.3g", quantity, *c, p)
+		if !ok {
+			t.Errorf("%s: ranks %v, p = %v", quantity, *c, p)
 		}
 	}
 }
@@ -121,7 +104,7 @@ func together(ctx context.Context, l *Laplace, thetas [][]float64, at int) ([][]
 	for _, v := range w.Weights {
 		total += v
 	}
-	const kept = 59
+	const kept = testranks.Kept
 	var drawn [][]float64
 	for k, v := range w.Weights { // systematic resampling
 		for sum += v; len(drawn) < kept && sum >= total*(float64(len(drawn))+0.5)/kept; {

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -258,7 +259,7 @@ func TestMixed(t *testing.T) {
 func TestLaplaceGaussian(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 5}, Noise: 0.02}
 	d, sizes := drawn(t, m, Poisson{}, 40, 3)
-	loss := sure[*Laplace](t)(NewLaplace(m, d, Poisson{}, sizes))
+	loss := must.Get(NewLaplace(m, d, Poisson{}, sizes))(t)
 	theta, ctx, x := values(loss.Params()), t.Context(), gppl.Scalars([]float64{3, 41})
 	model, data, err := loss.Gaussian(ctx, theta)
 	if err != nil {
@@ -269,11 +270,11 @@ func TestLaplaceGaussian(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean, variances := posterior.Noisy(x)
-	p := sure[*Counts](t)(loss.Predict(ctx, theta, x, nil))
+	p := must.Get(loss.Predict(ctx, theta, x, nil))(t)
 	other := slices.Clone(theta)
 	other[1] *= 1.5
-	started := sure[*Laplace](t)(loss.StartAt(ctx, other))
-	value, again := sure[float64](t)(loss.ValueGrad(nil, theta)), sure[float64](t)(started.ValueGrad(nil, theta))
+	started := must.Get(loss.StartAt(ctx, other))(t)
+	value, again := must.Get(loss.ValueGrad(nil, theta))(t), must.Get(started.ValueGrad(nil, theta))(t)
 	equal(t, "the loss from another start", again, value, 1e-8)
 	for i := range mean {
 		equal(t, "mean", mean[i], p.Mean[i], 1e-9)
@@ -287,25 +288,15 @@ func TestLaplaceNugget(t *testing.T) {
 	m := gppl.Model{Kernel: k, Noise: 0.3}
 	d, sizes := drawn(t, m, Poisson{}, 40, 4)
 	white := gppl.Model{Kernel: gppl.Add(k, gppl.White{Variance: 0.2}), Noise: 0.1}
-	a, b := sure[*Laplace](t)(NewLaplace(m, d, Poisson{}, sizes)), sure[*Laplace](t)(NewLaplace(white, d, Poisson{}, sizes))
+	a, b := must.Get(NewLaplace(m, d, Poisson{}, sizes))(t), must.Get(NewLaplace(white, d, Poisson{}, sizes))(t)
 	gradA, gradB := make([]float64, 3), make([]float64, 4)
-	valueA, valueB := sure[float64](t)(a.ValueGrad(gradA, m.Values())), sure[float64](t)(b.ValueGrad(gradB, white.Values()))
+	valueA, valueB := must.Get(a.ValueGrad(gradA, m.Values()))(t), must.Get(b.ValueGrad(gradB, white.Values()))(t)
 	equal(t, "the loss", valueB, valueA, 1e-7)
 	equal(t, "its slope in the noise", gradB[3], gradA[2], 1e-4)
 	equal(t, "and in the variance of the white noise", gradB[2], gradA[2], 1e-4)
 }
 
 // sure returns a value, or fails.
-func sure[T any](t *testing.T) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 func equal(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !scalar.EqualWithinAbsOrRel(got, want, tolerance, tolerance) {

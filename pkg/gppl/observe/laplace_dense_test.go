@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -150,7 +151,7 @@ func TestLaplaceDense(t *testing.T) {
 		want := dense(t, m, d, l, sizes)
 		wantGrad := want.gradient(m, d, l, sizes)
 		for _, engine := range []string{gppl.EngineDense, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineGridded, gppl.EngineMixed, gppl.EngineToeplitz} {
-			loss := sure[*Laplace](t)(NewLaplace(m, d, l, sizes, gppl.WithEngine(engine), gppl.WithTolerance(1e-11), gppl.WithSeconds(longest)))
+			loss := must.Get(NewLaplace(m, d, l, sizes, gppl.WithEngine(engine), gppl.WithTolerance(1e-11), gppl.WithSeconds(longest)))(t)
 			theta := values(loss.Params())
 			grad := make([]float64, len(theta))
 			value, err := loss.ValueGrad(grad, theta)

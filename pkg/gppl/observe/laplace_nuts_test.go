@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/nuts"
@@ -59,8 +60,8 @@ func TestLaplaceMarginals(t *testing.T) {
 			}
 		}
 		covariance := s.covariance()
-		loss := sure[*Laplace](t)(NewLaplace(m, d, c.likelihood, sizes))
-		at := sure[*mode](t)(loss.mode(t.Context(), values(loss.Params())))
+		loss := must.Get(NewLaplace(m, d, c.likelihood, sizes))(t)
+		at := must.Get(loss.mode(t.Context(), values(loss.Params())))(t)
 		drawn, logs, err := at.draw(20*draws, uint64(k))
 		if err != nil {
 			t.Fatal(err)

@@ -5,18 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
-
-func must[T any](tb testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		tb.Helper()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		return v
-	}
-}
 
 // near compares to a relative tolerance.
 func near(t *testing.T, what string, got, want, tol float64) {
@@ -44,5 +35,5 @@ func valueAt(t *testing.T, m gppl.Model, d gppl.Data) float64 {
 	for _, p := range m.Params() {
 		theta = append(theta, p.Value)
 	}
-	return must[float64](t)(must[*gppl.Exact](t)(gppl.NewExact(m, d)).ValueGrad(nil, theta))
+	return must.Get(must.Get(gppl.NewExact(m, d))(t).ValueGrad(nil, theta))(t)
 }

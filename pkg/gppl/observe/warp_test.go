@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
@@ -117,7 +118,7 @@ func TestWarpJacobian(t *testing.T) {
 	}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.3}
 	nll := func(d gppl.Data) float64 {
-		z := must[gppl.Data](t)(observe.WarpData(observe.LogWarp{}, d))
+		z := must.Get(observe.WarpData(observe.LogWarp{}, d))(t)
 		v := valueAt(t, m, z)
 		return v - observe.LogJacobian(observe.LogWarp{}, d.Y)
 	}
@@ -126,13 +127,13 @@ func TestWarpJacobian(t *testing.T) {
 	for _, y := range data.Y {
 		sum += math.Log(y)
 	}
-	z := must[gppl.Data](t)(observe.WarpData(observe.LogWarp{}, data))
+	z := must.Get(observe.WarpData(observe.LogWarp{}, data))(t)
 	v := valueAt(t, m, z)
 	near(t, "NLL", want, v+sum, 1e-10)
 }
 
 func TestWarpErrors(t *testing.T) {
-	d := must[gppl.Data](t)(gppl.NewData(gppl.Scalars([]float64{1, 2}), []float64{0.5, 1}))
+	d := must.Get(gppl.NewData(gppl.Scalars([]float64{1, 2}), []float64{0.5, 1}))(t)
 	for want, w := range map[string]observe.Warp{
 		"y[1] = 1 is not inside the domain of logit on 0 to 1": observe.LogitWarp{Lo: 0, Hi: 1},
 		"y[0] = 0.5 is not inside the domain of log(y + -0.5)": observe.LogWarp{Offset: -0.5},

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 	"github.com/projected-likelihood/gppl/pkg/gppl/population"
@@ -98,11 +99,11 @@ func TestLearnPriors(t *testing.T) {
 	weak := gppl.DefaultPriors(m, train[0])
 	var losses []gppl.Loss
 	for _, d := range train {
-		losses = append(losses, must[*gppl.Exact](t)(gppl.NewExact(m, d)))
+		losses = append(losses, must.Get(gppl.NewExact(m, d))(t))
 	}
 	ctx := context.Background()
 	settings := gppl.Settings{NoStandardErrors: true}
-	learnt := must[*population.Learnt](t)(population.LearnPriors(ctx, losses, weak, settings))
+	learnt := must.Get(population.LearnPriors(ctx, losses, weak, settings))(t)
 	for j, p := range learnt.Priors {
 		if prior := p.Prior.(gppl.LogNormal); math.Abs(prior.Mu-mu[j]) > 0.35 || prior.Sigma > 0.9 {
 			t.Errorf("%v; it is log-normal(%.3g, 0.3)", p, mu[j])
@@ -110,7 +111,7 @@ func TestLearnPriors(t *testing.T) {
 	}
 	var gain, squares float64 // of the log density of what follows
 	for i := range train {
-		alone := must[*gppl.Result](t)(gppl.Fit(ctx, must[*gppl.MAP](t)(gppl.NewMAP(losses[i], weak...)), nil, settings))
+		alone := must.Get(gppl.Fit(ctx, must.Get(gppl.NewMAP(losses[i], weak...))(t), nil, settings))(t)
 		g := laterLog(t, learnt.Results[i].Model, train[i], whole[i]) - laterLog(t, alone.Model, train[i], whole[i])
 		gain += g
 		squares += g * g
@@ -119,7 +120,7 @@ func TestLearnPriors(t *testing.T) {
 		t.Errorf("the learnt prior gains %.1f ± %.1f nats over the weak one", gain, err)
 	}
 	before := runtime.GOMAXPROCS(1)
-	again := must[*population.Learnt](t)(population.LearnPriors(ctx, losses, weak, settings))
+	again := must.Get(population.LearnPriors(ctx, losses, weak, settings))(t)
 	runtime.GOMAXPROCS(before)
 	if !slices.Equal(again.Priors, learnt.Priors) || again.Results[7].Value != learnt.Results[7].Value {
 		t.Errorf("on one processor %v, else %v", again.Priors, learnt.Priors)
@@ -129,7 +130,7 @@ func TestLearnPriors(t *testing.T) {
 // laterLog is the log density of the observations of whole after those of train.
 func laterLog(t *testing.T, m gppl.Model, train, whole gppl.Data) float64 {
 	value := func(d gppl.Data) float64 {
-		v, err := must[*gppl.Exact](t)(gppl.NewExact(m, d)).ValueGrad(nil, m.Values())
+		v, err := must.Get(gppl.NewExact(m, d))(t).ValueGrad(nil, m.Values())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,12 +143,12 @@ func TestLearnPriorsErrors(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.Laplace{Variance: 1.2, Lengthscale: 3}, Noise: 0.3, Mean: gppl.Intercept{}}
 	rnd := rand.New(rand.NewPCG(5, 6))
 	lossOf := func(m gppl.Model, n int) gppl.Loss {
-		return must[*gppl.Exact](t)(gppl.NewExact(m, gppltest.Series(t, rnd, n, 1, 4, 0.2)))
+		return must.Get(gppl.NewExact(m, gppltest.Series(t, rnd, n, 1, 4, 0.2)))(t)
 	}
 	losses := []gppl.Loss{lossOf(m, 12), lossOf(m, 25)}
 	ctx := context.Background()
 	weak := []gppl.ParamPrior{{Name: gppl.NoiseName, Prior: gppl.LogNormal{Mu: -1, Sigma: 1}}, {Name: "variance", Prior: gppl.HalfNormal{Scale: 1}}}
-	learnt := must[*population.Learnt](t)(population.LearnPriors(ctx, losses, weak, gppl.Settings{}))
+	learnt := must.Get(population.LearnPriors(ctx, losses, weak, gppl.Settings{}))(t)
 	if len(learnt.Priors) != 2 || learnt.Priors[0].Prior != (gppl.HalfNormal{Scale: 1}) {
 		t.Errorf("priors %v", learnt.Priors)
 	}
@@ -165,15 +166,5 @@ func TestLearnPriorsErrors(t *testing.T) {
 	cancel()
 	if _, err := population.LearnPriors(ended, losses, weak, gppl.Settings{}); err != context.Canceled {
 		t.Errorf("an ended context: %v", err)
-	}
-}
-
-func must[T any](tb testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		tb.Helper()
-		if err != nil {
-			tb.Fatal(err)
-		}
-		return v
 	}
 }

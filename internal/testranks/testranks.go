@@ -1,0 +1,50 @@
+// Package testranks judges the ranks of a simulation-based calibration (Talts et al. 2018, Validating Bayesian inference algorithms with
+// simulation-based calibration).
+package testranks
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+const (
+	// Kept is the number of draws among which a truth has its rank: Kept + 1 ranks are divided evenly among the bins.
+	Kept = 59
+	bins = 6
+	// level is that of the test of each quantity.
+	level = 1e-3
+)
+
+// Ranks counts, for each quantity by its name, the ranks of the truth among Kept draws, in six bins.
+type Ranks map[string]*[bins]float64
+
+// Add counts the rank of the truth of a quantity among its draws. It panics unless there are Kept.
+func (r Ranks) Add(quantity string, truth float64, drawn []float64) {
+	if len(drawn) != Kept {
+		panic(fmt.Sprintf("testranks: %d draws of %s, want %d", len(drawn), quantity, Kept))
+	}
+	rank := 0
+	for _, v := range drawn {
+		if v < truth {
+			rank++
+		}
+	}
+	if r[quantity] == nil {
+		r[quantity] = new([bins]float64)
+	}
+	r[quantity][rank*bins/(Kept+1)]++
+}
+
+// Uniform returns the probability by χ² of counts as uneven as those of a quantity if its ranks are uniform, and whether this is at least 0.001.
+func (r Ranks) Uniform(quantity string) (p float64, ok bool) {
+	var chi, total float64
+	for _, v := range r[quantity] {
+		total += v / bins
+	}
+	for _, v := range r[quantity] {
+		chi += (v - total) * (v - total) / total
+	}
+	p = distuv.ChiSquared{K: bins - 1}.Survival(chi)
+	return p, p >= level
+}
