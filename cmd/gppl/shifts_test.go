@@ -33,7 +33,7 @@ func TestShiftsOfFit(t *testing.T) {
 		want, lack []string
 	}{
 		{"--robust --report " + page, []string{"The level of level rose by", "at " + date, "--shifts never", "far off and count for less", "2017-07-01"}, nil},
-		{"--robust --shifts report", []string{"at " + date, "--shifts auto does"}, nil},
+		{"--robust --shifts report", []string{"at " + date, "--shifts use does"}, nil},
 		{"--shifts never", []string{"further off than the model explains", "2017-07-01", "--robust"}, []string{"at " + date, "Changes"}},
 		{"--shifts 2020-01", []string{"at " + date}, []string{"probability of a change"}},
 	} {
@@ -60,7 +60,7 @@ func TestShiftsOfFit(t *testing.T) {
 		t.Errorf("%+v, %+v (%v)", j.Shifts, j.Outliers, err)
 	}
 	for want, args := range map[string][]string{
-		"it is auto, report, never, or the places": {"--shifts", "sometimes"}, "not within the observations": {"--shifts", "2030-01"},
+		"it is auto, use, report, never, or the places": {"--shifts", "sometimes"}, "not within the observations": {"--shifts", "2030-01"},
 		"--robust is --likelihood student, not poisson": {"--robust", "--likelihood", "poisson"},
 	} {
 		if code, _, stderr := gppl(append([]string{"fit", path}, args...)...); code != exitUsage || !strings.Contains(stderr, want) {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// fewestEven is the number of observations from which numbers that are nearly even are taken for even ones: chance makes no shorter series so.
+// fewestEven is the least number of observations of which nearly equal steps are taken for equal: in a shorter series they may be chance.
 const fewestEven = 24
 
 // takeEven moves plain numbers x to where they are even, if they are but for rounding or for the lengths of months, and says so. An even series

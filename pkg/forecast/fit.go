@@ -22,7 +22,7 @@ type Options struct {
 	Kernels []string // in the form that ParseKernel reads; nil: found automatically
 	Log     string   // one of Logs; "" means auto
 	Trend   string   // one of Trends; "" means auto
-	// Shifts says what becomes of changes of level and of slope that the observations show, one of ShiftModes; "" means auto, and report for named
+	// Shifts says what becomes of changes of level and of slope that the observations show, one of ShiftModes; "" means auto, which reports them for named
 	// kernels, whose likelihoods are compared with those of other programs. Changes of Series.Shifted are in the mean whatever it says.
 	Shifts   string
 	Periods  []float64 // fixed periods of seasons, in the unit of the axis; nil: from the calendar or detected

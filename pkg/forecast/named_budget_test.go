@@ -57,14 +57,14 @@ func TestLimitUnits(t *testing.T) {
 	at := func(lengthscale, harmonics float64) gppl.Model {
 		return gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: lengthscale, Period: 100, PeriodicLengthscale: harmonics}, Noise: 0.1}
 	}
-	dear, cheap := at(100, 0.3), at(3000, 3)
+	expensive, cheap := at(100, 0.3), at(3000, 3)
 	for _, budget := range []time.Duration{0, time.Hour} {
 		tr := trainer{data: d, memory: gppl.WithMemory(1e9), progress: progress{count: 1}, options: Options{Budget: budget}}
 		var s gppl.Settings
-		if err := tr.limit(&s, []gppl.Model{dear, cheap}, 1); err != nil {
+		if err := tr.limit(&s, []gppl.Model{expensive, cheap}, 1); err != nil {
 			t.Fatal(err)
 		}
-		most, err := tr.cost(dear)
+		most, err := tr.cost(expensive)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,7 +50,7 @@ func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
 		return r, nil
 	}
 	at := *a.options
-	at.Progress, at.Resume = nil, ""
+	at.Progress, at.Resume, at.Shifts = nil, "", a.shifts()
 	r.options = &at
 	if a.Chosen == ByBIC {
 		at.Budget = namedBudget

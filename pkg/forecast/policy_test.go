@@ -19,7 +19,7 @@ import (
 )
 
 // steps returns the series of f at 0, 1, …, with noise.
-func steps(t *testing.T, n int, noise float64, f func(i int) float64) *Series {
+func steps(t testing.TB, n int, noise float64, f func(i int) float64) *Series {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(3, 3))
 	x, y := make([]float64, n), make([]float64, n)

@@ -22,21 +22,25 @@ type Change struct {
 	Chance float64 `json:"chance,omitempty"`
 }
 
-// ShiftModes are the values of Options.Shifts: report leaves changes that are found to FindShifts, auto has them in the mean of the
-// forecast, and never does not look for any.
-var ShiftModes = []string{ShiftsUsed, shiftsReported, "never"}
+// ShiftModes are the values of Options.Shifts: use has changes that are found in the mean of the forecast, report leaves them to FindShifts, never
+// does not look for any, and auto is use for a series of up to 400 observations whose kernel is not named, and report otherwise.
+var ShiftModes = []string{shiftsAuto, ShiftsUsed, shiftsReported, "never"}
 
 // ShiftsUsed is the mode in which a forecast has the changes that are found, shiftsReported that in which it has not.
-const ShiftsUsed, shiftsReported = "auto", "report"
+const shiftsAuto, ShiftsUsed, shiftsReported = "auto", "use", "report"
 
-// shifts is the mode of the analysis; never, if it was read from a file.
+// mostUsed is the number of observations up to which auto has changes in the forecast: the forecasts of M4's weekly and hourly series are worse
+// with them (docs/forecasts.md), and learning anew takes long.
+const mostUsed = 400
+
+// shifts is the mode of the analysis, not auto; never, if it was read from a file.
 func (a *Analysis) shifts() string {
 	switch {
 	case a.options == nil:
 		return "never"
-	case a.options.Shifts != "":
+	case a.options.Shifts != "" && a.options.Shifts != shiftsAuto:
 		return a.options.Shifts
-	case a.Chosen == ByBIC:
+	case a.Chosen == ByBIC || len(a.Series.X) > mostUsed:
 		return shiftsReported
 	}
 	return ShiftsUsed

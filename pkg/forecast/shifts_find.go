@@ -15,7 +15,7 @@ import (
 const (
 	// fewestScanned and mostScanned bound the observations, the latest, in which changes are looked for: fewer do not tell a change from a walk,
 	// and more take seconds.
-	fewestScanned, mostScanned = 30, 1500
+	fewestScanned, mostScanned = 30, 1000
 	// fewScanned is the number of observations up to which training is cheap.
 	fewScanned = 400
 	// beside is the number of observations at either end within which nothing is a change: a few that are far off may also be outliers.
@@ -26,8 +26,8 @@ const (
 	shiftChance = 0.005
 )
 
-// hunter looks for changes of the mean among the latest observations that the best model of an analysis was learnt from.
-type hunter struct {
+// shiftSearch looks for changes of the mean among the latest observations that the best model of an analysis was learnt from.
+type shiftSearch struct {
 	ctx  context.Context
 	a    *Analysis // of all observations, or without outliers, which may hide changes
 	n    int       // the observations
@@ -41,7 +41,7 @@ type changed struct {
 	value   float64
 }
 
-// FindShifts looks for changes of level and of slope of the mean among the latest observations that the best model was learnt from, 1500 at
+// FindShifts looks for changes of level and of slope of the mean among the latest observations that the best model was learnt from, 1000 at
 // most. With A the covariance of the observations under the model and c a step or a kink at one of them, the score of a change there is
 //
 //	(cᵀPz)²/cᵀPc,   P = A⁻¹ without what a change of single observations at that place explains,
@@ -53,41 +53,41 @@ type changed struct {
 // flops for each, and returns none where the model has no dense factor, of fewer than 30 observations, and of counts. Shifts in the mean of
 // the model are among them, with Used set. Where none is found, outliers are left out, unless they are more than 5 %, and count in the tails.
 func (a *Analysis) FindShifts(ctx context.Context) ([]Shift, error) {
-	h, best, err := a.hunt(ctx)
+	search, best, err := a.searchShifts(ctx)
 	if err != nil || len(best.changes) == 0 {
 		return nil, err
 	}
-	return h.sizes(best)
+	return search.sizes(best)
 }
 
-// hunt returns the best model with the changes that are found: among all observations or, where there are none, without the outliers.
-func (a *Analysis) hunt(ctx context.Context) (h hunter, best changed, err error) {
+// searchShifts returns the best model with the changes that are found: among all observations or, where there are none, without the outliers.
+func (a *Analysis) searchShifts(ctx context.Context) (search shiftSearch, best changed, err error) {
 	n := min(len(a.Series.X), a.TrainedOn(), mostScanned)
-	h = hunter{ctx: ctx, a: a, n: n}
+	search = shiftSearch{ctx: ctx, a: a, n: n}
 	if n < fewestScanned || a.Series.Counting != nil || a.Chosen == ByBIC && a.Projections > 0 {
-		return h, best, nil
+		return search, best, nil
 	}
-	if best, err = h.all(); err != nil || len(best.changes) > len(a.Series.Changes) {
-		return h, best, err
+	if best, err = search.all(); err != nil || len(best.changes) > len(a.Series.Changes) {
+		return search, best, err
 	}
-	without := h
+	without := search
 	if some, err := without.leaveOutliers(); err != nil || !some {
-		return h, best, err
+		return search, best, err
 	}
 	more, err := without.all()
 	if err != nil || len(more.changes) == len(best.changes) {
-		return h, best, err
+		return search, best, err
 	}
 	return without, more, nil
 }
 
 // all returns the model with the changes that are found, one after the other.
-func (h hunter) all() (best changed, err error) {
-	if best, err = h.trained(h.a.Series.Changes, h.a.Result.Model, false); err != nil {
+func (search shiftSearch) all() (best changed, err error) {
+	if best, err = search.trained(search.a.Series.Changes, search.a.Result.Model, false); err != nil {
 		return best, err
 	}
 	for len(best.changes) < mostChanges {
-		next, err := h.next(best)
+		next, err := search.next(best)
 		if err != nil {
 			return best, err
 		}
@@ -100,27 +100,27 @@ func (h hunter) all() (best changed, err error) {
 }
 
 // leaveOutliers leaves out the outliers among the scanned observations, if there are some, unless they are many or have weights.
-func (h *hunter) leaveOutliers() (some bool, err error) {
+func (search *shiftSearch) leaveOutliers() (some bool, err error) {
 	const few = 0.05 // of the observations
-	a := h.a
-	outliers, err := a.Outliers(h.ctx)
+	a := search.a
+	outliers, err := a.Outliers(search.ctx)
 	if err != nil {
 		return false, err
 	}
-	from := len(a.Series.X) - h.n
+	from := len(a.Series.X) - search.n
 	list := slices.DeleteFunc(outliers.List, func(o Outlier) bool { return o.Index < from })
-	if len(list) == 0 || a.Series.Student != nil || float64(len(list)) > few*float64(h.n) {
+	if len(list) == 0 || a.Series.Student != nil || float64(len(list)) > few*float64(search.n) {
 		return false, nil
 	}
 	data, err := a.standardised()
 	if err != nil {
 		return false, err
 	}
-	f, err := a.newFactor(a.Result.Model, data, h.n)
+	f, err := a.newFactor(a.Result.Model, data, search.n)
 	if err != nil {
 		return false, err
 	}
-	if h.tail, err = f.innovations(); err != nil {
+	if search.tail, err = f.innovations(); err != nil {
 		return false, err
 	}
 	b, s := *a, *a.Series
@@ -130,21 +130,21 @@ func (h *hunter) leaveOutliers() (some bool, err error) {
 			s.X, s.Y = append(s.X, a.Series.X[i]), append(s.Y, a.Series.Y[i])
 		}
 	}
-	h.n -= len(list)
-	b.Series, b.trained, b.factor, h.a = &s, h.n, nil, &b
+	search.n -= len(list)
+	b.Series, b.trained, b.factor, search.a = &s, search.n, nil, &b
 	return true, nil
 }
 
 // extent is that of the scanned observations.
-func (h hunter) extent() extent {
-	x := h.a.Series.X
-	return extent{h.a.Series.Step, x[len(x)-1] - x[len(x)-h.n]}
+func (search shiftSearch) extent() extent {
+	x := search.a.Series.X
+	return extent{search.a.Series.Step, x[len(x)-1] - x[len(x)-search.n]}
 }
 
 // withFound returns the analysis with the changes that it shows, learnt anew with these in the mean; itself if there are none, or where they
 // cannot be looked for.
 func (a *Analysis) withFound(ctx context.Context, fit func(context.Context, *Series, Options) (*Analysis, error)) (*Analysis, error) {
-	_, best, err := a.hunt(ctx)
+	_, best, err := a.searchShifts(ctx)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("forecast: looking for changes: %w", ctx.Err())
 	}
@@ -161,28 +161,28 @@ func (a *Analysis) withFound(ctx context.Context, fit func(context.Context, *Ser
 }
 
 // with returns the analysis of the series with some changes, and its observations on the scale of the best model.
-func (h hunter) with(changes []Change) (*Analysis, yScale, error) {
-	b := *h.a
-	b.Series = h.a.Series.withChanges(changes)
+func (search shiftSearch) with(changes []Change) (*Analysis, yScale, error) {
+	b := *search.a
+	b.Series = search.a.Series.withChanges(changes)
 	v, err := b.scale(b.Log)
 	return &b, v, err
 }
 
-// trained returns the likeliest model with changes, by its evidence: with the terms of another, from whose parameters training begins, and
-// with one less, for a change may be what that one described.
-func (h hunter) trained(changes []Change, from gppl.Model, fewer bool) (best changed, err error) {
-	_, v, err := h.with(changes)
+// trained returns the likeliest model with changes, by its evidence: with the terms of another, from whose parameters training begins, and,
+// if fewer is set, in a short series with one less, for a change may be what that one described.
+func (search shiftSearch) trained(changes []Change, from gppl.Model, fewer bool) (best changed, err error) {
+	_, v, err := search.with(changes)
 	if err != nil {
 		return best, err
 	}
-	v.data = latest(v.data, h.n)
+	v.data = latest(v.data, search.n)
 	models := []gppl.Model{from}
-	if fewer && h.a.Chosen == ByEvidence {
-		models = append(models, h.simpler(from, h.extent())...)
+	if fewer && search.n <= fewScanned && search.a.Chosen == ByEvidence {
+		models = append(models, search.simpler(from, search.extent())...)
 	}
 	best.value = math.Inf(1)
 	for _, m := range models {
-		to, err := h.trainOne(v, m)
+		to, err := search.trainOne(v, m)
 		if err != nil {
 			return best, err
 		}
@@ -195,10 +195,10 @@ func (h hunter) trained(changes []Change, from gppl.Model, fewer bool) (best cha
 }
 
 // simpler returns models with one term less, noise if there is no other, and with a smoother one in its place.
-func (h hunter) simpler(m gppl.Model, e extent) (all []gppl.Model) {
+func (search shiftSearch) simpler(m gppl.Model, e extent) (all []gppl.Model) {
 	terms := termsOf(m.Kernel)
 	for i := range terms {
-		if _, walks := h.a.Candidates[0].kind.(wiener); walks && i == 0 { // without it, it is another candidate
+		if _, walks := search.a.Candidates[0].kind.(wiener); walks && i == 0 { // without it, it is another candidate
 			continue
 		}
 		others := slices.Delete(slices.Clone(terms), i, i+1)
@@ -235,24 +235,24 @@ func of(terms []gppl.Kernel, other gppl.Model) gppl.Model {
 }
 
 // trainOne trains a model of observations with changes.
-func (h hunter) trainOne(v yScale, m gppl.Model) (c changed, err error) {
-	best := h.a.Candidates[0]
-	mean, given, scale := policyMean, h.a.given, v.scaling.Scale
-	if h.a.Chosen == ByBIC {
+func (search shiftSearch) trainOne(v yScale, m gppl.Model) (c changed, err error) {
+	best := search.a.Candidates[0]
+	mean, given, scale := policyMean, search.a.given, v.scaling.Scale
+	if search.a.Chosen == ByBIC {
 		mean = func(_ candidate, trend string, x gppl.Inputs) (gppl.Mean, error) { return meanOf(trend, x) }
-		given, scale = h.a.Result.Priors, 1
+		given, scale = search.a.Result.Priors, 1
 	}
 	if m.Mean, err = mean(best.kind, best.Trend, v.data.X); err != nil {
 		return c, err
 	}
-	e := h.extent()
+	e := search.extent()
 	priors := beliefsOf(best.kind, m, e, given, scale)
-	if h.a.Chosen == ByBIC {
+	if search.a.Chosen == ByBIC {
 		clear(priors.weak)
 		priors.chosen = 0
 	}
 	const evaluations = 60
-	r, _, err := trainWithPriors(h.ctx, v, m, priors, e.span, gppl.Settings{GradientTolerance: searchGradient, MaxEvaluations: evaluations, NoStandardErrors: true})
+	r, _, err := trainWithPriors(search.ctx, v, m, priors, e.span, gppl.Settings{GradientTolerance: searchGradient, MaxEvaluations: evaluations, NoStandardErrors: true})
 	if err != nil {
 		return c, err
 	}
@@ -265,13 +265,13 @@ func (h hunter) trainOne(v yScale, m gppl.Model) (c changed, err error) {
 }
 
 // factor returns that of the model with some changes in its mean.
-func (h hunter) factor(changes []Change, m gppl.Model) (*factor, error) {
-	b, v, err := h.with(changes)
+func (search shiftSearch) factor(changes []Change, m gppl.Model) (*factor, error) {
+	b, v, err := search.with(changes)
 	if err != nil {
 		return nil, err
 	}
 	m.Mean = withoutChanges(m.Mean, changes)
-	return b.newFactor(m, v.data, h.n)
+	return b.newFactor(m, v.data, search.n)
 }
 
 // withoutChanges returns a mean whose columns of changes are those given alone.
@@ -301,11 +301,11 @@ func withoutChanges(m gppl.Mean, but []Change) gppl.Mean {
 
 // next returns the model with one change more; nil if there is none. Of few observations it tries two: the clearest to the model, and to one of
 // seasons and noise alone, for a model that was learnt without the change may describe it.
-func (h hunter) next(from changed) (best *changed, err error) {
+func (search shiftSearch) next(from changed) (best *changed, err error) {
 	nulls := []gppl.Model{from.model}
-	if h.n <= fewScanned && h.a.Chosen == ByEvidence {
-		if m, ok := h.seasonsAlone(from.model); ok {
-			plain, err := h.trained(from.changes, m, false)
+	if search.n <= fewScanned && search.a.Chosen == ByEvidence {
+		if m, ok := search.seasonsAlone(from.model); ok {
+			plain, err := search.trained(from.changes, m, false)
 			if err != nil {
 				return nil, err
 			}
@@ -314,7 +314,7 @@ func (h hunter) next(from changed) (best *changed, err error) {
 	}
 	least := shiftChance
 	for _, null := range nulls {
-		f, err := h.factor(from.changes, null)
+		f, err := search.factor(from.changes, null)
 		if err != nil {
 			return nil, err
 		}
@@ -322,10 +322,10 @@ func (h hunter) next(from changed) (best *changed, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if there.score < h.promising() {
+		if there.score < search.promising() {
 			continue
 		}
-		to, chance, err := h.judge(from, h.change(f, there))
+		to, chance, err := search.judge(from, search.change(f, there))
 		if err != nil {
 			return nil, err
 		}
@@ -340,20 +340,20 @@ func (h hunter) next(from changed) (best *changed, err error) {
 }
 
 // seasonsAlone returns the model of the terms with periods and noise; ok is false where it has no other.
-func (h hunter) seasonsAlone(m gppl.Model) (seasons gppl.Model, ok bool) {
+func (search shiftSearch) seasonsAlone(m gppl.Model) (seasons gppl.Model, ok bool) {
 	terms := slices.DeleteFunc(termsOf(m.Kernel), func(t gppl.Kernel) bool { return !hasPeriod(t) })
 	return of(terms, m), len(terms) < len(termsOf(m.Kernel)) && m.Kernel != gppl.Kernel(whiteTerm)
 }
 
 // judge trains the model with a change more, at the place where the model with it sees it, and returns the chance that it is none.
-func (h hunter) judge(from changed, c Change) (to *changed, chance float64, err error) {
+func (search shiftSearch) judge(from changed, c Change) (to *changed, chance float64, err error) {
 	const rounds = 2
 	for range rounds {
-		with, err := h.trained(append(slices.Clone(from.changes), c), from.model, true)
+		with, err := search.trained(append(slices.Clone(from.changes), c), from.model, true)
 		if err != nil {
 			return nil, 1, err
 		}
-		f, err := h.factor(from.changes, with.model)
+		f, err := search.factor(from.changes, with.model)
 		if err != nil {
 			return nil, 1, err
 		}
@@ -361,11 +361,11 @@ func (h hunter) judge(from changed, c Change) (to *changed, chance float64, err 
 		if err != nil {
 			return nil, 1, err
 		}
-		if again := h.change(f, here); again != c {
+		if again := search.change(f, here); again != c {
 			c = again
 			continue
 		}
-		all, err := h.factor(with.changes, with.model)
+		all, err := search.factor(with.changes, with.model)
 		if err != nil {
 			return nil, 1, err
 		}
@@ -374,22 +374,24 @@ func (h hunter) judge(from changed, c Change) (to *changed, chance float64, err 
 			return nil, 1, err
 		}
 		gain := 2*(from.value-with.value) + math.Log1p(c.Scale*c.Scale*here.norm)
-		return &with, f.chanceOf(here, math.Sqrt(max(0, min(gain, here.score))), e, h.tail), nil
+		return &with, f.chanceOf(here, math.Sqrt(max(0, min(gain, here.score))), e, search.tail), nil
 	}
 	return nil, 1, nil
 }
 
 // promising is the score from which a model with the change is trained. A model that was learnt without it may have described it so well that
-// the score is low, and training is cheap for few observations.
-func (h hunter) promising() float64 {
-	if h.n <= fewScanned {
+// the score is low, and training is cheap for few observations. For more it is part of the score that a change needs: a normal score above z
+// somewhere among n places of two kinds has a chance of at most 2n·exp(−z²/2).
+func (search shiftSearch) promising() float64 {
+	if search.n <= fewScanned {
 		return 5
 	}
-	return 10
+	const part = 0.6
+	return part * 2 * math.Log(2*float64(search.n)/shiftChance)
 }
 
 // change is the change at a place of the scanned observations.
-func (h hunter) change(f *factor, p sight) Change {
+func (search shiftSearch) change(f *factor, p possibleChange) Change {
 	c := Change{At: f.x[p.at], Slope: p.slope, Scale: changeScale}
 	if p.slope {
 		c.Scale = 2 * changeScale / (f.x[len(f.x)-1] - f.x[0])
@@ -398,12 +400,12 @@ func (h hunter) change(f *factor, p sight) Change {
 }
 
 // sizes returns the changes of a model with their sizes, by time.
-func (h hunter) sizes(c changed) ([]Shift, error) {
-	f, err := h.factor(c.changes, c.model)
+func (search shiftSearch) sizes(c changed) ([]Shift, error) {
+	f, err := search.factor(c.changes, c.model)
 	if err != nil {
 		return nil, err
 	}
-	scale := h.a.Scaling.Scale
+	scale := search.a.Scaling.Scale
 	var out []Shift
 	for _, change := range c.changes {
 		column := mat.NewVecDense(len(f.x), change.column(f.x))
@@ -412,9 +414,9 @@ func (h hunter) sizes(c changed) ([]Shift, error) {
 			return nil, err
 		}
 		unit := scale * change.Scale
-		s := change.shift(h.a)
+		s := change.shift(search.a)
 		s.Size, s.StdErr = unit*mat.Dot(column, f.alpha), unit*math.Sqrt(max(0, 1-mat.Dot(column, &solved)))
-		s.Used = slices.Contains(h.a.Series.Changes, change)
+		s.Used = slices.Contains(search.a.Series.Changes, change)
 		out = append(out, s)
 	}
 	slices.SortFunc(out, func(a, b Shift) int { return cmp.Compare(a.X, b.X) })

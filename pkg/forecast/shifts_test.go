@@ -3,6 +3,7 @@ package forecast
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -191,6 +192,67 @@ func TestShiftsUsed(t *testing.T) {
 	for _, x := range []float64{-1, 0, n} {
 		if _, err := s.Shifted(x); !errors.Is(err, ErrShift) {
 			t.Errorf("a change at %v: %v", x, err)
+		}
+	}
+}
+
+// TestShiftsAuto: auto has changes in forecasts of up to 400 observations, reports them in longer series and of named kernels, and origins have
+// the mode of the whole series.
+func TestShiftsAuto(t *testing.T) {
+	series := func(n int) *Series {
+		return steps(t, n, 1, func(i int) float64 {
+			if i >= n/2 {
+				return 62
+			}
+			return 50
+		})
+	}
+	for _, c := range []struct {
+		n    int
+		o    Options
+		used bool
+	}{
+		{150, Options{}, true}, {150, Options{Shifts: "auto"}, true}, {mostUsed + 1, Options{}, false}, {mostUsed + 1, Options{Shifts: ShiftsUsed}, true},
+		{150, Options{Kernels: []string{"SE"}}, false}, {150, Options{Shifts: shiftsReported}, false},
+	} {
+		c.o.Log = "never"
+		a := automatic(t, series(c.n), c.o)
+		shifts, err := a.Shifts(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(shifts) != 1 || math.Abs(shifts[0].X-float64(c.n/2)) > 1 || shifts[0].Used != c.used || a.Found() != c.used {
+			t.Errorf("n = %d, %+v: %+v", c.n, c.o, shifts)
+		}
+		again, err := a.relearning(BacktestOptions{Horizon: 20})
+		if err != nil || again.options.Shifts != a.shifts() {
+			t.Errorf("n = %d, %+v: origins learn by %q (%v)", c.n, c.o, again.options.Shifts, err)
+		}
+	}
+}
+
+// BenchmarkFitShifts is the automatic fit with changes in the forecast, reported and not looked for, of series without a change and with one.
+func BenchmarkFitShifts(b *testing.B) {
+	for _, n := range []int{100, 400, 1000, 2000} {
+		for name, step := range map[string]float64{"none": 0, "step": 5} {
+			y := unchanged("SE", n, rand.New(rand.NewPCG(7, uint64(n))))
+			for i := n / 2; i < n; i++ {
+				y[i] += step
+			}
+			s := steps(b, n, 0, func(i int) float64 { return y[i] })
+			for _, mode := range []string{"never", shiftsReported, ShiftsUsed} {
+				b.Run(fmt.Sprintf("n=%d/%s/%s", n, name, mode), func(b *testing.B) {
+					for b.Loop() {
+						a, err := Fit(context.Background(), s, Options{Log: "never", Shifts: mode})
+						if err != nil {
+							b.Fatal(err)
+						}
+						if _, err := a.Shifts(context.Background()); err != nil {
+							b.Fatal(err)
+						}
+					}
+				})
+			}
 		}
 	}
 }

@@ -33,7 +33,7 @@ func Shifts(ctx context.Context, a *forecast.Analysis) (text []string, err error
 	}
 	switch {
 	case len(left) > 0:
-		text = append(text, fmt.Sprintf("The forecast does not have %s in its mean: Options.Shifts: \"auto\" does.", map[bool]string{true: "this", false: "them"}[len(left) == 1]))
+		text = append(text, fmt.Sprintf("The forecast does not have %s in its mean: Options.Shifts: \"use\" does.", map[bool]string{true: "this", false: "them"}[len(left) == 1]))
 	case len(all) > 0 && a.Found():
 		text = append(text, "The forecast has found changes in its mean: Options.Shifts: \"never\" leaves them out.")
 	}
