@@ -2,6 +2,7 @@
 //
 //	go run ./measure/ledger            the rows, each with its claim, numbers, test and remark
 //	go run ./measure/ledger -only contradicted      rows of one status, or whose names begin so
+//	go run ./measure/ledger -against DIR            the rows whose status is another one by the results in DIR, of a run with --fresh for example
 //	go run ./measure/ledger -json      for the index of the reports
 //	go run ./measure/ledger -article docs           writes docs/reproduction.md and its figures
 //	go run ./measure/ledger -write     writes notebooks/results/ledger.json, which the tests hold against the stored results
@@ -24,15 +25,16 @@ func main() {
 	asJSON := flag.Bool("json", false, "print JSON")
 	write := flag.Bool("write", false, "write ledger.json into the folder")
 	only := flag.String("only", "", "print rows of this status, or whose ids begin so")
+	against := flag.String("against", "", "print the rows whose status is another one by the results in this folder")
 	page := flag.String("article", "", "write reproduction.md and its figures into this folder")
 	flag.Parse()
-	if err := run(*dir, *only, *asJSON, *write, *page); err != nil {
+	if err := run(*dir, *only, *asJSON, *write, *page, *against); err != nil {
 		fmt.Fprintln(os.Stderr, "ledger:", err)
 		os.Exit(1)
 	}
 }
 
-func run(dir, only string, asJSON, write bool, page string) error {
+func run(dir, only string, asJSON, write bool, page, against string) error {
 	evidence, err := experiment.LoadEvidence(dir)
 	if err != nil {
 		return err
@@ -40,6 +42,9 @@ func run(dir, only string, asJSON, write bool, page string) error {
 	rows := experiment.Ledger(evidence)
 	if page != "" {
 		return article(evidence, rows, page)
+	}
+	if against != "" {
+		return compare(rows, against)
 	}
 	text, err := json.MarshalIndent(struct {
 		Summary string           `json:"summary"`
@@ -68,5 +73,31 @@ func run(dir, only string, asJSON, write bool, page string) error {
 		}
 	}
 	fmt.Println(experiment.Summary(rows))
+	return nil
+}
+
+// compare prints the rows whose status is another one by the results in a folder, with both evidences.
+func compare(rows []experiment.Row, dir string) error {
+	evidence, err := experiment.LoadEvidence(dir)
+	if err != nil {
+		return err
+	}
+	others := map[string]experiment.Row{}
+	for _, r := range experiment.Ledger(evidence) {
+		others[r.ID] = r
+	}
+	same := 0
+	for _, r := range rows {
+		o, there := others[r.ID]
+		switch {
+		case !there:
+			fmt.Printf("%s: %s; no row by %s\n", r.ID, r.Status, dir)
+		case o.Status == r.Status:
+			same++
+		default:
+			fmt.Printf("%s: %s; %s by %s\n%4sours: %s\n%4sthere: %s\n", r.ID, r.Status, o.Status, dir, "", r.Ours, "", o.Ours)
+		}
+	}
+	fmt.Printf("%d of %d rows have the same status\n", same, len(rows))
 	return nil
 }
