@@ -151,7 +151,7 @@ func E2Orders(s Scale) []int { return pick(s, []int{50, 100, 150}, []int{10, 20}
 
 // E2 varies the number of observations of SE with l = 5 and the order. It has data of two kinds:
 //
-//   - Noise variance ln 1.1, as the authors' data have it, on draws 11 to 20. Paper: Adam; VFE over three draws, ML and PL over ten.
+//   - Noise variance ln 1.1, as the authors' data have it, on draws 11 to 20. Paper: Adam; VFE over six draws, ML and PL over ten.
 //     GPPL: L-BFGS to the optimum, PL over ten, ML over draws 1 to 20.
 //   - Noise variance 0.1, as the text has it, on draws 1 to 10. Paper: PL over ten, ML over three. GPPL: all three over ten. Rules of
 //     the ledger were chosen on these draws; they are judged on the others.
@@ -206,8 +206,12 @@ func e2At(s Scale, source Source, i int) (trials []Trial) {
 			trials = append(trials, best)
 		}
 		few := e2Few(s)
-		if t.Loss == ML && !stated {
+		switch {
+		case stated:
+		case t.Loss == ML:
 			few = pick(s, 10, 1)
+		case t.Loss == VFE:
+			few = pick(s, 6, 1)
 		}
 		if t.Loss == PL || i <= few && (t.Loss == ML || !stated) {
 			t.Protocol, t.Optimiser = Paper, e2Adam
