@@ -1,7 +1,9 @@
 """What is done to docs/ before Zensical makes a site of it, and to the site after.
 
-Usage: site_pages.py stage DOCS STAGE     copies docs/; links that lead out of it, to notebooks and sources, lead to the repository there
-       site_pages.py finish SITE          pages load nothing from elsewhere: a script of theirs for pages from disk is replaced by worker.js
+Usage: site_pages.py stage DOCS STAGE     copies docs/; links that lead out of it, to notebooks and sources, lead to the repository there, and
+                                          those whose text is the name of a file have the title of its page
+       site_pages.py finish SITE          pages load nothing from elsewhere: a script of theirs for pages from disk is replaced by worker.js;
+                                          no page of its own for what is not found, whose style would be looked for in the root of the disk
 """
 
 import posixpath
@@ -25,13 +27,29 @@ def outward(text, page):
     return OUTSIDE.sub(absolute, text)
 
 
+NAMED = re.compile(r"\[([\w-]+\.md)\]\(([^)\s#]*)(#[^)\s]*)?\)")
+TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+
+
+def titled(text, page, docs):
+    """The Markdown of a page, its path from the folder docs, with the titles of pages in place of the names of their files."""
+
+    def title(match):
+        target = docs / posixpath.dirname(page) / match[2]
+        found = target.is_file() and TITLE.search(target.read_text("utf-8"))
+        return f"[{found[1]}]({match[2]}{match[3] or ''})" if found else match[0]
+
+    return NAMED.sub(title, text)
+
+
 def stage(docs, to):
     shutil.rmtree(to, ignore_errors=True)
     shutil.copytree(docs, to / "docs", ignore=shutil.ignore_patterns("*.go"))
     for page in (to / "docs").rglob("*.md"):
         name = page.relative_to(to / "docs").as_posix()
-        page.write_text(outward(page.read_text("utf-8"), name), "utf-8")
+        page.write_text(outward(titled(page.read_text("utf-8"), name, docs), name), "utf-8")
     shutil.copy(Path(__file__).with_name("mkdocs.yml"), to)
+    shutil.copy(Path(__file__).with_name("site.css"), to / "docs")
 
 
 SHIM = re.compile(r'<script src="https://unpkg\.com/iframe-worker/shim"[^>]*></script>')
@@ -39,6 +57,7 @@ LOADED = re.compile(r"<(?:script|img|iframe|source)\b[^>]*?\ssrc=\"?(?:https?:)?
 
 
 def finish(site):
+    (site / "404.html").unlink(missing_ok=True)
     worker = f"<script>\n{Path(__file__).with_name('worker.js').read_text('utf-8')}</script>"
     for page in site.rglob("*.html"):
         text = SHIM.sub(lambda _: worker, page.read_text("utf-8"))

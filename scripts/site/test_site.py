@@ -17,12 +17,26 @@ class Site(unittest.TestCase):
         ):
             self.assertEqual(site.outward(text, page), want)
 
+    def test_titled(self):
+        with tempfile.TemporaryDirectory() as folder:
+            docs = Path(folder)
+            (docs / "data.md").write_text("# Data\n\ntext\n# More\n")
+            (docs / "gallery").mkdir()
+            for text, page, want in (
+                ("see [data.md](data.md#csv), [here](data.md)", "x.md", "see [Data](data.md#csv), [here](data.md)"),
+                ("[data.md](../data.md)", "gallery/x.md", "[Data](../data.md)"),
+                ("[gone.md](gone.md) [data.md](https://a.example/data.md)", "x.md", "[gone.md](gone.md) [data.md](https://a.example/data.md)"),
+            ):
+                self.assertEqual(site.titled(text, page, docs), want)
+
     def test_finish(self):
         with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "404.html").write_text("")
             page = Path(folder) / "index.html"
             page.write_text('<script src="https://unpkg.com/iframe-worker/shim" type="text/javascript"></script><a href="https://go.dev">Go</a>')
             site.finish(Path(folder))
             self.assertNotIn("unpkg", page.read_text())
+            self.assertFalse((Path(folder) / "404.html").exists())
             for loading in ('<img alt="" src="https://a.example/b.png">', '<link rel="stylesheet" href="//a.example/b.css">'):
                 page.write_text(loading)
                 with self.assertRaises(SystemExit):
