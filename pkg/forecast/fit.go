@@ -131,6 +131,7 @@ type Analysis struct {
 	sizes   []float64         // known sizes of the predicted counts; nil: those of the observations before them
 	factor  *factor
 	found   *[]Shift     // what Shifts returns; nil until it is asked for
+	missed  error        // why Fit could not look for changes; nil if it did, or was not to
 	windows *windowCache // of the members
 }
 

@@ -163,13 +163,17 @@ type Shift struct {
 	Used bool `json:"used"`
 }
 
-// Shifts returns the changes in the mean of the best model with their sizes, by time, and in the mode "report" those that FindShifts finds.
+// Shifts returns the changes in the mean of the best model with their sizes, by time, and in the mode "report" those that FindShifts finds. It is an
+// error if they could not be looked for, or have no sizes.
 func (a *Analysis) Shifts(ctx context.Context) ([]Shift, error) {
 	if a.found != nil {
 		return *a.found, nil
 	}
 	var all []Shift
-	var err error
+	err := a.missed
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
 	if a.shifts() == shiftsReported {
 		all, err = a.FindShifts(ctx)
 	} else if len(a.Series.Changes) > 0 {

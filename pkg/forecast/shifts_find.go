@@ -142,13 +142,13 @@ func (search shiftSearch) extent() extent {
 }
 
 // withFound returns the analysis with the changes that it shows, learnt anew with these in the mean; itself if there are none, or where they
-// cannot be looked for.
+// cannot be looked for, which it keeps as missed.
 func (a *Analysis) withFound(ctx context.Context, fit func(context.Context, *Series, Options) (*Analysis, error)) (*Analysis, error) {
 	_, best, err := a.searchShifts(ctx)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("forecast: looking for changes: %w", ctx.Err())
 	}
-	if err != nil || len(best.changes) == len(a.Series.Changes) {
+	if a.missed = err; err != nil || len(best.changes) == len(a.Series.Changes) {
 		return a, nil
 	}
 	o := *a.options

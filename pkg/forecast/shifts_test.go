@@ -231,6 +231,20 @@ func TestShiftsAuto(t *testing.T) {
 	}
 }
 
+// TestShiftsMissed: a search that failed is no series without changes.
+func TestShiftsMissed(t *testing.T) {
+	a := automatic(t, steps(t, 60, 1, func(int) float64 { return 50 }), Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := a.withFound(ctx, fitPolicy); !errors.Is(err, context.Canceled) {
+		t.Errorf("an ended context: %v", err)
+	}
+	a.missed = errors.New("no factor")
+	if shifts, err := a.Shifts(context.Background()); shifts != nil || !errors.Is(err, a.missed) {
+		t.Errorf("%v, %v", shifts, err)
+	}
+}
+
 // BenchmarkFitShifts is the automatic fit with changes in the forecast, reported and not looked for, of series without a change and with one.
 func BenchmarkFitShifts(b *testing.B) {
 	for _, n := range []int{100, 400, 1000, 2000} {

@@ -83,10 +83,13 @@ func Describe(a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals,
 	if effects, err := a.Effects(); err == nil { // an error of conditioning is reported with the forecast
 		j.Regressors = effects
 	}
-	if shifts, err := a.Shifts(context.Background()); err == nil {
-		j.Shifts = shifts
+	var err error
+	if j.Shifts, err = a.Shifts(context.Background()); err != nil {
+		j.Warnings = append(j.Warnings, unsought("Changes of level", err))
 	}
-	if outliers, err := a.Outliers(context.Background()); err == nil && len(outliers.List) > 0 {
+	if outliers, err := a.Outliers(context.Background()); err != nil {
+		j.Warnings = append(j.Warnings, unsought("Outliers", err))
+	} else if len(outliers.List) > 0 {
 		j.Outliers = outliers
 	}
 	if r != nil {

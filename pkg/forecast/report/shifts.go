@@ -18,7 +18,7 @@ func Shifts(ctx context.Context, a *forecast.Analysis) (text []string, err error
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return []string{"Changes of level were not looked for: " + strings.TrimPrefix(err.Error(), "forecast: ") + "."}, nil
+		return []string{unsought("Changes of level", err)}, nil
 	}
 	var left []string
 	for _, s := range all {
@@ -38,6 +38,11 @@ func Shifts(ctx context.Context, a *forecast.Analysis) (text []string, err error
 		text = append(text, "The forecast has found changes in its mean: Options.Shifts: \"never\" leaves them out.")
 	}
 	return text, nil
+}
+
+// unsought says why something was not looked for.
+func unsought(what string, err error) string {
+	return what + " were not looked for: " + strings.TrimPrefix(err.Error(), "forecast: ") + "."
 }
 
 // shift says in a sentence what a change is.
@@ -100,7 +105,7 @@ func Outliers(ctx context.Context, a *forecast.Analysis) (text []string, err err
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return []string{"Outliers were not looked for: " + strings.TrimPrefix(err.Error(), "forecast: ") + "."}, nil
+		return []string{unsought("Outliers", err)}, nil
 	}
 	if len(o.List) == 0 {
 		return nil, nil
