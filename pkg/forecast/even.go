@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// fewestEven is the least number of observations of which nearly equal steps are taken for equal: in a shorter series they may be chance.
+// fewestEven is the length of the shortest series whose nearly equal steps are taken as equal; in a shorter one they may be a coincidence.
 const fewestEven = 24
 
 // takeEven moves plain numbers x to where they are even, if they are but for rounding or for the lengths of months, and says so. An even series

@@ -29,8 +29,8 @@ var ShiftModes = []string{shiftsAuto, ShiftsUsed, shiftsReported, "never"}
 // ShiftsUsed is the mode in which a forecast has the changes that are found, shiftsReported that in which it has not.
 const shiftsAuto, ShiftsUsed, shiftsReported = "auto", "use", "report"
 
-// mostUsed is the number of observations up to which auto has changes in the forecast: the forecasts of M4's weekly and hourly series are worse
-// with them (docs/forecasts.md), and learning anew takes long.
+// mostUsed is the number of observations up to which auto has changes in the forecast: learning anew with them takes long in a longer series
+// (BenchmarkFitShifts).
 const mostUsed = 400
 
 // shifts is the mode of the analysis, not auto; never, if it was read from a file.
@@ -170,10 +170,10 @@ func (a *Analysis) Shifts(ctx context.Context) ([]Shift, error) {
 		return *a.found, nil
 	}
 	var all []Shift
-	err := a.missed
-	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
+	if a.missed != nil {
+		return nil, a.missed
 	}
+	var err error
 	if a.shifts() == shiftsReported {
 		all, err = a.FindShifts(ctx)
 	} else if len(a.Series.Changes) > 0 {
