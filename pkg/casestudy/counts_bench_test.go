@@ -1,0 +1,29 @@
+package casestudy_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/pkg/casestudy"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
+)
+
+// BenchmarkFitLaplace trains Matérn 3/2 on the series of counts that docs/models.md compares libraries on.
+func BenchmarkFitLaplace(b *testing.B) {
+	for _, s := range must.Get(casestudy.CountSet(casestudy.Full))(b) {
+		train, _, err := s.Split()
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run("series="+s.Name, func(b *testing.B) {
+			var evaluations int
+			for b.Loop() {
+				fit := must.Get(observe.FitLaplace(context.Background(), s.Start, train, s.Likelihood, nil, gppl.Settings{NoStandardErrors: true}))(b)
+				evaluations = fit.Evaluations
+			}
+			b.ReportMetric(float64(evaluations), "evaluations")
+		})
+	}
+}
