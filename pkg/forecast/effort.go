@@ -17,6 +17,8 @@ type effort struct {
 	// In a longer series the best finalists candidates are then trained on the latest trained observations, which determine the
 	// parameters well, or on trainedUneven at least if x is not regular: on more where an engine takes them in the time of dense algebra.
 	finalists, trained, trainedUneven int
+	// mostUneven bounds these; 0 for all that are affordable. Forecasts of the past learn from no more than the fit did.
+	mostUneven int
 	// terms bounds the terms of a sum, evaluations those of training one candidate.
 	terms, evaluations int
 	// scouts says that the sums are tried with one scale and one trend, those that suit one sum best, and only the best sum with all.
@@ -34,11 +36,11 @@ func (e effort) margin() float64 {
 // efforts are the levels between which a budget chooses, the cheapest first. Each takes three to ten times as long as the one before.
 // The values of standard were chosen on the development halves of M3 and M4; more data change forecasts of long series little.
 var efforts = []effort{
-	{"quick", 150, 1, 400, 250, 2, 40, true},
-	{"short", 250, 2, 800, 400, 3, 60, false},
-	{"standard", 400, 3, 1500, 700, 4, 60, false},
-	{"wide", 800, 4, 3000, 1200, 5, 100, false},
-	{"widest", 1500, 5, 6000, 2000, 6, 200, false},
+	{"quick", 150, 1, 400, 250, 0, 2, 40, true},
+	{"short", 250, 2, 800, 400, 0, 3, 60, false},
+	{"standard", 400, 3, 1500, 700, 0, 4, 60, false},
+	{"wide", 800, 4, 3000, 1200, 0, 5, 100, false},
+	{"widest", 1500, 5, 6000, 2000, 0, 6, 200, false},
 }
 
 const (

@@ -62,6 +62,7 @@ func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
 	fit := planOf(a.Series, at, efforts[whole]).Seconds
 	search := func(i int) (e effort, seconds float64) {
 		e = efforts[i]
+		e.mostUneven = a.trained
 		if i < whole && n >= telling {
 			of := efforts[whole]
 			e.trained, e.trainedUneven, e.terms, e.evaluations, e.scouts, e.finalists = of.trained, of.trainedUneven, of.terms, of.evaluations, true, 1

@@ -629,11 +629,14 @@ func (p *policy) learnable(kept []*trial) (int, error) {
 	if !p.series.dense() {
 		return p.plan.Trained, nil
 	}
+	if most := p.plan.effort.mostUneven; most > 0 {
+		n = min(n, most)
+	}
 	for _, part := range unevenParts {
 		if part = min(part, n); part <= p.plan.Trained {
 			break
 		}
-		if all, err := p.allAffordable(kept, n-part); all || err != nil {
+		if all, err := p.allAffordable(kept, len(p.series.X)-part); all || err != nil {
 			return part, err
 		}
 	}

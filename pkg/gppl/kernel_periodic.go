@@ -3,6 +3,8 @@ package gppl
 import (
 	"fmt"
 	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
 var (
@@ -92,15 +94,24 @@ func (k LocPer) Contract(grad, w, r []float64) {
 	cl := 0.5 / (k.Lengthscale * k.Lengthscale)
 	cp := 2 / (k.PeriodicLengthscale * k.PeriodicLengthscale)
 	var gv, gl, gp, glp float64
-	for i, ri := range r {
-		q := cl * ri * ri
-		a := math.Pi * ri / k.Period
-		s, cs := math.Sincos(a)
-		e := w[i] * math.Exp(-q-cp*s*s)
-		gv += e
-		gl += e * q
-		gp += e * a * s * cs
-		glp += e * s * s
+	var buf, sines, angles [chunk]float64 // angles are a·sin a·cos a
+	for len(r) > 0 {
+		e := buf[:min(chunk, len(r))]
+		for i, ri := range r[:len(e)] {
+			a := math.Pi * ri / k.Period
+			s, cs := math.Sincos(a)
+			sines[i], angles[i] = s*s, a*s*cs
+			e[i] = -cl*ri*ri - cp*sines[i]
+		}
+		vexp.Exp(e, e)
+		for i, ri := range r[:len(e)] {
+			we := w[i] * e[i]
+			gv += we
+			gl += we * (cl * ri * ri)
+			gp += we * angles[i]
+			glp += we * sines[i]
+		}
+		w, r = w[len(e):], r[len(e):]
 	}
 	grad[0] += k.Variance * gv
 	grad[1] += 2 * k.Variance * gl
