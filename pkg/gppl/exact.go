@@ -102,6 +102,38 @@ func (l *Exact) observe(d Data, series *line, mean *regression, columns blas64.G
 	l.setEngines(append(engines, newDenseExact(d.X, columns, l.rows)))
 }
 
+// WithObservations returns the likelihood of other observations y at the same inputs under the same model, with other known errors, nil for none.
+// It shares what was computed from the inputs, and working memory: what an iteration of reweighted Gaussian models needs (package
+// observe). It is an error as for NewData and Data.WithErrors, and panics if lengths differ.
+func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
+	if len(y) != l.n || errors != nil && len(errors) != l.n {
+		panic(fmt.Sprintf("gppl: WithObservations: %d observations and %d errors, want %d", len(y), len(errors), l.n))
+	}
+	d := l.data
+	d.Y, d.Errors = slices.Clone(y), slices.Clone(errors)
+	if err := d.Check(); err != nil {
+		return nil, err
+	}
+	other := *l
+	mean, columns := l.mean, blas64.General{Rows: l.n, Cols: 1, Stride: 1, Data: d.Y}
+	if mean != nil {
+		mean, columns = mean.again(d.Y)
+	}
+	series := l.series
+	if series != nil {
+		moved := *series
+		series = &moved
+	}
+	other.observe(d, series, mean, columns)
+	for i, e := range other.engines {
+		if e, ok := e.(sharingEngine); ok {
+			e.share(l.engines[i])
+		}
+	}
+	other.chooser.leftOut = l.chooser.leftOut
+	return &other, nil
+}
+
 // newExact returns the loss of n observations, which the engines know, over the given
 // range of inputs, with a mean of zero.
 func newExact(m Model, n int, engines []exactEngine, o options, span float64) *Exact {
