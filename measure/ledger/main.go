@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,7 +45,7 @@ func run(dir, only string, asJSON, write bool, page, against string) error {
 		return article(evidence, rows, page)
 	}
 	if against != "" {
-		return compare(rows, against)
+		return compare(os.Stdout, rows, against)
 	}
 	text, err := json.MarshalIndent(struct {
 		Summary string           `json:"summary"`
@@ -76,8 +77,8 @@ func run(dir, only string, asJSON, write bool, page, against string) error {
 	return nil
 }
 
-// compare prints the rows whose status is another one by the results in a folder, with both evidences.
-func compare(rows []experiment.Row, dir string) error {
+// compare writes the rows whose status is another one by the results in a folder, with both evidences.
+func compare(w io.Writer, rows []experiment.Row, dir string) error {
 	evidence, err := experiment.LoadEvidence(dir)
 	if err != nil {
 		return err
@@ -91,13 +92,13 @@ func compare(rows []experiment.Row, dir string) error {
 		o, there := others[r.ID]
 		switch {
 		case !there:
-			fmt.Printf("%s: %s; no row by %s\n", r.ID, r.Status, dir)
+			fmt.Fprintf(w, "%s: %s; no row by %s\n", r.ID, r.Status, dir)
 		case o.Status == r.Status:
 			same++
 		default:
-			fmt.Printf("%s: %s; %s by %s\n%4sours: %s\n%4sthere: %s\n", r.ID, r.Status, o.Status, dir, "", r.Ours, "", o.Ours)
+			fmt.Fprintf(w, "%s: %s; %s by %s\n%4sours: %s\n%4sthere: %s\n", r.ID, r.Status, o.Status, dir, "", r.Ours, "", o.Ours)
 		}
 	}
-	fmt.Printf("%d of %d rows have the same status\n", same, len(rows))
-	return nil
+	_, err = fmt.Fprintf(w, "%d of %d rows have the same status\n", same, len(rows))
+	return err
 }

@@ -207,10 +207,9 @@ func e2At(s Scale, source Source, i int) (trials []Trial) {
 		}
 		few := e2Few(s)
 		switch {
-		case stated:
-		case t.Loss == ML:
+		case !stated && t.Loss == ML:
 			few = pick(s, 10, 1)
-		case t.Loss == VFE:
+		case !stated && t.Loss == VFE:
 			few = pick(s, 6, 1)
 		}
 		if t.Loss == PL || i <= few && (t.Loss == ML || !stated) {

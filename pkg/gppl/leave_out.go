@@ -437,7 +437,11 @@ const rootNoise = 8
 
 // covarianceNoise returns the size of that change relative to √(A_ii·A_jj).
 func covarianceNoise(k Kernel, x Inputs) float64 {
-	return rootNoise*math.Sqrt(float64(x.Len()))*0x1p-53 + phases(k, extent(x), 1, 1)/variance(k)
+	factorised := rootNoise * math.Sqrt(float64(x.Len())) * 0x1p-53
+	if v := variance(k); v > 0 { // white noise alone has no covariances
+		return factorised + phases(k, extent(x), 1, 1)/v
+	}
+	return factorised
 }
 
 // byRoot leaves out by a factor of A.

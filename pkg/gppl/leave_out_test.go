@@ -82,6 +82,31 @@ func comparedWithRefits(t *testing.T, c meanCase, blocks [][]int, got, variances
 	}
 }
 
+// TestLeaveOutWhite: of white noise alone the others tell the mean at most.
+func TestLeaveOutWhite(t *testing.T) {
+	y := []float64{1, -2, 0.5, 4}
+	d := must.Get(gppl.NewData(gppl.Scalars([]float64{0, 1, 2.5, 3}), y))(t)
+	m := gppl.Model{Kernel: gppl.White{Variance: 1.5}, Noise: 0.5}
+	for _, engine := range []string{"", gppl.EngineDense, gppl.EngineBanded} {
+		for _, mean := range []gppl.Mean{nil, gppl.Intercept{}} {
+			m.Mean = mean
+			got, variances, err := gppl.LeaveOneOut(m, d, gppl.WithEngine(engine))
+			if err != nil {
+				t.Fatal(engine, err)
+			}
+			for i := range y {
+				want, variance := 0., 2.
+				if mean != nil {
+					want, variance = (3.5-y[i])/3, 2+2./3 // of Σy = 3.5
+				}
+				if math.Abs(got[i]-want) > 1e-14 || math.Abs(variances[i]-variance) > 1e-14 {
+					t.Errorf("%s, mean %v, %d: %v, %v, want %v, %v", engine, mean, i, got[i], variances[i], want, variance)
+				}
+			}
+		}
+	}
+}
+
 // TestLeaveOutSmallNoise: engines with a factor of A keep their digits where the noise is a part
 // in 1e9 and less of the variance, with x in any order.
 func TestLeaveOutSmallNoise(t *testing.T) {

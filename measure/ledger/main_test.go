@@ -1,0 +1,39 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/pkg/experiment"
+)
+
+// TestCompare: against the same results all rows agree, and one whose status was another is printed with both.
+func TestCompare(t *testing.T) {
+	const results = "../../notebooks/results"
+	rows := experiment.Ledger(must.Get(experiment.LoadEvidence(results))(t))
+	var out bytes.Buffer
+	if err := compare(&out, rows, results); err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("%d of %d rows have the same status\n", len(rows), len(rows)); out.String() != want {
+		t.Errorf("%q, want %q", out.String(), want)
+	}
+	is := rows[3].Status
+	rows[3].Status, rows[5].ID = "doubtful before", "a row that is no more"
+	out.Reset()
+	if err := compare(&out, rows, results); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		fmt.Sprintf("%s: doubtful before; %s by %s", rows[3].ID, is, results),
+		"a row that is no more: " + string(rows[5].Status) + "; no row by " + results,
+		fmt.Sprintf("%d of %d rows", len(rows)-2, len(rows)),
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in %q", want, out.String())
+		}
+	}
+}
