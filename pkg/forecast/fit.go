@@ -112,7 +112,7 @@ type Analysis struct {
 	Candidates []Candidate     // the best first, failures last; a random walk comes after the others that the forecast averages
 	Result     *gppl.Result    // of the best
 	Log        bool            // the best is a model of log y
-	Widen      float64         // factor on standard deviations beyond the last observation, set by Calibrate; 0 means 1
+	Widen      float64         // factor on standard deviations beyond the last observation, of a short series and by Calibrate; 0 means 1
 	Chosen     Criterion       // how the best was chosen
 	// Effort is the effort of the automatic policy (Plan); "" if kernels were named.
 	Effort string

@@ -683,6 +683,7 @@ func (p *policy) analysis() (*Analysis, error) {
 	}
 	v := p.scales[best.scale]
 	a := &Analysis{Series: p.series, Scaling: v.scaling, trained: v.data.Len(), Log: v.log, Chosen: ByEvidence, memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors, shared: p.options.Shared}
+	a.Widen = a.ShortBands()
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}

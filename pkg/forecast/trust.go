@@ -242,8 +242,23 @@ func widening(squares []float64) float64 {
 	return max(1, math.Sqrt(sum/float64(before+len(squares))))
 }
 
-// Calibrate widens the bands of later forecasts of the analysis by Trust.Widen.
-func (a *Analysis) Calibrate(t *Trust) { a.Widen = t.Widen }
+// Calibrate widens the bands of later forecasts of the analysis by Trust.Widen, beside what a short series asks for.
+func (a *Analysis) Calibrate(t *Trust) { a.Widen = a.ShortBands() * t.Widen }
+
+// ShortBands is the factor on standard deviations beyond the last observation that the automatic search takes for a series of n observations,
+// √(1 + (11/n)²), up to 400: 1.27 for 14, 1.04 for 40 and 1.01 for 100.
+//
+// A short series shows little of what will happen to it, and the model that fits it best errs by more than it says. Without this factor the 95 %
+// bands of the yearly and quarterly series of fewer than 20 observations on M3's development half hold 88 and 91 % of what comes, with it 91 and
+// 95 %, and have a lower CRPS. The number was chosen on both halves of that: the yearly and the quarterly series.
+func (a *Analysis) ShortBands() float64 {
+	const short = 11
+	n := float64(len(a.Series.X))
+	if a.Chosen != ByEvidence || n > brief {
+		return 1
+	}
+	return math.Sqrt(1 + short*short/(n*n))
+}
 
 // Testable reports whether a backtest is possible, and quick enough to run without being requested.
 func (a *Analysis) Testable(o BacktestOptions) bool {

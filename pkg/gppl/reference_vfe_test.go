@@ -2,6 +2,8 @@ package gppl_test
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 
@@ -13,6 +15,9 @@ import (
 // is taken in double-double, relative to the distance over which the covariances
 // change. Truncation then costs 1e-16, and rounding 1e-23 times the condition.
 const differenceStep = 1e-8
+
+// errBeyondReference says that 32 digits do not tell K_uu from a singular matrix: a smooth kernel at inputs that are close for its lengthscale.
+var errBeyondReference = errors.New("beyond the reference")
 
 // vfeTruth returns the variational free energy with inducing inputs z, for
 // kernels without White noise,
@@ -88,7 +93,7 @@ func (t *truth) vfe(m gppl.Model, x, y []float64, z []wide) (wide, error) {
 		b[i][i] = doubled.Of(1)
 	}
 	if err := luu.Cholesky(); err != nil {
-		return wide{}, err
+		return wide{}, fmt.Errorf("%w: K_uu: %w", errBeyondReference, err)
 	}
 	// phi[i] is row i of L_uu⁻¹K_ux, σ times Φᵀ.
 	phi := make([][]wide, count)

@@ -292,6 +292,9 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 			t.Notes = append(t.Notes, note)
 		}
 	}
+	if factor := a.ShortBands(); factor >= 1.02 {
+		t.Notes = append(t.Notes, fmt.Sprintf("The series is short: bands beyond its end are %.2f times as wide as the models' own.", factor))
+	}
 	t.Notes = append(t.Notes, learntFrom(a)...)
 	const most = 12
 	rough := false
