@@ -19,9 +19,15 @@ func originsFlag() cli.Flag {
 	return &cli.IntFlag{Name: "origins", Value: 5, DefaultText: "5, or 2 to 4 in series of less than 150 observations", Usage: "test by forecasts from `N` places in the past, called origins; 0 skips the test", Category: "RESULTS"}
 }
 
+// tested is a model that can be tried on its past.
+type tested interface {
+	Testable(o forecast.BacktestOptions) bool
+	Backtest(ctx context.Context, o forecast.BacktestOptions) (*forecast.Trust, error)
+}
+
 // backtest tests a model as the flags say. It returns nil if they say not to and, unless they ask for a test, if the series is too long
 // or too short for one.
-func backtest(ctx context.Context, c *cli.Command, a *forecast.Analysis, horizon int) (*forecast.Trust, error) {
+func backtest(ctx context.Context, c *cli.Command, a tested, horizon int) (*forecast.Trust, error) {
 	o := forecast.BacktestOptions{Horizon: horizon, Holdout: c.Int("holdout")}
 	if c.IsSet("origins") {
 		o.Origins = c.Int("origins")

@@ -26,7 +26,7 @@ func channelFlags() []cli.Flag {
 
 // notOfChannels are the flags that do not go with --channel and --exposure.
 var notOfChannels = []string{"by", "size", "regressor", "future", "holidays", "log", "likelihood", "bounds", "period", "trend", "prior", "starts", "seed", "budget", "max-exact",
-	"holdout", "origins", "report", "live", "model", "levels", "at"}
+	"live", "model", "at"}
 
 // channelOptions reads the flags on channels.
 func channelOptions(c *cli.Command) (o forecast.ChannelOptions, err error) {
@@ -89,12 +89,21 @@ func fitChannels(ctx context.Context, c *cli.Command, path string) error {
 	if err != nil {
 		return memoryHint(c, err)
 	}
-	all, err := a.Forecast(forecastSteps(c, len(s.Series.X)))
+	steps := forecastSteps(c, len(s.Series.X))
+	trust, err := backtest(ctx, c, a, steps)
+	if err != nil {
+		return err
+	}
+	if trust != nil {
+		a.Calibrate(trust)
+	}
+	all, err := a.Forecast(steps)
 	if err != nil {
 		return err
 	}
 	writers := map[string]func(io.Writer) error{
-		"out":        func(w io.Writer) error { return a.WriteChannels(w, all) },
+		"out":        func(w io.Writer) error { return a.WriteChannels(w, all, levels(c)...) },
+		"report":     func(w io.Writer) error { return report.ChannelHTML(w, a, all, trust) },
 		"components": a.WriteComponents,
 		"figure": func(w io.Writer) error {
 			fig, err := report.Channels(a, all)
@@ -114,7 +123,7 @@ func fitChannels(ctx context.Context, c *cli.Command, path string) error {
 		}
 	}
 	if c.Bool("json") {
-		return writeJSON(ctx, c, report.DescribeChannels(a, all))
+		return writeJSON(ctx, c, report.DescribeChannels(a, all, trust))
 	}
-	return print(ctx, c.Root().Writer, func(w io.Writer) error { return report.ChannelText(w, a, all, written) })
+	return print(ctx, c.Root().Writer, func(w io.Writer) error { return report.ChannelText(w, a, all, trust, written) })
 }

@@ -40,9 +40,21 @@ func TestChannelsInTheShell(t *testing.T) {
 			t.Errorf("%s: %v\n%.200s", file, err, b)
 		}
 	}
-	code, stdout, stderr = gppl("fit", path, "--channel", "tel", "--kernel", "Matern32", "--channel-view", "same", "-q")
-	if code != exitOK || !strings.HasPrefix(stdout, "The forecast is untested") || !strings.Contains(stdout, "y = f + offset") || !strings.Contains(stdout, "north") {
+	page := filepath.Join(dir, "r.html")
+	code, stdout, stderr = gppl("fit", path, "--channel", "tel", "--kernel", "Matern32", "--channel-view", "same", "-q", "--forecast", "6", "--report", page, "--out", out, "--levels", "50,95", "--origins", "3")
+	if code != exitOK || !strings.HasPrefix(stdout, "You can use this forecast") && !strings.HasPrefix(stdout, "This forecast is untested: the past of 80") || !strings.Contains(stdout, "Forecasts of the past") || !strings.Contains(stdout, "y = f + offset") || !strings.Contains(stdout, "north") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	for file, wants := range map[string][]string{page: {"Forecasts of the past", "What each tel sees", "Channels: y = f + offset", "north", "Models compared"}, out: {"lower_95,upper_95,lower_50,upper_50\n"}} {
+		b, err := os.ReadFile(file)
+		for _, want := range wants {
+			if err != nil || !strings.Contains(string(b), want) {
+				t.Errorf("%s: %v, no %q", file, err, want)
+			}
+		}
+	}
+	if stdout, _ := must(t, "fit", path, "--channel", "tel", "--kernel", "Matern32", "--channel-view", "same", "-q", "--origins", "0"); !strings.HasPrefix(stdout, "This forecast is untested: it was not compared with the past.") {
+		t.Errorf("%s", stdout)
 	}
 	bare := put(t, dir, "bare.csv", made("0,5,A", 30, func(i int) string {
 		return fmt.Sprintf("%d,%.3f,%s", i+1, math.Sin(float64(i)), []string{"A", "B"}[i%2])
@@ -68,7 +80,8 @@ func TestChannelsInTheShell(t *testing.T) {
 		"--channel tel --kernel SE":                                "channels do not take SE",
 		"--channel tel --kernel Laplace --channel-view derivative": "sees the derivative of f",
 		"--channel tel --kernel SHO --trend linear":                "--trend does not go with --channel",
-		"--channel tel --kernel SHO --report r.html":               "--report does not go with --channel",
+		"--channel tel --kernel SHO --model m.json":                "--model does not go with --channel",
+		"--channel tel --kernel SHO --holdout 79":                  "too few to hold out 79",
 		"--channel tel --kernel SHO --channel-view both":           "--channel-view \"both\"",
 		"--channel tel --kernel SHO --y rv --y err":                "--channel takes one --y",
 		"--channel nothing --kernel SHO":                           "nothing",

@@ -46,7 +46,10 @@ type ChannelFit struct {
 type ChannelAnalysis struct {
 	Channels *Channels
 	Fits     []ChannelFit // the least BIC first
+	Widen    float64      // factor on standard deviations beyond the last observation, set by Calibrate; 0 means 1
 	*gppl.ChannelPosterior
+
+	options ChannelOptions // of the fit, without Progress
 }
 
 // Best is the model of the least BIC.
@@ -89,7 +92,7 @@ func FitChannels(ctx context.Context, c *Channels, o ChannelOptions) (*ChannelAn
 	if len(jobs) == 0 {
 		return nil, errors.New("forecast: channels: no kernel was named, or no view")
 	}
-	a := &ChannelAnalysis{Channels: c}
+	a := &ChannelAnalysis{Channels: c, options: ChannelOptions{Kernels: o.Kernels, Views: o.Views}}
 	t := newChannelTrainer(c)
 	for i, j := range jobs {
 		if o.Progress != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -13,21 +14,28 @@ type ChannelPrediction struct {
 	X       []float64
 	When    []string
 	Mean    []float64
-	// Latent is the variance of what the channel sees of f and of its offset, and Noisy that of a new observation.
+	// Latent is the variance of what the channel sees of f and of its offset, and Noisy that of a new observation, with the median of the
+	// known errors.
 	Latent, Noisy []float64
 }
 
 // Predict returns predictions of each channel at x.
 func (a *ChannelAnalysis) Predict(x []float64) ([]ChannelPrediction, error) {
 	var all []ChannelPrediction
+	var known float64
+	if s := a.Channels.Series; s.Errors != nil {
+		known = s.typicalError(false)
+	}
 	for c, name := range a.Channels.Names {
 		mean, variance, err := a.Channel(c, x)
 		if err != nil {
 			return nil, err
 		}
-		p := ChannelPrediction{Channel: name, X: x, Mean: mean, Latent: variance}
+		p := ChannelPrediction{Channel: name, X: x, Mean: mean}
 		for i, v := range variance {
-			p.When, p.Noisy = append(p.When, a.Channels.Series.Axis.Text(x[i])), append(p.Noisy, v+a.Best().Model.Channels[c].Noise)
+			wider := a.wider(x[i])
+			p.When, p.Latent = append(p.When, a.Channels.Series.Axis.Text(x[i])), append(p.Latent, wider*v)
+			p.Noisy = append(p.Noisy, wider*(v+a.Channels.noiseOf(a.Best().Model.Channels[c].Noise, known)))
 		}
 		all = append(all, p)
 	}
@@ -42,14 +50,29 @@ func (a *ChannelAnalysis) Forecast(steps int) ([]ChannelPrediction, error) {
 
 func cell(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 
-// WriteChannels writes predictions as csv, a row for each x and channel.
-func (a *ChannelAnalysis) WriteChannels(w io.Writer, all []ChannelPrediction) error {
-	rows := [][]string{{cmp.Or(a.Channels.Series.Axis.Name, "x"), a.Channels.Column, "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
-	const z95 = 1.959963984540054
+// WriteChannels writes predictions as csv, a row for each x and channel, with the columns of Forecast.WriteCSV.
+func (a *ChannelAnalysis) WriteChannels(w io.Writer, all []ChannelPrediction, levels ...float64) error {
+	head := []string{cmp.Or(a.Channels.Series.Axis.Name, "x"), a.Channels.Column, "mean", "sd_latent", "sd_observation"}
+	bands := []float64{0.95}
+	for _, level := range levels {
+		if !slices.Contains(bands, level) {
+			bands = append(bands, level)
+		}
+	}
+	for _, level := range bands {
+		name := strconv.FormatFloat(100*level, 'g', 10, 64)
+		head = append(head, "lower_"+name, "upper_"+name)
+	}
+	rows := [][]string{head}
 	for _, p := range all {
 		for i, when := range p.When {
-			half := z95 * math.Sqrt(p.Noisy[i])
-			rows = append(rows, []string{when, p.Channel, cell(p.Mean[i]), cell(math.Sqrt(p.Latent[i])), cell(math.Sqrt(p.Noisy[i])), cell(p.Mean[i] - half), cell(p.Mean[i] + half)})
+			sd := math.Sqrt(p.Noisy[i])
+			row := []string{when, p.Channel, cell(p.Mean[i]), cell(math.Sqrt(p.Latent[i])), cell(sd)}
+			for _, level := range bands {
+				half := standardQuantile(0.5*(1+level)) * sd
+				row = append(row, cell(p.Mean[i]-half), cell(p.Mean[i]+half))
+			}
+			rows = append(rows, row)
 		}
 	}
 	return WriteCSV(w, rows)

@@ -119,23 +119,12 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 		reused[train.To] = why
 		return past.forecaster(a.Series), nil
 	}, a.Series.yardsticks(plan.First, a.naiveSeasons(plan.First))...)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if r == nil {
+	t, err := a.Series.trust(ctx, r, plan, o.Horizon, err)
+	if err != nil {
 		return nil, err
 	}
-	if err != nil {
-		at := r.Origins[len(r.Origins)-1]
-		return nil, fmt.Errorf("forecast: forecasting from %s: %w", a.Series.Axis.Text(a.Series.X[at.Test.From-1]), at.Err)
-	}
-	r.Origins = slices.DeleteFunc(r.Origins, func(o Origin) bool { return o.Err != nil })
-	t := &Trust{Known: plan.First, Separate: float64(n-plan.First) / float64(o.Horizon), Unlearnt: r.Failed}
-	t.compare(r, a.Series.Y)
-	for _, at := range r.Origins {
-		why := reused[at.Train.To]
-		if t.Past = append(t.Past, PastForecast{From: a.Series.Axis.Text(a.Series.X[at.Test.From-1]), N: at.Test.Len(),
-			Coverage: at.Model.Intervals[0].Coverage, MAE: at.Model.MAE, Naive: at.Naive.MAE, Reused: why}); why != "" {
+	for i, at := range r.Origins {
+		if t.Past[i].Reused = reused[at.Train.To]; t.Past[i].Reused != "" {
 			t.Knew = reusedAll
 		}
 	}
@@ -149,6 +138,29 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 		t.missed = checks.broken()
 	}
 	t.judge(n, o.Horizon)
+	return t, nil
+}
+
+// trust compares the forecasts of a backtest of the series, which ended with an error or nil, with what followed; the horizon is the one asked
+// for. Origins without a forecast are left out of r.
+func (s *Series) trust(ctx context.Context, r *Report, plan BacktestPlan, asked int, err error) (*Trust, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if r == nil {
+		return nil, err
+	}
+	if err != nil {
+		at := r.Origins[len(r.Origins)-1]
+		return nil, fmt.Errorf("forecast: forecasting from %s: %w", s.Axis.Text(s.X[at.Test.From-1]), at.Err)
+	}
+	r.Origins = slices.DeleteFunc(r.Origins, func(o Origin) bool { return o.Err != nil })
+	t := &Trust{Known: plan.First, Separate: float64(len(s.X)-plan.First) / float64(asked), Unlearnt: r.Failed}
+	t.compare(r, s.Y)
+	for _, at := range r.Origins {
+		t.Past = append(t.Past, PastForecast{From: s.Axis.Text(s.X[at.Test.From-1]), N: at.Test.Len(),
+			Coverage: at.Model.Intervals[0].Coverage, MAE: at.Model.MAE, Naive: at.Naive.MAE})
+	}
 	return t, nil
 }
 

@@ -2,10 +2,12 @@ package report
 
 import (
 	"fmt"
+	"html/template"
 	"io"
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -13,20 +15,28 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// channelsUntested is the first line of a result on channels.
-const channelsUntested = "The forecast is untested: models of several channels are not tried on their past."
+// channelVerdict is the first line of a result on channels.
+func channelVerdict(trust *forecast.Trust) string {
+	if trust == nil {
+		return "This forecast is untested: it was not compared with the past."
+	}
+	return trust.Verdict
+}
 
 // viewsOf says how channels see f.
 var viewsOf = map[string]string{"same": "y = f + offset", "scaled": "y = a·f + offset", "derivative": "y = a·f + b·f′ + offset"}
 
 // ChannelText writes the result on channels as text.
-func ChannelText(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction, written []string) error {
+func ChannelText(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction, trust *forecast.Trust, written []string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nSeries\n", channelsUntested)
+	fmt.Fprintf(&b, "%s\n\nSeries\n", channelVerdict(trust))
 	for _, t := range channelNotes(a) {
 		fmt.Fprintf(&b, "  %s\n", t)
 	}
 	fmt.Fprintf(&b, "\n%s\n%s\n%s\n%s", channelComparison(a), channelParameters(a), channelTable(a), channelPredictions(a, all))
+	if trust != nil {
+		fmt.Fprintf(&b, "\n%s", Past(trust))
+	}
 	if warnings := a.Best().Warnings; len(warnings) > 0 {
 		fmt.Fprintf(&b, "\nWarnings\n")
 		for _, t := range warnings {
@@ -161,6 +171,7 @@ func channelPredictions(a *forecast.ChannelAnalysis, all []forecast.ChannelPredi
 type ChannelsJSON struct {
 	File       string               `json:"file"`
 	SHA256     string               `json:"sha256"`
+	Trust      *forecast.Trust      `json:"trust,omitempty"`
 	N          int                  `json:"n"`
 	Notes      []string             `json:"notes"`
 	Kernel     string               `json:"kernel"`
@@ -201,9 +212,9 @@ type ChannelFitJSON struct {
 }
 
 // DescribeChannels returns the result on channels.
-func DescribeChannels(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction) ChannelsJSON {
+func DescribeChannels(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction, trust *forecast.Trust) ChannelsJSON {
 	f, s := a.Best(), a.Channels.Series
-	j := ChannelsJSON{File: s.Source.File, SHA256: s.Source.SHA256, N: len(s.X), Notes: channelNotes(a), Kernel: f.Kernel, View: f.View, Status: string(f.Status),
+	j := ChannelsJSON{File: s.Source.File, SHA256: s.Source.SHA256, Trust: trust, N: len(s.X), Notes: channelNotes(a), Kernel: f.Kernel, View: f.View, Status: string(f.Status),
 		Forecast: map[string]PointList{}, Warnings: f.Warnings}
 	for i, p := range f.Model.Kernel.Params() {
 		j.Parameters = append(j.Parameters, ParameterJSON{Name: p.Name, Value: p.Value, InUnits: p.Value, StdErr: knownError(f.StdErr[i]), Unit: p.Unit})
@@ -221,6 +232,38 @@ func DescribeChannels(a *forecast.ChannelAnalysis, all []forecast.ChannelPredict
 		}
 	}
 	return j
+}
+
+// ChannelHTML writes the result on channels as one HTML page that loads nothing from a network.
+func ChannelHTML(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction, trust *forecast.Trust) error {
+	f, s := a.Best(), a.Channels.Series
+	c := content{
+		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Series: s, Kernel: f.Kernel, Lead: flagwords.Of(s.Lead()), Notes: channelNotes(a),
+		Trust: trust, Warnings: f.Warnings, Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
+		How:    "Each kernel was trained by the exact likelihood with each view, from starts found on single channels and on all of them; the lowest BIC was kept.",
+		Result: fmt.Sprintf("%s, %s: %s, NLL %.4g nats. %s", f.Kernel, viewsOf[f.View], f.Status, f.NLL, f.Reason),
+	}
+	if trust == nil {
+		c.Summary = []string{channelVerdict(nil)}
+	}
+	fig, err := Channels(a, all)
+	if err != nil {
+		return err
+	}
+	if c.Forecast, err = fig.HTML(); err != nil {
+		return err
+	}
+	for t, to := range map[*viz.Table]*template.HTML{channelPredictions(a, all): &c.Predictions, channelComparison(a): &c.Comparison, channelParameters(a): &c.Parameters, channelTable(a): &c.Effects} {
+		if *to, err = t.HTML(); err != nil {
+			return err
+		}
+	}
+	if trust != nil {
+		if c.Past, err = Past(trust).HTML(); err != nil {
+			return err
+		}
+	}
+	return pages.Execute(w, c)
 }
 
 // Channels draws the observations of each channel beside what it sees, and the forecast: a panel each.

@@ -329,7 +329,7 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 }
 
 // Past lists the forecasts of the past with their coverage and errors.
-func Past(a *forecast.Analysis, t *forecast.Trust) *viz.Table {
+func Past(t *forecast.Trust) *viz.Table {
 	naive := "error of " + t.Against
 	table := &viz.Table{
 		Caption: "Forecasts of the past",

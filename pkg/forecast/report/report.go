@@ -99,7 +99,7 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 		return h
 	}
 	if trust != nil {
-		c.Trust, c.Past = trust, table(Past(a, trust))
+		c.Trust, c.Past = trust, table(Past(trust))
 	}
 	c.Forecast = figure(Forecast(a, f))
 	c.Predictions = table(Predictions(a, f))

@@ -71,7 +71,7 @@ func Backtest(w io.Writer, a *forecast.Analysis, t *forecast.Trust) error {
 	if lead != "" {
 		lead = flagwords.Of(lead) + "\n"
 	}
-	_, err := io.WriteString(w, printableLines(fmt.Sprintf("%s%s\n\n%s", lead, flagwords.Printable(t.Verdict), Past(a, t))))
+	_, err := io.WriteString(w, printableLines(fmt.Sprintf("%s%s\n\n%s", lead, flagwords.Printable(t.Verdict), Past(t))))
 	return err
 }
 
