@@ -26,7 +26,7 @@ func channelFlags() []cli.Flag {
 
 // notOfChannels are the flags that do not go with --channel and --exposure.
 var notOfChannels = []string{"by", "size", "regressor", "future", "holidays", "log", "likelihood", "bounds", "period", "trend", "prior", "starts", "seed", "budget", "max-exact",
-	"live", "model", "at"}
+	"live", "at"}
 
 // channelOptions reads the flags on channels.
 func channelOptions(c *cli.Command) (o forecast.ChannelOptions, err error) {
@@ -104,6 +104,7 @@ func fitChannels(ctx context.Context, c *cli.Command, path string) error {
 	writers := map[string]func(io.Writer) error{
 		"out":        func(w io.Writer) error { return a.WriteChannels(w, all, levels(c)...) },
 		"report":     func(w io.Writer) error { return report.ChannelHTML(w, a, all, trust) },
+		"model":      a.Encode,
 		"components": a.WriteComponents,
 		"figure": func(w io.Writer) error {
 			fig, err := report.Channels(a, all)
@@ -126,4 +127,39 @@ func fitChannels(ctx context.Context, c *cli.Command, path string) error {
 		return writeJSON(ctx, c, report.DescribeChannels(a, all, trust))
 	}
 	return print(ctx, c.Root().Writer, func(w io.Writer) error { return report.ChannelText(w, a, all, trust, written) })
+}
+
+// predictChannels is gppl predict with a model of channels.
+func predictChannels(ctx context.Context, c *cli.Command, path string) error {
+	for _, flag := range []string{"future", "until"} {
+		if c.IsSet(flag) {
+			return usageError{fmt.Errorf("--%s: %s is a model of several channels, which do not have it", flag, path)}
+		}
+	}
+	limit, err := memoryLimit(ctx, c)
+	if err != nil {
+		return err
+	}
+	a, err := interruptible(ctx, func() (*forecast.ChannelAnalysis, error) { return forecast.LoadChannels(path, limit) })
+	if err != nil {
+		return memoryHint(c, err)
+	}
+	x, err := places(a.Channels.Series.Axis, c)
+	if err != nil {
+		return err
+	}
+	var all []forecast.ChannelPrediction
+	if x == nil {
+		all, err = a.Forecast(forecastSteps(c, len(a.Channels.Series.X)))
+	} else {
+		all, err = a.Predict(x)
+	}
+	if err != nil {
+		return err
+	}
+	count := 0
+	for _, p := range all {
+		count += len(p.X)
+	}
+	return printPredictions(ctx, c, count, func(w io.Writer) error { return a.WriteChannels(w, all, levels(c)...) }, report.DescribeChannels(a, all, nil))
 }

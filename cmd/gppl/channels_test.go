@@ -56,6 +56,22 @@ func TestChannelsInTheShell(t *testing.T) {
 	if stdout, _ := must(t, "fit", path, "--channel", "tel", "--kernel", "Matern32", "--channel-view", "same", "-q", "--origins", "0"); !strings.HasPrefix(stdout, "This forecast is untested: it was not compared with the past.") {
 		t.Errorf("%s", stdout)
 	}
+	model, again := filepath.Join(dir, "m.json"), filepath.Join(dir, "again.csv")
+	must(t, "fit", path, "--channel", "tel", "--kernel", "Matern32", "-q", "--forecast", "6", "--origins", "0", "--model", model, "--out", out, "--levels", "50")
+	must(t, "predict", model, "--forecast", "6", "--levels", "50", "--out", again)
+	first, err := os.ReadFile(out)
+	second, problem := os.ReadFile(again)
+	if err != nil || problem != nil || string(first) != string(second) || !strings.Contains(string(first), "lower_50") {
+		t.Errorf("fit forecasts\n%s, predict\n%s", first, second)
+	}
+	if stdout, _ := must(t, "predict", model, "--at", "100"); strings.Count(stdout, "\n") != 3 {
+		t.Errorf("%s", stdout)
+	}
+	for _, args := range [][]string{{"predict", model, "--until", "3"}, {"update", model, path}} {
+		if code, _, stderr := gppl(args...); code == exitOK || !strings.Contains(stderr, "several channels") {
+			t.Errorf("%v: exit %d, %s", args, code, stderr)
+		}
+	}
 	bare := put(t, dir, "bare.csv", made("0,5,A", 30, func(i int) string {
 		return fmt.Sprintf("%d,%.3f,%s", i+1, math.Sin(float64(i)), []string{"A", "B"}[i%2])
 	}))
@@ -80,7 +96,6 @@ func TestChannelsInTheShell(t *testing.T) {
 		"--channel tel --kernel SE":                                "channels do not take SE",
 		"--channel tel --kernel Laplace --channel-view derivative": "sees the derivative of f",
 		"--channel tel --kernel SHO --trend linear":                "--trend does not go with --channel",
-		"--channel tel --kernel SHO --model m.json":                "--model does not go with --channel",
 		"--channel tel --kernel SHO --holdout 79":                  "too few to hold out 79",
 		"--channel tel --kernel SHO --channel-view both":           "--channel-view \"both\"",
 		"--channel tel --kernel SHO --y rv --y err":                "--channel takes one --y",

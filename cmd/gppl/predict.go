@@ -53,6 +53,9 @@ func predictCommand() *cli.Command {
 				return err
 			}
 			a, limit, err := loadModel(ctx, c, path)
+			if errors.Is(err, forecast.ErrChannels) {
+				return predictChannels(ctx, c, path)
+			}
 			if err != nil {
 				return err
 			}
@@ -65,7 +68,7 @@ func predictCommand() *cli.Command {
 					return err
 				}
 			}
-			x, err := places(a, c)
+			x, err := places(a.Series.Axis, c)
 			if err != nil {
 				return err
 			}
@@ -90,24 +93,29 @@ func predictCommand() *cli.Command {
 			if note := a.Note(); note != "" {
 				say(c, "warning: %s", note)
 			}
-			csv := func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis, levels(c)...) }
-			if out := c.String("out"); out != "" {
-				if err := writeFile(ctx, out, csv); err != nil {
-					return err
-				}
-				if !c.Bool("json") {
-					fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", len(f.X), flagwords.Printable(out))
-				}
-			}
-			switch {
-			case c.Bool("json"):
-				return writeJSON(ctx, c, report.Describe(a, f, nil, nil))
-			case c.String("out") == "":
-				return print(ctx, c.Root().Writer, csv)
-			}
-			return nil
+			return printPredictions(ctx, c, len(f.X), func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis, levels(c)...) }, report.Describe(a, f, nil, nil))
 		},
 	}
+}
+
+// printPredictions writes n predictions to --out, if it is given, and to standard output as JSON or, without --out, as csv.
+func printPredictions(ctx context.Context, c *cli.Command, n int, csv func(io.Writer) error, described any) error {
+	out := c.String("out")
+	if out != "" {
+		if err := writeFile(ctx, out, csv); err != nil {
+			return err
+		}
+		if !c.Bool("json") {
+			fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", n, flagwords.Printable(out))
+		}
+	}
+	switch {
+	case c.Bool("json"):
+		return writeJSON(ctx, c, described)
+	case out == "":
+		return print(ctx, c.Root().Writer, csv)
+	}
+	return nil
 }
 
 // checkUntil returns an error if --until cannot be answered.
@@ -153,7 +161,7 @@ func until(ctx context.Context, c *cli.Command, a *forecast.Analysis, steps int)
 }
 
 // places returns the x of --at, ascending; nil if a forecast of the next steps is asked for.
-func places(a *forecast.Analysis, c *cli.Command) ([]float64, error) {
+func places(axis forecast.Axis, c *cli.Command) ([]float64, error) {
 	at := c.StringSlice("at")
 	if len(at) == 0 {
 		return nil, nil
@@ -161,7 +169,7 @@ func places(a *forecast.Analysis, c *cli.Command) ([]float64, error) {
 	x := make([]float64, len(at))
 	for i, text := range at {
 		var err error
-		if x[i], err = a.Series.Axis.Parse(text); err != nil {
+		if x[i], err = axis.Parse(text); err != nil {
 			return nil, usageError{fmt.Errorf("--at: %s", message(err))}
 		}
 	}

@@ -1,11 +1,14 @@
 package forecast
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -94,5 +97,47 @@ func TestChannelsKnownIn(t *testing.T) {
 	}
 	if _, err := c.knownIn(Window{0, 4}); err == nil {
 		t.Error("no channel has three observations, and they are modelled")
+	}
+}
+
+// TestChannelsStored: a stored model predicts as the one that was saved; a byte that changed, and what no model of channels can have, is refused.
+func TestChannelsStored(t *testing.T) {
+	c := channelsOf(t, 60, func(i int) string {
+		return fmt.Sprintf("%d,%.4f,0.1,%s", i, math.Sin(float64(i)/4)+float64(i%2), []string{"a", "b"}[i%2])
+	})
+	a := must.Get(FitChannels(t.Context(), c, ChannelOptions{Kernels: []string{"Matern32"}}))(t)
+	a.Widen = 1.5
+	var file bytes.Buffer
+	if err := a.Encode(&file); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "model.json")
+	load := func(text string) (*ChannelAnalysis, error) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return LoadChannels(path, math.Inf(1))
+	}
+	b := must.Get(load(file.String()))(t)
+	want, got := must.Get(a.Forecast(5))(t), must.Get(b.Forecast(5))(t)
+	if !reflect.DeepEqual(want, got) {
+		t.Errorf("%+v, saved as %+v", got, want)
+	}
+	if _, err := Load(path); !errors.Is(err, ErrChannels) {
+		t.Errorf("read as an analysis: %v", err)
+	}
+	for old, now := range map[string]string{`"y":[0,`: `"y":[1,`, `"view":"same"`: `"view":"sane"`} {
+		if _, err := load(strings.Replace(file.String(), old, now, 1)); strings.Contains(file.String(), old) && (err == nil || !strings.Contains(err.Error(), "damaged")) {
+			t.Errorf("%s: %v", now, err)
+		}
+	}
+	plain := strings.Split(file.String(), `,"checksum"`)[0] + "}" // as files without a checksum are
+	for old, now := range map[string]string{`"channel":[0,1`: `"channel":[0,2`, `"name":"b"`: `"name":"a"`, `"version":1`: `"version":2`, `"x":[0,1,2`: `"x":[1,0,2`, `"errors":[0.1`: `"errors":[-1`, `"widen":1.5`: `"widen":-1`} {
+		if !strings.Contains(plain, old) {
+			t.Errorf("no %s in %.300s", old, plain)
+		}
+		if _, err := load(strings.Replace(plain, old, now, 1)); err == nil {
+			t.Errorf("%s was read", now)
+		}
 	}
 }

@@ -154,6 +154,19 @@ func Load(path string) (*Analysis, error) { return LoadWithin(path, math.Inf(1))
 
 // LoadWithin is Load that takes no more bytes of memory, by forecast: else the error is a [*gppl.MemoryError].
 func LoadWithin(path string, memory float64) (*Analysis, error) {
+	b, err := readStored(path, memory)
+	if err != nil {
+		return nil, err
+	}
+	a, err := decode(b)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: load %s: %w", path, err)
+	}
+	return a, nil
+}
+
+// readStored reads a file that a model was saved in, if that takes no more bytes of memory, by forecast.
+func readStored(path string, memory float64) ([]byte, error) {
 	b, err := atomicfile.ReadWithin(path, "{", int64(min((memory-programSize)/loadFactor, 1<<62)))
 	if large := (*atomicfile.LargeError)(nil); errors.As(err, &large) {
 		return nil, &gppl.MemoryError{What: "the model " + path, Needed: programSize + loadFactor*float64(large.Bytes), Limit: memory}
@@ -161,11 +174,7 @@ func LoadWithin(path string, memory float64) (*Analysis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forecast: load: %w", err)
 	}
-	a, err := decode(b)
-	if err != nil {
-		return nil, fmt.Errorf("forecast: load %s: %w", path, err)
-	}
-	return a, nil
+	return b, nil
 }
 
 func decode(b []byte) (*Analysis, error) {
@@ -184,6 +193,8 @@ func decode(b []byte) (*Analysis, error) {
 	case format:
 	case "gppl result":
 		return nil, ErrModelAlone
+	case channelFormat:
+		return nil, ErrChannels
 	default:
 		return nil, fmt.Errorf("format %q, want %q: this is not a saved analysis", head.Format, format)
 	}
@@ -234,30 +245,8 @@ func decode(b []byte) (*Analysis, error) {
 
 // check returns an error for contents that no analysis can have.
 func (j *stored) check() error {
-	if len(j.X) != len(j.Y) {
-		return fmt.Errorf("%d x and %d y", len(j.X), len(j.Y))
-	}
-	if !slices.IsSorted(j.X) {
-		return errors.New("x is not ascending")
-	}
-	for i := range j.X {
-		if math.Abs(j.X[i]) > largest || math.Abs(j.Y[i]) > largest {
-			return fmt.Errorf("observation %d is (%v, %v), beyond ±%g", i, j.X[i], j.Y[i], largest)
-		}
-	}
-	if err := enough(dataset.Series{X: j.X, Y: j.Y}); err != nil {
+	if err := checkObservations(j.X, j.Y, j.Errors, j.Relative); err != nil {
 		return err
-	}
-	if j.Errors != nil && len(j.Errors) != len(j.X) {
-		return fmt.Errorf("%d x and %d errors", len(j.X), len(j.Errors))
-	}
-	if j.Relative && j.Errors == nil {
-		return errors.New("there are no errors that could be relative")
-	}
-	for i, e := range j.Errors {
-		if !(e > 0 && e <= largest) {
-			return fmt.Errorf("the error of observation %d is %v", i, e)
-		}
 	}
 	if j.Known != nil {
 		if err := j.Known.check(); err != nil {
@@ -329,14 +318,49 @@ func (j *stored) check() error {
 	if len(j.Members) > 0 && math.Abs(total-1) > 1e-6 {
 		return fmt.Errorf("the weights of the members add up to %v", total)
 	}
-	if j.Axis.Dates && unitSeconds[j.Axis.Unit] == 0 {
-		return fmt.Errorf("dates in the unit %q", j.Axis.Unit)
+	return j.Axis.check()
+}
+
+// checkObservations returns an error for observations that no series can have.
+func checkObservations(x, y, errs []float64, relative bool) error {
+	if len(x) != len(y) {
+		return fmt.Errorf("%d x and %d y", len(x), len(y))
 	}
-	if j.Axis.Day < 0 || j.Axis.Day > 31 || j.Axis.Day > 0 && (j.Axis.Unit != "year" || !j.Axis.Dates) {
-		return fmt.Errorf("months that begin at day %d, of dates in the unit %q", j.Axis.Day, j.Axis.Unit)
+	if !slices.IsSorted(x) {
+		return errors.New("x is not ascending")
 	}
-	if j.Axis.Months < 0 || j.Axis.Months > 1200 {
-		return fmt.Errorf("steps of %d months", j.Axis.Months)
+	for i := range x {
+		if math.Abs(x[i]) > largest || math.Abs(y[i]) > largest {
+			return fmt.Errorf("observation %d is (%v, %v), beyond ±%g", i, x[i], y[i], largest)
+		}
+	}
+	if err := enough(dataset.Series{X: x, Y: y}); err != nil {
+		return err
+	}
+	if errs != nil && len(errs) != len(x) {
+		return fmt.Errorf("%d x and %d errors", len(x), len(errs))
+	}
+	if relative && errs == nil {
+		return errors.New("there are no errors that could be relative")
+	}
+	for i, e := range errs {
+		if !(e > 0 && e <= largest) {
+			return fmt.Errorf("the error of observation %d is %v", i, e)
+		}
+	}
+	return nil
+}
+
+// check returns an error for an axis that no series can have.
+func (a Axis) check() error {
+	if a.Dates && unitSeconds[a.Unit] == 0 {
+		return fmt.Errorf("dates in the unit %q", a.Unit)
+	}
+	if a.Day < 0 || a.Day > 31 || a.Day > 0 && (a.Unit != "year" || !a.Dates) {
+		return fmt.Errorf("months that begin at day %d, of dates in the unit %q", a.Day, a.Unit)
+	}
+	if a.Months < 0 || a.Months > 1200 {
+		return fmt.Errorf("steps of %d months", a.Months)
 	}
 	return nil
 }

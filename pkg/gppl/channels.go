@@ -15,10 +15,10 @@ import (
 // Several instruments of one quantity have the Value 1 and the Slope 0. The radial velocity of a spotted star has a Slope, its
 // activity indicators have none (Rajpaul et al. 2015). The offset is a coefficient with a flat prior: likelihoods average over it.
 type Channel struct {
-	Name  string
-	Value float64 // a, of any sign
-	Slope float64 // b, of any sign, in the unit of x times that of a
-	Noise float64 // σ², in the unit of y²
+	Name  string  `json:"name"`
+	Value float64 `json:"value"`           // a, of any sign
+	Slope float64 `json:"slope,omitempty"` // b, of any sign, in the unit of x times that of a
+	Noise float64 `json:"noise"`           // σ², in the unit of y²
 }
 
 // ChannelModel is a Gaussian process f ~ GP(0, Kernel) that is seen by channels. The kernel is Markovian, a LinearSDE, or a sum or
