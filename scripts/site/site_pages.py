@@ -3,7 +3,7 @@
 Usage: site_pages.py stage DOCS STAGE     copies docs/; links that lead out of it, to notebooks and sources, lead to the repository there, and
                                           those whose text is the name of a file have the title of its page
        site_pages.py finish SITE          pages load nothing from elsewhere: a script of theirs for pages from disk is replaced by worker.js;
-                                          no page of its own for what is not found, whose style would be looked for in the root of the disk
+                                          flags and numbers are not broken at a hyphen, indices are subscripts; no page of its own for what is not found, whose style would be looked for in the root of the disk
 """
 
 import posixpath
@@ -55,6 +55,31 @@ def stage(docs, to):
 SHIM = re.compile(r'<script src="https://unpkg\.com/iframe-worker/shim"[^>]*></script>')
 LOADED = re.compile(r"<(?:script|img|iframe|source)\b[^>]*?\ssrc=\"?(?:https?:)?//|<link\b(?=[^>]*rel=\"?(?:stylesheet|preconnect|preload))[^>]*href=\"?(?:https?:)?//")
 
+ARTICLE = re.compile(r"<article\b.*?</article>", re.DOTALL)
+MARKUP = re.compile(r"(<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>)", re.DOTALL)
+NUMBER, UNIT = r"\d[\d.]*(?:e-?\d+)?", "[nµm]?s|[kMGT]?B|×|%|nats"
+WHOLE = re.compile(rf"(?<![\w-])(?:--?[A-Za-z][\w-]*|{NUMBER}[ ](?:{UNIT})|\d[\d.]*e-\d+|Matérn \d/\d)(?!\w)")
+SLANTED = re.compile(r"_<em>(\w+)</em>|<em>_(\w+)</em>")
+SUBSCRIPT = re.compile(r"(?<![^\W_]|_)([^\W\d_])_(?:\{([^{}]*)\}|([^\W\d_]{1,2})(?![^\W_]|_))")  # x_g and K_uu, but not co2_ppm
+
+
+def legible(page):
+    """A page whose flags, such as --y-error, and numbers, such as 1e-05 and 3 ms, stay on one line, since a browser breaks at their hyphens
+    and blanks; x_g has its index as a subscript, except in code."""
+
+    def marked(article):
+        parts, code = MARKUP.split(SLANTED.sub(lambda m: f"<sub><em>{m[1] or m[2]}</em></sub>", article[0])), 0
+        for i, part in enumerate(parts):
+            if i % 2:
+                code += bool(re.match("<(?:code|pre)\\b", part)) - bool(re.match("</(?:code|pre)\\b", part))
+                continue
+            if not code:
+                part = SUBSCRIPT.sub(lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>", part)
+            parts[i] = WHOLE.sub(r'<span class="whole">\g<0></span>', part)
+        return "".join(parts)
+
+    return ARTICLE.sub(marked, page)
+
 
 def finish(site):
     (site / "404.html").unlink(missing_ok=True)
@@ -63,7 +88,7 @@ def finish(site):
         text = SHIM.sub(lambda _: worker, page.read_text("utf-8"))
         if found := LOADED.search(text):
             sys.exit(f"site: {page} loads something from elsewhere: {text[found.start():found.end() + 80]}")
-        page.write_text(text, "utf-8")
+        page.write_text(legible(text), "utf-8")
 
 
 if __name__ == "__main__":
