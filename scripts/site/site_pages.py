@@ -12,6 +12,9 @@ import shutil
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
+from whole import whole  # noqa: E402
+
 REPOSITORY = "https://github.com/projected-likelihood/gppl/blob/main/"
 OUTSIDE = re.compile(r"\]\(((?:\.\./)+[^)\s]*)\)")
 
@@ -56,29 +59,15 @@ SHIM = re.compile(r'<script src="https://unpkg\.com/iframe-worker/shim"[^>]*></s
 LOADED = re.compile(r"<(?:script|img|iframe|source)\b[^>]*?\ssrc=\"?(?:https?:)?//|<link\b(?=[^>]*rel=\"?(?:stylesheet|preconnect|preload))[^>]*href=\"?(?:https?:)?//")
 
 ARTICLE = re.compile(r"<article\b.*?</article>", re.DOTALL)
-MARKUP = re.compile(r"(<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>)", re.DOTALL)
-NUMBER, UNIT = r"\d[\d.]*(?:e-?\d+)?", "[nµm]?s|[kMGT]?B|×|%|nats"
-WHOLE = re.compile(rf"(?<![\w-])(?:--?[A-Za-z][\w-]*|{NUMBER}[ ](?:{UNIT})|\d[\d.]*e-\d+|Matérn \d/\d)(?!\w)")
 SLANTED = re.compile(r"_<em>(\w+)</em>|<em>_(\w+)</em>")
 SUBSCRIPT = re.compile(r"(?<![^\W_]|_)([^\W\d_])_(?:\{([^{}]*)\}|([^\W\d_]{1,2})(?![^\W_]|_))")  # x_g and K_uu, but not co2_ppm
 
 
 def legible(page):
-    """A page whose flags, such as --y-error, and numbers, such as 1e-05 and 3 ms, stay on one line, since a browser breaks at their hyphens
-    and blanks; x_g has its index as a subscript, except in code."""
-
-    def marked(article):
-        parts, code = MARKUP.split(SLANTED.sub(lambda m: f"<sub><em>{m[1] or m[2]}</em></sub>", article[0])), 0
-        for i, part in enumerate(parts):
-            if i % 2:
-                code += bool(re.match("<(?:code|pre)\\b", part)) - bool(re.match("</(?:code|pre)\\b", part))
-                continue
-            if not code:
-                part = SUBSCRIPT.sub(lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>", part)
-            parts[i] = WHOLE.sub(r'<span class="whole">\g<0></span>', part)
-        return "".join(parts)
-
-    return ARTICLE.sub(marked, page)
+    """A page whose flags and numbers stay on one line, and whose indices are subscripts: x_g, except in code."""
+    indices = lambda part, code: part if code else SUBSCRIPT.sub(lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>", part)
+    slanted = lambda m: f"<sub><em>{m[1] or m[2]}</em></sub>"
+    return ARTICLE.sub(lambda article: whole(SLANTED.sub(slanted, article[0]), indices), page)
 
 
 def finish(site):
