@@ -8,8 +8,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 export GPPL_INTERACTIVE=${GPPL_INTERACTIVE-1}
 # Switched off: news and update checks, which contact servers on the internet, and the search for language servers (gopls serves
 # GoNB without it), which leaves files in the home folder.
-# JupyterLab drops completions that take more than a second. GoNB's first ones take up to 20: it connects to gopls 12 s after the kernel starts,
-# and gopls then reads the packages.
+# JupyterLab drops completions that take more than a second. GoNB's first one takes some, in which gopls reads the packages.
 mkdir -p "$GPPL_ROOT/.env/venv/share/jupyter/lab/settings"
 printf '%s\n' '{"@jupyterlab/completer-extension:manager": {"providerTimeout": 30000}}' >"$GPPL_ROOT/.env/venv/share/jupyter/lab/settings/overrides.json"
 # The notebooks of the project are saved without outputs, which are kept in .env/: running a notebook leaves the clone clean.

@@ -37,6 +37,26 @@ at_least "$go_wanted" "${go_have#go}" || die "$go_have is too old: Go $go_wanted
 key=$(cat "$GPPL_ROOT"/scripts/{setup.sh,requirements.txt} "$GPPL_ROOT"/tools/go.{mod,sum} | cksum)
 key="$key $go_have $GPPL_ROOT"
 
+# GoNB 0.11 looks only every twelve seconds whether gopls listens, and drops an answer that takes more than eight, as the first one does while
+# gopls reads the packages: the first Tab of a notebook took twenty seconds, or said nothing. A copy of it looks every fifth of a second, and
+# waits almost as long as JupyterLab does (lab.sh).
+prompt_gonb() {
+	local module=github.com/janpfeifer/gonb client=$env/gonb/internal/goexec/goplsclient from
+	export GOWORK=off
+	go mod download "$module"
+	from=$(go list -m -f '{{.Dir}}' "$module")
+	rm -rf "$env/gonb"
+	cp -R "$from" "$env/gonb"
+	chmod -R u+w "$env/gonb"
+	[ "$(grep -c 'time.After(ConnectTimeout)' "$client/exec.go")" = 2 ] && grep -q 'CommunicationTimeout = 8000 ' "$client/conn.go" ||
+		die "GoNB no longer waits as it did: look at prompt_gonb"
+	sed 's/time.After(ConnectTimeout)/time.After(200 * time.Millisecond)/' "$client/exec.go" >"$client/exec.part" && mv "$client/exec.part" "$client/exec.go"
+	sed 's/CommunicationTimeout = 8000 /CommunicationTimeout = 25000 /' "$client/conn.go" >"$client/conn.part" && mv "$client/conn.part" "$client/conn.go"
+	cp go.mod "$env/tools.mod"
+	cp go.sum "$env/tools.sum"
+	go mod edit -replace="$module=$env/gonb" "$env/tools.mod"
+}
+
 install() {
 	[ -n "$python" ] || die "${PYTHON:-python3} is missing: install Python 3.11 or later"
 	"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
@@ -51,7 +71,7 @@ install() {
 		--requirement "$GPPL_ROOT/scripts/requirements.txt"
 
 	echo "setup: GoNB and the Go tools that it and CI need into .env/bin"
-	(cd "$GPPL_ROOT/tools" && GOWORK=off GOBIN=$env/bin go install tool)
+	(cd "$GPPL_ROOT/tools" && prompt_gonb && GOWORK=off GOBIN=$env/bin go install -modfile="$env/tools.mod" tool)
 
 	echo "setup: the GoNB kernel into .env/jupyter"
 	mkdir -p "$JUPYTER_CONFIG_DIR" "$JUPYTER_DATA_DIR" "$JUPYTER_RUNTIME_DIR" "$IPYTHONDIR"

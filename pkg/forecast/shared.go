@@ -8,6 +8,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -346,9 +347,18 @@ func (s *Shared) String() string {
 	for i, g := range often[:min(mostNamed, len(often))] {
 		text += fmt.Sprintf("%s %s (%.0f %%", []string{": ", "; "}[min(i, 1)], g.Name, 100*g.Series/float64(s.Series))
 		for j, p := range g.Priors {
-			text += fmt.Sprintf(", %s %.2g, within a factor of %.2g", g.Params[j], math.Exp(p.Mu), math.Exp(2*p.Sigma))
+			text += fmt.Sprintf(", %s %s, within a factor of %s", g.Params[j], twoDigits(math.Exp(p.Mu)), twoDigits(math.Exp(2*p.Sigma)))
 		}
 		text += ")"
 	}
 	return text + ". Variances are of standardised series, lengthscales in steps."
+}
+
+// twoDigits writes a positive number with two digits, as 300 and not as 3e+02 where that is not long.
+func twoDigits(v float64) string {
+	text := strconv.FormatFloat(v, 'g', 2, 64)
+	if rounded, err := strconv.ParseFloat(text, 64); err == nil && rounded >= 1e-4 && rounded < 1e6 {
+		return strconv.FormatFloat(rounded, 'f', -1, 64)
+	}
+	return text
 }

@@ -27,9 +27,11 @@ var dateSteps = []struct {
 	apart  time.Duration
 	form   string
 }{
-	{0, time.Second, "15:04:05"}, {0, 10 * time.Second, "15:04:05"}, {0, time.Minute, "2 Jan 15:04"}, {0, 10 * time.Minute, "2 Jan 15:04"},
+	{0, time.Second, "15:04:05"}, {0, 5 * time.Second, "15:04:05"}, {0, 10 * time.Second, "15:04:05"}, {0, 30 * time.Second, "15:04:05"},
+	{0, time.Minute, "2 Jan 15:04"}, {0, 2 * time.Minute, "2 Jan 15:04"}, {0, 5 * time.Minute, "2 Jan 15:04"}, {0, 10 * time.Minute, "2 Jan 15:04"},
+	{0, 30 * time.Minute, "2 Jan 15:04"},
 	{0, time.Hour, "2 Jan 15:04"}, {0, 3 * time.Hour, "2 Jan 15:04"}, {0, 6 * time.Hour, "2 Jan 15:04"}, {0, 12 * time.Hour, "2 Jan 15:04"},
-	{0, day, "2 Jan 2006"}, {0, 7 * day, "2 Jan 2006"}, {0, 14 * day, "2 Jan 2006"}, {1, 0, "Jan 2006"}, {2, 0, "Jan 2006"}, {3, 0, "Jan 2006"}, {6, 0, "Jan 2006"},
+	{0, day, "2 Jan 2006"}, {0, 2 * day, "2 Jan 2006"}, {0, 4 * day, "2 Jan 2006"}, {0, 7 * day, "2 Jan 2006"}, {0, 14 * day, "2 Jan 2006"}, {1, 0, "Jan 2006"}, {2, 0, "Jan 2006"}, {3, 0, "Jan 2006"}, {6, 0, "Jan 2006"},
 	{12, 0, "2006"}, {24, 0, "2006"}, {60, 0, "2006"}, {120, 0, "2006"}, {240, 0, "2006"}, {600, 0, "2006"}, {1200, 0, "2006"},
 }
 
@@ -42,7 +44,17 @@ func (t dateTicks) Ticks(lo, hi float64) []plot.Tick {
 	for s := dateSteps[at]; at+1 < len(dateSteps) && span > float64(t.n)*math.Max(s.apart.Seconds(), 30.4*86400*float64(s.months)); s = dateSteps[at] {
 		at++
 	}
-	s := dateSteps[at]
+	for ; at >= 0; at-- { // the next shorter one, if an axis shows hardly one of these
+		if ticks := t.every(at, from, to, lo, hi); len(ticks) > 1 {
+			return ticks
+		}
+	}
+	return linearTicks{t.n}.Ticks(lo, hi) // less than two seconds, or more than a calendar has years
+}
+
+// every returns the ticks of a step between from and to, at lo and hi.
+func (t dateTicks) every(step int, from, to time.Time, lo, hi float64) (ticks []plot.Tick) {
+	s := dateSteps[step]
 	next := func(d time.Time) time.Time { return d.Add(s.apart) }
 	first := from.Truncate(max(s.apart, 1))
 	if s.months > 0 {
@@ -50,14 +62,10 @@ func (t dateTicks) Ticks(lo, hi float64) []plot.Tick {
 		first = time.Date(0, time.Month(months-months%s.months+1), 1, 0, 0, 0, 0, time.UTC)
 		next = func(d time.Time) time.Time { return d.AddDate(0, s.months, 0) }
 	}
-	var ticks []plot.Tick
 	for d := first; !d.After(to) && len(ticks) <= 4*t.n; d = next(d) {
 		if x := t.X(d); x >= lo && x <= hi {
 			ticks = append(ticks, plot.Tick{Value: x, Label: d.Format(s.form)})
 		}
-	}
-	if len(ticks) < 2 { // beyond what a calendar tells: less than two seconds, or more than it has years
-		return linearTicks{t.n}.Ticks(lo, hi)
 	}
 	return ticks
 }

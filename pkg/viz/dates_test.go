@@ -2,6 +2,7 @@ package viz
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -29,6 +30,7 @@ func TestDateTicks(t *testing.T) {
 		{"1958-03-29 00:00:00", "2003-12-30 00:00:00", []string{"1960", "1970", "1980", "1990", "2000"}},
 		{"2000-06-05 00:00:00", "2001-02-20 00:00:00", []string{"Jul 2000", "Sep 2000", "Nov 2000", "Jan 2001"}},
 		{"2024-02-20 00:00:00", "2024-03-20 00:00:00", []string{"26 Feb 2024", "4 Mar 2024"}},
+		{"2025-06-02 00:00:00", "2025-06-12 23:00:00", []string{"3 Jun 2025", "5 Jun 2025", "7 Jun 2025"}},
 		{"2024-02-28 20:00:00", "2024-03-01 10:00:00", []string{"29 Feb 00:00", "29 Feb 06:00"}},
 	} {
 		var labels []string
@@ -39,10 +41,15 @@ func TestDateTicks(t *testing.T) {
 			t.Errorf("from %s to %s: %q", test.lo, test.hi, labels)
 		}
 	}
-	for span := 1e-3; span < 4e9; span *= 1.7 {
-		ticks := dateTicks{seconds{}, 7}.Ticks(1e9-span, 1e9+0.3*span)
-		if len(ticks) < 2 || len(ticks) > 14 {
-			t.Errorf("%d ticks in %g s", len(ticks), 1.3*span)
+	for _, n := range []int{3, 7} {
+		for span := 1e-3; span < 4e9; span *= 1.1 {
+			ticks := dateTicks{seconds{}, n}.Ticks(1e9-span, 1e9+0.3*span)
+			if len(ticks) < 2 || len(ticks) > 2*n {
+				t.Errorf("%d ticks in %g s, for %d", len(ticks), 1.3*span, n)
+			}
+			if s := 1.3 * span; s > 3 && s < 3e9 && !strings.ContainsAny(ticks[0].Label, ":n") && len(ticks[0].Label) < 4 {
+				t.Errorf("in %g s a tick reads %q, no date", s, ticks[0].Label)
+			}
 		}
 	}
 }

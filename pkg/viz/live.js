@@ -70,14 +70,14 @@
 				make('div', {class: 'gppl-tools'}, this.reset, this.verifier), this.state, this.readings, this.verdict);
 			this.sliders.forEach((_, i) => this.say(i));
 			this.figure.append(box);
-			// The program starts when most of the controls are in view, so that it is there when a reader has found what to move; else with the
-			// first touch.
-			const most = 0.75, seen = new IntersectionObserver((entries) => {
-				if (!entries.some((e) => e.intersectionRatio >= most)) return;
-				seen.disconnect();
+			// The program starts when the figure is less than a screen away, so that it is there when a reader has found what to move; else with
+			// the first touch.
+			const near = new IntersectionObserver((entries) => {
+				if (!entries.some((e) => e.isIntersecting)) return;
+				near.disconnect();
 				this.open().then(() => { if (!this.busy) return this.baseline(); }).catch((error) => this.fail(error));
-			}, {threshold: most});
-			seen.observe(box);
+			}, {rootMargin: '100% 0px'});
+			near.observe(this.figure);
 		}
 
 		say(i) {

@@ -95,20 +95,28 @@
 	};
 
 	// Ticks of a zoomed axis of dates, about n of them, with labels as pkg/viz/dates.go has them: at the beginnings of years, months, days, hours.
-	const seconds = [1, 10, 60, 600, 3600, 10800, 21600, 43200, 86400, 604800, 1209600], months = [1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200];
+	const seconds = [1, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 10800, 21600, 43200, 86400, 172800, 345600, 604800, 1209600];
+	const steps = [...seconds.map((apart) => ({apart})), ...[1, 2, 3, 6, 12, 24, 60, 120, 240, 600, 1200].map((m) => ({m}))];
 	const dateTicks = (a, b, dates, n) => {
-		const from = time(a, dates), to = time(b, dates), found = [];
-		const apart = seconds.find((s) => to - from <= n * 1000 * s), m = months.find((m) => to - from <= n * 30.4 * day * m) ?? 1200;
-		const f = new Date(from), start = 12 * f.getUTCFullYear() + f.getUTCMonth();
-		const at = (k) => apart ? (Math.floor((from - 4 * day) / (1000 * apart)) + k) * 1000 * apart + 4 * day : new Date(0).setUTCFullYear(0, start - start % m + k * m, 1); // a Monday; a year below 100 is one
-		for (let k = 0; k < 4 * n + 4 && at(k) <= to; k++) {
-			let lo = a, hi = b;
-			if (!(at(k) >= from)) continue;
-			for (let i = 0; i < 60; i++) if (time((lo + hi) / 2, dates) < at(k)) lo = (lo + hi) / 2; else hi = (lo + hi) / 2;
-			const [, date, month, year, clock] = new Date(at(k)).toUTCString().split(' '), days = `${+date} ${month}`;
-			found.push([hi, apart < 60 ? clock : apart < 86400 ? `${days} ${clock.slice(0, 5)}` : apart ? `${days} ${+year}` : m < 12 ? `${month} ${+year}` : String(+year)]);
+		const from = time(a, dates), to = time(b, dates), f = new Date(from), start = 12 * f.getUTCFullYear() + f.getUTCMonth();
+		const every = ({apart, m}) => {
+			const found = [];
+			const at = (k) => apart ? (Math.floor((from - 4 * day) / (1000 * apart)) + k) * 1000 * apart + 4 * day : new Date(0).setUTCFullYear(0, start - start % m + k * m, 1); // a Monday; a year below 100 is one
+			for (let k = 0; k < 4 * n + 4 && at(k) <= to; k++) {
+				let lo = a, hi = b;
+				if (!(at(k) >= from)) continue;
+				for (let i = 0; i < 60; i++) if (time((lo + hi) / 2, dates) < at(k)) lo = (lo + hi) / 2; else hi = (lo + hi) / 2;
+				const [, date, month, year, clock] = new Date(at(k)).toUTCString().split(' '), days = `${+date} ${month}`;
+				found.push([hi, apart < 60 ? clock : apart < 86400 ? `${days} ${clock.slice(0, 5)}` : apart ? `${days} ${+year}` : m < 12 ? `${month} ${+year}` : String(+year)]);
+			}
+			return found;
+		};
+		const first = steps.findIndex(({apart, m}) => to - from <= n * (apart ? 1000 * apart : 30.4 * day * m));
+		for (let i = first < 0 ? steps.length - 1 : first; i >= 0; i--) { // the next shorter one, if an axis shows hardly one of these
+			const found = every(steps[i]);
+			if (found.length > 1) return found;
 		}
-		return found.length > 1 ? found : ticks(a, b, false, n).map(([t]) => [t, dated(t, dates)]);
+		return ticks(a, b, false, n).map(([t]) => [t, dated(t, dates)]);
 	};
 
 	class Figure {

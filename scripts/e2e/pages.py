@@ -12,6 +12,7 @@ import io
 import json
 import math
 import os
+import random
 import re
 import subprocess
 import sys
@@ -326,7 +327,8 @@ def native(figure):
     done = subprocess.run(["go", "run", "./cmd/gppl-live"], cwd=ROOT, input=messages, capture_output=True, text=True, check=True)
     wanted = json.loads(done.stdout.splitlines()[1])["shown"]["readings"]
     need([r["name"] for r in wanted] == [r["name"] for r in shown], f"natively it reads {wanted}")
-    worst = max(abs(w["value"] - s["value"]) / max(abs(w["value"]), 1e-3) for w, s in zip(wanted, shown))
+    size = lambda w: max([1e-3] + [abs(r["value"]) for r in wanted if r.get("unit") == w.get("unit")])  # a difference is as exact as what it is of
+    worst = max(abs(w["value"] - s["value"]) / size(w) for w, s in zip(wanted, shown))
     need(worst < 1e-9, f"the numbers differ from the native ones by {worst:.1g} of their size: {wanted}, {shown}")
 
 
@@ -343,7 +345,8 @@ def try_live(browser, path, out, source):
             drawn = lambda: figure.evaluate(DRAWN)
             settled = lambda: page.wait_for_function(COMPUTED, arg=figure.element_handle(), timeout=60_000)
             published = drawn()
-            need(not page.workers, "the program starts before a reader comes near")
+            near = figure.evaluate("(f) => f.getBoundingClientRect().top < 2 * innerHeight")
+            need(near or not page.workers, "the program starts before a reader comes near")
             step = lambda slider: "ArrowLeft" if slider.evaluate("(s) => s.value > s.min") else "ArrowRight"
             start = time.monotonic()
             if options:
@@ -392,6 +395,91 @@ def live_page(out):
     subprocess.run(["go", "run", "./cmd/gppl", "fit", "data/co2-weekly.csv", "--x", "date", "--y", "co2_ppm", "--y-unit", "ppm", "--last", "300", "--forecast", "52", "--kernel", "Matern32 + Periodic",
                     "-q", "--live", "--report", page], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     return page
+
+
+# Milliseconds on the page's clock from a reader's touch of a control, by key or finger, until the answer is on the screen.
+CLOCK = """(f) => {
+  const state = f.querySelector('.gppl-state'), clock = f.clock = {took: []};
+  let touched = 0;
+  for (const e of ['pointerdown', 'keydown']) f.addEventListener(e, () => touched ||= performance.now(), true);
+  new MutationObserver(() => {
+    if (!touched || !/^(Computed|Not computed)/.test(state.textContent)) return;
+    const began = touched;
+    touched = 0;
+    requestAnimationFrame(() => setTimeout(() => clock.took.push(performance.now() - began)));
+  }).observe(state, {childList: true, characterData: true, subtree: true});
+}"""
+FIRST, LATER = 1000, {"Matern32": 100, "SE": 300, "": 500}  # the most that answers may take, in ms: later ones of 3319 observations by kernel, and of notebooks
+
+
+def time_live(browser, path, touched):
+    """How long the live figures of a page take, in a browser that has not seen them: the first answer to a reader who jumps to a control and
+    touches it as soon as the page is open, and to one who looks at it for a second first; then later answers, one for each press of a key.
+    The first control that is touched is the one of this number; later ones are the second of the figure."""
+    with Visit(browser, path, LAPTOP) as v:
+        figures = v.page.locator("figure[data-live]").count()
+        added = v.page.evaluate("() => ['gppl-worker', 'gppl-program'].reduce((n, id) => n + document.getElementById(id).textContent.length, 0)")
+    for i in range(figures):
+        first, later = [], []
+        for look in (0, 1000):
+            with Visit(browser, path, LAPTOP) as v:
+                page, figure = v.page, v.page.locator("figure[data-live]").nth(i)
+                sliders = figure.locator(".gppl-compute input")
+                sliders.first.wait_for()
+                figure.evaluate(CLOCK)
+
+                def press(slider):
+                    n = figure.evaluate("(f) => f.clock.took.length")
+                    page.keyboard.press("ArrowLeft" if slider.evaluate("(s) => Number(s.value) > Number(s.min)") else "ArrowRight")
+                    page.wait_for_function("([f, n]) => f.clock.took.length > n", arg=[figure.element_handle(), n], timeout=60_000)
+                    return figure.evaluate("(f) => f.clock.took.at(-1)")
+
+                own = figure.evaluate("(f) => f.dataset.live.length")
+                sliders.nth(touched).focus()  # which scrolls to it
+                page.wait_for_timeout(look)
+                first.append(press(sliders.nth(touched)))
+                page.wait_for_timeout(1000)
+                sliders.nth(1).focus()
+                later += [press(sliders.nth(1)) for _ in range(8)]
+                said = figure.locator(".gppl-state").inner_text()
+                need(said.startswith("Computed"), f"figure {i + 1}: {said}")
+                need(not v.problems, "; ".join(v.problems))
+        later.sort()
+        yield added + own, first, later[len(later) // 2], later[-1]
+
+
+def monthly(out, name, kernel):
+    """A report of gppl fit of 3319 months, as many as the sunspots have, whose figure computes by a kernel."""
+    folder = out / "live"
+    folder.mkdir(parents=True, exist_ok=True)
+    data, page = folder / f"{name}.csv", folder / f"{name}.html"
+    noise = random.Random(1)
+    with data.open("w", newline="", encoding="utf-8") as f:
+        rows, wave = csv.writer(f), 0.0
+        rows.writerow(("month", "spots"))
+        for i in range(3319):
+            wave = 0.95 * wave + noise.gauss(0, 0.3)
+            rows.writerow((f"{1749 + i // 12}-{i % 12 + 1:02}", round(80 + 60 * math.sin(2 * math.pi * i / 131) + 20 * wave + noise.gauss(0, 8), 1)))
+    subprocess.run(["go", "run", "./cmd/gppl", "fit", data, "--kernel", kernel, "--forecast", "24", "--origins", "0", "-q", "--live", "--report", page], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    return page
+
+
+def times(browser, pages, out):
+    """Prints how long every live figure takes, and returns what is slower than it may be."""
+    subprocess.run(["go", "generate", "./internal/liveprogram"], cwd=ROOT, check=True)
+    pages = [(p, "") for p in pages if 'id="gppl-program"' in p.read_text("utf-8")]
+    pages += [(monthly(out, f"3319 {kernel}", kernel), kernel) for kernel in ("Matern32", "SE")]
+    slow = []
+    print("ms from touching a control until the answer is on the screen   load of the machine " + open("/proc/loadavg").read().split()[0])
+    print(f"{'figure':28}{'kB added':>10}{'at once':>10}{'after 1 s':>12}{'later':>8}{'slowest':>9}{'requests':>10}")
+    for path, kernel in pages:
+        for i, (size, first, later, most) in enumerate(time_live(browser, path, 1 if kernel else 0)):  # the first control of gppl fit is the choice of other kernels
+            name = f"{path.stem}, {i + 1}"
+            print(f"{name:28}{size / 1000:10.0f}{first[0]:10.0f}{first[1]:12.0f}{later:8.0f}{most:9.0f}{0:10}", flush=True)
+            limit = LATER[kernel]
+            if first[1] > FIRST or later > limit or size > ADDED:
+                slow.append(f"{name}: want {FIRST} ms, then {limit} ms, {ADDED} bytes")
+    return slow
 
 
 FOLDED = 12000  # pixels: what the index may be high on a phone before a reader opens anything
@@ -510,12 +598,17 @@ def try_hostile(browser, path, out, _):
     return f"names are shown {shown} times, and none runs"
 
 
+def opened(playwright):
+    return playwright.chromium.launch(executable_path=os.environ["GPPL_CHROMIUM"], args=["--no-sandbox"] * (os.getuid() == 0))
+
+
 def main():
     cli = argparse.ArgumentParser(prog="scripts/e2e/run.sh --pages", description="Looks at the reports in headless Chromium and tries what a reader can do with them.")
     cli.add_argument("--only", metavar="NAME", default="", help="only the pages whose names begin so, e.g. 05")
     cli.add_argument("--part", metavar="I/N", type=part, default=(0, 1), help="only a part of the pages: 1/2 and 2/2, run at once, take less time")
     cli.add_argument("--reports", metavar="DIR", type=Path, default=ROOT / "reports", help="where the pages are (reports/)")
     cli.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "reports" / "e2e", help="where the screenshots go (reports/e2e/)")
+    cli.add_argument("--times", action="store_true", help="only measures how long live figures take to answer; a busy machine takes longer")
     args = cli.parse_args()
     first, parts = args.part
     pages = sorted(p for p in args.reports.glob("*.html") if p.name.startswith(args.only))[first::parts]
@@ -524,6 +617,10 @@ def main():
     if not pages and not (args.only and (hostile or live)):
         cli.error(f"no page in {args.reports}: scripts/reproduce.sh makes them")
     args.out.mkdir(parents=True, exist_ok=True)
+    if args.times:
+        with sync_playwright() as playwright:
+            slow = times(opened(playwright), pages, args.out)
+        sys.exit("FAILED: " + "; ".join(slow) if slow else 0)
     if hostile:
         pages.append(hostile_page(args.out))
     if live:
@@ -542,7 +639,7 @@ def main():
     source = axe_source()
     passed, failed = 0, []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=os.environ["GPPL_CHROMIUM"], args=["--no-sandbox"] * (os.getuid() == 0))
+        browser = opened(playwright)
         for path in pages:
             for what in (look, *trials.get(path.stem, ())):
                 start = time.monotonic()

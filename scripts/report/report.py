@@ -33,6 +33,7 @@ import smoke_numbers
 from check import check
 from ledger import Ledger, LedgerError
 from page import PAGER, Numbering, PageError, References, contents, figure_script, pager, plain
+from whole import whole
 
 ROOT = Path(os.environ["GPPL_ROOT"])
 SCALE = os.environ.get("GPPL_SCALE") or "full"
@@ -209,6 +210,14 @@ def write(target, text):
         part.unlink(missing_ok=True)
 
 
+BODY = re.compile(r"<body>.*</body>", re.S)
+
+
+def finished(page):
+    """A page whose numbers and flags are not broken where a line ends."""
+    return BODY.sub(lambda body: whole(body[0]), page)
+
+
 def render(nb, about, code_css):
     """The page of an executed notebook."""
     numbering, references, cells = Numbering(), References(), []
@@ -242,9 +251,9 @@ def render(nb, about, code_css):
     headings.append((2, "environment", "Made with"))
     script = (Path(__file__).parent / "page.js").read_text("utf-8") + (figure_script() if numbering.count["figure"] else "")
     worker, program, live_css = live.parts(ROOT) if numbering.live else ("", "", "")
-    return PAGES.get_template("page.html.j2").render(
+    return finished(PAGES.get_template("page.html.j2").render(
         cells=cells, facts=about, code_css=code_css, figure_css=numbering.css + live_css, contents=headings, references=references.cited,
-        script=script + (live.script() if program else ""), worker=worker, program=program)
+        script=script + (live.script() if program else ""), worker=worker, program=program))
 
 
 def report(path, out, seconds):
@@ -288,7 +297,7 @@ def index(out, notebooks, why, ledger):
         if linked != text:
             write(out / f"{name}.html", linked)
     script = (Path(__file__).parent / "page.js").read_text("utf-8")
-    page = PAGES.get_template("index.html.j2").render(script=script, reports=rows, pages=pages, ledger=ledger, environment=environment())
+    page = finished(PAGES.get_template("index.html.j2").render(script=script, reports=rows, pages=pages, ledger=ledger, environment=environment()))
     if problems := check(page):
         raise Failure("index.html: " + "; ".join(problems))
     write(out / "index.html", page)

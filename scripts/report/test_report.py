@@ -25,6 +25,7 @@ import nbformat
 sys.path.insert(0, str(Path(os.environ["GPPL_ROOT"]) / "scripts" / "lab"))
 
 import report
+from whole import whole
 import smoke_numbers
 from check import HEAVIEST, check
 from gppl_contents import Contents as Manager
@@ -51,6 +52,15 @@ def index(book):
 
 
 class Keep(unittest.TestCase):
+    def test_whole(self):
+        for text, want in (
+            ("<td>1e-05 of --y-error</td>", '<td><span class="whole">1e-05</span> of <span class="whole">--y-error</span></td>'),
+            ("ran 35.9 s, 95 % in E1-3", 'ran <span class="whole">35.9 s</span>, <span class="whole">95 %</span> in E1-3'),
+            ("(<math>k</math>, <math>m</math> <math>n</math>.", '<span class="whole">(<math>k</math>,</span> <math>m</math> <span class="whole"><math>n</math>.</span>'),
+            ("<svg><text>1e-05</text></svg><script>1e-05</script>", "<svg><text>1e-05</text></svg><script>1e-05</script>"),
+        ):
+            self.assertEqual(whole(text), want)
+
     def test_subscripts(self):
         self.assertEqual(report.keep("ΔI = I_Y − I_Z"), "ΔI\u00a0=\u00a0I<sub>Y</sub> − I<sub>Z</sub>")
         self.assertEqual(report.keep("Σ_{i≠j} K_uu, l_p², p < 5 %"), "Σ<sub>i≠j</sub> K<sub>uu</sub>, l<sub>p</sub>², p &lt; 5\u00a0%")

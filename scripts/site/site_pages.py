@@ -3,7 +3,7 @@
 Usage: site_pages.py stage DOCS STAGE     copies docs/; links that lead out of it, to notebooks and sources, lead to the repository there, and
                                           those whose text is the name of a file have the title of its page
        site_pages.py finish SITE          pages load nothing from elsewhere: a script of theirs for pages from disk is replaced by worker.js;
-                                          no page of its own for what is not found, whose style would be looked for in the root of the disk
+                                          flags and numbers are not broken at a hyphen, indices are subscripts; no page of its own for what is not found, whose style would be looked for in the root of the disk
 """
 
 import posixpath
@@ -11,6 +11,9 @@ import re
 import shutil
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
+from whole import whole  # noqa: E402
 
 REPOSITORY = "https://github.com/projected-likelihood/gppl/blob/main/"
 OUTSIDE = re.compile(r"\]\(((?:\.\./)+[^)\s]*)\)")
@@ -55,6 +58,17 @@ def stage(docs, to):
 SHIM = re.compile(r'<script src="https://unpkg\.com/iframe-worker/shim"[^>]*></script>')
 LOADED = re.compile(r"<(?:script|img|iframe|source)\b[^>]*?\ssrc=\"?(?:https?:)?//|<link\b(?=[^>]*rel=\"?(?:stylesheet|preconnect|preload))[^>]*href=\"?(?:https?:)?//")
 
+ARTICLE = re.compile(r"<article\b.*?</article>", re.DOTALL)
+SLANTED = re.compile(r"_<em>(\w+)</em>|<em>_(\w+)</em>")
+SUBSCRIPT = re.compile(r"(?<![^\W_]|_)([^\W\d_])_(?:\{([^{}]*)\}|([^\W\d_]{1,2})(?![^\W_]|_))")  # x_g and K_uu, but not co2_ppm
+
+
+def legible(page):
+    """A page whose flags and numbers stay on one line, and whose indices are subscripts: x_g, except in code."""
+    indices = lambda part, code: part if code else SUBSCRIPT.sub(lambda m: f"{m[1]}<sub>{m[2] or m[3]}</sub>", part)
+    slanted = lambda m: f"<sub><em>{m[1] or m[2]}</em></sub>"
+    return ARTICLE.sub(lambda article: whole(SLANTED.sub(slanted, article[0]), indices), page)
+
 
 def finish(site):
     (site / "404.html").unlink(missing_ok=True)
@@ -63,7 +77,7 @@ def finish(site):
         text = SHIM.sub(lambda _: worker, page.read_text("utf-8"))
         if found := LOADED.search(text):
             sys.exit(f"site: {page} loads something from elsewhere: {text[found.start():found.end() + 80]}")
-        page.write_text(text, "utf-8")
+        page.write_text(legible(text), "utf-8")
 
 
 if __name__ == "__main__":

@@ -29,6 +29,15 @@ class Site(unittest.TestCase):
             ):
                 self.assertEqual(site.titled(text, page, docs), want)
 
+    def test_legible(self):
+        for text, want in (
+            ("say --y-error or -q, 1e-05", 'say <span class="whole">--y-error</span> or <span class="whole">-q</span>, <span class="whole">1e-05</span>'),
+            ("95 % in 2.5 ms, 3 sets", '<span class="whole">95 %</span> in <span class="whole">2.5 ms</span>, 3 sets'),
+            ("<em>x_g</em> and Σ_<em>m</em> K_uu of co2_ppm <code>x_g</code>", "<em>x<sub>g</sub></em> and Σ<sub><em>m</em></sub> K<sub>uu</sub> of co2_ppm <code>x_g</code>"),
+            ('<code title="--y 1e-05">x</code> a-b 1-2', '<code title="--y 1e-05">x</code> a-b 1-2'),
+        ):
+            self.assertEqual(site.legible(f"--y<article>{text}</article>"), f"--y<article>{want}</article>")
+
     def test_finish(self):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "404.html").write_text("")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/internal/whole"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -22,7 +23,9 @@ import (
 var page string
 
 // pages is the template of the report; html/template escapes text from the data.
-var pages = template.Must(template.New("report").Parse(page))
+var pages = template.Must(template.New("report").Funcs(template.FuncMap{
+	"whole": func(text string) template.HTML { return template.HTML(whole.HTML(template.HTMLEscapeString(text))) },
+}).Parse(page))
 
 // content is what the template shows.
 type content struct {
@@ -99,10 +102,10 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 		return h
 	}
 	if trust != nil {
-		c.Trust, c.Past = trust, table(Past(trust))
+		c.Trust, c.Past = trust, table(brief(Past(trust)))
 	}
 	c.Forecast = figure(Forecast(a, f))
-	c.Predictions = table(Predictions(a, f))
+	c.Predictions = table(brief(Predictions(a, f)))
 	changed, off := marks(ctx, a, 0)
 	c.All = figure(observed(a.Series, changed, off))
 	c.Comparison = table(Comparison(a))
@@ -278,3 +281,14 @@ func digits(f *forecast.Forecast) (format byte, precision int) {
 
 // place is the power of ten of the first digit of v.
 func place(v float64) int { return int(math.Floor(math.Log10(v))) }
+
+// brief writes the times in the first column of a table without what says nothing, so that it fits on a phone: 2025-06-12 23:06 for
+// 2025-06-12T23:06:00Z.
+func brief(t *viz.Table) *viz.Table {
+	for _, row := range t.Rows {
+		if when, ok := row[0].(string); ok && len(when) == len("2025-06-12T23:06:00Z") && when[10] == 'T' && strings.HasSuffix(when, ":00Z") {
+			row[0] = when[:10] + " " + when[11:16]
+		}
+	}
+	return t
+}

@@ -215,3 +215,13 @@ func TestDecimals(t *testing.T) {
 		}
 	}
 }
+
+// TestBrief: times of minutes are written without seconds and zone, others as they are.
+func TestBrief(t *testing.T) {
+	rows := brief(&viz.Table{Rows: [][]any{{"2025-06-12T23:06:00Z", 1.0}, {"2025-06-12T23:06:01Z", 1.0}, {"2025-06-12", 1.0}, {"…", nil}}}).Rows
+	for i, want := range []string{"2025-06-12 23:06", "2025-06-12T23:06:01Z", "2025-06-12", "…"} {
+		if rows[i][0] != want {
+			t.Errorf("row %d has %v, want %q", i, rows[i][0], want)
+		}
+	}
+}

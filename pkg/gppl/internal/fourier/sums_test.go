@@ -291,3 +291,15 @@ func ExamplePoints_Sums() {
 	// m=1: cos -99, sin 10
 	// m=2: cos 91, sin 0
 }
+
+// TestRoundedOff: without a fused product the rounding error of a frequency times a phase is the same.
+func TestRoundedOff(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 100_000 {
+		m, x := float64(rnd.IntN(1<<25)), rnd.Float64()-0.5
+		a := m * x
+		if got, want := roundedOff(m, x, a), math.FMA(m, x, -a); got != want {
+			t.Fatalf("%v·%v is %v + %v; want %v", m, x, a, got, want)
+		}
+	}
+}
