@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"time"
 )
 
@@ -14,6 +15,12 @@ type numberDate struct {
 	like      string
 }
 
+// dateName is the name of a column of dates.
+var dateName = regexp.MustCompile(`(?i)date|datum|fecha|^(dato|jour|tag|giorno|dag)$`)
+
+// excelEpoch is 1 January 1970 as spreadsheets count days.
+const excelEpoch = 25569
+
 // numberDates are those that CSVOptions.NumberDates recognises. Their ranges do not overlap, so that a number fits one at most.
 var numberDates = []numberDate{
 	{TimeUnix, 1, 0, "Unix time in seconds"},
@@ -23,6 +30,7 @@ var numberDates = []numberDate{
 	{TimeYYYYMMDD, 0, 1e4, "dates written 20240131"},
 	{TimeYYYYMM, 0, 1e2, "dates written 202401"},
 	{TimeMMYYYY, 0, 1e-4, "months written 01.2024"},
+	{TimeExcel, 1.0 / 86400, 0, "days as spreadsheets count them, 45292 for 2024-01-01"}, // only where the name of the column says that they are dates
 }
 
 // numberDateOf returns that of a format.
@@ -37,6 +45,10 @@ func numberDateOf(f TimeFormat) (numberDate, bool) {
 
 // likely reports whether v may well be such a date: from 1973 to 2096 for a count since 1970, from 1800 to 2200 for digits.
 func (d numberDate) likely(v float64) bool {
+	if d.format == TimeExcel {
+		s, _ := d.seconds(v)
+		return s >= year(1950) && s < year(2100)
+	}
 	if d.perSecond > 0 {
 		return v > 1e8*d.perSecond && v < 4e9*d.perSecond
 	}
@@ -54,7 +66,9 @@ func year(of int) float64 { return float64(time.Date(of, 1, 1, 0, 0, 0, 0, time.
 func (d numberDate) seconds(v float64) (s float64, ok bool) {
 	if d.perSecond > 0 {
 		const years10000 = 3e11
-		s = v / d.perSecond
+		if s = v / d.perSecond; d.format == TimeExcel {
+			s = math.Round(1e3*86400*(v-excelEpoch)) / 1e3
+		}
 		return s, s >= -years10000 && s <= years10000
 	}
 	if d.format == TimeMMYYYY {
@@ -82,7 +96,7 @@ func MayBeDate(v float64) bool { return new(numberOrder).add(v) }
 
 // dateError is of a text, a number, that is no such date.
 func (d numberDate) dateError(text string, v float64) error {
-	if d.perSecond == 0 {
+	if d.perSecond == 0 || d.format == TimeExcel {
 		return fmt.Errorf("%s is not one of %s", quoted(text), d.like)
 	}
 	hint := ""
@@ -97,6 +111,7 @@ func (d numberDate) dateError(text string, v float64) error {
 // numberOrder finds out whether a column of numbers stands for dates: all must be likely of the form of the first. Months must pass from one
 // year to the next, since numbers from 200001 to 200012 may be anything, and there must be two months before a point.
 type numberOrder struct {
+	named  bool // the column is one of dates, by its name
 	met    bool
 	form   numberDate
 	lo, hi float64
@@ -106,8 +121,8 @@ type numberOrder struct {
 func (o *numberOrder) add(v float64) bool {
 	if !o.met {
 		for _, d := range numberDates {
-			if d.likely(v) {
-				*o = numberOrder{true, d, v, v}
+			if d.likely(v) && (o.named || d.format != TimeExcel) {
+				o.met, o.form, o.lo, o.hi = true, d, v, v
 			}
 		}
 		return o.met

@@ -90,7 +90,7 @@ func (t *Trust) judge(n, asked int) {
 		t.Reasons = append(t.Reasons, t.missed)
 	}
 	of := t.Against
-	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and the error was %.2f times that of %s", over, 100*t.Coverage, t.Relative, of)
+	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and the error was %s that of %s", over, 100*t.Coverage, times(t.Relative), of)
 	if t.Relative == math.MaxFloat64 {
 		found = fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and %s had no error", over, 100*t.Coverage, of)
 	}
@@ -114,6 +114,17 @@ func (t *Trust) judge(n, asked int) {
 	if t.Widen > 1.05 {
 		t.Verdict += fmt.Sprintf(" Its bands are %.1f times as wide as the model's own, to match these errors; so wide they would have held %.0f %%.", t.Widen, 100*t.Widened)
 	}
+}
+
+// times writes how often one error is another.
+func times(ratio float64) string {
+	switch {
+	case ratio > 1000:
+		return "more than 1000 times"
+	case ratio >= 10:
+		return fmt.Sprintf("%.0f times", ratio)
+	}
+	return fmt.Sprintf("%.2f times", ratio)
 }
 
 // how says what was tested: from where, how far ahead, and what of it flatters the forecast or does it less than justice.
@@ -140,7 +151,7 @@ func (t *Trust) failures(over string) (reasons []string) {
 	case t.Relative == math.MaxFloat64:
 		reasons = append(reasons, fmt.Sprintf("%s %s had no error at all, and the forecast had one", over, t.Against))
 	case t.Relative > highRelative && t.Chance < beyondChance:
-		reasons = append(reasons, fmt.Sprintf("%s its error was %.2f times that of %s", over, t.Relative, t.Against))
+		reasons = append(reasons, fmt.Sprintf("%s its error was %s that of %s", over, times(t.Relative), t.Against))
 	}
 	if narrow := float64(t.Narrow); t.Coverage < poor || narrow > 0 && (distuv.Binomial{N: float64(t.Origins), P: poorRate}).Survival(narrow-1) < beyondChance {
 		reasons = append(reasons, fmt.Sprintf("%s the 95 %% bands held only %.0f %% of what came", over, 100*t.Coverage))
