@@ -72,7 +72,7 @@ func inputs() []input {
 		{name: "Unix milliseconds", file: made("t,y", n, func(i int) string { return fmt.Sprintf("%d,%.3f", day(i).UnixMilli(), observed(i)) }), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"t is read as Unix time in milliseconds", "every day"}, from: n},
 		{name: "Unix seconds", file: made("t,y", n, func(i int) string { return fmt.Sprintf("%d,%.3f", day(i).Unix(), observed(i)) }), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"Unix time in seconds"}, from: n},
 		{name: "20240131", file: dates("day,y", "20060102", day), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"dates written 20240131"}, from: n},
-		{name: "ISO weeks", file: made("week,y", n, func(i int) string { return fmt.Sprintf("2024-W%02d,%.3f", 1+i, observed(i)) }), args: "--period 4", n: n, next: "2024-W49", notes: []string{"every 7 days"}, from: n},
+		{name: "ISO weeks", file: made("week,y", n, func(i int) string { return fmt.Sprintf("2024-W%02d,%.3f", 1+i, observed(i)) }), args: "--period 4", n: n, next: "2024-W49", notes: []string{"every week"}, from: n},
 		{name: "a leap second", file: made("t,y", n, func(i int) string {
 			at := time.Date(2016, 12, 31, 23, 59, 20+i, 0, time.UTC)
 			text := at.Format("2006-01-02T15:04:05Z")

@@ -21,7 +21,8 @@ var dateName = regexp.MustCompile(`(?i)date|datum|fecha|^(dato|jour|tag|giorno|d
 // excelEpoch is 1 January 1970 as spreadsheets count days.
 const excelEpoch = 25569
 
-// numberDates are those that CSVOptions.NumberDates recognises. Their ranges do not overlap, so that a number fits one at most.
+// numberDates are those that CSVOptions.NumberDates recognises. A number that fits several is of the last: of 2024013114,
+// a time in 2034 in seconds since 1970 is the less likely reading.
 var numberDates = []numberDate{
 	{TimeUnix, 1, 0, "Unix time in seconds"},
 	{TimeUnixMilli, 1e3, 0, "Unix time in milliseconds"},
@@ -29,6 +30,9 @@ var numberDates = []numberDate{
 	{TimeUnixNano, 1e9, 0, "Unix time in nanoseconds"},
 	{TimeYYYYMMDD, 0, 1e4, "dates written 20240131"},
 	{TimeYYYYMM, 0, 1e2, "dates written 202401"},
+	{TimeHours, 0, 1e6, "dates and hours written 2024013114"},
+	{TimeMinutes, 0, 1e8, "dates and times written 202401311430"},
+	{TimeDigits, 0, 1e10, "dates and times written 20240131143000"},
 	{TimeMMYYYY, 0, 1e-4, "months written 01.2024"},
 	{TimeExcel, 1.0 / 86400, 0, "days as spreadsheets count them, 45292 for 2024-01-01"}, // only where the name of the column says that they are dates
 }
@@ -81,6 +85,10 @@ func (d numberDate) seconds(v float64) (s float64, ok bool) {
 	}
 	if !(v >= 1000*d.scale && v < 10000*d.scale) || v != math.Trunc(v) {
 		return 0, false
+	}
+	if d.scale > 1e4 {
+		t, err := time.Parse("20060102150405", fmt.Sprintf("%.0f", v*(1e10/d.scale)))
+		return float64(t.Unix()), err == nil
 	}
 	n, scale := int(v), int(d.scale)
 	year, month, day := n/scale, n%scale, 1

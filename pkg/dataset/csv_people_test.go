@@ -147,6 +147,20 @@ func TestSpreadsheetDays(t *testing.T) {
 	}
 }
 
+// TestDigits reads times that are written as one number, and not as times since 1970.
+func TestDigits(t *testing.T) {
+	for text, format := range map[string]TimeFormat{
+		"2024013114 2024013115": TimeHours, "202401311400 202401311500": TimeMinutes, "20240131140000 20240131150000": TimeDigits,
+		"20240131T140000Z 20240131T150000Z": TimeISO, "20240131T1400 20240131T1500": TimeISO,
+	} {
+		a, b, _ := strings.Cut(text, " ")
+		s, rep, err := readCSV(strings.NewReader("t,y\n"+a+",1\n"+b+",2\n"), CSVOptions{Seconds: true, NumberDates: true})
+		if err != nil || rep.Time != format || s.X[0] != 1706709600 || s.X[1] != 1706713200 {
+			t.Errorf("%s: %v as %s, %v", text, s.X, rep.Time, err)
+		}
+	}
+}
+
 // months writes the first days of months, with the day first.
 func months(rest string, from, to int) (text string) {
 	for m := from; m <= to; m++ {

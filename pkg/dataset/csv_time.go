@@ -16,22 +16,25 @@ type TimeFormat string
 // whether the day or the month comes first.
 const (
 	TimeAuto      TimeFormat = ""
-	TimeISO       TimeFormat = "iso"      // 2006-01-02, 2006-01, 2006-01-02T15:04:05+02:00, …
-	TimeUnix      TimeFormat = "unix"     // seconds since 1970-01-01 UTC, with or without a fraction
-	TimeUnixMilli TimeFormat = "unix-ms"  // milliseconds
-	TimeUnixMicro TimeFormat = "unix-us"  // microseconds
-	TimeUnixNano  TimeFormat = "unix-ns"  // nanoseconds, rounded to a quarter of a microsecond with CSVOptions.Seconds
-	TimeYYYYMMDD  TimeFormat = "yyyymmdd" // 20240131
-	TimeYYYYMM    TimeFormat = "yyyymm"   // 202401: the first day of the month
-	TimeMMYYYY    TimeFormat = "mm.yyyy"  // 01.2024: the first day of the month
-	TimeExcel     TimeFormat = "excel"    // days since 30 December 1899, as spreadsheets count them: 45292 is 2024-01-01
-	TimeNumber    TimeFormat = "number"   // decimal years, seconds of an experiment, …
+	TimeISO       TimeFormat = "iso"            // 2006-01-02, 2006-01, 2006-01-02T15:04:05+02:00, …
+	TimeUnix      TimeFormat = "unix"           // seconds since 1970-01-01 UTC, with or without a fraction
+	TimeUnixMilli TimeFormat = "unix-ms"        // milliseconds
+	TimeUnixMicro TimeFormat = "unix-us"        // microseconds
+	TimeUnixNano  TimeFormat = "unix-ns"        // nanoseconds, rounded to a quarter of a microsecond with CSVOptions.Seconds
+	TimeYYYYMMDD  TimeFormat = "yyyymmdd"       // 20240131
+	TimeYYYYMM    TimeFormat = "yyyymm"         // 202401: the first day of the month
+	TimeHours     TimeFormat = "yyyymmddhh"     // 2024013114
+	TimeMinutes   TimeFormat = "yyyymmddhhmm"   // 202401311430
+	TimeDigits    TimeFormat = "yyyymmddhhmmss" // 20240131143000
+	TimeMMYYYY    TimeFormat = "mm.yyyy"        // 01.2024: the first day of the month
+	TimeExcel     TimeFormat = "excel"          // days since 30 December 1899, as spreadsheets count them: 45292 is 2024-01-01
+	TimeNumber    TimeFormat = "number"         // decimal years, seconds of an experiment, …
 )
 
 // TimeFormats are the formats that CSVOptions.Time accepts, besides TimeAuto.
 var TimeFormats = []TimeFormat{
 	TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeMonth, TimeNamed, TimeWeek, TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano,
-	TimeYYYYMMDD, TimeYYYYMM, TimeMMYYYY, TimeExcel, TimeNumber,
+	TimeYYYYMMDD, TimeYYYYMM, TimeHours, TimeMinutes, TimeDigits, TimeMMYYYY, TimeExcel, TimeNumber,
 }
 
 // unixUnits are the units in which a time since 1970 is counted.
@@ -156,6 +159,7 @@ func (opt CSVOptions) parser(format TimeFormat, number func(text string) (float6
 var dateLayouts = []string{
 	time.DateOnly, time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04",
 	"2006-01-02 15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01",
+	"20060102T150405Z07:00", "20060102T1504Z07:00", "20060102T150405", "20060102T1504",
 	"2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02 15:04:05Z07",
 }
 

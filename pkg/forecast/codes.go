@@ -139,7 +139,7 @@ func (s *Series) Lead() string {
 		if i == 0 {
 			from, to = 1, len(s.X)-1
 		}
-		return fmt.Sprintf("%s of one observation is %s, far from all others, which lie between %s and %s: if it is wrong, correct or remove its line.",
+		return fmt.Sprintf("The %s of one observation is %s, far from all others, which lie between %s and %s: if it is wrong, correct or remove its line.",
 			cmp.Or(s.Axis.Name, "x"), s.Axis.Text(s.X[i]), s.Axis.Text(s.X[from]), s.Axis.Text(s.X[to]))
 	}
 	codes := codesIn(s.Y)

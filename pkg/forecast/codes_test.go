@@ -62,8 +62,8 @@ func TestLonelyDate(t *testing.T) {
 		x    []float64
 		want string
 	}{
-		{[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100}, "t of one observation is 100, far from all others, which lie between 1 and 10"},
-		{[]float64{-100, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, "t of one observation is -100"},
+		{[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100}, "The t of one observation is 100, far from all others, which lie between 1 and 10"},
+		{[]float64{-100, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, "The t of one observation is -100"},
 		{[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20}, ""},
 	} {
 		s := &forecast.Series{Axis: forecast.Axis{Name: "t"}, X: c.x, Y: c.x}

@@ -457,6 +457,8 @@ func (s *Series) Notes() []string {
 		spacing = "unevenly spaced, " + a.Length(s.Step) + " apart in the median"
 	case a.Months == 1:
 		spacing = "every month"
+	case a.Period == "week" && s.Even && a.Length(s.Step) == "7 days":
+		spacing = "every week"
 	case a.Months == 3:
 		spacing = "every quarter"
 	case a.Months == 12:

@@ -27,6 +27,8 @@ const (
 	beyondChance = 0.05
 	// highRelative is the error over the yardstick's that is worth a warning: one that is hardly larger is as good, however sure that is.
 	highRelative = 1.15
+	// absurdRelative is one that two origins suffice to see: none of the 643 series of docs/forecasts.md has one above 5.
+	absurdRelative = 10
 	// poor is a coverage of 95 % bands that has failed, and poorRate how often it happens to a single forecast whose bands are right: its
 	// errors have much in common.
 	poor, poorRate = 0.7, 0.06
@@ -150,7 +152,7 @@ func (t *Trust) failures(over string) (reasons []string) {
 	switch {
 	case t.Relative == math.MaxFloat64:
 		reasons = append(reasons, fmt.Sprintf("%s %s had no error at all, and the forecast had one", over, t.Against))
-	case t.Relative > highRelative && t.Chance < beyondChance:
+	case t.Relative > absurdRelative || t.Relative > highRelative && t.Chance < beyondChance:
 		reasons = append(reasons, fmt.Sprintf("%s its error was %s that of %s", over, times(t.Relative), t.Against))
 	}
 	if narrow := float64(t.Narrow); t.Coverage < poor || narrow > 0 && (distuv.Binomial{N: float64(t.Origins), P: poorRate}).Survival(narrow-1) < beyondChance {
