@@ -66,7 +66,7 @@ func inputFlags() []cli.Flag {
 // timeFlag says how x is written.
 func timeFlag(category string) cli.Flag {
 	return &cli.StringFlag{Name: "time", Aliases: []string{"dates"}, Category: category,
-		Usage: "`FORMAT` of x: iso, dmy (31/1/2000), mdy (1/31/2000), ymd, quarter (2000Q1), month, named (Jan 2000), week, unix (seconds since 1970), unix-ms, unix-us, unix-ns, yyyymmdd, yyyymm, mm.yyyy or number; detected if not given"}
+		Usage: "`FORMAT` of x: iso, dmy (31/1/2000), mdy (1/31/2000), ymd, quarter (2000Q1), month, named (Jan 2000), week, unix (seconds since 1970), unix-ms, unix-us, unix-ns, yyyymmdd, yyyymm, yyyymmddhh, yyyymmddhhmm, yyyymmddhhmmss, mm.yyyy, excel (days as spreadsheets count them) or number; detected if not given"}
 }
 
 // formatFlags returns the flags of inputFlags that say how a file is written.

@@ -55,24 +55,24 @@ func inputs() []input {
 	inQuarters := func(form func(year, quarter int) string) string {
 		return made("quarter,gdp", n, func(i int) string { return fmt.Sprintf("%s,%.3f", form(2010+i/4, 1+i%4), observed(i)) })
 	}
-	quarters := []string{"48 observations of gdp from 2010-01-01 to 2021-10-01, every quarter."}
-	months := []string{"48 observations of y from 2010-01-01 to 2013-12-01, every month."}
+	quarters := []string{"48 observations of gdp from 2010-Q1 to 2021-Q4, every quarter."}
+	months := []string{"48 observations of y from 2010-01 to 2013-12, every month."}
 	return []input{
-		{name: "quarters 1990Q1", file: inQuarters(func(y, q int) string { return fmt.Sprintf("%dQ%d", y, q) }), n: n, next: "2022-01-01", notes: quarters, from: n},
-		{name: "quarters 1990-Q1", file: inQuarters(func(y, q int) string { return fmt.Sprintf("%d-Q%d", y, q) }), n: n, next: "2022-01-01", notes: quarters, from: n},
-		{name: "quarters Q1 1990", file: inQuarters(func(y, q int) string { return fmt.Sprintf("Q%d %d", q, y) }), n: n, next: "2022-01-01", notes: quarters, from: n},
-		{name: "names of months", file: dates("month,y", "Jan 2006", month), args: "--period none", n: n, next: "2014-01-01", notes: months},
-		{name: "year and month", file: dates("month,y", "2006-01", month), args: "--period none", n: n, next: "2014-01-01", notes: months},
+		{name: "quarters 1990Q1", file: inQuarters(func(y, q int) string { return fmt.Sprintf("%dQ%d", y, q) }), n: n, next: "2022-Q1", notes: quarters, from: n},
+		{name: "quarters 1990-Q1", file: inQuarters(func(y, q int) string { return fmt.Sprintf("%d-Q%d", y, q) }), n: n, next: "2022-Q1", notes: quarters, from: n},
+		{name: "quarters Q1 1990", file: inQuarters(func(y, q int) string { return fmt.Sprintf("Q%d %d", q, y) }), n: n, next: "2022-Q1", notes: quarters, from: n},
+		{name: "names of months", file: dates("month,y", "Jan 2006", month), args: "--period none", n: n, next: "2014-01", notes: months},
+		{name: "year and month", file: dates("month,y", "2006-01", month), args: "--period none", n: n, next: "2014-01", notes: months},
 		{name: "last days of months", file: dates("month,y", "2006-01-02", func(i int) time.Time { return month(i+1).AddDate(0, 0, -1) }), args: "--period none", n: n, next: "2014-01-31", notes: []string{"every month"}},
 		{name: "US dates", file: dates("date,y", "1/2/2006", day), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"from 2024-01-01 to 2024-02-17, every day"}, from: n},
 		{name: "European dates", file: dates("date,y", "02.01.2006", day), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"from 2024-01-01 to 2024-02-17, every day"}, from: n},
-		{name: "ambiguous dates, told dmy", file: dates("date,y", "2/1/2006", month), args: "--dates dmy --period none", n: n, next: "2014-01-01", notes: months},
+		{name: "ambiguous dates, told dmy", file: dates("date,y", "2/1/2006", month), args: "--dates dmy --period none", n: n, next: "2014-01-01", notes: []string{"48 observations of y from 2010-01-01 to 2013-12-01, every month."}},
 		{name: "ambiguous dates, told mdy", file: dates("date,y", "1/2/2006", quarter), args: "--dates mdy", n: n, next: "2022-01-01", notes: []string{"every quarter"}, from: n},
 		{name: "years", file: made("year,y", n, func(i int) string { return fmt.Sprintf("%d,%.3f", 1960+i, observed(i)) }), args: "--period 4", n: n, next: "2008", notes: []string{"from 1960 to 2007, every year"}, from: n},
 		{name: "Unix milliseconds", file: made("t,y", n, func(i int) string { return fmt.Sprintf("%d,%.3f", day(i).UnixMilli(), observed(i)) }), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"t is read as Unix time in milliseconds", "every day"}, from: n},
 		{name: "Unix seconds", file: made("t,y", n, func(i int) string { return fmt.Sprintf("%d,%.3f", day(i).Unix(), observed(i)) }), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"Unix time in seconds"}, from: n},
 		{name: "20240131", file: dates("day,y", "20060102", day), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"dates written 20240131"}, from: n},
-		{name: "ISO weeks", file: made("week,y", n, func(i int) string { return fmt.Sprintf("2024-W%02d,%.3f", 1+i, observed(i)) }), args: "--period 4", n: n, next: "2024-12-02", notes: []string{"every 7 days"}, from: n},
+		{name: "ISO weeks", file: made("week,y", n, func(i int) string { return fmt.Sprintf("2024-W%02d,%.3f", 1+i, observed(i)) }), args: "--period 4", n: n, next: "2024-W49", notes: []string{"every week"}, from: n},
 		{name: "a leap second", file: made("t,y", n, func(i int) string {
 			at := time.Date(2016, 12, 31, 23, 59, 20+i, 0, time.UTC)
 			text := at.Format("2006-01-02T15:04:05Z")
@@ -87,12 +87,12 @@ func inputs() []input {
 				return fmt.Sprintf("%dQ%d,%s", 2010+i/4, 1+i%4, []string{"", "NA", "NaN", "-"}[i/7%4])
 			}
 			return fmt.Sprintf("%dQ%d,%.3f", 2010+i/4, 1+i%4, observed(i))
-		}), n: n - 7, next: "2022-01-01", notes: []string{"7 rows without a value were left out", "7 gaps", "every quarter"}, from: n},
+		}), n: n - 7, next: "2022-Q1", notes: []string{"7 rows without a value were left out", "7 gaps", "every quarter"}, from: n},
 		{name: "unsorted", file: made("t,y", n, func(i int) string { j := 7 * i % n; return fmt.Sprintf("%d,%.3f", j, observed(j)) }), args: "--period 4", n: n, next: "48", notes: []string{"out of order were sorted"}, from: n},
 		{name: "newest first", file: made("quarter,y", n, func(i int) string {
 			j := n - 1 - i
 			return fmt.Sprintf("%dQ%d,%.3f", 2010+j/4, 1+j%4, observed(j))
-		}), n: n, next: "2022-01-01", from: n},
+		}), n: n, next: "2022-Q1", from: n},
 		{name: "duplicates", file: made("t,y", n+2, func(i int) string { j := min(i, n-1); return fmt.Sprintf("%d,%.3f", j, observed(j)) }), args: "--period 4", n: n + 2, next: "48", notes: []string{"1 value of x is repeated"}, from: n},
 		{name: "no header", file: made("0,100.2", n-1, func(i int) string { return fmt.Sprintf("%d,%.3f", i+1, observed(i+1)) }), args: "--no-header --period 4", n: n, next: "48", from: n},
 		{name: "tabs and a unit", file: made("depth (m)\ty (K)", n, func(i int) string { return fmt.Sprintf("%d\t%.3f", i, observed(i)) }), args: "--period 4", n: n, next: "48", notes: []string{"observations of y (K)"}, from: n},
@@ -166,8 +166,8 @@ func TestInputsRefused(t *testing.T) {
 		{"a period and none", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 5 --period none", []string{"--period none is no season", "leave out one"}},
 		{"a period below the step", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 5 --period 1.5", []string{"--period", "1.5 is too short", "1 apart"}},
 		{"quarters of short years", made("q,y", 40, func(i int) string { return fmt.Sprintf("%dQ%d,%d", 50+i/4, 1+i%4, i%5) }), "", []string{`"50Q1"`, "four digits of the year"}},
-		{"a total", plain + "Total,60\n", "", []string{`"Total" is not a finite number`, "remove the line"}},
-		{"a total below dates", made("q,y", 40, func(i int) string { return fmt.Sprintf("%dQ%d,%d", 1950+i/4, 1+i%4, i%5) }) + "\nTotal,60\n", "", []string{`"Total" is not a date`, "remove the line"}},
+		{"a total", plain + "Total,60\n99,60\n", "", []string{`"Total" is not a finite number`, "remove the line"}},
+		{"a total below dates", made("q,y", 40, func(i int) string { return fmt.Sprintf("%dQ%d,%d", 1950+i/4, 1+i%4, i%5) }) + "\nTotal,60\n1960Q1,3\n", "", []string{`"Total" is not a date`, "remove the line"}},
 		{"one column", made("y", 40, func(i int) string { return fmt.Sprintf("%d", i%5) }), "", []string{"put dates or numbers 1, 2, 3"}},
 		{"a prior of nothing", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--kernel SE --prior period=gamma(1,1)", []string{"lengthscale", "no parameter"}},
 	} {
@@ -233,7 +233,7 @@ func TestRegressorInput(t *testing.T) {
 	if len(got.Regressors) != 1 || got.Regressors[0].Name != "price" || got.Regressors[0].StdErr <= 0 || got.Regressors[0].Log || math.Abs(got.Regressors[0].Value+20) > 0.5 {
 		t.Errorf("%+v", got.Regressors)
 	}
-	if len(got.Forecast) != 4 || got.Forecast[3].X != "2022-10-01" {
+	if len(got.Forecast) != 4 || got.Forecast[3].X != "2022-Q4" {
 		t.Fatalf("%+v", got.Forecast)
 	}
 	for i, p := range got.Forecast {
@@ -249,11 +249,11 @@ func TestRegressorInput(t *testing.T) {
 	if again != string(bytesOf(t, out)) {
 		t.Errorf("predict:\n%s\nfit:\n%s", again, bytesOf(t, out))
 	}
-	if code, _, stderr := gppl("predict", model, "--at", "2023Q1"); code == exitOK || !strings.Contains(stderr, "price is known from 2010-01-01 to 2022-10-01, not at 2023-01-01") || !strings.Contains(stderr, "--future") {
+	if code, _, stderr := gppl("predict", model, "--at", "2023Q1"); code == exitOK || !strings.Contains(stderr, "price is known from 2010-Q1 to 2022-Q4, not at 2023-Q1") || !strings.Contains(stderr, "--future") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	future := put(t, dir, "future.csv", "quarter,price\n2023Q1,12.5\n")
-	if at, _ := must(t, "predict", model, "--future", future, "--at", "2023Q1"); !strings.Contains(at, "\n2023-01-01,") {
+	if at, _ := must(t, "predict", model, "--future", future, "--at", "2023Q1"); !strings.Contains(at, "\n2023-Q1,") {
 		t.Errorf("%s", at)
 	}
 	// The same future in a file of its own.
@@ -277,7 +277,7 @@ func TestPredictFarAway(t *testing.T) {
 	must(t, "fit", path, "-q", "--model", model)
 	stdout, _ := must(t, "predict", model, "--at", "9999-01-01", "--at", "2022Q1", "--at", "2030")
 	rows := strings.Split(strings.TrimSpace(stdout), "\n")
-	if len(rows) != 4 || !strings.HasPrefix(rows[1], "2022-01-01,") || !strings.HasPrefix(rows[2], "2030-01-01,") || !strings.HasPrefix(rows[3], "9999-01-01,") {
+	if len(rows) != 4 || !strings.HasPrefix(rows[1], "2022-Q1,") || !strings.HasPrefix(rows[2], "2030-Q1,") || !strings.HasPrefix(rows[3], "9999-Q1,") {
 		t.Errorf("%s", stdout)
 	}
 }

@@ -27,14 +27,14 @@ func TestShiftsOfFit(t *testing.T) {
 		return fmt.Sprintf("%d-%02d,%.3f", 2015+i/12, i%12+1, y)
 	}))
 	page := filepath.Join(t.TempDir(), "page.html")
-	const date = "2020-01-01"
+	const date = "2020-01"
 	for _, c := range []struct {
 		args       string
 		want, lack []string
 	}{
-		{"--robust --report " + page, []string{"The level of level rose by", "at " + date, "--shifts never", "far off and count for less", "2017-07-01"}, nil},
+		{"--robust --report " + page, []string{"The level of level rose by", "at " + date, "--shifts never", "far off and count for less", "2017-07"}, nil},
 		{"--robust --shifts report", []string{"at " + date, "--shifts use does"}, nil},
-		{"--shifts never", []string{"further off than the model explains", "2017-07-01", "--robust"}, []string{"at " + date, "Changes"}},
+		{"--shifts never", []string{"further off than the model explains", "2017-07", "--robust"}, []string{"at " + date, "Changes"}},
 		{"--shifts 2020-01", []string{"at " + date}, []string{"probability of a change"}},
 	} {
 		stdout, _ := must(t, append([]string{"fit", path, "-q", "--origins", "0"}, strings.Fields(c.args)...)...)
@@ -56,7 +56,7 @@ func TestShiftsOfFit(t *testing.T) {
 	stdout, _ := must(t, "fit", path, "-q", "--json", "--origins", "0", "--shifts", "2020-01-01", "--log", "never")
 	var j report.JSON
 	if err := json.Unmarshal([]byte(stdout), &j); err != nil || len(j.Shifts) != 1 || j.Shifts[0].When != date || !j.Shifts[0].Used || !(j.Shifts[0].Size > 6 && j.Shifts[0].Size < 10) ||
-		j.Outliers == nil || len(j.Outliers.List) == 0 || j.Outliers.List[0].When != "2017-07-01" {
+		j.Outliers == nil || len(j.Outliers.List) == 0 || j.Outliers.List[0].When != "2017-07" {
 		t.Errorf("%+v, %+v (%v)", j.Shifts, j.Outliers, err)
 	}
 	for want, args := range map[string][]string{

@@ -69,8 +69,8 @@ var ErrTooManyRows = errors.New("too many rows")
 
 // ReadCSV reads two columns of a CSV file with a header. The text is UTF-8, with or without a byte order mark, or UTF-16 with one;
 // names in the header that are not UTF-8 are read as Latin-1. Lines end with LF, CRLF or CR. Spaces around a field and blank lines
-// are ignored. Every row must have as many fields as the first; empty ones beyond those do not count. A row longer than 2 MiB is an
-// error.
+// are ignored. Every row must have as many fields as the first; empty ones beyond those do not count. Up to ten lines of words below the last row,
+// a total or a source, are left out. A row longer than 2 MiB is an error.
 //
 // Y is a number and x a number or a date, as docs/data.md lists them ([TimeFormat] names the forms of dates): the first row decides which
 // for all, unless CSVOptions.Time does. Where days and months are both numbers, the first row that tells them apart decides. Dates become
@@ -144,7 +144,8 @@ func (h *headWriter) lines() []byte {
 	return h.text[:bytes.LastIndexByte(h.text, '\n')+1]
 }
 
-// StreamCSV reads two columns of a CSV file of any size as [ReadCSV] does, with the same values and the same errors. It calls visit for
+// StreamCSV reads two columns of a CSV file of any size as [ReadCSV] does, with the same values and the same errors; lines of words below the table
+// are bad rows here. It calls visit for
 // each block of rows from as many goroutines as there are workers, numbered from 0: in any order, or in the order of the file with one
 // worker. visit must not keep a block. A row that cannot be read does not end the reading: it is among the bad rows of its block.
 //
@@ -169,9 +170,13 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 	stream := &csvStream{opt: opt, size: blockSize}
 	var bad CSVRowsError
 	var lines []int
+	last := 0 // line of a row
 	stream.visit = func(_ int, b *CSVBlock) error {
 		if len(b.Bad) > 0 {
 			bad.Add(b.Bad...)
+		}
+		if n := len(b.Lines); n > 0 {
+			last = b.Lines[n-1]
 		}
 		if len(stream.also)+len(stream.keys) == 0 {
 			lines = append(lines, b.Lines[:min(len(b.Lines), max(0, mostLine-len(lines)))]...)
@@ -193,6 +198,9 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 	for _, k := range stream.keys {
 		rep.Also.KeyTexts = append(rep.Also.KeyTexts, k.texts)
 	}
+	if err == nil && s.Len() > 0 && bad.below(last) {
+		rep.Below, bad.Rows = bad.Rows, nil
+	}
 	if len(bad.Rows) > 0 && !errors.Is(err, ErrTooManyRows) {
 		bad.End = err
 		if s.Len() == 0 {
@@ -207,7 +215,9 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 		return Series{}, rep, &bad
 	}
 	if err == nil && s.Len() == 0 {
-		err = errors.New("no rows with both x and y")
+		if err = errors.New("no rows with both x and y"); rep.Skipped > 0 {
+			err = fmt.Errorf("%w: one of them is missing in all %d", err, rep.Skipped)
+		}
 	}
 	if err != nil {
 		return Series{}, rep, err

@@ -72,6 +72,14 @@ func (e *CSVRowsError) Add(rows ...CSVRowError) {
 	e.cut(mostBad)
 }
 
+// below reports whether all are lines of words below the line of the last row.
+func (e *CSVRowsError) below(last int) bool {
+	return len(e.Rows) > 0 && e.More == 0 && !slices.ContainsFunc(e.Rows, func(r CSVRowError) bool { return r.words == "" || r.Line <= last })
+}
+
+// Words is the text of a line below the table that is no row of it.
+func (e CSVRowError) Words() string { return e.words }
+
 func (e *CSVRowsError) cut(most int) {
 	if more := len(e.Rows) - most; more > 0 {
 		e.Rows, e.More = e.Rows[:most], e.More+more
@@ -85,7 +93,7 @@ func (e *CSVRowsError) withRepeats(x []float64, lines []int, column string) {
 	var repeats []CSVRowError
 	for i, v := range x {
 		if line, met := first[v]; met {
-			repeats = append(repeats, CSVRowError{lines[i], cellError{column, fmt.Errorf("the x of line %d once more (both are used; remove one if they are the same observation)", line)}})
+			repeats = append(repeats, CSVRowError{Line: lines[i], Err: cellError{column, fmt.Errorf("the x of line %d once more (both are used; remove one if they are the same observation)", line)}})
 		} else {
 			first[v] = lines[i]
 		}

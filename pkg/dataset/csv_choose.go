@@ -18,22 +18,35 @@ type xColumns struct {
 	after   string
 }
 
+// text joins the cells of a row to a date.
+func (x xColumns) text(cell func(column int) string) (text string) {
+	for i, column := range x.columns {
+		text += x.before[i] + cell(column)
+	}
+	return text + x.after
+}
+
 func oneColumn(i int) xColumns { return xColumns{columns: []int{i}, before: []string{""}} }
 
 // partNames are what columns with parts of a date are named.
 var partNames = map[string]*regexp.Regexp{
-	"year":  regexp.MustCompile(`(?i)^(year|yr|yyyy|jahr|année|annee|an|año|anno|jaar|ano)$`),
-	"month": regexp.MustCompile(`(?i)^(month|mon|mm|mo|monat|mois|mes|mese|maand|mês)$`),
-	"day":   regexp.MustCompile(`(?i)^(day|dd|tag|jour|día|dia|giorno|dag)$`),
-	"hour":  regexp.MustCompile(`(?i)^(hour|hr|hh|stunde|heure|hora|ora|uur)$`),
-	"time":  regexp.MustCompile(`(?i)^(time|uhrzeit|zeit|heure|hora|ora|tijd)$`),
+	"year":    regexp.MustCompile(`(?i)^(year|yr|yyyy|jahr|année|annee|an|año|anno|jaar|ano)$`),
+	"month":   regexp.MustCompile(`(?i)^(month|mon|mm|mo|monat|mois|mes|mese|maand|mês|period)$`),
+	"quarter": regexp.MustCompile(`(?i)^(quarter|qtr|q|quartal|trimestre|kwartaal)$`),
+	"week":    regexp.MustCompile(`(?i)^(week|wk|kw|woche|kalenderwoche|semaine|semana|settimana)$`),
+	"day":     regexp.MustCompile(`(?i)^(day|dd|tag|jour|día|dia|giorno|dag)$`),
+	"hour":    regexp.MustCompile(`(?i)^(hour|hr|hh|stunde|heure|hora|ora|uur)$`),
+	"time":    regexp.MustCompile(`(?i)^(time|uhrzeit|zeit|heure|hora|ora|tijd)$`),
 }
+
+// numberedMonth is a month as M01.
+var numberedMonth = regexp.MustCompile(`^M(0[1-9]|1[0-2])$`)
 
 // counter is what a column that only counts the rows is named.
 var counter = regexp.MustCompile(`(?i)^(|unnamed: ?0|index|row|id|#|no\.?|nr\.?)$`)
 
 // xOf finds the columns of x where the options name none, by the names and the first row of values. They are year and month, with the day
-// and the hour if there are such columns; a date with its time of day; the first date behind a column that counts the rows; or the first
+// and the hour if there are such columns; year and quarter, or year and week; a date with its time of day; the first date behind a column that counts the rows; or the first
 // column.
 func xOf(names, first []string) xColumns {
 	if len(first) < len(names) || len(names) < 3 {
@@ -51,7 +64,9 @@ func xOf(names, first []string) xColumns {
 			return err == nil && n >= lo && n <= hi
 		}
 	}
-	if year, month := part("year", within(1000, 2999)), part("month", func(cell string) bool { return within(1, 12)(cell) || monthOf(cell) > 0 && len(cell) > 2 }); date < 0 && year >= 0 && month >= 0 {
+	if year, month := part("year", within(1000, 2999)), part("month", func(cell string) bool {
+		return within(1, 12)(cell) || monthOf(cell) > 0 && len(cell) > 2 || numberedMonth.MatchString(cell)
+	}); date < 0 && year >= 0 && month >= 0 {
 		x := xColumns{columns: []int{year, month}, before: []string{"", "-"}}
 		day, hour := part("day", within(1, 31)), part("hour", within(0, 23))
 		if day >= 0 {
@@ -61,6 +76,27 @@ func xOf(names, first []string) xColumns {
 			x.columns, x.before, x.after = append(x.columns, hour), append(x.before, " "), ":00"
 		}
 		return x
+	}
+	if year := part("year", within(1000, 2999)); date < 0 && year >= 0 {
+		of := func(sign string, most int) (x xColumns, ok bool) {
+			name := map[string]string{"Q": "quarter", "W": "week"}[sign]
+			signed := func(cell string) bool { return strings.HasPrefix(strings.ToUpper(cell), sign) }
+			i := part(name, func(cell string) bool { return within(1, most)(strings.TrimPrefix(strings.ToUpper(cell), sign)) })
+			if i < 0 {
+				return x, false
+			}
+			before := "-" + sign
+			if signed(first[i]) {
+				before = "-"
+			}
+			return xColumns{columns: []int{year, i}, before: []string{"", before}}, true
+		}
+		if x, ok := of("Q", 4); ok {
+			return x
+		}
+		if x, ok := of("W", 53); ok {
+			return x
+		}
 	}
 	counts := counter.MatchString(names[0]) && within(0, 1)(first[0])
 	if date < 0 || date > 0 && !counts {
@@ -97,7 +133,7 @@ func (e *TextColumnError) Error() string {
 func (s *csvStream) checkText(names, first []string) error {
 	words := func(i int) bool {
 		cell := first[i]
-		return strings.ContainsFunc(cell, unicode.IsLetter) && !strings.ContainsAny(cell, "0123456789") && !s.isMissing([]byte(cell)) && !infinite.MatchString(cell)
+		return strings.ContainsFunc(cell, unicode.IsLetter) && !strings.ContainsAny(cell, "0123456789") && !isTruth(cell) && !s.isMissing([]byte(cell)) && !infinite.MatchString(cell)
 	}
 	if len(first) < len(names) || !words(s.rep.Y) {
 		return nil
@@ -114,9 +150,52 @@ func (s *csvStream) checkText(names, first []string) error {
 	return nil
 }
 
+var spacedYear = regexp.MustCompile(`^\pL+\.? \d{2}$`)
+
+// checkWide returns an error for a table of which all columns behind the first few are times: a row for each series, or for each year.
+func checkWide(names []string) error {
+	for len(names) > 0 && names[len(names)-1] == "" {
+		names = names[:len(names)-1]
+	}
+	from, last := len(names), 0
+	for from > 1 {
+		t := timeNamed(names[from-1])
+		if t == 0 || last != 0 && (t >= last || t > 12 != (last > 12)) || t > 999 && t < 3000 && last != 0 && last != t+1 {
+			break
+		}
+		from, last = from-1, t
+	}
+	if len(names)-from < 3 {
+		return nil
+	}
+	return fmt.Errorf("the columns %s to %s are times, but a row is one observation: write one row for each time, with the time in the first column and the value in the second; or choose one column by CSVOptions.Y",
+		quoted(names[from]), quoted(names[len(names)-1]))
+}
+
+// timeNamed numbers the times that columns are named by, in ascending order: 1 to 12 for the names of months, years, and seconds since
+// the year 0 for other dates; 0 for another name.
+func timeNamed(name string) int {
+	if n, err := strconv.Atoi(name); err == nil && n >= 1500 && n < 2200 && len(name) == 4 {
+		return n
+	}
+	if month := monthOf(strings.TrimSuffix(name, ".")); month > 0 && len(name) > 2 {
+		return month
+	}
+	t, err := ParseDate(name)
+	if err != nil {
+		return 0
+	}
+	return int(t.Unix()) - int(year(0)) + 3000
+}
+
 // choose finds the columns by the options, the names and the first row of values.
 func (s *csvStream) choose(names, first []string) (err error) {
 	s.rep.Columns = names
+	if s.opt.X == "" && s.opt.Y == "" && !s.opt.NoHeader && len(s.opt.Also)+len(s.opt.Keys) == 0 {
+		if err := checkWide(names); err != nil {
+			return err
+		}
+	}
 	x := xOf(names, first)
 	if len(x.columns) == 1 && s.isKey(names, x.columns[0]) {
 		if at := slices.IndexFunc(names, func(name string) bool { return !s.isKey(names, slices.Index(names, name)) }); at >= 0 {
@@ -146,6 +225,10 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	}
 	if s.opt.X != "" || slices.Contains(x.columns, s.rep.Y) {
 		x = oneColumn(s.rep.X)
+	}
+	if len(first) >= len(names) {
+		text := x.text(func(column int) string { return first[column] })
+		s.rep.Period, s.spaced = periodOf(text), spacedYear.MatchString(text)
 	}
 	s.places = make([]int, len(names))
 	for i := range s.places {
@@ -187,6 +270,7 @@ func (s *csvStream) choose(names, first []string) (err error) {
 		s.keys = append(s.keys, keyColumn{place: place(i), of: map[string]int32{}})
 		s.more.KeyColumns = append(s.more.KeyColumns, i)
 	}
+	s.numbers.named = dateName.MatchString(names[s.rep.X])
 	s.styles, s.finders = make([]numberStyle, len(s.columns)), make([]styleFinder, len(s.columns))
 	if s.opt.Time != TimeAuto {
 		s.format(s.opt.Time)

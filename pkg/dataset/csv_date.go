@@ -42,29 +42,30 @@ var dateForms = []dateForm{
 		patterns(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`),
 	},
 	{
-		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990"}, "the first day of the quarter; T for Q is read too",
-		patterns(`^(?P<y>\d{4})[-:/. ]*[QqTt](?P<q>[1-4])$`, `^[QqTt](?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`, `^(?P<q>[1-4])[QqTt][-:/., ]*(?P<y>\d{4})$`),
+		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990", "1. Quartal 1990"}, "the first day of the quarter; T for Q is read too",
+		patterns(`^(?P<y>\d{4})[-:/. ]*[QqTt](?P<q>[1-4])$`, `^[QqTt](?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`, `^(?P<q>[1-4])[QqTt][-:/., ]*(?P<y>\d{4})$`,
+			`^(?P<q>[1-4])(?:\.|st|nd|rd|th|er|e|º)? *(?i:quartal|quarter|trimestre|kwartaal)[-:/., ]*(?P<y>\d{4})$`, `^(?i:quartal|quarter|trimestre|kwartaal) *(?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`),
 	},
 	{
 		TimeMonth, "2000M01", []string{"2000M01", "2000-M1", "01/2000", "1-2000"}, "the first day of the month",
 		patterns(`^(?P<y>\d{4})[- ]?[Mm](?P<m>\d{1,2})$`, `^(?P<m>\d{1,2})[/-](?P<y>\d{4})$`),
 	},
 	{
-		TimeNamed, "Jan 2000", []string{"Jan 2000", "31 January 2000", "Jan 31, 2000", "2000-Jan-31", "31-Jan-2000 14:30", "Jan-00", "31-Jan-00"},
+		TimeNamed, "Jan 2000", []string{"Jan 2000", "31 January 2000", "Jan 31, 2000", "2000-Jan-31", "31-Jan-2000 14:30", "Jan-00", "Jan 00", "31-Jan-00"},
 		"months by their English, German, French, Spanish, Italian, Dutch or Portuguese names, or the first three letters or more; two digits are a year from 1969 to 2068",
 		patterns(
-			weekday+`(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s./]*(?P<name>\pL{3,10})\.?[-\s,./]*(?P<y>\d{4})(?P<rest>\D.*)?$`,
+			weekday+`(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s./]*(?:de\s+)?(?P<name>\pL{3,10})\.?[-\s,./]*(?:del?\s+)?(?P<y>\d{4})(?P<rest>\D.*)?$`,
 			weekday+`(?P<name>\pL{3,10})\.?[-\s]*(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s,]+(?P<y>\d{4})(?P<rest>\D.*)?$`,
 			`^(?P<y>\d{4})[-\s/.]*(?P<name>\pL{3,10})\.?[-\s/.]+(?P<d>\d{1,2})(?P<rest>\D.*)?$`,
-			`^(?P<name>\pL{3,10})\.?[-\s,/.]*(?P<y>\d{4})$`,
+			`^(?P<name>\pL{3,10})\.?[-\s,/.]*(?:del?\s+)?(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})[-\s,/.]*(?P<name>\pL{3,10})\.?$`,
-			`^(?P<name>\pL{3,10})\.?(?:[-/]| ?['’])(?P<yy>\d{2})$`,
+			`^(?P<name>\pL{3,10})\.?(?:[-/ ]| ?['’])(?P<yy>\d{2})$`,
 			`^(?P<d>\d{1,2})[-/ ](?P<name>\pL{3,10})[-/ ](?P<yy>\d{2})(?P<rest>\D.*)?$`,
 		),
 	},
 	{
-		TimeWeek, "2000-W05", []string{"2000-W05", "2000W05", "2000-W05-1"}, "the Monday of the ISO week, or the day of it",
-		patterns(`^(?P<y>\d{4})-?[Ww](?P<week>\d{1,2})(?:-?(?P<day>[1-7]))?$`),
+		TimeWeek, "2000-W05", []string{"2000-W05", "2000W05", "2000-W05-1", "2000 W5", "KW 05/2000"}, "the Monday of the ISO week, or the day of it",
+		patterns(`^(?P<y>\d{4})[-/ ]?(?i:W|KW|week) ?(?P<week>\d{1,2})(?:-?(?P<day>[1-7]))?$`, `^(?i:W|KW|week) ?(?P<week>\d{1,2})[-/., ]+(?P<y>\d{4})$`),
 	},
 	{
 		TimeYMD, "2000/01/31", []string{"2000/01/31", "2000.1.31", "2000/01", "2000/1/31 14:30"}, "year, month, day",
@@ -175,6 +176,30 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 	return t, false, false
 }
 
+// periodOf returns what a date without a day names: month, quarter or week; "" for a date with one, and for none.
+func periodOf(text string) string {
+	if len(text) > longestDate {
+		return ""
+	}
+	for _, form := range dateForms {
+		for _, p := range form.patterns {
+			switch part := fields(p, text); {
+			case part == nil:
+				continue
+			case part["q"] != "":
+				return "quarter"
+			case part["week"] != "" && part["day"] == "":
+				return "week"
+			case part["week"] == "" && part["d"] == "":
+				return "month"
+			default:
+				return ""
+			}
+		}
+	}
+	return ""
+}
+
 // isoText writes the parts of a date, y and one of q, m and name, with or without d and rest, a time of day, as ISO 8601 has it; ""
 // if they make none.
 func isoText(part map[string]string) string {
@@ -203,7 +228,7 @@ func isoText(part map[string]string) string {
 	if rest == "" {
 		return date
 	}
-	clock := timeOfDay.FindStringSubmatch(rest)
+	clock := timeOfDay.FindStringSubmatch(strings.TrimSuffix(rest, " Uhr"))
 	if clock == nil {
 		return ""
 	}
@@ -230,9 +255,23 @@ const longestShort = 70
 type yearRange struct {
 	lo, hi     float64 // where any is set
 	any, short bool
+	last       float64 // that was added
+	steps      int     // from one to the next, and how many of them are of a year
+	years      int
 }
 
-func (r *yearRange) add(x float64, short bool) { r.join(yearRange{x, x, true, short}) }
+func (r *yearRange) add(x float64, short bool) {
+	steps, years := 0, 0
+	if r.any {
+		const day = 86400.0
+		switch steps = 1; math.Abs(x - r.last) {
+		case 1, 365 * day, 366 * day:
+			years = 1
+		}
+	}
+	r.join(yearRange{lo: x, hi: x, any: true, short: short, steps: steps, years: years})
+	r.last = x
+}
 
 func (r *yearRange) join(o yearRange) {
 	switch {
@@ -242,10 +281,15 @@ func (r *yearRange) join(o yearRange) {
 		o.lo, o.hi = min(r.lo, o.lo), max(r.hi, o.hi)
 	}
 	r.lo, r.hi, r.any, r.short = o.lo, o.hi, true, r.short || o.short
+	r.steps, r.years = r.steps+o.steps, r.years+o.years
 }
 
-// check refuses dates, in seconds or years, whose range leaves the century of their years of two digits open.
-func (r yearRange) check(column string, seconds bool) error {
+// check refuses dates, in seconds or years, whose range leaves the century of their years of two digits open. Dates such as Jan 15 are months
+// of years unless most are a year apart: then 15 is the day.
+func (r yearRange) check(column string, seconds, spaced bool) error {
+	if r.short && spaced && r.steps > 2 && 2*r.years > r.steps {
+		return fmt.Errorf("%s: dates such as Jan 15 and Jan 16 may be months of the years 2015 and 2016, or days without a year: write years with four digits", column)
+	}
 	year := func(v float64) int {
 		if seconds {
 			return time.Unix(int64(math.Floor(v)), 0).UTC().Year()

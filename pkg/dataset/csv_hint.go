@@ -10,6 +10,7 @@ var (
 	infinite     = regexp.MustCompile(`(?i)^[+-]?(inf|infinity|nan|1\.#\w+)$`)
 	fortran      = regexp.MustCompile(`^([+-]?[\d.]+)[dDqQ]([+-]?\d+)$`)
 	slashDate    = regexp.MustCompile(`^\d{1,4}[./]\d{1,2}[./]\d{1,4}\b`)
+	isoDay       = regexp.MustCompile(`^\d{4}-\d{1,2}-\d{1,2}$`)
 	longYear     = regexp.MustCompile(`^[+-]?\d{5,}-\d\d`)
 	second60     = regexp.MustCompile(`:\d\d:60`)
 	clock        = regexp.MustCompile(`^\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp][Mm])?$`)
@@ -53,6 +54,8 @@ func numberHint(text string) string {
 // dateHint says, in parentheses, what is wrong with a text that is no date.
 func dateHint(text string) string {
 	switch {
+	case isoDay.MatchString(text):
+		return " (the calendar has no such day)"
 	case longYear.MatchString(text):
 		return " (years have four digits)"
 	case second60.MatchString(text):

@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"time"
 )
 
@@ -14,7 +15,14 @@ type numberDate struct {
 	like      string
 }
 
-// numberDates are those that CSVOptions.NumberDates recognises. Their ranges do not overlap, so that a number fits one at most.
+// dateName is the name of a column of dates.
+var dateName = regexp.MustCompile(`(?i)date|datum|fecha|^(dato|jour|tag|giorno|dag)$`)
+
+// excelEpoch is 1 January 1970 as spreadsheets count days.
+const excelEpoch = 25569
+
+// numberDates are those that CSVOptions.NumberDates recognises. A number that fits several is of the last: of 2024013114,
+// a time in 2034 in seconds since 1970 is the less likely reading.
 var numberDates = []numberDate{
 	{TimeUnix, 1, 0, "Unix time in seconds"},
 	{TimeUnixMilli, 1e3, 0, "Unix time in milliseconds"},
@@ -22,7 +30,11 @@ var numberDates = []numberDate{
 	{TimeUnixNano, 1e9, 0, "Unix time in nanoseconds"},
 	{TimeYYYYMMDD, 0, 1e4, "dates written 20240131"},
 	{TimeYYYYMM, 0, 1e2, "dates written 202401"},
+	{TimeHours, 0, 1e6, "dates and hours written 2024013114"},
+	{TimeMinutes, 0, 1e8, "dates and times written 202401311430"},
+	{TimeDigits, 0, 1e10, "dates and times written 20240131143000"},
 	{TimeMMYYYY, 0, 1e-4, "months written 01.2024"},
+	{TimeExcel, 1.0 / 86400, 0, "days as spreadsheets count them, 45292 for 2024-01-01"}, // only where the name of the column says that they are dates
 }
 
 // numberDateOf returns that of a format.
@@ -37,6 +49,10 @@ func numberDateOf(f TimeFormat) (numberDate, bool) {
 
 // likely reports whether v may well be such a date: from 1973 to 2096 for a count since 1970, from 1800 to 2200 for digits.
 func (d numberDate) likely(v float64) bool {
+	if d.format == TimeExcel {
+		s, _ := d.seconds(v)
+		return s >= year(1950) && s < year(2100)
+	}
 	if d.perSecond > 0 {
 		return v > 1e8*d.perSecond && v < 4e9*d.perSecond
 	}
@@ -54,7 +70,9 @@ func year(of int) float64 { return float64(time.Date(of, 1, 1, 0, 0, 0, 0, time.
 func (d numberDate) seconds(v float64) (s float64, ok bool) {
 	if d.perSecond > 0 {
 		const years10000 = 3e11
-		s = v / d.perSecond
+		if s = v / d.perSecond; d.format == TimeExcel {
+			s = math.Round(1e3*86400*(v-excelEpoch)) / 1e3
+		}
 		return s, s >= -years10000 && s <= years10000
 	}
 	if d.format == TimeMMYYYY {
@@ -67,6 +85,10 @@ func (d numberDate) seconds(v float64) (s float64, ok bool) {
 	}
 	if !(v >= 1000*d.scale && v < 10000*d.scale) || v != math.Trunc(v) {
 		return 0, false
+	}
+	if d.scale > 1e4 {
+		t, err := time.Parse("20060102150405", fmt.Sprintf("%.0f", v*(1e10/d.scale)))
+		return float64(t.Unix()), err == nil
 	}
 	n, scale := int(v), int(d.scale)
 	year, month, day := n/scale, n%scale, 1
@@ -82,7 +104,7 @@ func MayBeDate(v float64) bool { return new(numberOrder).add(v) }
 
 // dateError is of a text, a number, that is no such date.
 func (d numberDate) dateError(text string, v float64) error {
-	if d.perSecond == 0 {
+	if d.perSecond == 0 || d.format == TimeExcel {
 		return fmt.Errorf("%s is not one of %s", quoted(text), d.like)
 	}
 	hint := ""
@@ -97,6 +119,7 @@ func (d numberDate) dateError(text string, v float64) error {
 // numberOrder finds out whether a column of numbers stands for dates: all must be likely of the form of the first. Months must pass from one
 // year to the next, since numbers from 200001 to 200012 may be anything, and there must be two months before a point.
 type numberOrder struct {
+	named  bool // the column is one of dates, by its name
 	met    bool
 	form   numberDate
 	lo, hi float64
@@ -106,8 +129,8 @@ type numberOrder struct {
 func (o *numberOrder) add(v float64) bool {
 	if !o.met {
 		for _, d := range numberDates {
-			if d.likely(v) {
-				*o = numberOrder{true, d, v, v}
+			if d.likely(v) && (o.named || d.format != TimeExcel) {
+				o.met, o.form, o.lo, o.hi = true, d, v, v
 			}
 		}
 		return o.met

@@ -29,22 +29,32 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"French, by steps":           {"Date;Ventes\n01/01/2015;1\u202f025,10\n01/02/2015;980,00\n01/03/2015;7\n01/04/2015;8\n01/05/2015;9,5\n01/01/2016;7\n", math.NaN(), 0, 0, 0, "", "", ""},
 		"French, a year by steps": {"Date;Ventes\n01/01/2015;1\u202f025,10\n" + months("/2015;1\n", 2, 12) + "01/01/2016;9\n01/02/2016;980,00\n",
 			0, 396, 1025.1, 980, "Date", "Ventes", ""},
-		"French months":        {"Mois;Valeur\njanv. 2015;1\u00a0025,10\nfévr. 2015;980,00\n", 0, 31, 1025.1, 980, "Mois", "Valeur", ""},
-		"American hours":       {"At,Load\n01/02/2015 11:00 AM,1.5\n01/02/2015 12:00 PM,2\n01/02/2015 1:00 PM,3\n01/02/2015 2:00 PM,4\n" + "01/13/2015 2:00 PM,5\n", 1 + 11/24.0, 12 + 14/24.0, 1.5, 5, "At", "Load", ""},
-		"Swiss":                {"Datum;Wert\n01.01.2015;1'025.10\n01.02.2015;980.00\n", 0, 31, 1025.1, 980, "Datum", "Wert", ""},
-		"Indian":               {"date,v\n2015-01-01,\"12,34,567\"\n2015-02-01,\"1,025.5\"\n", 0, 31, 1234567, 1025.5, "date", "v", ""},
-		"accounts":             {"date,profit\n2015-01-01,(449.14)\n2015-02-01,12.5\n", 0, 31, -449.14, 12.5, "date", "profit", ""},
-		"rows counted":         {"\"\",date,value\n1,2015-01-01,5\n2,2015-02-01,6\n", 0, 31, 5, 6, "date", "value", ""},
-		"year and month":       {"Year,Month,Value\n2015,1,5\n2015,2,6\n", 0, 31, 5, 6, "Year", "Value", ""},
-		"year, month by name":  {"Year,Month,Value\n2015,Jan,5\n2015,Feb,6\n", 0, 31, 5, 6, "Year", "Value", ""},
-		"day, month, year":     {"Tag;Monat;Jahr;Wert\n3;1;2015;5\n3;2;2015;6,5\n", 2, 33, 5, 6.5, "Jahr", "Wert", ""},
-		"down to the hour":     {"year,month,day,hour,value\n2015,1,1,0,5\n2015,1,1,12,6\n", 0, 0.5, 5, 6, "year", "value", ""},
-		"date and time":        {"Date,Time,Value\n2015-01-01,00:00,5\n2015-01-01,12:00,6\n", 0, 0.5, 5, 6, "Date", "Value", ""},
-		"a date beside them":   {"date,year,month,value\n2015-01-01,2015,1,5\n2015-02-01,2015,2,6\n", 0, 31, 2015, 2015, "date", "year", ""},
-		"a title":              {"Sales report\nGenerated: 2020-05-01\n\nDate,Sales\n2015-01-01,5\n2015-02-01,6\n", 0, 31, 5, 6, "Date", "Sales", ""},
-		"a title with a comma": {"Sales, all shops\n\nDate;Sales;x\n2015-01-01;5,5;1\n2015-02-01;6,5;1\n", 0, 31, 5.5, 6.5, "Date", "Sales", ""},
-		"three decimals":       {"t;y\n0;0.125\n1;1.025\n", 0, 1, 0.125, 1.025, "t", "y", ""},
-		"numbers and fields":   {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
+		"French months":             {"Mois;Valeur\njanv. 2015;1\u00a0025,10\nfévr. 2015;980,00\n", 0, 31, 1025.1, 980, "Mois", "Valeur", ""},
+		"American hours":            {"At,Load\n01/02/2015 11:00 AM,1.5\n01/02/2015 12:00 PM,2\n01/02/2015 1:00 PM,3\n01/02/2015 2:00 PM,4\n" + "01/13/2015 2:00 PM,5\n", 1 + 11/24.0, 12 + 14/24.0, 1.5, 5, "At", "Load", ""},
+		"Swiss":                     {"Datum;Wert\n01.01.2015;1'025.10\n01.02.2015;980.00\n", 0, 31, 1025.1, 980, "Datum", "Wert", ""},
+		"Indian":                    {"date,v\n2015-01-01,\"12,34,567\"\n2015-02-01,\"1,025.5\"\n", 0, 31, 1234567, 1025.5, "date", "v", ""},
+		"accounts":                  {"date,profit\n2015-01-01,(449.14)\n2015-02-01,12.5\n", 0, 31, -449.14, 12.5, "date", "profit", ""},
+		"rows counted":              {"\"\",date,value\n1,2015-01-01,5\n2,2015-02-01,6\n", 0, 31, 5, 6, "date", "value", ""},
+		"year and month":            {"Year,Month,Value\n2015,1,5\n2015,2,6\n", 0, 31, 5, 6, "Year", "Value", ""},
+		"year, month by name":       {"Year,Month,Value\n2015,Jan,5\n2015,Feb,6\n", 0, 31, 5, 6, "Year", "Value", ""},
+		"day, month, year":          {"Tag;Monat;Jahr;Wert\n3;1;2015;5\n3;2;2015;6,5\n", 2, 33, 5, 6.5, "Jahr", "Wert", ""},
+		"down to the hour":          {"year,month,day,hour,value\n2015,1,1,0,5\n2015,1,1,12,6\n", 0, 0.5, 5, 6, "year", "value", ""},
+		"date and time":             {"Date,Time,Value\n2015-01-01,00:00,5\n2015-01-01,12:00,6\n", 0, 0.5, 5, 6, "Date", "Value", ""},
+		"a date beside them":        {"date,year,month,value\n2015-01-01,2015,1,5\n2015-02-01,2015,2,6\n", 0, 31, 2015, 2015, "date", "year", ""},
+		"a title":                   {"Sales report\nGenerated: 2020-05-01\n\nDate,Sales\n2015-01-01,5\n2015-02-01,6\n", 0, 31, 5, 6, "Date", "Sales", ""},
+		"a title with a comma":      {"Sales, all shops\n\nDate;Sales;x\n2015-01-01;5,5;1\n2015-02-01;6,5;1\n", 0, 31, 5.5, 6.5, "Date", "Sales", ""},
+		"quarters beside years":     {"Year,Quarter,GDP\n2015,1,5\n2015,2,6\n", 0, 90, 5, 6, "Year", "GDP", ""},
+		"quarters with a Q":         {"Jahr;Quartal;BIP\n2015;Q1;5\n2015;Q2;6\n", 0, 90, 5, 6, "Jahr", "BIP", ""},
+		"weeks beside years":        {"Year,Week,Cases\n2015,2,5\n2015,3,6\n", 4, 11, 5, 6, "Year", "Cases", ""},
+		"a period beside a year":    {"Series ID,Year,Period,Value\nA1,2015,M01,5\nA1,2015,M02,6\n", 0, 31, 5, 6, "Year", "Value", ""},
+		"German weeks":              {"Woche;Fälle\nKW 02/2015;5\nKW 03/2015;6\n", 4, 11, 5, 6, "Woche", "Fälle", ""},
+		"German quarters":           {"Quartal;BIP\n1. Quartal 2015;5\n2. Quartal 2015;6\n", 0, 90, 5, 6, "Quartal", "BIP", ""},
+		"German months, two digits": {"Monat;Wert\nJan 15;5\nMär 15;6,5\n", 0, 59, 5, 6.5, "Monat", "Wert", ""},
+		"Spanish":                   {"Fecha;Importe\n1 de enero de 2015;5\n2 de marzo de 2015;6,5\n", 0, 60, 5, 6.5, "Fecha", "Importe", ""},
+		"o'clock":                   {"Zeit;kW\n01.01.2015 00:00 Uhr;5\n01.01.2015 12:00 Uhr;6\n", 0, 0.5, 5, 6, "Zeit", "kW", ""},
+		"words for true":            {"date,open\n2015-01-01,TRUE\n2015-02-01,FALSE\n", 0, 31, 1, 0, "date", "open", ""},
+		"three decimals":            {"t;y\n0;0.125\n1;1.025\n", 0, 1, 0.125, 1.025, "t", "y", ""},
+		"numbers and fields":        {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {
 		for _, size := range []int{1, 40, blockSize} {
 			opt := CSVOptions{Seconds: true}
@@ -71,6 +81,82 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 			if of.X[last] != s.X[last] || of.Y[last] != s.Y[last] {
 				t.Errorf("%s, streamed in blocks of %d: %+v", name, size, of)
 			}
+		}
+	}
+}
+
+// TestBelowTable leaves out what stands below a table, and nothing else.
+func TestBelowTable(t *testing.T) {
+	const table = "Monat;Wert\n2015-01;5\n2015-02;6\n"
+	for text, left := range map[string]int{
+		table: 0, table + "Summe;11\n": 1, table + "\nQuelle: Amt\nHinweis: vorläufig\n": 2, table + "\"Source: A; B\"\n": 1,
+		table + "2015-0\n": -1, table + "x;7\n": -1, "Monat;Wert\n2015-01;5\nSumme;5\n2015-02;6\n": -1,
+	} {
+		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{})
+		if left < 0 {
+			if err == nil {
+				t.Errorf("%q is read", text)
+			}
+		} else if err != nil || s.Len() != 2 || len(rep.Below) != left {
+			t.Errorf("%q: %v, %d rows, %v below", text, err, s.Len(), rep.Below)
+		}
+	}
+}
+
+// TestWide refuses tables with a column for each time, and no others.
+func TestWide(t *testing.T) {
+	for header, refused := range map[string]bool{
+		"Jahr,Jan,Feb,Mär": true, "Country,1990,1991,1992,": true, "Country Name,Code,1990,1991,1992": true, "geo,2015M01,2015M02,2015M03": true,
+		"date,May,April": false, "t,2000,1500,1700": false, "date,1990,1991": false, "1990,1991,a,b": false,
+	} {
+		n := strings.Count(header, ",")
+		_, _, err := readCSV(strings.NewReader(header+"\n2001"+strings.Repeat(",1", n)+"\n2002"+strings.Repeat(",2", n)+"\n"), CSVOptions{})
+		if wide := err != nil && strings.Contains(err.Error(), "are times"); wide != refused {
+			t.Errorf("%s: %v", header, err)
+		}
+	}
+}
+
+// TestPeriods tells dates without a day from days.
+func TestPeriods(t *testing.T) {
+	for text, want := range map[string]string{
+		"2000-01": "month", "2000M01": "month", "01/2000": "month", "Jan 2000": "month", "Jan-00": "month", "2000/01": "month", "1990Q1": "quarter", "T1 2000": "quarter",
+		"2000-W05": "week", "2000-W05-1": "", "2000-01-01": "", "1.1.2000": "", "1 Jan 2000": "", "2000": "", "31-Jan-00": "", "2000-01-01T10:00": "",
+	} {
+		_, rep, err := readCSV(strings.NewReader("t;y\n"+text+";1\n"), CSVOptions{Seconds: true})
+		if err != nil || rep.Period != want {
+			t.Errorf("%s: %q, %v", text, rep.Period, err)
+		}
+	}
+	if _, rep, _ := readCSV(strings.NewReader("t;y\n200012;1\n200101;2\n"), CSVOptions{NumberDates: true}); rep.Period != "month" {
+		t.Errorf("%q", rep.Period)
+	}
+}
+
+// TestSpreadsheetDays reads days as spreadsheets count them, where the name of their column says that they are dates.
+func TestSpreadsheetDays(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		format TimeFormat
+		first  float64
+	}{{"Datum", TimeExcel, 1704067200}, {"position", TimeNumber, 45292}} {
+		s, rep, err := readCSV(strings.NewReader(c.name+";y\n45292;1\n45292,5;2\n"), CSVOptions{Seconds: true, NumberDates: true})
+		if err != nil || rep.Time != c.format || s.X[0] != c.first {
+			t.Errorf("%s: %v as %s, %v", c.name, s.X, rep.Time, err)
+		}
+	}
+}
+
+// TestDigits reads times that are written as one number, and not as times since 1970.
+func TestDigits(t *testing.T) {
+	for text, format := range map[string]TimeFormat{
+		"2024013114 2024013115": TimeHours, "202401311400 202401311500": TimeMinutes, "20240131140000 20240131150000": TimeDigits,
+		"20240131T140000Z 20240131T150000Z": TimeISO, "20240131T1400 20240131T1500": TimeISO,
+	} {
+		a, b, _ := strings.Cut(text, " ")
+		s, rep, err := readCSV(strings.NewReader("t,y\n"+a+",1\n"+b+",2\n"), CSVOptions{Seconds: true, NumberDates: true})
+		if err != nil || rep.Time != format || s.X[0] != 1706709600 || s.X[1] != 1706713200 {
+			t.Errorf("%s: %v as %s, %v", text, s.X, rep.Time, err)
 		}
 	}
 }

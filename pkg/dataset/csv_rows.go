@@ -138,7 +138,14 @@ func (s *csvStream) ragged(n int, record []byte) error {
 		}
 	}
 	text := strings.TrimSuffix(string(record[:min(len(record), longestQuote)]), "\n")
-	return fmt.Errorf("wrong number of fields: %d, where the first line has %d: %s%s", n, len(s.places), quoted(text), hint)
+	return raggedError{fmt.Errorf("wrong number of fields: %d, where the first line has %d: %s%s", n, len(s.places), quoted(text), hint), n, text}
+}
+
+// raggedError is the error of a row with another number of fields than the first.
+type raggedError struct {
+	error
+	fields int
+	text   string
 }
 
 // longestQuote is as much of a text as can matter to quoted.

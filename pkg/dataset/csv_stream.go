@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -32,6 +33,8 @@ type CSVBlock struct {
 type CSVRowError struct {
 	Line int
 	Err  error // without the line
+
+	words string // that x, or the row, begins with where a number or a date is wanted: of a total or a source, if below the table
 }
 
 func (e CSVRowError) Error() string {
@@ -87,6 +90,7 @@ type csvStream struct {
 	plainX  bool      // x are numbers with a decimal point
 	isoX    bool      // x are dates, wanted in seconds
 	named   bool      // years of x may have two digits
+	spaced  bool      // the first of them is one such as Jan 15
 	parseX  dateParser
 	order   dateOrder
 	numbers numberOrder
@@ -190,7 +194,7 @@ func (s *csvStream) run(r io.Reader, atOnce int) error {
 	wait.Wait()
 	s.fail(math.MaxInt, err)
 	if s.err == nil && s.rep.ShortYears {
-		s.err = s.short.check(columnName(s.rep.Columns, s.rep.X), s.opt.Seconds)
+		s.err = s.short.check(columnName(s.rep.Columns, s.rep.X), s.opt.Seconds, s.spaced)
 	}
 	return s.err
 }
@@ -322,7 +326,7 @@ func (s *csvStream) detectX(x []byte, rows *rowScanner) {
 
 // isNumber reports whether a place is that of numbers, and not of dates or parts of them.
 func (s *csvStream) isNumber(place int) bool {
-	return place == s.y || slices.Contains(s.also, place) || place == s.x && s.rep.Time == TimeNumber
+	return place == s.y || slices.Contains(s.also, place) || place == s.x && (s.rep.Time == TimeNumber || s.rep.Time == TimeExcel)
 }
 
 // styled reports whether all columns of numbers have shown how they are written.
@@ -379,6 +383,12 @@ func (s *csvStream) settle() error {
 	if wrong != nil {
 		return wrong.one()
 	}
+	switch s.rep.Time {
+	case TimeYYYYMM, TimeMMYYYY:
+		s.rep.Period = "month"
+	case TimeNumber:
+		s.rep.Period = ""
+	}
 	s.plainX = (s.rep.Time == TimeNumber || s.dateX != nil) && s.styles[s.x].plain()
 	s.rep.Unit, s.rep.DecimalComma, s.rep.Asked = s.styles[s.y].unit, s.styles[s.y].comma, s.opt.DecimalComma || s.opt.DecimalPoint
 	return nil
@@ -412,7 +422,7 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 			}
 		}
 		if err != nil {
-			b.Bad = append(b.Bad, CSVRowError{line, err})
+			b.Bad = append(b.Bad, CSVRowError{line, err, s.wordsOf(rows, place, err)})
 		}
 	}
 	s.mu.Lock()
@@ -422,6 +432,28 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 	s.short.join(b.short)
 	s.mu.Unlock()
 	return s.visit(worker, b)
+}
+
+// startsWithWord is how a total or a source begins, and no cell that was cut off.
+var startsWithWord = regexp.MustCompile(`^["*( ]*\pL{3}`)
+
+// wordsOf is the text of a row that is none, if it begins with a word and has too few fields or words for x.
+func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {
+	text, ragged := "", raggedError{}
+	switch {
+	case errors.As(err, &ragged):
+		if text = ragged.text; ragged.fields >= len(s.places) {
+			return ""
+		}
+	case errors.As(err, new(cellError)) && place == s.x:
+		if text = cellText(rows.x()); strings.ContainsAny(text, "0123456789") || infinite.MatchString(text) {
+			return ""
+		}
+	}
+	if !startsWithWord.MatchString(text) {
+		return ""
+	}
+	return text
 }
 
 // keepsOpen reports whether rows without y matter.

@@ -10,6 +10,7 @@ import (
 // numberStyle is how the numbers of a column are written: 1,025.10 or 1.025,10, each with a unit or without.
 type numberStyle struct {
 	comma bool   // the decimal sign; the other one may stand between thousands
+	truth bool   // they are TRUE and FALSE
 	unit  string // of every number: %, €, kWh
 }
 
@@ -45,6 +46,18 @@ func splitNumber(text string) (w writtenNumber, ok bool) {
 	}
 	w.digits, w.exponent, w.unit = p[5], p[6], strings.TrimRight(p[3], " \u00a0")+p[8]
 	return w, signs <= 1 && (p[3] == "" || p[8] == "")
+}
+
+// truths are the words for true and false, as spreadsheets and programs write them: 1 and 0.
+var truths = map[string]float64{
+	"true": 1, "yes": 1, "wahr": 1, "ja": 1, "vrai": 1, "oui": 1, "verdadero": 1, "si": 1, "sí": 1,
+	"false": 0, "no": 0, "falsch": 0, "nein": 0, "faux": 0, "non": 0, "falso": 0,
+}
+
+// isTruth reports whether a text is one of them.
+func isTruth(text string) bool {
+	_, ok := truths[strings.ToLower(text)]
+	return ok
 }
 
 // between are the marks that stand between thousands in any style.
@@ -84,6 +97,13 @@ func groups(digits string, mark byte) bool {
 
 // value reads the number in a style.
 func (n numberStyle) value(text string) (float64, error) {
+	if n.truth {
+		v, ok := truths[strings.ToLower(text)]
+		if !ok {
+			return 0, styleError{fmt.Errorf("%s is not one of the words for true and false, as the first value is", quoted(text))}
+		}
+		return v, nil
+	}
 	w, ok := splitNumber(text)
 	if !ok {
 		return 0, noNumber(text)
@@ -147,6 +167,10 @@ func (f *styleFinder) fixed(comma bool) { f.style.comma, f.done = comma, true }
 // add takes a cell, and reports whether no further one is needed.
 func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 	if f.met && f.done {
+		return true
+	}
+	if !f.met && isTruth(string(text)) {
+		f.met, f.done, f.style.truth = true, true, true
 		return true
 	}
 	w, ok := writtenNumber{}, false

@@ -20,6 +20,7 @@ var numberForms = []struct {
 	{"marks between thousands", []string{"1,500.0", "1.500,0", "1 500", "1'500", "1 500,0"}, CSVOptions{}, 1500, ""},
 	{"per cent, a currency or a unit, the same in all rows", []string{"1500%", "1500 %", "$1,500.00", "1.500,00 €", "EUR 1500", "1500 kWh"}, CSVOptions{}, 1500, ""},
 	{"negative, as tables of accounts have it", []string{"-1500", "−1500", "(1500)", "1500-", "-$1500"}, CSVOptions{}, -1500, ""},
+	{"words for true and false, as the first value is", []string{"TRUE", "yes", "wahr"}, CSVOptions{}, 1, ""},
 	{"three digits after a comma between semicolons, if nothing else tells", []string{"1,500"}, CSVOptions{}, 1.5, ""},
 	{"three digits after a comma, with `--decimal-comma`", []string{"1,500"}, CSVOptions{DecimalComma: true}, 1.5, ""},
 	{"three digits after a comma, with `--decimal-point`", []string{"1,500"}, CSVOptions{DecimalPoint: true}, 1500, ""},

@@ -11,26 +11,30 @@ import (
 type TimeFormat string
 
 // These are the formats besides TimeQuarter and those after it. With TimeAuto the first row decides: if its x is a date, all x
-// must be dates of that form; otherwise they are numbers. Seconds since 1970 and 20240131 look like any other number: they must be
+// must be dates of that form; otherwise they are numbers. Seconds since 1970, 45292 and 20240131 look like any other number: they must be
 // requested, unless CSVOptions.NumberDates is set. For dates such as 3/4/2000, the first row in which one of the two numbers is above 12 decides
 // whether the day or the month comes first.
 const (
 	TimeAuto      TimeFormat = ""
-	TimeISO       TimeFormat = "iso"      // 2006-01-02, 2006-01, 2006-01-02T15:04:05+02:00, …
-	TimeUnix      TimeFormat = "unix"     // seconds since 1970-01-01 UTC, with or without a fraction
-	TimeUnixMilli TimeFormat = "unix-ms"  // milliseconds
-	TimeUnixMicro TimeFormat = "unix-us"  // microseconds
-	TimeUnixNano  TimeFormat = "unix-ns"  // nanoseconds, rounded to a quarter of a microsecond with CSVOptions.Seconds
-	TimeYYYYMMDD  TimeFormat = "yyyymmdd" // 20240131
-	TimeYYYYMM    TimeFormat = "yyyymm"   // 202401: the first day of the month
-	TimeMMYYYY    TimeFormat = "mm.yyyy"  // 01.2024: the first day of the month
-	TimeNumber    TimeFormat = "number"   // decimal years, seconds of an experiment, …
+	TimeISO       TimeFormat = "iso"            // 2006-01-02, 2006-01, 2006-01-02T15:04:05+02:00, …
+	TimeUnix      TimeFormat = "unix"           // seconds since 1970-01-01 UTC, with or without a fraction
+	TimeUnixMilli TimeFormat = "unix-ms"        // milliseconds
+	TimeUnixMicro TimeFormat = "unix-us"        // microseconds
+	TimeUnixNano  TimeFormat = "unix-ns"        // nanoseconds, rounded to a quarter of a microsecond with CSVOptions.Seconds
+	TimeYYYYMMDD  TimeFormat = "yyyymmdd"       // 20240131
+	TimeYYYYMM    TimeFormat = "yyyymm"         // 202401: the first day of the month
+	TimeHours     TimeFormat = "yyyymmddhh"     // 2024013114
+	TimeMinutes   TimeFormat = "yyyymmddhhmm"   // 202401311430
+	TimeDigits    TimeFormat = "yyyymmddhhmmss" // 20240131143000
+	TimeMMYYYY    TimeFormat = "mm.yyyy"        // 01.2024: the first day of the month
+	TimeExcel     TimeFormat = "excel"          // days since 30 December 1899, as spreadsheets count them: 45292 is 2024-01-01
+	TimeNumber    TimeFormat = "number"         // decimal years, seconds of an experiment, …
 )
 
 // TimeFormats are the formats that CSVOptions.Time accepts, besides TimeAuto.
 var TimeFormats = []TimeFormat{
 	TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeMonth, TimeNamed, TimeWeek, TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano,
-	TimeYYYYMMDD, TimeYYYYMM, TimeMMYYYY, TimeNumber,
+	TimeYYYYMMDD, TimeYYYYMM, TimeHours, TimeMinutes, TimeDigits, TimeMMYYYY, TimeExcel, TimeNumber,
 }
 
 // unixUnits are the units in which a time since 1970 is counted.
@@ -59,7 +63,7 @@ func LikelyUnix(x []float64) TimeFormat {
 	}
 	lo, hi := extent(x)
 	for _, d := range numberDates {
-		if d.perSecond > 0 && d.likely(lo) && d.likely(hi) {
+		if d.perSecond > 0 && d.format != TimeExcel && d.likely(lo) && d.likely(hi) {
 			return d.format
 		}
 	}
@@ -79,18 +83,21 @@ type CSVReport struct {
 	// Numbers says which dates the numbers x stand for by CSVOptions.NumberDates; "" if none. They stay numbers, as Time then says, where
 	// CSVOptions.Within holds these.
 	Numbers      string
-	Title        int    // lines above the header that were left out
-	Unit         string // of all y, which the cells have beside their digits: %, €, kWh
-	DecimalComma bool   // y is written 1.025,10
-	Asked        bool   // for it, or for a decimal point
-	BySteps      bool   // dates were open between day and month first: with the one that was taken, their steps are equal
-	Rows         int    // of data, those left out included
-	Skipped      int    // rows left out because x or y is missing
-	SHA256       string // of the file, hexadecimal
+	Title        int           // lines above the header that were left out
+	Unit         string        // of all y, which the cells have beside their digits: %, €, kWh
+	DecimalComma bool          // y is written 1.025,10
+	Asked        bool          // for it, or for a decimal point
+	BySteps      bool          // dates were open between day and month first: with the one that was taken, their steps are equal
+	Rows         int           // of data, those left out included
+	Skipped      int           // rows left out because x or y is missing
+	Below        []CSVRowError // lines of words below the table that were left out
+	SHA256       string        // of the file, hexadecimal
 	Also         CSVMore
 	// ShortYears says that years of two digits were met, in dates such as Jan-00, and read as 1969 to 2068.
 	ShortYears bool
-	Head       []byte // of what can be read once: its first lines, up to 4 MiB, for KeyColumns
+	// Period is what each date names where it has no day: month, quarter or week; "" for dates with days.
+	Period string
+	Head   []byte // of what can be read once: its first lines, up to 4 MiB, for KeyColumns
 }
 
 // dateParser reads an x, and says whether its year has two digits.
@@ -152,6 +159,7 @@ func (opt CSVOptions) parser(format TimeFormat, number func(text string) (float6
 var dateLayouts = []string{
 	time.DateOnly, time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04",
 	"2006-01-02 15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01",
+	"20060102T150405Z07:00", "20060102T1504Z07:00", "20060102T150405", "20060102T1504",
 	"2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02 15:04:05Z07",
 }
 

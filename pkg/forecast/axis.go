@@ -23,6 +23,8 @@ type Axis struct {
 	Day int `json:"day,omitempty"`
 	// Clock says that the dates have times of day, which are then written.
 	Clock bool `json:"clock,omitempty"`
+	// Period says that dates name a month, a quarter or a week, and not a day: they are written 1987-04, 1995-Q1 or 2019-W07.
+	Period string `json:"period,omitempty"`
 }
 
 // unitSeconds are the lengths of the units of dates.
@@ -121,7 +123,31 @@ func (a Axis) Time(x float64) time.Time {
 	return instant(float64(a.Origin.Unix()) + 1e-9*float64(a.Origin.Nanosecond()) + (x-a.Zero)*unitSeconds[a.Unit])
 }
 
-// Text returns x as it is written in tables and csv files: a date in ISO form, or the number.
+// periodText writes a date as the period that it begins, in a form that dataset.ParseDate reads; ok is false for a date within one.
+func periodText(period string, t time.Time) (text string, ok bool) {
+	switch period {
+	case "month":
+		return t.Format("2006-01"), t.Day() == 1
+	case "quarter":
+		return fmt.Sprintf("%04d-Q%d", t.Year(), (int(t.Month())+2)/3), t.Day() == 1 && t.Month()%3 == 1
+	case "week":
+		year, week := t.ISOWeek()
+		return fmt.Sprintf("%04d-W%02d", year, week), t.Weekday() == time.Monday
+	}
+	return "", false
+}
+
+// takePeriod lets the axis write dates, in seconds since 1970, as the periods that they begin, if each begins one.
+func (a *Axis) takePeriod(period string, seconds []float64) {
+	for _, s := range seconds {
+		if _, begins := periodText(period, instant(s)); !begins || a.Clock {
+			return
+		}
+	}
+	a.Period = period
+}
+
+// Text returns x as it is written in tables and csv files: a date in ISO form, the month, quarter or week that it begins, or the number.
 func (a Axis) Text(x float64) string {
 	if !a.Dates {
 		const digits = 15 // as many as decimal numbers keep in float64: seconds since 1970 to 10 µs
@@ -130,7 +156,11 @@ func (a Axis) Text(x float64) string {
 	t := a.Time(x)
 	switch {
 	case !a.Clock:
-		return t.Add(12 * time.Hour).Format(time.DateOnly) // rounding must not end in the day before
+		t = t.Add(12 * time.Hour) // rounding must not end in the day before
+		if text, begins := periodText(a.Period, t); begins {
+			return text
+		}
+		return t.Format(time.DateOnly)
 	case a.Unit == "second" || a.Unit == "hour":
 		return t.Round(time.Millisecond).Format("2006-01-02T15:04:05.999Z07:00")
 	}

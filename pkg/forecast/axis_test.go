@@ -20,9 +20,9 @@ func TestRegularMonths(t *testing.T) {
 		"first days":    {"1999-01-01", 1, false, nil, "2003-01-01"},
 		"mid-month":     {"1999-01-15", 1, false, nil, "2003-01-15"},
 		"last days":     {"1999-01-31", 1, true, nil, "2003-01-31"},
-		"quarters":      {"1999-01-01", 3, false, func(d time.Time) string { return fmt.Sprintf("%dQ%d", d.Year(), 1+(int(d.Month())-1)/3) }, "2011-01-01"},
+		"quarters":      {"1999-01-01", 3, false, func(d time.Time) string { return fmt.Sprintf("%dQ%d", d.Year(), 1+(int(d.Month())-1)/3) }, "2011-Q1"},
 		"quarters' end": {"1999-03-31", 3, true, nil, "2011-03-31"},
-		"months' names": {"1999-01-01", 1, false, func(d time.Time) string { return d.Format("Jan 2006") }, "2003-01-01"},
+		"months' names": {"1999-01-01", 1, false, func(d time.Time) string { return d.Format("Jan 2006") }, "2003-01"},
 		"years":         {"1999-01-01", 12, false, nil, "2047-01-01"},
 		"29 February":   {"1996-02-29", 12, true, nil, "2044-02-29"},
 		"with a clock":  {"1999-01-01T06:30:00Z", 1, false, func(d time.Time) string { return d.Format("2006-01-02T15:04:05Z") }, "2003-01-01T06:30:00Z"},
@@ -79,5 +79,34 @@ func TestRegularMonths(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPeriods writes months, quarters and weeks as such and reads them back; dates within one are written as days.
+func TestPeriods(t *testing.T) {
+	for _, c := range []struct {
+		period, text, within string
+	}{{"month", "1987-04", "1987-04-02"}, {"quarter", "1995-Q4", "1995-11-01"}, {"week", "2019-W07", "2019-02-12"}, {"", "1987-04-01", "1987-04-02"}} {
+		var seconds []float64
+		for i := range 40 {
+			day := time.Date(1987, time.Month(1+3*i), 1, 0, 0, 0, 0, time.UTC)
+			if c.period == "week" {
+				day = time.Date(2019, 1, 7+7*i, 0, 0, 0, 0, time.UTC)
+			}
+			seconds = append(seconds, float64(day.Unix()))
+		}
+		a := dateAxis("date", seconds)
+		a.takePeriod(c.period, seconds)
+		for _, text := range []string{c.text, c.within} {
+			if x, err := a.Parse(text); err != nil || a.Text(x) != text {
+				t.Errorf("%q: %s is %s, %v", c.period, text, a.Text(x), err)
+			}
+		}
+		if b := dateAxis("date", seconds); c.period != "" {
+			b.takePeriod(c.period, append(seconds, seconds[0]+86400))
+			if b.Period != "" {
+				t.Errorf("%q is taken for dates within it", c.period)
+			}
+		}
 	}
 }

@@ -3,12 +3,13 @@ package forecast
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // calendarPeriods returns the periods, in the unit of the axis, that dates with this step suggest: a year for monthly, quarterly and
-// weekly series, a week and a year for daily ones, a day and a week for hourly ones and steps down to a minute. Series of numbers have
+// weekly series, and a quarter for weekly ones of which the weeks 13 apart are alike, a week and a year for daily ones, a day and a week for hourly ones and steps down to a minute. Series of numbers have
 // none.
 func (s *Series) calendarPeriods() []float64 {
 	if !s.Axis.Dates || !s.Even {
@@ -28,7 +29,13 @@ func (s *Series) calendarPeriods() []float64 {
 	switch {
 	case s.Axis.Months >= 12:
 		return nil
-	case s.Axis.Months > 0, near(7 * day):
+	case s.Axis.Months > 0:
+		return of(year)
+	case near(7 * day):
+		const quarter = 13 // weeks
+		if slices.Contains(seasonPeaks(s.Y[max(0, len(s.Y)-remembered):]), quarter) {
+			return of(year/4, year)
+		}
 		return of(year)
 	case near(day):
 		return of(7*day, year)
@@ -45,7 +52,7 @@ func (a Axis) Season(period float64) string {
 		for _, u := range []struct {
 			name    string
 			seconds float64
-		}{{"year", a.yearLength() * unit}, {"week", 7 * 86400}, {"day", 86400}, {"hour", 3600}} {
+		}{{"year", a.yearLength() * unit}, {"quarter", a.yearLength() / 4 * unit}, {"week", 7 * 86400}, {"day", 86400}, {"hour", 3600}} {
 			if math.Abs(period*unit/u.seconds-1) < 0.01 {
 				return u.name
 			}

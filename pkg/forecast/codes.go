@@ -115,8 +115,33 @@ func areCodes(sorted []float64, codes []Code, low int) bool {
 	return true
 }
 
-// Lead is what comes first of all that is told of a series: values that may stand for missing ones; "" if there are none.
+// lonely returns the place of the first or the last observation if it is so far from all others that its x may be wrong; -1 for none.
+func (s *Series) lonely() int {
+	const (
+		least = 10 // observations
+		apart = 5  // ranges of the others
+	)
+	n := len(s.X)
+	switch {
+	case n < least:
+	case s.X[n-1]-s.X[n-2] > apart*(s.X[n-2]-s.X[0]):
+		return n - 1
+	case s.X[1]-s.X[0] > apart*(s.X[n-1]-s.X[1]):
+		return 0
+	}
+	return -1
+}
+
+// Lead is what comes first of all that is told of a series: a date that may be wrong, or values that may stand for missing ones; "" if there are none.
 func (s *Series) Lead() string {
+	if i := s.lonely(); i >= 0 {
+		from, to := 0, len(s.X)-2
+		if i == 0 {
+			from, to = 1, len(s.X)-1
+		}
+		return fmt.Sprintf("The %s of one observation is %s, far from all others, which lie between %s and %s: if it is wrong, correct or remove its line.",
+			cmp.Or(s.Axis.Name, "x"), s.Axis.Text(s.X[i]), s.Axis.Text(s.X[from]), s.Axis.Text(s.X[to]))
+	}
 	codes := codesIn(s.Y)
 	if len(codes) == 0 {
 		return ""

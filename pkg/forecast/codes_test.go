@@ -3,6 +3,7 @@ package forecast_test
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -51,6 +52,23 @@ func TestLead(t *testing.T) {
 		}
 		if got := s.Lead(); got != test.want || !slices.Equal(y, before) {
 			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestLonelyDate leads with a date that is far from all others.
+func TestLonelyDate(t *testing.T) {
+	for _, c := range []struct {
+		x    []float64
+		want string
+	}{
+		{[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 100}, "The t of one observation is 100, far from all others, which lie between 1 and 10"},
+		{[]float64{-100, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, "The t of one observation is -100"},
+		{[]float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20}, ""},
+	} {
+		s := &forecast.Series{Axis: forecast.Axis{Name: "t"}, X: c.x, Y: c.x}
+		if lead := s.Lead(); (lead == "") != (c.want == "") || !strings.Contains(lead, c.want) {
+			t.Errorf("%v: %q", c.x, lead)
 		}
 	}
 }

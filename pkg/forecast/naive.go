@@ -88,7 +88,14 @@ func (a *Analysis) naiveSeasons(n int) (periods []float64) {
 // strongestSeasons returns the two lags, 2 to a third of n, at which the autocorrelation of the differences of y has its highest peaks
 // beyond chance; less if there are less. It takes n²/3 operations at most.
 func strongestSeasons(y []float64) (lags []int) {
-	const beyond, strong, most, longest = 3, 0.2, 2, 1000 // standard errors, correlation, peaks, steps
+	const most = 2
+	lags = seasonPeaks(y)
+	return lags[:min(most, len(lags))]
+}
+
+// seasonPeaks returns all such lags, the highest peak first.
+func seasonPeaks(y []float64) (lags []int) {
+	const beyond, strong, longest = 3, 0.2, 1000 // standard errors, correlation, steps
 	n := len(y) - 1
 	if n < 8 {
 		return nil
@@ -104,7 +111,7 @@ func strongestSeasons(y []float64) (lags []int) {
 		}
 	}
 	slices.SortStableFunc(lags, func(a, b int) int { return cmp.Compare(rho[b-1], rho[a-1]) })
-	return lags[:min(most, len(lags))]
+	return lags
 }
 
 // repeated forecasts x by naive from all observations, with a variance of square for each period ahead; for each step if period is 0.

@@ -92,7 +92,7 @@ func TestYardsticks(t *testing.T) {
 	}{
 		"named":    {seven, []float64{12}, 200, []string{"repeating the last season of 12"}, []int{12}},
 		"calendar": {months, nil, 50, []string{"repeating the last year"}, []int{12}},
-		"both":     {months, []float64{0.25}, 50, []string{"repeating the last season of 91.31 days", "repeating the last year"}, []int{3, 12}},
+		"both":     {months, []float64{0.25}, 50, []string{"repeating the last quarter", "repeating the last year"}, []int{3, 12}},
 		"same":     {months, []float64{1.001}, 50, []string{"repeating the last year"}, []int{12}},
 		"data":     {seven, nil, 200, []string{"repeating the last season of 7", "repeating the last season of 14"}, []int{7, 14}},
 		"none":     {steps(t, 300, 0, wander(0)), nil, 200, nil, nil},

@@ -464,3 +464,39 @@ func TestFitFindsTheWeekInTheDay(t *testing.T) {
 		t.Errorf("the forecast errs by %.2f, want 0.35 at most", rms)
 	}
 }
+
+// TestQuarterOfWeeks offers a season of a quarter to weekly series of which the weeks 13 apart are alike, and to no others.
+func TestQuarterOfWeeks(t *testing.T) {
+	const weeks, trials = 260, 40
+	x := make([]float64, weeks)
+	for i := range x {
+		x[i] = 7 * float64(i)
+	}
+	for name, c := range map[string]struct {
+		of            func(i int) float64
+		least, atMost int // series that are offered it
+	}{
+		"noise":   {func(int) float64 { return 0 }, 0, 1},
+		"year":    {func(i int) float64 { return 4 * math.Sin(2*math.Pi*float64(i)/52.18) }, 0, 1},
+		"quarter": {func(i int) float64 { return []float64{3, 1, -2, 0, 4, -1, -3, 2, 0, 1, -4, 2, -3}[i%13] }, trials, trials},
+	} {
+		offered := 0
+		for seed := range trials {
+			rnd := rand.New(rand.NewPCG(uint64(seed), 1))
+			y := make([]float64, weeks)
+			for i := range y {
+				y[i] = c.of(i) + rnd.NormFloat64()
+			}
+			s, err := NewSeries(Axis{Dates: true, Unit: "day"}, x, y)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(s.calendarPeriods()) == 2 {
+				offered++
+			}
+		}
+		if offered < c.least || offered > c.atMost {
+			t.Errorf("%s: offered to %d of %d", name, offered, trials)
+		}
+	}
+}

@@ -36,7 +36,7 @@ func TestRegressor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if notes := strings.Join(s.Notes(), " "); !strings.Contains(notes, "Regressors: price, known up to 2015-06-01, 6 steps ahead.") || strings.Contains(notes, "left out") {
+	if notes := strings.Join(s.Notes(), " "); !strings.Contains(notes, "Regressors: price, known up to 2015-06, 6 steps ahead.") || strings.Contains(notes, "left out") {
 		t.Error(notes)
 	}
 	for name, o := range map[string]Options{"automatic": {}, "named": {Kernels: []string{"SE"}, Trend: "none"}} {
@@ -63,7 +63,7 @@ func TestRegressor(t *testing.T) {
 					t.Errorf("%s: %.2f in [%.2f, %.2f], want %.2f", f.When[i], mean, f.Lower[i], f.Upper[i], want)
 				}
 			}
-			if _, err := a.Forecast(7); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "price is known from 2010-01-01 to 2015-06-01, not at 2015-07-01") || !strings.Contains(err.Error(), "ReadOptions.Future") {
+			if _, err := a.Forecast(7); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "price is known from 2010-01 to 2015-06, not at 2015-07") || !strings.Contains(err.Error(), "ReadOptions.Future") {
 				t.Errorf("beyond what is known: %v", err)
 			}
 			trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 6})
@@ -109,7 +109,7 @@ func TestFuture(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if ahead := s.Ahead(); len(ahead) != 2 || s.Axis.Text(ahead[1]) != "2015-02-01" || s.Known.Values[0][61] != 11 {
+	if ahead := s.Ahead(); len(ahead) != 2 || s.Axis.Text(ahead[1]) != "2015-02" || s.Known.Values[0][61] != 11 {
 		t.Errorf("%v", s.Known)
 	}
 	write("11,2015-02", "13,2014-12")

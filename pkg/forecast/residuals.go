@@ -85,7 +85,7 @@ func (a *Analysis) newFactor(m gppl.Model, data gppl.Data, most int) (*factor, e
 }
 
 // ErrCounts says that observations are counts.
-var ErrCounts = errors.New("forecast: no innovations of counts, which are not normal: the forecasts of the past test the model")
+var ErrCounts = errors.New("forecast: counts are not normal, so that there are no innovations to test; the forecasts of the past test the model")
 
 // Residuals are the standardised innovations e = L⁻¹z, where A = LLᵀ: the difference between each observation and its prediction
 // from those before it, divided by the standard deviation of that prediction. Under the model they are independent and N(0, 1), unlike
@@ -192,7 +192,7 @@ func (r *Residuals) Verdict() []string {
 	var v []string
 	lags := len(r.Autocorrelation)
 	outside := r.outside()
-	beyond := fmt.Sprintf("%d of %d autocorrelations are beyond the band, %.1f expected", len(outside), lags, 0.05*float64(lags))
+	beyond := fmt.Sprintf("%d of %d autocorrelations %s beyond the band, %.1f expected", len(outside), lags, are(len(outside)), 0.05*float64(lags))
 	if r.LjungBoxP < level {
 		v = append(v, fmt.Sprintf("The innovations are correlated (Ljung–Box p = %.2g): the model misses structure in time. %s, the largest at lag %d.", r.LjungBoxP, beyond, r.largestLag()))
 	} else {

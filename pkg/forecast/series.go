@@ -107,7 +107,8 @@ type Stretch struct{ From, To float64 }
 
 // missing are texts for a missing value, each as it is, in upper case and in lower case.
 var missing = func() (all []string) {
-	for _, text := range []string{"NA", "N/A", "#N/A", "<NA>", "NaN", "-NaN", "NaT", "Null", "None", "-", "--", "?", "."} {
+	for _, text := range []string{"NA", "N/A", "#N/A", "<NA>", "NaN", "-NaN", "NaT", "Null", "None", "-", "--", "–", "—", "?", ".", "..", "...", "…", ":", "*", "(NA)", "n.a.", "n.d.", "n.v.", "k.A.", "k. A.",
+		"Missing", "#NV", "#N/D", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!", "#BEZUG!", "#NAME?", "#NUM!", "#ZAHL!"} {
 		all = append(all, text, strings.ToUpper(text), strings.ToLower(text))
 	}
 	return append(all, "N/a", "Nan")
@@ -224,6 +225,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		}
 	} else {
 		out.Axis = dateAxis(cmp.Or(s.XName, "date"), s.X)
+		out.Axis.takePeriod(rep.Period, s.X)
 		for i, x := range s.X {
 			out.X[i] = out.Axis.fromSeconds(x)
 		}
@@ -455,6 +457,8 @@ func (s *Series) Notes() []string {
 		spacing = "unevenly spaced, " + a.Length(s.Step) + " apart in the median"
 	case a.Months == 1:
 		spacing = "every month"
+	case a.Period == "week" && s.Even && a.Length(s.Step) == "7 days":
+		spacing = "every week"
 	case a.Months == 3:
 		spacing = "every quarter"
 	case a.Months == 12:

@@ -183,6 +183,9 @@ func decode(b []byte) (*Analysis, error) {
 		Version int    `json:"version"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
+		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) && syntax.Offset < 2 {
+			return nil, errors.New("this is not a saved analysis, but some other file")
+		}
 		return nil, fmt.Errorf("this is not a saved analysis: %w", err)
 	}
 	b, err := sealed.Open(b)

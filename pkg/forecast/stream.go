@@ -22,6 +22,9 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if rep.Title > 0 {
 		remarks = append(remarks, fmt.Sprintf("The table begins at line %d; what stands above it was left out.", rep.Title+1))
 	}
+	if n := len(rep.Below); n > 0 {
+		remarks = append(remarks, fmt.Sprintf("%s below the table, from line %d on, %s left out: %q.", count(n, "line"), rep.Below[0].Line, map[bool]string{true: "was", false: "were"}[n == 1], clip(rep.Below[0].Words())))
+	}
 	if rep.DecimalComma && !rep.Asked {
 		remarks = append(remarks, fmt.Sprintf("%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.", cmp.Or(rep.Columns[rep.Y], "y")))
 	}
@@ -44,6 +47,15 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 		remarks = append(remarks, fmt.Sprintf("Lines that begin with %c were left out as comments.", rep.Comment))
 	}
 	return remarks
+}
+
+// clip cuts a text of a file for a sentence.
+func clip(text string) string {
+	const most = 40
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return text
 }
 
 // Stream reads a csv file of any size as [Read] reads a small one, block by block (see [dataset.StreamCSV]): dates, and numbers that stand

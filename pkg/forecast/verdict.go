@@ -27,6 +27,8 @@ const (
 	beyondChance = 0.05
 	// highRelative is the error over the yardstick's that is worth a warning: one that is hardly larger is as good, however sure that is.
 	highRelative = 1.15
+	// absurdRelative is one that two origins suffice to see: none of the 643 series of docs/forecasts.md has one above 5.
+	absurdRelative = 10
 	// poor is a coverage of 95 % bands that has failed, and poorRate how often it happens to a single forecast whose bands are right: its
 	// errors have much in common.
 	poor, poorRate = 0.7, 0.06
@@ -90,7 +92,7 @@ func (t *Trust) judge(n, asked int) {
 		t.Reasons = append(t.Reasons, t.missed)
 	}
 	of := t.Against
-	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and the error was %.2f times that of %s", over, 100*t.Coverage, t.Relative, of)
+	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and the error was %s that of %s", over, 100*t.Coverage, times(t.Relative), of)
 	if t.Relative == math.MaxFloat64 {
 		found = fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and %s had no error", over, 100*t.Coverage, of)
 	}
@@ -116,6 +118,17 @@ func (t *Trust) judge(n, asked int) {
 	}
 }
 
+// times writes how often one error is another.
+func times(ratio float64) string {
+	switch {
+	case ratio > 1000:
+		return "more than 1000 times"
+	case ratio >= 10:
+		return fmt.Sprintf("%.0f times", ratio)
+	}
+	return fmt.Sprintf("%.2f times", ratio)
+}
+
 // how says what was tested: from where, how far ahead, and what of it flatters the forecast or does it less than justice.
 func (t *Trust) how() string {
 	from := fmt.Sprintf("over the last %d origins, ", t.Origins)
@@ -139,8 +152,8 @@ func (t *Trust) failures(over string) (reasons []string) {
 	switch {
 	case t.Relative == math.MaxFloat64:
 		reasons = append(reasons, fmt.Sprintf("%s %s had no error at all, and the forecast had one", over, t.Against))
-	case t.Relative > highRelative && t.Chance < beyondChance:
-		reasons = append(reasons, fmt.Sprintf("%s its error was %.2f times that of %s", over, t.Relative, t.Against))
+	case t.Relative > absurdRelative || t.Relative > highRelative && t.Chance < beyondChance:
+		reasons = append(reasons, fmt.Sprintf("%s its error was %s that of %s", over, times(t.Relative), t.Against))
 	}
 	if narrow := float64(t.Narrow); t.Coverage < poor || narrow > 0 && (distuv.Binomial{N: float64(t.Origins), P: poorRate}).Survival(narrow-1) < beyondChance {
 		reasons = append(reasons, fmt.Sprintf("%s the 95 %% bands held only %.0f %% of what came", over, 100*t.Coverage))

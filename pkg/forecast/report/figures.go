@@ -361,6 +361,9 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 	if a.Series.Counting != nil {
 		t.Notes[0] = "Variances are those of the " + link(a) + ", squared. The observations are " + a.Likelihood() + strings.TrimPrefix(t.Notes[0], "Variances are in the unit of y squared")
 	}
+	if of := map[bool]string{a.Log: "log y", a.Series.Bounds != nil: "the log odds"}[true]; of != "" && a.Series.Counting == nil {
+		t.Notes[0] = "Variances are those of " + of + ", squared" + strings.TrimPrefix(t.Notes[0], "Variances are in the unit of y squared")
+	}
 	for _, p := range a.Params() {
 		number, se, unit := inUnits(a, p)
 		var value, stderr any = number, nil

@@ -157,7 +157,7 @@ func TestShow(t *testing.T) {
 		if err := Text(&b, a, f, r, nil, []string{"out.html"}); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"96 observations", "SE + Periodic", "2023-12-01", "written: out.html", "m²"} {
+		for _, want := range []string{"96 observations", "SE + Periodic", "2023-12", "written: out.html", "m²"} {
 			if !strings.Contains(b.String(), want) {
 				t.Errorf("%q is not in\n%s", want, b.String())
 			}
@@ -183,7 +183,7 @@ func TestShow(t *testing.T) {
 		if len(got) != 2 {
 			t.Errorf("%+v", got)
 		}
-		if rows := Parameters(&changed).Rows; rows[len(rows)-1][1] != "2018-07-01" {
+		if rows := Parameters(&changed).Rows; rows[len(rows)-1][1] != "2018-07" {
 			t.Errorf("%v", rows)
 		}
 	})
