@@ -72,6 +72,13 @@ func TestChannelsInTheShell(t *testing.T) {
 			t.Errorf("%v: exit %d, %s", args, code, stderr)
 		}
 	}
+	few := put(t, dir, "few.csv", made("t,y,c", 26, func(i int) string {
+		return fmt.Sprintf("%d,%.3f,%c", i, math.Sin(float64(i*i)), 'a'+i%8)
+	}))
+	code, stdout, stderr = gppl("fit", few, "--channel", "c", "--kernel", "Matern32", "--channel-view", "same")
+	if code != exitOK || !strings.HasPrefix(stdout, "This forecast is untested: it was not compared with the past.") || !strings.Contains(stderr, "no test of the past: ") {
+		t.Errorf("channels that are too short to test: exit %d, %s%s", code, stdout, stderr)
+	}
 	bare := put(t, dir, "bare.csv", made("0,5,A", 30, func(i int) string {
 		return fmt.Sprintf("%d,%.3f,%s", i+1, math.Sin(float64(i)), []string{"A", "B"}[i%2])
 	}))
