@@ -95,6 +95,6 @@ func Example_shops() {
 		fmt.Printf("%s: %.0f, between %.0f and %.0f\n", shop.Key[0], ahead.Mean[0], ahead.Lower[0], ahead.Upper[0])
 	}
 	// Output:
-	// Aachen: 105, between 96 and 115
-	// Bonn: 112, between 99 and 126
+	// Aachen: 105, between 95 and 116
+	// Bonn: 112, between 97 and 128
 }

@@ -260,9 +260,9 @@ func (a *Analysis) Calibrate(t *Trust) { a.Widen = a.ShortBands() * t.Widen }
 // ShortBands is the factor on standard deviations beyond the last observation that the automatic search takes for a series of n observations,
 // √(1 + (11/n)²), up to 400: 1.27 for 14, 1.04 for 40 and 1.01 for 100.
 //
-// A short series shows little of what will happen to it, and the model that fits it best errs by more than it says. Without this factor the 95 %
-// bands of the yearly and quarterly series of fewer than 20 observations on M3's development half hold 88 and 91 % of what comes, with it 91 and
-// 95 %, and have a lower CRPS. The number was chosen on both halves of that: the yearly and the quarterly series.
+// A short series shows little of what will happen to it, and the model that fits it best errs by more than it says. The number was chosen on the
+// yearly and quarterly series of M3's development half. Without the factor, the 95 % bands of those of fewer than 20 observations hold 88 and 91 %
+// of what comes; with it they hold 91 and 95 %, and have a lower CRPS.
 func (a *Analysis) ShortBands() float64 {
 	const short = 11
 	n := float64(len(a.Series.X))
