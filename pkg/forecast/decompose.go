@@ -72,8 +72,8 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 	for _, p := range periods {
 		d.column(a.seasonName(p))
 	}
-	if len(a.Series.Changes) > 0 {
-		d.column(changesName)
+	if len(a.Series.Shifts) > 0 {
+		d.column(shiftsName)
 	}
 	if h := a.Series.Holidays; h != nil {
 		for _, name := range h.Names {

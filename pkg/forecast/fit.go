@@ -130,7 +130,7 @@ type Analysis struct {
 	ahead   []float64         // known errors of the predicted observations; nil: the median of the known ones
 	sizes   []float64         // known sizes of the predicted counts; nil: those of the observations before them
 	factor  *factor
-	found   *[]Shift     // what Shifts returns; nil until it is asked for
+	found   *[]ShiftSize // what Shifts returns; nil until it is asked for
 	missed  error        // why Fit could not look for changes; nil if it did, or was not to
 	windows *windowCache // of the members
 }

@@ -30,7 +30,7 @@ func (a *Analysis) Learnt() ([]Learnt, error) {
 		there bool
 		what  string
 	}{{s.Counting != nil, "counts"}, {s.Bounds != nil, "bounds"}, {s.Student != nil, "noise with heavy tails"}, {s.Known != nil, "regressors"}, {s.Holidays != nil, "holidays"},
-		{len(s.Changes) > 0, "changes of level, which Options.Shifts: \"never\" leaves out"}} {
+		{len(s.Shifts) > 0, "changes of level, which Options.Shifts: \"never\" leaves out"}} {
 		if more.there {
 			return nil, fmt.Errorf("%w: it has %s", ErrNotPlain, more.what)
 		}

@@ -89,7 +89,7 @@ func (s *Series) bytes() float64 {
 	if s.Holidays != nil {
 		columns += float64(len(s.Holidays.Names))
 	}
-	columns += float64(len(s.Changes))
+	columns += float64(len(s.Shifts))
 	return programSize + float64(len(s.X))*(readBytes+columns*columnBytes)
 }
 

@@ -126,7 +126,7 @@ func (s *Series) knownIn(from, to int) (*Series, error) {
 		}
 		p.Known = &known
 	}
-	p.Changes = p.givenChanges(s.Changes)
+	p.Shifts = p.givenShifts(s.Shifts)
 	if s.Holidays != nil {
 		return p, p.LearnHolidays(s.Holidays.Country)
 	}

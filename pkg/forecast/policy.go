@@ -440,8 +440,8 @@ func (p *policy) train(t *trial, v yScale, m gppl.Model) error {
 	if p.options.Shared != nil {
 		parts = append(parts, p.options.Shared)
 	}
-	if p.series.Changes != nil {
-		parts = append(parts, p.series.Changes)
+	if p.series.Shifts != nil {
+		parts = append(parts, p.series.Shifts)
 	}
 	key := checksum(parts...)
 	if k, ok := p.checkpoint.Trials[key]; ok {

@@ -110,7 +110,7 @@ var ErrUnknown = errors.New("a regressor is not known there")
 
 // inputs returns x with the regressors, if there are any.
 func (s *Series) inputs(x []float64) (gppl.Inputs, error) {
-	in := s.withChangeColumns(s.Holidays.inputs(gppl.Scalars(x), s.Axis, x), x)
+	in := s.withShiftColumns(s.Holidays.inputs(gppl.Scalars(x), s.Axis, x), x)
 	if s.Known == nil {
 		return in, nil
 	}
@@ -204,7 +204,7 @@ func withRegressors(parts []gppl.Mean, variances []float64, x gppl.Inputs) gppl.
 	for _, name := range x.ColumnNames() {
 		parts = append(parts, gppl.Regressor{Name: name})
 		variance := float64(regressorVariance)
-		if strings.HasPrefix(name, holidayPrefix) || isChange(name) {
+		if strings.HasPrefix(name, holidayPrefix) || isShift(name) {
 			variance = 1 // the columns have their scale
 		}
 		variances = append(variances, variance)

@@ -299,15 +299,15 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 			return nil, err
 		}
 		effects := a.Series.effectColumns(f.model.Mean)
-		for _, name := range []string{a.trendName(), changesName, "holidays"} {
+		for _, name := range []string{a.trendName(), shiftsName, "holidays"} {
 			part, any := mat.DenseCopyOf(there), false
 			for j, effect := range effects {
 				of := "holidays"
 				switch effect {
 				case "":
 					of = a.trendName()
-				case changesName:
-					of = changesName
+				case shiftsName:
+					of = shiftsName
 				}
 				if of == name {
 					any = true

@@ -84,7 +84,7 @@ type Series struct {
 	Relative  bool
 	Known     *Known    // regressors; nil for none
 	Holidays  *Holidays // nil for none
-	Changes   []Change  // of the mean; nil for none
+	Shifts    []Shift   // of the mean; nil for none
 	Counting  *Counting // of counts; nil for a normal distribution
 	Bounds    *Bounds   // that y cannot leave; nil for none
 	Student   *Student  // of noise with heavy tails; nil for a normal distribution
@@ -296,7 +296,7 @@ func NewSeries(axis Axis, x, y []float64) (*Series, error) {
 
 // part returns the observations from ≤ i < to, with the step, the errors and the regressors of the whole.
 func (s *Series) part(from, to int) *Series {
-	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Changes: s.Changes, Counting: s.Counting.part(from, to), Bounds: s.Bounds, Student: s.Student, whole: s}
+	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Shifts: s.Shifts, Counting: s.Counting.part(from, to), Bounds: s.Bounds, Student: s.Student, whole: s}
 	if s.whole != nil {
 		p.whole = s.whole
 	}

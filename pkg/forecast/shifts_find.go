@@ -13,61 +13,59 @@ import (
 )
 
 const (
-	// fewestScanned and mostScanned bound the observations, the latest, in which changes are looked for: fewer do not tell a change from a walk,
+	// fewestScanned and mostScanned bound the observations, the latest, in which shifts are looked for: fewer do not tell a shift from a walk,
 	// and more take seconds.
 	fewestScanned, mostScanned = 30, 1000
-	// fewScanned is the number of observations up to which training is cheap.
-	fewScanned = 400
-	// beside is the number of observations at either end within which nothing is a change: a few that are far off may also be outliers.
+	// beside is the number of observations at either end within which nothing is a shift: a few that are far off may also be outliers.
 	beside = 6
-	// mostChanges is the largest number of changes that are looked for.
-	mostChanges = 6
-	// shiftChance is the chance of a change as clear somewhere in a series that has none, below which it is one.
+	// mostShifts is the largest number of shifts that are looked for.
+	mostShifts = 6
+	// shiftChance is the chance of a shift as clear somewhere in a series that has none, below which it is one.
 	shiftChance = 0.005
 )
 
 // shiftSearch looks for changes of the mean among the latest observations that the best model of an analysis was learnt from.
 type shiftSearch struct {
 	ctx  context.Context
-	a    *Analysis // of all observations, or without outliers, which may hide changes
+	a    *Analysis // of all observations, or without outliers, which may hide shifts
 	n    int       // the observations
 	tail []float64 // the innovations with the outliers, if there are any
 }
 
-// changed is a model with changes, and its negative log evidence.
-type changed struct {
-	changes []Change
-	model   gppl.Model
-	value   float64
+// shifted is a model with shifts, and its negative log evidence.
+type shifted struct {
+	shifts []Shift
+	model  gppl.Model
+	value  float64
 }
 
-// FindShifts looks for changes of level and of slope of the mean among the latest observations that the best model was learnt from, 1000 at
-// most. With A the covariance of the observations under the model and c a step or a kink at one of them, the score of a change there is
+// findShifts looks for changes of level and of slope of the mean among the latest observations that the best model was learnt from, 1000 at
+// most. With A the covariance of the observations under the model and c a step or a kink at one of them, the score of a shift there is
 //
 //	(cᵀPz)²/cᵀPc,   P = A⁻¹ without what a change of single observations at that place explains,
 //
 // the improvement of −2 log likelihood by it (de Jong and Penzer 1998, Diagnosing shocks in time series). The model is trained anew with the
-// best, and it is a change if the chance of one as clear, by the improvement of the trained likelihood and by its score, is below 0.5 %: the
+// best, and it is a shift if the chance of one as clear, by the improvement of the trained likelihood and by its score, is below 0.5 %: the
 // sum over all places and both kinds of the chance that white innovations make such a score. These have Student's t distribution with the
-// degrees of freedom that the innovations show, so that a single large one of many is no change. Then the next is looked for. It takes n³
+// degrees of freedom that the innovations show, so that a single large one of many is no shift. Then the next is looked for. It takes n³
 // flops for each, and returns none where the model has no dense factor, of fewer than 30 observations, and of counts. Shifts in the mean of
 // the model are among them, with Used set. Where none is found, outliers are left out, unless they are more than 5 %, and count in the tails.
-func (a *Analysis) FindShifts(ctx context.Context) ([]Shift, error) {
+func (a *Analysis) findShifts(ctx context.Context) ([]ShiftSize, error) {
 	search, best, err := a.searchShifts(ctx)
-	if err != nil || len(best.changes) == 0 {
+	if err != nil || len(best.shifts) == 0 {
 		return nil, err
 	}
 	return search.sizes(best)
 }
 
-// searchShifts returns the best model with the changes that are found: among all observations or, where there are none, without the outliers.
-func (a *Analysis) searchShifts(ctx context.Context) (search shiftSearch, best changed, err error) {
+// searchShifts returns the best model with the shifts that are found: among all observations or, where there are none, without the outliers.
+func (a *Analysis) searchShifts(ctx context.Context) (search shiftSearch, best shifted, err error) {
 	n := min(len(a.Series.X), a.TrainedOn(), mostScanned)
 	search = shiftSearch{ctx: ctx, a: a, n: n}
 	if n < fewestScanned || a.Series.Counting != nil || a.Chosen == ByBIC && a.Projections > 0 {
 		return search, best, nil
 	}
-	if best, err = search.all(); err != nil || len(best.changes) > len(a.Series.Changes) {
+	if best, err = search.all(); err != nil || len(best.shifts) > len(a.Series.Shifts) {
 		return search, best, err
 	}
 	without := search
@@ -75,18 +73,18 @@ func (a *Analysis) searchShifts(ctx context.Context) (search shiftSearch, best c
 		return search, best, err
 	}
 	more, err := without.all()
-	if err != nil || len(more.changes) == len(best.changes) {
+	if err != nil || len(more.shifts) == len(best.shifts) {
 		return search, best, err
 	}
 	return without, more, nil
 }
 
-// all returns the model with the changes that are found, one after the other.
-func (search shiftSearch) all() (best changed, err error) {
-	if best, err = search.trained(search.a.Series.Changes, search.a.Result.Model, false); err != nil {
+// all returns the model with the shifts that are found, one after the other.
+func (search shiftSearch) all() (best shifted, err error) {
+	if best, err = search.trained(search.a.Series.Shifts, search.a.Result.Model, false); err != nil {
 		return best, err
 	}
-	for len(best.changes) < mostChanges {
+	for len(best.shifts) < mostShifts {
 		next, err := search.next(best)
 		if err != nil {
 			return best, err
@@ -141,18 +139,18 @@ func (search shiftSearch) extent() extent {
 	return extent{search.a.Series.Step, x[len(x)-1] - x[len(x)-search.n]}
 }
 
-// withFound returns the analysis with the changes that it shows, learnt anew with these in the mean; itself if there are none, or where they
+// withFound returns the analysis with the shifts that it shows, learnt anew with these in the mean; itself if there are none, or where they
 // cannot be looked for, which it keeps as missed.
 func (a *Analysis) withFound(ctx context.Context, fit func(context.Context, *Series, Options) (*Analysis, error)) (*Analysis, error) {
 	_, best, err := a.searchShifts(ctx)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("forecast: looking for changes: %w", ctx.Err())
 	}
-	if a.missed = err; err != nil || len(best.changes) == len(a.Series.Changes) {
+	if a.missed = err; err != nil || len(best.shifts) == len(a.Series.Shifts) {
 		return a, nil
 	}
 	o := *a.options
-	with, err := fit(ctx, a.Series.withChanges(best.changes), o)
+	with, err := fit(ctx, a.Series.withShifts(best.shifts), o)
 	if err != nil {
 		return nil, err
 	}
@@ -160,24 +158,24 @@ func (a *Analysis) withFound(ctx context.Context, fit func(context.Context, *Ser
 	return with, nil
 }
 
-// with returns the analysis of the series with some changes, and its observations on the scale of the best model.
-func (search shiftSearch) with(changes []Change) (*Analysis, yScale, error) {
+// with returns the analysis of the series with some shifts, and its observations on the scale of the best model.
+func (search shiftSearch) with(shifts []Shift) (*Analysis, yScale, error) {
 	b := *search.a
-	b.Series = search.a.Series.withChanges(changes)
+	b.Series = search.a.Series.withShifts(shifts)
 	v, err := b.scale(b.Log)
 	return &b, v, err
 }
 
-// trained returns the likeliest model with changes, by its evidence: with the terms of another, from whose parameters training begins, and,
-// if fewer is set, in a short series with one less, for a change may be what that one described.
-func (search shiftSearch) trained(changes []Change, from gppl.Model, fewer bool) (best changed, err error) {
-	_, v, err := search.with(changes)
+// trained returns the likeliest model with shifts, by its evidence: with the terms of another, from whose parameters training begins, and,
+// if fewer is set, in a short series with one less, for a shift may be what that one described.
+func (search shiftSearch) trained(shifts []Shift, from gppl.Model, fewer bool) (best shifted, err error) {
+	_, v, err := search.with(shifts)
 	if err != nil {
 		return best, err
 	}
 	v.data = latest(v.data, search.n)
 	models := []gppl.Model{from}
-	if fewer && search.n <= fewScanned && search.a.Chosen == ByEvidence {
+	if fewer && search.n <= cheapShifts && search.a.Chosen == ByEvidence {
 		models = append(models, search.simpler(from, search.extent())...)
 	}
 	best.value = math.Inf(1)
@@ -190,7 +188,7 @@ func (search shiftSearch) trained(changes []Change, from gppl.Model, fewer bool)
 			best = to
 		}
 	}
-	best.changes = changes
+	best.shifts = shifts
 	return best, nil
 }
 
@@ -234,8 +232,8 @@ func of(terms []gppl.Kernel, other gppl.Model) gppl.Model {
 	return m
 }
 
-// trainOne trains a model of observations with changes.
-func (search shiftSearch) trainOne(v yScale, m gppl.Model) (c changed, err error) {
+// trainOne trains a model of observations with shifts.
+func (search shiftSearch) trainOne(v yScale, m gppl.Model) (c shifted, err error) {
 	best := search.a.Candidates[0]
 	mean, given, scale := policyMean, search.a.given, v.scaling.Scale
 	if search.a.Chosen == ByBIC {
@@ -261,21 +259,21 @@ func (search shiftSearch) trainOne(v yScale, m gppl.Model) (c changed, err error
 		return c, err
 	}
 	value, _, _, err := evidence(loss, r.Model.Values(), priors, v.data.Len(), math.Inf(1))
-	return changed{model: r.Model, value: value}, err
+	return shifted{model: r.Model, value: value}, err
 }
 
-// factor returns that of the model with some changes in its mean.
-func (search shiftSearch) factor(changes []Change, m gppl.Model) (*factor, error) {
-	b, v, err := search.with(changes)
+// factor returns that of the model with some shifts in its mean.
+func (search shiftSearch) factor(shifts []Shift, m gppl.Model) (*factor, error) {
+	b, v, err := search.with(shifts)
 	if err != nil {
 		return nil, err
 	}
-	m.Mean = withoutChanges(m.Mean, changes)
+	m.Mean = withoutShifts(m.Mean, shifts)
 	return b.newFactor(m, v.data, search.n)
 }
 
-// withoutChanges returns a mean whose columns of changes are those given alone.
-func withoutChanges(m gppl.Mean, but []Change) gppl.Mean {
+// withoutShifts returns a mean whose columns of shifts are those given alone.
+func withoutShifts(m gppl.Mean, but []Shift) gppl.Mean {
 	of, ok := m.(gppl.GaussianBeta)
 	if !ok {
 		return m
@@ -284,7 +282,7 @@ func withoutChanges(m gppl.Mean, but []Change) gppl.Mean {
 	var variances []float64
 	left := len(but)
 	for _, p := range of.Of.(gppl.MeanSum).Parts() {
-		if r, ok := p.(gppl.Regressor); ok && isChange(r.Name) {
+		if r, ok := p.(gppl.Regressor); ok && isShift(r.Name) {
 			if left--; left < 0 {
 				continue
 			}
@@ -299,13 +297,13 @@ func withoutChanges(m gppl.Mean, but []Change) gppl.Mean {
 	return gppl.GaussianBeta{Of: gppl.AddMeans(parts...), Variances: variances}
 }
 
-// next returns the model with one change more; nil if there is none. Of few observations it tries two: the clearest to the model, and to one of
-// seasons and noise alone, for a model that was learnt without the change may describe it.
-func (search shiftSearch) next(from changed) (best *changed, err error) {
+// next returns the model with one shift more; nil if there is none. Of few observations it tries two: the clearest to the model, and to one of
+// seasons and noise alone, for a model that was learnt without the shift may describe it.
+func (search shiftSearch) next(from shifted) (best *shifted, err error) {
 	nulls := []gppl.Model{from.model}
-	if search.n <= fewScanned && search.a.Chosen == ByEvidence {
+	if search.n <= cheapShifts && search.a.Chosen == ByEvidence {
 		if m, ok := search.seasonsAlone(from.model); ok {
-			plain, err := search.trained(from.changes, m, false)
+			plain, err := search.trained(from.shifts, m, false)
 			if err != nil {
 				return nil, err
 			}
@@ -314,18 +312,18 @@ func (search shiftSearch) next(from changed) (best *changed, err error) {
 	}
 	least := shiftChance
 	for _, null := range nulls {
-		f, err := search.factor(from.changes, null)
+		f, err := search.factor(from.shifts, null)
 		if err != nil {
 			return nil, err
 		}
-		there, err := f.clearest(from.changes)
+		there, err := f.clearest(from.shifts)
 		if err != nil {
 			return nil, err
 		}
 		if there.score < search.promising() {
 			continue
 		}
-		to, chance, err := search.judge(from, search.change(f, there))
+		to, chance, err := search.judge(from, search.shift(f, there))
 		if err != nil {
 			return nil, err
 		}
@@ -334,7 +332,7 @@ func (search shiftSearch) next(from changed) (best *changed, err error) {
 		}
 	}
 	if best != nil {
-		best.changes[len(best.changes)-1].Chance = max(least, math.SmallestNonzeroFloat64)
+		best.shifts[len(best.shifts)-1].Chance = max(least, math.SmallestNonzeroFloat64)
 	}
 	return best, nil
 }
@@ -345,27 +343,27 @@ func (search shiftSearch) seasonsAlone(m gppl.Model) (seasons gppl.Model, ok boo
 	return of(terms, m), len(terms) < len(termsOf(m.Kernel)) && m.Kernel != gppl.Kernel(whiteTerm)
 }
 
-// judge trains the model with a change more, at the place where the model with it sees it, and returns the chance that it is none.
-func (search shiftSearch) judge(from changed, c Change) (to *changed, chance float64, err error) {
+// judge trains the model with a shift more, at the place where the model with it sees it, and returns the chance that it is none.
+func (search shiftSearch) judge(from shifted, c Shift) (to *shifted, chance float64, err error) {
 	const rounds = 2
 	for range rounds {
-		with, err := search.trained(append(slices.Clone(from.changes), c), from.model, true)
+		with, err := search.trained(append(slices.Clone(from.shifts), c), from.model, true)
 		if err != nil {
 			return nil, 1, err
 		}
-		f, err := search.factor(from.changes, with.model)
+		f, err := search.factor(from.shifts, with.model)
 		if err != nil {
 			return nil, 1, err
 		}
-		here, err := f.clearest(from.changes)
+		here, err := f.clearest(from.shifts)
 		if err != nil {
 			return nil, 1, err
 		}
-		if again := search.change(f, here); again != c {
+		if again := search.shift(f, here); again != c {
 			c = again
 			continue
 		}
-		all, err := search.factor(with.changes, with.model)
+		all, err := search.factor(with.shifts, with.model)
 		if err != nil {
 			return nil, 1, err
 		}
@@ -379,46 +377,46 @@ func (search shiftSearch) judge(from changed, c Change) (to *changed, chance flo
 	return nil, 1, nil
 }
 
-// promising is the score from which a model with the change is trained. A model that was learnt without it may have described it so well that
-// the score is low, and training is cheap for few observations. For more it is part of the score that a change needs: a normal score above z
+// promising is the score from which a model with the shift is trained. A model that was learnt without it may have described it so well that
+// the score is low, and training is cheap for few observations. For more it is part of the score that a shift needs: a normal score above z
 // somewhere among n places of two kinds has a chance of at most 2n·exp(−z²/2).
 func (search shiftSearch) promising() float64 {
-	if search.n <= fewScanned {
+	if search.n <= cheapShifts {
 		return 5
 	}
 	const part = 0.6
 	return part * 2 * math.Log(2*float64(search.n)/shiftChance)
 }
 
-// change is the change at a place of the scanned observations.
-func (search shiftSearch) change(f *factor, p possibleChange) Change {
-	c := Change{At: f.x[p.at], Slope: p.slope, Scale: changeScale}
+// shift is the shift at a place of the scanned observations.
+func (search shiftSearch) shift(f *factor, p possibleShift) Shift {
+	c := Shift{At: f.x[p.at], Slope: p.slope, Scale: shiftScale}
 	if p.slope {
-		c.Scale = 2 * changeScale / (f.x[len(f.x)-1] - f.x[0])
+		c.Scale = 2 * shiftScale / (f.x[len(f.x)-1] - f.x[0])
 	}
 	return c
 }
 
 // sizes returns the changes of a model with their sizes, by time.
-func (search shiftSearch) sizes(c changed) ([]Shift, error) {
-	f, err := search.factor(c.changes, c.model)
+func (search shiftSearch) sizes(c shifted) ([]ShiftSize, error) {
+	f, err := search.factor(c.shifts, c.model)
 	if err != nil {
 		return nil, err
 	}
 	scale := search.a.Scaling.Scale
-	var out []Shift
-	for _, change := range c.changes {
-		column := mat.NewVecDense(len(f.x), change.column(f.x))
+	var out []ShiftSize
+	for _, shift := range c.shifts {
+		column := mat.NewVecDense(len(f.x), shift.column(f.x))
 		var solved mat.VecDense
 		if err := f.solve(&solved, column); err != nil {
 			return nil, err
 		}
-		unit := scale * change.Scale
-		s := change.shift(search.a)
+		unit := scale * shift.Scale
+		s := shift.unsized(search.a)
 		s.Size, s.StdErr = unit*mat.Dot(column, f.alpha), unit*math.Sqrt(max(0, 1-mat.Dot(column, &solved)))
-		s.Used = slices.Contains(search.a.Series.Changes, change)
+		s.Used = slices.Contains(search.a.Series.Shifts, shift)
 		out = append(out, s)
 	}
-	slices.SortFunc(out, func(a, b Shift) int { return cmp.Compare(a.X, b.X) })
+	slices.SortFunc(out, func(a, b ShiftSize) int { return cmp.Compare(a.X, b.X) })
 	return out, nil
 }

@@ -12,26 +12,26 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// possibleChange is a change at an observation, as a factor sees it.
-type possibleChange struct {
+// possibleShift is a shift at an observation, as a factor sees it.
+type possibleShift struct {
 	at    int
 	slope bool
-	score float64 // as of FindShifts
+	score float64 // as of findShifts
 	plain float64 // without pulses
 	norm  float64 // cᵀA⁻¹c
 	rest  float64 // cᵀPc
 	pulse [2]float64
 }
 
-// clearest returns the change with the largest score, at none of those that are known. It takes n³ flops.
-func (f *factor) clearest(known []Change) (best possibleChange, err error) {
+// clearest returns the shift with the largest score, at none of those that are known. It takes n³ flops.
+func (f *factor) clearest(known []Shift) (best possibleShift, err error) {
 	n := len(f.x)
 	p := mat.NewSymDense(n, nil)
 	if err := f.chol.InverseTo(p); err != nil && !errors.As(err, new(mat.Condition)) {
 		return best, err
 	}
 	alpha := f.alpha.RawVector().Data
-	var all [2][]possibleChange // steps and kinks, the latest first
+	var all [2][]possibleShift // steps and kinks, the latest first
 	ones, row, x := slices.Repeat([]float64{1}, n), make([]float64, n), make([]float64, n)
 	for i := range x {
 		x[i] = f.x[i] - f.x[0]
@@ -70,7 +70,7 @@ func (f *factor) clearest(known []Change) (best possibleChange, err error) {
 			project, norm float64
 			cross         [2]float64
 		}{{false, level, levels, steps}, {true, slope, slopes, kinks}} {
-			if slices.ContainsFunc(known, func(c Change) bool { return c.At == f.x[t] && c.Slope == s.slope }) {
+			if slices.ContainsFunc(known, func(c Shift) bool { return c.At == f.x[t] && c.Slope == s.slope }) {
 				continue
 			}
 			if here, ok := seen(s.project, s.norm, s.cross, pulses, alpha[t-1:t+1]); ok {
@@ -96,8 +96,8 @@ func (f *factor) clearest(known []Change) (best possibleChange, err error) {
 	return best, nil
 }
 
-// seen returns the score of a change beside pulses at two observations; ok is false if these explain it.
-func seen(project, norm float64, cross [2]float64, pulses [2][2]float64, alpha []float64) (s possibleChange, ok bool) {
+// seen returns the score of a shift beside pulses at two observations; ok is false if these explain it.
+func seen(project, norm float64, cross [2]float64, pulses [2][2]float64, alpha []float64) (s possibleShift, ok bool) {
 	const least = 1e-8 // of its norm
 	det := pulses[0][0]*pulses[1][1] - pulses[0][1]*pulses[1][0]
 	s.norm, s.plain = norm, project*project/norm
@@ -108,12 +108,12 @@ func seen(project, norm float64, cross [2]float64, pulses [2][2]float64, alpha [
 	return s, det > 0 && s.rest > least*norm
 }
 
-// chanceOf returns the chance that a series without a change has, at some place, a score of z² or more for a step or a kink, as clear as s. A score
+// chanceOf returns the chance that a series without a shift has, at some place, a score of z² or more for a step or a kink, as clear as s. A score
 // is the square of a weighted sum of white innovations. Its chance at one place is that of a normal sum and, where tails are heavy, that of one
 // innovation so large that it makes the score by itself. These are distributed as e or, where one may make the score alone, as all: the
 // innovations with the outliers, nil if there are none. The chances of all places are added.
-func (f *factor) chanceOf(s possibleChange, z float64, e, all []float64) float64 {
-	column := Change{At: f.x[s.at], Slope: s.slope, Scale: 1}.column(f.x)
+func (f *factor) chanceOf(s possibleShift, z float64, e, all []float64) float64 {
+	column := Shift{At: f.x[s.at], Slope: s.slope, Scale: 1}.column(f.x)
 	column[s.at-1] -= s.pulse[0]
 	column[s.at] -= s.pulse[1]
 	var weights mat.VecDense

@@ -71,7 +71,7 @@ func unchanged(kind string, n int, rng *rand.Rand) []float64 {
 }
 
 // found returns the changes that a fit of values at 0, 1, … finds.
-func found(t *testing.T, y []float64) []Shift {
+func found(t *testing.T, y []float64) []ShiftSize {
 	t.Helper()
 	shifts, err := automatic(t, steps(t, len(y), 0, func(i int) float64 { return y[i] }), Options{Log: "never", Shifts: shiftsReported}).Shifts(context.Background())
 	if err != nil {
@@ -175,7 +175,7 @@ func TestShiftsUsed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j := slices.Index(d.Names, changesName)
+		j := slices.Index(d.Names, shiftsName)
 		if j < 0 || d.Columns[j][at-1] != 0 || math.Abs(d.Columns[j][at]-size) > 2 {
 			t.Errorf("%s: components %v", name, d.Names)
 		}
@@ -183,11 +183,11 @@ func TestShiftsUsed(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if past, err := automatic(t, s, Options{}).Series.knownIn(0, 100); err != nil || past.Changes != nil {
-		t.Errorf("an origin knows of the changes %v (%v), which were found later", past.Changes, err)
+	if past, err := automatic(t, s, Options{}).Series.knownIn(0, 100); err != nil || past.Shifts != nil {
+		t.Errorf("an origin knows of the changes %v (%v), which were found later", past.Shifts, err)
 	}
-	if past, err := given.knownIn(0, at); err != nil || past.Changes != nil {
-		t.Errorf("an origin knows of the changes %v (%v), which came later", past.Changes, err)
+	if past, err := given.knownIn(0, at); err != nil || past.Shifts != nil {
+		t.Errorf("an origin knows of the changes %v (%v), which came later", past.Shifts, err)
 	}
 	for _, x := range []float64{-1, 0, n} {
 		if _, err := s.Shifted(x); !errors.Is(err, ErrShift) {
@@ -212,7 +212,7 @@ func TestShiftsAuto(t *testing.T) {
 		o    Options
 		used bool
 	}{
-		{150, Options{}, true}, {150, Options{Shifts: "auto"}, true}, {mostUsed + 1, Options{}, false}, {mostUsed + 1, Options{Shifts: ShiftsUsed}, true},
+		{150, Options{}, true}, {150, Options{Shifts: "auto"}, true}, {cheapShifts + 1, Options{}, false}, {cheapShifts + 1, Options{Shifts: ShiftsUsed}, true},
 		{150, Options{Kernels: []string{"SE"}}, false}, {150, Options{Shifts: shiftsReported}, false},
 	} {
 		c.o.Log = "never"

@@ -60,7 +60,7 @@ type stored struct {
 	Relative  bool      `json:"relative_errors,omitempty"`
 	Known     *Known    `json:"regressors,omitempty"`
 	Holidays  *Holidays `json:"holidays,omitempty"`
-	Changes   []Change  `json:"changes,omitempty"` // of the mean; older files lack them
+	Shifts    []Shift   `json:"changes,omitempty"` // of the mean; older files lack them
 	Counting  *Counting `json:"counting,omitempty"`
 	Bounds    *Bounds   `json:"bounds,omitempty"`
 	// Noise with heavy tails; older files lack it.
@@ -96,7 +96,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: []float64{}, Y: []float64{},
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result, Trained: a.trained,
 		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given, Periods: a.seasons, Shared: a.shared,
-		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Changes: s.Changes, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
+		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
 	})
 	if err == nil {
 		err = writeStored(sealed.NewWriter(w), b, s.X, s.Y)
@@ -219,7 +219,7 @@ func decode(b []byte) (*Analysis, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known, Holidays: j.Holidays, Changes: j.Changes, Counting: j.Counting, Bounds: j.Bounds, Student: j.Student, Added: j.Added}
+	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known, Holidays: j.Holidays, Shifts: j.Shifts, Counting: j.Counting, Bounds: j.Bounds, Student: j.Student, Added: j.Added}
 	if s.Counting != nil {
 		if err := s.checkCounting(s.Y); err != nil {
 			return nil, err
@@ -264,7 +264,7 @@ func (j *stored) check() error {
 			return errors.New("there are holidays, and no dates")
 		}
 	}
-	if err := checkChanges(j.Changes); err != nil {
+	if err := checkShifts(j.Shifts); err != nil {
 		return err
 	}
 	if b := j.Bounds; b != nil {

@@ -27,7 +27,7 @@ type JSON struct {
 	LogPrior   float64              `json:"log_prior,omitempty"`
 	Priors     []forecast.Belief    `json:"priors,omitempty"`
 	Regressors []forecast.Effect    `json:"regressors,omitempty"`
-	Shifts     []forecast.Shift     `json:"shifts,omitempty"` // changes of level and of slope
+	Shifts     []forecast.ShiftSize `json:"shifts,omitempty"` // changes of level and of slope
 	Outliers   *forecast.Outliers   `json:"outliers,omitempty"`
 	Candidates []forecast.Candidate `json:"candidates"`
 	Residuals  *ResidualsJSON       `json:"residuals,omitempty"`

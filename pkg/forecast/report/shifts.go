@@ -46,7 +46,7 @@ func unsought(what string, err error) string {
 }
 
 // shift says in a sentence what a change is.
-func shift(a *forecast.Analysis, s forecast.Shift) string {
+func shift(a *forecast.Analysis, s forecast.ShiftSize) string {
 	name, unit := a.Series.YName, a.Series.YUnit
 	if s.Kind == "slope" {
 		per := a.Series.Axis.Unit
