@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -124,7 +124,7 @@ func checkUntil(c *cli.Command) error {
 	switch {
 	case !c.IsSet("until"):
 		return nil
-	case math.IsNaN(level) || math.IsInf(level, 0):
+	case !finite.Is(level):
 		return usageError{fmt.Errorf("--until %v: it takes a finite number", level)}
 	case c.IsSet("at") || c.IsSet("levels"):
 		return usageError{errors.New("--until is about the steps of --forecast: leave out --at and --levels")}

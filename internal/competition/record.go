@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // The files of a folder of records.
@@ -223,7 +224,7 @@ func WriteDetails(path string, all []Detail) error {
 
 // Digits rounds to four decimals, what a record keeps; of what is not finite it is −1.
 func Digits(v float64) float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
+	if !finite.Is(v) {
 		return -1
 	}
 	return math.Round(1e4*v) / 1e4

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // exported is a group as scripts/rivals.py reads it.
@@ -62,15 +63,13 @@ func (f rivalForecast) quantile(p float64) []float64 {
 
 // complete reports whether the forecast is of h finite values.
 func (f rivalForecast) complete(h int) bool {
-	finite := func(v []float64) bool {
-		return len(v) == h && !slices.ContainsFunc(v, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) })
-	}
+	whole := func(v []float64) bool { return len(v) == h && finite.All(v...) }
 	for _, ends := range f.Ends {
-		if !finite(ends[0]) || !finite(ends[1]) {
+		if !whole(ends[0]) || !whole(ends[1]) {
 			return false
 		}
 	}
-	return finite(f.Mean)
+	return whole(f.Mean)
 }
 
 // scoreRival scores forecasts of the series of a group.

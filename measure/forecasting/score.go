@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
@@ -200,11 +201,9 @@ func average(all []competition.Scores) (m competition.Scores) {
 // finiteMean is the mean of the values that are finite, 0 of none.
 func finiteMean(v []float64) float64 {
 	var sum, n float64
-	for _, x := range v {
-		if !math.IsNaN(x) && !math.IsInf(x, 0) {
-			sum += x
-			n++
-		}
+	for _, x := range finite.Of(v) {
+		sum += x
+		n++
 	}
 	return sum / max(n, 1)
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // EDF is an open recording in the European Data Format (EDF, or EDF+ without gaps): a header, then data records of equal
@@ -215,7 +217,7 @@ func (s EDFSignal) gain() (float64, error) {
 	}
 	// Samples may lie outside the digital range; if the ends of 16 bits map to finite numbers, all do.
 	for _, end := range []float64{math.MinInt16, math.MaxInt16} {
-		if v := s.PhysicalMin + (end-float64(s.DigitalMin))*gain; math.IsInf(v, 0) || math.IsNaN(v) {
+		if v := s.PhysicalMin + (end-float64(s.DigitalMin))*gain; !finite.Is(v) {
 			return 0, fmt.Errorf("physical range %g to %g is too wide", s.PhysicalMin, s.PhysicalMax)
 		}
 	}

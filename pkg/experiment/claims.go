@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -161,7 +162,7 @@ var experimentClaims = []claim{
 			for _, o := range []string{"BFGS", "Adam"} {
 				t := map[string]float64{}
 				for _, m := range methodNames {
-					v := finite(notebookSeconds(e, o, m))
+					v := finite.Of(notebookSeconds(e, o, m))
 					t[m] = median(v)
 					n += len(v)
 				}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 )
 
@@ -160,7 +161,7 @@ func logs(e *Evidence) (rows []draft) {
 		at := func(id, claim string, published float64, v []float64) {
 			rows = append(rows, among(Row{ID: "log-E1-" + loss + "-" + id, Group: GroupLog, Notebook: "05-E1", Claim: "E1, " + loss + ", BFGS: " + claim, Published: number(published)}, published, v, ""))
 		}
-		at("start", "the loss at the start", p.Start, finite(Values(ours, func(o Outcome) float64 { return o.Start })))
+		at("start", "the loss at the start", p.Start, finite.Of(Values(ours, func(o Outcome) float64 { return o.Start })))
 		for i, name := range []string{"variance", "lengthscale", "noise variance"} {
 			at(strconv.Itoa(i), "learnt "+name, p.Theta[i], Values(ours, func(o Outcome) float64 {
 				if i < len(o.Theta) {

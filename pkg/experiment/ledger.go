@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // interval is the range of some values.
@@ -14,10 +16,8 @@ type interval struct{ lo, hi float64 }
 
 func rangeOf(v []float64) interval {
 	in := interval{math.Inf(1), math.Inf(-1)}
-	for _, x := range v {
-		if !math.IsNaN(x) && !math.IsInf(x, 0) {
-			in = interval{min(in.lo, x), max(in.hi, x)}
-		}
+	for _, x := range finite.Of(v) {
+		in = interval{min(in.lo, x), max(in.hi, x)}
 	}
 	return in
 }
@@ -56,7 +56,7 @@ func drawn(r Row, published float64, ours []float64) draft {
 	if test == nil {
 		return notRun(r, "nothing is stored, or one draw")
 	}
-	mean, sd := stat.MeanStdDev(finite(ours), nil)
+	mean, sd := stat.MeanStdDev(finite.Of(ours), nil)
 	r.Ours = fmt.Sprintf("%s ± %s nats over %d draws, z = %.1f", number(mean), number(sd), len(ours), zScore(published, ours))
 	r.Test = test
 	const off = "draws of the stated model do not give it"
@@ -66,7 +66,7 @@ func drawn(r Row, published float64, ours []float64) draft {
 // ratio judges a published ratio of times against ours. Its order may be reproduced, reversed, or different from draw to draw; the
 // factor is of a machine and of a library, theirs PyTorch on a MacBook Pro M3, ours Go.
 func ratio(r Row, published float64, ours []float64) draft {
-	ours = finite(ours)
+	ours = finite.Of(ours)
 	if len(ours) == 0 {
 		return notRun(r, "no times are stored")
 	}
@@ -89,7 +89,7 @@ func ratio(r Row, published float64, ours []float64) draft {
 
 // seconds is the row of a time that has no other to be compared with.
 func seconds(r Row, published float64, ours []float64) draft {
-	m := median(finite(ours))
+	m := median(finite.Of(ours))
 	if math.IsNaN(m) {
 		return notRun(r, "no times are stored")
 	}

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -175,7 +176,7 @@ func (n storedNumber) spread(all []Outcome) []float64 {
 	}
 	groups := map[Trial][]float64{}
 	for i, o := range all {
-		if !math.IsNaN(v[i]) && !math.IsInf(v[i], 0) {
+		if finite.Is(v[i]) {
 			groups[like(o.Trial)] = append(groups[like(o.Trial)], v[i])
 		}
 	}

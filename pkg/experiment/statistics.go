@@ -9,6 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // testLevel is the probability of contradicting the paper by chance: the tests of all rows together are held to it by Holm's correction.
@@ -35,7 +37,7 @@ const oneMore = "t test of one more draw"
 // It takes logarithms if all numbers are positive and log is set, as for numbers that vary by factors.
 func prediction(x float64, sample []float64, log bool) *Test {
 	name := oneMore
-	v := finite(sample)
+	v := finite.Of(sample)
 	if log && x > 0 && len(v) > 0 && slices.Min(v) > 0 {
 		name += ", of logarithms"
 		x = math.Log(x)
@@ -69,7 +71,7 @@ func survival(t, nu float64) float64 {
 
 // zScore is how many standard deviations x lies above the mean of sample.
 func zScore(x float64, sample []float64) float64 {
-	mean, sd := stat.MeanStdDev(finite(sample), nil)
+	mean, sd := stat.MeanStdDev(finite.Of(sample), nil)
 	return (x - mean) / sd
 }
 
@@ -197,15 +199,6 @@ func differences(a, b []float64) []float64 {
 		d[i] = a[i] - b[i]
 	}
 	return d
-}
-
-func finite(v []float64) (some []float64) {
-	for _, x := range v {
-		if !math.IsNaN(x) && !math.IsInf(x, 0) {
-			some = append(some, x)
-		}
-	}
-	return some
 }
 
 // fromMoments is prediction for a sample of n of which the mean and the standard deviation are known.

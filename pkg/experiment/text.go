@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -72,7 +73,7 @@ var textClaims = []claim{
 			var logs [][]float64
 			for _, g := range groups {
 				var l []float64
-				for _, x := range finite(g) {
+				for _, x := range finite.Of(g) {
 					l = append(l, math.Log(max(x, 1e-3)))
 				}
 				logs = append(logs, l)

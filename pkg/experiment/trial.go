@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"math"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -164,7 +164,7 @@ func (o Outcome) Seconds() float64 { return o.Setup + o.Fit }
 // failed reports whether training did harm: it ended in an error, or the exact NLL at what was learnt is worse than at the
 // untrained start, or is not finite.
 func (o Outcome) failed() bool {
-	return o.Error != "" || math.IsNaN(o.NLL) || math.IsInf(o.NLL, 0) || o.NLL > o.StartNLL
+	return o.Error != "" || !finite.Is(o.NLL) || o.NLL > o.StartNLL
 }
 
 // A Step is one round of an automatic fit.

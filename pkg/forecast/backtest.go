@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // A Window is the observations From, …, To − 1 of a series.
@@ -168,10 +170,8 @@ func (p BacktestPlan) origins(n int) (all []Origin) {
 
 // filled returns the plan with its defaults, or what is wrong with it.
 func (p BacktestPlan) filled(y []float64) (BacktestPlan, error) {
-	for i, v := range y {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return p, fmt.Errorf("forecast: y[%d] = %v is not finite", i, v)
-		}
+	if i := finite.First(y); i >= 0 {
+		return p, fmt.Errorf("forecast: y[%d] = %v is not finite", i, y[i])
 	}
 	if p.Season == 0 {
 		p.Season = 1
@@ -273,7 +273,7 @@ func (b *bench) singles(p Predictive, y []float64, scale float64) ([]single, err
 	same("a forecast", len(y), len(f), len(log), len(crps))
 	out := make([]single, len(y))
 	for i := range y {
-		if math.IsNaN(f[i]) || math.IsInf(f[i], 0) {
+		if !finite.Is(f[i]) {
 			return nil, fmt.Errorf("forecast: the forecast %d ahead is %v", i+1, f[i])
 		}
 		e := math.Abs(y[i] - f[i])

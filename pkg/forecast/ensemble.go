@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
@@ -203,7 +204,7 @@ func (m mixture) distribution(v float64) (below, density float64) {
 		at, slope := v, 1.0
 		switch {
 		case c.log && c.warp != nil:
-			if at = c.warp.Forward(v); math.IsNaN(at) || math.IsInf(at, 0) {
+			if at = c.warp.Forward(v); !finite.Is(at) {
 				if v > c.warp.Inverse(0) {
 					below += c.weight
 				}

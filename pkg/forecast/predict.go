@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -108,10 +109,8 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 	if err := a.condition(); err != nil {
 		return nil, err
 	}
-	for i, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("forecast: x[%d] = %v is not finite", i, v)
-		}
+	if i := finite.First(x); i >= 0 {
+		return nil, fmt.Errorf("forecast: x[%d] = %v is not finite", i, x[i])
 	}
 	const many = 1000 // predictions leave the range at the ends first: of more x than this, the ends are computed first
 	if n := len(x); n > many {

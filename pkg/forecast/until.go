@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -35,7 +36,7 @@ const (
 // that is less, at least 1000. Analysis.Widen widens the draws about their mean as it does bands.
 func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed uint64) (*Crossing, error) {
 	switch {
-	case math.IsNaN(level) || math.IsInf(level, 0):
+	case !finite.Is(level):
 		return nil, fmt.Errorf("forecast: the level %v is not finite", level)
 	case len(x) == 0:
 		return nil, fmt.Errorf("forecast: when %v is reached can be asked of one step or more", level)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -104,7 +105,7 @@ func (a *Analysis) takes(y, size float64) error {
 		}
 	}
 	if a.Log || a.ofLog() {
-		if g := s.warp().Forward(y); math.IsNaN(g) || math.IsInf(g, 0) {
+		if g := s.warp().Forward(y); !finite.Is(g) {
 			if s.Bounds != nil {
 				return fmt.Errorf("%v is at a bound, at which no observation was that the model was learnt from: fit again", y)
 			}

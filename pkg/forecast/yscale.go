@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -48,7 +49,7 @@ func (v yScale) transformed(y []float64) ([]float64, error) {
 	}
 	g := make([]float64, len(y))
 	for i, value := range y {
-		if g[i] = v.warp.Forward(value); math.IsNaN(g[i]) || math.IsInf(g[i], 0) {
+		if g[i] = v.warp.Forward(value); !finite.Is(g[i]) {
 			return nil, fmt.Errorf("forecast: observation %d is %v: only positive values have a logarithm; choose Options.Log: \"never\"", i, value)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
@@ -165,7 +166,7 @@ func (l *ChannelLikelihood) paramsInUnits(channel []int) []Param {
 		if i >= kernel+2*n {
 			size = slope
 		}
-		if unit := stat.StdDev(of[c], nil) / size; unit > 0 && isFinite(unit) {
+		if unit := stat.StdDev(of[c], nil) / size; unit > 0 && finite.Is(unit) {
 			params[i].Transform = Units(unit)
 		}
 	}
@@ -384,7 +385,7 @@ func exposures(m ChannelModel, x Inputs, exposure []float64) (*line, []float64, 
 	}
 	ends := make([]float64, len(exposure))
 	for i, e := range exposure {
-		if !(e >= 0 && isFinite(e)) {
+		if !(e >= 0 && finite.Is(e)) {
 			return nil, nil, fmt.Errorf("gppl: exposure[%d] = %v: want a finite number, not negative", i, e)
 		}
 		ends[i] = x.At(i)[0] + 0.5*e

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // An answer is verified where it is made: before an engine returns a gradient,
@@ -76,13 +78,11 @@ func tampered(what string, x []float64) {
 
 // checkAnswer is an error unless the value of a loss at theta, and its gradient where grad is not nil, are finite.
 func checkAnswer(params []Param, value float64, grad, theta []float64) error {
-	if math.IsNaN(value) || math.IsInf(value, 0) {
+	if !finite.Is(value) {
 		return fmt.Errorf("gppl: the loss is %v at %s: a number on the way is beyond float64", value, describe("", at(params, theta)))
 	}
-	for i, g := range grad {
-		if math.IsNaN(g) || math.IsInf(g, 0) {
-			return fmt.Errorf("gppl: the derivative in %s is %v at %s: check Contract of the kernel, or change the unit of x or y", params[i].Name, g, describe("", at(params, theta)))
-		}
+	if i := finite.First(grad); i >= 0 {
+		return fmt.Errorf("gppl: the derivative in %s is %v at %s: check Contract of the kernel, or change the unit of x or y", params[i].Name, grad[i], describe("", at(params, theta)))
 	}
 	return nil
 }
@@ -113,10 +113,8 @@ func kernelFault(k Kernel, x Inputs, span float64, err error) error {
 	}
 	c := make([]float64, len(r))
 	k.Cov(c, r)
-	for i, v := range c {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return fmt.Errorf("gppl: the kernel %v returned %v at distance %v: Cov is to return a finite number at every distance", k, v, r[i])
-		}
+	if i := finite.First(c); i >= 0 {
+		return fmt.Errorf("gppl: the kernel %v returned %v at distance %v: Cov is to return a finite number at every distance", k, c[i], r[i])
 	}
 	return err
 }

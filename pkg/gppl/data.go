@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
@@ -36,10 +37,8 @@ func NewData(x Inputs, y []float64) (Data, error) {
 	if len(y) != x.Len() {
 		return Data{}, fmt.Errorf("gppl: len(y) = %d, but x has %d points", len(y), x.Len())
 	}
-	for i, v := range y {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return Data{}, fmt.Errorf("gppl: y[%d] = %v is not finite", i, v)
-		}
+	if i := finite.First(y); i >= 0 {
+		return Data{}, fmt.Errorf("gppl: y[%d] = %v is not finite", i, y[i])
 	}
 	return Data{X: x, Y: y}, nil
 }

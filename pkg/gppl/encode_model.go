@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
@@ -216,7 +217,7 @@ func (p *Projection) UnmarshalJSON(b []byte) error {
 	entries := make([]float64, n*k)
 	for i := range entries {
 		entries[i] = math.Float64frombits(binary.LittleEndian.Uint64(j.Omega[8*i:]))
-		if v := entries[i]; math.IsNaN(v) || math.IsInf(v, 0) {
+		if v := entries[i]; !finite.Is(v) {
 			return fmt.Errorf("gppl: projection: direction %d has entry %v at observation %d", i%k, v, i/k)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
@@ -33,7 +34,7 @@ const noReach = "the kernel does not die out, or not in a way that is known"
 // take.
 func (b *band) size(k Kernel) (width, bytes float64, ok bool) {
 	r := reach(k, negligible)
-	if math.IsInf(r, 0) || math.IsNaN(r) {
+	if !finite.Is(r) {
 		return 0, 0, false
 	}
 	width = b.line.neighbours(r) + 32

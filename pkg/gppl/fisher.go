@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fisher"
@@ -385,7 +386,7 @@ func StdErrLog(info mat.Symmetric, params []Param) ([]float64, error) {
 	}
 	for a := range q {
 		for b := range q {
-			if v := info.At(a, b); !isFinite(v) {
+			if v := info.At(a, b); !finite.Is(v) {
 				return nil, fmt.Errorf("gppl: the information about %q and %q is %v", params[a].Name, params[b].Name, v)
 			}
 		}

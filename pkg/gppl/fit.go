@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
 )
@@ -132,7 +133,7 @@ func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, er
 	if err != nil {
 		return nil, fmt.Errorf("gppl: fit: the loss cannot be evaluated at its start: %w", err)
 	}
-	if math.IsNaN(first) || math.IsInf(first, 0) {
+	if !finite.Is(first) {
 		return nil, fmt.Errorf("gppl: fit: the loss is %v at its start", first)
 	}
 	rnd := rand.New(rand.NewPCG(s.Seed, 1))

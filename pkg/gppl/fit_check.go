@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // Fit compares gradients with differences of the loss's value, which is computed by
@@ -66,7 +68,7 @@ func (o *objective) along(u, d []float64, h, value float64, four bool) (s slopes
 		s.limit = 0.1 * math.Abs(s.first-coarse) // far more than the fourth order leaves
 	}
 	s.limit += 2 * valueRounding * max(1, math.Abs(value), math.Abs(plus)) / h
-	return s, !math.IsNaN(s.first) && !math.IsInf(s.first, 0)
+	return s, finite.Is(s.first)
 }
 
 // confirmGradient compares the gradient at u with differences of the value, and

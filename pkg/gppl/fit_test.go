@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/optimize"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -198,7 +199,7 @@ func TestFitConstant(t *testing.T) {
 		t.Errorf("a constant series gives no warning: %v", r)
 	}
 	for _, p := range r.Params {
-		if math.IsNaN(p.Value) || math.IsInf(p.Value, 0) || p.Value <= 0 {
+		if !finite.Is(p.Value) || p.Value <= 0 {
 			t.Errorf("%s = %v", p.Name, p.Value)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/kmeans"
 )
 
@@ -90,13 +91,10 @@ func (x Inputs) check(arg string) error {
 	if x.Len() == 0 {
 		return fmt.Errorf("gppl: %s is empty: at least one point is needed", arg)
 	}
-	for i, v := range x.at {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			if x.d == 1 {
-				return fmt.Errorf("gppl: %s[%d] = %v is not finite", arg, i, v)
-			}
-			return fmt.Errorf("gppl: %s[%d][%d] = %v is not finite", arg, i/x.d, i%x.d, v)
-		}
+	if i := finite.First(x.at); i >= 0 && x.d == 1 {
+		return fmt.Errorf("gppl: %s[%d] = %v is not finite", arg, i, x.at[i])
+	} else if i >= 0 {
+		return fmt.Errorf("gppl: %s[%d][%d] = %v is not finite", arg, i/x.d, i%x.d, x.at[i])
 	}
 	return x.columns.check(arg)
 }
@@ -214,10 +212,8 @@ func (c *columns) check(arg string) error {
 		return nil
 	}
 	for j, values := range c.values {
-		for i, v := range values {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return fmt.Errorf("gppl: column %q of %s[%d] = %v is not finite", c.names[j], arg, i, v)
-			}
+		if i := finite.First(values); i >= 0 {
+			return fmt.Errorf("gppl: column %q of %s[%d] = %v is not finite", c.names[j], arg, i, values[i])
 		}
 	}
 	return nil
@@ -241,15 +237,4 @@ func KMeans(x Inputs, m int, seed uint64) (Inputs, error) {
 		return Inputs{}, fmt.Errorf("gppl: %w", err)
 	}
 	return Inputs{d: x.d, at: centres}, nil
-}
-
-func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-func allFinite(x []float64) bool {
-	for _, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -103,7 +104,7 @@ func judge(e evaluation, t *truth, terms int) (j judgement) {
 	}
 	j.detail = fmt.Sprintf("value %.15g, true %.15g, error %.3g (promise %.3g)", e.value, t.value.Hi, off(e.value, t.value), j.promise) + worst
 	for _, g := range append(e.grad, e.value) {
-		if math.IsNaN(g) || math.IsInf(g, 0) {
+		if !finite.Is(g) {
 			j.verdict = notANum
 			return j
 		}

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
@@ -220,7 +221,7 @@ func basisAt(m Mean, x Inputs) (*mat.Dense, error) {
 	}
 	for j, c := range columns {
 		for i := range x.Len() {
-			if v := h.At(i, j); math.IsNaN(v) || math.IsInf(v, 0) {
+			if v := h.At(i, j); !finite.Is(v) {
 				return nil, fmt.Errorf("gppl: column %q of the mean is %v at x[%d] = %v", c.Name, v, i, x.At(i))
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 var (
@@ -96,7 +98,7 @@ func (m Trend) Check() error {
 	if m.Degree < 1 || m.Degree > maxDegree {
 		return fmt.Errorf("gppl: a trend of degree %d: want 1 to %d", m.Degree, maxDegree)
 	}
-	if !isFinite(m.Lo) || !isFinite(m.Hi) || !(m.Lo < m.Hi) || !isFinite(m.Hi-m.Lo) {
+	if !finite.Is(m.Lo) || !finite.Is(m.Hi) || !(m.Lo < m.Hi) || !finite.Is(m.Hi-m.Lo) {
 		return fmt.Errorf("gppl: a trend on the range %v to %v", m.Lo, m.Hi)
 	}
 	return nil
@@ -134,7 +136,7 @@ type Linear struct{ Origin float64 }
 
 func (Linear) Columns() []Column { return flats("linear") }
 func (m Linear) Check() error {
-	if !isFinite(m.Origin) {
+	if !finite.Is(m.Origin) {
 		return fmt.Errorf("gppl: a linear mean with the origin %v", m.Origin)
 	}
 	return nil
@@ -198,7 +200,7 @@ type Step struct{ At float64 }
 
 func (m Step) Columns() []Column { return flats("step at " + number(m.At)) }
 func (m Step) Check() error {
-	if !isFinite(m.At) {
+	if !finite.Is(m.At) {
 		return fmt.Errorf("gppl: a step at %v", m.At)
 	}
 	return nil
@@ -218,7 +220,7 @@ type Kink struct{ At float64 }
 
 func (m Kink) Columns() []Column { return flats("kink at " + number(m.At)) }
 func (m Kink) Check() error {
-	if !isFinite(m.At) {
+	if !finite.Is(m.At) {
 		return fmt.Errorf("gppl: a change of slope at %v", m.At)
 	}
 	return nil

@@ -2,9 +2,9 @@ package gppl
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/spelling"
 )
 
@@ -122,7 +122,7 @@ func (m Model) Check() error {
 		return err
 	}
 	for i, p := range params {
-		if u := transformOf(p).Raw(p.Value); math.IsNaN(u) || math.IsInf(u, 0) {
+		if u := transformOf(p).Raw(p.Value); !finite.Is(u) {
 			return fmt.Errorf("gppl: parameter %q (index %d) = %v is out of the range of its transform %v", p.Name, i, p.Value, p.Transform)
 		}
 	}

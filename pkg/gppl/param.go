@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // A Param is one hyperparameter: its name, its natural value, the transform
@@ -179,7 +181,7 @@ func CheckParams(params []Param, theta []float64) error {
 	}
 	for i, p := range params {
 		v := theta[i]
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if !finite.Is(v) {
 			return fmt.Errorf("gppl: parameter %q (index %d) = %v is not finite", p.Name, i, v)
 		}
 		if p.IsScale() && v <= 0 {

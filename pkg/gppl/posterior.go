@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
@@ -433,7 +434,7 @@ func (h horizon) distance(x []float64) (d float64) {
 func (h horizon) divide(x Inputs) (near, prior []int, err error) {
 	for i := range x.Len() {
 		switch d := h.distance(x.At(i)); {
-		case !allFinite(x.At(i)):
+		case !finite.All(x.At(i)...):
 			if err == nil {
 				err = x.check("x")
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // A Prior is a probability density of one positive parameter θ, with respect to θ
@@ -65,7 +67,7 @@ func (p LogNormal) LogDensity(theta float64) (value, slope float64) {
 }
 
 func (p LogNormal) Check() error {
-	if !isFinite(p.Mu) {
+	if !finite.Is(p.Mu) {
 		return fmt.Errorf("gppl: the mu of the log-normal prior is %v: want a number", p.Mu)
 	}
 	return positive("log-normal", "sigma", p.Sigma)

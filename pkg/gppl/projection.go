@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
@@ -111,10 +112,9 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 	if err := design.Directions(omega, x, rand.New(rand.NewPCG(seed, 0))); err != nil {
 		return nil, err
 	}
-	for i, v := range omega.RawMatrix().Data {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("gppl: %v projection: direction %d has entry %v at observation %d", design, i%k, v, i/k)
-		}
+	entries := omega.RawMatrix().Data
+	if i := finite.First(entries); i >= 0 {
+		return nil, fmt.Errorf("gppl: %v projection: direction %d has entry %v at observation %d", design, i%k, entries[i], i/k)
 	}
 	if _, raw := design.(Raw); raw {
 		return p, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/exactsums"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
@@ -66,7 +67,7 @@ func (h SumsHeader) plan() (*exactsums.Plan, error) {
 		return fmt.Errorf("gppl: SumsHeader.%s = %v: want %s", name, value, want)
 	}
 	for _, f := range h.fields() {
-		if v, ok := f.value.(float64); ok && (math.IsNaN(v) || math.IsInf(v, 0)) {
+		if v, ok := f.value.(float64); ok && !finite.Is(v) {
 			return nil, bad(f.name, v, "a finite number")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
@@ -81,7 +82,7 @@ func newSumsReading(s *Sums, centre float64) (*sumsReading, error) {
 	switch {
 	case s.Len() == 0:
 		return nil, errors.New("gppl: Sums: no observations")
-	case math.IsNaN(centre) || math.IsInf(centre, 0):
+	case !finite.Is(centre):
 		return nil, fmt.Errorf("gppl: Sums: centre = %v is not finite", centre)
 	}
 	r := &sumsReading{

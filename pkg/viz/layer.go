@@ -8,6 +8,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // layerKind says what shape a layer has, which the script of a page needs when a reader zooms.
@@ -92,7 +94,7 @@ func appendNumbers(b []byte, values []float64, decimals int) []byte {
 			b = append(b, ',')
 		}
 		switch {
-		case math.IsNaN(v) || math.IsInf(v, 0):
+		case !finite.Is(v):
 			b = append(b, "null"...)
 		case decimals < 0:
 			b = strconv.AppendFloat(b, v, 'g', 7, 64)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 )
 
@@ -22,12 +23,7 @@ type Spread struct {
 // SpreadOf summarises values of which the largest is the worst. Quantiles interpolate linearly between order statistics (R's type 7). Values that are not finite, such
 // as those of failed runs, are counted separately; if none is finite, the fields are NaN. O(n log n).
 func SpreadOf(values []float64) Spread {
-	sorted := make([]float64, 0, len(values))
-	for _, v := range values {
-		if !math.IsNaN(v) && !math.IsInf(v, 0) {
-			sorted = append(sorted, v)
-		}
-	}
+	sorted := finite.Of(values)
 	slices.Sort(sorted)
 	return Spread{
 		N: len(sorted), Failed: len(values) - len(sorted),

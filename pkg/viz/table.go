@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // Align is the alignment of a column.
@@ -46,7 +48,7 @@ func (c Column) badness(v any) (float64, bool) {
 	if c.Target != 0 {
 		x = math.Abs(x - c.Target)
 	}
-	return x, ok && !math.IsInf(x, 0) && !math.IsNaN(x)
+	return x, ok && finite.Is(x)
 }
 
 // Table is a table of results. A cell is any value: a number, a [Spread] of numbers, a time.Duration, a [Status], a string, a []string

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // maxSentences bounds the description of a figure: a reader who cannot see it wants its message, not all of its numbers.
@@ -112,7 +114,7 @@ func (l *layer) words(before []layer) string {
 	case layerBand:
 		first, last := -1, -1
 		for i := range l.x {
-			if w := l.hi[i] - l.lo[i]; !math.IsNaN(w) && !math.IsInf(w, 0) {
+			if w := l.hi[i] - l.lo[i]; finite.Is(w) {
 				if first < 0 {
 					first = i
 				}

@@ -18,6 +18,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 )
 
@@ -67,7 +68,7 @@ func (r Results) Save(path string) error {
 		return err
 	}
 	for name, v := range r {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		if !finite.Is(v) {
 			return fmt.Errorf("theory: %s = %v is not finite", name, v)
 		}
 		if _, err := fmt.Sscan(fmt.Sprintf("%.6g", v), &v); err != nil {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -386,7 +387,7 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 
 // knownError returns a standard error, or 0 if it is not known or the parameter is not identified.
 func knownError(se float64) float64 {
-	if math.IsNaN(se) || math.IsInf(se, 0) {
+	if !finite.Is(se) {
 		return 0
 	}
 	return se

@@ -4,11 +4,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"runtime/debug"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -52,16 +52,6 @@ func hostile(seed uint64) (what string, x, y []float64) {
 	return fmt.Sprintf("case %d: n = %d, x = %.3g, y = %.3g", seed, n, x[:min(n, 5)], y[:min(n, 5)]), x, y
 }
 
-// allFinite reports whether no number is NaN or infinite.
-func allFinite(v ...float64) bool {
-	for _, x := range v {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return false
-		}
-	}
-	return true
-}
-
 // TestHostileData passes finite data of all magnitudes to what takes data: each answers with numbers or with an error.
 func TestHostileData(t *testing.T) {
 	t.Parallel()
@@ -86,8 +76,8 @@ func TestHostileData(t *testing.T) {
 				t.Errorf("%s: %s: %s", what, name, fault)
 			}
 		}
-		finite := func(name string, v ...float64) string {
-			if !allFinite(v...) {
+		all := func(name string, v ...float64) string {
+			if !finite.All(v...) {
 				return fmt.Sprintf("%s: %v, and no error", name, v)
 			}
 			return ""
@@ -95,11 +85,11 @@ func TestHostileData(t *testing.T) {
 		period := gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}
 		models := []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 1}, period, gppl.Matern32{Variance: 1, Lengthscale: 1}, gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 1}, period)}
 		m := gppl.Model{Kernel: models[seed%4], Noise: 0.1}
-		try("LikelyPeriods", func() string { return finite("periods", auto.LikelyPeriods(d, 5)...) })
-		try("Detrend", func() string { return finite("rest", gppl.Detrend(d).Y...) })
+		try("LikelyPeriods", func() string { return all("periods", auto.LikelyPeriods(d, 5)...) })
+		try("Detrend", func() string { return all("rest", gppl.Detrend(d).Y...) })
 		try("StartFrom", func() string {
 			for _, p := range auto.StartFrom(m, d).Params() {
-				if !(p.Value > 0) || !allFinite(p.Value) {
+				if !(p.Value > 0) || !finite.Is(p.Value) {
 					return fmt.Sprintf("%s = %v", p.Name, p.Value)
 				}
 			}
@@ -110,7 +100,7 @@ func TestHostileData(t *testing.T) {
 			if err != nil {
 				return ""
 			}
-			return finite("power", append(append(p.Frequency, p.Data...), p.Expected...)...)
+			return all("power", append(append(p.Frequency, p.Data...), p.Expected...)...)
 		})
 		try("Exact", func() string {
 			loss, err := gppl.NewExact(m, d)
@@ -126,7 +116,7 @@ func TestHostileData(t *testing.T) {
 			if err != nil {
 				return ""
 			}
-			return finite("value and gradient", append(grad, v)...)
+			return all("value and gradient", append(grad, v)...)
 		})
 		try("SpectralProjection", func() string {
 			p, err := gppl.SpectralProjection(d.X, 1+len(x)/4)
@@ -145,7 +135,7 @@ func TestHostileData(t *testing.T) {
 			if err != nil {
 				return ""
 			}
-			return finite("value", v)
+			return all("value", v)
 		})
 		try("SpectralColumns", func() string { _, err := gppl.SpectralColumns(m, d.X, 0.1); _ = err; return "" })
 		try("Information", func() string {
@@ -153,7 +143,7 @@ func TestHostileData(t *testing.T) {
 			if err != nil {
 				return ""
 			}
-			return finite("information", info.Data().RawSymmetric().Data[0])
+			return all("information", info.Data().RawSymmetric().Data[0])
 		})
 		try("auto.Fit", func() string {
 			r, err := auto.Fit(context.Background(), gppl.Model{Kernel: models[seed%4]}, d, auto.Settings{})
@@ -164,7 +154,7 @@ func TestHostileData(t *testing.T) {
 			for _, p := range r.Params {
 				values = append(values, p.Value)
 			}
-			return finite("result", append(values, r.Value)...)
+			return all("result", append(values, r.Value)...)
 		})
 	}
 }

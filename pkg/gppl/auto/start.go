@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -40,7 +41,7 @@ func StartFrom(m gppl.Model, d gppl.Data) gppl.Model {
 		return unitScales(m)
 	}
 	start := startFrom(m, d)
-	if slices.ContainsFunc(start.Values(), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) { // fourth powers of y overflow
+	if !finite.All(start.Values()...) { // fourth powers of y overflow
 		return unitScales(m)
 	}
 	return start

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
@@ -26,7 +27,7 @@ func CheckLikelihood(t *testing.T, l observe.Likelihood, at ...Observation) {
 		if shaped, ok := l.(observe.Shaped); ok {
 			checkSlopes(t, shaped, o)
 		}
-		if g := l.Guess(o.Y, o.Size); math.IsNaN(g) || math.IsInf(g, 0) {
+		if g := l.Guess(o.Y, o.Size); !finite.Is(g) {
 			t.Errorf("%v at %+v: the guess is %v", l, o, g)
 		}
 	}

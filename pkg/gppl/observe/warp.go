@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
@@ -45,10 +46,8 @@ func (w LogWarp) LogSlope(y float64) float64 { return -math.Log(y + w.Offset) }
 func (w LogWarp) Check() error               { return checkOffset(w.Offset) }
 func (w LogWarp) String() string             { return "log" + withOffset(w.Offset) }
 
-func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
 func checkOffset(offset float64) error {
-	if !isFinite(offset) {
+	if !finite.Is(offset) {
 		return fmt.Errorf("observe: a warp with the offset %v", offset)
 	}
 	return nil
@@ -95,7 +94,7 @@ func (w BoxCoxWarp) Inverse(z float64) float64 {
 func (w BoxCoxWarp) LogSlope(y float64) float64 { return (w.Lambda - 1) * math.Log(y+w.Offset) }
 
 func (w BoxCoxWarp) Check() error {
-	if !isFinite(w.Lambda) || math.Abs(w.Lambda) > 10 {
+	if !finite.Is(w.Lambda) || math.Abs(w.Lambda) > 10 {
 		return fmt.Errorf("observe: a Box–Cox warp with lambda %v: want −10 to 10", w.Lambda)
 	}
 	return checkOffset(w.Offset)
@@ -123,7 +122,7 @@ func (w LogitWarp) LogSlope(y float64) float64 {
 }
 
 func (w LogitWarp) Check() error {
-	if !isFinite(w.Lo) || !isFinite(w.Hi) || !(w.Lo < w.Hi) || !isFinite(w.Hi-w.Lo) {
+	if !finite.Is(w.Lo) || !finite.Is(w.Hi) || !(w.Lo < w.Hi) || !finite.Is(w.Hi-w.Lo) {
 		return fmt.Errorf("observe: a logit warp between %v and %v", w.Lo, w.Hi)
 	}
 	return nil
@@ -144,7 +143,7 @@ func WarpData(w Warp, d gppl.Data) (gppl.Data, error) {
 	}
 	z := make([]float64, len(d.Y))
 	for i, y := range d.Y {
-		if z[i] = w.Forward(y); !isFinite(z[i]) || !isFinite(w.LogSlope(y)) {
+		if z[i] = w.Forward(y); !finite.Is(z[i]) || !finite.Is(w.LogSlope(y)) {
 			return gppl.Data{}, fmt.Errorf("observe: y[%d] = %v is not inside the domain of %v", i, y, w)
 		}
 	}
@@ -202,7 +201,7 @@ func (f Warped) LogDensity(y []float64) []float64 {
 	}
 	log := f.Of.LogDensity(z)
 	for i, v := range y {
-		if log[i] += f.Warp.LogSlope(v); math.IsNaN(z[i]) || math.IsInf(z[i], 0) {
+		if log[i] += f.Warp.LogSlope(v); !finite.Is(z[i]) {
 			log[i] = math.Inf(-1)
 		}
 	}

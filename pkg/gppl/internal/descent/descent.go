@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 var (
@@ -65,7 +67,7 @@ func (a *Adam) Run(operation chan<- optimize.Task, result <-chan optimize.Task, 
 			task.Op = evaluation
 		default:
 			task.Op = optimize.MajorIteration
-			if a.err = finite(task.Location); a.err != nil {
+			if a.err = checkFinite(task.Location); a.err != nil {
 				task.Op = optimize.MethodDone
 			}
 		}
@@ -73,14 +75,12 @@ func (a *Adam) Run(operation chan<- optimize.Task, result <-chan optimize.Task, 
 	}
 }
 
-func finite(l *optimize.Location) error {
-	if math.IsNaN(l.F) || math.IsInf(l.F, 0) {
+func checkFinite(l *optimize.Location) error {
+	if !finite.Is(l.F) {
 		return optimize.ErrFunc(l.F)
 	}
-	for i, v := range l.Gradient {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return optimize.ErrGrad{Grad: v, Index: i}
-		}
+	if i := finite.First(l.Gradient); i >= 0 {
+		return optimize.ErrGrad{Grad: l.Gradient[i], Index: i}
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (m *Metric) Run(operation chan<- optimize.Task, result <-chan optimize.Task
 			switch {
 			case first:
 				first = false
-				m.err = finite(task.Location)
+				m.err = checkFinite(task.Location)
 				m.keep(task.Location)
 				task.Op = optimize.MajorIteration
 			case m.accepts(task.Location):
@@ -116,7 +116,7 @@ func (m *Metric) move(x []float64) { floats.AddScaledTo(x, m.x, m.step, m.d) }
 func (m *Metric) accepts(l *optimize.Location) bool {
 	const enough, shortest, most = 1e-4, 1e-5, 0.5
 	slope := floats.Dot(m.d, m.g)
-	if l.F <= m.f+enough*m.step*slope && finite(l) == nil {
+	if l.F <= m.f+enough*m.step*slope && checkFinite(l) == nil {
 		m.learn(l)
 		m.keep(l)
 		return true

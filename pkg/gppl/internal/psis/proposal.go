@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // A Proposal is what draws are from: c + L·t, LLᵀ its scale matrix, t multivariate Student-t with studentDegrees degrees of
@@ -53,7 +55,7 @@ func (p *Proposal) Draw(ctx context.Context, rnd *rand.Rand, count int, density 
 			u[j] = p.Centre[j] + step.AtVec(j)
 		}
 		ratio := density(u) - log
-		if math.IsNaN(ratio) || math.IsInf(ratio, 0) {
+		if !finite.Is(ratio) {
 			ratio = math.Inf(-1)
 			failed++
 		}

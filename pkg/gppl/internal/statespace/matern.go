@@ -26,6 +26,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
@@ -72,7 +73,7 @@ func check(cs []Component) error {
 
 func checkSorted(t []float64) {
 	for i, v := range t {
-		if math.IsNaN(v) || math.IsInf(v, 0) || i > 0 && v < t[i-1] {
+		if !finite.Is(v) || i > 0 && v < t[i-1] {
 			panic(fmt.Sprintf("statespace: inputs must be finite and ascending: entry %d is %v", i, v))
 		}
 	}

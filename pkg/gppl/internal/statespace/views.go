@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
@@ -84,7 +85,7 @@ func (f *Filter) setViews(blocks []Block) error {
 		prior := make([]float64, 2*d*d)
 		block.Process.Transition(prior[:d*d], prior[d*d:], math.Inf(1))
 		for c, view := range v.views {
-			if !isFinite(view.Value) || !isFinite(view.Slope) {
+			if !finite.Is(view.Value) || !finite.Is(view.Slope) {
 				return fmt.Errorf("statespace: view %d is %+v: both must be finite", c, view)
 			}
 			if view.Slope != 0 && !known {
@@ -127,8 +128,6 @@ func (f *Filter) setViews(blocks []Block) error {
 	}
 	return nil
 }
-
-func isFinite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // newGlass returns the T whose first row is h, which it changes, or one that is longer where h is shorter than least.
 func newGlass(h []float64, least float64) glass {

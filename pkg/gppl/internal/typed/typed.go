@@ -10,6 +10,8 @@ import (
 	"math"
 	"reflect"
 	"sync"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
 // Strict decodes exactly one JSON value with no unknown fields into v.
@@ -58,7 +60,7 @@ func Read[T any](zero T, fields json.RawMessage) (T, error) {
 type Float float64
 
 func (v Float) MarshalJSON() ([]byte, error) {
-	if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+	if f := float64(v); !finite.Is(f) {
 		return json.Marshal(fmt.Sprint(f))
 	}
 	return json.Marshal(float64(v))
