@@ -122,7 +122,7 @@ func besides(p plan, build maker, engine string) (point, row, error) {
 		return point{}, row{}, err
 	}
 	runtime.GC()
-	theta := thetaOf(l)
+	theta := gppl.Values(l.Params())
 	grad := make([]float64, len(theta))
 	const reps = 3
 	runtime.ReadMemStats(&after)

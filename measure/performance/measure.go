@@ -94,19 +94,10 @@ func chosen(cs []candidate) candidate {
 	return cs[slices.IndexFunc(cs, func(c candidate) bool { return c.chosen })]
 }
 
-// thetaOf returns the parameters that a loss starts from.
-func thetaOf(l loss) []float64 {
-	var theta []float64
-	for _, p := range l.Params() {
-		theta = append(theta, p.Value)
-	}
-	return theta
-}
-
 // timeLoss returns the median time of one value and gradient, after one that
 // sets up.
 func timeLoss(l loss, p plan) (point, error) {
-	theta := thetaOf(l)
+	theta := gppl.Values(l.Params())
 	grad := make([]float64, len(theta))
 	var value float64
 	var times []float64
@@ -138,7 +129,7 @@ func timeLoss(l loss, p plan) (point, error) {
 // interpolation is built once as many evaluations have been made near one
 // another as it has nodes.
 func settle(l loss, p plan) error {
-	theta := thetaOf(l)
+	theta := gppl.Values(l.Params())
 	grad := make([]float64, len(theta))
 	start := time.Now()
 	for range 36 {

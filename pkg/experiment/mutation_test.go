@@ -119,12 +119,7 @@ func recomputed(o Outcome) (Outcome, error) {
 }
 
 // startOf is where every training begins, but for inducing inputs.
-func startOf(t Trial) (theta []float64) {
-	for _, p := range gppl.PaperModel(Kernels[t.Kernel]).Params() {
-		theta = append(theta, p.Value)
-	}
-	return theta
-}
+func startOf(t Trial) []float64 { return gppl.PaperModel(Kernels[t.Kernel]).Values() }
 
 // lossAt evaluates the loss that a trial trains, by the engine that is cheapest; with no parameters where the trial does.
 func lossAt(t Trial, s Sample, theta []float64) (float64, error) {
@@ -136,9 +131,7 @@ func lossAt(t Trial, s Sample, theta []float64) (float64, error) {
 	if theta == nil {
 		theta = t.evaluatedAt(loss)
 	}
-	for _, p := range loss.Params()[len(theta):] { // inducing inputs where k-means puts them
-		theta = append(theta, p.Value)
-	}
+	theta = append(theta, gppl.Values(loss.Params()[len(theta):])...) // inducing inputs where k-means puts them
 	return loss.ValueGrad(nil, theta)
 }
 

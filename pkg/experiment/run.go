@@ -359,9 +359,6 @@ func (t Trial) evaluatedAt(loss gppl.Loss) []float64 {
 	if t.Source.Name == "draw" {
 		copy(params, t.Source.Truth().Params())
 	}
-	theta := make([]float64, len(params))
-	for i, p := range params {
-		theta[i] = p.Value
-	}
+	theta := gppl.Values(params)
 	return theta
 }

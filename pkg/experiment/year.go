@@ -191,10 +191,7 @@ func YearCosts(sizes []int, seed uint64) (*viz.Table, error) {
 }
 
 func gradientAt(l *gppl.Exact) (float64, error) {
-	var theta []float64
-	for _, p := range l.Params() {
-		theta = append(theta, p.Value)
-	}
+	theta := gppl.Values(l.Params())
 	return l.ValueGrad(make([]float64, len(theta)), theta)
 }
 

@@ -251,7 +251,7 @@ func (t *channelTrainer) train(ctx context.Context, k gppl.Kernel, view string) 
 		if err != nil {
 			return nil, err
 		}
-		value, err := loss.ValueGrad(nil, valuesOf(loss.Params()))
+		value, err := loss.ValueGrad(nil, gppl.Values(loss.Params()))
 		if err != nil {
 			failed = err
 			continue
@@ -289,13 +289,6 @@ func (t *channelTrainer) withFloors(params []gppl.Param) []gppl.Param {
 		}
 	}
 	return params
-}
-
-func valuesOf(params []gppl.Param) (theta []float64) {
-	for _, p := range params {
-		theta = append(theta, p.Value)
-	}
-	return theta
 }
 
 // begin returns the model of a start: with the view same in the scale of all channels, else with a first variance of 1.

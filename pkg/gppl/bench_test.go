@@ -45,7 +45,7 @@ var benchModel = Model{Kernel: SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}
 // those of the matrix products and factorisations alone, beside the GF/s of
 // Gemm at operands of a tile's size in the same run, and their ratio.
 func benchLoss(b *testing.B, loss Loss, flops float64) {
-	theta := values(loss.Params())
+	theta := Values(loss.Params())
 	grad := make([]float64, len(theta))
 	evaluate := func() {
 		if _, err := loss.ValueGrad(grad, theta); err != nil {
@@ -312,7 +312,7 @@ func BenchmarkNLLModel(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				theta := values(loss.Params())
+				theta := Values(loss.Params())
 				grad := make([]float64, len(theta))
 				for b.Loop() {
 					if _, err := loss.ValueGrad(grad, theta); err != nil {

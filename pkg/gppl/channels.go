@@ -127,7 +127,7 @@ func (m ChannelModel) Check() error {
 			return noParameter(name, params)
 		}
 	}
-	return CheckParams(params, values(params))
+	return CheckParams(params, Values(params))
 }
 
 // channelBlocks returns the blocks of a kernel, or why channels do not take it.

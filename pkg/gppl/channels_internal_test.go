@@ -19,7 +19,7 @@ func TestChannelsChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theta := values(m.Params())
+	theta := Values(m.Params())
 	tamper = func(_ string, x []float64) { x[1] *= 1.001 }
 	if _, err := l.ValueGrad(make([]float64, len(theta)), theta); err == nil || !strings.Contains(err.Error(), "scale of the coefficients") {
 		t.Errorf("a wrong derivative: %v", err)

@@ -39,7 +39,7 @@ func newChannelPosterior(m ChannelModel, d Data, channel []int, exposure []float
 	}
 	l.options.tolerance *= 1e-4 // what is left out is predicted from differences
 	c := l.calls.Get()
-	if _, err := l.evaluate(l.options.ctx, c, nil, values(m.Params())); err != nil {
+	if _, err := l.evaluate(l.options.ctx, c, nil, Values(m.Params())); err != nil {
 		return nil, err
 	}
 	fit, err := l.mean.fit(c.g)

@@ -240,10 +240,7 @@ func TestChannels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			theta := make([]float64, 0)
-			for _, p := range loss.Params() {
-				theta = append(theta, p.Value)
-			}
+			theta := gppl.Values(loss.Params())
 			grad := make([]float64, len(theta))
 			got, err := loss.ValueGrad(grad, theta)
 			if err != nil {
@@ -350,10 +347,7 @@ func TestInstruments(t *testing.T) {
 		t.Fatal(err)
 	}
 	value := func(l gppl.Loss) float64 {
-		var theta []float64
-		for _, p := range l.Params() {
-			theta = append(theta, p.Value)
-		}
+		theta := gppl.Values(l.Params())
 		v, err := l.ValueGrad(nil, theta)
 		if err != nil {
 			t.Fatal(err)
@@ -543,10 +537,7 @@ func BenchmarkChannels(b *testing.B) {
 
 // benchmarkLoss times a value and gradient at the start.
 func benchmarkLoss(b *testing.B, loss gppl.Loss) {
-	var theta []float64
-	for _, p := range loss.Params() {
-		theta = append(theta, p.Value)
-	}
+	theta := gppl.Values(loss.Params())
 	grad := make([]float64, len(theta))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -76,7 +76,7 @@ func TestFaultsAreCaught(t *testing.T) {
 					losses = append(losses, l)
 				}
 				for _, l := range losses {
-					theta := values(l.Params())
+					theta := Values(l.Params())
 					for i := range m.Params() {
 						theta[i] *= 1 + 0.1*rnd.Float64()
 					}
@@ -134,7 +134,7 @@ func TestFaultGoesToNextEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, l := range []Loss{exact, projected} {
-		theta := values(l.Params())
+		theta := Values(l.Params())
 		want, got := make([]float64, 3), make([]float64, 3)
 		if _, err := l.ValueGrad(want, theta); err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestKnownErrorsFaultsAreCaught(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theta, grad := values(l.Params()), make([]float64, 3)
+	theta, grad := Values(l.Params()), make([]float64, 3)
 	if _, err := l.ValueGrad(grad, theta); err != nil {
 		t.Fatal(err)
 	}

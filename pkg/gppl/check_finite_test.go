@@ -65,9 +65,7 @@ func TestKernelFaults(t *testing.T) {
 		for _, l := range losses {
 			grad := make([]float64, len(l.Params()))
 			at := append([]float64(nil), theta...)
-			for _, p := range l.Params()[3:] {
-				at = append(at, p.Value)
-			}
+			at = append(at, gppl.Values(l.Params()[3:])...)
 			if _, err := l.ValueGrad(grad, at); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "no engine") {
 				t.Errorf("%v: %v, want an error with %q", l, err, c.want)
 			}

@@ -125,7 +125,7 @@ func TestGoroutines(t *testing.T) {
 							return l
 						}
 						l, terms := build(), d.Len()
-						start := values(l.Params())
+						start := Values(l.Params())
 						if engine != "" && expensive(build(), engine, start) {
 							continue
 						}
@@ -212,11 +212,11 @@ func TestWalk(t *testing.T) {
 					return l
 				}
 				l := build()
-				if _, err := l.ValueGrad(nil, values(l.Params())); err != nil {
+				if _, err := l.ValueGrad(nil, Values(l.Params())); err != nil {
 					continue // not for this engine
 				}
 				w := walker{loss: l, fresh: build, where: where, rnd: rnd, at: at, data: d, engine: engine}
-				w.start(values(l.Params()))
+				w.start(Values(l.Params()))
 				for range steps {
 					if !w.step(t) {
 						break

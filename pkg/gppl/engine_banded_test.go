@@ -141,7 +141,7 @@ func TestBandedCheck(t *testing.T) {
 	k := Add(SE{1, 6}, Mul(SE{0.5, 4}, Periodic{1, 1, 5}), White{0.01})
 	m := Model{Kernel: k, Noise: 0.01}
 	d := drawFrom(t, m, spaced(400), rand.New(rand.NewPCG(1, 13)))
-	theta := values(m.Params())
+	theta := Values(m.Params())
 	want := make([]float64, len(theta))
 	byDense, err := NewExact(m, d, WithEngine(EngineDense))
 	if err != nil {

@@ -319,7 +319,7 @@ func TestLossTogether(t *testing.T) {
 				return l
 			}
 			at := func(p int) []float64 {
-				theta := values(m.Params())
+				theta := Values(m.Params())
 				for i := range theta {
 					theta[i] *= 1 + 0.1*float64(p)
 				}

@@ -74,7 +74,7 @@ func TestGriddedWalk(t *testing.T) {
 		m := Model{Kernel: SE{math.Exp(rnd.NormFloat64()), 5 * far * math.Exp(1.5*rnd.NormFloat64())}, Noise: 0.1 * math.Exp(rnd.NormFloat64())}
 		fresh, grad, bound := evaluated(t, m, d, EngineGridded)
 		got := make([]float64, len(grad))
-		theta := values(m.Params())
+		theta := Values(m.Params())
 		value, err := kept.ValueGrad(got, theta)
 		if err != nil {
 			t.Fatal(err)

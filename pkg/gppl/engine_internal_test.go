@@ -261,7 +261,7 @@ func conform(t *testing.T, w worst, m Model, d Data, p *Projection, where string
 			}
 		}
 	}
-	theta := values(m.Params())
+	theta := Values(m.Params())
 	dense := build(WithEngine(EngineDense))
 	for _, engine := range append([]string{""}, engines...) {
 		l := build(WithEngine(engine))
@@ -404,7 +404,7 @@ func TestEngineWalk(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				theta := values(m.Params())
+				theta := Values(m.Params())
 				start := slices.Clone(theta)
 				steps := 12
 				if testsize.Quick() {
@@ -486,7 +486,7 @@ func TestEnginePromise(t *testing.T) {
 				}
 				l, _ := NewProjected(m, d, p, WithEngine(engine))
 				dense, _ := NewProjected(m, d, p, WithEngine(EngineDense))
-				if mis, err := against(t, l, dense, values(m.Params()), (n+1)/2); err != nil || mis.promise > 1 {
+				if mis, err := against(t, l, dense, Values(m.Params()), (n+1)/2); err != nil || mis.promise > 1 {
 					t.Errorf("%s, n=%d, noise %v: %.3g of its promise, %v", engine, n, noise, mis.promise, err)
 				}
 			}
@@ -502,7 +502,7 @@ func TestSpectralExactWindowed(t *testing.T) {
 		d := drawFrom(t, m, engineInputs("irregular", 800, rnd), rnd)
 		l, _ := NewExact(m, d)
 		dense, _ := NewExact(m, d, WithEngine(EngineDense))
-		mis, err := against(t, l, dense, values(m.Params()), 800)
+		mis, err := against(t, l, dense, Values(m.Params()), 800)
 		if err != nil || mis.value > valueTolerance && l.Report().Inexact == 0 {
 			t.Errorf("noise %v: %s errs by %.3g, %.3g of its promise, without saying so: %+v %v", noise, l.Report().Engine, mis.value, mis.promise, l.Report(), err)
 		}
@@ -591,7 +591,7 @@ func TestSpectralGradientLoose(t *testing.T) {
 		}
 		l, _ := NewProjected(m, d, p, WithEngine(EngineSpectral))
 		dense, _ := NewProjected(m, d, p, WithEngine(EngineDense))
-		if mis, err := against(t, l, dense, values(m.Params()), 1); err != nil || mis.grad > gradientTolerance {
+		if mis, err := against(t, l, dense, Values(m.Params()), 1); err != nil || mis.grad > gradientTolerance {
 			t.Errorf("gradient errs by %.3g, %v", mis.grad, err)
 		}
 	}

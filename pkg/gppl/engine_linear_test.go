@@ -80,7 +80,7 @@ func TestLinearKernels(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				theta := startValues(m)
+				theta := m.Values()
 				grads[i] = make([]float64, len(theta))
 				if values[i], err = loss.ValueGrad(grads[i], theta); err != nil {
 					t.Fatal(err)

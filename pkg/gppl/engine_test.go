@@ -96,7 +96,7 @@ func TestEngineErrors(t *testing.T) {
 			must.Get(gppl.NewExact(m, d, gppl.WithEngine(c.engine)))(t),
 			must.Get(gppl.NewProjected(m, d, p, gppl.WithEngine(c.engine)))(t),
 		} {
-			_, err := l.ValueGrad(nil, startOf(l))
+			_, err := l.ValueGrad(nil, gppl.Values(l.Params()))
 			if err == nil {
 				t.Errorf("%v: %s took %v", l, c.engine, c.kernel)
 				continue
@@ -108,13 +108,6 @@ func TestEngineErrors(t *testing.T) {
 			}
 		}
 	}
-}
-
-func startOf(l gppl.Loss) (theta []float64) {
-	for _, p := range l.Params() {
-		theta = append(theta, p.Value)
-	}
-	return theta
 }
 
 // TestEngineNames: a loss is not made with an engine that there is not, or with a
@@ -171,7 +164,7 @@ func TestRefusalSaysWhy(t *testing.T) {
 					must.Get(gppl.NewProjected(m, d, p, gppl.WithEngine(engine)))(t),
 				} {
 					grad := make([]float64, len(m.Params()))
-					v, err := loss.ValueGrad(grad, startOf(loss))
+					v, err := loss.ValueGrad(grad, gppl.Values(loss.Params()))
 					if err != nil && strings.HasSuffix(strings.TrimSpace(err.Error()), ":") {
 						t.Errorf("%v, %v, engine %q: %q", loss, k, engine, err)
 					}
@@ -202,7 +195,7 @@ func TestEnginePlane(t *testing.T) {
 		}
 	}
 	l := must.Get(gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineBanded)))(t)
-	if _, err := l.ValueGrad(nil, startOf(l)); err == nil || !strings.Contains(err.Error(), gppl.EngineDense) {
+	if _, err := l.ValueGrad(nil, gppl.Values(l.Params())); err == nil || !strings.Contains(err.Error(), gppl.EngineDense) {
 		t.Errorf("banded in the plane: %v", err)
 	}
 }
@@ -301,7 +294,7 @@ func TestTolerance(t *testing.T) {
 		}
 	}
 	tiny := must.Get(gppl.NewExact(gppl.Model{Kernel: m.Kernel, Noise: 1e-11}, d))(t)
-	if _, err := tiny.ValueGrad(nil, startOf(tiny)); err == nil && tiny.Report().Inexact == 0 {
+	if _, err := tiny.ValueGrad(nil, gppl.Values(tiny.Params())); err == nil && tiny.Report().Inexact == 0 {
 		t.Errorf("noise 1e-11 of the variance, and no warning: %+v", tiny.Report())
 	}
 }
@@ -327,7 +320,7 @@ func TestEngineDeterminism(t *testing.T) {
 					must.Get(gppl.NewExact(m, d, gppl.WithEngine(engine)))(t),
 					must.Get(gppl.NewProjected(m, d, p, gppl.WithEngine(engine)))(t),
 				} {
-					theta := startOf(l)
+					theta := gppl.Values(l.Params())
 					grad := make([]float64, len(theta))
 					v, err := l.ValueGrad(grad, theta)
 					if err != nil {
@@ -393,7 +386,7 @@ func TestOracleSunspotsEngines(t *testing.T) {
 			check := func(what string, l gppl.Loss, want float64, wantGrad []float64) {
 				t.Helper()
 				grad := make([]float64, len(wantGrad))
-				got, err := l.ValueGrad(grad, startOf(l))
+				got, err := l.ValueGrad(grad, gppl.Values(l.Params()))
 				if err != nil {
 					if engine == "" {
 						t.Error(err)

@@ -67,7 +67,7 @@ func evaluated(t *testing.T, m Model, d Data, engine string) (value float64, gra
 	if err != nil {
 		t.Fatal(err)
 	}
-	theta := values(l.Params())
+	theta := Values(l.Params())
 	grad = make([]float64, len(theta))
 	if value, err = l.ValueGrad(grad, theta); err != nil {
 		t.Fatalf("%v by %s: %v", m, engine, err)

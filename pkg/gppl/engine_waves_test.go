@@ -154,7 +154,7 @@ func TestGriddedManyColumns(t *testing.T) {
 func walkConcurrently(t *testing.T, build func() Loss, steps int, spread float64) {
 	t.Helper()
 	alone := build()
-	start := values(alone.Params())
+	start := Values(alone.Params())
 	type step struct {
 		theta, grad  []float64
 		value, bound float64
@@ -242,7 +242,7 @@ func TestWavesAllocateNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theta, grad := values(l.Params()), make([]float64, 3)
+		theta, grad := Values(l.Params()), make([]float64, 3)
 		evaluate := func() {
 			if _, err := l.ValueGrad(grad, theta); err != nil {
 				t.Fatal(err)

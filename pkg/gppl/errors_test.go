@@ -32,10 +32,7 @@ func TestDataAreKept(t *testing.T) {
 		"VFE":   must.Get(gppl.NewVFE(m, d, gppl.Scalars([]float64{0, 3}), gppl.VFEOptions{}))(t),
 		"PL":    must.Get(gppl.NewProjected(m, d, must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 2, 1))(t)))(t),
 	} {
-		theta := make([]float64, len(loss.Params()))
-		for i, p := range loss.Params() {
-			theta[i] = p.Value
-		}
+		theta := gppl.Values(loss.Params())
 		before, err := loss.ValueGrad(nil, theta)
 		if err != nil {
 			t.Fatal(err)

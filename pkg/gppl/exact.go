@@ -264,7 +264,7 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 func (l *Exact) Cost(m Model) (engine string, seconds float64) {
 	c := l.calls.Get()
 	engine, seconds = "", math.Inf(1)
-	if err := c.compile(l.model.Kernel, values(m.Params())); err == nil {
+	if err := c.compile(l.model.Kernel, Values(m.Params())); err == nil {
 		l.forecast(c)
 		if i := l.chooser.next(&c.selection); i >= 0 {
 			engine, seconds = l.chooser.names[i], c.candidates[i].cost()

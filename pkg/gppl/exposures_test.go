@@ -163,10 +163,7 @@ func TestExposures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var theta []float64
-			for _, p := range loss.Params() {
-				theta = append(theta, p.Value)
-			}
+			theta := gppl.Values(loss.Params())
 			grad := make([]float64, len(theta))
 			got, err := loss.ValueGrad(grad, theta)
 			if err != nil {

@@ -9,7 +9,7 @@ import (
 // compiledAt is a model with a total noise variance, as engines are given it.
 func compiledAt(k Kernel, noise float64) *compiled {
 	m := new(compiled)
-	if err := m.compile(k, append(values(k.Params()), noise-Nugget(k))); err != nil {
+	if err := m.compile(k, append(Values(k.Params()), noise-Nugget(k))); err != nil {
 		panic(err)
 	}
 	return m

@@ -144,7 +144,7 @@ func (e faultEngine) draw(i int) (loss, silent gppl.Loss, err error) {
 	if !c.drawFromModel(dice{rnd}, y, x) {
 		return nil, nil, fmt.Errorf("%v cannot be drawn from", k)
 	}
-	theta := startValues(c.model)
+	theta := c.model.Values()
 	for p := range theta {
 		spread := 0.4
 		if strings.Contains(c.model.Params()[p].Name, "period") {
@@ -244,7 +244,7 @@ func catch(engines []faultEngine, count int) (caught [][]int, err error) {
 			}
 			params := len(loss.Params())
 			train := func(f fault) (*gppl.Result, error) {
-				l := &faulty{Loss: loss, fault: f, p: c % params, silent: silent, start: startOf(loss), buf: make([]float64, params)}
+				l := &faulty{Loss: loss, fault: f, p: c % params, silent: silent, start: gppl.Values(loss.Params()), buf: make([]float64, params)}
 				return gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true, MaxEvaluations: faultEvaluations})
 			}
 			clean, err := train(faults[0])

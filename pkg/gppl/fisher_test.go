@@ -275,7 +275,7 @@ func TestInformationDerivative(t *testing.T) {
 		}
 		m := Model{Kernel: k, Noise: 0.2}
 		i := information(t, m, x)
-		theta := values(m.Params())
+		theta := Values(m.Params())
 		for p := range theta {
 			for _, at := range [][2]int{{0, 0}, {0, 1}, {7, 8}, {3, 30}, {32, 0}} {
 				got := i.Derivative(p).At(at[0], at[1])

@@ -125,7 +125,7 @@ func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, er
 	o := newObjective(ctx, loss, start, s)
 	first, err := o.evaluate(o.start)
 	if o.interrupted() {
-		run := StartResult{Value: math.Inf(1), Status: Cancelled, Reason: ctx.Err().Error(), Theta: values(o.params), Evaluations: o.evaluations}
+		run := StartResult{Value: math.Inf(1), Status: Cancelled, Reason: ctx.Err().Error(), Theta: Values(o.params), Evaluations: o.evaluations}
 		r := o.result([]StartResult{run}, 0)
 		r.FitTime = time.Since(began)
 		return r, ctx.Err()
@@ -230,7 +230,7 @@ func newObjective(ctx context.Context, loss Loss, start []Param, s Settings) *ob
 			}
 		}
 	}
-	o.theta, o.through = values(o.params), RawTransforms(o.params)
+	o.theta, o.through = Values(o.params), RawTransforms(o.params)
 	o.gradTheta = make([]float64, len(o.theta))
 	for i, p := range o.params {
 		if !p.IsFixed() {
@@ -493,7 +493,7 @@ func (o *objective) finish(r StartResult, began time.Time, before int) StartResu
 	r.Value = o.best.value
 	r.Evaluations = o.evaluations - before
 	r.Seconds = time.Since(began).Seconds()
-	r.Theta = values(o.params)
+	r.Theta = Values(o.params)
 	for j, i := range o.trained {
 		r.Theta[i] = o.through[i].Natural(o.best.u[j])
 	}

@@ -43,7 +43,7 @@ func TestToeplitzBrokenGrid(t *testing.T) {
 						if err != nil {
 							t.Fatal(err)
 						}
-						theta := startOf(loss)
+						theta := gppl.Values(loss.Params())
 						grads[i] = make([]float64, len(theta))
 						if value[i], err = loss.ValueGrad(grads[i], theta); err != nil {
 							t.Fatalf("%v by %s: %v", k, engine, err)

@@ -56,7 +56,7 @@ func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible 
 				if err != nil {
 					tb.Fatal(what, err)
 				}
-				if _, err := l.ValueGrad(nil, start(l)); !errors.As(err, new(*gppl.Refusal)) {
+				if _, err := l.ValueGrad(nil, gppl.Values(l.Params())); !errors.As(err, new(*gppl.Refusal)) {
 					losses[fmt.Sprintf("%s %s, %v", what, engine, m.Kernel)] = l
 				}
 			}
@@ -73,13 +73,6 @@ func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible 
 	return losses
 }
 
-func start(l gppl.Loss) (theta []float64) {
-	for _, p := range l.Params() {
-		theta = append(theta, p.Value)
-	}
-	return theta
-}
-
 // onOneProcessor calls f while Go uses one processor: parallel loops then run alone, and what is counted meanwhile does not depend on
 // the scheduler.
 func onOneProcessor(f func()) {
@@ -92,7 +85,7 @@ func onOneProcessor(f func()) {
 func TestInterrupted(t *testing.T) {
 	for name, l := range interruptibleLosses(t, 700, 70) {
 		t.Run(name, func(t *testing.T) {
-			theta := start(l)
+			theta := gppl.Values(l.Params())
 			grad := make([]float64, len(theta))
 			want := must.Get(l.ValueGradContext(t.Context(), grad, theta))(t)
 			ctx := &looked{Context: t.Context()}
@@ -198,7 +191,7 @@ func (c *gaps) Err() error {
 func BenchmarkInterruption(b *testing.B) {
 	for name, l := range interruptibleLosses(b, 20000, 200) {
 		b.Run(name, func(b *testing.B) {
-			theta := start(l)
+			theta := gppl.Values(l.Params())
 			grad := make([]float64, len(theta))
 			var longest time.Duration
 			for b.Loop() {

@@ -168,7 +168,7 @@ func evaluateNow(build func() (explained, error), before []float64) (e evaluatio
 	if err != nil {
 		return evaluation{verdict: failed, detail: err.Error()}
 	}
-	theta := startOf(loss)
+	theta := gppl.Values(loss.Params())
 	e.grad = make([]float64, len(theta))
 	if before != nil {
 		before = append(slices.Clone(before), theta[len(before):]...) // inducing inputs

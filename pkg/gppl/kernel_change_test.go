@@ -211,7 +211,7 @@ func TestChangePointRefused(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, err = l.ValueGrad(nil, valuesAtStart(l))
+			_, err = l.ValueGrad(nil, gppl.Values(l.Params()))
 			return err
 		}
 	}

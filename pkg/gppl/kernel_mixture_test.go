@@ -63,17 +63,10 @@ func TestSpectralMixtureStart(t *testing.T) {
 	loss := must.Get(gppl.NewExact(m, d))(t)
 	r := must.Get(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 	check(r.Model, 0.05)
-	atTruth, err := loss.ValueGrad(nil, thetaOf(truth))
+	atTruth, err := loss.ValueGrad(nil, truth.Values())
 	if err != nil || r.Value > atTruth {
 		t.Errorf("trained to %v nats, the truth has %v (%v)", r.Value, atTruth, err)
 	}
-}
-
-func thetaOf(m gppl.Model) (theta []float64) {
-	for _, p := range m.Params() {
-		theta = append(theta, p.Value)
-	}
-	return theta
 }
 
 // TestFixRedundant: after it, every direction in the parameters changes the covariance.

@@ -221,10 +221,7 @@ func TestOwnKernelEngines(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var theta []float64
-		for _, p := range l.Params() {
-			theta = append(theta, p.Value)
-		}
+		theta := gppl.Values(l.Params())
 		grad = make([]float64, len(theta))
 		times := 1
 		if _, projected := l.(*gppl.Projected); projected {

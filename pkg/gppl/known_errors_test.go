@@ -100,18 +100,11 @@ func valueOf(t *testing.T, c meanCase, engine string) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := l.ValueGrad(nil, valuesAtStart(l))
+	v, err := l.ValueGrad(nil, gppl.Values(l.Params()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v
-}
-
-func valuesAtStart(l gppl.Loss) (theta []float64) {
-	for _, p := range l.Params() {
-		theta = append(theta, p.Value)
-	}
-	return theta
 }
 
 // checkGradient compares the gradient with differences of the value.
@@ -121,7 +114,7 @@ func checkGradient(t *testing.T, c meanCase, engine string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theta := valuesAtStart(l)
+	theta := gppl.Values(l.Params())
 	grad := make([]float64, len(theta))
 	if _, err := l.ValueGrad(grad, theta); err != nil {
 		t.Fatal(err)

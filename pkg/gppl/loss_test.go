@@ -40,10 +40,7 @@ func randomData(tb testing.TB, n, d int, seed uint64) gppl.Data {
 
 func valueAt(tb testing.TB, l gppl.Loss) (value float64, grad []float64) {
 	tb.Helper()
-	var theta []float64
-	for _, p := range l.Params() {
-		theta = append(theta, p.Value)
-	}
+	theta := gppl.Values(l.Params())
 	grad = make([]float64, len(theta))
 	v, err := l.ValueGrad(grad, theta)
 	if err != nil {

@@ -158,7 +158,7 @@ func TestMeanExact(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := l.ValueGrad(nil, valuesAtStart(l))
+				got, err := l.ValueGrad(nil, gppl.Values(l.Params()))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -182,10 +182,7 @@ func TestMeanInvariance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var theta []float64
-		for _, p := range l.Params() {
-			theta = append(theta, p.Value)
-		}
+		theta := gppl.Values(l.Params())
 		v, err := l.ValueGrad(nil, theta)
 		if err != nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ func vfeOn(z gppl.Inputs, opts ...gppl.Option) func(m gppl.Model, d gppl.Data) (
 
 func evaluated(t *testing.T, l gppl.Loss) (value float64, grad []float64) {
 	t.Helper()
-	theta := valuesAtStart(l)
+	theta := gppl.Values(l.Params())
 	grad = make([]float64, len(theta))
 	value, err := l.ValueGrad(grad, theta)
 	if err != nil {
@@ -135,7 +135,7 @@ func TestMeanGradients(t *testing.T) {
 func checkDifferences(t *testing.T, loss gppl.Loss, tolerance float64) {
 	t.Helper()
 	_, grad := evaluated(t, loss)
-	theta := valuesAtStart(loss)
+	theta := gppl.Values(loss.Params())
 	for i := range theta {
 		at := func(step float64) float64 {
 			moved := slices.Clone(theta)
@@ -280,7 +280,7 @@ func TestCoefficients(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if slices.Equal(r.Starts[0].Theta[:len(r.Params)], valuesAtStart(exact)) {
+			if slices.Equal(r.Starts[0].Theta[:len(r.Params)], gppl.Values(exact.Params())) {
 				sameCoefficients(t, r.Mean, want, 1e-6)
 			} else {
 				at := c
@@ -350,7 +350,7 @@ func denseCoefficients(t *testing.T, c meanCase) (all []gppl.Coefficient) {
 func TestMeanInformation(t *testing.T) {
 	const n = 40
 	for _, c := range meanCases(n) {
-		theta := append(paramValues(c.model.Kernel.Params()), c.model.Noise)
+		theta := append(gppl.Values(c.model.Kernel.Params()), c.model.Noise)
 		h, err := c.model.Mean.Basis(c.data.X)
 		if err != nil {
 			t.Fatal(err)
@@ -461,13 +461,6 @@ func TestMeanInformation(t *testing.T) {
 	}
 }
 
-func paramValues(params []gppl.Param) (v []float64) {
-	for _, p := range params {
-		v = append(v, p.Value)
-	}
-	return v
-}
-
 // TestMeanSample: draws have the covariance K + HBHᵀ, and flat coefficients are refused.
 func TestMeanSample(t *testing.T) {
 	x := gppl.Scalars([]float64{0, 1, 4})
@@ -535,7 +528,7 @@ func TestProjectedKnownErrors(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, grad := evaluated(t, l)
-				theta := valuesAtStart(l)
+				theta := gppl.Values(l.Params())
 				for i := range theta {
 					at := func(step float64) float64 {
 						moved := slices.Clone(theta)

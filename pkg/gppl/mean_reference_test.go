@@ -222,7 +222,7 @@ func TestMeanReferenceIdentities(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := loss.ValueGrad(nil, values(constant.Params()))
+	want, err := loss.ValueGrad(nil, Values(constant.Params()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (c memoryCase) loss(t *testing.T, opts ...Option) (Loss, []float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return l, values(l.Params())
+	return l, Values(l.Params())
 }
 
 func linspace(lo, hi float64, n int) []float64 {
@@ -176,7 +176,7 @@ func TestMemoryLimitChooses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := free.ValueGrad(nil, values(m.Params()))
+		want, err := free.ValueGrad(nil, Values(m.Params()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestMemoryLimitChooses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := limited.ValueGrad(nil, values(m.Params()))
+		got, err := limited.ValueGrad(nil, Values(m.Params()))
 		if free.Report().Engine == limited.Report().Engine || err != nil || !(math.Abs(got-want) < 1e-5) {
 			t.Errorf("%v by %s within the limit (%v), %v by %s without", got, limited.Report().Engine, err, want, free.Report().Engine)
 		}

@@ -29,7 +29,7 @@ const NoiseName = "noise variance"
 // log 1, so that every kernel parameter is 1 and the noise variance, which is
 // softplus(raw) + 1e-6, is ln 2 + 1e-6.
 func PaperModel(k Kernel) Model {
-	theta := values(k.Params())
+	theta := Values(k.Params())
 	for i := range theta {
 		theta[i] = 1
 	}
@@ -50,7 +50,7 @@ func (m Model) Params() []Param {
 }
 
 // Values returns the natural values of all parameters, in the order of Params.
-func (m Model) Values() []float64 { return values(m.Params()) }
+func (m Model) Values() []float64 { return Values(m.Params()) }
 
 // WithParams returns the same model at the natural values theta, noise last.
 // It panics if their number is wrong; it does not judge their values.
@@ -118,7 +118,7 @@ func (m Model) Check() error {
 	if len(m.unknown) > 0 {
 		return noParameter(m.unknown[0], params)
 	}
-	if err := CheckParams(params, values(params)); err != nil {
+	if err := CheckParams(params, Values(params)); err != nil {
 		return err
 	}
 	for i, p := range params {

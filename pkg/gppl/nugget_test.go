@@ -126,10 +126,7 @@ func TestNugget(t *testing.T) {
 			slope := fd.Gradient(nil, func(u []float64) float64 { return denseNLL(at(u), d.X, y) }, logs,
 				&fd.Settings{Formula: fd.Central, Step: 1e-5})
 			check := func(name string, l gppl.Loss) {
-				theta := make([]float64, 0)
-				for _, p := range l.Params() {
-					theta = append(theta, p.Value)
-				}
+				theta := gppl.Values(l.Params())
 				grad := make([]float64, len(theta))
 				value, err := l.ValueGrad(grad, theta)
 				if err != nil {

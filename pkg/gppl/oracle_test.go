@@ -123,7 +123,7 @@ func nearVector(t *testing.T, what string, got, want []float64, tol float64) {
 // the first h of them.
 func logGrad(t *testing.T, loss Loss, h int) (float64, []float64) {
 	t.Helper()
-	theta := values(loss.Params())
+	theta := Values(loss.Params())
 	grad := make([]float64, len(theta))
 	v, err := loss.ValueGrad(grad, theta)
 	if err != nil {

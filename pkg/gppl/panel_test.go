@@ -34,7 +34,7 @@ func TestPanel(t *testing.T) {
 	losses := panelLosses(t, panelModel, 12, 25, 7, 40)
 	p := must.Get(gppl.NewPanel(losses...))(t)
 	gppltest.CheckLoss(t, p)
-	theta := valuesOf(p)
+	theta := gppl.Values(p.Params())
 	var want float64
 	wanted, own := make([]float64, len(theta)), make([]float64, len(theta))
 	for _, l := range losses {
@@ -69,7 +69,7 @@ func TestPanelErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	p := must.Get(gppl.NewPanel(losses...))(t)
-	if _, err := p.ValueGradContext(ctx, nil, valuesOf(p)); err == nil || !strings.Contains(err.Error(), "series 0 of the panel") {
+	if _, err := p.ValueGradContext(ctx, nil, gppl.Values(p.Params())); err == nil || !strings.Contains(err.Error(), "series 0 of the panel") {
 		t.Errorf("an ended context: %v", err)
 	}
 	other := panelModel

@@ -199,8 +199,8 @@ func checkEvaluation(params []Param, grad, theta []float64) error {
 	return CheckParams(params, theta)
 }
 
-// values returns the natural values of params.
-func values(params []Param) []float64 {
+// Values returns the natural values of params: where a loss whose Params they are starts from.
+func Values(params []Param) []float64 {
 	theta := make([]float64, len(params))
 	for i, p := range params {
 		theta[i] = p.Value

@@ -50,7 +50,7 @@ func NewPosterior(m Model, d Data, opts ...Option) (*Posterior, error) {
 // ends.
 func (l *Exact) posterior(x Inputs) (post *Posterior, err error) {
 	defer workers.Stopped(&err)
-	_, f, err := l.evaluate(l.chooser.ctx, nil, values(l.params), true)
+	_, f, err := l.evaluate(l.chooser.ctx, nil, Values(l.params), true)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 		return nil, err
 	}
 	w := l.works.Get() // to keep
-	if err := l.evaluate(w, nil, values(l.params)); err != nil {
+	if err := l.evaluate(w, nil, Values(l.params)); err != nil {
 		return nil, err
 	}
 	weights := dense.New(w.c.Rows, w.c.Cols)

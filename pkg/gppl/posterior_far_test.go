@@ -59,7 +59,7 @@ func TestPosteriorFarAway(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := loss.ValueGrad(nil, values(m.Params())); err != nil {
+			if _, err := loss.ValueGrad(nil, Values(m.Params())); err != nil {
 				t.Fatal(err)
 			}
 			limit := 1e-7

@@ -101,7 +101,7 @@ func TestMAPLoss(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("priors %q, want %q", names, want)
 	}
-	theta := valuesOf(loss)
+	theta := gppl.Values(loss.Params())
 	likelihood, _ := valueAt(t, exact)
 	value, _ := valueAt(t, loss)
 	if got := value + loss.LogPrior(theta); math.Abs(got-likelihood) > 1e-12*math.Abs(likelihood) {
@@ -130,13 +130,6 @@ func TestMAPLoss(t *testing.T) {
 	if _, err := gppl.NewMAP(fixed, noise); err == nil || !strings.Contains(err.Error(), "which is fixed") {
 		t.Errorf("a prior on a fixed parameter: %v", err)
 	}
-}
-
-func valuesOf(l gppl.Loss) (theta []float64) {
-	for _, p := range l.Params() {
-		theta = append(theta, p.Value)
-	}
-	return theta
 }
 
 // TestMAPOfNoise: white noise with an inverse gamma prior on its variance has the mode

@@ -628,7 +628,7 @@ func (l *Projected) WithinSeconds(most float64) *Projected {
 func (l *Projected) Cost(m Model) (seconds float64) {
 	c := l.calls.Get()
 	defer l.done(c)
-	if err := l.begin(c, values(m.Params())); err != nil {
+	if err := l.begin(c, Values(m.Params())); err != nil {
 		return math.Inf(1)
 	}
 	k := float64(l.z.Rows)

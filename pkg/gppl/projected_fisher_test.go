@@ -35,7 +35,7 @@ func TestOracleInformation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := l.Information(values(m.Params()))
+			got, err := l.Information(Values(m.Params()))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -80,7 +80,7 @@ func TestInformationOfEngines(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got, err := l.Information(values(m.Params()))
+				got, err := l.Information(Values(m.Params()))
 				if err != nil {
 					if engine == "" {
 						t.Error(err)

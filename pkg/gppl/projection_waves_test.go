@@ -78,7 +78,7 @@ func TestWavesAgainstOmega(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theta := values(m.Params())
+		theta := Values(m.Params())
 		for name, build := range map[string]func(Model, Data, *Projection, ...Option) (*Projected, error){"PL": NewProjected, "residual": NewResidual} {
 			at := func(p *Projection, opts ...Option) (*Projected, float64, []float64, *mat.SymDense, error) {
 				loss, err := build(m, d, p, opts...)
@@ -179,7 +179,7 @@ func TestWavesMemory(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theta := values(m.Params())
+		theta := Values(m.Params())
 		if _, err := loss.ValueGrad(make([]float64, len(theta)), theta); err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +221,7 @@ func TestWavesDeterminism(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			theta := values(m.Params())
+			theta := Values(m.Params())
 			grad := make([]float64, len(theta))
 			v, err := loss.ValueGrad(grad, theta)
 			if err != nil {

@@ -32,7 +32,7 @@ func TestPromiseOffScale(t *testing.T) {
 			for _, k := range []Kernel{SE{1, 50}, SE{1, 8}, RQ{1, 30, 1}, LocPer{1, 150, 40, 1}, Periodic{1, 1, 60}, Matern52{1, 60}, Periodic{1, 1, 0.03}, Laplace{1, 50}} {
 				for _, noise := range []float64{0.1, 1e-3} {
 					m := Model{Kernel: k, Noise: noise}
-					theta := values(m.Params())
+					theta := Values(m.Params())
 					dense, err := NewExact(m, d, WithEngine(EngineDense))
 					if err != nil {
 						t.Fatal(err)

@@ -105,7 +105,7 @@ func newRandomCase(number, largest int) *randomCase {
 		c.drawProjection(d)
 	}
 	if d.chance(0.2) {
-		c.before = startValues(c.model)
+		c.before = c.model.Values()
 		for i := range c.before {
 			c.before[i] *= math.Exp(0.3 * d.NormFloat64())
 		}

@@ -319,7 +319,7 @@ func TestReferenceProjected(t *testing.T) {
 				got := at(m)
 				for p, param := range m.Params() {
 					move := func(h float64) (wide, float64) {
-						theta := startValues(m)
+						theta := m.Values()
 						theta[p] = param.Value * math.Exp(h)
 						return at(m.WithParams(theta)).value, math.Log(theta[p] / param.Value)
 					}
@@ -334,13 +334,6 @@ func TestReferenceProjected(t *testing.T) {
 			}
 		}
 	}
-}
-
-func startValues(m gppl.Model) (theta []float64) {
-	for _, p := range m.Params() {
-		theta = append(theta, p.Value)
-	}
-	return theta
 }
 
 // TestStandIn: where the condition is benign, the float64 stand-in agrees with

@@ -47,7 +47,7 @@ func vfeTruth(m gppl.Model, x, y, z []float64) (*truth, error) {
 		t.gradSize = append(t.gradSize, t.size*max(1, slope))
 	}
 	slopes := crossSlopes(m.Kernel, x, z)
-	theta := startValues(m)
+	theta := m.Values()
 	for p, v := range theta {
 		// The parameters of a kernel are float64: the step is what it rounds to.
 		by := differenceStep / max(1, slopes[p]) * v

@@ -150,10 +150,7 @@ func TestInformation(t *testing.T) {
 			m := gppl.Model{Kernel: kernel, Noise: 0.2}
 			p := must.Get(gppl.NewProjection(gppl.Spectral{}, data.X, k, 3))(t)
 			q := complement(p.Omega())
-			var theta []float64
-			for _, p := range m.Params() {
-				theta = append(theta, p.Value)
-			}
+			theta := gppl.Values(m.Params())
 			project := func(theta []float64) (s *mat.Dense, tau float64) {
 				m := m.WithParams(theta)
 				a := denseGram(m.Kernel, data.X)

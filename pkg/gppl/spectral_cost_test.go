@@ -32,14 +32,14 @@ func TestSpectralAffordable(t *testing.T) {
 			t.Fatal(err)
 		}
 		var refusal *gppl.Refusal
-		if _, err := forced.ValueGrad(nil, startOf(forced)); !errors.As(err, &refusal) {
+		if _, err := forced.ValueGrad(nil, gppl.Values(forced.Params())); !errors.As(err, &refusal) {
 			t.Errorf("%v, n=%d: %v, want a Refusal", c.k, c.n, err)
 		}
 		auto, err := gppl.NewExact(m, d)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := auto.ValueGrad(nil, startOf(auto)); err != nil {
+		if _, err := auto.ValueGrad(nil, gppl.Values(auto.Params())); err != nil {
 			t.Errorf("%v, n=%d, chosen: %v", c.k, c.n, err)
 		}
 	}

@@ -44,7 +44,7 @@ func TestSpectralNearNyquist(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				theta := startOf(loss)
+				theta := gppl.Values(loss.Params())
 				grads[i] = make([]float64, len(theta))
 				if _, err := loss.ValueGrad(grads[i], theta); err != nil {
 					t.Logf("%v by %s: %v", k, e, err)

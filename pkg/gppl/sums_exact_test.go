@@ -134,7 +134,7 @@ func TestSumsExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theta := startValues(c.model)
+		theta := c.model.Values()
 		got, want := make([]float64, len(theta)), make([]float64, len(theta))
 		post, err := gppl.NewSumsPosterior(c.model, s, centre, gppl.WithTolerance(1e-10))
 		var refusal *gppl.Refusal
@@ -214,7 +214,7 @@ func TestSumsWeights(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theta := startValues(m)
+		theta := m.Values()
 		grad := make([]float64, len(theta))
 		got, err := loss.ValueGrad(grad, theta)
 		if err != nil {
@@ -262,7 +262,7 @@ func TestSumsRefusals(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = loss.ValueGrad(nil, startValues(gppl.Model{Kernel: c.kernel, Noise: 0.1}))
+		_, err = loss.ValueGrad(nil, gppl.Model{Kernel: c.kernel, Noise: 0.1}.Values())
 		var refusal *gppl.Refusal
 		if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &refusal) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v: %v, want %q", c.kernel, err, c.want)
@@ -354,7 +354,7 @@ func TestSumsIntercept(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v, err = loss.ValueGrad(nil, startValues(m)); err != nil {
+		if v, err = loss.ValueGrad(nil, m.Values()); err != nil {
 			t.Fatal(err)
 		}
 		post, err := gppl.NewSumsPosterior(m, s, centre)
@@ -452,7 +452,7 @@ func TestSumsSetUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loss.ValueGrad(nil, startValues(m)); err != nil {
+	if _, err := loss.ValueGrad(nil, m.Values()); err != nil {
 		t.Fatal(err)
 	}
 	if r := loss.Report(); r.Fallbacks != 0 || r.Engine != gppl.EngineGridded {

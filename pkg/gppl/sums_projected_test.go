@@ -84,7 +84,7 @@ func TestSumsProjected(t *testing.T) {
 			c.model.Mean = gppl.Intercept{}
 		}
 		name := fmt.Sprintf("case %d: %v, n=%d, k=%d, residual %v", number, c.model, c.data.Len(), k, residual)
-		theta := startValues(c.model)
+		theta := c.model.Values()
 		got, want := make([]float64, len(theta)), make([]float64, len(theta))
 		var v float64
 		loss, raw, err := sumsProjected(c.model, s, c.data, centre, k, residual, gppl.WithTolerance(1e-10))
@@ -168,7 +168,7 @@ func TestSumsProjectedWeights(t *testing.T) {
 	if err := s.AddWeighted(x, y, w); err != nil {
 		t.Fatal(err)
 	}
-	theta := startValues(m)
+	theta := m.Values()
 	for _, residual := range []bool{false, true} {
 		build := gppl.NewSumsProjected
 		if residual {
@@ -290,7 +290,7 @@ func TestSumsProjectedRefusals(t *testing.T) {
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.1}
 		loss, err := gppl.NewSumsResidual(m, s, 3, 20)
 		if err == nil {
-			_, err = loss.ValueGrad(nil, startValues(m))
+			_, err = loss.ValueGrad(nil, m.Values())
 		}
 		var refusal *gppl.Refusal
 		if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &refusal) || !strings.Contains(err.Error(), c.want)) {
@@ -326,7 +326,7 @@ func TestSumsProjectedFewWaves(t *testing.T) {
 		}
 		_, _, frequency, _ := gppl.SumsWaves(s, loss)
 		grad := make([]float64, len(m.Params()))
-		v, err := loss.ValueGrad(grad, startValues(m))
+		v, err := loss.ValueGrad(grad, m.Values())
 		if err != nil || len(frequency) > c.waves || !finite.Is(v) {
 			t.Errorf("%s: %d waves, %v nats, %v", name, len(frequency), v, err)
 		}
@@ -334,7 +334,7 @@ func TestSumsProjectedFewWaves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := exact.ValueGrad(nil, startValues(m))
+		want, err := exact.ValueGrad(nil, m.Values())
 		if err != nil {
 			t.Fatal(err)
 		}

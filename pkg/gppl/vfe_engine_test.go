@@ -30,7 +30,7 @@ func TestVFEEngines(t *testing.T) {
 				t.Fatal(err)
 			}
 			h := len(m.Params())
-			if _, err := got.ValueGrad(nil, values(got.Params())); err != nil {
+			if _, err := got.ValueGrad(nil, Values(got.Params())); err != nil {
 				t.Fatal(err)
 			}
 			if last := &got.chooser.last; !last.withinTolerance() {
@@ -64,7 +64,7 @@ func TestVFEEngines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.ValueGrad(nil, values(l.Params())); err == nil {
+	if _, err := l.ValueGrad(nil, Values(l.Params())); err == nil {
 		t.Error("the spectral engine took Laplace")
 	}
 	// Inducing inputs that leave the data are dense again.
@@ -73,7 +73,7 @@ func TestVFEEngines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.ValueGrad(nil, values(l.Params())); err != nil || l.Report().Engine != EngineDense {
+	if _, err := l.ValueGrad(nil, Values(l.Params())); err != nil || l.Report().Engine != EngineDense {
 		t.Errorf("beyond the data: %v by %s", err, l.Report().Engine)
 	}
 }
@@ -115,7 +115,7 @@ func TestVFEFrequencies(t *testing.T) {
 	if count, _, why := l.engines[0].(*spectralVFE).exact.frequencies(SE{1, 0.18}, 1e-9); why != (reason{}) || 2*count-1 > maxDenseFeatures {
 		t.Fatalf("%v frequencies are too many for the exact likelihood: %v", count, why)
 	}
-	if _, err := l.ValueGrad(nil, values(l.Params())); err == nil || !strings.Contains(err.Error(), "frequencies") {
+	if _, err := l.ValueGrad(nil, Values(l.Params())); err == nil || !strings.Contains(err.Error(), "frequencies") {
 		t.Errorf("%v, want an error about frequencies", err)
 	}
 }

@@ -397,7 +397,7 @@ func TestMixedFaults(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				theta, hit := values(l.Params()), false
+				theta, hit := Values(l.Params()), false
 				tamper = func(what string, x []float64) {
 					if what == stage {
 						faults[fault](x, 0)

@@ -127,10 +127,7 @@ func TestHostileData(t *testing.T) {
 			if err != nil {
 				return ""
 			}
-			theta := []float64{}
-			for _, p := range loss.Params() {
-				theta = append(theta, p.Value)
-			}
+			theta := gppl.Values(loss.Params())
 			v, err := loss.ValueGrad(nil, theta)
 			if err != nil {
 				return ""

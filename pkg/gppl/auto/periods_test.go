@@ -91,10 +91,7 @@ func TestStartFromTrend(t *testing.T) {
 			t.Errorf("%v has no period", k)
 		}
 		exact := must.Get(gppl.NewExact(m, d))(t)
-		var theta []float64
-		for _, p := range m.Params() {
-			theta = append(theta, p.Value)
-		}
+		theta := gppl.Values(m.Params())
 		// A constant has 1.42 nats an observation.
 		if v, err := exact.ValueGrad(nil, theta); err != nil || v > 0 {
 			t.Errorf("%v starts at %v nats (error: %v)", k, v, err)

@@ -59,17 +59,10 @@ func cov(k gppl.Kernel, r float64) float64 {
 	return v[0]
 }
 
-func thetaOf(k gppl.Kernel) (theta []float64) {
-	for _, p := range k.Params() {
-		theta = append(theta, p.Value)
-	}
-	return theta
-}
-
 // gradientLog differentiates f in the logs of the kernel's parameters.
 func gradientLog(k gppl.Kernel, f func(k gppl.Kernel) float64) []float64 {
 	var u []float64
-	for _, v := range thetaOf(k) {
+	for _, v := range gppl.Values(k.Params()) {
 		u = append(u, math.Log(v))
 	}
 	return fd.Gradient(nil, func(u []float64) float64 {
@@ -112,7 +105,7 @@ func checkRoles(t *testing.T, k gppl.Kernel) {
 			t.Errorf("%v: Σ ∂k/∂log v over parameters of RoleVariance is %v at %v, want k = %v", k, sum, r, v)
 		}
 	}
-	moved := thetaOf(k)
+	moved := gppl.Values(k.Params())
 	for i := range moved {
 		moved[i] *= 1.5
 	}
@@ -218,7 +211,7 @@ func checkScale(t *testing.T, k gppl.Kernel, c gppl.Scaled) {
 		theta[v], theta[l] = 1, math.Exp(u)
 		return cov(k.WithParams(theta), r)
 	}
-	theta := thetaOf(k)
+	theta := gppl.Values(k.Params())
 	theta[v], theta[l] = 1.7*theta[v], 0.6*theta[l]
 	moved := k.WithParams(theta)
 	const nodes, halfWidth = 30, 0.6 // as the interpolated engine has them
@@ -334,7 +327,7 @@ func checkMarkov(t *testing.T, k gppl.Kernel, c gppl.Markovian) {
 		chain[p] -= 3
 	}
 	closeVectors(t, "derivatives by ContractMarkov", chain, grad, 1e-10)
-	moved := thetaOf(k)
+	moved := gppl.Values(k.Params())
 	for i := range moved {
 		moved[i] *= 1.5
 	}
@@ -400,7 +393,7 @@ func checkLinear(t *testing.T, k gppl.LinearSDE) {
 		k.Contract(want, []float64{1}, []float64{at})
 		closeVectors(t, fmt.Sprintf("derivatives of the blocks at r = %v", at), slopes[i], want, 1e-9)
 	}
-	moved := thetaOf(k)
+	moved := gppl.Values(k.Params())
 	for i := range moved {
 		moved[i] *= 1.5
 	}

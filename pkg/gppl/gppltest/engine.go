@@ -134,10 +134,7 @@ func (c engineCase) compare(engine string) error {
 // valueGradLog evaluates a loss at its own parameters.
 func valueGradLog(l gppl.Loss) (value float64, grad []float64, err error) {
 	params := l.Params()
-	theta := make([]float64, len(params))
-	for i, p := range params {
-		theta[i] = p.Value
-	}
+	theta := gppl.Values(params)
 	grad = make([]float64, len(theta))
 	value, err = l.ValueGrad(grad, theta)
 	for i := range grad {

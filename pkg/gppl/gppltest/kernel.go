@@ -27,9 +27,8 @@ import (
 func CheckKernel(t *testing.T, k gppl.Kernel) {
 	t.Helper()
 	params := k.Params()
-	theta := make([]float64, len(params))
+	theta := gppl.Values(params)
 	for i, p := range params {
-		theta[i] = p.Value
 		if p.Name == "" {
 			t.Errorf("%v: parameter %d has no name", k, i)
 		}

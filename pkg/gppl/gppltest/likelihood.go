@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
@@ -50,10 +51,7 @@ func checkDerivatives(t *testing.T, l observe.Likelihood, o Observation) {
 
 func checkSlopes(t *testing.T, l observe.Shaped, o Observation) {
 	t.Helper()
-	var theta []float64
-	for _, p := range l.Params() {
-		theta = append(theta, p.Value)
-	}
+	theta := gppl.Values(l.Params())
 	for p, v := range theta {
 		e := 1e-4 * v
 		moved := func(by float64) observe.Derivatives {

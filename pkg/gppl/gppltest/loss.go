@@ -19,10 +19,7 @@ import (
 func CheckLoss(t *testing.T, loss gppl.Loss) {
 	t.Helper()
 	params := loss.Params()
-	theta := make([]float64, len(params))
-	for i, p := range params {
-		theta[i] = p.Value
-	}
+	theta := gppl.Values(params)
 	value := func(theta []float64) float64 {
 		t.Helper()
 		v, err := loss.ValueGrad(nil, theta)

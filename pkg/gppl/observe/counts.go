@@ -31,7 +31,7 @@ func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likel
 	own := loss.Params()[len(m.Params()):]
 	for _, from := range []gppl.Model{m, auto.StartFrom(m, loss.Guess())} {
 		start := append(from.Params(), own...)
-		near, err := loss.StartAt(ctx, valuesOf(start))
+		near, err := loss.StartAt(ctx, gppl.Values(start))
 		if err != nil {
 			near = loss // the error, unless another start has none, is that of the fit
 		}
@@ -54,13 +54,6 @@ func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likel
 	}
 	fit.Likelihood = loss.Likelihood(fit.theta)
 	return fit, nil
-}
-
-func valuesOf(params []gppl.Param) (theta []float64) {
-	for _, p := range params {
-		theta = append(theta, p.Value)
-	}
-	return theta
 }
 
 // Predict is that of the loss, at the parameters that were learnt.

@@ -3,11 +3,12 @@ package observe
 import (
 	"context"
 	"fmt"
-	"gonum.org/v1/gonum/stat/distuv"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/floats/scalar"
@@ -260,7 +261,7 @@ func TestLaplaceGaussian(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 5}, Noise: 0.02}
 	d, sizes := drawn(t, m, Poisson{}, 40, 3)
 	loss := must.Get(NewLaplace(m, d, Poisson{}, sizes))(t)
-	theta, ctx, x := values(loss.Params()), t.Context(), gppl.Scalars([]float64{3, 41})
+	theta, ctx, x := gppl.Values(loss.Params()), t.Context(), gppl.Scalars([]float64{3, 41})
 	model, data, err := loss.Gaussian(ctx, theta)
 	if err != nil {
 		t.Fatal(err)

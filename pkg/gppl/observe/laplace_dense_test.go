@@ -152,7 +152,7 @@ func TestLaplaceDense(t *testing.T) {
 		wantGrad := want.gradient(m, d, l, sizes)
 		for _, engine := range []string{gppl.EngineDense, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineGridded, gppl.EngineMixed, gppl.EngineToeplitz} {
 			loss := must.Get(NewLaplace(m, d, l, sizes, gppl.WithEngine(engine), gppl.WithTolerance(1e-11), gppl.WithSeconds(longest)))(t)
-			theta := values(loss.Params())
+			theta := gppl.Values(loss.Params())
 			grad := make([]float64, len(theta))
 			value, err := loss.ValueGrad(grad, theta)
 			if refusal := (*gppl.Refusal)(nil); errors.As(err, &refusal) {

@@ -61,7 +61,7 @@ func TestLaplaceMarginals(t *testing.T) {
 		}
 		covariance := s.covariance()
 		loss := must.Get(NewLaplace(m, d, c.likelihood, sizes))(t)
-		at := must.Get(loss.mode(t.Context(), values(loss.Params())))(t)
+		at := must.Get(loss.mode(t.Context(), gppl.Values(loss.Params())))(t)
 		drawn, logs, err := at.draw(20*draws, uint64(k))
 		if err != nil {
 			t.Fatal(err)

@@ -50,13 +50,6 @@ var laplaceCases = []struct {
 	{gppl.Laplace{Variance: 0.7, Lengthscale: 1}, Poisson{}},
 }
 
-func values(params []gppl.Param) (theta []float64) {
-	for _, p := range params {
-		theta = append(theta, p.Value)
-	}
-	return theta
-}
-
 // TestLaplaceGradient compares every derivative with central differences, with and without a mean.
 func TestLaplaceGradient(t *testing.T) {
 	for _, mean := range []gppl.Mean{nil, gppl.Intercept{}, gppl.AddMeans(gppl.Intercept{}, gppl.Linear{})} {
@@ -68,7 +61,7 @@ func TestLaplaceGradient(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			theta := values(loss.Params())
+			theta := gppl.Values(loss.Params())
 			grad := make([]float64, len(theta))
 			if _, err := loss.ValueGrad(grad, theta); err != nil {
 				t.Fatal(err)
@@ -185,7 +178,7 @@ func TestLaplaceErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loss.ValueGradContext(ctx, nil, values(loss.Params())); err == nil {
+	if _, err := loss.ValueGradContext(ctx, nil, gppl.Values(loss.Params())); err == nil {
 		t.Error("an evaluation goes on after its context has ended")
 	}
 }
@@ -215,7 +208,7 @@ func TestCorrection(t *testing.T) {
 			}
 			want -= math.Log(p)
 		}
-		theta := values(loss.Params())
+		theta := gppl.Values(loss.Params())
 		value, err := loss.ValueGrad(nil, theta)
 		if err != nil {
 			t.Fatal(err)
@@ -249,7 +242,7 @@ func BenchmarkLaplace(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			theta := values(loss.Params())
+			theta := gppl.Values(loss.Params())
 			grad := make([]float64, len(theta))
 			for b.Loop() {
 				if _, err := loss.ValueGrad(grad, theta); err != nil {

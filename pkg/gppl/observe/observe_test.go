@@ -31,9 +31,6 @@ func noisySine(n int) gppl.Data {
 // valueAt is the exact likelihood at the parameters of m.
 func valueAt(t *testing.T, m gppl.Model, d gppl.Data) float64 {
 	t.Helper()
-	var theta []float64
-	for _, p := range m.Params() {
-		theta = append(theta, p.Value)
-	}
+	theta := gppl.Values(m.Params())
 	return must.Get(must.Get(gppl.NewExact(m, d))(t).ValueGrad(nil, theta))(t)
 }
