@@ -176,11 +176,7 @@ func (p pair) automatic(d gppl.Data) (o outcome, err error) {
 
 // byName trains as the command trains a kernel that is named.
 func (p pair) byName(d gppl.Data) (o outcome, err error) {
-	var x []float64
-	for i := range d.Len() {
-		x = append(x, d.X.At(i)[0])
-	}
-	a, err := forecast.Fit(context.Background(), &forecast.Series{X: x, Y: d.Y, Step: span / points},
+	a, err := forecast.Fit(context.Background(), &forecast.Series{X: d.X.Coordinate(0), Y: d.Y, Step: span / points},
 		forecast.Options{Kernels: []string{p.kernel}, Trend: "none", Log: "never"})
 	if err != nil {
 		return o, err

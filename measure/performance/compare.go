@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -102,7 +103,7 @@ func compare(p plan) (rows []row, source string, err error) {
 			r.ratio = dense.seconds / got.seconds
 			r.value, r.grad = math.Abs(got.value-dense.value), distance(got.grad, dense.grad)
 			rows = append(rows, r)
-			progress("%s, %s: %s, dense %s, |ΔNLL| %.1g", o.name, c.engine, seconds(r.seconds), seconds(dense.seconds), r.value)
+			progress("%s, %s: %s, dense %s, |ΔNLL| %.1g", o.name, c.engine, timeline.Seconds(r.seconds), timeline.Seconds(dense.seconds), r.value)
 		}
 	}
 	return rows, source, nil

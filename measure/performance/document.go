@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -62,17 +63,6 @@ func markdown(head []string, align string, rows [][]string) string {
 	return b.String()
 }
 
-// seconds shows a time in the unit that suits it.
-func seconds(s float64) string {
-	switch {
-	case s < 1e-3:
-		return fmt.Sprintf("%.3g µs", 1e6*s)
-	case s < 1:
-		return fmt.Sprintf("%.3g ms", 1e3*s)
-	}
-	return fmt.Sprintf("%.3g s", s)
-}
-
 // bytesText shows an amount of memory.
 func bytesText(b float64) string {
 	switch {
@@ -106,7 +96,7 @@ func textN(sweeps []sweep) string {
 			if d, ok := s.find(gppl.EngineDense, p.x); ok {
 				ratio = times(d.seconds / s.auto[i].seconds)
 			}
-			r = append(r, seconds(s.auto[i].seconds)+", "+s.auto[i].engine, ratio)
+			r = append(r, timeline.Seconds(s.auto[i].seconds)+", "+s.auto[i].engine, ratio)
 		}
 		rows = append(rows, r)
 	}
@@ -138,9 +128,9 @@ func textL(sweeps []sweep, n int) string {
 			}
 			text := "–"
 			if other.engine != "" {
-				text = seconds(other.seconds) + ", " + other.engine
+				text = timeline.Seconds(other.seconds) + ", " + other.engine
 			}
-			r = append(r, seconds(a.seconds)+", "+a.engine, text)
+			r = append(r, timeline.Seconds(a.seconds)+", "+a.engine, text)
 		}
 		rows = append(rows, r)
 	}
@@ -205,7 +195,7 @@ func textCompare(rows []row, source string) string {
 		if r.engine == gppl.EngineDense {
 			value, grad, ratio = "", "", ""
 		}
-		cells = append(cells, []string{r.kernel, name, seconds(r.seconds), ratio, bytesText(r.held), bytesText(r.allocated), bound, value, grad})
+		cells = append(cells, []string{r.kernel, name, timeline.Seconds(r.seconds), ratio, bytesText(r.held), bytesText(r.allocated), bound, value, grad})
 	}
 	text := "Exact NLL of " + source + ", value and gradient, at the optimum (bold: what is chosen):\n\n" +
 		markdown([]string{"kernel", "engine", "time", "dense ÷ this", "memory held", "allocated by an evaluation", "error bound (nats)", "difference in value (nats)", "difference in gradient (nats per log θ)"}, "llrrrrrrr", cells)

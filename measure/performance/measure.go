@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -163,7 +164,7 @@ func (s *sweep) measure(x float64, p plan, dense bool, build maker) error {
 	}
 	best.x = x
 	s.auto = append(s.auto, best)
-	progress("%s, %g: %s %s", s.title, x, best.engine, seconds(best.seconds))
+	progress("%s, %g: %s %s", s.title, x, best.engine, timeline.Seconds(best.seconds))
 	for _, c := range candidates(auto) {
 		if c.engine == best.engine {
 			s.engines = append(s.engines, best)
@@ -183,7 +184,7 @@ func (s *sweep) measure(x float64, p plan, dense bool, build maker) error {
 		}
 		got.x = x
 		s.engines = append(s.engines, got)
-		progress("%s, %g: %s %s", s.title, x, got.engine, seconds(got.seconds))
+		progress("%s, %g: %s %s", s.title, x, got.engine, timeline.Seconds(got.seconds))
 	}
 	return nil
 }
@@ -300,7 +301,7 @@ func sweepK(p plan) (sweep, error) {
 		}
 		got.x = float64(k)
 		s.engines = append(s.engines, got)
-		progress("%s, %d: %s", s.title, k, seconds(got.seconds))
+		progress("%s, %d: %s", s.title, k, timeline.Seconds(got.seconds))
 	}
 	return s, nil
 }

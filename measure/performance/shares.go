@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -33,10 +34,7 @@ func bandwidth(n int) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	var t []float64
-	for i := range n {
-		t = append(t, d.X.At(i)[0])
-	}
+	t := d.X.Coordinate(0)
 	slices.Sort(t)
 	reach := l0 * math.Sqrt(-2*math.Log(1e-17))
 	count, j := 0, 0
@@ -66,7 +64,7 @@ func textShares(m rates, s []sweep, p plan) string {
 			rate := v / got.seconds / 1e9
 			return fmt.Sprintf("%.2g %s = %.0f %%", rate, unit, 100*rate/of)
 		}
-		rows = append(rows, []string{name, engine, fmt.Sprintf("%g", n), formula, seconds(got.seconds), cell(flops, m.gemm, "GF/s"), cell(bytes, m.triad, "GB/s")})
+		rows = append(rows, []string{name, engine, fmt.Sprintf("%g", n), formula, timeline.Seconds(got.seconds), cell(flops, m.gemm, "GF/s"), cell(bytes, m.triad, "GB/s")})
 	}
 	n := 4000.0
 	last := p.sizes[len(p.sizes)-1]
@@ -109,7 +107,7 @@ func textFloor(m rates, s sweep) string {
 		k := e.x
 		read := 2 * nodes * 8 * k * (k + 1) / 2 / m.triad / 1e9
 		algebra := k * k * k / m.gemm / 1e9 * float64(runtime.GOMAXPROCS(0))
-		rows = append(rows, []string{fmt.Sprint(k), seconds(e.seconds), seconds(read), seconds(algebra), fmt.Sprintf("%.0f %%", 100*(read+algebra)/e.seconds)})
+		rows = append(rows, []string{fmt.Sprint(k), timeline.Seconds(e.seconds), timeline.Seconds(read), timeline.Seconds(algebra), fmt.Sprintf("%.0f %%", 100*(read+algebra)/e.seconds)})
 	}
 	return markdown([]string{
 		"k", "an evaluation of PL, interpolated",

@@ -146,20 +146,12 @@ func (s *Study) Said() (lines []string) {
 
 // drawn are the observations that are not before the figure.
 func (s *Study) drawn(d gppl.Data) (p viz.Points) {
-	for i, x := range column(d.X) {
+	for i, x := range d.X.Coordinate(0) {
 		if x >= s.grid[0] {
 			p.X, p.Y = append(p.X, x), append(p.Y, d.Y[i])
 		}
 	}
 	return p
-}
-
-func column(x gppl.Inputs) []float64 {
-	v := make([]float64, x.Len())
-	for i := range v {
-		v[i] = x.At(i)[0]
-	}
-	return v
 }
 
 // coefficients renders those of a mean.

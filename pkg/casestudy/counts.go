@@ -243,7 +243,7 @@ func (c *Counted) PIT() (*viz.Figure, error) {
 
 // Rates draws the disasters of each year, their rate with its 95 % band, and the band of the counts.
 func (c *Counted) Rates(ctx context.Context) (*viz.Figure, error) {
-	x := column(c.years.X)
+	x := c.years.X.Coordinate(0)
 	for range 20 {
 		x = append(x, x[len(x)-1]+1)
 	}
@@ -256,7 +256,7 @@ func (c *Counted) Rates(ctx context.Context) (*viz.Figure, error) {
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{Title: "Disasters in coal mines", XLabel: "year", YLabel: "disasters in a year",
 			Caption: "Counts of each year, their rate f with its 95 % band, and the band of whole numbers y that holds a count with 95 %."},
-		Observed:    viz.Points{X: column(c.years.X), Y: c.years.Y},
+		Observed:    viz.Points{X: c.years.X.Coordinate(0), Y: c.years.Y},
 		Predictions: []viz.Prediction{{Name: "rate", X: x, Mean: rate, LatentVar: variances, NoisyVar: all, Lower: p.Quantile(0.025), Upper: p.Quantile(0.975)}},
 	})
 }

@@ -128,7 +128,7 @@ func (m *Many) show(models [2]*forecast.Analysis, later []float64) error {
 	}
 	for k, name := range []string{"learnt alone", "with shared priors"} {
 		err := m.one.add(name, models[k].Name(), func(x gppl.Inputs) (forecast.Predictive, error) {
-			f, err := models[k].Predict(column(x))
+			f, err := models[k].Predict(x.Coordinate(0))
 			if err != nil {
 				return nil, err
 			}

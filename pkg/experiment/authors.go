@@ -44,10 +44,7 @@ func newSingle(m gppl.Model, d gppl.Data, omega *gppl.Projection) (*single, erro
 	if _, ok := m.Kernel.(gppl.SE); !ok {
 		return nil, fmt.Errorf("experiment: single precision is for SE alone, not for %v", m.Kernel)
 	}
-	x := make([]float32, d.Len())
-	for i := range x {
-		x[i] = float32(d.X.At(i)[0])
-	}
+	x := toSingle(d.X.Coordinate(0))
 	s := &single{model: m, data: d, omega: omega, s: squares(x, x)}
 	y := d.Y
 	if omega != nil {

@@ -75,10 +75,7 @@ func TestForwardVFE(t *testing.T) {
 		m.Apply(func(i, j int, _ float64) float64 { return 1.3 * math.Exp(-(a[i]-b[j])*(a[i]-b[j])/3200) }, m)
 		return m
 	}
-	var train []float64
-	for i := range sample.Train.Len() {
-		train = append(train, sample.Train.X.At(i)[0])
-	}
+	train := sample.Train.X.Coordinate(0)
 	u, uf, ux := cov(z, z), cov(z, train), cov(z, x)
 	for i := range z {
 		u.Set(i, i, u.At(i, i)+0.2)

@@ -84,10 +84,7 @@ const excess = 1.5
 // learns in E1, and 40 inducing inputs, it alone makes the variance 1.6 times that of the sparse
 // posterior, the second alone 1.4 times, both 1.6 times.
 func ForwardVFE(m gppl.Model, inducing []float64, s Sample, x []float64) ([]float64, error) {
-	train := make([]float64, s.Train.Len())
-	for i := range train {
-		train[i] = s.Train.X.At(i)[0]
-	}
+	train := s.Train.X.Coordinate(0)
 	u := gram(m.Kernel, inducing, inducing)
 	for i := range inducing {
 		u.Set(i, i, u.At(i, i)+m.Noise)

@@ -28,14 +28,7 @@ func newSingleVFE(m gppl.Model, d gppl.Data, z gppl.Inputs) (*singleVFE, error) 
 	if _, ok := m.Kernel.(gppl.SE); !ok {
 		return nil, fmt.Errorf("experiment: VFE in single precision is for SE alone, not for %v", m.Kernel)
 	}
-	l := &singleVFE{model: m, y: toSingle(d.Y)}
-	for i := range d.Len() {
-		l.x = append(l.x, float32(d.X.At(i)[0]))
-	}
-	for i := range z.Len() {
-		l.z = append(l.z, z.At(i)[0])
-	}
-	return l, nil
+	return &singleVFE{model: m, x: toSingle(d.X.Coordinate(0)), y: toSingle(d.Y), z: z.Coordinate(0)}, nil
 }
 
 func (l *singleVFE) Params() []gppl.Param {

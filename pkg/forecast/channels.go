@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -46,7 +47,7 @@ func ReadChannels(path, column, exposure string, o ReadOptions) (*Channels, erro
 	if err := o.checkRoles(shown, rep); err != nil {
 		return nil, err
 	}
-	rows := ascending(s.X)
+	rows := timeline.Ascending(s.X)
 	dropped := 0
 	if o.Last > 0 && len(rows) > o.Last {
 		dropped = len(rows) - o.Last
@@ -81,7 +82,7 @@ func ReadChannels(path, column, exposure string, o ReadOptions) (*Channels, erro
 	c.Column = cmp.Or(rep.Columns[key], fmt.Sprintf("column %d", key+1))
 	number := map[int32]int{}
 	var counts []int
-	for _, id := range pick(rep.Also.Keys[0], rows) {
+	for _, id := range timeline.Pick(rep.Also.Keys[0], rows) {
 		at, known := number[id]
 		if !known {
 			at = len(c.Names)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -124,7 +125,7 @@ func (c *Channels) posterior(m gppl.ChannelModel, d gppl.Data, rows []int, opts 
 	if rows != nil {
 		d, of = d.Pick(rows), make([]int, len(rows))
 		if exposure != nil {
-			exposure = pick(exposure, rows)
+			exposure = timeline.Pick(exposure, rows)
 		}
 	}
 	if exposure != nil {

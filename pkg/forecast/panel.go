@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
@@ -104,20 +105,12 @@ func rowsOf(texts [][]string, ids [][]int32, n int) keyRows {
 // partOf returns some rows of a file, with a report as if it had no others.
 func partOf(s dataset.Series, rep dataset.CSVReport, rows, open []int) (dataset.Series, dataset.CSVReport) {
 	m := rep.Also
-	also := dataset.CSVMore{Names: m.Names, Columns: m.Columns, Lines: pick(m.Lines, rows), OpenX: pick(m.OpenX, open), OpenLines: pick(m.OpenLines, open)}
+	also := dataset.CSVMore{Names: m.Names, Columns: m.Columns, Lines: timeline.Pick(m.Lines, rows), OpenX: timeline.Pick(m.OpenX, open), OpenLines: timeline.Pick(m.OpenLines, open)}
 	for j := range m.Values {
-		also.Values, also.OpenValues = append(also.Values, pick(m.Values[j], rows)), append(also.OpenValues, pick(m.OpenValues[j], open))
+		also.Values, also.OpenValues = append(also.Values, timeline.Pick(m.Values[j], rows)), append(also.OpenValues, timeline.Pick(m.OpenValues[j], open))
 	}
 	rep.Also, rep.Rows, rep.Skipped = also, len(rows)+len(open), len(open)
 	return s.Select(rows), rep
-}
-
-func pick[T any](from []T, rows []int) []T {
-	out := make([]T, len(rows))
-	for i, at := range rows {
-		out[i] = from[at]
-	}
-	return out
 }
 
 // split returns the rows of each key.
@@ -128,9 +121,9 @@ func (f futureRows) split() map[string]futureRows {
 	}
 	out := map[string]futureRows{}
 	for key, at := range rows {
-		part := futureRows{x: pick(f.x, at), lines: pick(f.lines, at), dates: f.dates}
+		part := futureRows{x: timeline.Pick(f.x, at), lines: timeline.Pick(f.lines, at), dates: f.dates}
 		for _, v := range f.values {
-			part.values = append(part.values, pick(v, at))
+			part.values = append(part.values, timeline.Pick(v, at))
 		}
 		out[key] = part
 	}

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -182,7 +183,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	}
 	all, order := s.X, []int(nil) // nil: all, as they are in the file
 	if out.Source.Unsorted > 0 || o.Last > 0 && s.Len() > o.Last || o.YError != "" || o.Size != "" {
-		order = ascending(s.X)
+		order = timeline.Ascending(s.X)
 		if o.Last > 0 && len(order) > o.Last {
 			out.Source.Dropped = len(order) - o.Last
 			order = order[out.Source.Dropped:]
@@ -261,16 +262,6 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 			out.Axis.Length(rounding), out.Axis.Length(out.Step)))
 	}
 	return out, nil
-}
-
-// ascending returns the indices of x in ascending order of x, of equal ones in their own.
-func ascending(x []float64) []int {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
-	return order
 }
 
 // NewSeries returns the series of y at ascending x on an axis, with the checks of Read. The slices are kept.

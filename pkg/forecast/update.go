@@ -11,6 +11,7 @@ import (
 	"sort"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -215,7 +216,7 @@ func (a *Analysis) later(d dataset.Series, rep dataset.CSVReport, place func(flo
 	s := a.Series
 	last := s.X[len(s.X)-1]
 	var wrong dataset.CSVRowsError
-	for _, i := range ascending(d.X) {
+	for _, i := range timeline.Ascending(d.X) {
 		x := place(d.X[i])
 		at := sort.SearchFloat64s(s.X, x)
 		same := false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -14,12 +15,8 @@ func FitValues(ctx context.Context, x, y, errors []float64, o Options) (*Analysi
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
-	d = d.Pick(ascending(x))
-	at := make([]float64, len(x))
-	for i := range at {
-		at[i] = d.X.At(i)[0]
-	}
-	s, err := NewSeries(Axis{Name: "x"}, at, d.Y)
+	d = d.Pick(timeline.Ascending(x))
+	s, err := NewSeries(Axis{Name: "x"}, d.X.Coordinate(0), d.Y)
 	if err != nil {
 		return nil, err
 	}

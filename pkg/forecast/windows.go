@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -326,24 +327,6 @@ func firstThatTakes(engines []string, most float64, condition func(engine string
 // kernel, in O(n²) instead of O(n³).
 func regular(x []float64) bool {
 	const off, missing = 1e-4, 0.02
-	if len(x) < 2 {
-		return false
-	}
-	step := math.Inf(1)
-	for i := 1; i < len(x); i++ {
-		step = min(step, x[i]-x[i-1])
-	}
-	span := x[len(x)-1] - x[0]
-	places := math.Round(span / step)
-	if !(step > 0) || places+1 > (1+missing)*float64(len(x)) {
-		return false
-	}
-	step = span / places
-	for _, v := range x {
-		at := (v - x[0]) / step
-		if math.Abs(at-math.Round(at)) > off {
-			return false
-		}
-	}
-	return true
+	g, ok := timeline.RegularOf(x)
+	return ok && float64(g.N) <= (1+missing)*float64(len(x)) && g.Off <= off*g.Step
 }

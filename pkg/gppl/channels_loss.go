@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
@@ -102,7 +103,7 @@ func newChannels(m ChannelModel, d Data, channel []int, exposure []float64, opts
 	l.line.setColumns(columns)
 	l.line.setNoise(d.rowNoise())
 	if l.of = channel; l.line.order != nil {
-		l.of = pickInts(channel, l.line.order)
+		l.of = timeline.Pick(channel, l.line.order)
 	} else {
 		l.of = slices.Clone(channel)
 	}
@@ -110,14 +111,6 @@ func newChannels(m ChannelModel, d Data, channel []int, exposure []float64, opts
 	l.tally = &tally{report: LossReport{Likelihood: true, Engine: EngineStateSpace}}
 	l.tally.setUp(time.Since(start))
 	return l, nil
-}
-
-func pickInts(x, order []int) []int {
-	picked := make([]int, len(order))
-	for i, o := range order {
-		picked[i] = x[o]
-	}
-	return picked
 }
 
 // offsets returns x with a column for each channel, 1 at its observations.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
 // chooser chooses the engine of every evaluation of a loss, or of one term of it:

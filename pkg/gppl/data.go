@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
@@ -132,19 +133,7 @@ func (d Data) Len() int { return len(d.Y) }
 
 // Pick returns the observations at the given indices, copied.
 func (d Data) Pick(idx []int) Data {
-	return Data{X: d.X.Pick(idx), Y: pickFloats(d.Y, idx), Errors: pickFloats(d.Errors, idx), Relative: pickFloats(d.Relative, idx)}
-}
-
-// pickFloats returns the entries of x at the given indices, copied; nil for nil.
-func pickFloats(x []float64, idx []int) []float64 {
-	if x == nil {
-		return nil
-	}
-	picked := make([]float64, len(idx))
-	for k, i := range idx {
-		picked[k] = x[i]
-	}
-	return picked
+	return Data{X: d.X.Pick(idx), Y: timeline.Pick(d.Y, idx), Errors: timeline.Pick(d.Errors, idx), Relative: timeline.Pick(d.Relative, idx)}
 }
 
 // rowNoise describes the noise of each observation, whose variance is

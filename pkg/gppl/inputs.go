@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/kmeans"
 )
 
@@ -59,12 +60,21 @@ func (x Inputs) Pick(idx []int) Inputs {
 	for _, i := range idx {
 		at = append(at, x.At(i)...)
 	}
-	return Inputs{x.d, at, x.columns.each(func(v []float64) []float64 { return pickFloats(v, idx) })}
+	return Inputs{x.d, at, x.columns.each(func(v []float64) []float64 { return timeline.Pick(v, idx) })}
 }
 
 // clone returns a copy that nothing outside refers to.
 func (x Inputs) clone() Inputs {
 	return Inputs{x.d, slices.Clone(x.at), x.columns.each(slices.Clone[[]float64])}
+}
+
+// Coordinate returns that along axis j of each point, copied: the times of a series along axis 0.
+func (x Inputs) Coordinate(j int) []float64 {
+	v := make([]float64, x.Len())
+	for i := range v {
+		v[i] = x.at[i*x.d+j]
+	}
+	return v
 }
 
 // Range returns the smallest and the largest coordinate along axis j.

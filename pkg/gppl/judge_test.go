@@ -221,10 +221,7 @@ func unitSeconds(number, unit string) float64 {
 // judgeCase sends a case through the automatic choice and every engine, exact
 // and, where it has a projection, projected.
 func judgeCase(c *randomCase) (all []judgement, err error) {
-	x := make([]float64, c.data.Len())
-	for i := range x {
-		x[i] = c.data.X.At(i)[0]
-	}
+	x := c.data.X.Coordinate(0)
 	gram := newWideGram(c.model.Kernel, x)
 	var exact *truth
 	if len(x) > standInFrom {

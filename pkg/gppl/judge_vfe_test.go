@@ -61,10 +61,7 @@ func TestRandomVFE(t *testing.T) {
 
 // judgeVFE sends a case through the engines of the VFE and the choice of them.
 func judgeVFE(c *randomCase, z []float64) (all []judgement, err error) {
-	x := make([]float64, c.data.Len())
-	for i := range x {
-		x[i] = c.data.X.At(i)[0]
-	}
+	x := c.data.X.Coordinate(0)
 	bound, err := vfeTruth(c.model, x, c.data.Y, z)
 	if err != nil {
 		return nil, err

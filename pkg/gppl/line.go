@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // line is a time series in ascending order, with columns beside it.
@@ -45,10 +45,7 @@ func (l *line) setColumns(c blas64.General) {
 func sortLine(x Inputs) *line {
 	l := &line{t: x.at, order: timeline.Order(x.at)}
 	if l.order != nil {
-		l.t = make([]float64, len(x.at))
-		for i, o := range l.order {
-			l.t[i] = x.at[o]
-		}
+		l.t = timeline.Pick(x.at, l.order)
 	}
 	l.lo = l.t[0]
 	l.span = l.t[len(l.t)-1] - l.lo

@@ -368,10 +368,7 @@ func (c *meanRandom) truth(loss string) *truth {
 	at := c.bigLosses(theta, loss)
 	t := &truth{value: toWide(at.value), quad: toWide(at.quad).Hi}
 	n := float64(c.data.Len())
-	x := make([]float64, c.data.Len())
-	for i := range x {
-		x[i] = c.data.X.At(i)[0]
-	}
+	x := c.data.X.Coordinate(0)
 	t.slope = append(newWideGram(c.model.Kernel, x).slope, 1)
 	const step = 1e-40
 	for p := range theta {

@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/periodogram"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // spectrum describes a model of a time series by frequency (Whittle's approximation).

@@ -99,10 +99,7 @@ func centred(d gppl.Data, centre float64) gppl.Data {
 func sumsOf(t testing.TB, r gppl.SumsRange, d gppl.Data) *gppl.Sums {
 	t.Helper()
 	s := newSums(t, sumsHeader(t, r))
-	x := make([]float64, d.Len())
-	for i := range x {
-		x[i] = d.X.At(i)[0]
-	}
+	x := d.X.Coordinate(0)
 	if err := s.Add(x, d.Y); err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
 // SumsRange states which observations Sums must accept and which lengthscales they must

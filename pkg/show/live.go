@@ -56,10 +56,7 @@ func Excess(title string, m gppl.Model, d gppl.Data, xUnit string) error {
 }
 
 func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure, *live.Page, error) {
-	e := &live.Excess{Model: m, Y: d.Y, XUnit: xUnit}
-	for i := range d.Len() {
-		e.X = append(e.X, d.X.At(i)[0])
-	}
+	e := &live.Excess{Model: m, X: d.X.Coordinate(0), Y: d.Y, XUnit: xUnit}
 	for _, k := range []int{4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192} {
 		if 2*k <= d.Len() {
 			e.K = append(e.K, k)

@@ -1,8 +1,8 @@
 package auto
 
 import (
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // line is a time series in ascending order.
@@ -10,32 +10,11 @@ type line struct{ t, y []float64 }
 
 // newLine sorts a series; y may be nil.
 func newLine(x gppl.Inputs, y []float64) *line {
-	l := &line{times(x), y}
+	l := &line{x.Coordinate(0), y}
 	if order := timeline.Order(l.t); order != nil {
-		t := l.t
-		l.t = picked(t, order)
-		if y != nil {
-			l.y = picked(y, order)
-		}
+		l.t, l.y = timeline.Pick(l.t, order), timeline.Pick(y, order)
 	}
 	return l
-}
-
-// times returns the times of a series, in their order.
-func times(x gppl.Inputs) []float64 {
-	t := make([]float64, x.Len())
-	for i := range t {
-		t[i] = x.At(i)[0]
-	}
-	return t
-}
-
-func picked(v []float64, order []int) []float64 {
-	p := make([]float64, len(v))
-	for i, o := range order {
-		p[i] = v[o]
-	}
-	return p
 }
 
 // span is the range of the times.

@@ -72,12 +72,12 @@ func newLombScargle(d gppl.Data, spacing float64) *lombScargle {
 	}
 	const tolerance = 1e-9
 	first, second := dense.New(2*(s.last+1), 2), dense.New(2*(s.last+1), 1)
-	fourier.NewPoints(times(d.X), t[0], finer*s.span).Sums(first, weights, 0, tolerance)
+	fourier.NewPoints(d.X.Coordinate(0), t[0], finer*s.span).Sums(first, weights, 0, tolerance)
 	only := dense.New(n, 1)
 	for i := range n {
 		only.Data[i] = weights.Data[2*i]
 	}
-	fourier.NewPoints(times(d.X), t[0], finer*s.span/2).Sums(second, only, 0, tolerance) // at twice the frequencies
+	fourier.NewPoints(d.X.Coordinate(0), t[0], finer*s.span/2).Sums(second, only, 0, tolerance) // at twice the frequencies
 	s.nats, s.window = make([]float64, s.last+1), make([]float64, s.last+1)
 	for j := range s.nats {
 		c, yc := first.Data[4*j], first.Data[4*j+1]

@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // search replaces the starts by the optima of the exact likelihood of the data or a part of them. If the model has a
@@ -241,7 +241,7 @@ func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Mode
 	const stretch, count = 20_000, 2
 	at := slices.IndexFunc(s.params, func(p gppl.Param) bool { return isPeriod(p) && !p.IsFixed() })
 	if n := d.Len(); n > stretch {
-		middle, order := make([]int, stretch), timeline.Order(times(d.X))
+		middle, order := make([]int, stretch), timeline.Order(d.X.Coordinate(0))
 		for i := range middle {
 			if middle[i] = (n-stretch)/2 + i; order != nil {
 				middle[i] = order[middle[i]]

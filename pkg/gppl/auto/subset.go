@@ -9,9 +9,9 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
 )
 
 // blocks is a composite likelihood: the sum of the exact likelihoods of parts of the data, as if they were independent
@@ -41,7 +41,7 @@ func newBlocks(m gppl.Model, d gppl.Data, whole, size int) (*blocks, error) {
 	}
 	var order []int // nil: as they are
 	if d.X.Dim() == 1 {
-		order = timeline.Order(times(d.X))
+		order = timeline.Order(d.X.Coordinate(0))
 	}
 	all := float64(n) / float64(size)
 	for _, stride := range []float64{1, math.Sqrt(all), all} {

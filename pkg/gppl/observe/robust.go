@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
@@ -110,12 +111,7 @@ func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings)
 func withoutSpikes(d gppl.Data) gppl.Data {
 	const reach, far, toSigma = 3, 4, 1.4826
 	n := d.Len()
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(d.X.At(i)[0], d.X.At(j)[0]) })
-	clean := d.Pick(order)
+	clean := d.Pick(timeline.Ascending(d.X.Coordinate(0)))
 	y := slices.Clone(clean.Y)
 	medians, distances := make([]float64, n), make([]float64, n)
 	for i := range n {

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
 // Periodogram is I(ξ) and its expectation.

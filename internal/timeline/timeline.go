@@ -1,4 +1,4 @@
-// Package timeline orders the times of a series, measures what they cover, and writes seconds for people.
+// Package timeline orders the times of a series, picks observations, measures what times cover, and writes seconds for people.
 package timeline
 
 import (
@@ -12,12 +12,29 @@ func Order(t []float64) []int {
 	if slices.IsSorted(t) {
 		return nil
 	}
+	return Ascending(t)
+}
+
+// Ascending is Order, the indices in their own order if t is sorted already.
+func Ascending(t []float64) []int {
 	order := make([]int, len(t))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t[a], t[b]) })
 	return order
+}
+
+// Pick returns the values at the given indices, copied; nil of nil.
+func Pick[T any](values []T, at []int) []T {
+	if values == nil {
+		return nil
+	}
+	picked := make([]T, len(at))
+	for k, i := range at {
+		picked[k] = values[i]
+	}
+	return picked
 }
 
 // Coverage returns the length of the range of the sorted times t, at least one, gaps of more
