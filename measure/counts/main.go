@@ -17,6 +17,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -51,7 +52,7 @@ func main() {
 		}
 		return
 	}
-	set, err := casestudy.CountSet(casestudy.Full)
+	set, err := casestudy.CountSet(scales.Full)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,13 +12,14 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/ended"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
 func main() {
 	ctx := ended.Context()
 	flag.Parse()
 	for _, name := range flag.Args() {
-		trials, ok := experiment.Named(name, experiment.ScaleFromEnvironment())
+		trials, ok := experiment.Named(name, scales.FromEnvironment())
 		if !ok {
 			fmt.Fprintf(os.Stderr, "trials: no experiment %q\n", name)
 			os.Exit(2)

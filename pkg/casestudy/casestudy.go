@@ -16,30 +16,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Scale is how large the studies are.
-type Scale int
-
-const (
-	Full  Scale = iota
-	Smoke       // seconds for all, for a test of the code
-)
-
-// ScaleOf reads a scale from its name, "smoke"; all else is Full.
-func ScaleOf(name string) Scale {
-	if name == "smoke" {
-		return Smoke
-	}
-	return Full
-}
-
-// or returns full at full scale and small otherwise.
-func (s Scale) or(full, small int) int {
-	if s == Smoke {
-		return small
-	}
-	return full
-}
-
 // Contender is one model of a study.
 type Contender struct {
 	Name   string

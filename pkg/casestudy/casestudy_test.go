@@ -7,6 +7,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -27,9 +28,9 @@ func shown(t *testing.T, s *casestudy.Study) {
 // TestStudies: in each study the feature does what the notebook says.
 func TestStudies(t *testing.T) {
 	ctx := context.Background()
-	scale := casestudy.Smoke
+	scale := scales.Smoke
 	if testsize.Long() {
-		scale = casestudy.Full
+		scale = scales.Full
 	}
 	t.Run("trend", func(t *testing.T) {
 		s := viz.Must(casestudy.Trend(ctx, scale))

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
@@ -45,14 +46,14 @@ const (
 )
 
 // NewCounted trains the models of CountSet on four fifths of each series and scores them on the rest.
-func NewCounted(ctx context.Context, scale Scale) (*Counted, error) {
+func NewCounted(ctx context.Context, scale scales.Scale) (*Counted, error) {
 	set, err := CountSet(scale)
 	if err != nil {
 		return nil, err
 	}
 	c := new(Counted)
 	for _, s := range set {
-		one, err := newCounted(ctx, s, scale.or(4000, 1000))
+		one, err := newCounted(ctx, s, scales.Pick(scale, 4000, 1000))
 		if err != nil {
 			return nil, fmt.Errorf("casestudy: %s: %w", s.Name, err)
 		}
@@ -65,7 +66,7 @@ func NewCounted(ctx context.Context, scale Scale) (*Counted, error) {
 	if c.coal, err = observe.FitLaplace(ctx, coal.Start, c.years, coal.Likelihood, nil, gppl.Settings{}); err != nil {
 		return nil, err
 	}
-	c.rough, err = roughCorrection(ctx, c.trained[4].CountSeries, scale.or(4000, 1000))
+	c.rough, err = roughCorrection(ctx, c.trained[4].CountSeries, scales.Pick(scale, 4000, 1000))
 	return c, err
 }
 
@@ -278,8 +279,8 @@ func (c *Counted) Years(ctx context.Context) (*viz.Table, error) {
 }
 
 // Shares compares models of wins among 1 to 12 games a week: binomial, and a normal distribution of the share of games that are won.
-func Shares(ctx context.Context, scale Scale) (*viz.Figure, *viz.Table, error) {
-	n := scale.or(200, 60)
+func Shares(ctx context.Context, scale scales.Scale) (*viz.Figure, *viz.Table, error) {
+	n := scales.Pick(scale, 200, 60)
 	rnd := rand.New(rand.NewPCG(15, 3))
 	x := upTo(n)
 	games, wins, share, g := make([]float64, n), make([]float64, n), make([]float64, n), wander(rnd, x, 1, 2, 0.2*float64(n))
@@ -378,8 +379,8 @@ func (l AtLeastOne) CDF(y, size, g float64) float64 {
 }
 
 // Own compares a likelihood of one's own, of groups that are seen if they are not empty, with Poisson's.
-func Own(ctx context.Context, scale Scale) (*viz.Table, error) {
-	n := scale.or(400, 80)
+func Own(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
+	n := scales.Pick(scale, 400, 80)
 	rnd := rand.New(rand.NewPCG(15, 4))
 	x := upTo(n)
 	g := wander(rnd, x, 0.3, 0.4, 0.1*float64(n))

@@ -6,13 +6,14 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
 // BenchmarkFitLaplace trains Matérn 3/2 on the series of counts that docs/models.md compares libraries on.
 func BenchmarkFitLaplace(b *testing.B) {
-	for _, s := range must.Get(casestudy.CountSet(casestudy.Full))(b) {
+	for _, s := range must.Get(casestudy.CountSet(scales.Full))(b) {
 		train, _, err := s.Split()
 		if err != nil {
 			b.Fatal(err)

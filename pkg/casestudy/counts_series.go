@@ -9,6 +9,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/data"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -25,7 +26,7 @@ type CountSeries struct {
 // CountSet returns the series of counts that notebook 15 shows and measure/counts trains other libraries on: Poisson counts at 300 irregular times,
 // the disasters in coal mines of each year, weekly cases of an illness, intermittent daily demand, and 10 000 events that happen or do not.
 // All but the second are simulated.
-func CountSet(scale Scale) ([]CountSeries, error) {
+func CountSet(scale scales.Scale) ([]CountSeries, error) {
 	years, disasters, err := coal()
 	if err != nil {
 		return nil, err
@@ -36,7 +37,7 @@ func CountSet(scale Scale) ([]CountSeries, error) {
 		irregular[i] = 100 * rnd.Float64()
 	}
 	slices.Sort(irregular)
-	weeks, days, trials := upTo(520), upTo(365), upTo(scale.or(10000, 1000))
+	weeks, days, trials := upTo(520), upTo(365), upTo(scales.Pick(scale, 10000, 1000))
 	season := func(g []float64) []float64 {
 		for i := range g {
 			g[i] += math.Cos(2 * math.Pi * float64(i) / 52.18)

@@ -6,6 +6,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
@@ -20,9 +21,9 @@ func TestAtLeastOne(t *testing.T) {
 // TestCounted runs what notebook 15 shows: in all, counts are forecast better as counts than by a normal distribution, their own likelihood finds the
 // groups that are not seen, and a share's band does not leave 0 to 1.
 func TestCounted(t *testing.T) {
-	scale := casestudy.Smoke
+	scale := scales.Smoke
 	if testsize.Long() {
-		scale = casestudy.Full
+		scale = scales.Full
 	}
 	ctx := t.Context()
 	c := must.Get(casestudy.NewCounted(ctx, scale))(t)
@@ -35,7 +36,7 @@ func TestCounted(t *testing.T) {
 		gain := number(t, c.Table(), i, 3) - number(t, c.Table(), i, 4)
 		least, most, sum = min(least, gain), max(most, gain), sum+gain
 	}
-	if !(sum > 0) || scale == casestudy.Full && !(least > 0.05 && most < 0.65) {
+	if !(sum > 0) || scale == scales.Full && !(least > 0.05 && most < 0.65) {
 		t.Errorf("counts gain %v to %v nats", least, most)
 	}
 	for _, row := range c.Corrections().Rows {

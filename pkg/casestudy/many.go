@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
@@ -27,9 +28,9 @@ const manyAhead = 7
 
 // ManySeries simulates stores whose days of the week differ in sales, each in its own way, known for two to twelve weeks, and forecasts the week
 // that follows.
-func ManySeries(ctx context.Context, scale Scale) (*Many, error) {
+func ManySeries(ctx context.Context, scale scales.Scale) (*Many, error) {
 	m := &Many{lengths: []int{14, 21, 42, 84}}
-	each := scale.or(30, 4)
+	each := scales.Pick(scale, 30, 4)
 	var panel []forecast.Learning
 	var later [][]float64
 	rnd := rand.New(rand.NewPCG(16, 1))
@@ -189,7 +190,7 @@ func (m *Many) Table() *viz.Table {
 
 // Whole draws from the posterior of three parameters that 25 observations determine badly, and returns a figure of two of them and a table beside
 // the optimum and importance sampling.
-func Whole(ctx context.Context, scale Scale) (*viz.Figure, *viz.Table, error) {
+func Whole(ctx context.Context, scale scales.Scale) (*viz.Figure, *viz.Table, error) {
 	rnd := rand.New(rand.NewPCG(16, 2))
 	x, y := make([]float64, 25), make([]float64, 25)
 	state, keep := rnd.NormFloat64(), math.Exp(-1/4.0)
@@ -214,7 +215,7 @@ func Whole(ctx context.Context, scale Scale) (*viz.Figure, *viz.Table, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := draws.Sample(ctx, loss, r, draws.SampleSettings{Draws: scale.or(2000, 200), Seed: 16})
+	s, err := draws.Sample(ctx, loss, r, draws.SampleSettings{Draws: scales.Pick(scale, 2000, 200), Seed: 16})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,13 +7,14 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
 // TestManySeries: what notebook 16 shows is made; at full size the series gain beyond chance, and most of them of each length.
 func TestManySeries(t *testing.T) {
-	scale := casestudy.Smoke
+	scale := scales.Smoke
 	if testsize.Long() {
-		scale = casestudy.Full
+		scale = scales.Full
 	}
 	ctx := context.Background()
 	m, err := casestudy.ManySeries(ctx, scale)
@@ -33,7 +34,7 @@ func TestManySeries(t *testing.T) {
 	for _, r := range rows {
 		gain, squares, least = gain+r[2].(float64), squares+r[3].(float64)*r[3].(float64), min(least, r[4].(float64))
 	}
-	if scale == casestudy.Full && !(gain > 3*math.Sqrt(squares) && least > 0.65) {
+	if scale == scales.Full && !(gain > 3*math.Sqrt(squares) && least > 0.65) {
 		t.Errorf("the lengths gain %v ± %v together, of one %v of the stores", gain, math.Sqrt(squares), least)
 	}
 	figure, table, err := casestudy.Whole(ctx, scale)

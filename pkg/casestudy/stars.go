@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -60,13 +61,13 @@ const (
 )
 
 // NewPlanet simulates nights of a season and learns how index and velocity see the spots; the fit leaves the planet out.
-func NewPlanet(ctx context.Context, scale Scale, seed uint64) (*Planet, error) {
+func NewPlanet(ctx context.Context, scale scales.Scale, seed uint64) (*Planet, error) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	star := drawSpots(rnd, spotsPeriod, spotsQuality)
 	p := &Planet{Channels: &forecast.Channels{Column: "channel", Names: []string{"velocity", "index"}}, amplitude: planetAmplitude}
 	var x, y []float64
 	t := 0.
-	for range scale.or(120, 40) {
+	for range scales.Pick(scale, 120, 40) {
 		t += 0.5 + rnd.ExpFloat64()
 		f, slope := star.at(t)
 		phase := 2*math.Pi*t/planetPeriod + 0.7
@@ -152,14 +153,14 @@ type Spotted struct {
 }
 
 // NewSpotted simulates a light curve with gaps, whose exposures are a third of a period long, and learns an SHO from it.
-func NewSpotted(ctx context.Context, scale Scale, seed uint64) (*Spotted, error) {
+func NewSpotted(ctx context.Context, scale scales.Scale, seed uint64) (*Spotted, error) {
 	rnd := rand.New(rand.NewPCG(seed, 2))
 	const period, exposure = 1.5, 0.5
 	star := drawSpots(rnd, period, 6)
 	s := &Spotted{Channels: &forecast.Channels{Column: "series", Names: []string{"flux"}}, period: period}
 	var x, y []float64
 	t := 0.
-	for range scale.or(200, 80) {
+	for range scales.Pick(scale, 200, 80) {
 		if t += exposure; rnd.IntN(40) == 0 {
 			t += 4 * rnd.Float64()
 		}
@@ -227,14 +228,14 @@ func (s *Spotted) Table(ctx context.Context) (*viz.Table, error) {
 
 // Transit measures the depth of simulated transits on baselines that wander, with an error of the depth by each model of the baseline, and
 // counts how often the truth is within two standard errors.
-func Transit(ctx context.Context, scale Scale, seed uint64) (*viz.Table, error) {
+func Transit(ctx context.Context, scale scales.Scale, seed uint64) (*viz.Table, error) {
 	const depth, half, noise = 1.0, 0.06, 0.3 // in thousandths of the light, days
 	t := &viz.Table{
 		Caption: "Depth of a transit",
 		Columns: []viz.Column{{Name: "the baseline is"}, {Name: "rms error", Format: viz.Fixed(3)}, {Name: "standard error it states", Format: viz.Fixed(3)}, {Name: "truth within two of them", Format: viz.Percent(0)}},
 		Notes:   []string{"Depths are in thousandths of the light; the simulated one is 1. Standard errors are given the kernel's parameters."},
 	}
-	nights, n := scale.or(40, 8), 120
+	nights, n := scales.Pick(scale, 40, 8), 120
 	var errs, ses [2]float64
 	var within [2]int
 	for night := range nights {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -18,7 +19,7 @@ func number(t *testing.T, table *viz.Table, row, column int) float64 {
 // count as moments lose variance, and a process makes the error of a transit's depth honest.
 func TestStars(t *testing.T) {
 	ctx := t.Context()
-	planet := must.Get(casestudy.NewPlanet(ctx, casestudy.Smoke, 1))(t)
+	planet := must.Get(casestudy.NewPlanet(ctx, scales.Smoke, 1))(t)
 	must.Get(planet.Figure())(t)
 	table := must.Get(planet.Table(ctx))(t)
 	if white, both := number(t, table, 0, 2), number(t, table, 2, 2); !(both < white) {
@@ -27,13 +28,13 @@ func TestStars(t *testing.T) {
 	if got, se := number(t, table, 2, 1), number(t, table, 2, 2); !(math.Abs(got-2) < 4*se) {
 		t.Errorf("amplitude %v ± %v", got, se)
 	}
-	star := must.Get(casestudy.NewSpotted(ctx, casestudy.Smoke, 1))(t)
+	star := must.Get(casestudy.NewSpotted(ctx, scales.Smoke, 1))(t)
 	must.Get(star.Figure())(t)
 	table = must.Get(star.Table(ctx))(t)
 	if averages, moments := number(t, table, 0, 4), number(t, table, 1, 4); !(moments < 0.95*averages) {
 		t.Errorf("variance %v of averages, %v of moments", averages, moments)
 	}
-	transit := must.Get(casestudy.Transit(ctx, casestudy.Smoke, 1))(t)
+	transit := must.Get(casestudy.Transit(ctx, scales.Smoke, 1))(t)
 	if constant, process := number(t, transit, 0, 1), number(t, transit, 1, 1); !(process < constant) {
 		t.Errorf("errors %v and %v", constant, process)
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -51,11 +52,11 @@ func co2(years float64) (train, held gppl.Data, mean float64) {
 
 // Trend compares a zero mean with a trend on the carbon dioxide of Mauna Loa, six years ahead: the model of notebook 01, and
 // the same with a quadratic trend. Every fourth week is taken, at the smoke scale every 24th.
-func Trend(ctx context.Context, scale Scale) (*Study, error) {
+func Trend(ctx context.Context, scale scales.Scale) (*Study, error) {
 	const until = 1996
 	all := dataset.CO2()
 	var index []int
-	for i := 0; i < all.Len(); i += scale.or(4, 24) {
+	for i := 0; i < all.Len(); i += scales.Pick(scale, 4, 24) {
 		index = append(index, i)
 	}
 	all = all.Select(index)
@@ -98,9 +99,9 @@ func Trend(ctx context.Context, scale Scale) (*Study, error) {
 
 // ErrorBars compares one learnt noise variance with the known errors of two simulated instruments, one five times as precise as
 // the other; what is held out is the function itself.
-func ErrorBars(ctx context.Context, scale Scale) (*Study, error) {
+func ErrorBars(ctx context.Context, scale scales.Scale) (*Study, error) {
 	rnd := rand.New(rand.NewPCG(11, 2))
-	n := scale.or(200, 80)
+	n := scales.Pick(scale, 200, 80)
 	x, y, errors := make([]float64, n), make([]float64, n), make([]float64, n)
 	truth := func(t float64) float64 { return math.Sin(t) + 0.5*math.Sin(2.7*t+1) }
 	for i := range x {
@@ -148,9 +149,9 @@ func ErrorBars(ctx context.Context, scale Scale) (*Study, error) {
 
 // Outliers plants wrong readings into the carbon dioxide, and compares Gaussian with Student-t noise on the right ones that
 // are held out. It returns what the test says of the Gaussian model, too.
-func Outliers(ctx context.Context, scale Scale) (*Study, *observe.Outliers, error) {
+func Outliers(ctx context.Context, scale scales.Scale) (*Study, *observe.Outliers, error) {
 	const off = 12 // ppm: more than a year's swing
-	all, _, mean := co2(float64(scale.or(6, 3)))
+	all, _, mean := co2(float64(scales.Pick(scale, 6, 3)))
 	rnd := rand.New(rand.NewPCG(11, 3))
 	var train, held gppl.Data
 	var xs, hx []float64
@@ -193,9 +194,9 @@ func Outliers(ctx context.Context, scale Scale) (*Study, *observe.Outliers, erro
 }
 
 // Slope simulates a series whose slope changes at a known time, and compares forecasts with one trend and with a kink.
-func Slope(ctx context.Context, scale Scale) (*Study, error) {
+func Slope(ctx context.Context, scale scales.Scale) (*Study, error) {
 	const change = 60
-	n, ahead := scale.or(160, 100), 40
+	n, ahead := scales.Pick(scale, 160, 100), 40
 	x := floats.Span(make([]float64, n+ahead), 0, float64(n+ahead-1))
 	_, y, _, err := gppl.Model{Kernel: gppl.Matern32{Variance: 0.3, Lengthscale: 6}, Noise: 0.1}.Sample(gppl.Scalars(x), 4)
 	if err != nil {
@@ -224,9 +225,9 @@ func Slope(ctx context.Context, scale Scale) (*Study, error) {
 
 // Change simulates a series that turns from smooth and small to rough and large at a time that nobody knows, hides two
 // observations in five, and compares one kernel for all of it with a change point.
-func Change(ctx context.Context, scale Scale) (*Study, error) {
+func Change(ctx context.Context, scale scales.Scale) (*Study, error) {
 	const seed = 11
-	n := scale.or(300, 150)
+	n := scales.Pick(scale, 300, 150)
 	x := floats.Span(make([]float64, n), 0, 100)
 	truth := gppl.Model{Noise: 0.01, Kernel: gppl.ChangePoint{
 		Before: gppl.SE{Variance: 0.3, Lengthscale: 6}, After: gppl.Matern32{Variance: 4, Lengthscale: 3}, Location: 62, Width: 1,
@@ -275,8 +276,8 @@ const uncertainTrain, uncertainAhead = 30, 10
 
 // Uncertain compares two forecasts of a short series: with the learnt parameters plugged in, and averaged over their
 // uncertainty. The second value scores both over many such series.
-func Uncertain(ctx context.Context, scale Scale) (*Study, *viz.Table, error) {
-	series := scale.or(100, 6)
+func Uncertain(ctx context.Context, scale scales.Scale) (*Study, *viz.Table, error) {
+	series := scales.Pick(scale, 100, 6)
 	var first *Study
 	names := []string{"known parameters", "uncertain parameters"}
 	inside, width, nlpd := make([]float64, 2), make([]float64, 2), make([]float64, 2)
@@ -340,8 +341,8 @@ func uncertainStudy(ctx context.Context, seed uint64, names []string) (*Study, e
 
 // LeaveOut scores one model of the carbon dioxide by leaving out single weeks, by leaving out half years, and by a backtest half
 // a year ahead: all with the same parameters.
-func LeaveOut(ctx context.Context, scale Scale) (*viz.Table, error) {
-	d, _, _ := co2(float64(scale.or(10, 5)))
+func LeaveOut(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
+	d, _, _ := co2(float64(scales.Pick(scale, 10, 5)))
 	const block = 26 // weeks
 	m := yearly(gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, d.X)))
 	first := d.Len() / 2

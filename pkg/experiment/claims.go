@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -206,7 +207,7 @@ var experimentClaims = []claim{
 			worst := map[string]float64{}
 			near, of := map[string]int{}, map[string]int{}
 			for _, loss := range []string{VFE, PL} {
-				for _, n := range E2Sizes(Full) {
+				for _, n := range E2Sizes(scales.Full) {
 					for _, protocol := range []string{Paper, GPPL} {
 						match := E2By
 						if loss == VFE && protocol == GPPL {
@@ -232,7 +233,7 @@ var experimentClaims = []claim{
 	{
 		id: "e2-time",
 		rule: func(e *Evidence) (string, Status) {
-			s, held, judged := each(E2Sizes(Full), func(n int) (string, bool) {
+			s, held, judged := each(E2Sizes(scales.Full), func(n int) (string, bool) {
 				dense := func(loss string) float64 {
 					return median(Values(Where(e.E2, E2By(Paper, loss, n, 150)), func(o Outcome) float64 { return DenseSeconds(e.E2, o) }))
 				}
@@ -373,7 +374,7 @@ var codeClaims = []claim{
 			vfe, failed := change(Where(e.E1, NotebookE1With(VFE, Authors{Float32: true})), Where(e.E1, NotebookE1With(VFE, Authors{})))
 			runs := 0
 			var retries, higher []float64 // of the pairs of E2: how often the single one fails, and how much higher it ends
-			for _, n := range E2Sizes(Full) {
+			for _, n := range E2Sizes(scales.Full) {
 				for _, x := range precisionPairs(e, n, 150) {
 					if runs++; x.failed >= manyFailures {
 						retries, higher = append(retries, float64(x.failed)), append(higher, x.single-x.double)
@@ -394,8 +395,8 @@ var codeClaims = []claim{
 		id: "code-early-stop",
 		rule: func(e *Evidence) (string, Status) {
 			count := func(protocol string, match func(protocol, loss string, n, order int) func(Trial) bool) (failed, of int) {
-				for _, n := range E2Sizes(Full) {
-					for _, k := range E2Orders(Full) {
+				for _, n := range E2Sizes(scales.Full) {
+					for _, k := range E2Orders(scales.Full) {
 						runs := Where(e.E2, match(protocol, PL, n, k))
 						failed += Failures(runs)
 						of += len(runs)
@@ -514,18 +515,18 @@ var betterClaims = []claim{
 	{
 		id: "better-accurate",
 		rule: func(e *Evidence) (string, Status) {
-			s, held, judged := each(AccurateSources(Full), func(source Source) (string, bool) {
-				ours := AccurateBy(e.Accurate, source, AutoProjected, AccurateSeeds(Full))
+			s, held, judged := each(AccurateSources(scales.Full), func(source Source) (string, bool) {
+				ours := AccurateBy(e.Accurate, source, AutoProjected, AccurateSeeds(scales.Full))
 				if len(ours) == 0 {
 					return "", false
 				}
 				excess, failed := Excess(e.Accurate, ours), Unsuccessful(ours)
 				k, exact := orders(ours)
-				paper := AccurateBy(e.Accurate, source, PL, AccurateSeeds(Full))
+				paper := AccurateBy(e.Accurate, source, PL, AccurateSeeds(scales.Full))
 				return fmt.Sprintf("n=%d l=%g: k = %.0f in the median, exact in %d of %d; median %s nats above ML, worst %s, %d failed (the paper's PL, k = 100, converged: median %s, %d failed)", source.N, source.Lengthscale, k, exact, len(ours), number(median(excess)), number(rangeOf(excess).hi), failed, number(median(Excess(e.Accurate, paper))), Unsuccessful(paper)),
-					len(ours) == AccurateSeeds(Full) && median(excess) <= 0.5 && rangeOf(excess).hi <= 2 && failed == 0
+					len(ours) == AccurateSeeds(scales.Full) && median(excess) <= 0.5 && rangeOf(excess).hi <= 2 && failed == 0
 			})
-			return s, verdict(judged, held == len(AccurateSources(Full)), Better, NotFound)
+			return s, verdict(judged, held == len(AccurateSources(scales.Full)), Better, NotFound)
 		},
 	},
 	{
@@ -533,7 +534,7 @@ var betterClaims = []claim{
 		rule: func(e *Evidence) (string, Status) {
 			s, held, judged := each(Coverages(e.Accurate), func(c Coverage) (string, bool) {
 				share := float64(c.Covered) / float64(c.Of)
-				return fmt.Sprintf("%s %.1f %%", c.Name, 100*share), share >= 0.9 && share <= 0.98 && c.Of == calibrationSeeds(Full)
+				return fmt.Sprintf("%s %.1f %%", c.Name, 100*share), share >= 0.9 && share <= 0.98 && c.Of == calibrationSeeds(scales.Full)
 			})
 			return s, verdict(judged, held == judged, Better, NotFound)
 		},
@@ -600,7 +601,7 @@ func costsAtStart(e *Evidence) (begun, of int) {
 // excessByDraw returns, for each draw of E2, the mean over n and both protocols of the logarithm of how far PL with k = 150 ends above ML.
 func excessByDraw(e *Evidence, match func(protocol, loss string, n, order int) func(Trial) bool) (means []float64) {
 	logs := map[uint64][]float64{}
-	for _, n := range E2Sizes(Full) {
+	for _, n := range E2Sizes(scales.Full) {
 		for _, protocol := range []string{Paper, GPPL} {
 			runs := Where(e.E2, match(protocol, PL, n, 150))
 			for i, x := range Excess(e.E2, runs) {
@@ -664,7 +665,7 @@ func plGrowth(e *Evidence) (text string, flat bool) {
 	var parts []string
 	for _, protocol := range []string{Paper, GPPL} {
 		var n, cost []float64
-		for _, size := range E2Sizes(Full) {
+		for _, size := range E2Sizes(scales.Full) {
 			runs := slices.DeleteFunc(Where(e.E2, E2By(protocol, PL, size, 150)), func(o Outcome) bool { return o.Error != "" })
 			if len(runs) > 0 {
 				n, cost = append(n, math.Log(float64(size))), append(cost, math.Log(median(Values(runs, func(o Outcome) float64 { return o.Fit / float64(o.Evaluations) }))))

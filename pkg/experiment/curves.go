@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 )
 
@@ -171,7 +172,7 @@ func logs(e *Evidence) (rows []draft) {
 			}))
 		}
 	}
-	for _, n := range E2Sizes(Full) {
+	for _, n := range E2Sizes(scales.Full) {
 		published := l.E2Start[strconv.Itoa(n)]
 		rows = append(rows, drawn(Row{ID: fmt.Sprintf("log-E2-%d-start", n), Group: GroupLog, Notebook: "06-E2", Claim: fmt.Sprintf("E2, n = %d: NLL at the start", n), Published: number(published) + " nats"},
 			published, Values(Where(e.E2, E2By(GPPL, ML, n, 0)), func(o Outcome) float64 { return o.StartNLL })))

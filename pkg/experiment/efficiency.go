@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -21,7 +22,7 @@ type Efficiency struct {
 }
 
 // Efficiencies computes them at the truth of a draw of SE with l = 5 for every design and k of the curves. O(n³) once.
-func Efficiencies(s Scale) (es []Efficiency, params []gppl.Param, err error) {
+func Efficiencies(s scales.Scale) (es []Efficiency, params []gppl.Param, err error) {
 	source := CurveSources(s)[0]
 	source.Seed = 1
 	sample, err := source.Load()

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -48,7 +49,7 @@ func TestGodambe(t *testing.T) {
 			}
 		}
 	}
-	es, params, err := Efficiencies(Smoke)
+	es, params, err := Efficiencies(scales.Smoke)
 	if err != nil {
 		t.Fatal(err)
 	}

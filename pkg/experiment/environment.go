@@ -7,42 +7,14 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
-
-// A Scale is how much is computed.
-type Scale string
-
-// The scales: Full is that of the paper, Smoke the least that runs every step, within seconds.
-const (
-	Full  Scale = "full"
-	Smoke Scale = "smoke"
-)
-
-// ScaleFromEnvironment returns the scale that GPPL_SCALE names, full if it is not set. It panics if
-// it is neither full nor smoke.
-func ScaleFromEnvironment() Scale {
-	switch s := Scale(os.Getenv("GPPL_SCALE")); s {
-	case "":
-		return Full
-	case Full, Smoke:
-		return s
-	default:
-		panic(fmt.Sprintf("experiment: GPPL_SCALE=%q: it is full or smoke", string(s)))
-	}
-}
-
-// pick returns the value for the scale.
-func pick[T any](s Scale, full, smoke T) T {
-	if s == Smoke {
-		return smoke
-	}
-	return full
-}
 
 // StorePath is where the outcomes of an experiment are, from the folder notebooks: those of full scale are kept with the project,
 // in results; those of smoke scale are not, in out.
-func (s Scale) StorePath(notebooks, name string) string {
-	if s == Smoke {
+func StorePath(s scales.Scale, notebooks, name string) string {
+	if s == scales.Smoke {
 		return filepath.Join(notebooks, "out", "smoke-"+name+".jsonl")
 	}
 	return filepath.Join(notebooks, "results", name+".jsonl")
@@ -52,8 +24,8 @@ func (s Scale) StorePath(notebooks, name string) string {
 // computing anew what was stored before that time (1: before now); and with GPPL_SLOW=1 even what takes hours. The current folder is that of the
 // notebooks. The store is left with these trials alone, in their order.
 func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Progress)) ([]Outcome, error) {
-	scale := ScaleFromEnvironment()
-	store, err := OpenStore(scale.StorePath(".", name))
+	scale := scales.FromEnvironment()
+	store, err := OpenStore(StorePath(scale, ".", name))
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +41,7 @@ func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Pr
 		}
 		r.Since = time.Unix(seconds, 0)
 	}
-	if scale == Full && os.Getenv("GPPL_SLOW") == "" {
+	if scale == scales.Full && os.Getenv("GPPL_SLOW") == "" {
 		r.Keep = Trial.slow
 	}
 	outcomes, err := r.Run(ctx, trials)
@@ -81,7 +53,7 @@ func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Pr
 
 // Stored returns the outcomes of the trials that RunNamed left, without computing any. It is an error if one is missing.
 func Stored(name string, trials []Trial) ([]Outcome, error) {
-	store, err := OpenStore(ScaleFromEnvironment().StorePath(".", name))
+	store, err := OpenStore(StorePath(scales.FromEnvironment(), ".", name))
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 )
 
@@ -244,7 +245,7 @@ func NotebookE1With(loss string, a Authors) func(Trial) bool {
 
 // ofNotebook reports whether a trial of E1 has k = m of the authors' notebook, or none.
 func ofNotebook(t Trial) bool {
-	return t.Order == 0 || t.Order == NotebookOrder(Full) || t.Order == NotebookOrder(Smoke)
+	return t.Order == 0 || t.Order == NotebookOrder(scales.Full) || t.Order == NotebookOrder(scales.Smoke)
 }
 
 // NotebookE1Text returns the trials of VFE and of PL by the authors' code with the k = m = 100 of the text, in single precision or double.

@@ -8,12 +8,13 @@ import (
 	"path/filepath"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
 // The trials of an experiment are values; scales decide how many there are and
 // how large.
 func ExampleE1() {
-	smoke, full := experiment.E1(experiment.Smoke), experiment.E1(experiment.Full)
+	smoke, full := experiment.E1(scales.Smoke), experiment.E1(scales.Full)
 	fmt.Println(smoke[0])
 	fmt.Println(full[0])
 	fmt.Println(len(smoke) < len(full))

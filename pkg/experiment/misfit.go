@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -20,8 +21,8 @@ type Misfit struct {
 }
 
 // Misfits fits SE plus noise, automatically, to data of other kinds.
-func Misfits(ctx context.Context, s Scale) []Misfit {
-	n := pick(s, 600, 150)
+func Misfits(ctx context.Context, s scales.Scale) []Misfit {
+	n := scales.Pick(s, 600, 150)
 	rnd := rand.New(rand.NewPCG(1, 7))
 	even := Grid(0, 100, n)
 	series := func(f func(x float64) float64) []float64 {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
@@ -30,7 +31,7 @@ func open(t *testing.T, path string) *Store {
 // TestRunner runs every kind of trial of E1 at smoke scale: twice with the same numbers, on both processors and on one, and again
 // after a run that was cut short.
 func TestRunner(t *testing.T) {
-	trials := E1(Smoke)
+	trials := E1(scales.Smoke)
 	dir := t.TempDir()
 	var last Progress
 	first, err := Runner{Store: open(t, filepath.Join(dir, "a")), Progress: func(p Progress) { last = p }}.Run(context.Background(), trials)
@@ -122,7 +123,7 @@ func TestRunnerAlone(t *testing.T) {
 }
 
 func TestRunnerStopsAtErrors(t *testing.T) {
-	bad := E1(Smoke)[0]
+	bad := E1(scales.Smoke)[0]
 	bad.Kernel = "none"
 	if _, err := (Runner{Store: open(t, filepath.Join(t.TempDir(), "a"))}).Run(context.Background(), []Trial{bad}); err == nil {
 		t.Error("a trial of an unknown kernel ran")
@@ -132,7 +133,7 @@ func TestRunnerStopsAtErrors(t *testing.T) {
 // TestKeys wants trials that differ to be stored apart, and each trial of an experiment to be there once.
 func TestKeys(t *testing.T) {
 	for _, name := range []string{"e1", "e1-notebook", "e2"} {
-		trials, _ := Named(name, Full)
+		trials, _ := Named(name, scales.Full)
 		seen := map[string]Trial{}
 		for _, x := range trials {
 			key, err := x.Key()

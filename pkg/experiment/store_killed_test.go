@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/killed"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
 var kills = flag.Int("kills", 4, "number of kills of TestStoreKilled")
@@ -18,7 +19,7 @@ var kills = flag.Int("kills", 4, "number of kills of TestStoreKilled")
 func TestStoreKilled(t *testing.T) {
 	trials := make([]Trial, 60)
 	for i := range trials {
-		trials[i] = E1(Smoke)[0]
+		trials[i] = E1(scales.Smoke)[0]
 		trials[i].Seed = uint64(i)
 	}
 	const name, before = "a.jsonl", 20

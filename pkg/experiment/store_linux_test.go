@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/projected-likelihood/gppl/internal/faultydisk"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
 // TestStoreFullDisk stores on a disk that is full in the middle of a line: the trial is not stored, Put says so, and all others are
@@ -47,7 +48,7 @@ func TestTidyWholeOrNot(t *testing.T) {
 		return
 	}
 	path := filepath.Join(t.TempDir(), "a.jsonl")
-	trial := E1(Smoke)[0]
+	trial := E1(scales.Smoke)[0]
 	key, err := trial.Key()
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
 func outcome(key string, nll float64) Outcome {
@@ -112,7 +114,7 @@ func TestStoreTidy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	trials := E1(Smoke)[:3]
+	trials := E1(scales.Smoke)[:3]
 	put := func(trial Trial, nll float64) {
 		key, err := trial.Key()
 		if err != nil {
@@ -127,7 +129,7 @@ func TestStoreTidy(t *testing.T) {
 	put(trials[2], 1)
 	put(trials[0], 2)
 	put(trials[2], 3)
-	put(E1(Smoke)[4], 4) // not among the trials
+	put(E1(scales.Smoke)[4], 4) // not among the trials
 	if err := s.Tidy(trials); err != nil {
 		t.Fatal(err)
 	}

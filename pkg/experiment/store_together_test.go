@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
 // TestStoreTogether lets programs add to one store at once, with lines of several pages, and kills one of them that never stops:
@@ -94,7 +96,7 @@ func putMany(t *testing.T, path, name string, n int) {
 // TestStoreTidyTogether wants what another program adds after the store was opened to outlive Tidy.
 func TestStoreTidyTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
-	trials := E1(Smoke)[:2]
+	trials := E1(scales.Smoke)[:2]
 	put := func(s *Store, trial Trial) {
 		key, err := trial.Key()
 		if err != nil {
@@ -125,7 +127,7 @@ func TestStoreTidyProcesses(t *testing.T) {
 	const each = 100
 	trials := make([]Trial, writers*each)
 	for i := range trials {
-		trials[i] = E1(Smoke)[0]
+		trials[i] = E1(scales.Smoke)[0]
 		trials[i].Seed = uint64(i)
 	}
 	if path := os.Getenv("GPPL_TEST_STORE"); path != "" { // we are one of them

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -436,7 +437,7 @@ func denseCosts(e *Evidence) (n, pl, vfe []float64) {
 		}
 		return math.NaN()
 	}
-	for _, size := range E2Sizes(Full) {
+	for _, size := range E2Sizes(scales.Full) {
 		if a, b := seconds(PL, size), seconds(VFE, size); a > 0 && b > 0 {
 			n, pl, vfe = append(n, math.Log(float64(size))), append(pl, math.Log(a)), append(vfe, math.Log(b))
 		}

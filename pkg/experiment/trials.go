@@ -1,6 +1,10 @@
 package experiment
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
+)
 
 // The trials of each experiment, at a scale. Names of the stores are those of the notebooks.
 
@@ -35,9 +39,9 @@ var notebookOptimisers = map[string]Optimiser{
 
 // E1 compares optimisers on 1000 observations of SE with l = 20. Paper: ML, VFE and PL with k = m = 100, as the text has it, by BFGS and
 // by Adam, dense as the authors'. GPPL: the same three losses by L-BFGS to the optimum.
-func E1(s Scale) (trials []Trial) {
-	seeds := pick(s, 20, 2)
-	n, k := pick(s, 1000, 120), pick(s, 100, 20)
+func E1(s scales.Scale) (trials []Trial) {
+	seeds := scales.Pick(s, 20, 2)
+	n, k := scales.Pick(s, 1000, 120), scales.Pick(s, 100, 20)
 	for seed := 1; seed <= seeds; seed++ {
 		base := Trial{Protocol: Paper, Source: draw(20, 2*n, n, seed), Kernel: "SE", Seed: uint64(seed), Engine: "dense"}
 		for _, o := range []Optimiser{e1BFGS, e1Adam} {
@@ -58,21 +62,21 @@ func E1(s Scale) (trials []Trial) {
 }
 
 // NotebookOrder is k = m of the authors' notebook of E1.
-func NotebookOrder(s Scale) int { return pick(s, 40, 8) }
+func NotebookOrder(s scales.Scale) int { return scales.Pick(s, 40, 8) }
 
 // nested is how many draws of the projections there are for each draw of the data where both vary.
-func nested(s Scale) int { return pick(s, 5, 2) }
+func nested(s scales.Scale) int { return scales.Pick(s, 5, 2) }
 
 // E1Notebook is E1 with the settings of the authors' notebook: noise variance ln 1.1, k = m = 40, PyTorch's optimisers, Repulsive
 // projections of 400, the repulsion of inducing inputs, and what they add to diagonals. Then the same without an option, or with one
 // more; PL with several Sphere projections for each draw of the data; VFE and PL with the k = m = 100 of the text, in double and in
 // single precision; and all three by L-BFGS to the optimum. ML and VFE with the notebook's settings
 // are repeated on twenty further draws, to confirm what Figure 2 showed on the first twenty.
-func E1Notebook(s Scale) (trials []Trial) {
-	for seed := 1; seed <= pick(s, 20, 2); seed++ {
+func E1Notebook(s scales.Scale) (trials []Trial) {
+	for seed := 1; seed <= scales.Pick(s, 20, 2); seed++ {
 		trials = append(trials, notebookE1(s, seed)...)
 	}
-	for seed := notebookDraws + 1; seed <= notebookDraws+pick(s, 20, 1); seed++ {
+	for seed := notebookDraws + 1; seed <= notebookDraws+scales.Pick(s, 20, 1); seed++ {
 		for _, t := range notebookE1(s, seed) {
 			if notebookE1Confirming(t) {
 				trials = append(trials, t)
@@ -85,8 +89,8 @@ func E1Notebook(s Scale) (trials []Trial) {
 // notebookDraws is how many draws of E1 were seen when the rule about Figure 2 was chosen. Higher ones confirm it.
 const notebookDraws = 20
 
-func notebookE1(s Scale, seed int) (trials []Trial) {
-	n, k := pick(s, 1000, 120), NotebookOrder(s)
+func notebookE1(s scales.Scale, seed int) (trials []Trial) {
+	n, k := scales.Pick(s, 1000, 120), NotebookOrder(s)
 	source := draw(20, 2*n, n, seed)
 	source.Noise = AuthorsNoise
 	base := Trial{Protocol: Paper, Source: source, Kernel: "SE", Seed: uint64(seed)}
@@ -112,12 +116,12 @@ func notebookE1(s Scale, seed int) (trials []Trial) {
 		pl.Seed = uint64(100*seed + i)
 		trials = append(trials, pl)
 	}
-	if seed <= pick(s, 5, 1) {
+	if seed <= scales.Pick(s, 5, 1) {
 		other := pl
 		other.Seed, other.Authors.Float32 = uint64(100*seed), true
 		trials = append(trials, single, other)
 	}
-	if seed <= pick(s, 5, 1) {
+	if seed <= scales.Pick(s, 5, 1) {
 		trials = append(trials, textOrder(s, adam)...)
 	}
 	best := base
@@ -128,8 +132,8 @@ func notebookE1(s Scale, seed int) (trials []Trial) {
 
 // textOrder returns VFE and PL with k = m = 100, as the text has it, by the authors' code: in double precision, and in the single
 // precision in which E1 ran.
-func textOrder(s Scale, adam Trial) (trials []Trial) {
-	all := three(adam, pick(s, 100, 20))
+func textOrder(s scales.Scale, adam Trial) (trials []Trial) {
+	all := three(adam, scales.Pick(s, 100, 20))
 	vfe, pl := all[1], all[2]
 	vfe.Authors.Repel, pl.Authors.Diagonal = true, PLDiagonal
 	for _, t := range []Trial{vfe, pl} {
@@ -144,10 +148,10 @@ func textOrder(s Scale, adam Trial) (trials []Trial) {
 var e2Adam = Optimiser{Method: "Adam", Rate: 0.01, Iterations: 2001, Tolerance: 1e-3}
 
 // E2Sizes and E2Orders are the numbers of observations of E2, and of projections and inducing inputs.
-func E2Sizes(s Scale) []int {
-	return pick(s, []int{500, 1000, 1500, 2000, 3000, 4000}, []int{100, 200})
+func E2Sizes(s scales.Scale) []int {
+	return scales.Pick(s, []int{500, 1000, 1500, 2000, 3000, 4000}, []int{100, 200})
 }
-func E2Orders(s Scale) []int { return pick(s, []int{50, 100, 150}, []int{10, 20}) }
+func E2Orders(s scales.Scale) []int { return scales.Pick(s, []int{50, 100, 150}, []int{10, 20}) }
 
 // E2 varies the number of observations of SE with l = 5 and the order. It has data of two kinds:
 //
@@ -159,8 +163,8 @@ func E2Orders(s Scale) []int { return pick(s, []int{50, 100, 150}, []int{10, 20}
 // VFE by L-BFGS has at most 250 iterations. The cost of a dense evaluation is measured for each size and order. VFE of the largest order
 // is also done as the authors' code computed it, in single precision, for the sizes at which their log has most failed factorisations,
 // and once more in double precision on the same draws with the same settings, so that what precision does can be seen alone.
-func E2(s Scale) (trials []Trial) {
-	sizes, seeds := E2Sizes(s), pick(s, 10, 2)
+func E2(s scales.Scale) (trials []Trial) {
+	sizes, seeds := E2Sizes(s), scales.Pick(s, 10, 2)
 	of := sizes[len(sizes)-1]
 	for seed := 1; seed <= seeds; seed++ {
 		for _, n := range sizes {
@@ -177,7 +181,7 @@ func E2(s Scale) (trials []Trial) {
 			}
 			ml := Trial{Protocol: GPPL, Source: source, Kernel: "SE", Optimiser: quasiNewton, Loss: ML}
 			trials = append(trials, ml)
-			if seed <= e2Few(s) && n <= pick(s, 2000, 100) && n != 1500 {
+			if seed <= e2Few(s) && n <= scales.Pick(s, 2000, 100) && n != 1500 {
 				single := Trial{Protocol: Paper, Source: source, Kernel: "SE", Seed: source.Seed, Loss: VFE, Order: slices.Max(E2Orders(s))}
 				single.Optimiser, single.Authors = e2Adam, Authors{Float32: true, Repel: true}
 				single.Optimiser.Method = TorchAdam
@@ -191,10 +195,10 @@ func E2(s Scale) (trials []Trial) {
 }
 
 // e2Few is how many draws have what takes long.
-func e2Few(s Scale) int { return pick(s, 3, 1) }
+func e2Few(s scales.Scale) int { return scales.Pick(s, 3, 1) }
 
 // e2At returns the trials of one source, which is the i-th of its kind.
-func e2At(s Scale, source Source, i int) (trials []Trial) {
+func e2At(s scales.Scale, source Source, i int) (trials []Trial) {
 	stated := source.Noise == 0 // as the text has it
 	for _, t := range byOrder(Trial{Source: source, Kernel: "SE", Seed: source.Seed}, E2Orders(s)) {
 		best := t
@@ -208,9 +212,9 @@ func e2At(s Scale, source Source, i int) (trials []Trial) {
 		few := e2Few(s)
 		switch {
 		case !stated && t.Loss == ML:
-			few = pick(s, 10, 1)
+			few = scales.Pick(s, 10, 1)
 		case !stated && t.Loss == VFE:
-			few = pick(s, 6, 1)
+			few = scales.Pick(s, 6, 1)
 		}
 		if t.Loss == PL || i <= few && (t.Loss == ML || !stated) {
 			t.Protocol, t.Optimiser = Paper, e2Adam
@@ -242,8 +246,8 @@ var KernelNames = []string{"SE", "Laplace", "RQ", "LocPer"}
 var sunspotAdam = Optimiser{Method: "Adam", Rate: 0.25, Iterations: 2001, Tolerance: 1e-3}
 
 // SunspotOrder is k = m of the sunspots, and EEGOrder that of the EEG.
-func SunspotOrder(s Scale) int { return pick(s, 100, 20) }
-func EEGOrder(s Scale) int     { return pick(s, 500, 30) }
+func SunspotOrder(s scales.Scale) int { return scales.Pick(s, 100, 20) }
+func EEGOrder(s scales.Scale) int     { return scales.Pick(s, 500, 30) }
 
 // optionStarts is how many draws of k-means VFE's options have on the sunspots. With Laplace it never stops before the last of 2001
 // steps, and has one, without the repulsion.
@@ -261,10 +265,10 @@ func asAuthorsStarts(kernel string) int {
 // over three of k-means, and with each of the authors' options and both, see optionStarts; and PL and VFE as the authors' notebook
 // trained them, PL with its one Ω, VFE from centres of ours.
 // GPPL: L-BFGS. The cost of a dense evaluation of each.
-func Sunspots(s Scale) (trials []Trial) {
-	source := Source{Name: "sunspots", N: pick(s, 3319, 240)}
+func Sunspots(s scales.Scale) (trials []Trial) {
+	source := Source{Name: "sunspots", N: scales.Pick(s, 3319, 240)}
 	order := SunspotOrder(s)
-	few := pick(s, 10, 2)
+	few := scales.Pick(s, 10, 2)
 	for _, kernel := range KernelNames {
 		notebook := Trial{Protocol: Paper, Source: source, Kernel: kernel, Loss: PL, Design: NotebookDesign, Order: order, Seed: notebookSeed, Optimiser: sunspotAdam, Authors: Authors{Diagonal: PLDiagonal}}
 		notebook.Optimiser.Method = TorchAdam
@@ -326,17 +330,17 @@ var eegAdam = Optimiser{Method: "Adam", Rate: 0.05, Iterations: 2001, Tolerance:
 
 // EEG are the four kernels on samples of the recording. Paper: Adam, PL with k = 500 and VFE with m = 500, on three samples. GPPL, on the
 // first: L-BFGS, PL and ML.
-func EEG(s Scale) (trials []Trial) {
+func EEG(s scales.Scale) (trials []Trial) {
 	order := EEGOrder(s)
-	for seed := uint64(1); seed <= pick[uint64](s, 3, 1); seed++ {
-		source := Source{Name: "eeg", N: pick(s, 8000, 200), Seed: seed}
+	for seed := uint64(1); seed <= scales.Pick[uint64](s, 3, 1); seed++ {
+		source := Source{Name: "eeg", N: scales.Pick(s, 8000, 200), Seed: seed}
 		for _, kernel := range KernelNames {
 			for _, t := range three(Trial{Source: source, Kernel: kernel, Seed: seed}, order) {
 				paper, best := t, t
 				paper.Protocol, paper.Optimiser = Paper, eegAdam
 				best.Protocol, best.Optimiser = GPPL, quasiNewton
 				if t.Loss == VFE {
-					paper.Optimiser.Iterations = pick(s, eegAdam.Iterations, 200)
+					paper.Optimiser.Iterations = scales.Pick(s, eegAdam.Iterations, 200)
 				}
 				if t.Loss != ML {
 					trials = append(trials, paper)
@@ -351,21 +355,21 @@ func EEG(s Scale) (trials []Trial) {
 }
 
 // AccurateSources are the draws on which PL must be as good as ML.
-func AccurateSources(s Scale) []Source {
-	if s == Smoke {
+func AccurateSources(s scales.Scale) []Source {
+	if s == scales.Smoke {
 		return []Source{draw(20, 240, 120, 0), draw(5, 240, 240, 0)}
 	}
 	return []Source{draw(20, 2000, 1000, 0), draw(5, 4000, 1000, 0), draw(5, 4000, 2000, 0), draw(5, 4000, 4000, 0)}
 }
 
 // AccurateSeeds is how many draws of each there are, and CalibrationSeeds how many of the first.
-func AccurateSeeds(s Scale) int    { return pick(s, 100, 3) }
-func calibrationSeeds(s Scale) int { return pick(s, 200, 5) }
+func AccurateSeeds(s scales.Scale) int    { return scales.Pick(s, 100, 3) }
+func calibrationSeeds(s scales.Scale) int { return scales.Pick(s, 200, 5) }
 
 // Accurate compares fits that choose their own loss and projections with ML, and with the paper's PL (Sphere, k = 100), all to
 // their optimum.
-func Accurate(s Scale) (trials []Trial) {
-	k := pick(s, 100, 20)
+func Accurate(s scales.Scale) (trials []Trial) {
+	k := scales.Pick(s, 100, 20)
 	for i, source := range AccurateSources(s) {
 		for seed := 1; seed <= calibrationSeeds(s); seed++ {
 			source.Seed = uint64(seed)
@@ -387,7 +391,7 @@ func Accurate(s Scale) (trials []Trial) {
 		}
 	}
 	for _, kernel := range KernelNames {
-		base := Trial{Protocol: GPPL, Source: Source{Name: "sunspots", N: pick(s, 3319, 240)}, Kernel: kernel}
+		base := Trial{Protocol: GPPL, Source: Source{Name: "sunspots", N: scales.Pick(s, 3319, 240)}, Kernel: kernel}
 		auto, projected, ml := base, base, base
 		auto.Loss, projected.Loss, ml.Loss, ml.Optimiser = Auto, AutoProjected, ML, quasiNewton
 		trials = append(trials, auto, projected, ml)
@@ -398,20 +402,22 @@ func Accurate(s Scale) (trials []Trial) {
 // CurveDesigns and CurveOrders are those of the curves of excess against k.
 var CurveDesigns = []string{"Sphere", "Localised", "One-hot", "Spectral"}
 
-func CurveOrders(s Scale) []int { return pick(s, []int{50, 100, 150, 200, 300}, []int{10, 20, 40}) }
+func CurveOrders(s scales.Scale) []int {
+	return scales.Pick(s, []int{50, 100, 150, 200, 300}, []int{10, 20, 40})
+}
 
 // CurveSources are the draws of the curves.
-func CurveSources(s Scale) []Source {
-	if s == Smoke {
+func CurveSources(s scales.Scale) []Source {
+	if s == scales.Smoke {
 		return []Source{draw(5, 240, 120, 0)}
 	}
 	return []Source{draw(5, 4000, 1000, 0), draw(5, 4000, 3000, 0)}
 }
 
 // Curves varies k by design, with the residual energy and without, over five draws.
-func Curves(s Scale) (trials []Trial) {
+func Curves(s scales.Scale) (trials []Trial) {
 	for _, source := range CurveSources(s) {
-		for seed := 1; seed <= pick(s, 5, 2); seed++ {
+		for seed := 1; seed <= scales.Pick(s, 5, 2); seed++ {
 			source.Seed = uint64(seed)
 			ml := Trial{Protocol: GPPL, Source: source, Kernel: "SE", Loss: ML, Optimiser: quasiNewton}
 			trials = append(trials, ml)
@@ -430,8 +436,8 @@ func Curves(s Scale) (trials []Trial) {
 }
 
 // Named returns the trials of the named experiment: e1, e1-notebook, e2, sunspots, eeg, accurate or curves.
-func Named(name string, s Scale) ([]Trial, bool) {
-	lists := map[string]func(Scale) []Trial{"e1": E1, "e1-notebook": E1Notebook, "e2": E2, "sunspots": Sunspots, "eeg": EEG, "accurate": Accurate, "curves": Curves}
+func Named(name string, s scales.Scale) ([]Trial, bool) {
+	lists := map[string]func(scales.Scale) []Trial{"e1": E1, "e1-notebook": E1Notebook, "e2": E2, "sunspots": Sunspots, "eeg": EEG, "accurate": Accurate, "curves": Curves}
 	list, ok := lists[name]
 	if !ok {
 		return nil, false

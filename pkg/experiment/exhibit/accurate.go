@@ -7,12 +7,13 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
 // AccurateTable is how far above ML's optimum fits end that choose for themselves, and the paper's PL, over many draws.
 func AccurateTable(all []experiment.Outcome) *viz.Table {
-	scale := experiment.ScaleFromEnvironment()
+	scale := scales.FromEnvironment()
 	t := &viz.Table{
 		Caption: "Exact NLL above ML's own optimum (nats), and time, over draws",
 		Columns: []viz.Column{{Name: "draw of SE"}, {Name: "method"}, {Name: "above the optimum", Unit: "nats", Format: viz.Digits(2)}, {Name: "failed"}, {Name: "k", Format: viz.Fixed(0)},
@@ -44,7 +45,7 @@ func AccurateTable(all []experiment.Outcome) *viz.Table {
 
 // AccurateStrips shows every draw.
 func AccurateStrips(all []experiment.Outcome) (*viz.Figure, error) {
-	scale := experiment.ScaleFromEnvironment()
+	scale := scales.FromEnvironment()
 	const least = 1e-6 // as above, but these fits come closer
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
@@ -183,7 +184,7 @@ func ExcessAgainstTime(all []experiment.Outcome) (*viz.Figure, error) {
 
 // largest is the source of the curves with most observations.
 func largest() experiment.Source {
-	return slices.MaxFunc(experiment.CurveSources(experiment.ScaleFromEnvironment()), func(a, b experiment.Source) int { return cmp.Compare(a.N, b.N) })
+	return slices.MaxFunc(experiment.CurveSources(scales.FromEnvironment()), func(a, b experiment.Source) int { return cmp.Compare(a.N, b.N) })
 }
 
 func largestInWords() string {
@@ -209,7 +210,7 @@ func curves(all []experiment.Outcome, loss string, frame viz.Frame, place func([
 	for _, design := range experiment.CurveDesigns {
 		group := looks[design]
 		group.Name, group.Joined = design, true
-		for _, k := range experiment.CurveOrders(experiment.ScaleFromEnvironment()) {
+		for _, k := range experiment.CurveOrders(scales.FromEnvironment()) {
 			ours := experiment.Where(all, func(t experiment.Trial) bool {
 				return t.Source.N == source.N && t.Loss == loss && t.Design == design && t.Order == k
 			})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -59,7 +60,7 @@ func noise(all []experiment.Outcome) []float64 {
 // Table1Notebook sets the published Table 1 beside what the settings of the authors' notebook give.
 func Table1Notebook(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	t := &viz.Table{
-		Caption: fmt.Sprintf("The paper's Table 1 with the settings of the authors' notebook, k = m = %d: exact NLL above ML's", experiment.NotebookOrder(experiment.ScaleFromEnvironment())),
+		Caption: fmt.Sprintf("The paper's Table 1 with the settings of the authors' notebook, k = m = %d: exact NLL above ML's", experiment.NotebookOrder(scales.FromEnvironment())),
 		Columns: []viz.Column{{Name: "optimiser"}, {Name: "method"}, {Name: "published", Unit: "nats", Format: viz.Fixed(1)}, {Name: "ours, over draws", Unit: "nats", Format: viz.Fixed(1)},
 			{Name: "draws that end lower"}, {Name: "noise variance learnt", Format: viz.Digits(3)}, {Name: "evaluations", Format: viz.Fixed(0)}},
 		Notes: smokeNote([]string{"Settings: noise variance ln 1.1, PyTorch's Adam and L-BFGS, Repulsive projections of 400 vectors, the repulsion of inducing inputs, their additions to diagonals. Rows of ML: above the optimum found by L-BFGS with a line search."}),
@@ -157,7 +158,7 @@ func E1NotebookStrips(all []experiment.Outcome, p experiment.Published) (*viz.Fi
 	const least = 1e-2 // as in E1Strips
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
-			Title:  fmt.Sprintf("The paper's Table 1 is one draw of k = m = %d", experiment.NotebookOrder(experiment.ScaleFromEnvironment())),
+			Title:  fmt.Sprintf("The paper's Table 1 is one draw of k = m = %d", experiment.NotebookOrder(scales.FromEnvironment())),
 			XLabel: "optimiser", YLabel: "exact NLL above ML's (nats)", Height: 340,
 			Caption: "E1 with the settings of the authors' notebook, one dot per draw: how far the exact NLL at the learnt hyperparameters lies above ML's optimum for that draw (at least 0.01 is drawn). Diamonds: the paper's Table 1.",
 		},
@@ -190,7 +191,7 @@ func excessStrips(all []experiment.Outcome, p experiment.Published, optimisers [
 				values[i] = max(values[i], least)
 			}
 			s := viz.Strip{Name: m, Group: optimiser, Values: values, Slot: slots[m]}
-			if v, ok := p.E1[optimiser]; ok && experiment.ScaleFromEnvironment() == experiment.Full {
+			if v, ok := p.E1[optimiser]; ok && scales.FromEnvironment() == scales.Full {
 				s.Marks = []float64{v[m].NLL - v[experiment.ML].NLL}
 			}
 			strips = append(strips, s)
@@ -235,7 +236,7 @@ func Figure2(all []experiment.Outcome) (*viz.Figure, error) {
 				curves = append(curves, viz.Curve{Name: m, X: x, Y: variance, Slot: slots[m]})
 			}
 		}
-		if experiment.ScaleFromEnvironment() == experiment.Full {
+		if scales.FromEnvironment() == scales.Full {
 			for _, c := range published {
 				if c.Panel == optimiser {
 					dots := viz.Curve{Name: c.Name + ", published", Slot: slots[c.Name], Mark: viz.Dots}

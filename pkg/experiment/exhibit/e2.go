@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -14,7 +15,7 @@ import (
 // on data with the authors' noise variance, with the times of dense arithmetic: evaluations times the measured cost of one. Ours is
 // shown on data with the noise variance of the text, on which more draws were timed, for the smallest and the largest n.
 func Figure3(all []experiment.Outcome, p experiment.Published, protocol string) (*viz.Figure, error) {
-	scale := experiment.ScaleFromEnvironment()
+	scale := scales.FromEnvironment()
 	by := experiment.E2By
 	if protocol == experiment.GPPL {
 		by = experiment.E2Stated
@@ -43,7 +44,7 @@ func Figure3(all []experiment.Outcome, p experiment.Published, protocol string) 
 			}
 			o.Groups = append(o.Groups, group)
 		}
-		if scale == experiment.Full && protocol == experiment.Paper {
+		if scale == scales.Full && protocol == experiment.Paper {
 			for _, m := range methods {
 				group := viz.PointGroup{Name: m + ", published", Marker: markers[m], Slot: slots[m], Hollow: true}
 				for _, f := range p.E2 {
@@ -86,7 +87,7 @@ func around(groups []viz.PointGroup) [2]float64 {
 	return [2]float64{lo / margin, hi * margin}
 }
 
-func orders(s experiment.Scale, method string) []int {
+func orders(s scales.Scale, method string) []int {
 	if method == experiment.ML {
 		return []int{0}
 	}
@@ -102,7 +103,7 @@ func label(order int) string {
 
 // E2Table is all of E2: how far above the optimum each method ends, under both protocols, with the published figures.
 func E2Table(all []experiment.Outcome, p experiment.Published) *viz.Table {
-	scale := experiment.ScaleFromEnvironment()
+	scale := scales.FromEnvironment()
 	t := &viz.Table{
 		Caption: "E2: exact NLL above the optimum of the draw (nats)",
 		Columns: []viz.Column{{Name: "n"}, {Name: "k = m"}, {Name: "VFE published*", Format: viz.Digits(3)}, {Name: "VFE paper protocol", Format: viz.Digits(3)}, {Name: "VFE converged", Format: viz.Digits(3)},
@@ -138,7 +139,7 @@ func publishedGap(p experiment.Published, n, order int, method string) any {
 			v = f.NLL
 		}
 	}
-	if v == 0 || experiment.ScaleFromEnvironment() != experiment.Full {
+	if v == 0 || scales.FromEnvironment() != scales.Full {
 		return nil
 	}
 	return v - ml
@@ -146,7 +147,7 @@ func publishedGap(p experiment.Published, n, order int, method string) any {
 
 // E2Failures counts the runs of PL that did harm, early-stopped and converged.
 func E2Failures(all []experiment.Outcome) *viz.Table {
-	scale := experiment.ScaleFromEnvironment()
+	scale := scales.FromEnvironment()
 	t := &viz.Table{
 		Caption: "How many runs of PL ended worse than they began, with the noise variance at its floor, or within 2 nats of ML (ten draws, noise variance ln 1.1)",
 		Columns: []viz.Column{{Name: "n"}, {Name: "k"}, {Name: "stopped: worse than untrained"}, {Name: "stopped: noise at its floor"}, {Name: "converged: worse than untrained"}, {Name: "converged: noise at its floor"},
@@ -184,7 +185,7 @@ func E2Single(all []experiment.Outcome, p experiment.Published) *viz.Table {
 			{Name: "ours in double precision, same draws", Unit: "nats", Format: viz.Fixed(1)}, {Name: "draws"}},
 		Notes: smokeNote([]string{"* Above ML in the same notebook, one draw. A failed factorisation is retried with ten times more on the diagonal."}),
 	}
-	for _, n := range experiment.E2Sizes(experiment.Full) {
+	for _, n := range experiment.E2Sizes(scales.Full) {
 		single := slices.DeleteFunc(experiment.Where(all, experiment.E2Single(n, 150)), func(o experiment.Outcome) bool { return o.Error != "" })
 		if len(single) == 0 {
 			continue
@@ -198,7 +199,7 @@ func E2Single(all []experiment.Outcome, p experiment.Published) *viz.Table {
 
 // E2Strips shows every draw at the largest order.
 func E2Strips(all []experiment.Outcome) (*viz.Figure, error) {
-	scale := experiment.ScaleFromEnvironment()
+	scale := scales.FromEnvironment()
 	largest := slices.Max(experiment.E2Orders(scale))
 	o := viz.StripsOptions{
 		Frame: viz.Frame{

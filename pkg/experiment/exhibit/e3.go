@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
 // Table2 is the paper's Table 2 in its own layout, published and ours under each protocol.
 func Table2(all []experiment.Outcome, p experiment.Published) *viz.Table {
-	scale := experiment.ScaleFromEnvironment()
+	scale := scales.FromEnvironment()
 	order := experiment.SunspotOrder(scale)
 	t := &viz.Table{
 		Caption: fmt.Sprintf("The paper's Table 2: sunspots, performance and running time (m = k = %d)", order),
@@ -21,7 +22,7 @@ func Table2(all []experiment.Outcome, p experiment.Published) *viz.Table {
 			"“dense”: evaluations times the measured cost of a dense one; “engines”: as measured.", machines(all)}),
 	}
 	for _, kernel := range experiment.KernelNames {
-		if scale == experiment.Full {
+		if scale == scales.Full {
 			row := []any{kernel, "published"}
 			for _, m := range methods {
 				row = append(row, p.Sunspots[kernel][m].NLL, p.Sunspots[kernel][m].Seconds)
@@ -55,7 +56,7 @@ func VFEVariants(all []experiment.Outcome, p experiment.Published) *viz.Table {
 			row = append(row, spread(experiment.NLLs(experiment.Where(all, experiment.SunspotsBy(experiment.Paper, kernel, experiment.VFE, a)))))
 		}
 		row = append(row, spread(experiment.NLLs(experiment.Where(all, experiment.NotebookVFE(kernel)))))
-		if experiment.ScaleFromEnvironment() == experiment.Full {
+		if scales.FromEnvironment() == scales.Full {
 			row = append(row, p.Sunspots[kernel][experiment.VFE].NLL, p.Notebook[kernel][experiment.VFE].NLL)
 		} else {
 			row = append(row, nil, nil)
@@ -98,7 +99,7 @@ func SunspotsExact(all []experiment.Outcome, p experiment.Published) *viz.Table 
 	for _, kernel := range experiment.KernelNames {
 		for _, o := range experiment.Where(all, experiment.NotebookPL(kernel)) {
 			row := []any{kernel, o.Start, o.Evaluations - 1, nil, o.NLL, nil, nil, spread(experiment.NLLs(experiment.Where(all, experiment.SunspotsBy(experiment.Paper, kernel, experiment.PL, experiment.Authors{}))))}
-			if experiment.ScaleFromEnvironment() == experiment.Full {
+			if scales.FromEnvironment() == scales.Full {
 				published := p.NotebookDigits[kernel]
 				row[3], row[5], row[6] = p.Logs.Stops[kernel][experiment.PL], published, math.Abs(o.NLL/published-1)
 			}
@@ -121,7 +122,7 @@ func SunspotsStrips(all []experiment.Outcome, p experiment.Published) (*viz.Figu
 		for _, m := range []string{experiment.VFE, experiment.PL} {
 			ours := experiment.Where(all, experiment.SunspotsBy(experiment.Paper, kernel, m, experiment.Authors{}))
 			s := viz.Strip{Name: m, Group: kernel, Values: experiment.Excess(all, ours), Slot: slots[m]}
-			if experiment.ScaleFromEnvironment() == experiment.Full && len(ours) > 0 {
+			if scales.FromEnvironment() == scales.Full && len(ours) > 0 {
 				s.Marks = []float64{p.Sunspots[kernel][m].NLL - experiment.Optimum(all, ours[0].Trial)}
 			}
 			o.Strips = append(o.Strips, s)
@@ -181,7 +182,7 @@ func EEGErrors(all []experiment.Outcome, label string) (*viz.Figure, error) {
 
 // Table3 is the paper's Table 3: errors on the EEG's data held back, published and ours. label names the recording.
 func Table3(all []experiment.Outcome, p experiment.Published, label string) *viz.Table {
-	scale := experiment.ScaleFromEnvironment()
+	scale := scales.FromEnvironment()
 	t := &viz.Table{
 		Caption: fmt.Sprintf("The paper's Table 3: EEG, performance and running time (m = k = %d). Ours: %s", experiment.EEGOrder(scale), label),
 		Columns: []viz.Column{{Name: "kernel"}, {Name: "method"}, {Name: "protocol"}, {Name: "sample"}, {Name: "NMSE, published", Format: viz.Fixed(3)}, {Name: "NMSE", Format: viz.Digits(3)}, {Name: "RMSE", Format: viz.Digits(3)},
@@ -197,7 +198,7 @@ func Table3(all []experiment.Outcome, p experiment.Published, label string) *viz
 						engine += " +"
 					}
 					row := []any{kernel, m, protocol, o.Trial.Source.Seed, nil, nil, nil, nil, nil, nil, nil, engine}
-					if f, ok := p.EEG[kernel][m]; ok && protocol == experiment.Paper && scale == experiment.Full {
+					if f, ok := p.EEG[kernel][m]; ok && protocol == experiment.Paper && scale == scales.Full {
 						row[4], row[9] = f.NMSE, f.Seconds
 					}
 					if o.Error != "" {

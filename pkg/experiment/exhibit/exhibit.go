@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -86,7 +87,7 @@ func directions(lengthscale float64, sizes ...int) string {
 
 // smokeNote warns that nothing at smoke scale is the paper's.
 func smokeNote(notes []string) []string {
-	if experiment.ScaleFromEnvironment() == experiment.Smoke {
+	if scales.FromEnvironment() == scales.Smoke {
 		return append(notes, "Smoke scale: fewer and smaller trials, not comparable with the published figures.")
 	}
 	return notes

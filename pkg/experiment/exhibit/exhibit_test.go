@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -16,7 +17,7 @@ func stored(t *testing.T, name string) []experiment.Outcome {
 	t.Helper()
 	t.Setenv("GPPL_SCALE", "")
 	t.Chdir("../../../notebooks")
-	trials, ok := experiment.Named(name, experiment.Full)
+	trials, ok := experiment.Named(name, scales.Full)
 	if !ok {
 		t.Fatalf("no experiment %q", name)
 	}
@@ -87,7 +88,7 @@ func checkFigure(t *testing.T, f *viz.Figure, err error, want ...string) {
 func partly(t *testing.T, name string) []experiment.Outcome {
 	t.Helper()
 	t.Setenv("GPPL_SCALE", "")
-	store, err := experiment.OpenStore(experiment.Full.StorePath("../../../notebooks", name))
+	store, err := experiment.OpenStore(experiment.StorePath(scales.Full, "../../../notebooks", name))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func html(t *testing.T, table *viz.Table) string {
 // TestFigure1 draws Figure 1 from spectra that are small.
 func TestFigure1(t *testing.T) {
 	t.Setenv("GPPL_SCALE", "smoke")
-	r, err := theory.Spectrum(theory.Smoke, nil)
+	r, err := theory.Spectrum(scales.Smoke, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +175,7 @@ func TestFigure1(t *testing.T) {
 
 // TestLeading wants the powers in the caption to be those of the table: one and two.
 func TestLeading(t *testing.T) {
-	r, err := theory.Theorem(theory.Smoke)
+	r, err := theory.Theorem(scales.Smoke)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,8 +256,8 @@ func TestCurves(t *testing.T) {
 // TestMisfit makes the tables that are computed as they are shown.
 func TestMisfit(t *testing.T) {
 	t.Setenv("GPPL_SCALE", "smoke")
-	for _, table := range []func(experiment.Scale) (*viz.Table, error){Efficiency, Misfits} {
-		made, err := table(experiment.Smoke)
+	for _, table := range []func(scales.Scale) (*viz.Table, error){Efficiency, Misfits} {
+		made, err := table(scales.Smoke)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -27,7 +28,7 @@ func Figure1(r *theory.SpectrumResults) (*viz.Figure, error) {
 			}
 		}
 		for _, c := range published {
-			if c.Panel != d.panel || slot[c.Name] == 0 || experiment.ScaleFromEnvironment() != experiment.Full {
+			if c.Panel != d.panel || slot[c.Name] == 0 || scales.FromEnvironment() != scales.Full {
 				continue
 			}
 			dots := viz.Curve{Slot: slot[c.Name], Mark: viz.Dots}

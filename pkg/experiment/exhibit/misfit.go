@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
 // Efficiency is the table of what each design keeps of the information.
-func Efficiency(s experiment.Scale) (*viz.Table, error) {
+func Efficiency(s scales.Scale) (*viz.Table, error) {
 	es, params, err := experiment.Efficiencies(s)
 	if err != nil {
 		return nil, err
@@ -35,7 +36,7 @@ func Efficiency(s experiment.Scale) (*viz.Table, error) {
 }
 
 // Misfits is the table of what is returned, and what is warned, of data that the model does not fit.
-func Misfits(s experiment.Scale) (*viz.Table, error) {
+func Misfits(s scales.Scale) (*viz.Table, error) {
 	t := &viz.Table{
 		Caption: "SE plus noise, fitted automatically to data of other kinds",
 		Columns: []viz.Column{{Name: "data"}, {Name: "n"}, {Name: "status"}, {Name: "variance", Format: viz.Digits(3)}, {Name: "lengthscale", Format: viz.Digits(3)}, {Name: "noise variance", Format: viz.Digits(3)}, {Name: "what is said"}},

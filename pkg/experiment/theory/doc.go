@@ -20,24 +20,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
-
-// The scales: Full is that of the paper, Smoke takes seconds.
-const (
-	Full  = "full"
-	Smoke = "smoke"
-)
-
-// pick returns the value for the scale, and panics if it is neither.
-func pick[T any](scale string, full, smoke T) T {
-	switch scale {
-	case Full:
-		return full
-	case Smoke:
-		return smoke
-	}
-	panic(fmt.Sprintf("theory: scale = %q, want %q or %q", scale, Full, Smoke))
-}
 
 // Results are measured numbers by name, such as "theorem.routes.worst".
 type Results map[string]float64
@@ -93,8 +77,8 @@ func sameButRounding(a, b float64) bool {
 
 // ResultsPath is where the numbers of a scale are kept, from the folder of the
 // notebooks: those of the full one in a file that is committed.
-func ResultsPath(scale string) string {
-	return pick(scale, "results/theory.json", "out/theory-smoke.json")
+func ResultsPath(scale scales.Scale) string {
+	return scales.Pick(scale, "results/theory.json", "out/theory-smoke.json")
 }
 
 // Write stores v, such as a *TheoremResults, as JSON at path.

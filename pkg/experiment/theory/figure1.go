@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -14,8 +15,8 @@ const FigureRank = 10
 // FigureOne returns, under names that begin with "figure1", the mean and the standard deviation over draws of the times and of the
 // projections of the largest eigenvalue of each curve of figure 1 and of the one of FigureRank, which the paper shows of one draw; and the trace of Σ for k = 200
 // Sphere projections with and without what the authors add to the diagonal.
-func FigureOne(scale string) (Results, error) {
-	n, draws := pick(scale, 2000, 200), pick(scale, 20, 3)
+func FigureOne(scale scales.Scale) (Results, error) {
+	n, draws := scales.Pick(scale, 2000, 200), scales.Pick(scale, 20, 3)
 	c := Case{N: n, Span: float64(n) / 2, Variance: 5, Lengthscale: 10}
 	found := map[string][]float64{}
 	keep := func(name string, values []float64) {

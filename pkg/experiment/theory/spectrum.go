@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -75,8 +76,8 @@ type Progress func(done, total int, what string)
 
 // Spectrum computes everything that notebook 04 shows, in about two minutes at
 // full scale. progress may be nil.
-func Spectrum(scale string, progress Progress) (*SpectrumResults, error) {
-	n, seeds := pick(scale, 2000, 300), pick(scale, 5, 2)
+func Spectrum(scale scales.Scale, progress Progress) (*SpectrumResults, error) {
+	n, seeds := scales.Pick(scale, 2000, 300), scales.Pick(scale, 5, 2)
 	r := &SpectrumResults{}
 	figure := Case{Name: "figure 1", N: n, Seeds: seeds, Span: float64(n) / 2, Variance: 5, Lengthscale: 10, Noise: 0.1}
 	short := Case{Name: "short", N: n, Seeds: seeds, Span: float64(n) / 2, Variance: 1, Lengthscale: 5, Noise: 0.1}

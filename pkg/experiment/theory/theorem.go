@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -34,8 +35,8 @@ type TheoremResults struct {
 
 // Theorem computes everything that notebook 03 shows, in about 20 s at full
 // scale. It is an error if a covariance cannot be factorised.
-func Theorem(scale string) (*TheoremResults, error) {
-	n := pick(scale, 150, 60)
+func Theorem(scale scales.Scale) (*TheoremResults, error) {
+	n := scales.Pick(scale, 150, 60)
 	k := n / 5
 	x := line(n, float64(n)/2, 1)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}
@@ -45,15 +46,15 @@ func Theorem(scale string) (*TheoremResults, error) {
 	}
 	r := &TheoremResults{N: n, K: k, Model: m.String(), Params: names(info.Params())}
 	s := study{info: info, x: x, n: n, k: k}
-	r.Steps, err = s.steps(pick(scale, 20000, 2000))
+	r.Steps, err = s.steps(scales.Pick(scale, 20000, 2000))
 	errs := []error{err}
 	r.Routes, err = routes(x, k)
 	errs = append(errs, err)
 	r.Identical, err = s.identical()
 	errs = append(errs, err)
-	r.White, err = whiteNoise(pick(scale, 200, 50), pick(scale, 20000, 2000))
+	r.White, err = whiteNoise(scales.Pick(scale, 200, 50), scales.Pick(scale, 20000, 2000))
 	errs = append(errs, err)
-	r.ToN, err = s.toN(pick(scale, 6, 2))
+	r.ToN, err = s.toN(scales.Pick(scale, 6, 2))
 	errs = append(errs, err)
 	r.Noisy, err = s.noisy()
 	errs = append(errs, err)

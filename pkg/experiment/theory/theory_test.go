@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -116,9 +117,9 @@ func flat(x gppl.Inputs) (all []float64) {
 // TestSmoke runs everything at smoke scale, where the statements about the
 // theorem are judged as at full scale; those about figure 1 need its size.
 func TestSmoke(t *testing.T) {
-	theorem := must.Get(Theorem(Smoke))(t)
+	theorem := must.Get(Theorem(scales.Smoke))(t)
 	var told []string
-	spectrum := must.Get(Spectrum(Smoke, func(done, total int, what string) { told = append(told, what) }))(t)
+	spectrum := must.Get(Spectrum(scales.Smoke, func(done, total int, what string) { told = append(told, what) }))(t)
 	if len(told) != 5 || told[4] != "done" {
 		t.Errorf("progress told %q", told)
 	}
