@@ -49,7 +49,7 @@ type CSVOptions struct {
 	Keys []string
 	// MaxRows, unless 0, is the number of rows above which [ReadCSVReport] stops, with [ErrTooManyRows].
 	MaxRows int
-	// Seconds converts dates to seconds since 1970 (UTC), with the XUnit [UnixSeconds], instead of decimal years: every day
+	// Seconds converts dates to seconds since 1970 (UTC), with the XUnit "s since 1970", instead of decimal years: every day
 	// then has the same length.
 	Seconds bool
 

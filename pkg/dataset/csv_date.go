@@ -350,8 +350,8 @@ func weekOf(part map[string]string) (time.Time, bool) {
 	return t.AddDate(0, 0, day-1), true
 }
 
-// ParseDate reads a date in any unambiguous form: ISO 8601 (see [ParseTime]), 1990Q1, 2000M01, Jan 2000, 31 Jan 2000, 2000-W05,
-// 2000/01/31, 31/1/2000. An ambiguous date, such as 3/4/2000, and a year alone are errors.
+// ParseDate reads a date in any unambiguous form: ISO 8601, with or without a time of day and a zone (UTC without one), 1990Q1, 2000M01,
+// Jan 2000, 31 Jan 2000, 2000-W05, 2000/01/31, 31/1/2000. An ambiguous date, such as 3/4/2000, and a year alone are errors.
 func ParseDate(text string) (time.Time, error) {
 	f := dateFormat(text)
 	if f == timeSlashes && !orderMatters(text) {

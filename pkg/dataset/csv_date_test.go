@@ -76,7 +76,7 @@ func TestDateColumns(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, s.X); diff != "" || s.XUnit != UnixSeconds || rep.Time != test.time {
+			if diff := cmp.Diff(test.want, s.X); diff != "" || s.XUnit != unixSeconds || rep.Time != test.time {
 				t.Errorf("unit %q, %q (-want +got):\n%s", s.XUnit, rep.Time, diff)
 			}
 			of, _, bad, rep, err := streamed(strings.NewReader(text), test.opt, 1, blockSize)

@@ -108,7 +108,7 @@ func (d numberDate) dateError(text string, v float64) error {
 		return fmt.Errorf("%s is not one of %s", quoted(text), d.like)
 	}
 	hint := ""
-	if likely := LikelyUnix([]float64{v}); likely != TimeNumber {
+	if likely := likelyUnix([]float64{v}); likely != TimeNumber {
 		_, other := likely.Unix()
 		hint = fmt.Sprintf(" (are they %s? %s reads them)", other, likely)
 	}

@@ -71,7 +71,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 				continue
 			}
 			x0, x1 := c.x0, c.x1
-			if s.XUnit == UnixSeconds {
+			if s.XUnit == unixSeconds {
 				x0, x1 = 1420070400+day*x0, 1420070400+day*x1
 			}
 			last := s.Len() - 1

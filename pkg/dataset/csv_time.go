@@ -55,9 +55,9 @@ func (f TimeFormat) Unix() (perSecond float64, name string) {
 	return 0, ""
 }
 
-// LikelyUnix returns the format of times since 1970 in which all of x lie between 1973 and 2096; TimeNumber if there is none.
+// likelyUnix returns the format of times since 1970 in which all of x lie between 1973 and 2096; TimeNumber if there is none.
 // This is a guess: other numbers may be as large.
-func LikelyUnix(x []float64) TimeFormat {
+func likelyUnix(x []float64) TimeFormat {
 	if len(x) == 0 {
 		return TimeNumber
 	}
@@ -70,8 +70,8 @@ func LikelyUnix(x []float64) TimeFormat {
 	return TimeNumber
 }
 
-// UnixSeconds is the XUnit of a date that was read with CSVOptions.Seconds.
-const UnixSeconds = "s since 1970"
+// unixSeconds is the XUnit of a date that was read with CSVOptions.Seconds.
+const unixSeconds = "s since 1970"
 
 // CSVReport describes what was found in a CSV file.
 type CSVReport struct {
@@ -109,7 +109,7 @@ func (opt CSVOptions) unit(format TimeFormat) string {
 	case format == TimeAuto || format == TimeNumber:
 		return ""
 	case opt.Seconds:
-		return UnixSeconds
+		return unixSeconds
 	}
 	return "decimal year"
 }
@@ -163,17 +163,9 @@ var dateLayouts = []string{
 	"2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02 15:04:05Z07",
 }
 
-// ParseTime reads a date in ISO 8601 form, with or without a time of day and a zone, which a space may precede: Z, UTC, GMT, +02:00,
+// parseTime reads a date in ISO 8601 form, with or without a time of day and a zone, which a space may precede: Z, UTC, GMT, +02:00,
 // +0200 or +02; without a zone it is UTC. A leap second, such as 2016-12-31T23:59:60Z, is the second that follows it, as in Unix
 // time: it must end an hour of UTC.
-func ParseTime(text string) (time.Time, error) {
-	t, err := parseTime(text)
-	if err != nil {
-		return t, fmt.Errorf("dataset: %w%s", err, dateHint(text))
-	}
-	return t, nil
-}
-
 func parseTime(text string) (time.Time, error) {
 	const longest = 64 // of what is a date
 	if len(text) <= longest {

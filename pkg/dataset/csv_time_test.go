@@ -20,17 +20,17 @@ func TestReadCSVTimes(t *testing.T) {
 		want []float64
 		unit string
 	}{
-		"dates as seconds":  {"t,y\n1970-01-02,1\n1970-01-01T00:00:01.5Z,2\n1970-01-01T02:00:00+02:00,3\n", CSVOptions{Seconds: true}, []float64{86400, 1.5, 0}, UnixSeconds},
-		"months":            {"t,y\n1970-01,1\n1970-02,2\n", CSVOptions{Seconds: true}, []float64{0, 31 * 86400}, UnixSeconds},
-		"unix":              {"t,y\n0,1\n1.25,2\n-1,3\n", CSVOptions{Seconds: true, Time: TimeUnix}, []float64{0, 1.25, -1}, UnixSeconds},
+		"dates as seconds":  {"t,y\n1970-01-02,1\n1970-01-01T00:00:01.5Z,2\n1970-01-01T02:00:00+02:00,3\n", CSVOptions{Seconds: true}, []float64{86400, 1.5, 0}, unixSeconds},
+		"months":            {"t,y\n1970-01,1\n1970-02,2\n", CSVOptions{Seconds: true}, []float64{0, 31 * 86400}, unixSeconds},
+		"unix":              {"t,y\n0,1\n1.25,2\n-1,3\n", CSVOptions{Seconds: true, Time: TimeUnix}, []float64{0, 1.25, -1}, unixSeconds},
 		"unix as years":     {"t,y\n0,1\n31536000,2\n", CSVOptions{Time: TimeUnix}, []float64{1970, 1971}, "decimal year"},
-		"before 1970":       {"t,y\n-86400.5,1\n-1,2\n", CSVOptions{Seconds: true, Time: TimeUnix}, []float64{-86400.5, -1}, UnixSeconds},
-		"milliseconds":      {"t,y\n1500,1\n1700000000123,2\n", CSVOptions{Seconds: true, Time: TimeUnixMilli}, []float64{1.5, 1700000000.123}, UnixSeconds},
-		"microseconds":      {"t,y\n1500,1\n1700000000123456,2\n", CSVOptions{Seconds: true, Time: TimeUnixMicro}, []float64{0.0015, 1700000000.123456}, UnixSeconds},
-		"nanoseconds":       {"t,y\n1500,1\n1700000000123456789,2\n", CSVOptions{Seconds: true, Time: TimeUnixNano}, []float64{1.5e-6, 1700000000.123456789}, UnixSeconds},
+		"before 1970":       {"t,y\n-86400.5,1\n-1,2\n", CSVOptions{Seconds: true, Time: TimeUnix}, []float64{-86400.5, -1}, unixSeconds},
+		"milliseconds":      {"t,y\n1500,1\n1700000000123,2\n", CSVOptions{Seconds: true, Time: TimeUnixMilli}, []float64{1.5, 1700000000.123}, unixSeconds},
+		"microseconds":      {"t,y\n1500,1\n1700000000123456,2\n", CSVOptions{Seconds: true, Time: TimeUnixMicro}, []float64{0.0015, 1700000000.123456}, unixSeconds},
+		"nanoseconds":       {"t,y\n1500,1\n1700000000123456789,2\n", CSVOptions{Seconds: true, Time: TimeUnixNano}, []float64{1.5e-6, 1700000000.123456789}, unixSeconds},
 		"ms as years":       {"t,y\n0,1\n31536000000,2\n-31536000000,3\n", CSVOptions{Time: TimeUnixMilli}, []float64{1970, 1971, 1969}, "decimal year"},
-		"leap second":       {"t,y\n1970-06-30T23:59:60Z,1\n1970-07-01 05:29:60.25+05:30,2\n", CSVOptions{Seconds: true}, []float64{181 * 86400, 181*86400 + 0.25}, UnixSeconds},
-		"zones":             {"t,y\n1970-01-01 02:00:00 +0200,1\n1970-01-01T00:00:01UTC,2\n1970-01-01 00:00:02 Z,3\n1969-12-31T23:00:03-01,4\n", CSVOptions{Seconds: true}, []float64{0, 1, 2, 3}, UnixSeconds},
+		"leap second":       {"t,y\n1970-06-30T23:59:60Z,1\n1970-07-01 05:29:60.25+05:30,2\n", CSVOptions{Seconds: true}, []float64{181 * 86400, 181*86400 + 0.25}, unixSeconds},
+		"zones":             {"t,y\n1970-01-01 02:00:00 +0200,1\n1970-01-01T00:00:01UTC,2\n1970-01-01 00:00:02 Z,3\n1969-12-31T23:00:03-01,4\n", CSVOptions{Seconds: true}, []float64{0, 1, 2, 3}, unixSeconds},
 		"years are numbers": {"t,y\n1970.5,1\n1971,2\n", CSVOptions{Seconds: true}, []float64{1970.5, 1971}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestReadCSVTimes(t *testing.T) {
 	_, err := ReadCSV(strings.NewReader("t,y\n1600000000000,1\n"), CSVOptions{Time: TimeUnix})
 	mustFail(t, err, "line 2", "column 1", `"1600000000000"`, "milliseconds", "unix-ms")
 	for _, text := range []string{"1970-06-30T23:58:60Z", "1970-06-30T23:60:00Z", "1970-06-30T23:59:61Z", "1970-06-30T05:29:60Z", "1970-06-30 23:59:60:60Z", "60:60", " UTC"} {
-		if got, err := ParseTime(text); err == nil {
+		if got, err := parseTime(text); err == nil {
 			t.Errorf("%s is %v", text, got)
 		}
 	}
@@ -76,11 +76,11 @@ func TestLikelyUnix(t *testing.T) {
 		1.7e9: TimeUnix, 1.7e12: TimeUnixMilli, 1.7e15: TimeUnixMicro, 1.7e18: TimeUnixNano,
 		0: TimeNumber, 2024: TimeNumber, -1.7e9: TimeNumber, 1e10: TimeNumber, 1e300: TimeNumber,
 	} {
-		if got := LikelyUnix([]float64{x, x}); got != want {
+		if got := likelyUnix([]float64{x, x}); got != want {
 			t.Errorf("%g: %q, want %q", x, got, want)
 		}
 	}
-	if LikelyUnix(nil) != TimeNumber || LikelyUnix([]float64{1.7e9, 1.7e12}) != TimeNumber {
+	if likelyUnix(nil) != TimeNumber || likelyUnix([]float64{1.7e9, 1.7e12}) != TimeNumber {
 		t.Error("no numbers, or numbers of two units, are times")
 	}
 }

@@ -40,8 +40,8 @@ var (
 	}
 )
 
-// EEGSignal is the label of the signal that EEG and EEGBurst read.
-const EEGSignal = "EEG F3-Ref"
+// eegSignal is the label of the signal that EEG and EEGBurst read.
+const eegSignal = "EEG F3-Ref"
 
 // The last month of the sunspots that the paper used.
 const paperYear, paperMonth = 2025, 7
@@ -98,13 +98,13 @@ func readSILSOFile(path string) ([]silsoMonth, error) {
 	return readSILSO(f)
 }
 
-// EEG returns the signal [EEGSignal] of the paper's recording, a newborn's scalp EEG of about 58 minutes at 256 Hz: x in
+// EEG returns the signal EEG F3-Ref of the paper's recording, a newborn's scalp EEG of about 58 minutes at 256 Hz: x in
 // seconds, y in the unit of the file's header (microvolts). The file is looked for as [Find] says; if Options.Path names another
 // recording, the Name of the series says that it is not the paper's. The paper used the first 400 000 samples:
 // Slice(0, 400_000).
 func EEG(ctx context.Context, opt Options) (Series, error) { return eeg(ctx, EEGFile, opt) }
 
-// EEGBurst returns the signal [EEGSignal] of a shorter recording, 211 s, by the same group: x in seconds, y in microvolts. It
+// EEGBurst returns the signal EEG F3-Ref of a shorter recording, 211 s, by the same group: x in seconds, y in microvolts. It
 // is not the paper's recording, and its Name says so.
 func EEGBurst(ctx context.Context, opt Options) (Series, error) { return eeg(ctx, EEGBurstFile, opt) }
 
@@ -118,7 +118,7 @@ func eeg(ctx context.Context, f File, opt Options) (Series, error) {
 		return Series{}, err
 	}
 	defer e.Close()
-	s, err := e.Series(EEGSignal)
+	s, err := e.Series(eegSignal)
 	if err != nil {
 		return Series{}, err
 	}
@@ -127,7 +127,7 @@ func eeg(ctx context.Context, f File, opt Options) (Series, error) {
 	if base != EEGFile.Name {
 		note = ", not the paper's recording"
 	}
-	s.Name = fmt.Sprintf("Neonatal %s (%s%s)", EEGSignal, base, note)
+	s.Name = fmt.Sprintf("Neonatal %s (%s%s)", eegSignal, base, note)
 	return s, nil
 }
 
@@ -138,6 +138,6 @@ func checkEEG(path string) error {
 		return err
 	}
 	defer e.Close()
-	_, err = e.SeriesRange(EEGSignal, 0, 1)
+	_, err = e.SeriesRange(eegSignal, 0, 1)
 	return err
 }

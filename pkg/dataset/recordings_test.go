@@ -93,7 +93,7 @@ func TestSunspots(t *testing.T) {
 func eegSpec() edfSpec {
 	return edfSpec{
 		signals: []edfSignalSpec{{
-			label: EEGSignal, dimension: "uV", physMin: "-100", physMax: "100", dMin: "-1000", dMax: "1000", samples: "2",
+			label: eegSignal, dimension: "uV", physMin: "-100", physMax: "100", dMin: "-1000", dMax: "1000", samples: "2",
 		}},
 		data: [][][]int16{{{0, 1}}, {{2, 3}}},
 	}
@@ -183,7 +183,7 @@ func TestEEGRecording(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	s, err := e.Series(EEGSignal)
+	s, err := e.Series(eegSignal)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestEEGRecording(t *testing.T) {
 	if e.Records != 211 || len(e.Signals) != 21 {
 		t.Errorf("%d records of %d signals, want 211 of 21", e.Records, len(e.Signals))
 	}
-	part, err := e.SeriesRange(EEGSignal, 1000, 1300)
+	part, err := e.SeriesRange(eegSignal, 1000, 1300)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,6 +60,9 @@ func dateAxis(name string, seconds []float64) Axis {
 	return a
 }
 
+// sinceEpoch is t in seconds since 1970, and instant the reverse, to a microsecond.
+func sinceEpoch(t time.Time) float64 { return float64(t.Unix()) + 1e-9*float64(t.Nanosecond()) }
+
 func instant(seconds float64) time.Time {
 	whole := math.Floor(seconds)
 	return time.Unix(int64(whole), int64(math.Round(1e6*(seconds-whole)))*1000).UTC()
@@ -98,7 +101,7 @@ func calendarMonths(seconds []float64) (months, day int) {
 // X returns the place of a date on the axis.
 func (a Axis) X(t time.Time) float64 {
 	if a.Day > 0 {
-		return a.fromSeconds(float64(t.Unix()) + 1e-9*float64(t.Nanosecond()))
+		return a.fromSeconds(sinceEpoch(t))
 	}
 	d := t.Sub(a.Origin)
 	return a.Zero + (math.Floor(d.Seconds())+float64(d%time.Second)/1e9)/unitSeconds[a.Unit]
@@ -184,7 +187,7 @@ func (a Axis) Parse(text string) (float64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("forecast: %w: x are dates, such as %s", err, a.Text(a.Zero))
 	}
-	return a.fromSeconds(float64(t.Unix()) + 1e-9*float64(t.Nanosecond())), nil
+	return a.fromSeconds(sinceEpoch(t)), nil
 }
 
 // Label names the axis, with its unit if it has numbers: "date", "depth (m)".
@@ -266,7 +269,7 @@ func (a Axis) monthBegin(k int) float64 {
 	first := time.Date(o.Year(), o.Month()+time.Month(k), 1, o.Hour(), o.Minute(), o.Second(), o.Nanosecond(), time.UTC)
 	days := first.AddDate(0, 1, -1).Day()
 	t := first.AddDate(0, 0, min(a.Day, days)-1)
-	return float64(t.Unix()) + 1e-9*float64(t.Nanosecond())
+	return sinceEpoch(t)
 }
 
 // monthsAt converts a date, in seconds since 1970, to months after Origin.

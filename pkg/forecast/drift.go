@@ -8,7 +8,7 @@ import (
 )
 
 // Drift says whether the parameters of a model still hold, by the normal quantiles z of new observations in their predictions one step ahead
-// (Arrivals.Z): independent and N(0, 1) if they do. Three tests look at different departures, each at a third of DriftLevel, so that a model
+// (Arrivals.Z): independent and N(0, 1) if they do. Three tests look at different departures, each at a third of one per cent, so that a model
 // that holds is doubted at most that often. Single observations far out move none of them much.
 type Drift struct {
 	N int `json:"n"`
@@ -21,14 +21,14 @@ type Drift struct {
 	// Serial is the correlation of neighbouring z, clipped, and SerialP the probability of one as far from 0.
 	Serial  float64 `json:"serial"`
 	SerialP float64 `json:"serial_p"`
-	Word    string  `json:"word"` // one of DriftWords
+	Word    string  `json:"word"` // holds, learn again, or too few to tell
 }
 
-// DriftLevel is the probability at which the tests together doubt a model that holds.
-const DriftLevel = 0.01
+// driftLevel is the probability at which the tests together doubt a model that holds.
+const driftLevel = 0.01
 
-// DriftWords are what a test of drift says: the parameters hold, the model should be fitted again, or there are too few observations to tell.
-var DriftWords = []string{"holds", "learn again", "too few to tell"}
+// driftWords are what a test of drift says: the parameters hold, the model should be fitted again, or there are too few observations to tell.
+var driftWords = []string{"holds", "learn again", "too few to tell"}
 
 const (
 	leastDrift = 8   // observations that a test needs
@@ -38,7 +38,7 @@ const (
 
 func driftOf(z []float64) Drift {
 	n := len(z)
-	d := Drift{N: n, MeanP: 1, WithinP: 1, SerialP: 1, Word: DriftWords[2]}
+	d := Drift{N: n, MeanP: 1, WithinP: 1, SerialP: 1, Word: driftWords[2]}
 	if n == 0 {
 		return d
 	}
@@ -70,8 +70,8 @@ func driftOf(z []float64) Drift {
 	d.SerialP = 2 * distuv.StudentsT{Sigma: 1, Nu: free}.Survival(math.Abs(d.Serial)*math.Sqrt(free/(1-d.Serial*d.Serial)))
 	half := distuv.Binomial{N: float64(n), P: 0.5}
 	d.WithinP = min(1, 2*half.CDF(float64(min(inside, n-inside))))
-	if d.Word = DriftWords[0]; min(d.MeanP, d.WithinP, d.SerialP) < DriftLevel/3 {
-		d.Word = DriftWords[1]
+	if d.Word = driftWords[0]; min(d.MeanP, d.WithinP, d.SerialP) < driftLevel/3 {
+		d.Word = driftWords[1]
 	}
 	return d
 }
@@ -79,14 +79,14 @@ func driftOf(z []float64) Drift {
 // Verdict says in a sentence whether the parameters still hold, and why not.
 func (d Drift) Verdict() string {
 	switch d.Word {
-	case DriftWords[2]:
+	case driftWords[2]:
 		return fmt.Sprintf("%s too few to tell whether the parameters still hold: the check needs %d.", count(d.N, "new observation")+" "+are(d.N), leastDrift)
-	case DriftWords[0]:
-		return fmt.Sprintf("The parameters still hold: nothing in %d new observations, predicted one step ahead, speaks against them (level %g).", d.N, DriftLevel)
+	case driftWords[0]:
+		return fmt.Sprintf("The parameters still hold: nothing in %d new observations, predicted one step ahead, speaks against them (level %g).", d.N, driftLevel)
 	}
 	why := ""
 	add := func(p float64, format string, args ...any) {
-		if p >= DriftLevel/3 {
+		if p >= driftLevel/3 {
 			return
 		}
 		if why != "" {

@@ -217,7 +217,7 @@ func TestAfter(t *testing.T) {
 	} {
 		var seconds []float64
 		for _, d := range strings.Fields(test.dates) {
-			tm, err := dataset.ParseTime(d)
+			tm, err := dataset.ParseDate(d)
 			if err != nil {
 				t.Fatal(err)
 			}

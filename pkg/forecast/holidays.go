@@ -43,7 +43,7 @@ const (
 func (a Axis) dayOf(x float64) int {
 	const rounding = 1e-3 // of dates in floating point, in seconds
 	t := a.Time(x)
-	return int(math.Floor((float64(t.Unix()) + 1e-9*float64(t.Nanosecond()) + rounding) / secondsOfDay))
+	return int(math.Floor((sinceEpoch(t) + rounding) / secondsOfDay))
 }
 
 // dayNumber is the day, from 1970, of the date that t shows where it is.

@@ -105,8 +105,8 @@ func (k *Known) value(j int, x float64) (v float64, ok bool) {
 	return k.Values[j][i-1] + t*(k.Values[j][i]-k.Values[j][i-1]), true
 }
 
-// ErrUnknown says that a regressor is not known where a prediction is asked for.
-var ErrUnknown = errors.New("a regressor is not known there")
+// errUnknown says that a regressor is not known where a prediction is asked for.
+var errUnknown = errors.New("a regressor is not known there")
 
 // inputs returns x with the regressors, if there are any.
 func (s *Series) inputs(x []float64) (gppl.Inputs, error) {
@@ -131,7 +131,7 @@ func (s *Series) inputs(x []float64) (gppl.Inputs, error) {
 func (s *Series) unknown(name string, at float64) error {
 	k := s.Known
 	return fmt.Errorf("forecast: %w: %s is known from %s to %s, not at %s; add rows with %s and %s and an empty y to the file, or name a file with such rows: ReadOptions.Future",
-		ErrUnknown, name, s.Axis.Text(k.X[0]), s.Axis.Text(k.X[len(k.X)-1]), s.Axis.Text(at), cmp.Or(s.Axis.Name, "x"), strings.Join(k.Names, ", "))
+		errUnknown, name, s.Axis.Text(k.X[0]), s.Axis.Text(k.X[len(k.X)-1]), s.Axis.Text(at), cmp.Or(s.Axis.Name, "x"), strings.Join(k.Names, ", "))
 }
 
 // Ahead returns the x after the last observation at which the regressors are known. It panics if there are none.

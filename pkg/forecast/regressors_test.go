@@ -63,7 +63,7 @@ func TestRegressor(t *testing.T) {
 					t.Errorf("%s: %.2f in [%.2f, %.2f], want %.2f", f.When[i], mean, f.Lower[i], f.Upper[i], want)
 				}
 			}
-			if _, err := a.Forecast(7); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "price is known from 2010-01 to 2015-06, not at 2015-07") || !strings.Contains(err.Error(), "ReadOptions.Future") {
+			if _, err := a.Forecast(7); !errors.Is(err, errUnknown) || !strings.Contains(err.Error(), "price is known from 2010-01 to 2015-06, not at 2015-07") || !strings.Contains(err.Error(), "ReadOptions.Future") {
 				t.Errorf("beyond what is known: %v", err)
 			}
 			trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 6})

@@ -52,17 +52,17 @@ const (
 	shiftScale = 2
 )
 
-// ErrShift says that a time is none at which a series can have a shift.
-var ErrShift = errors.New("not within the observations")
+// errShift says that a time is none at which a series can have a shift.
+var errShift = errors.New("not within the observations")
 
-// Shifted returns the series with a change of level at each x, or at the first observation behind it. It is an error (ErrShift) if there is
+// Shifted returns the series with a change of level at each x, or at the first observation behind it. It is an error if there is
 // none on either side.
 func (s *Series) Shifted(at ...float64) (*Series, error) {
 	var shifts []Shift
 	for _, x := range at {
 		i, _ := slices.BinarySearch(s.X, x)
 		if i == 0 || i == len(s.X) {
-			return nil, fmt.Errorf("forecast: a change of level at %s is %w, from %s to %s", s.Axis.Text(x), ErrShift, s.Axis.Text(s.X[0]), s.Axis.Text(s.X[len(s.X)-1]))
+			return nil, fmt.Errorf("forecast: a change of level at %s is %w, from %s to %s", s.Axis.Text(x), errShift, s.Axis.Text(s.X[0]), s.Axis.Text(s.X[len(s.X)-1]))
 		}
 		if c := (Shift{At: s.X[i], Scale: shiftScale}); !slices.Contains(shifts, c) {
 			shifts = append(shifts, c)

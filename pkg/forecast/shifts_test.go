@@ -190,7 +190,7 @@ func TestShiftsUsed(t *testing.T) {
 		t.Errorf("an origin knows of the changes %v (%v), which came later", past.Shifts, err)
 	}
 	for _, x := range []float64{-1, 0, n} {
-		if _, err := s.Shifted(x); !errors.Is(err, ErrShift) {
+		if _, err := s.Shifted(x); !errors.Is(err, errShift) {
 			t.Errorf("a change at %v: %v", x, err)
 		}
 	}

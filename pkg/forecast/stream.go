@@ -95,7 +95,7 @@ func (a *OneAxis) Join(b OneAxis) error {
 // reads.
 func ParsePlace(text string) (float64, error) {
 	if at, err := dataset.ParseDate(text); err == nil {
-		return float64(at.Unix()) + 1e-9*float64(at.Nanosecond()), nil
+		return sinceEpoch(at), nil
 	}
 	v, err := dataset.ParseNumber(text)
 	if err != nil {

@@ -17,8 +17,8 @@ type Student struct {
 	Nu float64 `json:"nu"` // degrees of freedom; 0 until they are learnt
 }
 
-// ErrStudent says that a model with Student-t noise takes no further observations.
-var ErrStudent = errors.New("the weights of a model with Student-t noise are learnt from all observations")
+// errStudent says that a model with Student-t noise takes no further observations.
+var errStudent = errors.New("the weights of a model with Student-t noise are learnt from all observations")
 
 const (
 	studentParts  = 12   // Gaussians in the noise of a forecast: its 2.5 % quantiles are within 2 % of the scale for ν ≥ 2

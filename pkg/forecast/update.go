@@ -59,7 +59,7 @@ func (a *Analysis) Update(ctx context.Context, path string, o ReadOptions) (*Ana
 func (a *Analysis) Extend(ctx context.Context, x, y, errs []float64) (*Analysis, *Arrivals, error) {
 	s := a.Series
 	if s.Student != nil {
-		return nil, nil, fmt.Errorf("forecast: %w: fit again with the new ones", ErrStudent)
+		return nil, nil, fmt.Errorf("forecast: %w: fit again with the new ones", errStudent)
 	}
 	if len(x) != len(y) || errs != nil && len(errs) != len(x) {
 		panic(fmt.Sprintf("forecast: Extend: %d x, %d y and %d errors", len(x), len(y), len(errs)))
@@ -146,7 +146,7 @@ func (s *Series) columns(o ReadOptions) ReadOptions {
 func (a *Analysis) readMore(path string, o ReadOptions) (*newRows, error) {
 	s, name := a.Series, dataset.Shown(path)
 	if s.Student != nil {
-		return nil, fmt.Errorf("forecast: %w: fit again with the new ones", ErrStudent)
+		return nil, fmt.Errorf("forecast: %w: fit again with the new ones", errStudent)
 	}
 	if o.NoHeader && (s.Errors != nil || s.Known != nil || s.Counting != nil && s.Counting.Sizes != nil) {
 		return nil, fmt.Errorf("forecast: %s needs a header: the columns beside x and y are found by their names", name)

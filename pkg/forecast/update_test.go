@@ -48,7 +48,7 @@ func trueModel(t *testing.T, x, y []float64, l, noise float64) *Analysis {
 }
 
 // TestFalseAlarms: of observations that follow the model, a share of 1e-3 has a P below 1e-3, and the tests of drift doubt the model in at most
-// a share of DriftLevel.
+// a share of driftLevel.
 func TestFalseAlarms(t *testing.T) {
 	t.Parallel()
 	const level, before, each = 1e-3, 400, 500
@@ -65,7 +65,7 @@ func TestFalseAlarms(t *testing.T) {
 				alarms++
 			}
 		}
-		if arrivals.Drift.Word == DriftWords[1] {
+		if arrivals.Drift.Word == driftWords[1] {
 			doubts++
 		}
 	}
@@ -74,7 +74,7 @@ func TestFalseAlarms(t *testing.T) {
 	if want := n * level; math.Abs(float64(alarms)-want) > 4*math.Sqrt(want) || n == 1e6 && (alarms < 700 || alarms > 1300) {
 		t.Errorf("%d alarms in %v observations, want about %v", alarms, n, want)
 	}
-	if want := DriftLevel * float64(series); float64(doubts) > want+4*math.Sqrt(want)+1 {
+	if want := driftLevel * float64(series); float64(doubts) > want+4*math.Sqrt(want)+1 {
 		t.Errorf("%d of %d series that follow the model are in doubt, want at most about %v", doubts, series, want)
 	}
 }
@@ -120,7 +120,7 @@ func TestDrift(t *testing.T) {
 				bad++
 			}
 		}
-		if most := DriftLevel*float64(all) + 4*math.Sqrt(DriftLevel*float64(all)); float64(bad) > most {
+		if most := driftLevel*float64(all) + 4*math.Sqrt(driftLevel*float64(all)); float64(bad) > most {
 			t.Errorf("%d of %d times %d observations that follow the model are a reason to learn again, want at most %.0f", bad, all, n, most)
 		}
 	}

@@ -20,7 +20,7 @@ import (
 const envInteractive = "GPPL_INTERACTIVE"
 
 // interactive reports whether there is a notebook and a reader to wait for.
-func interactive() bool { return InNotebook() && os.Getenv(envInteractive) == "1" }
+func interactive() bool { return inNotebook() && os.Getenv(envInteractive) == "1" }
 
 // SliderOptions describe a slider over positive values, on a logarithmic scale.
 type SliderOptions struct {
@@ -130,7 +130,7 @@ func interact(a interaction) error {
 	steps, unlisten := screen.listen("/gppl/" + id)
 	defer unlisten()
 	script := strings.NewReplacer("{{ID}}", id, "{{ADDRESS}}", "/gppl/"+id).Replace(controlScript)
-	ShowHTML(template.HTML(a.control(id) + "<script>" + script + "</script>"))
+	showHTML(template.HTML(a.control(id) + "<script>" + script + "</script>"))
 	state := func(number int, ended bool, says string) {
 		screen.update(id+"_state", controlState(id, number, ended, says))
 	}

@@ -33,40 +33,40 @@ var screen = struct {
 // styled sees to it that a cell, which is a program of its own, brings style and script with the first thing that it shows.
 var styled sync.Once
 
-// InNotebook reports whether the program is run by GoNB, so that what is shown appears in a notebook. Elsewhere the Show
+// inNotebook reports whether the program is run by GoNB, so that what is shown appears in a notebook. Elsewhere the Show
 // functions do nothing and say so.
-func InNotebook() bool { return screen.on() }
+func inNotebook() bool { return screen.on() }
 
 // Show displays a figure inline, as SVG with its caption. It reports whether it did, which is false without an error outside
 // a notebook; its errors are those of [Figure.SVG].
 func Show(f *Figure) (shown bool, err error) {
-	if !InNotebook() {
+	if !inNotebook() {
 		return false, nil
 	}
 	h, err := f.HTML()
 	if err != nil {
 		return false, err
 	}
-	return ShowHTML(h), nil
+	return showHTML(h), nil
 }
 
 // ShowTable displays a table inline. It reports whether it did, which is false without an error outside a notebook; its
 // errors are those of [Table.HTML].
 func ShowTable(t *Table) (shown bool, err error) {
-	if !InNotebook() {
+	if !inNotebook() {
 		return false, nil
 	}
 	h, err := t.HTML()
 	if err != nil {
 		return false, err
 	}
-	return ShowHTML(h), nil
+	return showHTML(h), nil
 }
 
-// ShowHTML displays HTML unchanged; its type marks it as trusted. For text from any other source
+// showHTML displays HTML unchanged; its type marks it as trusted. For text from any other source
 // use [Note]. It reports whether there was a notebook to show it in.
-func ShowHTML(h template.HTML) (shown bool) {
-	if !InNotebook() {
+func showHTML(h template.HTML) (shown bool) {
+	if !inNotebook() {
 		return false
 	}
 	styled.Do(func() { h = template.HTML(notebookHead) + h })
@@ -76,7 +76,7 @@ func ShowHTML(h template.HTML) (shown bool) {
 
 // Note displays one paragraph of plain text, escaped, each argument on a line of its own. It reports whether there was a
 // notebook to show it in.
-func Note(lines ...string) (shown bool) { return ShowHTML(template.HTML(paragraph(lines...))) }
+func Note(lines ...string) (shown bool) { return showHTML(template.HTML(paragraph(lines...))) }
 
 func paragraph(lines ...string) string {
 	escaped := make([]string, len(lines))
@@ -99,7 +99,7 @@ func Must[T any](v T, err error) T {
 func Check(err error) {
 	switch {
 	case err == nil:
-	case InNotebook():
+	case inNotebook():
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1) // the cell is a program of its own
 	default:

@@ -17,7 +17,7 @@ import (
 )
 
 func TestOutsideNotebook(t *testing.T) {
-	if InNotebook() {
+	if inNotebook() {
 		t.Skip("run by GoNB")
 	}
 	f := Must(Curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{Y: []float64{1, 2}}}}))
@@ -27,7 +27,7 @@ func TestOutsideNotebook(t *testing.T) {
 	if shown, err := ShowTable(&Table{}); shown || err != nil {
 		t.Errorf("ShowTable: %v, %v", shown, err)
 	}
-	if ShowHTML("x") || Note("x") {
+	if showHTML("x") || Note("x") {
 		t.Error("shown nowhere")
 	}
 }
@@ -141,7 +141,7 @@ func TestGoNB(t *testing.T) {
 func cell() {
 	_, _ = Show(Must(Curves(CurvesOptions{Frame: frame("f"), Curves: []Curve{{Y: []float64{1, 2}}}})))
 	_, _ = ShowTable(results())
-	ShowHTML("<em>x</em>")
+	showHTML("<em>x</em>")
 	Note("<b>")
 	bar := NewProgress("good", 10)
 	for range 10 {

@@ -60,7 +60,7 @@ func NewProgressTo(w io.Writer, title string, total int) *Progress {
 func newProgress(title string, total int, out io.Writer, tty bool, now func() time.Time) *Progress {
 	p := &Progress{title: clean(title), total: max(total, 0), now: now, out: out}
 	switch {
-	case InNotebook():
+	case inNotebook():
 		id := "gppl_progress_" + screen.newID()
 		p.put = func(bool) {
 			p.next = p.now().Add(redraw)

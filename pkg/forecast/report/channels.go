@@ -35,7 +35,7 @@ func ChannelText(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.Channe
 	}
 	fmt.Fprintf(&b, "\n%s\n%s\n%s\n%s", channelComparison(a), channelParameters(a), channelTable(a), channelPredictions(a, all))
 	if trust != nil {
-		fmt.Fprintf(&b, "\n%s", Past(trust))
+		fmt.Fprintf(&b, "\n%s", pastTable(trust))
 	}
 	if warnings := a.Best().Warnings; len(warnings) > 0 {
 		fmt.Fprintf(&b, "\nWarnings\n")
@@ -259,7 +259,7 @@ func ChannelHTML(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.Channe
 		}
 	}
 	if trust != nil {
-		if c.Past, err = Past(trust).HTML(); err != nil {
+		if c.Past, err = pastTable(trust).HTML(); err != nil {
 			return err
 		}
 	}

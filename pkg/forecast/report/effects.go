@@ -5,8 +5,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Effects returns a table of the coefficients of the regressors; nil if there are none.
-func Effects(a *forecast.Analysis) (*viz.Table, error) {
+// effectsTable returns a table of the coefficients of the regressors; nil if there are none.
+func effectsTable(a *forecast.Analysis) (*viz.Table, error) {
 	effects, err := a.Effects()
 	if err != nil || effects == nil {
 		return nil, err

@@ -329,8 +329,8 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 	return t
 }
 
-// Past lists the forecasts of the past with their coverage and errors.
-func Past(t *forecast.Trust) *viz.Table {
+// pastTable lists the forecasts of the past with their coverage and errors.
+func pastTable(t *forecast.Trust) *viz.Table {
 	naive := "error of " + t.Against
 	table := &viz.Table{
 		Caption: "Forecasts of the past",

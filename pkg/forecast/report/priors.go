@@ -6,8 +6,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
-// Priors says in sentences which priors were given or are shared, and gives likelihood and prior separately; nil if none were given.
-func Priors(a *forecast.Analysis) (out []string) {
+// priorLines says in sentences which priors were given or are shared, and gives likelihood and prior separately; nil if none were given.
+func priorLines(a *forecast.Analysis) (out []string) {
 	for _, b := range a.Beliefs() {
 		out = append(out, fmt.Sprintf("%s ~ %s, in the unit of the table; its log density at the learnt value is %.3g nats.", b.Name, b.Prior, b.Log))
 	}

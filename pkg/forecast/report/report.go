@@ -71,17 +71,17 @@ const slicePoints = 25
 // HTML writes the analysis as one HTML page that loads nothing from a network: the verdict if the forecast was tested, the forecast,
 // comparison, parameters, residual checks, spectrum and terms of a sum. It adds slices through the likelihood if an evaluation takes less
 // than 20 ms, and a contour if it takes less than 5 ms. With a program, which makes the page about 2 MB larger, its readers can try other
-// parameters (see Try); the error is forecast.ErrNotPlain for an analysis for which they cannot.
+// parameters (see tryFigure); the error is forecast.ErrNotPlain for an analysis for which they cannot.
 func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust, program *viz.Program) error {
 	c := content{
 		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Lead: flagwords.Of(a.Series.Lead()), Notes: flagwords.All(a.Series.Notes()), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
 		How: how(a), Result: a.Result.String(), Summary: Summary(a, f), Doubt: Doubt(a),
 	}
-	changes, err := Shifts(ctx, a)
+	changes, err := shiftLines(ctx, a)
 	if err != nil {
 		return err
 	}
-	outliers, err := Outliers(ctx, a)
+	outliers, err := outlierLines(ctx, a)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 		return h
 	}
 	if trust != nil {
-		c.Trust, c.Past = trust, table(brief(Past(trust)))
+		c.Trust, c.Past = trust, table(brief(pastTable(trust)))
 	}
 	c.Forecast = figure(Forecast(a, f))
 	c.Predictions = table(brief(Predictions(a, f)))
@@ -110,7 +110,7 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 	c.All = figure(observed(a.Series, changed, off))
 	c.Comparison = table(Comparison(a))
 	c.Parameters = table(Parameters(a))
-	if effects, problem := Effects(a); problem != nil {
+	if effects, problem := effectsTable(a); problem != nil {
 		return problem
 	} else if effects != nil {
 		c.Effects = table(effects)
@@ -153,7 +153,7 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 		}
 	}
 	if program != nil {
-		fig, again, problem := Try(a, f)
+		fig, again, problem := tryFigure(a, f)
 		if problem != nil {
 			return problem
 		}
@@ -162,7 +162,7 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 		}
 		c.Dark, c.Script, c.Policy, c.Program = program.CSS(), program.Script(), program.Policy(), program.HTML()
 	}
-	c.Priors = Priors(a)
+	c.Priors = priorLines(a)
 	c.Warnings = warnings(a)
 	if err != nil {
 		return err

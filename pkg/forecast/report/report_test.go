@@ -106,7 +106,7 @@ func TestShow(t *testing.T) {
 				t.Errorf("%q is not on the page once", want)
 			}
 		}
-		_, again, err := Try(a, f)
+		_, again, err := tryFigure(a, f)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Shifts says in sentences which changes of level and of slope there are, and what becomes of them.
-func Shifts(ctx context.Context, a *forecast.Analysis) (text []string, err error) {
+// shiftLines says in sentences which changes of level and of slope there are, and what becomes of them.
+func shiftLines(ctx context.Context, a *forecast.Analysis) (text []string, err error) {
 	all, err := a.Shifts(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -98,8 +98,8 @@ func chance(p float64) string {
 // mostOutliersListed is how many outliers a text lists; JSON has all.
 const mostOutliersListed = 8
 
-// Outliers says in sentences which observations the model does not explain.
-func Outliers(ctx context.Context, a *forecast.Analysis) (text []string, err error) {
+// outlierLines says in sentences which observations the model does not explain.
+func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err error) {
 	o, err := a.Outliers(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

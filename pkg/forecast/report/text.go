@@ -33,19 +33,19 @@ func Text(w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.R
 		fmt.Fprintf(&b, "%s\n", flagwords.Printable(d))
 	}
 	lines("Series", flagwords.All(a.Series.Notes()))
-	changes, err := Shifts(context.Background(), a)
+	changes, err := shiftLines(context.Background(), a)
 	if err != nil {
 		return err
 	}
 	lines("Changes", flagwords.All(changes))
-	outliers, err := Outliers(context.Background(), a)
+	outliers, err := outlierLines(context.Background(), a)
 	if err != nil {
 		return err
 	}
 	lines("Outliers", flagwords.All(outliers))
 	fmt.Fprintf(&b, "\n%s\n%s\n", Comparison(a), Parameters(a))
-	lines("Priors", Priors(a))
-	if t, err := Effects(a); err != nil {
+	lines("Priors", priorLines(a))
+	if t, err := effectsTable(a); err != nil {
 		return err
 	} else if t != nil {
 		fmt.Fprintf(&b, "%s\n", t)
@@ -71,7 +71,7 @@ func Backtest(w io.Writer, a *forecast.Analysis, t *forecast.Trust) error {
 	if lead != "" {
 		lead = flagwords.Of(lead) + "\n"
 	}
-	_, err := io.WriteString(w, printableLines(fmt.Sprintf("%s%s\n\n%s", lead, flagwords.Printable(t.Verdict), Past(t))))
+	_, err := io.WriteString(w, printableLines(fmt.Sprintf("%s%s\n\n%s", lead, flagwords.Printable(t.Verdict), pastTable(t))))
 	return err
 }
 

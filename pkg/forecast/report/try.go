@@ -9,10 +9,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Try draws the forecast of the best model alone, at the parameters that were learnt, and returns what a page needs so that its reader can
+// tryFigure draws the forecast of the best model alone, at the parameters that were learnt, and returns what a page needs so that its reader can
 // try others (viz.Figure.LiveHTML): the kernels that the forecast averages, rougher and smoother ones, other lengthscales and seasons, another
 // horizon, the series without one observation. The error is forecast.ErrNotPlain where a page cannot compute it.
-func Try(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, *live.Page, error) {
+func tryFigure(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, *live.Page, error) {
 	models, err := a.Learnt()
 	if err != nil {
 		return nil, nil, err
@@ -67,7 +67,7 @@ func Try(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, *live.Page, e
 	return fig, &live.Page{Controls: again.Controls(), Figure: live.Figure{Fitted: again}}, err
 }
 
-// most is the largest number of observations that Try draws, each of which can be left out.
+// most is the largest number of observations that tryFigure draws, each of which can be left out.
 const most = 1000
 
 // squares are variances whose 95 % bands are as wide as those of a layer.
