@@ -89,7 +89,7 @@ func TestCandidatesOfMembers(t *testing.T) {
 			if m.kind == nil || m.kind != a.Candidates[i].kind {
 				t.Errorf("member %d is a %T, the candidate a %T", i, m.kind, a.Candidates[i].kind)
 			}
-			if m.fixed() {
+			if _, alone := m.kind.share(0); alone {
 				fixed++
 			}
 		}

@@ -26,12 +26,6 @@ type member struct {
 	shape      float64       // of the likelihood of counts; 0 for none
 }
 
-// fixed reports whether the weight of the member does not depend on its evidence.
-func (m *member) fixed() bool {
-	_, fixed := m.kind.share(0)
-	return fixed
-}
-
 // Part is the forecast of one model: at each x a Gaussian distribution of y, or of log y if Log is set, with mean Mean and variance
 // NoisyVar. LatentVar is the variance of f.
 type Part struct {

@@ -9,12 +9,8 @@ import (
 
 // scaledLog is the transform θ = exp(s·u). With s the standard error of log θ, a step of one in u changes the loss about equally for
 // every parameter, and L-BFGS needs a fraction of the evaluations. A gradient g in u means that the loss can fall by about g²/2 nats.
-// Below least, θ is least.
+// Below least, θ is least: leastNoise for the noise, none for others.
 type scaledLog struct{ s, least float64 }
-
-// leastNoise is the least noise variance that is learnt, of the standardised series. Where a model explains all observations, an exact
-// straight line for one, the likelihood grows without limit as the noise vanishes, until rounding is all that is left.
-const leastNoise = 1e-12
 
 var _ gppl.Transform = scaledLog{}
 

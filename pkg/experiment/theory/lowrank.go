@@ -68,14 +68,6 @@ func newLowRank(k gppl.Kernel, x gppl.Inputs) (*lowRank, error) {
 // eigenvalues of K, in descending order; the n − r others are 0 to rounding.
 func (l *lowRank) eigenvalues() []float64 { return squares(l.root) }
 
-// trace of K.
-func (l *lowRank) trace() (sum float64) {
-	for _, s := range l.root {
-		sum += s * s
-	}
-	return sum
-}
-
 // top is the design of the eigenvectors of the largest eigenvalues.
 func (l *lowRank) top() gppl.Design { return columns{"Eigen", l.u, 0} }
 
