@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -115,11 +114,7 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 	bar.Fail(ctx.Err())
 	write := writeRows
 	if c.Bool("json") {
-		write = func(w io.Writer, rows []result) error {
-			e := json.NewEncoder(w)
-			e.SetIndent("", "  ")
-			return e.Encode(rows)
-		}
+		write = func(w io.Writer, rows []result) error { return indented(w, rows) }
 	}
 	// Finished rows are written after an interrupt too.
 	if err := write(c.Root().Writer, rows); err != nil {

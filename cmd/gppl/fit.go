@@ -668,9 +668,11 @@ func writable(c *cli.Command, flags ...string) error {
 }
 
 func writeJSON(ctx context.Context, c *cli.Command, v any) error {
-	return print(ctx, c.Root().Writer, func(w io.Writer) error {
-		e := json.NewEncoder(w)
-		e.SetIndent("", "  ")
-		return e.Encode(v)
-	})
+	return print(ctx, c.Root().Writer, func(w io.Writer) error { return indented(w, v) })
+}
+
+func indented(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }

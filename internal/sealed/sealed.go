@@ -109,23 +109,27 @@ func Unmarshal(text []byte, v any) error {
 	return nil
 }
 
-// ReadJSON reads what WriteJSON wrote into v, whose own UnmarshalJSON opens the object.
-func ReadJSON(path string, v any) error {
+// Load reads what Save wrote; the UnmarshalJSON of the result opens the object.
+func Load[T any](path string) (*T, error) {
+	v := new(T)
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("gppl: load: %w", err)
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("gppl: load: %s: %w", path, err)
 	}
-	return nil
+	return v, nil
 }
 
-// WriteJSON writes v, an object in JSON, to a file with its checksum, indented and ending in a line feed, whole or not at all.
-func WriteJSON(path string, v any) error {
+// Save writes v, an object in JSON, to a file with its checksum, indented and ending in a line feed, whole or not at all.
+func Save(path string, v any) error {
 	b, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("gppl: save: %s: %w", path, err)
 	}
-	return atomicfile.WriteBytes(path, append(Seal(b), '\n'))
+	if err := atomicfile.WriteBytes(path, append(Seal(b), '\n')); err != nil {
+		return fmt.Errorf("gppl: save: %w", err)
+	}
+	return nil
 }

@@ -126,11 +126,13 @@ func each[T any](cases []T, judge func(T) (text string, holds bool)) (all string
 
 // pairs compares two losses run on the same source with the same seed; the first that matches counts.
 func pairs(a, b []Outcome) (as, bs []Outcome) {
+	return pairsBy(a, b, func(x, y Trial) bool { return x.Source == y.Source && x.Kernel == y.Kernel && x.Seed == y.Seed })
+}
+
+// pairsBy pairs each outcome with the first that has the same of something.
+func pairsBy(a, b []Outcome, same func(x, y Trial) bool) (as, bs []Outcome) {
 	for _, x := range a {
-		i := slices.IndexFunc(b, func(y Outcome) bool {
-			return x.Trial.Source == y.Trial.Source && x.Trial.Kernel == y.Trial.Kernel && x.Trial.Seed == y.Trial.Seed
-		})
-		if i >= 0 {
+		if i := slices.IndexFunc(b, func(y Outcome) bool { return same(x.Trial, y.Trial) }); i >= 0 {
 			as, bs = append(as, x), append(bs, b[i])
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -193,13 +194,7 @@ func withinShare(groups [][]float64) float64 {
 }
 
 // differences returns a − b, pair by pair.
-func differences(a, b []float64) []float64 {
-	d := make([]float64, len(a))
-	for i := range a {
-		d[i] = a[i] - b[i]
-	}
-	return d
-}
+func differences(a, b []float64) []float64 { return floats.SubTo(make([]float64, len(a)), a, b) }
 
 // fromMoments is prediction for a sample of n of which the mean and the standard deviation are known.
 func fromMoments(x, mean, sd float64, n int) *Test {

@@ -55,7 +55,8 @@ var textClaims = []claim{
 	{
 		id: "text-spherical",
 		rule: func(e *Evidence) (string, Status) {
-			pool, sphere := pairsByDraw(Where(e.E1, NotebookE1("Adam", PL)), Where(e.E1, NotebookE1With(PL, Authors{Diagonal: PLDiagonal})))
+			pool, sphere := pairsBy(Where(e.E1, NotebookE1("Adam", PL)), Where(e.E1, NotebookE1With(PL, Authors{Diagonal: PLDiagonal})),
+				func(x, y Trial) bool { return x.Source == y.Source }) // whatever their other seeds
 			if len(pool) == 0 {
 				return "", NotRun
 			}
@@ -443,17 +444,4 @@ func denseCosts(e *Evidence) (n, pl, vfe []float64) {
 		}
 	}
 	return n, pl, vfe
-}
-
-// pairsByDraw pairs outcomes of the same draw of the data, whatever their other seeds; the first that matches counts.
-func pairsByDraw(a, b []Outcome) (as, bs []Outcome) {
-	for _, x := range a {
-		for _, y := range b {
-			if x.Trial.Source == y.Trial.Source {
-				as, bs = append(as, x), append(bs, y)
-				break
-			}
-		}
-	}
-	return as, bs
 }

@@ -5,7 +5,8 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
+
+	"github.com/projected-likelihood/gppl/internal/quantile"
 )
 
 // ChannelPrediction is what a channel will be at some x.
@@ -48,8 +49,6 @@ func (a *ChannelAnalysis) Forecast(steps int) ([]ChannelPrediction, error) {
 	return a.Predict(s.after(s.X[len(s.X)-1], steps))
 }
 
-func cell(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
-
 // WriteChannels writes predictions as csv, a row for each x and channel, with the columns of Forecast.WriteCSV.
 func (a *ChannelAnalysis) WriteChannels(w io.Writer, all []ChannelPrediction, levels ...float64) error {
 	head := []string{cmp.Or(a.Channels.Series.Axis.Name, "x"), a.Channels.Column, "mean", "sd_latent", "sd_observation"}
@@ -60,7 +59,7 @@ func (a *ChannelAnalysis) WriteChannels(w io.Writer, all []ChannelPrediction, le
 		}
 	}
 	for _, level := range bands {
-		name := strconv.FormatFloat(100*level, 'g', 10, 64)
+		name := cell(100 * level)
 		head = append(head, "lower_"+name, "upper_"+name)
 	}
 	rows := [][]string{head}
@@ -69,7 +68,7 @@ func (a *ChannelAnalysis) WriteChannels(w io.Writer, all []ChannelPrediction, le
 			sd := math.Sqrt(p.Noisy[i])
 			row := []string{when, p.Channel, cell(p.Mean[i]), cell(math.Sqrt(p.Latent[i])), cell(sd)}
 			for _, level := range bands {
-				half := standardQuantile(0.5*(1+level)) * sd
+				half := quantile.Normal(0.5*(1+level)) * sd
 				row = append(row, cell(p.Mean[i]-half), cell(p.Mean[i]+half))
 			}
 			rows = append(rows, row)

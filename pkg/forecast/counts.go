@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -587,7 +588,7 @@ func (p predictedCounts) Mean() []float64 { return p.Counts.Quantile(0.5) }
 func (p predictedCounts) Standardised(y []float64) []float64 {
 	z := p.PIT(y, slices.Repeat([]float64{0.5}, len(y)))
 	for i, u := range z {
-		z[i] = standardQuantile(min(max(u, 1e-12), 1-1e-12))
+		z[i] = quantile.Normal(min(max(u, 1e-12), 1-1e-12))
 	}
 	return z
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -233,9 +232,9 @@ func (f *factor) trendMean(a *Analysis, x []float64) (trend []float64, effects m
 func (d *Decomposition) WriteCSV(w io.Writer, a Axis) error {
 	rows := [][]string{append([]string{cmp.Or(a.Name, "x"), "mean"}, d.Names...)}
 	for i, when := range d.When {
-		row := []string{when, strconv.FormatFloat(d.Mean[i], 'g', 10, 64)}
+		row := []string{when, cell(d.Mean[i])}
 		for _, c := range d.Columns {
-			row = append(row, strconv.FormatFloat(c[i], 'g', 10, 64))
+			row = append(row, cell(c[i]))
 		}
 		rows = append(rows, row)
 	}

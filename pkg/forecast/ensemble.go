@@ -115,7 +115,7 @@ func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float6
 
 // quantiles returns at each x the quantile at level p of the mixture of parts, for f if latent is set, else for new observations.
 func quantiles(parts []Part, p float64, latent bool) []float64 {
-	z := standardQuantile(p)
+	z := quantile.Normal(p)
 	out, m := make([]float64, len(parts[0].Mean)), make(mixture, len(parts))
 	for i := range out {
 		lo, hi := math.Inf(1), math.Inf(-1)

@@ -217,10 +217,9 @@ func (f *Forecast) WriteCSV(w io.Writer, a Axis, levels ...float64) error {
 		rows[0] = append(rows[0], "median", "p_zero")
 		medians, zeros = f.Quantile(0.5), f.Zeros()
 	}
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 	var ends [][]float64
 	for _, level := range levels {
-		name := strconv.FormatFloat(100*level, 'g', 10, 64)
+		name := cell(100 * level)
 		if !slices.Contains(rows[0], "lower_"+name) {
 			rows[0] = append(rows[0], "lower_"+name, "upper_"+name)
 			ends = append(ends, f.Quantile(0.5*(1-level)), f.Quantile(0.5*(1+level)))
@@ -228,12 +227,12 @@ func (f *Forecast) WriteCSV(w io.Writer, a Axis, levels ...float64) error {
 	}
 	for i, when := range f.When {
 		lo, hi := f.Band(i)
-		row := []string{when, number(f.Mean[i]), number(math.Sqrt(f.LatentVar[i])), number(math.Sqrt(f.NoisyVar[i])), number(lo), number(hi)}
+		row := []string{when, cell(f.Mean[i]), cell(math.Sqrt(f.LatentVar[i])), cell(math.Sqrt(f.NoisyVar[i])), cell(lo), cell(hi)}
 		if medians != nil {
-			row = append(row, number(medians[i]), number(zeros[i]))
+			row = append(row, cell(medians[i]), cell(zeros[i]))
 		}
 		for _, end := range ends {
-			row = append(row, number(end[i]))
+			row = append(row, cell(end[i]))
 		}
 		rows = append(rows, row)
 	}
@@ -244,6 +243,9 @@ func (f *Forecast) WriteCSV(w io.Writer, a Axis, levels ...float64) error {
 func (f *Forecast) SaveCSV(path string, a Axis) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
 }
+
+// cell is a number in a table.
+func cell(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 
 // WriteCSV writes rows as csv. A cell that a spreadsheet would read as a formula, and that is no number, gets an apostrophe in front, and
 // control characters, which a terminal would obey, become U+FFFD, except ends of lines and tabs.

@@ -1,6 +1,10 @@
 package forecast
 
-import "math"
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/internal/quantile"
+)
 
 // A Predictive is a forecast of several values: a distribution for each.
 type Predictive interface {
@@ -24,7 +28,7 @@ func (g Gaussian) Mean() []float64 { return append([]float64(nil), g.Mu...) }
 
 // Quantile returns μ + σ·Φ⁻¹(p).
 func (g Gaussian) Quantile(p float64) []float64 {
-	z := standardQuantile(p)
+	z := quantile.Normal(p)
 	return g.each(g.Mu, func(_, mu, v float64) float64 { return mu + z*math.Sqrt(v) })
 }
 
@@ -45,9 +49,6 @@ func (g Gaussian) each(y []float64, f func(y, mu, v float64) float64) []float64 
 
 // oneBelow is Φ(−1), the level of the quantile one standard deviation below the mean of a Gaussian.
 const oneBelow = 0.15865525393145707
-
-// standardQuantile is Φ⁻¹(p).
-func standardQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 
 // Predictive returns the distributions of the forecast, of new observations.
 func (f *Forecast) Predictive() Predictive {

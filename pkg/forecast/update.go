@@ -11,6 +11,7 @@ import (
 	"sort"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -442,7 +443,7 @@ func (r *Arrivals) standardise() {
 }
 
 // normalRank is the normal quantile of a rank, which is kept off 0 and 1.
-func normalRank(p float64) float64 { return standardQuantile(min(max(p, 1e-15), 1-1e-15)) }
+func normalRank(p float64) float64 { return quantile.Normal(min(max(p, 1e-15), 1-1e-15)) }
 
 // tails returns the probabilities of values below and above v, each to its own digits.
 func (m mixture) tails(v float64) (below, above float64) {

@@ -386,18 +386,7 @@ func seconds(s float64) time.Duration { return time.Duration(math.Round(s * floa
 
 // Save writes the result to a file with a checksum, completely or not at all: it writes a temporary
 // file beside it, and renames that.
-func (r *Result) Save(path string) error {
-	if err := sealed.WriteJSON(path, r); err != nil {
-		return fmt.Errorf("gppl: save: %w", err)
-	}
-	return nil
-}
+func (r *Result) Save(path string) error { return sealed.Save(path, r) }
 
 // LoadResult reads a result that Save wrote, or the Result of an auto.Result.
-func LoadResult(path string) (*Result, error) {
-	r := new(Result)
-	if err := sealed.ReadJSON(path, r); err != nil {
-		return nil, fmt.Errorf("gppl: load: %w", err)
-	}
-	return r, nil
-}
+func LoadResult(path string) (*Result, error) { return sealed.Load[Result](path) }

@@ -89,18 +89,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 
 // Save writes all of the result to a file, whole or not at all; LoadResult reads it. The projection takes 11 bytes for each
 // entry of Ω.
-func (r *Result) Save(path string) error {
-	if err := sealed.WriteJSON(path, r); err != nil {
-		return fmt.Errorf("gppl: save: %w", err)
-	}
-	return nil
-}
+func (r *Result) Save(path string) error { return sealed.Save(path, r) }
 
 // LoadResult reads a result that Result.Save wrote.
-func LoadResult(path string) (*Result, error) {
-	r := new(Result)
-	if err := sealed.ReadJSON(path, r); err != nil {
-		return nil, fmt.Errorf("gppl: load: %w", err)
-	}
-	return r, nil
-}
+func LoadResult(path string) (*Result, error) { return sealed.Load[Result](path) }

@@ -180,14 +180,7 @@ func (s *starter) model() gppl.Model {
 		}
 	}
 	theta := append(slices.Clone(s.theta), share)
-	for i, p := range s.of.Params() {
-		if p.IsFixed() {
-			theta[i] = p.Value
-		} else if t, ok := p.Transform.(gppl.Softplus); ok {
-			theta[i] = max(theta[i], 1.001*t.Floor)
-		}
-	}
-	return s.of.WithParams(theta)
+	return startAt(s.of, theta)
 }
 
 // differenceNoise estimates the noise variance from triples of neighbours, those
@@ -367,4 +360,16 @@ func (s *starter) candidates(a *autocovariance, terms []int) iter.Seq2[int, []fl
 			}
 		}
 	}
+}
+
+// startAt returns m at theta, but for what is fixed, and above what Softplus cannot reach.
+func startAt(m gppl.Model, theta []float64) gppl.Model {
+	for i, p := range m.Params() {
+		if p.IsFixed() {
+			theta[i] = p.Value
+		} else if t, ok := p.Transform.(gppl.Softplus); ok {
+			theta[i] = max(theta[i], 1.001*t.Floor)
+		}
+	}
+	return m.WithParams(theta)
 }

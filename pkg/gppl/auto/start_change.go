@@ -35,14 +35,7 @@ func startChange(m gppl.Model, k gppl.ChangePoint, d gppl.Data) gppl.Model {
 		noise += start.Noise * float64(side.to-side.from) / float64(n)
 	}
 	theta[own], theta[own+1], theta[own+2] = location, changeWidth(l), noise
-	for i, p := range m.Params() {
-		if p.IsFixed() {
-			theta[i] = p.Value
-		} else if t, ok := p.Transform.(gppl.Softplus); ok {
-			theta[i] = max(theta[i], 1.001*t.Floor)
-		}
-	}
-	return m.WithParams(theta)
+	return startAt(m, theta)
 }
 
 // changeWidth is the width of a change that takes a tenth of the series, and more than

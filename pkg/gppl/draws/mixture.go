@@ -69,7 +69,7 @@ func (m *Mixture) Quantile(p float64) []float64 {
 	if !(p > 0 && p < 1) {
 		panic(fmt.Sprintf("draws: Mixture.Quantile: p = %v, want 0 < p < 1", p))
 	}
-	z := math.Sqrt2 * math.Erfinv(2*p-1)
+	z := quantile.Normal(p)
 	return m.each(func(_ int, mu, sd []float64) float64 {
 		// The quantile is between those of the components.
 		lo, hi := math.Inf(1), math.Inf(-1)

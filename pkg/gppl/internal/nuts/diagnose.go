@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/internal/quantile"
 )
 
 // Diagnosis tells of the draws of one quantity by several chains whether they can be used.
@@ -85,7 +87,7 @@ func normalised(chains [][]float64) [][]float64 {
 			to++
 		}
 		rank := 0.5 * float64(from+1+to)
-		z := math.Sqrt2 * math.Erfinv(2*(rank-0.375)/(float64(len(order))+0.25)-1)
+		z := quantile.Normal((rank - 0.375) / (float64(len(order)) + 0.25))
 		for _, p := range order[from:to] {
 			out[p.chain][p.at] = z
 		}
