@@ -20,6 +20,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
@@ -389,19 +390,12 @@ func (s *summer) tell(sums *library.Sums) {
 		if like := s.command.String("like"); like != "" {
 			remedy = fmt.Sprintf("the range is that of %s: to change it, make %s again with --from, --to, --centre and --largest", like, like)
 		}
-		say(s.command, "warning: %s left out (--strict makes that an error); %s", count(s.bad, "row was", "rows were"), remedy)
+		say(s.command, "warning: %s %s left out (--strict makes that an error); %s", words.Count(s.bad, "row"), words.Was(s.bad), remedy)
 	}
 	if s.skipped > 0 {
-		say(s.command, "%s left out for lack of a value", count(s.skipped, "row was", "rows were"))
+		say(s.command, "%s %s left out for lack of a value", words.Count(s.skipped, "row"), words.Was(s.skipped))
 	}
 	if s.seconds > 0 && !s.command.Bool("quiet") {
-		say(s.command, "%d rows of %s in %.3g s, %.3g a second", sums.Len()+s.bad+s.skipped, count(len(s.files), "file", "files"), s.seconds, float64(s.rows)/s.seconds)
+		say(s.command, "%d rows of %s in %.3g s, %.3g a second", sums.Len()+s.bad+s.skipped, words.Count(len(s.files), "file"), s.seconds, float64(s.rows)/s.seconds)
 	}
-}
-
-func count(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, more)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -73,7 +74,7 @@ func merged(ctx context.Context, c *cli.Command, files []string, subtract bool) 
 		}
 		switch {
 		case subtract && s.Len() > all.Len() && s.Header() == all.Header():
-			return nil, fmt.Errorf("%s: its %s cannot be among the %d that %s has left", file, count(s.Len(), "observation", "observations"), all.Len(), files[0])
+			return nil, fmt.Errorf("%s: its %s cannot be among the %d that %s has left", file, words.Count(s.Len(), "observation"), all.Len(), files[0])
 		case subtract:
 			err = all.Subtract(s)
 		default:
@@ -176,7 +177,7 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *library.Sums)
 		return writeJSON(ctx, c, i)
 	}
 	return print(ctx, c.Root().Writer, func(w io.Writer) error {
-		fmt.Fprintf(w, "%s: %s\n", flagwords.Printable(path), count(s.Len(), "observation", "observations"))
+		fmt.Fprintf(w, "%s: %s\n", flagwords.Printable(path), words.Count(s.Len(), "observation"))
 		if i.First != nil {
 			fmt.Fprintf(w, "  x         %.10g to %.10g, of %.10g to %.10g that it takes\n", *i.First, *i.Last, h.Lo, h.Hi)
 			fmt.Fprintf(w, "  y         mean %.6g, standard deviation %.4g, up to %.4g from %.6g\n", *i.Mean, *i.Deviation, h.Largest, h.Centre)

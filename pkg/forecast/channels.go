@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -100,7 +101,7 @@ func ReadChannels(path, column, exposure string, o ReadOptions) (*Channels, erro
 	}
 	for i, n := range counts {
 		if n < fewestOf {
-			return nil, fmt.Errorf("forecast: %s: channel %q has %s, and at least %d are needed", shown, c.Names[i], count(n, "observation"), fewestOf)
+			return nil, fmt.Errorf("forecast: %s: channel %q has %s, and at least %d are needed", shown, c.Names[i], words.Count(n, "observation"), fewestOf)
 		}
 	}
 	return c, nil

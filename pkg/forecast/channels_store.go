@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/sealed"
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -111,7 +112,7 @@ func (j *storedChannels) check() error {
 	}
 	for i, ch := range j.Channels {
 		if counts[i] < fewestOf || names[ch.Name] {
-			return fmt.Errorf("channel %q has %s, or its name twice", ch.Name, count(counts[i], "observation"))
+			return fmt.Errorf("channel %q has %s, or its name twice", ch.Name, words.Count(counts[i], "observation"))
 		}
 		names[ch.Name] = true
 	}

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/internal/words"
 )
 
 // Drift says whether the parameters of a model still hold, by the normal quantiles z of new observations in their predictions one step ahead
@@ -80,7 +82,7 @@ func driftOf(z []float64) Drift {
 func (d Drift) Verdict() string {
 	switch d.Word {
 	case driftWords[2]:
-		return fmt.Sprintf("%s too few to tell whether the parameters still hold: the check needs %d.", count(d.N, "new observation")+" "+are(d.N), leastDrift)
+		return fmt.Sprintf("%s too few to tell whether the parameters still hold: the check needs %d.", words.Count(d.N, "new observation")+" "+words.Are(d.N), leastDrift)
 	case driftWords[0]:
 		return fmt.Sprintf("The parameters still hold: nothing in %d new observations, predicted one step ahead, speaks against them (level %g).", d.N, driftLevel)
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -224,7 +225,7 @@ func (h *Holidays) note() string {
 	if len(h.Names) == 0 {
 		return fmt.Sprintf("Holidays of %s: no effect was seen beyond chance, so that the model has none.", h.Country)
 	}
-	return fmt.Sprintf("Holidays of %s: %s of holidays and of days around them.", h.Country, count(len(h.Names), "effect"))
+	return fmt.Sprintf("Holidays of %s: %s of holidays and of days around them.", h.Country, words.Count(len(h.Names), "effect"))
 }
 
 // check returns an error for holidays that no series can have.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -192,7 +193,7 @@ func (r *Residuals) Verdict() []string {
 	var v []string
 	lags := len(r.Autocorrelation)
 	outside := r.outside()
-	beyond := fmt.Sprintf("%d of %d autocorrelations %s beyond the band, %.1f expected", len(outside), lags, are(len(outside)), 0.05*float64(lags))
+	beyond := fmt.Sprintf("%d of %d autocorrelations %s beyond the band, %.1f expected", len(outside), lags, words.Are(len(outside)), 0.05*float64(lags))
 	if r.LjungBoxP < level {
 		v = append(v, fmt.Sprintf("The innovations are correlated (Ljung–Box p = %.2g): the model misses structure in time. %s, the largest at lag %d.", r.LjungBoxP, beyond, r.largestLag()))
 	} else {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -375,7 +376,7 @@ func enough(s dataset.Series) error {
 	const fewest = 5
 	switch {
 	case s.Len() < fewest:
-		return fmt.Errorf("%s %s too few to learn from: at least %d are needed", count(s.Len(), "observation"), are(s.Len()), fewest)
+		return fmt.Errorf("%s %s too few to learn from: at least %d are needed", words.Count(s.Len(), "observation"), words.Are(s.Len()), fewest)
 	case distinct < 3:
 		return fmt.Errorf("%d observations at %d different x are not a series", s.Len(), distinct)
 	case slices.Min(s.Y) == slices.Max(s.Y):
@@ -472,7 +473,7 @@ func (s *Series) Notes() []string {
 		notes = append(notes, s.closed.note())
 	}
 	if s.Known != nil {
-		where := fmt.Sprintf("up to %s, %s ahead", a.Text(s.Known.X[len(s.Known.X)-1]), count(len(s.Ahead()), "step"))
+		where := fmt.Sprintf("up to %s, %s ahead", a.Text(s.Known.X[len(s.Known.X)-1]), words.Count(len(s.Ahead()), "step"))
 		if len(s.Ahead()) == 0 {
 			where = "at the observations only: there can be no forecast"
 		}
@@ -488,15 +489,15 @@ func (s *Series) Notes() []string {
 		notes = append(notes, fmt.Sprintf("%s is modelled by its log odds between %v and %v, which bands do not leave.", s.YName, b.Lo, b.Hi))
 	}
 	if k := s.Source.Skipped - s.Source.Ahead; k > 0 {
-		notes = append(notes, fmt.Sprintf("%s without a value %s left out.", count(k, "row"), was(k)))
+		notes = append(notes, fmt.Sprintf("%s without a value %s left out.", words.Count(k, "row"), words.Was(k)))
 	}
 	if k := s.Source.Dropped; k > 0 {
 		notes = append(notes, fmt.Sprintf("Only the last %d observations are used; %d earlier ones are left out.", n, k))
 	}
 	if k := len(s.Gaps); k > 0 {
-		text := fmt.Sprintf("%s, the longest from %s to %s", count(k, "gap"), a.Text(s.Gaps[0].From), a.Text(s.Gaps[0].To))
+		text := fmt.Sprintf("%s, the longest from %s to %s", words.Count(k, "gap"), a.Text(s.Gaps[0].From), a.Text(s.Gaps[0].To))
 		if s.Even {
-			text += fmt.Sprintf("; %s would fill them", count(s.Absent, "observation"))
+			text += fmt.Sprintf("; %s would fill them", words.Count(s.Absent, "observation"))
 		}
 		notes = append(notes, text+". Gaps need not be filled.")
 	}
@@ -506,10 +507,10 @@ func (s *Series) Notes() []string {
 			"%d of the %d values of x are repeated, the first at %s, and all rows are modelled as one series. If a column tells several series apart, ReadOptions.By takes it; if the time is spread over several columns, combine them into one.",
 			k, distinct, a.Text(s.Duplicates[0])))
 	case k > 0:
-		notes = append(notes, fmt.Sprintf("%s of x %s repeated, the first at %s. Every observation is used.", count(k, "value"), are(k), a.Text(s.Duplicates[0])))
+		notes = append(notes, fmt.Sprintf("%s of x %s repeated, the first at %s. Every observation is used.", words.Count(k, "value"), words.Are(k), a.Text(s.Duplicates[0])))
 	}
 	if k := s.Source.Unsorted; k > 0 {
-		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", count(k, "row"), was(k)))
+		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", words.Count(k, "row"), words.Was(k)))
 	}
 	return append(notes, s.remarks...)
 }
@@ -532,25 +533,4 @@ func median(values []float64) float64 {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)
 	return sorted[len(sorted)/2]
-}
-
-func are(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func was(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -23,7 +24,7 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 		remarks = append(remarks, fmt.Sprintf("The table begins at line %d; what stands above it was left out.", rep.Title+1))
 	}
 	if n := len(rep.Below); n > 0 {
-		remarks = append(remarks, fmt.Sprintf("%s below the table, from line %d on, %s left out: %q.", count(n, "line"), rep.Below[0].Line, map[bool]string{true: "was", false: "were"}[n == 1], clip(rep.Below[0].Words())))
+		remarks = append(remarks, fmt.Sprintf("%s below the table, from line %d on, %s left out: %q.", words.Count(n, "line"), rep.Below[0].Line, words.Was(n), clip(rep.Below[0].Words())))
 	}
 	if rep.DecimalComma && !rep.Asked {
 		remarks = append(remarks, fmt.Sprintf("%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.", cmp.Or(rep.Columns[rep.Y], "y")))

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/projected-likelihood/gppl/internal/words"
 )
 
 // A Word says what to do with a forecast.
@@ -108,7 +110,7 @@ func (t *Trust) judge(n, asked int) {
 		t.Verdict = fmt.Sprintf("This forecast is untested, since one origin does not tell skill from luck: %s.", found)
 	case !tested:
 		t.Word = Untested
-		t.Verdict = fmt.Sprintf("This forecast is untested: %d observations are too few to test a forecast of %s. %s.", n, count(asked, "step"), strings.ToUpper(found[:1])+found[1:])
+		t.Verdict = fmt.Sprintf("This forecast is untested: %d observations are too few to test a forecast of %s. %s.", n, words.Count(asked, "step"), strings.ToUpper(found[:1])+found[1:])
 	default:
 		t.Word = Use
 		t.Verdict = fmt.Sprintf("You can use this forecast: %s.", found)
@@ -144,7 +146,7 @@ func (t *Trust) how() string {
 	if t.Effort != "" && t.Knew != reusedAll {
 		from += fmt.Sprintf("each learnt anew by a %s search, ", t.Effort)
 	}
-	return from + count(t.Horizon, "step") + " ahead,"
+	return from + words.Count(t.Horizon, "step") + " ahead,"
 }
 
 // failures returns how the forecasts of the past failed: beyond chance, or with bands that held too little of all that came.

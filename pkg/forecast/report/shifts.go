@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -112,7 +113,7 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 	}
 	head := fmt.Sprintf("%d of the latest %d observations are further off than the model explains:", len(o.List), o.Of)
 	if o.Of == len(a.Series.X) {
-		head = fmt.Sprintf("%d of %d observations %s further off than the model explains:", len(o.List), o.Of, map[bool]string{true: "is", false: "are"}[len(o.List) == 1])
+		head = fmt.Sprintf("%d of %d observations %s further off than the model explains:", len(o.List), o.Of, words.Are(len(o.List)))
 	}
 	if a.Series.Student != nil {
 		head = fmt.Sprintf("%d of %d observations are far off and count for less:", len(o.List), o.Of)
