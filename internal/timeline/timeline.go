@@ -25,6 +25,15 @@ func Ascending(t []float64) []int {
 	return order
 }
 
+// Steps returns 0, 1, …, n − 1: the times of a series that has none.
+func Steps(n int) []float64 {
+	t := make([]float64, n)
+	for i := range t {
+		t[i] = float64(i)
+	}
+	return t
+}
+
 // Pick returns the values at the given indices, copied; nil of nil.
 func Pick[T any](values []T, at []int) []T {
 	if values == nil {

@@ -25,6 +25,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -144,10 +145,7 @@ func (k kind) one(n int, seed uint64) (o outcome) {
 }
 
 func (k kind) draw(n int, seed uint64) (gppl.Data, error) {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = float64(i)
-	}
+	x := timeline.Steps(n)
 	f, y, _, err := k.truth.Sample(gppl.Scalars(x), 1000+seed)
 	if err != nil {
 		return gppl.Data{}, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/competition"
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
@@ -94,11 +95,7 @@ func quantileLoss(quantile func(p float64) []float64, test []float64) (sum float
 
 // seriesOf returns the training part of a series, in steps.
 func seriesOf(s competition.Series) (*forecast.Series, error) {
-	x := make([]float64, len(s.Train))
-	for i := range x {
-		x[i] = float64(i)
-	}
-	return forecast.NewSeries(forecast.Axis{Name: "step"}, x, s.Train)
+	return forecast.NewSeries(forecast.Axis{Name: "step"}, timeline.Steps(len(s.Train)), s.Train)
 }
 
 func one(ctx context.Context, g competition.Group, s competition.Series, options forecast.Options, backtest bool) (o outcome) {

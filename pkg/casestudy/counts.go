@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -282,7 +283,7 @@ func (c *Counted) Years(ctx context.Context) (*viz.Table, error) {
 func Shares(ctx context.Context, scale scales.Scale) (*viz.Figure, *viz.Table, error) {
 	n := scales.Pick(scale, 200, 60)
 	rnd := rand.New(rand.NewPCG(15, 3))
-	x := upTo(n)
+	x := timeline.Steps(n)
 	games, wins, share, g := make([]float64, n), make([]float64, n), make([]float64, n), wander(rnd, x, 1, 2, 0.2*float64(n))
 	for i := range x {
 		games[i] = float64(1 + rnd.IntN(12))
@@ -382,7 +383,7 @@ func (l AtLeastOne) CDF(y, size, g float64) float64 {
 func Own(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 	n := scales.Pick(scale, 400, 80)
 	rnd := rand.New(rand.NewPCG(15, 4))
-	x := upTo(n)
+	x := timeline.Steps(n)
 	g := wander(rnd, x, 0.3, 0.4, 0.1*float64(n))
 	d, err := gppl.NewData(gppl.Scalars(x), observed(rnd, AtLeastOne{}, g))
 	if err != nil {

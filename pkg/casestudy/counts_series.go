@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/data"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -37,7 +38,7 @@ func CountSet(scale scales.Scale) ([]CountSeries, error) {
 		irregular[i] = 100 * rnd.Float64()
 	}
 	slices.Sort(irregular)
-	weeks, days, trials := upTo(520), upTo(365), upTo(scales.Pick(scale, 10000, 1000))
+	weeks, days, trials := timeline.Steps(520), timeline.Steps(365), timeline.Steps(scales.Pick(scale, 10000, 1000))
 	season := func(g []float64) []float64 {
 		for i := range g {
 			g[i] += math.Cos(2 * math.Pi * float64(i) / 52.18)
@@ -68,15 +69,6 @@ func coal() (years, disasters []float64, err error) {
 		return nil, nil, fmt.Errorf("casestudy: %w", err)
 	}
 	return s.X, s.Y, nil
-}
-
-// upTo returns 0, 1, …, n − 1.
-func upTo(n int) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = float64(i)
-	}
-	return x
 }
 
 // wander draws a function with the covariance of Matérn 3/2 about a level: a sum of waves whose frequencies are drawn from its spectral density,

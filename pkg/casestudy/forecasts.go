@@ -12,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/competition"
 	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -295,10 +296,7 @@ func (f *Forecasts) Picture(ctx context.Context, failure Failure) (*viz.Figure, 
 		return nil, "", fmt.Errorf("casestudy: there is no series %s in %s", d.ID, d.Group)
 	}
 	s := groups[0].Series[at]
-	x := make([]float64, len(s.Train)+len(s.Test))
-	for i := range x {
-		x[i] = float64(i)
-	}
+	x := timeline.Steps(len(s.Train) + len(s.Test))
 	n := len(s.Train)
 	data, err := forecast.NewSeries(forecast.Axis{Name: "step"}, x[:n], s.Train)
 	if err != nil {

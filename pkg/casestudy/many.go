@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -37,11 +38,7 @@ func ManySeries(ctx context.Context, scale scales.Scale) (*Many, error) {
 	for _, n := range m.lengths {
 		for range each {
 			y := store(rnd, n+manyAhead)
-			x := make([]float64, n)
-			for i := range x {
-				x[i] = float64(i)
-			}
-			s, err := forecast.NewSeries(forecast.Axis{Name: "day"}, x, y[:n])
+			s, err := forecast.NewSeries(forecast.Axis{Name: "day"}, timeline.Steps(n), y[:n])
 			if err != nil {
 				return nil, fmt.Errorf("casestudy: %w", err)
 			}

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
 func checkSeason(season int) {
@@ -29,10 +31,7 @@ func SeasonalNaive(train []float64, season, horizon int) (Gaussian, error) {
 	if n <= season {
 		return Gaussian{}, fmt.Errorf("forecast: %d values for a season of %d: the seasonal naive forecast needs more than one season", n, season)
 	}
-	x := make([]float64, n+horizon)
-	for i := range x {
-		x[i] = float64(i)
-	}
+	x := timeline.Steps(n + horizon)
 	past := &Series{X: x[:n], Y: train, Step: 1}
 	square := mean(n-season, func(i int) float64 { d := train[i+season] - train[i]; return d * d })
 	return past.repeated(x[n:], float64(season), square), nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -129,10 +130,7 @@ func TestRegular(t *testing.T) {
 }
 
 func grid(n int) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = float64(i)
-	}
+	x := timeline.Steps(n)
 	return x
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -17,10 +18,7 @@ func norm(x []float64) float64 { return blas64.Nrm2(dense.Vec(x)) }
 
 // spaced returns n times one apart.
 func spaced(n int) Inputs {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = float64(i)
-	}
+	x := timeline.Steps(n)
 	return Scalars(x)
 }
 

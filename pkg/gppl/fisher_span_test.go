@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -38,10 +39,7 @@ func orthonormal(omega *mat.Dense) *mat.Dense {
 
 // TestInformationOfSpan: the information of six columns that are nearly one is that of an orthonormal basis of their span.
 func TestInformationOfSpan(t *testing.T) {
-	x := make([]float64, 30)
-	for i := range x {
-		x[i] = float64(i)
-	}
+	x := timeline.Steps(30)
 	info := must.Get(gppl.NewInformation(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.01}, gppl.Scalars(x)))(t)
 	for _, apart := range []float64{1e-3, 1e-5, 1e-7, 1e-9} {
 		omega := nearly(30, 6, apart, rand.New(rand.NewPCG(1, 2)))

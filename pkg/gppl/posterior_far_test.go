@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
 // farKernels are kernels that the spectral engine takes: with reach and without,
@@ -198,10 +199,7 @@ func TestPosteriorCancelled(t *testing.T) {
 	d := benchData(t, 300)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	x := make([]float64, 5000)
-	for i := range x {
-		x[i] = float64(i)
-	}
+	x := timeline.Steps(5000)
 	for _, k := range []Kernel{SE{1, 50}, RQ{1, 50, 1}, Laplace{1, 20}} {
 		for _, engine := range []string{EngineSpectral, EngineDense, EngineBanded, EngineStateSpace, EngineGridded} {
 			p, err := NewPosterior(Model{Kernel: k, Noise: 0.1}, d, WithEngine(engine))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -18,10 +19,7 @@ func TestSpectralAffordable(t *testing.T) {
 		{1, 0.1, gppl.Add(gppl.LocPer{Variance: 1, Lengthscale: 59.83, Period: 35.7, PeriodicLengthscale: 8.89}, gppl.RQ{Variance: 1, Lengthscale: 0.1178, Alpha: 70.63})},
 		{5, 4e-6, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 2.897}, gppl.Matern32{Variance: 1, Lengthscale: 21.73})},
 	} {
-		x := make([]float64, c.n)
-		for i := range x {
-			x[i] = float64(i)
-		}
+		x := timeline.Steps(c.n)
 		d, err := gppl.NewData(gppl.Scalars(x), x)
 		if err != nil {
 			t.Fatal(err)
