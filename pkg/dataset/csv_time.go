@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 )
@@ -61,7 +62,7 @@ func likelyUnix(x []float64) TimeFormat {
 	if len(x) == 0 {
 		return TimeNumber
 	}
-	lo, hi := extent(x)
+	lo, hi := slices.Min(x), slices.Max(x)
 	for _, d := range numberDates {
 		if d.perSecond > 0 && d.format != TimeExcel && d.likely(lo) && d.likely(hi) {
 			return d.format

@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -81,7 +82,7 @@ func describe(name, fallback, unit string, v []float64) string {
 	if name == "" {
 		name = fallback
 	}
-	lo, hi := extent(v)
+	lo, hi := slices.Min(v), slices.Max(v)
 	return strings.TrimRight(fmt.Sprintf(", %s %.7g to %.7g %s", name, lo, hi, unit), " ")
 }
 
@@ -159,7 +160,7 @@ func scalingOf(y []float64) Scaling {
 		return Scaling{Mean: 0, Scale: 1}
 	}
 	// Compared exactly: summing n equal numbers rounds, and the tiny "deviation" that leaves would be divided by.
-	lo, hi := extent(y)
+	lo, hi := slices.Min(y), slices.Max(y)
 	if lo == hi {
 		return Scaling{Mean: lo, Scale: 1}
 	}
@@ -193,13 +194,4 @@ func scalingOf(y []float64) Scaling {
 		scale = 1 // y varies by less than the smallest number: constant
 	}
 	return Scaling{Mean: mean + unit*rest/n, Scale: scale}
-}
-
-// extent returns the least and the greatest of v, which must not be empty.
-func extent(v []float64) (lo, hi float64) {
-	lo, hi = v[0], v[0]
-	for _, x := range v {
-		lo, hi = min(lo, x), max(hi, x)
-	}
-	return lo, hi
 }

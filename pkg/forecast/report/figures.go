@@ -367,17 +367,14 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 	}
 	for _, p := range a.Params() {
 		number, se, unit := inUnits(a, p)
-		var value, stderr any = number, nil
+		var value any = number
 		switch { // four digits do not distinguish locations
 		case p.Role == gppl.RoleLocation && a.Series.Axis.Dates:
 			value = a.Series.Axis.Text(number)
 		case p.Role == gppl.RoleLocation:
 			value = fmt.Sprintf("%.8g", number)
 		}
-		if se > 0 {
-			stderr = se
-		}
-		t.Rows = append(t.Rows, []any{p.Name, value, stderr, unit})
+		t.Rows = append(t.Rows, []any{p.Name, value, known(se), unit})
 	}
 	if len(t.Rows) == 0 { // one constant probability
 		t.Rows = append(t.Rows, []any{"none", nil, nil, ""})
