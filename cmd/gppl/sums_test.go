@@ -256,9 +256,13 @@ func TestSumBadRows(t *testing.T) {
 	if !bytes.Equal(bytesOf(t, out), before) {
 		t.Error("the file has changed though the command failed")
 	}
-	// A first line of numbers may be data that is lost, which is said once.
+	// A first line of numbers may be data that is lost, which is said once; a first line like the others is data.
+	numbers := put(t, dir, "numbers.csv", strings.Replace(readings(0, 200), "t,level\n", "2,1\n", 1))
+	if _, stderr := must(t, "sum", numbers, "-o", out); strings.Count(stderr, "was read as the header. If it is data, add --no-header.") != 1 {
+		t.Errorf("%q", stderr)
+	}
 	headless := put(t, dir, "headless.csv", strings.TrimPrefix(readings(0, 200), "t,level\n"))
-	if _, stderr := must(t, "sum", headless, "-o", out); strings.Count(stderr, "was read as the header. If it is data, add --no-header.") != 1 {
+	if _, stderr := must(t, "sum", headless, "-o", out); strings.Count(stderr, "The file has no header") != 1 {
 		t.Errorf("%q", stderr)
 	}
 	if _, stderr := must(t, "sum", headless, "--no-header", "-o", out); strings.Contains(stderr, "header") {

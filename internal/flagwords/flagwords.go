@@ -10,13 +10,13 @@ import (
 // flags are the flags of the commands that read files, by the field of the options.
 var flags = map[string]string{
 	"X": "--x", "Y": "--y", "Comma": "--comma", "DecimalComma": "--decimal-comma", "DecimalPoint": "--decimal-point", "NoHeader": "--no-header", "Missing": "--missing",
-	"Time": "--time", "Future": "--future", "Log": "--log", "By": "--by", "Pooled": "--by none", "Likelihood": "--likelihood", "Shifts": "--shifts", "Size": "--size COLUMN", "Bounds": "--bounds",
+	"Time": "--time", "Future": "--future", "Log": "--log", "By": "--by", "Pooled": "--by none", "Likelihood": "--likelihood", "Shifts": "--shifts", "Size": "--size COLUMN", "YError": "--y-error", "Bounds": "--bounds",
 }
 
 // Range are the flags of a SumsRange or a SumsHeader.
 const Range = "say --from, --to, --centre and --largest, or --like FILE.sums"
 
-var phrases = strings.NewReplacer(`ReadOptions.Likelihood: "student"`, "--robust", "give a SumsRange or a SumsHeader", Range)
+var phrases = strings.NewReplacer(`ReadOptions.Likelihood: "student"`, "--robust", "ReadChannels by ", "--channel ", "give a SumsRange or a SumsHeader", Range)
 
 var setting = regexp.MustCompile(`\b(?:CSVOptions|ReadOptions|Options)\.([A-Z]\w*)(: ("[^"]*"|-?[\d.e+]+|…))?`)
 

@@ -29,7 +29,8 @@ type CSVOptions struct {
 	// DecimalComma says that numbers are written 1.025,10, and DecimalPoint that they are written 1,025.10. Without either, the numbers of
 	// each column tell; see docs/data.md.
 	DecimalComma, DecimalPoint bool
-	// NoHeader says that the first line is data already; columns are then chosen by number only.
+	// NoHeader says that the first line is data already; columns are then chosen by number only. It need not be said where the first line
+	// is a row like those below it.
 	NoHeader bool
 	// Missing lists texts that, as an empty cell does, stand for a missing value: "NA", "NaN", "-99.99". In columns of numbers but x a number
 	// stands for its value, however a cell writes it: -999 for -999.0, "-999,00" and "−999" too.
@@ -62,6 +63,8 @@ type CSVOptions struct {
 
 	names []string // of the columns, where a comment has them
 	title int      // lines above the header
+
+	headless bool // found, where NoHeader was not given
 }
 
 // ErrTooManyRows is the error of a file with more than CSVOptions.MaxRows rows.

@@ -45,11 +45,20 @@ var numberedMonth = regexp.MustCompile(`^M(0[1-9]|1[0-2])$`)
 // counter is what a column that only counts the rows is named.
 var counter = regexp.MustCompile(`(?i)^(|unnamed: ?0|index|row|id|#|no\.?|nr\.?)$`)
 
+// timeName is the name of a column of times: in words, or as Julian dates are named.
+var timeName = regexp.MustCompile(`(?i)^(x|t|times?|time ?stamp|date ?time|dates?|[bhmt]*jd([-_ ].*)?|(time|date|t)[-_ ]?[(\[].*)$`)
+
+// errorName is the name of a column of standard deviations.
+var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|err|sigma|^(sd|se|std|stdev|unc|uncertainty)($|[-_ ])|[-_ ](sd|se|std|stdev|unc|uncertainty)$`)
+
+// ErrorName reports whether a column is named as one of standard deviations is.
+func ErrorName(name string) bool { return errorName.MatchString(name) }
+
 // xOf finds the columns of x where the options name none, by the names and the first row of values. They are year and month, with the day
-// and the hour if there are such columns; year and quarter, or year and week; a date with its time of day; the first date behind a column that counts the rows; or the first
-// column.
+// and the hour if there are such columns; year and quarter, or year and week; a date with its time of day; the first date behind a column
+// that counts the rows or has words; the one column named as a time; or the first column.
 func xOf(names, first []string) xColumns {
-	if len(first) < len(names) || len(names) < 3 {
+	if len(first) < len(names) || len(names) < 2 {
 		return oneColumn(0)
 	}
 	part := func(name string, fits func(cell string) bool) int {
@@ -98,8 +107,12 @@ func xOf(names, first []string) xColumns {
 			return x
 		}
 	}
+	if date < 0 {
+		return oneColumn(namedTime(names, first))
+	}
 	counts := counter.MatchString(names[0]) && within(0, 1)(first[0])
-	if date < 0 || date > 0 && !counts {
+	words := strings.ContainsFunc(first[0], unicode.IsLetter) && !isNumber(first[0])
+	if date > 0 && !counts && !words && namedTime(names, first) != date {
 		return oneColumn(0)
 	}
 	x := oneColumn(date)
@@ -107,6 +120,26 @@ func xOf(names, first []string) xColumns {
 		x.columns, x.before = append(x.columns, clocks), append(x.before, " ")
 	}
 	return x
+}
+
+// namedTime returns the one column of numbers or dates that is named as a time, where the first is not; else the first.
+func namedTime(names, first []string) (at int) {
+	isTime := func(i int) bool {
+		return (timeName.MatchString(names[i]) || partNames["year"].MatchString(names[i]) || partNames["day"].MatchString(names[i])) &&
+			(isNumber(first[i]) || dateFormat(first[i]) != TimeAuto)
+	}
+	if isTime(0) {
+		return 0
+	}
+	for i := range names {
+		switch {
+		case isTime(i) && at > 0:
+			return 0
+		case isTime(i):
+			at = i
+		}
+	}
+	return at
 }
 
 // isKey reports whether a column tells series apart.
@@ -206,15 +239,7 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	if s.rep.X, err = column(names, s.opt.X, x.columns[0]+1); err != nil {
 		wrong = append(wrong, fmt.Errorf("x: %w", err))
 	}
-	y := 2
-	if behind := slices.Max(x.columns) + 1; s.opt.X == "" && behind > 1 && behind < len(names) {
-		y = behind + 1
-	} else if s.opt.X != "" && s.rep.X == 1 && len(names) > 2 {
-		y = 3
-	}
-	for s.opt.Y == "" && y < len(names) && s.isKey(names, y-1) {
-		y++
-	}
+	y := s.yOf(names, first, x)
 	if s.rep.Y, err = column(names, s.opt.Y, y); err != nil {
 		wrong = append(wrong, fmt.Errorf("y: %w", err))
 	}
@@ -276,6 +301,35 @@ func (s *csvStream) choose(names, first []string) (err error) {
 		s.format(s.opt.Time)
 	}
 	return nil
+}
+
+// yOf numbers the column of y where the options name none, from 1: the one behind x, or the first where x is the last; but no key, and no
+// standard deviations where another column has numbers.
+func (s *csvStream) yOf(names, first []string, x xColumns) int {
+	y := 2
+	switch behind := slices.Max(x.columns) + 1; {
+	case s.opt.X == "" && behind > 1 && behind < len(names):
+		y = behind + 1
+	case s.opt.X == "" && behind > 1:
+		y = 1
+		for y < len(names)-1 && (counter.MatchString(names[y-1]) || len(first) >= len(names) && !isNumber(first[y-1])) {
+			y++
+		}
+	case s.opt.X != "" && s.rep.X == 1 && len(names) > 2:
+		y = 3
+	}
+	may := func(y int) bool {
+		return !s.isKey(names, y-1) && !(errorName.MatchString(names[y-1]) && len(first) >= len(names))
+	}
+	for i := y; i <= len(names); i++ {
+		if may(i) && (i == y || s.isKey(names, y-1) || isNumber(first[i-1])) && !slices.Contains(x.columns, i-1) {
+			return i
+		}
+	}
+	for y < len(names) && s.isKey(names, y-1) {
+		y++
+	}
+	return y
 }
 
 // x is the text of x in a row: nothing if a part of it is missing.

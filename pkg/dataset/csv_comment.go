@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"regexp"
 	"strings"
 )
 
@@ -36,15 +37,24 @@ func comments(r *bufio.Reader, opt *CSVOptions) {
 		opt.Comment = '#'
 		return
 	}
-	if len(lines) == 1 {
+	comma := opt.separatorOf(first)
+	width := len(split(first, comma))
+	last := lines[len(lines)-1]
+	names := split(last, comma)
+	if len(lines) == 1 && len(names) == width {
 		return // the header, as it is
 	}
+	if len(names) != width {
+		names = apart.Split(last, -1)
+	}
 	opt.Comment, opt.NoHeader = '#', true
-	comma := opt.separatorOf(first)
-	if names := split(lines[len(lines)-1], comma); len(names) == len(split(first, comma)) {
+	if len(names) == width {
 		opt.names = names
 	}
 }
+
+// apart is what stands between names in a comment where they are not separated as the values are.
+var apart = regexp.MustCompile(`\s*[,;|\t]\s*|\s{2,}`)
 
 // separatorOf is the separator of a line of values.
 func (opt CSVOptions) separatorOf(line string) rune {

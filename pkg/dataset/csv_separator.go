@@ -24,6 +24,9 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 			return nil, fmt.Errorf("fields are separated by %q, which also starts comments", opt.Comma)
 		}
 	}
+	if !opt.NoHeader && headless(text, *opt) {
+		opt.NoHeader, opt.headless = true, true
+	}
 	if opt.Comma == ' ' {
 		return &blankReader{r: text}, nil
 	}
@@ -83,9 +86,13 @@ func outside(text string, c rune) (n int) {
 	return n
 }
 
-// separator returns what separates the fields, by the first line: a character that a line "sep=;" before it names, as Excel
-// writes it; else the one that occurs most often outside quotes of comma, semicolon, tabulator and bar; else blanks, where the first
-// two lines have as many words, at least two; else a comma. A comma is none where it is the decimal sign.
+// firstLines are those that have as many separators each.
+const firstLines = 3
+
+// separator returns what separates the fields: a character that a line "sep=;" before the first names, as Excel writes it; else the one of
+// semicolon, tabulator and bar that all of the first lines have equally often outside quotes; else the one that the first has most often,
+// or a comma; else blanks, where the first two lines have as many words, at least two; else a comma. A comma is none where it is the
+// decimal sign.
 func separator(r *bufio.Reader, opt CSVOptions) rune {
 	head, _ := r.Peek(headSize) // an error is met again by the first read
 	first, rest := nextLine(head, opt.Comment)
@@ -95,9 +102,19 @@ func separator(r *bufio.Reader, opt CSVOptions) rune {
 			return c
 		}
 	}
-	candidates := ",;\t|"
+	candidates := ";\t|,"
+	for _, c := range candidates[:3] {
+		if n, lines := outside(first, c), 1; n > 0 {
+			for line, rest := nextLine(rest, opt.Comment); line != "" && lines < firstLines && outside(line, c) == n; lines++ {
+				line, rest = nextLine(rest, opt.Comment)
+			}
+			if lines == firstLines {
+				return c
+			}
+		}
+	}
 	if opt.DecimalComma {
-		candidates = candidates[1:]
+		candidates = candidates[:3]
 	}
 	best, most := ',', 0
 	for _, c := range candidates {

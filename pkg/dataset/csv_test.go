@@ -105,7 +105,7 @@ func TestReadCSVErrors(t *testing.T) {
 		"missing y":       {"t,y\n0,1\n1,\n", CSVOptions{}, []string{"line 3", "column 2", "missing", "SkipMissing"}},
 		"missing x":       {"t,y\n ,1\n", CSVOptions{}, []string{"line 2", "column 1", "missing"}},
 		"neither":         {"t,y\nlast week,1\n", CSVOptions{}, []string{`"last week"`, "nor a date"}},
-		"names first":     {"shop,t,y\nA,0,1\n", CSVOptions{}, []string{`"A" is not a finite number, nor a date (if another column was meant, CSVOptions.X and CSVOptions.Y choose it`, "CSVOptions.Missing"}},
+		"names first":     {"shop,at,y\nA,0,1\n", CSVOptions{}, []string{`"A" is not a finite number, nor a date (if another column was meant, CSVOptions.X and CSVOptions.Y choose it`, "CSVOptions.Missing"}},
 		"time as y":       {"t,at,y\n2024-01-01,09:30,1\n", CSVOptions{}, []string{`"09:30" is not a finite number (it is a time of day`, "CSVOptions.X and CSVOptions.Y"}},
 		"day or month":    {"t,y\n3/4/2020,1\n", CSVOptions{}, []string{"line 2, column 1", `"3/4/2020" may be 3 April 2020 or 4 March 2020`, `CSVOptions.Time: "dmy"`}},
 		"impossible date": {"t,y\n2023-02-30,1\n", CSVOptions{}, []string{`"2023-02-30"`}},

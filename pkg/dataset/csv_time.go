@@ -78,9 +78,11 @@ const unixSeconds = "s since 1970"
 type CSVReport struct {
 	Comma   rune     // what separates the fields
 	Comment rune     // what starts the lines that are ignored; 0 for none
-	Columns []string // the header; empty names where there is none
-	X, Y    int      // the columns that were read, from 0
-	Time    TimeFormat
+	Columns []string // the header, or the names in a comment above it; empty names where there is none
+	// Headless says that the first line was found to be data, though CSVOptions.NoHeader does not say so.
+	Headless bool
+	X, Y     int // the columns that were read, from 0
+	Time     TimeFormat
 	// Numbers says which dates the numbers x stand for by CSVOptions.NumberDates; "" if none. They stay numbers, as Time then says, where
 	// CSVOptions.Within holds these.
 	Numbers      string

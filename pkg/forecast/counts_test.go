@@ -205,8 +205,10 @@ func TestSizesScale(t *testing.T) {
 
 // TestGuessCounting tells counts from other whole numbers.
 func TestGuessCounting(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(8, 8))
+	source := rand.NewPCG(8, 8)
+	rnd := rand.New(source)
 	kind := func(f func(i int) float64) string {
+		source.Seed(8, 8) // cases come in any order
 		y := make([]float64, 100)
 		for i := range y {
 			y[i] = f(i)

@@ -406,6 +406,9 @@ func (o ReadOptions) futureOf(names []string, rep dataset.CSVReport) (futureRows
 	if name := rep.Columns[rep.X]; name != "" && !o.NoHeader {
 		o.X = name
 	}
+	if rep.Headless {
+		names = o.Regressors // by their numbers
+	}
 	return readFuture(o, names, rep.Time, true)
 }
 

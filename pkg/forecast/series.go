@@ -151,6 +151,7 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	if err != nil {
 		return nil, err
 	}
+	out.remarks = append(out.remarks, o.unused(rep)...)
 	return out, nil
 }
 
@@ -326,6 +327,34 @@ func (o ReadOptions) csv() dataset.CSVOptions {
 		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...), Also: o.also(), Keys: o.By, MaxRows: o.mostRows(),
 		NumberDates: true, Within: o.within,
 	}
+}
+
+// instrumentName is the name of a column that tells instruments apart.
+var instrumentName = regexp.MustCompile(`(?i)^(tel|telescope|inst|instrument|spectrograph|detector)$`)
+
+// unused tells of columns that were not read and whose names say that they belong to y: its standard deviations, or the instrument.
+func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []string) {
+	taken := append([]int{rep.X, rep.Y}, slices.Concat(rep.Also.Columns, rep.Also.KeyColumns)...)
+	y := cmp.Or(rep.Columns[rep.Y], "y")
+	used := func(is func(name string) bool) bool {
+		return slices.ContainsFunc(taken, func(i int) bool { return i >= 0 && i < len(rep.Columns) && is(rep.Columns[i]) })
+	}
+	errors, instruments := o.YError != "" || used(dataset.ErrorName), used(instrumentName.MatchString)
+	if rep.Headless && len(rep.Columns) == 3 && rep.X == 0 && rep.Y == 1 && !slices.Contains(taken, 2) {
+		remarks = append(remarks, fmt.Sprintf("If column 3 has the standard deviations of %s, ReadOptions.YError: \"3\" makes use of them.", y))
+	}
+	for i, name := range rep.Columns {
+		switch {
+		case slices.Contains(taken, i):
+		case !errors && dataset.ErrorName(name) && !dataset.ErrorName(y):
+			remarks = append(remarks, fmt.Sprintf("If %s has the standard deviations of %s, ReadOptions.YError: %q makes use of them.", name, y, name))
+			errors = true
+		case !instruments && instrumentName.MatchString(name):
+			remarks = append(remarks, fmt.Sprintf("If %s tells instruments apart, ReadChannels by %s gives each its own offset and noise.", name, name))
+			instruments = true
+		}
+	}
+	return remarks
 }
 
 // isValue reports whether a name in the header is a number or a date.

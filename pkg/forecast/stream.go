@@ -20,6 +20,9 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if x, y := rep.Columns[rep.X], rep.Columns[rep.Y]; isValue(x) && isValue(y) {
 		remarks = append(remarks, fmt.Sprintf("The first line, with %s and %s, was read as the header. If it is data, add ReadOptions.NoHeader.", x, y))
 	}
+	if rep.Headless {
+		remarks = append(remarks, "The file has no header: its first line is a row like the others, and was read as data.")
+	}
 	if rep.Title > 0 {
 		remarks = append(remarks, fmt.Sprintf("The table begins at line %d; what stands above it was left out.", rep.Title+1))
 	}

@@ -1,0 +1,122 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	likeRows = 50 // from the first on, by which it is judged whether the first is one of them
+	// farFirst is how far the first x may be from the second, in units of what the other x of these rows span.
+	farFirst = 10
+)
+
+// headless reports whether the first line of a table is a row like those below it, so that the table has no header: its x is a date written
+// as the next one is, or a number from which the next ones go on; every column of numbers begins with one, and so does at least one
+// beside x. A header may be of numbers as well: years above columns, or 0, 1, 2 as a program counts them; x does not go on from these, or
+// they are whole numbers above fractions.
+func headless(r *bufio.Reader, opt CSVOptions) bool {
+	rows := firstRows(r, opt)
+	if len(rows) < 3 || len(rows[0]) < 2 {
+		return false
+	}
+	first, second := rows[0], rows[1]
+	x, err := column(make([]string, len(first)), opt.X, 1)
+	if err != nil {
+		return false // it is a name
+	}
+	for _, spec := range append([]string{opt.Y}, slices.Concat(opt.Also, opt.Keys)...) {
+		if _, err := column(make([]string, len(first)), spec, 1); err != nil {
+			return false
+		}
+	}
+	if !goesOn(rows, x) {
+		return false
+	}
+	beside := false
+	for i := range first {
+		if i == x || !isNumber(second[i]) {
+			continue
+		}
+		if first[i] == "" || strings.EqualFold(first[i], "nan") || strings.EqualFold(first[i], "na") {
+			continue
+		}
+		if !isNumber(first[i]) || isWhole(first[i]) && !slices.ContainsFunc(rows[1:], func(row []string) bool { return isWhole(row[i]) || !isNumber(row[i]) }) {
+			return false
+		}
+		beside = true
+	}
+	return beside
+}
+
+// goesOn reports whether the first x is one of the others' kind.
+func goesOn(rows [][]string, x int) bool {
+	if f := eitherOrder(rows[1][x]); f != TimeAuto {
+		return eitherOrder(rows[0][x]) == f
+	}
+	var v []float64
+	for _, row := range rows {
+		value, err := ParseNumber(row[x])
+		if err != nil {
+			return false
+		}
+		v = append(v, value)
+	}
+	step := v[1] - v[0]
+	return step*(v[2]-v[1]) > 0 && step*step <= farFirst*farFirst*(v[len(v)-1]-v[1])*(v[len(v)-1]-v[1])
+}
+
+// firstRows are the cells of the first rows of a table, as long as they have as many as the first.
+func firstRows(r *bufio.Reader, opt CSVOptions) (rows [][]string) {
+	head, _ := r.Peek(headSize) // an error is met again by the first read
+	full := len(head) == headSize
+	var row quotedRow
+	for len(head) > 0 && len(rows) < likeRows {
+		line, rest, whole := bytes.Cut(head, newline)
+		if !whole && full {
+			break
+		}
+		head = rest
+		text := bytes.TrimSpace(line)
+		if len(text) == 0 || opt.Comment != 0 && bytes.HasPrefix(text, []byte(string(opt.Comment))) {
+			continue
+		}
+		var cells []string
+		if opt.Comma == ' ' {
+			cells = strings.Fields(string(text))
+		} else if _, failure := row.read(line, []byte(string(opt.Comma))); failure != nil {
+			break
+		} else {
+			for i := range row.ends {
+				cells = append(cells, cellText(trim(row.field(i))))
+			}
+		}
+		if len(rows) > 0 && len(cells) != len(rows[0]) {
+			break
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// eitherOrder is dateFormat, or timeSlashes for all that have day and month in either order.
+func eitherOrder(text string) TimeFormat {
+	f := dateFormat(text)
+	if f == TimeDMY || f == TimeMDY {
+		return timeSlashes
+	}
+	return f
+}
+
+func isNumber(cell string) bool {
+	_, ok := splitNumber(cell)
+	return ok
+}
+
+func isWhole(cell string) bool {
+	_, err := strconv.Atoi(cell)
+	return err == nil
+}
