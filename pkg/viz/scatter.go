@@ -42,7 +42,9 @@ type ScatterOptions struct {
 }
 
 // Scatter draws few points with shapes, error bars and labels on linear or logarithmic axes; many plain dots are for
-// [Curves]. A label is placed on the side of its point where it covers the fewest others, in O(N²) for N points.
+// [Curves]. A label is placed where it covers least of the labels, markers and lines: beside its point, or in a crowd
+// farther away and tied to it by a thin line, in O(N²) for N points. A label that has no place is left out; readers of a
+// page find it at the point.
 // Panels are made by [Grid], which merges the legends.
 //
 // It returns an error if an axis label is missing, a range is empty or not positive on a log axis, or no point is drawable
@@ -64,7 +66,7 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 				continue
 			}
 			pt.Label = clean(pt.Label)
-			p.points = append(p.points, glyphPoint{pt, look, number, number + "." + strconv.Itoa(len(drawn.x))})
+			p.points = append(p.points, glyphPoint{pt, look, number, number + "." + strconv.Itoa(len(drawn.x)), g.Joined && len(drawn.x) > 0})
 			drawn.x, drawn.y, drawn.label = append(drawn.x, pt.X), append(drawn.y, pt.Y), append(drawn.label, pt.Label)
 			drawn.xBars, drawn.yBars = append(drawn.xBars, [2]float64{pt.XLo, pt.XHi}), append(drawn.yBars, [2]float64{pt.YLo, pt.YHi})
 			b.drawn = true
@@ -110,6 +112,7 @@ type glyphPoint struct {
 	Point
 	look     glyph
 	bars, at string
+	joined   bool // by a line to the one before
 }
 
 // pointsPlot draws bars, then markers, then labels, which so never hide one another's middle.
@@ -123,27 +126,30 @@ func (p pointsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 	trX, trY := plt.Transforms(&c)
 	cut := func(v float64, a *plot.Axis) float64 { return math.Max(a.Min, math.Min(a.Max, v)) }
 	at := make([]vg.Point, len(p.points))
-	var taken []vg.Rectangle
+	around := crowd{within: c.Rectangle}
 	for i, q := range p.points {
 		at[i] = vg.Point{X: trX(cut(q.X, &plt.X)), Y: trY(cut(q.Y, &plt.Y))}
 		bar := draw.LineStyle{Color: withAlpha(q.look.colour, 170), Width: 1.1}
 		if q.look.hollow {
 			bar.Color = withAlpha(q.look.colour, 90)
 		}
-		for _, e := range []struct{ from, to vg.Point }{
+		for _, e := range []stroke{
 			{vg.Point{X: trX(cut(q.XLo, &plt.X)), Y: at[i].Y}, vg.Point{X: trX(cut(q.XHi, &plt.X)), Y: at[i].Y}},
 			{vg.Point{X: at[i].X, Y: trY(cut(q.YLo, &plt.Y))}, vg.Point{X: at[i].X, Y: trY(cut(q.YHi, &plt.Y))}},
 		} {
 			if e.from.X < e.to.X && q.XLo < q.XHi || e.from.Y < e.to.Y && q.YLo < q.YHi {
 				marked(c, q.bars, func() { c.StrokeLines(bar, []vg.Point{e.from, e.to}) })
-				taken = append(taken, grow(vg.Rectangle{Min: e.from, Max: e.to}, 0.8))
+				around.lines = append(around.lines, e)
 			}
 		}
-		taken = append(taken, grow(vg.Rectangle{Min: at[i], Max: at[i]}, q.look.size()))
+		around.markers = append(around.markers, grow(vg.Rectangle{Min: at[i], Max: at[i]}, q.look.size()))
+		if q.joined {
+			around.lines = append(around.lines, stroke{at[i-1], at[i]})
+		}
 	}
 	for _, y := range p.rules {
 		if plt.Y.Min <= y && y <= plt.Y.Max {
-			taken = append(taken, grow(vg.Rectangle{Min: vg.Point{X: c.Min.X, Y: trY(y)}, Max: vg.Point{X: c.Max.X, Y: trY(y)}}, 0.5))
+			around.lines = append(around.lines, stroke{vg.Point{X: c.Min.X, Y: trY(y)}, vg.Point{X: c.Max.X, Y: trY(y)}})
 		}
 	}
 	for i, q := range p.points {
@@ -153,6 +159,14 @@ func (p pointsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 			marked(c, q.at, func() { q.look.draw(&c, at[i]) })
 		}
 	}
+	p.write(c, at, around)
+}
+
+// write writes the labels of the points, which are at these places.
+func (p pointsPlot) write(c draw.Canvas, at []vg.Point, around crowd) {
+	var labels []label
+	var styles []draw.TextStyle
+	var of []glyphPoint
 	for i, q := range p.points {
 		if q.Label == "" {
 			continue
@@ -162,11 +176,21 @@ func (p pointsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 			col = style.muted
 		}
 		sty := style.text(style.noteSize, col, false)
-		size := vg.Point{X: sty.Width(q.Label), Y: 0.75 * sty.FontExtents().Ascent} // the height of a digit
-		box := beside(at[i], q.look.size()+2, size, taken, c.Rectangle)
-		taken = append(taken, box)
 		sty.YAlign = draw.YBottom
-		marked(c, q.at, func() { c.FillText(sty, vg.Point{X: box.Min.X, Y: box.Min.Y}, q.Label) })
+		// The height is that of a digit.
+		labels = append(labels, label{at[i], q.look.size() + 2, vg.Point{X: sty.Width(q.Label), Y: 0.75 * sty.FontExtents().Ascent}})
+		styles, of = append(styles, sty), append(of, q)
+	}
+	for i, s := range around.place(labels) {
+		if s.left {
+			continue
+		}
+		marked(c, of[i].at, func() { // moves with its point when a reader zooms
+			if s.tied {
+				c.StrokeLines(draw.LineStyle{Color: styles[i].Color, Width: 0.6}, []vg.Point{s.tie.from, s.tie.to})
+			}
+			c.FillText(styles[i], s.box.Min, of[i].Label)
+		})
 	}
 }
 
@@ -179,41 +203,4 @@ func beyond(v float64, a *plot.Axis) vg.Length {
 		return 1
 	}
 	return 0
-}
-
-func grow(r vg.Rectangle, by vg.Length) vg.Rectangle {
-	d := vg.Point{X: by, Y: by}
-	return vg.Rectangle{Min: r.Min.Sub(d), Max: r.Max.Add(d)}
-}
-
-// beside finds a place for a box of a size at a distance from a point: of the eight directions, the one where it covers
-// least of what is taken and does not leave the axes; right of the point, if all are alike.
-func beside(p vg.Point, distance vg.Length, size vg.Point, taken []vg.Rectangle, within vg.Rectangle) vg.Rectangle {
-	var best vg.Rectangle
-	least := math.Inf(1)
-	for i, d := range []vg.Point{{X: 1}, {X: 1, Y: 1}, {X: 1, Y: -1}, {Y: 1}, {Y: -1}, {X: -1}, {X: -1, Y: 1}, {X: -1, Y: -1}} {
-		off := distance
-		if d.X != 0 && d.Y != 0 {
-			off *= 0.7
-		}
-		middle := vg.Point{X: p.X + d.X*(off+size.X/2), Y: p.Y + d.Y*(off+size.Y/2)}
-		half := vg.Point{X: size.X / 2, Y: size.Y / 2}
-		box := vg.Rectangle{Min: middle.Sub(half), Max: middle.Add(half)}
-		area := size.X * size.Y
-		cost := 10*float64(area-overlap(box, within)) + 0.01*float64(i)*float64(area)
-		for _, t := range taken {
-			cost += float64(overlap(box, t))
-		}
-		if cost < least {
-			best, least = box, cost
-		}
-	}
-	return best
-}
-
-// overlap is the area that two rectangles have in common.
-func overlap(a, b vg.Rectangle) vg.Length {
-	w := min(a.Max.X, b.Max.X) - max(a.Min.X, b.Min.X)
-	h := min(a.Max.Y, b.Max.Y) - max(a.Min.Y, b.Min.Y)
-	return max(w, 0) * max(h, 0)
 }

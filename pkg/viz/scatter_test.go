@@ -2,7 +2,6 @@ package viz
 
 import (
 	"image/color"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -37,44 +36,6 @@ func TestScatterLabels(t *testing.T) {
 	}
 	if slices.Contains(written, "lost") {
 		t.Error("a point that has no place has a label")
-	}
-}
-
-// Where there is room, a label covers neither a point, nor another label, nor the edge.
-func TestBeside(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 1))
-	within := vg.Rectangle{Max: vg.Point{X: 300, Y: 200}}
-	size := vg.Point{X: 18, Y: 8}
-	for range 200 {
-		var at []vg.Point
-		for len(at) < 12 {
-			p := vg.Point{X: vg.Length(300 * rng.Float64()), Y: vg.Length(200 * rng.Float64())}
-			if !slices.ContainsFunc(at, func(q vg.Point) bool { d := p.Sub(q); return d.X*d.X+d.Y*d.Y < 45*45 }) {
-				at = append(at, p)
-			}
-			if rng.IntN(200) == 0 {
-				break // a crowded draw has no room for twelve
-			}
-		}
-		var taken []vg.Rectangle
-		for _, p := range at {
-			taken = append(taken, grow(vg.Rectangle{Min: p, Max: p}, 4))
-		}
-		for i, p := range at {
-			box := beside(p, 6, size, taken, within)
-			if got := overlap(box, within); got < 0.999*size.X*size.Y {
-				t.Fatalf("the label of point %d, %v, leaves the axes: %v", i, p, box)
-			}
-			for _, r := range taken {
-				if overlap(box, r) > 0 {
-					t.Fatalf("the label of point %d, %v, at %v covers %v", i, p, box, r)
-				}
-			}
-			taken = append(taken, box)
-		}
-	}
-	if box := beside(vg.Point{X: 100, Y: 100}, 5, size, nil, within); box.Min.X != 105 {
-		t.Errorf("alone, the label is at %v and not to the right", box)
 	}
 }
 
