@@ -174,10 +174,13 @@ func (r *rowNoise) set(dst []float64, n int, noise float64) []float64 {
 
 // least returns a number that no λ_i is below.
 func (r *rowNoise) least(noise float64) float64 {
-	if r.scale == nil {
-		return noise
+	if r.scale != nil {
+		noise *= slices.Min(r.scale)
 	}
-	return noise * slices.Min(r.scale)
+	if r.known != nil {
+		noise += slices.Min(r.known)
+	}
+	return noise
 }
 
 // most returns a number that no λ_i is above.

@@ -224,11 +224,11 @@ func judgeCase(c *randomCase) (all []judgement, err error) {
 	x := c.data.X.Coordinate(0)
 	gram := newWideGram(c.model.Kernel, x)
 	var exact *truth
-	if len(x) > standInFrom {
+	if len(x) > standInFrom && c.data.Errors == nil {
 		exact = gram.standIn(c.model.Noise, c.data.Y)
 	}
 	if exact == nil {
-		if exact, err = gram.exact(c.model.Noise, c.data.Y); err != nil {
+		if exact, err = gram.exact(c.model.Noise, c.data.Errors, c.data.Y); err != nil {
 			return nil, err
 		}
 	}
@@ -261,7 +261,7 @@ func judgeCase(c *randomCase) (all []judgement, err error) {
 	run("exact", exact, len(x), engines, func(o ...gppl.Option) (explained, error) {
 		return gppl.NewExact(c.model, c.data, o...)
 	})
-	if z := c.inducing(); z != nil {
+	if z := c.inducing(); z != nil && c.data.Errors == nil {
 		bound, err := vfeTruth(c.model, x, c.data.Y, z)
 		if err != nil {
 			return all, err

@@ -26,6 +26,9 @@ type randomCase struct {
 
 func (c *randomCase) String() string {
 	s := fmt.Sprintf("case %d: %v, noise %.3g, n=%d, x %s, y %s", c.number, c.model.Kernel, c.model.Noise, c.data.Len(), c.inputs, c.target)
+	if c.data.Errors != nil {
+		s += fmt.Sprintf(", errors %.3g to %.3g", slices.Min(c.data.Errors), slices.Max(c.data.Errors))
+	}
 	if c.proj != nil {
 		_, k := c.proj.Dims()
 		s += fmt.Sprintf(", %s k=%d", c.proj.Design, k)
@@ -91,7 +94,7 @@ func newRandomCase(number, largest int) *randomCase {
 	c := &randomCase{number: number}
 	x := c.drawInputs(d, n)
 	lo, hi := gppl.Scalars(x).Range(0)
-	if number >= linearFrom {
+	if number >= knownFrom && d.chance(0.5) || number >= linearFrom && number < knownFrom {
 		c.model = d.linearModel(hi-lo, n)
 	} else {
 		c.model = d.model(hi-lo, n)
@@ -101,7 +104,9 @@ func newRandomCase(number, largest int) *randomCase {
 	if c.data, err = gppl.NewData(gppl.Scalars(x), y); err != nil {
 		panic(err) // finite by construction
 	}
-	if d.chance(0.5) {
+	if number >= knownFrom {
+		c.drawErrors(d)
+	} else if d.chance(0.5) {
 		c.drawProjection(d)
 	}
 	if d.chance(0.2) {
@@ -354,6 +359,31 @@ func (c *randomCase) drawFromModel(d dice, y, x []float64) bool {
 	}
 	mat.NewVecDense(n, y).MulVec(&l, e)
 	return true
+}
+
+// knownFrom is the number from which on observations of random cases have known errors.
+const knownFrom = 1 << 41
+
+// drawErrors draws known errors, alike or not, and often makes the noise vanish beside them, as it does where they say it all.
+func (c *randomCase) drawErrors(d dice) {
+	prior := make([]float64, 1)
+	c.model.Kernel.Cov(prior, []float64{0})
+	size := math.Sqrt(prior[0]+gppl.Nugget(c.model.Kernel)) * d.log10(-4, 1)
+	spread := []float64{0, 0.3, 3}[d.IntN(3)]
+	some := 1.0
+	if d.chance(0.2) {
+		some = 0.9 // the others are exact
+	}
+	c.data.Errors = make([]float64, c.data.Len())
+	for i := range c.data.Errors {
+		if d.chance(some) {
+			c.data.Errors[i] = size * math.Exp(spread*d.NormFloat64())
+			c.data.Y[i] += c.data.Errors[i] * d.NormFloat64()
+		}
+	}
+	if some == 1 && d.chance(0.6) {
+		c.model.Noise = size * size * d.log10(-14, -2)
+	}
 }
 
 // drawProjection draws Ω, where the inputs let the design do so.

@@ -259,6 +259,24 @@ func TestRandomLinear(t *testing.T) {
 	}
 }
 
+// TestRandomErrors is TestRandomCases for observations with known errors, beside which the noise may vanish. One case by itself:
+//
+//	go test ./pkg/gppl -run TestRandomCases -cases 1 -from 2199023255555 -v
+func TestRandomErrors(t *testing.T) {
+	t.Parallel()
+	s := judgeAll(knownFrom, testsize.Of(25, 100, 400), testsize.Of(100, 200, 300))
+	t.Logf("%d cases\n%s", s.cases, s.tables())
+	for _, err := range s.errors {
+		t.Error(err)
+	}
+	for _, line := range s.bad() {
+		t.Error(line)
+	}
+	if inexact := len(slices.DeleteFunc(slices.Clone(s.all), func(j judged) bool { return !j.inexact || j.engine != "auto" })); inexact > s.cases/4 {
+		t.Errorf("%d of %d cases are called inexact", inexact, s.cases)
+	}
+}
+
 // TestFormerExceptions judges cases in which an error was once larger than promised: what was found in
 // long runs of TestRandomCases stays looked at.
 func TestFormerExceptions(t *testing.T) {

@@ -189,7 +189,7 @@ func TestReferenceBig(t *testing.T) {
 			continue
 		}
 		const noise = 1e-12
-		got, err := newWideGram(k, x).exact(noise, y)
+		got, err := newWideGram(k, x).exact(noise, nil, y)
 		if err != nil {
 			t.Errorf("%v: %v", k, err)
 			continue
@@ -241,7 +241,7 @@ func TestReferenceClosedForms(t *testing.T) {
 			t.Errorf("%s is %v, want %v", what, got.Hi, want)
 		}
 	}
-	white, err := newWideGram(gppl.White{Variance: 0.3}, x).exact(0.2, y)
+	white, err := newWideGram(gppl.White{Variance: 0.3}, x).exact(0.2, nil, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestReferenceClosedForms(t *testing.T) {
 		s, e := v*(1-phi*phi), y[i]-phi*y[i-1]
 		want += 0.5 * (e*e/s + math.Log(2*math.Pi*s))
 	}
-	laplace, err := newWideGram(gppl.Laplace{Variance: v, Lengthscale: l}, x).exact(1e-18, y)
+	laplace, err := newWideGram(gppl.Laplace{Variance: v, Lengthscale: l}, x).exact(1e-18, nil, y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +269,7 @@ func TestReferenceClosedForms(t *testing.T) {
 	}
 	for _, k := range checkKernels() {
 		g := newWideGram(k, x)
-		exact, err := g.exact(0.1, y)
+		exact, err := g.exact(0.1, nil, y)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -355,7 +355,7 @@ func TestStandIn(t *testing.T) {
 			if got == nil {
 				continue
 			}
-			want, err := g.exact(noise, y)
+			want, err := g.exact(noise, nil, y)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -389,7 +389,7 @@ func TestReferenceVFE(t *testing.T) {
 			continue
 		}
 		m := gppl.Model{Kernel: k, Noise: 0.1}
-		exact, err := newWideGram(k, x).exact(m.Noise, y)
+		exact, err := newWideGram(k, x).exact(m.Noise, nil, y)
 		if err != nil {
 			t.Fatal(err)
 		}

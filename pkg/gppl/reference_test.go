@@ -182,8 +182,14 @@ func (g *wideGram) withNoise(noise float64) wideLower {
 // exact returns the exact NLL,
 //
 //	½yᵀA⁻¹y + ½log|A| + (n/2)·log 2π,  ∂ = ½tr(A⁻¹∂A) − ½αᵀ∂Aα.
-func (g *wideGram) exact(noise float64, y []float64) (*truth, error) {
-	a, err := newGaussian(g.withNoise(noise), widenVector(y))
+//
+// where A has the squares of known errors on its diagonal, if there are some.
+func (g *wideGram) exact(noise float64, errors, y []float64) (*truth, error) {
+	sum := g.withNoise(noise)
+	for i, s := range errors {
+		sum[i][i] = sum[i][i].Add(doubled.Of(s).Times(s))
+	}
+	a, err := newGaussian(sum, widenVector(y))
 	if err != nil {
 		return nil, err
 	}
