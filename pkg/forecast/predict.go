@@ -71,6 +71,10 @@ func (a *Analysis) lostNoise() string {
 	at := []float64{0}
 	m.Kernel.Cov(at, at)
 	signal, noise := at[0], m.Noise+gppl.Nugget(m.Kernel)
+	if errors := a.members[0].scale.data.Errors; errors != nil {
+		least := slices.Min(errors)
+		noise += least * least
+	}
 	const eps = 0x1p-52
 	switch jitter := a.members[0].posterior.Jitter(); {
 	case jitter > 0:

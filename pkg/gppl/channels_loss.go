@@ -167,6 +167,11 @@ func (l *ChannelLikelihood) paramsInUnits(channel []int) []Param {
 }
 
 // Params returns those of the model, with the transforms of training.
+func (l *ChannelLikelihood) negligible(p int, noise float64) bool {
+	c := p - len(l.model.Kernel.Params())
+	return c >= 0 && c < len(l.model.Channels) && l.line.noise.negligible(noise, func(i int) bool { return l.of[i] == c })
+}
+
 func (l *ChannelLikelihood) Params() []Param { return slices.Clone(l.params) }
 
 // ChannelModel returns the model at theta.

@@ -183,6 +183,20 @@ func (r *rowNoise) least(noise float64) float64 {
 	return noise
 }
 
+// negligibleNoise is the share of a known error's variance below which noise beside it is negligible: it changes no error bar by more
+// than half a per cent.
+const negligibleNoise = 0.01
+
+// negligible reports whether σ² changes no λ_i by more than negligibleNoise, of the observations that it is of; nil: all.
+func (r *rowNoise) negligible(noise float64, has func(i int) bool) bool {
+	for i, s := range r.known {
+		if (has == nil || has(i)) && noise*r.weight(i) > negligibleNoise*s {
+			return false
+		}
+	}
+	return r.known != nil
+}
+
 // most returns a number that no λ_i is above.
 func (r *rowNoise) most(noise float64) float64 {
 	if r.scale != nil {

@@ -247,6 +247,7 @@ type paramJSON struct {
 	StdErrLog   typed.Float `json:",omitempty"` // left out where it is NaN
 	StdErrPlace float64     `json:",omitempty"`
 	AtBound     bool        `json:",omitempty"`
+	Negligible  bool        `json:",omitempty"`
 	TiedTo      string      `json:",omitempty"`
 }
 
@@ -307,7 +308,7 @@ func (r *Result) encode() *resultJSON {
 		SetupSeconds: r.SetupTime.Seconds(), FitSeconds: r.FitTime.Seconds(),
 	}
 	for _, p := range r.Params {
-		j.Params = append(j.Params, paramJSON{p.Name, p.Start, known(p.StdErrLog), p.stdErrPlace, p.AtBound, p.TiedTo})
+		j.Params = append(j.Params, paramJSON{p.Name, p.Start, known(p.StdErrLog), p.stdErrPlace, p.AtBound, p.Negligible, p.TiedTo})
 	}
 	for _, t := range r.Trace {
 		j.Trace.Start = append(j.Trace.Start, t.Start)
@@ -369,7 +370,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 		if p.Name != params[i].Name {
 			return fmt.Errorf("gppl: result: parameter %d is %q, the model's is %q", i, p.Name, params[i].Name)
 		}
-		out.Params = append(out.Params, FittedParam{params[i], p.Start, orUnknown(p.StdErrLog), p.AtBound, p.TiedTo, p.StdErrPlace})
+		out.Params = append(out.Params, FittedParam{params[i], p.Start, orUnknown(p.StdErrLog), p.AtBound, p.Negligible, p.TiedTo, p.StdErrPlace})
 	}
 	for i, v := range j.Trace.Value {
 		out.Trace = append(out.Trace, TracePoint{j.Trace.Start[i], j.Trace.Evaluation[i], j.Trace.Seconds[i], float64(v)})

@@ -157,6 +157,10 @@ func (l *Exact) Params() []Param             { return append([]Param(nil), l.par
 func (l *Exact) Model(theta []float64) Model { return l.model.WithParams(theta) }
 func (l *Exact) String() string              { return fmt.Sprintf("exact NLL (n=%d)", l.n) }
 
+func (l *Exact) negligible(p int, noise float64) bool {
+	return p == len(l.params)-1 && l.rows.negligible(noise, nil)
+}
+
 func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 	return l.ValueGradContext(l.chooser.ctx, grad, theta)
 }

@@ -462,6 +462,13 @@ func (o *objective) verdict(res *optimize.Result, err error, from float64) (stat
 		return Stalled, fmt.Sprint("no finite value found: ", o.lastErr), false
 	case gradient <= o.gradTol:
 		return Converged, fmt.Sprintf("gradient %.2g ≤ %.2g", gradient, o.gradTol), false
+	case err == nil && res.Status == optimize.GradientThreshold: // not at the best point, whose value is lower and gradient larger
+		at, last := o.best.value, floats.Norm(res.Gradient, math.Inf(1))
+		if !(res.F-at <= sameValue*math.Abs(at)) || !(last <= o.gradTol) {
+			return Stalled, fmt.Sprintf("%v, gradient %.2g", res.Status, gradient), at < from
+		}
+		o.best = point{slices.Clone(res.X), slices.Clone(res.Gradient), res.F}
+		return Converged, fmt.Sprintf("gradient %.2g ≤ %.2g", last, o.gradTol), false
 	case err == nil && res.Status == optimize.FunctionConvergence:
 		return Stopped, fmt.Sprintf("stopping rule, gradient %.2g", gradient), false
 	case err == nil && res.Status == optimize.MethodConverge:
@@ -471,9 +478,12 @@ func (o *objective) verdict(res *optimize.Result, err error, from float64) (stat
 	case err == nil:
 		return Limited, fmt.Sprintf("%v, gradient %.2g", res.Status, gradient), false
 	default:
-		return Stalled, fmt.Sprintf("%v, gradient %.2g", err, gradient), o.best.value < from-1e-10*math.Abs(from)
+		return Stalled, fmt.Sprintf("%v, gradient %.2g", err, gradient), o.best.value < from-sameValue*math.Abs(from)
 	}
 }
+
+// sameValue is the share of a value by which another may be lower and count as the same, by rounding.
+const sameValue = 1e-10
 
 // finish confirms the outcome where nothing else did, and completes it.
 func (o *objective) finish(r StartResult, began time.Time, before int) StartResult {

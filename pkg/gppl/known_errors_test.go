@@ -1,11 +1,14 @@
 package gppl_test
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -201,5 +204,47 @@ func TestProjectedHugeErrors(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestNegligibleNoise: where known errors explain the noise, its variance is called negligible and not in doubt, and the others have the
+// standard errors that they have given it.
+func TestNegligibleNoise(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 2))
+	const n = 300
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = float64(i) + 0.3*rng.Float64()
+	}
+	k := gppl.Matern32{Variance: 1, Lengthscale: 8}
+	m := gppl.Model{Kernel: k, Noise: 0.1}
+	d := must.Get(gppl.NewData(gppl.Scalars(x), drawMatern32(k, 1e-9, x, 7)))(t)
+	d = withErrors(t, d, func(int) float64 { return 0.5 })
+	for i := range d.Y {
+		d.Y[i] += 0.4 * rng.NormFloat64() // less than the errors say
+	}
+	fit := func(m gppl.Model, d gppl.Data) *gppl.Result {
+		return must.Get(gppl.Fit(context.Background(), must.Get(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t)
+	}
+	r := fit(m, d)
+	noise := r.Params[2]
+	if !noise.Negligible || r.Status != gppl.Converged || len(r.Warnings) > 0 || !math.IsNaN(noise.StdErr()) {
+		t.Fatalf("the errors say more than there is: %v", r)
+	}
+	m.Noise = noise.Value
+	given := fit(m.Fix(gppl.NoiseName), d)
+	for i := range 2 {
+		if a, b := r.Params[i].StdErrLog, given.Params[i].StdErrLog; !(math.Abs(a/b-1) < 0.01) {
+			t.Errorf("%s: the standard error of its log is %v, given the noise %v", r.Params[i].Name, a, b)
+		}
+	}
+	var back gppl.Result
+	if err := json.Unmarshal(must.Get(json.Marshal(r))(t), &back); err != nil || !back.Params[2].Negligible {
+		t.Errorf("a stored result: %v, negligible %v", err, back.Params[2].Negligible)
+	}
+	d = withErrors(t, d, func(int) float64 { return 0.1 })
+	m.Noise = 0.1
+	if r := fit(m, d); r.Params[2].Negligible || !(r.Params[2].StdErrLog < 0.3) {
+		t.Errorf("the errors say less than there is: %v", r)
 	}
 }

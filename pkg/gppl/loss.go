@@ -195,6 +195,18 @@ type regressing interface {
 	coefficientsAt(theta []float64) ([]Coefficient, error)
 }
 
+// knowing is a loss that may know errors of observations: itself, or what it wraps.
+type knowing interface {
+	// negligible reports whether parameter p is a noise variance that, at this value, is negligible beside the known errors of every
+	// observation that has it.
+	negligible(p int, value float64) bool
+}
+
+func noiseNegligible(l Loss, p int, value float64) bool {
+	k, ok := l.(knowing)
+	return ok && k.negligible(p, value)
+}
+
 // coefficientsAt returns those of a loss at theta, nil if it has none.
 func coefficientsAt(l Loss, theta []float64) ([]Coefficient, error) {
 	if l, ok := l.(regressing); ok {
@@ -209,6 +221,12 @@ var (
 	_ regressing = (*VFE)(nil)
 	_ regressing = (*MAP)(nil)
 	_ regressing = (*Tied)(nil)
+
+	_ knowing = (*Exact)(nil)
+	_ knowing = (*VFE)(nil)
+	_ knowing = (*ChannelLikelihood)(nil)
+	_ knowing = (*MAP)(nil)
+	_ knowing = (*Tied)(nil)
 )
 
 // withoutEngine returns the loss without the engine that it used last, and the name of

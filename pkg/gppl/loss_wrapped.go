@@ -317,6 +317,9 @@ func leaders(l Loss) []int {
 	return nil
 }
 
+func (m *MAP) negligible(p int, value float64) bool  { return noiseNegligible(m.loss, p, value) }
+func (t *Tied) negligible(p int, value float64) bool { return noiseNegligible(t.loss, p, value) }
+
 func (m *MAP) coefficientsAt(theta []float64) ([]Coefficient, error) {
 	return coefficientsAt(m.loss, theta)
 }

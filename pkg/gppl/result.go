@@ -50,11 +50,14 @@ type FittedParam struct {
 	// StdErrLog is the standard error of log θ from the curvature of the loss
 	// at the best point (the observed information). It is +Inf if the parameter is not
 	// identified, which is what more than 10 counts as, and NaN if it is not known: for a
-	// fixed parameter, for one of any sign, for a loss that is not a likelihood, and if
+	// fixed parameter, for one at a bound, for one of any sign, for a loss that is not a likelihood, and if
 	// the curvature is not positive. StdErr returns the standard error of θ itself.
 	StdErrLog float64
-	AtBound   bool   // driven to the end of its transform or of the float range
-	TiedTo    string // the parameter whose value it takes (Tie), "" if none
+	AtBound   bool // driven to the end of its transform or of the float range
+	// Negligible says that this is a noise variance below a hundredth of the known variance of every observation that has it: it changes
+	// no error bar by more than half a per cent. Its own value is then of no concern, and it has no standard error.
+	Negligible bool
+	TiedTo     string // the parameter whose value it takes (Tie), "" if none
 
 	stdErrPlace float64 // of θ itself, for a parameter of any sign; 0 if it is not known
 }
@@ -121,8 +124,9 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 		fitted := FittedParam{Param: p, Start: p.Value, StdErrLog: math.NaN()}
 		fitted.Value = win.Theta[i]
 		fitted.AtBound = atBound(p, win.Theta[i])
+		fitted.Negligible = !p.IsFixed() && noiseNegligible(o.loss, i, win.Theta[i])
 		r.Params = append(r.Params, fitted)
-		if fitted.AtBound {
+		if fitted.AtBound && !fitted.Negligible {
 			r.warn("%s was driven to %.3g, the end of its range: the data or the projections do not determine it", p.Name, win.Theta[i])
 		}
 	}
@@ -200,7 +204,7 @@ func atBound(p Param, theta float64) bool {
 
 // curvature computes the Hessian of the loss in the logs of the trained
 // hyperparameters, places as they are, by central differences of its gradient, and from it the
-// standard errors and, where the line search gave up, whether that was at the
+// standard errors, given the parameters that are at a bound or negligible, and, where the line search gave up, whether that was at the
 // optimum after all.
 func (o *objective) curvature(r *Result, win StartResult) {
 	if !o.loss.Report().Likelihood || o.settings.NoStandardErrors || r.Status == Cancelled || len(o.trained) == 0 {
@@ -212,6 +216,16 @@ func (o *objective) curvature(r *Result, win StartResult) {
 		r.warn("no standard errors: the loss cannot be evaluated around the optimum")
 		return
 	}
+	var given []int // as indices of the trained
+	for a, i := range o.trained {
+		if r.Params[i].AtBound || r.Params[i].Negligible {
+			given = append(given, a)
+			for b := range p {
+				h.SetSym(a, b, 0)
+			}
+			h.SetSym(a, a, 1)
+		}
+	}
 	var c mat.Cholesky
 	if !c.Factorize(h) {
 		r.warn("no standard errors: the curvature of the loss is not positive, so that some parameter is not identified or this is no minimum")
@@ -222,7 +236,13 @@ func (o *objective) curvature(r *Result, win StartResult) {
 		r.warn("no standard errors: the curvature of the loss is singular to working precision")
 		return
 	}
+	for _, a := range given {
+		cov.SetSym(a, a, 0)
+	}
 	for a, i := range o.trained {
+		if slices.Contains(given, a) {
+			continue
+		}
 		se := math.Sqrt(cov.At(a, a))
 		if o.params[i].IsScale() {
 			if r.Params[i].StdErrLog = se * o.units[a]; r.Params[i].StdErrLog > Unidentified {
@@ -389,6 +409,8 @@ func (r *Result) String() string {
 			b.WriteString(" (not identified)")
 		case se > 0:
 			fmt.Fprintf(&b, " ± %.2g", se)
+		case p.Negligible:
+			b.WriteString(" (negligible beside the known errors)")
 		}
 		if p.TiedTo != "" {
 			fmt.Fprintf(&b, " (that of %s)", p.TiedTo)

@@ -202,7 +202,11 @@ func (l *VFE) WithSetup(d time.Duration) *VFE {
 	return l
 }
 
-func (l *VFE) Params() []Param             { return append([]Param(nil), l.params...) }
+func (l *VFE) Params() []Param { return append([]Param(nil), l.params...) }
+func (l *VFE) negligible(p int, noise float64) bool {
+	return p == l.hyper-1 && l.rows.negligible(noise, nil)
+}
+
 func (l *VFE) Model(theta []float64) Model { return l.model.WithParams(theta[:l.hyper]) }
 func (l *VFE) String() string              { return fmt.Sprintf("VFE (n=%d, m=%d)", l.data.Len(), l.z.Len()) }
 

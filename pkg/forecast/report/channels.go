@@ -143,7 +143,7 @@ func channelTable(a *forecast.ChannelAnalysis) *viz.Table {
 	t := &viz.Table{
 		Caption: "Channels: " + viewsOf[a.Best().View],
 		Columns: []viz.Column{{Name: a.Channels.Column}, {Name: "n"}, {Name: "a"}, {Name: "± a"}, {Name: "b"}, {Name: "± b"}, {Name: "offset", Format: viz.Digits(7)}, {Name: "± offset"}, {Name: "noise"}, {Name: "± noise"}},
-		Notes:   []string{"Noise is a standard deviation, beyond the known errors if there are any. ± is a standard error; where there is none, the number is fixed or not determined."},
+		Notes:   []string{"Noise is a standard deviation, beyond the known errors if there are any. ± is a standard error; where there is none, the number is fixed, not determined, or a noise that is negligible beside the known errors."},
 	}
 	for _, r := range channelRows(a) {
 		t.Rows = append(t.Rows, []any{r.Name, r.N, r.Value, known(r.ValueErr), r.Slope, known(r.SlopeErr), r.Offset, known(r.OffsetErr), r.Noise, known(r.NoiseErr)})

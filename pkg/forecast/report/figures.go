@@ -374,7 +374,12 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 		case p.Role == gppl.RoleLocation:
 			value = fmt.Sprintf("%.8g", number)
 		}
-		t.Rows = append(t.Rows, []any{p.Name, value, known(se), unit})
+		known := known(se)
+		if p.Negligible {
+			known = "negligible"
+			t.Notes = append(t.Notes, "The "+p.Name+" beyond the known errors changes none of them by more than half a per cent: they explain the noise.")
+		}
+		t.Rows = append(t.Rows, []any{p.Name, value, known, unit})
 	}
 	if len(t.Rows) == 0 { // one constant probability
 		t.Rows = append(t.Rows, []any{"none", nil, nil, ""})

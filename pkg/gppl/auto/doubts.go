@@ -130,7 +130,7 @@ func (a *fitting) doubts() []string {
 func undetermined(r *gppl.Result) (doubts []string) {
 	for _, p := range r.Params {
 		switch {
-		case p.Param.IsFixed():
+		case p.Param.IsFixed(), p.Negligible:
 		case math.IsNaN(p.StdErr()):
 			doubts = append(doubts, fmt.Sprintf("%s has no standard error: it is not determined, or this is no minimum", p.Name))
 		case math.IsInf(p.StdErr(), 1):
