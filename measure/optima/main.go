@@ -181,7 +181,7 @@ func (p pair) byName(d gppl.Data) (o outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	return outcome{Status: a.Result.Status, Text: a.Result.String(), Exact: a.NLL() + float64(d.Len())*math.Log(a.Scaling.Scale)}, nil
+	return outcome{Status: a.Result.Status, Text: a.Result.String(), Exact: a.NLL()}, nil
 }
 
 // reference returns the best of many trainings of the exact likelihood from random starts, and how many of them ended there.

@@ -143,7 +143,7 @@ func TestChoose(t *testing.T) {
 			tr := trainer{options: Options{MaxExact: 6000, Projections: 20, Memory: memory}, kernels: []gppl.Kernel{c.kernel}}
 			tr.memory = tr.options.engineMemory(c.series)
 			for _, log := range []bool{false, true} {
-				if err := tr.look(t.Context(), c.series, log, true); err != nil {
+				if err := tr.look(t.Context(), c.series, log); err != nil {
 					t.Fatal(err)
 				}
 				k := 0
@@ -157,7 +157,7 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	tr := trainer{options: Options{MaxExact: 6000, Projections: 400, Memory: 60e6}, kernels: []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 1}}}
-	if err, short := tr.look(t.Context(), uneven, false, false), (*gppl.MemoryError)(nil); !errors.As(err, &short) {
+	if err, short := tr.look(t.Context(), uneven, false), (*gppl.MemoryError)(nil); !errors.As(err, &short) {
 		t.Errorf("400 projections of 10000 in 60 MB: %v", err)
 	}
 }

@@ -80,7 +80,7 @@ func newComparison(ctx context.Context, s *Series, o Options) (*comparison, erro
 		looks = 3
 	}
 	c.beside = float64(looks)*lookSeconds(len(s.X)) + checkSeconds(len(s.X))
-	if err := c.look(ctx, s, always, c.bothScales); err != nil {
+	if err := c.look(ctx, s, always); err != nil {
 		return nil, err
 	}
 	if err := c.setTrend(cmp.Or(o.Trend, "auto")); err != nil {
@@ -148,7 +148,7 @@ func (c *comparison) tryLogarithm(ctx context.Context) error {
 	if !ok || !c.bothScales {
 		return nil
 	}
-	if err := c.look(ctx, c.series, true, true); err != nil {
+	if err := c.look(ctx, c.series, true); err != nil {
 		return err
 	}
 	if err := c.setTrend(c.analysis.Candidates[0].Trend); err != nil {
@@ -172,7 +172,7 @@ func (c *comparison) finish(ctx context.Context) (*Analysis, error) {
 		return nil, fmt.Errorf("forecast: no candidate could be trained; %s: %s", best.Name(), best.Error)
 	}
 	if best.Log != c.log {
-		if err := c.look(ctx, c.series, best.Log, c.bothScales); err != nil {
+		if err := c.look(ctx, c.series, best.Log); err != nil {
 			return nil, err
 		}
 	}
@@ -229,20 +229,18 @@ type trainer struct {
 	progress
 }
 
-// look sets the scale on which the next candidates are trained, y or log y. If both scales are compared, the NLL is reported for y.
-func (t *trainer) look(ctx context.Context, s *Series, log, compared bool) error {
+// look sets the scale on which the next candidates are trained, y or log y. The NLL is reported for y.
+func (t *trainer) look(ctx context.Context, s *Series, log bool) error {
 	v, err := newYScale(s, 0, len(s.X), log)
 	if err != nil {
 		return err
 	}
-	t.log, t.scaling, t.offset = log, v.scaling, 0
+	t.log, t.scaling = log, v.scaling
 	if err := t.choose(ctx, v.data, s.bytes()); err != nil {
 		return err
 	}
 	t.found, t.reached = map[string][]*auto.Starts{}, map[string]float64{}
-	if compared {
-		t.offset = v.offsetOf(s.Y[len(s.X)-t.data.Len():])
-	}
+	t.offset = v.offsetOf(s.Y[len(s.X)-t.data.Len():])
 	return nil
 }
 

@@ -207,5 +207,5 @@ func described(p gppl.Prior) string {
 	return fmt.Sprintf("%v (median %.4g, 98 %% between %.4g and %.4g)", l, math.Exp(l.Mu), math.Exp(l.Mu-half), math.Exp(l.Mu+half))
 }
 
-// NLL returns the negative log likelihood of the best model in nats, for the standardised series and without priors.
-func (a *Analysis) NLL() float64 { return a.Result.Value + a.Result.LogPrior }
+// NLL returns the negative log likelihood of y under the best model, in nats, without priors.
+func (a *Analysis) NLL() float64 { return a.Candidates[0].NLL }

@@ -237,12 +237,9 @@ func Contour(c *forecast.Contour) (*viz.Figure, error) {
 
 // Comparison lists the candidates, the best first.
 func Comparison(a *forecast.Analysis) *viz.Table {
-	nll, of := "exact NLL", "the standardised series"
-	if slices.ContainsFunc(a.Candidates, func(c forecast.Candidate) bool { return c.Log != a.Log }) { // both scales
-		of = "y"
-	}
+	nll := "exact NLL"
 	t := &viz.Table{Caption: "Kernels compared", Notes: []string{
-		fmt.Sprintf("NLL of %s; BIC = 2·NLL + parameters·log n. A difference of ten in BIC is strong evidence.", of),
+		"NLL of y; BIC = 2·NLL + parameters·log n. A difference of ten in BIC is strong evidence.",
 	}}
 	if a.Chosen == forecast.ByEvidence {
 		return evidenceTable(a, t)

@@ -23,7 +23,7 @@ type JSON struct {
 	Likelihood string               `json:"likelihood,omitempty"` // of counts, with its learnt shape; "" for a normal distribution
 	Exact      bool                 `json:"exact_likelihood"`
 	Parameters []ParameterJSON      `json:"parameters"`
-	LogLik     float64              `json:"log_likelihood"` // of the standardised series, without the priors
+	LogLik     float64              `json:"log_likelihood"` // of y, without the priors
 	LogPrior   float64              `json:"log_prior,omitempty"`
 	Priors     []forecast.Belief    `json:"priors,omitempty"`
 	Regressors []forecast.Effect    `json:"regressors,omitempty"`
