@@ -142,11 +142,23 @@ func (d Data) Pick(idx []int) Data {
 type rowNoise struct {
 	scale []float64 // e_i²; nil: all are 1
 	known []float64 // s_i²; nil: there are none
+	leastScale, leastKnown float64 // of those that are there
+}
+
+func newRowNoise(scale, known []float64) rowNoise {
+	r := rowNoise{scale: scale, known: known}
+	if len(scale) > 0 {
+		r.leastScale = slices.Min(scale)
+	}
+	if len(known) > 0 {
+		r.leastKnown = slices.Min(known)
+	}
+	return r
 }
 
 // rowNoise returns that of the data, in their order.
 func (d Data) rowNoise() rowNoise {
-	return rowNoise{scale: squaresOf(d.Relative), known: d.knownVariances()}
+	return newRowNoise(squaresOf(d.Relative), d.knownVariances())
 }
 
 // even reports whether all observations have the noise variance σ².
@@ -175,12 +187,9 @@ func (r *rowNoise) set(dst []float64, n int, noise float64) []float64 {
 // least returns a number that no λ_i is below.
 func (r *rowNoise) least(noise float64) float64 {
 	if r.scale != nil {
-		noise *= slices.Min(r.scale)
+		noise *= r.leastScale
 	}
-	if r.known != nil {
-		noise += slices.Min(r.known)
-	}
-	return noise
+	return noise + r.leastKnown
 }
 
 // negligibleNoise is the share of a known error's variance below which noise beside it is negligible: it changes no error bar by more

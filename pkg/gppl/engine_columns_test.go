@@ -139,7 +139,7 @@ func TestSeveralColumns(t *testing.T) {
 			for i := range scale {
 				scale[i] = math.Exp(math.Sin(float64(i)))
 			}
-			for _, rows := range []rowNoise{{}, {known: known}, {scale: scale}, {known: known, scale: scale}} {
+			for _, rows := range []rowNoise{{}, newRowNoise(nil, known), newRowNoise(scale, nil), newRowNoise(scale, known)} {
 				if rows.known != nil && !c.known || rows.scale != nil && !c.scaled {
 					continue
 				}

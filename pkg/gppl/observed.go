@@ -114,7 +114,7 @@ func (l *line) sortRows(a blas64.General) blas64.General {
 
 // setNoise sets what is known of the noise of each observation, given in the order of x.
 func (l *line) setNoise(r rowNoise) {
-	l.noise, l.weights = rowNoise{}, nil
+	l.noise, l.weights = r, nil
 	if r.known != nil {
 		l.noise.known = l.sortRows(dense.AsColumn(r.known)).Data
 	}

@@ -229,13 +229,14 @@ func (u *updated) condition() (*stateSpacePosterior, error) {
 	for i := range n {
 		copy(all.columns.Data[i*all.columns.Stride:][:all.columns.Cols], old.columns.Data[i*old.columns.Stride:])
 	}
-	all.noise.known, all.noise.scale = longer(old.noise.known, n, m, 0), longer(old.noise.scale, n, m, 1)
+	known, scale := longer(old.noise.known, n, m, 0), longer(old.noise.scale, n, m, 1)
 	for row := u.added; row != nil; row = row.before {
 		i := n + row.count - 1
-		all.t[i], all.noise.known[i], all.noise.scale[i] = row.at, row.known, row.share
+		all.t[i], known[i], scale[i] = row.at, row.known, row.share
 		copy(all.columns.Data[i*all.columns.Stride:], row.columns)
 	}
-	filter, err := u.base.filter.Over(all.t, all.columns, all.noise.known, all.noise.scale)
+	all.noise = newRowNoise(scale, known)
+	filter, err := u.base.filter.Over(all.t, all.columns, known, scale)
 	if err != nil {
 		return nil, fmt.Errorf("gppl: Posterior.Update: conditioning on all observations: %w", err)
 	}
