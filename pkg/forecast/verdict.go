@@ -114,6 +114,9 @@ func (t *Trust) judge(n, asked int) {
 	default:
 		t.Word = Use
 		t.Verdict = fmt.Sprintf("You can use this forecast: %s.", found)
+		if t.Relative > highRelative { // which failures has not found beyond chance
+			t.Verdict += " So few tests do not tell such a ratio from luck."
+		}
 	}
 	if t.Widen > 1.05 {
 		t.Verdict += fmt.Sprintf(" Its bands are %.1f times as wide as the model's own, to match these errors; so wide they would have held %.0f %%.", t.Widen, 100*t.Widened)

@@ -28,7 +28,7 @@ func TestJudge(t *testing.T) {
 		"narrow":     {func(t *Trust) { t.Coverage, t.Narrow = 0.5, 2 }, 400, "Do not use this forecast: over the last 5 origins, 8 steps ahead, the 95 % bands held only 50 % of what came.", DoNotUse},
 		"one narrow": {func(t *Trust) { t.Coverage, t.Narrow = 0.8, 1 }, 400, "You can use", Use},
 		"wrong":      {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 400, "its error was 2.00 times that of repeating the last year", DoNotUse},
-		"by chance":  {func(t *Trust) { t.Relative, t.Chance = 2, 0.2 }, 400, "the error was 2.00 times that of", Use},
+		"by chance":  {func(t *Trust) { t.Relative, t.Chance = 2, 0.2 }, 400, "the error was 2.00 times that of repeating the last year. So few tests do not tell such a ratio from luck.", Use},
 		"absurd":     {func(t *Trust) { t.Relative, t.Chance = 1e6, 0.2 }, 400, "its error was more than 1000 times that of repeating the last year", DoNotUse},
 		"no matter":  {func(t *Trust) { t.Relative, t.Chance = 1.05, 0.001 }, 400, "You can use", Use},
 		"exact":      {func(t *Trust) { t.Relative, t.Chance = math.MaxFloat64, 0 }, 400, "8 steps ahead, repeating the last year had no error at all, and the forecast had one.", DoNotUse},
