@@ -86,7 +86,10 @@ func firstRows(r *bufio.Reader, opt CSVOptions) (rows [][]string) {
 		}
 		var cells []string
 		if opt.Comma == ' ' {
-			cells = strings.Fields(string(text))
+			if cells = strings.Fields(string(text)); len(rows) > 0 && len(cells) > len(rows[0]) {
+				short, _ := withoutRemark(text)
+				cells = strings.Fields(string(short))
+			}
 		} else if _, failure := row.read(line, []byte(string(opt.Comma))); failure != nil {
 			break
 		} else {

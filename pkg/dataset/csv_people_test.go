@@ -67,6 +67,8 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"years for names":           {"1999,2000\n1,6.5\n2,7.5\n3,8.5\n", 1, 3, 6.5, 8.5, "1999", "2000", ""},
 		"whole above fractions":     {"1,2\n2,6.5\n3,7.5\n4,8.5\n", 2, 4, 6.5, 8.5, "1", "2", ""},
 		"names in a comment":        {"# BJD     Detrended data    errors,   Model \n10.5   1.25   0.5   1\n11.5   1.5   0.5   1\n", 10.5, 11.5, 1.25, 1.5, "BJD", "Detrended data", ""},
+		"a remark at the end":       {"10.5 1.25 0.5\n11 1.3 0.4 #chip 1 used\n11.5 1.5 0.5\n", 10.5, 11.5, 1.25, 1.5, "", "", ""},
+		"a hash that is no remark":  {"t,y,note\n1,2,a\n2,3,b#1\n3,4,#5\n", 1, 3, 2, 4, "t", "y", ""},
 		"a comment without names":   {"# from the archive, in days\n10.5 1.25 0.5\n11.5 1.5 0.5\n", 10.5, 11.5, 1.25, 1.5, "", "", ""},
 		"numbers and fields":        {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {

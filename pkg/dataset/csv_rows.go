@@ -79,6 +79,9 @@ func (r *rowScanner) split(line []byte) (blank bool, err error) {
 				r.fields[k] = text
 			}
 		} else if len(bytes.TrimSpace(text)) > 0 {
+			if short, ok := withoutRemark(line); ok {
+				return r.split(short)
+			}
 			return false, r.s.ragged(bytes.Count(line, comma)+1, line)
 		}
 		field++
@@ -94,6 +97,15 @@ func (r *rowScanner) split(line []byte) (blank bool, err error) {
 		return false, r.s.ragged(field, line)
 	}
 	return false, nil
+}
+
+// withoutRemark returns a line, which has too many fields, without what stands after a # that follows a blank.
+func withoutRemark(line []byte) (short []byte, ok bool) {
+	at := bytes.IndexByte(line, '#')
+	if at < 1 || line[at-1] != ' ' && line[at-1] != '\t' {
+		return line, false
+	}
+	return bytes.TrimRight(line[:at], " \t"), true
 }
 
 // choose takes the fields from a row with quotation marks.

@@ -124,11 +124,17 @@ func separator(r *bufio.Reader, opt CSVOptions) rune {
 	}
 	if most == 0 {
 		second, _ := nextLine(rest, opt.Comment)
-		if n := len(strings.Fields(first)); n > 1 && n == len(strings.Fields(second)) {
+		if n := wordsOf(first); n > 1 && n == wordsOf(second) {
 			return ' '
 		}
 	}
 	return best
+}
+
+// wordsOf counts the words of a line without a remark.
+func wordsOf(line string) int {
+	short, _ := withoutRemark([]byte(line))
+	return len(bytes.Fields(short))
 }
 
 // nextLine returns the next line that is neither blank nor a comment, and what follows it.

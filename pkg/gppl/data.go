@@ -140,9 +140,9 @@ func (d Data) Pick(idx []int) Data {
 //
 //	λ_i = σ²·scale_i + known_i.
 type rowNoise struct {
-	scale []float64 // e_i²; nil: all are 1
-	known []float64 // s_i²; nil: there are none
-	leastScale, leastKnown float64 // of those that are there
+	scale                  []float64 // e_i²; nil: all are 1
+	known                  []float64 // s_i²; nil: there are none
+	leastScale, leastKnown float64   // of those that are there
 }
 
 func newRowNoise(scale, known []float64) rowNoise {
