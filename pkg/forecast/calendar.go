@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // calendarPeriods returns the periods, in the unit of the axis, that dates with this step suggest: a year for monthly, quarterly and
@@ -58,7 +60,21 @@ func (a Axis) Season(period float64) string {
 			}
 		}
 	}
-	return "season of " + a.Length(period)
+	return unnamedSeason + a.Length(period)
+}
+
+// unnamedSeason precedes the length of a season that has no name.
+const unnamedSeason = "season of "
+
+
+// seasonsOf returns the seasons of the terms and factors that have a period, in their order.
+func (s *Series) seasonsOf(terms []gppl.Kernel) (seasons []string) {
+	for _, t := range terms {
+		for _, period := range periodsOf(t.Params()) {
+			seasons = append(seasons, strings.TrimPrefix(s.Axis.Season(period), unnamedSeason))
+		}
+	}
+	return seasons
 }
 
 // leastPeriods is how many periods of a season the series must span, and how many steps a period must have, for the season to be

@@ -78,18 +78,20 @@ func (byEvidence) says(float64) (note, summary string) { return "", "" }
 
 // Candidate is a model that was tried.
 type Candidate struct {
-	Kernel     string  `json:"kernel"`
-	Trend      string  `json:"trend"`            // linear, quadratic or none
-	Log        bool    `json:"log,omitempty"`    // of log y
-	Scale      string  `json:"scale,omitempty"`  // what takes the place of log y: "log odds" between bounds
-	NLL        float64 `json:"nll"`              // nats, of the standardised observations; of y if y and log y are compared
-	Score      float64 `json:"score,omitempty"`  // nats: the negative log evidence, parameters integrated out; only if Options.Kernels is nil
-	Rough      bool    `json:"rough,omitempty"`  // the penalty in Score is BIC's: the curvature at the optimum is not positive definite
-	Weight     float64 `json:"weight,omitempty"` // of the candidate in the average of forecasts
-	BIC        float64 `json:"bic"`
-	Parameters int     `json:"parameters"` // trained, noise included
-	Model      string  `json:"model"`
-	Status     string  `json:"status"` // of training (gppl.Status); of a named kernel "doubtful" where Doubts says why
+	Kernel string `json:"kernel"`
+	// Seasons are those of the terms and factors with a period, in their order: day, week, year or a length.
+	Seasons    []string `json:"seasons,omitempty"`
+	Trend      string   `json:"trend"`            // linear, quadratic or none
+	Log        bool     `json:"log,omitempty"`    // of log y
+	Scale      string   `json:"scale,omitempty"`  // what takes the place of log y: "log odds" between bounds
+	NLL        float64  `json:"nll"`              // nats, of y
+	Score      float64  `json:"score,omitempty"`  // nats: the negative log evidence, parameters integrated out; only if Options.Kernels is nil
+	Rough      bool     `json:"rough,omitempty"`  // the penalty in Score is BIC's: the curvature at the optimum is not positive definite
+	Weight     float64  `json:"weight,omitempty"` // of the candidate in the average of forecasts
+	BIC        float64  `json:"bic"`
+	Parameters int      `json:"parameters"` // trained, noise included
+	Model      string   `json:"model"`
+	Status     string   `json:"status"` // of training (gppl.Status); of a named kernel "doubtful" where Doubts says why
 	// Search is what was searched before the optimum of a named kernel was called one, and Doubts why it may not be one.
 	Search      string   `json:"search,omitempty"`
 	Doubts      []string `json:"doubts,omitempty"`
@@ -102,9 +104,12 @@ type Candidate struct {
 	kind candidate
 }
 
-// Name returns the kernel of the candidate with its trend and scale.
+// Name returns the kernel of the candidate with its seasons, if it has several, its trend and its scale.
 func (c Candidate) Name() string {
 	name := c.Kernel
+	if len(c.Seasons) > 1 {
+		name += " (" + strings.Join(c.Seasons, ", ") + ")"
+	}
 	if c.Trend != "" && c.Trend != "none" {
 		name += ", " + c.Trend + " trend"
 	}

@@ -98,3 +98,17 @@ func TestCandidatesOfMembers(t *testing.T) {
 		}
 	}
 }
+
+// A model with several seasons says which they are, so that no two models of a table have one name.
+func TestNameOfSeveralSeasons(t *testing.T) {
+	hours := &Series{Axis: Axis{Dates: true, Unit: "day"}, Step: 1. / 24}
+	terms := []gppl.Kernel{gppl.Laplace{}, gppl.LocPer{Period: 1}, gppl.Mul(gppl.LocPer{Period: 1.5}, gppl.Periodic{Period: 7})}
+	c := Candidate{Kernel: kernelName(sumOf(terms)), Seasons: hours.seasonsOf(terms), Trend: "linear"}
+	if want := "Laplace + LocPer + LocPer * Periodic (day, 1.5 days, week), linear trend"; c.Name() != want {
+		t.Errorf("%q, want %q", c.Name(), want)
+	}
+	c.Seasons = c.Seasons[:1]
+	if want := "Laplace + LocPer + LocPer * Periodic, linear trend"; c.Name() != want {
+		t.Errorf("%q, want %q", c.Name(), want)
+	}
+}

@@ -386,7 +386,7 @@ func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error)
 	if q.fix != nil {
 		m = q.fix(m)
 	}
-	t = &trial{scale: at.scale, structure: structure(of, q.terms), fix: q.fix, score: math.Inf(1), Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Trend: at.trend, Log: v.log, Scale: p.series.logName()}}
+	t = &trial{scale: at.scale, structure: structure(of, q.terms), fix: q.fix, score: math.Inf(1), Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Seasons: p.series.seasonsOf(q.terms), Trend: at.trend, Log: v.log, Scale: p.series.logName()}}
 	return t, p.train(t, v, m)
 }
 
