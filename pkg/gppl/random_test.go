@@ -241,12 +241,10 @@ func rank(j judged) float64 {
 	return j.worst()
 }
 
-// TestRandomLinear is TestRandomCases for kernels that are linear stochastic differential equations. One case by itself:
-//
-//	go test ./pkg/gppl -run TestRandomCases -cases 1 -from 1099511627781 -v
-func TestRandomLinear(t *testing.T) {
+// allKept judges the short set of cases from a number on, and fails the test for what is exceeded.
+func allKept(t *testing.T, from int) *summary {
 	t.Parallel()
-	s := judgeAll(linearFrom, testsize.Of(25, 100, 400), testsize.Of(100, 200, 300))
+	s := judgeAll(from, testsize.Of(25, 100, 400), testsize.Of(100, 200, 300))
 	t.Logf("%d cases\n%s", s.cases, s.tables())
 	for _, err := range s.errors {
 		t.Error(err)
@@ -254,6 +252,14 @@ func TestRandomLinear(t *testing.T) {
 	for _, line := range s.bad() {
 		t.Error(line)
 	}
+	return s
+}
+
+// TestRandomLinear is TestRandomCases for kernels that are linear stochastic differential equations. One case by itself:
+//
+//	go test ./pkg/gppl -run TestRandomCases -cases 1 -from 1099511627781 -v
+func TestRandomLinear(t *testing.T) {
+	s := allKept(t, linearFrom)
 	if !slices.ContainsFunc(s.all, func(j judged) bool { return j.engine == gppl.EngineStateSpace }) {
 		t.Error("the state-space engine took no case")
 	}
@@ -263,15 +269,7 @@ func TestRandomLinear(t *testing.T) {
 //
 //	go test ./pkg/gppl -run TestRandomCases -cases 1 -from 2199023255555 -v
 func TestRandomErrors(t *testing.T) {
-	t.Parallel()
-	s := judgeAll(knownFrom, testsize.Of(25, 100, 400), testsize.Of(100, 200, 300))
-	t.Logf("%d cases\n%s", s.cases, s.tables())
-	for _, err := range s.errors {
-		t.Error(err)
-	}
-	for _, line := range s.bad() {
-		t.Error(line)
-	}
+	s := allKept(t, knownFrom)
 	if inexact := len(slices.DeleteFunc(slices.Clone(s.all), func(j judged) bool { return !j.inexact || j.engine != "auto" })); inexact > s.cases/4 {
 		t.Errorf("%d of %d cases are called inexact", inexact, s.cases)
 	}
