@@ -66,7 +66,6 @@ func (a Axis) Season(period float64) string {
 // unnamedSeason precedes the length of a season that has no name.
 const unnamedSeason = "season of "
 
-
 // seasonsOf returns the seasons of the terms and factors that have a period, in their order.
 func (s *Series) seasonsOf(terms []gppl.Kernel) (seasons []string) {
 	for _, t := range terms {
