@@ -55,7 +55,7 @@ var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|err|sigma|^(sd|se|std|stdev|un
 func ErrorName(name string) bool { return errorName.MatchString(name) }
 
 // xOf finds the columns of x where the options name none, by the names and the first row of values. They are year and month, with the day
-// and the hour if there are such columns; year and quarter, or year and week; a date with its time of day; the first date behind a column
+// and the hour if there are such columns; year and quarter, or year and week; a date with its time of day or its hour; the first date behind a column
 // that counts the rows or has words; the one column named as a time; or the first column.
 func xOf(names, first []string) xColumns {
 	if len(first) < len(names) || len(names) < 2 {
@@ -116,8 +116,13 @@ func xOf(names, first []string) xColumns {
 		return oneColumn(0)
 	}
 	x := oneColumn(date)
-	if clocks := part("time", clock.MatchString); clocks >= 0 && !strings.Contains(first[date], ":") {
+	if strings.Contains(first[date], ":") {
+		return x
+	}
+	if clocks := max(part("time", clock.MatchString), part("hour", clock.MatchString)); clocks >= 0 {
 		x.columns, x.before = append(x.columns, clocks), append(x.before, " ")
+	} else if hour := part("hour", within(0, 24)); hour >= 0 {
+		x.columns, x.before, x.after = append(x.columns, hour), append(x.before, " "), ":00"
 	}
 	return x
 }

@@ -13,7 +13,7 @@ var (
 	isoDay       = regexp.MustCompile(`^\d{4}-\d{1,2}-\d{1,2}$`)
 	longYear     = regexp.MustCompile(`^[+-]?\d{5,}-\d\d`)
 	second60     = regexp.MustCompile(`:\d\d:60`)
-	clock        = regexp.MustCompile(`^\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp][Mm])?$`)
+	clock        = regexp.MustCompile(`^\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp][Mm]| Uhr)?$`)
 	shortQuarter = regexp.MustCompile(`^\d\d-?[Qq][1-4]$`)
 	zoneName     = regexp.MustCompile(`\d{2}:\d{2}.*\s[A-Z]{2,5}$`)
 )

@@ -69,6 +69,9 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"names in a comment":        {"# BJD     Detrended data    errors,   Model \n10.5   1.25   0.5   1\n11.5   1.5   0.5   1\n", 10.5, 11.5, 1.25, 1.5, "BJD", "Detrended data", ""},
 		"a remark at the end":       {"10.5 1.25 0.5\n11 1.3 0.4 #chip 1 used\n11.5 1.5 0.5\n", 10.5, 11.5, 1.25, 1.5, "", "", ""},
 		"a hash that is no remark":  {"t,y,note\n1,2,a\n2,3,b#1\n3,4,#5\n", 1, 3, 2, 4, "t", "y", ""},
+		"the end of a day":          {"t,y\n2015-01-01 24:00,1\n2015-01-02 12:00,2\n2015-01-02 24:00,3\n", 1, 2, 1, 3, "t", "y", ""},
+		"hours to the end of a day": {"Datum;Stunde;y\n01.01.2015;12:00 Uhr;2\n01.01.2015;24:00 Uhr;3\n02.01.2015;6:00 Uhr;4\n", 0.5, 1.25, 2, 4, "Datum", "y", ""},
+		"a date and an hour":        {"date,hour,load\n2015-01-01,6,2\n2015-01-01,24,3\n2015-01-02,6,4\n", 0.25, 1.25, 2, 4, "date", "load", ""},
 		"a comment without names":   {"# from the archive, in days\n10.5 1.25 0.5\n11.5 1.5 0.5\n", 10.5, 11.5, 1.25, 1.5, "", "", ""},
 		"numbers and fields":        {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {

@@ -168,7 +168,7 @@ var dateLayouts = []string{
 
 // parseTime reads a date in ISO 8601 form, with or without a time of day and a zone, which a space may precede: Z, UTC, GMT, +02:00,
 // +0200 or +02; without a zone it is UTC. A leap second, such as 2016-12-31T23:59:60Z, is the second that follows it, as in Unix
-// time: it must end an hour of UTC.
+// time: it must end an hour of UTC. 24:00 is the end of a day.
 func parseTime(text string) (time.Time, error) {
 	const longest = 64 // of what is a date
 	if len(text) <= longest {
@@ -178,6 +178,9 @@ func parseTime(text string) (time.Time, error) {
 		}
 		if t, ok := parseLayouts(strings.Replace(plain, ":60", ":59", 1)); ok && isLeap(plain, t) {
 			return t.Add(time.Second), nil
+		}
+		if t, ok := parseLayouts(strings.Replace(plain, "24:00", "00:00", 1)); ok && isMidnight(plain, t) {
+			return t.AddDate(0, 0, 1), nil
 		}
 	}
 	return time.Time{}, fmt.Errorf("%s is not an ISO date", quoted(text))
@@ -196,6 +199,12 @@ func parseLayouts(text string) (time.Time, bool) {
 func isLeap(text string, t time.Time) bool {
 	const seconds = len("2006-01-02T15:04") // where they begin
 	return len(text) > seconds && strings.HasPrefix(text[seconds:], ":60") && t.Minute() == 59 && t.Second() == 59
+}
+
+// isMidnight reports whether text has 24:00 for its time of day, t being the date with 00:00 there, without seconds.
+func isMidnight(text string, t time.Time) bool {
+	const clock = len("2006-01-02T") // where the time of day begins
+	return len(text) > clock && strings.HasPrefix(text[clock:], "24:00") && t.Second() == 0 && t.Nanosecond() == 0
 }
 
 // plainZone writes the zone of a date without a space before it, and Z for its other names.

@@ -112,3 +112,19 @@ func TestNameOfSeveralSeasons(t *testing.T) {
 		t.Errorf("%q, want %q", c.Name(), want)
 	}
 }
+
+// A model without the walk, which a search for shifts tries too, has no prior of its steps.
+func TestPriorWithoutTheWalk(t *testing.T) {
+	e := extent{1, 100}
+	for k, want := range map[gppl.Kernel]bool{gppl.Laplace{Variance: 1, Lengthscale: 9}: true, gppl.LocPer{Variance: 1, Period: 7}: false} {
+		for _, of := range []candidate{wiener{}, randomWalk{}} {
+			if _, ok := of.prior(gppl.Model{Kernel: k, Noise: 1}, 0, e); ok != want {
+				t.Errorf("%T, %v: a prior: %v", of, k, ok)
+			}
+		}
+	}
+	product := gppl.Mul(gppl.LocPer{Variance: 1, Lengthscale: 9, Period: 1, PeriodicLengthscale: 1}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 7})
+	if _, ok := (wiener{}).prior(gppl.Model{Kernel: product, Noise: 1}, 0, e); ok {
+		t.Error("a product has the prior of a walk")
+	}
+}

@@ -77,12 +77,13 @@ func fixWalk(m gppl.Model) gppl.Model {
 }
 
 // walkPrior is the prior of the variance of a Laplace kernel that stands for a walk, the first term of a model: a step has the median variance
-// given.
+// given. A search for shifts also tries models without the walk; they have none.
 func walkPrior(m gppl.Model, i int, e extent, step float64) (p gppl.LogNormal, ok bool) {
-	if i != 0 {
+	walk, ok := sumTerms(m.Kernel)[0].(gppl.Laplace)
+	if i != 0 || !ok {
 		return gppl.LogNormal{}, false
 	}
-	return gppl.LogNormal{Mu: math.Log(step * sumTerms(m.Kernel)[0].(gppl.Laplace).Lengthscale / (2 * e.step)), Sigma: 1.5}, true
+	return gppl.LogNormal{Mu: math.Log(step * walk.Lengthscale / (2 * e.step)), Sigma: 1.5}, true
 }
 
 // nameBehind names the terms behind the first, whose name is given.
