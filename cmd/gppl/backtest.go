@@ -26,7 +26,7 @@ type tested interface {
 }
 
 // backtest tests a model as the flags say. It returns nil if they say not to and, unless they ask for a test, if the series is too long
-// or too short for one.
+// or too short for one, or no model could be learnt at any origin, which it says.
 func backtest(ctx context.Context, c *cli.Command, a tested, horizon int) (*forecast.Trust, error) {
 	o := forecast.BacktestOptions{Horizon: horizon, Holdout: c.Int("holdout")}
 	if c.IsSet("origins") {
@@ -36,7 +36,12 @@ func backtest(ctx context.Context, c *cli.Command, a tested, horizon int) (*fore
 	if asked && c.Int("origins") == 0 && o.Holdout == 0 || !asked && !a.Testable(o) {
 		return nil, nil
 	}
-	return interruptible(ctx, func() (*forecast.Trust, error) { return a.Backtest(ctx, o) })
+	t, err := interruptible(ctx, func() (*forecast.Trust, error) { return a.Backtest(ctx, o) })
+	if err != nil && !asked && ctx.Err() == nil { // the forecast is there all the same, untested
+		say(c, "no test of the past: %s", message(err))
+		return nil, nil
+	}
+	return t, err
 }
 
 func backtestCommand() *cli.Command {

@@ -91,12 +91,10 @@ func fitChannels(ctx context.Context, c *cli.Command, path string) error {
 	}
 	steps := forecastSteps(c, len(s.Series.X))
 	trust, err := backtest(ctx, c, a, steps)
-	switch asked := c.IsSet("origins") || c.IsSet("holdout"); {
-	case err != nil && (asked || ctx.Err() != nil):
+	if err != nil {
 		return err
-	case err != nil: // the forecast is there all the same, and its first line says that it is untested
-		say(c, "no test of the past: %s", message(err))
-	case trust != nil:
+	}
+	if trust != nil {
 		a.Calibrate(trust)
 	}
 	all, err := a.Forecast(steps)

@@ -79,6 +79,10 @@ func TestChannelsInTheShell(t *testing.T) {
 	if code != exitOK || !strings.HasPrefix(stdout, "This forecast is untested: it was not compared with the past.") || !strings.Contains(stderr, "no test of the past: ") {
 		t.Errorf("channels that are too short to test: exit %d, %s%s", code, stdout, stderr)
 	}
+	five := put(t, dir, "five.csv", "t,y\n1,1\n2,3\n3,2\n4,5\n5,4.5\n")
+	if code, stdout, stderr := gppl("fit", five, "--robust", "--budget", "1s"); code != exitOK || !strings.Contains(stderr, "no test of the past: ") || !strings.Contains(stdout, "Forecast of y") {
+		t.Errorf("a series that is too short to test with --robust: exit %d, %s%s", code, stdout, stderr)
+	}
 	bare := put(t, dir, "bare.csv", made("0,5,A", 30, func(i int) string {
 		return fmt.Sprintf("%d,%.3f,%s", i+1, math.Sin(float64(i)), []string{"A", "B"}[i%2])
 	}))

@@ -70,7 +70,8 @@ type Robust struct {
 // compare with EP.)
 //
 // It is an error if the kernel contains white noise, which Student-t noise replaces, if the data
-// have known errors, or if there are fewer than five observations; other errors are those of
+// have known errors, if there are fewer than five observations, or if more than half of them have one value: the likelihood has no maximum
+// then. Other errors are those of
 // NewExact. If ctx ends, FitRobust returns what it has found with ctx's error.
 func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings) (*Robust, error) {
 	if err := m.Check(); err != nil {
@@ -83,6 +84,8 @@ func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings)
 		return nil, errors.New("observe: Student-t noise is not combined with known errors: leave one of them out")
 	case d.Len() < 5:
 		return nil, fmt.Errorf("observe: %d observations: Student-t noise wants five or more", d.Len())
+	case mostlyOne(d.Y) > 0:
+		return nil, fmt.Errorf("observe: %d of %d observations have one value: Student-t noise takes all others for outliers, and its scale would be 0", mostlyOne(d.Y), d.Len())
 	case s.Nu != 0 && !(s.Nu >= leastNu && s.Nu <= mostNu):
 		return nil, fmt.Errorf("observe: %v degrees of freedom: want %d to %d, or 0 to learn them", s.Nu, leastNu, mostNu)
 	}
@@ -103,6 +106,21 @@ func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings)
 		r = other
 	}
 	return r, nil
+}
+
+// mostlyOne returns how many numbers have one value, if more than half have; else 0.
+func mostlyOne(y []float64) int {
+	sorted := slices.Sorted(slices.Values(y))
+	middle, count := sorted[len(sorted)/2], 0 // what more than half are is in the middle
+	for _, v := range y {
+		if v == middle {
+			count++
+		}
+	}
+	if 2*count <= len(y) {
+		return 0
+	}
+	return count
 }
 
 // withoutSpikes returns the series with what is far off the median of its seven neighbours

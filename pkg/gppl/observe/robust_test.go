@@ -213,6 +213,12 @@ func TestFitRobustRefuses(t *testing.T) {
 		t.Error("a kernel with white noise is taken")
 	}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
+	mostly := d
+	mostly.Y = make([]float64, d.Len())
+	copy(mostly.Y, d.Y[:d.Len()/2-1]) // the others are 0
+	if _, err := observe.FitRobust(context.Background(), m, mostly, observe.RobustSettings{}); err == nil || !strings.Contains(err.Error(), "have one value") {
+		t.Errorf("more than half of y are 0: %v", err)
+	}
 	if _, err := observe.FitRobust(context.Background(), m, d, observe.RobustSettings{Nu: 0.5}); err == nil {
 		t.Error("ν = 0.5 is taken")
 	}
