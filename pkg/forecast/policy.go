@@ -471,7 +471,7 @@ func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 	began := time.Now()
 	m = supported(m, priorsOf(m, p.options.Priors, v.scaling.Scale))
 	priors := p.beliefs(t.kind, t.Trend, m, v)
-	r, shape, err := trainWithPriors(p.ctx, v, m, priors, p.extent.span, p.settings(t, gppl.Settings{
+	r, shape, err := trainWithPriors(p.ctx, v, m, priors, p.extent.span, p.settings(t, v.data.Len(), gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
 	}))
 	if err != nil {
@@ -543,8 +543,14 @@ func (p *policy) weakBeliefs(of candidate, m gppl.Model, v yScale) beliefs {
 	return b
 }
 
-func (p *policy) settings(t *trial, s gppl.Settings) gppl.Settings {
+// settings are those of a training on n observations. Within a budget an evaluation that is much dearer than planned, as by dense algebra where
+// the noise has vanished, counts as several.
+func (p *policy) settings(t *trial, n int, s gppl.Settings) gppl.Settings {
 	p.candidate, p.stage = t.Name(), "training"
+	if x := p.series.X; p.options.Budget > 0 {
+		const dearer = 8
+		s.EvaluationSeconds = dearer * evaluationSeconds(n, p.series.Errors == nil && regular(x[len(x)-n:]))
+	}
 	return p.progress.settings(s)
 }
 
@@ -696,7 +702,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		v.counts.trained = false
 		p.scales[best.scale], gradient = v, math.MaxFloat64
 	}
-	r, _, err := trainWithPriors(p.ctx, v, best.model, p.beliefs(best.kind, best.Trend, best.model, v), p.extent.span, p.settings(best, gppl.Settings{
+	r, _, err := trainWithPriors(p.ctx, v, best.model, p.beliefs(best.kind, best.Trend, best.model, v), p.extent.span, p.settings(best, v.data.Len(), gppl.Settings{
 		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: p.options.effort != nil,
 	}))
 	if err != nil {
