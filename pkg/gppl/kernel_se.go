@@ -119,9 +119,19 @@ func (k RQ) Reach(eps float64) float64 {
 	return k.Lengthscale * math.Sqrt(2*k.Alpha*math.Expm1(-math.Log(eps)/k.Alpha))
 }
 
-// Bandwidth follows from a density that falls like exp(−2πfl√(2α)).
+// Bandwidth follows from the density, zᵛ·K_v(z) with z = 2πfl√(2α) and v = α − ½, which falls like exp(−v·(t − ln(1 + t/2))),
+// t = √(1 + z²/v²) − 1 (Abramowitz and Stegun 1972, 9.7.8): like exp(−z) where α is small, and as that of SE where it is large.
 func (k RQ) Bandwidth(eps float64) float64 {
-	return -math.Log(eps) / (2 * math.Pi * k.Lengthscale * math.Sqrt(2*k.Alpha))
+	fall, v := -math.Log(eps), math.Max(k.Alpha-0.5, 1e-3)
+	c := fall / v
+	t := 2 * c
+	for range 20 { // Newton's method from above, for a convex function
+		step := (t - math.Log1p(t/2) - c) * (2 + t) / (1 + t)
+		if t -= step; step <= 1e-6*t {
+			break
+		}
+	}
+	return v * math.Sqrt(t*(t+2)) / (2 * math.Pi * k.Lengthscale * math.Sqrt(2*k.Alpha))
 }
 
 // Steepness: r·|k′|/v = 2α·s·(1 − s)^α, s = q/(1 + q), is below 1.

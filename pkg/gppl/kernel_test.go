@@ -1,6 +1,7 @@
 package gppl_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -37,5 +38,25 @@ func kernels() []gppl.Kernel {
 func TestKernels(t *testing.T) {
 	for _, k := range append(kernels(), changeCases()["change"], changeCases()["two changes"]) {
 		t.Run(k.String(), func(t *testing.T) { gppltest.CheckKernel(t, k) })
+	}
+}
+
+// TestRQBandwidth: beyond the bandwidth about eps of the spectrum is left, from a density of exponential tails to that of SE.
+func TestRQBandwidth(t *testing.T) {
+	const step, reach = 0.02, 4000. // in lengthscales
+	for _, alpha := range []float64{0.8, 1, 2, 10, 100, 1e4, 1e7} {
+		k := gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: alpha}
+		for _, eps := range []float64{1e-2, 1e-4} {
+			b := k.Bandwidth(eps)
+			left := 1 - step*2*b // 1 − ∫k(r)·sin(2πbr)/πr dr
+			for r := step; r < reach; r += step {
+				var v [1]float64
+				k.Cov(v[:], []float64{r})
+				left -= 2 * step * v[0] * math.Sin(2*math.Pi*b*r) / (math.Pi * r)
+			}
+			if !(left < 3*eps && left > eps/30) {
+				t.Errorf("alpha %g: beyond %.3g there is %.2g of the spectrum, eps %g", alpha, b, left, eps)
+			}
+		}
 	}
 }
