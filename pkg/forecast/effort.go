@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // effort is how far the search of the automatic policy goes.
@@ -183,22 +185,29 @@ func evaluationSeconds(n int, regular bool) float64 {
 const (
 	// mostTrained is the number if a state space takes all kernels.
 	mostTrained = 200000
-	// exactSeconds bounds the predicted time of one evaluation of the exact likelihood of all observations above Options.MaxExact,
-	// partSeconds that of a part of them.
-	exactSeconds = 1
-	partSeconds  = 0.2
+	// exactSeconds bounds the predicted time of one evaluation of the exact likelihood of all observations above Options.MaxExact by an
+	// engine that is cheap at any parameters, partSeconds that of a part of them, likelySeconds that of an engine that is cheap where
+	// training begins.
+	exactSeconds  = 1
+	partSeconds   = 0.2
+	likelySeconds = 0.5
 	// formShare of a budget may be spent on one set of projections.
 	formShare = 0.2
 )
 
-// exactParts and projectedParts are the numbers of observations that are tried, one after the other, where those of before take too long:
-// for the exact likelihood by a cheap engine, and then for the projected one. A dense evaluation takes as long as its n²; the last
-// takes a tenth of a second.
+// exactParts, likelyParts and projectedParts are the numbers of observations that are tried, one after the other, where those of before
+// take too long: for the exact likelihood by an engine that is cheap at any parameters, by one that is cheap at the likely ones, for the
+// projected likelihood, and for the exact one by any engine, within a budget. A dense evaluation takes as long as its n²; the last takes a tenth of a second.
 var (
 	exactParts     = []int{100000, 50000, 20000, 10000}
-	unevenParts    = append(exactParts, 5000, 2500, 1200)
-	projectedParts = []int{10000, 5000, 2500}
+	likelyParts    = append(exactParts, 5000)
+	unevenParts    = append(likelyParts, 2500, 1200)
+	projectedParts = []int{10000, 5000, fewest}
+	budgetParts    = []int{fewest, 1200, 600, 300, 150}
 )
+
+// fewest is the number of observations of a long series from which parameters are learnt at least.
+const fewest = 2500
 
 // choose sets the observations of a series on which all candidates are trained, and by which likelihood: the exact one if there are few
 // or if it is cheap, of all or of the latest, else the projected one. The choice is made once: candidates for y and for log y have the
@@ -208,21 +217,34 @@ func (t *trainer) choose(ctx context.Context, all gppl.Data, beside float64) (er
 		t.data = latest(all, n)
 		return nil
 	}
-	t.data = latest(all, mostTrained)
-	n := t.data.Len()
+	n := min(all.Len(), mostTrained)
+	t.take(all, n)
 	if n <= t.options.MaxExact || t.cheap(t.affordable(exactSeconds)) {
 		return nil
 	}
 	for _, part := range exactParts {
 		if part < n {
-			if t.data = latest(all, part); t.cheap(t.affordable(partSeconds)) {
+			if t.take(all, part); t.cheap(t.affordable(partSeconds)) {
 				return nil
 			}
 		}
 	}
 	t.engines = nil
+	t.take(all, n)
+	starts, seconds, err := t.searchAll(ctx)
+	if err != nil || t.quick(starts, likelySeconds) {
+		return err
+	}
+	t.beside += seconds // of another search
+	for _, part := range likelyParts {
+		if part < n {
+			if t.take(all, part); t.quick(starts, likelySeconds) {
+				return nil
+			}
+		}
+	}
 	for i, part := range projectedParts {
-		t.data = latest(all, part)
+		t.take(all, part)
 		last := i == len(projectedParts)-1 || n <= projectedParts[i+1]
 		form := formSeconds(t.data.Len(), t.options.Projections)
 		if budget := t.options.Budget.Seconds(); budget > 0 && form > formShare*budget && !last {
@@ -236,14 +258,35 @@ func (t *trainer) choose(ctx context.Context, all gppl.Data, beside float64) (er
 		if t.omega, err = projections(t.data, min(t.options.Projections, t.data.Len()/2)); err != nil {
 			return err
 		}
-		if last {
+		if quick := t.quick(starts, partSeconds); quick || last {
+			if !quick && t.options.Budget > 0 {
+				t.reduce(all, starts)
+			}
 			break
-		}
-		if quick, err := t.quick(ctx); quick || err != nil {
-			return err
 		}
 	}
 	return nil
+}
+
+// reduce takes so few observations that their exact likelihood is within the budget by dense algebra, if there are such; otherwise it leaves
+// what was chosen.
+func (t *trainer) reduce(all gppl.Data, starts [][]gppl.Model) {
+	few := *t
+	few.omega = nil
+	for _, part := range budgetParts {
+		if few.take(all, part); few.within(starts) {
+			*t = few
+			return
+		}
+	}
+}
+
+// take sets the latest observations as the data, and forgets what was searched on others.
+func (t *trainer) take(all gppl.Data, part int) {
+	before := t.data.Len()
+	if t.data = latest(all, part); t.data.Len() != before {
+		t.found = map[string][]*auto.Starts{}
+	}
 }
 
 // cheap finds for each candidate an engine that is predicted to compute the exact likelihood of the data in some seconds at any
@@ -273,17 +316,72 @@ func (t *trainer) cheapEngine(m gppl.Model, most float64) (engine string, ok boo
 	return "", false
 }
 
-// quick reports whether an evaluation of the projected likelihood of every candidate, at the start that its search finds, is predicted to
-// take partSeconds at most: short lengthscales take a hundred times as long as long ones. It is an error if ctx ends.
-func (t *trainer) quick(ctx context.Context) (bool, error) {
+// searchAll searches each candidate on the data with the first trend, and returns the starts of each of its families, none if a candidate
+// cannot be searched, and the predicted seconds that it took. It is an error if ctx ends.
+func (t *trainer) searchAll(ctx context.Context) (starts [][]gppl.Model, seconds float64, err error) {
+	if err := t.setTrend(t.options.Trend); err != nil {
+		return nil, 0, err
+	}
 	for _, k := range t.kernels {
-		found, err := t.find(ctx, t.families(k)[0])
-		if err != nil {
-			return false, ctx.Err()
+		found, err := t.search(ctx, k)
+		if ctx.Err() != nil {
+			return nil, seconds, ctx.Err()
 		}
-		if seconds, err := t.cost(found.Models[0]); err != nil || seconds > t.affordable(partSeconds) {
-			return false, nil
+		if err != nil {
+			return nil, seconds, nil
+		}
+		for _, f := range found {
+			starts = append(starts, f.Models)
+		}
+		seconds += t.searched
+	}
+	return starts, seconds, nil
+}
+
+// quick reports whether an evaluation of the likelihood of the data is predicted to take no longer than so many seconds where the training of
+// each family begins, without dense algebra, and no longer than training waits at more than half of its starts: short lengthscales take a
+// hundred times as long as long ones. It does not depend on the limit of memory.
+func (t *trainer) quick(starts [][]gppl.Model, most float64) bool {
+	free := *t
+	free.memory = gppl.WithMemory(defaultEngineMemory)
+	for _, models := range starts {
+		first, err := free.cost(models[0])
+		if err != nil || first > t.affordable(most) || free.byDense(models[0]) {
+			return false
+		}
+		within := 0
+		for _, m := range models {
+			if seconds, err := free.cost(m); err == nil && seconds <= auto.Patience(fallbackSeconds, first) {
+				within++
+			}
+		}
+		if 2*within <= len(models) {
+			return false
 		}
 	}
-	return true, nil
+	return len(starts) > 0
+}
+
+// within reports whether an evaluation of the likelihood of the data is predicted to leave room for a training within the budget at every start.
+func (t *trainer) within(starts [][]gppl.Model) bool {
+	for _, m := range slices.Concat(starts...) {
+		if seconds, err := t.cost(m); err != nil || seconds > t.affordable(partSeconds) {
+			return false
+		}
+	}
+	return true
+}
+
+// byDense reports whether the likelihood of the data at m is exact and computed by dense algebra.
+func (t *trainer) byDense(m gppl.Model) bool {
+	loss, err := t.loss(m, t.data)
+	if err != nil {
+		return false
+	}
+	exact, ok := loss.(*gppl.Exact)
+	if !ok {
+		return false
+	}
+	engine, _ := exact.Cost(m)
+	return engine == gppl.EngineDense
 }

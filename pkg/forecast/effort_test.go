@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,6 +121,11 @@ func TestResume(t *testing.T) {
 	}
 }
 
+// opaque is a kernel that says nothing of itself, so that no engine but the dense one takes it.
+type opaque struct{ gppl.Kernel }
+
+func (k opaque) WithParams(theta []float64) gppl.Kernel { return opaque{k.Kernel.WithParams(theta)} }
+
 // TestChoose: named kernels are trained on as many of the latest observations as their engine affords, the same for y and for log y, and
 // whatever the limit of memory.
 func TestChoose(t *testing.T) {
@@ -129,15 +135,18 @@ func TestChoose(t *testing.T) {
 		even.X, even.Y = append(even.X, x), append(even.Y, y)
 		uneven.X, uneven.Y = append(uneven.X, x+0.5*math.Sin(float64(i*i))), append(uneven.Y, y)
 	}
+	rq, own := gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, opaque{gppl.SE{Variance: 1, Lengthscale: 1}}
 	for _, c := range []struct {
 		series         *Series
 		kernel         gppl.Kernel
 		n, projections int
 	}{
 		{even, gppl.Matern32{Variance: 1, Lengthscale: 1}, 40000, 0},
-		{even, gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, 10000, 0},
+		{even, rq, 10000, 0},
 		{uneven, gppl.Laplace{Variance: 1, Lengthscale: 1}, 40000, 0},
-		{uneven, gppl.SE{Variance: 1, Lengthscale: 1}, 10000, 20},
+		{uneven, gppl.SE{Variance: 1, Lengthscale: 1}, 40000, 0},
+		{uneven, gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 1}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}), 40000, 0},
+		{uneven, own, 2500, 20},
 	} {
 		for _, memory := range []float64{0, 60e6} {
 			tr := trainer{options: Options{MaxExact: 6000, Projections: 20, Memory: memory}, kernels: []gppl.Kernel{c.kernel}}
@@ -156,7 +165,7 @@ func TestChoose(t *testing.T) {
 			}
 		}
 	}
-	tr := trainer{options: Options{MaxExact: 6000, Projections: 400, Memory: 60e6}, kernels: []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 1}}}
+	tr := trainer{options: Options{MaxExact: 6000, Projections: 400, Memory: 60e6}, kernels: []gppl.Kernel{own}}
 	if err, short := tr.look(t.Context(), uneven, false), (*gppl.MemoryError)(nil); !errors.As(err, &short) {
 		t.Errorf("400 projections of 10000 in 60 MB: %v", err)
 	}
@@ -200,5 +209,41 @@ func TestUnevenLearnsFromMore(t *testing.T) {
 	}
 	if b, err := Load(file); err != nil || b.TrainedOn() != a.TrainedOn() {
 		t.Errorf("saved and loaded: %v, %v", b, err)
+	}
+}
+
+// TestDearCandidateIsLeftOut: a candidate that is too slow for what the best takes does not keep the best from it, and the list says so.
+func TestDearCandidateIsLeftOut(t *testing.T) {
+	t.Parallel()
+	left := 0
+	for seed := range uint64(8) {
+		rnd := rand.New(rand.NewPCG(seed, 1))
+		x, y := make([]float64, 6000), make([]float64, 6000)
+		at, level := 0.0, 0.0
+		for i := range x {
+			step := rnd.ExpFloat64()
+			decay := math.Exp(-step / 20)
+			at, level = at+step, decay*level+math.Sqrt(1-decay*decay)*rnd.NormFloat64()
+			x[i], y[i] = at, level+0.3*math.Sin(at/3)+0.2*rnd.NormFloat64()
+		}
+		s, err := NewSeries(Axis{Name: "x"}, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := Fit(context.Background(), s, Options{effort: &effort{"", 150, 3, 400, 400, 0, 2, 40, false}, Log: "never"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.TrainedOn() != len(x) {
+			t.Errorf("series %d: %s was learnt from %d observations", seed, a.Name(), a.TrainedOn())
+		}
+		for _, c := range a.Candidates {
+			if strings.HasPrefix(c.Error, "too slow for 6000 observations; on the latest 400 it was ") {
+				left++
+			}
+		}
+	}
+	if left == 0 {
+		t.Error("no candidate was left out")
 	}
 }

@@ -14,7 +14,8 @@ import (
 //
 // If kernels are named, the likelihood is exact up to MaxExact observations. Beyond, it stays exact if a state space or a Toeplitz
 // factor evaluates every candidate in about a second, on the latest 200 000 observations at most; or of the latest 10 000 or more if one
-// does it in a fifth of a second. Otherwise all candidates are trained and compared by one projected likelihood of the latest 10 000,
+// does it in a fifth of a second; or of the latest 5000 or more if any engine but the dense one does it in half a second where training
+// begins. Otherwise all candidates are trained and compared by one projected likelihood of the latest 10 000,
 // 5000 or 2500, with the residual energy (gppl.NewResidual) and the same Spectral projections. Its values are comparable with one another,
 // but not with an exact NLL; Analysis.Projections is then above 0. NLL and BIC are those of the observations that were used
 // (Analysis.TrainedOn), and predictions are conditioned as those of any series.
@@ -154,7 +155,7 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 // parameters integrated out. Forecasts average the candidates with enough weight and, for short series, their parameters. In a long
 // series structures are compared on the latest 400 observations, and the best three are then trained on the latest 1500. If x is not
 // regular these are 700 or, where an engine takes them in the same time, as many as there are, and the best is tried with the seasons
-// that these show. Options.Budget changes the numbers. More than 400 observations may also be a Wiener process, alone or with other terms.
+// that these show. A candidate that takes fewer than the best does is then left out, with an error that says how far behind it was. Options.Budget changes the numbers. More than 400 observations may also be a Wiener process, alone or with other terms.
 // Forecasts are conditioned on the observations that parameters were learnt from, or four of the longest season; what lies before on all or,
 // if neither a state space, a constant step nor waves make that cheap, on the 2000 around each x.
 //

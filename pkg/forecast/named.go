@@ -83,7 +83,7 @@ func newComparison(ctx context.Context, s *Series, o Options) (*comparison, erro
 	if err := c.look(ctx, s, always); err != nil {
 		return nil, err
 	}
-	if err := c.setTrend(cmp.Or(o.Trend, "auto")); err != nil {
+	if err := c.setTrend(o.Trend); err != nil {
 		return nil, err
 	}
 	if c.omega != nil {
@@ -236,10 +236,10 @@ func (t *trainer) look(ctx context.Context, s *Series, log bool) error {
 		return err
 	}
 	t.log, t.scaling = log, v.scaling
+	t.found, t.reached = map[string][]*auto.Starts{}, map[string]float64{}
 	if err := t.choose(ctx, v.data, s.bytes()); err != nil {
 		return err
 	}
-	t.found, t.reached = map[string][]*auto.Starts{}, map[string]float64{}
 	t.offset = v.offsetOf(s.Y[len(s.X)-t.data.Len():])
 	return nil
 }
@@ -265,7 +265,7 @@ func (t *trainer) loss(m gppl.Model, d gppl.Data) (gppl.Loss, error) {
 
 // setTrend sets the trend of the next candidates; auto begins with the linear one.
 func (t *trainer) setTrend(trend string) (err error) {
-	if t.trend = trend; trend == "auto" {
+	if t.trend = trend; cmp.Or(trend, "auto") == "auto" {
 		t.trend = "linear"
 	}
 	t.mean, err = meanOf(t.trend, t.data.X)

@@ -558,8 +558,8 @@ func (p *policy) rank() {
 	slices.SortStableFunc(p.trials, func(a, b *trial) int { return a.before(b.Candidate, a.score, b.score) })
 }
 
-// final trains the best candidates on more observations. Where the engines take many of an uneven series, the best is also tried with the
-// seasons that only these show.
+// final trains the best candidates on more observations: on those that all of them take, and then, without the dear ones, on as many as
+// the best takes.
 func (p *policy) final() error {
 	finalists := p.plan.effort.finalists
 	if p.series.Counting != nil {
@@ -571,10 +571,49 @@ func (p *policy) final() error {
 			kept = append(kept, t)
 		}
 	}
+	p.upTo(firstShare+growthShare+finalShare, len(kept))
 	n, err := p.learnable(kept)
-	if err != nil {
-		return err
+	for {
+		if err == nil {
+			err = p.trainOn(n, kept)
+		}
+		best := p.trials[0]
+		if err != nil || best.Error != "" {
+			return err
+		}
+		learnt := n
+		if n, err = p.learnable(p.trials[:1]); n < worthMore*learnt && err == nil {
+			return nil
+		}
+		kept = p.trials
+		if err == nil {
+			err = p.leaveOut(kept, learnt, n)
+		}
 	}
+}
+
+// worthMore is how many times as many observations the best candidate must take for it to be trained once more, without those that do not.
+const worthMore = 2
+
+// leaveOut marks the candidates that do not take n observations, after all were trained on fewer.
+func (p *policy) leaveOut(kept []*trial, learnt, n int) error {
+	best := kept[0].score
+	for _, t := range kept {
+		if all, err := p.allAffordable([]*trial{t}, len(p.series.X)-n); err != nil || all || t.Error != "" {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		t.Error = fmt.Sprintf("too slow for %d observations; on the latest %d it was %.1f nats behind the best", n, learnt, t.score-best)
+		t.score = math.Inf(1)
+	}
+	return nil
+}
+
+// trainOn trains candidates on the latest n observations and ranks them. Where the engines take many of an uneven series, the best is also
+// tried with the seasons that only these show.
+func (p *policy) trainOn(n int, kept []*trial) error {
 	from := len(p.series.X) - n
 	if err := p.setScales(from); err != nil {
 		return err
@@ -585,7 +624,7 @@ func (p *policy) final() error {
 			c.compared, c.trained = true, true
 		}
 	}
-	p.upTo(firstShare+growthShare+finalShare, len(kept))
+	var err error
 	for _, t := range kept {
 		p.advance()
 		if t.Error != "" {
