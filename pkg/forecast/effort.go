@@ -190,7 +190,7 @@ const (
 	// training begins.
 	exactSeconds  = 1
 	partSeconds   = 0.2
-	likelySeconds = 0.5
+	likelySeconds = 0.25
 	// formShare of a budget may be spent on one set of projections.
 	formShare = 0.2
 )
@@ -200,8 +200,8 @@ const (
 // projected likelihood, and for the exact one by any engine, within a budget. A dense evaluation takes as long as its n²; the last takes a tenth of a second.
 var (
 	exactParts     = []int{100000, 50000, 20000, 10000}
-	likelyParts    = append(exactParts, 5000)
-	unevenParts    = append(likelyParts, 2500, 1200)
+	likelyParts    = []int{50000, 20000, 10000, 5000}
+	unevenParts    = append(exactParts, 5000, 2500, 1200)
 	projectedParts = []int{10000, 5000, fewest}
 	budgetParts    = []int{fewest, 1200, 600, 300, 150}
 )
@@ -230,14 +230,15 @@ func (t *trainer) choose(ctx context.Context, all gppl.Data, beside float64) (er
 		}
 	}
 	t.engines = nil
-	t.take(all, n)
+	t.take(all, min(n, likelyParts[0]))
 	starts, seconds, err := t.searchAll(ctx)
 	if err != nil || t.quick(starts, likelySeconds) {
 		return err
 	}
 	t.beside += seconds // of another search
+	searched := t.data.Len()
 	for _, part := range likelyParts {
-		if part < n {
+		if part < searched {
 			if t.take(all, part); t.quick(starts, likelySeconds) {
 				return nil
 			}

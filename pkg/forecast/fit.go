@@ -14,7 +14,7 @@ import (
 //
 // If kernels are named, the likelihood is exact up to MaxExact observations. Beyond, it stays exact if a state space or a Toeplitz
 // factor evaluates every candidate in about a second, on the latest 200 000 observations at most; or of the latest 10 000 or more if one
-// does it in a fifth of a second; or of the latest 5000 or more if any engine but the dense one does it in half a second where training
+// does it in a fifth of a second; or of the latest 5000 or more if any engine but the dense one does it in a quarter of a second where training
 // begins. Otherwise all candidates are trained and compared by one projected likelihood of the latest 10 000,
 // 5000 or 2500, with the residual energy (gppl.NewResidual) and the same Spectral projections. Its values are comparable with one another,
 // but not with an exact NLL; Analysis.Projections is then above 0. NLL and BIC are those of the observations that were used

@@ -5,6 +5,7 @@ import (
 	"html"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -70,6 +71,9 @@ type tableCell struct {
 	status Status // shown as a badge
 	best   bool
 }
+
+// sentence reports whether a text is too long for a line of its column.
+func (c tableCell) sentence() bool { return utf8.RuneCountInString(c.text) > 48 }
 
 // cells formats all rows and finds the best of each column; short rows are filled up.
 func (t *Table) cells() (cells [][]tableCell, align []Align) {
@@ -199,8 +203,14 @@ func (t *Table) HTML() (template.HTML, error) {
 	side := func(j int) string {
 		return "text-align:" + map[Align]string{Left: "left", Right: "right;white-space:nowrap"}[align[j]]
 	}
+	sentences := slices.ContainsFunc(cells, func(row []tableCell) bool {
+		return slices.ContainsFunc(row[1:], func(c tableCell) bool { return c.sentence() })
+	})
 	var b strings.Builder
-	fmt.Fprintf(&b, `<table style="%s">`, tableCSS)
+	if b.WriteString("<table"); sentences { // on a phone each row is a card (page.css), or its numbers would stand in the space that the sentence takes
+		b.WriteString(` class="gppl-cards"`)
+	}
+	fmt.Fprintf(&b, ` style="%s">`, tableCSS)
 	if c := clean(t.Caption); c != "" {
 		fmt.Fprintf(&b, `<caption style="%s"><div class="gppl-stay">%s</div></caption>`, captionCSS, escape(c))
 	}
@@ -224,13 +234,17 @@ func (t *Table) HTML() (template.HTML, error) {
 			if utf8.RuneCountInString(cells[i][j].text) <= 20 { // "PL, k = 100" is one word to the reader, and so is 2023-10-30T00:00:00Z
 				css += "white-space:nowrap;"
 			}
-			if utf8.RuneCountInString(cells[i][j].text) > 48 { // a sentence is not squeezed to a word a line on a phone: the table scrolls
+			if cells[i][j].sentence() { // is not squeezed to a word a line: the table scrolls
 				css += "min-width:16em;"
 			}
 			if cells[i][j].best {
 				css += bestCSS
 			}
-			fmt.Fprintf(&b, `<td style="%s%s">%s</td>`, css, side(j), cells[i][j].html())
+			name := ""
+			if sentences && j > 0 {
+				name = fmt.Sprintf(` data-name="%s"`, html.EscapeString(t.Columns[j].header()))
+			}
+			fmt.Fprintf(&b, `<td%s style="%s%s">%s</td>`, name, css, side(j), cells[i][j].html())
 		}
 		b.WriteString("</tr>\n")
 	}
