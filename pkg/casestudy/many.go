@@ -170,7 +170,7 @@ func (m *Many) gain(k int) (mean, err float64) {
 
 // Table compares the lengths.
 func (m *Many) Table() *viz.Table {
-	t := &viz.Table{Caption: "Held-out log density with shared priors, less that of each series alone", Notes: []string{m.Shared.String()},
+	t := &viz.Table{Caption: "Held-out log density with shared priors, less that of each series alone",
 		Columns: []viz.Column{{Name: "length", Unit: "days"}, {Name: "stores"}, {Name: "mean gain", Unit: "nats per day"}, {Name: "standard error"}, {Name: "stores that gain", Format: viz.Percent(0)}}}
 	for k, n := range m.lengths {
 		mean, err := m.gain(k)
@@ -181,6 +181,21 @@ func (m *Many) Table() *viz.Table {
 			}
 		}
 		t.Rows = append(t.Rows, []any{n, len(m.gains[k]), mean, err, better})
+	}
+	return t
+}
+
+// Priors lists the structures that most stores have, and where the priors that they share put 95 % of each parameter.
+func (m *Many) Priors() *viz.Table {
+	t := &viz.Table{Caption: "The most frequent structures, and what is likely of their parameters",
+		Columns: []viz.Column{{Name: "structure"}, {Name: "stores", Format: viz.Percent(0)}, {Name: "parameter"}, {Name: "typical", Format: viz.Digits(2)}, {Name: "from", Format: viz.Digits(2)}, {Name: "to", Format: viz.Digits(2)}},
+		Notes:   []string{fmt.Sprintf("%d stores share the priors. From and to hold 95 %%. Variances are of standardised series, lengthscales in days.", m.Shared.Series)}}
+	for _, g := range m.Shared.Often(3) {
+		structure, share := any(g.Name), any(g.Series/float64(m.Shared.Series))
+		for i, p := range g.Priors {
+			t.Rows = append(t.Rows, []any{structure, share, g.Params[i], math.Exp(p.Mu), math.Exp(p.Mu - 2*p.Sigma), math.Exp(p.Mu + 2*p.Sigma)})
+			structure, share = "", nil
+		}
 	}
 	return t
 }

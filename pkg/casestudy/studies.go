@@ -187,7 +187,14 @@ func Outliers(ctx context.Context, scale scales.Scale) (*Study, *observe.Outlier
 		return nil, nil, err
 	}
 	predict := ofMixture(func(x gppl.Inputs) (*draws.Mixture, error) { return robust.Predict(ctx, x) })
-	if err := s.add("Student-t noise", robust.String(), predict); err != nil {
+	lightly := 0
+	for _, w := range robust.Weights {
+		if w < 1.0/3 {
+			lightly++
+		}
+	}
+	said := fmt.Sprintf("%.2g degrees of freedom and a scale of %.2g ppm; %d of %d readings count for less than a third", robust.Nu, math.Sqrt(robust.Model.Noise), lightly, train.Len())
+	if err := s.add("Student-t noise", said, predict); err != nil {
 		return nil, nil, err
 	}
 	return s, test, nil

@@ -8,7 +8,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -336,29 +335,9 @@ func (s *Shared) check() error {
 	return nil
 }
 
-// mostNamed is how many structures String names.
-const mostNamed = 3
-
-// String says what is shared: the most frequent structures, and where most of their parameters lie.
-func (s *Shared) String() string {
+// Often returns the structures that most series have, at most count of them, without those whose share of a forecast is fixed.
+func (s *Shared) Often(count int) []SharedStructure {
 	often := slices.DeleteFunc(slices.Clone(s.Structures), func(g SharedStructure) bool { return g.Fixed })
 	slices.SortStableFunc(often, func(a, b SharedStructure) int { return cmp.Compare(b.Series, a.Series) })
-	text := fmt.Sprintf("%d series share the priors of %d structures and of their parameters. The most frequent", s.Series, len(often))
-	for i, g := range often[:min(mostNamed, len(often))] {
-		text += fmt.Sprintf("%s %s (%.0f %%", []string{": ", "; "}[min(i, 1)], g.Name, 100*g.Series/float64(s.Series))
-		for j, p := range g.Priors {
-			text += fmt.Sprintf(", %s %s, within a factor of %s", g.Params[j], twoDigits(math.Exp(p.Mu)), twoDigits(math.Exp(2*p.Sigma)))
-		}
-		text += ")"
-	}
-	return text + ". Variances are of standardised series, lengthscales in steps."
-}
-
-// twoDigits writes a positive number with two digits, as 300 and not as 3e+02 where that is not long.
-func twoDigits(v float64) string {
-	text := strconv.FormatFloat(v, 'g', 2, 64)
-	if rounded, err := strconv.ParseFloat(text, 64); err == nil && rounded >= 1e-4 && rounded < 1e6 {
-		return strconv.FormatFloat(rounded, 'f', -1, 64)
-	}
-	return text
+	return often[:min(count, len(often))]
 }
