@@ -109,7 +109,7 @@ func planOf(s *Series, o Options, e effort) Plan {
 	}
 	// Four kernels, five in a series that may wander, with and without a season, then rounds of three kernels and the seasons. A candidate has about six parameters, a
 	// finalist nine; the evidence takes a gradient for each.
-	even := s.Errors == nil && regular(s.X[len(s.X)-p.Trained:])
+	even := s.Errors == nil && s.Counting == nil && regular(s.X[len(s.X)-p.Trained:])
 	const grown = 3
 	bases := 4
 	if len(s.X) > brief {
@@ -122,10 +122,14 @@ func planOf(s *Series, o Options, e effort) Plan {
 	later := scales * (e.terms - 1) * (grown + seasons) / 2 // most sums stop growing half way
 	typical := 0.6 * float64(e.evaluations)                 // evaluations that training typically takes
 	p.Seconds = float64(first+later) * (typical + 12) * evaluationSeconds(p.Searched, even)
-	if len(s.X) > p.Searched {
-		p.Seconds += float64(e.finalists) * (typical + 18) * evaluationSeconds(p.Trained, even)
+	training, finalists := (typical+18)*evaluationSeconds(p.Trained, even), 0
+	switch {
+	case s.Counting != nil:
+		training, finalists = newtonEvaluations*training, min(e.finalists, countFinalists)
+	case len(s.X) > p.Searched:
+		finalists = e.finalists
 	}
-	p.Seconds += (typical + 18) * evaluationSeconds(p.Trained, even) // standard errors
+	p.Seconds += float64(finalists+1) * training // one for standard errors
 	return p
 }
 
@@ -340,8 +344,8 @@ func (t *trainer) searchAll(ctx context.Context) (starts [][]gppl.Model, seconds
 }
 
 // quick reports whether an evaluation of the likelihood of the data is predicted to take no longer than so many seconds where the training of
-// each family begins, without dense algebra, and no longer than training waits at more than half of its starts: short lengthscales take a
-// hundred times as long as long ones. It does not depend on the limit of memory.
+// each family begins, without dense algebra, and at more than half of its starts: short lengthscales take a hundred times as long as long
+// ones. It does not depend on the limit of memory.
 func (t *trainer) quick(starts [][]gppl.Model, most float64) bool {
 	free := *t
 	free.memory = gppl.WithMemory(defaultEngineMemory)
@@ -352,7 +356,7 @@ func (t *trainer) quick(starts [][]gppl.Model, most float64) bool {
 		}
 		within := 0
 		for _, m := range models {
-			if seconds, err := free.cost(m); err == nil && seconds <= auto.Patience(fallbackSeconds, first) {
+			if seconds, err := free.cost(m); err == nil && seconds <= t.affordable(most) {
 				within++
 			}
 		}

@@ -717,8 +717,14 @@ func (p *policy) affordable(m gppl.Model, v yScale) bool {
 		return false
 	}
 	_, seconds := exact.Cost(m)
+	if v.counts != nil {
+		seconds *= newtonEvaluations
+	}
 	return seconds <= evaluationSeconds(p.plan.Trained, false)
 }
+
+// newtonEvaluations is about how many evaluations of a Gaussian likelihood one by Laplace's method takes.
+const newtonEvaluations = 10
 
 // analysis returns the best with standard errors, and the members of the average.
 func (p *policy) analysis() (*Analysis, error) {

@@ -263,16 +263,11 @@ func Likelihood(m gppl.Model, d gppl.Data, seconds float64, opts ...gppl.Option)
 	return Within(exact, m, seconds), nil
 }
 
-// Within returns a likelihood to train from m: where an evaluation is predicted to take longer than the Patience of training, also by the engine
-// that takes over where another fails, it cannot be evaluated (gppl.WithSeconds).
+// Within returns a likelihood to train from m: where an evaluation is predicted to take both more than so many seconds and ten times as long as
+// at m, also by the engine that takes over where another fails, it cannot be evaluated (gppl.WithSeconds).
 func Within[L limited[L]](likelihood L, m gppl.Model, seconds float64) L {
-	return likelihood.WithinSeconds(Patience(seconds, gppl.Seconds(likelihood, m.Values())))
-}
-
-// Patience returns the predicted seconds that an evaluation may take in a training: the given ones, or ten times those at its start.
-func Patience(seconds, atStart float64) float64 {
 	const slower = 10
-	return max(seconds, slower*atStart)
+	return likelihood.WithinSeconds(max(seconds, slower*gppl.Seconds(likelihood, m.Values())))
 }
 
 // limited is gppl.Exact or gppl.Projected.
