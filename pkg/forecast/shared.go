@@ -341,3 +341,14 @@ func (s *Shared) Often(count int) []SharedStructure {
 	slices.SortStableFunc(often, func(a, b SharedStructure) int { return cmp.Compare(b.Series, a.Series) })
 	return often[:min(count, len(often))]
 }
+
+// String says what is shared, and names the most frequent structures.
+func (s *Shared) String() string {
+	const named = 3
+	structures := s.Often(len(s.Structures))
+	text := fmt.Sprintf("%d series share the priors of %d structures and of their parameters", s.Series, len(structures))
+	for i, g := range structures[:min(named, len(structures))] {
+		text += fmt.Sprintf("%s %s (%.0f %%)", []string{". The most frequent:", ","}[min(i, 1)], g.Name, 100*g.Series/float64(s.Series))
+	}
+	return text + "."
+}
