@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"runtime"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
@@ -185,17 +186,24 @@ func (m *Many) Table() *viz.Table {
 	return t
 }
 
-// Priors lists the structures that most stores have, and where the priors that they share put 95 % of each parameter.
+// Priors shows where the priors that the stores share put 95 % of each parameter of the structure that most of them have.
 func (m *Many) Priors() *viz.Table {
-	t := &viz.Table{Caption: "The most frequent structures, and what is likely of their parameters",
-		Columns: []viz.Column{{Name: "structure"}, {Name: "stores", Format: viz.Percent(0)}, {Name: "parameter"}, {Name: "typical", Format: viz.Digits(2)}, {Name: "from", Format: viz.Digits(2)}, {Name: "to", Format: viz.Digits(2)}},
-		Notes:   []string{fmt.Sprintf("%d stores share the priors. From and to hold 95 %%. Variances are of standardised series, lengthscales in days.", m.Shared.Series)}}
-	for _, g := range m.Shared.Often(3) {
-		structure, share := any(g.Name), any(g.Series/float64(m.Shared.Series))
-		for i, p := range g.Priors {
-			t.Rows = append(t.Rows, []any{structure, share, g.Params[i], math.Exp(p.Mu), math.Exp(p.Mu - 2*p.Sigma), math.Exp(p.Mu + 2*p.Sigma)})
-			structure, share = "", nil
+	often := m.Shared.Often(3)
+	share := func(g forecast.SharedStructure) string {
+		return fmt.Sprintf("%s (%.0f %%)", g.Name, 100*g.Series/float64(m.Shared.Series))
+	}
+	t := &viz.Table{Caption: "The parameters of " + share(often[0]),
+		Columns: []viz.Column{{Name: "parameter"}, {Name: "typical", Format: viz.Digits(2)}, {Name: "from", Format: viz.Digits(2)}, {Name: "to", Format: viz.Digits(2)}},
+		Notes:   []string{fmt.Sprintf("%d stores share the priors, of which from and to hold 95 %%. Variances are of standardised series, lengthscales in days.", m.Shared.Series)}}
+	for i, p := range often[0].Priors {
+		t.Rows = append(t.Rows, []any{often[0].Params[i], math.Exp(p.Mu), math.Exp(p.Mu - 2*p.Sigma), math.Exp(p.Mu + 2*p.Sigma)})
+	}
+	if len(often) > 1 {
+		var next []string
+		for _, g := range often[1:] {
+			next = append(next, share(g))
 		}
+		t.Notes = append(t.Notes, "Next come "+strings.Join(next, "; ")+".")
 	}
 	return t
 }

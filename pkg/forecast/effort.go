@@ -263,12 +263,12 @@ func (t *trainer) choose(ctx context.Context, all gppl.Data, beside float64) (er
 		if t.omega, err = projections(t.data, min(t.options.Projections, t.data.Len()/2)); err != nil {
 			return err
 		}
-		if quick := t.quick(starts, partSeconds); quick || last {
-			if !quick && t.options.Budget > 0 {
-				t.reduce(all, starts)
-			}
+		if last || t.quick(starts, partSeconds) {
 			break
 		}
+	}
+	if t.options.Budget > 0 && !t.within(starts, (1-searchShare)*t.allowance()/fewestEvaluations) {
+		t.reduce(all, starts)
 	}
 	return nil
 }
@@ -279,7 +279,7 @@ func (t *trainer) reduce(all gppl.Data, starts [][]gppl.Model) {
 	few := *t
 	few.omega = nil
 	for _, part := range budgetParts {
-		if few.take(all, part); few.within(starts) {
+		if few.take(all, part); few.within(starts, t.affordable(partSeconds)) {
 			*t = few
 			return
 		}
@@ -344,8 +344,8 @@ func (t *trainer) searchAll(ctx context.Context) (starts [][]gppl.Model, seconds
 }
 
 // quick reports whether an evaluation of the likelihood of the data is predicted to take no longer than so many seconds where the training of
-// each family begins, without dense algebra, and at more than half of its starts: short lengthscales take a hundred times as long as long
-// ones. It does not depend on the limit of memory.
+// each family begins, without dense algebra, and that of the exact likelihood at more than half of its starts: short lengthscales take a
+// hundred times as long as long ones. It does not depend on the limit of memory.
 func (t *trainer) quick(starts [][]gppl.Model, most float64) bool {
 	free := *t
 	free.memory = gppl.WithMemory(defaultEngineMemory)
@@ -360,17 +360,17 @@ func (t *trainer) quick(starts [][]gppl.Model, most float64) bool {
 				within++
 			}
 		}
-		if 2*within <= len(models) {
+		if t.omega == nil && 2*within <= len(models) {
 			return false
 		}
 	}
 	return len(starts) > 0
 }
 
-// within reports whether an evaluation of the likelihood of the data is predicted to leave room for a training within the budget at every start.
-func (t *trainer) within(starts [][]gppl.Model) bool {
+// within reports whether an evaluation of the likelihood of the data is predicted to take no longer than so many seconds at every start.
+func (t *trainer) within(starts [][]gppl.Model, most float64) bool {
 	for _, m := range slices.Concat(starts...) {
-		if seconds, err := t.cost(m); err != nil || seconds > t.affordable(partSeconds) {
+		if seconds, err := t.cost(m); err != nil || seconds > most {
 			return false
 		}
 	}

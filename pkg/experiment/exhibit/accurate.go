@@ -132,14 +132,11 @@ func AccurateTrace(all []experiment.Outcome) *viz.Table {
 		if o.Trial.Loss != experiment.AutoProjected || o.Trial.Source.Seed > 1 {
 			continue
 		}
-		for i, step := range o.Steps {
-			name := ""
-			if i == 0 {
-				name = o.Trial.Source.String()
-				if o.Trial.Source.Name == "sunspots" {
-					name += " " + o.Trial.Kernel
-				}
-			}
+		name := o.Trial.Source.String()
+		if o.Trial.Source.Name == "sunspots" {
+			name += " " + o.Trial.Kernel
+		}
+		for _, step := range o.Steps {
 			var k any = "exact"
 			if step.K > 0 {
 				k = step.K
