@@ -595,6 +595,9 @@ func (p *policy) final() error {
 // worthMore is how many times as many observations the best candidate must take for it to be trained once more, without those that do not.
 const worthMore = 2
 
+// LeftOut is the Status of a candidate that is too slow for as many observations as the best takes.
+const LeftOut = "left out"
+
 // leaveOut marks the candidates that do not take n observations, after all were trained on fewer.
 func (p *policy) leaveOut(kept []*trial, learnt, n int) error {
 	best := kept[0].score
@@ -605,6 +608,7 @@ func (p *policy) leaveOut(kept []*trial, learnt, n int) error {
 			}
 			continue
 		}
+		t.Status = LeftOut
 		t.Error = fmt.Sprintf("too slow for %d observations; on the latest %d it was %.1f nats behind the best", n, learnt, t.score-best)
 		t.score = math.Inf(1)
 	}

@@ -161,3 +161,29 @@ func BenchmarkPeriodogram(b *testing.B) {
 		})
 	}
 }
+
+// TestPeriodogramKnownErrors: equal known errors are noise, and relative ones scale it.
+func TestPeriodogramKnownErrors(t *testing.T) {
+	x, y, known := make([]float64, 50), make([]float64, 50), make([]float64, 50)
+	for i := range x {
+		x[i], y[i], known[i] = float64(i), math.Sin(float64(i)), 0.5
+	}
+	d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+	m := func(noise float64) gppl.Model {
+		return gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 3}, Noise: noise}
+	}
+	for name, c := range map[string]struct {
+		data        gppl.Data
+		noise, want float64
+	}{
+		"errors":          {must.Get(d.WithErrors(known))(t), 0.1, 0.35},
+		"relative errors": {must.Get(d.WithRelativeErrors(known))(t), 0.4, 0.1},
+	} {
+		got, plain := must.Get(gppl.NewPeriodogram(m(c.noise), c.data))(t), must.Get(gppl.NewPeriodogram(m(c.want), d))(t)
+		for j, want := range plain.Expected {
+			if math.Abs(got.Expected[j]-want) > 1e-12*want || math.Abs(got.Noise-c.want) > 1e-12 {
+				t.Fatalf("%s: at %v %v is expected with noise %v, want %v with %v", name, got.Frequency[j], got.Expected[j], got.Noise, want, c.want)
+			}
+		}
+	}
+}

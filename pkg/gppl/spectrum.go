@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
@@ -219,7 +220,16 @@ type Periodogram struct {
 	Frequency []float64 // ξ, cycles per unit of x, ascending: from 1/range to half the mean sampling rate
 	Data      []float64 // I(ξ), of the data without their trend, in the unit of y²
 	Expected  []float64 // its expectation under the model, the noise included
-	Noise     float64   // the expectation of white noise, at every frequency: σ² plus the nugget
+	Noise     float64   // the expectation of white noise, at every frequency: σ², known errors and the nugget
+}
+
+// meanNoise is the mean variance of the noise of d, given the noise variance.
+func meanNoise(d Data, noise float64) float64 {
+	n := float64(d.Len())
+	if d.Relative != nil {
+		return noise * floats.Dot(d.Relative, d.Relative) / n
+	}
+	return noise + floats.Dot(d.Errors, d.Errors)/n
 }
 
 // NewPeriodogram returns the periodogram of d less its trend (Detrend), with
@@ -233,6 +243,7 @@ type Periodogram struct {
 //
 //	E I(ξ) = u*M(K + σ²I)Mu / Σ_i w_i².
 //
+// Known errors e_i enter by their mean square, σ² + Σ_i e_i²/n, and relative ones by σ²·Σ_i e_i²/n.
 // Under the model I/E I is approximately exponential with mean one: 95 % of its values
 // lie between 0.025 and 3.7. Times are rounded to a part of the mean spacing, a 32nd up
 // to n = 30 000. It takes O(n log n). It is an error unless x is a time series with at
@@ -255,7 +266,7 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 	if x = slices.Compact(x); len(x) < 3 {
 		return nil, fmt.Errorf("gppl: a periodogram needs three distinct times, x has %d", len(x))
 	}
-	noise := m.Noise + Nugget(m.Kernel)
+	noise := meanNoise(d, m.Noise) + Nugget(m.Kernel)
 	p, err := periodogram.Times(d.X.at, Detrend(d).Y, trend(d.X), m.Kernel.Cov, noise)
 	if err != nil {
 		return nil, fmt.Errorf("gppl: %w", err)

@@ -38,6 +38,7 @@ const (
 	narrowHeight = 270
 	narrowPanel  = 225
 	narrowNames  = 60 // more, for names that are written upwards
+	narrowRoom   = 34 // characters of the ticks of its horizontal axis
 
 	uprightLength = 90 // points, of a line of such a name
 )
@@ -82,6 +83,10 @@ func (a arrangement) setTicks() {
 		x, y := p.xTicks, p.yTicks
 		if a.narrow {
 			x, y = narrowTicks(x), narrowTicks(y)
+			if t, ok := x.(linearTicks); ok {
+				t.room = narrowRoom
+				x = t
+			}
 		}
 		setTicks(&p.plot.X, x, p.xUnnamed && !a.narrow)
 		setTicks(&p.plot.Y, y, p.yUnnamed && !a.narrow)
@@ -99,7 +104,7 @@ func (a arrangement) setTicks() {
 func narrowTicks(t plot.Ticker) plot.Ticker {
 	switch t := t.(type) {
 	case linearTicks:
-		return linearTicks{min(t.n, 4)}
+		return linearTicks{min(t.n, 4), t.room}
 	case logTicks:
 		return logTicks{min(t.n, 2)}
 	case dateTicks:

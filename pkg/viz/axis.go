@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -44,10 +45,24 @@ func widen(lo, hi float64, log bool, share float64) (float64, float64) {
 	return lo - pad, hi + pad
 }
 
-// linearTicks places about n labelled ticks at steps of 1, 2 or 5 times a power of ten.
-type linearTicks struct{ n int }
+// linearTicks places about n labelled ticks at steps of 1, 2 or 5 times a power of ten; fewer if their labels, with a gap each, have more
+// characters than there is room for (0: any number).
+type linearTicks struct{ n, room int }
 
 func (t linearTicks) Ticks(lo, hi float64) []plot.Tick {
+	const gap = 1
+	ticks := t.all(lo, hi)
+	characters := 0
+	for _, tick := range ticks {
+		characters += utf8.RuneCountInString(tick.Label) + gap
+	}
+	if t.room > 0 && characters > t.room && t.n > 1 {
+		return linearTicks{t.n - 1, t.room}.Ticks(lo, hi)
+	}
+	return ticks
+}
+
+func (t linearTicks) all(lo, hi float64) []plot.Tick {
 	step := niceStep((hi - lo) / float64(t.n))
 	decimals := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
 	big := math.Max(math.Abs(lo), math.Abs(hi))
@@ -100,7 +115,7 @@ type logTicks struct{ n int }
 func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 	first, last := math.Log10(lo), math.Log10(hi)
 	if last-first < 0.8 { // less than a decade: a log axis is nearly linear
-		return linearTicks(t).Ticks(lo, hi)
+		return linearTicks{n: t.n}.Ticks(lo, hi)
 	}
 	stride := max(1, int(math.Ceil((last-first)/float64(t.n+1))))
 	plain := lo >= 1e-3/2 && hi <= 2e4

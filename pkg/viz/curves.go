@@ -130,7 +130,7 @@ func newBuilder(fr Frame, logX, logY bool) *builder {
 		if log {
 			return logTicks{n}
 		}
-		return linearTicks{n}
+		return linearTicks{n: n}
 	}
 	b.xTicks, b.yTicks = ticks(logX, max(3, int(fr.Width/100))), ticks(logY, max(3, int(fr.Height/65)))
 	if t, ok := b.xTicks.(linearTicks); ok && fr.Dates != nil {

@@ -49,7 +49,7 @@ func (t dateTicks) Ticks(lo, hi float64) []plot.Tick {
 			return ticks
 		}
 	}
-	return linearTicks{t.n}.Ticks(lo, hi) // less than two seconds, or more than a calendar has years
+	return linearTicks{n: t.n}.Ticks(lo, hi) // less than two seconds, or more than a calendar has years
 }
 
 // every returns the ticks of a step between from and to, at lo and hi.

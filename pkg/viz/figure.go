@@ -248,7 +248,7 @@ func fewer(t plot.Ticker, n int, pixels float64) plot.Ticker {
 	fit := func(have int) int { return max(least, have-2*(n-1)) }
 	switch t := t.(type) {
 	case linearTicks:
-		return linearTicks{fit(t.n)}
+		return linearTicks{fit(t.n), t.room}
 	case logTicks:
 		return logTicks{fit(t.n)}
 	case dateTicks:

@@ -418,7 +418,7 @@ func TestTicks(t *testing.T) {
 				t.Errorf("%s: %d labels in [%g, %g]", name, len(labels), lo, hi)
 			}
 		}
-		check("linear", linearTicks{6}.Ticks(lo, hi), lo, hi, 12)
+		check("linear", linearTicks{n: 6}.Ticks(lo, hi), lo, hi, 12)
 		if lo > 0 {
 			check("log", logTicks{6}.Ticks(lo, hi), lo, hi, 12)
 			if hi/lo > 10 {

@@ -177,9 +177,9 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 			expected = append(expected, a.Scaling.Variance(model[b]/n))
 		}
 	}
-	unit := "1"
+	frequencies := "frequency"
 	if a.Series.Axis.Unit != "" {
-		unit = "1/" + a.Series.Axis.Unit
+		frequencies += " (1/" + a.Series.Axis.Unit + ")"
 	}
 	power := "power"
 	if a.Series.YUnit != "" {
@@ -187,7 +187,7 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 	}
 	return viz.Curves(viz.CurvesOptions{
 		Frame: viz.Frame{
-			Title: "Does the model capture the periodicities?", XLabel: "frequency (" + unit + ")", YLabel: power, Width: 960, Height: 340,
+			Title: "Does the model capture the periodicities?", XLabel: frequencies, YLabel: power, Width: 960, Height: 340,
 			Caption: "Periodogram of the detrended series (Hann window), averaged over narrow bands, and its expectation under the model. A peak that the line lacks is a periodicity that the model does not have. At high frequencies both end at the noise.",
 		},
 		LogX: true, LogY: true,
@@ -254,7 +254,7 @@ func Comparison(a *forecast.Analysis) *viz.Table {
 		{Name: "BIC above the best", Format: viz.Fixed(1), Best: viz.Min}, {Name: "training"}, {Name: "engine"}, {Name: "evaluations"}, {Name: "time", Unit: "s", Format: viz.Fixed(1)}}
 	for _, c := range a.Candidates {
 		if c.Error != "" {
-			t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, "failed: " + c.Error, nil, c.Evaluations, c.Seconds})
+			addFailed(t, c)
 			continue
 		}
 		t.Rows = append(t.Rows, []any{c.Name(), c.NLL, c.Parameters, c.BIC - a.Candidates[0].BIC, c.Status, c.Engine, c.Evaluations, c.Seconds})
@@ -271,7 +271,16 @@ func scaleOf(a *forecast.Analysis) string {
 	return text + ", and only the best makes the forecast; the automatic choice uses weak priors and averages models."
 }
 
-// evidenceTable turns t into the comparison of the automatic policy.
+// addFailed adds a candidate that could not be trained, and a note that says why.
+func addFailed(t *viz.Table, c forecast.Candidate) {
+	status := "failed"
+	if c.Status == forecast.LeftOut {
+		status = c.Status
+	}
+	t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, status, nil, c.Evaluations, c.Seconds})
+	t.Notes = append(t.Notes, fmt.Sprintf("%s %s: %s.", c.Name(), status, strings.TrimPrefix(c.Error, "forecast: ")))
+}
+
 // learntFrom is a note where parameters were learnt from a part of the series.
 func learntFrom(a *forecast.Analysis) []string {
 	if n := a.TrainedOn(); n < len(a.Series.X) {
@@ -280,6 +289,7 @@ func learntFrom(a *forecast.Analysis) []string {
 	return nil
 }
 
+// evidenceTable turns t into the comparison of the automatic policy.
 func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 	t.Caption = "Models compared"
 	t.Columns = []viz.Column{{Name: "model"}, {Name: "evidence behind the best", Unit: "nats", Format: viz.Fixed(1), Best: viz.Min}, {Name: "weight", Unit: "%", Format: viz.Fixed(0)},
@@ -306,7 +316,7 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 			weight = 100 * c.Weight
 		}
 		if c.Error != "" {
-			t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, "failed: " + c.Error, nil, c.Evaluations, c.Seconds})
+			addFailed(t, c)
 			continue
 		}
 		var behind any
