@@ -13,6 +13,8 @@ import (
 // Formats of dates other than those of ISO 8601. A time of day may follow a date with a day: 31/1/2000 2:30 PM.
 const (
 	TimeQuarter TimeFormat = "quarter" // 1990Q1, 1990-Q1, Q1 1990: the first day of the quarter
+	TimeHalf    TimeFormat = "half"    // 2000-H1, 1. Halbjahr 2000: the first day of the half year
+	TimeFiscal  TimeFormat = "fiscal"  // 1999/2000, 1999/00, 1999-00, FY2000: the first day of the year, or of the first of two
 	TimeMonth   TimeFormat = "month"   // 2000M01, 01/2000: the first day of the month
 	TimeNamed   TimeFormat = "named"   // Jan 2000, 31 January 2000, Jan 31, 2000, 2000-Jan-31, 1. März 2000, févr. 2000
 	TimeWeek    TimeFormat = "week"    // 2000-W05: the Monday of the ISO week
@@ -34,17 +36,23 @@ type dateForm struct {
 }
 
 // dateForms are all forms of dates, in the order in which they are tried; docs/data.md shows them. A year of two digits is one from 1969 to
-// 2068 (POSIX), and is read only beside the name of a month: where months are numbers too, such a date may mean anything.
+// 2068 (POSIX). It is read beside the name of a month and in a quarter, and last beside two numbers, if [dateOrder] finds that it is the year.
 var dateForms = []dateForm{
 	{
-		TimeISO, "2000-01-31", []string{"2000-01-31", "2000-01", "2000-1-31", "2000-01-31T14:30", "2000-01-31 14:30:00.5", "2000-01-31T14:30:00+02:00"},
-		"ISO 8601; without a zone in UTC; a month is its first day", // besides what parseTime reads
-		patterns(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`),
+		TimeISO, "2000-01-31", []string{"2000-01-31", "2000-01", "2000-1-31", "2000-031", "2000-01-31T14:30", "2000-01-31 14:30:00.5", "2000-01-31T14:30:00+02:00"},
+		"ISO 8601; without a zone in UTC; a month is its first day; three digits are a day of the year", // besides what parseTime reads
+		patterns(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`, `^(?P<y>\d{4})-?D(?P<yday>\d{1,3})$`),
 	},
 	{
-		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990", "1. Quartal 1990"}, "the first day of the quarter; T for Q is read too",
+		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990", "1. Quartal 1990", "Q1 '90", "Q1/90", "1Q90"}, "the first day of the quarter; T for Q is read too",
 		patterns(`^(?P<y>\d{4})[-:/. ]*[QqTt](?P<q>[1-4])$`, `^[QqTt](?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`, `^(?P<q>[1-4])[QqTt][-:/., ]*(?P<y>\d{4})$`,
-			`^(?P<q>[1-4])(?:\.|st|nd|rd|th|er|e|º)? *(?i:quartal|quarter|trimestre|kwartaal)[-:/., ]*(?P<y>\d{4})$`, `^(?i:quartal|quarter|trimestre|kwartaal) *(?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`),
+			`^(?P<q>[1-4])(?:\.|st|nd|rd|th|er|e|º)? *(?i:quartal|quarter|trimestre|kwartaal)[-:/., ]*(?P<y>\d{4})$`, `^(?i:quartal|quarter|trimestre|kwartaal) *(?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`,
+			`^[QqTt](?P<q>[1-4])(?:[-/. ]+['’]?|['’])(?P<yy>\d{2})$`, `^(?P<q>[1-4])[QqTt][-/. ]*['’]?(?P<yy>\d{2})$`),
+	},
+	{
+		TimeHalf, "2000-H1", []string{"2000-H1", "2000H1", "H1 2000", "1H2000", "2000-S1", "1. Halbjahr 2000"}, "the first day of the half year; S for H is read too",
+		patterns(`^(?P<y>\d{4})[-:/. ]*[HhSs](?P<half>[12])$`, `^[HhSs](?P<half>[12])[-:/., ]*(?P<y>\d{4})$`, `^(?P<half>[12])[HhSs][-:/., ]*(?P<y>\d{4})$`,
+			`^(?P<half>[12])(?:\.|st|nd|er|e|º)? *(?i:halbjahr|half(?:[- ]year)?|semestre|semester)[-:/., ]*(?P<y>\d{4})$`),
 	},
 	{
 		TimeMonth, "2000M01", []string{"2000M01", "2000-M1", "01/2000", "1-2000"}, "the first day of the month",
@@ -54,8 +62,8 @@ var dateForms = []dateForm{
 		TimeNamed, "Jan 2000", []string{"Jan 2000", "31 January 2000", "Jan 31, 2000", "2000-Jan-31", "31-Jan-2000 14:30", "Jan-00", "Jan 00", "31-Jan-00"},
 		"months by their English, German, French, Spanish, Italian, Dutch or Portuguese names, or the first three letters or more; two digits are a year from 1969 to 2068",
 		patterns(
-			weekday+`(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s./]*(?:de\s+)?(?P<name>\pL{3,10})\.?[-\s,./]*(?:del?\s+)?(?P<y>\d{4})(?P<rest>\D.*)?$`,
-			weekday+`(?P<name>\pL{3,10})\.?[-\s]*(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s,]+(?P<y>\d{4})(?P<rest>\D.*)?$`,
+			`^(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s./]*(?:de\s+)?(?P<name>\pL{3,10})\.?[-\s,./]*(?:del?\s+)?(?P<y>\d{4})(?P<rest>\D.*)?$`,
+			`^(?P<name>\pL{3,10})\.?[-\s]*(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s,]+(?P<y>\d{4})(?P<rest>\D.*)?$`,
 			`^(?P<y>\d{4})[-\s/.]*(?P<name>\pL{3,10})\.?[-\s/.]+(?P<d>\d{1,2})(?P<rest>\D.*)?$`,
 			`^(?P<name>\pL{3,10})\.?[-\s,/.]*(?:del?\s+)?(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})[-\s,/.]*(?P<name>\pL{3,10})\.?$`,
@@ -64,20 +72,27 @@ var dateForms = []dateForm{
 		),
 	},
 	{
-		TimeWeek, "2000-W05", []string{"2000-W05", "2000W05", "2000-W05-1", "2000 W5", "KW 05/2000"}, "the Monday of the ISO week, or the day of it",
-		patterns(`^(?P<y>\d{4})[-/ ]?(?i:W|KW|week) ?(?P<week>\d{1,2})(?:-?(?P<day>[1-7]))?$`, `^(?i:W|KW|week) ?(?P<week>\d{1,2})[-/., ]+(?P<y>\d{4})$`),
+		TimeWeek, "2000-W05", []string{"2000-W05", "2000W05", "2000-W05-1", "2000 W5", "KW 05/2000", "5. KW 2000"}, "the Monday of the ISO week, or the day of it",
+		patterns(`^(?P<y>\d{4})[-/ ]?(?i:W|KW|week|woche|semaine|semana|settimana) ?(?P<week>\d{1,2})(?:-?(?P<day>[1-7]))?$`,
+			`^(?i:W|KW|week|woche|semaine|semana|settimana) ?(?P<week>\d{1,2})[-/., ]+(?P<y>\d{4})$`, `^(?P<week>\d{1,2})\. ?(?i:KW|woche)[-/., ]*(?P<y>\d{4})$`),
 	},
 	{
 		TimeYMD, "2000/01/31", []string{"2000/01/31", "2000.1.31", "2000/01", "2000/1/31 14:30"}, "year, month, day",
 		patterns(`^(?P<y>\d{4})(?P<a>[/.])(?P<m>\d{1,2})(?P<b>[/.])(?P<d>\d{1,2})(?P<rest>\D.*)?$`, `^(?P<y>\d{4})/(?P<m>\d{1,2})$`),
 	},
 	{
-		TimeDMY, "31/1/2000", []string{"31/1/2000", "31.1.2000", "31-1-2000", "31/1/2000 2:30 PM"}, "day, month, year",
-		patterns(`^(?P<d>\d{1,2})(?P<a>[-/.])(?P<m>\d{1,2})(?P<b>[-/.])(?P<y>\d{4})(?P<rest>\D.*)?$`),
+		TimeDMY, "31/1/2000", []string{"31/1/2000", "31.1.2000", "31-1-2000", "31/1/2000 2:30 PM", "Mo 31.1.2000", "31.1.00"}, "day, month, year; a day of the week before a date is left out",
+		patterns(`^(?P<d>\d{1,2})(?P<a>[-/.])(?P<m>\d{1,2})(?P<b>[-/.])(?P<y>\d{4})(?P<rest>\D.*)?$`,
+			`^(?P<d>\d{1,2})(?P<a>[-/.])(?P<m>\d{1,2})(?P<b>[-/.])(?P<yy>\d{2})(?P<rest>\D.*)?$`),
 	},
 	{
-		TimeMDY, "1/31/2000", []string{"1/31/2000", "1.31.2000", "1/31/2000 2:30 PM"}, "month, day, year",
-		patterns(`^(?P<m>\d{1,2})(?P<a>[-/.])(?P<d>\d{1,2})(?P<b>[-/.])(?P<y>\d{4})(?P<rest>\D.*)?$`),
+		TimeMDY, "1/31/2000", []string{"1/31/2000", "1.31.2000", "1/31/2000 2:30 PM", "1/31/00"}, "month, day, year",
+		patterns(`^(?P<m>\d{1,2})(?P<a>[-/.])(?P<d>\d{1,2})(?P<b>[-/.])(?P<y>\d{4})(?P<rest>\D.*)?$`,
+			`^(?P<m>\d{1,2})(?P<a>[-/.])(?P<d>\d{1,2})(?P<b>[-/.])(?P<yy>\d{2})(?P<rest>\D.*)?$`),
+	},
+	{
+		TimeFiscal, "1999/00", []string{"1999/00", "1999-00", "1999/2000", "FY2000"}, "the year, or the first of two; 2000/01 is one if all dates of the column can be",
+		patterns(`^(?:FY ?)?(?P<y>\d{4}) ?[-/–] ?(?P<next>\d{2}|\d{4})$`, `^FY ?(?P<y>\d{4})$`),
 	},
 }
 
@@ -104,8 +119,6 @@ var (
 )
 
 const longestDate = 64 // bytes of what is a date
-
-const weekday = `^(?:(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+)?`
 
 // fields are the named groups of a match; nil for none.
 func fields(r *regexp.Regexp, text string) map[string]string {
@@ -148,11 +161,28 @@ func slashesFormat(text string) TimeFormat {
 	return TimeAuto
 }
 
-// dateOf reads a date of a format; short says that its year has two digits.
+// dateOf reads a date of a format, with or without a day of the week before it; short says that its year has two digits. Of dates with day and
+// month as numbers, the day of the week must be that of the date.
 func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 	if len(text) > longestDate {
 		return t, false, false
 	}
+	if t, short, ok = plainDate(text, f); ok {
+		return t, short, ok
+	}
+	rest, day, ok := cutWeekday(text)
+	if !ok {
+		return t, false, false
+	}
+	t, short, ok = plainDate(rest, f)
+	if numbers := f == TimeDMY || f == TimeMDY; numbers && day != unknownWeekday && t.Weekday() != day {
+		ok = false
+	}
+	return t, short, ok
+}
+
+// plainDate is dateOf without a day of the week.
+func plainDate(text string, f TimeFormat) (t time.Time, short, ok bool) {
 	if f == TimeISO {
 		if t, err := parseTime(text); err == nil {
 			return t, false, true
@@ -164,9 +194,14 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 		if part == nil || part["a"] != part["b"] {
 			continue
 		}
-		if part["week"] != "" {
+		switch {
+		case part["week"] != "":
 			t, ok = weekOf(part)
 			return t, false, ok
+		case part["yday"] != "":
+			return dayOfYear(part)
+		case part["next"] != "" && !follows(part):
+			continue
 		}
 		if iso := isoText(part); iso != "" {
 			t, err := parseTime(iso)
@@ -186,11 +221,15 @@ func periodOf(text string) string {
 			switch part := fields(p, text); {
 			case part == nil:
 				continue
+			case form.format == TimeFiscal:
+				return fiscalPeriod(text)
 			case part["q"] != "":
 				return "quarter"
+			case part["half"] != "":
+				return "half-year"
 			case part["week"] != "" && part["day"] == "":
 				return "week"
-			case part["week"] == "" && part["d"] == "":
+			case part["week"] == "" && part["d"] == "" && part["yday"] == "":
 				return "month"
 			default:
 				return ""
@@ -207,8 +246,14 @@ func isoText(part map[string]string) string {
 	if q := part["q"]; q != "" {
 		month = strconv.Itoa(3*int(q[0]-'1') + 1)
 	}
+	if half := part["half"]; half != "" {
+		month = strconv.Itoa(6*int(half[0]-'1') + 1)
+	}
 	if name := part["name"]; name != "" {
 		month = strconv.Itoa(monthOf(name))
+	}
+	if month == "" { // a year
+		month = "1"
 	}
 	if month == "0" {
 		return ""
@@ -350,8 +395,14 @@ func weekOf(part map[string]string) (time.Time, bool) {
 	return t.AddDate(0, 0, day-1), true
 }
 
+// Date reads a date of a format; ok is false for any other text.
+func (f TimeFormat) Date(text string) (t time.Time, ok bool) {
+	t, _, ok = dateOf(text, f)
+	return t, ok
+}
+
 // ParseDate reads a date in any unambiguous form: ISO 8601, with or without a time of day and a zone (UTC without one), 1990Q1, 2000M01,
-// Jan 2000, 31 Jan 2000, 2000-W05, 2000/01/31, 31/1/2000. An ambiguous date, such as 3/4/2000, and a year alone are errors.
+// Jan 2000, 31 Jan 2000, 2000-W05, 2000/01/31, 31/1/2000. An ambiguous date, such as 3/4/2000 or 31/1/00, and a year alone are errors.
 func ParseDate(text string) (time.Time, error) {
 	f := dateFormat(text)
 	if f == timeSlashes && !orderMatters(text) {
@@ -363,7 +414,10 @@ func ParseDate(text string) (time.Time, error) {
 	case timeSlashes:
 		return time.Time{}, fmt.Errorf("dataset: %s may have the day or the month first: write it as 2000-01-31", quoted(text))
 	}
-	t, _, _ := dateOf(text, f)
+	t, short, _ := dateOf(text, f)
+	if short && (f == TimeDMY || f == TimeMDY) {
+		return time.Time{}, fmt.Errorf("dataset: %s has a year of two digits: write it as 2000-01-31", quoted(text))
+	}
 	return t, nil
 }
 
@@ -390,100 +444,4 @@ func dateError(text string, f TimeFormat) error {
 	}
 	form, _ := formOf(f)
 	return fmt.Errorf("%s is not a date written as %s", quoted(text), form.like)
-}
-
-// dateOrder finds out whether the day or the month is first in a column of dates such as 3/4/2000.
-type dateOrder struct {
-	met       bool      // a date that may be either
-	open, odd dateInRow // the first of which the order matters, and the first text that is no such date
-	points    bool      // the dates are written 3.4.2000
-	dmy, mdy  steps     // between the dates, with either order
-}
-
-// dateInRow is a date, or what stands for one.
-type dateInRow struct {
-	line int // 0 for none
-	text string
-}
-
-// add returns the format that an x decides; timeSlashes if none is yet.
-func (o *dateOrder) add(text string, line int) TimeFormat {
-	if !o.met {
-		switch f := dateFormat(text); f {
-		case timeSlashes:
-			o.met, o.points = true, true
-		case TimeAuto:
-			return TimeNumber
-		default:
-			return f
-		}
-	}
-	switch f := slashesFormat(text); {
-	case f == TimeDMY || f == TimeMDY:
-		return f
-	case f == TimeAuto && o.odd.line == 0:
-		o.odd = dateInRow{line, text}
-	case f == timeSlashes:
-		dmy, mdy := bothWays(text)
-		if o.open.line == 0 && !dmy.Equal(mdy) {
-			o.open = dateInRow{line, text}
-		}
-		o.points = o.points && pointedDate.MatchString(text)
-		o.dmy.add(dmy)
-		o.mdy.add(mdy)
-	}
-	return timeSlashes
-}
-
-var pointedDate = regexp.MustCompile(`^\d+\.\d+\.`)
-
-// settle decides for a column of which no date does: with points the day is first, which is how dates with points are written; else it is
-// the order with which the steps between the dates are equal, if they are with one only.
-func (o *dateOrder) settle(column string, opt CSVOptions) (f TimeFormat, bySteps bool, err error) {
-	switch at, text := o.open.line, o.open.text; {
-	case at == 0:
-		return TimeDMY, false, nil
-	case o.odd.line > 0:
-		at, text = o.odd.line, o.odd.text
-		return f, false, fmt.Errorf("line %d, %s: %w", at, column, opt.explain(dateError(text, timeSlashes), text, timeSlashes, false))
-	case o.points:
-		return TimeDMY, false, nil
-	case o.dmy.equal() && !o.mdy.equal():
-		return TimeDMY, true, nil
-	case o.mdy.equal() && !o.dmy.equal():
-		return TimeMDY, true, nil
-	default:
-		dmy, mdy := bothWays(text)
-		return f, false, fmt.Errorf("line %d, %s: %s may be %s or %s, and no other date of the column tells which: say CSVOptions.Time: \"dmy\" (day first) or CSVOptions.Time: \"mdy\" (month first)",
-			at, column, quoted(text), dmy.Format("2 January 2006"), mdy.Format("2 January 2006"))
-	}
-}
-
-// steps are those from one date to the next.
-type steps struct {
-	count       int
-	last        time.Time
-	least, most time.Duration
-}
-
-func (s *steps) add(t time.Time) {
-	switch d := t.Sub(s.last); s.count {
-	case 0:
-	case 1:
-		s.least, s.most = d, d
-	default:
-		s.least, s.most = min(s.least, d), max(s.most, d)
-	}
-	s.count++
-	s.last = t
-}
-
-// equal reports whether the steps of more than three dates are in one direction and equal but for the lengths of months.
-func (s *steps) equal() bool {
-	const months = 31.0 / 28
-	least, most := s.least, s.most
-	if most < 0 {
-		least, most = -most, -least
-	}
-	return s.count > 3 && least > 0 && float64(most) <= months*float64(least)
 }

@@ -11,7 +11,7 @@ import (
 type numberDate struct {
 	format    TimeFormat
 	perSecond float64 // 0 for digits
-	scale     float64 // of digits: 100 for a month, 10000 for a day
+	scale     float64 // of digits: 100 for a month, 1000 for a day of the year, 10000 for a day
 	like      string
 }
 
@@ -29,6 +29,7 @@ var numberDates = []numberDate{
 	{TimeUnixMicro, 1e6, 0, "Unix time in microseconds"},
 	{TimeUnixNano, 1e9, 0, "Unix time in nanoseconds"},
 	{TimeYYYYMMDD, 0, 1e4, "dates written 20240131"},
+	{TimeYYYYDDD, 0, 1e3, "days of years written 2024031"},
 	{TimeYYYYMM, 0, 1e2, "dates written 202401"},
 	{TimeHours, 0, 1e6, "dates and hours written 2024013114"},
 	{TimeMinutes, 0, 1e8, "dates and times written 202401311430"},
@@ -92,7 +93,11 @@ func (d numberDate) seconds(v float64) (s float64, ok bool) {
 	}
 	n, scale := int(v), int(d.scale)
 	year, month, day := n/scale, n%scale, 1
-	if scale == 1e4 {
+	switch scale {
+	case 1e3:
+		t := time.Date(year, time.January, month, 0, 0, 0, 0, time.UTC)
+		return float64(t.Unix()), month > 0 && t.Year() == year
+	case 1e4:
 		month, day = month/100, month%100
 	}
 	t := time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
@@ -117,12 +122,15 @@ func (d numberDate) dateError(text string, v float64) error {
 }
 
 // numberOrder finds out whether a column of numbers stands for dates: all must be likely of the form of the first. Months must pass from one
-// year to the next, since numbers from 200001 to 200012 may be anything, and there must be two months before a point.
+// year to the next, since numbers from 200001 to 200012 may be anything, and there must be two months before a point. So must days of years,
+// with several in a year, unless their column is named as one of dates.
 type numberOrder struct {
 	named  bool // the column is one of dates, by its name
 	met    bool
 	form   numberDate
 	lo, hi float64
+	last   float64
+	inYear bool // two numbers after one another differ and are of one year
 }
 
 // add takes a number. It returns false once the column is one of plain numbers.
@@ -133,9 +141,12 @@ func (o *numberOrder) add(v float64) bool {
 				o.met, o.form, o.lo, o.hi = true, d, v, v
 			}
 		}
+		o.last = v
 		return o.met
 	}
 	o.lo, o.hi = min(o.lo, v), max(o.hi, v)
+	o.inYear = o.inYear || v != o.last && math.Floor(v/o.form.scale) == math.Floor(o.last/o.form.scale)
+	o.last = v
 	return o.form.likely(v)
 }
 
@@ -143,7 +154,8 @@ func (o *numberOrder) add(v float64) bool {
 func (o *numberOrder) format() TimeFormat {
 	oneYear := o.form.scale == 1e2 && math.Floor(o.lo/1e2) == math.Floor(o.hi/1e2)
 	oneMonth := o.form.format == TimeMMYYYY && math.Floor(o.lo) == math.Floor(o.hi)
-	if !o.met || oneYear || oneMonth {
+	days := o.form.format == TimeYYYYDDD && !o.named && !(o.inYear && math.Floor(o.lo/1e3) != math.Floor(o.hi/1e3))
+	if !o.met || oneYear || oneMonth || days {
 		return TimeNumber
 	}
 	return o.form.format

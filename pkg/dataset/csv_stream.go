@@ -273,7 +273,7 @@ func (s *csvStream) format(f TimeFormat) {
 		s.dateX = &d
 	}
 	s.isoX = f == TimeISO && s.opt.Seconds
-	s.named = f == TimeNamed
+	s.named = f == TimeNamed || f == TimeQuarter || f == TimeDMY || f == TimeMDY
 }
 
 // detect looks at the rows of a block until it is known how x and the numbers are written. Of the two, it reports which is known.
@@ -361,7 +361,7 @@ func (s *csvStream) settle() error {
 		s.format(f)
 	}
 	var wrong severalErrors
-	if s.parseX == nil && s.order.met {
+	if s.parseX == nil && (s.order.met || s.order.pairs.months != "") {
 		f, bySteps, err := s.order.settle(columnName(s.rep.Columns, s.rep.X), s.opt)
 		if err != nil {
 			wrong = append(wrong, err)
@@ -386,6 +386,10 @@ func (s *csvStream) settle() error {
 	switch s.rep.Time {
 	case TimeYYYYMM, TimeMMYYYY:
 		s.rep.Period = "month"
+	case TimeFiscal:
+		if s.rep.Period != "year" { // 2000/01 may have been taken for a month
+			s.rep.Period = "fiscal year"
+		}
 	case TimeNumber:
 		s.rep.Period = ""
 	}

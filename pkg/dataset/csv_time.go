@@ -23,6 +23,7 @@ const (
 	TimeUnixMicro TimeFormat = "unix-us"        // microseconds
 	TimeUnixNano  TimeFormat = "unix-ns"        // nanoseconds, rounded to a quarter of a microsecond with CSVOptions.Seconds
 	TimeYYYYMMDD  TimeFormat = "yyyymmdd"       // 20240131
+	TimeYYYYDDD   TimeFormat = "yyyyddd"        // 2024031: the day of the year
 	TimeYYYYMM    TimeFormat = "yyyymm"         // 202401: the first day of the month
 	TimeHours     TimeFormat = "yyyymmddhh"     // 2024013114
 	TimeMinutes   TimeFormat = "yyyymmddhhmm"   // 202401311430
@@ -34,8 +35,8 @@ const (
 
 // TimeFormats are the formats that CSVOptions.Time accepts, besides TimeAuto.
 var TimeFormats = []TimeFormat{
-	TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeMonth, TimeNamed, TimeWeek, TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano,
-	TimeYYYYMMDD, TimeYYYYMM, TimeHours, TimeMinutes, TimeDigits, TimeMMYYYY, TimeExcel, TimeNumber,
+	TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeHalf, TimeMonth, TimeNamed, TimeWeek, TimeFiscal, TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano,
+	TimeYYYYMMDD, TimeYYYYDDD, TimeYYYYMM, TimeHours, TimeMinutes, TimeDigits, TimeMMYYYY, TimeExcel, TimeNumber,
 }
 
 // unixUnits are the units in which a time since 1970 is counted.
@@ -98,7 +99,8 @@ type CSVReport struct {
 	Also         CSVMore
 	// ShortYears says that years of two digits were met, in dates such as Jan-00, and read as 1969 to 2068.
 	ShortYears bool
-	// Period is what each date names where it has no day: month, quarter or week; "" for dates with days.
+	// Period is what each date names where it has no day: month, quarter, half-year, week, year, or fiscal year for two years; "" for dates
+	// with days.
 	Period string
 	Head   []byte // of what can be read once: its first lines, up to 4 MiB, for KeyColumns
 }
@@ -164,6 +166,7 @@ var dateLayouts = []string{
 	"2006-01-02 15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01",
 	"20060102T150405Z07:00", "20060102T1504Z07:00", "20060102T150405", "20060102T1504",
 	"2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02 15:04:05Z07",
+	"2006-002", "2006-002T15:04:05Z07:00", "2006-002T15:04:05", "2006-002 15:04:05", "2006-002T15:04", "2006-002 15:04",
 }
 
 // parseTime reads a date in ISO 8601 form, with or without a time of day and a zone, which a space may precede: Z, UTC, GMT, +02:00,

@@ -23,7 +23,8 @@ type Axis struct {
 	Day int `json:"day,omitempty"`
 	// Clock says that the dates have times of day, which are then written.
 	Clock bool `json:"clock,omitempty"`
-	// Period says that dates name a month, a quarter or a week, and not a day: they are written 1987-04, 1995-Q1 or 2019-W07.
+	// Period says that dates name a month, a quarter, a half-year, a week, a year or a fiscal year, and not a day: they are written 1987-04,
+	// 1995-Q1, 1995-H1, 2019-W07, 1995 or 1995/96.
 	Period string `json:"period,omitempty"`
 }
 
@@ -126,13 +127,30 @@ func (a Axis) Time(x float64) time.Time {
 	return instant(float64(a.Origin.Unix()) + 1e-9*float64(a.Origin.Nanosecond()) + (x-a.Zero)*unitSeconds[a.Unit])
 }
 
-// periodText writes a date as the period that it begins, in a form that dataset.ParseDate reads; ok is false for a date within one.
+// fiscalYear is the period of dates such as 1995/96, which begins with the first of its years.
+const fiscalYear = "fiscal year"
+
+// asFiscal is the format of a file with dates of this axis, if f says none and one row alone would not tell: 2010/11 may be a month.
+func (a Axis) asFiscal(f dataset.TimeFormat) dataset.TimeFormat {
+	if f == dataset.TimeAuto && a.Period == fiscalYear {
+		return dataset.TimeFiscal
+	}
+	return f
+}
+
+// periodText writes a date as the period that it begins, in a form that Axis.Parse reads; ok is false for a date within one.
 func periodText(period string, t time.Time) (text string, ok bool) {
 	switch period {
 	case "month":
 		return t.Format("2006-01"), t.Day() == 1
 	case "quarter":
 		return fmt.Sprintf("%04d-Q%d", t.Year(), (int(t.Month())+2)/3), t.Day() == 1 && t.Month()%3 == 1
+	case "half-year":
+		return fmt.Sprintf("%04d-H%d", t.Year(), (int(t.Month())+5)/6), t.Day() == 1 && t.Month()%6 == 1
+	case "year":
+		return t.Format("2006"), t.YearDay() == 1
+	case fiscalYear:
+		return fmt.Sprintf("%04d/%02d", t.Year(), (t.Year()+1)%100), t.YearDay() == 1
 	case "week":
 		year, week := t.ISOWeek()
 		return fmt.Sprintf("%04d-W%02d", year, week), t.Weekday() == time.Monday
@@ -150,7 +168,7 @@ func (a *Axis) takePeriod(period string, seconds []float64) {
 	a.Period = period
 }
 
-// Text returns x as it is written in tables and csv files: a date in ISO form, the month, quarter or week that it begins, or the number.
+// Text returns x as it is written in tables and csv files: a date in ISO form, the month, quarter, half-year, week or year that it begins, or the number.
 func (a Axis) Text(x float64) string {
 	if !a.Dates {
 		const digits = 15 // as many as decimal numbers keep in float64: seconds since 1970 to 10 µs
@@ -179,6 +197,11 @@ func (a Axis) Parse(text string) (float64, error) {
 			return 0, fmt.Errorf("forecast: %w", err)
 		}
 		return v, nil
+	}
+	if a.Period == fiscalYear {
+		if t, ok := dataset.TimeFiscal.Date(text); ok {
+			return a.fromSeconds(sinceEpoch(t)), nil
+		}
 	}
 	t, err := time.Parse("2006", text)
 	if err != nil {

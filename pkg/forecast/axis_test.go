@@ -82,15 +82,21 @@ func TestRegularMonths(t *testing.T) {
 	}
 }
 
-// TestPeriods writes months, quarters and weeks as such and reads them back; dates within one are written as days.
+// TestPeriods writes months, quarters, half-years, weeks and years as such and reads them back; dates within one are written as days.
 func TestPeriods(t *testing.T) {
 	for _, c := range []struct {
 		period, text, within string
-	}{{"month", "1987-04", "1987-04-02"}, {"quarter", "1995-Q4", "1995-11-01"}, {"week", "2019-W07", "2019-02-12"}, {"", "1987-04-01", "1987-04-02"}} {
+	}{{"month", "1987-04", "1987-04-02"}, {"quarter", "1995-Q4", "1995-11-01"}, {"week", "2019-W07", "2019-02-12"},
+		{"half-year", "1995-H2", "1995-08-01"}, {"year", "1995", "1995-04-01"}, {"fiscal year", "2000/01", "2000-03-01"}, {"fiscal year", "1999/00", "2000-01-02"}, {"", "1987-04-01", "1987-04-02"}} {
 		var seconds []float64
 		for i := range 40 {
 			day := time.Date(1987, time.Month(1+3*i), 1, 0, 0, 0, 0, time.UTC)
-			if c.period == "week" {
+			switch c.period {
+			case "half-year":
+				day = time.Date(1987, time.Month(1+6*i), 1, 0, 0, 0, 0, time.UTC)
+			case "year", "fiscal year":
+				day = time.Date(1987+i, 1, 1, 0, 0, 0, 0, time.UTC)
+			case "week":
 				day = time.Date(2019, 1, 7+7*i, 0, 0, 0, 0, time.UTC)
 			}
 			seconds = append(seconds, float64(day.Unix()))

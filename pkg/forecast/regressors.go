@@ -424,7 +424,7 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 	}
 	o.By = nil
 	o.X, o.Regressors, o.Future = cmp.Or(o.X, s.Axis.Name), k.Names, path
-	future, err := readFuture(o, k.Names, o.Time, s.Axis.Dates)
+	future, err := readFuture(o, k.Names, s.Axis.asFiscal(o.Time), s.Axis.Dates)
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}

@@ -157,7 +157,7 @@ func (a *Analysis) readMore(path string, o ReadOptions) (*newRows, error) {
 		return nil, err
 	}
 	opt := o.csv()
-	opt.NumberDates = s.Axis.Dates
+	opt.NumberDates, opt.Time = s.Axis.Dates, s.Axis.asFiscal(opt.Time)
 	d, rep, err := dataset.ReadCSVReport(path, opt)
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)

@@ -1,0 +1,80 @@
+package dataset
+
+import (
+	"strconv"
+	"time"
+)
+
+// follows reports whether the second of two years, as in 1999/00, is the year after the first.
+func follows(part map[string]string) bool {
+	year, _ := strconv.Atoi(part["y"])
+	next, _ := strconv.Atoi(part["next"])
+	if len(part["next"]) == 2 {
+		return next == (year+1)%100
+	}
+	return next == year+1
+}
+
+// fiscalPeriod is what a text of TimeFiscal names: one year, or two.
+func fiscalPeriod(text string) string {
+	form, _ := formOf(TimeFiscal)
+	if part := fields(form.patterns[0], text); part != nil && follows(part) {
+		return "fiscal year"
+	}
+	return "year"
+}
+
+// dayOfYear reads a day of a year, from 1 on.
+func dayOfYear(part map[string]string) (t time.Time, short, ok bool) {
+	year, _ := strconv.Atoi(part["y"])
+	day, _ := strconv.Atoi(part["yday"])
+	t = time.Date(year, time.January, day, 0, 0, 0, 0, time.UTC)
+	return t, false, day > 0 && t.Year() == year
+}
+
+// yearPairs finds out whether dates such as 2000/01 and 2000-01 are months, or the years 2000 and 2001.
+type yearPairs struct {
+	months TimeFormat // that they are written in; "" where none was met
+	first  string
+	more   int // texts after the first, without those that repeat the one before
+	last   string
+}
+
+// mostMonths is how many texts that may be both are taken for months: three that follow one another are two years apart or more, each
+// with the month that the next year would have.
+const mostMonths = 2
+
+// opens reports whether a text that was read in a format may be two years as well.
+func (p *yearPairs) opens(text string, f TimeFormat) bool {
+	if p.months == "" && f != TimeISO && f != TimeYMD {
+		return false
+	}
+	_, _, pair := dateOf(text, TimeFiscal)
+	return pair
+}
+
+// add returns the format that a text decides; timeSlashes if none is yet.
+func (p *yearPairs) add(text string, f TimeFormat) TimeFormat {
+	if p.months == "" {
+		p.months, p.first, p.last = f, text, text
+		return timeSlashes
+	}
+	_, _, month := dateOf(text, p.months)
+	switch pair := p.opens(text, p.months); {
+	case pair && !month:
+		return TimeFiscal
+	case !pair:
+		return p.months
+	case text != p.last:
+		p.more, p.last = p.more+1, text
+	}
+	return timeSlashes
+}
+
+// settle decides for a column of which no text does.
+func (p *yearPairs) settle() TimeFormat {
+	if p.more >= mostMonths {
+		return TimeFiscal
+	}
+	return p.months
+}
