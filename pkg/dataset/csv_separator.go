@@ -15,6 +15,7 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	text = apostrophes(text)
 	if opt.Comment == 0 {
 		comments(text, opt)
 	}
@@ -192,6 +193,7 @@ func (b *blankReader) Read(p []byte) (n int, err error) {
 }
 
 var (
+	_ io.Reader = (*apostropheReader)(nil)
 	_ io.Reader = (*blankReader)(nil)
 	_ io.Reader = (*lineReader)(nil)
 	_ io.Reader = (*utf16Reader)(nil)

@@ -1,0 +1,42 @@
+package dataset
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestApostrophes reads fields between apostrophes, and those behind one, and leaves other apostrophes where they are.
+func TestApostrophes(t *testing.T) {
+	for name, c := range map[string]struct {
+		text     string
+		y0, y1   float64
+		key      string
+		keyTexts string // separated by |
+	}{
+		"all":                   {"'date','v'\n'2015-01-01','12'\n'2015-02-01','13'\n", 12, 13, "", ""},
+		"a separator within":    {"'date','v'\n'2015-01-01','1,025.10'\n'2015-02-01','980'\n", 1025.1, 980, "", ""},
+		"dates only":            {"date;v\r\n'2015-01-01';1,5\r\n'2015-02-01';2,5\r\n", 1.5, 2.5, "", ""},
+		"behind one":            {"date,v\n'2015-01-01,'12\n'2015-02-01,'13\n", 12, 13, "", ""},
+		"texts":                 {"'k','date','v'\n'it''s, \"a\"','2015-01-01','12'\n'b','2015-02-01','13'\n", 12, 13, "k", `it's, "a"|b`},
+		"quotation marks too":   {"k,date,v\n\"x,'5\",'2015-01-01','12'\nO'Neil,'2015-02-01','13'\n", 12, 13, "k", "x,'5|O'Neil"},
+		"texts of other tables": {"date,v,k\n2015-01-01,12,'a'\n2015-02-01,13,'b'\n", 12, 13, "k", "'a'|'b'"},
+		"thousands":             {"date;v\n2015-01-01;1'025\n2015-02-01;2'025\n", 1025, 2025, "", ""},
+		"no newline at the end": {"'date','v'\n'2015-01-01','12'\n'2015-02-01','13'", 12, 13, "", ""},
+	} {
+		opt := CSVOptions{}
+		if c.key != "" {
+			opt.Keys = []string{c.key}
+		}
+		s, rep, err := readCSV(strings.NewReader(c.text), opt)
+		if err != nil || s.Len() != 2 || s.Y[0] != c.y0 || s.Y[1] != c.y1 || rep.Time != TimeISO {
+			t.Errorf("%s: %v, %v, %v", name, s.Y, rep.Time, err)
+		} else if c.key != "" && strings.Join(rep.Also.KeyTexts[0], "|") != c.keyTexts {
+			t.Errorf("%s: %q", name, rep.Also.KeyTexts)
+		}
+		long := strings.Repeat("x", 3*headSize)
+		of, _, bad, _, err := streamed(strings.NewReader(strings.Replace(c.text, "\n", "\n\n", 1)+"\n# "+long+"\n"), CSVOptions{Comment: '#'}, 2, 7)
+		if c.key == "" && (err != nil || len(bad) > 0 || of.Y[1] != c.y1) {
+			t.Errorf("%s, streamed: %v, %v, %v", name, of.Y, bad, err)
+		}
+	}
+}
