@@ -61,8 +61,9 @@ type CSVOptions struct {
 	// the dates that NumberDates sees in them, they stay numbers.
 	Within [2]float64
 
-	names []string // of the columns, where a comment has them
-	title int      // lines above the header
+	names []string   // of the columns, where a comment has them
+	title int        // lines above the header
+	head  [][]string // the cells of the first rows, the header among them
 
 	headless bool // found, where NoHeader was not given
 }

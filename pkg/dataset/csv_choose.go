@@ -16,14 +16,20 @@ type xColumns struct {
 	columns []int
 	before  []string // what is written before each of them
 	after   string
+	digits  map[int]int // of some parts, which are filled with zeros
 }
 
 // text joins the cells of a row to a date.
 func (x xColumns) text(cell func(column int) string) (text string) {
 	for i, column := range x.columns {
-		text += x.before[i] + cell(column)
+		text += x.before[i] + x.zeros(i, len(cell(column))) + cell(column)
 	}
 	return text + x.after
+}
+
+// zeros are those that fill the digits of a part.
+func (x xColumns) zeros(part, length int) string {
+	return strings.Repeat("0", max(0, x.digits[part]-length))
 }
 
 func oneColumn(i int) xColumns { return xColumns{columns: []int{i}, before: []string{""}} }
@@ -34,16 +40,20 @@ var partNames = map[string]*regexp.Regexp{
 	"month":   regexp.MustCompile(`(?i)^(month|mon|mm|mo|monat|mois|mes|mese|maand|mês|period)$`),
 	"quarter": regexp.MustCompile(`(?i)^(quarter|qtr|q|quartal|trimestre|kwartaal)$`),
 	"week":    regexp.MustCompile(`(?i)^(week|wk|kw|woche|kalenderwoche|semaine|semana|settimana)$`),
-	"day":     regexp.MustCompile(`(?i)^(day|dd|tag|jour|día|dia|giorno|dag)$`),
+	"day":     regexp.MustCompile(`(?i)^(day|dd|dy|tag|jour|día|dia|giorno|dag)$`),
+	"ordinal": regexp.MustCompile(`(?i)^(doy|jday|yday|julian[ _.]?day|day[ _.]?of[ _.]?(the[ _.]?)?year)$`),
+	"half":    regexp.MustCompile(`(?i)^(half([-_ ]?year)?|halbjahr|semester|semestre)$`),
 	"hour":    regexp.MustCompile(`(?i)^(hour|hr|hh|stunde|heure|hora|ora|uur)$`),
-	"time":    regexp.MustCompile(`(?i)^(time|uhrzeit|zeit|heure|hora|ora|tijd)$`),
+	"minute":  regexp.MustCompile(`^((?i:minutes?|min|mn|minuut|minuto)|mm)$`),
+	"second":  regexp.MustCompile(`(?i)^(seconds?|sec|ss|sekunde|seconde|segundo|secondo)$`),
+	"time":    regexp.MustCompile(`(?i)^(time|uhrzeit|zeit|heure|hora|ora|tijd|von|from|start|beginn|anfang)$`),
 }
 
 // numberedMonth is a month as M01.
 var numberedMonth = regexp.MustCompile(`^M(0[1-9]|1[0-2])$`)
 
 // counter is what a column that only counts the rows is named.
-var counter = regexp.MustCompile(`(?i)^(|unnamed: ?0|index|row|id|#|no\.?|nr\.?)$`)
+var counter = regexp.MustCompile(`(?i)^(|unnamed: ?0|index|row|record|id|#|no\.?|nr\.?)$`)
 
 // timeName is the name of a column of times: in words, or as Julian dates are named.
 var timeName = regexp.MustCompile(`(?i)^(x|t|times?|time ?stamp|date ?time|dates?|[bhmt]*jd([-_ ].*)?|(time|date|t)[-_ ]?[(\[].*)$`)
@@ -55,9 +65,77 @@ var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|err|sigma|^(sd|se|std|stdev|un
 func ErrorName(name string) bool { return errorName.MatchString(name) }
 
 // xOf finds the columns of x where the options name none, by the names and the first row of values. They are year and month, with the day
-// and the hour if there are such columns; year and quarter, or year and week; a date with its time of day or its hour; the first date behind a column
-// that counts the rows or has words; the one column named as a time; or the first column.
-func xOf(names, first []string) xColumns {
+// and the time of day if there are such columns; year and day of the year, half-year, quarter or week; a date with its time of day or its hour; the first date behind a column
+// that counts the rows or has words, or in the place of a y that is not named; the one column named as a time; or the first column. Columns that are empty are passed over.
+func (s *csvStream) xOf(names, first []string) (x xColumns) {
+	var used []int
+	for i := range names {
+		if !s.empty(i) {
+			used = append(used, i)
+		}
+	}
+	if len(used) < 2 || len(used) == len(names) || len(first) < len(names) {
+		return xOf(names, first, s.opt.Y == "", s.digitClocks)
+	}
+	someNames, cells := make([]string, len(used)), make([]string, len(used))
+	for k, i := range used {
+		someNames[k], cells[k] = names[i], first[i]
+	}
+	x = xOf(someNames, cells, s.opt.Y == "", func(k int) bool { return s.digitClocks(used[k]) })
+	for k, i := range x.columns {
+		x.columns[k] = used[i]
+	}
+	return x
+}
+
+// empty reports whether a column has no name, and no value in the first rows.
+func (s *csvStream) empty(i int) bool {
+	return len(s.opt.head) > 1 && !slices.ContainsFunc(s.opt.head, func(row []string) bool { return row[i] != "" })
+}
+
+// counts reports whether a column counts the rows, by its name and the first of them.
+func (s *csvStream) counts(names []string, i int) bool {
+	if names[i] == "" || !counter.MatchString(names[i]) || len(s.opt.head) < likeRows/10 {
+		return false
+	}
+	last, any := 0, false // numbers so far
+	for _, row := range s.opt.head[1:] {
+		switch n, err := strconv.Atoi(row[i]); {
+		case err != nil && !any: // a row of words
+		case err != nil || any && n != last+1:
+			return false
+		default:
+			last, any = n, true
+		}
+	}
+	return any
+}
+
+// clockDigits are those of a time of day without a sign: 1430.
+const clockDigits = 4
+
+func isDigits(cell string) bool {
+	return cell != "" && len(cell) <= clockDigits && strings.Trim(cell, "0123456789") == ""
+}
+
+// digitClocks reports whether the first rows of a column have times of day of up to four digits, and some of more than two: 0, 30, 100, 2330.
+func (s *csvStream) digitClocks(i int) bool {
+	long := false
+	for k, row := range s.opt.head {
+		if k == 0 && !s.opt.NoHeader || row[i] == "" {
+			continue
+		}
+		n, err := strconv.Atoi(row[i])
+		if err != nil || !isDigits(row[i]) || n/100 > 23 || n%100 > 59 {
+			return false
+		}
+		long = long || n >= 100 || len(row[i]) == clockDigits
+	}
+	return long
+}
+
+// xOf is that of a table without empty columns. anyY says that y is not named; digitClocks reports whether a column has times of day without a sign.
+func xOf(names, first []string, anyY bool, digitClocks func(column int) bool) xColumns {
 	if len(first) < len(names) || len(names) < 2 {
 		return oneColumn(0)
 	}
@@ -83,12 +161,13 @@ func xOf(names, first []string) xColumns {
 		}
 		if day >= 0 && hour >= 0 {
 			x.columns, x.before, x.after = append(x.columns, hour), append(x.before, " "), ":00"
+			x.clock(part("minute", within(0, 59)), part("second", within(0, 59)))
 		}
 		return x
 	}
 	if year := part("year", within(1000, 2999)); date < 0 && year >= 0 {
 		of := func(sign string, most int) (x xColumns, ok bool) {
-			name := map[string]string{"Q": "quarter", "W": "week"}[sign]
+			name := map[string]string{"Q": "quarter", "W": "week", "H": "half", "D": "ordinal"}[sign]
 			signed := func(cell string) bool { return strings.HasPrefix(strings.ToUpper(cell), sign) }
 			i := part(name, func(cell string) bool { return within(1, most)(strings.TrimPrefix(strings.ToUpper(cell), sign)) })
 			if i < 0 {
@@ -106,25 +185,90 @@ func xOf(names, first []string) xColumns {
 		if x, ok := of("W", 53); ok {
 			return x
 		}
+		if x, ok := of("H", 2); ok {
+			return x
+		}
+		if x, ok := of("D", 366); ok {
+			if hour := part("hour", within(0, 23)); hour >= 0 {
+				x.columns, x.before, x.after = append(x.columns, hour), append(x.before, "T"), ":00"
+				x.clock(part("minute", within(0, 59)), part("second", within(0, 59)))
+			}
+			return x
+		}
+		ordinary := func(cell string) bool {
+			f := dateFormat(cell + " " + first[year])
+			return f == TimeQuarter || f == TimeHalf || f == TimeWeek
+		}
+		for _, name := range []string{"quarter", "half", "week"} { // 1. Quartal
+			if i := part(name, ordinary); i >= 0 {
+				return xColumns{columns: []int{i, year}, before: []string{"", " "}}
+			}
+		}
 	}
 	if date < 0 {
-		return oneColumn(namedTime(names, first))
+		at := namedTime(names, first)
+		number := func(i int) bool { v, err := ParseNumber(first[i]); return err == nil && MayBeDate(v) }
+		if x, ok := digitDate(first, part("time", func(cell string) bool { return clock.MatchString(cell) || isDigits(cell) }), digitClocks); ok {
+			return x
+		}
+		if at == 0 && anyY && len(names) > 2 && dateName.MatchString(names[1]) && number(1) && !timeName.MatchString(names[0]) && !number(0) {
+			at = 1
+		}
+		return oneColumn(at)
 	}
 	counts := counter.MatchString(names[0]) && within(0, 1)(first[0])
 	words := strings.ContainsFunc(first[0], unicode.IsLetter) && !isNumber(first[0])
-	if date > 0 && !counts && !words && namedTime(names, first) != date {
+	instead := date == 1 && anyY && len(names) > 2 // no date is a y
+	if date > 0 && !counts && !words && !instead && namedTime(names, first) != date {
 		return oneColumn(0)
 	}
 	x := oneColumn(date)
 	if strings.Contains(first[date], ":") {
 		return x
 	}
-	if clocks := max(part("time", clock.MatchString), part("hour", clock.MatchString)); clocks >= 0 {
+	if digits := part("time", isDigits); digits >= 0 && digitClocks(digits) {
+		x.columns, x.before, x.digits = append(x.columns, digits), append(x.before, " "), map[int]int{1: clockDigits}
+	} else if clocks := max(part("time", clock.MatchString), part("hour", clock.MatchString)); clocks >= 0 {
 		x.columns, x.before = append(x.columns, clocks), append(x.before, " ")
 	} else if hour := part("hour", within(0, 24)); hour >= 0 {
 		x.columns, x.before, x.after = append(x.columns, hour), append(x.before, " "), ":00"
 	}
 	return x
+}
+
+// digitDate returns the columns of a date written 20240131 and of the time of day behind it.
+func digitDate(first []string, at int, digitClocks func(column int) bool) (x xColumns, ok bool) {
+	if at < 1 {
+		return x, false
+	}
+	days, _ := numberDateOf(TimeYYYYMMDD)
+	v, err := ParseNumber(first[at-1])
+	signed := clock.MatchString(first[at])
+	if err != nil || !days.likely(v) || !signed && !digitClocks(at) {
+		return x, false
+	}
+	if _, day := days.seconds(v); !day {
+		return x, false
+	}
+	if x = (xColumns{columns: []int{at - 1, at}, before: []string{"", " "}}); !signed {
+		x.digits = map[int]int{1: clockDigits}
+	}
+	return x, true
+}
+
+// clock adds columns of minutes and seconds behind that of hours, if there are any.
+func (x *xColumns) clock(minute, second int) {
+	if minute < 0 {
+		return
+	}
+	x.digits, x.after = map[int]int{}, ""
+	for _, column := range []int{minute, second} {
+		if column < 0 {
+			return
+		}
+		x.digits[len(x.columns)] = 2
+		x.columns, x.before = append(x.columns, column), append(x.before, ":")
+	}
 }
 
 // namedTime returns the one column of numbers or dates that is named as a time, where the first is not; else the first.
@@ -190,51 +334,15 @@ func (s *csvStream) checkText(names, first []string) error {
 
 var spacedYear = regexp.MustCompile(`^\pL+\.? \d{2}$`)
 
-// checkWide returns an error for a table of which all columns behind the first few are times: a row for each series, or for each year.
-func checkWide(names []string) error {
-	for len(names) > 0 && names[len(names)-1] == "" {
-		names = names[:len(names)-1]
-	}
-	from, last := len(names), 0
-	for from > 1 {
-		t := timeNamed(names[from-1])
-		if t == 0 || last != 0 && (t >= last || t > 12 != (last > 12)) || t > 999 && t < 3000 && last != 0 && last != t+1 {
-			break
-		}
-		from, last = from-1, t
-	}
-	if len(names)-from < 3 {
-		return nil
-	}
-	return fmt.Errorf("the columns %s to %s are times, but a row is one observation: write one row for each time, with the time in the first column and the value in the second; or choose one column by CSVOptions.Y",
-		quoted(names[from]), quoted(names[len(names)-1]))
-}
-
-// timeNamed numbers the times that columns are named by, in ascending order: 1 to 12 for the names of months, years, and seconds since
-// the year 0 for other dates; 0 for another name.
-func timeNamed(name string) int {
-	if n, err := strconv.Atoi(name); err == nil && n >= 1500 && n < 2200 && len(name) == 4 {
-		return n
-	}
-	if month := monthOf(strings.TrimSuffix(name, ".")); month > 0 && len(name) > 2 {
-		return month
-	}
-	t, err := ParseDate(name)
-	if err != nil {
-		return 0
-	}
-	return int(t.Unix()) - int(year(0)) + 3000
-}
-
 // choose finds the columns by the options, the names and the first row of values.
 func (s *csvStream) choose(names, first []string) (err error) {
 	s.rep.Columns = names
 	if s.opt.X == "" && s.opt.Y == "" && !s.opt.NoHeader && len(s.opt.Also)+len(s.opt.Keys) == 0 {
-		if err := checkWide(names); err != nil {
+		if err := checkWide(names, first); err != nil {
 			return err
 		}
 	}
-	x := xOf(names, first)
+	x := s.xOf(names, first)
 	if len(x.columns) == 1 && s.isKey(names, x.columns[0]) {
 		if at := slices.IndexFunc(names, func(name string) bool { return !s.isKey(names, slices.Index(names, name)) }); at >= 0 {
 			x = oneColumn(at)
@@ -256,8 +364,11 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	if s.opt.X != "" || slices.Contains(x.columns, s.rep.Y) {
 		x = oneColumn(s.rep.X)
 	}
+	if len(x.columns) == 1 && s.opt.Time == TimeAuto {
+		s.sign = s.periodSign(names[s.rep.X], s.rep.X)
+	}
 	if len(first) >= len(names) {
-		text := x.text(func(column int) string { return first[column] })
+		text := withSign(s.sign, x.text(func(column int) string { return first[column] }))
 		s.rep.Period, s.spaced = periodOf(text), spacedYear.MatchString(text)
 	}
 	s.places = make([]int, len(names))
@@ -309,7 +420,7 @@ func (s *csvStream) choose(names, first []string) (err error) {
 }
 
 // yOf numbers the column of y where the options name none, from 1: the one behind x, or the first where x is the last; but no key, and no
-// standard deviations where another column has numbers.
+// standard deviations, date or empty column where another column has numbers, nor a time of day if x has one.
 func (s *csvStream) yOf(names, first []string, x xColumns) int {
 	y := 2
 	switch behind := slices.Max(x.columns) + 1; {
@@ -323,15 +434,24 @@ func (s *csvStream) yOf(names, first []string, x xColumns) int {
 	case s.opt.X != "" && s.rep.X == 1 && len(names) > 2:
 		y = 3
 	}
+	timed := len(first) >= len(names) && strings.Contains(x.text(func(column int) string { return first[column] }), ":")
 	may := func(y int) bool {
-		return !s.isKey(names, y-1) && !(errorName.MatchString(names[y-1]) && len(first) >= len(names))
+		if s.isKey(names, y-1) || s.empty(y-1) || s.counts(names, y-1) {
+			return false
+		}
+		if len(first) < len(names) {
+			return true
+		}
+		cell := first[y-1]
+		isTime := !isNumber(cell) && (dateFormat(cell) != TimeAuto || timed && clock.MatchString(cell))
+		return !errorName.MatchString(names[y-1]) && !isTime
 	}
 	for i := y; i <= len(names); i++ {
 		if may(i) && (i == y || s.isKey(names, y-1) || isNumber(first[i-1])) && !slices.Contains(x.columns, i-1) {
 			return i
 		}
 	}
-	for y < len(names) && s.isKey(names, y-1) {
+	for y < len(names) && (s.isKey(names, y-1) || s.empty(y-1)) {
 		y++
 	}
 	return y
@@ -341,7 +461,11 @@ func (s *csvStream) yOf(names, first []string, x xColumns) int {
 func (r *rowScanner) x() []byte {
 	p := r.s.parts
 	if len(p.columns) == 1 {
-		return trim(r.fields[r.s.x])
+		text := trim(r.fields[r.s.x])
+		if r.s.sign != "" {
+			text = []byte(withSign(r.s.sign, string(text)))
+		}
+		return text
 	}
 	r.joined = r.joined[:0]
 	for i, place := range p.columns {
@@ -349,7 +473,7 @@ func (r *rowScanner) x() []byte {
 		if r.s.isMissing(cell) {
 			return nil
 		}
-		r.joined = append(append(r.joined, p.before[i]...), cell...)
+		r.joined = append(append(append(r.joined, p.before[i]...), p.zeros(i, len(cell))...), cell...)
 	}
 	r.joined = append(r.joined, p.after...)
 	return r.joined

@@ -39,14 +39,17 @@ type dateForm struct {
 // 2068 (POSIX). It is read beside the name of a month and in a quarter, and last beside two numbers, if [dateOrder] finds that it is the year.
 var dateForms = []dateForm{
 	{
-		TimeISO, "2000-01-31", []string{"2000-01-31", "2000-01", "2000-1-31", "2000-031", "2000-01-31T14:30", "2000-01-31 14:30:00.5", "2000-01-31T14:30:00+02:00"},
+		TimeISO, "2000-01-31", []string{"2000-01-31", "2000-01", "2000-1-31", "2000-031", "2000-01-31T14:30", "2000-01-31 14:30:00.5", "2000-01-31T14:30:00+02:00", "20000131 1430"},
 		"ISO 8601; without a zone in UTC; a month is its first day; three digits are a day of the year", // besides what parseTime reads
-		patterns(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`, `^(?P<y>\d{4})-?D(?P<yday>\d{1,3})$`),
+		patterns(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`, `^(?P<y>\d{4})-?D(?P<yday>\d{1,3})$`,
+			`^(?P<y>\d{4})(?P<m>\d{2})(?P<d>\d{2})(?P<rest>[ T]\d.*)$`),
 	},
 	{
-		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990", "1. Quartal 1990", "Q1 '90", "Q1/90", "1Q90"}, "the first day of the quarter; T for Q is read too",
+		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990", "1. Quartal 1990", "Q1 '90", "Q1/90", "1Q90", "I 1990"}, "the first day of the quarter; T for Q is read too",
 		patterns(`^(?P<y>\d{4})[-:/. ]*[QqTt](?P<q>[1-4])$`, `^[QqTt](?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`, `^(?P<q>[1-4])[QqTt][-:/., ]*(?P<y>\d{4})$`,
 			`^(?P<q>[1-4])(?:\.|st|nd|rd|th|er|e|º)? *(?i:quartal|quarter|trimestre|kwartaal)[-:/., ]*(?P<y>\d{4})$`, `^(?i:quartal|quarter|trimestre|kwartaal) *(?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`,
+			`^(?P<y>\d{4})[-:/. ]*(?P<roman>I{1,3}|IV)(?: (?i:quartal|quarter|trim\.?|trimestre))?$`,
+			`^(?P<roman>I{1,3}|IV)(?:\.? (?i:quartal|quarter|trim\.?|trimestre))?[-:/., ]+(?P<y>\d{4})$`,
 			`^[QqTt](?P<q>[1-4])(?:[-/. ]+['’]?|['’])(?P<yy>\d{2})$`, `^(?P<q>[1-4])[QqTt][-/. ]*['’]?(?P<yy>\d{2})$`),
 	},
 	{
@@ -65,6 +68,7 @@ var dateForms = []dateForm{
 			`^(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s./]*(?:de\s+)?(?P<name>\pL{3,10})\.?[-\s,./]*(?:del?\s+)?(?P<y>\d{4})(?P<rest>\D.*)?$`,
 			`^(?P<name>\pL{3,10})\.?[-\s]*(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s,]+(?P<y>\d{4})(?P<rest>\D.*)?$`,
 			`^(?P<y>\d{4})[-\s/.]*(?P<name>\pL{3,10})\.?[-\s/.]+(?P<d>\d{1,2})(?P<rest>\D.*)?$`,
+			`^(?P<name>\pL{3,10}) +(?P<d>\d{1,2}) +(?P<rest>\d{1,2}:\d{2}:\d{2}) +(?P<y>\d{4})$`,
 			`^(?P<name>\pL{3,10})\.?[-\s,/.]*(?:del?\s+)?(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})[-\s,/.]*(?P<name>\pL{3,10})\.?$`,
 			`^(?P<name>\pL{3,10})\.?(?:[-/ ]| ?['’])(?P<yy>\d{2})$`,
@@ -114,7 +118,8 @@ func formOf(f TimeFormat) (dateForm, bool) {
 }
 
 var (
-	timeOfDay = regexp.MustCompile(`^[T,]?\s*(\d{1,2}):(\d{2})(:\d{2}(?:\.\d+)?)?\s*(?:([AaPp])\.?[Mm]\.?)?\s*(.*)$`)
+	timeOfDay = regexp.MustCompile(`^[T,]?\s*(?P<hour>\d{1,2})(?P<sign>[:.h]?)(?P<minute>\d{2})(?:(?P<again>[:.]?)(?P<second>\d{2})(?P<part>[.,]\d+)?)?` +
+		`\s*(?:(?P<half>[AaPp])\.?[Mm]\.?)?\s*(?:(?:GMT|UTC)(?P<named>[-+]))?(?P<zone>.*?)(?: \(.*\))?$`)
 	shortYear = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2})\b(\D|$)`)
 )
 
@@ -223,7 +228,7 @@ func periodOf(text string) string {
 				continue
 			case form.format == TimeFiscal:
 				return fiscalPeriod(text)
-			case part["q"] != "":
+			case part["q"] != "" || part["roman"] != "":
 				return "quarter"
 			case part["half"] != "":
 				return "half-year"
@@ -243,6 +248,9 @@ func periodOf(text string) string {
 // if they make none.
 func isoText(part map[string]string) string {
 	month := part["m"]
+	if roman := part["roman"]; roman != "" {
+		part["q"] = map[string]string{"I": "1", "II": "2", "III": "3", "IV": "4"}[roman]
+	}
 	if q := part["q"]; q != "" {
 		month = strconv.Itoa(3*int(q[0]-'1') + 1)
 	}
@@ -273,12 +281,17 @@ func isoText(part map[string]string) string {
 	if rest == "" {
 		return date
 	}
-	clock := timeOfDay.FindStringSubmatch(strings.TrimSuffix(rest, " Uhr"))
-	if clock == nil {
+	return clockText(date, strings.TrimSuffix(rest, " Uhr"))
+}
+
+// clockText writes a date with a time of day, 14:30:00.5, 14.30, 14h30, 1430 or 2:30 PM and a zone, as ISO 8601 has it; "" if it is none.
+func clockText(date, text string) string {
+	part := fields(timeOfDay, text)
+	if part == nil || part["second"] != "" && part["again"] != part["sign"] && !(part["sign"] == "h" && part["again"] == ":") {
 		return ""
 	}
-	hour, _ := strconv.Atoi(clock[1])
-	if half := strings.ToLower(clock[4]); half != "" {
+	hour, _ := strconv.Atoi(part["hour"])
+	if half := strings.ToLower(part["half"]); half != "" {
 		if hour < 1 || hour > 12 {
 			return ""
 		}
@@ -286,11 +299,11 @@ func isoText(part map[string]string) string {
 			hour += 12
 		}
 	}
-	seconds := clock[3]
-	if seconds == "" {
-		seconds = ":00"
+	second := part["second"]
+	if second == "" {
+		second = "00"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%sT%02d:%s%s %s", date, hour, clock[2], seconds, clock[5]))
+	return strings.TrimSpace(fmt.Sprintf("%sT%02d:%s:%s%s %s%s", date, hour, part["minute"], second, strings.Replace(part["part"], ",", ".", 1), part["named"], part["zone"]))
 }
 
 // longestShort is the longest range, in years, of dates whose years have two digits: beyond it 1968 may have been read as 2068.

@@ -18,8 +18,7 @@ const (
 // as the next one is, or a number from which the next ones go on; every column of numbers begins with one, and so does at least one
 // beside x. A header may be of numbers as well: years above columns, or 0, 1, 2 as a program counts them; x does not go on from these, or
 // they are whole numbers above fractions.
-func headless(r *bufio.Reader, opt CSVOptions) bool {
-	rows := firstRows(r, opt)
+func headless(rows [][]string, opt CSVOptions) bool {
 	if len(rows) < 3 || len(rows[0]) < 2 {
 		return false
 	}
@@ -81,7 +80,7 @@ func firstRows(r *bufio.Reader, opt CSVOptions) (rows [][]string) {
 		}
 		head = rest
 		text := bytes.TrimSpace(line)
-		if len(text) == 0 || opt.Comment != 0 && bytes.HasPrefix(text, []byte(string(opt.Comment))) {
+		if len(text) == 0 || opt.Comment != 0 && bytes.HasPrefix(text, []byte(string(opt.Comment))) || isRuler(text) {
 			continue
 		}
 		var cells []string
@@ -122,4 +121,37 @@ func isNumber(cell string) bool {
 func isWhole(cell string) bool {
 	_, err := strconv.Atoi(cell)
 	return err == nil
+}
+
+// mostWordRows is how many rows of words may stand below the header: units, and what else loggers write there.
+const mostWordRows = 3
+
+// wordRows returns how many rows below the header have words only, as units or a second line of names, above one with a number
+// or a date.
+func (opt CSVOptions) wordRows() (n int) {
+	if opt.NoHeader || len(opt.head) == 0 {
+		return 0
+	}
+	for _, row := range opt.head[1:] {
+		words, values := false, false
+		for _, cell := range row {
+			value := isNumber(cell) || dateFormat(cell) != TimeAuto || clock.MatchString(cell) || isTruth(cell)
+			words, values = words || cell != "" && !value, values || value
+		}
+		if values {
+			return n
+		}
+		if n++; !words || n > mostWordRows {
+			return 0
+		}
+	}
+	return 0
+}
+
+// isRuler reports whether a line is drawn: of ---, === or ___, with + and | where the columns meet.
+func isRuler(line []byte) bool {
+	if len(line) < 3 || bytes.IndexByte([]byte("-=_+| "), line[0]) < 0 || len(bytes.Trim(line, "-=_+|: ")) > 0 {
+		return false
+	}
+	return bytes.Contains(line, []byte("---")) || bytes.Contains(line, []byte("===")) || bytes.Contains(line, []byte("___"))
 }

@@ -16,7 +16,7 @@ type numberDate struct {
 }
 
 // dateName is the name of a column of dates.
-var dateName = regexp.MustCompile(`(?i)date|datum|fecha|^(dato|jour|tag|giorno|dag)$`)
+var dateName = regexp.MustCompile(`(?i)date|datum|fecha|^(dato|jour|tag|giorno|dag|months?|monat|mois|mes|mese|maand|week|woche|zeitpunkt|zeitstempel|horodatage)$`)
 
 // excelEpoch is 1 January 1970 as spreadsheets count days.
 const excelEpoch = 25569
@@ -35,6 +35,8 @@ var numberDates = []numberDate{
 	{TimeMinutes, 0, 1e8, "dates and times written 202401311430"},
 	{TimeDigits, 0, 1e10, "dates and times written 20240131143000"},
 	{TimeMMYYYY, 0, 1e-4, "months written 01.2024"},
+	{TimeYYYYdQ, 0, 0.1, "quarters written 2024.1"},
+	{TimeYYYYdMM, 0, 0.01, "months written 2024.01"},
 	{TimeExcel, 1.0 / 86400, 0, "days as spreadsheets count them, 45292 for 2024-01-01"}, // only where the name of the column says that they are dates
 }
 
@@ -58,10 +60,18 @@ func (d numberDate) likely(v float64) bool {
 		return v > 1e8*d.perSecond && v < 4e9*d.perSecond
 	}
 	s, ok := d.seconds(v)
-	if d.format == TimeMMYYYY {
+	if d.scale < 1 {
 		return ok && s >= year(1800) && s < year(2200)
 	}
 	return ok && v >= 1800*d.scale && v < 2200*d.scale
+}
+
+// parts is the number of quarters or months of a year, behind the point.
+func (d numberDate) parts() float64 {
+	if d.format == TimeYYYYdQ {
+		return 4
+	}
+	return 12
 }
 
 // year is the begin of a year in seconds since 1970.
@@ -83,6 +93,15 @@ func (d numberDate) seconds(v float64) (s float64, ok bool) {
 			return 0, false
 		}
 		return float64(time.Date(int(math.Round(digits)), time.Month(month), 1, 0, 0, 0, 0, time.UTC).Unix()), true
+	}
+	if d.scale < 1 {
+		of := math.Floor(v)
+		part := (v - of) / d.scale
+		n := math.Round(part)
+		if !(of >= 1000 && of < 10000) || math.Abs(part-n) > 1e-6 || n < 1 || n > d.parts() {
+			return 0, false
+		}
+		return float64(time.Date(int(of), time.Month(1+(int(n)-1)*12/int(d.parts())), 1, 0, 0, 0, 0, time.UTC).Unix()), true
 	}
 	if !(v >= 1000*d.scale && v < 10000*d.scale) || v != math.Trunc(v) {
 		return 0, false
@@ -123,7 +142,8 @@ func (d numberDate) dateError(text string, v float64) error {
 
 // numberOrder finds out whether a column of numbers stands for dates: all must be likely of the form of the first. Months must pass from one
 // year to the next, since numbers from 200001 to 200012 may be anything, and there must be two months before a point. So must days of years,
-// with several in a year, unless their column is named as one of dates.
+// with several in a year, unless their column is named as one of dates. So must quarters and months behind a point, from the last of a year to the first
+// of the next, since 2014.25 is a part of a year as well.
 type numberOrder struct {
 	named  bool // the column is one of dates, by its name
 	met    bool
@@ -131,6 +151,9 @@ type numberOrder struct {
 	lo, hi float64
 	last   float64
 	inYear bool // two numbers after one another differ and are of one year
+	// Of quarters and months behind a point: two numbers after one another are of two years, and whether all such are the last and the first of these.
+	turned, apart bool
+	quarters      bool // all could be quarters
 }
 
 // add takes a number. It returns false once the column is one of plain numbers.
@@ -141,11 +164,25 @@ func (o *numberOrder) add(v float64) bool {
 				o.met, o.form, o.lo, o.hi = true, d, v, v
 			}
 		}
-		o.last = v
+		quarters, _ := numberDateOf(TimeYYYYdQ)
+		o.last, o.quarters = v, quarters.likely(v)
 		return o.met
 	}
 	o.lo, o.hi = min(o.lo, v), max(o.hi, v)
-	o.inYear = o.inYear || v != o.last && math.Floor(v/o.form.scale) == math.Floor(o.last/o.form.scale)
+	unit := max(1, o.form.scale) // of years
+	o.inYear = o.inYear || v != o.last && math.Floor(v/unit) == math.Floor(o.last/unit)
+	if o.form.format == TimeYYYYdMM || o.form.format == TimeYYYYdQ {
+		quarters, _ := numberDateOf(TimeYYYYdQ)
+		if o.quarters = o.quarters && quarters.likely(v); o.quarters && !o.form.likely(v) {
+			o.form = quarters // 2014.1 may be October, and 2014.2 is no month
+		}
+		first, then := min(o.last, v), max(o.last, v)
+		if math.Floor(first) != math.Floor(then) {
+			o.turned = true
+			step := math.Round((then-math.Floor(then))/o.form.scale) + o.form.parts()*(math.Floor(then)-math.Floor(first)) - math.Round((first-math.Floor(first))/o.form.scale)
+			o.apart = o.apart || step != 1
+		}
+	}
 	o.last = v
 	return o.form.likely(v)
 }
@@ -155,7 +192,8 @@ func (o *numberOrder) format() TimeFormat {
 	oneYear := o.form.scale == 1e2 && math.Floor(o.lo/1e2) == math.Floor(o.hi/1e2)
 	oneMonth := o.form.format == TimeMMYYYY && math.Floor(o.lo) == math.Floor(o.hi)
 	days := o.form.format == TimeYYYYDDD && !o.named && !(o.inYear && math.Floor(o.lo/1e3) != math.Floor(o.hi/1e3))
-	if !o.met || oneYear || oneMonth || days {
+	dotted := (o.form.format == TimeYYYYdMM || o.form.format == TimeYYYYdQ) && !(o.turned && o.inYear && !o.apart)
+	if !o.met || oneYear || oneMonth || days || dotted {
 		return TimeNumber
 	}
 	return o.form.format

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -29,51 +30,82 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"French, by steps":           {"Date;Ventes\n01/01/2015;1\u202f025,10\n01/02/2015;980,00\n01/03/2015;7\n01/04/2015;8\n01/05/2015;9,5\n01/01/2016;7\n", math.NaN(), 0, 0, 0, "", "", ""},
 		"French, a year by steps": {"Date;Ventes\n01/01/2015;1\u202f025,10\n" + months("/2015;1\n", 2, 12) + "01/01/2016;9\n01/02/2016;980,00\n",
 			0, 396, 1025.1, 980, "Date", "Ventes", ""},
-		"French months":             {"Mois;Valeur\njanv. 2015;1\u00a0025,10\nfévr. 2015;980,00\n", 0, 31, 1025.1, 980, "Mois", "Valeur", ""},
-		"American hours":            {"At,Load\n01/02/2015 11:00 AM,1.5\n01/02/2015 12:00 PM,2\n01/02/2015 1:00 PM,3\n01/02/2015 2:00 PM,4\n" + "01/13/2015 2:00 PM,5\n", 1 + 11/24.0, 12 + 14/24.0, 1.5, 5, "At", "Load", ""},
-		"Swiss":                     {"Datum;Wert\n01.01.2015;1'025.10\n01.02.2015;980.00\n", 0, 31, 1025.1, 980, "Datum", "Wert", ""},
-		"Indian":                    {"date,v\n2015-01-01,\"12,34,567\"\n2015-02-01,\"1,025.5\"\n", 0, 31, 1234567, 1025.5, "date", "v", ""},
-		"accounts":                  {"date,profit\n2015-01-01,(449.14)\n2015-02-01,12.5\n", 0, 31, -449.14, 12.5, "date", "profit", ""},
-		"rows counted":              {"\"\",date,value\n1,2015-01-01,5\n2,2015-02-01,6\n", 0, 31, 5, 6, "date", "value", ""},
-		"year and month":            {"Year,Month,Value\n2015,1,5\n2015,2,6\n", 0, 31, 5, 6, "Year", "Value", ""},
-		"year, month by name":       {"Year,Month,Value\n2015,Jan,5\n2015,Feb,6\n", 0, 31, 5, 6, "Year", "Value", ""},
-		"day, month, year":          {"Tag;Monat;Jahr;Wert\n3;1;2015;5\n3;2;2015;6,5\n", 2, 33, 5, 6.5, "Jahr", "Wert", ""},
-		"down to the hour":          {"year,month,day,hour,value\n2015,1,1,0,5\n2015,1,1,12,6\n", 0, 0.5, 5, 6, "year", "value", ""},
-		"date and time":             {"Date,Time,Value\n2015-01-01,00:00,5\n2015-01-01,12:00,6\n", 0, 0.5, 5, 6, "Date", "Value", ""},
-		"a date beside them":        {"date,year,month,value\n2015-01-01,2015,1,5\n2015-02-01,2015,2,6\n", 0, 31, 2015, 2015, "date", "year", ""},
-		"a title":                   {"Sales report\nGenerated: 2020-05-01\n\nDate,Sales\n2015-01-01,5\n2015-02-01,6\n", 0, 31, 5, 6, "Date", "Sales", ""},
-		"a title with a comma":      {"Sales, all shops\n\nDate;Sales;x\n2015-01-01;5,5;1\n2015-02-01;6,5;1\n", 0, 31, 5.5, 6.5, "Date", "Sales", ""},
-		"quarters beside years":     {"Year,Quarter,GDP\n2015,1,5\n2015,2,6\n", 0, 90, 5, 6, "Year", "GDP", ""},
-		"quarters with a Q":         {"Jahr;Quartal;BIP\n2015;Q1;5\n2015;Q2;6\n", 0, 90, 5, 6, "Jahr", "BIP", ""},
-		"weeks beside years":        {"Year,Week,Cases\n2015,2,5\n2015,3,6\n", 4, 11, 5, 6, "Year", "Cases", ""},
-		"a period beside a year":    {"Series ID,Year,Period,Value\nA1,2015,M01,5\nA1,2015,M02,6\n", 0, 31, 5, 6, "Year", "Value", ""},
-		"German weeks":              {"Woche;Fälle\nKW 02/2015;5\nKW 03/2015;6\n", 4, 11, 5, 6, "Woche", "Fälle", ""},
-		"German quarters":           {"Quartal;BIP\n1. Quartal 2015;5\n2. Quartal 2015;6\n", 0, 90, 5, 6, "Quartal", "BIP", ""},
-		"German months, two digits": {"Monat;Wert\nJan 15;5\nMär 15;6,5\n", 0, 59, 5, 6.5, "Monat", "Wert", ""},
-		"Spanish":                   {"Fecha;Importe\n1 de enero de 2015;5\n2 de marzo de 2015;6,5\n", 0, 60, 5, 6.5, "Fecha", "Importe", ""},
-		"o'clock":                   {"Zeit;kW\n01.01.2015 00:00 Uhr;5\n01.01.2015 12:00 Uhr;6\n", 0, 0.5, 5, 6, "Zeit", "kW", ""},
-		"words for true":            {"date,open\n2015-01-01,TRUE\n2015-02-01,FALSE\n", 0, 31, 1, 0, "date", "open", ""},
-		"three decimals":            {"t;y\n0;0.125\n1;1.025\n", 0, 1, 0.125, 1.025, "t", "y", ""},
-		"rows counted, time named":  {",errvel,t,vel\n0,1.6,2364.5,6.9\n1,1.5,2365.5,5\n", 2364.5, 2365.5, 6.9, 5, "t", "vel", ""},
-		"errors before values":      {"bjd,rv_err,rv\n2450275.5,1.1,10.8\n2450603.5,1.2,4.6\n", 2450275.5, 2450603.5, 10.8, 4.6, "bjd", "rv", ""},
-		"time last":                 {"value,time\n5,10\n6,11\n", 10, 11, 5, 6, "time", "value", ""},
-		"date last":                 {"sales,date\n5,2015-01-01\n6,2015-02-01\n", 0, 31, 5, 6, "date", "sales", ""},
-		"words before dates":        {"shop,date,sales\nBonn,2015-01-01,5\nBonn,2015-02-01,6\n", 0, 31, 5, 6, "date", "sales", ""},
-		"no header":                 {"10.5,-9.5,3.0,FEROS\n11.5,-4.5,3.0,FEROS\n12.25,-1.5,3.0,HARPS\n", 10.5, 12.25, -9.5, -1.5, "", "", ""},
-		"no header, dates":          {"2015-01-01;5,5\n2015-02-01;6,5\n2015-03-01;7,5\n", 0, 59, 5.5, 7.5, "", "", ""},
-		"no header, days first":     {"01/01/2015 5\n13/01/2015 6\n14/02/2015 7\n", 0, 44, 5, 7, "", "", ""},
-		"no header, counted":        {"1\t5\n2\t7\n3\t6\n", 1, 3, 5, 6, "", "", ""},
-		"numbers for names":         {"0,1\n0,5.5\n1,6.5\n2,7.5\n", 0, 2, 5.5, 7.5, "0", "1", ""},
-		"years for names":           {"1999,2000\n1,6.5\n2,7.5\n3,8.5\n", 1, 3, 6.5, 8.5, "1999", "2000", ""},
-		"whole above fractions":     {"1,2\n2,6.5\n3,7.5\n4,8.5\n", 2, 4, 6.5, 8.5, "1", "2", ""},
-		"names in a comment":        {"# BJD     Detrended data    errors,   Model \n10.5   1.25   0.5   1\n11.5   1.5   0.5   1\n", 10.5, 11.5, 1.25, 1.5, "BJD", "Detrended data", ""},
-		"a remark at the end":       {"10.5 1.25 0.5\n11 1.3 0.4 #chip 1 used\n11.5 1.5 0.5\n", 10.5, 11.5, 1.25, 1.5, "", "", ""},
-		"a hash that is no remark":  {"t,y,note\n1,2,a\n2,3,b#1\n3,4,#5\n", 1, 3, 2, 4, "t", "y", ""},
-		"the end of a day":          {"t,y\n2015-01-01 24:00,1\n2015-01-02 12:00,2\n2015-01-02 24:00,3\n", 1, 2, 1, 3, "t", "y", ""},
-		"hours to the end of a day": {"Datum;Stunde;y\n01.01.2015;12:00 Uhr;2\n01.01.2015;24:00 Uhr;3\n02.01.2015;6:00 Uhr;4\n", 0.5, 1.25, 2, 4, "Datum", "y", ""},
-		"a date and an hour":        {"date,hour,load\n2015-01-01,6,2\n2015-01-01,24,3\n2015-01-02,6,4\n", 0.25, 1.25, 2, 4, "date", "load", ""},
-		"a comment without names":   {"# from the archive, in days\n10.5 1.25 0.5\n11.5 1.5 0.5\n", 10.5, 11.5, 1.25, 1.5, "", "", ""},
-		"numbers and fields":        {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
+		"French months":              {"Mois;Valeur\njanv. 2015;1\u00a0025,10\nfévr. 2015;980,00\n", 0, 31, 1025.1, 980, "Mois", "Valeur", ""},
+		"American hours":             {"At,Load\n01/02/2015 11:00 AM,1.5\n01/02/2015 12:00 PM,2\n01/02/2015 1:00 PM,3\n01/02/2015 2:00 PM,4\n" + "01/13/2015 2:00 PM,5\n", 1 + 11/24.0, 12 + 14/24.0, 1.5, 5, "At", "Load", ""},
+		"Swiss":                      {"Datum;Wert\n01.01.2015;1'025.10\n01.02.2015;980.00\n", 0, 31, 1025.1, 980, "Datum", "Wert", ""},
+		"Indian":                     {"date,v\n2015-01-01,\"12,34,567\"\n2015-02-01,\"1,025.5\"\n", 0, 31, 1234567, 1025.5, "date", "v", ""},
+		"accounts":                   {"date,profit\n2015-01-01,(449.14)\n2015-02-01,12.5\n", 0, 31, -449.14, 12.5, "date", "profit", ""},
+		"rows counted":               {"\"\",date,value\n1,2015-01-01,5\n2,2015-02-01,6\n", 0, 31, 5, 6, "date", "value", ""},
+		"year and month":             {"Year,Month,Value\n2015,1,5\n2015,2,6\n", 0, 31, 5, 6, "Year", "Value", ""},
+		"year, month by name":        {"Year,Month,Value\n2015,Jan,5\n2015,Feb,6\n", 0, 31, 5, 6, "Year", "Value", ""},
+		"day, month, year":           {"Tag;Monat;Jahr;Wert\n3;1;2015;5\n3;2;2015;6,5\n", 2, 33, 5, 6.5, "Jahr", "Wert", ""},
+		"down to the hour":           {"year,month,day,hour,value\n2015,1,1,0,5\n2015,1,1,12,6\n", 0, 0.5, 5, 6, "year", "value", ""},
+		"date and time":              {"Date,Time,Value\n2015-01-01,00:00,5\n2015-01-01,12:00,6\n", 0, 0.5, 5, 6, "Date", "Value", ""},
+		"a date beside them":         {"date,year,month,value\n2015-01-01,2015,1,5\n2015-02-01,2015,2,6\n", 0, 31, 2015, 2015, "date", "year", ""},
+		"a title":                    {"Sales report\nGenerated: 2020-05-01\n\nDate,Sales\n2015-01-01,5\n2015-02-01,6\n", 0, 31, 5, 6, "Date", "Sales", ""},
+		"a title with a comma":       {"Sales, all shops\n\nDate;Sales;x\n2015-01-01;5,5;1\n2015-02-01;6,5;1\n", 0, 31, 5.5, 6.5, "Date", "Sales", ""},
+		"quarters beside years":      {"Year,Quarter,GDP\n2015,1,5\n2015,2,6\n", 0, 90, 5, 6, "Year", "GDP", ""},
+		"quarters with a Q":          {"Jahr;Quartal;BIP\n2015;Q1;5\n2015;Q2;6\n", 0, 90, 5, 6, "Jahr", "BIP", ""},
+		"weeks beside years":         {"Year,Week,Cases\n2015,2,5\n2015,3,6\n", 4, 11, 5, 6, "Year", "Cases", ""},
+		"a period beside a year":     {"Series ID,Year,Period,Value\nA1,2015,M01,5\nA1,2015,M02,6\n", 0, 31, 5, 6, "Year", "Value", ""},
+		"German weeks":               {"Woche;Fälle\nKW 02/2015;5\nKW 03/2015;6\n", 4, 11, 5, 6, "Woche", "Fälle", ""},
+		"German quarters":            {"Quartal;BIP\n1. Quartal 2015;5\n2. Quartal 2015;6\n", 0, 90, 5, 6, "Quartal", "BIP", ""},
+		"German months, two digits":  {"Monat;Wert\nJan 15;5\nMär 15;6,5\n", 0, 59, 5, 6.5, "Monat", "Wert", ""},
+		"Spanish":                    {"Fecha;Importe\n1 de enero de 2015;5\n2 de marzo de 2015;6,5\n", 0, 60, 5, 6.5, "Fecha", "Importe", ""},
+		"o'clock":                    {"Zeit;kW\n01.01.2015 00:00 Uhr;5\n01.01.2015 12:00 Uhr;6\n", 0, 0.5, 5, 6, "Zeit", "kW", ""},
+		"words for true":             {"date,open\n2015-01-01,TRUE\n2015-02-01,FALSE\n", 0, 31, 1, 0, "date", "open", ""},
+		"three decimals":             {"t;y\n0;0.125\n1;1.025\n", 0, 1, 0.125, 1.025, "t", "y", ""},
+		"rows counted, time named":   {",errvel,t,vel\n0,1.6,2364.5,6.9\n1,1.5,2365.5,5\n", 2364.5, 2365.5, 6.9, 5, "t", "vel", ""},
+		"errors before values":       {"bjd,rv_err,rv\n2450275.5,1.1,10.8\n2450603.5,1.2,4.6\n", 2450275.5, 2450603.5, 10.8, 4.6, "bjd", "rv", ""},
+		"time last":                  {"value,time\n5,10\n6,11\n", 10, 11, 5, 6, "time", "value", ""},
+		"date last":                  {"sales,date\n5,2015-01-01\n6,2015-02-01\n", 0, 31, 5, 6, "date", "sales", ""},
+		"words before dates":         {"shop,date,sales\nBonn,2015-01-01,5\nBonn,2015-02-01,6\n", 0, 31, 5, 6, "date", "sales", ""},
+		"no header":                  {"10.5,-9.5,3.0,FEROS\n11.5,-4.5,3.0,FEROS\n12.25,-1.5,3.0,HARPS\n", 10.5, 12.25, -9.5, -1.5, "", "", ""},
+		"no header, dates":           {"2015-01-01;5,5\n2015-02-01;6,5\n2015-03-01;7,5\n", 0, 59, 5.5, 7.5, "", "", ""},
+		"no header, days first":      {"01/01/2015 5\n13/01/2015 6\n14/02/2015 7\n", 0, 44, 5, 7, "", "", ""},
+		"no header, counted":         {"1\t5\n2\t7\n3\t6\n", 1, 3, 5, 6, "", "", ""},
+		"numbers for names":          {"0,1\n0,5.5\n1,6.5\n2,7.5\n", 0, 2, 5.5, 7.5, "0", "1", ""},
+		"years for names":            {"1999,2000\n1,6.5\n2,7.5\n3,8.5\n", 1, 3, 6.5, 8.5, "1999", "2000", ""},
+		"whole above fractions":      {"1,2\n2,6.5\n3,7.5\n4,8.5\n", 2, 4, 6.5, 8.5, "1", "2", ""},
+		"names in a comment":         {"# BJD     Detrended data    errors,   Model \n10.5   1.25   0.5   1\n11.5   1.5   0.5   1\n", 10.5, 11.5, 1.25, 1.5, "BJD", "Detrended data", ""},
+		"a remark at the end":        {"10.5 1.25 0.5\n11 1.3 0.4 #chip 1 used\n11.5 1.5 0.5\n", 10.5, 11.5, 1.25, 1.5, "", "", ""},
+		"a hash that is no remark":   {"t,y,note\n1,2,a\n2,3,b#1\n3,4,#5\n", 1, 3, 2, 4, "t", "y", ""},
+		"the end of a day":           {"t,y\n2015-01-01 24:00,1\n2015-01-02 12:00,2\n2015-01-02 24:00,3\n", 1, 2, 1, 3, "t", "y", ""},
+		"hours to the end of a day":  {"Datum;Stunde;y\n01.01.2015;12:00 Uhr;2\n01.01.2015;24:00 Uhr;3\n02.01.2015;6:00 Uhr;4\n", 0.5, 1.25, 2, 4, "Datum", "y", ""},
+		"a date and an hour":         {"date,hour,load\n2015-01-01,6,2\n2015-01-01,24,3\n2015-01-02,6,4\n", 0.25, 1.25, 2, 4, "date", "load", ""},
+		"a comment without names":    {"# from the archive, in days\n10.5 1.25 0.5\n11.5 1.5 0.5\n", 10.5, 11.5, 1.25, 1.5, "", "", ""},
+		"a padded title":             {"Umsatz 2015;;\n;;\nDatum;Umsatz;Kosten\n01.01.2015;1.025,10;1\n01.02.2015;980,00;1\n", 0, 31, 1025.1, 980, "Datum", "Umsatz", ""},
+		"empty columns":              {";;;\n;Datum;;Wert\n;01.01.2015;;5,5\n;01.02.2015;;6,5\n", 0, 31, 5.5, 6.5, "Datum", "Wert", ""},
+		"names in two lines":         {"Monat;Umsatz;Umsatz\n;Inland;Ausland\n2015-01-01;5,5;1\n2015-02-01;6,5;1\n", 0, 31, 5.5, 6.5, "Monat", "Umsatz", ""},
+		"a logger's units":           {"TIMESTAMP,RECORD,Temp\nTS,RN,Deg C\n,,Avg\n\"2015-01-01 00:00:00\",0,5\n\"2015-01-01 12:00:00\",1,6\n2015-01-02 00:00:00,2,7\n", 0, 1, 5, 7, "TIMESTAMP", "Temp", ""},
+		"SAP":                        {"----------\n|Datum     |   Betrag|Wae|\n----------\n|01.01.2015|1.025,10-|EUR|\n|01.02.2015|  980,00 |EUR|\n----------\n", 0, 31, -1025.1, 980, "Datum", "Betrag", ""},
+		"psql":                       {" at         | v\n------------+---\n 2015-01-01 | 5\n 2015-02-01 | 6\n", 0, 31, 5, 6, "at", "v", ""},
+		"a second date":              {"Datum von;Datum bis;Last [MW]\n01.01.2015 00:00;01.01.2015 12:00;5,5\n01.01.2015 12:00;02.01.2015 00:00;6,5\n", 0, 0.5, 5.5, 6.5, "Datum von", "Last [MW]", ""},
+		"from and to":                {"Datum;Von;Bis;MW\n01.01.2015;00:00;12:00;5,5\n01.01.2015;12:00;24:00;6,5\n", 0, 0.5, 5.5, 6.5, "Datum", "MW", ""},
+		"a station before dates":     {"station_id,date,tavg\n44,2015-01-01,5\n44,2015-01-02,6\n", 0, 1, 5, 6, "date", "tavg", ""},
+		"down to the minute":         {"year,month,day,hour,minute,value\n2015,1,1,0,0,5\n2015,1,1,12,30,6\n", 0, 12.5 / 24, 5, 6, "year", "value", ""},
+		"down to the second":         {"YYYY MM DD hh mm ss value\n2015 1 1 0 0 0 5\n2015 1 1 12 0 0 6\n", 0, 0.5, 5, 6, "YYYY", "value", ""},
+		"days of the year":           {"year,doy,value\n2015,1,5\n2015,32,6\n", 0, 31, 5, 6, "year", "value", ""},
+		"half-years beside years":    {"Jahr;Halbjahr;Wert\n2015;1;5\n2015;2;6\n", 0, 181, 5, 6, "Jahr", "Wert", ""},
+		"quarters in words":          {"Jahr;Quartal;BIP\n2015;1. Quartal;5\n2015;2. Quartal;6\n", 0, 90, 5, 6, "Quartal", "BIP", ""},
+		"bare quarters":              {"Quartal;BIP\n1/2015;5\n2/2015;6\n", 0, 90, 5, 6, "Quartal", "BIP", ""},
+		"bare weeks":                 {"KW;v\n02/2015;5\n03/2015;6\n", 4, 11, 5, 6, "KW", "v", ""},
+		"weeks in digits":            {"yearweek,v\n201502,5\n201503,6\n", 4, 11, 5, 6, "yearweek", "v", ""},
+		"months called a quarter":    {"quarter,v\n2015-01,5\n2015-04,6\n", 0, 90, 5, 6, "quarter", "v", ""},
+		"hours without a sign":       {"date,time,v\n20150101,0,5\n20150101,30,5\n20150101,1200,6\n", 0, 0.5, 5, 6, "date", "v", ""},
+		"hours in digits":            {"date,time,v\n2015-01-01,0000,5\n2015-01-01,1200,6\n", 0, 0.5, 5, 6, "date", "v", ""},
+		"digits and a time":          {"date,time,v\n20150101,00:00,5\n20150101,12:00,6\n", 0, 0.5, 5, 6, "date", "v", ""},
+		"unnamed ends":               {"date,v,,\n2015-01-01,5\n2015-02-01,6,\n", 0, 31, 5, 6, "date", "v", ""},
+		"accounts in dollars":        {"date,profit\n2015-01-01,\" $ (1,025.10)\"\n2015-02-01,\" $ 12.50 \"\n", 0, 31, -1025.1, 12.5, "date", "profit", "$"},
+		"whole euros":                {"Datum;Preis\n01.01.2015;1.025,-\n01.02.2015;12,50\n", 0, 31, 1025, 12.5, "Datum", "Preis", ""},
+		"whole francs":               {"Datum;Preis\n01.01.2015;1'025.–\n01.02.2015;12.50\n", 0, 31, 1025, 12.5, "Datum", "Preis", ""},
+		"thousands beside fractions": {"Monat;Gäste;Quote\n2015-01-01;3.025;12,5\n2015-02-01;4.980;9,75\n", 0, 31, 3025, 4980, "Monat", "Gäste", ""},
+		"thousands beside points":    {"Month;Guests;Rate\n2015-01-01;3,025;12.5\n2015-02-01;4,980;9.75\n", 0, 31, 3025, 4980, "Month", "Guests", ""},
+		"o'clock with points":        {"Zeit;v\n01.01.2015 00.00;5\n01.01.2015 12.00;6\n", 0, 0.5, 5, 6, "Zeit", "v", ""},
+		"as C writes times":          {"t,v\nThu Jan  1 00:00:00 2015,5\nThu Jan  1 12:00:00 2015,6\n", 0, 0.5, 5, 6, "t", "v", ""},
+		"as JavaScript writes times": {"t,v\nThu Jan 01 2015 00:00:00 GMT+0000 (Coordinated Universal Time),5\nThu Jan 01 2015 13:00:00 GMT+0100 (CET),6\n", 0, 0.5, 5, 6, "t", "v", ""},
+		"as Oracle writes times":     {"t,v\n01-JAN-15 12.00.00.000000000 AM,5\n01-JAN-15 12.00.00.000000000 PM,6\n", 0, 0.5, 5, 6, "t", "v", ""},
+		"numbers and fields":         {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {
 		for _, size := range []int{1, 40, blockSize} {
 			opt := CSVOptions{Seconds: true}
@@ -108,7 +140,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 func TestBelowTable(t *testing.T) {
 	const table = "Monat;Wert\n2015-01;5\n2015-02;6\n"
 	for text, left := range map[string]int{
-		table: 0, table + "Summe;11\n": 1, table + "\nQuelle: Amt\nHinweis: vorläufig\n": 2, table + "\"Source: A; B\"\n": 1,
+		table: 0, table + "Summe;11\n": 1, table + "\nQuelle: Amt\nHinweis: vorläufig\n": 2, table + "\"Source: A; B\"\n": 1, table + "____\n1) vorläufig\n© Amt, 2024\n": 2, table + "(2 rows)\n": 1,
 		table + "2015-0\n": -1, table + "x;7\n": -1, "Monat;Wert\n2015-01;5\nSumme;5\n2015-02;6\n": -1,
 	} {
 		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{})
@@ -126,6 +158,9 @@ func TestBelowTable(t *testing.T) {
 func TestWide(t *testing.T) {
 	for header, refused := range map[string]bool{
 		"Jahr,Jan,Feb,Mär": true, "Country,1990,1991,1992,": true, "Country Name,Code,1990,1991,1992": true, "geo,2015M01,2015M02,2015M03": true,
+		"Year,Q1,Q2,Q3,Q4": true, "Jahr;T1;T2;T3;T4": true, "Year,1,2,3,4,5,6,7,8,9,10,11,12": true, "Country,1990 [YR1990],1991 [YR1991],1992 [YR1992]": true,
+		"day,00:00,01:00,02:00": true, "Country,X1990,X1991,X1992": true, "Country,1990/91,1991/92,1992/93": true,
+		"year,Q1,Q2,Q3": false, "year,1,2,3,4": false, "year,H1,H2,H3": false, "t,Mon,Tue,Wed,Thu,Fri": false,
 		"date,May,April": false, "t,2000,1500,1700": false, "date,1990,1991": false, "1990,1991,a,b": false,
 	} {
 		n := strings.Count(header, ",")
@@ -158,10 +193,56 @@ func TestSpreadsheetDays(t *testing.T) {
 		name   string
 		format TimeFormat
 		first  float64
-	}{{"Datum", TimeExcel, 1704067200}, {"position", TimeNumber, 45292}} {
-		s, rep, err := readCSV(strings.NewReader(c.name+";y\n45292;1\n45292,5;2\n"), CSVOptions{Seconds: true, NumberDates: true})
+	}{{"Datum", TimeExcel, 1704067200}, {"Month", TimeExcel, 1704067200}, {"position", TimeNumber, 45292}} {
+		s, rep, err := readCSV(strings.NewReader(c.name+";y\n45292,0;1\n45292,5;2\n"), CSVOptions{Seconds: true, NumberDates: true})
 		if err != nil || rep.Time != c.format || s.X[0] != c.first {
 			t.Errorf("%s: %v as %s, %v", c.name, s.X, rep.Time, err)
+		}
+	}
+}
+
+// TestPointedPeriods reads months and quarters behind a point, where they go from the last of a year to the first of the next, and no parts of years.
+func TestPointedPeriods(t *testing.T) {
+	for text, want := range map[string]TimeFormat{
+		"2014.11 2014.12 2015.01": TimeYYYYdMM, "2014.1 2014.11 2014.12 2015.01": TimeYYYYdMM, "2014.1 2014.2 2014.3 2014.4 2015.1": TimeYYYYdQ, "2014.4 2015.1 2015.2": TimeYYYYdQ,
+		"2014,3 2014,4 2015,1": TimeYYYYdQ, "2015.1 2014.4 2014.3": TimeYYYYdQ,
+		"2014.1 2014.2 2014.3 2014.4 2014.5": TimeNumber, "2014.04 2014.12 2014.21": TimeNumber, "2014.1 2015.1 2016.1": TimeNumber, "2014.1 2014.2 2015.2": TimeNumber, "2014.08 2015.04": TimeNumber,
+	} {
+		s, rep, err := readCSV(strings.NewReader("t;y\n"+strings.ReplaceAll(text, " ", ";1\n")+";2\n"), CSVOptions{Seconds: true, NumberDates: true})
+		if err != nil || rep.Time != want {
+			t.Errorf("%s: %v as %q, %v", text, s.X, rep.Time, err)
+		}
+	}
+}
+
+// TestGuessed tells of numbers that may be 1000 times as large.
+func TestGuessed(t *testing.T) {
+	for text, want := range map[string]string{
+		"t;y\n1;3.025\n2;4.500\n": "3.025", "t\ty\n1\t3.025\n2\t4.500\n": "3.025", "t,y\n1,3.025\n": "", "t;y\n1;3.025\n2;0.5\n": "", "t;y;z\n1;3.025;0.5\n2;4.500;1\n": "",
+	} {
+		_, rep, err := readCSV(strings.NewReader(text), CSVOptions{})
+		if err != nil || rep.Guessed != want {
+			t.Errorf("%q: %q, %v", text, rep.Guessed, err)
+		}
+	}
+}
+
+// TestWideDays refuses tables with a column for each hour of a day, or each day of a week.
+func TestWideDays(t *testing.T) {
+	hours := ""
+	for h := 1; h <= 24; h++ {
+		hours += fmt.Sprintf(",H%d", h)
+	}
+	for _, c := range []struct {
+		header, x string
+		wide      bool
+	}{
+		{"date" + hours, "2015-01-01", true}, {"date" + strings.ReplaceAll(hours, "H", ""), "01.01.2015", true}, {"date" + hours, "20150101", true}, {"depth" + hours, "12", false},
+		{"week,Mon,Tue,Wed,Thu,Fri", "2015-W01", true}, {"KW,Mon.,Tue.,Wed.,Thu.,Fri.,Sat.,Sun.", "1", true}, {"date,Mon,Tue,Wed,Thu,Fri", "2015-01-01", false},
+	} {
+		_, _, err := readCSV(strings.NewReader(c.header+"\n"+c.x+strings.Repeat(",1", strings.Count(c.header, ","))+"\n"), CSVOptions{})
+		if (err != nil) != c.wide {
+			t.Errorf("%s, %s: %v", c.header, c.x, err)
 		}
 	}
 }

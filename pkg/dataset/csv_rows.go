@@ -56,9 +56,9 @@ func (r *rowScanner) scan() (more bool, err error) {
 	return false, nil
 }
 
-// skips reports whether a line is empty or a comment.
+// skips reports whether a line is empty, a comment or drawn.
 func (s *csvStream) skips(line []byte) bool {
-	return len(line) == 0 || len(s.comment) > 0 && bytes.HasPrefix(line, s.comment)
+	return len(line) == 0 || len(s.comment) > 0 && bytes.HasPrefix(line, s.comment) || isRuler(line)
 }
 
 // split finds the fields of a line without quotation marks.
@@ -93,10 +93,20 @@ func (r *rowScanner) split(line []byte) (blank bool, err error) {
 	if field == 1 && len(places) != 1 && len(bytes.TrimSpace(line)) == 0 {
 		return true, nil
 	}
-	if field < len(places) {
+	if field < len(places) && !r.short(field) {
 		return false, r.s.ragged(field, line)
 	}
 	return false, nil
+}
+
+// short reports whether a row may end after n fields: the columns behind have no names, and are not read.
+func (r *rowScanner) short(n int) bool {
+	for i := n; i < len(r.s.places); i++ {
+		if r.s.places[i] >= 0 || r.s.rep.Columns[i] != "" || r.s.opt.NoHeader {
+			return false
+		}
+	}
+	return n > 1
 }
 
 // withoutRemark returns a line, which has too many fields, without what stands after a # that follows a blank.
@@ -124,7 +134,7 @@ func (r *rowScanner) choose(record []byte) (blank bool, err error) {
 			r.fields[k] = q.field(field)
 		}
 	}
-	if n < len(places) {
+	if n < len(places) && !r.short(n) {
 		return false, r.s.ragged(n, record)
 	}
 	return false, nil

@@ -25,7 +25,8 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 			return nil, fmt.Errorf("fields are separated by %q, which also starts comments", opt.Comma)
 		}
 	}
-	if !opt.NoHeader && headless(text, *opt) {
+	opt.head = firstRows(text, *opt)
+	if !opt.NoHeader && headless(opt.head, *opt) {
 		opt.NoHeader, opt.headless = true, true
 	}
 	if opt.Comma == ' ' {
@@ -35,7 +36,7 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 }
 
 // withoutTitle leaves out what stands above the header, but for the line ends, and returns how many lines that are: lines with fewer fields
-// than the header and the two rows below it, which have as many.
+// than the header and the two rows below it, which have as many. Empty fields at the end of a line do not count there, and one field is no header.
 func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
 	head, _ := r.Peek(headSize) // an error is met again by the first read
 	var texts []string          // that are not blank
@@ -45,7 +46,7 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 		if !whole && len(head) == headSize {
 			break
 		}
-		if text := strings.TrimSpace(string(line)); text != "" && (opt.Comment == 0 || !strings.HasPrefix(text, string(opt.Comment))) {
+		if text := strings.TrimSpace(string(line)); text != "" && (opt.Comment == 0 || !strings.HasPrefix(text, string(opt.Comment))) && !isRuler([]byte(text)) {
 			texts, starts, ends = append(texts, text), append(starts, at), append(ends, end)
 		}
 		at += len(line) + 1
@@ -60,8 +61,10 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 	for i := 0; i+2 < len(texts) && !strings.HasPrefix(texts[0], "sep="); i++ {
 		for j, c := range candidates {
 			n := outside(texts[i], c)
-			table := n > most[j] && outside(texts[i+1], c) == n && outside(texts[i+2], c) == n
-			switch most[j] = max(most[j], n); {
+			filled := outside(strings.TrimRight(texts[i], string(c)+" "), c)
+			one := n > 0 && filled == 0
+			table := n > most[j] && outside(texts[i+1], c) == n && outside(texts[i+2], c) == n && !one
+			switch most[j] = max(most[j], filled); {
 			case table && (i == 0 || allValues(texts[i], opt) && !opt.NoHeader):
 				return 0, r
 			case table:
@@ -138,13 +141,13 @@ func wordsOf(line string) int {
 	return len(bytes.Fields(short))
 }
 
-// nextLine returns the next line that is neither blank nor a comment, and what follows it.
+// nextLine returns the next line that is neither blank nor a comment nor drawn, and what follows it.
 func nextLine(text []byte, comment rune) (line string, rest []byte) {
 	for len(text) > 0 {
 		first, rest, _ := bytes.Cut(text, []byte("\n"))
 		text = rest
 		line := strings.Trim(string(first), " ")
-		if line != "" && (comment == 0 || !strings.HasPrefix(line, string(comment))) {
+		if line != "" && (comment == 0 || !strings.HasPrefix(line, string(comment))) && !isRuler([]byte(line)) {
 			return line, rest
 		}
 	}

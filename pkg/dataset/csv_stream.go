@@ -75,6 +75,7 @@ type csvStream struct {
 	places         []int    // of each column in the fields that are read; -1 for none
 	x, y           int      // places
 	parts          xColumns // of x, by places
+	sign           string   // of the period that x of one column is: Q or W; "" where cells say it or there is none
 	also           []int    // places
 	keys           []keyColumn
 	keysMet        int   // texts of all of them
@@ -258,11 +259,35 @@ func (s *csvStream) header(blocks *rowSplitter) (b textBlock, err error) {
 	for i, name := range from[:min(len(from), len(names))] {
 		names[i] = strings.TrimSpace(cellText([]byte(name)))
 	}
+	if err := s.cutWords(blocks, &b, s.opt.wordRows()); err != nil {
+		return b, err
+	}
 	first, err := s.firstRow(blocks, &b)
 	if err != nil {
 		return b, err
 	}
 	return b, s.choose(names, first)
+}
+
+// cutWords leaves out the rows of words below the header.
+func (s *csvStream) cutWords(blocks *rowSplitter, b *textBlock, rows int) (err error) {
+	var row quotedRow
+	for s.rep.Words = rows; rows > 0; {
+		if len(b.text) == 0 {
+			if *b, err = blocks.next(); err != nil {
+				return err
+			}
+		}
+		line, _, _ := bytes.Cut(b.text, newline)
+		size := min(len(line)+1, len(b.text))
+		if !s.skips(line) && len(bytes.TrimSpace(line)) > 0 {
+			size, _ = row.read(b.text, s.comma) // which was read before
+			rows--
+		}
+		b.line += bytes.Count(b.text[:size], newline)
+		b.text = b.text[size:]
+	}
+	return nil
 }
 
 // format sets how x is read.
@@ -326,7 +351,7 @@ func (s *csvStream) detectX(x []byte, rows *rowScanner) {
 
 // isNumber reports whether a place is that of numbers, and not of dates or parts of them.
 func (s *csvStream) isNumber(place int) bool {
-	return place == s.y || slices.Contains(s.also, place) || place == s.x && (s.rep.Time == TimeNumber || s.rep.Time == TimeExcel)
+	return place == s.y || slices.Contains(s.also, place) || place == s.x && slices.Contains([]TimeFormat{TimeNumber, TimeExcel, TimeYYYYdMM, TimeYYYYdQ}, s.rep.Time)
 }
 
 // styled reports whether all columns of numbers have shown how they are written.
@@ -344,7 +369,12 @@ func (s *csvStream) numberX(text []byte) (v float64, ok bool) {
 	if v, ok = decimal(text); ok {
 		return v, true
 	}
-	v, err := numberStyle{comma: s.opt.DecimalComma}.value(cellText(text))
+	style := numberStyle{comma: s.opt.DecimalComma}
+	if w, split := splitNumber(cellText(text)); split && !s.opt.DecimalPoint {
+		sign, _ := w.sign()
+		style.comma = style.comma || sign == ','
+	}
+	v, err := style.value(cellText(text))
 	return v, err == nil
 }
 
@@ -375,17 +405,21 @@ func (s *csvStream) settle() error {
 		if !s.isNumber(place) {
 			continue
 		}
-		if err := f.settle(columnName(s.rep.Columns, s.columns[place]), s.opt.Comma); err != nil {
+		if err := f.settle(columnName(s.rep.Columns, s.columns[place]), s.opt.Comma, s.opt.decimalSign()); err != nil {
 			wrong = append(wrong, err)
 		}
-		s.styles[place] = f.style
+		if s.styles[place] = f.style; f.guess && place == s.y {
+			s.rep.Guessed = f.open.text
+		}
 	}
 	if wrong != nil {
 		return wrong.one()
 	}
 	switch s.rep.Time {
-	case TimeYYYYMM, TimeMMYYYY:
+	case TimeYYYYMM, TimeMMYYYY, TimeYYYYdMM:
 		s.rep.Period = "month"
+	case TimeYYYYdQ:
+		s.rep.Period = "quarter"
 	case TimeFiscal:
 		if s.rep.Period != "year" { // 2000/01 may have been taken for a month
 			s.rep.Period = "fiscal year"
@@ -439,7 +473,7 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 }
 
 // startsWithWord is how a total or a source begins, and no cell that was cut off.
-var startsWithWord = regexp.MustCompile(`^["*( ]*\pL{3}`)
+var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³ ]*(?:\d\)\s*)?\pL{3}|\(\d+ rows?\))`)
 
 // wordsOf is the text of a row that is none, if it begins with a word and has too few fields or words for x.
 func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {

@@ -18,8 +18,8 @@ type numberStyle struct {
 func (n numberStyle) plain() bool { return n == numberStyle{} }
 
 // numberParts are a sign or a parenthesis for it, a currency, digits with marks, an exponent, a trailing minus and a unit.
-var numberParts = regexp.MustCompile(`^(\(?)([-+−–]?)(\p{Sc}|[A-Z]{3}[ \x{a0}])?[ \x{a0}\x{202f}]*([-+−–]?)` +
-	`([.,]?\d[\d.,'’ \x{a0}\x{202f}]*?)([eE][-+]?\d+)?(-?)[ \x{a0}\x{202f}]*(%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*)?(\)?)$`)
+var numberParts = regexp.MustCompile(`^(\(?)([-+−–]?)(\p{Sc}|[A-Z]{3}[ \x{a0}])?[ \x{a0}\x{202f}]*(\(?)([-+−–]?)` +
+	`([.,]?\d[\d.,'’ \x{a0}\x{202f}]*?)(?:[.,][-–—]{1,2}|([eE][-+]?\d+)?(-?))[ \x{a0}\x{202f}]*(%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*)?(\)?)$`)
 
 // writtenNumber is a number in the parts in which it is written.
 type writtenNumber struct {
@@ -34,18 +34,18 @@ func splitNumber(text string) (w writtenNumber, ok bool) {
 		return w, false
 	}
 	p := numberParts.FindStringSubmatch(text)
-	if p == nil || (p[1] == "") != (p[9] == "") {
+	if p == nil || (p[1]+p[4] == "") != (p[10] == "") {
 		return w, false
 	}
 	signs := 0
-	for _, sign := range []string{p[1], p[2], p[4], p[7]} {
+	for _, sign := range []string{p[1], p[2], p[4], p[5], p[8]} {
 		if sign != "" {
 			signs++
 			w.negative = sign != "+"
 		}
 	}
-	w.digits, w.exponent, w.unit = p[5], p[6], strings.TrimRight(p[3], " \u00a0")+p[8]
-	return w, signs <= 1 && (p[3] == "" || p[8] == "")
+	w.digits, w.exponent, w.unit = p[6], p[7], strings.TrimRight(p[3], " \u00a0")+p[9]
+	return w, signs <= 1 && (p[3] == "" || p[9] == "")
 }
 
 // truths are the words for true and false, as spreadsheets and programs write them: 1 and 0.
@@ -159,6 +159,7 @@ type styleFinder struct {
 	open        dateInRow // the first number that may be read both ways
 	mark        byte      // of it
 	short, long bool      // numbers without marks, of up to three digits and of more
+	guess       bool      // nothing tells that 1.025 is not 1025
 }
 
 // fixed settles the decimal sign.
@@ -199,23 +200,49 @@ func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 	return f.done
 }
 
-// settle decides by all numbers there are. With numbers above 999 without a mark, marks are decimal signs. Between commas, 1,025 is read as
+// settle decides by all numbers there are. With numbers above 999 without a mark, marks are decimal signs; else they are what the decimal sign of the
+// other columns, if these show one, makes them. Between commas, 1,025 is read as
 // 1025: with decimal commas, programs separate fields by semicolons. There 1,025 is 1.025, 1.025 beside 980 may be both, and so may 1,025 between other signs.
-func (f *styleFinder) settle(column string, comma rune) error {
+func (f *styleFinder) settle(column string, comma rune, others byte) error {
 	if f.done {
 		return nil
 	}
 	both := f.mark == ',' && comma != ',' && comma != ';' || f.mark == '.' && comma == ';' && f.short
 	switch {
-	case f.long, f.mark == ',' && comma == ';':
+	case f.long:
 		f.fixed(f.mark == ',')
+	case f.mark != 0 && others != 0:
+		f.fixed(others == ',')
+	case f.mark == ',' && comma == ';':
+		f.fixed(true)
 	case both:
 		return fmt.Errorf("line %d, %s: %s may be %s or %s, and no other number of the column tells which: say CSVOptions.DecimalComma or CSVOptions.DecimalPoint",
 			f.open.line, column, quoted(f.open.text), strings.Replace(f.open.text, string(f.mark), "", 1), strings.Replace(f.open.text, ",", ".", 1))
 	default:
+		f.guess = f.mark == '.' && strings.ContainsRune(";\t|", comma)
 		f.fixed(false)
 	}
 	return nil
+}
+
+// decimalSign is that of the numbers in the first rows of all columns, if some show it and all that do show the same; else 0.
+func (opt CSVOptions) decimalSign() (sign byte) {
+	for _, row := range opt.head {
+		for _, cell := range row {
+			w, ok := splitNumber(cell)
+			if !ok || dateFormat(cell) != TimeAuto {
+				continue
+			}
+			switch s, _ := w.sign(); {
+			case s == 0:
+			case sign != 0 && s != sign:
+				return 0
+			default:
+				sign = s
+			}
+		}
+	}
+	return sign
 }
 
 // hinted adds to an error of a number what may help.

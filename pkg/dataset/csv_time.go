@@ -29,6 +29,8 @@ const (
 	TimeMinutes   TimeFormat = "yyyymmddhhmm"   // 202401311430
 	TimeDigits    TimeFormat = "yyyymmddhhmmss" // 20240131143000
 	TimeMMYYYY    TimeFormat = "mm.yyyy"        // 01.2024: the first day of the month
+	TimeYYYYdMM   TimeFormat = "yyyy.mm"        // 2024.01: the first day of the month; 2024.1 is October
+	TimeYYYYdQ    TimeFormat = "yyyy.q"         // 2024.1: the first day of the quarter
 	TimeExcel     TimeFormat = "excel"          // days since 30 December 1899, as spreadsheets count them: 45292 is 2024-01-01
 	TimeNumber    TimeFormat = "number"         // decimal years, seconds of an experiment, …
 )
@@ -36,7 +38,7 @@ const (
 // TimeFormats are the formats that CSVOptions.Time accepts, besides TimeAuto.
 var TimeFormats = []TimeFormat{
 	TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeHalf, TimeMonth, TimeNamed, TimeWeek, TimeFiscal, TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano,
-	TimeYYYYMMDD, TimeYYYYDDD, TimeYYYYMM, TimeHours, TimeMinutes, TimeDigits, TimeMMYYYY, TimeExcel, TimeNumber,
+	TimeYYYYMMDD, TimeYYYYDDD, TimeYYYYMM, TimeHours, TimeMinutes, TimeDigits, TimeMMYYYY, TimeYYYYdMM, TimeYYYYdQ, TimeExcel, TimeNumber,
 }
 
 // unixUnits are the units in which a time since 1970 is counted.
@@ -88,8 +90,10 @@ type CSVReport struct {
 	// CSVOptions.Within holds these.
 	Numbers      string
 	Title        int           // lines above the header that were left out
+	Words        int           // rows of words below the header that were left out: units, or a second line of names
 	Unit         string        // of all y, which the cells have beside their digits: %, €, kWh
 	DecimalComma bool          // y is written 1.025,10
+	Guessed      string        // the first of y if all may be read both ways: 1.025 between semicolons or tabs, which is read as 1.025 and may be 1025
 	Asked        bool          // for it, or for a decimal point
 	BySteps      bool          // dates were open between day and month first: with the one that was taken, their steps are equal
 	Rows         int           // of data, those left out included

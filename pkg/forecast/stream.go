@@ -26,11 +26,18 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if rep.Title > 0 {
 		remarks = append(remarks, fmt.Sprintf("The table begins at line %d; what stands above it was left out.", rep.Title+1))
 	}
+	if n := rep.Words; n > 0 {
+		remarks = append(remarks, fmt.Sprintf("%s of words below the header %s left out.", words.Count(n, "row"), words.Was(n)))
+	}
 	if n := len(rep.Below); n > 0 {
 		remarks = append(remarks, fmt.Sprintf("%s below the table, from line %d on, %s left out: %q.", words.Count(n, "line"), rep.Below[0].Line, words.Was(n), clip(rep.Below[0].Words())))
 	}
 	if rep.DecimalComma && !rep.Asked {
 		remarks = append(remarks, fmt.Sprintf("%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.", cmp.Or(rep.Columns[rep.Y], "y")))
+	}
+	if rep.Guessed != "" {
+		remarks = append(remarks, fmt.Sprintf("%s is read with a decimal point: if %s is %s, ReadOptions.DecimalComma reads it so.",
+			cmp.Or(rep.Columns[rep.Y], "y"), rep.Guessed, strings.ReplaceAll(rep.Guessed, ".", "")))
 	}
 	if rep.BySteps {
 		order, other := "day", "mdy"

@@ -1,0 +1,66 @@
+package dataset
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// barePeriod is a year with a number that may be a quarter or a week, or a month: 2000-1, 1/2000, 200001.
+var barePeriod = regexp.MustCompile(`^(?:(\d{4})[-/. ]?(\d{1,2})|(\d{1,2})[-/. ](\d{4}))$`)
+
+// periodName is the name of a column of weeks, alone or with the year.
+var weekName = regexp.MustCompile(`(?i)^(year|jahr|année|iso|epi|date)?[-_ /]?(week|wk|kw|woche|kalenderwoche|semaine|semana|settimana)[-_ /]?(year|jahr|no\.?|nr\.?)?$`)
+
+// parts returns the year and the number of a bare period.
+func bareParts(text string) (year, number string, ok bool) {
+	m := barePeriod.FindStringSubmatch(text)
+	if m == nil {
+		return "", "", false
+	}
+	return m[1] + m[4], m[2] + m[3], true
+}
+
+// periodSign returns the sign, Q or W, of the period that the numbers of a column are, by its name and the first rows: quarters of one digit from 1 to 4,
+// not only those that begin a quarter as months do, or weeks. It is "" for any other column.
+func (s *csvStream) periodSign(name string, column int) string {
+	sign, most := "", 0
+	switch {
+	case partNames["quarter"].MatchString(name):
+		sign, most = "Q", 4
+	case weekName.MatchString(name):
+		sign, most = "W", 53
+	default:
+		return ""
+	}
+	rows, within := 0, false
+	for i, row := range s.opt.head {
+		cell := row[column]
+		if i == 0 && !s.opt.NoHeader || cell == "" {
+			continue
+		}
+		year, number, ok := bareParts(cell)
+		n, _ := strconv.Atoi(number)
+		if y, _ := strconv.Atoi(year); !ok || y < 1800 || y > 2200 || n < 1 || n > most || sign == "Q" && len(number) > 1 {
+			return ""
+		}
+		rows++
+		within = within || sign == "W" || slices.Contains([]int{2, 3}, n)
+	}
+	if rows == 0 || !within {
+		return ""
+	}
+	return sign
+}
+
+// withSign writes a bare period with its sign.
+func withSign(sign, text string) string {
+	if sign == "" {
+		return text
+	}
+	if year, number, ok := bareParts(strings.TrimSpace(text)); ok {
+		return year + "-" + sign + number
+	}
+	return text
+}
