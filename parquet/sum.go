@@ -226,6 +226,7 @@ func Look(files []string, o Options) (gppl.SumsRange, error) {
 		lo[i], hi[i] = math.Inf(1), math.Inf(-1)
 	}
 	var axis forecast.OneAxis
+	dates := false
 	for _, path := range files {
 		rep, err := look(path, o, &lo, &hi)
 		if err == nil {
@@ -234,12 +235,13 @@ func Look(files []string, o Options) (gppl.SumsRange, error) {
 		if err != nil {
 			return gppl.SumsRange{}, fmt.Errorf("%s: %w", path, err)
 		}
+		dates = dates || rep.Dates()
 	}
 	if !(hi[0] > lo[0]) || !(hi[1] > lo[1]) {
 		return gppl.SumsRange{}, fmt.Errorf("x is from %v to %v, y from %v to %v: there is nothing to learn", lo[0], hi[0], lo[1], hi[1])
 	}
 	middle := 0.5*lo[1] + 0.5*hi[1]
-	return gppl.SumsRange{Lo: lo[0], Hi: hi[0], Centre: middle, Largest: max(hi[1]-middle, middle-lo[1])}, nil
+	return gppl.SumsRange{Lo: lo[0], Hi: hi[0], Centre: middle, Largest: max(hi[1]-middle, middle-lo[1]), Dates: dates}, nil
 }
 
 // look extends the extremes of x and y by those of a file.

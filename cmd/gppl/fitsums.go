@@ -9,7 +9,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/urfave/cli/v3"
 
@@ -88,7 +87,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 			return fmt.Errorf("%s: %s%s", path, message(err), beyond(s.Header(), when, x))
 		}
 		if out := c.String("out"); out != "" {
-			if err := writeFile(ctx, out, func(w io.Writer) error { return ahead.WriteCSV(w, forecast.Axis{}) }); err != nil {
+			if err := writeFile(ctx, out, func(w io.Writer) error { return ahead.WriteCSV(w, forecast.SumsAxis(s.Header())) }); err != nil {
 				return err
 			}
 		}
@@ -201,11 +200,27 @@ func showFits(ctx context.Context, c *cli.Command, path string, s *library.Sums,
 			fmt.Fprintf(w, "%s: by projections: %s\n", best.Kernel, best.Projected)
 		}
 		_, err := fmt.Fprintf(w, "%s\n", best.Result)
+		if h := s.Header(); err == nil && h.Dates {
+			err = lengths(w, h, best.Result.Model.Kernel)
+		}
 		if err == nil && ahead != nil && !c.IsSet("out") {
-			err = ahead.WriteCSV(w, forecast.Axis{})
+			err = ahead.WriteCSV(w, forecast.SumsAxis(s.Header()))
 		}
 		return err
 	})
+}
+
+// lengths prints the lengthscales and periods of a kernel of dates with their unit.
+func lengths(w io.Writer, h library.SumsHeader, kernel library.Kernel) error {
+	for _, p := range kernel.Params() {
+		if p.Role != library.RoleLengthscale && p.Role != library.RolePeriod {
+			continue
+		}
+		if _, err := fmt.Fprintf(w, "  x are dates: the %s is %s\n", p.Name, lengthOf(h, p.Value, 4)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sumsPlaces returns the x of --at or --forecast, ascending, as numbers and as written. A step of a forecast is the mean distance
@@ -216,7 +231,7 @@ func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, er
 		step := (last - first) / float64(s.Len()-1)
 		for i := range c.Int("forecast") {
 			x = append(x, last+float64(i+1)*step)
-			when = append(when, strconv.FormatFloat(x[i], 'g', 10, 64))
+			when = append(when, placeOf(s.Header(), x[i]))
 		}
 		return when, x, nil
 	}

@@ -259,6 +259,7 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 			if *end.at, err = forecast.ParsePlace(text); err != nil {
 				return h, usageError{fmt.Errorf("--%s: %w", end.flag, err)}
 			}
+			r.Dates = r.Dates || forecast.IsDate(text)
 		}
 	}
 	if slices.Contains(s.files, dataset.StandardInput) {
@@ -270,6 +271,7 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 		if err != nil {
 			return h, err
 		}
+		r.Dates = r.Dates || seen.Dates
 		if math.IsNaN(r.Lo) {
 			r.Lo = seen.Lo
 		}
@@ -296,7 +298,7 @@ func checkRange(c *cli.Command, r library.SumsRange) error {
 		if text := c.String(flag); text != "" {
 			return fmt.Sprintf("--%s %s", flag, text)
 		}
-		return fmt.Sprintf("%.10g, the %s x of the files", x, map[string]string{"from": "first", "to": "last"}[flag])
+		return fmt.Sprintf("%s, the %s x of the files", placeOf(library.SumsHeader{Dates: r.Dates}, x), map[string]string{"from": "first", "to": "last"}[flag])
 	}
 	switch {
 	case !(r.Lo < r.Hi):

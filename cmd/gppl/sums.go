@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
 
 	"github.com/urfave/cli/v3"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -149,6 +151,8 @@ type sumsInfo struct {
 	Observations   int                `json:"observations"`
 	First          *float64           `json:"first,omitempty"`
 	Last           *float64           `json:"last,omitempty"`
+	FirstDate      string             `json:"first_date,omitempty"`
+	LastDate       string             `json:"last_date,omitempty"`
 	Mean           *float64           `json:"mean,omitempty"`
 	Deviation      *float64           `json:"standard_deviation,omitempty"`
 	Header         library.SumsHeader `json:"header"`
@@ -172,6 +176,9 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *library.Sums)
 		first, last := s.Extent()
 		mean, deviation := s.Mean(), math.Sqrt(max(0, s.Variance()))
 		i.First, i.Last, i.Mean, i.Deviation = &first, &last, &mean, &deviation
+		if h.Dates {
+			i.FirstDate, i.LastDate = h.Place(first), h.Place(last)
+		}
 	}
 	if c.Bool("json") {
 		return writeJSON(ctx, c, i)
@@ -179,19 +186,36 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *library.Sums)
 	return print(ctx, c.Root().Writer, func(w io.Writer) error {
 		fmt.Fprintf(w, "%s: %s\n", flagwords.Printable(path), words.Count(s.Len(), "observation"))
 		if i.First != nil {
-			fmt.Fprintf(w, "  x         %.10g to %.10g, of %.10g to %.10g that it takes\n", *i.First, *i.Last, h.Lo, h.Hi)
+			fmt.Fprintf(w, "  x         %s to %s, of %s to %s that it takes\n", placeOf(h, *i.First), placeOf(h, *i.Last), placeOf(h, h.Lo), placeOf(h, h.Hi))
 			fmt.Fprintf(w, "  y         mean %.6g, standard deviation %.4g, up to %.4g from %.6g\n", *i.Mean, *i.Deviation, h.Largest, h.Centre)
 			if *i.Deviation < 1e-6*h.Largest {
 				fmt.Fprintf(w, "  warning   y varies by so little of what is taken that digits are lost: sum again with --centre and --largest\n")
 			}
 		}
-		fmt.Fprintf(w, "  resolves  %d frequencies of the period %.6g: SE lengthscales from %.4g, in linear time up to %.4g\n", h.Highest, h.Period, i.ShortestScale, i.LongestScale)
+		fmt.Fprintf(w, "  resolves  %d frequencies of the period %s: SE lengthscales from %s, in linear time up to %s\n",
+			h.Highest, lengthOf(h, h.Period, 6), lengthOf(h, i.ShortestScale, 4), lengthOf(h, i.LongestScale, 4))
 		if h.LargestWeight > 0 {
 			fmt.Fprintf(w, "  weights   up to %v\n", h.LargestWeight)
 		}
 		_, err := fmt.Fprintf(w, "  costs     %v\n", costs(p))
 		return err
 	})
+}
+
+// placeOf writes an input of sums: a date if inputs are dates.
+func placeOf(h library.SumsHeader, x float64) string {
+	if h.Dates {
+		return h.Place(x)
+	}
+	return strconv.FormatFloat(x, 'g', 10, 64)
+}
+
+// lengthOf writes a distance between inputs of sums: with its unit if inputs are dates.
+func lengthOf(h library.SumsHeader, d float64, digits int) string {
+	if h.Dates {
+		return forecast.SumsAxis(h).Length(d)
+	}
+	return strconv.FormatFloat(d, 'g', digits, 64)
 }
 
 func costs(p library.SumsPlan) string {

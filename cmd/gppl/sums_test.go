@@ -157,6 +157,43 @@ func TestSumDates(t *testing.T) {
 	}
 }
 
+// TestSumsTellDates wants dates, and not seconds, of all that is told of sums of dates, and numbers of others.
+func TestSumsTellDates(t *testing.T) {
+	dir := t.TempDir()
+	var b strings.Builder
+	b.WriteString("when,y\n")
+	for i := range 120 {
+		fmt.Fprintf(&b, "%s,%.3f\n", time.Date(2020, 1, 1+i, 0, 0, 0, 0, time.UTC).Format("02.01.2006"), math.Sin(float64(i)/9)+0.1*math.Sin(float64(i*i)))
+	}
+	days := put(t, dir, "d.csv", b.String())
+	first, like, both := filepath.Join(dir, "a.sums"), filepath.Join(dir, "b.sums"), filepath.Join(dir, "c.sums")
+	sum, _ := must(t, "sum", days, "-o", first)
+	must(t, "sum", days, "--like", first, "-o", like)
+	merge, _ := must(t, "merge", first, like, "-o", both)
+	info, _ := must(t, "info", both)
+	for name, text := range map[string]string{"sum": sum, "merge": merge, "info": info} {
+		if !strings.Contains(text, "2020-01-01 to 2020-04-29, of 2020-01-01 to 2020-04-29 that it takes") || !strings.Contains(text, " hours, in linear time up to ") {
+			t.Errorf("gppl %s: %s", name, text)
+		}
+	}
+	must(t, "sum", days, "--to", "2020-05-31", "-o", both)
+	fit, _ := must(t, "fit", both, "--forecast", "1")
+	if !strings.Contains(fit, "x are dates: the lengthscale is ") || !strings.Contains(fit, "date,mean") || !strings.Contains(fit, "\n2020-04-30") {
+		t.Errorf("gppl fit: %s", fit)
+	}
+	_, left := must(t, "sum", days, "--from", "2020-02-01", "--to", "2020-05-01", "-o", like)
+	if !strings.Contains(left, "t = 2020-01-01 is not within [2020-02-01, 2020-05-01]") {
+		t.Errorf("rows out of range: %s", left)
+	}
+	if _, _, refused := gppl("sum", days, "--from", "2020-05-01", "-o", like); !strings.Contains(refused, "is not before 2020-04-29, the last x") {
+		t.Errorf("an empty range: %s", refused)
+	}
+	numbers, _ := must(t, "sum", put(t, dir, "n.csv", readings(0, 3000)), "-o", first)
+	if !strings.Contains(numbers, " to 99.9667, of 0 to 99.9667 that it takes") {
+		t.Errorf("numbers: %s", numbers)
+	}
+}
+
 // TestSumNumberDates wants gppl sum to read numbers that stand for dates as gppl fit does, with the same remark, and to go on with sums
 // of the plain numbers.
 func TestSumNumberDates(t *testing.T) {

@@ -74,6 +74,7 @@ func (f *Flags) Header(look func() (gppl.SumsRange, error)) (h gppl.SumsHeader, 
 			if *end.at, err = forecast.ParsePlace(end.text); err != nil {
 				return h, fmt.Errorf("--%s: %w", end.name, err)
 			}
+			r.Dates = r.Dates || forecast.IsDate(end.text)
 		}
 	}
 	if set["centre"] {

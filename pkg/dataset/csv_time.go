@@ -109,6 +109,9 @@ type CSVReport struct {
 	Head   []byte // of what can be read once: its first lines, up to 4 MiB, for KeyColumns
 }
 
+// Dates reports whether x was read as dates.
+func (r CSVReport) Dates() bool { return r.Time != TimeAuto && r.Time != TimeNumber }
+
 // dateParser reads an x, and says whether its year has two digits.
 type dateParser func(text string) (x float64, short bool, err error)
 

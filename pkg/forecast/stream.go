@@ -115,6 +115,12 @@ func ParsePlace(text string) (float64, error) {
 	return v, nil
 }
 
+// IsDate reports whether ParsePlace reads a text as a date.
+func IsDate(text string) bool {
+	_, err := dataset.ParseDate(text)
+	return err == nil
+}
+
 // Taken returns the rows of a block that are within the range of the header h. It adds the others to the bad rows of the block.
 func Taken(h gppl.SumsHeader, b *dataset.CSVBlock) (x, y []float64) {
 	n := 0
@@ -144,6 +150,14 @@ const (
 // giveRange says what replaces a first look.
 const giveRange = "give a SumsRange or a SumsHeader"
 
+// SumsAxis is the axis of sums with the header h, for the files and tables of forecasts.
+func SumsAxis(h gppl.SumsHeader) Axis {
+	if !h.Dates {
+		return Axis{}
+	}
+	return Axis{Name: "date", Unit: "second", Dates: true, Origin: instant(0)}
+}
+
 // LookAt returns the range of csv files from a first look: all of each file up to 4 MB, else pieces of it, with a margin.
 func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRange, err error) {
 	var x, y []float64
@@ -167,6 +181,7 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRang
 		if err == nil {
 			err = axis.Add(file, rep)
 		}
+		r.Dates = r.Dates || rep.Dates()
 		if err != nil {
 			return r, fmt.Errorf("%s: %s", file, strings.TrimPrefix(strings.TrimPrefix(err.Error(), "dataset: "), "CSV: "))
 		}
@@ -180,10 +195,14 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRang
 	if lo, hi := slices.Min(y), slices.Max(y); lo == hi {
 		return r, fmt.Errorf("y is %v in all %d rows of the first look: if other rows differ, %s", lo, len(y), giveRange)
 	}
+	margin, spread, dates := lookMargin, float64(lookSpread), r.Dates
 	if whole {
-		return gppl.SampleRange(x, y, 0, 1)
+		margin, spread = 0, 1
 	}
-	return gppl.SampleRange(x, y, lookMargin, lookSpread)
+	if r, err = gppl.SampleRange(x, y, margin, spread); err == nil {
+		r.Dates = dates
+	}
+	return r, err
 }
 
 // refusal returns the error of a file as a whole.

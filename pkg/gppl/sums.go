@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/exactsums"
@@ -47,6 +48,7 @@ type SumsHeader struct {
 	Centre         float64 // subtracted from every observation
 	Largest        float64 // |y − Centre| is at most that; a power of two
 	LargestWeight  float64 // no weight is larger, a power of two; 0: there are no weights
+	Dates          bool    // inputs are dates, in seconds since 1970
 }
 
 // The bounds of a header.
@@ -97,7 +99,7 @@ func (h SumsHeader) plan() (*exactsums.Plan, error) {
 	return p, nil
 }
 
-// headerField is a field of a header by name, a float64 or an int.
+// headerField is a field of a header by name, a float64, an int or a bool.
 type headerField struct {
 	name  string
 	value any
@@ -107,7 +109,21 @@ func (h SumsHeader) fields() []headerField {
 	return []headerField{
 		{"Lo", h.Lo}, {"Hi", h.Hi}, {"Origin", h.Origin}, {"Period", h.Period}, {"Highest", h.Highest},
 		{"Centre", h.Centre}, {"Largest", h.Largest}, {"LargestWeight", h.LargestWeight},
+		{"Dates", h.Dates},
 	}
+}
+
+// Place writes an input for a message: as a date, to the second, if inputs are dates.
+func (h SumsHeader) Place(t float64) string {
+	const furthest = 2.5e11 // seconds: the year 9892, up to which a date has four digits of the year
+	if !h.Dates || !(math.Abs(t) < furthest) {
+		return fmt.Sprint(t)
+	}
+	at := time.Unix(int64(math.Round(t)), 0).UTC()
+	if at.Equal(at.Truncate(24 * time.Hour)) {
+		return at.Format(time.DateOnly)
+	}
+	return at.Format(time.RFC3339)
 }
 
 // Difference says in which fields h and o differ, "" if in none.
@@ -127,7 +143,7 @@ func (h SumsHeader) Difference(o SumsHeader) string {
 func (h SumsHeader) Takes(t, y, w float64) error {
 	switch {
 	case !(t >= h.Lo && t <= h.Hi):
-		return fmt.Errorf("t = %v is not within [%v, %v], the range of these sums", t, h.Lo, h.Hi)
+		return fmt.Errorf("t = %s is not within [%s, %s], the range of these sums", h.Place(t), h.Place(h.Lo), h.Place(h.Hi))
 	case !(math.Abs(y-h.Centre) <= h.Largest):
 		return fmt.Errorf("y = %v is not within %v of %v, the range of these sums", y, h.Largest, h.Centre)
 	case h.LargestWeight == 0 && w != 1:

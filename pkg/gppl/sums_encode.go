@@ -21,7 +21,8 @@ import (
 //	16  56  Lo, Hi, Origin, Period, Centre, Largest, LargestWeight
 //	72  12  grid points on the circle, under a window, and in the file
 //	84   2  bytes of an integer of E, which has no sign, and of one of F
-//	86   2  0
+//	86   1  1 if inputs are dates, 0 if not or if the file does not say
+//	87   1  0
 //	88   8  n
 //	96  32  Σ w·v²
 //	128 16  Σ log w
@@ -35,6 +36,7 @@ import (
 const (
 	sumsVersion  = 1
 	headerBytes  = 152
+	datesByte    = 86
 	fileOverhead = headerBytes + 8
 )
 
@@ -67,6 +69,9 @@ func (s *Sums) MarshalBinary() ([]byte, error) {
 		b = le.AppendUint32(b, uint32(v))
 	}
 	b = append(b, byte(e), byte(f), 0, 0)
+	if h.Dates {
+		b[datesByte] = 1
+	}
 	b = le.AppendUint64(b, s.sum.N)
 	for _, v := range s.sum.YY {
 		b = le.AppendUint64(b, v)
@@ -160,7 +165,7 @@ func decodeSums(b []byte) (*Sums, error) {
 	}
 	s, err := NewSums(SumsHeader{
 		Highest: int(le.Uint32(b[12:])),
-		Lo:      v[0], Hi: v[1], Origin: v[2], Period: v[3], Centre: v[4], Largest: v[5], LargestWeight: v[6],
+		Lo:      v[0], Hi: v[1], Origin: v[2], Period: v[3], Centre: v[4], Largest: v[5], LargestWeight: v[6], Dates: b[datesByte] == 1,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the header is wrong: %w", err)
@@ -176,7 +181,7 @@ func decodeSums(b []byte) (*Sums, error) {
 		return nil, fmt.Errorf("the grid has %d of %d points with %d under a window, where this program has %d, %d and %d", count, size, width, p.Count(), p.Size(), p.Width())
 	}
 	e, f := int(b[84]), int(b[85])
-	if e > 16 || f > 16 || b[86]|b[87] != 0 {
+	if e > 16 || f > 16 || b[datesByte] > 1 || b[datesByte+1] != 0 {
 		return nil, fmt.Errorf("the header is wrong: integers of %d and %d bytes", e, f)
 	}
 	switch want := fileOverhead + count*(e+f); {

@@ -25,6 +25,7 @@ type SumsRange struct {
 	// only if it is a thousand times the usual distance.
 	Centre, Largest float64
 	LargestWeight   float64 // 0: no weights
+	Dates           bool    // inputs are dates, in seconds since 1970
 }
 
 // SumsPlan is a header with what it resolves and costs.
@@ -68,7 +69,7 @@ func PlanSums(r SumsRange) (SumsPlan, error) {
 	if r.Longest != 0 && r.Longest < r.Shortest {
 		return SumsPlan{}, fmt.Errorf("gppl: PlanSums: Longest = %v is less than Shortest = %v", r.Longest, r.Shortest)
 	}
-	h := SumsHeader{Lo: r.Lo, Hi: r.Hi, Centre: r.Centre, Largest: powerOfTwo(r.Largest), LargestWeight: powerOfTwo(r.LargestWeight)}
+	h := SumsHeader{Lo: r.Lo, Hi: r.Hi, Centre: r.Centre, Largest: powerOfTwo(r.Largest), LargestWeight: powerOfTwo(r.LargestWeight), Dates: r.Dates}
 	h.Period = periodRatio * span
 	if short := span + griddedGap(r.Longest); r.Longest > 0 && short < h.Period {
 		h.Period = short

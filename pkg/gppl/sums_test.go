@@ -435,3 +435,26 @@ func TestPlanSums(t *testing.T) {
 		t.Log(p)
 	}
 }
+
+// TestSumsDates keeps in a file that inputs are dates, which are written as such, and merges no sums of which only some are.
+func TestSumsDates(t *testing.T) {
+	h := sumsHeader(t, gppl.SumsRange{Lo: 1577836800, Hi: 1577836800 + 864000, Largest: 8, Dates: true})
+	s := newSums(t, h)
+	if err := s.Add([]float64{1577836800, 1577836800 + 86400}, []float64{1, 2}); err != nil {
+		t.Fatal(err)
+	}
+	var read gppl.Sums
+	if err := read.UnmarshalBinary(marshal(t, s)); err != nil || !read.Header().Dates {
+		t.Errorf("%+v, %v", read.Header(), err)
+	}
+	if err := s.Add([]float64{1577836800 - 1}, []float64{1}); err == nil || !strings.Contains(err.Error(), "2019-12-31T23:59:59Z is not within [2020-01-01, 2020-01-11]") {
+		t.Errorf("%v", err)
+	}
+	h.Dates = false
+	if err := read.Merge(newSums(t, h)); err == nil || !strings.Contains(err.Error(), "Dates is true and false") {
+		t.Errorf("%v", err)
+	}
+	if numbers := h.Place(1577836800); numbers != "1.5778368e+09" {
+		t.Error(numbers)
+	}
+}
