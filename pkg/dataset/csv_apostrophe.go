@@ -31,8 +31,8 @@ func hasApostrophe(line []byte) bool {
 	if bytes.IndexByte(line, '\'') < 0 {
 		return false
 	}
-	for _, field := range strings.FieldsFunc(string(line), func(c rune) bool { return strings.ContainsRune(separators, c) }) {
-		if text, ok := strings.CutPrefix(strings.TrimSpace(field), "'"); ok {
+	for i, field := range strings.FieldsFunc(string(line), func(c rune) bool { return strings.ContainsRune(separators, c) }) {
+		if text, ok := strings.CutPrefix(strings.TrimSpace(field), "'"); ok && !(i == 0 && isShortYear(text)) {
 			if text = strings.TrimSuffix(text, "'"); text != "" && (isNumber(text) || dateFormat(text) != TimeAuto) {
 				return true
 			}
@@ -70,6 +70,17 @@ func (a *apostropheReader) Read(p []byte) (n int, err error) {
 	return n, a.err
 }
 
+// isShortYear reports whether what follows an apostrophe, in the first field, makes it a year: '90.
+func isShortYear(text string) bool { return len(text) == 2 && isDigits(text) }
+
+// fieldText is the field that a line begins with.
+func fieldText(line []byte) string {
+	if end := bytes.IndexAny(line, separators+"\n"); end >= 0 {
+		line = line[:end]
+	}
+	return strings.TrimSpace(string(line))
+}
+
 // separators are those of fields in which apostrophes matter: blanks are none.
 const separators = ",;\t|"
 
@@ -84,7 +95,7 @@ func plainFields(line []byte) (out []byte) {
 					out = append(out, text...)
 				}
 				at += 1 + size
-			} else if at+1 < len(line) && line[at+1]-'0' <= 9 {
+			} else if at+1 < len(line) && line[at+1]-'0' <= 9 && !(at == 0 && isShortYear(fieldText(line[1:]))) {
 				at++
 			}
 		}

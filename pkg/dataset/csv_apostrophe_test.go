@@ -39,4 +39,7 @@ func TestApostrophes(t *testing.T) {
 			t.Errorf("%s, streamed: %v, %v, %v", name, of.Y, bad, err)
 		}
 	}
+	if s, _, err := readCSV(strings.NewReader("year,v\n'99,1\n'00,2\n'01,3\n"), CSVOptions{}); err == nil {
+		t.Errorf("years of two digits are read as %v", s.X)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 const (
@@ -123,14 +124,22 @@ func isWhole(cell string) bool {
 	return err == nil
 }
 
-// mostWordRows is how many rows of words may stand below the header: units, and what else loggers write there.
-const mostWordRows = 3
+const (
+	// mostWordRows is how many rows of words may stand below the header: units, and what else loggers write there.
+	mostWordRows = 3
+	// mostAbout is how many rows of words and their values may stand there, as statistical offices tell of a series above its dates, and fewestDates how
+	// many dates must follow.
+	mostAbout, fewestDates = 12, 3
+)
 
 // wordRows returns how many rows below the header have words only, as units or a second line of names, above one with a number
-// or a date.
+// or a date; or how many begin with words, or with nothing, above the first column's dates.
 func (opt CSVOptions) wordRows() (n int) {
 	if opt.NoHeader || len(opt.head) == 0 {
 		return 0
+	}
+	if n = opt.aboutRows(); n > 0 {
+		return n
 	}
 	for _, row := range opt.head[1:] {
 		words, values := false, false
@@ -143,6 +152,29 @@ func (opt CSVOptions) wordRows() (n int) {
 		}
 		if n++; !words || n > mostWordRows {
 			return 0
+		}
+	}
+	return 0
+}
+
+// aboutRows are the rows above the dates of the first column, of which some begin with words.
+func (opt CSVOptions) aboutRows() (n int) {
+	words, dates := false, 0
+	for _, row := range opt.head[1:] {
+		cell := row[0]
+		v, err := ParseNumber(cell)
+		switch isDate := dateFormat(cell) != TimeAuto || err == nil && (MayBeDate(v) || v >= 1500 && v < 2200 && len(cell) == 4); {
+		case isDate:
+			if dates++; dates == fewestDates && words {
+				return n
+			}
+		case dates > 0 || err == nil:
+			return 0
+		default:
+			words = words || strings.ContainsFunc(cell, unicode.IsLetter)
+			if n++; n > mostAbout {
+				return 0
+			}
 		}
 	}
 	return 0

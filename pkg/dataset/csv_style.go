@@ -18,8 +18,8 @@ type numberStyle struct {
 func (n numberStyle) plain() bool { return n == numberStyle{} }
 
 // numberParts are a sign or a parenthesis for it, a currency, digits with marks, an exponent, a trailing minus and a unit.
-var numberParts = regexp.MustCompile(`^(\(?)([-+−–]?)(\p{Sc}|[A-Z]{3}[ \x{a0}])?[ \x{a0}\x{202f}]*(\(?)([-+−–]?)` +
-	`([.,]?\d[\d.,'’ \x{a0}\x{202f}]*?)(?:[.,][-–—]{1,2}|([eE][-+]?\d+)?(-?))[ \x{a0}\x{202f}]*(%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*)?(\)?)$`)
+var numberParts = regexp.MustCompile(`^(\(?)([-+−–]?)(\p{Sc}|[A-Z]{3}[ \x{a0}])?[ \x{a0}\x{202f}\x{2009}\x{2007}]*(\(?)([-+−–]?)` +
+	`([.,]?\d[\d.,'’ \x{a0}\x{202f}\x{2009}\x{2007}]*?)(?:[.,][-–—]{1,2}|([eE][-+]?\d+)?(-?))[ \x{a0}\x{202f}\x{2009}\x{2007}]*(%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*)?(\)?)$`)
 
 // writtenNumber is a number in the parts in which it is written.
 type writtenNumber struct {
@@ -61,7 +61,7 @@ func isTruth(text string) bool {
 }
 
 // between are the marks that stand between thousands in any style.
-const between = "'’ \u00a0\u202f"
+const between = "'’ \u00a0\u202f\u2009\u2007"
 
 // sign returns the decimal sign that the digits show; if they may be read both ways, as those of 1,025 and 1.025, it returns 0 and their mark.
 func (w writtenNumber) sign() (decimal, open byte) {
