@@ -84,7 +84,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	if len(x) > 0 {
 		ahead, err = interruptible(ctx, func() (*forecast.Forecast, error) { return forecastSums(ctx, best.Result.Model, s, when, x, memory) })
 		if err != nil {
-			return fmt.Errorf("%s: %s%s", path, message(err), beyond(s.Header(), when, x))
+			return fmt.Errorf("%s: %s", path, cmp.Or(beyond(s.Header(), when, x), message(err)))
 		}
 		if out := c.String("out"); out != "" {
 			if err := writeFile(ctx, out, func(w io.Writer) error { return ahead.WriteCSV(w, forecast.SumsAxis(s.Header())) }); err != nil {
@@ -236,7 +236,7 @@ func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, er
 		return when, x, nil
 	}
 	for _, text := range c.StringSlice("at") {
-		at, err := forecast.ParsePlace(text)
+		at, err := forecast.ParsePlaceOf(s.Header().Dates, text)
 		if err != nil {
 			return nil, nil, usageError{fmt.Errorf("--at: %s", message(err))}
 		}
@@ -250,7 +250,7 @@ func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, er
 func beyond(h library.SumsHeader, when []string, x []float64) string {
 	for i, v := range x {
 		if v < h.Lo || v > h.Hi {
-			return fmt.Sprintf(" (%s is outside the range of these sums: sum the files again with --from and --to around it)", when[i])
+			return fmt.Sprintf("%s is outside the range of these sums, from %s to %s: sum the files again with --from and --to around it", when[i], placeOf(h, h.Lo), placeOf(h, h.Hi))
 		}
 	}
 	return ""

@@ -251,13 +251,14 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 		return other.Header(), nil
 	}
 	r := library.SumsRange{Lo: math.NaN(), Hi: math.NaN(), Centre: c.Float("centre"), Largest: c.Float("largest"), Shortest: c.Float("lengthscale"), Longest: c.Float("longest")}
-	for _, end := range []struct {
+	ends := []struct {
 		flag string
 		at   *float64
-	}{{"from", &r.Lo}, {"to", &r.Hi}} {
+	}{{"from", &r.Lo}, {"to", &r.Hi}}
+	for _, end := range ends {
 		if text := c.String(end.flag); text != "" {
 			if *end.at, err = forecast.ParsePlace(text); err != nil {
-				return h, usageError{fmt.Errorf("--%s: %w", end.flag, err)}
+				return h, usageError{fmt.Errorf("--%s: %s", end.flag, message(err))}
 			}
 			r.Dates = r.Dates || forecast.IsDate(text)
 		}
@@ -283,6 +284,11 @@ func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 		}
 		if !c.IsSet("largest") {
 			r.Largest = seen.Largest
+		}
+	}
+	for _, end := range ends { // 2024 is a year among dates
+		if text := c.String(end.flag); text != "" {
+			*end.at, _ = forecast.ParsePlaceOf(r.Dates, text)
 		}
 	}
 	if err := checkRange(c, r); err != nil {

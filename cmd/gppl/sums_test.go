@@ -181,6 +181,16 @@ func TestSumsTellDates(t *testing.T) {
 	if !strings.Contains(fit, "x are dates: the lengthscale is ") || !strings.Contains(fit, "date,mean") || !strings.Contains(fit, "\n2020-04-30") {
 		t.Errorf("gppl fit: %s", fit)
 	}
+	year, _ := must(t, "fit", both, "--at", "2020")
+	if !strings.Contains(year, "\n2020,") {
+		t.Errorf("gppl fit --at 2020: %s", year)
+	}
+	if wide, _ := must(t, "sum", days, "--from", "2019", "-o", both); !strings.Contains(wide, "of 2019-01-01 to 2020-04-29 that it takes") {
+		t.Errorf("gppl sum --from 2019: %s", wide)
+	}
+	if _, _, refused := gppl("sum", days, "--from", "x", "-o", both); !strings.Contains(refused, `--from: "x" is not a finite number, nor a date`) {
+		t.Errorf("gppl sum --from x: %s", refused)
+	}
 	_, left := must(t, "sum", days, "--from", "2020-02-01", "--to", "2020-05-01", "-o", like)
 	if !strings.Contains(left, "t = 2020-01-01 is not within [2020-02-01, 2020-05-01]") {
 		t.Errorf("rows out of range: %s", left)
@@ -416,7 +426,7 @@ func TestSumsHostile(t *testing.T) {
 		{"fit DIR/good.sums --at noon", exitUsage, "noon"},
 		{"fit DIR/good.sums --at 3 --forecast 2", exitUsage, "exclude each other"},
 		{"fit DIR/good.sums --forecast 0", exitUsage, "at least one step"},
-		{"fit DIR/good.sums --at 11 --out DIR/x.sums -q", exitFailed, "(11 is outside the range of these sums: sum the files again with --from and --to around it)"},
+		{"fit DIR/good.sums --at 11 --out DIR/x.sums -q", exitFailed, "good.sums: 11 is outside the range of these sums, from 0 to 9.9667: sum the files again with --from and --to around it"},
 		{"backtest DIR/good.sums", exitUsage, "good.sums holds sums, and backtest needs observations"},
 		{"compare DIR/good.sums", exitUsage, "compare needs observations"},
 		{"predict DIR/good.sums", exitUsage, "--at DATE predicts from them"},

@@ -335,7 +335,7 @@ func ParseNumber(text string) (float64, error) {
 	if err != nil {
 		hint := numberHint(text)
 		switch hint { // there is no column here
-		case missingHint:
+		case missingHint, nameInstead, timeInstead:
 			hint = ""
 		case dateInstead:
 			hint = " (it is a date)"

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -113,6 +114,14 @@ func ParsePlace(text string) (float64, error) {
 		return 0, fmt.Errorf("%w, nor a date", err)
 	}
 	return v, nil
+}
+
+// ParsePlaceOf is ParsePlace on an axis of dates, on which 2024 is a year, or on another one.
+func ParsePlaceOf(dates bool, text string) (float64, error) {
+	if at, err := time.Parse("2006", text); dates && err == nil {
+		return sinceEpoch(at), nil
+	}
+	return ParsePlace(text)
 }
 
 // IsDate reports whether ParsePlace reads a text as a date.
