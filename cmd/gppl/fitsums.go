@@ -250,7 +250,8 @@ func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, er
 func beyond(h library.SumsHeader, when []string, x []float64) string {
 	for i, v := range x {
 		if v < h.Lo || v > h.Hi {
-			return fmt.Sprintf("%s is outside the range of these sums, from %s to %s: sum the files again with --from and --to around it", when[i], placeOf(h, h.Lo), placeOf(h, h.Hi))
+			return fmt.Sprintf("%s is outside the range of these sums, from %s to %s: sum the files again with --from and --to around it",
+				when[i], placeOf(h, h.Lo), placeOf(h, h.Hi))
 		}
 	}
 	return ""

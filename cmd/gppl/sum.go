@@ -304,7 +304,8 @@ func checkRange(c *cli.Command, r library.SumsRange) error {
 		if text := c.String(flag); text != "" {
 			return fmt.Sprintf("--%s %s", flag, text)
 		}
-		return fmt.Sprintf("%s, the %s x of the files", placeOf(library.SumsHeader{Dates: r.Dates}, x), map[string]string{"from": "first", "to": "last"}[flag])
+		return fmt.Sprintf("%s, the %s x of the files", placeOf(library.SumsHeader{Dates: r.Dates}, x),
+			map[string]string{"from": "first", "to": "last"}[flag])
 	}
 	switch {
 	case !(r.Lo < r.Hi):

@@ -186,7 +186,8 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *library.Sums)
 	return print(ctx, c.Root().Writer, func(w io.Writer) error {
 		fmt.Fprintf(w, "%s: %s\n", flagwords.Printable(path), words.Count(s.Len(), "observation"))
 		if i.First != nil {
-			fmt.Fprintf(w, "  x         %s to %s, of %s to %s that it takes\n", placeOf(h, *i.First), placeOf(h, *i.Last), placeOf(h, h.Lo), placeOf(h, h.Hi))
+			fmt.Fprintf(w, "  x         %s to %s, of %s to %s that it takes\n",
+				placeOf(h, *i.First), placeOf(h, *i.Last), placeOf(h, h.Lo), placeOf(h, h.Hi))
 			fmt.Fprintf(w, "  y         mean %.6g, standard deviation %.4g, up to %.4g from %.6g\n", *i.Mean, *i.Deviation, h.Largest, h.Centre)
 			if *i.Deviation < 1e-6*h.Largest {
 				fmt.Fprintf(w, "  warning   y varies by so little of what is taken that digits are lost: sum again with --centre and --largest\n")

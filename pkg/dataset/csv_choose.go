@@ -65,8 +65,10 @@ var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|err|sigma|^(sd|se|std|stdev|un
 func ErrorName(name string) bool { return errorName.MatchString(name) }
 
 // xOf finds the columns of x where the options name none, by the names and the first row of values. They are year and month, with the day
-// and the time of day if there are such columns; year and day of the year, half-year, quarter or week; a date with its time of day or its hour; the first date behind a column
-// that counts the rows or has words, or in the place of a y that is not named; the one column named as a time; or the first column. Columns that are empty are passed over.
+// and the time of day if there are such columns; year and day of the year, half-year, quarter or week; a date with its time of day or its
+// hour; the first date behind a column
+// that counts the rows or has words, or in the place of a y that is not named; the one column named as a time; or the first column.
+// Columns that are empty are passed over.
 func (s *csvStream) xOf(names, first []string) (x xColumns) {
 	var used []int
 	for i := range names {
@@ -118,7 +120,8 @@ func isDigits(cell string) bool {
 	return cell != "" && len(cell) <= clockDigits && strings.Trim(cell, "0123456789") == ""
 }
 
-// digitClocks reports whether the first rows of a column have times of day of up to four digits, and some of more than two: 0, 30, 100, 2330.
+// digitClocks reports whether the first rows of a column have times of day of up to four digits, and some of more than two: 0, 30, 100,
+// 2330.
 func (s *csvStream) digitClocks(i int) bool {
 	long := false
 	for k, row := range s.opt.head {
@@ -134,7 +137,8 @@ func (s *csvStream) digitClocks(i int) bool {
 	return long
 }
 
-// xOf is that of a table without empty columns. anyY says that y is not named; digitClocks reports whether a column has times of day without a sign.
+// xOf is that of a table without empty columns. anyY says that y is not named; digitClocks reports whether a column has times of day
+// without a sign.
 func xOf(names, first []string, anyY bool, digitClocks func(column int) bool) xColumns {
 	if len(first) < len(names) || len(names) < 2 {
 		return oneColumn(0)

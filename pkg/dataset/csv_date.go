@@ -36,7 +36,8 @@ type dateForm struct {
 }
 
 // dateForms are all forms of dates, in the order in which they are tried; docs/data.md shows them. A year of two digits is one from 1969 to
-// 2068 (POSIX). It is read beside the name of a month and in a quarter, and last beside two numbers, if [dateOrder] finds that it is the year.
+// 2068 (POSIX). It is read beside the name of a month and in a quarter, and last beside two numbers, if [dateOrder] finds that it is the
+// year.
 var dateForms = []dateForm{
 	{
 		TimeISO, "2000-01-31", []string{"2000-01-31", "2000-01", "2000-1-31", "2000-031", "2000-01-31T14:30", "2000-01-31 14:30:00.5", "2000-01-31T14:30:00+02:00", "20000131 1430"},
@@ -166,7 +167,8 @@ func slashesFormat(text string) TimeFormat {
 	return TimeAuto
 }
 
-// dateOf reads a date of a format, with or without a day of the week before it; short says that its year has two digits. Of dates with day and
+// dateOf reads a date of a format, with or without a day of the week before it; short says that its year has two digits. Of dates with
+// day and
 // month as numbers, the day of the week must be that of the date.
 func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 	if len(text) > longestDate {
@@ -303,7 +305,8 @@ func clockText(date, text string) string {
 	if second == "" {
 		second = "00"
 	}
-	return strings.TrimSpace(fmt.Sprintf("%sT%02d:%s:%s%s %s%s", date, hour, part["minute"], second, strings.Replace(part["part"], ",", ".", 1), part["named"], part["zone"]))
+	return strings.TrimSpace(fmt.Sprintf("%sT%02d:%s:%s%s %s%s", date, hour, part["minute"], second,
+		strings.Replace(part["part"], ",", ".", 1), part["named"], part["zone"]))
 }
 
 // longestShort is the longest range, in years, of dates whose years have two digits: beyond it 1968 may have been read as 2068.

@@ -100,7 +100,8 @@ func yearFirst(text string) (t time.Time, ok bool) {
 }
 
 // settle decides for a column of which no date does: with points the day is first, which is how dates with points are written; else it is
-// the order with which the steps between the dates are equal, if they are with one only. The year of two digits is not first if the dates then
+// the order with which the steps between the dates are equal, if they are with one only. The year of two digits is not first if the dates
+// then
 // go back and forth, and do not otherwise.
 func (o *dateOrder) settle(column string, opt CSVOptions) (f TimeFormat, bySteps bool, err error) {
 	if o.pairs.months != "" {
@@ -135,7 +136,8 @@ func (o *dateOrder) undecided(line int, column, text string, year bool) error {
 	may := []string{dmy.Format(layout), mdy.Format(layout)}
 	const say = "say CSVOptions.Time: \"dmy\" (day first) or CSVOptions.Time: \"mdy\" (month first)"
 	if !year {
-		return fmt.Errorf("line %d, %s: %s may be %s or %s, and no other date of the column tells which: %s", line, column, quoted(text), may[0], may[1], say)
+		return fmt.Errorf("line %d, %s: %s may be %s or %s, and no other date of the column tells which: %s",
+			line, column, quoted(text), may[0], may[1], say)
 	}
 	switch {
 	case o.sure == TimeDMY || dmy.Equal(mdy):

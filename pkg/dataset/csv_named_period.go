@@ -22,7 +22,8 @@ func bareParts(text string) (year, number string, ok bool) {
 	return m[1] + m[4], m[2] + m[3], true
 }
 
-// periodSign returns the sign, Q or W, of the period that the numbers of a column are, by its name and the first rows: quarters of one digit from 1 to 4,
+// periodSign returns the sign, Q or W, of the period that the numbers of a column are, by its name and the first rows: quarters of one
+// digit from 1 to 4,
 // not only those that begin a quarter as months do, or weeks. It is "" for any other column.
 func (s *csvStream) periodSign(name string, column int) string {
 	sign, most := "", 0

@@ -141,8 +141,10 @@ func (d numberDate) dateError(text string, v float64) error {
 }
 
 // numberOrder finds out whether a column of numbers stands for dates: all must be likely of the form of the first. Months must pass from one
-// year to the next, since numbers from 200001 to 200012 may be anything, and there must be two months before a point. So must days of years,
-// with several in a year, unless their column is named as one of dates. So must quarters and months behind a point, from the last of a year to the first
+// year to the next, since numbers from 200001 to 200012 may be anything, and there must be two months before a point. So must days of
+// years,
+// with several in a year, unless their column is named as one of dates. So must quarters and months behind a point, from the last of a
+// year to the first
 // of the next, since 2014.25 is a part of a year as well.
 type numberOrder struct {
 	named  bool // the column is one of dates, by its name
@@ -151,7 +153,8 @@ type numberOrder struct {
 	lo, hi float64
 	last   float64
 	inYear bool // two numbers after one another differ and are of one year
-	// Of quarters and months behind a point: two numbers after one another are of two years, and whether all such are the last and the first of these.
+	// Of quarters and months behind a point: two numbers after one another are of two years, and whether all such are the last and the first
+	// of these.
 	turned, apart bool
 	quarters      bool // all could be quarters
 }
@@ -179,8 +182,10 @@ func (o *numberOrder) add(v float64) bool {
 		first, then := min(o.last, v), max(o.last, v)
 		if math.Floor(first) != math.Floor(then) {
 			o.turned = true
-			step := math.Round((then-math.Floor(then))/o.form.scale) + o.form.parts()*(math.Floor(then)-math.Floor(first)) - math.Round((first-math.Floor(first))/o.form.scale)
-			o.apart = o.apart || step != 1
+			part := func(v float64) float64 {
+				return o.form.parts()*math.Floor(v) + math.Round((v-math.Floor(v))/o.form.scale)
+			}
+			o.apart = o.apart || part(then)-part(first) != 1
 		}
 	}
 	o.last = v

@@ -205,7 +205,8 @@ func TestSpreadsheetDays(t *testing.T) {
 	}
 }
 
-// TestPointedPeriods reads months and quarters behind a point, where they go from the last of a year to the first of the next, and no parts of years.
+// TestPointedPeriods reads months and quarters behind a point, where they go from the last of a year to the first of the next, and no
+// parts of years.
 func TestPointedPeriods(t *testing.T) {
 	for text, want := range map[string]TimeFormat{
 		"2014.11 2014.12 2015.01": TimeYYYYdMM, "2014.1 2014.11 2014.12 2015.01": TimeYYYYdMM, "2014.1 2014.2 2014.3 2014.4 2015.1": TimeYYYYdQ, "2014.4 2015.1 2015.2": TimeYYYYdQ,

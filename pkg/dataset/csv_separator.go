@@ -36,7 +36,8 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 }
 
 // withoutTitle leaves out what stands above the header, but for the line ends, and returns how many lines that are: lines with fewer fields
-// than the header and the two rows below it, which have as many. Empty fields at the end of a line do not count there, and one field is no header.
+// than the header and the two rows below it, which have as many. Empty fields at the end of a line do not count there, and one field is
+// no header.
 func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
 	head, _ := r.Peek(headSize) // an error is met again by the first read
 	var texts []string          // that are not blank

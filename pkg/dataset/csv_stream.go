@@ -351,7 +351,8 @@ func (s *csvStream) detectX(x []byte, rows *rowScanner) {
 
 // isNumber reports whether a place is that of numbers, and not of dates or parts of them.
 func (s *csvStream) isNumber(place int) bool {
-	return place == s.y || slices.Contains(s.also, place) || place == s.x && slices.Contains([]TimeFormat{TimeNumber, TimeExcel, TimeYYYYdMM, TimeYYYYdQ}, s.rep.Time)
+	return place == s.y || slices.Contains(s.also, place) || place == s.x &&
+		slices.Contains([]TimeFormat{TimeNumber, TimeExcel, TimeYYYYdMM, TimeYYYYdQ}, s.rep.Time)
 }
 
 // styled reports whether all columns of numbers have shown how they are written.

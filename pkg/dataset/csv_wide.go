@@ -14,7 +14,8 @@ const fewestWide = 3
 // wholeWide are the kinds of times of which a wide table has all, by their number: other columns may be called Q1 to Q3, or 1 to 5.
 var wholeWide = map[string][]int{"quarter": {4}, "weekday": {5, 7}, "number": {12, 24}, "hour": {24}}
 
-// checkWide returns an error for a table of which all columns behind the first few are times: a row for each series, or for each year or day. first
+// checkWide returns an error for a table of which all columns behind the first few are times: a row for each series, or for each year or
+// day. first
 // is its first row.
 func checkWide(names, first []string) error {
 	for len(names) > 0 && names[len(names)-1] == "" {
@@ -30,7 +31,8 @@ func checkWide(names, first []string) error {
 		from, kind, last = from-1, k, t
 	}
 	count := len(names) - from
-	if whole, is := wholeWide[kind]; is && !(slices.Contains(whole, count) && last == 1 && len(first) >= from && wideRow(kind, count, first[from-1])) {
+	if whole, is := wholeWide[kind]; is &&
+		!(slices.Contains(whole, count) && last == 1 && len(first) >= from && wideRow(kind, count, first[from-1])) {
 		return nil
 	}
 	if count < fewestWide {
@@ -40,7 +42,8 @@ func checkWide(names, first []string) error {
 		quoted(names[from]), quoted(names[len(names)-1]))
 }
 
-// wideRow reports whether a cell can be the rest of the time that the names of columns give: a year for quarters and months, a week for its days,
+// wideRow reports whether a cell can be the rest of the time that the names of columns give: a year for quarters and months, a week for
+// its days,
 // a day for its hours.
 func wideRow(kind string, count int, cell string) bool {
 	n, err := strconv.Atoi(cell)

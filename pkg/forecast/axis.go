@@ -168,7 +168,8 @@ func (a *Axis) takePeriod(period string, seconds []float64) {
 	a.Period = period
 }
 
-// Text returns x as it is written in tables and csv files: a date in ISO form, the month, quarter, half-year, week or year that it begins, or the number.
+// Text returns x as it is written in tables and csv files: a date in ISO form, the month, quarter, half-year, week or year that it
+// begins, or the number.
 func (a Axis) Text(x float64) string {
 	if !a.Dates {
 		const digits = 15 // as many as decimal numbers keep in float64: seconds since 1970 to 10 µs
