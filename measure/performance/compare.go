@@ -10,6 +10,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -101,7 +103,7 @@ func compare(p plan) (rows []row, source string, err error) {
 			}
 			r.kernel, r.chosen, r.bound, r.denseBound = o.name, c.chosen, c.bound, choice[len(choice)-1].bound
 			r.ratio = dense.seconds / got.seconds
-			r.value, r.grad = math.Abs(got.value-dense.value), distance(got.grad, dense.grad)
+			r.value, r.grad = math.Abs(got.value-dense.value), floats.Distance(got.grad, dense.grad, 2)
 			rows = append(rows, r)
 			progress("%s, %s: %s, dense %s, |ΔNLL| %.1g", o.name, c.engine, timeline.Seconds(r.seconds), timeline.Seconds(dense.seconds), r.value)
 		}

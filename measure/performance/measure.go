@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -270,13 +269,6 @@ func sweepL(p plan) ([]sweep, error) {
 		}
 	}
 	return sweeps, nil
-}
-
-func distance(a, b []float64) (d float64) {
-	for i := range a {
-		d = math.Hypot(d, a[i]-b[i])
-	}
-	return d
 }
 
 // sweepK times PL with Laplace, interpolated, against the number of projections.

@@ -3,6 +3,7 @@ package experiment
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -25,10 +26,12 @@ func Article(rows []Row) (string, error) {
 			return fmt.Sprintf("%d distinct claims: %s", len(d), countsOf(d))
 		},
 		"claims": func(statuses ...string) string {
-			return list(rows, func(r Row) bool { return inWords[r.Group] && has(statuses, r.Status) })
+			return list(rows, func(r Row) bool { return inWords[r.Group] && slices.Contains(statuses, string(r.Status)) })
 		},
 		"numbers": func(statuses ...string) string {
-			return list(rows, func(r Row) bool { return !inWords[r.Group] && r.Group != GroupBetter && has(statuses, r.Status) })
+			return list(rows, func(r Row) bool {
+				return !inWords[r.Group] && r.Group != GroupBetter && slices.Contains(statuses, string(r.Status))
+			})
 		},
 		"groups": func() string { return groupTable(rows) },
 		"row": func(id string) (string, error) {
@@ -52,15 +55,6 @@ func Article(rows []Row) (string, error) {
 	var text strings.Builder
 	err = t.Execute(&text, nil)
 	return text.String(), err
-}
-
-func has(statuses []string, s Status) bool {
-	for _, t := range statuses {
-		if t == string(s) {
-			return true
-		}
-	}
-	return false
 }
 
 // list prints the rows that are chosen, a point for each.

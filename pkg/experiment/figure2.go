@@ -119,11 +119,6 @@ func ForwardVFE(m gppl.Model, inducing []float64, s Sample, x []float64) ([]floa
 // gram returns the covariances of the function at a with those at b.
 func gram(k gppl.Kernel, a, b []float64) *mat.Dense {
 	cov := make([]float64, len(a)*len(b))
-	for i, p := range a {
-		for j, q := range b {
-			cov[i*len(b)+j] = max(p-q, q-p)
-		}
-	}
-	k.Cov(cov, cov)
+	gppl.Covariance(cov, k, gppl.Scalars(a), gppl.Scalars(b))
 	return mat.NewDense(len(a), len(b), cov)
 }

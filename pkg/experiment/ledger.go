@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
@@ -278,15 +279,17 @@ func sunspotVFE(e *Evidence, group, prefix, kernel string, published float64) Ro
 
 // sunspotPL judges Table 2's PL, of an Ω that is not known, by draws of Ω.
 func sunspotPL(e *Evidence, kernel string, published float64) draft {
-	ours := NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{})))
+	ours, optimum := NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{}))), optimumOf(e, kernel)
+	above := slices.Clone(ours)
+	floats.AddConst(-optimum, above)
 	d := among(Row{
 		ID: fmt.Sprintf("table2-%s-PL-nll", kernel), Group: GroupTable2, Claim: "NLL of PL, " + kernel, Notebook: "07-E3-sunspots",
 		Published: fmt.Sprintf("%.3f nats", published),
-	}, published, excessOver(ours, optimumOf(e, kernel)), "nats")
+	}, published, above, "nats")
 	if d.Status != NotRun {
 		in := rangeOf(ours)
 		d.Ours = fmt.Sprintf("%s [%s, %s] nats over %d draws of Ω", number(median(ours)), number(in.lo), number(in.hi), len(ours))
-		d.Test = prediction(published-optimumOf(e, kernel), excessOver(ours, optimumOf(e, kernel)), true)
+		d.Test = prediction(published-optimum, above, true)
 		d.Ours += fmt.Sprintf("; %d end lower than the published one", below(ours, published))
 		d.Tolerance = "by what is above ML's optimum"
 	}
@@ -300,14 +303,6 @@ func optimumOf(e *Evidence, kernel string) float64 {
 		return math.NaN()
 	}
 	return ml[0]
-}
-
-func excessOver(v []float64, optimum float64) []float64 {
-	x := make([]float64, len(v))
-	for i := range v {
-		x[i] = v[i] - optimum
-	}
-	return x
 }
 
 // sameNumber is how near, relatively, a number of the same random numbers must come.

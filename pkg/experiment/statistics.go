@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
 // testLevel is the probability of contradicting the paper by chance: the tests of all rows together are held to it by Holm's correction.
@@ -117,14 +118,9 @@ func worst(tests []*Test) *Test {
 // holm returns the p values corrected for their number, so that those below a level are there by chance with no greater probability,
 // whatever depends on what (Holm 1979).
 func holm(p []float64) []float64 {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(p[a], p[b]) })
 	out := make([]float64, len(p))
 	most := 0.0
-	for rank, i := range order {
+	for rank, i := range timeline.Ascending(p) {
 		most = max(most, min(1, p[i]*float64(len(p)-rank)))
 		out[i] = most
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -107,7 +108,7 @@ func lbfgsStep(l *rawLoss, rate float64) step {
 	scale, length, steps := 1.0, 0.0, 0
 	return func(raw []float64) (float64, error) {
 		first, err := l.valueGrad(grad, raw)
-		if err != nil || largest(grad) <= gradientTolerance {
+		if err != nil || floats.Norm(grad, math.Inf(1)) <= gradientTolerance {
 			return first, err
 		}
 		value := first
@@ -142,7 +143,7 @@ func lbfgsStep(l *rawLoss, rate float64) step {
 			if value, err = l.valueGrad(grad, raw); err != nil {
 				return first, err
 			}
-			if largest(grad) <= gradientTolerance || length*largest(d) <= changeTolerance || math.Abs(value-last) < changeTolerance {
+			if floats.Norm(grad, math.Inf(1)) <= gradientTolerance || length*floats.Norm(d, math.Inf(1)) <= changeTolerance || math.Abs(value-last) < changeTolerance {
 				break
 			}
 		}
@@ -165,13 +166,6 @@ func direction(d, grad []float64, ys, ss [][]float64, rho []float64, scale float
 	for i := range ys {
 		blas64.Axpy(al[i]-rho[i]*blas64.Dot(vec(ys[i]), vec(d)), vec(ss[i]), vec(d))
 	}
-}
-
-func largest(v []float64) (most float64) {
-	for _, x := range v {
-		most = max(most, math.Abs(x))
-	}
-	return most
 }
 
 // asAuthors trains a loss of a model with p parameters as the authors' code does. start is the loss before the first step.

@@ -3,6 +3,7 @@ package gppl
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
@@ -122,21 +123,12 @@ func (k ChangePoint) ContractAt(grad, w, a, b, r []float64) {
 func IsPlaced(k Kernel) bool {
 	switch k := k.(type) {
 	case Sum:
-		return anyPlaced(k.parts)
+		return slices.ContainsFunc(k.parts, IsPlaced)
 	case Product:
-		return anyPlaced(k.parts)
+		return slices.ContainsFunc(k.parts, IsPlaced)
 	}
 	_, ok := k.(Placed)
 	return ok
-}
-
-func anyPlaced(parts []Kernel) bool {
-	for _, p := range parts {
-		if IsPlaced(p) {
-			return true
-		}
-	}
-	return false
 }
 
 // covAt sets dst[i] = k(a[i], b[i]), r[i] being their distance. dst is none of the others.

@@ -122,11 +122,7 @@ func (m *MAP) Report() LossReport          { return m.loss.Report() }
 func (m *MAP) String() string              { return fmt.Sprintf("MAP of %v", m.loss) }
 
 func (m *MAP) ValueGrad(grad, theta []float64) (float64, error) {
-	value, err := m.loss.ValueGrad(grad, theta)
-	if err != nil {
-		return 0, err
-	}
-	return m.addPriors(value, grad, theta)
+	return m.ValueGradContext(context.Background(), grad, theta)
 }
 
 // ValueGradContext implements Interruptible.
@@ -258,15 +254,11 @@ func (t *Tied) complete(theta []float64) {
 }
 
 func (t *Tied) ValueGrad(grad, theta []float64) (float64, error) {
-	return t.evaluate(t.loss.ValueGrad, grad, theta)
+	return t.ValueGradContext(context.Background(), grad, theta)
 }
 
 // ValueGradContext implements Interruptible.
 func (t *Tied) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
-	return t.evaluate(func(grad, theta []float64) (float64, error) { return ValueGradContext(ctx, t.loss, grad, theta) }, grad, theta)
-}
-
-func (t *Tied) evaluate(loss func(grad, theta []float64) (float64, error), grad, theta []float64) (float64, error) {
 	if err := checkEvaluation(t.params, grad, theta); err != nil {
 		return 0, err
 	}
@@ -276,9 +268,9 @@ func (t *Tied) evaluate(loss func(grad, theta []float64) (float64, error), grad,
 	copy(full, theta)
 	t.complete(full)
 	if grad == nil {
-		return loss(nil, full)
+		return ValueGradContext(ctx, t.loss, nil, full)
 	}
-	value, err := loss(all, full)
+	value, err := ValueGradContext(ctx, t.loss, all, full)
 	if err != nil {
 		return math.NaN(), err
 	}

@@ -19,10 +19,14 @@ func (f *Forecast) Show(title string, from float64) error {
 		return err
 	}
 	again, err := f.live(from)
-	if err != nil {
-		return err
+	return showLive(drawn, again, err)
+}
+
+// showLive displays a figure with what it is computed from, unless there was an error.
+func showLive(f *viz.Figure, again *live.Page, err error) error {
+	if err == nil {
+		_, err = viz.ShowLive(f, again)
 	}
-	_, err = viz.ShowLive(drawn, again)
 	return err
 }
 
@@ -47,12 +51,7 @@ func (f *Forecast) live(from float64) (*live.Page, error) {
 // grows, for observations of the model m, whose kernel has one lengthscale. A report lets its reader move lengthscale and noise. The first
 // numbers that are read, and verified, are those of the largest k. Errors are those of the two losses.
 func Excess(title string, m gppl.Model, d gppl.Data, xUnit string) error {
-	f, again, err := excess(title, m, d, xUnit)
-	if err != nil {
-		return err
-	}
-	_, err = viz.ShowLive(f, again)
-	return err
+	return showLive(excess(title, m, d, xUnit))
 }
 
 func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure, *live.Page, error) {
@@ -82,12 +81,7 @@ func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure,
 // grows, with the two terms of the paper's theorem ([gppl.Information]). A report lets its reader move lengthscale and noise, and choose
 // another parameter and other directions. Errors are those of [gppl.NewInformation].
 func Lost(title string, m gppl.Model, x []float64, xUnit string) error {
-	f, again, err := lost(title, m, x, xUnit)
-	if err != nil {
-		return err
-	}
-	_, err = viz.ShowLive(f, again)
-	return err
+	return showLive(lost(title, m, x, xUnit))
 }
 
 func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *live.Page, error) {
@@ -118,12 +112,7 @@ func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *
 // for each design. A report lets its reader move lengthscale and noise, and choose another parameter. Errors are those of
 // [gppl.NewInformation].
 func Kept(title string, m gppl.Model, x []float64, xUnit string) error {
-	f, again, err := kept(title, m, x, xUnit)
-	if err != nil {
-		return err
-	}
-	_, err = viz.ShowLive(f, again)
-	return err
+	return showLive(kept(title, m, x, xUnit))
 }
 
 func kept(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *live.Page, error) {

@@ -59,14 +59,7 @@ func (f *Figure) LiveHTML(live any) (template.HTML, error) {
 
 // ShowLive displays a figure as [Show] does, with what it is computed from (see [Figure.LiveHTML]).
 func ShowLive(f *Figure, live any) (shown bool, err error) {
-	if !inNotebook() {
-		return false, nil
-	}
-	h, err := f.LiveHTML(live)
-	if err != nil {
-		return false, err
-	}
-	return showHTML(h), nil
+	return showAs(func() (template.HTML, error) { return f.LiveHTML(live) })
 }
 
 // packed compresses a text and writes it in base 64, as the scripts of a page read it.

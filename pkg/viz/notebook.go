@@ -40,23 +40,21 @@ func inNotebook() bool { return screen.on() }
 // Show displays a figure inline, as SVG with its caption. It reports whether it did, which is false without an error outside
 // a notebook; its errors are those of [Figure.SVG].
 func Show(f *Figure) (shown bool, err error) {
-	if !inNotebook() {
-		return false, nil
-	}
-	h, err := f.HTML()
-	if err != nil {
-		return false, err
-	}
-	return showHTML(h), nil
+	return showAs(f.HTML)
 }
 
 // ShowTable displays a table inline. It reports whether it did, which is false without an error outside a notebook; its
 // errors are those of [Table.HTML].
 func ShowTable(t *Table) (shown bool, err error) {
+	return showAs(t.HTML)
+}
+
+// showAs displays what html returns, which it asks for in a notebook only.
+func showAs(html func() (template.HTML, error)) (shown bool, err error) {
 	if !inNotebook() {
 		return false, nil
 	}
-	h, err := t.HTML()
+	h, err := html()
 	if err != nil {
 		return false, err
 	}

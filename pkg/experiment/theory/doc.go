@@ -28,18 +28,14 @@ type Results map[string]float64
 
 // Load reads the results stored at path; a file that does not exist holds none.
 func Load(path string) (Results, error) {
-	r := Results{}
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return r, nil
-	}
-	if err != nil {
+	r, err := Read[Results](path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Results{}, nil
+	case err != nil:
 		return nil, err
 	}
-	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fmt.Errorf("theory: %s: %w", path, err)
-	}
-	return r, nil
+	return *r, nil
 }
 
 // Save puts the results into the file at path beside those that it holds

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -66,7 +67,9 @@ func newLowRank(k gppl.Kernel, x gppl.Inputs) (*lowRank, error) {
 }
 
 // eigenvalues of K, in descending order; the n − r others are 0 to rounding.
-func (l *lowRank) eigenvalues() []float64 { return squares(l.root) }
+func (l *lowRank) eigenvalues() []float64 {
+	return squares(l.root)
+}
 
 // top is the design of the eigenvectors of the largest eigenvalues.
 func (l *lowRank) top() gppl.Design { return columns{"Eigen", l.u, 0} }
@@ -137,10 +140,4 @@ func (l *lowRank) conditionalEigenvalues(p *gppl.Projection, noise float64) ([]f
 	return squares(svd.Values(nil)), nil
 }
 
-func squares(v []float64) []float64 {
-	s := make([]float64, len(v))
-	for i, x := range v {
-		s[i] = x * x
-	}
-	return s
-}
+func squares(v []float64) []float64 { return floats.MulTo(make([]float64, len(v)), v, v) }

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -62,7 +62,7 @@ func whiteNoise(n, draws int) (r WhiteNoise, err error) {
 		for i := range y {
 			y[i] = rnd.NormFloat64()
 		}
-		yy, z := dot(y, y), p.Project(y)[0]
+		yy, z := floats.Dot(y, y), p.Project(y)[0]
 		nll, pl := 0.5*yy+size*constant, 0.5*z*z+constant
 		difference = append(difference, nll-size*pl)
 		logNLL, logPL = append(logNLL, math.Log(yy/size)), append(logPL, math.Log(z*z))
@@ -103,8 +103,4 @@ func offLosses(m gppl.Model, d gppl.Data, p *gppl.Projection, nll, pl float64) (
 	}
 	w, err := projected.ValueGrad(nil, theta)
 	return max(math.Abs(v-nll), math.Abs(w-pl)), err
-}
-
-func dot(a, b []float64) float64 {
-	return mat.Dot(mat.NewVecDense(len(a), a), mat.NewVecDense(len(b), b))
 }

@@ -120,7 +120,7 @@ func (w *Workspace) eachWindow(c, odd int, do func(windows blas64.General, q int
 func (w *Workspace) formChunk(c int) {
 	for odd := range 2 {
 		w.eachWindow(c, odd, func(windows blas64.General, q int) {
-			multiply(blas.NoTrans, windows, w.weights[odd], 0, rows(w.f.bands[odd], q, windows.Rows))
+			multiply(blas.NoTrans, windows, w.weights[odd], 0, dense.Rows(w.f.bands[odd], q, windows.Rows))
 		})
 	}
 }
@@ -167,7 +167,7 @@ func (w *Workspace) adjointChunk(c int) {
 		s.slopes[odd] = dense.Reshape(s.slopes[odd], w.f.diagonals(odd), w.f.reach+1)
 		clear(s.slopes[odd].Data)
 		w.eachWindow(c, odd, func(windows blas64.General, q int) {
-			multiply(blas.Trans, rows(w.bands[odd], q, windows.Rows), windows, 1, s.slopes[odd])
+			multiply(blas.Trans, dense.Rows(w.bands[odd], q, windows.Rows), windows, 1, s.slopes[odd])
 		})
 	}
 }
@@ -212,10 +212,4 @@ func (w *Workspace) read(row, col int, t blas64.General) {
 			b.Data[(at+d>>1)*b.Stride+d>>1] = v
 		}
 	}
-}
-
-// rows returns count rows of a from the given one.
-func rows(a blas64.General, from, count int) blas64.General {
-	a.Rows, a.Data = count, a.Data[from*a.Stride:]
-	return a
 }

@@ -7,6 +7,7 @@
 package leaveout
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -88,16 +89,7 @@ func (r *Root) Leave(ctx context.Context, mean, variances []float64, columns bla
 		from = to
 	}
 	parallel.Within(ctx, len(lots), func(k int) { s.lot(mean, variances, blocks, lots[k], errs) })
-	return first(errs)
-}
-
-func first(errs []error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return cmp.Or(errs...)
 }
 
 func (r *Root) prepare(c blas64.General, priors []float64) *root {
@@ -278,7 +270,7 @@ func (r *Rows) Leave(ctx context.Context, mean, variances []float64, blocks [][]
 			errs[b] = r.block(mean, variances, b, blocks[b])
 		}
 	})
-	return first(errs)
+	return cmp.Or(errs...)
 }
 
 // block leaves out block b.

@@ -2,6 +2,7 @@ package toeplitz
 
 import (
 	"fmt"
+	"math/cmplx"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -81,12 +82,12 @@ func (w *Workspace) solveShare(i int) {
 		rhs, b := c.of(c.hat, j), c.rows.Data[j*c.rows.Stride:][:f.n]
 		alpha, rest := s.Alpha.Data[j*f.n:][:f.n], s.Rest.Data[j*f.n:][:f.n]
 		for k, v := range rhs {
-			l.hat[k] = conj(f.hat[k]) * v
+			l.hat[k] = cmplx.Conj(f.hat[k]) * v
 		}
 		l.twice(f.hat, f.n)
 		copy(l.rhs, l.hat)
 		for k, v := range rhs {
-			l.hat[k] = conj(f.tilde[k]) * v
+			l.hat[k] = cmplx.Conj(f.tilde[k]) * v
 		}
 		l.twice(f.tilde, f.n)
 		for k, v := range l.rhs {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/cmplx"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -116,7 +117,7 @@ func (f *Factor) formOver(b []float64, w *Workspace) float64 {
 	l.forward(l.rhs, b)
 	norm := func(column []complex128) float64 {
 		for j, v := range l.rhs {
-			l.hat[j] = conj(column[j]) * v
+			l.hat[j] = cmplx.Conj(column[j]) * v
 		}
 		l.fft.Sequence(l.seq, l.hat)
 		return blas64.Dot(dense.Vec(l.seq[:f.n]), dense.Vec(l.seq[:f.n]))
@@ -223,7 +224,7 @@ func (w *Workspace) convolveShare(i int) {
 	}
 	l.forward(l.hat, w.rhs)
 	for j, v := range l.hat {
-		l.hat[j] = conj(column[j]) * v
+		l.hat[j] = cmplx.Conj(column[j]) * v
 	}
 	l.twice(column, f.n)
 }

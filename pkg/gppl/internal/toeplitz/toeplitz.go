@@ -224,5 +224,3 @@ func (f *Factor) remove(w *Workspace) error {
 	f.logDetObserved = f.logDet + f.r.LogDet()
 	return nil
 }
-
-func conj(z complex128) complex128 { return complex(real(z), -imag(z)) }
