@@ -10,10 +10,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// leastNoise is the least noise variance that is learnt, of the standardised series. Where a model explains all observations, an exact
-// straight line for one, the likelihood grows without limit as the noise vanishes, until rounding is all that is left.
-const leastNoise = 1e-12
-
 // Bounds are what the values of a series cannot leave, such as 0 and 100 for per cent. Models are then of the log odds of y between the bounds, in
 // the place of log y.
 type Bounds struct {

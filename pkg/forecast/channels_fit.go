@@ -279,19 +279,6 @@ func (t *channelTrainer) train(ctx context.Context, k gppl.Kernel, view string) 
 	return t.finish(k, view, loss, best), nil
 }
 
-// withFloors keeps the noise of each channel above leastNoise of its variance.
-func (t *channelTrainer) withFloors(params []gppl.Param) []gppl.Param {
-	c := 0
-	for i := range params {
-		if params[i].Role == gppl.RoleNoise {
-			floor := leastNoise * t.size[c] * t.size[c]
-			params[i].Transform, params[i].Value = gppl.Softplus{Floor: floor}, max(params[i].Value, 2*floor)
-			c++
-		}
-	}
-	return params
-}
-
 // begin returns the model of a start: with the view same in the scale of all channels, else with a first variance of 1.
 func (t *channelTrainer) begin(s channelStart, view string) gppl.ChannelModel {
 	theta := s.model.Values()

@@ -71,7 +71,7 @@ func (t *trainer) unsearched(k gppl.Kernel) string {
 
 // families returns the models to search: that of k or, if periods are given and k has one, one for each with its period fixed there.
 func (t *trainer) families(k gppl.Kernel) (models []gppl.Model) {
-	plain := gppl.Model{Kernel: k, Noise: 1, Mean: t.mean}.FixRedundant().WithTransform(gppl.NoiseName, gppl.Softplus{Floor: leastNoise})
+	plain := gppl.Model{Kernel: k, Noise: 1, Mean: t.mean}.FixRedundant().WithTransform(gppl.NoiseName, noiseFloor(1))
 	if len(periodsOf(k.Params())) != 1 || len(t.options.Periods) == 0 {
 		return []gppl.Model{plain}
 	}

@@ -1,0 +1,24 @@
+package forecast
+
+import "github.com/projected-likelihood/gppl/pkg/gppl"
+
+// leastNoise is the least noise variance that is learnt, of the standardised series. Where a model explains all observations, an exact
+// straight line for one, the likelihood grows without limit as the noise vanishes, until rounding is all that is left.
+const leastNoise = 1e-12
+
+// noiseFloor keeps the noise variance of a named kernel above leastNoise, of a series whose standard deviation is size. The automatic
+// search keeps it there by scaledLog.
+func noiseFloor(size float64) gppl.Softplus { return gppl.Softplus{Floor: leastNoise * size * size} }
+
+// withFloors keeps the noise of each channel above leastNoise of its variance.
+func (t *channelTrainer) withFloors(params []gppl.Param) []gppl.Param {
+	c := 0
+	for i := range params {
+		if params[i].Role == gppl.RoleNoise {
+			floor := noiseFloor(t.size[c])
+			params[i].Transform, params[i].Value = floor, max(params[i].Value, 2*floor.Floor)
+			c++
+		}
+	}
+	return params
+}
