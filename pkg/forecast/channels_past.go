@@ -16,10 +16,8 @@ import (
 // forecast as values at their x.
 func (a *ChannelAnalysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, error) {
 	c, s := a.Channels, a.Channels.Series
-	o.Horizon, o.Origins = cmp.Or(o.Horizon, 24), cmp.Or(o.Origins, defaultOrigins)
-	if o.Holdout > 0 {
-		o.Horizon, o.Origins = o.Holdout, 1
-	}
+	o = o.complete()
+	o.Origins = cmp.Or(o.Origins, defaultOrigins)
 	plan, err := o.plan(len(s.X))
 	if err != nil {
 		return nil, err

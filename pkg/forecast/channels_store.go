@@ -20,29 +20,21 @@ const channelFormat, channelVersion = "gppl channels", 1
 
 // storedChannels is a model of channels in a file, with the observations, so that it predicts without the csv file.
 type storedChannels struct {
-	Format    string         `json:"format"`
-	Version   int            `json:"version"`
-	Source    Source         `json:"source"`
-	Axis      Axis           `json:"axis"`
-	YName     string         `json:"y_name"`
-	YUnit     string         `json:"y_unit,omitempty"`
-	Column    string         `json:"column"`
-	Channels  []gppl.Channel `json:"channels"`
-	Kernel    gppl.Model     `json:"kernel"` // its noise is not used: channels have their own
-	View      string         `json:"view"`
-	NLL       float64        `json:"nll"`
-	BIC       float64        `json:"bic"`
-	Trained   int            `json:"trained"`
-	Status    gppl.Status    `json:"status"`
-	Warnings  []string       `json:"warnings,omitempty"`
-	Widen     float64        `json:"widen,omitempty"`
-	X         []float64      `json:"x"`
-	Y         []float64      `json:"y"`
-	Of        []int          `json:"channel"`
-	Errors    []float64      `json:"errors,omitempty"`
-	ErrorName string         `json:"error_name,omitempty"`
-	Relative  bool           `json:"relative_errors,omitempty"`
-	Exposure  []float64      `json:"exposure,omitempty"`
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	storedSeries
+	Column   string         `json:"column"`
+	Channels []gppl.Channel `json:"channels"`
+	Kernel   gppl.Model     `json:"kernel"` // its noise is not used: channels have their own
+	View     string         `json:"view"`
+	NLL      float64        `json:"nll"`
+	BIC      float64        `json:"bic"`
+	Trained  int            `json:"trained"`
+	Status   gppl.Status    `json:"status"`
+	Warnings []string       `json:"warnings,omitempty"`
+	Widen    float64        `json:"widen,omitempty"`
+	Of       []int          `json:"channel"`
+	Exposure []float64      `json:"exposure,omitempty"`
 }
 
 // Encode writes the best model with its observations as LoadChannels reads it, with a checksum. Standard errors, and the other models, are not
@@ -50,9 +42,9 @@ type storedChannels struct {
 func (a *ChannelAnalysis) Encode(w io.Writer) error {
 	c, s, f := a.Channels, a.Channels.Series, a.Best()
 	b, err := json.Marshal(storedChannels{
-		Format: channelFormat, Version: channelVersion, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, Column: c.Column,
+		Format: channelFormat, Version: channelVersion, storedSeries: s.stored(), Column: c.Column,
 		Channels: f.Model.Channels, Kernel: gppl.Model{Kernel: f.Model.Kernel, Noise: 1}, View: f.View, NLL: f.NLL, BIC: f.BIC, Trained: f.Trained, Status: f.Status,
-		Warnings: f.Warnings, Widen: a.Widen, X: s.X, Y: s.Y, Of: c.Of, Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Exposure: c.Exposure,
+		Warnings: f.Warnings, Widen: a.Widen, Of: c.Of, Exposure: c.Exposure,
 	})
 	if err == nil {
 		_, err = w.Write(append(sealed.Seal(b), '\n'))
@@ -76,7 +68,7 @@ func LoadChannels(path string, memory float64) (*ChannelAnalysis, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forecast: load %s: %w", path, err)
 	}
-	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative}
+	s := j.series()
 	s.spacing()
 	c := &Channels{Series: s, Column: j.Column, Of: j.Of, Exposure: j.Exposure}
 	for _, ch := range j.Channels {
@@ -96,7 +88,7 @@ func (j *storedChannels) check() error {
 	if j.Format != channelFormat || j.Version != channelVersion {
 		return fmt.Errorf("format %q, version %d: this program reads %q, version %d", j.Format, j.Version, channelFormat, channelVersion)
 	}
-	if err := checkObservations(j.X, j.Y, j.Errors, j.Relative); err != nil {
+	if err := j.storedSeries.check(); err != nil {
 		return err
 	}
 	n, names := len(j.Channels), map[string]bool{}
@@ -124,8 +116,5 @@ func (j *storedChannels) check() error {
 	if !(j.Widen >= 0 && j.Widen <= 100) {
 		return fmt.Errorf("bands are widened %v times", j.Widen)
 	}
-	if err := (gppl.ChannelModel{Kernel: j.Kernel.Kernel, Channels: j.Channels}).Check(); err != nil {
-		return err
-	}
-	return j.Axis.check()
+	return gppl.ChannelModel{Kernel: j.Kernel.Kernel, Channels: j.Channels}.Check()
 }

@@ -1,7 +1,6 @@
 package forecast
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,7 +154,7 @@ func (s *Series) setCounting(o ReadOptions, y []float64, m dataset.CSVMore, orde
 	c := s.Counting
 	if o.Size != "" {
 		at := o.sizeColumn()
-		c.SizeName = cmp.Or(m.Names[at], fmt.Sprintf("column %d", m.Columns[at]+1))
+		c.SizeName = alsoName(m, at)
 		for _, i := range order {
 			c.Sizes = append(c.Sizes, m.Values[at][i])
 		}

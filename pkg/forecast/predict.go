@@ -13,6 +13,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -187,11 +189,7 @@ func (s *Series) Next(steps int) ([]float64, error) {
 
 // Fitted predicts on an even grid of the given size over the part of the axis from one place to another.
 func (a *Analysis) Fitted(from, to float64, points int) (*Forecast, error) {
-	x := make([]float64, points)
-	for i := range x {
-		x[i] = from + (to-from)*float64(i)/float64(points-1)
-	}
-	return a.Predict(x)
+	return a.Predict(floats.Span(make([]float64, points), from, to))
 }
 
 // Quantile95 is the half width of a 95 % band in standard deviations.

@@ -279,11 +279,12 @@ func (s *Series) setErrors(m dataset.CSVMore, order []int) {
 	for _, i := range order {
 		s.Errors = append(s.Errors, m.Values[0][i])
 	}
-	s.ErrorName = errorName(m)
+	s.ErrorName = alsoName(m, 0)
 }
 
-func errorName(m dataset.CSVMore) string {
-	return cmp.Or(m.Names[0], fmt.Sprintf("column %d", m.Columns[0]+1))
+// alsoName is the name of one of the further columns, or its number if it has none.
+func alsoName(m dataset.CSVMore, i int) string {
+	return cmp.Or(m.Names[i], fmt.Sprintf("column %d", m.Columns[i]+1))
 }
 
 // wrongCells tells of errors of y that are none, of rows in the given order (nil: all), and of regressors that are missing beside a y; nil if all
@@ -303,7 +304,7 @@ func (o ReadOptions) wrongCells(m dataset.CSVMore, order []int) error {
 		if o.YError == "" {
 			break
 		}
-		name := errorName(m)
+		name := alsoName(m, 0)
 		switch v := m.Values[0][i]; {
 		case math.IsNaN(v):
 			add(i, "the error of y (%s) is missing although the row has a y: fill it in, or leave y of that row empty too", name)
@@ -323,7 +324,7 @@ func (o ReadOptions) wrongCells(m dataset.CSVMore, order []int) error {
 	}
 	if o.Size != "" {
 		at := o.sizeColumn()
-		name := cmp.Or(m.Names[at], fmt.Sprintf("column %d", m.Columns[at]+1))
+		name := alsoName(m, at)
 		for _, i := range order {
 			switch v := m.Values[at][i]; {
 			case math.IsNaN(v):
@@ -348,11 +349,9 @@ func (o ReadOptions) sizeColumn() int {
 }
 
 // regressorNames are those of the header, or numbers.
-func (o ReadOptions) regressorNames(m dataset.CSVMore) []string {
-	first := len(m.Names) - len(o.Regressors)
-	names := slices.Clone(m.Names[first:])
-	for j := range names {
-		names[j] = cmp.Or(names[j], fmt.Sprintf("column %d", m.Columns[first+j]+1))
+func (o ReadOptions) regressorNames(m dataset.CSVMore) (names []string) {
+	for i := len(m.Names) - len(o.Regressors); i < len(m.Names); i++ {
+		names = append(names, alsoName(m, i))
 	}
 	return names
 }

@@ -30,14 +30,9 @@ const (
 // stored is an analysis in a file. It contains the observations, so that it predicts without the csv file, and the name and checksum of
 // that file, so that its origin is known.
 type stored struct {
-	Format      string       `json:"format"`
-	Version     int          `json:"version"`
-	Source      Source       `json:"source"`
-	Axis        Axis         `json:"axis"`
-	YName       string       `json:"y_name"`
-	YUnit       string       `json:"y_unit,omitempty"`
-	X           []float64    `json:"x"`
-	Y           []float64    `json:"y"`
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	storedSeries
 	Candidates  []Candidate  `json:"candidates"`
 	Projections int          `json:"projections,omitempty"`
 	Result      *gppl.Result `json:"result"`
@@ -54,19 +49,38 @@ type stored struct {
 	// Periods that were given; older files lack them.
 	Periods []float64 `json:"periods,omitempty"`
 	Shared  *Shared   `json:"shared,omitempty"` // priors learnt from a panel
-	// Known errors and regressors; older files lack them.
-	Errors    []float64 `json:"errors,omitempty"`
-	ErrorName string    `json:"error_name,omitempty"`
-	Relative  bool      `json:"relative_errors,omitempty"`
-	Known     *Known    `json:"regressors,omitempty"`
-	Holidays  *Holidays `json:"holidays,omitempty"`
-	Shifts    []Shift   `json:"changes,omitempty"` // of the mean; older files lack them
-	Counting  *Counting `json:"counting,omitempty"`
-	Bounds    *Bounds   `json:"bounds,omitempty"`
+	// What a series has besides; older files lack it.
+	Known    *Known    `json:"regressors,omitempty"`
+	Holidays *Holidays `json:"holidays,omitempty"`
+	Shifts   []Shift   `json:"changes,omitempty"` // of the mean
+	Counting *Counting `json:"counting,omitempty"`
+	Bounds   *Bounds   `json:"bounds,omitempty"`
 	// Noise with heavy tails; older files lack it.
 	Student *Student `json:"student,omitempty"`
 	// Files of later observations; older files lack them.
 	Added []Addition `json:"added,omitempty"`
+}
+
+// storedSeries is what every series has, in a file of its model. Older files lack the errors.
+type storedSeries struct {
+	Source    Source    `json:"source"`
+	Axis      Axis      `json:"axis"`
+	YName     string    `json:"y_name"`
+	YUnit     string    `json:"y_unit,omitempty"`
+	X         []float64 `json:"x"`
+	Y         []float64 `json:"y"`
+	Errors    []float64 `json:"errors,omitempty"`
+	ErrorName string    `json:"error_name,omitempty"`
+	Relative  bool      `json:"relative_errors,omitempty"`
+}
+
+func (s *Series) stored() storedSeries {
+	return storedSeries{s.Source, s.Axis, s.YName, s.YUnit, s.X, s.Y, s.Errors, s.ErrorName, s.Relative}
+}
+
+// series is the inverse of stored, without spacing.
+func (o storedSeries) series() *Series {
+	return &Series{Source: o.Source, Axis: o.Axis, YName: o.YName, YUnit: o.YUnit, X: o.X, Y: o.Y, Errors: o.Errors, ErrorName: o.ErrorName, Relative: o.Relative}
 }
 
 // storedMember is one of the models that forecasts average.
@@ -92,11 +106,13 @@ func (a *Analysis) Encode(w io.Writer) error {
 			members = append(members, storedMember{m.weight, m.log, m.model, m.draws, m.shape})
 		}
 	}
+	series := s.stored()
+	series.X, series.Y = []float64{}, []float64{} // writeStored writes them
 	b, err := json.Marshal(stored{
-		Format: format, Version: version, Source: s.Source, Axis: s.Axis, YName: s.YName, YUnit: s.YUnit, X: []float64{}, Y: []float64{},
+		Format: format, Version: version, storedSeries: series,
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result, Trained: a.trained,
 		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given, Periods: a.seasons, Shared: a.shared,
-		Errors: s.Errors, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
+		Known: s.Known, Holidays: s.Holidays, Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
 	})
 	if err == nil {
 		err = writeStored(sealed.NewWriter(w), b, s.X, s.Y)
@@ -219,7 +235,8 @@ func decode(b []byte) (*Analysis, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	s := &Series{Source: j.Source, Axis: j.Axis, YName: j.YName, YUnit: j.YUnit, X: j.X, Y: j.Y, Errors: j.Errors, ErrorName: j.ErrorName, Relative: j.Relative, Known: j.Known, Holidays: j.Holidays, Shifts: j.Shifts, Counting: j.Counting, Bounds: j.Bounds, Student: j.Student, Added: j.Added}
+	s := j.series()
+	s.Known, s.Holidays, s.Shifts, s.Counting, s.Bounds, s.Student, s.Added = j.Known, j.Holidays, j.Shifts, j.Counting, j.Bounds, j.Student, j.Added
 	if s.Counting != nil {
 		if err := s.checkCounting(s.Y); err != nil {
 			return nil, err
@@ -248,7 +265,7 @@ func decode(b []byte) (*Analysis, error) {
 
 // check returns an error for contents that no analysis can have.
 func (j *stored) check() error {
-	if err := checkObservations(j.X, j.Y, j.Errors, j.Relative); err != nil {
+	if err := j.storedSeries.check(); err != nil {
 		return err
 	}
 	if j.Known != nil {
@@ -321,11 +338,12 @@ func (j *stored) check() error {
 	if len(j.Members) > 0 && math.Abs(total-1) > 1e-6 {
 		return fmt.Errorf("the weights of the members add up to %v", total)
 	}
-	return j.Axis.check()
+	return nil
 }
 
-// checkObservations returns an error for observations that no series can have.
-func checkObservations(x, y, errs []float64, relative bool) error {
+// check returns an error for what no series can have.
+func (o storedSeries) check() error {
+	x, y := o.X, o.Y
 	if len(x) != len(y) {
 		return fmt.Errorf("%d x and %d y", len(x), len(y))
 	}
@@ -340,18 +358,18 @@ func checkObservations(x, y, errs []float64, relative bool) error {
 	if err := enough(dataset.Series{X: x, Y: y}); err != nil {
 		return err
 	}
-	if errs != nil && len(errs) != len(x) {
-		return fmt.Errorf("%d x and %d errors", len(x), len(errs))
+	if o.Errors != nil && len(o.Errors) != len(x) {
+		return fmt.Errorf("%d x and %d errors", len(x), len(o.Errors))
 	}
-	if relative && errs == nil {
+	if o.Relative && o.Errors == nil {
 		return errors.New("there are no errors that could be relative")
 	}
-	for i, e := range errs {
+	for i, e := range o.Errors {
 		if !(e > 0 && e <= largest) {
 			return fmt.Errorf("the error of observation %d is %v", i, e)
 		}
 	}
-	return nil
+	return o.Axis.check()
 }
 
 // check returns an error for an axis that no series can have.

@@ -100,10 +100,7 @@ const (
 // show, such as a change of level after the last observation.
 func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, error) {
 	n := len(a.Series.X)
-	o.Horizon = cmp.Or(o.Horizon, 24)
-	if o.Holdout > 0 {
-		o.Horizon, o.Origins = o.Holdout, 1
-	}
+	o = o.complete()
 	again, err := a.relearning(o)
 	if err != nil {
 		return nil, err
@@ -139,6 +136,15 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	}
 	t.judge(n, o.Horizon)
 	return t, nil
+}
+
+// complete fills in the horizon, and the one origin of a holdout.
+func (o BacktestOptions) complete() BacktestOptions {
+	o.Horizon = cmp.Or(o.Horizon, 24)
+	if o.Holdout > 0 {
+		o.Horizon, o.Origins = o.Holdout, 1
+	}
+	return o
 }
 
 // trust compares the forecasts of a backtest of the series, which ended with an error or nil, with what followed; the horizon is the one asked

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -227,7 +229,7 @@ func DescribeChannels(a *forecast.ChannelAnalysis, all []forecast.ChannelPredict
 	}
 	for _, p := range all {
 		for i, when := range p.When {
-			half := 1.959963984540054 * math.Sqrt(p.Noisy[i])
+			half := forecast.Quantile95 * math.Sqrt(p.Noisy[i])
 			j.Forecast[p.Channel] = append(j.Forecast[p.Channel], PointJSON{X: when, Mean: p.Mean[i], SDLatent: math.Sqrt(p.Latent[i]), SDObservation: math.Sqrt(p.Noisy[i]), Lower: p.Mean[i] - half, Upper: p.Mean[i] + half})
 		}
 	}
@@ -274,11 +276,7 @@ func Channels(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction) (*v
 	for _, p := range all {
 		end = max(end, p.X[len(p.X)-1])
 	}
-	grid := make([]float64, 4*fittedPoints)
-	for i := range grid {
-		grid[i] = s.X[0] + (end-s.X[0])*float64(i)/float64(len(grid)-1)
-	}
-	seen, err := a.Predict(grid)
+	seen, err := a.Predict(floats.Span(make([]float64, 4*fittedPoints), s.X[0], end))
 	if err != nil {
 		return nil, err
 	}
