@@ -5,85 +5,14 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/words"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-const (
-	// checked is the number of observations, the latest, that the residual checks factorise densely, in about a second.
-	checked = 2500
-	// maxDense is the number of observations up to which Components works: it needs a dense factor of all.
-	maxDense = 4000
-)
-
-// factor is the factorised covariance A = K + HBHᵀ + σ²I of the latest observations. HBHᵀ is the covariance of the trend, if there is
-// one.
-type factor struct {
-	model gppl.Model
-	from  int // the first observation in it
-	x, z  []float64
-	chol  mat.Cholesky
-	alpha *mat.VecDense // A⁻¹z
-}
-
-// factorise returns the factor of the latest observations, at most most; it keeps the last one.
-func (a *Analysis) factorise(most int) (*factor, error) {
-	if a.factor != nil && len(a.factor.x) == min(most, len(a.Series.X)) {
-		return a.factor, nil
-	}
-	data, err := a.standardised()
-	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
-	}
-	a.factor, err = a.newFactor(a.Result.Model, data, most)
-	return a.factor, err
-}
-
-// newFactor returns the factor of a model and the latest of all observations, at most most.
-func (a *Analysis) newFactor(m gppl.Model, data gppl.Data, most int) (*factor, error) {
-	f := &factor{model: m, from: max(0, data.Len()-most), x: a.Series.X, z: data.Y}
-	f.x, f.z = f.x[f.from:], f.z[f.from:]
-	n := len(f.x)
-	gram := mat.NewSymDense(n, nil)
-	row := make([]float64, n)
-	for i := range n {
-		r := row[:n-i]
-		gppl.Covariance(r, m.Kernel, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(f.x[i:]))
-		noise := m.Noise + gppl.Nugget(m.Kernel)
-		if data.Relative != nil {
-			noise *= data.Relative[f.from+i] * data.Relative[f.from+i]
-		}
-		r[0] += noise
-		if data.Errors != nil {
-			r[0] += data.Errors[f.from+i] * data.Errors[f.from+i]
-		}
-		for j, v := range r {
-			gram.SetSym(i, i+j, v)
-		}
-	}
-	trend, err := a.trendBasis(m, f.x)
-	if err != nil {
-		return nil, err
-	}
-	if trend != nil {
-		gram.SymRankK(gram, 1, trend)
-	}
-	if !f.chol.Factorize(gram) {
-		return nil, errors.New("forecast: the covariance of the observations is singular to working precision: the learnt noise is too small")
-	}
-	f.alpha = mat.NewVecDense(n, nil)
-	if err := f.chol.SolveVecTo(f.alpha, mat.NewVecDense(n, f.z)); err != nil {
-		var bad mat.Condition
-		if !errors.As(err, &bad) {
-			return nil, fmt.Errorf("forecast: %w", err)
-		}
-	}
-	return f, nil
-}
+// checked is the number of observations, the latest, that the residual checks factorise densely, in about a second.
+const checked = 2500
 
 // ErrCounts says that observations are counts.
 var ErrCounts = errors.New("forecast: counts are not normal, so that there are no innovations to test; the forecasts of the past test the model")
@@ -127,15 +56,11 @@ func (a *Analysis) residuals(most int) (*Residuals, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := len(f.x)
-	var e mat.VecDense
-	if err := e.SolveVec(f.chol.RawU().T(), mat.NewVecDense(n, f.z)); err != nil {
-		var bad mat.Condition
-		if !errors.As(err, &bad) {
-			return nil, fmt.Errorf("forecast: %w", err)
-		}
+	e, err := f.innovations()
+	if err != nil {
+		return nil, err
 	}
-	r := checkWhite(e.RawVector().Data)
+	r := checkWhite(e)
 	r.X, r.Of = f.x, len(a.Series.X)
 	return r, nil
 }
@@ -222,124 +147,4 @@ func (r *Residuals) largestLag() int {
 		}
 	}
 	return at + 1
-}
-
-// Component is the posterior of one term of a sum.
-type Component struct {
-	Name     string
-	X, Mean  []float64 // Mean in the unit of y, without the mean of y
-	Variance []float64
-}
-
-// ErrNoComponents says that the model has only one term, or that the series is too long for a dense factor, or for one in the memory.
-var ErrNoComponents = errors.New("forecast: no components")
-
-// trendName names what a mean function and slow terms explain.
-func (a *Analysis) trendName() string {
-	if a.Series.Known != nil {
-		return "trend and regressors"
-	}
-	return "trend"
-}
-
-// Components returns the posterior mean and variance of every term of a sum, and of the trend if there is one, at x
-// (Duvenaud 2014, Automatic model construction with Gaussian processes, section 2.4.5):
-//
-//	mean_j = k_j(x, X)A⁻¹z,  var_j = k_j(0) − k_j(x, X)A⁻¹k_j(X, x)
-//
-// The means add up to the posterior mean minus the mean of y. The variances do not add up, since the terms are correlated given the
-// data. It takes n² flops for each x. Above 4000 observations
-// that forecasts are conditioned on, and for models with one term, the error is ErrNoComponents.
-func (a *Analysis) Components(x []float64) ([]Component, error) {
-	terms := []gppl.Kernel{a.Result.Model.Kernel}
-	if sum, ok := terms[0].(gppl.Sum); ok {
-		terms = sum.Terms()
-	}
-	most := a.conditionsOn()
-	if len(terms) == 1 && a.Result.Model.Mean == nil || most > maxDense {
-		return nil, ErrNoComponents
-	}
-	if _, err := a.room().windows(most); err != nil {
-		return nil, ErrNoComponents
-	}
-	f, err := a.factorise(most)
-	if err != nil {
-		return nil, err
-	}
-	var out []Component
-	n := len(f.x)
-	var l mat.TriDense
-	f.chol.LTo(&l)
-	add := func(name string, cross *mat.Dense, prior func(j int) float64) error {
-		c := Component{Name: name, X: x}
-		var mean mat.VecDense
-		mean.MulVec(cross.T(), f.alpha)
-		var solved mat.Dense
-		if err := solved.Solve(&l, cross); err != nil {
-			var bad mat.Condition
-			if !errors.As(err, &bad) {
-				return fmt.Errorf("forecast: %w", err)
-			}
-		}
-		for j := range x {
-			column := solved.ColView(j)
-			v := prior(j) - mat.Dot(column, column)
-			c.Mean = append(c.Mean, a.Scaling.Scale*mean.AtVec(j))
-			c.Variance = append(c.Variance, a.Scaling.Variance(max(v, 0)))
-		}
-		out = append(out, c)
-		return nil
-	}
-	if a.Result.Model.Mean != nil {
-		here, err := a.trendBasis(f.model, f.x)
-		if err != nil {
-			return nil, err
-		}
-		there, err := a.trendBasis(f.model, x)
-		if err != nil {
-			return nil, err
-		}
-		effects := a.Series.effectColumns(f.model.Mean)
-		for _, name := range []string{a.trendName(), shiftsName, "holidays"} {
-			part, any := mat.DenseCopyOf(there), false
-			for j, effect := range effects {
-				of := "holidays"
-				switch effect {
-				case "":
-					of = a.trendName()
-				case shiftsName:
-					of = shiftsName
-				}
-				if of == name {
-					any = true
-				} else {
-					part.SetCol(j, make([]float64, len(x)))
-				}
-			}
-			if !any {
-				continue
-			}
-			var cross mat.Dense
-			cross.Mul(here, part.T())
-			if err := add(name, &cross, func(j int) float64 { return mat.Dot(part.RowView(j), part.RowView(j)) }); err != nil {
-				return nil, err
-			}
-		}
-	}
-	for _, term := range terms {
-		cross := mat.NewDense(n, len(x), nil)
-		for i := range n {
-			gppl.Covariance(cross.RawRowView(i), term, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(x))
-		}
-		prior := make([]float64, len(x))
-		for j := range x {
-			at := gppl.Scalars(x[j : j+1])
-			gppl.Covariance(prior[j:j+1], term, at, at)
-			prior[j] += gppl.Nugget(term)
-		}
-		if err := add(kernelName(term), cross, func(j int) float64 { return prior[j] }); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
 }

@@ -1,11 +1,11 @@
 package forecast
 
 import (
-	"errors"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -27,7 +27,7 @@ type possibleShift struct {
 func (f *factor) clearest(known []Shift) (best possibleShift, err error) {
 	n := len(f.x)
 	p := mat.NewSymDense(n, nil)
-	if err := f.chol.InverseTo(p); err != nil && !errors.As(err, new(mat.Condition)) {
+	if err := sound(f.chol.InverseTo(p)); err != nil {
 		return best, err
 	}
 	alpha := f.alpha.RawVector().Data
@@ -116,12 +116,12 @@ func (f *factor) chanceOf(s possibleShift, z float64, e, all []float64) float64 
 	column := Shift{At: f.x[s.at], Slope: s.slope, Scale: 1}.column(f.x)
 	column[s.at-1] -= s.pulse[0]
 	column[s.at] -= s.pulse[1]
-	var weights mat.VecDense
-	if err := weights.SolveVec(f.chol.RawU().T(), mat.NewVecDense(len(column), column)); err != nil && !errors.As(err, new(mat.Condition)) {
+	weights, err := f.whiten(column)
+	if err != nil {
 		return 1
 	}
 	places := 2 * float64(len(f.x)-2*beside)
-	most := mat.Norm(&weights, math.Inf(1)) / math.Sqrt(s.rest)
+	most := floats.Norm(weights, math.Inf(1)) / math.Sqrt(s.rest)
 	const unlikely, alone = 0.5, 0.5 // nats; the weight of an innovation that may make a score alone
 	if all != nil && most > alone {
 		e = all
@@ -129,21 +129,4 @@ func (f *factor) chanceOf(s possibleShift, z float64, e, all []float64) float64 
 	noise := observe.HeaviestNoise(e, unlikely)
 	tail := distuv.StudentsT{Sigma: math.Sqrt(noise.Scale2), Nu: noise.Nu}
 	return min(1, places*math.Erfc(z/math.Sqrt2)+places*2*tail.Survival(z/most))
-}
-
-// innovations returns L⁻¹z.
-func (f *factor) innovations() ([]float64, error) {
-	var e mat.VecDense
-	if err := e.SolveVec(f.chol.RawU().T(), mat.NewVecDense(len(f.z), f.z)); err != nil && !errors.As(err, new(mat.Condition)) {
-		return nil, err
-	}
-	return e.RawVector().Data, nil
-}
-
-// solve is A⁻¹ of a column.
-func (f *factor) solve(to, column *mat.VecDense) error {
-	if err := f.chol.SolveVecTo(to, column); err != nil && !errors.As(err, new(mat.Condition)) {
-		return err
-	}
-	return nil
 }

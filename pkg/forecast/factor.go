@@ -1,0 +1,90 @@
+package forecast
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// factor is the factorised covariance A = K + HBHᵀ + σ²I of the latest observations. HBHᵀ is the covariance of the trend, if there is
+// one.
+type factor struct {
+	model gppl.Model
+	from  int // the first observation in it
+	x, z  []float64
+	chol  mat.Cholesky
+	alpha *mat.VecDense // A⁻¹z
+}
+
+// factorise returns the factor of the latest observations, at most most; it keeps the last one.
+func (a *Analysis) factorise(most int) (*factor, error) {
+	if a.factor != nil && len(a.factor.x) == min(most, len(a.Series.X)) {
+		return a.factor, nil
+	}
+	data, err := a.standardised()
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	a.factor, err = a.newFactor(a.Result.Model, data, most)
+	return a.factor, err
+}
+
+// newFactor returns the factor of a model and the latest of all observations, at most most.
+func (a *Analysis) newFactor(m gppl.Model, data gppl.Data, most int) (*factor, error) {
+	f := &factor{model: m, from: max(0, data.Len()-most), x: a.Series.X, z: data.Y}
+	f.x, f.z = f.x[f.from:], f.z[f.from:]
+	n := len(f.x)
+	gram := mat.NewSymDense(n, nil)
+	row := make([]float64, n)
+	for i := range n {
+		r := row[:n-i]
+		gppl.Covariance(r, m.Kernel, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(f.x[i:]))
+		noise := m.Noise + gppl.Nugget(m.Kernel)
+		if data.Relative != nil {
+			noise *= data.Relative[f.from+i] * data.Relative[f.from+i]
+		}
+		r[0] += noise
+		if data.Errors != nil {
+			r[0] += data.Errors[f.from+i] * data.Errors[f.from+i]
+		}
+		for j, v := range r {
+			gram.SetSym(i, i+j, v)
+		}
+	}
+	trend, err := a.trendBasis(m, f.x)
+	if err != nil {
+		return nil, err
+	}
+	if trend != nil {
+		gram.SymRankK(gram, 1, trend)
+	}
+	if !f.chol.Factorize(gram) {
+		return nil, errors.New("forecast: the covariance of the observations is singular to working precision: the learnt noise is too small")
+	}
+	f.alpha = mat.NewVecDense(n, nil)
+	return f, f.solve(f.alpha, mat.NewVecDense(n, f.z))
+}
+
+// innovations returns L⁻¹z, A = LLᵀ.
+func (f *factor) innovations() ([]float64, error) { return f.whiten(f.z) }
+
+// whiten returns L⁻¹v.
+func (f *factor) whiten(v []float64) ([]float64, error) {
+	var e mat.VecDense
+	err := sound(e.SolveVec(f.chol.RawU().T(), mat.NewVecDense(len(v), v)))
+	return e.RawVector().Data, err
+}
+
+// solve is A⁻¹ of a column.
+func (f *factor) solve(to, column *mat.VecDense) error { return sound(f.chol.SolveVecTo(to, column)) }
+
+// sound returns an error of gonum but that of a large condition number, beside which there is a solution.
+func sound(err error) error {
+	if err == nil || errors.As(err, new(mat.Condition)) {
+		return nil
+	}
+	return fmt.Errorf("forecast: %w", err)
+}
