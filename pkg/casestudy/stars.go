@@ -45,6 +45,25 @@ func (s spots) at(x float64) (f, slope float64) {
 	return f, slope
 }
 
+// learnChannels gives the channels their observations, at days x, and learns an SHO from them, with the given views or all.
+func learnChannels(ctx context.Context, c *forecast.Channels, xName, yName string, x, y []float64, views ...string) (*forecast.ChannelAnalysis, error) {
+	s, err := forecast.NewSeries(forecast.Axis{Name: xName, Unit: "day"}, x, y)
+	if err != nil {
+		return nil, err
+	}
+	s.YName, c.Series = yName, s
+	return forecast.FitChannels(ctx, c, forecast.ChannelOptions{Kernels: []string{"SHO"}, Views: views})
+}
+
+// channelFigure shows what channels see, and a forecast of 20 steps.
+func channelFigure(a *forecast.ChannelAnalysis) (*viz.Figure, error) {
+	ahead, err := a.Forecast(20)
+	if err != nil {
+		return nil, err
+	}
+	return report.Channels(a, ahead)
+}
+
 // Planet is a spotted star with a planet: nights of velocities, in m/s, and of an index of activity. The spots are in the index as f, and in the
 // velocity as f and f′ (Rajpaul et al. 2015).
 type Planet struct {
@@ -76,22 +95,14 @@ func NewPlanet(ctx context.Context, scale scales.Scale, seed uint64) (*Planet, e
 		sin, cos := math.Sincos(2 * math.Pi * t / planetPeriod)
 		p.orbit[0], p.orbit[1] = append(p.orbit[0], cos, 0), append(p.orbit[1], sin, 0)
 	}
-	s, err := forecast.NewSeries(forecast.Axis{Name: "night", Unit: "day"}, x, y)
-	if err != nil {
-		return nil, err
-	}
-	s.YName, p.Channels.Series = "observation", s
-	p.analysis, err = forecast.FitChannels(ctx, p.Channels, forecast.ChannelOptions{Kernels: []string{"SHO"}, Views: []string{"derivative"}})
+	var err error
+	p.analysis, err = learnChannels(ctx, p.Channels, "night", "observation", x, y, "derivative")
 	return p, err
 }
 
 // Figure shows both channels beside what they see of the spots.
 func (p *Planet) Figure() (*viz.Figure, error) {
-	ahead, err := p.analysis.Forecast(20)
-	if err != nil {
-		return nil, err
-	}
-	return report.Channels(p.analysis, ahead)
+	return channelFigure(p.analysis)
 }
 
 // Table measures the planet's amplitude with three models of the spots: white noise, a process of the velocity alone, and one function that
@@ -174,22 +185,14 @@ func NewSpotted(ctx context.Context, scale scales.Scale, seed uint64) (*Spotted,
 		x, y = append(x, t), append(y, 100+sum/fine+0.05*rnd.NormFloat64())
 		s.Channels.Of, s.Channels.Exposure = append(s.Channels.Of, 0), append(s.Channels.Exposure, exposure)
 	}
-	series, err := forecast.NewSeries(forecast.Axis{Name: "day", Unit: "day"}, x, y)
-	if err != nil {
-		return nil, err
-	}
-	series.YName, s.Channels.Series = "flux", series
-	s.analysis, err = forecast.FitChannels(ctx, s.Channels, forecast.ChannelOptions{Kernels: []string{"SHO"}})
+	var err error
+	s.analysis, err = learnChannels(ctx, s.Channels, "day", "flux", x, y)
 	return s, err
 }
 
 // Figure shows the light curve and what it averages.
 func (s *Spotted) Figure() (*viz.Figure, error) {
-	ahead, err := s.analysis.Forecast(20)
-	if err != nil {
-		return nil, err
-	}
-	return report.Channels(s.analysis, ahead)
+	return channelFigure(s.analysis)
 }
 
 // Table has the period and the variance that are found, with the exposures and as if observations were of a moment.

@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -100,17 +101,7 @@ func (l *layer) words(before []layer) string {
 		if l.again(before) {
 			return ""
 		}
-		n, xs, ys := l.extent()
-		if n == 0 {
-			return ""
-		}
-		if name == "" {
-			name = "Dots"
-		}
-		if n == 1 {
-			return fmt.Sprintf("%s: one at (%s, %s)", name, sayX(xs[0]), say(ys[0]))
-		}
-		return fmt.Sprintf("%s: %d from %s to %s, between %s and %s", name, n, sayX(xs[0]), sayX(xs[1]), say(ys[0]), say(ys[1]))
+		return l.places("Dots", "%s: one at", "%s: %d")
 	case layerBand:
 		first, last := -1, -1
 		for i := range l.x {
@@ -132,17 +123,7 @@ func (l *layer) words(before []layer) string {
 		}
 		return fmt.Sprintf("%s: a horizontal line at %s", name, say(l.y[0]))
 	case layerPoints:
-		n, xs, ys := l.extent()
-		switch {
-		case n == 0:
-			return ""
-		case name == "":
-			name = "Points"
-		}
-		if n == 1 {
-			return fmt.Sprintf("%s is at (%s, %s)", name, sayX(xs[0]), say(ys[0]))
-		}
-		return fmt.Sprintf("%s: %d points from %s to %s, between %s and %s", name, n, sayX(xs[0]), sayX(xs[1]), say(ys[0]), say(ys[1]))
+		return l.places("Points", "%s is at", "%s: %d points")
 	case layerStrip:
 		s := SpreadOf(l.y)
 		if s.N == 0 {
@@ -154,6 +135,19 @@ func (l *layer) words(before []layer) string {
 		return name
 	}
 	return ""
+}
+
+// places tells where the places are that can be drawn: of one and of many, by the beginnings of their sentences.
+func (l *layer) places(unnamed, one, many string) string {
+	n, xs, ys := l.extent()
+	name := cmp.Or(l.name, unnamed)
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf(one+" (%s, %s)", name, sayX(xs[0]), say(ys[0]))
+	}
+	return fmt.Sprintf(many+" from %s to %s, between %s and %s", name, n, sayX(xs[0]), sayX(xs[1]), say(ys[0]), say(ys[1]))
 }
 
 // course tells where a line begins and ends, and its highest or lowest value, where that is neither.
