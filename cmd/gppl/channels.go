@@ -62,12 +62,7 @@ func fitChannels(ctx context.Context, c *cli.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	for _, flag := range outputs {
-		if err := formatKnown(flag, c.String(flag)); err != nil {
-			return err
-		}
-	}
-	if err := writable(c, outputs...); err != nil {
+	if err := checkOutputs(c, outputs...); err != nil {
 		return err
 	}
 	read, err := seriesOptions(ctx, c, yColumn(c))
@@ -114,14 +109,9 @@ func fitChannels(ctx context.Context, c *cli.Command, path string) error {
 			return fig.Encode(w, filepath.Ext(c.String("figure")))
 		},
 	}
-	var written []string
-	for _, flag := range outputs {
-		if path := c.String(flag); path != "" {
-			if err := writeFile(ctx, path, writers[flag]); err != nil {
-				return err
-			}
-			written = append(written, path)
-		}
+	written, err := writeOutputs(ctx, outputFiles(c), writers)
+	if err != nil {
+		return err
 	}
 	if c.Bool("json") {
 		return writeJSON(ctx, c, report.DescribeChannels(a, all, trust))

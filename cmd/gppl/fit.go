@@ -210,7 +210,7 @@ From several files, several --y, or a long table with --by, it writes one table 
 			if err != nil {
 				return err
 			}
-			return fitFile(ctx, c, task{path: path, y: yColumn(c), files: map[string]string{}, alone: true})
+			return fitFile(ctx, c, task{path: path, y: yColumn(c), alone: true})
 		},
 	}
 }

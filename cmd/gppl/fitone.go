@@ -24,6 +24,15 @@ import (
 // outputs are the flags of gppl fit that name files to write.
 var outputs = []string{"report", "model", "out", "components", "figure"}
 
+// outputFiles are the files that they name, by flag; "" for one that is not asked for.
+func outputFiles(c *cli.Command) map[string]string {
+	files := map[string]string{}
+	for _, flag := range outputs {
+		files[flag] = c.String(flag)
+	}
+	return files
+}
+
 // inputFiles are the flags, of any command, that name files to read beside those of the arguments.
 var inputFiles = []string{"future", "like"}
 
@@ -183,26 +192,31 @@ func (o *fitted) write(ctx context.Context, files map[string]string) error {
 			return fig.Encode(w, filepath.Ext(files["figure"]))
 		},
 	}
+	var err error
+	o.written, err = writeOutputs(ctx, files, writers)
+	if path := files["model"]; slices.Contains(o.written, path) {
+		err = cmp.Or(err, o.a.Forget(path+searchSuffix))
+	}
+	return err
+}
+
+// writeOutputs writes the files, by flag, that are asked for, and returns those that it has written.
+func writeOutputs(ctx context.Context, files map[string]string, writers map[string]func(io.Writer) error) (written []string, err error) {
 	for _, flag := range outputs {
 		path := files[flag]
 		if path == "" {
 			continue
 		}
 		write := writeFile
-		if flag == "model" || flag == "components" {
+		if flag == "model" || flag == "components" { // as long as the series
 			write = writePieces
 		}
 		if err := write(ctx, path, writers[flag]); err != nil {
-			return err
+			return written, err
 		}
-		o.written = append(o.written, path)
-		if flag == "model" {
-			if err := o.a.Forget(path + searchSuffix); err != nil {
-				return err
-			}
-		}
+		written = append(written, path)
 	}
-	return nil
+	return written, nil
 }
 
 // otherFormats maps extensions that --report, --model and --out do not write to what to do instead.
@@ -227,19 +241,22 @@ func formatKnown(flag, path string) error {
 	return nil
 }
 
-// fitFile fits one series, and shows it.
-func fitFile(ctx context.Context, c *cli.Command, t task) error {
-	for _, flag := range outputs {
+// checkOutputs returns an error, before any work is done, if a file that a flag names cannot be written (writable), or not in its format.
+func checkOutputs(c *cli.Command, flags ...string) error {
+	for _, flag := range flags {
 		if err := formatKnown(flag, c.String(flag)); err != nil {
 			return err
 		}
 	}
-	if err := writable(c, outputs...); err != nil {
+	return writable(c, flags...)
+}
+
+// fitFile fits one series, and shows it.
+func fitFile(ctx context.Context, c *cli.Command, t task) error {
+	if err := checkOutputs(c, outputs...); err != nil {
 		return err
 	}
-	for _, flag := range outputs {
-		t.files[flag] = c.String(flag)
-	}
+	t.files = outputFiles(c)
 	o, err := t.fit(ctx, c)
 	for _, note := range o.notes {
 		say(c, "%s", note)

@@ -150,7 +150,7 @@ func until(ctx context.Context, c *cli.Command, a *forecast.Analysis, steps int)
 		say(c, "warning: %s", note)
 	}
 	if out := c.String("out"); out != "" {
-		if err := writeFile(ctx, out, func(w io.Writer) error { return report.CrossingCSV(w, a, crossing) }); err != nil {
+		if err := writeFile(ctx, out, func(w io.Writer) error { return crossing.WriteCSV(w, a.Series.Axis) }); err != nil {
 			return err
 		}
 	}

@@ -38,12 +38,7 @@ have the new rows alone, or all rows as they are now; its columns have the names
 			if p := c.Float("anomaly"); !(p > 0 && p < 1) {
 				return usageError{fmt.Errorf("--anomaly %g: it takes a probability, such as 0.001", p)}
 			}
-			for _, flag := range updateOutputs {
-				if err := formatKnown(flag, c.String(flag)); err != nil {
-					return err
-				}
-			}
-			if err := writable(c, updateOutputs...); err != nil {
+			if err := checkOutputs(c, "model", "out"); err != nil {
 				return err
 			}
 			a, limit, err := loadModel(ctx, c, path)
@@ -71,9 +66,6 @@ have the new rows alone, or all rows as they are now; its columns have the names
 	}
 }
 
-// updateOutputs are the flags of gppl update that name files to write.
-var updateOutputs = []string{"model", "out"}
-
 // loadModel reads a saved model within the limit of --memory, which it returns.
 func loadModel(ctx context.Context, c *cli.Command, path string) (*forecast.Analysis, float64, error) {
 	if isSums(path) {
@@ -100,7 +92,7 @@ func loadModel(ctx context.Context, c *cli.Command, path string) (*forecast.Anal
 func writeUpdate(ctx context.Context, c *cli.Command, after *forecast.Analysis, r *forecast.Arrivals) error {
 	var written []string
 	if out := c.String("out"); out != "" {
-		if err := writeFile(ctx, out, func(w io.Writer) error { return report.ArrivalsCSV(w, after, r) }); err != nil {
+		if err := writeFile(ctx, out, func(w io.Writer) error { return r.WriteCSV(w, after.Series) }); err != nil {
 			return err
 		}
 		written = append(written, out)

@@ -1,8 +1,10 @@
 package forecast
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
@@ -167,3 +169,13 @@ func (c *Crossing) Quantile(p float64) int {
 
 // Never is the probability that the level is not reached within the steps.
 func (c *Crossing) Never() float64 { return 1 - c.By[len(c.By)-1] }
+
+// WriteCSV writes for each step the probability that the level is first reached there, and by then.
+func (c *Crossing) WriteCSV(w io.Writer, a Axis) error {
+	rows, before := [][]string{{cmp.Or(a.Name, "x"), "p_first", "p_by"}}, 0.0
+	for i, by := range c.By {
+		rows = append(rows, []string{c.When[i], cell(by - before), cell(by)})
+		before = by
+	}
+	return WriteCSV(w, rows)
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -463,4 +464,14 @@ func (c component) standard(v float64) float64 {
 		v = math.Log(v)
 	}
 	return (v - c.mean) / c.sd
+}
+
+// WriteCSV writes a row for each new observation: the axis, y, its prediction one step ahead with the standard deviation and the 95 % band
+// of an observation, the normal quantile z, and the probability of an observation as far out.
+func (r *Arrivals) WriteCSV(w io.Writer, s *Series) error {
+	rows, f := [][]string{{cmp.Or(s.Axis.Name, "x"), s.YName, "mean", "sd_observation", "lower_95", "upper_95", "z", "probability"}}, r.Forecast
+	for i, y := range r.Y {
+		rows = append(rows, []string{f.When[i], cell(y), cell(f.Mean[i]), cell(math.Sqrt(f.NoisyVar[i])), cell(f.Lower[i]), cell(f.Upper[i]), cell(r.Z[i]), cell(r.P[i])})
+	}
+	return WriteCSV(w, rows)
 }

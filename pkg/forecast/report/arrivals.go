@@ -1,11 +1,8 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"io"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
@@ -54,22 +51,6 @@ func anomalies(r *forecast.Arrivals, level float64) (at []int) {
 		}
 	}
 	return at
-}
-
-// ArrivalsCSV writes a row for each new observation: the axis, y, its prediction one step ahead with the standard deviation and the 95 % band
-// of an observation, the normal quantile z, and the probability of an observation as far out.
-func ArrivalsCSV(w io.Writer, after *forecast.Analysis, r *forecast.Arrivals) error {
-	s := after.Series
-	rows := [][]string{{cmp.Or(s.Axis.Name, "x"), s.YName, "mean", "sd_observation", "lower_95", "upper_95", "z", "probability"}}
-	for i, y := range r.Y {
-		f := r.Forecast
-		row := []string{f.When[i]}
-		for _, v := range []float64{y, f.Mean[i], math.Sqrt(f.NoisyVar[i]), f.Lower[i], f.Upper[i], r.Z[i], r.P[i]} {
-			row = append(row, strconv.FormatFloat(v, 'g', 10, 64))
-		}
-		rows = append(rows, row)
-	}
-	return forecast.WriteCSV(w, rows)
 }
 
 // ArrivalsJSON is what new observations tell of a model, for programs.

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -32,17 +30,6 @@ func Crossing(a *forecast.Analysis, c *forecast.Crossing) string {
 	}
 	fmt.Fprintf(&b, "\n  from %d joint draws of the curve, without the noise of single observations, at %d steps (seed %d)\n", c.Draws, len(c.X), c.Seed)
 	return printableLines(b.String())
-}
-
-// CrossingCSV writes for each step the probability that the level is first reached there, and by then.
-func CrossingCSV(w io.Writer, a *forecast.Analysis, c *forecast.Crossing) error {
-	rows := [][]string{{cmp.Or(a.Series.Axis.Name, "x"), "p_first", "p_by"}}
-	before := 0.0
-	for i, by := range c.By {
-		rows = append(rows, []string{c.When[i], strconv.FormatFloat(by-before, 'g', 10, 64), strconv.FormatFloat(by, 'g', 10, 64)})
-		before = by
-	}
-	return forecast.WriteCSV(w, rows)
 }
 
 // CrossingJSON is a crossing for programs: the quantiles of the time by their level, "" where that is after the last step.
