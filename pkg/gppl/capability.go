@@ -46,17 +46,6 @@ type Scaled interface {
 	Scale() (variance, lengthscale float64)
 }
 
-// A MaternTerm is a Matérn covariance with ν = Order + ½ for Order 0, 1 or 2
-// (Rasmussen and Williams 2006, eq. 4.16), a = √(2ν)·r/Lengthscale:
-//
-//	v·e⁻ᵃ,  v·(1 + a)·e⁻ᵃ,  v·(1 + a + a²/3)·e⁻ᵃ
-//
-// It is the covariance of a Markov process of Order + 1 numbers.
-type MaternTerm struct {
-	Order                 int
-	Variance, Lengthscale float64
-}
-
 // A Markovian kernel is a sum of Matérn terms, whatever its own parameters are. It
 // gets the state-space engine, in time linear in n.
 type Markovian interface {

@@ -17,6 +17,18 @@ var (
 	_ Bandlimited = Matern52{}
 )
 
+// A MaternTerm is a Matérn covariance with ν = Order + ½ for Order 0, 1 or 2
+// (Rasmussen and Williams 2006, eq. 4.16), a = √(2ν)·r/Lengthscale:
+//
+//	v·e⁻ᵃ,  v·(1 + a)·e⁻ᵃ,  v·(1 + a + a²/3)·e⁻ᵃ
+//
+// It is the covariance of a Markov process of Order + 1 numbers, whose transition over a
+// gap is in internal/statespace/matern.go.
+type MaternTerm struct {
+	Order                 int
+	Variance, Lengthscale float64
+}
+
 var maternRoots = [...]float64{1, math.Sqrt(3), math.Sqrt(5)} // √(2ν)
 
 // rate is √(2ν)/l.

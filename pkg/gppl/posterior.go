@@ -404,17 +404,11 @@ type horizon struct {
 const farCovariance = 0x1p-53
 
 func newHorizon(m Model, n int, conditioned ...Inputs) horizon {
-	v := variance(m.Kernel)
-	h := horizon{kernel: m.Kernel, variance: v}
+	v, d := variance(m.Kernel), conditioned[0].Dim()
 	eps := max(farCovariance*m.Noise/((v+m.Noise)*float64(n)), 1e-250)
-	h.reach = reach(m.Kernel, eps)
-	for j := range conditioned[0].Dim() {
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for _, x := range conditioned {
-			a, b := x.Range(j)
-			lo, hi = min(lo, a), max(hi, b)
-		}
-		h.lo, h.hi = append(h.lo, lo), append(h.hi, hi)
+	h := horizon{m.Kernel, slices.Repeat([]float64{math.Inf(1)}, d), slices.Repeat([]float64{math.Inf(-1)}, d), reach(m.Kernel, eps), v}
+	for _, x := range conditioned {
+		h = h.with(x)
 	}
 	return h
 }

@@ -27,9 +27,6 @@ import (
 // other model is refused, with the range that s resolves.
 func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, error) {
 	start := time.Now()
-	if err := m.Check(); err != nil {
-		return nil, err
-	}
 	if err := checkSumsModel(m); err != nil {
 		return nil, err
 	}
@@ -53,9 +50,12 @@ func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, err
 	return l, nil
 }
 
-// checkSumsModel returns an error if m has a kernel or a mean that sums cannot
-// represent.
+// checkSumsModel returns an error if m is not valid, or has a kernel or a mean that
+// sums cannot represent.
 func checkSumsModel(m Model) error {
+	if err := m.Check(); err != nil {
+		return err
+	}
 	if err := needsDistances("the likelihood of sums", m.Kernel); err != nil {
 		return err
 	}
@@ -192,9 +192,6 @@ func NewSumsResidual(m Model, s *Sums, centre float64, k int, opts ...Option) (*
 // its columns are in coordinates in which the basis of the mean is orthonormal on the
 // observations, or else on their projections.
 func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts []Option) (*Projected, *sumsReading, error) {
-	if err := m.Check(); err != nil {
-		return nil, nil, err
-	}
 	if err := checkSumsModel(m); err != nil {
 		return nil, nil, err
 	}

@@ -382,11 +382,6 @@ func (f *Factor) Solve(b blas64.General) {
 // SolveL replaces b (p×k) by L⁻¹b, where LLᵀ = H: |L⁻¹b|² = bᵀH⁻¹b.
 func (f *Factor) SolveL(b blas64.General) { f.h.SolveL(b) }
 
-// Quadratic returns yᵀA⁻¹z from yᵀz, β of y and h = H⁻¹β of z.
-func (f *Factor) Quadratic(yz float64, beta, h []float64) float64 {
-	return (yz - blas64.Dot(dense.Vec(beta), dense.Vec(h))/f.noise) / f.noise
-}
-
 // Gradient sets dst[m] to the derivative of ½log|A| + ½Σ_j y_jᵀA⁻¹y_j with respect to c_m,
 // zero for frequencies that were dropped, and returns the derivative with respect to σ².
 // The y_j, one or several, enter by their sums F_m and h = H⁻¹β, a column each, and by

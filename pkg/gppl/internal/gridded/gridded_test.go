@@ -740,3 +740,8 @@ func BenchmarkGridded(b *testing.B) {
 
 // Band returns how far H reaches to either side of its diagonal.
 func (f *Factor) Band() int { return f.band }
+
+// Quadratic returns yᵀA⁻¹z from yᵀz, β of y and h = H⁻¹β of z.
+func (f *Factor) Quadratic(yz float64, beta, h []float64) float64 {
+	return (yz - blas64.Dot(dense.Vec(beta), dense.Vec(h))/f.noise) / f.noise
+}
