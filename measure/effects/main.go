@@ -126,18 +126,12 @@ func (o *outcome) score(with int, a *forecast.Analysis, y []float64) error {
 	if err != nil {
 		return err
 	}
-	const levels = 99
-	at, q := make([]float64, levels), make([][]float64, levels)
+	levels := make([]float64, 99)
 	for j := range levels {
-		at[j] = float64(j+1) / (levels + 1)
-		q[j] = f.Quantile(at[j])
+		levels[j] = float64(j+1) / float64(len(levels)+1)
 	}
-	for i, v := range y {
-		row := make([]float64, levels)
-		for j := range levels {
-			row[j] = q[j][i]
-		}
-		o.crps[with] += forecast.CRPSQuantiles(v, row, at) / float64(len(y))
+	for _, v := range forecast.CRPSQuantiles(y, f.Quantile, levels) {
+		o.crps[with] += v / float64(len(y))
 	}
 	o.held[with] = forecast.Coverage(y, f.Lower, f.Upper)
 	return nil

@@ -65,16 +65,8 @@ func score(quantile func(p float64) []float64, train, test []float64, season int
 	s.Cover80, s.Width80 = forecast.Coverage(test, lo, hi), forecast.Width(lo, hi)/scale
 	lo, hi = quantile(0.025), quantile(0.975)
 	s.Cover95, s.Width95 = forecast.Coverage(test, lo, hi), forecast.Width(lo, hi)/scale
-	q := make([][]float64, len(levels))
-	for k, p := range levels {
-		q[k] = quantile(p)
-	}
-	for i, y := range test {
-		at := make([]float64, len(levels))
-		for k := range q {
-			at[k] = q[k][i]
-		}
-		s.CRPS += forecast.CRPSQuantiles(y, at, levels) / scale / float64(len(test))
+	for _, v := range forecast.CRPSQuantiles(test, quantile, levels) {
+		s.CRPS += v / scale / float64(len(test))
 	}
 	return s
 }

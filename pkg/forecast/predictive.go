@@ -87,17 +87,9 @@ func (p predicted) CRPS(y []float64) []float64 {
 		return Gaussian{p.f.Mean, p.f.NoisyVar}.CRPS(y)
 	}
 	const count = 20
-	levels, q := make([]float64, count), make([][]float64, count)
+	levels := make([]float64, count)
 	for k := range levels {
 		levels[k] = (float64(k) + 0.5) / count
-		q[k] = p.Quantile(levels[k])
 	}
-	out, at := make([]float64, len(y)), make([]float64, count)
-	for i := range out {
-		for k := range q {
-			at[k] = q[k][i]
-		}
-		out[i] = CRPSQuantiles(y[i], at, levels)
-	}
-	return out
+	return CRPSQuantiles(y, p.Quantile, levels)
 }

@@ -139,13 +139,23 @@ func Pinball(y, q, p float64) float64 {
 	return p * (y - q)
 }
 
-// CRPSQuantiles is the continuous ranked probability score of y from quantiles at given
-// levels: 2·mean Pinball. With levels (k − ½)/K, k = 1 … K, it tends to the score as K
-// grows (Gneiting and Ranjan 2011, eq. 13); other levels give more weight to the parts of
-// the distribution where they are dense.
-func CRPSQuantiles(y float64, quantiles, levels []float64) float64 {
-	same("CRPSQuantiles", len(quantiles), len(levels))
-	return 2 * mean(len(levels), func(i int) float64 { return Pinball(y, quantiles[i], levels[i]) })
+// CRPSQuantiles returns the continuous ranked probability score of each y from the quantiles of
+// its distribution at given levels: 2·mean Pinball. With levels (k − ½)/K, k = 1 … K, it tends to
+// the score as K grows (Gneiting and Ranjan 2011, eq. 13); other levels give more weight to the
+// parts of the distribution where they are dense.
+func CRPSQuantiles(y []float64, quantile func(p float64) []float64, levels []float64) []float64 {
+	out := make([]float64, len(y))
+	for _, p := range levels {
+		q := quantile(p)
+		same("CRPSQuantiles", len(y), len(q))
+		for i, v := range y {
+			out[i] += Pinball(v, q[i], p)
+		}
+	}
+	for i := range out {
+		out[i] = 2 * (out[i] / float64(len(levels)))
+	}
+	return out
 }
 
 // Coverage is the share of y in [lo, hi], both ends included.

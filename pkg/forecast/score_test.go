@@ -80,18 +80,18 @@ func TestCRPSByDefinition(t *testing.T) {
 		sample[i] = d.Mu + d.Sigma*rnd.NormFloat64()
 	}
 	const levels = 2000
-	q, p := make([]float64, levels), make([]float64, levels)
+	p := make([]float64, levels)
 	for k := range levels {
 		p[k] = (float64(k) + 0.5) / levels
-		q[k] = d.Quantile(p[k])
 	}
+	quantile := func(p float64) []float64 { return []float64{d.Quantile(p)} }
 	for _, y := range []float64{-3, 0.4, 1, 6} {
 		below := quad.Fixed(func(u float64) float64 { return d.CDF(u) * d.CDF(u) }, -20, y, 500, nil, 0)
 		above := quad.Fixed(func(u float64) float64 { return d.Survival(u) * d.Survival(u) }, y, 20, 500, nil, 0)
 		want := below + above
 		near(t, "CRPS", forecast.CRPS([]float64{y}, []float64{d.Mu}, []float64{d.Sigma * d.Sigma}), want, 1e-8)
 		near(t, "CRPSSample", forecast.CRPSSample(y, sample), want, 0.03)
-		near(t, "CRPSQuantiles", forecast.CRPSQuantiles(y, q, p), want, 1e-3)
+		near(t, "CRPSQuantiles", forecast.CRPSQuantiles([]float64{y}, quantile, p)[0], want, 1e-3)
 		near(t, "NLPD", forecast.NLPD([]float64{y}, []float64{d.Mu}, []float64{d.Sigma * d.Sigma}), -d.LogProb(y), 1e-12)
 	}
 }
