@@ -46,7 +46,9 @@ func (s spots) at(x float64) (f, slope float64) {
 }
 
 // learnChannels gives the channels their observations, at days x, and learns an SHO from them, with the given views or all.
-func learnChannels(ctx context.Context, c *forecast.Channels, xName, yName string, x, y []float64, views ...string) (*forecast.ChannelAnalysis, error) {
+func learnChannels(
+	ctx context.Context, c *forecast.Channels, xName, yName string, x, y []float64, views ...string,
+) (*forecast.ChannelAnalysis, error) {
 	s, err := forecast.NewSeries(forecast.Axis{Name: xName, Unit: "day"}, x, y)
 	if err != nil {
 		return nil, err

@@ -143,7 +143,9 @@ func lbfgsStep(l *rawLoss, rate float64) step {
 			if value, err = l.valueGrad(grad, raw); err != nil {
 				return first, err
 			}
-			if floats.Norm(grad, math.Inf(1)) <= gradientTolerance || length*floats.Norm(d, math.Inf(1)) <= changeTolerance || math.Abs(value-last) < changeTolerance {
+			inf := math.Inf(1)
+			small := length*floats.Norm(d, inf) <= changeTolerance || math.Abs(value-last) < changeTolerance
+			if small || floats.Norm(grad, inf) <= gradientTolerance {
 				break
 			}
 		}

@@ -62,7 +62,8 @@ func (a *Analysis) newFactor(m gppl.Model, data gppl.Data, most int) (*factor, e
 		gram.SymRankK(gram, 1, trend)
 	}
 	if !f.chol.Factorize(gram) {
-		return nil, errors.New("forecast: the covariance of the observations is singular to working precision: the learnt noise is too small")
+		return nil, errors.New("forecast: the covariance of the observations is singular to working precision: " +
+			"the learnt noise is too small")
 	}
 	f.alpha = mat.NewVecDense(n, nil)
 	return f, f.solve(f.alpha, mat.NewVecDense(n, f.z))

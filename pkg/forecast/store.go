@@ -80,7 +80,10 @@ func (s *Series) stored() storedSeries {
 
 // series is the inverse of stored, without spacing.
 func (o storedSeries) series() *Series {
-	return &Series{Source: o.Source, Axis: o.Axis, YName: o.YName, YUnit: o.YUnit, X: o.X, Y: o.Y, Errors: o.Errors, ErrorName: o.ErrorName, Relative: o.Relative}
+	return &Series{
+		Source: o.Source, Axis: o.Axis, YName: o.YName, YUnit: o.YUnit,
+		X: o.X, Y: o.Y, Errors: o.Errors, ErrorName: o.ErrorName, Relative: o.Relative,
+	}
 }
 
 // storedMember is one of the models that forecasts average.
@@ -236,7 +239,8 @@ func decode(b []byte) (*Analysis, error) {
 		return nil, err
 	}
 	s := j.series()
-	s.Known, s.Holidays, s.Shifts, s.Counting, s.Bounds, s.Student, s.Added = j.Known, j.Holidays, j.Shifts, j.Counting, j.Bounds, j.Student, j.Added
+	s.Known, s.Holidays, s.Shifts, s.Counting = j.Known, j.Holidays, j.Shifts, j.Counting
+	s.Bounds, s.Student, s.Added = j.Bounds, j.Student, j.Added
 	if s.Counting != nil {
 		if err := s.checkCounting(s.Y); err != nil {
 			return nil, err

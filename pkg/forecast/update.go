@@ -469,9 +469,14 @@ func (c component) standard(v float64) float64 {
 // WriteCSV writes a row for each new observation: the axis, y, its prediction one step ahead with the standard deviation and the 95 % band
 // of an observation, the normal quantile z, and the probability of an observation as far out.
 func (r *Arrivals) WriteCSV(w io.Writer, s *Series) error {
-	rows, f := [][]string{{cmp.Or(s.Axis.Name, "x"), s.YName, "mean", "sd_observation", "lower_95", "upper_95", "z", "probability"}}, r.Forecast
+	rows := [][]string{{cmp.Or(s.Axis.Name, "x"), s.YName, "mean", "sd_observation", "lower_95", "upper_95", "z", "probability"}}
 	for i, y := range r.Y {
-		rows = append(rows, []string{f.When[i], cell(y), cell(f.Mean[i]), cell(math.Sqrt(f.NoisyVar[i])), cell(f.Lower[i]), cell(f.Upper[i]), cell(r.Z[i]), cell(r.P[i])})
+		f := r.Forecast
+		row := []string{f.When[i]}
+		for _, v := range []float64{y, f.Mean[i], math.Sqrt(f.NoisyVar[i]), f.Lower[i], f.Upper[i], r.Z[i], r.P[i]} {
+			row = append(row, cell(v))
+		}
+		rows = append(rows, row)
 	}
 	return WriteCSV(w, rows)
 }
