@@ -160,13 +160,22 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 		r.warn("no engine could keep the tolerance: the loss may be wrong by up to %.2g nats at the best point, where the noise is tiny against the variance", nats)
 	}
 	r.Evaluations, r.Checks = o.evaluations, o.checks
-	if o.failures > 0 {
-		r.warn("%d of %d evaluations could not be computed and counted as infinite, the last one: %v", o.failures, o.evaluations, o.failure)
+	if o.failures > 0 && r.Status != Converged { // an optimum is one whatever was tried on the way
+		r.warn("%s", o.failed())
 	}
 	if r.Status == Stalled || r.Status == Limited {
 		r.warn("training ended before the optimum: %s", r.Reason)
 	}
 	return r
+}
+
+// failed says how many evaluations could not be computed, and why the last one could not.
+func (o *objective) failed() string {
+	why := "its value is not a number"
+	if o.failure != nil {
+		why = strings.TrimPrefix(o.failure.Error(), "gppl: ")
+	}
+	return fmt.Sprintf("training tried parameters at which the loss could not be computed, in %d of %d evaluations, the last one because %s", o.failures, o.evaluations, why)
 }
 
 // compromised returns the error bound of the loss at the best point, if no engine kept the tolerance there, or 0, and the

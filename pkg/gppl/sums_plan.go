@@ -165,12 +165,12 @@ func (h SumsHeader) String() string {
 
 // String says what the plan resolves and costs.
 func (p SumsPlan) String() string {
-	dense := "refused"
+	others := "a kernel that needs all frequencies is refused, because its matrix would be too large"
 	if !math.IsInf(p.Dense, 1) {
-		dense = timeline.Seconds(p.Dense)
+		others = "with another kernel at most " + timeline.Seconds(p.Dense)
 	}
-	return fmt.Sprintf("%v; %.3g MB of memory, %.3g MB in a file; an exact likelihood takes about %s with SE, at most %s with kernels for which the matrix is dense",
-		p.Header, 1e-6*float64(p.Bytes), 1e-6*float64(p.FileBytes), timeline.Seconds(p.Gridded), dense)
+	return fmt.Sprintf("%v; %.3g MB of memory, %.3g MB in a file; an exact likelihood takes about %s with SE; %s",
+		p.Header, 1e-6*float64(p.Bytes), 1e-6*float64(p.FileBytes), timeline.Seconds(p.Gridded), others)
 }
 
 // SampleRange returns the range of a sample of the data with a margin: margin times the

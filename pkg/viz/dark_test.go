@@ -92,6 +92,13 @@ func TestDarkContrast(t *testing.T) {
 			if c := contrast(line, theme.background); c < least {
 				t.Errorf("%s: a line of %s: contrast %.2f", name, hex(line), c)
 			}
+			text := darker(line)
+			if name == "dark" {
+				text = line
+			}
+			if c := contrast(text, theme.background); c < 4.5 {
+				t.Errorf("%s: a text in the colour of a line of %s: contrast %.2f", name, hex(line), c)
+			}
 		}
 	}
 	for status, b := range badges {

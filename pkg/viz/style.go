@@ -86,9 +86,9 @@ func withAlpha(c color.NRGBA, a uint8) color.NRGBA {
 	return c
 }
 
-// darker gives a text in a line's colour enough contrast on white.
+// darker gives a text in a line's colour a contrast of at least 4.5 on white.
 func darker(c color.NRGBA) color.NRGBA {
-	return color.NRGBA{R: uint8(int(c.R) * 3 / 4), G: uint8(int(c.G) * 3 / 4), B: uint8(int(c.B) * 3 / 4), A: c.A}
+	return color.NRGBA{R: uint8(int(c.R) * 2 / 3), G: uint8(int(c.G) * 2 / 3), B: uint8(int(c.B) * 2 / 3), A: c.A}
 }
 
 // colour and line give the look of the method in a slot, which counts from zero and wraps.

@@ -278,7 +278,7 @@ func addFailed(t *viz.Table, c forecast.Candidate) {
 		status = c.Status
 	}
 	t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, status, nil, c.Evaluations, c.Seconds})
-	t.Notes = append(t.Notes, fmt.Sprintf("%s %s: %s.", c.Name(), status, strings.TrimPrefix(c.Error, "forecast: ")))
+	t.Notes = append(t.Notes, fmt.Sprintf("%s: %s.", c.Name(), strings.TrimPrefix(strings.TrimPrefix(c.Error, "forecast: "), "gppl: ")))
 }
 
 // learntFrom is a note where parameters were learnt from a part of the series.
