@@ -79,7 +79,7 @@ func wide(columns int) string {
 	return b.String() + "level\n" + strings.Repeat("1,", columns) + "1\n"
 }
 
-const twenty = "20 observations of y from 0 to 19, every 1."
+const twenty = "20 observations of y from 0 to 19, 1 apart."
 
 var hostiles = []hostile{
 	// Encodings.

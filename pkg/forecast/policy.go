@@ -758,7 +758,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		return nil, fmt.Errorf("forecast: training %s: %w", best.Name(), err)
 	}
 	if v.counts != nil {
-		r.Value = best.NLL - r.LogPrior
+		r.Value, r.Reason = best.NLL-r.LogPrior, "by Laplace's method"
 	}
 	a.Result = r
 	var total float64

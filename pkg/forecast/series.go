@@ -474,6 +474,8 @@ func (s *Series) Notes() []string {
 	a, n := s.Axis, len(s.X)
 	spacing := "every " + strings.TrimPrefix(a.Length(s.Step), "1 ")
 	switch {
+	case s.Even && !a.Dates && a.Unit == "":
+		spacing = a.Length(s.Step) + " apart"
 	case !s.Even:
 		spacing = "unevenly spaced, " + a.Length(s.Step) + " apart in the median"
 	case a.Months == 1:

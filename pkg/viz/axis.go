@@ -109,13 +109,33 @@ func powerOfTen(s string) string {
 	return mantissa + "×" + power
 }
 
+// linear places ticks at equal steps, the fewer the nearer their labels come to each other towards the upper end.
+func (t logTicks) linear(lo, hi float64) []plot.Tick {
+	const usual, least = 7.5, 4 // characters of a label with the gap beside it, of which an axis has room for n, and at least for so many
+	ticks := linearTicks{n: t.n}.Ticks(lo, hi)
+	for n := t.n - 1; n > 1 && hi > 1.5*lo; n-- { // nearer numbers are as far apart as on a linear axis
+		apart := true
+		for i := 1; i < len(ticks); i++ {
+			gap := math.Log(ticks[i].Value/ticks[i-1].Value) / math.Log(hi/lo)
+			room := float64(utf8.RuneCountInString(ticks[i].Label)+1) / usual / float64(max(t.n, least))
+			apart = apart && gap > room
+		}
+		fewer := linearTicks{n: n}.Ticks(lo, hi)
+		if apart || len(fewer) < 2 {
+			break
+		}
+		ticks = fewer
+	}
+	return ticks
+}
+
 // logTicks labels decades, or every few of them if there are many, or 1, 2 and 5 if there are few.
 type logTicks struct{ n int }
 
 func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 	first, last := math.Log10(lo), math.Log10(hi)
 	if last-first < 0.8 { // less than a decade: a log axis is nearly linear
-		return linearTicks{n: t.n}.Ticks(lo, hi)
+		return t.linear(lo, hi)
 	}
 	stride := max(1, int(math.Ceil((last-first)/float64(t.n+1))))
 	plain := lo >= 1e-3/2 && hi <= 2e4

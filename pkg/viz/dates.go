@@ -9,7 +9,8 @@ import (
 
 // Calendar says where dates are on an axis. Times and places ascend together. In JSON, from which page.js writes dates, it has the unit
 // ("year", "day", "hour" or "second"), the date origin at the place zero, the day of the month on which months of equal length begin, if
-// they are, and whether its dates have a clock.
+// they are, whether its dates have a clock, the period that they name ("month" or "quarter"), and, if they name weeks, the day of the week,
+// from 0 for Sunday, on which these begin.
 type Calendar interface {
 	Time(x float64) time.Time
 	X(t time.Time) float64

@@ -89,11 +89,12 @@
 		return begins ? begin(k) + (months - k) * (begin(k + 1) - begin(k)) : first + (x - zero) * units[unit];
 	};
 	const dated = (x, dates) => {
-		const ms = time(x, dates), {clock, period} = dates;
+		const ms = time(x, dates), {clock, period, week} = dates;
 		if (!(Math.abs(ms) < 8e15)) return '–';
 		const at = new Date(ms + day / 2), month = at.getUTCMonth();
 		if (at.getUTCDate() === 1 && period === 'month') return at.toISOString().slice(0, 7);
 		if (at.getUTCDate() === 1 && period === 'quarter' && month % 3 === 0) return at.toISOString().slice(0, 4) + '-Q' + (month / 3 + 1);
+		if (at.getUTCDay() === week) return 'week of ' + at.toISOString().slice(0, 10);
 		return clock ? new Date(Math.round(ms / 1000) * 1000).toISOString().slice(0, 19).replace('T', ' ') : new Date(ms + day / 2).toISOString().slice(0, 10);
 	};
 

@@ -5,9 +5,10 @@ import (
 	"html"
 	"html/template"
 	"math"
-	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"gonum.org/v1/plot/text"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
 )
@@ -61,6 +62,9 @@ type Table struct {
 	Notes   []string // below the table
 }
 
+// worst is what begins the second line of a spread, and smallSize the size of its text beside that of the table (smallCSS).
+const worst, smallSize = " worst ", 0.84
+
 // newLine is between the lines of a cell: a character that clean leaves as it is.
 const newLine = "\u2028"
 
@@ -74,6 +78,43 @@ type tableCell struct {
 
 // sentence reports whether a text is too long for a line of its column.
 func (c tableCell) sentence() bool { return utf8.RuneCountInString(c.text) > 48 }
+
+// word reports whether a text is not broken into lines: "PL, k = 100" is one word to the reader, and so is 2023-10-30T00:00:00Z.
+func (c tableCell) word() bool { return utf8.RuneCountInString(c.text) <= 20 }
+
+// What page.css gives a table on a phone, in CSS pixels: the width of its text on a screen of 390, the size of its font, and the padding of a
+// column.
+const phoneWidth, phoneFont, phonePadding = 358, 13.44, 8.0
+
+// wide reports whether a table would scroll sideways on a phone, or has sentences, in whose space its numbers would stand.
+func (t *Table) wide(cells [][]tableCell, align []Align) bool {
+	plain, bold := style.text(phoneFont, style.ink, false), style.text(phoneFont, style.ink, true)
+	longest := func(sty text.Style, texts []string) (width float64) {
+		for _, s := range texts {
+			width = max(width, float64(sty.Width(s)))
+		}
+		return width
+	}
+	var width float64
+	for j, c := range t.Columns {
+		column := longest(bold, strings.Fields(c.header()))
+		for _, row := range cells {
+			cell, sty, parts := row[j], plain, strings.Fields(row[j].text)
+			if cell.best {
+				sty = bold
+			}
+			switch {
+			case cell.sentence() && j > 0:
+				return true
+			case cell.word() || align[j] == Right:
+				parts = strings.Split(cell.text, newLine)
+			}
+			column = max(column, longest(sty, parts), smallSize*longest(plain, strings.Split(cell.small, worst)))
+		}
+		width += column + phonePadding
+	}
+	return width > phoneWidth
+}
 
 // cells formats all rows and finds the best of each column; short rows are filled up.
 func (t *Table) cells() (cells [][]tableCell, align []Align) {
@@ -157,7 +198,7 @@ func (c tableCell) html() string {
 	}
 	if c.small != "" {
 		// The worst on a line of its own keeps a table of many methods narrow.
-		s += fmt.Sprintf(`<br><span style="%s">%s</span>`, smallCSS, strings.Replace(html.EscapeString(c.small), " worst ", "<br>worst ", 1))
+		s += fmt.Sprintf(`<br><span style="%s">%s</span>`, smallCSS, strings.Replace(html.EscapeString(c.small), worst, "<br>"+worst[1:], 1))
 	}
 	return s
 }
@@ -203,13 +244,13 @@ func (t *Table) HTML() (template.HTML, error) {
 	side := func(j int) string {
 		return "text-align:" + map[Align]string{Left: "left", Right: "right;white-space:nowrap"}[align[j]]
 	}
-	sentences := slices.ContainsFunc(cells, func(row []tableCell) bool {
-		return slices.ContainsFunc(row[1:], func(c tableCell) bool { return c.sentence() })
-	})
 	var b strings.Builder
-	if b.WriteString("<table"); sentences { // on a phone each row is a card (page.css), or its numbers would stand in the space that the sentence takes
-		b.WriteString(` class="gppl-cards"`)
+	b.WriteString(`<table class="gppl-table`)
+	cards := t.wide(cells, align)
+	if cards { // on a phone each row is a card (page.css), which needs not scroll sideways
+		b.WriteString(" gppl-cards")
 	}
+	b.WriteString(`"`)
 	fmt.Fprintf(&b, ` style="%s">`, tableCSS)
 	if c := clean(t.Caption); c != "" {
 		fmt.Fprintf(&b, `<caption style="%s"><div class="gppl-stay">%s</div></caption>`, captionCSS, escape(c))
@@ -231,7 +272,7 @@ func (t *Table) HTML() (template.HTML, error) {
 		b.WriteString("<tr>")
 		for j := range t.Columns {
 			css := cellCSS
-			if utf8.RuneCountInString(cells[i][j].text) <= 20 { // "PL, k = 100" is one word to the reader, and so is 2023-10-30T00:00:00Z
+			if cells[i][j].word() {
 				css += "white-space:nowrap;"
 			}
 			if cells[i][j].sentence() { // is not squeezed to a word a line: the table scrolls
@@ -241,7 +282,7 @@ func (t *Table) HTML() (template.HTML, error) {
 				css += bestCSS
 			}
 			name := ""
-			if sentences && j > 0 {
+			if cards && t.Columns[j].header() != "" && (j > 0 || align[j] == Right) { // what a row is of needs no name, unless it is a number
 				name = fmt.Sprintf(` data-name="%s"`, html.EscapeString(t.Columns[j].header()))
 			}
 			fmt.Fprintf(&b, `<td%s style="%s%s">%s</td>`, name, css, side(j), cells[i][j].html())

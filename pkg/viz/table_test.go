@@ -2,6 +2,7 @@ package viz
 
 import (
 	"encoding/xml"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -108,6 +109,35 @@ func TestTableSentences(t *testing.T) {
 	s := string(Must((&Table{Columns: []Column{{Name: "why"}}, Rows: [][]any{{strings.Repeat("why ", 20)}, {"short"}}}).HTML()))
 	if strings.Count(s, "min-width:16em") != 1 {
 		t.Errorf("want one wide cell: %s", s)
+	}
+}
+
+// TestTableOnPhone: rows are cards on a phone if the table is too wide for it, and what a number in the first column counts is said.
+func TestTableOnPhone(t *testing.T) {
+	number, name := Column{Name: "evaluations"}, Column{Name: "kernel"}
+	for _, c := range []struct {
+		columns []Column
+		row     []any
+		names   int // how many cells say what they are
+	}{
+		{[]Column{name, number, number}, []any{"Matern32", 1, 2}, 0},
+		{[]Column{name, number, number, number, number}, []any{"Matern32", 1, 2, 3, 4}, 4},
+		{[]Column{number, number, number, number, number}, []any{5, 1, 2, 3, 4}, 5},
+		{[]Column{name, {Name: "unit"}, {Name: "reason"}}, []any{strings.Repeat("m", 20), "in " + strings.Repeat("m", 18), "converged"}, 2},
+		{[]Column{name, {}, {Name: "reason"}}, []any{"a", strings.Repeat("why ", 20), "b"}, 1},
+		{[]Column{name, {Name: "reason"}}, []any{"a", strings.Repeat("why ", 20)}, 1},
+		{[]Column{name, {Name: "NLL"}, {Name: "NLL"}, {Name: "NLL"}}, []any{"a", Spread{N: 2}, Spread{N: 2, Q1: 100.123, Q3: 1e-3, Worst: 1234567}, Spread{N: 2}}, 0},
+	} {
+		s := string(Must((&Table{Columns: c.columns, Rows: [][]any{c.row}}).HTML()))
+		if got := strings.Count(s, "data-name="); got != c.names || strings.Contains(s, "gppl-cards") != (got > 0) {
+			t.Errorf("%v: %d cells are named, want %d", c.row, got, c.names)
+		}
+	}
+	// What wide assumes.
+	for _, rule := range []string{fmt.Sprintf("font-size: %.2grem", phoneFont/16), fmt.Sprintf("padding-left: %.1fem", phonePadding/phoneFont/2)} {
+		if !strings.Contains(pageCSS, strings.Replace(rule, " 0.", " .", 1)) {
+			t.Errorf("%s is not in page.css", rule)
+		}
 	}
 }
 

@@ -27,6 +27,7 @@ from e2e import part
 
 ROOT = Path(os.environ["GPPL_ROOT"])
 LAPTOP, PHONE = {"width": 1280, "height": 900}, {"width": 400, "height": 860}
+TABLET = {"width": 600, "height": 860}  # narrow, but no phone to page.css
 SMALLEST = 11  # CSS pixels of a text in a figure on a phone
 HEAVIEST = 1_500_000  # bytes of a page
 ADDED = 2_000_000  # and as many more of one whose figures compute
@@ -293,19 +294,25 @@ def try_reading(browser, path, out, _):
 
 
 def try_table(browser, path, out, _):
-    """On a phone a wide table says that it scrolls, and scrolls by keys."""
+    """On a phone the rows of a wide table are cards; on a tablet it says that it scrolls, and scrolls by keys."""
     with Visit(browser, path, PHONE) as v:
+        v.page.wait_for_timeout(200)
+        cards = v.page.locator(".gppl-cards").count()
+        need(cards and v.page.locator(".scroll.scrolls").count() == 0, f"{cards} tables have cards, and {v.page.locator('.scroll.scrolls').count()} scroll")
+        first = v.page.locator(".gppl-cards tbody td[data-name]").first
+        need(first.evaluate("(e) => getComputedStyle(e, '::before').content.includes(e.dataset.name)"), "a card does not name its values")
+    with Visit(browser, path, TABLET) as v:
         v.page.wait_for_timeout(200)
         table = v.page.locator(".scroll.scrolls").first
         need(table.count() == 1 and "more-right" in table.get_attribute("class"), "no table says that it scrolls")
         box = table.locator(".sideways")
         caption = table.locator("caption .gppl-stay").bounding_box()
-        need(caption["x"] >= 0 and caption["x"] + caption["width"] <= PHONE["width"], "the caption leaves the screen")
+        need(caption["x"] >= 0 and caption["x"] + caption["width"] <= TABLET["width"], "the caption leaves the screen")
         box.focus()
         for _ in range(30):
             v.page.keyboard.press("ArrowRight")
         v.page.wait_for_function("(e) => e.classList.contains('more-left')", arg=table.element_handle())
-        return f"{v.page.locator('.scroll.scrolls').count()} tables scroll, and say so"
+        return f"{cards} tables have cards on a phone; {v.page.locator('.scroll.scrolls').count()} scroll on a tablet, and say so"
 
 
 COMPUTED = "(f) => !('computing' in f.dataset) && /Computed|Not computed/.test(f.querySelector('.gppl-state').textContent)"

@@ -281,7 +281,7 @@ func Channels(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction) (*v
 		return nil, err
 	}
 	frame := func(title string) viz.Frame {
-		return viz.Frame{Title: title, XLabel: s.Axis.Label(), Dates: calendar(s.Axis), YLabel: s.YLabel(), Width: 960}
+		return viz.Frame{Title: title, XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: s.YLabel(), Width: 960}
 	}
 	var panels []*viz.Figure
 	for c, p := range seen {

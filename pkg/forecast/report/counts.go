@@ -14,6 +14,11 @@ func link(a *forecast.Analysis) string {
 	return "log rate"
 }
 
+// events reports whether observations are 0 or 1.
+func events(s *forecast.Series) bool {
+	return s.Counting != nil && s.Counting.Likelihood == "bernoulli"
+}
+
 // prediction is the posterior as a figure draws it: of counts, the expected one with the band of a new one, whose ends are steps between whole numbers.
 func prediction(f *forecast.Forecast) viz.Prediction {
 	p := viz.Prediction{Name: "mean", X: f.X, Mean: f.Mean, LatentVar: f.LatentVar, NoisyVar: f.NoisyVar, Lower: f.Lower, Upper: f.Upper}
@@ -36,7 +41,7 @@ func countPredictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 			{Name: "probability of 0", Unit: "%", Format: viz.Fixed(0)}},
 		Notes: []string{"Expected is the mean of the counts that may come. The band holds a new count with a probability of at least 95 %; its ends are whole numbers."},
 	}
-	if a.Series.Counting.Likelihood == "bernoulli" {
+	if events(a.Series) {
 		t.Notes[0] = "Expected is the probability of 1. The band holds a new value with a probability of at least 95 %: from 0 to 1 means that both are likely."
 	}
 	medians, zeros := f.Quantile(0.5), f.Zeros()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -42,6 +43,9 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	caption := fmt.Sprintf("Posterior of %s: mean, 95 %% band of the function and of a new observation.", a.Kernel())
 	if f.Counts != nil {
 		caption = fmt.Sprintf("Posterior of %s: the expected count, and the 95 %% band of a new one, whose ends are whole numbers.", a.Kernel())
+		if events(s) {
+			caption = fmt.Sprintf("Posterior of %s: the probability of 1, and the 95 %% band of a new value, which is 0 or 1.", a.Kernel())
+		}
 	}
 	if first > 0 {
 		caption += fmt.Sprintf(" Shown are the latest %d of %d observations.", len(x), len(s.X))
@@ -50,7 +54,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
 			Title:  fmt.Sprintf("%s: forecast to %s", s.YName, f.When[len(f.When)-1]),
-			XLabel: s.Axis.Label(), Dates: calendar(s.Axis), YLabel: s.YLabel(), Caption: caption, Width: 960,
+			XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: s.YLabel(), Caption: caption, Width: 960,
 		},
 		Observed:    viz.Points{X: x, Y: y},
 		Predictions: []viz.Prediction{prediction(fit)},
@@ -60,11 +64,21 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 }
 
 // calendar is that of an axis of dates, nil of one of numbers.
-func calendar(a forecast.Axis) viz.Calendar {
-	if a.Dates {
-		return a
+func calendar(s *forecast.Series) viz.Calendar {
+	a := s.Axis
+	switch {
+	case !a.Dates:
+		return nil
+	case a.Period == "week" || s.Even && !a.Clock && a.Months == 0 && a.Length(s.Step) == "7 days":
+		return weeks{a, a.Time(s.X[0]).Add(12 * time.Hour).Weekday()} // rounding must not end in the day before
 	}
-	return nil
+	return a
+}
+
+// weeks is an axis whose observations are a week apart: a figure then names the weeks that it shows.
+type weeks struct {
+	forecast.Axis
+	Week time.Weekday `json:"week"` // on which they begin
 }
 
 // recent returns the first observation that is drawn beside a forecast.
@@ -82,7 +96,7 @@ func Series(s *forecast.Series) (*viz.Figure, error) { return observed(s, nil, v
 func observed(s *forecast.Series, changes []viz.Event, off viz.Points) (*viz.Figure, error) {
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
-			Title: s.YName, XLabel: s.Axis.Label(), Dates: calendar(s.Axis), YLabel: s.YLabel(), Width: 960, Height: 300,
+			Title: s.YName, XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: s.YLabel(), Width: 960, Height: 300,
 			Caption: fmt.Sprintf("All %d observations of %s.", len(s.X), s.Source.File),
 		},
 		Observed: viz.Points{X: s.X, Y: s.Y}, HeldOut: off, Events: changes,
@@ -94,7 +108,7 @@ func Residuals(a *forecast.Analysis, r *forecast.Residuals) ([]*viz.Figure, erro
 	const unit = "standardised innovation"
 	along, err := viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
-			Title: "What the past does not predict", XLabel: a.Series.Axis.Label(), Dates: calendar(a.Series.Axis), YLabel: unit, Width: 960, Height: 260,
+			Title: "What the past does not predict", XLabel: a.Series.Axis.Label(), Dates: calendar(a.Series), YLabel: unit, Width: 960, Height: 260,
 			Caption: "Standardised innovations: the difference between each observation and its prediction from those before it, in standard deviations of that prediction.",
 		},
 		Observed: viz.Points{Name: "innovations", X: r.X, Y: r.E},
@@ -139,21 +153,44 @@ func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error)
 	if err != nil {
 		return nil, err
 	}
+	label, scale, minus := s.YLabel(), "", "the mean of the data, "
+	switch {
+	case s.Counting != nil:
+		label, scale, minus = link(a), ", on the scale of the "+link(a)+",", ""
+	case a.Log:
+		label, minus = "log "+s.YName, "the mean of the logarithm, "
+	case s.Bounds != nil:
+		label, minus = "log odds", "the mean of the log odds, "
+	}
 	o := viz.ComponentsOptions{
 		Frame: viz.Frame{
-			Title: "What the model is made of", XLabel: s.Axis.Label(), Dates: calendar(s.Axis), YLabel: s.YLabel(), Width: 960,
-			Caption: fmt.Sprintf("Posterior of each term of %s with its 95 %% band. The means add up to the fit minus the mean of the data, %.5g; the bands do not add up, since the terms are correlated.", a.Kernel(), a.Scaling.Mean),
+			Title: "What the model is made of", XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: label, Width: 960,
+			Caption: fmt.Sprintf("Posterior of each term of %s%s with its 95 %% band. The means add up to the fit minus %s%.5g; the bands do not add up, since the terms are correlated.",
+				a.Kernel(), scale, minus, a.Scaling.Mean),
 		},
 		Spans: []viz.Span{{From: last, To: end}},
 	}
-	if s.Counting != nil {
-		o.YLabel = link(a)
-		o.Caption = fmt.Sprintf("Posterior of each term of %s, on the scale of the %s, with its 95 %% band. The means add up to the fit minus %.5g; the bands do not add up, since the terms are correlated.", a.Kernel(), link(a), a.Scaling.Mean)
-	}
-	for _, c := range terms {
-		o.Terms = append(o.Terms, viz.Prediction{Name: c.Name, X: c.X, Mean: c.Mean, LatentVar: c.Variance})
+	names := termNames(terms)
+	for i, c := range terms {
+		o.Terms = append(o.Terms, viz.Prediction{Name: names[i], X: c.X, Mean: c.Mean, LatentVar: c.Variance})
 	}
 	return viz.Components(o)
+}
+
+// termNames are the names of terms, numbered as in the table of parameters where several have the same.
+func termNames(terms []forecast.Component) []string {
+	count, names := map[string]int{}, make([]string, len(terms))
+	for _, c := range terms {
+		count[c.Name]++
+	}
+	number := map[string]int{}
+	for i, c := range terms {
+		if names[i] = c.Name; count[c.Name] > 1 {
+			number[c.Name]++
+			names[i] += strconv.Itoa(number[c.Name])
+		}
+	}
+	return names
 }
 
 // Spectrum draws the periodogram of the data beside its expectation under the model, both averaged over bands of frequencies that are

@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -199,6 +200,55 @@ func TestShow(t *testing.T) {
 }
 
 // TestDecimals wants a forecast with as many digits as it deserves.
+// TestWeeks: figures of weekly series name the weeks, by the day on which they begin, and others do not.
+func TestWeeks(t *testing.T) {
+	for name, c := range map[string]struct {
+		date func(i int) string
+		want string
+	}{
+		"weeks":    {func(i int) string { return time.Date(2023, 3, 5+7*i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly) }, `"week":0`}, // from a Sunday
+		"numbered": {func(i int) string { return fmt.Sprintf("2023-W%02d", i+1) }, `"week":1`},
+		"days":     {func(i int) string { return time.Date(2023, 3, 5+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly) }, ""},
+		"months":   {func(i int) string { return fmt.Sprintf("2023-%02d", i+1) }, ""},
+	} {
+		var b strings.Builder
+		b.WriteString("date,y\n")
+		for i := range 12 {
+			fmt.Fprintf(&b, "%s,%d\n", c.date(i), i*i)
+		}
+		path := filepath.Join(t.TempDir(), "data.csv")
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := forecast.Read(path, forecast.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.Marshal(calendar(s))
+		if err != nil || strings.Contains(string(got), `"week":`) != (c.want != "") || !strings.Contains(string(got), c.want) {
+			t.Errorf("%s: %s, %v, want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// TestTermNames: terms of one name are told apart as in the table of parameters.
+func TestTermNames(t *testing.T) {
+	got := termNames([]forecast.Component{{Name: "trend"}, {Name: "LocPer"}, {Name: "SE"}, {Name: "LocPer"}})
+	if want := []string{"trend", "LocPer1", "SE", "LocPer2"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestFailed: below the table, NAME: why.
+func TestFailed(t *testing.T) {
+	table := &viz.Table{}
+	addFailed(table, forecast.Candidate{Kernel: "SE", Error: "gppl: too long"})
+	addFailed(table, forecast.Candidate{Kernel: "SE", Status: forecast.LeftOut, Error: "forecast: too slow"})
+	if got := strings.Join(table.Notes, " "); got != "SE: too long. SE: too slow." || table.Rows[0][4] != "failed" || table.Rows[1][4] != "left out" {
+		t.Errorf("%s, %v", got, table.Rows)
+	}
+}
+
 func TestDecimals(t *testing.T) {
 	for _, test := range []struct {
 		mean, sd float64

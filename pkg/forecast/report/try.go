@@ -56,7 +56,7 @@ func tryFigure(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, *live.P
 	}
 	fig, err := viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
-			Title: "Other parameters, other forecasts", XLabel: s.Axis.Label(), Dates: calendar(s.Axis), YLabel: s.YLabel(), Width: 960,
+			Title: "Other parameters, other forecasts", XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: s.YLabel(), Width: 960,
 			Caption: fmt.Sprintf("Posterior of %s at the parameters that were learnt, given %d observations: the negative log likelihood of the standardised series is %s nats.%s",
 				models[0].Name, n, viz.Fixed(3)(again.Published.NLL), average),
 		},
