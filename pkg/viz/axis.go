@@ -150,8 +150,9 @@ func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 	for stride > 1 && labelled(stride) < 2 { // one number is no scale
 		stride--
 	}
-	few := 2.2 // decades, in which 2 and 5 are labelled
-	if t.n < 3 && labelled(1) > 1 {
+	const wordy = 6 // ticks, of an axis that has room for labels as long as 2×10⁻⁴
+	few := 2.2      // decades, in which 2 and 5 are labelled
+	if (t.n < 3 || t.n < wordy && !plain) && labelled(1) > 1 {
 		few = 1.3
 	}
 	label := func(v float64) string {

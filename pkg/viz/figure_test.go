@@ -428,7 +428,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestLogTicksApart: on a logarithmic axis of less than a decade, labels that would run into one another are fewer.
+// TestLogTicksApart: on a short logarithmic axis, labels that would run into one another are fewer.
 func TestLogTicksApart(t *testing.T) {
 	for _, c := range []struct {
 		lo, hi float64
@@ -438,10 +438,13 @@ func TestLogTicksApart(t *testing.T) {
 		{0.0039, 0.0103, 5, "0.004 0.006 0.008 0.010"},
 		{1.9, 10, 9, "2 3 4 5 6 7 8 9 10"},
 		{11.25, 11.34, 2, "11.25 11.30"},
+		{8e-5, 7e-3, 5, "10^{−4} 10^{−3}"},
 	} {
 		var labels []string
 		for _, tick := range (logTicks{c.n}).Ticks(c.lo, c.hi) {
-			labels = append(labels, tick.Label)
+			if tick.Label != "" {
+				labels = append(labels, tick.Label)
+			}
 		}
 		if got := strings.Join(labels, " "); got != c.want {
 			t.Errorf("%d ticks from %g to %g: %s, want %s", c.n, c.lo, c.hi, got, c.want)

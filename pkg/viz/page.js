@@ -94,7 +94,10 @@
 		const at = new Date(ms + day / 2), month = at.getUTCMonth();
 		if (at.getUTCDate() === 1 && period === 'month') return at.toISOString().slice(0, 7);
 		if (at.getUTCDate() === 1 && period === 'quarter' && month % 3 === 0) return at.toISOString().slice(0, 4) + '-Q' + (month / 3 + 1);
-		if (at.getUTCDay() === week) return 'week of ' + at.toISOString().slice(0, 10);
+		if (week !== undefined) { // the nearest: what is drawn between two weeks is nearly that of one
+			const days = (at.getUTCDay() - week + 7) % 7;
+			return 'week of ' + new Date(+at + (days > 3 ? 7 - days : -days) * day).toISOString().slice(0, 10);
+		}
 		return clock ? new Date(Math.round(ms / 1000) * 1000).toISOString().slice(0, 19).replace('T', ' ') : new Date(ms + day / 2).toISOString().slice(0, 10);
 	};
 
@@ -411,7 +414,8 @@
 			if (!cursor) return;
 			const {p, x, hits} = cursor, spanX = p.view.x1 - p.view.x0, spanY = p.view.y1 - p.view.y0;
 			const value = (v) => said(v, p.yLog ? 0 : spanY);
-			const lines = [make('div', {}, make('b', {}, `${p.xLabel}: ${p.dates ? dated(x, p.dates) : said(x, p.xLog ? 0 : spanX)}`))];
+			const place = p.dates ? dated(x, p.dates) : said(x, p.xLog ? 0 : spanX);
+			const lines = [make('div', {}, make('b', {}, place.startsWith(p.xLabel + ' ') ? place : `${p.xLabel}: ${place}`))]; // of a column week: "week of …"
 			for (const {l, i} of hits) {
 				const dot = make('i');
 				dot.style.background = colour(l.colour);
