@@ -144,7 +144,10 @@ func (y *Year) Forecast(m gppl.Model, s *gppl.Sums, days []float64) (*viz.Table,
 // YearCosts times adding, and a likelihood with gradient from sums and from the readings, for growing numbers of them. The engine for
 // the readings reads them all once before: that is counted.
 func YearCosts(sizes []int, seed uint64) (*viz.Table, error) {
-	t := &viz.Table{Caption: "Cost against n", Columns: []viz.Column{{Name: "n"}, {Name: "simulate and add"}, {Name: "likelihood from sums"}, {Name: "the same from readings"}, {Name: "difference", Unit: "nats"}}}
+	t := &viz.Table{Caption: "Cost against n", Columns: []viz.Column{
+		{Name: "n"}, {Name: "simulate and add"}, {Name: "likelihood from sums"}, {Name: "the same from readings"},
+		{Name: "difference", Unit: "nats", Align: viz.Right},
+	}}
 	for _, n := range sizes {
 		y := NewYear(n, seed)
 		p, err := y.Plan()
@@ -229,7 +232,10 @@ func ReadSums(path string) (*gppl.Sums, error) {
 
 // MergedInOrders merges the months in each of Orders, and has the checksum of each file.
 func MergedInOrders(parts []*gppl.Sums, seed uint64) (all *gppl.Sums, t *viz.Table, err error) {
-	t = &viz.Table{Caption: "Merged in three orders", Columns: []viz.Column{{Name: "order"}, {Name: "bytes of a file"}, {Name: "CRC-64"}}}
+	t = &viz.Table{
+		Caption: "Merged in three orders",
+		Columns: []viz.Column{{Name: "order"}, {Name: "bytes of a file", Align: viz.Right}, {Name: "CRC-64"}},
+	}
 	for _, name := range []string{"forwards", "backwards", "shuffled"} {
 		if all, err = merged(parts, ordersOf(seed)[name]); err != nil {
 			return nil, nil, err

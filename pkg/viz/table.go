@@ -16,7 +16,7 @@ import (
 // Align is the alignment of a column.
 type Align int
 
-// The alignments. Auto puts a column of numbers and durations to the right, any other to the left.
+// The alignments. Auto puts a column of numbers and durations, some of which may be unknown, to the right, any other to the left.
 const (
 	Auto Align = iota
 	Left
@@ -142,7 +142,7 @@ func (t *Table) cells() (cells [][]tableCell, align []Align) {
 				cells[i][j].text = clean(strings.Join(lines, newLine))
 			}
 			cells[i][j].status, _ = v.(Status)
-			if _, ok := number(v); !ok && v != nil {
+			if _, ok := number(v); !ok && v != nil && text != absent {
 				numbers = false
 			}
 			if x, ok := c.badness(v); ok && x < winner {

@@ -96,6 +96,19 @@ func TestTableHTML(t *testing.T) {
 	}
 }
 
+// TestTableAlign: numbers stand to the right, though some are unknown.
+func TestTableAlign(t *testing.T) {
+	for want, values := range map[Align][]any{Right: {1.5, "", nil, "–"}, Left: {1.5, "none", nil, ""}} {
+		table := &Table{Columns: []Column{{Name: "a"}}}
+		for _, v := range values {
+			table.Rows = append(table.Rows, []any{v})
+		}
+		if _, align := table.cells(); align[0] != want {
+			t.Errorf("%v is aligned as %v, want %v", values, align[0], want)
+		}
+	}
+}
+
 // TestTableHeader checks that a column without a name has no header: a screen reader would read an empty one at every cell.
 func TestTableHeader(t *testing.T) {
 	s := string(Must((&Table{Columns: []Column{{}, {Name: "a"}}, Rows: [][]any{{"x", 1}}}).HTML()))

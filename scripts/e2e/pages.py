@@ -102,6 +102,8 @@ def look(browser, path, out, source):
             if bars := page.locator("[role=progressbar]:visible").count():
                 problems.append(f"{name}: {bars} progress bars are left")
             texts = page.evaluate(TEXTS)
+            if view is PHONE and (sideways := page.locator(".sideways").evaluate_all("(all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.innerText.slice(0, 60))")):
+                problems.append(f"{name}: {len(sideways)} tables scroll sideways, as {sideways[0]!r}: viz makes cards of what is too wide")
             if view is PHONE and (small := [(t, s) for t, s in texts if s < SMALLEST]):
                 problems.append(f"{name}: {len(small)} texts of figures are too small, as {small[0][0]!r} of {small[0][1]:.1f} pixels")
             height = min(TALLEST, page.evaluate("document.documentElement.scrollHeight"))
