@@ -76,6 +76,9 @@ type tableCell struct {
 	best   bool
 }
 
+// sentenceWidth is the least width of a sentence, in units of the font: it is not squeezed to a word a line.
+const sentenceWidth = 16
+
 // sentence reports whether a text is too long for a line of its column.
 func (c tableCell) sentence() bool { return utf8.RuneCountInString(c.text) > 48 }
 
@@ -106,6 +109,8 @@ func (t *Table) wide(cells [][]tableCell, align []Align) bool {
 			switch {
 			case cell.sentence() && j > 0:
 				return true
+			case cell.sentence():
+				column = max(column, sentenceWidth*phoneFont)
 			case cell.word() || align[j] == Right:
 				parts = strings.Split(cell.text, newLine)
 			}
@@ -275,8 +280,8 @@ func (t *Table) HTML() (template.HTML, error) {
 			if cells[i][j].word() {
 				css += "white-space:nowrap;"
 			}
-			if cells[i][j].sentence() { // is not squeezed to a word a line: the table scrolls
-				css += "min-width:16em;"
+			if cells[i][j].sentence() { // the table scrolls
+				css += fmt.Sprintf("min-width:%dem;", sentenceWidth)
 			}
 			if cells[i][j].best {
 				css += bestCSS

@@ -137,6 +137,7 @@ func TestTableOnPhone(t *testing.T) {
 		{[]Column{name, number, number, number, number}, []any{"Matern32", 1, 2, 3, 4}, 4},
 		{[]Column{number, number, number, number, number}, []any{5, 1, 2, 3, 4}, 5},
 		{[]Column{name, {Name: "unit"}, {Name: "reason"}}, []any{strings.Repeat("m", 20), "in " + strings.Repeat("m", 18), "converged"}, 2},
+		{[]Column{name, number, number, number}, []any{strings.Repeat("why ", 20), 1, 2, 3}, 3},
 		{[]Column{name, {}, {Name: "reason"}}, []any{"a", strings.Repeat("why ", 20), "b"}, 1},
 		{[]Column{name, {Name: "reason"}}, []any{"a", strings.Repeat("why ", 20)}, 1},
 		{[]Column{name, {Name: "NLL"}, {Name: "NLL"}, {Name: "NLL"}}, []any{"a", Spread{N: 2}, Spread{N: 2, Q1: 100.123, Q3: 1e-3, Worst: 1234567}, Spread{N: 2}}, 0},
