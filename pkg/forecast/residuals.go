@@ -15,7 +15,8 @@ import (
 const checked = 2500
 
 // ErrCounts says that observations are counts, shares or events.
-var ErrCounts = errors.New("forecast: counts, shares and events are not normal, so that there are no innovations to test; the forecasts of the past test the model")
+var ErrCounts = errors.New("forecast: counts, shares and events are not normal, so that there are no innovations to test; " +
+	"the forecasts of the past test the model")
 
 // Residuals are the standardised innovations e = L⁻¹z, where A = LLᵀ: the difference between each observation and its prediction
 // from those before it, divided by the standard deviation of that prediction. Under the model they are independent and N(0, 1), unlike

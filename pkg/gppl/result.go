@@ -175,7 +175,8 @@ func (o *objective) failed() string {
 	if o.failure != nil {
 		why = strings.TrimPrefix(o.failure.Error(), "gppl: ")
 	}
-	return fmt.Sprintf("training tried parameters at which the loss could not be computed, in %d of %d evaluations, the last one because %s", o.failures, o.evaluations, why)
+	return fmt.Sprintf("training tried parameters at which the loss could not be computed, in %d of %d evaluations, the last one because %s",
+		o.failures, o.evaluations, why)
 }
 
 // compromised returns the error bound of the loss at the best point, if no engine kept the tolerance there, or 0, and the

@@ -85,8 +85,8 @@ func (c tableCell) sentence() bool { return utf8.RuneCountInString(c.text) > 48 
 // word reports whether a text is not broken into lines: "PL, k = 100" is one word to the reader, and so is 2023-10-30T00:00:00Z.
 func (c tableCell) word() bool { return utf8.RuneCountInString(c.text) <= 20 }
 
-// What page.css gives a table on a phone, in CSS pixels: the width of its text on a screen of 390, the size of its font, and the padding of a
-// column.
+// What page.css gives a table on a phone, in CSS pixels: the width of its text on a screen of 390, the size of its font, and the padding of
+// a column.
 const phoneWidth, phoneFont, phonePadding = 358, 13.44, 8.0
 
 // wide reports whether a table would scroll sideways on a phone, or has sentences, in whose space its numbers would stand.

@@ -165,8 +165,8 @@ func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error)
 	o := viz.ComponentsOptions{
 		Frame: viz.Frame{
 			Title: "What the model is made of", XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: label, Width: 960,
-			Caption: fmt.Sprintf("Posterior of each term of %s%s with its 95 %% band. The means add up to the fit minus %s%.5g; the bands do not add up, since the terms are correlated.",
-				a.Kernel(), scale, minus, a.Scaling.Mean),
+			Caption: fmt.Sprintf("Posterior of each term of %s%s with its 95 %% band. The means add up to the fit minus %s%.5g; "+
+				"the bands do not add up, since the terms are correlated.", a.Kernel(), scale, minus, a.Scaling.Mean),
 		},
 		Spans: []viz.Span{{From: last, To: end}},
 	}
