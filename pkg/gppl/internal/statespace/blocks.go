@@ -407,12 +407,14 @@ func (f *Filter) forwardBlocks(columns blas64.General) (quad float64, err error)
 	if s.pair() {
 		return f.forwardPair(columns, scale)
 	}
+	_, step := f.means()
 	logs := logSum{prod: 1}
 	clear(f.w)
 	clear(f.room.g)
 	src, g, inv := f.room.zero, f.room.g, 0.
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
+		f.mark(from, f.w...)
 		to := min(from+chunk, n)
 		for i := from; i < to; i++ {
 			h, cov, gain := s.hAt(i), f.cov[i*size:][:size], s.gain[i*d:][:d]
@@ -436,7 +438,7 @@ func (f *Filter) forwardBlocks(columns blas64.General) (quad float64, err error)
 			f.move(f.w, mean, e)
 			for j, yj := range y[1:] {
 				at, after := (j+1)*n+i, f.after[j*d:][:d]
-				mean := f.mean[at*d:][:d]
+				mean := f.mean[(n+j*step+i)*d:][:d]
 				f.turn(mean, after, i)
 				e := yj - s.see(h, mean)
 				f.errs[at], f.scaled[j*chunk+i-from] = e, e*inv

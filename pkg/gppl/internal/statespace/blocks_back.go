@@ -43,7 +43,7 @@ func (f *Filter) backwardBlocks(grad []float64, r blas64.General, others int) {
 	var c float64
 	for to := n; to > 0; {
 		parallel.Look(f.Ctx)
-		from := max(0, to-chunk)
+		from := (to - 1) / chunk * chunk
 		means, errs := f.mix(r, from, to)
 		for i := to - 1; i >= from; i-- {
 			b := i - from

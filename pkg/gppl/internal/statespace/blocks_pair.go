@@ -24,11 +24,13 @@ func (f *Filter) forwardPair(columns blas64.General, scale float64) (quad float6
 	va, vb := s.units[0].scale, s.units[1].scale
 	phas, phbs, qas, qbs := s.phi[0][:4*n], s.phi[1][:4*n], s.q[0][:4*n], s.q[1][:4*n]
 	noise, own, unit, floor := f.noise, f.own, 1/scale, tiny*scale
+	_, step := f.means()
 	logs := logSum{prod: 1}
 	var m1, m2, m3, m4 float64 // after the observation
 	var a11, a12, a22, c11, c12, c21, c22, b11, b12, b22 float64
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
+		f.mark(from, m1, m2, m3, m4)
 		to := min(from+chunk, n)
 		for i := from; i < to; i++ {
 			if own != nil {
@@ -72,7 +74,7 @@ func (f *Filter) forwardPair(columns blas64.General, scale float64) (quad float6
 				at, m := (j+1)*n+i, f.after[4*j:4*j+4:4*j+4]
 				n1, n2, n3, n4 := t11*m[0]+t12*m[1], t21*m[0]+t22*m[1], w11*m[2]+w12*m[3], w21*m[2]+w22*m[3]
 				err := yj - n1 - n3
-				mean := f.mean[4*at : 4*at+4 : 4*at+4]
+				mean := f.mean[4*(n+j*step+i):][:4:4]
 				mean[0], mean[1], mean[2], mean[3] = n1, n2, n3, n4
 				f.errs[at], f.scaled[j*chunk+i-from] = err, err*is
 				m[0], m[1], m[2], m[3] = n1+k1*err, n2+k2*err, n3+k3*err, n4+k4*err
@@ -97,7 +99,7 @@ func (f *Filter) backwardPair(grad []float64, r blas64.General, others int) {
 	var na11, na12, na22, nc11, nc12, nc21, nc22, nb11, nb12, nb22 float64
 	for to := n; to > 0; {
 		parallel.Look(f.Ctx)
-		from := max(0, to-chunk)
+		from := (to - 1) / chunk * chunk
 		means, errs := f.mix(r, from, to)
 		for i := to - 1; i >= from; i-- {
 			at, is := i-from, f.inv[i]

@@ -124,12 +124,14 @@ func (s *system) one() bool {
 func (f *Filter) forwardOne(columns blas64.General, scale float64) (quad float64, err error) {
 	n, cols := columns.Rows, columns.Cols
 	s, v := &f.system, f.system.units[0].scale
-	phis, qs, gains, covs, mean, inv, errs := s.phi[0][:4*n], s.q[0][:4*n], s.gain[:2*n], f.cov[:4*n], f.mean[:2*cols*n], f.inv[:n], f.errs[:cols*n]
+	phis, qs, gains, covs, mean, inv, errs := s.phi[0][:4*n], s.q[0][:4*n], s.gain[:2*n], f.cov[:4*n], f.mean, f.inv[:n], f.errs[:cols*n]
+	_, step := f.means()
 	noise, own, unit, floor := f.noise, f.own, 1/scale, tiny*scale
 	logs := logSum{prod: 1}
 	var m1, m2, f11, f12, f22 float64 // after the observation
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
+		f.mark(from, m1, m2)
 		to := min(from+chunk, n)
 		for i := from; i < to; i++ {
 			if own != nil {
@@ -157,10 +159,10 @@ func (f *Filter) forwardOne(columns blas64.General, scale float64) (quad float64
 			m1 += k1 * e
 			m2 += k2 * e
 			f11, f12, f22 = noise*k1, noise*k2, p22-k2*p12
-			at, b := i, i-from
+			at, in, b := i, i+n-step, i-from
 			for j, yj := range y[1:] {
-				at += n
-				m, mi := f.after[2*j:2*j+2:2*j+2], mean[2*at:2*at+2:2*at+2]
+				at, in = at+n, in+step
+				m, mi := f.after[2*j:2*j+2:2*j+2], mean[2*in:2*in+2:2*in+2]
 				m1, m2 := a11*m[0]+a12*m[1], a21*m[0]+a22*m[1]
 				e := yj - m1
 				mi[0], mi[1] = m1, m2
@@ -187,7 +189,7 @@ func (f *Filter) backwardOne(grad []float64, r blas64.General, others int) {
 	}
 	for to := n; to > 0; {
 		parallel.Look(f.Ctx)
-		from := max(0, to-chunk)
+		from := (to - 1) / chunk * chunk
 		means, errs := f.mix(r, from, to)
 		for i := to - 1; i >= from; i-- {
 			if own != nil {

@@ -18,11 +18,95 @@ import (
 // chunk is how many inputs are done at a time.
 const chunk = 256
 
-// seen returns the mean and the error of column c at observation i.
-func (f *Filter) seen(c, i int) (mean []float64, e float64) {
-	at := c*len(f.t) + i
-	return f.mean[at*f.dim:][:f.dim], f.errs[at]
+// means says how the means are kept: of how many columns, and how far apart in mean those of the columns after the first are. Of more columns
+// than panelWidth, which would take n·D numbers each, they are those of the first alone, and the others write to one place.
+// Their errors and marks tell them again, see replay.
+func (f *Filter) means() (columns, step int) {
+	if f.cols > panelWidth {
+		return 2, 0
+	}
+	return max(1, f.cols), len(f.t)
 }
+
+// mark keeps the state of all columns before a chunk of inputs, first being that of the first, where their means are not kept.
+func (f *Filter) mark(from int, first ...float64) {
+	if len(f.marks) > 0 {
+		to := f.marks[from/chunk*f.cols*f.dim:][:f.cols*f.dim]
+		copy(to, first)
+		copy(to[f.dim:], f.after)
+	}
+}
+
+// seen returns the mean and the error of column c at observation i, which must have been recalled.
+func (f *Filter) seen(c, i int) (mean []float64, e float64) {
+	n := len(f.t)
+	e = f.errs[c*n+i]
+	if len(f.marks) > 0 {
+		return f.mixedMean[(c*chunk+i%chunk)*f.dim:][:f.dim], e
+	}
+	return f.mean[(c*n+i)*f.dim:][:f.dim], e
+}
+
+// recall makes the means of all columns at observation i known to seen. It uses what the methods of a sweep do.
+func (f *Filter) recall(i int) {
+	if len(f.marks) == 0 || f.recalled == i/chunk+1 {
+		return
+	}
+	f.recalled = i/chunk + 1
+	from, n, d := i-i%chunk, len(f.t), f.dim
+	to := min(from+chunk, n)
+	f.roomToReplay(f.cols)
+	copy(f.replayed, f.marks[from/chunk*f.cols*d:])
+	for c := range f.cols {
+		copy(f.mixedErrs[c*chunk:], f.errs[c*n+from:c*n+to])
+	}
+	f.replay(0, f.cols, from, to)
+}
+
+// replay sets mixedMean of so many columns from j on, at some inputs, from mixedErrs and from their states before, which are in replayed:
+//
+//	m_i = Φ_i·x_{i−1},  x_i = m_i + k_i·e_i.
+//
+// Of one component it only reads what is not theirs, and may work on other columns at the same time.
+func (f *Filter) replay(j, cols, from, to int) {
+	d, blocks := f.dim, len(f.system.blocks) > 0
+	if f.single() {
+		for c := j; c < j+cols; c++ {
+			x := f.replayed[c*d:][:d]
+			errs, means := f.mixedErrs[c*chunk:][:to-from], f.mixedMean[c*chunk*d:][:(to-from)*d]
+			switch d {
+			case 1:
+				f.replay1(x, means, errs, from, to)
+			case 2:
+				f.replay2(x, means, errs, from, to)
+			default:
+				f.replay3(x, means, errs, from, to)
+			}
+		}
+		return
+	}
+	for i := from; i < to; i++ {
+		if blocks {
+			f.gainBlocks(i)
+		} else {
+			f.transitions(i)
+			f.gain(i)
+		}
+		for c := j; c < j+cols; c++ {
+			at, x := c*chunk+i-from, f.replayed[c*d:][:d]
+			mean := f.mixedMean[at*d:][:d]
+			if blocks {
+				f.turn(mean, x, i)
+			} else {
+				f.forth(mean, x)
+			}
+			f.move(x, mean, f.mixedErrs[at])
+		}
+	}
+}
+
+// single reports whether there is one component.
+func (f *Filter) single() bool { return len(f.cs) == 1 && len(f.system.blocks) == 0 }
 
 // panelWidth is how many columns matrix products take at a time. Fewer are multiplied one after another.
 const panelWidth = 32
@@ -92,6 +176,9 @@ func (f *Filter) mix(r blas64.General, from, to int) (mean, errs []float64) {
 		p.r = r
 		parallel.Within(f.Ctx, (r.Cols+panelWidth-1)/panelWidth, p.mix)
 	}
+	if len(f.marks) > 0 && !f.single() {
+		f.replay(0, max(1, r.Cols), from, to)
+	}
 	return f.mixedMean[:w*d], f.mixedErrs[:w]
 }
 
@@ -111,7 +198,7 @@ func (f *Filter) Residuals(alpha []float64, v blas64.General) {
 	}
 	for to := n; to > 0; {
 		parallel.Look(f.Ctx)
-		from := max(0, to-chunk)
+		from := (to - 1) / chunk * chunk
 		for i := to - 1; i >= from; i-- {
 			e, is := alpha[i], f.inv[i]
 			switch {
@@ -158,12 +245,23 @@ func (f *Filter) mixPanel(r blas64.General, j, cols, from, to int) {
 			clear(mixed.Data[i*chunk:][:w])
 			clear(mixedMean.Data[i*chunk*d:][:w*d])
 		}
+		if len(f.marks) > 0 {
+			clear(f.replayed[j*d:][:cols*d])
+		}
 		return
 	}
 	of := blas64.General{Rows: last - first, Cols: cols, Stride: r.Stride, Data: r.Data[first*r.Stride+j:]}
 	errs := blas64.General{Rows: of.Rows, Cols: w, Stride: n, Data: f.errs[first*n+from:]}
-	means := blas64.General{Rows: of.Rows, Cols: w * d, Stride: n * d, Data: f.mean[(first*n+from)*d:]}
 	product(of, errs, mixed)
+	if len(f.marks) > 0 {
+		marks := blas64.General{Rows: of.Rows, Cols: d, Stride: d, Data: f.marks[(from/chunk*f.cols+first)*d:]}
+		product(of, marks, blas64.General{Rows: cols, Cols: d, Stride: d, Data: f.replayed[j*d:]})
+		if f.single() {
+			f.replay(j, cols, from, to)
+		}
+		return
+	}
+	means := blas64.General{Rows: of.Rows, Cols: w * d, Stride: n * d, Data: f.mean[(first*n+from)*d:]}
 	product(of, means, mixedMean)
 }
 
@@ -199,8 +297,17 @@ func (f *Filter) extent(r blas64.General, from, cols int) (first, last int) {
 // first.
 func (f *Filter) roomToMix(r blas64.General) (others int) {
 	cols := max(1, r.Cols)
-	f.mixedErrs, f.mixedMean = dense.Resize(f.mixedErrs, cols*chunk), dense.Resize(f.mixedMean, cols*chunk*f.dim)
+	f.roomToReplay(cols)
+	f.recalled = 0
 	f.after = dense.Resize(f.after, (cols-1)*f.dim)
 	clear(f.after)
 	return cols - 1
+}
+
+// roomToReplay makes room for means and errors of so many columns at a chunk of inputs.
+func (f *Filter) roomToReplay(cols int) {
+	f.mixedErrs, f.mixedMean = dense.Resize(f.mixedErrs, cols*chunk), dense.Resize(f.mixedMean, cols*chunk*f.dim)
+	if len(f.marks) > 0 {
+		f.replayed = dense.Resize(f.replayed, cols*f.dim)
+	}
 }

@@ -1,12 +1,14 @@
 package statespace
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
 
+	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 )
@@ -130,6 +132,81 @@ func TestColumnsAlone(t *testing.T) {
 			}
 			if d, dv := maxDiff(got, want), maxDiff(variance, wantVariance); d > 1e-12 || dv > 1e-12 {
 				t.Errorf("%s: means off by %.2g, variances by %.2g", name, d, dv)
+			}
+		}
+	}
+}
+
+// TestManyColumns: as many columns as have their means replayed tell what fewer do, whose means are kept.
+func TestManyColumns(t *testing.T) {
+	type factoriser func(f *Filter, columns blas64.General, noise float64) error
+	cases := map[string]factoriser{}
+	for name, cs := range sums {
+		cases[name] = func(f *Filter, columns blas64.General, noise float64) error {
+			return f.Factorise(columns, scaled(cs, 0.2), noise)
+		}
+	}
+	for _, c := range blockCases {
+		cases[c.name] = func(f *Filter, columns blas64.General, noise float64) error {
+			return f.FactoriseBlocks(columns, c.blocks(c.theta), noise)
+		}
+	}
+	const n, many, few, tol = 2*chunk + 20, panelWidth + 3, 3, 1e-10
+	for name, factorise := range cases {
+		rnd := rand.New(rand.NewPCG(5, 34))
+		x, known := sorted(uniform(rnd, n)), uniform(rnd, n)
+		wide := general(n, many, normals(rnd, n*many))
+		r := general(many, few, normals(rnd, many*few))
+		narrow := general(n, few, make([]float64, n*few))
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, wide, r, 0, narrow)
+		one := general(few, few, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1})
+		f, g := NewFilter(x, known), NewFilter(x, known)
+		if err := cmp.Or(factorise(f, wide, 0.3), factorise(g, narrow, 0.3)); err != nil {
+			t.Fatal(err)
+		}
+		differ := func(what string, got, want []float64) {
+			t.Helper()
+			if d := maxDiff(got, want); !(d <= tol*(n+maxNorm(want))) {
+				t.Errorf("%s: %s %v, want %v", name, what, got, want)
+			}
+		}
+		got, want := make([]float64, f.Derivatives()), make([]float64, f.Derivatives())
+		gotKnown, wantKnown := f.Gradient(got, r), g.Gradient(want, one)
+		differ("gradient", append(got, gotKnown), append(want, wantKnown))
+		clear(r.Data[few:]) // of the first column alone, and none of the last of CR
+		r.Data[few-1] = 0
+		copy(one.Data, r.Data[:few])
+		clear(one.Data[few:])
+		for i := range n {
+			narrow.Data[i*few] = wide.Data[i*many]
+		}
+		if err := factorise(g, narrow, 0.3); err != nil {
+			t.Fatal(err)
+		}
+		gotKnown, wantKnown = f.Gradient(got, r), g.Gradient(want, one)
+		differ("gradient of a column", append(got, gotKnown), append(want, wantKnown))
+
+		at := append(uniform(rnd, 30), -0.5, 1.5, x[chunk], x[chunk-1])
+		means, alone := general(len(at), many, make([]float64, len(at)*many)), general(len(at), few, make([]float64, len(at)*few))
+		variance, wantVariance := make([]float64, len(at)), make([]float64, len(at))
+		for j := range few { // columns of three chunks
+			for i := range n {
+				narrow.Data[i*few+j] = wide.Data[i*many+j*many/few]
+			}
+		}
+		if err := factorise(g, narrow, 0.3); err != nil {
+			t.Fatal(err)
+		}
+		f.Reader().Posterior(means, variance, at)
+		g.Posterior(alone, wantVariance, at)
+		differ("variance", variance, wantVariance)
+		end, wantEnd := make([]float64, many), make([]float64, few)
+		f.Ahead(end, f.Tail(), 1.7)
+		g.Ahead(wantEnd, g.Tail(), 1.7)
+		for j := range few {
+			differ("mean beyond", end[j*many/few:][:1], wantEnd[j:j+1])
+			for i := range at {
+				differ("mean", means.Data[i*many+j*many/few:][:1], alone.Data[i*few+j:][:1])
 			}
 		}
 	}

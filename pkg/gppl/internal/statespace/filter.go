@@ -59,7 +59,8 @@ type Filter struct {
 	cov   []float64 // n×D×D: P
 	inv   []float64 // 1/s
 	cols  int       // of C
-	mean  []float64 // m, n×D for each column; of a column of zeros if there is none
+	mean  []float64 // m, n×D for each column, or for the first alone, see means; of a column of zeros if there is none
+	marks []float64 // where they are for the first alone: of each chunk and column, D numbers, see mark
 	errs  []float64 // e, n for each column
 	logS  float64   // Σ log s
 	quad  float64   // yᵀA⁻¹y of the first column
@@ -84,6 +85,8 @@ type scratch struct {
 	r, k, w, p, n, m, x []float64   // D or D×D each
 	diag                []float64   // of A⁻¹ − UUᵀ, where noise variances differ
 	after               []float64   // the state of each column after the first
+	replayed            []float64   // that of each column of CR at a chunk of inputs, see replay
+	recalled            int         // the chunk, from one on, whose means of all columns are in mixedMean, see recall
 	scaled              []float64   // e/s of these at a chunk of inputs
 	mixedMean           []float64   // m and e of CR at a chunk of inputs
 	mixedErrs           []float64
@@ -263,7 +266,12 @@ func (f *Filter) makeRoom(cols int) {
 		size = f.system.rows[len(f.system.units)]
 		f.system.gain = dense.Resize(f.system.gain, n*d)
 	}
-	f.mean, f.errs = dense.Resize(f.mean, max(1, cols)*n*d), dense.Resize(f.errs, max(1, cols)*n)
+	rows, _ := f.means()
+	f.mean, f.errs = dense.Resize(f.mean, rows*n*d), dense.Resize(f.errs, max(1, cols)*n)
+	f.marks, f.recalled = f.marks[:0], 0
+	if rows < cols {
+		f.marks = dense.Resize(f.marks, (n+chunk-1)/chunk*cols*d)
+	}
 	f.gram = dense.Resize(f.gram, cols*cols)
 	clear(f.gram)
 	f.after, f.scaled = dense.Resize(f.after, cols*d), dense.Resize(f.scaled, cols*chunk)
@@ -419,11 +427,13 @@ func (f *Filter) forward(columns blas64.General) (quad float64, err error) {
 		}
 	}
 	n, d, scale := len(f.t), f.dim, f.scale()
+	_, step := f.means()
 	logs := logSum{prod: 1}
 	clear(f.w) // after the observation
 	clear(f.p)
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
+		f.mark(from, f.w...)
 		to := min(from+chunk, n)
 		for i := from; i < to; i++ {
 			f.transitions(i)
@@ -445,7 +455,7 @@ func (f *Filter) forward(columns blas64.General) (quad float64, err error) {
 			f.move(f.w, mean, e)
 			for j, yj := range y[1:] {
 				at, after := (j+1)*n+i, f.after[j*d:][:d]
-				mean := f.mean[at*d:][:d]
+				mean := f.mean[(n+j*step+i)*d:][:d]
 				f.forth(mean, after)
 				e := yj - mean[0]
 				f.errs[at], f.scaled[j*chunk+i-from] = e, e*f.inv[i]
@@ -692,7 +702,7 @@ func (f *Filter) backward(grad []float64, r blas64.General) {
 	d, last := f.dim, len(grad)-1
 	for to := len(f.t); to > 0; {
 		parallel.Look(f.Ctx)
-		from := max(0, to-chunk)
+		from := (to - 1) / chunk * chunk
 		means, errs := f.mix(r, from, to)
 		for i := to - 1; i >= from; i-- {
 			b := i - from

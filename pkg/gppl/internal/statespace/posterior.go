@@ -65,6 +65,7 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 		before, next := math.Inf(-1), min(i+1, last-1)
 		if i >= 0 {
 			before = f.t[i]
+			f.recall(i)
 			f.update(p, i)
 			for c := range f.cols {
 				mean, e := f.seen(c, i)
@@ -146,6 +147,7 @@ func (f *Filter) posteriorBlocks(means blas64.General, variance, at []float64, v
 		clear(m)
 		if i >= 0 {
 			src, g, inv = f.cov[i*size:][:size], s.gain[i*d:][:d], f.inv[i]
+			f.recall(i)
 			f.gainBlocks(i)
 			for c := range f.cols {
 				mean, e := f.seen(c, i)

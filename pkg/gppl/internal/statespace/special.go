@@ -24,7 +24,8 @@ func (f *Filter) forward1(columns blas64.General) (quad float64, err error) {
 	n, cols := columns.Rows, columns.Cols
 	st := &f.steps[0]
 	es, gs := st.e[:n], st.g[:n]
-	mean, cov, inv, errs := f.mean[:cols*n], f.cov[:n], f.inv[:n], f.errs[:cols*n]
+	mean, cov, inv, errs := f.mean, f.cov[:n], f.inv[:n], f.errs[:cols*n]
+	_, step := f.means()
 	after, scaled := f.after, f.scaled
 	noise, own := f.noise, f.own
 	v, scale := f.cs[0].Variance, f.scale()
@@ -33,6 +34,7 @@ func (f *Filter) forward1(columns blas64.General) (quad float64, err error) {
 	m, k, was := 0., 0., 1. // after the observation: the mean, its variance over the noise, and that
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
+		f.mark(from, m)
 		to := min(from+chunk, n)
 		for i := from; i < to; i++ {
 			if own != nil {
@@ -53,12 +55,12 @@ func (f *Filter) forward1(columns blas64.General) (quad float64, err error) {
 			logs.add(s * unit)
 			k, was = p*is, noise
 			m += k * d
-			at, b := i, i-from
+			at, in, b := i, i+n-step, i-from
 			for j, yj := range y[1:] {
-				at += n
+				at, in = at+n, in+step
 				mj := after[j] * e
 				d := yj - mj
-				mean[at], errs[at], scaled[b] = mj, d, d*is
+				mean[in], errs[at], scaled[b] = mj, d, d*is
 				after[j] = mj + k*d
 				b += chunk
 			}
@@ -76,7 +78,7 @@ func (f *Filter) backward1(grad []float64, r blas64.General) {
 	var r1, nn, gv, gl, gn float64
 	for to := len(f.t); to > 0; {
 		parallel.Look(f.Ctx)
-		from := max(0, to-chunk)
+		from := (to - 1) / chunk * chunk
 		means, errs := f.mix(r, from, to)
 		as, es, gs, cov, inv := f.part(from, to)
 		for i := len(as) - 1; i >= 0; i-- {
@@ -120,7 +122,8 @@ func (f *Filter) forward2(columns blas64.General) (quad float64, err error) {
 	n, cols := columns.Rows, columns.Cols
 	st := &f.steps[0]
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
-	mean, cov, inv, errs := f.mean[:2*cols*n], f.cov[:4*n], f.inv[:n], f.errs[:cols*n]
+	mean, cov, inv, errs := f.mean, f.cov[:4*n], f.inv[:n], f.errs[:cols*n]
+	_, step := f.means()
 	after, scaled := f.after, f.scaled
 	noise, own := f.noise, f.own
 	v, scale := f.cs[0].Variance, f.scale()
@@ -129,6 +132,7 @@ func (f *Filter) forward2(columns blas64.General) (quad float64, err error) {
 	var m1, m2, f11, f12, f22 float64 // after the observation
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
+		f.mark(from, m1, m2)
 		to := min(from+chunk, n)
 		for i := from; i < to; i++ {
 			if own != nil {
@@ -160,10 +164,10 @@ func (f *Filter) forward2(columns blas64.General) (quad float64, err error) {
 			m1 += k1 * d
 			m2 += k2 * d
 			f11, f12, f22 = noise*k1, noise*k2, p22-k2*p12
-			at, b := i, i-from
+			at, in, b := i, i+n-step, i-from
 			for j, yj := range y[1:] {
-				at += n
-				m, mi := after[2*j:2*j+2:2*j+2], mean[2*at:2*at+2:2*at+2]
+				at, in = at+n, in+step
+				m, mi := after[2*j:2*j+2:2*j+2], mean[2*in:2*in+2:2*in+2]
 				m1, m2 := e*(m[0]+a*m[1]), e*m[1]
 				d := yj - m1
 				mi[0], mi[1] = m1, m2
@@ -189,7 +193,7 @@ func (f *Filter) backward2(grad []float64, r blas64.General) {
 	}
 	for to := len(f.t); to > 0; {
 		parallel.Look(f.Ctx)
-		from := max(0, to-chunk)
+		from := (to - 1) / chunk * chunk
 		means, errs := f.mix(r, from, to)
 		if sums != nil {
 			f.backwardColumns2(sums, from, to)
@@ -239,7 +243,7 @@ func (f *Filter) forward3(columns blas64.General) (quad float64, err error) {
 	n, cols := columns.Rows, columns.Cols
 	st := &f.steps[0]
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
-	mean, cov, inv, errs := f.mean[:3*cols*n], f.cov[:9*n], f.inv[:n], f.errs[:cols*n]
+	mean, cov, inv, errs := f.mean[:3*n], f.cov[:9*n], f.inv[:n], f.errs[:n]
 	noise, own := f.noise, f.own
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
@@ -247,6 +251,7 @@ func (f *Filter) forward3(columns blas64.General) (quad float64, err error) {
 	var m1, m2, m3, c11, c12, c13, c22, c23, c33 float64 // after the observation
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
+		f.mark(from, m1, m2, m3)
 		to := min(from+chunk, n)
 		for i := from; i < to; i++ {
 			if own != nil {
@@ -306,7 +311,7 @@ func (f *Filter) backward3(grad []float64, r blas64.General) {
 	f.sums = dense.Resize(f.sums, sums3*chunk)
 	for to := len(f.t); to > 0; {
 		parallel.Look(f.Ctx)
-		from := max(0, to-chunk)
+		from := (to - 1) / chunk * chunk
 		means, errs := f.mix(r, from, to)
 		as, es, gs, cov, inv := f.part(from, to)
 		for i := len(as) - 1; i >= 0; i-- {
@@ -400,13 +405,14 @@ func (f *Filter) forwardColumns3(columns blas64.General, from, to int) {
 	n, more := columns.Rows, columns.Cols-1
 	after, means, errs, scaled := f.after, f.mean, f.errs, f.scaled
 	as, es, _, cov, inv := f.part(from, to)
+	_, step := f.means()
 	for i, a := range as {
 		is, e, b := inv[i], es[i], 0.5*a*a
 		k1, k2, k3 := cov[9*i]*is, cov[9*i+1]*is, cov[9*i+2]*is
-		at, in, o := from+i, i, after
+		at, mean, in, o := from+i, from+i+n-step, i, after
 		for _, yj := range columns.Data[at*columns.Stride+1:][:more] {
-			at += n
-			mi := means[3*at : 3*at+3 : 3*at+3]
+			at, mean = at+n, mean+step
+			mi := means[3*mean : 3*mean+3 : 3*mean+3]
 			m1, m2, m3 := e*(o[0]+a*o[1]+b*o[2]), e*(o[1]+a*o[2]), e*o[2]
 			d := yj - m1
 			mi[0], mi[1], mi[2] = m1, m2, m3
@@ -456,5 +462,42 @@ func (f *Filter) backwardColumns3(sums []float64, from, to int) {
 			m33 -= r3 * r3
 		}
 		sum[0], sum[1], sum[2], sum[3], sum[4], sum[5] = m11, m12, m13, m22, m23, m33
+	}
+}
+
+// replay1 is replay of one column, for one component of order 0. x is the state before.
+func (f *Filter) replay1(x, means, errs []float64, from, to int) {
+	_, es, _, cov, inv := f.part(from, to)
+	m := x[0]
+	for i, e := range es {
+		m *= e
+		means[i] = m
+		m += cov[i] * inv[i] * errs[i]
+	}
+}
+
+// replay2 is replay1 for order 1.
+func (f *Filter) replay2(x, means, errs []float64, from, to int) {
+	as, es, _, cov, inv := f.part(from, to)
+	m1, m2 := x[0], x[1]
+	for i, a := range as {
+		e, mi, p := es[i], means[2*i:2*i+2:2*i+2], cov[4*i:4*i+2:4*i+2]
+		m1, m2 = e*(m1+a*m2), e*m2
+		mi[0], mi[1] = m1, m2
+		scaled := inv[i] * errs[i]
+		m1, m2 = m1+p[0]*scaled, m2+p[1]*scaled
+	}
+}
+
+// replay3 is replay1 for order 2.
+func (f *Filter) replay3(x, means, errs []float64, from, to int) {
+	as, es, _, cov, inv := f.part(from, to)
+	m1, m2, m3 := x[0], x[1], x[2]
+	for i, a := range as {
+		e, mi, p := es[i], means[3*i:3*i+3:3*i+3], cov[9*i:9*i+3:9*i+3]
+		m1, m2, m3 = e*(m1+a*m2+0.5*a*a*m3), e*(m2+a*m3), e*m3
+		mi[0], mi[1], mi[2] = m1, m2, m3
+		scaled := inv[i] * errs[i]
+		m1, m2, m3 = m1+p[0]*scaled, m2+p[1]*scaled, m3+p[2]*scaled
 	}
 }

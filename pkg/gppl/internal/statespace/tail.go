@@ -26,6 +26,7 @@ func (f *Filter) Tail() *Tail {
 	last := len(f.t) - 1
 	t.at = f.t[last]
 	size := len(t.cov)
+	f.recall(last)
 	if len(f.system.blocks) > 0 {
 		copy(t.cov, f.cov[last*size:])
 		copy(t.gain, f.system.gain[last*f.dim:])
