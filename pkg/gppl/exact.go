@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -302,15 +303,15 @@ func (l *Exact) withoutEngine() (Loss, string) {
 //
 //	NLL = Q/2c + ½log|B| + (n/2)·log 2πc,  least at c = Q/n.
 //
-// It takes several noise variances at the price of one covariance matrix. It is not safe for concurrent use.
+// It takes several noise variances at the price of one covariance matrix. It is safe for concurrent use.
 type Profile struct {
 	exact       []*Exact
-	parts       []profiled
 	n           float64
-	evaluations int
+	work        parallel.Pool[[]profiled] // for each part
+	evaluations atomic.Int64
 }
 
-// profiled is one part of the data, with working memory.
+// profiled is the working memory for one part of the data.
 type profiled struct {
 	data         Data
 	cov, work    *dense.Lower
@@ -328,17 +329,27 @@ func NewProfile(exact ...*Exact) *Profile {
 	}
 	p := &Profile{exact: exact}
 	for _, l := range exact {
-		n := l.data.Len()
-		p.n += float64(n)
-		p.parts = append(p.parts, profiled{l.data, dense.NewLower(n), dense.NewLower(n), make([]float64, n), l.data.rowNoise(), nil, nil, nil})
+		p.n += float64(l.data.Len())
 	}
 	return p
+}
+
+// profileds returns working memory for each part of the data.
+func (p *Profile) profileds() *[]profiled {
+	parts := p.work.Get()
+	if *parts == nil {
+		for _, l := range p.exact {
+			n := l.data.Len()
+			*parts = append(*parts, profiled{l.data, dense.NewLower(n), dense.NewLower(n), make([]float64, n), l.data.rowNoise(), nil, nil, nil})
+		}
+	}
+	return parts
 }
 
 // linear reports whether the exact likelihood of a kernel takes O(n).
 func (p *Profile) linear(k Kernel) bool {
 	var m markov
-	return p.parts[0].data.X.Dim() == 1 && m.of(k)
+	return p.exact[0].data.X.Dim() == 1 && m.of(k)
 }
 
 // NLL sets nll to the negative log likelihoods, in nats, with the kernel of m and each of the noise variances, and factors to the factor
@@ -350,19 +361,22 @@ func (p *Profile) NLL(nll, factors []float64, m Model, noises []float64, free bo
 	if len(nll) != len(noises) || len(factors) != len(noises) {
 		panic(fmt.Sprintf("gppl: Profile.NLL: len(nll) = %d, len(factors) = %d, want len(noises) = %d", len(nll), len(factors), len(noises)))
 	}
-	p.evaluations += len(noises)
+	p.evaluations.Add(int64(len(noises)))
 	quad, logdet := make([]float64, len(noises)), make([]float64, len(noises))
 	if theta := m.Values(); p.linear(m.Kernel) {
-		p.evaluations += len(noises)
+		p.evaluations.Add(int64(len(noises)))
 		for i, noise := range noises {
 			quad[i], logdet[i] = p.filter(theta, noise, free)
 		}
 	} else {
-		parallel.For(len(p.parts), func(i int) { p.parts[i].set(m.Kernel, noises) })
-		for i := range p.parts {
-			dense.Add(quad, p.parts[i].quad)
-			dense.Add(logdet, p.parts[i].logdet)
+		work := p.profileds()
+		parts := *work
+		parallel.For(len(parts), func(i int) { parts[i].set(m.Kernel, noises) })
+		for i := range parts {
+			dense.Add(quad, parts[i].quad)
+			dense.Add(logdet, parts[i].logdet)
 		}
+		p.work.Put(work)
 	}
 	for i := range noises {
 		factors[i] = 1
@@ -377,7 +391,7 @@ func (p *Profile) NLL(nll, factors []float64, m Model, noises []float64, free bo
 }
 
 // Evaluations returns how many likelihoods were computed so far.
-func (p *Profile) Evaluations() int { return p.evaluations }
+func (p *Profile) Evaluations() int { return int(p.evaluations.Load()) }
 
 // value returns the sum of the likelihoods at theta.
 func (p *Profile) value(theta []float64) (sum float64, err error) {

@@ -286,14 +286,21 @@ func (s *searcher) slow(m gppl.Model, periods []float64, full *whittle, segment 
 	const shows, much = 0.25, 10 // of a segment; nats
 	fine := *s
 	fine.compared = full
-	stands := fine.screen(m.Values(), []float64{1})[0].value - much
+	models := []gppl.Model{m}
 	for _, period := range periods {
-		if period < shows*segment {
-			continue
+		if period >= shows*segment {
+			models = append(models, fine.withPeriod(m, period))
 		}
-		with := fine.withPeriod(m, period)
-		if v := fine.screen(with.Values(), []float64{1})[0].value; v < stands {
-			stands, better = v, []gppl.Model{with}
+	}
+	var thetas [][]float64
+	for _, m := range models {
+		thetas = append(thetas, m.Values())
+	}
+	points := fine.screenAll(thetas, []float64{1})
+	stands := points[0].value - much
+	for i, p := range points {
+		if p.value < stands {
+			stands, better = p.value, models[i:i+1]
 		}
 	}
 	return better
@@ -309,19 +316,16 @@ func (s *searcher) sharpened(theta []float64, full *whittle, segment float64) gp
 		if !isPeriod(p) || p.IsFixed() {
 			continue
 		}
-		found := fine.lobes(best.u, i, math.Inf(1))
+		var thetas [][]float64
 		for _, period := range s.scales.periods {
 			if math.Abs(1/period-1/best.u[i])*segment < 1 {
 				at := slices.Clone(best.u)
 				at[i] = period
-				found = append(found, fine.screen(at, []float64{1})...)
+				thetas = append(thetas, at)
 			}
 		}
-		for _, q := range found {
-			if q.value < best.value {
-				best = q
-			}
-		}
+		found := append(fine.lobes(best.u, i, math.Inf(1)), fine.screenAll(thetas, []float64{1})...)
+		best = lowest(append([]point{best}, found...))
 	}
 	return s.scales.inside(s.model.WithParams(best.u))
 }

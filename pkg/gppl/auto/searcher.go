@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // Search reports what Fit searched before it accepted an optimum. Nothing in it depends on
@@ -100,7 +101,7 @@ type point struct {
 	value float64
 }
 
-// comparer compares starts, each at the best common factor of all variances if that is free.
+// comparer compares starts, each at the best common factor of all variances if that is free. It is safe for concurrent use.
 type comparer interface {
 	// NLL sets nll to what m is worth with each of the noise variances, and factors to the factors of all variances
 	// that it has that at: 1 if free is false.
@@ -140,6 +141,13 @@ func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 		points = append(points, point{u: at, value: v})
 	}
 	return points
+}
+
+// screenAll is screen at each theta, one after another in points, on all processors.
+func (s *searcher) screenAll(thetas [][]float64, ratios []float64) (points []point) {
+	each := make([][]point, len(thetas))
+	parallel.For(len(thetas), func(i int) { each[i] = s.screen(thetas[i], ratios) })
+	return slices.Concat(each...)
 }
 
 // findLinear sets the indices of the variances that the loss scales with, if they are all trained and do scale it.
@@ -358,17 +366,30 @@ func (s *searcher) distance(a, b []float64) (d float64) {
 // train continues from a point for some evaluations. Periods move by cycles over the range (Cycles): by their logarithm, a step that
 // suits the other parameters is many lobes of the likelihood wide, and training takes four times as many evaluations. Where that ends
 // outside the range of periods, training is that of the model's own transforms.
-func (s *searcher) train(p point, evaluations int) point {
+func (s *searcher) train(p point, evaluations int) (end point, took int) {
 	m := s.inside(p.u)
 	params, changed := inCycles(m.Params())
-	end := s.trainWith(params, evaluations)
+	end, took = s.trainWith(params, evaluations)
 	if changed && !math.IsInf(end.value, 1) && !slices.Equal(end.u, s.scales.inside(s.model.WithParams(end.u)).Values()) {
-		end = s.trainWith(m.Params(), evaluations)
+		var more int
+		end, more = s.trainWith(m.Params(), evaluations)
+		took += more
 	}
 	if math.IsInf(end.value, 1) {
 		end.u = p.u
 	}
-	return end
+	return end, took
+}
+
+// trainAll trains all the points, on all processors.
+func (s *searcher) trainAll(points []point, evaluations int) (ends []point) {
+	ends = make([]point, len(points))
+	took := make([]int, len(points))
+	parallel.For(len(points), func(i int) { ends[i], took[i] = s.train(points[i], evaluations) })
+	for _, t := range took {
+		s.search.Evaluations += t
+	}
+	return ends
 }
 
 // inCycles returns params with their bounded periods moving by cycles over the range, and whether there are any.
@@ -383,21 +404,20 @@ func inCycles(params []gppl.Param) (cycling []gppl.Param, changed bool) {
 }
 
 // trainWith trains from params for some evaluations; the value is +Inf where the loss cannot be evaluated there.
-func (s *searcher) trainWith(params []gppl.Param, evaluations int) point {
+func (s *searcher) trainWith(params []gppl.Param, evaluations int) (end point, took int) {
 	settings := s.methods
 	settings.MaxEvaluations = evaluations
 	r, _ := gppl.Fit(s.ctx, s.loss, params, settings)
 	if r == nil {
-		return point{value: math.Inf(1)}
+		return point{value: math.Inf(1)}, 0
 	}
-	s.search.Evaluations += r.Evaluations
-	return point{u: r.Model.Values(), value: r.Value}
+	return point{u: r.Model.Values(), value: r.Value}, r.Evaluations
 }
 
 // run screens the candidates and the given starts, trains the best, and then changes the best point as long as that
 // helps.
 func (s *searcher) run(given []gppl.Model) {
-	var points, first []point
+	var first []point
 	for _, m := range given {
 		first = append(first, point{u: s.scales.inside(m).Values()})
 	}
@@ -405,11 +425,9 @@ func (s *searcher) run(given []gppl.Model) {
 	if s.free() > 3 {
 		ratios = thin(noiseRatios, 3)
 	}
-	for _, theta := range s.candidates() {
-		if s.ctx.Err() != nil {
-			return
-		}
-		points = append(points, s.screen(theta, ratios)...)
+	points := s.screenAll(s.candidates(), ratios)
+	if s.ctx.Err() != nil {
+		return
 	}
 	s.search.Screened = len(points)
 	first = append(first, s.stratified(points, firstStage*s.free())...)
@@ -440,10 +458,10 @@ func (s *searcher) free() int {
 // stages trains the points in stages and adds the end points to the optima. It stops training points that approach a known
 // optimum or remain far above the best.
 func (s *searcher) stages(points []point, within float64) {
+	points = s.trainAll(points, firstSteps)
 	best := math.Inf(1)
-	for i, p := range points {
-		points[i] = s.train(p, firstSteps)
-		best = min(best, points[i].value)
+	for _, p := range points {
+		best = min(best, p.value)
 	}
 	if len(s.optima) > 0 {
 		best = min(best, s.optima[0].value)
@@ -453,7 +471,7 @@ func (s *searcher) stages(points []point, within float64) {
 		case p.value > best+within:
 			continue
 		case !s.known(p):
-			s.add(s.train(p, secondSteps))
+			s.add(s.trainAll([]point{p}, secondSteps)[0])
 		}
 	}
 }
@@ -487,12 +505,10 @@ func (s *searcher) move() bool {
 	best := s.optima[0]
 	stands := s.screen(best.u, []float64{1})[0].value
 	var moved []point
-	for _, theta := range s.changes(best.u) {
-		for _, p := range s.screen(theta, moveRatios) {
-			s.search.Moved++
-			if p.value < stands+farOff {
-				moved = append(moved, p)
-			}
+	for _, p := range s.screenAll(s.changes(best.u), moveRatios) {
+		s.search.Moved++
+		if p.value < stands+farOff {
+			moved = append(moved, p)
 		}
 	}
 	moved = s.distinct(moved, s.free(), 0.3)
@@ -512,16 +528,17 @@ func (s *searcher) move() bool {
 func (s *searcher) lobes(theta []float64, i int, limit float64) (minima []point) {
 	const cycles, finer = 1.5, 16
 	for _, side := range []float64{-1, 1} {
-		var scan []point
+		var thetas [][]float64
 		for step := range int(cycles*finer) + 1 {
 			at := slices.Clone(theta)
 			at[i] = 1 / (1/theta[i] + side*float64(step)/(finer*s.scales.longest))
 			if !(at[i] >= s.scales.shortest && at[i] <= s.scales.longest) {
 				break
 			}
-			scan = append(scan, s.screen(at, []float64{1})...)
-			s.search.Moved++
+			thetas = append(thetas, at)
 		}
+		scan := s.screenAll(thetas, []float64{1})
+		s.search.Moved += len(scan)
 		best := -1
 		for j := 1; j+1 < len(scan); j++ {
 			minimum := scan[j].value < scan[j-1].value && scan[j].value <= scan[j+1].value
@@ -548,18 +565,22 @@ func (s *searcher) withPeriod(m gppl.Model, period float64) gppl.Model {
 			theta[i] = 1
 		}
 	}
-	best := s.screen(theta, []float64{1})[0]
+	thetas := [][]float64{theta}
 	for _, i := range gppl.Amplitudes(s.model.Kernel) {
 		for _, c := range []float64{0.1, 0.01} {
 			if at := slices.Clone(theta); !s.params[i].IsFixed() {
 				at[i] *= c
-				if p := s.screen(at, []float64{1})[0]; p.value < best.value {
-					best = p
-				}
+				thetas = append(thetas, at)
 			}
 		}
 	}
+	best := lowest(s.screenAll(thetas, []float64{1}))
 	return s.scales.inside(s.model.WithParams(best.u))
+}
+
+// lowest returns the first of the points with the lowest value.
+func lowest(points []point) point {
+	return slices.MinFunc(points, func(a, b point) int { return cmp.Compare(a.value, b.value) })
 }
 
 // rivals says which other periods fit about as well as the best, apart from its multiples and
@@ -612,7 +633,7 @@ func (s *searcher) beyond(family gppl.Model) (better point, nats float64) {
 		}
 	}
 	for _, p := range free.distinct(points, 2, 0.3) {
-		p = free.train(free.train(p, firstSteps), secondSteps)
+		p = free.trainAll(free.trainAll([]point{p}, firstSteps), secondSteps)[0]
 		if p.value < best.value-nats {
 			better, nats = p, best.value-p.value
 		}

@@ -10,18 +10,14 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // blocks is a composite likelihood: the sum of the exact likelihoods of parts of the data, as if they were independent
 // (Varin, Reid and Firth 2011).
 type blocks struct {
-	parts  []*gppl.Exact
-	values []float64
-	errs   []error
-	grads  []float64 // of one part after another
-	n      int
+	parts []*gppl.Exact
+	n     int
 }
 
 // newBlocks returns the exact likelihood of all data if they are few enough. From a longer series it takes three parts
@@ -74,18 +70,19 @@ func (b *blocks) ValueGrad(grad, theta []float64) (sum float64, err error) {
 }
 
 func (b *blocks) ValueGradContext(ctx context.Context, grad, theta []float64) (sum float64, err error) {
-	b.values, b.errs, b.grads = dense.Resize(b.values, len(b.parts)), dense.Resize(b.errs, len(b.parts)), dense.Resize(b.grads, len(b.parts)*len(grad))
+	values, errs := make([]float64, len(b.parts)), make([]error, len(b.parts))
+	grads := make([]float64, len(b.parts)*len(grad)) // of one part after another
 	part := func(i int) []float64 {
 		if grad == nil {
 			return nil
 		}
-		return b.grads[i*len(grad):][:len(grad)]
+		return grads[i*len(grad):][:len(grad)]
 	}
-	parallel.For(len(b.parts), func(i int) { b.values[i], b.errs[i] = gppl.ValueGradContext(ctx, b.parts[i], part(i), theta) })
+	parallel.For(len(b.parts), func(i int) { values[i], errs[i] = gppl.ValueGradContext(ctx, b.parts[i], part(i), theta) })
 	clear(grad)
-	for i, v := range b.values {
-		if b.errs[i] != nil {
-			return 0, b.errs[i]
+	for i, v := range values {
+		if errs[i] != nil {
+			return 0, errs[i]
 		}
 		sum += v
 		floats.Add(grad, part(i))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
@@ -13,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // whittle compares models by the periodogram of all data at once (Whittle 1953), for series so long that the likelihood is
@@ -22,13 +24,14 @@ import (
 //	W = Σ_ξ [log E(ξ) + I(ξ)/E(ξ)],  I(ξ) = |Σ_i w_i y_i exp(−2πi·ξx_i)|² / Σ_i w_i²,
 //
 // E the expectation of I under the model, leakage and gaps included. Differences of W are about those of the exact negative
-// log likelihood. Times are rounded to a quarter of the mean spacing. A value, with its gradient, takes O(n log n).
+// log likelihood. Times are rounded to a quarter of the mean spacing, unless they are even. A value, with its gradient, takes
+// O(n log n).
 //
 // For series too long for that, I is the mean of the periodograms of consecutive segments: rhythms that change little over a segment do not
 // show.
 type whittle struct {
 	model  gppl.Model
-	dct    *fourier.DCT
+	half   int // grid points of half a circle of the transform
 	lags   []float64
 	pairs  []float64 // of each lag, weighted
 	data   []float64 // I(ξ), averaged over the segments
@@ -36,8 +39,15 @@ type whittle struct {
 	step   float64   // between frequencies
 	weight float64   // of a frequency: there are more than n/2, and several segments
 
-	expected, slopes, sequence []float64
-	count                      int // evaluations
+	spectra parallel.Pool[spectrum]
+	count   atomic.Int64 // of expectations
+}
+
+// spectrum is the working memory of an expectation.
+type spectrum struct {
+	dct              *fourier.DCT
+	expected, slopes []float64 // by frequency, and by lag
+	sequence         []float64 // transformed in place
 }
 
 // maxBins is the largest number of grid points of a whole series, which gets a coarser grid if it is longer, and searchBins that of the segments
@@ -65,19 +75,42 @@ func newSegments(m gppl.Model, d gppl.Data, most int) *whittle {
 		segments = int(math.Ceil(bins / float64(most-1)))
 		bins = float64(most - 1)
 	}
+	if step := evenStep(l.t); step > spacing/4 {
+		if points := (1 + int(math.Round(l.span()/step))) / segments; points <= maxBins {
+			return readWhittle(m, l, spacing, grid{points: points, step: step, stride: step * float64(points), segments: segments, even: true})
+		}
+	}
 	bins = min(bins, maxBins)
-	return readWhittle(m, l, max(spacing, 2*l.span()/(bins*float64(segments))), segments, 1+int(bins))
+	g := grid{points: 1 + int(bins), stride: l.span() / float64(segments), segments: segments}
+	g.step = g.stride / float64(g.points-1)
+	return readWhittle(m, l, max(spacing, 2*l.span()/(bins*float64(segments))), g)
 }
 
-// readWhittle reads so many segments on a grid of so many points each, for waves of two spacings at least; nil if there are hardly any.
-func readWhittle(m gppl.Model, l *line, spacing float64, segments, bins int) *whittle {
-	span := l.span() / float64(segments)
-	width := span / float64(bins-1)
+// grid is what times are rounded to: of each segment, so many points.
+type grid struct {
+	points, segments int
+	step, stride     float64 // between points, and between where segments start
+	even             bool    // all times lie on points
+}
+
+// end is where the segment of number k ends that starts at start.
+func (g *grid) end(start float64, k int) float64 {
+	switch {
+	case g.even:
+		return start + g.stride - 0.5*g.step
+	case k == g.segments-1:
+		return math.Inf(1)
+	}
+	return start + g.stride
+}
+
+// readWhittle reads the segments of a grid, for waves of two spacings at least; nil if there are hardly any.
+func readWhittle(m gppl.Model, l *line, spacing float64, g grid) *whittle {
 	half := 1
-	for half < bins {
+	for half < g.points {
 		half *= 2
 	}
-	f := &whittle{model: m, dct: fourier.NewDCT(half + 1), first: 1, step: 1 / (2 * float64(half) * width)}
+	f := &whittle{model: m, half: half, first: 1, step: 1 / (2 * float64(half) * g.step)}
 	last := min(half-1, int(1/(2*spacing*f.step)*(1+1e-12)))
 	if last < 8 {
 		return nil
@@ -87,13 +120,13 @@ func readWhittle(m gppl.Model, l *line, spacing float64, segments, bins int) *wh
 	power, pairs := make([]float64, last+1-f.first), make([]float64, half+1)
 	var c []complex128
 	var squares, fourth float64
-	for i, k := 0, 0; k < segments; k++ {
+	for i, k := 0, 0; k < g.segments; k++ {
 		clear(windows)
 		clear(values)
-		start, own := l.t[0]+float64(k)*span, 0.
-		for ; i < len(l.t) && (l.t[i] < start+span || k == segments-1); i++ {
-			s := math.Sin(math.Pi * min(1, (l.t[i]-start)/span))
-			at := min(bins-1, int(math.Round((l.t[i]-start)/width)))
+		start, own := l.t[0]+float64(k)*g.stride, 0.
+		for end := g.end(start, k); i < len(l.t) && l.t[i] < end; i++ {
+			s := math.Sin(math.Pi * min(1, (l.t[i]-start)/g.stride))
+			at := min(g.points-1, int(math.Round((l.t[i]-start)/g.step)))
 			windows[at] += s * s
 			values[at] += s * s * l.y[i]
 			own += s * s * s * s
@@ -114,33 +147,36 @@ func readWhittle(m gppl.Model, l *line, spacing float64, segments, bins int) *wh
 	for j := range power {
 		power[j] /= squares
 	}
-	f.dct.Transform(pairs, pairs)
+	fourier.NewDCT(half+1).Transform(pairs, pairs)
 	for h := range pairs {
 		pairs[h] /= 2 * float64(half) * squares
 	}
-	f.data, f.pairs = power, pairs[:bins]
-	f.weight = squares * squares / fourth * span * f.step // as many segments as have observations
-	f.lags = make([]float64, bins)
+	f.data, f.pairs = power, pairs[:g.points]
+	f.weight = squares * squares / fourth * g.stride * f.step // as many segments as have observations
+	f.lags = make([]float64, g.points)
 	for h := range f.lags {
-		f.lags[h] = float64(h) * width
+		f.lags[h] = float64(h) * g.step
 	}
-	f.expected, f.slopes, f.sequence = make([]float64, len(power)), make([]float64, bins), make([]float64, half+1)
 	return f
 }
 
-// expect sets expected to E without the noise: Σ_h pairs_h·k(h)·cos(2πξh), over lags of both signs.
-func (f *whittle) expect(k gppl.Kernel) {
-	f.count++
-	bins := len(f.lags)
-	k.Cov(f.sequence[:bins], f.lags)
+// expect returns E without the noise: Σ_h pairs_h·k(h)·cos(2πξh), over lags of both signs.
+func (f *whittle) expect(k gppl.Kernel) *spectrum {
+	f.count.Add(1)
+	s, lags := f.spectra.Get(), len(f.lags)
+	if s.dct == nil {
+		*s = spectrum{fourier.NewDCT(f.half + 1), make([]float64, len(f.data)), make([]float64, lags), make([]float64, f.half+1)}
+	}
+	k.Cov(s.sequence[:lags], f.lags)
 	for h, p := range f.pairs {
-		f.sequence[h] *= p
+		s.sequence[h] *= p
 	}
-	clear(f.sequence[bins:])
-	f.dct.Transform(f.sequence, f.sequence)
-	for j := range f.expected {
-		f.expected[j] = max(f.sequence[f.first+j], 0) // but for rounding
+	clear(s.sequence[lags:])
+	s.dct.Transform(s.sequence, s.sequence)
+	for j := range s.expected {
+		s.expected[j] = max(s.sequence[f.first+j], 0) // but for rounding
 	}
+	return s
 }
 
 // span is the range of a segment.
@@ -148,12 +184,12 @@ func (f *whittle) span() float64 { return f.lags[len(f.lags)-1] }
 
 // NLL is that of a Profile, by W.
 func (f *whittle) NLL(nll, factors []float64, m gppl.Model, noises []float64, free bool) {
-	f.expect(m.Kernel)
+	e := f.expect(m.Kernel)
 	n := f.weight * float64(len(f.data))
 	for i, noise := range noises {
 		noise += gppl.Nugget(m.Kernel)
 		var quad, logs float64
-		for j, s := range f.expected {
+		for j, s := range e.expected {
 			quad += f.data[j] / (s + noise)
 			logs += math.Log(s + noise)
 		}
@@ -166,6 +202,7 @@ func (f *whittle) NLL(nll, factors []float64, m gppl.Model, noises []float64, fr
 			nll[i] = math.Inf(1)
 		}
 	}
+	f.spectra.Put(e)
 }
 
 // excess returns up to count periods at which the data have more power than m explains, the most telling first: a band of b
@@ -174,12 +211,13 @@ func (f *whittle) NLL(nll, factors []float64, m gppl.Model, noises []float64, fr
 func (f *whittle) excess(m gppl.Model, count int) (periods []float64) {
 	const chance = 4 // nats, beside that log
 	type band struct{ period, worth float64 }
-	f.expect(m.Kernel)
+	e := f.expect(m.Kernel)
 	noise := m.Noise + gppl.Nugget(m.Kernel)
 	sums := make([]float64, len(f.data)+1)
-	for j, s := range f.expected {
+	for j, s := range e.expected {
 		sums[j+1] = sums[j] + f.data[j]/(s+noise)
 	}
+	f.spectra.Put(e)
 	segments := f.weight / (f.span() * f.step)
 	var bands []band
 	for _, width := range []float64{1, 4, 16} { // frequencies that are independent
@@ -213,7 +251,7 @@ func (f *whittle) excess(m gppl.Model, count int) (periods []float64) {
 }
 
 // Evaluations returns how many spectra were computed.
-func (f *whittle) Evaluations() int { return f.count }
+func (f *whittle) Evaluations() int { return int(f.count.Load()) }
 
 func (f *whittle) Params() []gppl.Param             { return f.model.Params() }
 func (f *whittle) Model(theta []float64) gppl.Model { return f.model.WithParams(theta) }
@@ -229,29 +267,31 @@ func (f *whittle) ValueGrad(grad, theta []float64) (value float64, err error) {
 	if v := variance(m.Kernel) + gppl.Nugget(m.Kernel); !(v > 0) || math.IsInf(v, 1) {
 		return 0, fmt.Errorf("gppl: the prior variance of %v is %v", m.Kernel, v)
 	}
-	f.expect(m.Kernel)
+	w := f.expect(m.Kernel)
 	noise := m.Noise + gppl.Nugget(m.Kernel)
-	clear(f.sequence)
+	clear(w.sequence)
 	var white float64 // ∂W/∂noise
-	for j, s := range f.expected {
+	for j, s := range w.expected {
 		e := s + noise
 		value += f.weight * (math.Log(e) + f.data[j]/e)
 		a := f.weight * (1 - f.data[j]/e) / e
 		white += a
-		f.sequence[f.first+j] = 0.5 * a
+		w.sequence[f.first+j] = 0.5 * a
 	}
 	if grad == nil {
+		f.spectra.Put(w)
 		return value, nil
 	}
-	f.dct.Transform(f.sequence, f.sequence)
+	w.dct.Transform(w.sequence, w.sequence)
 	for h, p := range f.pairs {
-		if f.slopes[h] = p * f.sequence[h]; h > 0 {
-			f.slopes[h] *= 2
+		if w.slopes[h] = p * w.sequence[h]; h > 0 {
+			w.slopes[h] *= 2
 		}
 	}
 	clear(grad)
 	last := len(grad) - 1
-	m.Kernel.Contract(grad[:last], f.slopes, f.lags)
+	m.Kernel.Contract(grad[:last], w.slopes, f.lags)
+	f.spectra.Put(w)
 	grad[last] = white * m.Noise
 	if k, ok := m.Kernel.(gppl.Nuggeter); ok {
 		k.ContractNugget(grad[:last], white)
@@ -275,9 +315,11 @@ func metricOf(m gppl.Model, d gppl.Data) *whittle {
 	}
 	lo, hi := d.X.Range(0)
 	segments := (d.Len() + metricBins - 1) / metricBins
-	bins := d.Len() / segments
-	x := floats.Span(make([]float64, segments*bins), lo, hi)
-	return readWhittle(m, newLine(gppl.Scalars(x), make([]float64, len(x))), (hi-lo)/float64(len(x)-1), segments, bins)
+	points := d.Len() / segments
+	x := floats.Span(make([]float64, segments*points), lo, hi)
+	step := (hi - lo) / float64(len(x)-1)
+	g := grid{points: points, segments: segments, step: step, stride: step * float64(points), even: true}
+	return readWhittle(m, newLine(gppl.Scalars(x), make([]float64, len(x))), step, g)
 }
 
 // Information returns that of W in the logs of all parameters, Σ_ξ ∂log E(ξ)·∂log E(ξ), by central differences of log E.
@@ -287,12 +329,13 @@ func (f *whittle) Information(theta []float64) (*mat.SymDense, error) {
 	}
 	logs := func(at []float64) []float64 {
 		m := f.model.WithParams(at)
-		f.expect(m.Kernel)
+		w := f.expect(m.Kernel)
 		noise := m.Noise + gppl.Nugget(m.Kernel)
-		all := make([]float64, len(f.expected))
-		for j, e := range f.expected {
+		all := make([]float64, len(w.expected))
+		for j, e := range w.expected {
 			all[j] = math.Log(e + noise)
 		}
+		f.spectra.Put(w)
 		return all
 	}
 	slopes := make([][]float64, len(theta))

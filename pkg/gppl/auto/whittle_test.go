@@ -86,8 +86,7 @@ func TestWhittle(t *testing.T) {
 func checkInformation(t *testing.T, f *whittle, theta []float64) {
 	t.Helper()
 	m := f.model.WithParams(theta)
-	f.expect(m.Kernel)
-	for j, e := range f.expected {
+	for j, e := range f.expect(m.Kernel).expected {
 		f.data[j] = e + m.Noise + gppl.Nugget(m.Kernel)
 	}
 	info, err := f.Information(theta)

@@ -283,7 +283,10 @@ func (g *grid) transform(dst blas64.General, strips []strip, gain []float64, m0 
 	pool := sync.Pool{New: func() any {
 		return &scratch{fourier.NewFFT(g.size), make([]float64, g.size), make([]complex128, g.size/2+1)}
 	}}
-	const line = 8 // columns that share cache lines
+	line := 8 // columns that share cache lines
+	if dst.Cols < 2*line {
+		line = 1 // processors busy are worth more
+	}
 	parallel.For((dst.Cols+line-1)/line, func(b int) {
 		t := pool.Get().(*scratch)
 		defer pool.Put(t)
