@@ -275,21 +275,13 @@ func (g *grid) gains(m0, m1 int) []float64 {
 // transform sets dst to the Fourier transform of the grid that strips make up,
 // times gain, column by column.
 func (g *grid) transform(dst blas64.General, strips []strip, gain []float64, m0 int) {
-	type scratch struct {
-		fft    *fourier.FFT
-		column []float64
-		coef   []complex128
-	}
-	pool := sync.Pool{New: func() any {
-		return &scratch{fourier.NewFFT(g.size), make([]float64, g.size), make([]complex128, g.size/2+1)}
-	}}
 	line := 8 // columns that share cache lines
 	if dst.Cols < 2*line {
 		line = 1 // processors busy are worth more
 	}
 	parallel.For((dst.Cols+line-1)/line, func(b int) {
-		t := pool.Get().(*scratch)
-		defer pool.Put(t)
+		t := transforms.Get().(*transformed)
+		t.reset(g.size)
 		for j := b * line; j < min(dst.Cols, (b+1)*line); j++ {
 			clear(t.column)
 			for _, s := range strips {
@@ -307,7 +299,25 @@ func (g *grid) transform(dst blas64.General, strips []strip, gain []float64, m0 
 				dst.Data[(2*i+1)*dst.Stride+j] = -gain[i] * imag(v)
 			}
 		}
+		transforms.Put(t)
 	})
+}
+
+// transforms are kept from one transform to the next, which often has the same size: the tables of a large one take as long to set up as it does.
+var transforms = sync.Pool{New: func() any { return new(transformed) }}
+
+// transformed is the working memory of the transform of a column.
+type transformed struct {
+	fft    *fourier.FFT
+	column []float64
+	coef   []complex128
+}
+
+// reset makes it one for so many points.
+func (t *transformed) reset(size int) {
+	if len(t.column) != size {
+		*t = transformed{fourier.NewFFT(size), make([]float64, size), make([]complex128, size/2+1)}
+	}
 }
 
 // Spread is NUFFT for points that come in parts, and whose weights the caller adds up
