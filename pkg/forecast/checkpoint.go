@@ -18,7 +18,7 @@ import (
 const (
 	checkpointFormat = "gppl search"
 	// checkpointVersion must change when the computation of a trial changes.
-	checkpointVersion = 4
+	checkpointVersion = 5
 )
 
 // checkpoint stores the finished trials of a search in a file, so that a later run can continue after an interrupt. The key of a trial covers
@@ -36,6 +36,7 @@ type finishedTrial struct {
 	Model     gppl.Model    `json:"model"`
 	Score     float64       `json:"score"`
 	Shape     float64       `json:"shape,omitempty"`
+	Cost      float64       `json:"cost,omitempty"`
 	Told      *finishedTold `json:"told,omitempty"`
 }
 

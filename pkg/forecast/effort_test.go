@@ -247,3 +247,28 @@ func TestDearCandidateIsLeftOut(t *testing.T) {
 		t.Error("no candidate was left out")
 	}
 }
+
+// TestBudgetSpent: where evaluations are dearer than planned, as without any noise, the search ends with the budget and says how much it left
+// untried; where they are as planned, it is the whole search.
+func TestBudgetSpent(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(4, 51))
+	for name, noise := range map[string]float64{"exact": 0, "noisy": 0.3} {
+		x, y := make([]float64, 600), make([]float64, 600)
+		for i := range x {
+			x[i] = float64(i)
+			y[i] = 10 + math.Sin(2*math.Pi*x[i]/7) + math.Cos(2*math.Pi*x[i]/90) + noise*rnd.NormFloat64()
+		}
+		s, err := NewSeries(Axis{Name: "x"}, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Budget: 50 * time.Millisecond}
+		a, err := Fit(t.Context(), s, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spent := a.Untried > 0; spent != (noise == 0) {
+			t.Errorf("%s: %d models were not tried, of a plan of %v", name, a.Untried, PlanFit(s, o))
+		}
+	}
+}

@@ -117,6 +117,9 @@ type Analysis struct {
 	Chosen     Criterion       // how the best was chosen
 	// Effort is the effort of the automatic policy (Plan); "" if kernels were named.
 	Effort string
+	// Untried is the number of models of the automatic policy that were not tried, because evaluations were dearer than planned and the budget
+	// was spent.
+	Untried int
 	// Projections is the number of projections of the likelihood, or 0 if it is exact.
 	Projections int
 

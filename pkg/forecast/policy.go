@@ -51,6 +51,8 @@ type policy struct {
 	where      []place // the scales and trends that a proposal is tried with
 	trials     []*trial
 	enough     float64 // the score from which a trial of these scales needs no further look
+	spent      float64 // predicted seconds of the trainings so far, each at what an evaluation takes where it ended
+	untried    int     // proposals that came once the budget was spent
 	progress
 }
 
@@ -63,6 +65,7 @@ type trial struct {
 	model     gppl.Model
 	shape     float64                  // of the likelihood of counts; 0 for none
 	score     float64                  // negative log evidence of y, in nats; +Inf if it failed
+	cost      float64                  // predicted seconds of the training, at what an evaluation takes where it ended
 	told      *population.LogQuadratic // what the likelihood tells of the parameters with priors; nil if that is not known
 }
 
@@ -332,6 +335,10 @@ func (p *policy) try(of candidate, q proposal) error {
 		}) {
 			continue
 		}
+		if p.overspent() {
+			p.untried++
+			continue
+		}
 		t, err := p.trial(of, q, at)
 		if err != nil {
 			return err
@@ -340,6 +347,13 @@ func (p *policy) try(of candidate, q proposal) error {
 		p.advance()
 	}
 	return nil
+}
+
+// overspent reports whether the trainings took the budget where there is a model: evaluations may be much dearer than planned, as by dense
+// algebra where the noise has vanished. It does not depend on the clock.
+func (p *policy) overspent() bool {
+	budget := p.options.Budget.Seconds()
+	return budget > 0 && p.spent > budget && slices.ContainsFunc(p.trials, func(t *trial) bool { return t.Error == "" })
 }
 
 // places returns where a proposal is to be tried.
@@ -430,6 +444,8 @@ func (p *policy) hold(m gppl.Model) gppl.Model {
 // train trains a model on a scale and fills in the trial, or takes the trial from those that were kept. A model that cannot be trained is
 // not an error: the trial says why. train returns an error if ctx ends, or if the trial cannot be kept.
 func (p *policy) train(t *trial, v yScale, m gppl.Model) error {
+	t.cost = 0
+	defer func() { p.spent += t.cost }()
 	if p.checkpoint == nil {
 		return p.trainNow(t, v, m)
 	}
@@ -446,13 +462,13 @@ func (p *policy) train(t *trial, v yScale, m gppl.Model) error {
 	key := checksum(parts...)
 	if k, ok := p.checkpoint.Trials[key]; ok {
 		k.Candidate.kind = t.kind
-		t.Candidate, t.model, t.score, t.shape, t.told = k.Candidate, k.Model, k.Score, k.Shape, k.Told.quadratic()
+		t.Candidate, t.model, t.score, t.shape, t.cost, t.told = k.Candidate, k.Model, k.Score, k.Shape, k.Cost, k.Told.quadratic()
 		return nil
 	}
 	if err := p.trainNow(t, v, m); err != nil || t.Error != "" {
 		return err
 	}
-	return p.checkpoint.keep(key, finishedTrial{t.Candidate, t.model, t.score, t.shape, keptTold(t.told)})
+	return p.checkpoint.keep(key, finishedTrial{t.Candidate, t.model, t.score, t.shape, t.cost, keptTold(t.told)})
 }
 
 func (p *policy) trainNow(t *trial, v yScale, m gppl.Model) error {
@@ -498,6 +514,7 @@ func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 	p.enough = min(p.enough, t.score+p.plan.effort.margin())
 	t.describe(r, v.data.Len())
 	t.Evaluations += r.Evaluations
+	t.cost = float64(r.Evaluations) * gppl.Seconds(loss, r.Model.Values())
 	t.Seconds += time.Since(began).Seconds()
 	return nil
 }
@@ -738,7 +755,7 @@ func (p *policy) analysis() (*Analysis, error) {
 	}
 	v := p.scales[best.scale]
 	a := &Analysis{Series: p.series, Scaling: v.scaling, trained: v.data.Len(), Log: v.log, Chosen: ByEvidence, memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors, shared: p.options.Shared}
-	a.Widen = a.ShortBands()
+	a.Widen, a.Untried = a.ShortBands(), p.untried
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}
