@@ -582,9 +582,13 @@ func (p *policy) final() error {
 	if p.series.Counting != nil {
 		finalists = min(finalists, countFinalists)
 	}
+	spent := p.overspent()
+	if spent {
+		finalists = 1
+	}
 	kept := slices.Clone(p.trials[:min(finalists, len(p.trials))])
 	for _, t := range p.trials[len(kept):] { // few observations hardly tell y from log y, or what wanders from what returns slowly
-		if t.score < kept[0].score+hopeless && !slices.ContainsFunc(kept, func(o *trial) bool { return o.scale == t.scale && o.kind == t.kind }) {
+		if !spent && t.score < kept[0].score+hopeless && !slices.ContainsFunc(kept, func(o *trial) bool { return o.scale == t.scale && o.kind == t.kind }) {
 			kept = append(kept, t)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -341,11 +342,15 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 		t.Notes = append(t.Notes, fmt.Sprintf("The series is short: bands beyond its end are %.2f times as wide as the models' own.", factor))
 	}
 	t.Notes = append(t.Notes, learntFrom(a)...)
+	if n := a.Untried; n > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%s %s not tried: evaluations were dearer than planned, as where there is no noise, and the budget was spent.",
+			words.Count(n, "further model"), words.Was(n)))
+	}
 	const most = 12
 	rough := false
 	for i, c := range a.Candidates {
 		if i == most {
-			t.Notes = append(t.Notes, fmt.Sprintf("%d more are left out.", len(a.Candidates)-most))
+			t.Notes = append(t.Notes, fmt.Sprintf("%d more are not listed.", len(a.Candidates)-most))
 			break
 		}
 		var weight any
