@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// apostrophes returns a reader of a table that has no apostrophes around its fields: '2020-01-01';'1,5' is 2020-01-01;"1,5". Other
-// tables, in which no
-// two lines after one another have a number or a date in such a field, stay as they are.
+// apostrophes returns a reader of a table that has no apostrophes around its fields: '2020-01-01';'1,5' is 2020-01-01;"1,5". Other tables,
+// in which no two lines after one another have a number or a date in such a field, stay as they are.
 func apostrophes(r *bufio.Reader) *bufio.Reader {
 	head, _ := r.Peek(headSize) // an error is met again by the first read
 	before := false
@@ -42,9 +41,8 @@ func hasApostrophe(line []byte) bool {
 	return false
 }
 
-// apostropheReader leaves out the apostrophes around fields. Quotation marks go around those that need some. A line longer than its
-// buffer stays
-// as it is.
+// apostropheReader leaves out the apostrophes around fields. Quotation marks go around those that need some. A line longer than its buffer
+// stays as it is.
 type apostropheReader struct {
 	r       *bufio.Reader
 	left    []byte // of a line, not yet delivered

@@ -66,9 +66,8 @@ func ErrorName(name string) bool { return errorName.MatchString(name) }
 
 // xOf finds the columns of x where the options name none, by the names and the first row of values. They are year and month, with the day
 // and the time of day if there are such columns; year and day of the year, half-year, quarter or week; a date with its time of day or its
-// hour; the first date behind a column
-// that counts the rows or has words, or in the place of a y that is not named; the one column named as a time; or the first column.
-// Columns that are empty are passed over.
+// hour; the first date behind a column that counts the rows or has words, or in the place of a y that is not named; the one column named as
+// a time; or the first column. Columns that are empty are passed over.
 func (s *csvStream) xOf(names, first []string) (x xColumns) {
 	var used []int
 	for i := range names {

@@ -167,9 +167,8 @@ func slashesFormat(text string) TimeFormat {
 	return TimeAuto
 }
 
-// dateOf reads a date of a format, with or without a day of the week before it; short says that its year has two digits. Of dates with
-// day and
-// month as numbers, the day of the week must be that of the date.
+// dateOf reads a date of a format, with or without a day of the week before it; short says that its year has two digits. Of dates with day
+// and month as numbers, the day of the week must be that of the date.
 func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 	if len(text) > longestDate {
 		return t, false, false

@@ -101,8 +101,7 @@ func yearFirst(text string) (t time.Time, ok bool) {
 
 // settle decides for a column of which no date does: with points the day is first, which is how dates with points are written; else it is
 // the order with which the steps between the dates are equal, if they are with one only. The year of two digits is not first if the dates
-// then
-// go back and forth, and do not otherwise.
+// then go back and forth, and do not otherwise.
 func (o *dateOrder) settle(column string, opt CSVOptions) (f TimeFormat, bySteps bool, err error) {
 	if o.pairs.months != "" {
 		return o.pairs.settle(), false, nil

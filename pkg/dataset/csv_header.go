@@ -128,8 +128,7 @@ const (
 	// mostWordRows is how many rows of words may stand below the header: units, and what else loggers write there.
 	mostWordRows = 3
 	// mostAbout is how many rows of words and their values may stand there, as statistical offices tell of a series above its dates, and
-	// fewestDates how
-	// many dates must follow.
+	// fewestDates how many dates must follow.
 	mostAbout, fewestDates = 12, 3
 )
 

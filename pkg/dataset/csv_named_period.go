@@ -23,8 +23,7 @@ func bareParts(text string) (year, number string, ok bool) {
 }
 
 // periodSign returns the sign, Q or W, of the period that the numbers of a column are, by its name and the first rows: quarters of one
-// digit from 1 to 4,
-// not only those that begin a quarter as months do, or weeks. It is "" for any other column.
+// digit from 1 to 4, not only those that begin a quarter as months do, or weeks. It is "" for any other column.
 func (s *csvStream) periodSign(name string, column int) string {
 	sign, most := "", 0
 	switch {

@@ -140,12 +140,10 @@ func (d numberDate) dateError(text string, v float64) error {
 	return fmt.Errorf("%s is not a number of %s since 1970%s", quoted(text), name, hint)
 }
 
-// numberOrder finds out whether a column of numbers stands for dates: all must be likely of the form of the first. Months must pass from one
-// year to the next, since numbers from 200001 to 200012 may be anything, and there must be two months before a point. So must days of
-// years,
-// with several in a year, unless their column is named as one of dates. So must quarters and months behind a point, from the last of a
-// year to the first
-// of the next, since 2014.25 is a part of a year as well.
+// numberOrder finds out whether a column of numbers stands for dates: all must be likely of the form of the first. Months must pass from
+// one year to the next, since numbers from 200001 to 200012 may be anything, and there must be two months before a point. So must days of
+// years, with several in a year, unless their column is named as one of dates. So must quarters and months behind a point, from the last of
+// a year to the first of the next, since 2014.25 is a part of a year as well.
 type numberOrder struct {
 	named  bool // the column is one of dates, by its name
 	met    bool

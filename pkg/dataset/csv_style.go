@@ -201,9 +201,8 @@ func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 }
 
 // settle decides by all numbers there are. With numbers above 999 without a mark, marks are decimal signs; else they are what the decimal
-// sign of the
-// other columns, if these show one, makes them. Between commas, 1,025 is read as
-// 1025: with decimal commas, programs separate fields by semicolons. There 1,025 is 1.025, 1.025 beside 980 may be both, and so may 1,025 between other signs.
+// sign of the other columns, if these show one, makes them. Between commas, 1,025 is read as 1025: with decimal commas, programs separate
+// fields by semicolons. There 1,025 is 1.025, 1.025 beside 980 may be both, and so may 1,025 between other signs.
 func (f *styleFinder) settle(column string, comma rune, others byte) error {
 	if f.done {
 		return nil

@@ -15,8 +15,7 @@ const fewestWide = 3
 var wholeWide = map[string][]int{"quarter": {4}, "weekday": {5, 7}, "number": {12, 24}, "hour": {24}}
 
 // checkWide returns an error for a table of which all columns behind the first few are times: a row for each series, or for each year or
-// day. first
-// is its first row.
+// day. first is its first row.
 func checkWide(names, first []string) error {
 	for len(names) > 0 && names[len(names)-1] == "" {
 		names = names[:len(names)-1]
@@ -42,9 +41,8 @@ func checkWide(names, first []string) error {
 		quoted(names[from]), quoted(names[len(names)-1]))
 }
 
-// wideRow reports whether a cell can be the rest of the time that the names of columns give: a year for quarters and months, a week for
-// its days,
-// a day for its hours.
+// wideRow reports whether a cell can be the rest of the time that the names of columns give: a year for quarters and months, a week for its
+// days, a day for its hours.
 func wideRow(kind string, count int, cell string) bool {
 	n, err := strconv.Atoi(cell)
 	format := dateFormat(cell)

@@ -42,9 +42,9 @@ func (a *Analysis) trendName() string {
 //
 //	mean_j = k_j(x, X)A⁻¹z,  var_j = k_j(0) − k_j(x, X)A⁻¹k_j(X, x)
 //
-// The means add up to the posterior mean minus the mean of y. The variances do not add up, since the terms are correlated given the
-// data. It takes n² flops for each x. Above 4000 observations
-// that forecasts are conditioned on, and for models with one term, the error is ErrNoComponents.
+// The means add up to the posterior mean minus the mean of y. The variances do not add up, since the terms are correlated given the data.
+// It takes n² flops for each x. Above 4000 observations that forecasts are conditioned on, and for models with one term, the error is
+// ErrNoComponents.
 func (a *Analysis) Components(x []float64) ([]Component, error) {
 	terms := []gppl.Kernel{a.Result.Model.Kernel}
 	if sum, ok := terms[0].(gppl.Sum); ok {
