@@ -149,7 +149,7 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"fit", path, "--model", "same.json", "--report", "./same.json"}, exitUsage, "--report and --model both name same.json"},
 		{[]string{"fit", path, "--forecast", "0"}, exitUsage, "at least one step"},
 		{[]string{"fit", path, "--kernel", "Foo"}, exitUsage, `"Foo"`},
-		{[]string{"fit", path, "--time", "lunar"}, exitUsage, "mm.yyyy, excel or number"},
+		{[]string{"fit", path, "--time", "lunar"}, exitUsage, "yyyy.q, excel or number"},
 		{[]string{"fit", path, "--decimal-comma", "--decimal-point"}, exitUsage, "one of the two"},
 		{[]string{"fit", path, "--comma", "ab"}, exitUsage, "one character"},
 		{[]string{"fit", path, "--report", filepath.Join(path, "r.html")}, exitFailed, "no folder"},

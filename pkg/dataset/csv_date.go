@@ -64,16 +64,16 @@ var dateForms = []dateForm{
 	},
 	{
 		TimeNamed, "Jan 2000", []string{"Jan 2000", "31 January 2000", "Jan 31, 2000", "2000-Jan-31", "31-Jan-2000 14:30", "Jan-00", "Jan 00", "31-Jan-00"},
-		"months by their English, German, French, Spanish, Italian, Dutch or Portuguese names, or the first three letters or more; two digits are a year from 1969 to 2068",
+		"months by their English, German, French, Spanish, Italian, Dutch, Portuguese, Scandinavian or Polish names, or the first three letters or more; two digits are a year from 1969 to 2068",
 		patterns(
-			`^(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s./]*(?:de\s+)?(?P<name>\pL{3,10})\.?[-\s,./]*(?:del?\s+)?(?P<y>\d{4})(?P<rest>\D.*)?$`,
-			`^(?P<name>\pL{3,10})\.?[-\s]*(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s,]+(?P<y>\d{4})(?P<rest>\D.*)?$`,
-			`^(?P<y>\d{4})[-\s/.]*(?P<name>\pL{3,10})\.?[-\s/.]+(?P<d>\d{1,2})(?P<rest>\D.*)?$`,
-			`^(?P<name>\pL{3,10}) +(?P<d>\d{1,2}) +(?P<rest>\d{1,2}:\d{2}:\d{2}) +(?P<y>\d{4})$`,
-			`^(?P<name>\pL{3,10})\.?[-\s,/.]*(?:del?\s+)?(?P<y>\d{4})$`,
-			`^(?P<y>\d{4})[-\s,/.]*(?P<name>\pL{3,10})\.?$`,
-			`^(?P<name>\pL{3,10})\.?(?:[-/ ]| ?['’])(?P<yy>\d{2})$`,
-			`^(?P<d>\d{1,2})[-/ ](?P<name>\pL{3,10})[-/ ](?P<yy>\d{2})(?P<rest>\D.*)?$`,
+			`^(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s./]*(?:de\s+)?(?P<name>\pL{3,12})\.?[-\s,./]*(?:del?\s+)?(?P<y>\d{4})(?P<rest>\D.*)?$`,
+			`^(?P<name>\pL{3,12})\.?[-\s]*(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s,]+(?P<y>\d{4})(?P<rest>\D.*)?$`,
+			`^(?P<y>\d{4})[-\s/.]*(?P<name>\pL{3,12})\.?[-\s/.]+(?P<d>\d{1,2})(?P<rest>\D.*)?$`,
+			`^(?P<name>\pL{3,12}) +(?P<d>\d{1,2}) +(?P<rest>\d{1,2}:\d{2}:\d{2}) +(?P<y>\d{4})$`,
+			`^(?P<name>\pL{3,12})\.?[-\s,/.]*(?:del?\s+)?(?P<y>\d{4})$`,
+			`^(?P<y>\d{4})[-\s,/.]*(?P<name>\pL{3,12})\.?$`,
+			`^(?P<name>\pL{3,12})\.?(?:[-/ ]| ?['’])(?P<yy>\d{2})$`,
+			`^(?P<d>\d{1,2})[-/ ](?P<name>\pL{3,12})[-/ ](?P<yy>\d{2})(?P<rest>\D.*)?$`,
 		),
 	},
 	{
@@ -82,12 +82,12 @@ var dateForms = []dateForm{
 			`^(?i:W|KW|week|woche|semaine|semana|settimana) ?(?P<week>\d{1,2})[-/., ]+(?P<y>\d{4})$`, `^(?P<week>\d{1,2})\. ?(?i:KW|woche)[-/., ]*(?P<y>\d{4})$`),
 	},
 	{
-		TimeYMD, "2000/01/31", []string{"2000/01/31", "2000.1.31", "2000/01", "2000/1/31 14:30"}, "year, month, day",
-		patterns(`^(?P<y>\d{4})(?P<a>[/.])(?P<m>\d{1,2})(?P<b>[/.])(?P<d>\d{1,2})(?P<rest>\D.*)?$`, `^(?P<y>\d{4})/(?P<m>\d{1,2})$`),
+		TimeYMD, "2000/01/31", []string{"2000/01/31", "2000.1.31", "2000. 1. 31.", "2000/01", "2000/1/31 14:30"}, "year, month, day",
+		patterns(`^(?P<y>\d{4})(?P<a>[/.]) ?(?P<m>\d{1,2})(?P<b>[/.]) ?(?P<d>\d{1,2})\.?(?P<rest>\D.*)?$`, `^(?P<y>\d{4})/(?P<m>\d{1,2})$`),
 	},
 	{
-		TimeDMY, "31/1/2000", []string{"31/1/2000", "31.1.2000", "31-1-2000", "31/1/2000 2:30 PM", "Mo 31.1.2000", "31.1.00"}, "day, month, year; a day of the week before a date is left out",
-		patterns(`^(?P<d>\d{1,2})(?P<a>[-/.])(?P<m>\d{1,2})(?P<b>[-/.])(?P<y>\d{4})(?P<rest>\D.*)?$`,
+		TimeDMY, "31/1/2000", []string{"31/1/2000", "31.1.2000", "31. 1. 2000", "31-1-2000", "31/1/2000 2:30 PM", "Mo 31.1.2000", "31.1.00"}, "day, month, year; a day of the week before a date is left out",
+		patterns(`^(?P<d>\d{1,2})(?P<a>[-/.]) ?(?P<m>\d{1,2})(?P<b>[-/.]) ?(?P<y>\d{4})(?P<rest>\D.*)?$`,
 			`^(?P<d>\d{1,2})(?P<a>[-/.])(?P<m>\d{1,2})(?P<b>[-/.])(?P<yy>\d{2})(?P<rest>\D.*)?$`),
 	},
 	{
@@ -362,20 +362,20 @@ func (r yearRange) check(column string, seconds, spaced bool) error {
 	return nil
 }
 
-// monthNames are those of English, German, French, Spanish, Italian, Dutch and Portuguese, and short forms that do not begin them.
+// monthNames are those of English, German, French, Spanish, Italian, Dutch, Portuguese, Scandinavian languages and Polish, and short forms that do not begin them.
 var monthNames = [12][]string{
-	strings.Fields("january januar jänner janvier enero gennaio januari janeiro"),
-	strings.Fields("february februar feber février fevrier febrero febbraio februari fevereiro"),
-	strings.Fields("march märz maerz mrz mars marzo maart mrt março marco"),
-	strings.Fields("april avril abril aprile"),
-	strings.Fields("may mai mayo maggio mei maio"),
-	strings.Fields("june juni juin junio giugno junho"),
-	strings.Fields("july juli juillet julio luglio julho"),
-	strings.Fields("august août aout agosto augustus"),
-	strings.Fields("september septembre septiembre settembre setembro"),
-	strings.Fields("october oktober octobre octubre ottobre outubro"),
-	strings.Fields("november novembre noviembre novembro"),
-	strings.Fields("december dezember décembre decembre diciembre dicembre dezembro"),
+	strings.Fields("january januar jänner janvier enero gennaio januari janeiro styczeń stycznia"),
+	strings.Fields("february februar feber février fevrier febrero febbraio februari fevereiro luty lutego"),
+	strings.Fields("march märz maerz mrz mars marzo maart mrt março marco marts marzec marca"),
+	strings.Fields("april avril abril aprile kwiecień kwietnia"),
+	strings.Fields("may mai mayo maggio mei maio maj maja"),
+	strings.Fields("june juni juin junio giugno junho czerwiec czerwca"),
+	strings.Fields("july juli juillet julio luglio julho lipiec lipca"),
+	strings.Fields("august août aout agosto augustus augusti sierpień sierpnia"),
+	strings.Fields("september septembre septiembre settembre setembro wrzesień września"),
+	strings.Fields("october oktober octobre octubre ottobre outubro październik października"),
+	strings.Fields("november novembre noviembre novembro listopad listopada"),
+	strings.Fields("december dezember décembre decembre diciembre dicembre dezembro desember grudzień grudnia"),
 }
 
 // monthOf returns the number of a month by its name or the beginning of it, 0 for no month or more than one.

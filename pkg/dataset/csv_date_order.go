@@ -133,10 +133,9 @@ func (o *dateOrder) undecided(line int, column, text string, year bool) error {
 	const layout = "2 January 2006"
 	dmy, mdy := bothWays(text)
 	may := []string{dmy.Format(layout), mdy.Format(layout)}
-	const say = "say CSVOptions.Time: \"dmy\" (day first) or CSVOptions.Time: \"mdy\" (month first)"
+	const open = "line %d, %s: %s may be %s or %s, and no other date of the column tells which: say CSVOptions.Time: \"dmy\" (day first) or CSVOptions.Time: \"mdy\" (month first)"
 	if !year {
-		return fmt.Errorf("line %d, %s: %s may be %s or %s, and no other date of the column tells which: %s",
-			line, column, quoted(text), may[0], may[1], say)
+		return fmt.Errorf(open, line, column, quoted(text), may[0], may[1])
 	}
 	switch {
 	case o.sure == TimeDMY || dmy.Equal(mdy):
@@ -145,8 +144,7 @@ func (o *dateOrder) undecided(line int, column, text string, year bool) error {
 		may = may[1:]
 	}
 	first, _ := yearFirst(text)
-	return fmt.Errorf("line %d, %s: %s may be %s or %s, and no other date of the column tells which: %s, or write years with four digits",
-		line, column, quoted(text), strings.Join(may, ", "), first.Format(layout), say)
+	return fmt.Errorf(open+", or write years with four digits", line, column, quoted(text), strings.Join(may, ", "), first.Format(layout))
 }
 
 // steps are those from one date to the next.

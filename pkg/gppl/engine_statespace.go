@@ -69,10 +69,16 @@ func (e *stateSpaceExact) forecast(m *compiled) forecast {
 	}
 	d, components := float64(stateDim(m.markov.components)), float64(len(m.markov.components))
 	return forecast{
-		bytes:   8 * n * (d*d + 2 + 3*components + (d+1)*float64(e.line.columns.Cols)), // see statespace.Filter
+		bytes:   8 * n * (d*d + 2 + 3*components + e.columnNumbers(d)), // see statespace.Filter
 		seconds: n * stateSeconds(stateDim(m.markov.components)),
 		err:     n * 0x1p-50 * math.Sqrt(1+m.variance/least), // see statespace
 	}
+}
+
+// columnNumbers is how many numbers a filter keeps of the columns at each input: their errors, and means of d numbers.
+func (e *stateSpaceExact) columnNumbers(d float64) float64 {
+	cols := e.line.columns.Cols
+	return float64(cols) + d*float64(statespace.MeansKept(cols))
 }
 
 // forecastLinear is the forecast for blocks. What h fixes is no number of the state: rounding costs v/σ², not its root.
@@ -94,7 +100,7 @@ func (e *stateSpaceExact) forecastLinear(m *compiled, n, least float64) forecast
 		return cannot(notLinear)
 	}
 	return forecast{
-		bytes:   8 * n * (pairs + 2*d + 2 + steps + (d+1)*float64(e.line.columns.Cols)),
+		bytes:   8 * n * (pairs + 2*d + 2 + steps + e.columnNumbers(d)),
 		seconds: n * (500e-9 + each*pairs),
 		err:     n*0x1p-50*(1+m.variance/least) + lost,
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
 // What the mixed engine computes where B is the noise and other terms of the kernel: another engine factorises it, and is
@@ -84,8 +85,9 @@ func (e *mixedExact) baseForecast(b *mixedBase, d *division) (which int, f forec
 			continue
 		}
 		if d := float64(stateDim(b.model.markov.components)); probe.name() == EngineStateSpace {
-			g.seconds += n*c*(2+d*d)*2e-9 + (n*c*c+(1+d)*n*p*p)/flopRate + n*p*1.5e-8
-			g.bytes += 8 * n * c * (d + 2)
+			kept := float64(statespace.MeansKept(int(c)))
+			g.seconds += n*c*(2+d*d)*2e-9 + (n*c*c+(1+d*kept/c)*n*p*p)/flopRate + n*p*1.5e-8 + n*(c-kept)*d*replaySeconds
+			g.bytes += 8 * n * (2*c + d*kept)
 		} else { // from the time the width of the band follows
 			width := math.Sqrt(g.seconds * 1.5 * flopRate / (3 * n))
 			g.seconds += n*c*(4*width+2*c)/flopRate + n*p*1.5e-8
@@ -97,6 +99,9 @@ func (e *mixedExact) baseForecast(b *mixedBase, d *division) (which int, f forec
 	}
 	return which, f
 }
+
+// replaySeconds is the time for each number of the mean of a column that a state space does not keep.
+const replaySeconds = 3e-9
 
 // fillLine sets the engine of the base, which reads the columns.
 func (f *mixedFactor) fillLine() {

@@ -18,11 +18,19 @@ import (
 // chunk is how many inputs are done at a time.
 const chunk = 256
 
-// means says how the means are kept: of how many columns, and how far apart in mean those of the columns after the first are. Of more columns
-// than panelWidth, which would take n·D numbers each, they are those of the first alone, and the others write to one place.
-// Their errors and marks tell them again, see replay.
-func (f *Filter) means() (columns, step int) {
-	if f.cols > panelWidth {
+// MeansKept returns of how many columns a Filter with so many keeps the means, n·D numbers each. Of more than panelWidth they are those of the
+// first alone: the errors of the others tell theirs again, see replay.
+func MeansKept(columns int) int {
+	if columns > panelWidth {
+		return 1
+	}
+	return columns
+}
+
+// means returns how many rows of n means there are, and how far apart in mean those of the columns after the first are: where they are not
+// kept, all write to one.
+func (f *Filter) means() (rows, step int) {
+	if MeansKept(f.cols) < f.cols {
 		return 2, 0
 	}
 	return max(1, f.cols), len(f.t)
