@@ -143,6 +143,8 @@ type Decomposition struct {
 	Mean    []float64
 	Names   []string // of the columns: trend, the seasons, the longest first, changes, holidays, short-term, and rest
 	Columns [][]float64
+
+	periods []float64 // of the seasons, one of those that are about the same
 }
 
 // shortTerm and rest are names of columns of a Decomposition.
@@ -180,16 +182,15 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 		return nil, err
 	}
 	d := &Decomposition{X: f.X, When: f.When, Mean: f.Mean, Names: []string{a.trendName()}, Columns: [][]float64{make([]float64, len(f.X))}}
-	var periods []float64
 	for _, m := range a.members {
 		for _, p := range periodsOf(m.model.Params()) {
-			if !slices.ContainsFunc(periods, func(q float64) bool { return a.seasonName(q) == a.seasonName(p) }) {
-				periods = append(periods, p)
+			if d.about(p) == p && !slices.Contains(d.periods, p) {
+				d.periods = append(d.periods, p)
 			}
 		}
 	}
-	slices.SortFunc(periods, func(p, q float64) int { return cmp.Compare(q, p) })
-	for _, p := range periods {
+	slices.SortFunc(d.periods, func(p, q float64) int { return cmp.Compare(q, p) })
+	for _, p := range d.periods {
 		d.column(a.seasonName(p))
 	}
 	if len(a.Series.Shifts) > 0 {
@@ -237,6 +238,17 @@ func (d *Decomposition) column(name string) []float64 {
 	return d.Columns[at]
 }
 
+// about returns the nearest of the periods of d within a twentieth of a period, or that: each model learns its own.
+func (d *Decomposition) about(period float64) float64 {
+	nearest, off := period, math.Log(1.05)
+	for _, p := range d.periods {
+		if apart := math.Abs(math.Log(p / period)); apart < off {
+			nearest, off = p, apart
+		}
+	}
+	return nearest
+}
+
 // seasonName names the season of a period.
 func (a *Analysis) seasonName(period float64) string { return a.Series.Axis.Season(period) }
 
@@ -269,7 +281,7 @@ func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, w
 		name, mean := shortTerm, f.termMean(t, d.X)
 		if periods := periodsOf(t.Params()); len(periods) > 0 {
 			period := slices.Max(periods)
-			name = a.seasonName(period)
+			name = a.seasonName(d.about(period))
 			level := f.levelOf(t, d.X, period)
 			floats.Sub(mean, level)
 			add(d.Names[0], level)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -61,5 +62,37 @@ func TestDecompose(t *testing.T) {
 	long := automatic(t, steps(t, maxDense+1, 0, func(int) float64 { return rng.NormFloat64() }), Options{Kernels: []string{"Matern32"}, Trend: "none"})
 	if _, err := long.Decompose(context.Background(), 1); !errors.Is(err, ErrNoComponents) {
 		t.Errorf("of %d observations: %v", maxDense+1, err)
+	}
+}
+
+// TestDecomposeSeasons: parameters that are drawn have a period each, which is one season.
+func TestDecomposeSeasons(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 1))
+	x, y := make([]float64, 40), make([]float64, 40)
+	for i := range x {
+		x[i] = float64(i)
+		y[i] = 10 + math.Sin(x[i]) + 0.5*math.Sin(2*x[i]) + 0.3*rng.NormFloat64()
+	}
+	s, err := NewSeries(Axis{Name: "x"}, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := automatic(t, s, Options{})
+	drawn := 0
+	for _, m := range a.members {
+		drawn += len(m.draws)
+	}
+	d, err := a.Decompose(context.Background(), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := 0
+	for _, name := range d.Names {
+		if strings.HasPrefix(name, unnamedSeason) {
+			count++
+		}
+	}
+	if drawn < 2 || count != 1 {
+		t.Errorf("%d draws, columns %q", drawn, d.Names)
 	}
 }
