@@ -40,8 +40,8 @@ type yearPairs struct {
 	last   string
 }
 
-// mostMonths is how many texts that may be both are taken for months: three that follow one another are two years apart or more, each
-// with the month that the next year would have.
+// mostMonths is the largest number of texts such as 2001/02 that are still read as months. Three in a row, 2001/02, 2002/03 and 2003/04, span
+// two years as months and follow one another as fiscal years.
 const mostMonths = 2
 
 // opens reports whether a text that was read in a format may be two years as well.

@@ -422,7 +422,7 @@ func (s *csvStream) settle() error {
 	case TimeYYYYdQ:
 		s.rep.Period = "quarter"
 	case TimeFiscal:
-		if s.rep.Period != "year" { // 2000/01 may have been taken for a month
+		if s.rep.Period != "year" { // the rows before may have been read as months
 			s.rep.Period = "fiscal year"
 		}
 	case TimeNumber:

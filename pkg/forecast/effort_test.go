@@ -248,8 +248,8 @@ func TestDearCandidateIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestBudgetSpent: where evaluations are dearer than planned, as without any noise, the search ends with the budget and says how much it left
-// untried; where they are as planned, it is the whole search.
+// TestBudgetSpent: where evaluations cost more than planned, as for a series without noise, the search stops once the budget is used up, and
+// counts what it did not try. Where they cost what was planned, it tries everything.
 func TestBudgetSpent(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 51))
 	for name, noise := range map[string]float64{"exact": 0, "noisy": 0.3} {

@@ -117,8 +117,8 @@ type Analysis struct {
 	Chosen     Criterion       // how the best was chosen
 	// Effort is the effort of the automatic policy (Plan); "" if kernels were named.
 	Effort string
-	// Untried is the number of models of the automatic policy that were not tried, because evaluations were dearer than planned and the budget
-	// was spent.
+	// Untried is the number of models that the automatic policy did not try, because evaluations cost more than planned and the budget was used
+	// up.
 	Untried int
 	// Projections is the number of projections of the likelihood, or 0 if it is exact.
 	Projections int

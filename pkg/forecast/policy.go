@@ -349,8 +349,8 @@ func (p *policy) try(of candidate, q proposal) error {
 	return nil
 }
 
-// overspent reports whether the trainings took the budget where there is a model: evaluations may be much dearer than planned, as by dense
-// algebra where the noise has vanished. It does not depend on the clock.
+// overspent reports whether the trainings have used up the budget, and at least one has succeeded. Evaluations can cost far more than planned:
+// where the noise vanishes, only dense algebra is left. Costs are predicted, so that the clock decides nothing.
 func (p *policy) overspent() bool {
 	budget := p.options.Budget.Seconds()
 	return budget > 0 && p.spent > budget && slices.ContainsFunc(p.trials, func(t *trial) bool { return t.Error == "" })

@@ -343,7 +343,7 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 	}
 	t.Notes = append(t.Notes, learntFrom(a)...)
 	if n := a.Untried; n > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s %s not tried: evaluations were dearer than planned, as where there is no noise, and the budget was spent.",
+		t.Notes = append(t.Notes, fmt.Sprintf("%s %s not tried: evaluations cost more than planned, as they do for a series without noise, and the budget was used up.",
 			words.Count(n, "further model"), words.Was(n)))
 	}
 	const most = 12
