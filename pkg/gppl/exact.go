@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -48,6 +49,7 @@ type Exact struct {
 	series  *line       // nil for inputs of several dimensions
 	options options
 	engines []exactEngine
+	only    string // the one engine there is, see OnlyEngine; "" for all
 	chosen
 	calls *parallel.Pool[exactCall]
 }
@@ -92,15 +94,47 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 // observe sets the data of the loss, with the series of their inputs in order, and the engines.
 func (l *Exact) observe(d Data, series *line, mean *regression, columns blas64.General) {
 	l.data, l.series, l.mean, l.columns, l.rows = d, series, mean, columns.Cols, d.rowNoise()
-	o := l.options
 	var engines []exactEngine
 	if series != nil {
 		series.setColumns(columns)
 		series.setNoise(l.rows)
-		engines = append(engines, newStateSpaceExact(series).within(o), newSpectralExact(series, o), newGriddedExact(series),
-			newToeplitzExact(series, o), newBandedExact(series), newMixedExact(series, o))
+		for _, e := range seriesEngines {
+			if l.only == "" || l.only == e.name {
+				engines = append(engines, e.of(series, l.options))
+			}
+		}
 	}
-	l.setEngines(append(engines, newDenseExact(d.X, columns, l.rows)))
+	if l.only == "" || l.only == EngineDense {
+		engines = append(engines, newDenseExact(d.X, columns, l.rows))
+	}
+	l.setEngines(engines)
+}
+
+// seriesEngines are those of the exact likelihood that take a time series.
+var seriesEngines = []struct {
+	name string
+	of   func(*line, options) exactEngine
+}{
+	{EngineStateSpace, func(l *line, o options) exactEngine { return newStateSpaceExact(l).within(o) }},
+	{EngineSpectral, func(l *line, o options) exactEngine { return newSpectralExact(l, o) }},
+	{EngineGridded, func(l *line, _ options) exactEngine { return newGriddedExact(l) }},
+	{EngineToeplitz, func(l *line, o options) exactEngine { return newToeplitzExact(l, o) }},
+	{EngineBanded, func(l *line, _ options) exactEngine { return newBandedExact(l) }},
+	{EngineMixed, func(l *line, o options) exactEngine { return newMixedExact(l, o) }},
+}
+
+// OnlyEngine returns the likelihood by one engine alone: unlike WithEngine, the others are not even prepared. It shares what was
+// computed from the data. Many evaluations of WithObservations at one θ then cost no choice; Cost names the engine. It panics if there is no
+// such engine.
+func (l *Exact) OnlyEngine(name string) *Exact {
+	other := *l
+	other.only = name
+	i := slices.IndexFunc(l.engines, func(e exactEngine) bool { return e.name() == name })
+	if i < 0 {
+		panic(fmt.Sprintf("gppl: OnlyEngine(%q): the likelihood has %s", name, strings.Join(l.chooser.names, ", ")))
+	}
+	other.setEngines(l.engines[i:][:1])
+	return &other
 }
 
 // WithObservations returns the likelihood of other observations y at the same inputs under the same model, with other known errors, nil for none.
@@ -126,7 +160,7 @@ func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 		series = &moved
 	}
 	other.observe(d, series, mean, columns)
-	for i, e := range other.engines {
+	for i, e := range other.engines { // of the same names
 		if e, ok := e.(sharingEngine); ok {
 			e.share(l.engines[i])
 		}

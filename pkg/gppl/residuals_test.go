@@ -83,6 +83,23 @@ func TestResiduals(t *testing.T) {
 						t.Errorf("%v, %s: gradient %v, want %v", m, engine, grad, wantGrad)
 					}
 				}
+				all, err := gppl.NewExact(m, known, gppl.WithTolerance(1e-11))
+				if err != nil {
+					t.Fatal(err)
+				}
+				one, err := all.OnlyEngine(engine).WithObservations(moved, errs)
+				if err != nil {
+					t.Fatal(err)
+				}
+				clear(wantGrad)
+				if v, err := one.ValueGrad(wantGrad, m.Values()); err != nil || math.Abs(v-value) > 1e-9 || one.Report().Engine != engine {
+					t.Errorf("%v, %s: by this engine alone %v by %s, want %v (%v)", m, engine, v, one.Report().Engine, value, err)
+				}
+				for p, g := range wantGrad {
+					if math.Abs(grad[p]-g) > 1e-8*(1+math.Abs(g)) {
+						t.Errorf("%v, %s: gradient by this engine alone %v, want %v", m, engine, wantGrad, grad)
+					}
+				}
 				left, variances, err := gppl.LeaveOneOut(m, other, gppl.WithEngine(gppl.EngineDense))
 				if err != nil {
 					t.Fatal(err)

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // LaplaceFit is a model of observations that are not Gaussian, learnt from data.
@@ -20,33 +22,42 @@ type LaplaceFit struct {
 }
 
 // FitLaplace learns the parameters of a model and of its likelihood by Laplace's approximation, from two starts: the model as it is given and
-// [auto.StartFrom] of the latent values that the observations suggest. It is an error if both fail.
+// [auto.StartFrom] of the latent values that the observations suggest, side by side. It is an error if both fail.
 func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float64, s gppl.Settings) (*LaplaceFit, error) {
 	loss, err := NewLaplace(m, d, likelihood, sizes)
 	if err != nil {
 		return nil, err
 	}
-	var best *gppl.Result
-	var failed error
 	own := loss.Params()[len(m.Params()):]
-	for _, from := range []gppl.Model{m, auto.StartFrom(m, loss.Guess())} {
-		start := append(from.Params(), own...)
+	starts := []gppl.Model{m, auto.StartFrom(m, loss.Guess())}
+	results, errs := make([]*gppl.Result, len(starts)), make([]error, len(starts))
+	if progress := s.Progress; progress != nil {
+		var one sync.Mutex
+		s.Progress = func(p gppl.Progress) {
+			one.Lock()
+			defer one.Unlock()
+			progress(p)
+		}
+	}
+	parallel.For(len(starts), func(i int) {
+		start := append(starts[i].Params(), own...)
 		near, err := loss.StartAt(ctx, gppl.Values(start))
 		if err != nil {
 			near = loss // the error, unless another start has none, is that of the fit
 		}
-		r, err := gppl.Fit(ctx, near, start, s)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			failed = cmp.Or(failed, err)
-		} else if best == nil || r.Value < best.Value {
+		results[i], errs[i] = gppl.Fit(ctx, near, start, s)
+	})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	var best *gppl.Result
+	for i, r := range results {
+		if errs[i] == nil && (best == nil || r.Value < best.Value) {
 			best = r
 		}
 	}
 	if best == nil {
-		return nil, failed
+		return nil, cmp.Or(errs...)
 	}
 	fit := &LaplaceFit{Result: best, Loss: loss}
 	for _, p := range best.Params {

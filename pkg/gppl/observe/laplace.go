@@ -143,8 +143,9 @@ type mode struct {
 	theta      []float64 // of the model
 	likelihood Likelihood
 	model      gppl.Model
-	noise      float64   // σ², with the white noise of the kernel
-	g          []float64 // ĝ
+	exact      *gppl.Exact // by the engine that is cheapest at θ
+	noise      float64     // σ², with the white noise of the kernel
+	g          []float64   // ĝ
 	at         []Derivatives
 }
 
@@ -162,6 +163,10 @@ func (l *Laplace) mode(ctx context.Context, theta []float64) (*mode, error) {
 		g: l.start, at: make([]Derivatives, n),
 	}
 	s.noise = s.model.Noise + gppl.Nugget(s.model.Kernel)
+	s.exact = l.gaussian
+	if engine, _ := l.gaussian.Cost(s.model); engine != "" {
+		s.exact = l.gaussian.OnlyEngine(engine)
+	}
 	if _, err := s.look(s.g); err != nil {
 		return nil, err
 	}
@@ -239,6 +244,21 @@ func (s *mode) gaussian() (gppl.Data, error) {
 	return d.WithErrors(errs)
 }
 
+// evaluate calls f with the likelihood of Gaussian data by the engine of θ and, if that refuses or does not keep the tolerance, by all.
+func (s *mode) evaluate(y, errs []float64, f func(*gppl.Exact) error) error {
+	for {
+		exact, err := s.exact.WithObservations(y, errs)
+		if err != nil {
+			return err
+		}
+		err = f(exact)
+		if s.exact == s.loss.gaussian || err == nil && exact.Report().LastInexact == 0 {
+			return err
+		}
+		s.exact = s.loss.gaussian
+	}
+}
+
 // newton returns where a Newton step leads, and α there.
 func (s *mode) newton() (g, alpha []float64, err error) {
 	y, errs := s.pseudo()
@@ -247,12 +267,12 @@ func (s *mode) newton() (g, alpha []float64, err error) {
 
 // smooth returns the posterior mean of g given Gaussian data, and α = A⁻¹y without what the mean of the model explains.
 func (s *mode) smooth(y, errs []float64) (g, alpha []float64, err error) {
-	exact, err := s.loss.gaussian.WithObservations(y, errs)
-	if err != nil {
-		return nil, nil, err
-	}
 	alpha = make([]float64, len(y))
-	if _, err := exact.Residuals(s.ctx, alpha, nil, nil, s.theta); err != nil {
+	err = s.evaluate(y, errs, func(exact *gppl.Exact) error {
+		_, err := exact.Residuals(s.ctx, alpha, nil, nil, s.theta)
+		return err
+	})
+	if err != nil {
 		return nil, nil, err
 	}
 	g = y // which WithObservations has copied
@@ -265,23 +285,26 @@ func (s *mode) smooth(y, errs []float64) (g, alpha []float64, err error) {
 // valueGrad returns the loss, and sets grad unless it is nil.
 func (s *mode) valueGrad(grad []float64) (value float64, err error) {
 	y, errs := s.pseudo()
-	exact, err := s.loss.gaussian.WithObservations(y, errs)
-	if err != nil {
-		return 0, err
-	}
 	if grad == nil {
-		value, err = exact.ValueGradContext(s.ctx, nil, s.theta)
+		err = s.evaluate(y, errs, func(exact *gppl.Exact) (err error) {
+			value, err = exact.ValueGradContext(s.ctx, nil, s.theta)
+			return err
+		})
 		return s.completed(value, y), err
 	}
 	alpha, variances := make([]float64, len(y)), make([]float64, len(y))
-	if value, err = exact.Residuals(s.ctx, alpha, variances, grad[:len(s.theta)], s.theta); err != nil {
+	err = s.evaluate(y, errs, func(exact *gppl.Exact) (err error) {
+		value, err = exact.Residuals(s.ctx, alpha, variances, grad[:len(s.theta)], s.theta)
+		return err
+	})
+	if err != nil {
 		return 0, err
 	}
 	for i, at := range s.at {
 		w := -1 / at.D2
 		variances[i] = max(0, w-w*w*variances[i]) // of g
 	}
-	return s.completed(value, y), s.implicit(exact, grad, y, errs, variances)
+	return s.completed(value, y), s.implicit(grad, y, errs, variances)
 }
 
 // completed returns the loss from that of the Gaussian data.
@@ -295,7 +318,7 @@ func (s *mode) completed(value float64, y []float64) float64 {
 // implicit adds to grad what follows from ∂ĝ/∂θ = W⁻¹A⁻¹∂K α, and sets the derivatives in the parameters of the likelihood. With u_i = ½v_i ∂³log p,
 // v the posterior variances, the first is −(A⁻¹W⁻¹u)ᵀ∂K α: a difference of the gradients of Gaussian data shifted by ±W⁻¹u, which is
 // exact, since these are quadratic.
-func (s *mode) implicit(exact *gppl.Exact, grad, y, errs, variances []float64) error {
+func (s *mode) implicit(grad, y, errs, variances []float64) error {
 	u, shift := make([]float64, len(y)), make([]float64, len(y))
 	for i, at := range s.at {
 		u[i] = 0.5 * variances[i] * at.D3
@@ -307,12 +330,12 @@ func (s *mode) implicit(exact *gppl.Exact, grad, y, errs, variances []float64) e
 		for k, sign := range []float64{scale, -scale} {
 			moved := slices.Clone(y)
 			floats.AddScaled(moved, sign, shift)
-			exact, err := exact.WithObservations(moved, errs)
-			if err != nil {
-				return err
-			}
 			grads[k] = make([]float64, len(s.theta))
-			if _, err := exact.ValueGradContext(s.ctx, grads[k], s.theta); err != nil {
+			err := s.evaluate(moved, errs, func(exact *gppl.Exact) error {
+				_, err := exact.ValueGradContext(s.ctx, grads[k], s.theta)
+				return err
+			})
+			if err != nil {
 				return err
 			}
 		}
