@@ -83,33 +83,47 @@ func (k LocPer) Steepness(span float64) float64 {
 func (k LocPer) Cov(dst, r []float64) {
 	cl := 0.5 / (k.Lengthscale * k.Lengthscale)
 	cp := 2 / (k.PeriodicLengthscale * k.PeriodicLengthscale)
-	for i, ri := range r {
-		s := math.Sin(math.Pi * ri / k.Period)
-		dst[i] = -cl*ri*ri - cp*s*s
+	var waves [2][chunk]float64
+	for from := 0; from < len(r); from += chunk {
+		part := r[from:min(from+chunk, len(r))]
+		sin, _ := sincosPi(&waves, part, k.Period)
+		for i, ri := range part {
+			dst[from+i] = -cl*ri*ri - cp*sin[i]*sin[i]
+		}
 	}
 	expScaled(dst[:len(r)], k.Variance)
+}
+
+// sincosPi returns sin and cos of πr/period, for up to chunk values of r.
+func sincosPi(room *[2][chunk]float64, r []float64, period float64) (sin, cos []float64) {
+	sin, cos = room[0][:len(r)], room[1][:len(r)]
+	for i, ri := range r {
+		sin[i] = ri / period
+	}
+	vexp.SincosPi(sin, cos, sin)
+	return sin, cos
 }
 
 func (k LocPer) Contract(grad, w, r []float64) {
 	cl := 0.5 / (k.Lengthscale * k.Lengthscale)
 	cp := 2 / (k.PeriodicLengthscale * k.PeriodicLengthscale)
 	var gv, gl, gp, glp float64
-	var buf, sines, angles [chunk]float64 // angles are a·sin a·cos a
+	turn := math.Pi / k.Period
+	var waves [2][chunk]float64
+	var buf [chunk]float64
 	for len(r) > 0 {
 		e := buf[:min(chunk, len(r))]
+		sin, cos := sincosPi(&waves, r[:len(e)], k.Period)
 		for i, ri := range r[:len(e)] {
-			a := math.Pi * ri / k.Period
-			s, cs := math.Sincos(a)
-			sines[i], angles[i] = s*s, a*s*cs
-			e[i] = -cl*ri*ri - cp*sines[i]
+			e[i] = -cl*ri*ri - cp*sin[i]*sin[i]
 		}
 		vexp.Exp(e, e)
 		for i, ri := range r[:len(e)] {
 			we := w[i] * e[i]
 			gv += we
 			gl += we * (cl * ri * ri)
-			gp += we * angles[i]
-			glp += we * sines[i]
+			gp += we * (turn * ri * sin[i] * cos[i])
+			glp += we * (sin[i] * sin[i])
 		}
 		w, r = w[len(e):], r[len(e):]
 	}

@@ -19,6 +19,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
 // lanes is the number of fixed shares that a loop over points is cut into, each
@@ -77,6 +79,19 @@ func roundedOff(m, x, a float64) float64 {
 // sincos returns sin and cos of 2πmφ_i within some 4e-16, where m and the periods
 // from the origin to x_i number less than 2^25.
 func (p *Points) sincos(i int, m float64) (sin, cos float64) {
+	return math.Sincos(math.Pi * p.halfTurns(i, m))
+}
+
+// sincosOf sets sin and cos to those of the points from, from+1, …, as sincos has them.
+func (p *Points) sincosOf(sin, cos []float64, from int, m float64) {
+	for i := range sin {
+		sin[i] = p.halfTurns(from+i, m)
+	}
+	vexp.SincosPi(sin, cos, sin)
+}
+
+// halfTurns returns 2mφ_i without whole turns.
+func (p *Points) halfTurns(i int, m float64) float64 {
 	a := float64(m * p.hi[i])
 	var rest float64
 	if fused {
@@ -87,7 +102,7 @@ func (p *Points) sincos(i int, m float64) (sin, cos float64) {
 	rest += m * p.lo[i]
 	const shift = 3 << 51 // a + shift is rounded to an integer
 	a -= a + shift - shift
-	return math.Sincos(2 * math.Pi * (a + rest))
+	return 2 * (a + rest)
 }
 
 // check panics unless w has a row per point and dst the shape 2M×k, M ≥ 0.
@@ -123,17 +138,13 @@ func (p *Points) Run(cos, sin blas64.General, from, m0 int, work []float64) []fl
 	}
 	for b := 1; b < min(anchorEvery, cos.Rows); b++ {
 		c, s := work[2*b*n:][:n], work[(2*b+1)*n:][:n]
-		for i := range c {
-			s[i], c[i] = p.sincos(from+i, float64(b))
-		}
+		p.sincosOf(s, c, from, float64(b))
 	}
 	for a := range cos.Rows {
 		first, b := a-a%anchorEvery, a%anchorEvery
 		c, s := cos.Data[a*cos.Stride:][:n], sin.Data[a*sin.Stride:][:n]
 		if b == 0 {
-			for i := range c {
-				s[i], c[i] = p.sincos(from+i, float64(m0+a))
-			}
+			p.sincosOf(s, c, from, float64(m0+a))
 			continue
 		}
 		c0, s0 := cos.Data[first*cos.Stride:][:n], sin.Data[first*sin.Stride:][:n]

@@ -98,9 +98,7 @@ func (p *Points) FeatureRows(dst blas64.General, from int, features []Feature) {
 		if !f.IsSin() && a+1 < len(features) && features[a+1] == f+1 {
 			a++
 			next := dst.Data[a*dst.Stride:][:dst.Cols]
-			for i := range row {
-				next[i], row[i] = p.sincos(from+i, m)
-			}
+			p.sincosOf(next, row, from, m)
 			continue
 		}
 		for i := range row {
@@ -204,15 +202,11 @@ func (t *table) accumulate(dst blas64.General, p *Points, w blas64.General, from
 func (t *table) fill(p *Points, from, n, m int) {
 	row := func(r int) []float64 { return t.features.Data[r*points:][:n] }
 	c0, s0 := row(0), row(1)
-	for i := range c0 {
-		s0[i], c0[i] = p.sincos(from+i, float64(m))
-	}
+	p.sincosOf(s0, c0, from, float64(m))
 	cos, sin := t.cos[:n], t.sin[:n]
 	rows := t.features.Rows
 	for step := 2; step < rows; step *= 2 { // in rows
-		for i := range cos {
-			sin[i], cos[i] = p.sincos(from+i, float64(step/2))
-		}
+		p.sincosOf(sin, cos, from, float64(step/2))
 		for r := step; r < min(2*step, rows); r += 2 {
 			rotate(row(r), row(r+1), row(r-step), row(r-step+1), cos, sin)
 		}

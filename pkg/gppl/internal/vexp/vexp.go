@@ -1,4 +1,4 @@
-// Package vexp computes exp over slices, for the kernels: a loop that the
+// Package vexp computes exp, and sines and cosines, over slices, for the kernels: loops that the
 // processor can overlap from entry to entry, at about half the time of math.Exp
 // and within 1 unit in the last place of it.
 package vexp
