@@ -17,11 +17,19 @@ func Order(t []float64) []int {
 
 // Ascending is Order, the indices in their own order if t is sorted already.
 func Ascending(t []float64) []int {
-	order := make([]int, len(t))
-	for i := range order {
-		order[i] = i
+	type place struct {
+		t  float64
+		at int
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t[a], t[b]) })
+	places := make([]place, len(t)) // beside their times: sorting indices alone looks them up anew at each comparison
+	for i, v := range t {
+		places[i] = place{v, i}
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.t, b.t), cmp.Compare(a.at, b.at)) })
+	order := make([]int, len(t))
+	for i, p := range places {
+		order[i] = p.at
+	}
 	return order
 }
 
