@@ -259,14 +259,19 @@ func (g *grid) gains(m0, m1 int) []float64 {
 	}
 	weight[0] *= 0.5
 	gain := make([]float64, m1-m0)
-	const block = 64
+	const block = anchorEvery
 	parallel.For((len(gain)+block-1)/block, func(b int) {
-		for m := b * block; m < min(len(gain), (b+1)*block); m++ {
-			var sum float64
-			for q, v := range t {
-				sum += weight[q] * math.Cos(float64(m0+m)*v)
+		part := gain[b*block : min(len(gain), (b+1)*block)]
+		for q, v := range t {
+			sin, cos := math.Sincos(float64(m0+b*block) * v)
+			turnSin, turnCos := math.Sincos(v)
+			for m := range part {
+				part[m] += weight[q] * cos
+				cos, sin = cos*turnCos-sin*turnSin, sin*turnCos+cos*turnSin
 			}
-			gain[m] = 1 / sum
+		}
+		for m, sum := range part {
+			part[m] = 1 / sum
 		}
 	})
 	return gain
@@ -293,11 +298,14 @@ func (g *grid) transform(dst blas64.General, strips []strip, gain []float64, m0 
 					}
 				}
 			}
-			t.fft.Coefficients(t.coef, t.column)
-			for i, v := range t.coef[m0 : m0+len(gain)] {
-				dst.Data[2*i*dst.Stride+j] = gain[i] * real(v)
-				dst.Data[(2*i+1)*dst.Stride+j] = -gain[i] * imag(v)
+			for i := range gain {
+				dst.Data[2*i*dst.Stride+j], dst.Data[(2*i+1)*dst.Stride+j] = 0, 0
 			}
+			t.each(m0, m0+len(gain), func(m int, re, im float64) {
+				i := m - m0
+				dst.Data[2*i*dst.Stride+j] += gain[i] * re
+				dst.Data[(2*i+1)*dst.Stride+j] -= gain[i] * im
+			})
 		}
 		transforms.Put(t)
 	})
@@ -306,17 +314,56 @@ func (g *grid) transform(dst blas64.General, strips []strip, gain []float64, m0 
 // transforms are kept from one transform to the next, which often has the same size: the tables of a large one take as long to set up as it does.
 var transforms = sync.Pool{New: func() any { return new(transformed) }}
 
-// transformed is the working memory of the transform of a column.
+// transformed is the working memory of the transform of a column, in parts where it is long: every parts-th point, from each of the first on.
+// These fit into the caches, and take half the memory.
 type transformed struct {
-	fft    *fourier.FFT
-	column []float64
-	coef   []complex128
+	parts        int
+	fft          *fourier.FFT // of a part
+	column, part []float64    // the same if there is one part
+	coef         []complex128
 }
+
+// longColumn is how many points are transformed in parts, of which there are then fewParts.
+const longColumn, fewParts = 1 << 20, 4
 
 // reset makes it one for so many points.
 func (t *transformed) reset(size int) {
-	if len(t.column) != size {
-		*t = transformed{fourier.NewFFT(size), make([]float64, size), make([]complex128, size/2+1)}
+	if len(t.column) == size {
+		return
+	}
+	*t = transformed{parts: 1, column: make([]float64, size)}
+	t.part = t.column
+	if size >= longColumn && size%(2*fewParts) == 0 {
+		t.parts, t.part = fewParts, make([]float64, size/fewParts)
+	}
+	t.fft, t.coef = fourier.NewFFT(len(t.part)), make([]complex128, len(t.part)/2+1)
+}
+
+// each calls add with what each part adds to the transform of the column at the frequencies from … to−1: with Y_r the transform of part r, of N/R
+// points, exp(−2πi·rm/N)·Y_r(m mod N/R).
+func (t *transformed) each(from, to int, add func(m int, re, im float64)) {
+	size, length := len(t.column), len(t.part)
+	for r := range t.parts {
+		if t.parts > 1 {
+			for i := range t.part {
+				t.part[i] = t.column[i*t.parts+r]
+			}
+		}
+		t.fft.Coefficients(t.coef, t.part)
+		turnSin, turnCos := math.Sincos(2 * math.Pi * float64(r) / float64(size))
+		var sin, cos float64
+		for m := from; m < to; m++ {
+			if (m-from)%anchorEvery == 0 {
+				sin, cos = math.Sincos(2 * math.Pi * float64(r*m%size) / float64(size))
+			}
+			at := m % length
+			v := t.coef[min(at, length-at)]
+			if 2*at > length {
+				v = complex(real(v), -imag(v))
+			}
+			add(m, real(v)*cos+imag(v)*sin, imag(v)*cos-real(v)*sin)
+			cos, sin = cos*turnCos-sin*turnSin, sin*turnCos+cos*turnSin
+		}
 	}
 }
 

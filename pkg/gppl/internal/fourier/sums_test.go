@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"math/cmplx"
 	"math/rand/v2"
 	"runtime"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/dsp/fourier"
 	"pgregory.net/rapid"
 )
 
@@ -300,6 +302,29 @@ func TestRoundedOff(t *testing.T) {
 		a := m * x
 		if got, want := roundedOff(m, x, a), math.FMA(m, x, -a); got != want {
 			t.Fatalf("%v·%v is %v + %v; want %v", m, x, a, got, want)
+		}
+	}
+}
+
+// TestLongColumn compares the transform in parts with that of the whole column.
+func TestLongColumn(t *testing.T) {
+	const size = longColumn + 240*16
+	var parts transformed
+	parts.reset(Smooth(size))
+	if parts.parts != fewParts {
+		t.Fatalf("%d points in %d parts", len(parts.column), parts.parts)
+	}
+	rnd := rand.New(rand.NewPCG(26, 11))
+	for i := range parts.column {
+		parts.column[i] = rnd.NormFloat64()
+	}
+	want := fourier.NewFFT(len(parts.column)).Coefficients(nil, parts.column)
+	from, to := 1000, len(want)
+	got := make([]complex128, to)
+	parts.each(from, to, func(m int, re, im float64) { got[m] += complex(re, im) })
+	for m := from; m < to; m++ {
+		if cmplx.Abs(got[m]-want[m]) > 1e-13*math.Sqrt(float64(len(parts.column))) {
+			t.Fatalf("frequency %d: %v, want %v", m, got[m], want[m])
 		}
 	}
 }
