@@ -32,15 +32,18 @@ const (
 	// manyCycles is the number of cycles over the range of the highest frequency, relative to n: periods down to a fiftieth
 	// of the mean spacing. Each frequency more makes chance peaks higher.
 	manyCycles = 50
-	// manyFrequencies bounds the number of frequencies, for the cost: a fifth of a second.
+	// manyFrequencies bounds the number of frequencies, for the cost: a fifth of a second, and 200 MB.
 	manyFrequencies = 1 << 19
+	// worthwhile is how many times half the mean sampling rate, which other periodograms reach, the highest frequency has to be: of more than 175 000
+	// times it is less.
+	worthwhile = 1.2
 	// latticeWindow is |W|² at which times count as even: those of a grid with jitter (standard deviation) of a twentieth of its
 	// step, more than months have in decimal years. Hardly more than convention tells a frequency from its mirror image there.
 	latticeWindow = 0.9
 )
 
 // newLombScargle takes two transforms of O(n + m log m), m the number of frequencies. It returns nil if the data are no time
-// series, or if the highest frequency is no higher than half of 1/spacing.
+// series, or if the highest frequency is hardly higher than half of 1/spacing.
 func newLombScargle(d gppl.Data, spacing float64) *lombScargle {
 	if d.X.Dim() != 1 || d.Len() < 8 {
 		return nil
@@ -52,7 +55,7 @@ func newLombScargle(d gppl.Data, spacing float64) *lombScargle {
 	if step := evenStep(t); step > 0 {
 		cycles = min(cycles, s.span/(2*step))
 	}
-	if !(s.span > 0) || !(cycles > 1.01*s.span/(2*spacing)) {
+	if !(s.span > 0) || !(cycles > worthwhile*s.span/(2*spacing)) {
 		return nil
 	}
 	s.last = int(finer * cycles)
@@ -98,7 +101,7 @@ func newLombScargle(d gppl.Data, spacing float64) *lombScargle {
 			break
 		}
 	}
-	if s.last = min(s.last, len(s.nats)-1); float64(s.last) <= 1.01*finer*s.span/(2*spacing) {
+	if s.last = min(s.last, len(s.nats)-1); float64(s.last) <= worthwhile*finer*s.span/(2*spacing) {
 		return nil
 	}
 	s.nats, s.window = s.nats[:s.last+1], s.window[:min(len(s.window), 2*s.last+1)]

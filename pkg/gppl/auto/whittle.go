@@ -80,7 +80,7 @@ func newSegments(m gppl.Model, d gppl.Data, most int) *whittle {
 			return readWhittle(m, l, spacing, grid{points: points, step: step, stride: step * float64(points), segments: segments, even: true})
 		}
 	}
-	bins = min(bins, maxBins)
+	bins = min(bins, maxBins-1)
 	g := grid{points: 1 + int(bins), stride: l.span() / float64(segments), segments: segments}
 	g.step = g.stride / float64(g.points-1)
 	return readWhittle(m, l, max(spacing, 2*l.span()/(bins*float64(segments))), g)
