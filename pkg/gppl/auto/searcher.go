@@ -466,13 +466,14 @@ func (s *searcher) stages(points []point, within float64) {
 	if len(s.optima) > 0 {
 		best = min(best, s.optima[0].value)
 	}
+	var near []point
 	for _, p := range s.distinct(points, secondStage, 0.2) {
-		switch {
-		case p.value > best+within:
-			continue
-		case !s.known(p):
-			s.add(s.trainAll([]point{p}, secondSteps)[0])
+		if p.value <= best+within && !s.known(p) {
+			near = append(near, p)
 		}
+	}
+	for _, p := range s.trainAll(near, secondSteps) {
+		s.add(p)
 	}
 }
 
