@@ -161,7 +161,7 @@ func (c *chooser) better(s *selection, o outcome) bool {
 func completed(err, form, terms float64) float64 { return err * max(1, 2*form/terms-1) }
 
 // summation is the rounding error of a sum of that many terms.
-func summation(value, terms float64) float64 { return 8 * 0x1p-53 * max(math.Abs(value), terms) }
+func summation(value, terms float64) float64 { return 16 * 0x1p-53 * max(math.Abs(value), terms) }
 
 // record keeps the selection, to explain it, and counts it.
 func (c *chooser) record(s *selection) {

@@ -103,12 +103,32 @@ func (e *toeplitzExact) forecast(c *compiled) forecast {
 	norm := c.noise + 2*size // ‖A‖, by its rows
 	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is
 	// at most n/σ² and |α|², where the model is right, about as large.
-	perturbed := 0x1p-52*norm + 4*e.grid.Off*slopes
 	return forecast{
 		bytes:   e.bytes(),
 		seconds: n*n*toeplitzStage + n*toeplitzOnce + m*n*(toeplitzSolve+m*toeplitzMissing),
-		err:     n / c.noise * perturbed,
+		err:     n/c.noise*0x1p-52*norm + n*min(4*e.grid.Off*slopes/c.noise, e.moved(c)),
 	}
+}
+
+// moved is what an input off its place by δ = Off changes in NLL at most, but for a factor of two as a margin. With f(x_i + δ) − f(x_i) of the
+// variance s² = 2(k(0) − k(δ)), its prediction from y weighs y_i by s/σ at most, since wᵀAw is at most s²; and that weight, to first order, is
+// twice what δ changes in ½log|A|. Where the model is right, yᵀA⁻¹y changes by no more. The weight lacks what δ changes in the
+// variance of y_i itself, s²/2σ², which does not change.
+func (e *toeplitzExact) moved(c *compiled) float64 {
+	if e.grid.Off == 0 {
+		return 0
+	}
+	var slopes, r [24]float64 // at δ, δ/2, δ/4, …: a kernel may fall in much less
+	var most float64
+	for i := range r {
+		r[i] = math.Ldexp(e.grid.Off, -i)
+	}
+	c.kernel.Slope(slopes[:], r[:])
+	for _, s := range slopes {
+		most = max(most, math.Abs(s))
+	}
+	q := math.Sqrt(2*e.grid.Off*most) / math.Sqrt(c.noise) // s/σ or more
+	return 4 * (q + q*q)
 }
 
 // A forecast looks at the first nearLags lags, where kernels are steep, and at about

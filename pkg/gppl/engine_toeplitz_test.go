@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
@@ -57,6 +58,85 @@ func TestToeplitzPromise(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestToeplitzOffGrid is TestToeplitzPromise for random kernels, steps and noise, with inputs that are off a grid by as little as the rounding of dates
+// or as much as a hundredth of a step, and observations that the model may have made.
+func TestToeplitzOffGrid(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(26, 11))
+	compared := 0
+	for range testsize.Of(200, 500, 5000) {
+		n, step := 30+rnd.IntN(200), math.Exp(3*rnd.NormFloat64())
+		off := 0.01 * step * math.Exp(-25*rnd.Float64())
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = float64(i)*step + off*(2*rnd.Float64()-1)
+		}
+		length := func() float64 { return step * math.Exp(2*rnd.NormFloat64()) }
+		positive := func() float64 { return math.Exp(2 * rnd.NormFloat64()) }
+		k := []Kernel{
+			SE{positive(), length()}, Laplace{positive(), length()}, Matern32{positive(), length()},
+			LocPer{positive(), 30 * length(), length(), positive()},
+			Add(SE{positive(), length()}, LocPer{positive(), 30 * length(), length(), positive()}),
+			Add(Matern52{positive(), length()}, RQ{positive(), length(), positive()}),
+			Add(Laplace{positive(), length()}, Periodic{positive(), positive(), length()}),
+		}[rnd.IntN(7)]
+		m := Model{Kernel: k, Noise: math.Exp(-1 + 2*rnd.NormFloat64())}
+		d := drawFrom(t, m, Scalars(x), rnd)
+		l, err := NewExact(m, d, WithEngine(EngineToeplitz))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.ValueGrad(nil, m.Values()); errors.As(err, new(*Refusal)) {
+			continue // so far off that it is no grid
+		}
+		compared++
+		got, grad, bound := evaluated(t, m, d, EngineToeplitz)
+		want, wantGrad, rounding := evaluated(t, m, d, EngineDense)
+		bound += rounding
+		if off := math.Abs(got - want); off > bound {
+			t.Errorf("%v, n=%d, off by %.1g of a step: value off by %g, promised %g", m, n, off/step, off, bound)
+		}
+		steepest := 1. // see LossReport.LastBound
+		slopes := make([]float64, len(grad)-1)
+		for _, lag := range x {
+			clear(slopes)
+			k.Contract(slopes, []float64{1}, []float64{math.Abs(lag - x[0])})
+			for _, s := range slopes {
+				steepest = max(steepest, math.Abs(s)/variance(k))
+			}
+		}
+		for p := range grad {
+			if off := math.Abs(grad[p] - wantGrad[p]); off > 20*steepest*bound {
+				t.Errorf("%v, n=%d, off by %.1g of a step: derivative %d = %g, dense %g, promised %g", m, n, off/step, p, grad[p], wantGrad[p], bound)
+			}
+		}
+	}
+	if least := testsize.Of(150, 400, 4000); compared < least {
+		t.Errorf("%d cases compared, want %d", compared, least)
+	}
+}
+
+// TestToeplitzDates: the days of years that are written as decimal years are off a grid by rounding, and still take this engine.
+func TestToeplitzDates(t *testing.T) {
+	const n, year, day = 2000, 2015, 1 / 365.25
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = year + day*float64(i)
+	}
+	rnd := rand.New(rand.NewPCG(20, 15))
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = rnd.NormFloat64()
+	}
+	m := Model{Kernel: Add(SE{0.15, 1.8 * day}, LocPer{0.64, 1580 * day, 7 * day, 0.53}), Noise: 0.13}
+	l, err := NewExact(m, Data{X: Scalars(x), Y: y})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if engine, seconds := l.Cost(m); engine != EngineToeplitz {
+		t.Errorf("%v takes %s, %v s an evaluation\n%s", m, engine, seconds, l.Explain())
 	}
 }
 
