@@ -37,6 +37,10 @@ func verify(what string, got, want, limit float64) error {
 // wrong. In all tests the engines stay below a tenth of it.
 const gradientTrust = 1e-6
 
+// backward is the relative residual that a factorisation may leave, with a margin
+// over the rounding of some thousands of operations.
+const backward = 1e-11
+
 // gradientPromise is how many times the error bound of the value a derivative in log θ
 // may err (LossReport.LastBound).
 const gradientPromise = 20

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gridded"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
@@ -215,7 +216,7 @@ func (f *griddedFactor) uncertainty(r blas64.General) float64 {
 	f.missed = dense.Resize(f.missed, f.g.Cols)
 	for j := range f.missed {
 		yy := f.engine.yy.Data[j*f.engine.yy.Stride+j]
-		f.missed[j] = roundedForm(yy, math.Sqrt(yy), f.noise)
+		f.missed[j] = fourier.RoundedForm(yy, math.Sqrt(yy), f.noise)
 	}
 	return dense.Spread(dense.Vec(f.missed), r)
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
@@ -255,7 +256,7 @@ func (f *mixedFactor) bound() {
 			fitted += math.Abs(f.H.Data[i*c+j]) * math.Sqrt(length)
 		}
 		left := f.eps * f.model.variance * float64(len(f.Lambda)) * f.g.Data[j*c+j] / least
-		f.errors[j] = scale*roundedForm(f.ZZ.Data[j*c+j], fitted, 1) + max(0, left)
+		f.errors[j] = scale*fourier.RoundedForm(f.ZZ.Data[j*c+j], fitted, 1) + max(0, left)
 	}
 }
 

@@ -1,7 +1,6 @@
 package gppl
 
 import (
-	"context"
 	"fmt"
 	"math"
 
@@ -10,19 +9,21 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 )
 
-// spectralExact is the exact likelihood by the matrix determinant and inversion
-// lemmas: with p features Φ (n×p) and weights C, A = ΦCΦᵀ + σ²I and
+// spectralExact is the exact likelihood of A = ΦCΦᵀ + σ²I, Φ (n×p) the features of a
+// kernel, by the matrix determinant and inversion lemmas, from sums over the data
+// computed once. (Weights in C are negative only where a window cuts a kernel that does
+// not die out.) Value and gradient take 2p³/3 flops, half of them for the gradient,
+// whatever n. The derivation is in internal/spectral.
 //
-//	T = J + σ⁻²·DΦᵀΦD,  b = DΦᵀy,  h = T⁻¹b,  C = DJD,  J = ±1
-//	yᵀA⁻¹y = σ⁻²(yᵀy − σ⁻²bᵀh),  log|A| = n·log σ² + log|det T|
-//
-// and the same for other columns beside y. (Weights are negative only where a
-// window cuts a kernel that does not die out.) ΦᵀΦ is Toeplitz plus Hankel, from
-// sums over the data computed once. Value and gradient take 2p³/3 flops, half of
-// them for the gradient, whatever n. With weights w of the data, ΦᵀΦ and all inner
-// products are weighted, and log|A| lacks Σ log w.
+// Known errors beside a noise variance that is learnt change the weights of the sums over
+// the data with σ²: at one σ² they are w_i = σ²/λ_i, λ_i = σ²e_i² + s_i², and A = K + σ²W⁻¹
+// is a case of the above. Sums are computed anew for each evaluation, O(n + M log M), and
+// twice for a gradient: the weights of the derivative in log σ² are v_i = e_i²w_i² (spectral.Part),
+// those of the derivative in the scale of the known errors s_i²w_i²/σ² = w_i − v_i, and their sums
+// the difference of the two.
 type spectralExact struct {
 	spectralData
 	tolerance float64        // nats per observation
@@ -108,56 +109,42 @@ func (e *spectralExact) predict(k Kernel, v, noise float64) forecast {
 
 // spectralFactor is T = LJLᵀ of one model.
 type spectralFactor struct {
-	spectralBasis
-	engine     *spectralExact // of the data with their weights
-	home       *spectralExact // whose pool the factor is from
-	view       reweighted     // the data, where the weights change with the noise variance
-	kernel     Kernel
-	noise      float64
-	t, inverse *dense.Lower   // L; L⁻¹, made when a gradient is first asked for
-	b, h       blas64.General // DΦᵀC and T⁻¹DΦᵀC, p×c
-	g          blas64.General // CᵀA⁻¹C
-	errors     []float64      // see bound
-	u          blas64.General // hR
-	diag       []float64      // of T⁻¹
-	q          []float64      // derivatives in the coefficients of the series
-	row, z     []float64      // of ΦᵀΦ; L⁻¹e_i
-	coef       []float64      // σ⁻²Dh
-	missed     []leftOut
-
-	ctx                 context.Context
-	fillRow, diagonalOf func(int) // the loops that run in parallel, made once
+	spectral.Factor
+	sums   *circleSums
+	engine *spectralExact // of the data with their weights
+	home   *spectralExact // whose pool the factor is from
+	view   reweighted     // the data, where the weights change with the noise variance
+	kernel Kernel
 }
-
-// leftOut describes the content of a column at the frequencies that are left out.
-type leftOut struct{ sum, most float64 }
 
 func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.Get()
-	f.engine, f.home, f.kernel, f.noise = e, e, m.kernel, m.noise
-	f.ctx = m.ctx
+	f.engine, f.home, f.kernel, f.Noise, f.Ctx = e, e, m.kernel, m.noise, m.ctx
 	l, known := e.withKnown()
 	if known {
 		f.view.weigh(l, options{tolerance: e.tolerance, posterior: e.tight}, m.noise)
 		f.engine, f.Series = &f.view.engine, nil
 	}
-	if f.fillRow == nil {
-		f.fillRow, f.diagonalOf = f.fillRowOfTiles, f.diagonalOfBlock
-	}
-	if err := f.engine.expand(&f.spectralBasis, m.kernel, f.engine.eps(m.kernel, m.noise)); err != nil {
+	if err := f.factorise(); err != nil {
 		f.release()
 		return nil, err
-	}
-	if err := f.affordable(); err != nil {
-		f.release()
-		return nil, err
-	}
-	f.fill()
-	if err := f.t.CholeskySigned(dense.Blocks(f.Negative)); err != nil {
-		f.release()
-		return nil, notFactorised(m.kernel, m.noise, err, "gppl: spectral engine: %v", err)
 	}
 	return f, nil
+}
+
+func (f *spectralFactor) factorise() (err error) {
+	e := f.engine
+	if f.sums, err = e.expand(&f.Expansion, f.kernel, e.eps(f.kernel, f.Noise)); err != nil {
+		return err
+	}
+	if err := f.affordable(); err != nil {
+		return err
+	}
+	f.Sums = spectral.Sums{N: e.n, Moments: f.sums.moments, Columns: f.sums.columns, Squares: e.yy}
+	if err := f.Factorise(); err != nil {
+		return notFactorised(f.kernel, f.Noise, err, "gppl: spectral engine: %v", err)
+	}
+	return nil
 }
 
 // surplus is how many times the predicted features there may be where a dense matrix of the data is smaller: the
@@ -171,7 +158,7 @@ func (f *spectralFactor) affordable() error {
 	if _, ok := e.observed.(*line); !ok || p <= 4*float64(e.n) || p <= leastFeatures {
 		return nil
 	}
-	m, _, _ := e.frequencies(f.kernel, e.eps(f.kernel, f.noise))
+	m, _, _ := e.frequencies(f.kernel, e.eps(f.kernel, f.Noise))
 	if predicted := 2*m - 1; p > surplus*predicted {
 		return &Refusal{Engine: EngineSpectral, Reason: fmt.Sprintf("it takes %.0f features for %d observations, where %.0f were predicted", p, e.n, predicted)}
 	}
@@ -183,324 +170,200 @@ const leastFeatures = 1000
 
 func (f *spectralFactor) release()        { f.home.factors.Put(f) }
 func (f *spectralFactor) jitter() float64 { return 0 }
-
-func (f *spectralFactor) logDet() float64 {
-	return float64(f.engine.n)*math.Log(f.noise) + f.t.LogDet() - f.engine.logWeights()
-}
-
-// fill sets T and b.
-func (f *spectralFactor) fill() {
-	p, columns := len(f.Features), f.sums.columns
-	if f.t == nil || f.t.N() != p {
-		f.t, f.inverse = dense.NewLower(p), nil
-	}
-	f.t.Ctx = f.ctx
-	parallel.Within(f.ctx, dense.Blocks(p), f.fillRow)
-	for b := range dense.Blocks(p) {
-		t, j := f.t.At(b, b), f.Sign(b*dense.Tile)
-		for i := range t.Rows {
-			t.Data[i*t.Stride+i] += j
-		}
-	}
-	f.b = dense.Reshape(f.b, p, columns.Cols)
-	for i, feature := range f.Features {
-		row := f.b.Data[i*f.b.Stride:]
-		for j, v := range columns.Data[int(feature)*columns.Stride:][:columns.Cols] {
-			row[j] = f.Root[i] * v
-		}
-	}
-}
-
-// fillRowOfTiles sets a row of tiles of T − J, the longest row first.
-func (f *spectralFactor) fillRowOfTiles(k int) {
-	i := dense.Blocks(f.t.N()) - 1 - k
-	for j := range i + 1 {
-		t := f.t.At(i, j)
-		r0, c0 := i*dense.Tile, j*dense.Tile
-		f.sums.moments.Gram(t, f.Features[r0:r0+t.Rows], f.Features[c0:c0+t.Cols])
-		for a := range t.Rows {
-			scale := f.Root[r0+a] / f.noise
-			row := t.Data[a*t.Stride:][:t.Cols]
-			for b := range row {
-				row[b] *= scale * f.Root[c0+b]
-			}
-		}
-	}
-}
+func (f *spectralFactor) logDet() float64 { return f.LogDet() - f.engine.logWeights() }
 
 func (f *spectralFactor) gram(g blas64.General) {
-	f.h = dense.Reshape(f.h, f.b.Rows, f.b.Cols)
-	dense.Copy(f.h, f.b)
-	f.t.SolveL(f.h)
-	blas64.Scal(-1, dense.Vec(f.h.Data[min(f.Negative, f.h.Rows)*f.h.Stride:]))
-	f.t.SolveLT(f.h)
-	tampered("spectral h", f.h.Data)
-	f.g = dense.Reshape(f.g, f.b.Cols, f.b.Cols)
-	dense.LowRankForms(f.g, f.engine.yy, f.b, f.h, f.noise)
-	dense.Copy(g, f.g)
-	f.bound()
+	f.Solve()
+	tampered("spectral h", f.H.Data)
+	f.Forms()
+	dense.Copy(g, f.G)
 }
 
 func (f *spectralFactor) uncertainty(r blas64.General) float64 {
-	return dense.Spread(dense.Vec(f.errors), r)
+	return dense.Spread(dense.Vec(f.Errors), r)
 }
 
-// gradient is Σ_f w_f ∂c_f with w_f = ½[1 − J_f(T⁻¹)_ff − σ⁻⁴J_f·|(hR)_f|²]/c_f: the
-// derivative of log|A| has the first two terms, and ΦᵀU = σ⁻²D⁻¹JhR the last.
-func (f *spectralFactor) gradient(grad []float64, r blas64.General) error {
-	f.diagonalOfInverse()
-	tampered("spectral diag", f.diag)
-	f.u = dense.Combine(f.u, f.h, r)
-	f.q = dense.Resize(f.q, len(f.Series.C))
-	clear(f.q)
-	var trace, hh float64
-	for i, feature := range f.Features {
-		j := f.Sign(i)
-		var square float64
-		for _, u := range f.u.Data[i*f.u.Stride:][:f.u.Cols] {
-			square += u * u
-		}
-		trace += j * f.diag[i]
-		hh += j * square
-		if c := j * f.Root[i] * f.Root[i]; c != 0 {
-			f.q[feature.Frequency()] += 0.5 * (1 - j*(f.diag[i]+square/(f.noise*f.noise))) / c
-		}
-	}
-	f.slopeAtZeros(r)
-	tampered("spectral q", f.q)
+func (f *spectralFactor) gradient(grad []float64, r blas64.General) (err error) {
+	f.Invert()
+	tampered("spectral diag", f.Diag)
+	noise := f.Slopes(r)
+	tampered("spectral q", f.Q)
 	if err := f.verifyInverse(); err != nil {
 		return err
 	}
 	clear(grad)
 	last := len(grad) - 1
-	if err := contractSeries(f.Series, grad[:last], f.q, f.kernel); err != nil {
+	if err := contractSeries(f.Series, grad[:last], f.Q, f.kernel); err != nil {
 		return err
 	}
-	trA := float64(f.engine.n-len(f.Features)) + trace // σ²·tr A⁻¹
-	uu := dense.Form(f.g, r) - hh/(f.noise*f.noise)    // σ²·|U|²
-	grad[last] = 0.5 * (trA - uu)
 	if l, known := f.home.withKnown(); known {
-		var err error
-		grad[last], err = f.noiseSlope(l, r, grad[last])
-		return err
+		noise, err = f.noiseSlope(l, r, noise)
 	}
-	return nil
-}
-
-// slopeAtZeros sets the derivatives in the coefficients that cross zero, where 1 − J_f(T⁻¹)_ff has lost its digits
-// when it is divided by them: with s = DΦᵀφ_f,
-//
-//	w_f = ½(φ_fᵀA⁻¹φ_f − |φ_fᵀU|²),  φ_fᵀA⁻¹φ_f = σ⁻²(φ_fᵀφ_f − σ⁻²sᵀT⁻¹s)
-//
-// without a division, in p² flops for each of these few.
-func (f *spectralFactor) slopeAtZeros(r blas64.General) {
-	for _, m := range f.Leading {
-		if !f.Series.Crosses(m) {
-			continue
-		}
-		f.q[m] = f.slopeOf(fourier.Cos(m), r)
-		if m > 0 {
-			f.q[m] += f.slopeOf(fourier.Sin(m), r)
-		}
-	}
-}
-
-// slopeOf returns ½(φᵀA⁻¹φ − |φᵀU|²) of a feature.
-func (f *spectralFactor) slopeOf(feature fourier.Feature, r blas64.General) float64 {
-	f.row = f.gramRow(f.row, feature)
-	var own [1]float64
-	one := [1]fourier.Feature{feature}
-	f.sums.moments.Gram(dense.AsColumn(own[:]), one[:], one[:])
-	columns := f.sums.columns
-	var uu float64
-	for k := range r.Cols { // φᵀA⁻¹CR = σ⁻²(φᵀC − σ⁻²sᵀh)R
-		var u float64
-		for j := range r.Rows {
-			u += columns.Data[int(feature)*columns.Stride+j] * r.Data[j*r.Stride+k]
-		}
-		for i, g := range f.row {
-			u -= g * f.Root[i] * f.u.Data[i*f.u.Stride+k] / f.noise
-		}
-		uu += u * u / (f.noise * f.noise)
-	}
-	for i, root := range f.Root {
-		f.row[i] *= root
-	}
-	f.t.SolveL(dense.AsColumn(f.row))
-	kept := min(f.Negative, len(f.row))
-	plus, minus := dense.Vec(f.row[:kept]), dense.Vec(f.row[kept:])
-	form := (own[0] - (blas64.Dot(plus, plus)-blas64.Dot(minus, minus))/f.noise) / f.noise
-	return 0.5 * (form - uu)
-}
-
-// diagonalOfInverse sets diag to that of T⁻¹ = L⁻ᵀJL⁻¹.
-func (f *spectralFactor) diagonalOfInverse() {
-	p := f.t.N()
-	if f.inverse == nil {
-		f.inverse = dense.NewLower(p)
-	}
-	f.t.InvertL(f.inverse)
-	f.diag = dense.Resize(f.diag, p)
-	clear(f.diag)
-	parallel.Within(f.ctx, dense.Blocks(p), f.diagonalOf)
-}
-
-// diagonalOfBlock adds a column of tiles of L⁻¹.
-func (f *spectralFactor) diagonalOfBlock(j int) {
-	p := f.t.N()
-	d := f.diag[j*dense.Tile:][:dense.Width(p, j)]
-	for i := j; i < dense.Blocks(p); i++ {
-		dense.AddSquares(d, f.Sign(i*dense.Tile), f.inverse.At(i, j))
-	}
+	grad[last] = noise
+	return err
 }
 
 // verifyInverse compares one entry of the diagonal of T⁻¹, which came from all of
-// L⁻¹, with |L⁻¹e_i|² by a substitution, in p²/3 flops; and h with a row of T made
-// again from the moments.
+// L⁻¹, with |L⁻¹e_i|² by a substitution; and h with a row of T made again from the
+// moments.
 func (f *spectralFactor) verifyInverse() error {
 	p := len(f.Features)
 	if p == 0 {
 		return nil
 	}
 	i := f.picked()
-	trust := gradientTrust * math.Abs(f.diag[i])
+	trust := gradientTrust * math.Abs(f.Diag[i])
 	if f.Negative < p { // squares of both signs have been added
 		trust = gradientTrust
 	}
-	if err := verify("an entry of an inverse", f.diag[i], f.diagonalEntry(i), trust); err != nil {
+	if err := verify("an entry of an inverse", f.Diag[i], f.Entry(i), trust); err != nil {
 		return err
 	}
-	f.row = f.gramRow(f.row, f.Features[i])
-	n := f.sums.moments[0] // or the sum of weights
-	own := math.Sqrt(1 + f.Root[i]*f.Root[i]*n/f.noise)
-	for c := range f.h.Cols {
-		b, want := f.Sign(i)*f.h.Data[i*f.h.Stride+c], f.b.Data[i*f.b.Stride+c]
-		var scale float64
-		for j, g := range f.row {
-			h := f.h.Data[j*f.h.Stride+c]
-			b += g * f.Root[i] * f.Root[j] / f.noise * h
-			scale += (1 + f.Root[j]*math.Sqrt(n/f.noise)) * math.Abs(h) // at least |T_ij|·|h_j|, over own
-		}
-		if err := verify("a row of a linear system", b, want, backward*(own*scale+math.Abs(want))); err != nil {
-			return err
-		}
-	}
-	return nil
+	return f.Row(i, func(got, want, size float64) error {
+		return verify("a row of a linear system", got, want, backward*size)
+	})
 }
 
 // picked returns the feature that checks look at.
 func (f *spectralFactor) picked() int {
-	return pick(len(f.Features), f.noise, f.Root[0], f.g.Data[0])
+	return pick(len(f.Features), f.Noise, f.Root[0], f.G.Data[0])
 }
 
-// gramRow returns the products of a feature with those that are kept, in the memory of
-// dst where it does.
-func (f *spectralFactor) gramRow(dst []float64, feature fourier.Feature) []float64 {
-	p := len(f.Features)
-	dst = dense.Resize(dst, p)
-	one := [1]fourier.Feature{feature}
-	f.sums.moments.Gram(blas64.General{Rows: 1, Cols: p, Stride: max(1, p), Data: dst}, one[:], f.Features)
-	return dst
+// reweighted is the data at one σ².
+type reweighted struct {
+	engine spectralExact // reads line
+	line   line
 }
 
-// diagonalEntry returns (T⁻¹)_ii = Σ_k J_k z_k², and sets z to L⁻¹e_i.
-func (f *spectralFactor) diagonalEntry(i int) float64 {
-	f.z = dense.Resize(f.z, len(f.Features))
-	f.t.SolveUnit(f.z, i)
-	kept := min(f.Negative, len(f.z))
-	plus, minus := dense.Vec(f.z[:kept]), dense.Vec(f.z[kept:])
-	return blas64.Dot(plus, plus) - blas64.Dot(minus, minus)
+// weigh takes the data of l with the noise variance σ².
+func (v *reweighted) weigh(l *line, o options, noise float64) {
+	v.line = *l
+	v.line.noise = rowNoise{}
+	v.line.weights = make([]float64, len(l.t)) // a posterior may keep it
+	for i := range v.line.weights {
+		v.line.weights[i] = noise / (noise*l.noise.weight(i) + l.noise.known[i])
+	}
+	v.engine = spectralExact{tolerance: o.tolerance, tight: o.posterior, yy: v.line.squares()}
+	v.engine.read(&v.line)
 }
 
-// completeColumn takes z from L⁻¹e_i, as diagonalEntry left it, to T⁻¹e_i = L⁻ᵀJL⁻¹e_i.
-func (f *spectralFactor) completeColumn() {
-	blas64.Scal(-1, dense.Vec(f.z[min(f.Negative, len(f.z)):]))
-	f.t.SolveLT(dense.AsColumn(f.z))
+// withKnown returns the line of the data if its observations have known errors.
+func (d *summed) withKnown() (*line, bool) {
+	l, ok := d.observed.(*line)
+	return l, ok && l.noise.known != nil
 }
 
-// backward is the relative residual that a factorisation may leave, with a margin
-// over the rounding of some thousands of operations.
-const backward = 1e-11
+// averagedKnown is averaged with known errors: n/Σ(1/λ).
+func (l *line) averagedKnown(noise float64) float64 {
+	var precision float64
+	for i, s := range l.noise.known {
+		precision += 1 / (noise*l.noise.weight(i) + s)
+	}
+	return float64(len(l.t)) / precision
+}
 
-// bound sets errors to a bound on the error of yᵀA⁻¹y beyond the effect of a relative error of
-// A, and of the forms of the columns beside y. With a = σ⁻²Dh, the coefficients of the posterior mean,
-//
-//	yᵀA⁻¹y = σ⁻²(yᵀy − 2aᵀΦᵀy + aᵀ(ΦᵀΦ + σ²C⁻¹)a)
-//
-// is stationary in a: what counts is the rounding of yᵀy, Φᵀy and ΦᵀΦ. What the
-// series leaves out, ΔK, changes it by αᵀΔKα, α = A⁻¹y: with the features beyond
-// those kept, where Φᵀα = σ⁻²(Φᵀy − ΦᵀΦa) is known, Σ c_m·|α̂_m|². The value errs by
-// half of that; the other half is for the derivatives, which err by more.
-func (f *spectralFactor) bound() {
-	p, c := f.h.Rows, f.h.Cols
-	f.coef = dense.Resize(f.coef, p*c)
-	for i, root := range f.Root {
-		for j := range c {
-			f.coef[i*c+j] = root * f.h.Data[i*f.h.Stride+j] / f.noise
+// noiseSlope returns the derivative in log σ² of value and trace, as gradient does for even
+// noise, whose result total is: that in the scale of all λ. It is an error if what σ² and what
+// the known errors have of it do not add up to it, or if what is computed for σ² is wrong at one
+// frequency or feature. Neither takes sums over the data.
+func (f *spectralFactor) noiseSlope(l *line, r blas64.General, total float64) (slope float64, err error) {
+	own, v := f.partOfNoise(l)
+	if err := f.verifySums(own, v); err != nil {
+		return 0, err
+	}
+	f.Fit(own)
+	tampered("spectral traces", own.Traces)
+	tampered("spectral fitted", own.Fitted.Data)
+	if err := f.verifyFit(own); err != nil {
+		return 0, err
+	}
+	rest := f.Rest(own)
+	slope, known := f.Share(own, r), f.Share(rest, r)
+	size := math.Abs(slope) + math.Abs(known) + float64(len(v))
+	return slope, verify("the derivative in the noise variance", slope+known, total, gradientTrust*size)
+}
+
+// partOfNoise returns the part of σ² with its sums over the data, and their weights v.
+func (f *spectralFactor) partOfNoise(l *line) (own *spectral.Part, v []float64) {
+	line := f.view.line
+	own, v = new(spectral.Part), make([]float64, len(line.weights))
+	for i, w := range line.weights {
+		share := l.noise.weight(i) * w
+		v[i] = share * w
+		own.Diagonal += share
+	}
+	line.weights = v
+	own.Squares = line.squares()
+	own.Moments, own.Columns = line.sums(f.sums.origin, f.sums.period, f.Highest())
+	tampered("spectral part", own.Moments)
+	return own, v
+}
+
+// sumsTrust is the relative error beyond which a sum over the data counts as wrong. What it is
+// compared with errs by the rounding of phases, some thousands of turns.
+const sumsTrust = 1e-9
+
+// verifySums compares the sums of a part, with the given weights, at one frequency, all columns together, with what
+// they are term by term.
+func (f *spectralFactor) verifySums(part *spectral.Part, weights []float64) error {
+	line, c := &f.view.line, f.H.Cols
+	along := make([]float64, c)
+	for j := range along {
+		along[j] = direction(j + 1)
+	}
+	combine := func(columns []float64) (sum float64) {
+		for j, v := range columns[:len(along)] {
+			sum += along[j] * v
+		}
+		return sum
+	}
+	m := pick(part.Columns.Rows/2, f.Noise, f.Root[0], f.G.Data[0])
+	turn := 2 * math.Pi * float64(m) / f.sums.period
+	var cosines, sines, squares, size float64
+	for i, v := range weights {
+		y := combine(line.columns.Data[i*line.columns.Stride:])
+		sin, cos := math.Sincos(turn * (line.t[i] - f.sums.origin))
+		cosines += v * (1 + y) * cos
+		sines += v * (1 + y) * sin
+		squares += v * y * y
+		size += v * math.Abs(1+y)
+	}
+	for _, sum := range []struct {
+		feature fourier.Feature
+		want    float64
+	}{{fourier.Cos(m), cosines}, {fourier.Sin(m), sines}} {
+		got := part.Moments[sum.feature] + combine(part.Columns.Data[int(sum.feature)*part.Columns.Stride:])
+		if err := verify("a sum over the data with the weights of the noise", got, sum.want, sumsTrust*size); err != nil {
+			return err
 		}
 	}
-	tail := f.leftOut()
-	n := f.sums.moments[0] // or the sum of weights
-	f.errors = dense.Resize(f.errors, c)
-	for j, missed := range f.missed {
-		var sum float64
-		for i := range p {
-			sum += math.Abs(f.coef[i*c+j])
-		}
-		yy := f.engine.yy.Data[j*f.engine.yy.Stride+j]
-		f.errors[j] = roundedForm(yy, sum*math.Sqrt(n), f.noise) + missed.sum + tail*missed.most
+	var got float64
+	for i := range c {
+		got += along[i] * combine(part.Squares.Data[i*part.Squares.Stride:])
 	}
+	return verify("the squares of the data with the weights of the noise", got, squares, sumsTrust*squares)
 }
 
-// roundedForm bounds the effect of the rounding of sums over the data on yᵀA⁻¹y, given
-// yᵀy and the size of the fit to y.
-func roundedForm(yy, fitted, noise float64) float64 {
-	size := math.Sqrt(yy) + fitted
-	return (8*0x1p-53*yy + sumRounding*size*size) / noise
-}
-
-// leftOut sets missed to Σ c_m·|α̂_m|² and the largest |α̂_m|² of each column over the
-// frequencies that are left out, one after another as far as there are moments. It
-// returns Σ c_m over the tail of the series beyond them, where |α̂_m|² is not known and
-// the largest one stands in for it.
-func (f *spectralFactor) leftOut() (tail float64) {
-	columns := f.sums.columns.Cols
-	if cap(f.missed) < columns {
-		f.missed = make([]leftOut, columns)
+// verifyFit compares a part's value for the feature that verifyInverse checks with the
+// result of substitutions.
+func (f *spectralFactor) verifyFit(part *spectral.Part) error {
+	if len(f.Features) == 0 {
+		return nil
 	}
-	f.missed = f.missed[:columns]
-	clear(f.missed)
-	kept := 0
-	for m, c := range f.Series.C {
-		parallel.Look(f.ctx)
-		if c == 0 {
-			continue
+	i := f.picked()
+	trace, size, gram := f.Again(part, i)
+	if err := verify("a part of a trace", part.Traces[i], trace, gradientTrust*size); err != nil {
+		return err
+	}
+	for j := range f.H.Cols {
+		h := dense.Column(f.H, j)
+		var size float64
+		for a, g := range gram {
+			size += math.Abs(g * h.Data[a*h.Inc])
 		}
-		if kept < len(f.Leading) && f.Leading[kept] == m {
-			kept++
-			continue
-		}
-		if m > f.Probed {
-			tail += math.Abs(c)
-			continue
-		}
-		f.row, f.z = f.gramRow(f.row, fourier.Cos(m)), f.gramRow(f.z, fourier.Sin(m))
-		for j := range f.missed {
-			power := f.hat(fourier.Cos(m), f.row, j) + f.hat(fourier.Sin(m), f.z, j)
-			f.missed[j].sum += math.Abs(c) * power
-			f.missed[j].most = max(f.missed[j].most, power)
+		if err := verify("a row of a product", dense.Row(part.Fitted, i).Data[j], blas64.Dot(dense.Vec(gram), h), sumsTrust*size); err != nil {
+			return err
 		}
 	}
-	return tail
-}
-
-// hat returns the square of α̂ of a column at a feature, given a row of ΦᵀΦ.
-func (f *spectralFactor) hat(feature fourier.Feature, row []float64, j int) float64 {
-	columns := f.sums.columns
-	coef := blas64.Vector{N: len(row), Inc: columns.Cols}
-	if len(row) > 0 {
-		coef.Data = f.coef[j:]
-	}
-	a := (columns.Data[int(feature)*columns.Stride+j] - blas64.Dot(dense.Vec(row), coef)) / f.noise
-	return a * a
+	return nil
 }

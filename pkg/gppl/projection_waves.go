@@ -119,7 +119,7 @@ const waveRounding = 2e-15
 
 // rounding bounds what Ωᵀy errs by for a y of the given length.
 func (w *waveBasis) rounding(length float64) float64 {
-	return sumRounding * w.basis.Condition() * length
+	return fourier.Rounding * w.basis.Condition() * length
 }
 
 // form returns the Ω of waves, orthonormal to rounding: the columns of the
@@ -235,9 +235,5 @@ func (d directions) bound() float64 {
 }
 
 // featureTolerance is the tolerance of the one-time sums over the data, relative to the
-// sum of the absolute values of their terms.
+// sum of the absolute values of their terms. It is never used up (fourier.Rounding).
 const featureTolerance = 1e-15
-
-// sumRounding is what sums over the data err by, relative to the root of the sum
-// of the squares of their terms, and measured: featureTolerance is never used up.
-const sumRounding = 4e-16

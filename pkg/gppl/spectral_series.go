@@ -79,37 +79,30 @@ func (d *spectralData) circleFor(k Kernel, eps float64) (*circleSums, error) {
 		circleSums{origin: d.lo, period: period, windowed: windowed}), nil
 }
 
-// spectralBasis is the features that represent a kernel, and the sums over the data on their circle.
-type spectralBasis struct {
-	fourier.Expansion
-	sums *circleSums
-}
-
 // expand sets b to the features of k, but for weights that sum to eps times the
-// variance, and makes sure of the sums that they need.
-func (d *spectralData) expand(b *spectralBasis, k Kernel, eps float64) error {
+// variance, and returns the sums on their circle.
+func (d *spectralData) expand(b *fourier.Expansion, k Kernel, eps float64) (*circleSums, error) {
 	c, err := d.circleFor(k, eps)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if b.Series == nil || b.Series.Period != c.period || c.windowed != b.Series.Windowed() {
 		b.Series = fourier.NewSeries(d.span, c.period, c.windowed, bandwidth(k, eps))
 	}
 	m, err := b.Series.Expand(k, bandwidth(k, eps), eps)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if m > maxFeatures {
-		return fmt.Errorf("gppl: %d frequencies for %v", m, k)
+		return nil, fmt.Errorf("gppl: %d frequencies for %v", m, k)
 	}
 	if m > c.m {
 		if c, err = d.circles.grow(c, m, m+m/8+8); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	b.sums = c
 	b.Choose(m, c.m, dense.Tile, eps*variance(k)/float64(2*m+1))
-	return nil
+	return c, nil
 }
 
 // maxFeatures bounds the number of frequencies.

@@ -296,6 +296,6 @@ func (r *sumsReading) residual(l *Projected) *residual {
 	yy := r.yy.Data[0]
 	rest.energy.Data[0] = max(0, yy-blas64.Dot(z, z))
 	fitted := blas64.Asum(dense.Vec(l.directions.waves.basis.Coefficients(dense.Slice(z)))) * math.Sqrt(l.directions.mass)
-	rest.rounding = roundedForm(yy, fitted, 1)
+	rest.rounding = fourier.RoundedForm(yy, fitted, 1)
 	return rest
 }

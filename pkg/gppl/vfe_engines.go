@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -313,7 +314,8 @@ type spectralVFE struct {
 
 // spectralVFEProjection is the features at one model.
 type spectralVFEProjection struct {
-	spectralBasis
+	fourier.Expansion
+	sums   *circleSums
 	engine *spectralVFE
 	gram   blas64.General // FᵀF, p×p
 	psi    blas64.General // Ψ, m×p
@@ -370,7 +372,8 @@ func (e *spectralVFE) forecast(w *vfeWork) forecast {
 func (e *spectralVFE) project(w *vfeWork) (vfeProjection, error) {
 	f := e.projections.Get()
 	f.engine = e
-	if err := e.exact.expand(&f.spectralBasis, w.kernel, vfeEps); err != nil {
+	var err error
+	if f.sums, err = e.exact.expand(&f.Expansion, w.kernel, vfeEps); err != nil {
 		f.release()
 		return nil, err
 	}

@@ -261,3 +261,11 @@ func (b *Expansion) Sign(f int) float64 {
 
 // Weight returns c_f.
 func (b *Expansion) Weight(f int) float64 { return b.Sign(f) * b.Root[f] * b.Root[f] }
+
+// Highest returns the highest frequency of the features.
+func (b *Expansion) Highest() (highest int) {
+	for _, feature := range b.Features {
+		highest = max(highest, feature.Frequency())
+	}
+	return highest
+}
