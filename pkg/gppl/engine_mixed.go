@@ -11,6 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
 var (
@@ -89,7 +90,7 @@ func (e *mixedExact) forecast(m *compiled) forecast {
 	e.divide(d, m, e.eps(m), 0)
 	f := e.predictDivided(m, d)
 	if d.layered >= 0 {
-		f.err += float64(len(e.line.t)) * layerRounding * m.variance / e.line.noise.least(m.noise)
+		f.err += float64(len(e.line.t)) * waves.ScaleRounding * m.variance / e.line.noise.least(m.noise)
 	}
 	e.divisions.Put(d)
 	return f

@@ -2,7 +2,8 @@ package gppl
 
 import (
 	"math"
-	"sort"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
 // A Band is a range of frequencies, From and To included, in multiples of 1/P.
@@ -36,76 +37,8 @@ var (
 	_ Waver = SpectralMixture{}
 )
 
-// maxWave bounds m: up to it, phases keep their digits (see internal/fourier).
-const maxWave = 1 << 46
-
-// lastHarmonic returns the least J for which Σ a_j over j > J is at most eps, with a_j the weights of exp(−2 sin²(πr/p)/l²):
-// a_j/2 is the probability of j in a Skellam distribution with both means z/2, z = 1/l², and this is Chernoff's bound on
-// its tail. It returns −1 if it is beyond counting.
-func lastHarmonic(l, eps float64) int {
-	z := 1 / (l * l)
-	tail := func(j float64) float64 { // the log of a bound on Σ a_i over i ≥ j
-		q := j / z
-		if math.IsInf(q, 0) || q > 1e9 {
-			return j - z - j*(math.Log(2*j)-math.Log(z)) + math.Ln2
-		}
-		return j*j/(z*(1+math.Hypot(1, q))) - j*math.Asinh(q) + math.Ln2
-	}
-	const most = 1 << 20
-	limit := math.Log(eps)
-	if !(tail(most) <= limit) {
-		return -1
-	}
-	return sort.Search(most, func(j int) bool { return tail(float64(j+1)) <= limit })
-}
-
-// besselStart is how far beyond the last harmonic the recurrence of ratios begins: its error falls by the square of a
-// ratio at each step.
-func besselStart(l float64, last int) int { return last + 24 + int(8/max(l, 1e-3)) }
-
-// besselRatio continues r_j = I_j(z)/I_{j−1}(z) downwards, stably: r_j = 1/(2j/z + r_{j+1}).
-func besselRatio(j int, z, next float64) float64 { return z / (2*float64(j) + z*next) }
-
-// harmonicWeights sets dst to a_j of exp(−2 sin²(πr/p)/l²) = Σ_j a_j·cos(2πjr/p): a_0 = e⁻ᶻI_0(z), a_j = 2e⁻ᶻI_j(z), z = 1/l².
-// (Abramowitz and Stegun 1964, eq. 9.6.34.)
-func harmonicWeights(dst []float64, l float64) {
-	z, last := 1/(l*l), len(dst)-1
-	var r, sum float64 // r_{j+1}; Σ_{i>j} I_i/I_j
-	for j := besselStart(l, last); j > 0; j-- {
-		r = besselRatio(j, z, r)
-		sum = r * (1 + sum)
-		if j <= last {
-			dst[j] = r
-		}
-	}
-	a := 1 / (1 + 2*sum)
-	dst[0] = a
-	a *= 2
-	for j := 1; j <= last; j++ {
-		a *= dst[j]
-		dst[j] = a
-	}
-}
-
-// contractHarmonics returns Σ_j w_j·∂a_j/∂log l, with ∂a_j/∂log l = −2z·a_j·((I_{j−1} + I_{j+1})/2I_j − 1).
-func contractHarmonics(w []float64, l float64) float64 {
-	z, last := 1/(l*l), len(w)-1
-	var r, sum, slope float64
-	for j := besselStart(l, last); j > 0; j-- {
-		next := r
-		r = besselRatio(j, z, next)
-		sum = r * (1 + sum)
-		if j <= last {
-			// r·w_j·(2z − z/r − z·r_{j+1}), without 1/r.
-			slope = w[j]*(r*(2*z-z*next)-z) + r*slope
-		}
-	}
-	a := 1 / (1 + 2*sum)
-	return a * (w[0]*2*z*(1-r) + 2*slope)
-}
-
 func (k Periodic) Bands(dst []Band, _, eps float64) (float64, []Band) {
-	last := lastHarmonic(k.Lengthscale, eps)
+	last := waves.LastHarmonic(k.Lengthscale, eps)
 	if last < 0 {
 		return 0, nil
 	}
@@ -113,7 +46,7 @@ func (k Periodic) Bands(dst []Band, _, eps float64) (float64, []Band) {
 }
 
 func (k Periodic) Coefficients(dst []float64, _ float64, _ []Band) {
-	harmonicWeights(dst, k.Lengthscale)
+	waves.Harmonics(dst, k.Lengthscale)
 	for j := range dst {
 		dst[j] *= k.Variance
 	}
@@ -125,129 +58,44 @@ func (k Periodic) ContractCoefficients(grad, w []float64, period float64, bands 
 	for j, v := range w {
 		grad[0] += v * c[j]
 	}
-	grad[1] += k.Variance * contractHarmonics(w, k.Lengthscale)
+	grad[1] += k.Variance * waves.ContractHarmonics(w, k.Lengthscale)
 }
 
 func (k Periodic) PeriodParam() int { return 2 }
 
-// carried is the kernel v·exp(−r²/2l²)·Σ_j a_j·cos(2πjr/p): lines of the weights a_j, widened by a Gaussian. On a period
-// beyond which it has died out its coefficients are samples of its spectral density, which is where a_j is at j/p: with
-// S(f) = v·l·√(2π)·exp(−2π²l²f²),
-//
-//	c_|m| = Σ_j (a_j/P)·S(m/P − j/p), both signs of m.
-type carried struct {
-	variance, lengthscale, period float64
-	lines                         []float64 // a_j, which add to 1 or less
-}
-
-// bands is Bands. Half of eps is for the next image of the kernel, half for what lies outside the bands: for line j,
-// where a_j·exp(−2π²l²f²) is small.
-func (k carried) bands(dst []Band, span, eps float64) (float64, []Band) {
-	eps *= min(1, span/k.lengthscale) // derivatives in a period grow with the lengthscale over it, and not with the range
-	period := span + k.lengthscale*math.Sqrt(2*math.Log(4/eps))
-	least := 0.25 * eps / float64(len(k.lines))
-	if !(float64(len(k.lines))*period/k.period+period/k.lengthscale < maxWave) || span == 0 {
-		return 0, nil
-	}
-	for j, a := range k.lines {
-		if a <= least {
-			continue
-		}
-		half := math.Sqrt(0.5*math.Log(a/least)) / (math.Pi * k.lengthscale) * period
-		centre := float64(j) * period / k.period
-		b := Band{int(math.Floor(max(0, centre-half))), int(math.Ceil(centre + half))}
-		if last := len(dst) - 1; last >= 0 && b.From <= dst[last].To+1 {
-			dst[last].To = max(dst[last].To, b.To)
-			continue
-		}
-		dst = append(dst, b)
-	}
-	return period, dst
-}
-
-// each calls f for every line j and signed frequency m of it: with the index of |m| among the coefficients, the share
-// a_j/P·S(u) of c_|m| over a_j, and u·l.
-func (k carried) each(period float64, bands []Band, f func(j, at int, share, ul float64)) {
-	scale := k.variance * k.lengthscale * math.Sqrt(2*math.Pi) / period
-	ratio := period / k.period
-	rest := math.FMA(-ratio, k.period, period) / k.period
-	const digits = 60 // of exp: what is less does not count
-	half := math.Sqrt(digits/2) / (math.Pi * k.lengthscale) * period
-	for j, a := range k.lines {
-		if a == 0 {
-			continue
-		}
-		hi := float64(j) * ratio
-		lo := math.FMA(float64(j), ratio, -hi) + float64(j)*rest
-		first := 0
-		for _, b := range bands {
-			for _, sign := range [...]int{1, -1} {
-				from, to := max(float64(b.From), math.Ceil(float64(sign)*hi-half)), min(float64(b.To), math.Floor(float64(sign)*hi+half))
-				for m := int(from); float64(m) <= to; m++ {
-					if sign < 0 && m == 0 {
-						continue
-					}
-					u := ((float64(sign*m) - hi) - lo) / period * k.lengthscale
-					f(j, first+m-b.From, scale*math.Exp(-2*math.Pi*math.Pi*u*u), u)
-				}
-			}
-			first += b.To - b.From + 1
-		}
-	}
-}
-
-func (k carried) coefficients(dst []float64, period float64, bands []Band) {
-	clear(dst)
-	k.each(period, bands, func(j, at int, share, _ float64) { dst[at] += k.lines[j] * share })
-}
-
-// contract returns Σ w_m·∂c_m in log v, log l and log p, and sets lines to those in a_j.
-func (k carried) contract(lines, w []float64, period float64, bands []Band) (v, l, p float64) {
-	clear(lines)
-	ratio := k.lengthscale / k.period
-	k.each(period, bands, func(j, at int, share, u float64) {
-		s := w[at] * share
-		lines[j] += s
-		s *= k.lines[j]
-		v += s
-		q := 4 * math.Pi * math.Pi * u
-		l += s * (1 - q*u)
-		p -= s * q * float64(j) * ratio
-	})
-	return v, l, p
-}
-
-// contractInto adds the derivatives in log v, log l and, if grad has a third, log p, of lines whose weights are no parameters.
-func (k carried) contractInto(grad, w []float64, period float64, bands []Band) {
+// contractLines adds the derivatives in log v, log l and, if grad has a third, log p, of lines whose weights are no parameters.
+func contractLines(grad []float64, k waves.Lines, w []float64, period float64, bands []Band) {
 	var lines [2]float64
-	v, l, p := k.contract(lines[:len(k.lines)], w, period, bands)
+	v, l, p := waves.Contract(k, lines[:len(k.Weights)], w, period, bands)
 	for i, d := range []float64{v, l, p}[:len(grad)] {
 		grad[i] += d
 	}
 }
 
-func (k SE) carried() carried { return carried{k.Variance, k.Lengthscale, k.Lengthscale, []float64{1}} }
+func (k SE) lines() waves.Lines {
+	return waves.Lines{Variance: k.Variance, Lengthscale: k.Lengthscale, Period: k.Lengthscale, Weights: []float64{1}}
+}
 
 func (k SE) Bands(dst []Band, span, eps float64) (float64, []Band) {
-	return k.carried().bands(dst, span, eps)
+	return waves.BandsOf(k.lines(), dst, span, eps)
 }
 
 func (k SE) Coefficients(dst []float64, period float64, bands []Band) {
-	k.carried().coefficients(dst, period, bands)
+	waves.Coefficients(k.lines(), dst, period, bands)
 }
 
 func (k SE) ContractCoefficients(grad, w []float64, period float64, bands []Band) {
-	k.carried().contractInto(grad[:2], w, period, bands)
+	contractLines(grad[:2], k.lines(), w, period, bands)
 }
 
 func (k SE) PeriodParam() int { return -1 }
 
-// carried has the harmonics that are needed for the given eps.
-func (k LocPer) carried(eps float64) carried {
-	last := lastHarmonic(k.PeriodicLengthscale, 0.25*eps)
-	c := carried{k.Variance, k.Lengthscale, k.Period, make([]float64, max(0, last)+1)}
+// lines has the harmonics that are needed for the given eps.
+func (k LocPer) lines(eps float64) waves.Lines {
+	last := waves.LastHarmonic(k.PeriodicLengthscale, 0.25*eps)
+	c := waves.Lines{Variance: k.Variance, Lengthscale: k.Lengthscale, Period: k.Period, Weights: make([]float64, max(0, last)+1)}
 	if last >= 0 {
-		harmonicWeights(c.lines, k.PeriodicLengthscale)
+		waves.Harmonics(c.Weights, k.PeriodicLengthscale)
 	}
 	return c
 }
@@ -256,42 +104,42 @@ func (k LocPer) carried(eps float64) carried {
 const leastWeight = 1e-22
 
 func (k LocPer) Bands(dst []Band, span, eps float64) (float64, []Band) {
-	if lastHarmonic(k.PeriodicLengthscale, 0.25*eps) < 0 {
+	if waves.LastHarmonic(k.PeriodicLengthscale, 0.25*eps) < 0 {
 		return 0, nil
 	}
-	return k.carried(eps).bands(dst, span, 0.75*eps)
+	return waves.BandsOf(k.lines(eps), dst, span, 0.75*eps)
 }
 
 func (k LocPer) Coefficients(dst []float64, period float64, bands []Band) {
-	k.carried(leastWeight).coefficients(dst, period, bands)
+	waves.Coefficients(k.lines(leastWeight), dst, period, bands)
 }
 
 func (k LocPer) ContractCoefficients(grad, w []float64, period float64, bands []Band) {
-	c := k.carried(leastWeight)
-	lines := make([]float64, len(c.lines))
-	v, l, p := c.contract(lines, w, period, bands)
+	c := k.lines(leastWeight)
+	lines := make([]float64, len(c.Weights))
+	v, l, p := waves.Contract(c, lines, w, period, bands)
 	grad[0] += v
 	grad[1] += l
 	grad[2] += p
-	grad[3] += contractHarmonics(lines, k.PeriodicLengthscale)
+	grad[3] += waves.ContractHarmonics(lines, k.PeriodicLengthscale)
 }
 
 func (k LocPer) PeriodParam() int { return -1 }
 
-func (k SpectralMixture) carried() carried {
-	return carried{k.Variance, k.Lengthscale, k.Period, []float64{0, 1}}
+func (k SpectralMixture) lines() waves.Lines {
+	return waves.Lines{Variance: k.Variance, Lengthscale: k.Lengthscale, Period: k.Period, Weights: []float64{0, 1}}
 }
 
 func (k SpectralMixture) Bands(dst []Band, span, eps float64) (float64, []Band) {
-	return k.carried().bands(dst, span, eps)
+	return waves.BandsOf(k.lines(), dst, span, eps)
 }
 
 func (k SpectralMixture) Coefficients(dst []float64, period float64, bands []Band) {
-	k.carried().coefficients(dst, period, bands)
+	waves.Coefficients(k.lines(), dst, period, bands)
 }
 
 func (k SpectralMixture) ContractCoefficients(grad, w []float64, period float64, bands []Band) {
-	k.carried().contractInto(grad[:3], w, period, bands)
+	contractLines(grad[:3], k.lines(), w, period, bands)
 }
 
 func (k SpectralMixture) PeriodParam() int { return -1 }
@@ -344,3 +192,70 @@ func (k carriedPeriodic) ContractCoefficients(grad, w []float64, period float64,
 }
 
 func (k carriedPeriodic) PeriodParam() int { return -1 }
+
+// layered is a Kernel that is a sum of SE kernels of many lengthscales, from below a spacing to beyond the range. The mixed engine takes
+// the short ones as a band, and the long ones as few waves.
+type layered interface {
+	Kernel
+	// mixture returns the terms, by falling lengthscale; false if they are too many.
+	mixture() (layer, bool)
+}
+
+// layer is terms of an RQ, of lengthscales from ≤ l < to.
+type layer struct {
+	RQ
+	from, to float64
+	constant bool // the terms are one constant
+	scales   waves.Scales
+}
+
+func (k RQ) mixture() (layer, bool) {
+	all, ok := waves.NewScales(k.Variance, k.Lengthscale, k.Alpha)
+	return layer{RQ: k, to: math.Inf(1), scales: all}, ok
+}
+
+// between returns the terms of lengthscales from ≤ l < to. With constant set, they are one term of infinite lengthscale.
+func (k layer) between(from, to float64, constant bool) layer {
+	return layer{k.RQ, from, to, constant, k.scales.Between(from, to, constant)}
+}
+
+func (k layer) WithParams(theta []float64) Kernel {
+	m, ok := k.RQ.WithParams(theta).(RQ).mixture()
+	if !ok {
+		panic("gppl: a layer of an RQ beyond its bounds")
+	}
+	return m.between(k.from, k.to, k.constant)
+}
+
+func (k layer) Reach(eps float64) float64 {
+	if len(k.scales.Terms) == 0 {
+		return 0
+	}
+	return SE{1, k.scales.Terms[0].Lengthscale}.Reach(eps)
+}
+
+func (k layer) Cov(dst, r []float64)          { k.scales.Cov(dst, r) }
+func (k layer) Contract(grad, w, r []float64) { k.scales.Contract(grad, w, r) }
+func (k layer) Slope(dst, r []float64)        { k.scales.Slope(dst, r) }
+
+// Bands: as those of SE.
+func (k layer) Bands(dst []Band, span, eps float64) (float64, []Band) {
+	if k.constant {
+		return span, append(dst, Band{0, 0})
+	}
+	period, frequency := k.scales.Circle(span, eps)
+	if m := math.Ceil(frequency * period); m < waves.Most {
+		return period, append(dst, Band{0, int(m)})
+	}
+	return 0, nil
+}
+
+func (k layer) Coefficients(dst []float64, period float64, _ []Band) {
+	k.scales.Coefficients(dst, period)
+}
+
+func (k layer) ContractCoefficients(grad, w []float64, period float64, _ []Band) {
+	k.scales.ContractCoefficients(grad, w, period)
+}
+
+func (k layer) PeriodParam() int { return -1 }

@@ -4,8 +4,8 @@ import (
 	"math"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
 // linear is a kernel as a sum of blocks of linear stochastic differential equations: its terms, each a Markovian or LinearSDE
@@ -141,10 +141,10 @@ func (l *linear) parts(k Kernel, offset int, eps float64) ([]part, bool) {
 		return all, true
 	case Waver:
 		own.period, own.bands = k.Bands(nil, 0, eps)
-		if len(own.bands) != 1 || mixed.Count(own.bands) > largestState {
+		if len(own.bands) != 1 || waves.Count(own.bands) > largestState {
 			return nil, false
 		}
-		own.end, own.w = offset+len(own.kernel.Params()), make([]float64, mixed.Count(own.bands))
+		own.end, own.w = offset+len(own.kernel.Params()), make([]float64, waves.Count(own.bands))
 		l.sources = append(l.sources, own)
 		return []part{{wave: at}}, true
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
 // division says how the mixed engine takes the terms of a kernel.
@@ -73,7 +74,7 @@ func (e *mixedExact) takeWaves(d *division, index int, w Waver, eps float64) boo
 	defer e.rooms.Put(room)
 	period, bands := w.Bands((*room)[:0], e.line.span, 0.5*eps)
 	*room = bands
-	whole, moves := 2*float64(mixed.Count(bands)), w.PeriodParam() >= 0
+	whole, moves := 2*float64(waves.Count(bands)), w.PeriodParam() >= 0
 	columns := whole
 	if !moves {
 		columns, _ = mixed.Packed(bands, e.line.span/period, slopeShare*eps)
@@ -103,18 +104,18 @@ const layerRatio = 4
 // is predicted to take the least time.
 func (e *mixedExact) takeLayers(d *division, eps, span float64) {
 	k := d.mixture
-	constant := k.constantFrom(span, 0.1*eps)
+	constant := k.scales.ConstantFrom(span, 0.1*eps)
 	cut, inBase := e.cheapestCut(d, eps, constant)
 	short := k.between(0, cut, false)
-	if len(short.terms) > 0 && (inBase || !e.takeWaves(d, d.layered, short, eps)) {
+	if len(short.scales.Terms) > 0 && (inBase || !e.takeWaves(d, d.layered, short, eps)) {
 		d.rest = append(d.rest, basePart{d.layered, short})
 	}
 	for from := cut; from < constant; from *= layerRatio {
-		if of := k.between(from, min(constant, layerRatio*from), false); len(of.terms) > 0 {
+		if of := k.between(from, min(constant, layerRatio*from), false); len(of.scales.Terms) > 0 {
 			e.takeWaves(d, d.layered, of, eps)
 		}
 	}
-	if of := k.between(max(cut, constant), math.Inf(1), true); of.weight() > 0 {
+	if of := k.between(max(cut, constant), math.Inf(1), true); of.scales.Weight() > 0 {
 		e.takeWaves(d, d.layered, of, eps)
 	}
 }
@@ -136,7 +137,7 @@ func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float6
 	}
 	least := math.Inf(1)
 	cut = constant // if nothing fits: more columns than the engine takes
-	for at := constant; at > k.terms[len(k.terms)-1].lengthscale/2; at /= 2 {
+	for at := constant; at > k.scales.Terms[len(k.scales.Terms)-1].Lengthscale/2; at /= 2 {
 		p := d.p + 1
 		for from := at; from < constant; from *= layerRatio {
 			p += columns(from, layerRatio*from, far/(2*math.Pi*from))
@@ -152,8 +153,8 @@ func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float6
 		if cost(p, 0) >= least { // even without the columns of what is shorter
 			continue
 		}
-		if short := k.between(0, at, false); len(short.terms) > 0 {
-			_, f := short.circle(span, eps)
+		if short := k.between(0, at, false); len(short.scales.Terms) > 0 {
+			_, f := short.scales.Circle(span, eps)
 			p += columns(0, at, f)
 		}
 		if c := cost(p, 0); p < maxDenseFeatures && c < least {
@@ -193,7 +194,7 @@ func (f *mixedFactor) verifyLayers() error {
 		add(p.index, p.kernel)
 	}
 	k.Cov(want[:], r[:])
-	if err := verify("a sum of layers", sum[0], want[0], v*(layerRounding+f.eps)); err != nil {
+	if err := verify("a sum of layers", sum[0], want[0], v*(waves.ScaleRounding+f.eps)); err != nil {
 		return err
 	}
 	k.Contract(slopes[1], one[:], r[:])

@@ -6,6 +6,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
 // waveTerm is a term of the kernel as waves, in working memory.
@@ -97,7 +98,11 @@ const slopeShare = 5e-5
 // setColumns sets the columns of a term, and checks them.
 func (f *mixedFactor) setColumns(w *waveTerm) error {
 	l := f.engine.line
-	w.Reset(w.Period, mixed.BandsOf(w.Bands[:0], w.bands), f.Columns())
+	w.Bands = w.Bands[:0]
+	for _, b := range w.bands {
+		w.Bands = append(w.Bands, waves.Band(b))
+	}
+	w.Reset(w.Period, w.Bands, f.Columns())
 	w.kernel.Coefficients(w.Coef, w.Period, w.bands)
 	tampered("mixed coefficients", w.Coef)
 	length := 2*f.span - l.span // of the times whose covariances are represented

@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
 // wavers are kernels that are sums of few waves over the span, with sharp and blunt harmonics, and lengthscales on both
@@ -34,7 +35,7 @@ func wavers(span float64) (kernels []Waver) {
 	for _, alpha := range []float64{0.1, 1, 30} {
 		m, _ := RQ{1.1, 0.2 * span, alpha}.mixture()
 		for _, from := range []float64{0.1 * span, 0.2 * span, span} {
-			if k := m.between(from, 4*from, false); len(k.terms) > 0 {
+			if k := m.between(from, 4*from, false); len(k.scales.Terms) > 0 {
 				kernels = append(kernels, k)
 			}
 		}
@@ -54,7 +55,7 @@ func TestWaves(t *testing.T) {
 			if bands == nil {
 				t.Fatalf("%v: no bands", k)
 			}
-			c := make([]float64, mixed.Count(bands))
+			c := make([]float64, waves.Count(bands))
 			k.Coefficients(c, period, bands)
 			for i := range 8 {
 				r := []float64{span * math.Pow(rnd.Float64(), float64(1+i%3))}
@@ -96,43 +97,17 @@ func TestWaves(t *testing.T) {
 	}
 }
 
-// TestScaleLayers: the terms of an RQ add up to it, and so do their derivatives, whatever α is. It fails if the rule has a step too many, or
-// ends too early.
-func TestScaleLayers(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(8, 3))
-	for range testsize.Of(300, 1000, 10000) {
-		k := RQ{1.3, 0.7, leastLayer * math.Pow(mostLayer/leastLayer, rnd.Float64())}
-		m, ok := k.mixture()
-		if !ok {
-			t.Fatal(k)
-		}
-		r := []float64{0.7 * math.Pow(10, 6*rnd.Float64()-3)}
-		got, want := make([]float64, 1), make([]float64, 1)
-		grad, other := make([]float64, 3), make([]float64, 3)
-		k.Cov(want, r)
-		k.Contract(other, []float64{1}, r)
-		cut := 0.7 * math.Pow(10, rnd.Float64()-0.5)
-		for _, part := range []Kernel{m.between(0, cut, false), m.between(cut, math.Inf(1), false)} {
-			part = part.WithParams([]float64{1.3, 0.7, k.Alpha})
-			cov, slope := make([]float64, 1), make([]float64, 1)
-			part.Cov(cov, r)
-			got[0] += cov[0]
-			part.Contract(grad, []float64{1}, r)
-			part.Slope(slope, r)
-			const h = 1e-6
-			near := []float64{r[0] * (1 - h), r[0] * (1 + h)}
-			part.Cov(near, near)
-			if want := (near[1] - near[0]) / (2 * h * r[0]); !(math.Abs(slope[0]-want) <= 1e-8/r[0]) {
-				t.Errorf("%v, r = %v: slope %v, by differences %v", k, r[0], slope[0], want)
-			}
-		}
-		if off := math.Abs(got[0] - want[0]); !(off <= layerRounding) {
-			t.Errorf("%v, r = %v: the terms add up to %v, want %v, off by %.2g", k, r[0], got[0], want[0], off)
-		}
-		for p := range grad {
-			if off := math.Abs(grad[p] - other[p]); !(off <= 1e-12*(1+k.Alpha)) {
-				t.Errorf("%v, r = %v: derivative %d is %v, want %v, off by %.2g", k, r[0], p, grad[p], other[p], off)
-			}
+// TestLayerWithParams: a layer at other parameters has the terms between its bounds.
+func TestLayerWithParams(t *testing.T) {
+	for _, constant := range []bool{false, true} {
+		m, _ := RQ{1, 2, 0.5}.mixture()
+		want, _ := RQ{1.3, 0.7, 3}.mixture()
+		got := m.between(0.5, 8, constant).WithParams([]float64{1.3, 0.7, 3})
+		a, b := []float64{0.6}, []float64{0.6}
+		got.Cov(a, a)
+		want.between(0.5, 8, constant).Cov(b, b)
+		if a[0] != b[0] || !(a[0] > 0) {
+			t.Errorf("constant %v: %v, want %v", constant, a[0], b[0])
 		}
 	}
 }
@@ -172,8 +147,8 @@ func TestMixedRank(t *testing.T) {
 		{Periodic{1, 1, 1e-3}, 16}, {Periodic{1, 1, 300}, 16}, {LocPer{1, span, 0.01, 1}, 430}, {LocPer{1, 1e6 * span, 0.01, 1}, 400},
 		{SpectralMixture{1, span, 0.01}, 40},
 	} {
-		if _, bands := c.k.Bands(nil, span, 1e-13); bands == nil || mixed.Count(bands) > c.most {
-			t.Errorf("%v takes %d frequencies, want at most %d", c.k, mixed.Count(bands), c.most)
+		if _, bands := c.k.Bands(nil, span, 1e-13); bands == nil || waves.Count(bands) > c.most {
+			t.Errorf("%v takes %d frequencies, want at most %d", c.k, waves.Count(bands), c.most)
 		}
 	}
 }
@@ -246,7 +221,7 @@ func TestPackets(t *testing.T) {
 			Add(SE{1, log(0.05, 10)}, LocPer{1, log(0.3, 10), log(0.003, 0.3), log(0.5, 2)}), Add(Matern32{1, log(0.01, 1)}, LocPer{1, log(0.3, 10), log(0.01, 0.3), 1}),
 			Mul(SE{1, log(0.3, 10)}, Periodic{0.8, log(0.5, 2), log(0.003, 0.3)}), Add(Mul(Periodic{1.3, 1, log(0.003, 0.3)}, SE{0.7, log(0.3, 10)}), Laplace{1, 0.1}),
 			Add(Periodic{0.8, log(0.5, 2), log(0.003, 0.5)}, SE{1, log(0.02, 1)}), Periodic{0.8, log(0.5, 2), log(0.003, 3)},
-			Add(Periodic{0.8, log(0.5, 2), log(0.003, 0.5)}, SE{1, log(0.001, 0.008)}), RQ{1, log(0.1, 3), log(leastLayer, 100)}, Add(RQ{1, log(0.003, 3), log(0.1, 10)}, Periodic{0.8, 1, log(0.003, 3)}),
+			Add(Periodic{0.8, log(0.5, 2), log(0.003, 0.5)}, SE{1, log(0.001, 0.008)}), RQ{1, log(0.1, 3), log(waves.LeastAlpha, 100)}, Add(RQ{1, log(0.003, 3), log(0.1, 10)}, Periodic{0.8, 1, log(0.003, 3)}),
 			Add(RQ{1, log(0.01, 3), log(0.1, 10)}, Matern32{1, log(0.01, 1)}, RQ{0.1, 0.01, 20}),
 		}[rnd.IntN(13)]
 		d, m := Data{X: Scalars(x), Y: y}, Model{Kernel: k, Noise: log(1e-4, 1)}

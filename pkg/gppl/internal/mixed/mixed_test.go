@@ -9,6 +9,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
 // TestPacketsBetweenTimes: what a packet leaves of waves is below the limit everywhere on the stretch, not only at the times that it is made
@@ -63,7 +64,7 @@ func TestLines(t *testing.T) {
 	for range 200 {
 		share := 0.2 + 0.3*rnd.Float64()
 		var w Term
-		w.Reset(math.Pow(10, -3*rnd.Float64()), []Band{{0, 1 + rnd.IntN(30)}}, 0)
+		w.Reset(math.Pow(10, -3*rnd.Float64()), []waves.Band{{To: 1 + rnd.IntN(30)}}, 0)
 		w.SetLines(1, share)
 		at := share * (rnd.Float64() - 0.5)
 		for j := range w.Coef {

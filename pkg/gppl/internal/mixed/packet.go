@@ -9,28 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
-
-// Band is a range of frequencies, From and To included.
-type Band struct{ From, To int }
-
-// BandsOf appends bands of another type to dst.
-func BandsOf[B ~struct{ From, To int }](dst []Band, bands []B) []Band {
-	for _, b := range bands {
-		dst = append(dst, Band(b))
-	}
-	return dst
-}
-
-// Count returns the number of frequencies in the bands.
-func Count[B ~struct{ From, To int }](bands []B) (count int) {
-	for _, b := range bands {
-		count += Band(b).count()
-	}
-	return count
-}
-
-func (b Band) count() int { return b.To - b.From + 1 }
 
 // Packet is columns of C^½Φ that stand for the cosines or the sines of a band.
 type Packet struct {
@@ -52,14 +32,14 @@ const WidestPacket = 256
 
 // Packed estimates the columns of the bands of a term, given the length of the stretch over the period, and whether packets
 // are worth it. A band that is narrower than the widest has less weight to resolve.
-func Packed[B ~struct{ From, To int }](bands []B, share, eps float64) (columns float64, worth bool) {
+func Packed[B waves.BandLike](bands []B, share, eps float64) (columns float64, worth bool) {
 	var whole, rank, widest float64
 	for _, b := range bands {
-		count, _ := Band(b).both()
+		count, _ := both(waves.Band(b))
 		widest = max(widest, count)
 	}
 	for _, b := range bands {
-		count, sides := Band(b).both()
+		count, sides := both(waves.Band(b))
 		whole += sides * count
 		rank += sides * min(count, count*share+(1.5-math.Log(eps)/5)*count*count/(widest*widest))
 	}
@@ -70,11 +50,11 @@ func Packed[B ~struct{ From, To int }](bands []B, share, eps float64) (columns f
 }
 
 // both returns the number of frequencies of both signs that a band has about its middle, and how many columns each takes.
-func (b Band) both() (count, columns float64) {
+func both(b waves.Band) (count, columns float64) {
 	if b.From == 0 {
 		return float64(2*b.To + 1), 1
 	}
-	return float64(b.count()), 2
+	return float64(b.Count()), 2
 }
 
 // Pack sets the columns to packets that represent the term between times that are at most length apart, but for at most the given part
@@ -86,7 +66,7 @@ func (w *Term) Pack(ctx context.Context, length, left float64) {
 	w.starts = w.starts[:0]
 	for _, b := range w.Bands {
 		w.starts = append(w.starts, at)
-		at += b.count()
+		at += b.Count()
 	}
 	turn := math.Pi * length / w.Period // half of the angle of one frequency over the stretch
 	zero := 0
@@ -99,7 +79,7 @@ func (w *Term) Pack(ctx context.Context, length, left float64) {
 			return
 		}
 		b, c := w.Bands[i], w.Coef[w.starts[i]:]
-		c = c[:b.count()]
+		c = c[:b.Count()]
 		if b.From == 0 {
 			w.work[i].span(c, turn, 0, true, false, limit)
 			return
@@ -107,7 +87,7 @@ func (w *Term) Pack(ctx context.Context, length, left float64) {
 		w.work[i].span(c, turn, -0.5*float64(b.To-b.From), true, true, limit)
 	})
 	for i, b := range w.Bands {
-		s, count := &w.work[i], b.count()
+		s, count := &w.work[i], b.Count()
 		w.add(Packet{At: w.starts[i], Count: count, U: s.u, Z: s.z}, b.From)
 		switch {
 		case b.From > 0:

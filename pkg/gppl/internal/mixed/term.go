@@ -32,12 +32,13 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
 // Term is Σ_m c_m·cos(2πm(t − t′)/P) as columns of C^½Φ, in working memory.
 type Term struct {
 	Period   float64           // P
-	Bands    []Band            // of the m, ascending and apart
+	Bands    []waves.Band      // of the m, ascending and apart
 	Coef     []float64         // c_m ≥ 0 for the m of all bands, in order
 	Features []fourier.Feature // without packets
 	Packets  []Packet          // that stand for the waves, if they are fewer
@@ -56,9 +57,9 @@ type Term struct {
 }
 
 // Reset sets the term to waves, whose coefficients are to follow. It has no columns yet, and none that move.
-func (w *Term) Reset(period float64, bands []Band, first int) {
+func (w *Term) Reset(period float64, bands []waves.Band, first int) {
 	w.Period, w.Bands, w.First, w.Moving, w.Size = period, append(w.Bands[:0], bands...), first, -1, 0
-	w.Coef = dense.Resize(w.Coef, Count(bands))
+	w.Coef = dense.Resize(w.Coef, waves.Count(bands))
 	w.Features, w.root, w.Packets, w.packed = w.Features[:0], w.root[:0], w.Packets[:0], w.packed[:0]
 }
 
@@ -140,7 +141,7 @@ func (w *Term) fillAt(dst blas64.General, points *fourier.Points, from int, room
 	at := 0
 	next := 0
 	for _, b := range w.Bands {
-		count := b.count()
+		count := b.Count()
 		room.waves = dense.Reshape(room.waves, 2*count, dst.Cols)
 		cos, sin := dense.Rows(room.waves, 0, count), dense.Rows(room.waves, count, count)
 		room.work = points.Run(cos, sin, from, b.From, room.work)
