@@ -143,14 +143,14 @@ func (f *features) circle(k Kernel, eps float64) (*featureCircle, bool, error) {
 	return c, windowed, nil
 }
 
-// upTo returns the features of at least the first m frequencies, and how many they are.
-func (f *features) upTo(c *featureCircle, m int) (rows blas64.General, count int) {
+// upTo returns the features of at least the first m frequencies.
+func (f *features) upTo(c *featureCircle, m int) (rows blas64.General) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if m > c.m {
 		f.grow(c, min(m+m/8+8, f.most())) // some to spare
 	}
-	return c.rows, c.m
+	return c.rows
 }
 
 // grow computes features up to frequency m, in other memory than those before.

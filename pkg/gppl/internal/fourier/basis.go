@@ -102,7 +102,7 @@ func (b *Basis) Product(dst blas64.General, t Moments, rows []Feature) {
 		panic(fmt.Sprintf("fourier: %d rows for %d features", dst.Rows, len(rows)))
 	}
 	parallel.For(lanes, func(c int) {
-		from, to := dst.Rows*c/lanes, dst.Rows*(c+1)/lanes
+		from, to := parallel.Share(dst.Rows, lanes, c)
 		part := dense.Sub(dst, from, to, 0, dst.Cols)
 		t.Gram(part, rows[from:to], b.features)
 		b.turn(part)
@@ -128,7 +128,7 @@ func (b *Basis) At(dst blas64.General, p *Points) {
 		panic(fmt.Sprintf("fourier: %d×%d entries for %d points and a basis of %d", dst.Rows, dst.Cols, p.N(), len(b.features)))
 	}
 	parallel.For(lanes, func(c int) {
-		from, to := dst.Rows*c/lanes, dst.Rows*(c+1)/lanes
+		from, to := parallel.Share(dst.Rows, lanes, c)
 		for i := from; i < to; i++ {
 			b.waves(dst.Data[i*dst.Stride:][:dst.Cols], p, i)
 		}
@@ -174,7 +174,8 @@ func (b *Basis) Subtract(y, z []float64, p *Points) {
 	coef := b.Coefficients(z)
 	parallel.For(lanes, func(c int) {
 		row := make([]float64, k)
-		for i := len(y) * c / lanes; i < len(y)*(c+1)/lanes; i++ {
+		from, to := parallel.Share(len(y), lanes, c)
+		for i := from; i < to; i++ {
 			b.waves(row, p, i)
 			y[i] -= blas64.Dot(dense.Vec(row), dense.Vec(coef))
 		}

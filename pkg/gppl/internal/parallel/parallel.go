@@ -143,3 +143,8 @@ var crew = sync.OnceValue(func() []*worker {
 	}
 	return ws
 })
+
+// Share returns the part of count things, from … to−1, that is the given one of several as equal as they can be.
+func Share(count, parts, part int) (from, to int) {
+	return count * part / parts, count * (part + 1) / parts
+}
