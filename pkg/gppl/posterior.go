@@ -87,14 +87,14 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	if err := l.evaluate(w, nil, Values(l.params)); err != nil {
 		return nil, err
 	}
-	weights := dense.New(w.c.Rows, w.c.Cols)
-	dense.Copy(weights, w.c)
-	w.lb.SolveLT(weights)
-	blas64.Scal(1/math.Sqrt(w.rows.unit), dense.Vec(weights.Data))
-	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.luu, lb: w.lb, weights: weights}}
+	weights := dense.New(w.C.Rows, w.C.Cols)
+	dense.Copy(weights, w.C)
+	w.Lb.SolveLT(weights)
+	blas64.Scal(1/math.Sqrt(w.Unit), dense.Vec(weights.Data))
+	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.Luu, lb: w.Lb, weights: weights}}
 	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, inexact: l.Report().LastInexact, horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}
 	if l.mean != nil {
-		fit, err := l.mean.fit(w.g)
+		fit, err := l.mean.fit(w.G)
 		if err != nil {
 			return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/inducing"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
@@ -72,23 +73,16 @@ type VFEOptions struct {
 type vfeWork struct {
 	compiled
 	selection
-	z       Inputs
-	rows    vfeRows        // what the noise of each observation does
-	added   float64        // jitter
-	luu, lb *dense.Lower   // factors of K_uu and of B
-	phiPhi  blas64.General // ΦᵀΦ, m×m
-	c       blas64.General // L_B⁻¹ΦᵀC, m×c
-	g, root blas64.General // Cᵀ(Q + σ²I)⁻¹C, c×c, and the R of the gradient
-	bInvC   blas64.General // B⁻¹ΦᵀCR = L_B⁻ᵀcR, m×c
-	value   float64
+	inducing.Bound
+	z     Inputs
+	rows  vfeRows // what the noise of each observation does
+	added float64 // jitter
+	value float64
 
-	bInv, e blas64.General // m×m
-	u       blas64.General // K_uu⁻¹K_ux β, m×c
-	x, r    []float64      // of inverseNorm; distances within Z
-	dist    []float64      // for addSlopes
-	traceG  float64        // of the weight on ∂K_uu
-	steep   float64        // what rounding of a distance does to a covariance, at least 1
-	worst   float64        // 1/λ, the smallest eigenvalue of K_uu
+	r     []float64 // distances within Z
+	dist  []float64 // for addSlopes
+	steep float64   // what rounding of a distance does to a covariance, at least 1
+	worst float64   // 1/λ, the smallest eigenvalue of K_uu
 }
 
 // vfeEngine does what involves all n observations. It does not change, beyond what it
@@ -97,7 +91,7 @@ type vfeEngine interface {
 	name() string
 	// forecast predicts the cost and error of an evaluation, with K_uu factorised in w.
 	forecast(w *vfeWork) forecast
-	// project sets phiPhi = ΦᵀΦ and c = ΦᵀC for the model and Z of w.
+	// project sets PhiPhi = ΦᵀΦ and C = ΦᵀC for the model and Z of w.
 	project(w *vfeWork) (vfeProjection, error)
 	// inexact is the error of an entry of K_xu, relative to the variance, over
 	// what K_uu has as well.
@@ -183,18 +177,6 @@ func inducingName(i, d int) string {
 	return fmt.Sprintf("inducing input %d.%d", i/d, i%d)
 }
 
-// init makes room for m inducing inputs and c columns, once.
-func (w *vfeWork) init(m, c int) {
-	if w.luu != nil {
-		return
-	}
-	w.luu, w.lb = dense.NewLower(m), dense.NewLower(m)
-	w.phiPhi, w.bInv, w.e = dense.New(m, m), dense.New(m, m), dense.New(m, m)
-	w.c, w.bInvC, w.u = dense.New(m, c), dense.New(m, c), dense.New(m, c)
-	w.g, w.root = dense.New(c, c), dense.New(c, c)
-	w.x, w.r = make([]float64, m), make([]float64, m*m)
-}
-
 // WithSetup counts d, the time that choosing the inducing inputs took, as part
 // of the set-up, and returns l.
 func (l *VFE) WithSetup(d time.Duration) *VFE {
@@ -256,8 +238,8 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 	if err := w.compile(l.model.Kernel, theta[:l.hyper]); err != nil {
 		return err
 	}
-	w.init(l.z.Len(), l.columns.Cols)
-	w.luu.Ctx, w.lb.Ctx = w.ctx, w.ctx
+	w.Init(l.z.Len(), l.columns.Cols)
+	w.Luu.Ctx, w.Lb.Ctx = w.ctx, w.ctx
 	w.z = Vectors(theta[l.hyper:], l.z.d)
 	l.chooser.begin(&w.selection)
 	err := l.factorise(w)
@@ -279,6 +261,7 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 // attempt evaluates by one engine. expected is the error bound of its forecast.
 func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []float64) (o outcome, err error) {
 	w.rows.set(l, w.noise)
+	w.Unit = w.rows.unit
 	p, err := engine.project(w)
 	if err != nil {
 		return o, err
@@ -290,24 +273,19 @@ func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []flo
 
 // bound computes the value, and its derivatives, of a projection by one engine.
 func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeWork, grad []float64) (o outcome, err error) {
-	if err := w.factorise(); err != nil {
-		return o, err
+	if err := w.Factorise(w.rows.cc); err != nil {
+		return o, notFactorised(w.kernel, w.noise, err, "gppl: B = I + ΦᵀΦ of %d inducing inputs cannot be factorised: %v", w.C.Rows, err)
 	}
 	n, m, last := l.data.Len(), l.z.Len(), l.hyper-1
-	slack := w.rows.precision*w.variance - dense.Trace(w.phiPhi) // tr(K − Q)/σ²
-	dense.Square(w.g, w.c, 0)
-	for i, v := range w.rows.cc.Data {
-		w.g.Data[i] = (v - w.g.Data[i]) / w.rows.unit
-	}
-	added, err := l.mean.complete(w.root, w.g)
+	slack := w.rows.precision*w.variance - dense.Trace(w.PhiPhi) // tr(K − Q)/σ²
+	added, err := l.mean.complete(w.R, w.G)
 	if err != nil {
 		return o, notFactorised(w.kernel, w.noise, err, "gppl: %v", err)
 	}
-	w.value = 0.5*(float64(n)*log2Pi+w.rows.logs+w.lb.LogDet()+w.g.Data[0]+slack) + added
-	quad := dense.Form(w.g, w.root)
-	w.bInvC = dense.Combine(w.bInvC, w.c, w.root)
-	w.lb.SolveLT(w.bInvC)
-	size := dense.Spread(dense.Diagonal(w.g), w.root)
+	w.value = 0.5*(float64(n)*log2Pi+w.rows.logs+w.Lb.LogDet()+w.G.Data[0]+slack) + added
+	quad := dense.Form(w.G, w.R)
+	w.Complete()
+	size := dense.Spread(dense.Diagonal(w.G), w.R)
 	o = outcome{value: w.value, terms: float64(n), form: quad, size: size}
 	if grad != nil {
 		trBInv, beta2, err := w.contract(p, grad[:last], grad[l.hyper:])
@@ -320,11 +298,11 @@ func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeW
 			grad[last] = 0.5 * w.noise * w.rows.slope
 		}
 		if l.opt.NoiseInGram {
-			grad[last] += w.noise * w.traceG
+			grad[last] += w.noise * w.TraceG
 		}
 	}
 	o.shared, o.extra = w.perturbation(engine.inexact(), float64(n), size, grad != nil)
-	cancelled := 0x1p-53 * vfeRounding / w.rows.unit * dense.Spread(dense.Diagonal(w.rows.cc), w.root) // in g
+	cancelled := 0x1p-53 * vfeRounding / w.Unit * dense.Spread(dense.Diagonal(w.rows.cc), w.R) // in g
 	o.shared, o.extra = o.shared+cancelled, o.extra+cancelled
 	if grad != nil && w.added == 0 && l.rows.known == nil { // known errors do not scale
 		return o, verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, completed(expected, size, float64(n))+o.extra)
@@ -361,55 +339,17 @@ func (l *VFE) factorise(w *vfeWork) (err error) {
 	if l.opt.NoiseInGram || w.variance == 0 { // K_uu of no signal is 0, and so is Q
 		onDiagonal = w.noise
 	}
-	w.added, err = choleskyWithJitter(w.luu, w.variance, func() { fillGram(w.luu, w.z, w.kernel, onDiagonal) })
+	w.added, err = choleskyWithJitter(w.Luu, w.variance, func() { fillGram(w.Luu, w.z, w.kernel, onDiagonal) })
 	if err != nil {
 		return notFactorised(w.kernel, w.noise, err, "gppl: the covariance of %d inducing inputs cannot be factorised: %v", w.z.Len(), err)
 	}
-	w.worst = w.inverseNorm()
+	w.worst = w.InverseNorm()
 	w.steep = max(1, steepness(w.kernel, l.span))
 	return nil
 }
 
-// factorise computes L_B and c, given ΦᵀΦ and ΦᵀC.
-func (w *vfeWork) factorise() error {
-	m := w.c.Rows
-	w.lb.Set(w.phiPhi)
-	w.lb.AddDiagonal(1)
-	if err := w.lb.Cholesky(); err != nil {
-		return notFactorised(w.kernel, w.noise, err, "gppl: B = I + ΦᵀΦ of %d inducing inputs cannot be factorised: %v", m, err)
-	}
-	w.lb.SolveL(w.c)
-	return nil
-}
-
-// inverseNorm returns 1/λ for the smallest eigenvalue λ of K_uu, by three steps of
-// inverse iteration from a vector that no eigenvector is orthogonal to. O(m²).
-func (w *vfeWork) inverseNorm() (norm float64) {
-	const golden = 0.6180339887498949
-	x := w.x
-	for i := range x {
-		_, fraction := math.Modf(golden * float64(i+1))
-		x[i] = fraction - 0.5
-	}
-	for range 3 {
-		w.luu.SolveL(dense.AsColumn(x))
-		w.luu.SolveLT(dense.AsColumn(x))
-		if norm = blas64.Nrm2(dense.Vec(x)); math.IsInf(norm, 1) {
-			break
-		}
-		blas64.Scal(1/norm, dense.Vec(x))
-	}
-	return norm
-}
-
 // perturbation returns what the rounding of K_uu and what is wrong with K_xu do to
-// the value, to first order. An observation is interpolated with the weights
-// W = K_xu K_uu⁻¹, so that errors of size ε in the covariances move Q by W·ε·Wᵀ and
-// the value by at most
-//
-//	ε(|W|²/σ² + |u|²) from K_uu,  ε(2√n·|W|/σ² + √n·|β||u|) from K_xu
-//
-// in Frobenius norms. W is large where inducing inputs nearly coincide, whatever
+// the value, to first order (inducing.Bound.Norms). W is large where inducing inputs nearly coincide, whatever
 // the condition of K_uu. A derivative, above all in an inducing input, has the
 // errors of W itself, which are greater by up to the condition number κ of K_uu;
 // √κ is about what was found at most, since ∂K has little where K_uu is near singular.
@@ -417,11 +357,10 @@ func (w *vfeWork) inverseNorm() (norm float64) {
 // take 2m³ flops. What K_uu does is shared by all engines.
 func (w *vfeWork) perturbation(inexact, n, form float64, gradient bool) (shared, all float64) {
 	if !gradient {
-		w.weigh()
+		w.Weigh()
 	}
 	v := w.variance
-	u2 := blas64.Dot(dense.Vec(w.u.Data), dense.Vec(w.u.Data))
-	w2 := max(0, 2*w.traceG-u2) // |W|²/σ²
+	w2, u2 := w.Norms()
 	shared = 0x1p-53 * w.steep * v * (w2 + u2)
 	if all = shared; inexact > 0 {
 		all += inexact * v * math.Sqrt(n) * (2*math.Sqrt(w2/w.noise) + math.Sqrt(u2*max(0, form)/w.noise))
@@ -433,63 +372,15 @@ func (w *vfeWork) perturbation(inexact, n, form float64, gradient bool) (shared,
 	return margin * shared, margin * all
 }
 
-// weigh sets u, and traceG to the trace of the weight on ∂K_uu as contract does,
-// or a little more: B⁻¹ ≤ I.
-func (w *vfeWork) weigh() {
-	copy(w.u.Data, w.bInvC.Data)
-	w.luu.SolveLT(w.u)
-	blas64.Scal(1/math.Sqrt(w.rows.unit), dense.Vec(w.u.Data))
-	copy(w.e.Data, w.phiPhi.Data)
-	w.luu.SolveLRight(w.e)
-	w.luu.SolveLT(w.e)
-	w.traceG = 0.5 * (dense.Trace(w.e) + blas64.Dot(dense.Vec(w.u.Data), dense.Vec(w.u.Data)))
-}
-
 // contract sets grad and gradZ to the gradient in the log of the kernel's
-// parameters and in Z, and returns tr B⁻¹ and |β|². With β = (Q + σ²I)⁻¹CR, of a zero
-// mean (Q + σ²I)⁻¹y, and u = K_uu⁻¹K_ux β, the weights are
-//
-//	on ∂K_xu: Φ(B⁻¹ − I)L⁻¹/σ − βuᵀ
-//	on ∂K_uu: ½[L⁻ᵀ(B + B⁻¹ − 2I)L⁻¹ + uuᵀ]
-//	on each ∂k(x, x): 1/2σ²
+// parameters and in Z (inducing.Bound.Weights), and returns tr B⁻¹ and |β|².
 func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64) (trBInv, beta2 float64, err error) {
-	sigma := math.Sqrt(w.rows.unit)
-
-	clear(w.bInv.Data)
-	dense.AddDiagonal(w.bInv, 1)
-	w.lb.SolveL(w.bInv)
-	w.lb.SolveLT(w.bInv)
-	trBInv = dense.Trace(w.bInv)
-
-	copy(w.e.Data, w.bInv.Data)
-	dense.AddDiagonal(w.e, -1)
-	w.luu.SolveLRight(w.e)
-	copy(w.u.Data, w.bInvC.Data)
-	w.luu.SolveLT(w.u)
-	for i := range w.e.Data {
-		w.e.Data[i] /= sigma
-	}
-	for i := range w.u.Data {
-		w.u.Data[i] /= sigma
-	}
-
+	trBInv = w.Weights()
 	if beta2, err = p.contract(grad, gradZ, w); err != nil {
 		return 0, 0, err
 	}
-
-	// K_uu, with B⁻¹ at hand and B − I = ΦᵀΦ.
-	g := w.bInv
-	dense.Add(g.Data, w.phiPhi.Data)
-	dense.AddDiagonal(g, -1)
-	w.luu.SolveLRight(g)
-	w.luu.SolveLT(g)
-	for j := range w.u.Cols {
-		blas64.Ger(1, dense.Column(w.u, j), dense.Column(w.u, j), g)
-	}
-	for i := range g.Data {
-		g.Data[i] *= 0.5
-	}
-	w.traceG = dense.Trace(g)
+	g := w.Inner()
+	w.r = dense.Resize(w.r, len(g.Data))
 	distances(w.r, w.z, w.z)
 	w.kernel.Contract(grad, g.Data, w.r)
 	for i := range g.Data {
@@ -511,7 +402,7 @@ func (l *VFE) coefficientsAt(theta []float64) (of []Coefficient, err error) {
 	err = l.evaluate(w, nil, theta)
 	var fit *regress.Fit
 	if err == nil {
-		fit, err = l.mean.fit(w.g)
+		fit, err = l.mean.fit(w.G)
 	}
 	l.works.Put(w)
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/inducing"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 )
 
 // denseVFE holds Φ and goes through its rows in blocks, in 5nm² flops.
@@ -102,7 +103,7 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 		block := phi.Data[:phi.Rows*m]
 		distances(block, e.x.block(b), w.z)
 		w.kernel.Cov(block, block)
-		w.luu.SolveLTRight(phi)
+		w.Luu.SolveLTRight(phi)
 		w.rows.divide(phi, b*dense.Tile, scale)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, phi, 1, own.phiPhi)
 		columns := dense.Rows(w.rows.columns, b*dense.Tile, phi.Rows)
@@ -115,30 +116,30 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 		clear(own.phiPhi.Data)
 		clear(own.phiC.Data)
 	})
-	clear(w.phiPhi.Data)
-	clear(w.c.Data)
+	clear(w.PhiPhi.Data)
+	clear(w.C.Data)
 	for _, own := range p.lanes {
-		dense.Add(w.phiPhi.Data, own.phiPhi.Data)
-		dense.Add(w.c.Data, own.phiC.Data)
+		dense.Add(w.PhiPhi.Data, own.phiPhi.Data)
+		dense.Add(w.C.Data, own.phiC.Data)
 	}
 	return p, nil
 }
 
 func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error) {
-	m, e := w.u.Rows, p.engine
+	m, e := w.U.Rows, p.engine
 	p.eachBlock(w.ctx, func(own *vfeLane, b int) {
 		phi, x := p.phiBlock(b), e.x.block(b)
 		size := phi.Rows * m
 		weight := blas64.General{Rows: phi.Rows, Cols: m, Stride: m, Data: own.w[:size]}
 		r := own.r[:size]
-		beta := dense.Combine(own.beta, dense.Rows(w.rows.columns, b*dense.Tile, phi.Rows), w.root) // (C − ΦB⁻¹ΦᵀC)R/σ²
-		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.e, 0, weight)
+		beta := dense.Combine(own.beta, dense.Rows(w.rows.columns, b*dense.Tile, phi.Rows), w.R) // (C − ΦB⁻¹ΦᵀC)R/σ²
+		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.E, 0, weight)
 		if beta.Cols == 1 {
-			blas64.Gemv(blas.NoTrans, -1/w.rows.unit, phi, dense.Column(w.bInvC, 0), 1/w.rows.unit, dense.Column(beta, 0))
-			blas64.Ger(-1, dense.Column(beta, 0), dense.Column(w.u, 0), weight)
+			blas64.Gemv(blas.NoTrans, -1/w.Unit, phi, dense.Column(w.BInvC, 0), 1/w.Unit, dense.Column(beta, 0))
+			blas64.Ger(-1, dense.Column(beta, 0), dense.Column(w.U, 0), weight)
 		} else {
-			dense.Gemm(blas.NoTrans, blas.NoTrans, -1/w.rows.unit, phi, w.bInvC, 1/w.rows.unit, beta)
-			dense.Gemm(blas.NoTrans, blas.Trans, -1, beta, w.u, 1, weight)
+			dense.Gemm(blas.NoTrans, blas.NoTrans, -1/w.Unit, phi, w.BInvC, 1/w.Unit, beta)
+			dense.Gemm(blas.NoTrans, blas.Trans, -1, beta, w.U, 1, weight)
 		}
 		all := dense.Vec(beta.Data[:beta.Rows*beta.Cols])
 		own.beta2 += blas64.Dot(all, all)
@@ -194,7 +195,7 @@ func scaleRows(a blas64.General, by []float64) {
 //	Σ_i e_i²[1 − φ_iᵀB⁻¹φ_i − |β_i|² − (k(0)/λ_i − |φ_i|²)]/λ_i.
 func (l *vfeLane) slopeOfNoise(phi, beta blas64.General, w *vfeWork, rows *rowNoise, first int) (slope float64) {
 	l.back = dense.Reshape(l.back, phi.Rows, phi.Cols)
-	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.bInv, 0, l.back)
+	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.BInv, 0, l.back)
 	for i := range phi.Rows {
 		row, b := dense.Vec(phi.Data[i*phi.Stride:][:phi.Cols]), dense.Vec(beta.Data[i*beta.Stride:][:beta.Cols])
 		precision := w.rows.scale[first+i] * w.rows.scale[first+i]
@@ -299,14 +300,7 @@ func (r *vfeRows) setRelative(l *VFE, noise float64) {
 	dense.Square(r.cc, r.columns, 0)
 }
 
-// spectralVFE writes K_xu = FCΨᵀ with p features of the data F (n×p) and of the
-// inducing inputs Ψ (m×p). Then Φ = FEᵀ with E = σ⁻¹L⁻¹ΨC (m×p), and all that
-// involves the data is in FᵀF and FᵀC:
-//
-//	ΦᵀΦ = E·FᵀF·Eᵀ,  ΦᵀC = E·FᵀC,  Fᵀβ = σ⁻²(FᵀC − FᵀF·Eᵀ·B⁻¹ΦᵀC)R
-//
-// L⁻¹ is applied before FᵀF is, so that an ill-conditioned K_uu does no more harm
-// than it does densely.
+// spectralVFE takes K_xu from the features of a smooth kernel, and all that involves the data from sums over them (inducing.Features).
 type spectralVFE struct {
 	exact       *spectralExact // the data
 	projections parallel.Pool[spectralVFEProjection]
@@ -314,18 +308,8 @@ type spectralVFE struct {
 
 // spectralVFEProjection is the features at one model.
 type spectralVFEProjection struct {
-	fourier.Expansion
-	sums   *circleSums
+	inducing.Features
 	engine *spectralVFE
-	gram   blas64.General // FᵀF, p×p
-	psi    blas64.General // Ψ, m×p
-	dpsi   blas64.General // ∂Ψ/∂z
-	e, eg  blas64.General // E and E·FᵀF, m×p
-	w      blas64.General // the weight on K_xu, times F: m×p
-	fc     blas64.General // FᵀC, p×c
-	fb     blas64.General // Fᵀβ, p×c
-	eb     []float64
-	q      []float64
 }
 
 // vfeEps bounds the sum of the coefficients that are left out, relative to the
@@ -372,92 +356,21 @@ func (e *spectralVFE) forecast(w *vfeWork) forecast {
 func (e *spectralVFE) project(w *vfeWork) (vfeProjection, error) {
 	f := e.projections.Get()
 	f.engine = e
-	var err error
-	if f.sums, err = e.exact.expand(&f.Expansion, w.kernel, vfeEps); err != nil {
+	sums, err := e.exact.expand(&f.Expansion, w.kernel, vfeEps)
+	if err != nil {
 		f.release()
 		return nil, err
 	}
-	f.project(w)
+	f.Sums = spectral.Sums{N: e.exact.n, Moments: sums.moments, Columns: sums.columns, Squares: e.exact.yy}
+	f.Project(w.ctx, &w.Bound, w.z.at, sums.origin)
 	return f, nil
 }
 
 func (f *spectralVFEProjection) release() { f.engine.projections.Put(f) }
 
-// project sets ΦᵀΦ and ΦᵀC, given the features.
-func (f *spectralVFEProjection) project(w *vfeWork) {
-	p, m := len(f.Features), w.z.Len()
-	f.gram = dense.Reshape(f.gram, p, p)
-	nb := dense.Blocks(p)
-	parallel.Within(w.ctx, nb, func(i int) { // rows of tiles
-		g := f.gram
-		g.Rows, g.Data = dense.Width(p, i), g.Data[i*dense.Tile*p:]
-		f.sums.moments.Gram(g, f.Features[i*dense.Tile:][:g.Rows], f.Features)
-	})
-	columns := f.sums.columns
-	f.fc, f.eb = dense.Reshape(f.fc, p, columns.Cols), dense.Resize(f.eb, m)
-	for i, feature := range f.Features {
-		copy(f.fc.Data[i*columns.Cols:][:columns.Cols], columns.Data[int(feature)*columns.Stride:])
-	}
-	f.psi, f.dpsi = dense.Reshape(f.psi, m, p), dense.Reshape(f.dpsi, m, p)
-	omega := 2 * math.Pi / f.Series.Period
-	for u, z := range w.z.at {
-		psi, dpsi := f.psi.Data[u*p:][:p], f.dpsi.Data[u*p:][:p]
-		for i, feature := range f.Features {
-			a := omega * float64(feature.Frequency())
-			sin, cos := math.Sincos(a * (z - f.sums.origin))
-			if feature.IsSin() {
-				psi[i], dpsi[i] = sin, a*cos
-			} else {
-				psi[i], dpsi[i] = cos, -a*sin
-			}
-		}
-	}
-	f.e, f.eg, f.w = dense.Reshape(f.e, m, p), dense.Reshape(f.eg, m, p), dense.Reshape(f.w, m, p)
-	scale := 1 / math.Sqrt(w.noise)
-	for u := range m {
-		for i := range p {
-			f.e.Data[u*p+i] = scale * f.psi.Data[u*p+i] * f.Weight(i)
-		}
-	}
-	w.luu.SolveL(f.e)
-	dense.Mul(w.ctx, f.eg, blas.NoTrans, f.e, f.gram)
-	dense.Gemm(blas.NoTrans, blas.Trans, 1, f.eg, f.e, 0, w.phiPhi)
-	for j := range columns.Cols {
-		blas64.Gemv(blas.NoTrans, 1, f.e, dense.Column(f.fc, j), 0, dense.Column(w.c, j))
-	}
-}
-
 func (f *spectralVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error) {
-	p, m := f.psi.Cols, f.psi.Rows
-	// Fᵀβ, and |β|² by ΦᵀCR = Bg = g + ΦᵀΦg, where g = B⁻¹ΦᵀCR.
-	f.fb = dense.Combine(f.fb, f.fc, w.root)
-	beta2 = dense.Form(f.engine.exact.yy, w.root)
-	for j := range f.fb.Cols {
-		g := dense.Column(w.bInvC, j)
-		blas64.Gemv(blas.Trans, -1/w.noise, f.eg, g, 1/w.noise, dense.Column(f.fb, j))
-		blas64.Gemv(blas.NoTrans, 1, w.phiPhi, g, 0, dense.Vec(f.eb)) // ΦᵀΦg
-		beta2 -= 2*blas64.Dot(g, g) + blas64.Dot(g, dense.Vec(f.eb))
-	}
-	beta2 /= w.noise * w.noise
-
-	// The weight on K_xu is Φe − βuᵀ; its transpose times F is eᵀ·E·FᵀF − u(Fᵀβ)ᵀ.
-	dense.Gemm(blas.Trans, blas.NoTrans, 1, w.e, f.eg, 0, f.w)
-	for j := range f.fb.Cols {
-		blas64.Ger(-1, dense.Column(w.u, j), dense.Column(f.fb, j), f.w)
-	}
-	f.q = dense.Resize(f.q, len(f.Series.C))
-	clear(f.q)
-	clear(gradZ)
-	for u := range m {
-		for i, feature := range f.Features {
-			v := f.w.Data[u*p+i]
-			if c := f.Weight(i); c != 0 {
-				f.q[feature.Frequency()] += v * f.psi.Data[u*p+i]
-				gradZ[u] += v * c * f.dpsi.Data[u*p+i]
-			}
-		}
-	}
+	beta2 = f.Contract(&w.Bound, gradZ)
 	clear(grad)
-	tampered("VFE q", f.q)
-	return beta2, contractSeries(f.Series, grad, f.q, w.kernel)
+	tampered("VFE q", f.Q)
+	return beta2, contractSeries(f.Series, grad, f.Q, w.kernel)
 }
