@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
@@ -134,11 +133,14 @@ func (p *Posterior) leaveOut(ctx context.Context, m Model, d Data, blocks [][]in
 
 // leaver returns one of the data, C being columns, whose posterior p is.
 func (p *Posterior) leaver(ctx context.Context, d Data, columns blas64.General) leaver {
-	l := leaver{ctx: ctx, p: p, columns: columns, noise: make([]float64, d.Len()), x: d.X, y: d.Y, length: math.Sqrt(p.form), eta: p.bound}
+	l := leaver{ctx: ctx, p: p, x: d.X, Observations: leaveout.Observations{Y: d.Y, Noise: make([]float64, d.Len()), Columns: columns, Length: math.Sqrt(p.form), Eta: p.bound}}
+	if p.mean != nil {
+		l.Fit = p.mean.fit
+	}
 	rows := d.rowNoise()
-	rows.set(l.noise, d.Len(), p.model.Noise+Nugget(p.model.Kernel))
-	for i := range l.noise {
-		l.noise[i] += p.jitter
+	rows.set(l.Noise, d.Len(), p.model.Noise+Nugget(p.model.Kernel))
+	for i := range l.Noise {
+		l.Noise[i] += p.jitter
 	}
 	return l
 }
@@ -155,12 +157,13 @@ func (e *lostError) Error() string {
 		observations(e.block), e.engine, e.off)
 }
 
-// trust is an error if the estimate says that the prediction for a block is not what it should be.
-func (l *leaver) trust(block []int, off float64) error {
-	if off <= leaveout.Trust {
-		return nil
+// lost is an error of leaveout in the words of this package.
+func (l *leaver) lost(err error, blocks [][]int) error {
+	var lost *leaveout.LostError
+	if errors.As(err, &lost) {
+		return &lostError{l.p.engine, blocks[lost.Block], lost.Off}
 	}
-	return &lostError{l.p.engine, block, off}
+	return err
 }
 
 func checkBlocks(blocks [][]int, n int) error {
@@ -189,14 +192,10 @@ func observations(block []int) string {
 
 // leaver leaves observations out of a posterior.
 type leaver struct {
-	ctx     context.Context
-	p       *Posterior
-	columns blas64.General // C
-	noise   []float64      // of each observation
-	x       Inputs
-	y       []float64
-	length  float64 // √(yᵀPy)
-	eta     float64 // δA relative to σ², see off
+	leaveout.Observations
+	ctx context.Context
+	p   *Posterior
+	x   Inputs
 }
 
 // byInverse leaves out by P_BB = A⁻¹_BB, less what the mean takes.
@@ -204,10 +203,17 @@ func (l *leaver) byInverse(mean, variances []float64, blocks [][]int) error {
 	if !slices.ContainsFunc(blocks, func(block []int) bool { return len(block) > 1 }) {
 		return l.ones(mean, variances, blocks)
 	}
-	for _, block := range blocks {
+	for b, at := range blocks {
 		parallel.Look(l.ctx)
-		if err := l.block(mean, variances, block); err != nil {
+		if len(at) == 0 {
+			continue
+		}
+		means, cov := dense.New(len(at), l.Columns.Cols), dense.NewLower(len(at))
+		if err := l.p.predictor.joint(l.ctx, means, cov, l.x.Pick(at)); err != nil {
 			return err
+		}
+		if err := l.Block(mean, variances, means, cov, b, at); err != nil {
+			return l.lost(err, blocks)
 		}
 	}
 	return nil
@@ -215,24 +221,13 @@ func (l *leaver) byInverse(mean, variances []float64, blocks [][]int) error {
 
 // priorMeans returns the prior mean of the coefficient of each column of the basis, of prior variance 1; NaN for a flat prior.
 func (l *leaver) priorMeans() []float64 {
-	means := make([]float64, l.columns.Cols-1)
+	means := make([]float64, l.Columns.Cols-1)
 	for j := range means {
 		if means[j] = -l.p.mean.gamma0[j]; l.p.mean.basis.IsFlat(j) {
 			means[j] = math.NaN()
 		}
 	}
 	return means
-}
-
-// off estimates how far rounding, and what the engine leaves out, puts off predictions of covariance S = P_BB⁻¹: A as it is
-// represented is off by some η, which its likelihood's bound tells as η/σ² an observation. That moves P_BB by no more than η/σ²
-// of itself, but where it is the difference of 1/σ² and a number about as large, by η/σ²·1/σ².
-func (l *leaver) off(block []int, trace float64) float64 {
-	least := math.Inf(1)
-	for _, i := range block {
-		least = min(least, l.noise[i])
-	}
-	return l.eta * max(1, trace/least) * (1 + l.length)
 }
 
 // ones leaves out one observation at a time.
@@ -244,24 +239,14 @@ func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
 	if len(at) == 0 {
 		return nil
 	}
-	all, precisions := dense.New(len(at), l.columns.Cols), make([]float64, len(at))
-	if err := l.diagonal(all, precisions, at); err != nil {
+	solved, precisions := dense.New(len(at), l.Columns.Cols), make([]float64, len(at))
+	if err := l.diagonal(solved, precisions, at); err != nil {
 		return err
 	}
 	for j, i := range at {
-		precision, solved := precisions[j], dense.Row(all, j).Data
-		alpha := solved[0]
-		if c := l.p.mean; c != nil {
-			precision -= c.fit.Form(solved[1:], solved[1:])
-			alpha = blas64.Dot(dense.Vec(solved), dense.Vec(c.fit.Contrast()))
+		if err := l.One(mean, variances, dense.Row(solved, j).Data, precisions[j], i); err != nil {
+			return l.lost(err, [][]int{{i}})
 		}
-		if !(precision > 0) {
-			return &lostError{l.p.engine, []int{i}, math.Inf(1)}
-		}
-		if err := l.trust([]int{i}, l.off([]int{i}, 1/precision)); err != nil {
-			return err
-		}
-		mean[i], variances[i] = l.y[i]-alpha/precision, 1/precision
 	}
 	return nil
 }
@@ -272,90 +257,9 @@ func (l *leaver) diagonal(solved blas64.General, precisions []float64, at []int)
 	if err := l.p.predictor.latent(l.ctx, solved, precisions, l.x.Pick(at)); err != nil {
 		return err
 	}
-	for j, i := range at {
-		precisions[j] = (1 - precisions[j]/l.noise[i]) / l.noise[i]
-	}
-	l.solve(solved, at)
+	l.Precisions(precisions, at)
+	l.Solve(solved, at)
 	return nil
-}
-
-// solve turns posterior means at the observations into their rows of A⁻¹C.
-func (l *leaver) solve(means blas64.General, at []int) {
-	for j, i := range at {
-		for c, m := range dense.Row(means, j).Data {
-			means.Data[j*means.Stride+c] = (l.columns.Data[i*l.columns.Stride+c] - m) / l.noise[i]
-		}
-	}
-}
-
-// inverse sets block to the rows and columns of A⁻¹ at the observations, and solved to their rows
-// of A⁻¹C.
-func (l *leaver) inverse(solved blas64.General, block *dense.Lower, at []int) error {
-	if err := l.p.predictor.joint(l.ctx, solved, block, l.x.Pick(at)); err != nil {
-		return err
-	}
-	// D⁻¹ − D⁻¹·cov·D⁻¹, D the noise.
-	precision := make([]float64, len(at))
-	for j, i := range at {
-		precision[j] = 1 / l.noise[i]
-	}
-	block.EachTile(func(bi, bj int, t blas64.General) {
-		for a := range t.Rows {
-			for b := range t.Cols {
-				t.Data[a*t.Stride+b] *= -precision[bi*dense.Tile+a] * precision[bj*dense.Tile+b]
-			}
-		}
-	})
-	block.AddDiagonals(precision)
-	l.solve(solved, at)
-	return nil
-}
-
-// block leaves out one block.
-func (l *leaver) block(mean, variances []float64, at []int) error {
-	n := len(at)
-	if n == 0 {
-		return nil
-	}
-	solved, cov := dense.New(n, l.columns.Cols), dense.NewLower(n) // P_BB
-	if err := l.inverse(solved, cov, at); err != nil {
-		return err
-	}
-	alpha := make([]float64, n)
-	for j := range at {
-		alpha[j] = solved.Data[j*solved.Stride]
-	}
-	if c := l.p.mean; c != nil {
-		blas64.Gemv(blas.NoTrans, 1, solved, dense.Vec(c.fit.Contrast()), 0, dense.Vec(alpha))
-		rows := dense.New(solved.Cols-1, n)
-		for j := range n {
-			for k := range rows.Rows {
-				rows.Data[k*rows.Stride+j] = solved.Data[j*solved.Stride+1+k]
-			}
-		}
-		c.fit.Whiten(rows)
-		cov.AddOuter(-1, rows)
-	}
-	if err := cov.Cholesky(); err != nil {
-		return &lostError{l.p.engine, at, math.Inf(1)}
-	}
-	// P_BB⁻¹α_B, and the diagonal of P_BB⁻¹.
-	cov.SolveL(dense.AsColumn(alpha))
-	cov.SolveLT(dense.AsColumn(alpha))
-	inverse := dense.New(n, n)
-	dense.AddDiagonal(inverse, 1)
-	cov.SolveL(inverse)
-	var trace float64
-	for j, i := range at {
-		var v float64
-		for k := j; k < n; k++ {
-			w := inverse.Data[k*inverse.Stride+j]
-			v += w * w
-		}
-		mean[i], variances[i] = l.y[i]-alpha[j], v
-		trace += v
-	}
-	return l.trust(at, l.off(at, trace))
 }
 
 // bySmoothing leaves out by the state space: single observations by the posterior at them, in a few times the time of a filter, and
@@ -363,16 +267,16 @@ func (l *leaver) block(mean, variances []float64, at []int) error {
 func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, blocks [][]int) error {
 	if !slices.ContainsFunc(blocks, func(block []int) bool { return len(block) > 1 }) {
 		// P − PNP has a few roundings of v, which count by σ⁻² in (A⁻¹)_ii = σ⁻² − σ⁻⁴(P − PNP).
-		l.eta += 16 * 0x1p-53 * (1 + variance(l.p.model.Kernel)/slices.Min(l.noise))
+		l.Eta += 16 * 0x1p-53 * (1 + variance(l.p.model.Kernel)/slices.Min(l.Noise))
 		var lost *lostError
 		if err := l.ones(mean, variances, blocks); !errors.As(err, &lost) {
 			return err
 		}
 	}
-	if off := l.smoothingNoise() + l.missing(p.lost); off > leaveout.Trust {
-		return l.trust(blocks[0], off)
+	if off := l.Smoothed(variance(l.p.model.Kernel)) + l.Missing(p.lost); off > leaveout.Trust {
+		return &lostError{l.p.engine, blocks[0], off}
 	}
-	return l.placed(mean, variances, blocks, p.line.ranks(), len(l.y), func(m, v []float64, blocks [][]int) error {
+	return l.placed(mean, variances, blocks, p.line.ranks(), len(l.Y), func(m, v []float64, blocks [][]int) error {
 		if err := p.filter.LeaveOut(m, v, p.line.columns, l.priorMeans(), blocks); err != nil {
 			return fmt.Errorf("gppl: leaving out by the state space: %w", err)
 		}
@@ -392,43 +296,15 @@ func (l *leaver) placed(mean, variances []float64, blocks [][]int, place []int, 
 		}
 	}
 	m, v := make([]float64, count), make([]float64, count)
-	err := leave(m, v, at)
-	var lost *leaveout.LostError
-	if errors.As(err, &lost) {
-		return &lostError{l.p.engine, blocks[lost.Block], lost.Off}
-	}
-	if err != nil {
-		return err
+	if err := leave(m, v, at); err != nil {
+		return l.lost(err, blocks)
 	}
 	for b, block := range blocks {
 		for j, i := range block {
-			mean[i], variances[i] = m[at[b][j]]+(l.y[i]-l.columns.Data[i*l.columns.Stride]), v[at[b][j]]
+			mean[i], variances[i] = m[at[b][j]]+(l.Y[i]-l.Columns.Data[i*l.Columns.Stride]), v[at[b][j]]
 		}
 	}
 	return nil
-}
-
-// missing bounds what a positive matrix that A lacks, of the diagonal δ, puts off predictions, in their standard deviations: A is then off
-// by a share of δ/σ², and Zᵀ·δA·α′ (leaveout.Root) by that share of √(ZᵀAZ·yᵀPy).
-func (l *leaver) missing(diagonal float64) float64 {
-	return diagonal / slices.Min(l.noise) * (1 + l.length)
-}
-
-// smoothingNoise estimates what rounding does to predictions from two sides, in their standard deviations: by ε√(v/σ²), and by
-// the rounding of y. With a mean, the columns of two observations that nearly coincide differ by rounding,
-// ε/σ, and what sets their y apart then counts as a statement on the coefficients (TestRandomLeaveOut).
-func (l *leaver) smoothingNoise() float64 {
-	const smoothingMargin = 8
-	least, most := slices.Min(l.noise), 0.0
-	for _, y := range l.y {
-		most = max(most, math.Abs(y))
-	}
-	contrast := math.Sqrt(1 + variance(l.p.model.Kernel)/least)
-	off := contrast + most/math.Sqrt(least)
-	if l.p.mean != nil {
-		off += contrast * l.length
-	}
-	return smoothingMargin * 0x1p-53 * off
 }
 
 // rootNoise is the size of the change of A, relative to √(A_ii·A_jj) and √n, that factorising and the covariances bring: in units
@@ -446,14 +322,14 @@ func covarianceNoise(k Kernel, x Inputs) float64 {
 
 // byRoot leaves out by a factor of A.
 func (l *leaver) byRoot(of exactPosterior, mean, variances []float64, blocks [][]int) error {
-	k, n := l.p.model.Kernel, len(l.y)
-	root := leaveout.Root{Factor: of.of.factor, Variance: variance(k), Noise: l.noise, Jitter: l.p.jitter, Epsilon: covarianceNoise(k, l.x)}
-	columns := l.columns
+	k, n := l.p.model.Kernel, len(l.Y)
+	root := leaveout.Root{Factor: of.of.factor, Variance: variance(k), Noise: l.Noise, Jitter: l.p.jitter, Epsilon: covarianceNoise(k, l.x)}
+	columns := l.Columns
 	if of.rows != nil {
-		columns, root.Noise = dense.New(n, l.columns.Cols), make([]float64, n)
+		columns, root.Noise = dense.New(n, l.Columns.Cols), make([]float64, n)
 		for i, at := range of.rows {
-			blas64.Copy(dense.Row(l.columns, i), dense.Row(columns, at))
-			root.Noise[at] = l.noise[i]
+			blas64.Copy(dense.Row(l.Columns, i), dense.Row(columns, at))
+			root.Noise[at] = l.Noise[i]
 		}
 	}
 	return l.placed(mean, variances, blocks, of.rows, n, func(m, v []float64, blocks [][]int) error {
@@ -464,12 +340,12 @@ func (l *leaver) byRoot(of exactPosterior, mean, variances []float64, blocks [][
 // byRows leaves out by the Toeplitz engine. Its factor is that of another A, which it measures.
 func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks [][]int) error {
 	e, factor, k := of.factor.engine, &of.factor.factor, l.p.model.Kernel
-	n, most := e.grid.N, variance(k)+l.noise[0]
+	n, most := e.grid.N, variance(k)+l.Noise[0]
 	const margin = 16 // Backward measures the change of A in one direction
 	_, slopes := e.count(k)
 	epsilon := margin*(covarianceNoise(k, l.x)+factor.Backward()/most) + 4*e.grid.Off*slopes/most
 	solved := of.factor.Alpha // (A⁻¹C)ᵀ
-	rows := leaveout.Rows{Y: dense.Row(e.columns, 0).Data, Alpha: make([]float64, n), Weight: math.Sqrt(epsilon * most), Epsilon: epsilon, Length: l.length}
+	rows := leaveout.Rows{Y: dense.Row(e.columns, 0).Data, Alpha: make([]float64, n), Weight: math.Sqrt(epsilon * most), Epsilon: epsilon, Length: l.Length}
 	copy(rows.Alpha, dense.Row(solved, 0).Data)
 	if c := l.p.mean; c != nil {
 		clear(rows.Alpha)
@@ -489,7 +365,7 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 		factor.Refine(dst, work.cross, &work.work)
 		of.work.Put(work)
 	}
-	place := make([]int, len(l.y))
+	place := make([]int, len(l.Y))
 	for i := range place {
 		at := i
 		if of.rows != nil {
@@ -563,17 +439,12 @@ func (l *leaver) residuals(alpha, precisions []float64) error {
 	for i := range all {
 		all[i] = i
 	}
-	solved, inverse := dense.New(len(alpha), l.columns.Cols), make([]float64, len(alpha))
+	solved, inverse := dense.New(len(alpha), l.Columns.Cols), make([]float64, len(alpha))
 	if err := l.diagonal(solved, inverse, all); err != nil {
 		return err
 	}
 	for i := range alpha {
-		row := dense.Row(solved, i).Data
-		alpha[i] = row[0]
-		if c := l.p.mean; c != nil {
-			alpha[i] = blas64.Dot(dense.Vec(row), dense.Vec(c.fit.Contrast()))
-			inverse[i] -= c.fit.Form(row[1:], row[1:])
-		}
+		alpha[i], inverse[i] = l.Contrast(dense.Row(solved, i).Data, inverse[i])
 	}
 	copy(precisions, inverse)
 	return nil
