@@ -1,17 +1,15 @@
 package gppl
 
 import (
+	"encoding"
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/exactsums"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // Sums holds everything that the likelihood of a smooth stationary kernel needs from
@@ -36,7 +34,6 @@ type Sums struct {
 	header SumsHeader
 	plan   *exactsums.Plan
 	sum    *exactsums.Sum
-	lanes  []*exactsums.Sum // of further processors, empty between calls
 }
 
 // SumsHeader states which observations Sums accept and which frequencies they resolve.
@@ -193,14 +190,11 @@ func (s *Sums) AddWeighted(t, y, w []float64) error {
 	return s.add("AddWeighted", t, y, w)
 }
 
-// mostObservations keeps n an int, far below the 2⁶⁴ that the integers have room for.
-const mostObservations = math.MaxInt64
-
 func (s *Sums) add(name string, t, y, w []float64) error {
 	if len(y) != len(t) {
 		panic(fmt.Sprintf("gppl: Sums.%s: len(y) = %d, len(t) = %d", name, len(y), len(t)))
 	}
-	if uint64(len(t)) > mostObservations-s.sum.N {
+	if uint64(len(t)) > exactsums.MostPoints-s.sum.N {
 		return fmt.Errorf("gppl: Sums.%s: %d and %d observations are more than can be counted", name, s.sum.N, len(t))
 	}
 	h, weight := &s.header, 1.0
@@ -213,44 +207,9 @@ func (s *Sums) add(name string, t, y, w []float64) error {
 			return fmt.Errorf("gppl: Sums.%s: observation %d: %w", name, i, h.Takes(ti, y[i], weight))
 		}
 	}
-	// A processor more has a grid of its own, to be merged: worth it for as many points
-	// as a quarter of the grid.
-	lanes := max(1, min(runtime.GOMAXPROCS(0), len(t)/max(2*addPiece, s.plan.Count()/4)))
-	for len(s.lanes) < lanes-1 {
-		s.lanes = append(s.lanes, s.plan.New())
-	}
-	if lanes == 1 {
-		s.plan.Add(s.sum, t, y, w)
-		return nil
-	}
-	var next atomic.Int64
-	parallel.For(lanes, func(lane int) {
-		into := s.sum
-		if lane > 0 {
-			into = s.lanes[lane-1]
-		}
-		for {
-			from := addPiece * (int(next.Add(1)) - 1)
-			if from >= len(t) {
-				return
-			}
-			to := min(from+addPiece, len(t))
-			if w == nil {
-				s.plan.Add(into, t[from:to], y[from:to], nil)
-			} else {
-				s.plan.Add(into, t[from:to], y[from:to], w[from:to])
-			}
-		}
-	})
-	for _, lane := range s.lanes[:lanes-1] {
-		s.sum.Merge(lane)
-		lane.Reset()
-	}
+	s.sum.AddAll(s.plan, t, y, w)
 	return nil
 }
-
-// addPiece is the number of observations that a processor takes at a time.
-const addPiece = 4096
 
 // Merge adds the observations of o to those of s. If the headers differ, it returns an
 // error that says in what, and leaves s unchanged.
@@ -258,7 +217,7 @@ func (s *Sums) Merge(o *Sums) error {
 	if d := s.header.Difference(o.header); d != "" {
 		return fmt.Errorf("gppl: Sums.Merge: the headers differ: %s", d)
 	}
-	if o.sum.N > mostObservations-s.sum.N {
+	if o.sum.N > exactsums.MostPoints-s.sum.N {
 		return fmt.Errorf("gppl: Sums.Merge: %d and %d observations are more than can be counted", s.sum.N, o.sum.N)
 	}
 	s.sum.Merge(o.sum)
@@ -339,4 +298,56 @@ func (s *Sums) Weight() float64 {
 // String tells the number of observations and what the header resolves.
 func (s *Sums) String() string {
 	return fmt.Sprintf("sums of %d observations, %v", s.sum.N, s.header)
+}
+
+// SumsMagic are the first bytes of what [Sums.MarshalBinary] returns.
+const SumsMagic = exactsums.Magic
+
+var (
+	_ encoding.BinaryMarshaler   = (*Sums)(nil)
+	_ encoding.BinaryUnmarshaler = (*Sums)(nil)
+)
+
+// MarshalBinary returns the bytes of a file: the same for the same observations, however
+// they were added.
+func (s *Sums) MarshalBinary() ([]byte, error) {
+	h := s.header
+	return exactsums.Encode(exactsums.Header{Highest: h.Highest, Numbers: h.numbers(), Dates: h.Dates}, s.plan, s.sum), nil
+}
+
+// numbers returns those of the header in the order of the file.
+func (h SumsHeader) numbers() [7]float64 {
+	return [...]float64{h.Lo, h.Hi, h.Origin, h.Period, h.Centre, h.Largest, h.LargestWeight}
+}
+
+// UnmarshalBinary sets s to what MarshalBinary wrote. The error says what is wrong with
+// the bytes: not sums, another version, truncated or damaged. s is then unchanged.
+func (s *Sums) UnmarshalBinary(b []byte) error {
+	read, err := decodeSums(b)
+	if err != nil {
+		return fmt.Errorf("gppl: Sums: %w", err)
+	}
+	*s = *read
+	return nil
+}
+
+func decodeSums(b []byte) (*Sums, error) {
+	h, err := exactsums.ReadHeader(b)
+	if err != nil {
+		return nil, err
+	}
+	v := h.Numbers
+	s, err := NewSums(SumsHeader{
+		Highest: h.Highest, Lo: v[0], Hi: v[1], Origin: v[2], Period: v[3], Centre: v[4], Largest: v[5], LargestWeight: v[6], Dates: h.Dates,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("the header is wrong: %w", err)
+	}
+	for i, kept := range s.header.numbers() {
+		if math.Float64bits(kept) != math.Float64bits(v[i]) {
+			return nil, fmt.Errorf("the header is wrong: it has %v, and %v is written for it", v[i], kept)
+		}
+	}
+	s.sum, err = exactsums.Decode(b, s.plan)
+	return s, err
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/exactsums"
 )
 
 // SumsRange states which observations Sums must accept and which lengthscales they must
@@ -93,7 +94,7 @@ func planOf(h SumsHeader) (SumsPlan, error) {
 	const perCell = 24 // bytes in a file: two integers of 62 bits and those of 1e9/4
 	features := 2*float64(h.Highest) + 1
 	plan := SumsPlan{
-		Header: h, Bytes: p.Bytes(), FileBytes: perCell*p.Count() + fileOverhead,
+		Header: h, Bytes: p.Bytes(), FileBytes: perCell*p.Count() + exactsums.Overhead,
 		Gridded: 2 * float64(h.Highest) * griddedSeconds,
 		Dense:   denseSumsSeconds(features),
 	}
