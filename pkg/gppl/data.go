@@ -10,6 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
 // Data is a validated set of n observations: inputs x and values y. Unless the
@@ -262,33 +263,10 @@ func Detrend(d Data) Data {
 	return Data{X: d.X, Y: rest}
 }
 
-// trend returns an orthonormal basis of the cubics in x, by the three-term
-// recurrence of their orthogonal polynomials on x (Forsythe 1957); of the
-// constants, for inputs of several dimensions.
-func trend(x Inputs) (basis [][]float64) {
-	n := x.Len()
-	q := slices.Repeat([]float64{1 / math.Sqrt(float64(n))}, n)
-	basis = append(basis, q)
+// trend returns an orthonormal basis of the cubics in x, or of those that x tells apart; of the constants, for inputs of several dimensions.
+func trend(x Inputs) [][]float64 {
 	if x.Dim() != 1 {
-		return basis
+		return regress.Polynomials(make([]float64, x.Len()), 0)
 	}
-	lo, hi := x.Range(0)
-	for range 3 {
-		next := make([]float64, n)
-		for i, t := range x.at {
-			next[i] = (2*(t-lo)/(hi-lo) - 1) * q[i]
-		}
-		for range 2 { // again, against rounding
-			for _, b := range basis {
-				floats.AddScaled(next, -floats.Dot(b, next), b)
-			}
-		}
-		length := floats.Norm(next, 2)
-		if !(length > 1e-9) { // too few distinct x, or all equal: NaN
-			return basis
-		}
-		floats.Scale(1/length, next)
-		basis, q = append(basis, next), next
-	}
-	return basis
+	return regress.Polynomials(x.at, 3)
 }

@@ -2,7 +2,6 @@ package gppl
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -66,7 +65,7 @@ func (e *denseExact) factor(m *compiled) (exactFactor, error) {
 	}
 	f.l.Ctx = m.ctx
 	var err error
-	f.added, err = choleskyWithJitter(f.l, m.variance+m.noise, func() {
+	f.added, err = f.l.CholeskyWithJitter(m.variance+m.noise, func() {
 		fillGram(f.l, e.x, f.kernel, e.rows.matrixNoise(f.noise))
 		f.diagonal = e.rows.add(f.l, f.diagonal, e.x.Len(), f.noise)
 	})
@@ -222,24 +221,6 @@ func fillGram(l *dense.Lower, x Inputs, k Kernel, noise float64) {
 		covariances(t.Data, k, x.block(i), x.block(j), t.Data)
 	})
 	l.AddDiagonal(noise)
-}
-
-// choleskyWithJitter factorises the matrix that fill writes into l. If that
-// fails it adds jitter to the diagonal, from 1e-12 of scale upwards by tens to
-// 1e-6 of scale, and returns what it took.
-func choleskyWithJitter(l *dense.Lower, scale float64, fill func()) (jitter float64, err error) {
-	fill()
-	if err = l.Cholesky(); err == nil {
-		return 0, nil
-	}
-	for jitter = 1e-12 * scale; jitter > 0 && jitter <= 1.01e-6*scale; jitter *= 10 {
-		fill()
-		l.AddDiagonal(jitter)
-		if e := l.Cholesky(); e == nil {
-			return jitter, nil
-		}
-	}
-	return 0, fmt.Errorf("%w, nor with jitter up to %.3g on its diagonal", err, jitter/10)
 }
 
 // conditioner predicts from matrices whose squared columns are subtracted from

@@ -34,9 +34,8 @@ type toeplitzExact struct {
 	idle    bool           // too large, or another engine is forced: columns are not transformed
 	columns blas64.General // Cᵀ, c×n, at the places, 0 where missing
 	rhs     *toeplitz.Columns
-	lag     []float64 // d·step
-	sampled []float64 // the lags that a forecast looks at
-	weight  []float64 // and how many each of them stands for
+	lag     []float64     // d·step
+	sampled toeplitz.Lags // those that a forecast looks at
 	factors parallel.Pool[toeplitzFactor]
 }
 
@@ -60,7 +59,7 @@ func newToeplitzExact(l *line, o options) *toeplitzExact {
 		e.lag[d] = float64(d) * e.grid.Step
 	}
 	e.rhs = toeplitz.NewColumns(e.columns)
-	e.sample()
+	e.sampled = toeplitz.SampleLags(e.lag)
 	return e
 }
 
@@ -99,7 +98,7 @@ func (e *toeplitzExact) forecast(c *compiled) forecast {
 		return cannot("another engine is forced")
 	}
 	n, m := float64(e.grid.N), float64(len(e.grid.Missing))
-	size, slopes := e.count(c.kernel)
+	size, slopes := e.sampled.Size(c.kernel.Cov), e.slopes(c.kernel)
 	norm := c.noise + 2*size // ‖A‖, by its rows
 	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is
 	// at most n/σ² and |α|², where the model is right, about as large.
@@ -131,64 +130,12 @@ func (e *toeplitzExact) moved(c *compiled) float64 {
 	return 4 * (q + q*q)
 }
 
-// A forecast looks at the first nearLags lags, where kernels are steep, and at about
-// as many of the others, with a margin.
-const nearLags = 128
-
-// besideLags are places within a step, relative to it, at which a forecast looks at slopes beside those at the lags: at
-// the lags alone, a kernel whose period divides the step looks flat. No period divides these.
-var besideLags = [...]float64{0, 0.3090169943749474, -0.1180339887498949, 0.0450849718747371}
-
-// sample chooses the lags that a forecast looks at, the far ones at uneven intervals, lest a period divides them.
-func (e *toeplitzExact) sample() {
-	near := min(nearLags, e.grid.N)
-	for _, lag := range e.lag[:near] {
-		e.sampled, e.weight = append(e.sampled, lag), append(e.weight, 1)
+// slopes returns about Σ_d |k′|, the largest near d·step, if some input is off its place.
+func (e *toeplitzExact) slopes(k Kernel) float64 {
+	if e.grid.Off == 0 {
+		return 0
 	}
-	stride := (e.grid.N-near)/nearLags + 1
-	weight := 1.0
-	if stride > 1 {
-		weight = 2 * float64(stride)
-	}
-	const golden = 0.6180339887498949
-	for d := near; d < e.grid.N; d += stride {
-		_, u := math.Modf(golden * float64(d/stride))
-		at := min(d+int(u*float64(stride)), e.grid.N-1)
-		e.sampled, e.weight = append(e.sampled, e.lag[at]), append(e.weight, weight)
-	}
-}
-
-// count returns Σ_d |k(d·step)| and Σ_d |k′|, the largest near d·step, the second only where some input is
-// off its place.
-func (e *toeplitzExact) count(k Kernel) (size, slopes float64) {
-	buf := scratchPool.Get().(*scratch)
-	defer scratchPool.Put(buf)
-	w := buf[0][:len(e.sampled)]
-	sum := func() (total float64) {
-		for i, v := range w {
-			total += e.weight[i] * math.Abs(v)
-		}
-		return total
-	}
-	k.Cov(w, e.sampled)
-	size = sum()
-	if e.grid.Off > 0 {
-		r, most := buf[1][:len(w)], buf[2][:len(w)]
-		clear(most)
-		for _, part := range besideLags {
-			copy(r, e.sampled)
-			for i := 1; i < len(r); i++ { // two inputs are never nearer than a step
-				r[i] += part * e.grid.Step
-			}
-			k.Slope(w, r)
-			for i, s := range w {
-				most[i] = max(most[i], math.Abs(s))
-			}
-		}
-		copy(w, most)
-		slopes = sum()
-	}
-	return size, slopes
+	return e.sampled.Steepness(k.Slope, e.grid.Step)
 }
 
 // toeplitzFactor is A of the places, factorised. Vectors of n entries are rows here.

@@ -180,10 +180,10 @@ type objective struct {
 	trained  []int       // indices of the parameters that are not fixed
 	start    []float64   // raw
 	gradTol  float64
-	scored   bool        // training ends by the gradient in units of standard errors
-	curved   curvatureAt // the curvature that newton took last
-	metric   *metric     // of the guide; nil: none
-	units    []float64   // of the trained parameters that have no logarithm, see findUnits
+	scored   bool                 // training ends by the gradient in units of standard errors
+	curved   curvatureAt          // the curvature that newton took last
+	metric   *descent.Coordinates // of the guide; nil: none
+	units    []float64            // of the trained parameters that have no logarithm, see findUnits
 
 	theta, gradTheta []float64
 	u, grad          []float64 // where value and grad were computed
@@ -395,6 +395,7 @@ func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, er
 		metric = nil
 	}
 	if metric != nil {
+		metric.From(from)
 		method = new(descent.Metric)
 		z, threshold = make([]float64, len(from)), 0 // the threshold is for raw parameters
 	}
@@ -402,12 +403,12 @@ func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, er
 		Func: func(z []float64) (v float64) {
 			v = math.Inf(1)
 			if !panicked.Ended() {
-				panicked.Call(func() { v, _ = o.evaluate(metric.point(from, z)) })
+				panicked.Call(func() { v, _ = o.evaluate(metric.Point(z)) })
 			}
 			return v
 		},
 		Grad: func(grad, z []float64) {
-			panicked.Call(func() { o.evaluate(metric.point(from, z)); metric.slope(grad, o.grad) })
+			panicked.Call(func() { o.evaluate(metric.Point(z)); metric.Slope(grad, o.grad) })
 		},
 		Status: func() (optimize.Status, error) {
 			if panicked.Ended() {

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
 )
 
 // Fit compares gradients with differences of the loss's value, which is computed by
@@ -74,7 +75,7 @@ func (o *objective) along(u, d []float64, h, value float64, four bool) (s slopes
 // confirmGradient compares the gradient at u with differences of the value, and
 // returns what is wrong with it, or "".
 func (o *objective) confirmGradient(u, grad []float64, value float64) string {
-	d, slope := balanced(grad)
+	d, slope := descent.Balanced(grad)
 	if slope == 0 || o.ctx.Err() != nil {
 		return ""
 	}
@@ -97,27 +98,6 @@ func (o *objective) confirmGradient(u, grad []float64, value float64) string {
 		}
 	}
 	return ""
-}
-
-// balanced returns a direction along which all derivatives add alike to the
-// slope, but for those below a thousandth of the largest, and the slope.
-func balanced(grad []float64) (d []float64, slope float64) {
-	var most float64
-	for _, g := range grad {
-		most = max(most, math.Abs(g))
-	}
-	least := most
-	for _, g := range grad {
-		least = min(least, max(math.Abs(g), 1e-3*most))
-	}
-	d = make([]float64, len(grad))
-	for j, g := range grad {
-		if most > 0 {
-			d[j] = math.Copysign(least/max(math.Abs(g), least), g)
-		}
-		slope += d[j] * g
-	}
-	return d, slope
 }
 
 // confirmOptimum looks, around the point where training ended, whether values

@@ -342,7 +342,7 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 	e, factor, k := of.factor.engine, &of.factor.factor, l.p.model.Kernel
 	n, most := e.grid.N, variance(k)+l.Noise[0]
 	const margin = 16 // Backward measures the change of A in one direction
-	_, slopes := e.count(k)
+	slopes := e.slopes(k)
 	epsilon := margin*(covarianceNoise(k, l.x)+factor.Backward()/most) + 4*e.grid.Off*slopes/most
 	solved := of.factor.Alpha // (A⁻¹C)ᵀ
 	rows := leaveout.Rows{Y: dense.Row(e.columns, 0).Data, Alpha: make([]float64, n), Weight: math.Sqrt(epsilon * most), Epsilon: epsilon, Length: l.Length}

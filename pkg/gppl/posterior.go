@@ -238,7 +238,7 @@ func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jit
 	}
 	n := x.Len()
 	factor := dense.NewLower(n)
-	jitter, err = choleskyWithJitter(factor, variance(p.model.Kernel)+p.nugget, func() {
+	jitter, err = factor.CholeskyWithJitter(variance(p.model.Kernel)+p.nugget, func() {
 		factor.EachTile(func(i, j int, t blas64.General) { copy(t.Data, cov.At(i, j).Data) })
 		factor.AddDiagonal(p.nugget)
 	})
@@ -351,7 +351,7 @@ func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, er
 	}
 	n := x.Len()
 	gram, nugget := dense.NewLower(n), Nugget(m.Kernel)
-	jitter, err = choleskyWithJitter(gram, variance(m.Kernel)+nugget, func() { fillGram(gram, x, m.Kernel, nugget) })
+	jitter, err = gram.CholeskyWithJitter(variance(m.Kernel)+nugget, func() { fillGram(gram, x, m.Kernel, nugget) })
 	if err != nil {
 		return nil, nil, jitter, notFactorised(m.Kernel, m.Noise, err, "gppl: the prior covariance at %d inputs cannot be factorised: %v", n, err)
 	}

@@ -486,7 +486,7 @@ func (l *Projected) covariance(c *projectedCall, derivatives bool) (err error) {
 		}
 		dense.Add(c.s0, t.gram.covariance())
 	}
-	if c.jitter, err = choleskyWithJitter(c.factor, c.variance+c.noise, c.fill); err != nil {
+	if c.jitter, err = c.factor.CholeskyWithJitter(c.variance+c.noise, c.fill); err != nil {
 		return notFactorised(c.kernel, c.noise, err, "gppl: the covariance of %d projections cannot be factorised: %v", l.z.Rows, err)
 	}
 	if l.residual != nil {

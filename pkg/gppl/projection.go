@@ -206,8 +206,7 @@ type Repulsive struct {
 
 func (d Repulsive) String() string { return "Repulsive" }
 
-// Directions iterates on the k×k Gram matrix G = WᵀW and the accumulated factor in
-// O(nk² + steps·k³), since W itself is only needed at the end.
+// Directions takes O(nk² + steps·k³).
 func (d Repulsive) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
 	steps, rate := d.Steps, d.Rate
 	if steps == 0 {
@@ -219,42 +218,8 @@ func (d Repulsive) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error 
 	if err := (Sphere{}).Directions(omega, x, rnd); err != nil {
 		return err
 	}
-	_, k := omega.Dims()
-	var gram, next, step, factor mat.Dense
-	gram.Mul(omega.T(), omega)
-	factor.CloneFrom(eye(k))
-	for range steps {
-		// step = I − η·offdiag(G), then its columns scaled so that W·step
-		// has columns of length one.
-		step.Scale(-rate, &gram)
-		for j := range k {
-			step.Set(j, j, 1)
-		}
-		next.Mul(&gram, &step)
-		for j := range k {
-			length := math.Sqrt(mat.Dot(step.ColView(j), next.ColView(j)))
-			for i := range k {
-				step.Set(i, j, step.At(i, j)/length)
-				next.Set(i, j, next.At(i, j)/length)
-			}
-		}
-		gram.Mul(step.T(), &next)
-		next.Mul(&factor, &step)
-		factor.Copy(&next)
-	}
-	var w mat.Dense
-	w.Mul(omega, &factor)
-	omega.Copy(&w)
-	dense.Normalise(omega.RawMatrix())
+	dense.Repel(omega, steps, rate)
 	return nil
-}
-
-func eye(n int) *mat.DiagDense {
-	d := make([]float64, n)
-	for i := range d {
-		d[i] = 1
-	}
-	return mat.NewDiagDense(n, d)
 }
 
 // Localised weighs the observations by k Gaussian bumps whose centres are
@@ -357,7 +322,10 @@ func (Identity) Directions(omega *mat.Dense, _ Inputs, _ *rand.Rand) error {
 	if n != k {
 		return fmt.Errorf("gppl: Identity projection needs k = n = %d, not k = %d", n, k)
 	}
-	omega.Copy(eye(n))
+	omega.Zero()
+	for i := range n {
+		omega.Set(i, i, 1)
+	}
 	return nil
 }
 

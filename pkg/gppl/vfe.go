@@ -224,7 +224,7 @@ func (l *VFE) evaluateIn(w *vfeWork, grad, theta []float64) (float64, error) {
 		if grad != nil {
 			gradZ = grad[l.hyper:]
 		}
-		value += l.opt.Repulsion * repulsion(gradZ, w.z, cmp.Or(l.opt.RepulsionRange, 1), l.opt.Repulsion)
+		value += l.opt.Repulsion * inducing.Repulsion(gradZ, w.z.at, w.z.d, cmp.Or(l.opt.RepulsionRange, 1), l.opt.Repulsion)
 	}
 	return value, checkAnswer(l.params, value, grad, theta)
 }
@@ -310,36 +310,13 @@ func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeW
 	return o, nil
 }
 
-// repulsion returns Σ_{i<j} exp(−|z_i − z_j|²/s²) and, unless grad is nil, adds
-// weight times its derivatives in z (row-major m×d) to it. O(m²d).
-func repulsion(grad []float64, z Inputs, s, weight float64) float64 {
-	var sum float64
-	m, d := z.Len(), z.d
-	for i := range m {
-		for j := range i {
-			a, b := z.At(i), z.At(j)
-			e := math.Exp(-dense.SquaredDistance(a, b) / (s * s))
-			sum += e
-			if grad == nil {
-				continue
-			}
-			for c := range d {
-				g := -2 * weight * e * (a[c] - b[c]) / (s * s)
-				grad[i*d+c] += g
-				grad[j*d+c] -= g
-			}
-		}
-	}
-	return sum
-}
-
 // factorise computes L for the kernel, noise variance and Z of w.
 func (l *VFE) factorise(w *vfeWork) (err error) {
 	var onDiagonal float64
 	if l.opt.NoiseInGram || w.variance == 0 { // K_uu of no signal is 0, and so is Q
 		onDiagonal = w.noise
 	}
-	w.added, err = choleskyWithJitter(w.Luu, w.variance, func() { fillGram(w.Luu, w.z, w.kernel, onDiagonal) })
+	w.added, err = w.Luu.CholeskyWithJitter(w.variance, func() { fillGram(w.Luu, w.z, w.kernel, onDiagonal) })
 	if err != nil {
 		return notFactorised(w.kernel, w.noise, err, "gppl: the covariance of %d inducing inputs cannot be factorised: %v", w.z.Len(), err)
 	}

@@ -137,6 +137,23 @@ func (l *Lower) CholeskySigned(negative int) error {
 	return nil
 }
 
+// CholeskyWithJitter factorises the matrix that fill writes. If that fails it adds jitter to the diagonal, from 1e-12 of scale upwards by
+// tens to 1e-6 of scale, and returns what it took.
+func (l *Lower) CholeskyWithJitter(scale float64, fill func()) (jitter float64, err error) {
+	fill()
+	if err = l.Cholesky(); err == nil {
+		return 0, nil
+	}
+	for jitter = 1e-12 * scale; jitter > 0 && jitter <= 1.01e-6*scale; jitter *= 10 {
+		fill()
+		l.AddDiagonal(jitter)
+		if e := l.Cholesky(); e == nil {
+			return jitter, nil
+		}
+	}
+	return 0, fmt.Errorf("%w, nor with jitter up to %.3g on its diagonal", err, jitter/10)
+}
+
 // solvePanel makes factors of the tiles below the diagonal one.
 func (l *Lower) solvePanel(k int) {
 	j := l.column

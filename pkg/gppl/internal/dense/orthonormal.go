@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack"
 	"gonum.org/v1/gonum/lapack/lapack64"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
@@ -185,4 +186,42 @@ func deflate(w, q blas64.General) {
 	along := New(q.Cols, w.Cols)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, q, w, 0, along)
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, q, along, 1, w)
+}
+
+// Repel replaces the columns of w (n×k), of length one, by what repelling each other pairwise makes of them,
+//
+//	W ← normalise(W − rate·W·offdiag(WᵀW)),
+//
+// as often as steps says. It iterates on the k×k Gram matrix G = WᵀW and the accumulated factor in O(nk² + steps·k³), since W itself is only
+// needed at the end.
+func Repel(w *mat.Dense, steps int, rate float64) {
+	_, k := w.Dims()
+	var gram, next, step, moved mat.Dense
+	gram.Mul(w.T(), w)
+	factor := mat.NewDense(k, k, nil)
+	for i := range k {
+		factor.Set(i, i, 1)
+	}
+	for range steps {
+		// step = I − rate·offdiag(G), then its columns scaled so that W·step
+		// has columns of length one.
+		step.Scale(-rate, &gram)
+		for j := range k {
+			step.Set(j, j, 1)
+		}
+		next.Mul(&gram, &step)
+		for j := range k {
+			length := math.Sqrt(mat.Dot(step.ColView(j), next.ColView(j)))
+			for i := range k {
+				step.Set(i, j, step.At(i, j)/length)
+				next.Set(i, j, next.At(i, j)/length)
+			}
+		}
+		gram.Mul(step.T(), &next)
+		next.Mul(factor, &step)
+		factor.Copy(&next)
+	}
+	moved.Mul(w, factor)
+	w.Copy(&moved)
+	Normalise(w.RawMatrix())
 }

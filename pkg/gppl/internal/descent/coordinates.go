@@ -1,0 +1,76 @@
+package descent
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// Coordinates z of a point u = u₀ + Mz are those in which second derivatives that are about H are about the identity: MMᵀ = H⁻¹. Nil ones are
+// u itself.
+type Coordinates struct {
+	m     *mat.Dense
+	u0, u []float64
+}
+
+// NewCoordinates returns those at u₀ for H, whose eigenvalues count as no less than floor; nil if they do not converge.
+func NewCoordinates(u0 []float64, h *mat.SymDense, floor float64) *Coordinates {
+	var e mat.EigenSym
+	if !e.Factorize(h, true) {
+		return nil
+	}
+	m := new(mat.Dense)
+	e.VectorsTo(m)
+	for j, lambda := range e.Values(nil) {
+		scale := 1 / math.Sqrt(max(lambda, floor))
+		for i := range u0 {
+			m.Set(i, j, scale*m.At(i, j))
+		}
+	}
+	return &Coordinates{m, u0, make([]float64, len(u0))}
+}
+
+// From makes u₀ another point, which is kept.
+func (c *Coordinates) From(u0 []float64) { c.u0 = u0 }
+
+// Point returns u₀ + Mz, in working memory.
+func (c *Coordinates) Point(z []float64) []float64 {
+	if c == nil {
+		return z
+	}
+	mat.NewVecDense(len(z), c.u).MulVec(c.m, mat.NewVecDense(len(z), z))
+	for i, v := range c.u0 {
+		c.u[i] += v
+	}
+	return c.u
+}
+
+// Slope sets grad to that in z, given that in u.
+func (c *Coordinates) Slope(grad, inU []float64) {
+	if c == nil {
+		copy(grad, inU)
+		return
+	}
+	mat.NewVecDense(len(grad), grad).MulVec(c.m.T(), mat.NewVecDense(len(inU), inU))
+}
+
+// Balanced returns a direction along which all derivatives add alike to the
+// slope, but for those below a thousandth of the largest, and the slope.
+func Balanced(grad []float64) (d []float64, slope float64) {
+	var most float64
+	for _, g := range grad {
+		most = max(most, math.Abs(g))
+	}
+	least := most
+	for _, g := range grad {
+		least = min(least, max(math.Abs(g), 1e-3*most))
+	}
+	d = make([]float64, len(grad))
+	for j, g := range grad {
+		if most > 0 {
+			d[j] = math.Copysign(least/max(math.Abs(g), least), g)
+		}
+		slope += d[j] * g
+	}
+	return d, slope
+}

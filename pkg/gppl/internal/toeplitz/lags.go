@@ -1,0 +1,79 @@
+package toeplitz
+
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// Lags are a sample of the lags of a grid, by which sums over all lags of a function are estimated. They do not change.
+type Lags struct {
+	at, weight []float64 // and how many each of them stands for
+}
+
+// The sample has the first nearLags lags, where covariances are steep, and about as many of the others, with a margin.
+const nearLags = 128
+
+// besideLags are places within a step, relative to it, at which slopes are looked at beside those at the lags: at
+// the lags alone, a function whose period divides the step looks flat. No period divides these.
+var besideLags = [...]float64{0, 0.3090169943749474, -0.1180339887498949, 0.0450849718747371}
+
+// SampleLags chooses among all lags, the far ones at uneven intervals, lest a period divides them.
+func SampleLags(all []float64) (s Lags) {
+	n := len(all)
+	near := min(nearLags, n)
+	for _, lag := range all[:near] {
+		s.at, s.weight = append(s.at, lag), append(s.weight, 1)
+	}
+	stride := (n-near)/nearLags + 1
+	weight := 1.0
+	if stride > 1 {
+		weight = 2 * float64(stride)
+	}
+	const golden = 0.6180339887498949
+	for d := near; d < n; d += stride {
+		_, u := math.Modf(golden * float64(d/stride))
+		at := min(d+int(u*float64(stride)), n-1)
+		s.at, s.weight = append(s.at, all[at]), append(s.weight, weight)
+	}
+	return s
+}
+
+// lagRooms are working memory: there are at most 2·nearLags lags, and one.
+var lagRooms parallel.Pool[[3][2*nearLags + 1]float64]
+
+// Size returns about Σ_d |k(d·step)|, f setting dst to k at r.
+func (s *Lags) Size(f func(dst, r []float64)) float64 {
+	room := lagRooms.Get()
+	defer lagRooms.Put(room)
+	w := room[0][:len(s.at)]
+	f(w, s.at)
+	return s.sum(w)
+}
+
+// Steepness returns about Σ_d |k′|, the largest near d·step, f setting dst to k′ at r.
+func (s *Lags) Steepness(f func(dst, r []float64), step float64) float64 {
+	room := lagRooms.Get()
+	defer lagRooms.Put(room)
+	w, r, most := room[0][:len(s.at)], room[1][:len(s.at)], room[2][:len(s.at)]
+	clear(most)
+	for _, part := range besideLags {
+		copy(r, s.at)
+		for i := 1; i < len(r); i++ { // two inputs are never nearer than a step
+			r[i] += part * step
+		}
+		f(w, r)
+		for i, v := range w {
+			most[i] = max(most[i], math.Abs(v))
+		}
+	}
+	return s.sum(most)
+}
+
+// sum returns that of absolute values, each as often as its lag counts.
+func (s *Lags) sum(values []float64) (total float64) {
+	for i, v := range values {
+		total += s.weight[i] * math.Abs(v)
+	}
+	return total
+}
