@@ -92,19 +92,41 @@ func Open(text []byte) ([]byte, error) {
 	return append(bytes.Clone(object), '}'), nil
 }
 
-// Unmarshal opens an object and reads it into v, which must have a field for each of its members.
+// Unmarshal opens an object and reads it into v by Strict.
 func Unmarshal(text []byte, v any) error {
 	object, err := Open(text)
 	if err != nil {
 		return err
 	}
-	d := json.NewDecoder(bytes.NewReader(object))
+	return Strict(object, v)
+}
+
+// Strict reads exactly one JSON value into v, which must have a field for each of its members.
+func Strict(b []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return errors.New("there is more after the object")
+		return errors.New("more than one JSON value")
+	}
+	return nil
+}
+
+// Header is what an object says of its form.
+type Header struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+}
+
+// Check returns an error unless the header is the wanted one.
+func (h Header) Check(want Header) error {
+	if h.Format != want.Format {
+		return fmt.Errorf("format %q, want %q", h.Format, want.Format)
+	}
+	if h.Version != want.Version {
+		return fmt.Errorf("version %d, this program reads version %d", h.Version, want.Version)
 	}
 	return nil
 }

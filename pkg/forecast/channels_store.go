@@ -16,12 +16,13 @@ import (
 // ErrChannels is the error of reading a model of channels as one of a series: LoadChannels reads it.
 var ErrChannels = errors.New("this is a model of several channels")
 
-const channelFormat, channelVersion = "gppl channels", 1
+const channelFormat = "gppl channels"
+
+var channelHeader = sealed.Header{Format: channelFormat, Version: 1}
 
 // storedChannels is a model of channels in a file, with the observations, so that it predicts without the csv file.
 type storedChannels struct {
-	Format  string `json:"format"`
-	Version int    `json:"version"`
+	sealed.Header
 	storedSeries
 	Column   string         `json:"column"`
 	Channels []gppl.Channel `json:"channels"`
@@ -42,7 +43,7 @@ type storedChannels struct {
 func (a *ChannelAnalysis) Encode(w io.Writer) error {
 	c, s, f := a.Channels, a.Channels.Series, a.Best()
 	b, err := json.Marshal(storedChannels{
-		Format: channelFormat, Version: channelVersion, storedSeries: s.stored(), Column: c.Column,
+		Header: channelHeader, storedSeries: s.stored(), Column: c.Column,
 		Channels: f.Model.Channels, Kernel: gppl.Model{Kernel: f.Model.Kernel, Noise: 1}, View: f.View, NLL: f.NLL, BIC: f.BIC, Trained: f.Trained, Status: f.Status,
 		Warnings: f.Warnings, Widen: a.Widen, Of: c.Of, Exposure: c.Exposure,
 	})
@@ -85,8 +86,8 @@ func LoadChannels(path string, memory float64) (*ChannelAnalysis, error) {
 
 // check returns an error for contents that no model of channels can have.
 func (j *storedChannels) check() error {
-	if j.Format != channelFormat || j.Version != channelVersion {
-		return fmt.Errorf("format %q, version %d: this program reads %q, version %d", j.Format, j.Version, channelFormat, channelVersion)
+	if err := j.Header.Check(channelHeader); err != nil {
+		return err
 	}
 	if err := j.storedSeries.check(); err != nil {
 		return err

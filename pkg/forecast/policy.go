@@ -485,7 +485,7 @@ func (p *policy) trainNow(t *trial, v yScale, m gppl.Model) error {
 // learn trains a model and fills in the trial.
 func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 	began := time.Now()
-	m = supported(m, priorsOf(m, p.options.Priors, v.scaling.Scale))
+	m = auto.InSupport(m, priorsOf(m, p.options.Priors, v.scaling.Scale))
 	priors := p.beliefs(t.kind, t.Trend, m, v)
 	r, shape, err := trainWithPriors(p.ctx, v, m, priors, p.extent.span, p.settings(t, v.data.Len(), gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,

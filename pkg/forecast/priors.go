@@ -157,19 +157,6 @@ func checkPriors(models []gppl.Model, given []gppl.ParamPrior) error {
 	return nil
 }
 
-// supported returns m with parameters inside the supports of their priors.
-func supported(m gppl.Model, priors []gppl.ParamPrior) gppl.Model {
-	theta := m.Values()
-	for i, q := range m.Params() {
-		for _, p := range priors {
-			if u, ok := p.Prior.(gppl.Uniform); ok && p.Name == q.Name && !(theta[i] > u.Lo && theta[i] < u.Hi) {
-				theta[i] = 0.5 * (u.Lo + u.Hi)
-			}
-		}
-	}
-	return m.WithParams(theta)
-}
-
 // Belief is a prior of the best model, in the units of the file, with its density at the learnt value.
 type Belief struct {
 	Name  string  `json:"name"`

@@ -30,8 +30,7 @@ const (
 // stored is an analysis in a file. It contains the observations, so that it predicts without the csv file, and the name and checksum of
 // that file, so that its origin is known.
 type stored struct {
-	Format  string `json:"format"`
-	Version int    `json:"version"`
+	sealed.Header
 	storedSeries
 	Candidates  []Candidate  `json:"candidates"`
 	Projections int          `json:"projections,omitempty"`
@@ -112,7 +111,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 	series := s.stored()
 	series.X, series.Y = []float64{}, []float64{} // writeStored writes them
 	b, err := json.Marshal(stored{
-		Format: format, Version: version, storedSeries: series,
+		Header: sealed.Header{Format: format, Version: version}, storedSeries: series,
 		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result, Trained: a.trained,
 		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given, Periods: a.seasons, Shared: a.shared,
 		Known: s.Known, Holidays: s.Holidays, Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
@@ -197,10 +196,7 @@ func readStored(path string, memory float64) ([]byte, error) {
 }
 
 func decode(b []byte) (*Analysis, error) {
-	var head struct {
-		Format  string `json:"format"`
-		Version int    `json:"version"`
-	}
+	var head sealed.Header
 	if err := json.Unmarshal(b, &head); err != nil {
 		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) && syntax.Offset < 2 {
 			return nil, errors.New("this is not a saved analysis, but some other file")
@@ -224,9 +220,7 @@ func decode(b []byte) (*Analysis, error) {
 		return nil, fmt.Errorf("version %d, this program reads version %d", head.Version, version)
 	}
 	var j stored
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&j); err != nil {
+	if err := sealed.Strict(b, &j); err != nil {
 		return nil, err
 	}
 	if j.Version == whole {

@@ -17,10 +17,7 @@ import (
 //	{"type": "SE", "parameters": {"variance": 1, "lengthscale": 20}}
 //	{"type": "Sum", "parts": [ … ]}
 
-const (
-	resultFormat  = "gppl result"
-	resultVersion = 1
-)
+var resultHeader = sealed.Header{Format: "gppl result", Version: 1}
 
 var kernelTypes = typed.NewRegistry[Kernel](SE{}, Laplace{}, Matern32{}, Matern52{}, RQ{}, Periodic{}, LocPer{}, SpectralMixture{}, SHO{}, Rotation{}, Cosine{}, White{})
 
@@ -191,7 +188,7 @@ func (m Model) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON wrote and checks it.
 func (m *Model) UnmarshalJSON(b []byte) error {
 	var j modelJSON
-	if err := typed.Strict(b, &j); err != nil {
+	if err := sealed.Strict(b, &j); err != nil {
 		return fmt.Errorf("gppl: model: %w", err)
 	}
 	k, err := decodeKernel(j.Kernel, 0)
@@ -226,8 +223,7 @@ func (m *Model) UnmarshalJSON(b []byte) error {
 
 // resultJSON is a Result as it is written: what is of another form stands beside it, under the same name where it has one.
 type resultJSON struct {
-	Format  string `json:"format"`
-	Version int    `json:"version"`
+	sealed.Header
 	plainResult
 	Params       []paramJSON
 	SetupSeconds float64
@@ -304,7 +300,7 @@ func orUnknown(se typed.Float) float64 {
 
 func (r *Result) encode() *resultJSON {
 	j := &resultJSON{
-		Format: resultFormat, Version: resultVersion, plainResult: plainResult(*r),
+		Header: resultHeader, plainResult: plainResult(*r),
 		SetupSeconds: r.SetupTime.Seconds(), FitSeconds: r.FitTime.Seconds(),
 	}
 	for _, p := range r.Params {
@@ -328,21 +324,15 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return fmt.Errorf("gppl: result: %w", err)
 	}
-	var head struct {
-		Format  string `json:"format"`
-		Version int    `json:"version"`
-	}
-	if err := json.Unmarshal(b, &head); err != nil {
-		return fmt.Errorf("gppl: result: %w", err)
-	}
-	if head.Format != resultFormat {
-		return fmt.Errorf("gppl: result: format %q, want %q", head.Format, resultFormat)
-	}
-	if head.Version != resultVersion {
-		return fmt.Errorf("gppl: result: version %d, this program reads version %d", head.Version, resultVersion)
+	var head sealed.Header
+	if err = json.Unmarshal(b, &head); err == nil {
+		err = head.Check(resultHeader)
 	}
 	var j resultJSON
-	if err := typed.Strict(b, &j); err != nil {
+	if err == nil {
+		err = sealed.Strict(b, &j)
+	}
+	if err != nil {
 		return fmt.Errorf("gppl: result: %w", err)
 	}
 	if j.Model.Kernel == nil {

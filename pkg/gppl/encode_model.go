@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
@@ -146,7 +147,7 @@ func (p ParamPrior) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON wrote and checks it.
 func (p *ParamPrior) UnmarshalJSON(b []byte) error {
 	var j paramPriorJSON
-	if err := typed.Strict(b, &j); err != nil {
+	if err := sealed.Strict(b, &j); err != nil {
 		return fmt.Errorf("gppl: prior: %w", err)
 	}
 	read := ParamPrior{Name: j.Name, Role: -1}
@@ -206,7 +207,7 @@ func (p *Projection) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads what MarshalJSON wrote and checks it: entries must be finite, and orthonormal columns must have length 1.
 func (p *Projection) UnmarshalJSON(b []byte) error {
 	var j projectionJSON
-	if err := typed.Strict(b, &j); err != nil {
+	if err := sealed.Strict(b, &j); err != nil {
 		return fmt.Errorf("gppl: projection: %w", err)
 	}
 	n, k := j.Observations, j.Projections

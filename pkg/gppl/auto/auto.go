@@ -201,7 +201,7 @@ func (a *fitting) findStarts() (err error) {
 		return err
 	}
 	for i := range a.starts {
-		a.starts[i] = within(a.starts[i], a.priors)
+		a.starts[i] = InSupport(a.starts[i], a.priors)
 	}
 	if err := a.starts[0].Check(); err != nil {
 		return err

@@ -73,7 +73,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 		return errors.New("gppl: result: it is not one of auto.Fit; gppl.LoadResult reads it")
 	}
 	var a addedJSON
-	if err := typed.Strict(members[member], &a); err != nil {
+	if err := sealed.Strict(members[member], &a); err != nil {
 		return fmt.Errorf("gppl: result: %w", err)
 	}
 	out := Result{Result: &result, Exact: a.Exact, Projection: a.Projection, Kept: typed.Converted[float64](a.Kept), Why: a.Why, Search: a.Search}

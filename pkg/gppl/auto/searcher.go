@@ -135,7 +135,7 @@ func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 			at[j] *= factors[i]
 		}
 		if s.priors != nil {
-			at = within(s.model.WithParams(at), s.priors).Values()
+			at = InSupport(s.model.WithParams(at), s.priors).Values()
 			v -= s.loss.(*gppl.MAP).LogPrior(at)
 		}
 		points = append(points, point{u: at, value: v})
@@ -286,7 +286,7 @@ func (s *searcher) normalised(theta []float64) []float64 {
 
 // inside returns the model at theta, moved to where its transforms and priors reach.
 func (s *searcher) inside(theta []float64) gppl.Model {
-	return within(s.scales.inside(s.model.WithParams(theta)), s.priors)
+	return InSupport(s.scales.inside(s.model.WithParams(theta)), s.priors)
 }
 
 // varying returns the part of the kernel's variance that varies within the range of x: k(0) minus the smallest

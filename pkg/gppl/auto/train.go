@@ -92,8 +92,8 @@ func (a *fitting) priorsByName() ([]gppl.ParamPrior, error) {
 	return posterior.Priors(), nil
 }
 
-// within returns m with its parameters inside the supports of their priors.
-func within(m gppl.Model, priors []gppl.ParamPrior) gppl.Model {
+// InSupport returns m with each parameter that is outside the support of its prior, a gppl.Uniform of its name, in the middle of it.
+func InSupport(m gppl.Model, priors []gppl.ParamPrior) gppl.Model {
 	if len(priors) == 0 {
 		return m
 	}
@@ -333,7 +333,7 @@ func (a *fitting) settle(exact *gppl.Exact) error {
 		if i%2 == 1 {
 			around = best.Model
 		}
-		start := within(startAround(around, width, rnd), a.priors)
+		start := InSupport(startAround(around, width, rnd), a.priors)
 		if a.guide != nil {
 			led := a.guided(start)
 			if led == nil || stands == nil || led.Value > stands.Value-guidedGain || !a.promises(a.loss, led.Model, best) {

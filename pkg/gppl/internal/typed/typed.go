@@ -2,30 +2,15 @@
 package typed
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
 	"reflect"
 	"sync"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/sealed"
 )
-
-// Strict decodes exactly one JSON value with no unknown fields into v.
-func Strict(b []byte, v any) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("more than one JSON value")
-	}
-	return nil
-}
 
 // Name returns the name of the type of v, or of what it points to.
 func Name(v any) string {
@@ -46,7 +31,7 @@ func Read[T any](zero T, fields json.RawMessage) (T, error) {
 	}
 	read := reflect.New(t)
 	if fields != nil {
-		if err := Strict(fields, read.Interface()); err != nil {
+		if err := sealed.Strict(fields, read.Interface()); err != nil {
 			return zero, err
 		}
 	}
