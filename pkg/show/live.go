@@ -70,11 +70,24 @@ func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure,
 		Title: title, XLabel: "number of projections k", YLabel: "negative log likelihood (nats)", Height: 330,
 		Caption: fmt.Sprintf("%d observations and %v: at k = %d the two differ by %.2g nats.", d.Len(), m.Kernel, e.At, math.Abs(e.Published.Projected-e.Published.Exact)),
 	}}
+	f, err := viz.Curves(withLayers(curves, shown))
+	return f, &live.Page{Controls: e.Controls(), Figure: live.Figure{Excess: e}}, err
+}
+
+// withLayers adds what is shown to a figure, a curve for each layer.
+func withLayers(curves viz.CurvesOptions, shown *live.Shown) viz.CurvesOptions {
 	for _, l := range shown.Layers {
 		curves.Curves = append(curves.Curves, viz.Curve{Name: l.Name, X: l.X, Y: l.Y})
 	}
-	f, err := viz.Curves(curves)
-	return f, &live.Page{Controls: e.Controls(), Figure: live.Figure{Excess: e}}, err
+	return curves
+}
+
+// numbersOf returns the numbers of projections of n observations that figures about information show, some of them twice.
+func numbersOf(n int) (k []int) {
+	for _, share := range []int{60, 30, 20, 15, 10, 7, 5, 4, 3, 2} {
+		k = append(k, max(1, n/share))
+	}
+	return k
 }
 
 // Lost displays the share of the Fisher information about the lengthscale of m that k Sphere projections of observations at x lose, as k
@@ -87,10 +100,7 @@ func Lost(title string, m gppl.Model, x []float64, xUnit string) error {
 func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *live.Page, error) {
 	l := &live.Lost{Directions: live.Directions{Model: m, X: x, XUnit: xUnit}}
 	n := len(x)
-	for _, share := range []int{60, 30, 20, 15, 10, 7, 5, 4, 3, 2} {
-		l.K = append(l.K, max(1, n/share))
-	}
-	l.K = slices.Compact(append(l.K, 2*n/3, 5*n/6, n))
+	l.K = slices.Compact(append(numbersOf(n), 2*n/3, 5*n/6, n))
 	l.At = max(1, n/5)
 	shown, err := l.Publish()
 	if err != nil {
@@ -101,10 +111,7 @@ func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *
 		Caption: fmt.Sprintf("Information about the lengthscale that k Sphere projections of %d observations lose, and the two terms of the loss: %v, noise variance %g. At k = %d it is %.0f %%.",
 			n, m.Kernel, m.Noise, l.At, shown.Readings[len(shown.Readings)-1].Value),
 	}}
-	for _, layer := range shown.Layers {
-		curves.Curves = append(curves.Curves, viz.Curve{Name: layer.Name, X: layer.X, Y: layer.Y})
-	}
-	f, err := viz.Curves(curves)
+	f, err := viz.Curves(withLayers(curves, shown))
 	return f, &live.Page{Controls: l.Controls(), Figure: live.Figure{Lost: l}}, err
 }
 
@@ -120,10 +127,7 @@ func kept(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *
 	first, last := func(s *live.Shown) float64 { return s.Readings[1].Value }, func(s *live.Shown) float64 { return s.Readings[len(s.Readings)-1].Value }
 	e := &live.Kept{Directions: live.Directions{Model: m, X: x, XUnit: xUnit}}
 	n := len(x)
-	for _, share := range []int{60, 30, 20, 15, 10, 7, 5, 4, 3, 2} {
-		e.K = append(e.K, max(1, n/share))
-	}
-	e.K = slices.Compact(e.K)
+	e.K = slices.Compact(numbersOf(n))
 	e.At = max(1, n/7)
 	shown, noise, err := e.Publish()
 	if err != nil {
@@ -134,9 +138,6 @@ func kept(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *
 		Caption: fmt.Sprintf("Information about the lengthscale that k projections of %d observations keep, by design: %v, noise variance %g. At k = %d, Sphere keeps %.1f %%, and the top eigenvectors of K (Eigen) %.1f %%; of the information about the noise variance, %.1f and %.1f %%.",
 			n, m.Kernel, m.Noise, e.At, first(shown), last(shown), first(noise), last(noise)),
 	}}
-	for _, layer := range shown.Layers {
-		curves.Curves = append(curves.Curves, viz.Curve{Name: layer.Name, X: layer.X, Y: layer.Y})
-	}
-	f, err := viz.Curves(curves)
+	f, err := viz.Curves(withLayers(curves, shown))
 	return f, &live.Page{Controls: e.Controls(), Figure: live.Figure{Kept: e}}, err
 }

@@ -19,10 +19,10 @@ var (
 
 // Adam is the gradient method of Kingma and Ba (2015, algorithm 1), with their constants, as a gonum
 // optimize.Method. A major iteration is one step. It has no stopping rule of
-// its own: set a Converger or a limit.
+// its own: set a Converger or a limit. It ends by itself only if the function or its gradient is not finite.
 type Adam struct {
 	Rate float64 // α
-	err  error
+	ending
 }
 
 // Init is part of optimize.Method.
@@ -39,11 +39,13 @@ func (a *Adam) Uses(has optimize.Available) (optimize.Available, error) {
 	return optimize.Available{Grad: true}, nil
 }
 
-// Status is part of optimize.Statuser: Adam ends by itself only if the function or its
-// gradient is not finite.
-func (a *Adam) Status() (optimize.Status, error) {
-	if a.err != nil {
-		return optimize.Failure, a.err
+// ending is why a method ended by itself, nil if it did not.
+type ending struct{ err error }
+
+// Status is part of optimize.Statuser.
+func (e *ending) Status() (optimize.Status, error) {
+	if e.err != nil {
+		return optimize.Failure, e.err
 	}
 	return optimize.NotTerminated, nil
 }

@@ -16,14 +16,14 @@ var (
 // Metric is BFGS (Nocedal and Wright 2006, algorithm 6.1) for a function whose second derivatives are about the identity in most
 // directions, as in coordinates that an approximation of them gives: H begins as the identity and is never rescaled, so that a direction
 // in which it is far off is learnt without shrinking the steps in all others. Steps are halved, or cut to the minimum of a
-// parabola, until the function has fallen enough.
+// parabola, until the function has fallen enough; a step that gains nothing along the gradient itself ends it.
 type Metric struct {
 	h    *mat.SymDense // inverse second derivatives
 	x, g []float64     // the best so far
 	f    float64
 	d    []float64 // the direction
 	step float64
-	err  error
+	ending
 }
 
 // Init is part of optimize.Method.
@@ -43,14 +43,6 @@ func (m *Metric) reset() {
 
 // Uses is part of optimize.Method.
 func (m *Metric) Uses(has optimize.Available) (optimize.Available, error) { return (&Adam{}).Uses(has) }
-
-// Status is part of optimize.Statuser: a step that gains nothing along the gradient itself ends it.
-func (m *Metric) Status() (optimize.Status, error) {
-	if m.err != nil {
-		return optimize.Failure, m.err
-	}
-	return optimize.NotTerminated, nil
-}
 
 // Run is part of optimize.Method.
 func (m *Metric) Run(operation chan<- optimize.Task, result <-chan optimize.Task, tasks []optimize.Task) {
