@@ -86,9 +86,11 @@ const separators = ",;\t|"
 
 // plainFields returns a line without apostrophes around its fields.
 func plainFields(line []byte) (out []byte) {
+	open := false // a field before was not closed
 	for at := 0; at < len(line); {
 		if line[at] == '\'' {
-			if text, size, closed := apostropheText(line[at+1:]); closed {
+			text, size, closed := apostropheText(line[at+1:], open)
+			if open = open || !closed; closed {
 				if bytes.ContainsAny(text, separators+"\"") {
 					out = append(append(append(out, '"'), bytes.ReplaceAll(text, []byte(`"`), []byte(`""`))...), '"')
 				} else {
@@ -113,10 +115,14 @@ func plainFields(line []byte) (out []byte) {
 	return out
 }
 
-// apostropheText is a field that an apostrophe opened, and the bytes up to behind the one that closes it. Two stand for one within.
-func apostropheText(field []byte) (text []byte, size int, closed bool) {
+// apostropheText is a field that an apostrophe opened, and the bytes up to behind the one that closes it. Two stand for one within. open says
+// that a field before was not closed: what follows the apostrophes that this one begins with was searched then, in vain.
+func apostropheText(field []byte, open bool) (text []byte, size int, closed bool) {
 	for i := 0; i < len(field); i++ {
 		if field[i] != '\'' {
+			if open {
+				break
+			}
 			text = append(text, field[i])
 			continue
 		}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -41,5 +42,37 @@ func TestApostrophes(t *testing.T) {
 	}
 	if s, _, err := readCSV(strings.NewReader("year,v\n'99,1\n'00,2\n'01,3\n"), CSVOptions{}); err == nil {
 		t.Errorf("years of two digits are read as %v", s.X)
+	}
+}
+
+// TestOpenApostrophe compares the short search behind a field that was not closed with the whole one.
+func TestOpenApostrophe(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	short, closes := 0, 0
+	for range 200_000 {
+		line := make([]byte, 1+r.IntN(12))
+		for i := range line {
+			line[i] = "'',;a"[r.IntN(5)]
+		}
+		open := false
+		for i := 1; i < len(line); i++ {
+			if line[i-1] != '\'' || i > 1 && strings.IndexByte(separators, line[i-2]) < 0 {
+				continue // no field begins here
+			}
+			text, size, closed := apostropheText(line[i:], false)
+			if open {
+				short++
+				if fast, fastSize, fastClosed := apostropheText(line[i:], true); string(fast) != string(text) || fastSize != size || fastClosed != closed {
+					t.Fatalf("%q from %d: %q, %d, %t; want %q, %d, %t", line, i, fast, fastSize, fastClosed, text, size, closed)
+				}
+				if closed {
+					closes++
+				}
+			}
+			open = open || !closed
+		}
+	}
+	if short == 0 || closes == 0 {
+		t.Errorf("%d short searches, of which %d close a field", short, closes)
 	}
 }

@@ -143,9 +143,12 @@ func xOf(names, first []string, anyY bool, digitClocks func(column int) bool) xC
 		return oneColumn(0)
 	}
 	part := func(name string, fits func(cell string) bool) int {
-		return slices.IndexFunc(names, func(n string) bool {
-			return partNames[name].MatchString(n) && fits(first[slices.Index(names, n)])
-		})
+		for i, n := range names {
+			if partNames[name].MatchString(n) && fits(first[i]) {
+				return i
+			}
+		}
+		return -1
 	}
 	date := slices.IndexFunc(first[:len(names)], func(cell string) bool { return dateFormat(cell) != TimeAuto })
 	within := func(lo, hi int) func(cell string) bool {

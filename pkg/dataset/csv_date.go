@@ -170,7 +170,7 @@ func slashesFormat(text string) TimeFormat {
 // dateOf reads a date of a format, with or without a day of the week before it; short says that its year has two digits. Of dates with day
 // and month as numbers, the day of the week must be that of the date.
 func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
-	if len(text) > longestDate {
+	if len(text) > longestDate || !strings.ContainsAny(text, "0123456789") { // all have a year
 		return t, false, false
 	}
 	if t, short, ok = plainDate(text, f); ok {

@@ -206,17 +206,22 @@ func (e *quoteError) onLine(line int) error {
 func (q *quotedRow) read(text, comma []byte) (size int, failure *quoteError) {
 	q.text, q.ends, q.below = q.text[:0], q.ends[:0], q.below[:0]
 	at, lines := 0, 0
-	lineEnd := func() int { // after which the next line begins
-		if end := bytes.IndexByte(text[at:], '\n'); end >= 0 {
-			return at + end + 1
+	next := 0 // where the line after that of at begins, once it was looked for
+	lineEnd := func() int {
+		if next > at {
+			return next // a line of many fields is searched once
 		}
-		return len(text)
+		if next = len(text); at < next {
+			if end := bytes.IndexByte(text[at:], '\n'); end >= 0 {
+				next = at + end + 1
+			}
+		}
+		return next
 	}
 	for {
 		q.below = append(q.below, lines)
 		if at == len(text) || text[at] != '"' {
-			next := lineEnd()
-			field := bytes.TrimSuffix(text[at:next], newline)
+			field := bytes.TrimSuffix(text[at:lineEnd()], newline)
 			end := bytes.Index(field, comma)
 			if end >= 0 {
 				field = field[:end]

@@ -228,6 +228,22 @@ func TestISOSeconds(t *testing.T) {
 	}
 }
 
+// BenchmarkLongRows reads rows of many fields, by the time for a byte: it must not grow with their number.
+func BenchmarkLongRows(b *testing.B) {
+	for _, kind := range []struct{ name, first, field string }{{"quoted", "\"1\"", ","}, {"apostrophes", "'1','2'\n'1','2'\n1", ",'a"}} {
+		for _, n := range []int{500, 2000, 100_000} {
+			b.Run(fmt.Sprintf("%s/fields=%d", kind.name, n), func(b *testing.B) {
+				row := kind.first + strings.Repeat(kind.field, n) + "\n"
+				text := "t,y\n" + strings.Repeat(row, 1+200_000/len(row))
+				b.SetBytes(int64(len(text)))
+				for b.Loop() {
+					readCSV(strings.NewReader(text), CSVOptions{SkipMissing: true})
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkStreamCSV reads rows of a time in seconds and a value, from memory.
 func BenchmarkStreamCSV(b *testing.B) {
 	const n = 1 << 19

@@ -181,7 +181,7 @@ var dateLayouts = []string{
 // time: it must end an hour of UTC. 24:00 is the end of a day.
 func parseTime(text string) (time.Time, error) {
 	const longest = 64 // of what is a date
-	if len(text) <= longest {
+	if len(text) <= longest && startsWithYear(text) {
 		plain := plainZone(text)
 		if t, ok := parseLayouts(plain); ok {
 			return t, nil
@@ -194,6 +194,12 @@ func parseTime(text string) (time.Time, error) {
 		}
 	}
 	return time.Time{}, fmt.Errorf("%s is not an ISO date", quoted(text))
+}
+
+// startsWithYear reports whether text has four digits and more, as all of dateLayouts do.
+func startsWithYear(text string) bool {
+	const year = len("2006")
+	return len(text) > year && strings.Trim(text[:year], "0123456789") == ""
 }
 
 func parseLayouts(text string) (time.Time, bool) {

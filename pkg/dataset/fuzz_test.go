@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -44,6 +45,8 @@ func FuzzReadCSV(f *testing.F) {
 		"# a\n# t,y\nJan-70,1\nFeb-70,2\n",
 		"t,y\n\"Jan 2, 1990\",1\n1990-W05,2\n",
 		"H\xf6he,y\n1e300,1\n",
+		"t,y\n1,2\n\"3\",4" + strings.Repeat(",", 1000) + "\n",
+		"t,y\n'1','2'\n'3','4'\n5,6" + strings.Repeat(",'a", 1000) + "\n",
 	} {
 		f.Add([]byte(text), "", "2", uint8(0))
 		f.Add([]byte(text), "date", "c", uint8(7))
