@@ -130,7 +130,7 @@ func TestCountsStored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if trust.Verdict == "" || trust.N != 12 || trust.Spread > 3 {
+		if trust.Verdict == "" || trust.N != 30 || trust.Spread > 3 {
 			t.Errorf("%s: %+v", likelihood, trust)
 		}
 		a.Calibrate(trust)

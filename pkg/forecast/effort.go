@@ -121,7 +121,7 @@ func planOf(s *Series, o Options, e effort) Plan {
 	}
 	later := scales * (e.terms - 1) * (grown + seasons) / 2 // most sums stop growing half way
 	typical := 0.6 * float64(e.evaluations)                 // evaluations that training typically takes
-	p.Seconds = float64(first+later) * (typical + 12) * evaluationSeconds(p.Searched, even)
+	p.Seconds = float64(first+later) * (typical + evidenceEvaluations) * evaluationSeconds(p.Searched, even)
 	training, finalists := (typical+18)*evaluationSeconds(p.Trained, even), 0
 	switch {
 	case s.Counting != nil:
@@ -132,6 +132,9 @@ func planOf(s *Series, o Options, e effort) Plan {
 	p.Seconds += float64(finalists+1) * training // one for standard errors
 	return p
 }
+
+// evidenceEvaluations are about those that the evidence of a candidate of six parameters takes.
+const evidenceEvaluations = 12
 
 // searchedOn returns the number of observations, the latest, on which structures are compared. Four periods distinguish a season from
 // noise: if x is regular, the observations span four of the longest period, up to twice e.searched.

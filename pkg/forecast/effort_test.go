@@ -249,7 +249,7 @@ func TestDearCandidateIsLeftOut(t *testing.T) {
 }
 
 // TestBudgetSpent: where evaluations cost more than planned, as for a series without noise, the search stops once the budget is used up, and
-// counts what it did not try. Where they cost what was planned, it tries everything.
+// counts what it did not try; no other search follows. Where they cost what was planned, it tries everything.
 func TestBudgetSpent(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 51))
 	for name, noise := range map[string]float64{"exact": 0, "noisy": 0.3} {
@@ -269,6 +269,16 @@ func TestBudgetSpent(t *testing.T) {
 		}
 		if spent := a.Untried > 0; spent != (noise == 0) {
 			t.Errorf("%s: %d models were not tried, of a plan of %v", name, a.Untried, PlanFit(s, o))
+		}
+		trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reused := trust.Past[0].Reused; (reused == budgetSpent) != (noise == 0) {
+			t.Errorf("%s: forecasts of the past reuse parameters: %q", name, reused)
+		}
+		if _, err := a.Shifts(t.Context()); (err == nil) != (noise > 0) {
+			t.Errorf("%s: shifts: %v", name, err)
 		}
 	}
 }

@@ -119,7 +119,7 @@ type Analysis struct {
 	Effort string
 	// Untried is the number of models that the automatic policy did not try, because evaluations cost more than planned and the budget was used
 	// up.
-	Untried int
+	Untried int // above 0, nothing is learnt anew for forecasts of the past, and shifts are only looked for where Options.Shifts asks for them
 	// Projections is the number of projections of the likelihood, or 0 if it is exact.
 	Projections int
 

@@ -48,6 +48,9 @@ func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
 	case a.Projections > 0:
 		r.why = "learning by projections takes too long at each origin"
 		return r, nil
+	case a.Untried > 0:
+		r.why = budgetSpent
+		return r, nil
 	}
 	at := *a.options
 	at.Progress, at.Resume, at.Shifts = nil, "", a.shifts()

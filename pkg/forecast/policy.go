@@ -349,6 +349,9 @@ func (p *policy) try(of candidate, q proposal) error {
 	return nil
 }
 
+// budgetSpent is why an analysis with models that were not tried does no more than it must.
+const budgetSpent = "the budget was used up by the fit"
+
 // overspent reports whether the trainings have used up the budget, and at least one has succeeded. Evaluations can cost far more than planned:
 // where the noise vanishes, only dense algebra is left. Costs are predicted, so that the clock decides nothing.
 func (p *policy) overspent() bool {
@@ -514,7 +517,7 @@ func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 	p.enough = min(p.enough, t.score+p.plan.effort.margin())
 	t.describe(r, v.data.Len())
 	t.Evaluations += r.Evaluations
-	t.cost = float64(r.Evaluations) * gppl.Seconds(loss, r.Model.Values())
+	t.cost = float64(r.Evaluations+evidenceEvaluations) * gppl.Seconds(loss, r.Model.Values())
 	t.Seconds += time.Since(began).Seconds()
 	return nil
 }

@@ -175,6 +175,9 @@ func (a *Analysis) Shifts(ctx context.Context) ([]ShiftSize, error) {
 	}
 	var err error
 	if a.shifts() == shiftsReported {
+		if a.Untried > 0 {
+			return nil, errors.New("forecast: " + budgetSpent)
+		}
 		all, err = a.findShifts(ctx)
 	} else if len(a.Series.Shifts) > 0 {
 		all, err = a.usedShifts()

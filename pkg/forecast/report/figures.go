@@ -343,7 +343,7 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 	}
 	t.Notes = append(t.Notes, learntFrom(a)...)
 	if n := a.Untried; n > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s %s not tried: evaluations cost more than planned, as they do for a series without noise, and the budget was used up.",
+		t.Notes = append(t.Notes, fmt.Sprintf("%s %s not tried: evaluations cost more than planned, as they do for a series without noise.",
 			words.Count(n, "further model"), words.Was(n)))
 	}
 	const most = 12
@@ -526,9 +526,12 @@ func warnings(a *forecast.Analysis) []string {
 	return slices.Compact(w)
 }
 
-// Doubt says in a sentence that the best named kernel may not be at its optimum, or that the data do not determine it, and the first
-// reason; "" if nothing is in doubt. The others are among the warnings.
+// Doubt says in a sentence what was left undone since the budget was used up, or that the best named kernel may not be at its optimum, or that the
+// data do not determine it, and the first reason; "" if nothing is in doubt. The others are among the warnings.
 func Doubt(a *forecast.Analysis) string {
+	if n := a.Untried; n > 0 {
+		return fmt.Sprintf("The budget was used up: %s %s not tried, and nothing was learnt anew for forecasts of the past.", words.Count(n, "further model"), words.Was(n))
+	}
 	doubts := a.Candidates[0].Doubts
 	if len(doubts) == 0 {
 		return ""

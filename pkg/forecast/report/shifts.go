@@ -43,7 +43,7 @@ func shiftLines(ctx context.Context, a *forecast.Analysis) (text []string, err e
 
 // unsought says why something was not looked for.
 func unsought(what string, err error) string {
-	return what + " were not looked for: " + strings.TrimPrefix(err.Error(), "forecast: ") + "."
+	return what + " were not looked for: " + strings.TrimPrefix(strings.TrimPrefix(err.Error(), "forecast: "), "gppl: ") + "."
 }
 
 // shift says in a sentence what a change is.

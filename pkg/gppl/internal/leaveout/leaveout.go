@@ -88,8 +88,15 @@ func (r *Root) Leave(ctx context.Context, mean, variances []float64, columns bla
 		lots = append(lots, [2]int{from, to})
 		from = to
 	}
-	parallel.Within(ctx, len(lots), func(k int) { s.lot(mean, variances, blocks, lots[k], errs) })
-	return cmp.Or(errs...)
+	leave := func(lots [][2]int) error {
+		parallel.Within(ctx, len(lots), func(k int) { s.lot(mean, variances, blocks, lots[k], errs) })
+		return cmp.Or(errs...)
+	}
+	first := min(1, len(lots)) // where rounding is not small, it is so in the first, which spares the others
+	if err := leave(lots[:first]); err != nil {
+		return err
+	}
+	return leave(lots[first:])
 }
 
 func (r *Root) prepare(c blas64.General, priors []float64) *root {
