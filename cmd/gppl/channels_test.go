@@ -58,7 +58,9 @@ func TestChannelsInTheShell(t *testing.T) {
 	}
 	model, again := filepath.Join(dir, "m.json"), filepath.Join(dir, "again.csv")
 	must(t, "fit", path, "--channel", "tel", "--kernel", "Matern32", "-q", "--forecast", "6", "--origins", "0", "--model", model, "--out", out, "--levels", "50")
-	must(t, "predict", model, "--forecast", "6", "--levels", "50", "--out", again)
+	if stdout, _ := must(t, "predict", model, "--forecast", "6", "--levels", "50", "--out", again, "-q"); stdout != "" {
+		t.Errorf("predict -q: %s", stdout)
+	}
 	first, err := os.ReadFile(out)
 	second, problem := os.ReadFile(again)
 	if err != nil || problem != nil || string(first) != string(second) || !strings.Contains(string(first), "lower_50") {

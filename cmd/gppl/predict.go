@@ -33,7 +33,7 @@ func predictCommand() *cli.Command {
 			&cli.FloatFlag{Name: "until", Usage: "predict when the curve first reaches this `LEVEL`, within the steps of --forecast", HideDefault: true, Category: "RESULTS"},
 			&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the draws of --until", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE.csv` rather than to standard output", Category: "RESULTS"}, levelsFlag(),
-			jsonFlag(),
+			jsonFlag(), &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no line about the file of --out"},
 		}...),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			path, err := argument(c, "saved model")
@@ -105,7 +105,7 @@ func printPredictions(ctx context.Context, c *cli.Command, n int, csv func(io.Wr
 		if err := writeFile(ctx, out, csv); err != nil {
 			return err
 		}
-		if !c.Bool("json") {
+		if !c.Bool("json") && !c.Bool("quiet") {
 			fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", n, flagwords.Printable(out))
 		}
 	}

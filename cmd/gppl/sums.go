@@ -174,6 +174,7 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *library.Sums)
 	}
 	if s.Len() > 0 {
 		first, last := s.Extent()
+		first, last = withoutRounding(first, h), withoutRounding(last, h)
 		mean, deviation := s.Mean(), math.Sqrt(max(0, s.Variance()))
 		i.First, i.Last, i.Mean, i.Deviation = &first, &last, &mean, &deviation
 		if h.Dates {
@@ -201,6 +202,16 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *library.Sums)
 		_, err := fmt.Fprintf(w, "  costs     %v\n", costs(p))
 		return err
 	})
+}
+
+// withoutRounding returns an input to a billionth of the range that sums take: 0 for the 7e-15 that rounding makes of it.
+func withoutRounding(x float64, h library.SumsHeader) float64 {
+	digits := max(0, 9-int(math.Floor(math.Log10(h.Hi-h.Lo))))
+	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
+	if err != nil { // it is not finite
+		return x
+	}
+	return v + 0 // without the sign of -0
 }
 
 // placeOf writes an input of sums: a date if inputs are dates.

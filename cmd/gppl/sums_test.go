@@ -15,6 +15,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	library "github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // put writes a file into a folder and returns its path.
@@ -640,5 +641,15 @@ func TestSumOneAxis(t *testing.T) {
 		}
 		must(t, slices.Concat([]string{"sum", "-q", "-o", out}, more, []string{unix, days})...)
 		must(t, slices.Concat([]string{"sum", "-q", "-o", out, "--time", "number"}, more, []string{days, numbers})...)
+	}
+}
+
+// TestWithoutRounding: x of sums are told without what rounding makes of them.
+func TestWithoutRounding(t *testing.T) {
+	h := library.SumsHeader{Lo: 0, Hi: 50}
+	for x, want := range map[float64]float64{7.1e-15: 0, -7.1e-15: 0, 49.9: 49.9, 49.90000000000001: 49.9, 0.125: 0.125} {
+		if got := withoutRounding(x, h); got != want || math.Signbit(got) {
+			t.Errorf("%v is told as %v", x, got)
+		}
 	}
 }

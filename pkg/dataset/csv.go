@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -23,7 +24,7 @@ type CSVOptions struct {
 	// Comma separates fields. If it is 0, the first line decides whether ',', ';', a tabulator, '|' or blanks do. A space stands for
 	// any run of blanks and tabulators.
 	Comma rune
-	// Comment, if not 0, starts the lines that are ignored. If it is 0, lines with # above the header are ignored; if rows of values
+	// Comment, if not 0, starts the lines that are ignored. If it is 0, lines with #, or with %, above the header are ignored; if rows of values
 	// follow several such lines, the last of them is the header.
 	Comment rune
 	// DecimalComma says that numbers are written 1.025,10, and DecimalPoint that they are written 1,025.10. Without either, the numbers of
@@ -223,11 +224,32 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 			err = fmt.Errorf("%w: one of them is missing in all %d", err, rep.Skipped)
 		}
 	}
+	if err == nil {
+		err = stream.checkX(s.X)
+	}
 	if err != nil {
 		return Series{}, rep, err
 	}
 	s.XName, s.YName, s.XUnit = rep.Columns[rep.X], rep.Columns[rep.Y], opt.unit(rep.Time)
 	return s, rep, nil
+}
+
+// checkX returns an error if x cannot be what the column says: most rows with a y have none, as where a year stands once for several rows, or years
+// of two digits pass a century.
+func (s *csvStream) checkX(x []float64) error {
+	var names []string
+	for _, place := range s.parts.columns {
+		names = append(names, columnName(s.rep.Columns, s.columns[place]))
+	}
+	if s.noX > len(x) {
+		return fmt.Errorf("%s: %d of %d rows with a y have no x: where a value stands once for several rows, write it in each", strings.Join(names, ", "), s.noX, s.noX+len(x))
+	}
+	for i := 1; i < len(x) && s.rep.Time == TimeNumber && partNames["year"].MatchString(s.rep.Columns[s.rep.X]); i++ {
+		if x[i-1] == 99 && x[i] == 0 {
+			return fmt.Errorf("%s: 0 follows 99: write years with four digits", names[0])
+		}
+	}
+	return nil
 }
 
 // CSVMore holds the columns of CSVOptions.Also and of CSVOptions.Keys. A missing value is NaN.
@@ -311,7 +333,7 @@ func (opt CSVOptions) explain(err error, text string, format TimeFormat, first b
 		}
 	case isDate && written != TimeAuto:
 		hint = ", as the first row is: write all dates in one way"
-	case !first && hint == "" && !strings.ContainsAny(text, "0123456789") && !infinite.MatchString(text):
+	case !first && hint == "" && (isDate && barePart.MatchString(text) || !strings.ContainsAny(text, "0123456789") && !infinite.MatchString(text)):
 		hint = " (the header once more, or a total? remove the line)"
 	case isDate && hint == "" && isDecimal(text):
 		hint = ", as the first row is"
@@ -322,6 +344,9 @@ func (opt CSVOptions) explain(err error, text string, format TimeFormat, first b
 	}
 	return fmt.Errorf("%w%s", err, hint)
 }
+
+// barePart is what a subtotal between months is called: Q1, H2.
+var barePart = regexp.MustCompile(`^[QqTtHhSs][1-4]$`)
 
 func (opt CSVOptions) beyond(v float64) bool { return opt.Limit != 0 && math.Abs(v) > opt.Limit }
 

@@ -43,7 +43,7 @@ var partNames = map[string]*regexp.Regexp{
 	"day":     regexp.MustCompile(`(?i)^(day|dd|dy|tag|jour|día|dia|giorno|dag)$`),
 	"ordinal": regexp.MustCompile(`(?i)^(doy|jday|yday|julian[ _.]?day|day[ _.]?of[ _.]?(the[ _.]?)?year)$`),
 	"half":    regexp.MustCompile(`(?i)^(half([-_ ]?year)?|halbjahr|semester|semestre)$`),
-	"hour":    regexp.MustCompile(`(?i)^(hour|hr|hh|stunde|heure|hora|ora|uur)$`),
+	"hour":    regexp.MustCompile(`(?i)^(hour([ _]?ending)?|hr|hh|stunde|heure|hora|ora|uur)$`),
 	"minute":  regexp.MustCompile(`^((?i:minutes?|min|mn|minuut|minuto)|mm)$`),
 	"second":  regexp.MustCompile(`(?i)^(seconds?|sec|ss|sekunde|seconde|segundo|secondo)$`),
 	"time":    regexp.MustCompile(`(?i)^(time|uhrzeit|zeit|heure|hora|ora|tijd|von|from|start|beginn|anfang)$`),
@@ -60,6 +60,10 @@ var timeName = regexp.MustCompile(`(?i)^(x|t|times?|time ?stamp|date ?time|dates
 
 // errorName is the name of a column of standard deviations.
 var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|err|sigma|^(sd|se|std|stdev|unc|uncertainty)($|[-_ ])|[-_ ](sd|se|std|stdev|unc|uncertainty)$`)
+
+// asideName is the name of a column of numbers that are no observations: codes, and parts of a date beside others.
+var asideName = regexp.MustCompile(`(?i)^(year|month|week|weekday|day|hour|quarter|dow|doy|day[ _.]?of[ _.]?(the[ _.]?)?(week|year|month)|week[ _.]?(no|nr|number|of[ _.]?year)|` +
+	`jahr|monat|woche|wochentag|kw|tag|stunde|quartal|jour|mois|année)$|(^|[_ .-])(id|code)$`)
 
 // ErrorName reports whether a column is named as one of standard deviations is.
 func ErrorName(name string) bool { return errorName.MatchString(name) }
@@ -280,8 +284,9 @@ func (x *xColumns) clock(minute, second int) {
 // namedTime returns the one column of numbers or dates that is named as a time, where the first is not; else the first.
 func namedTime(names, first []string) (at int) {
 	isTime := func(i int) bool {
-		return (timeName.MatchString(names[i]) || partNames["year"].MatchString(names[i]) || partNames["day"].MatchString(names[i])) &&
-			(isNumber(first[i]) || dateFormat(first[i]) != TimeAuto)
+		date := dateFormat(first[i]) != TimeAuto
+		return (timeName.MatchString(names[i]) || partNames["year"].MatchString(names[i]) || partNames["day"].MatchString(names[i])) && (isNumber(first[i]) || date) ||
+			dateName.MatchString(names[i]) && date
 	}
 	if isTime(0) {
 		return 0
@@ -426,10 +431,12 @@ func (s *csvStream) choose(names, first []string) (err error) {
 }
 
 // yOf numbers the column of y where the options name none, from 1: the one behind x, or the first where x is the last; but no key, and no
-// standard deviations, date or empty column where another column has numbers, nor a time of day if x has one.
+// standard deviations, date, code, part of a date or empty column where another column has numbers, nor a time of day if x has one.
 func (s *csvStream) yOf(names, first []string, x xColumns) int {
 	y := 2
 	switch behind := slices.Max(x.columns) + 1; {
+	case s.opt.X == "" && len(x.columns) == len(names) && len(names) > 1: // a date and what is no time of day, then
+		return len(names)
 	case s.opt.X == "" && behind > 1 && behind < len(names):
 		y = behind + 1
 	case s.opt.X == "" && behind > 1:
@@ -450,7 +457,7 @@ func (s *csvStream) yOf(names, first []string, x xColumns) int {
 		}
 		cell := first[y-1]
 		isTime := !isNumber(cell) && (dateFormat(cell) != TimeAuto || timed && clock.MatchString(cell))
-		return !errorName.MatchString(names[y-1]) && !isTime
+		return !errorName.MatchString(names[y-1]) && !isTime && !asideName.MatchString(names[y-1])
 	}
 	for i := y; i <= len(names); i++ {
 		if may(i) && (i == y || s.isKey(names, y-1) || isNumber(first[i-1])) && !slices.Contains(x.columns, i-1) {

@@ -7,15 +7,20 @@ import (
 	"strings"
 )
 
-// comments looks at a table that begins with lines starting with #. Unless the first of them can only be the header, it makes them
+// comments looks at a table that begins with lines starting with #, or with %. Unless the first of them can only be the header, it makes them
 // comments and, where the row after them has values only, the last of them the header.
 func comments(r *bufio.Reader, opt *CSVOptions) {
-	if opt.Comma == '#' {
+	head, _ := r.Peek(headSize) // an error is met again by the first read
+	sign := "#"
+	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("%")) {
+		sign = "%"
+	}
+	mark := rune(sign[0])
+	if opt.Comma == mark {
 		return
 	}
-	head, _ := r.Peek(headSize) // an error is met again by the first read
 	full := len(head) == headSize
-	var lines []string // that start with #
+	var lines []string // that start with it
 	first := ""
 	for len(head) > 0 && first == "" {
 		line, rest, whole := bytes.Cut(head, newline)
@@ -24,8 +29,8 @@ func comments(r *bufio.Reader, opt *CSVOptions) {
 		}
 		head = rest
 		switch text := strings.TrimSpace(string(line)); {
-		case strings.HasPrefix(text, "#"):
-			lines = append(lines, strings.TrimSpace(strings.TrimLeft(text, "#")))
+		case strings.HasPrefix(text, sign):
+			lines = append(lines, strings.TrimSpace(strings.TrimLeft(text, sign)))
 		default:
 			first = text
 		}
@@ -34,7 +39,7 @@ func comments(r *bufio.Reader, opt *CSVOptions) {
 		return
 	}
 	if opt.NoHeader || !allValues(first, *opt) {
-		opt.Comment = '#'
+		opt.Comment = mark
 		return
 	}
 	comma := opt.separatorOf(first)
@@ -47,7 +52,7 @@ func comments(r *bufio.Reader, opt *CSVOptions) {
 	if len(names) != width {
 		names = apart.Split(last, -1)
 	}
-	opt.Comment, opt.NoHeader = '#', true
+	opt.Comment, opt.NoHeader = mark, true
 	if len(names) == width {
 		opt.names = names
 	}

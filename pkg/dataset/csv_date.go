@@ -40,18 +40,18 @@ type dateForm struct {
 // year.
 var dateForms = []dateForm{
 	{
-		TimeISO, "2000-01-31", []string{"2000-01-31", "2000-01", "2000-1-31", "2000-031", "2000-01-31T14:30", "2000-01-31 14:30:00.5", "2000-01-31T14:30:00+02:00", "20000131 1430"},
+		TimeISO, "2000-01-31", []string{"2000-01-31", "2000-01", "2000-1-31", "2000-031", "2000-01-31T14:30", "2000-01-31 14:30:00.5", "2000-01-31T14:30:00+02:00", "2000-01-31T14", "20000131 1430"},
 		"ISO 8601; without a zone in UTC; a month is its first day; three digits are a day of the year", // besides what parseTime reads
 		patterns(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`, `^(?P<y>\d{4})-?D(?P<yday>\d{1,3})$`,
 			`^(?P<y>\d{4})(?P<m>\d{2})(?P<d>\d{2})(?P<rest>[ T]\d.*)$`),
 	},
 	{
-		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990", "1. Quartal 1990", "Q1 '90", "Q1/90", "1Q90", "I 1990"}, "the first day of the quarter; T for Q is read too",
-		patterns(`^(?P<y>\d{4})[-:/. ]*[QqTt](?P<q>[1-4])$`, `^[QqTt](?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`, `^(?P<q>[1-4])[QqTt][-:/., ]*(?P<y>\d{4})$`,
+		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990", "1. Quartal 1990", "Q1 '90", "Q1/90", "1Q90", "FY1990Q1", "I 1990"}, "the first day of the quarter; T for Q is read too",
+		patterns(`^(?:FY ?)?(?P<y>\d{4})[-:/. ]*[QqTt](?P<q>[1-4])$`, `^[QqTt](?P<q>[1-4])[-:/., ]*(?:FY ?)?(?P<y>\d{4})$`, `^(?P<q>[1-4])[QqTt][-:/., ]*(?P<y>\d{4})$`,
 			`^(?P<q>[1-4])(?:\.|st|nd|rd|th|er|e|º)? *(?i:quartal|quarter|trimestre|kwartaal)[-:/., ]*(?P<y>\d{4})$`, `^(?i:quartal|quarter|trimestre|kwartaal) *(?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})[-:/. ]*(?P<roman>I{1,3}|IV)(?: (?i:quartal|quarter|trim\.?|trimestre))?$`,
 			`^(?P<roman>I{1,3}|IV)(?:\.? (?i:quartal|quarter|trim\.?|trimestre))?[-:/., ]+(?P<y>\d{4})$`,
-			`^[QqTt](?P<q>[1-4])(?:[-/. ]+['’]?|['’])(?P<yy>\d{2})$`, `^(?P<q>[1-4])[QqTt][-/. ]*['’]?(?P<yy>\d{2})$`),
+			`^[QqTt](?P<q>[1-4])(?:[-/. ]+['’]?|['’]|[-/. ]*FY['’ ]?)(?P<yy>\d{2})$`, `^(?P<q>[1-4])[QqTt][-/. ]*['’]?(?P<yy>\d{2})$`),
 	},
 	{
 		TimeHalf, "2000-H1", []string{"2000-H1", "2000H1", "H1 2000", "1H2000", "2000-S1", "1. Halbjahr 2000"}, "the first day of the half year; S for H is read too",
@@ -63,8 +63,8 @@ var dateForms = []dateForm{
 		patterns(`^(?P<y>\d{4})[- ]?[Mm](?P<m>\d{1,2})$`, `^(?P<m>\d{1,2})[/-](?P<y>\d{4})$`),
 	},
 	{
-		TimeNamed, "Jan 2000", []string{"Jan 2000", "31 January 2000", "Jan 31, 2000", "2000-Jan-31", "31-Jan-2000 14:30", "Jan-00", "Jan 00", "31-Jan-00"},
-		"months by their English, German, French, Spanish, Italian, Dutch, Portuguese, Scandinavian or Polish names, or the first three letters or more; two digits are a year from 1969 to 2068",
+		TimeNamed, "Jan 2000", []string{"Jan 2000", "31 January 2000", "Jan 31, 2000", "2000-Jan-31", "31-Jan-2000 14:30", "Jan-00", "Jan 00", "31-Jan-00", "31Jan00", "31Jan2000:14:30:00"},
+		"months by their English, German, French, Spanish, Italian, Dutch, Portuguese, Scandinavian, Polish or Russian names, or the first three letters or more; two digits are a year from 1969 to 2068",
 		patterns(
 			`^(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s./]*(?:de\s+)?(?P<name>\pL{3,12})\.?[-\s,./]*(?:del?\s+)?(?P<y>\d{4})(?P<rest>\D.*)?$`,
 			`^(?P<name>\pL{3,12})\.?[-\s]*(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s,]+(?P<y>\d{4})(?P<rest>\D.*)?$`,
@@ -73,17 +73,18 @@ var dateForms = []dateForm{
 			`^(?P<name>\pL{3,12})\.?[-\s,/.]*(?:del?\s+)?(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})[-\s,/.]*(?P<name>\pL{3,12})\.?$`,
 			`^(?P<name>\pL{3,12})\.?(?:[-/ ]| ?['’])(?P<yy>\d{2})$`,
-			`^(?P<d>\d{1,2})[-/ ](?P<name>\pL{3,12})[-/ ](?P<yy>\d{2})(?P<rest>\D.*)?$`,
+			`^(?P<d>\d{1,2})[-/ ]?(?P<name>\pL{3,12})[-/ ]?(?P<yy>\d{2})(?P<rest>\D.*)?$`,
 		),
 	},
 	{
 		TimeWeek, "2000-W05", []string{"2000-W05", "2000W05", "2000-W05-1", "2000 W5", "KW 05/2000", "5. KW 2000"}, "the Monday of the ISO week, or the day of it",
-		patterns(`^(?P<y>\d{4})[-/ ]?(?i:W|KW|week|woche|semaine|semana|settimana) ?(?P<week>\d{1,2})(?:-?(?P<day>[1-7]))?$`,
-			`^(?i:W|KW|week|woche|semaine|semana|settimana) ?(?P<week>\d{1,2})[-/., ]+(?P<y>\d{4})$`, `^(?P<week>\d{1,2})\. ?(?i:KW|woche)[-/., ]*(?P<y>\d{4})$`),
+		patterns(`^(?P<y>\d{4})[-/ ]?(?i:W|KW|wk|week|woche|semaine|semana|settimana) ?(?P<week>\d{1,2})(?:-?(?P<day>[1-7]))?$`,
+			`^(?i:W|KW|wk|week|woche|semaine|semana|settimana) ?(?P<week>\d{1,2})[-/., ]+(?P<y>\d{4})$`, `^(?P<week>\d{1,2})\. ?(?i:KW|woche)[-/., ]*(?P<y>\d{4})$`),
 	},
 	{
-		TimeYMD, "2000/01/31", []string{"2000/01/31", "2000.1.31", "2000. 1. 31.", "2000/01", "2000/1/31 14:30"}, "year, month, day",
-		patterns(`^(?P<y>\d{4})(?P<a>[/.]) ?(?P<m>\d{1,2})(?P<b>[/.]) ?(?P<d>\d{1,2})\.?(?P<rest>\D.*)?$`, `^(?P<y>\d{4})/(?P<m>\d{1,2})$`),
+		TimeYMD, "2000/01/31", []string{"2000/01/31", "2000.1.31", "2000. 1. 31.", "2000_01_31", "2000年1月31日", "2000/01", "2000/1/31 14:30"}, "year, month, day",
+		patterns(`^(?P<y>\d{4})(?P<a>[/._]) ?(?P<m>\d{1,2})(?P<b>[/._]) ?(?P<d>\d{1,2})\.?(?P<rest>\D.*)?$`, `^(?P<y>\d{4})[/_](?P<m>\d{1,2})$`,
+			`^(?P<y>\d{4})[年년] ?(?P<m>\d{1,2})[月월](?: ?(?P<d>\d{1,2})[日일](?P<rest>\D.*)?)?$`),
 	},
 	{
 		TimeDMY, "31/1/2000", []string{"31/1/2000", "31.1.2000", "31. 1. 2000", "31-1-2000", "31/1/2000 2:30 PM", "Mo 31.1.2000", "31.1.00"}, "day, month, year; a day of the week before a date is left out",
@@ -119,7 +120,7 @@ func formOf(f TimeFormat) (dateForm, bool) {
 }
 
 var (
-	timeOfDay = regexp.MustCompile(`^[T,]?\s*(?P<hour>\d{1,2})(?P<sign>[:.h]?)(?P<minute>\d{2})(?:(?P<again>[:.]?)(?P<second>\d{2})(?P<part>[.,]\d+)?)?` +
+	timeOfDay = regexp.MustCompile(`^[T,:]?\s*(?P<hour>\d{1,2})(?P<sign>[:.h]?)(?P<minute>\d{2})(?:(?P<again>[:.]?)(?P<second>\d{2})(?P<part>[.,]\d+)?)?` +
 		`\s*(?:(?P<half>[AaPp])\.?[Mm]\.?)?\s*(?:(?:GMT|UTC)(?P<named>[-+]))?(?P<zone>.*?)(?: \(.*\))?$`)
 	shortYear = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2})\b(\D|$)`)
 )
@@ -362,20 +363,20 @@ func (r yearRange) check(column string, seconds, spaced bool) error {
 	return nil
 }
 
-// monthNames are those of English, German, French, Spanish, Italian, Dutch, Portuguese, Scandinavian languages and Polish, and short forms that do not begin them.
+// monthNames are those of English, German, French, Spanish, Italian, Dutch, Portuguese, Scandinavian languages, Polish and Russian, and short forms that do not begin them.
 var monthNames = [12][]string{
-	strings.Fields("january januar jänner janvier enero gennaio januari janeiro styczeń stycznia"),
-	strings.Fields("february februar feber février fevrier febrero febbraio februari fevereiro luty lutego"),
-	strings.Fields("march märz maerz mrz mars marzo maart mrt março marco marts marzec marca"),
-	strings.Fields("april avril abril aprile kwiecień kwietnia"),
-	strings.Fields("may mai mayo maggio mei maio maj maja"),
-	strings.Fields("june juni juin junio giugno junho czerwiec czerwca"),
-	strings.Fields("july juli juillet julio luglio julho lipiec lipca"),
-	strings.Fields("august août aout agosto augustus augusti sierpień sierpnia"),
-	strings.Fields("september septembre septiembre settembre setembro wrzesień września"),
-	strings.Fields("october oktober octobre octubre ottobre outubro październik października"),
-	strings.Fields("november novembre noviembre novembro listopad listopada"),
-	strings.Fields("december dezember décembre decembre diciembre dicembre dezembro desember grudzień grudnia"),
+	strings.Fields("january januar jänner janvier enero gennaio januari janeiro styczeń stycznia январь января"),
+	strings.Fields("february februar feber février fevrier febrero febbraio februari fevereiro luty lutego февраль февраля"),
+	strings.Fields("march märz maerz mrz mars marzo maart mrt março marco marts marzec marca март марта"),
+	strings.Fields("april avril abril aprile kwiecień kwietnia апрель апреля"),
+	strings.Fields("may mai mayo maggio mei maio maj maja май мая"),
+	strings.Fields("june juni juin junio giugno junho czerwiec czerwca июнь июня"),
+	strings.Fields("july juli juillet julio luglio julho lipiec lipca июль июля"),
+	strings.Fields("august août aout agosto augustus augusti sierpień sierpnia август августа"),
+	strings.Fields("september septembre septiembre settembre setembro wrzesień września сентябрь сентября"),
+	strings.Fields("october oktober octobre octubre ottobre outubro październik października октябрь октября"),
+	strings.Fields("november novembre noviembre novembro listopad listopada ноябрь ноября"),
+	strings.Fields("december dezember décembre decembre diciembre dicembre dezembro desember grudzień grudnia декабрь декабря"),
 }
 
 // monthOf returns the number of a month by its name or the beginning of it, 0 for no month or more than one.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -159,9 +160,15 @@ func (s *csvStream) ragged(n int, record []byte) error {
 			}
 		}
 	}
+	if s.opt.Comma == ',' && n > len(s.places) && digitsAround.Match(record[:min(len(record), longestQuote)]) {
+		hint = " (a comma within a number? quote such numbers, or separate fields by semicolons)"
+	}
 	text := strings.TrimSuffix(string(record[:min(len(record), longestQuote)]), "\n")
 	return raggedError{fmt.Errorf("wrong number of fields: %d, where the first line has %d: %s%s", n, len(s.places), quoted(text), hint), n, text}
 }
+
+// digitsAround is a comma that may be one of a number.
+var digitsAround = regexp.MustCompile(`\d,\d`)
 
 // raggedError is the error of a row with another number of fields than the first.
 type raggedError struct {

@@ -26,6 +26,7 @@ type CSVBlock struct {
 	also  [][]float64 // of each column of CSVOptions.Also; y of a row may then be NaN
 	keys  [][]int32   // of each column of CSVOptions.Keys; y of a row may then be NaN
 	open  int         // rows without y
+	noX   int         // rows with y that have no x
 	short yearRange
 }
 
@@ -100,6 +101,7 @@ type csvStream struct {
 
 	mu    sync.Mutex
 	short yearRange
+	noX   int // rows with y that have no x
 	err   error
 	errAt int // the block of err
 }
@@ -467,6 +469,7 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 	s.mu.Lock()
 	s.rep.Rows += len(b.X) - b.open + b.Skipped
 	s.rep.Skipped += b.Skipped
+	s.noX += b.noX
 	s.rep.ShortYears = s.rep.ShortYears || b.short.short
 	s.short.join(b.short)
 	s.mu.Unlock()
@@ -522,6 +525,9 @@ func (s *csvStream) row(b *CSVBlock, rows *rowScanner, line int) (place int, err
 			return place, fmt.Errorf("missing value %s (CSVOptions.SkipMissing leaves such rows out)", quoted(string(text)))
 		}
 		b.Skipped++
+		if noX && !noY {
+			b.noX++
+		}
 		if noX || !s.keepsOpen() {
 			return 0, nil
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // numberStyle is how the numbers of a column are written: 1,025.10 or 1.025,10, each with a unit or without.
@@ -52,8 +54,16 @@ func splitParts(text string) (w writtenNumber, ok bool) {
 			w.negative = sign != "+"
 		}
 	}
+	if p[8] != "" && unicode.IsLetter(firstRune(p[9])) && strings.HasSuffix(text, p[8]+p[9]+p[10]) { // 1-Jan is a day
+		return writtenNumber{}, false
+	}
 	w.digits, w.exponent, w.unit = p[6], p[7], strings.TrimRight(p[3], " \u00a0")+p[9]
 	return w, signs <= 1 && (p[3] == "" || p[9] == "")
+}
+
+func firstRune(text string) rune {
+	r, _ := utf8.DecodeRuneInString(text)
+	return r
 }
 
 // splitPlain is splitParts for most numbers, at less than a tenth of the cost: digits and marks, with or without a sign before them and a unit
@@ -282,5 +292,9 @@ func hinted(err error, text string) error {
 	if errors.As(err, new(styleError)) {
 		return err
 	}
-	return fmt.Errorf("%w%s", err, numberHint(text))
+	hint := numberHint(text)
+	if hint == timeInstead {
+		hint = durationInstead
+	}
+	return fmt.Errorf("%w%s", err, hint)
 }

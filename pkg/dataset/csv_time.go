@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -172,6 +173,7 @@ var dateLayouts = []string{
 	time.DateOnly, time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04",
 	"2006-01-02 15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01",
 	"20060102T150405Z07:00", "20060102T1504Z07:00", "20060102T150405", "20060102T1504",
+	"2006-01-02T15", "2006-01-02 15", "2006-01-02T15Z07:00",
 	"2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02 15:04:05Z07",
 	"2006-002", "2006-002T15:04:05Z07:00", "2006-002T15:04:05", "2006-002 15:04:05", "2006-002T15:04", "2006-002 15:04",
 }
@@ -223,8 +225,14 @@ func isMidnight(text string, t time.Time) bool {
 	return len(text) > clock && strings.HasPrefix(text[clock:], "24:00") && t.Second() == 0 && t.Nanosecond() == 0
 }
 
-// plainZone writes the zone of a date without a space before it, and Z for its other names.
+// zonePlace is the place of a zone behind its distance from UTC, as Java writes it: +01:00[Europe/Berlin].
+var zonePlace = regexp.MustCompile(`[\dZ]\[[A-Za-z_/+-]+\]$`)
+
+// plainZone writes the zone of a date without a space before it and without its place, and Z for its other names.
 func plainZone(text string) string {
+	if m := zonePlace.FindStringIndex(text); m != nil {
+		text = text[:m[0]+1]
+	}
 	for _, name := range []string{" UTC", "UTC", " GMT", " Z", "z"} {
 		if rest, ok := strings.CutSuffix(text, name); ok && len(rest) > len(time.DateOnly) {
 			return rest + "Z"

@@ -235,6 +235,9 @@ func (a Axis) Length(d float64) string {
 	case a.Unit == "":
 		return text
 	}
+	if a.Unit == "year" {
+		return plural(d, a.Unit)
+	}
 	return text + " " + a.Unit
 }
 

@@ -151,8 +151,11 @@ func equalMonths(x []float64) bool {
 		return false
 	}
 	after := roundTo(mean/365.2425, 4)
+	moved := false // years, and what is even already, stay
 	for i, m := range months {
-		x[i] = float64(m)/12 + after
+		even := float64(m)/12 + after
+		moved = moved || math.Abs(x[i]-even) > 1e-9
+		x[i] = even
 	}
-	return true
+	return moved
 }

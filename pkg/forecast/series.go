@@ -195,6 +195,9 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		all = slices.Clone(s.X) // those of the series may change their unit
 	}
 	if err := enough(s); err != nil {
+		if errors.As(err, new(constantError)) && o.Y == "" && len(rep.Columns) > 2 {
+			err = fmt.Errorf("%w (y is the column %q; ReadOptions.Y: \"NAME\" chooses another)", err, rep.Columns[rep.Y])
+		}
 		return nil, fmt.Errorf("forecast: %s: %w", path, err)
 	}
 	if err := o.wrongCells(rep.Also, order); err != nil {
@@ -400,6 +403,16 @@ func splitUnit(column string) (name, unit string, ok bool) {
 	return column, "", false
 }
 
+// constantError is the error of a y that is the same in all rows.
+type constantError struct {
+	y    float64
+	rows int
+}
+
+func (e constantError) Error() string {
+	return fmt.Sprintf("y is %v in all %d rows: there is nothing to learn", e.y, e.rows)
+}
+
 func enough(s dataset.Series) error {
 	distinct := distinct(s.X)
 	const fewest = 5
@@ -409,7 +422,7 @@ func enough(s dataset.Series) error {
 	case distinct < 3:
 		return fmt.Errorf("%d observations at %d different x are not a series", s.Len(), distinct)
 	case slices.Min(s.Y) == slices.Max(s.Y):
-		return fmt.Errorf("y is %v in all %d rows: there is nothing to learn", s.Y[0], s.Len())
+		return constantError{s.Y[0], s.Len()}
 	}
 	if scaling := s.Scaling(); scaling.Scale < smallest {
 		return fmt.Errorf("y varies by only %.3g: multiply it by a power of ten", scaling.Scale)
