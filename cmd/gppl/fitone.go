@@ -118,6 +118,9 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	if err != nil {
 		return out, err
 	}
+	if s.Counting != nil && t.files["components"] != "" { // before the work of a fit
+		return out, usageError{errors.New("--components: counts have none, since the terms of their model multiply the rate: leave it out, or take --likelihood gaussian")}
+	}
 	steps, why, err := stepsAhead(c, s)
 	if err != nil {
 		return out, err

@@ -172,7 +172,7 @@ func command(stdout, stderr io.Writer) *cli.Command {
 	}
 	for _, c := range append(root.Commands, root) {
 		c.OnUsageError = func(_ context.Context, c *cli.Command, err error, _ bool) error {
-			return usageError{flagError(err, flagNames(c))}
+			return usageError{flagError(err, flagNames(c), root.Commands)}
 		}
 	}
 	return root

@@ -46,6 +46,9 @@ func predictCommand() *cli.Command {
 			if err := checkSteps(c); err != nil {
 				return err
 			}
+			if c.IsSet("at") && c.IsSet("forecast") {
+				return usageError{errors.New("--at names the places of the predictions, and --forecast counts the next steps: leave out one of them")}
+			}
 			if err := checkUntil(c); err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -25,13 +26,18 @@ func flagNames(c *cli.Command) (names []string) {
 	return names
 }
 
-// flagError rewrites an error of package cli about flags so that it says what the flag takes, or which of the names was meant.
-func flagError(err error, names []string) error {
+// flagError rewrites an error of package cli about flags so that it says what the flag takes, or which of the names was meant, or which of all commands has it.
+func flagError(err error, names []string, all []*cli.Command) error {
 	text := err.Error()
 	if found := unknownFlag.FindStringSubmatch(text); found != nil {
 		unknown := dashes(found[1]) + found[1]
 		if near := spelling.Nearest(found[1], names); len(found[1]) > 1 && near != "" && spelling.Distance(found[1], near) <= 2 {
 			return fmt.Errorf("there is no flag %s: did you mean %s%s?", unknown, dashes(near), near)
+		}
+		for _, c := range all {
+			if len(found[1]) > 1 && slices.Contains(flagNames(c), found[1]) {
+				return fmt.Errorf("there is no flag %s here: gppl %s has it", unknown, c.Name)
+			}
 		}
 		return fmt.Errorf("there is no flag %s", unknown)
 	}

@@ -74,3 +74,21 @@ func TestTextFirst(t *testing.T) {
 		}
 	}
 }
+
+// TestWrongTogether says what does not go together, or what has a flag, before any work.
+func TestWrongTogether(t *testing.T) {
+	dir := t.TempDir()
+	counts := put(t, dir, "counts.csv", made("t,hits,n", 40, func(i int) string { return fmt.Sprintf("%d,%d,20", i, 5+i*i%7) }))
+	months := put(t, dir, "months.csv", made("month,y", 40, func(i int) string { return fmt.Sprintf("%d-%02d,%d", 2010+i/12, 1+i%12, i*i%7) }))
+	for flags, want := range map[string]string{
+		"fit " + counts + " --likelihood binomial --size n --components c.csv": "--components: counts have none",
+		"fit " + counts + " --until 3":                                         "there is no flag --until here: gppl predict has it",
+		"fit " + counts + " --nonsense":                                        "there is no flag --nonsense\n",
+		"predict model.json --at 3 --forecast 2":                               "--at names the places of the predictions, and --forecast counts",
+		"fit " + months + " --holidays US":                                     "this has an observation every month\n",
+	} {
+		if code, stdout, stderr := gppl(strings.Fields(flags)...); code == exitOK || stdout != "" || !strings.Contains(stderr, want) {
+			t.Errorf("%s: exit %d: %s%s", flags, code, stdout, stderr)
+		}
+	}
+}

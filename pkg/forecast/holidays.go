@@ -98,7 +98,11 @@ func (s *Series) LearnHolidays(country string) error {
 		return fmt.Errorf("forecast: holidays need dates, and %s is numbers", s.Axis.Label())
 	}
 	if step := s.Step * unitSeconds[s.Axis.Unit]; step > 1.01*secondsOfDay {
-		return fmt.Errorf("forecast: holidays are for daily and finer series, and this has an observation every %s", s.Axis.Length(s.Step))
+		every := s.Axis.Length(s.Step)
+		if s.Axis.Months > 0 {
+			every = strings.TrimPrefix(words.Count(s.Axis.Months, "month"), "1 ")
+		}
+		return fmt.Errorf("forecast: holidays are for daily and finer series, and this has an observation every %s", every)
 	}
 	s.Holidays = &Holidays{Country: country}
 	names, quiet, of := s.holidayDifferences(country)
