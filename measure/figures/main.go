@@ -51,7 +51,7 @@ func draw(path string) error {
 	if err != nil {
 		return err
 	}
-	return figure.Save(path)
+	return figure.SaveImages(path)
 }
 
 // withTrend learns CO₂ at Mauna Loa before 1996 with a quadratic trend, and draws the six years that follow.

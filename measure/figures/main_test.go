@@ -49,7 +49,7 @@ func TestFigure(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "forecast.svg")
-	if err := figure.Save(path); err != nil {
+	if err := figure.SaveImages(path); err != nil {
 		t.Fatal(err)
 	}
 	drawn, err := os.ReadFile(path)

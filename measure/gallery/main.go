@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -18,10 +19,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/forecast/report"
+	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
 func main() {
@@ -55,8 +60,8 @@ func write(ctx context.Context, folder string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", page, err)
 		}
-		for name, drawn := range figures {
-			if err := atomicfile.WriteBytes(filepath.Join(folder, name), drawn); err != nil {
+		for name, figure := range figures {
+			if err := figure.SaveImages(filepath.Join(folder, name)); err != nil {
 				return err
 			}
 		}
@@ -104,11 +109,12 @@ func (m *maker) remove() { _ = os.RemoveAll(m.folder) }
 var (
 	command = regexp.MustCompile("(?s)```sh\n(gppl [^\n]*)\n```\n\n```\n(.*?)```")
 	snippet = regexp.MustCompile("(?s)```go\n.*?```")
-	picture = regexp.MustCompile(`\]\(([\w-]+\.svg)\)`)
+	picture = regexp.MustCompile(`srcset="([\w-]+)-narrow\.svg"><img src="([\w-]+)\.svg"`)
+	drawing = regexp.MustCompile(`--forecast (\d+) --figure "?([\w{}-]+)\.svg"?$`)
 )
 
 // page returns a page with what its command prints now and the Go of its example, and its figures.
-func (m *maker) page(ctx context.Context, path string) (text string, figures map[string][]byte, err error) {
+func (m *maker) page(ctx context.Context, path string) (text string, figures map[string]*viz.Figure, err error) {
 	before, err := os.ReadFile(path)
 	if err != nil {
 		return "", nil, err
@@ -118,7 +124,15 @@ func (m *maker) page(ctx context.Context, path string) (text string, figures map
 	if at == nil {
 		return text, nil, nil // no use of its own, such as the list of pages
 	}
-	printed, err := m.run(ctx, text[at[2]:at[3]])
+	drawn := drawing.FindStringSubmatch(text[at[2]:at[3]])
+	if drawn == nil {
+		return "", nil, errors.New("its command does not end with --forecast STEPS --figure NAME.svg")
+	}
+	steps, err := strconv.Atoi(drawn[1])
+	if err != nil {
+		return "", nil, err
+	}
+	printed, err := m.run(ctx, text[at[2]:at[3]], "--model", drawn[2]+".json")
 	if err != nil {
 		return "", nil, err
 	}
@@ -128,24 +142,56 @@ func (m *maker) page(ctx context.Context, path string) (text string, figures map
 		return "", nil, fmt.Errorf("examples_test.go has no example of this name")
 	}
 	text = snippet.ReplaceAllLiteralString(text, "```go\n"+example+"```")
-	figures = map[string][]byte{}
+	figures = map[string]*viz.Figure{}
 	for _, found := range picture.FindAllStringSubmatch(text, -1) {
-		if figures[found[1]], err = os.ReadFile(filepath.Join(m.folder, found[1])); err != nil {
+		if found[1] != found[2] {
+			return "", nil, fmt.Errorf("%s shows another figure on a phone", found[0])
+		}
+		if figures[found[2]+".svg"], err = m.figure(found[2], steps); err != nil {
 			return "", nil, err
 		}
 	}
 	return text, figures, nil
 }
 
+// figure draws the forecast of a model that a command saved. The page shows the same figure as the command, which writes it as one
+// file that stays light: a wide and a narrow one that are dark on a dark page.
+func (m *maker) figure(name string, steps int) (*viz.Figure, error) {
+	model, err := forecast.Load(filepath.Join(m.folder, name+".json"))
+	if err != nil {
+		return nil, err
+	}
+	ahead, err := model.Forecast(steps)
+	if err != nil {
+		return nil, err
+	}
+	figure, err := report.Forecast(model, ahead)
+	if err != nil {
+		return nil, err
+	}
+	of, err := os.ReadFile(filepath.Join(m.folder, name+".svg"))
+	if err != nil {
+		return nil, err
+	}
+	var drawn bytes.Buffer
+	if err := figure.Encode(&drawn, ".svg"); err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(of, drawn.Bytes()) {
+		return nil, fmt.Errorf("%s.svg is not the forecast of the model that the same command saves", name)
+	}
+	return figure, nil
+}
+
 var word = regexp.MustCompile(`"[^"]*"|\S+`)
 
-// run runs a command and returns what a page shows of its output.
-func (m *maker) run(ctx context.Context, line string) (string, error) {
+// run runs a command, with more words, and returns what a page shows of its output.
+func (m *maker) run(ctx context.Context, line string, more ...string) (string, error) {
 	var words []string
 	for _, w := range word.FindAllString(line, -1) {
 		words = append(words, strings.Trim(w, `"`))
 	}
-	c := exec.CommandContext(ctx, filepath.Join(m.folder, "gppl"), append(words[1:], "--quiet")...)
+	c := exec.CommandContext(ctx, filepath.Join(m.folder, "gppl"), append(append(words[1:], more...), "--quiet")...)
 	c.Dir = m.folder
 	var out, problems bytes.Buffer
 	c.Stdout, c.Stderr = &out, &problems

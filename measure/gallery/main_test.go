@@ -53,9 +53,14 @@ func TestPages(t *testing.T) {
 		if !testtext.Alike(string(have), text, 0.02) {
 			t.Errorf("%s is not what go run ./measure/gallery docs/gallery makes:\n%s", path, text)
 		}
+		if len(figures) == 0 && strings.Contains(text, "--figure") {
+			t.Errorf("%s shows no figure", path)
+		}
 		for name := range figures {
-			if _, err := os.Stat(filepath.Join(gallery, name)); err != nil {
-				t.Error(err)
+			for _, image := range []string{name, strings.TrimSuffix(name, ".svg") + "-narrow.svg"} {
+				if _, err := os.Stat(filepath.Join(gallery, image)); err != nil {
+					t.Error(err)
+				}
 			}
 		}
 	}

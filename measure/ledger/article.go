@@ -23,14 +23,7 @@ func article(e *experiment.Evidence, rows []experiment.Row, dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := f.Save(filepath.Join(dir, "reproduction-"+name+".svg")); err != nil {
-			return err
-		}
-		narrow, err := f.NarrowSVG()
-		if err != nil {
-			return err
-		}
-		if err := atomicfile.WriteBytes(filepath.Join(dir, "reproduction-"+name+"-narrow.svg"), []byte(narrow)); err != nil {
+		if err := f.SaveImages(filepath.Join(dir, "reproduction-"+name+".svg")); err != nil {
 			return err
 		}
 	}

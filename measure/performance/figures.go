@@ -97,5 +97,5 @@ func drawPanels(sweeps []sweep, path string, frame viz.Frame) error {
 	if err != nil {
 		return err
 	}
-	return fig.Save(path)
+	return fig.SaveImages(path)
 }

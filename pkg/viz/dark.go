@@ -66,16 +66,22 @@ var darkOf = func() map[color.NRGBA]color.NRGBA {
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("%02x%02x%02x", c.R, c.G, c.B) }
 
-// darkCSS defines the dark colours where a page is dark.
-var darkCSS = func() string {
+// darkVariables are the dark colours, as declarations of variables.
+var darkVariables = func() string {
 	var variables []string
 	for l, d := range darkOf {
 		variables = append(variables, "--gppl-"+hex(l)+":#"+hex(d)+";")
 	}
 	slices.Sort(variables)
-	return fmt.Sprintf("@media screen{body[data-jp-theme-light=false],body.vscode-dark{%s}}\n"+
-		"@media screen and (prefers-color-scheme:dark){:root.gppl{%[1]s}}", strings.Join(variables, ""))
+	return strings.Join(variables, "")
 }()
+
+// darkCSS defines the dark colours where a page is dark.
+var darkCSS = "@media screen{body[data-jp-theme-light=false],body.vscode-dark{" + darkVariables + "}}\n" +
+	"@media screen and (prefers-color-scheme:dark){:root.gppl{" + darkVariables + "}}"
+
+// darkImage defines them in an SVG file that a dark page shows.
+var darkImage = "<style>@media screen and (prefers-color-scheme:dark){:root{" + darkVariables + "}}</style>"
 
 var (
 	styleAttribute = regexp.MustCompile(`style="[^"]*"`)

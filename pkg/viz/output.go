@@ -51,16 +51,6 @@ func (f *Figure) SVG() (template.HTML, error) {
 	return template.HTML(s), err
 }
 
-// NarrowSVG is the drawing that a narrow page shows instead of that of [Figure.SVG], "" for a figure that may shrink to it.
-func (f *Figure) NarrowSVG() (template.HTML, error) {
-	a, ok := f.narrow()
-	if !ok {
-		return "", nil
-	}
-	s, err := f.svg(a, "", "")
-	return template.HTML(s), err
-}
-
 // halfWidth, in CSS pixels, is that of figures of which two may stand side by side.
 const halfWidth = 480
 
@@ -147,6 +137,38 @@ func (f *Figure) Save(path string) error {
 	return nil
 }
 
+// narrowEnd is what the name of the narrow drawing ends with, before its extension.
+const narrowEnd = "-narrow"
+
+// SaveImages writes an SVG file for a page that shows it as <img>, and beside it, as NAME-narrow.svg, the drawing that a narrow page
+// shows instead, unless the figure may shrink to it:
+//
+//	<picture><source media="(max-width: 600px)" srcset="NAME-narrow.svg"><img src="NAME.svg" alt="…"></picture>
+//
+// Unlike a file of [Figure.Save], both are dark where the page is, or, on a page that does not say, where its reader prefers dark pages.
+func (f *Figure) SaveImages(path string) error {
+	base, ok := strings.CutSuffix(path, ".svg")
+	if !ok {
+		return fmt.Errorf("viz: saving %q: the extension is not .svg", path)
+	}
+	drawings := map[string]arrangement{path: f.wide()}
+	if a, ok := f.narrow(); ok {
+		drawings[base+narrowEnd+".svg"] = a
+	}
+	for name, a := range drawings {
+		svg, err := f.svg(a, "", "")
+		if err != nil {
+			return err
+		}
+		if err := atomicfile.WriteBytes(name, []byte(xmlHead+strings.Replace(inPage(svg), ">", ">"+darkImage, 1))); err != nil {
+			return fmt.Errorf("viz: %w", err)
+		}
+	}
+	return nil
+}
+
+const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
+
 // Encode writes the figure in the format of one of the Extensions. A PNG has two pixels for each CSS pixel; the text of a PDF is
 // outlines.
 func (f *Figure) Encode(w io.Writer, extension string) error {
@@ -159,7 +181,7 @@ func (f *Figure) Encode(w io.Writer, extension string) error {
 		if err != nil {
 			return err
 		}
-		out = bytes.NewBufferString(`<?xml version="1.0" encoding="UTF-8"?>` + "\n" + string(svg))
+		out = bytes.NewBufferString(xmlHead + string(svg))
 	case ".png":
 		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(style.background))
 		if _, err := f.render(c, wide); err != nil {

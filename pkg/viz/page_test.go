@@ -4,8 +4,11 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -34,8 +37,20 @@ func TestNarrow(t *testing.T) {
 			t.Errorf("%s: the narrow drawing is not 360 pixels wide, or never shown", name)
 		}
 		texts(t, svg)
-		if alone := string(Must(f.NarrowSVG())); !strings.Contains(alone, `width="360"`) || strings.Contains(alone, "display:none") || strings.Count(alone, "<text") != strings.Count(svg, "<text") {
+		wide, alone := images(t, f)
+		if !strings.Contains(alone, `width="360"`) || strings.Contains(alone, "display:none") || strings.Count(alone, "<text") != strings.Count(svg, "<text") {
 			t.Errorf("%s: the narrow drawing by itself is another one, or hidden", name)
+		}
+		for _, image := range []string{wide, alone} {
+			texts(t, image)
+			for _, variable := range regexp.MustCompile(`var\((--gppl-[0-9a-f]{6}),`).FindAllStringSubmatch(image, -1) {
+				if !strings.Contains(image, variable[1]+":#") {
+					t.Errorf("%s: an image has no dark colour for %s", name, variable[1])
+				}
+			}
+			if !strings.Contains(image, "var(--gppl-ffffff,") || strings.Count(image, "prefers-color-scheme:dark") != 1 {
+				t.Errorf("%s: an image is not dark on a dark page", name)
+			}
 		}
 		for _, m := range fontSize.FindAllStringSubmatch(svg, -1) {
 			if size, _ := strconv.ParseFloat(m[1], 64); size/pxToPt < 11 {
@@ -62,9 +77,29 @@ func TestNoNarrow(t *testing.T) {
 	if h := string(Must(f.HTML())); strings.Count(h, "<svg") != 1 || strings.Contains(h, "gppl-below") {
 		t.Error("a figure of 400 pixels is drawn twice")
 	}
-	if svg := string(Must(f.NarrowSVG())); svg != "" {
+	if wide, narrow := images(t, f); wide == "" || narrow != "" {
 		t.Error("a figure of 400 pixels has a narrow drawing")
 	}
+	if err := f.SaveImages(filepath.Join(t.TempDir(), "a.png")); err == nil {
+		t.Error("an image for a page has an extension other than .svg")
+	}
+}
+
+// images returns the files of SaveImages, "" for one that is not written.
+func images(t *testing.T, f *Figure) (wide, narrow string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "a.svg")
+	if err := f.SaveImages(path); err != nil {
+		t.Fatal(err)
+	}
+	read := func(path string) string {
+		b, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	return read(path), read(strings.TrimSuffix(path, ".svg") + "-narrow.svg")
 }
 
 // decoded is what the script of a page finds.
