@@ -170,7 +170,7 @@ var experimentClaims = []claim{
 					n += len(v)
 				}
 				faster = faster && t[PL] < t[VFE] && t[PL] < t[ML]
-				s += fmt.Sprintf("%s: PL %.2g, VFE %.2g, ML %.2g s. ", o, t[PL], t[VFE], t[ML])
+				s += fmt.Sprintf("%s: PL %s, VFE %s, ML %s. ", o, inSeconds(t[PL]), inSeconds(t[VFE]), inSeconds(t[ML]))
 			}
 			return s, verdict(n, faster, Order, Reversed)
 		},
@@ -314,7 +314,7 @@ var experimentClaims = []claim{
 				if len(runs) == 0 {
 					return "", false
 				}
-				return fmt.Sprintf("%s %.2g s (%s, %s)", kernel, runs[0].Seconds(), runs[0].Engine, runs[0].Status), runs[0].Seconds() < 600 && runs[0].Status == "converged"
+				return fmt.Sprintf("%s %s (%s, %s)", kernel, inSeconds(runs[0].Seconds()), runs[0].Engine, runs[0].Status), runs[0].Seconds() < 600 && runs[0].Status == "converged"
 			})
 			return fmt.Sprintf("ML trained at n = 8000, to the optimum for %d of %d kernels: %s", feasible, judged, s), verdict(judged, feasible == 0, Reproduced, Corrected)
 		},
@@ -494,7 +494,7 @@ var betterClaims = []claim{
 				if len(runs) == 0 {
 					return "", false
 				}
-				return fmt.Sprintf("%s %.2g s", kernel, runs[0].Seconds()), runs[0].Seconds() < 60
+				return fmt.Sprintf("%s %s", kernel, inSeconds(runs[0].Seconds())), runs[0].Seconds() < 60
 			})
 			return s, verdict(judged, quick == judged, Better, NotFound)
 		},
@@ -508,7 +508,7 @@ var betterClaims = []claim{
 					return "", false
 				}
 				ours, dense := median(Values(runs, Outcome.Seconds)), median(Values(runs, func(o Outcome) float64 { return DenseSeconds(e.Sunspots, o) }))
-				return fmt.Sprintf("%s %.2g s, dense %.2g s", kernel, ours, dense), ours < dense/10
+				return fmt.Sprintf("%s %s, dense %s", kernel, inSeconds(ours), inSeconds(dense)), ours < dense/10
 			})
 			grows, flat := plGrowth(e)
 			return fmt.Sprintf("an evaluation at k = 150 grows with n from 500 to 4000 as %s. Sunspots: %s", grows, s), verdict(judged, quick == judged && flat, Better, NotFound)
@@ -547,7 +547,7 @@ var betterClaims = []claim{
 			runs := Where(e.Accurate, func(t Trial) bool { return t.Source.Name == "sunspots" && t.Loss == Auto })
 			s, held, judged := each(runs, func(o Outcome) (string, bool) {
 				x := o.NLL - Optimum(e.Accurate, o.Trial)
-				return fmt.Sprintf("%s +%s in %.2g s", o.Trial.Kernel, number(max(0, x)), o.Seconds()), o.Error == "" && x <= 1
+				return fmt.Sprintf("%s +%s in %s", o.Trial.Kernel, number(max(0, x)), inSeconds(o.Seconds())), o.Error == "" && x <= 1
 			})
 			p, _, _ := each(Where(e.Accurate, func(t Trial) bool { return t.Source.Name == "sunspots" && t.Loss == AutoProjected }), func(o Outcome) (string, bool) {
 				x := o.NLL - Optimum(e.Accurate, o.Trial)

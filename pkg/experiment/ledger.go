@@ -94,7 +94,7 @@ func seconds(r Row, published float64, ours []float64) draft {
 	if math.IsNaN(m) {
 		return notRun(r, "no times are stored")
 	}
-	r.Published, r.Ours = fmt.Sprintf("%.3g s", published), fmt.Sprintf("%.2g s", m)
+	r.Published, r.Ours = fmt.Sprintf("%.3g s", published), inSeconds(m)
 	r.Status, r.Why, r.Overturn = NotComparable, "another machine (a MacBook Pro M3) and library; times are compared as ratios", "the authors' code and ours, timed on one machine"
 	return draft{Row: r}
 }
@@ -110,6 +110,15 @@ func number(v float64) string {
 		return fmt.Sprintf("%.2f", v)
 	}
 	return fmt.Sprintf("%.3g", v)
+}
+
+// inSeconds is a time in two significant digits, 2400 s rather than 2.4e+03 s.
+func inSeconds(v float64) string {
+	if v >= 100 {
+		unit := math.Pow(10, math.Floor(math.Log10(v))-1)
+		return fmt.Sprintf("%.0f s", math.Round(v/unit)*unit)
+	}
+	return fmt.Sprintf("%.2g s", v)
 }
 
 var methodNames = []string{ML, VFE, PL}
