@@ -257,7 +257,7 @@ def table(rows):
         if "error" in r:
             cells = [r["error"], "", "", ""]
         else:
-            cells = [seconds(r["seconds"]), seconds(r["first"]), "" if r is own else ratio(r["seconds"] / own["seconds"]), f"{r['score']:.4f}"]
+            cells = [seconds(r["seconds"]), seconds(r["first"]), "" if r is own else ratio(r["seconds"] / own["seconds"]), f"{r['score']:.4f}".replace("-", "−")]
         lines.append("| " + " | ".join([r["series"], str(r["n"]), f"**{r['library']}**" if r is own else r["library"], *cells]) + " |")
     return "\n".join(lines)
 

@@ -188,12 +188,21 @@ def compare(program, name, package, file, checksum, columns, head, options):
         mean, sd = star.predict(p, np.array([float(q["x"]) for q in points]), instrument)
         apart += [max(abs(q["mean"] - m), abs(q["sd_latent"] / widened - s)) / s for q, m, s in zip(points, mean, sd)]
     reached = sum(value < min(best, nll) + SAME for value, _, _ in found)
-    return [name, f"{len(star.x):,}".replace(",", " "), str(len(star.names)), f"{nll:.2f}".replace("-", "−"), *map(seconds, taken), f"{abs(star.nll(p) - nll):.0e}", f"{max(apart):.0e}",
-            f"{best - nll:+.2f}".replace("-", "−"), f"{reached} of {STARTS}", seconds(statistics.median(t for _, _, t in found)), seconds(total)]
+    times, ends = TABLES
+    return dict(zip([*times, *ends[1:]], [
+        name, f"{len(star.x):,}".replace(",", " "), str(len(star.names)), f"{nll:.2f}".replace("-", "−"), *map(seconds, taken),
+        seconds(statistics.median(t for _, _, t in found)), seconds(total),
+        f"{abs(star.nll(p) - nll):.0e}", f"{max(apart):.0e}", f"{best - nll:+.2f}".replace("-", "−"), f"{reached} of {STARTS}"]))
 
 
-HEAD = ["star", "*n*", "instruments", "gppl: NLL", "command, untested", "command", "celerite2 at gppl's parameters: NLL differs by (nats)", "forecasts differ by (standard deviations)",
-        "celerite2's best start: NLL above gppl's (nats)", "starts at the best", "one start", f"{STARTS} starts"]
+TABLES = [["star", "*n*", "instruments", "gppl: NLL", "gppl: command, untested", "gppl: command", "celerite2: one start", f"celerite2: {STARTS} starts"],
+          ["star", "celerite2 at gppl's parameters: NLL differs by (nats)", "forecasts differ by (standard deviations)", "celerite2's best start: NLL above gppl's (nats)", "starts at the best"]]
+
+
+def markdown(rows):
+    """The tables of stars, whose values are those of their columns in a row."""
+    return "\n\n".join("\n".join("| " + " | ".join(line) + " |" for line in [head, ["---", *["--:"] * (len(head) - 1)], *([row[name] for name in head] for row in rows)])
+                       for head in TABLES)
 
 
 def main():
@@ -208,8 +217,7 @@ def main():
         for star in STARS:
             rows.append(compare(program, *star))
             print(rows[-1], file=sys.stderr)
-    lines = ["| " + " | ".join(HEAD) + " |", "| --- |" + " --: |" * (len(HEAD) - 1)] + ["| " + " | ".join(row) + " |" for row in rows]
-    text = "\n".join(lines) + f"\n\ncelerite2 {importlib.metadata.version('celerite2')}, {os.cpu_count()} threads of {processor()}."
+    text = markdown(rows) + f"\n\ncelerite2 {importlib.metadata.version('celerite2')}, {os.cpu_count()} threads of {processor()}."
     print(text)
     if not arguments.print:
         write_block(PAGE, BEGIN, text)

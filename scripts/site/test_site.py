@@ -34,9 +34,21 @@ class Site(unittest.TestCase):
             ("say --y-error or -q, 1e-05", 'say <span class="whole">--y-error</span> or <span class="whole">-q</span>, <span class="whole">1e-05</span>'),
             ("95 % in 2.5 ms, 3 sets", '<span class="whole">95 %</span> in <span class="whole">2.5 ms</span>, 3 sets'),
             ("<em>x_g</em> and Σ_<em>m</em> K_uu of co2_ppm <code>x_g</code>", "<em>x<sub>g</sub></em> and Σ<sub><em>m</em></sub> K<sub>uu</sub> of co2_ppm <code>x_g</code>"),
+            ("<em>K</em>_uu, <em>l</em>_p², <em>K</em>_uuu", "<em>K</em><sub>uu</sub>, <em>l</em><sub>p</sub>², <em>K</em>_uuu"),
             ('<code title="--y 1e-05">x</code> a-b 1-2', '<code title="--y 1e-05">x</code> a-b 1-2'),
         ):
             self.assertEqual(site.legible(f"--y<article>{text}</article>"), f"--y<article>{want}</article>")
+
+    def test_carded(self):
+        table = lambda head, row: f"<table><thead><tr>{head}</tr></thead><tbody><tr>{row}</tr></tbody></table>"
+        narrow = table("<th>n</th><th>time</th>", "<td>1</td><td>2 ms</td>")
+        self.assertEqual(site.carded(narrow), narrow)
+        right, long = ' style="text-align: right;"', "<em>a</em> sentence that is longer than a line of its column is"
+        wide = table(f"<th>n</th><th>{'a' * 50} & b</th><th></th>", f"<td{right}>1</td><td{right}>2</td><td>3</td>")
+        name = "a" * 50 + " &amp; b"
+        self.assertEqual(site.carded(wide), '<div class="gppl-cards">' + wide.replace(f"<td{right}>1", f'<td data-name="n"{right}>1').replace(f"<td{right}>2", f'<td data-name="{name}"{right}>2') + "</div>")
+        self.assertIn(f'<td data-name="b" style="min-width:0">{long}</td>', site.carded(table("<th>a</th><th>b</th><th>c</th><th>d</th>", f"<td>1</td><td>{long}</td><td>2</td><td></td>")))
+        self.assertIn(".gppl-cards tbody td[data-name]", site.cards_css())
 
     def test_finish(self):
         with tempfile.TemporaryDirectory() as folder:
