@@ -1,7 +1,28 @@
-// Package words writes numbers of things in English.
+// Package words writes numbers, and numbers of things, as they are printed in English.
 package words
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// negative finds the sign of a negative number, but not the hyphen of a range, a date, or an exponent.
+var negative = regexp.MustCompile(`(^|[\s(\[,=±→])-(\d)`)
+
+// Minus writes the negative numbers of a text with a true minus sign: −0.26.
+func Minus(text string) string { return negative.ReplaceAllString(text, "$1−$2") }
+
+// Sentence makes a sentence of a message: its first letter is a capital, and it ends with a full stop.
+func Sentence(message string) string {
+	first, size := utf8.DecodeRuneInString(message)
+	if size == 0 {
+		return ""
+	}
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(message[size:], ".") + "."
+}
 
 // Count writes how many of a thing there are: 1 row, 2 rows.
 func Count(n int, what string) string {

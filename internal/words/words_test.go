@@ -9,3 +9,22 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+func TestMinus(t *testing.T) {
+	for text, want := range map[string]string{
+		"-0.26 [-1, 2], a -> -3, z=-4 ±-1 (-5)": "−0.26 [−1, 2], a -> −3, z=−4 ±−1 (−5)",
+		"1-2, Table 3-4, 1e-05, 2026-01-02, -y": "1-2, Table 3-4, 1e-05, 2026-01-02, -y",
+	} {
+		if got := Minus(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestSentence(t *testing.T) {
+	for text, want := range map[string]string{"": "", "no data": "No data.", "It ends.": "It ends.", "ω is 1": "Ω is 1."} {
+		if got := Sentence(text); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

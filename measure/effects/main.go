@@ -23,6 +23,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
@@ -90,8 +91,8 @@ func (k kind) measure(folder string, series int) (string, error) {
 		gain[i] = o.crps[1] - o.crps[0]
 	}
 	change, sd := stat.MeanStdDev(gain, nil)
-	return fmt.Sprintf("| %s | %d | %d | %.3f | %.3f | %+.3f ± %.3f | %.1f | %.1f |", k.name, series, seen, mean.crps[0], mean.crps[1], change, sd/math.Sqrt(float64(series)),
-		mean.held[0], mean.held[1]), nil
+	return words.Minus(fmt.Sprintf("| %s | %d | %d | %.3f | %.3f | %+.3f ± %.3f | %.1f | %.1f |", k.name, series, seen, mean.crps[0], mean.crps[1], change, sd/math.Sqrt(float64(series)),
+		mean.held[0], mean.held[1])), nil
 }
 
 // one simulates a series and forecasts its end.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/words"
 )
 
 // Status is the verdict on a published number or claim. Each is defined here, once;
@@ -115,6 +117,9 @@ func Ledger(e *Evidence) []Row {
 			}
 		}
 		d.settle()
+		for _, text := range []*string{&d.Published, &d.Ours, &d.Why, &d.Tolerance, &d.Overturn} {
+			*text = words.Minus(*text)
+		}
 		rows[i] = d.Row
 	}
 	return rows

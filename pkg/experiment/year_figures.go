@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -129,6 +130,20 @@ func SumsSpectrum(m gppl.Model, s *gppl.Sums) (*viz.Figure, error) {
 		},
 		Rules: []viz.Rule{{Y: p.Noise, Name: "noise variance"}},
 	})
+}
+
+// Unresolved lists why each kernel, with the noise of y, cannot be computed from s. It is an error if one can.
+func (y *Year) Unresolved(s *gppl.Sums, kernels ...gppl.Kernel) (*viz.Table, error) {
+	t := &viz.Table{Caption: "Kernels that these sums cannot represent", Columns: []viz.Column{{Name: "kernel"}, {Name: "why not"}}}
+	for _, k := range kernels {
+		_, err := gppl.NewSumsPosterior(gppl.Model{Kernel: k, Noise: y.Truth.Noise}, s, 0)
+		var refusal *gppl.Refusal
+		if !errors.As(err, &refusal) {
+			return nil, fmt.Errorf("experiment: %v is not refused: %v", k, err)
+		}
+		t.Rows = append(t.Rows, []any{fmt.Sprint(k), refusal.Reason})
+	}
+	return t, nil
 }
 
 // ResolutionFigure draws spectral densities, relative to those at 0, and up to where sums with the header h resolve them.

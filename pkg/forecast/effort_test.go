@@ -238,7 +238,7 @@ func TestDearCandidateIsLeftOut(t *testing.T) {
 			t.Errorf("series %d: %s was learnt from %d observations", seed, a.Name(), a.TrainedOn())
 		}
 		for _, c := range a.Candidates {
-			if strings.HasPrefix(c.Error, "too slow for 6000 observations; on the latest 400 it was ") {
+			if strings.HasPrefix(c.Error, "it is too slow for 6000 observations, and was ") {
 				left++
 			}
 		}

@@ -633,7 +633,7 @@ func (p *policy) leaveOut(kept []*trial, learnt, n int) error {
 			continue
 		}
 		t.Status = LeftOut
-		t.Error = fmt.Sprintf("too slow for %d observations; on the latest %d it was %.1f nats behind the best", n, learnt, t.score-best)
+		t.Error = fmt.Sprintf("it is too slow for %d observations, and was %.1f nats behind the best on the latest %d", n, t.score-best, learnt)
 		t.score = math.Inf(1)
 	}
 	return nil

@@ -136,11 +136,11 @@ func (h SumsHeader) circle() circle {
 	shortest, longest := h.Lengthscales()
 	resolves := fmt.Sprintf("these sums resolve frequencies up to %.4g per unit of t, SE lengthscales from %.3g", float64(h.Highest)/h.Period, shortest)
 	if h.windowed() {
-		resolves += ", kernels of any reach"
+		resolves += ", and kernels of any reach"
 	} else {
-		resolves += fmt.Sprintf(" to %.3g, kernels that die out within %.3g", longest, h.Period-(h.Hi-h.Lo))
+		resolves += fmt.Sprintf(" to %.3g, and kernels that die out within %.3g", longest, h.Period-(h.Hi-h.Lo))
 	}
-	return circle{h.Origin, h.Period, h.Highest, resolves, resolves + "; this kernel has frequencies up to %.4g"}
+	return circle{h.Origin, h.Period, h.Highest, resolves + "; this kernel reaches further", resolves + "; this kernel has frequencies up to %.4g"}
 }
 
 func (r *sumsReading) sums(_, _ float64, _ int) (fourier.Moments, blas64.General) {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -44,7 +45,10 @@ func Parameters(r *gppl.Result, xUnit, yUnit string) *viz.Table {
 	t := &viz.Table{
 		Caption: "What was learnt: " + r.Loss + ", " + string(r.Status),
 		Columns: []viz.Column{{Name: "parameter"}, {Name: "value", Format: viz.Digits(3)}, {Name: "standard error", Format: viz.Digits(2)}, {Name: "unit"}},
-		Notes:   append([]string{"Standard errors come from the curvature of the likelihood; – where a parameter is fixed or not identified."}, r.Warnings...),
+		Notes:   []string{"Standard errors come from the curvature of the likelihood; – where a parameter is fixed or not identified."},
+	}
+	for _, w := range r.Warnings {
+		t.Notes = append(t.Notes, words.Sentence(w))
 	}
 	for _, p := range r.Params {
 		stderr := any(nil)

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/projected-likelihood/gppl/internal/words"
 )
 
 const (
@@ -220,5 +222,5 @@ func (p *Progress) html() string {
 			html.EscapeString(p.title), p.total, p.current, 100*p.share(), colour)
 	}
 	return inPage(fmt.Sprintf(`<div%s style="display:flex;flex-wrap:wrap;align-items:center;gap:0.3em 0.7em;font-size:0.95em;line-height:1.5;font-variant-numeric:tabular-nums">`+
-		`<strong>%s</strong>%s<span>%s</span></div>`, class, html.EscapeString(p.title), bar, html.EscapeString(p.status())))
+		`<strong>%s</strong>%s<span>%s</span></div>`, class, html.EscapeString(p.title), bar, html.EscapeString(words.Minus(p.status()))))
 }

@@ -311,12 +311,12 @@ func scaleOf(a *forecast.Analysis) string {
 
 // addFailed adds a candidate that could not be trained, and a note that says why.
 func addFailed(t *viz.Table, c forecast.Candidate) {
-	status := "failed"
+	status, happened := "failed", "could not be trained"
 	if c.Status == forecast.LeftOut {
-		status = c.Status
+		status, happened = c.Status, "was left out"
 	}
 	t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, status, nil, c.Evaluations, c.Seconds})
-	t.Notes = append(t.Notes, fmt.Sprintf("%s: %s.", c.Name(), strings.TrimPrefix(strings.TrimPrefix(c.Error, "forecast: "), "gppl: ")))
+	t.Notes = append(t.Notes, fmt.Sprintf("%s %s: %s.", c.Name(), happened, strings.TrimPrefix(strings.TrimPrefix(c.Error, "forecast: "), "gppl: ")))
 }
 
 // learntFrom is a note where parameters were learnt from a part of the series.

@@ -241,13 +241,13 @@ func TestTermNames(t *testing.T) {
 	}
 }
 
-// TestFailed: below the table, NAME: why.
+// TestFailed: below the table is a sentence that says why.
 func TestFailed(t *testing.T) {
 	table := &viz.Table{}
 	addFailed(table, forecast.Candidate{Kernel: "SE", Error: "gppl: too long"})
-	addFailed(table, forecast.Candidate{Kernel: "SE", Status: forecast.LeftOut, Error: "forecast: too slow"})
+	addFailed(table, forecast.Candidate{Kernel: "SE", Status: forecast.LeftOut, Error: "forecast: it is too slow"})
 	status := []any{table.Rows[0][4], table.Rows[1][4]}
-	if got := strings.Join(table.Notes, " "); got != "SE: too long. SE: too slow." || !slices.Equal(status, []any{"failed", "left out"}) {
+	if got := strings.Join(table.Notes, " "); got != "SE could not be trained: too long. SE was left out: it is too slow." || !slices.Equal(status, []any{"failed", "left out"}) {
 		t.Errorf("%s, %v", got, status)
 	}
 }
