@@ -73,6 +73,7 @@ SUBSCRIPT = re.compile(r"(?<![^\W_]|_)([^\W\d_])_(?:\{([^{}]*)\}|([^\W\d_]{1,2})
 
 TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
+EMPTY = re.compile(r"<th([^>]*)>\s*</th>")
 CELL = re.compile(r"<(t[hd])([^>]*)>(.*?)</t[hd]>", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 PHONE, LETTER, PADDING = 343, 6.5, 20  # CSS pixels: a page's column on a phone, a letter of a table, what a column has beside its text
@@ -80,7 +81,8 @@ SENTENCE = 48  # letters, as in pkg/viz/table.go
 
 
 def carded(table):
-    """A table whose rows are cards on a phone (page.css of pkg/viz) if it is too wide for one, or has many columns with sentences."""
+    """A table without headers that say nothing, whose rows are cards on a phone (page.css of pkg/viz) if it is too wide for one, or has many columns with sentences."""
+    table = EMPTY.sub(r"<td\1></td>", table)
     rows = [CELL.findall(row) for row in ROW.findall(table)]
     text = lambda cell: html.unescape(TAG.sub("", cell[2])).strip()
     longest = [max(len(word) for row in rows for word in text(row[i]).split() or [""]) for i in range(len(rows[0]))]
