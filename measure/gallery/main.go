@@ -107,7 +107,7 @@ func newMaker(ctx context.Context, gallery string) (*maker, error) {
 func (m *maker) remove() { _ = os.RemoveAll(m.folder) }
 
 var (
-	command = regexp.MustCompile("(?s)```sh\n(gppl [^\n]*)\n```\n\n```\n(.*?)```")
+	command = regexp.MustCompile("(?s)```sh\n(gppl [^\n]*)\n```\n\n(```\n.*?```\n|(?:\\|[^\n]*\n)+)")
 	snippet = regexp.MustCompile("(?s)```go\n.*?```")
 	picture = regexp.MustCompile(`srcset="([\w-]+)-narrow\.svg"><img src="([\w-]+)\.svg"`)
 	drawing = regexp.MustCompile(`--forecast (\d+) --figure "?([\w{}-]+)\.svg"?$`)
@@ -201,7 +201,7 @@ func (m *maker) run(ctx context.Context, line string, more ...string) (string, e
 	if strings.HasPrefix(out.String(), "name,") {
 		return columns(out.String(), "name", "model", "use", "coverage_95", "relative_error")
 	}
-	return ends(out.String()), nil
+	return "```\n" + ends(out.String()) + "```\n", nil
 }
 
 // ends are the first paragraph of an output and its last line about the future, folded.
@@ -239,27 +239,26 @@ func fold(text string) string {
 	return b.String()
 }
 
-// columns are some columns of a csv.
+// columns are some columns of a csv, as a table.
 func columns(text string, names ...string) (string, error) {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
-	w := csv.NewWriter(&b)
-	for _, row := range rows {
+	for i, row := range rows {
 		var cells []string
-		for i, name := range rows[0] {
+		for j, name := range rows[0] {
 			if slices.Contains(names, name) {
-				cells = append(cells, row[i])
+				cells = append(cells, row[j])
 			}
 		}
-		if err := w.Write(cells); err != nil {
-			return "", err
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | "))
+		if i == 0 {
+			b.WriteString(strings.Repeat("|---", len(cells)) + "|\n")
 		}
 	}
-	w.Flush()
-	return b.String(), w.Error()
+	return b.String(), nil
 }
 
 // examples are the bodies of the functions Example_name of a file, by name, with the comment that says what they print.
