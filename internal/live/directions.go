@@ -119,4 +119,12 @@ func (d *Directions) project(by gppl.Design) (all []*gppl.Projection, err error)
 }
 
 // nameOf is the name of a design without its settings.
-func nameOf(d gppl.Design) string { return fmt.Sprintf("%T", d)[len("gppl."):] }
+func nameOf(d gppl.Design) string { return DesignName(fmt.Sprintf("%T", d)[len("gppl."):]) }
+
+// DesignName is the name in tables and figures of the design whose Go type has this one: the same but for One-hot.
+func DesignName(inGo string) string {
+	if inGo == "OneHot" {
+		return "One-hot"
+	}
+	return inGo
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/live"
 	"gonum.org/v1/gonum/stat"
 )
 
@@ -160,10 +161,5 @@ func (r Results) has(names ...string) bool {
 	return true
 }
 
-// DesignName is the name of a design in tables and figures, which is that of the stored results but for One-hot.
-func DesignName(stored string) string {
-	if stored == "OneHot" {
-		return "One-hot"
-	}
-	return stored
-}
+// DesignName is the name of a design in tables and figures.
+func DesignName(stored string) string { return live.DesignName(stored) }
