@@ -175,7 +175,7 @@ func (o *objective) failed() string {
 	if o.failure != nil {
 		why = strings.TrimPrefix(o.failure.Error(), "gppl: ")
 	}
-	return fmt.Sprintf("in %d of %d evaluations training tried parameters at which the loss cannot be computed, and went back from them; the last ones because %s",
+	return fmt.Sprintf("in %d of %d evaluations training tried parameters at which the loss cannot be computed, and went back from them; the last time: %s",
 		o.failures, o.evaluations, why)
 }
 
