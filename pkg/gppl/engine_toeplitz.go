@@ -109,10 +109,10 @@ func (e *toeplitzExact) forecast(c *compiled) forecast {
 	}
 }
 
-// moved is what an input off its place by δ = Off changes in NLL at most, but for a factor of two as a margin. With f(x_i + δ) − f(x_i) of the
-// variance s² = 2(k(0) − k(δ)), its prediction from y weighs y_i by s/σ at most, since wᵀAw is at most s²; and that weight, to first order, is
-// twice what δ changes in ½log|A|. Where the model is right, yᵀA⁻¹y changes by no more. The weight lacks what δ changes in the
-// variance of y_i itself, s²/2σ², which does not change.
+// moved is what one input that is off its place by δ = Off changes in NLL at most, to first order, times two as a margin. s² = 2(k(0) − k(δ)) is the
+// variance of f(x_i + δ) − f(x_i). A prediction wᵀy of this difference has wᵀAw ≤ s², so that |w_i| ≤ s/σ; w_i is what δ changes in
+// ½log|A|, but for s²/2σ² of the variance of y_i, which stays. Where the model is right, ½yᵀA⁻¹y changes by no more. Unlike the norm of the change of
+// A, this does not grow with n.
 func (e *toeplitzExact) moved(c *compiled) float64 {
 	if e.grid.Off == 0 {
 		return 0
