@@ -68,8 +68,15 @@ func (a *fitting) searchRest(d gppl.Data) error {
 	if err != nil {
 		return err
 	}
+	anew := func() (gppl.Loss, error) {
+		other, err := loss.anew()
+		if err != nil {
+			return nil, err
+		}
+		return a.posterior(other)
+	}
 	s := &searcher{
-		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: posterior, priors: a.priors, compared: gppl.NewProfile(compared.parts...), scales: scales, search: &a.result.Search,
+		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: posterior, anew: anew, priors: a.priors, compared: gppl.NewProfile(compared.parts...), scales: scales, search: &a.result.Search,
 		power:   blas64.Dot(dense.Vec(d.Y), dense.Vec(d.Y)) / float64(d.Len()),
 		methods: gppl.Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}
@@ -176,7 +183,7 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 		return // as for the part of the data, which said so
 	}
 	all := *s
-	all.loss, all.compared, all.optima, all.search = posterior, loss, nil, &Search{}
+	all.loss, all.anew, all.compared, all.optima, all.search = posterior, nil, loss, nil, &Search{}
 	from := slices.Clone(a.starts)
 	// First those that the best start leaves in the data.
 	periods := full.excess(a.starts[0], likeliest/4)

@@ -81,10 +81,11 @@ const (
 // searcher looks for the optima of one loss.
 type searcher struct {
 	ctx      context.Context
-	model    gppl.Model        // the family, with the transforms that hold while it is searched
-	params   []gppl.Param      // of the model
-	loss     gppl.Loss         // with the priors, a MAP if there are any
-	priors   []gppl.ParamPrior // by the names of the parameters
+	model    gppl.Model                // the family, with the transforms that hold while it is searched
+	params   []gppl.Param              // of the model
+	loss     gppl.Loss                 // with the priors, a MAP if there are any
+	anew     func() (gppl.Loss, error) // the loss without what it keeps of earlier evaluations; nil if it keeps nothing
+	priors   []gppl.ParamPrior         // by the names of the parameters
 	scales   scales
 	power    float64 // mean of y²
 	linear   []int   // indices of the parameters that a common factor of all variances goes to; nil if there is none
@@ -407,7 +408,14 @@ func inCycles(params []gppl.Param) (cycling []gppl.Param, changed bool) {
 func (s *searcher) trainWith(params []gppl.Param, evaluations int) (end point, took int) {
 	settings := s.methods
 	settings.MaxEvaluations = evaluations
-	r, _ := gppl.Fit(s.ctx, s.loss, params, settings)
+	loss := s.loss
+	if s.anew != nil {
+		var err error
+		if loss, err = s.anew(); err != nil {
+			return point{value: math.Inf(1)}, 0
+		}
+	}
+	r, _ := gppl.Fit(s.ctx, loss, params, settings)
 	if r == nil {
 		return point{value: math.Inf(1)}, 0
 	}

@@ -16,8 +16,29 @@ import (
 // blocks is a composite likelihood: the sum of the exact likelihoods of parts of the data, as if they were independent
 // (Varin, Reid and Firth 2011).
 type blocks struct {
+	model gppl.Model
+	data  []gppl.Data // of each part
 	parts []*gppl.Exact
 	n     int
+}
+
+// anew returns the same likelihood, which has computed nothing yet. Engines keep sums over the data from one evaluation to the next, and what they keep
+// decides in which order later ones are rounded: of trainings side by side, which come in any order, each needs its own.
+func (b *blocks) anew() (*blocks, error) {
+	other := &blocks{model: b.model}
+	for _, d := range b.data {
+		if err := other.take(d); err != nil {
+			return nil, err
+		}
+	}
+	return other, nil
+}
+
+// take adds the likelihood of a part.
+func (b *blocks) take(d gppl.Data) error {
+	part, err := gppl.NewExact(b.model, d)
+	b.data, b.parts, b.n = append(b.data, d), append(b.parts, part), b.n+d.Len()
+	return err
 }
 
 // newBlocks returns the exact likelihood of all data if they are few enough. From a longer series it takes three parts
@@ -25,15 +46,9 @@ type blocks struct {
 // stretch, and evenly spaced ones over the whole range.
 func newBlocks(m gppl.Model, d gppl.Data, whole, size int) (*blocks, error) {
 	n := d.Len()
-	b := &blocks{}
-	take := func(d gppl.Data) error {
-		part, err := gppl.NewExact(m, d)
-		b.parts = append(b.parts, part)
-		b.n += d.Len()
-		return err
-	}
+	b := &blocks{model: m}
 	if n <= whole {
-		return b, take(d)
+		return b, b.take(d)
 	}
 	var order []int // nil: as they are
 	if d.X.Dim() == 1 {
@@ -48,7 +63,7 @@ func newBlocks(m gppl.Model, d gppl.Data, whole, size int) (*blocks, error) {
 				at[i] = order[at[i]]
 			}
 		}
-		if err := take(d.Pick(at)); err != nil {
+		if err := b.take(d.Pick(at)); err != nil {
 			return nil, err
 		}
 	}
