@@ -117,12 +117,15 @@ func (e *toeplitzExact) moved(c *compiled) float64 {
 	if e.grid.Off == 0 {
 		return 0
 	}
-	var slopes, r [24]float64 // at δ, δ/2, δ/4, …: a kernel may fall in much less
-	var most float64
+	const halves = 24 // δ, δ/2, δ/4, …: a kernel may fall in much less than δ
+	buf := scratchPool.Get().(*scratch)
+	defer scratchPool.Put(buf)
+	r, slopes := buf[0][:halves], buf[1][:halves]
 	for i := range r {
 		r[i] = math.Ldexp(e.grid.Off, -i)
 	}
-	c.kernel.Slope(slopes[:], r[:])
+	c.kernel.Slope(slopes, r)
+	var most float64
 	for _, s := range slopes {
 		most = max(most, math.Abs(s))
 	}

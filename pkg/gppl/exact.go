@@ -160,7 +160,7 @@ func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 		series = &moved
 	}
 	other.observe(d, series, mean, columns)
-	for i, e := range other.engines { // of the same names
+	for i, e := range other.engines { // those of l, in their order
 		if e, ok := e.(sharingEngine); ok {
 			e.share(l.engines[i])
 		}

@@ -32,7 +32,7 @@ const (
 	// manyCycles is the number of cycles over the range of the highest frequency, relative to n: periods down to a fiftieth
 	// of the mean spacing. Each frequency more makes chance peaks higher.
 	manyCycles = 50
-	// manyFrequencies bounds the number of frequencies, for the cost: a fifth of a second, and 200 MB.
+	// manyFrequencies bounds the number of frequencies, for the cost: a fifth of a second.
 	manyFrequencies = 1 << 19
 	// worthwhile is how many times half the mean sampling rate, which other periodograms reach, the highest frequency has to be: of more than 175 000
 	// times it is less.
