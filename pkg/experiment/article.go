@@ -64,9 +64,9 @@ func list(rows []Row, chosen func(Row) bool) string {
 		if !chosen(r) {
 			continue
 		}
-		fmt.Fprintf(&text, "- **%s** %s (%s", strings.TrimRight(r.Claim, "."), r.Published, r.Status)
+		fmt.Fprintf(&text, "- **%s** (paper: %s; %s", strings.TrimRight(r.Claim, "."), r.Published, r.Status)
 		if r.Of != "" {
-			fmt.Fprintf(&text, ", a further case of `%s`", r.Of)
+			fmt.Fprintf(&text, "; a further case of `%s`", r.Of)
 		}
 		text.WriteString(")")
 		before := ": "

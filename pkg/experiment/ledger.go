@@ -103,7 +103,7 @@ func seconds(r Row, published float64, ours []float64) draft {
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case a >= 1e5:
-		return fmt.Sprintf("%.2g", v)
+		return fmt.Sprintf("%.1f million", v/1e6)
 	case a >= 100:
 		return fmt.Sprintf("%.1f", v)
 	case a >= 1:

@@ -153,13 +153,21 @@ type denseChannels struct {
 
 func (c *channelCase) dense(t *testing.T, m gppl.ChannelModel) *denseChannels {
 	t.Helper()
+	return c.denseOf(t, m, func(i, j int) float64 {
+		return seen(m.Kernel, m.Channels[c.channel[i]], m.Channels[c.channel[j]], c.data.X.At(i)[0], c.data.X.At(j)[0])
+	})
+}
+
+// denseOf is dense with any covariance of what observations i and j see.
+func (c *channelCase) denseOf(t *testing.T, m gppl.ChannelModel, covariance func(i, j int) float64) *denseChannels {
+	t.Helper()
 	n, k := c.data.Len(), len(m.Channels)
 	a := mat.NewSymDense(n, nil)
 	d := &denseChannels{h: *mat.NewDense(n, k, nil)}
 	for i := range n {
 		d.h.Set(i, c.channel[i], 1)
 		for j := range i + 1 {
-			a.SetSym(i, j, seen(m.Kernel, m.Channels[c.channel[i]], m.Channels[c.channel[j]], c.data.X.At(i)[0], c.data.X.At(j)[0]))
+			a.SetSym(i, j, covariance(i, j))
 		}
 		noise := m.Channels[c.channel[i]].Noise
 		if c.data.Relative != nil {

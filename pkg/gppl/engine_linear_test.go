@@ -58,6 +58,8 @@ func TestLinearKernels(t *testing.T) {
 		gppl.Mul(gppl.Laplace{Variance: 1, Lengthscale: 3}, sho),
 		gppl.Mul(gppl.Add(matern, gppl.White{Variance: 0.1}), periodic),
 		gppl.Add(relaxing{0.7, 1.4}, gppl.Mul(relaxing{0.7, 3}, periodic)),
+		responding{1.1, 1.6},
+		gppl.Add(gppl.Mul(responding{1.1, 1.6}, periodic), gppl.Mul(responding{0.6, 3}, sho)),
 	} {
 		t.Run(k.String(), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(8, 9))
