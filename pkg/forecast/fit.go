@@ -48,8 +48,9 @@ type Options struct {
 	// none. The file may be removed once Fit has returned.
 	Resume string
 
-	// effort is that of the automatic policy at an origin, whatever time it takes: without standard errors, and forecasts do not average
-	// parameters. nil is that of the budget.
+	// origin says that the fit is of what was known at an origin: nobody sees its standard errors, and they are left out.
+	origin bool
+	// effort is that of the automatic policy at an origin, whatever time it takes: forecasts do not average parameters. nil is that of the budget.
 	effort *effort
 }
 

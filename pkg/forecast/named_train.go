@@ -141,7 +141,7 @@ func (t *trainer) trainFound(ctx context.Context, k gppl.Kernel, others []gppl.M
 	}
 	t.stage = fmt.Sprintf("training on %d", t.data.Len())
 	for _, found := range all {
-		settings := gppl.Settings{Seed: t.options.Seed + 1}
+		settings := gppl.Settings{Seed: t.options.Seed + 1, NoStandardErrors: t.options.origin}
 		if err = t.limit(&settings, found.Models, len(all)); err != nil {
 			return trained{}, err
 		}

@@ -53,7 +53,7 @@ func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
 		return r, nil
 	}
 	at := *a.options
-	at.Progress, at.Resume, at.Shifts = nil, "", a.shifts()
+	at.origin, at.Progress, at.Resume, at.Shifts = true, nil, "", a.shifts()
 	at.Budget /= time.Duration(max(1, o.Origins)) // all origins together may take as long as the fit
 	r.options = &at
 	if a.Chosen == ByBIC {

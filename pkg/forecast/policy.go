@@ -776,7 +776,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		p.scales[best.scale], gradient = v, math.MaxFloat64
 	}
 	r, _, err := trainWithPriors(p.ctx, v, best.model, p.beliefs(best.kind, best.Trend, best.model, v), p.extent.span, p.settings(best, v.data.Len(), gppl.Settings{
-		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: p.options.effort != nil,
+		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: p.options.origin,
 	}))
 	if err != nil {
 		return nil, fmt.Errorf("forecast: training %s: %w", best.Name(), err)

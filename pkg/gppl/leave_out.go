@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/leaveout"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/toeplitz"
 )
 
 // What is left out is predicted from a factorisation of all the data: with P = A⁻¹, or
@@ -356,14 +357,9 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 		dense.Copy(rows.Basis, dense.Rows(solved, 1, solved.Rows-1))
 		c.fit.Whiten(rows.Basis)
 	}
-	rows.Row = func(dst []float64, i int) {
-		work := of.work.Get()
-		work.cross = dense.Resize(work.cross, n)
-		clear(work.cross)
-		work.cross[i] = 1
-		factor.Solve(dst, work.cross, &work.work)
-		factor.Refine(dst, work.cross, &work.work)
-		of.work.Put(work)
+	rows.Read = func() leaveout.RowReader {
+		read := factor.NewRows(new(toeplitz.Workspace))
+		return func(dst []float64, i int, alone bool) (off float64) { return margin * most * read.Read(dst, i, alone) }
 	}
 	place := make([]int, len(l.Y))
 	for i := range place {

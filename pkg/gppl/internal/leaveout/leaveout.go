@@ -260,7 +260,7 @@ func (r *root) check(b int, block []int, theta [][]float64, inverse blas64.Gener
 //
 // and Z = SW tells what a change of A does, as for Root.
 type Rows struct {
-	Row     func(dst []float64, i int) // sets dst to row i of A⁻¹; several at once
+	Read    func() RowReader // for one goroutine
 	Y       []float64
 	Alpha   []float64      // Py
 	Basis   blas64.General // rows whose outer products A⁻¹ has beyond P, h×n
@@ -269,29 +269,40 @@ type Rows struct {
 	Length  float64        // √(yᵀPy)
 }
 
+// A RowReader sets dst to row i of A⁻¹, alone as exactly as can be, and returns the size of a δA for which the row is exact, beyond Weight².
+type RowReader func(dst []float64, i int, alone bool) (off float64)
+
 // Leave is that of Root, in O(nb) beside the b rows of a block.
 func (r *Rows) Leave(ctx context.Context, mean, variances []float64, blocks [][]int) error {
+	lot := min(128, len(blocks)/8+1) // blocks of one reader: rows that follow one another cost it less
 	errs := make([]error, len(blocks))
-	parallel.Within(ctx, len(blocks), func(b int) {
-		if len(blocks[b]) > 0 {
-			errs[b] = r.block(mean, variances, b, blocks[b])
+	parallel.Within(ctx, (len(blocks)+lot-1)/lot, func(i int) {
+		read := r.Read()
+		for b := i * lot; b < min((i+1)*lot, len(blocks)); b++ {
+			parallel.Look(ctx)
+			if len(blocks[b]) > 0 {
+				errs[b] = r.block(mean, variances, b, blocks[b], read, false)
+			}
+			if errs[b] != nil {
+				errs[b] = r.block(mean, variances, b, blocks[b], read, true)
+			}
 		}
 	})
 	return cmp.Or(errs...)
 }
 
 // block leaves out block b.
-func (r *Rows) block(mean, variances []float64, b int, block []int) error {
-	count, n := len(block), len(r.Alpha)
+func (r *Rows) block(mean, variances []float64, b int, block []int, read RowReader, alone bool) error {
+	count, n, weight := len(block), len(r.Alpha), r.Weight
 	w, lengths := dense.New(count, n), make([]float64, count)
-	parallel.For(count, func(j int) {
-		v, at := dense.Row(w, j), block[j]
-		r.Row(v.Data, at)
+	for j, at := range block {
+		v := dense.Row(w, j)
+		weight = max(weight, math.Hypot(r.Weight, math.Sqrt(read(v.Data, at, alone))))
 		lengths[j] = blas64.Nrm2(v)
 		for k := range r.Basis.Rows {
 			blas64.Axpy(-r.Basis.Data[k*r.Basis.Stride+at], dense.Row(r.Basis, k), v)
 		}
-	})
+	}
 	p, alpha := dense.NewLower(count), make([]float64, count)
 	p.EachTile(func(bi, bj int, t blas64.General) {
 		for i := range t.Rows {
@@ -319,13 +330,13 @@ func (r *Rows) block(mean, variances []float64, b int, block []int) error {
 	for j, i := range block {
 		v, sd := inverse.Data[j*inverse.Stride+j], math.Sqrt(inverse.Data[j*inverse.Stride+j])
 		mean[i], variances[i] = r.Y[i]-blas64.Dot(dense.Row(inverse, j), dense.Vec(alpha)), v
-		size := r.Weight * blas64.Nrm2(dense.Row(z, j))
+		size := weight * blas64.Nrm2(dense.Row(z, j))
 		var spread float64
 		for k, s := range dense.Row(inverse, j).Data {
-			spread += r.Weight * lengths[k] * math.Abs(s)
+			spread += weight * lengths[k] * math.Abs(s)
 		}
 		most := max(size, spread) / sd
-		rounded := r.Weight*blas64.Nrm2(dense.Vec(rest)) + math.Sqrt(r.Epsilon)*r.Length
+		rounded := weight*blas64.Nrm2(dense.Vec(rest)) + math.Sqrt(r.Epsilon)*r.Length
 		if err := trusted(b, most*max(most, rounded)); err != nil {
 			return err
 		}

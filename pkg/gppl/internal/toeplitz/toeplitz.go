@@ -98,6 +98,7 @@ type Factor struct {
 	x        []float64
 	logDet   float64
 	backward float64
+	diagonal float64 // A₀₀
 
 	direct                      // of a short factor, in place of the transforms
 	size           int          // of the transforms, at least 2n−1
@@ -122,7 +123,7 @@ func (f *Factor) Factorise(c []float64, missing []int, w *Workspace) error {
 			panic(fmt.Sprintf("toeplitz: missing rows must ascend within 0 … %d: entry %d is %d", n-1, i, at))
 		}
 	}
-	f.n, f.missing = n, f.missing[:0]
+	f.n, f.missing, f.diagonal = n, f.missing[:0], c[0]
 	f.x = dense.Resize(f.x, n)
 	var err error
 	w.lattice.ctx = w.Ctx

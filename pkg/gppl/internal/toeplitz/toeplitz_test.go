@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
@@ -511,3 +513,59 @@ func (f *Factor) Diagonal(dst []float64) {
 // FirstColumn returns the first column of the inverse of the whole matrix, no row
 // missing. The caller must not change it.
 func (f *Factor) FirstColumn() []float64 { return f.x }
+
+// TestRows reads rows one after another, alone, and backwards, and compares them with solutions: as accurate relative to A.
+func TestRows(t *testing.T) {
+	for _, n := range []int{1, 2, 40, 700} {
+		for name, k := range columns {
+			for _, noise := range []float64{1, 1e-3, 1e-8} {
+				for _, m := range []int{0, 5} {
+					if n <= 2*m {
+						continue
+					}
+					c, missing := column(n, k, noise), drop(n, m, uint64(n))
+					var w Workspace
+					var f Factor
+					if err := f.Factorise(c, missing, &w); err != nil {
+						t.Fatal(name, noise, err)
+					}
+					all := make([]int, 0, 2*n)
+					for i := range n {
+						all = append(all, i)
+					}
+					for i := n - 1; i >= 0; i -= 97 {
+						all = append(all, i)
+					}
+					norm := 0.
+					for _, v := range c {
+						norm += 2 * math.Abs(v)
+					}
+					rows := f.NewRows(&w)
+					got := make([]float64, n)
+					followed := 0
+					for _, i := range all {
+						if slices.Contains(missing, i) {
+							continue
+						}
+						said := rows.Read(got, i, false) * c[0]
+						if said > 0 {
+							followed++
+						}
+						if off := rows.residual(got, i) / blas64.Nrm2(dense.Vec(got)); !(off <= 16*said+64*eps*norm) {
+							t.Fatalf("n=%d/%s/noise=%g/missing=%d: row %d: |e − A·row| is %.2g of |row|, said were %.2g", n, name, noise, m, i, off, said)
+						}
+						for _, j := range missing {
+							if got[j] != 0 {
+								t.Fatalf("row %d has %v in the missing row %d", i, got[j], j)
+							}
+						}
+					}
+					if n == 700 && noise == 1 && followed < n/2 {
+						t.Errorf("n=%d/%s/noise=%g/missing=%d: only %d rows followed", n, name, noise, m, followed)
+					}
+					t.Logf("n=%d/%s/noise=%g/missing=%d: %d of %d followed", n, name, noise, m, followed, n)
+				}
+			}
+		}
+	}
+}
