@@ -20,24 +20,26 @@ import (
 // tiles of Tile×Tile (the last row of tiles may be lower, the last column
 // narrower). The tiles on the diagonal are stored whole.
 type Lower struct {
-	n     int
-	tiles []blas64.General // row by row: (0,0), (1,0), (1,1), (2,0), …
+	n        int
+	tiles    []blas64.General // row by row: (0,0), (1,0), (1,1), (2,0), …
+	negative int              // of CholeskySigned
 
 	// Ctx, unless nil, is looked at between tiles: once it has ended, methods panic with a workers.Stop.
 	Ctx context.Context
 
 	// The loops that run in parallel, made once so that calls need not allocate,
 	// and what they run on.
-	panel, trailing, invert func(int)
-	column                  int
-	sign                    float64
-	inverse                 *Lower
+	panel, trailing, invert, squares func(int)
+	column                           int
+	sign                             float64
+	inverse                          *Lower
+	diagonal                         []float64
 }
 
 // NewLower returns a zero matrix of size n.
 func NewLower(n int) *Lower {
-	l := &Lower{n: n}
-	l.panel, l.trailing, l.invert = l.solvePanel, l.updateRow, l.invertColumn
+	l := &Lower{n: n, negative: Blocks(n)}
+	l.panel, l.trailing, l.invert, l.squares = l.solvePanel, l.updateRow, l.invertColumn, l.addSquares
 	for i := range Blocks(n) {
 		for j := range i + 1 {
 			r, c := Width(n, i), Width(n, j)
@@ -120,6 +122,7 @@ func (l *Lower) Cholesky() error { return l.CholeskySigned(Blocks(l.n)) }
 // and what is left after eliminating it negative definite (Vanderbei 1995).
 func (l *Lower) CholeskySigned(negative int) error {
 	nb := Blocks(l.n)
+	l.negative = negative
 	for j := range nb {
 		diag, sign := l.At(j, j), 1.0
 		if j >= negative {
@@ -282,6 +285,15 @@ func (l *Lower) SolveLT(b blas64.General) {
 	}
 }
 
+// Solve replaces b (n×m) by A⁻¹b = L⁻ᵀJL⁻¹b, in 2n²m flops.
+func (l *Lower) Solve(b blas64.General) {
+	l.SolveL(b)
+	for i := l.negative * Tile; i < l.n; i++ {
+		blas64.Scal(-1, Row(b, i))
+	}
+	l.SolveLT(b)
+}
+
 // SolveUnit sets z, of n numbers, to L⁻¹e_i, in (n−i)² flops.
 func (l *Lower) SolveUnit(z []float64, i int) {
 	clear(z)
@@ -368,6 +380,27 @@ func (l *Lower) invertColumn(j int) {
 			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, k), l.inverse.At(k, j), beta, t)
 		}
 		blas64.Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), t)
+	}
+}
+
+// InverseDiagonal sets d to the diagonal of A⁻¹ = MᵀJM and m to M = L⁻¹, in n³/3 flops.
+func (l *Lower) InverseDiagonal(d []float64, m *Lower) {
+	l.InvertL(m)
+	clear(d)
+	l.diagonal = d
+	parallel.Within(l.Ctx, Blocks(l.n), l.squares)
+	l.diagonal = nil
+}
+
+// addSquares adds a column of tiles of M to the diagonal.
+func (l *Lower) addSquares(j int) {
+	d := l.diagonal[j*Tile:][:Width(l.n, j)]
+	for i := j; i < Blocks(l.n); i++ {
+		sign := 1.0
+		if i >= l.negative {
+			sign = -1
+		}
+		AddSquares(d, sign, l.inverse.At(i, j))
 	}
 }
 

@@ -246,8 +246,7 @@ func (f *Factor) Factorise() error {
 func (f *Factor) Solve() {
 	f.H = dense.Reshape(f.H, f.B.Rows, f.B.Cols)
 	copy(f.H.Data, f.B.Data)
-	f.T.SolveL(f.H)
-	f.T.SolveLT(f.H)
+	f.T.Solve(f.H)
 }
 
 // Residual returns by how much L(Lᵀh) is off Eᵀz in column j at most, and the size of what was added.
@@ -270,15 +269,8 @@ func (f *Factor) Invert() {
 	if f.Inverse == nil {
 		f.Inverse = dense.NewLower(p)
 	}
-	f.T.InvertL(f.Inverse)
 	f.Diag = dense.Resize(f.Diag, p)
-	clear(f.Diag)
-	for j := range dense.Blocks(p) {
-		d := f.Diag[j*dense.Tile:][:dense.Width(p, j)]
-		for i := j; i < dense.Blocks(p); i++ {
-			dense.AddSquares(d, 1, f.Inverse.At(i, j))
-		}
-	}
+	f.T.InverseDiagonal(f.Diag, f.Inverse)
 }
 
 // Solved returns |L⁻¹e_i|², an entry of the diagonal of T⁻¹, by a substitution.

@@ -171,8 +171,7 @@ func (f *Factor) Regress(means blas64.General, cross func(from, count int) blas6
 	}
 	g = dense.New(f.columns, means.Rows)
 	each(func(_ int, k blas64.General) { dense.Gemm(blas.NoTrans, blas.NoTrans, 1, e, k, 1, g) })
-	f.T.SolveL(g)
-	f.T.SolveLT(g)
+	f.T.Solve(g)
 	clear(means.Data)
 	each(func(from int, k blas64.General) {
 		z := dense.New(k.Rows, means.Cols) // z − Eh

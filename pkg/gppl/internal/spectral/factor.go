@@ -49,7 +49,7 @@ type Factor struct {
 	coef    []float64      // σ⁻²DH
 	missed  []leftOut
 
-	fillRow, diagonalOf func(int) // the loops that run in parallel, made once
+	fillRow func(int) // the loop that runs in parallel, made once
 }
 
 // leftOut describes the content of a column at the frequencies that are left out.
@@ -59,7 +59,7 @@ type leftOut struct{ sum, most float64 }
 func (f *Factor) Factorise() error {
 	p, columns := len(f.Features), f.Sums.Columns
 	if f.fillRow == nil {
-		f.fillRow, f.diagonalOf = f.fillRowOfTiles, f.diagonalOfBlock
+		f.fillRow = f.fillRowOfTiles
 	}
 	if f.T == nil || f.T.N() != p {
 		f.T, f.inverse = dense.NewLower(p), nil
@@ -110,10 +110,7 @@ func (f *Factor) LogDet() float64 { return float64(f.Sums.N)*math.Log(f.Noise) +
 func (f *Factor) Solve() {
 	f.H = dense.Reshape(f.H, f.B.Rows, f.B.Cols)
 	dense.Copy(f.H, f.B)
-	f.T.SolveL(f.H)
-	_, minus := f.Signed(f.H)
-	scale(-1, minus)
-	f.T.SolveLT(f.H)
+	f.T.Solve(f.H)
 }
 
 // Signed returns the rows of a, p×m, whose sign in J is 1, and those where it is −1.
@@ -121,9 +118,6 @@ func (f *Factor) Signed(a blas64.General) (plus, minus blas64.General) {
 	kept := min(f.Negative, a.Rows)
 	return dense.Rows(a, 0, kept), dense.Rows(a, kept, a.Rows-kept)
 }
-
-// scale multiplies all of a, whose rows follow one another without gaps, by s.
-func scale(s float64, a blas64.General) { blas64.Scal(s, dense.Vec(a.Data[:a.Rows*a.Stride])) }
 
 // Forms sets G, given H, and Errors to bounds on the errors of its diagonal beyond the effect of a relative error of A. With
 // a = σ⁻²Dh, the coefficients of the fit to a column y,
@@ -213,19 +207,8 @@ func (f *Factor) Invert() {
 	if f.inverse == nil {
 		f.inverse = dense.NewLower(p)
 	}
-	f.T.InvertL(f.inverse)
 	f.Diag = dense.Resize(f.Diag, p)
-	clear(f.Diag)
-	parallel.Within(f.Ctx, dense.Blocks(p), f.diagonalOf)
-}
-
-// diagonalOfBlock adds a column of tiles of L⁻¹.
-func (f *Factor) diagonalOfBlock(j int) {
-	p := f.T.N()
-	d := f.Diag[j*dense.Tile:][:dense.Width(p, j)]
-	for i := j; i < dense.Blocks(p); i++ {
-		dense.AddSquares(d, f.Sign(i*dense.Tile), f.inverse.At(i, j))
-	}
+	f.T.InverseDiagonal(f.Diag, f.inverse)
 }
 
 // Slopes sets Q to the derivatives of ½log|A| − ½⟨UUᵀ, A⟩, U = A⁻¹YR held, in the coefficients of the series,

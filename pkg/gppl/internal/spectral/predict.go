@@ -114,9 +114,6 @@ func (f *Factor) fitted(ctx context.Context, q int, of Observations, cross func(
 			}
 		}
 	}
-	f.T.SolveL(g)
-	_, minus := f.Signed(g)
-	scale(-1, minus)
-	f.T.SolveLT(g)
+	f.T.Solve(g)
 	return g, nil
 }
