@@ -38,7 +38,7 @@ func (c stationary) propose(p *policy) (all []proposal, err error) {
 // signal returns a kernel at values of the middle of its prior, or with a short lengthscale, as what a slow term leaves asks for.
 func (stationary) signal(name string, e extent, short bool) gppl.Kernel {
 	middle := func(k gppl.Kernel) float64 {
-		p, _ := priorOf(k, gppl.RoleLengthscale, 0, e)
+		p, _ := priorOf(k, gppl.Param{Role: gppl.RoleLengthscale}, e)
 		return math.Exp(p.Mu)
 	}
 	l := middle(gppl.Laplace{})
@@ -60,9 +60,20 @@ func (stationary) signal(name string, e extent, short bool) gppl.Kernel {
 	panic("forecast: no signal " + name)
 }
 
+// The shape of a season changes over several of its periods: the middle of the prior.
+const (
+	seasonPeriods = 8
+	seasonQuality = math.Pi * seasonPeriods
+)
+
 // seasonal returns a season whose shape changes over several of its periods.
 func (stationary) seasonal(s season) gppl.Kernel {
-	return gppl.LocPer{Variance: 0.3, Lengthscale: 8 * s.period, Period: s.period, PeriodicLengthscale: 0.8}
+	return gppl.LocPer{Variance: 0.3, Lengthscale: seasonPeriods * s.period, Period: s.period, PeriodicLengthscale: 0.8}
+}
+
+// turning is a season of two harmonics, which takes time linear in n whatever x is.
+func (stationary) turning(s season) gppl.Kernel {
+	return gppl.Rotation{Variance: 0.3, Period: s.period, Quality: seasonQuality, Difference: 0.5, Mix: 0.5}
 }
 
 // additions returns the terms that may be added to a sum: each kind of signal once, each season once, and one cycle of nested seasons.

@@ -212,6 +212,46 @@ func TestUnevenLearnsFromMore(t *testing.T) {
 	}
 }
 
+// TestSlowRhythmOfLongSeries: a rhythm that is longer than what structures are compared on, beside red noise of more power, is found in all
+// observations of a long uneven series, by a term that takes time linear in their number; without the rhythm no period is.
+func TestSlowRhythmOfLongSeries(t *testing.T) {
+	t.Parallel()
+	for _, amplitude := range []float64{0, 1.5} {
+		rnd := rand.New(rand.NewPCG(5, 2))
+		const n, span, rhythm = 4000, 300.0, 11.3
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i] = span * rnd.Float64()
+		}
+		slices.Sort(x)
+		level := 0.0
+		for i := range x {
+			if i > 0 {
+				keep := math.Exp(-(x[i] - x[i-1]) / 8)
+				level = keep*level + math.Sqrt(1-keep*keep)*rnd.NormFloat64()
+			}
+			y[i] = 2*level + amplitude*math.Sin(2*math.Pi*x[i]/rhythm) + 0.5*rnd.NormFloat64()
+		}
+		s, err := NewSeries(Axis{Name: "t"}, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := Fit(t.Context(), s, Options{Log: "never", Trend: "none", effort: &effort{"", 150, 2, 400, 400, 0, 3, 60, false}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		periods := periodsOf(a.Result.Model.Kernel.Params())
+		switch {
+		case amplitude == 0 && len(periods) > 0:
+			t.Errorf("noise has the periods %v: %s", periods, a.Name())
+		case amplitude > 0 && (len(periods) != 1 || math.Abs(periods[0]-rhythm) > 0.2):
+			t.Errorf("%s has the periods %v, want %v", a.Name(), periods, rhythm)
+		case amplitude > 0 && a.TrainedOn() < n:
+			t.Errorf("%s learnt from %d observations of %d", a.Name(), a.TrainedOn(), n)
+		}
+	}
+}
+
 // TestDearCandidateIsLeftOut: a candidate that is too slow for what the best takes does not keep the best from it, and the list says so.
 func TestDearCandidateIsLeftOut(t *testing.T) {
 	t.Parallel()

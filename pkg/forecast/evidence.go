@@ -3,6 +3,7 @@ package forecast
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -82,10 +83,10 @@ func withModeAt(p gppl.LogNormal) gppl.LogNormal {
 // extent describes x for the priors: its step and its range.
 type extent struct{ step, span float64 }
 
-// priorOf returns the prior of a parameter of a term, for a standardised series. The priors are weak and prevent short series from
+// priorOf returns the prior of a parameter q of a term, for a standardised series. The priors are weak and prevent short series from
 // overfitting (Corani et al. 2021): a few dozen observations overrule them.
-func priorOf(term gppl.Kernel, role gppl.Role, value float64, e extent) (p gppl.LogNormal, ok bool) {
-	switch role {
+func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p gppl.LogNormal, ok bool) {
+	switch q.Role {
 	case gppl.RoleVariance:
 		if hasPeriod(term) {
 			return gppl.LogNormal{Mu: math.Log(0.3), Sigma: 1.5}, true
@@ -94,13 +95,16 @@ func priorOf(term gppl.Kernel, role gppl.Role, value float64, e extent) (p gppl.
 	case gppl.RoleNoise:
 		return gppl.LogNormal{Mu: math.Log(0.05), Sigma: 1.5}, true
 	case gppl.RolePeriod: // a detected period is correct to some per cent
-		return gppl.LogNormal{Mu: math.Log(value), Sigma: 0.05}, true
+		return gppl.LogNormal{Mu: math.Log(q.Value), Sigma: 0.05}, true
 	case gppl.RoleShape:
+		if _, turns := term.(gppl.Rotation); turns && strings.HasSuffix(q.Name, "quality") { // a season keeps its shape for quality/π of its periods
+			return gppl.LogNormal{Mu: math.Log(seasonQuality), Sigma: 1}, true
+		}
 		return gppl.LogNormal{Mu: math.Log(0.8), Sigma: 0.7}, true
 	case gppl.RoleLengthscale:
 		switch k := term.(type) {
 		case gppl.LocPer: // a season changes over several of its periods
-			return gppl.LogNormal{Mu: math.Log(8 * k.Period), Sigma: 1}, true
+			return gppl.LogNormal{Mu: math.Log(seasonPeriods * k.Period), Sigma: 1}, true
 		case gppl.Periodic:
 			return gppl.LogNormal{Mu: math.Log(0.8), Sigma: 0.7}, true
 		case gppl.SE:
@@ -121,7 +125,7 @@ func beliefsOf(of candidate, m gppl.Model, e extent, given []gppl.ParamPrior, sc
 		if params[i].IsFixed() {
 			return
 		}
-		if prior, ok := priorOf(term, params[i].Role, params[i].Value, e); ok {
+		if prior, ok := priorOf(term, params[i], e); ok {
 			out.weak[i] = prior
 		}
 		if prior, ok := of.prior(m, i, e); ok {

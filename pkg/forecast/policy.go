@@ -94,7 +94,7 @@ func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
 	if err := p.setScales(from); err != nil {
 		return nil, err
 	}
-	p.setSeasons()
+	p.setSeasons(auto.LikelyPeriods)
 	switch cmp.Or(o.Trend, "auto") {
 	case "auto":
 		p.trends = []string{"none", "linear"}
@@ -168,8 +168,8 @@ func (s *Series) dense() bool {
 	return n > fewUneven && (s.Errors != nil || s.Counting != nil || !regular(s.X[max(0, n-efforts[standard].trained):]))
 }
 
-// setSeasons takes the periods asked for, or those of the calendar, or else the likeliest that the data show.
-func (p *policy) setSeasons() {
+// setSeasons takes the periods asked for, or those of the calendar, or else the first two that are found in the data.
+func (p *policy) setSeasons(find func(d gppl.Data, count int) []float64) {
 	periods := p.options.Periods
 	if len(periods) == 0 && !p.options.NoSeason {
 		periods = p.series.calendarPeriods()
@@ -183,7 +183,7 @@ func (p *policy) setSeasons() {
 	if len(periods) > 0 || len(p.series.X) < detectable || p.options.NoSeason {
 		return
 	}
-	for _, period := range auto.LikelyPeriods(p.scales[0].data, 2) {
+	for _, period := range find(p.scales[0].data, 2) {
 		if period > 2.5*p.extent.step {
 			p.seasons = append(p.seasons, season{period, false})
 		}
@@ -670,27 +670,33 @@ func (p *policy) trainOn(n int, kept []*trial) error {
 	p.rank()
 	if best := p.trials[0]; n > p.plan.Trained && best.Error == "" {
 		p.seasons = nil
-		p.setSeasons()
-		err = p.addSeasons(best)
+		p.setSeasons(auto.ClearPeriods)
+		err = p.addSeasons()
 	}
 	return err
 }
 
-// addSeasons tries the best candidate with each further season.
-func (p *policy) addSeasons(best *trial) error {
-	terms, v := termsOf(best.model.Kernel), p.scales[best.scale]
+// addSeasons tries the best candidate with each further season, the likeliest first: of many harmonics or, where these take too long, of two.
+func (p *policy) addSeasons() error {
+	const dearer = 3 // times what another candidate may take: it is one of two
 	for _, s := range p.seasons {
-		q := best.with((stationary{}).seasonal(s))
-		m := best.model
-		m.Kernel = sumOf(q.terms)
-		if slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return hasSeason(t, s) }) || !p.affordable(m, v) {
+		best := p.trials[0]
+		v, m := p.scales[best.scale], best.model
+		if slices.ContainsFunc(termsOf(m.Kernel), func(t gppl.Kernel) bool { return hasSeason(t, s) }) {
 			continue
+		}
+		q := best.with((stationary{}).seasonal(s))
+		if m.Kernel = sumOf(q.terms); p.seconds(m, v) > p.allowed() {
+			q = best.with((stationary{}).turning(s))
+			if m.Kernel = sumOf(q.terms); p.seconds(m, v) > dearer*p.allowed() {
+				continue
+			}
 		}
 		if err := p.try(best.kind, q); err != nil {
 			return err
 		}
+		p.rank()
 	}
-	p.rank()
 	p.trials = p.trials[:min(p.plan.effort.finalists, len(p.trials))]
 	return nil
 }
@@ -739,16 +745,22 @@ func (p *policy) allAffordable(kept []*trial, from int) (bool, error) {
 }
 
 // affordable reports whether an evaluation of m is predicted to take no longer than the plan allows for.
-func (p *policy) affordable(m gppl.Model, v yScale) bool {
+func (p *policy) affordable(m gppl.Model, v yScale) bool { return p.seconds(m, v) <= p.allowed() }
+
+// allowed is the time of an evaluation that the plan allows for, that of dense algebra.
+func (p *policy) allowed() float64 { return evaluationSeconds(p.plan.Trained, false) }
+
+// seconds predicts the time of an evaluation of m.
+func (p *policy) seconds(m gppl.Model, v yScale) float64 {
 	exact, err := gppl.NewExact(m, v.data, gppl.WithTolerance(trainTolerance))
 	if err != nil {
-		return false
+		return math.Inf(1)
 	}
 	_, seconds := exact.Cost(m)
 	if v.counts != nil {
 		seconds *= newtonEvaluations
 	}
-	return seconds <= evaluationSeconds(p.plan.Trained, false)
+	return seconds
 }
 
 // newtonEvaluations is about how many evaluations of a Gaussian likelihood one by Laplace's method takes.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 func TestParsePrior(t *testing.T) {
@@ -169,7 +170,7 @@ func TestReachable(t *testing.T) {
 	})
 	o := Options{Periods: []float64{7, 28}, Log: "never", Trend: "none"}
 	p := &policy{options: o, plan: PlanFit(s, o), series: s, extent: extent{s.Step, s.X[len(s.X)-1] - s.X[0]}}
-	p.setSeasons()
+	p.setSeasons(auto.LikelyPeriods)
 	known := map[string]bool{}
 	models, err := p.reachable()
 	if err != nil {

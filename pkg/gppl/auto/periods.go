@@ -46,6 +46,45 @@ func LikelyPeriods(d gppl.Data, count int) []float64 {
 	return periods
 }
 
+// ClearPeriods returns those of the six likeliest periods, at most count, that no noise has, whatever its colour: their power is so far above
+// the median of the powers at half to one and a half times their frequency that noise has one as far, at any frequency, with a probability of
+// 5 % at most. A harmonic of a likelier one is left out. It takes O(n log n), and returns none where LikelyPeriods does.
+func ClearPeriods(d gppl.Data, count int) (periods []float64) {
+	const (
+		likeliest = 6
+		level     = 0.05
+		lobe      = 4  // half the width of a peak under a Hann window, on a grid of twice the range
+		fewest    = 16 // powers whose median tells
+	)
+	g := newPowerGrid(d)
+	if g == nil {
+		return nil
+	}
+	for _, period := range LikelyPeriods(d, likeliest) {
+		j := int(math.Round(g.length / period))
+		var around []float64
+		for i := (j + 1) / 2; i <= min(j+j/2, len(g.power)-1); i++ {
+			if i < j-lobe || i > j+lobe {
+				around = append(around, g.power[i])
+			}
+		}
+		if len(around) < fewest {
+			continue
+		}
+		slices.Sort(around)
+		mean := around[len(around)/2] / math.Ln2 // of noise, whose power has an exponential distribution
+		frequencies := g.length / (2 * g.spacing)
+		harmonic := slices.ContainsFunc(periods, func(of float64) bool {
+			cycles := of / period
+			return math.Round(cycles) >= 1 && math.Abs(cycles-math.Round(cycles)) < period/g.span
+		})
+		if g.power[j] > mean*math.Log(frequencies/level) && len(periods) < count && !harmonic {
+			periods = append(periods, period)
+		}
+	}
+	return periods
+}
+
 // powerGrid is the power of a time series without its trend, under a Hann window, at the frequencies j/length.
 type powerGrid struct {
 	power                 []float64

@@ -3,6 +3,7 @@ package auto_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/floats"
@@ -95,6 +96,53 @@ func TestStartFromTrend(t *testing.T) {
 		// A constant has 1.42 nats an observation.
 		if v, err := exact.ValueGrad(nil, theta); err != nil || v > 0 {
 			t.Errorf("%v starts at %v nats (error: %v)", k, v, err)
+		}
+	}
+}
+
+// TestClearPeriods: of noise, white, red or brown, one series in twenty may have a clear period; a rhythm in it is clear where it is worth some
+// dozens of nats, also where the noise has more power at others.
+func TestClearPeriods(t *testing.T) {
+	const n, span, rhythm = 2000, 400.0, 11.3
+	for _, memory := range []float64{0, 8, math.Inf(1)} {
+		for _, amplitude := range []float64{0, 1.2} {
+			false0, found := 0, 0
+			const series = 100
+			for seed := range uint64(series) {
+				rnd := rand.New(rand.NewPCG(seed, 11))
+				x, y := make([]float64, n), make([]float64, n)
+				for i := range x {
+					x[i] = span * rnd.Float64()
+				}
+				slices.Sort(x)
+				state := 0.0
+				for i := range x {
+					switch {
+					case memory == 0:
+						state = 0
+					case i > 0 && math.IsInf(memory, 1):
+						state += 0.3 * math.Sqrt(x[i]-x[i-1]) * rnd.NormFloat64()
+					case i > 0:
+						keep := math.Exp(-(x[i] - x[i-1]) / memory)
+						state = keep*state + math.Sqrt(1-keep*keep)*rnd.NormFloat64()
+					}
+					y[i] = 2*state + amplitude*math.Sin(2*math.Pi*x[i]/rhythm) + 0.5*rnd.NormFloat64()
+				}
+				for _, p := range auto.ClearPeriods(gppl.Data{X: gppl.Scalars(x), Y: y}, 1) {
+					if math.Abs(p-rhythm) < 0.2 {
+						found++
+					} else {
+						false0++
+					}
+				}
+			}
+			t.Logf("memory %v, amplitude %v: %d of %d found, %d others", memory, amplitude, found, series, false0)
+			if most := 12; false0 > most { // of Binomial(100, 0.05), with a probability of 1e-3 at most
+				t.Errorf("memory %v, amplitude %v: %d of %d series have a clear period that is none", memory, amplitude, false0, series)
+			}
+			if amplitude > 0 && found < 90 {
+				t.Errorf("memory %v: the rhythm is found in %d of %d series", memory, found, series)
+			}
 		}
 	}
 }
