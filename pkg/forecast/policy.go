@@ -676,29 +676,42 @@ func (p *policy) trainOn(n int, kept []*trial) error {
 	return err
 }
 
-// addSeasons tries the best candidate with each further season, the likeliest first: of many harmonics or, where these take too long, of two.
+// addSeasons tries each further season, the likeliest first, beside the best candidate with which an evaluation takes no longer than it may.
 func (p *policy) addSeasons() error {
-	const dearer = 3 // times what another candidate may take: it is one of two
 	for _, s := range p.seasons {
-		best := p.trials[0]
-		v, m := p.scales[best.scale], best.model
-		if slices.ContainsFunc(termsOf(m.Kernel), func(t gppl.Kernel) bool { return hasSeason(t, s) }) {
+		if slices.ContainsFunc(termsOf(p.trials[0].model.Kernel), func(t gppl.Kernel) bool { return hasSeason(t, s) }) {
 			continue
 		}
-		q := best.with((stationary{}).seasonal(s))
-		if m.Kernel = sumOf(q.terms); p.seconds(m, v) > p.allowed() {
-			q = best.with((stationary{}).turning(s))
-			if m.Kernel = sumOf(q.terms); p.seconds(m, v) > dearer*p.allowed() {
+		for _, t := range p.trials {
+			q, ok := p.withSeason(t, s)
+			if !ok {
 				continue
 			}
-		}
-		if err := p.try(best.kind, q); err != nil {
-			return err
+			if err := p.try(t.kind, q); err != nil {
+				return err
+			}
+			break
 		}
 		p.rank()
 	}
 	p.trials = p.trials[:min(p.plan.effort.finalists, len(p.trials))]
 	return nil
+}
+
+// withSeason proposes a trial with a season: of many harmonics or, where these take too long, of two.
+func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
+	if t.Error != "" {
+		return q, false
+	}
+	const dearer = 3 // times what another candidate may take: it is one of two
+	v, m := p.scales[t.scale], t.model
+	q = t.with((stationary{}).seasonal(s))
+	if m.Kernel = sumOf(q.terms); p.seconds(m, v) <= p.allowed() {
+		return q, true
+	}
+	q = t.with((stationary{}).turning(s))
+	m.Kernel = sumOf(q.terms)
+	return q, p.seconds(m, v) <= dearer*p.allowed()
 }
 
 // learnable returns the number of observations, the latest, on which candidates are trained at the end: those of the plan or, where x is

@@ -48,13 +48,13 @@ func LikelyPeriods(d gppl.Data, count int) []float64 {
 
 // ClearPeriods returns those of the six likeliest periods, at most count, that no noise has, whatever its colour: their power is so far above
 // the median of the powers at half to one and a half times their frequency that noise has one as far, at any frequency, with a probability of
-// 5 % at most. A harmonic of a likelier one is left out. It takes O(n log n), and returns none where LikelyPeriods does.
+// 5 %. A harmonic of a likelier one is left out. It takes O(n log n), and returns none where LikelyPeriods does.
 func ClearPeriods(d gppl.Data, count int) (periods []float64) {
 	const (
 		likeliest = 6
 		level     = 0.05
-		lobe      = 4  // half the width of a peak under a Hann window, on a grid of twice the range
-		fewest    = 16 // powers whose median tells
+		lobe      = 4 // half the width of a peak under a Hann window, on a grid of twice the range
+		fewest    = 8 // powers whose median tells
 	)
 	g := newPowerGrid(d)
 	if g == nil {
