@@ -86,9 +86,9 @@ func decimals(lo, hi float64, log bool) int {
 	return int(d)
 }
 
-// appendNumbers writes a JSON array; null is a gap.
-func appendNumbers(b []byte, values []float64, decimals int) []byte {
-	b = append(b, '[')
+// numbers writes a JSON array; null is a gap.
+func numbers(values []float64, decimals int) json.RawMessage {
+	b := []byte{'['}
 	for i, v := range values {
 		if i > 0 {
 			b = append(b, ',')
@@ -112,61 +112,66 @@ func appendNumbers(b []byte, values []float64, decimals int) []byte {
 // sameSlice reports whether two slices are one, which a page then holds once.
 func sameSlice(a, b []float64) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
 
+// panelData and layerData are what [Script] reads of a figure.
+type panelData struct {
+	Title  string      `json:"title"`
+	XLabel string      `json:"xLabel"`
+	YLabel string      `json:"yLabel"`
+	XLog   bool        `json:"xLog"`
+	YLog   bool        `json:"yLog"`
+	Dates  Calendar    `json:"dates,omitempty"`
+	Range  [4]float64  `json:"range"`
+	Zoom   bool        `json:"zoom"`
+	ShareX bool        `json:"shareX"`
+	ShareY bool        `json:"shareY"`
+	Layers []layerData `json:"layers"`
+}
+
+type layerData struct {
+	Kind   layerKind `json:"kind"`
+	Name   string    `json:"name"`
+	Colour string    `json:"colour"`
+	Width  float64   `json:"width,omitempty"`
+	Of     int       `json:"of,omitempty"`
+
+	// Numbers, or of X and Y the number of the layer below that has the same.
+	X      json.RawMessage `json:"x,omitempty"`
+	Y      json.RawMessage `json:"y,omitempty"`
+	Lo     json.RawMessage `json:"lo,omitempty"`
+	Hi     json.RawMessage `json:"hi,omitempty"`
+	Labels []string        `json:"labels,omitempty"`
+	XBars  json.RawMessage `json:"xBars,omitempty"`
+	YBars  json.RawMessage `json:"yBars,omitempty"`
+}
+
 // data encodes what the figure draws: JSON, compressed, in base 64, for [Script].
 func (f *Figure) data() (string, error) {
-	var b []byte
-	b = append(b, '[')
-	for i, p := range f.panels {
-		if i > 0 {
-			b = append(b, ',')
+	panels := make([]*panelData, len(f.panels)) // nil is an empty place
+	for i := range f.panels {
+		if p := &f.panels[i]; p.plot != nil {
+			panels[i] = p.data(f)
 		}
-		if p.plot == nil {
-			b = append(b, "null"...)
-			continue
-		}
-		b = p.appendJSON(b, f)
 	}
-	b = append(b, ']')
-	if !json.Valid(b) {
-		return "", fmt.Errorf("viz: the data of the figure %q are not JSON", f.Title)
+	text, err := json.Marshal(panels)
+	if err != nil {
+		return "", fmt.Errorf("viz: the data of the figure %q: %w", f.Title, err)
 	}
-	return packed(b)
+	return packed(text)
 }
 
-func appendField(b []byte, name string, value any) []byte {
-	text, err := json.Marshal(value)
-	if err != nil { // a float that is not finite
-		text = []byte("null")
+func (p *panel) data(f *Figure) *panelData {
+	x, y := p.plot.X, p.plot.Y
+	d := &panelData{
+		Title: p.title, XLabel: p.xLabel, YLabel: p.yLabel, XLog: p.logX, YLog: p.logY,
+		Range: [4]float64{x.Min, x.Max, y.Min, y.Max}, Zoom: p.zoomable(), ShareX: f.shareX, ShareY: f.shareY, Layers: []layerData{},
 	}
-	if n := len(b); b[n-1] != '{' {
-		b = append(b, ',')
-	}
-	b = strconv.AppendQuote(b, name)
-	b = append(b, ':')
-	return append(b, text...)
-}
-
-func (p *panel) appendJSON(b []byte, f *Figure) []byte {
-	xLabel, yLabel := p.xLabel, p.yLabel
 	if f.shared {
-		xLabel, yLabel = f.XLabel, f.YLabel
+		d.XLabel, d.YLabel = f.XLabel, f.YLabel
 	}
-	b = append(b, '{')
-	b = appendField(b, "title", p.title)
-	b = appendField(b, "xLabel", xLabel)
-	b = appendField(b, "yLabel", yLabel)
-	b = appendField(b, "xLog", p.logX)
-	b = appendField(b, "yLog", p.logY)
 	if t, ok := p.xTicks.(dateTicks); ok {
-		b = appendField(b, "dates", t.Calendar)
+		d.Dates = t.Calendar
 	}
-	b = appendField(b, "range", []float64{p.plot.X.Min, p.plot.X.Max, p.plot.Y.Min, p.plot.Y.Max})
-	b = appendField(b, "zoom", p.zoomable())
-	b = appendField(b, "shareX", f.shareX)
-	b = appendField(b, "shareY", f.shareY)
-	b = append(b, `,"layers":[`...)
-	dx := decimals(p.plot.X.Min, p.plot.X.Max, p.logX)
-	dy := decimals(p.plot.Y.Min, p.plot.Y.Max, p.logY)
+	dx, dy := decimals(x.Min, x.Max, p.logX), decimals(y.Min, y.Max, p.logY)
 	layers := make([]layer, len(p.layers))
 	for i, l := range p.layers {
 		// Thinned slices are new ones; a slice that was seen is thinned once, so that it is still recognised.
@@ -181,49 +186,31 @@ func (p *panel) appendJSON(b []byte, f *Figure) []byte {
 		}
 	}
 	for i, l := range layers {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = l.appendJSON(b, layers[:i], dx, dy)
+		d.Layers = append(d.Layers, l.data(layers[:i], dx, dy))
 	}
-	return append(b, "]}"...)
+	return d
 }
 
-func (l *layer) appendJSON(b []byte, before []layer, dx, dy int) []byte {
-	b = append(b, '{')
-	b = appendField(b, "kind", l.kind)
-	b = appendField(b, "name", l.name)
-	b = appendField(b, "colour", hex(color.NRGBAModel.Convert(l.colour).(color.NRGBA)))
-	if l.width > 0 {
-		b = appendField(b, "width", l.width)
-	}
-	if l.of > 0 {
-		b = appendField(b, "of", l.of)
-	}
-	put := func(name string, v []float64, decimals int, of func(*layer) []float64) {
+func (l *layer) data(before []layer, dx, dy int) layerData {
+	d := layerData{Kind: l.kind, Name: l.name, Colour: hex(color.NRGBAModel.Convert(l.colour).(color.NRGBA)), Width: l.width, Of: l.of}
+	put := func(v []float64, decimals int, of func(layer) []float64) json.RawMessage {
 		if v == nil {
-			return
+			return nil
 		}
-		b = append(b, `,"`+name+`":`...)
-		for i := range before {
-			if sameSlice(of(&before[i]), v) {
-				b = strconv.AppendInt(b, int64(i), 10) // as in the layer i
-				return
-			}
+		if i := slices.IndexFunc(before, func(o layer) bool { return sameSlice(of(o), v) }); i >= 0 {
+			return strconv.AppendInt(nil, int64(i), 10)
 		}
-		b = appendNumbers(b, v, decimals)
+		return numbers(v, decimals)
 	}
-	put("x", l.x, dx, func(l *layer) []float64 { return l.x })
-	put("y", l.y, dy, func(l *layer) []float64 { return l.y })
-	lo := dy
+	d.X = put(l.x, dx, func(o layer) []float64 { return o.x })
+	d.Y = put(l.y, dy, func(o layer) []float64 { return o.y })
+	along, none := dy, func(layer) []float64 { return nil }
 	if l.kind == layerSpan {
-		lo = dx
+		along = dx
 	}
-	put("lo", l.lo, lo, func(*layer) []float64 { return nil })
-	put("hi", l.hi, lo, func(*layer) []float64 { return nil })
+	d.Lo, d.Hi = put(l.lo, along, none), put(l.hi, along, none)
 	if l.kind == layerPoints {
-		b = appendField(b, "labels", l.label)
-		bars := func(name string, v [][2]float64, decimals int) {
+		bars := func(v [][2]float64, decimals int) json.RawMessage {
 			flat := make([]float64, 0, 2*len(v))
 			for _, e := range v {
 				if !(e[0] < e[1]) {
@@ -231,13 +218,11 @@ func (l *layer) appendJSON(b []byte, before []layer, dx, dy int) []byte {
 				}
 				flat = append(flat, e[0], e[1])
 			}
-			b = append(b, `,"`+name+`":`...)
-			b = appendNumbers(b, flat, decimals)
+			return numbers(flat, decimals)
 		}
-		bars("xBars", l.xBars, dx)
-		bars("yBars", l.yBars, dy)
+		d.Labels, d.XBars, d.YBars = l.label, bars(l.xBars, dx), bars(l.yBars, dy)
 	}
-	return append(b, '}')
+	return d
 }
 
 // zoomable reports whether the script knows the shapes of all that the panel shows: not of what a caller added by [Figure.Plot], nor
