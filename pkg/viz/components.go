@@ -19,22 +19,10 @@ func Components(o ComponentsOptions) (*Figure, error) {
 	}
 	figs := make([]*Figure, len(o.Terms))
 	for i, t := range o.Terms {
-		t.Slot = slotOf(t.Slot, i) + 1
-		f, err := Series(SeriesOptions{
-			Frame:       Frame{Title: t.Name, XLabel: o.XLabel, YLabel: o.YLabel, Dates: o.Dates},
-			Predictions: []Prediction{t}, Spans: o.Spans,
-		})
-		if err != nil {
+		var err error
+		if figs[i], err = (SeriesOptions{Frame: o.Frame, Predictions: o.Terms, Spans: o.Spans}).panel(i, maxDots); err != nil {
 			return nil, fmt.Errorf("component %q: %w", t.Name, err)
 		}
-		l := f.panels[0].legend
-		for j := range l { // the panel's title names the term
-			if l[j].kind == swatchLine {
-				l[j].name = "mean"
-			}
-			l[j].look = greyed(l[j].look)
-		}
-		figs[i] = f
 	}
 	if o.Height == 0 {
 		o.Height = 90 + 200*float64(len(figs))

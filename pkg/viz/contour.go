@@ -55,10 +55,7 @@ func Contour(o ContourOptions) (*Figure, error) {
 			}
 		}
 	}
-	highest := o.Levels[0].Z
-	for _, l := range o.Levels {
-		highest = max(highest, l.Z)
-	}
+	highest := slices.MaxFunc(o.Levels, func(a, b ContourLevel) int { return cmp.Compare(a.Z, b.Z) }).Z
 	surface := grid{x: o.X, y: o.Y}
 	found := false
 	for i, row := range o.Z {

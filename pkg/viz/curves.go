@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"image/color"
@@ -91,14 +92,8 @@ func Curves(o CurvesOptions) (*Figure, error) {
 	for _, r := range o.Rules { // last in the legend
 		b.legend = append(b.legend, r.entry())
 	}
-	f, err := b.figure(0.015)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.fix(o.XRange, o.YRange); err != nil {
-		return nil, err
-	}
-	return f, nil
+	b.xRange, b.yRange = o.XRange, o.YRange
+	return b.figure(0.015)
 }
 
 func count(n int) []float64 {
@@ -118,7 +113,8 @@ type builder struct {
 	layers         []layer
 	xTicks, yTicks plot.Ticker
 	x0, x1, y0, y1 float64
-	drawn          bool // something is drawable
+	xRange, yRange [2]float64 // in place of these, unless zero
+	drawn          bool       // something is drawable
 }
 
 func newBuilder(fr Frame, logX, logY bool) *builder {
@@ -265,21 +261,15 @@ func (b *builder) rules(rules []Rule) {
 	}
 }
 
-// fix sets the axes' ranges where they are given.
-func (b *builder) fix(xRange, yRange [2]float64) error {
-	for _, r := range []struct {
-		fixed [2]float64
-		axis  *plot.Axis
-		log   bool
-	}{{xRange, &b.plot.X, b.logX}, {yRange, &b.plot.Y, b.logY}} {
-		if r.fixed == ([2]float64{}) {
-			continue
-		}
-		lo, hi := r.fixed[0], r.fixed[1]
-		if !drawable(lo, r.log) || !drawable(hi, r.log) || !(lo < hi) {
-			return fmt.Errorf("viz: an axis from %g to %g", lo, hi)
-		}
-		r.axis.Min, r.axis.Max = lo, hi
+// setRange gives an axis its range: the fixed one, unless that is zero, or that of the data, widened by a share of its length on both sides.
+func setRange(a *plot.Axis, fixed [2]float64, lo, hi float64, log bool, share float64) error {
+	a.Min, a.Max = widen(lo, hi, log, share)
+	if fixed == ([2]float64{}) {
+		return nil
+	}
+	a.Min, a.Max = fixed[0], fixed[1]
+	if !drawable(a.Min, log) || !drawable(a.Max, log) || !(a.Min < a.Max) {
+		return fmt.Errorf("viz: an axis from %g to %g", a.Min, a.Max)
 	}
 	return nil
 }
@@ -295,8 +285,9 @@ func (b *builder) figure(xShare float64) (*Figure, error) {
 	if math.IsInf(b.x1-b.x0, 0) || math.IsInf(b.y1-b.y0, 0) {
 		return nil, errors.New("viz: the data span more than a float64 can hold")
 	}
-	b.plot.X.Min, b.plot.X.Max = widen(b.x0, b.x1, b.logX, xShare)
-	b.plot.Y.Min, b.plot.Y.Max = widen(b.y0, b.y1, b.logY, 0.05)
+	if err := cmp.Or(setRange(&b.plot.X, b.xRange, b.x0, b.x1, b.logX, xShare), setRange(&b.plot.Y, b.yRange, b.y0, b.y1, b.logY, 0.05)); err != nil {
+		return nil, err
+	}
 	return &Figure{Frame: b.frame, rows: 1, cols: 1, panels: []panel{{
 		plot: b.plot, xLabel: b.frame.XLabel, yLabel: b.frame.YLabel, legend: b.legend, layers: b.layers,
 		logX: b.logX, logY: b.logY, xTicks: b.xTicks, yTicks: b.yTicks,

@@ -84,14 +84,17 @@ func (f *Figure) Plot(i int) *plot.Plot {
 var ErrNoData = errors.New("viz: no data to draw")
 
 // check completes a frame and cleans its texts of what XML cannot hold.
-func (fr *Frame) check() error {
+func (fr *Frame) check() error { return fr.complete(true) }
+
+// complete is check of a frame that needs labels, or not.
+func (fr *Frame) complete(labelled bool) error {
 	for _, s := range []*string{&fr.Title, &fr.Caption, &fr.Alt, &fr.XLabel, &fr.YLabel} {
 		*s = clean(*s)
 	}
 	switch {
-	case fr.XLabel == "":
+	case labelled && fr.XLabel == "":
 		return errors.New("viz: the horizontal axis has no label")
-	case fr.YLabel == "":
+	case labelled && fr.YLabel == "":
 		return errors.New("viz: the vertical axis has no label")
 	case !(fr.Width >= 0 && fr.Width <= 10000) || !(fr.Height >= 0 && fr.Height <= 10000):
 		return fmt.Errorf("viz: figure size %g × %g pixels", fr.Width, fr.Height)
@@ -169,18 +172,9 @@ func Grid(rows, cols int, o GridOptions, figs ...*Figure) (*Figure, error) {
 	if g.Height == 0 {
 		g.Height = 90 + 230*float64(rows)
 	}
-	labels := g.Frame
-	if !g.shared { // each panel has been checked already
-		labels.XLabel, labels.YLabel = "x", "y"
-	}
-	if err := labels.check(); err != nil {
+	if err := g.complete(g.shared); err != nil {
 		return nil, err
 	}
-	if !g.shared {
-		labels.XLabel, labels.YLabel = "", ""
-	}
-	g.Frame = labels
-
 	var xs, ys []*plot.Axis
 	for i, f := range figs {
 		if f == nil {

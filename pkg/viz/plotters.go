@@ -2,6 +2,7 @@ package viz
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -133,10 +134,8 @@ func (b bandPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 		var upper, lower []vg.Point
 		path{x: b.x[start:end], y: b.hi[start:end]}.runs(&c, plt, func(r []vg.Point) { upper = r })
 		path{x: b.x[start:end], y: b.lo[start:end]}.runs(&c, plt, func(r []vg.Point) { lower = r })
-		for i := len(lower) - 1; i >= 0; i-- {
-			upper = append(upper, lower[i])
-		}
-		if area := c.ClipPolygonXY(upper); len(area) > 2 {
+		slices.Reverse(lower)
+		if area := c.ClipPolygonXY(append(upper, lower...)); len(area) > 2 {
 			c.FillPolygon(b.look.Color, area)
 		}
 	}
@@ -250,7 +249,7 @@ func (s spanPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 		return
 	}
 	x0, x1 := trX(from), trX(to)
-	c.FillPolygon(style.span, []vg.Point{{X: x0, Y: c.Min.Y}, {X: x1, Y: c.Min.Y}, {X: x1, Y: c.Max.Y}, {X: x0, Y: c.Max.Y}})
+	c.FillPolygon(style.span, rectangle(x0, c.Min.Y, x1, c.Max.Y))
 	edge := draw.LineStyle{Color: style.axis, Width: style.axisWidth, Dashes: []vg.Length{3, 3}}
 	for _, e := range []struct {
 		v float64
@@ -274,8 +273,12 @@ func (s spanPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	if s.Label == "" {
 		return nil
 	}
-	h := style.text(style.noteSize, style.muted, false).Height(s.Label) + 4
-	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: h}}}}
+	return roomAbove(style.text(style.noteSize, style.muted, false).Height(s.Label) + 4)
+}
+
+// roomAbove reserves a height above the axes.
+func roomAbove(height vg.Length) []plot.GlyphBox {
+	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: height}}}}
 }
 
 // rulePlot is a horizontal reference line.
@@ -320,5 +323,5 @@ func (h headPlot) Plot(c draw.Canvas, _ *plot.Plot) {
 
 // GlyphBoxes reserves the height of the title.
 func (h headPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
-	return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: h.style().Height(string(h)) + 4}}}}
+	return roomAbove(h.style().Height(string(h)) + 4)
 }

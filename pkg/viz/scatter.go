@@ -97,14 +97,8 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 		b.legend = append(b.legend, r.entry())
 	}
 	b.plot.Add(part{p, "edge"}) // arrow heads at the edges are neither bars nor points
-	f, err := b.figure(0.07)
-	if err != nil {
-		return nil, err
-	}
-	if err := b.fix([2]float64{}, o.YRange); err != nil {
-		return nil, err
-	}
-	return f, nil
+	b.yRange = o.YRange
+	return b.figure(0.07)
 }
 
 // glyphPoint is a drawable point with its looks, and the parts of an SVG that its bars and itself are (see [part]).

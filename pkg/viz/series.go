@@ -75,29 +75,35 @@ func Series(o SeriesOptions) (*Figure, error) {
 	rows := (len(o.Predictions) + cols - 1) / cols
 	figs := make([]*Figure, len(o.Predictions))
 	for i, p := range o.Predictions {
-		one := o
-		one.Frame = Frame{Title: p.Name, XLabel: o.XLabel, YLabel: o.YLabel, Dates: o.Dates}
-		if p.Slot == 0 {
-			p.Slot = i + 1
-		}
-		one.Predictions = []Prediction{p}
-		f, err := series(one, max(1, maxDots/len(o.Predictions)))
-		if err != nil {
+		var err error
+		if figs[i], err = o.panel(i, max(1, maxDots/len(o.Predictions))); err != nil {
 			return nil, fmt.Errorf("panel %q: %w", p.Name, err)
 		}
-		// The panel's title names the method, so the legend names the marks, in grey since it speaks for all panels.
-		l := f.panels[0].legend
-		for j := range l {
-			if l[j].name == p.Name {
-				l[j].name = "mean"
-			}
-			if l[j].kind != swatchDots {
-				l[j].look = greyed(l[j].look)
-			}
-		}
-		figs[i] = f
 	}
 	return Grid(rows, cols, GridOptions{Frame: o.Frame, ShareX: true, ShareY: true}, figs...)
+}
+
+// panel draws one of the predictions alone, for a grid. The panel's title names the method, so the legend names the marks, in grey since it
+// speaks for all panels.
+func (o SeriesOptions) panel(i, limit int) (*Figure, error) {
+	p := o.Predictions[i]
+	p.Slot = slotOf(p.Slot, i) + 1
+	o.Frame = Frame{Title: p.Name, XLabel: o.XLabel, YLabel: o.YLabel, Dates: o.Dates}
+	o.Predictions = []Prediction{p}
+	f, err := series(o, limit)
+	if err != nil {
+		return nil, err
+	}
+	l := f.panels[0].legend
+	for j := range l {
+		if l[j].name == p.Name {
+			l[j].name = "mean"
+		}
+		if l[j].kind != swatchDots {
+			l[j].look = greyed(l[j].look)
+		}
+	}
+	return f, nil
 }
 
 // dotRadius is that of observations: few are drawn larger.
@@ -167,14 +173,11 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 	}
 	for i, p := range o.Predictions {
 		slot := slotOf(p.Slot, i)
-		if p.Name == "" {
-			p.Name = "mean"
-		}
 		look := style.line(slot)
 		if single { // alone, a dash would only say "different from what?"
 			look.Dashes = nil
 		}
-		b.line(clean(p.Name), path{x: p.X, y: p.Mean}, look)
+		b.line(clean(cmp.Or(p.Name, "mean")), path{x: p.X, y: p.Mean}, look)
 	}
 	if above {
 		if err := heldOut(); err != nil {

@@ -1,6 +1,7 @@
 package viz
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -98,12 +99,9 @@ func Strips(o StripsOptions) (*Figure, error) {
 		b.layer(layer{kind: layerStrip, name: name, colour: style.colour(one.slot), y: one.values})
 		s.strips = append(s.strips, one)
 	}
-	if o.Each == "" {
-		o.Each = "one run"
-	}
 	each := draw.LineStyle{Color: withAlpha(style.muted, style.heldAlpha), Width: style.markerR}
 	b.legend = append(b.legend,
-		entry{name: clean(o.Each), look: each, kind: swatchDots},
+		entry{name: clean(cmp.Or(o.Each, "one run")), look: each, kind: swatchDots},
 		entry{name: "median and quartiles", look: draw.LineStyle{Color: style.muted}, kind: swatchBox})
 	if marks {
 		b.legend = append(b.legend, entry{name: "published", glyph: markGlyph, kind: swatchGlyph})
@@ -112,6 +110,7 @@ func Strips(o StripsOptions) (*Figure, error) {
 		b.legend = append(b.legend, r.entry())
 	}
 	b.plot.Add(s)
+	b.yRange = o.YRange
 	f, err := b.figure(0)
 	if err != nil {
 		return nil, err
@@ -122,9 +121,6 @@ func Strips(o StripsOptions) (*Figure, error) {
 	b.plot.X.Tick.Length = 0
 	b.plot.X.Tick.Label.Handler = plot.DefaultTextHandler // which knows lines
 	b.plot.X.Tick.Label.Color = style.ink
-	if err := b.fix([2]float64{}, o.YRange); err != nil {
-		return nil, err
-	}
 	return f, nil
 }
 
@@ -196,8 +192,7 @@ func (s strip) note() string { return fmt.Sprintf("+ %d not drawn", s.missing) }
 func (s stripsPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	for _, st := range s.strips {
 		if st.missing > 0 {
-			h := style.text(style.noteSize, style.muted, false).Height(st.note()) + 3
-			return []plot.GlyphBox{{X: 0.5, Y: 1, Rectangle: vg.Rectangle{Max: vg.Point{Y: h}}}}
+			return roomAbove(style.text(style.noteSize, style.muted, false).Height(st.note()) + 3)
 		}
 	}
 	return nil
