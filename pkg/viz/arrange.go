@@ -18,15 +18,7 @@ type arrangement struct {
 }
 
 func (f *Figure) wide() arrangement {
-	a := arrangement{rows: f.rows, cols: f.cols, width: f.Width, height: f.Height}
-	for i := range f.panels {
-		p := &f.panels[i]
-		if p.plot == nil {
-			p = nil
-		}
-		a.places = append(a.places, p)
-	}
-	return a
+	return arrangement{rows: f.rows, cols: f.cols, places: f.panels, width: f.Width, height: f.Height}
 }
 
 const (
@@ -48,12 +40,7 @@ func (f *Figure) narrow() (a arrangement, ok bool) {
 	if f.Width*legible <= narrowWidth {
 		return a, false
 	}
-	a = arrangement{cols: 1, width: narrowWidth, narrow: true}
-	for _, p := range f.wide().places {
-		if p != nil {
-			a.places = append(a.places, p)
-		}
-	}
+	a = arrangement{cols: 1, places: f.drawn(), width: narrowWidth, narrow: true}
 	a.rows = len(a.places)
 	c := draw.New(vgsvg.New(narrowWidth*pxToPt, 2*narrowHeight)) // nothing but the size of the head is taken from it
 	c = draw.Crop(c, style.margin, -style.margin, 0, 0)

@@ -288,7 +288,7 @@ func (b *builder) figure(xShare float64) (*Figure, error) {
 	if err := cmp.Or(setRange(&b.plot.X, b.xRange, b.x0, b.x1, b.logX, xShare), setRange(&b.plot.Y, b.yRange, b.y0, b.y1, b.logY, 0.05)); err != nil {
 		return nil, err
 	}
-	return &Figure{Frame: b.frame, rows: 1, cols: 1, panels: []panel{{
+	return &Figure{Frame: b.frame, rows: 1, cols: 1, panels: []*panel{{
 		plot: b.plot, xLabel: b.frame.XLabel, yLabel: b.frame.YLabel, legend: b.legend, layers: b.layers,
 		logX: b.logX, logY: b.logY, xTicks: b.xTicks, yTicks: b.yTicks,
 	}}}, nil

@@ -32,8 +32,8 @@ type Frame struct {
 type Figure struct {
 	Frame
 	rows, cols int
-	panels     []panel // row by row; a nil plot is an empty place
-	shared     bool    // Frame's axis labels belong to all panels and are drawn once
+	panels     []*panel // row by row; nil is an empty place
+	shared     bool     // Frame's axis labels belong to all panels and are drawn once
 
 	shareX, shareY bool // all panels have one range
 }
@@ -75,8 +75,12 @@ const (
 // for an empty place of a grid. Titles, axis labels and legends belong to the Figure, and are empty in the plot. It panics
 // if there is no such place. After Plot, a reader cannot zoom the panel in a page: the script does not know what was added.
 func (f *Figure) Plot(i int) *plot.Plot {
-	f.panels[i].custom = true
-	return f.panels[i].plot
+	p := f.panels[i]
+	if p == nil {
+		return nil
+	}
+	p.custom = true
+	return p.plot
 }
 
 // ErrNoData is the error, wrapped, of a constructor whose data contain nothing that can
@@ -133,10 +137,15 @@ func (f *Figure) alt() string {
 	return strings.Join(parts, ". ") + "."
 }
 
+// drawn are the panels that are not empty places.
+func (f *Figure) drawn() []*panel {
+	return slices.DeleteFunc(slices.Clone(f.panels), func(p *panel) bool { return p == nil })
+}
+
 // legend is that of all panels together: an entry that several share appears once.
 func (f *Figure) legend() []entry {
 	var all []entry
-	for _, p := range f.panels {
+	for _, p := range f.drawn() {
 		for _, e := range p.legend {
 			same := func(o entry) bool {
 				return o.name == e.name && o.kind == e.kind && o.look.Color == e.look.Color && o.glyph == e.glyph
@@ -167,7 +176,7 @@ func Grid(rows, cols int, o GridOptions, figs ...*Figure) (*Figure, error) {
 	if rows < 1 || cols < 1 || len(figs) > rows*cols {
 		return nil, fmt.Errorf("viz: %d figures in a grid of %d × %d", len(figs), rows, cols)
 	}
-	g := &Figure{Frame: o.Frame, rows: rows, cols: cols, panels: make([]panel, rows*cols)}
+	g := &Figure{Frame: o.Frame, rows: rows, cols: cols, panels: make([]*panel, rows*cols)}
 	g.shared = o.XLabel != "" || o.YLabel != ""
 	if g.Height == 0 {
 		g.Height = 90 + 230*float64(rows)
@@ -183,7 +192,7 @@ func Grid(rows, cols int, o GridOptions, figs ...*Figure) (*Figure, error) {
 		if len(f.panels) != 1 {
 			return nil, fmt.Errorf("viz: figure %d of a grid has %d panels itself", i, len(f.panels))
 		}
-		p := f.panels[0]
+		p := *f.panels[0]
 		if f.Title != "" {
 			p.title = f.Title
 			p.plot.Add(headPlot(f.Title))
@@ -194,7 +203,7 @@ func Grid(rows, cols int, o GridOptions, figs ...*Figure) (*Figure, error) {
 		if g.shared {
 			p.xLabel, p.yLabel = "", ""
 		}
-		g.panels[i] = p
+		g.panels[i] = &p
 	}
 	if len(xs) == 0 {
 		return nil, fmt.Errorf("%w: a grid without figures", ErrNoData)
@@ -211,10 +220,12 @@ func Grid(rows, cols int, o GridOptions, figs ...*Figure) (*Figure, error) {
 		}
 	}
 	g.shareX, g.shareY = o.ShareX, o.ShareY
-	for i := range g.panels {
-		below := i + cols
-		g.panels[i].xUnnamed = o.ShareX && below < len(g.panels) && g.panels[below].plot != nil
-		g.panels[i].yUnnamed = o.ShareY && i%cols > 0 && g.panels[i-1].plot != nil
+	for i, p := range g.panels {
+		if p != nil {
+			below := i + cols
+			p.xUnnamed = o.ShareX && below < len(g.panels) && g.panels[below] != nil
+			p.yUnnamed = o.ShareY && i%cols > 0 && g.panels[i-1] != nil
+		}
 	}
 	return g, nil
 }
@@ -277,10 +288,8 @@ func (f *Figure) draw(c draw.Canvas, a arrangement) []place {
 	lines := func(s string, room vg.Length) []string { return wrap(label, s, room) }
 	xLines, yLines := len(lines(f.XLabel, width)), len(lines(f.YLabel, height))
 	if !f.shared {
-		for _, p := range a.places {
-			if p != nil {
-				xLines, yLines = max(xLines, len(lines(p.xLabel, width))), max(yLines, len(lines(p.yLabel, height)))
-			}
+		for _, p := range f.drawn() {
+			xLines, yLines = max(xLines, len(lines(p.xLabel, width))), max(yLines, len(lines(p.yLabel, height)))
 		}
 	}
 	below, left := vg.Length(xLines)*label.Height("x")+4, vg.Length(yLines)*label.Height("x")+4
@@ -309,7 +318,7 @@ func (f *Figure) draw(c draw.Canvas, a arrangement) []place {
 			continue
 		}
 		pc := canvases[i/a.cols][i%a.cols]
-		at := place{f.indexOf(p), p.plot.DataCanvas(pc).Rectangle}
+		at := place{slices.Index(f.panels, p), p.plot.DataCanvas(pc).Rectangle}
 		if s, ok := under(c).(*svgCanvas); ok {
 			s.panel = at.panel
 		}
@@ -325,15 +334,6 @@ func (f *Figure) draw(c draw.Canvas, a arrangement) []place {
 		drawLabels(c, label, lines(f.XLabel, width), lines(f.YLabel, height), outer, inner)
 	}
 	return places
-}
-
-func (f *Figure) indexOf(p *panel) int {
-	for i := range f.panels {
-		if p == &f.panels[i] {
-			return i
-		}
-	}
-	panic("viz: a panel of another figure")
 }
 
 // drawHead writes title and legend at the top of c and returns their height.

@@ -147,8 +147,8 @@ type layerData struct {
 // data encodes what the figure draws: JSON, compressed, in base 64, for [Script].
 func (f *Figure) data() (string, error) {
 	panels := make([]*panelData, len(f.panels)) // nil is an empty place
-	for i := range f.panels {
-		if p := &f.panels[i]; p.plot != nil {
+	for i, p := range f.panels {
+		if p != nil {
 			panels[i] = p.data(f)
 		}
 	}

@@ -100,7 +100,7 @@ func (f *Figure) HTML() (template.HTML, error) {
 	if f.Width <= halfWidth {
 		class += " gppl-half"
 	}
-	if slices.ContainsFunc(f.panels, func(p panel) bool { return p.plot != nil && p.zoomable() }) {
+	if slices.ContainsFunc(f.drawn(), (*panel).zoomable) {
 		class += " gppl-live"
 	}
 	data, err := f.data()

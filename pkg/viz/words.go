@@ -17,11 +17,7 @@ const maxSentences = 8
 func (f *Figure) words() string {
 	var sentences []string
 	more := 0
-	for i := range f.panels {
-		p := &f.panels[i]
-		if p.plot == nil {
-			continue
-		}
+	for _, p := range f.drawn() {
 		head := ""
 		if len(f.panels) > 1 && p.title != "" {
 			head = p.title + ": "
@@ -53,9 +49,8 @@ func (f *Figure) axes() (x, y string) {
 	if f.shared {
 		return f.XLabel, f.YLabel
 	}
-	for _, p := range f.panels {
+	for _, p := range f.drawn() {
 		switch {
-		case p.plot == nil:
 		case x == "":
 			x, y = p.xLabel, p.yLabel
 		case p.xLabel != x || p.yLabel != y:
