@@ -75,10 +75,10 @@ func TestStatus(t *testing.T) {
 	signs := map[string]Status{}
 	for s := range badges {
 		h := s.html()
-		if other, ok := signs[s.sign()]; ok {
+		if other, ok := signs[s.badge().sign]; ok {
 			t.Errorf("%q and %q have one sign", s, other)
 		}
-		signs[s.sign()] = s
+		signs[s.badge().sign] = s
 		if !strings.Contains(h, string(s)) || !strings.Contains(h, "print-color-adjust") {
 			t.Errorf("%q is shown as %s", s, h)
 		}

@@ -9,8 +9,10 @@ import (
 // as its colour, for a monochrome printer and for those who do not see the colour. Any other text is a badge in grey.
 type Status string
 
+type badge struct{ sign, ink, fill, edge string }
+
 // badges are the looks of the statuses that pkg/experiment gives; scripts/report/style.css has the same for the index of reports.
-var badges = map[Status]struct{ sign, ink, fill, edge string }{
+var badges = map[Status]badge{
 	"reproduced exactly":   {"≡", "#1a6334", "#e6f4ea", "2px solid #1a6334"},
 	"reproduced":           {"✓", "#1a6334", "#e6f4ea", "1px solid #8cc7a0"},
 	"within the spread":    {"∈", "#1a6334", "#ffffff", "1px solid #8cc7a0"},
@@ -31,11 +33,11 @@ var badges = map[Status]struct{ sign, ink, fill, edge string }{
 // plain is the badge of any other text.
 const plain Status = "not run"
 
-func (s Status) sign() string {
+func (s Status) badge() badge {
 	if b, ok := badges[s]; ok {
-		return b.sign
+		return b
 	}
-	return badges[plain].sign
+	return badges[plain]
 }
 
 // String returns the sign and the word, or a dash for none.
@@ -43,14 +45,11 @@ func (s Status) String() string {
 	if s == "" {
 		return absent
 	}
-	return s.sign() + " " + clean(string(s))
+	return s.badge().sign + " " + clean(string(s))
 }
 
 func (s Status) html() string {
-	b, ok := badges[s]
-	if !ok {
-		b = badges[plain]
-	}
+	b := s.badge()
 	return fmt.Sprintf(`<span style="display:inline-block;padding:0 0.45em;border-radius:0.7em;font-size:0.92em;font-weight:600;`+
 		`white-space:nowrap;color:%s;background:%s;border:%s;print-color-adjust:exact;-webkit-print-color-adjust:exact">%s</span>`,
 		b.ink, b.fill, b.edge, html.EscapeString(s.String()))

@@ -1,10 +1,12 @@
 package viz
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -132,7 +134,8 @@ func (t *Table) cells() (cells [][]tableCell, align []Align) {
 		if format == nil {
 			format = auto
 		}
-		numbers, winner, at := true, math.Inf(1), -1
+		numbers := true
+		var rivals []rival
 		for i, row := range t.Rows {
 			var v any
 			if j < len(row) {
@@ -150,18 +153,11 @@ func (t *Table) cells() (cells [][]tableCell, align []Align) {
 			if _, ok := number(v); !ok && v != nil && text != absent {
 				numbers = false
 			}
-			if x, ok := c.badness(v); ok && x < winner {
-				winner, at = x, i
+			if x, ok := c.badness(v); ok && c.Best == Min {
+				rivals = append(rivals, rival{&cells[i][j], x})
 			}
 		}
-		if c.Best == Min && at >= 0 {
-			for i, row := range t.Rows {
-				if j < len(row) {
-					_, ok := number(row[j])
-					cells[i][j].best = ok && cells[i][j].text == cells[at][j].text
-				}
-			}
-		}
+		emphasise(rivals)
 		align[j] = c.Align
 		if c.Align == Auto {
 			align[j] = Left
@@ -171,25 +167,31 @@ func (t *Table) cells() (cells [][]tableCell, align []Align) {
 		}
 	}
 	for i, row := range t.Rows {
-		t.bestOfRow(row, cells[i])
+		var rivals []rival
+		for j, c := range t.Columns[:min(len(row), len(t.Columns))] {
+			if x, ok := c.badness(row[j]); ok && c.Best == MinOfRow {
+				rivals = append(rivals, rival{&cells[i][j], x})
+			}
+		}
+		emphasise(rivals)
 	}
 	return cells, align
 }
 
-// bestOfRow finds the best of a row among the columns with MinOfRow.
-func (t *Table) bestOfRow(row []any, cells []tableCell) {
-	winner, at := math.Inf(1), -1
-	for j, c := range t.Columns[:min(len(row), len(t.Columns))] {
-		if x, ok := c.badness(row[j]); ok && c.Best == MinOfRow && x < winner {
-			winner, at = x, j
-		}
-	}
-	if at < 0 {
+// rival is a cell that may be the best of its column or row.
+type rival struct {
+	cell    *tableCell
+	badness float64
+}
+
+// emphasise finds the best of some cells, and those with the same text.
+func emphasise(rivals []rival) {
+	if len(rivals) == 0 {
 		return
 	}
-	for j, c := range t.Columns[:min(len(row), len(t.Columns))] {
-		x, ok := c.badness(row[j])
-		cells[j].best = cells[j].best || c.Best == MinOfRow && ok && (x == winner || cells[j].text == cells[at].text)
+	best := slices.MinFunc(rivals, func(a, b rival) int { return cmp.Compare(a.badness, b.badness) })
+	for _, r := range rivals {
+		r.cell.best = r.cell.best || r.badness == best.badness || r.cell.text == best.cell.text
 	}
 }
 
@@ -213,7 +215,7 @@ func (t *Table) notes() []string {
 	if n := t.note(); n != "" {
 		return append([]string{n}, t.Notes...)
 	}
-	return t.Notes
+	return slices.Clone(t.Notes)
 }
 
 func (c Column) header() string {
@@ -250,13 +252,12 @@ func (t *Table) HTML() (template.HTML, error) {
 		return "text-align:" + map[Align]string{Left: "left", Right: "right;white-space:nowrap"}[align[j]]
 	}
 	var b strings.Builder
-	b.WriteString(`<table class="gppl-table`)
+	class := "gppl-table"
 	cards := t.wide(cells, align)
 	if cards { // on a phone each row is a card (page.css), which needs not scroll sideways
-		b.WriteString(" gppl-cards")
+		class += " gppl-cards"
 	}
-	b.WriteString(`"`)
-	fmt.Fprintf(&b, ` style="%s">`, tableCSS)
+	fmt.Fprintf(&b, `<table class="%s" style="%s">`, class, tableCSS)
 	if c := clean(t.Caption); c != "" {
 		fmt.Fprintf(&b, `<caption style="%s"><div class="gppl-stay">%s</div></caption>`, captionCSS, escape(c))
 	}
@@ -296,14 +297,10 @@ func (t *Table) HTML() (template.HTML, error) {
 	}
 	b.WriteString("</tbody>")
 	if notes := t.notes(); len(notes) > 0 {
-		fmt.Fprintf(&b, `<tfoot><tr><td colspan="%d" style="%s"><div class="gppl-stay">`, len(t.Columns), notesCSS)
 		for i, n := range notes {
-			if i > 0 {
-				b.WriteString("<br>")
-			}
-			b.WriteString(escape(clean(n)))
+			notes[i] = escape(clean(n))
 		}
-		b.WriteString("</div></td></tr></tfoot>")
+		fmt.Fprintf(&b, `<tfoot><tr><td colspan="%d" style="%s"><div class="gppl-stay">%s</div></td></tr></tfoot>`, len(t.Columns), notesCSS, strings.Join(notes, "<br>"))
 	}
 	b.WriteString("</table>")
 	return template.HTML(inPage(b.String())), nil
@@ -320,10 +317,7 @@ func (t *Table) String() string {
 	}
 	for j, c := range t.Columns {
 		width[j] = utf8.RuneCountInString(c.header())
-		marked := false
-		for i := range cells {
-			marked = marked || cells[i][j].best
-		}
+		marked := slices.ContainsFunc(cells, func(row []tableCell) bool { return row[j].best })
 		for i, row := range cells {
 			s := strings.ReplaceAll(row[j].text, newLine, "; ")
 			switch {
