@@ -7,14 +7,18 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Directions are k projections of observations at X, as k grows, and a model whose Fisher information they keep and lose
-// (gppl.Information). The kernel has a variance and one lengthscale.
-type Directions struct {
+// Projected are k projections of observations at X, as k grows, and a model. The kernel has a variance and one lengthscale.
+type Projected struct {
 	Model gppl.Model `json:"model"`
 	X     []float64  `json:"x"`
 	XUnit string     `json:"xUnit"`
 	K     []int      `json:"k"`  // ascending
 	At    int        `json:"at"` // the k whose numbers are read first
+}
+
+// Directions are projections with the Fisher information of the model (gppl.Information) that they keep and lose.
+type Directions struct {
+	Projected
 
 	of    []float64 // the latest parameters, and what they have
 	info  *gppl.Information
@@ -22,7 +26,7 @@ type Directions struct {
 }
 
 // lengthscale is its place among the parameters, −1 if there is none.
-func (d *Directions) lengthscale() int {
+func (d *Projected) lengthscale() int {
 	return slices.IndexFunc(d.Model.Params(), func(p gppl.Param) bool { return p.Role == gppl.RoleLengthscale })
 }
 
@@ -46,21 +50,31 @@ func (d *Directions) names(at []int) (names []string) {
 	return names
 }
 
-// theta has the two controls that move parameters.
-func (d *Directions) theta() []Control {
+// sliders are the two controls that move parameters.
+func (d *Projected) sliders() []Control {
 	return []Control{around("Lengthscale", d.XUnit, d.Model.Values()[d.lengthscale()], 4), around("Noise variance", "", d.Model.Noise, 10)}
 }
 
 // readAt is the control of the k whose numbers are read.
-func (d *Directions) readAt() Control {
+func (d *Projected) readAt() Control { return among("Read at k", "", float64(d.At), d.k()...) }
+
+// k is K, as a figure draws it.
+func (d *Projected) k() []float64 {
 	k := make([]float64, len(d.K))
 	for i, v := range d.K {
 		k[i] = float64(v)
 	}
-	return among("Read at k", "", float64(d.At), k...)
+	return k
 }
 
-func (d *Directions) check() error {
+// move returns the parameters of the model with this lengthscale and noise variance.
+func (d *Projected) move(lengthscale, noise float64) []float64 {
+	theta := d.Model.Values()
+	theta[d.lengthscale()], theta[len(theta)-1] = lengthscale, noise
+	return theta
+}
+
+func (d *Projected) check() error {
 	if err := d.Model.Check(); err != nil {
 		return err
 	}
@@ -75,8 +89,7 @@ func (d *Directions) check() error {
 
 // inform has the information where lengthscale and noise variance have these values.
 func (d *Directions) inform(lengthscale, noise float64) (err error) {
-	theta := d.Model.Values()
-	theta[d.lengthscale()], theta[len(theta)-1] = lengthscale, noise
+	theta := d.move(lengthscale, noise)
 	if slices.Equal(theta, d.of) {
 		return nil
 	}

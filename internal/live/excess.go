@@ -10,13 +10,9 @@ import (
 // Excess compares two likelihoods of one series at the same parameters: the exact one, and that of the k lowest Spectral projections with
 // their residual energy (gppl.NewResidual), as k grows. The kernel has one lengthscale.
 type Excess struct {
-	Model     gppl.Model `json:"model"`
-	X         []float64  `json:"x"`
-	Y         []float64  `json:"y"`
-	XUnit     string     `json:"xUnit"`
-	K         []int      `json:"k"`  // ascending
-	At        int        `json:"at"` // the k whose numbers are read first
-	Published Losses     `json:"published"`
+	Projected
+	Y         []float64 `json:"y"`
+	Published Losses    `json:"published"`
 
 	exact     *gppl.Exact
 	projected []*gppl.Projected // of each k
@@ -35,32 +31,12 @@ const enough = 0.1 // the ratio of signal to noise up to which projections are c
 
 // Controls are the lengthscale, the noise variance, and the k whose numbers are read.
 func (e *Excess) Controls() []Control {
-	k := make([]float64, len(e.K))
-	for i, v := range e.K {
-		k[i] = float64(v)
-	}
-	theta := e.Model.Values()
-	return []Control{
-		around("Lengthscale", e.XUnit, theta[e.lengthscale()], 4),
-		around("Noise variance", "", e.Model.Noise, 10),
-		among("Read at k", "", float64(e.At), k...),
-	}
-}
-
-// lengthscale is its place among the parameters, −1 if there is none.
-func (e *Excess) lengthscale() int {
-	return slices.IndexFunc(e.Model.Params(), func(p gppl.Param) bool { return p.Role == gppl.RoleLengthscale })
+	return append(e.sliders(), e.readAt())
 }
 
 func (e *Excess) check() error {
-	if err := e.Model.Check(); err != nil {
+	if err := e.Projected.check(); err != nil {
 		return err
-	}
-	if e.lengthscale() < 0 {
-		return fmt.Errorf("live: %v has no lengthscale", e.Model)
-	}
-	if !slices.Contains(e.K, e.At) {
-		return fmt.Errorf("live: k = %d is none of %v", e.At, e.K)
 	}
 	d, err := e.data()
 	if err != nil {
@@ -130,8 +106,7 @@ func (e *Excess) at(values []float64) (*Shown, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("live: k = %g is none of %v", values[2], e.K)
 	}
-	theta := e.Model.Values()
-	theta[e.lengthscale()], theta[len(theta)-1] = values[0], values[1]
+	theta := e.move(values[0], values[1])
 	if err := e.evaluate(theta); err != nil {
 		return nil, err
 	}
@@ -139,14 +114,11 @@ func (e *Excess) at(values []float64) (*Shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	k, level := make([]float64, len(e.K)), make([]float64, len(e.K))
-	for i := range e.K {
-		k[i], level[i] = float64(e.K[i]), e.nll
-	}
+	k := e.k()
 	return &Shown{
 		By: byEngine(e.exact.Report().Engine),
 		Layers: []Layer{
-			{Kind: "line", Name: "exact", X: k, Y: level},
+			{Kind: "line", Name: "exact", X: k, Y: slices.Repeat([]float64{e.nll}, len(k))},
 			{Kind: "line", Name: "k projections and their residual energy", X: k, Y: slices.Clone(e.losses)},
 		},
 		Readings: []Reading{

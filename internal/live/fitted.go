@@ -317,14 +317,8 @@ func (p *predicted) answers(i int) Answers {
 
 // layers are those of a figure of viz.Series, which has these kinds and names.
 func (f *Fitted) layers(p *predicted, steps, out, count int) []Layer {
-	line := Layer{Kind: "line", Name: "mean", X: p.x[:count]}
-	band := func(name string, sd []float64) Layer {
-		l := Layer{Kind: "band", Name: name, X: p.x[:count]}
-		for i := range count {
-			l.Lo, l.Hi = append(l.Lo, p.value(p.mean[i]-half*sd[i])), append(l.Hi, p.value(p.mean[i]+half*sd[i]))
-		}
-		return l
-	}
+	x := p.x[:count]
+	line := Layer{Kind: "line", Name: "mean", X: x}
 	for i := range count {
 		line.Y = append(line.Y, p.value(p.mean[i]))
 	}
@@ -337,7 +331,7 @@ func (f *Fitted) layers(p *predicted, steps, out, count int) []Layer {
 	}
 	return []Layer{
 		{Kind: "span", Name: "forecast", Lo: f.X[n-1:], Hi: f.Ahead[steps-1 : steps]},
-		band(BandY, p.wide), band(BandF, p.latent), dots, line,
+		band(BandY, x, p.mean, p.wide, half, p.value), band(BandF, x, p.mean, p.latent, half, p.value), dots, line,
 	}
 }
 

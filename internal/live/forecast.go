@@ -228,18 +228,12 @@ func (f *Forecast) curves(m gppl.Model, opts ...gppl.Option) (*curves, error) {
 
 // layers are those of the figure of show.Forecast, which has these kinds and names.
 func (c *curves) layers(t *trained, f *Forecast) []Layer {
-	band := func(name string, sd []float64) Layer {
-		l := Layer{Kind: "band", Name: name, X: c.x}
-		for i, m := range c.mean {
-			l.Lo, l.Hi = append(l.Lo, m-drawn*sd[i]), append(l.Hi, m+drawn*sd[i])
-		}
-		return l
-	}
+	same := func(v float64) float64 { return v }
 	seen := sort.SearchFloat64s(t.x, f.From)
 	return []Layer{
 		{Kind: "span", Name: "forecast", Lo: []float64{t.split}, Hi: f.X[len(f.X)-1:]},
-		band(BandY, c.noisy),
-		band(BandF, c.latent),
+		band(BandY, c.x, c.mean, c.noisy, drawn, same),
+		band(BandF, c.x, c.mean, c.latent, drawn, same),
 		{Kind: "dots", Name: "trained on", X: t.x[seen:], Y: t.y[seen:]},
 		{Kind: "dots", Name: "held out", X: f.X[t.from:], Y: f.Y[t.from:]},
 		{Kind: "line", Name: "forecast", X: c.x, Y: c.mean},

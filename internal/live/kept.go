@@ -37,7 +37,7 @@ func (c columns) Directions(omega *mat.Dense, _ gppl.Inputs, _ *rand.Rand) error
 
 // Controls are the lengthscale, the noise variance, the parameter that the information is about, and the k whose numbers are read.
 func (e *Kept) Controls() []Control {
-	return append(e.theta(), choice("Information about", e.names(e.parameters())...), e.readAt())
+	return append(e.sliders(), choice("Information about", e.names(e.parameters())...), e.readAt())
 }
 
 // designs returns the projections of each design, of each k, and their names.
@@ -96,12 +96,8 @@ func (e *Kept) at(values []float64) (*Shown, error) {
 	a := e.parameters()[about]
 	data := e.info.Data().At(a, a)
 	shown := &Shown{By: "dense linear algebra", Readings: []Reading{{Name: "information in the data", Value: data, Digits: 3}}}
-	k := make([]float64, len(e.K))
-	for i, v := range e.K {
-		k[i] = float64(v)
-	}
 	for j, name := range names {
-		line := Layer{Kind: "line", Name: name, X: k}
+		line := Layer{Kind: "line", Name: name, X: e.k()}
 		for i, p := range all[j] {
 			left, err := e.info.Projected(p)
 			if err != nil {

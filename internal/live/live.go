@@ -79,6 +79,15 @@ type Layer struct {
 	Hi   []float64 `json:"hi,omitempty"`
 }
 
+// band is the layer from value(mean − width·sd) to value(mean + width·sd) at x.
+func band(name string, x, mean, sd []float64, width float64, value func(float64) float64) Layer {
+	l := Layer{Kind: "band", Name: name, X: x}
+	for i := range x {
+		l.Lo, l.Hi = append(l.Lo, value(mean[i]-width*sd[i])), append(l.Hi, value(mean[i]+width*sd[i]))
+	}
+	return l
+}
+
 // Reading is a number beside the figure.
 type Reading struct {
 	Name   string  `json:"name"`

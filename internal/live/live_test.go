@@ -198,7 +198,7 @@ func TestSessionErrors(t *testing.T) {
 // waves are observations of an SE kernel, which projections on the lowest frequencies hold.
 func waves(t *testing.T) *Excess {
 	t.Helper()
-	e := &Excess{Model: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, XUnit: "s", K: []int{4, 16, 64}, At: 64}
+	e := &Excess{Projected: Projected{Model: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, XUnit: "s", K: []int{4, 16, 64}, At: 64}}
 	for i := range 200 {
 		e.X = append(e.X, float64(i)/2)
 	}
@@ -254,7 +254,7 @@ func TestExcess(t *testing.T) {
 
 // TestLost: k = n projections lose nothing, few lose much, the two terms are the loss, and other choices are answered.
 func TestLost(t *testing.T) {
-	l := &Lost{Directions: Directions{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}, XUnit: "s", K: []int{2, 12, 60}, At: 12}}
+	l := &Lost{Directions: Directions{Projected: Projected{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}, XUnit: "s", K: []int{2, 12, 60}, At: 12}}}
 	for i := range 60 {
 		l.X = append(l.X, float64(i)/2)
 	}
@@ -302,7 +302,7 @@ func TestLost(t *testing.T) {
 
 // TestKept: what designs keep is what Lost does not lose, the top eigenvectors follow the kernel, and the shares are confirmed.
 func TestKept(t *testing.T) {
-	d := Directions{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}, XUnit: "s", K: []int{2, 6, 20}, At: 6}
+	d := Directions{Projected: Projected{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}, XUnit: "s", K: []int{2, 6, 20}, At: 6}}
 	for i := range 60 {
 		d.X = append(d.X, float64(i)/2)
 	}

@@ -23,7 +23,7 @@ func (l *Lost) Controls() []Control {
 	for _, d := range designs() {
 		by = append(by, nameOf(d))
 	}
-	return append(l.theta(), choice("Information about", l.names(l.parameters())...), choice("Directions", by...), l.readAt())
+	return append(l.sliders(), choice("Information about", l.names(l.parameters())...), choice("Directions", by...), l.readAt())
 }
 
 // Publish computes what the figure shows at its own parameters, and keeps ΔI as what is published.
@@ -60,13 +60,14 @@ func (l *Lost) at(values []float64) (*Shown, error) {
 	}
 	a := l.parameters()[about]
 	data := l.info.Data().At(a, a)
-	k, all, first, second := make([]float64, len(l.K)), make([]float64, len(l.K)), make([]float64, len(l.K)), make([]float64, len(l.K))
+	k := l.k()
+	all, first, second := make([]float64, len(k)), make([]float64, len(k)), make([]float64, len(k))
 	for i, p := range projections {
 		loss, err := l.info.Loss(p)
 		if err != nil {
 			return nil, fmt.Errorf("k = %d: %w", l.K[i], err)
 		}
-		k[i], first[i], second[i] = float64(l.K[i]), 100*loss.Quadratic.At(a, a)/data, 100*loss.Cross.At(a, a)/data
+		first[i], second[i] = 100*loss.Quadratic.At(a, a)/data, 100*loss.Cross.At(a, a)/data
 		all[i] = first[i] + second[i]
 	}
 	part := data / 100

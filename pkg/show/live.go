@@ -55,7 +55,7 @@ func Excess(title string, m gppl.Model, d gppl.Data, xUnit string) error {
 }
 
 func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure, *live.Page, error) {
-	e := &live.Excess{Model: m, X: d.X.Coordinate(0), Y: d.Y, XUnit: xUnit}
+	e := &live.Excess{Projected: live.Projected{Model: m, X: d.X.Coordinate(0), XUnit: xUnit}, Y: d.Y}
 	for _, k := range []int{4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192} {
 		if 2*k <= d.Len() {
 			e.K = append(e.K, k)
@@ -98,7 +98,8 @@ func Lost(title string, m gppl.Model, x []float64, xUnit string) error {
 }
 
 func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *live.Page, error) {
-	l := &live.Lost{Directions: live.Directions{Model: m, X: x, XUnit: xUnit}}
+	l := new(live.Lost)
+	l.Model, l.X, l.XUnit = m, x, xUnit
 	n := len(x)
 	l.K = slices.Compact(append(numbersOf(n), 2*n/3, 5*n/6, n))
 	l.At = max(1, n/5)
@@ -125,7 +126,8 @@ func Kept(title string, m gppl.Model, x []float64, xUnit string) error {
 func kept(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *live.Page, error) {
 	// The first design is Sphere, the last one Eigen; their readings stand behind that of the information in the data.
 	first, last := func(s *live.Shown) float64 { return s.Readings[1].Value }, func(s *live.Shown) float64 { return s.Readings[len(s.Readings)-1].Value }
-	e := &live.Kept{Directions: live.Directions{Model: m, X: x, XUnit: xUnit}}
+	e := new(live.Kept)
+	e.Model, e.X, e.XUnit = m, x, xUnit
 	n := len(x)
 	e.K = slices.Compact(numbersOf(n))
 	e.At = max(1, n/7)
