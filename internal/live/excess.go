@@ -99,9 +99,6 @@ func (e *Excess) evaluate(theta []float64) (err error) {
 }
 
 func (e *Excess) at(values []float64) (*Shown, error) {
-	if len(values) != 3 {
-		return nil, fmt.Errorf("live: %d values for 3 controls", len(values))
-	}
 	at := slices.Index(e.K, int(values[2]))
 	if at < 0 {
 		return nil, fmt.Errorf("live: k = %g is none of %v", values[2], e.K)

@@ -183,9 +183,6 @@ func (f *Fitted) Publish() (*Shown, error) {
 }
 
 func (f *Fitted) at(values []float64) (*Shown, error) {
-	if want := len(f.Controls()); len(values) != want {
-		return nil, fmt.Errorf("live: %d values for %d controls", len(values), want)
-	}
 	left := values
 	next := func() (v float64) {
 		v, left = left[0], left[1:]

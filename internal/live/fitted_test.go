@@ -160,7 +160,7 @@ func TestFittedErrors(t *testing.T) {
 	}
 	f := learnt(t)
 	for _, values := range [][]float64{{0}, {3, 1, 1, 8, 0}, {0, 1, 1, 17, 0}, {0, 1, 1, 8, 81}} {
-		if _, err := f.at(values); err == nil {
+		if _, err := show(f, values); err == nil {
 			t.Errorf("%v is no error", values)
 		}
 	}

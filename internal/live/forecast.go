@@ -144,9 +144,6 @@ func (f *Forecast) project(k int) error {
 
 func (f *Forecast) at(values []float64) (*Shown, error) {
 	learnt := f.learnt()
-	if len(values) != 3+len(learnt) {
-		return nil, fmt.Errorf("live: %d values for %d controls", len(values), 3+len(learnt))
-	}
 	if err := f.train(values[0], int(values[1])); err != nil {
 		return nil, err
 	}

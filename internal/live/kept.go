@@ -79,9 +79,6 @@ func (e *Kept) Publish() (lengthscale, noise *Shown, err error) {
 }
 
 func (e *Kept) at(values []float64) (*Shown, error) {
-	if len(values) != 4 {
-		return nil, fmt.Errorf("live: %d values for 4 controls", len(values))
-	}
 	about, read := int(values[2]), slices.Index(e.K, int(values[3]))
 	if about < 0 || about >= len(e.parameters()) || read < 0 {
 		return nil, fmt.Errorf("live: the choices %v are none of those that there are", values[2:])

@@ -131,10 +131,19 @@ func byEngine(engine string) string {
 type figure interface {
 	// check returns what is wrong with what the page has sent.
 	check() error
-	// at computes what the figure shows where its controls have these values.
+	Controls() []Control
+	// at computes what the figure shows where its controls have these values, as many as there are controls.
 	at(values []float64) (*Shown, error)
 	// verify computes the published numbers again, in two ways that share as little as can be.
 	verify() ([]Check, error)
+}
+
+// show is what a figure shows where its controls have these values.
+func show(f figure, values []float64) (*Shown, error) {
+	if want := len(f.Controls()); len(values) != want {
+		return nil, fmt.Errorf("live: %d values for %d controls", len(values), want)
+	}
+	return f.at(values)
 }
 
 // question is a message of a page: first the figure, then either values of its controls or that its numbers be verified.
@@ -218,7 +227,7 @@ func (s *Session) answer(message []byte) (a answer, err error) {
 	case q.Verify:
 		a.Checks, err = s.figure.verify()
 	case q.Values != nil:
-		a.Shown, err = s.figure.at(q.Values)
+		a.Shown, err = show(s.figure, q.Values)
 	}
 	return a, err
 }

@@ -246,7 +246,7 @@ func TestExcess(t *testing.T) {
 		}
 	}
 	for _, values := range [][]float64{nil, {5, 0.1}, {5, 0.1, 5}} {
-		if _, err := e.at(values); err == nil {
+		if _, err := show(e, values); err == nil {
 			t.Errorf("values %v are no error", values)
 		}
 	}
@@ -294,7 +294,7 @@ func TestLost(t *testing.T) {
 		}
 	}
 	for _, values := range [][]float64{{1}, {10, 0.1, 7, 0, 12}, {10, 0.1, 0, 9, 12}, {10, 0.1, 0, 0, 5}} {
-		if _, err := l.at(values); err == nil {
+		if _, err := show(l, values); err == nil {
 			t.Errorf("values %v are no error", values)
 		}
 	}
@@ -350,7 +350,7 @@ func TestKept(t *testing.T) {
 		}
 	}
 	for _, values := range [][]float64{{1}, {10, 0.1, 7, 6}, {10, 0.1, 0, 5}} {
-		if _, err := e.at(values); err == nil {
+		if _, err := show(e, values); err == nil {
 			t.Errorf("values %v are no error", values)
 		}
 	}

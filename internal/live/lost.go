@@ -44,9 +44,6 @@ func (l *Lost) Publish() (*Shown, error) {
 }
 
 func (l *Lost) at(values []float64) (*Shown, error) {
-	if len(values) != 5 {
-		return nil, fmt.Errorf("live: %d values for 5 controls", len(values))
-	}
 	about, by, read := int(values[2]), int(values[3]), slices.Index(l.K, int(values[4]))
 	if about < 0 || about >= len(l.parameters()) || by < 0 || by >= len(designs()) || read < 0 {
 		return nil, fmt.Errorf("live: the choices %v are none of those that there are", values[2:])
