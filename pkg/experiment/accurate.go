@@ -21,13 +21,8 @@ func AccurateBy(all []Outcome, source Source, loss string, seeds int) []Outcome 
 
 // Unsuccessful counts the outcomes that failed (see [Outcome.Failed]) or whose status is not
 // Converged.
-func Unsuccessful(all []Outcome) (count int) {
-	for _, o := range all {
-		if o.failed() || o.Status != string(gppl.Converged) {
-			count++
-		}
-	}
-	return count
+func Unsuccessful(all []Outcome) int {
+	return count(all, func(o Outcome) bool { return o.failed() || o.Status != string(gppl.Converged) })
 }
 
 // Coverage is how often the truth of a parameter is within two stated standard errors of its estimate, in the log.

@@ -13,9 +13,12 @@ var articleText string
 
 // Article is docs/reproduction.md: the reproduction as an article in the form of ReScience C, with the verdicts and numbers of the rows.
 func Article(rows []Row) (string, error) {
-	byID := map[string]Row{}
-	for _, r := range rows {
-		byID[r.ID] = r
+	row := func(id string) (Row, error) {
+		i := slices.IndexFunc(rows, func(r Row) bool { return r.ID == id })
+		if i < 0 {
+			return Row{}, fmt.Errorf("experiment: the article names row %q, which the ledger has not", id)
+		}
+		return rows[i], nil
 	}
 	t, err := template.New("article").Funcs(template.FuncMap{
 		"summary": func() string { return Summary(rows) },
@@ -35,18 +38,12 @@ func Article(rows []Row) (string, error) {
 		},
 		"groups": func() string { return groupTable(rows) },
 		"row": func(id string) (string, error) {
-			r, ok := byID[id]
-			if !ok {
-				return "", fmt.Errorf("experiment: the article names row %q, which the ledger has not", id)
-			}
-			return strings.TrimRight(r.Ours, ". "), nil
+			r, err := row(id)
+			return strings.TrimRight(r.Ours, ". "), err
 		},
 		"status": func(id string) (string, error) {
-			r, ok := byID[id]
-			if !ok {
-				return "", fmt.Errorf("experiment: the article names row %q, which the ledger has not", id)
-			}
-			return string(r.Status), nil
+			r, err := row(id)
+			return string(r.Status), err
 		},
 	}).Parse(articleText)
 	if err != nil {

@@ -72,7 +72,7 @@ func (s *single) String() string                   { return fmt.Sprintf("float32
 func (s *single) ValueGrad(grad, theta []float64) (float64, error) {
 	n := s.data.Len()
 	v, length, noise := float32(theta[0]), float32(theta[1]), float32(theta[2])
-	a := blas32.General{Rows: n, Cols: n, Stride: n, Data: make([]float32, n*n)}
+	a := general32(n, n)
 	for i, sq := range s.s.Data {
 		a.Data[i] = v * exp32(-0.5*sq/(length*length))
 	}
@@ -123,7 +123,7 @@ func product(ta, tb blas.Transpose, a, b blas32.General) blas32.General {
 	if tb == blas.Trans {
 		cols = b.Rows
 	}
-	c := blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float32, rows*cols)}
+	c := general32(rows, cols)
 	blas32.Gemm(ta, tb, 1, a, b, 0, c)
 	return c
 }

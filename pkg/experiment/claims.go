@@ -178,9 +178,7 @@ var experimentClaims = []claim{
 	{
 		id: "e1-steps",
 		rule: func(e *Evidence) (string, Status) {
-			evals := func(m string) float64 {
-				return median(Values(Where(e.E1, NotebookE1("Adam", m)), func(o Outcome) float64 { return float64(o.Evaluations) }))
-			}
+			evals := func(m string) float64 { return median(Evaluations(Where(e.E1, NotebookE1("Adam", m)))) }
 			pl, vfe, ml := evals(PL), evals(VFE), evals(ML)
 			return fmt.Sprintf("PL %.0f, VFE %.0f, ML %.0f", pl, vfe, ml), verdict(len(Where(e.E1, NotebookE1("Adam", PL))), pl < vfe && pl < 1.5*ml, Reproduced, Contradicted)
 		},
@@ -236,9 +234,7 @@ var experimentClaims = []claim{
 		id: "e2-time",
 		rule: func(e *Evidence) (string, Status) {
 			s, held, judged := each(E2Sizes(scales.Full), func(n int) (string, bool) {
-				dense := func(loss string) float64 {
-					return median(Values(Where(e.E2, E2By(Paper, loss, n, 150)), func(o Outcome) float64 { return DenseSeconds(e.E2, o) }))
-				}
+				dense := func(loss string) float64 { return median(denseTimes(e.E2, E2By(Paper, loss, n, 150))) }
 				r := dense(PL) / dense(VFE)
 				if math.IsNaN(r) {
 					return "", false
@@ -433,9 +429,7 @@ var codeClaims = []claim{
 		id: "code-rule",
 		rule: func(e *Evidence) (string, Status) {
 			s, more, judged := each(KernelNames, func(kernel string) (string, bool) {
-				evals := func(match func(Trial) bool) float64 {
-					return median(Values(Where(e.Sunspots, match), func(o Outcome) float64 { return float64(o.Evaluations) }))
-				}
+				evals := func(match func(Trial) bool) float64 { return median(Evaluations(Where(e.Sunspots, match))) }
 				stopped, like, ml := evals(SunspotsBy(Paper, kernel, PL, Authors{})), evals(LooserStop(kernel)), evals(SunspotsBy(Paper, kernel, ML, Authors{}))
 				if math.IsNaN(stopped) || math.IsNaN(like) {
 					return "", false

@@ -183,24 +183,25 @@ func Excess(all, some []Outcome) []float64 {
 	return v
 }
 
-// Failures counts the outcomes that failed (see [Outcome.Failed]).
-func Failures(all []Outcome) (failed int) {
-	for _, o := range all {
-		if o.failed() {
-			failed++
+// count returns how many of all are so.
+func count[T any](all []T, is func(T) bool) (n int) {
+	for _, v := range all {
+		if is(v) {
+			n++
 		}
 	}
-	return failed
+	return n
 }
 
+// Failures counts the outcomes that failed (see [Outcome.Failed]).
+func Failures(all []Outcome) int { return count(all, Outcome.failed) }
+
 // Floors counts the outcomes whose noise variance was driven to its floor.
-func Floors(all []Outcome) (floors int) {
-	for _, o := range all {
-		if o.Floor {
-			floors++
-		}
-	}
-	return floors
+func Floors(all []Outcome) int { return count(all, func(o Outcome) bool { return o.Floor }) }
+
+// Evaluations are those that each outcome took.
+func Evaluations(all []Outcome) []float64 {
+	return Values(all, func(o Outcome) float64 { return float64(o.Evaluations) })
 }
 
 var median = quantile.Median
@@ -344,6 +345,11 @@ func DenseSeconds(all []Outcome, o Outcome) float64 {
 		}
 	}
 	return math.NaN()
+}
+
+// denseTimes are the [DenseSeconds] of the outcomes whose trial matches.
+func denseTimes(all []Outcome, match func(Trial) bool) []float64 {
+	return Values(Where(all, match), func(o Outcome) float64 { return DenseSeconds(all, o) })
 }
 
 // sameSeeds gives outcomes of ML, which has no seed of its own, that of their draw, so that pairs can tell which belong together.

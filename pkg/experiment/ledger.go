@@ -124,14 +124,7 @@ func inSeconds(v float64) string {
 var methodNames = []string{ML, VFE, PL}
 
 // below counts the numbers below x.
-func below(v []float64, x float64) (count int) {
-	for _, y := range v {
-		if y < x {
-			count++
-		}
-	}
-	return count
-}
+func below(v []float64, x float64) int { return count(v, func(y float64) bool { return y < x }) }
 
 // quotients divides a by b, seed by seed; if there is one of b it is that of all.
 func quotients(a, b []float64) []float64 {
@@ -149,7 +142,7 @@ func quotients(a, b []float64) []float64 {
 
 func figure3(e *Evidence) (rows []draft) {
 	dense := func(n, order int, loss string) []float64 {
-		return Values(Where(e.E2, E2By(Paper, loss, n, order)), func(o Outcome) float64 { return DenseSeconds(e.E2, o) })
+		return denseTimes(e.E2, E2By(Paper, loss, n, order))
 	}
 	ml := map[int]E2Figure{}
 	for _, p := range e.Published.E2 {
@@ -211,7 +204,7 @@ func table2(e *Evidence) (rows []draft) {
 		published := e.Published.Sunspots[kernel]
 		rows = append(rows, draft{Row: sunspotML(e, kernel, published[ML])}, draft{Row: sunspotVFE(e, GroupTable2, "table2", kernel, published[VFE].NLL)}, sunspotPL(e, kernel, published[PL].NLL))
 		dense := func(loss string) []float64 {
-			return Values(Where(e.Sunspots, SunspotsBy(Paper, kernel, loss, Authors{})), func(o Outcome) float64 { return DenseSeconds(e.Sunspots, o) })
+			return denseTimes(e.Sunspots, SunspotsBy(Paper, kernel, loss, Authors{}))
 		}
 		for _, loss := range methodNames {
 			t := Row{ID: fmt.Sprintf("table2-%s-%s-time", kernel, loss), Group: GroupTable2, Notebook: "07-E3-sunspots"}
@@ -348,7 +341,7 @@ func authorsNotebook(e *Evidence) (rows []draft) {
 		p := e.Published.Notebook[kernel]
 		rows = append(rows, draft{Row: sunspotVFE(e, GroupNotebook, "notebook", kernel, p[VFE].NLL)}, exactPL(e, kernel, e.Published.NotebookDigits[kernel]))
 		dense := func(loss string) []float64 {
-			return Values(Where(e.Sunspots, SunspotsBy(Paper, kernel, loss, Authors{})), func(o Outcome) float64 { return DenseSeconds(e.Sunspots, o) })
+			return denseTimes(e.Sunspots, SunspotsBy(Paper, kernel, loss, Authors{}))
 		}
 		t := Row{ID: "notebook-" + kernel + "-time", Group: GroupNotebook, Claim: "time of VFE over PL's, " + kernel, Notebook: "07-E3-sunspots"}
 		rows = append(rows, ratio(t, p[VFE].Seconds/p[PL].Seconds, []float64{median(dense(VFE)) / median(dense(PL))}))
@@ -388,7 +381,7 @@ func predicted(all []Outcome, protocol, kernel, loss string) []Outcome {
 
 // eegSteps says after how many of the steps that the authors allow VFE's training ended.
 func eegSteps(runs []Outcome) string {
-	in := rangeOf(Values(runs, func(o Outcome) float64 { return float64(o.Evaluations) }))
+	in := rangeOf(Evaluations(runs))
 	if in.lo < in.hi {
 		return fmt.Sprintf("after %.0f to %.0f of at most %d steps", in.lo, in.hi, eegAdam.Iterations)
 	}

@@ -59,7 +59,7 @@ func (l *singleVFE) ValueGrad(grad, theta []float64) (float64, error) {
 		}
 	}
 	g := product(blas.NoTrans, blas.Trans, kux, kux)
-	a := blas32.General{Rows: m, Cols: m, Stride: m, Data: make([]float32, m*m)}
+	a := general32(m, m)
 	for i := range a.Data {
 		a.Data[i] = kuu.Data[i] + g.Data[i]/noise
 	}
@@ -95,7 +95,7 @@ func (l *singleVFE) ValueGrad(grad, theta []float64) (float64, error) {
 	for i := range du.Data {
 		du.Data[i] = dA.Data[i] + 0.5*(du.Data[i]/noise-inverseU.Data[i])
 	}
-	both := blas32.General{Rows: m, Cols: m, Stride: m, Data: make([]float32, m*m)}
+	both := general32(m, m)
 	for i := range both.Data {
 		both.Data[i] = (2*dA.Data[i] - inverseU.Data[i]) / noise
 	}
@@ -141,7 +141,7 @@ func (l *singleVFE) inverse(k blas32.General) (blas32.General, float32, error) {
 	jitter := float32(1e-6)
 	var err error
 	for range 6 {
-		c := blas32.General{Rows: m, Cols: m, Stride: m, Data: make([]float32, m*m)}
+		c := general32(m, m)
 		for i := range m {
 			for j := range m {
 				c.Data[i*m+j] = 0.5 * (k.Data[i*m+j] + k.Data[j*m+i])
@@ -161,7 +161,7 @@ func (l *singleVFE) inverse(k blas32.General) (blas32.General, float32, error) {
 // invert32 returns the inverse of a matrix from its lower Cholesky factor.
 func invert32(c blas32.General) blas32.General {
 	k := c.Rows
-	v := blas32.General{Rows: k, Cols: k, Stride: k, Data: make([]float32, k*k)}
+	v := general32(k, k)
 	for i := range k {
 		v.Data[i*k+i] = 1
 	}
@@ -173,7 +173,7 @@ func invert32(c blas32.General) blas32.General {
 
 // squares returns the squared distances between a and b as the authors compute them, a² + b² − 2ab in single precision.
 func squares(a, b []float32) blas32.General {
-	s := blas32.General{Rows: len(a), Cols: len(b), Stride: len(b), Data: make([]float32, len(a)*len(b))}
+	s := general32(len(a), len(b))
 	for i, p := range a {
 		for j, q := range b {
 			s.Data[i*len(b)+j] = float32(p*p+q*q) - float32(2*p*q)
@@ -183,5 +183,9 @@ func squares(a, b []float32) blas32.General {
 }
 
 func exp32(v float32) float32 { return float32(math.Exp(float64(v))) }
+
+func general32(rows, cols int) blas32.General {
+	return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float32, rows*cols)}
+}
 
 func vector32(n int) blas32.Vector { return blas32.Vector{N: n, Inc: 1, Data: make([]float32, n)} }

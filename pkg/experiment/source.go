@@ -68,9 +68,12 @@ type Sample struct {
 var loaded sync.Map // Source → func() (Sample, error)
 
 // Load returns the data. Recordings are looked for as [dataset.Find] says and may be downloaded.
-func (s Source) Load() (Sample, error) {
-	once, _ := loaded.LoadOrStore(s, sync.OnceValues(s.load))
-	return once.(func() (Sample, error))()
+func (s Source) Load() (Sample, error) { return once(&loaded, s, s.load) }
+
+// once computes the value of a source the first time, and remembers it.
+func once[V any](memory *sync.Map, s Source, compute func() (V, error)) (V, error) {
+	f, _ := memory.LoadOrStore(s, sync.OnceValues(compute))
+	return f.(func() (V, error))()
 }
 
 func (s Source) load() (Sample, error) {
@@ -90,11 +93,10 @@ var draws sync.Map // Source with N = 0 → func() (dataset.Series, error)
 func (s Source) draw() (Sample, error) {
 	whole := s
 	whole.N = 0
-	once, _ := draws.LoadOrStore(whole, sync.OnceValues(func() (dataset.Series, error) {
+	series, err := once(&draws, whole, func() (dataset.Series, error) {
 		series, _, _, err := dataset.Synthetic{Model: s.Truth(), N: s.Of, Seed: s.Seed}.Draw()
 		return series, err
-	}))
-	series, err := once.(func() (dataset.Series, error))()
+	})
 	if err != nil {
 		return Sample{}, err
 	}
@@ -117,8 +119,8 @@ func (s Source) sunspots() (Sample, error) {
 	return sample(z, nil, label)
 }
 
-// recording returns the paper's EEG if it is there or can be had, and else the other recording.
-func recording() (dataset.Series, error) {
+// Recording returns the paper's EEG if it is there or can be had, and else the other recording; its Name says which.
+var Recording = sync.OnceValues(func() (dataset.Series, error) {
 	opt := dataset.Options{Log: io.Discard}
 	series, err := dataset.EEG(context.Background(), opt)
 	if err == nil {
@@ -129,12 +131,7 @@ func recording() (dataset.Series, error) {
 		return other, fmt.Errorf("experiment: neither recording of an EEG can be had: %w; %w", err, second)
 	}
 	return other, nil
-}
-
-var eegSeries = sync.OnceValues(recording)
-
-// Recording returns the EEG that is used, whose Name says whether it is the paper's.
-func Recording() (dataset.Series, error) { return eegSeries() }
+})
 
 // eeg takes the paper's sample: with replacement from the first 400 000, four fifths of it to train on.
 func (s Source) eeg() (Sample, error) {
@@ -197,7 +194,7 @@ func (s Source) fingerprint() (string, error) {
 	if s.Name == "draw" {
 		return "draw", nil
 	}
-	once, _ := fingerprints.LoadOrStore(s, sync.OnceValues(func() (string, error) {
+	return once(&fingerprints, s, func() (string, error) {
 		sample, err := s.Load()
 		if err != nil {
 			return "", err
@@ -211,8 +208,7 @@ func (s Source) fingerprint() (string, error) {
 			hash.Write(b[:])
 		}
 		return hex.EncodeToString(hash.Sum(nil)[:8]), nil
-	}))
-	return once.(func() (string, error))()
+	})
 }
 
 func rounded(v float64) float64 { return math.Round(v*1e9) / 1e9 }

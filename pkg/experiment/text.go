@@ -189,9 +189,7 @@ var textClaims = []claim{
 					continue
 				}
 				judged++
-				evals := func(o []Outcome) float64 {
-					return median(Values(o, func(o Outcome) float64 { return float64(o.Evaluations) }))
-				}
+				evals := func(o []Outcome) float64 { return median(Evaluations(o)) }
 				best := Where(e.E1, notebookBest(loss))
 				d := medianSpan(differences(NLLs(adam), NLLs(bfgs)))
 				better = better && (d.hi < 0 || math.Abs(d.mid) < 0.5) && evals(adam) < evals(bfgs)
@@ -220,7 +218,7 @@ var textClaims = []claim{
 		rule: func(e *Evidence) (string, Status) {
 			s, near, judged := each(KernelNames, func(kernel string) (string, bool) {
 				dense := func(loss string) float64 {
-					return median(Values(Where(e.Sunspots, SunspotsBy(Paper, kernel, loss, Authors{})), func(o Outcome) float64 { return DenseSeconds(e.Sunspots, o) }))
+					return median(denseTimes(e.Sunspots, SunspotsBy(Paper, kernel, loss, Authors{})))
 				}
 				r := dense(VFE) / dense(PL)
 				if math.IsNaN(r) {

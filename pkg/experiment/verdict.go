@@ -128,19 +128,9 @@ func Ledger(e *Evidence) []Row {
 // Summary says in a few sentences how many of the rows have which status, how many distinct claims they are, which share is
 // comparable, and what chance may have to do with it.
 func Summary(rows []Row) string {
-	tested, small, rejected := 0, 0, 0
-	for _, r := range rows {
-		if r.Test == nil {
-			continue
-		}
-		tested++
-		if r.Test.P < testLevel {
-			small++
-		}
-		if r.Test.Holm < testLevel {
-			rejected++
-		}
-	}
+	tested := count(rows, func(r Row) bool { return r.Test != nil })
+	small := count(rows, func(r Row) bool { return r.Test != nil && r.Test.P < testLevel })
+	rejected := count(rows, func(r Row) bool { return r.Test != nil && r.Test.Holm < testLevel })
 	claims := distinctClaims(rows)
 	text := fmt.Sprintf("%d rows: %s. %s Those in words are %d distinct claims of the paper: %s.", len(rows), countsOf(rows), shareOf(rows), len(claims), countsOf(claims))
 	if tested > 0 {
@@ -167,19 +157,9 @@ func countsOf(rows []Row) string {
 
 // shareOf says which share of what the paper states could be compared.
 func shareOf(rows []Row) string {
-	paper, comparable, variable := 0, 0, 0
-	for _, r := range rows {
-		if r.Status.ours() {
-			continue
-		}
-		paper++
-		if r.Status.comparable() {
-			comparable++
-		}
-		if r.Status == Variable {
-			variable++
-		}
-	}
+	paper := count(rows, func(r Row) bool { return !r.Status.ours() })
+	comparable := count(rows, func(r Row) bool { return !r.Status.ours() && r.Status.comparable() })
+	variable := count(rows, func(r Row) bool { return r.Status == Variable })
 	return fmt.Sprintf("%d of %d rows on the paper are comparable (%.0f %%), of which %d vary too much to tell.", comparable, paper, 100*float64(comparable)/float64(max(1, paper)), variable)
 }
 

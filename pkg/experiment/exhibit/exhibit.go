@@ -45,7 +45,7 @@ func times(all, some []experiment.Outcome, protocol string) []float64 {
 }
 
 func evaluations(all []experiment.Outcome) any {
-	return spread(experiment.Values(all, func(o experiment.Outcome) float64 { return float64(o.Evaluations) }))
+	return spread(experiment.Evaluations(all))
 }
 
 // machines names where the outcomes were computed, and how many trials ran at once.
