@@ -3,11 +3,11 @@ package gppltest
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -90,28 +90,34 @@ func checkRoles(t *testing.T, k gppl.Kernel) {
 		return
 	}
 	params := k.Params()
-	scales := slices.ContainsFunc(params, func(p gppl.Param) bool { return p.Role == gppl.RoleVariance })
-	grad := make([]float64, len(params))
+	var variances []int
+	for i, p := range params {
+		if p.Role == gppl.RoleVariance {
+			variances = append(variances, i)
+		}
+	}
+	if variances != nil {
+		checkTogether(t, k, variances, "parameters of RoleVariance")
+	}
+	for i, p := range k.WithParams(elsewhere(k)).Params() {
+		if p.Role != params[i].Role || p.Unit != params[i].Unit {
+			t.Errorf("%v: role and unit of parameter %q depend on its value", k, p.Name)
+		}
+	}
+}
+
+// checkTogether: some parameters, together, scale k.
+func checkTogether(t *testing.T, k gppl.Kernel, at []int, what string) {
+	grad := make([]float64, len(k.Params()))
 	for _, r := range []float64{0, 0.1, 0.7, 2, 5} {
 		clear(grad)
 		k.Contract(grad, []float64{1}, []float64{r})
 		var sum float64
-		for i, p := range params {
-			if p.Role == gppl.RoleVariance {
-				sum += grad[i]
-			}
+		for _, i := range at {
+			sum += grad[i]
 		}
-		if v := cov(k, r); scales && !(math.Abs(sum-v) <= 1e-9*math.Abs(cov(k, 0))) {
-			t.Errorf("%v: Σ ∂k/∂log v over parameters of RoleVariance is %v at %v, want k = %v", k, sum, r, v)
-		}
-	}
-	moved := gppl.Values(k.Params())
-	for i := range moved {
-		moved[i] *= 1.5
-	}
-	for i, p := range k.WithParams(moved).Params() {
-		if p.Role != params[i].Role || p.Unit != params[i].Unit {
-			t.Errorf("%v: role and unit of parameter %q depend on its value", k, p.Name)
+		if v := cov(k, r); !(math.Abs(sum-v) <= 1e-9*math.Abs(cov(k, 0))) {
+			t.Errorf("%v: Σ ∂k/∂log v over %s is %v at %v, want k = %v", k, what, sum, r, v)
 		}
 	}
 }
@@ -258,25 +264,16 @@ func checkSteepness(t *testing.T, k gppl.Kernel, c gppl.Steep) {
 // checkAmplitudes: the parameters that are said to scale k do, together, and none is named twice.
 func checkAmplitudes(t *testing.T, k gppl.Kernel, c gppl.Amplified) {
 	at, known := c.Amplitudes()
-	params := k.Params()
 	if !known {
 		return
 	}
-	grad := make([]float64, len(params))
-	for _, r := range []float64{0, 0.1, 0.7, 2, 5} {
-		clear(grad)
-		k.Contract(grad, []float64{1}, []float64{r})
-		var sum float64
-		for n, i := range at {
-			if i < 0 || i >= len(params) || slices.Contains(at[:n], i) {
-				t.Fatalf("Amplitudes = %v of %d parameters", at, len(params))
-			}
-			sum += grad[i]
-		}
-		if v := cov(k, r); !(math.Abs(sum-v) <= 1e-9*math.Abs(cov(k, 0))) {
-			t.Errorf("Σ ∂k/∂log v over Amplitudes is %v at %v, want k = %v", sum, r, v)
+	params := len(k.Params())
+	for n, i := range at {
+		if i < 0 || i >= params || slices.Contains(at[:n], i) {
+			t.Fatalf("Amplitudes = %v of %d parameters", at, params)
 		}
 	}
+	checkTogether(t, k, at, "Amplitudes")
 }
 
 // ofTerm returns the kernel of a Matérn term.
@@ -295,11 +292,7 @@ func ofTerm(m gppl.MaternTerm) gppl.Kernel {
 func checkMarkov(t *testing.T, k gppl.Kernel, c gppl.Markovian) {
 	terms := c.Markov(nil)
 	r := []float64{0, 1e-3, 0.1, 0.4, 1, 2.5, 7}
-	rnd := rand.New(rand.NewPCG(7, 8))
-	w := make([]float64, len(r))
-	for i := range w {
-		w[i] = rnd.NormFloat64()
-	}
+	w := normals(len(r), 7, 8)
 	want, got, part := make([]float64, len(r)), make([]float64, len(r)), make([]float64, len(r))
 	k.Cov(want, r)
 	slopes := make([]float64, 2*len(terms))
@@ -309,9 +302,7 @@ func checkMarkov(t *testing.T, k gppl.Kernel, c gppl.Markovian) {
 			t.Fatalf("term %d of the Markov form has order %d, want 0, 1 or 2", i, m.Order)
 		}
 		term.Cov(part, r)
-		for j, v := range part {
-			got[j] += v
-		}
+		floats.Add(got, part)
 		term.Contract(slopes[2*i:2*i+2], w, r)
 	}
 	for j := range got {
@@ -327,11 +318,7 @@ func checkMarkov(t *testing.T, k gppl.Kernel, c gppl.Markovian) {
 		chain[p] -= 3
 	}
 	closeVectors(t, "derivatives by ContractMarkov", chain, grad, 1e-10)
-	moved := gppl.Values(k.Params())
-	for i := range moved {
-		moved[i] *= 1.5
-	}
-	if m := k.WithParams(moved).(gppl.Markovian).Markov(terms[:len(terms):len(terms)]); len(m) != 2*len(terms) || !slices.Equal(m[:len(terms)], terms) {
+	if m := k.WithParams(elsewhere(k)).(gppl.Markovian).Markov(terms[:len(terms):len(terms)]); len(m) != 2*len(terms) || !slices.Equal(m[:len(terms)], terms) {
 		t.Errorf("Markov does not append to dst as many terms as at other parameters: %v", m)
 	}
 }
@@ -393,11 +380,7 @@ func checkLinear(t *testing.T, k gppl.LinearSDE) {
 		k.Contract(want, []float64{1}, []float64{at})
 		closeVectors(t, fmt.Sprintf("derivatives of the blocks at r = %v", at), slopes[i], want, 1e-9)
 	}
-	moved := gppl.Values(k.Params())
-	for i := range moved {
-		moved[i] *= 1.5
-	}
-	if more := k.WithParams(moved).(gppl.LinearSDE).Blocks(blocks[:len(blocks):len(blocks)]); len(more) != 2*len(blocks) {
+	if more := k.WithParams(elsewhere(k)).(gppl.LinearSDE).Blocks(blocks[:len(blocks):len(blocks)]); len(more) != 2*len(blocks) {
 		t.Errorf("Blocks does not append as many as at other parameters: %d to %d", len(more)-len(blocks), len(blocks))
 	}
 }
@@ -453,13 +436,10 @@ func checkDensity(t *testing.T, k gppl.Spectrum) {
 	for i := range w {
 		w[i] = 1 / (1 + float64(i))
 	}
-	want := gradientLog(k, func(k gppl.Kernel) (sum float64) {
+	want := gradientLog(k, func(k gppl.Kernel) float64 {
 		s := make([]float64, len(f))
 		k.(gppl.Spectrum).Density(s, f)
-		for i, v := range s {
-			sum += w[i] * v
-		}
-		return sum
+		return floats.Dot(w, s)
 	})
 	got := make([]float64, len(want))
 	k.ContractDensity(got, w, f)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -116,11 +118,7 @@ func (c engineCase) compare(engine string) error {
 	if !(math.Abs(value-want) <= 1e-8*max(terms, math.Abs(want))) {
 		return fmt.Errorf("%s: %v, dense %v, difference %.3g", engine, value, want, value-want)
 	}
-	var diff, norm float64
-	for i, g := range wantGrad {
-		diff, norm = math.Hypot(diff, grad[i]-g), math.Hypot(norm, g)
-	}
-	if !(diff <= 1e-6*max(terms, norm)) {
+	if !(floats.Distance(grad, wantGrad, 2) <= 1e-6*max(terms, floats.Norm(wantGrad, 2))) {
 		return fmt.Errorf("%s: gradient in logs %v, dense %v", engine, grad, wantGrad)
 	}
 	for _, name := range strings.Split(loss.Report().Engine, " + ") {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -36,10 +37,7 @@ func CheckKernel(t *testing.T, k gppl.Kernel) {
 	printed := k.String()
 
 	t.Run("WithParams", func(t *testing.T) {
-		moved := make([]float64, len(theta))
-		for i, v := range theta {
-			moved[i] = 1.5 * v
-		}
+		moved := elsewhere(k)
 		for i, p := range k.WithParams(moved).Params() {
 			if p.Value != moved[i] || p.Name != params[i].Name {
 				t.Errorf("parameter %d: got %q = %v, want %q = %v", i, p.Name, p.Value, params[i].Name, moved[i])
@@ -78,28 +76,12 @@ func CheckKernel(t *testing.T, k gppl.Kernel) {
 	})
 
 	t.Run("Contract", func(t *testing.T) {
-		rnd := rand.New(rand.NewPCG(1, 2))
-		w := make([]float64, len(r))
-		for i := range w {
-			w[i] = rnd.NormFloat64()
-		}
-		logTheta := make([]float64, len(theta))
-		for i, v := range theta {
-			logTheta[i] = math.Log(v)
-		}
-		want := fd.Gradient(nil, func(u []float64) float64 {
-			at := make([]float64, len(u))
-			for i, v := range u {
-				at[i] = math.Exp(v)
-			}
+		w := normals(len(r), 1, 2)
+		want := gradientLog(k, func(k gppl.Kernel) float64 {
 			c := make([]float64, len(r))
-			k.WithParams(at).Cov(c, r)
-			var s float64
-			for i := range c {
-				s += w[i] * c[i]
-			}
-			return s
-		}, logTheta, &fd.Settings{Formula: fourthOrder, Step: 1e-4})
+			k.Cov(c, r)
+			return floats.Dot(w, c)
+		})
 		before := 3.0 // Contract adds
 		got := slices.Repeat([]float64{before}, len(theta))
 		k.Contract(got, w, r)
@@ -185,6 +167,23 @@ func distances() []float64 {
 	return append(r, 0)
 }
 
+// elsewhere are other parameters of k.
+func elsewhere(k gppl.Kernel) []float64 {
+	theta := gppl.Values(k.Params())
+	floats.Scale(1.5, theta)
+	return theta
+}
+
+// normals are n draws of a normal distribution.
+func normals(n int, seed1, seed2 uint64) []float64 {
+	rnd := rand.New(rand.NewPCG(seed1, seed2))
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = rnd.NormFloat64()
+	}
+	return v
+}
+
 func panics(f func()) (did bool) {
 	defer func() { did = recover() != nil }()
 	f()
@@ -251,16 +250,13 @@ func checkPlaced(t *testing.T, k gppl.Placed, theta []float64) {
 			raw[i] = math.Log(v)
 		}
 	}
-	want := fd.Gradient(nil, func(u []float64) (sum float64) {
+	want := fd.Gradient(nil, func(u []float64) float64 {
 		at, c := make([]float64, len(u)), make([]float64, n)
 		for i, v := range u {
 			at[i] = natural(i, v)
 		}
 		k.WithParams(at).(gppl.Placed).CovAt(c, a, b, r)
-		for i, v := range c {
-			sum += w[i] * v
-		}
-		return sum
+		return floats.Dot(w, c)
 	}, raw, &fd.Settings{Formula: fourthOrder, Step: 1e-4})
 	got := make([]float64, len(theta))
 	k.ContractAt(got, w, a, b, r)

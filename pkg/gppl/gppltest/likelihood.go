@@ -2,6 +2,7 @@ package gppltest
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
@@ -42,11 +43,16 @@ func checkDerivatives(t *testing.T, l observe.Likelihood, o Observation) {
 		t.Errorf("%v at %+v: the second derivative is %v: want it negative", l, o, d.D2)
 	}
 	got := []float64{d.D1, d.D2, d.D3}
-	for i, want := range []float64{(up.Value - down.Value) / (2 * h), (up.D1 - down.D1) / (2 * h), (up.D2 - down.D2) / (2 * h)} {
+	for i, want := range differences(up, down, h) {
 		if !about(got[i], want, 1e-6, 1e-5) {
 			t.Errorf("%v at %+v: derivative %d is %v, by differences %v", l, o, i+1, got[i], want)
 		}
 	}
+}
+
+// differences are those of a value and its first two derivatives, h up and h down.
+func differences(up, down observe.Derivatives, h float64) []float64 {
+	return []float64{(up.Value - down.Value) / (2 * h), (up.D1 - down.D1) / (2 * h), (up.D2 - down.D2) / (2 * h)}
 }
 
 func checkSlopes(t *testing.T, l observe.Shaped, o Observation) {
@@ -55,13 +61,13 @@ func checkSlopes(t *testing.T, l observe.Shaped, o Observation) {
 	for p, v := range theta {
 		e := 1e-4 * v
 		moved := func(by float64) observe.Derivatives {
-			other := append([]float64(nil), theta...)
+			other := slices.Clone(theta)
 			other[p] += by
 			return l.WithParams(other).LogDensity(o.Y, o.Size, o.G)
 		}
 		more, less, slope := moved(e), moved(-e), l.Slopes(p, o.Y, o.Size, o.G)
 		got := []float64{slope.Value, slope.D1, slope.D2}
-		for i, want := range []float64{(more.Value - less.Value) / (2 * e), (more.D1 - less.D1) / (2 * e), (more.D2 - less.D2) / (2 * e)} {
+		for i, want := range differences(more, less, e) {
 			if !about(got[i], want, 1e-7/v, 1e-5) {
 				t.Errorf("%v at %+v: the slope of derivative %d in %s is %v, by differences %v", l, o, i, l.Params()[p].Name, got[i], want)
 			}
