@@ -168,23 +168,19 @@ func (c *Counts) average(i int, f func(l Likelihood, g float64) float64) (sum fl
 
 // Rates returns the mean and the variance of E(y | g) at each input: what the function is known to be, without the chance of single observations.
 func (c *Counts) Rates() (mean, variances []float64) {
-	for i := range c.Mean {
-		size := c.Sizes[i]
-		m := c.average(i, func(l Likelihood, g float64) float64 { return l.Mean(size, g) })
-		v := c.average(i, func(l Likelihood, g float64) float64 { by := l.Mean(size, g) - m; return by * by })
-		mean, variances = append(mean, m), append(variances, v)
-	}
-	return mean, variances
+	return c.moments(func(Likelihood, float64, float64) float64 { return 0 })
 }
 
 // Expected returns E y and Var y at each input.
-func (c *Counts) Expected() (mean, variances []float64) {
-	for i := range c.Mean {
-		size := c.Sizes[i]
+func (c *Counts) Expected() (mean, variances []float64) { return c.moments(Likelihood.Variance) }
+
+// moments returns E E(y | g), and the variance of that with the mean of a variance given g.
+func (c *Counts) moments(given func(l Likelihood, size, g float64) float64) (mean, variances []float64) {
+	for i, size := range c.Sizes {
 		m := c.average(i, func(l Likelihood, g float64) float64 { return l.Mean(size, g) })
 		v := c.average(i, func(l Likelihood, g float64) float64 {
 			by := l.Mean(size, g) - m
-			return l.Variance(size, g) + by*by
+			return given(l, size, g) + by*by
 		})
 		mean, variances = append(mean, m), append(variances, v)
 	}

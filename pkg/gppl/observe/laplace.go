@@ -112,10 +112,8 @@ func (l *Laplace) Likelihood(theta []float64) Likelihood {
 
 // Report says that this is a likelihood, and which engine computes the Gaussian models at the start.
 func (l *Laplace) Report() gppl.LossReport {
-	report := gppl.LossReport{Engine: "Laplace", Likelihood: true}
 	engine, _ := l.gaussian.Cost(l.model)
-	report.Engine += ", " + engine
-	return report
+	return gppl.LossReport{Engine: "Laplace, " + engine, Likelihood: true}
 }
 
 func (l *Laplace) String() string {

@@ -235,16 +235,7 @@ func (e *robustWork) learnNoise() {
 	case e.settings.Nu == 0 && !e.noiseFixed:
 		e.noise, _ = studentOf(e.r2, e.noise.scale2)
 	case !e.noiseFixed:
-		for range 500 {
-			var sum float64
-			for _, r := range e.r2 {
-				sum += e.noise.weight(r) * r / float64(len(e.r2))
-			}
-			done := math.Abs(sum-e.noise.scale2) <= 1e-12*sum
-			if e.noise.scale2 = sum; done {
-				break
-			}
-		}
+		e.noise, _ = scaledStudent(e.r2, e.noise.nu, e.noise.scale2)
 	case e.settings.Nu == 0:
 		e.noise.nu = bestNu(e.r2, e.noise)
 	}

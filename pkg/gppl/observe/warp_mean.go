@@ -77,14 +77,9 @@ func (w LogitWarp) mean(mu, sd float64) float64 {
 	middle := min(max(-mu/sd, -reach), reach)
 	density := func(u float64) float64 { return math.Exp(-0.5*u*u) / math.Sqrt(2*math.Pi) }
 	share := LogitWarp{0, 1} // of the way from Lo to Hi, or back, whichever is less than a half
-	below := integrate(middle+reach, func(s float64) float64 {
-		u := middle - s
-		return share.Inverse(-math.Abs(mu+sd*u)) * density(u)
-	})
-	above := integrate(reach-middle, func(s float64) float64 {
-		u := middle + s
-		return share.Inverse(-math.Abs(mu+sd*u)) * density(u)
-	})
+	integrand := func(u float64) float64 { return share.Inverse(-math.Abs(mu+sd*u)) * density(u) }
+	below := integrate(middle+reach, func(s float64) float64 { return integrand(middle - s) })
+	above := integrate(reach-middle, func(s float64) float64 { return integrand(middle + s) })
 	end := 0.5 * math.Erfc(mu/sd/math.Sqrt2) // the probability of z < 0
 	if end <= 0.5 {
 		return w.Hi - (w.Hi-w.Lo)*(end-below+above)
