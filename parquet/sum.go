@@ -418,16 +418,10 @@ const batch = 1 << 14
 // add adds a row group.
 func (s source) add(ctx context.Context, g int, into *gppl.Sums, o Options, rep *Report) (err error) {
 	defer damaged(&err)
-	group := s.RowGroup(g)
-	var columns [2]column
-	for i, n := range []numbers{s.x, s.y} {
-		chunk, err := group.Column(n.index)
-		if err != nil {
-			return err
-		}
-		columns[i] = column{numbers: n, chunk: chunk}
+	columns, rows, err := s.group(g)
+	if err != nil {
+		return err
 	}
-	rows := int(group.NumRows())
 	rep.Rows += rows
 	rep.RowGroups++
 	x, y := make([]float64, min(rows, batch)), make([]float64, min(rows, batch))
@@ -472,6 +466,18 @@ type column struct {
 	chunk  file.ColumnChunkReader
 	levels []int16
 	values any // a slice of the physical type
+}
+
+// group returns the columns x and y of a row group, and how many rows it has.
+func (s source) group(g int) (columns [2]column, rows int, err error) {
+	group := s.RowGroup(g)
+	for i, n := range []numbers{s.x, s.y} {
+		columns[i].numbers = n
+		if columns[i].chunk, err = group.Column(n.index); err != nil {
+			return columns, 0, err
+		}
+	}
+	return columns, int(group.NumRows()), nil
 }
 
 // read sets dst to the next rows, NaN where there is no value.

@@ -41,21 +41,13 @@ func (s source) writeCSV(ctx context.Context, w io.Writer) (err error) {
 	defer damaged(&err)
 	buffered := bufio.NewWriter(w)
 	out := csv.NewWriter(buffered)
-	var texts [2][]string
-	for i := range texts {
-		texts[i] = make([]string, batch)
-	}
+	texts := [2][]string{make([]string, batch), make([]string, batch)}
 	for g := range s.NumRowGroups() {
-		group := s.RowGroup(g)
-		var columns [2]column
-		for i, n := range []numbers{s.x, s.y} {
-			chunk, err := group.Column(n.index)
-			if err != nil {
-				return fmt.Errorf("row group %d: %w", g, err)
-			}
-			columns[i] = column{numbers: n, chunk: chunk}
+		columns, rows, err := s.group(g)
+		if err != nil {
+			return fmt.Errorf("row group %d: %w", g, err)
 		}
-		for from, rows := 0, int(group.NumRows()); from < rows; from += batch {
+		for from := 0; from < rows; from += batch {
 			if err := ctx.Err(); err != nil {
 				return err
 			}

@@ -33,7 +33,7 @@ func AppendLine(path string, line []byte) (err error) {
 	if err := f.Sync(); err != nil || missing == nil {
 		return err
 	}
-	return SyncFolder(filepath.Dir(path))
+	return syncFolder(filepath.Dir(path))
 }
 
 // endsLine reports whether what is appended to the file begins a line. It does not if a writer was killed.

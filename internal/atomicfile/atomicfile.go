@@ -143,7 +143,7 @@ func replace(target string, old fs.FileInfo, write func(io.Writer) error) error 
 			return err
 		}
 	}
-	return SyncFolder(filepath.Dir(target))
+	return syncFolder(filepath.Dir(target))
 }
 
 // discard removes a temporary file, while it is locked where the system can remove an open file.
@@ -330,8 +330,8 @@ func release(f *os.File, name string) error {
 	return err
 }
 
-// SyncFolder makes the names in a folder outlive a loss of power, where the system offers that.
-func SyncFolder(folder string) error {
+// syncFolder makes the names in a folder outlive a loss of power, where the system offers that.
+func syncFolder(folder string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}

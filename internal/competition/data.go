@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -68,26 +69,21 @@ func Developed() (names []string) {
 // Load reads the groups of the given names from a folder, that of m3.csv, the four files of M4 and, of scripts/tourism.py, tourism.csv.
 func Load(folder string, names []string) (out []Group, err error) {
 	for _, name := range names {
-		found := false
-		for _, g := range groups {
-			if g.name != name {
-				continue
-			}
-			found = true
-			read := Group{Name: name, Season: g.season, Periods: g.periods, Sample: g.sample}
-			if g.table != "" {
-				read.Series, err = readTable(filepath.Join(folder, g.table), g.period)
-			} else {
-				read.Series, err = readM4(folder, g.m4)
-			}
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, read)
-		}
-		if !found {
+		i := slices.Index(Names(), name)
+		if i < 0 {
 			return nil, fmt.Errorf("competition: no group %q; there are %s", name, strings.Join(Names(), ", "))
 		}
+		g := groups[i]
+		read := Group{Name: name, Season: g.season, Periods: g.periods, Sample: g.sample}
+		if g.table != "" {
+			read.Series, err = readTable(filepath.Join(folder, g.table), g.period)
+		} else {
+			read.Series, err = readM4(folder, g.m4)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, read)
 	}
 	return out, nil
 }

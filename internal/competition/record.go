@@ -247,12 +247,10 @@ func StoreResults(folder string, groups []Summary, series []Detail) error {
 	for _, s := range groups {
 		ran[s.Group] = true
 	}
-	names := Names()
-	order := func(a, b string) int { return slices.Index(names, a) - slices.Index(names, b) }
 	groups = append(slices.Clone(groups), slices.DeleteFunc(old.Groups, func(s Summary) bool { return ran[s.Group] })...)
-	slices.SortStableFunc(groups, func(a, b Summary) int { return order(a.Group, b.Group) })
+	slices.SortStableFunc(groups, func(a, b Summary) int { return byGroup(a.Group, b.Group) })
 	series = append(slices.Clone(series), slices.DeleteFunc(old.Series, func(d Detail) bool { return ran[d.Group] })...)
-	slices.SortStableFunc(series, func(a, b Detail) int { return order(a.Group, b.Group) })
+	slices.SortStableFunc(series, func(a, b Detail) int { return byGroup(a.Group, b.Group) })
 	if err := WriteJSON(filepath.Join(folder, summaryFile), groups); err != nil {
 		return err
 	}
@@ -261,18 +259,18 @@ func StoreResults(folder string, groups []Summary, series []Detail) error {
 
 // StoreRival puts a result in its place in a file: by group in the order of Names, then by model.
 func StoreRival(path string, r Rival) error {
-	names := Names()
-	return put(path, r, func(a, b Rival) int {
-		return cmp.Or(slices.Index(names, a.Group)-slices.Index(names, b.Group), strings.Compare(a.Model, b.Model))
-	})
+	return put(path, r, func(a, b Rival) int { return cmp.Or(byGroup(a.Group, b.Group), strings.Compare(a.Model, b.Model)) })
 }
 
 // StoreWhole puts the results on all series of a group in their place in the folder's whole.json, in the order of Names.
 func StoreWhole(folder string, s Summary) error {
+	return put(filepath.Join(folder, wholeFile), s, func(a, b Summary) int { return byGroup(a.Group, b.Group) })
+}
+
+// byGroup orders groups as Names does.
+func byGroup(a, b string) int {
 	names := Names()
-	return put(filepath.Join(folder, wholeFile), s, func(a, b Summary) int {
-		return slices.Index(names, a.Group) - slices.Index(names, b.Group)
-	})
+	return slices.Index(names, a) - slices.Index(names, b)
 }
 
 // put stores v in an ordered list in a file, in place of what it equals by the order. There may be no such file yet.

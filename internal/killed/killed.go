@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,7 @@ func (n *Count) Check(t *testing.T, c Command, r *rand.Rand, lose bool) {
 	}
 	for path, text := range Contents(t, dir) {
 		switch {
-		case leftOver(path):
+		case slices.ContainsFunc(unfinished, func(end string) bool { return strings.HasSuffix(path, end) }):
 		case whole[path] == nil:
 			t.Errorf("%s, killed, leaves %s", c.Name, path)
 		case c.Left != nil:
@@ -109,15 +110,6 @@ func (c Command) same(a, b []byte) bool {
 		a, b = c.Fixed(a), c.Fixed(b)
 	}
 	return bytes.Equal(a, b)
-}
-
-func leftOver(path string) bool {
-	for _, end := range unfinished {
-		if strings.HasSuffix(path, end) {
-			return true
-		}
-	}
-	return false
 }
 
 // Contents are all files of a folder and those in it, by path.

@@ -99,8 +99,8 @@ func field(root fs.FS, file, word string) (float64, bool) {
 	}
 	for line := range strings.Lines(string(text)) {
 		if rest, found := strings.CutPrefix(line, word); found {
-			for _, text := range strings.Fields(rest)[:min(1, len(strings.Fields(rest)))] {
-				v, err := strconv.ParseFloat(text, 64)
+			if numbers := strings.Fields(rest); len(numbers) > 0 {
+				v, err := strconv.ParseFloat(numbers[0], 64)
 				return v, err == nil
 			}
 		}

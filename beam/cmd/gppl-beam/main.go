@@ -81,7 +81,7 @@ func run(ctx context.Context) error {
 	again := gpplbeam.Again{Lost: func(attempt int, err error) {
 		fmt.Fprintf(os.Stderr, "gppl-beam: a worker was lost, and with it attempt %d of %d: the job is sent again, with the same bits (%v)\n", attempt, *attempts, err)
 	}}
-	if runner := flag.Lookup("runner").Value.String(); runner == "" || strings.HasPrefix(strings.ToLower(runner), "prism") {
+	if onPrism() {
 		again.Attempts = *attempts
 	}
 	result, err := again.Run(ctx, beamx.RunWithMetrics, func() *beam.Pipeline {
@@ -124,11 +124,14 @@ func fits(h gppl.SumsHeader, patterns []string) error {
 	return nil
 }
 
-// ownRunner reports whether prism runs in this process.
-func ownRunner() bool {
-	runner, endpoint := flag.Lookup("runner").Value.String(), flag.Lookup("endpoint").Value.String()
-	return endpoint == "" && (runner == "" || strings.HasPrefix(strings.ToLower(runner), "prism"))
+// onPrism reports whether prism is the runner, which is the default.
+func onPrism() bool {
+	runner := flag.Lookup("runner").Value.String()
+	return runner == "" || strings.HasPrefix(strings.ToLower(runner), "prism")
 }
+
+// ownRunner reports whether prism runs in this process.
+func ownRunner() bool { return onPrism() && flag.Lookup("endpoint").Value.String() == "" }
 
 // spared returns an error if the result would overwrite an input file.
 func spared(patterns []string) error {
