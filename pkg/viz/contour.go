@@ -36,7 +36,8 @@ type ContourOptions struct {
 // It returns an error if an axis label is missing, the grid does not fit its sides or these do not ascend, there is no
 // level, or no value is finite ([ErrNoData]).
 func Contour(o ContourOptions) (*Figure, error) {
-	if err := o.check(); err != nil {
+	b, err := newBuilder(o.Frame, o.LogX, o.LogY)
+	if err != nil {
 		return nil, err
 	}
 	if len(o.X) < 2 || len(o.Y) < 2 || len(o.Z) != len(o.Y) {
@@ -76,8 +77,6 @@ func Contour(o ContourOptions) (*Figure, error) {
 	if !found {
 		return nil, fmt.Errorf("%w: no value of a contour is finite", ErrNoData)
 	}
-	b := newBuilder(o.Frame, o.LogX, o.LogY)
-	b.grid()
 	for i, l := range o.Levels {
 		look := draw.LineStyle{
 			Color: withAlpha(style.colour(Blue-1), uint8(255-150*i/len(o.Levels))),

@@ -57,14 +57,10 @@ type CurvesOptions struct {
 // It returns an error if an axis label is missing, lengths differ, a range is empty or not positive on a log axis, or
 // nothing is drawable ([ErrNoData]).
 func Curves(o CurvesOptions) (*Figure, error) {
-	if err := o.check(); err != nil {
+	b, err := newBuilder(o.Frame, o.LogX, o.LogY, o.Spans...)
+	if err != nil {
 		return nil, err
 	}
-	b := newBuilder(o.Frame, o.LogX, o.LogY)
-	for _, s := range o.Spans {
-		b.span(s)
-	}
-	b.grid()
 	b.rules(o.Rules)
 	for i, cv := range o.Curves {
 		x := cv.X
@@ -89,9 +85,6 @@ func Curves(o CurvesOptions) (*Figure, error) {
 			b.dots(name, p, style.colour(slot), style.markerR)
 		}
 	}
-	for _, r := range o.Rules { // last in the legend
-		b.legend = append(b.legend, r.entry())
-	}
 	b.xRange, b.yRange = o.XRange, o.YRange
 	return b.figure(0.015)
 }
@@ -109,7 +102,7 @@ type builder struct {
 	frame          Frame
 	logX, logY     bool
 	plot           *plot.Plot
-	legend         []entry
+	legend, last   []entry // last are its last ones
 	layers         []layer
 	xTicks, yTicks plot.Ticker
 	x0, x1, y0, y1 float64
@@ -117,7 +110,11 @@ type builder struct {
 	drawn          bool       // something is drawable
 }
 
-func newBuilder(fr Frame, logX, logY bool) *builder {
+// newBuilder checks the frame and begins with spans and grid lines, below all else.
+func newBuilder(fr Frame, logX, logY bool, spans ...Span) (*builder, error) {
+	if err := fr.check(); err != nil {
+		return nil, err
+	}
 	b := &builder{
 		frame: fr, logX: logX, logY: logY, plot: plot.New(),
 		x0: math.Inf(1), x1: math.Inf(-1), y0: math.Inf(1), y1: math.Inf(-1),
@@ -139,7 +136,11 @@ func newBuilder(fr Frame, logX, logY bool) *builder {
 	if logY {
 		b.plot.Y.Scale = plot.LogScale{}
 	}
-	return b
+	for _, s := range spans {
+		b.span(s)
+	}
+	b.plot.Add(part{gridPlot{draw.LineStyle{Color: style.grid, Width: style.gridWidth}}, "grid"})
+	return b, nil
 }
 
 // reach widens the range to a point; a coordinate that is not drawable does not count.
@@ -171,10 +172,6 @@ func (b *builder) layer(l layer) {
 func (b *builder) add(p plot.Plotter, l layer) {
 	b.plot.Add(part{p, strconv.Itoa(len(b.layers))})
 	b.layer(l)
-}
-
-func (b *builder) grid() {
-	b.plot.Add(part{gridPlot{draw.LineStyle{Color: style.grid, Width: style.gridWidth}}, "grid"})
 }
 
 func (b *builder) line(name string, p path, look draw.LineStyle) {
@@ -254,6 +251,7 @@ func (b *builder) span(s Span) {
 // rules draws reference lines.
 func (b *builder) rules(rules []Rule) {
 	for _, r := range rules {
+		b.last = append(b.last, entry{name: clean(r.Name), look: r.look(), kind: swatchLine})
 		if drawable(r.Y, b.logY) {
 			b.add(rulePlot{r}, layer{kind: layerRule, name: clean(r.Name), colour: r.look().Color, y: []float64{r.Y}})
 		}
@@ -289,7 +287,7 @@ func (b *builder) figure(xShare float64) (*Figure, error) {
 		return nil, err
 	}
 	return &Figure{Frame: b.frame, rows: 1, cols: 1, panels: []*panel{{
-		plot: b.plot, xLabel: b.frame.XLabel, yLabel: b.frame.YLabel, legend: b.legend, layers: b.layers,
+		plot: b.plot, xLabel: b.frame.XLabel, yLabel: b.frame.YLabel, legend: append(b.legend, b.last...), layers: b.layers,
 		logX: b.logX, logY: b.logY, xTicks: b.xTicks, yTicks: b.yTicks,
 	}}}, nil
 }

@@ -292,9 +292,6 @@ func (r Rule) look() draw.LineStyle {
 	return l
 }
 
-// entry is a rule's line of the legend.
-func (r Rule) entry() entry { return entry{name: clean(r.Name), look: r.look(), kind: swatchLine} }
-
 func (r rulePlot) Plot(c draw.Canvas, plt *plot.Plot) {
 	if plt.Y.Min <= r.Y && r.Y <= plt.Y.Max {
 		_, trY := plt.Transforms(&c)

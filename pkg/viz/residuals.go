@@ -22,11 +22,10 @@ type HistogramOptions struct {
 //
 // It returns an error if an axis label is missing or no value is finite ([ErrNoData]).
 func Histogram(o HistogramOptions) (*Figure, error) {
-	if err := o.check(); err != nil {
+	b, err := newBuilder(o.Frame, false, false)
+	if err != nil {
 		return nil, err
 	}
-	b := newBuilder(o.Frame, false, false)
-	b.grid()
 	var sorted []float64
 	for _, v := range o.Values {
 		if drawable(v, false) {
@@ -99,11 +98,10 @@ type CorrelogramOptions struct {
 //
 // It returns an error if an axis label is missing or no value is finite ([ErrNoData]).
 func Correlogram(o CorrelogramOptions) (*Figure, error) {
-	if err := o.check(); err != nil {
+	b, err := newBuilder(o.Frame, false, false)
+	if err != nil {
 		return nil, err
 	}
-	b := newBuilder(o.Frame, false, false)
-	b.grid()
 	rules := []Rule{{Y: 0}}
 	if o.Band > 0 {
 		rules = append(rules, Rule{Y: o.Band, Name: "95 % of white noise within", Slot: Grey}, Rule{Y: -o.Band, Slot: Grey})
@@ -132,9 +130,6 @@ func Correlogram(o CorrelogramOptions) (*Figure, error) {
 		b.dots(s.name, s.path, style.colour(s.slot), style.markerR)
 	}
 	b.reach(0, 0)
-	if len(rules) > 1 {
-		b.legend = append(b.legend, rules[1].entry())
-	}
 	return b.figure(0.015)
 }
 

@@ -50,11 +50,10 @@ type ScatterOptions struct {
 // It returns an error if an axis label is missing, a range is empty or not positive on a log axis, or no point is drawable
 // ([ErrNoData]).
 func Scatter(o ScatterOptions) (*Figure, error) {
-	if err := o.check(); err != nil {
+	b, err := newBuilder(o.Frame, o.LogX, o.LogY)
+	if err != nil {
 		return nil, err
 	}
-	b := newBuilder(o.Frame, o.LogX, o.LogY)
-	b.grid()
 	b.rules(o.Rules)
 	p := pointsPlot{logX: o.LogX, logY: o.LogY}
 	for i, g := range o.Groups {
@@ -94,7 +93,6 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 		if drawable(r.Y, o.LogY) {
 			p.rules = append(p.rules, r.Y)
 		}
-		b.legend = append(b.legend, r.entry())
 	}
 	b.plot.Add(part{p, "edge"}) // arrow heads at the edges are neither bars nor points
 	b.yRange = o.YRange

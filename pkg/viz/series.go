@@ -125,16 +125,10 @@ func greyed(l draw.LineStyle) draw.LineStyle {
 }
 
 func series(o SeriesOptions, limit int) (*Figure, error) {
-	if err := o.check(); err != nil {
+	b, err := newBuilder(o.Frame, false, false, o.Spans...)
+	if err != nil {
 		return nil, err
 	}
-	b := newBuilder(o.Frame, false, false)
-
-	for _, s := range o.Spans {
-		b.span(s)
-	}
-	b.grid()
-
 	// Bands below, then dots, then means: what the model says of f stays visible through thousands of observations.
 	var latent, noisy bool
 	single := len(o.Predictions) == 1

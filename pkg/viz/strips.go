@@ -46,11 +46,10 @@ type StripsOptions struct {
 // It returns an error if an axis label is missing, the range is empty or not positive on a log axis, or nothing is drawable
 // ([ErrNoData]).
 func Strips(o StripsOptions) (*Figure, error) {
-	if err := o.check(); err != nil {
+	b, err := newBuilder(o.Frame, false, o.LogY)
+	if err != nil {
 		return nil, err
 	}
-	b := newBuilder(o.Frame, false, o.LogY)
-	b.grid()
 	b.rules(o.Rules)
 	s := stripsPlot{log: o.LogY}
 	var below nameTicks
@@ -106,9 +105,6 @@ func Strips(o StripsOptions) (*Figure, error) {
 	if marks {
 		b.legend = append(b.legend, entry{name: "published", glyph: markGlyph, kind: swatchGlyph})
 	}
-	for _, r := range o.Rules {
-		b.legend = append(b.legend, r.entry())
-	}
 	b.plot.Add(s)
 	b.yRange = o.YRange
 	f, err := b.figure(0)
@@ -116,7 +112,7 @@ func Strips(o StripsOptions) (*Figure, error) {
 		return nil, err
 	}
 	b.plot.X.Min, b.plot.X.Max = 0.5, at+0.5
-	below.width = vg.Length(o.Width * pxToPt)
+	below.width = vg.Length(b.frame.Width * pxToPt)
 	f.panels[0].xTicks = below
 	b.plot.X.Tick.Length = 0
 	b.plot.X.Tick.Label.Handler = plot.DefaultTextHandler // which knows lines
