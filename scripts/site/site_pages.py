@@ -4,7 +4,7 @@ Usage: site_pages.py stage DOCS STAGE     copies docs/; links that lead out of i
                                           those whose text is the name of a file have the title of its page
        site_pages.py finish SITE          pages load nothing from elsewhere: a script of theirs for pages from disk is replaced by worker.js;
                                           flags and numbers are not broken at a hyphen, indices are subscripts, rows of wide tables are cards on a
-                                          phone, as in reports; no page of its own for what is not found, whose style would be looked for in the root of the disk
+                                          phone, as in reports; buttons that copy code are no landmarks; no page of its own for what is not found, whose style would be looked for in the root of the disk
 """
 
 import html
@@ -66,6 +66,8 @@ def cards_css():
 SHIM = re.compile(r'<script src="https://unpkg\.com/iframe-worker/shim"[^>]*></script>')
 LOADED = re.compile(r"<(?:script|img|iframe|source)\b[^>]*?\ssrc=\"?(?:https?:)?//|<link\b(?=[^>]*rel=\"?(?:stylesheet|preconnect|preload))[^>]*href=\"?(?:https?:)?//")
 
+COPY = '"nav",{class:"md-code__nav"}'  # the button that copies code, in the script of the theme: as many landmarks without a name as a page has code
+
 ARTICLE = re.compile(r"<article\b.*?</article>", re.DOTALL)
 SLANTED = re.compile(r"_<em>(\w+)</em>|<em>_(\w+)</em>|(?<=</em>)_([A-Za-z]{1,2})(?![A-Za-z0-9_])")
 SUBSCRIPT = re.compile(r"(?<![^\W_]|_)([^\W\d_])_(?:\{([^{}]*)\}|([^\W\d_]{1,2})(?![^\W_]|_))")  # x_g and K_uu, but not co2_ppm
@@ -115,6 +117,11 @@ def legible(page):
 
 def finish(site):
     (site / "404.html").unlink(missing_ok=True)
+    script, = site.glob("assets/javascripts/bundle.*.js")
+    text = script.read_text("utf-8")
+    if text.count(COPY) != 1:
+        sys.exit(f"site: {script} makes the buttons that copy code in another way than by {COPY}")
+    script.write_text(text.replace(COPY, COPY.replace("nav", "div", 1)), "utf-8")
     worker = f"<script>\n{Path(__file__).with_name('worker.js').read_text('utf-8')}</script>"
     for page in site.rglob("*.html"):
         text = SHIM.sub(lambda _: worker, page.read_text("utf-8"))

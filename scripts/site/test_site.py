@@ -54,12 +54,19 @@ class Site(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "404.html").write_text("")
             page = Path(folder) / "index.html"
+            script = Path(folder) / "assets" / "javascripts" / "bundle.1.min.js"
+            script.parent.mkdir(parents=True)
+            script.write_text(f'a(){{return C({site.COPY})}}')
             page.write_text('<script src="https://unpkg.com/iframe-worker/shim" type="text/javascript"></script><a href="https://go.dev">Go</a>')
             site.finish(Path(folder))
             self.assertNotIn("unpkg", page.read_text())
             self.assertFalse((Path(folder) / "404.html").exists())
+            self.assertEqual(script.read_text(), 'a(){return C("div",{class:"md-code__nav"})}')
+            with self.assertRaises(SystemExit):  # a theme that makes them otherwise
+                site.finish(Path(folder))
             for loading in ('<img alt="" src="https://a.example/b.png">', '<link rel="stylesheet" href="//a.example/b.css">'):
                 page.write_text(loading)
+                script.write_text(site.COPY)
                 with self.assertRaises(SystemExit):
                     site.finish(Path(folder))
 
