@@ -31,6 +31,13 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
+// check ends the program by an error.
+func check(err error) {
+	if err != nil {
+		log.Fatal("forecasting: ", err)
+	}
+}
+
 func main() {
 	log.SetFlags(0)
 	names := flag.String("group", strings.Join(competition.Developed(), ","), "groups, separated by commas, of "+strings.Join(competition.Names(), ","))
@@ -62,33 +69,25 @@ func main() {
 	}
 	folder = filepath.Join(folder, "forecast")
 	if *exportTo != "" || *rivals != "" {
-		if err := meetRivals(folder, *names, which, *exportTo, *rivals, *out); err != nil {
-			log.Fatal("forecasting: ", err)
-		}
+		check(meetRivals(folder, *names, which, *exportTo, *rivals, *out))
 		return
 	}
 	if *wander {
 		*names = "m4-weekly"
 	}
 	loaded, err := competition.Load(folder, strings.Split(*names, ","))
-	if err != nil {
-		log.Fatal("forecasting: ", err)
-	}
+	check(err)
 	if *wander {
-		if loaded, err = wandering(loaded, *prices); err != nil {
-			log.Fatal("forecasting: ", err)
-		}
+		loaded, err = wandering(loaded, *prices)
+		check(err)
 	}
 	priors := make([]*forecast.Shared, len(loaded))
 	for i := range loaded {
 		if *share {
-			if priors[i], err = learnShared(loaded[i], which); err != nil {
-				log.Fatal("forecasting: ", err)
-			}
+			priors[i], err = learnShared(loaded[i], which)
+			check(err)
 		}
-		if err := which.choose(&loaded[i]); err != nil {
-			log.Fatal("forecasting: ", err)
-		}
+		check(which.choose(&loaded[i]))
 		if *wander {
 			loaded[i] = cut(loaded[i])
 		}
@@ -106,27 +105,19 @@ func main() {
 		}
 		results = append(results, s)
 		if *whole != "" {
-			if err := competition.StoreWhole(*whole, s); err != nil {
-				log.Fatal("forecasting: ", err)
-			}
+			check(competition.StoreWhole(*whole, s))
 		}
 	}
 	tell(each, words...)
 	tell(inShort(each), wouldWarn, wouldNot)
 	if *out != "" {
-		if err := competition.WriteJSON(*out, results); err != nil {
-			log.Fatal("forecasting: ", err)
-		}
+		check(competition.WriteJSON(*out, results))
 	}
 	if *store != "" {
-		if err := competition.StoreResults(*store, results, each); err != nil {
-			log.Fatal("forecasting: ", err)
-		}
+		check(competition.StoreResults(*store, results, each))
 	}
 	if *details != "" {
-		if err := competition.WriteDetails(*details, each); err != nil {
-			log.Fatal("forecasting: ", err)
-		}
+		check(competition.WriteDetails(*details, each))
 	}
 }
 

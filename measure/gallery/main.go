@@ -78,29 +78,29 @@ type maker struct {
 	examples map[string]string // the Go of each page
 }
 
-func newMaker(ctx context.Context, gallery string) (*maker, error) {
+func newMaker(ctx context.Context, gallery string) (made *maker, err error) {
 	folder, err := os.MkdirTemp("", "gppl-gallery-")
 	if err != nil {
 		return nil, err
 	}
 	m := &maker{folder: folder}
+	defer func() {
+		if err != nil {
+			m.remove()
+		}
+	}()
 	build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(folder, "gppl"), "github.com/projected-likelihood/gppl/cmd/gppl")
 	build.Dir = gallery
 	if out, err := build.CombinedOutput(); err != nil {
-		m.remove()
 		return nil, fmt.Errorf("go build: %w\n%s", err, out)
 	}
 	for name, text := range files() {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			m.remove()
 			return nil, err
 		}
 	}
-	if m.examples, err = examples(filepath.Join(gallery, "examples_test.go")); err != nil {
-		m.remove()
-		return nil, err
-	}
-	return m, nil
+	m.examples, err = examples(filepath.Join(gallery, "examples_test.go"))
+	return m, err
 }
 
 // remove removes what the maker made; a folder that stays is in the way of nobody.

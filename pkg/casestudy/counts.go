@@ -295,8 +295,8 @@ func Shares(ctx context.Context, scale scales.Scale) (*viz.Figure, *viz.Table, e
 	if err != nil {
 		return nil, nil, err
 	}
-	start := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 0.1 * float64(n)}, Mean: gppl.Intercept{}, Noise: 1e-6}
-	fit, err := observe.FitLaplace(ctx, start.Fix(gppl.NoiseName), d, observe.Binomial{}, games, gppl.Settings{NoStandardErrors: true})
+	start := startOfCounts(float64(n))
+	fit, err := observe.FitLaplace(ctx, start, d, observe.Binomial{}, games, gppl.Settings{NoStandardErrors: true})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -304,8 +304,8 @@ func Shares(ctx context.Context, scale scales.Scale) (*viz.Figure, *viz.Table, e
 	if err != nil {
 		return nil, nil, err
 	}
-	start.Noise = 0.1
-	_, posterior, err := learn(ctx, start, gppl.Data{X: d.X, Y: share})
+	normal := gppl.Model{Kernel: start.Kernel, Mean: start.Mean, Noise: 0.1}
+	_, posterior, err := learn(ctx, normal, gppl.Data{X: d.X, Y: share})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -390,7 +390,7 @@ func Own(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 		return nil, err
 	}
 	t := &viz.Table{Caption: "The sizes of groups, of which empty ones are not seen", Columns: []viz.Column{{Name: "likelihood"}, {Name: "−log likelihood", Unit: "nats", Best: viz.Min}, {Name: "mean size, empty ones included"}, {Name: "true mean size"}}}
-	start := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 0.1 * float64(n)}, Mean: gppl.Intercept{}, Noise: 1e-6}.Fix(gppl.NoiseName)
+	start := startOfCounts(float64(n))
 	for _, l := range []observe.Likelihood{observe.Poisson{}, AtLeastOne{}} {
 		fit, err := observe.FitLaplace(ctx, start, d, l, nil, gppl.Settings{NoStandardErrors: true})
 		if err != nil {

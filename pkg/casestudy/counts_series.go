@@ -28,9 +28,9 @@ type CountSeries struct {
 // the disasters in coal mines of each year, weekly cases of an illness, intermittent daily demand, and 10 000 events that happen or do not.
 // All but the second are simulated.
 func CountSet(scale scales.Scale) ([]CountSeries, error) {
-	years, disasters, err := coal()
+	coal, err := dataset.ReadCSV(strings.NewReader(data.Coal), dataset.CSVOptions{})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("casestudy: %w", err)
 	}
 	rnd := rand.New(rand.NewPCG(15, 1))
 	irregular := make([]float64, 300)
@@ -47,7 +47,7 @@ func CountSet(scale scales.Scale) ([]CountSeries, error) {
 	}
 	set := []CountSeries{
 		{Name: "Poisson counts", Likelihood: observe.Poisson{}, X: irregular, Y: observed(rnd, observe.Poisson{}, wander(rnd, irregular, 1, 1, 10))},
-		{Name: "coal-mining disasters", Likelihood: observe.Poisson{}, X: years, Y: disasters},
+		{Name: "coal-mining disasters", Likelihood: observe.Poisson{}, X: coal.X, Y: coal.Y},
 		{Name: "weekly cases", Likelihood: observe.NegBinomial{Shape: 3}, X: weeks, Y: observed(rnd, observe.NegBinomial{Shape: 6}, season(wander(rnd, weeks, 2, 0.3, 40)))},
 		{Name: "intermittent demand", Likelihood: observe.NegBinomial{Shape: 3}, X: days, Y: observed(rnd, observe.NegBinomial{Shape: 0.7}, wander(rnd, days, -1, 0.6, 60))},
 		{Name: "0 or 1", Likelihood: observe.Binomial{}, X: trials, Y: observed(rnd, observe.Binomial{}, wander(rnd, trials, 0.5, 2, 150))},
@@ -55,20 +55,16 @@ func CountSet(scale scales.Scale) ([]CountSeries, error) {
 	for i := range set {
 		s := &set[i]
 		span := s.X[len(s.X)-1] - s.X[0]
-		s.Start = gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 0.1 * span}, Mean: gppl.Intercept{}, Noise: 1e-6}.Fix(gppl.NoiseName)
+		s.Start = startOfCounts(span)
 		s.Held = rnd.Perm(len(s.X))[:len(s.X)/5]
 		slices.Sort(s.Held)
 	}
 	return set, nil
 }
 
-// coal reads data.Coal.
-func coal() (years, disasters []float64, err error) {
-	s, err := dataset.ReadCSV(strings.NewReader(data.Coal), dataset.CSVOptions{})
-	if err != nil {
-		return nil, nil, fmt.Errorf("casestudy: %w", err)
-	}
-	return s.X, s.Y, nil
+// startOfCounts is a model of counts in a range of x, from which training begins.
+func startOfCounts(span float64) gppl.Model {
+	return gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 0.1 * span}, Mean: gppl.Intercept{}, Noise: 1e-6}.Fix(gppl.NoiseName)
 }
 
 // wander draws a function with the covariance of Matérn 3/2 about a level: a sum of waves whose frequencies are drawn from its spectral density,

@@ -517,9 +517,9 @@ var betterClaims = []claim{
 					return "", false
 				}
 				excess, failed := Excess(e.Accurate, ours), Unsuccessful(ours)
-				k, exact := orders(ours)
+				k, exact := Orders(ours)
 				paper := AccurateBy(e.Accurate, source, PL, AccurateSeeds(scales.Full))
-				return fmt.Sprintf("n=%d l=%g: k = %.0f in the median, exact in %d of %d; median %s nats above ML, worst %s, %d failed (the paper's PL, k = 100, converged: median %s, %d failed)", source.N, source.Lengthscale, k, exact, len(ours), number(median(excess)), number(rangeOf(excess).hi), failed, number(median(Excess(e.Accurate, paper))), Unsuccessful(paper)),
+				return fmt.Sprintf("n=%d l=%g: k = %.0f in the median, exact in %d of %d; median %s nats above ML, worst %s, %d failed (the paper's PL, k = 100, converged: median %s, %d failed)", source.N, source.Lengthscale, median(k), exact, len(ours), number(median(excess)), number(rangeOf(excess).hi), failed, number(median(Excess(e.Accurate, paper))), Unsuccessful(paper)),
 					len(ours) == AccurateSeeds(scales.Full) && median(excess) <= 0.5 && rangeOf(excess).hi <= 2 && failed == 0
 			})
 			return s, verdict(judged, held == len(AccurateSources(scales.Full)), Better, NotFound)
@@ -712,15 +712,14 @@ func repulsionEffect(e *Evidence, kernel string) (change []float64) {
 	return change
 }
 
-// orders is the median number of projections of fits that chose it, and how many chose the exact likelihood.
-func orders(all []Outcome) (k float64, exact int) {
-	var ks []float64
+// Orders are the numbers of projections of fits that chose them; exact is how many chose the exact likelihood.
+func Orders(all []Outcome) (k []float64, exact int) {
 	for _, o := range all {
 		if o.K == 0 {
 			exact++
 		} else {
-			ks = append(ks, float64(o.K))
+			k = append(k, float64(o.K))
 		}
 	}
-	return median(ks), exact
+	return k, exact
 }

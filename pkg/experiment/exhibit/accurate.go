@@ -26,15 +26,7 @@ func AccurateTable(all []experiment.Outcome) *viz.Table {
 			name := map[string]string{experiment.AutoProjected: "projected, k by itself", experiment.Auto: "automatic", experiment.ML: "ML, engines", experiment.PL: "paper's PL, k = 100, converged"}[loss]
 			row := []any{fmt.Sprintf("n = %d, l = %g", source.N, source.Lengthscale), name, spread(experiment.Excess(all, ours)), share(experiment.Unsuccessful(ours), len(ours)), nil, nil, spread(experiment.Values(ours, seconds))}
 			if loss == experiment.Auto || loss == experiment.AutoProjected {
-				exact := 0
-				var k []float64
-				for _, o := range ours {
-					if o.K == 0 {
-						exact++
-					} else {
-						k = append(k, float64(o.K))
-					}
-				}
+				k, exact := experiment.Orders(ours)
 				row[4], row[5] = spread(k), share(exact, len(ours))
 			}
 			t.Rows = append(t.Rows, row)
