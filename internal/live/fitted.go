@@ -234,7 +234,7 @@ func (f *Fitted) at(values []float64) (*Shown, error) {
 	if out >= 0 {
 		x = append(x, f.X[out])
 	}
-	all, err := f.predict(p, f.Views[f.Models[index].View], x)
+	all, err := predict(p, f.Views[f.Models[index].View], x, f.X[len(f.X)-1], f.Widen)
 	if err != nil {
 		return nil, err
 	}
@@ -280,7 +280,8 @@ type predicted struct {
 	mean, latent, wide []float64 // of y or log y: the mean, and standard deviations of f and of an observation
 }
 
-func (f *Fitted) predict(p *gppl.Posterior, v View, x []float64) (*predicted, error) {
+// predict has bands that are wider beyond a place by a factor.
+func predict(p *gppl.Posterior, v View, x []float64, beyond, widen float64) (*predicted, error) {
 	mean, variances, err := p.LatentContext(context.Background(), gppl.Scalars(x))
 	if err != nil {
 		return nil, err
@@ -290,8 +291,8 @@ func (f *Fitted) predict(p *gppl.Posterior, v View, x []float64) (*predicted, er
 	out := &predicted{v: v, x: x}
 	for i := range x {
 		scale := v.Scale
-		if x[i] > f.X[len(f.X)-1] {
-			scale *= f.Widen
+		if x[i] > beyond {
+			scale *= widen
 		}
 		out.mean = append(out.mean, v.Mean+v.Scale*mean[i])
 		out.latent = append(out.latent, scale*math.Sqrt(max(0, variances[i])))
@@ -343,7 +344,7 @@ func (f *Fitted) answers(exact *gppl.Exact, opts ...gppl.Option) (a Answers, eng
 	if err != nil {
 		return a, "", err
 	}
-	all, err := f.predict(p, f.Views[m.View], f.Ahead[f.Steps-1:f.Steps])
+	all, err := predict(p, f.Views[m.View], f.Ahead[f.Steps-1:f.Steps], f.X[len(f.X)-1], f.Widen)
 	if err != nil {
 		return a, "", err
 	}

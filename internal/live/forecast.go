@@ -1,7 +1,6 @@
 package live
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -182,39 +181,34 @@ func (f *Forecast) at(values []float64) (*Shown, error) {
 	}, nil
 }
 
-// curves is a forecast as it is drawn, and its scores.
+// curves is a forecast where the figure draws it, and then where observations are held out, with its scores.
 type curves struct {
-	x, mean, latent, noisy []float64 // standard deviations, in the unit of the series
-	coverage, rmse         float64
-	engine                 string // of the posterior
+	*predicted
+	coverage, rmse float64
+	engine         string // of the posterior
 }
 
-// curves predicts by the exact posterior of a model, where the figure draws and where observations are held out.
+// curves predicts by the exact posterior of a model.
 func (f *Forecast) curves(m gppl.Model, opts ...gppl.Option) (*curves, error) {
 	p, err := gppl.NewPosterior(m, f.trained.data, opts...)
 	if err != nil {
 		return nil, err
 	}
-	c := &curves{x: make([]float64, points), engine: p.Engine()}
-	end := f.X[len(f.X)-1]
-	for i := range c.x {
-		c.x[i] = f.From + (end-f.From)*float64(i)/(points-1)
+	x, end := make([]float64, points), f.X[len(f.X)-1]
+	for i := range x {
+		x[i] = f.From + (end-f.From)*float64(i)/(points-1)
 	}
 	held, y := f.X[f.trained.from:], f.Y[f.trained.from:]
-	mean, variances, err := p.LatentContext(context.Background(), gppl.Scalars(slices.Concat(c.x, held)))
+	all, err := predict(p, View{Mean: f.Mean, Scale: f.Scale}, slices.Concat(x, held), end, 1)
 	if err != nil {
 		return nil, err
 	}
-	for i := range points {
-		c.mean = append(c.mean, f.Mean+f.Scale*mean[i])
-		c.latent = append(c.latent, f.Scale*math.Sqrt(variances[i]))
-		c.noisy = append(c.noisy, f.Scale*math.Sqrt(variances[i]+m.Noise))
-	}
+	c := &curves{predicted: all, engine: p.Engine()}
 	within := 0
 	for i, v := range y {
-		off := v - f.Mean - f.Scale*mean[points+i]
+		off := v - c.mean[points+i]
 		c.rmse += off * off / float64(len(y))
-		if math.Abs(off) <= half*f.Scale*math.Sqrt(variances[points+i]+m.Noise) {
+		if math.Abs(off) <= half*c.wide[points+i] {
 			within++
 		}
 	}
@@ -225,15 +219,14 @@ func (f *Forecast) curves(m gppl.Model, opts ...gppl.Option) (*curves, error) {
 
 // layers are those of the figure of show.Forecast, which has these kinds and names.
 func (c *curves) layers(t *trained, f *Forecast) []Layer {
-	same := func(v float64) float64 { return v }
-	seen := sort.SearchFloat64s(t.x, f.From)
+	x, seen := c.x[:points], sort.SearchFloat64s(t.x, f.From)
 	return []Layer{
 		{Kind: "span", Name: "forecast", Lo: []float64{t.split}, Hi: f.X[len(f.X)-1:]},
-		band(BandY, c.x, c.mean, c.noisy, drawn, same),
-		band(BandF, c.x, c.mean, c.latent, drawn, same),
+		band(BandY, x, c.mean, c.wide, drawn, c.value),
+		band(BandF, x, c.mean, c.latent, drawn, c.value),
 		{Kind: "dots", Name: "trained on", X: t.x[seen:], Y: t.y[seen:]},
 		{Kind: "dots", Name: "held out", X: f.X[t.from:], Y: f.Y[t.from:]},
-		{Kind: "line", Name: "forecast", X: c.x, Y: c.mean},
+		{Kind: "line", Name: "forecast", X: x, Y: c.mean[:points]},
 	}
 }
 
