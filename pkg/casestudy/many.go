@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
@@ -159,14 +161,8 @@ func (m *Many) Figure() (*viz.Figure, error) {
 
 // gain returns the mean gain at a length, and its standard error.
 func (m *Many) gain(k int) (mean, err float64) {
-	n := float64(len(m.gains[k]))
-	for _, g := range m.gains[k] {
-		mean += g / n
-	}
-	for _, g := range m.gains[k] {
-		err += (g - mean) * (g - mean) / (n - 1) / n
-	}
-	return mean, math.Sqrt(err)
+	mean, sd := stat.MeanStdDev(m.gains[k], nil)
+	return mean, stat.StdErr(sd, float64(len(m.gains[k])))
 }
 
 // Table compares the lengths.

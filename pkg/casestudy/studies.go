@@ -31,23 +31,16 @@ func yearly(mean gppl.Mean) gppl.Model {
 	return m
 }
 
-// co2 returns the years before a date, less the mean of what is trained on, and the two years after it. What is added back to
-// figures is that mean.
-func co2(years float64) (train, held gppl.Data, mean float64) {
+// co2 returns the years before a date, less their mean.
+func co2(years float64) (d gppl.Data, mean float64) {
 	const until = 1998.0
-	s := dataset.CO2()
-	before, after := s.Between(until-years, until), s.Between(until, until+2)
-	for _, y := range before.Y {
-		mean += y / float64(before.Len())
+	s := dataset.CO2().Between(until-years, until)
+	for _, y := range s.Y {
+		mean += y / float64(s.Len())
 	}
-	centred := func(s dataset.Series) gppl.Data {
-		d := gppl.Data{X: gppl.Scalars(s.X), Y: make([]float64, s.Len())}
-		for i, y := range s.Y {
-			d.Y[i] = y - mean
-		}
-		return d
-	}
-	return centred(before), centred(after), mean
+	d = gppl.Data{X: gppl.Scalars(s.X), Y: slices.Clone(s.Y)}
+	floats.AddConst(-mean, d.Y)
+	return d, mean
 }
 
 // Trend compares a zero mean with a trend on the carbon dioxide of Mauna Loa, six years ahead: the model of notebook 01, and
@@ -151,7 +144,7 @@ func ErrorBars(ctx context.Context, scale scales.Scale) (*Study, error) {
 // are held out. It returns what the test says of the Gaussian model, too.
 func Outliers(ctx context.Context, scale scales.Scale) (*Study, *observe.Outliers, error) {
 	const off = 12 // ppm: more than a year's swing
-	all, _, mean := co2(float64(scales.Pick(scale, 6, 3)))
+	all, mean := co2(float64(scales.Pick(scale, 6, 3)))
 	rnd := rand.New(rand.NewPCG(11, 3))
 	var train, held gppl.Data
 	var xs, hx []float64
@@ -349,7 +342,7 @@ func uncertainStudy(ctx context.Context, seed uint64, names []string) (*Study, e
 // LeaveOut scores one model of the carbon dioxide by leaving out single weeks, by leaving out half years, and by a backtest half
 // a year ahead: all with the same parameters.
 func LeaveOut(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
-	d, _, _ := co2(float64(scales.Pick(scale, 10, 5)))
+	d, _ := co2(float64(scales.Pick(scale, 10, 5)))
 	const block = 26 // weeks
 	m := yearly(gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, d.X)))
 	first := d.Len() / 2

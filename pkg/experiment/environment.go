@@ -23,11 +23,11 @@ func StorePath(s scales.Scale, notebooks, name string) string {
 // RunNamed does the trials of a named experiment as the environment asks: at GPPL_SCALE; with GPPL_FRESH, a time in Unix seconds,
 // computing anew what was stored before that time (1: before now); and with GPPL_SLOW=1 even what takes hours. The current folder is that of the
 // notebooks. The store is left with these trials alone, in their order.
-func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Progress)) ([]Outcome, error) {
+func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Progress)) error {
 	scale := scales.FromEnvironment()
 	store, err := OpenStore(StorePath(scale, ".", name))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	r := Runner{Store: store, Progress: progress}
 	switch fresh := os.Getenv("GPPL_FRESH"); fresh {
@@ -37,18 +37,17 @@ func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Pr
 	default:
 		seconds, err := strconv.ParseInt(fresh, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("experiment: GPPL_FRESH=%q: want a time in Unix seconds", fresh)
+			return fmt.Errorf("experiment: GPPL_FRESH=%q: want a time in Unix seconds", fresh)
 		}
 		r.Since = time.Unix(seconds, 0)
 	}
 	if scale == scales.Full && os.Getenv("GPPL_SLOW") == "" {
 		r.Keep = Trial.slow
 	}
-	outcomes, err := r.Run(ctx, trials)
-	if err != nil {
-		return outcomes, err
+	if _, err := r.Run(ctx, trials); err != nil {
+		return err
 	}
-	return outcomes, store.Tidy(trials)
+	return store.Tidy(trials)
 }
 
 // Stored returns the outcomes of the trials that RunNamed left, without computing any. It is an error if one is missing.

@@ -57,7 +57,6 @@ type Published struct {
 	Initial  struct {
 		NLL map[string]float64 `json:"NLL"`
 	} `json:"initial_losses_authors_notebook"`
-	Optima map[string]json.RawMessage `json:"independent_optima_sunspots"`
 
 	// What the authors' notebooks print beside their tables.
 	NotebookDigits map[string]float64 `json:"E3_sunspots_authors_notebook_PL_digits"`

@@ -359,6 +359,5 @@ func (t Trial) evaluatedAt(loss gppl.Loss) []float64 {
 	if t.Source.Name == "draw" {
 		copy(params, t.Source.Truth().Params())
 	}
-	theta := gppl.Values(params)
-	return theta
+	return gppl.Values(params)
 }

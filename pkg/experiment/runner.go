@@ -47,7 +47,7 @@ func (p Progress) String() string {
 // Run returns the outcomes of the trials, in their order, from the store where it has them. When ctx ends, or a trial cannot be done,
 // it waits for what is running and returns the error with the outcomes so far; the next Run goes on from there.
 func (r Runner) Run(ctx context.Context, trials []Trial) ([]Outcome, error) {
-	p := &pass{runner: r, trials: trials, outcomes: make([]Outcome, len(trials)), began: time.Now(), spent: map[class]*cost{}}
+	p := &pass{runner: r, trials: trials, outcomes: make([]Outcome, len(trials)), began: time.Now(), spent: map[Trial]*cost{}}
 	for i, t := range trials {
 		kept := r.Keep != nil && r.Keep(t)
 		o, ok := r.Store.Get(t)
@@ -124,18 +124,12 @@ type pass struct {
 
 	mu       sync.Mutex
 	progress Progress
-	ended    int // of todo
-	spent    map[class]*cost
+	spent    map[Trial]*cost // by class
 }
 
-// class is what makes trials take about equally long.
-type class struct {
-	source, kernel, loss, method string
-	n, order                     int
-}
-
-func (t Trial) class() class {
-	return class{t.Source.Name, t.Kernel, t.Loss, t.Optimiser.Method, t.Source.N, t.Order}
+// class is what makes trials take about equally long, and nothing else of a trial.
+func (t Trial) class() Trial {
+	return Trial{Source: Source{Name: t.Source.Name, N: t.Source.N}, Kernel: t.Kernel, Loss: t.Loss, Optimiser: Optimiser{Method: t.Optimiser.Method}, Order: t.Order}
 }
 
 type cost struct {
@@ -162,7 +156,6 @@ func (p *pass) do(ctx context.Context, i, workers int) error {
 		}
 		p.outcomes[i] = o
 		p.progress.Done++
-		p.ended++
 		c := p.spent[t.class()]
 		if c == nil {
 			c = &cost{}

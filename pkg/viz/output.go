@@ -174,30 +174,28 @@ const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 func (f *Figure) Encode(w io.Writer, extension string) error {
 	wide := f.wide()
 	width, height := wide.size()
-	var out io.WriterTo
+	var c interface {
+		vg.CanvasSizer
+		io.WriterTo
+	}
 	switch strings.ToLower(extension) {
 	case ".svg":
 		svg, err := f.SVG()
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = io.WriteString(w, xmlHead+string(svg))
 		}
-		out = bytes.NewBufferString(xmlHead + string(svg))
+		return err
 	case ".png":
-		c := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(style.background))
-		if _, err := f.render(c, wide); err != nil {
-			return err
-		}
-		out = vgimg.PngCanvas{Canvas: c}
+		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(style.background))}
 	case ".pdf":
-		c := pdfCanvas{vgpdf.New(width, height)}
-		if _, err := f.render(c, wide); err != nil {
-			return err
-		}
-		out = c
+		c = pdfCanvas{vgpdf.New(width, height)}
 	default:
 		return fmt.Errorf("the extension is not %s", strings.Join(Extensions, ", "))
 	}
-	_, err := out.WriteTo(w)
+	_, err := f.render(c, wide)
+	if err == nil {
+		_, err = c.WriteTo(w)
+	}
 	return err
 }
 

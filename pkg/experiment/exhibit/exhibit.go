@@ -113,7 +113,7 @@ func Compute(name string, trials []experiment.Trial) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	bar := viz.NewProgress("trials", len(trials))
-	_, err := experiment.RunNamed(ctx, name, trials, func(p experiment.Progress) {
+	err := experiment.RunNamed(ctx, name, trials, func(p experiment.Progress) {
 		bar.Set(p.Done)
 		bar.Message("%v", p)
 	})

@@ -251,8 +251,7 @@ func bestNu(r2 []float64, s student) float64 {
 		}
 		return sum
 	}
-	logNu, _ := goldenSection(value, math.Log(leastNu), math.Log(mostNu), nuTolerance)
-	return math.Exp(logNu)
+	return math.Exp(goldenSection(value, math.Log(leastNu), math.Log(mostNu), nuTolerance))
 }
 
 // learnKernel trains the kernel given the weights, and returns the bound.

@@ -110,8 +110,8 @@ func (s student) mixed(components int) (precisions, weights []float64) {
 	return precisions, weights
 }
 
-// goldenSection returns where in [lo, hi] a function with one minimum is least, to within tolerance, and its value there (Kiefer 1953).
-func goldenSection(f func(x float64) float64, lo, hi, tolerance float64) (x, value float64) {
+// goldenSection returns where in [lo, hi] a function with one minimum is least, to within tolerance (Kiefer 1953).
+func goldenSection(f func(x float64) float64, lo, hi, tolerance float64) float64 {
 	const golden = 0.6180339887498949
 	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
 	fa, fb := f(a), f(b)
@@ -127,9 +127,9 @@ func goldenSection(f func(x float64) float64, lo, hi, tolerance float64) (x, val
 		}
 	}
 	if fb < fa {
-		return b, fb
+		return b
 	}
-	return a, fa
+	return a
 }
 
 // StudentNoise is Student-t noise of Nu degrees of freedom and squared scale Scale2.
