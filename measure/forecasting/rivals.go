@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
@@ -97,10 +96,7 @@ func scoreRival(g competition.Group, r rivalForecasts) (competition.Rival, error
 		all = append(all, one)
 	}
 	out.Scores = average(all)
-	if len(seconds) > 0 {
-		slices.Sort(seconds)
-		out.MedianSeconds, out.LongestSeconds = seconds[len(seconds)/2], seconds[len(seconds)-1]
-	}
+	out.MedianSeconds, out.LongestSeconds = medianAndLongest(seconds)
 	return out, nil
 }
 

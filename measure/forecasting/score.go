@@ -169,11 +169,17 @@ func summarise(g competition.Group, outcomes []outcome) competition.Summary {
 		s.NaiveWQL /= size
 	}
 	s.Words = competition.Words(detailsOf(g, outcomes), words...)
-	if len(seconds) > 0 {
-		slices.Sort(seconds)
-		s.MedianSeconds, s.LongestSeconds = seconds[len(seconds)/2], seconds[len(seconds)-1]
-	}
+	s.MedianSeconds, s.LongestSeconds = medianAndLongest(seconds)
 	return s
+}
+
+// medianAndLongest are 0 of none.
+func medianAndLongest(seconds []float64) (median, longest float64) {
+	if len(seconds) == 0 {
+		return 0, 0
+	}
+	slices.Sort(seconds)
+	return seconds[len(seconds)/2], seconds[len(seconds)-1]
 }
 
 func average(all []competition.Scores) (m competition.Scores) {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"time"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -100,8 +99,6 @@ func lbfgsStep(l *rawLoss, rate float64) step {
 		gradientTolerance, changeTolerance = 1e-7, 1e-9
 	)
 	n := len(l.theta)
-	vec := func(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
-	dot := func(a, b []float64) float64 { return blas64.Dot(vec(a), vec(b)) }
 	grad, before, d := make([]float64, n), make([]float64, n), make([]float64, n)
 	var ys, ss [][]float64 // changes of the gradient and of the parameters
 	var rho []float64
@@ -119,24 +116,24 @@ func lbfgsStep(l *rawLoss, rate float64) step {
 				for j := range y {
 					y[j], s[j] = grad[j]-before[j], length*d[j]
 				}
-				if c := dot(y, s); c > 1e-10 {
+				if c := floats.Dot(y, s); c > 1e-10 {
 					if len(ys) == memory {
 						ys, ss, rho = ys[1:], ss[1:], rho[1:]
 					}
 					ys, ss, rho = append(ys, y), append(ss, s), append(rho, 1/c)
-					scale = c / dot(y, y)
+					scale = c / floats.Dot(y, y)
 				}
 			}
 			direction(d, grad, ys, ss, rho, scale)
 			copy(before, grad)
 			last := value
 			if length = rate; steps == 1 {
-				length *= min(1, 1/blas64.Asum(vec(grad)))
+				length *= min(1, 1/floats.Norm(grad, 1))
 			}
-			if dot(grad, d) > -changeTolerance {
+			if floats.Dot(grad, d) > -changeTolerance {
 				break
 			}
-			blas64.Axpy(length, vec(d), vec(raw))
+			floats.AddScaled(raw, length, d)
 			if i == inner {
 				break
 			}
@@ -155,18 +152,17 @@ func lbfgsStep(l *rawLoss, rate float64) step {
 
 // direction sets d to −H·grad by the two loops of L-BFGS.
 func direction(d, grad []float64, ys, ss [][]float64, rho []float64, scale float64) {
-	vec := func(v []float64) blas64.Vector { return blas64.Vector{N: len(v), Inc: 1, Data: v} }
 	for j, g := range grad {
 		d[j] = -g
 	}
 	al := make([]float64, len(ys))
 	for i := len(ys) - 1; i >= 0; i-- {
-		al[i] = rho[i] * blas64.Dot(vec(ss[i]), vec(d))
-		blas64.Axpy(-al[i], vec(ys[i]), vec(d))
+		al[i] = rho[i] * floats.Dot(ss[i], d)
+		floats.AddScaled(d, -al[i], ys[i])
 	}
-	blas64.Scal(scale, vec(d))
+	floats.Scale(scale, d)
 	for i := range ys {
-		blas64.Axpy(al[i]-rho[i]*blas64.Dot(vec(ys[i]), vec(d)), vec(ss[i]), vec(d))
+		floats.AddScaled(d, al[i]-rho[i]*floats.Dot(ys[i], d), ss[i])
 	}
 }
 

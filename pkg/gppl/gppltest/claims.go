@@ -21,35 +21,22 @@ func checkClaims(t *testing.T, k gppl.Kernel) {
 			t.Errorf("k(0) = %v, but k(1e-12) = %v: what an observation has for itself alone belongs in Nugget", v, near)
 		}
 	})
-	if k, ok := k.(gppl.Nuggeter); ok {
-		t.Run("Nugget", func(t *testing.T) { checkNugget(t, k) })
-	}
-	if c, ok := k.(gppl.Reacher); ok {
-		t.Run("Reach", func(t *testing.T) { checkReach(t, k, c.Reach) })
-	}
-	if c, ok := k.(gppl.Bandlimited); ok {
-		t.Run("Bandwidth", func(t *testing.T) { checkBandwidth(t, k, c.Bandwidth) })
-	}
-	if c, ok := k.(gppl.Scaled); ok {
-		t.Run("Scale", func(t *testing.T) { checkScale(t, k, c) })
-	}
-	if c, ok := k.(gppl.LinearSDE); ok {
-		t.Run("LinearSDE", func(t *testing.T) { checkLinear(t, c) })
-	}
-	if c, ok := k.(gppl.Markovian); ok {
-		t.Run("Markov", func(t *testing.T) { checkMarkov(t, k, c) })
-	}
-	if c, ok := k.(gppl.Steep); ok {
-		t.Run("Steepness", func(t *testing.T) { checkSteepness(t, k, c) })
-	}
-	if c, ok := k.(gppl.Amplified); ok {
-		t.Run("Amplitudes", func(t *testing.T) { checkAmplitudes(t, k, c) })
-	}
-	if k, ok := k.(gppl.Spectrum); ok {
-		t.Run("Density", func(t *testing.T) { checkDensity(t, k) })
-	}
-	if k, ok := k.(gppl.Waver); ok {
-		t.Run("Waves", func(t *testing.T) { checkWaves(t, k) })
+	claim(t, k, "Nugget", checkNugget)
+	claim(t, k, "Reach", checkReach)
+	claim(t, k, "Bandwidth", checkBandwidth)
+	claim(t, k, "Scale", checkScale)
+	claim(t, k, "LinearSDE", checkLinear)
+	claim(t, k, "Markov", checkMarkov)
+	claim(t, k, "Steepness", checkSteepness)
+	claim(t, k, "Amplitudes", checkAmplitudes)
+	claim(t, k, "Density", checkDensity)
+	claim(t, k, "Waves", checkWaves)
+}
+
+// claim runs the check of an optional interface, if k has it.
+func claim[T any](t *testing.T, k gppl.Kernel, name string, check func(t *testing.T, k gppl.Kernel, c T)) {
+	if c, ok := k.(T); ok {
+		t.Run(name, func(t *testing.T) { check(t, k, c) })
 	}
 }
 
@@ -122,23 +109,23 @@ func checkTogether(t *testing.T, k gppl.Kernel, at []int, what string) {
 	}
 }
 
-func checkNugget(t *testing.T, k gppl.Nuggeter) {
-	if w := k.Nugget(); !(w >= 0) || math.IsInf(w, 1) {
+func checkNugget(t *testing.T, k gppl.Kernel, c gppl.Nuggeter) {
+	if w := c.Nugget(); !(w >= 0) || math.IsInf(w, 1) {
 		t.Errorf("Nugget = %v, want a number of at least 0", w)
 	}
-	want := gradientLog(k.(gppl.Kernel), gppl.Nugget)
+	want := gradientLog(k, gppl.Nugget)
 	got := slices.Repeat([]float64{3}, len(want)) // ContractNugget adds
-	k.ContractNugget(got, 2)
+	c.ContractNugget(got, 2)
 	for p := range got {
 		got[p] = (got[p] - 3) / 2
 	}
 	closeVectors(t, "∂nugget/∂log θ", got, want, 1e-8)
 }
 
-func checkReach(t *testing.T, k gppl.Kernel, reach func(eps float64) float64) {
+func checkReach(t *testing.T, k gppl.Kernel, c gppl.Reacher) {
 	v, before := cov(k, 0), 0.0
 	for _, eps := range []float64{0.5, 1e-2, 1e-6, 1e-12, 1e-17, 1e-250} {
-		r := reach(eps)
+		r := c.Reach(eps)
 		if !(r >= before) {
 			t.Errorf("Reach(%v) = %v, but for a larger eps it is %v", eps, r, before)
 		}
@@ -148,8 +135,8 @@ func checkReach(t *testing.T, k gppl.Kernel, reach func(eps float64) float64) {
 		}
 		for j := range 400 {
 			at := r * (1 + 1e-9 + 0.01*float64(j))
-			if c := cov(k, at); !(math.Abs(c) <= eps*v*(1+1e-6)) {
-				t.Errorf("Reach(%v) = %v, but k(%v) = %v·k(0)", eps, r, at, c/v)
+			if far := cov(k, at); !(math.Abs(far) <= eps*v*(1+1e-6)) {
+				t.Errorf("Reach(%v) = %v, but k(%v) = %v·k(0)", eps, r, at, far/v)
 				return
 			}
 		}
@@ -158,12 +145,12 @@ func checkReach(t *testing.T, k gppl.Kernel, reach func(eps float64) float64) {
 
 // checkBandwidth: of the spectrum of k, smoothed, at most some hundred times eps is
 // beyond the frequency that is said to leave eps.
-func checkBandwidth(t *testing.T, k gppl.Kernel, bandwidth func(eps float64) float64) {
+func checkBandwidth(t *testing.T, k gppl.Kernel, c gppl.Bandlimited) {
 	const (
 		eps   = 1e-4
 		loose = 100 // it is an estimate
 	)
-	b := bandwidth(eps)
+	b := c.Bandwidth(eps)
 	if b == 0 || math.IsInf(b, 1) {
 		if b == 0 && cov(k, 0) != 0 {
 			t.Error("Bandwidth = 0, but there is a covariance")
@@ -324,7 +311,7 @@ func checkMarkov(t *testing.T, k gppl.Kernel, c gppl.Markovian) {
 }
 
 // checkLinear compares the sum of the blocks, and its derivatives, with the covariance, and their noise with what is stationary.
-func checkLinear(t *testing.T, k gppl.LinearSDE) {
+func checkLinear(t *testing.T, _ gppl.Kernel, k gppl.LinearSDE) {
 	blocks, params := k.Blocks(nil), len(k.Params())
 	r := []float64{0, 1e-5, 1e-3, 0.1, 0.4, 1, 2.5, 7, 60, math.Inf(1)}
 	got, slopes := make([]float64, len(r)), make([][]float64, len(r))
@@ -402,7 +389,7 @@ func sandwich(a, m, b []float64, d int) []float64 {
 
 // checkDensity compares with the cosine transform of the covariance, by Simpson's
 // rule, where the kernel dies out.
-func checkDensity(t *testing.T, k gppl.Spectrum) {
+func checkDensity(t *testing.T, _ gppl.Kernel, k gppl.Spectrum) {
 	c, ok := k.(gppl.Reacher)
 	if !ok || math.IsInf(c.Reach(1e-12), 1) {
 		t.Skip("the kernel does not say how far it reaches")
@@ -447,7 +434,7 @@ func checkDensity(t *testing.T, k gppl.Spectrum) {
 }
 
 // checkWaves compares the sum of waves, and its derivatives, with the covariance over a span of some periods or scales.
-func checkWaves(t *testing.T, k gppl.Waver) {
+func checkWaves(t *testing.T, _ gppl.Kernel, k gppl.Waver) {
 	const span, eps = 7, 1e-10
 	period, bands := k.Bands(nil, span, eps)
 	if bands == nil {

@@ -91,9 +91,7 @@ func CheckKernel(t *testing.T, k gppl.Kernel) {
 		closeVectors(t, "Σ w ∂k/∂log θ", got, want, 1e-7)
 	})
 
-	if placed, ok := k.(gppl.Placed); ok {
-		t.Run("Placed", func(t *testing.T) { checkPlaced(t, placed, theta) })
-	}
+	claim(t, k, "Placed", checkPlaced)
 
 	t.Run("Slope", func(t *testing.T) {
 		slope := make([]float64, len(r))
@@ -216,7 +214,8 @@ func compare(got, want []float64, tol float64) string {
 }
 
 // checkPlaced checks that k is symmetric and at most its bound, and that ContractAt equals central differences.
-func checkPlaced(t *testing.T, k gppl.Placed, theta []float64) {
+func checkPlaced(t *testing.T, _ gppl.Kernel, k gppl.Placed) {
+	theta := gppl.Values(k.Params())
 	rnd := rand.New(rand.NewPCG(5, 6))
 	const n = 40
 	a, b, r, w := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
