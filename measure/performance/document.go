@@ -82,59 +82,57 @@ func times(r float64) string {
 	return fmt.Sprintf("%.3g ×", r)
 }
 
-func textN(sweeps []sweep) string {
-	head, align := []string{"n"}, "r"
+// against lays out the automatic choice of each sweep along the axis, with a remark beside each.
+func against(axis string, sweeps []sweep, beside, align string, remark func(s sweep, chosen point) string) string {
+	head, aligns := []string{axis}, "r"
 	for _, s := range sweeps {
-		head = append(head, s.title, "dense ÷ this")
-		align += "lr"
+		head = append(head, s.title, beside)
+		aligns += "l" + align
 	}
 	var rows [][]string
 	for i, p := range sweeps[0].auto {
 		r := []string{fmt.Sprintf("%g", p.x)}
 		for _, s := range sweeps {
-			ratio := ""
-			if d, ok := s.find(gppl.EngineDense, p.x); ok {
-				ratio = times(d.seconds / s.auto[i].seconds)
-			}
-			r = append(r, timeline.Seconds(s.auto[i].seconds)+", "+s.auto[i].engine, ratio)
+			chosen := s.auto[i]
+			r = append(r, timeline.Seconds(chosen.seconds)+", "+chosen.engine, remark(s, chosen))
 		}
 		rows = append(rows, r)
 	}
-	first, last := sweeps[plSE].auto[0], sweeps[plSE].auto[len(rows)-1]
+	return markdown(head, aligns, rows)
+}
+
+func textN(sweeps []sweep) string {
+	table := against("n", sweeps, "dense ÷ this", "r", func(s sweep, chosen point) string {
+		if d, ok := s.find(gppl.EngineDense, chosen.x); ok {
+			return times(d.seconds / chosen.seconds)
+		}
+		return ""
+	})
+	all := sweeps[plSE].auto
+	first, last := all[0], all[len(all)-1]
 	slow, fast := 0.0, math.Inf(1)
-	for _, p := range sweeps[plSE].auto {
+	for _, p := range all {
 		slow, fast = max(slow, p.seconds), min(fast, p.seconds)
 	}
-	return "The automatic choice, one value and gradient, once it has settled:\n\n" + markdown(head, align, rows) +
+	return "The automatic choice, one value and gradient, once it has settled:\n\n" + table +
 		fmt.Sprintf("\nPL with SE takes %s as long at n = %g as at n = %g; its slowest n takes %s as long as its fastest.\n",
 			times(last.seconds/first.seconds), last.x, first.x, times(slow/fast))
 }
 
 func textL(sweeps []sweep, n int) string {
-	head, align := []string{"l"}, "r"
-	for _, s := range sweeps {
-		head = append(head, s.title, "fastest other engine")
-		align += "ll"
-	}
-	var rows [][]string
-	for i, p := range sweeps[0].auto {
-		r := []string{fmt.Sprintf("%g", p.x)}
-		for _, s := range sweeps {
-			a, other := s.auto[i], point{seconds: math.Inf(1)}
-			for _, e := range s.engines {
-				if e.x == a.x && e.engine != a.engine && e.seconds < other.seconds {
-					other = e
-				}
+	table := against("l", sweeps, "fastest other engine", "l", func(s sweep, chosen point) string {
+		other := point{seconds: math.Inf(1)}
+		for _, e := range s.engines {
+			if e.x == chosen.x && e.engine != chosen.engine && e.seconds < other.seconds {
+				other = e
 			}
-			text := "–"
-			if other.engine != "" {
-				text = timeline.Seconds(other.seconds) + ", " + other.engine
-			}
-			r = append(r, timeline.Seconds(a.seconds)+", "+a.engine, text)
 		}
-		rows = append(rows, r)
-	}
-	return fmt.Sprintf("The automatic choice at n = %d (engines whose predicted time is beyond the limit of this run are left out):\n\n", n) + markdown(head, align, rows)
+		if other.engine == "" {
+			return "–"
+		}
+		return timeline.Seconds(other.seconds) + ", " + other.engine
+	})
+	return fmt.Sprintf("The automatic choice at n = %d (engines whose predicted time is beyond the limit of this run are left out):\n\n", n) + table
 }
 
 // textModel compares predicted with measured times, and the choice with the
