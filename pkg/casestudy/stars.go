@@ -57,6 +57,19 @@ func learnChannels(
 	return forecast.FitChannels(ctx, c, forecast.ChannelOptions{Kernels: []string{"SHO"}, Views: views})
 }
 
+// fitChannels trains a model of channels and returns it as it was learnt.
+func fitChannels(ctx context.Context, m gppl.ChannelModel, d gppl.Data, channel []int) (*gppl.Result, gppl.ChannelModel, error) {
+	loss, err := gppl.NewChannels(m, d, channel, gppl.WithContext(ctx))
+	if err != nil {
+		return nil, m, err
+	}
+	r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
+	if err != nil {
+		return nil, m, err
+	}
+	return r, loss.ChannelModel(r.Starts[r.Best].Theta), nil
+}
+
 // channelFigure shows what channels see, and a forecast of 20 steps.
 func channelFigure(a *forecast.ChannelAnalysis) (*viz.Figure, error) {
 	ahead, err := a.Forecast(20)
@@ -141,18 +154,13 @@ func (p *Planet) Table(ctx context.Context) (*viz.Table, error) {
 		{"one function with the index", both, p.Channels.Of, gppl.ChannelModel{Kernel: best.Kernel, Channels: best.Channels}.WithFixed("variance")},
 	} {
 		c.model.Mean = gppl.Regressors("cos", "sin")
-		loss, err := gppl.NewChannels(c.model, c.data, c.channel, gppl.WithContext(ctx))
-		if err != nil {
-			return nil, err
-		}
-		r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
+		r, fitted, err := fitChannels(ctx, c.model, c.data, c.channel)
 		if err != nil {
 			return nil, err
 		}
 		cos, sin := r.Mean[len(r.Mean)-2], r.Mean[len(r.Mean)-1]
 		size := math.Hypot(cos.Value, sin.Value)
 		se := math.Hypot(cos.Value*cos.StdErr, sin.Value*sin.StdErr) / size
-		fitted := loss.ChannelModel(r.Starts[r.Best].Theta)
 		t.Rows = append(t.Rows, []any{c.name, size, se, math.Sqrt(fitted.Channels[0].Noise)})
 	}
 	return t, nil
@@ -262,11 +270,7 @@ func Transit(ctx context.Context, scale scales.Scale, seed uint64) (*viz.Table, 
 			if value == 0 {
 				m = m.WithFixed("variance", "lengthscale")
 			}
-			loss, err := gppl.NewChannels(m, d, make([]int, n), gppl.WithContext(ctx))
-			if err != nil {
-				return nil, err
-			}
-			r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{})
+			r, _, err := fitChannels(ctx, m, d, make([]int, n))
 			if err != nil {
 				return nil, err
 			}

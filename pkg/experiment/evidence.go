@@ -294,19 +294,17 @@ func NotebookPL(kernel string) func(Trial) bool {
 // E2By returns the trials of E2 by one protocol, loss and order (0 for ML) at n observations, on data with the noise variance of the
 // authors' data, ln 1.1.
 func E2By(protocol, loss string, n, order int) func(Trial) bool {
-	of := e2(protocol, loss, n, order)
-	return func(t Trial) bool { return t.Source.Noise != 0 && of(t) }
+	return e2(protocol, loss, n, order, false)
 }
 
 // E2Stated returns those on data with the noise variance that the text states, 0.1.
 func E2Stated(protocol, loss string, n, order int) func(Trial) bool {
-	of := e2(protocol, loss, n, order)
-	return func(t Trial) bool { return t.Source.Noise == 0 && of(t) }
+	return e2(protocol, loss, n, order, true)
 }
 
-func e2(protocol, loss string, n, order int) func(Trial) bool {
+func e2(protocol, loss string, n, order int, stated bool) func(Trial) bool {
 	return func(t Trial) bool {
-		return plain(t) && t.Protocol == protocol && t.Loss == loss && t.Source.N == n && t.Order == order
+		return plain(t) && (t.Source.Noise == 0) == stated && t.Protocol == protocol && t.Loss == loss && t.Source.N == n && t.Order == order
 	}
 }
 

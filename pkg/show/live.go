@@ -67,19 +67,20 @@ func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure,
 		return nil, nil, err
 	}
 	curves := viz.CurvesOptions{LogX: true, Frame: viz.Frame{
-		Title: title, XLabel: "number of projections k", YLabel: "negative log likelihood (nats)", Height: 330,
+		Title: title, YLabel: "negative log likelihood (nats)",
 		Caption: fmt.Sprintf("%d observations and %v: at k = %d the two differ by %.2g nats.", d.Len(), m.Kernel, e.At, math.Abs(e.Published.Projected-e.Published.Exact)),
 	}}
-	f, err := viz.Curves(withLayers(curves, shown))
-	return f, &live.Page{Controls: e.Controls(), Figure: live.Figure{Excess: e}}, err
+	return page(curves, shown, e.Controls(), live.Figure{Excess: e})
 }
 
-// withLayers adds what is shown to a figure, a curve for each layer.
-func withLayers(curves viz.CurvesOptions, shown *live.Shown) viz.CurvesOptions {
+// page draws what is shown against k, a curve for each layer, with what computes it again.
+func page(curves viz.CurvesOptions, shown *live.Shown, controls []live.Control, again live.Figure) (*viz.Figure, *live.Page, error) {
+	curves.XLabel, curves.Height = "number of projections k", 330
 	for _, l := range shown.Layers {
 		curves.Curves = append(curves.Curves, viz.Curve{Name: l.Name, X: l.X, Y: l.Y})
 	}
-	return curves
+	f, err := viz.Curves(curves)
+	return f, &live.Page{Controls: controls, Figure: again}, err
 }
 
 // numbersOf returns the numbers of projections of n observations that figures about information show, some of them twice.
@@ -108,12 +109,11 @@ func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *
 		return nil, nil, err
 	}
 	curves := viz.CurvesOptions{Frame: viz.Frame{
-		Title: title, XLabel: "number of projections k", YLabel: "information lost (%)", Height: 330,
+		Title: title, YLabel: "information lost (%)",
 		Caption: fmt.Sprintf("Information about the lengthscale that k Sphere projections of %d observations lose, and the two terms of the loss: %v, noise variance %g. At k = %d it is %.0f %%.",
 			n, m.Kernel, m.Noise, l.At, shown.Readings[len(shown.Readings)-1].Value),
 	}}
-	f, err := viz.Curves(withLayers(curves, shown))
-	return f, &live.Page{Controls: l.Controls(), Figure: live.Figure{Lost: l}}, err
+	return page(curves, shown, l.Controls(), live.Figure{Lost: l})
 }
 
 // Kept displays the share of the Fisher information about the lengthscale of m that k projections of observations at x keep, as k grows,
@@ -136,10 +136,9 @@ func kept(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *
 		return nil, nil, err
 	}
 	curves := viz.CurvesOptions{Frame: viz.Frame{
-		Title: title, XLabel: "number of projections k", YLabel: "information kept (%)", Height: 330,
+		Title: title, YLabel: "information kept (%)",
 		Caption: fmt.Sprintf("Information about the lengthscale that k projections of %d observations keep, by design: %v, noise variance %g. At k = %d, Sphere keeps %.1f %%, and the top eigenvectors of K (Eigen) %.1f %%; of the information about the noise variance, %.1f and %.1f %%.",
 			n, m.Kernel, m.Noise, e.At, first(shown), last(shown), first(noise), last(noise)),
 	}}
-	f, err := viz.Curves(withLayers(curves, shown))
-	return f, &live.Page{Controls: e.Controls(), Figure: live.Figure{Kept: e}}, err
+	return page(curves, shown, e.Controls(), live.Figure{Kept: e})
 }
