@@ -13,7 +13,6 @@ it has compiled, and later series and runs need less of it. The libraries come f
 
 import argparse
 import datetime
-import importlib.metadata
 import json
 import os
 import pathlib
@@ -21,7 +20,7 @@ import subprocess
 import sys
 import time
 
-from peers import processor, ratio, seconds, write_block
+from peers import made_with, markdown, processor, ratio, seconds, write_block
 from separate import environment
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -250,7 +249,7 @@ def ours(program, s):
 
 def table(rows):
     head = ["series", "*n*", "library", "trained in", "with compilation", "time ÷ gppl's", "log score of what is held out"]
-    lines = ["| " + " | ".join(head) + " |", "| --- | --: | --- | --: | --: | --: | --: |"]
+    lines = []
     for r in rows:
         if r["library"] == "gppl":
             own = r
@@ -258,8 +257,8 @@ def table(rows):
             cells = [r["error"], "", "", ""]
         else:
             cells = [seconds(r["seconds"]), seconds(r["first"]), "" if r is own else ratio(r["seconds"] / own["seconds"]), f"{r['score']:.4f}".replace("-", "−")]
-        lines.append("| " + " | ".join([r["series"], str(r["n"]), f"**{r['library']}**" if r is own else r["library"], *cells]) + " |")
-    return "\n".join(lines)
+        lines.append([r["series"], str(r["n"]), f"**{r['library']}**" if r is own else r["library"], *cells])
+    return markdown(head, "lrlrrrr", lines)
 
 
 def run(wanted, only, limit, rows):
@@ -268,8 +267,7 @@ def run(wanted, only, limit, rows):
     subprocess.run(["go", "build", "-o", program, "./measure/counts"], cwd=ROOT, check=True)
     lines = subprocess.run([program, "-export"], capture_output=True, text=True, check=True).stdout.splitlines()
     series = [s for s in map(json.loads, lines) if wanted in ("", s["Name"])]
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
-    versions = ", ".join(f"{p} {importlib.metadata.version(p)}" for p in ["gpflow", "tensorflow", "pymc", "scikit-learn"])
+    versions = made_with(["gpflow", "tensorflow", "pymc", "scikit-learn"])
     order = [json.loads(line)["Name"] for line in lines]
     done = {(row["series"], row["library"]) for row in rows}
     for name in ["gppl", *LIBRARIES]:
@@ -283,7 +281,7 @@ def run(wanted, only, limit, rows):
             rows.append({"series": s["Name"], "n": len(s["X"]) - len(s["Held"]), "library": name, **got})
             rows.sort(key=lambda row: (order.index(row["series"]), ["gppl", *LIBRARIES].index(row["library"])))
             yield {"run": f"Run of {datetime.date.today():%d %B %Y}, {os.cpu_count()} processors ({processor()}), load {os.getloadavg()[0]:.1f} at its end, "
-                          f"gppl {commit or 'unknown'}, {versions}, {limit:.0f} s at most for each.",
+                          f"{versions}, {limit:.0f} s at most for each.",
                    "rows": rows}
 
 

@@ -280,10 +280,21 @@ def apart(theirs, own):
     return f"{abs(theirs['value'] - own['Value']):.1g} / {grad:.1g}"
 
 
+def markdown(head, align, rows):
+    """A table; align has an l or an r for each column."""
+    rule = [{"l": "---", "r": "--:"}[side] for side in align]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [head, rule, *rows])
+
+
 def table(rows):
     head = ["kernel", "*n*", "*T*/*l*", "library", "value and gradient", "time ÷ gppl's", "differs from gppl by (value / gradient, nats)"]
-    lines = ["| " + " | ".join(head) + " |", "| --- | --: | --: | --- | --: | --: | --: |"]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+    return markdown(head, "lrrlrrr", rows)
+
+
+def made_with(packages):
+    """The commit of gppl and the versions of packages."""
+    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    return ", ".join([f"gppl {commit or 'unknown'}", *(f"{p} {importlib.metadata.version(p)}" for p in packages)])
 
 
 def processor():
@@ -326,12 +337,10 @@ def run(sizes, lengthscales, only, limit):
             by_n += compare(program, kernel, n, LENGTHSCALE, only, limit, given_up)
         for lengthscale in lengthscales if kernel in ("Matern32", "SE") else []:  # the others are as Matérn 3/2
             by_lengthscale += compare(program, kernel, SIZE, lengthscale, only, limit, given_up)
-    commit = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True).stdout.strip()
     packages = ["tinygp", "smolgp", "celerite2", "spleaf", "gpytorch", "jax", "torch"]
-    versions = ", ".join(f"{p} {importlib.metadata.version(p)}" for p in packages)
     took = datetime.timedelta(seconds=round(time.time() - start))
     return f"""Run of {datetime.date.today():%d %B %Y}, {took}, {os.cpu_count()} processors ({processor()}), load {os.getloadavg()[0]:.2f} at its end,
-gppl {commit or "unknown"}, {versions}, Python {platform.python_version()}.
+{made_with(packages)}, Python {platform.python_version()}.
 
 Growth with *n*:
 

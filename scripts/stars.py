@@ -24,7 +24,7 @@ import tempfile
 import time
 import zipfile
 
-from peers import processor, seconds, write_block
+from peers import markdown, processor, seconds, write_block
 from separate import environment
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -199,10 +199,9 @@ TABLES = [["star", "*n*", "instruments", "gppl: NLL", "gppl: command, untested",
           ["star", "celerite2 at gppl's parameters: NLL differs by (nats)", "forecasts differ by (standard deviations)", "celerite2's best start: NLL above gppl's (nats)", "starts at the best"]]
 
 
-def markdown(rows):
+def tables(rows):
     """The tables of stars, whose values are those of their columns in a row."""
-    return "\n\n".join("\n".join("| " + " | ".join(line) + " |" for line in [head, ["---", *["--:"] * (len(head) - 1)], *([row[name] for name in head] for row in rows)])
-                       for head in TABLES)
+    return "\n\n".join(markdown(head, "l" + "r" * (len(head) - 1), [[row[name] for name in head] for row in rows]) for head in TABLES)
 
 
 def main():
@@ -217,7 +216,7 @@ def main():
         for star in STARS:
             rows.append(compare(program, *star))
             print(rows[-1], file=sys.stderr)
-    text = markdown(rows) + f"\n\ncelerite2 {importlib.metadata.version('celerite2')}, {os.cpu_count()} threads of {processor()}."
+    text = tables(rows) + f"\n\ncelerite2 {importlib.metadata.version('celerite2')}, {os.cpu_count()} threads of {processor()}."
     print(text)
     if not arguments.print:
         write_block(PAGE, BEGIN, text)
