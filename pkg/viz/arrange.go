@@ -47,7 +47,7 @@ func (f *Figure) narrow() (a arrangement, ok bool) {
 	a.height = 24 + float64(f.drawHead(c))/pxToPt
 	for _, p := range a.places {
 		switch t, named := p.xTicks.(nameTicks); {
-		case named && t.narrow().upright():
+		case named && t.narrow().(nameTicks).upright():
 			a.height += narrowHeight + narrowNames
 		case a.rows == 1:
 			a.height += narrowHeight
@@ -69,7 +69,7 @@ func (a arrangement) setTicks() {
 		}
 		x, y := p.xTicks, p.yTicks
 		if a.narrow {
-			x, y = narrowTicks(x), narrowTicks(y)
+			x, y = x.narrow(), y.narrow()
 			if t, ok := x.(linearTicks); ok {
 				t.room = narrowRoom
 				x = t
@@ -85,25 +85,6 @@ func (a arrangement) setTicks() {
 			}
 		}
 	}
-}
-
-// narrowTicks are those of an axis a third of a page wide.
-func narrowTicks(t plot.Ticker) plot.Ticker {
-	switch t := t.(type) {
-	case linearTicks:
-		return linearTicks{min(t.n, 4), t.room}
-	case logTicks:
-		return logTicks{min(t.n, 2)}
-	case dateTicks:
-		return dateTicks{t.Calendar, min(t.n, 3)}
-	case nameTicks:
-		return t.narrow()
-	}
-	return t
-}
-
-func (t nameTicks) narrow() nameTicks {
-	return nameTicks{t.names, t.spans, (narrowWidth - 80) * pxToPt} // 80: the vertical axis
 }
 
 // upright reports whether a word is wider than its share of the axis, so that the names are written upwards.

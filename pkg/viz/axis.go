@@ -45,6 +45,28 @@ func widen(lo, hi float64, log bool, share float64) (float64, float64) {
 	return lo - pad, hi + pad
 }
 
+// ticks are those of an axis, and what it has where there is less room.
+type ticks interface {
+	plot.Ticker
+	fewer(n, least int) ticks // if the axis is one of n in the same room
+	narrow() ticks            // if it is a third of a page wide
+}
+
+func (t linearTicks) fewer(n, least int) ticks { return linearTicks{oneOf(n, t.n, least), t.room} }
+func (t logTicks) fewer(n, least int) ticks    { return logTicks{oneOf(n, t.n, least)} }
+func (t dateTicks) fewer(n, least int) ticks   { return dateTicks{t.Calendar, oneOf(n, t.n, least)} }
+func (t nameTicks) fewer(n, _ int) ticks       { return nameTicks{t.names, t.spans, t.width / vg.Length(n)} }
+
+// oneOf is how many labels of some one of n axes has.
+func oneOf(n, labels, least int) int { return max(least, labels-2*(n-1)) }
+
+func (t linearTicks) narrow() ticks { return linearTicks{min(t.n, 4), t.room} }
+func (t logTicks) narrow() ticks    { return logTicks{min(t.n, 2)} }
+func (t dateTicks) narrow() ticks   { return dateTicks{t.Calendar, min(t.n, 3)} }
+func (t nameTicks) narrow() ticks {
+	return nameTicks{t.names, t.spans, (narrowWidth - 80) * pxToPt} // 80: the vertical axis
+}
+
 // linearTicks places about n labelled ticks at steps of 1, 2 or 5 times a power of ten; fewer if their labels, with a gap each, have more
 // characters than there is room for (0: any number).
 type linearTicks struct{ n, room int }

@@ -104,7 +104,7 @@ type builder struct {
 	plot           *plot.Plot
 	legend, last   []entry // last are its last ones
 	layers         []layer
-	xTicks, yTicks plot.Ticker
+	xTicks, yTicks ticks
 	x0, x1, y0, y1 float64
 	xRange, yRange [2]float64 // in place of these, unless zero
 	drawn          bool       // something is drawable
@@ -119,13 +119,13 @@ func newBuilder(fr Frame, logX, logY bool, spans ...Span) (*builder, error) {
 		frame: fr, logX: logX, logY: logY, plot: plot.New(),
 		x0: math.Inf(1), x1: math.Inf(-1), y0: math.Inf(1), y1: math.Inf(-1),
 	}
-	ticks := func(log bool, n int) plot.Ticker {
+	usual := func(log bool, n int) ticks {
 		if log {
 			return logTicks{n}
 		}
 		return linearTicks{n: n}
 	}
-	b.xTicks, b.yTicks = ticks(logX, max(3, int(fr.Width/100))), ticks(logY, max(3, int(fr.Height/65)))
+	b.xTicks, b.yTicks = usual(logX, max(3, int(fr.Width/100))), usual(logY, max(3, int(fr.Height/65)))
 	if t, ok := b.xTicks.(linearTicks); ok && fr.Dates != nil {
 		b.xTicks = dateTicks{fr.Dates, t.n}
 	}

@@ -49,7 +49,7 @@ type panel struct {
 
 	// Ticks in the figure's own arrangement, and whether their labels are left to a neighbour. The plot's are set when it
 	// is drawn: see arrange.
-	xTicks, yTicks     plot.Ticker
+	xTicks, yTicks     ticks
 	xUnnamed, yUnnamed bool
 }
 
@@ -245,23 +245,11 @@ func shareRange(axes []*plot.Axis, name string) error {
 }
 
 // fewer ticks for an axis that is one of n in the same room, and has some pixels.
-func fewer(t plot.Ticker, n int, pixels float64) plot.Ticker {
-	least := 3
+func fewer(t ticks, n int, pixels float64) ticks {
 	if pixels < 180 {
-		least = 2
+		return t.fewer(n, 2)
 	}
-	fit := func(have int) int { return max(least, have-2*(n-1)) }
-	switch t := t.(type) {
-	case linearTicks:
-		return linearTicks{fit(t.n), t.room}
-	case logTicks:
-		return logTicks{fit(t.n)}
-	case dateTicks:
-		return dateTicks{t.Calendar, fit(t.n)}
-	case nameTicks:
-		return nameTicks{t.names, t.spans, t.width / vg.Length(n)}
-	}
-	return t
+	return t.fewer(n, 3)
 }
 
 // place is where a panel was drawn: the rectangle of its data, in points from the bottom left of the figure.

@@ -422,7 +422,7 @@ func TestTicks(t *testing.T) {
 		if lo > 0 {
 			check("log", logTicks{6}.Ticks(lo, hi), lo, hi, 12)
 			if hi/lo > 10 {
-				check("narrow log", narrowTicks(logTicks{6}).Ticks(lo, hi), lo, hi, 12)
+				check("narrow log", logTicks{6}.narrow().Ticks(lo, hi), lo, hi, 12)
 			}
 		}
 	}
