@@ -86,8 +86,12 @@ func (e *CSVRowsError) cut(most int) {
 	}
 }
 
-// withRepeats adds the rows whose x is that of another row, if they are few: they are no errors, but whoever edits the file looks at them.
+// withRepeats adds the rows whose x is that of another row, if they are few: they are no errors, but whoever edits the file looks at them. Where dates are read in the wrong
+// order, equal ones tell nothing.
 func (e *CSVRowsError) withRepeats(x []float64, lines []int, column string) {
+	if slices.ContainsFunc(e.Rows, func(r CSVRowError) bool { return r.turn }) {
+		return
+	}
 	x = x[:min(len(x), len(lines))]
 	first := map[float64]int{}
 	var repeats []CSVRowError

@@ -381,6 +381,9 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	if len(first) >= len(names) {
 		text := withSign(s.sign, x.text(func(column int) string { return first[column] }))
 		s.rep.Period, s.spaced = periodOf(text), spacedYear.MatchString(text)
+		if err := otherCalendar(text); err != nil && s.opt.Time == TimeAuto {
+			wrong = append(wrong, fmt.Errorf("%s: %w", columnName(names, s.rep.X), err))
+		}
 	}
 	s.places = make([]int, len(names))
 	for i := range s.places {

@@ -48,7 +48,7 @@ var dateForms = []dateForm{
 	{
 		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990", "1. Quartal 1990", "Q1 '90", "Q1/90", "1Q90", "FY1990Q1", "I 1990"}, "the first day of the quarter; T for Q is read too",
 		patterns(`^(?:FY ?)?(?P<y>\d{4})[-:/. ]*[QqTt](?P<q>[1-4])$`, `^[QqTt](?P<q>[1-4])[-:/., ]*(?:FY ?)?(?P<y>\d{4})$`, `^(?P<q>[1-4])[QqTt][-:/., ]*(?P<y>\d{4})$`,
-			`^(?P<q>[1-4])(?:\.|st|nd|rd|th|er|e|º)? *(?i:quartal|quarter|trimestre|kwartaal)[-:/., ]*(?P<y>\d{4})$`, `^(?i:quartal|quarter|trimestre|kwartaal) *(?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`,
+			`^(?P<q>[1-4])(?:\.|st|nd|rd|th|er|e|º)? *(?i:quartal|quarter|trimestre|kwartaal)[-:/., ]*(?P<y>\d{4})$`, `^(?P<y>\d{4})[-:/., ]+(?P<q>[1-4])(?:\.|st|nd|rd|th|er|e|º)? *(?i:quartal|quarter|trimestre|kwartaal)$`, `^(?i:quartal|quarter|trimestre|kwartaal) *(?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})[-:/. ]*(?P<roman>I{1,3}|IV)(?: (?i:quartal|quarter|trim\.?|trimestre))?$`,
 			`^(?P<roman>I{1,3}|IV)(?:\.? (?i:quartal|quarter|trim\.?|trimestre))?[-:/., ]+(?P<y>\d{4})$`,
 			`^[QqTt](?P<q>[1-4])(?:[-/. ]+['’]?|['’]|[-/. ]*FY['’ ]?)(?P<yy>\d{2})$`, `^(?P<q>[1-4])[QqTt][-/. ]*['’]?(?P<yy>\d{2})$`),
@@ -64,7 +64,7 @@ var dateForms = []dateForm{
 	},
 	{
 		TimeNamed, "Jan 2000", []string{"Jan 2000", "31 January 2000", "Jan 31, 2000", "2000-Jan-31", "31-Jan-2000 14:30", "Jan-00", "Jan 00", "31-Jan-00", "31Jan00", "31Jan2000:14:30:00"},
-		"months by their English, German, French, Spanish, Italian, Dutch, Portuguese, Scandinavian, Polish or Russian names, or the first three letters or more; two digits are a year from 1969 to 2068",
+		"months by their names in most languages of Europe and in Indonesian, or the first three letters or more; two digits are a year from 1969 to 2068",
 		patterns(
 			`^(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s./]*(?:de\s+)?(?P<name>\pL{3,12})\.?[-\s,./]*(?:del?\s+)?(?P<y>\d{4})(?P<rest>\D.*)?$`,
 			`^(?P<name>\pL{3,12})\.?[-\s]*(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s,]+(?P<y>\d{4})(?P<rest>\D.*)?$`,
@@ -82,9 +82,10 @@ var dateForms = []dateForm{
 			`^(?i:W|KW|wk|week|woche|semaine|semana|settimana) ?(?P<week>\d{1,2})[-/., ]+(?P<y>\d{4})$`, `^(?P<week>\d{1,2})\. ?(?i:KW|woche)[-/., ]*(?P<y>\d{4})$`),
 	},
 	{
-		TimeYMD, "2000/01/31", []string{"2000/01/31", "2000.1.31", "2000. 1. 31.", "2000_01_31", "2000年1月31日", "2000/01", "2000/1/31 14:30"}, "year, month, day",
+		TimeYMD, "2000/01/31", []string{"2000/01/31", "2000.1.31", "2000. 1. 31.", "2000_01_31", "2000年1月31日", "平成12年1月31日", "2000/01", "2000/1/31 14:30"}, "year, month, day",
 		patterns(`^(?P<y>\d{4})(?P<a>[/._]) ?(?P<m>\d{1,2})(?P<b>[/._]) ?(?P<d>\d{1,2})\.?(?P<rest>\D.*)?$`, `^(?P<y>\d{4})[/_](?P<m>\d{1,2})$`,
-			`^(?P<y>\d{4})[年년] ?(?P<m>\d{1,2})[月월](?: ?(?P<d>\d{1,2})[日일](?P<rest>\D.*)?)?$`),
+			`^(?P<y>\d{4})[年년] ?(?P<m>\d{1,2})[月월](?: ?(?P<d>\d{1,2})[日일](?P<rest>\D.*)?)?$`,
+			`^(?P<era>明治|大正|昭和|平成|令和)(?P<of>\d{1,2}|元)年 ?(?P<m>\d{1,2})月(?: ?(?P<d>\d{1,2})日(?P<rest>\D.*)?)?$`),
 	},
 	{
 		TimeDMY, "31/1/2000", []string{"31/1/2000", "31.1.2000", "31. 1. 2000", "31-1-2000", "31/1/2000 2:30 PM", "Mo 31.1.2000", "31.1.00"}, "day, month, year; a day of the week before a date is left out",
@@ -274,6 +275,10 @@ func isoText(part map[string]string) string {
 	} else if short != "" {
 		year = "20" + short
 	}
+	if era := part["era"]; era != "" {
+		of, _ := strconv.Atoi(strings.Replace(part["of"], "元", "1", 1))
+		year = strconv.Itoa(beforeEra[era] + of)
+	}
 	day := part["d"]
 	if day == "" {
 		day = "1"
@@ -285,6 +290,9 @@ func isoText(part map[string]string) string {
 	}
 	return clockText(date, strings.TrimSuffix(rest, " Uhr"))
 }
+
+// beforeEra are the years before the first of each Japanese era.
+var beforeEra = map[string]int{"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
 
 // clockText writes a date with a time of day, 14:30:00.5, 14.30, 14h30, 1430 or 2:30 PM and a zone, as ISO 8601 has it; "" if it is none.
 func clockText(date, text string) string {
@@ -363,35 +371,63 @@ func (r yearRange) check(column string, seconds, spaced bool) error {
 	return nil
 }
 
-// monthNames are those of English, German, French, Spanish, Italian, Dutch, Portuguese, Scandinavian languages, Polish and Russian, and short forms that do not begin them.
+// monthNames are those of English, German, French, Spanish, Italian, Dutch, Portuguese, Catalan, Scandinavian languages, Indonesian, Polish, Czech, Slovak, Hungarian,
+// Romanian, Turkish (also without a keyboard for it), Greek, Ukrainian and Russian, in the forms that stand beside a year or a day, and short forms that
+// do not begin them.
 var monthNames = [12][]string{
-	strings.Fields("january januar jänner janvier enero gennaio januari janeiro styczeń stycznia январь января"),
-	strings.Fields("february februar feber février fevrier febrero febbraio februari fevereiro luty lutego февраль февраля"),
-	strings.Fields("march märz maerz mrz mars marzo maart mrt março marco marts marzec marca март марта"),
-	strings.Fields("april avril abril aprile kwiecień kwietnia апрель апреля"),
-	strings.Fields("may mai mayo maggio mei maio maj maja май мая"),
-	strings.Fields("june juni juin junio giugno junho czerwiec czerwca июнь июня"),
-	strings.Fields("july juli juillet julio luglio julho lipiec lipca июль июля"),
-	strings.Fields("august août aout agosto augustus augusti sierpień sierpnia август августа"),
-	strings.Fields("september septembre septiembre settembre setembro wrzesień września сентябрь сентября"),
-	strings.Fields("october oktober octobre octubre ottobre outubro październik października октябрь октября"),
-	strings.Fields("november novembre noviembre novembro listopad listopada ноябрь ноября"),
-	strings.Fields("december dezember décembre decembre diciembre dicembre dezembro desember grudzień grudnia декабрь декабря"),
+	strings.Fields("january januar jänner janvier enero gennaio januari janeiro gener styczeń stycznia leden ledna január ianuarie ocak ιανουάριος ιανουαρίου січень січня январь января"),
+	strings.Fields("february februar feber février fevrier febrero febbraio februari fevereiro febrer luty lutego únor února február februarie şubat φεβρουάριος φεβρουαρίου лютий лютого февраль февраля"),
+	strings.Fields("march märz maerz mrz mars marzo maart mrt março marco març marts maret marzec marca březen března marec március martie mart μάρτιος μαρτίου березень березня март марта"),
+	strings.Fields("april avril abril aprile kwiecień kwietnia duben dubna apríl április aprilie nisan απρίλιος απριλίου квітень квітня апрель апреля"),
+	strings.Fields("may mai mayo maggio mei maio maig maj maja květen května máj május mayıs mayis μάιος μαΐου μαϊ травень травня май мая"),
+	strings.Fields("june juni juin junio giugno junho juny czerwiec czerwca červen června čvn jún június iunie haziran ιούνιος ιουνίου червень червня июнь июня"),
+	strings.Fields("july juli juillet julio luglio julho juliol lipiec lipca červenec července čvc júl július iulie temmuz ιούλιος ιουλίου липень липня июль июля"),
+	strings.Fields("august août aout agosto agost augustus augusti agustus sierpień sierpnia srpen srpna augusztus ağustos αύγουστος αυγούστου серпень серпня август августа"),
+	strings.Fields("september septembre septiembre settembre setembro setembre wrzesień września září szeptember septembrie eylül σεπτέμβριος σεπτεμβρίου вересень вересня сентябрь сентября"),
+	strings.Fields("october oktober octobre octubre ottobre outubro październik października říjen října október octombrie ekim οκτώβριος οκτωβρίου жовтень жовтня октябрь октября"),
+	strings.Fields("november novembre noviembre novembro listopad listopada listopadu noiembrie kasım kasim νοέμβριος νοεμβρίου листопад листопада ноябрь ноября"),
+	strings.Fields("december dezember décembre decembre diciembre dicembre dezembro desembre desember grudzień grudnia prosinec prosince decembrie aralık aralik δεκέμβριος δεκεμβρίου грудень грудня декабрь декабря"),
 }
 
-// monthOf returns the number of a month by its name or the beginning of it, 0 for no month or more than one.
+// finnishMonths begin the names of months with -kuu; ordinary short forms, such as mar, must not be short for them.
+var finnishMonths = strings.Fields("tammi helmi maalis huhti touko kesä heinä elo syys loka marras joulu")
+
+// oneByte writes the letters of Turkish, Polish and Czech months as those that one-byte code pages of Windows have in their place, read as
+// Latin-1, and the dotted i that lower case makes of İ plainly.
+var oneByte = strings.NewReplacer("ş", "þ", "ğ", "ð", "ı", "ý", "ń", "ñ", "ź", "\u009f", "ě", "ì", "č", "è", "ř", "ø", "ů", "ù", "i\u0307", "i")
+
+// oneByteNames are monthNames written so.
+var oneByteNames = func() (names [12][]string) {
+	for i, all := range monthNames {
+		for _, name := range all {
+			names[i] = append(names[i], oneByte.Replace(name))
+		}
+	}
+	return names
+}()
+
+// monthOf returns the number of a month by its name or the beginning of it, 0 for no month or more than one. A whole name is that of its
+// month, although it may begin another one: červen, červenec.
 func monthOf(name string) (month int) {
 	name = strings.ToLower(name)
-	for i, names := range monthNames {
+	if i := slices.Index(finnishMonths, strings.TrimSuffix(strings.TrimSuffix(name, "ta"), "kuu")); i >= 0 {
+		return i + 1
+	}
+	name = oneByte.Replace(name)
+	for i, names := range oneByteNames {
+		if slices.Contains(names, name) {
+			return i + 1
+		}
 		if !slices.ContainsFunc(names, func(full string) bool { return strings.HasPrefix(full, name) }) {
 			continue
 		}
 		if month > 0 {
-			return 0
+			month = -1 // unless a whole name follows
+		} else if month == 0 {
+			month = i + 1
 		}
-		month = i + 1
 	}
-	return month
+	return max(0, month)
 }
 
 // weekOf reads a week of ISO 8601, with or without a day: week 1 is that of 4 January.
@@ -448,6 +484,30 @@ func bothWays(text string) (dmy, mdy time.Time) {
 func orderMatters(text string) bool {
 	dmy, mdy := bothWays(text)
 	return !dmy.Equal(mdy)
+}
+
+// otherCalendar returns an error for a date whose year is one of the Buddhist calendar today, or which is a day of the Persian or the Islamic
+// calendar: of years after 1300, gppl is given few days that are meant as such.
+func otherCalendar(text string) error {
+	f := dateFormat(text)
+	if f == TimeAuto {
+		return nil
+	}
+	read := f
+	if f == timeSlashes {
+		read = TimeDMY
+	}
+	calendar, how := "", ""
+	t, _, _ := dateOf(text, read)
+	switch y := t.Year(); {
+	case y >= 2400 && y < 2700:
+		calendar, how = "Buddhist", "subtract 543 from the years"
+	case y >= 1300 && y < 1500 && periodOf(text) == "":
+		calendar, how = "Persian or Islamic", "convert the dates to the Gregorian one"
+	default:
+		return nil
+	}
+	return fmt.Errorf("%s looks like a date of the %s calendar: %s, or say CSVOptions.Time: %q if this year is meant", quoted(text), calendar, how, read)
 }
 
 // dateError is of a text that is no date of a format.

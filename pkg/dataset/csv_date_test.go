@@ -46,6 +46,59 @@ func TestDateForms(t *testing.T) {
 	}
 }
 
+// TestMonthNames reads the names and the usual short forms of months in order, in as many languages as there are lines.
+func TestMonthNames(t *testing.T) {
+	for _, names := range []string{
+		"Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec", "Jan Feb Mrz Apr Mai Jun Jul Aug Sep Okt Nov Dez", "janv févr mars avr mai juin juil août sept oct nov déc",
+		"ene feb mar abr may jun jul ago sept oct nov dic", "gen feb mar apr mag giu lug ago set ott nov dic", "jan fev mar abr mai jun jul ago set out nov dez",
+		"jan feb mrt apr mei jun jul aug sep okt nov dec", "gener febrer març abril maig juny juliol agost setembre octubre novembre desembre",
+		"sty lut mar kwi maj cze lip sie wrz paź lis gru", "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
+		"leden únor březen duben květen červen červenec srpen září říjen listopad prosinec", "led úno bře dub kvě čvn čvc srp zář říj lis pro",
+		"ledna února března dubna května června července srpna září října listopadu prosince", "január február marec apríl máj jún júl august september október november december",
+		"jan febr márc ápr máj jún júl aug szept okt nov dec", "ianuarie februarie martie aprilie mai iunie iulie august septembrie octombrie noiembrie decembrie",
+		"Oca Şub Mar Nis May Haz Tem Ağu Eyl Eki Kas Ara", "OCAK ŞUBAT MART NİSAN MAYIS HAZİRAN TEMMUZ AĞUSTOS EYLÜL EKİM KASIM ARALIK",
+		"tammikuu helmikuu maaliskuu huhtikuu toukokuu kesäkuu heinäkuu elokuu syyskuu lokakuu marraskuu joulukuu", "tammi helmi maalis huhti touko kesä heinä elo syys loka marras joulu",
+		"Ιαν Φεβ Μαρ Απρ Μαϊ Ιουν Ιουλ Αυγ Σεπ Οκτ Νοε Δεκ", "Ιανουάριος Φεβρουάριος Μάρτιος Απρίλιος Μάιος Ιούνιος Ιούλιος Αύγουστος Σεπτέμβριος Οκτώβριος Νοέμβριος Δεκέμβριος",
+		"січень лютий березень квітень травень червень липень серпень вересень жовтень листопад грудень", "янв фев мар апр май июн июл авг сен окт ноя дек",
+		"Januari Februari Maret April Mei Juni Juli Agustus September Oktober November Desember",
+		"Oca Þub Mar Nis May Haz Tem Aðu Eyl Eki Kas Ara", "styczeñ luty marzec kwiecieñ maj czerwiec lipiec sierpieñ wrzesieñ pa\u009fdziernik listopad grudzieñ", // of code pages
+	} {
+		for i, name := range strings.Fields(names) {
+			if got := monthOf(name); got != i+1 {
+				t.Errorf("%s is month %d, want %d", name, got, i+1)
+			}
+		}
+	}
+	for _, name := range []string{"ma", "juin juil", "čer", "x", "listo2", "marr"} {
+		if got := monthOf(name); got != 0 {
+			t.Errorf("%s is month %d", name, got)
+		}
+	}
+}
+
+// TestOtherCalendars refuses years of the Buddhist, the Persian and the Islamic calendar, unless they are asked for, and reads Japanese eras.
+func TestOtherCalendars(t *testing.T) {
+	for text, want := range map[string]string{
+		"2564-03-01": "Buddhist calendar: subtract 543", "01/03/2564": "Buddhist", "13/03/2564": "Buddhist", "มี.ค. 2564": "", "2564-03": "Buddhist", "1400/01/13": "Persian or Islamic",
+		"1442-07-13": "Persian", "1400-01": "", "1500-01-01": "", "2399-12-31": "",
+	} {
+		_, err := ReadCSV(strings.NewReader("t,y\n"+text+",1\n"), CSVOptions{})
+		if want != "" {
+			mustFail(t, err, want)
+		} else if err != nil && strings.Contains(err.Error(), "calendar") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := ReadCSV(strings.NewReader("t,y\n2564-03-01,1\n"), CSVOptions{Time: TimeISO}); err != nil {
+		t.Error(err)
+	}
+	for text, want := range map[string]string{"令和元年5月1日": "2019-05-01", "令和3年3月": "2021-03-01", "平成31年4月30日": "2019-04-30", "昭和64年1月7日": "1989-01-07"} {
+		if got, err := ParseDate(text); err != nil || got.Format(time.DateOnly) != want {
+			t.Errorf("%s is %v, %v", text, got, err)
+		}
+	}
+}
+
 // TestDateColumns reads every form from whole columns, in memory and as a stream.
 func TestDateColumns(t *testing.T) {
 	const day = 86400.0

@@ -35,6 +35,7 @@ type CSVRowError struct {
 	Line int
 	Err  error // without the line
 
+	turn  bool   // the order of day and month seems to be another one from this row on
 	words string // that x, or the row, begins with where a number or a date is wanted: of a total or a source, if below the table
 }
 
@@ -463,8 +464,12 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 			}
 		}
 		if err != nil {
-			b.Bad = append(b.Bad, CSVRowError{line, err, s.wordsOf(rows, place, err)})
+			b.Bad = append(b.Bad, CSVRowError{Line: line, Err: err, words: s.wordsOf(rows, place, err)})
 		}
+	}
+	if row, found := s.turned(b); found {
+		at, _ := slices.BinarySearchFunc(b.Bad, row.Line, func(r CSVRowError, line int) int { return r.Line - line })
+		b.Bad = slices.Insert(b.Bad, at, row)
 	}
 	s.mu.Lock()
 	s.rep.Rows += len(b.X) - b.open + b.Skipped
