@@ -129,6 +129,13 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"only a day of the week":      {"date,weekday,shop\n2015-01-01,4,a\n2015-01-02,5,a\n", 0, 1, 4, 5, "date", "weekday", ""},
 		"a month last":                {"value,month\n5,2015-01\n6,2015-02\n", 0, 31, 5, 6, "month", "value", ""},
 		"names behind %":              {"% lab\n% BJD  flux\n10.5  1.25\n11.5  1.5\n", 10.5, 11.5, 1.25, 1.5, "BJD", "flux", ""},
+		"flags of Eurostat":           {"TIME_PERIOD\tOBS_VALUE\n2015-01\t5.5 \n2015-02\t6.5 b\n2015-03\t7.5 p\n", 0, 59, 5.5, 7.5, "TIME_PERIOD", "OBS_VALUE", ""},
+		"a flag first":                {"t,y\n2015-01,5.5 p\n2015-02,6.5\n", 0, 31, 5.5, 6.5, "t", "y", ""},
+		"reals":                       {"Data;Valor\n01/01/2015;R$ 1.025,10\n31/01/2015;-R$ 980,00\n", 0, 30, 1025.1, -980, "Data", "Valor", "R$"},
+		"crowns":                      {"Dato;Beløp\n01.01.2015;kr 1 025,10\n01.02.2015;kr 980,00\n", 0, 31, 1025.1, 980, "Dato", "Beløp", "kr"},
+		"a switch":                    {"t,state\n2015-01-01,off\n2015-01-02,on\n", 0, 1, 0, 1, "t", "state", ""},
+		"yes and no":                  {"t,alarm\n2015-01-01,N\n2015-01-02,Y\n", 0, 1, 0, 1, "t", "alarm", ""},
+		"tonnes below the header":     {"t,y\ns,t\n0,5\n1,6\n", 0, 1, 5, 6, "t", "y", ""},
 		"numbers and fields":          {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {
 		for _, size := range []int{1, 40, blockSize} {

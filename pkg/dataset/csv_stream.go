@@ -582,6 +582,15 @@ func (s *csvStream) row(b *CSVBlock, rows *rowScanner, line int) (place int, err
 	return 0, nil
 }
 
+// flagged keeps the first number with a flag behind it, in the order of the alphabet: that of the file depends on the workers.
+func (s *csvStream) flagged(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rep.Flagged == "" || text < s.rep.Flagged {
+		s.rep.Flagged = text
+	}
+}
+
 // number reads a number at a place; NaN if it is missing.
 func (s *csvStream) number(place int, text []byte) (v float64, err error) {
 	if s.missingAt(place, text) {
@@ -593,6 +602,12 @@ func (s *csvStream) number(place int, text []byte) (v float64, err error) {
 	}
 	if !ok {
 		if v, err = s.styles[place].value(cellText(text)); err != nil {
+			if number, flagged := withoutFlag(cellText(text)); flagged {
+				if v, err := s.styles[place].value(number); err == nil && !s.opt.beyond(v) {
+					s.flagged(string(text))
+					return v, nil
+				}
+			}
 			if !utf8.Valid(text) {
 				err = noNumber(string(text)) // which shows the bytes
 			}

@@ -20,7 +20,7 @@ type numberStyle struct {
 func (n numberStyle) plain() bool { return n == numberStyle{} }
 
 // numberParts are a sign or a parenthesis for it, a currency, digits with marks, an exponent, a trailing minus and a unit.
-var numberParts = regexp.MustCompile(`^(\(?)([-+−–]?)(\p{Sc}|[A-Z]{3}[ \x{a0}])?[ \x{a0}\x{202f}\x{2009}\x{2007}]*(\(?)([-+−–]?)` +
+var numberParts = regexp.MustCompile(`^(\(?)([-+−–]?)(\p{Sc}|[A-Z]{1,3}\$|(?:[A-Z]{3}|kr\.?|Kr\.?|Rs\.?|Fr\.)[ \x{a0}\x{202f}])?[ \x{a0}\x{202f}\x{2009}\x{2007}]*(\(?)([-+−–]?)` +
 	`([.,]?\d[\d.,'’ \x{a0}\x{202f}\x{2009}\x{2007}]*?)(?:[.,][-–—]{1,2}|([eE][-+]?\d+)?(-?))[ \x{a0}\x{202f}\x{2009}\x{2007}]*(%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*)?(\)?)$`)
 
 // writtenNumber is a number in the parts in which it is written.
@@ -57,7 +57,7 @@ func splitParts(text string) (w writtenNumber, ok bool) {
 	if p[8] != "" && unicode.IsLetter(firstRune(p[9])) && strings.HasSuffix(text, p[8]+p[9]+p[10]) { // 1-Jan is a day
 		return writtenNumber{}, false
 	}
-	w.digits, w.exponent, w.unit = p[6], p[7], strings.TrimRight(p[3], " \u00a0")+p[9]
+	w.digits, w.exponent, w.unit = p[6], p[7], strings.TrimRight(p[3], numberBlanks)+p[9]
 	return w, signs <= 1 && (p[3] == "" || p[9] == "")
 }
 
@@ -87,16 +87,42 @@ func splitPlain(text string) (w writtenNumber, ok bool) {
 // unitOnly is a unit as numberParts has it behind a number.
 var unitOnly = regexp.MustCompile(`^(?:%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*)$`)
 
-// truths are the words for true and false, as spreadsheets and programs write them: 1 and 0.
+// truths are the words for true and false, as spreadsheets and programs write them: 1 and 0. Those of one letter may be something else, as the
+// unit t is.
 var truths = map[string]float64{
-	"true": 1, "yes": 1, "wahr": 1, "ja": 1, "vrai": 1, "oui": 1, "verdadero": 1, "si": 1, "sí": 1,
-	"false": 0, "no": 0, "falsch": 0, "nein": 0, "faux": 0, "non": 0, "falso": 0,
+	"true": 1, "yes": 1, "on": 1, "wahr": 1, "ja": 1, "ein": 1, "an": 1, "vrai": 1, "oui": 1, "verdadero": 1, "si": 1, "sí": 1, "vero": 1, "sì": 1, "verdadeiro": 1, "sim": 1,
+	"waar": 1, "sant": 1, "prawda": 1, "tak": 1, "doğru": 1, "evet": 1, "y": 1, "t": 1, "j": 1,
+	"false": 0, "no": 0, "off": 0, "falsch": 0, "nein": 0, "aus": 0, "faux": 0, "non": 0, "falso": 0, "não": 0, "onwaar": 0, "nee": 0, "falskt": 0, "nej": 0, "fałsz": 0, "nie": 0,
+	"yanlış": 0, "hayır": 0, "n": 0, "f": 0,
 }
 
-// isTruth reports whether a text is one of them.
+// truthOf returns the value of one of them.
+func truthOf(text string) (v float64, ok bool) {
+	const longest = 20 // bytes
+	if len(text) > longest {
+		return 0, false
+	}
+	v, ok = truths[strings.ToLower(text)]
+	return v, ok
+}
+
+// isTruth reports whether a text is one of them, and of more than one letter.
 func isTruth(text string) bool {
-	_, ok := truths[strings.ToLower(text)]
-	return ok
+	_, ok := truthOf(text)
+	return ok && len(text) > 1
+}
+
+// statusFlag is a letter or two that offices of statistics write behind a number: a break in the series, an estimate, provisional, revised, of low
+// reliability.
+var statusFlag = regexp.MustCompile(`^(.*\d)[ \x{a0}]+[bepru]{1,2}$`)
+
+// withoutFlag returns a number without a flag behind it.
+func withoutFlag(text string) (number string, ok bool) {
+	m := statusFlag.FindStringSubmatch(text)
+	if m == nil {
+		return text, false
+	}
+	return m[1], true
 }
 
 // between are the marks that stand between thousands in any style.
@@ -140,7 +166,7 @@ func groups(digits string, mark byte) bool {
 // value reads the number in a style.
 func (n numberStyle) value(text string) (float64, error) {
 	if n.truth {
-		v, ok := truths[strings.ToLower(text)]
+		v, ok := truthOf(text)
 		if !ok {
 			return 0, styleError{fmt.Errorf("%s is not one of the words for true and false, as the first value is", quoted(text))}
 		}
@@ -212,9 +238,11 @@ func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 	if f.met && f.done {
 		return true
 	}
-	if !f.met && isTruth(string(text)) {
-		f.met, f.done, f.style.truth = true, true, true
-		return true
+	if !f.met {
+		if _, truth := truthOf(cellText(text)); truth {
+			f.met, f.done, f.style.truth = true, true, true
+			return true
+		}
 	}
 	w, ok := writtenNumber{}, false
 	if _, ok = decimal(text); ok && text[0]-'0' <= 9 && strings.IndexByte(string(text), 'e') < 0 {
@@ -224,6 +252,9 @@ func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 	}
 	if !f.met {
 		f.met, f.style.unit = true, w.unit
+		if _, flagged := withoutFlag(cellText(text)); flagged {
+			f.style.unit = ""
+		}
 		if opt.DecimalComma || opt.DecimalPoint {
 			f.fixed(opt.DecimalComma)
 		}

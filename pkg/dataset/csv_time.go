@@ -95,6 +95,7 @@ type CSVReport struct {
 	Unit         string        // of all y, which the cells have beside their digits: %, €, kWh
 	DecimalComma bool          // y is written 1.025,10
 	Guessed      string        // the first of y if all may be read both ways: 1.025 between semicolons or tabs, which is read as 1.025 and may be 1025
+	Flagged      string        // a number with a flag behind it, as 1.5 p, which was left out; "" for none
 	Asked        bool          // for it, or for a decimal point
 	BySteps      bool          // dates were open between day and month first: with the one that was taken, their steps are equal
 	Rows         int           // of data, those left out included

@@ -40,6 +40,9 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 		remarks = append(remarks, fmt.Sprintf("%s is read with a decimal point: if %s is %s, ReadOptions.DecimalComma reads it so.",
 			cmp.Or(rep.Columns[rep.Y], "y"), rep.Guessed, strings.ReplaceAll(rep.Guessed, ".", "")))
 	}
+	if rep.Flagged != "" {
+		remarks = append(remarks, fmt.Sprintf("Flags behind numbers, as in %q, were left out.", rep.Flagged))
+	}
 	if rep.BySteps {
 		order, other := "day", "mdy"
 		if rep.Time == dataset.TimeMDY {
