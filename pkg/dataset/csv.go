@@ -66,6 +66,7 @@ type CSVOptions struct {
 	title int        // lines above the header
 	head  [][]string // the cells of the first rows, the header among them
 
+	rowNames bool // the header has no name for the first column
 	headless bool // found, where NoHeader was not given
 }
 
@@ -338,7 +339,7 @@ func (opt CSVOptions) explain(err error, text string, format TimeFormat, first b
 	case isDate && hint == "" && isDecimal(text):
 		hint = ", as the first row is"
 	case format == TimeNumber && written != TimeAuto:
-		hint = ", as the first row is"
+		hint = ", as the first row is (write all x in one way, or leave the rows of one kind)"
 	case format == TimeNumber:
 		hint = numberHint(text)
 	}

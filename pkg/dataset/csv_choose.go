@@ -56,14 +56,17 @@ var numberedMonth = regexp.MustCompile(`^M(0[1-9]|1[0-2])$`)
 var counter = regexp.MustCompile(`(?i)^(|unnamed: ?0|index|row|record|id|#|no\.?|nr\.?)$`)
 
 // timeName is the name of a column of times: in words, or as Julian dates are named.
-var timeName = regexp.MustCompile(`(?i)^(x|t|times?|time ?stamp|date ?time|dates?|[bhmt]*jd([-_ ].*)?|(time|date|t)[-_ ]?[(\[].*)$`)
+var timeName = regexp.MustCompile(`(?i)^(x|t|_?times?|time[_ ]?(stamp|period)|date ?time|dates?|[bhmt]*jd([-_ ].*)?|(time|date|t)[-_ ]?[(\[].*)$`)
 
 // errorName is the name of a column of standard deviations.
 var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|err|sigma|^(sd|se|std|stdev|unc|uncertainty)($|[-_ ])|[-_ ](sd|se|std|stdev|unc|uncertainty)$`)
 
 // asideName is the name of a column of numbers that are no observations: codes, and parts of a date beside others.
 var asideName = regexp.MustCompile(`(?i)^(year|month|week|weekday|day|hour|quarter|dow|doy|day[ _.]?of[ _.]?(the[ _.]?)?(week|year|month)|week[ _.]?(no|nr|number|of[ _.]?year)|` +
-	`jahr|monat|woche|wochentag|kw|tag|stunde|quartal|jour|mois|année)$|(^|[_ .-])(id|code)$`)
+	`jahr|monat|woche|wochentag|kw|tag|stunde|quartal|jour|mois|année|qn_\d+|decimal)$|(^|[_ .-])(id|code)$`)
+
+// valueName is the name of the column of values among others that say what they are of.
+var valueName = regexp.MustCompile(`(?i)^(obs[_ ]?value|_?value|wert|valeur|valor|valore|waarde|värde|wartość|hodnota|verdi|værdi)$`)
 
 // ErrorName reports whether a column is named as one of standard deviations is.
 func ErrorName(name string) bool { return errorName.MatchString(name) }
@@ -80,13 +83,13 @@ func (s *csvStream) xOf(names, first []string) (x xColumns) {
 		}
 	}
 	if len(used) < 2 || len(used) == len(names) || len(first) < len(names) {
-		return xOf(names, first, s.opt.Y == "", s.digitClocks)
+		return xOf(names, first, s.opt.Y == "", s.digitClocks, s.constant)
 	}
 	someNames, cells := make([]string, len(used)), make([]string, len(used))
 	for k, i := range used {
 		someNames[k], cells[k] = names[i], first[i]
 	}
-	x = xOf(someNames, cells, s.opt.Y == "", func(k int) bool { return s.digitClocks(used[k]) })
+	x = xOf(someNames, cells, s.opt.Y == "", func(k int) bool { return s.digitClocks(used[k]) }, func(k int) bool { return s.constant(used[k]) })
 	for k, i := range x.columns {
 		x.columns[k] = used[i]
 	}
@@ -96,6 +99,37 @@ func (s *csvStream) xOf(names, first []string) (x xColumns) {
 // empty reports whether a column has no name, and no value in the first rows.
 func (s *csvStream) empty(i int) bool {
 	return len(s.opt.head) > 1 && !slices.ContainsFunc(s.opt.head, func(row []string) bool { return row[i] != "" })
+}
+
+// rows are the first rows of values.
+func (s *csvStream) rows() [][]string {
+	if s.opt.NoHeader || len(s.opt.head) == 0 {
+		return s.opt.head
+	}
+	return s.opt.head[min(1+s.rep.Words, len(s.opt.head)):]
+}
+
+// constant reports whether the first rows have one value in a column.
+func (s *csvStream) constant(i int) bool {
+	rows := s.rows()
+	return len(rows) >= fewestDates && !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != rows[0][i] })
+}
+
+// passesWords reports whether y is not looked for in a column of words, as labels of rows are: the first rows have different x, so that they may
+// be one series. Words that tell the rows of an x apart are those of several.
+func (s *csvStream) passesWords(x xColumns) bool {
+	rows := s.rows()
+	met := map[string]bool{}
+	for _, row := range rows {
+		met[x.text(func(column int) string { return row[column] })] = true
+	}
+	return len(s.opt.Keys) == 0 && len(rows) >= fewestDates && len(met) == len(rows)
+}
+
+// isLabel reports whether a cell is words, and no number, date or missing value.
+func (s *csvStream) isLabel(cell string) bool {
+	_, truth := truthOf(cell)
+	return strings.ContainsFunc(cell, unicode.IsLetter) && !isNumber(cell) && dateFormat(cell) == TimeAuto && !truth && !s.isMissing([]byte(cell)) && !infinite.MatchString(cell)
 }
 
 // counts reports whether a column counts the rows, by its name and the first of them.
@@ -141,8 +175,8 @@ func (s *csvStream) digitClocks(i int) bool {
 }
 
 // xOf is that of a table without empty columns. anyY says that y is not named; digitClocks reports whether a column has times of day
-// without a sign.
-func xOf(names, first []string, anyY bool, digitClocks func(column int) bool) xColumns {
+// without a sign, and constant whether the first rows of a column are equal.
+func xOf(names, first []string, anyY bool, digitClocks, constant func(column int) bool) xColumns {
 	if len(first) < len(names) || len(names) < 2 {
 		return oneColumn(0)
 	}
@@ -154,11 +188,24 @@ func xOf(names, first []string, anyY bool, digitClocks func(column int) bool) xC
 		}
 		return -1
 	}
-	date := slices.IndexFunc(first[:len(names)], func(cell string) bool { return dateFormat(cell) != TimeAuto })
+	date := -1
+	for i, cell := range first[:len(names)] {
+		if dateFormat(cell) != TimeAuto && (date < 0 || constant(date)) && !(date >= 0 && constant(i)) {
+			date = i // the date of a download is that of all rows
+		}
+	}
 	within := func(lo, hi int) func(cell string) bool {
 		return func(cell string) bool {
 			n, err := strconv.Atoi(cell)
 			return err == nil && n >= lo && n <= hi
+		}
+	}
+	if date < 0 && len(names) > 2 && names[0]+names[1] == "" && within(1000, 2999)(first[0]) { // as Destatis writes them
+		if monthOf(first[1]) > 0 && len(first[1]) > 2 {
+			return xColumns{columns: []int{0, 1}, before: []string{"", "-"}}
+		}
+		if f := dateFormat(first[1] + " " + first[0]); f == TimeQuarter || f == TimeHalf || f == TimeWeek {
+			return xColumns{columns: []int{1, 0}, before: []string{"", " "}}
 		}
 	}
 	if year, month := part("year", within(1000, 2999)), part("month", func(cell string) bool {
@@ -229,7 +276,7 @@ func xOf(names, first []string, anyY bool, digitClocks func(column int) bool) xC
 	counts := counter.MatchString(names[0]) && within(0, 1)(first[0])
 	words := strings.ContainsFunc(first[0], unicode.IsLetter) && !isNumber(first[0])
 	instead := date == 1 && anyY && len(names) > 2 // no date is a y
-	if date > 0 && !counts && !words && !instead && namedTime(names, first) != date {
+	if date > 0 && !counts && !words && !instead && !constant(0) && namedTime(names, first) != date {
 		return oneColumn(0)
 	}
 	x := oneColumn(date)
@@ -462,7 +509,15 @@ func (s *csvStream) yOf(names, first []string, x xColumns) int {
 		isTime := !isNumber(cell) && (dateFormat(cell) != TimeAuto || timed && clock.MatchString(cell))
 		return !errorName.MatchString(names[y-1]) && !isTime && !asideName.MatchString(names[y-1])
 	}
+	passes := s.passesWords(x) && len(first) >= len(names)
+	if i := slices.IndexFunc(names, valueName.MatchString); passes && i >= 0 && y <= len(names) && (s.isLabel(first[y-1]) || s.constant(y-1)) &&
+		(isNumber(first[i]) || s.isMissing([]byte(first[i]))) && !slices.Contains(x.columns, i) {
+		return i + 1
+	}
 	for i := y; i <= len(names); i++ {
+		if passes && s.isLabel(first[i-1]) {
+			continue
+		}
 		if may(i) && (i == y || s.isKey(names, y-1) || isNumber(first[i-1])) && !slices.Contains(x.columns, i-1) {
 			return i
 		}

@@ -50,7 +50,10 @@ func noColumn(names []string, spec string) error {
 	for k, i := range list {
 		have[k] = columnName(names, i)
 	}
-	if len(names) == 1 {
+	switch {
+	case len(names) == 1 && strings.ContainsAny(names[0], ",;\t|"):
+		more = ": each line is one field between quotation marks; remove those around whole lines"
+	case len(names) == 1:
 		more = ", and x and y are two columns; put dates or numbers 1, 2, 3, … into one of x, remove lines above the header, or name the character between the fields: CSVOptions.Comma"
 	}
 	return fmt.Errorf("no column %s; there are %s%s", quoted(spec), strings.Join(have, ", "), more)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -44,19 +45,27 @@ func comments(r *bufio.Reader, opt *CSVOptions) {
 	}
 	comma := opt.separatorOf(first)
 	width := len(split(first, comma))
-	last := lines[len(lines)-1]
-	names := split(last, comma)
-	if len(lines) == 1 && len(names) == width {
-		return // the header, as it is
-	}
-	if len(names) != width {
-		names = apart.Split(last, -1)
-	}
 	opt.Comment, opt.NoHeader = mark, true
-	if len(names) == width {
-		opt.names = names
+	for i, last := range slices.Backward(lines) {
+		names := split(last, comma)
+		if len(lines) == 1 && len(names) == width && comma != ' ' {
+			opt.Comment, opt.NoHeader = 0, false
+			return // the header, as it is
+		}
+		if len(names) != width {
+			names = apart.Split(last, -1)
+		}
+		if len(names) == width && width > 1 {
+			opt.names = names
+		}
+		if opt.names != nil || i < len(lines)-mostEmpty {
+			return
+		}
 	}
 }
+
+// mostEmpty is how far above the rows the comment with the names may stand: an empty one may follow it.
+const mostEmpty = 2
 
 // apart is what stands between names in a comment where they are not separated as the values are.
 var apart = regexp.MustCompile(`\s*[,;|\t]\s*|\s{2,}`)

@@ -58,8 +58,9 @@ func goesOn(rows [][]string, x int) bool {
 		return eitherOrder(rows[0][x]) == f
 	}
 	var v []float64
+	w, _ := splitNumber(rows[1][x])
 	for _, row := range rows {
-		value, err := ParseNumber(row[x])
+		value, err := numberStyle{unit: w.unit}.value(row[x])
 		if err != nil {
 			return false
 		}
@@ -69,7 +70,7 @@ func goesOn(rows [][]string, x int) bool {
 	return step*(v[2]-v[1]) > 0 && step*step <= farFirst*farFirst*(v[len(v)-1]-v[1])*(v[len(v)-1]-v[1])
 }
 
-// firstRows are the cells of the first rows of a table, as long as they have as many as the first.
+// firstRows are the cells of the first rows of a table, as long as they have as many as the first, or as the second if that has one more.
 func firstRows(r *bufio.Reader, opt CSVOptions) (rows [][]string) {
 	head, _ := r.Peek(headSize) // an error is met again by the first read
 	full := len(head) == headSize
@@ -90,6 +91,9 @@ func firstRows(r *bufio.Reader, opt CSVOptions) (rows [][]string) {
 				short, _ := withoutRemark(text)
 				cells = strings.Fields(string(short))
 			}
+			for i, cell := range cells {
+				cells[i] = strings.Trim(cell, "\"")
+			}
 		} else if _, failure := row.read(line, []byte(string(opt.Comma))); failure != nil {
 			break
 		} else {
@@ -97,7 +101,7 @@ func firstRows(r *bufio.Reader, opt CSVOptions) (rows [][]string) {
 				cells = append(cells, cellText(trim(row.field(i))))
 			}
 		}
-		if len(rows) > 0 && len(cells) != len(rows[0]) {
+		if last := len(rows) - 1; last >= 0 && len(cells) != len(rows[last]) && !(last == 0 && len(cells) == len(rows[0])+1) {
 			break
 		}
 		rows = append(rows, cells)

@@ -18,6 +18,7 @@ var (
 	shortQuarter = regexp.MustCompile(`^\d\d-?[Qq][1-4]$`)
 	noYear       = regexp.MustCompile(`^(?:\d{1,2}[-/. ]\s?(\d{1,2}|\pL{3,12})\.?|(\pL{3,12})\.?([- ]\d{1,2})?)$`)
 	pastYears    = regexp.MustCompile(`^\d{4}\s*[-–/]\s*\d{4}$`)
+	monthRange   = regexp.MustCompile(`^\pL{3,12}\.?\s?[-–—/]\s?\pL{3,12}\.?\s\d{2,4}$`)
 	fromTo       = regexp.MustCompile(`^(.+?)\s+(?:[-–—/]|to|until|bis|au|al|a)\s+(.+)$`)
 	wordsBefore  = regexp.MustCompile(`^(?:\pL+\.?:?\s+)+(\d.*)$`)
 	footnote     = regexp.MustCompile(`\d\s*(?:\*+|[†‡¹²³ᵃᵇᵖʳ]|\(?\[?[a-z]\]?\)|\(\d\)|\[\d\])$`)
@@ -79,7 +80,12 @@ func isDate(text string) bool { return dateFormat(text) != TimeAuto }
 
 // dateHint says, in parentheses, what is wrong with a text that is no date.
 func dateHint(text string) string {
+	if p := fromTo.FindStringSubmatch(text); p != nil && isDate(p[1]) && isDate(p[2]) {
+		return " (a range of dates? write the first)"
+	}
 	switch {
+	case monthRange.MatchString(text):
+		return " (a range of months? write the first, or the quarter: 2015Q1)"
 	case isoDay.MatchString(text):
 		return " (the calendar has no such day)"
 	case longYear.MatchString(text):
@@ -96,9 +102,6 @@ func dateHint(text string) string {
 		return " (a range of years? write the first)"
 	case footnote.MatchString(text):
 		return " (the mark of a footnote? remove it)"
-	}
-	if p := fromTo.FindStringSubmatch(text); p != nil && isDate(p[1]) && isDate(p[2]) {
-		return " (a range of dates? write the first)"
 	}
 	if p := wordsBefore.FindStringSubmatch(text); p != nil && isDate(p[1]) {
 		return " (words before a date? remove them)"

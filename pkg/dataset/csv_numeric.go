@@ -16,7 +16,7 @@ type numberDate struct {
 }
 
 // dateName is the name of a column of dates.
-var dateName = regexp.MustCompile(`(?i)date|datum|fecha|^(dato|jour|tag|giorno|dag|months?|monat|mois|mes|mese|maand|week|woche|zeitpunkt|zeitstempel|horodatage)$`)
+var dateName = regexp.MustCompile(`(?i)date|datum|fecha|^(dato|jour|tag|giorno|dag|months?|monat|mois|mes|mese|maand|week|woche|zeitpunkt|zeitstempel|horodatage|yyyy-?mm-?dd)$`)
 
 // excelEpoch is 1 January 1970 as spreadsheets count days.
 const excelEpoch = 25569

@@ -135,6 +135,21 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"crowns":                      {"Dato;Beløp\n01.01.2015;kr 1 025,10\n01.02.2015;kr 980,00\n", 0, 31, 1025.1, 980, "Dato", "Beløp", "kr"},
 		"a switch":                    {"t,state\n2015-01-01,off\n2015-01-02,on\n", 0, 1, 0, 1, "t", "state", ""},
 		"yes and no":                  {"t,alarm\n2015-01-01,N\n2015-01-02,Y\n", 0, 1, 0, 1, "t", "alarm", ""},
+		"a logger's first line":       {"\"TOA5\",\"CR1000\",\"1234\",\"std\",\"table\"\n\"TIMESTAMP\",\"RECORD\",\"Temp\"\n\"TS\",\"RN\",\"Deg C\"\n\"\",\"\",\"Avg\"\n\"2015-01-01 00:00:00\",0,5\n\"2015-01-01 12:00:00\",1,6\n\"2015-01-02 00:00:00\",2,7\n", 0, 1, 5, 7, "TIMESTAMP", "Temp", ""},
+		"a place above":               {"latitude,longitude,elevation,zone\n52.52,13.42,38.0,GMT\n\ntime,temperature\n2015-01-01T00:00,5\n2015-01-01T12:00,6\n2015-01-02T00:00,7\n", 0, 1, 5, 7, "time", "temperature", ""},
+		"R's names of rows":           {"\"date\" \"y\"\n\"1\" \"2015-01-01\" 5\n\"2\" \"2015-01-02\" 6\n\"3\" \"2015-01-03\" 7\n", 0, 2, 5, 7, "date", "y", ""},
+		"printed by pandas":           {"        date    y\n0  2015-01-01  5.0\n1  2015-01-02  6.0\n2  2015-01-03  7.0\n", 0, 2, 5, 7, "date", "y", ""},
+		"names of rows, tabs":         {"date\ty\n1\t2015-01-01\t5\n2\t2015-01-02\t6\n3\t2015-01-03\t7\n", 0, 2, 5, 7, "date", "y", ""},
+		"names behind # and blanks":   {"# MJD mag err\n10.5  1.25 0.5\n11.5  1.5 0.5\n", 10.5, 11.5, 1.25, 1.5, "MJD", "mag", ""},
+		"an empty comment below":      {"# KNMI\n#\n# STN,YYYYMMDD,   TG\n#\n  260,20150101,   55\n  260,20150102,   65\n", 20150101, 20150102, 55, 65, "YYYYMMDD", "TG", ""},
+		"the header once more":        {"t,y\n2015-01-01,5\nt,y\n2015-01-02,6\nt,y\n", 0, 1, 5, 6, "t", "y", ""},
+		"the date of a download":      {"flow,updated,freq,TIME_PERIOD,OBS_VALUE\nA,11/01/24 23:00,M,2015-01,5.5\nA,11/01/24 23:00,M,2015-02,6.5\nA,11/01/24 23:00,M,2015-03,7.5\n", 0, 59, 5.5, 7.5, "TIME_PERIOD", "OBS_VALUE", ""},
+		"start, stop and time":        {"#group,false,true\n,result,_start,_time,_value\n,,2015-01-01T00:00:00Z,2015-01-02T00:00:00Z,5.5\n,,2015-01-01T00:00:00Z,2015-01-03T00:00:00Z,6.5\n,,2015-01-01T00:00:00Z,2015-01-04T00:00:00Z,7.5\n", 1, 3, 5.5, 7.5, "_time", "_value", ""},
+		"labels before values":        {"Buchungstag;Verwendung;Betrag\n01.01.2015;Miete;5,50 €\n02.01.2015;Strom;6,50 €\n03.01.2015;Miete;7,50 €\n", 0, 2, 5.5, 7.5, "Buchungstag", "Betrag", "€"},
+		"codes before values":         {"REF_DATE,GEO,UOM_ID,SCALE,VALUE\n2015-01,Canada,17,0,5.5\n2015-02,Canada,17,0,6.5\n2015-03,Canada,17,0,7.5\n", 0, 59, 5.5, 7.5, "REF_DATE", "VALUE", ""},
+		"Destatis":                    {"Index: Monate;;\nStatistik;;\n;;Index\n;;2020=100\n2015;Januar;5,5\n2015;Februar;6,5\n2015;März;7,5\n", 0, 59, 5.5, 7.5, "", "Index", ""},
+		"quarters of Destatis":        {"BIP;;\n;;Wert\n2015;1. Quartal;5,5\n2015;2. Quartal;6,5\n2015;3. Quartal;7,5\n", 0, 181, 5.5, 7.5, "", "Wert", ""},
+		"no header, units":            {"0 ms, 5.5 C\n10 ms, 6.5 C\n20 ms, 7.5 C\n", 0, 20, 5.5, 7.5, "", "", "C"},
 		"tonnes below the header":     {"t,y\ns,t\n0,5\n1,6\n", 0, 1, 5, 6, "t", "y", ""},
 		"numbers and fields":          {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {
@@ -171,7 +186,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 func TestBelowTable(t *testing.T) {
 	const table = "Monat;Wert\n2015-01;5\n2015-02;6\n"
 	for text, left := range map[string]int{
-		table: 0, table + "Summe;11\n": 1, table + "\nQuelle: Amt\nHinweis: vorläufig\n": 2, table + "\"Source: A; B\"\n": 1, table + "____\n1) vorläufig\n© Amt, 2024\n": 2, table + "(2 rows)\n": 1,
+		table: 0, table + "Summe;11\n": 1, table + "\nQuelle: Amt\nHinweis: vorläufig\n": 2, table + "\"Source: A; B\"\n": 1, table + "____\n1) vorläufig\n© Amt, 2024\n": 2, table + "(2 rows)\n": 1, table + "___\n\xa9 Amt, 2024\nStand: 01.02.2024 / 10:00:00\n": 2,
 		table + "2015-0\n": -1, table + "x;7\n": -1, "Monat;Wert\n2015-01;5\nSumme;5\n2015-02;6\n": -1,
 	} {
 		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{})
@@ -191,6 +206,7 @@ func TestWide(t *testing.T) {
 		"Jahr,Jan,Feb,Mär": true, "Country,1990,1991,1992,": true, "Country Name,Code,1990,1991,1992": true, "geo,2015M01,2015M02,2015M03": true,
 		"Year,Q1,Q2,Q3,Q4": true, "Jahr;T1;T2;T3;T4": true, "Year,1,2,3,4,5,6,7,8,9,10,11,12": true, "Country,1990 [YR1990],1991 [YR1991],1992 [YR1992]": true,
 		"day,00:00,01:00,02:00": true, "Country,X1990,X1991,X1992": true, "Country,1990/91,1991/92,1992/93": true,
+		"Year,Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Oct,Nov,Dec,J-D,D-N": true, "Jahr;T1;T2;T3;T4;Summe": true, "geo,1990,1991,1992,1993,1994,note": true, "t,1990,1991,1992,b": false,
 		"year,Q1,Q2,Q3": false, "year,1,2,3,4": false, "year,H1,H2,H3": false, "t,Mon,Tue,Wed,Thu,Fri": false,
 		"date,May,April": false, "t,2000,1500,1700": false, "date,1990,1991": false, "1990,1991,a,b": false,
 	} {
@@ -319,6 +335,12 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"t,y\n2020-01-01 - 2020-01-07,5\n2020-01-08 - 2020-01-14,6\n":             "a range of dates? write the first",
 		"t,y\n1900-1904,5\n1905-1909,6\n":                                         "a range of years? write the first",
 		"t,y\nWeek of 2020-01-06,5\nWeek of 2020-01-13,6\n":                       "words before a date? remove them",
+		"t,y\n04/01/2021 - 10/01/2021,5\n11/01/2021 - 17/01/2021,6\n":             "a range of dates? write the first",
+		"t,y\nJan-Mar 2015,5\nApr-Jun 2015,6\n":                                   "a range of months? write the first, or the quarter",
+		"t,y\n2000,5\n2001,6\n2000 Q1,5\n2000 Q2,6\n":                             "write all x in one way, or leave the rows of one kind",
+		"JD & RV \\\\\n2458000 & 5 \\\\\n2458001 & 6 \\\\\n":                      "a table of LaTeX, not csv: write , for &",
+		"\"Date,Value\"\n\"2020-01-01,5\"\n\"2020-01-02,6\"\n":                    "remove those around whole lines",
+		"t,y\n1,3,5\n2,4,5\n3,5,5\n":                                              "a comma within a number?",
 		"month,y\n2020-01,5\n2020-02,6\n2020-03,7\nQ1,18\n2020-04,5\n2020-05,6\n": "the header once more, or a total? remove the line",
 	} {
 		if s, _, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true, SkipMissing: true}); err == nil || !strings.Contains(err.Error(), want) {

@@ -5,6 +5,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -20,12 +22,20 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 		comments(text, opt)
 	}
 	opt.title, text = withoutTitle(text, *opt)
+	if opt.title == 0 {
+		opt.title, text = withoutBlock(text, *opt)
+	}
 	if opt.Comma == 0 {
 		if opt.Comma = separator(text, *opt); opt.Comma == opt.Comment {
 			return nil, fmt.Errorf("fields are separated by %q, which also starts comments", opt.Comma)
 		}
 	}
 	opt.head = firstRows(text, *opt)
+	if opt.rowNames = !opt.NoHeader && opt.Comma != ',' && namesRows(opt.head); opt.rowNames {
+		opt.head[0] = append([]string{""}, opt.head[0]...)
+	} else if i := slices.IndexFunc(opt.head, func(row []string) bool { return len(row) != len(opt.head[0]) }); i >= 0 {
+		opt.head = opt.head[:i]
+	}
 	if !opt.NoHeader && headless(opt.head, *opt) {
 		opt.NoHeader, opt.headless = true, true
 	}
@@ -75,6 +85,71 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 		}
 	}
 	return 0, r
+}
+
+// withoutBlock leaves out up to mostBlock lines of another table above the header, as loggers and services write about the place and the device: lines
+// with a number of fields of their own, more or fewer, above words for names and rows of values that all have another number.
+func withoutBlock(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
+	const mostBlock, fewestBelow = 5, 3
+	if opt.Comma == 0 {
+		opt.Comma = separator(r, opt)
+	}
+	if opt.Comma == ' ' || opt.NoHeader {
+		return 0, r
+	}
+	head, _ := r.Peek(headSize) // an error is met again by the first read
+	full := len(head) == headSize
+	var counts, starts, ends []int
+	var texts []string
+	for at, end := 0, 0; at < len(head) && len(texts) < likeRows; end++ {
+		line, _, whole := bytes.Cut(head[at:], newline)
+		if !whole && full {
+			break
+		}
+		if text := strings.TrimSpace(string(line)); text != "" && (opt.Comment == 0 || !strings.HasPrefix(text, string(opt.Comment))) && !isRuler([]byte(text)) {
+			texts, counts, starts, ends = append(texts, text), append(counts, outside(text, opt.Comma)), append(starts, at), append(ends, end)
+		}
+		at += len(line) + 1
+	}
+	last := len(texts) - 1
+	from := last
+	for from > 0 && counts[from-1] == counts[last] {
+		from--
+	}
+	if from == 0 || from > mostBlock || last-from < fewestBelow || counts[last] == 0 || counts[from-1] == counts[last]-1 ||
+		valuesIn(texts[from], opt) > 0 || valuesIn(texts[last], opt) == 0 {
+		return 0, r
+	}
+	r.Discard(starts[from])
+	return ends[from], bufio.NewReaderSize(io.MultiReader(strings.NewReader(strings.Repeat("\n", ends[from])), r), headSize)
+}
+
+// valuesIn counts the numbers and dates of a line.
+func valuesIn(line string, opt CSVOptions) (n int) {
+	for _, field := range split(line, opt.Comma) {
+		field = strings.Trim(field, " \"")
+		if isNumber(field) || dateFormat(field) != TimeAuto {
+			n++
+		}
+	}
+	return n
+}
+
+// namesRows reports whether the header has no name for the first column, as R and pandas write tables with names of rows: it has one field less
+// than all rows below it, and these begin with whole numbers that count them, or years. Between commas the field more may be decimals.
+func namesRows(head [][]string) bool {
+	const fewest = 3 // rows
+	if len(head) < fewest || slices.ContainsFunc(head[0], isNumber) {
+		return false
+	}
+	first, err := strconv.Atoi(head[1][0])
+	for i, row := range head[1:] {
+		n, bad := strconv.Atoi(row[0])
+		if err != nil || bad != nil || n != first+i || len(row) != len(head[0])+1 {
+			return false
+		}
+	}
+	return true
 }
 
 // outside counts a character outside quotes.
@@ -129,7 +204,7 @@ func separator(r *bufio.Reader, opt CSVOptions) rune {
 	}
 	if most == 0 {
 		second, _ := nextLine(rest, opt.Comment)
-		if n := wordsOf(first); n > 1 && n == wordsOf(second) {
+		if n, below := wordsOf(first), wordsOf(second); n > 1 && n == below || n > 0 && n == below-1 && valuesIn(first, CSVOptions{Comma: ' '}) == 0 && valuesIn(second, CSVOptions{Comma: ' '}) > 1 {
 			return ' '
 		}
 	}

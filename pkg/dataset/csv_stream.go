@@ -28,6 +28,8 @@ type CSVBlock struct {
 	open  int         // rows without y
 	noX   int         // rows with y that have no x
 	short yearRange
+
+	headers int // lines that repeat the header
 }
 
 // CSVRowError is a row that could not be read.
@@ -262,6 +264,9 @@ func (s *csvStream) header(blocks *rowSplitter) (b textBlock, err error) {
 	for i, name := range from[:min(len(from), len(names))] {
 		names[i] = strings.TrimSpace(cellText([]byte(name)))
 	}
+	if s.opt.rowNames {
+		names = append([]string{""}, names...)
+	}
 	if err := s.cutWords(blocks, &b, s.opt.wordRows()); err != nil {
 		return b, err
 	}
@@ -319,7 +324,7 @@ func (s *csvStream) detect(b textBlock) (x, numbers bool) {
 			continue
 		}
 		text := rows.x()
-		if s.isMissing(text) || s.missingAt(s.y, trim(rows.fields[s.y])) && (!s.keepsOpen() || !s.opt.SkipMissing) {
+		if s.isHeader(rows.fields) || s.isMissing(text) || s.missingAt(s.y, trim(rows.fields[s.y])) && (!s.keepsOpen() || !s.opt.SkipMissing) {
 			continue
 		}
 		if !x {
@@ -463,6 +468,10 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 				line, err = rows.lineOf(column), cellError{columnName(s.rep.Columns, column), err}
 			}
 		}
+		if err != nil && s.isHeader(rows.fields) {
+			b.headers++
+			continue
+		}
 		if err != nil {
 			b.Bad = append(b.Bad, CSVRowError{Line: line, Err: err, words: s.wordsOf(rows, place, err)})
 		}
@@ -475,6 +484,7 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 	s.rep.Rows += len(b.X) - b.open + b.Skipped
 	s.rep.Skipped += b.Skipped
 	s.noX += b.noX
+	s.rep.Headers += b.headers
 	s.rep.ShortYears = s.rep.ShortYears || b.short.short
 	s.short.join(b.short)
 	s.mu.Unlock()
@@ -489,7 +499,7 @@ func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {
 	text, ragged := "", raggedError{}
 	switch {
 	case errors.As(err, &ragged):
-		if text = ragged.text; ragged.fields >= len(s.places) {
+		if text = cellText([]byte(ragged.text)); ragged.fields >= len(s.places) {
 			return ""
 		}
 	case errors.As(err, new(cellError)) && place == s.x:
@@ -501,6 +511,19 @@ func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {
 		return ""
 	}
 	return text
+}
+
+// isHeader reports whether a row has the names of the columns for values, as where a logger began once more or files were put below one another.
+func (s *csvStream) isHeader(fields [][]byte) bool {
+	if s.opt.NoHeader {
+		return false
+	}
+	for place, column := range s.columns {
+		if name := s.rep.Columns[column]; name == "" || string(trim(fields[place])) != name {
+			return false
+		}
+	}
+	return true
 }
 
 // keepsOpen reports whether rows without y matter.

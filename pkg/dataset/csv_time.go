@@ -100,6 +100,7 @@ type CSVReport struct {
 	BySteps      bool          // dates were open between day and month first: with the one that was taken, their steps are equal
 	Rows         int           // of data, those left out included
 	Skipped      int           // rows left out because x or y is missing
+	Headers      int           // lines that repeat the header, which were left out
 	Below        []CSVRowError // lines of words below the table that were left out
 	SHA256       string        // of the file, hexadecimal
 	Also         CSVMore

@@ -17,6 +17,20 @@ var wholeWide = map[string][]int{"quarter": {4}, "weekday": {5, 7}, "number": {1
 // checkWide returns an error for a table of which all columns behind the first few are times: a row for each series, or for each year or
 // day. first is its first row.
 func checkWide(names, first []string) error {
+	const mostBehind = 6 // columns: a total, means of seasons, a remark
+	for cut := 0; cut <= mostBehind && len(names) > cut; cut++ {
+		if err := checkWideEnd(names[:len(names)-cut], first, cut > 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostYears is how many columns of years make a table wide although others stand behind.
+const mostYears = 5
+
+// checkWideEnd is checkWide of a table that ends with the times. If others stand behind, the times must be all months or quarters of a year, or years.
+func checkWideEnd(names, first []string, behind bool) error {
 	for len(names) > 0 && names[len(names)-1] == "" {
 		names = names[:len(names)-1]
 	}
@@ -30,6 +44,9 @@ func checkWide(names, first []string) error {
 		from, kind, last = from-1, k, t
 	}
 	count := len(names) - from
+	if behind && !(kind == "month" && count == 12 || kind == "quarter" && count == 4 || kind == "year" && count >= mostYears) {
+		return nil
+	}
 	if whole, is := wholeWide[kind]; is &&
 		!(slices.Contains(whole, count) && last == 1 && len(first) >= from && wideRow(kind, count, first[from-1])) {
 		return nil

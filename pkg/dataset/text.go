@@ -43,6 +43,8 @@ func decoded(r io.Reader) (*bufio.Reader, error) {
 		return nil, errors.New("the text is UTF-16 without a byte order mark: save it as UTF-8, or with the mark")
 	case isPage.Match(head):
 		return nil, errors.New("this is an HTML or XML page, not csv: was a message of a web server saved in place of the data?")
+	case isLaTeX.Match(head):
+		return nil, errors.New("this is a table of LaTeX, not csv: write , for & and remove \\\\ and the lines around the table")
 	case isJSON.Match(head):
 		return nil, errors.New("this is JSON, not csv: convert it to csv first")
 	}
@@ -66,8 +68,9 @@ var signatures = []struct{ start, is string }{
 }
 
 var (
-	isPage = regexp.MustCompile(`(?i)^\s*<(!doctype|html|\?xml|!--)`)
-	isJSON = regexp.MustCompile(`^\s*(\{\s*"|\[\s*[\[{])`)
+	isPage  = regexp.MustCompile(`(?i)^\s*<(!doctype|html|\?xml|!--)`)
+	isLaTeX = regexp.MustCompile(`(?m)^[^\n]*\S\s*&[^\n]*\\\\\s*$`)
+	isJSON  = regexp.MustCompile(`^\s*(\{\s*"|\[\s*[\[{])`)
 )
 
 // looksUTF16 reports whether every other byte of head is NUL more often than not, and no byte between is: text in UTF-16, mostly of

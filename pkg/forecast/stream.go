@@ -30,6 +30,9 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if n := rep.Words; n > 0 {
 		remarks = append(remarks, fmt.Sprintf("%s of words below the header %s left out.", words.Count(n, "row"), words.Was(n)))
 	}
+	if n := rep.Headers; n > 0 {
+		remarks = append(remarks, fmt.Sprintf("%s %s the header once more and %s left out.", words.Count(n, "line"), map[bool]string{true: "has", false: "have"}[n == 1], words.Was(n)))
+	}
 	if n := len(rep.Below); n > 0 {
 		remarks = append(remarks, fmt.Sprintf("%s below the table, from line %d on, %s left out: %q.", words.Count(n, "line"), rep.Below[0].Line, words.Was(n), clip(rep.Below[0].Words())))
 	}
