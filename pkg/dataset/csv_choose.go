@@ -46,7 +46,7 @@ var partNames = map[string]*regexp.Regexp{
 	"hour":    regexp.MustCompile(`(?i)^(hour([ _]?ending)?|hr|hh|stunde|heure|hora|ora|uur)$`),
 	"minute":  regexp.MustCompile(`^((?i:minutes?|min|mn|minuut|minuto)|mm)$`),
 	"second":  regexp.MustCompile(`(?i)^(seconds?|sec|ss|sekunde|seconde|segundo|secondo)$`),
-	"time":    regexp.MustCompile(`(?i)^(time|uhrzeit|zeit|heure|hora|ora|tijd|von|from|start|beginn|anfang)$`),
+	"time":    regexp.MustCompile(`(?i)^((time|uhrzeit|zeit|heure|hora|ora|tijd)?[-_ ]?(von|from|start|beginn|anfang)|time|uhrzeit|zeit|heure|hora|ora|tijd)$`),
 }
 
 // numberedMonth is a month as M01.
@@ -63,7 +63,7 @@ var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|err|sigma|^(sd|se|std|stdev|un
 
 // asideName is the name of a column of numbers that are no observations: codes, and parts of a date beside others.
 var asideName = regexp.MustCompile(`(?i)^(year|month|week|weekday|day|hour|quarter|dow|doy|day[ _.]?of[ _.]?(the[ _.]?)?(week|year|month)|week[ _.]?(no|nr|number|of[ _.]?year)|` +
-	`jahr|monat|woche|wochentag|kw|tag|stunde|quartal|jour|mois|année|qn_\d+|decimal)$|(^|[_ .-])(id|code)$`)
+	`jahr|monat|woche|wochentag|kw|tag|stunde|quartal|jour|mois|année|qn_\d+|decimal|lat(itude)?|lon(gitude)?|lng|elevation|altitude)$|(^|[_ .-])(id|code)$`)
 
 // valueName is the name of the column of values among others that say what they are of.
 var valueName = regexp.MustCompile(`(?i)^(obs[_ ]?value|_?value|wert|valeur|valor|valore|waarde|värde|wartość|hodnota|verdi|værdi)$`)
@@ -76,6 +76,9 @@ func ErrorName(name string) bool { return errorName.MatchString(name) }
 // hour; the first date behind a column that counts the rows or has words, or in the place of a y that is not named; the one column named as
 // a time; or the first column. Columns that are empty are passed over.
 func (s *csvStream) xOf(names, first []string) (x xColumns) {
+	if len(names) > 2 && names[0]+names[1] == "" && s.monthly() {
+		return xColumns{columns: []int{0, 1}, before: []string{"", "-"}}
+	}
 	var used []int
 	for i := range names {
 		if !s.empty(i) {
@@ -113,6 +116,32 @@ func (s *csvStream) rows() [][]string {
 func (s *csvStream) constant(i int) bool {
 	rows := s.rows()
 	return len(rows) >= fewestDates && !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != rows[0][i] })
+}
+
+// monthly reports whether the first two columns have the year and the month of rows that follow one another by a month.
+func (s *csvStream) monthly() bool {
+	rows, last := s.rows(), 0
+	for i, row := range rows {
+		year, err := strconv.Atoi(row[0])
+		month, bad := strconv.Atoi(row[1])
+		if err != nil || bad != nil || year < 1000 || month < 1 || month > 12 || i > 0 && 12*year+month != last+1 {
+			return false
+		}
+		last = 12*year + month
+	}
+	return len(rows) >= fewestDates
+}
+
+// decimalYears reports whether a column has the year of x with the fraction that has passed.
+func (s *csvStream) decimalYears(i int, x xColumns) bool {
+	if len(x.columns) == 1 {
+		return false
+	}
+	rows := s.rows()
+	return len(rows) >= fewestDates && !slices.ContainsFunc(rows, func(row []string) bool {
+		year, _, fraction := strings.Cut(row[i], ".")
+		return !fraction || year != row[x.columns[0]] || strings.Trim(year, "0123456789") != ""
+	})
 }
 
 // passesWords reports whether y is not looked for in a column of words, as labels of rows are: the first rows have different x, so that they may
@@ -506,7 +535,8 @@ func (s *csvStream) yOf(names, first []string, x xColumns) int {
 			return true
 		}
 		cell := first[y-1]
-		isTime := !isNumber(cell) && (dateFormat(cell) != TimeAuto || timed && clock.MatchString(cell))
+		_, plain := decimal([]byte(cell))
+		isTime := !plain && (dateFormat(cell) != TimeAuto || timed && clock.MatchString(cell)) || s.decimalYears(y-1, x)
 		return !errorName.MatchString(names[y-1]) && !isTime && !asideName.MatchString(names[y-1])
 	}
 	passes := s.passesWords(x) && len(first) >= len(names)

@@ -90,7 +90,7 @@ func allValues(line string, opt CSVOptions) bool {
 	for _, field := range split(line, opt.separatorOf(line)) {
 		field = strings.TrimSpace(field)
 		_, ok := splitNumber(field)
-		if !ok && dateFormat(field) == TimeAuto && field != "" && field != "NA" && field != "NaN" {
+		if !ok && dateFormat(field) == TimeAuto && field != "" && field != "NA" && field != "NaN" && !slices.Contains(opt.Missing, field) {
 			return false
 		}
 	}

@@ -73,7 +73,7 @@ var dateForms = []dateForm{
 			`^(?P<name>\pL{3,12})\.?[-\s,/.]*(?:del?\s+)?(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})[-\s,/.]*(?P<name>\pL{3,12})\.?$`,
 			`^(?P<name>\pL{3,12})\.?(?:[-/ ]| ?['’])(?P<yy>\d{2})$`,
-			`^(?P<d>\d{1,2})[-/ ]?(?P<name>\pL{3,12})[-/ ]?(?P<yy>\d{2})(?P<rest>\D.*)?$`,
+			`^(?P<d>\d{1,2})\.?[-/ ]?(?P<name>\pL{3,12})\.?[-/ ]?(?P<yy>\d{2})(?P<rest>\D.*)?$`,
 		),
 	},
 	{
@@ -121,8 +121,8 @@ func formOf(f TimeFormat) (dateForm, bool) {
 }
 
 var (
-	timeOfDay = regexp.MustCompile(`^[T,:]?\s*(?P<hour>\d{1,2})(?P<sign>[:.h]?)(?P<minute>\d{2})(?:(?P<again>[:.]?)(?P<second>\d{2})(?P<part>[.,]\d+)?)?` +
-		`\s*(?:(?P<half>[AaPp])\.?[Mm]\.?)?\s*(?:(?:GMT|UTC)(?P<named>[-+]))?(?P<zone>.*?)(?: \(.*\))?$`)
+	timeOfDay = regexp.MustCompile(`^[T,:]?\s*(?:(?:kl|um|at|à|ore|alle)\.?\s+)?(?P<hour>\d{1,2})(?P<sign>[:.h]?)(?P<minute>\d{2})(?:(?P<again>[:.]?)(?P<second>\d{2})(?P<part>[.,]\d+)?)?` +
+		`\s*(?:(?P<half>[AaPp])\.?\s?[Mm]\.?)?\s*(?:(?:GMT|UTC)(?P<named>[-+]))?(?P<zone>.*?)(?: \(.*\))?$`)
 	shortYear = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2})\b(\D|$)`)
 )
 

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,6 +66,9 @@ func goesOn(rows [][]string, x int) bool {
 			return false
 		}
 		v = append(v, value)
+	}
+	if v[0] == v[1] && isWhole(rows[0][x]) { // a year that stands in several rows, and names no column
+		return true
 	}
 	step := v[1] - v[0]
 	return step*(v[2]-v[1]) > 0 && step*step <= farFirst*farFirst*(v[len(v)-1]-v[1])*(v[len(v)-1]-v[1])
@@ -136,6 +140,9 @@ const (
 	mostAbout, fewestDates = 12, 3
 )
 
+// rdbWidth is what tables of the USGS have below their names: the width of a column and whether it has texts, dates or numbers.
+var rdbWidth = regexp.MustCompile(`^\d{1,3}[sdn]$`)
+
 // wordRows returns how many rows below the header have words only, as units or a second line of names, above one with a number
 // or a date; or how many begin with words, or with nothing, above the first column's dates.
 func (opt CSVOptions) wordRows() (n int) {
@@ -148,7 +155,7 @@ func (opt CSVOptions) wordRows() (n int) {
 	for _, row := range opt.head[1:] {
 		words, values := false, false
 		for _, cell := range row {
-			value := isNumber(cell) || dateFormat(cell) != TimeAuto || clock.MatchString(cell) || isTruth(cell)
+			value := isNumber(cell) && !rdbWidth.MatchString(cell) || dateFormat(cell) != TimeAuto || clock.MatchString(cell) || isTruth(cell)
 			words, values = words || cell != "" && !value, values || value
 		}
 		if values {

@@ -14,7 +14,7 @@ var (
 	isoDay       = regexp.MustCompile(`^\d{4}-\d{1,2}-\d{1,2}$`)
 	longYear     = regexp.MustCompile(`^[+-]?\d{5,}-\d\d`)
 	second60     = regexp.MustCompile(`:\d\d:60`)
-	clock        = regexp.MustCompile(`^\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp][Mm]| Uhr)?$`)
+	clock        = regexp.MustCompile(`^\d{1,2}[:h]\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp]\.?\s?[Mm]\.?| Uhr)?$`)
 	shortQuarter = regexp.MustCompile(`^\d\d-?[Qq][1-4]$`)
 	noYear       = regexp.MustCompile(`^(?:\d{1,2}[-/. ]\s?(\d{1,2}|\pL{3,12})\.?|(\pL{3,12})\.?([- ]\d{1,2})?)$`)
 	pastYears    = regexp.MustCompile(`^\d{4}\s*[-–/]\s*\d{4}$`)

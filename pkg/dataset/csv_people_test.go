@@ -150,6 +150,17 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"Destatis":                    {"Index: Monate;;\nStatistik;;\n;;Index\n;;2020=100\n2015;Januar;5,5\n2015;Februar;6,5\n2015;März;7,5\n", 0, 59, 5.5, 7.5, "", "Index", ""},
 		"quarters of Destatis":        {"BIP;;\n;;Wert\n2015;1. Quartal;5,5\n2015;2. Quartal;6,5\n2015;3. Quartal;7,5\n", 0, 181, 5.5, 7.5, "", "Wert", ""},
 		"no header, units":            {"0 ms, 5.5 C\n10 ms, 6.5 C\n20 ms, 7.5 C\n", 0, 20, 5.5, 7.5, "", "", "C"},
+		"the USGS":                    {"# WARNING\n#\nagency_cd\tsite_no\tdatetime\tflow\tflow_cd\n5s\t15s\t20d\t14n\t10s\nUSGS\t0164\t2015-01-01\t5.5\tA\nUSGS\t0164\t2015-01-02\t6.5\tA\nUSGS\t0164\t2015-01-03\t7.5\tA\n", 0, 2, 5.5, 7.5, "datetime", "flow", ""},
+		"months without names":        {"2015;01;2015.042;  5.5;1\n2015;02;2015.123;  6.5;1\n2015;03;2015.204;  7.5;1\n", 0, 59, 5.5, 7.5, "", "", ""},
+		"a second date with points":   {"Buchung;Valuta;Text;Umsatz;\n01.01.2015;01.01.2015;A 1;5,50;\n31.01.2015;02.01.2015;B 2;6,50;\n01.02.2015;01.02.2015;C;7,50;\n", 0, 31, 5.5, 7.5, "Buchung", "Umsatz", ""},
+		"a time from and to":          {"Datum;Zeit von;Zeit bis;kWh\n01.01.2015;00:00;12:00;5,5\n01.01.2015;12:00;24:00;6,5\n", 0, 0.5, 5.5, 6.5, "Datum", "kWh", ""},
+		"hours with an h":             {"Date;Heure;Valeur\n01/01/2015;12h00;5,5\n31/01/2015;12h00;6,5\n", 0.5, 30.5, 5.5, 6.5, "Date", "Valeur", ""},
+		"p. m. with blanks":           {"Fecha;Hora;Valor\n01/01/2015;12:00:00 p. m.;5,5\n31/01/2015;12:00:00 a. m.;6,5\n", 0.5, 30, 5.5, 6.5, "Fecha", "Valor", ""},
+		"klokken":                     {"Dato;Verdi\n1. jan. 2015 kl. 12.00;5,5\n2. jan. 2015 kl. 00.00;6,5\n", 0.5, 1, 5.5, 6.5, "Dato", "Verdi", ""},
+		"a short German date":         {"Datum;Wert\n1. Jan. 15;5,5\n1. Mrz. 15;6,5\n", 0, 59, 5.5, 6.5, "Datum", "Wert", ""},
+		"millions of dollars":         {"t,y\n2015-01-01,$5.5M\n2015-01-02,$6.5M\n", 0, 1, 5.5, 6.5, "t", "y", "$M"},
+		"millions of euros":           {"t;y\n2015-01-01;5,5 Mio. €\n2015-01-02;6,5 Mio. €\n", 0, 1, 5.5, 6.5, "t", "y", "Mio. €"},
+		"a place in each row":         {"station,date,latitude,name,tmax\nA1,2015-01-01,52.4,\"B, C\",5\nA1,2015-01-02,52.4,\"B, C\",6\nA1,2015-01-03,52.4,\"B, C\",7\n", 0, 2, 5, 7, "date", "tmax", ""},
 		"tonnes below the header":     {"t,y\ns,t\n0,5\n1,6\n", 0, 1, 5, 6, "t", "y", ""},
 		"numbers and fields":          {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {
@@ -207,7 +218,8 @@ func TestWide(t *testing.T) {
 		"Year,Q1,Q2,Q3,Q4": true, "Jahr;T1;T2;T3;T4": true, "Year,1,2,3,4,5,6,7,8,9,10,11,12": true, "Country,1990 [YR1990],1991 [YR1991],1992 [YR1992]": true,
 		"day,00:00,01:00,02:00": true, "Country,X1990,X1991,X1992": true, "Country,1990/91,1991/92,1992/93": true,
 		"Year,Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Oct,Nov,Dec,J-D,D-N": true, "Jahr;T1;T2;T3;T4;Summe": true, "geo,1990,1991,1992,1993,1994,note": true, "t,1990,1991,1992,b": false,
-		"year,Q1,Q2,Q3": false, "year,1,2,3,4": false, "year,H1,H2,H3": false, "t,Mon,Tue,Wed,Thu,Fri": false,
+		"Country,Lat,1/22/20,1/23/20,1/24/20": true,
+		"year,Q1,Q2,Q3":                       false, "year,1,2,3,4": false, "year,H1,H2,H3": false, "t,Mon,Tue,Wed,Thu,Fri": false,
 		"date,May,April": false, "t,2000,1500,1700": false, "date,1990,1991": false, "1990,1991,a,b": false,
 	} {
 		n := strings.Count(header, ",")

@@ -462,6 +462,10 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 			break
 		}
 		line, place := rows.line, 0
+		if err == nil && s.parseX == nil && s.isHeader(rows.fields) { // all rows are, or have no x or no y
+			b.headers++
+			continue
+		}
 		if err == nil {
 			if place, err = s.row(b, rows, line); err != nil {
 				column := s.columns[place]
@@ -519,7 +523,7 @@ func (s *csvStream) isHeader(fields [][]byte) bool {
 		return false
 	}
 	for place, column := range s.columns {
-		if name := s.rep.Columns[column]; name == "" || string(trim(fields[place])) != name {
+		if name := s.rep.Columns[column]; name == "" || string(trim(fields[place])) != name || isNumber(name) {
 			return false
 		}
 	}

@@ -21,7 +21,7 @@ func (n numberStyle) plain() bool { return n == numberStyle{} }
 
 // numberParts are a sign or a parenthesis for it, a currency, digits with marks, an exponent, a trailing minus and a unit.
 var numberParts = regexp.MustCompile(`^(\(?)([-+−–]?)(\p{Sc}|[A-Z]{1,3}\$|(?:[A-Z]{3}|kr\.?|Kr\.?|Rs\.?|Fr\.)[ \x{a0}\x{202f}])?[ \x{a0}\x{202f}\x{2009}\x{2007}]*(\(?)([-+−–]?)` +
-	`([.,]?\d[\d.,'’ \x{a0}\x{202f}\x{2009}\x{2007}]*?)(?:[.,][-–—]{1,2}|([eE][-+]?\d+)?(-?))[ \x{a0}\x{202f}\x{2009}\x{2007}]*(%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*)?(\)?)$`)
+	`([.,]?\d[\d.,'’ \x{a0}\x{202f}\x{2009}\x{2007}]*?)(?:[.,][-–—]{1,2}|([eE][-+]?\d+)?(-?))[ \x{a0}\x{202f}\x{2009}\x{2007}]*(%|‰|\p{Sc}|(?:Mio|Mrd|Tsd|mln|mld|bn)\.? ?(?:\p{Sc}|[A-Z]{3})|[\pL°µ][\pL°µ/²³]*)?(\)?)$`)
 
 // writtenNumber is a number in the parts in which it is written.
 type writtenNumber struct {
@@ -58,8 +58,11 @@ func splitParts(text string) (w writtenNumber, ok bool) {
 		return writtenNumber{}, false
 	}
 	w.digits, w.exponent, w.unit = p[6], p[7], strings.TrimRight(p[3], numberBlanks)+p[9]
-	return w, signs <= 1 && (p[3] == "" || p[9] == "")
+	return w, signs <= 1 && (p[3] == "" || p[9] == "" || manyOf.MatchString(p[9]))
 }
+
+// manyOf is a thousand or more of a currency before the number.
+var manyOf = regexp.MustCompile(`^(?i:k|m|mm|mn|mln|mio|b|bn|bio|mrd|t|tn)$`)
 
 func firstRune(text string) rune {
 	r, _ := utf8.DecodeRuneInString(text)

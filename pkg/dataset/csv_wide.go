@@ -114,7 +114,12 @@ func timeNamed(name string) (kind string, at int) {
 		return "weekday", 1 + (int(day)+6)%7
 	}
 	t, err := ParseDate(name)
-	if err != nil {
+	if f := dateFormat(name); err != nil && f != TimeAuto { // day and month in either order, or a year of two digits
+		dmy, mdy := bothWays(name)
+		if t = mdy; f == TimeDMY {
+			t = dmy
+		}
+	} else if err != nil {
 		return "", 0
 	}
 	return "date", int(t.Unix())

@@ -73,6 +73,23 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestReadMissing leaves out what programs and offices write for a missing value, and says which flags and lines it left out.
+func TestReadMissing(t *testing.T) {
+	for _, text := range []string{"NA", "nan", "NULL", "n.a.", "unavailable", "Unknown", "M", "MM", "/", "x", "X", ": c", ":u", "***", "(D)", "#BEZUG!", "#¡DIV/0!", "#VALEUR!", "#VÄRDEFEL!"} {
+		s, err := Read(file(t, "t;y\n0;1\n1;"+text+"\n2;3\n3;5\n4;2 p\nt;y\n5;4\n"), ReadOptions{})
+		if err != nil || len(s.X) != 5 || s.Source.Skipped != 1 {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		notes := strings.Join(s.Notes(), "\n")
+		for _, want := range []string{`Flags behind numbers, as in "2 p", were left out.`, "1 line has the header once more and was left out.", "1 row without a value was left out."} {
+			if !strings.Contains(notes, want) {
+				t.Errorf("%q: no %q in %s", text, want, notes)
+			}
+		}
+	}
+}
+
 // TestReadDoubts: what a file may hold beside a series is said, and only then.
 func TestReadDoubts(t *testing.T) {
 	const several, code = "If a column tells several series apart, ReadOptions.By takes it", "If it stands for a missing value, add ReadOptions.Missing:"
