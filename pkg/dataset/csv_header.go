@@ -67,7 +67,7 @@ func goesOn(rows [][]string, x int) bool {
 		}
 		v = append(v, value)
 	}
-	if v[0] == v[1] && isWhole(rows[0][x]) { // a year that stands in several rows, and names no column
+	if v[0] == v[1] && isWhole(rows[0][x]) && v[0] >= 1500 && v[0] < 2200 { // a year that stands in several rows, and names no column
 		return true
 	}
 	step := v[1] - v[0]

@@ -65,6 +65,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"no header, days first":       {"01/01/2015 5\n13/01/2015 6\n14/02/2015 7\n", 0, 44, 5, 7, "", "", ""},
 		"no header, counted":          {"1\t5\n2\t7\n3\t6\n", 1, 3, 5, 6, "", "", ""},
 		"numbers for names":           {"0,1\n0,5.5\n1,6.5\n2,7.5\n", 0, 2, 5.5, 7.5, "0", "1", ""},
+		"whole, names and first row":  {"0,1\n0,5\n1,6\n2,7\n", 0, 2, 5, 7, "0", "1", ""},
 		"years for names":             {"1999,2000\n1,6.5\n2,7.5\n3,8.5\n", 1, 3, 6.5, 8.5, "1999", "2000", ""},
 		"whole above fractions":       {"1,2\n2,6.5\n3,7.5\n4,8.5\n", 2, 4, 6.5, 8.5, "1", "2", ""},
 		"names in a comment":          {"# BJD     Detrended data    errors,   Model \n10.5   1.25   0.5   1\n11.5   1.5   0.5   1\n", 10.5, 11.5, 1.25, 1.5, "BJD", "Detrended data", ""},
