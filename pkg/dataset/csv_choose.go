@@ -161,16 +161,20 @@ func (s *csvStream) isLabel(cell string) bool {
 	return strings.ContainsFunc(cell, unicode.IsLetter) && !isNumber(cell) && dateFormat(cell) == TimeAuto && !truth && !s.isMissing([]byte(cell)) && !infinite.MatchString(cell)
 }
 
-// counts reports whether a column counts the rows, by its name and the first of them.
+// counts reports whether a column counts the rows, by its name and the first of them, or by more of them.
 func (s *csvStream) counts(names []string, i int) bool {
-	if names[i] == "" || !counter.MatchString(names[i]) || len(s.opt.head) < likeRows/10 {
+	fewest := likeRows / 5
+	if counter.MatchString(names[i]) {
+		fewest = likeRows / 10
+	}
+	if names[i] == "" || len(s.opt.head) < fewest {
 		return false
 	}
 	last, any := 0, false // numbers so far
 	for _, row := range s.opt.head[1:] {
 		switch n, err := strconv.Atoi(row[i]); {
 		case err != nil && !any: // a row of words
-		case err != nil || any && n != last+1:
+		case err != nil || any && n != last+1 || !any && n > 1:
 			return false
 		default:
 			last, any = n, true

@@ -162,6 +162,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"millions of dollars":         {"t,y\n2015-01-01,$5.5M\n2015-01-02,$6.5M\n", 0, 1, 5.5, 6.5, "t", "y", "$M"},
 		"millions of euros":           {"t;y\n2015-01-01;5,5 Mio. €\n2015-01-02;6,5 Mio. €\n", 0, 1, 5.5, 6.5, "t", "y", "Mio. €"},
 		"a place in each row":         {"station,date,latitude,name,tmax\nA1,2015-01-01,52.4,\"B, C\",5\nA1,2015-01-02,52.4,\"B, C\",6\nA1,2015-01-03,52.4,\"B, C\",7\n", 0, 2, 5, 7, "date", "tmax", ""},
+		"observations counted first":  {"Obs,v,YEAR\n" + strings.Join(strings.Fields("1,5,1947 2,4,1948 3,6,1949 4,7,1950 5,7,1951 6,7,1952 7,7,1953 8,8,1954 9,9,1955 10,6,1956"), "\n"), 1947, 1956, 5, 6, "YEAR", "v", ""},
 		"tonnes below the header":     {"t,y\ns,t\n0,5\n1,6\n", 0, 1, 5, 6, "t", "y", ""},
 		"numbers and fields":          {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {
