@@ -66,7 +66,7 @@ func TestTextFirst(t *testing.T) {
 		{row("day,store,sold", "1,north,2", "1,south,3"), `y: column 2 ("store") begins with "north", no number, and --y names no other column, such as "sold" (if it stands for a missing value, name it as one: --missing); --by store fits each of several series that the column tells apart`, nil},
 		{row("day,store,town,sold", "1,1,Graz,2"), `y: column 3 ("town") begins with "Graz", no number, and --y names no other column, such as "sold"`, []string{"--by", "store"}},
 		{row("1,north,2", "1,south,3"), `y: column 2 begins with "north", no number, and --y names no other column, such as 3`, []string{"--no-header"}},
-		{row("day,y,state", "1,off,on"), `line 2, column 2 ("y"): "off" is not a finite number`, nil},
+		{row("day,y,state", "1,good,bad"), `line 2, column 2 ("y"): "good" is not a finite number`, nil},
 		{row("day,y,p", "1,NA,2"), `no rows with both x and y`, nil},
 	} {
 		if code, _, stderr := gppl(append([]string{"fit", test.path}, test.args...)...); code != exitFailed || !strings.HasPrefix(stderr, "gppl: "+test.path+": "+test.want) {

@@ -110,7 +110,7 @@ type Stretch struct{ From, To float64 }
 // missing are texts for a missing value, each as it is, in upper case and in lower case: of programs, of offices of statistics, of METAR, of buoys and
 // of home automation; then error codes of spreadsheets in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Swedish and Turkish.
 var missing = func() (all []string) {
-	for _, text := range []string{"NA", "N/A", "#N/A", "<NA>", "NaN", "-NaN", "NaT", "Null", "None", "-", "--", "---", "–", "—", "?", ".", "..", "...", "…", ":", "*", "**", "***", "/", "x", "(NA)", "(D)", "(S)", "(X)",
+	for _, text := range []string{"NA", "N/A", "#N/A", "<NA>", "NaN", "-NaN", "NaT", "Null", "None", "-", "--", "---", "–", "—", "?", ".", "..", "...", "…", ":", "*", "**", "***", "/", "(NA)", "(D)", "(S)", "(X)",
 		"n.a.", "n.d.", "n.v.", "k.A.", "k. A.", "s.d.", "M", "MM", "Missing", "Unavailable", "Unknown", "Undefined", "No data",
 		": b", ": c", ": d", ": e", ": i", ": n", ": p", ": r", ": s", ": u", ": z", ":c", ":n", ":u", ":z",
 		"#NV", "#N/D", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!", "#BEZUG!", "#NAME?", "#NUM!", "#ZAHL!", "#NULL!", "#SPILL!",
