@@ -167,25 +167,30 @@ func (search shiftSearch) with(shifts []Shift) (*Analysis, yScale, error) {
 }
 
 // trained returns the likeliest model with shifts, by its evidence: with the terms of another, from whose parameters training begins, and,
-// if fewer is set, in a short series with one less, for a shift may be what that one described.
+// if fewer is set, in a short series with one less or without a trend, for a shift may be what these described.
 func (search shiftSearch) trained(shifts []Shift, from gppl.Model, fewer bool) (best shifted, err error) {
 	_, v, err := search.with(shifts)
 	if err != nil {
 		return best, err
 	}
 	v.data = latest(v.data, search.n)
-	models := []gppl.Model{from}
+	models, trends := []gppl.Model{from}, []string{search.a.Candidates[0].Trend}
 	if fewer && search.n <= cheapShifts && search.a.Chosen == ByEvidence {
 		models = append(models, search.simpler(from, search.extent())...)
+		if trends[0] != "none" {
+			trends = append(trends, "none")
+		}
 	}
 	best.value = math.Inf(1)
-	for _, m := range models {
-		to, err := search.trainOne(v, m)
-		if err != nil {
-			return best, err
-		}
-		if to.value < best.value {
-			best = to
+	for _, trend := range trends {
+		for _, m := range models {
+			to, err := search.trainOne(v, m, trend)
+			if err != nil {
+				return best, err
+			}
+			if to.value < best.value {
+				best = to
+			}
 		}
 	}
 	best.shifts = shifts
@@ -232,15 +237,15 @@ func of(terms []gppl.Kernel, other gppl.Model) gppl.Model {
 	return m
 }
 
-// trainOne trains a model of observations with shifts.
-func (search shiftSearch) trainOne(v yScale, m gppl.Model) (c shifted, err error) {
+// trainOne trains a model of observations with shifts and a trend.
+func (search shiftSearch) trainOne(v yScale, m gppl.Model, trend string) (c shifted, err error) {
 	best := search.a.Candidates[0]
 	mean, given, scale := policyMean, search.a.given, v.scaling.Scale
 	if search.a.Chosen == ByBIC {
 		mean = func(_ candidate, trend string, x gppl.Inputs) (gppl.Mean, error) { return meanOf(trend, x) }
 		given, scale = search.a.Result.Priors, 1
 	}
-	if m.Mean, err = mean(best.kind, best.Trend, v.data.X); err != nil {
+	if m.Mean, err = mean(best.kind, trend, v.data.X); err != nil {
 		return c, err
 	}
 	e := search.extent()

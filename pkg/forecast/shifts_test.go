@@ -100,6 +100,19 @@ func TestNoShifts(t *testing.T) {
 	}
 }
 
+// TestNile: the flow of the Nile at Aswan fell when its first dam was begun, as is known of these data (Cobb 1978); with the change in the mean, nothing
+// is left of the trend that would describe it too.
+func TestNile(t *testing.T) {
+	flow := []float64{1120, 1160, 963, 1210, 1160, 1160, 813, 1230, 1370, 1140, 995, 935, 1110, 994, 1020, 960, 1180, 799, 958, 1140, 1100, 1210, 1150, 1250, 1260,
+		1220, 1030, 1100, 774, 840, 874, 694, 940, 833, 701, 916, 692, 1020, 1050, 969, 831, 726, 456, 824, 702, 1120, 1100, 832, 764, 821, 768, 845, 864, 862, 698,
+		845, 744, 796, 1040, 759, 781, 865, 845, 944, 984, 897, 822, 1010, 771, 676, 649, 846, 812, 742, 801, 1040, 860, 874, 848, 890, 744, 749, 838, 1050, 918, 986,
+		797, 923, 975, 815, 1020, 906, 901, 1170, 912, 746, 919, 718, 714, 740}
+	shifts := found(t, flow) // from 1871 on
+	if len(shifts) != 1 || shifts[0].X != 1899-1871 || shifts[0].Kind != "level" || math.Abs(shifts[0].Size+243) > 20 {
+		t.Errorf("%+v", shifts)
+	}
+}
+
 // TestShiftsFound: a step of four standard deviations of the noise, and a kink, are found where they are.
 func TestShiftsFound(t *testing.T) {
 	series := testsize.Of(4, 10, 50)

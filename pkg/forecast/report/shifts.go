@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -127,10 +128,37 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 		list = append(list, fmt.Sprintf("%s (%.5g, probability %s)", at.When, at.Y, chance(at.Probability)))
 	}
 	text = append(text, head+" "+strings.Join(list, ", ")+".")
+	if n := atChanges(ctx, a, o.List); n > 0 {
+		who := fmt.Sprintf("%d of them", n)
+		if n == len(o.List) {
+			who = map[bool]string{true: "It", false: "They"}[n == 1]
+		}
+		text = append(text, fmt.Sprintf("%s %s at a change of level that the forecast does not have in its mean, which explains %s.",
+			who, map[bool]string{true: "stands", false: "stand"}[n == 1], map[bool]string{true: "it", false: "them"}[n == 1]))
+		if n == len(o.List) {
+			return text, nil
+		}
+	}
 	if o.Heavy && a.Chosen == forecast.ByEvidence {
 		text = append(text, "If they are wrong readings, ReadOptions.Likelihood: \"student\" lets them count for less.")
 	}
 	return text, nil
+}
+
+// atChanges counts the outliers beside a change of level that is not in the mean.
+func atChanges(ctx context.Context, a *forecast.Analysis, outliers []forecast.Outlier) (n int) {
+	shifts, err := a.Shifts(ctx)
+	if err != nil {
+		return 0 // which another line says
+	}
+	for _, o := range outliers {
+		if slices.ContainsFunc(shifts, func(c forecast.ShiftSize) bool {
+			return !c.Used && c.Kind == "level" && math.Abs(a.Series.X[o.Index]-c.X) < 1.5*a.Series.Step
+		}) {
+			n++
+		}
+	}
+	return n
 }
 
 // marks are the changes and the outliers in a figure that begins at an observation; none where they were not looked for.
