@@ -29,7 +29,7 @@ type Axis struct {
 }
 
 // unitSeconds are the lengths of the units of dates.
-var unitSeconds = map[string]float64{"year": 365.25 * 86400, "day": 86400, "hour": 3600, "second": 1}
+var unitSeconds = map[string]float64{"year": 365.25 * 86400, "day": 86400, "hour": 3600, "minute": 60, "second": 1}
 
 // dateAxis chooses unit and origin for ascending dates in seconds since 1970.
 func dateAxis(name string, seconds []float64) Axis {
@@ -243,7 +243,7 @@ func (a Axis) Length(d float64) string {
 
 // duration writes a number of seconds in the largest suitable unit.
 func duration(s float64) string {
-	for _, u := range []string{"year", "day", "hour"} {
+	for _, u := range []string{"year", "day", "hour", "minute"} {
 		if s >= 0.999*unitSeconds[u] && (u != "year" || s >= 2*unitSeconds[u]) {
 			return plural(s/unitSeconds[u], u)
 		}

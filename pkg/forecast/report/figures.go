@@ -428,12 +428,21 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 			known = "negligible"
 			t.Notes = append(t.Notes, "The "+p.Name+" beyond the known errors changes none of them by more than half a per cent: they explain the noise.")
 		}
-		t.Rows = append(t.Rows, []any{p.Name, value, known, unit})
+		t.Rows = append(t.Rows, []any{p.Name, value, known, inDays(a.Series.Axis, p, unit)})
 	}
 	if len(t.Rows) == 0 { // one constant probability
 		t.Rows = append(t.Rows, []any{"none", nil, nil, ""})
 	}
 	return t
+}
+
+// inDays adds to the unit of a length in years how many days or hours a short one has: a week is 0.01916 years.
+func inDays(axis forecast.Axis, p gppl.FittedParam, unit string) string {
+	const short = 0.25 // years
+	if p.Unit != "x" || p.Role == gppl.RoleLocation || !axis.Dates || axis.Unit != "year" || p.Value >= short {
+		return unit
+	}
+	return fmt.Sprintf("%s (%s)", unit, axis.Length(p.Value))
 }
 
 // knownError returns a standard error, or 0 if it is not known or the parameter is not identified.
