@@ -115,7 +115,7 @@ func (t *Trust) judge(n, asked int) {
 		t.Word = Use
 		t.Verdict = fmt.Sprintf("You can use this forecast: %s.", found)
 		if t.Relative > highRelative { // which failures has not found beyond chance
-			t.Verdict += " So few tests do not tell such a ratio from luck."
+			t.Verdict += " So few tests do not tell such a ratio from luck. Tests from more origins may: compare the forecast with " + of + " until then."
 		}
 	}
 	if t.Widen > 1.05 {
