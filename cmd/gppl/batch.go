@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -221,6 +222,9 @@ func writeRows(w io.Writer, rows []result) error {
 	number := func(v *float64) string {
 		if v == nil {
 			return ""
+		}
+		if *v == math.MaxFloat64 { // of an error over none, as JSON has it
+			return "inf"
 		}
 		return strconv.FormatFloat(*v, 'g', 6, 64)
 	}

@@ -25,6 +25,21 @@ func shop(level float64) string {
 	return b.String()
 }
 
+// TestBatchExact: an error over none is inf in a table, where the naive forecast repeats a series exactly; and --horizon is --forecast.
+func TestBatchExact(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("date,shop,y\n")
+	for _, name := range []string{"a", "b"} {
+		for i := range 60 {
+			fmt.Fprintf(&b, "2021-%03d,%s,%d\n", 1+i, name, 100+i%7)
+		}
+	}
+	code, stdout, stderr := gppl("fit", put(t, t.TempDir(), "a.csv", b.String()), "--by", "shop", "--horizon", "7", "--kernel", "Periodic", "--period", "7", "-q")
+	if code != 0 || !strings.Contains(stdout, ",inf,") || strings.Contains(stdout, "e+308") || !strings.Contains(stdout, "7 steps ahead") {
+		t.Errorf("exit %d: %s %s", code, stdout, stderr)
+	}
+}
+
 // TestBatch fits two columns of two files and one that is constant: a row for each, and files for those that could be fitted.
 func TestBatch(t *testing.T) {
 	dir := t.TempDir()

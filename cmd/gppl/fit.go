@@ -97,7 +97,7 @@ func quietFlag() cli.Flag {
 const defaultForecast, defaultShare = 24, 4
 
 func forecastFlag() cli.Flag {
-	return &cli.IntFlag{Name: "forecast", Value: defaultForecast, DefaultText: "24, or a quarter of a short series",
+	return &cli.IntFlag{Name: "forecast", Aliases: []string{"horizon"}, Value: defaultForecast, DefaultText: "24, or a quarter of a short series",
 		Usage: "number of `STEPS` ahead; a step is the series' own: a month, a week, …", Category: "RESULTS"}
 }
 

@@ -94,5 +94,13 @@ func (s *Student) note(errs []float64) string {
 			far++
 		}
 	}
-	return fmt.Sprintf("Observations scatter as Student's t with %.2g degrees of freedom; %d of %d are far off and count for less.", s.Nu, far, len(errs))
+	const nearlyNormal = 100 // degrees of freedom: 0.34 % are beyond three standard deviations, and 0.27 % with a normal distribution
+	if far == 0 && s.Nu >= nearlyNormal {
+		return fmt.Sprintf("Observations scatter as a normal distribution does (Student's t with %.0f degrees of freedom); none of %d is far off.", s.Nu, len(errs))
+	}
+	nu := fmt.Sprintf("%.2g", s.Nu)
+	if s.Nu >= nearlyNormal {
+		nu = fmt.Sprintf("%.0f", s.Nu)
+	}
+	return fmt.Sprintf("Observations scatter as Student's t with %s degrees of freedom; %d of %d are far off and count for less.", nu, far, len(errs))
 }

@@ -228,8 +228,25 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 		}
 		out = append(out, fmt.Sprintf("At %s it expects %s = %s; with a probability of 95 %% a new observation is between %s and %s.",
 			f.When[i], a.Series.YName, strings.TrimSpace(number(f.Mean[i])+" "+a.Series.YUnit), number(lo), number(hi)))
+		if beyondPercent(a.Series, f) {
+			out = append(out, flagwords.Of("Its bands go beyond 0 or 100 %, where no observation is: if none can be, ReadOptions.Bounds: \"0,100\" keeps them within."))
+		}
 	}
 	return out
+}
+
+// beyondPercent reports whether observations in per cent are all from 0 to 100 and bands are not.
+func beyondPercent(s *forecast.Series, f *forecast.Forecast) bool {
+	const most = 100
+	if s.YUnit != "%" || s.Bounds != nil || slices.Min(s.Y) < 0 || slices.Max(s.Y) > most {
+		return false
+	}
+	for i := range f.When {
+		if lo, hi := f.Band(i); lo < 0 || hi > most {
+			return true
+		}
+	}
+	return false
 }
 
 // how says how the model was chosen.
