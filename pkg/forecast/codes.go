@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/words"
 )
 
 // Code is a value that may stand for a missing one, as -999 does.
@@ -20,6 +22,7 @@ const (
 	commonCodes = 0.25 // the share of the observations that codes are at most
 	usualCodes  = 0.5  // if all of them are usual ones
 	usualGap    = 0.5  // of the range of the others, by which a usual code is apart; another one by all of it
+	onceGap     = 3    // of the range of the others, by which a usual code of three nines or more is apart that occurs once
 )
 
 // usualCode reports whether v is a number that programs and sensors write for a missing value: nines, with or without a sign and decimals, the
@@ -29,11 +32,19 @@ func usualCode(v float64) bool {
 	case -127, -32768, 32767, 65535, -2147483648, 2147483647, 4294967295:
 		return true
 	}
-	digits := strings.Trim(strings.Replace(fmt.Sprint(math.Abs(v)), ".", "", 1), "0")
-	return len(digits) >= 2 && strings.Trim(digits, "9") == ""
+	return nines(v) >= 2
 }
 
-// codesIn returns the values at the ends of y that may be codes: each occurs more than once, is not 0, and is further from the other values than
+// nines counts the digits of a number that has no others, but for zeros at its ends; 0 for other numbers.
+func nines(v float64) int {
+	digits := strings.Trim(strings.Replace(fmt.Sprint(math.Abs(v)), ".", "", 1), "0")
+	if strings.Trim(digits, "9") != "" {
+		return 0
+	}
+	return len(digits)
+}
+
+// codesIn returns the values at the ends of y that may be codes: each occurs more than once, or is -999 or the like and very far from the others, is not 0, and is further from the other values than
 // these are from one another, or by half of that if it is a usual one. Of all ways to take up to three from each end, the one that takes the
 // fewest is looked for first, and then the same in what is left.
 func codesIn(y []float64) (all []Code) {
@@ -79,7 +90,7 @@ func codesAt(sorted []float64) []Code {
 func areCodes(sorted []float64, codes []Code, low int) bool {
 	from, to, usual := 0, len(sorted), true
 	for i, c := range codes {
-		if usual = usual && usualCode(c.Value); c.Times < 2 || c.Value == 0 {
+		if usual = usual && usualCode(c.Value); c.Times < 2 && nines(c.Value) < 3 || c.Value == 0 {
 			return false
 		}
 		if i < low {
@@ -105,7 +116,10 @@ func areCodes(sorted []float64, codes []Code, low int) bool {
 			gap = c.Value - most
 		}
 		wanted := most - least
-		if usualCode(c.Value) {
+		switch {
+		case c.Times < 2:
+			wanted *= onceGap
+		case usualCode(c.Value):
 			wanted *= usualGap
 		}
 		if !(gap > wanted) {
@@ -154,9 +168,9 @@ func (s *Series) Lead() string {
 	}
 	var counts, settings []string
 	for i, c := range codes {
-		text := fmt.Sprintf("%d values of %s are %v", c.Times, s.YName, c.Value)
+		text := fmt.Sprintf("%s of %s %s %v", words.Count(c.Times, "value"), s.YName, words.Are(c.Times), c.Value)
 		if i > 0 {
-			text = fmt.Sprintf("%d are %v", c.Times, c.Value)
+			text = fmt.Sprintf("%d %s %v", c.Times, words.Are(c.Times), c.Value)
 		}
 		counts, settings = append(counts, text), append(settings, fmt.Sprintf("ReadOptions.Missing: %v", c.Value))
 	}

@@ -102,8 +102,14 @@ func TestReadDoubts(t *testing.T) {
 		"some doubled": {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", min(i, 35), y) }, nil},
 		"code":         {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y, -999)) }, map[string]bool{code + " -999": true}},
 		"high code":    {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y, 9999)) }, map[string]bool{code + " 9999": true}},
-		"an outlier":   {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(min(i, 20), y, 50+y)) }, nil},
-		"zeros":        {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y+100, 0)) }, nil},
+		"one code": {func(i int, y float64) string {
+			return fmt.Sprintf("%d,%.3f\n", i, coded(20*i, y, y)+map[bool]float64{true: -999 - y}[i == 7])
+		}, map[string]bool{code + " -999": true}},
+		"one far off": {func(i int, y float64) string {
+			return fmt.Sprintf("%d,%.3f\n", i, y+map[bool]float64{true: -990}[i == 7])
+		}, nil},
+		"an outlier": {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(min(i, 20), y, 50+y)) }, nil},
+		"zeros":      {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y+100, 0)) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Read(file(t, rhythm(40, test.row)), ReadOptions{})
