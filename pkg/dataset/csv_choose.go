@@ -63,7 +63,7 @@ var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|err|sigma|^(sd|se|std|stdev|un
 
 // asideName is the name of a column of numbers that are no observations: codes, and parts of a date beside others.
 var asideName = regexp.MustCompile(`(?i)^(year|month|week|weekday|day|hour|quarter|dow|doy|day[ _.]?of[ _.]?(the[ _.]?)?(week|year|month)|week[ _.]?(no|nr|number|of[ _.]?year)|` +
-	`jahr|monat|woche|wochentag|kw|tag|stunde|quartal|jour|mois|année|qn_\d+|decimal|lat(itude)?|lon(gitude)?|lng|elevation|altitude)$|(^|[_ .-])(id|code)$`)
+	`jahr|monat|woche|wochentag|kw|tag|stunde|quartal|jour|mois|année|time|uhrzeit|heure|hora|qn_\d+|decimal|lat(itude)?|lon(gitude)?|lng|elevation|altitude)$|(^|[_ .-])(id|code)$`)
 
 // valueName is the name of the column of values among others that say what they are of.
 var valueName = regexp.MustCompile(`(?i)^(obs[_ ]?value|_?value|wert|valeur|valor|valore|waarde|värde|wartość|hodnota|verdi|værdi)$`)
@@ -316,7 +316,9 @@ func xOf(names, first []string, anyY bool, digitClocks, constant func(column int
 	if strings.Contains(first[date], ":") {
 		return x
 	}
-	if digits := part("time", isDigits); digits >= 0 && digitClocks(digits) {
+	if next := date + 1; next < len(names) && names[next] == "" && clock.MatchString(first[next]) && names[date] == "" {
+		x.columns, x.before = append(x.columns, next), append(x.before, " ")
+	} else if digits := part("time", isDigits); digits >= 0 && digitClocks(digits) {
 		x.columns, x.before, x.digits = append(x.columns, digits), append(x.before, " "), map[int]int{1: clockDigits}
 	} else if clocks := max(part("time", clock.MatchString), part("hour", clock.MatchString)); clocks >= 0 {
 		x.columns, x.before = append(x.columns, clocks), append(x.before, " ")

@@ -77,9 +77,9 @@ var dateForms = []dateForm{
 		),
 	},
 	{
-		TimeWeek, "2000-W05", []string{"2000-W05", "2000W05", "2000-W05-1", "2000 W5", "KW 05/2000", "5. KW 2000"}, "the Monday of the ISO week, or the day of it",
+		TimeWeek, "2000-W05", []string{"2000-W05", "2000W05", "2000-W05-1", "2000 W5", "2000-S05", "KW 05/2000", "5. KW 2000"}, "the Monday of the ISO week, or the day of it",
 		patterns(`^(?P<y>\d{4})[-/ ]?(?i:W|KW|wk|week|woche|semaine|semana|settimana) ?(?P<week>\d{1,2})(?:-?(?P<day>[1-7]))?$`,
-			`^(?i:W|KW|wk|week|woche|semaine|semana|settimana) ?(?P<week>\d{1,2})[-/., ]+(?P<y>\d{4})$`, `^(?P<week>\d{1,2})\. ?(?i:KW|woche)[-/., ]*(?P<y>\d{4})$`),
+			`^(?i:W|KW|wk|week|woche|semaine|semana|settimana) ?(?P<week>\d{1,2})[-/., ]+(?P<y>\d{4})$`, `^(?P<y>\d{4})-?[Ss](?P<week>\d{2})$`, `^(?P<week>\d{1,2})\. ?(?i:KW|woche)[-/., ]*(?P<y>\d{4})$`),
 	},
 	{
 		TimeYMD, "2000/01/31", []string{"2000/01/31", "2000.1.31", "2000. 1. 31.", "2000_01_31", "2000年1月31日", "平成12年1月31日", "2000/01", "2000/1/31 14:30"}, "year, month, day",
@@ -372,21 +372,21 @@ func (r yearRange) check(column string, seconds, spaced bool) error {
 }
 
 // monthNames are those of English, German, French, Spanish, Italian, Dutch, Portuguese, Catalan, Scandinavian languages, Indonesian, Polish, Czech, Slovak, Hungarian,
-// Romanian, Turkish (also without a keyboard for it), Greek, Ukrainian and Russian, in the forms that stand beside a year or a day, and short forms that
+// Romanian, Turkish (also without a keyboard for it), Greek, Ukrainian, Bulgarian and Russian, in the forms that stand beside a year or a day, and short forms that
 // do not begin them.
 var monthNames = [12][]string{
-	strings.Fields("january januar jänner janvier enero gennaio januari janeiro gener styczeń stycznia leden ledna január ianuarie ocak ιανουάριος ιανουαρίου січень січня январь января"),
-	strings.Fields("february februar feber février fevrier febrero febbraio februari fevereiro febrer luty lutego únor února február februarie şubat φεβρουάριος φεβρουαρίου лютий лютого февраль февраля"),
+	strings.Fields("january januar jänner janvier enero gennaio januari janeiro gener styczeń stycznia leden ledna január ianuarie ocak ιανουάριος ιανουαρίου січень січня януари январь января"),
+	strings.Fields("february februar feber février fevrier febrero febbraio februari fevereiro febrer luty lutego únor února február februarie şubat φεβρουάριος φεβρουαρίου лютий лютого февруари февраль февраля"),
 	strings.Fields("march märz maerz mrz mars marzo maart mrt março marco març marts maret marzec marca březen března marec március martie mart μάρτιος μαρτίου березень березня март марта"),
-	strings.Fields("april avril abril aprile kwiecień kwietnia duben dubna apríl április aprilie nisan απρίλιος απριλίου квітень квітня апрель апреля"),
+	strings.Fields("april avril abril aprile kwiecień kwietnia duben dubna apríl április aprilie nisan απρίλιος απριλίου квітень квітня април апрель апреля"),
 	strings.Fields("may mai mayo maggio mei maio maig maj maja květen května máj május mayıs mayis μάιος μαΐου μαϊ травень травня май мая"),
-	strings.Fields("june juni juin junio giugno junho juny czerwiec czerwca červen června čvn jún június iunie haziran ιούνιος ιουνίου червень червня июнь июня"),
-	strings.Fields("july juli juillet julio luglio julho juliol lipiec lipca červenec července čvc júl július iulie temmuz ιούλιος ιουλίου липень липня июль июля"),
+	strings.Fields("june juni juin junio giugno junho juny czerwiec czerwca červen června čvn jún június iunie haziran ιούνιος ιουνίου червень червня юни июнь июня"),
+	strings.Fields("july juli juillet julio luglio julho juliol lipiec lipca červenec července čvc júl július iulie temmuz ιούλιος ιουλίου липень липня юли июль июля"),
 	strings.Fields("august août aout agosto agost augustus augusti agustus sierpień sierpnia srpen srpna augusztus ağustos αύγουστος αυγούστου серпень серпня август августа"),
-	strings.Fields("september septembre septiembre settembre setembro setembre wrzesień września září szeptember septembrie eylül σεπτέμβριος σεπτεμβρίου вересень вересня сентябрь сентября"),
-	strings.Fields("october oktober octobre octubre ottobre outubro październik października říjen října október octombrie ekim οκτώβριος οκτωβρίου жовтень жовтня октябрь октября"),
-	strings.Fields("november novembre noviembre novembro listopad listopada listopadu noiembrie kasım kasim νοέμβριος νοεμβρίου листопад листопада ноябрь ноября"),
-	strings.Fields("december dezember décembre decembre diciembre dicembre dezembro desembre desember grudzień grudnia prosinec prosince decembrie aralık aralik δεκέμβριος δεκεμβρίου грудень грудня декабрь декабря"),
+	strings.Fields("september septembre septiembre settembre setembro setembre wrzesień września září szeptember septembrie eylül σεπτέμβριος σεπτεμβρίου вересень вересня септември сентябрь сентября"),
+	strings.Fields("october oktober octobre octubre ottobre outubro październik października říjen října október octombrie ekim οκτώβριος οκτωβρίου жовтень жовтня октомври октябрь октября"),
+	strings.Fields("november novembre noviembre novembro listopad listopada listopadu noiembrie kasım kasim νοέμβριος νοεμβρίου листопад листопада ноември ноябрь ноября"),
+	strings.Fields("december dezember décembre decembre diciembre dicembre dezembro desembre desember grudzień grudnia prosinec prosince decembrie aralık aralik δεκέμβριος δεκεμβρίου грудень грудня декември декабрь декабря"),
 }
 
 // finnishMonths begin the names of months with -kuu; ordinary short forms, such as mar, must not be short for them.

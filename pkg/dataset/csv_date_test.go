@@ -60,6 +60,7 @@ func TestMonthNames(t *testing.T) {
 		"tammikuu helmikuu maaliskuu huhtikuu toukokuu kesäkuu heinäkuu elokuu syyskuu lokakuu marraskuu joulukuu", "tammi helmi maalis huhti touko kesä heinä elo syys loka marras joulu",
 		"Ιαν Φεβ Μαρ Απρ Μαϊ Ιουν Ιουλ Αυγ Σεπ Οκτ Νοε Δεκ", "Ιανουάριος Φεβρουάριος Μάρτιος Απρίλιος Μάιος Ιούνιος Ιούλιος Αύγουστος Σεπτέμβριος Οκτώβριος Νοέμβριος Δεκέμβριος",
 		"січень лютий березень квітень травень червень липень серпень вересень жовтень листопад грудень", "янв фев мар апр май июн июл авг сен окт ноя дек",
+		"януари февруари март април май юни юли август септември октомври ноември декември",
 		"Januari Februari Maret April Mei Juni Juli Agustus September Oktober November Desember",
 		"Oca Þub Mar Nis May Haz Tem Aðu Eyl Eki Kas Ara", "styczeñ luty marzec kwiecieñ maj czerwiec lipiec sierpieñ wrzesieñ pa\u009fdziernik listopad grudzieñ", // of code pages
 	} {

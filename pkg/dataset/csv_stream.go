@@ -263,6 +263,9 @@ func (s *csvStream) header(blocks *rowSplitter) (b textBlock, err error) {
 	}
 	for i, name := range from[:min(len(from), len(names))] {
 		names[i] = strings.TrimSpace(cellText([]byte(name)))
+		if inner, is := strings.CutPrefix(names[i], "<"); is && strings.HasSuffix(inner, ">") { // as programs of exchanges have it
+			names[i] = strings.TrimSuffix(inner, ">")
+		}
 	}
 	if s.opt.rowNames {
 		names = append([]string{""}, names...)
