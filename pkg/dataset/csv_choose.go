@@ -92,7 +92,7 @@ func (s *csvStream) xOf(names, first []string) (x xColumns) {
 	for k, i := range used {
 		someNames[k], cells[k] = names[i], first[i]
 	}
-	x = xOf(someNames, cells, s.opt.Y == "", func(k int) bool { return s.digitClocks(used[k]) }, func(k int) bool { return s.constant(used[k]) })
+	x = xOf(someNames, cells, s.opt.Y == "", func(k int) int { return s.digitClocks(used[k]) }, func(k int) bool { return s.constant(used[k]) })
 	for k, i := range x.columns {
 		x.columns[k] = used[i]
 	}
@@ -183,33 +183,38 @@ func (s *csvStream) counts(names []string, i int) bool {
 	return any
 }
 
-// clockDigits are those of a time of day without a sign: 1430.
-const clockDigits = 4
+// clockDigits and secondDigits are those of a time of day without a sign: 1430, 143059.
+const clockDigits, secondDigits = 4, 6
 
 func isDigits(cell string) bool {
-	return cell != "" && len(cell) <= clockDigits && strings.Trim(cell, "0123456789") == ""
+	return cell != "" && len(cell) <= secondDigits && strings.Trim(cell, "0123456789") == ""
 }
 
-// digitClocks reports whether the first rows of a column have times of day of up to four digits, and some of more than two: 0, 30, 100,
-// 2330.
-func (s *csvStream) digitClocks(i int) bool {
-	long := false
-	for k, row := range s.opt.head {
-		if k == 0 && !s.opt.NoHeader || row[i] == "" {
-			continue
-		}
-		n, err := strconv.Atoi(row[i])
-		if err != nil || !isDigits(row[i]) || n/100 > 23 || n%100 > 59 {
-			return false
-		}
-		long = long || n >= 100 || len(row[i]) == clockDigits
+// digitClocks returns how many digits the times of day in the first rows of a column have without a sign, where leading zeros may lack: four, of
+// which some have more than two, as 0, 30, 100, 2330, or six; 0 if they are none.
+func (s *csvStream) digitClocks(i int) (digits int) {
+	long := 0
+	for _, row := range s.rows() {
+		long = max(long, len(row[i]))
 	}
-	return long
+	unit := 1 // of a minute
+	if digits = clockDigits; long > clockDigits {
+		digits, unit = secondDigits, 100
+	}
+	for _, row := range s.rows() {
+		if n, err := strconv.Atoi(row[i]); row[i] != "" && (err != nil || !isDigits(row[i]) || n/unit/100 > 23 || n/unit%100 > 59 || n%unit > 59) {
+			return 0
+		}
+	}
+	if long <= 2 {
+		return 0
+	}
+	return digits
 }
 
-// xOf is that of a table without empty columns. anyY says that y is not named; digitClocks reports whether a column has times of day
+// xOf is that of a table without empty columns. anyY says that y is not named; digitClocks returns the digits of a column of times of day
 // without a sign, and constant whether the first rows of a column are equal.
-func xOf(names, first []string, anyY bool, digitClocks, constant func(column int) bool) xColumns {
+func xOf(names, first []string, anyY bool, digitClocks func(column int) int, constant func(column int) bool) xColumns {
 	if len(first) < len(names) || len(names) < 2 {
 		return oneColumn(0)
 	}
@@ -318,8 +323,8 @@ func xOf(names, first []string, anyY bool, digitClocks, constant func(column int
 	}
 	if next := date + 1; next < len(names) && names[next] == "" && clock.MatchString(first[next]) && names[date] == "" {
 		x.columns, x.before = append(x.columns, next), append(x.before, " ")
-	} else if digits := part("time", isDigits); digits >= 0 && digitClocks(digits) {
-		x.columns, x.before, x.digits = append(x.columns, digits), append(x.before, " "), map[int]int{1: clockDigits}
+	} else if digits := part("time", isDigits); digits >= 0 && digitClocks(digits) > 0 {
+		x.columns, x.before, x.digits = append(x.columns, digits), append(x.before, " "), map[int]int{1: digitClocks(digits)}
 	} else if clocks := max(part("time", clock.MatchString), part("hour", clock.MatchString)); clocks >= 0 {
 		x.columns, x.before = append(x.columns, clocks), append(x.before, " ")
 	} else if hour := part("hour", within(0, 24)); hour >= 0 {
@@ -329,21 +334,21 @@ func xOf(names, first []string, anyY bool, digitClocks, constant func(column int
 }
 
 // digitDate returns the columns of a date written 20240131 and of the time of day behind it.
-func digitDate(first []string, at int, digitClocks func(column int) bool) (x xColumns, ok bool) {
+func digitDate(first []string, at int, digitClocks func(column int) int) (x xColumns, ok bool) {
 	if at < 1 {
 		return x, false
 	}
 	days, _ := numberDateOf(TimeYYYYMMDD)
 	v, err := ParseNumber(first[at-1])
 	signed := clock.MatchString(first[at])
-	if err != nil || !days.likely(v) || !signed && !digitClocks(at) {
+	if err != nil || !days.likely(v) || !signed && digitClocks(at) == 0 {
 		return x, false
 	}
 	if _, day := days.seconds(v); !day {
 		return x, false
 	}
 	if x = (xColumns{columns: []int{at - 1, at}, before: []string{"", " "}}); !signed {
-		x.digits = map[int]int{1: clockDigits}
+		x.digits = map[int]int{1: digitClocks(at)}
 	}
 	return x, true
 }

@@ -164,6 +164,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"a place in each row":         {"station,date,latitude,name,tmax\nA1,2015-01-01,52.4,\"B, C\",5\nA1,2015-01-02,52.4,\"B, C\",6\nA1,2015-01-03,52.4,\"B, C\",7\n", 0, 2, 5, 7, "date", "tmax", ""},
 		"observations counted first":  {"Obs,v,YEAR\n" + strings.Join(strings.Fields("1,5,1947 2,4,1948 3,6,1949 4,7,1950 5,7,1951 6,7,1952 7,7,1953 8,8,1954 9,9,1955 10,6,1956"), "\n"), 1947, 1956, 5, 6, "YEAR", "v", ""},
 		"names in brackets":           {"<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>\nA,D,2015-01-01,000000,5.5\nA,D,2015-01-02,000000,6.5\nA,D,2015-01-05,000000,7.5\n", 0, 4, 5.5, 7.5, "DATE", "OPEN", ""},
+		"six digits of time":          {"<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>\nA,D,20150101,000000,5.5\nA,D,20150101,120000,6.5\nA,D,20150102,003000,7.5\n", 0, 1 + 0.5/24, 5.5, 7.5, "DATE", "OPEN", ""},
 		"a time without a name":       {"2015.01.01,00:00,5.5,1\n2015.01.01,12:00,6.5,1\n2015.01.02,00:00,7.5,1\n", 0, 1, 5.5, 7.5, "", "", ""},
 		"French weeks":                {"Semaine;Valeur\n2015-S02;5,5\n2015-S03;6,5\n", 4, 11, 5.5, 6.5, "Semaine", "Valeur", ""},
 		"tonnes below the header":     {"t,y\ns,t\n0,5\n1,6\n", 0, 1, 5, 6, "t", "y", ""},
