@@ -24,6 +24,9 @@ func column(names []string, spec string, otherwise int) (int, error) {
 		}
 		return i, nil
 	}
+	if plain := bracketed.ReplaceAllString(spec, "$1"); plain != spec {
+		return column(names, plain, otherwise)
+	}
 	if n, err := strconv.Atoi(spec); err == nil && 1 <= n && n <= len(names) {
 		return n - 1, nil
 	}

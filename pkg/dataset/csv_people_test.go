@@ -199,6 +199,19 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 	}
 }
 
+// TestBracketedNames finds a column by its name with the brackets that the file has, and without.
+func TestBracketedNames(t *testing.T) {
+	for _, name := range []string{"<CLOSE>", "CLOSE"} {
+		s, _, err := readCSV(strings.NewReader("<DATE>,<OPEN>,<CLOSE>,<b>x</b>\n2015-01-01,5,6,1\n2015-01-02,6,7,2\n"), CSVOptions{Y: name})
+		if err != nil || s.Y[1] != 7 || s.YName != "CLOSE" {
+			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+	if s, _, err := readCSV(strings.NewReader("t,<b>x</b>\n1,5\n2,6\n"), CSVOptions{Y: "<b>x</b>"}); err != nil || s.YName != "<b>x</b>" {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
 // TestBelowTable leaves out what stands below a table, and nothing else.
 func TestBelowTable(t *testing.T) {
 	const table = "Monat;Wert\n2015-01;5\n2015-02;6\n"

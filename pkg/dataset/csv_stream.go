@@ -263,9 +263,7 @@ func (s *csvStream) header(blocks *rowSplitter) (b textBlock, err error) {
 	}
 	for i, name := range from[:min(len(from), len(names))] {
 		names[i] = strings.TrimSpace(cellText([]byte(name)))
-		if inner, is := strings.CutPrefix(names[i], "<"); is && strings.HasSuffix(inner, ">") { // as programs of exchanges have it
-			names[i] = strings.TrimSuffix(inner, ">")
-		}
+		names[i] = bracketed.ReplaceAllString(names[i], "$1")
 	}
 	if s.opt.rowNames {
 		names = append([]string{""}, names...)
@@ -497,6 +495,9 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 	s.mu.Unlock()
 	return s.visit(worker, b)
 }
+
+// bracketed is a name as programs of exchanges have it: <DATE>.
+var bracketed = regexp.MustCompile(`^<(\w+)>$`)
 
 // startsWithWord is how a total or a source begins, and no cell that was cut off.
 var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³ ]*(?:\d\)\s*)?\pL{3}|\(\d+ rows?\))`)
