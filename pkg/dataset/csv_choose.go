@@ -228,7 +228,10 @@ func xOf(names, first []string, anyY bool, digitClocks func(column int) int, con
 	}
 	date := -1
 	for i, cell := range first[:len(names)] {
-		if dateFormat(cell) != TimeAuto && (date < 0 || constant(date)) && !(date >= 0 && constant(i)) {
+		if date >= 0 && !constant(date) {
+			break
+		}
+		if (date < 0 || !constant(i)) && dateFormat(cell) != TimeAuto {
 			date = i // the date of a download is that of all rows
 		}
 	}

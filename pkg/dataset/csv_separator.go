@@ -91,13 +91,16 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 // with a number of fields of their own, more or fewer, above words for names and rows of values that all have another number.
 func withoutBlock(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
 	const mostBlock, fewestBelow = 5, 3
+	head, _ := r.Peek(headSize) // an error is met again by the first read
+	if opt.NoHeader || bytes.Count(head, newline) <= fewestBelow {
+		return 0, r
+	}
 	if opt.Comma == 0 {
 		opt.Comma = separator(r, opt)
 	}
-	if opt.Comma == ' ' || opt.NoHeader {
+	if opt.Comma == ' ' {
 		return 0, r
 	}
-	head, _ := r.Peek(headSize) // an error is met again by the first read
 	full := len(head) == headSize
 	var counts, starts, ends []int
 	var texts []string
@@ -108,6 +111,9 @@ func withoutBlock(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 		}
 		if text := strings.TrimSpace(string(line)); text != "" && (opt.Comment == 0 || !strings.HasPrefix(text, string(opt.Comment))) && !isRuler([]byte(text)) {
 			texts, counts, starts, ends = append(texts, text), append(counts, outside(text, opt.Comma)), append(starts, at), append(ends, end)
+			if len(counts) > mostBlock && slices.Min(counts) == slices.Max(counts) {
+				return 0, r
+			}
 		}
 		at += len(line) + 1
 	}
