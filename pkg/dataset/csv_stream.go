@@ -263,7 +263,9 @@ func (s *csvStream) header(blocks *rowSplitter) (b textBlock, err error) {
 	}
 	for i, name := range from[:min(len(from), len(names))] {
 		names[i] = strings.TrimSpace(cellText([]byte(name)))
-		names[i] = bracketed.ReplaceAllString(names[i], "$1")
+		if strings.HasPrefix(names[i], "<") {
+			names[i] = bracketed.ReplaceAllString(names[i], "$1")
+		}
 	}
 	if s.opt.rowNames {
 		names = append([]string{""}, names...)

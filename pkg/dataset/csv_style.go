@@ -19,9 +19,18 @@ type numberStyle struct {
 // plain reports whether numbers may be read by [decimal] alone, where it can.
 func (n numberStyle) plain() bool { return n == numberStyle{} }
 
-// numberParts are a sign or a parenthesis for it, a currency, digits with marks, an exponent, a trailing minus and a unit.
-var numberParts = regexp.MustCompile(`^(\(?)([-+−–]?)(\p{Sc}|[A-Z]{1,3}\$|(?:[A-Z]{3}|kr\.?|Kr\.?|Rs\.?|Fr\.)[ \x{a0}\x{202f}])?[ \x{a0}\x{202f}\x{2009}\x{2007}]*(\(?)([-+−–]?)` +
-	`([.,]?\d[\d.,'’ \x{a0}\x{202f}\x{2009}\x{2007}]*?)(?:[.,][-–—]{1,2}|([eE][-+]?\d+)?(-?))[ \x{a0}\x{202f}\x{2009}\x{2007}]*(%|‰|\p{Sc}|(?:Mio|Mrd|Tsd|mln|mld|bn)\.? ?(?:\p{Sc}|[A-Z]{3})|[\pL°µ][\pL°µ/²³]*)?(\)?)$`)
+// numberParts are a sign or a parenthesis for it, a currency, digits with marks, an exponent, a trailing minus and a unit; rareParts have other
+// currencies, and amounts of a thousand or more of one, and are tried where numberParts do not fit, which are faster alone.
+var (
+	numberParts = partsOf(`\p{Sc}|[A-Z]{3}[ \x{a0}]`, `%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*`)
+	rareParts   = partsOf(`[A-Z]{1,3}\$|(?:[A-Z]{3}|kr\.?|Kr\.?|Rs\.?|Fr\.)[ \x{a0}\x{202f}]`, `(?:Mio|Mrd|Tsd|mln|mld|bn)\.? ?(?:\p{Sc}|[A-Z]{3})`)
+)
+
+// partsOf are the parts of a number with currencies before it and units behind.
+func partsOf(currency, unit string) *regexp.Regexp {
+	return regexp.MustCompile(`^(\(?)([-+−–]?)(` + currency + `)?[ \x{a0}\x{202f}\x{2009}\x{2007}]*(\(?)([-+−–]?)` +
+		`([.,]?\d[\d.,'’ \x{a0}\x{202f}\x{2009}\x{2007}]*?)(?:[.,][-–—]{1,2}|([eE][-+]?\d+)?(-?))[ \x{a0}\x{202f}\x{2009}\x{2007}]*(` + unit + `)?(\)?)$`)
+}
 
 // writtenNumber is a number in the parts in which it is written.
 type writtenNumber struct {
@@ -44,6 +53,9 @@ func splitNumber(text string) (w writtenNumber, ok bool) {
 // splitParts is splitNumber by numberParts.
 func splitParts(text string) (w writtenNumber, ok bool) {
 	p := numberParts.FindStringSubmatch(text)
+	if p == nil {
+		p = rareParts.FindStringSubmatch(text)
+	}
 	if p == nil || (p[1]+p[4] == "") != (p[10] == "") {
 		return w, false
 	}
