@@ -43,7 +43,7 @@ func decoded(r io.Reader) (*bufio.Reader, error) {
 		return nil, errors.New("the text is UTF-16 without a byte order mark: save it as UTF-8, or with the mark")
 	case isPage.Match(head):
 		return nil, errors.New("this is an HTML or XML page, not csv: was a message of a web server saved in place of the data?")
-	case isLaTeX.Match(head):
+	case bytes.Contains(head, []byte(`\\`)) && isLaTeX.Match(head):
 		return nil, errors.New("this is a table of LaTeX, not csv: write , for & and remove \\\\ and the lines around the table")
 	case isJSON.Match(head):
 		return nil, errors.New("this is JSON, not csv: convert it to csv first")
