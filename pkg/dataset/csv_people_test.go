@@ -167,6 +167,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"six digits of time":          {"<TICKER>,<PER>,<DATE>,<TIME>,<OPEN>\nA,D,20150101,000000,5.5\nA,D,20150101,120000,6.5\nA,D,20150102,003000,7.5\n", 0, 1 + 0.5/24, 5.5, 7.5, "DATE", "OPEN", ""},
 		"a time without a name":       {"2015.01.01,00:00,5.5,1\n2015.01.01,12:00,6.5,1\n2015.01.02,00:00,7.5,1\n", 0, 1, 5.5, 7.5, "", "", ""},
 		"French weeks":                {"Semaine;Valeur\n2015-S02;5,5\n2015-S03;6,5\n", 4, 11, 5.5, 6.5, "Semaine", "Valeur", ""},
+		"a separator, and a comma":    {"sep=,\na,t,y\nx,2015-01-01,5\nx,2015-01-02,6\nx,2015-01-03,7\nx,2015-01-04,8\n", 0, 3, 5, 8, "t", "y", ""},
 		"tonnes below the header":     {"t,y\ns,t\n0,5\n1,6\n", 0, 1, 5, 6, "t", "y", ""},
 		"numbers and fields":          {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {

@@ -92,7 +92,7 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 func withoutBlock(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
 	const mostBlock, fewestBelow = 5, 3
 	head, _ := r.Peek(headSize) // an error is met again by the first read
-	if opt.NoHeader || bytes.Count(head, newline) <= fewestBelow {
+	if opt.NoHeader || bytes.Count(head, newline) <= fewestBelow || bytes.HasPrefix(head, []byte("sep=")) {
 		return 0, r
 	}
 	if opt.Comma == 0 {
