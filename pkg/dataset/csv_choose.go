@@ -189,21 +189,18 @@ func xOf(names, first []string, anyY bool, digitClocks func(column int) bool) xC
 			}
 			return xColumns{columns: []int{year, i}, before: []string{"", before}}, true
 		}
-		if x, ok := of("Q", 4); ok {
-			return x
-		}
-		if x, ok := of("W", 53); ok {
-			return x
-		}
-		if x, ok := of("H", 2); ok {
-			return x
-		}
-		if x, ok := of("D", 366); ok {
-			if hour := part("hour", within(0, 23)); hour >= 0 {
+		for _, p := range []struct {
+			sign string
+			most int
+		}{{"Q", 4}, {"W", 53}, {"H", 2}, {"D", 366}} {
+			x, ok := of(p.sign, p.most)
+			if hour := part("hour", within(0, 23)); ok && p.sign == "D" && hour >= 0 {
 				x.columns, x.before, x.after = append(x.columns, hour), append(x.before, "T"), ":00"
 				x.clock(part("minute", within(0, 59)), part("second", within(0, 59)))
 			}
-			return x
+			if ok {
+				return x
+			}
 		}
 		ordinary := func(cell string) bool {
 			f := dateFormat(cell + " " + first[year])
@@ -398,22 +395,16 @@ func (s *csvStream) choose(names, first []string) (err error) {
 		s.parts.columns[i] = place(column)
 	}
 	s.y = place(s.rep.Y)
-	for _, spec := range s.opt.Also {
-		i, err := column(names, spec, len(names)+1)
-		if err != nil {
+	for k, spec := range slices.Concat(s.opt.Also, s.opt.Keys) {
+		switch i, err := column(names, spec, len(names)+1); {
+		case err != nil:
 			wrong = append(wrong, err)
-			continue
+		case k < len(s.opt.Also):
+			s.also = append(s.also, place(i))
+			s.more.Columns, s.more.Names = append(s.more.Columns, i), append(s.more.Names, names[i])
+		default:
+			s.searched = append(s.searched, i)
 		}
-		s.also = append(s.also, place(i))
-		s.more.Columns, s.more.Names = append(s.more.Columns, i), append(s.more.Names, names[i])
-	}
-	for _, spec := range s.opt.Keys {
-		i, err := column(names, spec, len(names)+1)
-		if err != nil {
-			wrong = append(wrong, err)
-			continue
-		}
-		s.searched = append(s.searched, i)
 	}
 	if wrong != nil {
 		return wrong.one()
