@@ -3,6 +3,7 @@ package forecast
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -48,15 +49,11 @@ func dateAxis(name string, seconds []float64) Axis {
 	} else {
 		a.Origin = instant(first)
 	}
-	for _, s := range seconds {
-		if math.Mod(s, 86400) != 0 {
-			a.Clock = true
-			break
-		}
-	}
+	a.Clock = slices.ContainsFunc(seconds, func(s float64) bool { return math.Mod(s, 86400) != 0 })
 	var day int
 	if a.Months, day = calendarMonths(seconds); a.Months > 0 && a.Unit == "year" {
-		a.byCalendar(instant(first), day)
+		a.Day, a.Origin = day, instant(first)
+		a.Zero = dataset.DecimalYear(a.Origin)
 	}
 	return a
 }
@@ -100,15 +97,9 @@ func calendarMonths(seconds []float64) (months, day int) {
 }
 
 // X returns the place of a date on the axis.
-func (a Axis) X(t time.Time) float64 {
-	if a.Day > 0 {
-		return a.fromSeconds(sinceEpoch(t))
-	}
-	d := t.Sub(a.Origin)
-	return a.Zero + (math.Floor(d.Seconds())+float64(d%time.Second)/1e9)/unitSeconds[a.Unit]
-}
+func (a Axis) X(t time.Time) float64 { return a.fromSeconds(sinceEpoch(t)) }
 
-// fromSeconds returns the place of a date in seconds since 1970, without the range of a time.Duration.
+// fromSeconds returns the place of a date in seconds since 1970.
 func (a Axis) fromSeconds(s float64) float64 {
 	if a.Day > 0 {
 		return a.Zero + a.monthsAt(s)/12
@@ -124,7 +115,7 @@ func (a Axis) Time(x float64) time.Time {
 	if a.Day > 0 {
 		return instant(a.secondsAt(12 * (x - a.Zero)))
 	}
-	return instant(float64(a.Origin.Unix()) + 1e-9*float64(a.Origin.Nanosecond()) + (x-a.Zero)*unitSeconds[a.Unit])
+	return instant(sinceEpoch(a.Origin) + (x-a.Zero)*unitSeconds[a.Unit])
 }
 
 // fiscalYear is the period of dates such as 1995/96, which begins with the first of its years.
@@ -189,6 +180,15 @@ func (a Axis) Text(x float64) string {
 	return t.Round(time.Second).Format(time.RFC3339)
 }
 
+// texts is Text of each x.
+func (a Axis) texts(x []float64) []string {
+	all := make([]string, len(x))
+	for i, v := range x {
+		all[i] = a.Text(v)
+	}
+	return all
+}
+
 // Parse is the inverse of Text. On an axis of dates it reads any date that dataset.ParseDate reads, and a year as its first day; on
 // another axis it reads a number.
 func (a Axis) Parse(text string) (float64, error) {
@@ -234,8 +234,7 @@ func (a Axis) Length(d float64) string {
 		return duration(d * unitSeconds[a.Unit])
 	case a.Unit == "":
 		return text
-	}
-	if a.Unit == "year" {
+	case a.Unit == "year":
 		return plural(d, a.Unit)
 	}
 	return text + " " + a.Unit
@@ -282,13 +281,6 @@ func (a Axis) after(x, step float64, steps int) float64 {
 // If Axis.Day is not 0, all months on the axis are a twelfth of a year long: a monthly, quarterly or yearly series then has a constant
 // step, although months have 28 to 31 days. Month k begins on Day of the k-th month after Origin (on its last day if it is shorter), at
 // the time of day of Origin; within the month x grows in proportion to time.
-
-// byCalendar turns a into an axis of equal months, which begins at the first date.
-func (a *Axis) byCalendar(first time.Time, day int) {
-	a.Day = day
-	a.Origin = first
-	a.Zero = dataset.DecimalYear(first)
-}
 
 // monthBegin returns the beginning of month k, in seconds since 1970.
 func (a Axis) monthBegin(k int) float64 {

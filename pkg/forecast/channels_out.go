@@ -32,10 +32,10 @@ func (a *ChannelAnalysis) Predict(x []float64) ([]ChannelPrediction, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := ChannelPrediction{Channel: name, X: x, Mean: mean}
+		p := ChannelPrediction{Channel: name, X: x, When: a.Channels.Series.Axis.texts(x), Mean: mean}
 		for i, v := range variance {
-			wider := a.wider(x[i])
-			p.When, p.Latent = append(p.When, a.Channels.Series.Axis.Text(x[i])), append(p.Latent, wider*v)
+			wider := a.Channels.Series.wider(a.Widen, x[i])
+			p.Latent = append(p.Latent, wider*v)
 			p.Noisy = append(p.Noisy, wider*(v+a.Channels.noiseOf(a.Best().Model.Channels[c].Noise, known)))
 		}
 		all = append(all, p)

@@ -208,22 +208,6 @@ func (h *Holidays) inputs(in gppl.Inputs, a Axis, x []float64) gppl.Inputs {
 	return in
 }
 
-// holidayColumns returns the holiday of each column of a mean, "" for a column of something else.
-func (h *Holidays) holidayColumns(m gppl.Mean) []string {
-	out := make([]string, len(m.Columns()))
-	if h == nil {
-		return out
-	}
-	for j, c := range m.Columns() {
-		for _, name := range h.Names {
-			if c.Name == (gppl.Regressor{Name: holidayPrefix + name}).Columns()[0].Name {
-				out[j], _, _ = strings.Cut(name, nearHoliday)
-			}
-		}
-	}
-	return out
-}
-
 // note says which holidays a model has.
 func (h *Holidays) note() string {
 	if len(h.Names) == 0 {

@@ -128,13 +128,10 @@ func (p *kernelParser) sum(depth int) (gppl.Kernel, error) {
 			break
 		}
 	}
-	switch len(terms) {
-	case 0:
+	if len(terms) == 0 {
 		return nil, nil
-	case 1:
-		return terms[0], nil
 	}
-	return gppl.Add(terms...), nil
+	return sumOf(terms), nil
 }
 
 // product returns nil for White.

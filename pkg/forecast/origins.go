@@ -119,8 +119,8 @@ func (s *Series) knownIn(from, to int) (*Series, error) {
 	p := s.part(from, to)
 	p.whole, p.Source, p.YUnit = nil, s.Source, s.YUnit
 	const fewest = 3
-	if p.distinct() < fewest {
-		return nil, fmt.Errorf("%d observations at %d different x are not a series", to-from, p.distinct())
+	if distinct := distinct(p.X); distinct < fewest {
+		return nil, fmt.Errorf("%d observations at %d different x are not a series", to-from, distinct)
 	}
 	p.spacing()
 	if s.Known != nil {

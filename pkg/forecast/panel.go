@@ -73,15 +73,13 @@ func (m Member) text(by []string) string {
 // keySeparator stands between the texts of several columns.
 const keySeparator = "\x1f"
 
-func joinedKey(key []string) string { return strings.Join(key, keySeparator) }
-
-// keyAt returns the texts of row i.
-func keyAt(texts [][]string, ids [][]int32, i int) []string {
+// keyAt returns the texts of row i, joined.
+func keyAt(texts [][]string, ids [][]int32, i int) string {
 	key := make([]string, len(ids))
 	for j := range ids {
 		key[j] = strings.ReplaceAll(texts[j][ids[j][i]], keySeparator, " ")
 	}
-	return key
+	return strings.Join(key, keySeparator)
 }
 
 // keyRows are the rows of each key, and the keys in their order.
@@ -93,7 +91,7 @@ type keyRows struct {
 func rowsOf(texts [][]string, ids [][]int32, n int) keyRows {
 	r := keyRows{of: map[string][]int{}}
 	for i := range n {
-		key := joinedKey(keyAt(texts, ids, i))
+		key := keyAt(texts, ids, i)
 		if r.of[key] == nil {
 			r.keys = append(r.keys, key)
 		}
@@ -138,7 +136,7 @@ var plainName = regexp.MustCompile(`^[\pL_][\pL\pN_.-]*$`)
 
 // refusePanel returns an error if a file holds several series: x repeat, and one or two columns tell the rows of an x apart.
 func (o ReadOptions) refusePanel(path string, s *Series, rep dataset.CSVReport, rows int) error {
-	distinct := s.distinct()
+	distinct := distinct(s.X)
 	if float64(len(s.Duplicates)) <= fewRepeated*float64(distinct) {
 		return nil
 	}

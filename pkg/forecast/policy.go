@@ -95,10 +95,7 @@ func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
 		return nil, err
 	}
 	p.setSeasons(auto.LikelyPeriods)
-	switch cmp.Or(o.Trend, "auto") {
-	case "auto":
-		p.trends = []string{"none", "linear"}
-	default:
+	if p.trends = []string{"none", "linear"}; cmp.Or(o.Trend, "auto") != "auto" {
 		p.trends = []string{strings.ToLower(o.Trend)}
 	}
 	if len(o.Priors) > 0 {
@@ -528,7 +525,7 @@ const slowest = 1
 // trainWithPriors trains m, from its values, with priors, and returns a result whose model has the transforms of m, and the shape of the
 // likelihood of counts; 0 if it has none.
 func trainWithPriors(ctx context.Context, v yScale, m gppl.Model, priors beliefs, span float64, s gppl.Settings) (r *gppl.Result, shape float64, err error) {
-	likelihood, err := v.trained(ctx, scaled(m, nil, span))
+	likelihood, err := v.trained(ctx, scaled(m, span))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -837,10 +834,15 @@ func (p *policy) analysis() (*Analysis, error) {
 			}
 		}
 	}
-	return a, p.ofCandidates(true, func(of candidate, q proposal) error {
+	return a, p.tryFixed(a.addFixed)
+}
+
+// tryFixed trains the candidates whose share is fixed, and visits those that have a part in the forecast or could not be trained.
+func (p *policy) tryFixed(visit func(*trial)) error {
+	return p.ofCandidates(true, func(of candidate, q proposal) error {
 		t, err := p.trial(of, q, *q.only)
 		if err == nil && (t.Error != "" || of.takesPart(p, t)) {
-			a.addFixed(t)
+			visit(t)
 		}
 		return err
 	})

@@ -128,11 +128,7 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 	if err != nil {
 		return nil, err
 	}
-	when := make([]string, len(x))
-	for i := range x {
-		when[i] = a.Series.Axis.Text(x[i])
-	}
-	f := forecastOf(x, when, parts)
+	f := forecastOf(x, a.Series.Axis.texts(x), parts)
 	for i := range x {
 		if !(math.Abs(f.Mean[i]) <= largest && math.Sqrt(f.NoisyVar[i]) <= largest) {
 			if math.Abs(x[i]) > largest {

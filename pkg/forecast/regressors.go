@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -33,17 +34,18 @@ type knownRow struct {
 	line   string // where it was read
 }
 
+// knownRowAt is the i-th row of columns.
+func knownRowAt(x float64, columns [][]float64, i int, line string) knownRow {
+	r := knownRow{x: x, line: line}
+	for _, column := range columns {
+		r.values = append(r.values, column[i])
+	}
+	return r
+}
+
 // newKnown makes regressors from rows in any order. Rows with equal x must have equal values.
 func newKnown(names []string, rows []knownRow) (*Known, error) {
-	slices.SortStableFunc(rows, func(a, b knownRow) int {
-		switch {
-		case a.x < b.x:
-			return -1
-		case a.x > b.x:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(rows, func(a, b knownRow) int { return cmp.Compare(a.x, b.x) })
 	k := &Known{Names: names, Values: make([][]float64, len(names))}
 	var last knownRow
 	for _, r := range rows {
@@ -167,7 +169,7 @@ func (a *Analysis) Effects() ([]Effect, error) {
 		return nil, nil
 	}
 	learnt, err := a.coefficients()
-	if err != nil || learnt == nil {
+	if err != nil {
 		return nil, err
 	}
 	best := a.members[0]
@@ -183,17 +185,13 @@ func (a *Analysis) Effects() ([]Effect, error) {
 	return out, nil
 }
 
-// coefficients returns those of the mean of the best model, by the names of its columns; nil if it does not know them.
+// coefficients returns those of the mean of the best model, by the names of its columns.
 func (a *Analysis) coefficients() (map[string]gppl.Coefficient, error) {
 	if err := a.condition(); err != nil {
 		return nil, err
 	}
-	learnt, ok := any(a.members[0].posterior).(interface{ Coefficients() []gppl.Coefficient })
-	if !ok {
-		return nil, nil
-	}
 	all := map[string]gppl.Coefficient{}
-	for _, c := range learnt.Coefficients() {
+	for _, c := range a.members[0].posterior.Coefficients() {
 		all[c.Name] = c
 	}
 	return all, nil
@@ -249,8 +247,11 @@ func (o ReadOptions) also() (columns []string) {
 	return append(columns, o.Regressors...)
 }
 
-// checkColumns returns an error if one column has two roles.
-func (o ReadOptions) checkColumns(rep dataset.CSVReport) error {
+// checkRoles returns an error if a column has two roles.
+func (o ReadOptions) checkRoles(path string, rep dataset.CSVReport) error {
+	if rep.X == rep.Y {
+		return fmt.Errorf("forecast: %s: x and y are both column %d: choose another for one of them", path, rep.X+1)
+	}
 	taken := map[int]string{rep.X: "x", rep.Y: "y"}
 	for i, col := range rep.Also.Columns {
 		role := "a regressor"
@@ -261,25 +262,17 @@ func (o ReadOptions) checkColumns(rep dataset.CSVReport) error {
 			role = "the size"
 		}
 		if before, ok := taken[col]; ok {
-			return fmt.Errorf("column %d (%q) is %s and cannot be %s too: choose another for one of them", col+1, rep.Also.Names[i], before, role)
+			return fmt.Errorf("forecast: %s: column %d (%q) is %s and cannot be %s too: choose another for one of them", path, col+1, rep.Also.Names[i], before, role)
 		}
 		taken[col] = role
 	}
 	for i, col := range rep.Also.KeyColumns {
 		if before, ok := taken[col]; ok {
-			return fmt.Errorf("column %d (%q) is %s and cannot tell series apart too: choose another for one of them", col+1, rep.Columns[col], before)
+			return fmt.Errorf("forecast: %s: column %d (%q) is %s and cannot tell series apart too: choose another for one of them", path, col+1, rep.Columns[col], before)
 		}
 		taken[col] = fmt.Sprintf("number %d of the columns that tell series apart", i+1)
 	}
 	return nil
-}
-
-// setErrors takes the standard deviations of the observations, in the given order, which wrongCells has checked.
-func (s *Series) setErrors(m dataset.CSVMore, order []int) {
-	for _, i := range order {
-		s.Errors = append(s.Errors, m.Values[0][i])
-	}
-	s.ErrorName = alsoName(m, 0)
 }
 
 // alsoName is the name of one of the further columns, or its number if it has none.
@@ -295,10 +288,7 @@ func (o ReadOptions) wrongCells(m dataset.CSVMore, order []int) error {
 		wrong.Add(dataset.CSVRowError{Line: m.Lines[i], Err: fmt.Errorf(format, args...)})
 	}
 	if order == nil {
-		order = make([]int, len(m.Lines))
-		for i := range order {
-			order[i] = i
-		}
+		order = timeline.Range(0, len(m.Lines))
 	}
 	for _, i := range order {
 		if o.YError == "" {
@@ -361,23 +351,17 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 	m := rep.Also
 	first, names := len(m.Names)-len(o.Regressors), o.regressorNames(m)
 	var rows []knownRow
-	add := func(x float64, line string, of [][]float64, i int) {
-		r := knownRow{x: place(x), line: line}
-		for j := range names {
-			v := of[first+j][i]
-			if math.IsNaN(v) {
-				return // a row without all regressors is left out
-			}
-			r.values = append(r.values, v)
+	add := func(x float64, line string, columns [][]float64, i int) {
+		if r := knownRowAt(place(x), columns, i, line); !slices.ContainsFunc(r.values, math.IsNaN) { // a row without all regressors is left out
+			rows = append(rows, r)
 		}
-		rows = append(rows, r)
 	}
 	for i, at := range x {
-		add(at, fmt.Sprintf("line %d", m.Lines[i]), m.Values, i)
+		add(at, fmt.Sprintf("line %d", m.Lines[i]), m.Values[first:], i)
 	}
 	for i, at := range m.OpenX {
 		before := len(rows)
-		add(at, fmt.Sprintf("line %d", m.OpenLines[i]), m.OpenValues, i)
+		add(at, fmt.Sprintf("line %d", m.OpenLines[i]), m.OpenValues[first:], i)
 		if len(rows) > before && rows[before].x > s.X[len(s.X)-1] {
 			s.Source.Ahead++
 		}
@@ -387,7 +371,6 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 		if err != nil {
 			return futureError{err}
 		}
-		first = 0
 		for i, at := range future.x {
 			add(at, fmt.Sprintf("%s, line %d", dataset.Shown(o.Future), future.lines[i]), future.values, i)
 		}
@@ -434,13 +417,6 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 		return fmt.Errorf("forecast: %s, line %d: x is a date, but the model has numbers, such as %s", name, future.lines[0], s.Axis.Text(s.X[0]))
 	}
 	var rows []knownRow
-	row := func(x float64, values [][]float64, i int, line string) {
-		r := knownRow{x: x, line: line}
-		for j := range k.Names {
-			r.values = append(r.values, values[j][i])
-		}
-		rows = append(rows, r)
-	}
 	for i, x := range future.x {
 		if s.Axis.Dates {
 			future.x[i] = s.Axis.fromSeconds(x)
@@ -449,11 +425,11 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 	last := s.X[len(s.X)-1]
 	for i, x := range k.X { // what comes after the observations may be another scenario
 		if x <= last || !slices.Contains(future.x, x) {
-			row(x, k.Values, i, "the model")
+			rows = append(rows, knownRowAt(x, k.Values, i, "the model"))
 		}
 	}
 	for i, x := range future.x {
-		row(x, future.values, i, fmt.Sprintf("%s, line %d", name, future.lines[i]))
+		rows = append(rows, knownRowAt(x, future.values, i, fmt.Sprintf("%s, line %d", name, future.lines[i])))
 	}
 	added, err := newKnown(k.Names, rows)
 	if err != nil {
@@ -494,7 +470,7 @@ func readFuture(o ReadOptions, names []string, format dataset.TimeFormat, dates 
 	f := futureRows{s.X, rep.Also.Lines, rep.Also.Values, rep.Time != dataset.TimeNumber, nil}
 	for i := range s.X {
 		if o.By != nil {
-			f.keys = append(f.keys, joinedKey(keyAt(rep.Also.KeyTexts, rep.Also.Keys, i)))
+			f.keys = append(f.keys, keyAt(rep.Also.KeyTexts, rep.Also.Keys, i))
 		}
 	}
 	for j, values := range f.values {

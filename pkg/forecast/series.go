@@ -155,17 +155,6 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	return out, nil
 }
 
-// checkRoles returns an error if a column has two roles.
-func (o ReadOptions) checkRoles(path string, rep dataset.CSVReport) error {
-	if rep.X == rep.Y {
-		return fmt.Errorf("forecast: %s: x and y are both column %d: choose another for one of them", path, rep.X+1)
-	}
-	if err := o.checkColumns(rep); err != nil {
-		return fmt.Errorf("forecast: %s: %w", path, err)
-	}
-	return nil
-}
-
 // series makes a series of the rows of a file, which messages call path.
 func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport) (*Series, error) {
 	if err := o.checkRoles(path, rep); err != nil {
@@ -204,8 +193,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		return nil, fmt.Errorf("forecast: %s: %w", path, err)
 	}
 	if o.YError != "" {
-		out.setErrors(rep.Also, order)
-		out.Relative = o.RelativeErrors
+		out.Errors, out.ErrorName, out.Relative = timeline.Pick(rep.Also.Values[0], order), alsoName(rep.Also, 0), o.RelativeErrors
 	}
 	if err := out.setCounting(o, s.Y, rep.Also, order); err != nil {
 		return nil, fmt.Errorf("forecast: %s: %w", path, err)
@@ -545,7 +533,7 @@ func (s *Series) Notes() []string {
 		}
 		notes = append(notes, text+". Gaps need not be filled.")
 	}
-	switch k, distinct := len(s.Duplicates), s.distinct(); {
+	switch k, distinct := len(s.Duplicates), distinct(s.X); {
 	case k > distinct/2:
 		notes = append(notes, fmt.Sprintf(
 			"%d of the %d values of x are repeated, the first at %s, and all rows are modelled as one series. If a column tells several series apart, ReadOptions.By takes it; if the time is spread over several columns, combine them into one.",
@@ -558,9 +546,6 @@ func (s *Series) Notes() []string {
 	}
 	return append(notes, s.remarks...)
 }
-
-// distinct returns the number of different x.
-func (s *Series) distinct() int { return distinct(s.X) }
 
 // distinct returns the number of different values of ascending x.
 func distinct(x []float64) (count int) {

@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/population"
@@ -127,13 +128,8 @@ func tell(ctx context.Context, l Learning, shared *Shared) (all []told, err erro
 	for _, t := range p.trials {
 		add(t, math.Exp(p.trials[0].score-t.score)/total, false)
 	}
-	return all, p.ofCandidates(true, func(of candidate, q proposal) error {
-		t, err := p.trial(of, q, *q.only)
-		if err == nil && (t.Error != "" || of.takesPart(p, t)) {
-			add(t, 1, true)
-		}
-		return err
-	})
+	err = p.tryFixed(func(t *trial) { add(t, 1, true) })
+	return all, err
 }
 
 // shareable is a model of a candidate, with its parameters in the order of its name.
@@ -159,10 +155,7 @@ func (p *policy) shareableOf(of candidate, trend string, log bool, m gppl.Model,
 		first[i] = at
 		at += len(t.Params())
 	}
-	order := make([]int, len(terms))
-	for i := range order {
-		order[i] = i
-	}
+	order := timeline.Range(0, len(terms))
 	fixed := 0
 	if of == candidate(randomWalk{}) || of == candidate(wiener{}) { // a walk is the first of its terms
 		fixed = 1

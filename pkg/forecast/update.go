@@ -188,20 +188,14 @@ func (a *Analysis) readMore(path string, o ReadOptions) (*newRows, error) {
 	}
 	for _, i := range order {
 		r.x, r.y = append(r.x, place(d.X[i])), append(r.y, d.Y[i])
-		if o.YError != "" {
-			r.errors = append(r.errors, rep.Also.Values[0][i])
-		}
-		if o.Size != "" {
-			r.sizes = append(r.sizes, rep.Also.Values[o.sizeColumn()][i])
-		}
 	}
-	size := func(i int) float64 {
-		if r.sizes == nil {
-			return 1
-		}
-		return r.sizes[i]
+	if o.YError != "" {
+		r.errors = timeline.Pick(rep.Also.Values[0], order)
 	}
-	if err := wrongValues(r.y, rep.Also, order, func(i int, v float64) error { return a.takes(v, size(i)) }); err != nil {
+	if o.Size != "" {
+		r.sizes = timeline.Pick(rep.Also.Values[o.sizeColumn()], order)
+	}
+	if err := wrongValues(r.y, rep.Also, order, func(i int, v float64) error { return a.takes(v, sizeAt(r.sizes, i)) }); err != nil {
 		return nil, wrap(err)
 	}
 	if s.Known != nil {
@@ -251,14 +245,9 @@ func (s *Series) alsoKnown(r *newRows, o ReadOptions, rep dataset.CSVReport, x [
 	rows := make([]knownRow, 0, len(k.X)+len(read.Known.X))
 	add := func(from *Known, name string, take func(x float64) bool) {
 		for i, x := range from.X {
-			if !take(x) {
-				continue
+			if take(x) {
+				rows = append(rows, knownRowAt(x, from.Values, i, name))
 			}
-			row := knownRow{x: x, line: name}
-			for j := range from.Names {
-				row.values = append(row.values, from.Values[j][i])
-			}
-			rows = append(rows, row)
 		}
 	}
 	add(k, "the model", func(x float64) bool { // what was expected gives way to what was
@@ -346,11 +335,7 @@ func (a *Analysis) extend(ctx context.Context, r *newRows) (*Analysis, *Arrivals
 		}
 		from = to
 	}
-	when := make([]string, len(r.x))
-	for i, x := range r.x {
-		when[i] = a.Series.Axis.Text(x)
-	}
-	out.Forecast = forecastOf(r.x, when, parts)
+	out.Forecast = forecastOf(r.x, a.Series.Axis.texts(r.x), parts)
 	out.standardise()
 	out.Drift = driftOf(out.Z)
 	return after, out, nil
@@ -391,10 +376,7 @@ func (a *Analysis) oneStep(ctx context.Context, s *Series, to int) (parts []Part
 		if err != nil {
 			return nil, err
 		}
-		posteriors := m.posteriors
-		if len(posteriors) == 0 {
-			posteriors = []conditioned{m.posterior}
-		}
+		posteriors := m.given()
 		for _, posterior := range posteriors {
 			mean, noisy, err := posterior.OneStep(ctx, v.data)
 			if err != nil {
