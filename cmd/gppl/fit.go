@@ -225,11 +225,10 @@ func yColumns(c *cli.Command) []string {
 
 // keyColumns returns the columns of --by; nil if the flag is not set, or says none.
 func keyColumns(c *cli.Command) []string {
-	columns := listOf(c, "by")
 	if pooled(c) {
 		return nil
 	}
-	return columns
+	return listOf(c, "by")
 }
 
 // pooled reports whether --by says none.

@@ -131,7 +131,10 @@ func sumsMemory(ctx context.Context, c *cli.Command, s *library.Sums) (float64, 
 		return 0, err
 	}
 	beside := machine.Least + 2*float64(s.Plan().Bytes)
-	return limit - beside, memoryHint(c, refuseMemory("learning from these sums", beside, limit))
+	if beside > limit {
+		err = memoryHint(c, &library.MemoryError{What: "learning from these sums", Needed: beside, Limit: limit})
+	}
+	return limit - beside, err
 }
 
 // fitKernels learns each kernel. It returns them by ascending BIC, with the refused ones last.
@@ -168,7 +171,8 @@ func (f sumsFit) encode(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return all(w, append(sealed.Seal(b), '\n'))
+	_, err = w.Write(append(sealed.Seal(b), '\n'))
+	return err
 }
 
 // showFits prints what was learnt, and the forecast unless it went to a file.

@@ -112,13 +112,8 @@ func (e ending) Write(b []byte) (int, error) {
 // print copies the output of write to w, complete or not at all (except for a broken pipe).
 func print(ctx context.Context, w io.Writer, write func(io.Writer) error) error {
 	b, err := rendered(ctx, write)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = w.Write(b)
 	}
-	return all(w, b)
-}
-
-func all(w io.Writer, b []byte) error {
-	_, err := w.Write(b)
 	return err
 }

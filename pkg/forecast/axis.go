@@ -1,12 +1,14 @@
 package forecast
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
@@ -216,14 +218,11 @@ func (a Axis) Parse(text string) (float64, error) {
 
 // Label names the axis, with its unit if it has numbers: "date", "depth (m)".
 func (a Axis) Label() string {
-	name := a.Name
-	if name == "" {
-		name = "x"
-	}
-	if a.Dates || a.Unit == "" || a.Unit == name {
+	name := cmp.Or(a.Name, "x")
+	if a.Dates || a.Unit == name {
 		return name
 	}
-	return fmt.Sprintf("%s (%s)", name, a.Unit)
+	return words.WithUnit(name, a.Unit)
 }
 
 // Length writes a distance on the axis with its unit.

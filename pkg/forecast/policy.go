@@ -69,9 +69,7 @@ type trial struct {
 	told      *population.LogQuadratic // what the likelihood tells of the parameters with priors; nil if that is not known
 }
 
-// fitPolicy finds structure and parameters. It tries noise alone, a smooth, a less smooth and a rough term, each with and without a
-// season and a linear trend, for y and, if all y are positive, for log y. The best grows by one term at a time as long as that
-// adds evidence. Candidates are weighted by their evidence, and forecasts average those with enough weight.
+// fitPolicy finds structure and parameters as Fit says.
 func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	p, err := searchPolicy(ctx, s, o)
 	if err != nil {

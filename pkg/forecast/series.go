@@ -463,12 +463,7 @@ func (s *Series) spacing() {
 }
 
 // YLabel names y with its unit.
-func (s *Series) YLabel() string {
-	if s.YUnit == "" {
-		return s.YName
-	}
-	return fmt.Sprintf("%s (%s)", s.YName, s.YUnit)
-}
+func (s *Series) YLabel() string { return words.WithUnit(s.YName, s.YUnit) }
 
 // Notes says in sentences what a reader of the file should know, beside Lead: its extent, and what is missing, repeated or out of order.
 func (s *Series) Notes() []string {

@@ -45,16 +45,8 @@ func countPredictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 		t.Notes[0] = "Expected is the probability of 1. The band holds a new value with a probability of at least 95 %: from 0 to 1 means that both are likely."
 	}
 	medians, zeros := f.Quantile(0.5), f.Zeros()
-	const most, ends = 26, 12
-	for i, when := range f.When {
-		if len(f.When) > most && i == ends {
-			t.Rows = append(t.Rows, []any{"…", nil, nil, nil, nil, nil})
-		}
-		if len(f.When) > most && i >= ends && i < len(f.When)-ends {
-			continue
-		}
-		lo, hi := f.Band(i)
-		t.Rows = append(t.Rows, []any{when, f.Mean[i], medians[i], lo, hi, 100 * zeros[i]})
-	}
+	addSteps(t, f, func(i int) []any {
+		return []any{f.When[i], f.Mean[i], medians[i], f.Lower[i], f.Upper[i], 100 * zeros[i]}
+	})
 	return t
 }

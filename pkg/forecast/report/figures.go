@@ -244,27 +244,17 @@ func Slices(a *forecast.Analysis, slices []forecast.Slice) (*viz.Figure, error) 
 		Caption: "Likelihood along each parameter, with the others fixed at the optimum, beside the parabola of its standard error. The parabola is wider if other parameters can compensate for this one.",
 	}}
 	for _, s := range slices {
-		label := s.Name
-		if s.Unit != "" {
-			label += " (" + s.Unit + ")"
-		}
-		o.Slices = append(o.Slices, viz.SliceCurve{Name: s.Name, Label: label, Value: s.Value, Excess: s.Excess, Optimum: s.Optimum, Parabola: knownError(s.StdErr)})
+		o.Slices = append(o.Slices, viz.SliceCurve{Name: s.Name, Label: words.WithUnit(s.Name, s.Unit), Value: s.Value, Excess: s.Excess, Optimum: s.Optimum, Parabola: knownError(s.StdErr)})
 	}
 	return viz.Slices(o)
 }
 
 // Contour draws the likelihood over the two most correlated parameters.
 func Contour(c *forecast.Contour) (*viz.Figure, error) {
-	label := func(x forecast.ContourAxis) string {
-		if x.Unit == "" {
-			return x.Name
-		}
-		return x.Name + " (" + x.Unit + ")"
-	}
 	return viz.Contour(viz.ContourOptions{
 		Frame: viz.Frame{
 			Title:  fmt.Sprintf("%s and %s make up for each other: correlation %.2f", c.A.Name, c.B.Name, c.Correlation),
-			XLabel: label(c.A), YLabel: label(c.B), Width: 620, Height: 440,
+			XLabel: words.WithUnit(c.A.Name, c.A.Unit), YLabel: words.WithUnit(c.B.Name, c.B.Unit), Width: 620, Height: 440,
 			Caption: "Likelihood over the two parameters whose estimates are the most correlated, with the others fixed at the optimum. The lines bound the confidence regions of 68, 95 and 99 % by the likelihood ratio: 1.15, 3.0 and 4.6 nats above the optimum.",
 		},
 		LogX: true, LogY: true, X: c.A.Value, Y: c.B.Value, Z: c.Excess,
@@ -486,18 +476,21 @@ func Predictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "mean", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d}},
 		Notes:   []string{band(a)},
 	}
-	const most, ends = 26, 12
-	for i, when := range f.When {
-		if len(f.When) > most && i == ends {
-			t.Rows = append(t.Rows, []any{"…", nil, nil, nil})
-		}
-		if len(f.When) > most && i >= ends && i < len(f.When)-ends {
-			continue
-		}
-		lo, hi := f.Band(i)
-		t.Rows = append(t.Rows, []any{when, f.Mean[i], lo, hi})
-	}
+	addSteps(t, f, func(i int) []any { return []any{f.When[i], f.Mean[i], f.Lower[i], f.Upper[i]} })
 	return t
+}
+
+// addSteps adds the rows of the steps of a forecast to a table, of a long one those of the first and the last.
+func addSteps(t *viz.Table, f *forecast.Forecast, row func(i int) []any) {
+	const most, ends = 26, 12
+	for i := range f.When {
+		switch {
+		case len(f.When) <= most || i < ends || i >= len(f.When)-ends:
+			t.Rows = append(t.Rows, row(i))
+		case i == ends:
+			t.Rows = append(t.Rows, append([]any{"…"}, make([]any, len(t.Columns)-1)...))
+		}
+	}
 }
 
 // band says what the 95 % band of a forecast includes.
