@@ -310,7 +310,7 @@ func (s *searcher) varying(theta []float64) float64 {
 // distinct returns the best of the points, at most count of them, no two within the given distances of each other: in the
 // logs of scales, pure numbers and ratios of variances, and in cycles of a period over the range.
 func (s *searcher) distinct(points []point, count int, apart float64) (kept []point) {
-	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.value, b.value) })
+	slices.SortStableFunc(points, byValue)
 	for _, p := range points {
 		if math.IsInf(p.value, 1) || len(kept) == count {
 			break
@@ -468,11 +468,8 @@ func (s *searcher) free() int {
 func (s *searcher) stages(points []point, within float64) {
 	points = s.trainAll(points, firstSteps)
 	best := math.Inf(1)
-	for _, p := range points {
+	for _, p := range append(points, s.optima...) {
 		best = min(best, p.value)
-	}
-	if len(s.optima) > 0 {
-		best = min(best, s.optima[0].value)
 	}
 	var near []point
 	for _, p := range s.distinct(points, secondStage, 0.2) {
@@ -506,7 +503,7 @@ func (s *searcher) add(p point) {
 		s.search.Agree = 1
 	}
 	s.optima = append(s.optima, p)
-	slices.SortStableFunc(s.optima, func(a, b point) int { return cmp.Compare(a.value, b.value) })
+	slices.SortStableFunc(s.optima, byValue)
 }
 
 // move compares changes of the best point and trains from the best of them. It reports whether that found a better one.
@@ -522,7 +519,7 @@ func (s *searcher) move() bool {
 	}
 	moved = s.distinct(moved, s.free(), 0.3)
 	for i, p := range s.params {
-		if isPeriod(p) && !p.IsFixed() {
+		if isTrainedPeriod(p) {
 			moved = append(moved, s.lobes(best.u, i, stands+farOff)...)
 		}
 	}
@@ -588,16 +585,16 @@ func (s *searcher) withPeriod(m gppl.Model, period float64) gppl.Model {
 }
 
 // lowest returns the first of the points with the lowest value.
-func lowest(points []point) point {
-	return slices.MinFunc(points, func(a, b point) int { return cmp.Compare(a.value, b.value) })
-}
+func lowest(points []point) point { return slices.MinFunc(points, byValue) }
+
+func byValue(a, b point) int { return cmp.Compare(a.value, b.value) }
 
 // rivals says which other periods fit about as well as the best, apart from its multiples and
 // fractions.
 func (s *searcher) rivals() (doubts []string) {
 	const close = 2 // nats: a start that was missed may well be as much better
 	for i, p := range s.params {
-		if !isPeriod(p) || p.IsFixed() {
+		if !isTrainedPeriod(p) {
 			continue
 		}
 		for _, o := range s.optima {
