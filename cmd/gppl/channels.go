@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,10 +60,7 @@ func channelOptions(c *cli.Command) (o forecast.ChannelOptions, err error) {
 // fitChannels is gppl fit with --channel or --exposure.
 func fitChannels(ctx context.Context, c *cli.Command, path string) error {
 	o, err := channelOptions(c)
-	if err != nil {
-		return err
-	}
-	if err := checkOutputs(c, outputs...); err != nil {
+	if err = cmp.Or(err, checkOutputs(c, outputs...)); err != nil {
 		return err
 	}
 	read, err := seriesOptions(ctx, c, yColumn(c))

@@ -42,10 +42,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := checkSumsFlags(c, path); err != nil {
-		return err
-	}
-	if err := checkStarts(c); err != nil {
+	if err := cmp.Or(checkSumsFlags(c, path), checkStarts(c)); err != nil {
 		return err
 	}
 	names := []string{"SE"}
@@ -86,16 +83,12 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 		if err != nil {
 			return fmt.Errorf("%s: %s", path, cmp.Or(beyond(s.Header(), when, x), message(err)))
 		}
-		if out := c.String("out"); out != "" {
-			if err := writeFile(ctx, out, func(w io.Writer) error { return ahead.WriteCSV(w, forecast.SumsAxis(s.Header())) }); err != nil {
-				return err
-			}
-		}
-	}
-	if model := c.String("model"); model != "" {
-		if err := writeFile(ctx, model, best.encode); err != nil {
+		if err := writeFile(ctx, c.String("out"), func(w io.Writer) error { return ahead.WriteCSV(w, forecast.SumsAxis(s.Header())) }); err != nil {
 			return err
 		}
+	}
+	if err := writeFile(ctx, c.String("model"), best.encode); err != nil {
+		return err
 	}
 	return showFits(ctx, c, path, s, fits, ahead)
 }

@@ -76,8 +76,11 @@ func rendered(ctx context.Context, write func(io.Writer) error) ([]byte, error) 
 	})
 }
 
-// writeFile writes a file, whole or not at all.
+// writeFile writes a file, whole or not at all; none if path is "".
 func writeFile(ctx context.Context, path string, write func(io.Writer) error) error {
+	if path == "" {
+		return nil
+	}
 	b, err := rendered(ctx, write)
 	if err != nil {
 		return err

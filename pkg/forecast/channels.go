@@ -37,16 +37,13 @@ func ReadChannels(path, column, exposure string, o ReadOptions) (*Channels, erro
 	if err != nil {
 		o.Size = exposure // a further column of numbers
 	}
-	if err := o.fits(path); err != nil {
-		return nil, err
-	}
+	shown := dataset.Shown(path)
 	s, rep, failed := read(path, o)
+	if failed == nil {
+		failed = o.checkRoles(shown, rep)
+	}
 	if failed != nil {
 		return nil, failed
-	}
-	shown := dataset.Shown(path)
-	if err := o.checkRoles(shown, rep); err != nil {
-		return nil, err
 	}
 	rows := timeline.Ascending(s.X)
 	dropped := 0

@@ -25,15 +25,12 @@ func ReadPanel(path string, o ReadOptions) ([]Member, error) {
 	if len(o.By) == 0 {
 		panic("forecast: ReadPanel: ReadOptions.By is empty")
 	}
-	if err := o.fits(path); err != nil {
-		return nil, err
-	}
-	s, rep, err := read(path, o)
-	if err != nil {
-		return nil, err
-	}
 	shown := dataset.Shown(path)
-	if err := o.checkRoles(shown, rep); err != nil {
+	s, rep, err := read(path, o)
+	if err == nil {
+		err = o.checkRoles(shown, rep)
+	}
+	if err != nil {
 		return nil, err
 	}
 	m := rep.Also

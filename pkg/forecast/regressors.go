@@ -213,8 +213,11 @@ func withRegressors(parts []gppl.Mean, variances []float64, x gppl.Inputs) gppl.
 	return gppl.GaussianBeta{Of: gppl.AddMeans(parts...), Variances: variances}
 }
 
-// check returns an error for regressors that no series can have.
+// check returns an error for regressors that no series can have; nil are none.
 func (k *Known) check() error {
+	if k == nil {
+		return nil
+	}
 	if len(k.Names) == 0 || len(k.Values) != len(k.Names) || len(k.Centre) != len(k.Names) || len(k.Scale) != len(k.Names) || len(k.X) == 0 {
 		return errors.New("the regressors are incomplete")
 	}

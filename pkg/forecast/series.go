@@ -136,9 +136,6 @@ const (
 // ReadOptions.Pooled is set.
 func Read(path string, o ReadOptions) (*Series, error) {
 	o.By = nil
-	if err := o.fits(path); err != nil {
-		return nil, err
-	}
 	s, rep, err := read(path, o)
 	if err != nil {
 		return nil, err
@@ -293,8 +290,12 @@ func (s *Series) part(from, to int) *Series {
 // ulp is the distance from v to the next float64.
 func ulp(v float64) float64 { return math.Nextafter(v, math.Inf(1)) - v }
 
-func read(path string, o ReadOptions) (dataset.Series, dataset.CSVReport, error) {
-	s, rep, err := dataset.ReadCSVReport(path, o.csv())
+// read reads the rows of a file, if they fit the memory.
+func read(path string, o ReadOptions) (s dataset.Series, rep dataset.CSVReport, err error) {
+	if err := o.fits(path); err != nil {
+		return s, rep, err
+	}
+	s, rep, err = dataset.ReadCSVReport(path, o.csv())
 	if bad := (*dataset.CSVRowsError)(nil); errors.As(err, &bad) {
 		if more := (*dataset.CSVRowsError)(nil); errors.As(o.wrongCells(rep.Also, nil), &more) {
 			bad.Add(more.Rows...)

@@ -310,8 +310,11 @@ func (a *Analysis) SharedBy() int {
 	return a.shared.Series
 }
 
-// check returns an error for contents that Share does not return.
+// check returns an error for contents that Share does not return; nil is nothing.
 func (s *Shared) check() error {
+	if s == nil {
+		return nil
+	}
 	if !slices.IsSortedFunc(s.Structures, func(a, b SharedStructure) int { return strings.Compare(a.Name, b.Name) }) {
 		return errors.New("shared structures are not sorted")
 	}

@@ -31,20 +31,13 @@ var viewsOf = map[string]string{"same": "y = f + offset", "scaled": "y = a·f + 
 // ChannelText writes the result on channels as text.
 func ChannelText(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction, trust *forecast.Trust, written []string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nSeries\n", channelVerdict(trust))
-	for _, t := range channelNotes(a) {
-		fmt.Fprintf(&b, "  %s\n", t)
-	}
+	fmt.Fprintf(&b, "%s\n", channelVerdict(trust))
+	section(&b, "Series", channelNotes(a))
 	fmt.Fprintf(&b, "\n%s\n%s\n%s\n%s", channelComparison(a), channelParameters(a), channelTable(a), channelPredictions(a, all))
 	if trust != nil {
 		fmt.Fprintf(&b, "\n%s", pastTable(trust))
 	}
-	if warnings := a.Best().Warnings; len(warnings) > 0 {
-		fmt.Fprintf(&b, "\nWarnings\n")
-		for _, t := range warnings {
-			fmt.Fprintf(&b, "  %s\n", t)
-		}
-	}
+	section(&b, "Warnings", a.Best().Warnings)
 	for _, path := range written {
 		fmt.Fprintf(&b, "written: %s\n", path)
 	}

@@ -2,6 +2,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -107,37 +108,28 @@ func observed(s *forecast.Series, changes []viz.Event, off viz.Points) (*viz.Fig
 // Residuals draws the innovations along the axis, their histogram and their autocorrelation.
 func Residuals(a *forecast.Analysis, r *forecast.Residuals) ([]*viz.Figure, error) {
 	const unit = "standardised innovation"
-	along, err := viz.Series(viz.SeriesOptions{
+	along, noSeries := viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
 			Title: "What the past does not predict", XLabel: a.Series.Axis.Label(), Dates: calendar(a.Series), YLabel: unit, Width: 960, Height: 260,
 			Caption: "Standardised innovations: the difference between each observation and its prediction from those before it, in standard deviations of that prediction.",
 		},
 		Observed: viz.Points{Name: "innovations", X: r.X, Y: r.E},
 	})
-	if err != nil {
-		return nil, err
-	}
-	histogram, err := viz.Histogram(viz.HistogramOptions{
+	histogram, noHistogram := viz.Histogram(viz.HistogramOptions{
 		Frame: viz.Frame{
 			Title: "Are they Gaussian?", XLabel: unit, YLabel: "density", Width: 470, Height: 320,
 			Caption: fmt.Sprintf("Histogram of the innovations. Jarque–Bera p = %.2g.", r.JarqueBeraP),
 		},
 		Values: r.E,
 	})
-	if err != nil {
-		return nil, err
-	}
-	correlogram, err := viz.Correlogram(viz.CorrelogramOptions{
+	correlogram, noCorrelogram := viz.Correlogram(viz.CorrelogramOptions{
 		Frame: viz.Frame{
 			Title: "Are they white?", XLabel: "lag (observations)", YLabel: "autocorrelation", Width: 470, Height: 320,
 			Caption: fmt.Sprintf("Autocorrelation of the innovations. Ljung–Box p = %.2g over %d lags.", r.LjungBoxP, r.LjungBoxLags),
 		},
 		Values: r.Autocorrelation, Band: r.Band,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return []*viz.Figure{along, histogram, correlogram}, nil
+	return []*viz.Figure{along, histogram, correlogram}, cmp.Or(noSeries, noHistogram, noCorrelogram)
 }
 
 // Components draws the terms of a sum over the observations and the forecast. The error is forecast.ErrNoComponents for other
@@ -393,16 +385,19 @@ func pastTable(t *forecast.Trust) *viz.Table {
 
 // Parameters lists the parameters of the best model with their standard errors, in units.
 func Parameters(a *forecast.Analysis) *viz.Table {
+	variances := "in the unit of y squared"
+	switch {
+	case a.Series.Counting != nil:
+		variances = "those of the " + link(a) + ", squared. The observations are " + a.Likelihood()
+	case a.Series.Bounds != nil:
+		variances = "those of the log odds, squared"
+	case a.Log:
+		variances = "those of log y, squared"
+	}
 	t := &viz.Table{
 		Caption: "Parameters of " + a.Kernel(),
 		Columns: []viz.Column{{Name: "parameter"}, {Name: "value"}, {Name: "standard error"}, {Name: "unit"}},
-		Notes:   []string{"Variances are in the unit of y squared. Standard errors are approximate: those of the logarithm, from the curvature of the likelihood, times the value."},
-	}
-	if a.Series.Counting != nil {
-		t.Notes[0] = "Variances are those of the " + link(a) + ", squared. The observations are " + a.Likelihood() + strings.TrimPrefix(t.Notes[0], "Variances are in the unit of y squared")
-	}
-	if of := map[bool]string{a.Log: "log y", a.Series.Bounds != nil: "the log odds"}[true]; of != "" && a.Series.Counting == nil {
-		t.Notes[0] = "Variances are those of " + of + ", squared" + strings.TrimPrefix(t.Notes[0], "Variances are in the unit of y squared")
+		Notes:   []string{"Variances are " + variances + ". Standard errors are approximate: those of the logarithm, from the curvature of the likelihood, times the value."},
 	}
 	for _, p := range a.Params() {
 		number, se, unit := inUnits(a, p)
