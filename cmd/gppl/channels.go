@@ -58,7 +58,11 @@ func channelOptions(c *cli.Command) (o forecast.ChannelOptions, err error) {
 }
 
 // fitChannels is gppl fit with --channel or --exposure.
-func fitChannels(ctx context.Context, c *cli.Command, path string) error {
+func fitChannels(ctx context.Context, c *cli.Command) error {
+	path, err := argument(c, "csv file with channels")
+	if err != nil {
+		return err
+	}
 	o, err := channelOptions(c)
 	if err = cmp.Or(err, checkOutputs(c, outputs...)); err != nil {
 		return err

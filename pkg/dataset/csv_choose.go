@@ -34,6 +34,11 @@ func (x xColumns) zeros(part, length int) string {
 
 func oneColumn(i int) xColumns { return xColumns{columns: []int{i}, before: []string{""}} }
 
+// add takes a further part.
+func (x *xColumns) add(column int, before string) {
+	x.columns, x.before = append(x.columns, column), append(x.before, before)
+}
+
 // partNames are what columns with parts of a date are named.
 var partNames = map[string]*regexp.Regexp{
 	"year":    regexp.MustCompile(`(?i)^(year|yr|yyyy|jahr|année|annee|an|año|anno|jaar|ano)$`),
@@ -161,46 +166,39 @@ func xOf(names, first []string, anyY bool, digitClocks func(column int) bool) xC
 			return err == nil && n >= lo && n <= hi
 		}
 	}
-	if year, month := part("year", within(1000, 2999)), part("month", func(cell string) bool {
-		return within(1, 12)(cell) || monthOf(cell) > 0 && len(cell) > 2 || numberedMonth.MatchString(cell)
-	}); date < 0 && year >= 0 && month >= 0 {
-		x := xColumns{columns: []int{year, month}, before: []string{"", "-"}}
-		day, hour := part("day", within(1, 31)), part("hour", within(0, 23))
-		if day >= 0 {
-			x.columns, x.before = append(x.columns, day), append(x.before, "-")
-		}
-		if day >= 0 && hour >= 0 {
-			x.columns, x.before, x.after = append(x.columns, hour), append(x.before, " "), ":00"
+	hours := func(x *xColumns, before string) { // the time of day, if there are columns of it
+		if hour := part("hour", within(0, 23)); hour >= 0 {
+			x.add(hour, before)
 			x.clock(part("minute", within(0, 59)), part("second", within(0, 59)))
 		}
-		return x
 	}
 	if year := part("year", within(1000, 2999)); date < 0 && year >= 0 {
-		of := func(sign string, most int) (x xColumns, ok bool) {
-			name := map[string]string{"Q": "quarter", "W": "week", "H": "half", "D": "ordinal"}[sign]
-			signed := func(cell string) bool { return strings.HasPrefix(strings.ToUpper(cell), sign) }
-			i := part(name, func(cell string) bool { return within(1, most)(strings.TrimPrefix(strings.ToUpper(cell), sign)) })
-			if i < 0 {
-				return x, false
+		if month := part("month", func(cell string) bool {
+			return within(1, 12)(cell) || monthOf(cell) > 0 && len(cell) > 2 || numberedMonth.MatchString(cell)
+		}); month >= 0 {
+			x := xColumns{columns: []int{year, month}, before: []string{"", "-"}}
+			if day := part("day", within(1, 31)); day >= 0 {
+				x.add(day, "-")
+				hours(&x, " ")
 			}
-			before := "-" + sign
-			if signed(first[i]) {
-				before = "-"
-			}
-			return xColumns{columns: []int{year, i}, before: []string{"", before}}, true
+			return x
 		}
-		for _, p := range []struct {
-			sign string
-			most int
-		}{{"Q", 4}, {"W", 53}, {"H", 2}, {"D", 366}} {
-			x, ok := of(p.sign, p.most)
-			if hour := part("hour", within(0, 23)); ok && p.sign == "D" && hour >= 0 {
-				x.columns, x.before, x.after = append(x.columns, hour), append(x.before, "T"), ":00"
-				x.clock(part("minute", within(0, 59)), part("second", within(0, 59)))
+		for _, of := range []struct {
+			name, sign string
+			most       int
+		}{{"quarter", "Q", 4}, {"week", "W", 53}, {"half", "H", 2}, {"ordinal", "D", 366}} {
+			i := part(of.name, func(cell string) bool { return within(1, of.most)(strings.TrimPrefix(strings.ToUpper(cell), of.sign)) })
+			if i < 0 {
+				continue
 			}
-			if ok {
-				return x
+			x := xColumns{columns: []int{year, i}, before: []string{"", "-" + of.sign}}
+			if strings.HasPrefix(strings.ToUpper(first[i]), of.sign) {
+				x.before[1] = "-"
 			}
+			if of.name == "ordinal" {
+				hours(&x, "T")
+			}
+			return x
 		}
 		ordinary := func(cell string) bool {
 			f := dateFormat(cell + " " + first[year])
@@ -234,11 +232,13 @@ func xOf(names, first []string, anyY bool, digitClocks func(column int) bool) xC
 		return x
 	}
 	if digits := part("time", isDigits); digits >= 0 && digitClocks(digits) {
-		x.columns, x.before, x.digits = append(x.columns, digits), append(x.before, " "), map[int]int{1: clockDigits}
+		x.add(digits, " ")
+		x.digits = map[int]int{1: clockDigits}
 	} else if clocks := max(part("time", clock.MatchString), part("hour", clock.MatchString)); clocks >= 0 {
-		x.columns, x.before = append(x.columns, clocks), append(x.before, " ")
+		x.add(clocks, " ")
 	} else if hour := part("hour", within(0, 24)); hour >= 0 {
-		x.columns, x.before, x.after = append(x.columns, hour), append(x.before, " "), ":00"
+		x.add(hour, " ")
+		x.after = ":00"
 	}
 	return x
 }
@@ -265,7 +265,7 @@ func digitDate(first []string, at int, digitClocks func(column int) bool) (x xCo
 
 // clock adds columns of minutes and seconds behind that of hours, if there are any.
 func (x *xColumns) clock(minute, second int) {
-	if minute < 0 {
+	if x.after = ":00"; minute < 0 {
 		return
 	}
 	x.digits, x.after = map[int]int{}, ""
@@ -274,7 +274,7 @@ func (x *xColumns) clock(minute, second int) {
 			return
 		}
 		x.digits[len(x.columns)] = 2
-		x.columns, x.before = append(x.columns, column), append(x.before, ":")
+		x.add(column, ":")
 	}
 }
 

@@ -309,9 +309,12 @@ func (c *counts) loss(m gppl.Model, l observe.Likelihood) (*observe.Laplace, err
 	return observe.NewLaplace(m, c.raw, l, c.sizes)
 }
 
-// linearised returns the observations as the Gaussian model that Laplace's method ends with sees them, at a model and the shape of the
-// likelihood: pseudo-observations with known errors.
+// linearised returns counts as the Gaussian model that Laplace's method ends with sees them, at a model and the shape of the likelihood:
+// pseudo-observations with known errors, on which models are trained from here on. Other observations are Gaussian already.
 func (v yScale) linearised(ctx context.Context, m gppl.Model, shape float64) (yScale, error) {
+	if v.counts == nil {
+		return v, nil
+	}
 	c := *v.counts
 	l := observe.Likelihood(c.of.likelihood(shape))
 	if b, ok := c.likelihood.(centred); ok {
@@ -324,7 +327,7 @@ func (v yScale) linearised(ctx context.Context, m gppl.Model, shape float64) (yS
 	if _, v.data, err = loss.Gaussian(ctx, m.Values()); err != nil {
 		return v, fmt.Errorf("forecast: %w", err)
 	}
-	c.likelihood, v.counts = l, &c
+	c.likelihood, c.trained, v.counts = l, false, &c
 	return v, nil
 }
 

@@ -151,10 +151,8 @@ func (a *Analysis) reusedAt(ctx context.Context, train Window) (past *Analysis, 
 		}
 		// The model was trained on values with another standardisation.
 		model := rescaled(m.model, math.Pow(m.scale.scaling.Scale/v.scaling.Scale, 2))
-		if v.counts != nil {
-			if v, err = v.linearised(ctx, model, m.shape); err != nil {
-				return nil, err
-			}
+		if v, err = v.linearised(ctx, model, m.shape); err != nil {
+			return nil, err
 		}
 		p, _, err := conditionOn(model, v.data, windowLength, a.room(), past.windows)
 		if err != nil {

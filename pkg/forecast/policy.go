@@ -223,7 +223,7 @@ func (p *policy) search() error {
 		if best == nil || best.score > p.trials[0].score+hopeless {
 			continue
 		}
-		if err := p.grow(v, best); err != nil {
+		if err := p.grow(best); err != nil {
 			return err
 		}
 	}
@@ -254,7 +254,7 @@ func (p *policy) ofCandidates(fixed bool, visit func(of candidate, q proposal) e
 }
 
 // grow repeatedly adds the term that improves the evidence most, until none improves it by worthwhile nats.
-func (p *policy) grow(v int, best *trial) error {
+func (p *policy) grow(best *trial) error {
 	for terms := termsOf(best.model.Kernel); len(terms) < p.plan.effort.terms; terms = termsOf(best.model.Kernel) {
 		from := len(p.trials)
 		for _, more := range (stationary{}).additions(p, terms) {
@@ -786,14 +786,14 @@ func (p *policy) analysis() (*Analysis, error) {
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}
+	v, err := v.linearised(p.ctx, best.model, best.shape) // from here on
+	if err != nil {
+		return nil, err
+	}
+	p.scales[best.scale] = v
 	gradient := searchGradient
-	if v.counts != nil { // from here on with the Gaussian approximation of the best, at which it stays
-		var err error
-		if v, err = v.linearised(p.ctx, best.model, best.shape); err != nil {
-			return nil, err
-		}
-		v.counts.trained = false
-		p.scales[best.scale], gradient = v, math.MaxFloat64
+	if v.counts != nil { // at the best, where it stays
+		gradient = math.MaxFloat64
 	}
 	r, _, err := trainWithPriors(p.ctx, v, best.model, p.beliefs(best.kind, best.Trend, best.model, v), p.extent.span, p.settings(best, v.data.Len(), gppl.Settings{
 		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: p.options.origin,
@@ -874,13 +874,9 @@ const (
 // draw samples the parameters of a member: a short series does not determine them well, and a band that treats them as known is too
 // narrow. A member whose draws cannot be trusted keeps the learnt values.
 func (p *policy) draw(m *member, t *trial) error {
-	v := p.scales[t.scale]
-	if v.counts != nil {
-		var err error
-		if v, err = v.linearised(p.ctx, m.model, m.shape); err != nil {
-			return err
-		}
-		v.counts.trained = false
+	v, err := p.scales[t.scale].linearised(p.ctx, m.model, m.shape)
+	if err != nil {
+		return err
 	}
 	exact, err := gppl.NewExact(m.model, v.data, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
 	if err != nil {

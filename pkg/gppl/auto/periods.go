@@ -159,6 +159,9 @@ func isNew(period float64, known []float64, span, cycles float64) bool {
 
 func isTrainedPeriod(p gppl.Param) bool { return isPeriod(p) && !p.IsFixed() }
 
+// isTrainedLength is whether p is in the unit of x, trained and no period.
+func isTrainedLength(p gppl.Param) bool { return p.Unit == gppl.UnitX && !isPeriod(p) && !p.IsFixed() }
+
 // searchFast puts the peaks of the periodogram of irregular times in front of the periods if one of them is shorter than
 // twice the mean spacing.
 func (s *scales) searchFast(d gppl.Data, spacing float64) {

@@ -64,6 +64,9 @@ func extentOf(x gppl.Inputs) (extent float64) {
 	return extent
 }
 
+// allow reports whether a period is within the shortest and the longest.
+func (s scales) allow(period float64) bool { return period >= s.shortest && period <= s.longest }
+
 // octavesOf returns values from lo to hi, a factor of two apart, or more if these would be too many.
 func octavesOf(lo, hi float64) []float64 {
 	if !(lo > 0) || !(lo < hi) {

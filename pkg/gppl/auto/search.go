@@ -172,11 +172,12 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 		return // as for the part of the data, which said so
 	}
 	all := *s
-	all.loss, all.anew, all.compared, all.optima, all.search = posterior, nil, loss, nil, &Search{}
+	all.loss, all.compared, all.optima, all.search = posterior, loss, nil, &Search{}
+	all.anew = func() (gppl.Loss, error) { return posterior, nil }
 	from := slices.Clone(a.starts)
 	// First those that the best start leaves in the data.
 	periods := full.excess(a.starts[0], likeliest/4)
-	periods = slices.DeleteFunc(periods, func(p float64) bool { return !(p >= s.scales.shortest && p <= s.scales.longest) })
+	periods = slices.DeleteFunc(periods, func(p float64) bool { return !s.scales.allow(p) })
 	for _, p := range periods {
 		from = append(from, all.withPeriod(a.starts[0], p))
 	}
@@ -253,7 +254,7 @@ func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Mode
 	floats.Sub(rest.Y, mean)
 	power := floats.Dot(rest.Y, rest.Y) / float64(d.Len())
 	for _, period := range LikelyPeriods(rest, count) {
-		if !(period >= s.scales.shortest && period <= s.scales.longest) {
+		if !s.scales.allow(period) {
 			continue
 		}
 		theta := m.Values()

@@ -84,7 +84,7 @@ type searcher struct {
 	model    gppl.Model                // the family, with the transforms that hold while it is searched
 	params   []gppl.Param              // of the model
 	loss     gppl.Loss                 // with the priors, a MAP if there are any
-	anew     func() (gppl.Loss, error) // the loss without what it keeps of earlier evaluations; nil if it keeps nothing
+	anew     func() (gppl.Loss, error) // the loss without what it keeps of earlier evaluations
 	priors   []gppl.ParamPrior         // by the names of the parameters
 	scales   scales
 	power    float64 // mean of y²
@@ -408,12 +408,9 @@ func inCycles(params []gppl.Param) (cycling []gppl.Param, changed bool) {
 func (s *searcher) trainWith(params []gppl.Param, evaluations int) (end point, took int) {
 	settings := s.methods
 	settings.MaxEvaluations = evaluations
-	loss := s.loss
-	if s.anew != nil {
-		var err error
-		if loss, err = s.anew(); err != nil {
-			return point{value: math.Inf(1)}, 0
-		}
+	loss, err := s.anew()
+	if err != nil {
+		return point{value: math.Inf(1)}, 0
 	}
 	r, _ := gppl.Fit(s.ctx, loss, params, settings)
 	if r == nil {
@@ -538,7 +535,7 @@ func (s *searcher) lobes(theta []float64, i int, limit float64) (minima []point)
 		for step := range int(cycles*finer) + 1 {
 			at := slices.Clone(theta)
 			at[i] = 1 / (1/theta[i] + side*float64(step)/(finer*s.scales.longest))
-			if !(at[i] >= s.scales.shortest && at[i] <= s.scales.longest) {
+			if !s.scales.allow(at[i]) {
 				break
 			}
 			thetas = append(thetas, at)
@@ -717,12 +714,10 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 				change(func(at []float64) { // and regular for some periods
 					at[i] = period
 					for j, q := range params[:last] {
-						switch {
-						case q.IsFixed():
-						case q.Unit == "":
-							at[j] = 1
-						case q.Unit == gppl.UnitX && !isPeriod(q):
+						if isTrainedLength(q) {
 							at[j] = max(at[j], 2*period)
+						} else if q.Unit == "" && !q.IsFixed() {
+							at[j] = 1
 						}
 					}
 				})
@@ -737,7 +732,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 			change(func(at []float64) {
 				at[i] = revived * s.power
 				for j := i + 1; j < last && params[j].Unit != gppl.UnitY2; j++ {
-					if params[j].Unit == gppl.UnitX && !isPeriod(params[j]) && !params[j].IsFixed() {
+					if isTrainedLength(params[j]) {
 						at[j] = l
 					}
 				}
@@ -747,7 +742,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 	for _, c := range []float64{0.05, 0.2, 0.5} {
 		change(func(at []float64) {
 			for i, p := range params {
-				if p.Unit == gppl.UnitX && !isPeriod(p) && !p.IsFixed() {
+				if isTrainedLength(p) {
 					at[i] *= c
 				}
 			}

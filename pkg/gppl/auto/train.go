@@ -409,7 +409,7 @@ func startAround(m gppl.Model, by float64, rnd *rand.Rand) gppl.Model {
 func shorten(m gppl.Model, c float64) gppl.Model {
 	params, theta := m.Params(), m.Values()
 	for i, p := range params {
-		if p.Unit == gppl.UnitX && !isPeriod(p) && !p.IsFixed() {
+		if isTrainedLength(p) {
 			theta[i] /= c
 		}
 	}
