@@ -5,13 +5,31 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// link names the scale on which models of counts are: that of their parameters.
+// link names the scale on which models are, that of their parameters; "" for that of y.
 func link(a *forecast.Analysis) string {
-	switch a.Series.Counting.Likelihood {
-	case "binomial", "bernoulli":
+	switch c := a.Series.Counting; {
+	case a.Series.Bounds != nil, c != nil && (c.Likelihood == "binomial" || c.Likelihood == "bernoulli"):
 		return "log odds"
+	case c != nil:
+		return "log rate"
+	case a.Log:
+		return logY
 	}
-	return "log rate"
+	return ""
+}
+
+const logY = "log y"
+
+// linked names y on that scale.
+func linked(a *forecast.Analysis) string {
+	switch y := a.Series.YName; link(a) {
+	case "":
+		return y
+	case logY:
+		return "log " + y
+	default:
+		return "the " + link(a) + " of " + y
+	}
 }
 
 // events reports whether observations are 0 or 1.

@@ -386,13 +386,13 @@ func pastTable(t *forecast.Trust) *viz.Table {
 // Parameters lists the parameters of the best model with their standard errors, in units.
 func Parameters(a *forecast.Analysis) *viz.Table {
 	variances := "in the unit of y squared"
-	switch {
+	switch of := link(a); {
 	case a.Series.Counting != nil:
-		variances = "those of the " + link(a) + ", squared. The observations are " + a.Likelihood()
-	case a.Series.Bounds != nil:
-		variances = "those of the log odds, squared"
-	case a.Log:
+		variances = "those of the " + of + ", squared. The observations are " + a.Likelihood()
+	case of == logY:
 		variances = "those of log y, squared"
+	case of != "":
+		variances = "those of the " + of + ", squared"
 	}
 	t := &viz.Table{
 		Caption: "Parameters of " + a.Kernel(),
@@ -432,23 +432,16 @@ func knownError(se float64) float64 {
 // inUnits returns a parameter of the standardised series in the unit of the file, with its standard error; 0 if that is not known.
 func inUnits(a *forecast.Analysis, p gppl.FittedParam) (value, se float64, unit string) {
 	switch {
-	case p.Unit == "y²" && a.Series.Counting != nil:
+	case p.Unit == gppl.UnitX:
+		return p.Value, knownError(p.StdErr()), a.Series.Axis.Unit
+	case p.Unit != gppl.UnitY2:
+		return p.Value, knownError(p.StdErr()), p.Unit
+	case link(a) != "":
 		unit = "(" + link(a) + ")²"
-	case p.Unit == "y²" && a.Series.Bounds != nil:
-		unit = "(log odds)²"
-	case p.Unit == "y²" && a.Log:
-		unit = "(log y)²"
-	case p.Unit == "y²" && a.Series.YUnit != "":
+	case a.Series.YUnit != "":
 		unit = a.Series.YUnit + "²"
-	case p.Unit == "x":
-		unit = a.Series.Axis.Unit
-	case p.Unit != "y²":
-		unit = p.Unit
 	}
-	if p.Unit == "y²" {
-		return a.Scaling.Variance(p.Value), a.Scaling.Variance(knownError(p.StdErr())), unit
-	}
-	return p.Value, knownError(p.StdErr()), unit
+	return a.Scaling.Variance(p.Value), a.Scaling.Variance(knownError(p.StdErr())), unit
 }
 
 // Predictions lists a forecast; the middle of a long one is left out.
