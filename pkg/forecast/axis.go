@@ -109,6 +109,14 @@ func (a Axis) fromSeconds(s float64) float64 {
 	return a.Zero + (s-float64(a.Origin.Unix())-1e-9*float64(a.Origin.Nanosecond()))/unitSeconds[a.Unit]
 }
 
+// place returns the place of an x of a file: a number, or a date in seconds since 1970.
+func (a Axis) place(x float64) float64 {
+	if a.Dates {
+		return a.fromSeconds(x)
+	}
+	return x
+}
+
 // Time returns the date at x, to the microsecond or as exactly as float64 holds it. It panics on an axis of numbers.
 func (a Axis) Time(x float64) time.Time {
 	if !a.Dates {
@@ -266,15 +274,17 @@ func (a Axis) after(x, step float64, steps int) float64 {
 		return x + float64(a.Months*steps)/12
 	}
 	t := a.Time(x).Add(time.Millisecond).Truncate(time.Second)
-	last := t.AddDate(0, 0, 1).Day() == 1 // the last day of a month: so are the days after it
-	month := time.Date(t.Year(), t.Month()+time.Month(a.Months*steps), 1, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
-	days := month.AddDate(0, 1, -1).Day()
-	day := min(t.Day(), days)
-	if last {
-		day = days
+	day := t.Day()
+	if t.AddDate(0, 0, 1).Day() == 1 { // the last of a month: so are the days after it
+		day = 31
 	}
-	at := month.AddDate(0, 0, day-1)
-	return a.fromSeconds(float64(at.Unix()))
+	month := time.Date(t.Year(), t.Month()+time.Month(a.Months*steps), 1, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
+	return a.fromSeconds(float64(dayIn(month, day).Unix()))
+}
+
+// dayIn is a day of the month that begins with first: its last if it is shorter.
+func dayIn(first time.Time, day int) time.Time {
+	return first.AddDate(0, 0, min(day, first.AddDate(0, 1, -1).Day())-1)
 }
 
 // If Axis.Day is not 0, all months on the axis are a twelfth of a year long: a monthly, quarterly or yearly series then has a constant
@@ -285,9 +295,7 @@ func (a Axis) after(x, step float64, steps int) float64 {
 func (a Axis) monthBegin(k int) float64 {
 	o := a.Origin
 	first := time.Date(o.Year(), o.Month()+time.Month(k), 1, o.Hour(), o.Minute(), o.Second(), o.Nanosecond(), time.UTC)
-	days := first.AddDate(0, 1, -1).Day()
-	t := first.AddDate(0, 0, min(a.Day, days)-1)
-	return sinceEpoch(t)
+	return sinceEpoch(dayIn(first, a.Day))
 }
 
 // monthsAt converts a date, in seconds since 1970, to months after Origin.

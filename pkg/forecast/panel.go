@@ -110,12 +110,8 @@ func partOf(s dataset.Series, rep dataset.CSVReport, rows, open []int) (dataset.
 
 // split returns the rows of each key.
 func (f futureRows) split() map[string]futureRows {
-	rows := map[string][]int{}
-	for i, key := range f.keys {
-		rows[key] = append(rows[key], i)
-	}
 	out := map[string]futureRows{}
-	for key, at := range rows {
+	for key, at := range f.of {
 		part := futureRows{x: timeline.Pick(f.x, at), lines: timeline.Pick(f.lines, at), dates: f.dates}
 		for _, v := range f.values {
 			part.values = append(part.values, timeline.Pick(v, at))

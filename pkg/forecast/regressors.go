@@ -66,6 +66,26 @@ func newKnown(names []string, rows []knownRow) (*Known, error) {
 	return k, nil
 }
 
+// join returns the regressors, on their scale, with further rows. After the last observation these replace what was known there: another
+// scenario, or what was expected.
+func (k *Known) join(rows []knownRow, last float64) (*Known, error) {
+	replaced := map[float64]bool{}
+	for _, r := range rows {
+		replaced[r.x] = r.x > last
+	}
+	var all []knownRow
+	for i, x := range k.X {
+		if !replaced[x] {
+			all = append(all, knownRowAt(x, k.Values, i, "the model"))
+		}
+	}
+	joined, err := newKnown(k.Names, append(all, rows...))
+	if err == nil {
+		joined.Centre, joined.Scale = k.Centre, k.Scale
+	}
+	return joined, err
+}
+
 // standardise sets Centre and Scale by the values at the observations.
 func (k *Known) standardise(x []float64) error {
 	for j, name := range k.Names {
@@ -350,12 +370,12 @@ func (o ReadOptions) regressorNames(m dataset.CSVMore) (names []string) {
 }
 
 // setKnown takes the regressors: at the observations, from rows without y, and from the future file if there is one.
-func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, place func(float64) float64) error {
+func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64) error {
 	m := rep.Also
 	first, names := len(m.Names)-len(o.Regressors), o.regressorNames(m)
 	var rows []knownRow
 	add := func(x float64, line string, columns [][]float64, i int) {
-		if r := knownRowAt(place(x), columns, i, line); !slices.ContainsFunc(r.values, math.IsNaN) { // a row without all regressors is left out
+		if r := knownRowAt(s.Axis.place(x), columns, i, line); !slices.ContainsFunc(r.values, math.IsNaN) { // a row without all regressors is left out
 			rows = append(rows, r)
 		}
 	}
@@ -413,32 +433,17 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}
-	if s.Axis.Dates && !future.dates {
-		return fmt.Errorf("forecast: %s, line %d: x is %v, but the model has dates, such as %s", name, future.lines[0], future.x[0], s.Axis.Text(s.X[0]))
-	}
-	if !s.Axis.Dates && future.dates {
-		return fmt.Errorf("forecast: %s, line %d: x is a date, but the model has numbers, such as %s", name, future.lines[0], s.Axis.Text(s.X[0]))
+	if err := s.checkDates(future.dates, future.lines[0], future.x[0]); err != nil {
+		return fmt.Errorf("forecast: %s, %w", name, err)
 	}
 	var rows []knownRow
 	for i, x := range future.x {
-		if s.Axis.Dates {
-			future.x[i] = s.Axis.fromSeconds(x)
-		}
+		rows = append(rows, knownRowAt(s.Axis.place(x), future.values, i, fmt.Sprintf("%s, line %d", name, future.lines[i])))
 	}
-	last := s.X[len(s.X)-1]
-	for i, x := range k.X { // what comes after the observations may be another scenario
-		if x <= last || !slices.Contains(future.x, x) {
-			rows = append(rows, knownRowAt(x, k.Values, i, "the model"))
-		}
-	}
-	for i, x := range future.x {
-		rows = append(rows, knownRowAt(x, future.values, i, fmt.Sprintf("%s, line %d", name, future.lines[i])))
-	}
-	added, err := newKnown(k.Names, rows)
+	added, err := k.join(rows, s.X[len(s.X)-1])
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}
-	added.Centre, added.Scale = k.Centre, k.Scale
 	s.Known = added
 	return nil
 }
@@ -452,7 +457,7 @@ type futureRows struct {
 	lines  []int
 	values [][]float64
 	dates  bool
-	keys   []string // of each row, with ReadOptions.By
+	of     map[string][]int // the rows of each key of ReadOptions.By
 }
 
 // readFuture reads regressors from a file without y: the column of x by its name or number as in o, the others by name.
@@ -470,12 +475,7 @@ func readFuture(o ReadOptions, names []string, format dataset.TimeFormat, dates 
 	if s.Len() == 0 {
 		return futureRows{}, errors.New("no rows")
 	}
-	f := futureRows{s.X, rep.Also.Lines, rep.Also.Values, rep.Time != dataset.TimeNumber, nil}
-	for i := range s.X {
-		if o.By != nil {
-			f.keys = append(f.keys, keyAt(rep.Also.KeyTexts, rep.Also.Keys, i))
-		}
-	}
+	f := futureRows{s.X, rep.Also.Lines, rep.Also.Values, rep.Time != dataset.TimeNumber, rowsOf(rep.Also.KeyTexts, rep.Also.Keys, s.Len()).of}
 	for j, values := range f.values {
 		for i, v := range values {
 			if math.IsNaN(v) {

@@ -222,11 +222,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		}
 	}
 	if len(o.Regressors) > 0 {
-		place := func(x float64) float64 { return x }
-		if out.Axis.Dates {
-			place = out.Axis.fromSeconds
-		}
-		err := out.setKnown(o, rep, all, place)
+		err := out.setKnown(o, rep, all)
 		if err == nil {
 			err = out.Known.standardise(out.X)
 		}

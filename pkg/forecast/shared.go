@@ -149,10 +149,10 @@ func (p *policy) shareable(t *trial) shareable {
 
 func (p *policy) shareableOf(of candidate, trend string, log bool, m gppl.Model, b beliefs) (s shareable) {
 	terms, params := sumTerms(m.Kernel), m.Params()
-	first := make([]int, len(terms)) // index of the first parameter of each term
+	var each [][]int // indices of the parameters of each term
 	at := 0
-	for i, t := range terms {
-		first[i] = at
+	for _, t := range terms {
+		each = append(each, timeline.Range(at, at+len(t.Params())))
 		at += len(t.Params())
 	}
 	order := timeline.Range(0, len(terms))
@@ -161,16 +161,8 @@ func (p *policy) shareableOf(of candidate, trend string, log bool, m gppl.Model,
 		fixed = 1
 	}
 	slices.SortStableFunc(order[fixed:], func(i, j int) int { return strings.Compare(kernelName(terms[i]), kernelName(terms[j])) })
-	sorted := make([]gppl.Kernel, len(terms))
-	var indices []int
-	for i, o := range order {
-		sorted[i] = terms[o]
-		for j := range terms[o].Params() {
-			indices = append(indices, first[o]+j)
-		}
-	}
-	indices = append(indices, at) // the noise; the shape of a likelihood keeps its weak prior
-	s.name = Candidate{Kernel: of.name(sorted), Trend: trend, Log: log, Scale: p.series.logName()}.Name()
+	indices := append(slices.Concat(timeline.Pick(each, order)...), at) // with the noise; the shape of a likelihood keeps its weak prior
+	s.name = Candidate{Kernel: of.name(timeline.Pick(terms, order)), Trend: trend, Log: log, Scale: p.series.logName()}.Name()
 	places := b.places()
 	for _, i := range indices {
 		q, counted := params[i], 0.0
