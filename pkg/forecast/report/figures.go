@@ -147,13 +147,13 @@ func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error)
 		return nil, err
 	}
 	label, scale, minus := s.YLabel(), "", "the mean of the data, "
-	switch {
+	switch of := link(a); {
 	case s.Counting != nil:
-		label, scale, minus = link(a), ", on the scale of the "+link(a)+",", ""
-	case a.Log:
-		label, minus = "log "+s.YName, "the mean of the logarithm, "
-	case s.Bounds != nil:
-		label, minus = "log odds", "the mean of the log odds, "
+		label, scale, minus = of, ", on the scale of the "+of+",", ""
+	case of == logY:
+		label, minus = linked(a), "the mean of the logarithm, "
+	case of != "":
+		label, minus = of, "the mean of the "+of+", "
 	}
 	o := viz.ComponentsOptions{
 		Frame: viz.Frame{
