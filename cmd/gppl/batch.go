@@ -197,7 +197,9 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 	if o.a.Chosen == forecast.ByEvidence {
 		r.Score, r.BIC = &best.Score, nil
 	}
-	r.judge(o.trust)
+	if t := o.trust; t != nil {
+		r.Use, r.Coverage, r.Relative, r.Verdict = t.Word, &t.Coverage, &t.Relative, t.Verdict
+	}
 	if lead := flagwords.Of(o.a.Series.Lead()); lead != "" {
 		r.Notes = append([]string{lead}, r.Notes...)
 	}
@@ -208,12 +210,6 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 		r.Notes = append(r.Notes, d)
 	}
 	return r
-}
-
-func (r *result) judge(t *forecast.Trust) {
-	if t != nil {
-		r.Use, r.Coverage, r.Relative, r.Verdict = t.Word, &t.Coverage, &t.Relative, t.Verdict
-	}
 }
 
 // writeRows writes the table as csv.

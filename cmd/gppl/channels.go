@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,12 +58,13 @@ func channelOptions(c *cli.Command) (o forecast.ChannelOptions, err error) {
 }
 
 // fitChannels is gppl fit with --channel or --exposure.
-func fitChannels(ctx context.Context, c *cli.Command, path string) error {
-	o, err := channelOptions(c)
+func fitChannels(ctx context.Context, c *cli.Command) error {
+	path, err := argument(c, "csv file with channels")
 	if err != nil {
 		return err
 	}
-	if err := checkOutputs(c, outputs...); err != nil {
+	o, err := channelOptions(c)
+	if err = cmp.Or(err, checkOutputs(c, outputs...)); err != nil {
 		return err
 	}
 	read, err := seriesOptions(ctx, c, yColumn(c))

@@ -174,36 +174,29 @@ From several files, several --y, or a long table with --by, it writes one table 
 			&cli.StringSliceFlag{Name: "at", Usage: "for sums: predict at this `DATE` or number; may be repeated", Category: "RESULTS"},
 		),
 		Action: func(ctx context.Context, c *cli.Command) error {
-			if isSums(c.Args().First()) {
-				if c.IsSet("channel") || c.IsSet("exposure") {
-					return usageError{errors.New("--channel and --exposure need observations: sums know neither")}
-				}
+			files, columns := c.Args().Slice(), yColumns(c)
+			sums, channels := isSums(c.Args().First()), c.IsSet("channel") || c.IsSet("exposure")
+			switch {
+			case sums && channels:
+				return usageError{errors.New("--channel and --exposure need observations: sums know neither")}
+			case sums:
 				return fitSums(ctx, c)
-			}
-			if c.IsSet("at") {
+			case c.IsSet("at"):
 				return usageError{errors.New("--at is for sums: gppl predict takes it with the model that --model saves")}
 			}
 			if err := checkSteps(c); err != nil {
 				return err
 			}
-			if c.Bool("live") && !c.IsSet("report") {
+			switch {
+			case c.Bool("live") && !c.IsSet("report"):
 				return usageError{errors.New("--live is of the page that --report FILE.html writes")}
-			}
-			files, columns := c.Args().Slice(), yColumns(c)
-			if c.IsSet("channel") || c.IsSet("exposure") {
-				path, err := argument(c, "csv file with channels")
-				if err != nil {
-					return err
-				}
-				return fitChannels(ctx, c, path)
-			}
-			if c.IsSet("channel-view") {
+			case channels:
+				return fitChannels(ctx, c)
+			case c.IsSet("channel-view"):
 				return usageError{errors.New("--channel-view is of channels: name the column that tells them apart with --channel")}
-			}
-			if len(files) > 1 || len(columns) > 1 || keyColumns(c) != nil {
+			case len(files) > 1 || len(columns) > 1 || keyColumns(c) != nil:
 				return fitBatch(ctx, c, files, columns)
-			}
-			if c.Bool("share") {
+			case c.Bool("share"):
 				return usageError{errors.New("--share learns what several series have in common: name several files, --y several times, or --by COLUMN")}
 			}
 			path, err := argument(c, "csv file")
@@ -225,11 +218,10 @@ func yColumns(c *cli.Command) []string {
 
 // keyColumns returns the columns of --by; nil if the flag is not set, or says none.
 func keyColumns(c *cli.Command) []string {
-	columns := listOf(c, "by")
 	if pooled(c) {
 		return nil
 	}
-	return columns
+	return listOf(c, "by")
 }
 
 // pooled reports whether --by says none.

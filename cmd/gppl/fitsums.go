@@ -42,10 +42,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if err := checkSumsFlags(c, path); err != nil {
-		return err
-	}
-	if err := checkStarts(c); err != nil {
+	if err := cmp.Or(checkSumsFlags(c, path), checkStarts(c)); err != nil {
 		return err
 	}
 	names := []string{"SE"}
@@ -86,16 +83,12 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 		if err != nil {
 			return fmt.Errorf("%s: %s", path, cmp.Or(beyond(s.Header(), when, x), message(err)))
 		}
-		if out := c.String("out"); out != "" {
-			if err := writeFile(ctx, out, func(w io.Writer) error { return ahead.WriteCSV(w, forecast.SumsAxis(s.Header())) }); err != nil {
-				return err
-			}
-		}
-	}
-	if model := c.String("model"); model != "" {
-		if err := writeFile(ctx, model, best.encode); err != nil {
+		if err := writeFile(ctx, c.String("out"), func(w io.Writer) error { return ahead.WriteCSV(w, forecast.SumsAxis(s.Header())) }); err != nil {
 			return err
 		}
+	}
+	if err := writeFile(ctx, c.String("model"), best.encode); err != nil {
+		return err
 	}
 	return showFits(ctx, c, path, s, fits, ahead)
 }
@@ -131,7 +124,10 @@ func sumsMemory(ctx context.Context, c *cli.Command, s *library.Sums) (float64, 
 		return 0, err
 	}
 	beside := machine.Least + 2*float64(s.Plan().Bytes)
-	return limit - beside, memoryHint(c, refuseMemory("learning from these sums", beside, limit))
+	if beside > limit {
+		err = memoryHint(c, &library.MemoryError{What: "learning from these sums", Needed: beside, Limit: limit})
+	}
+	return limit - beside, err
 }
 
 // fitKernels learns each kernel. It returns them by ascending BIC, with the refused ones last.
@@ -168,7 +164,8 @@ func (f sumsFit) encode(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return all(w, append(sealed.Seal(b), '\n'))
+	_, err = w.Write(append(sealed.Seal(b), '\n'))
+	return err
 }
 
 // showFits prints what was learnt, and the forecast unless it went to a file.

@@ -76,8 +76,11 @@ func rendered(ctx context.Context, write func(io.Writer) error) ([]byte, error) 
 	})
 }
 
-// writeFile writes a file, whole or not at all.
+// writeFile writes a file, whole or not at all; none if path is "".
 func writeFile(ctx context.Context, path string, write func(io.Writer) error) error {
+	if path == "" {
+		return nil
+	}
 	b, err := rendered(ctx, write)
 	if err != nil {
 		return err
@@ -112,13 +115,8 @@ func (e ending) Write(b []byte) (int, error) {
 // print copies the output of write to w, complete or not at all (except for a broken pipe).
 func print(ctx context.Context, w io.Writer, write func(io.Writer) error) error {
 	b, err := rendered(ctx, write)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = w.Write(b)
 	}
-	return all(w, b)
-}
-
-func all(w io.Writer, b []byte) error {
-	_, err := w.Write(b)
 	return err
 }

@@ -66,11 +66,3 @@ type worded struct {
 
 func (w worded) Error() string { return w.text }
 func (w worded) Unwrap() error { return w.error }
-
-// refuseMemory returns an error if a forecast is above the limit.
-func refuseMemory(what string, needed, limit float64) error {
-	if needed > limit {
-		return &library.MemoryError{What: what, Needed: needed, Limit: limit}
-	}
-	return nil
-}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,19 +41,7 @@ func predictCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := formatKnown("out", c.String("out")); err != nil {
-				return err
-			}
-			if err := checkSteps(c); err != nil {
-				return err
-			}
-			if c.IsSet("at") && c.IsSet("forecast") {
-				return usageError{errors.New("--at names the places of the predictions, and --forecast counts the next steps: leave out one of them")}
-			}
-			if err := checkUntil(c); err != nil {
-				return err
-			}
-			if err := writable(c, "out"); err != nil {
+			if err := cmp.Or(formatKnown("out", c.String("out")), checkSteps(c), checkPlaces(c), writable(c, "out")); err != nil {
 				return err
 			}
 			a, limit, err := loadModel(ctx, c, path)
@@ -104,27 +93,26 @@ func predictCommand() *cli.Command {
 // printPredictions writes n predictions to --out, if it is given, and to standard output as JSON or, without --out, as csv.
 func printPredictions(ctx context.Context, c *cli.Command, n int, csv func(io.Writer) error, described any) error {
 	out := c.String("out")
-	if out != "" {
-		if err := writeFile(ctx, out, csv); err != nil {
-			return err
-		}
-		if !c.Bool("json") && !c.Bool("quiet") {
-			fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", n, flagwords.Printable(out))
-		}
+	if err := writeFile(ctx, out, csv); err != nil {
+		return err
 	}
 	switch {
 	case c.Bool("json"):
 		return writeJSON(ctx, c, described)
 	case out == "":
 		return print(ctx, c.Root().Writer, csv)
+	case !c.Bool("quiet"):
+		fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", n, flagwords.Printable(out))
 	}
 	return nil
 }
 
-// checkUntil returns an error if --until cannot be answered.
-func checkUntil(c *cli.Command) error {
+// checkPlaces returns an error for places of predictions that exclude one another, and for a level of --until that cannot be answered.
+func checkPlaces(c *cli.Command) error {
 	level := c.Float("until")
 	switch {
+	case c.IsSet("at") && c.IsSet("forecast"):
+		return usageError{errors.New("--at names the places of the predictions, and --forecast counts the next steps: leave out one of them")}
 	case !c.IsSet("until"):
 		return nil
 	case !finite.Is(level):
@@ -152,10 +140,8 @@ func until(ctx context.Context, c *cli.Command, a *forecast.Analysis, steps int)
 	if note := a.Note(); note != "" {
 		say(c, "warning: %s", note)
 	}
-	if out := c.String("out"); out != "" {
-		if err := writeFile(ctx, out, func(w io.Writer) error { return crossing.WriteCSV(w, a.Series.Axis) }); err != nil {
-			return err
-		}
+	if err := writeFile(ctx, c.String("out"), func(w io.Writer) error { return crossing.WriteCSV(w, a.Series.Axis) }); err != nil {
+		return err
 	}
 	if c.Bool("json") {
 		return writeJSON(ctx, c, report.DescribeCrossing(crossing))

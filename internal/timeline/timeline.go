@@ -42,6 +42,15 @@ func Steps(n int) []float64 {
 	return t
 }
 
+// Range returns the indices from, …, to − 1.
+func Range(from, to int) []int {
+	indices := make([]int, to-from)
+	for i := range indices {
+		indices[i] = from + i
+	}
+	return indices
+}
+
 // Pick returns the values at the given indices, copied; nil of nil.
 func Pick[T any](values []T, at []int) []T {
 	if values == nil {

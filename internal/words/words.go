@@ -32,6 +32,14 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// WithUnit writes a name with its unit: depth (m). Without a unit it is the name.
+func WithUnit(name, unit string) string {
+	if unit == "" {
+		return name
+	}
+	return name + " (" + unit + ")"
+}
+
 // Are returns the verb for n things, is or are.
 func Are(n int) string { return choose(n, "is", "are") }
 

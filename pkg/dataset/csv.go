@@ -312,7 +312,7 @@ func (opt CSVOptions) explain(err error, text string, format TimeFormat, first b
 	if errors.As(err, new(styleError)) {
 		return err
 	}
-	hint := dateHint(text)
+	hint := dateHints.of(text)
 	written := dateFormat(text)
 	form, isDate := formOf(format)
 	isDate = isDate || format == timeSlashes

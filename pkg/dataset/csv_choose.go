@@ -34,6 +34,11 @@ func (x xColumns) zeros(part, length int) string {
 
 func oneColumn(i int) xColumns { return xColumns{columns: []int{i}, before: []string{""}} }
 
+// add takes a further part.
+func (x *xColumns) add(column int, before string) {
+	x.columns, x.before = append(x.columns, column), append(x.before, before)
+}
+
 // partNames are what columns with parts of a date are named.
 var partNames = map[string]*regexp.Regexp{
 	"year":    regexp.MustCompile(`(?i)^(year|yr|yyyy|jahr|année|annee|an|año|anno|jaar|ano)$`),
@@ -249,47 +254,37 @@ func xOf(names, first []string, anyY bool, digitClocks func(column int) int, con
 			return xColumns{columns: []int{1, 0}, before: []string{"", " "}}
 		}
 	}
-	if year, month := part("year", within(1000, 2999)), part("month", func(cell string) bool {
-		return within(1, 12)(cell) || monthOf(cell) > 0 && len(cell) > 2 || numberedMonth.MatchString(cell)
-	}); date < 0 && year >= 0 && month >= 0 {
-		x := xColumns{columns: []int{year, month}, before: []string{"", "-"}}
-		day, hour := part("day", within(1, 31)), part("hour", within(0, 23))
-		if day >= 0 {
-			x.columns, x.before = append(x.columns, day), append(x.before, "-")
-		}
-		if day >= 0 && hour >= 0 {
-			x.columns, x.before, x.after = append(x.columns, hour), append(x.before, " "), ":00"
+	hours := func(x *xColumns, before string) { // the time of day, if there are columns of it
+		if hour := part("hour", within(0, 23)); hour >= 0 {
+			x.add(hour, before)
 			x.clock(part("minute", within(0, 59)), part("second", within(0, 59)))
 		}
-		return x
 	}
 	if year := part("year", within(1000, 2999)); date < 0 && year >= 0 {
-		of := func(sign string, most int) (x xColumns, ok bool) {
-			name := map[string]string{"Q": "quarter", "W": "week", "H": "half", "D": "ordinal"}[sign]
-			signed := func(cell string) bool { return strings.HasPrefix(strings.ToUpper(cell), sign) }
-			i := part(name, func(cell string) bool { return within(1, most)(strings.TrimPrefix(strings.ToUpper(cell), sign)) })
+		if month := part("month", func(cell string) bool {
+			return within(1, 12)(cell) || monthOf(cell) > 0 && len(cell) > 2 || numberedMonth.MatchString(cell)
+		}); month >= 0 {
+			x := xColumns{columns: []int{year, month}, before: []string{"", "-"}}
+			if day := part("day", within(1, 31)); day >= 0 {
+				x.add(day, "-")
+				hours(&x, " ")
+			}
+			return x
+		}
+		for _, of := range []struct {
+			name, sign string
+			most       int
+		}{{"quarter", "Q", 4}, {"week", "W", 53}, {"half", "H", 2}, {"ordinal", "D", 366}} {
+			i := part(of.name, func(cell string) bool { return within(1, of.most)(strings.TrimPrefix(strings.ToUpper(cell), of.sign)) })
 			if i < 0 {
-				return x, false
+				continue
 			}
-			before := "-" + sign
-			if signed(first[i]) {
-				before = "-"
+			x := xColumns{columns: []int{year, i}, before: []string{"", "-" + of.sign}}
+			if strings.HasPrefix(strings.ToUpper(first[i]), of.sign) {
+				x.before[1] = "-"
 			}
-			return xColumns{columns: []int{year, i}, before: []string{"", before}}, true
-		}
-		if x, ok := of("Q", 4); ok {
-			return x
-		}
-		if x, ok := of("W", 53); ok {
-			return x
-		}
-		if x, ok := of("H", 2); ok {
-			return x
-		}
-		if x, ok := of("D", 366); ok {
-			if hour := part("hour", within(0, 23)); hour >= 0 {
-				x.columns, x.before, x.after = append(x.columns, hour), append(x.before, "T"), ":00"
-				x.clock(part("minute", within(0, 59)), part("second", within(0, 59)))
+			if of.name == "ordinal" {
+				hours(&x, "T")
 			}
 			return x
 		}
@@ -325,13 +320,15 @@ func xOf(names, first []string, anyY bool, digitClocks func(column int) int, con
 		return x
 	}
 	if next := date + 1; next < len(names) && names[next] == "" && clock.MatchString(first[next]) && names[date] == "" {
-		x.columns, x.before = append(x.columns, next), append(x.before, " ")
+		x.add(next, " ")
 	} else if digits := part("time", isDigits); digits >= 0 && digitClocks(digits) > 0 {
-		x.columns, x.before, x.digits = append(x.columns, digits), append(x.before, " "), map[int]int{1: digitClocks(digits)}
+		x.add(digits, " ")
+		x.digits = map[int]int{1: digitClocks(digits)}
 	} else if clocks := max(part("time", clock.MatchString), part("hour", clock.MatchString)); clocks >= 0 {
-		x.columns, x.before = append(x.columns, clocks), append(x.before, " ")
+		x.add(clocks, " ")
 	} else if hour := part("hour", within(0, 24)); hour >= 0 {
-		x.columns, x.before, x.after = append(x.columns, hour), append(x.before, " "), ":00"
+		x.add(hour, " ")
+		x.after = ":00"
 	}
 	return x
 }
@@ -358,7 +355,7 @@ func digitDate(first []string, at int, digitClocks func(column int) int) (x xCol
 
 // clock adds columns of minutes and seconds behind that of hours, if there are any.
 func (x *xColumns) clock(minute, second int) {
-	if minute < 0 {
+	if x.after = ":00"; minute < 0 {
 		return
 	}
 	x.digits, x.after = map[int]int{}, ""
@@ -367,7 +364,7 @@ func (x *xColumns) clock(minute, second int) {
 			return
 		}
 		x.digits[len(x.columns)] = 2
-		x.columns, x.before = append(x.columns, column), append(x.before, ":")
+		x.add(column, ":")
 	}
 }
 
@@ -491,22 +488,16 @@ func (s *csvStream) choose(names, first []string) (err error) {
 		s.parts.columns[i] = place(column)
 	}
 	s.y = place(s.rep.Y)
-	for _, spec := range s.opt.Also {
-		i, err := column(names, spec, len(names)+1)
-		if err != nil {
+	for k, spec := range slices.Concat(s.opt.Also, s.opt.Keys) {
+		switch i, err := column(names, spec, len(names)+1); {
+		case err != nil:
 			wrong = append(wrong, err)
-			continue
+		case k < len(s.opt.Also):
+			s.also = append(s.also, place(i))
+			s.more.Columns, s.more.Names = append(s.more.Columns, i), append(s.more.Names, names[i])
+		default:
+			s.searched = append(s.searched, i)
 		}
-		s.also = append(s.also, place(i))
-		s.more.Columns, s.more.Names = append(s.more.Columns, i), append(s.more.Names, names[i])
-	}
-	for _, spec := range s.opt.Keys {
-		i, err := column(names, spec, len(names)+1)
-		if err != nil {
-			wrong = append(wrong, err)
-			continue
-		}
-		s.searched = append(s.searched, i)
 	}
 	if wrong != nil {
 		return wrong.one()

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/projected-likelihood/gppl/internal/spelling"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
 // column returns the index of the column that spec names or, if no name fits, numbers from 1; an empty spec is the number otherwise.
@@ -36,10 +37,7 @@ func column(names []string, spec string, otherwise int) (int, error) {
 // noColumn lists the columns that there are: all if they are few, else those whose names are the most like spec.
 func noColumn(names []string, spec string) error {
 	const all, some = 6, 4
-	list := make([]int, len(names))
-	for i := range list {
-		list[i] = i
-	}
+	list := timeline.Range(0, len(names))
 	more := ""
 	if len(names) > all {
 		apart := make([]int, len(names))
@@ -74,13 +72,5 @@ func cellText(cell []byte) string {
 	if utf8.Valid(cell) {
 		return string(cell)
 	}
-	var b strings.Builder
-	for _, c := range cell {
-		if r := rune(c); r == 0x80 {
-			b.WriteRune('€') // where Latin-1 has a control character
-		} else {
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
+	return strings.ReplaceAll(latin1(cell), "\u0080", "€") // a control character there
 }

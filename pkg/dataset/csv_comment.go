@@ -11,7 +11,7 @@ import (
 // comments looks at a table that begins with lines starting with #, or with %. Unless the first of them can only be the header, it makes them
 // comments and, where the row after them has values only, the last of them the header.
 func comments(r *bufio.Reader, opt *CSVOptions) {
-	head, _ := r.Peek(headSize) // an error is met again by the first read
+	head, _ := r.Peek(headSize)
 	sign := "#"
 	if bytes.HasPrefix(bytes.TrimSpace(head), []byte("%")) {
 		sign = "%"
@@ -20,20 +20,13 @@ func comments(r *bufio.Reader, opt *CSVOptions) {
 	if opt.Comma == mark {
 		return
 	}
-	full := len(head) == headSize
 	var lines []string // that start with it
 	first := ""
-	for len(head) > 0 && first == "" {
-		line, rest, whole := bytes.Cut(head, newline)
-		if !whole && full {
-			return // no row is near
-		}
-		head = rest
-		switch text := strings.TrimSpace(string(line)); {
-		case strings.HasPrefix(text, sign):
+	for line := range headLines(r) {
+		if text := strings.TrimSpace(string(line)); strings.HasPrefix(text, sign) {
 			lines = append(lines, strings.TrimSpace(strings.TrimLeft(text, sign)))
-		default:
-			first = text
+		} else if first = text; first != "" {
+			break
 		}
 	}
 	if len(lines) == 0 || first == "" {

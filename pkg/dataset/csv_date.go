@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -263,9 +264,6 @@ func isoText(part map[string]string) string {
 	if name := part["name"]; name != "" {
 		month = strconv.Itoa(monthOf(name))
 	}
-	if month == "" { // a year
-		month = "1"
-	}
 	if month == "0" {
 		return ""
 	}
@@ -279,11 +277,7 @@ func isoText(part map[string]string) string {
 		of, _ := strconv.Atoi(strings.Replace(part["of"], "元", "1", 1))
 		year = strconv.Itoa(beforeEra[era] + of)
 	}
-	day := part["d"]
-	if day == "" {
-		day = "1"
-	}
-	date := fmt.Sprintf("%s-%02s-%02s", year, month, day)
+	date := fmt.Sprintf("%s-%02s-%02s", year, cmp.Or(month, "1"), cmp.Or(part["d"], "1"))
 	rest := strings.TrimSpace(part["rest"])
 	if rest == "" {
 		return date
@@ -309,11 +303,7 @@ func clockText(date, text string) string {
 			hour += 12
 		}
 	}
-	second := part["second"]
-	if second == "" {
-		second = "00"
-	}
-	return strings.TrimSpace(fmt.Sprintf("%sT%02d:%s:%s%s %s%s", date, hour, part["minute"], second,
+	return strings.TrimSpace(fmt.Sprintf("%sT%02d:%s:%s%s %s%s", date, hour, part["minute"], cmp.Or(part["second"], "00"),
 		strings.Replace(part["part"], ",", ".", 1), part["named"], part["zone"]))
 }
 
@@ -434,10 +424,7 @@ func monthOf(name string) (month int) {
 func weekOf(part map[string]string) (time.Time, bool) {
 	year, _ := strconv.Atoi(part["y"])
 	week, _ := strconv.Atoi(part["week"])
-	day := 1
-	if part["day"] != "" {
-		day = int(part["day"][0] - '0')
-	}
+	day, _ := strconv.Atoi(cmp.Or(part["day"], "1"))
 	fourth := time.Date(year, time.January, 4, 0, 0, 0, 0, time.UTC)
 	monday := fourth.AddDate(0, 0, -(int(fourth.Weekday())+6)%7)
 	t := monday.AddDate(0, 0, 7*(week-1))
@@ -457,12 +444,12 @@ func (f TimeFormat) Date(text string) (t time.Time, ok bool) {
 // Jan 2000, 31 Jan 2000, 2000-W05, 2000/01/31, 31/1/2000. An ambiguous date, such as 3/4/2000 or 31/1/00, and a year alone are errors.
 func ParseDate(text string) (time.Time, error) {
 	f := dateFormat(text)
-	if f == timeSlashes && !orderMatters(text) {
+	if dmy, mdy := bothWays(text); f == timeSlashes && dmy.Equal(mdy) {
 		f = TimeDMY
 	}
 	switch f {
 	case TimeAuto:
-		return time.Time{}, fmt.Errorf("dataset: %s is not a date%s", quoted(text), dateHint(text))
+		return time.Time{}, fmt.Errorf("dataset: %s is not a date%s", quoted(text), dateHints.of(text))
 	case timeSlashes:
 		return time.Time{}, fmt.Errorf("dataset: %s may have the day or the month first: write it as 2000-01-31", quoted(text))
 	}
@@ -478,12 +465,6 @@ func bothWays(text string) (dmy, mdy time.Time) {
 	dmy, _, _ = dateOf(text, TimeDMY)
 	mdy, _, _ = dateOf(text, TimeMDY)
 	return dmy, mdy
-}
-
-// orderMatters reports whether they are two dates.
-func orderMatters(text string) bool {
-	dmy, mdy := bothWays(text)
-	return !dmy.Equal(mdy)
 }
 
 // otherCalendar returns an error for a date whose year is one of the Buddhist calendar today, or which is a day of the Persian or the Islamic

@@ -76,15 +76,11 @@ func goesOn(rows [][]string, x int) bool {
 
 // firstRows are the cells of the first rows of a table, as long as they have as many as the first, or as the second if that has one more.
 func firstRows(r *bufio.Reader, opt CSVOptions) (rows [][]string) {
-	head, _ := r.Peek(headSize) // an error is met again by the first read
-	full := len(head) == headSize
 	var row quotedRow
-	for len(head) > 0 && len(rows) < likeRows {
-		line, rest, whole := bytes.Cut(head, newline)
-		if !whole && full {
+	for line := range headLines(r) {
+		if len(rows) == likeRows {
 			break
 		}
-		head = rest
 		text := bytes.TrimSpace(line)
 		if len(text) == 0 || opt.Comment != 0 && bytes.HasPrefix(text, []byte(string(opt.Comment))) || isRuler(text) {
 			continue

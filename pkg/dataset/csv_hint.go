@@ -1,31 +1,20 @@
 package dataset
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 	"unicode/utf8"
 )
 
 var (
-	hexadecimal  = regexp.MustCompile(`^[+-]?0[xX]`)
-	infinite     = regexp.MustCompile(`(?i)^[+-]?(inf|infinity|nan|1\.#\w+)$`)
-	fortran      = regexp.MustCompile(`^([+-]?[\d.]+)[dDqQ]([+-]?\d+)$`)
-	slashDate    = regexp.MustCompile(`^\d{1,4}[./]\d{1,2}[./]\d{1,4}\b`)
-	isoDay       = regexp.MustCompile(`^\d{4}-\d{1,2}-\d{1,2}$`)
-	longYear     = regexp.MustCompile(`^[+-]?\d{5,}-\d\d`)
-	second60     = regexp.MustCompile(`:\d\d:60`)
-	clock        = regexp.MustCompile(`^\d{1,2}[:h]\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp]\.?\s?[Mm]\.?| Uhr)?$`)
-	shortQuarter = regexp.MustCompile(`^\d\d-?[Qq][1-4]$`)
-	noYear       = regexp.MustCompile(`^(?:\d{1,2}[-/. ]\s?(\d{1,2}|\pL{3,12})\.?|(\pL{3,12})\.?([- ]\d{1,2})?)$`)
-	pastYears    = regexp.MustCompile(`^\d{4}\s*[-–/]\s*\d{4}$`)
-	monthRange   = regexp.MustCompile(`^\pL{3,12}\.?\s?[-–—/]\s?\pL{3,12}\.?\s\d{2,4}$`)
-	fromTo       = regexp.MustCompile(`^(.+?)\s+(?:[-–—/]|to|until|bis|au|al|a)\s+(.+)$`)
-	wordsBefore  = regexp.MustCompile(`^(?:\pL+\.?:?\s+)+(\d.*)$`)
-	footnote     = regexp.MustCompile(`\d\s*(?:\*+|[†‡¹²³ᵃᵇᵖʳ]|\(?\[?[a-z]\]?\)|\(\d\)|\[\d\])$`)
-	limited      = regexp.MustCompile(`^[<>≤≥~≈]=?\s*[\d.,]+`)
-	withError    = regexp.MustCompile(`^[-+\d.,]+\s*(±|\+/-|\+-)\s*[\d.,]+`)
-	otherDigits  = regexp.MustCompile(`^[-+−.,٫٬．，\s]*\p{Nd}[\p{Nd}.,٫٬．，\s]*$`)
-	zoneName     = regexp.MustCompile(`\d{2}:\d{2}.*\s[A-Z]{2,5}$`)
+	infinite    = regexp.MustCompile(`(?i)^[+-]?(inf|infinity|nan|1\.#\w+)$`)
+	clock       = regexp.MustCompile(`^\d{1,2}[:h]\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp]\.?\s?[Mm]\.?| Uhr)?$`)
+	noYear      = regexp.MustCompile(`^(?:\d{1,2}[-/. ]\s?(\d{1,2}|\pL{3,12})\.?|(\pL{3,12})\.?([- ]\d{1,2})?)$`)
+	fromTo      = regexp.MustCompile(`^(.+?)\s+(?:[-–—/]|to|until|bis|au|al|a)\s+(.+)$`)
+	wordsBefore = regexp.MustCompile(`^(?:\pL+\.?:?\s+)+(\d.*)$`)
+	footnote    = regexp.MustCompile(`\d\s*(?:\*+|[†‡¹²³ᵃᵇᵖʳ]|\(?\[?[a-z]\]?\)|\(\d\)|\[\d\])$`)
+	otherDigits = regexp.MustCompile(`^[-+−.,٫٬．，\s]*\p{Nd}[\p{Nd}.,٫٬．，\s]*$`)
 )
 
 // Hints that are about a column.
@@ -38,38 +27,69 @@ const (
 	nameInstead     = " (if another column was meant, CSVOptions.X and CSVOptions.Y choose it; if this stands for a missing value, name it as one: CSVOptions.Missing)"
 )
 
-// numberHint says, in parentheses, how a text that is no number could be made one; "" if nothing is known.
-func numberHint(text string) string {
-	switch {
-	case hexadecimal.MatchString(text):
-		return " (a hexadecimal number? write it in decimal)"
-	case infinite.MatchString(text):
-		return missingHint
-	case strings.Contains(text, "_"):
-		return " (write digits without _ between them)"
-	case isDecimal(text):
-		return " (its size is beyond that of a float64)"
-	case shortQuarter.MatchString(text):
-		return " (write quarters with four digits of the year: 1949Q1)"
-	case fortran.MatchString(text):
-		return " (a Fortran exponent? write e for D)"
-	case limited.MatchString(text):
-		return " (a value below or above a limit? write the number alone, or name the text as missing: CSVOptions.Missing)"
-	case withError.MatchString(text):
-		return " (a value and its error? write them in two columns)"
-	case footnote.MatchString(text):
-		return " (the mark of a footnote? remove it)"
-	case otherDigits.MatchString(text) && !isASCII(text):
-		return " (write numbers with the digits 0 to 9)"
-	}
-	if dateFormat(text) != TimeAuto {
-		return dateInstead
-	}
-	if clock.MatchString(text) {
-		return timeInstead
-	}
-	return nameInstead
+// hints are what may help of a text, in parentheses: that of the first kind that it is.
+type hints []struct {
+	is   func(text string) bool
+	hint string
 }
+
+func like(pattern string) func(text string) bool { return regexp.MustCompile(pattern).MatchString }
+
+// of returns the hint, "" if there is none.
+func (all hints) of(text string) string {
+	for _, h := range all {
+		if h.is(text) {
+			return h.hint
+		}
+	}
+	return ""
+}
+
+const footnoteHint = " (the mark of a footnote? remove it)"
+
+// numberHints are of texts that are no numbers.
+var numberHints = hints{
+	{like(`^[+-]?0[xX]`), " (a hexadecimal number? write it in decimal)"},
+	{infinite.MatchString, missingHint},
+	{like(`_`), " (write digits without _ between them)"},
+	{isDecimal, " (its size is beyond that of a float64)"},
+	{like(`^\d\d-?[Qq][1-4]$`), " (write quarters with four digits of the year: 1949Q1)"},
+	{like(`^([+-]?[\d.]+)[dDqQ]([+-]?\d+)$`), " (a Fortran exponent? write e for D)"},
+	{like(`^[<>≤≥~≈]=?\s*[\d.,]+`), " (a value below or above a limit? write the number alone, or name the text as missing: CSVOptions.Missing)"},
+	{like(`^[-+\d.,]+\s*(±|\+/-|\+-)\s*[\d.,]+`), " (a value and its error? write them in two columns)"},
+	{footnote.MatchString, footnoteHint},
+	{func(text string) bool { return otherDigits.MatchString(text) && !isASCII(text) }, " (write numbers with the digits 0 to 9)"},
+	{isDate, dateInstead},
+	{clock.MatchString, timeInstead},
+}
+
+// dateHints are of texts that are no dates.
+var dateHints = hints{
+	{func(text string) bool {
+		p := fromTo.FindStringSubmatch(text)
+		return p != nil && isDate(p[1]) && isDate(p[2])
+	}, " (a range of dates? write the first)"},
+	{like(`^\pL{3,12}\.?\s?[-–—/]\s?\pL{3,12}\.?\s\d{2,4}$`), " (a range of months? write the first, or the quarter: 2015Q1)"},
+	{like(`^\d{4}-\d{1,2}-\d{1,2}$`), " (the calendar has no such day)"},
+	{like(`^[+-]?\d{5,}-\d\d`), " (years have four digits)"},
+	{like(`:\d\d:60`), " (a leap second ends an hour: 23:59:60)"},
+	{like(`\d{2}:\d{2}.*\s[A-Z]{2,5}$`), " (write the zone as its distance from UTC: +02:00)"},
+	{shortYear.MatchString, " (write years with four digits)"},
+	{like(`^\d{1,4}[./]\d{1,2}[./]\d{1,4}\b`), " (write dates as 2024-01-31)"},
+	{like(`^\d{4}\s*[-–/]\s*\d{4}$`), " (a range of years? write the first)"},
+	{footnote.MatchString, footnoteHint},
+	{func(text string) bool { p := wordsBefore.FindStringSubmatch(text); return p != nil && isDate(p[1]) }, " (words before a date? remove them)"},
+	{lacksYear, " (a date without a year? add it, in four digits)"},
+}
+
+// lacksYear reports whether a text is a day and a month, or a month alone.
+func lacksYear(text string) bool {
+	p := noYear.FindStringSubmatch(text)
+	return p != nil && (p[1]+p[2] == "" || isASCII(p[1]) && strings.Trim(p[1], "0123456789") == "" && p[1] != "" || monthOf(p[1]+p[2]) > 0)
+}
+
+// numberHint says how a text that is no number could be made one.
+func numberHint(text string) string { return cmp.Or(numberHints.of(text), nameInstead) }
 
 func isASCII(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
@@ -77,37 +97,3 @@ func isASCII(text string) bool {
 
 // isDate reports whether a text is a date, in any order of day and month, or a year.
 func isDate(text string) bool { return dateFormat(text) != TimeAuto }
-
-// dateHint says, in parentheses, what is wrong with a text that is no date.
-func dateHint(text string) string {
-	if p := fromTo.FindStringSubmatch(text); p != nil && isDate(p[1]) && isDate(p[2]) {
-		return " (a range of dates? write the first)"
-	}
-	switch {
-	case monthRange.MatchString(text):
-		return " (a range of months? write the first, or the quarter: 2015Q1)"
-	case isoDay.MatchString(text):
-		return " (the calendar has no such day)"
-	case longYear.MatchString(text):
-		return " (years have four digits)"
-	case second60.MatchString(text):
-		return " (a leap second ends an hour: 23:59:60)"
-	case zoneName.MatchString(text):
-		return " (write the zone as its distance from UTC: +02:00)"
-	case shortYear.MatchString(text):
-		return " (write years with four digits)"
-	case slashDate.MatchString(text):
-		return " (write dates as 2024-01-31)"
-	case pastYears.MatchString(text):
-		return " (a range of years? write the first)"
-	case footnote.MatchString(text):
-		return " (the mark of a footnote? remove it)"
-	}
-	if p := wordsBefore.FindStringSubmatch(text); p != nil && isDate(p[1]) {
-		return " (words before a date? remove them)"
-	}
-	if p := noYear.FindStringSubmatch(text); p != nil && (p[1]+p[2] == "" || isASCII(p[1]) && strings.Trim(p[1], "0123456789") == "" && p[1] != "" || monthOf(p[1]+p[2]) > 0) {
-		return " (a date without a year? add it, in four digits)"
-	}
-	return ""
-}

@@ -2,10 +2,13 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
 	"slices"
+
+	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
 // Bounds of the texts of CSVOptions.Keys: bytes of one, and how many different ones there are in all columns.
@@ -192,19 +195,8 @@ func (k *keySample) find(keys []keyColumn, distinct int) (best []int, series int
 
 // count returns how many different values there are, and how many rows repeat the x and the value of another one.
 func (k *keySample) count(ids []int64) (values, repeats int) {
-	order := make([]int, len(ids))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case ids[a] < ids[b] || ids[a] == ids[b] && k.x[a] < k.x[b]:
-			return -1
-		case ids[a] == ids[b] && k.x[a] == k.x[b]:
-			return 0
-		}
-		return 1
-	})
+	order := timeline.Range(0, len(ids))
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(ids[a], ids[b]), cmp.Compare(k.x[a], k.x[b])) })
 	for i, at := range order {
 		switch {
 		case i == 0 || ids[order[i-1]] != ids[at]:

@@ -1,5 +1,7 @@
 package dataset
 
+import "slices"
+
 // addCode adds a text for a missing value that is a number.
 func (s *csvStream) addCode(text string) {
 	w, ok := splitNumber(text)
@@ -47,10 +49,5 @@ func (s *csvStream) missingAt(place int, text []byte) bool {
 			return false
 		}
 	}
-	for _, code := range s.codes {
-		if v == code {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(s.codes, v)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strings"
 	"time"
 )
 
@@ -18,16 +19,19 @@ type numberDate struct {
 // dateName is the name of a column of dates.
 var dateName = regexp.MustCompile(`(?i)date|datum|fecha|^(dato|jour|tag|giorno|dag|months?|monat|mois|mes|mese|maand|week|woche|zeitpunkt|zeitstempel|horodatage|yyyy-?mm-?dd)$`)
 
+// unixTime stands before the unit of a count since 1970.
+const unixTime = "Unix time in "
+
 // excelEpoch is 1 January 1970 as spreadsheets count days.
 const excelEpoch = 25569
 
 // numberDates are those that CSVOptions.NumberDates recognises. A number that fits several is of the last: of 2024013114,
 // a time in 2034 in seconds since 1970 is the less likely reading.
 var numberDates = []numberDate{
-	{TimeUnix, 1, 0, "Unix time in seconds"},
-	{TimeUnixMilli, 1e3, 0, "Unix time in milliseconds"},
-	{TimeUnixMicro, 1e6, 0, "Unix time in microseconds"},
-	{TimeUnixNano, 1e9, 0, "Unix time in nanoseconds"},
+	{TimeUnix, 1, 0, unixTime + "seconds"},
+	{TimeUnixMilli, 1e3, 0, unixTime + "milliseconds"},
+	{TimeUnixMicro, 1e6, 0, unixTime + "microseconds"},
+	{TimeUnixNano, 1e9, 0, unixTime + "nanoseconds"},
 	{TimeYYYYMMDD, 0, 1e4, "dates written 20240131"},
 	{TimeYYYYDDD, 0, 1e3, "days of years written 2024031"},
 	{TimeYYYYMM, 0, 1e2, "dates written 202401"},
@@ -132,12 +136,24 @@ func (d numberDate) dateError(text string, v float64) error {
 		return fmt.Errorf("%s is not one of %s", quoted(text), d.like)
 	}
 	hint := ""
-	if likely := likelyUnix([]float64{v}); likely != TimeNumber {
-		_, other := likely.Unix()
-		hint = fmt.Sprintf(" (are they %s? %s reads them)", other, likely)
+	if likely := likelyUnix(v); likely.format != "" {
+		hint = fmt.Sprintf(" (are they %s? %s reads them)", likely.unit(), likely.format)
 	}
-	_, name := d.format.Unix()
-	return fmt.Errorf("%s is not a number of %s since 1970%s", quoted(text), name, hint)
+	return fmt.Errorf("%s is not a number of %s since 1970%s", quoted(text), d.unit(), hint)
+}
+
+// unit is that of a count of time since 1970.
+func (d numberDate) unit() string { return strings.TrimPrefix(d.like, unixTime) }
+
+// likelyUnix returns the count since 1970 by which v lies between 1973 and 2096; the zero value if there is none. This is a guess: other
+// numbers may be as large.
+func likelyUnix(v float64) numberDate {
+	for _, d := range numberDates {
+		if d.perSecond > 0 && d.format != TimeExcel && d.likely(v) {
+			return d
+		}
+	}
+	return numberDate{}
 }
 
 // numberOrder finds out whether a column of numbers stands for dates: all must be likely of the form of the first. Months must pass from

@@ -49,18 +49,14 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 // than the header and the two rows below it, which have as many. Empty fields at the end of a line do not count there, and one field is
 // no header.
 func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
-	head, _ := r.Peek(headSize) // an error is met again by the first read
-	var texts []string          // that are not blank
-	var starts, ends []int      // of each, and the line ends before it
-	for at, end := 0, 0; at < len(head); end++ {
-		line, _, whole := bytes.Cut(head[at:], newline)
-		if !whole && len(head) == headSize {
-			break
-		}
+	var texts []string     // that are not blank
+	var starts, ends []int // of each, and the line ends before it
+	at, end := 0, 0
+	for line := range headLines(r) {
 		if text := strings.TrimSpace(string(line)); text != "" && (opt.Comment == 0 || !strings.HasPrefix(text, string(opt.Comment))) && !isRuler([]byte(text)) {
 			texts, starts, ends = append(texts, text), append(starts, at), append(ends, end)
 		}
-		at += len(line) + 1
+		at, end = at+len(line)+1, end+1
 	}
 	candidates := ";\t|," // a comma last: it may be the decimal sign
 	if opt.Comma != 0 {

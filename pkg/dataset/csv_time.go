@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -40,39 +39,6 @@ const (
 var TimeFormats = []TimeFormat{
 	TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeHalf, TimeMonth, TimeNamed, TimeWeek, TimeFiscal, TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano,
 	TimeYYYYMMDD, TimeYYYYDDD, TimeYYYYMM, TimeHours, TimeMinutes, TimeDigits, TimeMMYYYY, TimeYYYYdMM, TimeYYYYdQ, TimeExcel, TimeNumber,
-}
-
-// unixUnits are the units in which a time since 1970 is counted.
-var unixUnits = []struct {
-	format    TimeFormat
-	perSecond float64
-	name      string
-}{{TimeUnix, 1, "seconds"}, {TimeUnixMilli, 1e3, "milliseconds"}, {TimeUnixMicro, 1e6, "microseconds"}, {TimeUnixNano, 1e9, "nanoseconds"}}
-
-// Unix returns the number of units per second of a format of times since 1970, and the name of the unit; 0 and "" for
-// another format.
-func (f TimeFormat) Unix() (perSecond float64, name string) {
-	for _, u := range unixUnits {
-		if u.format == f {
-			return u.perSecond, u.name
-		}
-	}
-	return 0, ""
-}
-
-// likelyUnix returns the format of times since 1970 in which all of x lie between 1973 and 2096; TimeNumber if there is none.
-// This is a guess: other numbers may be as large.
-func likelyUnix(x []float64) TimeFormat {
-	if len(x) == 0 {
-		return TimeNumber
-	}
-	lo, hi := slices.Min(x), slices.Max(x)
-	for _, d := range numberDates {
-		if d.perSecond > 0 && d.format != TimeExcel && d.likely(lo) && d.likely(hi) {
-			return d.format
-		}
-	}
-	return TimeNumber
 }
 
 // unixSeconds is the XUnit of a date that was read with CSVOptions.Seconds.

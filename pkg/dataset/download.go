@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -27,19 +28,14 @@ const (
 // download fetches f.URL into dir under f.Name and returns the path. What it leaves behind on failure is what was there
 // before.
 func download(ctx context.Context, f File, dir string, opt Options) (path string, err error) {
+	log := cmp.Or[io.Writer](opt.Log, os.Stderr)
 	progress := opt.Progress
 	if progress == nil {
-		line := &progressLine{w: opt.Log, name: f.Name}
-		if line.w == nil {
-			line.w = os.Stderr
-		}
+		line := &progressLine{w: log, name: f.Name}
 		defer line.end()
 		progress = line.update
 	}
-	stall := opt.stall
-	if stall == 0 {
-		stall = defaultStall
-	}
+	stall := cmp.Or(opt.stall, defaultStall)
 
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -97,10 +93,6 @@ func download(ctx context.Context, f File, dir string, opt Options) (path string
 	}
 	progress(done, done)
 	if got := hex.EncodeToString(sum.Sum(nil)); f.seen != nil && !slices.Contains(f.seen, got) {
-		log := opt.Log
-		if log == nil {
-			log = os.Stderr
-		}
 		fmt.Fprintf(log, "\n%s: sha256 %s is new: the publisher adds to the file. Seen before: %s\n", path, got, strings.Join(f.seen, ", "))
 	}
 	return path, nil

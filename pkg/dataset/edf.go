@@ -345,12 +345,7 @@ func (h *edfFields) text(width int) string {
 	h.rest = h.rest[width:]
 	text := string(raw)
 	if !utf8.Valid(raw) {
-		// The format is ASCII; recorders that leave it write Latin-1 ("µV").
-		runes := make([]rune, len(raw))
-		for i, b := range raw {
-			runes[i] = rune(b)
-		}
-		text = string(runes)
+		text = latin1(raw) // the format is ASCII; recorders that leave it write this ("µV")
 	}
 	return strings.Trim(text, " \x00")
 }

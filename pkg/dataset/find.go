@@ -86,15 +86,12 @@ func Find(ctx context.Context, f File, opt Options) (string, error) {
 	missing := &NotFoundError{File: f}
 
 	env := os.Getenv(EnvDir)
-	if env == "" {
+	if path := filepath.Join(env, f.Name); env == "" {
 		missing.tried("%s: not set", EnvDir)
-	} else {
-		path := filepath.Join(env, f.Name)
-		err := isFile(path)
-		if err == nil {
-			return path, nil
-		}
+	} else if err := isFile(path); err != nil {
 		missing.tried("%s: %v", EnvDir, err)
+	} else {
+		return path, nil
 	}
 
 	folders, err := dataFolders()

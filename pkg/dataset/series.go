@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -64,26 +65,18 @@ func (s Series) Select(index []int) Series {
 
 // String describes the series on one line: name, n, and the ranges of x and y with their units.
 func (s Series) String() string {
-	name := s.Name
-	if name == "" {
-		name = "series"
-	}
-	text := fmt.Sprintf("%s: n = %d", name, s.Len())
+	text := fmt.Sprintf("%s: n = %d", cmp.Or(s.Name, "series"), s.Len())
 	if s.Len() > 0 {
-		text += describe(s.XName, "x", s.XUnit, s.X)
+		text += describe(cmp.Or(s.XName, "x"), s.XUnit, s.X)
 	}
 	if len(s.Y) > 0 {
-		text += describe(s.YName, "y", s.YUnit, s.Y)
+		text += describe(cmp.Or(s.YName, "y"), s.YUnit, s.Y)
 	}
 	return text
 }
 
-func describe(name, fallback, unit string, v []float64) string {
-	if name == "" {
-		name = fallback
-	}
-	lo, hi := slices.Min(v), slices.Max(v)
-	return strings.TrimRight(fmt.Sprintf(", %s %.7g to %.7g %s", name, lo, hi, unit), " ")
+func describe(name, unit string, v []float64) string {
+	return strings.TrimRight(fmt.Sprintf(", %s %.7g to %.7g %s", name, slices.Min(v), slices.Max(v), unit), " ")
 }
 
 // mustMatch panics if X and Y do not pair up, which only a Series made by hand can do.

@@ -8,31 +8,25 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Synthetic is a Gaussian-process draw that is its own ground truth: the times, in ascending order, are uniform on
-// [From, To); the observations are a draw of the model at them, noise included. The zero values of From and To mean
-// [0, 1000), the interval of the paper's synthetic experiments.
+// Synthetic is a Gaussian-process draw that is its own ground truth: the times, in ascending order, are uniform on [0, 1000), the interval
+// of the paper's synthetic experiments; the observations are a draw of the model at them, noise included.
 type Synthetic struct {
-	Model    gppl.Model
-	N        int
-	From, To float64
-	Seed     uint64
+	Model gppl.Model
+	N     int
+	Seed  uint64
 }
 
 // Draw returns the series and the noise-free function at the same times. The same value gives the same draw. It takes O(N³)
 // time and memory for N²/2 numbers. For smooth models on dense times, jitter is added to the Gram matrix. It is returned,
-// is at most 1e-6 of the variance, and acts as noise of that variance in f. It panics if N < 1 or From > To.
+// is at most 1e-6 of the variance, and acts as noise of that variance in f. It panics if N < 1.
 func (s Synthetic) Draw() (series Series, f []float64, jitter float64, err error) {
-	from, to := s.From, s.To
-	if from == 0 && to == 0 {
-		to = 1000
-	}
-	if s.N < 1 || !(from < to) {
-		panic(fmt.Sprintf("dataset: Synthetic: N = %d on [%v, %v); want N ≥ 1 and From < To", s.N, from, to))
+	if s.N < 1 {
+		panic(fmt.Sprintf("dataset: Synthetic: N = %d; want N ≥ 1", s.N))
 	}
 	x := make([]float64, s.N)
 	rnd := rand.New(rand.NewPCG(s.Seed, 4))
 	for i := range x {
-		x[i] = from + (to-from)*rnd.Float64()
+		x[i] = 1000 * rnd.Float64()
 	}
 	slices.Sort(x)
 	f, y, jitter, err := s.Model.Sample(gppl.Scalars(x), s.Seed)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"regexp"
 	"strconv"
@@ -17,6 +18,21 @@ import (
 
 // headSize is how much of a file is looked at to tell its encoding and its separator.
 const headSize = 8 << 10
+
+// headLines are the lines that the first headSize bytes have whole. An error of reading is met again by the first read.
+func headLines(r *bufio.Reader) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		head, _ := r.Peek(headSize)
+		full := len(head) == headSize
+		for len(head) > 0 {
+			line, rest, whole := bytes.Cut(head, newline)
+			if !whole && full || !yield(line) {
+				return
+			}
+			head = rest
+		}
+	}
+}
 
 // decoded returns a reader of the text in r as UTF-8 with \n for line ends: it leaves a byte order mark out, and translates UTF-16
 // with such a mark, and \r\n and a lone \r. What is no text is an error, at once where the first bytes tell, else of the read that
@@ -218,6 +234,15 @@ func isDecimal(text string) bool {
 		}
 	}
 	return text == ""
+}
+
+// latin1 is text in Latin-1, whose bytes are its characters.
+func latin1(text []byte) string {
+	runes := make([]rune, len(text))
+	for i, b := range text {
+		runes[i] = rune(b)
+	}
+	return string(runes)
 }
 
 // quoted quotes text for a message; text that is long, as binary data read by mistake tends to be, is cut.

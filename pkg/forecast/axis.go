@@ -1,11 +1,14 @@
 package forecast
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
@@ -48,15 +51,11 @@ func dateAxis(name string, seconds []float64) Axis {
 	} else {
 		a.Origin = instant(first)
 	}
-	for _, s := range seconds {
-		if math.Mod(s, 86400) != 0 {
-			a.Clock = true
-			break
-		}
-	}
+	a.Clock = slices.ContainsFunc(seconds, func(s float64) bool { return math.Mod(s, 86400) != 0 })
 	var day int
 	if a.Months, day = calendarMonths(seconds); a.Months > 0 && a.Unit == "year" {
-		a.byCalendar(instant(first), day)
+		a.Day, a.Origin = day, instant(first)
+		a.Zero = dataset.DecimalYear(a.Origin)
 	}
 	return a
 }
@@ -100,20 +99,22 @@ func calendarMonths(seconds []float64) (months, day int) {
 }
 
 // X returns the place of a date on the axis.
-func (a Axis) X(t time.Time) float64 {
-	if a.Day > 0 {
-		return a.fromSeconds(sinceEpoch(t))
-	}
-	d := t.Sub(a.Origin)
-	return a.Zero + (math.Floor(d.Seconds())+float64(d%time.Second)/1e9)/unitSeconds[a.Unit]
-}
+func (a Axis) X(t time.Time) float64 { return a.fromSeconds(sinceEpoch(t)) }
 
-// fromSeconds returns the place of a date in seconds since 1970, without the range of a time.Duration.
+// fromSeconds returns the place of a date in seconds since 1970.
 func (a Axis) fromSeconds(s float64) float64 {
 	if a.Day > 0 {
 		return a.Zero + a.monthsAt(s)/12
 	}
 	return a.Zero + (s-float64(a.Origin.Unix())-1e-9*float64(a.Origin.Nanosecond()))/unitSeconds[a.Unit]
+}
+
+// place returns the place of an x of a file: a number, or a date in seconds since 1970.
+func (a Axis) place(x float64) float64 {
+	if a.Dates {
+		return a.fromSeconds(x)
+	}
+	return x
 }
 
 // Time returns the date at x, to the microsecond or as exactly as float64 holds it. It panics on an axis of numbers.
@@ -124,7 +125,7 @@ func (a Axis) Time(x float64) time.Time {
 	if a.Day > 0 {
 		return instant(a.secondsAt(12 * (x - a.Zero)))
 	}
-	return instant(float64(a.Origin.Unix()) + 1e-9*float64(a.Origin.Nanosecond()) + (x-a.Zero)*unitSeconds[a.Unit])
+	return instant(sinceEpoch(a.Origin) + (x-a.Zero)*unitSeconds[a.Unit])
 }
 
 // fiscalYear is the period of dates such as 1995/96, which begins with the first of its years.
@@ -189,6 +190,15 @@ func (a Axis) Text(x float64) string {
 	return t.Round(time.Second).Format(time.RFC3339)
 }
 
+// texts is Text of each x.
+func (a Axis) texts(x []float64) []string {
+	all := make([]string, len(x))
+	for i, v := range x {
+		all[i] = a.Text(v)
+	}
+	return all
+}
+
 // Parse is the inverse of Text. On an axis of dates it reads any date that dataset.ParseDate reads, and a year as its first day; on
 // another axis it reads a number.
 func (a Axis) Parse(text string) (float64, error) {
@@ -216,14 +226,11 @@ func (a Axis) Parse(text string) (float64, error) {
 
 // Label names the axis, with its unit if it has numbers: "date", "depth (m)".
 func (a Axis) Label() string {
-	name := a.Name
-	if name == "" {
-		name = "x"
-	}
-	if a.Dates || a.Unit == "" || a.Unit == name {
+	name := cmp.Or(a.Name, "x")
+	if a.Dates || a.Unit == name {
 		return name
 	}
-	return fmt.Sprintf("%s (%s)", name, a.Unit)
+	return words.WithUnit(name, a.Unit)
 }
 
 // Length writes a distance on the axis with its unit.
@@ -234,8 +241,7 @@ func (a Axis) Length(d float64) string {
 		return duration(d * unitSeconds[a.Unit])
 	case a.Unit == "":
 		return text
-	}
-	if a.Unit == "year" {
+	case a.Unit == "year":
 		return plural(d, a.Unit)
 	}
 	return text + " " + a.Unit
@@ -268,35 +274,28 @@ func (a Axis) after(x, step float64, steps int) float64 {
 		return x + float64(a.Months*steps)/12
 	}
 	t := a.Time(x).Add(time.Millisecond).Truncate(time.Second)
-	last := t.AddDate(0, 0, 1).Day() == 1 // the last day of a month: so are the days after it
-	month := time.Date(t.Year(), t.Month()+time.Month(a.Months*steps), 1, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
-	days := month.AddDate(0, 1, -1).Day()
-	day := min(t.Day(), days)
-	if last {
-		day = days
+	day := t.Day()
+	if t.AddDate(0, 0, 1).Day() == 1 { // the last of a month: so are the days after it
+		day = 31
 	}
-	at := month.AddDate(0, 0, day-1)
-	return a.fromSeconds(float64(at.Unix()))
+	month := time.Date(t.Year(), t.Month()+time.Month(a.Months*steps), 1, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
+	return a.fromSeconds(float64(dayIn(month, day).Unix()))
+}
+
+// dayIn is a day of the month that begins with first: its last if it is shorter.
+func dayIn(first time.Time, day int) time.Time {
+	return first.AddDate(0, 0, min(day, first.AddDate(0, 1, -1).Day())-1)
 }
 
 // If Axis.Day is not 0, all months on the axis are a twelfth of a year long: a monthly, quarterly or yearly series then has a constant
 // step, although months have 28 to 31 days. Month k begins on Day of the k-th month after Origin (on its last day if it is shorter), at
 // the time of day of Origin; within the month x grows in proportion to time.
 
-// byCalendar turns a into an axis of equal months, which begins at the first date.
-func (a *Axis) byCalendar(first time.Time, day int) {
-	a.Day = day
-	a.Origin = first
-	a.Zero = dataset.DecimalYear(first)
-}
-
 // monthBegin returns the beginning of month k, in seconds since 1970.
 func (a Axis) monthBegin(k int) float64 {
 	o := a.Origin
 	first := time.Date(o.Year(), o.Month()+time.Month(k), 1, o.Hour(), o.Minute(), o.Second(), o.Nanosecond(), time.UTC)
-	days := first.AddDate(0, 1, -1).Day()
-	t := first.AddDate(0, 0, min(a.Day, days)-1)
-	return sinceEpoch(t)
+	return sinceEpoch(dayIn(first, a.Day))
 }
 
 // monthsAt converts a date, in seconds since 1970, to months after Origin.

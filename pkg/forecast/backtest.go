@@ -139,8 +139,7 @@ func Backtest(ctx context.Context, y []float64, plan BacktestPlan, fit Learner, 
 		}
 		if o.Err == nil {
 			o.Forecast = p
-		}
-		if o.Err != nil {
+		} else {
 			failed = o.Err
 			r.Failed++
 		}

@@ -46,16 +46,27 @@ func (b *Bounds) holds(y float64) error {
 	return nil
 }
 
+// checkAll returns an error for bounds that no series of these values can have; nil are none.
+func (b *Bounds) checkAll(y []float64) error {
+	if b == nil {
+		return nil
+	}
+	if err := b.check(); err != nil {
+		return err
+	}
+	for i, v := range y {
+		if err := b.holds(v); err != nil {
+			return fmt.Errorf("observation %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
 // Bound sets bounds of y. It is an error if a value is beyond them.
 func (s *Series) Bound(lo, hi float64) error {
 	b := &Bounds{Lo: lo, Hi: hi}
-	if err := b.check(); err != nil {
+	if err := b.checkAll(s.Y); err != nil {
 		return fmt.Errorf("forecast: %w", err)
-	}
-	for i, y := range s.Y {
-		if err := b.holds(y); err != nil {
-			return fmt.Errorf("forecast: observation %d: %w", i, err)
-		}
 	}
 	s.setBounds(*b)
 	return nil

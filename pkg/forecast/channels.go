@@ -37,16 +37,13 @@ func ReadChannels(path, column, exposure string, o ReadOptions) (*Channels, erro
 	if err != nil {
 		o.Size = exposure // a further column of numbers
 	}
-	if err := o.fits(path); err != nil {
-		return nil, err
-	}
+	shown := dataset.Shown(path)
 	s, rep, failed := read(path, o)
+	if failed == nil {
+		failed = o.checkRoles(shown, rep)
+	}
 	if failed != nil {
 		return nil, failed
-	}
-	shown := dataset.Shown(path)
-	if err := o.checkRoles(shown, rep); err != nil {
-		return nil, err
 	}
 	rows := timeline.Ascending(s.X)
 	dropped := 0
@@ -59,11 +56,9 @@ func ReadChannels(path, column, exposure string, o ReadOptions) (*Channels, erro
 	c := &Channels{}
 	at := o.sizeColumn()
 	o.Size = ""
-	series, failed := o.series(shown, part, partial)
-	if failed != nil {
+	if c.Series, failed = o.series(shown, part, partial); failed != nil {
 		return nil, failed
 	}
-	c.Series = series
 	c.Series.Source.Dropped, c.Series.Duplicates = dropped, nil // channels may be observed at one time
 	if exposure != "" {
 		values := slices.Repeat([]float64{one}, len(rows))
@@ -82,15 +77,13 @@ func ReadChannels(path, column, exposure string, o ReadOptions) (*Channels, erro
 	key := rep.Also.KeyColumns[0]
 	c.Column = cmp.Or(rep.Columns[key], fmt.Sprintf("column %d", key+1))
 	number := map[int32]int{}
-	var counts []int
 	for _, id := range timeline.Pick(rep.Also.Keys[0], rows) {
 		at, known := number[id]
 		if !known {
 			at = len(c.Names)
 			number[id] = at
-			c.Names, counts = append(c.Names, rep.Also.KeyTexts[0][id]), append(counts, 0)
+			c.Names = append(c.Names, rep.Also.KeyTexts[0][id])
 		}
-		counts[at]++
 		c.Of = append(c.Of, at)
 	}
 	switch n := len(c.Names); {
@@ -99,7 +92,7 @@ func ReadChannels(path, column, exposure string, o ReadOptions) (*Channels, erro
 	case n > mostChannels:
 		return nil, fmt.Errorf("forecast: %s: column %q has %d different texts, and there are at most %d channels", shown, c.Column, n, mostChannels)
 	}
-	for i, n := range counts {
+	for i, n := range c.Counts() {
 		if n < fewestOf {
 			return nil, fmt.Errorf("forecast: %s: channel %q has %s, and at least %d are needed", shown, c.Names[i], words.Count(n, "observation"), fewestOf)
 		}
@@ -161,5 +154,5 @@ func (c *Channels) Counts() []int {
 	for _, of := range c.Of {
 		counts[of]++
 	}
-	return slices.Clip(counts)
+	return counts
 }

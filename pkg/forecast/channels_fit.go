@@ -155,11 +155,7 @@ func newChannelTrainer(c *Channels) *channelTrainer {
 	t.data.Y = slices.Clone(t.data.Y)
 	t.standardise = gppl.Data{X: t.data.X, Y: slices.Clone(t.data.Y)}
 	for i := range c.Names {
-		var y []float64
-		for _, row := range c.rowsOf(i) {
-			y = append(y, t.data.Y[row])
-		}
-		mean, sd := stat.MeanStdDev(y, nil)
+		mean, sd := stat.MeanStdDev(timeline.Pick(t.data.Y, c.rowsOf(i)), nil)
 		t.mean, t.size = append(t.mean, mean), append(t.size, sd)
 	}
 	for i, of := range c.Of {
@@ -200,10 +196,7 @@ func (t *channelTrainer) search(ctx context.Context, k gppl.Kernel) ([]channelSt
 	if len(counts) == 1 {
 		counts = nil // all is the channel
 	}
-	order := make([]int, len(counts))
-	for i := range order {
-		order[i] = i
-	}
+	order := timeline.Range(0, len(counts))
 	slices.SortStableFunc(order, func(a, b int) int { return counts[b] - counts[a] })
 	from := []int{-1}
 	for _, c := range order[:min(len(order), searchedChannels)] {
@@ -305,30 +298,22 @@ func (t *channelTrainer) begin(s channelStart, view string) gppl.ChannelModel {
 		m.Channels = append(m.Channels, ch)
 	}
 	var fixed []string
-	params := m.Kernel.Params()
 	for _, p := range s.model.Params() {
 		if p.IsFixed() {
 			fixed = append(fixed, p.Name)
 		}
 	}
-	switch view {
-	case "same":
-		for _, ch := range m.Channels {
-			if fixed = append(fixed, ch.ValueOf()); gppl.IsDifferentiable(m.Kernel) {
-				fixed = append(fixed, ch.SlopeOf())
-			}
+	if view != "same" {
+		fixed = append(fixed, m.Kernel.Params()[at[0]].Name)
+		t.regress(m, s.from, view == "derivative")
+	}
+	for _, ch := range m.Channels {
+		if view == "same" {
+			fixed = append(fixed, ch.ValueOf())
 		}
-	case "scaled":
-		fixed = append(fixed, params[at[0]].Name)
-		t.regress(m, s.from, false)
-		if gppl.IsDifferentiable(m.Kernel) {
-			for _, ch := range m.Channels {
-				fixed = append(fixed, ch.SlopeOf())
-			}
+		if view != "derivative" && gppl.IsDifferentiable(m.Kernel) {
+			fixed = append(fixed, ch.SlopeOf())
 		}
-	default:
-		fixed = append(fixed, params[at[0]].Name)
-		t.regress(m, s.from, true)
 	}
 	return m.WithFixed(fixed...)
 }
@@ -424,18 +409,11 @@ func (t *channelTrainer) finish(k gppl.Kernel, view string, loss *gppl.ChannelLi
 		fit.Offsets[c].StdErr *= t.scale
 	}
 	if view != "same" { // f may as well be −f
-		turn := 1.
-		for _, ch := range fit.Model.Channels {
-			if ch.Value < 0 {
-				turn = -1
+		all := fit.Model.Channels
+		if first := slices.IndexFunc(all, func(ch gppl.Channel) bool { return ch.Value != 0 }); first >= 0 && all[first].Value < 0 {
+			for c := range all {
+				all[c].Value, all[c].Slope = -all[c].Value, -all[c].Slope
 			}
-			if ch.Value != 0 {
-				break
-			}
-		}
-		for c := range fit.Model.Channels {
-			fit.Model.Channels[c].Value *= turn
-			fit.Model.Channels[c].Slope *= turn
 		}
 	}
 	return fit

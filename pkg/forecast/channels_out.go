@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/quantile"
 )
@@ -32,10 +31,10 @@ func (a *ChannelAnalysis) Predict(x []float64) ([]ChannelPrediction, error) {
 		if err != nil {
 			return nil, err
 		}
-		p := ChannelPrediction{Channel: name, X: x, Mean: mean}
+		p := ChannelPrediction{Channel: name, X: x, When: a.Channels.Series.Axis.texts(x), Mean: mean}
 		for i, v := range variance {
-			wider := a.wider(x[i])
-			p.When, p.Latent = append(p.When, a.Channels.Series.Axis.Text(x[i])), append(p.Latent, wider*v)
+			wider := a.Channels.Series.wider(a.Widen, x[i])
+			p.Latent = append(p.Latent, wider*v)
 			p.Noisy = append(p.Noisy, wider*(v+a.Channels.noiseOf(a.Best().Model.Channels[c].Noise, known)))
 		}
 		all = append(all, p)
@@ -52,16 +51,7 @@ func (a *ChannelAnalysis) Forecast(steps int) ([]ChannelPrediction, error) {
 // WriteChannels writes predictions as csv, a row for each x and channel, with the columns of Forecast.WriteCSV.
 func (a *ChannelAnalysis) WriteChannels(w io.Writer, all []ChannelPrediction, levels ...float64) error {
 	head := []string{cmp.Or(a.Channels.Series.Axis.Name, "x"), a.Channels.Column, "mean", "sd_latent", "sd_observation"}
-	bands := []float64{0.95}
-	for _, level := range levels {
-		if !slices.Contains(bands, level) {
-			bands = append(bands, level)
-		}
-	}
-	for _, level := range bands {
-		name := cell(100 * level)
-		head = append(head, "lower_"+name, "upper_"+name)
-	}
+	head, bands := withBands(head, append([]float64{0.95}, levels...))
 	rows := [][]string{head}
 	for _, p := range all {
 		for i, when := range p.When {

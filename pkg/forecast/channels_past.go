@@ -53,14 +53,6 @@ func (a *ChannelAnalysis) Testable(o BacktestOptions) bool {
 // Calibrate widens the bands of later forecasts of the channels by Trust.Widen.
 func (a *ChannelAnalysis) Calibrate(t *Trust) { a.Widen = t.Widen }
 
-// wider is the factor on variances at x.
-func (a *ChannelAnalysis) wider(x float64) float64 {
-	if s := a.Channels.Series; a.Widen > 1 && x > s.X[len(s.X)-1] {
-		return a.Widen * a.Widen
-	}
-	return 1
-}
-
 // knownIn returns the observations of a window as if they were all. Channels that have too few there are left out.
 func (c *Channels) knownIn(w Window) (*Channels, error) {
 	counts := make([]int, len(c.Names))

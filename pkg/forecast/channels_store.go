@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,10 +87,7 @@ func LoadChannels(path string, memory float64) (*ChannelAnalysis, error) {
 
 // check returns an error for contents that no model of channels can have.
 func (j *storedChannels) check() error {
-	if err := j.Header.Check(channelHeader); err != nil {
-		return err
-	}
-	if err := j.storedSeries.check(); err != nil {
+	if err := cmp.Or(j.Header.Check(channelHeader), j.storedSeries.check()); err != nil {
 		return err
 	}
 	n, names := len(j.Channels), map[string]bool{}

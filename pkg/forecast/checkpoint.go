@@ -15,18 +15,14 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/population"
 )
 
-const (
-	checkpointFormat = "gppl search"
-	// checkpointVersion must change when the computation of a trial changes.
-	checkpointVersion = 5
-)
+// checkpointHeader has a version that must change when the computation of a trial changes.
+var checkpointHeader = sealed.Header{Format: "gppl search", Version: 5}
 
 // checkpoint stores the finished trials of a search in a file, so that a later run can continue after an interrupt. The key of a trial covers
 // everything that determines its outcome: the result of a search does not depend on how often it was interrupted.
 type checkpoint struct {
-	path   string
-	Format string                   `json:"format"`
-	Number int                      `json:"version"`
+	path string
+	sealed.Header
 	Series string                   `json:"series"` // a checksum
 	Trials map[string]finishedTrial `json:"trials"`
 }
@@ -74,12 +70,12 @@ func (k *finishedTold) quadratic() *population.LogQuadratic {
 // openCheckpoint reads the trials of a series from a file. It returns none if the file does not exist or belongs to another series. Any other
 // kind of file is an error: it would be overwritten.
 func openCheckpoint(path string, s *Series) (*checkpoint, error) {
-	k := &checkpoint{path: path, Format: checkpointFormat, Number: checkpointVersion, Series: seriesChecksum(s), Trials: map[string]finishedTrial{}}
+	k := &checkpoint{path: path, Header: checkpointHeader, Series: seriesChecksum(s), Trials: map[string]finishedTrial{}}
 	old, err := loadCheckpoint(path)
 	if err != nil {
 		return nil, err
 	}
-	if old == nil || old.Number != k.Number || old.Series != k.Series || old.Trials == nil {
+	if old == nil || old.Header != k.Header || old.Series != k.Series || old.Trials == nil {
 		return k, nil
 	}
 	return old, nil
@@ -95,7 +91,7 @@ func loadCheckpoint(path string) (*checkpoint, error) {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
 	old := &checkpoint{path: path}
-	if err := sealed.Unmarshal(text, old); err != nil || old.Format != checkpointFormat {
+	if err := sealed.Unmarshal(text, old); err != nil || old.Format != checkpointHeader.Format {
 		return nil, fmt.Errorf("forecast: %s: this is not a whole file of candidates, and would be overwritten: move it away", path)
 	}
 	return old, nil

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -39,10 +41,7 @@ func (c *Counting) likelihood(shape float64) observe.Likelihood {
 	case "poisson":
 		return observe.Poisson{}
 	case "negbinomial":
-		if shape == 0 {
-			shape = startShape
-		}
-		return observe.NegBinomial{Shape: shape}
+		return observe.NegBinomial{Shape: cmp.Or(shape, startShape)}
 	case "binomial", "bernoulli":
 		return observe.Binomial{}
 	}
@@ -73,11 +72,14 @@ func (a *Analysis) Params() []gppl.FittedParam {
 }
 
 // size returns the size of the i-th observation.
-func (c *Counting) size(i int) float64 {
-	if c.Sizes == nil {
+func (c *Counting) size(i int) float64 { return sizeAt(c.Sizes, i) }
+
+// sizeAt returns the i-th of sizes, of which nil stands for ones.
+func sizeAt(sizes []float64, i int) float64 {
+	if sizes == nil {
 		return 1
 	}
-	return c.Sizes[i]
+	return sizes[i]
 }
 
 // part returns the counting of the observations from ≤ i < to.
@@ -155,9 +157,7 @@ func (s *Series) setCounting(o ReadOptions, y []float64, m dataset.CSVMore, orde
 	if o.Size != "" {
 		at := o.sizeColumn()
 		c.SizeName = alsoName(m, at)
-		for _, i := range order {
-			c.Sizes = append(c.Sizes, m.Values[at][i])
-		}
+		c.Sizes = timeline.Pick(m.Values[at], order)
 	}
 	if err := wrongValues(y, m, order, func(i int, v float64) error { return c.check(v, c.size(i)) }); err != nil {
 		return err
@@ -170,17 +170,17 @@ func (a *Analysis) Likelihood() string {
 	if s := a.Series.Student; s != nil {
 		return fmt.Sprintf("Student-t (%.3g degrees of freedom)", s.Nu)
 	}
-	if a.Series.Counting == nil {
-		return ""
-	}
-	var shape float64
+	c, shape := a.Series.Counting, 0.0
 	if len(a.members) > 0 {
 		shape = a.members[0].shape
 	}
-	if name := a.Series.Counting.Likelihood; name == "bernoulli" {
+	switch {
+	case c == nil:
+		return ""
+	case c.Likelihood == "bernoulli":
 		return "Bernoulli"
 	}
-	return a.Series.Counting.likelihood(shape).String()
+	return c.likelihood(shape).String()
 }
 
 // countingNames are those of the likelihoods in a sentence.
@@ -255,8 +255,8 @@ type counts struct {
 	compared, trained bool
 }
 
-// newCounts returns the observations of a series with the centre, and the shape of the likelihood where it has one.
-func newCounts(s *Series, centre, shape float64) (*counts, error) {
+// newCounts returns the observations of a series with the centre, and the shape with which the likelihood begins.
+func newCounts(s *Series, centre float64) (*counts, error) {
 	in, err := s.inputs(s.X)
 	if err != nil {
 		return nil, err
@@ -269,7 +269,7 @@ func newCounts(s *Series, centre, shape float64) (*counts, error) {
 	for i := range c.sizes {
 		c.sizes[i] = s.Counting.size(i)
 	}
-	switch l := s.Counting.likelihood(shape).(type) {
+	switch l := s.Counting.likelihood(0).(type) {
 	case observe.Binomial:
 		c.likelihood = centred{l, centre}
 	default: // the rate is size·eᶻ⁺ᶜ
@@ -290,14 +290,9 @@ func (c *Counting) centreOf(y []float64) float64 {
 	return c.likelihood(0).Guess(sum, size)
 }
 
-// newCountScale returns the observations from ≤ i < to on the scale of z, whose Gaussian values are guesses until linearised.
-func newCountScale(s *Series, from, to int) (yScale, error) {
-	v := yScale{scaling: dataset.Scaling{Mean: s.Counting.part(from, to).centreOf(s.Y[from:to]), Scale: 1}}
-	return v.overCounts(s, from, to)
-}
-
+// overCounts returns the observations from ≤ i < to on the scale of z, whose Gaussian values are guesses until linearised.
 func (v yScale) overCounts(s *Series, from, to int) (yScale, error) {
-	c, err := newCounts(s.part(from, to), v.scaling.Mean, 0)
+	c, err := newCounts(s.part(from, to), v.scaling.Mean)
 	if err != nil {
 		return v, err
 	}
@@ -314,9 +309,12 @@ func (c *counts) loss(m gppl.Model, l observe.Likelihood) (*observe.Laplace, err
 	return observe.NewLaplace(m, c.raw, l, c.sizes)
 }
 
-// linearised returns the observations as the Gaussian model that Laplace's method ends with sees them, at a model and the shape of the
-// likelihood: pseudo-observations with known errors.
+// linearised returns counts as the Gaussian model that Laplace's method ends with sees them, at a model and the shape of the likelihood:
+// pseudo-observations with known errors, on which models are trained from here on. Other observations are Gaussian already.
 func (v yScale) linearised(ctx context.Context, m gppl.Model, shape float64) (yScale, error) {
+	if v.counts == nil {
+		return v, nil
+	}
 	c := *v.counts
 	l := observe.Likelihood(c.of.likelihood(shape))
 	if b, ok := c.likelihood.(centred); ok {
@@ -329,7 +327,7 @@ func (v yScale) linearised(ctx context.Context, m gppl.Model, shape float64) (yS
 	if _, v.data, err = loss.Gaussian(ctx, m.Values()); err != nil {
 		return v, fmt.Errorf("forecast: %w", err)
 	}
-	c.likelihood, v.counts = l, &c
+	c.likelihood, c.trained, v.counts = l, false, &c
 	return v, nil
 }
 
@@ -424,7 +422,7 @@ func (p *policy) piloted(v yScale) (yScale, error) {
 		m.Noise = noVariation
 		m = m.Fix(gppl.NoiseName)
 	}
-	loss, err := c.loss(scaled(m, nil, p.extent.span), c.likelihood)
+	loss, err := c.loss(scaled(m, p.extent.span), c.likelihood)
 	if err != nil {
 		return v, fmt.Errorf("forecast: %w", err)
 	}

@@ -46,10 +46,7 @@ func (a *Analysis) trendName() string {
 // It takes n² flops for each x. Above 4000 observations that forecasts are conditioned on, and for models with one term, the error is
 // ErrNoComponents.
 func (a *Analysis) Components(x []float64) ([]Component, error) {
-	terms := []gppl.Kernel{a.Result.Model.Kernel}
-	if sum, ok := terms[0].(gppl.Sum); ok {
-		terms = sum.Terms()
-	}
+	terms := sumTerms(a.Result.Model.Kernel)
 	most := a.conditionsOn()
 	if len(terms) == 1 && a.Result.Model.Mean == nil || most > maxDense {
 		return nil, ErrNoComponents
@@ -191,7 +188,7 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 	}
 	slices.SortFunc(d.periods, func(p, q float64) int { return cmp.Compare(q, p) })
 	for _, p := range d.periods {
-		d.column(a.seasonName(p))
+		d.column(s.Axis.Season(p))
 	}
 	if len(a.Series.Shifts) > 0 {
 		d.column(shiftsName)
@@ -249,9 +246,6 @@ func (d *Decomposition) about(period float64) float64 {
 	return nearest
 }
 
-// seasonName names the season of a period.
-func (a *Analysis) seasonName(period float64) string { return a.Series.Axis.Season(period) }
-
 // addTo adds the columns of a model of a member, which is conditioned on the latest k observations, with a weight.
 func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, weight float64) error {
 	f, err := a.newFactor(model, m.scale.data, k)
@@ -281,7 +275,7 @@ func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, w
 		name, mean := shortTerm, f.termMean(t, d.X)
 		if periods := periodsOf(t.Params()); len(periods) > 0 {
 			period := slices.Max(periods)
-			name = a.seasonName(d.about(period))
+			name = a.Series.Axis.Season(d.about(period))
 			level := f.levelOf(t, d.X, period)
 			floats.Sub(mean, level)
 			add(d.Names[0], level)

@@ -49,7 +49,7 @@ func TestDecompose(t *testing.T) {
 				t.Errorf("%s: at %v the columns add up to %v, the mean is %v", name, d.X[i], sum, mean)
 			}
 		}
-		at := slices.Index(d.Names, a.seasonName(period))
+		at := slices.Index(d.Names, a.Series.Axis.Season(period))
 		if at < 0 {
 			t.Fatalf("%s: no season among %q", name, d.Names)
 		}

@@ -3,6 +3,7 @@ package forecast
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -86,15 +87,11 @@ func (d Drift) Verdict() string {
 	case driftWords[0]:
 		return fmt.Sprintf("The parameters still hold: nothing in %d new observations, predicted one step ahead, speaks against them (level %g).", d.N, driftLevel)
 	}
-	why := ""
+	var why []string
 	add := func(p float64, format string, args ...any) {
-		if p >= driftLevel/3 {
-			return
+		if p < driftLevel/3 {
+			why = append(why, fmt.Sprintf(format+" (p = %.2g)", append(args, p)...))
 		}
-		if why != "" {
-			why += "; "
-		}
-		why += fmt.Sprintf(format+" (p = %.2g)", append(args, p)...)
 	}
 	side := "above"
 	if d.Mean < 0 {
@@ -103,5 +100,5 @@ func (d Drift) Verdict() string {
 	add(d.MeanP, "they are %.2g standard deviations %s their predictions on average", math.Abs(d.Mean), side)
 	add(d.WithinP, "%.0f %% of them are in their 50 %% bands", 100*d.Within)
 	add(d.SerialP, "neighbouring errors have a correlation of %.2g", d.Serial)
-	return fmt.Sprintf("Learn again, by a fit of all rows: %d new observations, predicted one step ahead, speak against the parameters: %s.", d.N, why)
+	return fmt.Sprintf("Learn again, by a fit of all rows: %d new observations, predicted one step ahead, speak against the parameters: %s.", d.N, strings.Join(why, "; "))
 }

@@ -263,8 +263,8 @@ func (t *trainer) choose(ctx context.Context, all gppl.Data, beside float64) (er
 		if err = refuse(fmt.Sprintf("the projected likelihood of %d observations", t.data.Len()), bytes, t.options.Memory); err != nil {
 			return err
 		}
-		if t.omega, err = projections(t.data, min(t.options.Projections, t.data.Len()/2)); err != nil {
-			return err
+		if t.omega, err = gppl.SpectralProjection(t.data.X, min(t.options.Projections, t.data.Len()/2)); err != nil {
+			return fmt.Errorf("forecast: %w", err)
 		}
 		if last || t.quick(starts, partSeconds) {
 			break

@@ -26,6 +26,14 @@ type member struct {
 	shape      float64       // of the likelihood of counts; 0 for none
 }
 
+// given returns the member's models conditioned on the data, equally weighted: those of the draws or, without any, of the model alone.
+func (m *member) given() []conditioned {
+	if len(m.posteriors) == 0 {
+		return []conditioned{m.posterior}
+	}
+	return m.posteriors
+}
+
 // Part is the forecast of one model: at each x a Gaussian distribution of y, or of log y if Log is set, with mean Mean and variance
 // NoisyVar. LatentVar is the variance of f.
 type Part struct {
@@ -50,17 +58,14 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 		return nil, err
 	}
 	for _, m := range a.members {
-		posteriors := m.posteriors
-		if len(posteriors) == 0 {
-			posteriors = []conditioned{m.posterior}
-		}
+		posteriors := m.given()
 		from := len(out)
 		for _, posterior := range posteriors {
 			mean, latent, err := posterior.LatentContext(ctx, in)
 			if err != nil {
 				return nil, fmt.Errorf("forecast: %w", err)
 			}
-			model := posterior.Model()
+			model, wider := posterior.Model(), func(j int) float64 { return a.Series.wider(a.Widen, x[j]) }
 			p := Part{Weight: m.weight / float64(len(posteriors)), Log: m.log, Mean: m.scale.scaling.Values(nil, mean), LatentVar: m.scale.scaling.Variances(nil, latent)}
 			if a.Series.Bounds != nil {
 				p.Warp = a.Series.warp()
@@ -68,12 +73,12 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 			nugget := gppl.Nugget(model.Kernel) // a part of the variance of f, and of the noise
 			noise := m.scale.scaling.Variance(model.Noise + nugget)
 			for j, v := range p.LatentVar {
-				wider := a.wider(x[j])
-				p.LatentVar[j] = wider * v
-				p.NoisyVar = append(p.NoisyVar, wider*(v-m.scale.scaling.Variance(nugget)+a.noiseVariance(noise, m, p, j)))
+				p.LatentVar[j] = wider(j) * v
+				p.NoisyVar = append(p.NoisyVar, wider(j)*(v-m.scale.scaling.Variance(nugget)+a.noiseVariance(noise, m, p, j)))
 			}
-			if a.Series.Student != nil {
-				out = append(out, a.Series.Student.spreadNoise(p, noise/square(a.Series.typicalError(false)), func(j int) float64 { return a.wider(x[j]) })...)
+			if s := a.Series; s.Student != nil {
+				typical := s.typicalError(false)
+				out = append(out, s.Student.spreadNoise(p, noise/(typical*typical), wider)...)
 				continue
 			}
 			out = append(out, p)
@@ -86,12 +91,10 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 	return out, nil
 }
 
-func square(v float64) float64 { return v * v }
-
-// wider is the factor on variances at x.
-func (a *Analysis) wider(x float64) float64 {
-	if a.Widen > 1 && x > a.Series.X[len(a.Series.X)-1] {
-		return a.Widen * a.Widen
+// wider is the factor on variances at x of bands that are widened, above 1, beyond the last observation.
+func (s *Series) wider(widen, x float64) float64 {
+	if widen > 1 && x > s.X[len(s.X)-1] {
+		return widen * widen
 	}
 	return 1
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/curvature"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
-	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/population"
 )
 
@@ -166,15 +165,6 @@ func leaves(k gppl.Kernel) (all []gppl.Kernel) {
 		all = append(all, leaves(p)...)
 	}
 	return all
-}
-
-// posteriorLoss returns the likelihood of d at m that the policy trains, with priors.
-func posteriorLoss(m gppl.Model, d gppl.Data, b beliefs, opts ...gppl.Option) (gppl.Loss, error) {
-	exact, err := auto.Likelihood(m, d, slowest, append(opts, gppl.WithTolerance(trainTolerance))...)
-	if err != nil {
-		return nil, err
-	}
-	return withBeliefs(exact, b)
 }
 
 // withBeliefs returns the loss with the priors.

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -208,22 +209,6 @@ func (h *Holidays) inputs(in gppl.Inputs, a Axis, x []float64) gppl.Inputs {
 	return in
 }
 
-// holidayColumns returns the holiday of each column of a mean, "" for a column of something else.
-func (h *Holidays) holidayColumns(m gppl.Mean) []string {
-	out := make([]string, len(m.Columns()))
-	if h == nil {
-		return out
-	}
-	for j, c := range m.Columns() {
-		for _, name := range h.Names {
-			if c.Name == (gppl.Regressor{Name: holidayPrefix + name}).Columns()[0].Name {
-				out[j], _, _ = strings.Cut(name, nearHoliday)
-			}
-		}
-	}
-	return out
-}
-
 // note says which holidays a model has.
 func (h *Holidays) note() string {
 	if len(h.Names) == 0 {
@@ -232,8 +217,11 @@ func (h *Holidays) note() string {
 	return fmt.Sprintf("Holidays of %s: %s of holidays and of days around them.", h.Country, words.Count(len(h.Names), "effect"))
 }
 
-// check returns an error for holidays that no series can have.
-func (h *Holidays) check() error {
+// check returns an error for holidays that no series on an axis can have; nil are none.
+func (h *Holidays) check(a Axis) error {
+	if h == nil {
+		return nil
+	}
 	if countries[h.Country] == nil || len(h.Names) != len(h.Scale) {
 		return fmt.Errorf("the holidays of %q are not known", h.Country)
 	}
@@ -241,6 +229,9 @@ func (h *Holidays) check() error {
 		if slices.Contains(h.Names[:j], name) || !(h.Scale[j] > 0 && h.Scale[j] <= largest) {
 			return fmt.Errorf("the holiday %q is incomplete", name)
 		}
+	}
+	if !a.Dates {
+		return errors.New("there are holidays, and no dates")
 	}
 	return nil
 }

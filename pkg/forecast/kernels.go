@@ -44,7 +44,7 @@ func KernelNames() (names []string) {
 // "(SE + RQ) * Periodic", "ChangePoint(SE, Matern32)". All parameters are 1, except the location of a change, which is 0. A term White
 // stands for the noise that every model has, and adds nothing.
 func ParseKernel(text string) (gppl.Kernel, error) {
-	p := kernelParser{text: text}
+	p := kernelParser{text: strings.TrimSpace(text)}
 	k, err := p.sum(0)
 	if err == nil && p.next() != "" {
 		err = p.unexpected(p.next())
@@ -53,7 +53,7 @@ func ParseKernel(text string) (gppl.Kernel, error) {
 		return nil, err
 	}
 	if k == nil {
-		return nil, fmt.Errorf("forecast: the kernel %q is noise alone, which every model has anyway: name a kernel of the signal", strings.TrimSpace(text))
+		return nil, fmt.Errorf("forecast: the kernel %q is noise alone, which every model has anyway: name a kernel of the signal", p.text)
 	}
 	return k, nil
 }
@@ -101,9 +101,9 @@ func (p *kernelParser) take(symbols ...string) bool {
 
 func (p *kernelParser) unexpected(s string) error {
 	if s == "" {
-		return fmt.Errorf("forecast: the kernel %q ends too early", strings.TrimSpace(p.text))
+		return fmt.Errorf("forecast: the kernel %q ends too early", p.text)
 	}
-	return fmt.Errorf("forecast: %q was not expected in the kernel %q, after %q", s, strings.TrimSpace(p.text), strings.TrimSpace(p.text[:p.at]))
+	return fmt.Errorf("forecast: %q was not expected in the kernel %q, after %q", s, p.text, strings.TrimSpace(p.text[:p.at]))
 }
 
 // sum returns nil where all terms are White.
@@ -117,7 +117,7 @@ func (p *kernelParser) sum(depth int) (gppl.Kernel, error) {
 		switch k := k.(type) {
 		case nil:
 			if depth > 0 {
-				return nil, fmt.Errorf("forecast: White within parentheses, in the kernel %q: it can only be a term of the whole sum", strings.TrimSpace(p.text))
+				return nil, fmt.Errorf("forecast: White within parentheses, in the kernel %q: it can only be a term of the whole sum", p.text)
 			}
 		case gppl.Sum:
 			terms = append(terms, k.Terms()...)
@@ -128,13 +128,10 @@ func (p *kernelParser) sum(depth int) (gppl.Kernel, error) {
 			break
 		}
 	}
-	switch len(terms) {
-	case 0:
+	if len(terms) == 0 {
 		return nil, nil
-	case 1:
-		return terms[0], nil
 	}
-	return gppl.Add(terms...), nil
+	return sumOf(terms), nil
 }
 
 // product returns nil for White.
@@ -155,7 +152,7 @@ func (p *kernelParser) product(depth int) (gppl.Kernel, error) {
 			factors = append(factors, k)
 		}
 		if white && len(factors) > 0 {
-			return nil, fmt.Errorf("forecast: White as a factor, in the kernel %q: it can only be a term of the whole sum", strings.TrimSpace(p.text))
+			return nil, fmt.Errorf("forecast: White as a factor, in the kernel %q: it can only be a term of the whole sum", p.text)
 		}
 		if !p.take("*", "×") {
 			break
@@ -174,11 +171,11 @@ func (p *kernelParser) product(depth int) (gppl.Kernel, error) {
 func (p *kernelParser) factor(depth int) (gppl.Kernel, error) {
 	if p.take("(") {
 		if depth == maxNesting {
-			return nil, fmt.Errorf("forecast: parentheses nested deeper than %d in the kernel %q", maxNesting, strings.TrimSpace(p.text))
+			return nil, fmt.Errorf("forecast: parentheses nested deeper than %d in the kernel %q", maxNesting, p.text)
 		}
 		k, err := p.sum(depth + 1)
 		if err == nil && !p.take(")") {
-			err = fmt.Errorf("forecast: the kernel %q lacks a closing parenthesis", strings.TrimSpace(p.text))
+			err = fmt.Errorf("forecast: the kernel %q lacks a closing parenthesis", p.text)
 		}
 		return k, err
 	}
@@ -198,7 +195,7 @@ func (p *kernelParser) factor(depth int) (gppl.Kernel, error) {
 		if strings.EqualFold(f.name, name) {
 			p.at += len(name)
 			if p.leaves++; p.leaves > mostTerms {
-				return nil, fmt.Errorf("forecast: the kernel that begins %.40q has more than %d terms and factors", strings.TrimSpace(p.text), mostTerms)
+				return nil, fmt.Errorf("forecast: the kernel that begins %.40q has more than %d terms and factors", p.text, mostTerms)
 			}
 			return f.kernel, nil
 		}
@@ -213,7 +210,7 @@ func (p *kernelParser) change(depth int) (gppl.Kernel, error) {
 	var parts [2]gppl.Kernel
 	for i, before := range []string{"(", ","} {
 		if depth == maxNesting || !p.take(before) {
-			return nil, fmt.Errorf("forecast: write the change point in the kernel %q as ChangePoint(BEFORE, AFTER)", strings.TrimSpace(p.text))
+			return nil, fmt.Errorf("forecast: write the change point in the kernel %q as ChangePoint(BEFORE, AFTER)", p.text)
 		}
 		var err error
 		if parts[i], err = p.sum(depth + 1); err != nil {
@@ -221,7 +218,7 @@ func (p *kernelParser) change(depth int) (gppl.Kernel, error) {
 		}
 	}
 	if !p.take(")") {
-		return nil, fmt.Errorf("forecast: the kernel %q lacks a closing parenthesis", strings.TrimSpace(p.text))
+		return nil, fmt.Errorf("forecast: the kernel %q lacks a closing parenthesis", p.text)
 	}
 	return gppl.ChangePoint{Before: parts[0], After: parts[1], Width: 1}, nil
 }

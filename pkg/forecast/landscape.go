@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
 // Slice is the likelihood along one parameter, with the others fixed at their optimum.
@@ -39,8 +40,7 @@ func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
 		if p.Param.IsFixed() {
 			continue
 		}
-		s := Slice{Name: p.Name, Optimum: p.Value, StdErr: p.StdErrLog}
-		s.Unit = a.unit(p)
+		s := Slice{Name: p.Name, Unit: a.unit(p), Optimum: p.Value, StdErr: p.StdErrLog}
 		half := math.Log(3)
 		if p.StdErrLog > 0 {
 			half = min(4*p.StdErrLog, math.Log(10))
@@ -59,8 +59,7 @@ func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			u := half * (2*float64(j)/float64(points-1) - 1)
-			above := excess(u)
+			above := excess(half * (2*float64(j)/float64(points-1) - 1))
 			s.Value, s.Excess = append(s.Value, theta[i]), append(s.Excess, above)
 		}
 		theta[i] = p.Value
@@ -72,9 +71,9 @@ func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
 // unit returns the unit of a parameter as trained, on the standardised series.
 func (a *Analysis) unit(p gppl.FittedParam) string {
 	switch p.Unit {
-	case "x":
+	case gppl.UnitX:
 		return a.Series.Axis.Unit
-	case "y²":
+	case gppl.UnitY2:
 		return "standardised"
 	}
 	return ""
@@ -94,37 +93,44 @@ func (a *Analysis) minimised() (gppl.Data, error) {
 }
 
 func (a *Analysis) valley() (*valley, error) {
-	data, err := a.minimised()
-	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
-	}
 	v := &valley{theta: a.Result.Model.Values()}
-	if a.Chosen == ByEvidence { // the minimised loss includes the priors
-		s := a.Series
-		p := &policy{series: s, extent: extent{s.Step, s.X[len(s.X)-1] - s.X[0]}, options: Options{Priors: a.given, Shared: a.shared}}
-		priors := p.beliefs(a.Candidates[0].kind, a.Candidates[0].Trend, a.Result.Model, yScale{log: a.Log, scaling: a.Scaling})
-		v.loss, err = posteriorLoss(a.Result.Model, data, priors, a.engineMemory())
-	} else {
-		t := trainer{data: data, mean: a.Result.Model.Mean, memory: a.engineMemory()}
-		if a.Projections > 0 {
-			if t.omega, err = projections(data, a.Projections); err != nil {
-				return nil, err
-			}
-		}
-		v.loss, err = t.loss(a.Result.Model, data)
+	var err error
+	if v.loss, err = a.minimisedLoss(); err == nil {
+		v.lowest, err = v.loss.ValueGrad(nil, v.theta)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
-	}
-	if priors := a.Result.Priors; a.Chosen == ByBIC && len(priors) > 0 {
-		if v.loss, err = gppl.NewMAP(v.loss, priors...); err != nil {
-			return nil, fmt.Errorf("forecast: %w", err)
-		}
-	}
-	if v.lowest, err = v.loss.ValueGrad(nil, v.theta); err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
 	return v, nil
+}
+
+// minimisedLoss returns the loss of training, with the priors if there were any.
+func (a *Analysis) minimisedLoss() (gppl.Loss, error) {
+	data, err := a.minimised()
+	if err != nil {
+		return nil, err
+	}
+	if a.Chosen == ByEvidence {
+		s := a.Series
+		p := &policy{series: s, extent: extent{s.Step, s.X[len(s.X)-1] - s.X[0]}, options: Options{Priors: a.given, Shared: a.shared}}
+		priors := p.beliefs(a.Candidates[0].kind, a.Candidates[0].Trend, a.Result.Model, yScale{log: a.Log, scaling: a.Scaling})
+		exact, err := auto.Likelihood(a.Result.Model, data, slowest, a.engineMemory(), gppl.WithTolerance(trainTolerance))
+		if err != nil {
+			return nil, err
+		}
+		return withBeliefs(exact, priors)
+	}
+	t := trainer{data: data, mean: a.Result.Model.Mean, memory: a.engineMemory()}
+	if a.Projections > 0 {
+		if t.omega, err = gppl.SpectralProjection(data.X, a.Projections); err != nil {
+			return nil, err
+		}
+	}
+	loss, err := t.loss(a.Result.Model, data)
+	if err != nil || len(a.Result.Priors) == 0 {
+		return loss, err
+	}
+	return gppl.NewMAP(loss, a.Result.Priors...)
 }
 
 // excess returns the NLL at theta minus that of the optimum; +Inf if it cannot be computed.
@@ -232,8 +238,7 @@ func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
 	det := hii*hjj - hij*hij
 	axis := func(at int, variance float64) ContourAxis {
 		p := params[free[at]]
-		s := ContourAxis{Name: p.Name, Optimum: p.Value, Value: make([]float64, points)}
-		s.Unit = a.unit(p)
+		s := ContourAxis{Name: p.Name, Unit: a.unit(p), Optimum: p.Value, Value: make([]float64, points)}
 		reach := min(3.5*math.Sqrt(variance), math.Log(10))
 		floats.LogSpan(s.Value, p.Value*math.Exp(-reach), p.Value*math.Exp(reach))
 		return s

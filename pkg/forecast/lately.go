@@ -16,36 +16,11 @@ type lately struct {
 
 // LatentContext predicts each x.
 func (l lately) LatentContext(ctx context.Context, x gppl.Inputs) (mean, variances []float64, err error) {
-	var late, early []int
-	for i := range x.Len() {
-		if x.At(i)[0] < l.from {
-			early = append(early, i)
-		} else {
-			late = append(late, i)
+	early := func(x float64) bool { return x < l.from }
+	return latentByParts(ctx, x, early, func(early bool) (conditioned, error) {
+		if early {
+			return l.whole()
 		}
-	}
-	if len(early) == 0 {
-		return l.conditioned.LatentContext(ctx, x)
-	}
-	whole, err := l.whole()
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(late) == 0 {
-		return whole.LatentContext(ctx, x)
-	}
-	mean, variances = make([]float64, x.Len()), make([]float64, x.Len())
-	for _, part := range []struct {
-		of conditioned
-		at []int
-	}{{whole, early}, {l.conditioned, late}} {
-		m, v, err := part.of.LatentContext(ctx, x.Pick(part.at))
-		if err != nil {
-			return nil, nil, err
-		}
-		for j, i := range part.at {
-			mean[i], variances[i] = m[j], v[j]
-		}
-	}
-	return mean, variances, nil
+		return l.conditioned, nil
+	})
 }

@@ -3,6 +3,7 @@ package forecast
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -53,10 +54,7 @@ func (a *Analysis) Learnt() ([]Learnt, error) {
 // Smoothness returns models with other kernels in place of the first term of m that is SE, a Matérn kernel or Laplace, of the same variance
 // and lengthscale, and their names; none if there is no such term.
 func Smoothness(m gppl.Model) (names []string, models []gppl.Model) {
-	terms := []gppl.Kernel{m.Kernel}
-	if sum, ok := m.Kernel.(gppl.Sum); ok {
-		terms = sum.Terms()
-	}
+	terms := sumTerms(m.Kernel)
 	for i, t := range terms {
 		p := t.Params()
 		if len(p) != 2 || p[0].Role != gppl.RoleVariance || p[1].Role != gppl.RoleLengthscale || p[1].IsFixed() { // fixed: a random walk
@@ -67,11 +65,10 @@ func Smoothness(m gppl.Model) (names []string, models []gppl.Model) {
 			if kernelName(other) == kernelName(t) {
 				continue
 			}
-			changed := append([]gppl.Kernel(nil), terms...)
+			changed := slices.Clone(terms)
 			changed[i] = other
 			model := gppl.Model{Mean: m.Mean, Kernel: sumOf(changed), Noise: m.Noise}
-			names = append(names, kernelName(model.Kernel))
-			models = append(models, model)
+			names, models = append(names, kernelName(model.Kernel)), append(models, model)
 		}
 		return names, models
 	}

@@ -77,22 +77,17 @@ func (a *Analysis) naiveSeasons(n int) (periods []float64) {
 		}
 	}
 	if len(periods) == 0 && s.Even {
-		for _, lag := range strongestSeasons(s.Y[max(0, n-remembered):n]) {
+		const most = 2
+		lags := seasonPeaks(s.Y[max(0, n-remembered):n])
+		for _, lag := range lags[:min(most, len(lags))] {
 			periods = append(periods, float64(lag)*s.Step)
 		}
 	}
 	return periods
 }
 
-// strongestSeasons returns the two lags, 2 to a third of n, at which the autocorrelation of the differences of y has its highest peaks
-// beyond chance; less if there are less. It takes n²/3 operations at most.
-func strongestSeasons(y []float64) (lags []int) {
-	const most = 2
-	lags = seasonPeaks(y)
-	return lags[:min(most, len(lags))]
-}
-
-// seasonPeaks returns all such lags, the highest peak first.
+// seasonPeaks returns the lags, 2 to a third of n, at which the autocorrelation of the differences of y has peaks beyond chance, the highest
+// first. It takes n²/3 operations at most.
 func seasonPeaks(y []float64) (lags []int) {
 	const beyond, strong, longest = 3, 0.2, 1000 // standard errors, correlation, steps
 	n := len(y) - 1

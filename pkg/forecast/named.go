@@ -200,15 +200,6 @@ func firstLimit(failures []error) error {
 	return nil
 }
 
-// projections returns count Spectral projections for the projected likelihood of a part of a long series.
-func projections(d gppl.Data, count int) (*gppl.Projection, error) {
-	omega, err := gppl.SpectralProjection(d.X, count)
-	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
-	}
-	return omega, nil
-}
-
 // trainer trains one candidate after the other on the same data.
 type trainer struct {
 	options  Options

@@ -119,8 +119,8 @@ func (s *Series) knownIn(from, to int) (*Series, error) {
 	p := s.part(from, to)
 	p.whole, p.Source, p.YUnit = nil, s.Source, s.YUnit
 	const fewest = 3
-	if p.distinct() < fewest {
-		return nil, fmt.Errorf("%d observations at %d different x are not a series", to-from, p.distinct())
+	if distinct := distinct(p.X); distinct < fewest {
+		return nil, fmt.Errorf("%d observations at %d different x are not a series", to-from, distinct)
 	}
 	p.spacing()
 	if s.Known != nil {
@@ -151,10 +151,8 @@ func (a *Analysis) reusedAt(ctx context.Context, train Window) (past *Analysis, 
 		}
 		// The model was trained on values with another standardisation.
 		model := rescaled(m.model, math.Pow(m.scale.scaling.Scale/v.scaling.Scale, 2))
-		if v.counts != nil {
-			if v, err = v.linearised(ctx, model, m.shape); err != nil {
-				return nil, err
-			}
+		if v, err = v.linearised(ctx, model, m.shape); err != nil {
+			return nil, err
 		}
 		p, _, err := conditionOn(model, v.data, windowLength, a.room(), past.windows)
 		if err != nil {

@@ -25,15 +25,12 @@ func ReadPanel(path string, o ReadOptions) ([]Member, error) {
 	if len(o.By) == 0 {
 		panic("forecast: ReadPanel: ReadOptions.By is empty")
 	}
-	if err := o.fits(path); err != nil {
-		return nil, err
-	}
-	s, rep, err := read(path, o)
-	if err != nil {
-		return nil, err
-	}
 	shown := dataset.Shown(path)
-	if err := o.checkRoles(shown, rep); err != nil {
+	s, rep, err := read(path, o)
+	if err == nil {
+		err = o.checkRoles(shown, rep)
+	}
+	if err != nil {
 		return nil, err
 	}
 	m := rep.Also
@@ -73,15 +70,13 @@ func (m Member) text(by []string) string {
 // keySeparator stands between the texts of several columns.
 const keySeparator = "\x1f"
 
-func joinedKey(key []string) string { return strings.Join(key, keySeparator) }
-
-// keyAt returns the texts of row i.
-func keyAt(texts [][]string, ids [][]int32, i int) []string {
+// keyAt returns the texts of row i, joined.
+func keyAt(texts [][]string, ids [][]int32, i int) string {
 	key := make([]string, len(ids))
 	for j := range ids {
 		key[j] = strings.ReplaceAll(texts[j][ids[j][i]], keySeparator, " ")
 	}
-	return key
+	return strings.Join(key, keySeparator)
 }
 
 // keyRows are the rows of each key, and the keys in their order.
@@ -93,7 +88,7 @@ type keyRows struct {
 func rowsOf(texts [][]string, ids [][]int32, n int) keyRows {
 	r := keyRows{of: map[string][]int{}}
 	for i := range n {
-		key := joinedKey(keyAt(texts, ids, i))
+		key := keyAt(texts, ids, i)
 		if r.of[key] == nil {
 			r.keys = append(r.keys, key)
 		}
@@ -115,12 +110,8 @@ func partOf(s dataset.Series, rep dataset.CSVReport, rows, open []int) (dataset.
 
 // split returns the rows of each key.
 func (f futureRows) split() map[string]futureRows {
-	rows := map[string][]int{}
-	for i, key := range f.keys {
-		rows[key] = append(rows[key], i)
-	}
 	out := map[string]futureRows{}
-	for key, at := range rows {
+	for key, at := range f.of {
 		part := futureRows{x: timeline.Pick(f.x, at), lines: timeline.Pick(f.lines, at), dates: f.dates}
 		for _, v := range f.values {
 			part.values = append(part.values, timeline.Pick(v, at))
@@ -138,7 +129,7 @@ var plainName = regexp.MustCompile(`^[\pL_][\pL\pN_.-]*$`)
 
 // refusePanel returns an error if a file holds several series: x repeat, and one or two columns tell the rows of an x apart.
 func (o ReadOptions) refusePanel(path string, s *Series, rep dataset.CSVReport, rows int) error {
-	distinct := s.distinct()
+	distinct := distinct(s.X)
 	if float64(len(s.Duplicates)) <= fewRepeated*float64(distinct) {
 		return nil
 	}

@@ -69,9 +69,7 @@ type trial struct {
 	told      *population.LogQuadratic // what the likelihood tells of the parameters with priors; nil if that is not known
 }
 
-// fitPolicy finds structure and parameters. It tries noise alone, a smooth, a less smooth and a rough term, each with and without a
-// season and a linear trend, for y and, if all y are positive, for log y. The best grows by one term at a time as long as that
-// adds evidence. Candidates are weighted by their evidence, and forecasts average those with enough weight.
+// fitPolicy finds structure and parameters as Fit says.
 func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	p, err := searchPolicy(ctx, s, o)
 	if err != nil {
@@ -95,10 +93,7 @@ func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
 		return nil, err
 	}
 	p.setSeasons(auto.LikelyPeriods)
-	switch cmp.Or(o.Trend, "auto") {
-	case "auto":
-		p.trends = []string{"none", "linear"}
-	default:
+	if p.trends = []string{"none", "linear"}; cmp.Or(o.Trend, "auto") != "auto" {
 		p.trends = []string{strings.ToLower(o.Trend)}
 	}
 	if len(o.Priors) > 0 {
@@ -228,7 +223,7 @@ func (p *policy) search() error {
 		if best == nil || best.score > p.trials[0].score+hopeless {
 			continue
 		}
-		if err := p.grow(v, best); err != nil {
+		if err := p.grow(best); err != nil {
 			return err
 		}
 	}
@@ -259,7 +254,7 @@ func (p *policy) ofCandidates(fixed bool, visit func(of candidate, q proposal) e
 }
 
 // grow repeatedly adds the term that improves the evidence most, until none improves it by worthwhile nats.
-func (p *policy) grow(v int, best *trial) error {
+func (p *policy) grow(best *trial) error {
 	for terms := termsOf(best.model.Kernel); len(terms) < p.plan.effort.terms; terms = termsOf(best.model.Kernel) {
 		from := len(p.trials)
 		for _, more := range (stationary{}).additions(p, terms) {
@@ -528,7 +523,7 @@ const slowest = 1
 // trainWithPriors trains m, from its values, with priors, and returns a result whose model has the transforms of m, and the shape of the
 // likelihood of counts; 0 if it has none.
 func trainWithPriors(ctx context.Context, v yScale, m gppl.Model, priors beliefs, span float64, s gppl.Settings) (r *gppl.Result, shape float64, err error) {
-	likelihood, err := v.trained(ctx, scaled(m, nil, span))
+	likelihood, err := v.trained(ctx, scaled(m, span))
 	if err != nil {
 		return nil, 0, err
 	}
@@ -791,14 +786,14 @@ func (p *policy) analysis() (*Analysis, error) {
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
 	}
+	v, err := v.linearised(p.ctx, best.model, best.shape) // from here on
+	if err != nil {
+		return nil, err
+	}
+	p.scales[best.scale] = v
 	gradient := searchGradient
-	if v.counts != nil { // from here on with the Gaussian approximation of the best, at which it stays
-		var err error
-		if v, err = v.linearised(p.ctx, best.model, best.shape); err != nil {
-			return nil, err
-		}
-		v.counts.trained = false
-		p.scales[best.scale], gradient = v, math.MaxFloat64
+	if v.counts != nil { // at the best, where it stays
+		gradient = math.MaxFloat64
 	}
 	r, _, err := trainWithPriors(p.ctx, v, best.model, p.beliefs(best.kind, best.Trend, best.model, v), p.extent.span, p.settings(best, v.data.Len(), gppl.Settings{
 		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: p.options.origin,
@@ -837,10 +832,15 @@ func (p *policy) analysis() (*Analysis, error) {
 			}
 		}
 	}
-	return a, p.ofCandidates(true, func(of candidate, q proposal) error {
+	return a, p.tryFixed(a.addFixed)
+}
+
+// tryFixed trains the candidates whose share is fixed, and visits those that have a part in the forecast or could not be trained.
+func (p *policy) tryFixed(visit func(*trial)) error {
+	return p.ofCandidates(true, func(of candidate, q proposal) error {
 		t, err := p.trial(of, q, *q.only)
 		if err == nil && (t.Error != "" || of.takesPart(p, t)) {
-			a.addFixed(t)
+			visit(t)
 		}
 		return err
 	})
@@ -874,13 +874,9 @@ const (
 // draw samples the parameters of a member: a short series does not determine them well, and a band that treats them as known is too
 // narrow. A member whose draws cannot be trusted keeps the learnt values.
 func (p *policy) draw(m *member, t *trial) error {
-	v := p.scales[t.scale]
-	if v.counts != nil {
-		var err error
-		if v, err = v.linearised(p.ctx, m.model, m.shape); err != nil {
-			return err
-		}
-		v.counts.trained = false
+	v, err := p.scales[t.scale].linearised(p.ctx, m.model, m.shape)
+	if err != nil {
+		return err
 	}
 	exact, err := gppl.NewExact(m.model, v.data, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
 	if err != nil {

@@ -128,11 +128,7 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 	if err != nil {
 		return nil, err
 	}
-	when := make([]string, len(x))
-	for i := range x {
-		when[i] = a.Series.Axis.Text(x[i])
-	}
-	f := forecastOf(x, when, parts)
+	f := forecastOf(x, a.Series.Axis.texts(x), parts)
 	for i := range x {
 		if !(math.Abs(f.Mean[i]) <= largest && math.Sqrt(f.NoisyVar[i]) <= largest) {
 			if math.Abs(x[i]) > largest {
@@ -220,12 +216,9 @@ func (f *Forecast) WriteCSV(w io.Writer, a Axis, levels ...float64) error {
 		medians, zeros = f.Quantile(0.5), f.Zeros()
 	}
 	var ends [][]float64
+	rows[0], levels = withBands(rows[0], levels)
 	for _, level := range levels {
-		name := cell(100 * level)
-		if !slices.Contains(rows[0], "lower_"+name) {
-			rows[0] = append(rows[0], "lower_"+name, "upper_"+name)
-			ends = append(ends, f.Quantile(0.5*(1-level)), f.Quantile(0.5*(1+level)))
-		}
+		ends = append(ends, f.Quantile(0.5*(1-level)), f.Quantile(0.5*(1+level)))
 	}
 	for i, when := range f.When {
 		lo, hi := f.Band(i)
@@ -239,6 +232,16 @@ func (f *Forecast) WriteCSV(w io.Writer, a Axis, levels ...float64) error {
 		rows = append(rows, row)
 	}
 	return WriteCSV(w, rows)
+}
+
+// withBands adds the columns of bands to a header, and returns the levels that it did not have yet.
+func withBands(head []string, levels []float64) (all []string, added []float64) {
+	for _, level := range levels {
+		if name := cell(100 * level); !slices.Contains(head, "lower_"+name) {
+			head, added = append(head, "lower_"+name, "upper_"+name), append(added, level)
+		}
+	}
+	return head, added
 }
 
 // SaveCSV writes the forecast to a file as WriteCSV does, whole or not at all.
@@ -300,12 +303,9 @@ func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, er
 	if err != nil {
 		return nil, 0, fmt.Errorf("forecast: %w", err)
 	}
-	there, err := loss.ValueGrad(nil, m.Values())
-	if err != nil {
-		return nil, 0, fmt.Errorf("forecast: %w", err)
-	}
+	there, wrong := loss.ValueGrad(nil, m.Values())
 	here, err := loss.ValueGrad(nil, a.Result.Model.Values())
-	if err != nil {
+	if err := cmp.Or(wrong, err); err != nil {
 		return nil, 0, fmt.Errorf("forecast: %w", err)
 	}
 	r := *a.Result

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"math"
+	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/quantile"
 )
@@ -24,7 +25,7 @@ var _ Predictive = Gaussian{}
 type Gaussian struct{ Mu, Variance []float64 }
 
 // Mean returns Mu.
-func (g Gaussian) Mean() []float64 { return append([]float64(nil), g.Mu...) }
+func (g Gaussian) Mean() []float64 { return slices.Clone(g.Mu) }
 
 // Quantile returns μ + σ·Φ⁻¹(p).
 func (g Gaussian) Quantile(p float64) []float64 {
@@ -64,7 +65,7 @@ type predicted struct{ f *Forecast }
 var _ Predictive = predicted{}
 
 // Mean returns the point forecast: of a mixture, the median.
-func (p predicted) Mean() []float64 { return append([]float64(nil), p.f.Mean...) }
+func (p predicted) Mean() []float64 { return slices.Clone(p.f.Mean) }
 
 func (p predicted) Quantile(level float64) []float64 { return p.f.Quantile(level) }
 

@@ -97,7 +97,7 @@ func timesPrior(p gppl.Prior, c float64) gppl.Prior {
 
 // standardisedPrior returns the prior p of a parameter in the given unit for a series that was divided by scale.
 func standardisedPrior(p gppl.Prior, unit string, scale float64) gppl.Prior {
-	if unit == "y²" {
+	if unit == gppl.UnitY2 {
 		return timesPrior(p, 1/(scale*scale))
 	}
 	return p

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
@@ -48,10 +49,10 @@ func (r Recording) Load(ctx context.Context, o dataset.Options) (dataset.Series,
 // WriteSeries writes a series as a csv file that Read reads: a header of two names, with units, and a row for each observation.
 func WriteSeries(w io.Writer, s dataset.Series) error {
 	name := func(name, unit string) string {
-		if unit != "" && unit != name {
-			name += " (" + unit + ")"
+		if unit == name {
+			return name
 		}
-		return name
+		return words.WithUnit(name, unit)
 	}
 	rows := [][]string{{name(s.XName, s.XUnit), name(s.YName, s.YUnit)}}
 	for i := range s.X {

@@ -9,6 +9,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -33,17 +34,18 @@ type knownRow struct {
 	line   string // where it was read
 }
 
+// knownRowAt is the i-th row of columns.
+func knownRowAt(x float64, columns [][]float64, i int, line string) knownRow {
+	r := knownRow{x: x, line: line}
+	for _, column := range columns {
+		r.values = append(r.values, column[i])
+	}
+	return r
+}
+
 // newKnown makes regressors from rows in any order. Rows with equal x must have equal values.
 func newKnown(names []string, rows []knownRow) (*Known, error) {
-	slices.SortStableFunc(rows, func(a, b knownRow) int {
-		switch {
-		case a.x < b.x:
-			return -1
-		case a.x > b.x:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(rows, func(a, b knownRow) int { return cmp.Compare(a.x, b.x) })
 	k := &Known{Names: names, Values: make([][]float64, len(names))}
 	var last knownRow
 	for _, r := range rows {
@@ -62,6 +64,26 @@ func newKnown(names []string, rows []knownRow) (*Known, error) {
 		last = r
 	}
 	return k, nil
+}
+
+// join returns the regressors, on their scale, with further rows. After the last observation these replace what was known there: another
+// scenario, or what was expected.
+func (k *Known) join(rows []knownRow, last float64) (*Known, error) {
+	replaced := map[float64]bool{}
+	for _, r := range rows {
+		replaced[r.x] = r.x > last
+	}
+	var all []knownRow
+	for i, x := range k.X {
+		if !replaced[x] {
+			all = append(all, knownRowAt(x, k.Values, i, "the model"))
+		}
+	}
+	joined, err := newKnown(k.Names, append(all, rows...))
+	if err == nil {
+		joined.Centre, joined.Scale = k.Centre, k.Scale
+	}
+	return joined, err
 }
 
 // standardise sets Centre and Scale by the values at the observations.
@@ -167,7 +189,7 @@ func (a *Analysis) Effects() ([]Effect, error) {
 		return nil, nil
 	}
 	learnt, err := a.coefficients()
-	if err != nil || learnt == nil {
+	if err != nil {
 		return nil, err
 	}
 	best := a.members[0]
@@ -183,17 +205,13 @@ func (a *Analysis) Effects() ([]Effect, error) {
 	return out, nil
 }
 
-// coefficients returns those of the mean of the best model, by the names of its columns; nil if it does not know them.
+// coefficients returns those of the mean of the best model, by the names of its columns.
 func (a *Analysis) coefficients() (map[string]gppl.Coefficient, error) {
 	if err := a.condition(); err != nil {
 		return nil, err
 	}
-	learnt, ok := any(a.members[0].posterior).(interface{ Coefficients() []gppl.Coefficient })
-	if !ok {
-		return nil, nil
-	}
 	all := map[string]gppl.Coefficient{}
-	for _, c := range learnt.Coefficients() {
+	for _, c := range a.members[0].posterior.Coefficients() {
 		all[c.Name] = c
 	}
 	return all, nil
@@ -215,8 +233,11 @@ func withRegressors(parts []gppl.Mean, variances []float64, x gppl.Inputs) gppl.
 	return gppl.GaussianBeta{Of: gppl.AddMeans(parts...), Variances: variances}
 }
 
-// check returns an error for regressors that no series can have.
+// check returns an error for regressors that no series can have; nil are none.
 func (k *Known) check() error {
+	if k == nil {
+		return nil
+	}
 	if len(k.Names) == 0 || len(k.Values) != len(k.Names) || len(k.Centre) != len(k.Names) || len(k.Scale) != len(k.Names) || len(k.X) == 0 {
 		return errors.New("the regressors are incomplete")
 	}
@@ -249,8 +270,11 @@ func (o ReadOptions) also() (columns []string) {
 	return append(columns, o.Regressors...)
 }
 
-// checkColumns returns an error if one column has two roles.
-func (o ReadOptions) checkColumns(rep dataset.CSVReport) error {
+// checkRoles returns an error if a column has two roles.
+func (o ReadOptions) checkRoles(path string, rep dataset.CSVReport) error {
+	if rep.X == rep.Y {
+		return fmt.Errorf("forecast: %s: x and y are both column %d: choose another for one of them", path, rep.X+1)
+	}
 	taken := map[int]string{rep.X: "x", rep.Y: "y"}
 	for i, col := range rep.Also.Columns {
 		role := "a regressor"
@@ -261,25 +285,17 @@ func (o ReadOptions) checkColumns(rep dataset.CSVReport) error {
 			role = "the size"
 		}
 		if before, ok := taken[col]; ok {
-			return fmt.Errorf("column %d (%q) is %s and cannot be %s too: choose another for one of them", col+1, rep.Also.Names[i], before, role)
+			return fmt.Errorf("forecast: %s: column %d (%q) is %s and cannot be %s too: choose another for one of them", path, col+1, rep.Also.Names[i], before, role)
 		}
 		taken[col] = role
 	}
 	for i, col := range rep.Also.KeyColumns {
 		if before, ok := taken[col]; ok {
-			return fmt.Errorf("column %d (%q) is %s and cannot tell series apart too: choose another for one of them", col+1, rep.Columns[col], before)
+			return fmt.Errorf("forecast: %s: column %d (%q) is %s and cannot tell series apart too: choose another for one of them", path, col+1, rep.Columns[col], before)
 		}
 		taken[col] = fmt.Sprintf("number %d of the columns that tell series apart", i+1)
 	}
 	return nil
-}
-
-// setErrors takes the standard deviations of the observations, in the given order, which wrongCells has checked.
-func (s *Series) setErrors(m dataset.CSVMore, order []int) {
-	for _, i := range order {
-		s.Errors = append(s.Errors, m.Values[0][i])
-	}
-	s.ErrorName = alsoName(m, 0)
 }
 
 // alsoName is the name of one of the further columns, or its number if it has none.
@@ -295,10 +311,7 @@ func (o ReadOptions) wrongCells(m dataset.CSVMore, order []int) error {
 		wrong.Add(dataset.CSVRowError{Line: m.Lines[i], Err: fmt.Errorf(format, args...)})
 	}
 	if order == nil {
-		order = make([]int, len(m.Lines))
-		for i := range order {
-			order[i] = i
-		}
+		order = timeline.Range(0, len(m.Lines))
 	}
 	for _, i := range order {
 		if o.YError == "" {
@@ -357,27 +370,21 @@ func (o ReadOptions) regressorNames(m dataset.CSVMore) (names []string) {
 }
 
 // setKnown takes the regressors: at the observations, from rows without y, and from the future file if there is one.
-func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, place func(float64) float64) error {
+func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64) error {
 	m := rep.Also
 	first, names := len(m.Names)-len(o.Regressors), o.regressorNames(m)
 	var rows []knownRow
-	add := func(x float64, line string, of [][]float64, i int) {
-		r := knownRow{x: place(x), line: line}
-		for j := range names {
-			v := of[first+j][i]
-			if math.IsNaN(v) {
-				return // a row without all regressors is left out
-			}
-			r.values = append(r.values, v)
+	add := func(x float64, line string, columns [][]float64, i int) {
+		if r := knownRowAt(s.Axis.place(x), columns, i, line); !slices.ContainsFunc(r.values, math.IsNaN) { // a row without all regressors is left out
+			rows = append(rows, r)
 		}
-		rows = append(rows, r)
 	}
 	for i, at := range x {
-		add(at, fmt.Sprintf("line %d", m.Lines[i]), m.Values, i)
+		add(at, fmt.Sprintf("line %d", m.Lines[i]), m.Values[first:], i)
 	}
 	for i, at := range m.OpenX {
 		before := len(rows)
-		add(at, fmt.Sprintf("line %d", m.OpenLines[i]), m.OpenValues, i)
+		add(at, fmt.Sprintf("line %d", m.OpenLines[i]), m.OpenValues[first:], i)
 		if len(rows) > before && rows[before].x > s.X[len(s.X)-1] {
 			s.Source.Ahead++
 		}
@@ -387,7 +394,6 @@ func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64, pla
 		if err != nil {
 			return futureError{err}
 		}
-		first = 0
 		for i, at := range future.x {
 			add(at, fmt.Sprintf("%s, line %d", dataset.Shown(o.Future), future.lines[i]), future.values, i)
 		}
@@ -427,39 +433,17 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}
-	if s.Axis.Dates && !future.dates {
-		return fmt.Errorf("forecast: %s, line %d: x is %v, but the model has dates, such as %s", name, future.lines[0], future.x[0], s.Axis.Text(s.X[0]))
-	}
-	if !s.Axis.Dates && future.dates {
-		return fmt.Errorf("forecast: %s, line %d: x is a date, but the model has numbers, such as %s", name, future.lines[0], s.Axis.Text(s.X[0]))
+	if err := s.checkDates(future.dates, future.lines[0], future.x[0]); err != nil {
+		return fmt.Errorf("forecast: %s, %w", name, err)
 	}
 	var rows []knownRow
-	row := func(x float64, values [][]float64, i int, line string) {
-		r := knownRow{x: x, line: line}
-		for j := range k.Names {
-			r.values = append(r.values, values[j][i])
-		}
-		rows = append(rows, r)
-	}
 	for i, x := range future.x {
-		if s.Axis.Dates {
-			future.x[i] = s.Axis.fromSeconds(x)
-		}
+		rows = append(rows, knownRowAt(s.Axis.place(x), future.values, i, fmt.Sprintf("%s, line %d", name, future.lines[i])))
 	}
-	last := s.X[len(s.X)-1]
-	for i, x := range k.X { // what comes after the observations may be another scenario
-		if x <= last || !slices.Contains(future.x, x) {
-			row(x, k.Values, i, "the model")
-		}
-	}
-	for i, x := range future.x {
-		row(x, future.values, i, fmt.Sprintf("%s, line %d", name, future.lines[i]))
-	}
-	added, err := newKnown(k.Names, rows)
+	added, err := k.join(rows, s.X[len(s.X)-1])
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}
-	added.Centre, added.Scale = k.Centre, k.Scale
 	s.Known = added
 	return nil
 }
@@ -473,7 +457,7 @@ type futureRows struct {
 	lines  []int
 	values [][]float64
 	dates  bool
-	keys   []string // of each row, with ReadOptions.By
+	of     map[string][]int // the rows of each key of ReadOptions.By
 }
 
 // readFuture reads regressors from a file without y: the column of x by its name or number as in o, the others by name.
@@ -491,12 +475,7 @@ func readFuture(o ReadOptions, names []string, format dataset.TimeFormat, dates 
 	if s.Len() == 0 {
 		return futureRows{}, errors.New("no rows")
 	}
-	f := futureRows{s.X, rep.Also.Lines, rep.Also.Values, rep.Time != dataset.TimeNumber, nil}
-	for i := range s.X {
-		if o.By != nil {
-			f.keys = append(f.keys, joinedKey(keyAt(rep.Also.KeyTexts, rep.Also.Keys, i)))
-		}
-	}
+	f := futureRows{s.X, rep.Also.Lines, rep.Also.Values, rep.Time != dataset.TimeNumber, rowsOf(rep.Also.KeyTexts, rep.Also.Keys, s.Len()).of}
 	for j, values := range f.values {
 		for i, v := range values {
 			if math.IsNaN(v) {

@@ -102,24 +102,17 @@ func autocorrelation(e []float64, mean float64, lags int) []float64 {
 	return rho
 }
 
-// outside returns the lags, from 1, whose autocorrelation is beyond ±Band.
-func (r *Residuals) outside() []int {
-	var lags []int
-	for h, rho := range r.Autocorrelation {
-		if math.Abs(rho) > r.Band {
-			lags = append(lags, h+1)
-		}
-	}
-	return lags
-}
-
 // Verdict summarises the checks in sentences. The tests have a level of 1 %.
 func (r *Residuals) Verdict() []string {
 	const level = 0.01
 	var v []string
-	lags := len(r.Autocorrelation)
-	outside := r.outside()
-	beyond := fmt.Sprintf("%d of %d autocorrelations %s beyond the band, %.1f expected", len(outside), lags, words.Are(len(outside)), 0.05*float64(lags))
+	lags, outside := len(r.Autocorrelation), 0
+	for _, rho := range r.Autocorrelation {
+		if math.Abs(rho) > r.Band {
+			outside++
+		}
+	}
+	beyond := fmt.Sprintf("%d of %d autocorrelations %s beyond the band, %.1f expected", outside, lags, words.Are(outside), 0.05*float64(lags))
 	if r.LjungBoxP < level {
 		v = append(v, fmt.Sprintf("The innovations are correlated (Ljung–Box p = %.2g): the model misses structure in time. %s, the largest at lag %d.", r.LjungBoxP, beyond, r.largestLag()))
 	} else {

@@ -141,9 +141,6 @@ const (
 // ReadOptions.Pooled is set.
 func Read(path string, o ReadOptions) (*Series, error) {
 	o.By = nil
-	if err := o.fits(path); err != nil {
-		return nil, err
-	}
 	s, rep, err := read(path, o)
 	if err != nil {
 		return nil, err
@@ -158,17 +155,6 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	}
 	out.remarks = append(out.remarks, o.unused(rep)...)
 	return out, nil
-}
-
-// checkRoles returns an error if a column has two roles.
-func (o ReadOptions) checkRoles(path string, rep dataset.CSVReport) error {
-	if rep.X == rep.Y {
-		return fmt.Errorf("forecast: %s: x and y are both column %d: choose another for one of them", path, rep.X+1)
-	}
-	if err := o.checkColumns(rep); err != nil {
-		return fmt.Errorf("forecast: %s: %w", path, err)
-	}
-	return nil
 }
 
 // series makes a series of the rows of a file, which messages call path.
@@ -209,8 +195,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		return nil, fmt.Errorf("forecast: %s: %w", path, err)
 	}
 	if o.YError != "" {
-		out.setErrors(rep.Also, order)
-		out.Relative = o.RelativeErrors
+		out.Errors, out.ErrorName, out.Relative = timeline.Pick(rep.Also.Values[0], order), alsoName(rep.Also, 0), o.RelativeErrors
 	}
 	if err := out.setCounting(o, s.Y, rep.Also, order); err != nil {
 		return nil, fmt.Errorf("forecast: %s: %w", path, err)
@@ -242,11 +227,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 		}
 	}
 	if len(o.Regressors) > 0 {
-		place := func(x float64) float64 { return x }
-		if out.Axis.Dates {
-			place = out.Axis.fromSeconds
-		}
-		err := out.setKnown(o, rep, all, place)
+		err := out.setKnown(o, rep, all)
 		if err == nil {
 			err = out.Known.standardise(out.X)
 		}
@@ -310,8 +291,12 @@ func (s *Series) part(from, to int) *Series {
 // ulp is the distance from v to the next float64.
 func ulp(v float64) float64 { return math.Nextafter(v, math.Inf(1)) - v }
 
-func read(path string, o ReadOptions) (dataset.Series, dataset.CSVReport, error) {
-	s, rep, err := dataset.ReadCSVReport(path, o.csv())
+// read reads the rows of a file, if they fit the memory.
+func read(path string, o ReadOptions) (s dataset.Series, rep dataset.CSVReport, err error) {
+	if err := o.fits(path); err != nil {
+		return s, rep, err
+	}
+	s, rep, err = dataset.ReadCSVReport(path, o.csv())
 	if bad := (*dataset.CSVRowsError)(nil); errors.As(err, &bad) {
 		if more := (*dataset.CSVRowsError)(nil); errors.As(o.wrongCells(rep.Also, nil), &more) {
 			bad.Add(more.Rows...)
@@ -480,12 +465,7 @@ func (s *Series) spacing() {
 }
 
 // YLabel names y with its unit.
-func (s *Series) YLabel() string {
-	if s.YUnit == "" {
-		return s.YName
-	}
-	return fmt.Sprintf("%s (%s)", s.YName, s.YUnit)
-}
+func (s *Series) YLabel() string { return words.WithUnit(s.YName, s.YUnit) }
 
 // Notes says in sentences what a reader of the file should know, beside Lead: its extent, and what is missing, repeated or out of order.
 func (s *Series) Notes() []string {
@@ -550,7 +530,7 @@ func (s *Series) Notes() []string {
 		}
 		notes = append(notes, text+". Gaps need not be filled.")
 	}
-	switch k, distinct := len(s.Duplicates), s.distinct(); {
+	switch k, distinct := len(s.Duplicates), distinct(s.X); {
 	case k > distinct/2:
 		notes = append(notes, fmt.Sprintf(
 			"%d of the %d values of x are repeated, the first at %s, and all rows are modelled as one series. If a column tells several series apart, ReadOptions.By takes it; if the time is spread over several columns, combine them into one.",
@@ -563,9 +543,6 @@ func (s *Series) Notes() []string {
 	}
 	return append(notes, s.remarks...)
 }
-
-// distinct returns the number of different x.
-func (s *Series) distinct() int { return distinct(s.X) }
 
 // distinct returns the number of different values of ascending x.
 func distinct(x []float64) (count int) {

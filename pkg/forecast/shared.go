@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/population"
@@ -127,13 +128,8 @@ func tell(ctx context.Context, l Learning, shared *Shared) (all []told, err erro
 	for _, t := range p.trials {
 		add(t, math.Exp(p.trials[0].score-t.score)/total, false)
 	}
-	return all, p.ofCandidates(true, func(of candidate, q proposal) error {
-		t, err := p.trial(of, q, *q.only)
-		if err == nil && (t.Error != "" || of.takesPart(p, t)) {
-			add(t, 1, true)
-		}
-		return err
-	})
+	err = p.tryFixed(func(t *trial) { add(t, 1, true) })
+	return all, err
 }
 
 // shareable is a model of a candidate, with its parameters in the order of its name.
@@ -153,31 +149,20 @@ func (p *policy) shareable(t *trial) shareable {
 
 func (p *policy) shareableOf(of candidate, trend string, log bool, m gppl.Model, b beliefs) (s shareable) {
 	terms, params := sumTerms(m.Kernel), m.Params()
-	first := make([]int, len(terms)) // index of the first parameter of each term
+	var each [][]int // indices of the parameters of each term
 	at := 0
-	for i, t := range terms {
-		first[i] = at
+	for _, t := range terms {
+		each = append(each, timeline.Range(at, at+len(t.Params())))
 		at += len(t.Params())
 	}
-	order := make([]int, len(terms))
-	for i := range order {
-		order[i] = i
-	}
+	order := timeline.Range(0, len(terms))
 	fixed := 0
 	if of == candidate(randomWalk{}) || of == candidate(wiener{}) { // a walk is the first of its terms
 		fixed = 1
 	}
 	slices.SortStableFunc(order[fixed:], func(i, j int) int { return strings.Compare(kernelName(terms[i]), kernelName(terms[j])) })
-	sorted := make([]gppl.Kernel, len(terms))
-	var indices []int
-	for i, o := range order {
-		sorted[i] = terms[o]
-		for j := range terms[o].Params() {
-			indices = append(indices, first[o]+j)
-		}
-	}
-	indices = append(indices, at) // the noise; the shape of a likelihood keeps its weak prior
-	s.name = Candidate{Kernel: of.name(sorted), Trend: trend, Log: log, Scale: p.series.logName()}.Name()
+	indices := append(slices.Concat(timeline.Pick(each, order)...), at) // with the noise; the shape of a likelihood keeps its weak prior
+	s.name = Candidate{Kernel: of.name(timeline.Pick(terms, order)), Trend: trend, Log: log, Scale: p.series.logName()}.Name()
 	places := b.places()
 	for _, i := range indices {
 		q, counted := params[i], 0.0
@@ -317,8 +302,11 @@ func (a *Analysis) SharedBy() int {
 	return a.shared.Series
 }
 
-// check returns an error for contents that Share does not return.
+// check returns an error for contents that Share does not return; nil is nothing.
 func (s *Shared) check() error {
+	if s == nil {
+		return nil
+	}
 	if !slices.IsSortedFunc(s.Structures, func(a, b SharedStructure) int { return strings.Compare(a.Name, b.Name) }) {
 		return errors.New("shared structures are not sorted")
 	}

@@ -122,11 +122,13 @@ func (s *Series) withShiftColumns(in gppl.Inputs, x []float64) gppl.Inputs {
 // shiftsName is the column of shifts among the components of a mean.
 const shiftsName = "changes"
 
-// effectColumns returns what each column of a mean is part of: the name of a holiday, or changesName; "" for the trend and regressors.
+// effectColumns returns what each column of a mean is part of: the name of a holiday, or shiftsName; "" for the trend and regressors.
 func (s *Series) effectColumns(m gppl.Mean) []string {
-	out := s.Holidays.holidayColumns(m)
+	out := make([]string, len(m.Columns()))
 	for j, c := range m.Columns() {
-		if isShift(c.Name) {
+		if effect, ok := strings.CutPrefix(c.Name, holidayPrefix); ok {
+			out[j], _, _ = strings.Cut(effect, nearHoliday)
+		} else if isShift(c.Name) {
 			out[j] = shiftsName
 		}
 	}

@@ -149,8 +149,7 @@ func (a *Analysis) withFound(ctx context.Context, fit func(context.Context, *Ser
 	if a.missed = err; err != nil || len(best.shifts) == len(a.Series.Shifts) {
 		return a, nil
 	}
-	o := *a.options
-	with, err := fit(ctx, a.Series.withShifts(best.shifts), o)
+	with, err := fit(ctx, a.Series.withShifts(best.shifts), *a.options)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -36,9 +35,6 @@ func (f *factor) clearest(known []Shift) (best possibleShift, err error) {
 	for i := range x {
 		x[i] = f.x[i] - f.x[0]
 	}
-	dot := func(a, b []float64) float64 {
-		return blas64.Dot(blas64.Vector{N: len(a), Inc: 1, Data: a}, blas64.Vector{N: len(b), Inc: 1, Data: b})
-	}
 	var level, slope, levels, both, slopes float64 // Σ α, Σ (x−x_t)α; Σ P, Σ (x_i−x_t)P, Σ (x_i−x_t)(x_j−x_t)P, from t on
 	for t := n - 1; t > 0; t-- {
 		gap := 0.0
@@ -56,8 +52,8 @@ func (f *factor) clearest(known []Shift) (best possibleShift, err error) {
 			for j := t; j < n; j++ {
 				row[j] = p.At(at, j)
 			}
-			steps[k] = dot(row[t:], ones[t:])
-			kinks[k] = dot(row[t:], x[t:]) - x[t]*steps[k]
+			steps[k] = floats.Dot(row[t:], ones[t:])
+			kinks[k] = floats.Dot(row[t:], x[t:]) - x[t]*steps[k]
 		}
 		levels += 2*steps[1] - p.At(t, t)
 		both += kinks[1]

@@ -263,43 +263,12 @@ func decode(b []byte) (*Analysis, error) {
 
 // check returns an error for contents that no analysis can have.
 func (j *stored) check() error {
-	if err := j.storedSeries.check(); err != nil {
+	if err := cmp.Or(j.storedSeries.check(), j.Known.check(), j.Holidays.check(j.Axis), checkShifts(j.Shifts), j.Bounds.checkAll(j.Y), j.Shared.check()); err != nil {
 		return err
-	}
-	if j.Known != nil {
-		if err := j.Known.check(); err != nil {
-			return err
-		}
-	}
-	if j.Holidays != nil {
-		if err := j.Holidays.check(); err != nil {
-			return err
-		}
-		if !j.Axis.Dates {
-			return errors.New("there are holidays, and no dates")
-		}
-	}
-	if err := checkShifts(j.Shifts); err != nil {
-		return err
-	}
-	if b := j.Bounds; b != nil {
-		if err := b.check(); err != nil {
-			return err
-		}
-		for i, y := range j.Y {
-			if err := b.holds(y); err != nil {
-				return fmt.Errorf("observation %d: %w", i, err)
-			}
-		}
 	}
 	for _, p := range j.Periods {
 		if !(p > 0 && p <= largest) {
 			return fmt.Errorf("a period of %v", p)
-		}
-	}
-	if j.Shared != nil {
-		if err := j.Shared.check(); err != nil {
-			return err
 		}
 	}
 	if j.Student != nil && (!(j.Student.Nu >= 1 && j.Student.Nu <= 1e3) || j.Errors == nil) {

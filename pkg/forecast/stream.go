@@ -204,11 +204,10 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRang
 	if len(x) == 0 {
 		return r, fmt.Errorf("a first look at %s found no row with numbers in both columns: %s", strings.Join(files, ", "), giveRange)
 	}
-	if lo, hi := slices.Min(x), slices.Max(x); lo == hi {
-		return r, fmt.Errorf("x is %v in all %d rows of the first look: if other rows differ, %s", lo, len(x), giveRange)
-	}
-	if lo, hi := slices.Min(y), slices.Max(y); lo == hi {
-		return r, fmt.Errorf("y is %v in all %d rows of the first look: if other rows differ, %s", lo, len(y), giveRange)
+	for i, v := range [][]float64{x, y} {
+		if slices.Min(v) == slices.Max(v) {
+			return r, fmt.Errorf("%c is %v in all %d rows of the first look: if other rows differ, %s", "xy"[i], v[0], len(v), giveRange)
+		}
 	}
 	margin, spread, dates := lookMargin, float64(lookSpread), r.Dates
 	if whole {

@@ -28,19 +28,16 @@ func (t scaledLog) Slope(u float64) float64 {
 // guess is the standard error of log θ that a parameter is taken to have before anything is known of it.
 const guess = 0.3
 
-// scaled returns m with transforms scaledLog. Their scales are the standard errors of a result if it has them. Otherwise they are
-// guesses: a fifth of a cycle over the span for a period, a third for any other parameter.
-func scaled(m gppl.Model, r *gppl.Result, span float64) gppl.Model {
-	for i, p := range m.Params() {
+// scaled returns m with transforms scaledLog. Their scales are guesses of standard errors: a fifth of a cycle over the span for a period, a
+// third for any other parameter.
+func scaled(m gppl.Model, span float64) gppl.Model {
+	for _, p := range m.Params() {
 		if p.IsFixed() || p.Role == gppl.RoleLocation { // of any sign
 			continue
 		}
 		s := guess
 		if p.Role == gppl.RolePeriod {
 			s = min(s, 0.2*p.Value/span)
-		}
-		if r != nil && r.Params[i].StdErrLog > 0 {
-			s = min(r.Params[i].StdErrLog, 1)
 		}
 		least := 0.0
 		if p.Role == gppl.RoleNoise {

@@ -56,10 +56,11 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 	if err != nil {
 		return nil, err
 	}
-	c := &Crossing{Level: level, Rising: a.curveAt(now, 0) < level, X: x, By: make([]float64, len(x)), Seed: seed, Draws: max(leastDraws, min(mostDraws, int(drawnNumbers)/len(x)))}
-	for _, v := range x {
-		c.When = append(c.When, a.Series.Axis.Text(v))
+	curve := now.Mean[0] // of counts
+	if now.Counts == nil {
+		curve = quantiles(now.Parts, 0.5, true)[0]
 	}
+	c := &Crossing{Level: level, Rising: curve < level, X: x, When: a.Series.Axis.texts(x), By: make([]float64, len(x)), Seed: seed, Draws: max(leastDraws, min(mostDraws, int(drawnNumbers)/len(x)))}
 	in, err := a.Series.inputs(x)
 	if err != nil {
 		return nil, err
@@ -67,10 +68,7 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 	drawn, share := 0, 0.0
 	first := make([]int, len(x)) // how many draws are first at the level at each step
 	for _, m := range a.members {
-		posteriors := m.posteriors
-		if len(posteriors) == 0 {
-			posteriors = []conditioned{m.posterior}
-		}
+		posteriors := m.given()
 		reached := a.reaches(m, c, x)
 		for _, p := range posteriors {
 			share += m.weight / float64(len(posteriors))
@@ -92,43 +90,27 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 	return c, nil
 }
 
-// curveAt is the median of the curve at a place of a forecast.
-func (a *Analysis) curveAt(f *Forecast, i int) float64 {
-	if f.Counts != nil {
-		return f.Mean[i]
-	}
-	return quantiles(f.Parts, 0.5, true)[i]
-}
-
 // reaches returns whether a curve of the member, in its standardised values, is at the level or beyond it at step i.
 func (a *Analysis) reaches(m *member, c *Crossing, x []float64) func(i int, f float64) bool {
-	level := func(int) float64 { return c.Level }
+	level := c.Level
 	value := func(_ int, g float64) float64 { return g }
 	if counts := a.Series.Counting; counts != nil {
-		sizes := a.sizesAt(x)
-		l := counts.likelihood(m.shape)
-		value = func(i int, g float64) float64 {
-			size := 1.0
-			if sizes != nil {
-				size = sizes[i]
-			}
-			return l.Mean(size, g)
-		}
+		sizes, l := a.sizesAt(x), counts.likelihood(m.shape)
+		value = func(i int, g float64) float64 { return l.Mean(sizeAt(sizes, i), g) }
 	} else if m.log {
-		at := a.Series.warp().Forward(c.Level) // NaN beyond what the model can be
-		if math.IsNaN(at) && c.Rising {
-			at = math.Inf(1)
-		} else if math.IsNaN(at) {
-			at = math.Inf(-1)
+		level = a.Series.warp().Forward(c.Level) // NaN beyond what the model can be
+		if math.IsNaN(level) && c.Rising {
+			level = math.Inf(1)
+		} else if math.IsNaN(level) {
+			level = math.Inf(-1)
 		}
-		level = func(int) float64 { return at }
 	}
 	return func(i int, f float64) bool {
 		v := value(i, m.scale.scaling.Mean+m.scale.scaling.Scale*f)
 		if c.Rising {
-			return v >= level(i)
+			return v >= level
 		}
-		return v <= level(i)
+		return v <= level
 	}
 }
 

@@ -167,45 +167,34 @@ func (a *Analysis) readMore(path string, o ReadOptions) (*newRows, error) {
 		return nil, err
 	}
 	wrap := func(err error) error { return fmt.Errorf("forecast: %s: %w", name, err) }
-	place := func(x float64) float64 { return x }
-	switch numbers := rep.Time == dataset.TimeNumber; {
-	case d.Len() == 0:
+	if d.Len() == 0 {
 		return nil, wrap(errors.New("there is no row with an x and a y"))
-	case s.Axis.Dates && numbers:
-		return nil, wrap(fmt.Errorf("line %d: x is %v, but the model has dates, such as %s", rep.Also.Lines[0], d.X[0], s.Axis.Text(s.X[0])))
-	case !s.Axis.Dates && !numbers:
-		return nil, wrap(fmt.Errorf("line %d: x is a date, but the model has numbers, such as %s", rep.Also.Lines[0], s.Axis.Text(s.X[0])))
-	case s.Axis.Dates:
-		place = s.Axis.fromSeconds
+	}
+	if err := s.checkDates(rep.Time != dataset.TimeNumber, rep.Also.Lines[0], d.X[0]); err != nil {
+		return nil, wrap(err)
 	}
 	if err := o.wrongCells(rep.Also, nil); err != nil {
 		return nil, wrap(err)
 	}
 	r := &newRows{source: Addition{File: d.Name, SHA256: rep.SHA256}}
-	order, err := a.later(d, rep, place, r)
+	order, err := a.later(d, rep, r)
 	if err != nil {
 		return nil, wrap(err)
 	}
 	for _, i := range order {
-		r.x, r.y = append(r.x, place(d.X[i])), append(r.y, d.Y[i])
-		if o.YError != "" {
-			r.errors = append(r.errors, rep.Also.Values[0][i])
-		}
-		if o.Size != "" {
-			r.sizes = append(r.sizes, rep.Also.Values[o.sizeColumn()][i])
-		}
+		r.x, r.y = append(r.x, s.Axis.place(d.X[i])), append(r.y, d.Y[i])
 	}
-	size := func(i int) float64 {
-		if r.sizes == nil {
-			return 1
-		}
-		return r.sizes[i]
+	if o.YError != "" {
+		r.errors = timeline.Pick(rep.Also.Values[0], order)
 	}
-	if err := wrongValues(r.y, rep.Also, order, func(i int, v float64) error { return a.takes(v, size(i)) }); err != nil {
+	if o.Size != "" {
+		r.sizes = timeline.Pick(rep.Also.Values[o.sizeColumn()], order)
+	}
+	if err := wrongValues(r.y, rep.Also, order, func(i int, v float64) error { return a.takes(v, sizeAt(r.sizes, i)) }); err != nil {
 		return nil, wrap(err)
 	}
 	if s.Known != nil {
-		if err := s.alsoKnown(r, o, rep, d.X, place, order); err != nil {
+		if r.known, err = s.alsoKnown(o, rep, d.X, len(order) > 0); err != nil {
 			return nil, wrap(err)
 		}
 	}
@@ -214,12 +203,12 @@ func (a *Analysis) readMore(path string, o ReadOptions) (*newRows, error) {
 }
 
 // later returns the indices of the rows that are not in the series, in the order of x. It is an error if one is not after its last observation.
-func (a *Analysis) later(d dataset.Series, rep dataset.CSVReport, place func(float64) float64, r *newRows) (order []int, err error) {
+func (a *Analysis) later(d dataset.Series, rep dataset.CSVReport, r *newRows) (order []int, err error) {
 	s := a.Series
 	last := s.X[len(s.X)-1]
 	var wrong dataset.CSVRowsError
 	for _, i := range timeline.Ascending(d.X) {
-		x := place(d.X[i])
+		x := s.Axis.place(d.X[i])
 		at := sort.SearchFloat64s(s.X, x)
 		same := false
 		for ; at < len(s.X) && s.X[at] == x && !same; at++ {
@@ -241,36 +230,30 @@ func (a *Analysis) later(d dataset.Series, rep dataset.CSVReport, place func(flo
 	return order, nil
 }
 
-// alsoKnown joins what is known of the regressors with the rows of a file, which say what they were at the new observations.
-func (s *Series) alsoKnown(r *newRows, o ReadOptions, rep dataset.CSVReport, x []float64, place func(float64) float64, order []int) error {
-	read := &Series{X: s.X, Source: s.Source}
-	if err := read.setKnown(o, rep, x, place); err != nil {
-		return err
+// checkDates returns an error for a file whose x, as that of a line, are dates where those of the series are numbers, or the reverse.
+func (s *Series) checkDates(dates bool, line int, x float64) error {
+	switch example := s.Axis.Text(s.X[0]); {
+	case s.Axis.Dates && !dates:
+		return fmt.Errorf("line %d: x is %v, but the model has dates, such as %s", line, x, example)
+	case !s.Axis.Dates && dates:
+		return fmt.Errorf("line %d: x is a date, but the model has numbers, such as %s", line, example)
 	}
-	k, last := s.Known, s.X[len(s.X)-1]
-	rows := make([]knownRow, 0, len(k.X)+len(read.Known.X))
-	add := func(from *Known, name string, take func(x float64) bool) {
-		for i, x := range from.X {
-			if !take(x) {
-				continue
-			}
-			row := knownRow{x: x, line: name}
-			for j := range from.Names {
-				row.values = append(row.values, from.Values[j][i])
-			}
-			rows = append(rows, row)
+	return nil
+}
+
+// alsoKnown joins what is known of the regressors with the rows of a file, of which some may be new observations.
+func (s *Series) alsoKnown(o ReadOptions, rep dataset.CSVReport, x []float64, observed bool) (*Known, error) {
+	read, last := &Series{Axis: s.Axis, X: s.X, Source: s.Source}, s.X[len(s.X)-1]
+	if err := read.setKnown(o, rep, x); err != nil {
+		return nil, err
+	}
+	var rows []knownRow
+	for i, x := range read.Known.X {
+		if x > last || x == last && observed {
+			rows = append(rows, knownRowAt(x, read.Known.Values, i, "the file"))
 		}
 	}
-	add(k, "the model", func(x float64) bool { // what was expected gives way to what was
-		_, there := slices.BinarySearch(read.Known.X, x)
-		return x <= last || !there
-	})
-	add(read.Known, "the file", func(x float64) bool { return x > last || x == last && len(order) > 0 })
-	var err error
-	if r.known, err = newKnown(k.Names, rows); err == nil {
-		r.known.Centre, r.known.Scale = k.Centre, k.Scale
-	}
-	return err
+	return s.Known.join(rows, last)
 }
 
 // learnt is the number of observations, the first, that there were when models were learnt.
@@ -346,11 +329,7 @@ func (a *Analysis) extend(ctx context.Context, r *newRows) (*Analysis, *Arrivals
 		}
 		from = to
 	}
-	when := make([]string, len(r.x))
-	for i, x := range r.x {
-		when[i] = a.Series.Axis.Text(x)
-	}
-	out.Forecast = forecastOf(r.x, when, parts)
+	out.Forecast = forecastOf(r.x, a.Series.Axis.texts(r.x), parts)
 	out.standardise()
 	out.Drift = driftOf(out.Z)
 	return after, out, nil
@@ -391,10 +370,7 @@ func (a *Analysis) oneStep(ctx context.Context, s *Series, to int) (parts []Part
 		if err != nil {
 			return nil, err
 		}
-		posteriors := m.posteriors
-		if len(posteriors) == 0 {
-			posteriors = []conditioned{m.posterior}
-		}
+		posteriors := m.given()
 		for _, posterior := range posteriors {
 			mean, noisy, err := posterior.OneStep(ctx, v.data)
 			if err != nil {

@@ -145,21 +145,22 @@ func (w *windows) window(k int) (*gppl.Posterior, error) {
 	return w.cache.get(w, k, func() (*gppl.Posterior, error) {
 		n := w.data.Len()
 		from := max(0, n-w.length-k*w.stride())
-		pick := make([]int, min(w.length, n-from))
-		for i := range pick {
-			pick[i] = from + i
-		}
-		return gppl.NewPosterior(w.model, w.data.Pick(pick))
+		return gppl.NewPosterior(w.model, w.data.Pick(timeline.Range(from, min(from+w.length, n))))
 	})
 }
 
 // LatentContext predicts each x from its window of length n. It takes n³/3 flops for each new window and n² for each x.
 func (w *windows) LatentContext(ctx context.Context, x gppl.Inputs) (mean, variances []float64, err error) {
+	return latentByParts(ctx, x, w.of, func(k int) (conditioned, error) { return w.window(k) })
+}
+
+// latentByParts predicts each x by one of several models: that of the part which of says it is in.
+func latentByParts[K comparable](ctx context.Context, x gppl.Inputs, of func(x float64) K, model func(part K) (conditioned, error)) (mean, variances []float64, err error) {
 	mean, variances = make([]float64, x.Len()), make([]float64, x.Len())
-	members := map[int][]int{}
-	var order []int
+	members := map[K][]int{}
+	var order []K
 	for i := range mean {
-		k := w.of(x.At(i)[0])
+		k := of(x.At(i)[0])
 		if members[k] == nil {
 			order = append(order, k)
 		}
@@ -169,7 +170,7 @@ func (w *windows) LatentContext(ctx context.Context, x gppl.Inputs) (mean, varia
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		p, err := w.window(k)
+		p, err := model(k)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -193,35 +194,26 @@ func (a *Analysis) posteriorOf(model gppl.Model, n int, latest func(k int) (gppl
 	if a.windows == nil {
 		a.windows = new(windowCache)
 	}
-	if k := a.conditionsOn(); k < n {
-		recent, err := latest(k)
+	on := func(k int) (p conditioned, failed, err error) {
+		data, err := latest(k)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		p, failed, err := conditionOn(model, recent, few, a.room(), a.windows)
-		if err != nil {
-			return nil, err
-		}
-		a.remarkOn(p, failed, k)
-		return lately{p, a.Series.X[n-k/2], sync.OnceValues(func() (conditioned, error) {
-			data, err := latest(n)
-			if err != nil {
-				return nil, err
-			}
-			whole, _, err := conditionOn(model, data, few, a.room(), a.windows)
-			return whole, err
-		})}, nil
+		return conditionOn(model, data, few, a.room(), a.windows)
 	}
-	data, err := latest(n)
+	k := min(a.conditionsOn(), n)
+	p, failed, err := on(k)
 	if err != nil {
 		return nil, err
 	}
-	p, failed, err := conditionOn(model, data, few, a.room(), a.windows)
-	if err != nil {
-		return nil, err
+	a.remarkOn(p, failed, k)
+	if k == n {
+		return p, nil
 	}
-	a.remarkOn(p, failed, n)
-	return p, nil
+	return lately{p, a.Series.X[n-k/2], sync.OnceValues(func() (conditioned, error) {
+		whole, _, err := on(n)
+		return whole, err
+	})}, nil
 }
 
 // conditionsOn is the number of observations, the latest, that forecasts are conditioned on: all if kernels were named, else those that the

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -30,8 +32,8 @@ type yScale struct {
 
 // newYScale returns the observations from ≤ i < to as a model sees them, standardised by themselves.
 func newYScale(s *Series, from, to int, log bool) (yScale, error) {
-	if s.Counting != nil {
-		return newCountScale(s, from, to)
+	if c := s.Counting; c != nil {
+		return yScale{scaling: dataset.Scaling{Mean: c.part(from, to).centreOf(s.Y[from:to]), Scale: 1}}.overCounts(s, from, to)
 	}
 	v := yScale{log: log, warp: s.warp()}
 	g, err := v.transformed(s.Y[from:to])
@@ -80,9 +82,9 @@ func (v yScale) over(s *Series, from, to int) (yScale, error) {
 	}
 	switch {
 	case s.Relative:
-		v.data, err = v.data.WithRelativeErrors(s.relativeErrors(s.Errors[from:to], y, v.log))
+		v.data, err = v.data.WithRelativeErrors(v.errorsOf(s.Errors[from:to], y, s.typicalError(v.log)))
 	case s.Errors != nil:
-		errs := v.standardErrors(s.Errors[from:to], y)
+		errs := v.errorsOf(s.Errors[from:to], y, v.scaling.Scale)
 		v.typical = median(errs)
 		v.data, err = v.data.WithErrors(errs)
 	}
@@ -120,23 +122,17 @@ func latest(d gppl.Data, most int) gppl.Data {
 	if n <= most {
 		return d
 	}
-	pick := make([]int, most)
-	for i := range pick {
-		pick[i] = n - most + i
-	}
-	return d.Pick(pick)
+	return d.Pick(timeline.Range(n-most, n))
 }
 
-// relativeErrors returns the errors of the observations divided by the typical error of the whole series. The error of log y is e/y to
-// first order.
-func (s *Series) relativeErrors(errors, y []float64, log bool) []float64 {
-	typical := s.typicalError(log)
+// errorsOf returns the known errors of the observations on this scale, in units of one. The error of log y is e/y to first order.
+func (v yScale) errorsOf(errors, y []float64, unit float64) []float64 {
 	out := make([]float64, len(errors))
 	for i, e := range errors {
-		if log {
-			e *= math.Exp(s.warp().LogSlope(y[i]))
+		if v.log {
+			e *= math.Exp(v.warp.LogSlope(y[i]))
 		}
-		out[i] = e / typical
+		out[i] = e / unit
 	}
 	return out
 }
@@ -169,26 +165,9 @@ func (a *Analysis) ErrorScale() float64 {
 	return math.Sqrt(a.Scaling.Variance(m.Noise+gppl.Nugget(m.Kernel))) / a.Series.typicalError(a.Log)
 }
 
-// standardErrors returns the known errors of the observations as the model sees them. The error of log y is e/y to first order.
-func (v yScale) standardErrors(errors, y []float64) []float64 {
-	out := make([]float64, len(errors))
-	for i, e := range errors {
-		if v.log {
-			e *= math.Exp(v.warp.LogSlope(y[i]))
-		}
-		out[i] = e / v.scaling.Scale
-	}
-	return out
-}
-
 // positive reports whether all y have a logarithm.
 func positive(y []float64) bool {
-	for _, v := range y {
-		if !(v > 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(y, func(v float64) bool { return !(v > 0) })
 }
 
 // trained returns the likelihood by which a model is trained.

@@ -68,7 +68,8 @@ type Markovian interface {
 //
 //	x(t+Δ) = Φ(Δ)·x(t) + noise of covariance Q(Δ),  Q = P∞ − ΦP∞Φᵀ,  k(Δ) = (ΦP∞)₁₁,
 //
-// at one θ. Matrices are d×d, row by row; P∞ contains the variance. Methods may be called at the same time.
+// at one θ. Matrices are d×d, row by row; P∞ contains the variance. The process may run differently backwards in time, as a response to a
+// driver does: ΦP∞ need not be symmetric. Methods may be called at the same time.
 type StateBlock interface {
 	// Dim returns d, which does not depend on θ.
 	Dim() int

@@ -31,20 +31,13 @@ var viewsOf = map[string]string{"same": "y = f + offset", "scaled": "y = a·f + 
 // ChannelText writes the result on channels as text.
 func ChannelText(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction, trust *forecast.Trust, written []string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nSeries\n", channelVerdict(trust))
-	for _, t := range channelNotes(a) {
-		fmt.Fprintf(&b, "  %s\n", t)
-	}
+	fmt.Fprintf(&b, "%s\n", channelVerdict(trust))
+	section(&b, "Series", channelNotes(a))
 	fmt.Fprintf(&b, "\n%s\n%s\n%s\n%s", channelComparison(a), channelParameters(a), channelTable(a), channelPredictions(a, all))
 	if trust != nil {
 		fmt.Fprintf(&b, "\n%s", pastTable(trust))
 	}
-	if warnings := a.Best().Warnings; len(warnings) > 0 {
-		fmt.Fprintf(&b, "\nWarnings\n")
-		for _, t := range warnings {
-			fmt.Fprintf(&b, "  %s\n", t)
-		}
-	}
+	section(&b, "Warnings", a.Best().Warnings)
 	for _, path := range written {
 		fmt.Fprintf(&b, "written: %s\n", path)
 	}
@@ -116,25 +109,18 @@ func channelParameters(a *forecast.ChannelAnalysis) *viz.Table {
 	return t
 }
 
-// channelRow is what a channel sees, with standard errors, NaN where they are not known.
-type channelRow struct {
-	Name                                    string
-	N                                       int
-	Value, Slope, Offset, Noise             float64
-	ValueErr, SlopeErr, OffsetErr, NoiseErr float64
-}
-
-func channelRows(a *forecast.ChannelAnalysis) (rows []channelRow) {
+// channelRows are what the channels see.
+func channelRows(a *forecast.ChannelAnalysis) (rows []ChannelJSON) {
 	f, counts := a.Best(), a.Channels.Counts()
 	kernel, n := len(f.Model.Kernel.Params()), len(counts)
 	for c, ch := range f.Model.Channels {
-		r := channelRow{Name: ch.Name, N: counts[c], Value: ch.Value, Slope: ch.Slope, Offset: f.Offsets[c].Value, Noise: math.Sqrt(ch.Noise),
-			ValueErr: f.StdErr[kernel+n+c], SlopeErr: math.NaN(), OffsetErr: f.Offsets[c].StdErr}
-		if r.NoiseErr = math.NaN(); ch.Noise > 0 {
-			r.NoiseErr = 0.5 * f.StdErr[kernel+c] / r.Noise
+		r := ChannelJSON{Name: ch.Name, N: counts[c], A: ch.Value, B: ch.Slope, Offset: f.Offsets[c].Value, Noise: math.Sqrt(ch.Noise),
+			AErr: knownError(f.StdErr[kernel+n+c]), OffsetErr: knownError(f.Offsets[c].StdErr)}
+		if ch.Noise > 0 {
+			r.NoiseErr = knownError(0.5 * f.StdErr[kernel+c] / r.Noise)
 		}
 		if len(f.StdErr) > kernel+2*n {
-			r.SlopeErr = f.StdErr[kernel+2*n+c]
+			r.BErr = knownError(f.StdErr[kernel+2*n+c])
 		}
 		rows = append(rows, r)
 	}
@@ -148,7 +134,7 @@ func channelTable(a *forecast.ChannelAnalysis) *viz.Table {
 		Notes:   []string{"Noise is a standard deviation, beyond the known errors if there are any. ± is a standard error; where there is none, the number is fixed, not determined, or a noise that is negligible beside the known errors."},
 	}
 	for _, r := range channelRows(a) {
-		t.Rows = append(t.Rows, []any{r.Name, r.N, r.Value, known(r.ValueErr), r.Slope, known(r.SlopeErr), r.Offset, known(r.OffsetErr), r.Noise, known(r.NoiseErr)})
+		t.Rows = append(t.Rows, []any{r.Name, r.N, r.A, known(r.AErr), r.B, known(r.BErr), r.Offset, known(r.OffsetErr), r.Noise, known(r.NoiseErr)})
 	}
 	return t
 }
@@ -171,25 +157,22 @@ func channelPredictions(a *forecast.ChannelAnalysis, all []forecast.ChannelPredi
 
 // ChannelsJSON is the result on channels for programs, in the unit of the file. Unknown standard errors are left out.
 type ChannelsJSON struct {
-	File       string               `json:"file"`
-	SHA256     string               `json:"sha256"`
-	Trust      *forecast.Trust      `json:"trust,omitempty"`
-	N          int                  `json:"n"`
-	Notes      []string             `json:"notes"`
-	Kernel     string               `json:"kernel"`
-	View       string               `json:"view"`
-	Status     string               `json:"status"`
-	Parameters []ParameterJSON      `json:"parameters"`
-	Channels   []ChannelJSON        `json:"channels"`
-	Candidates []ChannelFitJSON     `json:"candidates"`
-	Forecast   map[string]PointList `json:"forecast"`
-	Warnings   []string             `json:"warnings,omitempty"`
+	File       string                 `json:"file"`
+	SHA256     string                 `json:"sha256"`
+	Trust      *forecast.Trust        `json:"trust,omitempty"`
+	N          int                    `json:"n"`
+	Notes      []string               `json:"notes"`
+	Kernel     string                 `json:"kernel"`
+	View       string                 `json:"view"`
+	Status     string                 `json:"status"`
+	Parameters []ParameterJSON        `json:"parameters"`
+	Channels   []ChannelJSON          `json:"channels"`
+	Candidates []ChannelFitJSON       `json:"candidates"`
+	Forecast   map[string][]PointJSON `json:"forecast"` // of each channel
+	Warnings   []string               `json:"warnings,omitempty"`
 }
 
-// PointList is the forecast of a channel.
-type PointList []PointJSON
-
-// ChannelJSON is y = a·f + b·f′ + offset + noise, the noise by its standard deviation.
+// ChannelJSON is y = a·f + b·f′ + offset + noise, the noise by its standard deviation; standard errors are 0 where they are not known.
 type ChannelJSON struct {
 	Name      string  `json:"name"`
 	N         int     `json:"n"`
@@ -217,12 +200,9 @@ type ChannelFitJSON struct {
 func DescribeChannels(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction, trust *forecast.Trust) ChannelsJSON {
 	f, s := a.Best(), a.Channels.Series
 	j := ChannelsJSON{File: s.Source.File, SHA256: s.Source.SHA256, Trust: trust, N: len(s.X), Notes: channelNotes(a), Kernel: f.Kernel, View: f.View, Status: string(f.Status),
-		Forecast: map[string]PointList{}, Warnings: f.Warnings}
+		Channels: channelRows(a), Forecast: map[string][]PointJSON{}, Warnings: f.Warnings}
 	for i, p := range f.Model.Kernel.Params() {
 		j.Parameters = append(j.Parameters, ParameterJSON{Name: p.Name, Value: p.Value, InUnits: p.Value, StdErr: knownError(f.StdErr[i]), Unit: p.Unit})
-	}
-	for _, r := range channelRows(a) {
-		j.Channels = append(j.Channels, ChannelJSON{r.Name, r.N, r.Value, knownError(r.ValueErr), r.Slope, knownError(r.SlopeErr), r.Offset, knownError(r.OffsetErr), r.Noise, knownError(r.NoiseErr)})
 	}
 	for _, c := range a.Fits {
 		j.Candidates = append(j.Candidates, ChannelFitJSON{c.Kernel, c.View, c.NLL, c.BIC, c.Trained + len(j.Channels), string(c.Status)})

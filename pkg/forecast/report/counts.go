@@ -5,13 +5,31 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// link names the scale on which models of counts are: that of their parameters.
+// link names the scale on which models are, that of their parameters; "" for that of y.
 func link(a *forecast.Analysis) string {
-	switch a.Series.Counting.Likelihood {
-	case "binomial", "bernoulli":
+	switch c := a.Series.Counting; {
+	case a.Series.Bounds != nil, c != nil && (c.Likelihood == "binomial" || c.Likelihood == "bernoulli"):
 		return "log odds"
+	case c != nil:
+		return "log rate"
+	case a.Log:
+		return logY
 	}
-	return "log rate"
+	return ""
+}
+
+const logY = "log y"
+
+// linked names y on that scale.
+func linked(a *forecast.Analysis) string {
+	switch y := a.Series.YName; link(a) {
+	case "":
+		return y
+	case logY:
+		return "log " + y
+	default:
+		return "the " + link(a) + " of " + y
+	}
 }
 
 // events reports whether observations are 0 or 1.
@@ -45,16 +63,8 @@ func countPredictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 		t.Notes[0] = "Expected is the probability of 1. The band holds a new value with a probability of at least 95 %: from 0 to 1 means that both are likely."
 	}
 	medians, zeros := f.Quantile(0.5), f.Zeros()
-	const most, ends = 26, 12
-	for i, when := range f.When {
-		if len(f.When) > most && i == ends {
-			t.Rows = append(t.Rows, []any{"…", nil, nil, nil, nil, nil})
-		}
-		if len(f.When) > most && i >= ends && i < len(f.When)-ends {
-			continue
-		}
-		lo, hi := f.Band(i)
-		t.Rows = append(t.Rows, []any{when, f.Mean[i], medians[i], lo, hi, 100 * zeros[i]})
-	}
+	addSteps(t, f, func(i int) []any {
+		return []any{f.When[i], f.Mean[i], medians[i], f.Lower[i], f.Upper[i], 100 * zeros[i]}
+	})
 	return t
 }

@@ -11,22 +11,12 @@ func effectsTable(a *forecast.Analysis) (*viz.Table, error) {
 	if err != nil || effects == nil {
 		return nil, err
 	}
-	of := a.Series.YName
-	switch {
-	case a.Series.Bounds != nil:
-		of = "the log odds of " + of
-	case effects[0].Log:
-		of = "log " + of
-	}
-	if a.Series.Counting != nil {
-		of = "the " + link(a) + " of " + of
-	}
 	holiday, column := "", "regressor"
 	if a.Series.Holidays != nil {
 		holiday, column = ", or a holiday,", "effect"
 	}
 	t := &viz.Table{
-		Caption: "What one unit of a regressor" + holiday + " adds to " + of,
+		Caption: "What one unit of a regressor" + holiday + " adds to " + linked(a),
 		Columns: []viz.Column{{Name: column}, {Name: "coefficient"}, {Name: "standard error"}},
 		Notes:   []string{"Standard errors treat the kernel's parameters and the noise as known."},
 	}

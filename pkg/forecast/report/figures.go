@@ -2,6 +2,7 @@
 package report
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -107,37 +108,28 @@ func observed(s *forecast.Series, changes []viz.Event, off viz.Points) (*viz.Fig
 // Residuals draws the innovations along the axis, their histogram and their autocorrelation.
 func Residuals(a *forecast.Analysis, r *forecast.Residuals) ([]*viz.Figure, error) {
 	const unit = "standardised innovation"
-	along, err := viz.Series(viz.SeriesOptions{
+	along, noSeries := viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
 			Title: "What the past does not predict", XLabel: a.Series.Axis.Label(), Dates: calendar(a.Series), YLabel: unit, Width: 960, Height: 260,
 			Caption: "Standardised innovations: the difference between each observation and its prediction from those before it, in standard deviations of that prediction.",
 		},
 		Observed: viz.Points{Name: "innovations", X: r.X, Y: r.E},
 	})
-	if err != nil {
-		return nil, err
-	}
-	histogram, err := viz.Histogram(viz.HistogramOptions{
+	histogram, noHistogram := viz.Histogram(viz.HistogramOptions{
 		Frame: viz.Frame{
 			Title: "Are they Gaussian?", XLabel: unit, YLabel: "density", Width: 470, Height: 320,
 			Caption: fmt.Sprintf("Histogram of the innovations. Jarque–Bera p = %.2g.", r.JarqueBeraP),
 		},
 		Values: r.E,
 	})
-	if err != nil {
-		return nil, err
-	}
-	correlogram, err := viz.Correlogram(viz.CorrelogramOptions{
+	correlogram, noCorrelogram := viz.Correlogram(viz.CorrelogramOptions{
 		Frame: viz.Frame{
 			Title: "Are they white?", XLabel: "lag (observations)", YLabel: "autocorrelation", Width: 470, Height: 320,
 			Caption: fmt.Sprintf("Autocorrelation of the innovations. Ljung–Box p = %.2g over %d lags.", r.LjungBoxP, r.LjungBoxLags),
 		},
 		Values: r.Autocorrelation, Band: r.Band,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return []*viz.Figure{along, histogram, correlogram}, nil
+	return []*viz.Figure{along, histogram, correlogram}, cmp.Or(noSeries, noHistogram, noCorrelogram)
 }
 
 // Components draws the terms of a sum over the observations and the forecast. The error is forecast.ErrNoComponents for other
@@ -155,13 +147,13 @@ func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error)
 		return nil, err
 	}
 	label, scale, minus := s.YLabel(), "", "the mean of the data, "
-	switch {
+	switch of := link(a); {
 	case s.Counting != nil:
-		label, scale, minus = link(a), ", on the scale of the "+link(a)+",", ""
-	case a.Log:
-		label, minus = "log "+s.YName, "the mean of the logarithm, "
-	case s.Bounds != nil:
-		label, minus = "log odds", "the mean of the log odds, "
+		label, scale, minus = of, ", on the scale of the "+of+",", ""
+	case of == logY:
+		label, minus = linked(a), "the mean of the logarithm, "
+	case of != "":
+		label, minus = of, "the mean of the "+of+", "
 	}
 	o := viz.ComponentsOptions{
 		Frame: viz.Frame{
@@ -244,27 +236,17 @@ func Slices(a *forecast.Analysis, slices []forecast.Slice) (*viz.Figure, error) 
 		Caption: "Likelihood along each parameter, with the others fixed at the optimum, beside the parabola of its standard error. The parabola is wider if other parameters can compensate for this one.",
 	}}
 	for _, s := range slices {
-		label := s.Name
-		if s.Unit != "" {
-			label += " (" + s.Unit + ")"
-		}
-		o.Slices = append(o.Slices, viz.SliceCurve{Name: s.Name, Label: label, Value: s.Value, Excess: s.Excess, Optimum: s.Optimum, Parabola: knownError(s.StdErr)})
+		o.Slices = append(o.Slices, viz.SliceCurve{Name: s.Name, Label: words.WithUnit(s.Name, s.Unit), Value: s.Value, Excess: s.Excess, Optimum: s.Optimum, Parabola: knownError(s.StdErr)})
 	}
 	return viz.Slices(o)
 }
 
 // Contour draws the likelihood over the two most correlated parameters.
 func Contour(c *forecast.Contour) (*viz.Figure, error) {
-	label := func(x forecast.ContourAxis) string {
-		if x.Unit == "" {
-			return x.Name
-		}
-		return x.Name + " (" + x.Unit + ")"
-	}
 	return viz.Contour(viz.ContourOptions{
 		Frame: viz.Frame{
 			Title:  fmt.Sprintf("%s and %s make up for each other: correlation %.2f", c.A.Name, c.B.Name, c.Correlation),
-			XLabel: label(c.A), YLabel: label(c.B), Width: 620, Height: 440,
+			XLabel: words.WithUnit(c.A.Name, c.A.Unit), YLabel: words.WithUnit(c.B.Name, c.B.Unit), Width: 620, Height: 440,
 			Caption: "Likelihood over the two parameters whose estimates are the most correlated, with the others fixed at the optimum. The lines bound the confidence regions of 68, 95 and 99 % by the likelihood ratio: 1.15, 3.0 and 4.6 nats above the optimum.",
 		},
 		LogX: true, LogY: true, X: c.A.Value, Y: c.B.Value, Z: c.Excess,
@@ -403,16 +385,19 @@ func pastTable(t *forecast.Trust) *viz.Table {
 
 // Parameters lists the parameters of the best model with their standard errors, in units.
 func Parameters(a *forecast.Analysis) *viz.Table {
+	variances := "in the unit of y squared"
+	switch of := link(a); {
+	case a.Series.Counting != nil:
+		variances = "those of the " + of + ", squared. The observations are " + a.Likelihood()
+	case of == logY:
+		variances = "those of log y, squared"
+	case of != "":
+		variances = "those of the " + of + ", squared"
+	}
 	t := &viz.Table{
 		Caption: "Parameters of " + a.Kernel(),
 		Columns: []viz.Column{{Name: "parameter"}, {Name: "value"}, {Name: "standard error"}, {Name: "unit"}},
-		Notes:   []string{"Variances are in the unit of y squared. Standard errors are approximate: those of the logarithm, from the curvature of the likelihood, times the value."},
-	}
-	if a.Series.Counting != nil {
-		t.Notes[0] = "Variances are those of the " + link(a) + ", squared. The observations are " + a.Likelihood() + strings.TrimPrefix(t.Notes[0], "Variances are in the unit of y squared")
-	}
-	if of := map[bool]string{a.Log: "log y", a.Series.Bounds != nil: "the log odds"}[true]; of != "" && a.Series.Counting == nil {
-		t.Notes[0] = "Variances are those of " + of + ", squared" + strings.TrimPrefix(t.Notes[0], "Variances are in the unit of y squared")
+		Notes:   []string{"Variances are " + variances + ". Standard errors are approximate: those of the logarithm, from the curvature of the likelihood, times the value."},
 	}
 	for _, p := range a.Params() {
 		number, se, unit := inUnits(a, p)
@@ -456,23 +441,16 @@ func knownError(se float64) float64 {
 // inUnits returns a parameter of the standardised series in the unit of the file, with its standard error; 0 if that is not known.
 func inUnits(a *forecast.Analysis, p gppl.FittedParam) (value, se float64, unit string) {
 	switch {
-	case p.Unit == "y²" && a.Series.Counting != nil:
+	case p.Unit == gppl.UnitX:
+		return p.Value, knownError(p.StdErr()), a.Series.Axis.Unit
+	case p.Unit != gppl.UnitY2:
+		return p.Value, knownError(p.StdErr()), p.Unit
+	case link(a) != "":
 		unit = "(" + link(a) + ")²"
-	case p.Unit == "y²" && a.Series.Bounds != nil:
-		unit = "(log odds)²"
-	case p.Unit == "y²" && a.Log:
-		unit = "(log y)²"
-	case p.Unit == "y²" && a.Series.YUnit != "":
+	case a.Series.YUnit != "":
 		unit = a.Series.YUnit + "²"
-	case p.Unit == "x":
-		unit = a.Series.Axis.Unit
-	case p.Unit != "y²":
-		unit = p.Unit
 	}
-	if p.Unit == "y²" {
-		return a.Scaling.Variance(p.Value), a.Scaling.Variance(knownError(p.StdErr())), unit
-	}
-	return p.Value, knownError(p.StdErr()), unit
+	return a.Scaling.Variance(p.Value), a.Scaling.Variance(knownError(p.StdErr())), unit
 }
 
 // Predictions lists a forecast; the middle of a long one is left out.
@@ -495,18 +473,21 @@ func Predictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "mean", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d}},
 		Notes:   []string{band(a)},
 	}
-	const most, ends = 26, 12
-	for i, when := range f.When {
-		if len(f.When) > most && i == ends {
-			t.Rows = append(t.Rows, []any{"…", nil, nil, nil})
-		}
-		if len(f.When) > most && i >= ends && i < len(f.When)-ends {
-			continue
-		}
-		lo, hi := f.Band(i)
-		t.Rows = append(t.Rows, []any{when, f.Mean[i], lo, hi})
-	}
+	addSteps(t, f, func(i int) []any { return []any{f.When[i], f.Mean[i], f.Lower[i], f.Upper[i]} })
 	return t
+}
+
+// addSteps adds the rows of the steps of a forecast to a table, of a long one those of the first and the last.
+func addSteps(t *viz.Table, f *forecast.Forecast, row func(i int) []any) {
+	const most, ends = 26, 12
+	for i := range f.When {
+		switch {
+		case len(f.When) <= most || i < ends || i >= len(f.When)-ends:
+			t.Rows = append(t.Rows, row(i))
+		case i == ends:
+			t.Rows = append(t.Rows, append([]any{"…"}, make([]any, len(t.Columns)-1)...))
+		}
+	}
 }
 
 // band says what the 95 % band of a forecast includes.

@@ -177,31 +177,31 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 	best := a.Candidates[0]
 	text := fmt.Sprintf("%s describes the series best", best.Name())
-	switch {
-	case len(a.Candidates) == 1:
+	if len(a.Candidates) == 1 {
 		text = fmt.Sprintf("%s was trained", best.Name())
-	case next(a).Error == "":
+	} else if next := next(a); next.Error == "" {
 		const hardly = 0.05 // nats or less are written as 0.0
-		if a.Chosen == forecast.ByEvidence && next(a).Score-best.Score < hardly {
-			text = fmt.Sprintf("%s and %s describe the series best, and equally well", best.Name(), next(a).Name())
-		} else if a.Chosen == forecast.ByEvidence {
-			text += fmt.Sprintf(", by %.1f nats of evidence over %s", next(a).Score-best.Score, next(a).Name())
-		} else {
-			text += fmt.Sprintf(", by %.1f in BIC over %s", next(a).BIC-best.BIC, next(a).Name())
+		switch behind := next.Score - best.Score; {
+		case a.Chosen == forecast.ByBIC:
+			text += fmt.Sprintf(", by %.1f in BIC over %s", next.BIC-best.BIC, next.Name())
+		case behind < hardly:
+			text = fmt.Sprintf("%s and %s describe the series best, and equally well", best.Name(), next.Name())
+		default:
+			text += fmt.Sprintf(", by %.1f nats of evidence over %s", behind, next.Name())
 		}
 	}
 	out := []string{text + "."}
 	if best.NoSignal() {
 		var found []string
 		if a.Series.Known != nil {
-			found = append(found, "the regressors, ")
+			found = append(found, "the regressors")
 		}
 		if best.Trend == "linear" {
-			found = append(found, "a linear trend ")
+			found = append(found, "a linear trend")
 		}
-		beyond := strings.TrimSuffix(strings.Join(found, ""), ", ")
+		beyond := strings.Join(found, ", ")
 		if found != nil {
-			beyond = strings.TrimSpace(beyond) + " and "
+			beyond += " and "
 		}
 		out[0] = "No signal was found beyond " + beyond + "noise: " + text + "."
 	}
@@ -222,12 +222,12 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 		lo, hi := f.Band(i)
 		format, precision := digits(f)
 		number := func(v float64) string { return strconv.FormatFloat(v, format, precision, 64) }
+		end, more := number, ""
 		if f.Counts != nil {
-			return append(out, fmt.Sprintf("At %s it expects %s = %s; with a probability of 95 %% or more a new observation is between %.0f and %.0f.",
-				f.When[i], a.Series.YName, strings.TrimSpace(number(f.Mean[i])+" "+a.Series.YUnit), lo, hi))
+			end, more = func(v float64) string { return fmt.Sprintf("%.0f", v) }, " or more"
 		}
-		out = append(out, fmt.Sprintf("At %s it expects %s = %s; with a probability of 95 %% a new observation is between %s and %s.",
-			f.When[i], a.Series.YName, strings.TrimSpace(number(f.Mean[i])+" "+a.Series.YUnit), number(lo), number(hi)))
+		out = append(out, fmt.Sprintf("At %s it expects %s = %s; with a probability of 95 %%%s a new observation is between %s and %s.",
+			f.When[i], a.Series.YName, strings.TrimSpace(number(f.Mean[i])+" "+a.Series.YUnit), more, end(lo), end(hi)))
 		if beyondPercent(a.Series, f) {
 			out = append(out, flagwords.Of("Its bands go beyond 0 or 100 %, where no observation is: if none can be, ReadOptions.Bounds: \"0,100\" keeps them within."))
 		}

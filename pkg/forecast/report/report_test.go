@@ -233,6 +233,41 @@ func TestWeeks(t *testing.T) {
 	}
 }
 
+// TestBoundedComponents: the terms of a model between bounds are those of the log odds.
+func TestBoundedComponents(t *testing.T) {
+	x, y := make([]float64, 60), make([]float64, 60)
+	for i := range x {
+		v := float64(i)
+		x[i], y[i] = v, 0.5+0.3*math.Sin(v/4)+0.05*math.Sin(37*v*v)
+	}
+	s, err := forecast.NewSeries(forecast.Axis{Name: "x"}, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Bound(0, 1); err != nil {
+		t.Fatal(err)
+	}
+	a, err := forecast.Fit(t.Context(), s, forecast.Options{Kernels: []string{"SE + Laplace"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := a.Forecast(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fig, err := Components(a, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := fig.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), "minus the mean of the log odds") || strings.Contains(string(page), "log y") {
+		t.Error("the terms are not said to be of the log odds")
+	}
+}
+
 // TestTermNames: terms of one name are told apart as in the table of parameters.
 func TestTermNames(t *testing.T) {
 	got := termNames([]forecast.Component{{Name: "trend"}, {Name: "LocPer"}, {Name: "SE"}, {Name: "LocPer"}})

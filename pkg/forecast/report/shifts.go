@@ -49,35 +49,26 @@ func unsought(what string, err error) string {
 
 // shift says in a sentence what a change is.
 func shift(a *forecast.Analysis, s forecast.ShiftSize) string {
-	name, unit := a.Series.YName, a.Series.YUnit
+	unit := a.Series.YUnit
+	if link(a) != "" {
+		unit = ""
+	}
 	if s.Kind == "slope" {
 		per := a.Series.Axis.Unit
 		if per == "" {
 			per = "unit of " + a.Series.Axis.Name
 		}
-		if a.Series.Bounds != nil {
-			name, unit = "the log odds of "+name, ""
-		} else if s.Log {
-			name, unit = "log "+name, ""
-		}
-		return fmt.Sprintf("The slope of %s changed by %s per %s at %s.", name, uncertain(s.Size, s.StdErr, unit), per, s.When)
+		return fmt.Sprintf("The slope of %s changed by %s per %s at %s.", linked(a), uncertain(s.Size, s.StdErr, unit), per, s.When)
 	}
 	verb := "rose"
 	if s.Size < 0 {
 		verb = "fell"
 	}
-	size := math.Abs(s.Size)
-	switch {
-	case a.Series.Counting != nil:
-		return fmt.Sprintf("The level of the %s of %s %s by %s at %s.", link(a), name, verb, uncertain(size, s.StdErr, ""), s.When)
-	case a.Series.Bounds != nil:
-		return fmt.Sprintf("The level of the log odds of %s %s by %s at %s.", name, verb, uncertain(size, s.StdErr, ""), s.When)
-	case s.Log:
-		per := func(v float64) float64 { return 100 * math.Abs(math.Expm1(v)) }
-		return fmt.Sprintf("The level of %s %s by %s, %.2g ± %.1g %%, at %s.", name, verb,
-			uncertain(math.Abs(s.InY), math.Abs(s.InY*s.StdErr/math.Expm1(s.Size)*math.Exp(s.Size)), unit), per(s.Size), 100*s.StdErr*math.Exp(s.Size), s.When)
+	if link(a) == logY { // in the unit of y, and in per cent
+		return fmt.Sprintf("The level of %s %s by %s, %.2g ± %.1g %%, at %s.", a.Series.YName, verb,
+			uncertain(math.Abs(s.InY), math.Abs(s.InY*s.StdErr/math.Expm1(s.Size)*math.Exp(s.Size)), a.Series.YUnit), 100*math.Abs(math.Expm1(s.Size)), 100*s.StdErr*math.Exp(s.Size), s.When)
 	}
-	return fmt.Sprintf("The level of %s %s by %s at %s.", name, verb, uncertain(size, s.StdErr, unit), s.When)
+	return fmt.Sprintf("The level of %s %s by %s at %s.", linked(a), verb, uncertain(math.Abs(s.Size), s.StdErr, unit), s.When)
 }
 
 // uncertain writes a value with its standard error, of which it has two digits.

@@ -15,14 +15,7 @@ import (
 // the checks, the forecast and the names of written files, unless these are nil.
 func Text(w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals, trust *forecast.Trust, written []string) error {
 	var b strings.Builder
-	lines := func(title string, text []string) {
-		if len(text) > 0 {
-			fmt.Fprintf(&b, "\n%s\n", title)
-		}
-		for _, t := range text {
-			fmt.Fprintf(&b, "  %s\n", flagwords.Printable(t))
-		}
-	}
+	lines := func(title string, text []string) { section(&b, title, text) }
 	if lead := a.Series.Lead(); lead != "" {
 		fmt.Fprintf(&b, "%s\n", flagwords.Printable(flagwords.Of(lead)))
 	}
@@ -63,6 +56,16 @@ func Text(w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.R
 	}
 	_, err = io.WriteString(w, printableLines(strings.TrimPrefix(b.String(), "\n")))
 	return err
+}
+
+// section writes sentences below a title, if there are any.
+func section(b *strings.Builder, title string, text []string) {
+	if len(text) > 0 {
+		fmt.Fprintf(b, "\n%s\n", title)
+	}
+	for _, t := range text {
+		fmt.Fprintf(b, "  %s\n", flagwords.Printable(t))
+	}
 }
 
 // Backtest writes the verdict of a backtest and its table.

@@ -38,14 +38,6 @@ type Settings struct {
 	// Stop adding projections once refitting improves the loss by less than Gain nats; 0
 	// means 0.5.
 	Gain float64
-	// Efficiency is the share of the information about every parameter that projections
-	// must keep, the square of the ratio of standard errors, as long as more projections
-	// improve it. 0 means 0.8. The information of the data is known to within about 10 %
-	// (see Step.Kept).
-	Efficiency float64
-	// StdErrLog, unless 0, replaces Efficiency: projections are enough once the standard
-	// errors of all log θ are below it.
-	StdErrLog float64
 	// MaxProjections bounds k; 0 means n/2.
 	MaxProjections int
 	// Memory, unless 0, is what an evaluation of FitSums may take (gppl.WithMemory).
@@ -87,22 +79,9 @@ type Result struct {
 // the projected likelihood with its residual energy (gppl.NewResidual) on as many Spectral
 // projections as needed, or by the exact likelihood where that costs less.
 //
-// First it searches for starts. It compares the exact likelihoods of kernels at every
-// octave of lengthscales and at every period that the periodogram shows, each with
-// several noise variances. It trains the best of them for a few evaluations and the
-// best of those further (successive halving), then tries changes of the best: other
-// scales, periods, weights, less noise. Up to 400 observations it uses all of them.
-// Beyond, it uses three parts of 128 observations (close together, further apart,
-// spread over all), and a second search uses the periodogram of all data, which shows
-// faint periodicities that a part does not. Result.Search reports what was
-// searched. Converged means that this search found nothing better; it does not prove
-// that nothing better exists.
-//
-// Irregular x resolve periods far below the mean spacing. A Lomb–Scargle periodogram with
-// a floating mean (Zechmeister and Kürster 2009) shows them, down to a fiftieth of the mean
-// spacing (Search.Shortest) or to twice the step of a grid that all x lie on. Then Fit
-// also compares the period that it found with its aliases, those that the sampling of x
-// nearly maps to it. A period is Doubtful if one of them fits within 7 nats.
+// First it searches for starts, as the package says; Result.Search reports what was searched. Up to 400 observations the search uses all of
+// them, beyond three parts of 128 (close together, further apart, spread over all). Irregular x resolve periods down to a fiftieth of the
+// mean spacing (Search.Shortest) or to twice the step of a grid that all x lie on; a period is Doubtful if an alias fits within 7 nats.
 //
 // From 2048 observations on, that search takes the mean periodogram of segments of as many, each start is then given the periods that the
 // periodogram of the whole series tells best, and training on all data begins at the best by the exact likelihood, guided by the information
@@ -116,8 +95,7 @@ type Result struct {
 //   - the periodogram of the remainder of y is white: no band of frequencies has more
 //     power than chance explains,
 //   - the last addition improved the loss by less than Gain,
-//   - they keep the share Efficiency of the information about each parameter,
-//     as far as that is known,
+//   - they keep 80 % of the information about each parameter, as far as that is known,
 //   - and no parameter is driven to the limits of what the data resolve: a noise
 //     variance that vanishes, a lengthscale beyond the range or below the spacing of x.
 //
@@ -183,7 +161,6 @@ func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fi
 	}
 	a := &fitting{ctx: ctx, settings: s, data: d, rest: rest, family: m, result: &Result{}}
 	a.settings.Gain = cmp.Or(s.Gain, 0.5)
-	a.settings.Efficiency = cmp.Or(s.Efficiency, 0.8)
 	a.settings.MaxProjections = cmp.Or(s.MaxProjections, d.Len()/2)
 	return a, nil
 }

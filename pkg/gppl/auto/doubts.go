@@ -172,7 +172,7 @@ func whiteNoise(n, power float64) float64 {
 func (a *fitting) chance() float64 {
 	params := a.family.Params()
 	nats := float64(len(params) - 1)
-	if slices.ContainsFunc(params, func(p gppl.Param) bool { return isPeriod(p) && !p.IsFixed() }) {
+	if slices.ContainsFunc(params, isTrainedPeriod) {
 		peaks := math.Log(float64(a.data.Len()))
 		if a.irregular != nil {
 			peaks = max(peaks, a.irregular.chance())

@@ -17,6 +17,18 @@ func newLine(x gppl.Inputs, y []float64) *line {
 	return l
 }
 
+// binned returns the sums of the values, and their numbers, on a grid of bins over the range, padded to twice as many, and its step.
+func (l *line) binned(bins int) (sum, count []float64, width float64) {
+	sum, count = make([]float64, 2*bins), make([]float64, 2*bins)
+	width = l.span() / float64(bins-1)
+	for i, t := range l.t {
+		b := int((t-l.t[0])/width + 0.5)
+		sum[b] += l.y[i]
+		count[b]++
+	}
+	return sum, count, width
+}
+
 // span is the range of the times.
 func (l *line) span() float64 { return l.t[len(l.t)-1] - l.t[0] }
 

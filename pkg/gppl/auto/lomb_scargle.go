@@ -243,7 +243,7 @@ func (s *lombScargle) aliases(period float64, count int) (periods []float64) {
 			break
 		}
 		of := finer * s.span / (float64(p.j) + crest(s.nats[p.j-1], s.nats[p.j], s.nats[p.j+1]))
-		if !slices.ContainsFunc(periods, func(q float64) bool { return math.Abs(s.span/q-s.span/of) < 1 }) {
+		if isNew(of, periods, s.span, 1) {
 			periods = append(periods, of)
 		}
 	}

@@ -106,13 +106,7 @@ func newPowerGrid(d gppl.Data) *powerGrid {
 	for float64(bins) < min(2*l.span()/spacing, 1<<15) {
 		bins *= 2
 	}
-	width := l.span() / float64(bins-1)
-	mean, n := make([]float64, 2*bins), make([]float64, 2*bins) // padded: peaks of twice as many points
-	for i, t := range l.t {
-		b := int((t-l.t[0])/width + 0.5)
-		mean[b] += l.y[i]
-		n[b]++
-	}
+	mean, n, width := l.binned(bins) // padded: peaks of twice as many points
 	for b, c := range n {
 		if c > 0 {
 			mean[b] /= c
@@ -150,13 +144,23 @@ func (s *starter) findPeriods(d gppl.Data) {
 	rest.periods = likely
 	rest.match(autocovarianceOf(newLine(d.X, gppl.Detrend(d).Y)))
 	for i, p := range s.params {
-		if isPeriod(p) && !p.IsFixed() {
+		if isTrainedPeriod(p) {
 			s.theta[i] = rest.theta[i]
 		}
 	}
 }
 
 func isPeriod(p gppl.Param) bool { return p.Role == gppl.RolePeriod }
+
+// isNew reports whether a period differs from each of those known by so many cycles over a span.
+func isNew(period float64, known []float64, span, cycles float64) bool {
+	return !slices.ContainsFunc(known, func(p float64) bool { return math.Abs(span/period-span/p) < cycles })
+}
+
+func isTrainedPeriod(p gppl.Param) bool { return isPeriod(p) && !p.IsFixed() }
+
+// isTrainedLength is whether p is in the unit of x, trained and no period.
+func isTrainedLength(p gppl.Param) bool { return p.Unit == gppl.UnitX && !isPeriod(p) && !p.IsFixed() }
 
 // searchFast puts the peaks of the periodogram of irregular times in front of the periods if one of them is shorter than
 // twice the mean spacing.
@@ -178,14 +182,15 @@ func (s *scales) searchFast(d gppl.Data, spacing float64) {
 	s.periods = nil
 	for _, list := range [][]float64{peaks[:min(2, len(peaks))], multiples(peaks), peaks, slow} {
 		for _, p := range list {
-			if p > s.shortest && p < s.longest && len(s.periods) < likeliest && !slices.ContainsFunc(s.periods, func(q float64) bool {
-				return math.Abs(s.longest/p-s.longest/q) < 0.25
-			}) {
+			if p > s.shortest && p < s.longest && len(s.periods) < likeliest && isNew(p, s.periods, s.longest, drift) {
 				s.periods = append(s.periods, p)
 			}
 		}
 	}
 }
+
+// drift is the part of a cycle over the range by which two periods that are one start drift apart at most.
+const drift = 0.25
 
 // multiples returns what a period of several harmonics may be whose strongest peak is the first of the periods.
 func multiples(peaks []float64) []float64 {
@@ -197,10 +202,7 @@ func multiples(peaks []float64) []float64 {
 func (s scales) likely(d gppl.Data) (periods []float64) {
 	add := func(p float64) {
 		p = min(max(p, s.shortest), s.longest)
-		// Two periods are the same start if they drift apart by less than a quarter of a cycle over the range.
-		if len(periods) < likeliest && !slices.ContainsFunc(periods, func(q float64) bool {
-			return math.Abs(s.longest/p-s.longest/q) < 0.25
-		}) {
+		if len(periods) < likeliest && isNew(p, periods, s.longest, drift) {
 			periods = append(periods, p)
 		}
 	}

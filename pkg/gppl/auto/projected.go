@@ -179,7 +179,7 @@ func (a *fitting) more(step Step, count int) (columns int, why string) {
 	case step.Needed > count:
 		return max(step.Needed, count*5/4), "signal above a tenth of the noise beyond them"
 	case !a.coloured && count < room:
-		if top, nats := a.colour(); top > count {
+		if top, nats := a.loss.(*gppl.Projected).Coloured(a.data.X); top > count {
 			a.coloured = true
 			a.next = append(slices.Clone(a.starts[1:]), shorten(a.at, float64(top)/float64(count)))
 			return min(top, room), fmt.Sprintf("a band of frequencies beyond them has signal worth %.2g nats", nats)
@@ -198,28 +198,18 @@ func (a *fitting) more(step Step, count int) (columns int, why string) {
 	return 0, fmt.Sprintf("the signal is below a tenth of the noise beyond them, the last gained %.2g nats", step.Gain)
 }
 
-// accurate reports whether the standard errors are as asked for, or no better for
-// the last addition of projections.
+// enoughKept is the share of the information about every parameter that projections must keep, the square of the ratio of standard errors,
+// as long as more projections improve it. The information of the data is known to within about 10 % (see Step.Kept).
+const enoughKept = 0.8
+
+// accurate reports whether the projections keep enough, or no more for the last addition.
 func (a *fitting) accurate(step Step) bool {
-	if step.StdErrLog == nil || step.Kept == nil {
-		return true
-	}
-	above := func(se float64) bool { return se > a.settings.StdErrLog } // NaN, of a fixed parameter, is not
-	if a.settings.StdErrLog > 0 && !slices.ContainsFunc(step.StdErrLog, above) {
+	if step.Kept == nil {
 		return true
 	}
 	least := slices.Min(step.Kept)
-	if steps := a.result.Steps; len(steps) > 0 && steps[len(steps)-1].Kept != nil {
-		return least >= a.settings.Efficiency || least < slices.Min(steps[len(steps)-1].Kept)+0.01
+	if steps := a.result.Steps; len(steps) > 0 && steps[len(steps)-1].Kept != nil && least < slices.Min(steps[len(steps)-1].Kept)+0.01 {
+		return true
 	}
-	return least >= a.settings.Efficiency
-}
-
-// colour returns the columns that cover what the projections of the last training left and that is not white, and the nats that it is
-// worth; 0 if it is white.
-func (a *fitting) colour() (columns int, nats float64) {
-	if l, ok := a.loss.(*gppl.Projected); ok {
-		return l.Coloured(a.data.X)
-	}
-	return 0, 0
+	return least >= enoughKept
 }

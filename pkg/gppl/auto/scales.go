@@ -31,11 +31,7 @@ const (
 // neighbours are closer than that.
 func newScales(d gppl.Data, withPeriods bool) scales {
 	if d.X.Dim() != 1 {
-		var extent float64
-		for j := range d.X.Dim() {
-			lo, hi := d.X.Range(j)
-			extent = max(extent, hi-lo)
-		}
+		extent := extentOf(d.X)
 		return scales{lengthscales: octavesOf(extent/128, 2*extent)}
 	}
 	l := newLine(d.X, nil)
@@ -58,6 +54,18 @@ func newScales(d gppl.Data, withPeriods bool) scales {
 	}
 	return s
 }
+
+// extentOf is the range of the inputs, in the dimension in which it is the largest.
+func extentOf(x gppl.Inputs) (extent float64) {
+	for j := range x.Dim() {
+		lo, hi := x.Range(j)
+		extent = max(extent, hi-lo)
+	}
+	return extent
+}
+
+// allow reports whether a period is within the shortest and the longest.
+func (s scales) allow(period float64) bool { return period >= s.shortest && period <= s.longest }
 
 // octavesOf returns values from lo to hi, a factor of two apart, or more if these would be too many.
 func octavesOf(lo, hi float64) []float64 {

@@ -89,12 +89,9 @@ func (a *fitting) searchRest(d gppl.Data) error {
 	}
 	s.run(a.starts)
 	a.result.Search.Lengthscales, a.result.Search.Periods, a.result.Search.Shortest = scales.lengthscales, scales.periods, scales.searched
-	if !loss.whole() {
-		a.result.Search.Subset = loss.n
-	}
 	within := 2.0
 	if !loss.whole() {
-		within = 10
+		a.result.Search.Subset, within = loss.n, 10
 	}
 	if len(s.optima) > 0 {
 		a.starts = nil
@@ -140,16 +137,8 @@ func (a *fitting) searchRest(d gppl.Data) error {
 // startsAtPeriods returns, for a kernel with one trained period, the start values from the data with the period held at each of the two
 // likeliest: the likelihood has a maximum at every multiple of a period, and StartFrom takes one by the autocovariance alone.
 func startsAtPeriods(m gppl.Model, d gppl.Data) (starts []gppl.Model) {
-	at := -1
-	for i, p := range m.Params() {
-		if isPeriod(p) && !p.IsFixed() {
-			if at >= 0 {
-				return nil
-			}
-			at = i
-		}
-	}
-	if at < 0 {
+	at := slices.IndexFunc(m.Params(), isTrainedPeriod)
+	if at < 0 || slices.ContainsFunc(m.Params()[at+1:], isTrainedPeriod) {
 		return nil
 	}
 	for _, period := range LikelyPeriods(d, 2) {
@@ -183,11 +172,12 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 		return // as for the part of the data, which said so
 	}
 	all := *s
-	all.loss, all.anew, all.compared, all.optima, all.search = posterior, nil, loss, nil, &Search{}
+	all.loss, all.compared, all.optima, all.search = posterior, loss, nil, &Search{}
+	all.anew = func() (gppl.Loss, error) { return posterior, nil }
 	from := slices.Clone(a.starts)
 	// First those that the best start leaves in the data.
 	periods := full.excess(a.starts[0], likeliest/4)
-	periods = slices.DeleteFunc(periods, func(p float64) bool { return !(p >= s.scales.shortest && p <= s.scales.longest) })
+	periods = slices.DeleteFunc(periods, func(p float64) bool { return !s.scales.allow(p) })
 	for _, p := range periods {
 		from = append(from, all.withPeriod(a.starts[0], p))
 	}
@@ -246,15 +236,10 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 // explains would leak over a faint rhythm.
 func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Model) {
 	const stretch, count = 20_000, 2
-	at := slices.IndexFunc(s.params, func(p gppl.Param) bool { return isPeriod(p) && !p.IsFixed() })
+	at := slices.IndexFunc(s.params, isTrainedPeriod)
 	if n := d.Len(); n > stretch {
-		middle, order := make([]int, stretch), timeline.Order(d.X.Coordinate(0))
-		for i := range middle {
-			if middle[i] = (n-stretch)/2 + i; order != nil {
-				middle[i] = order[middle[i]]
-			}
-		}
-		d = d.Pick(middle)
+		order := timeline.Ascending(d.X.Coordinate(0))
+		d = d.Pick(order[(n-stretch)/2:][:stretch])
 	}
 	p, err := gppl.NewPosterior(m, d, gppl.WithContext(a.ctx), gppl.WithSeconds(patience))
 	if err != nil || at < 0 {
@@ -269,7 +254,7 @@ func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Mode
 	floats.Sub(rest.Y, mean)
 	power := floats.Dot(rest.Y, rest.Y) / float64(d.Len())
 	for _, period := range LikelyPeriods(rest, count) {
-		if !(period >= s.scales.shortest && period <= s.scales.longest) {
+		if !s.scales.allow(period) {
 			continue
 		}
 		theta := m.Values()
@@ -320,7 +305,7 @@ func (s *searcher) sharpened(theta []float64, full *whittle, segment float64) gp
 	fine.compared = full
 	best := fine.screen(theta, []float64{1})[0]
 	for i, p := range s.params {
-		if !isPeriod(p) || p.IsFixed() {
+		if !isTrainedPeriod(p) {
 			continue
 		}
 		var thetas [][]float64
@@ -421,7 +406,7 @@ func (a *fitting) aliasDoubts() (doubts []string) {
 	const hopeful = 60 // nats that training may gain
 	const close = 7    // nats: the odds are a hundred to one against ten aliases that all fit worse by more
 	params := a.at.Params()
-	i := slices.IndexFunc(params, func(p gppl.Param) bool { return isPeriod(p) && !p.IsFixed() })
+	i := slices.IndexFunc(params, isTrainedPeriod)
 	all, err := a.posterior(a.loss)
 	if a.irregular == nil || i < 0 || err != nil {
 		return nil

@@ -84,7 +84,7 @@ type searcher struct {
 	model    gppl.Model                // the family, with the transforms that hold while it is searched
 	params   []gppl.Param              // of the model
 	loss     gppl.Loss                 // with the priors, a MAP if there are any
-	anew     func() (gppl.Loss, error) // the loss without what it keeps of earlier evaluations; nil if it keeps nothing
+	anew     func() (gppl.Loss, error) // the loss without what it keeps of earlier evaluations
 	priors   []gppl.ParamPrior         // by the names of the parameters
 	scales   scales
 	power    float64 // mean of y²
@@ -310,7 +310,7 @@ func (s *searcher) varying(theta []float64) float64 {
 // distinct returns the best of the points, at most count of them, no two within the given distances of each other: in the
 // logs of scales, pure numbers and ratios of variances, and in cycles of a period over the range.
 func (s *searcher) distinct(points []point, count int, apart float64) (kept []point) {
-	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.value, b.value) })
+	slices.SortStableFunc(points, byValue)
 	for _, p := range points {
 		if math.IsInf(p.value, 1) || len(kept) == count {
 			break
@@ -408,12 +408,9 @@ func inCycles(params []gppl.Param) (cycling []gppl.Param, changed bool) {
 func (s *searcher) trainWith(params []gppl.Param, evaluations int) (end point, took int) {
 	settings := s.methods
 	settings.MaxEvaluations = evaluations
-	loss := s.loss
-	if s.anew != nil {
-		var err error
-		if loss, err = s.anew(); err != nil {
-			return point{value: math.Inf(1)}, 0
-		}
+	loss, err := s.anew()
+	if err != nil {
+		return point{value: math.Inf(1)}, 0
 	}
 	r, _ := gppl.Fit(s.ctx, loss, params, settings)
 	if r == nil {
@@ -468,11 +465,8 @@ func (s *searcher) free() int {
 func (s *searcher) stages(points []point, within float64) {
 	points = s.trainAll(points, firstSteps)
 	best := math.Inf(1)
-	for _, p := range points {
+	for _, p := range append(points, s.optima...) {
 		best = min(best, p.value)
-	}
-	if len(s.optima) > 0 {
-		best = min(best, s.optima[0].value)
 	}
 	var near []point
 	for _, p := range s.distinct(points, secondStage, 0.2) {
@@ -506,7 +500,7 @@ func (s *searcher) add(p point) {
 		s.search.Agree = 1
 	}
 	s.optima = append(s.optima, p)
-	slices.SortStableFunc(s.optima, func(a, b point) int { return cmp.Compare(a.value, b.value) })
+	slices.SortStableFunc(s.optima, byValue)
 }
 
 // move compares changes of the best point and trains from the best of them. It reports whether that found a better one.
@@ -522,7 +516,7 @@ func (s *searcher) move() bool {
 	}
 	moved = s.distinct(moved, s.free(), 0.3)
 	for i, p := range s.params {
-		if isPeriod(p) && !p.IsFixed() {
+		if isTrainedPeriod(p) {
 			moved = append(moved, s.lobes(best.u, i, stands+farOff)...)
 		}
 	}
@@ -541,7 +535,7 @@ func (s *searcher) lobes(theta []float64, i int, limit float64) (minima []point)
 		for step := range int(cycles*finer) + 1 {
 			at := slices.Clone(theta)
 			at[i] = 1 / (1/theta[i] + side*float64(step)/(finer*s.scales.longest))
-			if !(at[i] >= s.scales.shortest && at[i] <= s.scales.longest) {
+			if !s.scales.allow(at[i]) {
 				break
 			}
 			thetas = append(thetas, at)
@@ -588,16 +582,16 @@ func (s *searcher) withPeriod(m gppl.Model, period float64) gppl.Model {
 }
 
 // lowest returns the first of the points with the lowest value.
-func lowest(points []point) point {
-	return slices.MinFunc(points, func(a, b point) int { return cmp.Compare(a.value, b.value) })
-}
+func lowest(points []point) point { return slices.MinFunc(points, byValue) }
+
+func byValue(a, b point) int { return cmp.Compare(a.value, b.value) }
 
 // rivals says which other periods fit about as well as the best, apart from its multiples and
 // fractions.
 func (s *searcher) rivals() (doubts []string) {
 	const close = 2 // nats: a start that was missed may well be as much better
 	for i, p := range s.params {
-		if !isPeriod(p) || p.IsFixed() {
+		if !isTrainedPeriod(p) {
 			continue
 		}
 		for _, o := range s.optima {
@@ -720,12 +714,10 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 				change(func(at []float64) { // and regular for some periods
 					at[i] = period
 					for j, q := range params[:last] {
-						switch {
-						case q.IsFixed():
-						case q.Unit == "":
-							at[j] = 1
-						case q.Unit == gppl.UnitX && !isPeriod(q):
+						if isTrainedLength(q) {
 							at[j] = max(at[j], 2*period)
+						} else if q.Unit == "" && !q.IsFixed() {
+							at[j] = 1
 						}
 					}
 				})
@@ -740,7 +732,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 			change(func(at []float64) {
 				at[i] = revived * s.power
 				for j := i + 1; j < last && params[j].Unit != gppl.UnitY2; j++ {
-					if params[j].Unit == gppl.UnitX && !isPeriod(params[j]) && !params[j].IsFixed() {
+					if isTrainedLength(params[j]) {
 						at[j] = l
 					}
 				}
@@ -750,7 +742,7 @@ func (s *searcher) changes(theta []float64) (all [][]float64) {
 	for _, c := range []float64{0.05, 0.2, 0.5} {
 		change(func(at []float64) {
 			for i, p := range params {
-				if p.Unit == gppl.UnitX && !isPeriod(p) && !p.IsFixed() {
+				if isTrainedLength(p) {
 					at[i] *= c
 				}
 			}

@@ -117,11 +117,7 @@ type starter struct {
 }
 
 func newStarter(m gppl.Model, d gppl.Data) *starter {
-	s := &starter{of: m, params: m.Kernel.Params(), power: floats.Dot(d.Y, d.Y) / float64(d.Len())}
-	for j := range d.X.Dim() {
-		lo, hi := d.X.Range(j)
-		s.extent = max(s.extent, hi-lo)
-	}
+	s := &starter{of: m, params: m.Kernel.Params(), power: floats.Dot(d.Y, d.Y) / float64(d.Len()), extent: extentOf(d.X)}
 	if !(s.power > 0) {
 		s.power = 1
 	}
@@ -221,14 +217,10 @@ func autocovarianceOf(l *line) *autocovariance {
 	for bins < 2*n && bins < 1<<14 {
 		bins *= 2
 	}
-	width := l.span() / float64(bins-1)
-	sum, count := make([]float64, 2*bins), make([]float64, 2*bins) // padded: no pairs across the ends
+	sum, count, width := l.binned(bins) // padded: no pairs across the ends
 	var self float64
-	for i, t := range l.t {
-		b := int((t-l.t[0])/width + 0.5)
-		sum[b] += l.y[i]
-		count[b]++
-		self += l.y[i] * l.y[i]
+	for _, y := range l.y {
+		self += y * y
 	}
 	fft := fourier.NewFFT(2 * bins)
 	correlate := func(x []float64) []float64 {

@@ -1,6 +1,7 @@
 package auto
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,13 +34,8 @@ func FitSums(ctx context.Context, m gppl.Model, s *gppl.Sums, centre float64, se
 		return nil, fmt.Errorf("gppl: fit: all %d observations in the sums equal %.10g: the likelihood has no maximum", s.Len(), s.Mean())
 	}
 	f := sumsFit{ctx: ctx, sums: s, centre: centre, settings: settings, at: m, result: &Result{}}
-	if f.settings.Gain == 0 {
-		f.settings.Gain = 0.5
-	}
-	if f.settings.MaxProjections == 0 {
-		f.settings.MaxProjections = mostSumsProjections
-	}
-	f.settings.MaxProjections = min(f.settings.MaxProjections, max(1, s.Len()/2), gppl.MaxSumsProjections)
+	f.settings.Gain = cmp.Or(settings.Gain, 0.5)
+	f.settings.MaxProjections = min(cmp.Or(settings.MaxProjections, mostSumsProjections), max(1, s.Len()/2), gppl.MaxSumsProjections)
 	why := "projections were asked for"
 	if !settings.Projected {
 		f.result.Exact, f.result.Why = true, "an engine takes the exact likelihood of these sums"

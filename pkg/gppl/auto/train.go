@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -147,15 +148,13 @@ const far = 0.05
 
 // nearest returns the starts of a guided training in the order of their values, but for those on the way to one before or far above it.
 func (a *fitting) nearest(loss gppl.Loss, starts []gppl.Model) (kept []gppl.Model) {
-	values := make([]float64, len(starts))
-	order := make([]int, len(starts))
+	values, order := make([]float64, len(starts)), timeline.Range(0, len(starts))
 	for i, m := range starts {
 		var err error
 		if values[i], err = gppl.ValueGradContext(a.ctx, loss, nil, m.Values()); err != nil {
 			values[i] = math.Inf(1)
 		}
 		a.evaluations++
-		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
 	for j, i := range order {
@@ -410,7 +409,7 @@ func startAround(m gppl.Model, by float64, rnd *rand.Rand) gppl.Model {
 func shorten(m gppl.Model, c float64) gppl.Model {
 	params, theta := m.Params(), m.Values()
 	for i, p := range params {
-		if p.Unit == gppl.UnitX && !isPeriod(p) && !p.IsFixed() {
+		if isTrainedLength(p) {
 			theta[i] /= c
 		}
 	}
