@@ -653,3 +653,17 @@ func TestWithoutRounding(t *testing.T) {
 		}
 	}
 }
+
+// TestSumOfStackedSeries: sums do not take several series for one, whose rows a column of words tells apart.
+func TestSumOfStackedSeries(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("day,store,sold\n")
+	for _, store := range []string{"north", "south"} {
+		for day := range 60 {
+			fmt.Fprintf(&text, "%d,%s,%d\n", day, store, day%7)
+		}
+	}
+	file := put(t, t.TempDir(), "stacked.csv", text.String())
+	code, _, stderr := gppl("sum", file, "-o", filepath.Join(t.TempDir(), "a.sums"))
+	oneLine(t, code, exitFailed, stderr, `"store"`)
+}

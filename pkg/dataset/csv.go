@@ -49,6 +49,9 @@ type CSVOptions struct {
 	// Keys are columns of texts that tell series apart, chosen as X and Y are; [ReadCSVReport] numbers their texts, and [StreamCSV] ignores
 	// them.
 	Keys []string
+	// PassLabels lets Y, if it is empty, be the first column of numbers behind columns of words, as labels of rows are, where the first rows have
+	// different x. Words may tell several series apart: the caller looks whether x repeats.
+	PassLabels bool
 	// MaxRows, unless 0, is the number of rows above which [ReadCSVReport] stops, with [ErrTooManyRows].
 	MaxRows int
 	// Seconds converts dates to seconds since 1970 (UTC), with the XUnit "s since 1970", instead of decimal years: every day

@@ -157,7 +157,7 @@ func (s *csvStream) passesWords(x xColumns) bool {
 	for _, row := range rows {
 		met[x.text(func(column int) string { return row[column] })] = true
 	}
-	return len(s.opt.Keys) == 0 && len(rows) >= fewestDates && len(met) == len(rows)
+	return s.opt.PassLabels && len(s.opt.Keys) == 0 && len(rows) >= fewestDates && len(met) == len(rows)
 }
 
 // isLabel reports whether a cell is words, and no number, date or missing value.

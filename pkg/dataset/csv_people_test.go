@@ -172,7 +172,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"numbers and fields":          {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {
 		for _, size := range []int{1, 40, blockSize} {
-			opt := CSVOptions{Seconds: true}
+			opt := CSVOptions{Seconds: true, PassLabels: true}
 			s, rep, err := readCSV(strings.NewReader(c.text), opt)
 			of, _, bad, _, streamErr := streamed(strings.NewReader(c.text), opt, 2, size)
 			if math.IsNaN(c.x0) {

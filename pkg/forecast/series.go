@@ -317,7 +317,7 @@ func read(path string, o ReadOptions) (s dataset.Series, rep dataset.CSVReport, 
 func (o ReadOptions) csv() dataset.CSVOptions {
 	return dataset.CSVOptions{
 		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, DecimalPoint: o.DecimalPoint, NoHeader: o.NoHeader, Time: o.Time, Seconds: true, Limit: largest,
-		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...), Also: o.also(), Keys: o.By, MaxRows: o.mostRows(),
+		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...), Also: o.also(), Keys: o.By, PassLabels: true, MaxRows: o.mostRows(),
 		NumberDates: true, Within: o.within,
 	}
 }

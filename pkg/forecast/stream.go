@@ -79,7 +79,9 @@ func clip(text string) string {
 // Stream reads a csv file of any size as [Read] reads a small one, block by block (see [dataset.StreamCSV]): dates, and numbers that stand
 // for them, become seconds since 1970. It uses X, Y, Comma, DecimalComma, DecimalPoint, NoHeader, Missing and Time of the options.
 func Stream(r io.Reader, o ReadOptions, workers int, visit func(worker int, b *dataset.CSVBlock) error) (dataset.CSVReport, error) {
-	return dataset.StreamCSV(r, o.csv(), workers, visit)
+	opt := o.csv()
+	opt.PassLabels = false // nothing looks whether labels tell several series apart
+	return dataset.StreamCSV(r, opt, workers, visit)
 }
 
 // OneAxis is how the files that were read so far have x: as dates or as plain numbers. The zero value has read none.
