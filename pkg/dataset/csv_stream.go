@@ -465,19 +465,20 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 			break
 		}
 		line, place := rows.line, 0
-		if err == nil && s.parseX == nil && s.isHeader(rows.fields) { // all rows are, or have no x or no y
-			b.headers++
-			continue
-		}
-		if err == nil {
-			if place, err = s.row(b, rows, line); err != nil {
+		if err == nil { // otherwise the fields are not those of this row
+			header := s.parseX == nil && s.isHeader(rows.fields) // all rows are, or have no x or no y
+			if !header {
+				place, err = s.row(b, rows, line)
+				header = err != nil && s.isHeader(rows.fields)
+			}
+			if header {
+				b.headers++
+				continue
+			}
+			if err != nil {
 				column := s.columns[place]
 				line, err = rows.lineOf(column), cellError{columnName(s.rep.Columns, column), err}
 			}
-		}
-		if err != nil && s.isHeader(rows.fields) {
-			b.headers++
-			continue
 		}
 		if err != nil {
 			b.Bad = append(b.Bad, CSVRowError{Line: line, Err: err, words: s.wordsOf(rows, place, err)})
