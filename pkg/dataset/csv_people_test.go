@@ -380,3 +380,10 @@ func TestRefusedWithAdvice(t *testing.T) {
 		}
 	}
 }
+
+// TestRaggedBelowHeader: a row with too many fields is an error, also below a header that is repeated.
+func TestRaggedBelowHeader(t *testing.T) {
+	if s, _, err := readCSV(strings.NewReader("t,y\n1,2\n2,3\nt,y\n3,4,5,6\n4,5\n"), CSVOptions{}); err == nil || !strings.Contains(err.Error(), "line 5") {
+		t.Errorf("read as %v, error %v", s, err)
+	}
+}
