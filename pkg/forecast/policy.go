@@ -695,10 +695,11 @@ func (p *policy) addSeasons() error {
 
 // withSeason proposes a trial with a season: of many harmonics or, where these take too long, of two.
 func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
-	if t.Error != "" {
+	if t.Error != "" || slices.ContainsFunc(termsOf(t.model.Kernel), func(k gppl.Kernel) bool { return hasSeason(k, s) }) {
 		return q, false
 	}
-	const dearer = 3 // times what another candidate may take: it is one of two
+	// dearer is how many times as long as that of other candidates an evaluation with two harmonics may take: at most two seasons are tried.
+	const dearer = 3
 	v, m := p.scales[t.scale], t.model
 	q = t.with((stationary{}).seasonal(s))
 	if m.Kernel = sumOf(q.terms); p.seconds(m, v) <= p.allowed() {
