@@ -16,6 +16,7 @@ import datetime
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -231,15 +232,20 @@ LIBRARIES = {
 
 def measure(name, s, limit):
     """What a library gives, or why it gives nothing."""
+    run = subprocess.Popen([sys.executable, __file__, "--case", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+                           env={**os.environ, "PYTENSOR_FLAGS": f"base_compiledir={ENV / 'pytensor'}", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONWARNINGS": "ignore"})
     try:
-        done = subprocess.run([sys.executable, __file__, "--case", name], input=json.dumps(s), capture_output=True, text=True, timeout=limit,
-                              env={**os.environ, "PYTENSOR_FLAGS": f"base_compiledir={ENV / 'pytensor'}", "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONWARNINGS": "ignore"})
+        out, errors = run.communicate(json.dumps(s), timeout=limit)
     except subprocess.TimeoutExpired:
         return {"error": f"more than {limit:.0f} s"}
-    if done.returncode:
-        print(done.stderr, file=sys.stderr)
+    finally:
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)  # with the processes that it has started
+            run.wait()
+    if run.returncode:
+        print(errors, file=sys.stderr)
         return {"error": "failed"}
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(out.splitlines()[-1])
 
 
 def ours(program, s):
