@@ -127,7 +127,7 @@ type pass struct {
 	spent    map[Trial]*cost // by class
 }
 
-// class is what makes trials take about equally long, and nothing else of a trial.
+// class returns the trial without all that hardly changes how long it takes.
 func (t Trial) class() Trial {
 	return Trial{Source: Source{Name: t.Source.Name, N: t.Source.N}, Kernel: t.Kernel, Loss: t.Loss, Optimiser: Optimiser{Method: t.Optimiser.Method}, Order: t.Order}
 }

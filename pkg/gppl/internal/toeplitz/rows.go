@@ -16,7 +16,7 @@ type Rows struct {
 	back    []float64 // x_(n−1), …, x_0
 	full    []float64 // row at, over all rows of A
 	at, end int       // full is the row at, −1 for none; from it they follow up to end
-	off     float64   // |e − A·row|/|row| of the row at the end, over A₀₀
+	off     float64   // the largest |e − A·row|/|row| that was seen among these, over A₀₀
 }
 
 // mostOff is the off from which on rows do not follow: a millionth of the noise, where that is a ten-thousandth of the variance.
@@ -25,7 +25,7 @@ const mostOff = 1e-10
 // run is how many rows follow from one another: in each step rounding adds up.
 const run = 256
 
-// NewRows returns a reader with a workspace of its own.
+// NewRows returns a reader, which works in w until it is done with.
 func (f *Factor) NewRows(w *Workspace) *Rows {
 	r := &Rows{f: f, w: w, back: make([]float64, f.n), full: make([]float64, f.n), at: -1, end: -1}
 	for i, v := range f.x {
