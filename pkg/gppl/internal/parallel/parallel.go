@@ -29,6 +29,28 @@ func Within(ctx context.Context, n int, f func(i int)) {
 		alone(ctx, n, f)
 		return
 	}
+	begin(ctx, n, f, helpers).join()
+}
+
+// Aside is a loop beside its owner's work: one at a time. The zero value is none. It is not safe for concurrent use.
+type Aside struct{ l *loop }
+
+// Start begins Within on the other processors, as far as they are free, once the loop before has ended.
+func (a *Aside) Start(ctx context.Context, n int, f func(i int)) {
+	a.Wait()
+	a.l = begin(ctx, n, f, min(n, runtime.GOMAXPROCS(0)-1))
+}
+
+// Wait takes part in what is left of the loop, and returns once it has ended. It panics as Within does.
+func (a *Aside) Wait() {
+	if l := a.l; l != nil {
+		a.l = nil
+		l.join()
+	}
+}
+
+// begin gives a loop to so many helpers, or as many as are free.
+func begin(ctx context.Context, n int, f func(i int), helpers int) *loop {
 	l := loops.Get().(*loop)
 	l.ctx, l.n, l.f = ctx, int64(n), f
 	l.next.Store(0)
@@ -39,6 +61,11 @@ func Within(ctx context.Context, n int, f func(i int)) {
 			w.work <- l
 		}
 	}
+	return l
+}
+
+// join takes part in the loop to its end.
+func (l *loop) join() {
 	defer l.finish()
 	l.run()
 }

@@ -25,6 +25,37 @@ func TestFor(t *testing.T) {
 	}
 }
 
+// TestAside: each index is taken once, by processors that are free or by who waits, and a loop begins when the one before has ended.
+func TestAside(t *testing.T) {
+	for _, procs := range []int{1, runtime.GOMAXPROCS(0)} {
+		before := runtime.GOMAXPROCS(procs)
+		var a Aside
+		var calls int
+		for k, n := range []int{1, 0, 3, 1000, 1} {
+			if a.Start(context.Background(), n, func(int) {}); k == 3 {
+				a.Wait()
+			}
+			seen := make([]atomic.Int32, n)
+			a.Start(context.Background(), n, func(i int) { seen[i].Add(1) })
+			a.Start(context.Background(), 1, func(int) { calls++ }) // no race: after all of those
+			for i := range seen {
+				if got := seen[i].Load(); got != 1 {
+					t.Fatalf("n = %d: index %d ran %d times", n, i, got)
+				}
+			}
+		}
+		if a.Wait(); calls != 5 {
+			t.Errorf("%d calls, want 5", calls)
+		}
+		a.Start(context.Background(), 1, func(int) { boom("wrong") })
+		if value := recovered(a.Wait); value == nil {
+			t.Error("a panic was lost")
+		}
+		a.Wait() // there is nothing left
+		runtime.GOMAXPROCS(before)
+	}
+}
+
 // TestNested runs loops within loops, from several goroutines at once.
 func TestNested(t *testing.T) {
 	var total atomic.Int64

@@ -75,6 +75,7 @@ func (f *Filter) FactoriseBlocks(columns blas64.General, blocks []Block, noise f
 		clear(columns.Data)
 	}
 	var err error
+	defer f.beside.Wait()
 	f.quad, err = f.forwardBlocks(columns)
 	return err
 }
@@ -415,7 +416,7 @@ func (f *Filter) forwardBlocks(columns blas64.General) (quad float64, err error)
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		f.mark(from, f.w...)
-		to := min(from+chunk, n)
+		scaled, to := f.scaledIn(from), min(from+chunk, n)
 		for i := from; i < to; i++ {
 			h, cov, gain := s.hAt(i), f.cov[i*size:][:size], s.gain[i*d:][:d]
 			f.advance(cov, gain, src, g, inv, h, i)
@@ -441,7 +442,7 @@ func (f *Filter) forwardBlocks(columns blas64.General) (quad float64, err error)
 				mean := f.mean[(n+j*step+i)*d:][:d]
 				f.turn(mean, after, i)
 				e := yj - s.see(h, mean)
-				f.errs[at], f.scaled[j*chunk+i-from] = e, e*inv
+				f.errs[at], scaled[j*chunk+i-from] = e, e*inv
 				f.move(after, mean, e)
 			}
 		}

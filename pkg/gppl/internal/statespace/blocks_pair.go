@@ -31,7 +31,7 @@ func (f *Filter) forwardPair(columns blas64.General, scale float64) (quad float6
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		f.mark(from, m1, m2, m3, m4)
-		to := min(from+chunk, n)
+		scaled, to := f.scaledIn(from), min(from+chunk, n)
 		for i := from; i < to; i++ {
 			if own != nil {
 				noise = own[i]
@@ -76,7 +76,7 @@ func (f *Filter) forwardPair(columns blas64.General, scale float64) (quad float6
 				err := yj - n1 - n3
 				mean := f.mean[4*(n+j*step+i):][:4:4]
 				mean[0], mean[1], mean[2], mean[3] = n1, n2, n3, n4
-				f.errs[at], f.scaled[j*chunk+i-from] = err, err*is
+				f.errs[at], scaled[j*chunk+i-from] = err, err*is
 				m[0], m[1], m[2], m[3] = n1+k1*err, n2+k2*err, n3+k3*err, n4+k4*err
 			}
 		}

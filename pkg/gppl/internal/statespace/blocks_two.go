@@ -132,7 +132,7 @@ func (f *Filter) forwardOne(columns blas64.General, scale float64) (quad float64
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		f.mark(from, m1, m2)
-		to := min(from+chunk, n)
+		scaled, to := f.scaledIn(from), min(from+chunk, n)
 		for i := from; i < to; i++ {
 			if own != nil {
 				noise = own[i]
@@ -166,7 +166,7 @@ func (f *Filter) forwardOne(columns blas64.General, scale float64) (quad float64
 				m1, m2 := a11*m[0]+a12*m[1], a21*m[0]+a22*m[1]
 				e := yj - m1
 				mi[0], mi[1] = m1, m2
-				errs[at], f.scaled[b] = e, e*is
+				errs[at], scaled[b] = e, e*is
 				m[0], m[1] = m1+k1*e, m2+k2*e
 				b += chunk
 			}

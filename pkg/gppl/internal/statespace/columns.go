@@ -119,19 +119,29 @@ func (f *Filter) single() bool { return len(f.cs) == 1 && len(f.system.blocks) =
 // panelWidth is how many columns matrix products take at a time. Fewer are multiplied one after another.
 const panelWidth = 32
 
+// From fewAside columns on, their products take longer than another processor takes to begin with them; above manyAside they take so much longer
+// than the rest that nothing is gained beside it, and they leave the caches.
+const fewAside, manyAside = 12, 128
+
+// scaledIn returns the memory for e/s of the columns after the first at a chunk of inputs: one of two, since the products of the chunk before
+// may still read the other.
+func (f *Filter) scaledIn(from int) []float64 {
+	size := len(f.scaled) / 2
+	return f.scaled[from/chunk%2*size:][:size]
+}
+
 // addProducts adds what some inputs have of CᵀA⁻¹C to the lower triangle, but for the first
-// column's own. scaled has e/s of the columns after the first.
+// column's own, or begins to, beside what f does until it waits for them. scaledIn has e/s of the columns after the first.
 func (f *Filter) addProducts(from, to int) {
-	n, w := len(f.t), to-from
-	if f.cols <= panelWidth {
-		for a := 1; a < f.cols; a++ {
-			errs := blas64.General{Rows: a + 1, Cols: w, Stride: n, Data: f.errs[from:]}
-			blas64.Gemv(blas.NoTrans, 1, errs, dense.Vec(f.scaled[(a-1)*chunk:][:w]), 1, dense.Vec(f.gram[a*f.cols:][:a+1]))
-		}
-		return
+	f.beside.Wait()
+	if p := f.panelsOf(from, to); f.cols < fewAside {
+		p.add(0)
+	} else {
+		f.beside.Start(f.Ctx, (f.cols-2+panelWidth)/panelWidth, p.add)
 	}
-	p := f.panelsOf(from, to)
-	parallel.Within(f.Ctx, (f.cols-2+panelWidth)/panelWidth, p.add)
+	if f.cols > manyAside {
+		f.beside.Wait()
+	}
 }
 
 // panels are the products that several processors work on, a panel of columns each.
@@ -155,13 +165,21 @@ func (f *Filter) panelsOf(from, to int) *panels {
 
 // addPanel adds the products of a panel, the longest first.
 func (f *Filter) addPanel(k int) {
-	from, w := f.panels.from, f.panels.to-f.panels.from
+	n, from, w := len(f.t), f.panels.from, f.panels.to-f.panels.from
+	of := f.scaledIn(from)
+	if f.cols <= panelWidth {
+		for a := 1; a < f.cols; a++ {
+			errs := blas64.General{Rows: a + 1, Cols: w, Stride: n, Data: f.errs[from:]}
+			blas64.Gemv(blas.NoTrans, 1, errs, dense.Vec(of[(a-1)*chunk:][:w]), 1, dense.Vec(f.gram[a*f.cols:][:a+1]))
+		}
+		return
+	}
 	a := 1 + ((f.cols-2)/panelWidth-k)*panelWidth
 	rows := min(panelWidth, f.cols-a)
-	scaled := blas64.General{Rows: rows, Cols: w, Stride: chunk, Data: f.scaled[(a-1)*chunk:]}
+	scaled := blas64.General{Rows: rows, Cols: w, Stride: chunk, Data: of[(a-1)*chunk:]}
 	for b := 0; b < a+rows; b += panelWidth {
 		cols := min(panelWidth, f.cols-b, a+rows-b)
-		errs := blas64.General{Rows: cols, Cols: w, Stride: len(f.t), Data: f.errs[b*len(f.t)+from:]}
+		errs := blas64.General{Rows: cols, Cols: w, Stride: n, Data: f.errs[b*n+from:]}
 		gram := blas64.General{Rows: rows, Cols: cols, Stride: f.cols, Data: f.gram[a*f.cols+b:]}
 		dense.Gemm(blas.NoTrans, blas.Trans, 1, scaled, errs, 1, gram)
 	}

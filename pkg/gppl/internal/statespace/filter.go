@@ -79,6 +79,7 @@ type Filter struct {
 // scratch is what the methods of a Filter work in.
 type scratch struct {
 	panels              panels
+	beside              parallel.Aside // the products of the chunk before
 	work                []float64
 	phi                 []float64   // Φ in that basis, D×D, upper triangular
 	block, q            [][]float64 // Φ and Q of each component, d×d
@@ -87,7 +88,7 @@ type scratch struct {
 	after               []float64   // the state of each column after the first
 	replayed            []float64   // that of each column of CR at a chunk of inputs, see replay
 	recalled            int         // the chunk, from one on, whose means of all columns are in mixedMean, see recall
-	scaled              []float64   // e/s of these at a chunk of inputs
+	scaled              []float64   // e/s of these at a chunk of inputs and the one before, see scaledIn
 	mixedMean           []float64   // m and e of CR at a chunk of inputs
 	mixedErrs           []float64
 	room                room      // for blocks
@@ -159,6 +160,7 @@ func (f *Filter) Factorise(columns blas64.General, cs []Component, noise float64
 		columns = blas64.General{Rows: n, Cols: 1, Stride: 1, Data: f.errs[:n]}
 		clear(columns.Data)
 	}
+	defer f.beside.Wait()
 	var err error
 	f.quad, err = f.forward(columns)
 	return err
@@ -274,7 +276,7 @@ func (f *Filter) makeRoom(cols int) {
 	}
 	f.gram = dense.Resize(f.gram, cols*cols)
 	clear(f.gram)
-	f.after, f.scaled = dense.Resize(f.after, cols*d), dense.Resize(f.scaled, cols*chunk)
+	f.after, f.scaled = dense.Resize(f.after, cols*d), dense.Resize(f.scaled, 2*cols*chunk)
 	clear(f.after)
 	f.cov, f.inv = dense.Resize(f.cov, n*size), dense.Resize(f.inv, n)
 	f.allocate()
@@ -434,7 +436,7 @@ func (f *Filter) forward(columns blas64.General) (quad float64, err error) {
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		f.mark(from, f.w...)
-		to := min(from+chunk, n)
+		scaled, to := f.scaledIn(from), min(from+chunk, n)
 		for i := from; i < to; i++ {
 			f.transitions(i)
 			mean, cov := f.mean[i*d:][:d], f.cov[i*d*d:][:d*d]
@@ -458,7 +460,7 @@ func (f *Filter) forward(columns blas64.General) (quad float64, err error) {
 				mean := f.mean[(n+j*step+i)*d:][:d]
 				f.forth(mean, after)
 				e := yj - mean[0]
-				f.errs[at], f.scaled[j*chunk+i-from] = e, e*f.inv[i]
+				f.errs[at], scaled[j*chunk+i-from] = e, e*f.inv[i]
 				f.move(after, mean, e)
 			}
 		}

@@ -26,7 +26,7 @@ func (f *Filter) forward1(columns blas64.General) (quad float64, err error) {
 	es, gs := st.e[:n], st.g[:n]
 	mean, cov, inv, errs := f.mean, f.cov[:n], f.inv[:n], f.errs[:cols*n]
 	_, step := f.means()
-	after, scaled := f.after, f.scaled
+	after := f.after
 	noise, own := f.noise, f.own
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
@@ -35,7 +35,7 @@ func (f *Filter) forward1(columns blas64.General) (quad float64, err error) {
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		f.mark(from, m)
-		to := min(from+chunk, n)
+		scaled, to := f.scaledIn(from), min(from+chunk, n)
 		for i := from; i < to; i++ {
 			if own != nil {
 				noise = own[i]
@@ -124,7 +124,7 @@ func (f *Filter) forward2(columns blas64.General) (quad float64, err error) {
 	as, es, gs := st.a[:n], st.e[:n], st.g[:n]
 	mean, cov, inv, errs := f.mean, f.cov[:4*n], f.inv[:n], f.errs[:cols*n]
 	_, step := f.means()
-	after, scaled := f.after, f.scaled
+	after := f.after
 	noise, own := f.noise, f.own
 	v, scale := f.cs[0].Variance, f.scale()
 	unit, floor := 1/scale, tiny*scale
@@ -133,7 +133,7 @@ func (f *Filter) forward2(columns blas64.General) (quad float64, err error) {
 	for from := 0; from < n; from += chunk {
 		parallel.Look(f.Ctx)
 		f.mark(from, m1, m2)
-		to := min(from+chunk, n)
+		scaled, to := f.scaledIn(from), min(from+chunk, n)
 		for i := from; i < to; i++ {
 			if own != nil {
 				noise = own[i]
@@ -403,7 +403,7 @@ func (f *Filter) backwardColumns2(sums []float64, from, to int) {
 // order 2.
 func (f *Filter) forwardColumns3(columns blas64.General, from, to int) {
 	n, more := columns.Rows, columns.Cols-1
-	after, means, errs, scaled := f.after, f.mean, f.errs, f.scaled
+	after, means, errs, scaled := f.after, f.mean, f.errs, f.scaledIn(from)
 	as, es, _, cov, inv := f.part(from, to)
 	_, step := f.means()
 	for i, a := range as {
