@@ -29,6 +29,9 @@ type Axis struct {
 	// Period says that dates name a month, a quarter, a half-year, a week, a year or a fiscal year, and not a day: they are written 1987-04,
 	// 1995-Q1, 1995-H1, 2019-W07, 1995 or 1995/96.
 	Period string `json:"period,omitempty"`
+	// Decimals, unless 0, are those that numbers are written with: as many as the file had, of which x differs by rounding or by the lengths of
+	// months and years.
+	Decimals int `json:"decimals,omitempty"`
 }
 
 // unitSeconds are the lengths of the units of dates.
@@ -173,6 +176,9 @@ func (a *Axis) takePeriod(period string, seconds []float64) {
 // begins, or the number.
 func (a Axis) Text(x float64) string {
 	if !a.Dates {
+		if a.Decimals > 0 {
+			return strconv.FormatFloat(roundTo(x, a.Decimals), 'f', -1, 64)
+		}
 		const digits = 15 // as many as decimal numbers keep in float64: seconds since 1970 to 10 µs
 		return strconv.FormatFloat(x, 'g', digits, 64)
 	}

@@ -12,9 +12,9 @@ import (
 
 // calendarPeriods returns the periods, in the unit of the axis, that dates with this step suggest: a year for monthly, quarterly and
 // weekly series, and a quarter for weekly ones of which the weeks 13 apart are alike, a week and a year for daily ones, a day and a week for hourly ones and steps down to a minute. Series of numbers have
-// none.
+// none, but for days in years.
 func (s *Series) calendarPeriods() []float64 {
-	if !s.Axis.Dates || !s.Even {
+	if !s.Axis.Dates && s.Axis.Unit != "year" || !s.Even {
 		return nil
 	}
 	const hour, day = 3600.0, 86400.0
@@ -47,9 +47,9 @@ func (s *Series) calendarPeriods() []float64 {
 	return nil
 }
 
-// Season returns what a season is called: year, week, day or hour where dates have that period, else its length.
+// Season returns what a season is called: year, week, day or hour where dates, or numbers in years, have that period, else its length.
 func (a Axis) Season(period float64) string {
-	if a.Dates {
+	if a.Dates || a.Unit == "year" {
 		unit := unitSeconds[a.Unit]
 		for _, u := range []struct {
 			name    string

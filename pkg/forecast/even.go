@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -11,38 +12,44 @@ import (
 // fewestEven is the length of the shortest series whose nearly equal steps are taken as equal; in a shorter one they may be a coincidence.
 const fewestEven = 24
 
-// takeEven moves plain numbers x to where they are even, if they are but for rounding or for the lengths of months, and says so. An even series
-// takes engines that are ten times as fast.
+// takeEven moves plain numbers x to where they are even, if they are but for rounding or for the lengths of months or years, and says so. An even
+// series takes engines that are ten times as fast.
 func (s *Series) takeEven() {
 	if len(s.X) < fewestEven {
 		return
 	}
-	if digits, step, ok := unround(s.X); ok {
-		s.remarks = append(s.remarks, fmt.Sprintf("x is even but for rounding to %d decimals: it is taken at equal steps of %.6g. ReadOptions.Time: \"number\" takes it as it is.", digits, step))
+	digits := decimals(s.X)
+	step, rounded := unround(s.X, digits)
+	var said string
+	switch {
+	case rounded:
+		said = fmt.Sprintf("x is even but for rounding to %d decimals: it is taken at equal steps of %.6g.", digits, step)
+	case equalMonths(s.X):
+		said = "x is the same day of every month, in years: all months are taken to last a twelfth of a year."
+	case equalDays(s.X, digits):
+		s.Axis.Unit = cmp.Or(s.Axis.Unit, "year")
+		said = "x is days, in years of 365 or 366 days: all days are taken to be equally long, a year being 365.25 of them."
+	default:
 		return
 	}
-	if equalMonths(s.X) {
-		s.remarks = append(s.remarks, "x is the same day of every month, in years: all months are taken to last a twelfth of a year. ReadOptions.Time: \"number\" takes x as it is.")
-	}
+	s.Axis.Decimals = min(digits, mostDecimals)
+	s.remarks = append(s.remarks, said+" ReadOptions.Time: \"number\" takes x as it is.")
 }
 
-// unround moves x, ascending, to the multiples of a step that it is within its last decimal, and returns how many decimals it has. It leaves others.
-func unround(x []float64) (digits int, step float64, ok bool) {
+// mostDecimals are those that numbers are rounded to, or written with where they are even.
+const mostDecimals = 9
+
+// unround moves x, ascending, to the multiples of a step that it is within its last decimal, and returns the step. It leaves others.
+func unround(x []float64, digits int) (step float64, ok bool) {
 	const (
-		most    = 9    // decimals
 		largest = 0.02 // of a step, that rounding may be
 		slack   = 1.3  // for the rounding of the line itself
 	)
-	for _, v := range x {
-		if _, after, found := strings.Cut(strconv.FormatFloat(v, 'f', -1, 64), "."); found {
-			digits = max(digits, len(after))
-		}
-	}
 	n := float64(len(x))
 	half := 0.5 * math.Pow(10, -float64(digits))
 	guess := medianStep(x)
-	if digits == 0 || digits > most || !(half < largest*guess) {
-		return 0, 0, false
+	if digits == 0 || digits > mostDecimals || !(half < largest*guess) {
+		return 0, false
 	}
 	// The line x = a + b·k through the numbers of steps k, which follow from one distance after another.
 	k := make([]float64, len(x))
@@ -51,7 +58,7 @@ func unround(x []float64) (digits int, step float64, ok bool) {
 		if i > 0 {
 			gap := (x[i] - x[i-1]) / guess
 			if k[i] = k[i-1] + math.Round(gap); k[i] == k[i-1] || math.Abs(gap-math.Round(gap)) > 3*half/guess*max(1, gap) {
-				return 0, 0, false
+				return 0, false
 			}
 		}
 		meanK, meanX = meanK+k[i]/n, meanX+(x[i]-x[0])/n
@@ -75,12 +82,22 @@ func unround(x []float64) (digits int, step float64, ok bool) {
 		first = short
 	}
 	if far := off(first); far > slack*half || far < 1e-9*step {
-		return 0, 0, false
+		return 0, false
 	}
 	for i := range x {
 		x[i] = first + step*k[i]
 	}
-	return digits, step, true
+	return step, true
+}
+
+// decimals returns how many decimals numbers have at most.
+func decimals(x []float64) (most int) {
+	for _, v := range x {
+		if _, after, found := strings.Cut(strconv.FormatFloat(v, 'f', -1, 64), "."); found {
+			most = max(most, len(after))
+		}
+	}
+	return most
 }
 
 func roundTo(v float64, decimals int) float64 {
@@ -97,15 +114,64 @@ func medianStep(x []float64) float64 {
 	return median(gaps)
 }
 
+// The years that numbers are taken for.
+const fromYear, toYear = 1600, 2400
+
+// equalDays moves x, ascending years with the part of the year that has passed, to days of equal length, if all are at the same time of a day. It
+// leaves others.
+func equalDays(x []float64, digits int) bool {
+	const (
+		fewest = 3   // decimals that tell days
+		near   = 0.2 // of a day from that time, as numbers of so many are
+	)
+	if x[0] < fromYear || x[len(x)-1] > toYear || digits < fewest {
+		return false
+	}
+	begins := map[int]float64{} // of years, in days since 1970
+	begin := func(year int) float64 {
+		at, ok := begins[year]
+		if !ok {
+			at = time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Sub(time.Unix(0, 0)).Hours() / 24
+			begins[year] = at
+		}
+		return at
+	}
+	days := make([]float64, len(x))
+	var sin, cos float64
+	for i, v := range x {
+		year := int(v)
+		days[i] = begin(year) + (v-float64(year))*(begin(year+1)-begin(year))
+		s, c := math.Sincos(2 * math.Pi * days[i])
+		sin, cos = sin+s, cos+c
+	}
+	const parts = 1440 // minutes of a day, which the time is one of
+	after := math.Round(parts*math.Atan2(sin, cos)/(2*math.Pi)) / parts
+	moved := false
+	for i, d := range days {
+		whole := math.Round(d - after)
+		if math.Abs(d-after-whole) > near || i > 0 && whole+after <= days[i-1] {
+			return false
+		}
+		days[i] = whole + after
+		moved = moved || math.Abs(dayYear(days[i])-x[i]) > 1e-9
+	}
+	for i, d := range days {
+		x[i] = dayYear(d)
+	}
+	return moved
+}
+
+// dayYear returns days since 1970 in years, all days being equally long.
+func dayYear(days float64) float64 { return 1970 + days/365.25 }
+
 // equalMonths moves x, ascending years with the part of the year that has passed, to months of equal length, if all are the same day of their
 // month, or its middle. It leaves others.
 func equalMonths(x []float64) bool {
 	const (
-		from, to = 1600, 2400
-		near     = 1.6 // days from that day, as the middles of months are
-		within   = 2   // days that all of these differ by; equal months would differ by 2.9
+		near   = 1.6 // days from that day, as the middles of months are
+		within = 2   // days that all of these differ by; equal months would differ by 2.9
 	)
-	if x[0] < from || x[len(x)-1] > to {
+	if x[0] < fromYear || x[len(x)-1] > toYear {
 		return false
 	}
 	// begin returns the day of the year that a month begins on, and length the days of the year.

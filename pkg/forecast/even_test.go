@@ -27,6 +27,9 @@ func TestTakeEven(t *testing.T) {
 			return dataset.DecimalYear(time.Date(1956, time.Month(1+i), day, 0, 0, 0, 0, time.UTC))
 		}
 	}
+	weekOf := func(i int) float64 {
+		return dataset.DecimalYear(time.Date(1958, 3, 29+7*i, 12, 0, 0, 0, time.UTC))
+	}
 	gap := func(f func(i int) float64) func(i int) float64 {
 		return func(i int) float64 { return f(i + i/100) }
 	}
@@ -42,15 +45,20 @@ func TestTakeEven(t *testing.T) {
 			begins := []float64{0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334}
 			return 1956 + float64(i/12) + (1+begins[i%12])/365
 		}), "month", 2.5 / 365},
-		"quarters":      {rounded(4, func(i int) float64 { return dayOf(1)(3 * i) }), "month", 2.5 / 365},
-		"twelfths":      {rounded(4, func(i int) float64 { return 1956 + float64(i)/12 }), "rounding", 1.3 * 0.5e-4},
-		"thirds":        {rounded(6, func(i int) float64 { return float64(i) / 3 }), "rounding", 1.3 * 0.5e-6},
-		"gaps":          {rounded(4, gap(func(i int) float64 { return 7 * float64(i) / 11 })), "rounding", 1.3 * 0.5e-4},
-		"even already":  {rounded(1, func(i int) float64 { return 0.1 * float64(i) }), "", 0},
-		"integers":      {rounded(0, func(i int) float64 { return 1.5 * float64(i) }), "", 0},
-		"jitter":        {rounded(4, func(i int) float64 { return float64(i) + 0.01*math.Sin(float64(i*i)) }), "", 0},
-		"drifts":        {rounded(4, func(i int) float64 { return float64(i) * (1 + 1e-6*float64(i)) }), "", 0},
-		"days of weeks": {rounded(4, func(i int) float64 { return 1956 + 4*7*float64(i)/365.25 + 0.003*math.Sin(float64(i)) }), "", 0},
+		"weeks in years": {rounded(6, weekOf), "days", 1. / 365},
+		"weeks, missing": {rounded(4, gap(weekOf)), "days", 1. / 365},
+		"weeks, coarse":  {rounded(3, weekOf), "days", 1.5 / 365},
+		"years":          {rounded(0, func(i int) float64 { return float64(1700 + i + i/100) }), "", 0},
+		"half-years":     {rounded(1, func(i int) float64 { return 1700 + 0.5*float64(i+i/100) }), "month", 2.5 / 365},
+		"quarters":       {rounded(4, func(i int) float64 { return dayOf(1)(3 * i) }), "month", 2.5 / 365},
+		"twelfths":       {rounded(4, func(i int) float64 { return 1956 + float64(i)/12 }), "rounding", 1.3 * 0.5e-4},
+		"thirds":         {rounded(6, func(i int) float64 { return float64(i) / 3 }), "rounding", 1.3 * 0.5e-6},
+		"gaps":           {rounded(4, gap(func(i int) float64 { return 7 * float64(i) / 11 })), "rounding", 1.3 * 0.5e-4},
+		"even already":   {rounded(1, func(i int) float64 { return 0.1 * float64(i) }), "", 0},
+		"integers":       {rounded(0, func(i int) float64 { return 1.5 * float64(i) }), "", 0},
+		"jitter":         {rounded(4, func(i int) float64 { return float64(i) + 0.01*math.Sin(float64(i*i)) }), "", 0},
+		"drifts":         {rounded(4, func(i int) float64 { return float64(i) * (1 + 1e-6*float64(i)) }), "", 0},
+		"days of weeks":  {rounded(4, func(i int) float64 { return 1956 + 4*7*float64(i)/365.25 + 0.003*math.Sin(float64(i)) }), "", 0},
 	} {
 		s := &Series{X: slices.Clone(c.x)}
 		s.takeEven()
