@@ -2,13 +2,17 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
+
+	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
 // xColumns are the columns that x is made of, in the order of a date: one, as a rule.
@@ -44,14 +48,15 @@ var partNames = map[string]*regexp.Regexp{
 	"year":    regexp.MustCompile(`(?i)^(year|yr|yyyy|jahr|année|annee|an|año|anno|jaar|ano)$`),
 	"month":   regexp.MustCompile(`(?i)^(month|mon|mm|mo|monat|mois|mes|mese|maand|mês|period)$`),
 	"quarter": regexp.MustCompile(`(?i)^(quarter|qtr|q|quartal|trimestre|kwartaal)$`),
-	"week":    regexp.MustCompile(`(?i)^(week|wk|kw|woche|kalenderwoche|semaine|semana|settimana)$`),
+	"week":    regexp.MustCompile(`(?i)^(week|wk|(?-i:kw|KW)|woche|kalenderwoche|semaine|semana|settimana)$`),
 	"day":     regexp.MustCompile(`(?i)^(day|dd|dy|tag|jour|día|dia|giorno|dag)$`),
 	"ordinal": regexp.MustCompile(`(?i)^(doy|jday|yday|julian[ _.]?day|day[ _.]?of[ _.]?(the[ _.]?)?year)$`),
 	"half":    regexp.MustCompile(`(?i)^(half([-_ ]?year)?|halbjahr|semester|semestre)$`),
 	"hour":    regexp.MustCompile(`(?i)^(hour([ _]?ending)?|hr|hh|stunde|heure|hora|ora|uur)$`),
 	"minute":  regexp.MustCompile(`^((?i:minutes?|min|mn|minuut|minuto)|mm)$`),
 	"second":  regexp.MustCompile(`(?i)^(seconds?|sec|ss|sekunde|seconde|segundo|secondo)$`),
-	"time":    regexp.MustCompile(`(?i)^((time|uhrzeit|zeit|heure|hora|ora|tijd)?[-_ ]?(von|from|start|beginn|anfang)|time|uhrzeit|zeit|heure|hora|ora|tijd)$`),
+	"time": regexp.MustCompile(`(?i)^((time|uhrzeit|zeit|heure|hora|ora|tijd)?[-_ ]?(von|from|start|beginn|anfang)|(start|begin|anfangs)[-_ ]?(time|zeit)|` +
+		`(time|uhrzeit|zeit|heure|hora|ora|tijd|tid|hr_?mn|hhmm(ss)?)([-_ ]?\(?(utc|gmt|lst|cet|mez)\)?)?)$`),
 }
 
 // numberedMonth is a month as M01.
@@ -60,15 +65,18 @@ var numberedMonth = regexp.MustCompile(`^M(0[1-9]|1[0-2])$`)
 // counter is what a column that only counts the rows is named.
 var counter = regexp.MustCompile(`(?i)^(|unnamed: ?0|index|row|record|id|#|no\.?|nr\.?)$`)
 
-// timeName is the name of a column of times: in words, or as Julian dates are named.
-var timeName = regexp.MustCompile(`(?i)^(x|t|_?times?|time[_ ]?(stamp|period)|date ?time|dates?|[bhmt]*jd([-_ ].*)?|(time|date|t)[-_ ]?[(\[].*)$`)
+// timeName is the name of a column of times in words, and julianName of Julian dates.
+var (
+	timeName   = regexp.MustCompile(`(?i)^(x|t|_?times?|time[_ ]?(stamp|period)|date ?time|dates?|[bhmt]*jd([-_ ].*)?|(time|date|t)[-_ ]?[(\[].*)$`)
+	julianName = regexp.MustCompile(`(?i)^[bhmt]*jd([-_ ].*)?$`)
+)
 
 // errorName is the name of a column of standard deviations.
 var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|err|sigma|^(sd|se|std|stdev|unc|uncertainty)($|[-_ ])|[-_ ](sd|se|std|stdev|unc|uncertainty)$`)
 
 // asideName is the name of a column of numbers that are no observations: codes, and parts of a date beside others.
 var asideName = regexp.MustCompile(`(?i)^(year|month|week|weekday|day|hour|quarter|dow|doy|day[ _.]?of[ _.]?(the[ _.]?)?(week|year|month)|week[ _.]?(no|nr|number|of[ _.]?year)|` +
-	`jahr|monat|woche|wochentag|kw|tag|stunde|quartal|jour|mois|année|time|uhrzeit|heure|hora|qn_\d+|decimal|lat(itude)?|lon(gitude)?|lng|elevation|altitude)$|(^|[_ .-])(id|code)$`)
+	`jahr|monat|woche|wochentag|(?-i:kw|KW)|tag|stunde|quartal|jour|mois|année|time|uhrzeit|heure|hora|qn_\d+|decimal|lat(itude)?|lon(gitude)?|lng|elevation|altitude|settlement[_ ]?period)$|(^|[_ .-])(id|code|nbr)$`)
 
 // valueName is the name of the column of values among others that say what they are of.
 var valueName = regexp.MustCompile(`(?i)^(obs[_ ]?value|_?value|wert|valeur|valor|valore|waarde|värde|wartość|hodnota|verdi|værdi)$`)
@@ -81,8 +89,17 @@ func ErrorName(name string) bool { return errorName.MatchString(name) }
 // hour; the first date behind a column that counts the rows or has words, or in the place of a y that is not named; the one column named as
 // a time; or the first column. Columns that are empty are passed over.
 func (s *csvStream) xOf(names, first []string) (x xColumns) {
-	if len(names) > 2 && names[0]+names[1] == "" && s.monthly() {
-		return xColumns{columns: []int{0, 1}, before: []string{"", "-"}}
+	if len(names) > 2 && names[0]+names[1] == "" {
+		if n := s.leadingParts(); n > 0 {
+			x = xColumns{columns: timeline.Range(0, n), before: []string{"", "-", "-", " ", ":"}[:n]}
+			switch n {
+			case hourParts:
+				x.after = ":00"
+			case hourParts + 1:
+				x.digits = map[int]int{hourParts: 2}
+			}
+			return x
+		}
 	}
 	var used []int
 	for i := range names {
@@ -117,25 +134,51 @@ func (s *csvStream) rows() [][]string {
 	return s.opt.head[min(1+s.rep.Words, len(s.opt.head)):]
 }
 
+// hasNumber reports whether the first value of a column is a number.
+func (s *csvStream) hasNumber(first []string, i int) bool {
+	for _, row := range s.rows() {
+		if cell := row[i]; !s.isMissing([]byte(cell)) {
+			return isNumber(cell)
+		}
+	}
+	return isNumber(first[i])
+}
+
 // constant reports whether the first rows have one value in a column.
 func (s *csvStream) constant(i int) bool {
 	rows := s.rows()
 	return len(rows) >= fewestDates && !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != rows[0][i] })
 }
 
-// monthly reports whether the first two columns have the year and the month of rows that follow one another by a month.
-func (s *csvStream) monthly() bool {
-	rows, last := s.rows(), 0
-	for i, row := range rows {
-		year, err := strconv.Atoi(row[0])
-		month, bad := strconv.Atoi(row[1])
-		if err != nil || bad != nil || year < 1000 || month < 1 || month > 12 || i > 0 && 12*year+month != last+1 {
-			return false
-		}
-		last = 12*year + month
+// leadingParts returns how many of the first columns, which have no names, hold the year, the month and smaller parts of a date down to the
+// minute: months that follow one another by equal steps, or times that ascend. It is 0 for other columns.
+func (s *csvStream) leadingParts() int {
+	from, to := []int{1000, 1, 1, 0, 0}, []int{2999, 12, 31, 23, 59}
+	rows, parts := s.rows(), []int{0, 1, 1, 0, 0}
+	if len(rows) < fewestDates {
+		return 0
 	}
-	return len(rows) >= fewestDates
+	for n := 1; n <= len(parts) && n < len(rows[0]); n++ {
+		var by steps
+		for _, row := range rows {
+			for i := range n {
+				v, err := strconv.Atoi(row[i])
+				if err != nil || v < from[i] || v > to[i] {
+					return 0
+				}
+				parts[i] = v
+			}
+			by.add(time.Date(parts[0], time.Month(parts[1]), parts[2], parts[3], parts[4], 0, 0, time.UTC))
+		}
+		if n == 2 && by.alike() || n > 2 && by.oneWay() {
+			return n
+		}
+	}
+	return 0
 }
+
+// hourParts are year, month, day and hour.
+const hourParts = 4
 
 // decimalYears reports whether a column has the year of x with the fraction that has passed.
 func (s *csvStream) decimalYears(i int, x xColumns) bool {
@@ -299,7 +342,7 @@ func xOf(names, first []string, anyY bool, digitClocks func(column int) int, con
 		}
 	}
 	if date < 0 {
-		at := namedTime(names, first)
+		at := namedTime(names, first, constant)
 		number := func(i int) bool { v, err := ParseNumber(first[i]); return err == nil && MayBeDate(v) }
 		if x, ok := digitDate(first, part("time", func(cell string) bool { return clock.MatchString(cell) || isDigits(cell) }), digitClocks); ok {
 			return x
@@ -312,7 +355,7 @@ func xOf(names, first []string, anyY bool, digitClocks func(column int) int, con
 	counts := counter.MatchString(names[0]) && within(0, 1)(first[0])
 	words := strings.ContainsFunc(first[0], unicode.IsLetter) && !isNumber(first[0])
 	instead := date == 1 && anyY && len(names) > 2 // no date is a y
-	if date > 0 && !counts && !words && !instead && !constant(0) && namedTime(names, first) != date {
+	if date > 0 && !counts && !words && !instead && !constant(0) && namedTime(names, first, constant) != date {
 		return oneColumn(0)
 	}
 	x := oneColumn(date)
@@ -368,8 +411,9 @@ func (x *xColumns) clock(minute, second int) {
 	}
 }
 
-// namedTime returns the one column of numbers or dates that is named as a time, where the first is not; else the first.
-func namedTime(names, first []string) (at int) {
+// namedTime returns the one column of numbers or dates that is named as a time, or the first of several behind a constant column, where the first
+// is not; else the first.
+func namedTime(names, first []string, constant func(column int) bool) (at int) {
 	isTime := func(i int) bool {
 		date := dateFormat(first[i]) != TimeAuto
 		return (timeName.MatchString(names[i]) || partNames["year"].MatchString(names[i]) || partNames["day"].MatchString(names[i])) && (isNumber(first[i]) || date) ||
@@ -380,6 +424,8 @@ func namedTime(names, first []string) (at int) {
 	}
 	for i := range names {
 		switch {
+		case isTime(i) && at > 0 && constant(0):
+			return at
 		case isTime(i) && at > 0:
 			return 0
 		case isTime(i):
@@ -435,8 +481,8 @@ var spacedYear = regexp.MustCompile(`^\pL+\.? \d{2}$`)
 // choose finds the columns by the options, the names and the first row of values.
 func (s *csvStream) choose(names, first []string) (err error) {
 	s.rep.Columns = names
-	if s.opt.X == "" && s.opt.Y == "" && !s.opt.NoHeader && len(s.opt.Also)+len(s.opt.Keys) == 0 {
-		if err := checkWide(names, first); err != nil {
+	if s.opt.X == "" && s.opt.Y == "" && len(s.opt.Also)+len(s.opt.Keys) == 0 {
+		if err := cmp.Or(checkWide(names, first), s.checkBare(names)); err != nil {
 			return err
 		}
 	}
@@ -541,8 +587,8 @@ func (s *csvStream) yOf(names, first []string, x xColumns) int {
 		}
 		cell := first[y-1]
 		_, plain := decimal([]byte(cell))
-		isTime := !plain && (dateFormat(cell) != TimeAuto || timed && clock.MatchString(cell)) || s.decimalYears(y-1, x)
-		return !errorName.MatchString(names[y-1]) && !isTime && !asideName.MatchString(names[y-1])
+		isTime := !plain && (dateFormat(cell) != TimeAuto || timed && clock.MatchString(cell)) || s.decimalYears(y-1, x) || julianName.MatchString(names[y-1])
+		return !errorName.MatchString(names[y-1]) && !isTime && !asideName.MatchString(names[y-1]) && !isTruth(cell)
 	}
 	passes := s.passesWords(x) && len(first) >= len(names)
 	if i := slices.IndexFunc(names, valueName.MatchString); passes && i >= 0 && y <= len(names) && (s.isLabel(first[y-1]) || s.constant(y-1)) &&
@@ -553,7 +599,12 @@ func (s *csvStream) yOf(names, first []string, x xColumns) int {
 		if passes && s.isLabel(first[i-1]) {
 			continue
 		}
-		if may(i) && (i == y || s.isKey(names, y-1) || isNumber(first[i-1])) && !slices.Contains(x.columns, i-1) {
+		if may(i) && (i == y || s.isKey(names, y-1) || s.hasNumber(first, i-1)) && !slices.Contains(x.columns, i-1) {
+			return i
+		}
+	}
+	for i := 1; i < y && s.opt.X == "" && len(first) >= len(names); i++ { // before x
+		if may(i) && s.hasNumber(first, i-1) && !slices.Contains(x.columns, i-1) && !counter.MatchString(names[i-1]) {
 			return i
 		}
 	}

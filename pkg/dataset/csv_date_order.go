@@ -166,14 +166,17 @@ func (s *steps) add(t time.Time) {
 	s.last = t
 }
 
-// equal reports whether the steps of more than three dates are in one direction and equal but for the lengths of months.
-func (s *steps) equal() bool {
+// equal reports whether the steps of more than three dates are alike.
+func (s *steps) equal() bool { return s.count > 3 && s.alike() }
+
+// alike reports whether the steps are in one direction and equal but for the lengths of months.
+func (s *steps) alike() bool {
 	const months = 31.0 / 28
 	least, most := s.least, s.most
 	if most < 0 {
 		least, most = -most, -least
 	}
-	return s.count > 3 && least > 0 && float64(most) <= months*float64(least)
+	return s.count > 2 && least > 0 && float64(most) <= months*float64(least)
 }
 
 // oneWay reports whether more than two dates ascend, or descend.

@@ -75,7 +75,7 @@ const (
 // KeyColumns looks for the one or two columns that tell the series of a long table apart: texts or whole numbers, each of which occurs several
 // times, and hardly ever twice at the same x. It returns them from 0, with some of their texts (and "…" for more), and the number of series; nil if there are none.
 // rep is the report of the table, which had rows rows, and distinct different x. Of the columns that will do, texts go before numbers, and fewer
-// series before more. It reads the file again, or looks at the first 4 MiB of what can be read once; at most 16 columns, and compares some
+// series before more; y is one of them only if opt names none and no others will do. It reads the file again, or looks at the first 4 MiB of what can be read once; at most 16 columns, and compares some
 // 50 000 rows.
 func KeyColumns(path string, opt CSVOptions, rep CSVReport, rows, distinct int) (columns []int, texts []string, series int, err error) {
 	var text io.Reader = bytes.NewReader(rep.Head)
@@ -88,14 +88,17 @@ func KeyColumns(path string, opt CSVOptions, rep CSVReport, rows, distinct int) 
 		text = f
 	}
 	taken := append([]int{rep.X, rep.Y}, rep.Also.Columns...)
-	opt.Also, opt.Keys, opt.MaxRows = nil, nil, 0
 	var candidates []int
+	if opt.Y == "" { // it was taken as the first column of numbers, as that of shops may be
+		candidates = append(candidates, rep.Y)
+	}
+	opt.Also, opt.Keys, opt.MaxRows = nil, nil, 0
 	for i := range rep.Columns {
 		if !slices.Contains(taken, i) && len(candidates) < mostSearched {
 			candidates = append(candidates, i)
 		}
 	}
-	if len(candidates) == 0 {
+	if len(candidates) == 0 || len(candidates) == 1 && candidates[0] == rep.Y {
 		return nil, nil, 0, nil
 	}
 	sample := keySample{every: uint64(1 + rows/sampled), ids: make([][]int32, len(candidates))}
@@ -104,7 +107,7 @@ func KeyColumns(path string, opt CSVOptions, rep CSVReport, rows, distinct int) 
 	if err := stream.run(text, 1); err != nil {
 		return nil, nil, 0, err
 	}
-	found, series := sample.find(stream.keys, distinct)
+	found, series := sample.find(stream.keys, distinct, opt.Y == "")
 	for _, j := range found {
 		columns = append(columns, candidates[j])
 		some := stream.keys[j].texts
@@ -138,12 +141,14 @@ func (k *keySample) add(b *CSVBlock) {
 	}
 }
 
-// find returns the best column or pair of columns, and the number of their different values.
-func (k *keySample) find(keys []keyColumn, distinct int) (best []int, series int) {
+// find returns the best column or pair of columns, and the number of their different values. withY says that the first is y: it is one of them
+// only where others will not do, and where another column has numbers.
+func (k *keySample) find(keys []keyColumn, distinct int, withY bool) (best []int, series int) {
 	type candidate struct {
 		columns []int
 		whole   bool // numbers
 		series  int
+		y       bool
 	}
 	var all []candidate
 	try := func(columns []int, whole bool, ids []int64) {
@@ -152,7 +157,15 @@ func (k *keySample) find(keys []keyColumn, distinct int) (best []int, series int
 		if n < 2 || share < fewestRows || whole && share < wholeShare*float64(distinct) || float64(repeats) > fewRepeats*float64(len(k.x)) {
 			return
 		}
-		all = append(all, candidate{columns, whole, n})
+		all = append(all, candidate{columns, whole, n, withY && columns[0] == 0})
+	}
+	others := func(columns []int) bool { // numbers that may be y
+		for j := range keys {
+			if whole, ok := kindOf(keys[j].texts); !slices.Contains(columns, j) && (whole || !ok) && len(keys[j].texts) > 1 {
+				return true
+			}
+		}
+		return false
 	}
 	single := make([][]int64, len(keys))
 	var useful []int
@@ -181,14 +194,13 @@ func (k *keySample) find(keys []keyColumn, distinct int) (best []int, series int
 			}
 		}
 	}
+	all = slices.DeleteFunc(all, func(c candidate) bool { return c.y && !others(c.columns) })
 	if len(all) == 0 {
 		return nil, 0
 	}
+	last := map[bool]int{true: 1}
 	first := slices.MinFunc(all, func(a, b candidate) int {
-		if a.whole != b.whole {
-			return map[bool]int{true: 1, false: -1}[a.whole]
-		}
-		return a.series - b.series
+		return cmp.Or(last[a.y]-last[b.y], last[a.whole]-last[b.whole], a.series-b.series)
 	})
 	return first.columns, first.series
 }

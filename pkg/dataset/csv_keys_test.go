@@ -53,6 +53,32 @@ func TestKeyColumns(t *testing.T) {
 	}
 }
 
+// TestKeyIsY finds a key that was taken for y, as the first column of numbers, but not one that was asked for or is the only column of numbers.
+func TestKeyIsY(t *testing.T) {
+	long, short := "t,store,item,sold\n", "t,store,item\n"
+	for i := range 240 {
+		row := fmt.Sprintf("%d,%d,%c", i/4, i%2, 'a'+i/2%2)
+		long, short = long+fmt.Sprintf("%s,%d.5\n", row, i*i%17), short+row+"\n"
+	}
+	for i, c := range []struct {
+		text, y string
+		want    []int
+	}{{long, "", []int{1, 2}}, {long, "store", nil}, {short, "", nil}} {
+		path := filepath.Join(t.TempDir(), "long.csv")
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		opt := dataset.CSVOptions{Y: c.y}
+		_, rep, err := dataset.ReadCSVReport(path, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if columns, _, _, err := dataset.KeyColumns(path, opt, rep, 240, 60); err != nil || !slices.Equal(columns, c.want) {
+			t.Errorf("%d: %v, %v", i, columns, err)
+		}
+	}
+}
+
 // TestKeys numbers the texts of columns, for rows with y and without.
 func TestKeys(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "long.csv")

@@ -11,7 +11,7 @@ import (
 var barePeriod = regexp.MustCompile(`^(?:(\d{4})[-/. ]?(\d{1,2})|(\d{1,2})[-/. ](\d{4}))$`)
 
 // periodName is the name of a column of weeks, alone or with the year.
-var weekName = regexp.MustCompile(`(?i)^(year|jahr|année|iso|epi|date)?[-_ /]?(week|wk|kw|woche|kalenderwoche|semaine|semana|settimana)[-_ /]?(year|jahr|no\.?|nr\.?)?$`)
+var weekName = regexp.MustCompile(`(?i)^(year|jahr|année|iso|epi|date)?[-_ /]?(week|wk|(?-i:kw|KW)|woche|kalenderwoche|semaine|semana|settimana)[-_ /]?(year|jahr|no\.?|nr\.?)?$`)
 
 // parts returns the year and the number of a bare period.
 func bareParts(text string) (year, number string, ok bool) {

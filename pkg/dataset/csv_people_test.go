@@ -169,10 +169,21 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"French weeks":                {"Semaine;Valeur\n2015-S02;5,5\n2015-S03;6,5\n", 4, 11, 5.5, 6.5, "Semaine", "Valeur", ""},
 		"a separator, and a comma":    {"sep=,\na,t,y\nx,2015-01-01,5\nx,2015-01-02,6\nx,2015-01-03,7\nx,2015-01-04,8\n", 0, 3, 5, 8, "t", "y", ""},
 		"tonnes below the header":     {"t,y\ns,t\n0,5\n1,6\n", 0, 1, 5, 6, "t", "y", ""},
+		"kilowatts":                   {"time,kW,temp\n2015-01-01,5.5,1\n2015-01-02,6.5,2\n", 0, 1, 5.5, 6.5, "time", "kW", ""},
+		"true before numbers":         {"date,open,sales\n2015-01-01,TRUE,5\n2015-01-02,FALSE,6\n", 0, 1, 5, 6, "date", "sales", ""},
+		"hours and minutes":           {"date,hrmn,temp\n20150101,0000,5\n20150101,0030,5\n20150101,1200,6\n", 0, 0.5, 5, 6, "date", "temp", ""},
+		"a time zone beside a time":   {"Datum;Tid (UTC);temp\n2015-01-01;00:00:00;5\n2015-01-01;12:00:00;6\n", 0, 0.5, 5, 6, "Datum", "temp", ""},
+		"a start time":                {"TYPE,DATE,START TIME,END TIME,USAGE\nE,2015-01-01,00:00,00:59,5\nE,2015-01-01,12:00,12:59,6\n", 0, 0.5, 5, 6, "DATE", "USAGE", ""},
+		"days without names":          {"2015;01;01;2015.001;5;1\n2015;01;02;2015.004;6;1\n2015;02;01;2015.085;7;1\n", 0, 31, 5, 7, "", "", ""},
+		"hours without names":         {"2015 01 01 00 5 1\n2015 01 01 01 6 1\n2015 01 01 12 7 1\n", 0, 0.5, 5, 7, "", "", ""},
+		"minutes without names":       {"2015 1 1 0 0 5\n2015 1 1 0 30 6\n2015 1 1 12 0 7\n", 0, 0.5, 5, 7, "", "", ""},
+		"an empty first value":        {"utc,local,load\n2015-01-01T00:00Z,2015-01-01T01:00+01:00,\n2015-01-01T12:00Z,2015-01-01T13:00+01:00,5\n2015-01-02T00:00Z,2015-01-02T01:00+01:00,6\n", 0.5, 1, 5, 6, "utc", "load", ""},
+		"values before dates":         {"id,amount,created,due\ntx1,5,2015-01-01,2015-01-03\ntx2,6,2015-01-02,2015-01-04\n", 0, 1, 5, 6, "created", "amount", ""},
+		"two Julian dates":            {"oid,expid,hjd,mjd,mag\n7,1,2450000.5,50000.1,5\n7,4,2450001.5,50001.1,6\n7,9,2450002.5,50002.1,7\n", 2450000.5, 2450002.5, 5, 7, "hjd", "mag", ""},
 		"numbers and fields":          {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {
 		for _, size := range []int{1, 40, blockSize} {
-			opt := CSVOptions{Seconds: true, PassLabels: true}
+			opt := CSVOptions{Seconds: true, PassLabels: true, SkipMissing: true}
 			s, rep, err := readCSV(strings.NewReader(c.text), opt)
 			of, _, bad, _, streamErr := streamed(strings.NewReader(c.text), opt, 2, size)
 			if math.IsNaN(c.x0) {
@@ -238,14 +249,28 @@ func TestWide(t *testing.T) {
 		"Year,Q1,Q2,Q3,Q4": true, "Jahr;T1;T2;T3;T4": true, "Year,1,2,3,4,5,6,7,8,9,10,11,12": true, "Country,1990 [YR1990],1991 [YR1991],1992 [YR1992]": true,
 		"day,00:00,01:00,02:00": true, "Country,X1990,X1991,X1992": true, "Country,1990/91,1991/92,1992/93": true,
 		"Year,Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Oct,Nov,Dec,J-D,D-N": true, "Jahr;T1;T2;T3;T4;Summe": true, "geo,1990,1991,1992,1993,1994,note": true, "t,1990,1991,1992,b": false,
-		"Country,Lat,1/22/20,1/23/20,1/24/20": true,
-		"year,Q1,Q2,Q3":                       false, "year,1,2,3,4": false, "year,H1,H2,H3": false, "t,Mon,Tue,Wed,Thu,Fri": false,
+		"Country,Lat,1/22/20,1/23/20,1/24/20": true, " ,Qtr1,Qtr2,Qtr3,Qtr4": true, "Line,,2015,2015,2015,2015,2016,2016,2016,2016": true,
+		"year,Q1,Q2,Q3": false, "year,1,2,3,4": false, "year,H1,H2,H3": false, "t,Mon,Tue,Wed,Thu,Fri": false,
 		"date,May,April": false, "t,2000,1500,1700": false, "date,1990,1991": false, "1990,1991,a,b": false,
 	} {
 		n := strings.Count(header, ",")
 		_, _, err := readCSV(strings.NewReader(header+"\n2001"+strings.Repeat(",1", n)+"\n2002"+strings.Repeat(",2", n)+"\n"), CSVOptions{})
 		if wide := err != nil && strings.Contains(err.Error(), "are times"); wide != refused {
 			t.Errorf("%s: %v", header, err)
+		}
+	}
+}
+
+// TestBareMonths refuses rows of a year and twelve numbers, if nobody chose one, and no other rows of thirteen.
+func TestBareMonths(t *testing.T) {
+	const twelve = " 1 2 3 4 5 6 7 8 9 10 11 12.5\n"
+	for text, wide := range map[string]bool{
+		"2001" + twelve + "2002" + twelve + "2003" + twelve: true, "2001" + twelve + "2002" + twelve + "2004" + twelve: false, "1" + twelve + "2" + twelve + "3" + twelve: false,
+	} {
+		for y, refused := range map[string]bool{"": wide, "3": false} {
+			if s, _, err := readCSV(strings.NewReader(text), CSVOptions{Y: y}); (err != nil) != refused {
+				t.Errorf("%q, y %q: %v, %v", text, y, s, err)
+			}
 		}
 	}
 }

@@ -26,6 +26,22 @@ func checkWide(names, first []string) error {
 	return nil
 }
 
+// checkBare is checkWide of a table without names: a year in each row, one after the other, and twelve numbers.
+func (s *csvStream) checkBare(names []string) error {
+	const months = 12
+	rows := s.rows()
+	if len(names) != 1+months || strings.Join(names, "") != "" || len(rows) < fewestDates {
+		return nil
+	}
+	for i, row := range rows {
+		n, err := strconv.Atoi(row[0])
+		if before, _ := strconv.Atoi(rows[max(i-1, 0)][0]); err != nil || n < 1500 || n >= 2200 || i > 0 && n != before+1 {
+			return nil
+		}
+	}
+	return fmt.Errorf("the rows have a year and %d numbers without names, as months are: write one row for each month, with the month in the first column and the value in the second; or choose one column by CSVOptions.Y", months)
+}
+
 // mostYears is how many columns of years make a table wide although others stand behind.
 const mostYears = 5
 
@@ -38,7 +54,7 @@ func checkWideEnd(names, first []string, behind bool) error {
 	kind, last := "", 0
 	for from > 1 {
 		k, t := timeNamed(names[from-1])
-		if k == "" || kind != "" && (k != kind || t >= last) || k == "year" && kind != "" && last != t+1 {
+		if k == "" || kind != "" && (k != kind || t > last || t == last && k != "year") || k == "year" && kind != "" && last-t > 1 {
 			break
 		}
 		from, kind, last = from-1, k, t
@@ -76,7 +92,7 @@ var (
 	clockName   = regexp.MustCompile(`^(\d{1,2}):(\d{2})(?::\d{2})?(?: ?([AaPp])[Mm])?(?:\s?[-–].*)?$`)
 	hourName    = regexp.MustCompile(`(?i)^(?:h|he|hour|hr|std|stunde|heure)[-_ .]?(\d{1,2})$`)
 	yearName    = regexp.MustCompile(`^[XFY]?(\d{4})(?: \[YR\d{4}\])?$`)
-	quarterName = regexp.MustCompile(`^(?:[QqTt]([1-4])|([1-4])(?:[QqTt]|\. ?(?i:quartal|trimestre|quarter)))$`)
+	quarterName = regexp.MustCompile(`^(?:(?:[QqTt]|[Qq]tr\.? ?)([1-4])|([1-4])(?:[QqTt]|\. ?(?i:quartal|trimestre|quarter)))$`)
 )
 
 // timeNamed says which kind of time a column is named by, and numbers it in ascending order; the kind is "" for another name.
