@@ -47,17 +47,17 @@ var dateForms = []dateForm{
 			`^(?P<y>\d{4})(?P<m>\d{2})(?P<d>\d{2})(?P<rest>[ T]\d.*)$`),
 	},
 	{
-		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990", "1. Quartal 1990", "Q1 '90", "Q1/90", "1Q90", "FY1990Q1", "I 1990"}, "the first day of the quarter; T for Q is read too",
-		patterns(`^(?:FY ?)?(?P<y>\d{4})[-:/. ]*[QqTt](?P<q>[1-4])$`, `^[QqTt](?P<q>[1-4])[-:/., ]*(?:FY ?)?(?P<y>\d{4})$`, `^(?P<q>[1-4])[QqTt][-:/., ]*(?P<y>\d{4})$`,
-			`^(?P<q>[1-4])(?:\.|st|nd|rd|th|er|e|º)? *(?i:quartal|quarter|trimestre|kwartaal)[-:/., ]*(?P<y>\d{4})$`, `^(?P<y>\d{4})[-:/., ]+(?P<q>[1-4])(?:\.|st|nd|rd|th|er|e|º)? *(?i:quartal|quarter|trimestre|kwartaal)$`, `^(?i:quartal|quarter|trimestre|kwartaal) *(?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`,
-			`^(?P<y>\d{4})[-:/. ]*(?P<roman>I{1,3}|IV)(?: (?i:quartal|quarter|trim\.?|trimestre))?$`,
-			`^(?P<roman>I{1,3}|IV)(?:\.? (?i:quartal|quarter|trim\.?|trimestre))?[-:/., ]+(?P<y>\d{4})$`,
+		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990", "1. Quartal 1990", "Q1 '90", "Q1/90", "1Q90", "FY1990Q1", "I 1990", "1990K1"}, "the first day of the quarter; T and K for Q are read too",
+		patterns(`^(?:FY ?)?(?P<y>\d{4})[-:/. ]*(?:[QqTtK]|[Qq]tr ?)(?P<q>[1-4])$`, `^(?:[QqTtK]|[Qq]tr ?)(?P<q>[1-4])[-:/., ]*(?:FY ?)?(?P<y>\d{4})$`, `^(?P<q>[1-4])[QqTt][-:/., ]*(?P<y>\d{4})$`,
+			`^(?P<q>[1-4])`+ordinal+` *`+quarterWord+`[-:/., ]*(?P<y>\d{4})$`, `^(?P<y>\d{4})[-:/., ]+(?P<q>[1-4])`+ordinal+` *`+quarterWord+`$`, `^`+quarterWord+` *(?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`,
+			`^(?P<y>\d{4})[-:/. ]*(?:kw\.? )?(?P<roman>I{1,3}|IV)(?:\.? `+quarterWord+`)?$`,
+			`^(?P<roman>I{1,3}|IV)(?:\.? `+quarterWord+`|\.? kw\.?)?[-:/., ]+(?P<y>\d{4})$`,
 			`^[QqTt](?P<q>[1-4])(?:[-/. ]+['’]?|['’]|[-/. ]*FY['’ ]?)(?P<yy>\d{2})$`, `^(?P<q>[1-4])[QqTt][-/. ]*['’]?(?P<yy>\d{2})$`),
 	},
 	{
 		TimeHalf, "2000-H1", []string{"2000-H1", "2000H1", "H1 2000", "1H2000", "2000-S1", "1. Halbjahr 2000"}, "the first day of the half year; S for H is read too",
 		patterns(`^(?P<y>\d{4})[-:/. ]*[HhSs](?P<half>[12])$`, `^[HhSs](?P<half>[12])[-:/., ]*(?P<y>\d{4})$`, `^(?P<half>[12])[HhSs][-:/., ]*(?P<y>\d{4})$`,
-			`^(?P<half>[12])(?:\.|st|nd|er|e|º)? *(?i:halbjahr|half(?:[- ]year)?|semestre|semester)[-:/., ]*(?P<y>\d{4})$`),
+			`^(?P<half>[12])`+ordinal+` *(?i:halbjahr|half(?:[- ]year)?|semestre|semester)[-:/., ]*(?P<y>\d{4})$`),
 	},
 	{
 		TimeMonth, "2000M01", []string{"2000M01", "2000-M1", "01/2000", "1-2000"}, "the first day of the month",
@@ -70,10 +70,10 @@ var dateForms = []dateForm{
 			`^(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s./]*(?:de\s+)?(?P<name>\pL{3,12})\.?[-\s,./]*(?:del?\s+)?(?P<y>\d{4})(?P<rest>\D.*)?$`,
 			`^(?P<name>\pL{3,12})\.?[-\s]*(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s,]+(?P<y>\d{4})(?P<rest>\D.*)?$`,
 			`^(?P<y>\d{4})[-\s/.]*(?P<name>\pL{3,12})\.?[-\s/.]+(?P<d>\d{1,2})(?P<rest>\D.*)?$`,
-			`^(?P<name>\pL{3,12}) +(?P<d>\d{1,2}) +(?P<rest>\d{1,2}:\d{2}:\d{2}) +(?P<y>\d{4})$`,
+			`^(?P<name>\pL{3,12}) +(?P<d>\d{1,2}) +(?P<rest>\d{1,2}:\d{2}:\d{2}) +(?:(?:UTC|GMT) +)?(?P<y>\d{4})$`,
 			`^(?P<name>\pL{3,12})\.?[-\s,/.]*(?:del?\s+)?(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})[-\s,/.]*(?P<name>\pL{3,12})\.?$`,
-			`^(?P<name>\pL{3,12})\.?(?:[-/ ]| ?['’])(?P<yy>\d{2})$`,
+			`^(?P<name>\pL{3,12})(?:\.?[-/ ]|\.| ?['’])(?P<yy>\d{2})$`,
 			`^(?P<d>\d{1,2})\.?[-/ ]?(?P<name>\pL{3,12})\.?[-/ ]?(?P<yy>\d{2})(?P<rest>\D.*)?$`,
 		),
 	},
@@ -85,7 +85,7 @@ var dateForms = []dateForm{
 	{
 		TimeYMD, "2000/01/31", []string{"2000/01/31", "2000.1.31", "2000. 1. 31.", "2000_01_31", "2000年1月31日", "平成12年1月31日", "2000/01", "2000/1/31 14:30"}, "year, month, day",
 		patterns(`^(?P<y>\d{4})(?P<a>[/._]) ?(?P<m>\d{1,2})(?P<b>[/._]) ?(?P<d>\d{1,2})\.?(?P<rest>\D.*)?$`, `^(?P<y>\d{4})[/_](?P<m>\d{1,2})$`,
-			`^(?P<y>\d{4})[年년] ?(?P<m>\d{1,2})[月월](?: ?(?P<d>\d{1,2})[日일](?P<rest>\D.*)?)?$`,
+			`^(?P<y>\d{4})`+yearSign+` ?(?P<m>\d{1,2})`+monthSign+`(?: ?(?P<d>\d{1,2})`+daySign+`(?P<rest>\D.*)?)?$`,
 			`^(?P<era>明治|大正|昭和|平成|令和)(?P<of>\d{1,2}|元)年 ?(?P<m>\d{1,2})月(?: ?(?P<d>\d{1,2})日(?P<rest>\D.*)?)?$`),
 	},
 	{
@@ -103,6 +103,19 @@ var dateForms = []dateForm{
 		patterns(`^(?:FY ?)?(?P<y>\d{4}) ?[-/–] ?(?P<next>\d{2}|\d{4})$`, `^FY ?(?P<y>\d{4})$`),
 	},
 }
+
+// The signs of year, month and day in Chinese, Japanese and Korean; then those of GBK, Shift JIS, EUC-KR, Big5 and EUC-JP, read as Latin-1.
+const (
+	yearSign  = `(?:年|년|Äê|\x{94}N|³â|¦~|Ç¯)`
+	monthSign = `(?:月|월|ÔÂ|\x{8c}\x{8e}|¿ù|¤ë|·î)`
+	daySign   = `(?:日|일|ÈÕ|\x{93}ú|ÀÏ|¤é|Æü)`
+)
+
+// What stands behind the number of a quarter: the ending of an ordinal number, and what quarters are called.
+const (
+	ordinal     = `(?:\.|st|nd|rd|th|\.?er|e|º|-?й)?`
+	quarterWord = `(?i:quartal|quarter|trimestre|trim\.?|kwartaal|kwartał|kvartal|kvartál|čtvrtletí|negyedév|çeyrek|квартал|кв\.?)`
+)
 
 func patterns(of ...string) (all []*regexp.Regexp) {
 	for _, p := range of {
@@ -179,6 +192,12 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 	if t, short, ok = plainDate(text, f); ok {
 		return t, short, ok
 	}
+	if begin, end := withinDate(text); begin != "" {
+		if t, short, ok = dateOf(begin, f); ok && end != "" {
+			_, _, ok = dateOf(end, f)
+		}
+		return t, short, ok
+	}
 	rest, day, ok := cutWeekday(text)
 	if !ok {
 		return t, false, false
@@ -188,6 +207,25 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 		ok = false
 	}
 	return t, short, ok
+}
+
+// fromTo are two dates that a period goes from and to, or a date and two times of day.
+var fromTo = regexp.MustCompile(`^(.*\d.*?)\s+(?:[-–—/]|to|until|bis|au|al|a)\s+(.+)$`)
+
+// withinDate returns the date that a text has between brackets, or the two that a period goes from and to; an end on the same day is "". begin is ""
+// for any other text.
+func withinDate(text string) (begin, end string) {
+	if inner, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(inner, "]") {
+		return strings.TrimSuffix(inner, "]"), ""
+	}
+	p := fromTo.FindStringSubmatch(text)
+	switch {
+	case p == nil:
+		return "", ""
+	case strings.Contains(p[1], ":") && clock.MatchString(p[2]):
+		return p[1], ""
+	}
+	return p[1], p[2]
 }
 
 // plainDate is dateOf without a day of the week.
@@ -224,6 +262,9 @@ func plainDate(text string, f TimeFormat) (t time.Time, short, ok bool) {
 func periodOf(text string) string {
 	if len(text) > longestDate {
 		return ""
+	}
+	if begin, _ := withinDate(text); begin != "" && dateFormat(text) != TimeAuto {
+		text = begin
 	}
 	for _, form := range dateForms {
 		for _, p := range form.patterns {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -11,10 +12,8 @@ var (
 	infinite    = regexp.MustCompile(`(?i)^[+-]?(inf|infinity|nan|1\.#\w+)$`)
 	clock       = regexp.MustCompile(`^\d{1,2}[:h]\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp]\.?\s?[Mm]\.?| Uhr)?$`)
 	noYear      = regexp.MustCompile(`^(?:\d{1,2}[-/. ]\s?(\d{1,2}|\pL{3,12})\.?|(\pL{3,12})\.?([- ]\d{1,2})?)$`)
-	fromTo      = regexp.MustCompile(`^(.+?)\s+(?:[-–—/]|to|until|bis|au|al|a)\s+(.+)$`)
 	wordsBefore = regexp.MustCompile(`^(?:\pL+\.?:?\s+)+(\d.*)$`)
 	footnote    = regexp.MustCompile(`\d\s*(?:\*+|[†‡¹²³ᵃᵇᵖʳ]|\(?\[?[a-z]\]?\)|\(\d\)|\[\d\])$`)
-	otherDigits = regexp.MustCompile(`^[-+−.,٫٬．，\s]*\p{Nd}[\p{Nd}.,٫٬．，\s]*$`)
 )
 
 // Hints that are about a column.
@@ -58,18 +57,16 @@ var numberHints = hints{
 	{like(`^[<>≤≥~≈]=?\s*[\d.,]+`), " (a value below or above a limit? write the number alone, or name the text as missing: CSVOptions.Missing)"},
 	{like(`^[-+\d.,]+\s*(±|\+/-|\+-)\s*[\d.,]+`), " (a value and its error? write them in two columns)"},
 	{footnote.MatchString, footnoteHint},
-	{func(text string) bool { return otherDigits.MatchString(text) && !isASCII(text) }, " (write numbers with the digits 0 to 9)"},
+	{hasOtherDigits, " (write numbers with the digits 0 to 9)"},
 	{isDate, dateInstead},
-	{clock.MatchString, timeInstead},
+	{like(`^\d{1,3}:\d{2}\b`), timeInstead},
+	{like(`^[“”„«»]`), " (quotation marks as in print? write \" for them, or none)"},
 }
 
 // dateHints are of texts that are no dates.
 var dateHints = hints{
-	{func(text string) bool {
-		p := fromTo.FindStringSubmatch(text)
-		return p != nil && isDate(p[1]) && isDate(p[2])
-	}, " (a range of dates? write the first)"},
 	{like(`^\pL{3,12}\.?\s?[-–—/]\s?\pL{3,12}\.?\s\d{2,4}$`), " (a range of months? write the first, or the quarter: 2015Q1)"},
+	{like(`M13$`), " (the mean of a year? remove such rows)"},
 	{like(`^\d{4}-\d{1,2}-\d{1,2}$`), " (the calendar has no such day)"},
 	{like(`^[+-]?\d{5,}-\d\d`), " (years have four digits)"},
 	{like(`:\d\d:60`), " (a leap second ends an hour: 23:59:60)"},
@@ -90,6 +87,11 @@ func lacksYear(text string) bool {
 
 // numberHint says how a text that is no number could be made one.
 func numberHint(text string) string { return cmp.Or(numberHints.of(text), nameInstead) }
+
+// hasOtherDigits reports whether a text has digits of another script, or wide ones.
+func hasOtherDigits(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsDigit(r) })
+}
 
 func isASCII(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })

@@ -503,7 +503,7 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 var bracketed = regexp.MustCompile(`^<(\w+)>$`)
 
 // startsWithWord is how a total or a source begins, and no cell that was cut off.
-var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³ ]*(?:\d\)\s*)?\pL{3}|\(\d+ rows?\))`)
+var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³ ]*(?:\d\)\s*)?\pL{3}|\(\d+ rows?\)|\d+ rows? in set)`)
 
 // wordsOf is the text of a row that is none, if it begins with a word and has too few fields or words for x.
 func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {

@@ -22,9 +22,12 @@ func (n numberStyle) plain() bool { return n == numberStyle{} }
 // numberParts are a sign or a parenthesis for it, a currency, digits with marks, an exponent, a trailing minus and a unit; rareParts have other
 // currencies, and amounts of a thousand or more of one, and are tried where numberParts do not fit, which are faster alone.
 var (
-	numberParts = partsOf(`\p{Sc}|[A-Z]{3}[ \x{a0}]`, `%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*`)
+	numberParts = partsOf(`\p{Sc}|%|[A-Z]{3}[ \x{a0}]`, unitBehind)
 	rareParts   = partsOf(`[A-Z]{1,3}\$|(?:[A-Z]{3}|kr\.?|Kr\.?|Rs\.?|Fr\.)[ \x{a0}\x{202f}]`, `(?:Mio|Mrd|Tsd|mln|mld|bn)\.? ?(?:\p{Sc}|[A-Z]{3})`)
 )
+
+// unitBehind is a unit as it stands behind a number: per cent, a currency, or letters, also with a cube or square and as an abbreviation.
+const unitBehind = `%|‰|\p{Sc}|(?:k?m[23]|[\pL°µ])(?:[\pL°µ/²³]|m[23])*\.?`
 
 // partsOf are the parts of a number with currencies before it and units behind.
 func partsOf(currency, unit string) *regexp.Regexp {
@@ -100,7 +103,7 @@ func splitPlain(text string) (w writtenNumber, ok bool) {
 }
 
 // unitOnly is a unit as numberParts has it behind a number.
-var unitOnly = regexp.MustCompile(`^(?:%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*)$`)
+var unitOnly = regexp.MustCompile(`^(?:` + unitBehind + `)$`)
 
 // truths are the words for true and false, as spreadsheets and programs write them: 1 and 0. Those of one letter may be something else, as the
 // unit t is.
@@ -127,9 +130,9 @@ func isTruth(text string) bool {
 	return ok && len(text) > 1
 }
 
-// statusFlag is a letter or two that offices of statistics write behind a number: a break in the series, an estimate, provisional, revised, of low
-// reliability.
-var statusFlag = regexp.MustCompile(`^(.*\d)[ \x{a0}]+[bepru]{1,2}$`)
+// statusFlag is a letter or two, or the mark of a footnote, that offices of statistics write behind a number: a break in the series, an estimate,
+// provisional, revised, of low reliability. It may be a remark behind #.
+var statusFlag = regexp.MustCompile(`^(.*\d)(?:[ \x{a0}]+(?:[bepru]{1,2}|#.*)|[ \x{a0}]*(?:\*{1,3}|[†‡¹²³⁴⁵]|\((?:[bepru]|\d)\)|\[(?:[bepru]|\d)\]))$`)
 
 // withoutFlag returns a number without a flag behind it.
 func withoutFlag(text string) (number string, ok bool) {
@@ -191,8 +194,11 @@ func (n numberStyle) value(text string) (float64, error) {
 	if !ok {
 		return 0, noNumber(text)
 	}
+	scale := 1.0
 	if w.unit != n.unit {
-		return 0, unitError(text, w.unit, n.unit)
+		if scale, ok = multiple(w.unit, n.unit); !ok {
+			return 0, unitError(text, w.unit, n.unit)
+		}
 	}
 	decimal, thousands := ".", ","
 	if n.comma {
@@ -216,7 +222,17 @@ func (n numberStyle) value(text string) (float64, error) {
 	case w.negative:
 		v = -v
 	}
-	return v, nil
+	return scale * v, nil
+}
+
+// multiple returns how many of a unit another one is, where both end with the letter for thousands, millions or billions.
+func multiple(unit, of string) (v float64, ok bool) {
+	powers := map[string]float64{"K": 1e3, "M": 1e6, "B": 1e9}
+	if unit == "" || of == "" || unit[:len(unit)-1] != of[:len(of)-1] {
+		return 0, false
+	}
+	v, w := powers[unit[len(unit)-1:]], powers[of[len(of)-1:]]
+	return v / w, v > 0 && w > 0
 }
 
 // styleError is the error of a number that is written otherwise than those above it: no hint can add to it.
@@ -237,12 +253,13 @@ func unitError(text, has, want string) error {
 // styleFinder finds out how the numbers of a column are written. The unit is that of the first number. The first number that shows its decimal
 // sign decides; a column of numbers that may all be read both ways is settled by what else is known, or is an error.
 type styleFinder struct {
-	style       numberStyle
-	met, done   bool
-	open        dateInRow // the first number that may be read both ways
-	mark        byte      // of it
-	short, long bool      // numbers without marks, of up to three digits and of more
-	guess       bool      // nothing tells that 1.025 is not 1025
+	style        numberStyle
+	met, done    bool
+	open         dateInRow // the first number that may be read both ways
+	mark         byte      // of it
+	short, long  bool      // numbers without marks, of up to three digits and of more
+	marks, whole int       // numbers that may be read both ways, and those of three digits without marks
+	guess        bool      // nothing tells that 1.025 is not 1025
 }
 
 // fixed settles the decimal sign.
@@ -279,10 +296,15 @@ func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 	case sign != 0: // between commas, 1.234,5 below 1.234 is the odd one
 		f.fixed(sign == ',' && (opt.Comma != ',' || f.mark != '.'))
 	case open != 0 && f.mark == 0:
-		f.open, f.mark = dateInRow{line, string(text)}, open
+		f.open, f.mark, f.marks = dateInRow{line, string(text)}, open, 1
 	case open != 0 && open != f.mark: // 1,025 and 1.025: thousands in neither
 		return false
-	case open == 0 && !strings.ContainsAny(w.digits, between):
+	case open != 0:
+		f.marks++
+	case !strings.ContainsAny(w.digits, between):
+		if len(w.digits) == 3 {
+			f.whole++
+		}
 		f.short, f.long = f.short || len(w.digits) <= 3, f.long || len(w.digits) > 3
 	}
 	return f.done
@@ -295,10 +317,13 @@ func (f *styleFinder) settle(column string, comma rune, others byte) error {
 	if f.done {
 		return nil
 	}
+	const several = 3 // 980 beside 1.025: of fractions with three decimals, one in a thousand is whole
 	both := f.mark == ',' && comma != ',' && comma != ';' || f.mark == '.' && comma == ';' && f.short
 	switch {
 	case f.long:
 		f.fixed(f.mark == ',')
+	case comma != ',' && f.marks >= several && f.whole >= several:
+		f.fixed(f.mark == '.')
 	case f.mark != 0 && others != 0:
 		f.fixed(others == ',')
 	case f.mark == ',' && comma == ';':
