@@ -457,11 +457,7 @@ func (e *TextColumnError) Error() string {
 
 // checkText returns a TextColumnError if the first value of y is words.
 func (s *csvStream) checkText(names, first []string) error {
-	words := func(i int) bool {
-		cell := first[i]
-		return strings.ContainsFunc(cell, unicode.IsLetter) && !strings.ContainsAny(cell, "0123456789") && !isTruth(cell) && !s.isMissing([]byte(cell)) && !infinite.MatchString(cell)
-	}
-	if len(first) < len(names) || !words(s.rep.Y) {
+	if len(first) < len(names) || !s.isLabel(first[s.rep.Y]) || !unicode.IsLetter(firstRune(first[s.rep.Y])) {
 		return nil
 	}
 	for i := s.rep.Y + 1; i < len(names); i++ {

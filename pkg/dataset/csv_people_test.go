@@ -203,6 +203,11 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"cubic metres":                {"t,y\n2015-01,12.5 m3/s\n2015-02,9 m3/s\n", 0, 31, 12.5, 9, "t", "y", "m3/s"},
 		"thousands beside hundreds":   {"t;y\n1;1.025\n2;980\n3;1.030\n4;975\n5;990\n6;1.000\n", 1, 6, 1025, 1000, "t", "y", ""},
 		"English, between semicolons": {"t;y\n1;1,025\n2;980\n3;1,030\n4;975\n5;990\n6;1,000\n", 1, 6, 1025, 1000, "t", "y", ""},
+		"a title above blanks":        {"Heathrow\nLat 51.479 Lon -0.449, 25m amsl\n  yyyy  mm  tmax  sun\n            degC  hours\n  2015  1  5.5  45\n  2015  2  6.5  50\n  2015  3  7.5  55\n  2015  4  8.5*  60  Provisional\n", 0, 90, 5.5, 8.5, "yyyy", "tmax", ""},
+		"a title above counted rows":  {"some flows\n t y\n1 5 6\n2 7 8\n3 9 9.5\n", 5, 9, 6, 9.5, "t", "y", ""},
+		"a title above bare rows":     {"some more words\n2015-01-01 5\n2015-01-02 6\n2015-01-03 7\n", 0, 2, 5, 7, "", "", ""},
+		"a title and no names":        {"Pegel Köln [cm]\n01.01.2015 00:00;5\n01.01.2015 12:00;6\n02.01.2015 00:00;7\n", 0, 1, 5, 7, "", "", ""},
+		"ARFF":                        {"@RELATION air\n@ATTRIBUTE date DATE\n@DATA\n2015-01-01,5\n2015-01-02,6\n2015-01-03,7\n", 0, 2, 5, 7, "", "", ""},
 		"numbers and fields":          {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {
 		for _, size := range []int{1, 40, blockSize} {
@@ -413,6 +418,7 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"t,y\n“2020-01-01”,“5”\n":                                                 "quotation marks as in print? write \" for them",
 		"t,y\n２０２０-０１-０１,5\n":                                                     "write numbers with the digits 0 to 9",
 		"t,y\n0:05.5,5\n":                                                         "it is a time of day: make one column",
+		"date,customer,amount\n2020-01-01,c1,5\n2020-01-01,c2,6\n":                "y: column 2 (\"customer\") begins with \"c1\", no number",
 		"year,y\n2001,5\n2002 (p),6\n":                                            "the mark of a footnote? remove it",
 		"date,y\n2020-01-01,١١\n":                                                 "write numbers with the digits 0 to 9",
 		"t,y\n1900-1904,5\n1905-1909,6\n":                                         "a range of years? write the first",

@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -82,6 +83,9 @@ func (r *rowScanner) split(line []byte) (blank bool, err error) {
 		} else if len(bytes.TrimSpace(text)) > 0 {
 			if short, ok := withoutRemark(line); ok {
 				return r.split(short)
+			}
+			if comma[0] == ' ' && unicode.IsLetter(firstRune(string(text))) { // as Provisional
+				return r.split(bytes.TrimRight(line[:len(line)-len(rest)], " "))
 			}
 			return false, r.s.ragged(bytes.Count(line, comma)+1, line)
 		}

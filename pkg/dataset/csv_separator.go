@@ -65,22 +65,59 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 		candidates = strings.TrimSuffix(candidates, ",")
 	}
 	most := make([]int, len(candidates)) // in the lines above
+	cut := func(i int) (int, *bufio.Reader) {
+		r.Discard(starts[i])
+		return ends[i], bufio.NewReaderSize(io.MultiReader(strings.NewReader(strings.Repeat("\n", ends[i])), r), headSize)
+	}
 	for i := 0; i+2 < len(texts) && !strings.HasPrefix(texts[0], "sep="); i++ {
 		for j, c := range candidates {
 			n := outside(texts[i], c)
 			filled := outside(strings.TrimRight(texts[i], string(c)+" "), c)
 			one := n > 0 && filled == 0
 			table := n > most[j] && outside(texts[i+1], c) == n && outside(texts[i+2], c) == n && !one
+			bare := most[j] == 0 && (n > 1 || dateFormat(split(texts[i], c)[0]) != TimeAuto) // no line above is a header
 			switch most[j] = max(most[j], filled); {
-			case table && (i == 0 || allValues(texts[i], opt) && !opt.NoHeader):
+			case table && (i == 0 || allValues(texts[i], opt) && !opt.NoHeader && !bare):
 				return 0, r
 			case table:
-				r.Discard(starts[i])
-				return ends[i], bufio.NewReaderSize(io.MultiReader(strings.NewReader(strings.Repeat("\n", ends[i])), r), headSize)
+				return cut(i)
 			}
 		}
 	}
-	return 0, r
+	header, i := beginOfWords(texts, opt)
+	if i == 0 || header == 0 || opt.Comma != 0 && opt.Comma != ' ' || opt.NoHeader {
+		return 0, r
+	}
+	if lines, r = cut(i); header > 0 { // units below it stay out
+		lines = ends[header]
+		r.Discard(ends[i]) // line ends
+		r = bufio.NewReaderSize(io.MultiReader(strings.NewReader(strings.Repeat("\n", lines)+texts[header]+strings.Repeat("\n", ends[i]-lines)), r), headSize)
+	}
+	return lines, r
+}
+
+// beginOfWords returns the first of three rows of as many values, separated by blanks, below other lines, and the header: one of the two lines
+// above with as many words, or with one less if the rows are counted; -1 if there is none. The row is 0 if there is no such table.
+func beginOfWords(lines []string, opt CSVOptions) (header, row int) {
+	opt.Comma = ' '
+	for i := 1; i+2 < len(lines); i++ {
+		n := wordsOf(lines[i])
+		if n < 2 || strings.ContainsAny(lines[i], ";	|") ||
+			slices.ContainsFunc(lines[i:i+3], func(line string) bool { return wordsOf(line) != n || !allValues(line, opt) }) {
+			continue
+		}
+		var rows [][]string
+		for _, line := range lines[i-1 : i+3] {
+			rows = append(rows, strings.Fields(line))
+		}
+		for _, above := range []int{i - 2, i - 1} {
+			if above >= 0 && wordsOf(lines[above]) == n || above == i-1 && namesRows(rows) {
+				return above, i
+			}
+		}
+		return -1, i
+	}
+	return 0, 0
 }
 
 // withoutBlock leaves out up to mostBlock lines of another table above the header, as loggers and services write about the place and the device: lines
