@@ -170,8 +170,11 @@ func (s *csvStream) leadingParts() int {
 			}
 			by.add(time.Date(parts[0], time.Month(parts[1]), parts[2], parts[3], parts[4], 0, 0, time.UTC))
 		}
-		if n == 2 && by.alike() || n > 2 && by.oneWay() {
+		switch {
+		case n == 2 && by.alike() || n > 2 && by.oneWay():
 			return n
+		case by.oneWay(): // what follows need not be parts
+			return 0
 		}
 	}
 	return 0

@@ -17,7 +17,7 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	text = apostrophes(text)
+	text = apostrophes(withoutBars(text))
 	if opt.Comment == 0 {
 		comments(text, opt)
 	}
@@ -43,6 +43,27 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 		return &blankReader{r: text}, nil
 	}
 	return text, nil
+}
+
+// withoutBars makes a header with blanks of that of a table of IPAC, the archive of infrared astronomy: names between bars, above rows without bars, below
+// comments that a backslash begins. Types, units and the sign of missing values below the names are left out.
+func withoutBars(r *bufio.Reader) *bufio.Reader {
+	header, lines, size := "", 0, 0
+	for line := range headLines(r) {
+		text := strings.TrimSpace(string(line))
+		switch bar := strings.HasPrefix(text, "|") && strings.HasSuffix(text, "|"); {
+		case bar && header == "":
+			header = strings.ReplaceAll(text, "|", " ")
+		case bar || header == "" && strings.HasPrefix(text, "\\"):
+		case header == "" || strings.Contains(text, "|") || len(strings.Fields(header)) != len(strings.Fields(text)):
+			return r
+		default:
+			r.Discard(size)
+			return bufio.NewReaderSize(io.MultiReader(strings.NewReader(strings.Repeat("\n", lines-1)+header+"\n"), r), headSize)
+		}
+		lines, size = lines+1, size+len(line)+1
+	}
+	return r
 }
 
 // withoutTitle leaves out what stands above the header, but for the line ends, and returns how many lines that are: lines with fewer fields

@@ -26,8 +26,8 @@ var (
 	rareParts   = partsOf(`[A-Z]{1,3}\$|(?:[A-Z]{3}|kr\.?|Kr\.?|Rs\.?|Fr\.)[ \x{a0}\x{202f}]`, `(?:Mio|Mrd|Tsd|mln|mld|bn)\.? ?(?:\p{Sc}|[A-Z]{3})`)
 )
 
-// unitBehind is a unit as it stands behind a number: per cent, a currency, or letters, also with a cube or square and as an abbreviation.
-const unitBehind = `%|‰|\p{Sc}|(?:k?m[23]|[\pL°µ])(?:[\pL°µ/²³]|m[23])*\.?`
+// unitBehind is a unit as it stands behind a number: per cent, a currency, or letters, as of kWh, m³, m3/s and kr.
+const unitBehind = `%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*(?:[23]/\pL+)?\.?`
 
 // partsOf are the parts of a number with currencies before it and units behind.
 func partsOf(currency, unit string) *regexp.Regexp {
