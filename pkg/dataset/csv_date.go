@@ -192,15 +192,13 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 	if t, short, ok = plainDate(text, f); ok {
 		return t, short, ok
 	}
-	if begin, end := withinDate(text); begin != "" {
+	rest, day, ok := cutWeekday(text)
+	if !ok {
+		begin, end := withinDate(text)
 		if t, short, ok = dateOf(begin, f); ok && end != "" {
 			_, _, ok = dateOf(end, f)
 		}
 		return t, short, ok
-	}
-	rest, day, ok := cutWeekday(text)
-	if !ok {
-		return t, false, false
 	}
 	t, short, ok = plainDate(rest, f)
 	if numbers := f == TimeDMY || f == TimeMDY; numbers && day != unknownWeekday && t.Weekday() != day {
@@ -217,6 +215,9 @@ var fromTo = regexp.MustCompile(`^(.*\d.*?)\s+(?:[-–—/]|to|until|bis|au|al|a
 func withinDate(text string) (begin, end string) {
 	if inner, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(inner, "]") {
 		return strings.TrimSuffix(inner, "]"), ""
+	}
+	if !strings.Contains(text, " ") {
+		return "", ""
 	}
 	p := fromTo.FindStringSubmatch(text)
 	switch {
