@@ -107,16 +107,20 @@ type Series struct {
 // Stretch is a part of the axis.
 type Stretch struct{ From, To float64 }
 
-// missing are texts for a missing value, each as it is, in upper case and in lower case: of programs, of offices of statistics, of METAR, of buoys and
-// of home automation; then error codes of spreadsheets in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Swedish and Turkish.
+// missing are texts for a missing value, each as it is, in upper case and in lower case: of programs, of offices of statistics, of METAR, of gauges, of
+// buoys and of home automation; then error codes of spreadsheets in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Swedish and Turkish.
 var missing = func() (all []string) {
 	for _, text := range []string{"NA", "N/A", "#N/A", "<NA>", "NaN", "-NaN", "NaT", "Null", "None", "-", "--", "---", "–", "—", "?", ".", "..", "...", "…", ":", "*", "**", "***", "/", "(NA)", "(D)", "(S)", "(X)",
+		"#N/A N/A", "x", "[x]", "[c]", "[z]", "[u]", "[w]", "[low]", "Ice", "Eqp", "Bkw", "Rat", "Mnt",
 		"n.a.", "n.d.", "n.v.", "k.A.", "k. A.", "s.d.", "M", "MM", "Missing", "Unavailable", "Unknown", "Undefined", "No data",
 		": b", ": c", ": d", ": e", ": i", ": n", ": p", ": r", ": s", ": u", ": z", ":c", ":n", ":u", ":z",
 		"#NV", "#N/D", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!", "#BEZUG!", "#NAME?", "#NUM!", "#ZAHL!", "#NULL!", "#SPILL!",
 		"#VALEUR!", "#NOM?", "#NOMBRE!", "#¡DIV/0!", "#¡VALOR!", "#¿NOMBRE?", "#¡NUM!", "#¡REF!", "#VALORE!", "#NOME?", "#RIF!", "#VALOR!", "#NÚM!", "#N/B", "#WAARDE!", "#NAAM?", "#GETAL!", "#VERW!",
 		"#ARG!", "#ADR!", "#NAZWA?", "#LICZBA!", "#N/D!", "#SAKNAS!", "#VÄRDEFEL!", "#DIVISION/0!", "#REFERENS!", "#YOK", "#DEĞER!", "#SAYI/0!", "#BAŞV!", "#AD?"} {
 		all = append(all, text, strings.ToUpper(text), strings.ToLower(text))
+	}
+	for letter := 'a'; letter <= 'z'; letter++ { // of Stata
+		all = append(all, "."+string(letter))
 	}
 	return append(all, "N/a", "Nan")
 }()
