@@ -56,7 +56,7 @@ func (s *Series) yardsticks(n int, periods []float64) []Yardstick {
 	}
 	all := []Yardstick{
 		of("repeating the last value", 0, func(past *Series, x []float64) Gaussian { return past.repeated(x, 0, past.squareApart(0)) }),
-		of("going on as from the first value to the last", 0, (*Series).drifting),
+		of("extending the line from the first value to the last", 0, (*Series).drifting),
 	}
 	for _, p := range periods {
 		if steps := int(math.Round(p / s.Step)); steps > 1 && steps < n {
