@@ -109,7 +109,8 @@ func main() {
 		}
 	}
 	tell(each, words...)
-	tell(inShort(each), wouldWarn, wouldNot)
+	tell(reworded(each, inShort), wouldWarn, wouldNot)
+	tell(reworded(each, byPast), useLow, useHigh, useFar)
 	if *out != "" {
 		check(competition.WriteJSON(*out, results))
 	}
@@ -132,23 +133,46 @@ func tell(all []competition.Detail, words ...string) {
 	}
 }
 
-// short is the number of observations below which no verdict advises against a forecast. wouldWarn and wouldNot stand for what the rules
-// say there.
 const (
+	// short is the number of observations below which no verdict advises against a forecast. wouldWarn and wouldNot stand for what the rules
+	// say there.
 	short               = 150
 	wouldWarn, wouldNot = "do not use, if the series were not short", "nothing against it, short"
+	// high and far are errors of the past, over the best naive forecast's, that do not keep a verdict from saying "use" if chance explains them.
+	high, far               = 1.15, 1.5
+	useLow, useHigh, useFar = "use, at most 1.15 times the naive error in the past", "use, 1.15 to 1.5 times", "use, more than 1.5 times"
 )
 
-// inShort returns the short series, with what the rules say in place of the word.
-func inShort(all []competition.Detail) (some []competition.Detail) {
+// inShort is what the rules say of a short series; "" of another.
+func inShort(d competition.Detail) string {
+	switch {
+	case d.N >= short || d.Word == "":
+		return ""
+	case len(d.Reasons) > 0:
+		return wouldWarn
+	}
+	return wouldNot
+}
+
+// byPast is how the past of a forecast that can be used compares with a naive one; "" for other forecasts.
+func byPast(d competition.Detail) string {
+	switch {
+	case d.Word != string(forecast.Use):
+		return ""
+	case d.Relative > far:
+		return useFar
+	case d.Relative > high:
+		return useHigh
+	}
+	return useLow
+}
+
+// reworded returns the series with another word each, without those for which it is "".
+func reworded(all []competition.Detail, word func(competition.Detail) string) (some []competition.Detail) {
 	for _, d := range all {
-		if d.N >= short || d.Word == "" {
-			continue
+		if d.Word = word(d); d.Word != "" {
+			some = append(some, d)
 		}
-		if d.Word = wouldNot; len(d.Reasons) > 0 {
-			d.Word = wouldWarn
-		}
-		some = append(some, d)
 	}
 	return some
 }

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/internal/words"
 )
 
 func checkSeason(season int) {
@@ -54,16 +56,25 @@ func (s *Series) yardsticks(n int, periods []float64) []Yardstick {
 	}
 	all := []Yardstick{
 		of("repeating the last value", 0, func(past *Series, x []float64) Gaussian { return past.repeated(x, 0, past.squareApart(0)) }),
-		of("going on as from the first value to the last", 0, (*Series).drifting),
+		of("extending the line from the first value to the last", 0, (*Series).drifting),
 	}
 	for _, p := range periods {
 		if steps := int(math.Round(p / s.Step)); steps > 1 && steps < n {
-			all = append(all, of("repeating the last "+s.Axis.Season(p), steps, func(past *Series, x []float64) Gaussian {
+			all = append(all, of("repeating the last "+s.lastSeason(p, steps), steps, func(past *Series, x []float64) Gaussian {
 				return past.repeated(x, p, past.squareApart(p))
 			}))
 		}
 	}
 	return all
+}
+
+// lastSeason names a period of some steps behind "the last": year, 10 days or, where x are not dates, 12 steps. Without a unit, 12 alone does not tell what it counts.
+func (s *Series) lastSeason(period float64, steps int) string {
+	name, unnamed := strings.CutPrefix(s.Axis.Season(period), unnamedSeason)
+	if unnamed && !s.Axis.Dates {
+		return words.Count(steps, "step")
+	}
+	return name
 }
 
 // naiveSeasons returns the periods of the yardsticks: those that the user named and the calendar's. Only where there are neither, it is

@@ -90,11 +90,11 @@ func TestYardsticks(t *testing.T) {
 		want    []string
 		seasons []int
 	}{
-		"named":    {seven, []float64{12}, 200, []string{"repeating the last season of 12"}, []int{12}},
+		"named":    {seven, []float64{12}, 200, []string{"repeating the last 12 steps"}, []int{12}},
 		"calendar": {months, nil, 50, []string{"repeating the last year"}, []int{12}},
 		"both":     {months, []float64{0.25}, 50, []string{"repeating the last quarter", "repeating the last year"}, []int{3, 12}},
 		"same":     {months, []float64{1.001}, 50, []string{"repeating the last year"}, []int{12}},
-		"data":     {seven, nil, 200, []string{"repeating the last season of 7", "repeating the last season of 14"}, []int{7, 14}},
+		"data":     {seven, nil, 200, []string{"repeating the last 7 steps", "repeating the last 14 steps"}, []int{7, 14}},
 		"none":     {steps(t, 300, 0, wander(0)), nil, 200, nil, nil},
 		"too long": {seven, []float64{250}, 200, nil, nil},
 	} {
