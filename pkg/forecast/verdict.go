@@ -114,10 +114,7 @@ func (t *Trust) judge(n, asked int) {
 	default:
 		t.Word = Use
 		t.Verdict = fmt.Sprintf("You can use this forecast: %s.", found)
-		switch { // a high error, which failures has not found beyond chance; docs/forecasts.md has how such forecasts turned out
-		case t.Relative > highRelative && n < telling:
-			t.Verdict += fmt.Sprintf(" In %d tests chance explains such a ratio: forecasts of short series with one turned out as good as others.", t.Origins)
-		case t.Relative > highRelative:
+		if t.Relative > highRelative { // which failures has not found beyond chance; docs/forecasts.md has how such forecasts turned out
 			t.Verdict += fmt.Sprintf(" In %d tests chance explains such a ratio, but compare the forecast with %s.", t.Origins, of)
 		}
 	}

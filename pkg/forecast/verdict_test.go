@@ -30,7 +30,7 @@ func TestJudge(t *testing.T) {
 		"one narrow": {func(t *Trust) { t.Coverage, t.Narrow = 0.8, 1 }, 400, "You can use", Use},
 		"wrong":      {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 400, "its error was 2.00 times that of repeating the last year", DoNotUse},
 		"by chance":  {func(t *Trust) { t.Relative, t.Chance = 2, 0.2 }, 400, "the error was 2.00 times that of repeating the last year. In 5 tests chance explains such a ratio, but compare the forecast with repeating the last year.", Use},
-		"few, high":  {func(t *Trust) { t.Relative, t.Chance = 2, 0.2 }, 149, "In 5 tests chance explains such a ratio: forecasts of short series with one turned out as good as others.", Use},
+		"few, high":  {func(t *Trust) { t.Relative, t.Chance = 2, 0.2 }, 149, "In 5 tests chance explains such a ratio, but compare the forecast with repeating the last year.", Use},
 		"absurd":     {func(t *Trust) { t.Relative, t.Chance = 1e6, 0.2 }, 400, "its error was more than 1000 times that of repeating the last year", DoNotUse},
 		"no matter":  {func(t *Trust) { t.Relative, t.Chance = 1.05, 0.001 }, 400, "You can use", Use},
 		"exact":      {func(t *Trust) { t.Relative, t.Chance = math.MaxFloat64, 0 }, 400, "8 steps ahead, repeating the last year had no error at all, and the forecast had one.", DoNotUse},
