@@ -344,10 +344,7 @@ func (p *bandedPosterior) latent(ctx context.Context, means blas64.General, vari
 		spaces.Put(space)
 	})
 	for i, v := range squares {
-		at := i
-		if l.order != nil {
-			at = l.order[i]
-		}
+		at := l.input(i)
 		copy(means.Data[at*means.Stride:][:means.Cols], sorted.Data[i*sorted.Stride:][:means.Cols])
 		variances[at] = prior[i] - v
 	}

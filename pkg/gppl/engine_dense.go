@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
@@ -148,7 +149,7 @@ func (f *denseFactor) check() error {
 func (f *denseFactor) posterior() predictor {
 	f.solve()
 	f.l.Ctx = nil // of the evaluation, not of predictions
-	return newExactPosterior(f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha}, nil)
+	return newExactPosterior(f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha}, timeline.Range(0, f.engine.x.Len()))
 }
 
 // The dense engine takes any kernel in any dimension. It computes in symmetric
@@ -287,7 +288,7 @@ type exactFactors struct {
 type exactPosterior struct {
 	conditioner
 	of   *exactFactors
-	rows []int // of L, for each observation; nil if they are in order
+	rows []int // of L, for each observation
 }
 
 func newExactPosterior(k Kernel, of *exactFactors, rows []int) exactPosterior {

@@ -183,26 +183,17 @@ func (f *stateSpaceFactor) gradient(grad []float64, r blas64.General) error {
 func (f *stateSpaceFactor) residuals(alpha, precisions []float64, r blas64.General) bool {
 	first := r
 	first.Cols = 1
-	order := f.engine.line.order
 	f.alpha = dense.Resize(f.alpha, len(alpha))
 	f.filter.Residuals(f.alpha, first)
 	for i, a := range f.alpha {
-		at := i
-		if order != nil {
-			at = order[i]
-		}
-		alpha[at] = a
+		alpha[f.engine.line.input(i)] = a
 	}
 	if precisions == nil {
 		return true
 	}
 	own := f.filter.OwnSlopes()
 	for i, d := range own {
-		at := i
-		if order != nil {
-			at = order[i]
-		}
-		precisions[at] = d + f.alpha[i]*f.alpha[i]
+		precisions[f.engine.line.input(i)] = d + f.alpha[i]*f.alpha[i]
 	}
 	return own != nil
 }

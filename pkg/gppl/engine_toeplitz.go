@@ -261,7 +261,7 @@ func (f *toeplitzFactor) checkSums() error {
 type toeplitzPosterior struct {
 	factor  *toeplitzFactor // does not change any more
 	observe Inputs          // of the observed places
-	rows    []int           // of the series, for each observation; nil if they are in order
+	rows    []int           // of the series, for each observation
 	work    parallel.Pool[toeplitzWork]
 }
 

@@ -127,14 +127,19 @@ func (l *line) setNoise(r rowNoise) {
 	}
 }
 
-// ranks returns where each observation stands in the series, nil if x was sorted.
-func (l *line) ranks() []int {
+// input returns which of the observations is at the given place of the series.
+func (l *line) input(place int) int {
 	if l.order == nil {
-		return nil
+		return place
 	}
-	rank := make([]int, len(l.order))
-	for i, o := range l.order {
-		rank[o] = i
+	return l.order[place]
+}
+
+// ranks returns where each observation stands in the series.
+func (l *line) ranks() []int {
+	rank := make([]int, len(l.t))
+	for i := range rank {
+		rank[l.input(i)] = i
 	}
 	return rank
 }

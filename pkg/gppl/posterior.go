@@ -298,10 +298,7 @@ func (p *Posterior) engineJoint(x Inputs) (means blas64.General, cov *dense.Lowe
 	if err := p.predictor.joint(context.Background(), m, c, x.Pick(near)); err != nil {
 		return means, nil, err
 	}
-	at := make([]int, n) // index among the near ones, or −1
-	for i := range at {
-		at[i] = -1
-	}
+	at := slices.Repeat([]int{-1}, n) // index among the near ones, or −1
 	for j, i := range near {
 		at[i] = j
 		copy(means.Data[i*means.Stride:][:means.Cols], m.Data[j*m.Stride:])
