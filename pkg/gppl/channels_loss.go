@@ -339,19 +339,14 @@ func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) erro
 	return nil
 }
 
-// coefficientsAt implements regressing: the offsets.
-func (l *ChannelLikelihood) coefficientsAt(theta []float64) ([]Coefficient, error) {
+// conditionedAt implements regressing: the offsets, and Mean.
+func (l *ChannelLikelihood) conditionedAt(theta []float64) (of *conditioned, err error) {
 	c := l.calls.Get()
-	_, err := l.evaluate(l.options.ctx, c, nil, theta)
-	if err != nil {
-		return nil, err
+	if _, err = l.evaluate(l.options.ctx, c, nil, theta); err == nil {
+		of, err = l.mean.given(c.g)
 	}
-	fit, err := l.mean.fit(c.g)
 	l.calls.Put(c)
-	if err != nil {
-		return nil, err
-	}
-	return l.mean.coefficients(fit), nil
+	return of, err
 }
 
 // NewExposures is NewChannels for observations that are averages over exposures:

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 // A Loss is what training minimises: a negative log likelihood, or a bound on one, in
@@ -190,9 +192,9 @@ func checked(m Model, d Data) (Data, error) {
 
 // regressing is a loss that may have a mean: itself, or what it wraps.
 type regressing interface {
-	// coefficientsAt returns the coefficients at the natural values theta, nil if
-	// there is no mean. It takes an evaluation of the value.
-	coefficientsAt(theta []float64) ([]Coefficient, error)
+	// conditionedAt returns the mean given the data at the natural values theta, nil if
+	// there is none. It takes an evaluation of the value.
+	conditionedAt(theta []float64) (*conditioned, error)
 }
 
 // knowing is a loss that may know errors of observations: itself, or what it wraps.
@@ -207,10 +209,11 @@ func noiseNegligible(l Loss, p int, value float64) bool {
 	return ok && k.negligible(p, value)
 }
 
-// coefficientsAt returns those of a loss at theta, nil if it has none.
-func coefficientsAt(l Loss, theta []float64) ([]Coefficient, error) {
+// conditionedAt returns the mean of a loss given its data at theta, nil if it has none.
+func conditionedAt(l Loss, theta []float64) (of *conditioned, err error) {
+	defer workers.Stopped(&err)
 	if l, ok := l.(regressing); ok {
-		return l.coefficientsAt(theta)
+		return l.conditionedAt(theta)
 	}
 	return nil, nil
 }

@@ -60,17 +60,9 @@ func (l *Exact) posterior(x Inputs) (post *Posterior, err error) {
 // posteriorBy is the posterior by a factor, which it keeps, of the model m.
 func (l *Exact) posteriorBy(f exactFactor, m Model, x Inputs) (post *Posterior, err error) {
 	p := &Posterior{model: m, engine: l.chooser.engines(), dim: x.Dim(), jitter: f.jitter(), inexact: l.Report().LastInexact, bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
-	g := dense.New(l.columns, l.columns)
-	f.gram(g)
-	p.form = g.Data[0]
-	if l.mean != nil {
-		fit, err := l.mean.fit(g)
-		if err != nil {
-			return nil, fmt.Errorf("gppl: %w (%v)", err, m)
-		}
-		p.mean, p.form = &conditioned{l.mean, fit}, fit.Quad()
+	if p.mean, p.form, err = l.given(f); err != nil {
+		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 	}
-	p.form = max(0, p.form)
 	p.predictor = f.posterior()
 	return p, nil
 }
@@ -93,12 +85,8 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	blas64.Scal(1/math.Sqrt(w.Unit), dense.Vec(weights.Data))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.Luu, lb: w.Lb, weights: weights}}
 	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, inexact: l.Report().LastInexact, horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}
-	if l.mean != nil {
-		fit, err := l.mean.fit(w.G)
-		if err != nil {
-			return nil, fmt.Errorf("gppl: %w (%v)", err, m)
-		}
-		p.mean = &conditioned{l.mean, fit}
+	if p.mean, err = l.mean.given(w.G); err != nil {
+		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 	}
 	return p, nil
 }
@@ -463,12 +451,7 @@ func (h horizon) blurred(d float64) bool {
 
 // Coefficients returns the learnt coefficient of each column of the model's mean, in
 // order; nil if it has no mean.
-func (p *Posterior) Coefficients() []Coefficient {
-	if p.mean == nil {
-		return nil
-	}
-	return p.mean.coefficients(p.mean.fit)
-}
+func (p *Posterior) Coefficients() []Coefficient { return p.mean.coefficients() }
 
 // drawMean adds a draw of the mean to f, of independent normals by next. It is an
 // error if a prior is flat: there is no such distribution.

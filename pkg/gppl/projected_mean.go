@@ -8,9 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
 // projectedColumns returns the projected data of PL: z = Ωᵀy and, if m has a mean, ΩᵀH,
@@ -60,8 +58,7 @@ func lengths(c blas64.General) (all []float64) {
 	return all
 }
 
-func (l *Projected) coefficientsAt(theta []float64) (of []Coefficient, err error) {
-	defer workers.Stopped(&err)
+func (l *Projected) conditionedAt(theta []float64) (of *conditioned, err error) {
 	if l.mean == nil {
 		return nil, nil
 	}
@@ -70,29 +67,20 @@ func (l *Projected) coefficientsAt(theta []float64) (of []Coefficient, err error
 	}
 	c := l.calls.Get()
 	c.ctx = l.ctx
-	fit, err := l.fitAt(c, theta)
+	if err = l.begin(c, theta); err == nil {
+		err = l.covariance(c, false)
+	}
+	if err == nil {
+		of, err = l.given(c)
+	}
 	l.done(c)
-	if err != nil {
-		return nil, err
-	}
-	return l.mean.coefficients(fit), nil
+	return of, err
 }
 
-// fitAt returns the regression at theta.
-func (l *Projected) fitAt(c *projectedCall, theta []float64) (*regress.Fit, error) {
-	if err := l.begin(c, theta); err != nil {
-		return nil, err
-	}
-	if err := l.covariance(c, false); err != nil {
-		return nil, err
-	}
-	return l.fitOf(c)
-}
-
-// fitOf returns the regression at a call that has factorised S.
-func (l *Projected) fitOf(c *projectedCall) (*regress.Fit, error) {
+// given returns the mean given the data at a call that has factorised S.
+func (l *Projected) given(c *projectedCall) (*conditioned, error) {
 	l.solve(c)
-	return l.mean.fit(c.all)
+	return l.mean.given(c.all)
 }
 
 // meanTakes subtracts from info, the information at a call, what goes into the
@@ -101,7 +89,7 @@ func (l *Projected) fitOf(c *projectedCall) (*regress.Fit, error) {
 //
 //	½tr(NW_aNW_b) = ½tr(W_aW_b) − tr(BᵀW_aW_bB) + ½tr(BᵀW_aB·BᵀW_bB).
 func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas64.General, slope []float64) error {
-	fit, err := l.fitOf(c)
+	mean, err := l.given(c)
 	if err != nil {
 		return notFactorised(c.kernel, c.noise, err, "gppl: %v", err)
 	}
@@ -112,21 +100,21 @@ func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas
 			b.Data[j*k+i] = c.half.Data[i*c.half.Stride+1+j]
 		}
 	}
-	fit.Whiten(b)
+	mean.fit.Whiten(b)
 	rest := dense.New(h, h) // BᵀB of the residual
 	if l.residual != nil {
 		energy := l.residual.energy
 		energy.Rows, energy.Cols, energy.Data = h, h, energy.Data[energy.Stride+1:]
 		dense.Copy(rest, energy)
 		blas64.Scal(1/c.tau, dense.Vec(rest.Data))
-		fit.Whiten(rest)
+		mean.fit.Whiten(rest)
 		transposed := dense.New(h, h)
 		for i := range h {
 			for j := range h {
 				transposed.Data[i*h+j] = rest.Data[j*h+i]
 			}
 		}
-		fit.Whiten(transposed)
+		mean.fit.Whiten(transposed)
 		rest = transposed
 	}
 	moved, inner := make([]blas64.General, len(white)), make([]blas64.General, len(white)) // BᵀW_a, BᵀW_aB

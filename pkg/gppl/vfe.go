@@ -13,7 +13,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/inducing"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
 var _ Loss = (*VFE)(nil)
@@ -369,21 +368,15 @@ func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64) (trBInv, beta
 	return trBInv, beta2, nil
 }
 
-func (l *VFE) coefficientsAt(theta []float64) (of []Coefficient, err error) {
-	defer workers.Stopped(&err)
+func (l *VFE) conditionedAt(theta []float64) (of *conditioned, err error) {
 	if l.mean == nil {
 		return nil, nil
 	}
 	w := l.works.Get()
 	w.ctx = l.chooser.ctx
-	err = l.evaluate(w, nil, theta)
-	var fit *regress.Fit
-	if err == nil {
-		fit, err = l.mean.fit(w.G)
+	if err = l.evaluate(w, nil, theta); err == nil {
+		of, err = l.mean.given(w.G)
 	}
 	l.works.Put(w)
-	if err != nil {
-		return nil, err
-	}
-	return l.mean.coefficients(fit), nil
+	return of, err
 }
