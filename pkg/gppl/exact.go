@@ -179,11 +179,7 @@ func newExact(m Model, n int, engines []exactEngine, o options, span float64) *E
 
 // setEngines begins with engines that did nothing yet.
 func (l *Exact) setEngines(engines []exactEngine) {
-	var names []string
-	for _, e := range engines {
-		names = append(names, e.name())
-	}
-	l.engines, l.chooser = engines, newChooser(l.options, l.options.tolerance*float64(l.n), names)
+	l.engines, l.chooser = engines, newChooser(l.options, l.options.tolerance*float64(l.n), engineNamesOf(engines))
 	l.tally = &tally{report: LossReport{Likelihood: true}}
 }
 

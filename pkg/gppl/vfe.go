@@ -160,11 +160,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 		l.engines = append(l.engines, newSpectralVFE(series))
 	}
 	l.engines = append(l.engines, newDenseVFE(d.X, l.columns, z, l.rows))
-	var names []string
-	for _, e := range l.engines {
-		names = append(names, e.name())
-	}
-	l.chooser = newChooser(o, o.tolerance*float64(d.Len()), names)
+	l.chooser = newChooser(o, o.tolerance*float64(d.Len()), engineNamesOf(l.engines))
 	l.tally.report = LossReport{Setup: time.Since(start)}
 	return l, nil
 }
