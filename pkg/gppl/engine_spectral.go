@@ -97,7 +97,7 @@ func (e *spectralExact) predict(k Kernel, v, noise float64) forecast {
 	}
 	f := forecast{
 		bytes:   16 * triangle(int(p)),
-		seconds: (2*p*p*p/3)/(2*flopRate) + p*p*6e-9 + 1e-4,
+		seconds: spectralSeconds(p) + 1e-4,
 		setup:   e.pass(300e-9) + m*1e-6,
 		err:     3*n*eps*v/noise + n*rounding(v, noise),
 	}
@@ -106,6 +106,9 @@ func (e *spectralExact) predict(k Kernel, v, noise float64) forecast {
 	}
 	return f
 }
+
+// spectralSeconds is the time of value and gradient with p features.
+func spectralSeconds(p float64) float64 { return (2*p*p*p/3)/(2*flopRate) + p*p*6e-9 }
 
 // spectralFactor is T = LJLᵀ of one model.
 type spectralFactor struct {
