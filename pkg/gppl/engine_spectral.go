@@ -10,6 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
 // spectralExact is the exact likelihood of A = ΦCΦᵀ + σ²I, Φ (n×p) the features of a
@@ -312,7 +313,7 @@ func (f *spectralFactor) verifySums(part *spectral.Part, weights []float64) erro
 	line, c := &f.view.line, f.H.Cols
 	along := make([]float64, c)
 	for j := range along {
-		along[j] = direction(j + 1)
+		along[j] = statespace.Direction(j + 1)
 	}
 	combine := func(columns []float64) (sum float64) {
 		for j, v := range columns[:len(along)] {
