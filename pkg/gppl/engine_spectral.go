@@ -114,7 +114,7 @@ func spectralSeconds(p float64) float64 { return (2*p*p*p/3)/(2*flopRate) + p*p*
 // spectralFactor is T = LJLᵀ of one model.
 type spectralFactor struct {
 	spectral.Factor
-	sums   *circleSums
+	sums   *fourier.CircleSums
 	engine *spectralExact // of the data with their weights
 	home   *spectralExact // whose pool the factor is from
 	view   reweighted     // the data, where the weights change with the noise variance
@@ -144,7 +144,7 @@ func (f *spectralFactor) factorise() (err error) {
 	if err := f.affordable(); err != nil {
 		return err
 	}
-	f.Sums = spectral.Sums{N: e.n, Moments: f.sums.moments, Columns: f.sums.columns, Squares: e.yy}
+	f.Sums = spectral.Sums{N: e.n, Moments: f.sums.Moments, Columns: f.sums.Columns, Squares: e.yy}
 	if err := f.Factorise(); err != nil {
 		return notFactorised(f.kernel, f.Noise, err, "gppl: spectral engine: %v", err)
 	}
@@ -298,7 +298,7 @@ func (f *spectralFactor) partOfNoise(l *line) (own *spectral.Part, v []float64) 
 	}
 	line.weights = v
 	own.Squares = line.squares()
-	own.Moments, own.Columns = line.sums(f.sums.origin, f.sums.period, f.Highest())
+	own.Moments, own.Columns = line.sums(f.sums.Origin, f.sums.Period, f.Highest())
 	tampered("spectral part", own.Moments)
 	return own, v
 }
@@ -322,11 +322,11 @@ func (f *spectralFactor) verifySums(part *spectral.Part, weights []float64) erro
 		return sum
 	}
 	m := pick(part.Columns.Rows/2, f.Noise, f.Root[0], f.G.Data[0])
-	turn := 2 * math.Pi * float64(m) / f.sums.period
+	turn := 2 * math.Pi * float64(m) / f.sums.Period
 	var cosines, sines, squares, size float64
 	for i, v := range weights {
 		y := combine(line.columns.Data[i*line.columns.Stride:])
-		sin, cos := math.Sincos(turn * (line.t[i] - f.sums.origin))
+		sin, cos := math.Sincos(turn * (line.t[i] - f.sums.Origin))
 		cosines += v * (1 + y) * cos
 		sines += v * (1 + y) * sin
 		squares += v * y * y

@@ -48,7 +48,7 @@ func (p *spectralPosterior) represented(x float64) bool { return p.lo <= x && x 
 
 // points returns inputs on the circle of the features.
 func (p *spectralPosterior) points(x []float64) *fourier.Points {
-	return fourier.NewPoints(x, p.sums.origin, p.sums.period)
+	return fourier.NewPoints(x, p.sums.Origin, p.sums.Period)
 }
 
 func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {

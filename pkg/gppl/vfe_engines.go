@@ -349,8 +349,8 @@ func (e *spectralVFE) project(w *vfeWork) (vfeProjection, error) {
 		f.release()
 		return nil, err
 	}
-	f.Sums = spectral.Sums{N: e.exact.n, Moments: sums.moments, Columns: sums.columns, Squares: e.exact.yy}
-	f.Project(w.ctx, &w.Bound, w.z.at, sums.origin)
+	f.Sums = spectral.Sums{N: e.exact.n, Moments: sums.Moments, Columns: sums.Columns, Squares: e.exact.yy}
+	f.Project(w.ctx, &w.Bound, w.z.at, sums.Origin)
 	return f, nil
 }
 
