@@ -172,9 +172,7 @@ func (l *line) weighted() blas64.General {
 	}
 	wc := dense.New(l.columns.Rows, l.columns.Cols)
 	dense.Copy(wc, l.columns)
-	for i, w := range l.weights {
-		blas64.Scal(w, dense.Vec(wc.Data[i*wc.Stride:][:wc.Cols]))
-	}
+	dense.ScaleRows(wc, l.weights)
 	return wc
 }
 

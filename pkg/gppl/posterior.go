@@ -286,22 +286,12 @@ func (p *Posterior) engineJoint(x Inputs) (means blas64.General, cov *dense.Lowe
 	if err := p.predictor.joint(context.Background(), m, c, x.Pick(near)); err != nil {
 		return means, nil, err
 	}
-	at := slices.Repeat([]int{-1}, n) // index among the near ones, or −1
-	for j, i := range near {
-		at[i] = j
-		copy(means.Data[i*means.Stride:][:means.Cols], m.Data[j*m.Stride:])
-	}
-	cov.EachTile(func(i, j int, t blas64.General) {
-		for r := range t.Rows {
-			for s := range t.Cols {
-				if a, b := at[i*dense.Tile+r], at[j*dense.Tile+s]; a >= 0 && b >= 0 {
-					a, b = max(a, b), min(a, b)
-					from := c.At(a/dense.Tile, b/dense.Tile)
-					t.Data[r*t.Stride+s] = from.Data[a%dense.Tile*from.Stride+b%dense.Tile]
-				}
-			}
+	scatter(means, m, near)
+	for j, at := range near {
+		for k, other := range near[:j+1] {
+			cov.SetEntry(at, other, c.Entry(j, k))
 		}
-	})
+	}
 	return means, cov, nil
 }
 

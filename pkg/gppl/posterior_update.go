@@ -317,8 +317,7 @@ func (p *Posterior) stepsJointly(d Data, noise []float64) (mean, variances []flo
 	cov.SolveL(dense.AsColumn(e))
 	variances = make([]float64, d.Len())
 	for i := range e {
-		tile := cov.At(i/dense.Tile, i/dense.Tile)
-		l := tile.Data[i%dense.Tile*(tile.Stride+1)]
+		l := cov.Entry(i, i)
 		mean[i], variances[i] = d.Y[i]-l*e[i], l*l
 	}
 	return mean, variances, nil

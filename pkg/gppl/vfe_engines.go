@@ -147,7 +147,7 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 			if e.rows.known != nil {
 				own.noise += own.slopeOfNoise(phi, beta, w, &e.rows, b*dense.Tile)
 			}
-			scaleRows(weight, w.rows.back[b*dense.Tile:])
+			dense.ScaleRows(weight, w.rows.back[b*dense.Tile:])
 		}
 		distances(r, x, w.z)
 		w.kernel.Contract(own.grad, weight.Data, r)
@@ -179,14 +179,7 @@ func (r *vfeRows) divide(a blas64.General, first int, scale float64) {
 		blas64.Scal(scale, dense.Vec(a.Data[:a.Rows*a.Cols]))
 		return
 	}
-	scaleRows(a, r.scale[first:])
-}
-
-// scaleRows multiplies the rows of a by factors.
-func scaleRows(a blas64.General, by []float64) {
-	for i := range a.Rows {
-		blas64.Scal(by[i], dense.Vec(a.Data[i*a.Stride:][:a.Cols]))
-	}
+	dense.ScaleRows(a, r.scale[first:])
 }
 
 // slopeOfNoise returns what a block of rows, from observation first on, has of twice the
@@ -284,7 +277,7 @@ func (r *vfeRows) set(l *VFE, noise float64) {
 		r.scale[i], r.back[i] = 1/math.Sqrt(v), 1/math.Sqrt(inUnits)
 	}
 	dense.Copy(r.columns, l.columns)
-	scaleRows(r.columns, r.back)
+	dense.ScaleRows(r.columns, r.back)
 	dense.Square(r.cc, r.columns, 0)
 }
 
