@@ -65,11 +65,7 @@ type exactCall struct {
 // from the parameters of m.
 func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	start := time.Now()
-	d, err := checked(m, d)
-	if err != nil {
-		return nil, err
-	}
-	o, err := optionsOf(opts)
+	d, o, err := checked(m, d, "", opts)
 	if err != nil {
 		return nil, err
 	}

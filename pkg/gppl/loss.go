@@ -181,13 +181,21 @@ func notNil(where, what string, argument any) {
 	}
 }
 
-// checked returns a copy of the data of a loss, which nobody can change once they are checked, or what is wrong with them or the model.
-func checked(m Model, d Data) (Data, error) {
-	if err := m.Check(); err != nil {
-		return d, err
+// checked returns a copy of the data of a loss, which nobody can change once they are checked, and its options, or what is wrong with
+// them or the model. distances, unless "", names a loss that works on distances alone.
+func checked(m Model, d Data, distances string, opts []Option) (Data, options, error) {
+	err := m.Check()
+	if d = d.clone(); err == nil {
+		err = d.Check()
 	}
-	d = d.clone()
-	return d, d.Check()
+	if err == nil && distances != "" {
+		err = needsDistances(distances, m.Kernel)
+	}
+	if err != nil {
+		return d, options{}, err
+	}
+	o, err := optionsOf(opts)
+	return d, o, err
 }
 
 // regressing is a loss that may have a mean: itself, or what it wraps.

@@ -87,14 +87,7 @@ type projectedCall struct {
 func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, error) {
 	start := time.Now()
 	notNil("NewProjected", "the projection p", p)
-	d, err := checked(m, d)
-	if err != nil {
-		return nil, err
-	}
-	if err := needsDistances("PL", m.Kernel); err != nil {
-		return nil, err
-	}
-	o, err := optionsOf(opts)
+	d, o, err := checked(m, d, "PL", opts)
 	if err != nil {
 		return nil, err
 	}

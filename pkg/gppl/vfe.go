@@ -117,14 +117,7 @@ const vfeRounding = 4
 // gives a good z to start from.
 func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, error) {
 	start := time.Now()
-	d, err := checked(m, d)
-	if err != nil {
-		return nil, err
-	}
-	if err := needsDistances("VFE", m.Kernel); err != nil {
-		return nil, err
-	}
-	o, err := optionsOf(opts)
+	d, o, err := checked(m, d, "VFE", opts)
 	if err != nil {
 		return nil, err
 	}
