@@ -238,18 +238,21 @@ type factors interface {
 }
 
 func (c conditioner) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	n := x.Len()
 	variancesAt(variances, c.kernel, x)
-	const batch = dense.Tile
-	parallel.For((n+batch-1)/batch, func(b int) {
-		if ctx.Err() != nil {
-			return
-		}
-		from, to := b*batch, min(n, (b+1)*batch)
+	return inParts(ctx, x.Len(), dense.Tile, func(from, to int) {
 		less, more := c.factors.condition(dense.Rows(means, from, to-from), x.Slice(from, to))
 		v := variances[from:to]
 		dense.AddSquares(v, -1, less)
 		dense.AddSquares(v, 1, more)
+	})
+}
+
+// inParts calls f for parts of n things, from … to−1, of the given size, in parallel, until the context ends.
+func inParts(ctx context.Context, n, size int, f func(from, to int)) error {
+	parallel.For((n+size-1)/size, func(p int) {
+		if ctx.Err() == nil {
+			f(p*size, min(n, (p+1)*size))
+		}
 	})
 	return ctx.Err()
 }

@@ -263,16 +263,15 @@ func (p *griddedPosterior) latent(ctx context.Context, means blas64.General, var
 		return p.err
 	}
 	const batch = 256
-	parallel.For((x.Len()+batch-1)/batch, func(b int) {
+	return inParts(ctx, x.Len(), batch, func(from, to int) {
 		work := make([]float64, p.predictor.Width())
-		for i := b * batch; i < min(x.Len(), (b+1)*batch) && ctx.Err() == nil; i++ {
+		for i := from; i < to && ctx.Err() == nil; i++ {
 			p.predictor.Means(means.Data[i*means.Stride:][:means.Cols], p.inPeriods(x, i), p.h, work)
 			if variances != nil {
 				variances[i] = p.predictor.Variance(p.inPeriods(x, i), work)
 			}
 		}
 	})
-	return ctx.Err()
 }
 
 // joint is K** − b bᵀ + bᵀH⁻¹b, with the vectors b(x) on the grid in the columns

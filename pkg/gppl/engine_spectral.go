@@ -251,12 +251,6 @@ func (v *reweighted) weigh(l *line, o options, noise float64) {
 	v.engine.read(&v.line)
 }
 
-// withKnown returns the line of the data if its observations have known errors.
-func (d *summed) withKnown() (*line, bool) {
-	l, ok := d.observed.(*line)
-	return l, ok && l.noise.known != nil
-}
-
 // averagedKnown is averaged with known errors: n/Σ(1/λ).
 func (l *line) averagedKnown(noise float64) float64 {
 	var precision float64

@@ -330,15 +330,12 @@ func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, c
 	}
 	cross := crossCovariance(x, Scalars(p.line.t), p.kernel)
 	solved := dense.New(cross.Rows, cross.Cols)
-	parallel.For(cross.Rows, func(i int) {
-		if ctx.Err() != nil {
-			return
-		}
+	err := inParts(ctx, cross.Rows, 1, func(i, _ int) {
 		r := p.reader()
 		defer p.readers.Put(r)
 		r.filter.Solve(dense.Row(solved, i).Data, dense.Row(cross, i).Data)
 	})
-	if err := ctx.Err(); err != nil {
+	if err != nil {
 		return err
 	}
 	fillGram(cov, x, p.kernel, 0)

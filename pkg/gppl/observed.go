@@ -283,10 +283,16 @@ type summed struct {
 	circles  fourier.Circles
 }
 
+// withKnown returns the line of the data if its observations have known errors.
+func (d *summed) withKnown() (*line, bool) {
+	l, ok := d.observed.(*line)
+	return l, ok && l.noise.known != nil
+}
+
 // refuses says why sums cannot represent the data: with known errors in addition to a
 // learnt noise variance, the weights of the observations change with it.
 func (d *summed) refuses() string {
-	if l, ok := d.observed.(*line); ok && l.noise.known != nil {
+	if _, known := d.withKnown(); known {
 		return "observations have errors of their own, and sums over the data would change with the noise variance"
 	}
 	return ""
