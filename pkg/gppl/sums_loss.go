@@ -27,14 +27,7 @@ import (
 // other model is refused, with the range that s resolves.
 func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, error) {
 	start := time.Now()
-	if err := checkSumsModel(m); err != nil {
-		return nil, err
-	}
-	o, err := optionsOf(opts)
-	if err != nil {
-		return nil, err
-	}
-	r, err := newSumsReading(s, centre)
+	r, o, err := newSumsReading(m, s, centre, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -78,19 +71,26 @@ type sumsReading struct {
 
 var _ observed = (*sumsReading)(nil)
 
-func newSumsReading(s *Sums, centre float64) (*sumsReading, error) {
+// newSumsReading returns s, less the constant centre, for a loss with the model and options, which it checks.
+func newSumsReading(m Model, s *Sums, centre float64, opts []Option) (*sumsReading, options, error) {
+	if err := checkSumsModel(m); err != nil {
+		return nil, options{}, err
+	}
+	o, err := optionsOf(opts)
 	switch {
+	case err != nil:
+		return nil, o, err
 	case s.Len() == 0:
-		return nil, errors.New("gppl: Sums: no observations")
+		return nil, o, errors.New("gppl: Sums: no observations")
 	case !finite.Is(centre):
-		return nil, fmt.Errorf("gppl: Sums: centre = %v is not finite", centre)
+		return nil, o, fmt.Errorf("gppl: Sums: centre = %v is not finite", centre)
 	}
 	r := &sumsReading{
 		header: s.header, fixed: s.header.circle(), n: s.Len(), logW: s.plan.LogWeights(s.sum),
 		moment: s.plan.Moments(s.sum), columns: dense.AsColumn(s.plan.Values(s.sum)), yy: dense.AsColumn([]float64{s.plan.Squares(s.sum)}),
 	}
 	r.shift(centre - s.header.Centre)
-	return r, nil
+	return r, o, nil
 }
 
 // shift subtracts d from every observation: Σ w(v−d)² and Σ w(v−d)·exp(…).
@@ -178,14 +178,7 @@ func NewSumsResidual(m Model, s *Sums, centre float64, k int, opts ...Option) (*
 // observations, or else on their projections.
 func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts []Option) (*Projected, error) {
 	start := time.Now()
-	if err := checkSumsModel(m); err != nil {
-		return nil, err
-	}
-	o, err := optionsOf(opts)
-	if err != nil {
-		return nil, err
-	}
-	r, err := newSumsReading(s, centre)
+	r, o, err := newSumsReading(m, s, centre, opts)
 	if err != nil {
 		return nil, err
 	}
