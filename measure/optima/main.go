@@ -196,11 +196,11 @@ func reference(p pair, d gppl.Data, restarts int) (best float64, at string, agre
 		switch {
 		case p.Name == gppl.NoiseName:
 			return 1e-4 * power, power
-		case p.Unit == "y²":
+		case p.Unit == gppl.UnitY2:
 			return 1e-2 * power, 1e2 * power
 		case p.Role == gppl.RolePeriod:
 			return 2 * spacing, hi - lo
-		case p.Unit == "x":
+		case p.Unit == gppl.UnitX:
 			return spacing / 2, 2 * (hi - lo)
 		}
 		return 0.1, 10

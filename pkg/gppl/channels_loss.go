@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
@@ -102,10 +101,8 @@ func newChannels(m ChannelModel, d Data, channel []int, exposure []float64, opts
 	}
 	l.line.setColumns(columns)
 	l.line.setNoise(d.rowNoise())
-	if l.of = channel; l.line.order != nil {
-		l.of = timeline.Pick(channel, l.line.order)
-	} else {
-		l.of = slices.Clone(channel)
+	for i := range channel {
+		l.of = append(l.of, channel[l.line.input(i)])
 	}
 	l.params = l.paramsInUnits(channel)
 	l.tally = &tally{report: LossReport{Likelihood: true, Engine: EngineStateSpace}}
@@ -342,19 +339,14 @@ func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) erro
 	return nil
 }
 
-// coefficientsAt implements regressing: the offsets.
-func (l *ChannelLikelihood) coefficientsAt(theta []float64) ([]Coefficient, error) {
+// conditionedAt implements regressing: the offsets, and Mean.
+func (l *ChannelLikelihood) conditionedAt(theta []float64) (of *conditioned, err error) {
 	c := l.calls.Get()
-	_, err := l.evaluate(l.options.ctx, c, nil, theta)
-	if err != nil {
-		return nil, err
+	if _, err = l.evaluate(l.options.ctx, c, nil, theta); err == nil {
+		of, err = l.mean.given(c.g)
 	}
-	fit, err := l.mean.fit(c.g)
 	l.calls.Put(c)
-	if err != nil {
-		return nil, err
-	}
-	return l.mean.coefficients(fit), nil
+	return of, err
 }
 
 // NewExposures is NewChannels for observations that are averages over exposures:
@@ -389,22 +381,16 @@ func exposures(m ChannelModel, x Inputs, exposure []float64) (*line, []float64, 
 		ends[i] = x.At(i)[0] + 0.5*e
 	}
 	l := sortLine(Scalars(ends))
-	at := func(i int) int {
-		if l.order == nil {
-			return i
-		}
-		return l.order[i]
-	}
 	lengths := make([]float64, len(exposure))
 	for i := range lengths {
-		lengths[i] = exposure[at(i)]
+		lengths[i] = exposure[l.input(i)]
 		if i == 0 {
 			continue
 		}
 		overlap := lengths[i] - (l.t[i] - l.t[i-1])
-		if shorter := min(lengths[i], exposure[at(i-1)]); overlap > mostOverlap*shorter+0x1p-50*math.Abs(l.t[i]) {
+		if shorter := min(lengths[i], exposure[l.input(i-1)]); overlap > mostOverlap*shorter+0x1p-50*math.Abs(l.t[i]) {
 			return nil, nil, fmt.Errorf("gppl: the exposures at x[%d] = %v and x[%d] = %v overlap by %.3g: exposures one after another are needed",
-				at(i-1), x.At(at(i - 1))[0], at(i), x.At(at(i))[0], overlap)
+				l.input(i-1), x.At(l.input(i - 1))[0], l.input(i), x.At(l.input(i))[0], overlap)
 		}
 		lengths[i] -= max(0, overlap)
 	}

@@ -42,12 +42,12 @@ func newChannelPosterior(m ChannelModel, d Data, channel []int, exposure []float
 	if _, err := l.evaluate(l.options.ctx, c, nil, Values(m.Params())); err != nil {
 		return nil, err
 	}
-	fit, err := l.mean.fit(c.g)
+	mean, err := l.mean.given(c.g)
 	if err != nil {
 		return nil, err
 	}
 	c.filter.Ctx = nil
-	return &ChannelPosterior{m, &conditioned{l.mean, fit}, c.filter, differentiable(c.linear.blocks)}, nil
+	return &ChannelPosterior{m, mean, c.filter, differentiable(c.linear.blocks)}, nil
 }
 
 // Function returns the mean and variance of f at each x: the process itself, without offsets. x is scalar and finite.
@@ -74,7 +74,7 @@ func (p *ChannelPosterior) Channel(channel int, x []float64) (mean, variances []
 }
 
 // Offsets returns the offset of each channel, and then the coefficients of the model's Mean.
-func (p *ChannelPosterior) Offsets() []Coefficient { return p.mean.coefficients(p.mean.fit) }
+func (p *ChannelPosterior) Offsets() []Coefficient { return p.mean.coefficients() }
 
 // view returns what a view of the filter sees, with the offset of a channel unless that is −1.
 func (p *ChannelPosterior) view(x []float64, view, offset int) (mean, variances []float64, err error) {

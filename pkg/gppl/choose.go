@@ -226,10 +226,7 @@ func (f forecast) why() string {
 func (c *chooser) engines() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	order := make([]int, len(c.names))
-	for i := range order {
-		order[i] = i
-	}
+	order := timeline.Range(0, len(c.names))
 	slices.SortStableFunc(order, func(a, b int) int { return c.used[b] - c.used[a] })
 	var used []string
 	for _, i := range order {

@@ -69,10 +69,6 @@ func (m *compiled) hasSignal() bool { return len(m.split.signal) > 0 }
 // between the model's noise and the nugget.
 func (m *compiled) naturalGradient(grad, theta []float64) {
 	shareNoise(grad, m.kernel, m.own, m.noise)
-	if m.plain == nil {
-		toNatural(grad, theta)
-		return
-	}
 	for i := range grad {
 		if !slices.Contains(m.plain, i) {
 			grad[i] /= theta[i]

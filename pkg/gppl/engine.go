@@ -28,6 +28,14 @@ type exactEngine interface {
 	factor(m *compiled) (exactFactor, error)
 }
 
+// engineNamesOf returns the names of the engines of a loss.
+func engineNamesOf[E interface{ name() string }](engines []E) (names []string) {
+	for _, e := range engines {
+		names = append(names, e.name())
+	}
+	return names
+}
+
 // A sharingEngine can use what an engine of the same kind has computed from the same inputs, and its working memory.
 type sharingEngine interface {
 	share(of exactEngine)

@@ -75,9 +75,10 @@ func (b *band) distances(tile blas64.General, row, col int) {
 // points returns n inputs from the given one on.
 func (b *band) points(from, n int) Inputs { return Scalars(b.line.t[from : from+n]) }
 
-// eachTile calls f for every tile of m with room for distances and weights,
-// lane by lane in parallel.
-func (b *band) eachTile(m *banded.Matrix, params int, f func(l *lane, row, col int, tile blas64.General)) {
+// contract adds up Σ w·∂k over the band in the gradients of the lanes, of the given number of parameters, of which the first are those of k. weigh
+// sets the weights w of a tile, and may add to the gradient of the lane.
+func (b *band) contract(k Kernel, params int, weigh func(l *lane, row, col int, tile, w blas64.General)) {
+	m, own := &b.gram, len(k.Params())
 	size := m.MaxTile()
 	if b.lanes == nil {
 		b.lanes = make([]lane, parallel.Lanes)
@@ -89,7 +90,13 @@ func (b *band) eachTile(m *banded.Matrix, params int, f func(l *lane, row, col i
 	parallel.For(parallel.Lanes, func(c int) {
 		for j := c; j < m.Blocks(); j += parallel.Lanes {
 			parallel.Look(m.Ctx)
-			m.Block(j, func(row, col int, tile blas64.General) { f(&b.lanes[c], row, col, tile) })
+			m.Block(j, func(row, col int, tile blas64.General) {
+				l, w, r := &b.lanes[c], tile, tile
+				w.Data, r.Data = l.w[:tile.Rows*tile.Cols], l.r[:tile.Rows*tile.Cols]
+				weigh(l, row, col, tile, w)
+				b.distances(r, row, col)
+				contractions(l.grad[:own], k, w.Data, b.points(row, tile.Rows), b.points(col, tile.Cols), r.Data)
+			})
 		}
 	})
 }
@@ -214,9 +221,7 @@ func (f *bandedFactor) invert(r blas64.General) {
 // contract is ½⟨A⁻¹ − UUᵀ, ∂A⟩, a tile of the band at a time.
 func (f *bandedFactor) contract(grad []float64) {
 	last := len(grad) - 1
-	f.band.eachTile(&f.band.gram, len(grad), func(l *lane, row, col int, tile blas64.General) {
-		size := tile.Rows * tile.Cols
-		w := blas64.General{Rows: tile.Rows, Cols: tile.Cols, Stride: tile.Cols, Data: l.w[:size]}
+	f.band.contract(f.kernel, len(grad), func(l *lane, row, col int, tile, w blas64.General) {
 		copy(w.Data, tile.Data)
 		dense.SubtractOuter(w, dense.Rows(f.u, row, tile.Rows), dense.Rows(f.u, col, tile.Cols))
 		if row == col {
@@ -225,10 +230,6 @@ func (f *bandedFactor) contract(grad []float64) {
 			}
 			blas64.Scal(0.5, dense.Vec(w.Data))
 		}
-		r := tile
-		r.Data = l.r[:size]
-		f.band.distances(r, row, col)
-		contractions(l.grad[:last], f.kernel, w.Data, f.band.points(row, tile.Rows), f.band.points(col, tile.Cols), r.Data)
 	})
 	gradients(grad, f.band.lanes)
 }
@@ -344,10 +345,7 @@ func (p *bandedPosterior) latent(ctx context.Context, means blas64.General, vari
 		spaces.Put(space)
 	})
 	for i, v := range squares {
-		at := i
-		if l.order != nil {
-			at = l.order[i]
-		}
+		at := l.input(i)
 		copy(means.Data[at*means.Stride:][:means.Cols], sorted.Data[i*sorted.Stride:][:means.Cols])
 		variances[at] = prior[i] - v
 	}

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
@@ -148,7 +149,7 @@ func (f *denseFactor) check() error {
 func (f *denseFactor) posterior() predictor {
 	f.solve()
 	f.l.Ctx = nil // of the evaluation, not of predictions
-	return newExactPosterior(f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha}, nil)
+	return newExactPosterior(f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha}, timeline.Range(0, f.engine.x.Len()))
 }
 
 // The dense engine takes any kernel in any dimension. It computes in symmetric
@@ -237,18 +238,21 @@ type factors interface {
 }
 
 func (c conditioner) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	n := x.Len()
 	variancesAt(variances, c.kernel, x)
-	const batch = dense.Tile
-	parallel.For((n+batch-1)/batch, func(b int) {
-		if ctx.Err() != nil {
-			return
-		}
-		from, to := b*batch, min(n, (b+1)*batch)
+	return inParts(ctx, x.Len(), dense.Tile, func(from, to int) {
 		less, more := c.factors.condition(dense.Rows(means, from, to-from), x.Slice(from, to))
 		v := variances[from:to]
 		dense.AddSquares(v, -1, less)
 		dense.AddSquares(v, 1, more)
+	})
+}
+
+// inParts calls f for parts of n things, from … to−1, of the given size, in parallel, until the context ends.
+func inParts(ctx context.Context, n, size int, f func(from, to int)) error {
+	parallel.For((n+size-1)/size, func(p int) {
+		if ctx.Err() == nil {
+			f(p*size, min(n, (p+1)*size))
+		}
 	})
 	return ctx.Err()
 }
@@ -287,7 +291,7 @@ type exactFactors struct {
 type exactPosterior struct {
 	conditioner
 	of   *exactFactors
-	rows []int // of L, for each observation; nil if they are in order
+	rows []int // of L, for each observation
 }
 
 func newExactPosterior(k Kernel, of *exactFactors, rows []int) exactPosterior {

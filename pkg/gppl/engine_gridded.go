@@ -103,12 +103,12 @@ func (e *griddedExact) forecast(m *compiled) forecast {
 func rootGap(k Kernel) float64 { return rootReach * reach(k, rootTolerance) }
 
 // suits reports whether the period is long enough for k, and not much too long.
-func (e *griddedExact) suits(c *circleSums, k Kernel) bool {
+func (e *griddedExact) suits(c *fourier.CircleSums, k Kernel) bool {
 	if _, ok := e.circle(); ok {
 		return true
 	}
 	gap := 2 * rootGap(k)
-	return c.period >= e.span+0.93*gap && c.period <= 2*(e.span+gap)
+	return c.Period >= e.span+0.93*gap && c.Period <= 2*(e.span+gap)
 }
 
 // rootFrequencies is how many the coefficients of k take to fall far enough.
@@ -117,20 +117,20 @@ func rootFrequencies(k Kernel, period float64) float64 {
 }
 
 // sumsFor returns the sums that k takes, and the number of frequencies.
-func (e *griddedExact) sumsFor(k Kernel) (*circleSums, int, error) {
+func (e *griddedExact) sumsFor(k Kernel) (*fourier.CircleSums, int, error) {
 	gap := rootGap(k)
 	origin, period := e.lo-gap, e.span+2*gap
 	if fixed, ok := e.circle(); ok {
 		origin, period = fixed.origin, fixed.period
 	}
-	c := e.circles.begin(func(c *circleSums) bool { return e.suits(c, k) }, circleSums{origin: origin, period: period})
-	m := rootFrequencies(k, c.period)
+	c := e.circles.Begin(func(c *fourier.CircleSums) bool { return e.suits(c, k) }, fourier.CircleSums{Origin: origin, Period: period})
+	m := rootFrequencies(k, c.Period)
 	if m > maxGrid {
 		return nil, 0, fmt.Errorf("gppl: gridded engine: %.3g frequencies for %v", m, k)
 	}
 	var err error
-	if m := int(m); m > c.m {
-		c, err = e.circles.grow(c, m, m+m/8)
+	if m := int(m); m > c.Highest {
+		c, err = e.grow(c, m, m+m/8)
 	}
 	return c, int(m), err
 }
@@ -142,7 +142,7 @@ type griddedFactor struct {
 	model   *compiled
 	kernel  Kernel
 	noise   float64
-	sums    *circleSums
+	sums    *fourier.CircleSums
 	f, c, q []float64 // frequencies m/P, coefficients, derivatives in them
 	factor  gridded.Factor
 	work    gridded.Workspace
@@ -171,12 +171,12 @@ func (f *griddedFactor) factorise() error {
 	f.sums = sums
 	f.f, f.c, f.q = dense.Resize(f.f, m+1), dense.Resize(f.c, m+1), dense.Resize(f.q, m+1)
 	for j := range f.f {
-		f.f[j] = float64(j) / sums.period
+		f.f[j] = float64(j) / sums.Period
 	}
 	f.term().Density(f.c, f.f)
 	f.perPeriod(f.c)
-	first := (e.lo - sums.origin) / sums.period
-	points := gridded.Points{N: e.n, First: first, Last: first + e.span/sums.period, Moments: sums.moments}
+	first := (e.lo - sums.Origin) / sums.Period
+	points := gridded.Points{N: e.n, First: first, Last: first + e.span/sums.Period, Moments: sums.Moments}
 	if err := f.factor.Factorise(f.c, points, f.noise, rootTolerance, &f.work); err != nil {
 		return notFactorised(f.kernel, f.noise, err, "gppl: gridded engine: %v", err)
 	}
@@ -189,9 +189,9 @@ func (f *griddedFactor) term() Spectrum { return f.model.split.signal[0].(Spectr
 // perPeriod turns densities into coefficients of the cosine series, by Poisson's
 // formula, k(τ) = S(0)/P + Σ_m (2/P)·S(m/P)·cos(2πmτ/P), and is its own adjoint.
 func (f *griddedFactor) perPeriod(c []float64) {
-	c[0] /= f.sums.period
+	c[0] /= f.sums.Period
 	for j := 1; j < len(c); j++ {
-		c[j] *= 2 / f.sums.period
+		c[j] *= 2 / f.sums.Period
 	}
 }
 
@@ -200,9 +200,9 @@ func (f *griddedFactor) jitter() float64 { return 0 }
 func (f *griddedFactor) logDet() float64 { return f.factor.LogDet() - f.engine.logWeights() }
 
 func (f *griddedFactor) gram(g blas64.General) {
-	p, c := f.factor.Size(), f.sums.columns.Cols
+	p, c := f.factor.Size(), f.sums.Columns.Cols
 	f.beta, f.h = dense.Reshape(f.beta, p, c), dense.Reshape(f.h, p, c)
-	f.factor.Project(f.beta, f.sums.columns, &f.work)
+	f.factor.Project(f.beta, f.sums.Columns, &f.work)
 	dense.Copy(f.h, f.beta)
 	f.factor.Solve(f.h)
 	f.g = dense.Reshape(f.g, c, c)
@@ -223,7 +223,7 @@ func (f *griddedFactor) uncertainty(r blas64.General) float64 {
 
 func (f *griddedFactor) gradient(grad []float64, r blas64.General) error {
 	f.u = dense.Combine(f.u, f.h, r)
-	f.of = dense.Combine(f.of, dense.Rows(f.sums.columns, 0, 2*len(f.c)), r)
+	f.of = dense.Combine(f.of, dense.Rows(f.sums.Columns, 0, 2*len(f.c)), r)
 	form := dense.Form(f.g, r)
 	slope := f.factor.Gradient(f.q, f.of, f.u, form, &f.work)
 	// A is linear in c and σ²: Σ_m c_m·q_m + σ²·slope = ½(n − tr RᵀCᵀA⁻¹CR).
@@ -255,7 +255,7 @@ func (f *griddedFactor) posterior() predictor {
 
 // inPeriods returns an input in periods.
 func (p *griddedPosterior) inPeriods(x Inputs, i int) float64 {
-	return (x.at[i] - p.sums.origin) / p.sums.period
+	return (x.at[i] - p.sums.Origin) / p.sums.Period
 }
 
 func (p *griddedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
@@ -263,16 +263,15 @@ func (p *griddedPosterior) latent(ctx context.Context, means blas64.General, var
 		return p.err
 	}
 	const batch = 256
-	parallel.For((x.Len()+batch-1)/batch, func(b int) {
+	return inParts(ctx, x.Len(), batch, func(from, to int) {
 		work := make([]float64, p.predictor.Width())
-		for i := b * batch; i < min(x.Len(), (b+1)*batch) && ctx.Err() == nil; i++ {
+		for i := from; i < to && ctx.Err() == nil; i++ {
 			p.predictor.Means(means.Data[i*means.Stride:][:means.Cols], p.inPeriods(x, i), p.h, work)
 			if variances != nil {
 				variances[i] = p.predictor.Variance(p.inPeriods(x, i), work)
 			}
 		}
 	})
-	return ctx.Err()
 }
 
 // joint is K** − b bᵀ + bᵀH⁻¹b, with the vectors b(x) on the grid in the columns

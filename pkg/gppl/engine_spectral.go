@@ -10,6 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
 // spectralExact is the exact likelihood of A = ΦCΦᵀ + σ²I, Φ (n×p) the features of a
@@ -97,7 +98,7 @@ func (e *spectralExact) predict(k Kernel, v, noise float64) forecast {
 	}
 	f := forecast{
 		bytes:   16 * triangle(int(p)),
-		seconds: (2*p*p*p/3)/(2*flopRate) + p*p*6e-9 + 1e-4,
+		seconds: spectralSeconds(p) + 1e-4,
 		setup:   e.pass(300e-9) + m*1e-6,
 		err:     3*n*eps*v/noise + n*rounding(v, noise),
 	}
@@ -107,10 +108,13 @@ func (e *spectralExact) predict(k Kernel, v, noise float64) forecast {
 	return f
 }
 
+// spectralSeconds is the time of value and gradient with p features.
+func spectralSeconds(p float64) float64 { return (2*p*p*p/3)/(2*flopRate) + p*p*6e-9 }
+
 // spectralFactor is T = LJLᵀ of one model.
 type spectralFactor struct {
 	spectral.Factor
-	sums   *circleSums
+	sums   *fourier.CircleSums
 	engine *spectralExact // of the data with their weights
 	home   *spectralExact // whose pool the factor is from
 	view   reweighted     // the data, where the weights change with the noise variance
@@ -140,7 +144,7 @@ func (f *spectralFactor) factorise() (err error) {
 	if err := f.affordable(); err != nil {
 		return err
 	}
-	f.Sums = spectral.Sums{N: e.n, Moments: f.sums.moments, Columns: f.sums.columns, Squares: e.yy}
+	f.Sums = spectral.Sums{N: e.n, Moments: f.sums.Moments, Columns: f.sums.Columns, Squares: e.yy}
 	if err := f.Factorise(); err != nil {
 		return notFactorised(f.kernel, f.Noise, err, "gppl: spectral engine: %v", err)
 	}
@@ -247,12 +251,6 @@ func (v *reweighted) weigh(l *line, o options, noise float64) {
 	v.engine.read(&v.line)
 }
 
-// withKnown returns the line of the data if its observations have known errors.
-func (d *summed) withKnown() (*line, bool) {
-	l, ok := d.observed.(*line)
-	return l, ok && l.noise.known != nil
-}
-
 // averagedKnown is averaged with known errors: n/Σ(1/λ).
 func (l *line) averagedKnown(noise float64) float64 {
 	var precision float64
@@ -294,7 +292,7 @@ func (f *spectralFactor) partOfNoise(l *line) (own *spectral.Part, v []float64) 
 	}
 	line.weights = v
 	own.Squares = line.squares()
-	own.Moments, own.Columns = line.sums(f.sums.origin, f.sums.period, f.Highest())
+	own.Moments, own.Columns = line.sums(f.sums.Origin, f.sums.Period, f.Highest())
 	tampered("spectral part", own.Moments)
 	return own, v
 }
@@ -309,7 +307,7 @@ func (f *spectralFactor) verifySums(part *spectral.Part, weights []float64) erro
 	line, c := &f.view.line, f.H.Cols
 	along := make([]float64, c)
 	for j := range along {
-		along[j] = direction(j + 1)
+		along[j] = statespace.Direction(j + 1)
 	}
 	combine := func(columns []float64) (sum float64) {
 		for j, v := range columns[:len(along)] {
@@ -318,11 +316,11 @@ func (f *spectralFactor) verifySums(part *spectral.Part, weights []float64) erro
 		return sum
 	}
 	m := pick(part.Columns.Rows/2, f.Noise, f.Root[0], f.G.Data[0])
-	turn := 2 * math.Pi * float64(m) / f.sums.period
+	turn := 2 * math.Pi * float64(m) / f.sums.Period
 	var cosines, sines, squares, size float64
 	for i, v := range weights {
 		y := combine(line.columns.Data[i*line.columns.Stride:])
-		sin, cos := math.Sincos(turn * (line.t[i] - f.sums.origin))
+		sin, cos := math.Sincos(turn * (line.t[i] - f.sums.Origin))
 		cosines += v * (1 + y) * cos
 		sines += v * (1 + y) * sin
 		squares += v * y * y

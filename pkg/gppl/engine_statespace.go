@@ -138,7 +138,7 @@ func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
 		f.filter.SetScale(e.line.noise.scale)
 	}
 	f.g = dense.Reshape(f.g, e.line.columns.Cols, e.line.columns.Cols) // as many as the mixed engine has now
-	f.short.of(e.line)
+	f.short.Of(e.line.t, e.line.columns, e.line.noise.known, e.line.noise.scale)
 	f.engine, f.model, f.kernel = e, m, m.kernel
 	f.filter.Ctx = m.ctx
 	if err := f.factorise(); err != nil {
@@ -183,26 +183,17 @@ func (f *stateSpaceFactor) gradient(grad []float64, r blas64.General) error {
 func (f *stateSpaceFactor) residuals(alpha, precisions []float64, r blas64.General) bool {
 	first := r
 	first.Cols = 1
-	order := f.engine.line.order
 	f.alpha = dense.Resize(f.alpha, len(alpha))
 	f.filter.Residuals(f.alpha, first)
 	for i, a := range f.alpha {
-		at := i
-		if order != nil {
-			at = order[i]
-		}
-		alpha[at] = a
+		alpha[f.engine.line.input(i)] = a
 	}
 	if precisions == nil {
 		return true
 	}
 	own := f.filter.OwnSlopes()
 	for i, d := range own {
-		at := i
-		if order != nil {
-			at = order[i]
-		}
-		precisions[at] = d + f.alpha[i]*f.alpha[i]
+		precisions[f.engine.line.input(i)] = d + f.alpha[i]*f.alpha[i]
 	}
 	return own != nil
 }
@@ -237,134 +228,55 @@ func (f *stateSpaceFactor) check(known float64, r blas64.General) error {
 		return err
 	}
 	r.Cols = min(r.Cols, dense.ManyColumns) // every column takes the same steps of the filter: a few are check enough
-	if f.model.isMarkov {
-		return f.short.check(f.model.markov.components, f.model.noise, r, rounding)
-	}
-	return f.short.checkLinear(f.model, f.engine.lost(f.model), r, rounding)
+	return f.short.check(f.model, f.engine.lost(f.model), r, rounding)
 }
 
-// stretch is a short stretch of a series, on which gradients are checked by
-// differences.
+// stretch is a short stretch of the series, with room for a kernel on it.
 type stretch struct {
-	filter  *statespace.Filter
-	columns blas64.General
-	g       blas64.General
-	grad    []float64
-	moved   []statespace.Component
-	linear  linear
-	theta   []float64
-	own     []float64
+	statespace.Stretch
+	linear linear
+	theta  []float64
+	own    []float64
 }
 
-// of takes the stretch from the middle of the series.
-func (s *stretch) of(l *line) {
-	const longest = 1000
-	n := len(l.t)
-	length := min(n, max(4, min(n/250, longest)))
-	from := (n - length) / 2
-	part := func(x []float64) []float64 {
-		if x == nil {
-			return nil
-		}
-		return x[from : from+length]
+// check compares the gradient of the model with a difference of values.
+func (s *stretch) check(m *compiled, lost float64, r blas64.General, rounding float64) (err error) {
+	var slope, difference, limit float64
+	if m.isMarkov {
+		slope, difference, limit, err = s.CompareComponents(m.markov.components, m.noise, r, rounding)
+	} else {
+		slope, difference, limit, err = s.compareLinear(m, lost, r, rounding)
 	}
-	if s.filter == nil {
-		s.filter = statespace.NewFilter(l.t[from:from+length], nil)
-	}
-	s.filter.SetErrors(part(l.noise.known))
-	s.filter.SetScale(part(l.noise.scale))
-	s.columns = dense.Rows(l.columns, from, length)
-	s.g = dense.Reshape(s.g, l.columns.Cols, l.columns.Cols)
-}
-
-// check compares the gradient in the components with a difference of values.
-func (s *stretch) check(cs []statespace.Component, noise float64, r blas64.General, rounding float64) error {
-	value := func(step float64) (float64, error) {
-		s.moved = append(s.moved[:0], cs...)
-		for i := range s.moved {
-			s.moved[i].Variance *= math.Exp(step * direction(2*i))
-			s.moved[i].Lengthscale *= math.Exp(step * direction(2*i+1))
-		}
-		return s.value(r, s.filter.Factorise(s.columns, s.moved, noise*math.Exp(step*direction(2*len(cs)))))
-	}
-	if _, err := value(0); err != nil {
+	if err != nil {
 		return err
 	}
-	s.grad = dense.Resize(s.grad, 2*len(cs)+1)
-	s.filter.Gradient(s.grad, r)
-	return s.compare(s.grad, r, rounding, value)
+	return verify("the gradient of a stretch of the series", slope, difference, limit)
 }
 
-// checkLinear is check for blocks, in the kernel's own parameters.
-func (s *stretch) checkLinear(m *compiled, lost float64, r blas64.General, rounding float64) error {
+// compareLinear is statespace.Stretch.Compare for blocks, in the kernel's own parameters.
+func (s *stretch) compareLinear(m *compiled, lost float64, r blas64.General, rounding float64) (slope, difference, limit float64, err error) {
 	params := len(m.theta)
 	if fine := 1e-3 * lost; s.linear.expand(m.kernel, fine) {
 		lost = fine // the difference does not see that a harmonic comes in
 	}
-	value := func(step float64) (float64, error) {
+	return s.Compare(func(step float64) error {
 		s.theta = append(s.theta[:0], m.theta...)
 		for i := range s.theta {
-			s.theta[i] *= math.Exp(step * direction(i))
+			s.theta[i] *= math.Exp(step * statespace.Direction(i))
 		}
 		if !s.linear.expand(m.kernel.WithParams(s.theta), lost) {
-			return 0, errors.New(notLinear)
+			return errors.New(notLinear)
 		}
-		return s.value(r, s.filter.FactoriseBlocks(s.columns, s.linear.blocks, m.noise*math.Exp(step*direction(params))))
-	}
-	if _, err := value(0); err != nil {
-		return err
-	}
-	s.grad = dense.Resize(s.grad, s.filter.Derivatives())
-	s.filter.Gradient(s.grad, r)
-	last := len(s.grad) - 1
-	s.own = dense.Resize(s.own, params+1)
-	clear(s.own)
-	s.linear.contract(s.own[:params], s.grad[:last])
-	s.own[params] = s.grad[last]
-	return s.compare(s.own, r, rounding, value)
+		return s.FactoriseBlocks(s.Columns, s.linear.blocks, m.noise*math.Exp(step*statespace.Direction(params)))
+	}, func(grad []float64) []float64 {
+		last := len(grad) - 1
+		s.own = dense.Resize(s.own, params+1)
+		clear(s.own)
+		s.linear.contract(s.own[:params], grad[:last])
+		s.own[params] = grad[last]
+		return s.own
+	}, r, rounding)
 }
-
-// value returns ½log|A| + ½Σ_j (Cr_j)ᵀA⁻¹Cr_j of the filter, unless it could not be factorised.
-func (s *stretch) value(r blas64.General, err error) (float64, error) {
-	if err != nil {
-		return 0, err
-	}
-	s.filter.Gram(s.g)
-	return 0.5 * (s.filter.LogDet() + dense.Form(s.g, r)), nil
-}
-
-// compare compares a gradient with the difference of values a step along the direction in log θ and back. Where the kernel turns by many
-// radians within the stretch, so that a step of its period moves the far end by much of a radian, a smaller step does it.
-func (s *stretch) compare(grad []float64, r blas64.General, rounding float64, value func(step float64) (float64, error)) error {
-	size := float64(s.columns.Rows) + dense.Form(s.g, r)
-	var slope float64
-	for i, d := range grad {
-		slope += direction(i) * d
-		size += math.Abs(d)
-	}
-	const (
-		largest, least = 1e-4, 1e-6
-		most           = 1e-4 // of the size, that rounding may allow a smaller step
-	)
-	for h := largest; ; h /= 10 {
-		plus, err := value(h)
-		if err != nil {
-			return err
-		}
-		minus, err := value(-h)
-		if err != nil {
-			return err
-		}
-		wrong := verify("the gradient of a stretch of the series", slope, (plus-minus)/(2*h), size*(1e-6+rounding/h))
-		if smaller := h / 10; wrong == nil || smaller < 0.9*least || rounding/smaller > most {
-			return wrong
-		}
-	}
-}
-
-// direction returns the direction of the difference in parameter i; it differs between
-// parameters.
-func direction(i int) float64 { return 1 / (1 + 0.3*float64(i)) }
 
 // stateSpacePosterior smooths: O(n + len(x)) for means and variances.
 type stateSpacePosterior struct {
@@ -418,15 +330,12 @@ func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, c
 	}
 	cross := crossCovariance(x, Scalars(p.line.t), p.kernel)
 	solved := dense.New(cross.Rows, cross.Cols)
-	parallel.For(cross.Rows, func(i int) {
-		if ctx.Err() != nil {
-			return
-		}
+	err := inParts(ctx, cross.Rows, 1, func(i, _ int) {
 		r := p.reader()
 		defer p.readers.Put(r)
 		r.filter.Solve(dense.Row(solved, i).Data, dense.Row(cross, i).Data)
 	})
-	if err := ctx.Err(); err != nil {
+	if err != nil {
 		return err
 	}
 	fillGram(cov, x, p.kernel, 0)

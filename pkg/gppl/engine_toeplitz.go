@@ -261,7 +261,7 @@ func (f *toeplitzFactor) checkSums() error {
 type toeplitzPosterior struct {
 	factor  *toeplitzFactor // does not change any more
 	observe Inputs          // of the observed places
-	rows    []int           // of the series, for each observation; nil if they are in order
+	rows    []int           // of the series, for each observation
 	work    parallel.Pool[toeplitzWork]
 }
 
@@ -292,14 +292,11 @@ func (p *toeplitzPosterior) condition(means, cross []float64, x Inputs, w *toepl
 
 // each calls f for every input, with working memory.
 func (p *toeplitzPosterior) each(ctx context.Context, x Inputs, f func(i int, w *toeplitzWork)) error {
-	parallel.For(x.Len(), func(i int) {
-		if ctx.Err() == nil {
-			w := p.work.Get()
-			f(i, w)
-			p.work.Put(w)
-		}
+	return inParts(ctx, x.Len(), 1, func(i, _ int) {
+		w := p.work.Get()
+		f(i, w)
+		p.work.Put(w)
 	})
-	return ctx.Err()
 }
 
 func (p *toeplitzPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {

@@ -14,7 +14,6 @@ import (
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
 var _ Loss = (*Exact)(nil)
@@ -66,11 +65,7 @@ type exactCall struct {
 // from the parameters of m.
 func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	start := time.Now()
-	d, err := checked(m, d)
-	if err != nil {
-		return nil, err
-	}
-	o, err := optionsOf(opts)
+	d, o, err := checked(m, d, "", opts)
 	if err != nil {
 		return nil, err
 	}
@@ -180,11 +175,7 @@ func newExact(m Model, n int, engines []exactEngine, o options, span float64) *E
 
 // setEngines begins with engines that did nothing yet.
 func (l *Exact) setEngines(engines []exactEngine) {
-	var names []string
-	for _, e := range engines {
-		names = append(names, e.name())
-	}
-	l.engines, l.chooser = engines, newChooser(l.options, l.options.tolerance*float64(l.n), names)
+	l.engines, l.chooser = engines, newChooser(l.options, l.options.tolerance*float64(l.n), engineNamesOf(engines))
 	l.tally = &tally{report: LossReport{Likelihood: true}}
 }
 
@@ -487,7 +478,7 @@ func (p *profiled) set(k Kernel, noises []float64) {
 	}
 }
 
-func (l *Exact) coefficientsAt(theta []float64) ([]Coefficient, error) {
+func (l *Exact) conditionedAt(theta []float64) (*conditioned, error) {
 	if l.mean == nil {
 		return nil, nil
 	}
@@ -495,17 +486,15 @@ func (l *Exact) coefficientsAt(theta []float64) ([]Coefficient, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.release()
-	fit, err := l.fitOf(f)
-	if err != nil {
-		return nil, err
-	}
-	return l.mean.coefficients(fit), nil
+	of, _, err := l.given(f)
+	f.release()
+	return of, err
 }
 
-// fitOf returns the regression at a factor of the data.
-func (l *Exact) fitOf(f exactFactor) (*regress.Fit, error) {
+// given returns the mean given the data by a factor, and the form yᵀA⁻¹y less what the mean explains.
+func (l *Exact) given(f exactFactor) (of *conditioned, form float64, err error) {
 	g := dense.New(l.columns, l.columns)
 	f.gram(g)
-	return l.mean.fit(g)
+	of, err = l.mean.given(g)
+	return of, of.form(g), err
 }

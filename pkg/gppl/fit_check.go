@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
 )
 
@@ -25,28 +24,14 @@ const (
 	// gradientFault is the relative error of one derivative that the check at a
 	// start is to see.
 	gradientFault = 1e-3
-	// valueRounding is the error of a value that differences reckon with,
-	// relative to the largest of the value and 1.
-	valueRounding = 1e-13
 	// optimumGain, in nats, is how far below an optimum its neighbours' values may
 	// put the minimum.
 	optimumGain = 0.01
 )
 
-// differenceSteps are the steps of differences, in raw parameters. The first
-// suits most losses; a loss that oscillates in a period needs shorter ones.
-var differenceSteps = [...]float64{1e-3, 1e-4, 1e-2, 1e-5}
-
-// slopes are derivatives along a direction by central differences of values.
-type slopes struct {
-	first, second float64 // derivatives
-	limit         float64 // what the first may err by: truncation and rounding
-}
-
-// along computes them from the values at u ± h·d and, with four, at u ± 2h·d;
-// value is that at u. ok is false where the loss cannot be evaluated.
-func (o *objective) along(u, d []float64, h, value float64, four bool) (s slopes, ok bool) {
-	at := func(step float64) float64 {
+// along returns the loss at u, where it has the given value, and along d, in raw parameters.
+func (o *objective) along(u, d []float64, value float64) descent.Line {
+	return descent.Line{Value: value, At: func(step float64) float64 {
 		for j, i := range o.trained {
 			o.theta[i] = o.through[i].Natural(u[j] + step*d[j])
 		}
@@ -59,17 +44,7 @@ func (o *objective) along(u, d []float64, h, value float64, four bool) (s slopes
 			return math.NaN()
 		}
 		return v
-	}
-	plus, minus := at(h), at(-h)
-	s.first = (plus - minus) / (2 * h)
-	s.second = (plus - 2*value + minus) / (h * h)
-	if four {
-		coarse := s.first
-		s.first = (8*(plus-minus) - (at(2*h) - at(-2*h))) / (12 * h)
-		s.limit = 0.1 * math.Abs(s.first-coarse) // far more than the fourth order leaves
-	}
-	s.limit += 2 * valueRounding * max(1, math.Abs(value), math.Abs(plus)) / h
-	return s, finite.Is(s.first)
+	}}
 }
 
 // confirmGradient compares the gradient at u with differences of the value, and
@@ -79,30 +54,11 @@ func (o *objective) confirmGradient(u, grad []float64, value float64) string {
 	if slope == 0 || o.ctx.Err() != nil {
 		return ""
 	}
-	visible := 0.5 * gradientFault / float64(len(u)) * slope
-	if s, ok := o.along(u, d, differenceSteps[0], value, false); ok && math.Abs(s.first-slope) <= visible {
-		return ""
-	}
-	disagreed := math.NaN() // what the step before found
-	for _, h := range differenceSteps {
-		s, ok := o.along(u, d, h, value, true)
-		off := math.Abs(s.first - slope)
-		switch {
-		case off <= visible:
-			return ""
-		case !ok || off <= s.limit: // too coarse to tell
-		case math.Abs(s.first-disagreed) <= 0.2*off: // two steps agree with each other
-			return fmt.Sprintf("along one direction it gives a slope of %.6g, differences of the value %.6g ± %.1g", slope, s.first, s.limit)
-		default:
-			disagreed = s.first
-		}
-	}
-	return ""
+	return o.along(u, d, value).ConfirmSlope(slope, 0.5*gradientFault/float64(len(u))*slope)
 }
 
 // confirmOptimum looks, around the point where training ended, whether values
-// fall on although the gradient vanishes: with slope s and curvature c, both by
-// differences, the minimum along a direction lies s²/2c below.
+// fall on although the gradient vanishes.
 func (o *objective) confirmOptimum(u []float64, value float64) string {
 	if len(u) == 0 || o.ctx.Err() != nil || math.IsInf(value, 0) {
 		return ""
@@ -111,30 +67,7 @@ func (o *objective) confirmOptimum(u []float64, value float64) string {
 	for j := range d { // irregular, so that no two parameters cancel
 		d[j] = math.Cos(float64(j * j))
 	}
-	const step = 1e-2
-	if s, ok := o.along(u, d, step, value, false); ok && s.second > 0 && s.first*s.first <= 2*optimumGain*s.second {
-		return ""
-	}
-	for _, h := range [...]float64{step, step / 10, step / 100} {
-		s, ok := o.along(u, d, h, value, true)
-		if !ok {
-			continue
-		}
-		// Where the curvature is lost in rounding, or negative, what a step gains
-		// is all that can be said.
-		excess := max(0, math.Abs(s.first)-s.limit)
-		gain := excess * step
-		if s.second > 0 {
-			gain = min(gain, 0.5*excess*excess/s.second)
-		}
-		if gain <= optimumGain {
-			return ""
-		}
-		if h == step/100 {
-			return fmt.Sprintf("where training ended differences of the value give a slope of %.3g ± %.1g: the minimum is %.2g nats below or more", s.first, s.limit, gain)
-		}
-	}
-	return ""
+	return o.along(u, d, value).ConfirmMinimum(optimumGain)
 }
 
 // confirmByCurvature is confirmOptimum with the values that the standard errors

@@ -81,7 +81,7 @@ func (o *objective) newton() (score float64, ok bool) {
 			u[j] -= step.AtVec(j)
 		}
 		v, err := o.evaluate(u)
-		if err != nil || !(v <= value+max(valueRounding*math.Abs(value), o.loss.Report().LastBound)) {
+		if err != nil || !(v <= value+max(descent.Rounding*math.Abs(value), o.loss.Report().LastBound)) {
 			return score, false
 		}
 		value, g = v, slices.Clone(o.grad)

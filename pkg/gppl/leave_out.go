@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/leaveout"
@@ -37,11 +38,7 @@ import (
 // its prediction at the n inputs. It is an error if m or d is not valid, or as for
 // NewPosterior. (Rasmussen and Williams 2006, eq. 5.12; Dubrule 1983 with a mean.)
 func LeaveOneOut(m Model, d Data, opts ...Option) (mean, variances []float64, err error) {
-	blocks := make([][]int, d.Len())
-	for i := range blocks {
-		blocks[i] = []int{i}
-	}
-	return LeaveBlockOut(m, d, blocks, opts...)
+	return LeaveBlockOut(m, d, slices.Collect(slices.Chunk(timeline.Range(0, d.Len()), 1)), opts...)
 }
 
 // LeaveBlockOut is LeaveOneOut with the observations of a block left out together:
@@ -287,14 +284,9 @@ func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, 
 
 // placed leaves out observations that stand at other places of count: leave sets what is predicted there for the first column of C.
 func (l *leaver) placed(mean, variances []float64, blocks [][]int, place []int, count int, leave func(m, v []float64, blocks [][]int) error) error {
-	at := blocks
-	if place != nil {
-		at = make([][]int, len(blocks))
-		for b, block := range blocks {
-			for _, i := range block {
-				at[b] = append(at[b], place[i])
-			}
-		}
+	at := make([][]int, len(blocks))
+	for b, block := range blocks {
+		at[b] = timeline.Pick(place, block)
 	}
 	m, v := make([]float64, count), make([]float64, count)
 	if err := leave(m, v, at); err != nil {
@@ -324,14 +316,11 @@ func covarianceNoise(k Kernel, x Inputs) float64 {
 // byRoot leaves out by a factor of A.
 func (l *leaver) byRoot(of exactPosterior, mean, variances []float64, blocks [][]int) error {
 	k, n := l.p.model.Kernel, len(l.Y)
-	root := leaveout.Root{Factor: of.of.factor, Variance: variance(k), Noise: l.Noise, Jitter: l.p.jitter, Epsilon: covarianceNoise(k, l.x)}
-	columns := l.Columns
-	if of.rows != nil {
-		columns, root.Noise = dense.New(n, l.Columns.Cols), make([]float64, n)
-		for i, at := range of.rows {
-			blas64.Copy(dense.Row(l.Columns, i), dense.Row(columns, at))
-			root.Noise[at] = l.Noise[i]
-		}
+	root := leaveout.Root{Factor: of.of.factor, Variance: variance(k), Noise: make([]float64, n), Jitter: l.p.jitter, Epsilon: covarianceNoise(k, l.x)}
+	columns := dense.New(n, l.Columns.Cols)
+	for i, at := range of.rows {
+		blas64.Copy(dense.Row(l.Columns, i), dense.Row(columns, at))
+		root.Noise[at] = l.Noise[i]
 	}
 	return l.placed(mean, variances, blocks, of.rows, n, func(m, v []float64, blocks [][]int) error {
 		return root.Leave(l.ctx, m, v, columns, l.priorMeans(), blocks)
@@ -361,15 +350,7 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 		read := factor.NewRows(new(toeplitz.Workspace))
 		return func(dst []float64, i int, alone bool) (off float64) { return margin * most * read.Read(dst, i, alone) }
 	}
-	place := make([]int, len(l.Y))
-	for i := range place {
-		at := i
-		if of.rows != nil {
-			at = of.rows[i]
-		}
-		place[i] = e.grid.Place[at]
-	}
-	return l.placed(mean, variances, blocks, place, n, func(m, v []float64, blocks [][]int) error {
+	return l.placed(mean, variances, blocks, timeline.Pick(e.grid.Place, of.rows), n, func(m, v []float64, blocks [][]int) error {
 		return rows.Leave(l.ctx, m, v, blocks)
 	})
 }
@@ -431,10 +412,7 @@ func (l *Exact) residuals(c *exactCall, f exactFactor, alpha, precisions []float
 
 // residuals is Exact.Residuals by a posterior.
 func (l *leaver) residuals(alpha, precisions []float64) error {
-	all := make([]int, len(alpha))
-	for i := range all {
-		all[i] = i
-	}
+	all := timeline.Range(0, len(alpha))
 	solved, inverse := dense.New(len(alpha), l.Columns.Cols), make([]float64, len(alpha))
 	if err := l.diagonal(solved, inverse, all); err != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 // A Loss is what training minimises: a negative log likelihood, or a bound on one, in
@@ -179,20 +181,28 @@ func notNil(where, what string, argument any) {
 	}
 }
 
-// checked returns a copy of the data of a loss, which nobody can change once they are checked, or what is wrong with them or the model.
-func checked(m Model, d Data) (Data, error) {
-	if err := m.Check(); err != nil {
-		return d, err
+// checked returns a copy of the data of a loss, which nobody can change once they are checked, and its options, or what is wrong with
+// them or the model. distances, unless "", names a loss that works on distances alone.
+func checked(m Model, d Data, distances string, opts []Option) (Data, options, error) {
+	err := m.Check()
+	if d = d.clone(); err == nil {
+		err = d.Check()
 	}
-	d = d.clone()
-	return d, d.Check()
+	if err == nil && distances != "" {
+		err = needsDistances(distances, m.Kernel)
+	}
+	if err != nil {
+		return d, options{}, err
+	}
+	o, err := optionsOf(opts)
+	return d, o, err
 }
 
 // regressing is a loss that may have a mean: itself, or what it wraps.
 type regressing interface {
-	// coefficientsAt returns the coefficients at the natural values theta, nil if
-	// there is no mean. It takes an evaluation of the value.
-	coefficientsAt(theta []float64) ([]Coefficient, error)
+	// conditionedAt returns the mean given the data at the natural values theta, nil if
+	// there is none. It takes an evaluation of the value.
+	conditionedAt(theta []float64) (*conditioned, error)
 }
 
 // knowing is a loss that may know errors of observations: itself, or what it wraps.
@@ -207,10 +217,11 @@ func noiseNegligible(l Loss, p int, value float64) bool {
 	return ok && k.negligible(p, value)
 }
 
-// coefficientsAt returns those of a loss at theta, nil if it has none.
-func coefficientsAt(l Loss, theta []float64) ([]Coefficient, error) {
+// conditionedAt returns the mean of a loss given its data at theta, nil if it has none.
+func conditionedAt(l Loss, theta []float64) (of *conditioned, err error) {
+	defer workers.Stopped(&err)
 	if l, ok := l.(regressing); ok {
-		return l.coefficientsAt(theta)
+		return l.conditionedAt(theta)
 	}
 	return nil, nil
 }

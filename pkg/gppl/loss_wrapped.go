@@ -312,14 +312,14 @@ func leaders(l Loss) []int {
 func (m *MAP) negligible(p int, value float64) bool  { return noiseNegligible(m.loss, p, value) }
 func (t *Tied) negligible(p int, value float64) bool { return noiseNegligible(t.loss, p, value) }
 
-func (m *MAP) coefficientsAt(theta []float64) ([]Coefficient, error) {
-	return coefficientsAt(m.loss, theta)
+func (m *MAP) conditionedAt(theta []float64) (*conditioned, error) {
+	return conditionedAt(m.loss, theta)
 }
 
-func (t *Tied) coefficientsAt(theta []float64) ([]Coefficient, error) {
+func (t *Tied) conditionedAt(theta []float64) (*conditioned, error) {
 	theta = slices.Clone(theta)
 	t.complete(theta)
-	return coefficientsAt(t.loss, theta)
+	return conditionedAt(t.loss, theta)
 }
 
 var _ Interruptible = (*Panel)(nil)

@@ -62,23 +62,6 @@ func (r *regression) columns(rest []float64) blas64.General {
 	return c
 }
 
-// fit solves the regression from G = CᵀA⁻¹C.
-func (r *regression) fit(g blas64.General) (*regress.Fit, error) {
-	return r.basis.NewFit(dense.Symmetric(g), r.gamma0)
-}
-
-// coefficients returns the coefficient of each column from a fit.
-func (r *regression) coefficients(f *regress.Fit) []Coefficient {
-	shift := mat.NewVecDense(len(r.gamma0), nil)
-	shift.MulVec(r.basis.T, mat.NewVecDense(len(r.gamma0), r.gamma0))
-	beta, se := f.Beta(), f.StdErr()
-	var all []Coefficient
-	for j, c := range r.mean.Columns() {
-		all = append(all, Coefficient{c.Name, beta[j] + shift.AtVec(j), se[j]})
-	}
-	return all
-}
-
 // complete sets root, c×c, to the R of gradients (see exactFactor), and returns what the
 // mean adds to the value of a likelihood, given G = CᵀA⁻¹C. nil is a mean of zero.
 func (r *regression) complete(root, g blas64.General) (added float64, err error) {
@@ -86,18 +69,52 @@ func (r *regression) complete(root, g blas64.General) (added float64, err error)
 		root.Data[0] = 1
 		return 0, nil
 	}
-	fit, err := r.fit(g)
+	c, err := r.given(g)
 	if err != nil {
 		return 0, err
 	}
-	fit.Root(root.Data)
-	return fit.Value(), nil
+	c.fit.Root(root.Data)
+	return c.fit.Value(), nil
 }
 
-// conditioned is a regression given the data: what it adds to predictions.
+// conditioned is a regression given the data: what it adds to predictions. nil is that of a mean of zero.
 type conditioned struct {
 	*regression
 	fit *regress.Fit
+}
+
+// given solves the regression from G = CᵀA⁻¹C.
+func (r *regression) given(g blas64.General) (*conditioned, error) {
+	if r == nil {
+		return nil, nil
+	}
+	fit, err := r.basis.NewFit(dense.Symmetric(g), r.gamma0)
+	if err != nil {
+		return nil, err
+	}
+	return &conditioned{r, fit}, nil
+}
+
+// coefficients returns the coefficient of each column.
+func (c *conditioned) coefficients() (all []Coefficient) {
+	if c == nil {
+		return nil
+	}
+	shift := mat.NewVecDense(len(c.gamma0), nil)
+	shift.MulVec(c.basis.T, mat.NewVecDense(len(c.gamma0), c.gamma0))
+	beta, se := c.fit.Beta(), c.fit.StdErr()
+	for j, column := range c.mean.Columns() {
+		all = append(all, Coefficient{column.Name, beta[j] + shift.AtVec(j), se[j]})
+	}
+	return all
+}
+
+// form returns yᵀA⁻¹y less what the mean explains (regress.Fit.Quad), from the G that it was given.
+func (c *conditioned) form(g blas64.General) float64 {
+	if c == nil {
+		return max(0, g.Data[0])
+	}
+	return max(0, c.fit.Quad())
 }
 
 // basisOf returns the basis at x in the coordinates of the regression.

@@ -309,7 +309,7 @@ func (f *mixedFactor) fillGrid() {
 		b.engine = e
 	}
 	e.read(&b.grid)
-	e.circles.known.Store(nil)
+	e.circles.Forget()
 	e.yy = b.grid.squares()
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
@@ -79,14 +80,14 @@ func (f *mixedFactor) setCircle() error {
 		}
 		w.Period = period
 	}
-	c := e.sums.circles.begin(func(c *circleSums) bool { return c.period == period }, circleSums{origin: e.line.middle(), period: period})
-	if highest > c.m {
+	c := e.sums.circles.Begin(func(c *fourier.CircleSums) bool { return c.Period == period }, fourier.CircleSums{Origin: e.line.middle(), Period: period})
+	if highest > c.Highest {
 		var err error
-		if c, err = e.sums.circles.grow(c, highest, highest+highest/8+8); err != nil {
+		if c, err = e.sums.grow(c, highest, highest+highest/8+8); err != nil {
 			return err
 		}
 	}
-	f.circle = mixed.Circle{Period: c.period, Moments: c.moments, Columns: c.columns, Squares: e.grid.yy}
+	f.circle = mixed.Circle{Period: c.Period, Moments: c.Moments, Columns: c.Columns, Squares: e.grid.yy}
 	f.Circle = &f.circle
 	return nil
 }

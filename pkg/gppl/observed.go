@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -127,14 +125,19 @@ func (l *line) setNoise(r rowNoise) {
 	}
 }
 
-// ranks returns where each observation stands in the series, nil if x was sorted.
-func (l *line) ranks() []int {
+// input returns which of the observations is at the given place of the series.
+func (l *line) input(place int) int {
 	if l.order == nil {
-		return nil
+		return place
 	}
-	rank := make([]int, len(l.order))
-	for i, o := range l.order {
-		rank[o] = i
+	return l.order[place]
+}
+
+// ranks returns where each observation stands in the series.
+func (l *line) ranks() []int {
+	rank := make([]int, len(l.t))
+	for i := range rank {
+		rank[l.input(i)] = i
 	}
 	return rank
 }
@@ -169,9 +172,7 @@ func (l *line) weighted() blas64.General {
 	}
 	wc := dense.New(l.columns.Rows, l.columns.Cols)
 	dense.Copy(wc, l.columns)
-	for i, w := range l.weights {
-		blas64.Scal(w, dense.Vec(wc.Data[i*wc.Stride:][:wc.Cols]))
-	}
+	dense.ScaleRows(wc, l.weights)
 	return wc
 }
 
@@ -279,13 +280,19 @@ type summed struct {
 	observed
 	n        int
 	lo, span float64
-	circles  circleCache
+	circles  fourier.Circles
+}
+
+// withKnown returns the line of the data if its observations have known errors.
+func (d *summed) withKnown() (*line, bool) {
+	l, ok := d.observed.(*line)
+	return l, ok && l.noise.known != nil
 }
 
 // refuses says why sums cannot represent the data: with known errors in addition to a
 // learnt noise variance, the weights of the observations change with it.
 func (d *summed) refuses() string {
-	if l, ok := d.observed.(*line); ok && l.noise.known != nil {
+	if _, known := d.withKnown(); known {
 		return "observations have errors of their own, and sums over the data would change with the noise variance"
 	}
 	return ""
@@ -298,93 +305,17 @@ func (d *summed) averaged(noise float64) float64 { return noise * float64(d.n) /
 func (d *summed) read(o observed) {
 	d.observed, d.n = o, o.count()
 	d.lo, d.span = o.extent()
-	d.circles.data = o
-}
-
-// circleSums are sums over the data on one circle. They do not change.
-type circleSums struct {
-	origin, period float64
-	windowed       bool            // for kernels that a window cuts, which die out within the period or not
-	m              int             // frequencies that are computed
-	moments        fourier.Moments // up to frequency 2m
-	columns        blas64.General  // ΦᵀC: cos, sin by turns, up to m
-}
-
-// sameCircle tells sums that differ in their number alone.
-func (c *circleSums) sameCircle(o *circleSums) bool {
-	return c.origin == o.origin && c.period == o.period && c.windowed == o.windowed
-}
-
-// circleCache keeps the sums over the data that were asked for, to save time: those on
-// the few circles that were begun last. It is safe for concurrent use.
-type circleCache struct {
-	data  observed
-	mu    sync.Mutex // held while sums are computed
-	known atomic.Pointer[[]*circleSums]
-}
-
-// maxCachedCircles bounds how many circles are kept. Training takes one at a time, or
-// two in turn; goroutines that are far from one another take one each.
-const maxCachedCircles = 4
-
-// find returns what is known on a circle that suits, nil if there is none.
-func (s *circleCache) find(suits func(c *circleSums) bool) *circleSums {
-	if known := s.known.Load(); known != nil {
-		for _, c := range *known {
-			if suits(c) {
-				return c
-			}
-		}
-	}
-	return nil
-}
-
-// begin is find where there must be one: if none suits, the one that is proposed
-// is known from now on, with no sums yet.
-func (s *circleCache) begin(suits func(c *circleSums) bool, proposed circleSums) *circleSums {
-	if c := s.find(suits); c != nil {
-		return c
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.find(suits)
-	if c == nil {
-		c = new(circleSums)
-		*c = proposed
-		s.put(c)
-	}
-	return c
 }
 
 // grow returns the sums on a circle with frequencies up to m at least. If they have
-// to be computed, they reach up to spare.
-func (s *circleCache) grow(c *circleSums, m, spare int) (*circleSums, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if known := s.find(c.sameCircle); known != nil && known.m >= m {
-		return known, nil
-	}
-	if fixed, ok := s.data.circle(); ok {
+// to be computed, they reach up to spare. It is a Refusal if only sums are known, and these are too few.
+func (d *summed) grow(c *fourier.CircleSums, m, spare int) (*fourier.CircleSums, error) {
+	if fixed, ok := d.circle(); ok {
 		if spare = fixed.highest; m > spare {
 			return nil, &Refusal{Reason: reason{fixed.beyond, float64(m) / fixed.period}.String()}
 		}
 	}
-	grown := *c
-	grown.m = spare
-	grown.moments, grown.columns = s.data.sums(c.origin, c.period, spare)
-	s.put(&grown)
-	return &grown, nil
-}
-
-// put stores c under the lock, replacing the sums on the same circle.
-func (s *circleCache) put(c *circleSums) {
-	known := []*circleSums{c}
-	if old := s.known.Load(); old != nil {
-		known = append(known, *old...)
-	}
-	known = slices.DeleteFunc(known, func(o *circleSums) bool { return o != c && o.sameCircle(c) })
-	known = known[:min(len(known), maxCachedCircles)]
-	s.known.Store(&known)
+	return d.circles.Grow(c, m, spare, d.sums), nil
 }
 
 // pass returns the time of a pass over the data at the given seconds per observation: 0

@@ -5,8 +5,6 @@ import (
 	"math"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
@@ -45,7 +43,7 @@ func TestFixedCircle(t *testing.T) {
 				var logDet, extra float64
 				value, err := nllBy(e, nil, k, 0.1, d.Len(), func(f exactFactor) {
 					logDet, extra = f.logDet(), f.uncertainty(dense.AsColumn([]float64{1}))
-					if s, ok := f.(*spectralFactor); ok && s.sums.windowed {
+					if s, ok := f.(*spectralFactor); ok && s.sums.Windowed {
 						windows++
 					}
 				})
@@ -69,39 +67,5 @@ func TestFixedCircle(t *testing.T) {
 		if taken < 3 || (windows > 0) != (room > 1) {
 			t.Errorf("room %v: %d taken, %d by windows", room, taken, windows)
 		}
-	}
-}
-
-// TestKeptSums: sums are computed once for each circle, more of them where they are
-// asked for, and forgotten on circles that were begun long ago.
-func TestKeptSums(t *testing.T) {
-	d := benchData(t, 50)
-	s := circleCache{data: newLine(d.X, d.Y)}
-	begin := func(period float64) *circleSums {
-		return s.begin(func(c *circleSums) bool { return c.period == period }, circleSums{period: period})
-	}
-	grow := func(period float64, m int) *circleSums {
-		c, err := s.grow(begin(period), m, m+5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
-	first := grow(2000, 10)
-	if again := grow(2000, 15); again != first || again.m != 15 {
-		t.Errorf("computed again: up to %d", again.m)
-	}
-	more := grow(2000, 16)
-	if more == first || more.m != 21 || first.m != 15 || len(*s.known.Load()) != 1 {
-		t.Errorf("grown to %d, the first to %d, of %d", more.m, first.m, len(*s.known.Load()))
-	}
-	if a, b := dense.Vec(first.columns.Data), dense.Vec(more.columns.Data[:len(first.columns.Data)]); blas64.Nrm2(a) == 0 || math.Abs(blas64.Dot(a, a)-blas64.Dot(a, b)) > 1e-12*blas64.Dot(a, a) {
-		t.Error("sums differ")
-	}
-	for i := range maxCachedCircles {
-		grow(3000+float64(i), 10)
-	}
-	if len(*s.known.Load()) != maxCachedCircles || begin(2000).m != 0 {
-		t.Error("the oldest circle is still there")
 	}
 }

@@ -60,17 +60,9 @@ func (l *Exact) posterior(x Inputs) (post *Posterior, err error) {
 // posteriorBy is the posterior by a factor, which it keeps, of the model m.
 func (l *Exact) posteriorBy(f exactFactor, m Model, x Inputs) (post *Posterior, err error) {
 	p := &Posterior{model: m, engine: l.chooser.engines(), dim: x.Dim(), jitter: f.jitter(), inexact: l.Report().LastInexact, bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
-	g := dense.New(l.columns, l.columns)
-	f.gram(g)
-	p.form = g.Data[0]
-	if l.mean != nil {
-		fit, err := l.mean.fit(g)
-		if err != nil {
-			return nil, fmt.Errorf("gppl: %w (%v)", err, m)
-		}
-		p.mean, p.form = &conditioned{l.mean, fit}, fit.Quad()
+	if p.mean, p.form, err = l.given(f); err != nil {
+		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 	}
-	p.form = max(0, p.form)
 	p.predictor = f.posterior()
 	return p, nil
 }
@@ -93,12 +85,8 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	blas64.Scal(1/math.Sqrt(w.Unit), dense.Vec(weights.Data))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.Luu, lb: w.Lb, weights: weights}}
 	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, inexact: l.Report().LastInexact, horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}
-	if l.mean != nil {
-		fit, err := l.mean.fit(w.G)
-		if err != nil {
-			return nil, fmt.Errorf("gppl: %w (%v)", err, m)
-		}
-		p.mean = &conditioned{l.mean, fit}
+	if p.mean, err = l.mean.given(w.G); err != nil {
+		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 	}
 	return p, nil
 }
@@ -298,25 +286,12 @@ func (p *Posterior) engineJoint(x Inputs) (means blas64.General, cov *dense.Lowe
 	if err := p.predictor.joint(context.Background(), m, c, x.Pick(near)); err != nil {
 		return means, nil, err
 	}
-	at := make([]int, n) // index among the near ones, or −1
-	for i := range at {
-		at[i] = -1
-	}
-	for j, i := range near {
-		at[i] = j
-		copy(means.Data[i*means.Stride:][:means.Cols], m.Data[j*m.Stride:])
-	}
-	cov.EachTile(func(i, j int, t blas64.General) {
-		for r := range t.Rows {
-			for s := range t.Cols {
-				if a, b := at[i*dense.Tile+r], at[j*dense.Tile+s]; a >= 0 && b >= 0 {
-					a, b = max(a, b), min(a, b)
-					from := c.At(a/dense.Tile, b/dense.Tile)
-					t.Data[r*t.Stride+s] = from.Data[a%dense.Tile*from.Stride+b%dense.Tile]
-				}
-			}
+	scatter(means, m, near)
+	for j, at := range near {
+		for k, other := range near[:j+1] {
+			cov.SetEntry(at, other, c.Entry(j, k))
 		}
-	})
+	}
 	return means, cov, nil
 }
 
@@ -466,12 +441,7 @@ func (h horizon) blurred(d float64) bool {
 
 // Coefficients returns the learnt coefficient of each column of the model's mean, in
 // order; nil if it has no mean.
-func (p *Posterior) Coefficients() []Coefficient {
-	if p.mean == nil {
-		return nil
-	}
-	return p.mean.coefficients(p.mean.fit)
-}
+func (p *Posterior) Coefficients() []Coefficient { return p.mean.coefficients() }
 
 // drawMean adds a draw of the mean to f, of independent normals by next. It is an
 // error if a prior is flat: there is no such distribution.

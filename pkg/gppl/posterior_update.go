@@ -146,15 +146,11 @@ func (u *updated) posterior(p *Posterior, d Data) (*Posterior, error) {
 	next.predictor = u
 	g := dense.New(p.columns(), p.columns())
 	u.tail.Gram(g)
-	next.form = g.Data[0]
-	if p.mean != nil {
-		fit, err := p.mean.regression.fit(g)
-		if err != nil {
-			return nil, fmt.Errorf("gppl: Posterior.Update: %w (%v)", err, p.model)
-		}
-		next.mean, next.form = &conditioned{p.mean.regression, fit}, fit.Quad()
+	var err error
+	if next.mean, err = u.mean.given(g); err != nil {
+		return nil, fmt.Errorf("gppl: Posterior.Update: %w (%v)", err, p.model)
 	}
-	next.form = max(0, next.form)
+	next.form = next.mean.form(g)
 	next.horizon = p.horizon.with(d.X)
 	return &next, nil
 }
@@ -321,8 +317,7 @@ func (p *Posterior) stepsJointly(d Data, noise []float64) (mean, variances []flo
 	cov.SolveL(dense.AsColumn(e))
 	variances = make([]float64, d.Len())
 	for i := range e {
-		tile := cov.At(i/dense.Tile, i/dense.Tile)
-		l := tile.Data[i%dense.Tile*(tile.Stride+1)]
+		l := cov.Entry(i, i)
 		mean[i], variances[i] = d.Y[i]-l*e[i], l*l
 	}
 	return mean, variances, nil

@@ -87,14 +87,7 @@ type projectedCall struct {
 func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, error) {
 	start := time.Now()
 	notNil("NewProjected", "the projection p", p)
-	d, err := checked(m, d)
-	if err != nil {
-		return nil, err
-	}
-	if err := needsDistances("PL", m.Kernel); err != nil {
-		return nil, err
-	}
-	o, err := optionsOf(opts)
+	d, o, err := checked(m, d, "PL", opts)
 	if err != nil {
 		return nil, err
 	}
@@ -497,26 +490,19 @@ func (l *Projected) covariance(c *projectedCall, derivatives bool) (err error) {
 
 // fillS sets the factor to S = ΩᵀKΩ + σ²ΩᵀΩ + ΩᵀDΩ.
 func (c *projectedCall) fillS() {
-	k, oto, known := c.v.Rows, c.loss.oto, c.loss.known
-	for i := range dense.Blocks(k) {
-		for j := range i + 1 {
-			t := c.factor.At(i, j)
-			for a := range t.Rows {
-				from := (i*dense.Tile+a)*k + j*dense.Tile
-				row := t.Data[a*t.Stride:][:t.Cols]
-				copy(row, c.s0[from:])
-				if oto != nil {
-					blas64.Axpy(c.noise, dense.Vec(oto[from:from+t.Cols]), dense.Vec(row))
-				}
-				if known != nil {
-					blas64.Axpy(1, dense.Vec(known[from:from+t.Cols]), dense.Vec(row))
-				}
-			}
-		}
+	s := dense.Vec(c.v.Data) // which has another use only later
+	copy(s.Data, c.s0)
+	oto, known := c.loss.oto, c.loss.known
+	if oto != nil {
+		blas64.Axpy(c.noise, dense.Vec(oto), s)
+	}
+	if known != nil {
+		blas64.Axpy(1, dense.Vec(known), s)
 	}
 	if oto == nil {
-		c.factor.AddDiagonal(c.noise)
+		dense.AddDiagonal(c.v, c.noise)
 	}
+	c.factor.Set(c.v)
 }
 
 // gradient sets grad to ½⟨V, ∂S⟩, V = S⁻¹ − UUᵀ, and the residual's part, in the logs of
@@ -568,22 +554,8 @@ func (t *termCall) contribute(grad, v []float64) error {
 
 // weights sets v = S⁻¹ − UUᵀ, both triangles.
 func (c *projectedCall) weights() {
-	k := c.v.Rows
 	c.factor.InvertL(c.inverse)
-	for i := range dense.Blocks(k) {
-		parallel.Look(c.ctx)
-		for j := range i + 1 {
-			tile := c.v
-			tile.Rows, tile.Cols = dense.Width(k, i), dense.Width(k, j)
-			tile.Data = tile.Data[i*dense.Tile*k+j*dense.Tile:]
-			c.inverse.InverseTile(tile, i, j)
-		}
-	}
-	for a := range k {
-		for b := range a {
-			c.v.Data[b*k+a] = c.v.Data[a*k+b]
-		}
-	}
+	c.inverse.Inverse(c.v)
 	dense.SubtractOuter(c.v, c.u, c.u)
 }
 

@@ -173,13 +173,9 @@ type projectedTerm struct {
 }
 
 func newProjectedTerm(k Kernel, x Inputs, d directions, o options, engines ...projectedEngine) *projectedTerm {
-	var names []string
-	for _, e := range engines {
-		names = append(names, e.name())
-	}
 	return &projectedTerm{
 		k: d.k, mass: d.mass, span: extent(x), directionError: d.bound(),
-		engines: engines, chooser: newChooser(o, o.tolerance*float64(d.k), names), scaling: scalingOf(k),
+		engines: engines, chooser: newChooser(o, o.tolerance*float64(d.k), engineNamesOf(engines)), scaling: scalingOf(k),
 	}
 }
 

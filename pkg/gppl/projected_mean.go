@@ -8,9 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fisher"
 )
 
 // projectedColumns returns the projected data of PL: z = Ωᵀy and, if m has a mean, ΩᵀH,
@@ -60,8 +59,7 @@ func lengths(c blas64.General) (all []float64) {
 	return all
 }
 
-func (l *Projected) coefficientsAt(theta []float64) (of []Coefficient, err error) {
-	defer workers.Stopped(&err)
+func (l *Projected) conditionedAt(theta []float64) (of *conditioned, err error) {
 	if l.mean == nil {
 		return nil, nil
 	}
@@ -70,38 +68,26 @@ func (l *Projected) coefficientsAt(theta []float64) (of []Coefficient, err error
 	}
 	c := l.calls.Get()
 	c.ctx = l.ctx
-	fit, err := l.fitAt(c, theta)
+	if err = l.begin(c, theta); err == nil {
+		err = l.covariance(c, false)
+	}
+	if err == nil {
+		of, err = l.given(c)
+	}
 	l.done(c)
-	if err != nil {
-		return nil, err
-	}
-	return l.mean.coefficients(fit), nil
+	return of, err
 }
 
-// fitAt returns the regression at theta.
-func (l *Projected) fitAt(c *projectedCall, theta []float64) (*regress.Fit, error) {
-	if err := l.begin(c, theta); err != nil {
-		return nil, err
-	}
-	if err := l.covariance(c, false); err != nil {
-		return nil, err
-	}
-	return l.fitOf(c)
-}
-
-// fitOf returns the regression at a call that has factorised S.
-func (l *Projected) fitOf(c *projectedCall) (*regress.Fit, error) {
+// given returns the mean given the data at a call that has factorised S.
+func (l *Projected) given(c *projectedCall) (*conditioned, error) {
 	l.solve(c)
-	return l.mean.fit(c.all)
+	return l.mean.given(c.all)
 }
 
 // meanTakes subtracts from info, the information at a call, what goes into the
-// coefficients of the mean. With white_a = L⁻¹∂_aS L⁻ᵀ and, for the residual,
-// slope_a/τ·I, W_a the two together, and N = I − BBᵀ, B = L⁻¹QM^-½ on both,
-//
-//	½tr(NW_aNW_b) = ½tr(W_aW_b) − tr(BᵀW_aW_bB) + ½tr(BᵀW_aB·BᵀW_bB).
+// coefficients of the mean (fisher.Restrict). white_a is L⁻¹∂_aS L⁻ᵀ, and slope_a ∂_aτ of the residual.
 func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas64.General, slope []float64) error {
-	fit, err := l.fitOf(c)
+	mean, err := l.given(c)
 	if err != nil {
 		return notFactorised(c.kernel, c.noise, err, "gppl: %v", err)
 	}
@@ -112,43 +98,30 @@ func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas
 			b.Data[j*k+i] = c.half.Data[i*c.half.Stride+1+j]
 		}
 	}
-	fit.Whiten(b)
+	mean.fit.Whiten(b)
 	rest := dense.New(h, h) // BᵀB of the residual
 	if l.residual != nil {
 		energy := l.residual.energy
 		energy.Rows, energy.Cols, energy.Data = h, h, energy.Data[energy.Stride+1:]
 		dense.Copy(rest, energy)
 		blas64.Scal(1/c.tau, dense.Vec(rest.Data))
-		fit.Whiten(rest)
+		mean.fit.Whiten(rest)
 		transposed := dense.New(h, h)
 		for i := range h {
 			for j := range h {
 				transposed.Data[i*h+j] = rest.Data[j*h+i]
 			}
 		}
-		fit.Whiten(transposed)
+		mean.fit.Whiten(transposed)
 		rest = transposed
 	}
-	moved, inner := make([]blas64.General, len(white)), make([]blas64.General, len(white)) // BᵀW_a, BᵀW_aB
-	relative := func(a int) float64 {
-		if l.residual == nil {
-			return 0
-		}
-		return slope[a] / c.tau
-	}
-	for a, w := range white {
-		moved[a], inner[a] = dense.New(h, k), dense.New(h, h)
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, b, w, 0, moved[a])
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, moved[a], b, 0, inner[a])
-		blas64.Axpy(relative(a), dense.Vec(rest.Data), dense.Vec(inner[a].Data))
-	}
-	for a := range white {
-		for d := range a + 1 {
-			first := blas64.Dot(dense.Vec(moved[a].Data), dense.Vec(moved[d].Data)) + relative(a)*relative(d)*dense.Trace(rest)
-			second := 0.5 * blas64.Dot(dense.Vec(inner[a].Data), dense.Vec(inner[d].Data))
-			info.SetSym(a, d, info.At(a, d)-first+second)
+	relative := make([]float64, len(white))
+	for a := range relative {
+		if l.residual != nil {
+			relative[a] = slope[a] / c.tau
 		}
 	}
+	fisher.Restrict(info, white, b, relative, rest)
 	return nil
 }
 
@@ -157,9 +130,7 @@ func projectedErrors(d directions, variances []float64) []float64 {
 	omega := d.matrix()
 	scaled := dense.New(omega.Rows, omega.Cols)
 	dense.Copy(scaled, omega)
-	for i, v := range variances {
-		blas64.Scal(v, dense.Vec(scaled.Data[i*scaled.Stride:][:scaled.Cols]))
-	}
+	dense.ScaleRows(scaled, variances)
 	return dense.Product(blas.Trans, omega, scaled).Data
 }
 
@@ -173,24 +144,10 @@ const unevenMargin = 8
 //
 //	ε·(½Σ_i S_ii/L_ii² + ½(Σ_i √S_ii·|u_i|)²).
 func (c *projectedCall) unevenRounding() (nats float64) {
-	k := c.v.Rows
-	for i := range dense.Blocks(k) {
-		for a := range c.factor.At(i, i).Rows {
-			var s float64
-			for j := range i + 1 {
-				t := c.factor.At(i, j)
-				r := t.Data[a*t.Stride:][:t.Cols]
-				if i == j {
-					r = r[:a+1]
-				}
-				s += blas64.Dot(dense.Vec(r), dense.Vec(r))
-			}
-			t := c.factor.At(i, i)
-			pivot := t.Data[a*t.Stride+a]
-			nats += s / (pivot * pivot)
-			c.sizes[i*dense.Tile+a] = math.Sqrt(s)
-		}
-	}
+	c.factor.RowSquares(func(i int, all, left float64) {
+		nats += all / left
+		c.sizes[i] = math.Sqrt(all)
+	})
 	for j := range c.u.Cols {
 		var form float64
 		for i, s := range c.sizes {

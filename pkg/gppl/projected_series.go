@@ -108,18 +108,12 @@ func (g *bandedGram) leftOut(blas64.Vector) float64 { return 0 }
 func (g *bandedGram) contract(grad, v []float64) error {
 	kk := g.omega.Cols
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, g.omega, blas64.General{Rows: kk, Cols: kk, Stride: kk, Data: v}, 0, g.work)
-	g.band.eachTile(&g.band.gram, len(grad), func(l *lane, row, col int, tile blas64.General) {
-		size := tile.Rows * tile.Cols
+	g.band.contract(g.term.kernel, len(grad), func(_ *lane, row, col int, tile, w blas64.General) {
 		twice := 2.0 // the tile and its mirror image
 		if row == col {
 			twice = 1
 		}
-		w := blas64.General{Rows: tile.Rows, Cols: tile.Cols, Stride: tile.Cols, Data: l.w[:size]}
 		dense.Gemm(blas.NoTrans, blas.Trans, twice, dense.Rows(g.work, row, tile.Rows), dense.Rows(g.omega, col, tile.Cols), 0, w)
-		r := tile
-		r.Data = l.r[:size]
-		g.band.distances(r, row, col)
-		g.term.kernel.Contract(l.grad, w.Data, r.Data)
 	})
 	for _, l := range g.band.lanes {
 		dense.Add(grad, l.grad)

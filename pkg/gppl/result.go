@@ -439,12 +439,12 @@ func (r *Result) String() string {
 
 // learnMean sets the coefficients of the mean at the best point.
 func (r *Result) learnMean(l Loss, theta []float64) {
-	coefficients, err := coefficientsAt(l, theta)
+	mean, err := conditionedAt(l, theta)
 	if err != nil {
 		r.warn("the coefficients of the mean are not known: %v", err)
 		return
 	}
-	r.Mean = coefficients
+	r.Mean = mean.coefficients()
 }
 
 // describeMean writes a line for each coefficient.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 )
 
@@ -48,7 +47,7 @@ func (p *spectralPosterior) represented(x float64) bool { return p.lo <= x && x 
 
 // points returns inputs on the circle of the features.
 func (p *spectralPosterior) points(x []float64) *fourier.Points {
-	return fourier.NewPoints(x, p.sums.origin, p.sums.period)
+	return fourier.NewPoints(x, p.sums.Origin, p.sums.Period)
 }
 
 func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
@@ -99,11 +98,8 @@ const posteriorBatch = 128
 
 // inBatches predicts at the given places of x, in parallel, until the context ends.
 func inBatches(ctx context.Context, means blas64.General, variances []float64, x Inputs, places []int, predict func(m blas64.General, v []float64, x Inputs)) {
-	parallel.For((len(places)+posteriorBatch-1)/posteriorBatch, func(b int) {
-		if ctx.Err() != nil {
-			return
-		}
-		part := places[b*posteriorBatch : min(len(places), (b+1)*posteriorBatch)]
+	inParts(ctx, len(places), posteriorBatch, func(from, to int) {
+		part := places[from:to]
 		m, v := dense.New(len(part), means.Cols), make([]float64, len(part))
 		predict(m, v, x.Pick(part))
 		scatter(means, m, part)

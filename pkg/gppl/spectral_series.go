@@ -62,32 +62,32 @@ func (d *spectralData) frequencies(k Kernel, eps float64) (m float64, windowed b
 }
 
 // circleFor returns a circle that suits k, with the sums on it that there are.
-func (d *spectralData) circleFor(k Kernel, eps float64) (*circleSums, error) {
+func (d *spectralData) circleFor(k Kernel, eps float64) (*fourier.CircleSums, error) {
 	if fixed, ok := d.circle(); ok {
 		_, windowed, why := fixed.frequencies(d.span, k, eps)
 		if why != (reason{}) {
 			return nil, &Refusal{Engine: EngineSpectral, Reason: why.String()}
 		}
-		return d.circles.begin(func(c *circleSums) bool { return c.windowed == windowed },
-			circleSums{origin: fixed.origin, period: fixed.period, windowed: windowed}), nil
+		return d.circles.Begin(func(c *fourier.CircleSums) bool { return c.Windowed == windowed },
+			fourier.CircleSums{Origin: fixed.origin, Period: fixed.period, Windowed: windowed}), nil
 	}
 	period, windowed, err := seriesPeriod(d.span, k, eps, true)
 	if err != nil {
 		return nil, err
 	}
-	return d.circles.begin(func(c *circleSums) bool { return seriesCovers(d.span, c.period, c.windowed, k, eps, true) },
-		circleSums{origin: d.lo, period: period, windowed: windowed}), nil
+	return d.circles.Begin(func(c *fourier.CircleSums) bool { return seriesCovers(d.span, c.Period, c.Windowed, k, eps, true) },
+		fourier.CircleSums{Origin: d.lo, Period: period, Windowed: windowed}), nil
 }
 
 // expand sets b to the features of k, but for weights that sum to eps times the
 // variance, and returns the sums on their circle.
-func (d *spectralData) expand(b *fourier.Expansion, k Kernel, eps float64) (*circleSums, error) {
+func (d *spectralData) expand(b *fourier.Expansion, k Kernel, eps float64) (*fourier.CircleSums, error) {
 	c, err := d.circleFor(k, eps)
 	if err != nil {
 		return nil, err
 	}
-	if b.Series == nil || b.Series.Period != c.period || c.windowed != b.Series.Windowed() {
-		b.Series = fourier.NewSeries(d.span, c.period, c.windowed, bandwidth(k, eps))
+	if b.Series == nil || b.Series.Period != c.Period || c.Windowed != b.Series.Windowed() {
+		b.Series = fourier.NewSeries(d.span, c.Period, c.Windowed, bandwidth(k, eps))
 	}
 	m, err := b.Series.Expand(k, bandwidth(k, eps), eps)
 	if err != nil {
@@ -96,12 +96,12 @@ func (d *spectralData) expand(b *fourier.Expansion, k Kernel, eps float64) (*cir
 	if m > maxFeatures {
 		return nil, fmt.Errorf("gppl: %d frequencies for %v", m, k)
 	}
-	if m > c.m {
-		if c, err = d.circles.grow(c, m, m+m/8+8); err != nil {
+	if m > c.Highest {
+		if c, err = d.grow(c, m, m+m/8+8); err != nil {
 			return nil, err
 		}
 	}
-	b.Choose(m, c.m, dense.Tile, eps*variance(k)/float64(2*m+1))
+	b.Choose(m, c.Highest, dense.Tile, eps*variance(k)/float64(2*m+1))
 	return c, nil
 }
 

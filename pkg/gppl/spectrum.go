@@ -249,9 +249,6 @@ func meanNoise(d Data, noise float64) float64 {
 // to n = 30 000. It takes O(n log n). It is an error unless x is a time series with at
 // least three distinct times.
 func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
-	if m.Kernel == nil {
-		return nil, errors.New("gppl: the model has no kernel")
-	}
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -286,9 +283,6 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 // from the sums, including the leakage from the window and the gaps and the power that the
 // mean takes. It takes O(M log M), whatever n is. It is a Refusal if s does not resolve m.
 func NewSumsPeriodogram(m Model, s *Sums) (*Periodogram, error) {
-	if m.Kernel == nil {
-		return nil, errors.New("gppl: the model has no kernel")
-	}
 	if err := m.Check(); err != nil {
 		return nil, err
 	}

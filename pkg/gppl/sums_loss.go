@@ -27,14 +27,7 @@ import (
 // other model is refused, with the range that s resolves.
 func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, error) {
 	start := time.Now()
-	if err := checkSumsModel(m); err != nil {
-		return nil, err
-	}
-	o, err := optionsOf(opts)
-	if err != nil {
-		return nil, err
-	}
-	r, err := newSumsReading(s, centre)
+	r, o, err := newSumsReading(m, s, centre, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -78,19 +71,26 @@ type sumsReading struct {
 
 var _ observed = (*sumsReading)(nil)
 
-func newSumsReading(s *Sums, centre float64) (*sumsReading, error) {
+// newSumsReading returns s, less the constant centre, for a loss with the model and options, which it checks.
+func newSumsReading(m Model, s *Sums, centre float64, opts []Option) (*sumsReading, options, error) {
+	if err := checkSumsModel(m); err != nil {
+		return nil, options{}, err
+	}
+	o, err := optionsOf(opts)
 	switch {
+	case err != nil:
+		return nil, o, err
 	case s.Len() == 0:
-		return nil, errors.New("gppl: Sums: no observations")
+		return nil, o, errors.New("gppl: Sums: no observations")
 	case !finite.Is(centre):
-		return nil, fmt.Errorf("gppl: Sums: centre = %v is not finite", centre)
+		return nil, o, fmt.Errorf("gppl: Sums: centre = %v is not finite", centre)
 	}
 	r := &sumsReading{
 		header: s.header, fixed: s.header.circle(), n: s.Len(), logW: s.plan.LogWeights(s.sum),
 		moment: s.plan.Moments(s.sum), columns: dense.AsColumn(s.plan.Values(s.sum)), yy: dense.AsColumn([]float64{s.plan.Squares(s.sum)}),
 	}
 	r.shift(centre - s.header.Centre)
-	return r, nil
+	return r, o, nil
 }
 
 // shift subtracts d from every observation: Σ w(v−d)² and Σ w(v−d)·exp(…).
@@ -163,48 +163,27 @@ func (h SumsHeader) windowed() bool { return h.Period >= (2+2*windowRoom)*(h.Hi-
 // not distinguish k waves (see String). It is an error if k is not in 1, …, n, or above
 // 4000.
 func NewSumsProjected(m Model, s *Sums, centre float64, k int, opts ...Option) (*Projected, error) {
-	start := time.Now()
-	l, _, err := newSumsProjected(m, s, centre, k, false, opts)
-	if err != nil {
-		return nil, err
-	}
-	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}
-	return l, nil
+	return newSumsProjected(m, s, centre, k, false, opts)
 }
 
 // NewSumsResidual is NewSumsProjected with the residual energy |y − Ωz|² (see NewResidual),
 // which follows from the sums. With weights the value includes −½Σ log w, like that of
 // NewSumsExact.
 func NewSumsResidual(m Model, s *Sums, centre float64, k int, opts ...Option) (*Projected, error) {
+	return newSumsProjected(m, s, centre, k, true, opts)
+}
+
+// newSumsProjected is NewSumsResidual, without the residual unless whole is set. With it the
+// columns are in coordinates in which the basis of the mean is orthonormal on the
+// observations, or else on their projections.
+func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts []Option) (*Projected, error) {
 	start := time.Now()
-	l, r, err := newSumsProjected(m, s, centre, k, true, opts)
+	r, o, err := newSumsReading(m, s, centre, opts)
 	if err != nil {
 		return nil, err
 	}
-	if l.proj.n > l.proj.k {
-		l.residual = r.residual(l)
-	}
-	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}
-	return l, nil
-}
-
-// newSumsProjected returns the loss without a residual and what it has read. With whole,
-// its columns are in coordinates in which the basis of the mean is orthonormal on the
-// observations, or else on their projections.
-func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts []Option) (*Projected, *sumsReading, error) {
-	if err := checkSumsModel(m); err != nil {
-		return nil, nil, err
-	}
-	o, err := optionsOf(opts)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := newSumsReading(s, centre)
-	if err != nil {
-		return nil, nil, err
-	}
 	if k < 1 || k > min(r.n, MaxSumsProjections) {
-		return nil, nil, fmt.Errorf("gppl: k = %d projections of n = %d observations in sums: want 1 ≤ k ≤ %d", k, r.n, min(r.n, MaxSumsProjections))
+		return nil, fmt.Errorf("gppl: k = %d projections of n = %d observations in sums: want 1 ≤ k ≤ %d", k, r.n, min(r.n, MaxSumsProjections))
 	}
 	w := r.waves(k, s)
 	p := &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.n, k: w.k(), waves: w}
@@ -219,7 +198,7 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 		l.z, l.sizes = r.project(w), r.lengths()
 	case whole:
 		if l.mean, err = r.setIntercept(m.Mean); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		l.z, l.sizes = r.project(w), r.lengths()
 	default:
@@ -227,19 +206,23 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 		h := ones.project(w)
 		z := r.project(w)
 		if l.mean, l.z, err = newRegression(m.Mean, mat.NewDense(h.Rows, 1, h.Data), z.Data); err != nil {
-			return nil, nil, fmt.Errorf("gppl: of the observations, the likelihood sees %d projections: %w", p.k, err)
+			return nil, fmt.Errorf("gppl: of the observations, the likelihood sees %d projections: %w", p.k, err)
 		}
 		length := math.Sqrt(r.moment[0]) * math.Abs(l.mean.basis.T.At(0, 0))
 		l.sizes = []float64{r.lengths()[0] + length*math.Abs(l.mean.gamma0[0]), length}
 	}
 	var parts split
 	if !parts.of(m.Kernel) {
-		return nil, nil, &Refusal{Reason: noSignal}
+		return nil, &Refusal{Reason: noSignal}
 	}
 	f := &features{lo: r.header.Lo, span: r.header.Hi - r.header.Lo, dirs: l.directions, moments: &waveMoments{waves: w}, fixed: &r.fixed}
 	ends := Scalars([]float64{r.header.Lo, r.header.Hi})
 	l.planTerms(parts.signal, ends, o, []projectedEngine{newSpectralProjected(f, o.tolerance)})
-	return l, r, nil
+	if whole && p.n > p.k {
+		l.residual = r.residual(l)
+	}
+	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}
+	return l, nil
 }
 
 // sumsConditionLimit bounds the coefficients of each direction in waves of length one. What

@@ -96,7 +96,10 @@ func planOf(h SumsHeader) (SumsPlan, error) {
 	plan := SumsPlan{
 		Header: h, Bytes: p.Bytes(), FileBytes: perCell*p.Count() + exactsums.Overhead,
 		Gridded: 2 * float64(h.Highest) * griddedSeconds,
-		Dense:   denseSumsSeconds(features),
+		Dense:   spectralSeconds(features),
+	}
+	if features > MaxSumsProjections {
+		plan.Dense = math.Inf(1)
 	}
 	return plan, nil
 }
@@ -111,14 +114,6 @@ func (s *Sums) Plan() SumsPlan {
 		panic(err) // the header was checked
 	}
 	return p
-}
-
-// denseSumsSeconds is the time of the spectral engine for the given number of features.
-func denseSumsSeconds(features float64) float64 {
-	if features > MaxSumsProjections {
-		return math.Inf(1)
-	}
-	return (2*features*features*features/3)/(2*flopRate) + features*features*6e-9
 }
 
 // seFrequency is the frequency where the density of SE with lengthscale 1 falls to

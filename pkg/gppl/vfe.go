@@ -13,7 +13,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/inducing"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
 var _ Loss = (*VFE)(nil)
@@ -118,14 +117,7 @@ const vfeRounding = 4
 // gives a good z to start from.
 func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, error) {
 	start := time.Now()
-	d, err := checked(m, d)
-	if err != nil {
-		return nil, err
-	}
-	if err := needsDistances("VFE", m.Kernel); err != nil {
-		return nil, err
-	}
-	o, err := optionsOf(opts)
+	d, o, err := checked(m, d, "VFE", opts)
 	if err != nil {
 		return nil, err
 	}
@@ -161,11 +153,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 		l.engines = append(l.engines, newSpectralVFE(series))
 	}
 	l.engines = append(l.engines, newDenseVFE(d.X, l.columns, z, l.rows))
-	var names []string
-	for _, e := range l.engines {
-		names = append(names, e.name())
-	}
-	l.chooser = newChooser(o, o.tolerance*float64(d.Len()), names)
+	l.chooser = newChooser(o, o.tolerance*float64(d.Len()), engineNamesOf(l.engines))
 	l.tally.report = LossReport{Setup: time.Since(start)}
 	return l, nil
 }
@@ -369,21 +357,15 @@ func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64) (trBInv, beta
 	return trBInv, beta2, nil
 }
 
-func (l *VFE) coefficientsAt(theta []float64) (of []Coefficient, err error) {
-	defer workers.Stopped(&err)
+func (l *VFE) conditionedAt(theta []float64) (of *conditioned, err error) {
 	if l.mean == nil {
 		return nil, nil
 	}
 	w := l.works.Get()
 	w.ctx = l.chooser.ctx
-	err = l.evaluate(w, nil, theta)
-	var fit *regress.Fit
-	if err == nil {
-		fit, err = l.mean.fit(w.G)
+	if err = l.evaluate(w, nil, theta); err == nil {
+		of, err = l.mean.given(w.G)
 	}
 	l.works.Put(w)
-	if err != nil {
-		return nil, err
-	}
-	return l.mean.coefficients(fit), nil
+	return of, err
 }

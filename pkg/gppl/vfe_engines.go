@@ -147,7 +147,7 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 			if e.rows.known != nil {
 				own.noise += own.slopeOfNoise(phi, beta, w, &e.rows, b*dense.Tile)
 			}
-			scaleRows(weight, w.rows.back[b*dense.Tile:])
+			dense.ScaleRows(weight, w.rows.back[b*dense.Tile:])
 		}
 		distances(r, x, w.z)
 		w.kernel.Contract(own.grad, weight.Data, r)
@@ -179,14 +179,7 @@ func (r *vfeRows) divide(a blas64.General, first int, scale float64) {
 		blas64.Scal(scale, dense.Vec(a.Data[:a.Rows*a.Cols]))
 		return
 	}
-	scaleRows(a, r.scale[first:])
-}
-
-// scaleRows multiplies the rows of a by factors.
-func scaleRows(a blas64.General, by []float64) {
-	for i := range a.Rows {
-		blas64.Scal(by[i], dense.Vec(a.Data[i*a.Stride:][:a.Cols]))
-	}
+	dense.ScaleRows(a, r.scale[first:])
 }
 
 // slopeOfNoise returns what a block of rows, from observation first on, has of twice the
@@ -268,35 +261,23 @@ func (r *vfeRows) set(l *VFE, noise float64) {
 		r.columns = dense.New(l.columns.Rows, l.columns.Cols)
 		r.cc = dense.New(l.cc.Rows, l.cc.Cols)
 	}
-	if l.rows.known == nil {
-		r.setRelative(l, noise)
-		return
+	r.unit, r.logs, r.precision = noise, 0, 0
+	if l.rows.known != nil {
+		r.unit = 1
 	}
-	r.unit, r.logs, r.precision = 1, 0, 0
-	for i, s := range l.rows.known {
-		v := noise*l.rows.weight(i) + s
+	for i := range r.scale {
+		inUnits := l.rows.weight(i) // λ_i over the unit
+		v := noise * inUnits
+		if l.rows.known != nil {
+			v += l.rows.known[i]
+			inUnits = v
+		}
 		r.logs += math.Log(v)
 		r.precision += 1 / v
-		r.scale[i] = 1 / math.Sqrt(v)
-		r.back[i] = r.scale[i]
-		for j := range r.columns.Cols {
-			r.columns.Data[i*r.columns.Stride+j] = r.scale[i] * l.columns.Data[i*l.columns.Stride+j]
-		}
+		r.scale[i], r.back[i] = 1/math.Sqrt(v), 1/math.Sqrt(inUnits)
 	}
-	dense.Square(r.cc, r.columns, 0)
-}
-
-// setRelative is set where errors are known up to their scale alone.
-func (r *vfeRows) setRelative(l *VFE, noise float64) {
-	r.unit, r.logs, r.precision = noise, 0, 0
-	for i, e2 := range l.rows.scale {
-		r.logs += math.Log(noise * e2)
-		r.precision += 1 / (noise * e2)
-		r.scale[i], r.back[i] = 1/math.Sqrt(noise*e2), 1/math.Sqrt(e2)
-		for j := range r.columns.Cols {
-			r.columns.Data[i*r.columns.Stride+j] = r.back[i] * l.columns.Data[i*l.columns.Stride+j]
-		}
-	}
+	dense.Copy(r.columns, l.columns)
+	dense.ScaleRows(r.columns, r.back)
 	dense.Square(r.cc, r.columns, 0)
 }
 
@@ -361,8 +342,8 @@ func (e *spectralVFE) project(w *vfeWork) (vfeProjection, error) {
 		f.release()
 		return nil, err
 	}
-	f.Sums = spectral.Sums{N: e.exact.n, Moments: sums.moments, Columns: sums.columns, Squares: e.exact.yy}
-	f.Project(w.ctx, &w.Bound, w.z.at, sums.origin)
+	f.Sums = spectral.Sums{N: e.exact.n, Moments: sums.Moments, Columns: sums.Columns, Squares: e.exact.yy}
+	f.Project(w.ctx, &w.Bound, w.z.at, sums.Origin)
 	return f, nil
 }
 

@@ -70,6 +70,12 @@ func (l *Lower) SetEntry(i, j int, v float64) {
 	}
 }
 
+// Entry returns entry (i, j), i ≥ j.
+func (l *Lower) Entry(i, j int) float64 {
+	t := l.At(i/Tile, j/Tile)
+	return t.Data[i%Tile*t.Stride+j%Tile]
+}
+
 // EachTile calls f once for every tile (i, j), i ≥ j, in parallel.
 func (l *Lower) EachTile(f func(i, j int, tile blas64.General)) {
 	nb := Blocks(l.n)
@@ -216,9 +222,11 @@ func (l *Lower) MinDiagonal() float64 {
 
 // Set sets l to the lower triangle of a.
 func (l *Lower) Set(a blas64.General) {
-	l.EachTile(func(i, j int, t blas64.General) {
-		Copy(t, columns(RowBlock(a, i), j))
-	})
+	for i := range Blocks(l.n) {
+		for j := range i + 1 {
+			Copy(l.At(i, j), columns(RowBlock(a, i), j))
+		}
+	}
 }
 
 // AddOuter adds sign·aᵀa to l.
@@ -411,6 +419,39 @@ func (m *Lower) InverseTile(dst blas64.General, i, j int) {
 	for k := i; k < Blocks(m.n); k++ {
 		Gemm(blas.Trans, blas.NoTrans, 1, m.At(k, i), m.At(k, j), beta, dst)
 		beta = 1
+	}
+}
+
+// Inverse sets dst, n×n, to A⁻¹ for m = L⁻¹, both triangles.
+func (m *Lower) Inverse(dst blas64.General) {
+	for i := range Blocks(m.n) {
+		parallel.Look(m.Ctx)
+		for j := range i + 1 {
+			m.InverseTile(columns(RowBlock(dst, i), j), i, j)
+		}
+	}
+	for a := range m.n {
+		for b := range a {
+			dst.Data[b*dst.Stride+a] = dst.Data[a*dst.Stride+b]
+		}
+	}
+}
+
+// RowSquares calls visit for each row of L with Σ_j L_ij², which is A_ii, and L_ii², what the rows before leave of it.
+func (l *Lower) RowSquares(visit func(row int, all, left float64)) {
+	for i := range Blocks(l.n) {
+		for a := range l.At(i, i).Rows {
+			var all float64
+			for j := range i + 1 {
+				row := Row(l.At(i, j), a)
+				if i == j {
+					row.N, row.Data = a+1, row.Data[:a+1]
+				}
+				all += blas64.Dot(row, row)
+			}
+			pivot := l.At(i, i).Data[a*l.At(i, i).Stride+a]
+			visit(i*Tile+a, all, pivot*pivot)
+		}
 	}
 }
 

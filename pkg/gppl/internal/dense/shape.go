@@ -60,6 +60,13 @@ func Sub(a blas64.General, i, i1, j, j1 int) blas64.General {
 	return a
 }
 
+// ScaleRows multiplies the rows of a by factors.
+func ScaleRows(a blas64.General, by []float64) {
+	for i := range a.Rows {
+		blas64.Scal(by[i], Row(a, i))
+	}
+}
+
 // Zero clears a.
 func Zero(a blas64.General) {
 	for i := range a.Rows {

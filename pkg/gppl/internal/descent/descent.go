@@ -1,4 +1,4 @@
-// Package descent has a method of optimisation and rules that end one, for gonum's optimize.
+// Package descent has methods of optimisation and rules that end one, for gonum's optimize, and checks of gradients and minima by values.
 package descent
 
 import (

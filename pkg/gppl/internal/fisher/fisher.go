@@ -65,6 +65,28 @@ func (i *Information) Projected(omega blas64.General) (*mat.SymDense, error) {
 	return dense.HalfProducts(whitened), nil
 }
 
+// Restrict subtracts from the information of z ~ N(0, S) and of a white remainder r ~ N(0, τI) what goes into coefficients that both have
+// in common. With W_a = L⁻¹∂_aS L⁻ᵀ and, for the remainder, relative_a·I = ∂_a log τ·I, W_a the two together, and N = I − BBᵀ, B
+// orthonormal on both, of which Bᵀ on z is b, h×k, and rest is BᵀB on r,
+//
+//	½tr(NW_aNW_b) = ½tr(W_aW_b) − tr(BᵀW_aW_bB) + ½tr(BᵀW_aB·BᵀW_bB).
+func Restrict(info *mat.SymDense, white []blas64.General, b blas64.General, relative []float64, rest blas64.General) {
+	moved, inner := make([]blas64.General, len(white)), make([]blas64.General, len(white)) // BᵀW_a, BᵀW_aB
+	for a, w := range white {
+		moved[a], inner[a] = dense.New(b.Rows, b.Cols), dense.New(b.Rows, b.Rows)
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, b, w, 0, moved[a])
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, moved[a], b, 0, inner[a])
+		blas64.Axpy(relative[a], dense.Vec(rest.Data), dense.Vec(inner[a].Data))
+	}
+	for a := range white {
+		for d := range a + 1 {
+			first := blas64.Dot(dense.Vec(moved[a].Data), dense.Vec(moved[d].Data)) + relative[a]*relative[d]*dense.Trace(rest)
+			second := 0.5 * blas64.Dot(dense.Vec(inner[a].Data), dense.Vec(inner[d].Data))
+			info.SetSym(a, d, info.At(a, d)-first+second)
+		}
+	}
+}
+
 // Sandwich returns ΩᵀaΩ.
 func Sandwich(a, omega blas64.General) blas64.General {
 	return dense.Product(blas.Trans, omega, dense.Product(blas.NoTrans, a, omega))

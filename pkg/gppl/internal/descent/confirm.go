@@ -1,0 +1,92 @@
+package descent
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/projected-likelihood/gppl/internal/finite"
+)
+
+// A Line is a function at a point and along a direction from it.
+type Line struct {
+	Value float64                    // at the point
+	At    func(step float64) float64 // a step from it; NaN where there is none
+}
+
+// Rounding is the error of a value that differences reckon with, relative to the largest of the value and 1.
+const Rounding = 1e-13
+
+// steps are those of differences. The first suits most functions; one that oscillates needs shorter ones.
+var steps = [...]float64{1e-3, 1e-4, 1e-2, 1e-5}
+
+// slopes are derivatives along a line by central differences of values.
+type slopes struct {
+	first, second float64 // derivatives
+	limit         float64 // what the first may err by: truncation and rounding
+}
+
+// slopes computes them from the values at ±h and, with four, at ±2h. ok is false where there are none.
+func (l Line) slopes(h float64, four bool) (s slopes, ok bool) {
+	plus, minus := l.At(h), l.At(-h)
+	s.first = (plus - minus) / (2 * h)
+	s.second = (plus - 2*l.Value + minus) / (h * h)
+	if four {
+		coarse := s.first
+		s.first = (8*(plus-minus) - (l.At(2*h) - l.At(-2*h))) / (12 * h)
+		s.limit = 0.1 * math.Abs(s.first-coarse) // far more than the fourth order leaves
+	}
+	s.limit += 2 * Rounding * max(1, math.Abs(l.Value), math.Abs(plus)) / h
+	return s, finite.Is(s.first)
+}
+
+// ConfirmSlope compares a slope with differences of values, and says what is wrong with it, "" if nothing is that is larger than
+// visible. It takes two values, and more only if they disagree.
+func (l Line) ConfirmSlope(slope, visible float64) string {
+	if s, ok := l.slopes(steps[0], false); ok && math.Abs(s.first-slope) <= visible {
+		return ""
+	}
+	disagreed := math.NaN() // what the step before found
+	for _, h := range steps {
+		s, ok := l.slopes(h, true)
+		off := math.Abs(s.first - slope)
+		switch {
+		case off <= visible:
+			return ""
+		case !ok || off <= s.limit: // too coarse to tell
+		case math.Abs(s.first-disagreed) <= 0.2*off: // two steps agree with each other
+			return fmt.Sprintf("along one direction it gives a slope of %.6g, differences of the value %.6g ± %.1g", slope, s.first, s.limit)
+		default:
+			disagreed = s.first
+		}
+	}
+	return ""
+}
+
+// ConfirmMinimum says by how much values fall on along the line, "" if by no more than gain: with slope s and curvature c, both by
+// differences, the minimum lies s²/2c below.
+func (l Line) ConfirmMinimum(gain float64) string {
+	const step = 1e-2
+	if s, ok := l.slopes(step, false); ok && s.second > 0 && s.first*s.first <= 2*gain*s.second {
+		return ""
+	}
+	for _, h := range [...]float64{step, step / 10, step / 100} {
+		s, ok := l.slopes(h, true)
+		if !ok {
+			continue
+		}
+		// Where the curvature is lost in rounding, or negative, what a step gains
+		// is all that can be said.
+		excess := max(0, math.Abs(s.first)-s.limit)
+		below := excess * step
+		if s.second > 0 {
+			below = min(below, 0.5*excess*excess/s.second)
+		}
+		if below <= gain {
+			return ""
+		}
+		if h == step/100 {
+			return fmt.Sprintf("where training ended differences of the value give a slope of %.3g ± %.1g: the minimum is %.2g nats below or more", s.first, s.limit, below)
+		}
+	}
+	return ""
+}
