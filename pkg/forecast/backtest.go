@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 // A Window is the observations From, …, To − 1 of a series.
@@ -38,6 +39,9 @@ type BacktestPlan struct {
 	// each, 0 only at the first, so that later origins combine new observations with
 	// old parameters.
 	RefitEvery int
+	// Together is the number of origins, with RefitEvery 1, whose forecasts are made at the same time: the Learner and its Forecasters must then
+	// be safe for concurrent use. 0 means 1.
+	Together int
 	// Season is the season of MASE and of the seasonal naive forecast, in observations;
 	// 0 means 1.
 	Season int
@@ -113,27 +117,15 @@ func Backtest(ctx context.Context, y []float64, plan BacktestPlan, fit Learner, 
 	}
 	r := &Report{}
 	b := bench{levels: plan.Levels, naive: make([][]single, len(against))}
-	var forecaster Forecaster
+	origins := plan.origins(len(y))
+	plan.forecast(ctx, origins, fit)
 	var failed error
-	for count, o := range plan.origins(len(y)) {
-		if ctx.Err() != nil {
+	for _, o := range origins {
+		if o.Forecast == nil && o.Err == nil { // ctx ended
 			break
 		}
-		o.Refit = forecaster == nil || plan.RefitEvery > 0 && count%plan.RefitEvery == 0
-		var p Predictive
-		p, o.Err = func() (Predictive, error) {
-			if o.Refit {
-				f, err := fit(ctx, o.Train)
-				if err != nil {
-					return nil, err
-				}
-				forecaster = f
-			}
-			return forecaster(ctx, o.Train, o.Test)
-		}()
-		if ctx.Err() != nil { // what failed is the context
-			break
-		}
+		p := o.Forecast
+		o.Forecast = nil
 		if o.Err == nil {
 			o.Err = b.score(ctx, p, against, y, o, plan.Season)
 		}
@@ -153,6 +145,43 @@ func Backtest(ctx context.Context, y []float64, plan BacktestPlan, fit Learner, 
 		return r, fmt.Errorf("forecast: no forecast at any of %d origins, the last one: %w", r.Failed, failed)
 	}
 	return r, nil
+}
+
+// forecast sets the forecasts of the origins, or the errors; neither from where ctx has ended.
+func (p BacktestPlan) forecast(ctx context.Context, origins []Origin, fit Learner) {
+	from := func(o *Origin, forecaster Forecaster) Forecaster {
+		if o.Refit = forecaster == nil; o.Refit {
+			var err error
+			if forecaster, err = fit(ctx, o.Train); err != nil {
+				o.Err = err
+			}
+		}
+		if o.Err == nil {
+			o.Forecast, o.Err = forecaster(ctx, o.Train, o.Test)
+		}
+		if ctx.Err() != nil { // what failed is the context
+			o.Forecast, o.Err = nil, nil
+		}
+		return forecaster
+	}
+	if p.RefitEvery == 1 {
+		workers.Each(p.Together, len(origins), func(i int) {
+			if ctx.Err() == nil {
+				from(&origins[i], nil)
+			}
+		})
+		return
+	}
+	var forecaster Forecaster
+	for i := range origins {
+		if ctx.Err() != nil {
+			return
+		}
+		if p.RefitEvery > 0 && i%p.RefitEvery == 0 {
+			forecaster = nil
+		}
+		forecaster = from(&origins[i], forecaster)
+	}
 }
 
 // origins returns the origins in n observations, with what to train on and to forecast.
@@ -184,8 +213,8 @@ func (p BacktestPlan) filled(y []float64) (BacktestPlan, error) {
 	switch {
 	case p.Horizon < 1:
 		return p, fmt.Errorf("forecast: a horizon of %d: want at least 1", p.Horizon)
-	case p.Step < 0 || p.Window < 0 || p.RefitEvery < 0 || p.Season < 0:
-		return p, errors.New("forecast: Step, Window, RefitEvery and Season may not be negative")
+	case p.Step < 0 || p.Window < 0 || p.RefitEvery < 0 || p.Together < 0 || p.Season < 0:
+		return p, errors.New("forecast: Step, Window, RefitEvery, Together and Season may not be negative")
 	case p.First <= p.Season:
 		return p, fmt.Errorf("forecast: %d observations before the first origin for a season of %d: want more than one season", p.First, p.Season)
 	case p.Window > 0 && p.Window <= p.Season:

@@ -110,6 +110,33 @@ func TestBacktestRefits(t *testing.T) {
 	}
 }
 
+// TestConcurrentOrigins wants the report of one origin after another, errors included.
+func TestConcurrentOrigins(t *testing.T) {
+	y := walk(100)
+	report := func(together int) *forecast.Report {
+		plan := forecast.BacktestPlan{First: 40, Horizon: 5, Season: 4, RefitEvery: 1, Together: together}
+		r, err := forecast.Backtest(context.Background(), y, plan, func(_ context.Context, train forecast.Window) (forecast.Forecaster, error) {
+			if train.To == 60 {
+				return nil, errors.New("no model")
+			}
+			return func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
+				return forecast.SeasonalNaive(y[train.From:train.To], 4, test.Len())
+			}, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	one, several := report(0), report(5)
+	if one.Failed != 1 || len(one.Origins) != 12 {
+		t.Fatalf("%d of %d origins failed", one.Failed, len(one.Origins))
+	}
+	if one.Against.Forecast, several.Against.Forecast = nil, nil; !reflect.DeepEqual(one, several) {
+		t.Errorf("%+v together, %+v one after another", several, one)
+	}
+}
+
 func TestBacktestFailures(t *testing.T) {
 	y := walk(60)
 	ctx, cancel := context.WithCancel(context.Background())

@@ -5,7 +5,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -106,13 +108,19 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 		return nil, err
 	}
 	plan := again.plan
-	plan.Levels, plan.RefitEvery, plan.Window = []float64{0.95}, 1, mostTrained
+	plan.Levels, plan.RefitEvery, plan.Window, plan.Together = []float64{0.95}, 1, mostTrained, atOnce(n)
+	if err := a.condition(); err != nil { // not at several origins at once
+		return nil, err
+	}
+	var mu sync.Mutex
 	reused := map[int]string{}
 	r, err := Backtest(ctx, a.Series.Y, plan, func(ctx context.Context, train Window) (Forecaster, error) {
 		past, why, err := again.asOf(ctx, a, train)
 		if err != nil {
 			return nil, err
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		reused[train.To] = why
 		return past.forecaster(a.Series), nil
 	}, a.Series.yardsticks(plan.First, a.naiveSeasons(plan.First))...)
@@ -136,6 +144,16 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	}
 	t.judge(n, o.Horizon)
 	return t, nil
+}
+
+// atOnce returns at how many origins of n observations models are learnt at the same time: as many as there are processors, but of a long series
+// at one, which may take much of the memory.
+func atOnce(n int) int {
+	const most = 10_000 // observations
+	if n > most {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // complete fills in the horizon, and the one origin of a holdout.
