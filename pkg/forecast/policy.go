@@ -682,7 +682,11 @@ func (p *policy) addSeasons() error {
 			if !ok {
 				continue
 			}
-			if err := p.try(t.kind, q); err != nil {
+			raises, err := p.raises(t, q)
+			if err == nil && raises {
+				err = p.try(t.kind, q)
+			}
+			if err != nil {
 				return err
 			}
 			break
@@ -691,6 +695,38 @@ func (p *policy) addSeasons() error {
 	}
 	p.trials = p.trials[:min(p.plan.effort.finalists, len(p.trials))]
 	return nil
+}
+
+// raises reports whether the last term of a proposal raises the likelihood of a trial at one of several variances before any training, which
+// takes tens of evaluations. A rhythm that the trial has in other words hardly does.
+func (p *policy) raises(t *trial, q proposal) (bool, error) {
+	const much = 3 // nats: less than the parameters of a season cost in evidence
+	v, last := p.scales[t.scale], len(q.terms)-1
+	mean, err := policyMean(t.kind, t.Trend, v.data.X)
+	if err != nil {
+		return false, err
+	}
+	terms, more := slices.Clone(q.terms), q.terms[last]
+	for _, share := range []float64{1, 0.1, 0.01} {
+		theta := gppl.Values(more.Params())
+		for _, i := range gppl.Amplitudes(more) {
+			theta[i] *= share
+		}
+		terms[last] = more.WithParams(theta)
+		m := gppl.Model{Kernel: sumOf(terms), Noise: q.noise, Mean: mean}
+		loss, err := v.loss(p.ctx, m, t.shape, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
+		if err != nil {
+			return false, err
+		}
+		nll, err := loss.ValueGrad(nil, m.Values())
+		if p.ctx.Err() != nil {
+			return false, p.ctx.Err()
+		}
+		if err == nil && nll < t.NLL-v.offset-much {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // withSeason proposes a trial with a season: of many harmonics or, where these take too long, of two.
