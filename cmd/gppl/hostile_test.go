@@ -150,7 +150,7 @@ var hostiles = []hostile{
 	{"comments between rows", "# source\n" + table("# moved\n4,1"), "", []string{"20 observations"}},
 	{"comments and no header, told", "# source\n" + plain[4:], "--no-header", []string{twenty}},
 	{"a header with #", "#" + plain, "--x #t", []string{twenty}},
-	{"an error below comments", "# source\n# a buoy\n" + table("4,x"), "", []string{"!line 8", `"x"`}},
+	{"an error below comments", "# source\n# a buoy\n" + table("4,y"), "", []string{"!line 8", `"y"`}},
 
 	// Separators.
 	{"semicolons", strings.ReplaceAll(plain, ",", ";"), "", []string{twenty}},

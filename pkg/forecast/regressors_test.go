@@ -117,7 +117,7 @@ func TestFuture(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "line 61") || !strings.Contains(err.Error(), "future.csv") || !strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "one value at each") {
 		t.Errorf("two values at one x: %v", err)
 	}
-	write("x,2015-02")
+	write("bad,2015-02")
 	if _, err = Read(past, o); err == nil || !strings.HasPrefix(err.Error(), "forecast: "+future+": line 2") {
 		t.Errorf("a bad value ahead: %v", err)
 	}
@@ -155,7 +155,7 @@ func TestColumnErrors(t *testing.T) {
 		"negative":           {rows("4,1,1,-0.5"), ReadOptions{YError: "se"}, "line 6: the error of y (se) is -0.5"},
 		"zero":               {rows("4,1,1,0"), ReadOptions{YError: "se"}, "line 6: the error of y (se) is 0"},
 		"missing":            {rows("4,1,1,"), ReadOptions{YError: "se"}, "line 6: the error of y (se) is missing"},
-		"text":               {rows("4,1,1,x"), ReadOptions{YError: "se"}, `line 6, column 4 ("se"): "x" is not a finite number`},
+		"text":               {rows("4,1,1,y"), ReadOptions{YError: "se"}, `line 6, column 4 ("se"): "y" is not a finite number`},
 		"no column":          {rows("4,1,1,1"), ReadOptions{YError: "err"}, `no column "err"`},
 		"y itself":           {rows("4,1,1,1"), ReadOptions{YError: "y"}, `column 2 ("y") is y and cannot be the error of y too`},
 		"missing regressor":  {rows("4,1,,1"), ReadOptions{Regressors: []string{"z"}}, "line 6: the regressor z is missing"},
