@@ -53,7 +53,7 @@ func TestKeyColumns(t *testing.T) {
 	}
 }
 
-// TestKeyIsY finds a key that was taken for y, as the first column of numbers, but not one that was asked for or is the only column of numbers.
+// TestKeyIsY: where the first column of numbers tells several series apart, KeyColumns has it though it would be y; not if the caller named it, nor without another y.
 func TestKeyIsY(t *testing.T) {
 	long, short := "t,store,item,sold\n", "t,store,item\n"
 	for i := range 240 {

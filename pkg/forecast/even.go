@@ -18,7 +18,7 @@ func (s *Series) takeEven() {
 	if len(s.X) < fewestEven {
 		return
 	}
-	digits := decimals(s.X)
+	digits := writtenDecimals(s.X)
 	step, rounded := unround(s.X, digits)
 	var said string
 	switch {
@@ -90,8 +90,8 @@ func unround(x []float64, digits int) (step float64, ok bool) {
 	return step, true
 }
 
-// decimals returns how many decimals numbers have at most.
-func decimals(x []float64) (most int) {
+// writtenDecimals returns how many decimals numbers are written with at most.
+func writtenDecimals(x []float64) (most int) {
 	for _, v := range x {
 		if _, after, found := strings.Cut(strconv.FormatFloat(v, 'f', -1, 64), "."); found {
 			most = max(most, len(after))
@@ -114,7 +114,7 @@ func medianStep(x []float64) float64 {
 	return median(gaps)
 }
 
-// The years that numbers are taken for.
+// Numbers from fromYear to toYear may be years.
 const fromYear, toYear = 1600, 2400
 
 // equalDays moves x, ascending years with the part of the year that has passed, to days of equal length, if all are at the same time of a day. It
@@ -127,20 +127,12 @@ func equalDays(x []float64, digits int) bool {
 	if x[0] < fromYear || x[len(x)-1] > toYear || digits < fewest {
 		return false
 	}
-	begins := map[int]float64{} // of years, in days since 1970
-	begin := func(year int) float64 {
-		at, ok := begins[year]
-		if !ok {
-			at = time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Sub(time.Unix(0, 0)).Hours() / 24
-			begins[year] = at
-		}
-		return at
-	}
 	days := make([]float64, len(x))
 	var sin, cos float64
 	for i, v := range x {
 		year := int(v)
-		days[i] = begin(year) + (v-float64(year))*(begin(year+1)-begin(year))
+		begin := dayOf(year, 1)
+		days[i] = begin + (v-float64(year))*(dayOf(year+1, 1)-begin)
 		s, c := math.Sincos(2 * math.Pi * days[i])
 		sin, cos = sin+s, cos+c
 	}
@@ -161,6 +153,11 @@ func equalDays(x []float64, digits int) bool {
 	return moved
 }
 
+// dayOf returns on which day, from 1970 on, a month begins.
+func dayOf(year, month int) float64 {
+	return time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC).Sub(time.Unix(0, 0)).Hours() / 24
+}
+
 // dayYear returns days since 1970 in years, all days being equally long.
 func dayYear(days float64) float64 { return 1970 + days/365.25 }
 
@@ -174,17 +171,11 @@ func equalMonths(x []float64) bool {
 	if x[0] < fromYear || x[len(x)-1] > toYear {
 		return false
 	}
-	// begin returns the day of the year that a month begins on, and length the days of the year.
-	begin := func(year, month int) (begin, length float64) {
-		start := time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC)
-		days := func(t time.Time) float64 { return t.Sub(start).Hours() / 24 }
-		return days(time.Date(year, time.Month(1+month), 1, 0, 0, 0, 0, time.UTC)), days(time.Date(year+1, 1, 1, 0, 0, 0, 0, time.UTC))
-	}
 	// off returns how many days v is after the beginning of a month, months counted from the year 0.
 	off := func(v float64, months int) float64 {
 		year, month := months/12, months%12
-		start, length := begin(year, month)
-		return (v-float64(year))*length - start
+		begin := dayOf(year, 1)
+		return (v-float64(year))*(dayOf(year+1, 1)-begin) - (dayOf(year, 1+month) - begin)
 	}
 	months := make([]int, len(x))
 	const rounding = 0.6 // days

@@ -394,12 +394,18 @@ func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error)
 			return nil, err
 		}
 	}
-	m := p.hold(gppl.Model{Kernel: sumOf(q.terms), Noise: q.noise, Mean: at.mean})
+	m := p.begin(q, at.mean)
+	t = &trial{scale: at.scale, structure: structure(of, q.terms), fix: q.fix, score: math.Inf(1), Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Seasons: p.series.seasonsOf(q.terms), Trend: at.trend, Log: v.log, Scale: p.series.logName()}}
+	return t, p.train(t, v, m)
+}
+
+// begin returns the model that the training of a proposal begins at.
+func (p *policy) begin(q proposal, mean gppl.Mean) gppl.Model {
+	m := p.hold(gppl.Model{Kernel: sumOf(q.terms), Noise: q.noise, Mean: mean})
 	if q.fix != nil {
 		m = q.fix(m)
 	}
-	t = &trial{scale: at.scale, structure: structure(of, q.terms), fix: q.fix, score: math.Inf(1), Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Seasons: p.series.seasonsOf(q.terms), Trend: at.trend, Log: v.log, Scale: p.series.logName()}}
-	return t, p.train(t, v, m)
+	return m
 }
 
 // structure names a sum of a candidate by its terms and their periods, independent of the order of terms; periods within 5 % count as equal.
@@ -698,7 +704,7 @@ func (p *policy) addSeasons() error {
 }
 
 // raises reports whether the last term of a proposal raises the likelihood of a trial at one of several variances before any training, which
-// takes tens of evaluations. A rhythm that the trial has in other words hardly does.
+// takes tens of evaluations. A rhythm that the trial has in other words hardly does, and where the likelihood cannot be evaluated none does.
 func (p *policy) raises(t *trial, q proposal) (bool, error) {
 	const much = 3 // nats: less than the parameters of a season cost in evidence
 	v, last := p.scales[t.scale], len(q.terms)-1
@@ -706,14 +712,15 @@ func (p *policy) raises(t *trial, q proposal) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	terms, more := slices.Clone(q.terms), q.terms[last]
+	more := q.terms[last]
+	q.terms = slices.Clone(q.terms)
 	for _, share := range []float64{1, 0.1, 0.01} {
 		theta := gppl.Values(more.Params())
 		for _, i := range gppl.Amplitudes(more) {
 			theta[i] *= share
 		}
-		terms[last] = more.WithParams(theta)
-		m := gppl.Model{Kernel: sumOf(terms), Noise: q.noise, Mean: mean}
+		q.terms[last] = more.WithParams(theta)
+		m := p.begin(q, mean)
 		loss, err := v.loss(p.ctx, m, t.shape, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
 		if err != nil {
 			return false, err
@@ -734,7 +741,7 @@ func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
 	if t.Error != "" || slices.ContainsFunc(termsOf(t.model.Kernel), func(k gppl.Kernel) bool { return hasSeason(k, s) }) {
 		return q, false
 	}
-	// dearer is how many times as long as that of other candidates an evaluation with two harmonics may take: at most two seasons are tried.
+	// An evaluation with two harmonics may take dearer times what those of other candidates may: at most two seasons are tried.
 	const dearer = 3
 	v, m := p.scales[t.scale], t.model
 	q = t.with((stationary{}).seasonal(s))
