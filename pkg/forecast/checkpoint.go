@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"sync"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -19,9 +20,10 @@ import (
 var checkpointHeader = sealed.Header{Format: "gppl search", Version: 5}
 
 // checkpoint stores the finished trials of a search in a file, so that a later run can continue after an interrupt. The key of a trial covers
-// everything that determines its outcome: the result of a search does not depend on how often it was interrupted.
+// everything that determines its outcome: the result of a search does not depend on how often it was interrupted. It is safe for concurrent use.
 type checkpoint struct {
 	path string
+	mu   sync.Mutex
 	sealed.Header
 	Series string                   `json:"series"` // a checksum
 	Trials map[string]finishedTrial `json:"trials"`
@@ -133,8 +135,18 @@ func checksum(parts ...any) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
+// kept returns a trial that was kept.
+func (k *checkpoint) kept(key string) (t finishedTrial, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	t, ok = k.Trials[key]
+	return t, ok
+}
+
 // keep adds a trial, and writes the file whole or not at all.
 func (k *checkpoint) keep(key string, t finishedTrial) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.Trials[key] = t
 	b, err := json.Marshal(k)
 	if err != nil {

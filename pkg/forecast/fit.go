@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -64,11 +65,12 @@ type Progress struct {
 	Elapsed      time.Duration
 }
 
-// progress reports how far a comparison has come.
+// progress reports how far a comparison has come. Trainings may report at the same time.
 type progress struct {
-	to               func(Progress) // nil for nobody
-	began            time.Time
-	candidate, stage string
+	to    func(Progress) // nil for nobody; called by one at a time
+	began time.Time
+
+	mu sync.Mutex // of what follows
 	// the candidates tried and their expected number, or hundredths of the work, and the evaluations of all
 	index, count, evaluations int
 	done, end, each           float64 // see upTo
@@ -83,27 +85,31 @@ func (p *progress) upTo(hundredth, steps int) {
 
 // advance is a step further in the stage. More than were expected do not lead beyond its end.
 func (p *progress) advance() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.done = min(p.done+p.each, p.end)
 	p.index = int(p.done)
 }
 
-// settings returns s with reports of progress.
-func (p *progress) settings(s gppl.Settings) gppl.Settings {
-	before, last := p.evaluations, 0
+// settings returns s with reports of the progress of a training.
+func (p *progress) settings(candidate, stage string, s gppl.Settings) gppl.Settings {
+	last := 0
 	s.Progress = func(g gppl.Progress) {
 		if g.Evaluations < last { // a further training
-			before += last
+			last = 0
 		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.evaluations += g.Evaluations - last
 		last = g.Evaluations
-		p.evaluations = before + last
-		p.report(g.Best)
+		p.report(candidate, stage, g.Best)
 	}
 	return s
 }
 
-func (p *progress) report(best float64) {
+func (p *progress) report(candidate, stage string, best float64) {
 	if p.to != nil {
-		p.to(Progress{Candidate: p.candidate, Index: p.index, Count: p.count, Stage: p.stage, Evaluations: p.evaluations, Best: best, Elapsed: time.Since(p.began)})
+		p.to(Progress{Candidate: candidate, Index: p.index, Count: p.count, Stage: stage, Evaluations: p.evaluations, Best: best, Elapsed: time.Since(p.began)})
 	}
 }
 

@@ -69,7 +69,7 @@ func newComparison(ctx context.Context, s *Series, o Options) (*comparison, erro
 	}
 	always := o.alwaysLog(s)
 	c := &comparison{
-		trainer: trainer{options: o, kernels: kernels, memory: o.engineMemory(s), progress: progress{to: o.Progress, began: time.Now(), count: len(kernels)}},
+		trainer: trainer{options: o, kernels: kernels, memory: o.engineMemory(s), progress: &progress{to: o.Progress, began: time.Now(), count: len(kernels)}},
 		series:  s, bothScales: !always && o.mayBeLog(s),
 		analysis: &Analysis{Series: s, memory: o.Memory}, models: map[string]trained{},
 	}
@@ -202,22 +202,23 @@ func firstLimit(failures []error) error {
 
 // trainer trains one candidate after the other on the same data.
 type trainer struct {
-	options  Options
-	kernels  []gppl.Kernel // the candidates
-	data     gppl.Data
-	log      bool
-	scaling  dataset.Scaling   // of y, or of log y
-	offset   float64           // added to the NLL of the standardised values to report it for y
-	memory   gppl.Option       // what engines may take
-	omega    *gppl.Projection  // nil: exact
-	engines  map[string]string // of a long series, by the name of the kernel; nil: the cheapest
-	trend    string
-	mean     gppl.Mean                 // of that trend
-	found    map[string][]*auto.Starts // of the searches on the present scale, by the name of the kernel
-	reached  map[string]float64        // the lowest loss on the present scale, with any trend, likewise
-	searched float64                   // predicted seconds of the search for the present candidate
-	beside   float64                   // predicted seconds of all that is not the training of a candidate
-	progress
+	options   Options
+	kernels   []gppl.Kernel // the candidates
+	data      gppl.Data
+	log       bool
+	scaling   dataset.Scaling   // of y, or of log y
+	offset    float64           // added to the NLL of the standardised values to report it for y
+	memory    gppl.Option       // what engines may take
+	omega     *gppl.Projection  // nil: exact
+	engines   map[string]string // of a long series, by the name of the kernel; nil: the cheapest
+	trend     string
+	mean      gppl.Mean                 // of that trend
+	found     map[string][]*auto.Starts // of the searches on the present scale, by the name of the kernel
+	reached   map[string]float64        // the lowest loss on the present scale, with any trend, likewise
+	searched  float64                   // predicted seconds of the search for the present candidate
+	beside    float64                   // predicted seconds of all that is not the training of a candidate
+	candidate string                    // that is trained
+	*progress
 }
 
 // look sets the scale on which the next candidates are trained, y or log y. The NLL is reported for y.

@@ -18,7 +18,7 @@ func TestBudgetShares(t *testing.T) {
 	refused := 0
 	for range 2000 {
 		budget := log(0.01, 1e4)
-		tr := trainer{progress: progress{count: 1 + rnd.IntN(6)}, beside: log(1e-3, 1) * budget, options: Options{Budget: time.Duration(budget * 1e9), RandomStarts: rnd.IntN(50)}}
+		tr := trainer{progress: &progress{count: 1 + rnd.IntN(6)}, beside: log(1e-3, 1) * budget, options: Options{Budget: time.Duration(budget * 1e9), RandomStarts: rnd.IntN(50)}}
 		seconds := log(1e-4, 10)
 		tr.searched = searchShare * rnd.Float64() * tr.allowance()
 		count, err := tr.afforded(seconds)
@@ -59,7 +59,7 @@ func TestLimitUnits(t *testing.T) {
 	}
 	expensive, cheap := at(100, 0.3), at(3000, 3)
 	for _, budget := range []time.Duration{0, time.Hour} {
-		tr := trainer{data: d, memory: gppl.WithMemory(1e9), progress: progress{count: 1}, options: Options{Budget: budget}}
+		tr := trainer{data: d, memory: gppl.WithMemory(1e9), progress: &progress{count: 1}, options: Options{Budget: budget}}
 		var s gppl.Settings
 		if err := tr.limit(&s, []gppl.Model{expensive, cheap}, 1); err != nil {
 			t.Fatal(err)

@@ -26,8 +26,7 @@ func (t *trainer) search(ctx context.Context, k gppl.Kernel) (all []*auto.Starts
 	if found, ok := t.found[kernelName(k)]; ok {
 		return found, nil
 	}
-	t.stage = "searching for starts"
-	t.report(math.Inf(1))
+	t.report(t.candidate, "searching for starts", math.Inf(1))
 	for _, m := range t.families(k) {
 		found, err := t.find(ctx, m)
 		if err != nil {
@@ -139,7 +138,7 @@ func (t *trainer) trainFound(ctx context.Context, k gppl.Kernel, others []gppl.M
 	if len(all) > 1 { // their periods are fixed
 		others = nil
 	}
-	t.stage = fmt.Sprintf("training on %d", t.data.Len())
+	stage := fmt.Sprintf("training on %d", t.data.Len())
 	for _, found := range all {
 		settings := gppl.Settings{Seed: t.options.Seed + 1, NoStandardErrors: t.options.origin}
 		if err = t.limit(&settings, found.Models, len(all)); err != nil {
@@ -148,7 +147,7 @@ func (t *trainer) trainFound(ctx context.Context, k gppl.Kernel, others []gppl.M
 		if settings.Starts = 1 + t.options.RandomStarts; found.Search.Screened == 0 {
 			settings.Starts = max(settings.Starts, 1+unsearchedStarts)
 		}
-		r, err := found.Train(ctx, t.loss, t.settings(settings), others...)
+		r, err := found.Train(ctx, t.loss, t.settings(t.candidate, stage, settings), others...)
 		if err != nil {
 			return trained{}, err
 		}

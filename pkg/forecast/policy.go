@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
@@ -53,7 +54,7 @@ type policy struct {
 	enough     float64 // the score from which a trial of these scales needs no further look
 	spent      float64 // predicted seconds of the trainings so far, each at what an evaluation takes where it ended
 	untried    int     // proposals that came once the budget was spent
-	progress
+	*progress
 }
 
 // trial is a candidate that was trained.
@@ -62,11 +63,11 @@ type trial struct {
 	scale     int
 	structure string                      // of its kind and terms
 	fix       func(gppl.Model) gppl.Model // of its proposal
-	model     gppl.Model
-	shape     float64                  // of the likelihood of counts; 0 for none
-	score     float64                  // negative log evidence of y, in nats; +Inf if it failed
-	cost      float64                  // predicted seconds of the training, at what an evaluation takes where it ended
-	told      *population.LogQuadratic // what the likelihood tells of the parameters with priors; nil if that is not known
+	model     gppl.Model                  // before training what it begins at
+	shape     float64                     // of the likelihood of counts; 0 for none
+	score     float64                     // negative log evidence of y, in nats; +Inf if it failed
+	cost      float64                     // predicted seconds of the training, at what an evaluation takes where it ended
+	told      *population.LogQuadratic    // what the likelihood tells of the parameters with priors; nil if that is not known
 }
 
 // fitPolicy finds structure and parameters as Fit says.
@@ -80,7 +81,7 @@ func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 
 // searchPolicy returns the trials of a search, the best first.
 func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
-	p := &policy{ctx: ctx, options: o, plan: PlanFit(s, o), series: s, progress: progress{to: o.Progress, began: time.Now()}}
+	p := &policy{ctx: ctx, options: o, plan: PlanFit(s, o), series: s, progress: &progress{to: o.Progress, began: time.Now()}}
 	if o.Resume != "" {
 		var err error
 		if p.checkpoint, err = openCheckpoint(o.Resume, s); err != nil {
@@ -197,13 +198,16 @@ func (p *policy) search() error {
 			return err
 		}
 	}
-	first := 0
-	err := p.ofCandidates(false, func(_ candidate, q proposal) error { first += len(p.places(q)); return nil })
+	first, places := []proposed(nil), 0
+	err := p.ofCandidates(false, func(of candidate, q proposal) error {
+		first, places = append(first, proposed{of, q}), places+len(p.places(q))
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	p.upTo(firstShare, first)
-	if err := p.ofCandidates(false, p.try); err != nil {
+	p.upTo(firstShare, places)
+	if err := p.try(first...); err != nil {
 		return err
 	}
 	p.rank()
@@ -212,7 +216,7 @@ func (p *policy) search() error {
 	}
 	if best := p.trials[0]; len(p.where) == 1 && best.Error == "" {
 		p.where = p.everywhere()
-		if err := p.try(best.kind, proposal{terms: slices.Clone(sumTerms(best.model.Kernel)), noise: best.model.Noise, fix: best.fix}); err != nil {
+		if err := p.try(proposed{best.kind, proposal{terms: slices.Clone(sumTerms(best.model.Kernel)), noise: best.model.Noise, fix: best.fix}}); err != nil {
 			return err
 		}
 		p.rank()
@@ -257,10 +261,12 @@ func (p *policy) ofCandidates(fixed bool, visit func(of candidate, q proposal) e
 func (p *policy) grow(best *trial) error {
 	for terms := termsOf(best.model.Kernel); len(terms) < p.plan.effort.terms; terms = termsOf(best.model.Kernel) {
 		from := len(p.trials)
+		var longer []proposed
 		for _, more := range (stationary{}).additions(p, terms) {
-			if err := p.try(best.kind, best.with(more)); err != nil {
-				return err
-			}
+			longer = append(longer, proposed{best.kind, best.with(more)})
+		}
+		if err := p.try(longer...); err != nil {
+			return err
 		}
 		var next *trial
 		for _, t := range p.trials[from:] {
@@ -322,26 +328,47 @@ func (p *policy) best(v int) *trial {
 	return best
 }
 
-// try trains a proposal of a candidate wherever it is to be tried, unless that was done before. It returns the errors of train.
-func (p *policy) try(of candidate, q proposal) error {
-	for _, at := range p.places(q) {
-		if slices.ContainsFunc(p.trials, func(o *trial) bool {
-			return o.scale == at.scale && o.Trend == at.trend && o.structure == structure(of, q.terms)
-		}) {
-			continue
+// proposed is a proposal of a candidate.
+type proposed struct {
+	of candidate
+	proposal
+}
+
+// try trains proposals wherever they are to be tried, unless that was done before. It returns the errors of train.
+func (p *policy) try(all ...proposed) error {
+	var batch []*trial
+	for _, q := range all {
+		for _, at := range p.places(q.proposal) {
+			t, err := p.trial(q.of, q.proposal, at)
+			if err != nil {
+				return err
+			}
+			if slices.ContainsFunc(p.trials, t.same) || slices.ContainsFunc(batch, t.same) {
+				continue
+			}
+			batch = append(batch, t)
 		}
+	}
+	each := len(batch)
+	if p.options.Budget > 0 { // what one has cost decides whether the next is tried
+		each = 1
+	}
+	for some := range slices.Chunk(batch, max(1, each)) {
 		if p.overspent() {
-			p.untried++
+			p.untried += len(some)
 			continue
 		}
-		t, err := p.trial(of, q, at)
-		if err != nil {
+		if err := p.train(some); err != nil {
 			return err
 		}
-		p.trials = append(p.trials, t)
-		p.advance()
+		p.trials = append(p.trials, some...)
 	}
 	return nil
+}
+
+// same reports whether another trial is of the same structure, at the same place.
+func (t *trial) same(o *trial) bool {
+	return o.scale == t.scale && o.Trend == t.Trend && o.structure == t.structure
 }
 
 // budgetSpent is why an analysis with models that were not tried does no more than it must.
@@ -378,7 +405,7 @@ func (p *policy) scout() error {
 	if len(p.seasons) > 0 {
 		terms = append(terms, (stationary{}).seasonal(p.seasons[0]))
 	}
-	if err := p.try(stationary{}, proposal{terms: terms, noise: startNoise}); err != nil {
+	if err := p.try(proposed{stationary{}, proposal{terms: terms, noise: startNoise}}); err != nil {
 		return err
 	}
 	p.rank()
@@ -386,7 +413,7 @@ func (p *policy) scout() error {
 	return nil
 }
 
-// trial trains a proposal at one place, with the mean of the policy if the place has none.
+// trial returns a proposal to train at one place, with the mean of the policy if the place has none.
 func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error) {
 	v := p.scales[at.scale]
 	if at.mean == nil {
@@ -394,9 +421,10 @@ func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error)
 			return nil, err
 		}
 	}
-	m := p.begin(q, at.mean)
-	t = &trial{scale: at.scale, structure: structure(of, q.terms), fix: q.fix, score: math.Inf(1), Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Seasons: p.series.seasonsOf(q.terms), Trend: at.trend, Log: v.log, Scale: p.series.logName()}}
-	return t, p.train(t, v, m)
+	return &trial{
+		Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Seasons: p.series.seasonsOf(q.terms), Trend: at.trend, Log: v.log, Scale: p.series.logName()},
+		scale:     at.scale, structure: structure(of, q.terms), fix: q.fix, model: p.begin(q, at.mean), score: math.Inf(1),
+	}, nil
 }
 
 // begin returns the model that the training of a proposal begins at.
@@ -445,15 +473,35 @@ func (p *policy) hold(m gppl.Model) gppl.Model {
 	return m
 }
 
-// train trains a model on a scale and fills in the trial, or takes the trial from those that were kept. A model that cannot be trained is
-// not an error: the trial says why. train returns an error if ctx ends, or if the trial cannot be kept.
-func (p *policy) train(t *trial, v yScale, m gppl.Model) error {
-	t.cost = 0
-	defer func() { p.spent += t.cost }()
-	if p.checkpoint == nil {
-		return p.trainNow(t, v, m)
+// train trains trials on their scales, as many at once as there are processors, or takes those that were kept. What comes out is what training one
+// after the other would give: the evidence of each waits for those before it. A model that cannot be trained is not an error: the trial says why.
+// train returns an error if ctx ends, or if a trial cannot be kept.
+func (p *policy) train(all []*trial) error {
+	errs := make([]error, len(all))
+	weighed := make([]chan struct{}, len(all)+1) // the evidence of those before an index is known
+	for i := range weighed {
+		weighed[i] = make(chan struct{})
 	}
-	parts := []any{v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations, m, p.options.Priors}
+	close(weighed[0])
+	workers.Each(atOnce(p.scales[0].data.Len()), len(all), func(i int) {
+		defer close(weighed[i+1])
+		errs[i] = p.trainOne(all[i], weighed[i])
+		<-weighed[i]
+		p.spent += all[i].cost
+		p.enough = min(p.enough, all[i].score+p.plan.effort.margin())
+	})
+	return cmp.Or(errs...)
+}
+
+// trainOne trains a trial, whose turn it is to be weighed once a channel is closed.
+func (p *policy) trainOne(t *trial, turn <-chan struct{}) error {
+	t.cost = 0
+	defer p.advance()
+	if p.checkpoint == nil {
+		return p.learn(t, turn)
+	}
+	v := p.scales[t.scale]
+	parts := []any{v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations, t.model, p.options.Priors}
 	if v.counts != nil {
 		parts = append(parts, v.counts.compared, v.counts.trained, v.data.Y)
 	}
@@ -464,19 +512,20 @@ func (p *policy) train(t *trial, v yScale, m gppl.Model) error {
 		parts = append(parts, p.series.Shifts)
 	}
 	key := checksum(parts...)
-	if k, ok := p.checkpoint.Trials[key]; ok {
+	if k, ok := p.checkpoint.kept(key); ok {
 		k.Candidate.kind = t.kind
 		t.Candidate, t.model, t.score, t.shape, t.cost, t.told = k.Candidate, k.Model, k.Score, k.Shape, k.Cost, k.Told.quadratic()
 		return nil
 	}
-	if err := p.trainNow(t, v, m); err != nil || t.Error != "" {
+	if err := p.learn(t, turn); err != nil || t.Error != "" {
 		return err
 	}
 	return p.checkpoint.keep(key, finishedTrial{t.Candidate, t.model, t.score, t.shape, t.cost, keptTold(t.told)})
 }
 
-func (p *policy) trainNow(t *trial, v yScale, m gppl.Model) error {
-	err := p.learn(t, v, m)
+// learn trains a trial; where it cannot be trained, the trial says why. It returns an error if ctx ends.
+func (p *policy) learn(t *trial, turn <-chan struct{}) error {
+	err := p.fill(t, turn)
 	if p.ctx.Err() != nil {
 		return fmt.Errorf("forecast: training %s: %w", t.Name(), p.ctx.Err())
 	}
@@ -486,10 +535,10 @@ func (p *policy) trainNow(t *trial, v yScale, m gppl.Model) error {
 	return nil
 }
 
-// learn trains a model and fills in the trial.
-func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
-	began := time.Now()
-	m = auto.InSupport(m, priorsOf(m, p.options.Priors, v.scaling.Scale))
+// fill trains the model of a trial and fills in the trial.
+func (p *policy) fill(t *trial, turn <-chan struct{}) error {
+	began, v := time.Now(), p.scales[t.scale]
+	m := auto.InSupport(t.model, priorsOf(t.model, p.options.Priors, v.scaling.Scale))
 	priors := p.beliefs(t.kind, t.Trend, m, v)
 	r, shape, err := trainWithPriors(p.ctx, v, m, priors, p.extent.span, p.settings(t, v.data.Len(), gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
@@ -508,6 +557,7 @@ func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 		return fmt.Errorf("forecast: the likelihood at the optimum is lost in rounding, by up to %.2g nats", off)
 	}
 	odds := t.kind.odds(m.Kernel) + priors.odds
+	<-turn
 	score, laplace, told, err := evidence(loss, r.Model.Values(), priors, v.data.Len(), p.enough-v.offset+odds)
 	if err != nil {
 		return err
@@ -515,7 +565,6 @@ func (p *policy) learn(t *trial, v yScale, m gppl.Model) error {
 	nll := r.Value + r.LogPrior
 	t.model, t.shape, t.score, t.told = r.Model, shape, score+v.offset-odds, told
 	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.offset, t.score, !laplace
-	p.enough = min(p.enough, t.score+p.plan.effort.margin())
 	t.describe(r, v.data.Len())
 	t.Evaluations += r.Evaluations
 	t.cost = float64(r.Evaluations+evidenceEvaluations) * gppl.Seconds(loss, r.Model.Values())
@@ -567,12 +616,11 @@ func (p *policy) weakBeliefs(of candidate, m gppl.Model, v yScale) beliefs {
 // settings are those of a training on n observations. Within a budget an evaluation that is much dearer than planned, as by dense algebra where
 // the noise has vanished, counts as several.
 func (p *policy) settings(t *trial, n int, s gppl.Settings) gppl.Settings {
-	p.candidate, p.stage = t.Name(), "training"
 	if x := p.series.X; p.options.Budget > 0 {
 		const dearer = 8
 		s.EvaluationSeconds = dearer * evaluationSeconds(n, p.series.Errors == nil && regular(x[len(x)-n:]))
 	}
-	return p.progress.settings(s)
+	return p.progress.settings(t.Name(), "training", s)
 }
 
 func (p *policy) rank() {
@@ -653,19 +701,19 @@ func (p *policy) trainOn(n int, kept []*trial) error {
 			c.compared, c.trained = true, true
 		}
 	}
+	var sound []*trial
 	var err error
 	for _, t := range kept {
-		p.advance()
 		if t.Error != "" {
 			continue
 		}
-		m := t.model
-		if m.Mean, err = policyMean(t.kind, t.Trend, p.scales[t.scale].data.X); err != nil {
+		if t.model.Mean, err = policyMean(t.kind, t.Trend, p.scales[t.scale].data.X); err != nil {
 			return err
 		}
-		if err := p.train(t, p.scales[t.scale], m); err != nil {
-			return err
-		}
+		sound = append(sound, t)
+	}
+	if err := p.train(sound); err != nil {
+		return err
 	}
 	p.trials = kept
 	p.rank()
@@ -690,7 +738,7 @@ func (p *policy) addSeasons() error {
 			}
 			raises, err := p.raises(t, q)
 			if err == nil && raises {
-				err = p.try(t.kind, q)
+				err = p.try(proposed{t.kind, q})
 			}
 			if err != nil {
 				return err
@@ -883,6 +931,9 @@ func (p *policy) analysis() (*Analysis, error) {
 func (p *policy) tryFixed(visit func(*trial)) error {
 	return p.ofCandidates(true, func(of candidate, q proposal) error {
 		t, err := p.trial(of, q, *q.only)
+		if err == nil {
+			err = p.train([]*trial{t})
+		}
 		if err == nil && (t.Error != "" || of.takesPart(p, t)) {
 			visit(t)
 		}
