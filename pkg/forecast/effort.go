@@ -94,6 +94,7 @@ func PlanFit(s *Series, o Options) Plan {
 }
 
 func planOf(s *Series, o Options, e effort) Plan {
+	e.scouts = e.scouts || s.dense()
 	p := Plan{Effort: e.name, effort: e, Searched: e.searchedOn(s, o), Trained: e.trainedOn(s)}
 	scales, trends, seasons := 1, 1, 1
 	if !o.alwaysLog(s) && o.mayBeLog(s) {

@@ -20,7 +20,7 @@ import (
 const (
 	// worthwhile is the evidence, in nats, that a further term must bring for the sum to go on growing.
 	worthwhile = 0.5
-	// hopeless: after the first round a scale (y or log y) is given up if its best is this many nats behind the best of both.
+	// hopeless: models of a scale, y or log y, or of a kind are given up if their best is this many nats behind the best of all.
 	hopeless = 6
 	// searchGradient ends the training of a candidate within some hundredths of a nat of the optimum, for steps of 0.3 in log θ.
 	searchGradient = 0.05
@@ -139,18 +139,22 @@ func (p *policy) setScales(from int) error {
 	return nil
 }
 
-// mayBeLog reports whether models of log y are tried: if --log asks for them, or leaves it open and all y are positive. A prior of a
-// variance is in the unit of y², so it implies that y is modelled.
+// mayBeLog reports whether models of log y are tried: if --log asks for them, or leaves it open and all y are positive and tell log y from y.
+// A prior of a variance is in the unit of y², so it implies that y is modelled.
 func (o Options) mayBeLog(s *Series) bool {
 	if o.alwaysLog(s) {
 		return true
 	}
 	switch strings.ToLower(o.Log) {
 	case "", "auto":
-		return s.Counting == nil && positive(s.Y) && !slices.ContainsFunc(o.Priors, ofVariance)
+		return s.Counting == nil && positive(s.Y) && slices.Max(s.Y) > straight*slices.Min(s.Y) && !slices.ContainsFunc(o.Priors, ofVariance)
 	}
 	return false
 }
+
+// straight is the ratio of the largest to the least y up to which log y is a straight line in y, to 1.2 % of its range: models of either tell
+// the same.
+const straight = 1.1
 
 // alwaysLog reports whether no models of y are tried: those of log y are asked for, or y has bounds.
 func (o Options) alwaysLog(s *Series) bool {
@@ -222,9 +226,9 @@ func (p *policy) search() error {
 		p.rank()
 	}
 	p.upTo(firstShare+growthShare, len(p.scales)*growthSteps)
-	for v := range p.scales { // only the scales that are not hopeless grow
+	for v := range p.scales { // only the scales that are of interest grow
 		best := p.best(v)
-		if best == nil || best.score > p.trials[0].score+hopeless {
+		if best == nil || best.score > p.trials[0].score+p.plan.effort.margin() {
 			continue
 		}
 		if err := p.grow(best); err != nil {
