@@ -17,7 +17,7 @@ import (
 )
 
 // checkpointHeader has a version that must change when the computation of a trial changes.
-var checkpointHeader = sealed.Header{Format: "gppl search", Version: 5}
+var checkpointHeader = sealed.Header{Format: "gppl search", Version: 6}
 
 // checkpoint stores the finished trials of a search in a file, so that a later run can continue after an interrupt. The key of a trial covers
 // everything that determines its outcome: the result of a search does not depend on how often it was interrupted. It is safe for concurrent use.

@@ -22,6 +22,8 @@ type beliefs struct {
 	chosen float64
 	// odds is the log prior odds of the structure, as the series of a panel share it.
 	odds float64
+	// information is about the second derivatives of the loss with these priors in the log of all parameters, 0 where they are not known; nil if none is.
+	information *mat.SymDense
 }
 
 // places returns the indices of the parameters with priors.
@@ -245,6 +247,46 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float6
 	}
 	return value - 0.5*mat.Dot(gradient, newton) + 0.5*chol.LogDet(), true, told, nil
 }
+
+// eachShows returns the second derivatives of a negative log likelihood of n observations in the log of all parameters, for each observation: those
+// with priors, as the likelihood told them, and 0 of others. It is nil if that is not known.
+func eachShows(told *population.LogQuadratic, priors beliefs, n int) *mat.SymDense {
+	free := priors.places()
+	if told == nil || len(free) == 0 || told.Curvature.SymmetricDim() != len(free) {
+		return nil
+	}
+	h := mat.NewSymDense(len(priors.weak), nil)
+	for a, i := range free {
+		for b, j := range free[:a+1] {
+			h.SetSym(i, j, told.Curvature.At(a, b)/float64(n))
+		}
+	}
+	return h
+}
+
+// informationOf returns the information at theta of n observations, each of which tells as much as shown, and of the priors; nil if shown is.
+func (b beliefs) informationOf(shown *mat.SymDense, theta []float64, n int) *mat.SymDense {
+	if shown == nil || shown.SymmetricDim() != len(theta) || len(b.weak) != len(theta) {
+		return nil
+	}
+	h := mat.NewSymDense(len(theta), nil)
+	h.ScaleSym(float64(n), shown)
+	for i, v := range theta {
+		if _, curvature, ok := b.cost(i, v); ok {
+			h.SetSym(i, i, h.At(i, i)+curvature)
+		}
+	}
+	return h
+}
+
+// guide is a loss whose information is known.
+type guide struct {
+	gppl.Loss
+	information *mat.SymDense
+}
+
+// Information is part of gppl.Informed.
+func (g guide) Information([]float64) (*mat.SymDense, error) { return g.information, nil }
 
 // logCurvature returns the second derivatives of a loss in log θ of the free parameters, by differences of its gradient from slope, that at θ.
 func logCurvature(l gppl.Loss, theta, slope []float64, free []int) (*mat.SymDense, error) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -68,6 +70,7 @@ type trial struct {
 	score     float64                     // negative log evidence of y, in nats; +Inf if it failed
 	cost      float64                     // predicted seconds of the training, at what an evaluation takes where it ended
 	told      *population.LogQuadratic    // what the likelihood tells of the parameters with priors; nil if that is not known
+	shown     *mat.SymDense               // of that, second derivatives for each observation (eachShows)
 }
 
 // fitPolicy finds structure and parameters as Fit says.
@@ -499,12 +502,15 @@ func (p *policy) train(all []*trial) error {
 
 // trainOne trains a trial, whose turn it is to be weighed once a channel is closed.
 func (p *policy) trainOne(t *trial, turn <-chan struct{}) error {
+	v := p.scales[t.scale]
 	t.cost = 0
-	defer p.advance()
+	defer func() {
+		t.shown = eachShows(t.told, p.beliefs(t.kind, t.Trend, t.model, v), v.data.Len())
+		p.advance()
+	}()
 	if p.checkpoint == nil {
 		return p.learn(t, turn)
 	}
-	v := p.scales[t.scale]
 	parts := []any{v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations, t.model, p.options.Priors}
 	if v.counts != nil {
 		parts = append(parts, v.counts.compared, v.counts.trained, v.data.Y)
@@ -544,6 +550,7 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	began, v := time.Now(), p.scales[t.scale]
 	m := auto.InSupport(t.model, priorsOf(t.model, p.options.Priors, v.scaling.Scale))
 	priors := p.beliefs(t.kind, t.Trend, m, v)
+	priors.information = priors.informationOf(t.shown, m.Values(), v.data.Len())
 	r, shape, err := trainWithPriors(p.ctx, v, m, priors, p.extent.span, p.settings(t, v.data.Len(), gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
 	}))
@@ -589,6 +596,9 @@ func trainWithPriors(ctx context.Context, v yScale, m gppl.Model, priors beliefs
 	loss, err := withBeliefs(likelihood, priors)
 	if err != nil {
 		return nil, 0, err
+	}
+	if priors.information != nil {
+		s.Guide = guide{loss, priors.information}
 	}
 	if r, err = gppl.Fit(ctx, loss, nil, s); err != nil {
 		return nil, 0, err

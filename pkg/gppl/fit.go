@@ -52,7 +52,8 @@ type Settings struct {
 	Seed   uint64
 	// Guide, unless nil, is a loss of the same parameters whose information at the start is about the curvature of the loss near
 	// the optimum, such as an approximation of the likelihood. BFGS then moves in its metric, H^−½z for the
-	// information H in raw parameters: it takes fewer evaluations if the start is near the optimum, which is the loss's own.
+	// information H in raw parameters: it takes fewer evaluations if the start is near the optimum, which is the loss's own. Other methods,
+	// and L-BFGS of more than twelve parameters, have no guide.
 	Guide Informed
 	// NoStandardErrors leaves out the 2p evaluations, for p trained
 	// parameters, that standard errors take.
@@ -180,6 +181,7 @@ type objective struct {
 	trained  []int       // indices of the parameters that are not fixed
 	start    []float64   // raw
 	gradTol  float64
+	quasi    bool                 // the method is the default, of few parameters
 	scored   bool                 // training ends by the gradient in units of standard errors
 	curved   curvatureAt          // the curvature that newton took last
 	metric   *descent.Coordinates // of the guide; nil: none
@@ -242,7 +244,8 @@ func newObjective(ctx context.Context, loss Loss, start []Param, s Settings) *ob
 	o.gradTol = cmp.Or(s.GradientTolerance, 1e-4)
 	if o.settings.Method == nil {
 		o.settings.Method = LBFGS
-		o.scored = s.GradientTolerance == 0 && s.Stop == nil && len(o.start) <= maxNewton
+		o.quasi = len(o.start) <= maxNewton
+		o.scored = o.quasi && s.GradientTolerance == 0 && s.Stop == nil
 	}
 	_, informed := loss.(Informed)
 	uses, err := o.settings.Method().Uses(optimize.Available{Grad: true, Hess: informed})
@@ -348,7 +351,7 @@ func (o *objective) run(u []float64) StartResult {
 		result.Status, result.Reason = Converged, "no parameter is trained"
 		return o.finish(result, began, before)
 	}
-	if o.metric = nil; o.settings.Guide != nil && o.scored {
+	if o.metric = nil; o.settings.Guide != nil && o.quasi {
 		o.metric = o.newMetric(o.settings.Guide, u)
 	}
 	left := func() int { return int(o.limit() - max(o.counted, float64(o.evaluations-before))) }
@@ -363,7 +366,7 @@ func (o *objective) run(u []float64) StartResult {
 				result.Status, result.Reason = Converged, why
 				return o.finish(result, began, before)
 			}
-			if scored = false; o.ctx.Err() == nil && left() > 0 {
+			if scored, o.metric = false, nil; o.ctx.Err() == nil && left() > 0 {
 				continue
 			}
 		}
@@ -383,6 +386,8 @@ func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, er
 		stop = &descent.LittleLeft{Gain: 0.5 * scoreTolerance * scoreTolerance}
 	case o.settings.Stop != nil:
 		stop = o.settings.Stop()
+	case o.metric != nil:
+		stop = smallGradient{o}
 	case !o.withGrad:
 		stop = &optimize.FunctionConverge{Absolute: 1e-8, Iterations: 100}
 	}
@@ -391,9 +396,6 @@ func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, er
 	metric, from, threshold := o.metric, o.best.u, max(o.gradTol, 0)
 	z := from
 	method := o.settings.Method()
-	if !scored {
-		metric = nil
-	}
 	if metric != nil {
 		metric.From(from)
 		method = new(descent.Metric)
@@ -438,6 +440,18 @@ func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, er
 		o.withGrad = false
 	}
 	return res, err
+}
+
+// smallGradient stops where the gradient in raw parameters is within the tolerance.
+type smallGradient struct{ o *objective }
+
+func (smallGradient) Init(int) {}
+
+func (s smallGradient) Converged(*optimize.Location) optimize.Status {
+	if floats.Norm(s.o.best.grad, math.Inf(1)) <= s.o.gradTol {
+		return optimize.GradientThreshold
+	}
+	return optimize.NotTerminated
 }
 
 // errPanicked ends a minimisation; the panic is raised in its place.

@@ -38,6 +38,13 @@ func TestFitGuide(t *testing.T) {
 			math.Abs(none.Value-want.Value) > 1e-6 {
 			t.Errorf("from %v, with a guide that does not know: %v, alone %v", start, none, want)
 		}
+		rough := gppl.Settings{GradientTolerance: 0.05, NoStandardErrors: true}
+		alone := must.Get(gppl.Fit(context.Background(), loss, params, rough))(t)
+		rough.Guide = guide
+		if got := must.Get(gppl.Fit(context.Background(), loss, params, rough))(t); got.Status != gppl.Converged || got.Value > want.Value+1e-3 ||
+			i == 0 && got.Evaluations >= alone.Evaluations {
+			t.Errorf("from %v to a gradient of 0.05: %v, alone %v", start, got, alone)
+		}
 	}
 	other := must.Get(gppl.NewExact(gppl.PaperModel(gppl.RQ{}), d))(t)
 	defer func() {

@@ -224,7 +224,7 @@ const projectedGradient = 1e-3
 func (a *fitting) trainFrom(loss gppl.Loss, start gppl.Model, evaluations int) (*gppl.Result, error) {
 	s := a.settings.Fit
 	s.Starts, s.MaxEvaluations = 1, evaluations
-	if a.metric != nil && s.Guide == nil {
+	if _, projected := loss.(*gppl.Projected); a.metric != nil && s.Guide == nil && !projected { // projections know less than all observations
 		s.Guide = a.metric
 	}
 	return a.trainBy(loss, start, s)
