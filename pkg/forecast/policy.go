@@ -406,10 +406,11 @@ func (p *policy) everywhere() (all []place) {
 	return all
 }
 
-// scout finds the scale and the trend with which the search begins: the best of one sum, which has a season if there is one to try.
+// scout finds the scale and the trend with which the search begins: the best of one sum, which has a season if there is one to try that
+// costs little.
 func (p *policy) scout() error {
 	terms := []gppl.Kernel{(stationary{}).signal("Matern32", p.extent, false)}
-	if len(p.seasons) > 0 {
+	if len(p.seasons) > 0 && !p.series.dense() {
 		terms = append(terms, (stationary{}).seasonal(p.seasons[0]))
 	}
 	if err := p.try(proposed{stationary{}, proposal{terms: terms, noise: startNoise}}); err != nil {
