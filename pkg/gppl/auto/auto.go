@@ -155,6 +155,11 @@ func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fi
 	if err := d.CheckUnits(); err != nil {
 		return nil, err
 	}
+	if d.X.Dim() == 1 { // once, not wherever a series is looked at
+		if order := timeline.Order(d.X.Coordinate(0)); order != nil {
+			d = d.Pick(order)
+		}
+	}
 	rest := m.SubtractMean(d)
 	if left, all := blas64.Nrm2(dense.Vec(rest.Y)), blas64.Nrm2(dense.Vec(d.Y)); left <= constant*all {
 		return nil, fmt.Errorf("gppl: fit: the mean %v explains all %d observations: the likelihood has no maximum", m.Mean, d.Len())

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
@@ -75,12 +76,14 @@ func newLombScargle(d gppl.Data, spacing float64) *lombScargle {
 	}
 	const tolerance = 1e-9
 	first, second := dense.New(2*(s.last+1), 2), dense.New(2*(s.last+1), 1)
-	fourier.NewPoints(d.X.Coordinate(0), t[0], finer*s.span).Sums(first, weights, 0, tolerance)
 	only := dense.New(n, 1)
 	for i := range n {
 		only.Data[i] = weights.Data[2*i]
 	}
-	fourier.NewPoints(d.X.Coordinate(0), t[0], finer*s.span/2).Sums(second, only, 0, tolerance) // at twice the frequencies
+	var both workers.Group
+	both.Go(func() { fourier.NewPoints(d.X.Coordinate(0), t[0], finer*s.span).Sums(first, weights, 0, tolerance) })
+	both.Go(func() { fourier.NewPoints(d.X.Coordinate(0), t[0], finer*s.span/2).Sums(second, only, 0, tolerance) }) // at twice the frequencies
+	both.Wait()
 	s.nats, s.window = make([]float64, s.last+1), make([]float64, s.last+1)
 	for j := range s.nats {
 		c, yc := first.Data[4*j], first.Data[4*j+1]

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
@@ -40,12 +41,17 @@ func (a *fitting) searchRest(d gppl.Data) error {
 	began := time.Now()
 	family := a.family
 	family.Mean = nil
-	scales := newScales(d, slices.ContainsFunc(a.starts[0].Params(), isPeriod))
+	var scales scales
+	var atPeriods []gppl.Model
+	var both workers.Group
+	both.Go(func() { scales = newScales(d, slices.ContainsFunc(family.Params(), isPeriod)) })
+	both.Go(func() { atPeriods = startsAtPeriods(family, d) })
+	both.Wait()
 	if scales.lengthscales == nil || d.Len() < 4 || !slices.ContainsFunc(a.starts[0].Params(), func(p gppl.Param) bool { return !p.IsFixed() }) {
 		return nil
 	}
 	given := slices.Clone(a.starts) // with the transforms that they have: a bounded period takes other ways
-	a.starts = append(a.starts, startsAtPeriods(family, d)...)
+	a.starts = append(a.starts, atPeriods...)
 	if scales.shortest < scales.longest {
 		a.shortest, a.longest = scales.shortest, scales.longest
 		for i, m := range a.starts {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // patience is the seconds that an evaluation of the exact likelihood may take as
@@ -325,16 +326,24 @@ func (a *fitting) settle(exact *gppl.Exact) error {
 		return err
 	}
 	width := cmp.Or(a.settings.Fit.Spread, 1)
-	stands := a.guided(best.Model)
-	tried := 0
-	for i := range a.further() {
+	further := func(i int) gppl.Model {
 		around := a.starts[i%len(a.starts)]
 		if i%2 == 1 {
 			around = best.Model
 		}
-		start := InSupport(startAround(around, width, rnd), a.priors)
-		if a.guide != nil {
-			led := a.guided(start)
+		return InSupport(startAround(around, width, rnd), a.priors)
+	}
+	var led []*gppl.Result // from the best, and from each further start
+	if a.guide != nil {
+		led = a.guided(best.Model, a.further(), further)
+	}
+	tried := 0
+	for i := range a.further() {
+		var start gppl.Model
+		if led == nil {
+			start = further(i)
+		} else {
+			stands, led := led[0], led[i+1]
 			if led == nil || stands == nil || led.Value > stands.Value-guidedGain || !a.promises(a.loss, led.Model, best) {
 				tried++
 				continue
@@ -365,18 +374,25 @@ func (a *fitting) settle(exact *gppl.Exact) error {
 // guidedGain is by how many nats the guide has to be better elsewhere for training to begin there.
 const guidedGain = 1
 
-// guided returns where the guide leads to from m, nil if there is none or it cannot be evaluated there.
-func (a *fitting) guided(m gppl.Model) *gppl.Result {
-	if a.guide == nil {
-		return nil
+// guided returns where the guide leads to from m and from each of some further starts, nil where it cannot be evaluated.
+func (a *fitting) guided(m gppl.Model, further int, start func(i int) gppl.Model) []*gppl.Result {
+	from := []gppl.Model{m}
+	for i := range further {
+		from = append(from, start(i))
 	}
 	s := gppl.Settings{NoStandardErrors: true, GradientTolerance: 1e-2, MaxEvaluations: secondSteps}
-	r, err := gppl.Fit(a.ctx, a.guide, m.Params(), s)
-	if err != nil {
-		return nil
+	led := make([]*gppl.Result, len(from))
+	parallel.For(len(from), func(i int) {
+		if r, err := gppl.Fit(a.ctx, a.guide, from[i].Params(), s); err == nil {
+			led[i] = r
+		}
+	})
+	for _, r := range led {
+		if r != nil {
+			a.evaluations += r.Evaluations
+		}
 	}
-	a.evaluations += r.Evaluations
-	return r
+	return led
 }
 
 // further returns the number of random starts that are tried if doubts remain. It is none if a straight line explains the
