@@ -67,7 +67,7 @@ func (f *Factor) Reset(ctx context.Context, data Series) {
 	f.Ctx, f.Data, f.Circle = ctx, data, nil
 	f.terms, f.columns, f.Shift, f.from = f.terms[:0], 0, 0, -1
 	if f.fillRows == nil {
-		f.fillRows, f.addTiles, f.fillPart, f.fillMoved = f.fillRowsOfBlock, f.addRowOfTiles, f.productsOfPart, f.productsOfMoved
+		f.fillRows, f.addTiles, f.fillPart, f.fillMoved = f.fillRowsOfBlock, f.addStripOfTiles, f.productsOfPart, f.productsOfMoved
 	}
 }
 
@@ -96,10 +96,12 @@ func (f *Factor) Room() {
 	f.Moved, f.MovedB = dense.Reshape(f.Moved, s, p), dense.Reshape(f.MovedB, s, c)
 }
 
-// chunk is how many observations are computed with at a time, block how many of them by one goroutine.
+// chunk is how many observations are computed with at a time, block how many of them by one goroutine, and strip how many rows of their products, a
+// part of dense.Tile.
 const (
 	chunk = 2048
 	block = 64
+	strip = 16
 )
 
 // Bytes predicts the memory of Fill.
@@ -115,7 +117,7 @@ func (f *Factor) Fill() {
 	clear(f.Moved.Data)
 	clear(f.MovedB.Data)
 	f.eachChunk(func() {
-		parallel.Within(f.Ctx, dense.Blocks(p), f.addTiles)
+		parallel.Within(f.Ctx, (p+strip-1)/strip, f.addTiles)
 		z := dense.Rows(f.rows, p+s, c)
 		dense.Gemm(blas.NoTrans, blas.Trans, 1, z, z, 1, f.ZZ)
 		if s > 0 {
@@ -182,15 +184,17 @@ func (f *Factor) whitened(dst blas64.General, from int) {
 	}
 }
 
-// addRowOfTiles adds a chunk to a row of tiles of EᵀE, to rows of Eᵀz and to columns of E′ᵀE, the longest row first.
-func (f *Factor) addRowOfTiles(k int) {
+// addStripOfTiles adds a chunk to a strip of rows of EᵀE, to rows of Eᵀz and to columns of E′ᵀE, the longest strip first.
+func (f *Factor) addStripOfTiles(k int) {
 	p, s := f.columns, f.Shift
-	i := dense.Blocks(p) - 1 - k
-	from, rows := i*dense.Tile, dense.Width(p, i)
+	k = (p+strip-1)/strip - 1 - k
+	i, within := k/(dense.Tile/strip), k%(dense.Tile/strip)*strip
+	from := k * strip
+	rows := min(strip, p-from)
 	own := dense.Rows(f.rows, from, rows)
 	for j := range i + 1 {
 		t := f.T.At(i, j)
-		dense.Gemm(blas.NoTrans, blas.Trans, 1, own, dense.Rows(f.rows, j*dense.Tile, t.Cols), 1, t)
+		dense.Gemm(blas.NoTrans, blas.Trans, 1, own, dense.Rows(f.rows, j*dense.Tile, t.Cols), 1, dense.Rows(t, within, rows))
 	}
 	dense.Gemm(blas.NoTrans, blas.Trans, 1, own, dense.Rows(f.rows, p+s, f.B.Cols), 1, dense.Rows(f.B, from, rows))
 	if s > 0 {
