@@ -25,6 +25,20 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"German":                     {"Datum;Umsatz\r\n01.01.2015;1.025,10\r\n01.02.2015;980,00\r\n", 0, 31, 1025.1, 980, "Datum", "Umsatz", ""},
 		"German, in euros, Latin-1":  {"Datum;Betr\xe4ge\r\n01.01.2015;1.025,10 \x80\r\n01.02.2015;980,00 \x80\r\n", 0, 31, 1025.1, 980, "Datum", "Beträge", "€"},
 		"German, Excel's first line": {"sep=;\r\nDatum;Wert\r\n01.01.2015;1.025,10\r\n01.02.2015;2\r\n", 0, 31, 1025.1, 2, "Datum", "Wert", ""},
+		"its line above a title":     {"sep=;\nVersion CSV1|Tool SE|x\n\n;SN: 2100\nTag;kWh;kW\n01.01.2015;5,5;1\n01.02.2015;6,5;1\n", 0, 31, 5.5, 6.5, "Tag", "kWh", ""},
+		"more fields above":          {"a;b;c;d;e\nDatum;Wert;x\n01.01.2015;5,5;1,5\n01.02.2015;6,5;1,5\n01.03.2015;7,5;1,5\n", 0, 59, 5.5, 7.5, "Datum", "Wert", ""},
+		"hours with a letter":        {"Date,Time,v\n01/13/15,9:00a,5\n01/13/15,9:00p,6\n", 12.375, 12.875, 5, 6, "Date", "v", ""},
+		"a fraction of a day":        {"UT Date,mag\n2015-01-01.5,5\n2015-01-02.25,6\n", 0.5, 1.25, 5, 6, "UT Date", "mag", ""},
+		"a date beside Julian ones":  {"HJD,UT Date,Camera,mag\n7023.5,2015-01-01.5,bd,5.5\n7024.5,2015-01-02.5,bd,6.5\n7025.5,2015-01-03.5,bd,7.5\n", 0.5, 2.5, 5.5, 7.5, "UT Date", "mag", ""},
+		"dates behind values":        {"kWh, p, Start, End\n0.5,3.1,2015-01-01T00:00Z,x\n0.7,3.2,2015-01-01T12:00Z,x\n0.6,3.3,2015-01-02T00:00Z,x\n", 0, 1, 0.5, 0.6, "Start", "kWh", ""},
+		"dates behind a depth":       {"depth,v,taken\n1,5,2015-01-01\n2,7,2015-01-02\n3,6,2015-01-03\n", 1, 3, 5, 6, "depth", "v", ""},
+		"one date behind depths":     {"depth,v,taken\n1,5,2015-01-01\n3,7,2015-01-01\n2,6,2015-01-02\n", 1, 2, 5, 6, "depth", "v", ""},
+		"clocks of any name":         {"Tag;Messung;kWh\n01.01.2015;06:00;5,5\n01.01.2015;18:00;6,5\n02.01.2015;06:00;7,5\n", 0.25, 1.25, 5.5, 7.5, "Tag", "kWh", ""},
+		"midnights":                  {"Opname;Tijdstip;kWh\n01-01-2015;00:00:00;5,5\n02-01-2015;00:00:00;6,5\n13-01-2015;00:00:00;7,5\n", 0, 12, 5.5, 7.5, "Opname", "kWh", ""},
+		"half-hours":                 {"date,period,load\n" + halfHours("2015-01-01", 48) + halfHours("2015-01-02", 50), 0, 1 + 47.0/48, 1, 50, "date", "load", ""},
+		"two shops, by their number": {"date,shop,load\n2015-01-01,1,5\n2015-01-01,2,6\n2015-01-02,1,7\n2015-01-02,2,8\n", 0, 1, 1, 2, "date", "shop", ""},
+		"elapsed beside a distance":  {"distance,elapsed (s),depth\n0,1.5,5\n25,3.1,6\n50,4.5,7\n", 0, 50, 5, 7, "distance", "depth", ""},
+		"elapsed alone":              {"lap,elapsed\n1,61.5\n2,62.5\n3,61\n", 1, 3, 61.5, 61, "lap", "elapsed", ""},
 		"German months":              {"Monat;Wert\nJanuar 2015;1.025,1\nMärz 2015;980,5\n", 0, 59, 1025.1, 980.5, "Monat", "Wert", ""},
 		"German exponents":           {"t;y\n0;1,051E+03\n1;9,8E+02\n", 0, 1, 1051, 980, "t", "y", ""},
 		"French, by steps":           {"Date;Ventes\n01/01/2015;1\u202f025,10\n01/02/2015;980,00\n01/03/2015;7\n01/04/2015;8\n01/05/2015;9,5\n01/01/2016;7\n", math.NaN(), 0, 0, 0, "", "", ""},
@@ -443,4 +457,12 @@ func TestRaggedBelowHeader(t *testing.T) {
 	if s, _, err := readCSV(strings.NewReader("t,y\n1,2\n2,3\nt,y\n3,4,5,6\n4,5\n"), CSVOptions{}); err == nil || !strings.Contains(err.Error(), "line 5") {
 		t.Errorf("read as %v, error %v", s, err)
 	}
+}
+
+// halfHours are rows of the half-hours of a day, with their number for a value.
+func halfHours(day string, count int) (rows string) {
+	for n := 1; n <= count; n++ {
+		rows += fmt.Sprintf("%s,%d,%d\n", day, n, n)
+	}
+	return rows
 }
