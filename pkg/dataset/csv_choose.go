@@ -165,6 +165,24 @@ func (rows firstCells) constant(i int) bool {
 	return len(rows) >= fewestDates && !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != rows[0][i] })
 }
 
+// fullest returns the first of the rows with the fewest empty cells, or the row that is first if none has fewer: rows above may be about the device.
+func (rows firstCells) fullest(first []string) []string {
+	empty := func(row []string) (n int) {
+		for _, cell := range row {
+			if cell == "" {
+				n++
+			}
+		}
+		return n
+	}
+	for _, row := range rows {
+		if empty(row) < empty(first) {
+			first = row
+		}
+	}
+	return first
+}
+
 // repeats reports whether a row has the value of the one above it in a column.
 func (rows firstCells) repeats(i int) bool {
 	for r := 1; r < len(rows); r++ {
@@ -255,10 +273,14 @@ func (s *csvStream) decimalYears(i int, x xColumns) bool {
 func (s *csvStream) passesWords(x xColumns) bool {
 	rows := s.rows()
 	met := map[string]bool{}
+	with := 0 // an x
 	for _, row := range rows {
-		met[x.text(func(column int) string { return row[column] })] = true
+		if row[x.columns[0]] != "" {
+			met[x.text(func(column int) string { return row[column] })] = true
+			with++
+		}
 	}
-	return s.opt.PassLabels && len(s.opt.Keys) == 0 && len(rows) >= fewestDates && len(met) == len(rows)
+	return s.opt.PassLabels && len(s.opt.Keys) == 0 && with >= fewestDates && len(met) == with
 }
 
 // isLabel reports whether a cell is words, and no number, date or missing value.
@@ -520,6 +542,19 @@ func (e *TextColumnError) Error() string {
 func (s *csvStream) checkText(names, first []string) error {
 	if len(first) < len(names) || !s.isLabel(first[s.rep.Y]) || !unicode.IsLetter(firstRune(first[s.rep.Y])) {
 		return nil
+	}
+	number := func(row []string) bool {
+		for i, cell := range row {
+			if aside := i == s.rep.X || counter.MatchString(names[i]) || asideName.MatchString(names[i]); !aside && isNumber(cell) && dateFormat(cell) == TimeAuto {
+				return true
+			}
+		}
+		return false
+	}
+	dated := dateFormat(first[s.rep.X]) != TimeAuto
+	if rows := s.rows(); dated && len(names) > 2 && len(rows) >= fewestDates && !slices.ContainsFunc(rows, number) {
+		return fmt.Errorf("y: no column has numbers for it, and %s begins with %s (if each row is an event, write a file with the number of events of each day or hour, zeros included)",
+			columnName(names, s.rep.Y), quoted(first[s.rep.Y]))
 	}
 	for i := s.rep.Y + 1; i < len(names); i++ {
 		if _, err := strconv.ParseFloat(first[i], 64); err == nil && !s.isKey(names, i) {

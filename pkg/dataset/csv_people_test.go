@@ -39,6 +39,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"two shops, by their number": {"date,shop,load\n2015-01-01,1,5\n2015-01-01,2,6\n2015-01-02,1,7\n2015-01-02,2,8\n", 0, 1, 1, 2, "date", "shop", ""},
 		"elapsed beside a distance":  {"distance,elapsed (s),depth\n0,1.5,5\n25,3.1,6\n50,4.5,7\n", 0, 50, 5, 7, "distance", "depth", ""},
 		"elapsed alone":              {"lap,elapsed\n1,61.5\n2,62.5\n3,61\n", 1, 3, 61.5, 61, "lap", "elapsed", ""},
+		"rows about a device":        {"No,At,Unit,v\n1,,Bonn,\n2,2015-01-01,C,5\n3,2015-01-02,C,6\n4,2015-01-03,C,7\n", 0, 2, 5, 7, "At", "v", ""},
 		"German months":              {"Monat;Wert\nJanuar 2015;1.025,1\nMärz 2015;980,5\n", 0, 59, 1025.1, 980.5, "Monat", "Wert", ""},
 		"German exponents":           {"t;y\n0;1,051E+03\n1;9,8E+02\n", 0, 1, 1051, 980, "t", "y", ""},
 		"French, by steps":           {"Date;Ventes\n01/01/2015;1\u202f025,10\n01/02/2015;980,00\n01/03/2015;7\n01/04/2015;8\n01/05/2015;9,5\n01/01/2016;7\n", math.NaN(), 0, 0, 0, "", "", ""},
@@ -273,7 +274,7 @@ func TestBelowTable(t *testing.T) {
 	const table = "Monat;Wert\n2015-01;5\n2015-02;6\n"
 	for text, left := range map[string]int{
 		table: 0, table + "Summe;11\n": 1, table + "\nQuelle: Amt\nHinweis: vorläufig\n": 2, table + "\"Source: A; B\"\n": 1, table + "____\n1) vorläufig\n© Amt, 2024\n": 2, table + "(2 rows)\n": 1, table + "2 rows in set (0.00 sec)\n": 1, table + "___\n\xa9 Amt, 2024\nStand: 01.02.2024 / 10:00:00\n": 2,
-		table + "2015-0\n": -1, table + "x;7\n": -1, "Monat;Wert\n2015-01;5\nSumme;5\n2015-02;6\n": -1,
+		table + "2015-0\n": -1, table + "Jahre\nJahr;Wert;x\n2015;5;1\n": -1, table + "x;7\n": -1, "Monat;Wert\n2015-01;5\nSumme;5\n2015-02;6\n": -1,
 	} {
 		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{})
 		if left < 0 {
@@ -282,6 +283,34 @@ func TestBelowTable(t *testing.T) {
 			}
 		} else if err != nil || s.Len() != 2 || len(rep.Below) != left {
 			t.Errorf("%q: %v, %d rows, %v below", text, err, s.Len(), rep.Below)
+		}
+	}
+}
+
+// TestTableBelow leaves out another table below the one that is read if it is much shorter, and tells of it if it is not.
+func TestTableBelow(t *testing.T) {
+	yearly := func(first, rows int) (text string) {
+		for i := range rows {
+			text += fmt.Sprintf("%d,%d,1\n", first+i, i)
+		}
+		return text
+	}
+	months := "month,a,b\n"
+	for i := range 60 {
+		months += fmt.Sprintf("%d%02d,%d,1\n", 2000+i/12, i%12+1, i)
+	}
+	opt := CSVOptions{NumberDates: true, Seconds: true}
+	s, rep, err := readCSV(strings.NewReader(months+"\n Annual: January to December\n"+yearly(2000, 20)), opt)
+	if err != nil || s.Len() != 60 || len(rep.Below) != mostBad || rep.Below[0].Line != 63 {
+		t.Errorf("%v, %d rows, %v below", err, s.Len(), rep.Below)
+	}
+	for text, want := range map[string]string{
+		months + "\nAnnual\n" + yearly(2000, 40):                          "another table seems to begin at line 63, with \"Annual\": write each table to a file of its own",
+		months + "Annual\n" + yearly(2000, 15) + "200512,5,1\n":           "things are wrong",
+		months + "Logger restarted\n200501;5;1\n200502;5;1\n200503;5;1\n": "things are wrong",
+	} {
+		if s, _, err := readCSV(strings.NewReader(text), opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d rows, %v, want %s", s.Len(), err, want)
 		}
 	}
 }
@@ -421,30 +450,31 @@ func months(rest string, from, to int) (text string) {
 // TestRefusedWithAdvice refuses what could be read wrongly, or cannot be read, and says what to do.
 func TestRefusedWithAdvice(t *testing.T) {
 	for text, want := range map[string]string{
-		"t,y\n1-Jan,5\n2-Jan,6\n":                                                 "a date without a year? add it, in four digits",
-		"month,y\nJan,5\nFeb,6\n":                                                 "a date without a year? add it",
-		"week,y\n01/20,5\n02/20,6\n":                                              "a date without a year? add it",
-		"year,y\n98,1\n99,2\n00,3\n01,4\n":                                        "0 follows 99: write years with four digits",
-		"year,month,y\n2020,1,5\n,2,6\n,3,7\n2021,1,5\n,2,6\n":                    "3 of 5 rows with a y have no x: where a value stands once",
-		"date,time\n2020-01-01,0:20:00\n2020-01-02,0:21:00\n":                     "a duration? write a duration as a number",
-		"date,y\n2020-01-01,3,5\n2020-01-02,4,5\n":                                "a comma within a number? quote such numbers",
-		"date,y\n2020-01-01,5\n2020-02-01,<0.5\n":                                 "a value below or above a limit?",
-		"date,y\n2020-01-01,5 ± 0.2\n":                                            "a value and its error? write them in two columns",
-		"Year,Period,y\n2020,M12,5\n2020,M13,6\n":                                 "the mean of a year? remove such rows",
-		"t,y\n“2020-01-01”,“5”\n":                                                 "quotation marks as in print? write \" for them",
-		"t,y\n２０２０-０１-０１,5\n":                                                     "write numbers with the digits 0 to 9",
-		"t,y\n0:05.5,5\n":                                                         "it is a time of day: make one column",
-		"date,customer,amount\n2020-01-01,c1,5\n2020-01-01,c2,6\n":                "y: column 2 (\"customer\") begins with \"c1\", no number",
-		"year,y\n2001,5\n2002 (p),6\n":                                            "the mark of a footnote? remove it",
-		"date,y\n2020-01-01,١١\n":                                                 "write numbers with the digits 0 to 9",
-		"t,y\n1900-1904,5\n1905-1909,6\n":                                         "a range of years? write the first",
-		"t,y\nWeek of 2020-01-06,5\nWeek of 2020-01-13,6\n":                       "words before a date? remove them",
-		"t,y\nJan-Mar 2015,5\nApr-Jun 2015,6\n":                                   "a range of months? write the first, or the quarter",
-		"t,y\n2000,5\n2001,6\n2000 Q1,5\n2000 Q2,6\n":                             "write all x in one way, or leave the rows of one kind",
-		"JD & RV \\\\\n2458000 & 5 \\\\\n2458001 & 6 \\\\\n":                      "a table of LaTeX, not csv: write , for &",
-		"\"Date,Value\"\n\"2020-01-01,5\"\n\"2020-01-02,6\"\n":                    "remove those around whole lines",
-		"t,y\n1,3,5\n2,4,5\n3,5,5\n":                                              "a comma within a number?",
-		"month,y\n2020-01,5\n2020-02,6\n2020-03,7\nQ1,18\n2020-04,5\n2020-05,6\n": "the header once more, or a total? remove the line",
+		"t,y\n1-Jan,5\n2-Jan,6\n":                                                       "a date without a year? add it, in four digits",
+		"month,y\nJan,5\nFeb,6\n":                                                       "a date without a year? add it",
+		"week,y\n01/20,5\n02/20,6\n":                                                    "a date without a year? add it",
+		"year,y\n98,1\n99,2\n00,3\n01,4\n":                                              "0 follows 99: write years with four digits",
+		"year,month,y\n2020,1,5\n,2,6\n,3,7\n2021,1,5\n,2,6\n":                          "3 of 5 rows with a y have no x: where a value stands once",
+		"date,time\n2020-01-01,0:20:00\n2020-01-02,0:21:00\n":                           "a duration? write a duration as a number",
+		"date,y\n2020-01-01,3,5\n2020-01-02,4,5\n":                                      "a comma within a number? quote such numbers",
+		"date,y\n2020-01-01,5\n2020-02-01,<0.5\n":                                       "a value below or above a limit?",
+		"date,y\n2020-01-01,5 ± 0.2\n":                                                  "a value and its error? write them in two columns",
+		"Year,Period,y\n2020,M12,5\n2020,M13,6\n":                                       "the mean of a year? remove such rows",
+		"t,y\n“2020-01-01”,“5”\n":                                                       "quotation marks as in print? write \" for them",
+		"t,y\n２０２０-０１-０１,5\n":                                                           "write numbers with the digits 0 to 9",
+		"t,y\n0:05.5,5\n":                                                               "it is a time of day: make one column",
+		"id,opened,status\n1,2020-01-01,open\n2,2020-01-02,closed\n3,2020-01-02,open\n": "if each row is an event, write a file with the number of events of each day",
+		"date,customer,amount\n2020-01-01,c1,5\n2020-01-01,c2,6\n":                      "y: column 2 (\"customer\") begins with \"c1\", no number",
+		"year,y\n2001,5\n2002 (p),6\n":                                                  "the mark of a footnote? remove it",
+		"date,y\n2020-01-01,١١\n":                                                       "write numbers with the digits 0 to 9",
+		"t,y\n1900-1904,5\n1905-1909,6\n":                                               "a range of years? write the first",
+		"t,y\nWeek of 2020-01-06,5\nWeek of 2020-01-13,6\n":                             "words before a date? remove them",
+		"t,y\nJan-Mar 2015,5\nApr-Jun 2015,6\n":                                         "a range of months? write the first, or the quarter",
+		"t,y\n2000,5\n2001,6\n2000 Q1,5\n2000 Q2,6\n":                                   "write all x in one way, or leave the rows of one kind",
+		"JD & RV \\\\\n2458000 & 5 \\\\\n2458001 & 6 \\\\\n":                            "a table of LaTeX, not csv: write , for &",
+		"\"Date,Value\"\n\"2020-01-01,5\"\n\"2020-01-02,6\"\n":                          "remove those around whole lines",
+		"t,y\n1,3,5\n2,4,5\n3,5,5\n":                                                    "a comma within a number?",
+		"month,y\n2020-01,5\n2020-02,6\n2020-03,7\nQ1,18\n2020-04,5\n2020-05,6\n":       "the header once more, or a total? remove the line",
 	} {
 		if s, _, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true, SkipMissing: true}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v", text, s, err)

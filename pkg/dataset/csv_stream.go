@@ -277,7 +277,7 @@ func (s *csvStream) header(blocks *rowSplitter) (b textBlock, err error) {
 	if err != nil {
 		return b, err
 	}
-	return b, s.choose(names, first)
+	return b, s.choose(names, s.rows().fullest(first))
 }
 
 // cutWords leaves out the rows of words below the header.
@@ -322,6 +322,9 @@ func (s *csvStream) detect(b textBlock) (x, numbers bool) {
 		more, err := rows.scan()
 		if !more {
 			return x, numbers
+		}
+		if err != nil && s.numbers.met && s.wordsOf(&rows, 0, err) != "" { // what is below decides nothing
+			return true, true
 		}
 		if err != nil {
 			continue

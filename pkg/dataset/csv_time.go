@@ -67,7 +67,7 @@ type CSVReport struct {
 	Rows         int           // of data, those left out included
 	Skipped      int           // rows left out because x or y is missing
 	Headers      int           // lines that repeat the header, which were left out
-	Below        []CSVRowError // lines of words below the table that were left out
+	Below        []CSVRowError // the first ten lines of words, or of another table, below the table that were left out
 	SHA256       string        // of the file, hexadecimal
 	Also         CSVMore
 	// ShortYears says that years of two digits were met, in dates such as Jan-00, and read as 1969 to 2068.
