@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -573,11 +572,6 @@ var spacedYear = regexp.MustCompile(`^\pL+\.? \d{2}$`)
 // choose finds the columns by the options, the names and the first row of values.
 func (s *csvStream) choose(names, first []string) (err error) {
 	s.rep.Columns = names
-	if s.opt.X == "" && s.opt.Y == "" && len(s.opt.Also)+len(s.opt.Keys) == 0 {
-		if err := cmp.Or(checkWide(names, first), s.checkBare(names)); err != nil {
-			return err
-		}
-	}
 	x := s.xOf(names, first)
 	if len(x.columns) == 1 && s.isKey(names, x.columns[0]) {
 		if at := slices.IndexFunc(names, func(name string) bool { return !s.isKey(names, slices.Index(names, name)) }); at >= 0 {

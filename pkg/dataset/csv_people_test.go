@@ -27,6 +27,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"German, Excel's first line": {"sep=;\r\nDatum;Wert\r\n01.01.2015;1.025,10\r\n01.02.2015;2\r\n", 0, 31, 1025.1, 2, "Datum", "Wert", ""},
 		"its line above a title":     {"sep=;\nVersion CSV1|Tool SE|x\n\n;SN: 2100\nTag;kWh;kW\n01.01.2015;5,5;1\n01.02.2015;6,5;1\n", 0, 31, 5.5, 6.5, "Tag", "kWh", ""},
 		"more fields above":          {"a;b;c;d;e\nDatum;Wert;x\n01.01.2015;5,5;1,5\n01.02.2015;6,5;1,5\n01.03.2015;7,5;1,5\n", 0, 59, 5.5, 7.5, "Datum", "Wert", ""},
+		"two lines of names":         {"                 Temp\n  Date   Time    Out\n---------\n01/13/15  9:00a  5.5\n01/13/15 10:00a  6.5\n01/13/15  9:00p  7.5\n", 12.375, 12.875, 5.5, 7.5, "Date", "Out", ""},
 		"hours with a letter":        {"Date,Time,v\n01/13/15,9:00a,5\n01/13/15,9:00p,6\n", 12.375, 12.875, 5, 6, "Date", "v", ""},
 		"a fraction of a day":        {"UT Date,mag\n2015-01-01.5,5\n2015-01-02.25,6\n", 0.5, 1.25, 5, 6, "UT Date", "mag", ""},
 		"a date beside Julian ones":  {"HJD,UT Date,Camera,mag\n7023.5,2015-01-01.5,bd,5.5\n7024.5,2015-01-02.5,bd,6.5\n7025.5,2015-01-03.5,bd,7.5\n", 0.5, 2.5, 5.5, 7.5, "UT Date", "mag", ""},
@@ -315,33 +316,122 @@ func TestTableBelow(t *testing.T) {
 	}
 }
 
-// TestWide refuses tables with a column for each time, and no others.
+// TestWide reads tables with a column for each time as if each cell were a row, and refuses those of which it cannot tell the time.
 func TestWide(t *testing.T) {
-	for header, refused := range map[string]bool{
-		"Jahr,Jan,Feb,Mär": true, "Country,1990,1991,1992,": true, "Country Name,Code,1990,1991,1992": true, "geo,2015M01,2015M02,2015M03": true,
-		"Year,Q1,Q2,Q3,Q4": true, "Jahr;T1;T2;T3;T4": true, "Year,1,2,3,4,5,6,7,8,9,10,11,12": true, "Country,1990 [YR1990],1991 [YR1991],1992 [YR1992]": true,
-		"day,00:00,01:00,02:00": true, "Country,X1990,X1991,X1992": true, "Country,1990/91,1991/92,1992/93": true,
-		"Year,Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Oct,Nov,Dec,J-D,D-N": true, "Jahr;T1;T2;T3;T4;Summe": true, "geo,1990,1991,1992,1993,1994,note": true, "t,1990,1991,1992,b": false,
-		"Country,Lat,1/22/20,1/23/20,1/24/20": true, " ,Qtr1,Qtr2,Qtr3,Qtr4": true, "Line,,2015,2015,2015,2015,2016,2016,2016,2016": true,
-		"year,Q1,Q2,Q3": false, "year,1,2,3,4": false, "year,H1,H2,H3": false, "t,Mon,Tue,Wed,Thu,Fri": false,
-		"date,May,April": false, "t,2000,1500,1700": false, "date,1990,1991": false, "1990,1991,a,b": false,
+	const day = 86400.0
+	since := year(2001)
+	hours := ""
+	for h := 1; h <= 24; h++ {
+		hours += fmt.Sprintf(",H%d", h)
+	}
+	plain := strings.ReplaceAll(hours, "H", "")
+	for header, c := range map[string]struct {
+		row    string  // the cells before the times
+		then   string  // those of the second row; "" for one row
+		n      int     // observations; 0 for an error
+		x0, x1 float64 // days since 2001, or numbers
+		y1     float64 // the last, where y is 1 in column 2, 2 in column 3, and so on
+	}{
+		"Jahr,Jan,Feb,Mär":                {"2001", "2002", 6, 0, 424, 3},
+		"Year,Q1,Q2,Q3,Q4":                {"2001", "2002", 8, 0, 638, 4},
+		"Jahr,T1,T2,T3,T4,Summe":          {"2001", "2002", 8, 0, 638, 4},
+		" ,Qtr1,Qtr2,Qtr3,Qtr4":           {"2001", "2002", 8, 0, 638, 4},
+		"Year,1,2,3,4,5,6,7,8,9,10,11,12": {"2001", "2002", 24, 0, 699, 12},
+		"Year,Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Oct,Nov,Dec,J-D,D-N": {"2001", "2002", 24, 0, 699, 12},
+		"geo,2015M01,2015M02,2015M03":                                  {"DE", "", 3, 5113, 5172, 3},
+		"geo,Feb 2015,Mar 2015,Apr 2015":                               {"DE", "", 3, 5144, 5203, 3},
+		"Country,1990,1991,1992,":                                      {"DE", "", 3, 1990, 1992, 3},
+		"Country,X1990,X1991,X1992":                                    {"DE", "", 3, 1990, 1992, 3},
+		"Country,1990 [YR1990],1991 [YR1991],1992 [YR1992]":            {"DE", "", 3, 1990, 1992, 3},
+		"geo,1990,1991,1992,1993,1994,note":                            {"DE", "", 5, 1990, 1994, 5},
+		"Country,Lat,1/22/20,1/23/20,1/24/20":                          {"DE,51.5", "", 3, 6960, 6962, 4},
+		"day,00:00,12:00,18:00":                                        {"2001-01-01", "2001-01-02", 6, 0, 1.75, 3},
+		"date" + hours:                                                 {"2001-01-01", "2001-01-02", 48, 1 / 24.0, 2, 24},
+		"date" + plain:                                                 {"01.01.2001", "02.01.2001", 48, 1 / 24.0, 2, 24},
+		"datum" + hours:                                                {"20010101", "20010102", 48, 1 / 24.0, 2, 24},
+
+		"day,2001,2002,2003":                            {"1", "2", 0, 0, 0, 0}, // rows are days of these years
+		"Line,,2015,2015,2015,2015,2016,2016,2016,2016": {"a,b", "", 0, 0, 0, 0},
+		"site,Jan,Feb,Mar":                              {"Bonn", "Köln", 0, 0, 0, 0},
+		"year,May,Jun,Jul":                              {"1999/00", "2000/01", 0, 0, 0, 0},
+		"place,2003,2002,2001,2002,2003":                {"a", "b", 0, 0, 0, 0},
+		"week,Mon,Tue,Wed,Thu,Fri":                      {"2015-W01", "2015-W02", 0, 0, 0, 0},
+		"KW,Mon.,Tue.,Wed.,Thu.,Fri.,Sat.,Sun.":         {"1", "2", 0, 0, 0, 0},
 	} {
-		n := strings.Count(header, ",")
-		_, _, err := readCSV(strings.NewReader(header+"\n2001"+strings.Repeat(",1", n)+"\n2002"+strings.Repeat(",2", n)+"\n"), CSVOptions{})
-		if wide := err != nil && strings.Contains(err.Error(), "are times"); wide != refused {
-			t.Errorf("%s: %v", header, err)
+		columns := strings.Count(header, ",")
+		row := func(before string) string {
+			for i := strings.Count(before, ","); i < columns; i++ {
+				before += fmt.Sprintf(",%d", i+1)
+			}
+			return before + "\n"
+		}
+		text := header + "\n" + row(c.row)
+		if c.then != "" {
+			text += row(c.then)
+		}
+		for _, size := range []int{64, blockSize} {
+			var s Series
+			stream := &csvStream{opt: CSVOptions{Seconds: true, NumberDates: true, SkipMissing: true}, size: size, visit: func(_ int, b *CSVBlock) error {
+				s.X, s.Y = append(s.X, b.X...), append(s.Y, b.Y...)
+				if len(b.Bad) > 0 {
+					return b.Bad[0]
+				}
+				return nil
+			}}
+			err := stream.run(strings.NewReader(text), 1)
+			if c.n == 0 {
+				if err == nil || !strings.Contains(err.Error(), "are times, but a row is one observation") {
+					t.Errorf("%s: %v, %v", header, s, err)
+				}
+				continue
+			}
+			if err != nil || s.Len() != c.n {
+				t.Errorf("%s: %v, %v", header, s, err)
+				continue
+			}
+			x0, x1 := s.X[0], s.X[c.n-1]
+			if stream.rep.Dates() {
+				x0, x1 = (x0-since)/day, (x1-since)/day
+			}
+			if math.Abs(x0-c.x0) > 1e-6 || math.Abs(x1-c.x1) > 1e-6 || s.Y[c.n-1] != c.y1 {
+				t.Errorf("%s: x from %v to %v, last y %v", header, x0, x1, s.Y[c.n-1])
+			}
 		}
 	}
 }
 
-// TestBareMonths refuses rows of a year and twelve numbers, if nobody chose one, and no other rows of thirteen.
+// TestNotWide reads a column of tables that have only some names of times, or of which a column is chosen.
+func TestNotWide(t *testing.T) {
+	for header, y := range map[string]string{
+		"t,1990,1991,1992,b": "", "year,Q1,Q2,Q3": "", "year,1,2,3,4": "", "year,H1,H2,H3": "", "t,Mon,Tue,Wed,Thu,Fri": "",
+		"date,May,April": "", "t,2000,1500,1700": "", "date,1990,1991": "", "1990,1991,a,b": "", "Year,Q1,Q2,Q3,Q4": "Q2",
+	} {
+		n := strings.Count(header, ",")
+		s, _, err := readCSV(strings.NewReader(header+"\n2001"+strings.Repeat(",1", n)+"\n2002"+strings.Repeat(",2", n)+"\n"), CSVOptions{Y: y})
+		if err != nil || s.Len() != 2 {
+			t.Errorf("%s: %v, %v", header, s, err)
+		}
+	}
+}
+
+// TestWideErrors names the column of a cell that is no number, and a row of another width.
+func TestWideErrors(t *testing.T) {
+	_, _, err := readCSV(strings.NewReader("Year,Q1,Q2,Q3,Q4\n2001,1,2,3,4\n2002,1,a,3,4\n2003,1,2\n"), CSVOptions{})
+	for _, want := range []string{`line 3, column 3 ("Q2"): "a" is not a finite number`, "line 4: wrong number of fields: 3, where the first line has 5"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// TestBareMonths reads rows of a year and twelve numbers as months, if nobody chose a column, and no other rows of thirteen.
 func TestBareMonths(t *testing.T) {
 	const twelve = " 1 2 3 4 5 6 7 8 9 10 11 12.5\n"
-	for text, wide := range map[string]bool{
-		"2001" + twelve + "2002" + twelve + "2003" + twelve: true, "2001" + twelve + "2002" + twelve + "2004" + twelve: false, "1" + twelve + "2" + twelve + "3" + twelve: false,
+	for text, months := range map[string]int{
+		"2001" + twelve + "2002" + twelve + "2003" + twelve: 36, "2001" + twelve + "2002" + twelve + "2004" + twelve: 3, "1" + twelve + "2" + twelve + "3" + twelve: 3,
 	} {
-		for y, refused := range map[string]bool{"": wide, "3": false} {
-			if s, _, err := readCSV(strings.NewReader(text), CSVOptions{Y: y}); (err != nil) != refused {
+		for y, n := range map[string]int{"": months, "3": 3} {
+			if s, _, err := readCSV(strings.NewReader(text), CSVOptions{Y: y}); err != nil || s.Len() != n {
 				t.Errorf("%q, y %q: %v, %v", text, y, s, err)
 			}
 		}
@@ -401,26 +491,6 @@ func TestGuessed(t *testing.T) {
 		_, rep, err := readCSV(strings.NewReader(text), CSVOptions{})
 		if err != nil || rep.Guessed != want {
 			t.Errorf("%q: %q, %v", text, rep.Guessed, err)
-		}
-	}
-}
-
-// TestWideDays refuses tables with a column for each hour of a day, or each day of a week.
-func TestWideDays(t *testing.T) {
-	hours := ""
-	for h := 1; h <= 24; h++ {
-		hours += fmt.Sprintf(",H%d", h)
-	}
-	for _, c := range []struct {
-		header, x string
-		wide      bool
-	}{
-		{"date" + hours, "2015-01-01", true}, {"date" + strings.ReplaceAll(hours, "H", ""), "01.01.2015", true}, {"date" + hours, "20150101", true}, {"depth" + hours, "12", false},
-		{"week,Mon,Tue,Wed,Thu,Fri", "2015-W01", true}, {"KW,Mon.,Tue.,Wed.,Thu.,Fri.,Sat.,Sun.", "1", true}, {"date,Mon,Tue,Wed,Thu,Fri", "2015-01-01", false},
-	} {
-		_, _, err := readCSV(strings.NewReader(c.header+"\n"+c.x+strings.Repeat(",1", strings.Count(c.header, ","))+"\n"), CSVOptions{})
-		if (err != nil) != c.wide {
-			t.Errorf("%s, %s: %v", c.header, c.x, err)
 		}
 	}
 }

@@ -33,6 +33,9 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if n := rep.Headers; n > 0 {
 		remarks = append(remarks, fmt.Sprintf("%s %s the header once more and %s left out.", words.Count(n, "line"), map[bool]string{true: "has", false: "have"}[n == 1], words.Was(n)))
 	}
+	if rep.Wide != "" {
+		remarks = append(remarks, "Each cell of "+rep.Wide+" is read as an observation, since the names of these columns are times.")
+	}
 	if len(rep.Below) > 0 {
 		remarks = append(remarks, fmt.Sprintf("What stands below the table, from line %d on, was left out: %q.", rep.Below[0].Line, clip(rep.Below[0].Words())))
 	}
