@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -280,6 +281,35 @@ func (s *csvStream) passesWords(x xColumns) bool {
 		}
 	}
 	return s.opt.PassLabels && len(s.opt.Keys) == 0 && with >= fewestDates && len(met) == with
+}
+
+// levels returns the name of a column of words, no days or months, whose texts alternate in the first rows, each with a level of its own: y is much closer to
+// the last with the same text than to the one above, as of two devices that take turns. It is "" if there is none.
+func (s *csvStream) levels(names []string) string {
+	const fewest, closer = 5, 3.0 // rows of a text in the mean, and times
+	rows := s.rows()
+	for i, name := range names {
+		last := map[string]float64{}
+		own, others, turns := 0.0, 0.0, 0
+		for r, row := range rows {
+			kind, _ := timeNamed(row[i])
+			y, ok := s.numberX([]byte(row[s.rep.Y]))
+			if !ok || kind != "" || !s.isLabel(row[i]) {
+				turns = 0
+				break
+			}
+			before, met := last[row[i]]
+			if last[row[i]] = y; r == 0 || row[i] == rows[r-1][i] || !met {
+				continue
+			}
+			above, _ := s.numberX([]byte(rows[r-1][s.rep.Y]))
+			own, others, turns = own+math.Abs(y-before), others+math.Abs(y-above), turns+1
+		}
+		if name != "" && len(last) > 1 && fewest*len(last) <= len(rows) && 3*turns >= len(rows) && others > closer*own {
+			return name
+		}
+	}
+	return ""
 }
 
 // isLabel reports whether a cell is words, and no number, date or missing value.
@@ -593,6 +623,9 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	}
 	if s.opt.X != "" || slices.Contains(x.columns, s.rep.Y) {
 		x = oneColumn(s.rep.X)
+	}
+	if wrong == nil && s.passesWords(x) {
+		s.rep.Levels = s.levels(names)
 	}
 	if len(x.columns) == 1 && s.opt.Time == TimeAuto {
 		s.sign = s.periodSign(names[s.rep.X], s.rep.X)

@@ -424,6 +424,33 @@ func TestWideErrors(t *testing.T) {
 	}
 }
 
+// TestLevels finds the column that tells devices apart that take turns, and none of days, of words that tell nothing, or of two times.
+func TestLevels(t *testing.T) {
+	for name, c := range map[string]struct {
+		texts []string
+		apart int
+		want  string
+	}{
+		"two devices": {[]string{"M1", "M2"}, 30, "device"}, "three": {[]string{"a", "b", "c"}, 30, "device"}, "the same level": {[]string{"M1", "M2"}, 0, ""},
+		"days": {[]string{"Mon", "Tue", "Wed"}, 30, ""}, "numbers": {[]string{"1", "2"}, 30, ""}, "one": {[]string{"M1"}, 30, ""},
+		"one after the other": {strings.Split(strings.Repeat("a ", 20)+strings.Repeat("b ", 19)+"b", " "), 30, ""},
+	} {
+		text := "day,device,y\n"
+		for i := range 40 {
+			k := i % len(c.texts)
+			level := 0
+			if len(c.texts[k]) > 0 {
+				level = c.apart * int(c.texts[k][len(c.texts[k])-1])
+			}
+			text += fmt.Sprintf("%d,%s,%d\n", i+1, c.texts[k], level+i%5)
+		}
+		_, rep, err := readCSV(strings.NewReader(text), CSVOptions{PassLabels: true})
+		if err != nil || rep.Levels != c.want {
+			t.Errorf("%s: %q, %v", name, rep.Levels, err)
+		}
+	}
+}
+
 // TestBareMonths reads rows of a year and twelve numbers as months, if nobody chose a column, and no other rows of thirteen.
 func TestBareMonths(t *testing.T) {
 	const twelve = " 1 2 3 4 5 6 7 8 9 10 11 12.5\n"

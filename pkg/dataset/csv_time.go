@@ -59,6 +59,7 @@ type CSVReport struct {
 	Title        int           // lines above the header that were left out
 	Words        int           // rows of words below the header that were left out: units, or a second line of names
 	Wide         string        // the columns of which each cell is an observation, as their names are times; "" for none
+	Levels       string        // a column of words whose texts alternate in the first rows, with y at different levels; "" for none
 	Unit         string        // of all y, which the cells have beside their digits: %, €, kWh
 	DecimalComma bool          // y is written 1.025,10
 	Guessed      string        // the first of y if all may be read both ways: 1.025 between semicolons or tabs, which is read as 1.025 and may be 1025

@@ -36,6 +36,9 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if rep.Wide != "" {
 		remarks = append(remarks, "Each cell of "+rep.Wide+" is read as an observation, since the names of these columns are times.")
 	}
+	if rep.Levels != "" {
+		remarks = append(remarks, fmt.Sprintf("Texts of the column %[1]q alternate, each with y at another level: if they are several series, ReadOptions.By: %[1]q fits each.", rep.Levels))
+	}
 	if len(rep.Below) > 0 {
 		remarks = append(remarks, fmt.Sprintf("What stands below the table, from line %d on, was left out: %q.", rep.Below[0].Line, clip(rep.Below[0].Words())))
 	}
