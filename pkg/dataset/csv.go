@@ -78,8 +78,8 @@ var ErrTooManyRows = errors.New("too many rows")
 
 // ReadCSV reads two columns of a CSV file with a header. The text is UTF-8, with or without a byte order mark, or UTF-16 with one;
 // names in the header that are not UTF-8 are read as Latin-1. Lines end with LF, CRLF or CR. Spaces around a field and blank lines
-// are ignored. Every row must have as many fields as the first; empty ones beyond those do not count. Up to ten lines of words below the last row,
-// a total or a source, are left out. A row longer than 2 MiB is an error.
+// are ignored. Of a table with a column for each time, each cell of these is a row, with its y in a column "value" and x, if names are all of it, in a column "time". Every row must have as many fields as the first; empty ones beyond those do not count. Up to ten lines of words below the last row,
+// a total or a source, are left out, and so is another table there with less than half as many. A row longer than 2 MiB is an error.
 //
 // Y is a number and x a number or a date, as docs/data.md lists them ([TimeFormat] names the forms of dates): the first row decides which
 // for all, unless CSVOptions.Time does. Where days and months are both numbers, the first row that tells them apart decides. Dates become
@@ -207,8 +207,13 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 	for _, k := range stream.keys {
 		rep.Also.KeyTexts = append(rep.Also.KeyTexts, k.texts)
 	}
-	if err == nil && s.Len() > 0 && bad.below(last) {
-		rep.Below, bad.Rows = bad.Rows, nil
+	if err == nil {
+		var below bool
+		if below, err = bad.below(s.Len(), last); below {
+			rep.Below, bad.Rows = bad.Rows, nil
+		} else if err != nil {
+			return Series{}, rep, err
+		}
 	}
 	if len(bad.Rows) > 0 && !errors.Is(err, ErrTooManyRows) {
 		bad.End = err

@@ -2,9 +2,9 @@ package dataset
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,19 +21,25 @@ type xColumns struct {
 	before  []string // what is written before each of them
 	after   string
 	digits  map[int]int // of some parts, which are filled with zeros
+	halves  int         // the part that numbers the half-hours of a day from 1; 0 for none
 }
 
 // text joins the cells of a row to a date.
 func (x xColumns) text(cell func(column int) string) (text string) {
 	for i, column := range x.columns {
-		text += x.before[i] + x.zeros(i, len(cell(column))) + cell(column)
+		text += x.before[i] + x.part(i, cell(column))
 	}
 	return text + x.after
 }
 
-// zeros are those that fill the digits of a part.
-func (x xColumns) zeros(part, length int) string {
-	return strings.Repeat("0", max(0, x.digits[part]-length))
+// part is what the cell of a part says: with the zeros that fill its digits, or the time at which a half-hour begins, of those beyond a day, where
+// clocks are set back, the last.
+func (x xColumns) part(i int, cell string) string {
+	if n, err := strconv.Atoi(cell); i > 0 && i == x.halves && err == nil && n > 0 {
+		n = min(n, 48) - 1
+		return fmt.Sprintf("%02d:%02d", n/2, n%2*30)
+	}
+	return strings.Repeat("0", max(0, x.digits[i]-len(cell))) + cell
 }
 
 func oneColumn(i int) xColumns { return xColumns{columns: []int{i}, before: []string{""}} }
@@ -76,7 +82,7 @@ var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|err|sigma|^(sd|se|std|stdev|un
 
 // asideName is the name of a column of numbers that are no observations: codes, and parts of a date beside others.
 var asideName = regexp.MustCompile(`(?i)^(year|month|week|weekday|day|hour|quarter|dow|doy|day[ _.]?of[ _.]?(the[ _.]?)?(week|year|month)|week[ _.]?(no|nr|number|of[ _.]?year)|` +
-	`jahr|monat|woche|wochentag|(?-i:kw|KW)|tag|stunde|quartal|jour|mois|année|time|uhrzeit|heure|hora|qn_\d+|decimal|lat(itude)?|lon(gitude)?|lng|elevation|altitude|settlement[_ ]?period)$|(^|[_ .-])(id|code|nbr)$`)
+	`jahr|monat|woche|wochentag|(?-i:kw|KW)|tag|stunde|quartal|jour|mois|année|time|uhrzeit|heure|hora|qn_\d+|decimal|lat(itude)?|lon(gitude)?|lng|elevation|altitude|settlement[_ ]?period|elapsed([_ (\[].*)?)$|(^|[_ .-])(id|code|nbr)$`)
 
 // valueName is the name of the column of values among others that say what they are of.
 var valueName = regexp.MustCompile(`(?i)^(obs[_ ]?value|_?value|wert|valeur|valor|valore|waarde|värde|wartość|hodnota|verdi|værdi)$`)
@@ -107,14 +113,21 @@ func (s *csvStream) xOf(names, first []string) (x xColumns) {
 			used = append(used, i)
 		}
 	}
+	rows := s.rows()
 	if len(used) < 2 || len(used) == len(names) || len(first) < len(names) {
-		return xOf(names, first, s.opt.Y == "", s.digitClocks, s.constant)
+		return xOf(names, first, s.opt.Y == "", rows)
 	}
-	someNames, cells := make([]string, len(used)), make([]string, len(used))
-	for k, i := range used {
-		someNames[k], cells[k] = names[i], first[i]
+	some := func(row []string) (cells []string) {
+		for _, i := range used {
+			cells = append(cells, row[i])
+		}
+		return cells
 	}
-	x = xOf(someNames, cells, s.opt.Y == "", func(k int) int { return s.digitClocks(used[k]) }, func(k int) bool { return s.constant(used[k]) })
+	var short firstCells
+	for _, row := range rows {
+		short = append(short, some(row))
+	}
+	x = xOf(some(names), some(first), s.opt.Y == "", short)
 	for k, i := range x.columns {
 		x.columns[k] = used[i]
 	}
@@ -127,7 +140,7 @@ func (s *csvStream) empty(i int) bool {
 }
 
 // rows are the first rows of values.
-func (s *csvStream) rows() [][]string {
+func (s *csvStream) rows() firstCells {
 	if s.opt.NoHeader || len(s.opt.head) == 0 {
 		return s.opt.head
 	}
@@ -144,10 +157,70 @@ func (s *csvStream) hasNumber(first []string, i int) bool {
 	return isNumber(first[i])
 }
 
-// constant reports whether the first rows have one value in a column.
-func (s *csvStream) constant(i int) bool {
-	rows := s.rows()
+// firstCells are the cells of the first rows of values.
+type firstCells [][]string
+
+// constant reports whether a column has one value.
+func (rows firstCells) constant(i int) bool {
 	return len(rows) >= fewestDates && !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != rows[0][i] })
+}
+
+// fullest returns the first of the rows with the fewest empty cells, or the row that is first if none has fewer: rows above may be about the device.
+func (rows firstCells) fullest(first []string) []string {
+	empty := func(row []string) (n int) {
+		for _, cell := range row {
+			if cell == "" {
+				n++
+			}
+		}
+		return n
+	}
+	for _, row := range rows {
+		if empty(row) < empty(first) {
+			first = row
+		}
+	}
+	return first
+}
+
+// repeats reports whether a row has the value of the one above it in a column.
+func (rows firstCells) repeats(i int) bool {
+	for r := 1; r < len(rows); r++ {
+		if rows[r][i] == rows[r-1][i] {
+			return true
+		}
+	}
+	return false
+}
+
+// wanders reports whether the numbers of a column go up and down.
+func (rows firstCells) wanders(i int) bool {
+	up, down := false, false
+	for r := 1; r < len(rows); r++ {
+		before, err := ParseNumber(rows[r-1][i])
+		v, bad := ParseNumber(rows[r][i])
+		if err != nil || bad != nil {
+			return false
+		}
+		up, down = up || v > before, down || v < before
+	}
+	return up && down
+}
+
+// halfHours reports whether a column numbers the half-hours of the days in another column from 1: 46, 48 or 50, as clocks are changed.
+func (rows firstCells) halfHours(i, days int) bool {
+	turned := false
+	for r := 1; r < len(rows); r++ {
+		before, err := strconv.Atoi(rows[r-1][i])
+		n, bad := strconv.Atoi(rows[r][i])
+		switch newDay := rows[r][days] != rows[r-1][days]; {
+		case err != nil || bad != nil || !newDay && n != before+1 || newDay && (n != 1 || before != 46 && before != 48 && before != 50):
+			return false
+		default:
+			turned = turned || newDay
+		}
+	}
+	return turned
 }
 
 // leadingParts returns how many of the first columns, which have no names, hold the year, the month and smaller parts of a date down to the
@@ -200,10 +273,43 @@ func (s *csvStream) decimalYears(i int, x xColumns) bool {
 func (s *csvStream) passesWords(x xColumns) bool {
 	rows := s.rows()
 	met := map[string]bool{}
+	with := 0 // an x
 	for _, row := range rows {
-		met[x.text(func(column int) string { return row[column] })] = true
+		if row[x.columns[0]] != "" {
+			met[x.text(func(column int) string { return row[column] })] = true
+			with++
+		}
 	}
-	return s.opt.PassLabels && len(s.opt.Keys) == 0 && len(rows) >= fewestDates && len(met) == len(rows)
+	return s.opt.PassLabels && len(s.opt.Keys) == 0 && with >= fewestDates && len(met) == with
+}
+
+// levels returns the name of a column of words, no days or months, whose texts alternate in the first rows, each with a level of its own: y is much closer to
+// the last with the same text than to the one above, as of two devices that take turns. It is "" if there is none.
+func (s *csvStream) levels(names []string) string {
+	const fewest, closer = 5, 3.0 // rows of a text in the mean, and times
+	rows := s.rows()
+	for i, name := range names {
+		last := map[string]float64{}
+		own, others, turns := 0.0, 0.0, 0
+		for r, row := range rows {
+			kind, _ := timeNamed(row[i])
+			y, ok := s.numberX([]byte(row[s.rep.Y]))
+			if !ok || kind != "" || !s.isLabel(row[i]) {
+				turns = 0
+				break
+			}
+			before, met := last[row[i]]
+			if last[row[i]] = y; r == 0 || row[i] == rows[r-1][i] || !met {
+				continue
+			}
+			above, _ := s.numberX([]byte(rows[r-1][s.rep.Y]))
+			own, others, turns = own+math.Abs(y-before), others+math.Abs(y-above), turns+1
+		}
+		if name != "" && len(last) > 1 && fewest*len(last) <= len(rows) && 3*turns >= len(rows) && others > closer*own {
+			return name
+		}
+	}
+	return ""
 }
 
 // isLabel reports whether a cell is words, and no number, date or missing value.
@@ -243,16 +349,16 @@ func isDigits(cell string) bool {
 
 // digitClocks returns how many digits the times of day in the first rows of a column have without a sign, where leading zeros may lack: four, of
 // which some have more than two, as 0, 30, 100, 2330, or six; 0 if they are none.
-func (s *csvStream) digitClocks(i int) (digits int) {
+func (rows firstCells) digitClocks(i int) (digits int) {
 	long := 0
-	for _, row := range s.rows() {
+	for _, row := range rows {
 		long = max(long, len(row[i]))
 	}
 	unit := 1 // of a minute
 	if digits = clockDigits; long > clockDigits {
 		digits, unit = secondDigits, 100
 	}
-	for _, row := range s.rows() {
+	for _, row := range rows {
 		if n, err := strconv.Atoi(row[i]); row[i] != "" && (err != nil || !isDigits(row[i]) || n/unit/100 > 23 || n/unit%100 > 59 || n%unit > 59) {
 			return 0
 		}
@@ -263,9 +369,8 @@ func (s *csvStream) digitClocks(i int) (digits int) {
 	return digits
 }
 
-// xOf is that of a table without empty columns. anyY says that y is not named; digitClocks returns the digits of a column of times of day
-// without a sign, and constant whether the first rows of a column are equal.
-func xOf(names, first []string, anyY bool, digitClocks func(column int) int, constant func(column int) bool) xColumns {
+// xOf is that of a table without empty columns. anyY says that y is not named.
+func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 	if len(first) < len(names) || len(names) < 2 {
 		return oneColumn(0)
 	}
@@ -279,10 +384,10 @@ func xOf(names, first []string, anyY bool, digitClocks func(column int) int, con
 	}
 	date := -1
 	for i, cell := range first[:len(names)] {
-		if date >= 0 && !constant(date) {
+		if date >= 0 && !rows.constant(date) {
 			break
 		}
-		if (date < 0 || !constant(i)) && dateFormat(cell) != TimeAuto {
+		if (date < 0 || !rows.constant(i)) && dateFormat(cell) != TimeAuto {
 			date = i // the date of a download is that of all rows
 		}
 	}
@@ -345,9 +450,9 @@ func xOf(names, first []string, anyY bool, digitClocks func(column int) int, con
 		}
 	}
 	if date < 0 {
-		at := namedTime(names, first, constant)
+		at := namedTime(names, first, rows)
 		number := func(i int) bool { v, err := ParseNumber(first[i]); return err == nil && MayBeDate(v) }
-		if x, ok := digitDate(first, part("time", func(cell string) bool { return clock.MatchString(cell) || isDigits(cell) }), digitClocks); ok {
+		if x, ok := digitDate(first, part("time", func(cell string) bool { return clock.MatchString(cell) || isDigits(cell) }), rows); ok {
 			return x
 		}
 		if at == 0 && anyY && len(names) > 2 && dateName.MatchString(names[1]) && number(1) && !timeName.MatchString(names[0]) && !number(0) {
@@ -357,44 +462,48 @@ func xOf(names, first []string, anyY bool, digitClocks func(column int) int, con
 	}
 	counts := counter.MatchString(names[0]) && within(0, 1)(first[0])
 	words := strings.ContainsFunc(first[0], unicode.IsLetter) && !isNumber(first[0])
-	instead := date == 1 && anyY && len(names) > 2 // no date is a y
-	if date > 0 && !counts && !words && !instead && !constant(0) && namedTime(names, first, constant) != date {
+	instead := date == 1 && anyY && len(names) > 2  // no date is a y
+	known := rows.wanders(0) && !rows.repeats(date) // by the dates, and not by the first column
+	if date > 0 && !counts && !words && !instead && !rows.constant(0) && !known && namedTime(names, first, rows) != date {
 		return oneColumn(0)
 	}
 	x := oneColumn(date)
 	if strings.Contains(first[date], ":") {
 		return x
 	}
-	if next := date + 1; next < len(names) && names[next] == "" && clock.MatchString(first[next]) && names[date] == "" {
+	if next := date + 1; next < len(names) && clock.MatchString(first[next]) && (names[date]+names[next] == "" || rows.constant(next) || rows.repeats(date)) {
 		x.add(next, " ")
-	} else if digits := part("time", isDigits); digits >= 0 && digitClocks(digits) > 0 {
+	} else if digits := part("time", isDigits); digits >= 0 && rows.digitClocks(digits) > 0 {
 		x.add(digits, " ")
-		x.digits = map[int]int{1: digitClocks(digits)}
+		x.digits = map[int]int{1: rows.digitClocks(digits)}
 	} else if clocks := max(part("time", clock.MatchString), part("hour", clock.MatchString)); clocks >= 0 {
 		x.add(clocks, " ")
 	} else if hour := part("hour", within(0, 24)); hour >= 0 {
 		x.add(hour, " ")
 		x.after = ":00"
+	} else if next < len(names) && rows.halfHours(next, date) {
+		x.halves = len(x.columns)
+		x.add(next, " ")
 	}
 	return x
 }
 
 // digitDate returns the columns of a date written 20240131 and of the time of day behind it.
-func digitDate(first []string, at int, digitClocks func(column int) int) (x xColumns, ok bool) {
+func digitDate(first []string, at int, rows firstCells) (x xColumns, ok bool) {
 	if at < 1 {
 		return x, false
 	}
 	days, _ := numberDateOf(TimeYYYYMMDD)
 	v, err := ParseNumber(first[at-1])
 	signed := clock.MatchString(first[at])
-	if err != nil || !days.likely(v) || !signed && digitClocks(at) == 0 {
+	if err != nil || !days.likely(v) || !signed && rows.digitClocks(at) == 0 {
 		return x, false
 	}
 	if _, day := days.seconds(v); !day {
 		return x, false
 	}
 	if x = (xColumns{columns: []int{at - 1, at}, before: []string{"", " "}}); !signed {
-		x.digits = map[int]int{1: digitClocks(at)}
+		x.digits = map[int]int{1: rows.digitClocks(at)}
 	}
 	return x, true
 }
@@ -416,7 +525,7 @@ func (x *xColumns) clock(minute, second int) {
 
 // namedTime returns the one column of numbers or dates that is named as a time, or the first of several behind a constant column, where the first
 // is not; else the first.
-func namedTime(names, first []string, constant func(column int) bool) (at int) {
+func namedTime(names, first []string, rows firstCells) (at int) {
 	isTime := func(i int) bool {
 		date := dateFormat(first[i]) != TimeAuto
 		return (timeName.MatchString(names[i]) || partNames["year"].MatchString(names[i]) || partNames["day"].MatchString(names[i])) && (isNumber(first[i]) || date) ||
@@ -427,7 +536,7 @@ func namedTime(names, first []string, constant func(column int) bool) (at int) {
 	}
 	for i := range names {
 		switch {
-		case isTime(i) && at > 0 && constant(0):
+		case isTime(i) && at > 0 && rows.constant(0):
 			return at
 		case isTime(i) && at > 0:
 			return 0
@@ -463,6 +572,19 @@ func (s *csvStream) checkText(names, first []string) error {
 	if len(first) < len(names) || !s.isLabel(first[s.rep.Y]) || !unicode.IsLetter(firstRune(first[s.rep.Y])) {
 		return nil
 	}
+	number := func(row []string) bool {
+		for i, cell := range row {
+			if aside := i == s.rep.X || counter.MatchString(names[i]) || asideName.MatchString(names[i]); !aside && isNumber(cell) && dateFormat(cell) == TimeAuto {
+				return true
+			}
+		}
+		return false
+	}
+	dated := dateFormat(first[s.rep.X]) != TimeAuto
+	if rows := s.rows(); dated && len(names) > 2 && len(rows) >= fewestDates && !slices.ContainsFunc(rows, number) {
+		return fmt.Errorf("y: no column has numbers for it, and %s begins with %s (if each row is an event, write a file with the number of events of each day or hour, zeros included)",
+			columnName(names, s.rep.Y), quoted(first[s.rep.Y]))
+	}
 	for i := s.rep.Y + 1; i < len(names); i++ {
 		if _, err := strconv.ParseFloat(first[i], 64); err == nil && !s.isKey(names, i) {
 			numbers := strconv.Itoa(i + 1)
@@ -480,11 +602,6 @@ var spacedYear = regexp.MustCompile(`^\pL+\.? \d{2}$`)
 // choose finds the columns by the options, the names and the first row of values.
 func (s *csvStream) choose(names, first []string) (err error) {
 	s.rep.Columns = names
-	if s.opt.X == "" && s.opt.Y == "" && len(s.opt.Also)+len(s.opt.Keys) == 0 {
-		if err := cmp.Or(checkWide(names, first), s.checkBare(names)); err != nil {
-			return err
-		}
-	}
 	x := s.xOf(names, first)
 	if len(x.columns) == 1 && s.isKey(names, x.columns[0]) {
 		if at := slices.IndexFunc(names, func(name string) bool { return !s.isKey(names, slices.Index(names, name)) }); at >= 0 {
@@ -506,6 +623,9 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	}
 	if s.opt.X != "" || slices.Contains(x.columns, s.rep.Y) {
 		x = oneColumn(s.rep.X)
+	}
+	if wrong == nil && s.passesWords(x) {
+		s.rep.Levels = s.levels(names)
 	}
 	if len(x.columns) == 1 && s.opt.Time == TimeAuto {
 		s.sign = s.periodSign(names[s.rep.X], s.rep.X)
@@ -590,7 +710,7 @@ func (s *csvStream) yOf(names, first []string, x xColumns) int {
 		return !errorName.MatchString(names[y-1]) && !isTime && !asideName.MatchString(names[y-1]) && !isTruth(cell)
 	}
 	passes := s.passesWords(x) && len(first) >= len(names)
-	if i := slices.IndexFunc(names, valueName.MatchString); passes && i >= 0 && y <= len(names) && (s.isLabel(first[y-1]) || s.constant(y-1)) &&
+	if i := slices.IndexFunc(names, valueName.MatchString); passes && i >= 0 && y <= len(names) && (s.isLabel(first[y-1]) || s.rows().constant(y-1)) &&
 		(isNumber(first[i]) || s.isMissing([]byte(first[i]))) && !slices.Contains(x.columns, i) {
 		return i + 1
 	}
@@ -629,7 +749,7 @@ func (r *rowScanner) x() []byte {
 		if r.s.isMissing(cell) {
 			return nil
 		}
-		r.joined = append(append(append(r.joined, p.before[i]...), p.zeros(i, len(cell))...), cell...)
+		r.joined = append(append(r.joined, p.before[i]...), p.part(i, string(cell))...)
 	}
 	r.joined = append(r.joined, p.after...)
 	return r.joined

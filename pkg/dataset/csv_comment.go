@@ -78,12 +78,12 @@ func split(line string, comma rune) []string {
 	return strings.Split(line, string(comma))
 }
 
-// allValues reports whether all fields of a line are numbers, dates or missing.
+// allValues reports whether all fields of a line are numbers, dates, times of day or missing.
 func allValues(line string, opt CSVOptions) bool {
 	for _, field := range split(line, opt.separatorOf(line)) {
 		field = strings.TrimSpace(field)
 		_, ok := splitNumber(field)
-		if !ok && dateFormat(field) == TimeAuto && field != "" && field != "NA" && field != "NaN" && !slices.Contains(opt.Missing, field) {
+		if !ok && dateFormat(field) == TimeAuto && !clock.MatchString(field) && field != "" && field != "NA" && field != "NaN" && !slices.Contains(opt.Missing, field) {
 			return false
 		}
 	}

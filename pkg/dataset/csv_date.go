@@ -41,9 +41,9 @@ type dateForm struct {
 // year.
 var dateForms = []dateForm{
 	{
-		TimeISO, "2000-01-31", []string{"2000-01-31", "2000-01", "2000-1-31", "2000-031", "2000-01-31T14:30", "2000-01-31 14:30:00.5", "2000-01-31T14:30:00+02:00", "2000-01-31T14", "20000131 1430"},
-		"ISO 8601; without a zone in UTC; a month is its first day; three digits are a day of the year", // besides what parseTime reads
-		patterns(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`, `^(?P<y>\d{4})-?D(?P<yday>\d{1,3})$`,
+		TimeISO, "2000-01-31", []string{"2000-01-31", "2000-01", "2000-1-31", "2000-031", "2000-01-31T14:30", "2000-01-31 14:30:00.5", "2000-01-31T14:30:00+02:00", "2000-01-31T14", "20000131 1430", "2000-01-31.5"},
+		"ISO 8601; without a zone in UTC; a month is its first day; three digits are a day of the year, and decimals a part of the day", // besides what parseTime reads
+		patterns(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`, `^(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})(?P<part>\.\d+)$`, `^(?P<y>\d{4})-?D(?P<yday>\d{1,3})$`,
 			`^(?P<y>\d{4})(?P<m>\d{2})(?P<d>\d{2})(?P<rest>[ T]\d.*)$`),
 	},
 	{
@@ -136,7 +136,7 @@ func formOf(f TimeFormat) (dateForm, bool) {
 
 var (
 	timeOfDay = regexp.MustCompile(`^[T,:]?\s*(?:(?:kl|um|at|à|ore|alle)\.?\s+)?(?P<hour>\d{1,2})(?P<sign>[:.h]?)(?P<minute>\d{2})(?:(?P<again>[:.]?)(?P<second>\d{2})(?P<part>[.,]\d+)?)?` +
-		`\s*(?:(?P<half>[AaPp])\.?\s?[Mm]\.?)?\s*(?:(?:GMT|UTC)(?P<named>[-+]))?(?P<zone>.*?)(?: \(.*\))?$`)
+		`\s*(?:(?P<half>[AaPp])(?:\.?\s?[Mm]\.?)?)?\s*(?:(?:GMT|UTC)(?P<named>[-+]))?(?P<zone>.*?)(?: \(.*\))?$`)
 	shortYear = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2})\b(\D|$)`)
 )
 
@@ -253,7 +253,8 @@ func plainDate(text string, f TimeFormat) (t time.Time, short, ok bool) {
 		}
 		if iso := isoText(part); iso != "" {
 			t, err := parseTime(iso)
-			return t, part["yy"] != "", err == nil
+			days, _ := strconv.ParseFloat("0"+part["part"], 64)
+			return t.Add(time.Duration(math.Round(days*86400e3)) * time.Millisecond), part["yy"] != "", err == nil
 		}
 	}
 	return t, false, false

@@ -25,6 +25,22 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"German":                     {"Datum;Umsatz\r\n01.01.2015;1.025,10\r\n01.02.2015;980,00\r\n", 0, 31, 1025.1, 980, "Datum", "Umsatz", ""},
 		"German, in euros, Latin-1":  {"Datum;Betr\xe4ge\r\n01.01.2015;1.025,10 \x80\r\n01.02.2015;980,00 \x80\r\n", 0, 31, 1025.1, 980, "Datum", "Beträge", "€"},
 		"German, Excel's first line": {"sep=;\r\nDatum;Wert\r\n01.01.2015;1.025,10\r\n01.02.2015;2\r\n", 0, 31, 1025.1, 2, "Datum", "Wert", ""},
+		"its line above a title":     {"sep=;\nVersion CSV1|Tool SE|x\n\n;SN: 2100\nTag;kWh;kW\n01.01.2015;5,5;1\n01.02.2015;6,5;1\n", 0, 31, 5.5, 6.5, "Tag", "kWh", ""},
+		"more fields above":          {"a;b;c;d;e\nDatum;Wert;x\n01.01.2015;5,5;1,5\n01.02.2015;6,5;1,5\n01.03.2015;7,5;1,5\n", 0, 59, 5.5, 7.5, "Datum", "Wert", ""},
+		"two lines of names":         {"                 Temp\n  Date   Time    Out\n---------\n01/13/15  9:00a  5.5\n01/13/15 10:00a  6.5\n01/13/15  9:00p  7.5\n", 12.375, 12.875, 5.5, 7.5, "Date", "Out", ""},
+		"hours with a letter":        {"Date,Time,v\n01/13/15,9:00a,5\n01/13/15,9:00p,6\n", 12.375, 12.875, 5, 6, "Date", "v", ""},
+		"a fraction of a day":        {"UT Date,mag\n2015-01-01.5,5\n2015-01-02.25,6\n", 0.5, 1.25, 5, 6, "UT Date", "mag", ""},
+		"a date beside Julian ones":  {"HJD,UT Date,Camera,mag\n7023.5,2015-01-01.5,bd,5.5\n7024.5,2015-01-02.5,bd,6.5\n7025.5,2015-01-03.5,bd,7.5\n", 0.5, 2.5, 5.5, 7.5, "UT Date", "mag", ""},
+		"dates behind values":        {"kWh, p, Start, End\n0.5,3.1,2015-01-01T00:00Z,x\n0.7,3.2,2015-01-01T12:00Z,x\n0.6,3.3,2015-01-02T00:00Z,x\n", 0, 1, 0.5, 0.6, "Start", "kWh", ""},
+		"dates behind a depth":       {"depth,v,taken\n1,5,2015-01-01\n2,7,2015-01-02\n3,6,2015-01-03\n", 1, 3, 5, 6, "depth", "v", ""},
+		"one date behind depths":     {"depth,v,taken\n1,5,2015-01-01\n3,7,2015-01-01\n2,6,2015-01-02\n", 1, 2, 5, 6, "depth", "v", ""},
+		"clocks of any name":         {"Tag;Messung;kWh\n01.01.2015;06:00;5,5\n01.01.2015;18:00;6,5\n02.01.2015;06:00;7,5\n", 0.25, 1.25, 5.5, 7.5, "Tag", "kWh", ""},
+		"midnights":                  {"Opname;Tijdstip;kWh\n01-01-2015;00:00:00;5,5\n02-01-2015;00:00:00;6,5\n13-01-2015;00:00:00;7,5\n", 0, 12, 5.5, 7.5, "Opname", "kWh", ""},
+		"half-hours":                 {"date,period,load\n" + halfHours("2015-01-01", 48) + halfHours("2015-01-02", 50), 0, 1 + 47.0/48, 1, 50, "date", "load", ""},
+		"two shops, by their number": {"date,shop,load\n2015-01-01,1,5\n2015-01-01,2,6\n2015-01-02,1,7\n2015-01-02,2,8\n", 0, 1, 1, 2, "date", "shop", ""},
+		"elapsed beside a distance":  {"distance,elapsed (s),depth\n0,1.5,5\n25,3.1,6\n50,4.5,7\n", 0, 50, 5, 7, "distance", "depth", ""},
+		"elapsed alone":              {"lap,elapsed\n1,61.5\n2,62.5\n3,61\n", 1, 3, 61.5, 61, "lap", "elapsed", ""},
+		"rows about a device":        {"No,At,Unit,v\n1,,Bonn,\n2,2015-01-01,C,5\n3,2015-01-02,C,6\n4,2015-01-03,C,7\n", 0, 2, 5, 7, "At", "v", ""},
 		"German months":              {"Monat;Wert\nJanuar 2015;1.025,1\nMärz 2015;980,5\n", 0, 59, 1025.1, 980.5, "Monat", "Wert", ""},
 		"German exponents":           {"t;y\n0;1,051E+03\n1;9,8E+02\n", 0, 1, 1051, 980, "t", "y", ""},
 		"French, by steps":           {"Date;Ventes\n01/01/2015;1\u202f025,10\n01/02/2015;980,00\n01/03/2015;7\n01/04/2015;8\n01/05/2015;9,5\n01/01/2016;7\n", math.NaN(), 0, 0, 0, "", "", ""},
@@ -259,7 +275,7 @@ func TestBelowTable(t *testing.T) {
 	const table = "Monat;Wert\n2015-01;5\n2015-02;6\n"
 	for text, left := range map[string]int{
 		table: 0, table + "Summe;11\n": 1, table + "\nQuelle: Amt\nHinweis: vorläufig\n": 2, table + "\"Source: A; B\"\n": 1, table + "____\n1) vorläufig\n© Amt, 2024\n": 2, table + "(2 rows)\n": 1, table + "2 rows in set (0.00 sec)\n": 1, table + "___\n\xa9 Amt, 2024\nStand: 01.02.2024 / 10:00:00\n": 2,
-		table + "2015-0\n": -1, table + "x;7\n": -1, "Monat;Wert\n2015-01;5\nSumme;5\n2015-02;6\n": -1,
+		table + "2015-0\n": -1, table + "Jahre\nJahr;Wert;x\n2015;5;1\n": -1, table + "x;7\n": -1, "Monat;Wert\n2015-01;5\nSumme;5\n2015-02;6\n": -1,
 	} {
 		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{})
 		if left < 0 {
@@ -272,33 +288,177 @@ func TestBelowTable(t *testing.T) {
 	}
 }
 
-// TestWide refuses tables with a column for each time, and no others.
-func TestWide(t *testing.T) {
-	for header, refused := range map[string]bool{
-		"Jahr,Jan,Feb,Mär": true, "Country,1990,1991,1992,": true, "Country Name,Code,1990,1991,1992": true, "geo,2015M01,2015M02,2015M03": true,
-		"Year,Q1,Q2,Q3,Q4": true, "Jahr;T1;T2;T3;T4": true, "Year,1,2,3,4,5,6,7,8,9,10,11,12": true, "Country,1990 [YR1990],1991 [YR1991],1992 [YR1992]": true,
-		"day,00:00,01:00,02:00": true, "Country,X1990,X1991,X1992": true, "Country,1990/91,1991/92,1992/93": true,
-		"Year,Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Oct,Nov,Dec,J-D,D-N": true, "Jahr;T1;T2;T3;T4;Summe": true, "geo,1990,1991,1992,1993,1994,note": true, "t,1990,1991,1992,b": false,
-		"Country,Lat,1/22/20,1/23/20,1/24/20": true, " ,Qtr1,Qtr2,Qtr3,Qtr4": true, "Line,,2015,2015,2015,2015,2016,2016,2016,2016": true,
-		"year,Q1,Q2,Q3": false, "year,1,2,3,4": false, "year,H1,H2,H3": false, "t,Mon,Tue,Wed,Thu,Fri": false,
-		"date,May,April": false, "t,2000,1500,1700": false, "date,1990,1991": false, "1990,1991,a,b": false,
+// TestTableBelow leaves out another table below the one that is read if it is much shorter, and tells of it if it is not.
+func TestTableBelow(t *testing.T) {
+	yearly := func(first, rows int) (text string) {
+		for i := range rows {
+			text += fmt.Sprintf("%d,%d,1\n", first+i, i)
+		}
+		return text
+	}
+	months := "month,a,b\n"
+	for i := range 60 {
+		months += fmt.Sprintf("%d%02d,%d,1\n", 2000+i/12, i%12+1, i)
+	}
+	opt := CSVOptions{NumberDates: true, Seconds: true}
+	s, rep, err := readCSV(strings.NewReader(months+"\n Annual: January to December\n"+yearly(2000, 20)), opt)
+	if err != nil || s.Len() != 60 || len(rep.Below) != mostBad || rep.Below[0].Line != 63 {
+		t.Errorf("%v, %d rows, %v below", err, s.Len(), rep.Below)
+	}
+	for text, want := range map[string]string{
+		months + "\nAnnual\n" + yearly(2000, 40):                          "another table seems to begin at line 63, with \"Annual\": write each table to a file of its own",
+		months + "Annual\n" + yearly(2000, 15) + "200512,5,1\n":           "things are wrong",
+		months + "Logger restarted\n200501;5;1\n200502;5;1\n200503;5;1\n": "things are wrong",
 	} {
-		n := strings.Count(header, ",")
-		_, _, err := readCSV(strings.NewReader(header+"\n2001"+strings.Repeat(",1", n)+"\n2002"+strings.Repeat(",2", n)+"\n"), CSVOptions{})
-		if wide := err != nil && strings.Contains(err.Error(), "are times"); wide != refused {
-			t.Errorf("%s: %v", header, err)
+		if s, _, err := readCSV(strings.NewReader(text), opt); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%d rows, %v, want %s", s.Len(), err, want)
 		}
 	}
 }
 
-// TestBareMonths refuses rows of a year and twelve numbers, if nobody chose one, and no other rows of thirteen.
+// TestWide reads tables with a column for each time as if each cell were a row, and refuses those of which it cannot tell the time.
+func TestWide(t *testing.T) {
+	const day = 86400.0
+	since := year(2001)
+	hours := ""
+	for h := 1; h <= 24; h++ {
+		hours += fmt.Sprintf(",H%d", h)
+	}
+	plain := strings.ReplaceAll(hours, "H", "")
+	for header, c := range map[string]struct {
+		row    string  // the cells before the times
+		then   string  // those of the second row; "" for one row
+		n      int     // observations; 0 for an error
+		x0, x1 float64 // days since 2001, or numbers
+		y1     float64 // the last, where y is 1 in column 2, 2 in column 3, and so on
+	}{
+		"Jahr,Jan,Feb,Mär":                {"2001", "2002", 6, 0, 424, 3},
+		"Year,Q1,Q2,Q3,Q4":                {"2001", "2002", 8, 0, 638, 4},
+		"Jahr,T1,T2,T3,T4,Summe":          {"2001", "2002", 8, 0, 638, 4},
+		" ,Qtr1,Qtr2,Qtr3,Qtr4":           {"2001", "2002", 8, 0, 638, 4},
+		"Year,1,2,3,4,5,6,7,8,9,10,11,12": {"2001", "2002", 24, 0, 699, 12},
+		"Year,Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Oct,Nov,Dec,J-D,D-N": {"2001", "2002", 24, 0, 699, 12},
+		"geo,2015M01,2015M02,2015M03":                                  {"DE", "", 3, 5113, 5172, 3},
+		"geo,Feb 2015,Mar 2015,Apr 2015":                               {"DE", "", 3, 5144, 5203, 3},
+		"Country,1990,1991,1992,":                                      {"DE", "", 3, 1990, 1992, 3},
+		"Country,X1990,X1991,X1992":                                    {"DE", "", 3, 1990, 1992, 3},
+		"Country,1990 [YR1990],1991 [YR1991],1992 [YR1992]":            {"DE", "", 3, 1990, 1992, 3},
+		"geo,1990,1991,1992,1993,1994,note":                            {"DE", "", 5, 1990, 1994, 5},
+		"Country,Lat,1/22/20,1/23/20,1/24/20":                          {"DE,51.5", "", 3, 6960, 6962, 4},
+		"day,00:00,12:00,18:00":                                        {"2001-01-01", "2001-01-02", 6, 0, 1.75, 3},
+		"date" + hours:                                                 {"2001-01-01", "2001-01-02", 48, 1 / 24.0, 2, 24},
+		"date" + plain:                                                 {"01.01.2001", "02.01.2001", 48, 1 / 24.0, 2, 24},
+		"datum" + hours:                                                {"20010101", "20010102", 48, 1 / 24.0, 2, 24},
+
+		"day,2001,2002,2003":                            {"1", "2", 0, 0, 0, 0}, // rows are days of these years
+		"Line,,2015,2015,2015,2015,2016,2016,2016,2016": {"a,b", "", 0, 0, 0, 0},
+		"site,Jan,Feb,Mar":                              {"Bonn", "Köln", 0, 0, 0, 0},
+		"year,May,Jun,Jul":                              {"1999/00", "2000/01", 0, 0, 0, 0},
+		"place,2003,2002,2001,2002,2003":                {"a", "b", 0, 0, 0, 0},
+		"week,Mon,Tue,Wed,Thu,Fri":                      {"2015-W01", "2015-W02", 0, 0, 0, 0},
+		"KW,Mon.,Tue.,Wed.,Thu.,Fri.,Sat.,Sun.":         {"1", "2", 0, 0, 0, 0},
+	} {
+		columns := strings.Count(header, ",")
+		row := func(before string) string {
+			for i := strings.Count(before, ","); i < columns; i++ {
+				before += fmt.Sprintf(",%d", i+1)
+			}
+			return before + "\n"
+		}
+		text := header + "\n" + row(c.row)
+		if c.then != "" {
+			text += row(c.then)
+		}
+		for _, size := range []int{64, blockSize} {
+			var s Series
+			stream := &csvStream{opt: CSVOptions{Seconds: true, NumberDates: true, SkipMissing: true}, size: size, visit: func(_ int, b *CSVBlock) error {
+				s.X, s.Y = append(s.X, b.X...), append(s.Y, b.Y...)
+				if len(b.Bad) > 0 {
+					return b.Bad[0]
+				}
+				return nil
+			}}
+			err := stream.run(strings.NewReader(text), 1)
+			if c.n == 0 {
+				if err == nil || !strings.Contains(err.Error(), "are times, but a row is one observation") {
+					t.Errorf("%s: %v, %v", header, s, err)
+				}
+				continue
+			}
+			if err != nil || s.Len() != c.n {
+				t.Errorf("%s: %v, %v", header, s, err)
+				continue
+			}
+			x0, x1 := s.X[0], s.X[c.n-1]
+			if stream.rep.Dates() {
+				x0, x1 = (x0-since)/day, (x1-since)/day
+			}
+			if math.Abs(x0-c.x0) > 1e-6 || math.Abs(x1-c.x1) > 1e-6 || s.Y[c.n-1] != c.y1 {
+				t.Errorf("%s: x from %v to %v, last y %v", header, x0, x1, s.Y[c.n-1])
+			}
+		}
+	}
+}
+
+// TestNotWide reads a column of tables that have only some names of times, or of which a column is chosen.
+func TestNotWide(t *testing.T) {
+	for header, y := range map[string]string{
+		"t,1990,1991,1992,b": "", "year,Q1,Q2,Q3": "", "year,1,2,3,4": "", "year,H1,H2,H3": "", "t,Mon,Tue,Wed,Thu,Fri": "",
+		"date,May,April": "", "t,2000,1500,1700": "", "date,1990,1991": "", "1990,1991,a,b": "", "Year,Q1,Q2,Q3,Q4": "Q2",
+	} {
+		n := strings.Count(header, ",")
+		s, _, err := readCSV(strings.NewReader(header+"\n2001"+strings.Repeat(",1", n)+"\n2002"+strings.Repeat(",2", n)+"\n"), CSVOptions{Y: y})
+		if err != nil || s.Len() != 2 {
+			t.Errorf("%s: %v, %v", header, s, err)
+		}
+	}
+}
+
+// TestWideErrors names the column of a cell that is no number, and a row of another width.
+func TestWideErrors(t *testing.T) {
+	_, _, err := readCSV(strings.NewReader("Year,Q1,Q2,Q3,Q4\n2001,1,2,3,4\n2002,1,a,3,4\n2003,1,2\n"), CSVOptions{})
+	for _, want := range []string{`line 3, column 3 ("Q2"): "a" is not a finite number`, "line 4: wrong number of fields: 3, where the first line has 5"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// TestLevels finds the column that tells devices apart that take turns, and none of days, of words that tell nothing, or of two times.
+func TestLevels(t *testing.T) {
+	for name, c := range map[string]struct {
+		texts []string
+		apart int
+		want  string
+	}{
+		"two devices": {[]string{"M1", "M2"}, 30, "device"}, "three": {[]string{"a", "b", "c"}, 30, "device"}, "the same level": {[]string{"M1", "M2"}, 0, ""},
+		"days": {[]string{"Mon", "Tue", "Wed"}, 30, ""}, "numbers": {[]string{"1", "2"}, 30, ""}, "one": {[]string{"M1"}, 30, ""},
+		"one after the other": {strings.Split(strings.Repeat("a ", 20)+strings.Repeat("b ", 19)+"b", " "), 30, ""},
+	} {
+		text := "day,device,y\n"
+		for i := range 40 {
+			k := i % len(c.texts)
+			level := 0
+			if len(c.texts[k]) > 0 {
+				level = c.apart * int(c.texts[k][len(c.texts[k])-1])
+			}
+			text += fmt.Sprintf("%d,%s,%d\n", i+1, c.texts[k], level+i%5)
+		}
+		_, rep, err := readCSV(strings.NewReader(text), CSVOptions{PassLabels: true})
+		if err != nil || rep.Levels != c.want {
+			t.Errorf("%s: %q, %v", name, rep.Levels, err)
+		}
+	}
+}
+
+// TestBareMonths reads rows of a year and twelve numbers as months, if nobody chose a column, and no other rows of thirteen.
 func TestBareMonths(t *testing.T) {
 	const twelve = " 1 2 3 4 5 6 7 8 9 10 11 12.5\n"
-	for text, wide := range map[string]bool{
-		"2001" + twelve + "2002" + twelve + "2003" + twelve: true, "2001" + twelve + "2002" + twelve + "2004" + twelve: false, "1" + twelve + "2" + twelve + "3" + twelve: false,
+	for text, months := range map[string]int{
+		"2001" + twelve + "2002" + twelve + "2003" + twelve: 36, "2001" + twelve + "2002" + twelve + "2004" + twelve: 3, "1" + twelve + "2" + twelve + "3" + twelve: 3,
 	} {
-		for y, refused := range map[string]bool{"": wide, "3": false} {
-			if s, _, err := readCSV(strings.NewReader(text), CSVOptions{Y: y}); (err != nil) != refused {
+		for y, n := range map[string]int{"": months, "3": 3} {
+			if s, _, err := readCSV(strings.NewReader(text), CSVOptions{Y: y}); err != nil || s.Len() != n {
 				t.Errorf("%q, y %q: %v, %v", text, y, s, err)
 			}
 		}
@@ -362,26 +522,6 @@ func TestGuessed(t *testing.T) {
 	}
 }
 
-// TestWideDays refuses tables with a column for each hour of a day, or each day of a week.
-func TestWideDays(t *testing.T) {
-	hours := ""
-	for h := 1; h <= 24; h++ {
-		hours += fmt.Sprintf(",H%d", h)
-	}
-	for _, c := range []struct {
-		header, x string
-		wide      bool
-	}{
-		{"date" + hours, "2015-01-01", true}, {"date" + strings.ReplaceAll(hours, "H", ""), "01.01.2015", true}, {"date" + hours, "20150101", true}, {"depth" + hours, "12", false},
-		{"week,Mon,Tue,Wed,Thu,Fri", "2015-W01", true}, {"KW,Mon.,Tue.,Wed.,Thu.,Fri.,Sat.,Sun.", "1", true}, {"date,Mon,Tue,Wed,Thu,Fri", "2015-01-01", false},
-	} {
-		_, _, err := readCSV(strings.NewReader(c.header+"\n"+c.x+strings.Repeat(",1", strings.Count(c.header, ","))+"\n"), CSVOptions{})
-		if (err != nil) != c.wide {
-			t.Errorf("%s, %s: %v", c.header, c.x, err)
-		}
-	}
-}
-
 // TestDigits reads times that are written as one number, and not as times since 1970.
 func TestDigits(t *testing.T) {
 	for text, format := range map[string]TimeFormat{
@@ -407,30 +547,31 @@ func months(rest string, from, to int) (text string) {
 // TestRefusedWithAdvice refuses what could be read wrongly, or cannot be read, and says what to do.
 func TestRefusedWithAdvice(t *testing.T) {
 	for text, want := range map[string]string{
-		"t,y\n1-Jan,5\n2-Jan,6\n":                                                 "a date without a year? add it, in four digits",
-		"month,y\nJan,5\nFeb,6\n":                                                 "a date without a year? add it",
-		"week,y\n01/20,5\n02/20,6\n":                                              "a date without a year? add it",
-		"year,y\n98,1\n99,2\n00,3\n01,4\n":                                        "0 follows 99: write years with four digits",
-		"year,month,y\n2020,1,5\n,2,6\n,3,7\n2021,1,5\n,2,6\n":                    "3 of 5 rows with a y have no x: where a value stands once",
-		"date,time\n2020-01-01,0:20:00\n2020-01-02,0:21:00\n":                     "a duration? write a duration as a number",
-		"date,y\n2020-01-01,3,5\n2020-01-02,4,5\n":                                "a comma within a number? quote such numbers",
-		"date,y\n2020-01-01,5\n2020-02-01,<0.5\n":                                 "a value below or above a limit?",
-		"date,y\n2020-01-01,5 ± 0.2\n":                                            "a value and its error? write them in two columns",
-		"Year,Period,y\n2020,M12,5\n2020,M13,6\n":                                 "the mean of a year? remove such rows",
-		"t,y\n“2020-01-01”,“5”\n":                                                 "quotation marks as in print? write \" for them",
-		"t,y\n２０２０-０１-０１,5\n":                                                     "write numbers with the digits 0 to 9",
-		"t,y\n0:05.5,5\n":                                                         "it is a time of day: make one column",
-		"date,customer,amount\n2020-01-01,c1,5\n2020-01-01,c2,6\n":                "y: column 2 (\"customer\") begins with \"c1\", no number",
-		"year,y\n2001,5\n2002 (p),6\n":                                            "the mark of a footnote? remove it",
-		"date,y\n2020-01-01,١١\n":                                                 "write numbers with the digits 0 to 9",
-		"t,y\n1900-1904,5\n1905-1909,6\n":                                         "a range of years? write the first",
-		"t,y\nWeek of 2020-01-06,5\nWeek of 2020-01-13,6\n":                       "words before a date? remove them",
-		"t,y\nJan-Mar 2015,5\nApr-Jun 2015,6\n":                                   "a range of months? write the first, or the quarter",
-		"t,y\n2000,5\n2001,6\n2000 Q1,5\n2000 Q2,6\n":                             "write all x in one way, or leave the rows of one kind",
-		"JD & RV \\\\\n2458000 & 5 \\\\\n2458001 & 6 \\\\\n":                      "a table of LaTeX, not csv: write , for &",
-		"\"Date,Value\"\n\"2020-01-01,5\"\n\"2020-01-02,6\"\n":                    "remove those around whole lines",
-		"t,y\n1,3,5\n2,4,5\n3,5,5\n":                                              "a comma within a number?",
-		"month,y\n2020-01,5\n2020-02,6\n2020-03,7\nQ1,18\n2020-04,5\n2020-05,6\n": "the header once more, or a total? remove the line",
+		"t,y\n1-Jan,5\n2-Jan,6\n":                                                       "a date without a year? add it, in four digits",
+		"month,y\nJan,5\nFeb,6\n":                                                       "a date without a year? add it",
+		"week,y\n01/20,5\n02/20,6\n":                                                    "a date without a year? add it",
+		"year,y\n98,1\n99,2\n00,3\n01,4\n":                                              "0 follows 99: write years with four digits",
+		"year,month,y\n2020,1,5\n,2,6\n,3,7\n2021,1,5\n,2,6\n":                          "3 of 5 rows with a y have no x: where a value stands once",
+		"date,time\n2020-01-01,0:20:00\n2020-01-02,0:21:00\n":                           "a duration? write a duration as a number",
+		"date,y\n2020-01-01,3,5\n2020-01-02,4,5\n":                                      "a comma within a number? quote such numbers",
+		"date,y\n2020-01-01,5\n2020-02-01,<0.5\n":                                       "a value below or above a limit?",
+		"date,y\n2020-01-01,5 ± 0.2\n":                                                  "a value and its error? write them in two columns",
+		"Year,Period,y\n2020,M12,5\n2020,M13,6\n":                                       "the mean of a year? remove such rows",
+		"t,y\n“2020-01-01”,“5”\n":                                                       "quotation marks as in print? write \" for them",
+		"t,y\n２０２０-０１-０１,5\n":                                                           "write numbers with the digits 0 to 9",
+		"t,y\n0:05.5,5\n":                                                               "it is a time of day: make one column",
+		"id,opened,status\n1,2020-01-01,open\n2,2020-01-02,closed\n3,2020-01-02,open\n": "if each row is an event, write a file with the number of events of each day",
+		"date,customer,amount\n2020-01-01,c1,5\n2020-01-01,c2,6\n":                      "y: column 2 (\"customer\") begins with \"c1\", no number",
+		"year,y\n2001,5\n2002 (p),6\n":                                                  "the mark of a footnote? remove it",
+		"date,y\n2020-01-01,١١\n":                                                       "write numbers with the digits 0 to 9",
+		"t,y\n1900-1904,5\n1905-1909,6\n":                                               "a range of years? write the first",
+		"t,y\nWeek of 2020-01-06,5\nWeek of 2020-01-13,6\n":                             "words before a date? remove them",
+		"t,y\nJan-Mar 2015,5\nApr-Jun 2015,6\n":                                         "a range of months? write the first, or the quarter",
+		"t,y\n2000,5\n2001,6\n2000 Q1,5\n2000 Q2,6\n":                                   "write all x in one way, or leave the rows of one kind",
+		"JD & RV \\\\\n2458000 & 5 \\\\\n2458001 & 6 \\\\\n":                            "a table of LaTeX, not csv: write , for &",
+		"\"Date,Value\"\n\"2020-01-01,5\"\n\"2020-01-02,6\"\n":                          "remove those around whole lines",
+		"t,y\n1,3,5\n2,4,5\n3,5,5\n":                                                    "a comma within a number?",
+		"month,y\n2020-01,5\n2020-02,6\n2020-03,7\nQ1,18\n2020-04,5\n2020-05,6\n":       "the header once more, or a total? remove the line",
 	} {
 		if s, _, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true, SkipMissing: true}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v", text, s, err)
@@ -443,4 +584,12 @@ func TestRaggedBelowHeader(t *testing.T) {
 	if s, _, err := readCSV(strings.NewReader("t,y\n1,2\n2,3\nt,y\n3,4,5,6\n4,5\n"), CSVOptions{}); err == nil || !strings.Contains(err.Error(), "line 5") {
 		t.Errorf("read as %v, error %v", s, err)
 	}
+}
+
+// halfHours are rows of the half-hours of a day, with their number for a value.
+func halfHours(day string, count int) (rows string) {
+	for n := 1; n <= count; n++ {
+		rows += fmt.Sprintf("%s,%d,%d\n", day, n, n)
+	}
+	return rows
 }

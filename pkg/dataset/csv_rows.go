@@ -20,12 +20,20 @@ type rowScanner struct {
 	quoted quotedRow
 	plain  bool   // the row has no quotation mark
 	joined []byte // x of parts
+
+	unfolded     int    // rows that were made of a wide one
+	rest, folded []byte // its part of the time, and the time
 }
 
 // scan goes to the next row that is neither blank nor a comment; more is false where there is none. After an error, of a row that cannot
 // be split, it may go on.
 func (r *rowScanner) scan() (more bool, err error) {
 	b := &r.block
+	if r.unfolded > 0 && r.unfolded < len(r.s.wide.times) {
+		r.unfold()
+		return true, nil
+	}
+	r.unfolded = 0
 	for len(b.text) > 0 {
 		line, after := b.text, []byte(nil)
 		if end := bytes.IndexByte(b.text, '\n'); end >= 0 {
@@ -52,6 +60,9 @@ func (r *rowScanner) scan() (more bool, err error) {
 			blank, err = r.choose(record)
 		}
 		if !blank {
+			if err == nil && r.s.wide != nil {
+				r.unfold()
+			}
 			return true, err
 		}
 	}
@@ -107,7 +118,7 @@ func (r *rowScanner) split(line []byte) (blank bool, err error) {
 // short reports whether a row may end after n fields: the columns behind have no names, and are not read.
 func (r *rowScanner) short(n int) bool {
 	for i := n; i < len(r.s.places); i++ {
-		if r.s.places[i] >= 0 || r.s.rep.Columns[i] != "" || r.s.opt.NoHeader {
+		if r.s.places[i] >= 0 || i >= len(r.s.rep.Columns) || r.s.rep.Columns[i] != "" || r.s.opt.NoHeader {
 			return false
 		}
 	}

@@ -18,6 +18,10 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 		return nil, err
 	}
 	text = apostrophes(withoutBars(text))
+	named := namedSeparator(text)
+	if opt.Comma == 0 {
+		opt.Comma = named
+	}
 	if opt.Comment == 0 {
 		comments(text, opt)
 	}
@@ -90,12 +94,17 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 		r.Discard(starts[i])
 		return ends[i], bufio.NewReaderSize(io.MultiReader(strings.NewReader(strings.Repeat("\n", ends[i])), r), headSize)
 	}
-	for i := 0; i+2 < len(texts) && !strings.HasPrefix(texts[0], "sep="); i++ {
+	for i := 0; i+2 < len(texts); i++ {
+		regular := false // three lines have as many of a character
 		for j, c := range candidates {
 			n := outside(texts[i], c)
+			if regular {
+				break
+			}
 			filled := outside(strings.TrimRight(texts[i], string(c)+" "), c)
 			one := n > 0 && filled == 0
-			table := n > most[j] && outside(texts[i+1], c) == n && outside(texts[i+2], c) == n && !one
+			regular = n > 0 && outside(texts[i+1], c) == n && outside(texts[i+2], c) == n
+			table := n > most[j] && regular && !one
 			bare := most[j] == 0 && (n > 1 || dateFormat(split(texts[i], c)[0]) != TimeAuto) // no line above is a header
 			switch most[j] = max(most[j], filled); {
 			case table && (i == 0 || allValues(texts[i], opt) && !opt.NoHeader && !bare):
@@ -146,7 +155,7 @@ func beginOfWords(lines []string, opt CSVOptions) (header, row int) {
 func withoutBlock(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
 	const mostBlock, fewestBelow = 5, 3
 	head, _ := r.Peek(headSize) // an error is met again by the first read
-	if opt.NoHeader || bytes.Count(head, newline) <= fewestBelow || bytes.HasPrefix(head, []byte("sep=")) {
+	if opt.NoHeader || bytes.Count(head, newline) <= fewestBelow {
 		return 0, r
 	}
 	if opt.Comma == 0 {
@@ -229,19 +238,25 @@ func outside(text string, c rune) (n int) {
 // firstLines are those that have as many separators each.
 const firstLines = 3
 
-// separator returns what separates the fields: a character that a line "sep=;" before the first names, as Excel writes it; else the one of
-// semicolon, tabulator and bar that all of the first lines have equally often outside quotes; else the one that the first has most often,
+// namedSeparator reads a line "sep=;" above all others, as Excel writes it, and returns what it names; 0 if there is none.
+func namedSeparator(r *bufio.Reader) rune {
+	head, _ := r.Peek(headSize) // an error is met again by the first read
+	first, rest := nextLine(head, 0)
+	name, ok := strings.CutPrefix(first, "sep=")
+	c, size := utf8.DecodeRuneInString(name)
+	if !ok || size != len(name) || !possible(c) {
+		return 0
+	}
+	r.Discard(len(head) - len(rest) - 1) // the line end stays, so that lines are counted
+	return c
+}
+
+// separator returns what separates the fields: the one of semicolon, tabulator and bar that all of the first lines have equally often outside quotes; else the one that the first has most often,
 // or a comma; else blanks, where the first two lines have as many words, at least two; else a comma. A comma is none where it is the
 // decimal sign.
 func separator(r *bufio.Reader, opt CSVOptions) rune {
 	head, _ := r.Peek(headSize) // an error is met again by the first read
 	first, rest := nextLine(head, opt.Comment)
-	if name, ok := strings.CutPrefix(first, "sep="); ok {
-		if c, size := utf8.DecodeRuneInString(name); size == len(name) && possible(c) {
-			r.Discard(len(head) - len(rest) - 1) // the line end stays, so that lines are counted
-			return c
-		}
-	}
 	candidates := ";\t|,"
 	for _, c := range candidates[:3] {
 		if n, lines := outside(first, c), 1; n > 0 {

@@ -77,6 +77,7 @@ type csvStream struct {
 
 	comma, comment []byte
 	places         []int    // of each column in the fields that are read; -1 for none
+	wide           *wide    // nil for a table with a row for each observation
 	x, y           int      // places
 	parts          xColumns // of x, by places
 	sign           string   // of the period that x of one column is: Q or W; "" where cells say it or there is none
@@ -146,7 +147,7 @@ func (s *csvStream) run(r io.Reader, atOnce int) error {
 					}
 				}
 			}()
-			rows := rowScanner{s: s, fields: make([][]byte, len(s.columns))}
+			rows := rowScanner{s: s, fields: s.fields()}
 			var b CSVBlock
 			for t := range queue {
 				if s.wants(t.index) {
@@ -277,7 +278,22 @@ func (s *csvStream) header(blocks *rowSplitter) (b textBlock, err error) {
 	if err != nil {
 		return b, err
 	}
-	return b, s.choose(names, first)
+	first = s.rows().fullest(first)
+	if s.wide, err = s.wideOf(names, first); err != nil {
+		return b, err
+	}
+	if s.wide == nil {
+		return b, s.choose(names, first)
+	}
+	var head [][]string
+	if names = s.wide.header(names); !s.opt.NoHeader {
+		head = slices.Repeat([][]string{names}, 1+s.rep.Words)
+	}
+	s.opt.head = append(head, s.wide.rows(s.rows())...)
+	if err = s.choose(names, s.wide.row(first, 0)); err == nil {
+		s.unfoldsAt()
+	}
+	return b, err
 }
 
 // cutWords leaves out the rows of words below the header.
@@ -314,7 +330,7 @@ func (s *csvStream) format(f TimeFormat) {
 
 // detect looks at the rows of a block until it is known how x and the numbers are written. Of the two, it reports which is known.
 func (s *csvStream) detect(b textBlock) (x, numbers bool) {
-	rows := rowScanner{s: s, block: b, fields: make([][]byte, len(s.columns))}
+	rows := rowScanner{s: s, block: b, fields: s.fields()}
 	for {
 		if x, numbers = s.parseX != nil, s.styled(); x && numbers {
 			return x, numbers
@@ -322,6 +338,9 @@ func (s *csvStream) detect(b textBlock) (x, numbers bool) {
 		more, err := rows.scan()
 		if !more {
 			return x, numbers
+		}
+		if err != nil && s.numbers.met && s.wordsOf(&rows, 0, err) != "" { // what is below decides nothing
+			return true, true
 		}
 		if err != nil {
 			continue
@@ -476,8 +495,11 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 				continue
 			}
 			if err != nil {
-				column := s.columns[place]
-				line, err = rows.lineOf(column), cellError{columnName(s.rep.Columns, column), err}
+				column, name := s.columns[place], ""
+				if name = columnName(s.rep.Columns, column); s.wide != nil && place == s.wide.value {
+					name = columnName(s.wide.names, s.wide.from+rows.unfolded-1)
+				}
+				line, err = rows.lineOf(column), cellError{name, err}
 			}
 		}
 		if err != nil {

@@ -58,6 +58,8 @@ type CSVReport struct {
 	Numbers      string
 	Title        int           // lines above the header that were left out
 	Words        int           // rows of words below the header that were left out: units, or a second line of names
+	Wide         string        // the columns of which each cell is an observation, as their names are times; "" for none
+	Levels       string        // a column of words whose texts alternate in the first rows, with y at different levels; "" for none
 	Unit         string        // of all y, which the cells have beside their digits: %, €, kWh
 	DecimalComma bool          // y is written 1.025,10
 	Guessed      string        // the first of y if all may be read both ways: 1.025 between semicolons or tabs, which is read as 1.025 and may be 1025
@@ -67,7 +69,7 @@ type CSVReport struct {
 	Rows         int           // of data, those left out included
 	Skipped      int           // rows left out because x or y is missing
 	Headers      int           // lines that repeat the header, which were left out
-	Below        []CSVRowError // lines of words below the table that were left out
+	Below        []CSVRowError // the first ten lines of words, or of another table, below the table that were left out
 	SHA256       string        // of the file, hexadecimal
 	Also         CSVMore
 	// ShortYears says that years of two digits were met, in dates such as Jan-00, and read as 1969 to 2068.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // fewestWide is how many columns that are named as times, one after the other, make a table wide.
@@ -14,20 +15,38 @@ const fewestWide = 3
 // wholeWide are the kinds of times of which a wide table has all, by their number: other columns may be called Q1 to Q3, or 1 to 5.
 var wholeWide = map[string][]int{"quarter": {4}, "weekday": {5, 7}, "number": {12, 24}, "hour": {24}}
 
-// checkWide returns an error for a table of which all columns behind the first few are times: a row for each series, or for each year or
-// day. first is its first row.
-func checkWide(names, first []string) error {
-	const mostBehind = 6 // columns: a total, means of seasons, a remark
-	for cut := 0; cut <= mostBehind && len(names) > cut; cut++ {
-		if err := checkWideEnd(names[:len(names)-cut], first, cut > 0); err != nil {
-			return err
-		}
-	}
-	return nil
+// wide is a table of which some columns, one after the other, are times: it is read as if each of their cells were a row.
+type wide struct {
+	from, rest int      // the first of these columns, and that of the rest of the time, as a year or a day; -1 if their names are all of it
+	names      []string // of all columns
+	times      []string // what each of these columns says of the time, behind the rest
+	at, value  int      // places of the time and of the cells; -1 where they are not read
 }
 
-// checkBare is checkWide of a table without names: a year in each row, one after the other, and twelve numbers.
-func (s *csvStream) checkBare(names []string) error {
+// valueColumn and timeColumn name what a wide table has no names for.
+const valueColumn, timeColumn = "value", "time"
+
+// wideOf finds the columns of times: behind the first few, and before up to mostBehind others. It is nil for a table that is not wide, or of which the options
+// choose a column. first is its first row. An error is of a wide table that is not read.
+func (s *csvStream) wideOf(names, first []string) (w *wide, err error) {
+	const mostBehind = 6 // columns: a total, means of seasons, a remark
+	if s.opt.Y != "" && s.opt.Y != valueColumn || slices.Contains(names, valueColumn) || len(s.opt.Also) > 0 || len(first) < len(names) {
+		return nil, nil
+	}
+	if w = s.bareMonths(names); w != nil {
+		return w, nil
+	}
+	for cut := 0; cut <= mostBehind && len(names) > cut && w == nil && err == nil; cut++ {
+		w, err = wideUntil(names[:len(names)-cut], first, len(s.rows()), cut > 0)
+	}
+	if w != nil {
+		w.names = names
+	}
+	return w, err
+}
+
+// bareMonths is wideOf a table without names: a year in each row, one after the other, and twelve numbers.
+func (s *csvStream) bareMonths(names []string) *wide {
 	const months = 12
 	rows := s.rows()
 	if len(names) != 1+months || strings.Join(names, "") != "" || len(rows) < fewestDates {
@@ -39,39 +58,155 @@ func (s *csvStream) checkBare(names []string) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the rows have a year and %d numbers without names, as months are: write one row for each month, with the month in the first column and the value in the second; or choose one column by CSVOptions.Y", months)
+	w := &wide{from: 1, names: names}
+	for month := 1; month <= months; month++ {
+		w.times = append(w.times, wideText("month", "", month, months))
+	}
+	return w
 }
 
 // mostYears is how many columns of years make a table wide although others stand behind.
 const mostYears = 5
 
-// checkWideEnd is checkWide of a table that ends with the times. If others stand behind, the times must be all months or quarters of a year, or years.
-func checkWideEnd(names, first []string, behind bool) error {
+// wideUntil is wideOf a table that ends with the times, and has so many rows, or more. Where the times need no rest, rows have words for names: others may be days, of which
+// the columns are years. If others stand behind, the times must be all months or quarters of a year, or years.
+func wideUntil(names, first []string, rows int, behind bool) (*wide, error) {
 	for len(names) > 0 && names[len(names)-1] == "" {
 		names = names[:len(names)-1]
 	}
 	from := len(names)
-	kind, last := "", 0
+	kind, last, twice := "", 0, false
+	var at []int // the times, from the last
 	for from > 1 {
 		k, t := timeNamed(names[from-1])
 		if k == "" || kind != "" && (k != kind || t > last || t == last && k != "year") || k == "year" && kind != "" && last-t > 1 {
 			break
 		}
+		twice = twice || kind != "" && t == last
 		from, kind, last = from-1, k, t
+		at = append(at, t)
 	}
 	count := len(names) - from
 	if behind && !(kind == "month" && count == 12 || kind == "quarter" && count == 4 || kind == "year" && count >= mostYears) {
-		return nil
+		return nil, nil
 	}
-	if whole, is := wholeWide[kind]; is &&
-		!(slices.Contains(whole, count) && last == 1 && len(first) >= from && wideRow(kind, count, first[from-1])) {
-		return nil
+	rests := from > 0 && wideRow(kind, count, first[from-1])
+	if whole, is := wholeWide[kind]; is && !(slices.Contains(whole, count) && last == 1 && rests) || count < fewestWide {
+		return nil, nil
 	}
-	if count < fewestWide {
-		return nil
+	w := &wide{from: from, rest: from - 1}
+	for k := range count {
+		w.times = append(w.times, wideText(kind, names[from+k], at[count-1-k], count))
 	}
-	return fmt.Errorf("the columns %s to %s are times, but a row is one observation: write one row for each time, with the time in the first column and the value in the second; or choose one column by CSVOptions.Y",
-		quoted(names[from]), quoted(names[len(names)-1]))
+	before, _ := timeNamed(names[from-1])
+	labelled := slices.ContainsFunc(first[:from], func(cell string) bool { return strings.ContainsFunc(cell, unicode.IsLetter) }) || rows == 1
+	switch {
+	case (kind == "year" || kind == "date") && !twice && labelled && before != kind:
+		w.rest = -1
+	case kind == "year" || kind == "date" || before == kind,
+		kind == "weekday" || twice || !rests || dateFormat(first[from-1]) == TimeFiscal:
+		return nil, fmt.Errorf("the columns %s to %s are times, but a row is one observation: write one row for each time, with the time in the first column and the value in the second; or choose one column by CSVOptions.Y",
+			quoted(names[from]), quoted(names[len(names)-1]))
+	}
+	return w, nil
+}
+
+// wideText is what one of some columns whose names are times of a kind says of it, behind the rest.
+func wideText(kind, name string, at, count int) string {
+	const hour = 60
+	switch {
+	case kind == "year":
+		return strconv.Itoa(at)
+	case kind == "clock":
+		return fmt.Sprintf(" %02d:%02d", (at-1)/hour, (at-1)%hour)
+	case kind == "hour" || count == 24:
+		return fmt.Sprintf(" %d:00", at)
+	case kind == "date":
+		return name
+	case kind == "quarter":
+		return fmt.Sprintf("-Q%d", at)
+	}
+	return fmt.Sprintf("-%d", at)
+}
+
+// header are the names of the long table.
+func (w *wide) header(names []string) []string {
+	if names = names[:w.from:w.from]; w.rest < 0 {
+		names = append(names, timeColumn)
+	}
+	return append(names, valueColumn)
+}
+
+// row is the k-th row that a row of the wide table makes.
+func (w *wide) row(cells []string, k int) []string {
+	row := slices.Clone(cells[:w.from])
+	if w.rest < 0 {
+		row = append(row, w.times[k])
+	} else {
+		row[w.rest] += w.times[k]
+	}
+	return append(row, cells[w.from+k])
+}
+
+// rows are the first rows that those of the wide table make.
+func (w *wide) rows(of [][]string) (rows [][]string) {
+	for _, cells := range of {
+		for k := range w.times {
+			if len(rows) < likeRows {
+				rows = append(rows, w.row(cells, k))
+			}
+		}
+	}
+	return rows
+}
+
+// unfold makes the next row of the wide one that was scanned.
+func (r *rowScanner) unfold() {
+	w := r.s.wide
+	if w.at >= 0 {
+		if r.unfolded == 0 {
+			r.rest = trim(r.fields[w.at])
+		}
+		if w.rest < 0 {
+			r.rest = nil
+		}
+		if r.folded = r.folded[:0]; w.rest < 0 || !r.s.isMissing(r.rest) {
+			r.folded = append(append(r.folded, r.rest...), w.times[r.unfolded]...)
+		}
+		r.fields[w.at] = r.folded
+	}
+	if w.value >= 0 {
+		r.fields[w.value] = r.fields[len(r.s.columns)+r.unfolded]
+	}
+	r.unfolded++
+}
+
+// unfoldsAt sets the places of the fields of wide rows, where those of the rows that they make are known.
+func (s *csvStream) unfoldsAt() {
+	w := s.wide
+	w.at, w.value = s.places[max(w.rest, 0)], s.places[len(s.places)-1]
+	if w.rest < 0 {
+		w.at = s.places[w.from]
+	}
+	s.places = s.places[:w.from:w.from]
+	for k := range w.names[w.from:] {
+		place := -1
+		if k < len(w.times) {
+			place = len(s.columns) + k
+		}
+		s.places = append(s.places, place)
+	}
+	last := w.from + len(w.times) - 1
+	s.rep.Wide = fmt.Sprintf("%s to %s", columnName(w.names, w.from), columnName(w.names, last))
+}
+
+// fields is memory for those that are read of a row.
+func (s *csvStream) fields() [][]byte {
+	n := len(s.columns)
+	if s.wide != nil {
+		n += len(s.wide.times)
+	}
+	return make([][]byte, n)
 }
 
 // wideRow reports whether a cell can be the rest of the time that the names of columns give: a year for quarters and months, a week for its
@@ -80,10 +215,10 @@ func wideRow(kind string, count int, cell string) bool {
 	n, err := strconv.Atoi(cell)
 	format := dateFormat(cell)
 	switch {
+	case kind == "clock" || count == 24:
+		return format != TimeAuto && periodOf(cell) == "" && !strings.Contains(cell, ":") || err == nil && MayBeDate(float64(n))
 	case kind == "weekday":
 		return err == nil && n >= 1 && n <= 53 || format == TimeWeek
-	case count == 24:
-		return format != TimeAuto && periodOf(cell) == "" && !strings.Contains(cell, ":") || err == nil && MayBeDate(float64(n))
 	}
 	return err == nil && n >= 1500 && n < 2200 || format == TimeFiscal
 }
@@ -126,7 +261,7 @@ func timeNamed(name string) (kind string, at int) {
 	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= 24 && name[0] != '0' {
 		return "number", n
 	}
-	if _, day, ok := cutWeekday(name + " 1"); ok && day != unknownWeekday {
+	if _, day, ok := cutWeekday(name + " 1"); ok && !strings.ContainsAny(name, "0123456789") && day != unknownWeekday {
 		return "weekday", 1 + (int(day)+6)%7
 	}
 	t, err := ParseDate(name)

@@ -46,6 +46,8 @@ func FuzzReadCSV(f *testing.F) {
 		"t,y\n\"Jan 2, 1990\",1\n1990-W05,2\n",
 		"H\xf6he,y\n1e300,1\n",
 		"t,y\n1,2\n\"3\",4" + strings.Repeat(",", 1000) + "\n",
+		"Year,Q1,Q2,Q3,Q4,total\n2001,1,2,\"3\",4,10\n2002,1,,3,4\n",
+		"geo,1990,1991,1992\nDE,1,2,3\nFR,1,\"2\n\",3\n",
 		"t,y\n'1','2'\n'3','4'\n5,6" + strings.Repeat(",'a", 1000) + "\n",
 	} {
 		f.Add([]byte(text), "", "2", uint8(0))

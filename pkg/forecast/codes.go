@@ -22,7 +22,7 @@ const (
 	commonCodes = 0.25 // the share of the observations that codes are at most
 	usualCodes  = 0.5  // if all of them are usual ones
 	usualGap    = 0.5  // of the range of the others, by which a usual code is apart; another one by all of it
-	onceGap     = 3    // of the range of the others, by which a usual code of three nines or more is apart that occurs once
+	onceGap     = 3    // of the range of the others, by which a usual code of three nines or more is apart that occurs once, unless it alone is negative
 )
 
 // usualCode reports whether v is a number that programs and sensors write for a missing value: nines, with or without a sign and decimals, the
@@ -117,7 +117,7 @@ func areCodes(sorted []float64, codes []Code, low int) bool {
 		}
 		wanted := most - least
 		switch {
-		case c.Times < 2:
+		case c.Times < 2 && !(c.Value < 0 && least >= 0):
 			wanted *= onceGap
 		case usualCode(c.Value):
 			wanted *= usualGap
@@ -127,6 +127,46 @@ func areCodes(sorted []float64, codes []Code, low int) bool {
 		}
 	}
 	return true
+}
+
+// minusOnes returns how often y is -1 where all others are whole numbers from 0 on and a step to -1 is hardly ever as small as one between two
+// others: counts with a code, and not degrees that fall below 0. It is 0 for any other y.
+func minusOnes(y []float64) (n int) {
+	const (
+		few         = 3      // from which on it is enough that most of the steps
+		most, usual = 1, 0.9 // are larger than this share of the other steps
+	)
+	var steps, leaps []float64
+	last := math.NaN() // that is not -1
+	leapt := false     // from it
+	for _, v := range y {
+		switch {
+		case v == -1:
+			leapt = true
+			n++
+			continue
+		case v < 0 || v != math.Trunc(v):
+			return 0
+		case leapt && last == last:
+			leaps = append(leaps, min(last, v)+1)
+		case !leapt && last == last:
+			steps = append(steps, math.Abs(v-last))
+		}
+		last, leapt = v, false
+	}
+	if len(steps) == 0 || len(leaps) == 0 {
+		return 0
+	}
+	slices.Sort(steps)
+	slices.Sort(leaps)
+	share := usual
+	if len(leaps) < few {
+		share = most
+	}
+	if leaps[(len(leaps)-1)/2] <= steps[int(share*float64(len(steps)-1)+0.5)] {
+		return 0
+	}
+	return n
 }
 
 // lonely returns the place of the first or the last observation if it is so far from all others that its x may be wrong; -1 for none.
@@ -157,6 +197,10 @@ func (s *Series) Lead() string {
 			cmp.Or(s.Axis.Name, "x"), s.Axis.Text(s.X[i]), s.Axis.Text(s.X[from]), s.Axis.Text(s.X[to]))
 	}
 	codes := codesIn(s.Y)
+	if n := minusOnes(s.Y); len(codes) == 0 && n > 0 {
+		return fmt.Sprintf("%s of %s %s -1, where all others are whole and not negative, and far from those beside. If -1 stands for a missing value, add ReadOptions.Missing: -1.",
+			words.Count(n, "value"), s.YName, words.Are(n))
+	}
 	if len(codes) == 0 {
 		return ""
 	}

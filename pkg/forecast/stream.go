@@ -33,8 +33,14 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if n := rep.Headers; n > 0 {
 		remarks = append(remarks, fmt.Sprintf("%s %s the header once more and %s left out.", words.Count(n, "line"), map[bool]string{true: "has", false: "have"}[n == 1], words.Was(n)))
 	}
-	if n := len(rep.Below); n > 0 {
-		remarks = append(remarks, fmt.Sprintf("%s below the table, from line %d on, %s left out: %q.", words.Count(n, "line"), rep.Below[0].Line, words.Was(n), clip(rep.Below[0].Words())))
+	if rep.Wide != "" {
+		remarks = append(remarks, "Each cell of "+rep.Wide+" is read as an observation, since the names of these columns are times.")
+	}
+	if rep.Levels != "" {
+		remarks = append(remarks, fmt.Sprintf("Texts of the column %[1]q alternate, each with y at another level: if they are several series, ReadOptions.By: %[1]q fits each.", rep.Levels))
+	}
+	if len(rep.Below) > 0 {
+		remarks = append(remarks, fmt.Sprintf("What stands below the table, from line %d on, was left out: %q.", rep.Below[0].Line, clip(rep.Below[0].Words())))
 	}
 	if rep.DecimalComma && !rep.Asked {
 		remarks = append(remarks, fmt.Sprintf("%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.", cmp.Or(rep.Columns[rep.Y], "y")))

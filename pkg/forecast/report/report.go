@@ -15,6 +15,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/whole"
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -221,7 +222,7 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 		i := len(f.When) - 1
 		lo, hi := f.Band(i)
 		format, precision := digits(f)
-		number := func(v float64) string { return strconv.FormatFloat(v, format, precision, 64) }
+		number := func(v float64) string { return words.Minus(strconv.FormatFloat(v, format, precision, 64)) }
 		end, more := number, ""
 		if f.Counts != nil {
 			end, more = func(v float64) string { return fmt.Sprintf("%.0f", v) }, " or more"
@@ -300,11 +301,23 @@ func digits(f *forecast.Forecast) (format byte, precision int) {
 func place(v float64) int { return int(math.Floor(math.Log10(v))) }
 
 // brief writes the times in the first column of a table without what says nothing, so that it fits on a phone: 2025-06-12 23:06 for
-// 2025-06-12T23:06:00Z.
+// 2025-06-12T23:06:00Z. Seconds stay in all rows or in none.
 func brief(t *viz.Table) *viz.Table {
+	const second, minute = len("2025-06-12T23:06:00"), len("2025-06-12T23:06")
+	isTime := func(cell any) bool {
+		when, ok := cell.(string)
+		return ok && len(when) == second+1 && when[10] == 'T' && when[second] == 'Z'
+	}
+	end := minute
 	for _, row := range t.Rows {
-		if when, ok := row[0].(string); ok && len(when) == len("2025-06-12T23:06:00Z") && when[10] == 'T' && strings.HasSuffix(when, ":00Z") {
-			row[0] = when[:10] + " " + when[11:16]
+		if isTime(row[0]) && !strings.HasSuffix(row[0].(string), ":00Z") {
+			end = second
+		}
+	}
+	for _, row := range t.Rows {
+		if isTime(row[0]) {
+			when := row[0].(string)
+			row[0] = when[:10] + " " + when[11:end]
 		}
 	}
 	return t

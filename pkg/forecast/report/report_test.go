@@ -304,12 +304,20 @@ func TestDecimals(t *testing.T) {
 	}
 }
 
-// TestBrief: times of minutes are written without seconds and zone, others as they are.
+// TestBrief: times are written without the zone and, if all are of minutes, without seconds; other texts as they are.
 func TestBrief(t *testing.T) {
-	rows := brief(&viz.Table{Rows: [][]any{{"2025-06-12T23:06:00Z", 1.0}, {"2025-06-12T23:06:01Z", 1.0}, {"2025-06-12", 1.0}, {"…", nil}}}).Rows
-	for i, want := range []string{"2025-06-12 23:06", "2025-06-12T23:06:01Z", "2025-06-12", "…"} {
-		if rows[i][0] != want {
-			t.Errorf("row %d has %v, want %q", i, rows[i][0], want)
+	for _, c := range []struct{ cells, want []string }{
+		{[]string{"2025-06-12T23:06:00Z", "2025-06-12T23:07:00Z", "2025-06-12", "…"}, []string{"2025-06-12 23:06", "2025-06-12 23:07", "2025-06-12", "…"}},
+		{[]string{"2025-06-12T23:06:00Z", "2025-06-12T23:06:01Z", "2025-06-12"}, []string{"2025-06-12 23:06:00", "2025-06-12 23:06:01", "2025-06-12"}},
+	} {
+		table := viz.Table{}
+		for _, cell := range c.cells {
+			table.Rows = append(table.Rows, []any{cell, nil})
+		}
+		for i, row := range brief(&table).Rows {
+			if row[0] != c.want[i] {
+				t.Errorf("row %d of %q has %v, want %q", i, c.cells, row[0], c.want[i])
+			}
 		}
 	}
 }
