@@ -135,8 +135,8 @@ func (p *Projection) Extend(x Inputs, count int, opts ...Option) (*Projection, e
 			return q, nil
 		}
 	}
-	if bytes := formingBytes(n, min(n, p.k+count-p.drawn)); bytes > o.memory {
-		return nil, &MemoryError{What: fmt.Sprintf("%d projections of n = %d", count, n), Needed: bytes, Limit: o.memory}
+	if bytes := formingBytes(n, min(n, p.k+count-p.drawn)); bytes > o.Memory {
+		return nil, &MemoryError{What: fmt.Sprintf("%d projections of n = %d", count, n), Needed: bytes, Limit: o.Memory}
 	}
 	var old blas64.General
 	if p.k > 0 {

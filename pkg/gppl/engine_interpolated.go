@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/chebyshev"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -20,8 +21,8 @@ import (
 // evaluations as it has nodes, so it is built only after as many evaluations by another
 // engine at nearby parameters: at most it doubles the time of training.
 type interpolated struct {
-	base  *projectedTerm           // makes the nodes
-	asks  parallel.Pool[selection] // of base
+	base  *projectedTerm                  // makes the nodes
+	asks  parallel.Pool[choice.Selection] // of base
 	grams parallel.Pool[interpolatedGram]
 	mass  float64 // of the directions
 	k     int
@@ -71,25 +72,25 @@ func newInterpolated(kernel Kernel, base *projectedTerm) *interpolated {
 
 func (e *interpolated) name() string { return EngineInterpolated }
 
-func (e *interpolated) forecast(m *compiledTerm) forecast {
+func (e *interpolated) forecast(m *compiledTerm) choice.Forecast {
 	v, l := m.kernel.(Scaled).Scale()
 	u := math.Log(l)
 	ask := e.asks.Get()
 	e.base.forecast(ask, m)
 	best := e.base.best(ask)
 	e.asks.Put(ask)
-	if best.reason != (reason{}) {
+	if best.Reason.Given() {
 		return best
 	}
 	p, count, size := e.known(u, m.noise/v)
 	entries := 0.5 * float64(e.k) * float64(e.k+1)
-	f := forecast{
-		bytes:   8*2*nodes*entries + best.bytes,
-		seconds: 4*nodes*entries/4e9/2 + 2e-6,
-		err:     best.err + float64(e.k)*interpolationError*v*size/m.noise,
+	f := choice.Forecast{
+		Bytes:   8*2*nodes*entries + best.Bytes,
+		Seconds: 4*nodes*entries/4e9/2 + 2e-6,
+		Err:     best.Err + float64(e.k)*interpolationError*v*size/m.noise,
 	}
 	if p == nil && count < nodes { // later, what a panel costs will have been spent
-		f.setup = math.Inf(1)
+		f.Setup = math.Inf(1)
 	}
 	return f
 }
@@ -187,7 +188,7 @@ func (e *interpolated) unit(dst []float64, at *termCall, k Kernel, u, noise floa
 	theta := [2]float64{1, 1}
 	theta[e.lengthAt] = math.Exp(u)
 	at.set(k.WithParams(theta[:]), 0, len(theta), noise, 1)
-	at.forecast(&at.selection, &at.compiledTerm)
+	at.forecast(&at.Selection, &at.compiledTerm)
 	if err := at.compute(false); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
@@ -47,23 +48,23 @@ func spectralEps(nats, n, v, noise float64) float64 {
 func (e *spectralProjected) eps(m *compiledTerm) float64 {
 	eps := spectralEps(e.nats, e.mass, m.variance, m.noise)
 	if c := e.features.fixed; c != nil {
-		eps = max(eps, c.least(e.features.span, m.kernel))
+		eps = max(eps, c.Least(e.features.span, decay{m.kernel}))
 	}
 	return eps
 }
 
-func (e *spectralProjected) forecast(m *compiledTerm) forecast {
+func (e *spectralProjected) forecast(m *compiledTerm) choice.Forecast {
 	n, kk := e.mass, float64(e.k)
 	eps := e.eps(m)
 	count, why := e.features.frequencies(m.kernel, eps)
-	if why != (reason{}) {
-		return forecast{reason: why}
+	if why.Given() {
+		return choice.Forecast{Reason: why}
 	}
-	return forecast{
-		seconds: 8*count*kk*kk/(2*flopRate) + count*100e-9,
-		setup:   e.features.forecast(m.kernel, eps, count),
-		bytes:   6*16*count*kk + e.features.formed(), // the features, with room to grow, and two products of them with weights
-		err:     n*eps*m.variance/m.noise + kk*gramRounding(m.variance*n, m.noise),
+	return choice.Forecast{
+		Seconds: 8*count*kk*kk/(2*flopRate) + count*100e-9,
+		Setup:   e.features.forecast(m.kernel, eps, count),
+		Bytes:   6*16*count*kk + e.features.formed(), // the features, with room to grow, and two products of them with weights
+		Err:     n*eps*m.variance/m.noise + kk*gramRounding(m.variance*n, m.noise),
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
 
 // lattice is the number of frequencies per cycle over the range of x on which both
@@ -77,7 +78,7 @@ func (w *waveBasis) moments(m int) fourier.Moments {
 	if len(w.moment) >= 2*(m+1) {
 		return w.moment
 	}
-	t := w.points().Moments(m, featureTolerance)
+	t := w.points().Moments(m, observed.Tolerance)
 	copy(t, w.moment)
 	return t
 }
@@ -99,7 +100,7 @@ func (w *waveBasis) top() int {
 func (w *waveBasis) project(y []float64) []float64 {
 	k := w.k()
 	sums := dense.New(2*(w.top()+1), 1)
-	w.points().Sums(sums, blas64.General{Rows: len(y), Cols: 1, Stride: 1, Data: y}, 0, featureTolerance)
+	w.points().Sums(sums, blas64.General{Rows: len(y), Cols: 1, Stride: 1, Data: y}, 0, observed.Tolerance)
 	z := make([]float64, k)
 	w.basis.Project(z, sums.Data)
 	return z
@@ -158,7 +159,7 @@ type directions struct {
 // their error fits the tolerance, of nats for all projections together.
 func directionsOf(p *Projection, x Inputs, o options) directions {
 	d := directions{n: p.n, k: p.k, mass: float64(p.n), proj: p}
-	needsOmega := o.engine != "" && o.engine != EngineSpectral && o.engine != EngineInterpolated
+	needsOmega := o.Engine != "" && o.Engine != EngineSpectral && o.Engine != EngineInterpolated
 	const share = 0.5 // of the tolerance, the rest being for the engine
 	if w := p.waves; w != nil && !needsOmega && w.bound() < share*o.tolerance*float64(p.k) && slices.Equal(w.x.at, x.at) {
 		d.waves = w
@@ -233,7 +234,3 @@ func (d directions) bound() float64 {
 	}
 	return d.waves.bound()
 }
-
-// featureTolerance is the tolerance of the one-time sums over the data, relative to the
-// sum of the absolute values of their terms. It is never used up (fourier.Rounding).
-const featureTolerance = 1e-15
