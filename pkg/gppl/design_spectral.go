@@ -127,8 +127,8 @@ func (p *Projection) Extend(x Inputs, count int, opts ...Option) (*Projection, e
 		return p, nil
 	}
 	if p.k == 0 || p.moment != nil {
-		if waves := newWaveBasis(x, count, p.moment); waves != nil {
-			q := waves.projection(p.Design, p.Seed)
+		if waves := newWaves(x, count, p.moment); waves != nil {
+			q := ofWaves(waves, p.Design, p.Seed)
 			if q.drawn = count; p.k > 0 {
 				q.from = p
 			}

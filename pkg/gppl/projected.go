@@ -14,6 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
@@ -450,12 +451,12 @@ func (l *Projected) promise(c *projectedCall, value float64) (nats float64) {
 }
 
 // waveRounding bounds the error of the value due to that of z, if z is summed by waves.
-func (l *Projected) waveRounding(c *projectedCall, w *waveBasis, form float64) (nats float64) {
+func (l *Projected) waveRounding(c *projectedCall, w *fourier.Waves, form float64) (nats float64) {
 	var signal float64 // the size of a y that S₀ takes for signal
 	for _, t := range c.use {
 		signal += math.Sqrt(l.directions.mass * t.variance * form)
 	}
-	return l.columnRounding(c, signal, w.rounding)
+	return l.columnRounding(c, signal, w.Rounding)
 }
 
 // columnRounding bounds the error of the value due to that of z, where a sum over a column of that size, in the length of

@@ -12,7 +12,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
 
 // NewResidual returns the projected likelihood that keeps one more statistic: the
@@ -170,7 +169,7 @@ func (l *Projected) Coloured(x Inputs) (columns int, nats float64) {
 	}
 	sums := dense.New(2*band*bands, 1)
 	rest := blas64.General{Rows: n, Cols: 1, Stride: 1, Data: l.residual.rest}
-	fourier.NewPoints(x.at, lo, hi-lo).Sums(sums, rest, first+1, observed.Tolerance)
+	fourier.NewPoints(x.at, lo, hi-lo).Sums(sums, rest, first+1, fourier.Tolerance)
 	power := make([]float64, bands)
 	for i, c := range sums.Data {
 		power[i/(2*band)] += c * c / band

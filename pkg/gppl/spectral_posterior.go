@@ -135,7 +135,7 @@ func (p *spectralPosterior) beyond(ctx context.Context, means blas64.General, va
 // signs 1 and −1.
 func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x Inputs, visit func(r blas64.General)) (plus, minus blas64.General, err error) {
 	t := Scalars(p.line.T)
-	of := spectral.Observations{Points: p.points(t.at), Columns: p.line.Columns, Weights: p.line.Weights, Tolerance: observed.Tolerance}
+	of := spectral.Observations{Points: p.points(t.at), Columns: p.line.Columns, Weights: p.line.Weights, Tolerance: fourier.Tolerance}
 	g, err := p.Regress(ctx, means, of, func(i, ni, j, nj int) blas64.General {
 		return crossCovariance(t.Slice(i, i+ni), x.Slice(j, j+nj), p.kernel)
 	}, visit)

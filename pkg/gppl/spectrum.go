@@ -155,7 +155,7 @@ func SpectralCost(m Model, x Inputs, columns int) float64 {
 	}
 	setup := forecastWaves(x.Len(), columns, int(terms))
 	if columns > commonWaves {
-		setup = 8*n*k*k/(2*flopRate) + fourier.Predict(x.Len(), columns, 0, int(terms)+1, observed.Tolerance).Seconds/2
+		setup = 8*n*k*k/(2*flopRate) + fourier.Predict(x.Len(), columns, 0, int(terms)+1, fourier.Tolerance).Seconds/2
 	}
 	return (8*terms*k*k+2*k*k*k)/(2*flopRate) + setup/choice.EvaluationsAhead
 }

@@ -194,7 +194,7 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 		return nil, fmt.Errorf("gppl: k = %d projections of n = %d observations in sums: want 1 ≤ k ≤ %d", k, r.n, min(r.n, MaxSumsProjections))
 	}
 	w := r.waves(k, s)
-	p := &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.n, k: w.k(), waves: w}
+	p := &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.n, k: w.Len(), waves: w}
 	l := &Projected{
 		model: m, proj: p, directions: directions{n: r.n, k: p.k, mass: r.moment[0], waves: w, proj: p},
 		params: m.Params(), scale: scalingOf(m.Kernel),
@@ -223,7 +223,7 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 	if !parts.of(m.Kernel) {
 		return nil, &Refusal{Reason: noSignal}
 	}
-	f := &features{lo: r.header.Lo, span: r.header.Hi - r.header.Lo, dirs: l.directions, moments: &waveMoments{waves: w}, fixed: &r.fixed}
+	f := &features{lo: r.header.Lo, span: r.header.Hi - r.header.Lo, dirs: l.directions, moments: &fourier.WaveMoments{Of: w}, fixed: &r.fixed}
 	ends := Scalars([]float64{r.header.Lo, r.header.Hi})
 	l.planTerms(parts.signal, ends, o, []projectedEngine{newSpectralProjected(f, o.tolerance)})
 	if whole && p.n > p.k {
@@ -239,7 +239,7 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 const sumsConditionLimit = 100
 
 // waves returns at most k directions, from the moments alone.
-func (r *sumsReading) waves(k int, s *Sums) *waveBasis {
+func (r *sumsReading) waves(k int, s *Sums) *fourier.Waves {
 	lo, hi := s.Extent()
 	perCycle := r.fixed.Period / (hi - lo)
 	features := []fourier.Feature{fourier.Cos(0)}
@@ -254,15 +254,15 @@ func (r *sumsReading) waves(k int, s *Sums) *waveBasis {
 		}
 	}
 	features = features[:min(k, len(features))]
-	return &waveBasis{lo: r.header.Lo, span: hi - lo, moment: r.moment, basis: r.moment.Basis(features, sumsConditionLimit)}
+	return &fourier.Waves{Moments: r.moment, Basis: r.moment.Basis(features, sumsConditionLimit)}
 }
 
 // project returns the projections of the columns, k×c.
-func (r *sumsReading) project(w *waveBasis) blas64.General {
-	z := dense.New(w.k(), r.columns.Cols)
+func (r *sumsReading) project(w *fourier.Waves) blas64.General {
+	z := dense.New(w.Len(), r.columns.Cols)
 	for j := range z.Cols {
 		of := make([]float64, z.Rows)
-		w.basis.Project(of, dense.Slice(dense.Column(r.columns, j)))
+		w.Basis.Project(of, dense.Slice(dense.Column(r.columns, j)))
 		blas64.Copy(dense.Vec(of), dense.Column(z, j))
 	}
 	return z
@@ -286,7 +286,7 @@ func (r *sumsReading) residual(l *Projected) *residual {
 	z := dense.Column(l.z, 0)
 	yy := r.yy.Data[0]
 	rest.energy.Data[0] = max(0, yy-blas64.Dot(z, z))
-	fitted := blas64.Asum(dense.Vec(l.directions.waves.basis.Coefficients(dense.Slice(z)))) * math.Sqrt(l.directions.mass)
+	fitted := blas64.Asum(dense.Vec(l.directions.waves.Basis.Coefficients(dense.Slice(z)))) * math.Sqrt(l.directions.mass)
 	rest.rounding = fourier.RoundedForm(yy, fitted, 1)
 	return rest
 }

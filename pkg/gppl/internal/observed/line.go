@@ -186,14 +186,14 @@ func (l *Line) Sums(origin, period float64, m int) (fourier.Moments, blas64.Gene
 	points := fourier.NewPoints(l.T, origin, period)
 	var moments fourier.Moments
 	if l.Weights == nil {
-		moments = points.Moments(2*m, Tolerance)
+		moments = points.Moments(2*m, fourier.Tolerance)
 	} else {
 		t := dense.New(2*(2*m+1), 1)
-		points.Sums(t, dense.AsColumn(l.Weights), 0, Tolerance)
+		points.Sums(t, dense.AsColumn(l.Weights), 0, fourier.Tolerance)
 		moments = t.Data
 	}
 	sums := dense.New(2*(m+1), l.Columns.Cols)
-	points.Sums(sums, l.weighted(), 0, Tolerance)
+	points.Sums(sums, l.weighted(), 0, fourier.Tolerance)
 	return moments, sums
 }
 

@@ -152,7 +152,3 @@ func (d *Summed) Pass(each float64) (seconds float64) {
 
 // NoSpectrum is why features do not take a kernel.
 const NoSpectrum = "its spectrum does not fall, or not in a way that is known"
-
-// Tolerance is the tolerance of the one-time sums over the data, relative to the
-// sum of the absolute values of their terms. It is never used up (fourier.Rounding).
-const Tolerance = 1e-15
