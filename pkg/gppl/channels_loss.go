@@ -17,6 +17,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 var (
@@ -312,7 +313,7 @@ func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) erro
 	known := c.filter.Gradient(c.grad, c.r)
 	c.filter.ViewSlopes(c.value, c.slope, c.noise)
 	blocks := c.grad[:len(c.grad)-1]
-	tampered("channels", c.value)
+	verify.Tampered("channels", c.value)
 
 	n, form := float64(len(l.of)), dense.Form(c.g, c.r)
 	scaled := c.linear.scaling(blocks)
@@ -324,8 +325,8 @@ func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) erro
 	}
 	limit := 1e-8*size + gradientPromise*c.bound
 	if err := errors.Join(
-		verify("the sum of the derivatives in the variances", sum, 0.5*(n-form), limit),
-		verify("the derivative in the scale of the coefficients", coefficients, 2*scaled, limit),
+		verify.Near("the sum of the derivatives in the variances", sum, 0.5*(n-form), limit),
+		verify.Near("the derivative in the scale of the coefficients", coefficients, 2*scaled, limit),
 	); err != nil {
 		return err
 	}

@@ -9,13 +9,14 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // TestEngineChecks spoils what the engines have computed and asks their checks.
 func TestEngineChecks(t *testing.T) {
 	d := benchData(t, 300)
 	line := observed.NewLine(d.X.at, d.Y)
-	failed := func(err error) bool { return errors.As(err, new(unverified)) }
+	failed := func(err error) bool { return errors.As(err, new(verify.Failed)) }
 
 	t.Run("dense", func(t *testing.T) {
 		var e *denseFactor

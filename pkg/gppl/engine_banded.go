@@ -14,6 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // negligible is the covariance, relative to the variance, that the banded
@@ -242,15 +243,15 @@ func (f *bandedFactor) contract(grad []float64) {
 func (f *bandedFactor) checkInverse() error {
 	least := f.engine.line.Noise.Least(f.noise)
 	limit := checkMargin * bandedRounding(f.variance, least)
-	if err := verify("the inverse within the band", f.check.Discrepancy(&f.band.gram), 0, limit); err != nil {
+	if err := verify.Near("the inverse within the band", f.check.Discrepancy(&f.band.gram), 0, limit); err != nil {
 		return err
 	}
 	most := f.variance + f.engine.line.Noise.Most(f.noise)
 	lo, hi := f.band.gram.DiagonalRange()
-	if err := verify("1/(v + σ²) over the least entry on the diagonal of A⁻¹", max(1, 1/(most*lo)), 1, limit); err != nil {
+	if err := verify.Near("1/(v + σ²) over the least entry on the diagonal of A⁻¹", max(1, 1/(most*lo)), 1, limit); err != nil {
 		return err
 	}
-	return verify("the largest entry on the diagonal of A⁻¹ times σ²", max(1, hi*least), 1, limit)
+	return verify.Near("the largest entry on the diagonal of A⁻¹ times σ²", max(1, hi*least), 1, limit)
 }
 
 // checkMargin is the multiple of the promised error that a check accepts, so that it
@@ -274,7 +275,7 @@ func (f *bandedFactor) checkScale(grad []float64) error {
 	}
 	n := float64(f.u.Rows)
 	limit := checkMargin * bandedRounding(f.variance, f.engine.line.Noise.Least(f.noise)) * (n + f.form)
-	return verify("the gradient in the scale of A", sum+grad[last]+f.knownShare(), 0.5*(n-f.form), limit)
+	return verify.Near("the gradient in the scale of A", sum+grad[last]+f.knownShare(), 0.5*(n-f.form), limit)
 }
 
 // knownShare is ½Σ_i s_i·((A⁻¹)_ii − |u_i|²), the share of the known errors s in the

@@ -14,6 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 func norm(x []float64) float64 { return blas64.Nrm2(dense.Vec(x)) }
@@ -205,7 +206,7 @@ func TestBandedCheck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, u := l.Report(), unverified{}
+			r, u := l.Report(), verify.Failed{}
 			if fault.inverse == nil && fault.grad == nil {
 				if r.Engine != EngineBanded || r.Fallbacks > 0 {
 					t.Errorf("without a fault: %+v, %v", r, l.chooser.Last().LastErr)

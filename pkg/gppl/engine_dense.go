@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // denseExact factorises A = LLᵀ in n³/3 flops and contracts with A⁻¹ in 2n³/3
@@ -145,7 +146,7 @@ func (f *denseFactor) check() error {
 	// Rounding of L⁻¹: its norm is at most 1/σ, its condition √(1 + n·v/σ²).
 	least := f.engine.rows.Least(f.noise)
 	limit := 0x1p-46 * n * math.Sqrt((1+n*variance(f.kernel)/least)/least) * norm
-	return verify("the inverse of the Cholesky factor", off, 0, limit)
+	return verify.Near("the inverse of the Cholesky factor", off, 0, limit)
 }
 
 func (f *denseFactor) posterior() predictor {

@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gridded"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // griddedExact is the exact likelihood of a smooth kernel that decays to zero, such as
@@ -231,7 +232,7 @@ func (f *griddedFactor) gradient(grad []float64, r blas64.General) error {
 	// A is linear in c and σ²: Σ_m c_m·q_m + σ²·slope = ½(n − tr RᵀCᵀA⁻¹CR).
 	n := float64(f.engine.N)
 	scale := blas64.Dot(dense.Vec(f.c), dense.Vec(f.q)) + f.noise*slope
-	if err := verify("the gradient in the scale of the covariance", scale, 0.5*(n-form), gradientTrust*(n+math.Abs(form)+math.Abs(f.noise*slope))); err != nil {
+	if err := verify.Near("the gradient in the scale of the covariance", scale, 0.5*(n-form), verify.GradientTrust*(n+math.Abs(form)+math.Abs(f.noise*slope))); err != nil {
 		return err
 	}
 	clear(grad)

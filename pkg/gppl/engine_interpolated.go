@@ -9,6 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/chebyshev"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // interpolated takes kernels v·φ(r/l) and uses that S₀/v is an analytic function
@@ -179,7 +180,7 @@ func (e *interpolated) verifyPanel(p *panel, unit func(dst []float64, u float64)
 	for i, want := range direct {
 		off = max(off, math.Abs(want-by[i]))
 	}
-	return verify("an interpolated covariance", off, 0, 1000*interpolationError*p.Size)
+	return verify.Near("an interpolated covariance", off, 0, 1000*interpolationError*p.Size)
 }
 
 // unit sets dst to ΩᵀKΩ at variance 1 and log lengthscale u.
@@ -217,8 +218,8 @@ func (e *interpolated) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 	}
 	g.v = v
 	g.Set(p.Panel, u)
-	tampered("interpolated slope", g.Slope[:])
-	tampered("interpolated weight", g.Weight[:])
+	verify.Tampered("interpolated slope", g.Slope[:])
+	verify.Tampered("interpolated weight", g.Weight[:])
 	if err := g.verifyWeights(u); err != nil {
 		g.release()
 		return nil, err
@@ -232,7 +233,7 @@ func (e *interpolated) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 func (g *interpolatedGram) verifyWeights(u float64) error {
 	one, off, none, slope := g.Lines(u)
 	for _, c := range [...]struct{ got, want float64 }{{one, 1}, {off, 0}, {none, 0}, {slope, 1}} {
-		if err := verify("weights of an interpolation", c.got, c.want, 1e-9); err != nil {
+		if err := verify.Near("weights of an interpolation", c.got, c.want, 1e-9); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
@@ -220,7 +221,7 @@ func (f *mixedFactor) fill() error {
 func (f *mixedFactor) fillSums() {
 	f.FillSums()
 	for b := range dense.Blocks(f.Columns()) {
-		tampered("mixed sums", f.T.At(b, b).Data)
+		verify.Tampered("mixed sums", f.T.At(b, b).Data)
 	}
 }
 
@@ -237,7 +238,7 @@ func (f *mixedFactor) logDet() float64 {
 
 func (f *mixedFactor) gram(g blas64.General) {
 	f.Solve()
-	tampered("mixed h", f.H.Data)
+	verify.Tampered("mixed h", f.H.Data)
 	f.g = dense.Reshape(f.g, f.B.Cols, f.B.Cols)
 	dense.LowRankForms(f.g, f.ZZ, f.B, f.H, 1)
 	dense.Copy(g, f.g)
@@ -269,7 +270,7 @@ func (f *mixedFactor) uncertainty(r blas64.General) float64 {
 
 func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 	f.Invert()
-	tampered("mixed diag", f.Diag)
+	verify.Tampered("mixed diag", f.Diag)
 	f.U = dense.Combine(f.U, f.H, r)
 	if err := f.verifyInverse(); err != nil {
 		return err
@@ -312,10 +313,10 @@ func (f *mixedFactor) slopes(w *waveTerm) error {
 			continue
 		}
 		block := f.PacketBlock(&w.Term, p)
-		tampered("mixed block", block.Data)
+		verify.Tampered("mixed block", block.Data)
 		for a, want := range f.Diag[w.First+p.First:][:p.Rank()] {
 			d := block.Data[a*block.Stride+a]
-			if err := verify("a block of an inverse", d, want, gradientTrust*math.Abs(d)); err != nil {
+			if err := verify.Near("a block of an inverse", d, want, verify.GradientTrust*math.Abs(d)); err != nil {
 				return err
 			}
 		}
@@ -328,7 +329,7 @@ func (f *mixedFactor) slopes(w *waveTerm) error {
 func (f *mixedFactor) verifyInverse() error {
 	for j := range f.H.Cols {
 		off, size := f.Residual(j)
-		if err := verify("the solution of a linear system", off, 0, 1e-9*size); err != nil {
+		if err := verify.Near("the solution of a linear system", off, 0, 1e-9*size); err != nil {
 			return err
 		}
 	}
@@ -337,8 +338,8 @@ func (f *mixedFactor) verifyInverse() error {
 			return err
 		}
 	}
-	i := pick(len(f.Diag), f.Noise, f.terms[0].Coef[0], f.g.Data[0])
-	return verify("an entry of an inverse", f.Diag[i], f.Solved(i), gradientTrust*math.Abs(f.Diag[i]))
+	i := verify.Pick(len(f.Diag), f.Noise, f.terms[0].Coef[0], f.g.Data[0])
+	return verify.Near("an entry of an inverse", f.Diag[i], f.Solved(i), verify.GradientTrust*math.Abs(f.Diag[i]))
 }
 
 func (f *mixedFactor) posterior() predictor { return newMixedPosterior(f) }

@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // spectralExact is the exact likelihood of A = ΦCΦᵀ + σ²I, Φ (n×p) the features of a
@@ -180,7 +181,7 @@ func (f *spectralFactor) logDet() float64 { return f.LogDet() - f.engine.LogWeig
 
 func (f *spectralFactor) gram(g blas64.General) {
 	f.Solve()
-	tampered("spectral h", f.H.Data)
+	verify.Tampered("spectral h", f.H.Data)
 	f.Forms()
 	dense.Copy(g, f.G)
 }
@@ -191,9 +192,9 @@ func (f *spectralFactor) uncertainty(r blas64.General) float64 {
 
 func (f *spectralFactor) gradient(grad []float64, r blas64.General) (err error) {
 	f.Invert()
-	tampered("spectral diag", f.Diag)
+	verify.Tampered("spectral diag", f.Diag)
 	noise := f.Slopes(r)
-	tampered("spectral q", f.Q)
+	verify.Tampered("spectral q", f.Q)
 	if err := f.verifyInverse(); err != nil {
 		return err
 	}
@@ -218,21 +219,21 @@ func (f *spectralFactor) verifyInverse() error {
 		return nil
 	}
 	i := f.picked()
-	trust := gradientTrust * math.Abs(f.Diag[i])
+	trust := verify.GradientTrust * math.Abs(f.Diag[i])
 	if f.Negative < p { // squares of both signs have been added
-		trust = gradientTrust
+		trust = verify.GradientTrust
 	}
-	if err := verify("an entry of an inverse", f.Diag[i], f.Entry(i), trust); err != nil {
+	if err := verify.Near("an entry of an inverse", f.Diag[i], f.Entry(i), trust); err != nil {
 		return err
 	}
 	return f.Row(i, func(got, want, size float64) error {
-		return verify("a row of a linear system", got, want, backward*size)
+		return verify.Near("a row of a linear system", got, want, verify.Backward*size)
 	})
 }
 
 // picked returns the feature that checks look at.
 func (f *spectralFactor) picked() int {
-	return pick(len(f.Features), f.Noise, f.Root[0], f.G.Data[0])
+	return verify.Pick(len(f.Features), f.Noise, f.Root[0], f.G.Data[0])
 }
 
 // reweighted is the data at one σ².
@@ -263,15 +264,15 @@ func (f *spectralFactor) noiseSlope(l *observed.Line, r blas64.General, total fl
 		return 0, err
 	}
 	f.Fit(own)
-	tampered("spectral traces", own.Traces)
-	tampered("spectral fitted", own.Fitted.Data)
+	verify.Tampered("spectral traces", own.Traces)
+	verify.Tampered("spectral fitted", own.Fitted.Data)
 	if err := f.verifyFit(own); err != nil {
 		return 0, err
 	}
 	rest := f.Rest(own)
 	slope, known := f.Share(own, r), f.Share(rest, r)
 	size := math.Abs(slope) + math.Abs(known) + float64(len(v))
-	return slope, verify("the derivative in the noise variance", slope+known, total, gradientTrust*size)
+	return slope, verify.Near("the derivative in the noise variance", slope+known, total, verify.GradientTrust*size)
 }
 
 // partOfNoise returns the part of σ² with its sums over the data, and their weights v.
@@ -286,7 +287,7 @@ func (f *spectralFactor) partOfNoise(l *observed.Line) (own *spectral.Part, v []
 	line.Weights = v
 	own.Squares = line.Squares()
 	own.Moments, own.Columns = line.Sums(f.sums.Origin, f.sums.Period, f.Highest())
-	tampered("spectral part", own.Moments)
+	verify.Tampered("spectral part", own.Moments)
 	return own, v
 }
 
@@ -308,7 +309,7 @@ func (f *spectralFactor) verifySums(part *spectral.Part, weights []float64) erro
 		}
 		return sum
 	}
-	m := pick(part.Columns.Rows/2, f.Noise, f.Root[0], f.G.Data[0])
+	m := verify.Pick(part.Columns.Rows/2, f.Noise, f.Root[0], f.G.Data[0])
 	turn := 2 * math.Pi * float64(m) / f.sums.Period
 	var cosines, sines, squares, size float64
 	for i, v := range weights {
@@ -324,7 +325,7 @@ func (f *spectralFactor) verifySums(part *spectral.Part, weights []float64) erro
 		want    float64
 	}{{fourier.Cos(m), cosines}, {fourier.Sin(m), sines}} {
 		got := part.Moments[sum.feature] + combine(part.Columns.Data[int(sum.feature)*part.Columns.Stride:])
-		if err := verify("a sum over the data with the weights of the noise", got, sum.want, sumsTrust*size); err != nil {
+		if err := verify.Near("a sum over the data with the weights of the noise", got, sum.want, sumsTrust*size); err != nil {
 			return err
 		}
 	}
@@ -332,7 +333,7 @@ func (f *spectralFactor) verifySums(part *spectral.Part, weights []float64) erro
 	for i := range c {
 		got += along[i] * combine(part.Squares.Data[i*part.Squares.Stride:])
 	}
-	return verify("the squares of the data with the weights of the noise", got, squares, sumsTrust*squares)
+	return verify.Near("the squares of the data with the weights of the noise", got, squares, sumsTrust*squares)
 }
 
 // verifyFit compares a part's value for the feature that verifyInverse checks with the
@@ -343,7 +344,7 @@ func (f *spectralFactor) verifyFit(part *spectral.Part) error {
 	}
 	i := f.picked()
 	trace, size, gram := f.Again(part, i)
-	if err := verify("a part of a trace", part.Traces[i], trace, gradientTrust*size); err != nil {
+	if err := verify.Near("a part of a trace", part.Traces[i], trace, verify.GradientTrust*size); err != nil {
 		return err
 	}
 	for j := range f.H.Cols {
@@ -352,7 +353,7 @@ func (f *spectralFactor) verifyFit(part *spectral.Part) error {
 		for a, g := range gram {
 			size += math.Abs(g * h.Data[a*h.Inc])
 		}
-		if err := verify("a row of a product", dense.Row(part.Fitted, i).Data[j], blas64.Dot(dense.Vec(gram), h), sumsTrust*size); err != nil {
+		if err := verify.Near("a row of a product", dense.Row(part.Fitted, i).Data[j], blas64.Dot(dense.Vec(gram), h), sumsTrust*size); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 var (
@@ -226,7 +227,7 @@ func (f *stateSpaceFactor) check(known float64, r blas64.General) error {
 		sum += f.linear.scaling(f.grad)
 	}
 	rounding := 0x1p-49 * contrast
-	if err := verify("the sum of the derivatives in the variances", sum, 0.5*(n-form), (n+form)*(1e-9+rounding)); err != nil {
+	if err := verify.Near("the sum of the derivatives in the variances", sum, 0.5*(n-form), (n+form)*(1e-9+rounding)); err != nil {
 		return err
 	}
 	r.Cols = min(r.Cols, dense.ManyColumns) // every column takes the same steps of the filter: a few are check enough
@@ -252,7 +253,7 @@ func (s *stretch) check(m *compiled, lost float64, r blas64.General, rounding fl
 	if err != nil {
 		return err
 	}
-	return verify("the gradient of a stretch of the series", slope, difference, limit)
+	return verify.Near("the gradient of a stretch of the series", slope, difference, limit)
 }
 
 // compareLinear is statespace.Stretch.Compare for blocks, in the kernel's own parameters.

@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/toeplitz"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 var (
@@ -228,12 +229,12 @@ func (f *toeplitzFactor) check() error {
 	for _, c := range f.c {
 		norm += 2 * math.Abs(c)
 	}
-	if err := verify("the factor of the Toeplitz matrix", f.factor.Backward(), 0, toeplitzTolerance*norm); err != nil {
+	if err := verify.Near("the factor of the Toeplitz matrix", f.factor.Backward(), 0, toeplitzTolerance*norm); err != nil {
 		return err
 	}
 	for j := range f.Alpha.Rows {
 		limit := toeplitzTolerance * (blas64.Nrm2(dense.Row(f.engine.columns, j)) + norm*blas64.Nrm2(dense.Row(f.Alpha, j)))
-		if err := verify("the solution by the Toeplitz factor", blas64.Nrm2(dense.Row(f.Rest, j)), 0, limit); err != nil {
+		if err := verify.Near("the solution by the Toeplitz factor", blas64.Nrm2(dense.Row(f.Rest, j)), 0, limit); err != nil {
 			return err
 		}
 	}
@@ -248,10 +249,10 @@ const toeplitzTolerance = 1e-8
 // evaluation, by their definition, without the transforms.
 func (f *toeplitzFactor) checkSums() error {
 	var size float64 // of the terms
-	for _, d := range [...]int{0, pick(len(f.sums), f.noise, f.c[0], f.factor.LogDet())} {
+	for _, d := range [...]int{0, verify.Pick(len(f.sums), f.noise, f.c[0], f.factor.LogDet())} {
 		want, terms := f.factor.DiagonalSum(d, f.u.Data)
 		size = max(size, terms)
-		if err := verify("a sum along a diagonal of the inverse", f.sums[d], want, toeplitzTolerance*size); err != nil {
+		if err := verify.Near("a sum along a diagonal of the inverse", f.sums[d], want, toeplitzTolerance*size); err != nil {
 			return err
 		}
 	}

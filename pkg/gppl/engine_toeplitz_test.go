@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // regularData is n places of a constant step, from lo, without the missing ones.
@@ -176,7 +177,7 @@ func TestToeplitzChecks(t *testing.T) {
 	looked := map[int]bool{} // the lags that the check looks at
 	for d := range f.sums {
 		f.sums[d] += 1e-4 * (1 + math.Abs(right[0]))
-		if err := f.checkSums(); errors.As(err, new(unverified)) {
+		if err := f.checkSums(); errors.As(err, new(verify.Failed)) {
 			looked[d] = true
 		}
 		f.sums[d] = right[d]
@@ -186,7 +187,7 @@ func TestToeplitzChecks(t *testing.T) {
 	}
 	for _, name := range []string{"wrong sign", "factor 1.001", "dropped"} {
 		faults[name](f.sums, 0)
-		if err := f.checkSums(); !errors.As(err, new(unverified)) {
+		if err := f.checkSums(); !errors.As(err, new(verify.Failed)) {
 			t.Errorf("%s: %v", name, err)
 		}
 		copy(f.sums, right)
@@ -195,7 +196,7 @@ func TestToeplitzChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Rest.Data[3] += 1e-3
-	if err := f.check(); !errors.As(err, new(unverified)) {
+	if err := f.check(); !errors.As(err, new(verify.Failed)) {
 		t.Errorf("the solution is wrong: %v", err)
 	}
 }

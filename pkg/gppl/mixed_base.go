@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // What the mixed engine computes where B is the noise and other terms of the kernel: another engine factorises it, and is
@@ -295,7 +296,7 @@ func (o *gridObserved) Sums(_, _ float64, m int) (fourier.Moments, blas64.Genera
 			blas64.Scal(-1, dense.Row(o.columns, j))
 		}
 	}
-	tampered("mixed grid", o.columns.Data)
+	verify.Tampered("mixed grid", o.columns.Data)
 	return o.moments, o.columns
 }
 
@@ -323,22 +324,22 @@ func (f *mixedFactor) verifyGrid(a *mixed.Again) error {
 	for k := range c {
 		fitted, data, size := a.Row(k)
 		used := blas64.Dot(dense.Vec(products[c:][:f.Columns()]), dense.Column(f.H, k))
-		if err := verify("a row of products of columns", used, fitted, backward*size); err != nil {
+		if err := verify.Near("a row of products of columns", used, fitted, verify.Backward*size); err != nil {
 			return err
 		}
-		if err := verify("a product with the data", products[k], data, backward*size); err != nil {
+		if err := verify.Near("a product with the data", products[k], data, verify.Backward*size); err != nil {
 			return err
 		}
 	}
-	feature := fourier.Feature(2 + pick(grid.columns.Rows-2, f.Noise, f.g.Data[0], f.terms[0].Coef[0]))
+	feature := fourier.Feature(2 + verify.Pick(grid.columns.Rows-2, f.Noise, f.g.Data[0], f.terms[0].Coef[0]))
 	used := dense.Row(grid.columns, int(feature)).Data
 	want, size := a.Wave(feature)
 	if feature.Frequency()%2 == 1 {
 		want = -want
 	}
-	if err := verify("a sum over the grid", used[c+a.Column], want, backward*size); err != nil {
+	if err := verify.Near("a sum over the grid", used[c+a.Column], want, verify.Backward*size); err != nil {
 		return err
 	}
 	data := math.Abs(dense.Row(f.Circle.Columns, int(feature)).Data[0])
-	return verify("a sum of the data over the grid", math.Abs(used[0]), data, backward*data)
+	return verify.Near("a sum of the data over the grid", math.Abs(used[0]), data, verify.Backward*data)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
@@ -173,7 +174,7 @@ func (f *mixedFactor) verifyLayers() error {
 	}
 	k, span := f.model.split.signal[d.layered], f.engine.line.Span
 	v := variance(k)
-	r := [1]float64{span * math.Pow(float64(1+pick(1<<20, f.Noise, v, span))/(1<<20), 3)}
+	r := [1]float64{span * math.Pow(float64(1+verify.Pick(1<<20, f.Noise, v, span))/(1<<20), 3)}
 	var sum, part, want [1]float64
 	var slopes [2][]float64
 	for i := range slopes {
@@ -195,12 +196,12 @@ func (f *mixedFactor) verifyLayers() error {
 		add(p.index, p.kernel)
 	}
 	k.Cov(want[:], r[:])
-	if err := verify("a sum of layers", sum[0], want[0], v*(waves.ScaleRounding+f.eps)); err != nil {
+	if err := verify.Near("a sum of layers", sum[0], want[0], v*(waves.ScaleRounding+f.eps)); err != nil {
 		return err
 	}
 	k.Contract(slopes[1], one[:], r[:])
 	for p, want := range slopes[1] {
-		if err := verify("the derivative of a sum of layers", slopes[0][p], want, v*(1e-11+100*f.eps)); err != nil {
+		if err := verify.Near("the derivative of a sum of layers", slopes[0][p], want, v*(1e-11+100*f.eps)); err != nil {
 			return err
 		}
 	}

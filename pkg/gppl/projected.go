@@ -17,6 +17,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 var _ Loss = (*Projected)(nil)
@@ -552,7 +553,7 @@ func (t *termCall) contribute(grad, v []float64) error {
 		want += p
 		scale += math.Abs(p)
 	}
-	return verify("the contraction of a projected covariance", after-before, want, 0.1*gradientTrust*(scale+math.Abs(before)))
+	return verify.Near("the contraction of a projected covariance", after-before, want, 0.1*verify.GradientTrust*(scale+math.Abs(before)))
 }
 
 // weights sets v = S⁻¹ − UUᵀ, both triangles.

@@ -11,6 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // spectralProjected computes S₀ = Σ_m c_m(b_m b_mᵀ + s_m s_mᵀ), where b_m = Ωᵀcos
@@ -110,7 +111,7 @@ func (g *spectralGram) compute(derivatives bool) error {
 	}
 	g.Features = e.features.upTo(circle, m)
 	g.Keep(g.s, m, eps*g.term.variance/float64(2*m+1))
-	tampered("projected gram", g.s)
+	verify.Tampered("projected gram", g.s)
 	if derivatives {
 		return g.verify()
 	}
@@ -140,13 +141,13 @@ func (g *spectralGram) verify() error {
 		got += z * blas64.Dot(dense.Vec(g.s[i*k:][:k]), dense.Vec(probe))
 		scale += float64(k) * math.Abs(g.s[i*(k+1)])
 	}
-	return verify("a projected covariance", got, want, backward*scale)
+	return verify.Near("a projected covariance", got, want, verify.Backward*scale)
 }
 
 // contract uses ∂S₀ = Σ_m ∂c_m(…): the gradient is Σ_m q_m ∂c_m.
 func (g *spectralGram) contract(grad, v []float64) error {
 	q := g.Quadratic(v)
-	tampered("projected q", q)
+	verify.Tampered("projected q", q)
 	return contractSeries(g.Series, grad, q, g.term.kernel)
 }
 

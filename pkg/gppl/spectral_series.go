@@ -8,6 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // seriesPeriod returns the period of a series of kernel k (fourier.Series) for distances up to span, and whether it takes a window; images
@@ -36,9 +37,9 @@ func seriesCovers(span, period float64, windowed bool, k Kernel, eps float64, im
 // contractSeries adds Σ_m q_m ∂c_m/∂log θ_p to grad[p]. It is an error if the derivatives did not go back through the transform
 // by which the coefficients came.
 func contractSeries(s *fourier.Series, grad, q []float64, k Kernel) error {
-	tampered("series adjoint", s.Adjoint(q))
+	verify.Tampered("series adjoint", s.Adjoint(q))
 	adjoint, direct, size := s.Contract(grad, q, k)
-	return verify("the sum over features", adjoint, direct, 1e-10*size)
+	return verify.Near("the sum over features", adjoint, direct, 1e-10*size)
 }
 
 // derivativeAt sets dst[i] = ∂k(r[i])/∂log θ_p, one Contract each. grad has an

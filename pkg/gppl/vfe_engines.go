@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // denseVFE holds Φ and goes through its rows in blocks, in 5nm² flops.
@@ -354,6 +355,6 @@ func (f *spectralVFEProjection) release() { f.engine.projections.Put(f) }
 func (f *spectralVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error) {
 	beta2 = f.Contract(&w.Bound, gradZ)
 	clear(grad)
-	tampered("VFE q", f.Q)
+	verify.Tampered("VFE q", f.Q)
 	return beta2, contractSeries(f.Series, grad, f.Q, w.kernel)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
@@ -274,7 +275,7 @@ func mixedColumns(t *testing.T, m Model, d Data) (columns, whole float64, sums b
 // stay and for waves whose frequency is a parameter, with periods below the spacing and beyond the range. A fault in their lines is
 // found.
 func TestMixedSums(t *testing.T) {
-	defer func() { tamper = nil }()
+	defer func() { verify.Tamper = nil }()
 	rnd := rand.New(rand.NewPCG(5, 31))
 	for i := range testsize.Of(8, 40, 200) {
 		log := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, rnd.Float64()) }
@@ -336,14 +337,14 @@ func TestMixedSums(t *testing.T) {
 		}
 		for _, stage := range []string{"mixed lines", "mixed grid", "mixed sums"} {
 			hit := false
-			tamper = func(what string, x []float64) {
+			verify.Tamper = func(what string, x []float64) {
 				if what == stage {
 					scaleBy(x, 1.001)
 					hit = true
 				}
 			}
 			_, _, _, err = evaluate(math.Inf(1))
-			tamper = nil
+			verify.Tamper = nil
 			moves, grid := i%8 != 3, i%8 == 4 || i%8 == 5
 			if want := stage == "mixed sums" || stage == "mixed lines" && moves || stage == "mixed grid" && grid; hit != want || want && err == nil {
 				t.Errorf("%v: a fault in %s, tried %v, is not found", k, stage, hit)
@@ -354,7 +355,7 @@ func TestMixedSums(t *testing.T) {
 
 // TestMixedFaults: what goes wrong in an intermediate result of the mixed engine is an error.
 func TestMixedFaults(t *testing.T) {
-	defer func() { tamper = nil }()
+	defer func() { verify.Tamper = nil }()
 	d := benchData(t, 400)
 	stages := []string{"mixed coefficients", "mixed packets", "mixed block", "mixed h", "mixed diag"}
 	for _, c := range []struct {
@@ -375,15 +376,15 @@ func TestMixedFaults(t *testing.T) {
 					t.Fatal(err)
 				}
 				theta, hit := Values(l.Params()), false
-				tamper = func(what string, x []float64) {
+				verify.Tamper = func(what string, x []float64) {
 					if what == stage {
 						faults[fault](x, 0)
 						hit = true
 					}
 				}
 				_, err = l.ValueGrad(make([]float64, len(theta)), theta)
-				tamper = nil
-				u, notPositive := unverified{}, dense.NotPositive{}
+				verify.Tamper = nil
+				u, notPositive := verify.Failed{}, dense.NotPositive{}
 				if !hit || !errors.As(err, &u) && !(stage == "mixed sums" && errors.As(err, &notPositive)) {
 					t.Errorf("%v: %s, %s: tried %v, error %v", k, stage, fault, hit, err)
 				}
