@@ -12,7 +12,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
@@ -25,7 +24,7 @@ import (
 // Known errors beside a noise variance that is learnt change the weights of the sums over
 // the data with σ²: at one σ² they are w_i = σ²/λ_i, λ_i = σ²e_i² + s_i², and A = K + σ²W⁻¹
 // is a case of the above. Sums are computed anew for each evaluation, O(n + M log M), and
-// twice for a gradient: the weights of the derivative in log σ² are v_i = e_i²w_i² (spectral.Part),
+// twice for a gradient: the weights of the derivative in log σ² are v_i = e_i²w_i² (spectral.Factor.NoiseSlope),
 // those of the derivative in the scale of the known errors s_i²w_i²/σ² = w_i − v_i, and their sums
 // the difference of the two.
 type spectralExact struct {
@@ -195,7 +194,7 @@ func (f *spectralFactor) gradient(grad []float64, r blas64.General) (err error) 
 	verify.Tampered("spectral diag", f.Diag)
 	noise := f.Slopes(r)
 	verify.Tampered("spectral q", f.Q)
-	if err := f.verifyInverse(); err != nil {
+	if err := f.Verify(); err != nil {
 		return err
 	}
 	clear(grad)
@@ -204,36 +203,10 @@ func (f *spectralFactor) gradient(grad []float64, r blas64.General) (err error) 
 		return err
 	}
 	if l, known := f.home.WithKnown(); known {
-		noise, err = f.noiseSlope(l, r, noise)
+		noise, err = f.NoiseSlope(&f.view.line, &l.Noise, f.sums, r, noise)
 	}
 	grad[last] = noise
 	return err
-}
-
-// verifyInverse compares one entry of the diagonal of T⁻¹, which came from all of
-// L⁻¹, with |L⁻¹e_i|² by a substitution; and h with a row of T made again from the
-// moments.
-func (f *spectralFactor) verifyInverse() error {
-	p := len(f.Features)
-	if p == 0 {
-		return nil
-	}
-	i := f.picked()
-	trust := verify.GradientTrust * math.Abs(f.Diag[i])
-	if f.Negative < p { // squares of both signs have been added
-		trust = verify.GradientTrust
-	}
-	if err := verify.Near("an entry of an inverse", f.Diag[i], f.Entry(i), trust); err != nil {
-		return err
-	}
-	return f.Row(i, func(got, want, size float64) error {
-		return verify.Near("a row of a linear system", got, want, verify.Backward*size)
-	})
-}
-
-// picked returns the feature that checks look at.
-func (f *spectralFactor) picked() int {
-	return verify.Pick(len(f.Features), f.Noise, f.Root[0], f.G.Data[0])
 }
 
 // reweighted is the data at one σ².
@@ -252,110 +225,4 @@ func (v *reweighted) weigh(l *observed.Line, o options, noise float64) {
 	}
 	v.engine = spectralExact{tolerance: o.tolerance, tight: o.posterior, yy: v.line.Squares()}
 	v.engine.Read(&v.line)
-}
-
-// noiseSlope returns the derivative in log σ² of value and trace, as gradient does for even
-// noise, whose result total is: that in the scale of all λ. It is an error if what σ² and what
-// the known errors have of it do not add up to it, or if what is computed for σ² is wrong at one
-// frequency or feature. Neither takes sums over the data.
-func (f *spectralFactor) noiseSlope(l *observed.Line, r blas64.General, total float64) (slope float64, err error) {
-	own, v := f.partOfNoise(l)
-	if err := f.verifySums(own, v); err != nil {
-		return 0, err
-	}
-	f.Fit(own)
-	verify.Tampered("spectral traces", own.Traces)
-	verify.Tampered("spectral fitted", own.Fitted.Data)
-	if err := f.verifyFit(own); err != nil {
-		return 0, err
-	}
-	rest := f.Rest(own)
-	slope, known := f.Share(own, r), f.Share(rest, r)
-	size := math.Abs(slope) + math.Abs(known) + float64(len(v))
-	return slope, verify.Near("the derivative in the noise variance", slope+known, total, verify.GradientTrust*size)
-}
-
-// partOfNoise returns the part of σ² with its sums over the data, and their weights v.
-func (f *spectralFactor) partOfNoise(l *observed.Line) (own *spectral.Part, v []float64) {
-	line := f.view.line
-	own, v = new(spectral.Part), make([]float64, len(line.Weights))
-	for i, w := range line.Weights {
-		share := l.Noise.Weight(i) * w
-		v[i] = share * w
-		own.Diagonal += share
-	}
-	line.Weights = v
-	own.Squares = line.Squares()
-	own.Moments, own.Columns = line.Sums(f.sums.Origin, f.sums.Period, f.Highest())
-	verify.Tampered("spectral part", own.Moments)
-	return own, v
-}
-
-// sumsTrust is the relative error beyond which a sum over the data counts as wrong. What it is
-// compared with errs by the rounding of phases, some thousands of turns.
-const sumsTrust = 1e-9
-
-// verifySums compares the sums of a part, with the given weights, at one frequency, all columns together, with what
-// they are term by term.
-func (f *spectralFactor) verifySums(part *spectral.Part, weights []float64) error {
-	line, c := &f.view.line, f.H.Cols
-	along := make([]float64, c)
-	for j := range along {
-		along[j] = statespace.Direction(j + 1)
-	}
-	combine := func(columns []float64) (sum float64) {
-		for j, v := range columns[:len(along)] {
-			sum += along[j] * v
-		}
-		return sum
-	}
-	m := verify.Pick(part.Columns.Rows/2, f.Noise, f.Root[0], f.G.Data[0])
-	turn := 2 * math.Pi * float64(m) / f.sums.Period
-	var cosines, sines, squares, size float64
-	for i, v := range weights {
-		y := combine(line.Columns.Data[i*line.Columns.Stride:])
-		sin, cos := math.Sincos(turn * (line.T[i] - f.sums.Origin))
-		cosines += v * (1 + y) * cos
-		sines += v * (1 + y) * sin
-		squares += v * y * y
-		size += v * math.Abs(1+y)
-	}
-	for _, sum := range []struct {
-		feature fourier.Feature
-		want    float64
-	}{{fourier.Cos(m), cosines}, {fourier.Sin(m), sines}} {
-		got := part.Moments[sum.feature] + combine(part.Columns.Data[int(sum.feature)*part.Columns.Stride:])
-		if err := verify.Near("a sum over the data with the weights of the noise", got, sum.want, sumsTrust*size); err != nil {
-			return err
-		}
-	}
-	var got float64
-	for i := range c {
-		got += along[i] * combine(part.Squares.Data[i*part.Squares.Stride:])
-	}
-	return verify.Near("the squares of the data with the weights of the noise", got, squares, sumsTrust*squares)
-}
-
-// verifyFit compares a part's value for the feature that verifyInverse checks with the
-// result of substitutions.
-func (f *spectralFactor) verifyFit(part *spectral.Part) error {
-	if len(f.Features) == 0 {
-		return nil
-	}
-	i := f.picked()
-	trace, size, gram := f.Again(part, i)
-	if err := verify.Near("a part of a trace", part.Traces[i], trace, verify.GradientTrust*size); err != nil {
-		return err
-	}
-	for j := range f.H.Cols {
-		h := dense.Column(f.H, j)
-		var size float64
-		for a, g := range gram {
-			size += math.Abs(g * h.Data[a*h.Inc])
-		}
-		if err := verify.Near("a row of a product", dense.Row(part.Fitted, i).Data[j], blas64.Dot(dense.Vec(gram), h), sumsTrust*size); err != nil {
-			return err
-		}
-	}
-	return nil
 }

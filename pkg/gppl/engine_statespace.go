@@ -265,12 +265,12 @@ func (s *stretch) compareLinear(m *compiled, lost float64, r blas64.General, rou
 	return s.Compare(func(step float64) error {
 		s.theta = append(s.theta[:0], m.theta...)
 		for i := range s.theta {
-			s.theta[i] *= math.Exp(step * statespace.Direction(i))
+			s.theta[i] *= math.Exp(step * verify.Direction(i))
 		}
 		if !s.linear.expand(m.kernel.WithParams(s.theta), lost) {
 			return errors.New(notLinear)
 		}
-		return s.FactoriseBlocks(s.Columns, s.linear.blocks, m.noise*math.Exp(step*statespace.Direction(params)))
+		return s.FactoriseBlocks(s.Columns, s.linear.blocks, m.noise*math.Exp(step*verify.Direction(params)))
 	}, func(grad []float64) []float64 {
 		last := len(grad) - 1
 		s.own = dense.Resize(s.own, params+1)
