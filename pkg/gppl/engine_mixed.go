@@ -210,30 +210,18 @@ func (f *mixedFactor) fill() error {
 	case len(f.base.of) > 0:
 		return f.fillBase()
 	case f.Circle != nil:
-		f.fillSums()
+		f.FillSums()
 	default:
 		f.Fill()
 	}
 	return nil
 }
 
-// fillSums is fill from sums.
-func (f *mixedFactor) fillSums() {
-	f.FillSums()
-	for b := range dense.Blocks(f.Columns()) {
-		verify.Tampered("mixed sums", f.T.At(b, b).Data)
-	}
-}
-
 func (f *mixedFactor) logDet() float64 {
-	sum := f.T.LogDet()
 	if f.base.factor != nil {
-		return sum + f.base.factor.logDet()
+		return f.T.LogDet() + f.base.factor.logDet()
 	}
-	for _, v := range f.Lambda {
-		sum += math.Log(v)
-	}
-	return sum
+	return f.LogDet()
 }
 
 func (f *mixedFactor) gram(g blas64.General) {
@@ -272,14 +260,15 @@ func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 	f.Invert()
 	verify.Tampered("mixed diag", f.Diag)
 	f.U = dense.Combine(f.U, f.H, r)
-	if err := f.verifyInverse(); err != nil {
+	if err := f.Verify(f.g.Data[0], f.rows()); err != nil {
 		return err
 	}
 	clear(grad)
 	last := len(grad) - 1
 	for i := range f.terms {
 		w := &f.terms[i]
-		if err := f.slopes(w); err != nil {
+		w.slope = dense.Resize(w.slope, len(w.Coef))
+		if err := f.Slopes(w.slope, &w.Term); err != nil {
 			return err
 		}
 		own := f.model.split.own(grad[:last], w.index)
@@ -299,47 +288,12 @@ func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 	return nil
 }
 
-// slopes sets the derivatives in the coefficients of a term. It is an error if a block of T⁻¹ has not the diagonal that is known.
-func (f *mixedFactor) slopes(w *waveTerm) error {
-	w.slope = dense.Resize(w.slope, len(w.Coef))
-	clear(w.slope)
-	if len(w.Packets) == 0 {
-		f.Slopes(w.slope, &w.Term)
+// rows compares rows of EᵀE with those that a base on a grid used; nil: there is none.
+func (f *mixedFactor) rows() func(a *mixed.Again) error {
+	if len(f.base.of) == 0 {
 		return nil
 	}
-	for i := range w.Packets {
-		p := &w.Packets[i]
-		if p.Rank() == 0 {
-			continue
-		}
-		block := f.PacketBlock(&w.Term, p)
-		verify.Tampered("mixed block", block.Data)
-		for a, want := range f.Diag[w.First+p.First:][:p.Rank()] {
-			d := block.Data[a*block.Stride+a]
-			if err := verify.Near("a block of an inverse", d, want, verify.GradientTrust*math.Abs(d)); err != nil {
-				return err
-			}
-		}
-		f.PacketSlopes(w.slope, &w.Term, p, block)
-	}
-	return nil
-}
-
-// verifyInverse compares L(Lᵀh) with Eᵀz, and one entry of the diagonal of T⁻¹ with |L⁻¹e_i|² by a substitution.
-func (f *mixedFactor) verifyInverse() error {
-	for j := range f.H.Cols {
-		off, size := f.Residual(j)
-		if err := verify.Near("the solution of a linear system", off, 0, 1e-9*size); err != nil {
-			return err
-		}
-	}
-	if f.Circle != nil {
-		if err := f.verifySums(); err != nil {
-			return err
-		}
-	}
-	i := verify.Pick(len(f.Diag), f.Noise, f.terms[0].Coef[0], f.g.Data[0])
-	return verify.Near("an entry of an inverse", f.Diag[i], f.Solved(i), verify.GradientTrust*math.Abs(f.Diag[i]))
+	return func(a *mixed.Again) error { return f.base.grid.Verify(a, f.g.Data[0]) }
 }
 
 func (f *mixedFactor) posterior() predictor { return newMixedPosterior(f) }

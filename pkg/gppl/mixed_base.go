@@ -8,11 +8,9 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // What the mixed engine computes where B is the noise and other terms of the kernel: another engine factorises it, and is
@@ -28,7 +26,7 @@ type mixedBase struct {
 	engine exactEngine    // of line
 	made   int            // which of the engines it is, and −1 before there is one; gridBase: it has no line
 	line   *observed.Line // the data with the columns (Y, E, E′), E and E′ not whitened
-	grid   gridObserved   // what the engine on a grid reads
+	grid   mixed.Grid     // what the engine on a grid reads
 	factor exactFactor
 	g      blas64.General // (Y, E, E′)ᵀB⁻¹(Y, E, E′)
 	r      blas64.General // see spread
@@ -238,74 +236,12 @@ func (e *mixedExact) gridForecast(b *mixedBase, d *division) choice.Forecast {
 	return f
 }
 
-// gridObserved is the data with the columns (Y, E, E′), by sums on the circle, in working memory.
-type gridObserved struct {
-	*observed.Line
-	f        *mixedFactor
-	highest  int
-	products blas64.General // see squares
-	features []fourier.Feature
-	moments  fourier.Moments
-	columns  blas64.General // sums of the columns
-}
-
-// circle begins half of a period before the middle of the data.
-func (o *gridObserved) Circle() (observed.Circle, bool) {
-	c := o.f.circle
-	return observed.Circle{Origin: o.Middle() - 0.5*c.Period, Period: c.Period, Highest: o.highest, Resolves: noWaves, Beyond: "%v"}, true
-}
-
-// squares returns CᵀC but for E′ᵀE′, which nothing needs, given what fillSums has set.
-func (o *gridObserved) Squares() blas64.General {
-	f := o.f
-	p, s, c := f.Columns(), f.Shift, f.B.Cols
-	o.products = dense.Reshape(o.products, c+p+s, c+p+s)
-	clear(o.products.Data)
-	g := o.products
-	place := func(i, j int, m blas64.General) {
-		for a := range m.Rows {
-			for b, v := range dense.Row(m, a).Data {
-				v *= f.Noise
-				g.Data[(i+a)*g.Stride+j+b], g.Data[(j+b)*g.Stride+i+a] = v, v
-			}
-		}
-	}
-	f.T.EachTile(func(i, j int, t blas64.General) { place(c+i*dense.Tile, c+j*dense.Tile, t) })
-	place(0, 0, f.ZZ)
-	place(c, 0, f.B)
-	place(c+p, c, f.Moved)
-	place(c+p, 0, f.MovedB)
-	return g
-}
-
-// sums returns the moments and the sums of the columns: with the origin half of a period away, odd waves change their sign.
-func (o *gridObserved) Sums(_, _ float64, m int) (fourier.Moments, blas64.General) {
-	f := o.f
-	o.moments = append(o.moments[:0], f.Circle.Moments[:2*(2*m+1)]...)
-	for j := 2; j < len(o.moments); j += 4 {
-		o.moments[j], o.moments[j+1] = -o.moments[j], -o.moments[j+1]
-	}
-	o.columns = dense.Reshape(o.columns, 2*(m+1), f.B.Cols+f.Columns()+f.Shift)
-	o.features = dense.Resize(o.features, o.columns.Rows)
-	for i := range o.features {
-		o.features[i] = fourier.Feature(i)
-	}
-	f.Sums(o.columns, o.features)
-	for i := 2; i < o.columns.Rows; i += 4 {
-		for j := i; j < min(i+2, o.columns.Rows); j++ {
-			blas64.Scal(-1, dense.Row(o.columns, j))
-		}
-	}
-	verify.Tampered("mixed grid", o.columns.Data)
-	return o.moments, o.columns
-}
-
 // fillGrid sets the engine of the base, which reads sums.
 func (f *mixedFactor) fillGrid() {
-	f.fillSums()
+	f.FillSums()
 	b := &f.base
 	b.made = gridBase
-	b.grid.Line, b.grid.f, b.grid.highest = f.engine.line, f, int(rootFrequencies(f.division.rest[0].kernel, f.Circle.Period))
+	b.grid.Line, b.grid.Factor, b.grid.Highest = f.engine.line, &f.Factor, int(rootFrequencies(f.division.rest[0].kernel, f.Circle.Period))
 	e, ok := b.engine.(*griddedExact)
 	if !ok {
 		e = new(griddedExact)
@@ -314,32 +250,4 @@ func (f *mixedFactor) fillGrid() {
 	e.Read(&b.grid)
 	e.Circles.Forget()
 	e.yy = b.grid.Squares()
-}
-
-// verifyGrid compares products with a column of E, made again, with those that were used: a row of EᵀE times h, those with the data,
-// and with one wave of the grid.
-func (f *mixedFactor) verifyGrid(a *mixed.Again) error {
-	grid, c := &f.base.grid, f.B.Cols
-	products := dense.Row(grid.products, c+a.Column).Data
-	for k := range c {
-		fitted, data, size := a.Row(k)
-		used := blas64.Dot(dense.Vec(products[c:][:f.Columns()]), dense.Column(f.H, k))
-		if err := verify.Near("a row of products of columns", used, fitted, verify.Backward*size); err != nil {
-			return err
-		}
-		if err := verify.Near("a product with the data", products[k], data, verify.Backward*size); err != nil {
-			return err
-		}
-	}
-	feature := fourier.Feature(2 + verify.Pick(grid.columns.Rows-2, f.Noise, f.g.Data[0], f.terms[0].Coef[0]))
-	used := dense.Row(grid.columns, int(feature)).Data
-	want, size := a.Wave(feature)
-	if feature.Frequency()%2 == 1 {
-		want = -want
-	}
-	if err := verify.Near("a sum over the grid", used[c+a.Column], want, verify.Backward*size); err != nil {
-		return err
-	}
-	data := math.Abs(dense.Row(f.Circle.Columns, int(feature)).Data[0])
-	return verify.Near("a sum of the data over the grid", math.Abs(used[0]), data, verify.Backward*data)
 }
