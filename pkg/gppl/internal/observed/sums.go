@@ -56,7 +56,10 @@ func (c Circle) Least(span float64, k Decaying) float64 {
 		return images
 	}
 	const rounding = 1e-16 // of a coefficient
-	return max(window, rounding*k.Bandwidth(window)*c.Period)
+	if b := k.Bandwidth(window); !math.IsInf(b, 1) {
+		return max(window, rounding*b*c.Period)
+	}
+	return window // it makes no difference: no frequency is the last (Needs)
 }
 
 // Covers reports whether k takes a window on the circle, or why it cannot.

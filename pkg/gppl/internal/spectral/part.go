@@ -193,7 +193,7 @@ func (f *Factor) verifySums(part *part, line *observed.Line, weights []float64, 
 	return verify.Near("the squares of the data with the weights of the noise", got, squares, sumsTrust*squares)
 }
 
-// verifyFit compares a part's value for the feature that verifyInverse checks with the
+// verifyFit compares a part's value for the feature that Verify checks with the
 // result of substitutions.
 func (f *Factor) verifyFit(part *part) error {
 	if len(f.Features) == 0 {
