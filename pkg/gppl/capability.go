@@ -191,6 +191,12 @@ func bandwidth(k Kernel, eps float64) float64 {
 	return math.Inf(1)
 }
 
+// decay is a kernel by its reach and its bandwidth.
+type decay struct{ Kernel }
+
+func (k decay) Reach(eps float64) float64     { return reach(k.Kernel, eps) }
+func (k decay) Bandwidth(eps float64) float64 { return bandwidth(k.Kernel, eps) }
+
 // scaledAt returns the indices of the variance and the lengthscale of a Scaled
 // kernel; ok is false for any other.
 func scaledAt(k Kernel) (variance, lengthscale int, ok bool) {

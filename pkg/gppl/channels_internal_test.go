@@ -4,11 +4,13 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // TestChannelsChecked: a derivative that is wrong is no answer.
 func TestChannelsChecked(t *testing.T) {
-	defer func() { tamper = nil }()
+	defer func() { verify.Tamper = nil }()
 	rnd := rand.New(rand.NewPCG(1, 1))
 	x, y, channel := make([]float64, 30), make([]float64, 30), make([]int, 30)
 	for i := range x {
@@ -20,7 +22,7 @@ func TestChannelsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	theta := Values(m.Params())
-	tamper = func(_ string, x []float64) { x[1] *= 1.001 }
+	verify.Tamper = func(_ string, x []float64) { x[1] *= 1.001 }
 	if _, err := l.ValueGrad(make([]float64, len(theta)), theta); err == nil || !strings.Contains(err.Error(), "scale of the coefficients") {
 		t.Errorf("a wrong derivative: %v", err)
 	}

@@ -14,8 +14,10 @@ import (
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 var (
@@ -33,7 +35,7 @@ var (
 type ChannelLikelihood struct {
 	model   ChannelModel
 	data    Data
-	line    *line
+	line    *observed.Line
 	of      []int // the channel of each observation of the line
 	params  []Param
 	mean    *regression
@@ -95,14 +97,14 @@ func newChannels(m ChannelModel, d Data, channel []int, exposure []float64, opts
 	}
 	l := &ChannelLikelihood{model: m, data: d, mean: mean, options: o, calls: new(parallel.Pool[channelCall])}
 	if exposure == nil {
-		l.line = sortLine(d.X)
+		l.line = observed.Sorted(d.X.at)
 	} else if l.line, l.exposed, err = exposures(m, d.X, exposure); err != nil {
 		return nil, err
 	}
-	l.line.setColumns(columns)
-	l.line.setNoise(d.rowNoise())
+	l.line.SetColumns(columns)
+	l.line.SetNoise(d.rowNoise())
 	for i := range channel {
-		l.of = append(l.of, channel[l.line.input(i)])
+		l.of = append(l.of, channel[l.line.Input(i)])
 	}
 	l.params = l.paramsInUnits(channel)
 	l.tally = &tally{report: LossReport{Likelihood: true, Engine: EngineStateSpace}}
@@ -166,7 +168,7 @@ func (l *ChannelLikelihood) paramsInUnits(channel []int) []Param {
 // Params returns those of the model, with the transforms of training.
 func (l *ChannelLikelihood) negligible(p int, noise float64) bool {
 	c := p - len(l.model.Kernel.Params())
-	return c >= 0 && c < len(l.model.Channels) && l.line.noise.negligible(noise, func(i int) bool { return l.of[i] == c })
+	return c >= 0 && c < len(l.model.Channels) && l.line.Noise.Negligible(noise, func(i int) bool { return l.of[i] == c })
 }
 
 func (l *ChannelLikelihood) Params() []Param { return slices.Clone(l.params) }
@@ -214,7 +216,7 @@ func (l *ChannelLikelihood) evaluate(ctx context.Context, c *channelCall, grad, 
 	if err := l.factorise(ctx, c, theta); err != nil {
 		return 0, err
 	}
-	n, cols := float64(l.data.Len()), l.line.columns.Cols
+	n, cols := float64(l.data.Len()), l.line.Columns.Cols
 	c.g, c.r = dense.Reshape(c.g, cols, cols), dense.Reshape(c.r, cols, cols)
 	c.filter.Gram(c.g)
 	added, err := l.mean.complete(c.r, c.g)
@@ -235,14 +237,14 @@ func (l *ChannelLikelihood) factorise(ctx context.Context, c *channelCall, theta
 		return err
 	}
 	if c.filter == nil {
-		c.filter = statespace.NewFilter(l.line.t, l.line.noise.known)
+		c.filter = statespace.NewFilter(l.line.T, l.line.Noise.Known)
 		c.linear.apart = true
 	}
 	c.filter.Ctx = ctx
 	c.scale = dense.Resize(c.scale, len(l.of))
 	least := math.Inf(1)
 	for i, of := range l.of {
-		c.scale[i] = c.model.Channels[of].Noise * l.line.noise.weight(i)
+		c.scale[i] = c.model.Channels[of].Noise * l.line.Noise.Weight(i)
 		least = min(least, c.scale[i])
 	}
 	c.views = c.views[:0]
@@ -271,8 +273,8 @@ func (l *ChannelLikelihood) factorise(ctx context.Context, c *channelCall, theta
 		}
 		c.filter.SetExposures(l.exposed)
 	}
-	if bytes := l.bytes(&c.linear); bytes > l.options.memory {
-		return &MemoryError{What: fmt.Sprintf("a state space of %d channels", len(c.model.Channels)), Needed: bytes, Limit: l.options.memory}
+	if bytes := l.bytes(&c.linear); bytes > l.options.Memory {
+		return &MemoryError{What: fmt.Sprintf("a state space of %d channels", len(c.model.Channels)), Needed: bytes, Limit: l.options.Memory}
 	}
 	views := append(c.views, statespace.View{Value: 1})
 	if differentiable(c.linear.blocks) {
@@ -280,7 +282,7 @@ func (l *ChannelLikelihood) factorise(ctx context.Context, c *channelCall, theta
 	}
 	c.filter.SetScale(c.scale)
 	c.filter.SetViews(views, l.of)
-	if err := c.filter.FactoriseBlocks(l.line.columns, c.linear.blocks, 1); err != nil {
+	if err := c.filter.FactoriseBlocks(l.line.Columns, c.linear.blocks, 1); err != nil {
 		return notFactorised(c.model.Kernel, least, err, "gppl: statespace engine: %v", err)
 	}
 	n := float64(len(l.of))
@@ -297,7 +299,7 @@ func (l *ChannelLikelihood) bytes(blocks *linear) float64 {
 		size := float64(blocks.blocks[i].Process.Dim())
 		steps += 4 * size * size
 	}
-	return 8 * float64(len(l.of)) * (pairs + 3*d + 4 + steps + (d+1)*float64(l.line.columns.Cols))
+	return 8 * float64(len(l.of)) * (pairs + 3*d + 4 + steps + (d+1)*float64(l.line.Columns.Cols))
 }
 
 // gradient sets grad. Scaling all variances, the noise and the known errors by one factor scales A, and scaling all coefficients by the
@@ -311,7 +313,7 @@ func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) erro
 	known := c.filter.Gradient(c.grad, c.r)
 	c.filter.ViewSlopes(c.value, c.slope, c.noise)
 	blocks := c.grad[:len(c.grad)-1]
-	tampered("channels", c.value)
+	verify.Tampered("channels", c.value)
 
 	n, form := float64(len(l.of)), dense.Form(c.g, c.r)
 	scaled := c.linear.scaling(blocks)
@@ -323,8 +325,8 @@ func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) erro
 	}
 	limit := 1e-8*size + gradientPromise*c.bound
 	if err := errors.Join(
-		verify("the sum of the derivatives in the variances", sum, 0.5*(n-form), limit),
-		verify("the derivative in the scale of the coefficients", coefficients, 2*scaled, limit),
+		verify.Near("the sum of the derivatives in the variances", sum, 0.5*(n-form), limit),
+		verify.Near("the derivative in the scale of the coefficients", coefficients, 2*scaled, limit),
 	); err != nil {
 		return err
 	}
@@ -367,7 +369,7 @@ func NewExposures(m ChannelModel, d Data, channel []int, exposure []float64, opt
 const mostOverlap = 0.01
 
 // exposures returns the ends of exposures as a line, and how long each is.
-func exposures(m ChannelModel, x Inputs, exposure []float64) (*line, []float64, error) {
+func exposures(m ChannelModel, x Inputs, exposure []float64) (*observed.Line, []float64, error) {
 	for _, c := range m.Channels {
 		if c.Slope != 0 {
 			return nil, nil, fmt.Errorf("gppl: channel %q sees the derivative of f, and exposures see f alone", c.Name)
@@ -380,17 +382,17 @@ func exposures(m ChannelModel, x Inputs, exposure []float64) (*line, []float64, 
 		}
 		ends[i] = x.At(i)[0] + 0.5*e
 	}
-	l := sortLine(Scalars(ends))
+	l := observed.Sorted(ends)
 	lengths := make([]float64, len(exposure))
 	for i := range lengths {
-		lengths[i] = exposure[l.input(i)]
+		lengths[i] = exposure[l.Input(i)]
 		if i == 0 {
 			continue
 		}
-		overlap := lengths[i] - (l.t[i] - l.t[i-1])
-		if shorter := min(lengths[i], exposure[l.input(i-1)]); overlap > mostOverlap*shorter+0x1p-50*math.Abs(l.t[i]) {
+		overlap := lengths[i] - (l.T[i] - l.T[i-1])
+		if shorter := min(lengths[i], exposure[l.Input(i-1)]); overlap > mostOverlap*shorter+0x1p-50*math.Abs(l.T[i]) {
 			return nil, nil, fmt.Errorf("gppl: the exposures at x[%d] = %v and x[%d] = %v overlap by %.3g: exposures one after another are needed",
-				l.input(i-1), x.At(l.input(i - 1))[0], l.input(i), x.At(l.input(i))[0], overlap)
+				l.Input(i-1), x.At(l.Input(i - 1))[0], l.Input(i), x.At(l.Input(i))[0], overlap)
 		}
 		lengths[i] -= max(0, overlap)
 	}

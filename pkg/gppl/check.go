@@ -6,40 +6,10 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// An answer is verified where it is made: before an engine returns a gradient,
-// it compares a part of it with the same number computed by another route, one
-// that does not share the step that may go wrong. The cost is a small share of
-// the evaluation. An answer that fails is an error of type unverified; the loss
-// counts it, reports it and asks the next engine. Fit checks gradients against
-// values on top of that (see fit_check.go).
-
-// unverified is the error of an answer that failed its check.
-type unverified struct {
-	what       string // what was compared
-	off, limit float64
-}
-
-func (e unverified) Error() string {
-	return fmt.Sprintf("gppl: an answer failed its check: %s is off by %.2g, and %.2g is allowed", e.what, e.off, e.limit)
-}
-
-// verify returns an error unless got is within limit of want. NaN fails.
-func verify(what string, got, want, limit float64) error {
-	if off := math.Abs(got - want); !(off <= limit) {
-		return unverified{what, off, limit}
-	}
-	return nil
-}
-
-// gradientTrust is the relative error beyond which a part of a gradient counts as
-// wrong. In all tests the engines stay below a tenth of it.
-const gradientTrust = 1e-6
-
-// backward is the relative residual that a factorisation may leave, with a margin
-// over the rounding of some thousands of operations.
-const backward = 1e-11
+// Answers are verified where they are made (internal/verify). Fit checks gradients against values on top of that (see fit_check.go).
 
 // gradientPromise is how many times the error bound of the value a derivative in log θ
 // may err (LossReport.LastBound).
@@ -56,28 +26,8 @@ func verifyScale(grad []float64, s *scaling, k Kernel, terms, form, promise floa
 	if !ok {
 		return nil
 	}
-	return verify("the derivative in the scale of the covariance", sum+grad[last], 0.5*(terms-form),
-		gradientTrust*(terms+math.Abs(form)+math.Abs(grad[last]))+gradientPromise*promise)
-}
-
-// pick returns an index below n that the parameters decide: another at every
-// evaluation, and the same at the same one.
-func pick(n int, theta ...float64) int {
-	h := uint64(0x9e3779b97f4a7c15)
-	for _, t := range theta {
-		h = (h ^ math.Float64bits(t)) * 0xff51afd7ed558ccd
-		h ^= h >> 29
-	}
-	return int(h % uint64(n))
-}
-
-// tamper, in tests, spoils an intermediate result before it is used and checked.
-var tamper func(what string, x []float64)
-
-func tampered(what string, x []float64) {
-	if tamper != nil {
-		tamper(what, x)
-	}
+	return verify.Near("the derivative in the scale of the covariance", sum+grad[last], 0.5*(terms-form),
+		verify.GradientTrust*(terms+math.Abs(form)+math.Abs(grad[last]))+gradientPromise*promise)
 }
 
 // checkAnswer is an error unless the value of a loss at theta, and its gradient where grad is not nil, are finite.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // faults are what goes wrong in a formula: a wrong sign, a factor, a term dropped.
@@ -30,7 +31,7 @@ func TestFaultsAreCaught(t *testing.T) {
 	if testsize.Quick() {
 		t.Skip("takes half a minute")
 	}
-	defer func() { tamper = nil }()
+	defer func() { verify.Tamper = nil }()
 	rnd := rand.New(rand.NewPCG(5, 5))
 	d := benchData(t, 120)
 	p, err := NewProjection(Sphere{}, d.X, 25, 1)
@@ -81,24 +82,24 @@ func TestFaultsAreCaught(t *testing.T) {
 						theta[i] *= 1 + 0.1*rnd.Float64()
 					}
 					grad := make([]float64, len(theta))
-					tamper = nil
+					verify.Tamper = nil
 					if _, err := l.ValueGrad(grad, theta); err != nil {
 						t.Fatalf("%v, %v: %v without a fault", l, k, err)
 					}
 					hit := false
-					tamper = func(what string, x []float64) {
+					verify.Tamper = func(what string, x []float64) {
 						if what == stage {
 							faults[fault](x, rnd.IntN(len(x)))
 							hit = true
 						}
 					}
 					_, err := l.ValueGrad(grad, theta)
-					tamper = nil
+					verify.Tamper = nil
 					if !hit {
 						continue
 					}
 					tried++
-					var u unverified
+					var u verify.Failed
 					if errors.As(err, &u) {
 						caught++
 					} else if err != nil {
@@ -118,7 +119,7 @@ func TestFaultsAreCaught(t *testing.T) {
 // TestFaultGoesToNextEngine: a spoilt answer is counted, and another engine's
 // returned.
 func TestFaultGoesToNextEngine(t *testing.T) {
-	defer func() { tamper = nil }()
+	defer func() { verify.Tamper = nil }()
 	d := benchData(t, 150)
 	m := Model{Kernel: SE{1, 60}, Noise: 0.1}
 	p, err := NewProjection(Sphere{}, d.X, 25, 1)
@@ -142,13 +143,13 @@ func TestFaultGoesToNextEngine(t *testing.T) {
 		if r := l.Report(); r.Engine != EngineSpectral || r.Fallbacks != 0 {
 			t.Fatalf("%v: %+v", l, r)
 		}
-		tamper = func(what string, x []float64) {
+		verify.Tamper = func(what string, x []float64) {
 			if what == "spectral diag" || what == "projected q" {
 				scaleBy(x, 1.001)
 			}
 		}
 		_, err := l.ValueGrad(got, theta)
-		tamper = nil
+		verify.Tamper = nil
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,7 +162,7 @@ func TestFaultGoesToNextEngine(t *testing.T) {
 
 // TestKnownErrorsFaultsAreCaught spoils the derivative in the noise variance with known errors.
 func TestKnownErrorsFaultsAreCaught(t *testing.T) {
-	defer func() { tamper = nil }()
+	defer func() { verify.Tamper = nil }()
 	d := benchData(t, 300)
 	d.Errors = make([]float64, d.Len())
 	for i := range d.Errors {
@@ -180,12 +181,12 @@ func TestKnownErrorsFaultsAreCaught(t *testing.T) {
 			if name == "half dropped" || name == "entry spoilt" { // a check looks at one of many
 				continue
 			}
-			tamper = func(what string, x []float64) {
+			verify.Tamper = func(what string, x []float64) {
 				if what == stage {
 					fault(x, 0)
 				}
 			}
-			if _, err := l.ValueGrad(grad, theta); !errors.As(err, new(unverified)) {
+			if _, err := l.ValueGrad(grad, theta); !errors.As(err, new(verify.Failed)) {
 				t.Errorf("%s, %s: %v", stage, name, err)
 			}
 		}

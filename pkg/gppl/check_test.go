@@ -8,17 +8,19 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // TestEngineChecks spoils what the engines have computed and asks their checks.
 func TestEngineChecks(t *testing.T) {
 	d := benchData(t, 300)
-	line := newLine(d.X, d.Y)
-	failed := func(err error) bool { return errors.As(err, new(unverified)) }
+	line := observed.NewLine(d.X.at, d.Y)
+	failed := func(err error) bool { return errors.As(err, new(verify.Failed)) }
 
 	t.Run("dense", func(t *testing.T) {
 		var e *denseFactor
-		if _, err := nllBy(newDenseExact(d.X, dense.AsColumn(d.Y), rowNoise{}), make([]float64, 3), benchModel.Kernel, benchModel.Noise, 300,
+		if _, err := nllBy(newDenseExact(d.X, dense.AsColumn(d.Y), observed.Noise{}), make([]float64, 3), benchModel.Kernel, benchModel.Noise, 300,
 			func(f exactFactor) { e = f.(*denseFactor) }); err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/timeline"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
@@ -137,110 +137,9 @@ func (d Data) Pick(idx []int) Data {
 	return Data{X: d.X.Pick(idx), Y: timeline.Pick(d.Y, idx), Errors: timeline.Pick(d.Errors, idx), Relative: timeline.Pick(d.Relative, idx)}
 }
 
-// rowNoise describes the noise of each observation, whose variance is
-//
-//	λ_i = σ²·scale_i + known_i.
-type rowNoise struct {
-	scale                  []float64 // e_i²; nil: all are 1
-	known                  []float64 // s_i²; nil: there are none
-	leastScale, leastKnown float64   // of those that are there
-}
-
-func newRowNoise(scale, known []float64) rowNoise {
-	r := rowNoise{scale: scale, known: known}
-	if len(scale) > 0 {
-		r.leastScale = slices.Min(scale)
-	}
-	if len(known) > 0 {
-		r.leastKnown = slices.Min(known)
-	}
-	return r
-}
-
 // rowNoise returns that of the data, in their order.
-func (d Data) rowNoise() rowNoise {
-	return newRowNoise(squaresOf(d.Relative), d.knownVariances())
-}
-
-// even reports whether all observations have the noise variance σ².
-func (r *rowNoise) even() bool { return r.scale == nil && r.known == nil }
-
-// weight returns ∂λ_i/∂σ².
-func (r *rowNoise) weight(i int) float64 {
-	if r.scale == nil {
-		return 1
-	}
-	return r.scale[i]
-}
-
-// set sets dst to λ, in the memory of dst where it does.
-func (r *rowNoise) set(dst []float64, n int, noise float64) []float64 {
-	dst = dense.Resize(dst, n)
-	for i := range dst {
-		dst[i] = noise * r.weight(i)
-		if r.known != nil {
-			dst[i] += r.known[i]
-		}
-	}
-	return dst
-}
-
-// least returns a number that no λ_i is below.
-func (r *rowNoise) least(noise float64) float64 {
-	if r.scale != nil {
-		noise *= r.leastScale
-	}
-	return noise + r.leastKnown
-}
-
-// negligibleNoise is the share of a known error's variance below which noise beside it is negligible: it changes no error bar by more
-// than half a per cent.
-const negligibleNoise = 0.01
-
-// negligible reports whether σ² changes no λ_i by more than negligibleNoise, of the observations that it is of; nil: all.
-func (r *rowNoise) negligible(noise float64, has func(i int) bool) bool {
-	for i, s := range r.known {
-		if (has == nil || has(i)) && noise*r.weight(i) > negligibleNoise*s {
-			return false
-		}
-	}
-	return r.known != nil
-}
-
-// most returns a number that no λ_i is above.
-func (r *rowNoise) most(noise float64) float64 {
-	if r.scale != nil {
-		noise *= slices.Max(r.scale)
-	}
-	if r.known != nil {
-		noise += slices.Max(r.known)
-	}
-	return noise
-}
-
-// diagonal is a matrix in the making.
-type diagonal interface{ AddDiagonals(d []float64) }
-
-// matrixNoise is what belongs on the whole diagonal of K before add: σ², unless each
-// observation has its own share of it.
-func (r *rowNoise) matrixNoise(noise float64) float64 {
-	if r.scale != nil {
-		return 0
-	}
-	return noise
-}
-
-// add completes the diagonal of K, to which matrixNoise was added. It returns work, in
-// which it may work.
-func (r *rowNoise) add(a diagonal, work []float64, n int, noise float64) []float64 {
-	switch {
-	case r.scale != nil:
-		work = r.set(work, n, noise)
-		a.AddDiagonals(work)
-	case r.known != nil:
-		a.AddDiagonals(r.known)
-	}
-	return work
+func (d Data) rowNoise() observed.Noise {
+	return observed.NewNoise(squaresOf(d.Relative), d.knownVariances())
 }
 
 // Detrend subtracts from y its least-squares cubic in x, or a polynomial of lower

@@ -127,16 +127,16 @@ func (p *Projection) Extend(x Inputs, count int, opts ...Option) (*Projection, e
 		return p, nil
 	}
 	if p.k == 0 || p.moment != nil {
-		if waves := newWaveBasis(x, count, p.moment); waves != nil {
-			q := waves.projection(p.Design, p.Seed)
+		if waves := newWaves(x, count, p.moment); waves != nil {
+			q := ofWaves(waves, p.Design, p.Seed)
 			if q.drawn = count; p.k > 0 {
 				q.from = p
 			}
 			return q, nil
 		}
 	}
-	if bytes := formingBytes(n, min(n, p.k+count-p.drawn)); bytes > o.memory {
-		return nil, &MemoryError{What: fmt.Sprintf("%d projections of n = %d", count, n), Needed: bytes, Limit: o.memory}
+	if bytes := formingBytes(n, min(n, p.k+count-p.drawn)); bytes > o.Memory {
+		return nil, &MemoryError{What: fmt.Sprintf("%d projections of n = %d", count, n), Needed: bytes, Limit: o.Memory}
 	}
 	var old blas64.General
 	if p.k > 0 {

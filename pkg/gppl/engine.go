@@ -2,11 +2,10 @@ package gppl
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
@@ -22,7 +21,7 @@ import (
 type exactEngine interface {
 	name() string
 	// forecast predicts the cost and error of a value and gradient.
-	forecast(m *compiled) forecast
+	forecast(m *compiled) choice.Forecast
 	// factor factorises A. The model must not change before the factor is
 	// released.
 	factor(m *compiled) (exactFactor, error)
@@ -80,7 +79,7 @@ type projectedEngine interface {
 	name() string
 	// forecast predicts the cost and error of S₀ and its contraction. It changes
 	// nothing.
-	forecast(m *compiledTerm) forecast
+	forecast(m *compiledTerm) choice.Forecast
 	// gram computes S₀, and with derivatives what contract needs. The term must not
 	// change before the answer is released.
 	gram(m *compiledTerm, derivatives bool) (projectedGram, error)
@@ -105,56 +104,6 @@ type projectedGram interface {
 
 // triangle is the number of float64 in the tiles of the lower triangle of an n×n matrix.
 func triangle(n int) float64 { return 0.5 * float64(n) * float64(n+dense.Tile) }
-
-// forecast is what an engine expects of one evaluation of value and gradient.
-type forecast struct {
-	reason  reason  // why the engine cannot do it, if it cannot
-	seconds float64 // of work, predicted
-	setup   float64 // seconds still to be paid once
-	bytes   float64 // that it keeps and works in, beside the data; what is there already counts too
-	err     float64 // bound on the error of the value, in nats
-
-	windowed bool // a window cuts the kernel: features have weights of both signs
-}
-
-// reason says why an engine cannot do something; it is formatted only when it is read.
-// The zero value is no reason.
-type reason struct {
-	format string
-	value  float64
-}
-
-func (r reason) String() string {
-	if strings.Contains(r.format, "%") {
-		return fmt.Sprintf(r.format, r.value)
-	}
-	return r.format
-}
-
-// cannot is the forecast of an engine that does not take a kernel.
-func cannot(why string) forecast { return forecast{reason: reason{format: why}} }
-
-// within is the forecast under a limit of memory, in bytes: above it, the engine cannot do it.
-func (f forecast) within(limit float64) forecast {
-	if f.reason == (reason{}) && f.bytes > limit {
-		f.reason = reason{"it would take %.3g GB", f.bytes / 1e9}
-	}
-	return f
-}
-
-// limited is the forecast under the limits of memory and time of a loss.
-func (o *options) limited(f forecast) forecast {
-	if f = f.within(o.memory); f.reason == (reason{}) && f.cost() > o.seconds {
-		f.reason = reason{"it would take %.3g s", f.cost()}
-	}
-	return f
-}
-
-// evaluationsAhead is the number of evaluations over which set-up is spread, whether it was done already or not: what an evaluation returns, and so
-// its engine, does not depend on those before it.
-const evaluationsAhead = 30
-
-func (f forecast) cost() float64 { return f.seconds + f.setup/evaluationsAhead }
 
 // rounding is the measured error of factorising A = K + σ²I, per observation:
 // the condition v/σ² times the rounding of one operation, with a margin.

@@ -10,8 +10,11 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // negligible is the covariance, relative to the variance, that the banded
@@ -20,7 +23,7 @@ const negligible = 1e-17
 
 // band is the Gram matrix of a sorted series within a kernel's reach.
 type band struct {
-	line  *line
+	line  *observed.Line
 	reach float64
 	first []int
 	gram  banded.Matrix
@@ -37,14 +40,14 @@ func (b *band) size(k Kernel) (width, bytes float64, ok bool) {
 	if !finite.Is(r) {
 		return 0, 0, false
 	}
-	width = b.line.neighbours(r) + 32
-	bytes = 8 * float64(len(b.line.t)) * width
+	width = b.line.Neighbours(r) + 32
+	bytes = 8 * float64(len(b.line.T)) * width
 	return width, bytes, true
 }
 
 // fill evaluates k and adds to the diagonal.
 func (b *band) fill(k Kernel, diagonal float64) {
-	t := b.line.t
+	t := b.line.T
 	if r := reach(k, negligible); !b.ready || r != b.reach {
 		b.reach, b.ready = r, true
 		if b.first == nil {
@@ -73,7 +76,7 @@ func (b *band) distances(tile blas64.General, row, col int) {
 }
 
 // points returns n inputs from the given one on.
-func (b *band) points(from, n int) Inputs { return Scalars(b.line.t[from : from+n]) }
+func (b *band) points(from, n int) Inputs { return Scalars(b.line.T[from : from+n]) }
 
 // contract adds up Σ w·∂k over the band in the gradients of the lanes, of the given number of parameters, of which the first are those of k. weigh
 // sets the weights w of a tile, and may add to the gradient of the lane.
@@ -111,26 +114,26 @@ var (
 // in memory for n·b numbers. A gradient is checked before it is returned, in
 // 4n·b flops: see checkInverse and checkScale.
 type bandedExact struct {
-	line    *line
+	line    *observed.Line
 	factors parallel.Pool[bandedFactor]
 }
 
-func newBandedExact(l *line) *bandedExact { return &bandedExact{line: l} }
+func newBandedExact(l *observed.Line) *bandedExact { return &bandedExact{line: l} }
 
 func (e *bandedExact) name() string { return EngineBanded }
 func (*bandedExact) takesPlaced()   {}
 
-func (e *bandedExact) forecast(m *compiled) forecast {
+func (e *bandedExact) forecast(m *compiled) choice.Forecast {
 	b := band{line: e.line}
 	width, bytes, ok := b.size(m.kernel)
 	if !ok {
-		return cannot(noReach)
+		return choice.Cannot(noReach)
 	}
-	n := float64(len(e.line.t))
-	return forecast{
-		seconds: n*width*(3*width/flopRate+pairSeconds+solveSeconds)/1.5 + n*20e-9,
-		bytes:   bytes,
-		err:     n * bandedRounding(m.variance, e.line.noise.least(m.noise)),
+	n := float64(len(e.line.T))
+	return choice.Forecast{
+		Seconds: n*width*(3*width/flopRate+pairSeconds+solveSeconds)/1.5 + n*20e-9,
+		Bytes:   bytes,
+		Err:     n * bandedRounding(m.variance, e.line.Noise.Least(m.noise)),
 	}
 }
 
@@ -168,16 +171,16 @@ func (e *bandedExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.Get()
 	f.engine, f.kernel, f.variance, f.noise, f.inverted = e, m.kernel, m.variance, m.noise, false
 	f.band.line, f.band.gram.Ctx = e.line, m.ctx
-	f.band.fill(f.kernel, e.line.noise.matrixNoise(f.noise))
+	f.band.fill(f.kernel, e.line.Noise.OnDiagonal(f.noise))
 	a := &f.band.gram
-	f.diagonal = e.line.noise.add(a, f.diagonal, len(e.line.t), f.noise)
+	f.diagonal = e.line.Noise.Add(a, f.diagonal, len(e.line.T), f.noise)
 	if err := a.Cholesky(); err != nil {
 		f.release()
 		return nil, notFactorised(m.kernel, m.noise, err, "gppl: banded engine: %v", err)
 	}
 	f.det = a.LogDet()
-	f.half = dense.Reshape(f.half, e.line.columns.Rows, e.line.columns.Cols)
-	dense.Copy(f.half, e.line.columns)
+	f.half = dense.Reshape(f.half, e.line.Columns.Rows, e.line.Columns.Cols)
+	dense.Copy(f.half, e.line.Columns)
 	a.SolveL(f.half)
 	return f, nil
 }
@@ -187,7 +190,7 @@ func (f *bandedFactor) jitter() float64                    { return 0 }
 func (f *bandedFactor) logDet() float64                    { return f.det }
 func (f *bandedFactor) uncertainty(blas64.General) float64 { return 0 }
 func (f *bandedFactor) gram(g blas64.General) {
-	dense.Square(g, f.half, f.engine.line.unread)
+	dense.Square(g, f.half, f.engine.line.Unread)
 }
 
 func (f *bandedFactor) gradient(grad []float64, r blas64.General) error {
@@ -226,7 +229,7 @@ func (f *bandedFactor) contract(grad []float64) {
 		dense.SubtractOuter(w, dense.Rows(f.u, row, tile.Rows), dense.Rows(f.u, col, tile.Cols))
 		if row == col {
 			for i := range w.Rows {
-				l.grad[last] += 0.5 * f.noise * f.engine.line.noise.weight(row+i) * w.Data[i*w.Stride+i]
+				l.grad[last] += 0.5 * f.noise * f.engine.line.Noise.Weight(row+i) * w.Data[i*w.Stride+i]
 			}
 			blas64.Scal(0.5, dense.Vec(w.Data))
 		}
@@ -238,17 +241,17 @@ func (f *bandedFactor) contract(grad []float64) {
 // compares the last columns of the recursion with solved ones, and checks 1/max A_ii ≤
 // (A⁻¹)_ii ≤ 1/σ² for all i.
 func (f *bandedFactor) checkInverse() error {
-	least := f.engine.line.noise.least(f.noise)
+	least := f.engine.line.Noise.Least(f.noise)
 	limit := checkMargin * bandedRounding(f.variance, least)
-	if err := verify("the inverse within the band", f.check.Discrepancy(&f.band.gram), 0, limit); err != nil {
+	if err := verify.Near("the inverse within the band", f.check.Discrepancy(&f.band.gram), 0, limit); err != nil {
 		return err
 	}
-	most := f.variance + f.engine.line.noise.most(f.noise)
+	most := f.variance + f.engine.line.Noise.Most(f.noise)
 	lo, hi := f.band.gram.DiagonalRange()
-	if err := verify("1/(v + σ²) over the least entry on the diagonal of A⁻¹", max(1, 1/(most*lo)), 1, limit); err != nil {
+	if err := verify.Near("1/(v + σ²) over the least entry on the diagonal of A⁻¹", max(1, 1/(most*lo)), 1, limit); err != nil {
 		return err
 	}
-	return verify("the largest entry on the diagonal of A⁻¹ times σ²", max(1, hi*least), 1, limit)
+	return verify.Near("the largest entry on the diagonal of A⁻¹ times σ²", max(1, hi*least), 1, limit)
 }
 
 // checkMargin is the multiple of the promised error that a check accepts, so that it
@@ -271,14 +274,14 @@ func (f *bandedFactor) checkScale(grad []float64) error {
 		return nil
 	}
 	n := float64(f.u.Rows)
-	limit := checkMargin * bandedRounding(f.variance, f.engine.line.noise.least(f.noise)) * (n + f.form)
-	return verify("the gradient in the scale of A", sum+grad[last]+f.knownShare(), 0.5*(n-f.form), limit)
+	limit := checkMargin * bandedRounding(f.variance, f.engine.line.Noise.Least(f.noise)) * (n + f.form)
+	return verify.Near("the gradient in the scale of A", sum+grad[last]+f.knownShare(), 0.5*(n-f.form), limit)
 }
 
 // knownShare is ½Σ_i s_i·((A⁻¹)_ii − |u_i|²), the share of the known errors s in the
 // derivative with respect to the scale of A.
 func (f *bandedFactor) knownShare() (share float64) {
-	known := f.engine.line.noise.known
+	known := f.engine.line.Noise.Known
 	if known == nil {
 		return 0
 	}
@@ -298,8 +301,8 @@ func (f *bandedFactor) posterior() predictor {
 	f.band.gram.SolveLT(alpha)
 	f.band.gram.Ctx = nil // of the evaluation, not of predictions
 	l := f.engine.line
-	of := &exactFactors{x: Scalars(l.t), kernel: f.kernel, factor: &f.band.gram, alpha: alpha}
-	return &bandedPosterior{newExactPosterior(f.kernel, of, l.ranks()), &f.band, l.noise.least(f.noise)}
+	of := &exactFactors{x: Scalars(l.T), kernel: f.kernel, factor: &f.band.gram, alpha: alpha}
+	return &bandedPosterior{newExactPosterior(f.kernel, of, l.Ranks()), &f.band, l.Noise.Least(f.noise)}
 }
 
 // bandedPosterior predicts at inputs from the rows within reach of them alone, and what the solve makes of these.
@@ -319,33 +322,33 @@ const pieces = 8
 // each row within reach of it, and for those beyond until less than a rounding of its variance is left: some
 // reaches, not n.
 func (p *bandedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	l := sortLine(x)
-	most := min(dense.Tile, max(2*pieces, (len(l.t)+pieces-1)/pieces))
+	l := observed.Sorted(x.at)
+	most := min(dense.Tile, max(2*pieces, (len(l.T)+pieces-1)/pieces))
 	starts := []int{0}
-	for i, t := range l.t {
-		if start := starts[len(starts)-1]; i-start == most || t-l.t[start] > batchReach*p.band.reach {
+	for i, t := range l.T {
+		if start := starts[len(starts)-1]; i-start == most || t-l.T[start] > batchReach*p.band.reach {
 			starts = append(starts, i)
 		}
 	}
-	sorted, squares := dense.New(means.Rows, means.Cols), make([]float64, len(l.t))
-	prior := make([]float64, len(l.t))
-	variancesAt(prior, p.kernel, Scalars(l.t))
+	sorted, squares := dense.New(means.Rows, means.Cols), make([]float64, len(l.T))
+	prior := make([]float64, len(l.T))
+	variancesAt(prior, p.kernel, Scalars(l.T))
 	var spaces parallel.Pool[[]float64]
 	parallel.For(len(starts), func(b int) {
 		if ctx.Err() != nil {
 			return
 		}
-		from, to := starts[b], len(l.t)
+		from, to := starts[b], len(l.T)
 		if b+1 < len(starts) {
 			to = starts[b+1]
 		}
 		space := spaces.Get()
 		*space = dense.Resize(*space, len(p.of.x.at)*most)
-		p.batch(dense.Rows(sorted, from, to-from), squares[from:to], l.t[from:to], slices.Min(prior[from:to]), *space)
+		p.batch(dense.Rows(sorted, from, to-from), squares[from:to], l.T[from:to], slices.Min(prior[from:to]), *space)
 		spaces.Put(space)
 	})
 	for i, v := range squares {
-		at := l.input(i)
+		at := l.Input(i)
 		copy(means.Data[at*means.Stride:][:means.Cols], sorted.Data[i*sorted.Stride:][:means.Cols])
 		variances[at] = prior[i] - v
 	}

@@ -7,11 +7,14 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-
-	"gonum.org/v1/gonum/blas/blas64"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 func norm(x []float64) float64 { return blas64.Nrm2(dense.Vec(x)) }
@@ -53,12 +56,12 @@ func TestBandedGradientSmooth(t *testing.T) {
 			m := Model{Kernel: c.k, Noise: c.noise}
 			d := drawFrom(t, m, spaced(n), rand.New(rand.NewPCG(1, 11)))
 			got, want := make([]float64, len(m.Params())), make([]float64, len(m.Params()))
-			series := newLine(d.X, d.Y)
+			series := observed.NewLine(d.X.at, d.Y)
 			v, err := nllBy(newBandedExact(series), got, m.Kernel, m.Noise, n, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			w, err := nllBy(newDenseExact(d.X, dense.AsColumn(d.Y), rowNoise{}), want, m.Kernel, m.Noise, n, nil)
+			w, err := nllBy(newDenseExact(d.X, dense.AsColumn(d.Y), observed.Noise{}), want, m.Kernel, m.Noise, n, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,19 +200,19 @@ func TestBandedCheck(t *testing.T) {
 				l.engines[i] = faulty
 			}
 			l.engines = []exactEngine{l.engines[banded], l.engines[len(l.engines)-1]} // banded, then dense
-			l.chooser = newChooser(l.chooser.options, l.chooser.limit, []string{EngineBanded, EngineDense})
+			l.chooser = choice.New(l.options.Limits, l.chooser.Limit, []string{EngineBanded, EngineDense})
 			grad := make([]float64, len(theta))
 			got, err := l.ValueGrad(grad, theta)
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, u := l.Report(), unverified{}
+			r, u := l.Report(), verify.Failed{}
 			if fault.inverse == nil && fault.grad == nil {
 				if r.Engine != EngineBanded || r.Fallbacks > 0 {
-					t.Errorf("without a fault: %+v, %v", r, l.chooser.last.lastErr)
+					t.Errorf("without a fault: %+v, %v", r, l.chooser.Last().LastErr)
 				}
-			} else if r.Engine != EngineDense || r.Fallbacks != 1 || !errors.As(l.chooser.last.lastErr, &u) {
-				t.Errorf("not caught: %+v, %v", r, l.chooser.last.lastErr)
+			} else if r.Engine != EngineDense || r.Fallbacks != 1 || !errors.As(l.chooser.Last().LastErr, &u) {
+				t.Errorf("not caught: %+v, %v", r, l.chooser.Last().LastErr)
 			}
 			if math.Abs(got-value) > 1e-8*400 {
 				t.Errorf("value %v, want %v", got, value)

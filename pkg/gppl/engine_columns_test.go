@@ -13,13 +13,15 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
 
 // A columnCase is an engine on the line, and kernels that it takes.
 type columnCase struct {
 	name    string
-	of      func(l *line) exactEngine
+	of      func(l *observed.Line) exactEngine
 	kernels []Kernel
 	regular bool // it wants a constant step
 	known   bool // it takes known errors
@@ -27,22 +29,24 @@ type columnCase struct {
 }
 
 var columnCases = []columnCase{
-	{EngineStateSpace, func(l *line) exactEngine { return newStateSpaceExact(l) },
+	{EngineStateSpace, func(l *observed.Line) exactEngine { return newStateSpaceExact(l) },
 		[]Kernel{Laplace{1, 5}, Matern32{0.7, 8}, Matern52{1.2, 6}, Add(Matern32{1, 50}, Laplace{0.3, 2}, White{0.1}), Add(Matern52{1, 20}, Matern52{0.4, 3})}, false, true, true},
-	{EngineBanded, func(l *line) exactEngine { return newBandedExact(l) },
+	{EngineBanded, func(l *observed.Line) exactEngine { return newBandedExact(l) },
 		[]Kernel{SE{1, 3}, Matern32{0.7, 2}, Add(SE{1, 2}, Mul(SE{0.5, 4}, Periodic{1, 1, 5}), White{0.1})}, false, true, true},
-	{EngineToeplitz, func(l *line) exactEngine { return newToeplitzExact(l, options{memory: maxMemory}) },
+	{EngineToeplitz, func(l *observed.Line) exactEngine {
+		return newToeplitzExact(l, options{Limits: choice.Limits{Memory: maxMemory}})
+	},
 		[]Kernel{SE{1, 3}, RQ{0.7, 4, 0.8}, Add(Laplace{1, 9}, Periodic{0.5, 1, 12}, White{0.1})}, true, false, false},
-	{EngineMixed, func(l *line) exactEngine { return newMixedExact(l, options{tolerance: 1e-12}) },
+	{EngineMixed, func(l *observed.Line) exactEngine { return newMixedExact(l, options{tolerance: 1e-12}) },
 		[]Kernel{Periodic{1, 1, 7}, LocPer{1, 90, 5, 1}, Add(SE{1, 60}, Periodic{0.5, 1, 3.7}, White{0.1}), Add(Laplace{1, 9}, Periodic{0.5, 1, 3.7})}, false, true, true},
 }
 
 // summedCases are those of engines that keep sums over the data, on circles that depend on
 // what was asked before: their last digits may differ from call to call.
 var summedCases = []columnCase{
-	{EngineSpectral, func(l *line) exactEngine { return newSpectralExact(l, options{tolerance: 1e-12}) },
+	{EngineSpectral, func(l *observed.Line) exactEngine { return newSpectralExact(l, options{tolerance: 1e-12}) },
 		[]Kernel{SE{1, 12}, Add(SE{1, 15}, Mul(SE{0.5, 40}, Periodic{1, 1, 30}), White{0.1})}, false, true, true},
-	{EngineGridded, func(l *line) exactEngine { return newGriddedExact(l) },
+	{EngineGridded, func(l *observed.Line) exactEngine { return newGriddedExact(l) },
 		[]Kernel{SE{1, 3}, Add(SE{0.7, 9}, White{0.1})}, false, false, true},
 	{EngineMixed, newOnGrid,
 		[]Kernel{Add(SE{1, 0.7}, Periodic{0.5, 1, 3.7}), Add(SE{1, 60}, SE{0.5, 0.6}, White{0.1})}, false, false, false},
@@ -51,7 +55,7 @@ var summedCases = []columnCase{
 // onGrid is a mixed engine whose base is on a grid, however few data there are.
 type onGrid struct{ *mixedExact }
 
-func newOnGrid(l *line) exactEngine {
+func newOnGrid(l *observed.Line) exactEngine {
 	e := newMixedExact(l, options{tolerance: 1e-12, posterior: true})
 	e.favour = math.Inf(1)
 	return onGrid{e}
@@ -92,7 +96,7 @@ type answers struct {
 
 // answersOf asks one factor for all but the posterior, and another for that.
 func answersOf(e exactEngine, m *compiled, c int, r blas64.General, at Inputs) (a answers, err error) {
-	if why := e.forecast(m).reason; why != (reason{}) {
+	if why := e.forecast(m).Reason; why.Given() {
 		return a, fmt.Errorf("%s: %v", e.name(), why)
 	}
 	f, err := e.factor(m)
@@ -139,13 +143,13 @@ func TestSeveralColumns(t *testing.T) {
 			for i := range scale {
 				scale[i] = math.Exp(math.Sin(float64(i)))
 			}
-			for _, rows := range []rowNoise{{}, newRowNoise(nil, known), newRowNoise(scale, nil), newRowNoise(scale, known)} {
-				if rows.known != nil && !c.known || rows.scale != nil && !c.scaled {
+			for _, rows := range []observed.Noise{{}, observed.NewNoise(nil, known), observed.NewNoise(scale, nil), observed.NewNoise(scale, known)} {
+				if rows.Known != nil && !c.known || rows.Scale != nil && !c.scaled {
 					continue
 				}
-				l, reference := newLine(x, nil), newDenseExact(x, columns, rows)
-				l.setColumns(columns)
-				l.setNoise(rows)
+				l, reference := observed.NewLine(x.at, nil), newDenseExact(x, columns, rows)
+				l.SetColumns(columns)
+				l.SetNoise(rows)
 				engine, m := c.of(l), compiledAt(k, 0.2)
 				rnd := rand.New(rand.NewPCG(uint64(i), 78))
 				far := 30
@@ -158,7 +162,7 @@ func TestSeveralColumns(t *testing.T) {
 					for j := range r.Data {
 						r.Data[j] = rnd.NormFloat64()
 					}
-					name := fmt.Sprintf("%s, %v, R 3×%d, errors %v, scaled %v", c.name, k, cols, rows.known != nil, rows.scale != nil)
+					name := fmt.Sprintf("%s, %v, R 3×%d, errors %v, scaled %v", c.name, k, cols, rows.Known != nil, rows.Scale != nil)
 					got, err := answersOf(engine, m, 3, r, at)
 					if err != nil {
 						t.Fatalf("%s: %v", name, err)
@@ -197,8 +201,8 @@ func TestEnginesTogether(t *testing.T) {
 	const n, goroutines = 150, 3
 	for _, c := range columnCases {
 		x, columns, _ := columnSeries(n, c.regular)
-		l := newLine(x, nil)
-		l.setColumns(columns)
+		l := observed.NewLine(x.at, nil)
+		l.SetColumns(columns)
 		engine, at := c.of(l), Scalars([]float64{-40, 0.4 * n, 0.71 * n, n + 2})
 		r := blas64.General{Rows: 3, Cols: 1, Stride: 1, Data: []float64{1, -0.4, 2}}
 		want := make([]answers, len(c.kernels))
@@ -257,8 +261,8 @@ func TestSteadyStateAllocations(t *testing.T) {
 			for i := range n {
 				copy(columns.Data[i*cols:][:cols], all.Data[i*all.Stride:])
 			}
-			l := newLine(x, nil)
-			l.setColumns(columns)
+			l := observed.NewLine(x.at, nil)
+			l.SetColumns(columns)
 			e, m := c.of(l), compiledAt(c.kernels[0], 0.2)
 			g, r, grad := dense.New(cols, cols), dense.New(cols, 1), make([]float64, len(m.kernel.Params())+1)
 			for i := range r.Data {

@@ -8,8 +8,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // denseExact factorises A = LLᵀ in n³/3 flops and contracts with A⁻¹ in 2n³/3
@@ -17,24 +20,24 @@ import (
 type denseExact struct {
 	x       Inputs
 	columns blas64.General // C, n×c
-	rows    rowNoise       // in the order of x
+	rows    observed.Noise // in the order of x
 	factors parallel.Pool[denseFactor]
 }
 
-func newDenseExact(x Inputs, columns blas64.General, rows rowNoise) *denseExact {
+func newDenseExact(x Inputs, columns blas64.General, rows observed.Noise) *denseExact {
 	return &denseExact{x: x, columns: columns, rows: rows}
 }
 
 func (e *denseExact) name() string { return EngineDense }
 func (*denseExact) takesPlaced()   {}
 
-func (e *denseExact) forecast(m *compiled) forecast {
+func (e *denseExact) forecast(m *compiled) choice.Forecast {
 	n := float64(e.x.Len())
 	atOnce := min(2, float64(dense.Blocks(e.x.Len()))) // a single tile keeps one processor busy
-	return forecast{
-		seconds: (n*n*n/flopRate + n*n*pairSeconds) / atOnce,
-		bytes:   16 * triangle(e.x.Len()),
-		err:     n * rounding(m.variance, e.rows.least(m.noise)),
+	return choice.Forecast{
+		Seconds: (n*n*n/flopRate + n*n*pairSeconds) / atOnce,
+		Bytes:   16 * triangle(e.x.Len()),
+		Err:     n * rounding(m.variance, e.rows.Least(m.noise)),
 	}
 }
 
@@ -67,8 +70,8 @@ func (e *denseExact) factor(m *compiled) (exactFactor, error) {
 	f.l.Ctx = m.ctx
 	var err error
 	f.added, err = f.l.CholeskyWithJitter(m.variance+m.noise, func() {
-		fillGram(f.l, e.x, f.kernel, e.rows.matrixNoise(f.noise))
-		f.diagonal = e.rows.add(f.l, f.diagonal, e.x.Len(), f.noise)
+		fillGram(f.l, e.x, f.kernel, e.rows.OnDiagonal(f.noise))
+		f.diagonal = e.rows.Add(f.l, f.diagonal, e.x.Len(), f.noise)
 	})
 	if err != nil {
 		f.release()
@@ -114,7 +117,7 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 		w, r := l.w[:height*cols], l.r[:height*cols]
 		if i == j {
 			for d := range height {
-				l.grad[last] += 0.5 * f.noise * rows.weight(j*dense.Tile+d) * w[d*cols+d]
+				l.grad[last] += 0.5 * f.noise * rows.Weight(j*dense.Tile+d) * w[d*cols+d]
 			}
 			for p := range w {
 				w[p] *= 0.5
@@ -141,9 +144,9 @@ func (f *denseFactor) check() error {
 		}
 	}
 	// Rounding of L⁻¹: its norm is at most 1/σ, its condition √(1 + n·v/σ²).
-	least := f.engine.rows.least(f.noise)
+	least := f.engine.rows.Least(f.noise)
 	limit := 0x1p-46 * n * math.Sqrt((1+n*variance(f.kernel)/least)/least) * norm
-	return verify("the inverse of the Cholesky factor", off, 0, limit)
+	return verify.Near("the inverse of the Cholesky factor", off, 0, limit)
 }
 
 func (f *denseFactor) posterior() predictor {

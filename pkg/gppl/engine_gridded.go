@@ -7,10 +7,13 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gridded"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // griddedExact is the exact likelihood of a smooth kernel that decays to zero, such as
@@ -18,14 +21,14 @@ import (
 // over the data are computed once, and the factorised matrix is banded. The derivation
 // is in internal/gridded.
 type griddedExact struct {
-	summed
+	observed.Summed
 	yy      blas64.General // CᵀC of the columns
 	factors parallel.Pool[griddedFactor]
 }
 
-func newGriddedExact(d observed) *griddedExact {
-	e := &griddedExact{yy: d.squares()}
-	e.read(d)
+func newGriddedExact(d observed.Source) *griddedExact {
+	e := &griddedExact{yy: d.Squares()}
+	e.Read(d)
 	return e
 }
 
@@ -58,43 +61,43 @@ const tooSteep = "the variance is %.2g times the noise's: its derivatives would 
 
 const noDensity = "no formula of its spectral density is known, or it is no single term"
 
-func (e *griddedExact) forecast(m *compiled) forecast {
-	if why := e.refuses(); why != "" {
-		return cannot(why)
+func (e *griddedExact) forecast(m *compiled) choice.Forecast {
+	if why := e.Refuses(); why != "" {
+		return choice.Cannot(why)
 	}
 	if !m.hasSignal() {
-		return cannot(noSignal)
+		return choice.Cannot(noSignal)
 	}
 	if _, ok := m.split.signal[0].(Spectrum); !ok || len(m.split.signal) > 1 {
-		return cannot(noDensity)
+		return choice.Cannot(noDensity)
 	}
-	if e.span == 0 {
-		return cannot("all inputs coincide")
+	if e.Span == 0 {
+		return choice.Cannot("all inputs coincide")
 	}
-	period := e.span + 2*rootGap(m.kernel)
+	period := e.Span + 2*rootGap(m.kernel)
 	frequencies := bandwidth(m.kernel, rootTolerance*rootTolerance) * period
-	if c, ok := e.circle(); ok {
-		frequencies *= c.period / period
+	if c, ok := e.Circle(); ok {
+		frequencies *= c.Period / period
 		switch need := math.Ceil(frequencies) + griddedSpare; {
-		case need > float64(c.highest):
-			return forecast{reason: reason{c.beyond, need / c.period}}
-		case period > c.period*(1+1e-12):
-			return cannot(c.resolves)
+		case need > float64(c.Highest):
+			return choice.Forecast{Reason: choice.Because(c.Beyond, need/c.Period)}
+		case period > c.Period*(1+1e-12):
+			return choice.Cannot(c.Resolves)
 		}
 	}
 	grid := 2 * frequencies
 	if !(grid < maxGrid) {
-		return forecast{reason: reason{"it would take a grid of %.2g points", grid}}
+		return choice.Forecast{Reason: choice.Because("it would take a grid of %.2g points", grid)}
 	}
-	v, noise := m.variance, e.averaged(m.noise)
+	v, noise := m.variance, e.Averaged(m.noise)
 	if v > griddedContrast*noise {
-		return forecast{reason: reason{tooSteep, v / noise}}
+		return choice.Forecast{Reason: choice.Because(tooSteep, v/noise)}
 	}
-	f := forecast{
-		bytes:   griddedBytes * grid,
-		seconds: grid*griddedSeconds + 2e-4,
-		setup:   e.pass(600e-9) + frequencies*4e-6,
-		err:     griddedMargin * gridded.Bound(e.n, v, noise, rootTolerance),
+	f := choice.Forecast{
+		Bytes:   griddedBytes * grid,
+		Seconds: grid*griddedSeconds + 2e-4,
+		Setup:   e.Pass(600e-9) + frequencies*4e-6,
+		Err:     griddedMargin * gridded.Bound(e.N, v, noise, rootTolerance),
 	}
 	return f
 }
@@ -104,11 +107,11 @@ func rootGap(k Kernel) float64 { return rootReach * reach(k, rootTolerance) }
 
 // suits reports whether the period is long enough for k, and not much too long.
 func (e *griddedExact) suits(c *fourier.CircleSums, k Kernel) bool {
-	if _, ok := e.circle(); ok {
+	if _, ok := e.Circle(); ok {
 		return true
 	}
 	gap := 2 * rootGap(k)
-	return c.Period >= e.span+0.93*gap && c.Period <= 2*(e.span+gap)
+	return c.Period >= e.Span+0.93*gap && c.Period <= 2*(e.Span+gap)
 }
 
 // rootFrequencies is how many the coefficients of k take to fall far enough.
@@ -119,18 +122,18 @@ func rootFrequencies(k Kernel, period float64) float64 {
 // sumsFor returns the sums that k takes, and the number of frequencies.
 func (e *griddedExact) sumsFor(k Kernel) (*fourier.CircleSums, int, error) {
 	gap := rootGap(k)
-	origin, period := e.lo-gap, e.span+2*gap
-	if fixed, ok := e.circle(); ok {
-		origin, period = fixed.origin, fixed.period
+	origin, period := e.Lo-gap, e.Span+2*gap
+	if fixed, ok := e.Circle(); ok {
+		origin, period = fixed.Origin, fixed.Period
 	}
-	c := e.circles.Begin(func(c *fourier.CircleSums) bool { return e.suits(c, k) }, fourier.CircleSums{Origin: origin, Period: period})
+	c := e.Circles.Begin(func(c *fourier.CircleSums) bool { return e.suits(c, k) }, fourier.CircleSums{Origin: origin, Period: period})
 	m := rootFrequencies(k, c.Period)
 	if m > maxGrid {
 		return nil, 0, fmt.Errorf("gppl: gridded engine: %.3g frequencies for %v", m, k)
 	}
 	var err error
 	if m := int(m); m > c.Highest {
-		c, err = e.grow(c, m, m+m/8)
+		c, err = e.Grow(c, m, m+m/8)
 	}
 	return c, int(m), err
 }
@@ -175,8 +178,8 @@ func (f *griddedFactor) factorise() error {
 	}
 	f.term().Density(f.c, f.f)
 	f.perPeriod(f.c)
-	first := (e.lo - sums.Origin) / sums.Period
-	points := gridded.Points{N: e.n, First: first, Last: first + e.span/sums.Period, Moments: sums.Moments}
+	first := (e.Lo - sums.Origin) / sums.Period
+	points := gridded.Points{N: e.N, First: first, Last: first + e.Span/sums.Period, Moments: sums.Moments}
 	if err := f.factor.Factorise(f.c, points, f.noise, rootTolerance, &f.work); err != nil {
 		return notFactorised(f.kernel, f.noise, err, "gppl: gridded engine: %v", err)
 	}
@@ -197,7 +200,7 @@ func (f *griddedFactor) perPeriod(c []float64) {
 
 func (f *griddedFactor) release()        { f.engine.factors.Put(f) }
 func (f *griddedFactor) jitter() float64 { return 0 }
-func (f *griddedFactor) logDet() float64 { return f.factor.LogDet() - f.engine.logWeights() }
+func (f *griddedFactor) logDet() float64 { return f.factor.LogDet() - f.engine.LogWeights() }
 
 func (f *griddedFactor) gram(g blas64.General) {
 	p, c := f.factor.Size(), f.sums.Columns.Cols
@@ -227,9 +230,9 @@ func (f *griddedFactor) gradient(grad []float64, r blas64.General) error {
 	form := dense.Form(f.g, r)
 	slope := f.factor.Gradient(f.q, f.of, f.u, form, &f.work)
 	// A is linear in c and σ²: Σ_m c_m·q_m + σ²·slope = ½(n − tr RᵀCᵀA⁻¹CR).
-	n := float64(f.engine.n)
+	n := float64(f.engine.N)
 	scale := blas64.Dot(dense.Vec(f.c), dense.Vec(f.q)) + f.noise*slope
-	if err := verify("the gradient in the scale of the covariance", scale, 0.5*(n-form), gradientTrust*(n+math.Abs(form)+math.Abs(f.noise*slope))); err != nil {
+	if err := verify.Near("the gradient in the scale of the covariance", scale, 0.5*(n-form), verify.GradientTrust*(n+math.Abs(form)+math.Abs(f.noise*slope))); err != nil {
 		return err
 	}
 	clear(grad)

@@ -10,11 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
 
 // These tests compare every engine with the dense one: values, gradients, and
@@ -87,7 +89,7 @@ func drawFrom(t fataler, m Model, x Inputs, rnd *rand.Rand) Data {
 	for i := range y {
 		y[i] = rnd.NormFloat64()
 	}
-	f, err := newDenseExact(x, dense.AsColumn(y), rowNoise{}).factor(compiledAt(m.Kernel, m.Noise))
+	f, err := newDenseExact(x, dense.AsColumn(y), observed.Noise{}).factor(compiledAt(m.Kernel, m.Noise))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +206,7 @@ func expensive(l Loss, engine string, theta []float64) bool {
 		for _, e := range l.engines {
 			if e.name() == engine {
 				f := e.forecast(compiledAt(k, noise))
-				return f.seconds+f.setup > limit
+				return f.Seconds+f.Setup > limit
 			}
 		}
 	case *Projected:
@@ -222,14 +224,14 @@ func expensive(l Loss, engine string, theta []float64) bool {
 				if e.name() != engine {
 					continue
 				}
-				f := t.candidates[j]
+				f := t.Candidates[j]
 				if in, ok := e.(*interpolated); ok {
-					var s selection
+					var s choice.Selection
 					in.base.forecast(&s, &t.compiledTerm)
 					b := in.base.best(&s)
-					f.seconds, f.setup = f.seconds+nodes*b.seconds, 3*b.setup
+					f.Seconds, f.Setup = f.Seconds+nodes*b.Seconds, 3*b.Setup
 				}
-				if f.seconds+f.setup > limit {
+				if f.Seconds+f.Setup > limit {
 					return true
 				}
 			}
@@ -616,7 +618,7 @@ func TestFallbacksOfSums(t *testing.T) {
 func TestSpectralExactForgets(t *testing.T) {
 	d := benchData(t, 300)
 	features := func(lengthscales ...float64) (count int) {
-		e := newSpectralExact(newLine(d.X, d.Y), options{tolerance: defaultTolerance})
+		e := newSpectralExact(observed.NewLine(d.X.at, d.Y), options{tolerance: defaultTolerance})
 		for _, l := range lengthscales {
 			_, err := nllBy(e, nil, SE{1, l}, 0.1, d.Len(), func(f exactFactor) { count = len(f.(*spectralFactor).Features) })
 			if err != nil {
@@ -648,7 +650,7 @@ func TestSecondsLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	used := forecastOf(free).cost()
+	used := forecastOf(free).Cost()
 	same, err := NewExact(m, d, WithSeconds(1.01*used))
 	if err != nil {
 		t.Fatal(err)
@@ -657,9 +659,9 @@ func TestSecondsLimit(t *testing.T) {
 		t.Errorf("%v (%v) under a limit that holds, %v without", got, err, want)
 	}
 	least := math.Inf(1)
-	for _, f := range free.chooser.last.candidates {
-		if f.reason == (reason{}) {
-			least = min(least, f.cost())
+	for _, f := range free.chooser.Last().Candidates {
+		if !f.Reason.Given() {
+			least = min(least, f.Cost())
 		}
 	}
 	short, err := NewExact(m, d, WithSeconds(0.99*least))

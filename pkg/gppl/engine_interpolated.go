@@ -7,7 +7,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/chebyshev"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // interpolated takes kernels v·φ(r/l) and uses that S₀/v is an analytic function
@@ -20,8 +22,8 @@ import (
 // evaluations as it has nodes, so it is built only after as many evaluations by another
 // engine at nearby parameters: at most it doubles the time of training.
 type interpolated struct {
-	base  *projectedTerm           // makes the nodes
-	asks  parallel.Pool[selection] // of base
+	base  *projectedTerm                  // makes the nodes
+	asks  parallel.Pool[choice.Selection] // of base
 	grams parallel.Pool[interpolatedGram]
 	mass  float64 // of the directions
 	k     int
@@ -71,25 +73,25 @@ func newInterpolated(kernel Kernel, base *projectedTerm) *interpolated {
 
 func (e *interpolated) name() string { return EngineInterpolated }
 
-func (e *interpolated) forecast(m *compiledTerm) forecast {
+func (e *interpolated) forecast(m *compiledTerm) choice.Forecast {
 	v, l := m.kernel.(Scaled).Scale()
 	u := math.Log(l)
 	ask := e.asks.Get()
 	e.base.forecast(ask, m)
 	best := e.base.best(ask)
 	e.asks.Put(ask)
-	if best.reason != (reason{}) {
+	if best.Reason.Given() {
 		return best
 	}
 	p, count, size := e.known(u, m.noise/v)
 	entries := 0.5 * float64(e.k) * float64(e.k+1)
-	f := forecast{
-		bytes:   8*2*nodes*entries + best.bytes,
-		seconds: 4*nodes*entries/4e9/2 + 2e-6,
-		err:     best.err + float64(e.k)*interpolationError*v*size/m.noise,
+	f := choice.Forecast{
+		Bytes:   8*2*nodes*entries + best.Bytes,
+		Seconds: 4*nodes*entries/4e9/2 + 2e-6,
+		Err:     best.Err + float64(e.k)*interpolationError*v*size/m.noise,
 	}
 	if p == nil && count < nodes { // later, what a panel costs will have been spent
-		f.setup = math.Inf(1)
+		f.Setup = math.Inf(1)
 	}
 	return f
 }
@@ -178,7 +180,7 @@ func (e *interpolated) verifyPanel(p *panel, unit func(dst []float64, u float64)
 	for i, want := range direct {
 		off = max(off, math.Abs(want-by[i]))
 	}
-	return verify("an interpolated covariance", off, 0, 1000*interpolationError*p.Size)
+	return verify.Near("an interpolated covariance", off, 0, 1000*interpolationError*p.Size)
 }
 
 // unit sets dst to ΩᵀKΩ at variance 1 and log lengthscale u.
@@ -187,7 +189,7 @@ func (e *interpolated) unit(dst []float64, at *termCall, k Kernel, u, noise floa
 	theta := [2]float64{1, 1}
 	theta[e.lengthAt] = math.Exp(u)
 	at.set(k.WithParams(theta[:]), 0, len(theta), noise, 1)
-	at.forecast(&at.selection, &at.compiledTerm)
+	at.forecast(&at.Selection, &at.compiledTerm)
 	if err := at.compute(false); err != nil {
 		return err
 	}
@@ -216,8 +218,8 @@ func (e *interpolated) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 	}
 	g.v = v
 	g.Set(p.Panel, u)
-	tampered("interpolated slope", g.Slope[:])
-	tampered("interpolated weight", g.Weight[:])
+	verify.Tampered("interpolated slope", g.Slope[:])
+	verify.Tampered("interpolated weight", g.Weight[:])
 	if err := g.verifyWeights(u); err != nil {
 		g.release()
 		return nil, err
@@ -231,7 +233,7 @@ func (e *interpolated) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 func (g *interpolatedGram) verifyWeights(u float64) error {
 	one, off, none, slope := g.Lines(u)
 	for _, c := range [...]struct{ got, want float64 }{{one, 1}, {off, 0}, {none, 0}, {slope, 1}} {
-		if err := verify("weights of an interpolation", c.got, c.want, 1e-9); err != nil {
+		if err := verify.Near("weights of an interpolation", c.got, c.want, 1e-9); err != nil {
 			return err
 		}
 	}

@@ -7,10 +7,13 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
@@ -32,7 +35,7 @@ var (
 // p columns, O(p³) where B is even noise (mixed_sums.go). Of the waves near a harmonic the columns are those combinations that
 // differ on the range of the data (mixed_packets.go).
 type mixedExact struct {
-	line      *line
+	line      *observed.Line
 	tolerance float64       // nats per observation
 	tight     bool          // for a posterior
 	probes    []exactEngine // that may factorise B, for their forecasts
@@ -41,13 +44,13 @@ type mixedExact struct {
 	rests     parallel.Pool[mixedBase]
 	rooms     parallel.Pool[[]Band]
 	divisions parallel.Pool[division]
-	sums      summed
+	sums      observed.Summed
 	favour    float64 // how many times longer sums may take than the data themselves; 1 but in tests
 }
 
-func newMixedExact(l *line, o options) *mixedExact {
+func newMixedExact(l *observed.Line, o options) *mixedExact {
 	e := &mixedExact{line: l, tolerance: o.tolerance, tight: o.posterior, favour: 1}
-	e.sums.read(l)
+	e.sums.Read(l)
 	e.grid = newGriddedExact(l)
 	for _, base := range bases {
 		e.probes = append(e.probes, base(l))
@@ -60,15 +63,15 @@ func (e *mixedExact) name() string { return EngineMixed }
 // eps is what the coefficients that are left out may sum to, relative to the variance: even if all observations had the
 // phase of one such frequency, the value would err by less than a fortieth of the tolerance. There are hardly fewer columns for more.
 func (e *mixedExact) eps(m *compiled) float64 {
-	n := float64(len(e.line.t))
-	return min(1e-6, max(1e-20, 0.05*e.tolerance*e.line.noise.least(m.noise)/(m.variance*n)))
+	n := float64(len(e.line.T))
+	return min(1e-6, max(1e-20, 0.05*e.tolerance*e.line.Noise.Least(m.noise)/(m.variance*n)))
 }
 
 // left is what a value may err by for the coefficients that are left out, at most ‖ΔK‖ ≤ n·eps·v: ½·tr(A⁻¹ΔK) in log|A|, as much again in a
 // form of one for each observation, and ½·‖ΔK‖/σ² in log|HᵀA⁻¹H| for each column of a mean.
 func (e *mixedExact) left(m *compiled) float64 {
-	means := float64(max(0, e.line.columns.Cols-1))
-	return float64(len(e.line.t)) * e.eps(m) * m.variance / e.line.noise.least(m.noise) * (1 + 0.5*means)
+	means := float64(max(0, e.line.Columns.Cols-1))
+	return float64(len(e.line.T)) * e.eps(m) * m.variance / e.line.Noise.Least(m.noise) * (1 + 0.5*means)
 }
 
 // mixedContrast is the largest n·v/σ², about the condition of T, at which T is sure to be positive definite.
@@ -76,30 +79,30 @@ const mixedContrast = 1e14
 
 const noWaves = "a term of the kernel is no sum of few waves"
 
-func (e *mixedExact) forecast(m *compiled) forecast {
+func (e *mixedExact) forecast(m *compiled) choice.Forecast {
 	if !m.hasSignal() {
-		return cannot(noSignal)
+		return choice.Cannot(noSignal)
 	}
-	if e.line.span == 0 {
-		return cannot("all inputs coincide")
+	if e.line.Span == 0 {
+		return choice.Cannot("all inputs coincide")
 	}
-	if contrast := m.variance / e.line.noise.least(m.noise); contrast*float64(len(e.line.t)) > mixedContrast {
-		return forecast{reason: reason{tooSteep, contrast}}
+	if contrast := m.variance / e.line.Noise.Least(m.noise); contrast*float64(len(e.line.T)) > mixedContrast {
+		return choice.Forecast{Reason: choice.Because(tooSteep, contrast)}
 	}
 	d := e.divisions.Get()
 	e.divide(d, m, e.eps(m), 0)
 	f := e.predictDivided(m, d)
 	if d.layered >= 0 {
-		f.err += float64(len(e.line.t)) * waves.ScaleRounding * m.variance / e.line.noise.least(m.noise)
+		f.Err += float64(len(e.line.T)) * waves.ScaleRounding * m.variance / e.line.Noise.Least(m.noise)
 	}
 	e.divisions.Put(d)
 	return f
 }
 
 // predictDivided is the forecast for a division of the terms.
-func (e *mixedExact) predictDivided(m *compiled, d *division) forecast {
+func (e *mixedExact) predictDivided(m *compiled, d *division) choice.Forecast {
 	if d.p == 0 {
-		return cannot(noWaves)
+		return choice.Cannot(noWaves)
 	}
 	if d.p+d.moving > maxDenseFeatures {
 		return tooMany(d.p / 2)
@@ -111,36 +114,36 @@ func (e *mixedExact) predictDivided(m *compiled, d *division) forecast {
 }
 
 // predictBased is the forecast with a base of other terms.
-func (e *mixedExact) predictBased(m *compiled, d *division) forecast {
-	f := cannot(noWaves)
+func (e *mixedExact) predictBased(m *compiled, d *division) choice.Forecast {
+	f := choice.Cannot(noWaves)
 	b := e.rests.Get()
 	if err := b.compile(m, d.rest); err == nil {
 		_, f = e.baseForecast(b, d)
 	}
 	e.rests.Put(b)
-	if f.reason != (reason{}) {
+	if f.Reason.Given() {
 		return f
 	}
-	n, least, p := float64(len(e.line.t)), e.line.noise.least(m.noise), d.p
-	f.err += n*rounding(m.variance, least) + e.left(m)
-	f.bytes += 16 * triangle(int(p))
-	f.seconds += p*p*p*(1+d.moving/(3*p))/(2*flopRate) + 1e-4
+	n, least, p := float64(len(e.line.T)), e.line.Noise.Least(m.noise), d.p
+	f.Err += n*rounding(m.variance, least) + e.left(m)
+	f.Bytes += 16 * triangle(int(p))
+	f.Seconds += p*p*p*(1+d.moving/(3*p))/(2*flopRate) + 1e-4
 	return f
 }
 
 // predict is the forecast where B is the noise alone.
-func (e *mixedExact) predict(m *compiled, d *division) forecast {
-	n, least, p := float64(len(e.line.t)), e.line.noise.least(m.noise), d.p
+func (e *mixedExact) predict(m *compiled, d *division) choice.Forecast {
+	n, least, p := float64(len(e.line.T)), e.line.Noise.Least(m.noise), d.p
 	direct, sums := e.costs(d)
-	f := forecast{
-		bytes:   16*triangle(int(p)) + mixed.Bytes(n, p+d.moving),
-		seconds: direct,
-		err:     n*rounding(m.variance, least) + e.left(m),
+	f := choice.Forecast{
+		Bytes:   16*triangle(int(p)) + mixed.Bytes(n, p+d.moving),
+		Seconds: direct,
+		Err:     n*rounding(m.variance, least) + e.left(m),
 	}
 	if e.summed(d) {
-		f.seconds = sums
+		f.Seconds = sums
 	}
-	f.seconds += p*p*p*(1+d.moving/(3*max(1, p)))/(2*flopRate) + p*p*6e-9 + 1.5e-4 // more than the spectral engine's, which takes what both can
+	f.Seconds += p*p*p*(1+d.moving/(3*max(1, p)))/(2*flopRate) + p*p*6e-9 + 1.5e-4 // more than the spectral engine's, which takes what both can
 	return f
 }
 
@@ -207,35 +210,23 @@ func (f *mixedFactor) fill() error {
 	case len(f.base.of) > 0:
 		return f.fillBase()
 	case f.Circle != nil:
-		f.fillSums()
+		f.FillSums()
 	default:
 		f.Fill()
 	}
 	return nil
 }
 
-// fillSums is fill from sums.
-func (f *mixedFactor) fillSums() {
-	f.FillSums()
-	for b := range dense.Blocks(f.Columns()) {
-		tampered("mixed sums", f.T.At(b, b).Data)
-	}
-}
-
 func (f *mixedFactor) logDet() float64 {
-	sum := f.T.LogDet()
 	if f.base.factor != nil {
-		return sum + f.base.factor.logDet()
+		return f.T.LogDet() + f.base.factor.logDet()
 	}
-	for _, v := range f.Lambda {
-		sum += math.Log(v)
-	}
-	return sum
+	return f.LogDet()
 }
 
 func (f *mixedFactor) gram(g blas64.General) {
 	f.Solve()
-	tampered("mixed h", f.H.Data)
+	verify.Tampered("mixed h", f.H.Data)
 	f.g = dense.Reshape(f.g, f.B.Cols, f.B.Cols)
 	dense.LowRankForms(f.g, f.ZZ, f.B, f.H, 1)
 	dense.Copy(g, f.g)
@@ -247,7 +238,7 @@ func (f *mixedFactor) gram(g blas64.General) {
 func (f *mixedFactor) bound() {
 	c := f.B.Cols
 	f.errors = dense.Resize(f.errors, c)
-	least, scale := f.engine.line.noise.least(f.Noise), 1.0
+	least, scale := f.engine.line.Noise.Least(f.Noise), 1.0
 	if len(f.base.of) > 0 { // B⁻¹ itself is rounded
 		scale += math.Sqrt(f.base.model.variance / least)
 	}
@@ -267,16 +258,17 @@ func (f *mixedFactor) uncertainty(r blas64.General) float64 {
 
 func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 	f.Invert()
-	tampered("mixed diag", f.Diag)
+	verify.Tampered("mixed diag", f.Diag)
 	f.U = dense.Combine(f.U, f.H, r)
-	if err := f.verifyInverse(); err != nil {
+	if err := f.Verify(f.g.Data[0], f.rows()); err != nil {
 		return err
 	}
 	clear(grad)
 	last := len(grad) - 1
 	for i := range f.terms {
 		w := &f.terms[i]
-		if err := f.slopes(w); err != nil {
+		w.slope = dense.Resize(w.slope, len(w.Coef))
+		if err := f.Slopes(w.slope, &w.Term); err != nil {
 			return err
 		}
 		own := f.model.split.own(grad[:last], w.index)
@@ -285,58 +277,23 @@ func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 			own[w.param] += f.MovedSlope(&w.Term, r)
 		}
 	}
-	switch noise := &f.engine.line.noise; {
+	switch noise := &f.engine.line.Noise; {
 	case f.base.factor != nil:
 		return f.baseGradient(grad, r)
-	case noise.known == nil:
+	case noise.Known == nil:
 		grad[last] = f.ScaleSlope(dense.Form(f.g, r))
 	default:
-		grad[last] = f.NoiseSlope(r, func(i int) float64 { return f.Noise * noise.weight(i) })
+		grad[last] = f.NoiseSlope(r, func(i int) float64 { return f.Noise * noise.Weight(i) })
 	}
 	return nil
 }
 
-// slopes sets the derivatives in the coefficients of a term. It is an error if a block of T⁻¹ has not the diagonal that is known.
-func (f *mixedFactor) slopes(w *waveTerm) error {
-	w.slope = dense.Resize(w.slope, len(w.Coef))
-	clear(w.slope)
-	if len(w.Packets) == 0 {
-		f.Slopes(w.slope, &w.Term)
+// rows compares rows of EᵀE with those that a base on a grid used; nil: there is none.
+func (f *mixedFactor) rows() func(a *mixed.Again) error {
+	if len(f.base.of) == 0 {
 		return nil
 	}
-	for i := range w.Packets {
-		p := &w.Packets[i]
-		if p.Rank() == 0 {
-			continue
-		}
-		block := f.PacketBlock(&w.Term, p)
-		tampered("mixed block", block.Data)
-		for a, want := range f.Diag[w.First+p.First:][:p.Rank()] {
-			d := block.Data[a*block.Stride+a]
-			if err := verify("a block of an inverse", d, want, gradientTrust*math.Abs(d)); err != nil {
-				return err
-			}
-		}
-		f.PacketSlopes(w.slope, &w.Term, p, block)
-	}
-	return nil
-}
-
-// verifyInverse compares L(Lᵀh) with Eᵀz, and one entry of the diagonal of T⁻¹ with |L⁻¹e_i|² by a substitution.
-func (f *mixedFactor) verifyInverse() error {
-	for j := range f.H.Cols {
-		off, size := f.Residual(j)
-		if err := verify("the solution of a linear system", off, 0, 1e-9*size); err != nil {
-			return err
-		}
-	}
-	if f.Circle != nil {
-		if err := f.verifySums(); err != nil {
-			return err
-		}
-	}
-	i := pick(len(f.Diag), f.Noise, f.terms[0].Coef[0], f.g.Data[0])
-	return verify("an entry of an inverse", f.Diag[i], f.Solved(i), gradientTrust*math.Abs(f.Diag[i]))
+	return func(a *mixed.Again) error { return f.base.grid.Verify(a, f.g.Data[0]) }
 }
 
 func (f *mixedFactor) posterior() predictor { return newMixedPosterior(f) }
@@ -365,7 +322,7 @@ func newMixedPosterior(f *mixedFactor) predictor {
 
 func (p *mixedPosterior) represented(x float64) bool {
 	l := p.engine.line
-	return l.lo <= x && x <= l.lo+l.span
+	return l.Lo <= x && x <= l.Lo+l.Span
 }
 
 // solved returns e at represented inputs, and L⁻¹e.
@@ -435,7 +392,7 @@ func newBasedPosterior(f *mixedFactor) *basedPosterior {
 func (p *basedPosterior) over(ctx context.Context, x Inputs) (*basedPosterior, error) {
 	lo, hi := x.Range(0)
 	l := p.engine.line
-	far := max(hi-l.lo, l.lo+l.span-lo)
+	far := max(hi-l.Lo, l.Lo+l.Span-lo)
 	if far <= p.span {
 		return p, nil
 	}

@@ -6,11 +6,13 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // spectralExact is the exact likelihood of A = ΦCΦᵀ + σ²I, Φ (n×p) the features of a
@@ -22,7 +24,7 @@ import (
 // Known errors beside a noise variance that is learnt change the weights of the sums over
 // the data with σ²: at one σ² they are w_i = σ²/λ_i, λ_i = σ²e_i² + s_i², and A = K + σ²W⁻¹
 // is a case of the above. Sums are computed anew for each evaluation, O(n + M log M), and
-// twice for a gradient: the weights of the derivative in log σ² are v_i = e_i²w_i² (spectral.Part),
+// twice for a gradient: the weights of the derivative in log σ² are v_i = e_i²w_i² (spectral.Factor.NoiseSlope),
 // those of the derivative in the scale of the known errors s_i²w_i²/σ² = w_i − v_i, and their sums
 // the difference of the two.
 type spectralExact struct {
@@ -33,9 +35,9 @@ type spectralExact struct {
 	factors   parallel.Pool[spectralFactor]
 }
 
-func newSpectralExact(d observed, o options) *spectralExact {
-	e := &spectralExact{tolerance: o.tolerance, tight: o.posterior, yy: d.squares()}
-	e.read(d)
+func newSpectralExact(d observed.Source, o options) *spectralExact {
+	e := &spectralExact{tolerance: o.tolerance, tight: o.posterior, yy: d.Squares()}
+	e.Read(d)
 	return e
 }
 
@@ -47,63 +49,63 @@ func (e *spectralExact) name() string { return EngineSpectral }
 // gradient near an optimum is worth them, and a posterior the more.
 func (e *spectralExact) eps(k Kernel, noise float64) float64 {
 	least := 1e-14
-	if c, ok := e.circle(); ok {
-		least = c.least(e.span, k)
+	if c, ok := e.Circle(); ok {
+		least = c.Least(e.Span, decay{k})
 	}
-	if e.tight && bandwidth(k, least)*e.span < 600 {
+	if e.tight && bandwidth(k, least)*e.Span < 600 {
 		return least
 	}
-	loose := 0.3 * e.tolerance * e.averaged(noise) / variance(k)
-	if tight := loose / 150; bandwidth(k, tight)*e.span < 300 {
+	loose := 0.3 * e.tolerance * e.Averaged(noise) / variance(k)
+	if tight := loose / 150; bandwidth(k, tight)*e.Span < 300 {
 		loose = tight
 	}
 	return min(0.01*e.tolerance, max(least, loose))
 }
 
-func (e *spectralExact) forecast(m *compiled) forecast {
+func (e *spectralExact) forecast(m *compiled) choice.Forecast {
 	if !m.hasSignal() {
-		return cannot(noSignal)
+		return choice.Cannot(noSignal)
 	}
-	l, known := e.withKnown()
+	l, known := e.WithKnown()
 	if !known {
 		return e.predict(m.kernel, m.variance, m.noise)
 	}
 	if math.IsInf(bandwidth(m.kernel, 0.5), 0) {
-		return cannot(noSpectrum) // before a sum over the data
+		return choice.Cannot(observed.NoSpectrum) // before a sum over the data
 	}
-	f := e.predict(m.kernel, m.variance, l.averagedKnown(m.noise))
-	if f.reason != (reason{}) {
+	f := e.predict(m.kernel, m.variance, l.AveragedKnown(m.noise))
+	if f.Reason.Given() {
 		return f
 	}
-	if f.windowed {
-		return cannot("observations have errors of their own, and the kernel does not die out")
+	if f.Windowed {
+		return choice.Cannot("observations have errors of their own, and the kernel does not die out")
 	}
-	f.setup = 0
-	f.seconds += 1.5*f.seconds + 2*e.pass(300e-9)
+	f.Setup = 0
+	f.Seconds += 1.5*f.Seconds + 2*e.Pass(300e-9)
 	return f
 }
 
 // predict is the forecast for a kernel of variance v that has a signal.
-func (e *spectralExact) predict(k Kernel, v, noise float64) forecast {
-	n := float64(e.n)
+func (e *spectralExact) predict(k Kernel, v, noise float64) choice.Forecast {
+	n := float64(e.N)
 	eps := e.eps(k, noise)
-	noise = e.averaged(noise)
+	noise = e.Averaged(noise)
 	m, windowed, why := e.frequencies(k, eps)
-	if why != (reason{}) {
-		return forecast{reason: why}
+	if why.Given() {
+		return choice.Forecast{Reason: why}
 	}
 	p := 2*m - 1
 	if p > maxDenseFeatures {
 		return tooMany(m)
 	}
-	f := forecast{
-		bytes:   16 * triangle(int(p)),
-		seconds: spectralSeconds(p) + 1e-4,
-		setup:   e.pass(300e-9) + m*1e-6,
-		err:     3*n*eps*v/noise + n*rounding(v, noise),
+	f := choice.Forecast{
+		Bytes:   16 * triangle(int(p)),
+		Seconds: spectralSeconds(p) + 1e-4,
+		Setup:   e.Pass(300e-9) + m*1e-6,
+		Err:     3*n*eps*v/noise + n*rounding(v, noise),
 	}
-	if f.windowed = windowed; windowed { // weights of both signs cancel
-		f.err += n * n * rounding(v, noise) * v / noise
+	if f.Windowed = windowed; windowed { // weights of both signs cancel
+		f.Err += n * n * rounding(v, noise) * v / noise
 	}
 	return f
 }
@@ -124,7 +126,7 @@ type spectralFactor struct {
 func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.Get()
 	f.engine, f.home, f.kernel, f.Noise, f.Ctx = e, e, m.kernel, m.noise, m.ctx
-	l, known := e.withKnown()
+	l, known := e.WithKnown()
 	if known {
 		f.view.weigh(l, options{tolerance: e.tolerance, posterior: e.tight}, m.noise)
 		f.engine, f.Series = &f.view.engine, nil
@@ -144,7 +146,7 @@ func (f *spectralFactor) factorise() (err error) {
 	if err := f.affordable(); err != nil {
 		return err
 	}
-	f.Sums = spectral.Sums{N: e.n, Moments: f.sums.Moments, Columns: f.sums.Columns, Squares: e.yy}
+	f.Sums = spectral.Sums{N: e.N, Moments: f.sums.Moments, Columns: f.sums.Columns, Squares: e.yy}
 	if err := f.Factorise(); err != nil {
 		return notFactorised(f.kernel, f.Noise, err, "gppl: spectral engine: %v", err)
 	}
@@ -159,12 +161,12 @@ const surplus = 2
 // other engines are faster by far.
 func (f *spectralFactor) affordable() error {
 	p, e := float64(len(f.Features)), f.engine
-	if _, ok := e.observed.(*line); !ok || p <= 4*float64(e.n) || p <= leastFeatures {
+	if _, ok := e.Source.(*observed.Line); !ok || p <= 4*float64(e.N) || p <= leastFeatures {
 		return nil
 	}
 	m, _, _ := e.frequencies(f.kernel, e.eps(f.kernel, f.Noise))
 	if predicted := 2*m - 1; p > surplus*predicted {
-		return &Refusal{Engine: EngineSpectral, Reason: fmt.Sprintf("it takes %.0f features for %d observations, where %.0f were predicted", p, e.n, predicted)}
+		return &Refusal{Engine: EngineSpectral, Reason: fmt.Sprintf("it takes %.0f features for %d observations, where %.0f were predicted", p, e.N, predicted)}
 	}
 	return nil
 }
@@ -174,11 +176,11 @@ const leastFeatures = 1000
 
 func (f *spectralFactor) release()        { f.home.factors.Put(f) }
 func (f *spectralFactor) jitter() float64 { return 0 }
-func (f *spectralFactor) logDet() float64 { return f.LogDet() - f.engine.logWeights() }
+func (f *spectralFactor) logDet() float64 { return f.LogDet() - f.engine.LogWeights() }
 
 func (f *spectralFactor) gram(g blas64.General) {
 	f.Solve()
-	tampered("spectral h", f.H.Data)
+	verify.Tampered("spectral h", f.H.Data)
 	f.Forms()
 	dense.Copy(g, f.G)
 }
@@ -189,10 +191,10 @@ func (f *spectralFactor) uncertainty(r blas64.General) float64 {
 
 func (f *spectralFactor) gradient(grad []float64, r blas64.General) (err error) {
 	f.Invert()
-	tampered("spectral diag", f.Diag)
+	verify.Tampered("spectral diag", f.Diag)
 	noise := f.Slopes(r)
-	tampered("spectral q", f.Q)
-	if err := f.verifyInverse(); err != nil {
+	verify.Tampered("spectral q", f.Q)
+	if err := f.Verify(); err != nil {
 		return err
 	}
 	clear(grad)
@@ -200,168 +202,27 @@ func (f *spectralFactor) gradient(grad []float64, r blas64.General) (err error) 
 	if err := contractSeries(f.Series, grad[:last], f.Q, f.kernel); err != nil {
 		return err
 	}
-	if l, known := f.home.withKnown(); known {
-		noise, err = f.noiseSlope(l, r, noise)
+	if l, known := f.home.WithKnown(); known {
+		noise, err = f.NoiseSlope(&f.view.line, &l.Noise, f.sums, r, noise)
 	}
 	grad[last] = noise
 	return err
 }
 
-// verifyInverse compares one entry of the diagonal of T⁻¹, which came from all of
-// L⁻¹, with |L⁻¹e_i|² by a substitution; and h with a row of T made again from the
-// moments.
-func (f *spectralFactor) verifyInverse() error {
-	p := len(f.Features)
-	if p == 0 {
-		return nil
-	}
-	i := f.picked()
-	trust := gradientTrust * math.Abs(f.Diag[i])
-	if f.Negative < p { // squares of both signs have been added
-		trust = gradientTrust
-	}
-	if err := verify("an entry of an inverse", f.Diag[i], f.Entry(i), trust); err != nil {
-		return err
-	}
-	return f.Row(i, func(got, want, size float64) error {
-		return verify("a row of a linear system", got, want, backward*size)
-	})
-}
-
-// picked returns the feature that checks look at.
-func (f *spectralFactor) picked() int {
-	return pick(len(f.Features), f.Noise, f.Root[0], f.G.Data[0])
-}
-
 // reweighted is the data at one σ².
 type reweighted struct {
 	engine spectralExact // reads line
-	line   line
+	line   observed.Line
 }
 
 // weigh takes the data of l with the noise variance σ².
-func (v *reweighted) weigh(l *line, o options, noise float64) {
+func (v *reweighted) weigh(l *observed.Line, o options, noise float64) {
 	v.line = *l
-	v.line.noise = rowNoise{}
-	v.line.weights = make([]float64, len(l.t)) // a posterior may keep it
-	for i := range v.line.weights {
-		v.line.weights[i] = noise / (noise*l.noise.weight(i) + l.noise.known[i])
+	v.line.Noise = observed.Noise{}
+	v.line.Weights = make([]float64, len(l.T)) // a posterior may keep it
+	for i := range v.line.Weights {
+		v.line.Weights[i] = noise / (noise*l.Noise.Weight(i) + l.Noise.Known[i])
 	}
-	v.engine = spectralExact{tolerance: o.tolerance, tight: o.posterior, yy: v.line.squares()}
-	v.engine.read(&v.line)
-}
-
-// averagedKnown is averaged with known errors: n/Σ(1/λ).
-func (l *line) averagedKnown(noise float64) float64 {
-	var precision float64
-	for i, s := range l.noise.known {
-		precision += 1 / (noise*l.noise.weight(i) + s)
-	}
-	return float64(len(l.t)) / precision
-}
-
-// noiseSlope returns the derivative in log σ² of value and trace, as gradient does for even
-// noise, whose result total is: that in the scale of all λ. It is an error if what σ² and what
-// the known errors have of it do not add up to it, or if what is computed for σ² is wrong at one
-// frequency or feature. Neither takes sums over the data.
-func (f *spectralFactor) noiseSlope(l *line, r blas64.General, total float64) (slope float64, err error) {
-	own, v := f.partOfNoise(l)
-	if err := f.verifySums(own, v); err != nil {
-		return 0, err
-	}
-	f.Fit(own)
-	tampered("spectral traces", own.Traces)
-	tampered("spectral fitted", own.Fitted.Data)
-	if err := f.verifyFit(own); err != nil {
-		return 0, err
-	}
-	rest := f.Rest(own)
-	slope, known := f.Share(own, r), f.Share(rest, r)
-	size := math.Abs(slope) + math.Abs(known) + float64(len(v))
-	return slope, verify("the derivative in the noise variance", slope+known, total, gradientTrust*size)
-}
-
-// partOfNoise returns the part of σ² with its sums over the data, and their weights v.
-func (f *spectralFactor) partOfNoise(l *line) (own *spectral.Part, v []float64) {
-	line := f.view.line
-	own, v = new(spectral.Part), make([]float64, len(line.weights))
-	for i, w := range line.weights {
-		share := l.noise.weight(i) * w
-		v[i] = share * w
-		own.Diagonal += share
-	}
-	line.weights = v
-	own.Squares = line.squares()
-	own.Moments, own.Columns = line.sums(f.sums.Origin, f.sums.Period, f.Highest())
-	tampered("spectral part", own.Moments)
-	return own, v
-}
-
-// sumsTrust is the relative error beyond which a sum over the data counts as wrong. What it is
-// compared with errs by the rounding of phases, some thousands of turns.
-const sumsTrust = 1e-9
-
-// verifySums compares the sums of a part, with the given weights, at one frequency, all columns together, with what
-// they are term by term.
-func (f *spectralFactor) verifySums(part *spectral.Part, weights []float64) error {
-	line, c := &f.view.line, f.H.Cols
-	along := make([]float64, c)
-	for j := range along {
-		along[j] = statespace.Direction(j + 1)
-	}
-	combine := func(columns []float64) (sum float64) {
-		for j, v := range columns[:len(along)] {
-			sum += along[j] * v
-		}
-		return sum
-	}
-	m := pick(part.Columns.Rows/2, f.Noise, f.Root[0], f.G.Data[0])
-	turn := 2 * math.Pi * float64(m) / f.sums.Period
-	var cosines, sines, squares, size float64
-	for i, v := range weights {
-		y := combine(line.columns.Data[i*line.columns.Stride:])
-		sin, cos := math.Sincos(turn * (line.t[i] - f.sums.Origin))
-		cosines += v * (1 + y) * cos
-		sines += v * (1 + y) * sin
-		squares += v * y * y
-		size += v * math.Abs(1+y)
-	}
-	for _, sum := range []struct {
-		feature fourier.Feature
-		want    float64
-	}{{fourier.Cos(m), cosines}, {fourier.Sin(m), sines}} {
-		got := part.Moments[sum.feature] + combine(part.Columns.Data[int(sum.feature)*part.Columns.Stride:])
-		if err := verify("a sum over the data with the weights of the noise", got, sum.want, sumsTrust*size); err != nil {
-			return err
-		}
-	}
-	var got float64
-	for i := range c {
-		got += along[i] * combine(part.Squares.Data[i*part.Squares.Stride:])
-	}
-	return verify("the squares of the data with the weights of the noise", got, squares, sumsTrust*squares)
-}
-
-// verifyFit compares a part's value for the feature that verifyInverse checks with the
-// result of substitutions.
-func (f *spectralFactor) verifyFit(part *spectral.Part) error {
-	if len(f.Features) == 0 {
-		return nil
-	}
-	i := f.picked()
-	trace, size, gram := f.Again(part, i)
-	if err := verify("a part of a trace", part.Traces[i], trace, gradientTrust*size); err != nil {
-		return err
-	}
-	for j := range f.H.Cols {
-		h := dense.Column(f.H, j)
-		var size float64
-		for a, g := range gram {
-			size += math.Abs(g * h.Data[a*h.Inc])
-		}
-		if err := verify("a row of a product", dense.Row(part.Fitted, i).Data[j], blas64.Dot(dense.Vec(gram), h), sumsTrust*size); err != nil {
-			return err
-		}
-	}
-	return nil
+	v.engine = spectralExact{tolerance: o.tolerance, tight: o.posterior, yy: v.line.Squares()}
+	v.engine.Read(&v.line)
 }

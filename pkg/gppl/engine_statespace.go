@@ -8,9 +8,12 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 var (
@@ -21,13 +24,13 @@ var (
 
 // stateSpaceExact runs a Kalman filter over the sorted series: O(n).
 type stateSpaceExact struct {
-	line      *line
+	line      *observed.Line
 	tolerance float64                          // nats per observation
 	factors   *parallel.Pool[stateSpaceFactor] // shared by engines of the same inputs, see Exact.WithObservations
 	rooms     *parallel.Pool[linear]
 }
 
-func newStateSpaceExact(l *line) *stateSpaceExact {
+func newStateSpaceExact(l *observed.Line) *stateSpaceExact {
 	return &stateSpaceExact{line: l, tolerance: defaultTolerance, factors: new(parallel.Pool[stateSpaceFactor]), rooms: new(parallel.Pool[linear])}
 }
 
@@ -62,27 +65,27 @@ func stateDim(cs []statespace.Component) (d int) {
 // notMatern is why the projected likelihood, whose sums along the series are for Matérn terms, does not take a kernel.
 const notMatern = "not a sum of Laplace, Matérn 3/2 and 5/2 kernels"
 
-func (e *stateSpaceExact) forecast(m *compiled) forecast {
-	n, least := float64(len(e.line.t)), e.line.noise.least(m.noise)
+func (e *stateSpaceExact) forecast(m *compiled) choice.Forecast {
+	n, least := float64(len(e.line.T)), e.line.Noise.Least(m.noise)
 	if !m.isMarkov {
 		return e.forecastLinear(m, n, least)
 	}
 	d, components := float64(stateDim(m.markov.components)), float64(len(m.markov.components))
-	return forecast{
-		bytes:   8 * n * (d*d + 2 + 3*components + e.columnNumbers(d)), // see statespace.Filter
-		seconds: n * stateSeconds(stateDim(m.markov.components)),
-		err:     n * 0x1p-50 * math.Sqrt(1+m.variance/least), // see statespace
+	return choice.Forecast{
+		Bytes:   8 * n * (d*d + 2 + 3*components + e.columnNumbers(d)), // see statespace.Filter
+		Seconds: n * stateSeconds(stateDim(m.markov.components)),
+		Err:     n * 0x1p-50 * math.Sqrt(1+m.variance/least), // see statespace
 	}
 }
 
 // columnNumbers is how many numbers a filter keeps of the columns at each input: their errors, and means of d numbers.
 func (e *stateSpaceExact) columnNumbers(d float64) float64 {
-	cols := e.line.columns.Cols
+	cols := e.line.Columns.Cols
 	return float64(cols) + d*float64(statespace.MeansKept(cols))
 }
 
 // forecastLinear is the forecast for blocks. What h fixes is no number of the state: rounding costs v/σ², not its root.
-func (e *stateSpaceExact) forecastLinear(m *compiled, n, least float64) forecast {
+func (e *stateSpaceExact) forecastLinear(m *compiled, n, least float64) choice.Forecast {
 	l := e.rooms.Get()
 	ok := l.expand(m.kernel, e.lost(m))
 	d, pairs := l.size()
@@ -97,12 +100,12 @@ func (e *stateSpaceExact) forecastLinear(m *compiled, n, least float64) forecast
 	}
 	e.rooms.Put(l)
 	if !ok {
-		return cannot(notLinear)
+		return choice.Cannot(notLinear)
 	}
-	return forecast{
-		bytes:   8 * n * (pairs + 2*d + 2 + steps + e.columnNumbers(d)),
-		seconds: n * (500e-9 + each*pairs),
-		err:     n*0x1p-50*(1+m.variance/least) + lost,
+	return choice.Forecast{
+		Bytes:   8 * n * (pairs + 2*d + 2 + steps + e.columnNumbers(d)),
+		Seconds: n * (500e-9 + each*pairs),
+		Err:     n*0x1p-50*(1+m.variance/least) + lost,
 	}
 }
 
@@ -112,7 +115,7 @@ const anySeconds, twoSeconds = 150e-9, 8e-9
 
 // lost is the share of the variance that harmonics may lack.
 func (e *stateSpaceExact) lost(m *compiled) float64 {
-	return harmonicsLost(e.tolerance, m.variance, e.line.noise.least(m.noise))
+	return harmonicsLost(e.tolerance, m.variance, e.line.Noise.Least(m.noise))
 }
 
 // stateSpaceFactor is A = LDLᵀ, row by row.
@@ -131,14 +134,14 @@ type stateSpaceFactor struct {
 func (e *stateSpaceExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.Get()
 	if f.filter == nil {
-		f.filter = statespace.NewFilter(e.line.t, nil)
+		f.filter = statespace.NewFilter(e.line.T, nil)
 	}
 	if f.engine != e {
-		f.filter.SetErrors(e.line.noise.known)
-		f.filter.SetScale(e.line.noise.scale)
+		f.filter.SetErrors(e.line.Noise.Known)
+		f.filter.SetScale(e.line.Noise.Scale)
 	}
-	f.g = dense.Reshape(f.g, e.line.columns.Cols, e.line.columns.Cols) // as many as the mixed engine has now
-	f.short.Of(e.line.t, e.line.columns, e.line.noise.known, e.line.noise.scale)
+	f.g = dense.Reshape(f.g, e.line.Columns.Cols, e.line.Columns.Cols) // as many as the mixed engine has now
+	f.short.Of(e.line.T, e.line.Columns, e.line.Noise.Known, e.line.Noise.Scale)
 	f.engine, f.model, f.kernel = e, m, m.kernel
 	f.filter.Ctx = m.ctx
 	if err := f.factorise(); err != nil {
@@ -156,7 +159,7 @@ func (f *stateSpaceFactor) uncertainty(blas64.General) float64 { return 0 }
 func (f *stateSpaceFactor) gram(g blas64.General)              { dense.Copy(g, f.g) }
 
 func (f *stateSpaceFactor) factorise() error {
-	m, columns := f.model, f.engine.line.columns
+	m, columns := f.model, f.engine.line.Columns
 	if m.isMarkov {
 		return f.filter.Factorise(columns, m.markov.components, m.noise)
 	}
@@ -186,14 +189,14 @@ func (f *stateSpaceFactor) residuals(alpha, precisions []float64, r blas64.Gener
 	f.alpha = dense.Resize(f.alpha, len(alpha))
 	f.filter.Residuals(f.alpha, first)
 	for i, a := range f.alpha {
-		alpha[f.engine.line.input(i)] = a
+		alpha[f.engine.line.Input(i)] = a
 	}
 	if precisions == nil {
 		return true
 	}
 	own := f.filter.OwnSlopes()
 	for i, d := range own {
-		precisions[f.engine.line.input(i)] = d + f.alpha[i]*f.alpha[i]
+		precisions[f.engine.line.Input(i)] = d + f.alpha[i]*f.alpha[i]
 	}
 	return own != nil
 }
@@ -212,9 +215,9 @@ func (f *stateSpaceFactor) contract(grad, w []float64) {
 // a short stretch of the series the gradient along one direction is compared with a
 // difference of values, which takes a hundredth of an evaluation or so.
 func (f *stateSpaceFactor) check(known float64, r blas64.General) error {
-	n, form, last := float64(len(f.engine.line.t)), dense.Form(f.g, r), len(f.grad)-1
+	n, form, last := float64(len(f.engine.line.T)), dense.Form(f.g, r), len(f.grad)-1
 	sum := f.grad[last] + known
-	contrast := 1 + f.model.variance/f.engine.line.noise.least(f.model.noise)
+	contrast := 1 + f.model.variance/f.engine.line.Noise.Least(f.model.noise)
 	if f.model.isMarkov {
 		contrast = math.Sqrt(contrast)
 		for i := range f.model.markov.components {
@@ -224,7 +227,7 @@ func (f *stateSpaceFactor) check(known float64, r blas64.General) error {
 		sum += f.linear.scaling(f.grad)
 	}
 	rounding := 0x1p-49 * contrast
-	if err := verify("the sum of the derivatives in the variances", sum, 0.5*(n-form), (n+form)*(1e-9+rounding)); err != nil {
+	if err := verify.Near("the sum of the derivatives in the variances", sum, 0.5*(n-form), (n+form)*(1e-9+rounding)); err != nil {
 		return err
 	}
 	r.Cols = min(r.Cols, dense.ManyColumns) // every column takes the same steps of the filter: a few are check enough
@@ -250,7 +253,7 @@ func (s *stretch) check(m *compiled, lost float64, r blas64.General, rounding fl
 	if err != nil {
 		return err
 	}
-	return verify("the gradient of a stretch of the series", slope, difference, limit)
+	return verify.Near("the gradient of a stretch of the series", slope, difference, limit)
 }
 
 // compareLinear is statespace.Stretch.Compare for blocks, in the kernel's own parameters.
@@ -262,12 +265,12 @@ func (s *stretch) compareLinear(m *compiled, lost float64, r blas64.General, rou
 	return s.Compare(func(step float64) error {
 		s.theta = append(s.theta[:0], m.theta...)
 		for i := range s.theta {
-			s.theta[i] *= math.Exp(step * statespace.Direction(i))
+			s.theta[i] *= math.Exp(step * verify.Direction(i))
 		}
 		if !s.linear.expand(m.kernel.WithParams(s.theta), lost) {
 			return errors.New(notLinear)
 		}
-		return s.FactoriseBlocks(s.Columns, s.linear.blocks, m.noise*math.Exp(step*statespace.Direction(params)))
+		return s.FactoriseBlocks(s.Columns, s.linear.blocks, m.noise*math.Exp(step*verify.Direction(params)))
 	}, func(grad []float64) []float64 {
 		last := len(grad) - 1
 		s.own = dense.Resize(s.own, params+1)
@@ -280,7 +283,7 @@ func (s *stretch) compareLinear(m *compiled, lost float64, r blas64.General, rou
 
 // stateSpacePosterior smooths: O(n + len(x)) for means and variances.
 type stateSpacePosterior struct {
-	line    *line
+	line    *observed.Line
 	kernel  Kernel
 	filter  *statespace.Filter // does not change any more
 	lost    float64            // the variance of the harmonics left out
@@ -319,7 +322,7 @@ func (p *stateSpacePosterior) latent(ctx context.Context, means blas64.General, 
 
 // joint predicts from the last observation on by the state there. Elsewhere it solves for each column of K_x* in O(n): K** − K_*x A⁻¹ K_x*.
 func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
-	if n := len(p.line.t); x.Len() > 0 && x.at[0] >= p.line.t[n-1] && slices.IsSorted(x.at) {
+	if n := len(p.line.T); x.Len() > 0 && x.at[0] >= p.line.T[n-1] && slices.IsSorted(x.at) {
 		r := p.reader()
 		defer p.readers.Put(r)
 		r.filter.AheadJointly(means, r.filter.Tail(), x.at, cov.SetEntry)
@@ -328,7 +331,7 @@ func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, c
 	if err := p.latent(ctx, means, nil, x); err != nil {
 		return err
 	}
-	cross := crossCovariance(x, Scalars(p.line.t), p.kernel)
+	cross := crossCovariance(x, Scalars(p.line.T), p.kernel)
 	solved := dense.New(cross.Rows, cross.Cols)
 	err := inParts(ctx, cross.Rows, 1, func(i, _ int) {
 		r := p.reader()

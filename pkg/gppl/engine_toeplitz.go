@@ -7,9 +7,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/toeplitz"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 var (
@@ -27,7 +30,7 @@ var (
 // About 4n² flops for the factor, in memory for O(n) numbers; the derivation is in
 // internal/toeplitz.
 type toeplitzExact struct {
-	line    *line
+	line    *observed.Line
 	grid    timeline.Regular
 	ok      bool
 	limit   float64        // bytes, of the options
@@ -40,18 +43,18 @@ type toeplitzExact struct {
 }
 
 // newToeplitzExact makes the transforms of the columns, unless the options leave no use for them.
-func newToeplitzExact(l *line, o options) *toeplitzExact {
-	e := &toeplitzExact{line: l, limit: o.memory}
-	if e.grid, e.ok = timeline.RegularOf(l.t); !e.ok {
+func newToeplitzExact(l *observed.Line, o options) *toeplitzExact {
+	e := &toeplitzExact{line: l, limit: o.Memory}
+	if e.grid, e.ok = timeline.RegularOf(l.T); !e.ok {
 		return e
 	}
-	if e.idle = o.engine != "" && o.engine != EngineToeplitz || !l.noise.even() || e.bytes() > o.memory; e.idle {
+	if e.idle = o.Engine != "" && o.Engine != EngineToeplitz || !l.Noise.Even() || e.bytes() > o.Memory; e.idle {
 		return e
 	}
 	n := e.grid.N
-	e.columns, e.lag = dense.New(l.columns.Cols, n), make([]float64, n)
+	e.columns, e.lag = dense.New(l.Columns.Cols, n), make([]float64, n)
 	for i, p := range e.grid.Place {
-		for j, v := range l.columns.Data[i*l.columns.Stride:][:l.columns.Cols] {
+		for j, v := range l.Columns.Data[i*l.Columns.Stride:][:l.Columns.Cols] {
 			e.columns.Data[j*n+p] = v
 		}
 	}
@@ -82,30 +85,30 @@ const (
 	toeplitzMissing = 4e-9
 )
 
-func (e *toeplitzExact) forecast(c *compiled) forecast {
+func (e *toeplitzExact) forecast(c *compiled) choice.Forecast {
 	switch {
 	case !e.ok:
-		return cannot("the inputs have no constant step")
-	case !e.line.noise.even():
-		return cannot("observations have errors of their own, and A is not Toeplitz")
+		return choice.Cannot("the inputs have no constant step")
+	case !e.line.Noise.Even():
+		return choice.Cannot("observations have errors of their own, and A is not Toeplitz")
 	case !c.hasSignal():
-		return cannot(noSignal)
+		return choice.Cannot(noSignal)
 	}
 	if e.idle {
-		if f := (forecast{bytes: e.bytes()}); f.bytes > e.limit {
-			return f.within(e.limit)
+		if f := (choice.Forecast{Bytes: e.bytes()}); f.Bytes > e.limit {
+			return f.Within(e.limit)
 		}
-		return cannot("another engine is forced")
+		return choice.Cannot("another engine is forced")
 	}
 	n, m := float64(e.grid.N), float64(len(e.grid.Missing))
 	size, slopes := e.sampled.Size(c.kernel.Cov), e.slopes(c.kernel)
 	norm := c.noise + 2*size // ‖A‖, by its rows
 	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is
 	// at most n/σ² and |α|², where the model is right, about as large.
-	return forecast{
-		bytes:   e.bytes(),
-		seconds: n*n*toeplitzStage + n*toeplitzOnce + m*n*(toeplitzSolve+m*toeplitzMissing),
-		err:     n/c.noise*0x1p-52*norm + n*min(4*e.grid.Off*slopes/c.noise, e.moved(c)),
+	return choice.Forecast{
+		Bytes:   e.bytes(),
+		Seconds: n*n*toeplitzStage + n*toeplitzOnce + m*n*(toeplitzSolve+m*toeplitzMissing),
+		Err:     n/c.noise*0x1p-52*norm + n*min(4*e.grid.Off*slopes/c.noise, e.moved(c)),
 	}
 }
 
@@ -226,12 +229,12 @@ func (f *toeplitzFactor) check() error {
 	for _, c := range f.c {
 		norm += 2 * math.Abs(c)
 	}
-	if err := verify("the factor of the Toeplitz matrix", f.factor.Backward(), 0, toeplitzTolerance*norm); err != nil {
+	if err := verify.Near("the factor of the Toeplitz matrix", f.factor.Backward(), 0, toeplitzTolerance*norm); err != nil {
 		return err
 	}
 	for j := range f.Alpha.Rows {
 		limit := toeplitzTolerance * (blas64.Nrm2(dense.Row(f.engine.columns, j)) + norm*blas64.Nrm2(dense.Row(f.Alpha, j)))
-		if err := verify("the solution by the Toeplitz factor", blas64.Nrm2(dense.Row(f.Rest, j)), 0, limit); err != nil {
+		if err := verify.Near("the solution by the Toeplitz factor", blas64.Nrm2(dense.Row(f.Rest, j)), 0, limit); err != nil {
 			return err
 		}
 	}
@@ -246,10 +249,10 @@ const toeplitzTolerance = 1e-8
 // evaluation, by their definition, without the transforms.
 func (f *toeplitzFactor) checkSums() error {
 	var size float64 // of the terms
-	for _, d := range [...]int{0, pick(len(f.sums), f.noise, f.c[0], f.factor.LogDet())} {
+	for _, d := range [...]int{0, verify.Pick(len(f.sums), f.noise, f.c[0], f.factor.LogDet())} {
 		want, terms := f.factor.DiagonalSum(d, f.u.Data)
 		size = max(size, terms)
-		if err := verify("a sum along a diagonal of the inverse", f.sums[d], want, toeplitzTolerance*size); err != nil {
+		if err := verify.Near("a sum along a diagonal of the inverse", f.sums[d], want, toeplitzTolerance*size); err != nil {
 			return err
 		}
 	}
@@ -273,7 +276,7 @@ type toeplitzWork struct {
 }
 
 func (f *toeplitzFactor) posterior() predictor {
-	return &toeplitzPosterior{factor: f, observe: Scalars(f.engine.line.t), rows: f.engine.line.ranks()}
+	return &toeplitzPosterior{factor: f, observe: Scalars(f.engine.line.T), rows: f.engine.line.Ranks()}
 }
 
 // condition sets cross to k(x, ·) at the places, and means to those at x.

@@ -10,7 +10,10 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // regularData is n places of a constant step, from lo, without the missing ones.
@@ -162,7 +165,7 @@ func evaluated(t *testing.T, m Model, d Data, engine string) (value float64, gra
 func TestToeplitzChecks(t *testing.T) {
 	d := regularData(t, 200, 0, 1, 50)
 	var f *toeplitzFactor
-	if _, err := nllBy(newToeplitzExact(newLine(d.X, d.Y), options{memory: maxMemory}), make([]float64, 3), SE{1, 4}, 0.1, d.Len(),
+	if _, err := nllBy(newToeplitzExact(observed.NewLine(d.X.at, d.Y), options{Limits: choice.Limits{Memory: maxMemory}}), make([]float64, 3), SE{1, 4}, 0.1, d.Len(),
 		func(any exactFactor) { f = any.(*toeplitzFactor) }); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +177,7 @@ func TestToeplitzChecks(t *testing.T) {
 	looked := map[int]bool{} // the lags that the check looks at
 	for d := range f.sums {
 		f.sums[d] += 1e-4 * (1 + math.Abs(right[0]))
-		if err := f.checkSums(); errors.As(err, new(unverified)) {
+		if err := f.checkSums(); errors.As(err, new(verify.Failed)) {
 			looked[d] = true
 		}
 		f.sums[d] = right[d]
@@ -184,7 +187,7 @@ func TestToeplitzChecks(t *testing.T) {
 	}
 	for _, name := range []string{"wrong sign", "factor 1.001", "dropped"} {
 		faults[name](f.sums, 0)
-		if err := f.checkSums(); !errors.As(err, new(unverified)) {
+		if err := f.checkSums(); !errors.As(err, new(verify.Failed)) {
 			t.Errorf("%s: %v", name, err)
 		}
 		copy(f.sums, right)
@@ -193,7 +196,7 @@ func TestToeplitzChecks(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Rest.Data[3] += 1e-3
-	if err := f.check(); !errors.As(err, new(unverified)) {
+	if err := f.check(); !errors.As(err, new(verify.Failed)) {
 		t.Errorf("the solution is wrong: %v", err)
 	}
 }

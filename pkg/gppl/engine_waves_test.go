@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
 
 // trendColumns returns y beside the basis of a mean: a constant, a slope, a wave.
@@ -31,11 +32,11 @@ func checkColumns(t *testing.T, e exactEngine, d Data, c blas64.General, k Kerne
 	t.Helper()
 	m := compiledAt(k, noise)
 	forecast := e.forecast(m)
-	if forecast.reason != (reason{}) {
+	if forecast.Reason.Given() {
 		return false
 	}
-	reference := newDenseExact(d.X, c, rowNoise{})
-	err := forecast.err + reference.forecast(m).err + float64(d.Len())*phases(k, extent(d.X), noise, 1)
+	reference := newDenseExact(d.X, c, observed.Noise{})
+	err := forecast.Err + reference.forecast(m).Err + float64(d.Len())*phases(k, extent(d.X), noise, 1)
 	got, e1 := e.factor(m)
 	want, e2 := reference.factor(m)
 	if e1 != nil || e2 != nil {
@@ -119,8 +120,8 @@ func TestSpectralManyColumns(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(12, 1))
 	d := benchData(t, 150)
 	c := trendColumns(d)
-	series := sortLine(d.X)
-	series.setColumns(c)
+	series := observed.Sorted(d.X.at)
+	series.SetColumns(c)
 	e := newSpectralExact(series, options{tolerance: defaultTolerance})
 	for _, k := range []Kernel{SE{1, 40}, RQ{2, 60, 1}, LocPer{1, 300, 130, 1}, Periodic{1, 1, 300}, Add(SE{1, 900}, White{0.1}), SE{1, 50}} {
 		for _, noise := range []float64{0.01, 1} {
@@ -136,8 +137,8 @@ func TestGriddedManyColumns(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(12, 2))
 	d := benchData(t, 150)
 	c := trendColumns(d)
-	series := sortLine(d.X)
-	series.setColumns(c)
+	series := observed.Sorted(d.X.at)
+	series.SetColumns(c)
 	e := newGriddedExact(series)
 	for _, k := range []Kernel{SE{1, 40}, SE{2, 5}, Add(SE{1, 900}, White{0.1}), SE{1, 50}} {
 		for _, noise := range []float64{0.01, 1} {

@@ -12,7 +12,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -41,11 +43,11 @@ type Exact struct {
 	n       int
 	params  []Param
 	scale   scaling
-	span    float64     // the largest distance there is
-	mean    *regression // nil for a mean of zero
-	columns int         // c, of y and the basis of the mean
-	rows    rowNoise    // what is known of each observation's noise
-	series  *line       // nil for inputs of several dimensions
+	span    float64        // the largest distance there is
+	mean    *regression    // nil for a mean of zero
+	columns int            // c, of y and the basis of the mean
+	rows    observed.Noise // what is known of each observation's noise
+	series  *observed.Line // nil for inputs of several dimensions
 	options options
 	engines []exactEngine
 	only    string // the one engine there is, see OnlyEngine; "" for all
@@ -56,7 +58,7 @@ type Exact struct {
 // exactCall is the working memory of one evaluation.
 type exactCall struct {
 	compiled
-	selection
+	choice.Selection
 	value float64
 	g, r  blas64.General // CᵀA⁻¹C, and the R of the gradient
 }
@@ -72,9 +74,9 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	if d.X.Dim() != 1 && IsPlaced(m.Kernel) {
 		return nil, fmt.Errorf("gppl: %v changes along a scalar axis, and the inputs have dimension %d", m.Kernel, d.X.Dim())
 	}
-	var series *line
+	var series *observed.Line
 	if d.X.Dim() == 1 {
-		series = sortLine(d.X)
+		series = observed.Sorted(d.X.at)
 	}
 	l := newExact(m, d.Len(), nil, o, extent(d.X))
 	mean, columns, err := dataColumns(m, d)
@@ -87,12 +89,12 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 }
 
 // observe sets the data of the loss, with the series of their inputs in order, and the engines.
-func (l *Exact) observe(d Data, series *line, mean *regression, columns blas64.General) {
+func (l *Exact) observe(d Data, series *observed.Line, mean *regression, columns blas64.General) {
 	l.data, l.series, l.mean, l.columns, l.rows = d, series, mean, columns.Cols, d.rowNoise()
 	var engines []exactEngine
 	if series != nil {
-		series.setColumns(columns)
-		series.setNoise(l.rows)
+		series.SetColumns(columns)
+		series.SetNoise(l.rows)
 		for _, e := range seriesEngines {
 			if l.only == "" || l.only == e.name {
 				engines = append(engines, e.of(series, l.options))
@@ -108,14 +110,14 @@ func (l *Exact) observe(d Data, series *line, mean *regression, columns blas64.G
 // seriesEngines are those of the exact likelihood that take a time series.
 var seriesEngines = []struct {
 	name string
-	of   func(*line, options) exactEngine
+	of   func(*observed.Line, options) exactEngine
 }{
-	{EngineStateSpace, func(l *line, o options) exactEngine { return newStateSpaceExact(l).within(o) }},
-	{EngineSpectral, func(l *line, o options) exactEngine { return newSpectralExact(l, o) }},
-	{EngineGridded, func(l *line, _ options) exactEngine { return newGriddedExact(l) }},
-	{EngineToeplitz, func(l *line, o options) exactEngine { return newToeplitzExact(l, o) }},
-	{EngineBanded, func(l *line, _ options) exactEngine { return newBandedExact(l) }},
-	{EngineMixed, func(l *line, o options) exactEngine { return newMixedExact(l, o) }},
+	{EngineStateSpace, func(l *observed.Line, o options) exactEngine { return newStateSpaceExact(l).within(o) }},
+	{EngineSpectral, func(l *observed.Line, o options) exactEngine { return newSpectralExact(l, o) }},
+	{EngineGridded, func(l *observed.Line, _ options) exactEngine { return newGriddedExact(l) }},
+	{EngineToeplitz, func(l *observed.Line, o options) exactEngine { return newToeplitzExact(l, o) }},
+	{EngineBanded, func(l *observed.Line, _ options) exactEngine { return newBandedExact(l) }},
+	{EngineMixed, func(l *observed.Line, o options) exactEngine { return newMixedExact(l, o) }},
 }
 
 // OnlyEngine returns the likelihood by one engine alone: unlike WithEngine, the others are not even prepared. It shares what was
@@ -126,7 +128,7 @@ func (l *Exact) OnlyEngine(name string) *Exact {
 	other.only = name
 	i := slices.IndexFunc(l.engines, func(e exactEngine) bool { return e.name() == name })
 	if i < 0 {
-		panic(fmt.Sprintf("gppl: OnlyEngine(%q): the likelihood has %s", name, strings.Join(l.chooser.names, ", ")))
+		panic(fmt.Sprintf("gppl: OnlyEngine(%q): the likelihood has %s", name, strings.Join(l.chooser.Names, ", ")))
 	}
 	other.setEngines(l.engines[i:][:1])
 	return &other
@@ -160,7 +162,7 @@ func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 			e.share(l.engines[i])
 		}
 	}
-	other.chooser.leftOut = l.chooser.leftOut
+	other.chooser.LeftOut = l.chooser.LeftOut
 	return &other, nil
 }
 
@@ -175,7 +177,7 @@ func newExact(m Model, n int, engines []exactEngine, o options, span float64) *E
 
 // setEngines begins with engines that did nothing yet.
 func (l *Exact) setEngines(engines []exactEngine) {
-	l.engines, l.chooser = engines, newChooser(l.options, l.options.tolerance*float64(l.n), engineNamesOf(engines))
+	l.engines, l.chooser = engines, choice.New(l.options.Limits, l.options.tolerance*float64(l.n), engineNamesOf(engines))
 	l.tally = &tally{report: LossReport{Likelihood: true}}
 }
 
@@ -184,11 +186,11 @@ func (l *Exact) Model(theta []float64) Model { return l.model.WithParams(theta) 
 func (l *Exact) String() string              { return fmt.Sprintf("exact NLL (n=%d)", l.n) }
 
 func (l *Exact) negligible(p int, noise float64) bool {
-	return p == len(l.params)-1 && l.rows.negligible(noise, nil)
+	return p == len(l.params)-1 && l.rows.Negligible(noise, nil)
 }
 
 func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
-	return l.ValueGradContext(l.chooser.ctx, grad, theta)
+	return l.ValueGradContext(l.options.ctx, grad, theta)
 }
 
 // ValueGradContext implements Interruptible.
@@ -219,7 +221,7 @@ func (l *Exact) evaluateIn(c *exactCall, grad, theta []float64, keep bool) (valu
 	}
 	l.forecast(c)
 	var jitter float64
-	err = l.chooser.evaluate(&c.selection, func(i int) (o outcome, err error) {
+	err = l.chooser.Evaluate(&c.Selection, func(i int) (o choice.Outcome, err error) {
 		if f != nil {
 			f.release() // of an engine that promised too little
 		}
@@ -227,20 +229,20 @@ func (l *Exact) evaluateIn(c *exactCall, grad, theta []float64, keep bool) (valu
 			return o, err
 		}
 		jitter = f.jitter()
-		if o, err = l.assemble(f, c.candidates[i].err, grad, c); err != nil {
+		if o, err = l.assemble(f, c.Candidates[i].Err, grad, c); err != nil {
 			f.release()
 			f = nil
 		}
-		c.value = o.value
+		c.value = o.Value
 		return o, err
 	})
 	if f != nil && (!keep || err != nil) {
 		f.release()
 		f = nil
 	}
-	l.tally.note(&c.selection, jitter)
+	l.tally.note(&c.Selection, jitter)
 	if err != nil {
-		return 0, nil, kernelFault(c.kernel, l.data.X, l.span, err)
+		return 0, nil, kernelFault(c.kernel, l.data.X, l.span, refusal(err))
 	}
 	if grad != nil {
 		c.naturalGradient(grad, theta)
@@ -250,31 +252,31 @@ func (l *Exact) evaluateIn(c *exactCall, grad, theta []float64, keep bool) (valu
 
 // forecast collects the forecasts of all engines for the compiled model.
 func (l *Exact) forecast(c *exactCall) {
-	l.chooser.begin(&c.selection)
-	blur := float64(l.n) * phases(c.kernel, l.span, l.rows.least(c.noise), 1)
+	l.chooser.Begin(&c.Selection)
+	blur := float64(l.n) * phases(c.kernel, l.span, l.rows.Least(c.noise), 1)
 	for i, e := range l.engines {
 		if _, ok := e.(takesPlaced); c.plain != nil && !ok {
-			c.candidates[i] = cannot(notPlaced)
+			c.Candidates[i] = choice.Cannot(notPlaced)
 			continue
 		}
-		c.candidates[i] = l.chooser.limited(e.forecast(&c.compiled))
-		c.candidates[i].err += blur
+		c.Candidates[i] = l.chooser.Limited(e.forecast(&c.compiled))
+		c.Candidates[i].Err += blur
 	}
 }
 
 // assemble computes the value and, unless grad is nil, its derivatives in logs. expected
 // is the error bound of the forecast.
-func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exactCall) (outcome, error) {
+func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exactCall) (choice.Outcome, error) {
 	n, cols := float64(l.n), l.columns
 	c.g, c.r = dense.Reshape(c.g, cols, cols), dense.Reshape(c.r, cols, cols)
 	f.gram(c.g)
 	added, err := l.mean.complete(c.r, c.g)
 	if err != nil {
-		return outcome{}, notFactorised(c.kernel, c.noise, err, "gppl: %v", err)
+		return choice.Outcome{}, notFactorised(c.kernel, c.noise, err, "gppl: %v", err)
 	}
 	form := dense.Form(c.g, c.r)
 	size := dense.Spread(dense.Diagonal(c.g), c.r)
-	o := outcome{value: 0.5*(c.g.Data[0]+f.logDet()+n*log2Pi) + added, terms: n, form: form, size: size, extra: f.uncertainty(c.r)}
+	o := choice.Outcome{Value: 0.5*(c.g.Data[0]+f.logDet()+n*log2Pi) + added, Terms: n, Form: form, Size: size, Extra: f.uncertainty(c.r)}
 	if grad == nil {
 		return o, nil
 	}
@@ -282,7 +284,7 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 		return o, err
 	}
 	if f.jitter() == 0 && l.data.Errors == nil { // known errors do not scale
-		return o, verifyScale(grad, &l.scale, c.kernel, n, form, completed(expected, size, n)+o.extra)
+		return o, verifyScale(grad, &l.scale, c.kernel, n, form, choice.Completed(expected, size, n)+o.Extra)
 	}
 	return o, nil
 }
@@ -296,8 +298,8 @@ func (l *Exact) Cost(m Model) (engine string, seconds float64) {
 	engine, seconds = "", math.Inf(1)
 	if err := c.compile(l.model.Kernel, Values(m.Params())); err == nil {
 		l.forecast(c)
-		if i := l.chooser.next(&c.selection); i >= 0 {
-			engine, seconds = l.chooser.names[i], c.candidates[i].cost()
+		if i := l.chooser.Next(&c.Selection); i >= 0 {
+			engine, seconds = l.chooser.Names[i], c.Candidates[i].Cost()
 		}
 	}
 	l.calls.Put(c)
@@ -307,8 +309,8 @@ func (l *Exact) Cost(m Model) (engine string, seconds float64) {
 // WithinSeconds returns the likelihood under another limit of WithSeconds. It shares what was computed from the data.
 func (l *Exact) WithinSeconds(most float64) *Exact {
 	other := *l
-	other.chooser = l.chooser.fresh()
-	other.chooser.seconds = most
+	other.chooser = l.chooser.Fresh()
+	other.chooser.Seconds = most
 	return &other
 }
 
@@ -317,7 +319,7 @@ func (l *Exact) WithinSeconds(most float64) *Exact {
 func (l *Exact) withoutEngine() (Loss, string) {
 	other := *l
 	var engine string
-	if other.chooser, engine = l.chooser.leaveOut(); engine == "" {
+	if other.chooser, engine = l.chooser.LeaveOut(); engine == "" {
 		return nil, ""
 	}
 	return &other, engine
@@ -341,7 +343,7 @@ type profiled struct {
 	data         Data
 	cov, work    *dense.Lower
 	white        []float64
-	rows         rowNoise
+	rows         observed.Noise
 	diagonal     []float64
 	quad, logdet []float64 // at each noise variance
 }
@@ -465,8 +467,8 @@ func (p *profiled) set(k Kernel, noises []float64) {
 	for i, noise := range noises {
 		noise += Nugget(k)
 		p.cov.EachTile(func(r, c int, tile blas64.General) { copy(p.work.At(r, c).Data, tile.Data) })
-		p.work.AddDiagonal(p.rows.matrixNoise(noise))
-		p.diagonal = p.rows.add(p.work, p.diagonal, p.data.Len(), noise)
+		p.work.AddDiagonal(p.rows.OnDiagonal(noise))
+		p.diagonal = p.rows.Add(p.work, p.diagonal, p.data.Len(), noise)
 		if p.work.Cholesky() != nil {
 			p.quad[i], p.logdet[i] = math.Inf(1), math.Inf(1)
 			continue
@@ -482,7 +484,7 @@ func (l *Exact) conditionedAt(theta []float64) (*conditioned, error) {
 	if l.mean == nil {
 		return nil, nil
 	}
-	_, f, err := l.evaluate(l.chooser.ctx, nil, theta, true)
+	_, f, err := l.evaluate(l.options.ctx, nil, theta, true)
 	if err != nil {
 		return nil, err
 	}

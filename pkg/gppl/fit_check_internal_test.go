@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
 
 // spoilt is an engine whose gradient has a derivative of the wrong sign.
@@ -20,7 +22,7 @@ func (e spoilt) factor(m *compiled) (exactFactor, error) {
 	return spoiltFactor{f}, nil
 }
 
-func (e spoilt) forecast(*compiled) forecast { return forecast{} } // always the cheapest
+func (e spoilt) forecast(*compiled) choice.Forecast { return choice.Forecast{} } // always the cheapest
 
 type spoiltFactor struct{ exactFactor }
 
@@ -39,7 +41,7 @@ func TestFitLeavesOutEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := newExactFor(t, d, func(l *Exact) {
-		i := slices.Index(l.chooser.names, EngineBanded)
+		i := slices.Index(l.chooser.Names, EngineBanded)
 		l.engines[i] = spoilt{l.engines[i]}
 	})
 	if err != nil {

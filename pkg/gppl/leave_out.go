@@ -64,7 +64,7 @@ func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, varia
 	}
 	mean, variances, err = leaveOut(o.ctx, m, d, blocks, opts)
 	var lost *lostError
-	if o.engine != "" || !errors.As(err, &lost) {
+	if o.Engine != "" || !errors.As(err, &lost) {
 		return mean, variances, err
 	}
 	for _, engine := range [...]string{EngineStateSpace, EngineDense} {
@@ -136,7 +136,7 @@ func (p *Posterior) leaver(ctx context.Context, d Data, columns blas64.General) 
 		l.Fit = p.mean.fit
 	}
 	rows := d.rowNoise()
-	rows.set(l.Noise, d.Len(), p.model.Noise+Nugget(p.model.Kernel))
+	rows.Set(l.Noise, d.Len(), p.model.Noise+Nugget(p.model.Kernel))
 	for i := range l.Noise {
 		l.Noise[i] += p.jitter
 	}
@@ -274,8 +274,8 @@ func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, 
 	if off := l.Smoothed(variance(l.p.model.Kernel)) + l.Missing(p.lost); off > leaveout.Trust {
 		return &lostError{l.p.engine, blocks[0], off}
 	}
-	return l.placed(mean, variances, blocks, p.line.ranks(), len(l.Y), func(m, v []float64, blocks [][]int) error {
-		if err := p.filter.LeaveOut(m, v, p.line.columns, l.priorMeans(), blocks); err != nil {
+	return l.placed(mean, variances, blocks, p.line.Ranks(), len(l.Y), func(m, v []float64, blocks [][]int) error {
+		if err := p.filter.LeaveOut(m, v, p.line.Columns, l.priorMeans(), blocks); err != nil {
 			return fmt.Errorf("gppl: leaving out by the state space: %w", err)
 		}
 		return nil

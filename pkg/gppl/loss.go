@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
 
 // A Loss is what training minimises: a negative log likelihood, or a bound on one, in
@@ -105,10 +106,10 @@ type tally struct {
 }
 
 // note records what an evaluation had to do, and the error bound of its value.
-func (t *tally) note(s *selection, jitter float64) {
-	t.add(s.fallbacks, jitter)
-	if s.chosen >= 0 {
-		t.promise(s.nats, s.withinTolerance())
+func (t *tally) note(s *choice.Selection, jitter float64) {
+	t.add(s.Fallbacks, jitter)
+	if s.Chosen >= 0 {
+		t.promise(s.Nats, s.WithinTolerance())
 	}
 }
 
@@ -143,14 +144,14 @@ func (t *tally) get() LossReport {
 
 // chosen is what a loss with one choice of engines tells of its evaluations.
 type chosen struct {
-	chooser *chooser
+	chooser *choice.Chooser
 	tally   *tally
 }
 
 // Report returns what the loss has had to do so far.
 func (c *chosen) Report() LossReport {
 	r := c.tally.get()
-	r.Engine = c.chooser.engines()
+	r.Engine = c.chooser.Engines()
 	return r
 }
 
@@ -158,7 +159,7 @@ func (c *chosen) Report() LossReport {
 // and which one was used.
 func (c *chosen) Explain() string {
 	var b strings.Builder
-	c.chooser.explain(&b)
+	c.chooser.Explain(&b)
 	return b.String()
 }
 

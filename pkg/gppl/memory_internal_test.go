@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
 
 // memoryCase is a loss that is evaluated by one engine.
@@ -84,8 +85,8 @@ func linspace(lo, hi float64, n int) []float64 {
 }
 
 // forecastOf returns the forecast of the engine that made the last evaluation.
-func forecastOf(l Loss) forecast {
-	var c *chooser
+func forecastOf(l Loss) choice.Forecast {
+	var c *choice.Chooser
 	switch l := l.(type) {
 	case *Exact:
 		c = l.chooser
@@ -94,7 +95,7 @@ func forecastOf(l Loss) forecast {
 	case *VFE:
 		c = l.chooser
 	}
-	return c.last.candidates[c.last.chosen]
+	return c.Last().Candidates[c.Last().Chosen]
 }
 
 // TestForecastBytes compares the forecast of memory of every engine with what a first evaluation allocates.
@@ -112,12 +113,12 @@ func TestForecastBytes(t *testing.T) {
 			t.Errorf("%v: %v", c, err)
 			continue
 		}
-		allocated, forecast := float64(after.TotalAlloc-before.TotalAlloc), forecastOf(l).bytes
-		t.Logf("%v: %s, forecast %s", c, formatBytes(allocated), formatBytes(forecast))
+		allocated, forecast := float64(after.TotalAlloc-before.TotalAlloc), forecastOf(l).Bytes
+		t.Logf("%v: %s, forecast %s", c, choice.FormatBytes(allocated), choice.FormatBytes(forecast))
 		// What is forgotten at once counts as allocated too; a window's frequencies are forecast with a margin of three.
 		const most, least = 1.5, 1. / 3.5
 		if ratio := allocated / forecast; !(ratio < most && ratio > least) {
-			t.Errorf("%v allocates %s, the forecast is %s", c, formatBytes(allocated), formatBytes(forecast))
+			t.Errorf("%v allocates %s, the forecast is %s", c, choice.FormatBytes(allocated), choice.FormatBytes(forecast))
 		}
 	}
 }
@@ -134,7 +135,7 @@ func TestMemoryLimit(t *testing.T) {
 			t.Errorf("%v: %v", c, err)
 			continue
 		}
-		needs := forecastOf(l).bytes
+		needs := forecastOf(l).Bytes
 		enough, _ := c.loss(t, WithMemory(1.01*needs))
 		if _, err := enough.ValueGrad(nil, theta); err != nil {
 			t.Errorf("%v, with enough: %v", c, err)
@@ -152,11 +153,11 @@ func TestMemoryLimit(t *testing.T) {
 			t.Errorf("%v, with too little: %v is no Refusal", c, err)
 		}
 		if allocated := float64(after.TotalAlloc - before.TotalAlloc); allocated > 0.2*needs+1e6 {
-			t.Errorf("%v allocates %s to refuse %s", c, formatBytes(allocated), formatBytes(needs))
+			t.Errorf("%v allocates %s to refuse %s", c, choice.FormatBytes(allocated), choice.FormatBytes(needs))
 		}
 		text := l.(interface{ Explain() string }).Explain()
-		if !strings.Contains(text, formatBytes(needs)) {
-			t.Errorf("%v: Explain does not say %s: %s", c, formatBytes(needs), text)
+		if !strings.Contains(text, choice.FormatBytes(needs)) {
+			t.Errorf("%v: Explain does not say %s: %s", c, choice.FormatBytes(needs), text)
 		}
 		if text := short.(interface{ Explain() string }).Explain(); !strings.Contains(text, "no: it would take") {
 			t.Errorf("%v, with too little: %s", c, text)
@@ -180,9 +181,9 @@ func TestMemoryLimitChooses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		limit := 0.99 * forecastOf(free).bytes
-		if !slices.ContainsFunc(free.chooser.last.candidates, func(f forecast) bool {
-			return f.reason == (reason{}) && f.bytes <= limit && f.err <= free.chooser.limit
+		limit := 0.99 * forecastOf(free).Bytes
+		if !slices.ContainsFunc(free.chooser.Last().Candidates, func(f choice.Forecast) bool {
+			return !f.Reason.Given() && f.Bytes <= limit && f.Err <= free.chooser.Limit
 		}) {
 			continue
 		}
@@ -236,7 +237,7 @@ func TestMemoryLimitProjections(t *testing.T) {
 
 func TestFormatBytes(t *testing.T) {
 	for bytes, want := range map[float64]string{0: "0 bytes", 999: "999 bytes", 1000: "1 kB", 999499: "999 kB", 999600: "1 MB", 3.217e9: "3.22 GB", 1e25: "1e+07 EB"} {
-		if got := formatBytes(bytes); got != want {
+		if got := choice.FormatBytes(bytes); got != want {
 			t.Errorf("%v: %s, want %s", bytes, got, want)
 		}
 	}

@@ -6,9 +6,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
@@ -22,10 +23,10 @@ type mixedBase struct {
 	theta  []float64
 	model  compiled
 
-	engine exactEngine  // of line
-	made   int          // which of the engines it is, and −1 before there is one; gridBase: it has no line
-	line   *line        // the data with the columns (Y, E, E′), E and E′ not whitened
-	grid   gridObserved // what the engine on a grid reads
+	engine exactEngine    // of line
+	made   int            // which of the engines it is, and −1 before there is one; gridBase: it has no line
+	line   *observed.Line // the data with the columns (Y, E, E′), E and E′ not whitened
+	grid   mixed.Grid     // what the engine on a grid reads
 	factor exactFactor
 	g      blas64.General // (Y, E, E′)ᵀB⁻¹(Y, E, E′)
 	r      blas64.General // see spread
@@ -33,9 +34,9 @@ type mixedBase struct {
 }
 
 // bases make the engines that may factorise B.
-var bases = [...]func(l *line) exactEngine{
-	func(l *line) exactEngine { return newStateSpaceExact(l) },
-	func(l *line) exactEngine { return newBandedExact(l) },
+var bases = [...]func(l *observed.Line) exactEngine{
+	func(l *observed.Line) exactEngine { return newStateSpaceExact(l) },
+	func(l *observed.Line) exactEngine { return newBandedExact(l) },
 }
 
 // compile sets the base to the given terms of a model.
@@ -70,30 +71,30 @@ func (b *mixedBase) compile(m *compiled, of []basePart) error {
 // they reach.
 func (e *mixedExact) spanOf(rest []basePart) float64 {
 	if e.tight && len(rest) > 0 {
-		return 2 * e.line.span
+		return 2 * e.line.Span
 	}
-	return e.line.span
+	return e.line.Span
 }
 
 // baseForecast returns which engine is to factorise the base, and what it takes with the columns of a division beside.
-func (e *mixedExact) baseForecast(b *mixedBase, d *division) (which int, f forecast) {
+func (e *mixedExact) baseForecast(b *mixedBase, d *division) (which int, f choice.Forecast) {
 	which, f = gridBase, e.gridForecast(b, d)
-	p, n, c := d.p, float64(len(e.line.t)), d.p+d.moving+float64(e.line.columns.Cols)
+	p, n, c := d.p, float64(len(e.line.T)), d.p+d.moving+float64(e.line.Columns.Cols)
 	for i, probe := range e.probes {
 		g := probe.forecast(&b.model)
-		if g.reason != (reason{}) {
+		if g.Reason.Given() {
 			continue
 		}
 		if d := float64(stateDim(b.model.markov.components)); probe.name() == EngineStateSpace {
 			kept := float64(statespace.MeansKept(int(c)))
-			g.seconds += n*c*(2+d*d)*2e-9 + (n*c*c+(1+d*kept/c)*n*p*p)/flopRate + n*p*1.5e-8 + n*(c-kept)*d*replaySeconds
-			g.bytes += 8 * n * (2*c + d*kept)
+			g.Seconds += n*c*(2+d*d)*2e-9 + (n*c*c+(1+d*kept/c)*n*p*p)/flopRate + n*p*1.5e-8 + n*(c-kept)*d*replaySeconds
+			g.Bytes += 8 * n * (2*c + d*kept)
 		} else { // from the time the width of the band follows
-			width := math.Sqrt(g.seconds * 1.5 * flopRate / (3 * n))
-			g.seconds += n*c*(4*width+2*c)/flopRate + n*p*1.5e-8
-			g.bytes += 8 * n * 3 * c
+			width := math.Sqrt(g.Seconds * 1.5 * flopRate / (3 * n))
+			g.Seconds += n*c*(4*width+2*c)/flopRate + n*p*1.5e-8
+			g.Bytes += 8 * n * 3 * c
 		}
-		if f.reason != (reason{}) || e.favour*g.seconds < f.seconds {
+		if f.Reason.Given() || e.favour*g.Seconds < f.Seconds {
 			which, f = i, g
 		}
 	}
@@ -106,22 +107,22 @@ const replaySeconds = 3e-9
 // fillLine sets the engine of the base, which reads the columns.
 func (f *mixedFactor) fillLine() {
 	b, own := &f.base, f.engine.line
-	wide := f.Columns() + f.Shift + own.columns.Cols
+	wide := f.Columns() + f.Shift + own.Columns.Cols
 	if b.made != f.which {
-		b.made, b.line = f.which, new(line)
+		b.made, b.line = f.which, new(observed.Line)
 		*b.line = *own
-		b.line.columns, b.line.y = blas64.General{}, nil
+		b.line.Columns, b.line.Y = blas64.General{}, nil
 		b.engine = bases[f.which](b.line)
 	}
 	// Another number of harmonics is no reason for new memory.
-	b.line.columns, b.line.unread = dense.Reshape(b.line.columns, len(own.t), wide), f.Shift
-	f.FillColumns(b.line.columns)
+	b.line.Columns, b.line.Unread = dense.Reshape(b.line.Columns, len(own.T), wide), f.Shift
+	f.FillColumns(b.line.Columns)
 }
 
 // fillBase sets EᵀB⁻¹E and what there is of the columns, by the engine of the base.
 func (f *mixedFactor) fillBase() error {
 	b := &f.base
-	p, c := f.Columns(), f.engine.line.columns.Cols
+	p, c := f.Columns(), f.engine.line.Columns.Cols
 	wide := p + f.Shift + c
 	if f.which == gridBase {
 		f.fillGrid()
@@ -201,11 +202,11 @@ func (e *mixedExact) gridTerm(m *compiled) (term int) {
 	term = -1
 	most := float64(gridColumns)
 	for i, k := range m.split.signal {
-		if _, ok := k.(Spectrum); !ok || !e.line.noise.even() || len(m.split.signal) < 2 || !(reach(k, 1e-16) < 0.1*e.line.span) ||
+		if _, ok := k.(Spectrum); !ok || !e.line.Noise.Even() || len(m.split.signal) < 2 || !(reach(k, 1e-16) < 0.1*e.line.Span) ||
 			m.variance > griddedContrast*m.noise {
 			continue
 		}
-		if columns := 2 * bandwidth(k, 1e-14) * e.line.span; columns > most {
+		if columns := 2 * bandwidth(k, 1e-14) * e.line.Span; columns > most {
 			term, most = i, columns
 		}
 	}
@@ -213,13 +214,13 @@ func (e *mixedExact) gridTerm(m *compiled) (term int) {
 }
 
 // gridForecast is the forecast for a base on a grid.
-func (e *mixedExact) gridForecast(b *mixedBase, d *division) forecast {
+func (e *mixedExact) gridForecast(b *mixedBase, d *division) choice.Forecast {
 	if d.grid < 0 {
-		return cannot(noWaves)
+		return choice.Cannot(noWaves)
 	}
 	k := d.rest[0].kernel
 	f := e.grid.forecast(&b.model)
-	if f.reason != (reason{}) {
+	if f.Reason.Given() {
 		return f
 	}
 	period, highest := e.circleFor(d)
@@ -228,115 +229,25 @@ func (e *mixedExact) gridForecast(b *mixedBase, d *division) forecast {
 		return tooMany(most)
 	}
 	whole, _ := e.onCircle(d, period)
-	columns := d.p + d.moving + float64(e.line.columns.Cols)
-	f.seconds = 2*frequencies*griddedSeconds + 2e-4 + (whole+4*frequencies)*whole*2e-9 + columns*frequencies*(100e-9+columns*4e-9)
-	f.bytes = 2*frequencies*(griddedBytes+24*columns) + 16*highest
-	f.setup = e.sums.pass(300e-9) + max(highest, frequencies)*sumSeconds
+	columns := d.p + d.moving + float64(e.line.Columns.Cols)
+	f.Seconds = 2*frequencies*griddedSeconds + 2e-4 + (whole+4*frequencies)*whole*2e-9 + columns*frequencies*(100e-9+columns*4e-9)
+	f.Bytes = 2*frequencies*(griddedBytes+24*columns) + 16*highest
+	f.Setup = e.sums.Pass(300e-9) + max(highest, frequencies)*sumSeconds
 	return f
-}
-
-// gridObserved is the data with the columns (Y, E, E′), by sums on the circle, in working memory.
-type gridObserved struct {
-	*line
-	f        *mixedFactor
-	highest  int
-	products blas64.General // see squares
-	features []fourier.Feature
-	moments  fourier.Moments
-	columns  blas64.General // sums of the columns
-}
-
-// circle begins half of a period before the middle of the data.
-func (o *gridObserved) circle() (circle, bool) {
-	c := o.f.circle
-	return circle{origin: o.middle() - 0.5*c.Period, period: c.Period, highest: o.highest, resolves: noWaves, beyond: "%v"}, true
-}
-
-// squares returns CᵀC but for E′ᵀE′, which nothing needs, given what fillSums has set.
-func (o *gridObserved) squares() blas64.General {
-	f := o.f
-	p, s, c := f.Columns(), f.Shift, f.B.Cols
-	o.products = dense.Reshape(o.products, c+p+s, c+p+s)
-	clear(o.products.Data)
-	g := o.products
-	place := func(i, j int, m blas64.General) {
-		for a := range m.Rows {
-			for b, v := range dense.Row(m, a).Data {
-				v *= f.Noise
-				g.Data[(i+a)*g.Stride+j+b], g.Data[(j+b)*g.Stride+i+a] = v, v
-			}
-		}
-	}
-	f.T.EachTile(func(i, j int, t blas64.General) { place(c+i*dense.Tile, c+j*dense.Tile, t) })
-	place(0, 0, f.ZZ)
-	place(c, 0, f.B)
-	place(c+p, c, f.Moved)
-	place(c+p, 0, f.MovedB)
-	return g
-}
-
-// sums returns the moments and the sums of the columns: with the origin half of a period away, odd waves change their sign.
-func (o *gridObserved) sums(_, _ float64, m int) (fourier.Moments, blas64.General) {
-	f := o.f
-	o.moments = append(o.moments[:0], f.Circle.Moments[:2*(2*m+1)]...)
-	for j := 2; j < len(o.moments); j += 4 {
-		o.moments[j], o.moments[j+1] = -o.moments[j], -o.moments[j+1]
-	}
-	o.columns = dense.Reshape(o.columns, 2*(m+1), f.B.Cols+f.Columns()+f.Shift)
-	o.features = dense.Resize(o.features, o.columns.Rows)
-	for i := range o.features {
-		o.features[i] = fourier.Feature(i)
-	}
-	f.Sums(o.columns, o.features)
-	for i := 2; i < o.columns.Rows; i += 4 {
-		for j := i; j < min(i+2, o.columns.Rows); j++ {
-			blas64.Scal(-1, dense.Row(o.columns, j))
-		}
-	}
-	tampered("mixed grid", o.columns.Data)
-	return o.moments, o.columns
 }
 
 // fillGrid sets the engine of the base, which reads sums.
 func (f *mixedFactor) fillGrid() {
-	f.fillSums()
+	f.FillSums()
 	b := &f.base
 	b.made = gridBase
-	b.grid.line, b.grid.f, b.grid.highest = f.engine.line, f, int(rootFrequencies(f.division.rest[0].kernel, f.Circle.Period))
+	b.grid.Line, b.grid.Factor, b.grid.Highest = f.engine.line, &f.Factor, int(rootFrequencies(f.division.rest[0].kernel, f.Circle.Period))
 	e, ok := b.engine.(*griddedExact)
 	if !ok {
 		e = new(griddedExact)
 		b.engine = e
 	}
-	e.read(&b.grid)
-	e.circles.Forget()
-	e.yy = b.grid.squares()
-}
-
-// verifyGrid compares products with a column of E, made again, with those that were used: a row of EᵀE times h, those with the data,
-// and with one wave of the grid.
-func (f *mixedFactor) verifyGrid(a *mixed.Again) error {
-	grid, c := &f.base.grid, f.B.Cols
-	products := dense.Row(grid.products, c+a.Column).Data
-	for k := range c {
-		fitted, data, size := a.Row(k)
-		used := blas64.Dot(dense.Vec(products[c:][:f.Columns()]), dense.Column(f.H, k))
-		if err := verify("a row of products of columns", used, fitted, backward*size); err != nil {
-			return err
-		}
-		if err := verify("a product with the data", products[k], data, backward*size); err != nil {
-			return err
-		}
-	}
-	feature := fourier.Feature(2 + pick(grid.columns.Rows-2, f.Noise, f.g.Data[0], f.terms[0].Coef[0]))
-	used := dense.Row(grid.columns, int(feature)).Data
-	want, size := a.Wave(feature)
-	if feature.Frequency()%2 == 1 {
-		want = -want
-	}
-	if err := verify("a sum over the grid", used[c+a.Column], want, backward*size); err != nil {
-		return err
-	}
-	data := math.Abs(dense.Row(f.Circle.Columns, int(feature)).Data[0])
-	return verify("a sum of the data over the grid", math.Abs(used[0]), data, backward*data)
+	e.Read(&b.grid)
+	e.Circles.Forget()
+	e.yy = b.grid.Squares()
 }

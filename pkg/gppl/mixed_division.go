@@ -3,7 +3,9 @@ package gppl
 import (
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
@@ -64,7 +66,7 @@ func (e *mixedExact) divideBy(d *division, m *compiled, eps, span float64, grid 
 		}
 	}
 	if d.layered >= 0 {
-		e.takeLayers(d, eps, max(span, 2*e.line.span))
+		e.takeLayers(d, eps, max(span, 2*e.line.Span))
 	}
 }
 
@@ -72,18 +74,18 @@ func (e *mixedExact) divideBy(d *division, m *compiled, eps, span float64, grid 
 func (e *mixedExact) takeWaves(d *division, index int, w Waver, eps float64) bool {
 	room := e.rooms.Get()
 	defer e.rooms.Put(room)
-	period, bands := w.Bands((*room)[:0], e.line.span, 0.5*eps)
+	period, bands := w.Bands((*room)[:0], e.line.Span, 0.5*eps)
 	*room = bands
 	whole, moves := 2*float64(waves.Count(bands)), w.PeriodParam() >= 0
 	columns := whole
 	if !moves {
-		columns, _ = mixed.Packed(bands, e.line.span/period, slopeShare*eps)
+		columns, _ = mixed.Packed(bands, e.line.Span/period, slopeShare*eps)
 		for _, b := range bands {
 			d.widest = max(d.widest, float64(b.To-b.From+1)/period)
 		}
 	}
-	dies := reach(w, 1e-16) < 0.1*e.line.span && index != d.layered
-	if bands == nil || dies && columns > 0.25*float64(len(e.line.t)) {
+	dies := reach(w, 1e-16) < 0.1*e.line.Span && index != d.layered
+	if bands == nil || dies && columns > 0.25*float64(len(e.line.T)) {
 		return false
 	}
 	d.waves = append(d.waves, wavePart{index, w})
@@ -122,7 +124,7 @@ func (e *mixedExact) takeLayers(d *division, eps, span float64) {
 
 // cheapestCut returns the lengthscale, below which a mixture is taken in the base or as waves of one period.
 func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float64, inBase bool) {
-	k, n, span := d.mixture, float64(len(e.line.t)), e.line.span
+	k, n, span := d.mixture, float64(len(e.line.T)), e.line.Span
 	far := math.Sqrt(2 * math.Log(4/eps)) // in lengthscales
 	columns := func(from, to, frequency float64) float64 {
 		whole := 2 * frequency * (span + to*far)
@@ -146,7 +148,7 @@ func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float6
 			return n*(3*width*width+4*p*width+2*p*p) + p*p*p
 		}
 		if reach := max(base, at*far); reach < span {
-			if c := cost(p, e.line.neighbours(reach)+32); c < least {
+			if c := cost(p, e.line.Neighbours(reach)+32); c < least {
 				least, cut, inBase = c, at, true
 			}
 		}
@@ -170,9 +172,9 @@ func (f *mixedFactor) verifyLayers() error {
 	if d.layered < 0 {
 		return nil
 	}
-	k, span := f.model.split.signal[d.layered], f.engine.line.span
+	k, span := f.model.split.signal[d.layered], f.engine.line.Span
 	v := variance(k)
-	r := [1]float64{span * math.Pow(float64(1+pick(1<<20, f.Noise, v, span))/(1<<20), 3)}
+	r := [1]float64{span * math.Pow(float64(1+verify.Pick(1<<20, f.Noise, v, span))/(1<<20), 3)}
 	var sum, part, want [1]float64
 	var slopes [2][]float64
 	for i := range slopes {
@@ -194,12 +196,12 @@ func (f *mixedFactor) verifyLayers() error {
 		add(p.index, p.kernel)
 	}
 	k.Cov(want[:], r[:])
-	if err := verify("a sum of layers", sum[0], want[0], v*(waves.ScaleRounding+f.eps)); err != nil {
+	if err := verify.Near("a sum of layers", sum[0], want[0], v*(waves.ScaleRounding+f.eps)); err != nil {
 		return err
 	}
 	k.Contract(slopes[1], one[:], r[:])
 	for p, want := range slopes[1] {
-		if err := verify("the derivative of a sum of layers", slopes[0][p], want, v*(1e-11+100*f.eps)); err != nil {
+		if err := verify.Near("the derivative of a sum of layers", slopes[0][p], want, v*(1e-11+100*f.eps)); err != nil {
 			return err
 		}
 	}
@@ -215,29 +217,29 @@ const maxSummed = 1 << 20
 // circled returns the period of a circle that is long enough for the given one: of a few, so that sums are computed seldom.
 func (e *mixedExact) circled(period float64) float64 {
 	const each = 4 // to a factor of two
-	return e.line.span * math.Exp2(math.Ceil(each*math.Log2(period/e.line.span)-1e-9)/each)
+	return e.line.Span * math.Exp2(math.Ceil(each*math.Log2(period/e.line.Span)-1e-9)/each)
 }
 
 // circleFor returns the period of the circle for a division, and the highest frequency on it.
 func (e *mixedExact) circleFor(d *division) (period, highest float64) {
 	period = d.period
 	if d.grid >= 0 {
-		period = max(period, e.line.span+2*rootGap(d.rest[0].kernel))
+		period = max(period, e.line.Span+2*rootGap(d.rest[0].kernel))
 	}
 	if d.moving > 0 {
-		period = max(period, 2*e.line.span)
+		period = max(period, 2*e.line.Span)
 	}
 	period = e.circled(period)
 	highest = d.highest * period
 	if d.moving > 0 {
-		highest += float64(mixed.LineReach(e.line.span / period))
+		highest += float64(mixed.LineReach(e.line.Span / period))
 	}
 	return period, highest
 }
 
 // summed reports whether sums over the data are faster than the data themselves.
 func (e *mixedExact) summed(d *division) bool {
-	if len(d.rest) > 0 || !e.line.noise.even() {
+	if len(d.rest) > 0 || !e.line.Noise.Even() {
 		return false
 	}
 	// A wide band could not be packed there, and took more columns on a longer period.
@@ -253,21 +255,21 @@ const sumSeconds = 2e-6
 
 // costs predicts the seconds that EᵀE takes from the data, and from sums, with a share of computing them, whether they are known or not.
 func (e *mixedExact) costs(d *division) (direct, sums float64) {
-	n, passes := float64(len(e.line.t)), 1.0
-	if !e.line.noise.even() {
+	n, passes := float64(len(e.line.T)), 1.0
+	if !e.line.Noise.Even() {
 		passes = 2
 	}
 	direct = passes*n*d.p*(d.p+2*d.moving)/(2*flopRate) + passes*n*(d.whole+d.moving)*4e-9
 	period, highest := e.circleFor(d)
 	whole, lines := e.onCircle(d, period)
-	setup := e.sums.pass(300e-9) + highest*sumSeconds
-	return direct, (whole+2*lines)*whole*2e-9 + whole*d.p*packetWidth/flopRate + setup/evaluationsAhead
+	setup := e.sums.Pass(300e-9) + highest*sumSeconds
+	return direct, (whole+2*lines)*whole*2e-9 + whole*d.p*packetWidth/flopRate + setup/choice.EvaluationsAhead
 }
 
 // onCircle returns how many features the columns take on a circle, and how many of them those that move.
 func (e *mixedExact) onCircle(d *division, period float64) (whole, lines float64) {
 	if d.moving > 0 {
-		lines = d.moving * float64(2*mixed.LineReach(e.line.span/period)+1)
+		lines = d.moving * float64(2*mixed.LineReach(e.line.Span/period)+1)
 	}
 	return period/d.period*(d.whole-d.moving) + lines, lines
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
@@ -33,7 +34,7 @@ func (f *mixedFactor) expand() error {
 	}
 	f.span = max(f.span, e.spanOf(f.division.rest))
 	f.terms = slices.Grow(f.terms[:0], len(f.division.waves))[:len(f.division.waves)]
-	f.Reset(f.model.ctx, mixed.Series{T: l.t, Middle: l.middle(), Columns: l.columns})
+	f.Reset(f.model.ctx, mixed.Series{T: l.T, Middle: l.Middle(), Columns: l.Columns})
 	for i, of := range f.division.waves {
 		w := &f.terms[i]
 		w.kernel, w.index, w.param = of.kernel, of.index, of.kernel.PeriodParam()
@@ -42,12 +43,12 @@ func (f *mixedFactor) expand() error {
 	if len(f.division.rest) > 0 {
 		f.which, _ = e.baseForecast(&f.base, &f.division)
 	}
-	if grid := len(f.division.rest) > 0 && f.which == gridBase; grid || f.span == l.span && e.summed(&f.division) {
+	if grid := len(f.division.rest) > 0 && f.which == gridBase; grid || f.span == l.Span && e.summed(&f.division) {
 		if err := f.setCircle(); err != nil {
 			return err
 		}
 	}
-	f.Lambda = l.noise.set(f.Lambda, len(l.t), f.Noise)
+	f.Lambda = l.Noise.Set(f.Lambda, len(l.T), f.Noise)
 	for i := range f.terms {
 		if err := f.setColumns(&f.terms[i]); err != nil {
 			return err
@@ -80,10 +81,10 @@ func (f *mixedFactor) setCircle() error {
 		}
 		w.Period = period
 	}
-	c := e.sums.circles.Begin(func(c *fourier.CircleSums) bool { return c.Period == period }, fourier.CircleSums{Origin: e.line.middle(), Period: period})
+	c := e.sums.Circles.Begin(func(c *fourier.CircleSums) bool { return c.Period == period }, fourier.CircleSums{Origin: e.line.Middle(), Period: period})
 	if highest > c.Highest {
 		var err error
-		if c, err = e.sums.grow(c, highest, highest+highest/8+8); err != nil {
+		if c, err = e.sums.Grow(c, highest, highest+highest/8+8); err != nil {
 			return err
 		}
 	}
@@ -105,22 +106,22 @@ func (f *mixedFactor) setColumns(w *waveTerm) error {
 	}
 	w.Reset(w.Period, w.Bands, f.Columns())
 	w.kernel.Coefficients(w.Coef, w.Period, w.bands)
-	tampered("mixed coefficients", w.Coef)
-	length := 2*f.span - l.span // of the times whose covariances are represented
+	verify.Tampered("mixed coefficients", w.Coef)
+	length := 2*f.span - l.Span // of the times whose covariances are represented
 	if _, worth := mixed.Packed(w.bands, length/w.Period, slopeShare*f.eps); worth && w.param < 0 {
 		w.Pack(f.Ctx, length, slopeShare*f.eps*variance(w.kernel))
 		for i := range w.Packets {
-			tampered("mixed packets", w.Packets[i].Z.Data)
+			verify.Tampered("mixed packets", w.Packets[i].Z.Data)
 		}
 	} else {
 		w.TakeAll()
 	}
 	f.Add(&w.Term, w.param >= 0)
 	if f.Circle != nil && w.param >= 0 {
-		w.SetLines(f.Circle.Period, l.span/f.Circle.Period)
+		w.SetLines(f.Circle.Period, l.Span/f.Circle.Period)
 		for j := range w.Lines {
-			tampered("mixed lines", w.Lines[j].Waves[1])
-			tampered("mixed lines", w.Lines[j].Moved[1])
+			verify.Tampered("mixed lines", w.Lines[j].Waves[1])
+			verify.Tampered("mixed lines", w.Lines[j].Moved[1])
 		}
 	}
 	return f.verifyTerm(w)
@@ -129,7 +130,7 @@ func (f *mixedFactor) setColumns(w *waveTerm) error {
 // verifyTerm compares the sum of waves and its derivatives at one distance with the kernel's.
 func (f *mixedFactor) verifyTerm(w *waveTerm) error {
 	// A distance at which a short period and a long lengthscale show.
-	r := [1]float64{f.engine.line.span * (0.25 + 0.5*float64(pick(1<<20, f.Noise, w.Period, w.Coef[0]))/(1<<20)) / float64(1+len(w.Coef))}
+	r := [1]float64{f.engine.line.Span * (0.25 + 0.5*float64(verify.Pick(1<<20, f.Noise, w.Period, w.Coef[0]))/(1<<20)) / float64(1+len(w.Coef))}
 	v := variance(w.kernel)
 	w.slope = dense.Resize(w.slope, len(w.Coef))
 	sum, moved := w.At(r[0], w.slope)
@@ -143,17 +144,17 @@ func (f *mixedFactor) verifyTerm(w *waveTerm) error {
 	if w.param >= 0 {
 		f.probe[1][w.param] += moved
 	}
-	steep := 1 + steepness(f.model.split.signal[w.index], f.engine.line.span)
+	steep := 1 + steepness(f.model.split.signal[w.index], f.engine.line.Span)
 	var want [1]float64
 	w.kernel.Cov(want[:], r[:])
-	if err := verify("a sum of waves", sum, want[0], v*(1e-12+2*f.eps+0x1p-50*steep)); err != nil {
+	if err := verify.Near("a sum of waves", sum, want[0], v*(1e-12+2*f.eps+0x1p-50*steep)); err != nil {
 		return err
 	}
 	if err := f.verifyPacked(w, r[0], v*(1e-12+2*f.eps+0x1p-50*steep)); err != nil {
 		return err
 	}
 	for p, want := range f.probe[0] {
-		if err := verify("the derivative of a sum of waves", f.probe[1][p], want, v*steep*(1e-9+100*f.eps)); err != nil {
+		if err := verify.Near("the derivative of a sum of waves", f.probe[1][p], want, v*steep*(1e-9+100*f.eps)); err != nil {
 			return err
 		}
 	}
@@ -167,56 +168,12 @@ func (f *mixedFactor) verifyPacked(w *waveTerm, r, limit float64) error {
 		return nil
 	}
 	l := f.engine.line
-	for _, at := range [...]float64{l.lo + r, l.lo + l.span} {
-		far := [1]float64{at - l.lo}
+	for _, at := range [...]float64{l.Lo + r, l.Lo + l.Span} {
+		far := [1]float64{at - l.Lo}
 		w.kernel.Cov(far[:], far[:])
-		if err := verify("a product of packets of waves", w.Between(l.lo, at, l.middle()), far[0], limit); err != nil {
+		if err := verify.Near("a product of packets of waves", w.Between(l.Lo, at, l.Middle()), far[0], limit); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// verifySums compares what follows from the sums on the circle with itself, made again.
-func (f *mixedFactor) verifySums() error {
-	a := f.Again(pick(max(1, f.Strong()), f.Noise, f.terms[0].Coef[0], f.g.Data[0]))
-	verify := f.verifyRow
-	if len(f.base.of) > 0 {
-		verify = f.verifyGrid
-	}
-	if err := verify(&a); err != nil {
-		return err
-	}
-	for k := range f.terms {
-		if w := &f.terms[k]; w.Moving >= 0 {
-			if err := f.verifyLines(w); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// verifyRow compares a row of T, made again from the sums, times h with the sums over the data.
-func (f *mixedFactor) verifyRow(a *mixed.Again) error {
-	for k := range f.H.Cols {
-		fitted, data, size := a.Row(k)
-		if err := verify("a row of a linear system", fitted+f.Noise*f.H.Data[a.Column*f.H.Stride+k], data, backward*size); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// verifyLines compares the lines of one frequency and those of its derivative with the wave near the end of the data.
-func (f *mixedFactor) verifyLines(w *waveTerm) error {
-	i, t := min(1+pick(max(1, len(w.Lines)-1), f.Noise, w.Coef[0], w.Period), len(w.Lines)-1), 0.49*f.engine.line.span // not frequency 0, whose sine tells nothing
-	_, turns := math.Modf(float64(i) * (t / w.Period))
-	want, _ := math.Sincos(2 * math.Pi * turns)
-	sum, moved := w.LineAt(i, t, f.Circle.Period)
-	rounding := 1e-12 * (1 + float64(i)*t/w.Period)
-	if err := verify("a wave as waves of a circle", sum, want, rounding); err != nil {
-		return err
-	}
-	return verify("the derivative of a wave as waves of a circle", moved, t*want, t*100*rounding)
 }

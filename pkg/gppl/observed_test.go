@@ -6,33 +6,34 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
 
 // onCircle is data whose sums are known on one circle only, up to a frequency, and
 // whose noise variance is σ²/w.
 type onCircle struct {
-	*line
-	fixed  circle
+	*observed.Line
+	fixed  observed.Circle
 	weight float64
 }
 
-func (o onCircle) circle() (circle, bool) { return o.fixed, true }
-func (o onCircle) logWeights() float64    { return float64(len(o.t)) * math.Log(o.weight) }
+func (o onCircle) Circle() (observed.Circle, bool) { return o.fixed, true }
+func (o onCircle) LogWeights() float64             { return float64(len(o.T)) * math.Log(o.weight) }
 
 // TestFixedCircle: engines that know sums on one circle answer as those that may choose
 // it, and refuse kernels that it does not resolve.
 func TestFixedCircle(t *testing.T) {
 	d := benchData(t, 200)
 	for _, room := range []float64{0.5, 1.2} { // without and with room for a window
-		l := newLine(d.X, d.Y)
-		period := l.span * (1 + room)
-		o := onCircle{l, circle{l.lo - 0.5*room*l.span, period, 400, "too long", "frequency %v"}, 1.5}
+		l := observed.NewLine(d.X.at, d.Y)
+		period := l.Span * (1 + room)
+		o := onCircle{l, observed.Circle{Origin: l.Lo - 0.5*room*l.Span, Period: period, Highest: 400, Most: MaxSumsProjections, Resolves: "too long", Beyond: "frequency %v"}, 1.5}
 		taken, windows := 0, 0
 		for _, k := range []Kernel{SE{1, 50}, SE{1, 14}, SE{1, 3}, SE{1, 400}, RQ{1, 100, 1}, Periodic{1, 1, 300}} {
 			for _, e := range []exactEngine{newSpectralExact(o, options{tolerance: defaultTolerance}), newGriddedExact(o)} {
 				m := compiledAt(k, 0.1)
 				f := e.forecast(m)
-				if f.reason != (reason{}) {
+				if f.Reason.Given() {
 					var refusal *Refusal
 					if _, err := newSpectralExact(o, options{tolerance: defaultTolerance}).circleFor(k, 1e-12); err != nil && !errors.As(err, &refusal) {
 						t.Errorf("%v: %v is no refusal", k, err)
@@ -50,16 +51,16 @@ func TestFixedCircle(t *testing.T) {
 				if err != nil {
 					t.Fatal(k, err)
 				}
-				dense := newDenseExact(d.X, dense.AsColumn(d.Y), rowNoise{})
+				dense := newDenseExact(d.X, dense.AsColumn(d.Y), observed.Noise{})
 				want, err := nllBy(dense, nil, k, 0.1, d.Len(), func(f exactFactor) { logDet -= f.logDet() })
 				if err != nil {
 					t.Fatal(err)
 				}
-				bound := f.err + dense.forecast(m).err + extra
-				if off := math.Abs(value + 0.5*o.logWeights() - want); off > bound {
+				bound := f.Err + dense.forecast(m).Err + extra
+				if off := math.Abs(value + 0.5*o.LogWeights() - want); off > bound {
 					t.Errorf("%s of %v: off by %.2g, promised %.2g", e.name(), k, off, bound)
 				}
-				if off := math.Abs(logDet + o.logWeights()); off > bound {
+				if off := math.Abs(logDet + o.LogWeights()); off > bound {
 					t.Errorf("%s of %v: log|A| off by %.2g, promised %.2g", e.name(), k, off, bound)
 				}
 			}

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
 
 // The names of the engines, for WithEngine. They are untyped constants, equal to
@@ -41,18 +43,16 @@ const (
 type Option func(*options)
 
 type options struct {
-	engine    string
+	choice.Limits
 	tolerance float64
-	memory    float64 // bytes that an evaluation may take
-	seconds   float64 // that an evaluation may be predicted to take
-	posterior bool    // one evaluation, for a posterior
+	posterior bool // one evaluation, for a posterior
 	ctx       context.Context
 }
 
 // WithEngine forces the named engine; "" is the automatic choice. A name that does not
 // exist is an error when the loss is made. If the engine cannot take the kernel,
 // ValueGrad returns a Refusal that says why.
-func WithEngine(name string) Option { return func(o *options) { o.engine = name } }
+func WithEngine(name string) Option { return func(o *options) { o.Engine = name } }
 
 // WithTolerance sets the largest allowed error of an engine, in nats per observation
 // (per projection for PL). The default is 1e-8. If yᵀA⁻¹y is larger than the number of
@@ -63,12 +63,12 @@ func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance 
 // WithMemory sets how many bytes an evaluation may take by an engine's own forecast, beside the data. The default is 12 GB. An
 // engine that would take more is not chosen, and Explain says so; if none is left, the error wraps a MemoryError, before anything
 // is allocated. Engines agree within the tolerance, so a limit changes no answer by more than that.
-func WithMemory(bytes float64) Option { return func(o *options) { o.memory = bytes } }
+func WithMemory(bytes float64) Option { return func(o *options) { o.Memory = bytes } }
 
 // WithSeconds sets how many seconds an evaluation may be predicted to take, as Cost predicts it. The default is no limit. An engine that
 // would take more is not chosen; if none is left, the error is a Refusal. Training then keeps away from parameters at which only dense
 // algebra is left, which takes 450 s for 20 000 observations. Nothing is measured: the same limit means the same on every machine.
-func WithSeconds(most float64) Option { return func(o *options) { o.seconds = most } }
+func WithSeconds(most float64) Option { return func(o *options) { o.Seconds = most } }
 
 // WithContext has every evaluation end soon after ctx has, with an error that wraps ctx's: of the loss, the posterior,
 // what is left out, or the information that it is given to. The default is a context that never ends.
@@ -85,22 +85,22 @@ var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStat
 // optionsOf applies the options; it is an error if they name an engine that there
 // is not, or no tolerance.
 func optionsOf(opts []Option) (options, error) {
-	o := options{tolerance: defaultTolerance, memory: maxMemory, seconds: math.Inf(1)}
+	o := options{tolerance: defaultTolerance, Limits: choice.Limits{Memory: maxMemory, Seconds: math.Inf(1)}}
 	for _, f := range opts {
 		f(&o)
 	}
-	if o.engine != "" && !slices.Contains(engineNames, o.engine) {
-		return o, fmt.Errorf("gppl: WithEngine: there is no engine %q: use %s, or \"\" for the automatic choice", o.engine,
+	if o.Engine != "" && !slices.Contains(engineNames, o.Engine) {
+		return o, fmt.Errorf("gppl: WithEngine: there is no engine %q: use %s, or \"\" for the automatic choice", o.Engine,
 			strings.Join(engineNames, ", "))
 	}
 	if !(o.tolerance > 0) || math.IsInf(o.tolerance, 1) {
 		return o, fmt.Errorf("gppl: WithTolerance: %v nats: want a positive number", o.tolerance)
 	}
-	if !(o.memory > 0) {
-		return o, fmt.Errorf("gppl: WithMemory: %v bytes: want a positive number", o.memory)
+	if !(o.Memory > 0) {
+		return o, fmt.Errorf("gppl: WithMemory: %v bytes: want a positive number", o.Memory)
 	}
-	if !(o.seconds > 0) {
-		return o, fmt.Errorf("gppl: WithSeconds: %v: want a positive number", o.seconds)
+	if !(o.Seconds > 0) {
+		return o, fmt.Errorf("gppl: WithSeconds: %v: want a positive number", o.Seconds)
 	}
 	return o, nil
 }
@@ -118,23 +118,11 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	needed, limit := formatBytes(e.Needed), formatBytes(e.Limit)
+	needed, limit := choice.FormatBytes(e.Needed), choice.FormatBytes(e.Limit)
 	if needed == limit { // by less than the digits tell, or by an amount that is not known
 		needed = "more than " + needed
 	}
 	return fmt.Sprintf("gppl: %s would take %s of memory, and the limit is %s", e.What, needed, limit)
-}
-
-// formatBytes writes a number of bytes with three digits, as in 3.2 GB.
-func formatBytes(bytes float64) string {
-	unit := "bytes"
-	for _, larger := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
-		if bytes < 999.5 {
-			break
-		}
-		bytes, unit = bytes/1e3, larger
-	}
-	return fmt.Sprintf("%.3g %s", bytes, unit)
 }
 
 // Refusal is the error of a loss if no engine, or not the forced one, takes its kernel,
@@ -151,6 +139,19 @@ func (e *Refusal) Unwrap() error {
 		return nil
 	}
 	return e.Memory
+}
+
+// refusal returns err as a Refusal if it is the chooser's.
+func refusal(err error) error {
+	r, ok := err.(*choice.Refused)
+	if !ok {
+		return err
+	}
+	of := &Refusal{Engine: r.Engine, Reason: r.Why}
+	if m := r.Memory; m != nil {
+		of.Memory = &MemoryError{What: "the " + m.Engine + " engine", Needed: m.Needed, Limit: m.Limit}
+	}
+	return of
 }
 
 func (e *Refusal) Error() string {

@@ -50,7 +50,7 @@ func NewPosterior(m Model, d Data, opts ...Option) (*Posterior, error) {
 // ends.
 func (l *Exact) posterior(x Inputs) (post *Posterior, err error) {
 	defer workers.Stopped(&err)
-	_, f, err := l.evaluate(l.chooser.ctx, nil, Values(l.params), true)
+	_, f, err := l.evaluate(l.options.ctx, nil, Values(l.params), true)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (l *Exact) posterior(x Inputs) (post *Posterior, err error) {
 
 // posteriorBy is the posterior by a factor, which it keeps, of the model m.
 func (l *Exact) posteriorBy(f exactFactor, m Model, x Inputs) (post *Posterior, err error) {
-	p := &Posterior{model: m, engine: l.chooser.engines(), dim: x.Dim(), jitter: f.jitter(), inexact: l.Report().LastInexact, bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
+	p := &Posterior{model: m, engine: l.chooser.Engines(), dim: x.Dim(), jitter: f.jitter(), inexact: l.Report().LastInexact, bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
 	if p.mean, p.form, err = l.given(f); err != nil {
 		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 	}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
@@ -220,19 +221,19 @@ func (u *updated) all() (*stateSpacePosterior, error) {
 }
 
 func (u *updated) condition() (*stateSpacePosterior, error) {
-	old, n, m := u.base.line, len(u.base.line.t), u.added.count
-	all := &line{t: append(old.t[:n:n], make([]float64, m)...), columns: dense.New(n+m, old.columns.Cols)}
+	old, n, m := u.base.line, len(u.base.line.T), u.added.count
+	all := &observed.Line{T: append(old.T[:n:n], make([]float64, m)...), Columns: dense.New(n+m, old.Columns.Cols)}
 	for i := range n {
-		copy(all.columns.Data[i*all.columns.Stride:][:all.columns.Cols], old.columns.Data[i*old.columns.Stride:])
+		copy(all.Columns.Data[i*all.Columns.Stride:][:all.Columns.Cols], old.Columns.Data[i*old.Columns.Stride:])
 	}
-	known, scale := longer(old.noise.known, n, m, 0), longer(old.noise.scale, n, m, 1)
+	known, scale := longer(old.Noise.Known, n, m, 0), longer(old.Noise.Scale, n, m, 1)
 	for row := u.added; row != nil; row = row.before {
 		i := n + row.count - 1
-		all.t[i], known[i], scale[i] = row.at, row.known, row.share
-		copy(all.columns.Data[i*all.columns.Stride:], row.columns)
+		all.T[i], known[i], scale[i] = row.at, row.known, row.share
+		copy(all.Columns.Data[i*all.Columns.Stride:], row.columns)
 	}
-	all.noise = newRowNoise(scale, known)
-	filter, err := u.base.filter.Over(all.t, all.columns, known, scale)
+	all.Noise = observed.NewNoise(scale, known)
+	filter, err := u.base.filter.Over(all.T, all.Columns, known, scale)
 	if err != nil {
 		return nil, fmt.Errorf("gppl: Posterior.Update: conditioning on all observations: %w", err)
 	}
@@ -262,7 +263,7 @@ func (p *Posterior) OneStep(ctx context.Context, d Data) (mean, variances []floa
 	}
 	noise := make([]float64, d.Len())
 	rows := d.rowNoise()
-	rows.set(noise, d.Len(), p.model.Noise+p.nugget)
+	rows.Set(noise, d.Len(), p.model.Noise+p.nugget)
 	if mean, variances, err = p.stepByStep(ctx, d, noise); err == nil || ctx.Err() != nil {
 		return mean, variances, err
 	}

@@ -136,7 +136,7 @@ func TestOneStep(t *testing.T) {
 				t.Fatal(err)
 			}
 			rows := d.rowNoise()
-			noise := rows.set(nil, n, m.Noise+Nugget(m.Kernel))
+			noise := rows.Set(nil, n, m.Noise+Nugget(m.Kernel))
 			for i := first; i < n; i++ {
 				want, err := NewPosterior(m, d.slice(0, i), WithEngine(EngineDense))
 				if err != nil {

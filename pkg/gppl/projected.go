@@ -12,8 +12,12 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 var _ Loss = (*Projected)(nil)
@@ -98,8 +102,8 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	seen, logDet := p.wellConditioned()
 	directions := directionsOf(seen, d.X, o)
 	if d.Errors != nil || d.Relative != nil { // ΩᵀDΩ needs Ω, and DΩ beside it
-		if bytes := directions.formed() + 8*float64(n)*float64(k); bytes > o.memory {
-			return nil, &MemoryError{What: fmt.Sprintf("PL of n = %d observations with known errors", n), Needed: bytes, Limit: o.memory}
+		if bytes := directions.formed() + 8*float64(n)*float64(k); bytes > o.Memory {
+			return nil, &MemoryError{What: fmt.Sprintf("PL of n = %d observations with known errors", n), Needed: bytes, Limit: o.Memory}
 		}
 	}
 	mean, z, sizes, err := projectedColumns(m, d, directions)
@@ -113,7 +117,7 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	}
 	switch {
 	case d.Relative != nil:
-		l.oto = projectedErrors(directions, d.rowNoise().scale)
+		l.oto = projectedErrors(directions, d.rowNoise().Scale)
 	case !seen.Orthonormal:
 		omega := seen.Omega().RawMatrix()
 		l.oto = make([]float64, k*k)
@@ -154,7 +158,7 @@ func (l *Projected) plan(x Inputs, o options) {
 		l.terms = []*projectedTerm{newProjectedTerm(l.model.Kernel, x, d, o, all)}
 		return
 	}
-	series := sortLine(x)
+	series := observed.Sorted(x.at)
 	sorted := newSortedDirections(series, d)
 	engines := []projectedEngine{newStateSpaceProjected(sorted), newSpectralProjected(newFeatures(x, series, d), o.tolerance), newBandedProjected(sorted), all}
 	l.planTerms(parts.signal, x, o, engines)
@@ -166,7 +170,7 @@ func (l *Projected) planTerms(terms []Kernel, x Inputs, o options, engines []pro
 	l.apart = true
 	for _, k := range terms {
 		own := engines
-		base := newProjectedTerm(k, x, d, options{tolerance: o.tolerance, memory: o.memory, seconds: o.seconds}, engines...)
+		base := newProjectedTerm(k, x, d, options{tolerance: o.tolerance, Limits: choice.Limits{Memory: o.Memory, Seconds: o.Seconds}}, engines...)
 		if e := newInterpolated(k, base); e != nil {
 			own = append([]projectedEngine{e}, engines...)
 		}
@@ -193,7 +197,7 @@ func (l *Projected) Dims() (n, k int) { return l.directions.n, l.directions.k }
 func (l *Projected) Report() LossReport {
 	r := l.tally.get()
 	var names []string
-	l.used.each(func(t *projectedTerm, _ Kernel) { names = append(names, t.chooser.engines()) })
+	l.used.each(func(t *projectedTerm, _ Kernel) { names = append(names, t.chooser.Engines()) })
 	r.Engine = strings.Join(names, " + ")
 	return r
 }
@@ -204,7 +208,7 @@ func (l *Projected) Explain() string {
 	var b strings.Builder
 	l.used.each(func(t *projectedTerm, k Kernel) {
 		fmt.Fprintf(&b, "%v: ", k)
-		t.chooser.explain(&b)
+		t.chooser.Explain(&b)
 	})
 	return b.String()
 }
@@ -275,13 +279,13 @@ func (l *Projected) begin(c *projectedCall, theta []float64) error {
 			t.set(c.kernel, 0, len(theta)-1, c.noise*l.least, l.cond)
 		}
 		t.ctx = c.ctx
-		t.forecast(&t.selection, &t.compiledTerm)
+		t.forecast(&t.Selection, &t.compiledTerm)
 	}
 	if l.whole != nil {
 		t := &c.whole
 		t.set(c.kernel, 0, len(theta)-1, c.noise*l.least, l.cond)
 		t.ctx = c.ctx
-		t.forecast(&t.selection, &t.compiledTerm)
+		t.forecast(&t.Selection, &t.compiledTerm)
 	}
 	c.choose()
 	return nil
@@ -309,14 +313,14 @@ func (c *projectedCall) choose() {
 	refused := false
 	for i := range c.terms {
 		t := &c.terms[i]
-		f := t.best(&t.selection)
-		apart += f.cost()
-		refused = refused || f.reason != (reason{})
+		f := t.best(&t.Selection)
+		apart += f.Cost()
+		refused = refused || f.Reason.Given()
 	}
 	whole := false
 	if c.loss.whole != nil {
-		f := c.whole.best(&c.whole.selection)
-		whole = f.reason == (reason{}) && (refused || f.cost() < apart)
+		f := c.whole.best(&c.whole.Selection)
+		whole = !f.Reason.Given() && (refused || f.Cost() < apart)
 	}
 	c.use = c.use[:0]
 	if whole {
@@ -339,9 +343,9 @@ func (l *Projected) done(c *projectedCall) {
 
 // note reports what the evaluation had to do, and lets engines know of it.
 func (l *Projected) note(c *projectedCall) {
-	fallbacks := c.whole.fallbacks
+	fallbacks := c.whole.Fallbacks
 	for i := range c.terms {
-		fallbacks += c.terms[i].fallbacks
+		fallbacks += c.terms[i].Fallbacks
 		c.terms[i].tell()
 	}
 	l.tally.add(fallbacks, c.jitter)
@@ -403,25 +407,25 @@ func (l *Projected) solve(c *projectedCall) {
 func (l *Projected) promise(c *projectedCall, value float64) (nats float64) {
 	k := float64(l.z.Rows)
 	form, size := dense.Form(c.g, c.r), dense.Spread(dense.Diagonal(c.g), c.r)
-	nats = summation(value, k)
+	nats = choice.Summation(value, k)
 	var limit float64
 	var energy float64
 	if r := l.residual; r != nil {
 		energy = dense.Form(r.energy, c.r)
 	}
 	for _, t := range c.use {
-		s := &t.selection
-		err := s.candidates[s.chosen].err
-		s.nats = completed(err, size, k)
+		s := &t.Selection
+		err := s.Candidates[s.Chosen].Err
+		s.Nats = choice.Completed(err, size, k)
 		if r := l.residual; r != nil { // what S₀ lacks, τ has too much
-			s.nats += 0.5 * err * energy / (c.tau * r.dof)
+			s.Nats += 0.5 * err * energy / (c.tau * r.dof)
 		}
 		for j := range c.u.Cols {
-			s.nats += 0.5 * t.gram.leftOut(dense.Column(c.u, j))
+			s.Nats += 0.5 * t.gram.leftOut(dense.Column(c.u, j))
 		}
-		s.allowed = t.chooser.limit * max(1, form/k)
-		t.chooser.settle(s)
-		nats, limit = nats+s.nats, max(limit, s.allowed)
+		s.Allowed = t.chooser.Limit * max(1, form/k)
+		t.chooser.Settle(s)
+		nats, limit = nats+s.Nats, max(limit, s.Allowed)
 	}
 	if w := l.directions.waves; w != nil {
 		nats += l.waveRounding(c, w, form)
@@ -448,12 +452,12 @@ func (l *Projected) promise(c *projectedCall, value float64) (nats float64) {
 }
 
 // waveRounding bounds the error of the value due to that of z, if z is summed by waves.
-func (l *Projected) waveRounding(c *projectedCall, w *waveBasis, form float64) (nats float64) {
+func (l *Projected) waveRounding(c *projectedCall, w *fourier.Waves, form float64) (nats float64) {
 	var signal float64 // the size of a y that S₀ takes for signal
 	for _, t := range c.use {
 		signal += math.Sqrt(l.directions.mass * t.variance * form)
 	}
-	return l.columnRounding(c, signal, w.rounding)
+	return l.columnRounding(c, signal, w.Rounding)
 }
 
 // columnRounding bounds the error of the value due to that of z, where a sum over a column of that size, in the length of
@@ -549,7 +553,7 @@ func (t *termCall) contribute(grad, v []float64) error {
 		want += p
 		scale += math.Abs(p)
 	}
-	return verify("the contraction of a projected covariance", after-before, want, 0.1*gradientTrust*(scale+math.Abs(before)))
+	return verify.Near("the contraction of a projected covariance", after-before, want, 0.1*verify.GradientTrust*(scale+math.Abs(before)))
 }
 
 // weights sets v = S⁻¹ − UUᵀ, both triangles.
@@ -568,7 +572,7 @@ func (l *Projected) traceV(c *projectedCall) float64 {
 }
 
 // renewed returns a copy of l that shares what was computed from the data, with choosers of its own.
-func (l *Projected) renewed(choose func(*projectedTerm) *chooser) *Projected {
+func (l *Projected) renewed(choose func(*projectedTerm) *choice.Chooser) *Projected {
 	other := *l
 	other.used, other.calls = new(lastUse), new(parallel.Pool[projectedCall])
 	other.terms = nil
@@ -589,9 +593,9 @@ func (l *Projected) renewed(choose func(*projectedTerm) *chooser) *Projected {
 
 // WithinSeconds returns the likelihood under another limit of WithSeconds, for each term of the kernel, as Exact.WithinSeconds does.
 func (l *Projected) WithinSeconds(most float64) *Projected {
-	return l.renewed(func(t *projectedTerm) *chooser {
-		c := t.chooser.fresh()
-		c.seconds = most
+	return l.renewed(func(t *projectedTerm) *choice.Chooser {
+		c := t.chooser.Fresh()
+		c.Seconds = most
 		return c
 	})
 }
@@ -606,11 +610,11 @@ func (l *Projected) Cost(m Model) (seconds float64) {
 	k := float64(l.z.Rows)
 	seconds = 2 * k * k * k / flopRate
 	for _, t := range c.use {
-		f := t.best(&t.selection)
-		if f.reason != (reason{}) {
+		f := t.best(&t.Selection)
+		if f.Reason.Given() {
 			return math.Inf(1)
 		}
-		seconds += f.cost()
+		seconds += f.Cost()
 	}
 	return seconds
 }
@@ -619,22 +623,22 @@ func (l *Projected) Cost(m Model) (seconds float64) {
 // the first term that has another, and the name of that engine.
 func (l *Projected) withoutEngine() (Loss, string) {
 	var faulty *projectedTerm
-	var without *chooser
+	var without *choice.Chooser
 	var engine string
 	l.used.each(func(t *projectedTerm, _ Kernel) {
 		if without == nil {
-			without, engine = t.chooser.leaveOut()
+			without, engine = t.chooser.LeaveOut()
 			faulty = t
 		}
 	})
 	if without == nil {
 		return nil, ""
 	}
-	other := l.renewed(func(t *projectedTerm) *chooser {
+	other := l.renewed(func(t *projectedTerm) *choice.Chooser {
 		if t == faulty {
 			return without
 		}
-		return t.chooser.fresh()
+		return t.chooser.Fresh()
 	})
 	return other, engine
 }

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
@@ -25,13 +26,13 @@ func newDenseProjected(x Inputs, d directions) *denseProjected {
 
 func (e *denseProjected) name() string { return EngineDense }
 
-func (e *denseProjected) forecast(m *compiledTerm) forecast {
+func (e *denseProjected) forecast(m *compiledTerm) choice.Forecast {
 	n, kk := float64(e.directions.n), float64(e.directions.k)
-	return forecast{
-		seconds: (2*n*n*kk/flopRate + n*n*pairSeconds) / 2,
-		setup:   e.directions.forming(),
-		bytes:   e.directions.formed() + 8*parallel.Lanes*kk*(kk+dense.Tile),
-		err:     kk * gramRounding(m.variance*n, m.noise),
+	return choice.Forecast{
+		Seconds: (2*n*n*kk/flopRate + n*n*pairSeconds) / 2,
+		Setup:   e.directions.forming(),
+		Bytes:   e.directions.formed() + 8*parallel.Lanes*kk*(kk+dense.Tile),
+		Err:     kk * gramRounding(m.variance*n, m.noise),
 	}
 }
 
@@ -168,14 +169,14 @@ type projectedTerm struct {
 	span           float64 // the largest distance there is
 	directionError float64 // what the directions add to the error of each engine
 	engines        []projectedEngine
-	chooser        *chooser
+	chooser        *choice.Chooser
 	scaling        scaling
 }
 
 func newProjectedTerm(k Kernel, x Inputs, d directions, o options, engines ...projectedEngine) *projectedTerm {
 	return &projectedTerm{
 		k: d.k, mass: d.mass, span: extent(x), directionError: d.bound(),
-		engines: engines, chooser: newChooser(o, o.tolerance*float64(d.k), engineNamesOf(engines)), scaling: scalingOf(k),
+		engines: engines, chooser: choice.New(o.Limits, o.tolerance*float64(d.k), engineNamesOf(engines)), scaling: scalingOf(k),
 	}
 }
 
@@ -183,31 +184,31 @@ func newProjectedTerm(k Kernel, x Inputs, d directions, o options, engines ...pr
 const callBytes = 12 * 8
 
 // forecast collects the forecasts of all engines for m.
-func (t *projectedTerm) forecast(s *selection, m *compiledTerm) {
-	t.chooser.begin(s)
+func (t *projectedTerm) forecast(s *choice.Selection, m *compiledTerm) {
+	t.chooser.Begin(s)
 	blur := float64(t.k)*phases(m.kernel, t.span, m.noise, math.Sqrt(t.mass)) + t.directionError
 	blur += float64(t.k) * gramRounding(m.cond-1, 1) // what engines allow for is the signal
 	for i, e := range t.engines {
 		f := e.forecast(m)
-		f.bytes += callBytes * float64(t.k*t.k)
-		s.candidates[i] = t.chooser.limited(f)
-		s.candidates[i].err += blur
+		f.Bytes += callBytes * float64(t.k*t.k)
+		s.Candidates[i] = t.chooser.Limited(f)
+		s.Candidates[i].Err += blur
 	}
 }
 
 // best returns the forecast of the best engine that has not failed.
-func (t *projectedTerm) best(s *selection) forecast {
-	if i := t.chooser.next(s); i >= 0 {
-		return s.candidates[i]
+func (t *projectedTerm) best(s *choice.Selection) choice.Forecast {
+	if i := t.chooser.Next(s); i >= 0 {
+		return s.Candidates[i]
 	}
-	return cannot("no engine takes it")
+	return choice.Cannot("no engine takes it")
 }
 
 // termCall is a term at one evaluation, with its engine and its covariance.
 type termCall struct {
 	*projectedTerm
 	compiledTerm
-	selection
+	choice.Selection
 	gram projectedGram // nil: not computed
 }
 
@@ -216,23 +217,23 @@ func (t *termCall) compute(derivatives bool) error {
 	if t.gram != nil {
 		return nil
 	}
-	return t.chooser.evaluate(&t.selection, func(i int) (outcome, error) {
+	return refusal(t.chooser.Evaluate(&t.Selection, func(i int) (choice.Outcome, error) {
 		t.release() // of an engine that promised too little
 		gram, err := t.engines[i].gram(&t.compiledTerm, derivatives)
 		if err == nil {
 			t.gram = gram
 		}
-		return outcome{terms: float64(t.k)}, err
-	})
+		return choice.Outcome{Terms: float64(t.k)}, err
+	}))
 }
 
 // reject notes that the answer of the engine failed its check, so that the next
 // takes over.
 func (t *termCall) reject(err error) {
 	t.release()
-	t.selection.failed |= 1 << t.chosen
-	t.fallbacks++
-	t.lastErr = err
+	t.Selection.Failed |= 1 << t.Chosen
+	t.Fallbacks++
+	t.LastErr = err
 }
 
 // release gives the memory of the covariance back, if there is one.

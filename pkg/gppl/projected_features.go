@@ -6,8 +6,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
 
 // features are computed once by the spectral engine of PL: the projections of waves, on
@@ -18,8 +20,8 @@ type features struct {
 	x        Inputs
 	lo, span float64
 	dirs     directions
-	moments  *waveMoments // with directions by waves
-	fixed    *circle      // the only one, from Sums; else nil
+	moments  *fourier.WaveMoments // with directions by waves
+	fixed    *observed.Circle     // the only one, from Sums; else nil
 
 	mu      sync.Mutex
 	circles []*featureCircle
@@ -43,10 +45,10 @@ const maxCircles = 6
 // slack is how many times as long as a kernel's own period one may be that is there.
 const slack = 1.5
 
-func newFeatures(x Inputs, l *line, d directions) *features {
-	f := &features{x: x, lo: l.lo, span: l.span, dirs: d}
+func newFeatures(x Inputs, l *observed.Line, d directions) *features {
+	f := &features{x: x, lo: l.Lo, span: l.Span, dirs: d}
 	if d.waves != nil {
-		f.moments = &waveMoments{waves: d.waves}
+		f.moments = &fourier.WaveMoments{Of: d.waves}
 	}
 	return f
 }
@@ -54,11 +56,11 @@ func newFeatures(x Inputs, l *line, d directions) *features {
 // period returns that of kernel k by itself, its step, and whether it takes a window.
 func (f *features) period(k Kernel, eps float64) (step int, period float64, windowed bool, err error) {
 	if f.fixed != nil {
-		windowed, why := f.fixed.covers(f.span, k, eps)
-		if why != (reason{}) {
+		windowed, why := f.fixed.Covers(f.span, decay{k}, eps)
+		if why.Given() {
 			return 0, 0, false, &Refusal{Engine: EngineSpectral, Reason: why.String()}
 		}
-		return 1, f.fixed.period, windowed, nil
+		return 1, f.fixed.Period, windowed, nil
 	}
 	if f.dirs.waves != nil {
 		return wavePeriod(f.span, k, eps)
@@ -81,7 +83,7 @@ func (f *features) suits(c *featureCircle, k Kernel, eps, own float64, windowed 
 // most is the largest number of frequencies that there may be.
 func (f *features) most() int {
 	if f.fixed != nil { // their products with the directions are moments
-		return min(maxFeatures, 2*f.fixed.highest+1-f.dirs.waves.top())
+		return min(maxFeatures, 2*f.fixed.Highest+1-f.dirs.waves.Top())
 	}
 	return maxFeatures
 }
@@ -92,20 +94,20 @@ func (f *features) allow(k Kernel, m int) error {
 	case m <= f.most():
 		return nil
 	case f.fixed != nil:
-		return &Refusal{Engine: EngineSpectral, Reason: reason{f.fixed.beyond, float64(m) / f.fixed.period}.String()}
+		return &Refusal{Engine: EngineSpectral, Reason: choice.Because(f.fixed.Beyond, float64(m)/f.fixed.Period).String()}
 	}
 	return fmt.Errorf("gppl: %d frequencies for %v", m, k)
 }
 
 // frequencies returns the number that kernel k is expected to take, or why there are too many.
-func (f *features) frequencies(k Kernel, eps float64) (m float64, why reason) {
+func (f *features) frequencies(k Kernel, eps float64) (m float64, why choice.Reason) {
 	if f.fixed == nil {
 		m, _, why = forecastSpectral(k, f.span, eps, false)
 		return m, why
 	}
-	m, _, why = f.fixed.needs(f.span, k, eps)
-	if why == (reason{}) && m > float64(f.most()) {
-		why = reason{f.fixed.beyond, m / f.fixed.period}
+	m, _, why = f.fixed.Needs(f.span, decay{k}, eps)
+	if !why.Given() && m > float64(f.most()) {
+		why = choice.Because(f.fixed.Beyond, m/f.fixed.Period)
 	}
 	return m, why
 }
@@ -160,12 +162,12 @@ func (f *features) grow(c *featureCircle, m int) {
 	copy(rows.Data, c.rows.Data)
 	more := dense.Rows(rows, 2*c.m, 2*(m-c.m))
 	if f.dirs.waves != nil {
-		f.moments.product(more, c.step, c.m)
+		f.moments.Product(more, c.step, c.m)
 	} else {
 		if c.points == nil {
 			c.points = fourier.NewPoints(f.x.at, f.lo, c.period)
 		}
-		c.points.Sums(more, f.dirs.matrix(), c.m, featureTolerance)
+		c.points.Sums(more, f.dirs.matrix(), c.m, fourier.Tolerance)
 	}
 	c.m, c.rows = m, rows
 }
@@ -193,13 +195,13 @@ func (f *features) forecast(k Kernel, eps, m float64) float64 {
 	}
 	kk := float64(f.dirs.k)
 	if f.dirs.waves == nil {
-		return fourier.Predict(f.dirs.n, f.dirs.k, have, int(m)+1, featureTolerance).Seconds / 2
+		return fourier.Predict(f.dirs.n, f.dirs.k, have, int(m)+1, fourier.Tolerance).Seconds / 2
 	}
 	step, _, _, err := f.period(k, eps)
 	if err != nil {
 		return 0
 	}
-	return f.moments.seconds(step*int(m)) + m*kk*(kk/flopRate+2e-9)
+	return f.moments.Seconds(step*int(m)) + m*kk*(kk/flopRate+2e-9)
 }
 
 // wavePeriod returns a period of lattice/step times the range that suits a series
@@ -217,57 +219,10 @@ func wavePeriod(span float64, k Kernel, eps float64) (step int, period float64, 
 	return step, lattice / float64(step) * span, windowed, nil
 }
 
-// waveMoments are the moments that the spectral engines of a loss share: as many as
-// any of them has needed.
-type waveMoments struct {
-	waves *waveBasis
-	mu    sync.Mutex
-	t     fourier.Moments
-}
-
-// upTo returns the moments up to frequency m.
-func (w *waveMoments) upTo(m int) fourier.Moments {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.t == nil {
-		w.t = w.waves.moment
-	}
-	if have := len(w.t)/2 - 1; have < m {
-		w.t = w.waves.moments(max(m, 2*have))
-	}
-	return w.t
-}
-
-// product sets dst to ΩᵀΦ transposed, for the waves of frequencies from, from+1, … of
-// a series whose frequency 1 is step waves of the circle.
-func (w *waveMoments) product(dst blas64.General, step, from int) {
-	features := make([]fourier.Feature, dst.Rows)
-	for i := range features {
-		m := step * (from + i/2)
-		if features[i] = fourier.Cos(m); i%2 == 1 {
-			features[i] = fourier.Sin(m)
-		}
-	}
-	t := w.upTo(step*(from+dst.Rows/2-1) + w.waves.top())
-	w.waves.basis.Product(dst, t, features)
-}
-
-// seconds returns what moments up to frequency m and those of the directions are
-// expected to take.
-func (w *waveMoments) seconds(m int) float64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	m += w.waves.top()
-	if len(w.t) >= 2*(m+1) {
-		return 0
-	}
-	return fourier.Predict(w.waves.x.Len(), 1, 0, m+1, featureTolerance).Seconds / 2
-}
-
 // forecastWaves returns the seconds that k directions by waves take for n inputs, with
 // their products with m frequencies of a kernel's series, of twice the range at most.
 func forecastWaves(n, k, m int) float64 {
 	kk := float64(k)
-	sums := fourier.Predict(n, 1, 0, lattice/2*m+wave(k-1)+1, featureTolerance).Seconds
+	sums := fourier.Predict(n, 1, 0, lattice/2*m+wave(k-1)+1, fourier.Tolerance).Seconds
 	return 3*sums/2 + float64(m)*kk*(kk/flopRate+2e-9) // moments twice, and the sums of y
 }

@@ -6,7 +6,9 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
@@ -14,18 +16,18 @@ import (
 // sortedDirections are an Ω with its rows in the order of a series.
 type sortedDirections struct {
 	directions
-	line   *line
+	line   *observed.Line
 	matrix func() blas64.General // Ω, formed when an engine first computes with it; safe for concurrent use
 }
 
-func newSortedDirections(l *line, d directions) *sortedDirections {
-	return &sortedDirections{d, l, sync.OnceValue(func() blas64.General { return l.sortRows(d.matrix()) })}
+func newSortedDirections(l *observed.Line, d directions) *sortedDirections {
+	return &sortedDirections{d, l, sync.OnceValue(func() blas64.General { return l.SortRows(d.matrix()) })}
 }
 
 // formed returns the bytes that matrix adds to those of the projection.
 func (s *sortedDirections) formed() float64 {
 	bytes := s.directions.formed()
-	if s.line.order != nil {
+	if s.line.Order != nil {
 		bytes += 8 * float64(s.n) * float64(s.k)
 	}
 	return bytes
@@ -44,18 +46,18 @@ func newBandedProjected(d *sortedDirections) *bandedProjected {
 
 func (e *bandedProjected) name() string { return EngineBanded }
 
-func (e *bandedProjected) forecast(m *compiledTerm) forecast {
+func (e *bandedProjected) forecast(m *compiledTerm) choice.Forecast {
 	b := band{line: e.directions.line}
 	width, bytes, ok := b.size(m.kernel)
 	if !ok {
-		return cannot(noReach)
+		return choice.Cannot(noReach)
 	}
 	n, kk := float64(e.directions.n), float64(e.directions.k)
-	return forecast{
-		seconds: (n*width*(6*kk/flopRate+pairSeconds) + 4*n*kk*kk/flopRate) / 2,
-		setup:   e.directions.forming(),
-		bytes:   bytes + e.directions.formed() + 8*n*kk,
-		err:     kk * gramRounding(m.variance*n, m.noise),
+	return choice.Forecast{
+		Seconds: (n*width*(6*kk/flopRate+pairSeconds) + 4*n*kk*kk/flopRate) / 2,
+		Setup:   e.directions.forming(),
+		Bytes:   bytes + e.directions.formed() + 8*n*kk,
+		Err:     kk * gramRounding(m.variance*n, m.noise),
 	}
 }
 
@@ -134,17 +136,17 @@ func newStateSpaceProjected(d *sortedDirections) *stateSpaceProjected {
 
 func (e *stateSpaceProjected) name() string { return EngineStateSpace }
 
-func (e *stateSpaceProjected) forecast(m *compiledTerm) forecast {
+func (e *stateSpaceProjected) forecast(m *compiledTerm) choice.Forecast {
 	if !m.isMarkov {
-		return cannot(notMatern)
+		return choice.Cannot(notMatern)
 	}
 	n, kk := float64(e.directions.n), float64(e.directions.k)
 	c := float64(len(m.markov.components))
-	return forecast{
-		seconds: c * n * kk * (4*kk/flopRate + 3e-9) / 2,
-		setup:   e.directions.forming(),
-		bytes:   e.directions.formed() + 8*kk*kk*(2*c+1),
-		err:     kk * gramRounding(m.variance*n, m.noise),
+	return choice.Forecast{
+		Seconds: c * n * kk * (4*kk/flopRate + 3e-9) / 2,
+		Setup:   e.directions.forming(),
+		Bytes:   e.directions.formed() + 8*kk*kk*(2*c+1),
+		Err:     kk * gramRounding(m.variance*n, m.noise),
 	}
 }
 
@@ -164,7 +166,7 @@ func (e *stateSpaceProjected) gram(m *compiledTerm, derivatives bool) (projected
 	g.engine, g.term = e, m
 	kk, c := e.directions.k, len(m.markov.components)
 	if g.product == nil {
-		g.product = statespace.NewProduct(e.directions.line.t)
+		g.product = statespace.NewProduct(e.directions.line.T)
 		g.s = make([]float64, kk*kk)
 	}
 	for len(g.value) < c {

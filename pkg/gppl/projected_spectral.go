@@ -6,10 +6,12 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // spectralProjected computes S₀ = Σ_m c_m(b_m b_mᵀ + s_m s_mᵀ), where b_m = Ωᵀcos
@@ -47,23 +49,23 @@ func spectralEps(nats, n, v, noise float64) float64 {
 func (e *spectralProjected) eps(m *compiledTerm) float64 {
 	eps := spectralEps(e.nats, e.mass, m.variance, m.noise)
 	if c := e.features.fixed; c != nil {
-		eps = max(eps, c.least(e.features.span, m.kernel))
+		eps = max(eps, c.Least(e.features.span, decay{m.kernel}))
 	}
 	return eps
 }
 
-func (e *spectralProjected) forecast(m *compiledTerm) forecast {
+func (e *spectralProjected) forecast(m *compiledTerm) choice.Forecast {
 	n, kk := e.mass, float64(e.k)
 	eps := e.eps(m)
 	count, why := e.features.frequencies(m.kernel, eps)
-	if why != (reason{}) {
-		return forecast{reason: why}
+	if why.Given() {
+		return choice.Forecast{Reason: why}
 	}
-	return forecast{
-		seconds: 8*count*kk*kk/(2*flopRate) + count*100e-9,
-		setup:   e.features.forecast(m.kernel, eps, count),
-		bytes:   6*16*count*kk + e.features.formed(), // the features, with room to grow, and two products of them with weights
-		err:     n*eps*m.variance/m.noise + kk*gramRounding(m.variance*n, m.noise),
+	return choice.Forecast{
+		Seconds: 8*count*kk*kk/(2*flopRate) + count*100e-9,
+		Setup:   e.features.forecast(m.kernel, eps, count),
+		Bytes:   6*16*count*kk + e.features.formed(), // the features, with room to grow, and two products of them with weights
+		Err:     n*eps*m.variance/m.noise + kk*gramRounding(m.variance*n, m.noise),
 	}
 }
 
@@ -109,7 +111,7 @@ func (g *spectralGram) compute(derivatives bool) error {
 	}
 	g.Features = e.features.upTo(circle, m)
 	g.Keep(g.s, m, eps*g.term.variance/float64(2*m+1))
-	tampered("projected gram", g.s)
+	verify.Tampered("projected gram", g.s)
 	if derivatives {
 		return g.verify()
 	}
@@ -139,13 +141,13 @@ func (g *spectralGram) verify() error {
 		got += z * blas64.Dot(dense.Vec(g.s[i*k:][:k]), dense.Vec(probe))
 		scale += float64(k) * math.Abs(g.s[i*(k+1)])
 	}
-	return verify("a projected covariance", got, want, backward*scale)
+	return verify.Near("a projected covariance", got, want, verify.Backward*scale)
 }
 
 // contract uses ∂S₀ = Σ_m ∂c_m(…): the gradient is Σ_m q_m ∂c_m.
 func (g *spectralGram) contract(grad, v []float64) error {
 	q := g.Quadratic(v)
-	tampered("projected q", q)
+	verify.Tampered("projected q", q)
 	return contractSeries(g.Series, grad, q, g.term.kernel)
 }
 

@@ -50,7 +50,7 @@ type Projection struct {
 	drawn int // columns of Spectral tried by SpectralProjection, 0 for others
 
 	omega   matrix
-	waves   *waveBasis      // nil where there is Ω only
+	waves   *fourier.Waves  // nil where there is Ω only
 	columns matrix          // of waves
 	moment  fourier.Moments // those of waves, which JSON keeps too
 	from    *Projection     // what Extend added to, where Ω begins with its columns
@@ -100,8 +100,8 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 		return nil, fmt.Errorf("gppl: k = %d projections of n = %d observations: want 1 ≤ k ≤ n", k, n)
 	}
 	if design == Design(Spectral{}) {
-		if waves := newWaveBasis(x, k, nil); waves != nil {
-			return waves.projection(design.String(), seed), nil
+		if waves := newWaves(x, k, nil); waves != nil {
+			return ofWaves(waves, design.String(), seed), nil
 		}
 	}
 	if bytes := formingBytes(n, k); bytes > maxMemory {

@@ -18,16 +18,6 @@ import (
 // sums. As few as 16 leave the condition of 101 directions what it is unrounded.
 const lattice = 16
 
-// waveBasis is the Ω of Spectral without a matrix: Ω = WL⁻ᵀ, W the waves at the
-// inputs, of which moments are all that is known (fourier.Basis). From Sums there are
-// no inputs, and moments are those on the circle of the sums.
-type waveBasis struct {
-	x        Inputs
-	lo, span float64
-	moment   fourier.Moments // up to twice the highest frequency
-	basis    *fourier.Basis
-}
-
 // At conditionLimit, waves err by half of the default tolerance of 160 projections.
 // The condition of the list of frequencies is 500 at k = 101, 6000 at k = 151 and
 // 50 000 at k = 201, whatever n is, and larger where x has gaps: up to commonWaves
@@ -38,15 +28,14 @@ const (
 	commonWaves    = 150
 )
 
-// newWaveBasis returns the first count directions of Spectral for x, or nil if moments
-// do not distinguish them well enough. It reuses known moments.
-func newWaveBasis(x Inputs, count int, known fourier.Moments) *waveBasis {
+// newWaves returns the Ω of Spectral without a matrix, its first count directions for x, or nil if moments do not distinguish them well
+// enough. It reuses known moments.
+func newWaves(x Inputs, count int, known fourier.Moments) *fourier.Waves {
 	if x.d != 1 || count > maxWaves || count > x.Len() {
 		return nil
 	}
 	lo, hi := x.Range(0)
-	w := &waveBasis{x: x.clone(), lo: lo, span: hi - lo, moment: known}
-	if !(w.span > 0) || math.IsInf(lattice*w.span, 1) {
+	if !(hi-lo > 0) || math.IsInf(lattice*(hi-lo), 1) {
 		return nil
 	}
 	features := make([]fourier.Feature, count)
@@ -56,70 +45,15 @@ func newWaveBasis(x Inputs, count int, known fourier.Moments) *waveBasis {
 			features[c] = fourier.Sin(m)
 		}
 	}
-	w.moment = w.moments(2 * wave(count-1))
-	w.basis = w.moment.Basis(features, conditionLimit)
-	if len(w.basis.Features()) < count || w.basis.Condition() > conditionLimit {
-		return nil
-	}
-	return w
+	return fourier.NewWaves(x.at, lo, lattice*(hi-lo), features, known, conditionLimit)
 }
 
 // wave returns the frequency of column c of Spectral, in waves of the circle.
 func wave(c int) int { return int(lattice * Spectral{}.frequency(float64((c+1)/2))) }
 
-// points returns the inputs on the circle.
-func (w *waveBasis) points() *fourier.Points {
-	return fourier.NewPoints(w.x.at, w.lo, lattice*w.span)
-}
-
-// moments returns the moments up to frequency m at least, beginning with those of w.
-func (w *waveBasis) moments(m int) fourier.Moments {
-	if len(w.moment) >= 2*(m+1) {
-		return w.moment
-	}
-	t := w.points().Moments(m, featureTolerance)
-	copy(t, w.moment)
-	return t
-}
-
-// projection returns w as a projection.
-func (w *waveBasis) projection(design string, seed uint64) *Projection {
-	return &Projection{Orthonormal: true, Design: design, Seed: seed, n: w.x.Len(), k: w.k(), waves: w, moment: w.moment}
-}
-
-func (w *waveBasis) k() int { return len(w.basis.Features()) }
-
-// top returns the highest frequency of the directions, in waves of the circle.
-func (w *waveBasis) top() int {
-	f := w.basis.Features()
-	return f[len(f)-1].Frequency()
-}
-
-// project returns Ωᵀy.
-func (w *waveBasis) project(y []float64) []float64 {
-	k := w.k()
-	sums := dense.New(2*(w.top()+1), 1)
-	w.points().Sums(sums, blas64.General{Rows: len(y), Cols: 1, Stride: 1, Data: y}, 0, featureTolerance)
-	z := make([]float64, k)
-	w.basis.Project(z, sums.Data)
-	return z
-}
-
-// bound is on what PL errs by since ΩᵀΩ is I but for rounding, E, for a form
-// zᵀS⁻¹z of one per projection: ½tr(S⁻¹σ²E) + ½σ²βᵀEβ, where σ²S⁻¹ ≤ I. The
-// condition squared bounds the trace norm of E over the rounding of a moment.
-func (w *waveBasis) bound() float64 {
-	c := w.basis.Condition()
-	return waveRounding * c * c
-}
-
-// waveRounding is the relative rounding of a moment, 4e-16, with a margin of five;
-// see TestWavesAgainstOmega.
-const waveRounding = 2e-15
-
-// rounding bounds what Ωᵀy errs by for a y of the given length.
-func (w *waveBasis) rounding(length float64) float64 {
-	return fourier.Rounding * w.basis.Condition() * length
+// ofWaves returns waves as a projection.
+func ofWaves(w *fourier.Waves, design string, seed uint64) *Projection {
+	return &Projection{Orthonormal: true, Design: design, Seed: seed, n: len(w.X), k: w.Len(), waves: w, moment: w.Moments}
 }
 
 // form returns the Ω of waves, orthonormal to rounding: the columns of the
@@ -134,7 +68,7 @@ func (p *Projection) form() *mat.Dense {
 		dense.Copy(left, old)
 	}
 	w := dense.New(p.n, p.k)
-	p.waves.columns(w)
+	p.waves.Columns(w)
 	w.Cols, w.Data = p.k-old.Cols, w.Data[old.Cols:]
 	added := dense.Complement(w, old)
 	right := omega.RawMatrix()
@@ -143,14 +77,11 @@ func (p *Projection) form() *mat.Dense {
 	return omega
 }
 
-// columns sets q (n×k) to the functions that are the columns of Ω, at the inputs.
-func (w *waveBasis) columns(q blas64.General) { w.basis.At(q, w.points()) }
-
 // directions are a projection as a loss uses it: without Ω, by waves, or by Ω.
 type directions struct {
 	n, k  int
-	mass  float64    // n or, from Sums, the sum of weights: Σ_i K_ii/k(0)
-	waves *waveBasis // nil: by Ω
+	mass  float64        // n or, from Sums, the sum of weights: Σ_i K_ii/k(0)
+	waves *fourier.Waves // nil: by Ω
 	proj  *Projection
 }
 
@@ -158,9 +89,9 @@ type directions struct {
 // their error fits the tolerance, of nats for all projections together.
 func directionsOf(p *Projection, x Inputs, o options) directions {
 	d := directions{n: p.n, k: p.k, mass: float64(p.n), proj: p}
-	needsOmega := o.engine != "" && o.engine != EngineSpectral && o.engine != EngineInterpolated
+	needsOmega := o.Engine != "" && o.Engine != EngineSpectral && o.Engine != EngineInterpolated
 	const share = 0.5 // of the tolerance, the rest being for the engine
-	if w := p.waves; w != nil && !needsOmega && w.bound() < share*o.tolerance*float64(p.k) && slices.Equal(w.x.at, x.at) {
+	if w := p.waves; w != nil && !needsOmega && w.Bound() < share*o.tolerance*float64(p.k) && slices.Equal(w.X, x.at) {
 		d.waves = w
 	}
 	return d
@@ -169,7 +100,7 @@ func directionsOf(p *Projection, x Inputs, o options) directions {
 // project returns z = Ωᵀy.
 func (d directions) project(y []float64) []float64 {
 	if d.waves != nil {
-		return d.waves.project(y)
+		return d.waves.Project(y)
 	}
 	z := make([]float64, d.k)
 	blas64.Gemv(blas.Trans, 1, d.proj.Omega().RawMatrix(), dense.Vec(y), 0, dense.Vec(z))
@@ -189,7 +120,7 @@ func (d directions) projectColumns(c blas64.General) blas64.General {
 func (d directions) rest(y, z []float64) []float64 {
 	rest := slices.Clone(y)
 	if d.waves != nil {
-		d.waves.basis.Subtract(rest, z, d.waves.points())
+		d.waves.Basis.Subtract(rest, z, d.waves.Points())
 	} else {
 		blas64.Gemv(blas.NoTrans, -1, d.proj.Omega().RawMatrix(), dense.Vec(z), 1, dense.Vec(rest))
 	}
@@ -204,7 +135,7 @@ func (d directions) matrix() blas64.General {
 	}
 	return d.proj.columns.get(func() *mat.Dense {
 		q := mat.NewDense(d.n, d.k, nil)
-		d.waves.columns(q.RawMatrix())
+		d.waves.Columns(q.RawMatrix())
 		return q
 	}).RawMatrix()
 }
@@ -226,14 +157,11 @@ func (d directions) formed() float64 {
 	return 8 * float64(d.n) * float64(d.k)
 }
 
-// bound is that of waves, or 0.
+// bound is on what PL errs by since ΩᵀΩ is I but for rounding, E, for a form zᵀS⁻¹z of one per projection:
+// ½tr(S⁻¹σ²E) + ½σ²βᵀEβ, where σ²S⁻¹ ≤ I. It is 0 for an Ω that is not by waves.
 func (d directions) bound() float64 {
 	if d.waves == nil {
 		return 0
 	}
-	return d.waves.bound()
+	return d.waves.Bound()
 }
-
-// featureTolerance is the tolerance of the one-time sums over the data, relative to the
-// sum of the absolute values of their terms. It is never used up (fourier.Rounding).
-const featureTolerance = 1e-15

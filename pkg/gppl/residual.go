@@ -64,7 +64,7 @@ func (l *Projected) keepResidual(m Model, d Data) error {
 	l.mean, l.z, l.sizes = mean, l.directions.projectColumns(columns), lengths(columns)
 	l.residual = newResidual(l.directions, columns, l.z)
 	if d.Relative != nil {
-		scale := d.rowNoise().scale
+		scale := d.rowNoise().Scale
 		l.residual.share, l.residual.spread = l.residual.average(scale, l.oto), floats.Sum(scale)/l.residual.dof
 	}
 	if l.known != nil {
@@ -169,7 +169,7 @@ func (l *Projected) Coloured(x Inputs) (columns int, nats float64) {
 	}
 	sums := dense.New(2*band*bands, 1)
 	rest := blas64.General{Rows: n, Cols: 1, Stride: 1, Data: l.residual.rest}
-	fourier.NewPoints(x.at, lo, hi-lo).Sums(sums, rest, first+1, featureTolerance)
+	fourier.NewPoints(x.at, lo, hi-lo).Sums(sums, rest, first+1, fourier.Tolerance)
 	power := make([]float64, bands)
 	for i, c := range sums.Data {
 		power[i/(2*band)] += c * c / band

@@ -9,6 +9,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 )
 
@@ -21,22 +22,22 @@ import (
 // with the covariance k(x, x′) − gᵀJg′ − σ⁻²rᵀr′. It takes O(np) for each x, far or near; nothing
 // is kept.
 type spectralPosterior struct {
-	*spectralFactor         // from now on it does not change
-	line            *line   // the data, nil if only sums over them are known
-	prior           float64 // k(0)
-	lo, hi          float64 // the features represent the covariances from here to there
+	*spectralFactor                // from now on it does not change
+	line            *observed.Line // the data, nil if only sums over them are known
+	prior           float64        // k(0)
+	lo, hi          float64        // the features represent the covariances from here to there
 }
 
 func (f *spectralFactor) posterior() predictor {
 	f.Ctx, f.T.Ctx = nil, nil // of the evaluation, not of predictions
 	e := f.engine
-	p := &spectralPosterior{spectralFactor: f, prior: variance(f.kernel), lo: e.lo, hi: e.lo + e.span}
-	p.line, _ = e.observed.(*line)
+	p := &spectralPosterior{spectralFactor: f, prior: variance(f.kernel), lo: e.Lo, hi: e.Lo + e.Span}
+	p.line, _ = e.Source.(*observed.Line)
 	if p.line == nil { // the end of the range, but for rounding
-		p.hi += 1e-12 * e.span
+		p.hi += 1e-12 * e.Span
 	}
 	if !f.Series.Windowed() { // a sum of images: the next one begins a period later
-		if room := f.Series.Period - reach(f.kernel, e.eps(f.kernel, f.Noise)) - e.span; room > 0 {
+		if room := f.Series.Period - reach(f.kernel, e.eps(f.kernel, f.Noise)) - e.Span; room > 0 {
 			p.lo, p.hi = p.lo-room, p.hi+room
 		}
 	}
@@ -66,7 +67,7 @@ func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, va
 		return p.unknown(x.at[beyond[0]])
 	}
 	// As many at a time as have a covariance with every datum in 32 MB.
-	size := max(1, min(posteriorBatch, (4<<20)/p.engine.n))
+	size := max(1, min(posteriorBatch, (4<<20)/p.engine.N))
 	for from := 0; from < len(beyond); from += size {
 		part := beyond[from:min(len(beyond), from+size)]
 		m, v := dense.New(len(part), means.Cols), make([]float64, len(part))
@@ -133,8 +134,8 @@ func (p *spectralPosterior) beyond(ctx context.Context, means blas64.General, va
 // regress adds the means at x to what is there, and calls visit with r, a block of rows at a time. It returns the rows of g with
 // signs 1 and −1.
 func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x Inputs, visit func(r blas64.General)) (plus, minus blas64.General, err error) {
-	t := Scalars(p.line.t)
-	of := spectral.Observations{Points: p.points(t.at), Columns: p.line.columns, Weights: p.line.weights, Tolerance: featureTolerance}
+	t := Scalars(p.line.T)
+	of := spectral.Observations{Points: p.points(t.at), Columns: p.line.Columns, Weights: p.line.Weights, Tolerance: fourier.Tolerance}
 	g, err := p.Regress(ctx, means, of, func(i, ni, j, nj int) blas64.General {
 		return crossCovariance(t.Slice(i, i+ni), x.Slice(j, j+nj), p.kernel)
 	}, visit)
@@ -148,7 +149,7 @@ func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x
 func (p *spectralPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
 	lo, hi := x.Range(0)
 	// The inputs are represented with the data, and with one another.
-	if far := p.hi - p.engine.lo; p.represented(lo) && p.represented(hi) && hi-lo <= far {
+	if far := p.hi - p.engine.Lo; p.represented(lo) && p.represented(hi) && hi-lo <= far {
 		g, solved := p.At(p.points(x.at))
 		dense.Gemm(blas.Trans, blas.NoTrans, 1/p.Noise, g, p.H, 0, means)
 		plus, minus := p.Signed(solved)

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // seriesPeriod returns the period of a series of kernel k (fourier.Series) for distances up to span, and whether it takes a window; images
@@ -34,9 +37,9 @@ func seriesCovers(span, period float64, windowed bool, k Kernel, eps float64, im
 // contractSeries adds Σ_m q_m ∂c_m/∂log θ_p to grad[p]. It is an error if the derivatives did not go back through the transform
 // by which the coefficients came.
 func contractSeries(s *fourier.Series, grad, q []float64, k Kernel) error {
-	tampered("series adjoint", s.Adjoint(q))
+	verify.Tampered("series adjoint", s.Adjoint(q))
 	adjoint, direct, size := s.Contract(grad, q, k)
-	return verify("the sum over features", adjoint, direct, 1e-10*size)
+	return verify.Near("the sum over features", adjoint, direct, 1e-10*size)
 }
 
 // derivativeAt sets dst[i] = ∂k(r[i])/∂log θ_p, one Contract each. grad has an
@@ -51,32 +54,32 @@ func derivativeAt(dst, r []float64, k Kernel, p int, grad []float64) {
 }
 
 // spectralData is the data as engines read them that represent a kernel by waves.
-type spectralData struct{ summed }
+type spectralData struct{ observed.Summed }
 
 // frequencies returns the number to expect, or why there are too many.
-func (d *spectralData) frequencies(k Kernel, eps float64) (m float64, windowed bool, why reason) {
-	if c, ok := d.circle(); ok {
-		return c.frequencies(d.span, k, eps)
+func (d *spectralData) frequencies(k Kernel, eps float64) (m float64, windowed bool, why choice.Reason) {
+	if c, ok := d.Circle(); ok {
+		return c.Frequencies(d.Span, decay{k}, eps)
 	}
-	return forecastSpectral(k, d.span, eps, true)
+	return forecastSpectral(k, d.Span, eps, true)
 }
 
 // circleFor returns a circle that suits k, with the sums on it that there are.
 func (d *spectralData) circleFor(k Kernel, eps float64) (*fourier.CircleSums, error) {
-	if fixed, ok := d.circle(); ok {
-		_, windowed, why := fixed.frequencies(d.span, k, eps)
-		if why != (reason{}) {
+	if fixed, ok := d.Circle(); ok {
+		_, windowed, why := fixed.Frequencies(d.Span, decay{k}, eps)
+		if why.Given() {
 			return nil, &Refusal{Engine: EngineSpectral, Reason: why.String()}
 		}
-		return d.circles.Begin(func(c *fourier.CircleSums) bool { return c.Windowed == windowed },
-			fourier.CircleSums{Origin: fixed.origin, Period: fixed.period, Windowed: windowed}), nil
+		return d.Circles.Begin(func(c *fourier.CircleSums) bool { return c.Windowed == windowed },
+			fourier.CircleSums{Origin: fixed.Origin, Period: fixed.Period, Windowed: windowed}), nil
 	}
-	period, windowed, err := seriesPeriod(d.span, k, eps, true)
+	period, windowed, err := seriesPeriod(d.Span, k, eps, true)
 	if err != nil {
 		return nil, err
 	}
-	return d.circles.Begin(func(c *fourier.CircleSums) bool { return seriesCovers(d.span, c.Period, c.Windowed, k, eps, true) },
-		fourier.CircleSums{Origin: d.lo, Period: period, Windowed: windowed}), nil
+	return d.Circles.Begin(func(c *fourier.CircleSums) bool { return seriesCovers(d.Span, c.Period, c.Windowed, k, eps, true) },
+		fourier.CircleSums{Origin: d.Lo, Period: period, Windowed: windowed}), nil
 }
 
 // expand sets b to the features of k, but for weights that sum to eps times the
@@ -87,7 +90,7 @@ func (d *spectralData) expand(b *fourier.Expansion, k Kernel, eps float64) (*fou
 		return nil, err
 	}
 	if b.Series == nil || b.Series.Period != c.Period || c.Windowed != b.Series.Windowed() {
-		b.Series = fourier.NewSeries(d.span, c.Period, c.Windowed, bandwidth(k, eps))
+		b.Series = fourier.NewSeries(d.Span, c.Period, c.Windowed, bandwidth(k, eps))
 	}
 	m, err := b.Series.Expand(k, bandwidth(k, eps), eps)
 	if err != nil {
@@ -97,7 +100,7 @@ func (d *spectralData) expand(b *fourier.Expansion, k Kernel, eps float64) (*fou
 		return nil, fmt.Errorf("gppl: %d frequencies for %v", m, k)
 	}
 	if m > c.Highest {
-		if c, err = d.grow(c, m, m+m/8+8); err != nil {
+		if c, err = d.Grow(c, m, m+m/8+8); err != nil {
 			return nil, err
 		}
 	}
@@ -110,26 +113,26 @@ const maxFeatures = 1 << 15
 
 // forecastSpectral returns the number of frequencies to expect, or why there
 // are too many.
-func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies float64, windowed bool, why reason) {
+func forecastSpectral(k Kernel, span, eps float64, images bool) (frequencies float64, windowed bool, why choice.Reason) {
 	b := bandwidth(k, eps)
 	if math.IsInf(b, 0) {
-		return 0, false, reason{format: noSpectrum}
+		return 0, false, choice.Cannot(observed.NoSpectrum).Reason
 	}
 	period, windowed, err := seriesPeriod(span, k, eps, images)
 	if err != nil {
-		return 0, false, reason{format: "all inputs coincide"}
+		return 0, false, choice.Cannot("all inputs coincide").Reason
 	}
 	m := fourier.Frequencies(span, period, b, windowed)
 	if m > maxFeatures {
-		return m, windowed, tooMany(m).reason
+		return m, windowed, tooMany(m).Reason
 	}
-	return m, windowed, reason{}
+	return m, windowed, choice.Reason{}
 }
 
 // maxDenseFeatures bounds p, of which there is a p×p matrix: 1.2 GB.
 const maxDenseFeatures = 12000
 
 // tooMany refuses a number of frequencies.
-func tooMany(frequencies float64) forecast {
-	return forecast{reason: reason{"it would take about %.2g frequencies", frequencies}}
+func tooMany(frequencies float64) choice.Forecast {
+	return choice.Forecast{Reason: choice.Because("it would take about %.2g frequencies", frequencies)}
 }

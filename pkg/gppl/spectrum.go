@@ -10,7 +10,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/periodogram"
 )
 
@@ -32,8 +34,8 @@ type spectrum struct {
 // fall below a hundredth of the noise within as many frequencies as an engine
 // would take.
 func newSpectrum(m Model, x Inputs) (*spectrum, error) {
-	l := newLine(x, nil)
-	return newSpectrumOf(m, float64(x.Len()), l.span, timeline.Coverage(l.t))
+	l := observed.NewLine(x.at, nil)
+	return newSpectrumOf(m, float64(x.Len()), l.Span, timeline.Coverage(l.T))
 }
 
 // newSpectrumOf is newSpectrum for n observations, or of weights that sum to n.
@@ -148,14 +150,14 @@ func SpectralCost(m Model, x Inputs, columns int) float64 {
 	lo, hi := x.Range(0)
 	eps := spectralEps(1e-8*k, n, variance(m.Kernel), m.Noise)
 	terms, _, why := forecastSpectral(m.Kernel, hi-lo, eps, false)
-	if why != (reason{}) {
+	if why.Given() {
 		return math.Inf(1)
 	}
 	setup := forecastWaves(x.Len(), columns, int(terms))
 	if columns > commonWaves {
-		setup = 8*n*k*k/(2*flopRate) + fourier.Predict(x.Len(), columns, 0, int(terms)+1, featureTolerance).Seconds/2
+		setup = 8*n*k*k/(2*flopRate) + fourier.Predict(x.Len(), columns, 0, int(terms)+1, fourier.Tolerance).Seconds/2
 	}
-	return (8*terms*k*k+2*k*k*k)/(2*flopRate) + setup/evaluationsAhead
+	return (8*terms*k*k+2*k*k*k)/(2*flopRate) + setup/choice.EvaluationsAhead
 }
 
 // WhittleInformation approximates the Fisher information of all observations in
@@ -329,22 +331,22 @@ func (s *Sums) coefficients(m Model, taken int) ([]float64, error) {
 	if !parts.of(m.Kernel) {
 		return []float64{0}, nil
 	}
-	eps := max(c.least(span, m.Kernel), min(1e-9, 1e-6*m.Noise/variance(m.Kernel)))
-	room := 2*c.highest - taken
-	count, windowed, why := c.needs(span, m.Kernel, eps)
-	if why == (reason{}) && count > float64(room) {
-		why = reason{c.beyond, count / c.period}
+	eps := max(c.Least(span, decay{m.Kernel}), min(1e-9, 1e-6*m.Noise/variance(m.Kernel)))
+	room := 2*c.Highest - taken
+	count, windowed, why := c.Needs(span, decay{m.Kernel}, eps)
+	if !why.Given() && count > float64(room) {
+		why = choice.Because(c.Beyond, count/c.Period)
 	}
-	if why != (reason{}) {
+	if why.Given() {
 		return nil, &Refusal{Reason: why.String()}
 	}
-	series := fourier.NewSeries(span, c.period, windowed, bandwidth(m.Kernel, eps))
+	series := fourier.NewSeries(span, c.Period, windowed, bandwidth(m.Kernel, eps))
 	n, err := series.Expand(m.Kernel, bandwidth(m.Kernel, eps), eps)
 	if err != nil {
 		return nil, err
 	}
 	if n > room {
-		return nil, &Refusal{Reason: reason{c.beyond, float64(n) / c.period}.String()}
+		return nil, &Refusal{Reason: choice.Because(c.Beyond, float64(n)/c.Period).String()}
 	}
 	hat := make([]float64, n)
 	for i, v := range series.C[:n] {

@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -43,6 +44,10 @@ func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, err
 	return l, nil
 }
 
+// MaxSumsProjections is the largest number of projections of Sums, and of features that are kept for a dense
+// matrix: an evaluation takes some seconds.
+const MaxSumsProjections = 4000
+
 // checkSumsModel returns an error if m is not valid, or has a kernel or a mean that
 // sums cannot represent.
 func checkSumsModel(m Model) error {
@@ -61,7 +66,7 @@ func checkSumsModel(m Model) error {
 // sumsReading is Sums as the engines read them.
 type sumsReading struct {
 	header  SumsHeader
-	fixed   circle
+	fixed   observed.Circle
 	n       int
 	logW    float64
 	moment  fourier.Moments
@@ -69,7 +74,7 @@ type sumsReading struct {
 	yy      blas64.General // Σ w·c_i·c_iᵀ, c×c
 }
 
-var _ observed = (*sumsReading)(nil)
+var _ observed.Source = (*sumsReading)(nil)
 
 // newSumsReading returns s, less the constant centre, for a loss with the model and options, which it checks.
 func newSumsReading(m Model, s *Sums, centre float64, opts []Option) (*sumsReading, options, error) {
@@ -124,15 +129,15 @@ func (r *sumsReading) setIntercept(m Mean) (*regression, error) {
 	return &regression{mean: m, basis: basis, gamma0: []float64{level * root}}, nil
 }
 
-func (r *sumsReading) count() int                 { return r.n }
-func (r *sumsReading) logWeights() float64        { return r.logW }
-func (r *sumsReading) precision() float64         { return r.moment[0] }
-func (r *sumsReading) squares() blas64.General    { return r.yy }
-func (r *sumsReading) extent() (lo, span float64) { return r.header.Lo, r.header.Hi - r.header.Lo }
+func (r *sumsReading) Count() int                 { return r.n }
+func (r *sumsReading) LogWeights() float64        { return r.logW }
+func (r *sumsReading) Precision() float64         { return r.moment[0] }
+func (r *sumsReading) Squares() blas64.General    { return r.yy }
+func (r *sumsReading) Extent() (lo, span float64) { return r.header.Lo, r.header.Hi - r.header.Lo }
 
-func (r *sumsReading) circle() (circle, bool) { return r.fixed, true }
+func (r *sumsReading) Circle() (observed.Circle, bool) { return r.fixed, true }
 
-func (h SumsHeader) circle() circle {
+func (h SumsHeader) circle() observed.Circle {
 	shortest, longest := h.Lengthscales()
 	resolves := fmt.Sprintf("these sums resolve frequencies up to %.4g per unit of t, SE lengthscales from %.3g", float64(h.Highest)/h.Period, shortest)
 	if h.windowed() {
@@ -140,15 +145,18 @@ func (h SumsHeader) circle() circle {
 	} else {
 		resolves += fmt.Sprintf(" to %.3g, and kernels that die out within %.3g", longest, h.Period-(h.Hi-h.Lo))
 	}
-	return circle{h.Origin, h.Period, h.Highest, resolves + "; this kernel reaches further", resolves + "; this kernel has frequencies up to %.4g"}
+	return observed.Circle{
+		Origin: h.Origin, Period: h.Period, Highest: h.Highest, Most: MaxSumsProjections,
+		Resolves: resolves + "; this kernel reaches further", Beyond: resolves + "; this kernel has frequencies up to %.4g",
+	}
 }
 
-func (r *sumsReading) sums(_, _ float64, _ int) (fourier.Moments, blas64.General) {
+func (r *sumsReading) Sums(_, _ float64, _ int) (fourier.Moments, blas64.General) {
 	return r.moment, r.columns
 }
 
 // windowed reports whether the period has room for kernels that do not decay to zero.
-func (h SumsHeader) windowed() bool { return h.Period >= (2+2*windowRoom)*(h.Hi-h.Lo) }
+func (h SumsHeader) windowed() bool { return h.Period >= (2+2*observed.WindowRoom)*(h.Hi-h.Lo) }
 
 // NewSumsProjected returns the projected likelihood (Projected) of the observations in s,
 // less the constant centre, on k waves of the circle of s: 1 and then cosine and sine at
@@ -186,7 +194,7 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 		return nil, fmt.Errorf("gppl: k = %d projections of n = %d observations in sums: want 1 ≤ k ≤ %d", k, r.n, min(r.n, MaxSumsProjections))
 	}
 	w := r.waves(k, s)
-	p := &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.n, k: w.k(), waves: w}
+	p := &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.n, k: w.Len(), waves: w}
 	l := &Projected{
 		model: m, proj: p, directions: directions{n: r.n, k: p.k, mass: r.moment[0], waves: w, proj: p},
 		params: m.Params(), scale: scalingOf(m.Kernel),
@@ -215,7 +223,7 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 	if !parts.of(m.Kernel) {
 		return nil, &Refusal{Reason: noSignal}
 	}
-	f := &features{lo: r.header.Lo, span: r.header.Hi - r.header.Lo, dirs: l.directions, moments: &waveMoments{waves: w}, fixed: &r.fixed}
+	f := &features{lo: r.header.Lo, span: r.header.Hi - r.header.Lo, dirs: l.directions, moments: &fourier.WaveMoments{Of: w}, fixed: &r.fixed}
 	ends := Scalars([]float64{r.header.Lo, r.header.Hi})
 	l.planTerms(parts.signal, ends, o, []projectedEngine{newSpectralProjected(f, o.tolerance)})
 	if whole && p.n > p.k {
@@ -231,13 +239,13 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 const sumsConditionLimit = 100
 
 // waves returns at most k directions, from the moments alone.
-func (r *sumsReading) waves(k int, s *Sums) *waveBasis {
+func (r *sumsReading) waves(k int, s *Sums) *fourier.Waves {
 	lo, hi := s.Extent()
-	perCycle := r.fixed.period / (hi - lo)
+	perCycle := r.fixed.Period / (hi - lo)
 	features := []fourier.Feature{fourier.Cos(0)}
 	for j, last := 1, 0; len(features) < k; j++ {
 		m := math.Round(perCycle * Spectral{}.cycles(float64(j)))
-		if m > float64(r.fixed.highest) {
+		if m > float64(r.fixed.Highest) {
 			break
 		}
 		if int(m) > last { // a short period has fewer frequencies than Spectral
@@ -246,15 +254,15 @@ func (r *sumsReading) waves(k int, s *Sums) *waveBasis {
 		}
 	}
 	features = features[:min(k, len(features))]
-	return &waveBasis{lo: r.header.Lo, span: hi - lo, moment: r.moment, basis: r.moment.Basis(features, sumsConditionLimit)}
+	return &fourier.Waves{Moments: r.moment, Basis: r.moment.Basis(features, sumsConditionLimit)}
 }
 
 // project returns the projections of the columns, k×c.
-func (r *sumsReading) project(w *waveBasis) blas64.General {
-	z := dense.New(w.k(), r.columns.Cols)
+func (r *sumsReading) project(w *fourier.Waves) blas64.General {
+	z := dense.New(w.Len(), r.columns.Cols)
 	for j := range z.Cols {
 		of := make([]float64, z.Rows)
-		w.basis.Project(of, dense.Slice(dense.Column(r.columns, j)))
+		w.Basis.Project(of, dense.Slice(dense.Column(r.columns, j)))
 		blas64.Copy(dense.Vec(of), dense.Column(z, j))
 	}
 	return z
@@ -278,7 +286,7 @@ func (r *sumsReading) residual(l *Projected) *residual {
 	z := dense.Column(l.z, 0)
 	yy := r.yy.Data[0]
 	rest.energy.Data[0] = max(0, yy-blas64.Dot(z, z))
-	fitted := blas64.Asum(dense.Vec(l.directions.waves.basis.Coefficients(dense.Slice(z)))) * math.Sqrt(l.directions.mass)
+	fitted := blas64.Asum(dense.Vec(l.directions.waves.Basis.Coefficients(dense.Slice(z)))) * math.Sqrt(l.directions.mass)
 	rest.rounding = fourier.RoundedForm(yy, fitted, 1)
 	return rest
 }

@@ -286,6 +286,7 @@ func TestSumsProjectedRefusals(t *testing.T) {
 		{gppl.SE{Variance: 1, Lengthscale: 50}, "SE lengthscales from 0.5 to 5"},
 		{gppl.Matern32{Variance: 1, Lengthscale: 1}, "these sums"},
 		{gppl.White{Variance: 1}, "white noise"},
+		{gppl.Add(gppl.SE{Variance: 1, Lengthscale: 1}, gppl.Laplace{Variance: 1, Lengthscale: 3}), "its spectrum does not fall"},
 	} {
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.1}
 		loss, err := gppl.NewSumsResidual(m, s, 3, 20)
@@ -295,6 +296,9 @@ func TestSumsProjectedRefusals(t *testing.T) {
 		var refusal *gppl.Refusal
 		if c.want == "" && err != nil || c.want != "" && (!errors.As(err, &refusal) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%v: %v, want %q", c.kernel, err, c.want)
+		}
+		if _, err := gppl.NewSumsPeriodogram(m, s); strings.Contains(c.want, "spectrum") && !errors.As(err, &refusal) {
+			t.Errorf("%v: the periodogram: %v, want a refusal", c.kernel, err)
 		}
 	}
 }

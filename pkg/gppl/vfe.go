@@ -10,8 +10,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/inducing"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -47,8 +49,9 @@ type VFE struct {
 	mean    *regression    // nil for a mean of zero
 	columns blas64.General // C, n×c: y and the basis of the mean
 	cc      blas64.General // CᵀC
-	rows    rowNoise       // what is known of each observation's noise
+	rows    observed.Noise // what is known of each observation's noise
 	engines []vfeEngine
+	ctx     context.Context // of WithContext
 	chosen
 	works *parallel.Pool[vfeWork]
 }
@@ -71,7 +74,7 @@ type VFEOptions struct {
 // one factorisation, and room for the gradient.
 type vfeWork struct {
 	compiled
-	selection
+	choice.Selection
 	inducing.Bound
 	z     Inputs
 	rows  vfeRows // what the noise of each observation does
@@ -89,7 +92,7 @@ type vfeWork struct {
 type vfeEngine interface {
 	name() string
 	// forecast predicts the cost and error of an evaluation, with K_uu factorised in w.
-	forecast(w *vfeWork) forecast
+	forecast(w *vfeWork) choice.Forecast
 	// project sets PhiPhi = ΦᵀΦ and C = ΦᵀC for the model and Z of w.
 	project(w *vfeWork) (vfeProjection, error)
 	// inexact is the error of an entry of K_xu, relative to the variance, over
@@ -130,7 +133,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	if z.Len() > d.Len() {
 		return nil, fmt.Errorf("gppl: m = %d inducing inputs for n = %d observations: want m ≤ n", z.Len(), d.Len())
 	}
-	l := &VFE{model: m, data: d, z: z, opt: opt, params: m.Params(), scale: scalingOf(m.Kernel), span: extent(d.X)}
+	l := &VFE{model: m, data: d, z: z, opt: opt, params: m.Params(), scale: scalingOf(m.Kernel), span: extent(d.X), ctx: o.ctx}
 	l.hyper = len(l.params)
 	var transform Transform = Free{}
 	if opt.FixInducing {
@@ -146,14 +149,14 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	dense.Square(l.cc, l.columns, 0)
 	l.rows = d.rowNoise()
 	l.tally, l.works = new(tally), new(parallel.Pool[vfeWork])
-	if d.X.Dim() == 1 && l.rows.known == nil { // features know nothing of single observations
-		series := sortLine(d.X)
-		series.setNoise(l.rows)
-		series.setColumns(l.columns)
+	if d.X.Dim() == 1 && l.rows.Known == nil { // features know nothing of single observations
+		series := observed.Sorted(d.X.at)
+		series.SetNoise(l.rows)
+		series.SetColumns(l.columns)
 		l.engines = append(l.engines, newSpectralVFE(series))
 	}
 	l.engines = append(l.engines, newDenseVFE(d.X, l.columns, z, l.rows))
-	l.chooser = newChooser(o, o.tolerance*float64(d.Len()), engineNamesOf(l.engines))
+	l.chooser = choice.New(o.Limits, o.tolerance*float64(d.Len()), engineNamesOf(l.engines))
 	l.tally.report = LossReport{Setup: time.Since(start)}
 	return l, nil
 }
@@ -174,7 +177,7 @@ func (l *VFE) WithSetup(d time.Duration) *VFE {
 
 func (l *VFE) Params() []Param { return append([]Param(nil), l.params...) }
 func (l *VFE) negligible(p int, noise float64) bool {
-	return p == l.hyper-1 && l.rows.negligible(noise, nil)
+	return p == l.hyper-1 && l.rows.Negligible(noise, nil)
 }
 
 func (l *VFE) Model(theta []float64) Model { return l.model.WithParams(theta[:l.hyper]) }
@@ -186,7 +189,7 @@ func (l *VFE) Inducing(theta []float64) Inputs {
 }
 
 func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
-	return l.ValueGradContext(l.chooser.ctx, grad, theta)
+	return l.ValueGradContext(l.ctx, grad, theta)
 }
 
 // ValueGradContext implements Interruptible.
@@ -229,25 +232,25 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 	w.Init(l.z.Len(), l.columns.Cols)
 	w.Luu.Ctx, w.Lb.Ctx = w.ctx, w.ctx
 	w.z = Vectors(theta[l.hyper:], l.z.d)
-	l.chooser.begin(&w.selection)
+	l.chooser.Begin(&w.Selection)
 	err := l.factorise(w)
 	if err == nil {
 		blur := float64(l.data.Len()) * phases(w.kernel, l.span, w.noise, 1)
 		for i, e := range l.engines {
-			w.candidates[i] = l.chooser.limited(e.forecast(w))
-			w.candidates[i].err += blur
+			w.Candidates[i] = l.chooser.Limited(e.forecast(w))
+			w.Candidates[i].Err += blur
 		}
-		err = l.chooser.evaluate(&w.selection, func(i int) (outcome, error) { return l.attempt(l.engines[i], w.candidates[i].err, w, grad) })
+		err = l.chooser.Evaluate(&w.Selection, func(i int) (choice.Outcome, error) { return l.attempt(l.engines[i], w.Candidates[i].Err, w, grad) })
 	}
-	l.tally.note(&w.selection, w.added)
+	l.tally.note(&w.Selection, w.added)
 	if err != nil {
-		return kernelFault(w.kernel, l.data.X, l.span, err)
+		return kernelFault(w.kernel, l.data.X, l.span, refusal(err))
 	}
 	return nil
 }
 
 // attempt evaluates by one engine. expected is the error bound of its forecast.
-func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []float64) (o outcome, err error) {
+func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []float64) (o choice.Outcome, err error) {
 	w.rows.set(l, w.noise)
 	w.Unit = w.rows.unit
 	p, err := engine.project(w)
@@ -260,7 +263,7 @@ func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []flo
 }
 
 // bound computes the value, and its derivatives, of a projection by one engine.
-func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeWork, grad []float64) (o outcome, err error) {
+func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeWork, grad []float64) (o choice.Outcome, err error) {
 	if err := w.Factorise(w.rows.cc); err != nil {
 		return o, notFactorised(w.kernel, w.noise, err, "gppl: B = I + ΦᵀΦ of %d inducing inputs cannot be factorised: %v", w.C.Rows, err)
 	}
@@ -274,7 +277,7 @@ func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeW
 	quad := dense.Form(w.G, w.R)
 	w.Complete()
 	size := dense.Spread(dense.Diagonal(w.G), w.R)
-	o = outcome{value: w.value, terms: float64(n), form: quad, size: size}
+	o = choice.Outcome{Value: w.value, Terms: float64(n), Form: quad, Size: size}
 	if grad != nil {
 		trBInv, beta2, err := w.contract(p, grad[:last], grad[l.hyper:])
 		if err != nil {
@@ -282,18 +285,18 @@ func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeW
 		}
 		// σ²·tr C⁻¹ = n − m + tr B⁻¹
 		grad[last] = 0.5 * (float64(n-m) + trBInv - w.noise*beta2 - slack)
-		if l.rows.known != nil {
+		if l.rows.Known != nil {
 			grad[last] = 0.5 * w.noise * w.rows.slope
 		}
 		if l.opt.NoiseInGram {
 			grad[last] += w.noise * w.TraceG
 		}
 	}
-	o.shared, o.extra = w.perturbation(engine.inexact(), float64(n), size, grad != nil)
+	o.Shared, o.Extra = w.perturbation(engine.inexact(), float64(n), size, grad != nil)
 	cancelled := 0x1p-53 * vfeRounding / w.Unit * dense.Spread(dense.Diagonal(w.rows.cc), w.R) // in g
-	o.shared, o.extra = o.shared+cancelled, o.extra+cancelled
-	if grad != nil && w.added == 0 && l.rows.known == nil { // known errors do not scale
-		return o, verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, completed(expected, size, float64(n))+o.extra)
+	o.Shared, o.Extra = o.Shared+cancelled, o.Extra+cancelled
+	if grad != nil && w.added == 0 && l.rows.Known == nil { // known errors do not scale
+		return o, verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, choice.Completed(expected, size, float64(n))+o.Extra)
 	}
 	return o, nil
 }
@@ -362,7 +365,7 @@ func (l *VFE) conditionedAt(theta []float64) (of *conditioned, err error) {
 		return nil, nil
 	}
 	w := l.works.Get()
-	w.ctx = l.chooser.ctx
+	w.ctx = l.ctx
 	if err = l.evaluate(w, nil, theta); err == nil {
 		of, err = l.mean.given(w.G)
 	}

@@ -33,8 +33,8 @@ func TestVFEEngines(t *testing.T) {
 			if _, err := got.ValueGrad(nil, Values(got.Params())); err != nil {
 				t.Fatal(err)
 			}
-			if last := &got.chooser.last; !last.withinTolerance() {
-				bound := last.nats
+			if last := got.chooser.Last(); !last.WithinTolerance() {
+				bound := last.Nats
 				if got.Report().Inexact < bound {
 					t.Errorf("%v, m = %d: the bound of %v nats is not told", k, count, bound)
 				}
@@ -112,7 +112,7 @@ func TestVFEFrequencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if count, _, why := l.engines[0].(*spectralVFE).exact.frequencies(SE{1, 0.18}, 1e-9); why != (reason{}) || 2*count-1 > maxDenseFeatures {
+	if count, _, why := l.engines[0].(*spectralVFE).exact.frequencies(SE{1, 0.18}, 1e-9); why.Given() || 2*count-1 > maxDenseFeatures {
 		t.Fatalf("%v frequencies are too many for the exact likelihood: %v", count, why)
 	}
 	if _, err := l.ValueGrad(nil, Values(l.Params())); err == nil || !strings.Contains(err.Error(), "frequencies") {

@@ -7,10 +7,13 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/inducing"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // denseVFE holds Φ and goes through its rows in blocks, in 5nm² flops.
@@ -18,7 +21,7 @@ type denseVFE struct {
 	x           Inputs
 	columns     blas64.General // C, n×c
 	m           int
-	rows        rowNoise
+	rows        observed.Noise
 	projections parallel.Pool[denseVFEProjection]
 }
 
@@ -43,7 +46,7 @@ type vfeLane struct {
 	dist   []float64      // for addSlopes
 }
 
-func newDenseVFE(x Inputs, columns blas64.General, z Inputs, rows rowNoise) *denseVFE {
+func newDenseVFE(x Inputs, columns blas64.General, z Inputs, rows observed.Noise) *denseVFE {
 	return &denseVFE{x: x, columns: columns, m: z.Len(), rows: rows}
 }
 
@@ -51,12 +54,12 @@ func (e *denseVFE) name() string { return EngineDense }
 
 func (e *denseVFE) inexact() float64 { return 0 }
 
-func (e *denseVFE) forecast(w *vfeWork) forecast {
+func (e *denseVFE) forecast(w *vfeWork) choice.Forecast {
 	n, m := float64(e.x.Len()), float64(e.m)
-	return forecast{
-		bytes:   8 * (n*m + parallel.Lanes*m*(m+2*dense.Tile)),
-		seconds: n * m * (6*m/flopRate + 2*pairSeconds) / 2,
-		err:     n * rounding(w.variance, w.noise),
+	return choice.Forecast{
+		Bytes:   8 * (n*m + parallel.Lanes*m*(m+2*dense.Tile)),
+		Seconds: n * m * (6*m/flopRate + 2*pairSeconds) / 2,
+		Err:     n * rounding(w.variance, w.noise),
 	}
 }
 
@@ -144,7 +147,7 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 		all := dense.Vec(beta.Data[:beta.Rows*beta.Cols])
 		own.beta2 += blas64.Dot(all, all)
 		if w.rows.scale != nil {
-			if e.rows.known != nil {
+			if e.rows.Known != nil {
 				own.noise += own.slopeOfNoise(phi, beta, w, &e.rows, b*dense.Tile)
 			}
 			dense.ScaleRows(weight, w.rows.back[b*dense.Tile:])
@@ -186,14 +189,14 @@ func (r *vfeRows) divide(a blas64.General, first int, scale float64) {
 // derivative of the bound in σ²:
 //
 //	Σ_i e_i²[1 − φ_iᵀB⁻¹φ_i − |β_i|² − (k(0)/λ_i − |φ_i|²)]/λ_i.
-func (l *vfeLane) slopeOfNoise(phi, beta blas64.General, w *vfeWork, rows *rowNoise, first int) (slope float64) {
+func (l *vfeLane) slopeOfNoise(phi, beta blas64.General, w *vfeWork, rows *observed.Noise, first int) (slope float64) {
 	l.back = dense.Reshape(l.back, phi.Rows, phi.Cols)
 	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.BInv, 0, l.back)
 	for i := range phi.Rows {
 		row, b := dense.Vec(phi.Data[i*phi.Stride:][:phi.Cols]), dense.Vec(beta.Data[i*beta.Stride:][:beta.Cols])
 		precision := w.rows.scale[first+i] * w.rows.scale[first+i]
 		taken := blas64.Dot(row, dense.Vec(l.back.Data[i*l.back.Stride:][:phi.Cols]))
-		slope += rows.weight(first+i) * precision * (1 - taken - blas64.Dot(b, b) - w.variance*precision + blas64.Dot(row, row))
+		slope += rows.Weight(first+i) * precision * (1 - taken - blas64.Dot(b, b) - w.variance*precision + blas64.Dot(row, row))
 	}
 	return slope
 }
@@ -251,7 +254,7 @@ type vfeRows struct {
 // set prepares an evaluation with the noise variance σ².
 func (r *vfeRows) set(l *VFE, noise float64) {
 	n := float64(l.data.Len())
-	if l.rows.even() {
+	if l.rows.Even() {
 		r.unit, r.logs, r.precision, r.cc, r.columns = noise, n*math.Log(noise), n/noise, l.cc, l.columns
 		return
 	}
@@ -262,14 +265,14 @@ func (r *vfeRows) set(l *VFE, noise float64) {
 		r.cc = dense.New(l.cc.Rows, l.cc.Cols)
 	}
 	r.unit, r.logs, r.precision = noise, 0, 0
-	if l.rows.known != nil {
+	if l.rows.Known != nil {
 		r.unit = 1
 	}
 	for i := range r.scale {
-		inUnits := l.rows.weight(i) // λ_i over the unit
+		inUnits := l.rows.Weight(i) // λ_i over the unit
 		v := noise * inUnits
-		if l.rows.known != nil {
-			v += l.rows.known[i]
+		if l.rows.Known != nil {
+			v += l.rows.Known[i]
 			inUnits = v
 		}
 		r.logs += math.Log(v)
@@ -298,39 +301,39 @@ type spectralVFEProjection struct {
 // the smallest eigenvalue of K_uu.
 const vfeEps = 1e-13
 
-func newSpectralVFE(l *line) *spectralVFE {
+func newSpectralVFE(l *observed.Line) *spectralVFE {
 	return &spectralVFE{exact: newSpectralExact(l, options{tolerance: defaultTolerance})}
 }
 
 func (e *spectralVFE) name() string     { return EngineSpectral }
 func (e *spectralVFE) inexact() float64 { return vfeEps }
 
-func (e *spectralVFE) forecast(w *vfeWork) forecast {
+func (e *spectralVFE) forecast(w *vfeWork) choice.Forecast {
 	if !w.hasSignal() {
-		return cannot(noSignal)
+		return choice.Cannot(noSignal)
 	}
 	f := e.exact.forecast(&w.compiled)
-	if f.reason != (reason{}) {
+	if f.Reason.Given() {
 		return f
 	}
-	if lo, hi := w.z.Range(0); lo < e.exact.lo || hi > e.exact.lo+e.exact.span {
-		return cannot("an inducing input lies outside the data")
+	if lo, hi := w.z.Range(0); lo < e.exact.Lo || hi > e.exact.Lo+e.exact.Span {
+		return choice.Cannot("an inducing input lies outside the data")
 	}
 	frequencies, _, why := e.exact.frequencies(w.kernel, vfeEps) // more than the exact likelihood needs
-	if why != (reason{}) {
-		return forecast{reason: why}
+	if why.Given() {
+		return choice.Forecast{Reason: why}
 	}
 	p, m := 2*frequencies-1, float64(w.z.Len())
 	if p > maxDenseFeatures {
 		return tooMany(frequencies)
 	}
-	n, v := float64(e.exact.n), w.variance
+	n, v := float64(e.exact.N), w.variance
 	if condition := v * w.worst; condition*vfeEps > 1 {
-		return forecast{reason: reason{"the inducing inputs nearly coincide: their covariance has condition %.1g", condition}}
+		return choice.Forecast{Reason: choice.Because("the inducing inputs nearly coincide: their covariance has condition %.1g", condition)}
 	}
-	f.err = vfeRounding * n * (2*vfeEps*v/w.noise*math.Sqrt(v*w.worst) + rounding(v, w.noise))
-	f.bytes = 2 * 8 * (p*p + 2*m*p + 5*m*m)
-	f.seconds = (2*m*p*p+8*m*m*p)/(2*flopRate) + p*p*1.5e-9 + 2*m*p*15e-9
+	f.Err = vfeRounding * n * (2*vfeEps*v/w.noise*math.Sqrt(v*w.worst) + rounding(v, w.noise))
+	f.Bytes = 2 * 8 * (p*p + 2*m*p + 5*m*m)
+	f.Seconds = (2*m*p*p+8*m*m*p)/(2*flopRate) + p*p*1.5e-9 + 2*m*p*15e-9
 	return f
 }
 
@@ -342,7 +345,7 @@ func (e *spectralVFE) project(w *vfeWork) (vfeProjection, error) {
 		f.release()
 		return nil, err
 	}
-	f.Sums = spectral.Sums{N: e.exact.n, Moments: sums.Moments, Columns: sums.Columns, Squares: e.exact.yy}
+	f.Sums = spectral.Sums{N: e.exact.N, Moments: sums.Moments, Columns: sums.Columns, Squares: e.exact.yy}
 	f.Project(w.ctx, &w.Bound, w.z.at, sums.Origin)
 	return f, nil
 }
@@ -352,6 +355,6 @@ func (f *spectralVFEProjection) release() { f.engine.projections.Put(f) }
 func (f *spectralVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error) {
 	beta2 = f.Contract(&w.Bound, gradZ)
 	clear(grad)
-	tampered("VFE q", f.Q)
+	verify.Tampered("VFE q", f.Q)
 	return beta2, contractSeries(f.Series, grad, f.Q, w.kernel)
 }

@@ -10,8 +10,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
@@ -114,7 +117,7 @@ func TestLayerWithParams(t *testing.T) {
 
 // TestScaleLayersMissing: a layer that is forgotten, or taken twice, is an error.
 func TestScaleLayersMissing(t *testing.T) {
-	e := newMixedExact(sortLine(benchData(t, 100).X), options{tolerance: defaultTolerance})
+	e := newMixedExact(observed.Sorted(benchData(t, 100).X.at), options{tolerance: defaultTolerance})
 	m := compiledAt(Add(RQ{1, 20, 0.7}, Periodic{1, 1, 30}), 0.1)
 	f := mixedFactor{Factor: mixed.Factor{Noise: m.noise}, engine: e, model: m, eps: e.eps(m)}
 	e.divide(&f.division, m, f.eps, 0)
@@ -254,9 +257,9 @@ func TestPackets(t *testing.T) {
 // whether sums over the data give their products.
 func mixedColumns(t *testing.T, m Model, d Data) (columns, whole float64, sums bool) {
 	t.Helper()
-	series, y := sortLine(d.X), dense.New(d.Len(), 1)
+	series, y := observed.Sorted(d.X.at), dense.New(d.Len(), 1)
 	copy(y.Data, d.Y)
-	series.setColumns(y)
+	series.SetColumns(y)
 	f, err := newMixedExact(series, options{tolerance: defaultTolerance}).factor(compiledAt(m.Kernel, m.Noise))
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +275,7 @@ func mixedColumns(t *testing.T, m Model, d Data) (columns, whole float64, sums b
 // stay and for waves whose frequency is a parameter, with periods below the spacing and beyond the range. A fault in their lines is
 // found.
 func TestMixedSums(t *testing.T) {
-	defer func() { tamper = nil }()
+	defer func() { verify.Tamper = nil }()
 	rnd := rand.New(rand.NewPCG(5, 31))
 	for i := range testsize.Of(8, 40, 200) {
 		log := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, rnd.Float64()) }
@@ -288,14 +291,14 @@ func TestMixedSums(t *testing.T) {
 			Add(SE{1, log(0.03, 0.05)}, Periodic{0.5, 1, log(0.1, 20)}), Add(Periodic{0.5, 0.8, log(1, 20)}, SE{1, log(0.03, 0.05)}),
 			Cosine{1, log(0.01, 20)}, Add(SE{1, log(0.3, 5)}, Cosine{0.5, log(0.01, 20)}),
 		}[i%8]
-		series := sortLine(Scalars(x))
-		series.setColumns(y)
+		series := observed.Sorted(x)
+		series.SetColumns(y)
 		m := compiledAt(k, log(1e-3, 1))
 		var promise float64
 		evaluate := func(favour float64) (det float64, g blas64.General, grad []float64, err error) {
 			e := newMixedExact(series, options{tolerance: defaultTolerance})
 			e.favour = favour
-			promise += e.forecast(m).err
+			promise += e.forecast(m).Err
 			f, err := e.factor(m)
 			if err != nil {
 				return 0, g, nil, err
@@ -318,7 +321,7 @@ func TestMixedSums(t *testing.T) {
 		if limit := 1e-12 * float64(n) * steep; !(math.Abs(det-want) <= limit) {
 			t.Errorf("%v: log-determinant %v, from the data %v, allowed %.2g", k, det, want, limit)
 		}
-		promise = completed(promise, h.Data[0], float64(n)) // y is white, and its form larger than that of a draw
+		promise = choice.Completed(promise, h.Data[0], float64(n)) // y is white, and its form larger than that of a draw
 		if off := 0.5 * math.Abs(det+g.Data[0]-want-h.Data[0]); !(off <= promise) {
 			t.Errorf("%v, noise %v: the values differ by %.2g, and %.2g is promised", k, m.noise, off, promise)
 		}
@@ -334,14 +337,14 @@ func TestMixedSums(t *testing.T) {
 		}
 		for _, stage := range []string{"mixed lines", "mixed grid", "mixed sums"} {
 			hit := false
-			tamper = func(what string, x []float64) {
+			verify.Tamper = func(what string, x []float64) {
 				if what == stage {
 					scaleBy(x, 1.001)
 					hit = true
 				}
 			}
 			_, _, _, err = evaluate(math.Inf(1))
-			tamper = nil
+			verify.Tamper = nil
 			moves, grid := i%8 != 3, i%8 == 4 || i%8 == 5
 			if want := stage == "mixed sums" || stage == "mixed lines" && moves || stage == "mixed grid" && grid; hit != want || want && err == nil {
 				t.Errorf("%v: a fault in %s, tried %v, is not found", k, stage, hit)
@@ -352,7 +355,7 @@ func TestMixedSums(t *testing.T) {
 
 // TestMixedFaults: what goes wrong in an intermediate result of the mixed engine is an error.
 func TestMixedFaults(t *testing.T) {
-	defer func() { tamper = nil }()
+	defer func() { verify.Tamper = nil }()
 	d := benchData(t, 400)
 	stages := []string{"mixed coefficients", "mixed packets", "mixed block", "mixed h", "mixed diag"}
 	for _, c := range []struct {
@@ -373,15 +376,15 @@ func TestMixedFaults(t *testing.T) {
 					t.Fatal(err)
 				}
 				theta, hit := Values(l.Params()), false
-				tamper = func(what string, x []float64) {
+				verify.Tamper = func(what string, x []float64) {
 					if what == stage {
 						faults[fault](x, 0)
 						hit = true
 					}
 				}
 				_, err = l.ValueGrad(make([]float64, len(theta)), theta)
-				tamper = nil
-				u, notPositive := unverified{}, dense.NotPositive{}
+				verify.Tamper = nil
+				u, notPositive := verify.Failed{}, dense.NotPositive{}
 				if !hit || !errors.As(err, &u) && !(stage == "mixed sums" && errors.As(err, &notPositive)) {
 					t.Errorf("%v: %s, %s: tried %v, error %v", k, stage, fault, hit, err)
 				}

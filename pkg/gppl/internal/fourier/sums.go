@@ -230,3 +230,7 @@ func RoundedForm(yy, fitted, noise float64) float64 {
 	size := math.Sqrt(yy) + fitted
 	return (8*0x1p-53*yy + Rounding*size*size) / noise
 }
+
+// Tolerance is the tolerance of the one-time sums over the data, relative to the
+// sum of the absolute values of their terms. It is never used up (Rounding).
+const Tolerance = 1e-15

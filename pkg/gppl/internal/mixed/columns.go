@@ -173,8 +173,8 @@ func (w *Term) SetLines(period, share float64) {
 	}
 }
 
-// LineAt returns the sine of harmonic j at a time from the middle by its lines on a circle, and that of t·sin by those of the derivative.
-func (w *Term) LineAt(j int, t, period float64) (wave, moved float64) {
+// lineAt returns the sine of harmonic j at a time from the middle by its lines on a circle, and that of t·sin by those of the derivative.
+func (w *Term) lineAt(j int, t, period float64) (wave, moved float64) {
 	l := &w.Lines[j]
 	for k := range l.cosines {
 		_, turns := math.Modf(float64(l.first+k) * (t / period))

@@ -51,7 +51,7 @@ type Factor struct {
 	parts, movedParts []Columns        // of the columns of E and of E′, with Circle
 	mirrored          fourier.Mirrored // the moments of Circle
 	size              []float64        // lengths of the columns of ΦC^½, with Circle
-	block             blas64.General   // see PacketBlock
+	block             blas64.General   // of T⁻¹ that belongs to a packet
 	along, strip      blas64.General
 	work, back        []float64
 	residue           blas64.General
@@ -246,25 +246,20 @@ func (f *Factor) Factorise() error {
 	return f.T.Cholesky()
 }
 
+// LogDet returns log|A| where B is diagonal.
+func (f *Factor) LogDet() float64 {
+	sum := f.T.LogDet()
+	for _, v := range f.Lambda {
+		sum += math.Log(v)
+	}
+	return sum
+}
+
 // Solve sets H.
 func (f *Factor) Solve() {
 	f.H = dense.Reshape(f.H, f.B.Rows, f.B.Cols)
 	copy(f.H.Data, f.B.Data)
 	f.T.Solve(f.H)
-}
-
-// Residual returns by how much L(Lᵀh) is off Eᵀz in column j at most, and the size of what was added.
-func (f *Factor) Residual(j int) (off, size float64) {
-	f.residue = dense.Reshape(f.residue, f.H.Rows, 1)
-	blas64.Copy(dense.Column(f.H, j), dense.Column(f.residue, 0))
-	f.T.MulLT(f.residue)
-	f.T.MulL(f.residue)
-	for i, length := range f.Length {
-		b := f.B.Data[i*f.B.Stride+j]
-		off = max(off, math.Abs(f.residue.Data[i]-b))
-		size = max(size, math.Abs(b), math.Abs(f.H.Data[i*f.H.Stride+j])*(1+length))
-	}
-	return off, size
 }
 
 // Invert sets Inverse and Diag.
@@ -275,11 +270,4 @@ func (f *Factor) Invert() {
 	}
 	f.Diag = dense.Resize(f.Diag, p)
 	f.T.InverseDiagonal(f.Diag, f.Inverse)
-}
-
-// Solved returns |L⁻¹e_i|², an entry of the diagonal of T⁻¹, by a substitution.
-func (f *Factor) Solved(i int) float64 {
-	f.back = dense.Resize(f.back, f.columns)
-	f.T.SolveUnit(f.back, i)
-	return blas64.Dot(dense.Vec(f.back), dense.Vec(f.back))
 }

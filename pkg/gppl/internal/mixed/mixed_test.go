@@ -68,7 +68,7 @@ func TestLines(t *testing.T) {
 		w.SetLines(1, share)
 		at := share * (rnd.Float64() - 0.5)
 		for j := range w.Coef {
-			wave, moved := w.LineAt(j, at, 1)
+			wave, moved := w.lineAt(j, at, 1)
 			want := math.Sin(2 * math.Pi * float64(j) * at / w.Period)
 			if limit := 1e-12 * (1 + float64(j)/w.Period); math.Abs(wave-want) > limit || math.Abs(moved-at*want) > 100*limit {
 				t.Fatalf("harmonic %d of the period %v at %v: %v and %v, want %v and %v", j, w.Period, at, wave, moved, want, at*want)

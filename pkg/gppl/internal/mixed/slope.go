@@ -8,10 +8,28 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Slopes adds the derivatives in the coefficients of a term without packets: ½(1 − (T⁻¹)_ff − |u_f|²)/c.
-func (f *Factor) Slopes(slope []float64, w *Term) {
+// Slopes sets slope to the derivatives in the coefficients of a term. It is an error if a block of T⁻¹ has not the diagonal that is known.
+func (f *Factor) Slopes(slope []float64, w *Term) error {
+	clear(slope)
+	if len(w.Packets) == 0 {
+		f.featureSlopes(slope, w)
+		return nil
+	}
+	for i := range w.Packets {
+		if p := &w.Packets[i]; p.Rank() > 0 {
+			if err := f.packetSlopes(slope, w, p); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// featureSlopes adds the derivatives in the coefficients of a term without packets: ½(1 − (T⁻¹)_ff − |u_f|²)/c.
+func (f *Factor) featureSlopes(slope []float64, w *Term) {
 	at := -1
 	for a, feature := range w.Features {
 		if !feature.IsSin() {
@@ -28,17 +46,18 @@ func (f *Factor) Slopes(slope []float64, w *Term) {
 	}
 }
 
-// PacketBlock returns the rows and columns of T⁻¹ that belong to a packet, in working memory.
-func (f *Factor) PacketBlock(w *Term, p *Packet) blas64.General {
+// packetSlopes adds the derivatives in the coefficients of a packet, given the block of T⁻¹ that belongs to it: with
+// V = ½(I − T⁻¹ − UUᵀ) of its columns, diag(U V Uᵀ)/c, the outer U being the packet's.
+func (f *Factor) packetSlopes(slope []float64, w *Term, p *Packet) error {
 	f.block = dense.Reshape(f.block, p.Rank(), p.Rank())
 	f.strip = f.Inverse.InverseBlock(f.block, w.First+p.First, f.strip)
-	return f.block
-}
-
-// PacketSlopes adds the derivatives in the coefficients of a packet, given its PacketBlock, which it changes: with
-// V = ½(I − T⁻¹ − UUᵀ) of its columns, diag(U V Uᵀ)/c, the outer U being the packet's.
-func (f *Factor) PacketSlopes(slope []float64, w *Term, p *Packet, inverse blas64.General) {
-	for a := range inverse.Rows {
+	inverse := f.block
+	verify.Tampered("mixed block", inverse.Data)
+	for a, want := range f.Diag[w.First+p.First:][:p.Rank()] {
+		d := inverse.Data[a*inverse.Stride+a]
+		if err := verify.Near("a block of an inverse", d, want, verify.GradientTrust*math.Abs(d)); err != nil {
+			return err
+		}
 		inverse.Data[a*inverse.Stride+a]--
 	}
 	u := dense.Rows(f.U, w.First+p.First, p.Rank())
@@ -50,6 +69,7 @@ func (f *Factor) PacketSlopes(slope []float64, w *Term, p *Packet, inverse blas6
 			slope[p.At+m] += blas64.Dot(dense.Row(p.U, m), dense.Row(f.along, m)) / c
 		}
 	}
+	return nil
 }
 
 // MovedSlope returns the derivative in the log of the period of a term whose frequencies move with it, R being that of U: of the cosine at

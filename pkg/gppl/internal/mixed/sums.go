@@ -8,6 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // Circle is sums over a series on a circle about its middle.
@@ -43,6 +44,9 @@ func (f *Factor) FillSums() {
 	}
 	for i := range f.ZZ.Data {
 		f.ZZ.Data[i] = f.Circle.Squares.Data[i] / f.Noise
+	}
+	for b := range dense.Blocks(f.columns) {
+		verify.Tampered("mixed sums", f.T.At(b, b).Data)
 	}
 }
 

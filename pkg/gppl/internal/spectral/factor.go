@@ -19,6 +19,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // Sums are what is known of n observations with c columns.
@@ -291,16 +292,36 @@ func (f *Factor) signedSquare(v []float64) float64 {
 	return blas64.Dot(plus, plus) - blas64.Dot(minus, minus)
 }
 
-// Entry returns entry i of the diagonal of T⁻¹ by a substitution, in p²/3 flops, without what Invert made.
-func (f *Factor) Entry(i int) float64 {
+// Verify compares one entry of the diagonal of T⁻¹, which came from all of L⁻¹, with |L⁻¹e_i|² by a substitution; and H with a row of T made
+// again from the moments. Forms and Invert are done.
+func (f *Factor) Verify() error {
+	p := len(f.Features)
+	if p == 0 {
+		return nil
+	}
+	i := f.picked()
+	trust := verify.GradientTrust * math.Abs(f.Diag[i])
+	if f.Negative < p { // squares of both signs have been added
+		trust = verify.GradientTrust
+	}
+	if err := verify.Near("an entry of an inverse", f.Diag[i], f.entry(i), trust); err != nil {
+		return err
+	}
+	return f.verifyRow(i)
+}
+
+// picked returns the feature that checks look at.
+func (f *Factor) picked() int { return verify.Pick(len(f.Features), f.Noise, f.Root[0], f.G.Data[0]) }
+
+// entry returns entry i of the diagonal of T⁻¹ by a substitution, in p²/3 flops, without what Invert made.
+func (f *Factor) entry(i int) float64 {
 	f.z = dense.Resize(f.z, len(f.Features))
 	f.T.SolveUnit(f.z, i)
 	return f.signedSquare(f.z)
 }
 
-// Row calls visit for each column with row i of T, made again from the moments, times H, what that is to be, and the size of what was
-// added, until it returns an error.
-func (f *Factor) Row(i int, visit func(got, want, size float64) error) error {
+// verifyRow compares row i of T, made again from the moments, times H with what that is to be.
+func (f *Factor) verifyRow(i int) error {
 	f.row = f.gramRow(f.row, f.Features[i])
 	n := f.Sums.Moments[0]
 	own := math.Sqrt(1 + f.Root[i]*f.Root[i]*n/f.Noise)
@@ -312,7 +333,7 @@ func (f *Factor) Row(i int, visit func(got, want, size float64) error) error {
 			b += g * f.Root[i] * f.Root[j] / f.Noise * h
 			size += (1 + f.Root[j]*math.Sqrt(n/f.Noise)) * math.Abs(h) // at least |T_ij|·|h_j|, over own
 		}
-		if err := visit(b, want, own*size+math.Abs(want)); err != nil {
+		if err := verify.Near("a row of a linear system", b, want, verify.Backward*(own*size+math.Abs(want))); err != nil {
 			return err
 		}
 	}

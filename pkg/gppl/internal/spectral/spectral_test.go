@@ -146,11 +146,8 @@ func TestFactor(t *testing.T) {
 		near(t, "the derivative in the variance", grad[0], signal, 1e-9)
 
 		i := 3
-		near(t, "an entry of the inverse", p.Entry(i), p.Diag[i], 1e-12)
-		if err := p.Row(i, func(got, want, size float64) error {
-			near(t, "a row of T", got, want, 1e-13*size)
-			return nil
-		}); err != nil {
+		near(t, "an entry of the inverse", p.entry(i), p.Diag[i], 1e-12)
+		if err := p.verifyRow(i); err != nil {
 			t.Error(err)
 		}
 	}
@@ -203,36 +200,36 @@ func TestPart(t *testing.T) {
 	_, inverse := p.dense(t)
 	n := len(p.t)
 	v, vy := make([]float64, n), dense.New(n, 2)
-	part := &Part{Squares: dense.New(2, 2)}
+	part := &part{squares: dense.New(2, 2)}
 	for i, w := range p.w {
 		v[i] = w * w * float64(i%3) / 3
-		part.Diagonal += v[i] / w
+		part.diagonal += v[i] / w
 		for j := range 2 {
 			vy.Data[2*i+j] = v[i] * p.y.Data[2*i+j]
 		}
 	}
 	for a := range 2 {
 		for b := range 2 {
-			part.Squares.Data[2*a+b] = blas64.Dot(dense.Column(p.y, a), dense.Column(vy, b))
+			part.squares.Data[2*a+b] = blas64.Dot(dense.Column(p.y, a), dense.Column(vy, b))
 		}
 	}
 	points, m := fourier.NewPoints(p.t, 0, period), p.Highest()
 	moments := dense.New(2*(2*m+1), 1)
-	part.Columns = dense.New(2*(m+1), 2)
+	part.columns = dense.New(2*(m+1), 2)
 	points.Sums(moments, dense.AsColumn(v), 0, tolerance)
-	points.Sums(part.Columns, vy, 0, tolerance)
-	part.Moments = moments.Data
+	points.Sums(part.columns, vy, 0, tolerance)
+	part.moments = moments.Data
 
 	r := dense.AsColumn([]float64{0.4, 0.8})
 	p.Invert()
 	total := p.Slopes(r)
-	p.Fit(part)
-	p.Entry(5)
-	trace, size, row := p.Again(part, 5)
-	near(t, "a trace", part.Traces[5], trace, 1e-12*size)
-	near(t, "a row of the fit", part.Fitted.Data[5*2+1], blas64.Dot(dense.Vec(row), dense.Column(p.H, 1)), 1e-11)
-	rest := p.Rest(part)
-	own, known := p.Share(part, r), p.Share(rest, r)
+	p.fit(part)
+	p.entry(5)
+	trace, size, row := p.again(part, 5)
+	near(t, "a trace", part.traces[5], trace, 1e-12*size)
+	near(t, "a row of the fit", part.fitted.Data[5*2+1], blas64.Dot(dense.Vec(row), dense.Column(p.H, 1)), 1e-11)
+	rest := p.rest(part)
+	own, known := p.share(part, r), p.share(rest, r)
 	near(t, "the sum of the parts", own+known, total, 1e-10)
 
 	var u mat.VecDense

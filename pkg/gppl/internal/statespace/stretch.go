@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // Stretch is a short stretch of a series, on which gradients are checked by differences of values. The zero value is ready for Of.
@@ -40,18 +41,15 @@ func (s *Stretch) Of(t []float64, columns blas64.General, known, scale []float64
 	s.g = dense.Reshape(s.g, columns.Cols, columns.Cols)
 }
 
-// Direction returns the step of parameter i in the direction along which gradients are checked; it differs between parameters.
-func Direction(i int) float64 { return 1 / (1 + 0.3*float64(i)) }
-
 // CompareComponents is Compare for components, in their logs.
 func (s *Stretch) CompareComponents(cs []Component, noise float64, r blas64.General, rounding float64) (slope, difference, limit float64, err error) {
 	return s.Compare(func(step float64) error {
 		s.moved = append(s.moved[:0], cs...)
 		for i := range s.moved {
-			s.moved[i].Variance *= math.Exp(step * Direction(2*i))
-			s.moved[i].Lengthscale *= math.Exp(step * Direction(2*i+1))
+			s.moved[i].Variance *= math.Exp(step * verify.Direction(2*i))
+			s.moved[i].Lengthscale *= math.Exp(step * verify.Direction(2*i+1))
 		}
-		return s.Factorise(s.Columns, s.moved, noise*math.Exp(step*Direction(2*len(cs))))
+		return s.Factorise(s.Columns, s.moved, noise*math.Exp(step*verify.Direction(2*len(cs))))
 	}, func(grad []float64) []float64 { return grad }, r, rounding)
 }
 
@@ -74,7 +72,7 @@ func (s *Stretch) Compare(factorise func(step float64) error, chain func(grad []
 	s.Gradient(s.grad, r)
 	size := float64(s.Columns.Rows) + dense.Form(s.g, r)
 	for i, d := range chain(s.grad) {
-		slope += Direction(i) * d
+		slope += verify.Direction(i) * d
 		size += math.Abs(d)
 	}
 	const (

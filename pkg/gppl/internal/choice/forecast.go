@@ -1,0 +1,84 @@
+// Package choice chooses among engines, each of which can compute the same: the cheapest that keeps a tolerance, by what it expects of an
+// evaluation.
+package choice
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Forecast is what an engine expects of one evaluation of value and gradient.
+type Forecast struct {
+	Reason  Reason  // why the engine cannot do it, if it cannot
+	Seconds float64 // of work, predicted
+	Setup   float64 // seconds still to be paid once
+	Bytes   float64 // that it keeps and works in, beside the data; what is there already counts too
+	Err     float64 // bound on the error of the value, in nats
+
+	Windowed bool // a window cuts the kernel: features have weights of both signs
+}
+
+// Reason says why an engine cannot do something; it is formatted only when it is read.
+// The zero value is no reason.
+type Reason struct {
+	Format string
+	Value  float64
+}
+
+// Given reports whether there is a reason.
+func (r Reason) Given() bool { return r != (Reason{}) }
+
+func (r Reason) String() string {
+	if strings.Contains(r.Format, "%") {
+		return fmt.Sprintf(r.Format, r.Value)
+	}
+	return r.Format
+}
+
+// Because returns a reason whose format has room for a value.
+func Because(format string, value float64) Reason { return Reason{format, value} }
+
+// Cannot is the forecast of an engine that does not take a kernel.
+func Cannot(why string) Forecast { return Forecast{Reason: Reason{Format: why}} }
+
+// Within is the forecast under a limit of memory, in bytes: above it, the engine cannot do it.
+func (f Forecast) Within(limit float64) Forecast {
+	if !f.Reason.Given() && f.Bytes > limit {
+		f.Reason = Because("it would take %.3g GB", f.Bytes/1e9)
+	}
+	return f
+}
+
+// EvaluationsAhead is the number of evaluations over which set-up is spread, whether it was done already or not: what an evaluation returns, and so
+// its engine, does not depend on those before it.
+const EvaluationsAhead = 30
+
+// Cost is the time by which engines are compared.
+func (f Forecast) Cost() float64 { return f.Seconds + f.Setup/EvaluationsAhead }
+
+// FormatBytes writes a number of bytes with three digits, as in 3.2 GB.
+func FormatBytes(bytes float64) string {
+	unit := "bytes"
+	for _, larger := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
+		if bytes < 999.5 {
+			break
+		}
+		bytes, unit = bytes/1e3, larger
+	}
+	return fmt.Sprintf("%.3g %s", bytes, unit)
+}
+
+// Limits are what engines are chosen by, beside the tolerance.
+type Limits struct {
+	Engine  string  // the only one to choose; "" for any
+	Memory  float64 // bytes that an evaluation may take
+	Seconds float64 // that an evaluation may be predicted to take
+}
+
+// Limited is the forecast under the limits of memory and time.
+func (o *Limits) Limited(f Forecast) Forecast {
+	if f = f.Within(o.Memory); !f.Reason.Given() && f.Cost() > o.Seconds {
+		f.Reason = Because("it would take %.3g s", f.Cost())
+	}
+	return f
+}

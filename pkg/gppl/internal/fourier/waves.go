@@ -1,0 +1,122 @@
+package fourier
+
+import (
+	"slices"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
+
+// Waves are the columns of Q = WL⁻ᵀ without a matrix, W the features of a Basis at points on a circle. Of the points, moments are all that is
+// needed; some have no points, but their moments alone. They do not change.
+type Waves struct {
+	X              []float64 // the points; nil: only moments are known
+	Origin, Period float64   // of the circle
+	Moments        Moments   // up to twice the highest frequency
+	Basis          *Basis
+}
+
+// NewWaves returns the waves of features at x, in ascending order of their frequencies, or nil if the moments do not distinguish them up to the
+// limit of their condition. It reuses known moments. x is copied.
+func NewWaves(x []float64, origin, period float64, features []Feature, known Moments, limit float64) *Waves {
+	w := &Waves{X: slices.Clone(x), Origin: origin, Period: period, Moments: known}
+	w.Moments = w.upTo(2 * features[len(features)-1].Frequency())
+	w.Basis = w.Moments.Basis(features, limit)
+	if w.Len() < len(features) || w.Basis.Condition() > limit {
+		return nil
+	}
+	return w
+}
+
+// Len returns k, the number of columns.
+func (w *Waves) Len() int { return len(w.Basis.Features()) }
+
+// Top returns the highest frequency of the columns.
+func (w *Waves) Top() int {
+	f := w.Basis.Features()
+	return f[len(f)-1].Frequency()
+}
+
+// Points returns the points on the circle.
+func (w *Waves) Points() *Points { return NewPoints(w.X, w.Origin, w.Period) }
+
+// upTo returns the moments up to frequency m at least, beginning with those that are known.
+func (w *Waves) upTo(m int) Moments {
+	if len(w.Moments) >= 2*(m+1) {
+		return w.Moments
+	}
+	t := w.Points().Moments(m, Tolerance)
+	copy(t, w.Moments)
+	return t
+}
+
+// Project returns Qᵀy, in O(n) but for sums of the points.
+func (w *Waves) Project(y []float64) []float64 {
+	sums, z := dense.New(2*(w.Top()+1), 1), make([]float64, w.Len())
+	w.Points().Sums(sums, dense.AsColumn(y), 0, Tolerance)
+	w.Basis.Project(z, sums.Data)
+	return z
+}
+
+// Columns sets q (n×k) to Q.
+func (w *Waves) Columns(q blas64.General) { w.Basis.At(q, w.Points()) }
+
+// momentRounding is the relative rounding of a moment, 4e-16, with a margin of five;
+// see gppl's TestWavesAgainstOmega.
+const momentRounding = 2e-15
+
+// Bound bounds the trace norm of QᵀQ − I, by the condition squared over the rounding of a moment.
+func (w *Waves) Bound() float64 {
+	c := w.Basis.Condition()
+	return momentRounding * c * c
+}
+
+// Rounding bounds what Qᵀy errs by for a y of the given length.
+func (w *Waves) Rounding(length float64) float64 { return Rounding * w.Basis.Condition() * length }
+
+// WaveMoments are the moments of Waves that several goroutines share: as many as any of them has needed.
+type WaveMoments struct {
+	Of *Waves
+
+	mu sync.Mutex
+	t  Moments
+}
+
+// upTo returns the moments up to frequency m.
+func (s *WaveMoments) upTo(m int) Moments {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.t == nil {
+		s.t = s.Of.Moments
+	}
+	if have := len(s.t)/2 - 1; have < m {
+		s.t = s.Of.upTo(max(m, 2*have))
+	}
+	return s.t
+}
+
+// Product sets dst to ΦᵀQ, for the features Φ of frequencies from, from+1, … of a series whose frequency 1 is step of the circle's.
+func (s *WaveMoments) Product(dst blas64.General, step, from int) {
+	features := make([]Feature, dst.Rows)
+	for i := range features {
+		m := step * (from + i/2)
+		if features[i] = Cos(m); i%2 == 1 {
+			features[i] = Sin(m)
+		}
+	}
+	t := s.upTo(step*(from+dst.Rows/2-1) + s.Of.Top())
+	s.Of.Basis.Product(dst, t, features)
+}
+
+// Seconds predicts the time of the moments for products with frequencies up to m of the circle.
+func (s *WaveMoments) Seconds(m int) float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m += s.Of.Top()
+	if len(s.t) >= 2*(m+1) {
+		return 0
+	}
+	return Predict(len(s.Of.X), 1, 0, m+1, Tolerance).Seconds / 2
+}

@@ -1,0 +1,109 @@
+package observed
+
+import (
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
+
+// Noise describes the noise of each observation, whose variance is
+//
+//	λ_i = σ²·Scale_i + Known_i.
+type Noise struct {
+	Scale                  []float64 // e_i²; nil: all are 1
+	Known                  []float64 // s_i²; nil: there are none
+	leastScale, leastKnown float64   // of those that are there
+}
+
+// NewNoise returns that of observations with these squares of relative errors and variances of known ones; nil: none.
+func NewNoise(scale, known []float64) Noise {
+	r := Noise{Scale: scale, Known: known}
+	if len(scale) > 0 {
+		r.leastScale = slices.Min(scale)
+	}
+	if len(known) > 0 {
+		r.leastKnown = slices.Min(known)
+	}
+	return r
+}
+
+// Even reports whether all observations have the noise variance σ².
+func (r *Noise) Even() bool { return r.Scale == nil && r.Known == nil }
+
+// Weight returns ∂λ_i/∂σ².
+func (r *Noise) Weight(i int) float64 {
+	if r.Scale == nil {
+		return 1
+	}
+	return r.Scale[i]
+}
+
+// Set sets dst to λ, in the memory of dst where it does.
+func (r *Noise) Set(dst []float64, n int, noise float64) []float64 {
+	dst = dense.Resize(dst, n)
+	for i := range dst {
+		dst[i] = noise * r.Weight(i)
+		if r.Known != nil {
+			dst[i] += r.Known[i]
+		}
+	}
+	return dst
+}
+
+// Least returns a number that no λ_i is below.
+func (r *Noise) Least(noise float64) float64 {
+	if r.Scale != nil {
+		noise *= r.leastScale
+	}
+	return noise + r.leastKnown
+}
+
+// negligibleNoise is the share of a known error's variance below which noise beside it is negligible: it changes no error bar by more
+// than half a per cent.
+const negligibleNoise = 0.01
+
+// Negligible reports whether σ² changes no λ_i by more than negligibleNoise, of the observations that it is of; nil: all.
+func (r *Noise) Negligible(noise float64, has func(i int) bool) bool {
+	for i, s := range r.Known {
+		if (has == nil || has(i)) && noise*r.Weight(i) > negligibleNoise*s {
+			return false
+		}
+	}
+	return r.Known != nil
+}
+
+// Most returns a number that no λ_i is above.
+func (r *Noise) Most(noise float64) float64 {
+	if r.Scale != nil {
+		noise *= slices.Max(r.Scale)
+	}
+	if r.Known != nil {
+		noise += slices.Max(r.Known)
+	}
+	return noise
+}
+
+// diagonal is a matrix in the making.
+type diagonal interface{ AddDiagonals(d []float64) }
+
+// OnDiagonal is what belongs on the whole diagonal of K before Add: σ², unless each
+// observation has its own share of it.
+func (r *Noise) OnDiagonal(noise float64) float64 {
+	if r.Scale != nil {
+		return 0
+	}
+	return noise
+}
+
+// Add completes the diagonal of K, to which OnDiagonal was added. It returns work, in
+// which it may work.
+func (r *Noise) Add(a diagonal, work []float64, n int, noise float64) []float64 {
+	switch {
+	case r.Scale != nil:
+		work = r.Set(work, n, noise)
+		a.AddDiagonals(work)
+	case r.Known != nil:
+		a.AddDiagonals(r.Known)
+	}
+	return work
+}
