@@ -18,6 +18,8 @@ type candidate interface {
 	// propose returns the models to train for the series of a search; none if it does not apply. A candidate whose share is fixed is
 	// asked when the search has ended.
 	propose(p *policy) ([]proposal, error)
+	// grown reports whether the search may add terms to its best model.
+	grown() bool
 	// takesPart reports whether a trained model of it has a part in the forecast, beside the others of the search.
 	takesPart(p *policy, t *trial) bool
 	// share is the weight of its model in a forecast from n observations; fixed is false if the evidence decides it.
@@ -31,7 +33,7 @@ type candidate interface {
 }
 
 // candidates are those of the automatic search, in the order in which they are tried: of a name that several take, the last has it.
-var candidates = []candidate{stationary{}, noiseAlone{}, wiener{}, randomWalk{}}
+var candidates = []candidate{stationary{}, noiseAlone{}, wiener{}, dampedTrend{}, randomWalk{}}
 
 // candidateNamed returns the candidate of a name in a file.
 func candidateNamed(name string) (of candidate) {
@@ -63,6 +65,8 @@ type place struct {
 type byEvidence struct{}
 
 func (byEvidence) name(terms []gppl.Kernel) string { return kernelName(sumOf(terms)) }
+
+func (byEvidence) grown() bool { return true }
 
 func (byEvidence) takesPart(*policy, *trial) bool { return true }
 

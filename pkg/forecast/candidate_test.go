@@ -19,6 +19,7 @@ func TestCandidateNamed(t *testing.T) {
 		{noiseAlone{}, []gppl.Kernel{whiteTerm}, "White"},
 		{stationary{}, []gppl.Kernel{season}, "LocPer"},
 		{stationary{}, []gppl.Kernel{gppl.Laplace{Variance: 1, Lengthscale: 1}, season}, "Laplace + LocPer"},
+		{dampedTrend{}, []gppl.Kernel{gppl.DampedTrend{Variance: 1, Lengthscale: 1, Memory: 0.1}}, "DampedTrend"},
 		{randomWalk{}, []gppl.Kernel{gppl.Laplace{Variance: 1, Lengthscale: 1}}, "RandomWalk"},
 		{randomWalk{}, []gppl.Kernel{gppl.Laplace{Variance: 1, Lengthscale: 1}, season}, "RandomWalk + LocPer"},
 	} {

@@ -82,6 +82,9 @@ func (randomWalk) propose(p *policy) ([]proposal, error) {
 	return []proposal{q}, nil
 }
 
+// grown is false: its share is trained when the search has ended.
+func (randomWalk) grown() bool { return false }
+
 // takesPart is false if noise about a trend of y describes the series better. Noise about a trend of log y does not count: exponential
 // growth often stops.
 func (randomWalk) takesPart(p *policy, t *trial) bool {

@@ -79,11 +79,22 @@ func fixWalk(m gppl.Model) gppl.Model {
 // walkPrior is the prior of the variance of a Laplace kernel that stands for a walk, the first term of a model: a step has the median variance
 // given. A search for shifts also tries models without the walk; they have none.
 func walkPrior(m gppl.Model, i int, e extent, step float64) (p gppl.LogNormal, ok bool) {
-	walk, ok := sumTerms(m.Kernel)[0].(gppl.Laplace)
-	if i != 0 || !ok {
+	reach := reachOf(sumTerms(m.Kernel)[0])
+	if i != 0 || reach == 0 {
 		return gppl.LogNormal{}, false
 	}
-	return gppl.LogNormal{Mu: math.Log(step * walk.Lengthscale / (2 * e.step)), Sigma: 1.5}, true
+	return gppl.LogNormal{Mu: math.Log(step * reach / (2 * e.step)), Sigma: 1.5}, true
+}
+
+// reachOf returns the lengthscale beyond which the level of a term that wanders returns; 0 of another term.
+func reachOf(k gppl.Kernel) float64 {
+	switch k := k.(type) {
+	case gppl.Laplace:
+		return k.Lengthscale
+	case gppl.DampedTrend:
+		return k.Lengthscale
+	}
+	return 0
 }
 
 // nameBehind names the terms behind the first, whose name is given.

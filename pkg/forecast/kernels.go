@@ -28,6 +28,7 @@ var families = []struct {
 	{"LocPer", gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1}},
 	{"SpectralMixture", gppl.SpectralMixture{Variance: 1, Lengthscale: 1, Period: 1}},
 	{"SHO", gppl.SHO{Variance: 1, Period: 1, Quality: 1}},
+	{"DampedTrend", gppl.DampedTrend{Variance: 1, Lengthscale: 1, Memory: 1}},
 	{"Rotation", gppl.Rotation{Variance: 1, Period: 1, Quality: 1, Difference: 1, Mix: 1}},
 	{"Cosine", gppl.Cosine{Variance: 1, Period: 1}},
 }

@@ -324,11 +324,11 @@ func (p *policy) reachable() ([]gppl.Model, error) {
 	return models, err
 }
 
-// best returns the best candidate of a scale so far; nil if none could be trained.
+// best returns the best candidate of a scale so far that may grow; nil if none could be trained.
 func (p *policy) best(v int) *trial {
 	var best *trial
 	for _, t := range p.trials {
-		if t.scale == v && t.Error == "" && (best == nil || t.score < best.score) {
+		if t.scale == v && t.Error == "" && t.kind.grown() && (best == nil || t.score < best.score) {
 			best = t
 		}
 	}

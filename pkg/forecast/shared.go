@@ -157,7 +157,7 @@ func (p *policy) shareableOf(of candidate, trend string, log bool, m gppl.Model,
 	}
 	order := timeline.Range(0, len(terms))
 	fixed := 0
-	if of == candidate(randomWalk{}) || of == candidate(wiener{}) { // a walk is the first of its terms
+	if of == candidate(randomWalk{}) || of == candidate(wiener{}) || of == candidate(dampedTrend{}) { // a walk is the first of its terms
 		fixed = 1
 	}
 	slices.SortStableFunc(order[fixed:], func(i, j int) int { return strings.Compare(kernelName(terms[i]), kernelName(terms[j])) })
@@ -173,7 +173,9 @@ func (p *policy) shareableOf(of candidate, trend string, log bool, m gppl.Model,
 		case q.Unit == gppl.UnitX:
 			counted = math.Log(p.extent.step)
 		case i == 0 && fixed > 0: // of a walk, the variance of a step
-			counted = math.Log(terms[0].(gppl.Laplace).Lengthscale / (2 * p.extent.step))
+			counted = math.Log(reachOf(terms[0]) / (2 * p.extent.step))
+		case i == 2 && of == candidate(dampedTrend{}): // the steps for which a slope lasts
+			counted = math.Log(p.extent.step / reachOf(terms[0]))
 		}
 		s.index, s.own, s.names = append(s.index, i), append(s.own, slices.Index(places, i)), append(s.names, q.Name)
 		s.unit, s.weak = append(s.unit, counted), append(s.weak, b.weak[i])

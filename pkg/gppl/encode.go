@@ -19,7 +19,7 @@ import (
 
 var resultHeader = sealed.Header{Format: "gppl result", Version: 1}
 
-var kernelTypes = typed.NewRegistry[Kernel](SE{}, Laplace{}, Matern32{}, Matern52{}, RQ{}, Periodic{}, LocPer{}, SpectralMixture{}, SHO{}, Rotation{}, Cosine{}, White{})
+var kernelTypes = typed.NewRegistry[Kernel](SE{}, Laplace{}, Matern32{}, Matern52{}, RQ{}, Periodic{}, LocPer{}, SpectralMixture{}, SHO{}, DampedTrend{}, Rotation{}, Cosine{}, White{})
 
 // RegisterKernel makes a kernel's type known to LoadResult, under the name of
 // its Go type. A user's own kernel registers its zero value in an init

@@ -1,8 +1,11 @@
 package gppl_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
@@ -24,6 +27,8 @@ func kernels() []gppl.Kernel {
 		gppl.SHO{Variance: 1.2, Period: 2.3, Quality: 3},
 		gppl.SHO{Variance: 0.7, Period: 1.9, Quality: 0.5},
 		gppl.SHO{Variance: 0.7, Period: 1.9, Quality: 0.1},
+		gppl.DampedTrend{Variance: 1.4, Lengthscale: 2.2, Memory: 0.3},
+		gppl.DampedTrend{Variance: 0.6, Lengthscale: 1.2, Memory: 1},
 		gppl.Rotation{Variance: 1.1, Period: 2.7, Quality: 1.5, Difference: 0.6, Mix: 0.4},
 		gppl.Cosine{Variance: 0.9, Period: 1.6},
 		gppl.Mul(laplace, gppl.Cosine{Variance: 1, Period: 1.6}),
@@ -59,4 +64,31 @@ func TestRQBandwidth(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDampedTrend: the kernel is that of its formula, with Laplace and Matern32 at its ends.
+func TestDampedTrend(t *testing.T) {
+	const v, l = 1.3, 2.1
+	r := []float64{0, 1e-3, 0.1, 0.7, 2, 9, 40}
+	cov := func(k gppl.Kernel) []float64 {
+		got := make([]float64, len(r))
+		k.Cov(got, r)
+		return got
+	}
+	compare := func(name string, got, want []float64, within float64) {
+		t.Helper()
+		if !floats.EqualApprox(got, want, within) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	for _, memory := range []float64{1e-3, 0.05, 0.9, 3} {
+		m := memory * l
+		want := make([]float64, len(r))
+		for i, r := range r {
+			want[i] = v * (l*math.Exp(-r/l) - m*math.Exp(-r/m)) / (l - m)
+		}
+		compare(fmt.Sprint("memory ", memory), cov(gppl.DampedTrend{Variance: v, Lengthscale: l, Memory: memory}), want, 1e-13)
+	}
+	compare("memory 1", cov(gppl.DampedTrend{Variance: v, Lengthscale: l, Memory: 1}), cov(gppl.Matern32{Variance: v, Lengthscale: math.Sqrt(3) * l}), 1e-13)
+	compare("no memory", cov(gppl.DampedTrend{Variance: v, Lengthscale: l, Memory: 1e-9}), cov(gppl.Laplace{Variance: v, Lengthscale: l}), 1e-8)
 }

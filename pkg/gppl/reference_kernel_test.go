@@ -41,6 +41,8 @@ func widen(k gppl.Kernel) wideKernel {
 		return wideCosine{doubled.Of(k.Variance), inverse(k.Period)}
 	case gppl.SHO:
 		return newWideSHO(doubled.Of(k.Variance), doubled.Of(k.Period), doubled.Of(k.Quality))
+	case gppl.DampedTrend:
+		return newWideTrend(k)
 	case gppl.Rotation:
 		return newWideRotation(k)
 	case gppl.White:

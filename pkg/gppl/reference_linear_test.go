@@ -86,6 +86,32 @@ func factorial(n int) wide {
 	return p
 }
 
+// wideTrend is v·(e⁻ᵃ − M·e⁻ᵇ)/(1 − M), a = r/l, b = a/M, whose derivative in log M is v·M·(e⁻ᵃ − e⁻ᵇ − (1 − M)·b·e⁻ᵇ)/(1 − M)².
+type wideTrend struct{ v, l, memory wide }
+
+func newWideTrend(k gppl.DampedTrend) wideTrend {
+	return wideTrend{doubled.Of(k.Variance), doubled.Of(k.Lengthscale), doubled.Of(k.Memory)}
+}
+
+func (wideTrend) params() int { return 3 }
+func (k wideTrend) at(g []wide, r wide, _ bool) wide {
+	one := doubled.Of(1)
+	a := r.Div(k.l)
+	if k.memory == one {
+		decay := k.v.Mul(wideExp(a.Neg()))
+		half := decay.Mul(a).Mul(a).Scale(0.5)
+		g[0], g[1], g[2] = decay.Mul(one.Add(a)), half.Scale(2), half
+		return g[0]
+	}
+	b, apart := a.Div(k.memory), one.Sub(k.memory)
+	slow, fast := wideExp(a.Neg()), wideExp(b.Neg())
+	v := k.v.Div(apart)
+	g[0] = v.Mul(slow.Sub(k.memory.Mul(fast)))
+	g[1] = v.Mul(a).Mul(slow.Sub(fast))
+	g[2] = v.Mul(k.memory).Div(apart).Mul(slow.Sub(fast)).Sub(v.Mul(b).Mul(k.memory).Mul(fast))
+	return g[0]
+}
+
 // wideRotation has the two oscillators, and the derivatives of log(v, period, quality) of each.
 type wideRotation struct {
 	parts [2]wideSHO

@@ -158,6 +158,7 @@ func engineCases() (cases []engineCase) {
 			gppl.Add(se, periodic),
 			gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 4 * l}, periodic),
 			gppl.SHO{Variance: 0.8, Period: 2 * l, Quality: 1.5},
+			gppl.DampedTrend{Variance: 0.9, Lengthscale: 4 * l, Memory: 0.1},
 			gppl.Add(gppl.Rotation{Variance: 1, Period: l, Quality: 0.8, Difference: 0.5, Mix: 0.3}, gppl.White{Variance: 0.1}),
 			gppl.Mul(gppl.Matern32{Variance: 1, Lengthscale: 4 * l}, periodic),
 			gppl.Add(gppl.Mul(laplace, gppl.Cosine{Variance: 1, Period: 0.7 * l}), gppl.Cosine{Variance: 0.3, Period: 3 * l}),

@@ -1,0 +1,64 @@
+package forecast
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// dampedTrend is the candidate of a level that wanders and follows a slope that lasts for some steps, about a linear trend, in series of
+// lasting observations or more, but fewer than telling: what exponential smoothing calls a damped local linear trend (gppl.DampedTrend), with observation noise.
+//
+// Fewer observations show slopes that do not last. In M4's weekly series of 150 to 400 observations it was no better than the other candidates.
+//
+// As of randomWalk, the lengthscale, beyond which the level returns, is fixed far beyond the range of x. Matern32, which bends as it does,
+// returns to the trend as soon as its slope is forgotten.
+type dampedTrend struct{ byEvidence }
+
+var _ candidate = dampedTrend{}
+
+// trendName begins the name of a damped trend in tables and files, which is that of its kernel.
+const trendName = "DampedTrend"
+
+const (
+	// returnsByChance is the advantage in nats of a damped trend over what returns to a line: by as much the likelihood of a process that
+	// returns exceeds that of a walk on average, if the series is a walk (see neverReturns).
+	returnsByChance = 2
+	// slopeLasts is the prior median of the number of steps for which a slope lasts, and slopeSpread the standard deviation of its logarithm.
+	slopeLasts, slopeSpread = 8, 1
+)
+
+func (dampedTrend) odds(gppl.Kernel) float64 { return returnsByChance }
+
+func (dampedTrend) named(name string) bool { return strings.HasPrefix(name, trendName) }
+
+// grown is false: a sum that grows from it would end another place than without it, in series that it does not describe better.
+func (dampedTrend) grown() bool { return false }
+
+// propose returns the process with a linear trend on each scale; none for series of few or of many observations, of counts, or where priors
+// were given.
+func (dampedTrend) propose(p *policy) (all []proposal, err error) {
+	n := len(p.series.X)
+	if n < lasting || n >= telling || len(p.options.Priors) > 0 || p.series.Counting != nil || !slices.Contains(p.trends, "linear") {
+		return nil, nil
+	}
+	reach := walkReach * p.extent.span
+	k := gppl.DampedTrend{Variance: stepVariance * reach / (2 * p.extent.step), Lengthscale: reach, Memory: slopeLasts * p.extent.step / reach}
+	for scale := range p.scales {
+		all = append(all, proposal{terms: []gppl.Kernel{k}, noise: seasonalNoise, only: &place{scale: scale, trend: "linear"}, fix: fixReach})
+	}
+	return all, nil
+}
+
+// fixReach holds the lengthscale of the first term.
+func fixReach(m gppl.Model) gppl.Model { return m.Fix(m.Params()[1].Name) }
+
+// prior is that of the variance, by which the level of steps far apart wanders, and of the memory.
+func (dampedTrend) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
+	if k, ok := sumTerms(m.Kernel)[0].(gppl.DampedTrend); ok && i == 2 {
+		return gppl.LogNormal{Mu: math.Log(slopeLasts * e.step / k.Lengthscale), Sigma: slopeSpread}, true
+	}
+	return walkPrior(m, i, e, stepVariance)
+}

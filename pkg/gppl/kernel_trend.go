@@ -1,0 +1,66 @@
+package gppl
+
+import "math"
+
+var (
+	_ Kernel      = DampedTrend{}
+	_ Reacher     = DampedTrend{}
+	_ Bandlimited = DampedTrend{}
+	_ Steep       = DampedTrend{}
+	_ LinearSDE   = DampedTrend{}
+)
+
+// DampedTrend is the kernel of a level f that follows a slope s, both of which return to zero: with l the Lengthscale, m = Memory·l and a
+// Wiener process W,
+//
+//	df = (s − f/l) dx,  ds = −s/m dx + σ dW,  k(r) = v·(l·exp(−r/l) − m·exp(−r/m))/(l − m).
+//
+// A small Memory and a Lengthscale far beyond the range of x make it the local linear trend with damping of exponential smoothing
+// (Gardner and McKenzie 1985), without noise of the level: a slope lasts for about m, a step Δ has the factor φ = exp(−Δ/m), and over
+// longer gaps, m ≪ r ≪ l, the level is a random walk whose increments have the variance 2vr/l. The derivative of f has the variance v/lm.
+// As Memory → 0, k becomes Laplace. Equal times, Memory = 1, have v·(1 + r/l)·exp(−r/l), that of Matern32. Its paths are once
+// differentiable. It is the SHO of Period 2πl·√Memory and Quality √Memory/(1 + Memory) ≤ ½, and on the line it is Markov, with a state
+// of two numbers.
+type DampedTrend struct{ Variance, Lengthscale, Memory float64 }
+
+func (k DampedTrend) Params() []Param {
+	return append(varianceAndLengthscale(k.Variance, k.Lengthscale), shapeParam("memory", k.Memory))
+}
+func (k DampedTrend) WithParams(theta []float64) Kernel {
+	want(theta, 3, "DampedTrend")
+	return DampedTrend{theta[0], theta[1], theta[2]}
+}
+func (k DampedTrend) String() string { return describe("DampedTrend", k.Params()) }
+
+// Oscillator returns the SHO that it is.
+func (k DampedTrend) Oscillator() SHO {
+	root := math.Sqrt(k.Memory)
+	return SHO{k.Variance, 2 * math.Pi * k.Lengthscale * root, root / (1 + k.Memory)}
+}
+
+// oscillation has the chain rule: ∂log quality/∂log memory = ½ − memory/(1 + memory).
+func (k DampedTrend) oscillation() oscillation {
+	o := k.Oscillator().oscillations()[0]
+	o.chain = [][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0.5, 0.5 * (1 - k.Memory) / (1 + k.Memory)}}
+	return o
+}
+
+func (k DampedTrend) Cov(dst, r []float64)   { k.Oscillator().Cov(dst, r) }
+func (k DampedTrend) Slope(dst, r []float64) { k.Oscillator().Slope(dst, r) }
+func (k DampedTrend) Contract(grad, w, r []float64) {
+	o := k.oscillation()
+	g := contractOscillation(&o, w, r)
+	for p, c := range o.chain {
+		grad[p] += c[0]*g[0] + c[1]*g[1] + c[2]*g[2]
+	}
+}
+
+// Blocks implements LinearSDE.
+func (k DampedTrend) Blocks(dst []StateBlock) []StateBlock {
+	o := k.oscillation()
+	return append(dst, &o)
+}
+
+func (k DampedTrend) Reach(eps float64) float64      { return k.Oscillator().Reach(eps) }
+func (k DampedTrend) Bandwidth(eps float64) float64  { return k.Oscillator().Bandwidth(eps) }
+func (k DampedTrend) Steepness(span float64) float64 { return k.Oscillator().Steepness(span) }
