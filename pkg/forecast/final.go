@@ -1,0 +1,249 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+)
+
+// final trains the best candidates on more observations: on those that all of them take, and then, without the dear ones, on as many as
+// the best takes.
+func (p *policy) final() error {
+	finalists := p.plan.effort.finalists
+	if p.series.Counting != nil {
+		finalists = min(finalists, countFinalists)
+	}
+	spent := p.overspent()
+	if spent {
+		finalists = 1
+	}
+	kept := slices.Clone(p.trials[:min(finalists, len(p.trials))])
+	for _, t := range p.trials[len(kept):] { // few observations hardly tell y from log y, or what wanders from what returns slowly
+		if !spent && t.score < kept[0].score+hopeless && !slices.ContainsFunc(kept, func(o *trial) bool { return o.scale == t.scale && o.kind == t.kind }) {
+			kept = append(kept, t)
+		}
+	}
+	p.upTo(firstShare+growthShare+finalShare, len(kept))
+	n, err := p.learnable(kept)
+	for {
+		if err == nil {
+			err = p.trainOn(n, kept)
+		}
+		best := p.trials[0]
+		if err != nil || best.Error != "" {
+			return err
+		}
+		learnt := n
+		if n, err = p.learnable(p.trials[:1]); n < worthMore*learnt && err == nil {
+			return nil
+		}
+		kept = p.trials
+		if err == nil {
+			err = p.leaveOut(kept, learnt, n)
+		}
+	}
+}
+
+// worthMore is how many times as many observations the best candidate must take for it to be trained once more, without those that do not.
+const worthMore = 2
+
+// LeftOut is the Status of a candidate that is too slow for as many observations as the best takes.
+const LeftOut = "left out"
+
+// leaveOut marks the candidates that do not take n observations, after all were trained on fewer.
+func (p *policy) leaveOut(kept []*trial, learnt, n int) error {
+	best := kept[0].score
+	for _, t := range kept {
+		if all, err := p.allAffordable([]*trial{t}, len(p.series.X)-n); err != nil || all || t.Error != "" {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		t.Status = LeftOut
+		t.Error = fmt.Sprintf("it is too slow for %d observations, and was %.1f nats behind the best on the latest %d", n, t.score-best, learnt)
+		t.score = math.Inf(1)
+	}
+	return nil
+}
+
+// trainOn trains candidates on the latest n observations and ranks them. Where the engines take many of an uneven series, the best is also
+// tried with the seasons that only these show.
+func (p *policy) trainOn(n int, kept []*trial) error {
+	from := len(p.series.X) - n
+	if err := p.setScales(from); err != nil {
+		return err
+	}
+	p.extent.span = p.series.X[len(p.series.X)-1] - p.series.X[from]
+	for i := range p.scales {
+		if c := p.scales[i].counts; c != nil {
+			c.compared, c.trained = true, true
+		}
+	}
+	var sound []*trial
+	var err error
+	for _, t := range kept {
+		if t.Error != "" {
+			continue
+		}
+		if t.model.Mean, err = policyMean(t.kind, t.Trend, p.scales[t.scale].data.X); err != nil {
+			return err
+		}
+		sound = append(sound, t)
+	}
+	if err := p.train(sound); err != nil {
+		return err
+	}
+	p.trials = kept
+	p.rank()
+	if best := p.trials[0]; n > p.plan.Trained && best.Error == "" {
+		p.seasons = nil
+		p.setSeasons(auto.ClearPeriods)
+		err = p.addSeasons()
+	}
+	return err
+}
+
+// addSeasons tries each further season, the likeliest first, beside the best candidate with which an evaluation takes no longer than it may.
+func (p *policy) addSeasons() error {
+	for _, s := range p.seasons {
+		if slices.ContainsFunc(termsOf(p.trials[0].model.Kernel), func(t gppl.Kernel) bool { return hasSeason(t, s) }) {
+			continue
+		}
+		for _, t := range p.trials {
+			q, ok := p.withSeason(t, s)
+			if !ok {
+				continue
+			}
+			raises, err := p.raises(t, q)
+			if err == nil && raises {
+				err = p.try(proposed{t.kind, q})
+			}
+			if err != nil {
+				return err
+			}
+			break
+		}
+		p.rank()
+	}
+	p.trials = p.trials[:min(p.plan.effort.finalists, len(p.trials))]
+	return nil
+}
+
+// raises reports whether the last term of a proposal raises the likelihood of a trial at one of several variances before any training, which
+// takes tens of evaluations. A rhythm that the trial has in other words hardly does, and where the likelihood cannot be evaluated none does.
+func (p *policy) raises(t *trial, q proposal) (bool, error) {
+	const much = 3 // nats: less than the parameters of a season cost in evidence
+	v, last := p.scales[t.scale], len(q.terms)-1
+	mean, err := policyMean(t.kind, t.Trend, v.data.X)
+	if err != nil {
+		return false, err
+	}
+	more := q.terms[last]
+	q.terms = slices.Clone(q.terms)
+	for _, share := range []float64{1, 0.1, 0.01} {
+		theta := gppl.Values(more.Params())
+		for _, i := range gppl.Amplitudes(more) {
+			theta[i] *= share
+		}
+		q.terms[last] = more.WithParams(theta)
+		m := p.begin(q, mean)
+		loss, err := v.loss(p.ctx, m, t.shape, gppl.WithTolerance(trainTolerance), p.options.engineMemory(p.series))
+		if err != nil {
+			return false, err
+		}
+		nll, err := loss.ValueGrad(nil, m.Values())
+		if p.ctx.Err() != nil {
+			return false, p.ctx.Err()
+		}
+		if err == nil && nll < t.NLL-v.offset-much {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// withSeason proposes a trial with a season: of many harmonics or, where these take too long, of two.
+func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
+	if t.Error != "" || slices.ContainsFunc(termsOf(t.model.Kernel), func(k gppl.Kernel) bool { return hasSeason(k, s) }) {
+		return q, false
+	}
+	// An evaluation with two harmonics may take dearer times what those of other candidates may: at most two seasons are tried.
+	const dearer = 3
+	v, m := p.scales[t.scale], t.model
+	q = t.with((stationary{}).seasonal(s))
+	if m.Kernel = sumOf(q.terms); p.seconds(m, v) <= p.allowed() {
+		return q, true
+	}
+	q = t.with((stationary{}).turning(s))
+	m.Kernel = sumOf(q.terms)
+	return q, p.seconds(m, v) <= dearer*p.allowed()
+}
+
+// learnable returns the number of observations, the latest, on which candidates are trained at the end: those of the plan or, where x is
+// uneven, as many more as the engines take in the time that the plan allows for dense algebra.
+func (p *policy) learnable(kept []*trial) (int, error) {
+	n := len(p.series.X)
+	if !p.series.dense() {
+		return p.plan.Trained, nil
+	}
+	if most := p.plan.effort.mostUneven; most > 0 {
+		n = min(n, most)
+	}
+	for _, part := range unevenParts {
+		if part = min(part, n); part <= p.plan.Trained {
+			break
+		}
+		if all, err := p.allAffordable(kept, len(p.series.X)-part); all || err != nil {
+			return part, err
+		}
+	}
+	return p.plan.Trained, nil
+}
+
+// allAffordable reports whether an evaluation of each candidate, on the observations from an index on, is predicted to take no longer than
+// the plan allows for.
+func (p *policy) allAffordable(kept []*trial, from int) (bool, error) {
+	for _, t := range kept {
+		if t.Error != "" {
+			continue
+		}
+		v, err := newYScale(p.series, from, len(p.series.X), p.scales[t.scale].log)
+		if err != nil {
+			return false, err
+		}
+		m := t.model
+		if m.Mean, err = policyMean(t.kind, t.Trend, v.data.X); err != nil {
+			return false, err
+		}
+		if !p.affordable(m, v) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// affordable reports whether an evaluation of m is predicted to take no longer than the plan allows for.
+func (p *policy) affordable(m gppl.Model, v yScale) bool { return p.seconds(m, v) <= p.allowed() }
+
+// allowed is the time of an evaluation that the plan allows for, that of dense algebra.
+func (p *policy) allowed() float64 { return evaluationSeconds(p.plan.Trained, false) }
+
+// seconds predicts the time of an evaluation of m.
+func (p *policy) seconds(m gppl.Model, v yScale) float64 {
+	exact, err := gppl.NewExact(m, v.data, gppl.WithTolerance(trainTolerance))
+	if err != nil {
+		return math.Inf(1)
+	}
+	_, seconds := exact.Cost(m)
+	if v.counts != nil {
+		seconds *= newtonEvaluations
+	}
+	return seconds
+}
+
+// newtonEvaluations is about how many evaluations of a Gaussian likelihood one by Laplace's method takes.
+const newtonEvaluations = 10
