@@ -53,7 +53,8 @@ type Settings struct {
 	// Guide, unless nil, is a loss of the same parameters whose information at the start is about the curvature of the loss near
 	// the optimum, such as an approximation of the likelihood. BFGS then moves in its metric, H^−½z for the
 	// information H in raw parameters: it takes fewer evaluations if the start is near the optimum, which is the loss's own. Other methods,
-	// and L-BFGS of more than twelve parameters, have no guide.
+	// and L-BFGS of more than twelve parameters, have no guide; and nor has a training with a GradientTolerance that begins more than
+	// 20 standard errors, √(gᵀH⁻¹g), from the optimum: the curvature there says nothing of the way.
 	Guide Informed
 	// NoStandardErrors leaves out the 2p evaluations, for p trained
 	// parameters, that standard errors take.
@@ -352,7 +353,9 @@ func (o *objective) run(u []float64) StartResult {
 		return o.finish(result, began, before)
 	}
 	if o.metric = nil; o.settings.Guide != nil && o.quasi {
-		o.metric = o.newMetric(o.settings.Guide, u)
+		if o.metric = o.newMetric(o.settings.Guide, u); !o.scored && o.leads(o.metric) > guidedErrors {
+			o.metric = nil
+		}
 	}
 	left := func() int { return int(o.limit() - max(o.counted, float64(o.evaluations-before))) }
 	for scored := o.scored; ; {

@@ -19,6 +19,14 @@ func (uninformed) Information([]float64) (*mat.SymDense, error) {
 	return nil, errors.New("there is none")
 }
 
+// sure is a guide with next to no information, by which the optimum is far from anywhere.
+type sure struct{ gppl.Loss }
+
+func (s sure) Information([]float64) (*mat.SymDense, error) {
+	p := len(s.Params())
+	return mat.NewSymDense(p, make([]float64, p*p)), nil
+}
+
 // TestFitGuide: projections guide the exact likelihood to the optimum that L-BFGS finds alone, from nearby in fewer evaluations, and from
 // afar. A guide without information does no harm.
 func TestFitGuide(t *testing.T) {
@@ -44,6 +52,11 @@ func TestFitGuide(t *testing.T) {
 		if got := must.Get(gppl.Fit(context.Background(), loss, params, rough))(t); got.Status != gppl.Converged || got.Value > want.Value+1e-3 ||
 			i == 0 && got.Evaluations >= alone.Evaluations {
 			t.Errorf("from %v to a gradient of 0.05: %v, alone %v", start, got, alone)
+		}
+		if rough.Guide = (sure{loss}); i == 1 { // which says that the optimum is far
+			if got := must.Get(gppl.Fit(context.Background(), loss, params, rough))(t); got.Evaluations != alone.Evaluations || got.Value != alone.Value {
+				t.Errorf("from %v, with a guide that is not to be believed: %v, alone %v", start, got, alone)
+			}
 		}
 	}
 	other := must.Get(gppl.NewExact(gppl.PaperModel(gppl.RQ{}), d))(t)

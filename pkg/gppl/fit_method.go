@@ -5,10 +5,12 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/projected-likelihood/gppl/internal/curvature"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
 )
 
@@ -150,6 +152,20 @@ func (o *objective) information(h *mat.SymDense, u []float64, of func(theta []fl
 
 // guideFloor is the least information, in nats per squared unit of a raw parameter, that is told from none.
 const guideFloor = 1
+
+// guidedErrors is the number of standard errors from the optimum within which a guide is believed. If a model holds, its parameters move by some 15 from a part
+// of the data to six times as many: √(χ²(1 + 6)) for the highest χ² of nine parameters in a thousand cases.
+const guidedErrors = 20
+
+// leads returns how many standard errors from the best point coordinates expect the optimum, √(gᵀH⁻¹g); 0 if there are none.
+func (o *objective) leads(c *descent.Coordinates) float64 {
+	if c == nil {
+		return 0
+	}
+	z := make([]float64, len(o.best.grad))
+	c.Slope(z, o.best.grad)
+	return blas64.Nrm2(dense.Vec(z))
+}
 
 // newMetric returns the coordinates in which the information of a guide at u, in the raw parameters of o, is the identity: BFGS, which moves in
 // them, meets about the same curvature in every direction. They are nil if there is no information.
