@@ -182,7 +182,7 @@ type objective struct {
 	trained  []int       // indices of the parameters that are not fixed
 	start    []float64   // raw
 	gradTol  float64
-	quasi    bool                 // the method is the default, of few parameters
+	guidable bool                 // the method is the default, and there are few parameters
 	scored   bool                 // training ends by the gradient in units of standard errors
 	curved   curvatureAt          // the curvature that newton took last
 	metric   *descent.Coordinates // of the guide; nil: none
@@ -245,8 +245,8 @@ func newObjective(ctx context.Context, loss Loss, start []Param, s Settings) *ob
 	o.gradTol = cmp.Or(s.GradientTolerance, 1e-4)
 	if o.settings.Method == nil {
 		o.settings.Method = LBFGS
-		o.quasi = len(o.start) <= maxNewton
-		o.scored = o.quasi && s.GradientTolerance == 0 && s.Stop == nil
+		o.guidable = len(o.start) <= maxNewton
+		o.scored = o.guidable && s.GradientTolerance == 0 && s.Stop == nil
 	}
 	_, informed := loss.(Informed)
 	uses, err := o.settings.Method().Uses(optimize.Available{Grad: true, Hess: informed})
@@ -352,8 +352,8 @@ func (o *objective) run(u []float64) StartResult {
 		result.Status, result.Reason = Converged, "no parameter is trained"
 		return o.finish(result, began, before)
 	}
-	if o.metric = nil; o.settings.Guide != nil && o.quasi {
-		if o.metric = o.newMetric(o.settings.Guide, u); !o.scored && o.leads(o.metric) > guidedErrors {
+	if o.metric = nil; o.settings.Guide != nil && o.guidable {
+		if o.metric = o.newMetric(o.settings.Guide, u); !o.scored && o.errorsAway(o.metric) > guidedErrors {
 			o.metric = nil
 		}
 	}
