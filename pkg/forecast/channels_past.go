@@ -22,7 +22,7 @@ func (a *ChannelAnalysis) Backtest(ctx context.Context, o BacktestOptions) (*Tru
 	if err != nil {
 		return nil, err
 	}
-	plan.Levels, plan.RefitEvery, plan.Together = []float64{0.95}, 1, atOnce(len(s.X))
+	plan.Levels, plan.RefitEvery, plan.Together = []float64{0.95}, 1, Options{}.atOnce(s, len(s.X))
 	r, err := Backtest(ctx, s.Y, plan, func(ctx context.Context, train Window) (Forecaster, error) {
 		past, err := c.knownIn(train)
 		if err != nil {

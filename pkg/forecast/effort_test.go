@@ -347,3 +347,20 @@ func TestBudgetSpent(t *testing.T) {
 		}
 	}
 }
+
+// TestAtOnce: a limit of memory lets fewer models be learnt at once, and long series one.
+func TestAtOnce(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	s := longSeries(t, 1000, 0)
+	for _, c := range []struct {
+		memory float64
+		n      int
+		want   int
+	}{
+		{0, 1000, 4}, {0, 10_001, 1}, {s.bytes() + 2.5*denseBytes(1000), 1000, 2}, {s.bytes(), 1000, 1}, {s.bytes() + 9*denseBytes(1000), 1000, 4},
+	} {
+		if got := (Options{Memory: c.memory}).atOnce(s, c.n); got != c.want {
+			t.Errorf("%d observations in %.3g bytes: %d at once, want %d", c.n, c.memory, got, c.want)
+		}
+	}
+}

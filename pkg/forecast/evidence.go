@@ -248,33 +248,20 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float6
 	return value - 0.5*mat.Dot(gradient, newton) + 0.5*chol.LogDet(), true, told, nil
 }
 
-// eachShows returns the second derivatives of a negative log likelihood of n observations in the log of all parameters, for each observation: those
-// with priors, as the likelihood told them, and 0 of others. It is nil if that is not known.
-func eachShows(told *population.LogQuadratic, priors beliefs, n int) *mat.SymDense {
+// information is about that of n observations at theta in the log of all parameters, and of their priors: what a training on other observations told
+// of the parameters with priors, in proportion to their number, and 0 of others. It is nil before any training.
+func (t *trial) information(priors beliefs, theta []float64, n int) *mat.SymDense {
 	free := priors.places()
-	if told == nil || len(free) == 0 || told.Curvature.SymmetricDim() != len(free) {
-		return nil
-	}
-	h := mat.NewSymDense(len(priors.weak), nil)
-	for a, i := range free {
-		for b, j := range free[:a+1] {
-			h.SetSym(i, j, told.Curvature.At(a, b)/float64(n))
-		}
-	}
-	return h
-}
-
-// informationOf returns the information at theta of n observations, each of which tells as much as shown, and of the priors; nil if shown is.
-func (b beliefs) informationOf(shown *mat.SymDense, theta []float64, n int) *mat.SymDense {
-	if shown == nil || shown.SymmetricDim() != len(theta) || len(b.weak) != len(theta) {
+	if t.told == nil || len(free) == 0 || t.told.Curvature.SymmetricDim() != len(free) || len(priors.weak) != len(theta) {
 		return nil
 	}
 	h := mat.NewSymDense(len(theta), nil)
-	h.ScaleSym(float64(n), shown)
-	for i, v := range theta {
-		if _, curvature, ok := b.cost(i, v); ok {
-			h.SetSym(i, i, h.At(i, i)+curvature)
+	for a, i := range free {
+		for b, j := range free[:a+1] {
+			h.SetSym(i, j, float64(n)*(t.told.Curvature.At(a, b)/float64(t.learnt)))
 		}
+		_, curvature, _ := priors.cost(i, theta[i])
+		h.SetSym(i, i, h.At(i, i)+curvature)
 	}
 	return h
 }

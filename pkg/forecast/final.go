@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// final trains the best candidates on more observations: on those that all of them take, and then, without the dear ones, on as many as
-// the best takes.
+// final trains the best candidates on as many observations as none of them is too slow for, and then, without those that are slow, on as many as
+// the best can take.
 func (p *policy) final() error {
 	finalists := p.plan.effort.finalists
 	if p.series.Counting != nil {
@@ -171,8 +171,8 @@ func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
 	if t.Error != "" || slices.ContainsFunc(termsOf(t.model.Kernel), func(k gppl.Kernel) bool { return hasSeason(k, s) }) {
 		return q, false
 	}
-	// An evaluation with two harmonics may take dearer times what those of other candidates may: at most two seasons are tried.
-	const dearer = 3
+	// At most two seasons are tried: an evaluation with two harmonics may take longer than those of other candidates.
+	const longer = 3 // times
 	v, m := p.scales[t.scale], t.model
 	q = t.with((stationary{}).seasonal(s))
 	if m.Kernel = sumOf(q.terms); p.seconds(m, v) <= p.allowed() {
@@ -180,7 +180,7 @@ func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
 	}
 	q = t.with((stationary{}).turning(s))
 	m.Kernel = sumOf(q.terms)
-	return q, p.seconds(m, v) <= dearer*p.allowed()
+	return q, p.seconds(m, v) <= longer*p.allowed()
 }
 
 // learnable returns the number of observations, the latest, on which candidates are trained at the end: those of the plan or, where x is

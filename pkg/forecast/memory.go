@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"runtime"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -106,6 +107,20 @@ func (o Options) fitBytes(s *Series) float64 {
 		return bytes
 	}
 	return s.bytes() + trainBytes*float64(min(len(s.X), mostTrained))
+}
+
+// atOnce returns how many models, or origins, of n observations are learnt at the same time: as many as there are processors, or as the limit of memory has room
+// for by dense algebra; of a long series one, which may take much of the memory.
+func (o Options) atOnce(s *Series, n int) int {
+	const most = 10_000 // observations
+	if n > most {
+		return 1
+	}
+	processors := runtime.GOMAXPROCS(0)
+	if o.Memory > 0 {
+		processors = min(processors, max(1, int((o.Memory-s.bytes())/denseBytes(min(n, windowLength)))))
+	}
+	return processors
 }
 
 // engineMemory is what engines may take beside the series.

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -28,7 +26,7 @@ type trial struct {
 	score     float64                     // negative log evidence of y, in nats; +Inf if it failed
 	cost      float64                     // predicted seconds of the training, at what an evaluation takes where it ended
 	told      *population.LogQuadratic    // what the likelihood tells of the parameters with priors; nil if that is not known
-	shown     *mat.SymDense               // of that, second derivatives for each observation (eachShows)
+	learnt    int                         // from so many observations
 }
 
 // proposed is a proposal of a candidate.
@@ -152,8 +150,8 @@ func (p *policy) hold(m gppl.Model) gppl.Model {
 	return m
 }
 
-// train trains trials on their scales, as many at once as there are processors, or takes those that were kept. What comes out is what training one
-// after the other would give: the evidence of each waits for those before it. A model that cannot be trained is not an error: the trial says why.
+// train trains trials on their scales, several at once, or takes those that were kept. The result is that of training one after the other: the
+// evidence of each waits for those before it. A model that cannot be trained is not an error: the trial says why.
 // train returns an error if ctx ends, or if a trial cannot be kept.
 func (p *policy) train(all []*trial) error {
 	errs := make([]error, len(all))
@@ -162,7 +160,7 @@ func (p *policy) train(all []*trial) error {
 		weighed[i] = make(chan struct{})
 	}
 	close(weighed[0])
-	workers.Each(atOnce(p.scales[0].data.Len()), len(all), func(i int) {
+	workers.Each(p.options.atOnce(p.series, p.scales[0].data.Len()), len(all), func(i int) {
 		defer close(weighed[i+1])
 		errs[i] = p.trainOne(all[i], weighed[i])
 		<-weighed[i]
@@ -176,10 +174,7 @@ func (p *policy) train(all []*trial) error {
 func (p *policy) trainOne(t *trial, turn <-chan struct{}) error {
 	v := p.scales[t.scale]
 	t.cost = 0
-	defer func() {
-		t.shown = eachShows(t.told, p.beliefs(t.kind, t.Trend, t.model, v), v.data.Len())
-		p.advance()
-	}()
+	defer func() { t.learnt = v.data.Len(); p.advance() }()
 	if p.checkpoint == nil {
 		return p.learn(t, turn)
 	}
@@ -222,7 +217,7 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	began, v := time.Now(), p.scales[t.scale]
 	m := auto.InSupport(t.model, priorsOf(t.model, p.options.Priors, v.scaling.Scale))
 	priors := p.beliefs(t.kind, t.Trend, m, v)
-	priors.information = priors.informationOf(t.shown, m.Values(), v.data.Len())
+	priors.information = t.information(priors, m.Values(), v.data.Len())
 	r, shape, err := trainWithPriors(p.ctx, v, m, priors, p.extent.span, p.settings(t, v.data.Len(), gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
 	}))
@@ -299,12 +294,12 @@ func (p *policy) weakBeliefs(of candidate, m gppl.Model, v yScale) beliefs {
 	return b
 }
 
-// settings are those of a training on n observations. Within a budget an evaluation that is much dearer than planned, as by dense algebra where
+// settings are those of a training on n observations. Within a budget an evaluation that takes much longer than planned, as by dense algebra where
 // the noise has vanished, counts as several.
 func (p *policy) settings(t *trial, n int, s gppl.Settings) gppl.Settings {
 	if x := p.series.X; p.options.Budget > 0 {
-		const dearer = 8
-		s.EvaluationSeconds = dearer * evaluationSeconds(n, p.series.Errors == nil && regular(x[len(x)-n:]))
+		const longer = 8 // times
+		s.EvaluationSeconds = longer * evaluationSeconds(n, p.series.Errors == nil && regular(x[len(x)-n:]))
 	}
 	return p.progress.settings(t.Name(), "training", s)
 }

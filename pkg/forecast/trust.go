@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -108,7 +107,7 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 		return nil, err
 	}
 	plan := again.plan
-	plan.Levels, plan.RefitEvery, plan.Window, plan.Together = []float64{0.95}, 1, mostTrained, atOnce(n)
+	plan.Levels, plan.RefitEvery, plan.Window, plan.Together = []float64{0.95}, 1, mostTrained, Options{Memory: a.memory}.atOnce(a.Series, n)
 	if err := a.condition(); err != nil { // not at several origins at once
 		return nil, err
 	}
@@ -144,16 +143,6 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	}
 	t.judge(n, o.Horizon)
 	return t, nil
-}
-
-// atOnce returns at how many origins of n observations models are learnt at the same time: as many as there are processors, but of a long series
-// at one, which may take much of the memory.
-func atOnce(n int) int {
-	const most = 10_000 // observations
-	if n > most {
-		return 1
-	}
-	return runtime.GOMAXPROCS(0)
 }
 
 // complete fills in the horizon, and the one origin of a holdout.
