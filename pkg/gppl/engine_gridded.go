@@ -267,11 +267,12 @@ func (p *griddedPosterior) latent(ctx context.Context, means blas64.General, var
 	}
 	const batch = 256
 	return inParts(ctx, x.Len(), batch, func(from, to int) {
-		work := make([]float64, p.predictor.Width())
+		at := p.predictor.Point()
 		for i := from; i < to && ctx.Err() == nil; i++ {
-			p.predictor.Means(means.Data[i*means.Stride:][:means.Cols], p.inPeriods(x, i), p.h, work)
+			at.Set(p.inPeriods(x, i))
+			at.Means(means.Data[i*means.Stride:][:means.Cols], p.h)
 			if variances != nil {
-				variances[i] = p.predictor.Variance(p.inPeriods(x, i), work)
+				variances[i] = at.Variance()
 			}
 		}
 	})
@@ -285,10 +286,11 @@ func (p *griddedPosterior) joint(ctx context.Context, means blas64.General, cov 
 	}
 	n := x.Len()
 	b := dense.New(p.factor.Size(), n)
-	basis := make([]float64, p.predictor.Width())
+	at := p.predictor.Point()
 	for i := range n {
-		first := p.predictor.Basis(basis, p.inPeriods(x, i))
-		for g, v := range basis {
+		at.Set(p.inPeriods(x, i))
+		first, entries := at.Entries()
+		for g, v := range entries {
 			if row := first + g; row >= 0 && row < b.Rows {
 				b.Data[row*b.Stride+i] = v
 			}

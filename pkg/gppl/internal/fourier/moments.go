@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
@@ -99,13 +100,12 @@ func (s *Mirrored) Set(of Moments) {
 // run of columns that begins with first: cosines, or sines, of consecutive frequencies.
 func (s *Mirrored) Along(dst blas64.Vector, rows []Feature, first Feature, weights []float64, scale float64) {
 	from := s.middle + first.Frequency()
-	v := dense.Vec(weights)
 	for i, a := range rows {
 		of, n := s.t, a.Frequency()
 		if a.IsSin() != first.IsSin() {
 			of = s.u
 		}
-		plus, minus := blas64.Dot(v, dense.Vec(of[from+n:][:len(weights)])), blas64.Dot(v, dense.Vec(of[from-n:][:len(weights)]))
+		plus, minus := floats.Dot(weights, of[from+n:][:len(weights)]), floats.Dot(weights, of[from-n:][:len(weights)])
 		switch { // minus has the frequency of the column less that of the row
 		case !a.IsSin():
 			plus += minus

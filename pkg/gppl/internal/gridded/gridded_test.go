@@ -443,7 +443,7 @@ func TestPredictor(t *testing.T) {
 				t.Fatal(err)
 			}
 			d := q.dense(t, nil)
-			work := make([]float64, z.Width())
+			point := z.Point()
 			bound := Bound(len(q.t), c.k.v, c.s2, Floor) * max(1, c.k.v)
 			lo, hi := slices.Min(q.t), slices.Max(q.t)
 			at := []float64{lo, hi, 0.5 * (lo + hi), q.t[len(q.t)/3], lo - 3*c.k.l, hi + 3*c.k.l,
@@ -463,19 +463,19 @@ func TestPredictor(t *testing.T) {
 				}
 				mean, variance := mat.Dot(cross, mat.NewVecDense(n, d.alpha)), c.k.v-mat.Dot(cross, &solved)
 				phase := (s - q.origin) / q.period
-				if got := meanAt(z, phase, h, work); !(math.Abs(got-mean) <= bound) {
+				if got := meanAt(point, phase, h); !(math.Abs(got-mean) <= bound) {
 					t.Errorf("mean at %v: %v, densely %v: differs by %.2g, want %.2g", s, got, mean, math.Abs(got-mean), bound)
 				}
-				if got := z.Variance(phase, work); !(math.Abs(got-variance) <= bound) {
+				if got := point.Variance(); !(math.Abs(got-variance) <= bound) {
 					t.Errorf("variance at %v: %v, densely %v: differs by %.2g, want %.2g", s, got, variance, math.Abs(got-variance), bound)
 				}
 			}
 			for i, s := range q.t {
 				phase := (s - q.origin) / q.period
-				if got := (q.y[i] - meanAt(z, phase, h, work)) / q.noise; !(math.Abs(got-d.alpha[i]) <= bound/q.noise) {
+				if got := (q.y[i] - meanAt(point, phase, h)) / q.noise; !(math.Abs(got-d.alpha[i]) <= bound/q.noise) {
 					t.Errorf("A⁻¹y, entry %d: %v, densely %v", i, got, d.alpha[i])
 				}
-				if got := (1 - z.Variance(phase, work)/q.noise) / q.noise; !(math.Abs(got-d.diagonal[i]) <= bound/(q.noise*q.noise)) {
+				if got := (1 - point.Variance()/q.noise) / q.noise; !(math.Abs(got-d.diagonal[i]) <= bound/(q.noise*q.noise)) {
 					t.Errorf("diagonal of A⁻¹, entry %d: %v, densely %v", i, got, d.diagonal[i])
 				}
 			}
@@ -638,9 +638,10 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-func meanAt(z *Predictor, t float64, h, work []float64) float64 {
+func meanAt(p *Point, t float64, h []float64) float64 {
 	var mean [1]float64
-	z.Means(mean[:], t, column(h), work)
+	p.Set(t)
+	p.Means(mean[:], column(h))
 	return mean[0]
 }
 
@@ -679,14 +680,15 @@ func TestColumns(t *testing.T) {
 	}
 	want, dst := make([]float64, q.m+1), make([]float64, q.m+1)
 	var form, wantNoise float64
-	work, means := make([]float64, z.Width()), make([]float64, c)
-	z.Means(means, 0.4, h, work)
+	point, means := z.Point(), make([]float64, c)
+	point.Set(0.4)
+	point.Means(means, h)
 	for j := range c + 1 {
 		s, b, x := one(j)
 		yy, weight := 1000.0, 1.0
 		if j == c {
 			yy, weight = 0, 1-c
-		} else if got := meanAt(z, 0.4, x, work); math.Abs(got-means[j]) > 1e-12*(1+math.Abs(got)) {
+		} else if got := meanAt(point, 0.4, x); math.Abs(got-means[j]) > 1e-12*(1+math.Abs(got)) {
 			t.Errorf("mean %d is %v, alone %v", j, means[j], got)
 		}
 		one := f.Quadratic(yy, b, x)

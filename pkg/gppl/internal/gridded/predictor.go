@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
@@ -13,8 +14,7 @@ import (
 )
 
 // Predictor evaluates the vectors b(t) of the package comment, and b(t)ᵀG·b(t). It does
-// not change, and does not refer to the factor that it came from: its methods may run at
-// the same time.
+// not change, and does not refer to the factor that it came from.
 //
 // Only Q consecutive entries of b(t) are not zero. There, r equals a function of a short
 // period of Q grid points, which takes about Q/2 frequencies. So b(t) is a Q×Q matrix
@@ -92,72 +92,68 @@ func (z *Predictor) expand(f *Factor) {
 	}
 }
 
-// Width returns Q, the number of entries of b(t) that are not zero.
-func (z *Predictor) Width() int { return z.q }
+// Point is b(t) of one input t, and working memory for the next. Goroutines need one each.
+type Point struct {
+	of    *Predictor
+	first int       // the first of Q entries of b(t), outside of which it is zero
+	b     []float64 // these
+	waves []float64
+}
 
-// Basis sets dst, of Width entries, to the entries first … first+Q−1 of b(t), where t is
-// in periods; all others are zero. Near the ends of the period and outside of it, some or
-// all of them do not belong to the grid, 0 … p−1. These stand for grid points that no
-// data reach: there G is the identity and h zero.
-func (z *Predictor) Basis(dst []float64, t float64) (first int) {
-	if len(dst) != z.q {
-		panic("gridded: b has another width")
-	}
+// Point returns one, which Set has to set.
+func (z *Predictor) Point() *Point {
+	return &Point{of: z, b: make([]float64, z.q), waves: make([]float64, 2*z.waves)}
+}
+
+// Set sets p to b(t), t in periods.
+func (p *Point) Set(t float64) {
+	z := p.of
 	place := t * float64(2*z.p)
-	first = int(math.Ceil((place - float64(z.q)) / 2))
-	theta := math.Pi * (place - float64(2*first)) / float64(z.q)
-	var waves [2 * 256]float64
-	x := waves[:]
-	if 2*z.waves > len(x) {
-		x = make([]float64, 2*z.waves)
-	}
-	x = x[:2*z.waves]
+	p.first = int(math.Ceil((place - float64(z.q)) / 2))
+	theta := math.Pi * (place - float64(2*p.first)) / float64(z.q)
 	for j := range z.waves {
-		x[2*j+1], x[2*j] = math.Sincos(float64(j) * theta)
+		p.waves[2*j+1], p.waves[2*j] = math.Sincos(float64(j) * theta)
 	}
-	blas64.Gemv(blas.NoTrans, 1, z.series, dense.Vec(x), 0, dense.Vec(dst))
-	return first
+	blas64.Gemv(blas.NoTrans, 1, z.series, dense.Vec(p.waves), 0, dense.Vec(p.b))
 }
 
-// Means sets dst[j] to b(t)ᵀh_j/σ² for each column of h, t in periods: k(t, ·)A⁻¹y where
-// h = H⁻¹Bᵀy. work has Width entries.
-func (z *Predictor) Means(dst []float64, t float64, h blas64.General, work []float64) {
-	first := z.Basis(work, t)
-	from, to := z.inside(first)
-	for j := range dst {
-		if dst[j] = 0; from < to {
-			at := blas64.Vector{N: to - from, Inc: h.Stride, Data: h.Data[(first+from)*h.Stride+j:]}
-			dst[j] = blas64.Dot(dense.Vec(work[from:to]), at) / z.noise
-		}
+// Entries returns those of b(t) that are not zero, and where the first of them is. Near the ends of the period and outside of it, some or
+// all of them do not belong to the grid, 0 … Size−1. These stand for grid points that no
+// data reach: there G is the identity and h zero.
+func (p *Point) Entries() (first int, b []float64) { return p.first, p.b }
+
+// Means sets dst[j] to b(t)ᵀh_j/σ² for each column of h: k(t, ·)A⁻¹y where h = H⁻¹Bᵀy.
+func (p *Point) Means(dst []float64, h blas64.General) {
+	clear(dst)
+	if from, to := p.inside(); from < to {
+		blas64.Gemv(blas.Trans, 1/p.of.noise, dense.Rows(h, p.first+from, to-from), dense.Vec(p.b[from:to]), 0, dense.Vec(dst))
 	}
 }
 
-// Variance returns b(t)ᵀG·b(t) = k(0) − k(t, ·)A⁻¹k(·, t), t in periods. work has Width
-// entries.
-func (z *Predictor) Variance(t float64, work []float64) float64 {
-	first := z.Basis(work, t)
-	from, to := z.inside(first)
+// Variance returns b(t)ᵀG·b(t) = k(0) − k(t, ·)A⁻¹k(·, t).
+func (p *Point) Variance() float64 {
+	from, to := p.inside()
 	if from >= to {
-		return z.square
+		return p.of.square
 	}
 	var sum float64
-	for i, v := range work {
+	for i, v := range p.b {
 		if i < from || i >= to {
 			sum += v * v
 		}
 	}
 	for i := from; i < to; i++ {
-		row := z.g.Data[(first+i)*z.g.Stride:]
-		v := row[0] * work[i]
+		row := p.of.g.Data[(p.first+i)*p.of.g.Stride:]
+		v := row[0] * p.b[i]
 		if i+1 < to {
-			v += 2 * blas64.Dot(dense.Vec(row[1:to-i]), dense.Vec(work[i+1:to]))
+			v += 2 * floats.Dot(row[1:to-i], p.b[i+1:to])
 		}
-		sum += v * work[i]
+		sum += v * p.b[i]
 	}
 	return sum
 }
 
-// inside returns which of the entries of b from first on belong to the grid.
-func (z *Predictor) inside(first int) (from, to int) {
-	return max(0, -first), min(z.q, z.p-first)
+// inside returns which of the entries of b belong to the grid.
+func (p *Point) inside() (from, to int) {
+	return max(0, -p.first), min(p.of.q, p.of.p-p.first)
 }

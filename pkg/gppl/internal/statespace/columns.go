@@ -119,6 +119,9 @@ func (f *Filter) single() bool { return len(f.cs) == 1 && len(f.system.blocks) =
 // panelWidth is how many columns matrix products take at a time. Fewer are multiplied one after another.
 const panelWidth = 32
 
+// productRows is how many rows of CᵀA⁻¹C are computed at a time: more compute more that is above the diagonal.
+const productRows = 16
+
 // From fewAside columns on, their products take longer than another processor takes to begin with them; above manyAside they take so much longer
 // than the rest that nothing is gained beside it, and they leave the caches.
 const fewAside, manyAside = 12, 128
@@ -137,7 +140,7 @@ func (f *Filter) addProducts(from, to int) {
 	if p := f.panelsOf(from, to); f.cols < fewAside {
 		p.add(0)
 	} else {
-		f.beside.Start(f.Ctx, (f.cols-2+panelWidth)/panelWidth, p.add)
+		f.beside.Start(f.Ctx, (f.cols-2+productRows)/productRows, p.add)
 	}
 	if f.cols > manyAside {
 		f.beside.Wait()
@@ -163,19 +166,19 @@ func (f *Filter) panelsOf(from, to int) *panels {
 	return p
 }
 
-// addPanel adds the products of a panel, the longest first.
+// addPanel adds productRows rows of products, the longest first.
 func (f *Filter) addPanel(k int) {
 	n, from, w := len(f.t), f.panels.from, f.panels.to-f.panels.from
 	of := f.scaledIn(from)
+	a := 1 + ((f.cols-2)/productRows-k)*productRows
+	rows := min(productRows, f.cols-a)
 	if f.cols <= panelWidth {
-		for a := 1; a < f.cols; a++ {
-			errs := blas64.General{Rows: a + 1, Cols: w, Stride: n, Data: f.errs[from:]}
-			blas64.Gemv(blas.NoTrans, 1, errs, dense.Vec(of[(a-1)*chunk:][:w]), 1, dense.Vec(f.gram[a*f.cols:][:a+1]))
+		for row := a; row < a+rows; row++ {
+			errs := blas64.General{Rows: row + 1, Cols: w, Stride: n, Data: f.errs[from:]}
+			blas64.Gemv(blas.NoTrans, 1, errs, dense.Vec(of[(row-1)*chunk:][:w]), 1, dense.Vec(f.gram[row*f.cols:][:row+1]))
 		}
 		return
 	}
-	a := 1 + ((f.cols-2)/panelWidth-k)*panelWidth
-	rows := min(panelWidth, f.cols-a)
 	scaled := blas64.General{Rows: rows, Cols: w, Stride: chunk, Data: of[(a-1)*chunk:]}
 	for b := 0; b < a+rows; b += panelWidth {
 		cols := min(panelWidth, f.cols-b, a+rows-b)

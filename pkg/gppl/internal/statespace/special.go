@@ -399,27 +399,45 @@ func (f *Filter) backwardColumns2(sums []float64, from, to int) {
 	}
 }
 
-// forwardColumns3 takes the columns after the first over some inputs, for one component of
-// order 2.
+// forwardColumns3 takes the columns after the first over some inputs, for one component of order 2: two at a time, since each waits for
+// itself at every input.
 func (f *Filter) forwardColumns3(columns blas64.General, from, to int) {
-	n, more := columns.Rows, columns.Cols-1
-	after, means, errs, scaled := f.after, f.mean, f.errs, f.scaledIn(from)
+	more := columns.Cols - 1
 	as, es, _, cov, inv := f.part(from, to)
-	_, step := f.means()
-	for i, a := range as {
-		is, e, b := inv[i], es[i], 0.5*a*a
-		k1, k2, k3 := cov[9*i]*is, cov[9*i+1]*is, cov[9*i+2]*is
-		at, mean, in, o := from+i, from+i+n-step, i, after
-		for _, yj := range columns.Data[at*columns.Stride+1:][:more] {
-			at, mean = at+n, mean+step
-			mi := means[3*mean : 3*mean+3 : 3*mean+3]
-			m1, m2, m3 := e*(o[0]+a*o[1]+b*o[2]), e*(o[1]+a*o[2]), e*o[2]
-			d := yj - m1
-			mi[0], mi[1], mi[2] = m1, m2, m3
-			errs[at], scaled[in] = d, d*is
-			o[0], o[1], o[2] = m1+k1*d, m2+k2*d, m3+k3*d
-			in, o = in+chunk, o[3:]
+	for j := 0; j < more; j += 2 {
+		c, d := f.trackOf(columns, j, from, to), f.trackOf(columns, min(j+1, more-1), from, to) // an odd one goes along with itself
+		c1, c2, c3, d1, d2, d3 := c.after[0], c.after[1], c.after[2], d.after[0], d.after[1], d.after[2]
+		for i, a := range as {
+			is, e, b := inv[i], es[i], 0.5*a*a
+			k1, k2, k3 := cov[9*i]*is, cov[9*i+1]*is, cov[9*i+2]*is
+			m1, m2, m3 := e*(c1+a*c2+b*c3), e*(c2+a*c3), e*c3
+			n1, n2, n3 := e*(d1+a*d2+b*d3), e*(d2+a*d3), e*d3
+			y := i * columns.Stride
+			u, v := c.y[y]-m1, d.y[y]-n1
+			c.errs[i], c.scaled[i], d.errs[i], d.scaled[i] = u, u*is, v, v*is
+			m, n := c.means[3*i:3*i+3:3*i+3], d.means[3*i:3*i+3:3*i+3]
+			m[0], m[1], m[2], n[0], n[1], n[2] = m1, m2, m3, n1, n2, n3
+			c1, c2, c3 = m1+k1*u, m2+k2*u, m3+k3*u
+			d1, d2, d3 = n1+k1*v, n2+k2*v, n3+k3*v
 		}
+		c.after[0], c.after[1], c.after[2], d.after[0], d.after[1], d.after[2] = c1, c2, c3, d1, d2, d3
+	}
+}
+
+// track is what a column after the first has over some inputs: its y, a stride of the columns apart, its state after the last observation,
+// and where its errors, these over s and its means go.
+type track struct{ y, after, errs, scaled, means []float64 }
+
+// trackOf returns that of column j+1.
+func (f *Filter) trackOf(columns blas64.General, j, from, to int) track {
+	n, d := columns.Rows, f.dim
+	_, step := f.means()
+	return track{
+		y:      columns.Data[from*columns.Stride+j+1:],
+		after:  f.after[j*d:][:d],
+		errs:   f.errs[(j+1)*n+from : (j+1)*n+to],
+		scaled: f.scaledIn(from)[j*chunk:][:to-from],
+		means:  f.mean[(n+j*step+from)*d : (n+j*step+to)*d],
 	}
 }
 
