@@ -427,11 +427,13 @@ func (a *fitting) aliasDoubts() (doubts []string) {
 		if each := a.settings.Fit.EvaluationSeconds; each > 0 && gppl.Seconds(all, best.Model.Values()) > firstSteps*each {
 			return append(doubts, fmt.Sprintf("whether the times take another period for %s was not looked at: evaluations there would exceed the limit of time", params[i].Name))
 		}
-		stands, err := gppl.ValueGradContext(a.ctx, loss, nil, best.Model.Values())
-		if err != nil {
-			return doubts
+		stands := best.Value
+		if a.spread != nil {
+			if stands, err = gppl.ValueGradContext(a.ctx, loss, nil, best.Model.Values()); err != nil {
+				return doubts
+			}
+			a.evaluations++
 		}
-		a.evaluations++
 		doubts = nil
 		for _, p := range a.irregular.aliases(found, most) {
 			theta := best.Model.Values()
