@@ -131,7 +131,7 @@ func (w wordCount) Share() (share, lo, hi float64) {
 	share = float64(w.Failed) / n
 	middle := (share + z*z/(2*n)) / (1 + z*z/n)
 	half := z / (1 + z*z/n) * math.Sqrt(share*(1-share)/n+z*z/(4*n*n))
-	return share, middle - half, middle + half
+	return share, max(0, middle-half), min(1, middle+half)
 }
 
 // Words counts the words of the verdicts on some series, in the order given.
