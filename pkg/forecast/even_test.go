@@ -89,3 +89,24 @@ func TestTakeEven(t *testing.T) {
 		t.Errorf("of few observations: %q", few.remarks)
 	}
 }
+
+// TestStepOfRounded: x written to eleven decimals, with a gap, goes on at times that are written like it, not an error further off at each.
+func TestStepOfRounded(t *testing.T) {
+	var x, y []float64
+	for i := range 1080 {
+		if i != 100 && i != 101 {
+			x, y = append(x, roundTo(1903+float64(i)/12, 11)), append(y, math.Sin(float64(i)))
+		}
+	}
+	s, err := NewSeries(Axis{}, x, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := s.Next(24)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Axis.Text(next[23]); got != "1994.91666666667" {
+		t.Errorf("the last of 24 months is %s", got)
+	}
+}

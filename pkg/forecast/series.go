@@ -457,6 +457,11 @@ func (s *Series) spacing() {
 			s.Absent += absent
 		}
 	}
+	// The last digit of numbers such as 1903.08333333333 is off; the whole length tells the step better than two neighbours do.
+	const rounding = 1e-6
+	if whole := (s.X[len(s.X)-1] - s.X[0]) / float64(len(s.X)-1+s.Absent); math.Abs(whole-s.Step) < rounding*s.Step {
+		s.Step = whole
+	}
 	slices.SortStableFunc(s.Gaps, func(a, b Stretch) int {
 		switch la, lb := a.To-a.From, b.To-b.From; {
 		case la > lb*(1+1e-9):
