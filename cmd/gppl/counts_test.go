@@ -71,7 +71,7 @@ func TestCountsInTheShell(t *testing.T) {
 	if again, err := os.ReadFile(filepath.Join(dir, "again.csv")); err != nil || string(again) != string(written) {
 		t.Errorf("%v: from the model\n%s, from the fit\n%s", err, again, written)
 	}
-	if code, stdout, _ = gppl("fit", path, "--y", "cases", "--likelihood", "gaussian", "--forecast", "3", "--origins", "0", "--budget", "1s", "-q"); code != exitOK || strings.Contains(stdout, "counts") {
+	if code, stdout, _ = gppl("fit", path, "--y", "cases", "--likelihood", "gaussian", "--forecast", "3", "--origins", "0", "--budget", "1s", "-q"); code != exitOK || strings.Contains(stdout, "modelled as counts") || !strings.Contains(stdout, "--likelihood negbinomial models counts") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 	if code, stdout, _ = gppl("fit", path, "--y", "cases", "--likelihood", "poisson", "--size", "people", "--kernel", "Matern32", "--period", "1y", "--forecast", "3", "--origins", "0", "-q"); code != exitOK ||

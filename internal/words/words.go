@@ -32,6 +32,14 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// P writes the p-value of a test: p = 0.039, and p < 0.001 for all that is less, since no tail of a distribution is known better.
+func P(p float64) string {
+	if p < 0.001 {
+		return "p < 0.001"
+	}
+	return fmt.Sprintf("p = %.2g", p)
+}
+
 // WithUnit writes a name with its unit: depth (m). Without a unit it is the name.
 func WithUnit(name, unit string) string {
 	if unit == "" {

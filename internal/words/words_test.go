@@ -28,3 +28,11 @@ func TestSentence(t *testing.T) {
 		}
 	}
 }
+
+func TestP(t *testing.T) {
+	for p, want := range map[float64]string{1: "p = 1", 0.0391: "p = 0.039", 0.001: "p = 0.001", 9.9e-4: "p < 0.001", 0: "p < 0.001"} {
+		if got := P(p); got != want {
+			t.Errorf("%v is written %q, want %q", p, got, want)
+		}
+	}
+}

@@ -102,30 +102,33 @@ func autocorrelation(e []float64, mean float64, lags int) []float64 {
 	return rho
 }
 
-// Verdict summarises the checks in sentences. The tests have a level of 1 %.
+// Verdict summarises the checks in sentences. The tests have a level of 1 %. The autocorrelations that are counted are those of the Ljung–Box test.
 func (r *Residuals) Verdict() []string {
 	const level = 0.01
 	var v []string
-	lags, outside := len(r.Autocorrelation), 0
-	for _, rho := range r.Autocorrelation {
+	outside := 0
+	for _, rho := range r.Autocorrelation[:r.LjungBoxLags] {
 		if math.Abs(rho) > r.Band {
 			outside++
 		}
 	}
-	beyond := fmt.Sprintf("%d of %d autocorrelations %s beyond the band, %.1f expected", outside, lags, words.Are(outside), 0.05*float64(lags))
+	beyond := fmt.Sprintf("Ljung–Box %s; %d of %d autocorrelations %s beyond the band, %.1f expected",
+		words.P(r.LjungBoxP), outside, r.LjungBoxLags, words.Are(outside), 0.05*float64(r.LjungBoxLags))
+	const should = "Innovations, the errors of predictions one step ahead, should be uncorrelated"
 	if r.LjungBoxP < level {
-		v = append(v, fmt.Sprintf("The innovations are correlated (Ljung–Box p = %.2g): the model misses structure in time. %s, the largest at lag %d.", r.LjungBoxP, beyond, r.largestLag()))
+		v = append(v, fmt.Sprintf("%s, but are not: the model misses structure in time (%s, the largest at lag %d).", should, beyond, r.largestLag()))
 	} else {
-		v = append(v, fmt.Sprintf("Nothing speaks against white innovations (Ljung–Box p = %.2g; %s).", r.LjungBoxP, beyond))
+		v = append(v, fmt.Sprintf("%s: nothing speaks against it (%s).", should, beyond))
 	}
 	if r.JarqueBeraP < level {
-		v = append(v, fmt.Sprintf("Their distribution is not Gaussian (Jarque–Bera p = %.2g, skewness %.2g, excess kurtosis %.2g): the bands assume that it is.", r.JarqueBeraP, r.Skewness, r.Kurtosis))
+		v = append(v, words.Minus(fmt.Sprintf("They should be Gaussian, but are not (Jarque–Bera %s, skewness %.2f, excess kurtosis %.2f): the ends of the bands may be off.",
+			words.P(r.JarqueBeraP), r.Skewness, r.Kurtosis)))
 	} else {
-		v = append(v, fmt.Sprintf("Nothing speaks against a Gaussian distribution (Jarque–Bera p = %.2g).", r.JarqueBeraP))
+		v = append(v, fmt.Sprintf("They should be Gaussian: nothing speaks against it (Jarque–Bera %s).", words.P(r.JarqueBeraP)))
 	}
 	// The standard error of a standard deviation of Gaussian values is 1/√(2n).
 	if math.Abs(r.SD-1) > 3/math.Sqrt(2*float64(len(r.E))) {
-		v = append(v, fmt.Sprintf("Their standard deviation is %.3g, not 1: the bands are too %s.", r.SD, map[bool]string{true: "narrow", false: "wide"}[r.SD > 1]))
+		v = append(v, fmt.Sprintf("Their standard deviation is %.2f times the model's: its bands one step ahead were too %s on average.", r.SD, map[bool]string{true: "narrow", false: "wide"}[r.SD > 1]))
 	}
 	if n := len(r.E); n < r.Of {
 		v = append(v, fmt.Sprintf("Checked on the latest %d of %d observations.", n, r.Of))
@@ -133,9 +136,10 @@ func (r *Residuals) Verdict() []string {
 	return v
 }
 
+// largestLag is that of the largest of the autocorrelations that are tested.
 func (r *Residuals) largestLag() int {
 	at := 0
-	for h, rho := range r.Autocorrelation {
+	for h, rho := range r.Autocorrelation[:r.LjungBoxLags] {
 		if math.Abs(rho) > math.Abs(r.Autocorrelation[at]) {
 			at = h
 		}

@@ -23,9 +23,38 @@ func Digits(n int) Format {
 	return numeric(func(x float64) string { return formatDigits(x, n) })
 }
 
-// Fixed shows numbers with n decimals, so that those of a column line up.
+// UpTo shows numbers with n significant digits at most, without zeros at the end: 54.1, 2100, 6.5e9.
+func UpTo(n int) Format {
+	return numeric(func(x float64) string { return trimmed(formatDigits(x, n)) })
+}
+
+// trimmed leaves out the zeros at the end of decimals.
+func trimmed(s string) string {
+	digits, exponent, _ := strings.Cut(s, "e")
+	if strings.Contains(digits, ".") {
+		digits = strings.TrimRight(strings.TrimRight(digits, "0"), ".")
+	}
+	if exponent != "" {
+		digits += "e" + exponent
+	}
+	return digits
+}
+
+// Fixed shows numbers with n decimals, so that those of a column line up; below zero they are rounded to a multiple of 10⁻ⁿ: with −3,
+// 1234567 is 1235000.
 func Fixed(n int) Format {
-	return numeric(func(x float64) string { return signed(strconv.FormatFloat(x, 'f', n, 64)) })
+	return numeric(func(x float64) string {
+		if n < 0 {
+			unit := math.Pow10(-n)
+			x = math.Round(x/unit) * unit
+		}
+		return signed(strconv.FormatFloat(x, 'f', max(0, n), 64))
+	})
+}
+
+// Scientific shows numbers with n decimals and a power of ten: 1.107e15, 5.79e-6.
+func Scientific(n int) Format {
+	return numeric(func(x float64) string { return signed(scientific(x, n)) })
 }
 
 // Percent shows a share with n decimals: 0.123 as 12.3 %.
@@ -114,14 +143,20 @@ func formatDigits(x float64, n int) string {
 		return "0"
 	}
 	// Rounded first, so that 9.9996 with four digits is 10.00 and not 10.000.
-	s := strconv.FormatFloat(x, 'e', n-1, 64)
+	s := scientific(x, n-1)
 	_, exp, _ := strings.Cut(s, "e")
 	e, _ := strconv.Atoi(exp)
 	if e < -4 || e >= 9 {
-		mantissa, _, _ := strings.Cut(s, "e")
-		return signed(mantissa + "e" + strconv.Itoa(e))
+		return signed(s)
 	}
 	return signed(strconv.FormatFloat(x, 'f', max(0, n-1-e), 64))
+}
+
+// scientific writes the exponent without the plus and the leading zero of strconv.
+func scientific(x float64, decimals int) string {
+	mantissa, exp, _ := strings.Cut(strconv.FormatFloat(x, 'e', decimals, 64), "e")
+	e, _ := strconv.Atoi(exp)
+	return mantissa + "e" + strconv.Itoa(e)
 }
 
 // signed gives a number a true minus sign in front, which is as wide as a digit, and takes the sign from a zero.

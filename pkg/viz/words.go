@@ -68,11 +68,7 @@ func sayX(v float64) string {
 	if math.Abs(v) >= 1000 {
 		digits = 5
 	}
-	s := formatDigits(v, digits)
-	if strings.Contains(s, ".") && !strings.Contains(s, "e") {
-		s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	}
-	return s
+	return trimmed(formatDigits(v, digits))
 }
 
 // again reports whether a layer has the numbers of one below it: the dots on a line, or the line through points.

@@ -48,14 +48,10 @@ func prediction(f *forecast.Forecast) viz.Prediction {
 
 // countPredictions lists a forecast of counts.
 func countPredictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
-	format, precision := digits(f)
-	if format == 'e' {
-		precision = 2
-	}
 	whole := viz.Fixed(0)
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),
-		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "expected", Format: viz.Fixed(precision)}, {Name: "median", Format: whole}, {Name: "95 % from", Format: whole}, {Name: "to", Format: whole},
+		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "expected", Format: digits(f)}, {Name: "median", Format: whole}, {Name: "95 % from", Format: whole}, {Name: "to", Format: whole},
 			{Name: "probability of 0", Unit: "%", Format: viz.Fixed(0)}},
 		Notes: []string{"Expected is the mean of the counts that may come. The band holds a new count with a probability of at least 95 %; its ends are whole numbers."},
 	}

@@ -117,15 +117,15 @@ func Residuals(a *forecast.Analysis, r *forecast.Residuals) ([]*viz.Figure, erro
 	})
 	histogram, noHistogram := viz.Histogram(viz.HistogramOptions{
 		Frame: viz.Frame{
-			Title: "Are they Gaussian?", XLabel: unit, YLabel: "density", Width: 470, Height: 320,
-			Caption: fmt.Sprintf("Histogram of the innovations. Jarque–Bera p = %.2g.", r.JarqueBeraP),
+			Title: "Are the innovations Gaussian?", XLabel: unit, YLabel: "density", Width: 470, Height: 320,
+			Caption: fmt.Sprintf("Histogram of the innovations. Jarque–Bera %s.", words.P(r.JarqueBeraP)),
 		},
 		Values: r.E,
 	})
 	correlogram, noCorrelogram := viz.Correlogram(viz.CorrelogramOptions{
 		Frame: viz.Frame{
-			Title: "Are they white?", XLabel: "lag (observations)", YLabel: "autocorrelation", Width: 470, Height: 320,
-			Caption: fmt.Sprintf("Autocorrelation of the innovations. Ljung–Box p = %.2g over %d lags.", r.LjungBoxP, r.LjungBoxLags),
+			Title: "Are the innovations uncorrelated?", XLabel: "lag (observations)", YLabel: "autocorrelation", Width: 470, Height: 320,
+			Caption: fmt.Sprintf("Autocorrelation of the innovations. Ljung–Box %s over %d lags.", words.P(r.LjungBoxP), r.LjungBoxLags),
 		},
 		Values: r.Autocorrelation, Band: r.Band,
 	})
@@ -362,10 +362,19 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 
 // pastTable lists the forecasts of the past with their coverage and errors.
 func pastTable(t *forecast.Trust) *viz.Table {
-	naive := "error of " + t.Against
+	least, most := math.Inf(1), 0.0
+	for _, p := range t.Past {
+		for _, e := range []float64{p.MAE, p.Naive} {
+			if most = max(most, e); e > 0 {
+				least = min(least, e)
+			}
+		}
+	}
+	error := precise(0.1*least, most) // three digits of the smallest
 	table := &viz.Table{
 		Caption: "Forecasts of the past",
-		Columns: []viz.Column{{Name: "known up to"}, {Name: "observations ahead"}, {Name: "within the 95 % band", Unit: "%", Format: viz.Fixed(0)}, {Name: "mean absolute error"}, {Name: naive}},
+		Columns: []viz.Column{{Name: "known up to"}, {Name: "observations ahead"}, {Name: "within the 95 % band", Unit: "%", Format: viz.Fixed(0)}, {Name: "mean absolute error", Format: error},
+			{Name: "error of " + t.Against, Format: error}},
 	}
 	var reused []string
 	for _, p := range t.Past {
@@ -455,19 +464,10 @@ func inUnits(a *forecast.Analysis, p gppl.FittedParam) (value, se float64, unit 
 
 // Predictions lists a forecast; the middle of a long one is left out.
 func Predictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
-	format, precision := digits(f)
-	d := viz.Fixed(precision)
-	if format == 'e' {
-		d = func(v any) string {
-			if x, ok := v.(float64); ok {
-				return strconv.FormatFloat(x, format, precision, 64)
-			}
-			return "–" // in the row of "…"
-		}
-	}
 	if f.Counts != nil {
 		return countPredictions(a, f)
 	}
+	d := digits(f)
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),
 		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "mean", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d}},

@@ -9,13 +9,11 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/whole"
-	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -221,33 +219,41 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 	if f != nil {
 		i := len(f.When) - 1
 		lo, hi := f.Band(i)
-		format, precision := digits(f)
-		number := func(v float64) string { return words.Minus(strconv.FormatFloat(v, format, precision, 64)) }
+		number := digits(f)
 		end, more := number, ""
 		if f.Counts != nil {
-			end, more = func(v float64) string { return fmt.Sprintf("%.0f", v) }, " or more"
+			end, more = viz.Fixed(0), " or more"
 		}
 		out = append(out, fmt.Sprintf("At %s it expects %s = %s; with a probability of 95 %%%s a new observation is between %s and %s.",
 			f.When[i], a.Series.YName, strings.TrimSpace(number(f.Mean[i])+" "+a.Series.YUnit), more, end(lo), end(hi)))
-		if beyondPercent(a.Series, f) {
-			out = append(out, flagwords.Of("Its bands go beyond 0 or 100 %, where no observation is: if none can be, ReadOptions.Bounds: \"0,100\" keeps them within."))
+		if text := beyond(a.Series, f); text != "" {
+			out = append(out, flagwords.Of(text))
 		}
 	}
 	return out
 }
 
-// beyondPercent reports whether observations in per cent are all from 0 to 100 and bands are not.
-func beyondPercent(s *forecast.Series, f *forecast.Forecast) bool {
+// beyond says in a sentence that bands go where no observation is and perhaps none can be, below 0 or beyond 0 and 100 %, and what keeps them
+// from there; "" if they do not.
+func beyond(s *forecast.Series, f *forecast.Forecast) string {
+	if s.Bounds != nil || f.Counts != nil || len(f.When) == 0 || slices.Min(s.Y) < 0 {
+		return ""
+	}
 	const most = 100
-	if s.YUnit != "%" || s.Bounds != nil || slices.Min(s.Y) < 0 || slices.Max(s.Y) > most {
-		return false
+	below := slices.Min(f.Lower) < 0
+	if s.YUnit == "%" && slices.Max(s.Y) <= most && (below || slices.Max(f.Upper) > most) {
+		return "Its bands go beyond 0 or 100 %, where no observation is: if none can be, ReadOptions.Bounds: \"0,100\" keeps them within."
 	}
-	for i := range f.When {
-		if lo, hi := f.Band(i); lo < 0 || hi > most {
-			return true
-		}
+	const text = "Its bands go below 0, where no observation is: if none can be, "
+	switch {
+	case !below:
+		return ""
+	case !slices.ContainsFunc(s.Y, func(y float64) bool { return y != math.Trunc(y) }):
+		return text + "ReadOptions.Likelihood: \"negbinomial\" models counts, whose bands end at 0."
+	case slices.Min(s.Y) > 0:
+		return text + "Options.Log: \"always\" keeps them above."
 	}
-	return false
+	return text + "read their lower ends as 0."
 }
 
 // how says how the model was chosen.
@@ -279,22 +285,33 @@ func standardised(a *forecast.Analysis) string {
 	return "The series was standardised."
 }
 
-// digits is how a forecast is written by strconv.FormatFloat, with three digits of its least standard deviation: with a power of ten for
-// all below 1e-5 or some above 1e15.
-func digits(f *forecast.Forecast) (format byte, precision int) {
-	const manyZeros, manyDecimals, manyDigits = 5, 12, 15
+// digits is how a forecast is written: with two digits of its least standard deviation, since more say nothing.
+func digits(f *forecast.Forecast) viz.Format {
 	least, most := math.Inf(1), 0.0
 	for i, v := range f.NoisyVar {
 		least, most = min(least, math.Sqrt(v)), max(most, math.Abs(f.Mean[i]), math.Sqrt(v))
 	}
-	if !(least > 0) || math.IsInf(least, 0) {
-		return 'f', 6
+	return precise(least, most)
+}
+
+// decimals is the number of decimals with which a value is written with two digits, below 0 that of the whole digits that are rounded off; 6 for
+// one that is not positive or not finite, which tells nothing.
+func decimals(v float64) int {
+	if !(v > 0) || math.IsInf(v, 0) {
+		return 6
 	}
-	decimals := 2 - place(least)
-	if place(most) < -manyZeros || place(most) >= manyDigits {
-		return 'e', min(max(2, place(most)+decimals), manyDigits)
+	return 1 - place(v)
+}
+
+// precise is how numbers up to most are written with two digits of least, the smallest difference that tells something: with a power of ten
+// for all below 1e-5, and for some above 1e15 whose last digits would be zeros.
+func precise(least, most float64) viz.Format {
+	const manyZeros, manyDecimals, manyDigits = 5, 12, 15
+	n := decimals(least)
+	if place(most) < -manyZeros || place(most) >= manyDigits && n < 0 {
+		return viz.Scientific(min(max(1, place(most)+n), manyDigits))
 	}
-	return 'f', min(max(0, decimals), manyDecimals)
+	return viz.Fixed(min(n, manyDecimals))
 }
 
 // place is the power of ten of the first digit of v.

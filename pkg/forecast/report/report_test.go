@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -287,18 +286,17 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-func TestDecimals(t *testing.T) {
+func TestDigits(t *testing.T) {
 	for _, test := range []struct {
 		mean, sd float64
 		want     string
 	}{
-		{1, 3, "1.00"}, {1, 0.4, "1.000"}, {1234, 250, "1234"}, {1, 1e-4, "1.000000"}, {1, 0, "1.000000"},
-		{1000, 1e-12, "1000.000000000000"},
-		{3.14159265e-20, 1e-22, "3.1416e-20"}, {3.68e-8, 1.1e-10, "3.6800e-08"}, {1e-7, 2, "0.00"}, {-2.5e130, 3e127, "-2.50000e+130"}, {3.157e14, 1e10, "315700000000000"},
+		{1, 3, "1.0"}, {-1, 0.4, "−1.00"}, {1234, 250, "1230"}, {1, 1e-4, "1.00000"}, {1, 0, "1.000000"}, {3615764498, 6e8, "3620000000"}, {-2, 70, "−2"}, {-2, 7000, "0"},
+		{1000, 1e-12, "1000.000000000000"}, {1e15 + 868, 30, "1000000000000868"},
+		{3.14159265e-20, 1e-22, "3.142e-20"}, {3.68e-8, 1.1e-10, "3.680e-8"}, {1e-7, 2, "0.0"}, {-2.5e130, 3e127, "−2.5000e130"}, {3.157e14, 1e10, "315700000000000"},
 	} {
 		f := &forecast.Forecast{Mean: []float64{test.mean}, NoisyVar: []float64{test.sd * test.sd}}
-		format, precision := digits(f)
-		if got := strconv.FormatFloat(test.mean, format, precision, 64); got != test.want {
+		if got := digits(f)(test.mean); got != test.want {
 			t.Errorf("%v with a standard deviation of %v is written %s, want %s", test.mean, test.sd, got, test.want)
 		}
 	}

@@ -85,7 +85,7 @@ func chance(p float64) string {
 	if p < 1e-12 {
 		return "less than 1e-12"
 	}
-	return strconv.FormatFloat(p, 'g', 1, 64)
+	return viz.Digits(1)(p)
 }
 
 // mostOutliersListed is how many outliers a text lists; JSON has all.
@@ -116,7 +116,7 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 			list = append(list, fmt.Sprintf("and %d more", len(o.List)-i))
 			break
 		}
-		list = append(list, fmt.Sprintf("%s (%.5g, probability %s)", at.When, at.Y, chance(at.Probability)))
+		list = append(list, fmt.Sprintf("%s (%s, probability %s)", at.When, viz.UpTo(5)(at.Y), chance(at.Probability)))
 	}
 	text = append(text, head+" "+strings.Join(list, ", ")+".")
 	if n := atChanges(ctx, a, o.List); n > 0 {
@@ -131,7 +131,11 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 		}
 	}
 	if o.Heavy && a.Chosen == forecast.ByEvidence {
-		text = append(text, "If they are wrong readings, ReadOptions.Likelihood: \"student\" lets them count for less.")
+		who := "they are wrong readings, ReadOptions.Likelihood: \"student\" lets them"
+		if len(o.List) == 1 {
+			who = "it is a wrong reading, ReadOptions.Likelihood: \"student\" lets it"
+		}
+		text = append(text, "If "+who+" count for less.")
 	}
 	return text, nil
 }

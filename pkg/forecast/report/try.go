@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/live"
@@ -19,8 +20,8 @@ func tryFigure(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, *live.P
 	}
 	s, data := a.Series, models[0].Data
 	n := data.Len()
-	_, precision := digits(f)
-	again := &live.Fitted{X: s.X[len(s.X)-n:], Y: s.Y[len(s.Y)-n:], Steps: len(f.X), XUnit: s.Axis.Unit, YUnit: s.YUnit, Digits: min(precision+1, 12), Widen: max(1, a.Widen)}
+	least := math.Sqrt(slices.Min(f.NoisyVar))
+	again := &live.Fitted{X: s.X[len(s.X)-n:], Y: s.Y[len(s.Y)-n:], Steps: len(f.X), XUnit: s.Axis.Unit, YUnit: s.YUnit, Digits: min(max(0, decimals(least)+1), 12), Widen: max(1, a.Widen)}
 	if again.Ahead, err = s.Next(2 * len(f.X)); err != nil {
 		return nil, nil, err
 	}

@@ -1,0 +1,34 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/forecast"
+)
+
+// TestBeyond tells of bands below 0, or beyond 0 or 100 %, of observations that are within, and of no others.
+func TestBeyond(t *testing.T) {
+	for name, c := range map[string]struct {
+		unit   string
+		y      float64
+		lo, hi float64
+		want   string
+	}{
+		"above": {"%", 99, 80, 104, "0,100"}, "below": {"%", 1, -4, 20, "0,100"}, "within": {"%", 99, 80, 100, ""}, "no per cent": {"m", 99, 80, 104, ""}, "growth": {"%", -3, -9, 104, ""},
+		"counts": {"", 3, -1, 9, "negbinomial"}, "counts within": {"", 3, 0, 9, ""}, "amounts": {"mm", 1.5, -1, 9, "always"}, "amounts and none": {"mm", 0, -1, 9, "as 0"}, "differences": {"mm", -0.5, -1, 9, ""},
+	} {
+		s := &forecast.Series{YUnit: c.unit, Y: []float64{50, c.y}}
+		if c.unit == "mm" {
+			s.Y[0] += 0.5
+		}
+		got := beyond(s, &forecast.Forecast{When: []string{"then"}, Lower: []float64{c.lo}, Upper: []float64{c.hi}})
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	bounded := &forecast.Series{YUnit: "%", Y: []float64{50, 99}, Bounds: &forecast.Bounds{Hi: 100}}
+	if got := beyond(bounded, &forecast.Forecast{When: []string{"then"}, Lower: []float64{0}, Upper: []float64{101}}); got != "" {
+		t.Errorf("with bounds: %q", got)
+	}
+}
