@@ -542,8 +542,38 @@ func setPeriods(c *cli.Command, s *forecast.Series, o *forecast.Options) error {
 	return nil
 }
 
+// pastBar shows how many origins of the test of the past are done, from the first report of it until its end.
+type pastBar struct {
+	begin func(origins int) *viz.Progress
+
+	mu    sync.Mutex // of what follows: after an interrupt the test may go on and report
+	bar   *viz.Progress
+	ended bool
+}
+
+// show takes the reports of forecast.Options.Progress that are of the test.
+func (b *pastBar) show(p forecast.Progress) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended {
+		return
+	}
+	if b.bar == nil {
+		b.bar = b.begin(p.Count)
+	}
+	b.bar.Set(p.Index)
+}
+
+// end ends the bar, with what ended the test before its end.
+func (b *pastBar) end(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
+	b.bar.Fail(err)
+}
+
 // train learns a model of the series. The model will be written to the file model, unless that is "". If tell is set, it shows its
-// progress.
+// progress; settings.Progress gets that of later tests of its past.
 func train(ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options, model string, tell bool) (*forecast.Analysis, error) {
 	if plan := forecast.PlanFit(s, settings); settings.Kernels == nil && (plan.Seconds >= announced || plan.Over) {
 		if model != "" {
@@ -564,7 +594,14 @@ func train(ctx context.Context, c *cli.Command, s *forecast.Series, settings for
 	const shares = 100 // the bar counts hundredths of the work
 	bar := progress(c, "models", shares)
 	var drawing sync.Mutex // nothing is drawn once ctx has ended, though training may go on
+	tests := settings.Progress
 	settings.Progress = func(p forecast.Progress) {
+		if p.Stage == forecast.TestOfPast {
+			if tests != nil {
+				tests(p)
+			}
+			return
+		}
 		drawing.Lock()
 		defer drawing.Unlock()
 		if ctx.Err() == nil {

@@ -128,10 +128,15 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	if why != "" {
 		out.notes = append(out.notes, why)
 	}
+	past := &pastBar{begin: func(origins int) *viz.Progress { return progress(c, "tests of the past", origins) }}
+	if t.alone {
+		settings.Progress = past.show
+	}
 	if out.a, err = train(ctx, c, s, settings, t.files["model"], t.alone); err != nil {
 		return out, err
 	}
-	if out.trust, err = backtest(ctx, c, out.a, cmp.Or(steps, forecastSteps(c, len(s.X)))); err != nil {
+	out.trust, err = backtest(ctx, c, out.a, cmp.Or(steps, forecastSteps(c, len(s.X))))
+	if past.end(cmp.Or(context.Cause(ctx), err)); err != nil {
 		return out, err
 	}
 	if out.trust != nil {

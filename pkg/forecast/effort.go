@@ -71,7 +71,7 @@ func (p Plan) String() string {
 	if p.Seconds < 10 {
 		digits = 1
 	}
-	return fmt.Sprintf("%s search: structures are compared on %d observations, parameters are learnt from %d; about %.*f s on one core",
+	return fmt.Sprintf("%s search: structures are compared on %d observations, parameters are learnt from %d; about %.*f s on one core, before the test of the past",
 		p.Effort, p.Searched, p.Trained, digits, p.Seconds)
 }
 

@@ -61,9 +61,12 @@ type Progress struct {
 	Index, Count int     // of the candidate, from 0; of the automatic search, the work that is done, about, of Count
 	Evaluations  int     // of the likelihood, so far, of all candidates
 	Best         float64 // the lowest NLL of this candidate in its present stage; +Inf if there is none yet
-	Stage        string
+	Stage        string  // TestOfPast: Index of Count origins of Analysis.Backtest are done
 	Elapsed      time.Duration
 }
+
+// TestOfPast is the stage of Progress in which Analysis.Backtest learns anew at each origin.
+const TestOfPast = "test of the past"
 
 // progress reports how far a comparison has come. Trainings may report at the same time.
 type progress struct {

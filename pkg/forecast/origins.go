@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -27,6 +28,23 @@ type relearning struct {
 	// options are those of Fit at each origin; nil: structure and parameters are those of the whole series, for the reason why.
 	options *Options
 	why     string
+	done    *originsDone
+}
+
+// originsDone reports how many origins are done; origins at the same time report one after another.
+type originsDone struct {
+	mu       sync.Mutex
+	to       func(Progress) // nil for nobody
+	done, of int
+}
+
+// add counts n origins more.
+func (d *originsDone) add(n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.done += n; d.to != nil {
+		d.to(Progress{Stage: TestOfPast, Index: d.done, Count: d.of, Best: math.Inf(1)})
+	}
 }
 
 // relearning plans origins at which structure and parameters are learnt anew, by the options of the fit. The search at the origins is the widest
@@ -38,6 +56,15 @@ func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
 		o.Origins = defaultOrigins
 	}
 	n := len(a.Series.X)
+	defer func() {
+		if err != nil {
+			return
+		}
+		if r.done = (&originsDone{of: len(r.plan.origins(n))}); a.options != nil {
+			r.done.to = a.options.Progress
+		}
+		r.done.add(0)
+	}()
 	if r.plan, err = o.plan(n); err != nil {
 		return r, err
 	}
@@ -95,6 +122,7 @@ func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
 // asOf returns the analysis as it would be after the observations of train: that of a fit to them alone. If structure and parameters are
 // those of the whole series, reused says why.
 func (r relearning) asOf(ctx context.Context, a *Analysis, train Window) (past *Analysis, reused string, err error) {
+	defer r.done.add(1)
 	if r.options == nil {
 		past, err = a.reusedAt(ctx, train)
 		return past, r.why, err

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"testing"
 
@@ -77,13 +78,23 @@ func TestOriginPlans(t *testing.T) {
 		effort            string
 	}{{100, 0, 2, "quick"}, {100, 5, 5, "quick"}, {100, 1, 1, "standard"}, {200, 0, 5, "short"}, {2000, 0, 5, "short"}, {2000, 1, 1, "standard"}} {
 		s := steps(t, test.n, 1, func(i int) float64 { return math.Sin(float64(i)) })
-		a := &Analysis{Series: s, Chosen: ByEvidence, Effort: "standard", options: &Options{}}
+		told := ""
+		progress := func(p Progress) { told += fmt.Sprintf("%s %d/%d ", p.Stage, p.Index, p.Count) }
+		a := &Analysis{Series: s, Chosen: ByEvidence, Effort: "standard", options: &Options{Progress: progress}}
 		r, err := a.relearning(BacktestOptions{Horizon: 12, Origins: test.asked})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := len(r.plan.origins(test.n)); got != test.origins || r.options.effort.name != test.effort {
 			t.Errorf("%+v: %d origins, %s", test, got, r.options.effort.name)
+		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if _, _, err := r.asOf(ended, a, Window{0, 50}); err == nil {
+			t.Error("no error of a context that has ended")
+		}
+		if want := fmt.Sprintf("%[1]s 0/%[2]d %[1]s 1/%[2]d ", TestOfPast, test.origins); told != want {
+			t.Errorf("%+v: told %q, want %q", test, told, want)
 		}
 	}
 }
