@@ -132,3 +132,23 @@ func TestLevels(t *testing.T) {
 		t.Errorf("%s\n%s\nwithout levels\n%s\n%s", head, row, first, values)
 	}
 }
+
+// TestLatentBand: the band of f of an average that has models of log y is one of quantiles: above 0, and within that of a new observation.
+func TestLatentBand(t *testing.T) {
+	parts := []Part{
+		{Weight: 0.6, Log: true, Mean: []float64{0}, LatentVar: []float64{0.8}, NoisyVar: []float64{1}},
+		{Weight: 0.4, Log: true, Mean: []float64{0.5}, LatentVar: []float64{0.5}, NoisyVar: []float64{1}},
+	}
+	f := forecastOf([]float64{1}, []string{"1"}, parts)
+	lo, hi := f.LatentBand()
+	if !(f.Lower[0] < lo[0] && 0 < lo[0] && lo[0] < f.Mean[0] && f.Mean[0] < hi[0] && hi[0] < f.Upper[0]) {
+		t.Errorf("f is in [%v, %v], y in [%v, %v]", lo[0], hi[0], f.Lower[0], f.Upper[0])
+	}
+	if symmetric := f.Mean[0] - Quantile95*math.Sqrt(f.LatentVar[0]); symmetric > 0 {
+		t.Errorf("a symmetric band would begin at %v: this tests nothing", symmetric)
+	}
+	plain := forecastOf([]float64{1}, []string{"1"}, []Part{{Weight: 1, Mean: []float64{3}, LatentVar: []float64{4}, NoisyVar: []float64{5}}})
+	if lo, hi := plain.LatentBand(); math.Abs(lo[0]-(3-2*Quantile95)) > 1e-9 || math.Abs(hi[0]-(3+2*Quantile95)) > 1e-9 {
+		t.Errorf("of a Gaussian: [%v, %v]", lo[0], hi[0])
+	}
+}

@@ -205,6 +205,19 @@ func (f *Forecast) Quantile(p float64) []float64 {
 	return Gaussian{f.Mean, f.NoisyVar}.Quantile(p)
 }
 
+// LatentBand returns the ends of the 95 % band of f at each x: the quantiles of the mixture where the forecast is no plain Gaussian. It panics for
+// counts, whose f is not on the scale of y.
+func (f *Forecast) LatentBand() (lo, hi []float64) {
+	switch {
+	case f.Counts != nil:
+		panic("forecast: LatentBand of counts")
+	case plainGaussian(f.Parts):
+		g := Gaussian{f.Mean, f.LatentVar}
+		return g.Quantile(0.025), g.Quantile(0.975)
+	}
+	return quantiles(f.Parts, 0.025, true), quantiles(f.Parts, 0.975, true)
+}
+
 // WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new
 // observation, and the latter's 95 % band. Two columns more for each further level, in (0, 1), are the ends of that band: the quantiles at
 // (1 − level)/2 and (1 + level)/2. A forecast of counts has columns of the median and of the probability of 0 too.

@@ -225,9 +225,12 @@ func (b *builder) band(name string, p Prediction, variance []float64, noisy bool
 	for i, m := range p.Mean {
 		w := normal95 * math.Sqrt(math.Max(variance[i], 0)) // Max passes NaN on
 		lo[i], hi[i] = m-w, m+w
-		if p.Lower != nil && noisy {
+		switch {
+		case p.Lower != nil && noisy:
 			lo[i], hi[i] = p.Lower[i], p.Upper[i]
-		} else if p.Lower != nil { // the band for f stays within that for y
+		case p.LatentLower != nil && !noisy:
+			lo[i], hi[i] = p.LatentLower[i], p.LatentUpper[i]
+		case p.Lower != nil: // the band for f stays within that for y
 			lo[i], hi[i] = math.Max(lo[i], p.Lower[i]), math.Min(hi[i], p.Upper[i])
 		}
 		if drawable(p.X[i], false) && drawable(lo[i], false) && drawable(hi[i], false) {

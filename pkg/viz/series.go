@@ -24,7 +24,9 @@ type Prediction struct {
 	NoisyVar  []float64
 	// Lower and Upper are the ends of the band of a new observation where it is not symmetric; both or none.
 	Lower, Upper []float64
-	Slot         int // 1, 2, …: the colour and dash to use; zero means by position
+	// LatentLower and LatentUpper are those of the band of f; both or none.
+	LatentLower, LatentUpper []float64
+	Slot                     int // 1, 2, …: the colour and dash to use; zero means by position
 }
 
 // Span is a stretch of the horizontal axis to mark, such as a forecast. An infinite end reaches the end of the axis.
@@ -198,8 +200,10 @@ func (p Prediction) check(i int) error {
 	if len(p.Mean) != n || (p.LatentVar != nil && len(p.LatentVar) != n) || (p.NoisyVar != nil && len(p.NoisyVar) != n) {
 		return fmt.Errorf("viz: prediction %d (%q): %d X, %d means, %d and %d variances", i, p.Name, n, len(p.Mean), len(p.LatentVar), len(p.NoisyVar))
 	}
-	if len(p.Lower) != len(p.Upper) || p.Lower != nil && len(p.Lower) != n {
-		return fmt.Errorf("viz: prediction %d (%q): %d X, %d and %d ends of the band", i, p.Name, n, len(p.Lower), len(p.Upper))
+	for _, ends := range [][2][]float64{{p.Lower, p.Upper}, {p.LatentLower, p.LatentUpper}} {
+		if lo, hi := ends[0], ends[1]; len(lo) != len(hi) || lo != nil && len(lo) != n {
+			return fmt.Errorf("viz: prediction %d (%q): %d X, %d and %d ends of the band", i, p.Name, n, len(lo), len(hi))
+		}
 	}
 	last := math.Inf(-1)
 	for j, x := range p.X {

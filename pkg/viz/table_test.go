@@ -173,19 +173,3 @@ func TestTableEscapes(t *testing.T) {
 		}
 	}
 }
-
-// TestFormats: numbers in the ways that columns ask for.
-func TestFormats(t *testing.T) {
-	for _, c := range []struct {
-		format Format
-		v      any
-		want   string
-	}{
-		{Fixed(1), -0.04, "0.0"}, {Fixed(-3), 1234567.0, "1235000"}, {Fixed(-3), -400.0, "0"}, {Fixed(-2), nil, "–"},
-		{Scientific(2), 1.10699e15, "1.11e15"}, {Scientific(1), -5.788e-6, "−5.8e-6"}, {UpTo(5), 54.1, "54.1"}, {UpTo(5), 2300, "2300"}, {UpTo(5), 6.5447e9, "6.5447e9"}, {UpTo(3), 6.5e-9, "6.5e-9"},
-	} {
-		if got := c.format(c.v); got != c.want {
-			t.Errorf("%v is written %q, want %q", c.v, got, c.want)
-		}
-	}
-}

@@ -16,7 +16,7 @@ func TestBeyond(t *testing.T) {
 		want   string
 	}{
 		"above": {"%", 99, 80, 104, "0,100"}, "below": {"%", 1, -4, 20, "0,100"}, "within": {"%", 99, 80, 100, ""}, "no per cent": {"m", 99, 80, 104, ""}, "growth": {"%", -3, -9, 104, ""},
-		"counts": {"", 3, -1, 9, "negbinomial"}, "counts within": {"", 3, 0, 9, ""}, "amounts": {"mm", 1.5, -1, 9, "always"}, "amounts and none": {"mm", 0, -1, 9, "as 0"}, "differences": {"mm", -0.5, -1, 9, ""},
+		"counts": {"", 3, -1, 9, "above, and ReadOptions.Likelihood: \"negbinomial\""}, "counts and none": {"", 0, -1, 9, "if none can be, ReadOptions.Likelihood: \"negbinomial\""}, "counts within": {"", 3, 0, 9, ""}, "amounts": {"mm", 1.5, -1, 9, "always"}, "amounts and none": {"mm", 0, -1, 9, "as 0"}, "differences": {"mm", -0.5, -1, 9, ""},
 	} {
 		s := &forecast.Series{YUnit: c.unit, Y: []float64{50, c.y}}
 		if c.unit == "mm" {

@@ -39,9 +39,21 @@ func events(s *forecast.Series) bool {
 
 // prediction is the posterior as a figure draws it: of counts, the expected one with the band of a new one, whose ends are steps between whole numbers.
 func prediction(f *forecast.Forecast) viz.Prediction {
-	p := viz.Prediction{Name: "mean", X: f.X, Mean: f.Mean, LatentVar: f.LatentVar, NoisyVar: f.NoisyVar, Lower: f.Lower, Upper: f.Upper}
-	if f.Counts != nil {
-		p.LatentVar = nil // a band of ±1.96 standard deviations would leave what is possible
+	p := viz.Prediction{Name: "mean", X: f.X, Mean: f.Mean, NoisyVar: f.NoisyVar, Lower: f.Lower, Upper: f.Upper}
+	if f.Counts == nil { // of counts a band of f would not be one of counts
+		p.LatentVar = f.LatentVar
+		p.LatentLower, p.LatentUpper = f.LatentBand()
+	}
+	return p
+}
+
+// joined is a prediction that goes on with another.
+func joined(p, q viz.Prediction) viz.Prediction {
+	for _, part := range []struct{ to, from *[]float64 }{
+		{&p.X, &q.X}, {&p.Mean, &q.Mean}, {&p.LatentVar, &q.LatentVar}, {&p.NoisyVar, &q.NoisyVar},
+		{&p.Lower, &q.Lower}, {&p.Upper, &q.Upper}, {&p.LatentLower, &q.LatentLower}, {&p.LatentUpper, &q.LatentUpper},
+	} {
+		*part.to = append(*part.to, *part.from...)
 	}
 	return p
 }

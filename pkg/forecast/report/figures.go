@@ -37,16 +37,15 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit.X = append(fit.X, fine.X...)
-	fit.Mean = append(fit.Mean, fine.Mean...)
-	fit.LatentVar = append(fit.LatentVar, fine.LatentVar...)
-	fit.NoisyVar = append(fit.NoisyVar, fine.NoisyVar...)
-	fit.Lower, fit.Upper = append(fit.Lower, fine.Lower...), append(fit.Upper, fine.Upper...)
-	caption := fmt.Sprintf("Posterior of %s: mean, 95 %% band of the function and of a new observation.", a.Kernel())
+	of := a.Kernel()
+	if n := averaged(a) - 1; n > 0 {
+		of += ", averaged with " + words.Count(n, "other model")
+	}
+	caption := fmt.Sprintf("Posterior of %s: mean, 95 %% band of the function f, and of a new observation y, which has noise.", of)
 	if f.Counts != nil {
-		caption = fmt.Sprintf("Posterior of %s: the expected count, and the 95 %% band of a new one, whose ends are whole numbers.", a.Kernel())
+		caption = fmt.Sprintf("Posterior of %s: the expected count, and the 95 %% band of a new one, whose ends are whole numbers.", of)
 		if events(s) {
-			caption = fmt.Sprintf("Posterior of %s: the probability of 1, and the 95 %% band of a new value, which is 0 or 1.", a.Kernel())
+			caption = fmt.Sprintf("Posterior of %s: the probability of 1, and the 95 %% band of a new value, which is 0 or 1.", of)
 		}
 	}
 	if first > 0 {
@@ -59,10 +58,21 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 			XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: s.YLabel(), Caption: caption, Width: 960,
 		},
 		Observed:    viz.Points{X: x, Y: y},
-		Predictions: []viz.Prediction{prediction(fit)},
+		Predictions: []viz.Prediction{joined(prediction(fit), prediction(fine))},
 		Spans:       []viz.Span{{From: last, To: end, Label: "forecast"}},
 		HeldOut:     off, Events: changes,
 	})
+}
+
+// averaged is the number of models that the forecast averages.
+func averaged(a *forecast.Analysis) int {
+	members := 0
+	for _, c := range a.Candidates {
+		if c.Weight > 0 {
+			members++
+		}
+	}
+	return max(1, members)
 }
 
 // calendar is that of an axis of dates, nil of one of numbers.

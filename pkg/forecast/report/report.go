@@ -205,16 +205,15 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 		out[0] = "No signal was found beyond " + beyond + "noise: " + text + "."
 	}
 	if best.Weight > 0 && best.Weight < 1 {
-		members, by, fixed := 0, " by their evidence", ""
+		by, fixed := " by their evidence", ""
 		for _, c := range a.Candidates {
 			if c.Weight > 0 {
-				members++
 				if _, _, summary := c.FixedWeight(); summary != "" {
 					by, fixed = "", fixed+" "+summary
 				}
 			}
 		}
-		out = append(out, fmt.Sprintf("The forecast averages %d models%s; the best has a weight of %.0f %%.%s", members, by, 100*best.Weight, fixed))
+		out = append(out, fmt.Sprintf("The forecast averages %d models%s; the best has a weight of %.0f %%.%s", averaged(a), by, 100*best.Weight, fixed))
 	}
 	if f != nil {
 		i := len(f.When) - 1
@@ -244,16 +243,21 @@ func beyond(s *forecast.Series, f *forecast.Forecast) string {
 	if s.YUnit == "%" && slices.Max(s.Y) <= most && (below || slices.Max(f.Upper) > most) {
 		return "Its bands go beyond 0 or 100 %, where no observation is: if none can be, ReadOptions.Bounds: \"0,100\" keeps them within."
 	}
-	const text = "Its bands go below 0, where no observation is: if none can be, "
-	switch {
-	case !below:
+	if !below {
 		return ""
-	case !slices.ContainsFunc(s.Y, func(y float64) bool { return y != math.Trunc(y) }):
-		return text + "ReadOptions.Likelihood: \"negbinomial\" models counts, whose bands end at 0."
-	case slices.Min(s.Y) > 0:
-		return text + "Options.Log: \"always\" keeps them above."
 	}
-	return text + "read their lower ends as 0."
+	positive, whole := slices.Min(s.Y) > 0, !slices.ContainsFunc(s.Y, func(y float64) bool { return y != math.Trunc(y) })
+	var ways []string
+	if positive {
+		ways = append(ways, "Options.Log: \"always\" keeps them above")
+	}
+	if whole {
+		ways = append(ways, "ReadOptions.Likelihood: \"negbinomial\" models counts, whose bands end at 0")
+	}
+	if ways == nil {
+		ways = []string{"read their lower ends as 0"}
+	}
+	return "Its bands go below 0, where no observation is: if none can be, " + strings.Join(ways, ", and ") + "."
 }
 
 // how says how the model was chosen.
