@@ -49,6 +49,8 @@ type SeriesOptions struct {
 	Spans             []Span
 	Events            []Event
 
+	YRange [2]float64 // as in CurvesOptions, for figures without Panels
+
 	// Panels draws each prediction in a panel of its own, in Cols columns (zero means one), on shared axes. Without it they
 	// are overlaid, which is readable for two or three.
 	Panels bool
@@ -131,6 +133,7 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.yRange = o.YRange
 	// Bands below, then dots, then means: what the model says of f stays visible through thousands of observations.
 	var latent, noisy bool
 	single := len(o.Predictions) == 1

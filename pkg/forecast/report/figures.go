@@ -52,16 +52,51 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 		caption += fmt.Sprintf(" Shown are the latest %d of %d observations.", len(x), len(s.X))
 	}
 	changes, off := marks(context.Background(), a, first)
+	drawn := joined(prediction(fit), prediction(fine))
+	limits, beyond := withoutFar(off.Y, y, drawn.Lower, drawn.Upper)
+	if beyond > 0 {
+		caption += fmt.Sprintf(" %s %s far beyond the figure.", words.Count(beyond, "outlier"), words.Are(beyond))
+	}
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
 			Title:  fmt.Sprintf("%s: forecast to %s", s.YName, f.When[len(f.When)-1]),
 			XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: s.YLabel(), Caption: caption, Width: 960,
 		},
 		Observed:    viz.Points{X: x, Y: y},
-		Predictions: []viz.Prediction{joined(prediction(fit), prediction(fine))},
+		Predictions: []viz.Prediction{drawn},
+		YRange:      limits,
 		Spans:       []viz.Span{{From: last, To: end, Label: "forecast"}},
 		HeldOut:     off, Events: changes,
 	})
+}
+
+// withoutFar is the range of a figure of observations y and the ends of their bands that leaves out the outliers, among y, beside which all else would
+// be a line, and how many these are; the zero range if there are none.
+func withoutFar(outliers, y, lower, upper []float64) (limits [2]float64, beyond int) {
+	const far, margin = 2, 0.05 // of the range of all else
+	if len(outliers) == 0 {
+		return limits, 0
+	}
+	lo, hi := slices.Min(lower), slices.Max(upper)
+	for _, v := range y {
+		if !slices.Contains(outliers, v) {
+			lo, hi = min(lo, v), max(hi, v)
+		}
+	}
+	span := hi - lo
+	inside := [2]float64{lo, hi}
+	for _, v := range outliers {
+		if v < lo-far*span || v > hi+far*span {
+			beyond++
+		} else {
+			inside[0], inside[1] = min(inside[0], v), max(inside[1], v)
+		}
+	}
+	if beyond > 0 {
+		span = inside[1] - inside[0]
+		limits = [2]float64{inside[0] - margin*span, inside[1] + margin*span}
+	}
+	return limits, beyond
 }
 
 // averaged is the number of models that the forecast averages.

@@ -319,3 +319,20 @@ func TestBrief(t *testing.T) {
 		}
 	}
 }
+
+// TestWithoutFar: an outlier beside which the rest would be a line is left out of the figure and counted; others are in it.
+func TestWithoutFar(t *testing.T) {
+	y := []float64{1, 2, 1e6, 3, 6}
+	lower, upper := []float64{0, 0}, []float64{4, 4}
+	for _, c := range []struct {
+		outliers []float64
+		limits   [2]float64
+		beyond   int
+	}{
+		{nil, [2]float64{}, 0}, {[]float64{6}, [2]float64{}, 0}, {[]float64{1e6}, [2]float64{-0.3, 6.3}, 1}, {[]float64{1e6, 6}, [2]float64{-0.3, 6.3}, 1},
+	} {
+		if limits, beyond := withoutFar(c.outliers, y, lower, upper); math.Abs(limits[0]-c.limits[0])+math.Abs(limits[1]-c.limits[1]) > 1e-9 || beyond != c.beyond {
+			t.Errorf("%v: %v, %d beyond, want %v, %d", c.outliers, limits, beyond, c.limits, c.beyond)
+		}
+	}
+}
