@@ -32,7 +32,7 @@ func TestShiftsOfFit(t *testing.T) {
 		args       string
 		want, lack []string
 	}{
-		{"--robust --report " + page, []string{"The level of level rose by", "at " + date, "--shifts never", "far off and count for less", "2017-07"}, nil},
+		{"--robust --report " + page, []string{"The level of level rose by", "at " + date, "--shifts never", "2 of 96 observations are far off and count for less", "2017-07"}, nil},
 		{"--robust --shifts report", []string{"at " + date, "--shifts use does"}, nil},
 		{"--shifts never", []string{"further off than the model explains", "2017-07", "--robust"}, []string{"at " + date, "Changes"}},
 		{"--shifts 2020-01", []string{"at " + date}, []string{"probability of a change"}},
@@ -66,5 +66,25 @@ func TestShiftsOfFit(t *testing.T) {
 		if code, _, stderr := gppl(append([]string{"fit", path}, args...)...); code != exitUsage || !strings.Contains(stderr, want) {
 			t.Errorf("%v: exit %d, %s", args, code, stderr)
 		}
+	}
+}
+
+// TestFarOutlier: an observation far from all others is told in the result, with what to do; the figure leaves it out and says so.
+func TestFarOutlier(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 6))
+	folder := t.TempDir()
+	path := put(t, folder, "far.csv", made("month,level", 60, func(i int) string {
+		y := 50 + rng.NormFloat64()
+		if i == 30 {
+			y = 1e6
+		}
+		return fmt.Sprintf("%d-%02d,%.3f", 2015+i/12, i%12+1, y)
+	}))
+	page := filepath.Join(folder, "page.html")
+	stdout, _ := must(t, "fit", path, "-q", "--origins", "0", "--report", page)
+	const want = "1 observation is far from all others and may widen the bands. If it is a wrong reading, --robust lets it count for less."
+	text, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(stdout, want) || !strings.Contains(string(text), "1 observation is far from all others") || !strings.Contains(string(text), "1 outlier is far beyond the figure.") {
+		t.Errorf("%v: %s", err, stdout)
 	}
 }

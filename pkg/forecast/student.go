@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -102,5 +103,6 @@ func (s *Student) note(errs []float64) string {
 	if s.Nu >= nearlyNormal {
 		nu = fmt.Sprintf("%.0f", s.Nu)
 	}
-	return fmt.Sprintf("Observations scatter as Student's t with %s degrees of freedom; %d of %d are far off and count for less.", nu, far, len(errs))
+	off := fmt.Sprintf("%d of %d %s far off and %s for less", far, len(errs), words.Are(far), map[bool]string{true: "counts", false: "count"}[far == 1])
+	return fmt.Sprintf("Observations scatter as Student's t with %s degrees of freedom; %s.", nu, off)
 }

@@ -53,7 +53,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	}
 	changes, off := marks(context.Background(), a, first)
 	drawn := joined(prediction(fit), prediction(fine))
-	limits, beyond := withoutFar(off.Y, y, drawn.Lower, drawn.Upper)
+	limits, beyond := withoutFar(off.Y, y, fine.Lower, fine.Upper)
 	if beyond > 0 {
 		caption += fmt.Sprintf(" %s %s far beyond the figure.", words.Count(beyond, "outlier"), words.Are(beyond))
 	}
@@ -70,7 +70,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	})
 }
 
-// withoutFar is the range of a figure of observations y and the ends of their bands that leaves out the outliers, among y, beside which all else would
+// withoutFar is the range of a figure of observations y and the ends of the bands of a forecast that leaves out the outliers, among y, beside which all else would
 // be a line, and how many these are; the zero range if there are none.
 func withoutFar(outliers, y, lower, upper []float64) (limits [2]float64, beyond int) {
 	const far, margin = 2, 0.05 // of the range of all else

@@ -225,8 +225,10 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 		}
 		out = append(out, fmt.Sprintf("At %s it expects %s = %s; with a probability of 95 %%%s a new observation is between %s and %s.",
 			f.When[i], a.Series.YName, strings.TrimSpace(number(f.Mean[i])+" "+a.Series.YUnit), more, end(lo), end(hi)))
-		if text := beyond(a.Series, f); text != "" {
-			out = append(out, flagwords.Of(text))
+		for _, text := range []string{beyond(a.Series, f), farOff(a, f)} {
+			if text != "" {
+				out = append(out, flagwords.Of(text))
+			}
 		}
 	}
 	return out

@@ -108,7 +108,7 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 		head = fmt.Sprintf("%d of %d observations %s further off than the model explains:", len(o.List), o.Of, words.Are(len(o.List)))
 	}
 	if a.Series.Student != nil {
-		head = fmt.Sprintf("%d of %d observations are far off and count for less:", len(o.List), o.Of)
+		head = fmt.Sprintf("%d of %d observations %s far off and %s for less:", len(o.List), o.Of, words.Are(len(o.List)), map[bool]string{true: "counts", false: "count"}[len(o.List) == 1])
 	}
 	var list []string
 	for i, at := range o.List {
@@ -131,13 +131,31 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 		}
 	}
 	if o.Heavy && a.Chosen == forecast.ByEvidence {
-		who := "they are wrong readings, ReadOptions.Likelihood: \"student\" lets them"
-		if len(o.List) == 1 {
-			who = "it is a wrong reading, ReadOptions.Likelihood: \"student\" lets it"
-		}
-		text = append(text, "If "+who+" count for less.")
+		text = append(text, ifWrong(len(o.List)))
 	}
 	return text, nil
+}
+
+// ifWrong says what to do about n outliers.
+func ifWrong(n int) string {
+	who := "they are wrong readings, ReadOptions.Likelihood: \"student\" lets them"
+	if n == 1 {
+		who = "it is a wrong reading, ReadOptions.Likelihood: \"student\" lets it"
+	}
+	return "If " + who + " count for less."
+}
+
+// farOff says in sentences that observations are so far from all others that they may decide the forecast; "" if there are none.
+func farOff(a *forecast.Analysis, f *forecast.Forecast) string {
+	if a.Series.Student != nil || a.Chosen != forecast.ByEvidence {
+		return ""
+	}
+	_, off := marks(context.Background(), a, 0)
+	_, n := withoutFar(off.Y, a.Series.Y, f.Lower, f.Upper)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %s far from all others and may widen the bands. %s", words.Count(n, "observation"), words.Are(n), ifWrong(n))
 }
 
 // atChanges counts the outliers beside a change of level that is not in the mean.
