@@ -240,35 +240,46 @@ func (a Axis) Label() string {
 }
 
 // Length writes a distance on the axis with its unit.
-func (a Axis) Length(d float64) string {
-	text := strconv.FormatFloat(d, 'g', 4, 64)
+func (a Axis) Length(d float64) string { return a.length(d, 4) }
+
+// length is Length with a number of digits.
+func (a Axis) length(d float64, digits int) string {
+	text := significant(d, digits)
 	switch {
 	case a.Dates:
-		return duration(d * unitSeconds[a.Unit])
+		return duration(d*unitSeconds[a.Unit], digits)
 	case a.Unit == "":
 		return text
 	case a.Unit == "year":
-		return plural(d, a.Unit)
+		return plural(d, a.Unit, digits)
 	}
 	return text + " " + a.Unit
 }
 
 // duration writes a number of seconds in the largest suitable unit.
-func duration(s float64) string {
+func duration(s float64, digits int) string {
 	for _, u := range []string{"year", "day", "hour", "minute"} {
 		if s >= 0.999*unitSeconds[u] && (u != "year" || s >= 2*unitSeconds[u]) {
-			return plural(s/unitSeconds[u], u)
+			return plural(s/unitSeconds[u], u, digits)
 		}
 	}
-	return plural(s, "second")
+	return plural(s, "second", digits)
 }
 
-func plural(v float64, unit string) string {
-	text := strconv.FormatFloat(v, 'g', 4, 64)
+func plural(v float64, unit string, digits int) string {
+	text := significant(v, digits)
 	if text == "1" {
 		return "1 " + unit
 	}
 	return text + " " + unit + "s"
+}
+
+// significant writes v rounded to some digits, at most four: 1200 with two.
+func significant(v float64, digits int) string {
+	if rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', digits-1, 64), 64); err == nil { // all but beyond the range
+		v = rounded
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
 }
 
 // after returns x plus a number of steps: of a.Months calendar months, or of length step if a.Months is 0.

@@ -116,3 +116,13 @@ func TestPeriods(t *testing.T) {
 		}
 	}
 }
+
+// TestLengthDigits: a length has the digits that are asked for, without a power of ten.
+func TestLengthDigits(t *testing.T) {
+	a := Axis{Dates: true, Unit: "day"}
+	for d, want := range map[float64][2]string{1.5738: {"1.574 days", "1.6 days"}, 121.7: {"121.7 days", "120 days"}, 0.2: {"4.8 hours", "4.8 hours"}} {
+		if got := [2]string{a.Length(d), a.length(d, 2)}; got != want {
+			t.Errorf("%v days: %q, want %q", d, got, want)
+		}
+	}
+}

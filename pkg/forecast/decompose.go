@@ -19,6 +19,7 @@ import (
 // Component is the posterior of one term of a sum.
 type Component struct {
 	Name     string
+	About    string    // its seasons, as in "week", or the length over which it changes, as in "over 3 days", or "constant"; "" if none says it
 	X, Mean  []float64 // Mean in the unit of y, without the mean of y
 	Variance []float64
 }
@@ -79,6 +80,7 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 		out = append(out, c)
 		return nil
 	}
+	constant := a.Candidates[0].Trend == "none" && a.Series.Known == nil
 	if a.Result.Model.Mean != nil {
 		here, err := a.trendBasis(f.model, f.x)
 		if err != nil {
@@ -113,6 +115,9 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 			if err := add(name, &cross, func(j int) float64 { return mat.Dot(part.RowView(j), part.RowView(j)) }); err != nil {
 				return nil, err
 			}
+			if constant && name == a.trendName() {
+				out[len(out)-1].About = "constant"
+			}
 		}
 	}
 	for _, term := range terms {
@@ -129,8 +134,31 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 		if err := add(kernelName(term), cross, func(j int) float64 { return prior[j] }); err != nil {
 			return nil, err
 		}
+		out[len(out)-1].About = a.about(term)
 	}
 	return out, nil
+}
+
+// about says what a reader knows a term by.
+func (a *Analysis) about(term gppl.Kernel) string {
+	params := gppl.Model{Kernel: term, Noise: 1}.Params()
+	var seasons []string
+	for _, p := range periodsOf(params) {
+		seasons = append(seasons, a.Series.Axis.Season(p))
+	}
+	if seasons != nil {
+		return strings.Join(seasons, ", ")
+	}
+	var lengths []float64
+	for _, p := range params {
+		if p.Role == gppl.RoleLengthscale && p.Unit == gppl.UnitX {
+			lengths = append(lengths, p.Value)
+		}
+	}
+	if len(lengths) != 1 {
+		return ""
+	}
+	return "over " + a.Series.Axis.length(lengths[0], 2)
 }
 
 // Decomposition is what the mean of a forecast is made of, in the unit of y: at each X, the Columns add up to Mean.

@@ -477,7 +477,7 @@ func TestTrend(t *testing.T) {
 		for _, term := range terms {
 			sum += term.Mean[i]
 		}
-		if terms[0].Name != "trend" || math.Abs(sum-p.Mean[i]) > 1e-6 {
+		if terms[0].Name != "trend" || terms[1].About == "" || math.Abs(sum-p.Mean[i]) > 1e-6 {
 			t.Errorf("at %v: the components from %s on sum to %v, the posterior is %v", x[i], terms[0].Name, sum, p.Mean[i])
 		}
 	}

@@ -215,7 +215,7 @@ func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error)
 	return viz.Components(o)
 }
 
-// termNames are the names of terms, numbered as in the table of parameters where several have the same.
+// termNames are the names of terms, numbered as in the table of parameters where several have the same, with what they are about.
 func termNames(terms []forecast.Component) []string {
 	count, names := map[string]int{}, make([]string, len(terms))
 	for _, c := range terms {
@@ -227,6 +227,7 @@ func termNames(terms []forecast.Component) []string {
 			number[c.Name]++
 			names[i] += strconv.Itoa(number[c.Name])
 		}
+		names[i] = words.WithUnit(names[i], c.About)
 	}
 	return names
 }

@@ -269,8 +269,8 @@ func TestBoundedComponents(t *testing.T) {
 
 // TestTermNames: terms of one name are told apart as in the table of parameters.
 func TestTermNames(t *testing.T) {
-	got := termNames([]forecast.Component{{Name: "trend"}, {Name: "LocPer"}, {Name: "SE"}, {Name: "LocPer"}})
-	if want := []string{"trend", "LocPer1", "SE", "LocPer2"}; !slices.Equal(got, want) {
+	got := termNames([]forecast.Component{{Name: "trend", About: "constant"}, {Name: "LocPer", About: "week"}, {Name: "SE"}, {Name: "LocPer", About: "year"}})
+	if want := []string{"trend (constant)", "LocPer1 (week)", "SE", "LocPer2 (year)"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
