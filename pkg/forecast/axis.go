@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/words"
@@ -233,7 +234,7 @@ func (a Axis) Parse(text string) (float64, error) {
 // Label names the axis, with its unit if it has numbers: "date", "depth (m)".
 func (a Axis) Label() string {
 	name := cmp.Or(a.Name, "x")
-	if a.Dates || a.Unit == name {
+	if a.Dates || strings.EqualFold(a.Unit, name) {
 		return name
 	}
 	return words.WithUnit(name, a.Unit)

@@ -117,8 +117,11 @@ func TestPeriods(t *testing.T) {
 	}
 }
 
-// TestLengthDigits: a length has the digits that are asked for, without a power of ten.
+// TestLengthDigits: a length has the digits that are asked for, without a power of ten; a name that is the unit has none after it.
 func TestLengthDigits(t *testing.T) {
+	if got := (Axis{Name: "Year", Unit: "year"}).Label(); got != "Year" {
+		t.Errorf("an axis of years is called %q", got)
+	}
 	a := Axis{Dates: true, Unit: "day"}
 	for d, want := range map[float64][2]string{1.5738: {"1.574 days", "1.6 days"}, 121.7: {"121.7 days", "120 days"}, 0.2: {"4.8 hours", "4.8 hours"}} {
 		if got := [2]string{a.Length(d), a.length(d, 2)}; got != want {

@@ -44,6 +44,7 @@ type Column struct {
 	Format Format // nil: numbers with four significant digits, durations in a unit that suits them, others as they print
 	Best   Best
 	Target float64 // if it is not zero, the best value is that nearest to it, not the least
+	Minor  bool    // left out on a phone where a row would be a card
 }
 
 // badness is what the best value has least of; a value that is no finite number has no badness.
@@ -290,6 +291,9 @@ func (t *Table) HTML() (template.HTML, error) {
 			name := ""
 			if cards && t.Columns[j].header() != "" && (j > 0 || align[j] == Right) { // what a row is of needs no name, unless it is a number
 				name = fmt.Sprintf(` data-name="%s"`, html.EscapeString(t.Columns[j].header()))
+			}
+			if cards && t.Columns[j].Minor {
+				name = ` class="gppl-minor"` + name
 			}
 			fmt.Fprintf(&b, `<td%s style="%s%s">%s</td>`, name, css, side(j), cells[i][j].html())
 		}

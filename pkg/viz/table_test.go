@@ -173,3 +173,17 @@ func TestTableEscapes(t *testing.T) {
 		}
 	}
 }
+
+// TestMinor: a phone leaves a minor column out of the cards of a wide table, and keeps it in a narrow one.
+func TestMinor(t *testing.T) {
+	columns := []Column{{Name: "model"}, {Name: "engine", Minor: true}}
+	for text, want := range map[string]int{"short": 0, strings.Repeat("a sentence of many words ", 4): 1} {
+		s, err := (&Table{Columns: columns, Rows: [][]any{{"SE", text}}}).HTML()
+		if got := strings.Count(string(s), `class="gppl-minor"`); err != nil || got != want {
+			t.Errorf("%q: %d, %v", text, got, err)
+		}
+	}
+	if !strings.Contains(string(CSS()), ".gppl-cards tbody td.gppl-minor { display: none; }") {
+		t.Error("the style does not leave it out")
+	}
+}

@@ -89,7 +89,7 @@ func channelParameters(a *forecast.ChannelAnalysis) *viz.Table {
 	f, s := a.Best(), a.Channels.Series
 	t := &viz.Table{
 		Caption: "Parameters of " + f.Kernel,
-		Columns: []viz.Column{{Name: "parameter"}, {Name: "value"}, {Name: "standard error"}, {Name: "unit"}},
+		Columns: []viz.Column{{Name: "parameter"}, {Name: "value", Align: viz.Right}, {Name: "standard error", Align: viz.Right}, {Name: "unit"}},
 	}
 	for i, p := range f.Model.Kernel.Params() {
 		unit := p.Unit
@@ -101,7 +101,8 @@ func channelParameters(a *forecast.ChannelAnalysis) *viz.Table {
 		case p.Unit == gppl.UnitY2 && f.View != "same":
 			unit = ""
 		}
-		t.Rows = append(t.Rows, []any{p.Name, p.Value, known(f.StdErr[i]), unit})
+		value, known := withError(p.Value, f.StdErr[i])
+		t.Rows = append(t.Rows, []any{p.Name, value, known, unit})
 	}
 	if f.View != "same" {
 		t.Notes = append(t.Notes, "The first variance is 1: a and b have the size of what a channel sees.")

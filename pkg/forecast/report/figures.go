@@ -59,7 +59,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	}
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
-			Title:  fmt.Sprintf("%s: forecast to %s", s.YName, f.When[len(f.When)-1]),
+			Title:  fmt.Sprintf("%s: forecast to %s", s.YName, briefTime(f.When[len(f.When)-1])),
 			XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: s.YLabel(), Caption: caption, Width: 960,
 		},
 		Observed:    viz.Points{X: x, Y: y},
@@ -317,7 +317,7 @@ func Comparison(a *forecast.Analysis) *viz.Table {
 	}
 	t.Notes = append(t.Notes, learntFrom(a)...)
 	t.Columns = []viz.Column{{Name: "kernel"}, {Name: nll, Unit: "nats", Format: viz.Fixed(2), Best: viz.Min}, {Name: "parameters"},
-		{Name: "BIC above the best", Format: viz.Fixed(1), Best: viz.Min}, {Name: "training"}, {Name: "engine"}, {Name: "evaluations"}, {Name: "time", Unit: "s", Format: viz.Fixed(1)}}
+		{Name: "BIC above the best", Format: viz.Fixed(1), Best: viz.Min}, {Name: "training"}, {Name: "engine", Minor: true}, {Name: "evaluations", Minor: true}, {Name: "time", Unit: "s", Format: viz.Fixed(1), Minor: true}}
 	for _, c := range a.Candidates {
 		if c.Error != "" {
 			addFailed(t, c)
@@ -359,7 +359,7 @@ func learntFrom(a *forecast.Analysis) []string {
 func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 	t.Caption = "Models compared"
 	t.Columns = []viz.Column{{Name: "model"}, {Name: "evidence behind the best", Unit: "nats", Format: viz.Fixed(1), Best: viz.Min}, {Name: "weight", Unit: "%", Format: viz.Fixed(0)},
-		{Name: "parameters"}, {Name: "training"}, {Name: "engine"}, {Name: "evaluations"}, {Name: "time", Unit: "s", Format: viz.Fixed(1)}}
+		{Name: "parameters", Minor: true}, {Name: "training"}, {Name: "engine", Minor: true}, {Name: "evaluations", Minor: true}, {Name: "time", Unit: "s", Format: viz.Fixed(1), Minor: true}}
 	t.Notes = []string{"Evidence is the marginal likelihood of y with weak priors, with parameters integrated out by Laplace's method. Forecasts average the models by their weights."}
 	for _, c := range a.Candidates {
 		if _, note, _ := c.FixedWeight(); c.Weight > 0 && note != "" {
@@ -451,19 +451,18 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 	}
 	t := &viz.Table{
 		Caption: "Parameters of " + a.Kernel(),
-		Columns: []viz.Column{{Name: "parameter"}, {Name: "value"}, {Name: "standard error"}, {Name: "unit"}},
+		Columns: []viz.Column{{Name: "parameter"}, {Name: "value", Align: viz.Right}, {Name: "standard error", Align: viz.Right}, {Name: "unit"}},
 		Notes:   []string{"Variances are " + variances + ". Standard errors are approximate: those of the logarithm, from the curvature of the likelihood, times the value."},
 	}
 	for _, p := range a.Params() {
 		number, se, unit := inUnits(a, p)
-		var value any = number
+		value, known := withError(number, se)
 		switch { // four digits do not distinguish locations
 		case p.Role == gppl.RoleLocation && a.Series.Axis.Dates:
 			value = a.Series.Axis.Text(number)
 		case p.Role == gppl.RoleLocation:
 			value = fmt.Sprintf("%.8g", number)
 		}
-		known := known(se)
 		if p.Negligible {
 			known = "negligible"
 			t.Notes = append(t.Notes, "The "+p.Name+" beyond the known errors changes none of them by more than half a per cent: they explain the noise.")
@@ -483,6 +482,15 @@ func inDays(axis forecast.Axis, p gppl.FittedParam, unit string) string {
 		return unit
 	}
 	return fmt.Sprintf("%s (%s)", unit, axis.Length(p.Value))
+}
+
+// withError writes a value with two digits of its standard error, and with four at most where that is not known.
+func withError(value, se float64) (text, known any) {
+	if se = knownError(se); se == 0 {
+		return viz.UpTo(4)(value), nil
+	}
+	digits := precise(se, max(math.Abs(value), se))
+	return digits(value), digits(se)
 }
 
 // knownError returns a standard error, or 0 if it is not known or the parameter is not identified.

@@ -323,23 +323,39 @@ func precise(least, most float64) viz.Format {
 // place is the power of ten of the first digit of v.
 func place(v float64) int { return int(math.Floor(math.Log10(v))) }
 
-// brief writes the times in the first column of a table without what says nothing, so that it fits on a phone: 2025-06-12 23:06 for
-// 2025-06-12T23:06:00Z. Seconds stay in all rows or in none.
+// The lengths of a time in ISO form to its second and to its minute.
+const second, minute = len("2025-06-12T23:06:00"), len("2025-06-12T23:06")
+
+// isTime reports whether a text is a time in UTC in ISO form.
+func isTime(when string) bool { return len(when) == second+1 && when[10] == 'T' && when[second] == 'Z' }
+
+// briefTime writes a time without the seconds, if they are zero, and the zone: 2025-06-12 23:06 for 2025-06-12T23:06:00Z. Other texts stay.
+func briefTime(when string) string {
+	if !isTime(when) {
+		return when
+	}
+	end := second
+	if strings.HasSuffix(when, ":00Z") {
+		end = minute
+	}
+	return when[:10] + " " + when[11:end]
+}
+
+// brief writes the times in the first column of a table without what says nothing, so that it fits on a phone, as briefTime does. Seconds stay in all
+// rows or in none.
 func brief(t *viz.Table) *viz.Table {
-	const second, minute = len("2025-06-12T23:06:00"), len("2025-06-12T23:06")
-	isTime := func(cell any) bool {
-		when, ok := cell.(string)
-		return ok && len(when) == second+1 && when[10] == 'T' && when[second] == 'Z'
+	of := func(row []any) (when string, ok bool) {
+		when, ok = row[0].(string)
+		return when, ok && isTime(when)
 	}
 	end := minute
 	for _, row := range t.Rows {
-		if isTime(row[0]) && !strings.HasSuffix(row[0].(string), ":00Z") {
+		if when, ok := of(row); ok && len(briefTime(when)) == second {
 			end = second
 		}
 	}
 	for _, row := range t.Rows {
-		if isTime(row[0]) {
-			when := row[0].(string)
+		if when, ok := of(row); ok {
 			row[0] = when[:10] + " " + when[11:end]
 		}
 	}

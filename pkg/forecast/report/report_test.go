@@ -336,3 +336,19 @@ func TestWithoutFar(t *testing.T) {
 		}
 	}
 }
+
+// TestWithError: a parameter has two digits of its standard error, as that has.
+func TestWithError(t *testing.T) {
+	for _, c := range []struct {
+		value, se float64
+		want      string
+	}{
+		{57.92, 35.24, "58 ± 35"}, {0.00431, 0.001058, "0.0043 ± 0.0011"}, {1.026e-4, 2.048e-5, "0.000103 ± 0.000020"}, {7.546e16, 5.517e16, "7.5e16 ± 5.5e16"},
+		{5.909e-6, 2.72e-6, "5.9e-6 ± 2.7e-6"}, {1, 0, "1 ± <nil>"}, {19800, math.NaN(), "19800 ± <nil>"},
+	} {
+		value, known := withError(c.value, c.se)
+		if got := fmt.Sprintf("%v ± %v", value, known); got != c.want {
+			t.Errorf("%v ± %v is written %s, want %s", c.value, c.se, got, c.want)
+		}
+	}
+}
