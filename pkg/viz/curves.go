@@ -164,7 +164,7 @@ func (b *builder) reachAll(p path) {
 
 // layer notes what is drawn.
 func (b *builder) layer(l layer) {
-	l.logX, l.logY = b.logX, b.logY
+	l.logX, l.logY, l.dates = b.logX, b.logY, b.frame.Dates
 	b.layers = append(b.layers, l)
 }
 

@@ -43,7 +43,8 @@ type layer struct {
 	width  float64 // of a bar, in the units of x
 	of     int     // how many there are, where only some are kept
 
-	logX, logY bool // the axes
+	logX, logY bool     // the axes
+	dates      Calendar // of x; nil for numbers
 }
 
 // maxRows bounds the rows of a layer that a page carries: observations, a posterior and its

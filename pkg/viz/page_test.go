@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 var (
@@ -260,3 +261,21 @@ func TestWords(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestWordsOfDates: what the figure says in words has dates, as a calendar writes them, or days.
+func TestWordsOfDates(t *testing.T) {
+	x := []float64{1e9, 1e9 + 86400}
+	for calendar, want := range map[Calendar][2]string{
+		seconds{}: {"2001-09-09", "2001-09-10"}, written{}: {"2001-09-09 01:46:40", "2001-09-10 01:46:40"},
+	} {
+		f := Must(Series(SeriesOptions{Frame: Frame{XLabel: "date", YLabel: "y", Dates: calendar}, Observed: Points{X: x, Y: []float64{1, 2}}}))
+		if got, want := f.words(), "observations: 2 from "+want[0]+" to "+want[1]+", between 1.00 and 2.00."; !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// written is a calendar that writes times.
+type written struct{ seconds }
+
+func (w written) Text(x float64) string { return w.Time(x).Format(time.RFC3339) }

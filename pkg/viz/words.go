@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
 )
@@ -62,8 +63,15 @@ func (f *Figure) axes() (x, y string) {
 
 func say(v float64) string { return formatDigits(v, 3) }
 
-// sayX writes an abscissa, with enough digits to tell the month of a year.
-func sayX(v float64) string {
+// sayX writes an abscissa: a date as tables write it, or a number with enough digits to tell the month of a year.
+func (l *layer) sayX(v float64) string {
+	switch c := l.dates.(type) {
+	case nil:
+	case interface{ Text(x float64) string }:
+		return strings.TrimSuffix(strings.Replace(c.Text(v), "T", " ", 1), "Z")
+	default:
+		return c.Time(v).Format(time.DateOnly)
+	}
 	digits := 3
 	if math.Abs(v) >= 1000 {
 		digits = 5
@@ -107,7 +115,7 @@ func (l *layer) words(before []layer) string {
 			return ""
 		}
 		return fmt.Sprintf("The %s is %s wide at %s and %s at %s", name,
-			say(l.hi[first]-l.lo[first]), sayX(l.x[first]), say(l.hi[last]-l.lo[last]), sayX(l.x[last]))
+			say(l.hi[first]-l.lo[first]), l.sayX(l.x[first]), say(l.hi[last]-l.lo[last]), l.sayX(l.x[last]))
 	case layerRule:
 		if name == "" {
 			return ""
@@ -136,9 +144,9 @@ func (l *layer) places(unnamed, one, many string) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf(one+" (%s, %s)", name, sayX(xs[0]), say(ys[0]))
+		return fmt.Sprintf(one+" (%s, %s)", name, l.sayX(xs[0]), say(ys[0]))
 	}
-	return fmt.Sprintf(many+" from %s to %s, between %s and %s", name, n, sayX(xs[0]), sayX(xs[1]), say(ys[0]), say(ys[1]))
+	return fmt.Sprintf(many+" from %s to %s, between %s and %s", name, n, l.sayX(xs[0]), l.sayX(xs[1]), say(ys[0]), say(ys[1]))
 }
 
 // course tells where a line begins and ends, and its highest or lowest value, where that is neither.
@@ -163,9 +171,9 @@ func (l *layer) course(name string) string {
 	case first < 0:
 		return ""
 	case first == last:
-		return fmt.Sprintf("%s is %s at %s", name, say(l.y[first]), sayX(l.x[first]))
+		return fmt.Sprintf("%s is %s at %s", name, say(l.y[first]), l.sayX(l.x[first]))
 	case l.y[low] == l.y[high]:
-		return fmt.Sprintf("%s stays at %s from %s to %s", name, say(l.y[low]), sayX(l.x[first]), sayX(l.x[last]))
+		return fmt.Sprintf("%s stays at %s from %s to %s", name, say(l.y[low]), l.sayX(l.x[first]), l.sayX(l.x[last]))
 	}
 	verb := "rises"
 	if l.y[last] < l.y[first] {
@@ -175,14 +183,14 @@ func (l *layer) course(name string) string {
 	if math.Abs(l.y[last]-l.y[first]) < 0.05*(l.y[high]-l.y[low]) {
 		verb = "goes"
 	}
-	s := fmt.Sprintf("%s %s from %s at %s to %s at %s", name, verb, say(l.y[first]), sayX(l.x[first]), say(l.y[last]), sayX(l.x[last]))
+	s := fmt.Sprintf("%s %s from %s at %s to %s at %s", name, verb, say(l.y[first]), l.sayX(l.x[first]), say(l.y[last]), l.sayX(l.x[last]))
 	const apart = 0.05 // of the range, beyond both ends: an extreme worth a word
 	var extremes []string
 	if v := l.y[low]; math.Min(l.y[first], l.y[last])-v > apart*(l.y[high]-v) {
-		extremes = append(extremes, fmt.Sprintf("lowest %s at %s", say(v), sayX(l.x[low])))
+		extremes = append(extremes, fmt.Sprintf("lowest %s at %s", say(v), l.sayX(l.x[low])))
 	}
 	if v := l.y[high]; v-math.Max(l.y[first], l.y[last]) > apart*(v-l.y[low]) {
-		extremes = append(extremes, fmt.Sprintf("highest %s at %s", say(v), sayX(l.x[high])))
+		extremes = append(extremes, fmt.Sprintf("highest %s at %s", say(v), l.sayX(l.x[high])))
 	}
 	if len(extremes) > 0 {
 		s += ", " + strings.Join(extremes, ", ")
