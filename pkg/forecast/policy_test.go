@@ -328,7 +328,7 @@ func TestBacktest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if good.Word != Use || good.Origins != 5 || good.Season != 12 || good.Relative > 0.95 || !strings.HasPrefix(good.Verdict, "You can use this forecast: over the last 5 origins, each learnt anew by a quick search, 12 steps ahead, the 95 % bands held") {
+	if good.Word != Use || good.Origins != 5 || good.Season != 12 || good.Relative > 0.95 || !strings.HasPrefix(good.Verdict, "You can use this forecast: in 5 tests on the past, each learnt anew by a quick search, 12 steps ahead, the 95 % bands held") {
 		t.Errorf("%+v", good)
 	}
 	few, err := a.Backtest(context.Background(), BacktestOptions{Horizon: 12})

@@ -36,6 +36,8 @@ const (
 	poor, poorRate = 0.7, 0.06
 	// leastSeparate is the number of separate tests for which the past must have room, and leastKnown that of observations before them.
 	leastSeparate, leastKnown = 2, 10
+	// lowCoverage is one that a reader wonders at where the forecast can be used; widened is the factor from which wider bands are told.
+	lowCoverage, widened = 0.85, 1.05
 	// telling is the number of observations from which the past can advise against a forecast. On the 1501 series of M3's development half, of 14
 	// to 126 observations, these rules would have advised against 162, of which 28 % failed (95 % interval 22 to 36), as 29 % of the others did
 	// (measure/forecasting prints this): there the past does not know.
@@ -94,9 +96,9 @@ func (t *Trust) judge(n, asked int) {
 		t.Reasons = append(t.Reasons, t.missed)
 	}
 	of := t.Against
-	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and the error was %s that of %s", over, 100*t.Coverage, times(t.Relative), of)
+	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of the values that followed, and the error was %s that of %s", over, 100*t.Coverage, times(t.Relative), of)
 	if t.Relative == math.MaxFloat64 {
-		found = fmt.Sprintf("%s the 95 %% bands held %.0f %% of what came, and %s had no error", over, 100*t.Coverage, of)
+		found = fmt.Sprintf("%s the 95 %% bands held %.0f %% of the values that followed, and %s had no error", over, 100*t.Coverage, of)
 	}
 	switch {
 	case len(t.Reasons) > 0 && n < telling:
@@ -107,7 +109,7 @@ func (t *Trust) judge(n, asked int) {
 		t.Verdict = fmt.Sprintf("Do not use this forecast: %s.", strings.Join(t.Reasons, "; "))
 	case !tested && t.Origins == 1 && t.Separate >= 1:
 		t.Word = Untested
-		t.Verdict = fmt.Sprintf("This forecast is untested, since one origin does not tell skill from luck: %s.", found)
+		t.Verdict = fmt.Sprintf("This forecast is untested, since one test does not tell skill from luck: %s.", found)
 	case !tested:
 		t.Word = Untested
 		t.Verdict = fmt.Sprintf("This forecast is untested: %d observations are too few to test a forecast of %s. %s.", n, words.Count(asked, "step"), strings.ToUpper(found[:1])+found[1:])
@@ -118,7 +120,10 @@ func (t *Trust) judge(n, asked int) {
 			t.Verdict += fmt.Sprintf(" In %d tests chance explains such a ratio, but compare the forecast with %s.", t.Origins, of)
 		}
 	}
-	if t.Widen > 1.05 {
+	if t.Word == Use && t.Coverage < lowCoverage && t.Widen <= widened {
+		t.Verdict += fmt.Sprintf(" In %d tests chance explains that the bands held so little, but they may be too narrow.", t.Origins)
+	}
+	if t.Widen > widened {
 		t.Verdict += fmt.Sprintf(" Because of these errors its bands are %.1f times as wide as the model's own; so wide, they would have held %.0f %%.", t.Widen, 100*t.Widened)
 	}
 }
@@ -136,9 +141,9 @@ func times(ratio float64) string {
 
 // how says what was tested: from where, how far ahead, and what of it flatters the forecast or does it less than justice.
 func (t *Trust) how() string {
-	from := fmt.Sprintf("over the last %d origins, ", t.Origins)
+	from := fmt.Sprintf("in %d tests on the past, ", t.Origins)
 	if t.Origins == 1 {
-		from = "from the last origin, "
+		from = "in one test on the past, "
 	}
 	if t.Unlearnt > 0 {
 		from += fmt.Sprintf("without %d more at which no model could be learnt, ", t.Unlearnt)
@@ -163,9 +168,9 @@ func (t *Trust) failures(over string) (reasons []string) {
 	narrow := float64(t.Narrow)
 	switch {
 	case t.Coverage < poor:
-		reasons = append(reasons, fmt.Sprintf("%s the 95 %% bands held only %.0f %% of what came", over, 100*t.Coverage))
+		reasons = append(reasons, fmt.Sprintf("%s the 95 %% bands held only %.0f %% of the values that followed", over, 100*t.Coverage))
 	case narrow > 0 && (distuv.Binomial{N: float64(t.Origins), P: poorRate}).Survival(narrow-1) < beyondChance:
-		reasons = append(reasons, fmt.Sprintf("%s the 95 %% bands, even widened, held less than %.0f %% of what came from %d of the origins", over, 100*poor, t.Narrow))
+		reasons = append(reasons, fmt.Sprintf("%s the 95 %% bands, even widened, held less than %.0f %% of the values that followed in %d of the tests", over, 100*poor, t.Narrow))
 	}
 	return reasons
 }

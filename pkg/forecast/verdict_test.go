@@ -21,13 +21,13 @@ func TestJudge(t *testing.T) {
 		want   string
 		word   Word
 	}{
-		"fine":       {func(*Trust) {}, 400, "You can use this forecast: over the last 5 origins, 8 steps ahead, the 95 % bands held 95 % of what came, and the error was 0.60 times that of repeating the last year.", Use},
-		"knew":       {func(t *Trust) { t.Knew = "structure and parameters" }, 400, "over the last 5 origins, with the structure and parameters of all observations, which flatters it, 8 steps ahead, the", Use},
-		"quick":      {func(t *Trust) { t.Effort = "quick" }, 400, "over the last 5 origins, each learnt anew by a quick search, 8 steps ahead, the", Use},
-		"unlearnt ":  {func(t *Trust) { t.Unlearnt = 2 }, 400, "over the last 5 origins, without 2 more at which no model could be learnt, 8 steps ahead, the", Use},
-		"narrow":     {func(t *Trust) { t.Coverage, t.Narrow = 0.5, 2 }, 400, "Do not use this forecast: over the last 5 origins, 8 steps ahead, the 95 % bands held only 50 % of what came.", DoNotUse},
-		"two narrow": {func(t *Trust) { t.Coverage, t.Narrow = 0.72, 2 }, 400, "Do not use this forecast: over the last 5 origins, 8 steps ahead, the 95 % bands, even widened, held less than 70 % of what came from 2 of the origins.", DoNotUse},
-		"one narrow": {func(t *Trust) { t.Coverage, t.Narrow = 0.8, 1 }, 400, "You can use", Use},
+		"fine":       {func(*Trust) {}, 400, "You can use this forecast: in 5 tests on the past, 8 steps ahead, the 95 % bands held 95 % of the values that followed, and the error was 0.60 times that of repeating the last year.", Use},
+		"knew":       {func(t *Trust) { t.Knew = "structure and parameters" }, 400, "in 5 tests on the past, with the structure and parameters of all observations, which flatters it, 8 steps ahead, the", Use},
+		"quick":      {func(t *Trust) { t.Effort = "quick" }, 400, "in 5 tests on the past, each learnt anew by a quick search, 8 steps ahead, the", Use},
+		"unlearnt ":  {func(t *Trust) { t.Unlearnt = 2 }, 400, "in 5 tests on the past, without 2 more at which no model could be learnt, 8 steps ahead, the", Use},
+		"narrow":     {func(t *Trust) { t.Coverage, t.Narrow = 0.5, 2 }, 400, "Do not use this forecast: in 5 tests on the past, 8 steps ahead, the 95 % bands held only 50 % of the values that followed.", DoNotUse},
+		"two narrow": {func(t *Trust) { t.Coverage, t.Narrow = 0.72, 2 }, 400, "Do not use this forecast: in 5 tests on the past, 8 steps ahead, the 95 % bands, even widened, held less than 70 % of the values that followed in 2 of the tests.", DoNotUse},
+		"one narrow": {func(t *Trust) { t.Coverage, t.Narrow = 0.8, 1 }, 400, "In 5 tests chance explains that the bands held so little, but they may be too narrow.", Use},
 		"wrong":      {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 400, "its error was 2.00 times that of repeating the last year", DoNotUse},
 		"by chance":  {func(t *Trust) { t.Relative, t.Chance = 2, 0.2 }, 400, "the error was 2.00 times that of repeating the last year. In 5 tests chance explains such a ratio, but compare the forecast with repeating the last year.", Use},
 		"few, high":  {func(t *Trust) { t.Relative, t.Chance = 2, 0.2 }, 149, "In 5 tests chance explains such a ratio, but compare the forecast with repeating the last year.", Use},
@@ -35,11 +35,11 @@ func TestJudge(t *testing.T) {
 		"no matter":  {func(t *Trust) { t.Relative, t.Chance = 1.05, 0.001 }, 400, "You can use", Use},
 		"exact":      {func(t *Trust) { t.Relative, t.Chance = math.MaxFloat64, 0 }, 400, "8 steps ahead, repeating the last year had no error at all, and the forecast had one.", DoNotUse},
 		"checks":     {func(t *Trust) { t.missed = "the model misses structure in time" }, 400, "Do not use this forecast: the model misses structure in time.", DoNotUse},
-		"short":      {func(t *Trust) { t.Separate, t.Coverage = 1.9, 0.5 }, 40, "This forecast is untested: 40 observations are too few to test a forecast of 8 steps. Over the last", Untested},
+		"short":      {func(t *Trust) { t.Separate, t.Coverage = 1.9, 0.5 }, 40, "This forecast is untested: 40 observations are too few to test a forecast of 8 steps. In 5 tests", Untested},
 		"unlearnt":   {func(t *Trust) { t.Known = 5 }, 40, "This forecast is untested: 40 observations are too few", Untested},
-		"one origin": {func(t *Trust) { t.Origins, t.Separate, t.Relative = 1, 1, 0.3 }, 400, "This forecast is untested, since one origin does not tell skill from luck: from the last origin", Untested},
+		"one origin": {func(t *Trust) { t.Origins, t.Separate, t.Relative = 1, 1, 0.3 }, 400, "This forecast is untested, since one test does not tell skill from luck: in one test on the past", Untested},
 		"wider":      {func(t *Trust) { t.Widen, t.Widened = 1.4, 0.9 }, 400, "Because of these errors its bands are 1.4 times as wide as the model's own; so wide, they would have held 90 %.", Use},
-		"few, wrong": {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 149, "This forecast is untested: the past of 149 observations does not tell skill from luck. There, over the last 5 origins, 8 steps ahead, its error was 2.00 times", Untested},
+		"few, wrong": {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 149, "This forecast is untested: the past of 149 observations does not tell skill from luck. There, in 5 tests on the past, 8 steps ahead, its error was 2.00 times", Untested},
 	} {
 		v := fine
 		test.change(&v)
