@@ -598,7 +598,7 @@ func TestCheckWhite(t *testing.T) {
 		if r.JarqueBeraP < 0.05 {
 			skewed++
 		}
-		if r = checkWhite(red); r.LjungBoxP < 0.01 && strings.Contains(r.Verdict()[0], "largest at lag 1.") {
+		if r = checkWhite(red); r.LjungBoxP < 0.01 && strings.Contains(r.Verdict()[0], "largest at lag 1)") {
 			seen++
 		}
 	}
