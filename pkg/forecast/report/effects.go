@@ -17,11 +17,12 @@ func effectsTable(a *forecast.Analysis) (*viz.Table, error) {
 	}
 	t := &viz.Table{
 		Caption: "What one unit of a regressor" + holiday + " adds to " + linked(a),
-		Columns: []viz.Column{{Name: column}, {Name: "coefficient"}, {Name: "standard error"}},
+		Columns: []viz.Column{{Name: column}, {Name: "coefficient", Align: viz.Right}, {Name: "standard error", Align: viz.Right}},
 		Notes:   []string{"Standard errors treat the kernel's parameters and the noise as known."},
 	}
 	for _, e := range effects {
-		t.Rows = append(t.Rows, []any{e.Name, e.Value, e.StdErr})
+		value, known := withError(e.Value, e.StdErr)
+		t.Rows = append(t.Rows, []any{e.Name, value, known})
 	}
 	return t, nil
 }

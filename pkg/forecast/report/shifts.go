@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/words"
@@ -71,13 +70,13 @@ func shift(a *forecast.Analysis, s forecast.ShiftSize) string {
 	return fmt.Sprintf("The level of %s %s by %s at %s.", linked(a), verb, uncertain(math.Abs(s.Size), s.StdErr, unit), s.When)
 }
 
-// uncertain writes a value with its standard error, of which it has two digits.
+// uncertain writes a value with its standard error, if that is known, and its unit.
 func uncertain(v, se float64, unit string) string {
-	decimals := 3
-	if se > 0 && !math.IsInf(se, 0) {
-		decimals = min(max(0, 1-place(se)), 12)
+	text, known := withError(v, se)
+	if known != nil {
+		text = fmt.Sprintf("%v ± %v", text, known)
 	}
-	return strings.TrimSpace(strconv.FormatFloat(v, 'f', decimals, 64) + " ± " + strconv.FormatFloat(se, 'f', decimals, 64) + " " + unit)
+	return strings.TrimSpace(fmt.Sprintf("%v %s", text, unit))
 }
 
 // chance writes a small probability.

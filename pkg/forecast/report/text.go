@@ -36,12 +36,12 @@ func Text(w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.R
 		return err
 	}
 	lines("Outliers", flagwords.All(outliers))
-	fmt.Fprintf(&b, "\n%s\n%s\n", Comparison(a), Parameters(a))
+	fmt.Fprintf(&b, "\n%s\n%s", Comparison(a), Parameters(a))
 	lines("Priors", priorLines(a))
 	if t, err := effectsTable(a); err != nil {
 		return err
 	} else if t != nil {
-		fmt.Fprintf(&b, "%s\n", t)
+		fmt.Fprintf(&b, "\n%s", t)
 	}
 	if r != nil {
 		lines("Checks", r.Verdict())
