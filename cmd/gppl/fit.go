@@ -151,7 +151,7 @@ it tests and checks nothing.
    gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html --live
    gppl fit tide.csv --x time --y level --kernel "SE + LocPer" --model tide.json --out forecast.csv
    gppl fit log.csv --x 1 --y 4 --time unix --last 2000 --json
-   zcat log.csv.gz | gppl fit - --out forecast.csv
+   ssh logger cat log.csv | gppl fit - --out forecast.csv
    gppl fit sales.csv --regressor price --y-error se --future prices.csv --figure sales.svg
 
 With --channel, rows are of several channels that see one function, each with its own offset and noise.

@@ -3,13 +3,13 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -35,11 +35,18 @@ func headLines(r *bufio.Reader) iter.Seq[[]byte] {
 }
 
 // decoded returns a reader of the text in r as UTF-8 with \n for line ends: it leaves a byte order mark out, and translates UTF-16
-// with such a mark, and \r\n and a lone \r. What is no text is an error, at once where the first bytes tell, else of the read that
+// with such a mark, and \r\n and a lone \r. It unpacks gzip. What is no text is an error, at once where the first bytes tell, else of the read that
 // meets a NUL byte.
 func decoded(r io.Reader) (*bufio.Reader, error) {
 	b := bufio.NewReaderSize(r, headSize)
 	head, _ := b.Peek(headSize) // an error here is met again, and reported, by the first read
+	if bytes.HasPrefix(head, []byte("\x1f\x8b")) {
+		unpacked, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fmt.Errorf("this is a gzip archive that cannot be unpacked: %w", err)
+		}
+		return decoded(unpacked)
+	}
 	for _, s := range signatures {
 		if bytes.HasPrefix(head, []byte(s.start)) {
 			return nil, errors.New(s.is)
@@ -57,37 +64,10 @@ func decoded(r io.Reader) (*bufio.Reader, error) {
 		source = &utf16Reader{r: b, order: binary.BigEndian}
 	case looksUTF16(head):
 		return nil, errors.New("the text is UTF-16 without a byte order mark: save it as UTF-8, or with the mark")
-	case isPage.Match(head):
-		return nil, errors.New("this is an HTML or XML page, not csv: was a message of a web server saved in place of the data?")
-	case bytes.Contains(head, []byte(`\\`)) && isLaTeX.Match(head):
-		return nil, errors.New("this is a table of LaTeX, not csv: write , for & and remove \\\\ and the lines around the table")
-	case isJSON.Match(head):
-		return nil, errors.New("this is JSON, not csv: convert it to csv first")
 	}
-	return bufio.NewReaderSize(&lineReader{r: source, line: 1}, headSize), nil
+	text := bufio.NewReaderSize(&lineReader{r: source, line: 1}, headSize)
+	return text, otherText(text)
 }
-
-// signatures are the first bytes of files that are mistaken for csv files.
-var signatures = []struct{ start, is string }{
-	{"\xff\xfe\x00\x00", "the text is UTF-32: save it as UTF-8"},
-	{"\x00\x00\xfe\xff", "the text is UTF-32: save it as UTF-8"},
-	{"\x1f\x8b", "this is a gzip archive, not text: unpack it first (gunzip)"},
-	{"BZh", "this is a bzip2 archive, not text: unpack it first (bunzip2)"},
-	{"\xfd7zXZ\x00", "this is an xz archive, not text: unpack it first (unxz)"},
-	{"\x28\xb5\x2f\xfd", "this is a zstd archive, not text: unpack it first (unzstd)"},
-	{"PK\x03\x04", "this is a zip archive or a spreadsheet (xlsx, ods), not text: unpack it, or save the sheet as csv"},
-	{"\xd0\xcf\x11\xe0", "this is an Excel file (xls), not text: save the sheet as csv"},
-	{"%PDF-", "this is a PDF file, not csv"},
-	{"PAR1", "this is a Parquet file, not text: convert it to csv first"},
-	{"\x89HDF", "this is an HDF5 file, not text: convert it to csv first"},
-	{"SQLite format 3", "this is an SQLite database, not text: export the table as csv"},
-}
-
-var (
-	isPage  = regexp.MustCompile(`(?i)^\s*<(!doctype|html|\?xml|!--)`)
-	isLaTeX = regexp.MustCompile(`(?m)^[^\n]*\S\s*&[^\n]*\\\\\s*$`)
-	isJSON  = regexp.MustCompile(`^\s*(\{\s*"|\[\s*[\[{])`)
-)
 
 // looksUTF16 reports whether every other byte of head is NUL more often than not, and no byte between is: text in UTF-16, mostly of
 // ASCII characters.
@@ -164,7 +144,9 @@ type lineReader struct {
 func (l *lineReader) Read(p []byte) (n int, err error) {
 	for n == 0 && l.err == nil && len(p) > 0 {
 		var got int
-		got, l.err = l.r.Read(p)
+		if got, l.err = l.r.Read(p); l.err == io.ErrUnexpectedEOF { // which io.ReadAtLeast means otherwise
+			l.err = errors.New("the gzip archive was cut off: what it holds ends before its end")
+		}
 		if !l.cr && bytes.IndexByte(p[:got], '\r') < 0 && bytes.IndexByte(p[:got], 0) < 0 {
 			l.line += bytes.Count(p[:got], newline)
 			return got, l.err
