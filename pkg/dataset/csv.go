@@ -69,6 +69,7 @@ type CSVOptions struct {
 	title int        // lines above the header
 	head  [][]string // the cells of the first rows, the header among them
 
+	shortest int  // fields of a row, where most end before the header does
 	rowNames bool // the header has no name for the first column
 	headless bool // found, where NoHeader was not given
 }
@@ -343,7 +344,7 @@ func (opt CSVOptions) explain(err error, text string, format TimeFormat, first b
 	case isDate && written != TimeAuto:
 		hint = ", as the first row is: write all dates in one way"
 	case !first && hint == "" && (isDate && barePart.MatchString(text) || !strings.ContainsAny(text, "0123456789") && !infinite.MatchString(text)):
-		hint = " (the header once more, or a total? remove the line)"
+		hint = totalHint
 	case isDate && hint == "" && isDecimal(text):
 		hint = ", as the first row is"
 	case format == TimeNumber && written != TimeAuto:

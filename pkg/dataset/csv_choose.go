@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -21,7 +22,8 @@ type xColumns struct {
 	before  []string // what is written before each of them
 	after   string
 	digits  map[int]int // of some parts, which are filled with zeros
-	halves  int         // the part that numbers the half-hours of a day from 1; 0 for none
+	counted int         // the part that numbers the hours of a day, or its half-hours from 1; 0 for none
+	minutes int         // of each of them
 }
 
 // text joins the cells of a row to a date.
@@ -32,12 +34,15 @@ func (x xColumns) text(cell func(column int) string) (text string) {
 	return text + x.after
 }
 
-// part is what the cell of a part says: with the zeros that fill its digits, or the time at which a half-hour begins, of those beyond a day, where
+// part is what the cell of a part says: with the zeros that fill its digits, the hour, or the time at which a half-hour begins; of those beyond a day, where
 // clocks are set back, the last.
 func (x xColumns) part(i int, cell string) string {
-	if n, err := strconv.Atoi(cell); i > 0 && i == x.halves && err == nil && n > 0 {
-		n = min(n, 48) - 1
-		return fmt.Sprintf("%02d:%02d", n/2, n%2*30)
+	if n, err := strconv.Atoi(cell); i > 0 && i == x.counted && err == nil && n >= 0 {
+		if x.minutes == halfHour {
+			n--
+		}
+		n = min(x.minutes*n, 24*60-x.minutes%60)
+		return fmt.Sprintf("%02d:%02d", n/60, n%60)
 	}
 	return strings.Repeat("0", max(0, x.digits[i]-len(cell))) + cell
 }
@@ -207,20 +212,39 @@ func (rows firstCells) wanders(i int) bool {
 	return up && down
 }
 
-// halfHours reports whether a column numbers the half-hours of the days in another column from 1: 46, 48 or 50, as clocks are changed.
-func (rows firstCells) halfHours(i, days int) bool {
-	turned := false
-	for r := 1; r < len(rows); r++ {
-		before, err := strconv.Atoi(rows[r-1][i])
-		n, bad := strconv.Atoi(rows[r][i])
-		switch newDay := rows[r][days] != rows[r-1][days]; {
-		case err != nil || bad != nil || !newDay && n != before+1 || newDay && (n != 1 || before != 46 && before != 48 && before != 50):
-			return false
-		default:
-			turned = turned || newDay
+const halfHour = 30 // minutes
+
+// dayParts returns the minutes of what a column numbers for the days in another column: half-hours from 1, 46, 48 or 50 as clocks are changed, or hours from 0, or from
+// 1, 23, 24 or 25. It is 0 for other columns, and where the rows do not go on to a second day.
+func (rows firstCells) dayParts(i, days int) (minutes int) {
+	var before, from int
+	for r, row := range rows {
+		n, err := strconv.Atoi(row[i])
+		switch newDay := r > 0 && row[days] != rows[r-1][days]; {
+		case err != nil:
+			return 0
+		case r == 0:
+			from = min(n, 1)
+		case newDay && n == from:
+			of := 0
+			switch before + 1 - from {
+			case 24:
+				of = 60
+			case 23, 25:
+				of = 60 * from
+			case 46, 48, 50:
+				of = halfHour * from
+			}
+			if of == 0 || minutes > 0 && of != minutes {
+				return 0
+			}
+			minutes = of
+		case newDay || n != before+1:
+			return 0
 		}
+		before = n
 	}
-	return turned
+	return minutes
 }
 
 // leadingParts returns how many of the first columns, which have no names, hold the year, the month and smaller parts of a date down to the
@@ -450,12 +474,22 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 		}
 	}
 	if date < 0 {
+		for i, name := range names {
+			if century := rows.shortDays(i); dateName.MatchString(name) && century != "" {
+				x := xColumns{columns: []int{i}, before: []string{century}, after: " 00:00"}
+				if hour := part("hour", within(0, 24)); hour >= 0 {
+					x.add(hour, " ")
+					x.after = ":00"
+				}
+				return x
+			}
+		}
 		at := namedTime(names, first, rows)
 		number := func(i int) bool { v, err := ParseNumber(first[i]); return err == nil && MayBeDate(v) }
 		if x, ok := digitDate(first, part("time", func(cell string) bool { return clock.MatchString(cell) || isDigits(cell) }), rows); ok {
 			return x
 		}
-		if at == 0 && anyY && len(names) > 2 && dateName.MatchString(names[1]) && number(1) && !timeName.MatchString(names[0]) && !number(0) {
+		if at == 0 && anyY && len(names) > 2 && (dateName.MatchString(names[1]) && number(1) || names[1] == "" && isDay(first[1])) && !timeName.MatchString(names[0]) && !number(0) {
 			at = 1
 		}
 		return oneColumn(at)
@@ -481,11 +515,31 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 	} else if hour := part("hour", within(0, 24)); hour >= 0 {
 		x.add(hour, " ")
 		x.after = ":00"
-	} else if next < len(names) && rows.halfHours(next, date) {
-		x.halves = len(x.columns)
-		x.add(next, " ")
+	} else if next < len(names) {
+		if x.minutes = rows.dayParts(next, date); x.minutes > 0 {
+			x.counted = len(x.columns)
+			x.add(next, " ")
+		}
 	}
 	return x
+}
+
+// shortDays returns the century of a column of days written 240131, as the German office for roads writes them; "" for other columns.
+func (rows firstCells) shortDays(i int) (century string) {
+	for _, row := range rows {
+		of := "20"
+		if i >= len(row) {
+			return ""
+		}
+		if row[i] >= "69" {
+			of = "19"
+		}
+		if len(row[i]) != len("240131") || !isDay(of+row[i]) || century != "" && of != century {
+			return ""
+		}
+		century = of
+	}
+	return century
 }
 
 // digitDate returns the columns of a date written 20240131 and of the time of day behind it.
@@ -558,7 +612,7 @@ func (s *csvStream) isKey(names []string, i int) bool {
 // TextColumnError is the error of a y that no option names and whose first value is words, where a column behind it begins with a number.
 type TextColumnError struct {
 	Column  string // its name, quoted, and number
-	Name    string
+	Name    string // or its number
 	Cell    string
 	Numbers string // the name of the column behind it, or its number
 }
@@ -591,7 +645,7 @@ func (s *csvStream) checkText(names, first []string) error {
 			if !s.opt.NoHeader {
 				numbers = fmt.Sprintf("%q", names[i])
 			}
-			return &TextColumnError{columnName(names, s.rep.Y), names[s.rep.Y], first[s.rep.Y], numbers}
+			return &TextColumnError{columnName(names, s.rep.Y), cmp.Or(names[s.rep.Y], strconv.Itoa(s.rep.Y+1)), first[s.rep.Y], numbers}
 		}
 	}
 	return nil
@@ -736,7 +790,7 @@ func (s *csvStream) yOf(names, first []string, x xColumns) int {
 // x is the text of x in a row: nothing if a part of it is missing.
 func (r *rowScanner) x() []byte {
 	p := r.s.parts
-	if len(p.columns) == 1 {
+	if len(p.columns) == 1 && p.before[0] == "" {
 		text := trim(r.fields[r.s.x])
 		if r.s.sign != "" {
 			text = []byte(withSign(r.s.sign, string(text)))

@@ -34,6 +34,9 @@ func headless(rows [][]string, opt CSVOptions) bool {
 			return false
 		}
 	}
+	if dates := slices.IndexFunc(second, func(cell string) bool { return eitherOrder(cell) != TimeAuto || isDay(cell) }); opt.X == "" && dates > 0 && goesOn(rows, dates) {
+		x = dates // behind a count or a station
+	}
 	if !goesOn(rows, x) {
 		return false
 	}
@@ -53,10 +56,21 @@ func headless(rows [][]string, opt CSVOptions) bool {
 	return beside
 }
 
+// isDay reports whether a cell is a day written 20240131.
+func isDay(cell string) bool {
+	days, _ := numberDateOf(TimeYYYYMMDD)
+	v, err := strconv.Atoi(cell)
+	_, ok := days.seconds(float64(v))
+	return err == nil && ok && days.likely(float64(v))
+}
+
 // goesOn reports whether the first x is one of the others' kind.
 func goesOn(rows [][]string, x int) bool {
 	if f := eitherOrder(rows[1][x]); f != TimeAuto {
 		return eitherOrder(rows[0][x]) == f
+	}
+	if isDay(rows[0][x]) && isDay(rows[1][x]) {
+		return true
 	}
 	var v []float64
 	w, _ := splitNumber(rows[1][x])
@@ -74,7 +88,7 @@ func goesOn(rows [][]string, x int) bool {
 	return step*(v[2]-v[1]) > 0 && step*step <= farFirst*farFirst*(v[len(v)-1]-v[1])*(v[len(v)-1]-v[1])
 }
 
-// firstRows are the cells of the first rows of a table, as long as they have as many as the first, or as the second if that has one more.
+// firstRows are the cells of the first rows of a table.
 func firstRows(r *bufio.Reader, opt CSVOptions) (rows [][]string) {
 	var row quotedRow
 	for line := range headLines(r) {
@@ -101,12 +115,48 @@ func firstRows(r *bufio.Reader, opt CSVOptions) (rows [][]string) {
 				cells = append(cells, cellText(trim(row.field(i))))
 			}
 		}
-		if last := len(rows) - 1; last >= 0 && len(cells) != len(rows[last]) && !(last == 0 && len(cells) == len(rows[0])+1) {
-			break
-		}
 		rows = append(rows, cells)
 	}
 	return rows
+}
+
+// likeBefore is how many of the first rows have as many cells as the first, or as the second if that has one more.
+func likeBefore(rows [][]string) int {
+	for i := 1; i < len(rows); i++ {
+		if n := len(rows[i]); n != len(rows[i-1]) && !(i == 1 && n == len(rows[0])+1) {
+			return i
+		}
+	}
+	return len(rows)
+}
+
+// evenHead takes the first rows as far as they have as many cells as the first; or, if most rows below the header end before it does, as where its last columns
+// are for remarks, it fills them up with empty cells, and notes how many a row has at least.
+func (opt *CSVOptions) evenHead(rows [][]string) {
+	const fewest = 3 // rows
+	if len(rows) == 0 {
+		return
+	}
+	width, counts := len(rows[0]), map[int]int{}
+	for _, row := range rows[1:] {
+		counts[len(row)]++
+	}
+	shortest := width
+	for n := range counts {
+		shortest = min(shortest, n)
+	}
+	if n := counts[shortest]; opt.NoHeader || opt.Comma == ' ' || shortest < 2 || shortest == width || n < fewest || 2*n < len(rows) {
+		if i := slices.IndexFunc(rows, func(row []string) bool { return len(row) != width }); i >= 0 {
+			rows = rows[:i]
+		}
+		opt.head = rows
+		return
+	}
+	opt.shortest = shortest
+	for i, row := range rows {
+		rows[i] = append(row, make([]string, max(0, width-len(row)))...)[:width]
+	}
+	opt.head = rows
 }
 
 // eitherOrder is dateFormat, or timeSlashes for all that have day and month in either order.

@@ -44,6 +44,9 @@ func (all hints) of(text string) string {
 	return ""
 }
 
+// totalHint is of a row that is none of the table's.
+const totalHint = " (the header once more, or a total? remove the line)"
+
 const footnoteHint = " (the mark of a footnote? remove it)"
 
 // numberHints are of texts that are no numbers.
@@ -53,7 +56,7 @@ var numberHints = hints{
 	{like(`_`), " (write digits without _ between them)"},
 	{isDecimal, " (its size is beyond that of a float64)"},
 	{like(`^\d\d-?[Qq][1-4]$`), " (write quarters with four digits of the year: 1949Q1)"},
-	{like(`^([+-]?[\d.]+)[dDqQ]([+-]?\d+)$`), " (a Fortran exponent? write e for D)"},
+	{like(`^([+-]?[\d.]+)[dDqQ]([+-]?\d+)$`), " (a Fortran exponent? write e for it)"},
 	{like(`^[<>≤≥~≈]=?\s*[\d.,]+`), " (a value below or above a limit? write the number alone, or name the text as missing: CSVOptions.Missing)"},
 	{like(`^[-+\d.,]+\s*(±|\+/-|\+-)\s*[\d.,]+`), " (a value and its error? write them in two columns)"},
 	{footnote.MatchString, footnoteHint},
@@ -66,6 +69,7 @@ var numberHints = hints{
 // dateHints are of texts that are no dates.
 var dateHints = hints{
 	{like(`^\pL{3,12}\.?\s?[-–—/]\s?\pL{3,12}\.?\s\d{2,4}$`), " (a range of months? write the first, or the quarter: 2015Q1)"},
+	{like(`(?i)\b(sub)?(total|sum|summe|gesamt|totale|suma|average|mean|mittel|moyenne|media)\b`), totalHint},
 	{like(`M13$`), " (the mean of a year? remove such rows)"},
 	{like(`^\d{4}-\d{1,2}-\d{1,2}$`), " (the calendar has no such day)"},
 	{like(`^[+-]?\d{5,}-\d\d`), " (years have four digits)"},

@@ -36,7 +36,17 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"one date behind depths":     {"depth,v,taken\n1,5,2015-01-01\n3,7,2015-01-01\n2,6,2015-01-02\n", 1, 2, 5, 6, "depth", "v", ""},
 		"clocks of any name":         {"Tag;Messung;kWh\n01.01.2015;06:00;5,5\n01.01.2015;18:00;6,5\n02.01.2015;06:00;7,5\n", 0.25, 1.25, 5.5, 7.5, "Tag", "kWh", ""},
 		"midnights":                  {"Opname;Tijdstip;kWh\n01-01-2015;00:00:00;5,5\n02-01-2015;00:00:00;6,5\n13-01-2015;00:00:00;7,5\n", 0, 12, 5.5, 7.5, "Opname", "kWh", ""},
-		"half-hours":                 {"date,period,load\n" + halfHours("2015-01-01", 48) + halfHours("2015-01-02", 50), 0, 1 + 47.0/48, 1, 50, "date", "load", ""},
+		"half-hours":                 {"date,period,load\n" + halfHours("2015-01-01", 48, 1) + halfHours("2015-01-02", 50, 1), 0, 1 + 47.0/48, 1, 50, "date", "load", ""},
+		"hours without a name":       {halfHours("2015-01-01", 23, 0) + halfHours("2015-01-02", 23, 0), 0, 1 + 23.0/24, 0, 23, "", "", ""},
+		"hours to their end":         {"date,no,load\n" + halfHours("2015-01-01", 24, 1) + halfHours("2015-01-02", 23, 1), 1.0 / 24, 1 + 23.0/24, 1, 23, "date", "load", ""},
+		"days of six digits":         {"Zst;Datum;Stunde;KFZ\n5101;150101;01;5\n5101;150101;24;6\n5101;150102;01;7\n", 1.0 / 24, 25.0 / 24, 5, 7, "Datum", "KFZ", ""},
+		"days of six digits alone":   {"Zst;Datum;KFZ\n5101;150101;5\n5101;150102;6\n5101;150131;7\n", 0, 30, 5, 7, "Datum", "KFZ", ""},
+		"counts before dates":        {"  11 2015-01-01\n  12 2015-01-02\n   9 2015-01-03\n", 0, 2, 11, 9, "", "", ""},
+		"LabVIEW":                    {"LabVIEW Measurement\t\nDate\t2015/01/02\n***End_of_Header***\t\nChannels\t1\n***End_of_Header***\t\t\nX_Value\tVoltage\tComment\n0.5\t5\n1\t6.5\n1.5\t7\n", 0.5, 1.5, 5, 7, "X_Value", "Voltage", ""},
+		"a remark in the first row":  {"No,Time,v,Serial\n1,2015-01-01,5,x9\n2,2015-01-02,6\n3,2015-01-03,7\n4,2015-01-04,8\n", 0, 3, 5, 8, "Time", "v", ""},
+		"names before numbers":       {"2015-01-01 00:00:00 T=5.5 H=1\n2015-01-01 12:00:00 T=6.5 H=2\n2015-01-02 00:00:00 T=-7.5 H=3\n", 0, 1, 5.5, -7.5, "", "", ""},
+		"names before units":         {"t,v\n1,temp=5.5C\n2,temp=6C\n", 1, 2, 5.5, 6, "t", "v", "C"},
+		"Fortran":                    {" 0.5 1.5D+01\n 1.0 2.5D-01\n 1.5 3.5D+00\n", 0.5, 1.5, 15, 3.5, "", "", ""},
 		"two shops, by their number": {"date,shop,load\n2015-01-01,1,5\n2015-01-01,2,6\n2015-01-02,1,7\n2015-01-02,2,8\n", 0, 1, 1, 2, "date", "shop", ""},
 		"elapsed beside a distance":  {"distance,elapsed (s),depth\n0,1.5,5\n25,3.1,6\n50,4.5,7\n", 0, 50, 5, 7, "distance", "depth", ""},
 		"elapsed alone":              {"lap,elapsed\n1,61.5\n2,62.5\n3,61\n", 1, 3, 61.5, 61, "lap", "elapsed", ""},
@@ -272,9 +282,10 @@ func TestBracketedNames(t *testing.T) {
 
 // TestBelowTable leaves out what stands below a table, and nothing else.
 func TestBelowTable(t *testing.T) {
-	const table = "Monat;Wert\n2015-01;5\n2015-02;6\n"
+	const table, wide = "Monat;Wert\n2015-01;5\n2015-02;6\n", "t,v,a,b\n1,5,1,1\n2,6,1,1\n"
 	for text, left := range map[string]int{
 		table: 0, table + "Summe;11\n": 1, table + "\nQuelle: Amt\nHinweis: vorläufig\n": 2, table + "\"Source: A; B\"\n": 1, table + "____\n1) vorläufig\n© Amt, 2024\n": 2, table + "(2 rows)\n": 1, table + "2 rows in set (0.00 sec)\n": 1, table + "___\n\xa9 Amt, 2024\nStand: 01.02.2024 / 10:00:00\n": 2,
+		table + "____\n(C)opyright Amt\nStand: 1\n": 2, wide + "-99.99\nNINA34\n5N-5S 170W-120W\n": 3, wide + "3\n": -1, wide + "-9.5\n": -1, wide + "3,7,a\n": -1,
 		table + "2015-0\n": -1, table + "Jahre\nJahr;Wert;x\n2015;5;1\n": -1, table + "x;7\n": -1, "Monat;Wert\n2015-01;5\nSumme;5\n2015-02;6\n": -1,
 	} {
 		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{})
@@ -567,6 +578,11 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"t,y\n1900-1904,5\n1905-1909,6\n":                                               "a range of years? write the first",
 		"t,y\nWeek of 2020-01-06,5\nWeek of 2020-01-13,6\n":                             "words before a date? remove them",
 		"t,y\nJan-Mar 2015,5\nApr-Jun 2015,6\n":                                         "a range of months? write the first, or the quarter",
+		"month,y\nJan 2020,5\nFeb 2020,6\n2020 Total,11\nJan 2021,5\n":                  "a total? remove the line",
+		"t,y\n1,T=5\n2,H=6\n":                                                           `"H=6" has "H=", and the numbers above have "T="`,
+		"t,y,z\n1,5,1\n2,6\n3,7,1\n":                                                    "wrong number of fields: 2, where the first line has 3",
+		"t,y,z\n1,5,1\n2,6,1\n3\n":                                                      "wrong number of fields: 1",
+		"USW1,20240101,TMAX,5\nUSW1,20240101,TMIN,6\nUSW1,20240102,TMAX,7\n":            "y: column 3 begins with \"TMAX\"",
 		"t,y\n2000,5\n2001,6\n2000 Q1,5\n2000 Q2,6\n":                                   "write all x in one way, or leave the rows of one kind",
 		"JD & RV \\\\\n2458000 & 5 \\\\\n2458001 & 6 \\\\\n":                            "a table of LaTeX, not csv: write , for &",
 		"\"Date,Value\"\n\"2020-01-01,5\"\n\"2020-01-02,6\"\n":                          "remove those around whole lines",
@@ -586,9 +602,9 @@ func TestRaggedBelowHeader(t *testing.T) {
 	}
 }
 
-// halfHours are rows of the half-hours of a day, with their number for a value.
-func halfHours(day string, count int) (rows string) {
-	for n := 1; n <= count; n++ {
+// halfHours are rows of the half-hours of a day, or of its hours, up to the last from the first, with their number for a value.
+func halfHours(day string, last, first int) (rows string) {
+	for n := first; n <= last; n++ {
 		rows += fmt.Sprintf("%s,%d,%d\n", day, n, n)
 	}
 	return rows

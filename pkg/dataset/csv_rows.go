@@ -115,10 +115,11 @@ func (r *rowScanner) split(line []byte) (blank bool, err error) {
 	return false, nil
 }
 
-// short reports whether a row may end after n fields: the columns behind have no names, and are not read.
+// short reports whether a row may end after n fields: the columns behind are not read, and have no names or are behind the end of most rows.
 func (r *rowScanner) short(n int) bool {
 	for i := n; i < len(r.s.places); i++ {
-		if r.s.places[i] >= 0 || i >= len(r.s.rep.Columns) || r.s.rep.Columns[i] != "" || r.s.opt.NoHeader {
+		named := i >= len(r.s.rep.Columns) || r.s.rep.Columns[i] != "" || r.s.opt.NoHeader
+		if r.s.places[i] >= 0 || named && (r.s.opt.shortest == 0 || n < r.s.opt.shortest) {
 			return false
 		}
 	}

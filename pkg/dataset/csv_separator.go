@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,20 +26,22 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 	if opt.Comment == 0 {
 		comments(text, opt)
 	}
-	opt.title, text = withoutTitle(text, *opt)
-	if opt.title == 0 {
+	settings, text := withoutSettings(text)
+	if opt.title, text = withoutTitle(text, *opt); opt.title == 0 {
 		opt.title, text = withoutBlock(text, *opt)
 	}
+	opt.title = max(opt.title, settings)
 	if opt.Comma == 0 {
 		if opt.Comma = separator(text, *opt); opt.Comma == opt.Comment {
 			return nil, fmt.Errorf("fields are separated by %q, which also starts comments", opt.Comma)
 		}
 	}
-	opt.head = firstRows(text, *opt)
+	rows := firstRows(text, *opt)
+	opt.head = rows[:likeBefore(rows)]
 	if opt.rowNames = !opt.NoHeader && opt.Comma != ',' && namesRows(opt.head); opt.rowNames {
 		opt.head[0] = append([]string{""}, opt.head[0]...)
-	} else if i := slices.IndexFunc(opt.head, func(row []string) bool { return len(row) != len(opt.head[0]) }); i >= 0 {
-		opt.head = opt.head[:i]
+	} else {
+		opt.evenHead(rows)
 	}
 	if !opt.NoHeader && headless(opt.head, *opt) {
 		opt.NoHeader, opt.headless = true, true
@@ -68,6 +71,25 @@ func withoutBars(r *bufio.Reader) *bufio.Reader {
 		lines, size = lines+1, size+len(line)+1
 	}
 	return r
+}
+
+// endOfHeader is a line with which programs end what they write about a recording, above its table: LabVIEW, and services of NASA.
+var endOfHeader = regexp.MustCompile(`(?i)^\W*end[_ ]of[_ ]header\W*$|^-END HEADER-$`)
+
+// withoutSettings leaves out what stands above the last line that ends a header, but for the line ends, and returns how many lines that are.
+func withoutSettings(r *bufio.Reader) (lines int, rest *bufio.Reader) {
+	size, at, end := 0, 0, 0
+	for line := range headLines(r) {
+		at, end = at+len(line)+1, end+1
+		if endOfHeader.Match(bytes.TrimSpace(line)) {
+			size, lines = at, end
+		}
+	}
+	if size == 0 {
+		return 0, r
+	}
+	r.Discard(size)
+	return lines, bufio.NewReaderSize(io.MultiReader(strings.NewReader(strings.Repeat("\n", lines)), r), headSize)
 }
 
 // withoutTitle leaves out what stands above the header, but for the line ends, and returns how many lines that are: lines with fewer fields

@@ -459,7 +459,9 @@ func (s *csvStream) settle() error {
 		s.rep.Period = ""
 	}
 	s.plainX = (s.rep.Time == TimeNumber || s.dateX != nil) && s.styles[s.x].plain()
-	s.rep.Unit, s.rep.DecimalComma, s.rep.Asked = s.styles[s.y].unit, s.styles[s.y].comma, s.opt.DecimalComma || s.opt.DecimalPoint
+	unit := s.styles[s.y].unit
+	unit = unit[strings.IndexByte(unit, '=')+1:] // a name is none
+	s.rep.Unit, s.rep.DecimalComma, s.rep.Asked = unit, s.styles[s.y].comma, s.opt.DecimalComma || s.opt.DecimalPoint
 	return nil
 }
 
@@ -525,7 +527,10 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 var bracketed = regexp.MustCompile(`^<(\w+)>$`)
 
 // startsWithWord is how a total or a source begins, and no cell that was cut off.
-var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³ ]*(?:\d\)\s*)?\pL{3}|\(\d+ rows?\)|\d+ rows? in set)`)
+var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³ ]*(?:\d\)\s*|C\))?\pL{3}|\(\d+ rows?\)|\d+ rows? in set)`)
+
+// alone is what may stand below a table of several columns: the value that stands for a missing one, or a code and not the begin of a row that was cut off.
+var alone = regexp.MustCompile(`^\s*(?:-9+(?:\.9+)?|\d{0,2}\pL.*)\s*$`)
 
 // wordsOf is the text of a row that is none, if it begins with a word and has too few fields or words for x.
 func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {
@@ -534,6 +539,9 @@ func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {
 	case errors.As(err, &ragged):
 		if text = cellText([]byte(ragged.text)); ragged.fields >= len(s.places) {
 			return ""
+		}
+		if 2*ragged.fields < len(s.places) && alone.MatchString(text) {
+			return text
 		}
 	case errors.As(err, new(cellError)) && place == s.x:
 		if text = cellText(rows.x()); strings.ContainsAny(text, "0123456789") || infinite.MatchString(text) {

@@ -19,11 +19,11 @@ type numberStyle struct {
 // plain reports whether numbers may be read by [decimal] alone, where it can.
 func (n numberStyle) plain() bool { return n == numberStyle{} }
 
-// numberParts are a sign or a parenthesis for it, a currency, digits with marks, an exponent, a trailing minus and a unit; rareParts have other
+// numberParts are a sign or a parenthesis for it, a currency, digits with marks, an exponent, a trailing minus and a unit; rareParts have a name as in T=20.5, other
 // currencies, and amounts of a thousand or more of one, and are tried where numberParts do not fit, which are faster alone.
 var (
 	numberParts = partsOf(`\p{Sc}|%|[A-Z]{3}[ \x{a0}]`, unitBehind)
-	rareParts   = partsOf(`[A-Z]{1,3}\$|(?:[A-Z]{3}|kr\.?|Kr\.?|Rs\.?|Fr\.)[ \x{a0}\x{202f}]`, `(?:Mio|Mrd|Tsd|mln|mld|bn)\.? ?(?:\p{Sc}|[A-Z]{3})`)
+	rareParts   = partsOf(`[A-Za-z]\w{0,19}=|[A-Z]{1,3}\$|(?:[A-Z]{3}|kr\.?|Kr\.?|Rs\.?|Fr\.)[ \x{a0}\x{202f}]`, `(?:Mio|Mrd|Tsd|mln|mld|bn)\.? ?(?:\p{Sc}|[A-Z]{3})|`+unitBehind)
 )
 
 // unitBehind is a unit as it stands behind a number: per cent, a currency, or letters, as of kWh, m³, m3/s and kr.
@@ -32,7 +32,7 @@ const unitBehind = `%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*(?:[23]/\pL+)?\.?`
 // partsOf are the parts of a number with currencies before it and units behind.
 func partsOf(currency, unit string) *regexp.Regexp {
 	return regexp.MustCompile(`^(\(?)([-+−–]?)(` + currency + `)?[ \x{a0}\x{202f}\x{2009}\x{2007}]*(\(?)([-+−–]?)` +
-		`([.,]?\d[\d.,'’ \x{a0}\x{202f}\x{2009}\x{2007}]*?)(?:[.,][-–—]{1,2}|([eE][-+]?\d+)?(-?))[ \x{a0}\x{202f}\x{2009}\x{2007}]*(` + unit + `)?(\)?)$`)
+		`([.,]?\d[\d.,'’ \x{a0}\x{202f}\x{2009}\x{2007}]*?)(?:[.,][-–—]{1,2}|([eE][-+]?\d+|[dD][-+]\d+)?(-?))[ \x{a0}\x{202f}\x{2009}\x{2007}]*(` + unit + `)?(\)?)$`)
 }
 
 // writtenNumber is a number in the parts in which it is written.
@@ -73,7 +73,10 @@ func splitParts(text string) (w writtenNumber, ok bool) {
 		return writtenNumber{}, false
 	}
 	w.digits, w.exponent, w.unit = p[6], p[7], strings.TrimRight(p[3], numberBlanks)+p[9]
-	return w, signs <= 1 && (p[3] == "" || p[9] == "" || manyOf.MatchString(p[9]))
+	if w.exponent != "" {
+		w.exponent = "e" + w.exponent[1:] // Fortran has D
+	}
+	return w, signs <= 1 && (p[3] == "" || p[9] == "" || strings.HasSuffix(p[3], "=") || manyOf.MatchString(p[9]))
 }
 
 // manyOf is a thousand or more of a currency before the number.

@@ -15,10 +15,11 @@ var numberForms = []struct {
 	value   float64
 	refused string // what the error says
 }{
-	{"digits, with or without a point and an exponent", []string{"1500", "1500.0", "+1.5e3", "15E+2"}, CSVOptions{}, 1500, ""},
+	{"digits, with or without a point and an exponent", []string{"1500", "1500.0", "+1.5e3", "15E+2", "1.5D+03"}, CSVOptions{}, 1500, ""},
 	{"a decimal comma", []string{"1500,0", "1,5e3"}, CSVOptions{}, 1500, ""},
 	{"marks between thousands", []string{"1,500.0", "1.500,0", "1 500", "1'500", "1 500,0"}, CSVOptions{}, 1500, ""},
 	{"per cent, a currency or a unit, the same in all rows", []string{"1500%", "1500 %", "$1,500.00", "1.500,00 €", "EUR 1500", "R$ 1.500,00", "kr 1500", "1500 kr.", "1500 kWh"}, CSVOptions{}, 1500, ""},
+	{"with a name, the same in all rows", []string{"T=1500", "T=1500C"}, CSVOptions{}, 1500, ""},
 	{"negative, as tables of accounts have it", []string{"-1500", "−1500", "(1500)", "1500-", "-$1500"}, CSVOptions{}, -1500, ""},
 	{"words for true and false, as the first value is", []string{"TRUE", "yes", "Y", "on", "wahr"}, CSVOptions{}, 1, ""},
 	{"with a flag of an office of statistics behind a blank, b, e, p, r, u, or the mark of a footnote", []string{"1500 p", "1500.0 bp", "1500*", "1500 (p)"}, CSVOptions{}, 1500, ""},
