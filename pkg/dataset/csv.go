@@ -231,7 +231,7 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 	}
 	if err == nil && s.Len() == 0 {
 		if err = errors.New("no rows with both x and y"); rep.Skipped > 0 {
-			err = fmt.Errorf("%w: one of them is missing in all %d", err, rep.Skipped)
+			err = fmt.Errorf("%w: one of them is missing in all %d (CSVOptions.X and CSVOptions.Y choose other columns; %s)", err, rep.Skipped, eventsAdvice)
 		}
 	}
 	if err == nil {

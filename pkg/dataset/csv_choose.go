@@ -170,6 +170,19 @@ func (rows firstCells) constant(i int) bool {
 	return len(rows) >= fewestDates && !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != rows[0][i] })
 }
 
+const many = 20 // of the first rows
+
+// blank reports whether a column has nothing in many rows, or a mark as -> that is no value.
+func (rows firstCells) blank(i int) bool {
+	value := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	return len(rows) >= many && !strings.ContainsFunc(rows[0][i], value) && rows.constant(i)
+}
+
+// code reports whether a column has one whole number in many rows, as that of a station, and not zero, as rain may be.
+func (rows firstCells) code(i int) bool {
+	return len(rows) >= many && rows.constant(i) && isWhole(rows[0][i]) && strings.Trim(rows[0][i], "0") != ""
+}
+
 // fullest returns the first of the rows with the fewest empty cells, or the row that is first if none has fewer: rows above may be about the device.
 func (rows firstCells) fullest(first []string) []string {
 	empty := func(row []string) (n int) {
@@ -528,9 +541,6 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 func (rows firstCells) shortDays(i int) (century string) {
 	for _, row := range rows {
 		of := "20"
-		if i >= len(row) {
-			return ""
-		}
 		if row[i] >= "69" {
 			of = "19"
 		}
@@ -621,6 +631,9 @@ func (e *TextColumnError) Error() string {
 	return fmt.Sprintf("y: %s begins with %q, no number, and CSVOptions.Y names no other column, such as %s%s", e.Column, e.Cell, e.Numbers, missingHint)
 }
 
+// eventsAdvice is about rows without a number.
+const eventsAdvice = "if each row is an event, write a file with the number of events of each day or hour, zeros included"
+
 // checkText returns a TextColumnError if the first value of y is words.
 func (s *csvStream) checkText(names, first []string) error {
 	if len(first) < len(names) || !s.isLabel(first[s.rep.Y]) || !unicode.IsLetter(firstRune(first[s.rep.Y])) {
@@ -636,8 +649,7 @@ func (s *csvStream) checkText(names, first []string) error {
 	}
 	dated := dateFormat(first[s.rep.X]) != TimeAuto
 	if rows := s.rows(); dated && len(names) > 2 && len(rows) >= fewestDates && !slices.ContainsFunc(rows, number) {
-		return fmt.Errorf("y: no column has numbers for it, and %s begins with %s (if each row is an event, write a file with the number of events of each day or hour, zeros included)",
-			columnName(names, s.rep.Y), quoted(first[s.rep.Y]))
+		return fmt.Errorf("y: no column has numbers for it, and %s begins with %s (%s)", columnName(names, s.rep.Y), quoted(first[s.rep.Y]), eventsAdvice)
 	}
 	for i := s.rep.Y + 1; i < len(names); i++ {
 		if _, err := strconv.ParseFloat(first[i], 64); err == nil && !s.isKey(names, i) {
@@ -656,6 +668,9 @@ var spacedYear = regexp.MustCompile(`^\pL+\.? \d{2}$`)
 // choose finds the columns by the options, the names and the first row of values.
 func (s *csvStream) choose(names, first []string) (err error) {
 	s.rep.Columns = names
+	if slices.ContainsFunc(s.opt.head, func(row []string) bool { return len(row) < len(names) }) {
+		s.opt.head = nil // its rows are split otherwise, at a remark
+	}
 	x := s.xOf(names, first)
 	if len(x.columns) == 1 && s.isKey(names, x.columns[0]) {
 		if at := slices.IndexFunc(names, func(name string) bool { return !s.isKey(names, slices.Index(names, name)) }); at >= 0 {
@@ -733,7 +748,17 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	return nil
 }
 
-// yOf numbers the column of y where the options name none, from 1: the one behind x, or the first where x is the last; but no key, and no
+// errorOf is what the name of a column of standard deviations has beside that of the values: mag_err, magerr, e_mag.
+var errorOf = regexp.MustCompile(`(?i)^(d|e|s|err|error|sigma|unc)[-_ ]|[-_ ]?(err|error|sigma|sd|se|std|stdev|unc|uncertainty)$`)
+
+// hasErrors reports whether another column is named as the standard deviations of a column are.
+func hasErrors(names []string, i int) bool {
+	return names[i] != "" && slices.ContainsFunc(names, func(name string) bool {
+		return errorName.MatchString(name) && strings.EqualFold(errorOf.ReplaceAllString(name, ""), names[i])
+	})
+}
+
+// yOf numbers the column of y where the options name none, from 1: the first behind x that has standard deviations, else the one behind x, or the first where x is the last; but no key, and no
 // standard deviations, date, code, part of a date or empty column where another column has numbers, nor a time of day if x has one.
 func (s *csvStream) yOf(names, first []string, x xColumns) int {
 	y := 2
@@ -752,7 +777,7 @@ func (s *csvStream) yOf(names, first []string, x xColumns) int {
 	}
 	timed := len(first) >= len(names) && strings.Contains(x.text(func(column int) string { return first[column] }), ":")
 	may := func(y int) bool {
-		if s.isKey(names, y-1) || s.empty(y-1) || s.counts(names, y-1) {
+		if s.isKey(names, y-1) || s.empty(y-1) || s.counts(names, y-1) || s.rows().code(y-1) {
 			return false
 		}
 		if len(first) < len(names) {
@@ -768,11 +793,16 @@ func (s *csvStream) yOf(names, first []string, x xColumns) int {
 		(isNumber(first[i]) || s.isMissing([]byte(first[i]))) && !slices.Contains(x.columns, i) {
 		return i + 1
 	}
+	for i := y; i <= len(names) && len(first) >= len(names); i++ {
+		if may(i) && s.hasNumber(first, i-1) && hasErrors(names, i-1) && !slices.Contains(x.columns, i-1) {
+			return i
+		}
+	}
 	for i := y; i <= len(names); i++ {
 		if passes && s.isLabel(first[i-1]) {
 			continue
 		}
-		if may(i) && (i == y || s.isKey(names, y-1) || s.hasNumber(first, i-1)) && !slices.Contains(x.columns, i-1) {
+		if may(i) && (i == y && !s.rows().blank(i-1) || s.isKey(names, y-1) || s.hasNumber(first, i-1)) && !slices.Contains(x.columns, i-1) {
 			return i
 		}
 	}

@@ -55,7 +55,7 @@ func noColumn(names []string, spec string) error {
 	case len(names) == 1 && strings.ContainsAny(names[0], ",;\t|"):
 		more = ": each line is one field between quotation marks; remove those around whole lines"
 	case len(names) == 1:
-		more = ", and x and y are two columns; put dates or numbers 1, 2, 3, … into one of x, remove lines above the header, or name the character between the fields: CSVOptions.Comma"
+		more = ", and x and y are two columns; awk '{print NR \";\" $0}' FILE puts numbers 1, 2, 3, … before the lines; or remove lines above the header, or name the character between the fields: CSVOptions.Comma"
 	}
 	return fmt.Errorf("no column %s; there are %s%s", quoted(spec), strings.Join(have, ", "), more)
 }

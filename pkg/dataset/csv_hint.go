@@ -20,7 +20,7 @@ var (
 const (
 	missingHint = " (if it stands for a missing value, name it as one: CSVOptions.Missing)"
 	dateInstead = " (it is a date: is this the column that was meant? CSVOptions.X and CSVOptions.Y choose others)"
-	timeInstead = " (it is a time of day: make one column of date and time, or choose another by CSVOptions.X and CSVOptions.Y)"
+	timeInstead = " (it is a time of day: make one column of date and time, as sed 's/^/2024-01-31 /' FILE does up to midnight; write a time that has elapsed as a number of hours; CSVOptions.X and CSVOptions.Y choose other columns)"
 	// durationInstead is timeInstead of a column that is not x.
 	durationInstead = " (it is a time of day, or a duration? write a duration as a number of hours or minutes; CSVOptions.X and CSVOptions.Y choose other columns)"
 	nameInstead     = " (if another column was meant, CSVOptions.X and CSVOptions.Y choose it; if this stands for a missing value, name it as one: CSVOptions.Missing)"
@@ -68,6 +68,7 @@ var numberHints = hints{
 
 // dateHints are of texts that are no dates.
 var dateHints = hints{
+	{like(`^\d{1,3}:\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp]\.?[Mm]\.?)?$`), timeInstead},
 	{like(`^\pL{3,12}\.?\s?[-–—/]\s?\pL{3,12}\.?\s\d{2,4}$`), " (a range of months? write the first, or the quarter: 2015Q1)"},
 	{like(`(?i)\b(sub)?(total|sum|summe|gesamt|totale|suma|average|mean|mittel|moyenne|media)\b`), totalHint},
 	{like(`M13$`), " (the mean of a year? remove such rows)"},

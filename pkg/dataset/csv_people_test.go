@@ -47,6 +47,14 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"names before numbers":       {"2015-01-01 00:00:00 T=5.5 H=1\n2015-01-01 12:00:00 T=6.5 H=2\n2015-01-02 00:00:00 T=-7.5 H=3\n", 0, 1, 5.5, -7.5, "", "", ""},
 		"names before units":         {"t,v\n1,temp=5.5C\n2,temp=6C\n", 1, 2, 5.5, 6, "t", "v", "C"},
 		"Fortran":                    {" 0.5 1.5D+01\n 1.0 2.5D-01\n 1.5 3.5D+00\n", 0.5, 1.5, 15, 3.5, "", "", ""},
+		"a bank's long preface":      {"Konto:;1;\nIBAN:;CH1;\nVon:;2015-01-01;\nBis:;2015-03-01;\nAnfang:;1500;\nIn:;CHF;\n\nDatum;Zeit;Soll;Saldo;Text\n" + rowsOf("2015-01-%02d;;-%d.5;1;x\n", 25), 0, 24, -1.5, -25.5, "Datum", "Soll", ""},
+		"one field less above":       {"Quelle:;\"Amt, Bonn\"\nAbfrage:;02.06.2024 12:00\nZeit:;MEZ\nName:;Bonn\nNr.:;16\nFluss:;Isar\nNull:;\"505,18 m\"\n\nDatum;W;Status\n2015-01-01 00:00;5;a\n2015-01-01 12:00;6;a\n2015-01-02 00:00;7;a\n", 0, 1, 5, 7, "Datum", "W", ""},
+		"the World Bank":             {"\"Data Source\",\"WDI\",\n\n\"Last Updated\",\"2024-05-30\",\n\n\"Country\",\"Code\",\"2011\",\"2012\",\"2013\",\"2014\",\"2015\",\n\"Germany\",\"DEU\",\"5\",\"6\",\"7\",\"8\",\"9\",\n", 2011, 2015, 5, 9, "time", "value", ""},
+		"a station behind dates":     {"fecha;indicativo;tmed\n" + rowsOf("2015-01-%02d;3195;%d,5\n", 25), 0, 24, 1.5, 25.5, "fecha", "tmed", ""},
+		"no rain for long":           {"date,rain,t\n" + rowsOf("2015-01-%02d,0,%d\n", 25), 0, 24, 0, 0, "date", "rain", ""},
+		"an arrow":                   {rowsOf("2015-01-01 08:%02d:00.5 -> %d\n", 25), (8*60 + 1.0 + 0.5/60) / 1440, (8*60 + 25.0 + 0.5/60) / 1440, 1, 25, "", "", ""},
+		"the column with errors":     {"TIME,TIMECORR,SAP_FLUX,SAP_FLUX_ERR\n1.5,0.1,5,1\n2.5,0.3,6,1\n3.5,0.2,7,1\n", 1.5, 3.5, 5, 7, "TIME", "SAP_FLUX", ""},
+		"errors without a sign":      {"mjd,limit,mag,magerr\n1.5,16,5,1\n2.5,17,6,1\n3.5,16,7,1\n", 1.5, 3.5, 5, 7, "mjd", "mag", ""},
 		"two shops, by their number": {"date,shop,load\n2015-01-01,1,5\n2015-01-01,2,6\n2015-01-02,1,7\n2015-01-02,2,8\n", 0, 1, 1, 2, "date", "shop", ""},
 		"elapsed beside a distance":  {"distance,elapsed (s),depth\n0,1.5,5\n25,3.1,6\n50,4.5,7\n", 0, 50, 5, 7, "distance", "depth", ""},
 		"elapsed alone":              {"lap,elapsed\n1,61.5\n2,62.5\n3,61\n", 1, 3, 61.5, 61, "lap", "elapsed", ""},
@@ -578,6 +586,10 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"t,y\n1900-1904,5\n1905-1909,6\n":                                               "a range of years? write the first",
 		"t,y\nWeek of 2020-01-06,5\nWeek of 2020-01-13,6\n":                             "words before a date? remove them",
 		"t,y\nJan-Mar 2015,5\nApr-Jun 2015,6\n":                                         "a range of months? write the first, or the quarter",
+		"y\n5\n6\n7\n":                                                                  "awk '{print NR \";\" $0}' FILE puts numbers",
+		"t,y\n12:00 AM,5\n1:00 AM,6\n":                                                  "as sed 's/^/2024-01-31 /' FILE does",
+		"date,TMP\n2020-01-01,\"+0012,1\"\n2020-01-02,\"-0007,1\"\n":                    "the code of its quality",
+		"key,opened,closed\nA-1,2020-01-01,\nA-2,2020-01-02,\n":                         "if each row is an event, write a file with the number of events",
 		"month,y\nJan 2020,5\nFeb 2020,6\n2020 Total,11\nJan 2021,5\n":                  "a total? remove the line",
 		"t,y\n1,T=5\n2,H=6\n":                                                           `"H=6" has "H=", and the numbers above have "T="`,
 		"t,y,z\n1,5,1\n2,6\n3,7,1\n":                                                    "wrong number of fields: 2, where the first line has 3",
@@ -593,6 +605,14 @@ func TestRefusedWithAdvice(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, s, err)
 		}
 	}
+}
+
+// rowsOf is a text for each number from 1 to n, which it has twice.
+func rowsOf(format string, n int) (text string) {
+	for i := 1; i <= n; i++ {
+		text += fmt.Sprintf(format, i, i)
+	}
+	return text
 }
 
 // TestRaggedBelowHeader: a row with too many fields is an error, also below a header that is repeated.

@@ -173,9 +173,9 @@ func beginOfWords(lines []string, opt CSVOptions) (header, row int) {
 }
 
 // withoutBlock leaves out up to mostBlock lines of another table above the header, as loggers and services write about the place and the device: lines
-// with a number of fields of their own, more or fewer, above words for names and rows of values that all have another number.
+// with a number of fields of their own, more or fewer, above words or years for names and rows of values that all have another number.
 func withoutBlock(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
-	const mostBlock, fewestBelow = 5, 3
+	const mostBlock, fewestBelow = 12, 3
 	head, _ := r.Peek(headSize) // an error is met again by the first read
 	if opt.NoHeader || bytes.Count(head, newline) <= fewestBelow {
 		return 0, r
@@ -207,8 +207,16 @@ func withoutBlock(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 	for from > 0 && counts[from-1] == counts[last] {
 		from--
 	}
-	if from == 0 || from > mostBlock || last-from < fewestBelow || counts[last] == 0 || counts[from-1] == counts[last]-1 ||
-		valuesIn(texts[from], opt) > 0 || valuesIn(texts[last], opt) == 0 {
+	if from == 0 || from > mostBlock || counts[last] == 0 || valuesIn(texts[last], opt) == 0 {
+		return 0, r
+	}
+	years := 0 // that are names of columns
+	for _, name := range split(texts[from], opt.Comma) {
+		if kind, _ := timeNamed(strings.Trim(name, " \"")); kind == "year" {
+			years++
+		}
+	}
+	if years < mostYears && (valuesIn(texts[from], opt) > 0 || last-from < fewestBelow) || last == from {
 		return 0, r
 	}
 	r.Discard(starts[from])

@@ -263,6 +263,7 @@ type styleFinder struct {
 	short, long  bool      // numbers without marks, of up to three digits and of more
 	marks, whole int       // numbers that may be read both ways, and those of three digits without marks
 	guess        bool      // nothing tells that 1.025 is not 1025
+	pair         dateInRow // the first number that is a value and a code
 }
 
 // fixed settles the decimal sign.
@@ -284,6 +285,9 @@ func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 		w.digits = string(text)
 	} else if w, ok = splitNumber(cellText(text)); !ok {
 		return false
+	}
+	if f.pair.text == "" && qualityPair.Match(text) {
+		f.pair = dateInRow{line, string(text)}
 	}
 	if !f.met {
 		f.met, f.style.unit = true, w.unit
@@ -313,10 +317,17 @@ func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 	return f.done
 }
 
+// qualityPair is a number with a sign and leading zeros, and a digit behind a comma: +0012,1.
+var qualityPair = regexp.MustCompile(`^[+-]0\d{3},\d$`)
+
 // settle decides by all numbers there are. With numbers above 999 without a mark, marks are decimal signs; else they are what the decimal
 // sign of the other columns, if these show one, makes them. Between commas, 1,025 is read as 1025: with decimal commas, programs separate
 // fields by semicolons. There 1,025 is 1.025, 1.025 beside 980 may be both, and so may 1,025 between other signs.
 func (f *styleFinder) settle(column string, comma rune, others byte) error {
+	if f.pair.text != "" {
+		return fmt.Errorf("line %d, %s: %s seems to be a value and the code of its quality, as weather stations of the NOAA have them: sed -E 's/([+-][0-9]{4}),[0-9]/\\1/g' FILE leaves the values, in tenths, of which +9999 is missing",
+			f.pair.line, column, quoted(f.pair.text))
+	}
 	if f.done {
 		return nil
 	}
