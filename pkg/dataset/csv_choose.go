@@ -44,6 +44,9 @@ func (x xColumns) part(i int, cell string) string {
 		n = min(x.minutes*n, 24*60-x.minutes%60)
 		return fmt.Sprintf("%02d:%02d", n/60, n%60)
 	}
+	if len(x.columns) > 1 {
+		cell = strings.TrimSuffix(cell, ".0") // as programs write whole numbers where some are missing
+	}
 	return strings.Repeat("0", max(0, x.digits[i]-len(cell))) + cell
 }
 
@@ -56,10 +59,10 @@ func (x *xColumns) add(column int, before string) {
 
 // partNames are what columns with parts of a date are named.
 var partNames = map[string]*regexp.Regexp{
-	"year":    regexp.MustCompile(`(?i)^(year|yr|yyyy|jahr|année|annee|an|año|anno|jaar|ano)$`),
+	"year":    regexp.MustCompile(`(?i)^((mmwr|epi|iso)[_ ]?year|year|yr|yyyy|jahr|année|annee|an|año|anno|jaar|ano)$`),
 	"month":   regexp.MustCompile(`(?i)^(month|mon|mm|mo|monat|mois|mes|mese|maand|mês|period)$`),
 	"quarter": regexp.MustCompile(`(?i)^(quarter|qtr|q|quartal|trimestre|kwartaal)$`),
-	"week":    regexp.MustCompile(`(?i)^(week|wk|(?-i:kw|KW)|woche|kalenderwoche|semaine|semana|settimana)$`),
+	"week":    regexp.MustCompile(`(?i)^((mmwr|epi|iso)[_ ]?week|week|wk|(?-i:kw|KW)|woche|kalenderwoche|semaine|semana|settimana)$`),
 	"day":     regexp.MustCompile(`(?i)^(day|dd|dy|tag|jour|día|dia|giorno|dag)$`),
 	"ordinal": regexp.MustCompile(`(?i)^(doy|jday|yday|julian[ _.]?day|day[ _.]?of[ _.]?(the[ _.]?)?year)$`),
 	"half":    regexp.MustCompile(`(?i)^(half([-_ ]?year)?|halbjahr|semester|semestre)$`),
@@ -87,7 +90,7 @@ var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|err|sigma|^(sd|se|std|stdev|un
 
 // asideName is the name of a column of numbers that are no observations: codes, and parts of a date beside others.
 var asideName = regexp.MustCompile(`(?i)^(year|month|week|weekday|day|hour|quarter|dow|doy|day[ _.]?of[ _.]?(the[ _.]?)?(week|year|month)|week[ _.]?(no|nr|number|of[ _.]?year)|` +
-	`jahr|monat|woche|wochentag|(?-i:kw|KW)|tag|stunde|quartal|jour|mois|année|time|uhrzeit|heure|hora|qn_\d+|decimal|lat(itude)?|lon(gitude)?|lng|elevation|altitude|settlement[_ ]?period|elapsed([_ (\[].*)?)$|(^|[_ .-])(id|code|nbr)$`)
+	`jahr|monat|woche|wochentag|(?-i:kw|KW)|tag|stunde|quartal|jour|mois|année|time|uhrzeit|heure|hora|qn_\d+|decimal|ms|milli(second)?s?|lat(itude)?|lon(gitude)?|lng|elevation|altitude|settlement[_ ]?period|elapsed([_ (\[].*)?)$|(^|[_ .-])(id|code|nbr|type)$|typ$`)
 
 // valueName is the name of the column of values among others that say what they are of.
 var valueName = regexp.MustCompile(`(?i)^(obs[_ ]?value|_?value|wert|valeur|valor|valore|waarde|värde|wartość|hodnota|verdi|værdi)$`)
@@ -430,7 +433,7 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 	}
 	within := func(lo, hi int) func(cell string) bool {
 		return func(cell string) bool {
-			n, err := strconv.Atoi(cell)
+			n, err := strconv.Atoi(strings.TrimSuffix(cell, ".0"))
 			return err == nil && n >= lo && n <= hi
 		}
 	}
@@ -528,6 +531,9 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 	} else if hour := part("hour", within(0, 24)); hour >= 0 {
 		x.add(hour, " ")
 		x.after = ":00"
+	} else if next < len(names) && names[next] == "" && rows.digitClocks(next) > 0 && rows.repeats(date) {
+		x.add(next, " ")
+		x.digits = map[int]int{1: rows.digitClocks(next)}
 	} else if next < len(names) {
 		if x.minutes = rows.dayParts(next, date); x.minutes > 0 {
 			x.counted = len(x.columns)

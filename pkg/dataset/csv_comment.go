@@ -49,6 +49,9 @@ func comments(r *bufio.Reader, opt *CSVOptions) {
 			names = apart.Split(last, -1)
 		}
 		if len(names) == width && width > 1 {
+			for k, name := range names {
+				names[k] = strings.Trim(name, ",;") // between blanks
+			}
 			opt.names = names
 		}
 		if opt.names != nil || i < len(lines)-mostEmpty {

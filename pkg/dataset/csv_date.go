@@ -135,7 +135,7 @@ func formOf(f TimeFormat) (dateForm, bool) {
 }
 
 var (
-	timeOfDay = regexp.MustCompile(`^[T,:]?\s*(?:(?:kl|um|at|à|ore|alle)\.?\s+)?(?P<hour>\d{1,2})(?P<sign>[:.h]?)(?P<minute>\d{2})(?:(?P<again>[:.]?)(?P<second>\d{2})(?P<part>[.,]\d+)?)?` +
+	timeOfDay = regexp.MustCompile(`^[T,:]?\s*(?:(?:kl|um|at|à|ore|alle)\.?\s+)?(?P<hour>\d{1,2})(?P<sign>[:.h]?)(?P<minute>\d{2})(?:(?P<again>[:.]?)(?P<second>\d{2})(?P<part>[.,]\d+|:\d{3})?)?` +
 		`\s*(?:(?P<half>[AaPp])(?:\.?\s?[Mm]\.?)?)?\s*(?:(?:GMT|UTC)(?P<named>[-+]))?(?P<zone>.*?)(?: \(.*\))?$`)
 	shortYear = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2})\b(\D|$)`)
 )
@@ -347,7 +347,7 @@ func clockText(date, text string) string {
 		}
 	}
 	return strings.TrimSpace(fmt.Sprintf("%sT%02d:%s:%s%s %s%s", date, hour, part["minute"], cmp.Or(part["second"], "00"),
-		strings.Replace(part["part"], ",", ".", 1), part["named"], part["zone"]))
+		strings.NewReplacer(",", ".", ":", ".").Replace(part["part"]), part["named"], part["zone"]))
 }
 
 // longestShort is the longest range, in years, of dates whose years have two digits: beyond it 1968 may have been read as 2068.

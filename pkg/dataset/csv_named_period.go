@@ -22,13 +22,15 @@ func bareParts(text string) (year, number string, ok bool) {
 	return m[1] + m[4], m[2] + m[3], true
 }
 
-// periodSign returns the sign, Q or W, of the period that the numbers of a column are, by its name and the first rows: quarters of one
-// digit from 1 to 4, not only those that begin a quarter as months do, or weeks. It is "" for any other column.
+// periodSign returns the sign, Q, H or W, of the period that the numbers of a column are, by its name and the first rows: quarters of one
+// digit from 1 to 4, not only those that begin a quarter as months do, half-years of one from 1 to 2, or weeks. It is "" for any other column.
 func (s *csvStream) periodSign(name string, column int) string {
 	sign, most := "", 0
 	switch {
 	case partNames["quarter"].MatchString(name):
 		sign, most = "Q", 4
+	case partNames["half"].MatchString(name):
+		sign, most = "H", 2
 	case weekName.MatchString(name):
 		sign, most = "W", 53
 	default:
@@ -42,11 +44,11 @@ func (s *csvStream) periodSign(name string, column int) string {
 		}
 		year, number, ok := bareParts(cell)
 		n, _ := strconv.Atoi(number)
-		if y, _ := strconv.Atoi(year); !ok || y < 1800 || y > 2200 || n < 1 || n > most || sign == "Q" && len(number) > 1 {
+		if y, _ := strconv.Atoi(year); !ok || y < 1800 || y > 2200 || n < 1 || n > most || sign != "W" && len(number) > 1 {
 			return ""
 		}
 		rows++
-		within = within || sign == "W" || slices.Contains([]int{2, 3}, n)
+		within = within || sign != "Q" || slices.Contains([]int{2, 3}, n)
 	}
 	if rows == 0 || !within {
 		return ""

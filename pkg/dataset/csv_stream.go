@@ -529,6 +529,9 @@ var bracketed = regexp.MustCompile(`^<(\w+)>$`)
 // startsWithWord is how a total or a source begins, and no cell that was cut off.
 var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³ ]*(?:\d\)\s*|C\))?\pL{3}|\(\d+ rows?\)|\d+ rows? in set)`)
 
+// countsRows is how programs of databases say how many rows they wrote: (96 rows affected).
+var countsRows = regexp.MustCompile(`^\(\d+( rows?\b|$)`)
+
 // alone is what may stand below a table of several columns: the value that stands for a missing one, or a code and not the begin of a row that was cut off.
 var alone = regexp.MustCompile(`^\s*(?:-9+(?:\.9+)?|\d{0,2}\pL.*)\s*$`)
 
@@ -544,7 +547,10 @@ func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {
 			return text
 		}
 	case errors.As(err, new(cellError)) && place == s.x:
-		if text = cellText(rows.x()); strings.ContainsAny(text, "0123456789") || infinite.MatchString(text) {
+		if text = cellText(rows.x()); countsRows.MatchString(text) {
+			return text
+		}
+		if strings.ContainsAny(text, "0123456789") || infinite.MatchString(text) {
 			return ""
 		}
 	}
@@ -554,13 +560,15 @@ func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {
 	return text
 }
 
+var byteOrderMark = []byte("\xef\xbb\xbf") // stands before the header once more where files were put below one another
+
 // isHeader reports whether a row has the names of the columns for values, as where a logger began once more or files were put below one another.
 func (s *csvStream) isHeader(fields [][]byte) bool {
 	if s.opt.NoHeader {
 		return false
 	}
 	for place, column := range s.columns {
-		if name := s.rep.Columns[column]; name == "" || string(trim(fields[place])) != name || isNumber(name) {
+		if name := s.rep.Columns[column]; name == "" || string(bytes.TrimPrefix(trim(fields[place]), byteOrderMark)) != name || isNumber(name) {
 			return false
 		}
 	}

@@ -198,11 +198,15 @@ func isMidnight(text string, t time.Time) bool {
 // zonePlace is the place of a zone behind its distance from UTC, as Java writes it: +01:00[Europe/Berlin].
 var zonePlace = regexp.MustCompile(`[\dZ]\[[A-Za-z_/+-]+\]$`)
 
+// zoneName is the name of a zone behind its distance from UTC, as Go writes it: +0100 CET.
+var zoneName = regexp.MustCompile(`([-+]\d{4}) [A-Z]{3,5}$`)
+
 // plainZone writes the zone of a date without a space before it and without its place, and Z for its other names.
 func plainZone(text string) string {
 	if m := zonePlace.FindStringIndex(text); m != nil {
 		text = text[:m[0]+1]
 	}
+	text = zoneName.ReplaceAllString(text, "$1")
 	for _, name := range []string{" UTC", "UTC", " GMT", " Z", "z"} {
 		if rest, ok := strings.CutSuffix(text, name); ok && len(rest) > len(time.DateOnly) {
 			return rest + "Z"

@@ -38,6 +38,12 @@ var otherTexts = []struct {
 	{regexp.MustCompile(`(?i)^TIMESERIES .*, SLIST,`), "this is a list of samples (SLIST) without their times: download the same as TSPAIR, with the time in each row"},
 	{regexp.MustCompile(`(?m)^ *Cycle +Date +Time `), "this is a file of tides of the BODC, with flags behind the numbers: sed -nE 's/^ *[0-9]+\\) +([0-9/]+ [0-9:]+) +(-?[0-9.]+).*/\\1,\\2/p' FILE writes the times and the level as csv"},
 	{regexp.MustCompile(`^"?Record Length"?,[^\n]*,[^\n]*\n"?Sample Interval`), "this is a file of a Tektronix oscilloscope, with its settings in the first columns: cut -d, -f4,5 FILE writes time and voltage"},
+	{regexp.MustCompile(`^X,CH1,Start,Increment,?\n`), "this is a file of a Rigol oscilloscope, with the step in its second line: awk -F, 'NR == 2 {start = $$3; step = $$4} NR > 2 {print start + step*$$1 \",\" $$2}' FILE writes time and voltage"},
+	{regexp.MustCompile(`^"?Name"?;"?Lat[^;\n]*;"?Lon[^;\n]*;[^;\n]*\n[^\n]*\n"?Timestamp"?;[^;\n]*;[^;\n]*;[^;\n]*\n`), "this is a file of Netatmo, with two lines about the place above its table: sed 1,2d FILE leaves the table"},
+	{regexp.MustCompile(`^\s*SEAS\s+YR\s`), "this is a table of seasons of three months (DJF is January): awk 'NR > 1 {printf \"%d-%02d,%s\\n\", $$2, (NR - 2) % 12 + 1, $$4}' FILE writes months and the anomaly"},
+	{regexp.MustCompile(`(?m)^(?:\[[\d.]+\] )?\d+ bytes from .*icmp_seq=`), "this is what ping writes: sed -nE 's/.*icmp_seq=([0-9]+).* time=([0-9.]+) ms.*/\\1,\\2/p' FILE writes the number and the time of each answer as csv"},
+	{regexp.MustCompile(`^Linux \S+ \(.*\)`), "this is what sar or iostat writes, with times of day and no dates: sadf -d writes the recording of sar as a table with both"},
+	{regexp.MustCompile(`^\S+ \S+ \S+ \[\d\d/\pL{3}/\d{4}:`), "this is a log of a web server, with an event in each row: awk '{print substr($$4, 2, 11)}' FILE | uniq -c counts those of each day"},
 	{regexp.MustCompile(`^Time,Weight,Change,[^\n]*\n" `), "this is a list of weights of Garmin, whose dates stand on rows of their own: awk -F, '/^\"/ {gsub(/[\",]/, \"\"); d = $$0; next} {print d, $$1 \",\" $$2}' FILE writes a date in each row"},
 }
 

@@ -54,7 +54,7 @@ func decoded(r io.Reader) (*bufio.Reader, error) {
 	}
 	var source io.Reader = b
 	switch {
-	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
+	case bytes.HasPrefix(head, byteOrderMark):
 		b.Discard(3)
 	case bytes.HasPrefix(head, []byte("\xff\xfe")):
 		b.Discard(2)
