@@ -230,6 +230,9 @@ func (rows firstCells) wanders(i int) bool {
 
 const halfHour = 30 // minutes
 
+// hourly is the name of a column that may number hours, or none: 24 shops are not the hours of a day.
+var hourly = regexp.MustCompile(`(?i)^(|no\.?|nr\.?|h[er]?|std\.?|(time )?period|interval(l|lo)?|.*(hour|stunde|heure|hora|uur|ora|timme|godzina).*)$`)
+
 // dayParts returns the minutes of what a column numbers for the days in another column: half-hours from 1, 46, 48 or 50 as clocks are changed, or hours from 0, or from
 // 1, 23, 24 or 25. It is 0 for other columns, and where the rows do not go on to a second day.
 func (rows firstCells) dayParts(i, days int) (minutes int) {
@@ -535,7 +538,7 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 		x.add(next, " ")
 		x.digits = map[int]int{1: rows.digitClocks(next)}
 	} else if next < len(names) {
-		if x.minutes = rows.dayParts(next, date); x.minutes > 0 {
+		if x.minutes = rows.dayParts(next, date); x.minutes == halfHour || x.minutes > 0 && hourly.MatchString(names[next]) {
 			x.counted = len(x.columns)
 			x.add(next, " ")
 		}

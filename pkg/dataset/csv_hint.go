@@ -57,6 +57,8 @@ var numberHints = hints{
 	{isDecimal, " (its size is beyond that of a float64)"},
 	{like(`^\d\d-?[Qq][1-4]$`), " (write quarters with four digits of the year: 1949Q1)"},
 	{like(`^([+-]?[\d.]+)[dDqQ]([+-]?\d+)$`), " (a Fortran exponent? write e for it)"},
+	{like(`^[<>]=?\s*\d+,\d+$`), " (a value below or above a limit? sed -E 's/[<>]=? *[0-9]+,[0-9]+//g' FILE leaves such cells empty, or write the number alone)"},
+	{like(`^[<>]=?\s*[\d.]+$`), " (a value below or above a limit? sed -E 's/[<>]=? *[0-9.]+//g' FILE leaves such cells empty, or write the number alone)"},
 	{like(`^[<>≤≥~≈]=?\s*[\d.,]+`), " (a value below or above a limit? write the number alone, or name the text as missing: CSVOptions.Missing)"},
 	{like(`^[-+\d.,]+\s*(±|\+/-|\+-)\s*[\d.,]+`), " (a value and its error? write them in two columns)"},
 	{footnote.MatchString, footnoteHint},

@@ -65,8 +65,7 @@ func withoutBars(r *bufio.Reader) *bufio.Reader {
 		case header == "" || strings.Contains(text, "|") || len(strings.Fields(header)) != len(strings.Fields(text)):
 			return r
 		default:
-			r.Discard(size)
-			return bufio.NewReaderSize(io.MultiReader(strings.NewReader(strings.Repeat("\n", lines-1)+header+"\n"), r), headSize)
+			return cut(r, size, strings.Repeat("\n", lines-1)+header+"\n")
 		}
 		lines, size = lines+1, size+len(line)+1
 	}
@@ -88,16 +87,17 @@ func withoutSettings(r *bufio.Reader) (lines int, rest *bufio.Reader) {
 	if size == 0 {
 		return 0, r
 	}
-	r.Discard(size)
-	return lines, bufio.NewReaderSize(io.MultiReader(strings.NewReader(strings.Repeat("\n", lines)), r), headSize)
+	return lines, cut(r, size, strings.Repeat("\n", lines))
 }
 
-// withoutTitle leaves out what stands above the header, but for the line ends, and returns how many lines that are: lines with fewer fields
-// than the header and the two rows below it, which have as many. Empty fields at the end of a line do not count there, and one field is
-// no header.
-func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
-	var texts []string     // that are not blank
-	var starts, ends []int // of each, and the line ends before it
+// cut leaves out so many bytes, for a text that is read instead.
+func cut(r *bufio.Reader, size int, instead string) *bufio.Reader {
+	r.Discard(size) // of the head
+	return bufio.NewReaderSize(io.MultiReader(strings.NewReader(instead), r), headSize)
+}
+
+// tableLines are the lines of the head that are neither blank nor a comment nor drawn, where each begins, and the line ends before it.
+func tableLines(r *bufio.Reader, opt CSVOptions) (texts []string, starts, ends []int) {
 	at, end := 0, 0
 	for line := range headLines(r) {
 		if text := strings.TrimSpace(string(line)); text != "" && (opt.Comment == 0 || !strings.HasPrefix(text, string(opt.Comment))) && !isRuler([]byte(text)) {
@@ -105,6 +105,14 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 		}
 		at, end = at+len(line)+1, end+1
 	}
+	return texts, starts, ends
+}
+
+// withoutTitle leaves out what stands above the header, but for the line ends, and returns how many lines that are: lines with fewer fields
+// than the header and the two rows below it, which have as many. Empty fields at the end of a line do not count there, and one field is
+// no header.
+func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
+	texts, starts, ends := tableLines(r, opt)
 	candidates := ";\t|," // a comma last: it may be the decimal sign
 	if opt.Comma != 0 {
 		candidates = string(opt.Comma)
@@ -112,10 +120,6 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 		candidates = strings.TrimSuffix(candidates, ",")
 	}
 	most := make([]int, len(candidates)) // in the lines above
-	cut := func(i int) (int, *bufio.Reader) {
-		r.Discard(starts[i])
-		return ends[i], bufio.NewReaderSize(io.MultiReader(strings.NewReader(strings.Repeat("\n", ends[i])), r), headSize)
-	}
 	for i := 0; i+2 < len(texts); i++ {
 		regular := false // three lines have as many of a character
 		for j, c := range candidates {
@@ -132,7 +136,7 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 			case table && (i == 0 || allValues(texts[i], opt) && !opt.NoHeader && !bare):
 				return 0, r
 			case table:
-				return cut(i)
+				return ends[i], cut(r, starts[i], strings.Repeat("\n", ends[i]))
 			}
 		}
 	}
@@ -140,12 +144,10 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 	if i == 0 || header == 0 || opt.Comma != 0 && opt.Comma != ' ' || opt.NoHeader {
 		return 0, r
 	}
-	if lines, r = cut(i); header > 0 { // units below it stay out
-		lines = ends[header]
-		r.Discard(ends[i]) // line ends
-		r = bufio.NewReaderSize(io.MultiReader(strings.NewReader(strings.Repeat("\n", lines)+texts[header]+strings.Repeat("\n", ends[i]-lines)), r), headSize)
+	if header < 0 {
+		return ends[i], cut(r, starts[i], strings.Repeat("\n", ends[i]))
 	}
-	return lines, r
+	return ends[header], cut(r, starts[i], strings.Repeat("\n", ends[header])+texts[header]+strings.Repeat("\n", ends[i]-ends[header])) // units below it stay out
 }
 
 // beginOfWords returns the first of three rows of as many values, separated by blanks, below other lines, and the header: one of the two lines
@@ -176,8 +178,8 @@ func beginOfWords(lines []string, opt CSVOptions) (header, row int) {
 // with a number of fields of their own, more or fewer, above words or years for names and rows of values that all have another number.
 func withoutBlock(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
 	const mostBlock, fewestBelow = 12, 3
-	head, _ := r.Peek(headSize) // an error is met again by the first read
-	if opt.NoHeader || bytes.Count(head, newline) <= fewestBelow {
+	texts, starts, ends := tableLines(r, opt)
+	if texts = texts[:min(len(texts), likeRows)]; opt.NoHeader || len(texts) < 2 {
 		return 0, r
 	}
 	if opt.Comma == 0 {
@@ -186,21 +188,9 @@ func withoutBlock(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 	if opt.Comma == ' ' {
 		return 0, r
 	}
-	full := len(head) == headSize
-	var counts, starts, ends []int
-	var texts []string
-	for at, end := 0, 0; at < len(head) && len(texts) < likeRows; end++ {
-		line, _, whole := bytes.Cut(head[at:], newline)
-		if !whole && full {
-			break
-		}
-		if text := strings.TrimSpace(string(line)); text != "" && (opt.Comment == 0 || !strings.HasPrefix(text, string(opt.Comment))) && !isRuler([]byte(text)) {
-			texts, counts, starts, ends = append(texts, text), append(counts, outside(text, opt.Comma)), append(starts, at), append(ends, end)
-			if len(counts) > mostBlock && slices.Min(counts) == slices.Max(counts) {
-				return 0, r
-			}
-		}
-		at += len(line) + 1
+	var counts []int
+	for _, text := range texts {
+		counts = append(counts, outside(text, opt.Comma))
 	}
 	last := len(texts) - 1
 	from := last
@@ -219,8 +209,7 @@ func withoutBlock(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 	if years < mostYears && (valuesIn(texts[from], opt) > 0 || last-from < fewestBelow) || last == from {
 		return 0, r
 	}
-	r.Discard(starts[from])
-	return ends[from], bufio.NewReaderSize(io.MultiReader(strings.NewReader(strings.Repeat("\n", ends[from])), r), headSize)
+	return ends[from], cut(r, starts[from], strings.Repeat("\n", ends[from]))
 }
 
 // valuesIn counts the numbers and dates of a line.
