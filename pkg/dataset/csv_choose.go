@@ -181,9 +181,10 @@ func (rows firstCells) blank(i int) bool {
 	return len(rows) >= many && !strings.ContainsFunc(rows[0][i], value) && rows.constant(i)
 }
 
-// code reports whether a column has one whole number in many rows, as that of a station, and not zero, as rain may be.
+// code reports whether a column has one whole number in many rows, as that of a station, and of several digits: rain may be 0, and a price 5.
 func (rows firstCells) code(i int) bool {
-	return len(rows) >= many && rows.constant(i) && isWhole(rows[0][i]) && strings.Trim(rows[0][i], "0") != ""
+	const digits = 3
+	return len(rows) >= many && rows.constant(i) && isWhole(rows[0][i]) && len(rows[0][i]) >= digits
 }
 
 // fullest returns the first of the rows with the fewest empty cells, or the row that is first if none has fewer: rows above may be about the device.
@@ -494,7 +495,7 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 	}
 	if date < 0 {
 		for i, name := range names {
-			if century := rows.shortDays(i); dateName.MatchString(name) && century != "" {
+			if century := rows.shortDays(i); (dateName.MatchString(name) || partNames["day"].MatchString(name)) && century != "" {
 				x := xColumns{columns: []int{i}, before: []string{century}, after: " 00:00"}
 				if hour := part("hour", within(0, 24)); hour >= 0 {
 					x.add(hour, " ")
