@@ -180,7 +180,7 @@ var hostiles = []hostile{
 	{"per cent", table("4,12%"), "", []string{"!line 6", `"12%" has "%", and the numbers above have no unit`}},
 	{"currency", table("4,€12.50"), "", []string{"!line 6", `"€12.50"`, "unit"}},
 	{"unit", table("4,12.5 mV"), "", []string{"!line 6", `"12.5 mV"`, "unit"}},
-	{"Fortran", table("4,1.5D+02"), "", []string{"!line 6", `"1.5D+02"`, "exponent"}},
+	{"Fortran", table("4,1.5D+02"), "", []string{twenty}},
 	{"typographic minus", table("4,−3"), "", []string{twenty}},
 	{"parentheses", table("4,(3)"), "", []string{twenty}},
 	{"formula", table("4,=A1+1"), "", []string{"!line 6", `"=A1+1"`}},

@@ -181,10 +181,10 @@ func (rows firstCells) blank(i int) bool {
 	return len(rows) >= many && !strings.ContainsFunc(rows[0][i], value) && rows.constant(i)
 }
 
-// code reports whether a column has one whole number in many rows, as that of a station, and of several digits: rain may be 0, and a price 5.
+// code reports whether a column has one whole number in many rows, as that of a station, of several digits or with a zero before: rain may be 0, and a price 5.
 func (rows firstCells) code(i int) bool {
 	const digits = 3
-	return len(rows) >= many && rows.constant(i) && isWhole(rows[0][i]) && len(rows[0][i]) >= digits
+	return len(rows) >= many && rows.constant(i) && isWhole(rows[0][i]) && (len(rows[0][i]) >= digits || len(rows[0][i]) > 1 && rows[0][i][0] == '0')
 }
 
 // fullest returns the first of the rows with the fewest empty cells, or the row that is first if none has fewer: rows above may be about the device.
@@ -761,11 +761,16 @@ func (s *csvStream) choose(names, first []string) (err error) {
 // errorOf is what the name of a column of standard deviations has beside that of the values: mag_err, magerr, e_mag.
 var errorOf = regexp.MustCompile(`(?i)^(d|e|s|err|error|sigma|unc)[-_ ]|[-_ ]?(err|error|sigma|sd|se|std|stdev|unc|uncertainty)$`)
 
-// hasErrors reports whether another column is named as the standard deviations of a column are.
-func hasErrors(names []string, i int) bool {
-	return names[i] != "" && slices.ContainsFunc(names, func(name string) bool {
-		return errorName.MatchString(name) && strings.EqualFold(errorOf.ReplaceAllString(name, ""), names[i])
-	})
+// withErrors are the names of columns, in small letters, of which another is named as their standard deviations.
+func withErrors(names []string) map[string]bool {
+	of := map[string]bool{}
+	for _, name := range names {
+		if errorName.MatchString(name) {
+			of[strings.ToLower(errorOf.ReplaceAllString(name, ""))] = true
+		}
+	}
+	delete(of, "")
+	return of
 }
 
 // yOf numbers the column of y where the options name none, from 1: the first behind x that has standard deviations, else the one behind x, or the first where x is the last; but no key, and no
@@ -803,8 +808,9 @@ func (s *csvStream) yOf(names, first []string, x xColumns) int {
 		(isNumber(first[i]) || s.isMissing([]byte(first[i]))) && !slices.Contains(x.columns, i) {
 		return i + 1
 	}
+	sure := withErrors(names)
 	for i := y; i <= len(names) && len(first) >= len(names); i++ {
-		if may(i) && s.hasNumber(first, i-1) && hasErrors(names, i-1) && !slices.Contains(x.columns, i-1) {
+		if sure[strings.ToLower(names[i-1])] && may(i) && s.hasNumber(first, i-1) && !slices.Contains(x.columns, i-1) {
 			return i
 		}
 	}

@@ -54,6 +54,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"a station behind dates":      {"fecha;indicativo;tmed\n" + rowsOf("2015-01-%02d;3195;%d,5\n", 25), 0, 24, 1.5, 25.5, "fecha", "tmed", ""},
 		"a price for long":            {"date,price,n\n" + rowsOf("2015-01-%02d,5,%d\n", 25), 0, 24, 5, 5, "date", "price", ""},
 		"six digits of a day":         {"day,v\n150130,5\n150131,6\n150201,7\n", 29, 31, 5, 7, "day", "v", ""},
+		"a country with a zero":       {"day,land,n\n" + rowsOf("2015-01-%02d,05,%d.5\n", 25), 0, 24, 1.5, 25.5, "day", "n", ""},
 		"no rain for long":            {"date,rain,t\n" + rowsOf("2015-01-%02d,0,%d\n", 25), 0, 24, 0, 0, "date", "rain", ""},
 		"an arrow":                    {rowsOf("2015-01-01 08:%02d:00.5 -> %d\n", 25), (8*60 + 1.0 + 0.5/60) / 1440, (8*60 + 25.0 + 0.5/60) / 1440, 1, 25, "", "", ""},
 		"the column with errors":      {"TIME,TIMECORR,SAP_FLUX,SAP_FLUX_ERR\n1.5,0.1,5,1\n2.5,0.3,6,1\n3.5,0.2,7,1\n", 1.5, 3.5, 5, 7, "TIME", "SAP_FLUX", ""},

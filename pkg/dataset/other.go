@@ -31,6 +31,7 @@ var otherTexts = []struct {
 	{regexp.MustCompile(`^\s*\{(?s:.*)"resultType"\s*:\s*"matrix"`), "this is JSON, not csv: jq -r '.data.result[0].values[] | @csv' FILE writes the first series of Prometheus as csv"},
 	{regexp.MustCompile(`^\s*\{\s*"results"\s*:(?s:.*)"columns"\s*:`), "this is JSON, not csv: jq -r '.results[0].series[0] | .columns, .values[] | @csv' FILE writes the first series of InfluxDB as csv"},
 	{regexp.MustCompile(`^\s*\{(?s:.*)"(hourly|daily)_units"\s*:\s*\{\s*"time"\s*:\s*"[^"]*"\s*,\s*"(\w+)"`), "this is JSON, not csv: jq -r '.$1 | [.time, .$2] | transpose[] | @csv' FILE writes $2 as csv"},
+	{regexp.MustCompile(`^\s*\{\s*"chart"\s*:(?s:.*)"timestamp"\s*:`), "this is JSON, not csv: jq -r '.chart.result[0] | [.timestamp, .indicators.quote[0].close] | transpose[] | @csv' FILE writes times and prices as csv"},
 	{regexp.MustCompile(`^\s*\{[^{}]*"values"\s*:\s*\[\s*\[`), "this is JSON, not csv: jq -r '.values[] | @csv' FILE writes its values as csv"},
 	{regexp.MustCompile(`^\s*\[\s*\{`), "this is JSON, not csv: jq -r '(.[0] | keys_unsorted), (.[] | [.[] | tostring]) | @csv' FILE writes it as csv"},
 	{regexp.MustCompile(`^\s*\{[^{}\[\]]*\}\s*\{`), "this is JSON, not csv: jq -rs '(.[0] | keys_unsorted), (.[] | [.[] | tostring]) | @csv' FILE writes it as csv"},
@@ -48,6 +49,7 @@ var otherTexts = []struct {
 	{regexp.MustCompile(`^Linux \S+ \(.*\)`), "this is what sar or iostat writes, with times of day and no dates: sadf -d writes the recording of sar as a table with both"},
 	{regexp.MustCompile(`^\S+ \S+ \S+ \[\d\d/\pL{3}/\d{4}:`), "this is a log of a web server, with an event in each row: awk '{print substr($$4, 2, 11)}' FILE | uniq -c counts those of each day"},
 	{regexp.MustCompile(`^\pL{3} \pL{3} [ \d]\d \d\d:\d\d:\d\d [A-Z]{3,5} \d{4}[ \t]`), "these are times as the program date writes them: awk '{print $$6 \"-\" $$2 \"-\" $$3 \" \" $$4 \";\" $$7}' FILE writes them and the value behind them as csv"},
+	{regexp.MustCompile(`(?m)^\d{9,10}: \S+`), "this is what rrdtool fetch writes: sed -nE 's/^([0-9]+): ([^ ]+).*/\\1,\\2/p' FILE writes times and the first value as csv"},
 	{regexp.MustCompile(`^Time,Weight,Change,[^\n]*\n" `), "this is a list of weights of Garmin, whose dates stand on rows of their own: awk -F, '/^\"/ {gsub(/[\",]/, \"\"); d = $$0; next} {print d, $$1 \",\" $$2}' FILE writes a date in each row"},
 }
 

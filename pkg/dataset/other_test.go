@@ -35,6 +35,8 @@ func TestOtherTexts(t *testing.T) {
 		"sar":            {"Linux 5.15.0 (host) \t01/01/2024 \t_x86_64_\t(4 CPU)\n\n12:00:01 AM     CPU     %user\n", "sadf -d", 0, 0},
 		"a web server":   {"10.0.0.1 - - [01/Jan/2024:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n", "uniq -c counts those of each day", 0, 0},
 		"date":           {"Mon Jan  1 00:00:00 CET 2024  5.5\nMon Jan  1 01:00:00 CET 2024  6.5\n", "as the program date writes them", 1704070800, 6.5},
+		"rrdtool":        {"                          temp\n\n1704067200: 5.5000000000e+00\n1704070800: 6.5000000000e+00\n", "what rrdtool fetch writes", 1704070800, 6.5},
+		"Yahoo":          {`{"chart":{"result":[{"meta":{"symbol":"X"},"timestamp":[1704067200,1704070800],"indicators":{"quote":[{"close":[5,6.5]}]}}]}}`, "writes times and prices", 1704070800, 6.5},
 		"Garmin":         {"Time,Weight,Change,BMI,\n\" Jan 2, 2024\",\n6:49 AM,78.8 kg,0.1 kg,24.5,\n\" Jan 1, 2024\",\n6:30 PM,79.8 kg,0.1 kg,24.5,\n", "list of weights of Garmin", 1704133800, 79.8},
 		"GHCN-Daily":     {"USW00094728201801TMAX   93  W  105  W-9999   \n", "fixed width (.dly)", 0, 0},
 		"DATEV":          {"\"EXTF\";700;21;\"Buchungsstapel\"\n", "a day and a month and no year", 0, 0},
