@@ -349,7 +349,7 @@ func (opt CSVOptions) explain(err error, text string, format TimeFormat, first b
 		hint = ", as the first row is"
 	case format == TimeNumber && written != TimeAuto:
 		hint = ", as the first row is (write all x in one way, or leave the rows of one kind)"
-	case format == TimeNumber:
+	case format == TimeNumber && hint != totalHint:
 		hint = numberHint(text)
 	}
 	return fmt.Errorf("%w%s", err, hint)

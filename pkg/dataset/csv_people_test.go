@@ -606,6 +606,7 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"date,TMP\n2020-01-01,\"+0012,1\"\n2020-01-02,\"-0007,1\"\n":                    "the code of its quality",
 		"key,opened,closed\nA-1,2020-01-01,\nA-2,2020-01-02,\n":                         "if each row is an event, write a file with the number of events",
 		"month,y\nJan 2020,5\nFeb 2020,6\n2020 Total,11\nJan 2021,5\n":                  "a total? remove the line",
+		"t,y\n1,5\n2,6\nTotal,11\n3,4\n":                                                "a total? remove the line",
 		"t,y\n1,T=5\n2,H=6\n":                                                           `"H=6" has "H=", and the numbers above have "T="`,
 		"t,y,z\n1,5,1\n2,6\n3,7,1\n":                                                    "wrong number of fields: 2, where the first line has 3",
 		"t,y,z\n1,5,1\n2,6,1\n3\n":                                                      "wrong number of fields: 1",
