@@ -22,29 +22,36 @@ const (
 	commonCodes = 0.25 // the share of the observations that codes are at most
 	usualCodes  = 0.5  // if all of them are usual ones
 	usualGap    = 0.5  // of the range of the others, by which a usual code is apart; another one by all of it
-	onceGap     = 3    // of the range of the others, by which a usual code of three nines or more is apart that occurs once, unless it alone is negative
+	onceGap     = 3    // of the range of the others, by which a usual code is apart that occurs once, unless it alone is negative
 )
 
-// usualCode reports whether v is a number that programs and sensors write for a missing value: nines, with or without a sign and decimals, the
-// ends of 16 and 32 bits, and the -127 of a thermometer without contact.
-func usualCode(v float64) bool {
+// usualCode reports whether v is a number that programs and sensors write for a missing value: nines, with or without a sign and decimals, sevens
+// and eights below 0, the ends of 16 and 32 bits, and the -127 of a thermometer without contact.
+func usualCode(v float64) bool { return v == -127 || repeated(v) >= 2 || endOfBits(v) }
+
+// endOfBits reports whether v is the least or the greatest number of 16 or 32 bits, or next to the least one.
+func endOfBits(v float64) bool {
 	switch v {
-	case -127, -32768, 32767, 65535, -2147483648, 2147483647, 4294967295:
+	case -32768, -32767, 32767, 65535, -2147483648, -2147483647, 2147483647, 4294967295:
 		return true
 	}
-	return nines(v) >= 2
+	return false
 }
 
-// nines counts the digits of a number that has no others, but for zeros at its ends; 0 for other numbers.
-func nines(v float64) int {
+// repeated counts the nines of a number that has no other digits, but for zeros at its ends, and the sevens or eights of one below 0, if they are
+// three or more; 0 for other numbers.
+func repeated(v float64) int {
 	digits := strings.Trim(strings.Replace(fmt.Sprint(math.Abs(v)), ".", "", 1), "0")
-	if strings.Trim(digits, "9") != "" {
-		return 0
+	switch {
+	case strings.Trim(digits, "9") == "":
+		return len(digits)
+	case v < 0 && len(digits) >= 3 && (strings.Trim(digits, "7") == "" || strings.Trim(digits, "8") == ""):
+		return len(digits)
 	}
-	return len(digits)
+	return 0
 }
 
-// codesIn returns the values at the ends of y that may be codes: each occurs more than once, or is -999 or the like and very far from the others, is not 0, and is further from the other values than
+// codesIn returns the values at the ends of y that may be codes: each occurs more than once, or is -999, -32767 or the like and very far from the others, is not 0, and is further from the other values than
 // these are from one another, or by half of that if it is a usual one. Of all ways to take up to three from each end, the one that takes the
 // fewest is looked for first, and then the same in what is left.
 func codesIn(y []float64) (all []Code) {
@@ -90,7 +97,7 @@ func codesAt(sorted []float64) []Code {
 func areCodes(sorted []float64, codes []Code, low int) bool {
 	from, to, usual := 0, len(sorted), true
 	for i, c := range codes {
-		if usual = usual && usualCode(c.Value); c.Times < 2 && nines(c.Value) < 3 || c.Value == 0 {
+		if usual = usual && usualCode(c.Value); c.Times < 2 && repeated(c.Value) < 3 && !endOfBits(c.Value) || c.Value == 0 {
 			return false
 		}
 		if i < low {
