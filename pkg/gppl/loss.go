@@ -43,12 +43,12 @@ type Interruptible interface {
 	ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error)
 }
 
-// Seconds predicts the time in seconds of an evaluation of value and gradient at theta, as Exact.Cost and Projected.Cost do; a prior takes
-// none. It is 0 for other losses.
+// Seconds predicts the time in seconds of an evaluation of value and gradient at theta, as Exact.Cost and Projected.Cost do; priors and
+// ties take none. It is 0 for other losses.
 func Seconds(loss Loss, theta []float64) (seconds float64) {
 	switch loss := loss.(type) {
-	case *MAP:
-		seconds = Seconds(loss.loss, theta)
+	case wrapping:
+		seconds = Seconds(loss.within(theta))
 	case *Exact:
 		_, seconds = loss.Cost(loss.Model(theta))
 	case *Projected:
@@ -199,30 +199,46 @@ func checked(m Model, d Data, distances string, opts []Option) (Data, options, e
 	return d, o, err
 }
 
-// regressing is a loss that may have a mean: itself, or what it wraps.
+// wrapping is a loss that is made of another one with as many parameters: MAP and Tied.
+type wrapping interface {
+	// within returns that one, and its parameters where those of the whole are theta, which may be nil.
+	within(theta []float64) (Loss, []float64)
+}
+
+// regressing is a loss that may have a mean.
 type regressing interface {
 	// conditionedAt returns the mean given the data at the natural values theta, nil if
 	// there is none. It takes an evaluation of the value.
 	conditionedAt(theta []float64) (*conditioned, error)
 }
 
-// knowing is a loss that may know errors of observations: itself, or what it wraps.
+// knowing is a loss that may know errors of observations.
 type knowing interface {
 	// negligible reports whether parameter p is a noise variance that, at this value, is negligible beside the known errors of every
 	// observation that has it.
 	negligible(p int, value float64) bool
 }
 
+// noiseNegligible is negligible of a loss, or of what it wraps; false if that knows no errors.
 func noiseNegligible(l Loss, p int, value float64) bool {
-	k, ok := l.(knowing)
-	return ok && k.negligible(p, value)
+	switch l := l.(type) {
+	case knowing:
+		return l.negligible(p, value)
+	case wrapping:
+		inner, _ := l.within(nil)
+		return noiseNegligible(inner, p, value)
+	}
+	return false
 }
 
-// conditionedAt returns the mean of a loss given its data at theta, nil if it has none.
+// conditionedAt returns the mean of a loss, or of what it wraps, given its data at theta, nil if it has none.
 func conditionedAt(l Loss, theta []float64) (of *conditioned, err error) {
 	defer workers.Stopped(&err)
-	if l, ok := l.(regressing); ok {
+	switch l := l.(type) {
+	case regressing:
 		return l.conditionedAt(theta)
+	case wrapping:
+		return conditionedAt(l.within(theta))
 	}
 	return nil, nil
 }
@@ -231,14 +247,10 @@ var (
 	_ regressing = (*Exact)(nil)
 	_ regressing = (*Projected)(nil)
 	_ regressing = (*VFE)(nil)
-	_ regressing = (*MAP)(nil)
-	_ regressing = (*Tied)(nil)
 
 	_ knowing = (*Exact)(nil)
 	_ knowing = (*VFE)(nil)
 	_ knowing = (*ChannelLikelihood)(nil)
-	_ knowing = (*MAP)(nil)
-	_ knowing = (*Tied)(nil)
 )
 
 // withoutEngine returns the loss without the engine that it used last, and the name of

@@ -160,23 +160,18 @@ func (m *MAP) withoutEngine() (Loss, string) {
 	return &MAP{other, m.priors}, engine
 }
 
-// withPriors is a loss that priors are a part of, itself or what it wraps.
-type withPriors interface {
-	priorsAt(theta []float64) (log float64, priors []ParamPrior)
-}
-
-func (m *MAP) priorsAt(theta []float64) (log float64, priors []ParamPrior) {
-	log, priors = PriorsAt(m.loss, theta)
-	return log + m.LogPrior(theta), append(priors, m.Priors()...)
-}
+func (m *MAP) within(theta []float64) (Loss, []float64) { return m.loss, theta }
 
 // PriorsAt returns the log prior density of a loss at theta, and the priors: those of NewMAP, also where it is tied. A loss without priors
 // has 0 and nil.
 func PriorsAt(l Loss, theta []float64) (log float64, priors []ParamPrior) {
-	if l, ok := l.(withPriors); ok {
-		return l.priorsAt(theta)
+	if w, ok := l.(wrapping); ok {
+		log, priors = PriorsAt(w.within(theta))
 	}
-	return 0, nil
+	if m, ok := l.(*MAP); ok {
+		log, priors = log+m.LogPrior(theta), append(priors, m.Priors()...)
+	}
+	return log, priors
 }
 
 var _ Loss = (*Tied)(nil)
@@ -241,15 +236,20 @@ func (t *Tied) String() string     { return fmt.Sprintf("%v, tied", t.loss) }
 // Model returns the model at theta, with tied parameters set to the value of the first
 // of their group.
 func (t *Tied) Model(theta []float64) Model {
+	l, theta := t.within(theta)
+	return l.Model(theta)
+}
+
+func (t *Tied) within(theta []float64) (Loss, []float64) {
 	theta = slices.Clone(theta)
 	t.complete(theta)
-	return t.loss.Model(theta)
+	return t.loss, theta
 }
 
 // complete sets the tied parameters.
 func (t *Tied) complete(theta []float64) {
-	for i, leader := range t.leader {
-		theta[i] = theta[leader]
+	for i := range theta {
+		theta[i] = theta[t.leader[i]]
 	}
 }
 
@@ -291,35 +291,17 @@ func (t *Tied) withoutEngine() (Loss, string) {
 	return u, engine
 }
 
-func (t *Tied) priorsAt(theta []float64) (log float64, priors []ParamPrior) {
-	theta = slices.Clone(theta)
-	t.complete(theta)
-	return PriorsAt(t.loss, theta)
-}
-
 // leaders returns, for each parameter of a loss, the index of the one whose value it
 // takes, mostly its own; nil where none is tied.
 func leaders(l Loss) []int {
 	switch l := l.(type) {
 	case *Tied:
 		return l.leader
-	case *MAP:
-		return leaders(l.loss)
+	case wrapping:
+		inner, _ := l.within(nil)
+		return leaders(inner)
 	}
 	return nil
-}
-
-func (m *MAP) negligible(p int, value float64) bool  { return noiseNegligible(m.loss, p, value) }
-func (t *Tied) negligible(p int, value float64) bool { return noiseNegligible(t.loss, p, value) }
-
-func (m *MAP) conditionedAt(theta []float64) (*conditioned, error) {
-	return conditionedAt(m.loss, theta)
-}
-
-func (t *Tied) conditionedAt(theta []float64) (*conditioned, error) {
-	theta = slices.Clone(theta)
-	t.complete(theta)
-	return conditionedAt(t.loss, theta)
 }
 
 var _ Interruptible = (*Panel)(nil)
