@@ -16,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
@@ -38,7 +39,7 @@ type ChannelLikelihood struct {
 	line    *observed.Line
 	of      []int // the channel of each observation of the line
 	params  []Param
-	mean    *regression
+	mean    *regress.Regression
 	exposed []float64 // the exposure that ends at each input of the line; nil: none
 	options options
 	tally   *tally
@@ -219,7 +220,7 @@ func (l *ChannelLikelihood) evaluate(ctx context.Context, c *channelCall, grad, 
 	n, cols := float64(l.data.Len()), l.line.Columns.Cols
 	c.g, c.r = dense.Reshape(c.g, cols, cols), dense.Reshape(c.r, cols, cols)
 	c.filter.Gram(c.g)
-	added, err := l.mean.complete(c.r, c.g)
+	added, err := l.mean.Complete(c.r, c.g)
 	if err != nil {
 		return 0, notFactorised(c.model.Kernel, c.model.Channels[0].Noise, err, "gppl: %v", err)
 	}
@@ -342,10 +343,10 @@ func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) erro
 }
 
 // conditionedAt implements regressing: the offsets, and Mean.
-func (l *ChannelLikelihood) conditionedAt(theta []float64) (of *conditioned, err error) {
+func (l *ChannelLikelihood) conditionedAt(theta []float64) (of *regress.Conditioned, err error) {
 	c := l.calls.Get()
 	if _, err = l.evaluate(l.options.ctx, c, nil, theta); err == nil {
-		of, err = l.mean.given(c.g)
+		of, err = l.mean.Given(c.g)
 	}
 	l.calls.Put(c)
 	return of, err

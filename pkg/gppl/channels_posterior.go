@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
@@ -13,7 +14,7 @@ import (
 // channel sees of it. It includes the uncertainty of the offsets. It is safe for concurrent use.
 type ChannelPosterior struct {
 	model  ChannelModel
-	mean   *conditioned
+	mean   *regress.Conditioned
 	filter *statespace.Filter
 	sloped bool
 }
@@ -42,7 +43,7 @@ func newChannelPosterior(m ChannelModel, d Data, channel []int, exposure []float
 	if _, err := l.evaluate(l.options.ctx, c, nil, Values(m.Params())); err != nil {
 		return nil, err
 	}
-	mean, err := l.mean.given(c.g)
+	mean, err := l.mean.Given(c.g)
 	if err != nil {
 		return nil, err
 	}
@@ -74,11 +75,11 @@ func (p *ChannelPosterior) Channel(channel int, x []float64) (mean, variances []
 }
 
 // Offsets returns the offset of each channel, and then the coefficients of the model's Mean.
-func (p *ChannelPosterior) Offsets() []Coefficient { return p.mean.coefficients() }
+func (p *ChannelPosterior) Offsets() []Coefficient { return coefficients(p.mean) }
 
 // view returns what a view of the filter sees, with the offset of a channel unless that is −1.
 func (p *ChannelPosterior) view(x []float64, view, offset int) (mean, variances []float64, err error) {
-	n, cols := len(x), 1+p.mean.basis.Len()
+	n, cols := len(x), p.mean.Len()
 	mean, variances = make([]float64, n), make([]float64, n)
 	if n == 0 {
 		return mean, variances, nil
@@ -94,10 +95,10 @@ func (p *ChannelPosterior) view(x []float64, view, offset int) (mean, variances 
 	if offset >= 0 {
 		row.Set(0, offset, 1)
 	}
-	q := p.mean.basis.Apply(row).RawRowView(0)
+	q := p.mean.Basis.Apply(row).RawRowView(0)
 	p.filter.Reader().PosteriorOf(means, variances, x, views)
 	for i := range mean {
-		m, more := p.mean.predict(q, means.Data[i*means.Stride:][:cols])
+		m, more := p.mean.Predict(q, means.Data[i*means.Stride:][:cols])
 		mean[i] = m
 		variances[i] += more
 	}

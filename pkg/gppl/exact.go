@@ -16,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
 var _ Loss = (*Exact)(nil)
@@ -43,11 +44,11 @@ type Exact struct {
 	n       int
 	params  []Param
 	scale   scaling
-	span    float64        // the largest distance there is
-	mean    *regression    // nil for a mean of zero
-	columns int            // c, of y and the basis of the mean
-	rows    observed.Noise // what is known of each observation's noise
-	series  *observed.Line // nil for inputs of several dimensions
+	span    float64             // the largest distance there is
+	mean    *regress.Regression // nil for a mean of zero
+	columns int                 // c, of y and the basis of the mean
+	rows    observed.Noise      // what is known of each observation's noise
+	series  *observed.Line      // nil for inputs of several dimensions
 	options options
 	engines []exactEngine
 	only    string // the one engine there is, see OnlyEngine; "" for all
@@ -89,7 +90,7 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 }
 
 // observe sets the data of the loss, with the series of their inputs in order, and the engines.
-func (l *Exact) observe(d Data, series *observed.Line, mean *regression, columns blas64.General) {
+func (l *Exact) observe(d Data, series *observed.Line, mean *regress.Regression, columns blas64.General) {
 	l.data, l.series, l.mean, l.columns, l.rows = d, series, mean, columns.Cols, d.rowNoise()
 	var engines []exactEngine
 	if series != nil {
@@ -149,7 +150,7 @@ func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 	other := *l
 	mean, columns := l.mean, blas64.General{Rows: l.n, Cols: 1, Stride: 1, Data: d.Y}
 	if mean != nil {
-		mean, columns = mean.again(d.Y)
+		mean, columns = mean.Again(d.Y)
 	}
 	series := l.series
 	if series != nil {
@@ -270,7 +271,7 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 	n, cols := float64(l.n), l.columns
 	c.g, c.r = dense.Reshape(c.g, cols, cols), dense.Reshape(c.r, cols, cols)
 	f.gram(c.g)
-	added, err := l.mean.complete(c.r, c.g)
+	added, err := l.mean.Complete(c.r, c.g)
 	if err != nil {
 		return choice.Outcome{}, notFactorised(c.kernel, c.noise, err, "gppl: %v", err)
 	}
@@ -480,7 +481,7 @@ func (p *profiled) set(k Kernel, noises []float64) {
 	}
 }
 
-func (l *Exact) conditionedAt(theta []float64) (*conditioned, error) {
+func (l *Exact) conditionedAt(theta []float64) (*regress.Conditioned, error) {
 	if l.mean == nil {
 		return nil, nil
 	}
@@ -494,9 +495,9 @@ func (l *Exact) conditionedAt(theta []float64) (*conditioned, error) {
 }
 
 // given returns the mean given the data by a factor, and the form yᵀA⁻¹y less what the mean explains.
-func (l *Exact) given(f exactFactor) (of *conditioned, form float64, err error) {
+func (l *Exact) given(f exactFactor) (of *regress.Conditioned, form float64, err error) {
 	g := dense.New(l.columns, l.columns)
 	f.gram(g)
-	of, err = l.mean.given(g)
-	return of, of.form(g), err
+	of, err = l.mean.Given(g)
+	return of, of.Quad(g), err
 }

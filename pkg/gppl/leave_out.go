@@ -106,7 +106,7 @@ func (p *Posterior) leaveOut(ctx context.Context, m Model, d Data, blocks [][]in
 		if l.p.mean == nil || len(block) == 0 {
 			continue
 		}
-		if j, lost := l.p.mean.basis.Lost(block); lost {
+		if j, lost := l.p.mean.Basis.Lost(block); lost {
 			return nil, nil, fmt.Errorf("gppl: %s cannot be left out: the others do not determine column %q of the mean: give it a prior (GaussianBeta)",
 				observations(block), m.Mean.Columns()[j].Name)
 		}
@@ -133,7 +133,7 @@ func (p *Posterior) leaveOut(ctx context.Context, m Model, d Data, blocks [][]in
 func (p *Posterior) leaver(ctx context.Context, d Data, columns blas64.General) leaver {
 	l := leaver{ctx: ctx, p: p, x: d.X, Observations: leaveout.Observations{Y: d.Y, Noise: make([]float64, d.Len()), Columns: columns, Length: math.Sqrt(p.form), Eta: p.bound}}
 	if p.mean != nil {
-		l.Fit = p.mean.fit
+		l.Fit = p.mean.Fit
 	}
 	rows := d.rowNoise()
 	rows.Set(l.Noise, d.Len(), p.model.Noise+Nugget(p.model.Kernel))
@@ -217,17 +217,6 @@ func (l *leaver) byInverse(mean, variances []float64, blocks [][]int) error {
 	return nil
 }
 
-// priorMeans returns the prior mean of the coefficient of each column of the basis, of prior variance 1; NaN for a flat prior.
-func (l *leaver) priorMeans() []float64 {
-	means := make([]float64, l.Columns.Cols-1)
-	for j := range means {
-		if means[j] = -l.p.mean.gamma0[j]; l.p.mean.basis.IsFlat(j) {
-			means[j] = math.NaN()
-		}
-	}
-	return means
-}
-
 // ones leaves out one observation at a time.
 func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
 	var at []int
@@ -275,7 +264,7 @@ func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, 
 		return &lostError{l.p.engine, blocks[0], off}
 	}
 	return l.placed(mean, variances, blocks, p.line.Ranks(), len(l.Y), func(m, v []float64, blocks [][]int) error {
-		if err := p.filter.LeaveOut(m, v, p.line.Columns, l.priorMeans(), blocks); err != nil {
+		if err := p.filter.LeaveOut(m, v, p.line.Columns, l.p.mean.PriorMeans(), blocks); err != nil {
 			return fmt.Errorf("gppl: leaving out by the state space: %w", err)
 		}
 		return nil
@@ -323,7 +312,7 @@ func (l *leaver) byRoot(of exactPosterior, mean, variances []float64, blocks [][
 		root.Noise[at] = l.Noise[i]
 	}
 	return l.placed(mean, variances, blocks, of.rows, n, func(m, v []float64, blocks [][]int) error {
-		return root.Leave(l.ctx, m, v, columns, l.priorMeans(), blocks)
+		return root.Leave(l.ctx, m, v, columns, l.p.mean.PriorMeans(), blocks)
 	})
 }
 
@@ -339,12 +328,12 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 	copy(rows.Alpha, dense.Row(solved, 0).Data)
 	if c := l.p.mean; c != nil {
 		clear(rows.Alpha)
-		for j, v := range c.fit.Contrast() {
+		for j, v := range c.Fit.Contrast() {
 			blas64.Axpy(v, dense.Row(solved, j), dense.Vec(rows.Alpha))
 		}
 		rows.Basis = dense.New(solved.Rows-1, n) // M^(−½)QᵀA⁻¹
 		dense.Copy(rows.Basis, dense.Rows(solved, 1, solved.Rows-1))
-		c.fit.Whiten(rows.Basis)
+		c.Fit.Whiten(rows.Basis)
 	}
 	rows.Read = func() leaveout.RowReader {
 		read := factor.NewRows(new(toeplitz.Workspace))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
 // A Loss is what training minimises: a negative log likelihood, or a bound on one, in
@@ -209,7 +210,7 @@ type wrapping interface {
 type regressing interface {
 	// conditionedAt returns the mean given the data at the natural values theta, nil if
 	// there is none. It takes an evaluation of the value.
-	conditionedAt(theta []float64) (*conditioned, error)
+	conditionedAt(theta []float64) (*regress.Conditioned, error)
 }
 
 // knowing is a loss that may know errors of observations.
@@ -232,7 +233,7 @@ func noiseNegligible(l Loss, p int, value float64) bool {
 }
 
 // conditionedAt returns the mean of a loss, or of what it wraps, given its data at theta, nil if it has none.
-func conditionedAt(l Loss, theta []float64) (of *conditioned, err error) {
+func conditionedAt(l Loss, theta []float64) (of *regress.Conditioned, err error) {
 	defer workers.Stopped(&err)
 	switch l := l.(type) {
 	case regressing:

@@ -9,10 +9,12 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
 // Posterior is the Gaussian process given the data. Latent mean and variance are those of
@@ -30,8 +32,8 @@ type Posterior struct {
 	bound     float64 // on the error of the likelihood, nats per observation
 	form      float64 // (y − Hβ̂)ᵀA⁻¹(y − Hβ̂) + β̂ᵀB⁻¹β̂, see regress.Fit.Quad
 	horizon   horizon
-	nugget    float64      // of the kernel: a part of f
-	mean      *conditioned // nil for a mean of zero
+	nugget    float64              // of the kernel: a part of f
+	mean      *regress.Conditioned // nil for a mean of zero
 }
 
 // NewPosterior conditions m on the data exactly (Rasmussen and Williams 2006,
@@ -85,7 +87,7 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	blas64.Scal(1/math.Sqrt(w.Unit), dense.Vec(weights.Data))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.Luu, lb: w.Lb, weights: weights}}
 	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, inexact: l.Report().LastInexact, horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}
-	if p.mean, err = l.mean.given(w.G); err != nil {
+	if p.mean, err = l.mean.Given(w.G); err != nil {
 		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 	}
 	return p, nil
@@ -172,11 +174,15 @@ func (p *Posterior) NoisyContext(ctx context.Context, x Inputs) (mean, variances
 }
 
 // columns returns c, the number of columns of the predictor's means.
-func (p *Posterior) columns() int {
-	if p.mean == nil {
-		return 1
+func (p *Posterior) columns() int { return p.mean.Of().Len() }
+
+// basisOf returns the basis of the mean at x in the coordinates of the regression.
+func (p *Posterior) basisOf(x Inputs) (*mat.Dense, error) {
+	h, err := basisAt(p.model.Mean, x)
+	if err != nil {
+		return nil, err
 	}
-	return 1 + p.mean.basis.Len()
+	return p.mean.Basis.Apply(h), nil
 }
 
 // setMeans sets the posterior mean at the x with the given indices (row j of means
@@ -192,12 +198,12 @@ func (p *Posterior) setMeans(mean, variances []float64, x Inputs, at []int, mean
 		}
 		return nil
 	}
-	q, err := p.mean.basisOf(x.Pick(at))
+	q, err := p.basisOf(x.Pick(at))
 	if err != nil {
 		return err
 	}
 	for j, i := range at {
-		mean[i], variances[i] = p.mean.predict(q.RawRowView(j), means.Data[j*means.Stride:][:means.Cols])
+		mean[i], variances[i] = p.mean.Predict(q.RawRowView(j), means.Data[j*means.Stride:][:means.Cols])
 	}
 	return nil
 }
@@ -245,15 +251,15 @@ func (p *Posterior) joint(x Inputs) (mean []float64, cov *dense.Lower, err error
 	if p.mean == nil {
 		return means.Data, cov, nil
 	}
-	q, err := p.mean.basisOf(x)
+	q, err := p.basisOf(x)
 	if err != nil {
 		return nil, nil, err
 	}
 	mean = make([]float64, x.Len())
 	for i := range mean {
-		mean[i], _ = p.mean.predict(q.RawRowView(i), means.Data[i*means.Stride:][:means.Cols])
+		mean[i], _ = p.mean.Predict(q.RawRowView(i), means.Data[i*means.Stride:][:means.Cols])
 	}
-	cov.AddOuter(1, p.mean.spread(q, means))
+	cov.AddOuter(1, p.mean.Spread(q, means))
 	return mean, cov, nil
 }
 
@@ -441,7 +447,7 @@ func (h horizon) blurred(d float64) bool {
 
 // Coefficients returns the learnt coefficient of each column of the model's mean, in
 // order; nil if it has no mean.
-func (p *Posterior) Coefficients() []Coefficient { return p.mean.coefficients() }
+func (p *Posterior) Coefficients() []Coefficient { return coefficients(p.mean) }
 
 // drawMean adds a draw of the mean to f, of independent normals by next. It is an
 // error if a prior is flat: there is no such distribution.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
@@ -34,7 +35,7 @@ func (p *Posterior) Update(d Data) (*Posterior, error) {
 		return nil, err
 	}
 	for i := range d.Y {
-		if u, err = u.next(d, i); err != nil {
+		if u, err = u.next(p.model.Mean, d, i); err != nil {
 			return nil, err
 		}
 	}
@@ -55,7 +56,7 @@ func (p *Posterior) checkUpdate(d Data) error {
 // updated is a posterior of a state space, after observations that came later than those that it was made of.
 type updated struct {
 	base  *stateSpacePosterior
-	mean  *regression // nil for a mean of zero
+	mean  *regress.Regression // nil for a mean of zero
 	tail  *statespace.Tail
 	added *addedRow  // nil: none
 	whole *wholeData // of these observations
@@ -83,10 +84,7 @@ func (p *Posterior) updated() (*updated, error) {
 	case *updated:
 		return of, nil
 	case *stateSpacePosterior:
-		u := &updated{base: of, whole: new(wholeData)}
-		if p.mean != nil {
-			u.mean = p.mean.regression
-		}
+		u := &updated{base: of, mean: p.mean.Of(), whole: new(wholeData)}
 		r := of.reader()
 		defer of.readers.Put(r)
 		u.tail = r.filter.Tail()
@@ -95,8 +93,8 @@ func (p *Posterior) updated() (*updated, error) {
 	return nil, fmt.Errorf("gppl: Posterior.Update: the %s engine factorises all observations together, and takes no further one: NewPosterior conditions on all of them", p.engine)
 }
 
-// next returns u after observation i of d.
-func (u *updated) next(d Data, i int) (*updated, error) {
+// next returns u after observation i of d, m being the mean of the model.
+func (u *updated) next(m Mean, d Data, i int) (*updated, error) {
 	at := d.X.At(i)[0]
 	if at < u.tail.At() {
 		return nil, fmt.Errorf("gppl: Posterior.Update: observation %d at x = %v, after %v: %w", i, at, u.tail.At(), ErrOlder)
@@ -111,9 +109,12 @@ func (u *updated) next(d Data, i int) (*updated, error) {
 	if d.Relative != nil {
 		row.share = d.Relative[i] * d.Relative[i]
 	}
-	var err error
-	if row.columns, err = u.mean.row(d, i); err != nil {
-		return nil, err
+	if row.columns = []float64{d.Y[i]}; m != nil {
+		h, err := basisAt(m, d.X.Slice(i, i+1))
+		if err != nil {
+			return nil, err
+		}
+		row.columns = u.mean.Row(h, d.Y[i])
 	}
 	r := u.base.reader()
 	defer u.base.readers.Put(r)
@@ -124,23 +125,6 @@ func (u *updated) next(d Data, i int) (*updated, error) {
 	return &updated{u.base, u.mean, tail, row, new(wholeData)}, nil
 }
 
-// row returns the columns C of a further observation, in the coordinates of the others.
-func (r *regression) row(d Data, i int) ([]float64, error) {
-	if r == nil {
-		return []float64{d.Y[i]}, nil
-	}
-	h, err := basisAt(r.mean, d.X.Slice(i, i+1))
-	if err != nil {
-		return nil, err
-	}
-	q := r.basis.Apply(h).RawRowView(0)
-	c := append([]float64{d.Y[i]}, q...)
-	for j, g := range r.gamma0 {
-		c[0] -= g * q[j]
-	}
-	return c, nil
-}
-
 // posterior returns the posterior of u, which began as p and took the observations of d.
 func (u *updated) posterior(p *Posterior, d Data) (*Posterior, error) {
 	next := *p
@@ -148,10 +132,10 @@ func (u *updated) posterior(p *Posterior, d Data) (*Posterior, error) {
 	g := dense.New(p.columns(), p.columns())
 	u.tail.Gram(g)
 	var err error
-	if next.mean, err = u.mean.given(g); err != nil {
+	if next.mean, err = u.mean.Given(g); err != nil {
 		return nil, fmt.Errorf("gppl: Posterior.Update: %w (%v)", err, p.model)
 	}
-	next.form = next.mean.form(g)
+	next.form = next.mean.Quad(g)
 	next.horizon = p.horizon.with(d.X)
 	return &next, nil
 }

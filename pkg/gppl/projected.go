@@ -17,6 +17,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
@@ -43,16 +44,16 @@ type Projected struct {
 	directions directions
 	params     []Param
 	scale      scaling
-	mean       *regression    // nil for a mean of zero
-	z          blas64.General // ΩᵀC, k×c: y and the basis of the mean
-	sizes      []float64      // the lengths of the columns of C
-	logDet     float64        // log|det R| where directions is the Q of Ω = QR, else 0
-	oto        []float64      // ΩᵀEΩ, k×k, E the squares of relative errors, or I; nil where it is I
-	least      float64        // an eigenvalue of ΩᵀEΩ is at least this; 1 where it is I
-	cond       float64        // the condition of ΩᵀEΩ, 1 where it is I
-	known      []float64      // ΩᵀDΩ, k×k, D the variances of known errors; nil without them
-	uneven     bool           // there are known or relative errors, of any size
-	residual   *residual      // what the projections leave of C; nil: not used
+	mean       *regress.Regression // nil for a mean of zero
+	z          blas64.General      // ΩᵀC, k×c: y and the basis of the mean
+	sizes      []float64           // the lengths of the columns of C
+	logDet     float64             // log|det R| where directions is the Q of Ω = QR, else 0
+	oto        []float64           // ΩᵀEΩ, k×k, E the squares of relative errors, or I; nil where it is I
+	least      float64             // an eigenvalue of ΩᵀEΩ is at least this; 1 where it is I
+	cond       float64             // the condition of ΩᵀEΩ, 1 where it is I
+	known      []float64           // ΩᵀDΩ, k×k, D the variances of known errors; nil without them
+	uneven     bool                // there are known or relative errors, of any size
+	residual   *residual           // what the projections leave of C; nil: not used
 
 	terms []*projectedTerm // those of the kernel, by the engines of a series
 	whole *projectedTerm   // the kernel as one; nil if it has one term
@@ -365,7 +366,7 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 		terms += r.dof
 		logDet += r.dof*math.Log(c.tau) - r.logWeights
 	}
-	added, err := l.mean.complete(c.r, c.all)
+	added, err := l.mean.Complete(c.r, c.all)
 	if err != nil {
 		return 0, nil, notFactorised(c.kernel, c.noise, err, "gppl: %v", err)
 	}

@@ -10,12 +10,13 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fisher"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
 // projectedColumns returns the projected data of PL: z = Ωᵀy and, if m has a mean, ΩᵀH,
 // in the coordinates of the regression of z on ΩᵀH. sizes are bounds on the lengths of
 // the columns before projection.
-func projectedColumns(m Model, d Data, directions directions) (mean *regression, z blas64.General, sizes []float64, err error) {
+func projectedColumns(m Model, d Data, directions directions) (mean *regress.Regression, z blas64.General, sizes []float64, err error) {
 	z = directions.projectColumns(dense.AsColumn(d.Y))
 	sizes = lengths(dense.AsColumn(d.Y))
 	if m.Mean == nil {
@@ -36,7 +37,7 @@ func projectedColumns(m Model, d Data, directions directions) (mean *regression,
 	if err != nil {
 		return nil, z, nil, fmt.Errorf("gppl: of the observations, the likelihood sees %d projections: %w", directions.k, err)
 	}
-	mean, z = regressionOf(m.Mean, basis, seen, dense.Slice(dense.Column(z, 0)))
+	mean, z = regress.New(columnNames(m.Mean), basis, seen, dense.Slice(dense.Column(z, 0)))
 	// The columns of Z are combinations of projections: what rounds is as long as the
 	// columns that are combined.
 	for j := range seen.RawMatrix().Cols {
@@ -45,9 +46,9 @@ func projectedColumns(m Model, d Data, directions directions) (mean *regression,
 			size += length * math.Abs(basis.T.At(i, j))
 		}
 		sizes = append(sizes, size)
-		sizes[0] += size * math.Abs(mean.gamma0[j])
+		sizes[0] += size * math.Abs(mean.Gamma0[j])
 	}
-	mean.basis = basis.After(first)
+	mean.Basis = basis.After(first)
 	return mean, z, sizes, nil
 }
 
@@ -59,7 +60,7 @@ func lengths(c blas64.General) (all []float64) {
 	return all
 }
 
-func (l *Projected) conditionedAt(theta []float64) (of *conditioned, err error) {
+func (l *Projected) conditionedAt(theta []float64) (of *regress.Conditioned, err error) {
 	if l.mean == nil {
 		return nil, nil
 	}
@@ -79,9 +80,9 @@ func (l *Projected) conditionedAt(theta []float64) (of *conditioned, err error) 
 }
 
 // given returns the mean given the data at a call that has factorised S.
-func (l *Projected) given(c *projectedCall) (*conditioned, error) {
+func (l *Projected) given(c *projectedCall) (*regress.Conditioned, error) {
 	l.solve(c)
-	return l.mean.given(c.all)
+	return l.mean.Given(c.all)
 }
 
 // meanTakes subtracts from info, the information at a call, what goes into the
@@ -91,29 +92,19 @@ func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas
 	if err != nil {
 		return notFactorised(c.kernel, c.noise, err, "gppl: %v", err)
 	}
-	h, k := l.z.Cols-1, l.z.Rows
-	b := dense.New(h, k) // Bᵀ of the projections
-	for i := range k {
-		for j := range h {
-			b.Data[j*k+i] = c.half.Data[i*c.half.Stride+1+j]
-		}
-	}
-	mean.fit.Whiten(b)
+	h, half := l.z.Cols-1, c.half
+	half.Cols, half.Data = h, half.Data[1:]
+	b := dense.Transposed(half) // Bᵀ of the projections
+	mean.Fit.Whiten(b)
 	rest := dense.New(h, h) // BᵀB of the residual
 	if l.residual != nil {
 		energy := l.residual.energy
 		energy.Rows, energy.Cols, energy.Data = h, h, energy.Data[energy.Stride+1:]
 		dense.Copy(rest, energy)
 		blas64.Scal(1/c.tau, dense.Vec(rest.Data))
-		mean.fit.Whiten(rest)
-		transposed := dense.New(h, h)
-		for i := range h {
-			for j := range h {
-				transposed.Data[i*h+j] = rest.Data[j*h+i]
-			}
-		}
-		mean.fit.Whiten(transposed)
-		rest = transposed
+		mean.Fit.Whiten(rest)
+		rest = dense.Transposed(rest)
+		mean.Fit.Whiten(rest)
 	}
 	relative := make([]float64, len(white))
 	for a := range relative {

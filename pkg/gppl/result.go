@@ -444,7 +444,7 @@ func (r *Result) learnMean(l Loss, theta []float64) {
 		r.warn("the coefficients of the mean are not known: %v", err)
 		return
 	}
-	r.Mean = mean.coefficients()
+	r.Mean = coefficients(mean)
 }
 
 // describeMean writes a line for each coefficient.

@@ -14,6 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
 // NewSumsExact returns the exact negative log likelihood of the observations in s minus the
@@ -32,7 +33,7 @@ func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, err
 	if err != nil {
 		return nil, err
 	}
-	var mean *regression
+	var mean *regress.Regression
 	if m.Mean != nil {
 		if mean, err = r.setIntercept(m.Mean); err != nil {
 			return nil, err
@@ -110,7 +111,7 @@ func (r *sumsReading) shift(d float64) {
 
 // setIntercept sets the columns to [y − Qγ₀, Q], Q a column of 1/√n, whose sums are among
 // the moments. γ₀ takes out the weighted mean.
-func (r *sumsReading) setIntercept(m Mean) (*regression, error) {
+func (r *sumsReading) setIntercept(m Mean) (*regress.Regression, error) {
 	root := math.Sqrt(float64(r.n))
 	// A column of the same length has the coordinates of all n. Two rows stand for many.
 	basis, err := regressionOn(m, mat.NewDense(min(r.n, 2), 1, []float64{root, 0}[:min(r.n, 2)]))
@@ -126,7 +127,7 @@ func (r *sumsReading) setIntercept(m Mean) (*regression, error) {
 	}
 	cross := y.Data[0] / root
 	r.yy = blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: []float64{yy, cross, cross, r.moment[0] / float64(r.n)}}
-	return &regression{mean: m, basis: basis, gamma0: []float64{level * root}}, nil
+	return &regress.Regression{Names: columnNames(m), Basis: basis, Gamma0: []float64{level * root}}, nil
 }
 
 func (r *sumsReading) Count() int                 { return r.n }
@@ -216,8 +217,8 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 		if l.mean, l.z, err = newRegression(m.Mean, mat.NewDense(h.Rows, 1, h.Data), z.Data); err != nil {
 			return nil, fmt.Errorf("gppl: of the observations, the likelihood sees %d projections: %w", p.k, err)
 		}
-		length := math.Sqrt(r.moment[0]) * math.Abs(l.mean.basis.T.At(0, 0))
-		l.sizes = []float64{r.lengths()[0] + length*math.Abs(l.mean.gamma0[0]), length}
+		length := math.Sqrt(r.moment[0]) * math.Abs(l.mean.Basis.T.At(0, 0))
+		l.sizes = []float64{r.lengths()[0] + length*math.Abs(l.mean.Gamma0[0]), length}
 	}
 	var parts split
 	if !parts.of(m.Kernel) {

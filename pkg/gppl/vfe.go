@@ -15,6 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/inducing"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
 var _ Loss = (*VFE)(nil)
@@ -44,12 +45,12 @@ type VFE struct {
 	opt     VFEOptions
 	params  []Param
 	scale   scaling
-	span    float64        // the largest distance there is
-	hyper   int            // parameters of the model; those of Z follow
-	mean    *regression    // nil for a mean of zero
-	columns blas64.General // C, n×c: y and the basis of the mean
-	cc      blas64.General // CᵀC
-	rows    observed.Noise // what is known of each observation's noise
+	span    float64             // the largest distance there is
+	hyper   int                 // parameters of the model; those of Z follow
+	mean    *regress.Regression // nil for a mean of zero
+	columns blas64.General      // C, n×c: y and the basis of the mean
+	cc      blas64.General      // CᵀC
+	rows    observed.Noise      // what is known of each observation's noise
 	engines []vfeEngine
 	ctx     context.Context // of WithContext
 	chosen
@@ -269,7 +270,7 @@ func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeW
 	}
 	n, m, last := l.data.Len(), l.z.Len(), l.hyper-1
 	slack := w.rows.precision*w.variance - dense.Trace(w.PhiPhi) // tr(K − Q)/σ²
-	added, err := l.mean.complete(w.R, w.G)
+	added, err := l.mean.Complete(w.R, w.G)
 	if err != nil {
 		return o, notFactorised(w.kernel, w.noise, err, "gppl: %v", err)
 	}
@@ -360,14 +361,14 @@ func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64) (trBInv, beta
 	return trBInv, beta2, nil
 }
 
-func (l *VFE) conditionedAt(theta []float64) (of *conditioned, err error) {
+func (l *VFE) conditionedAt(theta []float64) (of *regress.Conditioned, err error) {
 	if l.mean == nil {
 		return nil, nil
 	}
 	w := l.works.Get()
 	w.ctx = l.ctx
 	if err = l.evaluate(w, nil, theta); err == nil {
-		of, err = l.mean.given(w.G)
+		of, err = l.mean.Given(w.G)
 	}
 	l.works.Put(w)
 	return of, err

@@ -67,6 +67,15 @@ func ScaleRows(a blas64.General, by []float64) {
 	}
 }
 
+// Transposed returns aᵀ.
+func Transposed(a blas64.General) blas64.General {
+	t := New(a.Cols, a.Rows)
+	for i := range a.Rows {
+		blas64.Copy(Row(a, i), Column(t, i))
+	}
+	return t
+}
+
 // Zero clears a.
 func Zero(a blas64.General) {
 	for i := range a.Rows {
