@@ -28,7 +28,7 @@ type band struct {
 	first []int
 	gram  banded.Matrix
 	ready bool
-	lanes []lane
+	lanes dense.Lanes
 }
 
 const noReach = "the kernel does not die out, or not in a way that is known"
@@ -80,25 +80,23 @@ func (b *band) points(from, n int) Inputs { return Scalars(b.line.T[from : from+
 
 // contract adds up Σ w·∂k over the band in the gradients of the lanes, of the given number of parameters, of which the first are those of k. weigh
 // sets the weights w of a tile, and may add to the gradient of the lane.
-func (b *band) contract(k Kernel, params int, weigh func(l *lane, row, col int, tile, w blas64.General)) {
+func (b *band) contract(k Kernel, params int, weigh func(l *dense.Lane, row, col int, tile, w blas64.General)) {
 	m, own := &b.gram, len(k.Params())
 	size := m.MaxTile()
 	if b.lanes == nil {
-		b.lanes = make([]lane, parallel.Lanes)
+		b.lanes = make(dense.Lanes, parallel.Lanes)
 	}
-	for i := range b.lanes {
-		b.lanes[i].r, b.lanes[i].w = dense.Resize(b.lanes[i].r, size), dense.Resize(b.lanes[i].w, size)
-	}
-	grow(b.lanes, params)
+	b.lanes.Reserve(size)
+	b.lanes.Begin(params)
 	parallel.For(parallel.Lanes, func(c int) {
 		for j := c; j < m.Blocks(); j += parallel.Lanes {
 			parallel.Look(m.Ctx)
 			m.Block(j, func(row, col int, tile blas64.General) {
 				l, w, r := &b.lanes[c], tile, tile
-				w.Data, r.Data = l.w[:tile.Rows*tile.Cols], l.r[:tile.Rows*tile.Cols]
+				w.Data, r.Data = l.W[:tile.Rows*tile.Cols], l.R[:tile.Rows*tile.Cols]
 				weigh(l, row, col, tile, w)
 				b.distances(r, row, col)
-				contractions(l.grad[:own], k, w.Data, b.points(row, tile.Rows), b.points(col, tile.Cols), r.Data)
+				contractions(l.Grad[:own], k, w.Data, b.points(row, tile.Rows), b.points(col, tile.Cols), r.Data)
 			})
 		}
 	})
@@ -224,17 +222,18 @@ func (f *bandedFactor) invert(r blas64.General) {
 // contract is ½⟨A⁻¹ − UUᵀ, ∂A⟩, a tile of the band at a time.
 func (f *bandedFactor) contract(grad []float64) {
 	last := len(grad) - 1
-	f.band.contract(f.kernel, len(grad), func(l *lane, row, col int, tile, w blas64.General) {
+	f.band.contract(f.kernel, len(grad), func(l *dense.Lane, row, col int, tile, w blas64.General) {
 		copy(w.Data, tile.Data)
 		dense.SubtractOuter(w, dense.Rows(f.u, row, tile.Rows), dense.Rows(f.u, col, tile.Cols))
 		if row == col {
 			for i := range w.Rows {
-				l.grad[last] += 0.5 * f.noise * f.engine.line.Noise.Weight(row+i) * w.Data[i*w.Stride+i]
+				l.Grad[last] += 0.5 * f.noise * f.engine.line.Noise.Weight(row+i) * w.Data[i*w.Stride+i]
 			}
 			blas64.Scal(0.5, dense.Vec(w.Data))
 		}
 	})
-	gradients(grad, f.band.lanes)
+	clear(grad)
+	f.band.lanes.AddTo(grad)
 }
 
 // checkInverse verifies the selected inverse, which has overwritten the matrix. It

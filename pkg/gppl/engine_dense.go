@@ -53,7 +53,7 @@ type denseFactor struct {
 	alpha   blas64.General // A⁻¹C
 	probe   blas64.General // the same by L⁻¹, for the check
 	u       blas64.General // A⁻¹CR
-	lanes   []lane
+	lanes   dense.Lanes
 
 	diagonal []float64 // of the noise
 }
@@ -65,7 +65,7 @@ func (e *denseExact) factor(m *compiled) (exactFactor, error) {
 		f.l = dense.NewLower(e.x.Len())
 		f.half = dense.New(e.columns.Rows, e.columns.Cols)
 		f.alpha = dense.New(e.columns.Rows, e.columns.Cols)
-		f.lanes = newLanes(e.x.Len())
+		f.lanes = dense.NewLanes(e.x.Len())
 	}
 	f.l.Ctx = m.ctx
 	var err error
@@ -108,25 +108,26 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 	f.l.InvertL(f.inverse)
 	f.inverse.Ctx = f.l.Ctx
 	last, rows := len(grad)-1, &f.engine.rows
-	grow(f.lanes, len(grad))
-	eachTile(f.l.Ctx, n, f.lanes, func(l *lane, i, j int) {
+	f.lanes.Begin(len(grad))
+	f.lanes.EachTile(f.l.Ctx, n, func(l *dense.Lane, i, j int) {
 		height, cols := dense.Width(n, j), dense.Width(n, i) // tile (j, i) of the lower triangle
-		weight := blas64.General{Rows: height, Cols: cols, Stride: cols, Data: l.w}
+		weight := blas64.General{Rows: height, Cols: cols, Stride: cols, Data: l.W}
 		f.inverse.InverseTile(weight, j, i)
 		dense.SubtractOuter(weight, dense.Rows(f.u, j*dense.Tile, height), dense.Rows(f.u, i*dense.Tile, cols))
-		w, r := l.w[:height*cols], l.r[:height*cols]
+		w, r := l.W[:height*cols], l.R[:height*cols]
 		if i == j {
 			for d := range height {
-				l.grad[last] += 0.5 * f.noise * rows.Weight(j*dense.Tile+d) * w[d*cols+d]
+				l.Grad[last] += 0.5 * f.noise * rows.Weight(j*dense.Tile+d) * w[d*cols+d]
 			}
 			for p := range w {
 				w[p] *= 0.5
 			}
 		}
 		tileDistances(r, f.engine.x, j, i)
-		contractions(l.grad[:last], f.kernel, w, f.engine.x.block(j), f.engine.x.block(i), r)
+		contractions(l.Grad[:last], f.kernel, w, f.engine.x.block(j), f.engine.x.block(i), r)
 	})
-	gradients(grad, f.lanes)
+	clear(grad)
+	f.lanes.AddTo(grad)
 	return f.check()
 }
 
@@ -170,54 +171,6 @@ func tileDistances(r []float64, x Inputs, i, j int) {
 	distances(r, x.block(i), x.block(j))
 }
 
-// lane is the working memory of one lane.
-type lane struct {
-	r, w []float64 // a tile of distances and covariances, and one of weights
-	grad []float64
-}
-
-// newLanes returns the lanes that have work on an n×n matrix.
-func newLanes(n int) []lane {
-	ls := make([]lane, min(parallel.Lanes, dense.Blocks(n)))
-	tile := min(n, dense.Tile)
-	for i := range ls {
-		ls[i].r, ls[i].w = make([]float64, tile*tile), make([]float64, tile*tile)
-	}
-	return ls
-}
-
-// gradients adds up the gradients of all lanes.
-func gradients(dst []float64, ls []lane) {
-	clear(dst)
-	for _, l := range ls {
-		dense.Add(dst, l.grad)
-	}
-}
-
-// grow makes sure that each lane has room for nparams gradients, all zero.
-func grow(ls []lane, nparams int) {
-	for i := range ls {
-		if len(ls[i].grad) != nparams {
-			ls[i].grad = make([]float64, nparams)
-		}
-		clear(ls[i].grad)
-	}
-}
-
-// eachTile calls f for every tile (i, j) of the symmetric n×n matrix that has
-// j ≥ i, lane by lane in parallel.
-func eachTile(ctx context.Context, n int, ls []lane, f func(l *lane, i, j int)) {
-	nb := dense.Blocks(n)
-	parallel.For(len(ls), func(c int) {
-		for i := c; i < nb; i += parallel.Lanes {
-			for j := i; j < nb; j++ {
-				parallel.Look(ctx)
-				f(&ls[c], i, j)
-			}
-		}
-	})
-}
-
 // fillGram sets l to the lower triangle of K + noise·I.
 func fillGram(l *dense.Lower, x Inputs, k Kernel, noise float64) {
 	l.EachTile(func(i, j int, t blas64.General) {
@@ -242,22 +195,12 @@ type factors interface {
 
 func (c conditioner) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	variancesAt(variances, c.kernel, x)
-	return inParts(ctx, x.Len(), dense.Tile, func(from, to int) {
+	return parallel.Parts(ctx, x.Len(), dense.Tile, func(from, to int) {
 		less, more := c.factors.condition(dense.Rows(means, from, to-from), x.Slice(from, to))
 		v := variances[from:to]
 		dense.AddSquares(v, -1, less)
 		dense.AddSquares(v, 1, more)
 	})
-}
-
-// inParts calls f for parts of n things, from … to−1, of the given size, in parallel, until the context ends.
-func inParts(ctx context.Context, n, size int, f func(from, to int)) error {
-	parallel.For((n+size-1)/size, func(p int) {
-		if ctx.Err() == nil {
-			f(p*size, min(n, (p+1)*size))
-		}
-	})
-	return ctx.Err()
 }
 
 func (c conditioner) joint(_ context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {

@@ -266,7 +266,7 @@ func (p *griddedPosterior) latent(ctx context.Context, means blas64.General, var
 		return p.err
 	}
 	const batch = 256
-	return inParts(ctx, x.Len(), batch, func(from, to int) {
+	return parallel.Parts(ctx, x.Len(), batch, func(from, to int) {
 		at := p.predictor.Point()
 		for i := from; i < to && ctx.Err() == nil; i++ {
 			at.Set(p.inPeriods(x, i))

@@ -333,7 +333,7 @@ func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, c
 	}
 	cross := crossCovariance(x, Scalars(p.line.T), p.kernel)
 	solved := dense.New(cross.Rows, cross.Cols)
-	err := inParts(ctx, cross.Rows, 1, func(i, _ int) {
+	err := parallel.Parts(ctx, cross.Rows, 1, func(i, _ int) {
 		r := p.reader()
 		defer p.readers.Put(r)
 		r.filter.Solve(dense.Row(solved, i).Data, dense.Row(cross, i).Data)

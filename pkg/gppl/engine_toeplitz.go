@@ -295,7 +295,7 @@ func (p *toeplitzPosterior) condition(means, cross []float64, x Inputs, w *toepl
 
 // each calls f for every input, with working memory.
 func (p *toeplitzPosterior) each(ctx context.Context, x Inputs, f func(i int, w *toeplitzWork)) error {
-	return inParts(ctx, x.Len(), 1, func(i, _ int) {
+	return parallel.Parts(ctx, x.Len(), 1, func(i, _ int) {
 		w := p.work.Get()
 		f(i, w)
 		p.work.Put(w)

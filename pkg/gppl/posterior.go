@@ -292,7 +292,7 @@ func (p *Posterior) engineJoint(x Inputs) (means blas64.General, cov *dense.Lowe
 	if err := p.predictor.joint(context.Background(), m, c, x.Pick(near)); err != nil {
 		return means, nil, err
 	}
-	scatter(means, m, near)
+	dense.Scatter(means, m, near)
 	for j, at := range near {
 		for k, other := range near[:j+1] {
 			cov.SetEntry(at, other, c.Entry(j, k))

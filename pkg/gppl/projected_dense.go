@@ -42,7 +42,7 @@ type denseGram struct {
 	term   *compiledTerm
 	omega  blas64.General // n×k
 	s      []float64
-	lanes  []lane
+	lanes  dense.Lanes
 	strip  []blas64.General // per lane: (ΩV or KΩ) of one block of rows
 	sum    []blas64.General // per lane: k×k
 	v      blas64.General
@@ -64,7 +64,7 @@ func (e *denseProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 func (g *denseGram) init(e *denseProjected) {
 	k := e.directions.k
 	g.engine, g.omega, g.s = e, e.directions.matrix(), make([]float64, k*k)
-	g.lanes = newLanes(g.omega.Rows)
+	g.lanes = dense.NewLanes(g.omega.Rows)
 	for range g.lanes {
 		g.strip = append(g.strip, dense.New(dense.Tile, k))
 		g.sum = append(g.sum, dense.New(k, k))
@@ -86,7 +86,7 @@ func (g *denseGram) rowsOf(b int) blas64.General {
 // diagonal halved: ΩᵀKΩ = ΩᵀUΩ + (ΩᵀUΩ)ᵀ.
 func (g *denseGram) multiply(s []float64, param int) {
 	g.param = param
-	grow(g.lanes, g.term.end-g.term.offset)
+	g.lanes.Begin(g.term.end - g.term.offset)
 	parallel.Within(g.term.ctx, len(g.lanes), g.sandwich)
 	k := g.omega.Cols
 	for a := range k {
@@ -108,13 +108,13 @@ func (g *denseGram) sandwichLane(c int) {
 		strip := dense.Rows(g.strip[c], 0, dense.Width(n, i)) // rows i of UΩ
 		for j := i; j < dense.Blocks(n); j++ {
 			parallel.Look(g.term.ctx)
-			tile := blas64.General{Rows: strip.Rows, Cols: dense.Width(n, j), Stride: dense.Width(n, j), Data: l.r}
-			r := l.r[:tile.Rows*tile.Cols]
+			tile := blas64.General{Rows: strip.Rows, Cols: dense.Width(n, j), Stride: dense.Width(n, j), Data: l.R}
+			r := l.R[:tile.Rows*tile.Cols]
 			tileDistances(r, g.engine.x, i, j)
 			if g.param < 0 {
 				g.term.kernel.Cov(r, r)
 			} else {
-				derivativeAt(r, r, g.term.kernel, g.param, l.grad)
+				derivativeAt(r, r, g.term.kernel, g.param, l.Grad)
 			}
 			alpha, beta := 1.0, 1.0
 			if j == i {
@@ -130,11 +130,9 @@ func (g *denseGram) sandwichLane(c int) {
 func (g *denseGram) contract(grad, v []float64) error {
 	k := g.omega.Cols
 	g.v = blas64.General{Rows: k, Cols: k, Stride: k, Data: v}
-	grow(g.lanes, len(grad))
+	g.lanes.Begin(len(grad))
 	parallel.Within(g.term.ctx, len(g.lanes), g.weighted)
-	for _, l := range g.lanes {
-		dense.Add(grad, l.grad)
-	}
+	g.lanes.AddTo(grad)
 	return nil
 }
 
@@ -147,14 +145,14 @@ func (g *denseGram) weightedLane(c int) {
 		for j := i; j < dense.Blocks(n); j++ {
 			parallel.Look(g.term.ctx)
 			size := strip.Rows * dense.Width(n, j)
-			weight := blas64.General{Rows: strip.Rows, Cols: dense.Width(n, j), Stride: dense.Width(n, j), Data: l.w}
+			weight := blas64.General{Rows: strip.Rows, Cols: dense.Width(n, j), Stride: dense.Width(n, j), Data: l.W}
 			twice := 2.0 // the tile and its mirror image
 			if j == i {
 				twice = 1
 			}
 			dense.Gemm(blas.NoTrans, blas.Trans, twice, strip, g.rowsOf(j), 0, weight)
-			tileDistances(l.r[:size], g.engine.x, i, j)
-			g.term.kernel.Contract(l.grad, l.w[:size], l.r[:size])
+			tileDistances(l.R[:size], g.engine.x, i, j)
+			g.term.kernel.Contract(l.Grad, l.W[:size], l.R[:size])
 		}
 	}
 }

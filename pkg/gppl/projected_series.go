@@ -110,16 +110,14 @@ func (g *bandedGram) leftOut(blas64.Vector) float64 { return 0 }
 func (g *bandedGram) contract(grad, v []float64) error {
 	kk := g.omega.Cols
 	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, g.omega, blas64.General{Rows: kk, Cols: kk, Stride: kk, Data: v}, 0, g.work)
-	g.band.contract(g.term.kernel, len(grad), func(_ *lane, row, col int, tile, w blas64.General) {
+	g.band.contract(g.term.kernel, len(grad), func(_ *dense.Lane, row, col int, tile, w blas64.General) {
 		twice := 2.0 // the tile and its mirror image
 		if row == col {
 			twice = 1
 		}
 		dense.Gemm(blas.NoTrans, blas.Trans, twice, dense.Rows(g.work, row, tile.Rows), dense.Rows(g.omega, col, tile.Cols), 0, w)
 	})
-	for _, l := range g.band.lanes {
-		dense.Add(grad, l.grad)
-	}
+	g.band.lanes.AddTo(grad)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 )
 
@@ -74,7 +75,7 @@ func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, va
 		if err := p.beyond(ctx, m, v, x.Pick(part)); err != nil {
 			return err
 		}
-		scatter(means, m, part)
+		dense.Scatter(means, m, part)
 		for j, i := range part {
 			variances[i] = v[j]
 		}
@@ -99,22 +100,15 @@ const posteriorBatch = 128
 
 // inBatches predicts at the given places of x, in parallel, until the context ends.
 func inBatches(ctx context.Context, means blas64.General, variances []float64, x Inputs, places []int, predict func(m blas64.General, v []float64, x Inputs)) {
-	inParts(ctx, len(places), posteriorBatch, func(from, to int) {
+	parallel.Parts(ctx, len(places), posteriorBatch, func(from, to int) {
 		part := places[from:to]
 		m, v := dense.New(len(part), means.Cols), make([]float64, len(part))
 		predict(m, v, x.Pick(part))
-		scatter(means, m, part)
+		dense.Scatter(means, m, part)
 		for j, i := range part {
 			variances[i] = v[j]
 		}
 	})
-}
-
-// scatter copies the rows of a to the given places of dst.
-func scatter(dst, a blas64.General, places []int) {
-	for j, i := range places {
-		copy(dst.Data[i*dst.Stride:][:dst.Cols], a.Data[j*a.Stride:])
-	}
 }
 
 // beyond predicts at any inputs.

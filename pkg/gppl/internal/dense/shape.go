@@ -67,6 +67,13 @@ func ScaleRows(a blas64.General, by []float64) {
 	}
 }
 
+// Scatter copies the rows of a to the given rows of dst.
+func Scatter(dst, a blas64.General, rows []int) {
+	for j, i := range rows {
+		copy(dst.Data[i*dst.Stride:][:dst.Cols], a.Data[j*a.Stride:])
+	}
+}
+
 // Transposed returns aᵀ.
 func Transposed(a blas64.General) blas64.General {
 	t := New(a.Cols, a.Rows)

@@ -25,6 +25,26 @@ func TestFor(t *testing.T) {
 	}
 }
 
+// TestParts: parts cover all things once, the last may be smaller, and none begins once the context has ended.
+func TestParts(t *testing.T) {
+	seen := make([]atomic.Int32, 10)
+	err := Parts(context.Background(), len(seen), 4, func(from, to int) {
+		for i := from; i < to; i++ {
+			seen[i].Add(int32(to - from))
+		}
+	})
+	for i, want := range []int32{4, 4, 4, 4, 4, 4, 4, 4, 2, 2} {
+		if got := seen[i].Load(); got != want || err != nil {
+			t.Errorf("index %d is in a part of %d, want %d (%v)", i, got, want, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := Parts(ctx, 10, 4, func(int, int) { t.Error("a part began after the end") }); !errors.Is(err, context.Canceled) {
+		t.Errorf("Parts ended with %v", err)
+	}
+}
+
 // TestAside: each index is taken once, by processors that are free or by who waits, and a loop begins when the one before has ended.
 func TestAside(t *testing.T) {
 	for _, procs := range []int{1, runtime.GOMAXPROCS(0)} {

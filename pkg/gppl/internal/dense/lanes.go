@@ -1,0 +1,61 @@
+package dense
+
+import (
+	"context"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+)
+
+// Lane is the working memory of one of parallel.Lanes shares of the tiles of a matrix, which add up gradients.
+type Lane struct {
+	R, W []float64 // a tile of distances or of what follows from them, and one of weights
+	Grad []float64
+}
+
+// Lanes share the tiles of a matrix. What they add up does not depend on the number of processors.
+type Lanes []Lane
+
+// NewLanes returns the lanes that have work on a symmetric n×n matrix.
+func NewLanes(n int) Lanes {
+	ls := make(Lanes, min(parallel.Lanes, Blocks(n)))
+	tile := min(n, Tile)
+	ls.Reserve(tile * tile)
+	return ls
+}
+
+// Reserve makes room for tiles of the given number of entries.
+func (ls Lanes) Reserve(entries int) {
+	for i := range ls {
+		ls[i].R, ls[i].W = Resize(ls[i].R, entries), Resize(ls[i].W, entries)
+	}
+}
+
+// Begin sets the gradient of each lane to zeros, one for each parameter.
+func (ls Lanes) Begin(params int) {
+	for i := range ls {
+		if len(ls[i].Grad) != params {
+			ls[i].Grad = make([]float64, params)
+		}
+		clear(ls[i].Grad)
+	}
+}
+
+// AddTo adds the gradients of all lanes to dst.
+func (ls Lanes) AddTo(dst []float64) {
+	for _, l := range ls {
+		Add(dst, l.Grad)
+	}
+}
+
+// EachTile calls f for every tile (i, j) of the symmetric n×n matrix with j ≥ i, lane by lane in parallel.
+func (ls Lanes) EachTile(ctx context.Context, n int, f func(l *Lane, i, j int)) {
+	nb := Blocks(n)
+	parallel.For(len(ls), func(c int) {
+		for i := c; i < nb; i += parallel.Lanes {
+			for j := i; j < nb; j++ {
+				parallel.Look(ctx)
+				f(&ls[c], i, j)
+			}
+		}
+	})
+}

@@ -1,0 +1,56 @@
+package dense_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+)
+
+// TestLanes: every tile of the triangle is visited once, with room for it, and gradients add up from zero each time.
+func TestLanes(t *testing.T) {
+	for _, n := range []int{1, dense.Tile, 3*dense.Tile + 5} {
+		ls, nb := dense.NewLanes(n), dense.Blocks(n)
+		var pairs float64
+		for range 2 {
+			ls.Begin(nb * nb)
+			ls.EachTile(context.Background(), n, func(l *dense.Lane, i, j int) {
+				if size := dense.Width(n, i) * dense.Width(n, j); len(l.R) < size || len(l.W) < size || i > j {
+					t.Errorf("n = %d: tile (%d, %d) has room for %d and %d", n, i, j, len(l.R), len(l.W))
+				}
+				l.Grad[i*nb+j]++
+			})
+			all := make([]float64, nb*nb)
+			ls.AddTo(all)
+			for i := range nb {
+				for j := range nb {
+					if want := map[bool]float64{true: 1}[j >= i]; all[i*nb+j] != want {
+						t.Errorf("n = %d: tile (%d, %d) was visited %v times", n, i, j, all[i*nb+j])
+					}
+				}
+			}
+			pairs = blas64.Asum(dense.Vec(all))
+		}
+		if pairs != float64(nb*(nb+1)/2) {
+			t.Errorf("n = %d: %v tiles", n, pairs)
+		}
+	}
+}
+
+// TestScatter: rows go where they belong, and back; a transposed matrix has them as columns.
+func TestScatter(t *testing.T) {
+	a, dst := dense.New(2, 3), dense.New(4, 3)
+	for i := range a.Data {
+		a.Data[i] = float64(1 + i)
+	}
+	dense.Scatter(dst, a, []int{3, 1})
+	if want := []float64{0, 0, 0, 4, 5, 6, 0, 0, 0, 1, 2, 3}; !slices.Equal(dst.Data, want) {
+		t.Errorf("scattered to %v, want %v", dst.Data, want)
+	}
+	if got := dense.Transposed(dense.Rows(dst, 1, 3)); got.Rows != 3 || !slices.Equal(got.Data, []float64{4, 0, 1, 5, 0, 2, 6, 0, 3}) {
+		t.Errorf("transposed: %v", got)
+	}
+}
