@@ -236,21 +236,11 @@ func (f *bandedFactor) contract(grad []float64) {
 	f.band.lanes.AddTo(grad)
 }
 
-// checkInverse verifies the selected inverse, which has overwritten the matrix. It
-// compares the last columns of the recursion with solved ones, and checks 1/max A_ii ≤
-// (A⁻¹)_ii ≤ 1/σ² for all i.
+// checkInverse verifies the selected inverse, which has overwritten the matrix.
 func (f *bandedFactor) checkInverse() error {
-	least := f.engine.line.Noise.Least(f.noise)
-	limit := checkMargin * bandedRounding(f.variance, least)
-	if err := verify.Near("the inverse within the band", f.check.Discrepancy(&f.band.gram), 0, limit); err != nil {
-		return err
-	}
-	most := f.variance + f.engine.line.Noise.Most(f.noise)
-	lo, hi := f.band.gram.DiagonalRange()
-	if err := verify.Near("1/(v + σ²) over the least entry on the diagonal of A⁻¹", max(1, 1/(most*lo)), 1, limit); err != nil {
-		return err
-	}
-	return verify.Near("the largest entry on the diagonal of A⁻¹ times σ²", max(1, hi*least), 1, limit)
+	noise := &f.engine.line.Noise
+	least := noise.Least(f.noise)
+	return f.check.Verify(&f.band.gram, least, f.variance+noise.Most(f.noise), checkMargin*bandedRounding(f.variance, least))
 }
 
 // checkMargin is the multiple of the promised error that a check accepts, so that it

@@ -69,21 +69,7 @@ func newToeplitzExact(l *observed.Line, o options) *toeplitzExact {
 func (e *toeplitzExact) name() string { return EngineToeplitz }
 
 // bytes is the memory of a factor, the engine's own included.
-func (e *toeplitzExact) bytes() float64 {
-	return 8 * float64(e.grid.N) * (toeplitzVectors + float64(len(e.grid.Missing)))
-}
-
-// toeplitzVectors is the number of vectors of n numbers that the factor takes, transforms of twice the next power of two included.
-const toeplitzVectors = 56
-
-// What the factor takes, measured: seconds a place squared, and for every missing
-// place seconds a place (its solve) and a place and missing place.
-const (
-	toeplitzStage   = 0.75e-9
-	toeplitzOnce    = 3e-7
-	toeplitzSolve   = 3e-7
-	toeplitzMissing = 4e-9
-)
+func (e *toeplitzExact) bytes() float64 { return toeplitz.Bytes(e.grid.N, len(e.grid.Missing)) }
 
 func (e *toeplitzExact) forecast(c *compiled) choice.Forecast {
 	switch {
@@ -100,14 +86,14 @@ func (e *toeplitzExact) forecast(c *compiled) choice.Forecast {
 		}
 		return choice.Cannot("another engine is forced")
 	}
-	n, m := float64(e.grid.N), float64(len(e.grid.Missing))
+	n := float64(e.grid.N)
 	size, slopes := e.sampled.Size(c.kernel.Cov), e.slopes(c.kernel)
 	norm := c.noise + 2*size // ‖A‖, by its rows
 	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is
 	// at most n/σ² and |α|², where the model is right, about as large.
 	return choice.Forecast{
 		Bytes:   e.bytes(),
-		Seconds: n*n*toeplitzStage + n*toeplitzOnce + m*n*(toeplitzSolve+m*toeplitzMissing),
+		Seconds: toeplitz.Seconds(e.grid.N, len(e.grid.Missing)),
 		Err:     n/c.noise*0x1p-52*norm + n*min(4*e.grid.Off*slopes/c.noise, e.moved(c)),
 	}
 }
@@ -176,7 +162,7 @@ func (e *toeplitzExact) factor(m *compiled) (exactFactor, error) {
 		return nil, notFactorised(m.kernel, m.noise, err, "gppl: toeplitz engine: %v", err)
 	}
 	f.factor.SolveColumns(&f.Solutions, e.rhs, &f.work)
-	if err := f.check(); err != nil {
+	if err := f.factor.Verify(&f.Solutions, f.c); err != nil {
 		f.release()
 		return nil, err
 	}
@@ -210,7 +196,7 @@ func (f *toeplitzFactor) uncertainty(r blas64.General) float64 {
 func (f *toeplitzFactor) gradient(grad []float64, r blas64.General) error {
 	f.u = dense.CombineRows(f.u, f.Alpha, r)
 	f.factor.CombinedSums(f.sums, &f.Solutions, r, &f.work)
-	if err := f.checkSums(); err != nil {
+	if err := f.factor.VerifySums(f.sums, f.u, verify.Pick(len(f.sums), f.noise, f.c[0], f.factor.LogDet())); err != nil {
 		return err
 	}
 	clear(grad)
@@ -218,43 +204,6 @@ func (f *toeplitzFactor) gradient(grad []float64, r blas64.General) error {
 	f.sums[0] *= 0.5
 	for i, term := range f.model.split.signal {
 		term.Contract(f.model.split.own(grad, i), f.sums, f.engine.lag)
-	}
-	return nil
-}
-
-// check verifies the factor by multiplying A with its first column of A⁻¹ and with its
-// solutions.
-func (f *toeplitzFactor) check() error {
-	norm := -f.c[0]
-	for _, c := range f.c {
-		norm += 2 * math.Abs(c)
-	}
-	if err := verify.Near("the factor of the Toeplitz matrix", f.factor.Backward(), 0, toeplitzTolerance*norm); err != nil {
-		return err
-	}
-	for j := range f.Alpha.Rows {
-		limit := toeplitzTolerance * (blas64.Nrm2(dense.Row(f.engine.columns, j)) + norm*blas64.Nrm2(dense.Row(f.Alpha, j)))
-		if err := verify.Near("the solution by the Toeplitz factor", blas64.Nrm2(dense.Row(f.Rest, j)), 0, limit); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// toeplitzTolerance is what the checks allow, relative: far above rounding. What
-// remains below it is in the error bound, by measure.
-const toeplitzTolerance = 1e-8
-
-// checkSums verifies the sums along two diagonals, the first and another at every
-// evaluation, by their definition, without the transforms.
-func (f *toeplitzFactor) checkSums() error {
-	var size float64 // of the terms
-	for _, d := range [...]int{0, verify.Pick(len(f.sums), f.noise, f.c[0], f.factor.LogDet())} {
-		want, terms := f.factor.DiagonalSum(d, f.u.Data)
-		size = max(size, terms)
-		if err := verify.Near("a sum along a diagonal of the inverse", f.sums[d], want, toeplitzTolerance*size); err != nil {
-			return err
-		}
 	}
 	return nil
 }

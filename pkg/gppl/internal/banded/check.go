@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
 // Check compares an Inverse with solutions by the factor that it was made of:
@@ -134,6 +135,19 @@ func largest(x []float64) float64 {
 		m = max(m, math.Abs(v))
 	}
 	return m
+}
+
+// Verify compares Z = A⁻¹ with what Solve solved for, and checks 1/most ≤ Z_ii ≤ 1/least for all i, A having no eigenvalue below least and no
+// entry on its diagonal above most. limit is relative. A second call needs a second Solve.
+func (c *Check) Verify(z *Matrix, least, most, limit float64) error {
+	if err := verify.Near("the inverse within the band", c.Discrepancy(z), 0, limit); err != nil {
+		return err
+	}
+	lo, hi := z.DiagonalRange()
+	if err := verify.Near("1/(v + σ²) over the least entry on the diagonal of A⁻¹", max(1, 1/(most*lo)), 1, limit); err != nil {
+		return err
+	}
+	return verify.Near("the largest entry on the diagonal of A⁻¹ times σ²", max(1, hi*least), 1, limit)
 }
 
 // DiagonalRange returns the smallest and the largest entry on the diagonal, NaN

@@ -1,0 +1,67 @@
+package toeplitz
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
+)
+
+// What a factor and the sums along diagonals take, measured: seconds a row squared, and for every missing row seconds a row (its solve) and
+// a row and missing row.
+const (
+	stageSeconds   = 0.75e-9
+	rowSeconds     = 3e-7
+	solveSeconds   = 3e-7
+	missingSeconds = 4e-9
+)
+
+// Seconds predicts the time of a factor of n rows, of which the given number are missing, with the sums along diagonals.
+func Seconds(n, missing int) float64 {
+	rows, m := float64(n), float64(missing)
+	return rows*rows*stageSeconds + rows*rowSeconds + m*rows*(solveSeconds+m*missingSeconds)
+}
+
+// vectors is the number of vectors of n numbers that a factor and a Workspace take, transforms of twice the next power of two included.
+const vectors = 56
+
+// Bytes is their memory.
+func Bytes(n, missing int) float64 { return 8 * float64(n) * (vectors + float64(missing)) }
+
+// trusted is what the checks allow, relative: far above rounding. What remains below it is told by Backward and by the rest of Solutions.
+const trusted = 1e-8
+
+// Verify compares A, whose first column is c, times the first column of A⁻¹ with 1, and A times the solutions with their columns, by what
+// Factorise and SolveColumns left of them.
+func (f *Factor) Verify(s *Solutions, c []float64) error {
+	norm := -c[0]
+	for _, v := range c {
+		norm += 2 * math.Abs(v)
+	}
+	if err := verify.Near("the factor of the Toeplitz matrix", f.backward, 0, trusted*norm); err != nil {
+		return err
+	}
+	for j := range s.Alpha.Rows {
+		limit := trusted * (blas64.Nrm2(dense.Row(s.columns.rows, j)) + norm*blas64.Nrm2(dense.Row(s.Alpha, j)))
+		if err := verify.Near("the solution by the Toeplitz factor", blas64.Nrm2(dense.Row(s.Rest, j)), 0, limit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// VerifySums compares the sums along two diagonals, the first and a given one, with their definition, without the transforms. sums are those
+// of A⁻¹ less uᵀu, u being c×n.
+func (f *Factor) VerifySums(sums []float64, u blas64.General, other int) error {
+	var size float64 // of the terms
+	for _, d := range [...]int{0, other} {
+		want, terms := f.DiagonalSum(d, u.Data)
+		size = max(size, terms)
+		if err := verify.Near("a sum along a diagonal of the inverse", sums[d], want, trusted*size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
