@@ -1,0 +1,232 @@
+package observed_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+)
+
+// TestLine: columns and noise come into the order of the times, and Input and Ranks lead there and back.
+func TestLine(t *testing.T) {
+	x := []float64{3, 1, 2, 1, 7}
+	l := observed.Sorted(x)
+	columns := dense.New(5, 2)
+	for i, v := range x {
+		columns.Data[2*i], columns.Data[2*i+1] = 10*v, float64(i)
+	}
+	l.SetColumns(columns)
+	l.SetNoise(observed.NewNoise([]float64{3, 1, 2, 1, 7}, []float64{0.3, 0.1, 0.2, 0.1, 0.7}))
+	if !slices.Equal(l.T, []float64{1, 1, 2, 3, 7}) || l.Lo != 1 || l.Span != 6 || l.Middle() != 4 || l.Count() != 5 {
+		t.Errorf("times %v from %v, span %v", l.T, l.Lo, l.Span)
+	}
+	if !slices.Equal(x, []float64{3, 1, 2, 1, 7}) {
+		t.Error("the times that were given are moved")
+	}
+	ranks := l.Ranks()
+	for place, at := range l.T {
+		i := l.Input(place)
+		if x[i] != at || ranks[i] != place || l.Y[place] != 10*at || l.Columns.Data[2*place+1] != float64(i) || l.Noise.Scale[place] != at || l.Noise.Known[place] != at/10 || l.Weights[place] != 1/at {
+			t.Errorf("place %d has observation %d: %v, %v", place, i, l.Y[place], l.Noise)
+		}
+	}
+	sorted := observed.NewLine([]float64{1, 2}, []float64{5, 6})
+	if sorted.Order != nil || &sorted.Y[0] != &sorted.Columns.Data[0] || sorted.Input(1) != 1 || sorted.Weights != nil {
+		t.Error("what is in order is copied")
+	}
+	even := make([]float64, 1000)
+	for i := range even {
+		even[i] = float64(i)
+	}
+	if got := observed.Sorted(even).Neighbours(10); !(got > 9 && got < 11.5) {
+		t.Errorf("%v neighbours within 10 steps", got)
+	}
+}
+
+// TestNoise compares with λ = σ²·e² + s² for each of the four kinds.
+func TestNoise(t *testing.T) {
+	const n, sigma2 = 3, 0.5
+	scale, known := []float64{4, 1, 9}, []float64{0.1, 60, 0.3}
+	for kind, r := range map[string]observed.Noise{"even": observed.NewNoise(nil, nil), "relative": observed.NewNoise(scale, nil), "known": observed.NewNoise(nil, known), "both": observed.NewNoise(scale, known)} {
+		want := make([]float64, n)
+		for i := range want {
+			if want[i] = sigma2; r.Scale != nil {
+				want[i] *= scale[i]
+			}
+			if r.Known != nil {
+				want[i] += known[i]
+			}
+		}
+		if got := r.Set(nil, n, sigma2); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", kind, got, want)
+		}
+		if r.Even() != (kind == "even") || r.Least(sigma2) > slices.Min(want) || r.Least(sigma2) <= 0 || r.Most(sigma2) < slices.Max(want) {
+			t.Errorf("%s: even %v, from %v to %v, want within %v", kind, r.Even(), r.Least(sigma2), r.Most(sigma2), want)
+		}
+		a := dense.NewLower(n)
+		a.AddDiagonal(r.OnDiagonal(sigma2))
+		r.Add(a, nil, n, sigma2)
+		for i, v := range want {
+			if math.Abs(a.Entry(i, i)-v) > 1e-15*v {
+				t.Errorf("%s: the diagonal has %v at %d, want %v", kind, a.Entry(i, i), i, v)
+			}
+		}
+		second := func(i int) bool { return i == 1 }
+		if hasKnown := r.Known != nil; r.Negligible(sigma2, nil) || r.Negligible(sigma2, second) != hasKnown || r.Negligible(1e-4, nil) != hasKnown {
+			t.Errorf("%s: negligible: %v of all, %v of one", kind, r.Negligible(sigma2, nil), r.Negligible(sigma2, second))
+		}
+	}
+}
+
+// TestSums compares sums over the data, on a circle and of squares, with their definitions, for few columns and for many.
+func TestSums(t *testing.T) {
+	const n, m, origin, period = 40, 6, -1., 9.
+	rnd := rand.New(rand.NewPCG(3, 1))
+	x, scale := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], scale[i] = 4*rnd.Float64(), 0.5+rnd.Float64()
+	}
+	for _, cols := range []int{1, 2, 6} {
+		for _, weighted := range []bool{false, true} {
+			l := observed.Sorted(x)
+			c := dense.New(n, cols)
+			for i := range c.Data {
+				c.Data[i] = rnd.NormFloat64()
+			}
+			l.SetColumns(c)
+			if weighted {
+				l.SetNoise(observed.NewNoise(scale, nil))
+			}
+			w := func(i int) float64 {
+				if weighted {
+					return 1 / scale[i]
+				}
+				return 1
+			}
+			near := func(what string, got, want float64) {
+				t.Helper()
+				if !(math.Abs(got-want) <= 1e-11*(1+math.Abs(want))) {
+					t.Errorf("%d columns, weights %v: %s is %v, want %v", cols, weighted, what, got, want)
+				}
+			}
+			var logs, precision float64
+			squares, cosines := dense.New(cols, cols), make([]float64, cols)
+			var moment float64
+			for i := range x {
+				logs, precision = logs+math.Log(w(i)), precision+w(i)
+				row := dense.Row(c, i)
+				blas64.Ger(w(i), row, row, squares)
+				turn := 2 * math.Pi * (x[i] - origin) / period
+				moment += w(i) * math.Sin(2*m*turn)
+				for j, v := range row.Data {
+					cosines[j] += w(i) * v * math.Cos(m*turn)
+				}
+			}
+			near("Σ log w", l.LogWeights(), logs)
+			near("Σ w", l.Precision(), precision)
+			for i, v := range l.Squares().Data {
+				near("a square", v, squares.Data[i])
+			}
+			moments, sums := l.Sums(origin, period, m)
+			near("the number", moments[0], precision)
+			near("a moment", moments[2*(2*m)+1], moment)
+			for j, v := range cosines {
+				near("a sum", sums.Data[2*m*sums.Stride+j], v)
+			}
+			d := new(observed.Summed)
+			d.Read(l)
+			near("the averaged noise", d.Averaged(0.3), 0.3*n/precision)
+			if d.N != n || d.Lo != l.Lo || d.Span != l.Span || d.Refuses() != "" || d.Pass(2) != 2*n {
+				t.Errorf("%+v", d)
+			}
+		}
+	}
+	l := observed.Sorted(x)
+	l.SetNoise(observed.NewNoise(nil, scale))
+	var precision float64
+	for _, s := range scale {
+		precision += 1 / (0.3 + s)
+	}
+	d := new(observed.Summed)
+	d.Read(l)
+	if got, known := d.WithKnown(); !known || got != l || d.Refuses() == "" || math.Abs(l.AveragedKnown(0.3)-n/precision) > 1e-12 {
+		t.Errorf("known errors: %v, %q, %v", known, d.Refuses(), l.AveragedKnown(0.3))
+	}
+}
+
+// decaying is a covariance by its reach and its bandwidth, whatever eps.
+type decaying struct{ reach, bandwidth float64 }
+
+func (k decaying) Reach(float64) float64     { return k.reach }
+func (k decaying) Bandwidth(float64) float64 { return k.bandwidth }
+
+// TestCircle: which kernels a fixed circle takes, and why not.
+func TestCircle(t *testing.T) {
+	const span = 10
+	inf := math.Inf(1)
+	for what, c := range map[string]struct {
+		period  float64
+		highest int
+		kernel  decaying
+		window  bool
+		why     string
+	}{
+		"images":                    {15, 1000, decaying{5, 2}, false, ""},
+		"too far for images":        {15, 1000, decaying{5.1, 2}, false, "resolves"},
+		"a window":                  {25, 1000, decaying{inf, 2}, true, ""},
+		"no room for a window":      {20.7, 1000, decaying{inf, 2}, false, "resolves"},
+		"no spectrum":               {15, 1000, decaying{5, inf}, false, observed.NoSpectrum},
+		"beyond the frequencies":    {15, 20, decaying{5, 2}, false, "beyond"},
+		"more than are to be dense": {15, 1000, decaying{5, 40}, false, "dense"},
+	} {
+		circle := observed.Circle{Period: c.period, Highest: c.highest, Most: 1000, Resolves: "resolves", Beyond: "beyond %.3g"}
+		m, windowed, why := circle.Frequencies(span, c.kernel, 1e-10)
+		if !strings.Contains(why.String(), c.why) || (c.why == "") == why.Given() || c.why == "" && (windowed != c.window || m < c.kernel.bandwidth*c.period) {
+			t.Errorf("%s: %v frequencies, window %v, %q", what, m, windowed, why)
+		}
+		least := circle.Least(span, c.kernel)
+		if images := c.kernel.reach <= c.period-span; images != (least == 1e-14) || least <= 0 || math.IsInf(least, 1) {
+			t.Errorf("%s: coefficients may be cut off at %v", what, least)
+		}
+	}
+}
+
+// fixed are sums on one circle.
+type fixed struct {
+	*observed.Line
+	at observed.Circle
+}
+
+func (f fixed) Circle() (observed.Circle, bool) { return f.at, true }
+
+// TestGrow: sums on any circle grow as far as they are asked for, with some to spare; those that are fixed refuse to.
+func TestGrow(t *testing.T) {
+	l := observed.NewLine([]float64{0, 1, 2.5}, []float64{1, -1, 2})
+	var d observed.Summed
+	d.Read(l)
+	c := d.Circles.Begin(func(*fourier.CircleSums) bool { return false }, fourier.CircleSums{Period: 7})
+	more, err := d.Grow(c, 5, 8)
+	if err != nil || more.Highest != 8 || len(more.Columns.Data) < 2*9 {
+		t.Fatalf("%+v, %v", more, err)
+	}
+	if again, _ := d.Grow(more, 6, 20); again.Highest != 8 {
+		t.Errorf("sums that are there are computed again, to %d", again.Highest)
+	}
+	d = observed.Summed{}
+	d.Read(fixed{l, observed.Circle{Period: 7, Highest: 6, Beyond: "beyond %.2g"}})
+	c = d.Circles.Begin(func(*fourier.CircleSums) bool { return false }, fourier.CircleSums{Period: 7})
+	if more, err = d.Grow(c, 6, 20); err != nil || more.Highest != 6 || d.Pass(1) != 0 {
+		t.Errorf("all that there are: %+v, %v", more, err)
+	}
+	if _, err := d.Grow(c, 7, 20); err == nil || err.(*choice.Refused).Why != "beyond 1" {
+		t.Errorf("more than there are: %v", err)
+	}
+}
