@@ -97,6 +97,10 @@ func TestEvaluate(t *testing.T) {
 		}
 	}
 	s := new(choice.Selection)
+	begun(chooser(choice.Limits{}), s) // far from the model's scale, the tolerance is relative to the form
+	if err := chooser(choice.Limits{}).Evaluate(s, func(int) (choice.Outcome, error) { return choice.Outcome{Terms: 10, Form: 500, Size: 500}, nil }); err != nil || math.Abs(s.Allowed-50*limit) > 1e-12 || s.Nats < 99*1e-8 {
+		t.Errorf("%v nats of %v allowed, %v", s.Nats, s.Allowed, err)
+	}
 	if _, err := evaluate(chooser(choice.Limits{}), s, "slow fast rough", ""); err == nil || err.Error() != "rough failed" {
 		t.Errorf("all fail: %v", err)
 	}

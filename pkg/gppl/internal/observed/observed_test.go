@@ -54,7 +54,7 @@ func TestLine(t *testing.T) {
 // TestNoise compares with λ = σ²·e² + s² for each of the four kinds.
 func TestNoise(t *testing.T) {
 	const n, sigma2 = 3, 0.5
-	scale, known := []float64{4, 1, 9}, []float64{0.1, 60, 0.3}
+	scale, known := []float64{4, 0.8, 9}, []float64{0.1, 60, 0.3}
 	for kind, r := range map[string]observed.Noise{"even": observed.NewNoise(nil, nil), "relative": observed.NewNoise(scale, nil), "known": observed.NewNoise(nil, known), "both": observed.NewNoise(scale, known)} {
 		want := make([]float64, n)
 		for i := range want {
@@ -183,6 +183,7 @@ func TestCircle(t *testing.T) {
 		"too far for images":        {15, 1000, decaying{5.1, 2}, false, "resolves"},
 		"a window":                  {25, 1000, decaying{inf, 2}, true, ""},
 		"no room for a window":      {20.7, 1000, decaying{inf, 2}, false, "resolves"},
+		"rounding":                  {25, 1000, decaying{inf, 1e3}, false, "beyond"},
 		"no spectrum":               {15, 1000, decaying{5, inf}, false, observed.NoSpectrum},
 		"beyond the frequencies":    {15, 20, decaying{5, 2}, false, "beyond"},
 		"more than are to be dense": {15, 1000, decaying{5, 40}, false, "dense"},
@@ -193,7 +194,7 @@ func TestCircle(t *testing.T) {
 			t.Errorf("%s: %v frequencies, window %v, %q", what, m, windowed, why)
 		}
 		least := circle.Least(span, c.kernel)
-		if images := c.kernel.reach <= c.period-span; images != (least == 1e-14) || least <= 0 || math.IsInf(least, 1) {
+		if images := c.kernel.reach <= c.period-span; images != (least == 1e-14) || least <= 0 || math.IsInf(least, 1) || least < 1e-16*c.kernel.bandwidth*c.period && !math.IsInf(c.kernel.bandwidth, 1) && c.kernel.reach > c.period-span {
 			t.Errorf("%s: coefficients may be cut off at %v", what, least)
 		}
 	}
