@@ -78,8 +78,8 @@ type vfeWork struct {
 	choice.Selection
 	inducing.Bound
 	z     Inputs
-	rows  vfeRows // what the noise of each observation does
-	added float64 // jitter
+	rows  inducing.Rows // what the noise of each observation does
+	added float64       // jitter
 	value float64
 
 	r     []float64 // distances within Z
@@ -156,7 +156,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 		series.SetColumns(l.columns)
 		l.engines = append(l.engines, newSpectralVFE(series))
 	}
-	l.engines = append(l.engines, newDenseVFE(d.X, l.columns, z, l.rows))
+	l.engines = append(l.engines, newDenseVFE(d.X, l.columns, z))
 	l.chooser = choice.New(o.Limits, o.tolerance*float64(d.Len()), engineNamesOf(l.engines))
 	l.tally.report = LossReport{Setup: time.Since(start)}
 	return l, nil
@@ -252,8 +252,8 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 
 // attempt evaluates by one engine. expected is the error bound of its forecast.
 func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []float64) (o choice.Outcome, err error) {
-	w.rows.set(l, w.noise)
-	w.Unit = w.rows.unit
+	w.rows.Set(&l.rows, l.columns, l.cc, w.noise)
+	w.Unit = w.rows.Unit
 	p, err := engine.project(w)
 	if err != nil {
 		return o, err
@@ -265,16 +265,16 @@ func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []flo
 
 // bound computes the value, and its derivatives, of a projection by one engine.
 func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeWork, grad []float64) (o choice.Outcome, err error) {
-	if err := w.Factorise(w.rows.cc); err != nil {
+	if err := w.Factorise(w.rows.Squares); err != nil {
 		return o, notFactorised(w.kernel, w.noise, err, "gppl: B = I + ΦᵀΦ of %d inducing inputs cannot be factorised: %v", w.C.Rows, err)
 	}
 	n, m, last := l.data.Len(), l.z.Len(), l.hyper-1
-	slack := w.rows.precision*w.variance - dense.Trace(w.PhiPhi) // tr(K − Q)/σ²
+	slack := w.rows.Precision*w.variance - dense.Trace(w.PhiPhi) // tr(K − Q)/σ²
 	added, err := l.mean.Complete(w.R, w.G)
 	if err != nil {
 		return o, notFactorised(w.kernel, w.noise, err, "gppl: %v", err)
 	}
-	w.value = 0.5*(float64(n)*log2Pi+w.rows.logs+w.Lb.LogDet()+w.G.Data[0]+slack) + added
+	w.value = 0.5*(float64(n)*log2Pi+w.rows.Logs+w.Lb.LogDet()+w.G.Data[0]+slack) + added
 	quad := dense.Form(w.G, w.R)
 	w.Complete()
 	size := dense.Spread(dense.Diagonal(w.G), w.R)
@@ -287,14 +287,14 @@ func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeW
 		// σ²·tr C⁻¹ = n − m + tr B⁻¹
 		grad[last] = 0.5 * (float64(n-m) + trBInv - w.noise*beta2 - slack)
 		if l.rows.Known != nil {
-			grad[last] = 0.5 * w.noise * w.rows.slope
+			grad[last] = 0.5 * w.noise * w.rows.Slope
 		}
 		if l.opt.NoiseInGram {
 			grad[last] += w.noise * w.TraceG
 		}
 	}
 	o.Shared, o.Extra = w.perturbation(engine.inexact(), float64(n), size, grad != nil)
-	cancelled := 0x1p-53 * vfeRounding / w.Unit * dense.Spread(dense.Diagonal(w.rows.cc), w.R) // in g
+	cancelled := 0x1p-53 * vfeRounding / w.Unit * dense.Spread(dense.Diagonal(w.rows.Squares), w.R) // in g
 	o.Shared, o.Extra = o.Shared+cancelled, o.Extra+cancelled
 	if grad != nil && w.added == 0 && l.rows.Known == nil { // known errors do not scale
 		return o, verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, choice.Completed(expected, size, float64(n))+o.Extra)
@@ -357,7 +357,7 @@ func (w *vfeWork) contract(p vfeProjection, grad, gradZ []float64) (trBInv, beta
 	}
 	w.dist = addSlopes(gradZ, g.Data, w.r, w.dist, w.z, w.z, w.kernel)
 
-	contractVariance(grad, w.kernel, 0.5*w.rows.precision)
+	contractVariance(grad, w.kernel, 0.5*w.rows.Precision)
 	return trBInv, beta2, nil
 }
 

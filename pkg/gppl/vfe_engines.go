@@ -21,7 +21,6 @@ type denseVFE struct {
 	x           Inputs
 	columns     blas64.General // C, n×c
 	m           int
-	rows        observed.Noise
 	projections parallel.Pool[denseVFEProjection]
 }
 
@@ -46,8 +45,8 @@ type vfeLane struct {
 	dist   []float64      // for addSlopes
 }
 
-func newDenseVFE(x Inputs, columns blas64.General, z Inputs, rows observed.Noise) *denseVFE {
-	return &denseVFE{x: x, columns: columns, m: z.Len(), rows: rows}
+func newDenseVFE(x Inputs, columns blas64.General, z Inputs) *denseVFE {
+	return &denseVFE{x: x, columns: columns, m: z.Len()}
 }
 
 func (e *denseVFE) name() string { return EngineDense }
@@ -100,16 +99,15 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 		p.init(e)
 	}
 	m := e.m
-	scale := 1 / math.Sqrt(w.noise)
 	p.eachBlock(w.ctx, func(own *vfeLane, b int) {
 		phi := p.phiBlock(b)
 		block := phi.Data[:phi.Rows*m]
 		distances(block, e.x.block(b), w.z)
 		w.kernel.Cov(block, block)
 		w.Luu.SolveLTRight(phi)
-		w.rows.divide(phi, b*dense.Tile, scale)
+		w.rows.Divide(phi, b*dense.Tile, w.noise)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, phi, phi, 1, own.phiPhi)
-		columns := dense.Rows(w.rows.columns, b*dense.Tile, phi.Rows)
+		columns := dense.Rows(w.rows.Columns, b*dense.Tile, phi.Rows)
 		if columns.Cols == 1 {
 			blas64.Gemv(blas.Trans, 1, phi, dense.Column(columns, 0), 1, dense.Column(own.phiC, 0))
 		} else {
@@ -135,7 +133,7 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 		size := phi.Rows * m
 		weight := blas64.General{Rows: phi.Rows, Cols: m, Stride: m, Data: own.w[:size]}
 		r := own.r[:size]
-		beta := dense.Combine(own.beta, dense.Rows(w.rows.columns, b*dense.Tile, phi.Rows), w.R) // (C − ΦB⁻¹ΦᵀC)R/σ²
+		beta := dense.Combine(own.beta, dense.Rows(w.rows.Columns, b*dense.Tile, phi.Rows), w.R) // (C − ΦB⁻¹ΦᵀC)R/σ²
 		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.E, 0, weight)
 		if beta.Cols == 1 {
 			blas64.Gemv(blas.NoTrans, -1/w.Unit, phi, dense.Column(w.BInvC, 0), 1/w.Unit, dense.Column(beta, 0))
@@ -146,12 +144,10 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 		}
 		all := dense.Vec(beta.Data[:beta.Rows*beta.Cols])
 		own.beta2 += blas64.Dot(all, all)
-		if w.rows.scale != nil {
-			if e.rows.Known != nil {
-				own.noise += own.slopeOfNoise(phi, beta, w, &e.rows, b*dense.Tile)
-			}
-			dense.ScaleRows(weight, w.rows.back[b*dense.Tile:])
-		}
+		var slope float64
+		slope, own.back = w.rows.NoiseSlope(own.back, phi, beta, w.BInv, w.variance, b*dense.Tile)
+		own.noise += slope
+		w.rows.Back(weight, b*dense.Tile)
 		distances(r, x, w.z)
 		w.kernel.Contract(own.grad, weight.Data, r)
 		own.dist = addSlopes(own.slope, weight.Data, r, own.dist, x, w.z, w.kernel)
@@ -165,40 +161,14 @@ func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 
 	})
 	clear(grad)
 	clear(gradZ)
-	w.rows.slope = 0
+	w.rows.Slope = 0
 	for _, own := range p.lanes {
-		w.rows.slope += own.noise
+		w.rows.Slope += own.noise
 		dense.Add(grad, own.grad)
 		dense.Add(gradZ, own.slope)
 		beta2 += own.beta2
 	}
 	return beta2, nil
-}
-
-// divide divides the rows of a, from observation first on, by √λ_i or, where all have one
-// noise variance, multiplies them by scale.
-func (r *vfeRows) divide(a blas64.General, first int, scale float64) {
-	if r.scale == nil {
-		blas64.Scal(scale, dense.Vec(a.Data[:a.Rows*a.Cols]))
-		return
-	}
-	dense.ScaleRows(a, r.scale[first:])
-}
-
-// slopeOfNoise returns what a block of rows, from observation first on, has of twice the
-// derivative of the bound in σ²:
-//
-//	Σ_i e_i²[1 − φ_iᵀB⁻¹φ_i − |β_i|² − (k(0)/λ_i − |φ_i|²)]/λ_i.
-func (l *vfeLane) slopeOfNoise(phi, beta blas64.General, w *vfeWork, rows *observed.Noise, first int) (slope float64) {
-	l.back = dense.Reshape(l.back, phi.Rows, phi.Cols)
-	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, phi, w.BInv, 0, l.back)
-	for i := range phi.Rows {
-		row, b := dense.Vec(phi.Data[i*phi.Stride:][:phi.Cols]), dense.Vec(beta.Data[i*beta.Stride:][:beta.Cols])
-		precision := w.rows.scale[first+i] * w.rows.scale[first+i]
-		taken := blas64.Dot(row, dense.Vec(l.back.Data[i*l.back.Stride:][:phi.Cols]))
-		slope += rows.Weight(first+i) * precision * (1 - taken - blas64.Dot(b, b) - w.variance*precision + blas64.Dot(row, row))
-	}
-	return slope
 }
 
 // addSlopes adds Σ_i w_ij ∂k(|x_i − z_j|)/∂z_j to slope (row-major m×d). It
@@ -233,55 +203,6 @@ func addSlopes(slope, w, r, dist []float64, x, z Inputs, k Kernel) []float64 {
 		}
 	}
 	return dist
-}
-
-// vfeRows describes how the noise of the observations enters VFE. If it is σ² for all,
-// formulas divide by it. If errors are known up to their scale, rows of K_xu and of C
-// are divided by e_i, and the same formulas hold. With known errors, rows of Φ and of C
-// are divided by the square roots of λ_i = σ²e_i² + s_i², and σ² is 1 in the formulas.
-type vfeRows struct {
-	unit      float64        // σ², or 1
-	logs      float64        // Σ log λ_i
-	precision float64        // Σ 1/λ_i
-	cc        blas64.General // CᵀC, of the rows as they are divided
-	slope     float64        // twice the derivative in σ², if there are known errors
-
-	scale   []float64      // 1/√λ_i with known errors, else 1/(σe_i); nil where the noise is even
-	back    []float64      // by which weights on K_xu are multiplied: 1/√λ_i, or 1/e_i
-	columns blas64.General // C, divided
-}
-
-// set prepares an evaluation with the noise variance σ².
-func (r *vfeRows) set(l *VFE, noise float64) {
-	n := float64(l.data.Len())
-	if l.rows.Even() {
-		r.unit, r.logs, r.precision, r.cc, r.columns = noise, n*math.Log(noise), n/noise, l.cc, l.columns
-		return
-	}
-	if r.scale == nil {
-		r.scale = make([]float64, l.data.Len())
-		r.back = make([]float64, l.data.Len())
-		r.columns = dense.New(l.columns.Rows, l.columns.Cols)
-		r.cc = dense.New(l.cc.Rows, l.cc.Cols)
-	}
-	r.unit, r.logs, r.precision = noise, 0, 0
-	if l.rows.Known != nil {
-		r.unit = 1
-	}
-	for i := range r.scale {
-		inUnits := l.rows.Weight(i) // λ_i over the unit
-		v := noise * inUnits
-		if l.rows.Known != nil {
-			v += l.rows.Known[i]
-			inUnits = v
-		}
-		r.logs += math.Log(v)
-		r.precision += 1 / v
-		r.scale[i], r.back[i] = 1/math.Sqrt(v), 1/math.Sqrt(inUnits)
-	}
-	dense.Copy(r.columns, l.columns)
-	dense.ScaleRows(r.columns, r.back)
-	dense.Square(r.cc, r.columns, 0)
 }
 
 // spectralVFE takes K_xu from the features of a smooth kernel, and all that involves the data from sums over them (inducing.Features).
