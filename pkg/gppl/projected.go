@@ -161,7 +161,7 @@ func (l *Projected) plan(x Inputs, o options) {
 	}
 	series := observed.Sorted(x.at)
 	sorted := newSortedDirections(series, d)
-	engines := []projectedEngine{newStateSpaceProjected(sorted), newSpectralProjected(newFeatures(x, series, d), o.tolerance), newBandedProjected(sorted), all}
+	engines := []projectedEngine{newStateSpaceProjected(sorted), newSpectralProjected(newFeatures(x, series.Lo, series.Span, d, nil), o.tolerance), newBandedProjected(sorted), all}
 	l.planTerms(parts.signal, x, o, engines)
 }
 

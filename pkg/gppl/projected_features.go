@@ -2,7 +2,7 @@ package gppl
 
 import (
 	"fmt"
-	"sync"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -22,62 +22,56 @@ type features struct {
 	dirs     directions
 	moments  *fourier.WaveMoments // with directions by waves
 	fixed    *observed.Circle     // the only one, from Sums; else nil
-
-	mu      sync.Mutex
-	circles []*featureCircle
+	circles  fourier.Circles      // the sums of Ω, without moments
 }
 
-// featureCircle holds the features of the waves of one period.
-type featureCircle struct {
-	period float64
-	step   int // frequency 1, in waves of the circle of waves
-
-	mu     sync.Mutex
-	points *fourier.Points
-	m      int            // frequencies that are computed
-	rows   blas64.General // 2m×k: b_0, s_0, b_1, s_1, …
-}
-
-// maxCircles bounds what is kept. Periods run from once to 2.7 times the range, and one
+// mostCircles bounds what is kept. Periods run from once to 2.7 times the range, and one
 // serves kernels whose own is a third shorter, so that a few do.
-const maxCircles = 6
+const mostCircles = 6
 
 // slack is how many times as long as a kernel's own period one may be that is there.
 const slack = 1.5
 
-func newFeatures(x Inputs, l *observed.Line, d directions) *features {
-	f := &features{x: x, lo: l.Lo, span: l.Span, dirs: d}
+func newFeatures(x Inputs, lo, span float64, d directions, fixed *observed.Circle) *features {
+	f := &features{x: x, lo: lo, span: span, dirs: d, fixed: fixed, circles: fourier.Circles{Most: mostCircles}}
 	if d.waves != nil {
 		f.moments = &fourier.WaveMoments{Of: d.waves}
 	}
 	return f
 }
 
-// period returns that of kernel k by itself, its step, and whether it takes a window.
-func (f *features) period(k Kernel, eps float64) (step int, period float64, windowed bool, err error) {
+// period returns that of kernel k by itself, and whether it takes a window.
+func (f *features) period(k Kernel, eps float64) (period float64, windowed bool, err error) {
 	if f.fixed != nil {
 		windowed, why := f.fixed.Covers(f.span, decay{k}, eps)
 		if why.Given() {
-			return 0, 0, false, &Refusal{Engine: EngineSpectral, Reason: why.String()}
+			return 0, false, &Refusal{Engine: EngineSpectral, Reason: why.String()}
 		}
-		return 1, f.fixed.Period, windowed, nil
+		return f.fixed.Period, windowed, nil
 	}
 	if f.dirs.waves != nil {
 		return wavePeriod(f.span, k, eps)
 	}
-	period, windowed, err = seriesPeriod(f.span, k, eps, false)
-	return 0, period, windowed, err
+	return seriesPeriod(f.span, k, eps, false)
+}
+
+// step returns frequency 1 of a circle, in waves of the circle of waves.
+func (f *features) step(period float64) int {
+	if f.fixed != nil {
+		return 1
+	}
+	return int(math.Round(lattice * f.span / period))
 }
 
 // suits reports whether the circle can replace a kernel's own period; it multiplies the
 // number of frequencies. A window falls from the range to half a period; images end
 // within what the period leaves.
-func (f *features) suits(c *featureCircle, k Kernel, eps, own float64, windowed bool) bool {
+func (f *features) suits(c *fourier.CircleSums, k Kernel, eps, own float64, windowed bool) bool {
 	least := f.span + reach(k, eps)
 	if windowed {
 		least = min(own, 2.07*f.span) // the narrowest fall
 	}
-	return c.period >= least && c.period <= slack*own
+	return c.Period >= least && c.Period <= slack*own
 }
 
 // most is the largest number of frequencies that there may be.
@@ -112,64 +106,49 @@ func (f *features) frequencies(k Kernel, eps float64) (m float64, why choice.Rea
 	return m, why
 }
 
-// find returns the shortest circle that there is for kernel k, nil if there is none,
+// find returns the shortest circle that there is for kernel k, nil if there is none, the period of its own,
 // and whether it takes a window.
-func (f *features) find(k Kernel, eps float64) (best *featureCircle, windowed bool, err error) {
-	_, own, windowed, err := f.period(k, eps)
-	if err != nil {
-		return nil, false, err
+func (f *features) find(k Kernel, eps float64) (best *fourier.CircleSums, own float64, windowed bool, err error) {
+	if own, windowed, err = f.period(k, eps); err != nil {
+		return nil, 0, false, err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for _, c := range f.circles {
-		if f.suits(c, k, eps, own, windowed) && (best == nil || c.period < best.period) {
+	for _, c := range f.circles.Known() {
+		if f.suits(c, k, eps, own, windowed) && (best == nil || c.Period < best.Period) {
 			best = c
 		}
 	}
-	return best, windowed, nil
+	return best, own, windowed, nil
 }
 
 // circle returns one for kernel k, begun if need be, and whether it takes a window.
-func (f *features) circle(k Kernel, eps float64) (*featureCircle, bool, error) {
-	c, windowed, err := f.find(k, eps)
-	if c != nil || err != nil {
-		return c, windowed, err
+func (f *features) circle(k Kernel, eps float64) (*fourier.CircleSums, bool, error) {
+	c, own, windowed, err := f.find(k, eps)
+	if c == nil && err == nil {
+		c = f.circles.Begin(func(c *fourier.CircleSums) bool { return c.Period == own }, fourier.CircleSums{Origin: f.lo, Period: own, Highest: -1})
 	}
-	c = new(featureCircle)
-	c.step, c.period, _, _ = f.period(k, eps)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.circles = append(f.circles, c); len(f.circles) > maxCircles {
-		f.circles = f.circles[1:] // who computes with it keeps it
-	}
-	return c, windowed, nil
+	return c, windowed, err
 }
 
-// upTo returns the features of at least the first m frequencies.
-func (f *features) upTo(c *featureCircle, m int) (rows blas64.General) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if m > c.m {
-		f.grow(c, min(m+m/8+8, f.most())) // some to spare
+// upTo returns the features of at least the first m frequencies: 2m×k, b_0, s_0, b_1, s_1, …
+func (f *features) upTo(c *fourier.CircleSums, m int) blas64.General {
+	if m > c.Highest+1 {
+		c = f.circles.Grow(c, m-1, min(m+m/8+8, f.most())-1, f.grow) // some to spare
 	}
-	return c.rows
+	return c.Columns
 }
 
-// grow computes features up to frequency m, in other memory than those before.
-func (f *features) grow(c *featureCircle, m int) {
-	k := f.dirs.k
-	rows := dense.New(2*m, k)
-	copy(rows.Data, c.rows.Data)
-	more := dense.Rows(rows, 2*c.m, 2*(m-c.m))
+// grow computes features up to a frequency, in other memory than those that are known.
+func (f *features) grow(c *fourier.CircleSums, highest int) (fourier.Moments, blas64.General) {
+	from := c.Highest + 1
+	rows := dense.New(2*(highest+1), f.dirs.k)
+	copy(rows.Data, c.Columns.Data)
+	more := dense.Rows(rows, 2*from, rows.Rows-2*from)
 	if f.dirs.waves != nil {
-		f.moments.Product(more, c.step, c.m)
+		f.moments.Product(more, f.step(c.Period), from)
 	} else {
-		if c.points == nil {
-			c.points = fourier.NewPoints(f.x.at, f.lo, c.period)
-		}
-		c.points.Sums(more, f.dirs.matrix(), c.m, fourier.Tolerance)
+		fourier.NewPoints(f.x.at, c.Origin, c.Period).Sums(more, f.dirs.matrix(), from, fourier.Tolerance)
 	}
-	c.m, c.rows = m, rows
+	return nil, rows
 }
 
 // formed returns the bytes of Ω, if the features take it and it is not there yet.
@@ -183,12 +162,10 @@ func (f *features) formed() float64 {
 // forecast returns the seconds that the first m frequencies of kernel k may take, 0 if
 // they are there.
 func (f *features) forecast(k Kernel, eps, m float64) float64 {
-	var have int
-	c, _, err := f.find(k, eps)
+	c, own, _, err := f.find(k, eps)
+	have := 0
 	if c != nil {
-		c.mu.Lock()
-		have = c.m
-		c.mu.Unlock()
+		have = c.Highest + 1
 	}
 	if err != nil || have > 0 && int(m) <= have {
 		return 0
@@ -197,26 +174,21 @@ func (f *features) forecast(k Kernel, eps, m float64) float64 {
 	if f.dirs.waves == nil {
 		return fourier.Predict(f.dirs.n, f.dirs.k, have, int(m)+1, fourier.Tolerance).Seconds / 2
 	}
-	step, _, _, err := f.period(k, eps)
-	if err != nil {
-		return 0
-	}
-	return f.moments.Seconds(step*int(m)) + m*kk*(kk/flopRate+2e-9)
+	return f.moments.Seconds(f.step(own)*int(m)) + m*kk*(kk/flopRate+2e-9)
 }
 
 // wavePeriod returns a period of lattice/step times the range that suits a series
 // for kernel k, and whether that takes a window: the shortest that leaves room for
 // a lengthscale longer by a fifth, or for the fall of the window.
-func wavePeriod(span float64, k Kernel, eps float64) (step int, period float64, windowed bool, err error) {
-	period, windowed, err = seriesPeriod(span, k, eps, false)
-	if err != nil {
-		return 0, 0, false, err
+func wavePeriod(span float64, k Kernel, eps float64) (period float64, windowed bool, err error) {
+	if period, windowed, err = seriesPeriod(span, k, eps, false); err != nil {
+		return 0, false, err
 	}
 	if !windowed {
 		period = span + 1.2*reach(k, eps)
 	}
-	step = max(1, min(lattice-1, int(lattice*span/period)))
-	return step, lattice / float64(step) * span, windowed, nil
+	step := max(1, min(lattice-1, int(lattice*span/period)))
+	return lattice / float64(step) * span, windowed, nil
 }
 
 // forecastWaves returns the seconds that k directions by waves take for n inputs, with

@@ -119,14 +119,14 @@ func (g *spectralGram) compute(derivatives bool) error {
 }
 
 // expansion returns the series of a circle, one that is there if it can.
-func (g *spectralGram) expansion(c *featureCircle, windowed bool, eps float64) *fourier.Series {
+func (g *spectralGram) expansion(c *fourier.CircleSums, windowed bool, eps float64) *fourier.Series {
 	for _, s := range g.expansions {
-		if s.Period == c.period && s.Windowed() == windowed {
+		if s.Period == c.Period && s.Windowed() == windowed {
 			return s
 		}
 	}
-	s := fourier.NewSeries(g.engine.features.span, c.period, windowed, bandwidth(g.term.kernel, eps))
-	if g.expansions = append(g.expansions, s); len(g.expansions) > maxCircles {
+	s := fourier.NewSeries(g.engine.features.span, c.Period, windowed, bandwidth(g.term.kernel, eps))
+	if g.expansions = append(g.expansions, s); len(g.expansions) > mostCircles {
 		g.expansions = g.expansions[1:]
 	}
 	return s

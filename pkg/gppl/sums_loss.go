@@ -224,7 +224,7 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 	if !parts.of(m.Kernel) {
 		return nil, &Refusal{Reason: noSignal}
 	}
-	f := &features{lo: r.header.Lo, span: r.header.Hi - r.header.Lo, dirs: l.directions, moments: &fourier.WaveMoments{Of: w}, fixed: &r.fixed}
+	f := newFeatures(Inputs{}, r.header.Lo, r.header.Hi-r.header.Lo, l.directions, &r.fixed)
 	ends := Scalars([]float64{r.header.Lo, r.header.Hi})
 	l.planTerms(parts.signal, ends, o, []projectedEngine{newSpectralProjected(f, o.tolerance)})
 	if whole && p.n > p.k {

@@ -1,6 +1,7 @@
 package fourier
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,7 +13,7 @@ import (
 type CircleSums struct {
 	Origin, Period float64
 	Windowed       bool           // for functions that a window cuts, which die out within the period or not
-	Highest        int            // frequency that is computed
+	Highest        int            // frequency that is computed; −1 for none
 	Moments        Moments        // up to twice that
 	Columns        blas64.General // ΦᵀC: cos, sin by turns, up to Highest
 }
@@ -25,16 +26,18 @@ func (c *CircleSums) sameCircle(o *CircleSums) bool {
 // Circles keep the sums over data that were asked for, to save time: those on the few circles that were begun last. They are safe for
 // concurrent use. The zero value is empty.
 type Circles struct {
+	Most int // circles that are kept; 0 for maxCircles
+
 	mu    sync.Mutex // held while sums are computed
 	known atomic.Pointer[[]*CircleSums]
 }
 
-// maxCircles bounds how many circles are kept. Training takes one at a time, or
+// maxCircles is how many circles are kept. Training takes one at a time, or
 // two in turn; goroutines that are far from one another take one each.
 const maxCircles = 4
 
-// all returns what is known, the circle that was begun last first.
-func (s *Circles) all() []*CircleSums {
+// Known returns what is known, the circle that was begun last first. It is not to be changed.
+func (s *Circles) Known() []*CircleSums {
 	if known := s.known.Load(); known != nil {
 		return *known
 	}
@@ -43,7 +46,7 @@ func (s *Circles) all() []*CircleSums {
 
 // find returns what is known on a circle that suits, nil if there is none.
 func (s *Circles) find(suits func(c *CircleSums) bool) *CircleSums {
-	for _, c := range s.all() {
+	for _, c := range s.Known() {
 		if suits(c) {
 			return c
 		}
@@ -67,16 +70,20 @@ func (s *Circles) Begin(suits func(c *CircleSums) bool, proposed CircleSums) *Ci
 	return c
 }
 
-// Grow returns the sums on a circle with frequencies up to m at least. If they have to be computed, sums does it, for frequencies up to spare.
-func (s *Circles) Grow(c *CircleSums, m, spare int, sums func(origin, period float64, m int) (Moments, blas64.General)) *CircleSums {
+// Grow returns the sums on a circle with frequencies up to m at least. If they have to be computed, sums does it, given what is known there,
+// for frequencies up to spare.
+func (s *Circles) Grow(c *CircleSums, m, spare int, sums func(known *CircleSums, m int) (Moments, blas64.General)) *CircleSums {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known := s.find(c.sameCircle); known != nil && known.Highest >= m {
-		return known
+	if known := s.find(c.sameCircle); known != nil {
+		c = known
+	}
+	if c.Highest >= m {
+		return c
 	}
 	grown := *c
 	grown.Highest = spare
-	grown.Moments, grown.Columns = sums(c.Origin, c.Period, spare)
+	grown.Moments, grown.Columns = sums(c, spare)
 	s.put(&grown)
 	return &grown
 }
@@ -86,7 +93,7 @@ func (s *Circles) Forget() { s.known.Store(nil) }
 
 // put stores c under the lock, replacing the sums on the same circle.
 func (s *Circles) put(c *CircleSums) {
-	known := slices.DeleteFunc(append([]*CircleSums{c}, s.all()...), func(o *CircleSums) bool { return o != c && o.sameCircle(c) })
-	known = known[:min(len(known), maxCircles)]
+	known := slices.DeleteFunc(append([]*CircleSums{c}, s.Known()...), func(o *CircleSums) bool { return o != c && o.sameCircle(c) })
+	known = known[:min(len(known), cmp.Or(s.Most, maxCircles))]
 	s.known.Store(&known)
 }

@@ -15,9 +15,9 @@ func TestCircles(t *testing.T) {
 		return s.Begin(func(c *CircleSums) bool { return c.Period == period }, CircleSums{Period: period})
 	}
 	grow := func(period float64, m int) *CircleSums {
-		return s.Grow(begin(period), m, m+5, func(_, of float64, m int) (Moments, blas64.General) {
-			if computed++; of != period {
-				t.Errorf("sums of the period %v, want %v", of, period)
+		return s.Grow(begin(period), m, m+5, func(known *CircleSums, m int) (Moments, blas64.General) {
+			if computed++; known.Period != period || known.Highest > 0 && known.Columns.Rows != 2*(known.Highest+1) {
+				t.Errorf("sums of the period %v, want %v, with %d rows known to %d", known.Period, period, known.Columns.Rows, known.Highest)
 			}
 			return make(Moments, 2*(2*m+1)), blas64.General{Rows: 2 * (m + 1), Cols: 1, Stride: 1, Data: make([]float64, 2*(m+1))}
 		})
@@ -27,16 +27,23 @@ func TestCircles(t *testing.T) {
 		t.Errorf("computed %d times: up to %d", computed, again.Highest)
 	}
 	more := grow(2000, 16)
-	if more == first || more.Highest != 21 || more.Columns.Rows != 44 || first.Highest != 15 || len(s.all()) != 1 {
-		t.Errorf("grown to %d, the first to %d, of %d", more.Highest, first.Highest, len(s.all()))
+	if more == first || more.Highest != 21 || more.Columns.Rows != 44 || first.Highest != 15 || len(s.Known()) != 1 {
+		t.Errorf("grown to %d, the first to %d, of %d", more.Highest, first.Highest, len(s.Known()))
 	}
 	for i := range maxCircles {
 		grow(3000+float64(i), 10)
 	}
-	if len(s.all()) != maxCircles || begin(2000).Highest != 0 {
+	if len(s.Known()) != maxCircles || begin(2000).Highest != 0 {
 		t.Error("the oldest circle is still there")
 	}
-	if s.Forget(); len(s.all()) != 0 {
+	s.Most = maxCircles + 2
+	for i := range 2 * maxCircles {
+		grow(4000+float64(i), 10)
+	}
+	if len(s.Known()) != maxCircles+2 || s.Known()[0].Period != 4000+2*maxCircles-1 {
+		t.Errorf("%d circles are kept, the first of period %v", len(s.Known()), s.Known()[0].Period)
+	}
+	if s.Forget(); len(s.Known()) != 0 {
 		t.Error("circles are not forgotten")
 	}
 }

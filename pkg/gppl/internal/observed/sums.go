@@ -140,7 +140,9 @@ func (d *Summed) Grow(c *fourier.CircleSums, m, spare int) (*fourier.CircleSums,
 			return nil, &choice.Refused{Why: choice.Because(fixed.Beyond, float64(m)/fixed.Period).String()}
 		}
 	}
-	return d.Circles.Grow(c, m, spare, d.Sums), nil
+	return d.Circles.Grow(c, m, spare, func(c *fourier.CircleSums, m int) (fourier.Moments, blas64.General) {
+		return d.Sums(c.Origin, c.Period, m)
+	}), nil
 }
 
 // Pass returns the time of a pass over the data at the given seconds per observation: 0
