@@ -99,7 +99,7 @@ func newChannels(m ChannelModel, d Data, channel []int, exposure []float64, opts
 	l := &ChannelLikelihood{model: m, data: d, mean: mean, options: o, calls: new(parallel.Pool[channelCall])}
 	if exposure == nil {
 		l.line = observed.Sorted(d.X.at)
-	} else if l.line, l.exposed, err = exposures(m, d.X, exposure); err != nil {
+	} else if l.line, l.exposed, err = m.exposures(d.X, exposure); err != nil {
 		return nil, err
 	}
 	l.line.SetColumns(columns)
@@ -366,36 +366,16 @@ func NewExposures(m ChannelModel, d Data, channel []int, exposure []float64, opt
 	return newChannels(m, d, channel, exposure, opts)
 }
 
-// mostOverlap is the share of an exposure by which it may overlap another.
-const mostOverlap = 0.01
-
 // exposures returns the ends of exposures as a line, and how long each is.
-func exposures(m ChannelModel, x Inputs, exposure []float64) (*observed.Line, []float64, error) {
+func (m ChannelModel) exposures(x Inputs, exposure []float64) (*observed.Line, []float64, error) {
 	for _, c := range m.Channels {
 		if c.Slope != 0 {
 			return nil, nil, fmt.Errorf("gppl: channel %q sees the derivative of f, and exposures see f alone", c.Name)
 		}
 	}
-	ends := make([]float64, len(exposure))
-	for i, e := range exposure {
-		if !(e >= 0 && finite.Is(e)) {
-			return nil, nil, fmt.Errorf("gppl: exposure[%d] = %v: want a finite number, not negative", i, e)
-		}
-		ends[i] = x.At(i)[0] + 0.5*e
-	}
-	l := observed.Sorted(ends)
-	lengths := make([]float64, len(exposure))
-	for i := range lengths {
-		lengths[i] = exposure[l.Input(i)]
-		if i == 0 {
-			continue
-		}
-		overlap := lengths[i] - (l.T[i] - l.T[i-1])
-		if shorter := min(lengths[i], exposure[l.Input(i-1)]); overlap > mostOverlap*shorter+0x1p-50*math.Abs(l.T[i]) {
-			return nil, nil, fmt.Errorf("gppl: the exposures at x[%d] = %v and x[%d] = %v overlap by %.3g: exposures one after another are needed",
-				l.Input(i-1), x.At(l.Input(i - 1))[0], l.Input(i), x.At(l.Input(i))[0], overlap)
-		}
-		lengths[i] -= max(0, overlap)
+	l, lengths, err := observed.Exposures(x.at, exposure)
+	if err != nil {
+		return nil, nil, fmt.Errorf("gppl: %w", err)
 	}
 	return l, lengths, nil
 }

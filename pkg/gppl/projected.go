@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
@@ -118,35 +117,19 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	}
 	switch {
 	case d.Relative != nil:
-		l.oto = projectedErrors(directions, d.rowNoise().Scale)
+		l.oto = dense.Weighted(directions.matrix(), d.rowNoise().Scale).Data
 	case !seen.Orthonormal:
 		omega := seen.Omega().RawMatrix()
 		l.oto = make([]float64, k*k)
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, omega, omega, 0, blas64.General{Rows: k, Cols: k, Stride: k, Data: l.oto})
 	}
-	l.least, l.cond = eigenvalues(l.oto, k)
+	l.least, l.cond = dense.LeastEigenvalue(l.oto, k)
 	if d.Errors != nil {
-		l.known = projectedErrors(directions, d.knownVariances())
+		l.known = dense.Weighted(directions.matrix(), d.knownVariances()).Data
 	}
 	l.plan(d.X, o)
 	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}
 	return l, nil
-}
-
-// eigenvalues returns a lower bound on the eigenvalues of the k×k matrix ΩᵀEΩ, 1/‖(ΩᵀEΩ)⁻¹‖₁, and an
-// estimate of its condition number; 1 and 1 for nil, which stands for I. k³/3 flops.
-func eigenvalues(oto []float64, k int) (least, cond float64) {
-	if oto == nil {
-		return 1, 1
-	}
-	a := mat.NewSymDense(k, oto)
-	norm := mat.Norm(a, 1)
-	var chol mat.Cholesky
-	if !chol.Factorize(a) {
-		return 0x1p-53 * norm, 0x1p53
-	}
-	cond = chol.Cond()
-	return norm / cond, cond
 }
 
 // plan sets up the engines, which all terms share, for each term of the kernel and
@@ -444,7 +427,7 @@ func (l *Projected) promise(c *projectedCall, value float64) (nats float64) {
 		signal := r.n * c.variance
 		lost := 8 * 0x1p-53 * (signal/r.dof + c.tau) / c.tau // relative, of τ
 		lost += 8 * 0x1p-53 * (c.noise*r.spread + r.spreadKnown) / c.tau
-		lost += l.directions.bound() * largestDiagonal(c.s0, l.z.Rows) / (r.dof * c.tau)
+		lost += l.directions.bound() * dense.LargestOnDiagonal(c.s0, l.z.Rows) / (r.dof * c.tau)
 		nats += 0.5 * ((r.dof+energy/c.tau)*lost + r.rounding/c.tau)
 		limit = max(limit, limit/k*max(r.dof, energy/c.tau))
 	}

@@ -244,14 +244,7 @@ func (t *termCall) release() {
 
 // largest returns the largest entry of the covariance: positive semi-definite, it
 // is on the diagonal.
-func (t *termCall) largest() float64 { return largestDiagonal(t.gram.covariance(), t.k) }
-
-func largestDiagonal(s []float64, k int) (v float64) {
-	for i := 0; i < len(s); i += k + 1 {
-		v = max(v, s[i])
-	}
-	return v
-}
+func (t *termCall) largest() float64 { return dense.LargestOnDiagonal(t.gram.covariance(), t.k) }
 
 // A witness is a projected engine that makes its forecasts from where evaluations
 // were made. The loss tells it of each, once.

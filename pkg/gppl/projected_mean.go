@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
@@ -18,7 +17,7 @@ import (
 // the columns before projection.
 func projectedColumns(m Model, d Data, directions directions) (mean *regress.Regression, z blas64.General, sizes []float64, err error) {
 	z = directions.projectColumns(dense.AsColumn(d.Y))
-	sizes = lengths(dense.AsColumn(d.Y))
+	sizes = dense.Lengths(dense.AsColumn(d.Y))
 	if m.Mean == nil {
 		return nil, z, sizes, nil
 	}
@@ -42,7 +41,7 @@ func projectedColumns(m Model, d Data, directions directions) (mean *regress.Reg
 	// columns that are combined.
 	for j := range seen.RawMatrix().Cols {
 		var size float64
-		for i, length := range lengths(first.Q.RawMatrix()) {
+		for i, length := range dense.Lengths(first.Q.RawMatrix()) {
 			size += length * math.Abs(basis.T.At(i, j))
 		}
 		sizes = append(sizes, size)
@@ -50,14 +49,6 @@ func projectedColumns(m Model, d Data, directions directions) (mean *regress.Reg
 	}
 	mean.Basis = basis.After(first)
 	return mean, z, sizes, nil
-}
-
-// lengths returns those of the columns of c.
-func lengths(c blas64.General) (all []float64) {
-	for j := range c.Cols {
-		all = append(all, blas64.Nrm2(dense.Column(c, j)))
-	}
-	return all
 }
 
 func (l *Projected) conditionedAt(theta []float64) (of *regress.Conditioned, err error) {
@@ -114,15 +105,6 @@ func (l *Projected) meanTakes(info *mat.SymDense, c *projectedCall, white []blas
 	}
 	fisher.Restrict(info, white, b, relative, rest)
 	return nil
-}
-
-// projectedErrors returns ΩᵀDΩ, k×k, for a diagonal D.
-func projectedErrors(d directions, variances []float64) []float64 {
-	omega := d.matrix()
-	scaled := dense.New(omega.Rows, omega.Cols)
-	dense.Copy(scaled, omega)
-	dense.ScaleRows(scaled, variances)
-	return dense.Product(blas.Trans, omega, scaled).Data
 }
 
 // unevenMargin is a margin over first-order rounding of S and of its factor, for its entries are sums of n terms. In

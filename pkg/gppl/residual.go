@@ -61,7 +61,7 @@ func (l *Projected) keepResidual(m Model, d Data) error {
 	if err != nil {
 		return err
 	}
-	l.mean, l.z, l.sizes = mean, l.directions.projectColumns(columns), lengths(columns)
+	l.mean, l.z, l.sizes = mean, l.directions.projectColumns(columns), dense.Lengths(columns)
 	l.residual = newResidual(l.directions, columns, l.z)
 	if d.Relative != nil {
 		scale := d.rowNoise().Scale

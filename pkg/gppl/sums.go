@@ -52,7 +52,6 @@ type SumsHeader struct {
 const (
 	leastHighest = 16
 	mostHighest  = 1 << 20 // 270 MB
-	mostExponent = 400     // of the powers of two: squares must not overflow
 )
 
 // Check returns an error that names the first field which is out of range.
@@ -70,10 +69,6 @@ func (h SumsHeader) plan() (*exactsums.Plan, error) {
 			return nil, bad(f.name, v, "a finite number")
 		}
 	}
-	powerOfTwo := func(v float64) bool {
-		fraction, exponent := math.Frexp(v)
-		return fraction == 0.5 && exponent >= -mostExponent && exponent <= mostExponent
-	}
 	const powers = "a power of two between 2^-400 and 2^400"
 	switch {
 	case !(h.Hi > h.Lo):
@@ -84,9 +79,9 @@ func (h SumsHeader) plan() (*exactsums.Plan, error) {
 		return nil, bad("Period", h.Period, "a smaller number")
 	case h.Highest < leastHighest || h.Highest > mostHighest:
 		return nil, bad("Highest", h.Highest, fmt.Sprintf("%d to %d", leastHighest, mostHighest))
-	case !powerOfTwo(h.Largest):
+	case !exactsums.IsUnit(h.Largest):
 		return nil, bad("Largest", h.Largest, powers)
-	case h.LargestWeight != 0 && !powerOfTwo(h.LargestWeight):
+	case h.LargestWeight != 0 && !exactsums.IsUnit(h.LargestWeight):
 		return nil, bad("LargestWeight", h.LargestWeight, powers+", or 0")
 	}
 	p, err := exactsums.NewPlan(h.Origin, h.Period, h.Highest, h.Lo, h.Hi, exactsums.Units{Centre: h.Centre, Value: h.Largest, Weight: h.LargestWeight})

@@ -201,7 +201,7 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 		params: m.Params(), scale: scalingOf(m.Kernel),
 		tally: new(tally), used: new(lastUse), calls: new(parallel.Pool[projectedCall]),
 	}
-	l.least, l.cond = eigenvalues(nil, k)
+	l.least, l.cond = dense.LeastEigenvalue(nil, k)
 	switch {
 	case m.Mean == nil:
 		l.z, l.sizes = r.project(w), r.lengths()

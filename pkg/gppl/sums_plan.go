@@ -70,7 +70,7 @@ func PlanSums(r SumsRange) (SumsPlan, error) {
 	if r.Longest != 0 && r.Longest < r.Shortest {
 		return SumsPlan{}, fmt.Errorf("gppl: PlanSums: Longest = %v is less than Shortest = %v", r.Longest, r.Shortest)
 	}
-	h := SumsHeader{Lo: r.Lo, Hi: r.Hi, Centre: r.Centre, Largest: powerOfTwo(r.Largest), LargestWeight: powerOfTwo(r.LargestWeight), Dates: r.Dates}
+	h := SumsHeader{Lo: r.Lo, Hi: r.Hi, Centre: r.Centre, Largest: exactsums.UnitFor(r.Largest), LargestWeight: exactsums.UnitFor(r.LargestWeight), Dates: r.Dates}
 	h.Period = periodRatio * span
 	if short := span + griddedGap(r.Longest); r.Longest > 0 && short < h.Period {
 		h.Period = short
@@ -126,18 +126,6 @@ func griddedGap(lengthscale float64) float64 {
 		return 0
 	}
 	return 2 * rootReach * reach(SE{1, lengthscale}, rootTolerance)
-}
-
-// powerOfTwo returns the smallest that is no less than v, 0 for 0.
-func powerOfTwo(v float64) float64 {
-	if v == 0 {
-		return 0
-	}
-	fraction, exponent := math.Frexp(v)
-	if fraction == 0.5 {
-		exponent--
-	}
-	return math.Ldexp(1, exponent)
 }
 
 // Lengthscales returns the shortest and the longest lengthscale of SE that the gridded

@@ -261,3 +261,43 @@ func HalfProducts(m []blas64.General) *mat.SymDense {
 	}
 	return h
 }
+
+// Lengths returns those of the columns of a.
+func Lengths(a blas64.General) (all []float64) {
+	for j := range a.Cols {
+		all = append(all, blas64.Nrm2(Column(a, j)))
+	}
+	return all
+}
+
+// Weighted returns aᵀDa for a diagonal D.
+func Weighted(a blas64.General, d []float64) blas64.General {
+	scaled := New(a.Rows, a.Cols)
+	Copy(scaled, a)
+	ScaleRows(scaled, d)
+	return Product(blas.Trans, a, scaled)
+}
+
+// LargestOnDiagonal returns the largest entry on the diagonal of the k×k matrix a, row by row, no less than 0.
+func LargestOnDiagonal(a []float64, k int) (v float64) {
+	for i := 0; i < len(a); i += k + 1 {
+		v = max(v, a[i])
+	}
+	return v
+}
+
+// LeastEigenvalue returns a lower bound on the eigenvalues of the positive definite k×k matrix a, row by row, 1/‖a⁻¹‖₁, and an
+// estimate of its condition number; 1 and 1 for nil, which stands for I. k³/3 flops.
+func LeastEigenvalue(a []float64, k int) (least, cond float64) {
+	if a == nil {
+		return 1, 1
+	}
+	s := mat.NewSymDense(k, a)
+	norm := mat.Norm(s, 1)
+	var chol mat.Cholesky
+	if !chol.Factorize(s) {
+		return 0x1p-53 * norm, 0x1p53
+	}
+	cond = chol.Cond()
+	return norm / cond, cond
+}

@@ -2,6 +2,7 @@ package dense_test
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 
@@ -52,5 +53,31 @@ func TestScatter(t *testing.T) {
 	}
 	if got := dense.Transposed(dense.Rows(dst, 1, 3)); got.Rows != 3 || !slices.Equal(got.Data, []float64{4, 0, 1, 5, 0, 2, 6, 0, 3}) {
 		t.Errorf("transposed: %v", got)
+	}
+}
+
+// TestDiagonals: lengths of columns, weighted squares and what the diagonal and the eigenvalues of one are.
+func TestDiagonals(t *testing.T) {
+	a := blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: []float64{3, 1, 0, 2, 4, 2}}
+	if got := dense.Lengths(a); !slices.Equal(got, []float64{5, 3}) {
+		t.Errorf("lengths %v", got)
+	}
+	w := dense.Weighted(a, []float64{1, 2, 0.5})
+	if want := []float64{17, 7, 7, 11}; !slices.Equal(w.Data, want) {
+		t.Fatalf("weighted squares %v, want %v", w.Data, want)
+	}
+	if got := dense.LargestOnDiagonal(w.Data, 2); got != 17 {
+		t.Errorf("the largest on the diagonal is %v", got)
+	}
+	// The eigenvalues are 14 ± √58.
+	least, cond := dense.LeastEigenvalue(w.Data, 2)
+	if exact := 14 - math.Sqrt(58); !(least > exact/2 && least <= exact*(1+1e-12)) || !(cond >= (14+math.Sqrt(58))/exact) {
+		t.Errorf("the least eigenvalue %v is put above %v, the condition at %v", exact, least, cond)
+	}
+	if least, cond := dense.LeastEigenvalue([]float64{1, 1, 1, 1}, 2); !(least < 1e-15) || !(cond > 1e15) {
+		t.Errorf("a singular matrix: %v, %v", least, cond)
+	}
+	if least, cond := dense.LeastEigenvalue(nil, 2); least != 1 || cond != 1 {
+		t.Errorf("I: %v, %v", least, cond)
 	}
 }

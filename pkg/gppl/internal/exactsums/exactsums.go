@@ -69,6 +69,27 @@ type Plan struct {
 // powers of two. Weight is 0 if every weight is 1.
 type Units struct{ Centre, Value, Weight float64 }
 
+// mostExponent bounds those of units: squares must not overflow.
+const mostExponent = 400
+
+// IsUnit reports whether v can be a unit: a power of two between 2^-400 and 2^400.
+func IsUnit(v float64) bool {
+	fraction, exponent := math.Frexp(v)
+	return fraction == 0.5 && exponent >= -mostExponent && exponent <= mostExponent
+}
+
+// UnitFor returns the smallest power of two that is no less than v, 0 for 0.
+func UnitFor(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	fraction, exponent := math.Frexp(v)
+	if fraction == 0.5 {
+		exponent--
+	}
+	return math.Ldexp(1, exponent)
+}
+
 // NewPlan returns the plan for points in [lo, hi] on the circle of the given period that
 // begins at origin, with frequencies up to M = highest of it for F and 2M for E. It is
 // an error if grid points around lo or hi reach over an end of the circle.

@@ -231,3 +231,16 @@ func TestGrow(t *testing.T) {
 		t.Errorf("more than there are: %v", err)
 	}
 }
+
+// TestExposures: ends ascend with the lengths of their exposures beside them, and what overlaps by rounding is cut.
+func TestExposures(t *testing.T) {
+	l, lengths, err := observed.Exposures([]float64{5, 1, 2.495}, []float64{2, 1, 2})
+	if err != nil || !slices.Equal(l.T, []float64{1.5, 3.495, 6}) || lengths[0] != 1 || math.Abs(lengths[1]-1.995) > 1e-12 || lengths[2] != 2 {
+		t.Errorf("ends %v, lengths %v, %v", l, lengths, err)
+	}
+	for want, e := range map[string][]float64{"exposure[1] = -1": {1, -1, 0}, "exposure[2] = NaN": {1, 1, math.NaN()}, "x[1] = 1 and x[2] = 2.495 overlap by 0.105": {2, 1, 2.2}} {
+		if _, _, err := observed.Exposures([]float64{5, 1, 2.495}, e); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", e, err, want)
+		}
+	}
+}
