@@ -32,6 +32,14 @@ func Count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
+// Does is a verb as n things have it: counts of one, count of more.
+func Does(n int, verb string) string {
+	if n == 1 {
+		return verb + "s"
+	}
+	return verb
+}
+
 // P writes the p-value of a test: p = 0.039, and p < 0.001 for all that is less, since no tail of a distribution is known better.
 func P(p float64) string {
 	if p < 0.001 {

@@ -103,6 +103,6 @@ func (s *Student) note(errs []float64) string {
 	if s.Nu >= nearlyNormal {
 		nu = fmt.Sprintf("%.0f", s.Nu)
 	}
-	off := fmt.Sprintf("%d of %d %s far off and %s for less", far, len(errs), words.Are(far), map[bool]string{true: "counts", false: "count"}[far == 1])
+	off := fmt.Sprintf("%d of %d %s far off and %s for less", far, len(errs), words.Are(far), words.Does(far, "count"))
 	return fmt.Sprintf("Observations scatter as Student's t with %s degrees of freedom; %s.", nu, off)
 }

@@ -107,7 +107,7 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 		head = fmt.Sprintf("%d of %d observations %s further off than the model explains:", len(o.List), o.Of, words.Are(len(o.List)))
 	}
 	if a.Series.Student != nil {
-		head = fmt.Sprintf("%d of %d observations %s far off and %s for less:", len(o.List), o.Of, words.Are(len(o.List)), map[bool]string{true: "counts", false: "count"}[len(o.List) == 1])
+		head = fmt.Sprintf("%d of %d observations %s far off and %s for less:", len(o.List), o.Of, words.Are(len(o.List)), words.Does(len(o.List), "count"))
 	}
 	var list []string
 	for i, at := range o.List {
@@ -149,8 +149,15 @@ func farOff(a *forecast.Analysis, f *forecast.Forecast) string {
 	if a.Series.Student != nil || a.Chosen != forecast.ByEvidence {
 		return ""
 	}
-	_, off := marks(context.Background(), a, 0)
-	_, n := withoutFar(off.Y, a.Series.Y, f.Lower, f.Upper)
+	outliers, err := a.Outliers(context.Background())
+	if err != nil { // the line on outliers says so
+		return ""
+	}
+	var off []float64
+	for _, o := range outliers.List {
+		off = append(off, o.Y)
+	}
+	_, n := withoutFar(off, a.Series.Y, f.Lower, f.Upper)
 	if n == 0 {
 		return ""
 	}
