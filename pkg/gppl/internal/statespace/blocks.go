@@ -116,14 +116,22 @@ func (f *Filter) setBlocks(blocks []Block) {
 		from := part % parts * chunk
 		f.setSteps(part/parts, from, min(from+chunk, n))
 	})
+	turning := false
 	for b, block := range blocks {
 		if block.Weights != nil {
+			turning = true
 			for i, t := range f.t {
 				s.phases[b*n+i] = 2 * math.Pi * (t - s.origin) / block.Period
 			}
 		}
 	}
 	s.h = dense.Resize(s.h, n*len(s.units))
+	if !turning {
+		for i := range s.h {
+			s.h[i] = 1
+		}
+		return
+	}
 	for i, t := range f.t {
 		s.look(s.h[i*len(s.units):][:len(s.units)], t)
 	}

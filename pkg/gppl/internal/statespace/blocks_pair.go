@@ -153,8 +153,8 @@ func (f *Filter) backwardPair(grad []float64, r blas64.General, others int) {
 				gva += ma11*q[0] + 2*ma12*q[1] + ma22*q[3]
 				gvb += mb11*z[0] + 2*mb12*z[1] + mb22*z[3]
 				gap := f.t[i+1] - f.t[i]
-				f.contractTwo(ga, a, t, q, [4]float64{za11, za12, za21, za22}, [3]float64{0.5 * va * ma11, va * ma12, 0.5 * va * ma22}, gap)
-				f.contractTwo(gb, b, w, z, [4]float64{zb11, zb12, zb21, zb22}, [3]float64{0.5 * vb * mb11, vb * mb12, 0.5 * vb * mb22}, gap)
+				f.contractTwo(ga, a, t, q, za11, za12, za21, za22, 0.5*va*ma11, va*ma12, 0.5*va*ma22, gap)
+				f.contractTwo(gb, b, w, z, zb11, zb12, zb21, zb22, 0.5*vb*mb11, vb*mb12, 0.5*vb*mb22, gap)
 				r1, r2, r3, r4 = t11*r1+t21*r2, t12*r1+t22*r2, w11*r3+w21*r4, w12*r3+w22*r4
 				// N ← ΦᵀNΦ
 				x11, x12, x21, x22 = t11*na11+t21*na12, t11*na12+t21*na22, t12*na11+t22*na12, t12*na12+t22*na22

@@ -182,11 +182,8 @@ func (f *Filter) backwardOne(grad []float64, r blas64.General, others int) {
 	clear(grad)
 	s, n := &f.system, len(f.t)
 	block, scale := &s.blocks[0], s.units[0].scale
-	noise, own := f.noise, f.own
+	noise, own, half := f.noise, f.own, 0.5*scale
 	var r1, r2, n11, n12, n22, m11, m12, m22, gv, gn float64
-	add := func(phi, q []float64, z [4]float64, gap float64) {
-		f.contractTwo(grad, block, phi, q, z, [3]float64{0.5 * scale * m11, scale * m12, 0.5 * scale * m22}, gap)
-	}
 	for to := n; to > 0; {
 		parallel.Look(f.Ctx)
 		from := (to - 1) / chunk * chunk
@@ -214,7 +211,7 @@ func (f *Filter) backwardOne(grad []float64, r blas64.General, others int) {
 					rj[0], rj[1] = a11*rj[0]+a21*rj[1], a12*rj[0]+a22*rj[1]
 				}
 				gv += m11*q[0] + 2*m12*q[1] + m22*q[3]
-				add(phi, q, [4]float64{z11, z12, z21, z22}, f.t[i+1]-f.t[i])
+				f.contractTwo(grad, block, phi, q, z11, z12, z21, z22, half*m11, scale*m12, half*m22, f.t[i+1]-f.t[i])
 				r1, r2 = a11*r1+a21*r2, a12*r1+a22*r2
 				x11, x12, x21, x22 := a11*n11+a21*n12, a11*n12+a21*n22, a12*n11+a22*n12, a12*n12+a22*n22
 				n11, n12, n22 = x11*a11+x12*a21, x11*a12+x12*a22, x21*a12+x22*a22
@@ -243,19 +240,25 @@ func (f *Filter) backwardOne(grad []float64, r blas64.General, others int) {
 	if n > 0 {
 		phi, q := s.phi[0][:4], s.q[0][:4]
 		gv += m11*q[0] + 2*m12*q[1] + m22*q[3]
-		add(phi, q, [4]float64{}, math.Inf(1))
+		f.contractTwo(grad, block, phi, q, 0, 0, 0, 0, half*m11, scale*m12, half*m22, math.Inf(1))
 	}
 	grad[0], grad[len(grad)-1] = 0.5*scale*gv, gn
 }
 
 // contractTwo adds what the derivatives z in Φ and w in Q, of which Q₁₂ counts twice, give to those in the parameters of a process of two
 // numbers.
-func (f *Filter) contractTwo(grad []float64, block *Block, phi, q []float64, z [4]float64, w [3]float64, gap float64) {
+func (f *Filter) contractTwo(grad []float64, block *Block, phi, q []float64, z11, z12, z21, z22, w11, w12, w22, gap float64) {
+	if p, is := block.Process.(*Oscillator); is {
+		period, quality := p.contract(phi[0], phi[1], phi[3], z11, z12, z21, z22, w11, w12, w22, gap)
+		grad[1] += period
+		grad[2] += quality
+		return
+	}
 	size := 4 * block.Params
 	dPhi, dQ := f.room.slopes[:size], f.room.slopes[size:][:size]
 	block.Process.Slopes(dPhi, dQ, phi, q, gap)
 	for p := range block.Params {
 		a, b := dPhi[4*p:4*p+4:4*p+4], dQ[4*p:4*p+4:4*p+4]
-		grad[1+p] += z[0]*a[0] + z[1]*a[1] + z[2]*a[2] + z[3]*a[3] + w[0]*b[0] + w[1]*b[1] + w[2]*b[3]
+		grad[1+p] += z11*a[0] + z12*a[1] + z21*a[2] + z22*a[3] + w11*b[0] + w12*b[1] + w22*b[3]
 	}
 }

@@ -13,11 +13,11 @@ import "math"
 // entry of Q = 4β∫(φ₁₂ φ₂₂)ᵀ(φ₁₂ φ₂₂) is a difference of larger numbers over a short gap.
 type Oscillator struct {
 	omega, beta, eta2 float64
-	slow, fast        float64                                                  // decay rates of an overdamped one: β ∓ κ, κ² = −η²
-	kappa, eta        float64                                                  // η or κ, 0 for the other
-	bend              float64                                                  // β²/η²
-	rate              float64                                                  // ν: u·ν is what the series for short gaps take
-	near              struct{ s, second, q11, q22, slope [oscillator]float64 } // of s from uν on, φ₂₂ and Q₂₂/u, Q₁₁ and ∂Q₁₁/∂log quality from (uν)³ on
+	slow, fast        float64                                   // decay rates of an overdamped one: β ∓ κ, κ² = −η²
+	kappa, eta        float64                                   // η or κ, 0 for the other
+	bend              float64                                   // β²/η²
+	rate              float64                                   // ν: u·ν is what the series for short gaps take
+	near              struct{ s, second, q11, ds, dq11 taylor } // of s and ∂s/∂log quality from uν on, φ₂₂, Q₁₁ and ∂Q₁₁/∂log quality from (uν)³ on
 }
 
 // oscillator is how many coefficients give a step to rounding up to nearby.
@@ -59,15 +59,8 @@ func NewOscillator(period, quality float64) Oscillator {
 			slope += 2 * a[k] * da[i+2-k]
 		}
 		w := 4 * p.beta / p.rate / float64(i+3)
-		p.near.q11[i], p.near.slope[i] = w*sum, w*(slope-sum)
-		p.near.s[i], p.near.second[i] = a[i+1], p.rate*float64(i+1)*a[i+1]
-	}
-	for i := range oscillator {
-		var sum float64
-		for k := range i + 1 {
-			sum += p.near.second[k] * p.near.second[i-k]
-		}
-		p.near.q22[i] = 4 * p.beta / p.rate * sum / float64(i+1)
+		p.near.q11[i], p.near.dq11[i] = w*sum, w*(slope-sum)
+		p.near.s[i], p.near.ds[i], p.near.second[i] = a[i+1], da[i+1], p.rate*float64(i+1)*a[i+1]
 	}
 	return p
 }
@@ -119,8 +112,7 @@ func (p *Oscillator) Cov(r float64) (k, slope, period, quality float64) {
 		return 0, 0, 0, 0
 	}
 	k, _ = p.diagonal(u, c, s)
-	dc, ds := p.damp(u, c, s)
-	return k, -p.omega * s, u * s, dc + p.beta*(ds-s)
+	return k, -p.omega * s, u * s, p.beta * (u*(c-p.beta*s) + p.damp(u, c, s) - s)
 }
 
 // Transition implements Process.
@@ -152,38 +144,34 @@ func (p *Oscillator) Transition(phi, noise []float64, gap float64) {
 	}
 }
 
-// step is Transition over a short gap, x = uν.
+// step is Transition over a short gap, x = uν. Of P∞ = I, Q₂₂ − Q₁₁ = φ₁₁² − φ₂₂² = 4βsc, of which no digit is lost.
 func (p *Oscillator) step(phi, noise []float64, x float64) {
-	n := &p.near
-	var s, second, q11, q22 float64
-	for i := oscillator - 1; i >= 0; i-- {
-		s, second, q11, q22 = s*x+n.s[i], second*x+n.second[i], q11*x+n.q11[i], q22*x+n.q22[i]
-	}
-	s *= x
-	phi[0], phi[1], phi[2], phi[3] = second+2*p.beta*s, s, -s, second
-	q12 := 2 * p.beta * s * s
-	noise[0], noise[1], noise[2], noise[3] = q11*x*x*x, q12, q12, q22*x
+	s, second, q11 := x*p.near.s.at(x), p.near.second.at(x), x*x*x*p.near.q11.at(x)
+	turn := p.beta * s
+	q12 := 2 * turn * s
+	phi[0], phi[1], phi[2], phi[3] = second+2*turn, s, -s, second
+	noise[0], noise[1], noise[2], noise[3] = q11, q12, q12, q11+4*turn*(second+turn)
 }
 
-func series(c *[oscillator]float64, x float64) float64 {
-	var v float64
-	for i := oscillator - 1; i >= 0; i-- {
-		v = v*x + c[i]
-	}
-	return v * x * x * x
+// A taylor is the coefficients of a series for nearby.
+type taylor [oscillator]float64
+
+// at returns the sum at x, of even and odd terms at the same time.
+func (c *taylor) at(x float64) float64 {
+	y := x * x
+	return (((((c[10]*y+c[8])*y+c[6])*y+c[4])*y+c[2])*y + c[0]) + x*(((((c[11]*y+c[9])*y+c[7])*y+c[5])*y+c[3])*y+c[1])
 }
 
-// damp returns the derivatives of c and s in log quality.
-func (p *Oscillator) damp(u, c, s float64) (dc, ds float64) {
-	dc = p.beta * u * (c - p.beta*s)
-	ds = p.beta * u * s
+// damp returns the derivative of s in log quality.
+func (p *Oscillator) damp(u, c, s float64) float64 {
+	ds := p.beta * u * s
 	if w := p.eta2 * u * u; math.Abs(w) < nearZero {
 		// dσ/dw of σ = sin √w/√w
 		slope := -(1./6 - w*(2./120-w*(3./5040-w*(4./362880-w*(5./39916800-w*(6./6227020800))))))
 		decay := math.Sqrt(c*c + p.eta2*s*s) // e⁻ᵝᵘ
-		return dc, ds + 2*decay*u*u*u*p.beta*p.beta*slope
+		return ds + 2*decay*u*u*u*p.beta*p.beta*slope
 	}
-	return dc, ds + (u*c-s)*p.bend
+	return ds + (u*c-s)*p.bend
 }
 
 // Slopes implements Process.
@@ -191,7 +179,7 @@ func (p *Oscillator) Slopes(dPhi, dNoise, phi, _ []float64, gap float64) {
 	dPhi, dNoise = dPhi[:8], dNoise[:8]
 	first, s, second := phi[0], phi[1], phi[3]
 	u := p.omega * gap
-	if gap == 0 || first == 0 && s == 0 {
+	if p.over(first, s, gap) {
 		clear(dPhi)
 		clear(dNoise)
 		return
@@ -201,13 +189,39 @@ func (p *Oscillator) Slopes(dPhi, dNoise, phi, _ []float64, gap float64) {
 	q := -4 * p.beta * u
 	dNoise[0], dNoise[1], dNoise[2], dNoise[3] = q*s*s, q*s*second, q*s*second, q*second*second
 
-	dc, ds := p.damp(u, 0.5*(first+second), s)
-	d11, d22 := dc+p.beta*(ds-s), dc-p.beta*(ds-s)
+	ds, d11, d22, q11, q12, q22 := p.sharpen(u, first, s, second)
 	dPhi[4], dPhi[5], dPhi[6], dPhi[7] = d11, ds, -ds, d22
-	dNoise[5] = 2 * p.beta * s * (2*ds - s)
-	dNoise[6] = dNoise[5]
-	dNoise[7] = -2 * (s*ds + second*d22)
-	if dNoise[4] = -2 * (first*d11 + s*ds); p.rate*u < nearby {
-		dNoise[4] = series(&p.near.slope, p.rate*u)
+	dNoise[4], dNoise[5], dNoise[6], dNoise[7] = q11, q12, q12, q22
+}
+
+// over reports whether a step has no derivatives: it has no length, or nothing is left after it.
+func (p *Oscillator) over(first, s, gap float64) bool { return gap == 0 || first == 0 && s == 0 }
+
+// sharpen returns the derivatives of φ₁₂, φ₁₁, φ₂₂ and of Q in log quality.
+func (p *Oscillator) sharpen(u, first, s, second float64) (ds, d11, d22, q11, q12, q22 float64) {
+	c, x := 0.5*(first+second), p.rate*u
+	near := x < nearby
+	if near {
+		ds, q11 = x*p.near.ds.at(x), x*x*x*p.near.dq11.at(x)
+	} else {
+		ds = p.damp(u, c, s)
 	}
+	dc, turn := p.beta*u*(c-p.beta*s), p.beta*(ds-s)
+	d11, d22 = dc+turn, dc-turn
+	if !near {
+		q11 = -2 * (first*d11 + s*ds)
+	}
+	return ds, d11, d22, q11, 2 * p.beta * s * (2*ds - s), -2 * (s*ds + second*d22)
+}
+
+// contract returns the sum of Slopes, with weights z for Φ and w for Q₁₁, Q₁₂ and Q₂₂, without writing them down.
+func (p *Oscillator) contract(first, s, second, z11, z12, z21, z22, w11, w12, w22, gap float64) (period, quality float64) {
+	if p.over(first, s, gap) {
+		return 0, 0
+	}
+	u, double := p.omega*gap, 2*p.beta
+	period = z11*s - z12*second + z21*(first-double*s) + z22*(s+double*second)
+	period -= 2 * double * (w11*s*s + w12*s*second + w22*second*second)
+	ds, d11, d22, q11, q12, q22 := p.sharpen(u, first, s, second)
+	return u * period, z11*d11 + (z12-z21)*ds + z22*d22 + w11*q11 + w12*q12 + w22*q22
 }
