@@ -164,7 +164,7 @@ func BenchmarkNLL(b *testing.B) {
 		run(fmt.Sprintf("engine=auto/n=%d/regular/kernel=SE+Periodic", n), regularData(b, n, 0, 1), m)
 	}
 	// On irregular times, where no engine but these two takes all of them.
-	for _, n := range []int{3319, 4000} {
+	for _, n := range []int{3319, 4000, 20_000, 100_000} {
 		d := benchData(b, n)
 		for _, c := range []struct {
 			name string
