@@ -33,7 +33,7 @@ const (
 	// manyCycles is the number of cycles over the range of the highest frequency, relative to n: periods down to a fiftieth
 	// of the mean spacing. Each frequency more makes chance peaks higher.
 	manyCycles = 50
-	// manyFrequencies bounds the number of frequencies, for the cost: a fifth of a second.
+	// manyFrequencies bounds the number of frequencies, for the cost: a tenth of a second.
 	manyFrequencies = 1 << 19
 	// worthwhile is how many times half the mean sampling rate, which other periodograms reach, the highest frequency has to be: of more than 175 000
 	// times it is less.
@@ -43,7 +43,7 @@ const (
 	latticeWindow = 0.9
 )
 
-// newLombScargle takes two transforms of O(n + m log m), m the number of frequencies. It returns nil if the data are no time
+// newLombScargle takes two transforms of O(n + m log m), or of O(nm/2¹⁵ + m) where m, the number of frequencies, is over 8n. It returns nil if the data are no time
 // series, or if the highest frequency is hardly higher than half of 1/spacing.
 func newLombScargle(d gppl.Data, spacing float64) *lombScargle {
 	if d.X.Dim() != 1 || d.Len() < 8 {

@@ -36,6 +36,10 @@ func (p *Points) NUFFT(dst, w blas64.General, m0 int, tol float64) {
 		dense.Zero(dst)
 		return
 	}
+	if inBands(p.N(), dst.Rows/2, tol) {
+		p.bands(dst, w, m0, tol)
+		return
+	}
 	g := newGrid(p.N(), k, m0+dst.Rows/2, tol)
 	gain := g.gains(m0, m0+dst.Rows/2)
 	order := g.sort(p)
