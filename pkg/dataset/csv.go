@@ -34,7 +34,8 @@ type CSVOptions struct {
 	// is a row like those below it.
 	NoHeader bool
 	// Missing lists texts that, as an empty cell does, stand for a missing value: "NA", "NaN", "-99.99". In columns of numbers but x a number
-	// stands for its value, however a cell writes it: -999 for -999.0, "-999,00" and "−999" too.
+	// stands for its value, however a cell writes it: -999 for -999.0, "-999,00" and "−999" too. Without a number here, those that the head of the file declares
+	// count, as "# missing value: -99.9" does; CSVReport.Declared has them.
 	Missing []string
 	// SkipMissing leaves out the rows whose x or y is missing, which are bad rows otherwise.
 	SkipMissing bool
@@ -64,6 +65,8 @@ type CSVOptions struct {
 	// Within, unless it is zero, is the range, in seconds for dates, that x is wanted in: if it holds the plain numbers and not
 	// the dates that NumberDates sees in them, they stay numbers.
 	Within [2]float64
+
+	declared []string // what the file itself says to be missing, and where
 
 	names []string   // of the columns, where a comment has them
 	title int        // lines above the header

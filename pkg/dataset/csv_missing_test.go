@@ -39,3 +39,28 @@ func TestMissingValues(t *testing.T) {
 		}
 	}
 }
+
+// TestDeclared reads what files say of their missing values: in comments, in lines above and below the table; and takes no count, date or cell of a row for it.
+func TestDeclared(t *testing.T) {
+	rows := "date,v,w\n2015-01-01,5,no data\n2015-01-02,-99.9,-4\n2015-01-03,7,missing\n2015-01-04,1e20,3\n"
+	for head, want := range map[string]int{
+		"# missing value: -99.9\n":                                 3,
+		"# Missing days are denoted by \"-99.9\" in the column.\n": 3,
+		"# -99.90 = no data\n":                                     3,
+		"_FillValue,1.0e+20\n":                                     3,
+		"# units: K; missing_value = 1e20\n# FILL  -99.9\n":        2,
+		"# missing values: 5\n":                                    4,
+		"# no data after 7 May 2015, -99.9 m below the sea\n":      4,
+		"": 4,
+	} {
+		n := 0
+		rep, err := dataset.StreamCSV(strings.NewReader(head+rows), dataset.CSVOptions{SkipMissing: true}, 1, func(_ int, b *dataset.CSVBlock) error { n += len(b.Y); return nil })
+		if err != nil || n != want || (len(rep.Declared) == 0) != (want == 4) {
+			t.Errorf("%q: %d rows, %q, %v; want %d", head, n, rep.Declared, err, want)
+		}
+	}
+	own := dataset.CSVOptions{SkipMissing: true, Missing: []string{"5"}}
+	if s, err := dataset.ReadCSV(strings.NewReader("# missing value: -99.9\n"+rows), own); err != nil || s.Len() != 3 || s.Y[0] != -99.9 {
+		t.Errorf("beside one that is named: %v, %v", s.Y, err)
+	}
+}

@@ -18,6 +18,7 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
+	opt.takeDeclared(text)
 	text = apostrophes(withoutBars(text))
 	named := namedSeparator(text)
 	if opt.Comma == 0 {

@@ -62,6 +62,7 @@ type CSVReport struct {
 	Levels       string        // a column of words whose texts alternate in the first rows, with y at different levels; "" for none
 	Unit         string        // of all y, which the cells have beside their digits: %, €, kWh
 	DecimalComma bool          // y is written 1.025,10
+	Declared     []string      // missing values that the file itself declares, each with its line
 	Guessed      string        // the first of y if all may be read both ways: 1.025 between semicolons or tabs, which is read as 1.025 and may be 1025
 	Flagged      string        // a number with a flag behind it, as 1.5 p, which was left out; "" for none
 	Asked        bool          // for it, or for a decimal point

@@ -29,8 +29,12 @@ const (
 // and eights below 0, the ends of 16 and 32 bits, and the -127 of a thermometer without contact.
 func usualCode(v float64) bool { return v == -127 || repeated(v) >= 2 || endOfBits(v) }
 
-// endOfBits reports whether v is the least or the greatest number of 16 or 32 bits, or next to the least one.
+// endOfBits reports whether v is the least or the greatest number of 16 or 32 bits, or next to the least one, or so large that only fills are, such as the 1e20 and 9.97e36 of NetCDF.
 func endOfBits(v float64) bool {
+	const fill = 1e19
+	if math.Abs(v) >= fill {
+		return true
+	}
 	switch v {
 	case -32768, -32767, 32767, 65535, -2147483648, -2147483647, 2147483647, 4294967295:
 		return true

@@ -35,6 +35,7 @@ func TestLead(t *testing.T) {
 		{"once, alone negative, no nines", 1100, 1900, nil, -100, ""},
 		{"once, beside negative ones", -900, 1900, nil, -999.9, ""},
 		{"the end of 16 bits, once", 1100, 1900, nil, -32767, "1 value of y is -32767, far from all others, which lie between 1100 and 1900. If it stands for a missing value, add ReadOptions.Missing: -32767."},
+		{"a fill of NetCDF, once", 270, 290, nil, 1e20, "1 value of y is 1e+20, far from all others, which lie between 270 and 290. If it stands for a missing value, add ReadOptions.Missing: 1e+20."},
 		{"sevens, once", 100, 300, nil, -777, "1 value of y is -777, far from all others, which lie between 100 and 300. If it stands for a missing value, add ReadOptions.Missing: -777."},
 		{"two eights, once", 100, 300, nil, -88, ""},
 		{"sevens above 0, once", 100, 300, nil, 7777, ""},

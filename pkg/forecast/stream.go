@@ -52,6 +52,9 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if rep.Flagged != "" {
 		remarks = append(remarks, fmt.Sprintf("Flags behind numbers, as in %q, were left out.", rep.Flagged))
 	}
+	for _, code := range rep.Declared {
+		remarks = append(remarks, fmt.Sprintf("Missing values are written %s.", code))
+	}
 	if rep.BySteps {
 		order, other := "day", "mdy"
 		if rep.Time == dataset.TimeMDY {
