@@ -59,18 +59,18 @@ func (x *xColumns) add(column int, before string) {
 
 // partNames are what columns with parts of a date are named.
 var partNames = map[string]*regexp.Regexp{
-	"year":    regexp.MustCompile(`(?i)^((mmwr|epi|iso)[_ ]?year|year|yr|yyyy|jahr|année|annee|an|año|anno|jaar|ano)$`),
-	"month":   regexp.MustCompile(`(?i)^(month|mon|mm|mo|monat|mois|mes|mese|maand|mês|period)$`),
+	"year":    regexp.MustCompile(`(?i)^((mmwr|epi|iso)[_ ]?year|year|yr|yyyy|yy|jahr|année|annee|an|año|anno|jaar|ano|år|vuosi|rok|év)$`),
+	"month":   regexp.MustCompile(`(?i)^(month|mon|mm|mo|monat|mois|mes|mese|maand|mês|period|måned|månad|kk|kuukausi|miesi[ąa]c|měsíc|mesic|hónap)$`),
 	"quarter": regexp.MustCompile(`(?i)^(quarter|qtr|q|quartal|trimestre|kwartaal)$`),
 	"week":    regexp.MustCompile(`(?i)^((mmwr|epi|iso)[_ ]?week|week|wk|(?-i:kw|KW)|woche|kalenderwoche|semaine|semana|settimana)$`),
-	"day":     regexp.MustCompile(`(?i)^(day|dd|dy|tag|jour|día|dia|giorno|dag)$`),
+	"day":     regexp.MustCompile(`(?i)^(day|dd|dy|tag|jour|día|dia|giorno|dag|pv|päivä|dzie[ńn]|den|nap)$`),
 	"ordinal": regexp.MustCompile(`(?i)^(doy|jday|yday|julian[ _.]?day|day[ _.]?of[ _.]?(the[ _.]?)?year)$`),
 	"half":    regexp.MustCompile(`(?i)^(half([-_ ]?year)?|halbjahr|semester|semestre)$`),
 	"hour":    regexp.MustCompile(`(?i)^(hour([ _]?ending)?|hr|hh|stunde|heure|hora|ora|uur)$`),
 	"minute":  regexp.MustCompile(`^((?i:minutes?|min|mn|minuut|minuto)|mm)$`),
 	"second":  regexp.MustCompile(`(?i)^(seconds?|sec|ss|sekunde|seconde|segundo|secondo)$`),
 	"time": regexp.MustCompile(`(?i)^((time|uhrzeit|zeit|heure|hora|ora|tijd)?[-_ ]?(von|from|start|beginn|anfang)|(start|begin|anfangs)[-_ ]?(time|zeit)|` +
-		`(time|uhrzeit|zeit|heure|hora|ora|tijd|tid|hr_?mn|hhmm(ss)?)([-_ ]?\(?(utc|gmt|lst|cet|mez)\)?)?)$`),
+		`(time|uhrzeit|zeit|heure|hora|ora|tijd|tid|klo|kello|godzina|čas|hr_?mn|hhmm(ss)?)([-_ ]?\(?(utc|gmt|lst|cet|mez)\)?)?)$`),
 }
 
 // numberedMonth is a month as M01.
@@ -104,15 +104,14 @@ func ErrorName(name string) bool { return errorName.MatchString(name) }
 // a time; or the first column. Columns that are empty are passed over.
 func (s *csvStream) xOf(names, first []string) (x xColumns) {
 	if len(names) > 2 && names[0]+names[1] == "" {
-		if n := s.leadingParts(); n > 0 {
-			x = xColumns{columns: timeline.Range(0, n), before: []string{"", "-", "-", " ", ":"}[:n]}
-			switch n {
-			case hourParts:
-				x.after = ":00"
-			case hourParts + 1:
-				x.digits = map[int]int{hourParts: 2}
+		for _, form := range leadingForms {
+			if n := s.leadingParts(form); n > 0 {
+				x = xColumns{columns: timeline.Range(0, n), before: form.before[:n], digits: map[int]int{len(form.to) - 1: 2}}
+				if n == len(form.to)-1 {
+					x.after = ":00"
+				}
+				return x
 			}
-			return x
 		}
 	}
 	var used []int
@@ -267,11 +266,27 @@ func (rows firstCells) dayParts(i, days int) (minutes int) {
 	return minutes
 }
 
-// leadingParts returns how many of the first columns, which have no names, hold the year, the month and smaller parts of a date down to the
-// minute: months that follow one another by equal steps, or times that ascend. It is 0 for other columns.
-func (s *csvStream) leadingParts() int {
-	from, to := []int{1000, 1, 1, 0, 0}, []int{2999, 12, 31, 23, 59}
-	rows, parts := s.rows(), []int{0, 1, 1, 0, 0}
+// leadingForm is a year and smaller parts of a date, down to the minute, in the first columns: their least and greatest numbers, what is written before each, how many there are at
+// least, and the date.
+type leadingForm struct {
+	from, to []int
+	before   []string
+	fewest   int
+	date     func(parts []int) time.Time
+}
+
+// leadingForms have the month, or the day of the year and the hour as the OMNI data of NASA.
+var leadingForms = []leadingForm{
+	{[]int{1000, 1, 1, 0, 0}, []int{2999, 12, 31, 23, 59}, []string{"", "-", "-", " ", ":"}, 1,
+		func(p []int) time.Time { return time.Date(p[0], time.Month(p[1]), p[2], p[3], p[4], 0, 0, time.UTC) }},
+	{[]int{1000, 1, 0, 0}, []int{2999, 366, 23, 59}, []string{"", "-D", "T", ":"}, 3,
+		func(p []int) time.Time { return time.Date(p[0], 1, p[1], p[2], p[3], 0, 0, time.UTC) }},
+}
+
+// leadingParts returns how many of the first columns, which have no names, hold the parts of a form: months that follow one another by equal steps, or times that
+// ascend. It is 0 for other columns.
+func (s *csvStream) leadingParts(form leadingForm) int {
+	rows, parts := s.rows(), slices.Clone(form.from)
 	if len(rows) < fewestDates {
 		return 0
 	}
@@ -280,15 +295,15 @@ func (s *csvStream) leadingParts() int {
 		for _, row := range rows {
 			for i := range n {
 				v, err := strconv.Atoi(row[i])
-				if err != nil || v < from[i] || v > to[i] {
+				if err != nil || v < form.from[i] || v > form.to[i] {
 					return 0
 				}
 				parts[i] = v
 			}
-			by.add(time.Date(parts[0], time.Month(parts[1]), parts[2], parts[3], parts[4], 0, 0, time.UTC))
+			by.add(form.date(parts))
 		}
 		switch {
-		case n == 2 && by.alike() || n > 2 && by.oneWay():
+		case n >= form.fewest && (n == 2 && by.alike() || n > 2 && by.oneWay()):
 			return n
 		case by.oneWay(): // what follows need not be parts
 			return 0
@@ -297,8 +312,8 @@ func (s *csvStream) leadingParts() int {
 	return 0
 }
 
-// hourParts are year, month, day and hour.
-const hourParts = 4
+// ymdParts are year, month and day.
+const ymdParts = 3
 
 // decimalYears reports whether a column has the year of x with the fraction that has passed.
 func (s *csvStream) decimalYears(i int, x xColumns) bool {
@@ -462,7 +477,11 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 			x := xColumns{columns: []int{year, month}, before: []string{"", "-"}}
 			if day := part("day", within(1, 31)); day >= 0 {
 				x.add(day, "-")
-				hours(&x, " ")
+				if hours(&x, " "); len(x.columns) == ymdParts {
+					if clocks := part("time", clock.MatchString); clocks >= 0 {
+						x.add(clocks, " ")
+					}
+				}
 			}
 			return x
 		}
@@ -470,7 +489,12 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 			name, sign string
 			most       int
 		}{{"quarter", "Q", 4}, {"week", "W", 53}, {"half", "H", 2}, {"ordinal", "D", 366}} {
-			i := part(of.name, func(cell string) bool { return within(1, of.most)(strings.TrimPrefix(strings.ToUpper(cell), of.sign)) })
+			i := part(of.name, func(cell string) bool {
+				if whole, _, fraction := strings.Cut(cell, "."); fraction && of.name == "ordinal" { // a part of the day behind it
+					cell = whole
+				}
+				return within(1, of.most)(strings.TrimPrefix(strings.ToUpper(cell), of.sign))
+			})
 			if i < 0 {
 				continue
 			}
@@ -495,7 +519,7 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 	}
 	if date < 0 {
 		for i, name := range names {
-			if century := rows.shortDays(i); (dateName.MatchString(name) || partNames["day"].MatchString(name)) && century != "" {
+			if century := rows.shortDays(i, dateName.MatchString(name) || partNames["day"].MatchString(name)); century != "" && (i == 0 || name != "") {
 				x := xColumns{columns: []int{i}, before: []string{century}, after: " 00:00"}
 				if hour := part("hour", within(0, 24)); hour >= 0 {
 					x.add(hour, " ")
@@ -509,8 +533,10 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 		if x, ok := digitDate(first, part("time", func(cell string) bool { return clock.MatchString(cell) || isDigits(cell) }), rows); ok {
 			return x
 		}
-		if at == 0 && anyY && len(names) > 2 && (dateName.MatchString(names[1]) && number(1) || names[1] == "" && isDay(first[1])) && !timeName.MatchString(names[0]) && !number(0) {
-			at = 1
+		for i := 1; i < len(names)-1 && at == 0 && anyY && !timeName.MatchString(names[0]) && !number(0); i++ {
+			if dateName.MatchString(names[i]) && number(i) || rows.digitDates(i) != "" {
+				at = i
+			}
 		}
 		return oneColumn(at)
 	}
@@ -547,8 +573,21 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 	return x
 }
 
-// shortDays returns the century of a column of days written 240131, as the German office for roads writes them; "" for other columns.
-func (rows firstCells) shortDays(i int) (century string) {
+// digitDates returns the format of the dates that a column has as digits in the first rows: 20240131, 01.2024 and so on; "" for others.
+func (rows firstCells) digitDates(i int) (f TimeFormat) {
+	rows = rows[:min(many, len(rows))] // below may be words
+	for _, d := range numberDates {
+		if d.perSecond == 0 && len(rows) >= fewestDates && !slices.ContainsFunc(rows, func(row []string) bool { v, err := ParseNumber(row[i]); return err != nil || !d.likely(v) }) {
+			f = d.format
+		}
+	}
+	return f
+}
+
+// shortDays returns the century of a column of days written 240131, as the German office for roads writes them; "" for other columns. Where no name says that they are days, their steps are
+// equal, and those of the numbers are not.
+func (rows firstCells) shortDays(i int, named bool) (century string) {
+	var days, numbers steps
 	for _, row := range rows {
 		of := "20"
 		if row[i] >= "69" {
@@ -557,7 +596,14 @@ func (rows firstCells) shortDays(i int) (century string) {
 		if len(row[i]) != len("240131") || !isDay(of+row[i]) || century != "" && of != century {
 			return ""
 		}
+		day, _ := time.Parse("20060102", of+row[i])
+		v, _ := strconv.Atoi(row[i])
+		days.add(day)
+		numbers.add(time.Unix(int64(v), 0))
 		century = of
+	}
+	if !named && !(days.equal() && !numbers.equal()) {
+		return ""
 	}
 	return century
 }
@@ -800,7 +846,8 @@ func (s *csvStream) yOf(names, first []string, x xColumns) int {
 		}
 		cell := first[y-1]
 		_, plain := decimal([]byte(cell))
-		isTime := !plain && (dateFormat(cell) != TimeAuto || timed && clock.MatchString(cell)) || s.decimalYears(y-1, x) || julianName.MatchString(names[y-1])
+		isTime := !plain && (dateFormat(cell) != TimeAuto || timed && clock.MatchString(cell)) || s.decimalYears(y-1, x) || julianName.MatchString(names[y-1]) ||
+			s.rows().digitDates(y-1) != "" && s.rows().digitDates(x.columns[0]) == s.rows().digitDates(y-1)
 		return !errorName.MatchString(names[y-1]) && !isTime && !asideName.MatchString(names[y-1]) && !isTruth(cell)
 	}
 	passes := s.passesWords(x) && len(first) >= len(names)

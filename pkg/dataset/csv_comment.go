@@ -49,6 +49,9 @@ func comments(r *bufio.Reader, opt *CSVOptions) {
 			names = apart.Split(last, -1)
 		}
 		if len(names) == width && width > 1 {
+			if above := split(lines[max(0, i-1)], comma); len(above) == width && len(slices.Compact(slices.Sorted(slices.Values(names)))) < width {
+				names = above // of units, which repeat
+			}
 			for k, name := range names {
 				names[k] = strings.Trim(name, ",;") // between blanks
 			}

@@ -43,8 +43,8 @@ var dateForms = []dateForm{
 	{
 		TimeISO, "2000-01-31", []string{"2000-01-31", "2000-01", "2000-1-31", "2000-031", "2000-01-31T14:30", "2000-01-31 14:30:00.5", "2000-01-31T14:30:00+02:00", "2000-01-31T14", "20000131 1430", "2000-01-31.5"},
 		"ISO 8601; without a zone in UTC; a month is its first day; three digits are a day of the year, and decimals a part of the day", // besides what parseTime reads
-		patterns(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`, `^(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})(?P<part>\.\d+)$`, `^(?P<y>\d{4})-?D(?P<yday>\d{1,3})$`,
-			`^(?P<y>\d{4})(?P<m>\d{2})(?P<d>\d{2})(?P<rest>[ T]\d.*)$`),
+		patterns(`^(?P<y>\d{4})-(?P<m>\d{1,2})(?:-(?P<d>\d{1,2})(?P<rest>\D.*)?)?$`, `^(?P<y>\d{4})-(?P<m>\d{2})-(?P<d>\d{2})(?P<part>\.\d+)$`, `^(?P<y>\d{4})-?D(?P<yday>\d{1,3})(?P<part>\.\d+)?(?P<rest>T\d.*)?$`,
+			`^(?P<y>\d{4})(?P<m>\d{2})(?P<d>\d{2})(?P<rest>[ T:]\d.*)$`),
 	},
 	{
 		TimeQuarter, "2000Q1", []string{"1990Q1", "1990-Q1", "Q1 1990", "1Q1990", "1. Quartal 1990", "Q1 '90", "Q1/90", "1Q90", "FY1990Q1", "I 1990", "1990K1"}, "the first day of the quarter; T and K for Q are read too",
@@ -61,7 +61,7 @@ var dateForms = []dateForm{
 	},
 	{
 		TimeMonth, "2000M01", []string{"2000M01", "2000-M1", "01/2000", "1-2000"}, "the first day of the month",
-		patterns(`^(?P<y>\d{4})[- ]?[Mm](?P<m>\d{1,2})$`, `^(?P<m>\d{1,2})[/-](?P<y>\d{4})$`),
+		patterns(`^(?P<y>\d{4})[- ]?[Mm](?P<m>\d{1,2})$`, `^(?P<y>\d{4}):(?P<m>\d{2})$`, `^(?P<m>\d{1,2})[/-](?P<y>\d{4})$`),
 	},
 	{
 		TimeNamed, "Jan 2000", []string{"Jan 2000", "31 January 2000", "Jan 31, 2000", "2000-Jan-31", "31-Jan-2000 14:30", "Jan-00", "Jan 00", "31-Jan-00", "31Jan00", "31Jan2000:14:30:00"},
@@ -253,11 +253,16 @@ func plainDate(text string, f TimeFormat) (t time.Time, short, ok bool) {
 		}
 		if iso := isoText(part); iso != "" {
 			t, err := parseTime(iso)
-			days, _ := strconv.ParseFloat("0"+part["part"], 64)
-			return t.Add(time.Duration(math.Round(days*86400e3)) * time.Millisecond), part["yy"] != "", err == nil
+			return t.Add(partOfDay(part)), part["yy"] != "", err == nil
 		}
 	}
 	return t, false, false
+}
+
+// partOfDay is what stands behind the point of a day, to a millisecond.
+func partOfDay(part map[string]string) time.Duration {
+	days, _ := strconv.ParseFloat("0"+part["part"], 64)
+	return time.Duration(math.Round(days*86400e3)) * time.Millisecond
 }
 
 // periodOf returns what a date without a day names: month, quarter or week; "" for a date with one, and for none.

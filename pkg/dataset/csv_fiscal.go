@@ -29,7 +29,11 @@ func dayOfYear(part map[string]string) (t time.Time, short, ok bool) {
 	year, _ := strconv.Atoi(part["y"])
 	day, _ := strconv.Atoi(part["yday"])
 	t = time.Date(year, time.January, day, 0, 0, 0, 0, time.UTC)
-	return t, false, day > 0 && t.Year() == year
+	if ok = day > 0 && t.Year() == year; ok && part["rest"] != "" {
+		clock, err := parseTime(clockText(t.Format(time.DateOnly), part["rest"]))
+		return clock, false, err == nil
+	}
+	return t.Add(partOfDay(part)), false, ok
 }
 
 // yearPairs finds out whether dates such as 2000/01 and 2000-01 are months, or the years 2000 and 2001.

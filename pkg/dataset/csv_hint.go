@@ -10,7 +10,7 @@ import (
 
 var (
 	infinite    = regexp.MustCompile(`(?i)^[+-]?(inf|infinity|nan|1\.#\w+)$`)
-	clock       = regexp.MustCompile(`^\d{1,2}[:h]\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp](\.?\s?[Mm]\.?)?| Uhr)?$`)
+	clock       = regexp.MustCompile(`^(\d{1,2}[:h]\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp](\.?\s?[Mm]\.?)?| Uhr)?|\d{4} (UTC|GMT))$`)
 	noYear      = regexp.MustCompile(`^(?:\d{1,2}[-/. ]\s?(\d{1,2}|\pL{3,12})\.?|(\pL{3,12})\.?([- ]\d{1,2})?)$`)
 	wordsBefore = regexp.MustCompile(`^(?:\pL+\.?:?\s+)+(\d.*)$`)
 	footnote    = regexp.MustCompile(`\d\s*(?:\*+|[†‡¹²³ᵃᵇᵖʳ]|\(?\[?[a-z]\]?\)|\(\d\)|\[\d\])$`)

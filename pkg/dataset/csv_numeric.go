@@ -157,8 +157,7 @@ func likelyUnix(v float64) numberDate {
 }
 
 // numberOrder finds out whether a column of numbers stands for dates: all must be likely of the form of the first. Months must pass from
-// one year to the next, since numbers from 200001 to 200012 may be anything, and there must be two months before a point. So must days of
-// years, with several in a year, unless their column is named as one of dates. So must quarters and months behind a point, from the last of
+// one year to the next, since numbers from 200001 to 200012 may be anything, and there must be two months before a point. So must quarters and months behind a point, from the last of
 // a year to the first of the next, since 2014.25 is a part of a year as well.
 type numberOrder struct {
 	named  bool // the column is one of dates, by its name
@@ -210,9 +209,8 @@ func (o *numberOrder) add(v float64) bool {
 func (o *numberOrder) format() TimeFormat {
 	oneYear := o.form.scale == 1e2 && math.Floor(o.lo/1e2) == math.Floor(o.hi/1e2)
 	oneMonth := o.form.format == TimeMMYYYY && math.Floor(o.lo) == math.Floor(o.hi)
-	days := o.form.format == TimeYYYYDDD && !o.named && !(o.inYear && math.Floor(o.lo/1e3) != math.Floor(o.hi/1e3))
 	dotted := (o.form.format == TimeYYYYdMM || o.form.format == TimeYYYYdQ) && !(o.turned && o.inYear && !o.apart)
-	if !o.met || oneYear || oneMonth || days || dotted {
+	if !o.met || oneYear || oneMonth || dotted {
 		return TimeNumber
 	}
 	return o.form.format

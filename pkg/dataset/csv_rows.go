@@ -176,6 +176,13 @@ func (s *csvStream) ragged(n int, record []byte) error {
 			}
 		}
 	}
+	switch {
+	case hint != "" || n > len(s.places):
+	case s.opt.Comma == ' ':
+		hint = " (a blank cell? write NA there)"
+	default:
+		hint = " (no row of the table? remove the line)"
+	}
 	if s.opt.Comma == ',' && n > len(s.places) && digitsAround.Match(record[:min(len(record), longestQuote)]) {
 		hint = " (a comma within a number? quote such numbers, or separate fields by semicolons)"
 	}

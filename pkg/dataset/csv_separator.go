@@ -130,7 +130,7 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 			}
 			filled := outside(strings.TrimRight(texts[i], string(c)+" "), c)
 			one := n > 0 && filled == 0
-			regular = n > 0 && outside(texts[i+1], c) == n && outside(texts[i+2], c) == n
+			regular = n > 0 && outside(texts[i+1], c) == n && outside(texts[i+2], c) == n && !(setting.MatchString(texts[i]) && setting.MatchString(texts[i+1]))
 			table := n > most[j] && regular && !one
 			bare := most[j] == 0 && (n > 1 || dateFormat(split(texts[i], c)[0]) != TimeAuto) // no line above is a header
 			switch most[j] = max(most[j], filled); {
@@ -150,6 +150,9 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 	}
 	return ends[header], cut(r, starts[i], strings.Repeat("\n", ends[header])+texts[header]+strings.Repeat("\n", ends[i]-ends[header])) // units below it stay out
 }
+
+// setting is a name with a colon before its value, as programs write what a table is about.
+var setting = regexp.MustCompile(`^"?\pL[^\t;,|]*:"?[\t;,]`)
 
 // beginOfWords returns the first of three rows of as many values, separated by blanks, below other lines, and the header: one of the two lines
 // above with as many words, or with one less if the rows are counted; -1 if there is none. The row is 0 if there is no such table.

@@ -674,7 +674,7 @@ func (s *csvStream) number(place int, text []byte) (v float64, err error) {
 	}
 	if !ok {
 		if v, err = s.styles[place].value(cellText(text)); err != nil {
-			if number, flagged := withoutFlag(cellText(text)); flagged {
+			if number, flagged := withoutFlag(cellText(text), s.styles[place].unit); flagged {
 				if v, err := s.styles[place].value(number); err == nil && !s.opt.beyond(v) {
 					s.flagged(string(text))
 					return v, nil

@@ -135,11 +135,17 @@ func isTruth(text string) bool {
 
 // statusFlag is a letter or two, or the mark of a footnote, that offices of statistics write behind a number: a break in the series, an estimate,
 // provisional, revised, of low reliability. It may be a remark behind #.
-var statusFlag = regexp.MustCompile(`^(.*\d)(?:[ \x{a0}]+(?:[bepru]{1,2}|#.*)|[ \x{a0}]*(?:\*{1,3}|[†‡¹²³⁴⁵]|\((?:[bepru]|\d)\)|\[(?:[bepru]|\d)\]))$`)
+var statusFlag = regexp.MustCompile(`^(.*\d)(?:[ \x{a0}]+(?:[bepru]{1,2}|\d\)|#.*)|[ \x{a0}]*(?:\*{1,3}|[†‡¹²³⁴⁵]|\((?:[bepru]|\d)\)|\[(?:[bepru]|\d)\]))$`)
 
-// withoutFlag returns a number without a flag behind it.
-func withoutFlag(text string) (number string, ok bool) {
+// bareFlag is one without a blank, where numbers have no unit.
+var bareFlag = regexp.MustCompile(`^(.*\d)[epr]$`)
+
+// withoutFlag returns a number without a flag behind it, in a column in which numbers have a unit.
+func withoutFlag(text, unit string) (number string, ok bool) {
 	m := statusFlag.FindStringSubmatch(text)
+	if m == nil && unit == "" {
+		m = bareFlag.FindStringSubmatch(text)
+	}
 	if m == nil {
 		return text, false
 	}
@@ -291,7 +297,7 @@ func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 	}
 	if !f.met {
 		f.met, f.style.unit = true, w.unit
-		if _, flagged := withoutFlag(cellText(text)); flagged {
+		if _, flagged := withoutFlag(cellText(text), w.unit); flagged {
 			f.style.unit = ""
 		}
 		if opt.DecimalComma || opt.DecimalPoint {

@@ -414,7 +414,7 @@ func enough(s dataset.Series) error {
 	case s.Len() < fewest:
 		return fmt.Errorf("%s %s too few to learn from: at least %d are needed", words.Count(s.Len(), "observation"), words.Are(s.Len()), fewest)
 	case distinct < 3:
-		return fmt.Errorf("%d observations at %d different x are not a series", s.Len(), distinct)
+		return fmt.Errorf("%d observations at %d different x are not a series (if the time is spread over several columns, combine them into one)", s.Len(), distinct)
 	case slices.Min(s.Y) == slices.Max(s.Y):
 		return constantError{s.Y[0], s.Len()}
 	}
