@@ -533,7 +533,8 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 		if x, ok := digitDate(first, part("time", func(cell string) bool { return clock.MatchString(cell) || isDigits(cell) }), rows); ok {
 			return x
 		}
-		for i := 1; i < len(names)-1 && at == 0 && anyY && !timeName.MatchString(names[0]) && !number(0); i++ {
+		aside := anyY || !isNumber(first[0]) || rows.constant(0) // the first column
+		for i := 1; i < len(names)-1 && at == 0 && aside && !timeName.MatchString(names[0]) && !number(0); i++ {
 			if dateName.MatchString(names[i]) && number(i) || rows.digitDates(i) != "" {
 				at = i
 			}
@@ -684,7 +685,11 @@ type TextColumnError struct {
 }
 
 func (e *TextColumnError) Error() string {
-	return fmt.Sprintf("y: %s begins with %q, no number, and CSVOptions.Y names no other column, such as %s%s", e.Column, e.Cell, e.Numbers, missingHint)
+	numbers := e.Numbers
+	if !isWhole(numbers) {
+		numbers = fmt.Sprintf("%q", numbers)
+	}
+	return fmt.Sprintf("y: %s begins with %q, no number, and CSVOptions.Y names no other column, such as %s%s", e.Column, e.Cell, numbers, missingHint)
 }
 
 // eventsAdvice is about rows without a number.
@@ -709,11 +714,7 @@ func (s *csvStream) checkText(names, first []string) error {
 	}
 	for i := s.rep.Y + 1; i < len(names); i++ {
 		if _, err := strconv.ParseFloat(first[i], 64); err == nil && !s.isKey(names, i) {
-			numbers := strconv.Itoa(i + 1)
-			if !s.opt.NoHeader {
-				numbers = fmt.Sprintf("%q", names[i])
-			}
-			return &TextColumnError{columnName(names, s.rep.Y), cmp.Or(names[s.rep.Y], strconv.Itoa(s.rep.Y+1)), first[s.rep.Y], numbers}
+			return &TextColumnError{columnName(names, s.rep.Y), cmp.Or(names[s.rep.Y], strconv.Itoa(s.rep.Y+1)), first[s.rep.Y], cmp.Or(names[i], strconv.Itoa(i+1))}
 		}
 	}
 	return nil

@@ -140,7 +140,11 @@ func (o ReadOptions) refusePanel(path string, s *Series, rep dataset.CSVReport, 
 	var names, settings []string
 	for _, at := range columns {
 		name := rep.Columns[at]
-		names = append(names, fmt.Sprintf("%q", name))
+		if name == "" {
+			names = append(names, strconv.Itoa(at+1))
+		} else {
+			names = append(names, fmt.Sprintf("%q", name))
+		}
 		if o.NoHeader || !plainName.MatchString(name) {
 			name = strconv.Itoa(at + 1)
 		}
@@ -155,6 +159,9 @@ func (o ReadOptions) refusePanel(path string, s *Series, rep dataset.CSVReport, 
 			texts[i] = fmt.Sprintf("%q", text)
 		}
 	}
-	return fmt.Errorf("forecast: %s holds %d series: %d of the %d values of x are repeated, and the %s %s %s their rows apart (%s). %s makes a series of each; ReadOptions.Pooled takes all rows for one",
-		dataset.Shown(path), series, len(s.Duplicates), distinct, what, strings.Join(names, " and "), tell, strings.Join(texts, ", "), strings.Join(settings, " "))
+	return panelError{fmt.Errorf("forecast: %s holds %d series: %d of the %d values of x are repeated, and the %s %s %s their rows apart (%s). %s makes a series of each; ReadOptions.Pooled takes all rows for one",
+		dataset.Shown(path), series, len(s.Duplicates), distinct, what, strings.Join(names, " and "), tell, strings.Join(texts, ", "), strings.Join(settings, " "))}
 }
+
+// panelError is the error of a file that holds several series.
+type panelError struct{ error }

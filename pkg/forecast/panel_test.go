@@ -79,3 +79,24 @@ func TestReadPanel(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTwoKeysAtOnce: a file of several stations and elements, as GHCN has for a year, is refused with all that tells its series apart, though no column of numbers is named.
+func TestTwoKeysAtOnce(t *testing.T) {
+	var rows []string
+	for day := 1; day <= 9; day++ {
+		for _, key := range []string{"US1,2019010%d,TMAX,5%[1]d", "US1,2019010%d,TMIN,1%[1]d", "US2,2019010%d,TMAX,6%[1]d", "US2,2019010%d,TMIN,2%[1]d"} {
+			rows = append(rows, fmt.Sprintf(key, day)+",,W")
+		}
+	}
+	path := filepath.Join(t.TempDir(), "2019.csv")
+	if err := os.WriteFile(path, []byte(strings.Join(rows, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const want = `the columns 1 and 3 tell their rows apart ("US1", "US2", "TMAX", "TMIN"). ReadOptions.By: "1" ReadOptions.By: "3" makes a series of each`
+	if _, err := forecast.Read(path, forecast.ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+		t.Error(err)
+	}
+	if members, err := forecast.ReadPanel(path, forecast.ReadOptions{By: []string{"1", "3"}}); err != nil || len(members) != 4 || members[3].Series.Y[8] != 29 {
+		t.Errorf("%v: %v", members, err)
+	}
+}

@@ -146,6 +146,13 @@ const (
 func Read(path string, o ReadOptions) (*Series, error) {
 	o.By = nil
 	s, rep, err := read(path, o)
+	if text := (*dataset.TextColumnError)(nil); errors.As(err, &text) && path != dataset.StandardInput {
+		of := o
+		of.Y = text.Numbers
+		if _, again := Read(path, of); errors.As(again, new(panelError)) {
+			return nil, again // which names all columns that tell series apart
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
