@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -28,12 +29,8 @@ type tested interface {
 // backtest tests a model as the flags say. It returns nil if they say not to and, unless they ask for a test, if the series is too long
 // or too short for one, or no model could be learnt at any origin, which it says.
 func backtest(ctx context.Context, c *cli.Command, a tested, horizon int) (*forecast.Trust, error) {
-	o := forecast.BacktestOptions{Horizon: horizon, Holdout: c.Int("holdout")}
-	if c.IsSet("origins") {
-		o.Origins = c.Int("origins")
-	}
-	asked := c.IsSet("origins") || o.Holdout > 0 || c.Name == "backtest"
-	if asked && c.Int("origins") == 0 && o.Holdout == 0 || !asked && !a.Testable(o) {
+	o, asked, none := testOptions(c, horizon)
+	if none || !asked && !a.Testable(o) {
 		return nil, nil
 	}
 	t, err := interruptible(ctx, func() (*forecast.Trust, error) { return a.Backtest(ctx, o) })
@@ -42,6 +39,16 @@ func backtest(ctx context.Context, c *cli.Command, a tested, horizon int) (*fore
 		return nil, nil
 	}
 	return t, err
+}
+
+// testOptions are those of the tests of the past by the flags, whether they ask for tests, and whether there are none.
+func testOptions(c *cli.Command, horizon int) (o forecast.BacktestOptions, asked, none bool) {
+	o = forecast.BacktestOptions{Horizon: horizon, Holdout: c.Int("holdout")}
+	if c.IsSet("origins") {
+		o.Origins = c.Int("origins")
+	}
+	asked = c.IsSet("origins") || o.Holdout > 0 || c.Name == "backtest"
+	return o, asked, c.Name == "compare" || asked && c.Int("origins") == 0 && o.Holdout == 0
 }
 
 func backtestCommand() *cli.Command {
@@ -57,12 +64,13 @@ best naive forecast of the same observations: the last value, with or without dr
 			if err := checkSteps(c); err != nil {
 				return err
 			}
-			a, err := learn(ctx, c)
+			past := newPastBar(c)
+			a, err := learn(ctx, c, past)
 			if err != nil {
 				return err
 			}
 			t, err := backtest(ctx, c, a, forecastSteps(c, len(a.Series.X)))
-			if err != nil {
+			if past.end(cmp.Or(context.Cause(ctx), err)); err != nil {
 				return err
 			}
 			if t == nil {

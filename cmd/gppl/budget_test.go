@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,5 +46,22 @@ func TestBudgetInterrupted(t *testing.T) {
 	code := run(ctx, []string{"gppl", "fit", path, "--budget", "1ms", "--model", model, "-q"}, &out, &errs)
 	if code != exitFailed || !strings.Contains(errs.String(), "kept in "+model+searchSuffix+": run the same command again to continue") || out.Len() > 0 {
 		t.Errorf("exit code %d: %s%s", code, out.String(), errs.String())
+	}
+}
+
+// TestTestsOfPast: gppl backtest shows its tests of the past, and announces how long they take.
+func TestTestsOfPast(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("date,y\n")
+	for i := range 200 {
+		fmt.Fprintf(&b, "2021-%03d,%.2f\n", 1+i, 20+math.Sin(float64(i*i)))
+	}
+	path := put(t, t.TempDir(), "a.csv", b.String())
+	code, stdout, stderr := gppl("backtest", path, "--kernel", "SE", "--origins", "2", "--forecast", "5")
+	if code != 0 || !strings.Contains(stderr, "tests of the past: 2/2") || strings.Contains(stderr, "µs") || !strings.Contains(stdout, "in 2 tests on the past") {
+		t.Errorf("exit %d: %s %s", code, stdout, stderr)
+	}
+	if code, _, stderr = gppl("backtest", path, "--budget", "1ms", "--origins", "2", "--forecast", "5"); code != 0 || !strings.Contains(stderr, " s for the tests of the past.") {
+		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -246,7 +246,7 @@ func compareCommand() *cli.Command {
    gppl compare data.csv --kernel "SE, Matern32, SE + Periodic, SE + LocPer" --json`,
 		Flags: inputFlags(),
 		Action: func(ctx context.Context, c *cli.Command) error {
-			a, err := learn(ctx, c)
+			a, err := learn(ctx, c, nil)
 			if err != nil {
 				return err
 			}
@@ -258,15 +258,15 @@ func compareCommand() *cli.Command {
 	}
 }
 
-// A search with a predicted time of announced seconds or more is announced. Its finished candidates are kept beside the model, in a file
-// with searchSuffix, until the model is written.
+// A search that takes announced seconds or more by prediction, with the tests of the past, is announced. If it takes as long without them, its finished
+// candidates are kept beside the model, in a file with searchSuffix, until the model is written.
 const (
 	announced    = 3
 	searchSuffix = ".search"
 )
 
-// learn reads the file named by the argument and trains as the flags say.
-func learn(ctx context.Context, c *cli.Command) (*forecast.Analysis, error) {
+// learn reads the file named by the argument and trains as the flags say. past, unless it is nil, shows later tests of the past.
+func learn(ctx context.Context, c *cli.Command, past *pastBar) (*forecast.Analysis, error) {
 	path, err := argument(c, "csv file")
 	if err != nil {
 		return nil, err
@@ -280,6 +280,9 @@ func learn(ctx context.Context, c *cli.Command) (*forecast.Analysis, error) {
 	s, settings, err := prepare(ctx, c, task{path: path, y: yColumn(c)})
 	if err != nil {
 		return nil, err
+	}
+	if past != nil {
+		settings.Progress = past.show
 	}
 	return train(ctx, c, s, settings, "", true)
 }
@@ -551,6 +554,10 @@ type pastBar struct {
 	ended bool
 }
 
+func newPastBar(c *cli.Command) *pastBar {
+	return &pastBar{begin: func(origins int) *viz.Progress { return progress(c, "tests of the past", origins) }}
+}
+
 // show takes the reports of forecast.Options.Progress that are of the test.
 func (b *pastBar) show(p forecast.Progress) {
 	b.mu.Lock()
@@ -575,11 +582,14 @@ func (b *pastBar) end(err error) {
 // train learns a model of the series. The model will be written to the file model, unless that is "". If tell is set, it shows its
 // progress; settings.Progress gets that of later tests of its past.
 func train(ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options, model string, tell bool) (*forecast.Analysis, error) {
-	if plan := forecast.PlanFit(s, settings); settings.Kernels == nil && (plan.Seconds >= announced || plan.Over) {
-		if model != "" {
+	if plan := forecast.PlanFit(s, settings); settings.Kernels == nil {
+		if model != "" && (plan.Seconds >= announced || plan.Over) {
 			settings.Resume = model + searchSuffix
 		}
-		if tell && !c.Bool("quiet") {
+		if tests, _, none := testOptions(c, forecastSteps(c, len(s.X))); !none {
+			plan = plan.WithTests(s, settings, tests)
+		}
+		if tell && !c.Bool("quiet") && (plan.Seconds+plan.Tests >= announced || plan.Over) {
 			say(c, "%v.", plan)
 		}
 	}

@@ -128,7 +128,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	if why != "" {
 		out.notes = append(out.notes, why)
 	}
-	past := &pastBar{begin: func(origins int) *viz.Progress { return progress(c, "tests of the past", origins) }}
+	past := newPastBar(c)
 	if t.alone {
 		settings.Progress = past.show
 	}

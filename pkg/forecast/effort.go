@@ -60,6 +60,8 @@ type Plan struct {
 	// Seconds is the predicted time on one core of 9 Gflop/s, correct to within a factor of about two. It is computed, not measured: the
 	// same budget means the same search on every machine.
 	Seconds float64
+	// Tests is the predicted time of the tests of the past (WithTests); 0 for none.
+	Tests float64
 	// Over says that even the lowest effort exceeds the budget.
 	Over bool
 
@@ -67,12 +69,19 @@ type Plan struct {
 }
 
 func (p Plan) String() string {
-	digits := 0
-	if p.Seconds < 10 {
-		digits = 1
+	about := func(seconds float64) string {
+		digits := 0
+		if seconds < 10 {
+			digits = 1
+		}
+		return fmt.Sprintf("%.*f s", digits, seconds)
 	}
-	return fmt.Sprintf("%s search: structures are compared on %d observations, parameters are learnt from %d; about %.*f s on one core, before the test of the past",
-		p.Effort, p.Searched, p.Trained, digits, p.Seconds)
+	tests := ""
+	if p.Tests > 0 {
+		tests = fmt.Sprintf(", and %s for the tests of the past", about(p.Tests))
+	}
+	return fmt.Sprintf("%s search: structures are compared on %d observations, parameters are learnt from %d; about %s on one core%s",
+		p.Effort, p.Searched, p.Trained, about(p.Seconds), tests)
 }
 
 // PlanFit chooses the largest effort whose predicted time is within Options.Budget, or standard at most if that is 0.

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,13 +88,34 @@ func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
 		at.Budget = namedBudget
 		return r, nil
 	}
-	last := a.Series.part(0, n-r.plan.Horizon)
-	last.Even = a.Series.Even
-	whole := slices.IndexFunc(efforts, func(e effort) bool { return e.name == a.Effort })
-	fit := planOf(a.Series, at, efforts[whole]).Seconds
+	var e effort
+	e, r.plan, _, err = searchAt(a.Series, at, r.plan, o, a.Effort, a.trained, asked)
+	at.effort = &e
+	return r, err
+}
+
+// WithTests adds to the plan of a fit the predicted time of the tests of the past that follow it.
+func (p Plan) WithTests(s *Series, o Options, tests BacktestOptions) Plan {
+	tests = tests.complete()
+	asked := tests.Origins > 0
+	tests.Origins = cmp.Or(tests.Origins, defaultOrigins)
+	if plan, err := tests.plan(len(s.X)); err == nil {
+		_, _, p.Tests, _ = searchAt(s, o, plan, tests, p.Effort, p.Trained, asked)
+	}
+	return p
+}
+
+// searchAt returns the search at each origin of a plan, the plan with fewer origins if they were not asked for and the series is short, and the predicted time of all. of is the effort
+// of the fit, and trained the number of observations that parameters are learnt from there.
+func searchAt(s *Series, at Options, plan BacktestPlan, o BacktestOptions, of string, trained int, asked bool) (e effort, _ BacktestPlan, seconds float64, err error) {
+	n := len(s.X)
+	last := s.part(0, n-plan.Horizon)
+	last.Even = s.Even
+	whole := slices.IndexFunc(efforts, func(e effort) bool { return e.name == of })
+	fit := planOf(s, at, efforts[whole]).Seconds
 	search := func(i int) (e effort, seconds float64) {
 		e = efforts[i]
-		e.mostUneven = a.trained
+		e.mostUneven = trained
 		if i < whole && n >= telling {
 			of := efforts[whole]
 			e.trained, e.trainedUneven, e.terms, e.evaluations, e.scouts, e.finalists = of.trained, of.trainedUneven, of.terms, of.evaluations, true, 1
@@ -105,18 +127,17 @@ func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
 		least = 0
 		if _, quick := search(0); !asked {
 			o.Origins = min(o.Origins, max(fewOrigins, int(shortShare*fit/quick)))
-			if r.plan, err = o.plan(n); err != nil {
-				return r, err
+			if plan, err = o.plan(n); err != nil {
+				return e, plan, 0, err
 			}
 			i = 0
 		}
 	}
-	e, seconds := search(i)
+	e, seconds = search(i)
 	for ; i > least && seconds*float64(o.Origins) > fit; i-- {
 		e, seconds = search(i - 1)
 	}
-	at.effort = &e
-	return r, nil
+	return e, plan, seconds * float64(len(plan.origins(n))), nil
 }
 
 // asOf returns the analysis as it would be after the observations of train: that of a fit to them alone. If structure and parameters are

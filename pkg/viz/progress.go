@@ -154,6 +154,9 @@ func (p *Progress) share() float64 {
 	return min(max(float64(p.current)/float64(p.total), 0), 1)
 }
 
+// told is the shortest time, in seconds, that a bar has run when it says so.
+const told = 1e-3
+
 // status is the text of the present state: "120/500 · 24 % · 3.4 s · about 11 s left · message".
 func (p *Progress) status() string {
 	var parts []string
@@ -163,7 +166,9 @@ func (p *Progress) status() string {
 		parts = append(parts, fmt.Sprintf("%d steps", p.current))
 	}
 	elapsed := p.now().Sub(p.start).Seconds()
-	parts = append(parts, formatDuration(elapsed))
+	if p.done || elapsed >= told {
+		parts = append(parts, formatDuration(elapsed))
+	}
 	if s := p.share(); !p.done && s > 0 && s < 1 {
 		parts = append(parts, "about "+formatDuration(elapsed*(1-s)/s)+" left")
 	}
