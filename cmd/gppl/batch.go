@@ -209,6 +209,9 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 	if d := report.Doubt(o.a); d != "" {
 		r.Notes = append(r.Notes, d)
 	}
+	if more, err := report.Notices(ctx, o.a, o.f); err == nil {
+		r.Notes = append(r.Notes, more...)
+	}
 	return r
 }
 
@@ -234,13 +237,22 @@ func writeRows(w io.Writer, rows []result) error {
 			n = strconv.Itoa(r.N)
 		}
 		row := []string{r.Name, r.File, r.Y, n, r.Kernel, r.Model, string(r.Use), number(r.Coverage), number(r.Relative),
-			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Verdict, strings.Join(r.Notes, "; "), r.Error}
+			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Verdict, joined(r.Notes), r.Error}
 		if by {
 			row = slices.Insert(row, 3, strings.Join(r.By, ", "))
 		}
 		table = append(table, row)
 	}
 	return forecast.WriteCSV(w, table)
+}
+
+// joined makes one line of notes, of which some are sentences.
+func joined(notes []string) string {
+	plain := slices.Clone(notes)
+	for i, n := range plain {
+		plain[i] = strings.TrimSuffix(n, ".")
+	}
+	return strings.Join(plain, "; ")
 }
 
 // batchSeries returns a task for every column of every file or, with --by, for every series in it. These are read here.

@@ -40,6 +40,26 @@ func TestBatchExact(t *testing.T) {
 	}
 }
 
+// TestBatchNotices: the row of a series has what the text of a single one says of its outliers and bands.
+func TestBatchNotices(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("date,y,z\n")
+	for i := range 200 {
+		z := 20 + 5*math.Sin(2*math.Pi*float64(i)/7) + math.Sin(float64(i*i))
+		if i == 120 {
+			z = 300
+		}
+		fmt.Fprintf(&b, "2021-%03d,%.2f,%.2f\n", 1+i, 20+math.Sin(float64(i*i)), z)
+	}
+	path := put(t, t.TempDir(), "a.csv", b.String())
+	code, stdout, stderr := gppl("fit", path, "--y", "y", "--y", "z", "--origins", "0", "-q")
+	const outlier = "1 of 200 observations is further off than the model explains: 2021-05-01 (300, "
+	if lines := strings.Split(stdout, "\n"); code != 0 || len(lines) < 3 || strings.Contains(lines[1], "further off") || !strings.Contains(lines[2], outlier) ||
+		!strings.Contains(lines[2], "1 observation is far from all others and may widen the bands. If it is a wrong reading, --robust lets it count for less") || strings.Contains(lines[2], ".;") {
+		t.Errorf("exit %d: %s %s", code, stdout, stderr)
+	}
+}
+
 // TestBatch fits two columns of two files and one that is constant: a row for each, and files for those that could be fitted.
 func TestBatch(t *testing.T) {
 	dir := t.TempDir()

@@ -225,13 +225,29 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 		}
 		out = append(out, fmt.Sprintf("At %s it expects %s = %s; with a probability of 95 %%%s a new observation is between %s and %s.",
 			f.When[i], a.Series.YName, strings.TrimSpace(number(f.Mean[i])+" "+a.Series.YUnit), more, end(lo), end(hi)))
-		for _, text := range []string{beyond(a.Series, f), farOff(a, f)} {
-			if text != "" {
-				out = append(out, flagwords.Of(text))
-			}
-		}
+		out = append(out, bandLines(a, f)...)
 	}
 	return out
+}
+
+// bandLines says in sentences what may be wrong with the bands of a forecast.
+func bandLines(a *forecast.Analysis, f *forecast.Forecast) (text []string) {
+	for _, line := range []string{beyond(a.Series, f), farOff(a, f)} {
+		if line != "" {
+			text = append(text, flagwords.Of(line))
+		}
+	}
+	return text
+}
+
+// Notices says in sentences, for a table of many series, which observations the model does not explain, and what may be wrong with the bands of the forecast, which may be nil.
+func Notices(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) (text []string, err error) {
+	if text, err = outlierLines(ctx, a); err != nil || f == nil {
+		return flagwords.All(text), err
+	}
+	text, bands := flagwords.All(text), bandLines(a, f)
+	said := strings.Join(bands, " ")
+	return append(slices.DeleteFunc(text, func(line string) bool { return strings.Contains(said, line) }), bands...), nil
 }
 
 // beyond says in a sentence that bands go where no observation is and perhaps none can be, below 0 or beyond 0 and 100 %, and what keeps them
