@@ -145,6 +145,7 @@ type Analysis struct {
 	sizes   []float64         // known sizes of the predicted counts; nil: those of the observations before them
 	factor  *factor
 	found   *[]ShiftSize // what Shifts returns; nil until it is asked for
+	apart   unexplained  // what Outliers returns
 	missed  error        // why Fit could not look for changes; nil if it did, or was not to
 	windows *windowCache // of the members
 }

@@ -37,7 +37,27 @@ const mostOutliers = 2500
 // Outliers returns the observations that the best model does not explain: with normal noise those whose leave-one-out residual is so large that
 // the probability of one as large among all is below 1 % (observe.FindOutliers), with Student-t noise those that count for less than a sixth of
 // the others. Of counts, and of observations with known errors, there are none.
+//
+// They are looked for once for each model. The caller must not change what is returned.
 func (a *Analysis) Outliers(ctx context.Context) (*Outliers, error) {
+	if k := a.apart; k.Outliers != nil && k.result == a.Result && k.series == a.Series {
+		return k.Outliers, ctx.Err()
+	}
+	out, err := a.findOutliers(ctx)
+	if err == nil {
+		a.apart = unexplained{out, a.Result, a.Series}
+	}
+	return out, err
+}
+
+// unexplained are the outliers of a result and a series.
+type unexplained struct {
+	*Outliers
+	result *gppl.Result
+	series *Series
+}
+
+func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 	s, n := a.Series, len(a.Series.X)
 	from := max(0, n-mostOutliers)
 	out := &Outliers{Of: n - from}

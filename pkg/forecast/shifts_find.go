@@ -55,7 +55,23 @@ func (a *Analysis) findShifts(ctx context.Context) ([]ShiftSize, error) {
 	if err != nil || len(best.shifts) == 0 {
 		return nil, err
 	}
-	return search.sizes(best)
+	sizes, err := search.sizes(best)
+	return withoutSpikes(sizes, a.Series.X), err
+}
+
+// withoutSpikes leaves out pairs of changes of level in opposite directions with one of the observations between them: that one is an outlier.
+func withoutSpikes(all []ShiftSize, x []float64) (left []ShiftSize) {
+	for _, s := range all {
+		if k := len(left) - 1; k >= 0 && s.Kind == "level" && left[k].Kind == "level" && s.Size*left[k].Size < 0 {
+			from, _ := slices.BinarySearch(x, left[k].X)
+			if to, _ := slices.BinarySearch(x, s.X); to-from == 1 {
+				left = left[:k]
+				continue
+			}
+		}
+		left = append(left, s)
+	}
+	return left
 }
 
 // searchShifts returns the best model with the shifts that are found: among all observations or, where there are none, without the outliers.
@@ -106,7 +122,7 @@ func (search *shiftSearch) leaveOutliers() (some bool, err error) {
 		return false, err
 	}
 	from := len(a.Series.X) - search.n
-	list := slices.DeleteFunc(outliers.List, func(o Outlier) bool { return o.Index < from })
+	list := slices.DeleteFunc(slices.Clone(outliers.List), func(o Outlier) bool { return o.Index < from })
 	if len(list) == 0 || a.Series.Student != nil || float64(len(list)) > few*float64(search.n) {
 		return false, nil
 	}

@@ -308,11 +308,32 @@ func TestOutliers(t *testing.T) {
 				t.Errorf("robust %v: %+v", robust, one)
 			}
 		}
+		if again, err := a.Outliers(context.Background()); again != o || err != nil {
+			t.Errorf("robust %v: looked for again (%v)", robust, err)
+		}
 		if len(o.List) < len(far) || o.Of != 120 || o.Heavy == robust {
 			t.Errorf("robust %v: %+v", robust, o)
 		}
 		if shifts, err := a.Shifts(context.Background()); err != nil || len(shifts) > 0 {
 			t.Errorf("robust %v: changes %+v (%v)", robust, shifts, err)
+		}
+	}
+}
+
+// TestSpikes: two changes of level that one observation is between, and that undo one another, are an outlier; others stay.
+func TestSpikes(t *testing.T) {
+	x := []float64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
+	level := func(at, size float64) ShiftSize { return ShiftSize{X: at, Kind: "level", Size: size} }
+	slope := ShiftSize{X: 4, Kind: "slope", Size: -1}
+	for _, test := range []struct{ all, want []ShiftSize }{
+		{[]ShiftSize{level(3, 5), level(4, -4)}, nil},
+		{[]ShiftSize{level(1, 5), level(3, 5), level(4, -4), level(8, 1)}, []ShiftSize{level(1, 5), level(8, 1)}},
+		{[]ShiftSize{level(3, 5), level(4, 4)}, []ShiftSize{level(3, 5), level(4, 4)}},
+		{[]ShiftSize{level(3, 5), level(5, -4)}, []ShiftSize{level(3, 5), level(5, -4)}},
+		{[]ShiftSize{level(3, 5), slope}, []ShiftSize{level(3, 5), slope}},
+	} {
+		if got := withoutSpikes(test.all, x); !slices.Equal(got, test.want) {
+			t.Errorf("%v: %v", test.all, got)
 		}
 	}
 }
