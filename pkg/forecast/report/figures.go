@@ -508,6 +508,8 @@ func inUnits(a *forecast.Analysis, p gppl.FittedParam) (value, se float64, unit 
 		return p.Value, knownError(p.StdErr()), a.Series.Axis.Unit
 	case p.Unit != gppl.UnitY2:
 		return p.Value, knownError(p.StdErr()), p.Unit
+	case p.Role == gppl.RoleVariance && p.IsFixed(): // of a further factor of a product, whose first has the variance
+		return p.Value, 0, ""
 	case link(a) != "":
 		unit = "(" + link(a) + ")²"
 	case a.Series.YUnit != "":

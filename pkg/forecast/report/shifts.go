@@ -64,8 +64,8 @@ func shift(a *forecast.Analysis, s forecast.ShiftSize) string {
 		verb = "fell"
 	}
 	if link(a) == logY { // in the unit of y, and in per cent
-		return fmt.Sprintf("The level of %s %s by %s, %.2g ± %.1g %%, at %s.", a.Series.YName, verb,
-			uncertain(math.Abs(s.InY), math.Abs(s.InY*s.StdErr/math.Expm1(s.Size)*math.Exp(s.Size)), a.Series.YUnit), 100*math.Abs(math.Expm1(s.Size)), 100*s.StdErr*math.Exp(s.Size), s.When)
+		return fmt.Sprintf("The level of %s %s by %s, %s, at %s.", a.Series.YName, verb,
+			uncertain(math.Abs(s.InY), math.Abs(s.InY*s.StdErr/math.Expm1(s.Size)*math.Exp(s.Size)), a.Series.YUnit), uncertain(100*math.Abs(math.Expm1(s.Size)), 100*s.StdErr*math.Exp(s.Size), "%"), s.When)
 	}
 	return fmt.Sprintf("The level of %s %s by %s at %s.", linked(a), verb, uncertain(math.Abs(s.Size), s.StdErr, unit), s.When)
 }
