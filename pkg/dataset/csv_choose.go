@@ -62,7 +62,7 @@ var partNames = map[string]*regexp.Regexp{
 	"year":    regexp.MustCompile(`(?i)^((mmwr|epi|iso)[_ ]?year|year|yr|yyyy|yy|jahr|année|annee|an|año|anno|jaar|ano|år|vuosi|rok|év)$`),
 	"month":   regexp.MustCompile(`(?i)^(month|mon|mm|mo|monat|mois|mes|mese|maand|mês|period|måned|månad|kk|kuukausi|miesi[ąa]c|měsíc|mesic|hónap)$`),
 	"quarter": regexp.MustCompile(`(?i)^(quarter|qtr|q|quartal|trimestre|kwartaal)$`),
-	"week":    regexp.MustCompile(`(?i)^((mmwr|epi|iso)[_ ]?week|week|wk|(?-i:kw|KW)|woche|kalenderwoche|semaine|semana|settimana)$`),
+	"week":    regexp.MustCompile(`(?i)^(year|jahr|année|iso|epi|mmwr|date)?[-_ /]?(week|wk|(?-i:kw|KW)|woche|kalenderwoche|semaine|semana|settimana)[-_ /]?(year|jahr|no\.?|nr\.?)?$`),
 	"day":     regexp.MustCompile(`(?i)^(day|dd|dy|tag|jour|día|dia|giorno|dag|pv|päivä|dzie[ńn]|den|nap)$`),
 	"ordinal": regexp.MustCompile(`(?i)^(doy|jday|yday|julian[ _.]?day|day[ _.]?of[ _.]?(the[ _.]?)?year)$`),
 	"half":    regexp.MustCompile(`(?i)^(half([-_ ]?year)?|halbjahr|semester|semestre)$`),
@@ -105,11 +105,7 @@ func ErrorName(name string) bool { return errorName.MatchString(name) }
 func (s *csvStream) xOf(names, first []string) (x xColumns) {
 	if len(names) > 2 && names[0]+names[1] == "" {
 		for _, form := range leadingForms {
-			if n := s.leadingParts(form); n > 0 {
-				x = xColumns{columns: timeline.Range(0, n), before: form.before[:n], digits: map[int]int{len(form.to) - 1: 2}}
-				if n == len(form.to)-1 {
-					x.after = ":00"
-				}
+			if x, ok := s.leadingParts(form); ok {
 				return x
 			}
 		}
@@ -266,50 +262,40 @@ func (rows firstCells) dayParts(i, days int) (minutes int) {
 	return minutes
 }
 
-// leadingForm is a year and smaller parts of a date, down to the minute, in the first columns: their least and greatest numbers, what is written before each, how many there are at
-// least, and the date.
+// leadingForm is a year and smaller parts of a date, down to the minute, in the first columns: what is written before each and after the last, and how many there are at least.
 type leadingForm struct {
-	from, to []int
-	before   []string
-	fewest   int
-	date     func(parts []int) time.Time
+	before, after []string
+	fewest        int
 }
 
 // leadingForms have the month, or the day of the year and the hour as the OMNI data of NASA.
 var leadingForms = []leadingForm{
-	{[]int{1000, 1, 1, 0, 0}, []int{2999, 12, 31, 23, 59}, []string{"", "-", "-", " ", ":"}, 1,
-		func(p []int) time.Time { return time.Date(p[0], time.Month(p[1]), p[2], p[3], p[4], 0, 0, time.UTC) }},
-	{[]int{1000, 1, 0, 0}, []int{2999, 366, 23, 59}, []string{"", "-D", "T", ":"}, 3,
-		func(p []int) time.Time { return time.Date(p[0], 1, p[1], p[2], p[3], 0, 0, time.UTC) }},
+	{[]string{"", "-", "-", " ", ":"}, []string{"-1", "", "", ":00", ""}, 2},
+	{[]string{"", "-D", "T", ":"}, []string{"-D1", "", ":00", ""}, 3},
 }
 
-// leadingParts returns how many of the first columns, which have no names, hold the parts of a form: months that follow one another by equal steps, or times that
-// ascend. It is 0 for other columns.
-func (s *csvStream) leadingParts(form leadingForm) int {
-	rows, parts := s.rows(), slices.Clone(form.from)
-	if len(rows) < fewestDates {
-		return 0
-	}
-	for n := 1; n <= len(parts) && n < len(rows[0]); n++ {
+// leadingParts returns the first columns, which have no names, if they hold the parts of a form: months that follow one another by equal steps, or times that
+// ascend.
+func (s *csvStream) leadingParts(form leadingForm) (x xColumns, ok bool) {
+	rows := s.rows()
+	for n := 1; n <= len(form.before) && len(rows) >= fewestDates && n < len(rows[0]); n++ {
+		x = xColumns{columns: timeline.Range(0, n), before: form.before[:n], after: form.after[n-1], digits: map[int]int{len(form.before) - 1: 2}}
 		var by steps
 		for _, row := range rows {
-			for i := range n {
-				v, err := strconv.Atoi(row[i])
-				if err != nil || v < form.from[i] || v > form.to[i] {
-					return 0
-				}
-				parts[i] = v
+			t, _, ok := dateOf(x.text(func(column int) string { return row[column] }), TimeISO)
+			if !ok || !isWhole(row[n-1]) {
+				return x, false
 			}
-			by.add(form.date(parts))
+			by.add(t)
 		}
 		switch {
 		case n >= form.fewest && (n == 2 && by.alike() || n > 2 && by.oneWay()):
-			return n
+			return x, true
 		case by.oneWay(): // what follows need not be parts
-			return 0
+			return x, false
 		}
 	}
-	return 0
+	return x, false
 }
 
 // ymdParts are year, month and day.
@@ -614,13 +600,8 @@ func digitDate(first []string, at int, rows firstCells) (x xColumns, ok bool) {
 	if at < 1 {
 		return x, false
 	}
-	days, _ := numberDateOf(TimeYYYYMMDD)
-	v, err := ParseNumber(first[at-1])
 	signed := clock.MatchString(first[at])
-	if err != nil || !days.likely(v) || !signed && rows.digitClocks(at) == 0 {
-		return x, false
-	}
-	if _, day := days.seconds(v); !day {
+	if !isDay(first[at-1]) || !signed && rows.digitClocks(at) == 0 {
 		return x, false
 	}
 	if x = (xColumns{columns: []int{at - 1, at}, before: []string{"", " "}}); !signed {

@@ -9,13 +9,10 @@ import (
 	"strings"
 )
 
-// declares is a line with what stands for a missing value: behind the words, in the same cell and after some that connect them unless the line begins with them, as no cell of
-// a row does; or before the words. loneCode is one with nothing but nines, as the NOAA writes it below a table.
-var (
-	declares = regexp.MustCompile(`(?i)(?:^[\W_]*` + declaring + `[\pL_ ]*[,;\t|=: ]+|` + declaring + `[^\d,;\t|]{0,60}?[\pL=:][^\d,;\t|\pL]{0,3}?)([-−]?\d[\d.]*(?:e[-+]?\d+)?)|` +
-		`([-−]\d[\d.]*|\b9[9.]+)['"]?\s*(?:=|:|means|is|are|indicates?|denotes?|marks?|for)\s*(?:an? |the )?(?:missing|no[ _-]?data|fill)`)
-	loneCode = regexp.MustCompile(`^(-?9[9.]+)$`)
-)
+// declares is a line with what stands for a missing value: nothing but nines, as the NOAA writes it below a table; or behind the words, in the same cell and after some that
+// connect them unless the line begins with them, as no cell of a row does; or before the words.
+var declares = regexp.MustCompile(`(?i)^(-?9[9.]+)$|(?:^[\W_]*` + declaring + `[\pL_ ]*[,;\t|=: ]+|` + declaring + `[^\d,;\t|]{0,60}?[\pL=:][^\d,;\t|\pL]{0,3}?)([-−]?\d[\d.]*(?:e[-+]?\d+)?)|` +
+	`([-−]\d[\d.]*|\b9[9.]+)['"]?\s*(?:=|:|means|is|are|indicates?|denotes?|marks?|for)\s*(?:an? |the )?(?:missing|no[ _-]?data|fill)`)
 
 const declaring = `(?:missing|fill|no[ _-]?data|undef|not available|fehl(?:end|wert)|manquant|mancant|ausente|faltante)`
 
@@ -29,18 +26,16 @@ func (opt *CSVOptions) takeDeclared(r *bufio.Reader) {
 	line := 0
 	for text := range headLines(r) {
 		line++
-		for _, p := range []*regexp.Regexp{declares, loneCode} {
-			m := p.FindStringSubmatch(strings.TrimSpace(string(text)))
-			if m == nil {
-				continue
-			}
-			code := strings.TrimRight(strings.Join(m[1:], ""), ".")
-			v, err := ParseNumber(code)
-			nines := strings.Trim(code, "9.") == "" && len(code) > 1
-			if err == nil && (v < 0 || nines || math.Abs(v) >= fill) && !slices.Contains(opt.Missing, code) {
-				opt.Missing = append(slices.Clip(opt.Missing), code)
-				opt.declared = append(opt.declared, fmt.Sprintf("%s, as line %d says", code, line))
-			}
+		m := declares.FindStringSubmatch(strings.TrimSpace(string(text)))
+		if m == nil {
+			continue
+		}
+		code := strings.TrimRight(strings.Join(m[1:], ""), ".")
+		v, err := ParseNumber(code)
+		nines := strings.Trim(code, "9.") == "" && len(code) > 1
+		if err == nil && (v < 0 || nines || math.Abs(v) >= fill) && !slices.Contains(opt.Missing, code) {
+			opt.Missing = append(slices.Clip(opt.Missing), code)
+			opt.declared = append(opt.declared, fmt.Sprintf("%s, as line %d says", code, line))
 		}
 	}
 }

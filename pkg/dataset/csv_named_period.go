@@ -10,10 +10,7 @@ import (
 // barePeriod is a year with a number that may be a quarter or a week, or a month: 2000-1, 1/2000, 200001.
 var barePeriod = regexp.MustCompile(`^(?:(\d{4})[-/. ]?(\d{1,2})|(\d{1,2})[-/. ](\d{4}))$`)
 
-// periodName is the name of a column of weeks, alone or with the year.
-var weekName = regexp.MustCompile(`(?i)^(year|jahr|année|iso|epi|date)?[-_ /]?(week|wk|(?-i:kw|KW)|woche|kalenderwoche|semaine|semana|settimana)[-_ /]?(year|jahr|no\.?|nr\.?)?$`)
-
-// parts returns the year and the number of a bare period.
+// bareParts returns the year and the number of a bare period.
 func bareParts(text string) (year, number string, ok bool) {
 	m := barePeriod.FindStringSubmatch(text)
 	if m == nil {
@@ -31,7 +28,7 @@ func (s *csvStream) periodSign(name string, column int) string {
 		sign, most = "Q", 4
 	case partNames["half"].MatchString(name):
 		sign, most = "H", 2
-	case weekName.MatchString(name):
+	case partNames["week"].MatchString(name):
 		sign, most = "W", 53
 	default:
 		return ""
