@@ -778,7 +778,7 @@ func (s *csvStream) choose(names, first []string) (err error) {
 		s.keys = append(s.keys, keyColumn{place: place(i), of: map[string]int32{}})
 		s.more.KeyColumns = append(s.more.KeyColumns, i)
 	}
-	s.numbers.named = dateName.MatchString(names[s.rep.X])
+	s.numbers.named, s.numbers.counts = dateName.MatchString(names[s.rep.X]), names[s.rep.X] != "" && counter.MatchString(names[s.rep.X])
 	s.styles, s.finders = make([]numberStyle, len(s.columns)), make([]styleFinder, len(s.columns))
 	if s.opt.Time != TimeAuto {
 		s.format(s.opt.Time)

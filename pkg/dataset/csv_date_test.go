@@ -200,3 +200,13 @@ func TestDateColumnErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestNumbersOfRows: 2019001, 2019002, … are days of a year unless the name of their column says that they count the rows.
+func TestNumbersOfRows(t *testing.T) {
+	for name, want := range map[string]TimeFormat{"no": TimeNumber, "x": TimeYYYYDDD} {
+		_, rep, err := readCSV(strings.NewReader(name+",y\n2019001,5\n2019002,6\n2019003,7\n"), CSVOptions{NumberDates: true})
+		if err != nil || rep.Time != want {
+			t.Errorf("%s: %q, %v", name, rep.Time, err)
+		}
+	}
+}

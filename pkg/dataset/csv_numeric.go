@@ -161,6 +161,7 @@ func likelyUnix(v float64) numberDate {
 // a year to the first of the next, since 2014.25 is a part of a year as well.
 type numberOrder struct {
 	named  bool // the column is one of dates, by its name
+	counts bool // it counts the rows, by its name: 2019001 may be the first of 2019
 	met    bool
 	form   numberDate
 	lo, hi float64
@@ -210,7 +211,7 @@ func (o *numberOrder) format() TimeFormat {
 	oneYear := o.form.scale == 1e2 && math.Floor(o.lo/1e2) == math.Floor(o.hi/1e2)
 	oneMonth := o.form.format == TimeMMYYYY && math.Floor(o.lo) == math.Floor(o.hi)
 	dotted := (o.form.format == TimeYYYYdMM || o.form.format == TimeYYYYdQ) && !(o.turned && o.inYear && !o.apart)
-	if !o.met || oneYear || oneMonth || dotted {
+	if !o.met || oneYear || oneMonth || dotted || o.counts && o.form.format == TimeYYYYDDD {
 		return TimeNumber
 	}
 	return o.form.format

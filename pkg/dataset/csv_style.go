@@ -137,8 +137,8 @@ func isTruth(text string) bool {
 // provisional, revised, of low reliability. It may be a remark behind #.
 var statusFlag = regexp.MustCompile(`^(.*\d)(?:[ \x{a0}]+(?:[bepru]{1,2}|\d\)|#.*)|[ \x{a0}]*(?:\*{1,3}|[†‡¹²³⁴⁵]|\((?:[bepru]|\d)\)|\[(?:[bepru]|\d)\]))$`)
 
-// bareFlag is one without a blank, where numbers have no unit.
-var bareFlag = regexp.MustCompile(`^(.*\d)[epr]$`)
+// bareFlag is one without a blank, where numbers have no unit: 50p beside 10 may be pence.
+var bareFlag = regexp.MustCompile(`^(.*\d)[er]$`)
 
 // withoutFlag returns a number without a flag behind it, in a column in which numbers have a unit.
 func withoutFlag(text, unit string) (number string, ok bool) {
