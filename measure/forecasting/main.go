@@ -227,7 +227,7 @@ func (s selection) choose(g *competition.Group) error {
 	if s.sample {
 		limit = g.Sample
 	}
-	if s.half == "dev" && !slices.Contains(competition.Developed(), g.Name) {
+	if s.half == "dev" && slices.Contains(competition.Names(), g.Name) && !slices.Contains(competition.Developed(), g.Name) {
 		return fmt.Errorf("nothing is developed on %s: -half test or all", g.Name)
 	}
 	var all []competition.Series
