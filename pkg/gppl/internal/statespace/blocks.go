@@ -80,6 +80,9 @@ func (f *Filter) FactoriseBlocks(columns blas64.General, blocks []Block, noise f
 	return err
 }
 
+// fewSteps is how many transitions of a block are set before another processor has begun to help.
+const fewSteps = 4096
+
 // setBlocks sets the transitions into each input, and h there.
 func (f *Filter) setBlocks(blocks []Block) {
 	s, n := &f.system, len(f.t)
@@ -111,10 +114,14 @@ func (f *Filter) setBlocks(blocks []Block) {
 		d := block.Process.Dim()
 		s.phi[b], s.q[b] = dense.Resize(s.phi[b], n*d*d), dense.Resize(s.q[b], n*d*d)
 	}
-	parts := (n + chunk - 1) / chunk
+	step := chunk
+	if n < fewSteps {
+		step = fewSteps
+	}
+	parts := (n + step - 1) / step
 	parallel.Within(f.Ctx, parts*len(blocks), func(part int) {
-		from := part % parts * chunk
-		f.setSteps(part/parts, from, min(from+chunk, n))
+		from := part % parts * step
+		f.setSteps(part/parts, from, min(from+step, n))
 	})
 	turning := false
 	for b, block := range blocks {
