@@ -87,27 +87,25 @@ func (l *Lower) EachTile(f func(i, j int, tile blas64.General)) {
 	})
 }
 
-// AddDiagonal adds v to every diagonal entry.
-func (l *Lower) AddDiagonal(v float64) {
+// EachDiagonal calls f for every diagonal entry.
+func (l *Lower) EachDiagonal(f func(i int, v *float64)) {
 	for b := range Blocks(l.n) {
 		t := l.At(b, b)
 		for i := range t.Rows {
-			t.Data[i*t.Stride+i] += v
+			f(b*Tile+i, &t.Data[i*t.Stride+i])
 		}
 	}
 }
+
+// AddDiagonal adds v to every diagonal entry.
+func (l *Lower) AddDiagonal(v float64) { l.EachDiagonal(func(_ int, own *float64) { *own += v }) }
 
 // AddDiagonals adds d[i] to diagonal entry i.
 func (l *Lower) AddDiagonals(d []float64) {
 	if len(d) != l.n {
 		panic(fmt.Sprintf("dense: %d numbers for a diagonal of %d", len(d), l.n))
 	}
-	for b := range Blocks(l.n) {
-		t := l.At(b, b)
-		for i, v := range d[b*Tile:][:t.Rows] {
-			t.Data[i*t.Stride+i] += v
-		}
-	}
+	l.EachDiagonal(func(i int, v *float64) { *v += d[i] })
 }
 
 // NotPositive is the error of Cholesky: the leading minor that ends in Row is
@@ -198,12 +196,7 @@ func potrf(a blas64.General) *NotPositive {
 // LogDet returns log|A| = 2·Σ log L_ii of a Cholesky factor.
 func (l *Lower) LogDet() float64 {
 	var s float64
-	for b := range Blocks(l.n) {
-		t := l.At(b, b)
-		for i := range t.Rows {
-			s += math.Log(t.Data[i*t.Stride+i])
-		}
-	}
+	l.EachDiagonal(func(_ int, v *float64) { s += math.Log(*v) })
 	return 2 * s
 }
 
@@ -211,12 +204,7 @@ func (l *Lower) LogDet() float64 {
 // bound from above on the root of the smallest eigenvalue of A.
 func (l *Lower) MinDiagonal() float64 {
 	least := math.Inf(1)
-	for b := range Blocks(l.n) {
-		t := l.At(b, b)
-		for i := range t.Rows {
-			least = min(least, t.Data[i*t.Stride+i])
-		}
-	}
+	l.EachDiagonal(func(_ int, v *float64) { least = min(least, *v) })
 	return least
 }
 

@@ -69,19 +69,20 @@ func (p *Points) Features(dst blas64.General, from int, features []Feature) {
 		panic(fmt.Sprintf("fourier: a %d×%d block from %d for %d features of %d points", dst.Rows, dst.Cols, from, len(features), p.N()))
 	}
 	for i := range dst.Rows {
-		row := dst.Data[i*dst.Stride:][:dst.Cols]
-		last := -1
-		var sin, cos float64
-		for j, f := range features {
-			if m := f.Frequency(); m != last {
-				sin, cos = p.sincos(from+i, float64(m))
-				last = m
-			}
-			if f.IsSin() {
-				row[j] = sin
-			} else {
-				row[j] = cos
-			}
+		p.features(dst.Data[i*dst.Stride:][:dst.Cols], from+i, features)
+	}
+}
+
+// features sets row to the given features at point i.
+func (p *Points) features(row []float64, i int, features []Feature) {
+	last, sin, cos := -1, 0.0, 0.0
+	for j, f := range features {
+		if m := f.Frequency(); m != last {
+			sin, cos = p.sincos(i, float64(m))
+			last = m
+		}
+		if row[j] = cos; f.IsSin() {
+			row[j] = sin
 		}
 	}
 }
