@@ -166,12 +166,12 @@ func (l *ChannelLikelihood) paramsInUnits(channel []int) []Param {
 	return params
 }
 
-// Params returns those of the model, with the transforms of training.
 func (l *ChannelLikelihood) negligible(p int, noise float64) bool {
 	c := p - len(l.model.Kernel.Params())
 	return c >= 0 && c < len(l.model.Channels) && l.line.Noise.Negligible(noise, func(i int) bool { return l.of[i] == c })
 }
 
+// Params returns those of the model, with the transforms of training.
 func (l *ChannelLikelihood) Params() []Param { return slices.Clone(l.params) }
 
 // ChannelModel returns the model at theta.
@@ -334,7 +334,9 @@ func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) erro
 	clear(grad)
 	c.linear.contract(grad[:kernel], blocks)
 	copy(grad[kernel:], c.noise[:channels])
-	toNatural(grad[:kernel+channels], theta[:kernel+channels])
+	for p := range kernel + channels {
+		grad[p] /= theta[p]
+	}
 	copy(grad[kernel+channels:], c.value[:channels])
 	if len(grad) > kernel+2*channels {
 		copy(grad[kernel+2*channels:], c.slope[:channels])

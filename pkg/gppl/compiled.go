@@ -175,14 +175,6 @@ func (m *markov) contract(grad, w []float64) {
 	}
 }
 
-// toNatural turns derivatives with respect to log θ into those with respect to
-// θ.
-func toNatural(grad, theta []float64) {
-	for p := range grad {
-		grad[p] /= theta[p]
-	}
-}
-
 // A FactorError is the error of a covariance that cannot be factorised, or that does not determine the coefficients of a mean.
 type FactorError struct {
 	Kernel Kernel

@@ -34,14 +34,9 @@ type kernelJSON struct {
 
 func encodeKernel(k Kernel) kernelJSON {
 	j := kernelJSON{Type: kindOf(k)}
-	var parts []Kernel
 	switch k := k.(type) {
-	case Sum:
-		parts = k.parts
-	case Product:
-		parts = k.parts
+	case Sum, Product:
 	case ChangePoint:
-		parts = []Kernel{k.Before, k.After}
 		j.Parameters = map[string]float64{"location": k.Location, "width": k.Width}
 	default:
 		j.Parameters = map[string]float64{}
@@ -49,7 +44,7 @@ func encodeKernel(k Kernel) kernelJSON {
 			j.Parameters[p.Name] = p.Value
 		}
 	}
-	for _, p := range parts {
+	for _, p := range partsOf(k) {
 		j.Parts = append(j.Parts, encodeKernel(p))
 	}
 	return j

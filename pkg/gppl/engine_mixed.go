@@ -296,8 +296,6 @@ func (f *mixedFactor) rows() func(a *mixed.Again) error {
 	return func(a *mixed.Again) error { return f.base.grid.Verify(a, f.g.Data[0]) }
 }
 
-func (f *mixedFactor) posterior() predictor { return newMixedPosterior(f) }
-
 // mixedPosterior is Bayesian linear regression on the waves: at x within the range of the data, with e = C^½φ(x),
 //
 //	mean = eᵀh,  covariance = eᵀT⁻¹e′,
@@ -312,7 +310,7 @@ type mixedPosterior struct {
 	*mixedFactor // from now on it does not change
 }
 
-func newMixedPosterior(f *mixedFactor) predictor {
+func (f *mixedFactor) posterior() predictor {
 	f.Ctx, f.T.Ctx = nil, nil // of the evaluation, not of predictions
 	if f.base.factor != nil {
 		return newBasedPosterior(f)

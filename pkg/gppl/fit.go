@@ -466,7 +466,7 @@ func (o *objective) nothingLeft() string {
 		return "what is left to gain is below 5e-9 nats, by the last step"
 	}
 	if score, ok := o.newton(); ok {
-		return describeScore(score)
+		return fmt.Sprintf("gradient %.2g ≤ %.2g standard errors", score, scoreTolerance)
 	}
 	return ""
 }

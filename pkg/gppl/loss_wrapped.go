@@ -131,11 +131,6 @@ func (m *MAP) ValueGradContext(ctx context.Context, grad, theta []float64) (floa
 	if err != nil {
 		return 0, err
 	}
-	return m.addPriors(value, grad, theta)
-}
-
-// addPriors adds the priors to a value and its gradient.
-func (m *MAP) addPriors(value float64, grad, theta []float64) (float64, error) {
 	for i, p := range m.priors {
 		if p == nil {
 			continue
