@@ -185,19 +185,16 @@ func (l *ChannelLikelihood) Model(theta []float64) Model {
 	return Model{Kernel: m.Kernel, Noise: m.Channels[0].Noise}
 }
 
-// Report implements Loss.
 func (l *ChannelLikelihood) Report() LossReport { return l.tally.get() }
 
 func (l *ChannelLikelihood) String() string {
 	return fmt.Sprintf("exact NLL of %d channels (n=%d)", len(l.model.Channels), l.data.Len())
 }
 
-// ValueGrad implements Loss.
 func (l *ChannelLikelihood) ValueGrad(grad, theta []float64) (float64, error) {
 	return l.ValueGradContext(l.options.ctx, grad, theta)
 }
 
-// ValueGradContext implements Interruptible.
 func (l *ChannelLikelihood) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
 	c := l.calls.Get()
 	value, err := l.evaluate(ctx, c, grad, theta)

@@ -76,11 +76,6 @@ func (m *compiled) naturalGradient(grad, theta []float64) {
 	}
 }
 
-// A model A = K + σ²I is brought into the form that engines know here: K is the
-// continuous covariance, a sum of terms, and σ² all of the white noise, the
-// kernel's nugget included. Losses add the nugget before they ask an engine
-// and share the derivative afterwards.
-
 // split is the signal of a kernel as a sum of terms. It serves one family of
 // kernels.
 type split struct {

@@ -43,7 +43,6 @@ func (e *stateSpaceExact) within(o options) *stateSpaceExact {
 	return e
 }
 
-// share implements sharingEngine.
 func (e *stateSpaceExact) share(of exactEngine) {
 	from := of.(*stateSpaceExact)
 	e.factors, e.rooms = from.factors, from.rooms

@@ -194,7 +194,6 @@ func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 	return l.ValueGradContext(l.options.ctx, grad, theta)
 }
 
-// ValueGradContext implements Interruptible.
 func (l *Exact) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
 	value, _, err := l.evaluate(ctx, grad, theta, false)
 	if err == nil {

@@ -81,7 +81,6 @@ func (k SHO) Contract(grad, w, r []float64) {
 	o[0].contract(grad, w, r)
 }
 
-// Blocks implements LinearSDE.
 func (k SHO) Blocks(dst []StateBlock) []StateBlock {
 	o := k.oscillations()
 	return append(dst, &o[0])
@@ -142,7 +141,6 @@ func (o *oscillation) contract(grad, w, r []float64) {
 	}
 }
 
-// Dim implements StateBlock.
 func (o *oscillation) Dim() int { return 2 }
 
 // chained is a StateBlock of a variance and a process of two parameters, which the kernel's parameters determine: derivatives are taken in
@@ -152,12 +150,10 @@ type chained interface {
 	unchained() (variance float64, process statespace.Process, chain [][3]float64)
 }
 
-// unchained implements chained.
 func (o *oscillation) unchained() (float64, statespace.Process, [][3]float64) {
 	return o.variance, &o.process, o.chain
 }
 
-// Transition implements StateBlock.
 func (o *oscillation) Transition(phi, noise []float64, gap float64) {
 	o.process.Transition(phi, noise, gap)
 	for i := range noise[:4] {
@@ -165,7 +161,6 @@ func (o *oscillation) Transition(phi, noise []float64, gap float64) {
 	}
 }
 
-// Slopes implements StateBlock.
 func (o *oscillation) Slopes(dPhi, dNoise, phi, noise []float64, gap float64) {
 	var inPhi, inNoise [8]float64
 	o.process.Slopes(inPhi[:], inNoise[:], phi, nil, gap)
@@ -248,7 +243,6 @@ func (k Rotation) Contract(grad, w, r []float64) {
 	}
 }
 
-// Blocks implements LinearSDE.
 func (k Rotation) Blocks(dst []StateBlock) []StateBlock {
 	o := k.oscillations()
 	o[0].chain, o[1].chain = k.chains()

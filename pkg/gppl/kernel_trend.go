@@ -52,7 +52,6 @@ func (k DampedTrend) Contract(grad, w, r []float64) {
 	o.contract(grad, w, r)
 }
 
-// Blocks implements LinearSDE.
 func (k DampedTrend) Blocks(dst []StateBlock) []StateBlock {
 	o := k.oscillation()
 	return append(dst, &o)

@@ -125,7 +125,6 @@ func (m *MAP) ValueGrad(grad, theta []float64) (float64, error) {
 	return m.ValueGradContext(context.Background(), grad, theta)
 }
 
-// ValueGradContext implements Interruptible.
 func (m *MAP) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
 	value, err := ValueGradContext(ctx, m.loss, grad, theta)
 	if err != nil {
@@ -252,7 +251,6 @@ func (t *Tied) ValueGrad(grad, theta []float64) (float64, error) {
 	return t.ValueGradContext(context.Background(), grad, theta)
 }
 
-// ValueGradContext implements Interruptible.
 func (t *Tied) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
 	if err := checkEvaluation(t.params, grad, theta); err != nil {
 		return 0, err

@@ -209,7 +209,6 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 	return l.ValueGradContext(l.ctx, grad, theta)
 }
 
-// ValueGradContext implements Interruptible.
 func (l *Projected) ValueGradContext(ctx context.Context, grad, theta []float64) (value float64, err error) {
 	defer workers.Stopped(&err)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {

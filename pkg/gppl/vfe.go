@@ -193,7 +193,6 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 	return l.ValueGradContext(l.ctx, grad, theta)
 }
 
-// ValueGradContext implements Interruptible.
 func (l *VFE) ValueGradContext(ctx context.Context, grad, theta []float64) (value float64, err error) {
 	defer workers.Stopped(&err)
 	w := l.works.Get()
