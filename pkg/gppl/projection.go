@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -208,17 +209,10 @@ func (d Repulsive) String() string { return "Repulsive" }
 
 // Directions takes O(nk² + steps·k³).
 func (d Repulsive) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
-	steps, rate := d.Steps, d.Rate
-	if steps == 0 {
-		steps = 200
-	}
-	if rate == 0 {
-		rate = 0.1
-	}
 	if err := (Sphere{}).Directions(omega, x, rnd); err != nil {
 		return err
 	}
-	dense.Repel(omega, steps, rate)
+	dense.Repel(omega, cmp.Or(d.Steps, 200), cmp.Or(d.Rate, 0.1))
 	return nil
 }
 

@@ -119,9 +119,6 @@ var seFrequency = bandwidth(SE{1, 1}, rootTolerance*rootTolerance)
 
 // griddedGap is how much longer than the range the period must be for SE.
 func griddedGap(lengthscale float64) float64 {
-	if lengthscale == 0 {
-		return 0
-	}
 	return 2 * rootReach * reach(SE{1, lengthscale}, rootTolerance)
 }
 
