@@ -143,7 +143,7 @@ func (m ChannelModel) offsetMean() Mean {
 func (l *ChannelLikelihood) paramsInUnits(channel []int) []Param {
 	params := l.model.Params()
 	kernel, n := len(l.model.Kernel.Params()), len(l.model.Channels)
-	value, slope := spread(l.model.Kernel)
+	value, slope := deviations(l.model.Kernel)
 	of := make([][]float64, n)
 	for i, c := range channel {
 		of[c] = append(of[c], l.data.Y[i])

@@ -354,7 +354,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 		}
 	}
 	out := Result(j.plainResult)
-	out.SetupTime, out.FitTime = seconds(j.SetupSeconds), seconds(j.FitSeconds)
+	out.SetupTime, out.FitTime = durationOf(j.SetupSeconds), durationOf(j.FitSeconds)
 	for i, p := range j.Params {
 		if p.Name != params[i].Name {
 			return fmt.Errorf("gppl: result: parameter %d is %q, the model's is %q", i, p.Name, params[i].Name)
@@ -372,7 +372,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
+func durationOf(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
 // Save writes the result to a file with a checksum, completely or not at all: it writes a temporary
 // file beside it, and renames that.

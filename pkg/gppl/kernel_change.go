@@ -232,7 +232,7 @@ func covariances(c []float64, k Kernel, a, b Inputs, r []float64) {
 	n := len(c)
 	work := borrow(3 * n)
 	defer giveBack(work)
-	rows, cols := pairs(work, a, b)
+	rows, cols := pairedInputs(work, a, b)
 	copy(work[2*n:3*n], r)
 	covAt(c, k, rows, cols, work[2*n:3*n])
 }
@@ -245,12 +245,12 @@ func contractions(grad []float64, k Kernel, w []float64, a, b Inputs, r []float6
 	}
 	work := borrow(2 * len(r))
 	defer giveBack(work)
-	rows, cols := pairs(work, a, b)
+	rows, cols := pairedInputs(work, a, b)
 	contractAt(grad, k, w, rows, cols, r)
 }
 
-// pairs returns the row's and the column's input of each pair, in the memory of work.
-func pairs(work []float64, a, b Inputs) (rows, cols []float64) {
+// pairedInputs returns the row's and the column's input of each pair, in the memory of work.
+func pairedInputs(work []float64, a, b Inputs) (rows, cols []float64) {
 	n := a.Len() * b.Len()
 	rows, cols = work[:n], work[n:2*n]
 	for i, v := range a.at {

@@ -225,7 +225,7 @@ type Localised struct{}
 func (Localised) String() string { return "Localised" }
 
 func (Localised) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
-	lo, span, err := series(x, "Localised")
+	lo, span, err := rangeOf(x, "Localised")
 	if err != nil {
 		return err
 	}
@@ -241,8 +241,8 @@ func (Localised) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
 	return nil
 }
 
-// series returns the start and the length of the range of a time series.
-func series(x Inputs, design string) (lo, span float64, err error) {
+// rangeOf returns the start and the length of the range of a time series.
+func rangeOf(x Inputs, design string) (lo, span float64, err error) {
 	if x.d != 1 {
 		return 0, 0, fmt.Errorf("gppl: %s projection needs inputs of dimension 1, not %d", design, x.d)
 	}

@@ -118,7 +118,7 @@ func SpectralColumns(m Model, x Inputs, ratio float64) (int, error) {
 	if err := m.Check(); err != nil {
 		return 0, err
 	}
-	if _, _, err := series(x, "Spectral"); err != nil {
+	if _, _, err := rangeOf(x, "Spectral"); err != nil {
 		return 0, err
 	}
 	s, err := newSpectrum(m, x)

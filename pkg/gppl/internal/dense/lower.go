@@ -212,7 +212,7 @@ func (l *Lower) MinDiagonal() float64 {
 func (l *Lower) Set(a blas64.General) {
 	for i := range Blocks(l.n) {
 		for j := range i + 1 {
-			Copy(l.At(i, j), columns(RowBlock(a, i), j))
+			Copy(l.At(i, j), columnBlock(RowBlock(a, i), j))
 		}
 	}
 }
@@ -223,7 +223,7 @@ func (l *Lower) AddOuter(sign float64, a blas64.General) {
 		return
 	}
 	l.EachTile(func(i, j int, t blas64.General) {
-		Gemm(blas.Trans, blas.NoTrans, sign, columns(a, i), columns(a, j), 1, t)
+		Gemm(blas.Trans, blas.NoTrans, sign, columnBlock(a, i), columnBlock(a, j), 1, t)
 	})
 }
 
@@ -238,15 +238,15 @@ func (l *Lower) SubtractProduct(a, b blas64.General) {
 // computed.
 func (l *Lower) Whiten(w blas64.General) {
 	n, nb := l.n, Blocks(l.n)
-	parallel.For(nb, func(s int) { l.SolveL(columns(w, s)) })
+	parallel.For(nb, func(s int) { l.SolveL(columnBlock(w, s)) })
 	parallel.For(nb, func(c int) {
 		s := nb - 1 - c // longest row first
 		row := RowBlock(w, s)
 		for t := range s + 1 {
 			for u := range t {
-				Gemm(blas.NoTrans, blas.Trans, -1, columns(row, u), l.At(t, u), 1, columns(row, t))
+				Gemm(blas.NoTrans, blas.Trans, -1, columnBlock(row, u), l.At(t, u), 1, columnBlock(row, t))
 			}
-			blas64.Trsm(blas.Right, blas.Trans, 1, lowerTriangle(l.At(t, t)), columns(row, t))
+			blas64.Trsm(blas.Right, blas.Trans, 1, lowerTriangle(l.At(t, t)), columnBlock(row, t))
 		}
 	})
 	for r := range n {
@@ -309,9 +309,9 @@ func (l *Lower) SolveLRight(b blas64.General) {
 	nb := Blocks(l.n)
 	for j := nb - 1; j >= 0; j-- {
 		parallel.Look(l.Ctx)
-		bj := columns(b, j)
+		bj := columnBlock(b, j)
 		for k := j + 1; k < nb; k++ {
-			Gemm(blas.NoTrans, blas.NoTrans, -1, columns(b, k), l.At(k, j), 1, bj)
+			Gemm(blas.NoTrans, blas.NoTrans, -1, columnBlock(b, k), l.At(k, j), 1, bj)
 		}
 		blas64.Trsm(blas.Right, blas.NoTrans, 1, lowerTriangle(l.At(j, j)), bj)
 	}
@@ -321,9 +321,9 @@ func (l *Lower) SolveLRight(b blas64.General) {
 func (l *Lower) SolveLTRight(b blas64.General) {
 	for j := range Blocks(l.n) {
 		parallel.Look(l.Ctx)
-		bj := columns(b, j)
+		bj := columnBlock(b, j)
 		for k := range j {
-			Gemm(blas.NoTrans, blas.Trans, -1, columns(b, k), l.At(j, k), 1, bj)
+			Gemm(blas.NoTrans, blas.Trans, -1, columnBlock(b, k), l.At(j, k), 1, bj)
 		}
 		blas64.Trsm(blas.Right, blas.Trans, 1, lowerTriangle(l.At(j, j)), bj)
 	}
@@ -415,7 +415,7 @@ func (m *Lower) Inverse(dst blas64.General) {
 	for i := range Blocks(m.n) {
 		parallel.Look(m.Ctx)
 		for j := range i + 1 {
-			m.InverseTile(columns(RowBlock(dst, i), j), i, j)
+			m.InverseTile(columnBlock(RowBlock(dst, i), j), i, j)
 		}
 	}
 	for a := range m.n {

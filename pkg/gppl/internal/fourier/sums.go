@@ -209,13 +209,13 @@ func (t *table) fill(p *Points, from, n, m int) {
 	for step := 2; step < rows; step *= 2 { // in rows
 		p.sincosOf(sin, cos, from, float64(step/2))
 		for r := step; r < min(2*step, rows); r += 2 {
-			rotate(row(r), row(r+1), row(r-step), row(r-step+1), cos, sin)
+			turnBy(row(r), row(r+1), row(r-step), row(r-step+1), cos, sin)
 		}
 	}
 }
 
-// rotate sets c + is = (a + ib)(cos + i·sin).
-func rotate(c, s, a, b, cos, sin []float64) {
+// turnBy sets c + is = (a + ib)(cos + i·sin).
+func turnBy(c, s, a, b, cos, sin []float64) {
 	s, a, b, cos, sin = s[:len(c)], a[:len(c)], b[:len(c)], cos[:len(c)], sin[:len(c)]
 	for i := range c {
 		c[i] = a[i]*cos[i] - b[i]*sin[i]
