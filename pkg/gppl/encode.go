@@ -33,7 +33,7 @@ type kernelJSON struct {
 }
 
 func encodeKernel(k Kernel) kernelJSON {
-	j := kernelJSON{Type: kindOf(k)}
+	j := kernelJSON{Type: typed.Name(k)}
 	switch k := k.(type) {
 	case Sum, Product:
 	case ChangePoint:
