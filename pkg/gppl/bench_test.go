@@ -22,6 +22,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
 // benchData is n irregular times on [0, 1000] with a noisy smooth signal.
@@ -303,7 +304,7 @@ func BenchmarkNLLModel(b *testing.B) {
 		{"VFE", irregular, Model{Kernel: Matern32{1, 20}, Noise: 0.1}, false, vfeLoss},
 	} {
 		run := func(name string, m Model, d Data) {
-			b.Run(fmt.Sprintf("engine=%s/n=%d/kernel=%s/%s", c.engine, d.Len(), kindOf(c.m.Kernel), name), func(b *testing.B) {
+			b.Run(fmt.Sprintf("engine=%s/n=%d/kernel=%s/%s", c.engine, d.Len(), typed.Name(c.m.Kernel), name), func(b *testing.B) {
 				var opts []Option
 				if c.engine != "PL" && c.engine != "VFE" {
 					opts = append(opts, WithEngine(c.engine))
@@ -387,7 +388,7 @@ func BenchmarkFitSunspots(b *testing.B) {
 	for _, k := range []Kernel{SE{}, Laplace{}, RQ{}, LocPer{}} {
 		m := PaperModel(k)
 		for _, loss := range []string{"PL", "NLL"} {
-			b.Run("loss="+loss+"/kernel="+kindOf(k), func(b *testing.B) {
+			b.Run("loss="+loss+"/kernel="+typed.Name(k), func(b *testing.B) {
 				var r *Result
 				for b.Loop() {
 					var l Loss

@@ -157,8 +157,8 @@ func differentiable(blocks []statespace.Block) bool {
 	return true
 }
 
-// spread returns the standard deviations of f and of f′, 0 if it has none.
-func spread(k Kernel) (value, slope float64) {
+// deviations returns the standard deviations of f and of f′, 0 if it has none.
+func deviations(k Kernel) (value, slope float64) {
 	var curve float64
 	l := linear{apart: true}
 	if l.expand(k, mostLost) {

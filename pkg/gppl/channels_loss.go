@@ -143,7 +143,7 @@ func (m ChannelModel) offsetMean() Mean {
 func (l *ChannelLikelihood) paramsInUnits(channel []int) []Param {
 	params := l.model.Params()
 	kernel, n := len(l.model.Kernel.Params()), len(l.model.Channels)
-	value, slope := spread(l.model.Kernel)
+	value, slope := deviations(l.model.Kernel)
 	of := make([][]float64, n)
 	for i, c := range channel {
 		of[c] = append(of[c], l.data.Y[i])
@@ -166,12 +166,12 @@ func (l *ChannelLikelihood) paramsInUnits(channel []int) []Param {
 	return params
 }
 
-// Params returns those of the model, with the transforms of training.
 func (l *ChannelLikelihood) negligible(p int, noise float64) bool {
 	c := p - len(l.model.Kernel.Params())
 	return c >= 0 && c < len(l.model.Channels) && l.line.Noise.Negligible(noise, func(i int) bool { return l.of[i] == c })
 }
 
+// Params returns those of the model, with the transforms of training.
 func (l *ChannelLikelihood) Params() []Param { return slices.Clone(l.params) }
 
 // ChannelModel returns the model at theta.
@@ -185,19 +185,16 @@ func (l *ChannelLikelihood) Model(theta []float64) Model {
 	return Model{Kernel: m.Kernel, Noise: m.Channels[0].Noise}
 }
 
-// Report implements Loss.
 func (l *ChannelLikelihood) Report() LossReport { return l.tally.get() }
 
 func (l *ChannelLikelihood) String() string {
 	return fmt.Sprintf("exact NLL of %d channels (n=%d)", len(l.model.Channels), l.data.Len())
 }
 
-// ValueGrad implements Loss.
 func (l *ChannelLikelihood) ValueGrad(grad, theta []float64) (float64, error) {
 	return l.ValueGradContext(l.options.ctx, grad, theta)
 }
 
-// ValueGradContext implements Interruptible.
 func (l *ChannelLikelihood) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
 	c := l.calls.Get()
 	value, err := l.evaluate(ctx, c, grad, theta)
@@ -334,7 +331,9 @@ func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) erro
 	clear(grad)
 	c.linear.contract(grad[:kernel], blocks)
 	copy(grad[kernel:], c.noise[:channels])
-	toNatural(grad[:kernel+channels], theta[:kernel+channels])
+	for p := range kernel + channels {
+		grad[p] /= theta[p]
+	}
 	copy(grad[kernel+channels:], c.value[:channels])
 	if len(grad) > kernel+2*channels {
 		copy(grad[kernel+2*channels:], c.slope[:channels])

@@ -76,11 +76,6 @@ func (m *compiled) naturalGradient(grad, theta []float64) {
 	}
 }
 
-// A model A = K + σ²I is brought into the form that engines know here: K is the
-// continuous covariance, a sum of terms, and σ² all of the white noise, the
-// kernel's nugget included. Losses add the nugget before they ask an engine
-// and share the derivative afterwards.
-
 // split is the signal of a kernel as a sum of terms. It serves one family of
 // kernels.
 type split struct {
@@ -172,14 +167,6 @@ func (m *markov) sum(k Kernel) bool {
 func (m *markov) contract(grad, w []float64) {
 	for i, k := range m.split.signal {
 		k.(Markovian).ContractMarkov(m.split.own(grad, i), w[2*m.first[i]:2*m.first[i+1]])
-	}
-}
-
-// toNatural turns derivatives with respect to log θ into those with respect to
-// θ.
-func toNatural(grad, theta []float64) {
-	for p := range grad {
-		grad[p] /= theta[p]
 	}
 }
 

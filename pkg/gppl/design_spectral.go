@@ -65,7 +65,7 @@ func (d Spectral) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
 
 // directions sets omega to the columns from the given one on.
 func (d Spectral) directions(omega *mat.Dense, x Inputs, from int) error {
-	lo, span, err := series(x, "Spectral")
+	lo, span, err := rangeOf(x, "Spectral")
 	if err != nil {
 		return err
 	}

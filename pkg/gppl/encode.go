@@ -33,15 +33,10 @@ type kernelJSON struct {
 }
 
 func encodeKernel(k Kernel) kernelJSON {
-	j := kernelJSON{Type: kindOf(k)}
-	var parts []Kernel
+	j := kernelJSON{Type: typed.Name(k)}
 	switch k := k.(type) {
-	case Sum:
-		parts = k.parts
-	case Product:
-		parts = k.parts
+	case Sum, Product:
 	case ChangePoint:
-		parts = []Kernel{k.Before, k.After}
 		j.Parameters = map[string]float64{"location": k.Location, "width": k.Width}
 	default:
 		j.Parameters = map[string]float64{}
@@ -49,7 +44,7 @@ func encodeKernel(k Kernel) kernelJSON {
 			j.Parameters[p.Name] = p.Value
 		}
 	}
-	for _, p := range parts {
+	for _, p := range partsOf(k) {
 		j.Parts = append(j.Parts, encodeKernel(p))
 	}
 	return j
@@ -58,26 +53,33 @@ func encodeKernel(k Kernel) kernelJSON {
 // maxDepth bounds how deep sums and products may be nested in a file.
 const maxDepth = 32
 
+// decodeParts returns what kernels, or means, are made of: of a type, that many levels deep in others.
+func decodeParts[J, T any](what, of string, from []J, depth int, decode func(J, int) (T, error)) ([]T, error) {
+	if len(from) == 0 {
+		return nil, fmt.Errorf("a %s without parts", of)
+	}
+	if depth == maxDepth {
+		return nil, fmt.Errorf("%s nested deeper than %d", what, maxDepth)
+	}
+	parts := make([]T, len(from))
+	for i, p := range from {
+		var err error
+		if parts[i], err = decode(p, depth+1); err != nil {
+			return nil, fmt.Errorf("part %d of a %s: %w", i, of, err)
+		}
+	}
+	return parts, nil
+}
+
 func decodeKernel(j kernelJSON, depth int) (Kernel, error) {
 	if j.Type == "Sum" || j.Type == "Product" || j.Type == "ChangePoint" {
-		if len(j.Parts) == 0 {
-			return nil, fmt.Errorf("a %s without parts", j.Type)
-		}
-		if depth == maxDepth {
-			return nil, fmt.Errorf("kernels nested deeper than %d", maxDepth)
-		}
-		parts := make([]Kernel, len(j.Parts))
-		for i, p := range j.Parts {
-			k, err := decodeKernel(p, depth+1)
-			if err != nil {
-				return nil, fmt.Errorf("part %d of a %s: %w", i, j.Type, err)
-			}
-			parts[i] = k
-		}
-		switch j.Type {
-		case "Sum":
+		parts, err := decodeParts("kernels", j.Type, j.Parts, depth, decodeKernel)
+		switch {
+		case err != nil:
+			return nil, err
+		case j.Type == "Sum":
 			return Add(parts...), nil
-		case "ChangePoint":
+		case j.Type == "ChangePoint":
 			return decodeChangePoint(j, parts)
 		}
 		return Mul(parts...), nil
@@ -119,24 +121,20 @@ type transformJSON struct {
 
 func encodeTransform(t Transform) (transformJSON, error) {
 	switch t := t.(type) {
-	case nil, Log:
+	case nil:
 		return transformJSON{Kind: "log"}, nil
+	case Log, Fixed, Free:
+		return transformJSON{Kind: fmt.Sprint(t)}, nil
 	case Softplus:
 		return transformJSON{Kind: "softplus", Floor: t.Floor}, nil
 	case Cycles:
 		return transformJSON{Kind: "cycles", Span: t.Span}, nil
-	case Fixed:
-		return transformJSON{Kind: "fixed"}, nil
-	case Free:
-		return transformJSON{Kind: "free"}, nil
 	}
 	return transformJSON{}, fmt.Errorf("gppl: transform %v (%T) cannot be saved", t, t)
 }
 
 func decodeTransform(j transformJSON) (Transform, error) {
 	switch j.Kind {
-	case "log":
-		return Log{}, nil
 	case "softplus":
 		if !(j.Floor >= 0) || math.IsInf(j.Floor, 0) {
 			return nil, fmt.Errorf("softplus floor %v", j.Floor)
@@ -147,10 +145,11 @@ func decodeTransform(j transformJSON) (Transform, error) {
 			return nil, fmt.Errorf("cycles over %v", j.Span)
 		}
 		return Cycles{j.Span}, nil
-	case "fixed":
-		return Fixed{}, nil
-	case "free":
-		return Free{}, nil
+	}
+	for _, plain := range []Transform{Log{}, Fixed{}, Free{}} {
+		if plain.String() == j.Kind {
+			return plain, nil
+		}
 	}
 	return nil, fmt.Errorf("unknown transform %q", j.Kind)
 }
@@ -355,7 +354,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 		}
 	}
 	out := Result(j.plainResult)
-	out.SetupTime, out.FitTime = seconds(j.SetupSeconds), seconds(j.FitSeconds)
+	out.SetupTime, out.FitTime = durationOf(j.SetupSeconds), durationOf(j.FitSeconds)
 	for i, p := range j.Params {
 		if p.Name != params[i].Name {
 			return fmt.Errorf("gppl: result: parameter %d is %q, the model's is %q", i, p.Name, params[i].Name)
@@ -373,7 +372,7 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
+func durationOf(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
 
 // Save writes the result to a file with a checksum, completely or not at all: it writes a temporary
 // file beside it, and renames that.

@@ -67,23 +67,13 @@ func encodeMean(m Mean) (meanJSON, error) {
 }
 
 func decodeMean(j meanJSON, depth int) (Mean, error) {
-	if depth > maxDepth {
-		return nil, fmt.Errorf("means nested deeper than %d", maxDepth)
-	}
 	if j.Type == "MeanSum" || j.Type == "GaussianBeta" {
-		if len(j.Parts) == 0 {
-			return nil, fmt.Errorf("a %s without parts", j.Type)
-		}
 		if j.Fields != nil {
 			return nil, fmt.Errorf("a %s with fields", j.Type)
 		}
-		var parts []Mean
-		for i, p := range j.Parts {
-			m, err := decodeMean(p, depth+1)
-			if err != nil {
-				return nil, fmt.Errorf("part %d of a %s: %w", i, j.Type, err)
-			}
-			parts = append(parts, m)
+		parts, err := decodeParts("means", j.Type, j.Parts, depth, decodeMean)
+		if err != nil {
+			return nil, err
 		}
 		if j.Type == "MeanSum" {
 			if j.Variances != nil {

@@ -35,11 +35,6 @@ func engineNamesOf[E interface{ name() string }](engines []E) (names []string) {
 	return names
 }
 
-// A sharingEngine can use what an engine of the same kind has computed from the same inputs, and its working memory.
-type sharingEngine interface {
-	share(of exactEngine)
-}
-
 // An exactFactor is the factorised A of one model. It belongs to one goroutine, except
 // for its posterior.
 type exactFactor interface {

@@ -156,9 +156,6 @@ func (f *denseFactor) posterior() predictor {
 	return newExactPosterior(f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha}, timeline.Range(0, f.engine.x.Len()))
 }
 
-// The dense engine takes any kernel in any dimension. It computes in symmetric
-// tiles on all processors: each pair of observations is evaluated once.
-
 // block returns block b of the points of x.
 func (x Inputs) block(b int) Inputs {
 	from := b * dense.Tile

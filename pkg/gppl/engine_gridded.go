@@ -93,13 +93,12 @@ func (e *griddedExact) forecast(m *compiled) choice.Forecast {
 	if v > griddedContrast*noise {
 		return choice.Forecast{Reason: choice.Because(tooSteep, v/noise)}
 	}
-	f := choice.Forecast{
+	return choice.Forecast{
 		Bytes:   griddedBytes * grid,
 		Seconds: grid*griddedSeconds + 2e-4,
 		Setup:   e.Pass(600e-9) + frequencies*4e-6,
 		Err:     griddedMargin * gridded.Bound(e.N, v, noise, rootTolerance),
 	}
-	return f
 }
 
 // rootGap is how far the points must keep from the ends of the period.

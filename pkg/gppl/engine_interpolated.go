@@ -70,7 +70,7 @@ func (e *interpolated) forecast(m *compiledTerm) choice.Forecast {
 	return f
 }
 
-// saw remembers an evaluation outside the panel.
+// saw remembers an evaluation outside the panel, whose covariance has the given largest entry; 0 if that is not known.
 func (e *interpolated) saw(m *compiledTerm, largest float64) {
 	v, l := m.kernel.(Scaled).Scale()
 	e.panels.Saw(math.Log(l), m.noise/v, largest/v)

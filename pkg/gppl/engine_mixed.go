@@ -91,26 +91,22 @@ func (e *mixedExact) forecast(m *compiled) choice.Forecast {
 	}
 	d := e.divisions.Get()
 	e.divide(d, m, e.eps(m), 0)
-	f := e.predictDivided(m, d)
+	var f choice.Forecast
+	switch {
+	case d.p == 0:
+		f = choice.Cannot(noWaves)
+	case d.p+d.moving > maxDenseFeatures:
+		f = tooMany(d.p / 2)
+	case len(d.rest) == 0:
+		f = e.predict(m, d)
+	default:
+		f = e.predictBased(m, d)
+	}
 	if d.layered >= 0 {
 		f.Err += float64(len(e.line.T)) * waves.ScaleRounding * m.variance / e.line.Noise.Least(m.noise)
 	}
 	e.divisions.Put(d)
 	return f
-}
-
-// predictDivided is the forecast for a division of the terms.
-func (e *mixedExact) predictDivided(m *compiled, d *division) choice.Forecast {
-	if d.p == 0 {
-		return choice.Cannot(noWaves)
-	}
-	if d.p+d.moving > maxDenseFeatures {
-		return tooMany(d.p / 2)
-	}
-	if len(d.rest) == 0 {
-		return e.predict(m, d)
-	}
-	return e.predictBased(m, d)
 }
 
 // predictBased is the forecast with a base of other terms.
@@ -260,7 +256,11 @@ func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 	f.Invert()
 	verify.Tampered("mixed diag", f.Diag)
 	f.U = dense.Combine(f.U, f.H, r)
-	if err := f.Verify(f.g.Data[0], f.rows()); err != nil {
+	var rows func(a *mixed.Again) error // compares rows of EᵀE with those that a base on a grid used
+	if len(f.base.of) > 0 {
+		rows = func(a *mixed.Again) error { return f.base.grid.Verify(a, f.g.Data[0]) }
+	}
+	if err := f.Verify(f.g.Data[0], rows); err != nil {
 		return err
 	}
 	clear(grad)
@@ -288,16 +288,6 @@ func (f *mixedFactor) gradient(grad []float64, r blas64.General) error {
 	return nil
 }
 
-// rows compares rows of EᵀE with those that a base on a grid used; nil: there is none.
-func (f *mixedFactor) rows() func(a *mixed.Again) error {
-	if len(f.base.of) == 0 {
-		return nil
-	}
-	return func(a *mixed.Again) error { return f.base.grid.Verify(a, f.g.Data[0]) }
-}
-
-func (f *mixedFactor) posterior() predictor { return newMixedPosterior(f) }
-
 // mixedPosterior is Bayesian linear regression on the waves: at x within the range of the data, with e = C^½φ(x),
 //
 //	mean = eᵀh,  covariance = eᵀT⁻¹e′,
@@ -312,7 +302,7 @@ type mixedPosterior struct {
 	*mixedFactor // from now on it does not change
 }
 
-func newMixedPosterior(f *mixedFactor) predictor {
+func (f *mixedFactor) posterior() predictor {
 	f.Ctx, f.T.Ctx = nil, nil // of the evaluation, not of predictions
 	if f.base.factor != nil {
 		return newBasedPosterior(f)

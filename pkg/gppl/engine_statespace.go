@@ -17,9 +17,8 @@ import (
 )
 
 var (
-	_ exactEngine   = (*stateSpaceExact)(nil)
-	_ sharingEngine = (*stateSpaceExact)(nil)
-	_ exactFactor   = (*stateSpaceFactor)(nil)
+	_ exactEngine = (*stateSpaceExact)(nil)
+	_ exactFactor = (*stateSpaceFactor)(nil)
 )
 
 // stateSpaceExact runs a Kalman filter over the sorted series: O(n).
@@ -43,9 +42,8 @@ func (e *stateSpaceExact) within(o options) *stateSpaceExact {
 	return e
 }
 
-// share implements sharingEngine.
-func (e *stateSpaceExact) share(of exactEngine) {
-	from := of.(*stateSpaceExact)
+// share takes the working memory of an engine of the same inputs.
+func (e *stateSpaceExact) share(from *stateSpaceExact) {
 	e.factors, e.rooms = from.factors, from.rooms
 }
 

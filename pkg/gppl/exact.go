@@ -159,8 +159,8 @@ func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 	}
 	other.observe(d, series, mean, columns)
 	for i, e := range other.engines { // those of l, in their order
-		if e, ok := e.(sharingEngine); ok {
-			e.share(l.engines[i])
+		if e, ok := e.(*stateSpaceExact); ok {
+			e.share(l.engines[i].(*stateSpaceExact))
 		}
 	}
 	other.chooser.LeftOut = l.chooser.LeftOut
@@ -194,7 +194,6 @@ func (l *Exact) ValueGrad(grad, theta []float64) (float64, error) {
 	return l.ValueGradContext(l.options.ctx, grad, theta)
 }
 
-// ValueGradContext implements Interruptible.
 func (l *Exact) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
 	value, _, err := l.evaluate(ctx, grad, theta, false)
 	if err == nil {

@@ -263,13 +263,6 @@ func (i *Information) ConditionalTrace(p *Projection) (observed, latent float64,
 	return observed, latent, nil
 }
 
-func (i *Information) check(p *Projection) {
-	notNil("Information", "the projection p", p)
-	if n, _ := p.Dims(); n != i.x.Len() {
-		panic(fmt.Sprintf("gppl: Information: the projection p is of %d observations, want n = %d", n, i.x.Len()))
-	}
-}
-
 // With a mean with flat coefficients, the restricted likelihood sees only the contrasts Nᵀy,
 // where N is an orthonormal basis of the complement of the flat columns H. The information of
 // a model with a mean is therefore that of the contrasts, with NᵀAN and NᵀȦN instead of A and
@@ -318,7 +311,10 @@ func (i *Information) contrasts() error {
 // span returns an orthonormal basis of the span of Ω, on which alone all depends. In coordinates where A = I rounding
 // turns the span by √(‖A‖/σ²) times as much as it turns the basis. It is an error if that is too much.
 func (i *Information) span(p *Projection) (blas64.General, error) {
-	i.check(p)
+	notNil("Information", "the projection p", p)
+	if n, _ := p.Dims(); n != i.x.Len() {
+		panic(fmt.Sprintf("gppl: Information: the projection p is of %d observations, want n = %d", n, i.x.Len()))
+	}
 	omega := p.Omega().RawMatrix()
 	if p.Orthonormal {
 		return omega, nil

@@ -299,9 +299,13 @@ func (o *objective) compute(u []float64) {
 	}
 	o.trace = append(o.trace, TracePoint{Start: o.startIndex, Evaluation: o.evaluations, Seconds: time.Since(o.began).Seconds(), Value: o.value})
 	if o.settings.Progress != nil {
+		best := o.value
+		if o.best.u != nil {
+			best = min(best, o.best.value)
+		}
 		o.settings.Progress(Progress{
 			Start: o.startIndex, Starts: max(1, o.settings.Starts),
-			Evaluations: o.evaluations, Value: o.value, Best: min(o.value, o.bestValue()), Elapsed: time.Since(o.began),
+			Evaluations: o.evaluations, Value: o.value, Best: best, Elapsed: time.Since(o.began),
 		})
 	}
 }
@@ -323,13 +327,6 @@ func (o *objective) limit() float64 { return float64(cmp.Or(o.settings.MaxEvalua
 func (o *objective) interrupted() bool {
 	err := o.ctx.Err()
 	return err != nil && errors.Is(o.lastErr, err)
-}
-
-func (o *objective) bestValue() float64 {
-	if o.best.u == nil {
-		return math.Inf(1)
-	}
-	return o.best.value
 }
 
 // run trains from u. A line search that fails away from the optimum is begun
@@ -466,7 +463,7 @@ func (o *objective) nothingLeft() string {
 		return "what is left to gain is below 5e-9 nats, by the last step"
 	}
 	if score, ok := o.newton(); ok {
-		return describeScore(score)
+		return fmt.Sprintf("gradient %.2g ≤ %.2g standard errors", score, scoreTolerance)
 	}
 	return ""
 }

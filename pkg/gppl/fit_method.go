@@ -92,11 +92,6 @@ func (o *objective) newton() (score float64, ok bool) {
 	return score, false
 }
 
-// describeScore is the reason of a training that newton has ended.
-func describeScore(score float64) string {
-	return fmt.Sprintf("gradient %.2g ≤ %.2g standard errors", score, scoreTolerance)
-}
-
 // Informed is a loss that knows its Fisher information: PL, and PL with the residual.
 type Informed interface {
 	Loss

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
@@ -125,6 +124,3 @@ func inChunks(n int, f func(from, to int, a, b, c []float64)) {
 		f(from, from+m, buf[0][:m], buf[1][:m], buf[2][:m])
 	}
 }
-
-// kindOf returns the name of a kernel's type, such as "SE".
-func kindOf(k Kernel) string { return typed.Name(k) }

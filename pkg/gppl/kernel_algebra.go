@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
 var (
@@ -45,12 +46,12 @@ func compose(parts []Kernel, what string) composite {
 func (c composite) Params() []Param {
 	count := map[string]int{}
 	for _, p := range c.parts {
-		count[kindOf(p)]++
+		count[typed.Name(p)]++
 	}
 	seen := map[string]int{}
 	var params []Param
 	for _, part := range c.parts {
-		name := kindOf(part)
+		name := typed.Name(part)
 		if count[name] > 1 {
 			seen[name]++
 			name = fmt.Sprint(name, seen[name])

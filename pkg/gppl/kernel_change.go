@@ -121,14 +121,21 @@ func (k ChangePoint) ContractAt(grad, w, a, b, r []float64) {
 // IsPlaced reports whether the covariance of k, or of a part of it, depends on where the inputs are, not on their distance
 // alone. Code that calls Kernel.Cov on distances must refuse such a kernel.
 func IsPlaced(k Kernel) bool {
+	_, ok := k.(Placed)
+	return ok || slices.ContainsFunc(partsOf(k), IsPlaced)
+}
+
+// partsOf returns the kernels that k is made of, nil if it is none of the combinations here.
+func partsOf(k Kernel) []Kernel {
 	switch k := k.(type) {
 	case Sum:
-		return slices.ContainsFunc(k.parts, IsPlaced)
+		return k.parts
 	case Product:
-		return slices.ContainsFunc(k.parts, IsPlaced)
+		return k.parts
+	case ChangePoint:
+		return []Kernel{k.Before, k.After}
 	}
-	_, ok := k.(Placed)
-	return ok
+	return nil
 }
 
 // covAt sets dst[i] = k(a[i], b[i]), r[i] being their distance. dst is none of the others.
@@ -225,7 +232,7 @@ func covariances(c []float64, k Kernel, a, b Inputs, r []float64) {
 	n := len(c)
 	work := borrow(3 * n)
 	defer giveBack(work)
-	rows, cols := pairs(work, a, b)
+	rows, cols := pairedInputs(work, a, b)
 	copy(work[2*n:3*n], r)
 	covAt(c, k, rows, cols, work[2*n:3*n])
 }
@@ -238,12 +245,12 @@ func contractions(grad []float64, k Kernel, w []float64, a, b Inputs, r []float6
 	}
 	work := borrow(2 * len(r))
 	defer giveBack(work)
-	rows, cols := pairs(work, a, b)
+	rows, cols := pairedInputs(work, a, b)
 	contractAt(grad, k, w, rows, cols, r)
 }
 
-// pairs returns the row's and the column's input of each pair, in the memory of work.
-func pairs(work []float64, a, b Inputs) (rows, cols []float64) {
+// pairedInputs returns the row's and the column's input of each pair, in the memory of work.
+func pairedInputs(work []float64, a, b Inputs) (rows, cols []float64) {
 	n := a.Len() * b.Len()
 	rows, cols = work[:n], work[n:2*n]
 	for i, v := range a.at {
@@ -281,25 +288,15 @@ func needsDistances(what string, k Kernel) error {
 
 // checkPlaced is an error if a change point in k has parts that it does not take.
 func checkPlaced(k Kernel) error {
-	switch k := k.(type) {
-	case Sum:
-		return checkParts(k.parts)
-	case Product:
-		return checkParts(k.parts)
-	case ChangePoint:
+	if k, ok := k.(ChangePoint); ok {
 		if k.Before == nil || k.After == nil {
 			return fmt.Errorf("gppl: a change point needs a kernel before and one after it")
 		}
 		if Nugget(k.Before) > 0 || Nugget(k.After) > 0 {
 			return fmt.Errorf("gppl: %v has white noise on a side of its change point: the noise is one for all, or Data.WithRelativeErrors", k)
 		}
-		return checkParts([]Kernel{k.Before, k.After})
 	}
-	return nil
-}
-
-func checkParts(parts []Kernel) error {
-	for _, p := range parts {
+	for _, p := range partsOf(k) {
 		if err := checkPlaced(p); err != nil {
 			return err
 		}

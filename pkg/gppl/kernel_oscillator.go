@@ -3,7 +3,6 @@ package gppl
 import (
 	"math"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
@@ -64,7 +63,9 @@ func (k SHO) Steepness(span float64) float64 {
 }
 
 func (k SHO) oscillations() [1]oscillation {
-	return [1]oscillation{newOscillation(k.Variance, k.Period, k.Quality)}
+	o := newOscillation(k.Variance, k.Period, k.Quality)
+	o.chain = ownChain
+	return [1]oscillation{o}
 }
 
 func (k SHO) Cov(dst, r []float64) {
@@ -77,13 +78,11 @@ func (k SHO) Slope(dst, r []float64) {
 }
 func (k SHO) Contract(grad, w, r []float64) {
 	o := k.oscillations()
-	dense.Add(grad, contractOscillation(&o[0], w, r))
+	o[0].contract(grad, w, r)
 }
 
-// Blocks implements LinearSDE.
 func (k SHO) Blocks(dst []StateBlock) []StateBlock {
 	o := k.oscillations()
-	o[0].chain = [][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
 	return append(dst, &o[0])
 }
 
@@ -93,6 +92,9 @@ type oscillation struct {
 	process  statespace.Oscillator
 	chain    [][3]float64 // ∂log(v, period, quality)/∂log of each parameter of the kernel
 }
+
+// ownChain is the chain of an SHO.
+var ownChain = [][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
 
 func newOscillation(variance, period, quality float64) oscillation {
 	return oscillation{variance: variance, process: statespace.NewOscillator(period, quality)}
@@ -122,9 +124,9 @@ func slopeOscillations(dst, r []float64, all []oscillation) {
 	}
 }
 
-// contractOscillation returns Σ w_i·∂k(r_i) in log v, log period and log quality.
-func contractOscillation(o *oscillation, w, r []float64) []float64 {
-	var g [3]float64
+// contract adds Σ w_i·∂k(r_i) to grad, in the logs of the kernel's parameters.
+func (o *oscillation) contract(grad, w, r []float64) {
+	var g [3]float64 // in log v, log period and log quality
 	for i, ri := range r {
 		k, _, period, quality := o.process.Cov(ri)
 		g[0] += w[i] * k
@@ -134,10 +136,11 @@ func contractOscillation(o *oscillation, w, r []float64) []float64 {
 	for i := range g {
 		g[i] *= o.variance
 	}
-	return g[:]
+	for p, c := range o.chain {
+		grad[p] += c[0]*g[0] + c[1]*g[1] + c[2]*g[2]
+	}
 }
 
-// Dim implements StateBlock.
 func (o *oscillation) Dim() int { return 2 }
 
 // chained is a StateBlock of a variance and a process of two parameters, which the kernel's parameters determine: derivatives are taken in
@@ -147,12 +150,10 @@ type chained interface {
 	unchained() (variance float64, process statespace.Process, chain [][3]float64)
 }
 
-// unchained implements chained.
 func (o *oscillation) unchained() (float64, statespace.Process, [][3]float64) {
 	return o.variance, &o.process, o.chain
 }
 
-// Transition implements StateBlock.
 func (o *oscillation) Transition(phi, noise []float64, gap float64) {
 	o.process.Transition(phi, noise, gap)
 	for i := range noise[:4] {
@@ -160,7 +161,6 @@ func (o *oscillation) Transition(phi, noise []float64, gap float64) {
 	}
 }
 
-// Slopes implements StateBlock.
 func (o *oscillation) Slopes(dPhi, dNoise, phi, noise []float64, gap float64) {
 	var inPhi, inNoise [8]float64
 	o.process.Slopes(inPhi[:], inNoise[:], phi, nil, gap)
@@ -237,16 +237,12 @@ func (k Rotation) Slope(dst, r []float64) {
 }
 func (k Rotation) Contract(grad, w, r []float64) {
 	o := k.oscillations()
-	whole, half := k.chains()
-	for i, chain := range [...][][3]float64{whole, half} {
-		g := contractOscillation(&o[i], w, r)
-		for p, c := range chain {
-			grad[p] += c[0]*g[0] + c[1]*g[1] + c[2]*g[2]
-		}
+	o[0].chain, o[1].chain = k.chains()
+	for i := range o {
+		o[i].contract(grad, w, r)
 	}
 }
 
-// Blocks implements LinearSDE.
 func (k Rotation) Blocks(dst []StateBlock) []StateBlock {
 	o := k.oscillations()
 	o[0].chain, o[1].chain = k.chains()

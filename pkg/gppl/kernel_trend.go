@@ -49,13 +49,9 @@ func (k DampedTrend) Cov(dst, r []float64)   { k.Oscillator().Cov(dst, r) }
 func (k DampedTrend) Slope(dst, r []float64) { k.Oscillator().Slope(dst, r) }
 func (k DampedTrend) Contract(grad, w, r []float64) {
 	o := k.oscillation()
-	g := contractOscillation(&o, w, r)
-	for p, c := range o.chain {
-		grad[p] += c[0]*g[0] + c[1]*g[1] + c[2]*g[2]
-	}
+	o.contract(grad, w, r)
 }
 
-// Blocks implements LinearSDE.
 func (k DampedTrend) Blocks(dst []StateBlock) []StateBlock {
 	o := k.oscillation()
 	return append(dst, &o)

@@ -17,16 +17,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/toeplitz"
 )
 
-// What is left out is predicted from a factorisation of all the data: with P = A⁻¹, or
-// with a mean P = A⁻¹ − A⁻¹QM⁻¹QᵀA⁻¹, and α = Py,
-//
-//	y_i given the others ~ N(y_i − α_i/P_ii, 1/P_ii),
-//
-// and the same with blocks in the place of entries (Rasmussen and Williams 2006, eq.
-// 5.12; Dubrule 1983 with a mean, whose coefficients are then those without y_i).
-// A root of A gives both without the difference in P and without P_BB, rows of A⁻¹ without the one in A⁻¹ (internal/leaveout),
-// and a state space predicts from the two sides of a block (statespace.LeaveOut). Any other
-// posterior tells them at the data: it is Cᵢ − (σ²A⁻¹C)ᵢ, with the variance σ² − σ⁴(A⁻¹)ᵢᵢ, σ² with what is known of yᵢ's
+// What is left out is predicted from a factorisation of all the data (internal/leaveout): by a root of A, by rows of A⁻¹, or from the two sides
+// of a block by a state space (statespace.LeaveOut). Any other
+// posterior tells A⁻¹ at the data: it is Cᵢ − (σ²A⁻¹C)ᵢ, with the variance σ² − σ⁴(A⁻¹)ᵢᵢ, σ² with what is known of yᵢ's
 // own error.
 //
 // Each estimates what rounding does to its predictions, and returns an error where that is no small share of a standard

@@ -122,11 +122,15 @@ func (t *tally) add(fallbacks int, jitter float64) {
 	t.report.Fallbacks += fallbacks
 }
 
-// promise records the error bound of a value, and whether the tolerance was kept.
+// promise records the error bound of the last value, and whether the tolerance was kept.
 func (t *tally) promise(nats float64, kept bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.report.promise(nats, kept)
+	t.report.LastBound, t.report.LastInexact = nats, 0
+	if !kept {
+		t.report.LastInexact = nats
+		t.report.Inexact = max(t.report.Inexact, nats)
+	}
 }
 
 // setUp counts time that was spent before.
@@ -162,16 +166,6 @@ func (c *chosen) Explain() string {
 	var b strings.Builder
 	c.chooser.Explain(&b)
 	return b.String()
-}
-
-// promise records the error bound of the last value, and whether the tolerance
-// was kept.
-func (r *LossReport) promise(nats float64, kept bool) {
-	r.LastBound, r.LastInexact = nats, 0
-	if !kept {
-		r.LastInexact = nats
-		r.Inexact = max(r.Inexact, nats)
-	}
 }
 
 // notNil panics, with the names of a function and its argument, if the argument is nil, or a pointer that is: the one

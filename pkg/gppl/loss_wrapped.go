@@ -7,9 +7,9 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -125,17 +125,11 @@ func (m *MAP) ValueGrad(grad, theta []float64) (float64, error) {
 	return m.ValueGradContext(context.Background(), grad, theta)
 }
 
-// ValueGradContext implements Interruptible.
 func (m *MAP) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
 	value, err := ValueGradContext(ctx, m.loss, grad, theta)
 	if err != nil {
 		return 0, err
 	}
-	return m.addPriors(value, grad, theta)
-}
-
-// addPriors adds the priors to a value and its gradient.
-func (m *MAP) addPriors(value float64, grad, theta []float64) (float64, error) {
 	for i, p := range m.priors {
 		if p == nil {
 			continue
@@ -183,7 +177,7 @@ type Tied struct {
 	loss    Loss
 	params  []Param
 	leader  []int // of each parameter: its own index, or that of the one it follows
-	scratch sync.Pool
+	scratch parallel.Pool[[]float64]
 }
 
 // Tie returns loss with each group of parameters, by their names, tied to the first of
@@ -196,7 +190,6 @@ func Tie(loss Loss, groups ...[]string) (*Tied, error) {
 	for i := range params {
 		t.leader = append(t.leader, i)
 	}
-	t.scratch.New = func() any { return &[2][]float64{make([]float64, len(params)), make([]float64, len(params))} }
 	taken := map[string]bool{}
 	for _, group := range groups {
 		if len(group) < 2 {
@@ -257,28 +250,25 @@ func (t *Tied) ValueGrad(grad, theta []float64) (float64, error) {
 	return t.ValueGradContext(context.Background(), grad, theta)
 }
 
-// ValueGradContext implements Interruptible.
 func (t *Tied) ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error) {
 	if err := checkEvaluation(t.params, grad, theta); err != nil {
 		return 0, err
 	}
-	s := t.scratch.Get().(*[2][]float64)
-	defer t.scratch.Put(s) // a panic too leaves nothing in it that is read again
-	full, all := s[0], s[1]
+	s, n := t.scratch.Get(), len(theta)
+	*s = dense.Resize(*s, 2*n)
+	full, all := (*s)[:n], (*s)[n:]
 	copy(full, theta)
 	t.complete(full)
 	if grad == nil {
-		return ValueGradContext(ctx, t.loss, nil, full)
+		all = nil
 	}
 	value, err := ValueGradContext(ctx, t.loss, all, full)
-	if err != nil {
-		return math.NaN(), err
-	}
 	clear(grad)
-	for i, leader := range t.leader {
-		grad[leader] += all[i]
+	for i, slope := range all {
+		grad[t.leader[i]] += slope
 	}
-	return value, nil
+	t.scratch.Put(s)
+	return value, err
 }
 
 func (t *Tied) withoutEngine() (Loss, string) {
@@ -286,9 +276,7 @@ func (t *Tied) withoutEngine() (Loss, string) {
 	if other == nil {
 		return nil, ""
 	}
-	u := &Tied{loss: other, params: t.params, leader: t.leader}
-	u.scratch.New = t.scratch.New
-	return u, engine
+	return &Tied{loss: other, params: t.params, leader: t.leader}, engine
 }
 
 // leaders returns, for each parameter of a loss, the index of the one whose value it

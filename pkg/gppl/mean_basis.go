@@ -23,11 +23,11 @@ var (
 	_ Mean = GaussianBeta{}
 )
 
-// number renders v with as many digits as distinguish it from its neighbours.
-func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+// shortest renders v with as many digits as distinguish it from its neighbours.
+func shortest(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// times returns the coordinates of a time series, for a mean that is a function of it.
-func times(x Inputs, m Mean) ([]float64, error) {
+// scalarTimes returns the coordinates of a time series, for a mean that is a function of it.
+func scalarTimes(x Inputs, m Mean) ([]float64, error) {
 	if x.Dim() != 1 {
 		return nil, fmt.Errorf("gppl: the mean %v needs inputs of dimension 1, not %d", m, x.Dim())
 	}
@@ -36,7 +36,7 @@ func times(x Inputs, m Mean) ([]float64, error) {
 
 // single returns the basis of one function of time.
 func single(x Inputs, m Mean, f func(t float64) float64) (*mat.Dense, error) {
-	ts, err := times(x, m)
+	ts, err := scalarTimes(x, m)
 	if err != nil {
 		return nil, err
 	}
@@ -105,11 +105,11 @@ func (m Trend) Check() error {
 }
 
 func (m Trend) String() string {
-	return fmt.Sprintf("trend(%d on %s to %s)", m.Degree, number(m.Lo), number(m.Hi))
+	return fmt.Sprintf("trend(%d on %s to %s)", m.Degree, shortest(m.Lo), shortest(m.Hi))
 }
 
 func (m Trend) Basis(x Inputs) (*mat.Dense, error) {
-	ts, err := times(x, m)
+	ts, err := scalarTimes(x, m)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (m Linear) Check() error {
 	}
 	return nil
 }
-func (m Linear) String() string { return fmt.Sprintf("linear(from %s)", number(m.Origin)) }
+func (m Linear) String() string { return fmt.Sprintf("linear(from %s)", shortest(m.Origin)) }
 func (m Linear) Basis(x Inputs) (*mat.Dense, error) {
 	return single(x, m, func(t float64) float64 { return t - m.Origin })
 }
@@ -158,7 +158,7 @@ const maxHarmonics = 100
 func (m Fourier) Columns() []Column {
 	var names []string
 	for j := 1; j <= m.Harmonics; j++ {
-		f := fmt.Sprintf("%d/%s", j, number(m.Period))
+		f := fmt.Sprintf("%d/%s", j, shortest(m.Period))
 		names = append(names, "cos "+f, "sin "+f)
 	}
 	return flats(names...)
@@ -175,11 +175,11 @@ func (m Fourier) Check() error {
 }
 
 func (m Fourier) String() string {
-	return fmt.Sprintf("Fourier(period %s, %d harmonics)", number(m.Period), m.Harmonics)
+	return fmt.Sprintf("Fourier(period %s, %d harmonics)", shortest(m.Period), m.Harmonics)
 }
 
 func (m Fourier) Basis(x Inputs) (*mat.Dense, error) {
-	ts, err := times(x, m)
+	ts, err := scalarTimes(x, m)
 	if err != nil {
 		return nil, err
 	}
@@ -198,14 +198,14 @@ func (m Fourier) Basis(x Inputs) (*mat.Dense, error) {
 // Step is a change of level at a known time: 0 before At, 1 from At on.
 type Step struct{ At float64 }
 
-func (m Step) Columns() []Column { return flats("step at " + number(m.At)) }
+func (m Step) Columns() []Column { return flats("step at " + shortest(m.At)) }
 func (m Step) Check() error {
 	if !finite.Is(m.At) {
 		return fmt.Errorf("gppl: a step at %v", m.At)
 	}
 	return nil
 }
-func (m Step) String() string { return fmt.Sprintf("step(at %s)", number(m.At)) }
+func (m Step) String() string { return fmt.Sprintf("step(at %s)", shortest(m.At)) }
 func (m Step) Basis(x Inputs) (*mat.Dense, error) {
 	return single(x, m, func(t float64) float64 {
 		if t < m.At {
@@ -218,14 +218,14 @@ func (m Step) Basis(x Inputs) (*mat.Dense, error) {
 // Kink is a change of slope at a known time: max(0, t − At).
 type Kink struct{ At float64 }
 
-func (m Kink) Columns() []Column { return flats("kink at " + number(m.At)) }
+func (m Kink) Columns() []Column { return flats("kink at " + shortest(m.At)) }
 func (m Kink) Check() error {
 	if !finite.Is(m.At) {
 		return fmt.Errorf("gppl: a change of slope at %v", m.At)
 	}
 	return nil
 }
-func (m Kink) String() string { return fmt.Sprintf("kink(at %s)", number(m.At)) }
+func (m Kink) String() string { return fmt.Sprintf("kink(at %s)", shortest(m.At)) }
 func (m Kink) Basis(x Inputs) (*mat.Dense, error) {
 	return single(x, m, func(t float64) float64 { return max(0, t-m.At) })
 }

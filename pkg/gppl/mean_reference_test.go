@@ -87,8 +87,10 @@ func meanReference(t *testing.T, m Model, d Data, omega *mat.Dense) (value float
 		t.Fatal(err)
 	}
 	var acw, less, back, weights mat.Dense
-	acw.Mul(&ac, fit.Weights())
-	less.Mul(&acw, ac.T())
+	root := mat.NewDense(gram.SymmetricDim(), gram.SymmetricDim(), nil)
+	fit.Root(root.RawMatrix().Data)
+	acw.Mul(&ac, root)
+	less.Mul(&acw, acw.T())
 	less.Sub(&v, &less)
 	back.Mul(omega, &less)
 	weights.Mul(&back, omega.T())

@@ -2,7 +2,6 @@ package gppl
 
 import (
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
@@ -10,17 +9,6 @@ import (
 
 // The mean of a model is a regress.Regression on the data of a loss, or on projections of them, with the coefficients integrated out. An
 // engine sees a mean only as further columns beside y.
-
-// newRegression returns the regression of y on the basis h of m, and its columns C. The
-// error names the column of the basis that the data do not determine.
-func newRegression(m Mean, h *mat.Dense, y []float64) (*regress.Regression, blas64.General, error) {
-	basis, err := regressionOn(m, h)
-	if err != nil {
-		return nil, blas64.General{}, err
-	}
-	r, c := regress.New(columnNames(m), basis, h, y)
-	return r, c, nil
-}
 
 // columnNames returns the names of the columns of m.
 func columnNames(m Mean) (names []string) {
@@ -31,7 +19,7 @@ func columnNames(m Mean) (names []string) {
 }
 
 // dataColumns returns y as the columns of an engine, with the basis of m beside it if
-// m has a mean.
+// m has a mean. The error names the column of the basis that the data do not determine.
 func dataColumns(m Model, d Data) (*regress.Regression, blas64.General, error) {
 	if m.Mean == nil {
 		return nil, dense.AsColumn(d.Y), nil
@@ -40,7 +28,12 @@ func dataColumns(m Model, d Data) (*regress.Regression, blas64.General, error) {
 	if err != nil {
 		return nil, blas64.General{}, err
 	}
-	return newRegression(m.Mean, h, d.Y)
+	basis, err := regressionOn(m.Mean, h)
+	if err != nil {
+		return nil, blas64.General{}, err
+	}
+	r, c := regress.New(columnNames(m.Mean), basis, h, d.Y)
+	return r, c, nil
 }
 
 // Coefficient is the learnt coefficient of one column of a mean.

@@ -67,15 +67,6 @@ func (b *mixedBase) compile(m *compiled, of []basePart) error {
 	return err
 }
 
-// spanOf is the distance up to which waves are to represent a kernel: for a posterior with a base, as far from the data as
-// they reach.
-func (e *mixedExact) spanOf(rest []basePart) float64 {
-	if e.tight && len(rest) > 0 {
-		return 2 * e.line.Span
-	}
-	return e.line.Span
-}
-
 // baseForecast returns which engine is to factorise the base, and what it takes with the columns of a division beside.
 func (e *mixedExact) baseForecast(b *mixedBase, d *division) (which int, f choice.Forecast) {
 	which, f = gridBase, e.gridForecast(b, d)

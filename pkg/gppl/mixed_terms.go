@@ -32,7 +32,9 @@ func (f *mixedFactor) expand() error {
 	if err := f.base.compile(f.model, f.division.rest); err != nil {
 		return err
 	}
-	f.span = max(f.span, e.spanOf(f.division.rest))
+	if f.span = max(f.span, l.Span); e.tight && len(f.division.rest) > 0 { // a posterior: as far from the data as they reach
+		f.span = max(f.span, 2*l.Span)
+	}
 	f.terms = slices.Grow(f.terms[:0], len(f.division.waves))[:len(f.division.waves)]
 	f.Reset(f.model.ctx, mixed.Series{T: l.T, Middle: l.Middle(), Columns: l.Columns})
 	for i, of := range f.division.waves {

@@ -239,7 +239,7 @@ func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jit
 	if err != nil {
 		return nil, jitter, notFactorised(p.model.Kernel, p.model.Noise, err, "gppl: the posterior covariance at %d inputs cannot be factorised: %v", n, err)
 	}
-	return draw(factor, mean, count, seed), jitter, nil
+	return drawNormals(factor, mean, count, seed), jitter, nil
 }
 
 // joint returns the posterior mean and covariance of f at x, without the nugget.
@@ -301,8 +301,8 @@ func (p *Posterior) engineJoint(x Inputs) (means blas64.General, cov *dense.Lowe
 	return means, cov, nil
 }
 
-// draw returns count draws from N(mean, LLᵀ).
-func draw(factor *dense.Lower, mean []float64, count int, seed uint64) [][]float64 {
+// drawNormals returns count draws from N(mean, LLᵀ).
+func drawNormals(factor *dense.Lower, mean []float64, count int, seed uint64) [][]float64 {
 	rnd := rand.New(rand.NewPCG(seed, 2))
 	f := make([][]float64, count)
 	for i := range f {
@@ -336,7 +336,7 @@ func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, er
 	if err != nil {
 		return nil, nil, jitter, notFactorised(m.Kernel, m.Noise, err, "gppl: the prior covariance at %d inputs cannot be factorised: %v", n, err)
 	}
-	f = draw(gram, nil, 1, seed)[0]
+	f = drawNormals(gram, nil, 1, seed)[0]
 	if m.Mean != nil {
 		if err := m.drawMean(f, x, rand.New(rand.NewPCG(seed, 6)).NormFloat64); err != nil {
 			return nil, nil, jitter, err

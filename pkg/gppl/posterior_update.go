@@ -258,7 +258,7 @@ func (p *Posterior) OneStep(ctx context.Context, d Data) (mean, variances []floa
 func (p *Posterior) stepByStep(ctx context.Context, d Data, noise []float64) (mean, variances []float64, err error) {
 	for i := range d.Y {
 		if i > 0 {
-			if p, err = p.Update(d.slice(i-1, i)); err != nil {
+			if p, err = p.Update(d.Pick([]int{i - 1})); err != nil {
 				return nil, nil, err
 			}
 		} else if _, err := p.updated(); err != nil || d.X.At(0)[0] < p.horizon.hi[0] {
@@ -271,18 +271,6 @@ func (p *Posterior) stepByStep(ctx context.Context, d Data, noise []float64) (me
 		mean, variances = append(mean, m[0]), append(variances, v[0]-p.nugget+noise[i])
 	}
 	return mean, variances, nil
-}
-
-// slice returns the observations i, …, j−1, sharing the storage of d.
-func (d Data) slice(i, j int) Data {
-	part := Data{X: d.X.Slice(i, j), Y: d.Y[i:j]}
-	if d.Errors != nil {
-		part.Errors = d.Errors[i:j]
-	}
-	if d.Relative != nil {
-		part.Relative = d.Relative[i:j]
-	}
-	return part
 }
 
 // stepsJointly is OneStep by the joint prediction: with its covariance LLᵀ and e = L⁻¹(y − μ), the errors are L_ii·e_i, and the variances L_ii².

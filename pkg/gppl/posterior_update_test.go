@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
 // updateCase is a model with data in order of x.
@@ -56,7 +57,7 @@ func TestUpdate(t *testing.T) {
 		first := n - rand.New(rand.NewPCG(uint64(number), 92)).IntN(n-2)
 		first = max(first, 3)
 		name := fmt.Sprintf("case %d, %v, %d of %d observations", number, m, first, n)
-		p, err := NewPosterior(m, d.slice(0, first), WithEngine(EngineStateSpace))
+		p, err := NewPosterior(m, d.Pick(timeline.Range(0, first)), WithEngine(EngineStateSpace))
 		if errors.As(err, new(*Refusal)) {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -71,7 +72,7 @@ func TestUpdate(t *testing.T) {
 		u := p
 		for i := first; i < n && err == nil; {
 			j := min(n, i+1+i%3)
-			u, err = u.Update(d.slice(i, j))
+			u, err = u.Update(d.Pick(timeline.Range(i, j)))
 			i = j
 		}
 		if err != nil {
@@ -127,18 +128,18 @@ func TestOneStep(t *testing.T) {
 			continue
 		}
 		for _, engine := range []string{EngineStateSpace, EngineDense} {
-			p, err := NewPosterior(m, d.slice(0, first), WithEngine(engine))
+			p, err := NewPosterior(m, d.Pick(timeline.Range(0, first)), WithEngine(engine))
 			if err != nil {
 				continue
 			}
-			mean, variances, err := p.OneStep(context.Background(), d.slice(first, n))
+			mean, variances, err := p.OneStep(context.Background(), d.Pick(timeline.Range(first, n)))
 			if err != nil {
 				t.Fatal(err)
 			}
 			rows := d.rowNoise()
 			noise := rows.Set(nil, n, m.Noise+Nugget(m.Kernel))
 			for i := first; i < n; i++ {
-				want, err := NewPosterior(m, d.slice(0, i), WithEngine(EngineDense))
+				want, err := NewPosterior(m, d.Pick(timeline.Range(0, i)), WithEngine(EngineDense))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -187,7 +188,7 @@ func BenchmarkUpdate(b *testing.B) {
 		b.Fatal(err)
 	}
 	m := Model{Kernel: Add(Matern32{1, 40}, Rotation{0.8, 30, 2, 0.5, 0.4}), Noise: 0.2}
-	start, err := NewPosterior(m, d.slice(0, first), WithEngine(EngineStateSpace))
+	start, err := NewPosterior(m, d.Pick(timeline.Range(0, first)), WithEngine(EngineStateSpace))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -202,7 +203,7 @@ func BenchmarkUpdate(b *testing.B) {
 		p := start
 		for i := first; i < first+more; i++ {
 			p.Latent(d.X.Slice(i, i+1))
-			if p, err = p.Update(d.slice(i, i+1)); err != nil {
+			if p, err = p.Update(d.Pick(timeline.Range(i, i+1))); err != nil {
 				b.Fatal(err)
 			}
 		}

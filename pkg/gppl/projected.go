@@ -136,7 +136,7 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 // for the whole of it.
 func (l *Projected) plan(x Inputs, o options) {
 	d := l.directions
-	all := newDenseProjected(x, d)
+	all := &denseProjected{x: x, directions: d}
 	var parts split
 	if x.Dim() != 1 || !parts.of(l.model.Kernel) {
 		l.terms = []*projectedTerm{newProjectedTerm(l.model.Kernel, x, d, o, all)}
@@ -144,7 +144,7 @@ func (l *Projected) plan(x Inputs, o options) {
 	}
 	series := observed.Sorted(x.at)
 	sorted := newSortedDirections(series, d)
-	engines := []projectedEngine{newStateSpaceProjected(sorted), newSpectralProjected(newFeatures(x, series.Lo, series.Span, d, nil), o.tolerance), newBandedProjected(sorted), all}
+	engines := []projectedEngine{&stateSpaceProjected{directions: sorted}, newSpectralProjected(newFeatures(x, series.Lo, series.Span, d, nil), o.tolerance), &bandedProjected{directions: sorted}, all}
 	l.planTerms(parts.signal, x, o, engines)
 }
 
@@ -209,7 +209,6 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 	return l.ValueGradContext(l.ctx, grad, theta)
 }
 
-// ValueGradContext implements Interruptible.
 func (l *Projected) ValueGradContext(ctx context.Context, grad, theta []float64) (value float64, err error) {
 	defer workers.Stopped(&err)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
@@ -258,21 +257,23 @@ func (l *Projected) begin(c *projectedCall, theta []float64) error {
 	for i := range c.terms {
 		t := &c.terms[i]
 		if l.apart {
-			t.set(c.split.signal[i], c.split.offset[i], c.split.end[i], c.noise*l.least, l.cond)
+			c.ask(t, c.split.signal[i], c.split.offset[i], c.split.end[i])
 		} else {
-			t.set(c.kernel, 0, len(theta)-1, c.noise*l.least, l.cond)
+			c.ask(t, c.kernel, 0, len(theta)-1)
 		}
-		t.ctx = c.ctx
-		t.forecast(&t.Selection, &t.compiledTerm)
 	}
 	if l.whole != nil {
-		t := &c.whole
-		t.set(c.kernel, 0, len(theta)-1, c.noise*l.least, l.cond)
-		t.ctx = c.ctx
-		t.forecast(&t.Selection, &t.compiledTerm)
+		c.ask(&c.whole, c.kernel, 0, len(theta)-1)
 	}
 	c.choose()
 	return nil
+}
+
+// ask collects the forecasts for a term, of the parameters from offset to end.
+func (c *projectedCall) ask(t *termCall, k Kernel, offset, end int) {
+	t.set(k, offset, end, c.noise*c.loss.least, c.loss.cond)
+	t.ctx = c.ctx
+	t.forecast(&t.Selection, &t.compiledTerm)
 }
 
 // init makes the working memory, k²/2·(2 + lower triangles) numbers of it at once.

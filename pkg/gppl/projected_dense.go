@@ -20,10 +20,6 @@ type denseProjected struct {
 	grams      parallel.Pool[denseGram]
 }
 
-func newDenseProjected(x Inputs, d directions) *denseProjected {
-	return &denseProjected{x: x, directions: d}
-}
-
 func (e *denseProjected) name() string { return EngineDense }
 
 func (e *denseProjected) forecast(m *compiledTerm) choice.Forecast {
@@ -76,11 +72,6 @@ func (g *denseGram) release()                      { g.engine.grams.Put(g) }
 func (g *denseGram) covariance() []float64         { return g.s }
 func (g *denseGram) leftOut(blas64.Vector) float64 { return 0 }
 
-// rowsOf returns block b of the rows of Ω.
-func (g *denseGram) rowsOf(b int) blas64.General {
-	return dense.RowBlock(g.omega, b)
-}
-
 // multiply sets s to ΩᵀKΩ, or with the derivative of K in a parameter in its place.
 // It uses the symmetry of K = U + Uᵀ, where U is its upper triangle with the
 // diagonal halved: ΩᵀKΩ = ΩᵀUΩ + (ΩᵀUΩ)ᵀ.
@@ -120,9 +111,9 @@ func (g *denseGram) sandwichLane(c int) {
 			if j == i {
 				alpha, beta = 0.5, 0
 			}
-			dense.Gemm(blas.NoTrans, blas.NoTrans, alpha, tile, g.rowsOf(j), beta, strip)
+			dense.Gemm(blas.NoTrans, blas.NoTrans, alpha, tile, dense.RowBlock(g.omega, j), beta, strip)
 		}
-		dense.Gemm(blas.Trans, blas.NoTrans, 1, g.rowsOf(i), strip, 1, sum)
+		dense.Gemm(blas.Trans, blas.NoTrans, 1, dense.RowBlock(g.omega, i), strip, 1, sum)
 	}
 }
 
@@ -141,7 +132,7 @@ func (g *denseGram) weightedLane(c int) {
 	l, n := &g.lanes[c], g.omega.Rows
 	for i := c; i < dense.Blocks(n); i += parallel.Lanes {
 		strip := dense.Rows(g.strip[c], 0, dense.Width(n, i)) // rows i of ΩV
-		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, g.rowsOf(i), g.v, 0, strip)
+		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, dense.RowBlock(g.omega, i), g.v, 0, strip)
 		for j := i; j < dense.Blocks(n); j++ {
 			parallel.Look(g.term.ctx)
 			size := strip.Rows * dense.Width(n, j)
@@ -150,7 +141,7 @@ func (g *denseGram) weightedLane(c int) {
 			if j == i {
 				twice = 1
 			}
-			dense.Gemm(blas.NoTrans, blas.Trans, twice, strip, g.rowsOf(j), 0, weight)
+			dense.Gemm(blas.NoTrans, blas.Trans, twice, strip, dense.RowBlock(g.omega, j), 0, weight)
 			tileDistances(l.R[:size], g.engine.x, i, j)
 			g.term.kernel.Contract(l.Grad, l.W[:size], l.R[:size])
 		}
@@ -242,27 +233,15 @@ func (t *termCall) release() {
 	}
 }
 
-// largest returns the largest entry of the covariance: positive semi-definite, it
-// is on the diagonal.
-func (t *termCall) largest() float64 { return dense.LargestOnDiagonal(t.gram.covariance(), t.k) }
-
-// A witness is a projected engine that makes its forecasts from where evaluations
-// were made. The loss tells it of each, once.
-type witness interface {
-	// saw says that an evaluation was made of m, whose covariance had the given
-	// largest entry; 0 if it is not known.
-	saw(m *compiledTerm, largest float64)
-}
-
-// tell has the engines of the term know of the evaluation.
+// tell has the engine that makes its forecasts from where evaluations were made know of this one.
 func (t *termCall) tell() {
 	for _, e := range t.engines {
-		if w, ok := e.(witness); ok {
+		if e, ok := e.(*interpolated); ok {
 			var largest float64
-			if t.gram != nil {
-				largest = t.largest()
+			if t.gram != nil { // positive semi-definite: the largest entry is on the diagonal
+				largest = dense.LargestOnDiagonal(t.gram.covariance(), t.k)
 			}
-			w.saw(&t.compiledTerm, largest)
+			e.saw(&t.compiledTerm, largest)
 		}
 	}
 }

@@ -40,10 +40,6 @@ type bandedProjected struct {
 	grams      parallel.Pool[bandedGram]
 }
 
-func newBandedProjected(d *sortedDirections) *bandedProjected {
-	return &bandedProjected{directions: d}
-}
-
 func (e *bandedProjected) name() string { return EngineBanded }
 
 func (e *bandedProjected) forecast(m *compiledTerm) choice.Forecast {
@@ -126,10 +122,6 @@ func (g *bandedGram) contract(grad, v []float64) error {
 type stateSpaceProjected struct {
 	directions *sortedDirections
 	grams      parallel.Pool[stateSpaceGram]
-}
-
-func newStateSpaceProjected(d *sortedDirections) *stateSpaceProjected {
-	return &stateSpaceProjected{directions: d}
 }
 
 func (e *stateSpaceProjected) name() string { return EngineStateSpace }

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -208,17 +209,10 @@ func (d Repulsive) String() string { return "Repulsive" }
 
 // Directions takes O(nk² + steps·k³).
 func (d Repulsive) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
-	steps, rate := d.Steps, d.Rate
-	if steps == 0 {
-		steps = 200
-	}
-	if rate == 0 {
-		rate = 0.1
-	}
 	if err := (Sphere{}).Directions(omega, x, rnd); err != nil {
 		return err
 	}
-	dense.Repel(omega, steps, rate)
+	dense.Repel(omega, cmp.Or(d.Steps, 200), cmp.Or(d.Rate, 0.1))
 	return nil
 }
 
@@ -231,7 +225,7 @@ type Localised struct{}
 func (Localised) String() string { return "Localised" }
 
 func (Localised) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
-	lo, span, err := series(x, "Localised")
+	lo, span, err := rangeOf(x, "Localised")
 	if err != nil {
 		return err
 	}
@@ -247,8 +241,8 @@ func (Localised) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
 	return nil
 }
 
-// series returns the start and the length of the range of a time series.
-func series(x Inputs, design string) (lo, span float64, err error) {
+// rangeOf returns the start and the length of the range of a time series.
+func rangeOf(x Inputs, design string) (lo, span float64, err error) {
 	if x.d != 1 {
 		return 0, 0, fmt.Errorf("gppl: %s projection needs inputs of dimension 1, not %d", design, x.d)
 	}

@@ -134,7 +134,10 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	r.LogPrior, r.Priors = PriorsAt(o.loss, win.Theta)
 	o.curvature(r, win)
 	if o.ctx.Err() == nil {
-		r.learnMean(o.loss, win.Theta)
+		mean, err := conditionedAt(o.loss, win.Theta)
+		if r.Mean = coefficients(mean); err != nil {
+			r.warn("the coefficients of the mean are not known: %v", err)
+		}
 	}
 	for i, leader := range leaders(o.loss) {
 		if i < hyper && leader != i {
@@ -429,27 +432,12 @@ func (r *Result) String() string {
 		}
 		b.WriteString("\n")
 	}
-	r.describeMean(&b)
+	for _, c := range r.Mean {
+		fmt.Fprintf(&b, "  %-24s %.6g ± %.2g\n", "mean: "+c.Name, c.Value, c.StdErr)
+	}
 	fmt.Fprintf(&b, "  %d evaluations, %v set-up + %v training, engine %s", r.Evaluations, r.SetupTime.Round(time.Microsecond), r.FitTime.Round(time.Microsecond), r.Engine)
 	for _, w := range r.Warnings {
 		b.WriteString("\n  warning: " + w)
 	}
 	return b.String()
-}
-
-// learnMean sets the coefficients of the mean at the best point.
-func (r *Result) learnMean(l Loss, theta []float64) {
-	mean, err := conditionedAt(l, theta)
-	if err != nil {
-		r.warn("the coefficients of the mean are not known: %v", err)
-		return
-	}
-	r.Mean = coefficients(mean)
-}
-
-// describeMean writes a line for each coefficient.
-func (r *Result) describeMean(b *strings.Builder) {
-	for _, c := range r.Mean {
-		fmt.Fprintf(b, "  %-24s %.6g ± %.2g\n", "mean: "+c.Name, c.Value, c.StdErr)
-	}
 }

@@ -21,17 +21,15 @@ func seriesPeriod(span float64, k Kernel, eps float64, images bool) (period floa
 	return period, windowed, err
 }
 
-// seriesCovers reports whether a period, with a window or without, suits kernel k.
-// With images, a window is only for kernels that cannot do without, and a period that
-// a long lengthscale asked for is not kept for a short one, whose frequencies it would
-// multiply.
-func seriesCovers(span, period float64, windowed bool, k Kernel, eps float64, images bool) bool {
+// seriesCovers reports whether a period, with a window or without, suits kernel k. A window is only for kernels that cannot do without, and a
+// period that a long lengthscale asked for is not kept for a short one, whose frequencies it would multiply.
+func seriesCovers(span, period float64, windowed bool, k Kernel, eps float64) bool {
 	if !windowed {
 		r := reach(k, eps)
-		return r <= period-span && (!images || period <= 1.5*(span+1.4*r))
+		return r <= period-span && period <= 1.5*(span+1.4*r)
 	}
-	_, must, err := seriesPeriod(span, k, eps, images)
-	return !images || must && err == nil
+	_, must, err := seriesPeriod(span, k, eps, true)
+	return must && err == nil
 }
 
 // contractSeries adds Σ_m q_m ∂c_m/∂log θ_p to grad[p]. It is an error if the derivatives did not go back through the transform
@@ -78,7 +76,7 @@ func (d *spectralData) circleFor(k Kernel, eps float64) (*fourier.CircleSums, er
 	if err != nil {
 		return nil, err
 	}
-	return d.Circles.Begin(func(c *fourier.CircleSums) bool { return seriesCovers(d.Span, c.Period, c.Windowed, k, eps, true) },
+	return d.Circles.Begin(func(c *fourier.CircleSums) bool { return seriesCovers(d.Span, c.Period, c.Windowed, k, eps) },
 		fourier.CircleSums{Origin: d.Lo, Period: period, Windowed: windowed}), nil
 }
 

@@ -118,7 +118,7 @@ func SpectralColumns(m Model, x Inputs, ratio float64) (int, error) {
 	if err := m.Check(); err != nil {
 		return 0, err
 	}
-	if _, _, err := series(x, "Spectral"); err != nil {
+	if _, _, err := rangeOf(x, "Spectral"); err != nil {
 		return 0, err
 	}
 	s, err := newSpectrum(m, x)
@@ -225,15 +225,6 @@ type Periodogram struct {
 	Noise     float64   // the expectation of white noise, at every frequency: σ², known errors and the nugget
 }
 
-// meanNoise is the mean variance of the noise of d, given the noise variance.
-func meanNoise(d Data, noise float64) float64 {
-	n := float64(d.Len())
-	if d.Relative != nil {
-		return noise * floats.Dot(d.Relative, d.Relative) / n
-	}
-	return noise + floats.Dot(d.Errors, d.Errors)/n
-}
-
 // NewPeriodogram returns the periodogram of d less its trend (Detrend), with
 // Hann's window w,
 //
@@ -265,7 +256,12 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 	if x = slices.Compact(x); len(x) < 3 {
 		return nil, fmt.Errorf("gppl: a periodogram needs three distinct times, x has %d", len(x))
 	}
-	noise := meanNoise(d, m.Noise) + Nugget(m.Kernel)
+	n := float64(d.Len())
+	noise := m.Noise + floats.Dot(d.Errors, d.Errors)/n
+	if d.Relative != nil {
+		noise = m.Noise * floats.Dot(d.Relative, d.Relative) / n
+	}
+	noise += Nugget(m.Kernel)
 	p, err := periodogram.Times(d.X.at, Detrend(d).Y, trend(d.X), m.Kernel.Cov, noise)
 	if err != nil {
 		return nil, fmt.Errorf("gppl: %w", err)

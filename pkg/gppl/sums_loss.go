@@ -141,7 +141,7 @@ func (r *sumsReading) Circle() (observed.Circle, bool) { return r.fixed, true }
 func (h SumsHeader) circle() observed.Circle {
 	shortest, longest := h.Lengthscales()
 	resolves := fmt.Sprintf("these sums resolve frequencies up to %.4g per unit of t, SE lengthscales from %.3g", float64(h.Highest)/h.Period, shortest)
-	if h.windowed() {
+	if h.Period >= (2+2*observed.WindowRoom)*(h.Hi-h.Lo) { // there is room for kernels that do not decay to zero
 		resolves += ", and kernels of any reach"
 	} else {
 		resolves += fmt.Sprintf(" to %.3g, and kernels that die out within %.3g", longest, h.Period-(h.Hi-h.Lo))
@@ -156,36 +156,19 @@ func (r *sumsReading) Sums(_, _ float64, _ int) (fourier.Moments, blas64.General
 	return r.moment, r.columns
 }
 
-// windowed reports whether the period has room for kernels that do not decay to zero.
-func (h SumsHeader) windowed() bool { return h.Period >= (2+2*observed.WindowRoom)*(h.Hi-h.Lo) }
-
-// NewSumsProjected returns the projected likelihood (Projected) of the observations in s,
+// NewSumsResidual returns the projected likelihood with the residual energy (NewResidual) of the observations in s,
 // less the constant centre, on k waves of the circle of s: 1 and then cosine and sine at
 // ascending frequencies, those of Spectral on the extent of the observations rounded to
-// multiples of 1/Period, orthonormalised. Ω is never formed: ΩᵀΩ and ΩᵀKΩ follow from
+// multiples of 1/Period, orthonormalised. Ω is never formed: ΩᵀΩ, ΩᵀKΩ and the energy |y − Ωz|² follow from
 // the sums, in O(k³) once and O(Mk²) an evaluation with M frequencies of the kernel,
-// whatever n is. With weights w, z = ΩᵀW^½y for an orthonormal Ω.
+// whatever n is. With weights w, z = ΩᵀW^½y for an orthonormal Ω, and the value includes −½Σ log w, like that of NewSumsExact.
 //
 // It takes kernels that the exact likelihood of NewSumsExact refuses because a matrix of all
 // their features would be too large, as long as their frequencies are among those of s. A
 // Model.Mean may be an Intercept. There are fewer than k projections if the observations do
 // not distinguish k waves (see String). It is an error if k is not in 1, …, n, or above
 // 4000.
-func NewSumsProjected(m Model, s *Sums, centre float64, k int, opts ...Option) (*Projected, error) {
-	return newSumsProjected(m, s, centre, k, false, opts)
-}
-
-// NewSumsResidual is NewSumsProjected with the residual energy |y − Ωz|² (see NewResidual),
-// which follows from the sums. With weights the value includes −½Σ log w, like that of
-// NewSumsExact.
 func NewSumsResidual(m Model, s *Sums, centre float64, k int, opts ...Option) (*Projected, error) {
-	return newSumsProjected(m, s, centre, k, true, opts)
-}
-
-// newSumsProjected is NewSumsResidual, without the residual unless whole is set. With it the
-// columns are in coordinates in which the basis of the mean is orthonormal on the
-// observations, or else on their projections.
-func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts []Option) (*Projected, error) {
 	start := time.Now()
 	r, o, err := newSumsReading(m, s, centre, opts)
 	if err != nil {
@@ -202,24 +185,12 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 		tally: new(tally), used: new(lastUse), calls: new(parallel.Pool[projectedCall]),
 	}
 	l.least, l.cond = dense.LeastEigenvalue(nil, k)
-	switch {
-	case m.Mean == nil:
-		l.z, l.sizes = r.project(w), r.lengths()
-	case whole:
+	if m.Mean != nil {
 		if l.mean, err = r.setIntercept(m.Mean); err != nil {
 			return nil, err
 		}
-		l.z, l.sizes = r.project(w), r.lengths()
-	default:
-		ones := sumsReading{columns: dense.AsColumn(r.moment[:len(r.columns.Data)])}
-		h := ones.project(w)
-		z := r.project(w)
-		if l.mean, l.z, err = newRegression(m.Mean, mat.NewDense(h.Rows, 1, h.Data), z.Data); err != nil {
-			return nil, fmt.Errorf("gppl: of the observations, the likelihood sees %d projections: %w", p.k, err)
-		}
-		length := math.Sqrt(r.moment[0]) * math.Abs(l.mean.Basis.T.At(0, 0))
-		l.sizes = []float64{r.lengths()[0] + length*math.Abs(l.mean.Gamma0[0]), length}
 	}
+	l.z, l.sizes = r.project(w), r.lengths()
 	var parts split
 	if !parts.of(m.Kernel) {
 		return nil, &Refusal{Reason: noSignal}
@@ -227,7 +198,7 @@ func newSumsProjected(m Model, s *Sums, centre float64, k int, whole bool, opts 
 	f := newFeatures(Inputs{}, r.header.Lo, r.header.Hi-r.header.Lo, l.directions, &r.fixed)
 	ends := Scalars([]float64{r.header.Lo, r.header.Hi})
 	l.planTerms(parts.signal, ends, o, []projectedEngine{newSpectralProjected(f, o.tolerance)})
-	if whole && p.n > p.k {
+	if p.n > p.k {
 		l.residual = r.residual(l)
 	}
 	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}

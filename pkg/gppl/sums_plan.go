@@ -82,11 +82,11 @@ func PlanSums(r SumsRange) (SumsPlan, error) {
 			r.Shortest, span, m, mostHighest, seFrequency*h.Period/(mostHighest-griddedSpare))
 	}
 	h.Highest = max(leastHighest, int(m))
-	return planOf(h)
+	return h.Plan()
 }
 
-// planOf returns what a header resolves and costs.
-func planOf(h SumsHeader) (SumsPlan, error) {
+// Plan returns what sums with the header resolve and cost. It is an error if the header is not valid.
+func (h SumsHeader) Plan() (SumsPlan, error) {
 	p, err := h.plan()
 	if err != nil {
 		return SumsPlan{}, err
@@ -104,12 +104,9 @@ func planOf(h SumsHeader) (SumsPlan, error) {
 	return plan, nil
 }
 
-// Plan returns what sums with the header resolve and cost. It is an error if the header is not valid.
-func (h SumsHeader) Plan() (SumsPlan, error) { return planOf(h) }
-
 // Plan returns what the header of s resolves and costs.
 func (s *Sums) Plan() SumsPlan {
-	p, err := planOf(s.header)
+	p, err := s.header.Plan()
 	if err != nil {
 		panic(err) // the header was checked
 	}
@@ -122,9 +119,6 @@ var seFrequency = bandwidth(SE{1, 1}, rootTolerance*rootTolerance)
 
 // griddedGap is how much longer than the range the period must be for SE.
 func griddedGap(lengthscale float64) float64 {
-	if lengthscale == 0 {
-		return 0
-	}
 	return 2 * rootReach * reach(SE{1, lengthscale}, rootTolerance)
 }
 

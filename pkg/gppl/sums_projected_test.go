@@ -41,12 +41,8 @@ func (d wavesOf) Directions(omega *mat.Dense, x gppl.Inputs, _ *rand.Rand) error
 }
 
 // sumsProjected returns the loss from sums and the same from the observations, by the dense engine.
-func sumsProjected(m gppl.Model, s *gppl.Sums, d gppl.Data, centre float64, k int, residual bool, opts ...gppl.Option) (loss, raw *gppl.Projected, err error) {
-	build, rawBuild := gppl.NewSumsProjected, gppl.NewProjected
-	if residual {
-		build, rawBuild = gppl.NewSumsResidual, gppl.NewResidual
-	}
-	if loss, err = build(m, s, centre, k, opts...); err != nil {
+func sumsProjected(m gppl.Model, s *gppl.Sums, d gppl.Data, centre float64, k int, opts ...gppl.Option) (loss, raw *gppl.Projected, err error) {
+	if loss, err = gppl.NewSumsResidual(m, s, centre, k, opts...); err != nil {
 		return nil, nil, err
 	}
 	origin, period, frequency, sine := gppl.SumsWaves(s, loss)
@@ -54,11 +50,11 @@ func sumsProjected(m gppl.Model, s *gppl.Sums, d gppl.Data, centre float64, k in
 	if err != nil {
 		return nil, nil, err
 	}
-	raw, err = rawBuild(m, centred(d, centre), p, gppl.WithEngine(gppl.EngineDense))
+	raw, err = gppl.NewResidual(m, centred(d, centre), p, gppl.WithEngine(gppl.EngineDense))
 	return loss, raw, err
 }
 
-// TestSumsProjected compares PL, PL with the residual energy, both with and without an
+// TestSumsProjected compares PL with the residual energy, with and without an
 // intercept, and their information with those of the observations themselves, projected
 // by an orthonormalised matrix of the same waves.
 func TestSumsProjected(t *testing.T) {
@@ -78,16 +74,15 @@ func TestSumsProjected(t *testing.T) {
 		if number%3 == 0 {
 			centre = 2.5
 		}
-		residual := number%2 == 0
 		k := 1 + rnd.IntN(min(60, c.data.Len()))
 		if number%4 >= 2 && k > 1 {
 			c.model.Mean = gppl.Intercept{}
 		}
-		name := fmt.Sprintf("case %d: %v, n=%d, k=%d, residual %v", number, c.model, c.data.Len(), k, residual)
+		name := fmt.Sprintf("case %d: %v, n=%d, k=%d", number, c.model, c.data.Len(), k)
 		theta := c.model.Values()
 		got, want := make([]float64, len(theta)), make([]float64, len(theta))
 		var v float64
-		loss, raw, err := sumsProjected(c.model, s, c.data, centre, k, residual, gppl.WithTolerance(1e-10))
+		loss, raw, err := sumsProjected(c.model, s, c.data, centre, k, gppl.WithTolerance(1e-10))
 		if err == nil {
 			v, err = loss.ValueGrad(got, theta)
 		}
@@ -96,12 +91,9 @@ func TestSumsProjected(t *testing.T) {
 			refused++
 			c.plan.Shortest /= 2
 			s = sumsOf(t, c.plan, c.data)
-			if loss, raw, err = sumsProjected(c.model, s, c.data, centre, k, residual, gppl.WithTolerance(1e-10)); err == nil {
+			if loss, raw, err = sumsProjected(c.model, s, c.data, centre, k, gppl.WithTolerance(1e-10)); err == nil {
 				v, err = loss.ValueGrad(got, theta)
 			}
-		}
-		if err != nil && strings.Contains(err.Error(), "projections: the mean has") { // too few for a mean
-			continue
 		}
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -150,13 +142,11 @@ func TestSumsProjectedLoss(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 4}, gppl.RQ{Variance: 1, Lengthscale: 8, Alpha: 3}), Noise: 0.2}
-	for _, build := range []func(gppl.Model, *gppl.Sums, float64, int, ...gppl.Option) (*gppl.Projected, error){gppl.NewSumsProjected, gppl.NewSumsResidual} {
-		loss, err := build(m, s, s.Mean(), 50)
-		if err != nil {
-			t.Fatal(err)
-		}
-		gppltest.CheckLoss(t, loss)
+	loss, err := gppl.NewSumsResidual(m, s, s.Mean(), 50)
+	if err != nil {
+		t.Fatal(err)
 	}
+	gppltest.CheckLoss(t, loss)
 }
 
 // TestSumsProjectedWeights compares weighted losses with a dense computation.
@@ -169,41 +159,35 @@ func TestSumsProjectedWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	theta := m.Values()
-	for _, residual := range []bool{false, true} {
-		build := gppl.NewSumsProjected
-		if residual {
-			build = gppl.NewSumsResidual
-		}
-		loss, err := build(m, s, centre, k)
-		if err != nil {
-			t.Fatal(err)
-		}
-		grad := make([]float64, len(theta))
-		got, err := loss.ValueGrad(grad, theta)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := func(theta []float64) float64 {
-			return denseWeightedProjected(t, s, loss, m.WithParams(theta), x, y, w, centre, residual)
-		}
-		if v := want(theta); math.Abs(got-v) > 1e-9*math.Abs(v) {
-			t.Errorf("residual %v: %v, want %v", residual, got, v)
-		}
-		for p := range theta {
-			const h = 1e-5
-			up, down := append([]float64{}, theta...), append([]float64{}, theta...)
-			up[p] *= 1 + h
-			down[p] *= 1 - h
-			slope := (want(up) - want(down)) / (2 * h * theta[p])
-			if math.Abs(grad[p]-slope) > 1e-5*(1+math.Abs(slope)) {
-				t.Errorf("residual %v: derivative %d is %v, want %v", residual, p, grad[p], slope)
-			}
+	loss, err := gppl.NewSumsResidual(m, s, centre, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	grad := make([]float64, len(theta))
+	got, err := loss.ValueGrad(grad, theta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := func(theta []float64) float64 {
+		return denseWeightedProjected(t, s, loss, m.WithParams(theta), x, y, w, centre)
+	}
+	if v := want(theta); math.Abs(got-v) > 1e-9*math.Abs(v) {
+		t.Errorf("%v, want %v", got, v)
+	}
+	for p := range theta {
+		const h = 1e-5
+		up, down := append([]float64{}, theta...), append([]float64{}, theta...)
+		up[p] *= 1 + h
+		down[p] *= 1 - h
+		slope := (want(up) - want(down)) / (2 * h * theta[p])
+		if math.Abs(grad[p]-slope) > 1e-5*(1+math.Abs(slope)) {
+			t.Errorf("derivative %d is %v, want %v", p, grad[p], slope)
 		}
 	}
 }
 
-// denseWeightedProjected is PL of √w·y, by matrices.
-func denseWeightedProjected(t *testing.T, s *gppl.Sums, loss *gppl.Projected, m gppl.Model, x, y, w []float64, centre float64, residual bool) float64 {
+// denseWeightedProjected is PL with the residual energy of √w·y, by matrices.
+func denseWeightedProjected(t *testing.T, s *gppl.Sums, loss *gppl.Projected, m gppl.Model, x, y, w []float64, centre float64) float64 {
 	t.Helper()
 	n := len(x)
 	origin, period, frequency, sine := gppl.SumsWaves(s, loss)
@@ -256,13 +240,10 @@ func denseWeightedProjected(t *testing.T, s *gppl.Sums, loss *gppl.Projected, m 
 		t.Fatal(err)
 	}
 	value := 0.5 * (mat.Dot(&z, &b) + factor.LogDet() + float64(k)*math.Log(2*math.Pi))
-	if residual {
-		dof := float64(n - k)
-		tau := m.Noise + (mat.Trace(cov)-mat.Trace(&whole))/dof
-		energy := mat.Dot(v, v) - mat.Dot(&z, &z)
-		value += 0.5 * (dof*math.Log(2*math.Pi*tau) + energy/tau - logW)
-	}
-	return value
+	dof := float64(n - k)
+	tau := m.Noise + (mat.Trace(cov)-mat.Trace(&whole))/dof
+	energy := mat.Dot(v, v) - mat.Dot(&z, &z)
+	return value + 0.5*(dof*math.Log(2*math.Pi*tau)+energy/tau-logW)
 }
 
 // TestSumsProjectedRefusals wants errors that say what is resolved.
@@ -273,7 +254,7 @@ func TestSumsProjectedRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range []int{0, 201} {
-		if _, err := gppl.NewSumsProjected(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, s, 3, k); err == nil || !strings.Contains(err.Error(), "want 1 ≤ k ≤ 200") {
+		if _, err := gppl.NewSumsResidual(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, s, 3, k); err == nil || !strings.Contains(err.Error(), "want 1 ≤ k ≤ 200") {
 			t.Errorf("k = %d: %v", k, err)
 		}
 	}

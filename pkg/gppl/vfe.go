@@ -154,9 +154,9 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 		series := observed.Sorted(d.X.at)
 		series.SetNoise(l.rows)
 		series.SetColumns(l.columns)
-		l.engines = append(l.engines, newSpectralVFE(series))
+		l.engines = append(l.engines, &spectralVFE{exact: newSpectralExact(series, options{tolerance: defaultTolerance})})
 	}
-	l.engines = append(l.engines, newDenseVFE(d.X, l.columns, z))
+	l.engines = append(l.engines, &denseVFE{x: d.X, columns: l.columns, m: z.Len()})
 	l.chooser = choice.New(o.Limits, o.tolerance*float64(d.Len()), engineNamesOf(l.engines))
 	l.tally.report = LossReport{Setup: time.Since(start)}
 	return l, nil
@@ -193,7 +193,6 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 	return l.ValueGradContext(l.ctx, grad, theta)
 }
 
-// ValueGradContext implements Interruptible.
 func (l *VFE) ValueGradContext(ctx context.Context, grad, theta []float64) (value float64, err error) {
 	defer workers.Stopped(&err)
 	w := l.works.Get()

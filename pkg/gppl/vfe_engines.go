@@ -10,7 +10,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/inducing"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
@@ -43,10 +42,6 @@ type vfeLane struct {
 	back   blas64.General // ΦB⁻¹ of one block of rows, for that
 	w, r   []float64      // weights and distances, Tile×m
 	dist   []float64      // for addSlopes
-}
-
-func newDenseVFE(x Inputs, columns blas64.General, z Inputs) *denseVFE {
-	return &denseVFE{x: x, columns: columns, m: z.Len()}
 }
 
 func (e *denseVFE) name() string { return EngineDense }
@@ -89,10 +84,6 @@ func (p *denseVFEProjection) eachBlock(ctx context.Context, f func(own *vfeLane,
 	})
 }
 
-func (p *denseVFEProjection) phiBlock(b int) blas64.General {
-	return dense.RowBlock(p.phi, b)
-}
-
 func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 	p := e.projections.Get()
 	if p.engine == nil {
@@ -100,7 +91,7 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 	}
 	m := e.m
 	p.eachBlock(w.ctx, func(own *vfeLane, b int) {
-		phi := p.phiBlock(b)
+		phi := dense.RowBlock(p.phi, b)
 		block := phi.Data[:phi.Rows*m]
 		distances(block, e.x.block(b), w.z)
 		w.kernel.Cov(block, block)
@@ -129,7 +120,7 @@ func (e *denseVFE) project(w *vfeWork) (vfeProjection, error) {
 func (p *denseVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error) {
 	m, e := w.U.Rows, p.engine
 	p.eachBlock(w.ctx, func(own *vfeLane, b int) {
-		phi, x := p.phiBlock(b), e.x.block(b)
+		phi, x := dense.RowBlock(p.phi, b), e.x.block(b)
 		size := phi.Rows * m
 		weight := blas64.General{Rows: phi.Rows, Cols: m, Stride: m, Data: own.w[:size]}
 		r := own.r[:size]
@@ -221,10 +212,6 @@ type spectralVFEProjection struct {
 // variance. It is near rounding, since errors of K_xu are divided by the square root of
 // the smallest eigenvalue of K_uu.
 const vfeEps = 1e-13
-
-func newSpectralVFE(l *observed.Line) *spectralVFE {
-	return &spectralVFE{exact: newSpectralExact(l, options{tolerance: defaultTolerance})}
-}
 
 func (e *spectralVFE) name() string     { return EngineSpectral }
 func (e *spectralVFE) inexact() float64 { return vfeEps }

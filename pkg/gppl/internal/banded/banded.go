@@ -184,33 +184,28 @@ func (a *Matrix) MaxTile() int {
 	return size
 }
 
-// AddDiagonal adds v to every diagonal entry.
-func (a *Matrix) AddDiagonal(v float64) {
+// eachDiagonal calls f for every diagonal entry.
+func (a *Matrix) eachDiagonal(f func(i int, v *float64)) {
 	for _, b := range a.blocks {
 		for i := range b.diag.Rows {
-			b.diag.Data[i*b.diag.Stride+i] += v
+			f(b.at+i, &b.diag.Data[i*(b.diag.Stride+1)])
 		}
 	}
 }
 
+// AddDiagonal adds v to every diagonal entry.
+func (a *Matrix) AddDiagonal(v float64) { a.eachDiagonal(func(_ int, own *float64) { *own += v }) }
+
 // AddDiagonals adds d[i] to diagonal entry i.
 func (a *Matrix) AddDiagonals(d []float64) {
 	a.checkDiagonal(d)
-	for _, b := range a.blocks {
-		for i, v := range d[b.at:][:b.diag.Rows] {
-			b.diag.Data[i*(b.diag.Stride+1)] += v
-		}
-	}
+	a.eachDiagonal(func(i int, v *float64) { *v += d[i] })
 }
 
 // Diagonal sets dst to the diagonal.
 func (a *Matrix) Diagonal(dst []float64) {
 	a.checkDiagonal(dst)
-	for _, b := range a.blocks {
-		for i := range b.diag.Rows {
-			dst[b.at+i] = b.diag.Data[i*(b.diag.Stride+1)]
-		}
-	}
+	a.eachDiagonal(func(i int, v *float64) { dst[i] = *v })
 }
 
 func (a *Matrix) checkDiagonal(d []float64) {
@@ -222,10 +217,6 @@ func (a *Matrix) checkDiagonal(d []float64) {
 // LogDet returns log|A| = 2·Σ log F_ii of a Cholesky factor.
 func (a *Matrix) LogDet() float64 {
 	var s float64
-	for _, b := range a.blocks {
-		for i := range b.diag.Rows {
-			s += math.Log(b.diag.Data[i*b.diag.Stride+i])
-		}
-	}
+	a.eachDiagonal(func(_ int, v *float64) { s += math.Log(*v) })
 	return 2 * s
 }

@@ -198,8 +198,8 @@ func TestMatrix(t *testing.T) {
 		lo, hi := rnd.IntN(n), 0
 		hi = lo + 1 + rnd.IntN(n-lo)
 		part := clone(b)
-		dense.Zero(rows(part, 0, n)) // and what is within [lo, hi) stays
-		copy(rows(part, lo, hi).Data, rows(b, lo, hi).Data)
+		dense.Zero(rowRange(part, 0, n)) // and what is within [lo, hi) stays
+		copy(rowRange(part, lo, hi).Data, rowRange(b, lo, hi).Data)
 		if err := chol.SolveTo(&want, asDense(part)); err != nil {
 			t.Fatal(err)
 		}

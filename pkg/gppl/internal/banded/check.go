@@ -154,11 +154,6 @@ func (c *Check) Verify(z *Matrix, least, most, limit float64) error {
 // if any is.
 func (a *Matrix) DiagonalRange() (lo, hi float64) {
 	lo, hi = math.Inf(1), math.Inf(-1)
-	for _, b := range a.blocks {
-		for i := range b.diag.Rows {
-			v := b.diag.Data[i*(b.diag.Stride+1)]
-			lo, hi = min(lo, v), max(hi, v)
-		}
-	}
+	a.eachDiagonal(func(_ int, v *float64) { lo, hi = min(lo, *v), max(hi, *v) })
 	return lo, hi
 }

@@ -143,7 +143,7 @@ func (b *block) within(k int) (lo, hi int) {
 
 // columns returns columns [lo, hi) of the matrix, all of them in b.off.
 func (b *block) columns(lo, hi int) blas64.General {
-	return columns(b.off, lo-b.lo, hi-b.lo)
+	return columnRange(b.off, lo-b.lo, hi-b.lo)
 }
 
 // potrf replaces the upper triangle of d by U, d = UᵀU. It returns the row of
@@ -168,10 +168,10 @@ func (a *Matrix) SolveL(b blas64.General) {
 
 func forward(a *Matrix, x blas64.General, j int) {
 	b := &a.blocks[j]
-	xj := rows(x, b.at, b.at+b.diag.Rows)
+	xj := rowRange(x, b.at, b.at+b.diag.Rows)
 	solve(blas.Trans, b.diag, xj)
 	if b.off.Cols > 0 {
-		add(blas.Trans, -1, b.off, xj, 1, rows(x, b.lo, b.hi))
+		add(blas.Trans, -1, b.off, xj, 1, rowRange(x, b.lo, b.hi))
 	}
 }
 
@@ -186,7 +186,7 @@ func (a *Matrix) Squares(dst []float64, b blas64.General, lo, hi int, least, res
 	step := func(j int) (done bool) { // r vanishes outside rows [lo, hi)
 		forward(a, b, j)
 		c := &a.blocks[j]
-		own := rows(b, c.at, c.at+c.diag.Rows)
+		own := rowRange(b, c.at, c.at+c.diag.Rows)
 		dense.AddSquares(dst, 1, own)
 		dense.Zero(own)
 		if j < a.h {
@@ -197,7 +197,7 @@ func (a *Matrix) Squares(dst []float64, b blas64.General, lo, hi int, least, res
 		if lo >= hi {
 			return true
 		}
-		left := rows(b, lo, hi)
+		left := rowRange(b, lo, hi)
 		if done = squaresWithin(left, least*rest); done {
 			dense.Zero(left)
 		}
@@ -241,9 +241,9 @@ func (a *Matrix) SolveLT(b blas64.General) {
 
 func backward(a *Matrix, x blas64.General, j int) {
 	b := &a.blocks[j]
-	xj := rows(x, b.at, b.at+b.diag.Rows)
+	xj := rowRange(x, b.at, b.at+b.diag.Rows)
 	if b.off.Cols > 0 {
-		add(blas.NoTrans, -1, b.off, rows(x, b.lo, b.hi), 1, xj)
+		add(blas.NoTrans, -1, b.off, rowRange(x, b.lo, b.hi), 1, xj)
 	}
 	solve(blas.NoTrans, b.diag, xj)
 }
@@ -318,17 +318,17 @@ const piece = 16
 // timesZ sets rows [r, r1) of the tile beside the diagonal of block j to −WZ.
 func (z *Matrix) timesZ(j int, w blas64.General, r, r1 int) {
 	b := &z.blocks[j]
-	w, y := rows(w, r, r1), rows(b.off, r, r1)
+	w, y := rowRange(w, r, r1), rowRange(b.off, r, r1)
 	clear(y.Data)
 	for k := b.lo / side; k <= (b.hi-1)/side; k++ {
 		c := &z.blocks[k]
 		lo, hi := b.within(k)
-		wk, yk := columns(w, lo-b.lo, hi-b.lo), columns(y, lo-b.lo, hi-b.lo)
+		wk, yk := columnRange(w, lo-b.lo, hi-b.lo), columnRange(y, lo-b.lo, hi-b.lo)
 		dense.Gemm(blas.NoTrans, blas.NoTrans, -1, wk, dense.Sub(c.diag, lo-c.at, hi-c.at, lo-c.at, hi-c.at), 1, yk)
 		if l, h := max(b.lo, c.lo), min(b.hi, c.hi); l < h {
 			zk := dense.Sub(c.off, lo-c.at, hi-c.at, l-c.lo, h-c.lo)
-			dense.Gemm(blas.NoTrans, blas.NoTrans, -1, wk, zk, 1, columns(y, l-b.lo, h-b.lo))
-			dense.Gemm(blas.NoTrans, blas.Trans, -1, columns(w, l-b.lo, h-b.lo), zk, 1, yk)
+			dense.Gemm(blas.NoTrans, blas.NoTrans, -1, wk, zk, 1, columnRange(y, l-b.lo, h-b.lo))
+			dense.Gemm(blas.NoTrans, blas.Trans, -1, columnRange(w, l-b.lo, h-b.lo), zk, 1, yk)
 		}
 	}
 }
@@ -359,14 +359,14 @@ func (a *Matrix) Mul(dst, b blas64.General) {
 func (a *Matrix) mulRows(dst, x blas64.General, j int) {
 	b := &a.blocks[j]
 	at, end := b.at, b.at+b.diag.Rows
-	y := rows(dst, at, end)
-	add(blas.NoTrans, 1, b.diag, rows(x, at, end), 0, y)
+	y := rowRange(dst, at, end)
+	add(blas.NoTrans, 1, b.diag, rowRange(x, at, end), 0, y)
 	if b.off.Cols > 0 {
-		add(blas.NoTrans, 1, b.off, rows(x, b.lo, b.hi), 1, y)
+		add(blas.NoTrans, 1, b.off, rowRange(x, b.lo, b.hi), 1, y)
 	}
 	mirror := func(c *block) {
 		lo, hi := max(at, c.lo), min(end, c.hi)
-		add(blas.Trans, 1, c.columns(lo, hi), rows(x, c.at, c.at+c.diag.Rows), 1, rows(dst, lo, hi))
+		add(blas.Trans, 1, c.columns(lo, hi), rowRange(x, c.at, c.at+c.diag.Rows), 1, rowRange(dst, lo, hi))
 	}
 	for k := min(j, a.h) - 1; k >= 0 && a.blocks[k].hi > at; k-- {
 		mirror(&a.blocks[k])
@@ -397,7 +397,7 @@ func (a *Matrix) inStrips(x blas64.General, f func(a *Matrix, x blas64.General))
 	}
 	width := min(dense.Tile, (x.Cols+1)/2)
 	parallel.For((x.Cols+width-1)/width, func(i int) {
-		f(a, columns(x, i*width, min((i+1)*width, x.Cols)))
+		f(a, columnRange(x, i*width, min((i+1)*width, x.Cols)))
 	})
 }
 
@@ -414,11 +414,11 @@ func solve(t blas.Transpose, d, x blas64.General) {
 
 const few = 4
 
-// rows returns rows [lo, hi) of x.
-func rows(x blas64.General, lo, hi int) blas64.General { return dense.Sub(x, lo, hi, 0, x.Cols) }
+// rowRange returns rows [lo, hi) of x.
+func rowRange(x blas64.General, lo, hi int) blas64.General { return dense.Sub(x, lo, hi, 0, x.Cols) }
 
-// columns returns columns [lo, hi) of x.
-func columns(x blas64.General, lo, hi int) blas64.General { return dense.Sub(x, 0, x.Rows, lo, hi) }
+// columnRange returns columns [lo, hi) of x.
+func columnRange(x blas64.General, lo, hi int) blas64.General { return dense.Sub(x, 0, x.Rows, lo, hi) }
 
 func upper(d blas64.General) blas64.Triangular {
 	return blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: d.Rows, Stride: d.Stride, Data: d.Data}

@@ -106,6 +106,44 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
+// TestBetter: where a value errs by more than is allowed, another engine is asked only if it promises less than an eighth of that.
+func TestBetter(t *testing.T) {
+	for _, c := range []struct {
+		promised       float64
+		asked          string
+		chosen, fallen int
+	}{{1.1e-3 / 8, "f", 1, 0}, {0.9e-3 / 8, "fs", 0, 1}} {
+		ch, s, asked := chooser(choice.Limits{}), new(choice.Selection), ""
+		begun(ch, s)
+		s.Candidates[0].Err, s.Candidates[2] = c.promised, choice.Cannot("no")
+		err := ch.Evaluate(s, func(i int) (choice.Outcome, error) {
+			asked += names[i][:1]
+			return choice.Outcome{Value: 1, Terms: 10, Form: 10, Size: 10, Extra: []float64{0, 1e-3}[i]}, nil
+		})
+		if err != nil || asked != c.asked || s.Chosen != c.chosen || s.Fallbacks != c.fallen || s.WithinTolerance() {
+			t.Errorf("%.3g promised: asked %s, chose %d after %d, %v", c.promised, asked, s.Chosen, s.Fallbacks, err)
+		}
+	}
+}
+
+// TestAgain: an engine that is gone back to, since no other can, and fails then, ends the evaluation.
+func TestAgain(t *testing.T) {
+	c, s, asked := chooser(choice.Limits{}), new(choice.Selection), ""
+	begun(c, s)
+	err := c.Evaluate(s, func(i int) (choice.Outcome, error) {
+		if asked += names[i][:1]; len(asked) == 1 {
+			return choice.Outcome{Terms: 10, Form: 10, Size: 10, Extra: 1e-3}, nil
+		}
+		if len(asked) > 4 {
+			t.Fatalf("asked %s: it never ends", asked)
+		}
+		return choice.Outcome{}, errors.New(names[i] + " failed")
+	})
+	if asked != "fsrf" || err == nil || err.Error() != "fast failed" {
+		t.Errorf("asked %s: %v", asked, err)
+	}
+}
+
 // TestRefused: the error says why, for the engine that is forced, and how much memory would do.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {

@@ -40,13 +40,6 @@ func New(o Limits, limit float64, names []string) *Chooser {
 	return &Chooser{Limits: o, Limit: limit, Names: names, used: make([]int, len(names)), last: Selection{Chosen: -1}}
 }
 
-// Without returns a chooser that never takes engine i, and forgets what it used.
-func (c *Chooser) Without(i int) *Chooser {
-	d := c.Fresh()
-	d.LeftOut |= 1 << i
-	return d
-}
-
 // Fresh returns a chooser that has been asked nothing yet.
 func (c *Chooser) Fresh() *Chooser {
 	d := New(c.Limits, c.Limit, c.Names)
@@ -260,7 +253,9 @@ func (c *Chooser) LeaveOut() (*Chooser, string) {
 	if c.Next(&s) < 0 {
 		return nil, ""
 	}
-	return c.Without(s.Chosen), c.Names[s.Chosen]
+	without := c.Fresh()
+	without.LeftOut |= 1 << s.Chosen
+	return without, c.Names[s.Chosen]
 }
 
 // Explain says what was considered at the last evaluation and why.

@@ -30,7 +30,7 @@ func Mul(ctx context.Context, c blas64.General, ta blas.Transpose, a, b blas64.G
 	parallel.Within(ctx, Blocks(c.Rows), func(i int) {
 		part := RowBlock
 		if ta == blas.Trans {
-			part = columns
+			part = columnBlock
 		}
 		Gemm(ta, blas.NoTrans, 1, part(a, i), b, 0, RowBlock(c, i))
 	})
@@ -54,7 +54,7 @@ func Square(g, a blas64.General, unread int) {
 			return
 		}
 		below := Sub(g, from, end, 0, read)
-		Gemm(blas.Trans, blas.NoTrans, 1, columns(a, i), Sub(a, 0, a.Rows, 0, read), 0, below)
+		Gemm(blas.Trans, blas.NoTrans, 1, columnBlock(a, i), Sub(a, 0, a.Rows, 0, read), 0, below)
 		for j := range below.Rows {
 			for k, v := range Row(below, j).Data[:min(read, from)] {
 				g.Data[k*g.Stride+from+j] = v

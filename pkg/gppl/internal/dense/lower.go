@@ -87,27 +87,25 @@ func (l *Lower) EachTile(f func(i, j int, tile blas64.General)) {
 	})
 }
 
-// AddDiagonal adds v to every diagonal entry.
-func (l *Lower) AddDiagonal(v float64) {
+// EachDiagonal calls f for every diagonal entry.
+func (l *Lower) EachDiagonal(f func(i int, v *float64)) {
 	for b := range Blocks(l.n) {
 		t := l.At(b, b)
 		for i := range t.Rows {
-			t.Data[i*t.Stride+i] += v
+			f(b*Tile+i, &t.Data[i*t.Stride+i])
 		}
 	}
 }
+
+// AddDiagonal adds v to every diagonal entry.
+func (l *Lower) AddDiagonal(v float64) { l.EachDiagonal(func(_ int, own *float64) { *own += v }) }
 
 // AddDiagonals adds d[i] to diagonal entry i.
 func (l *Lower) AddDiagonals(d []float64) {
 	if len(d) != l.n {
 		panic(fmt.Sprintf("dense: %d numbers for a diagonal of %d", len(d), l.n))
 	}
-	for b := range Blocks(l.n) {
-		t := l.At(b, b)
-		for i, v := range d[b*Tile:][:t.Rows] {
-			t.Data[i*t.Stride+i] += v
-		}
-	}
+	l.EachDiagonal(func(i int, v *float64) { *v += d[i] })
 }
 
 // NotPositive is the error of Cholesky: the leading minor that ends in Row is
@@ -198,12 +196,7 @@ func potrf(a blas64.General) *NotPositive {
 // LogDet returns log|A| = 2·Σ log L_ii of a Cholesky factor.
 func (l *Lower) LogDet() float64 {
 	var s float64
-	for b := range Blocks(l.n) {
-		t := l.At(b, b)
-		for i := range t.Rows {
-			s += math.Log(t.Data[i*t.Stride+i])
-		}
-	}
+	l.EachDiagonal(func(_ int, v *float64) { s += math.Log(*v) })
 	return 2 * s
 }
 
@@ -211,12 +204,7 @@ func (l *Lower) LogDet() float64 {
 // bound from above on the root of the smallest eigenvalue of A.
 func (l *Lower) MinDiagonal() float64 {
 	least := math.Inf(1)
-	for b := range Blocks(l.n) {
-		t := l.At(b, b)
-		for i := range t.Rows {
-			least = min(least, t.Data[i*t.Stride+i])
-		}
-	}
+	l.EachDiagonal(func(_ int, v *float64) { least = min(least, *v) })
 	return least
 }
 
@@ -224,7 +212,7 @@ func (l *Lower) MinDiagonal() float64 {
 func (l *Lower) Set(a blas64.General) {
 	for i := range Blocks(l.n) {
 		for j := range i + 1 {
-			Copy(l.At(i, j), columns(RowBlock(a, i), j))
+			Copy(l.At(i, j), columnBlock(RowBlock(a, i), j))
 		}
 	}
 }
@@ -235,7 +223,7 @@ func (l *Lower) AddOuter(sign float64, a blas64.General) {
 		return
 	}
 	l.EachTile(func(i, j int, t blas64.General) {
-		Gemm(blas.Trans, blas.NoTrans, sign, columns(a, i), columns(a, j), 1, t)
+		Gemm(blas.Trans, blas.NoTrans, sign, columnBlock(a, i), columnBlock(a, j), 1, t)
 	})
 }
 
@@ -250,15 +238,15 @@ func (l *Lower) SubtractProduct(a, b blas64.General) {
 // computed.
 func (l *Lower) Whiten(w blas64.General) {
 	n, nb := l.n, Blocks(l.n)
-	parallel.For(nb, func(s int) { l.SolveL(columns(w, s)) })
+	parallel.For(nb, func(s int) { l.SolveL(columnBlock(w, s)) })
 	parallel.For(nb, func(c int) {
 		s := nb - 1 - c // longest row first
 		row := RowBlock(w, s)
 		for t := range s + 1 {
 			for u := range t {
-				Gemm(blas.NoTrans, blas.Trans, -1, columns(row, u), l.At(t, u), 1, columns(row, t))
+				Gemm(blas.NoTrans, blas.Trans, -1, columnBlock(row, u), l.At(t, u), 1, columnBlock(row, t))
 			}
-			blas64.Trsm(blas.Right, blas.Trans, 1, lowerTriangle(l.At(t, t)), columns(row, t))
+			blas64.Trsm(blas.Right, blas.Trans, 1, lowerTriangle(l.At(t, t)), columnBlock(row, t))
 		}
 	})
 	for r := range n {
@@ -321,9 +309,9 @@ func (l *Lower) SolveLRight(b blas64.General) {
 	nb := Blocks(l.n)
 	for j := nb - 1; j >= 0; j-- {
 		parallel.Look(l.Ctx)
-		bj := columns(b, j)
+		bj := columnBlock(b, j)
 		for k := j + 1; k < nb; k++ {
-			Gemm(blas.NoTrans, blas.NoTrans, -1, columns(b, k), l.At(k, j), 1, bj)
+			Gemm(blas.NoTrans, blas.NoTrans, -1, columnBlock(b, k), l.At(k, j), 1, bj)
 		}
 		blas64.Trsm(blas.Right, blas.NoTrans, 1, lowerTriangle(l.At(j, j)), bj)
 	}
@@ -333,9 +321,9 @@ func (l *Lower) SolveLRight(b blas64.General) {
 func (l *Lower) SolveLTRight(b blas64.General) {
 	for j := range Blocks(l.n) {
 		parallel.Look(l.Ctx)
-		bj := columns(b, j)
+		bj := columnBlock(b, j)
 		for k := range j {
-			Gemm(blas.NoTrans, blas.Trans, -1, columns(b, k), l.At(j, k), 1, bj)
+			Gemm(blas.NoTrans, blas.Trans, -1, columnBlock(b, k), l.At(j, k), 1, bj)
 		}
 		blas64.Trsm(blas.Right, blas.Trans, 1, lowerTriangle(l.At(j, j)), bj)
 	}
@@ -427,7 +415,7 @@ func (m *Lower) Inverse(dst blas64.General) {
 	for i := range Blocks(m.n) {
 		parallel.Look(m.Ctx)
 		for j := range i + 1 {
-			m.InverseTile(columns(RowBlock(dst, i), j), i, j)
+			m.InverseTile(columnBlock(RowBlock(dst, i), j), i, j)
 		}
 	}
 	for a := range m.n {

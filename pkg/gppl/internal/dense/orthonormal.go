@@ -137,7 +137,7 @@ func choleskyQR(w blas64.General) bool {
 				g, b := RowBlock(part[c], i), s
 				g.Cols = i*Tile + g.Rows
 				b.Cols = g.Cols
-				Gemm(blas.Trans, blas.NoTrans, 1, columns(s, i), b, 0, g)
+				Gemm(blas.Trans, blas.NoTrans, 1, columnBlock(s, i), b, 0, g)
 			}
 		}
 	})

@@ -44,8 +44,8 @@ func Rows(a blas64.General, from, count int) blas64.General {
 // RowBlock returns block i of Tile rows of a.
 func RowBlock(a blas64.General, i int) blas64.General { return Rows(a, i*Tile, Width(a.Rows, i)) }
 
-// columns returns block j of Tile columns of a.
-func columns(a blas64.General, j int) blas64.General {
+// columnBlock returns block j of Tile columns of a.
+func columnBlock(a blas64.General, j int) blas64.General {
 	a.Cols, a.Data = Width(a.Cols, j), a.Data[j*Tile:]
 	return a
 }

@@ -130,24 +130,10 @@ func (b *Basis) At(dst blas64.General, p *Points) {
 	parallel.For(lanes, func(c int) {
 		from, to := parallel.Share(dst.Rows, lanes, c)
 		for i := from; i < to; i++ {
-			b.waves(dst.Data[i*dst.Stride:][:dst.Cols], p, i)
+			p.features(dst.Data[i*dst.Stride:][:dst.Cols], i, b.features)
 		}
 		b.turn(dense.Sub(dst, from, to, 0, dst.Cols))
 	})
-}
-
-// waves sets row to the features at point i.
-func (b *Basis) waves(row []float64, p *Points, i int) {
-	last, sin, cos := -1, 0.0, 0.0
-	for j, f := range b.features {
-		if m := f.Frequency(); m != last {
-			sin, cos = p.sincos(i, float64(m))
-			last = m
-		}
-		if row[j] = cos; f.IsSin() {
-			row[j] = sin
-		}
-	}
 }
 
 // Coefficients returns those by which the features sum to Qz.
@@ -176,7 +162,7 @@ func (b *Basis) Subtract(y, z []float64, p *Points) {
 		row := make([]float64, k)
 		from, to := parallel.Share(len(y), lanes, c)
 		for i := from; i < to; i++ {
-			b.waves(row, p, i)
+			p.features(row, i, b.features)
 			y[i] -= blas64.Dot(dense.Vec(row), dense.Vec(coef))
 		}
 	})

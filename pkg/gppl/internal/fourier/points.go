@@ -20,6 +20,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
@@ -116,10 +117,7 @@ func (p *Points) check(dst, w blas64.General, m0 int) {
 // addTo adds src to dst.
 func addTo(dst, src blas64.General) {
 	for i := range dst.Rows {
-		d := dst.Data[i*dst.Stride:][:dst.Cols]
-		for j, v := range src.Data[i*src.Stride:][:dst.Cols] {
-			d[j] += v
-		}
+		dense.Add(dst.Data[i*dst.Stride:][:dst.Cols], src.Data[i*src.Stride:][:dst.Cols])
 	}
 }
 

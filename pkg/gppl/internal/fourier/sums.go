@@ -69,19 +69,20 @@ func (p *Points) Features(dst blas64.General, from int, features []Feature) {
 		panic(fmt.Sprintf("fourier: a %d×%d block from %d for %d features of %d points", dst.Rows, dst.Cols, from, len(features), p.N()))
 	}
 	for i := range dst.Rows {
-		row := dst.Data[i*dst.Stride:][:dst.Cols]
-		last := -1
-		var sin, cos float64
-		for j, f := range features {
-			if m := f.Frequency(); m != last {
-				sin, cos = p.sincos(from+i, float64(m))
-				last = m
-			}
-			if f.IsSin() {
-				row[j] = sin
-			} else {
-				row[j] = cos
-			}
+		p.features(dst.Data[i*dst.Stride:][:dst.Cols], from+i, features)
+	}
+}
+
+// features sets row to the given features at point i.
+func (p *Points) features(row []float64, i int, features []Feature) {
+	last, sin, cos := -1, 0.0, 0.0
+	for j, f := range features {
+		if m := f.Frequency(); m != last {
+			sin, cos = p.sincos(i, float64(m))
+			last = m
+		}
+		if row[j] = cos; f.IsSin() {
+			row[j] = sin
 		}
 	}
 }
@@ -208,13 +209,13 @@ func (t *table) fill(p *Points, from, n, m int) {
 	for step := 2; step < rows; step *= 2 { // in rows
 		p.sincosOf(sin, cos, from, float64(step/2))
 		for r := step; r < min(2*step, rows); r += 2 {
-			rotate(row(r), row(r+1), row(r-step), row(r-step+1), cos, sin)
+			turnBy(row(r), row(r+1), row(r-step), row(r-step+1), cos, sin)
 		}
 	}
 }
 
-// rotate sets c + is = (a + ib)(cos + i·sin).
-func rotate(c, s, a, b, cos, sin []float64) {
+// turnBy sets c + is = (a + ib)(cos + i·sin).
+func turnBy(c, s, a, b, cos, sin []float64) {
 	s, a, b, cos, sin = s[:len(c)], a[:len(c)], b[:len(c)], cos[:len(c)], sin[:len(c)]
 	for i := range c {
 		c[i] = a[i]*cos[i] - b[i]*sin[i]

@@ -236,12 +236,7 @@ func (f *Factor) FillColumns(dst blas64.General) {
 // Factorise makes T of EᵀE and factorises it. The error is dense.NotPositive.
 func (f *Factor) Factorise() error {
 	f.Length = dense.Resize(f.Length, f.columns)
-	for b := range dense.Blocks(f.columns) {
-		t := f.T.At(b, b)
-		for i := range t.Rows {
-			f.Length[b*dense.Tile+i] = max(0, t.Data[i*t.Stride+i]) // from sums, a column of almost no weight is rounding
-		}
-	}
+	f.T.EachDiagonal(func(i int, v *float64) { f.Length[i] = max(0, *v) }) // from sums, a column of almost no weight is rounding
 	f.T.AddDiagonal(1)
 	return f.T.Cholesky()
 }

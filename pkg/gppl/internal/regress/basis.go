@@ -184,8 +184,8 @@ func jacobi(r, v [][]doubled.Float) {
 				tangent := math.Copysign(1/(math.Abs(zeta)+math.Hypot(1, zeta)), zeta)
 				t := doubled.Of(tangent)
 				cos := doubled.Of(1).Div(doubled.Of(1).Add(t.Mul(t)).Sqrt())
-				rotate(r[p], r[q], cos, cos.Mul(t))
-				rotate(v[p], v[q], cos, cos.Mul(t))
+				rotatePair(r[p], r[q], cos, cos.Mul(t))
+				rotatePair(v[p], v[q], cos, cos.Mul(t))
 			}
 		}
 		if done {
@@ -194,8 +194,8 @@ func jacobi(r, v [][]doubled.Float) {
 	}
 }
 
-// rotate replaces p and q by cos·p − sin·q and sin·p + cos·q.
-func rotate(p, q []doubled.Float, cos, sin doubled.Float) {
+// rotatePair replaces p and q by cos·p − sin·q and sin·p + cos·q.
+func rotatePair(p, q []doubled.Float, cos, sin doubled.Float) {
 	for i := range p {
 		a, b := p[i], q[i]
 		p[i] = cos.Mul(a).Sub(sin.Mul(b))

@@ -105,24 +105,6 @@ func (f *Fit) Value() float64 {
 // Quad returns yᵀA⁻¹y less what the mean explains: (y − Hβ̂)ᵀA⁻¹(y − Hβ̂) + β̂ᵀB⁻¹β̂.
 func (f *Fit) Quad() float64 { return f.quad }
 
-// Weights returns W, (1+h)×(1+h), with which the gradient of the whole value is
-//
-//	½tr(A⁻¹∂A) − ½⟨W, CᵀA⁻¹ ∂A A⁻¹C⟩,  W = vvᵀ + [0, 0; 0, M⁻¹],  v = [1, −γ̂].
-func (f *Fit) Weights() *mat.SymDense {
-	h := f.basis.Len()
-	w := mat.NewSymDense(1+h, nil)
-	for i := range 1 + h {
-		for j := i; j < 1+h; j++ {
-			s := f.v.AtVec(i) * f.v.AtVec(j)
-			if i > 0 {
-				s += f.inv.At(i-1, j-1)
-			}
-			w.SetSym(i, j, s)
-		}
-	}
-	return w
-}
-
 // Beta returns β̂ = Tγ̂, the generalised least-squares estimate or, with Gaussian priors,
 // the posterior mean.
 func (f *Fit) Beta() []float64 {
@@ -187,8 +169,9 @@ func (f *Fit) StdErr() []float64 {
 	return se
 }
 
-// Root sets r, (1+h)×(1+h) and row-major, to a root of Weights: W = RRᵀ, R = [v, [0; L⁻ᵀ]]
-// where M = LLᵀ.
+// Root sets r, (1+h)×(1+h) and row-major, to R = [v, [0; L⁻ᵀ]] where M = LLᵀ, with which the gradient of the whole value is
+//
+//	½tr(A⁻¹∂A) − ½⟨RRᵀ, CᵀA⁻¹ ∂A A⁻¹C⟩,  RRᵀ = vvᵀ + [0, 0; 0, M⁻¹],  v = [1, −γ̂].
 func (f *Fit) Root(r []float64) {
 	h := f.basis.Len()
 	if len(r) != (1+h)*(1+h) {

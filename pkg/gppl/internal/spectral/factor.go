@@ -67,12 +67,7 @@ func (f *Factor) Factorise() error {
 	}
 	f.T.Ctx = f.Ctx
 	parallel.Within(f.Ctx, dense.Blocks(p), f.fillRow)
-	for b := range dense.Blocks(p) {
-		t, j := f.T.At(b, b), f.Sign(b*dense.Tile)
-		for i := range t.Rows {
-			t.Data[i*t.Stride+i] += j
-		}
-	}
+	f.T.EachDiagonal(func(i int, v *float64) { *v += f.Sign(i) })
 	f.B = dense.Reshape(f.B, p, columns.Cols)
 	for i, feature := range f.Features {
 		row := dense.Row(f.B, i).Data

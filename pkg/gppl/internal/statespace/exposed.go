@@ -60,7 +60,6 @@ func NewExposed(x Process, params int, longest float64) *Exposed {
 	return e
 }
 
-// Dim implements Process.
 func (e *Exposed) Dim() int { return 1 + e.X.Dim() }
 
 // window is what an exposure is of: ā, c̄ and V̄, and their derivatives in each parameter.

@@ -251,7 +251,7 @@ func (l *leaver) update(p *forecast, i int) {
 	for a := range d {
 		p.root[a*d] *= noise / root
 	}
-	rotate(p.gamma, h, l.row[:h+1])
+	rotateIn(p.gamma, h, l.row[:h+1])
 }
 
 // reflect turns root so that Lᵀh has one entry, the first, which it returns. A lower triangle with h in its first number has
@@ -280,8 +280,8 @@ func (l *leaver) reflect(root, h []float64) (first float64) {
 	return image
 }
 
-// rotate adds a row to the upper triangle of a, k×(k+1), by rotations. It spoils row.
-func rotate(a []float64, k int, row []float64) {
+// rotateIn adds a row to the upper triangle of a, k×(k+1), by rotations. It spoils row.
+func rotateIn(a []float64, k int, row []float64) {
 	for j := range k {
 		if row[j] == 0 {
 			continue
@@ -309,7 +309,7 @@ func (l *leaver) observeAfter(u []float64, i int) {
 	for j, q := range c[1:] {
 		row[d+j] = q / l.noise[i]
 	}
-	rotate(u, d+h, row)
+	rotateIn(u, d+h, row)
 }
 
 // behind takes the information u from before input i to after the one before it: x ← Φx + noise, and the noise is

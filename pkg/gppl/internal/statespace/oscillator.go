@@ -65,7 +65,6 @@ func NewOscillator(period, quality float64) Oscillator {
 	return p
 }
 
-// Dim implements Process.
 func (p *Oscillator) Dim() int { return 2 }
 
 // waves returns c and s at u = ω₀Δ; both are 0 where nothing is left.
@@ -115,7 +114,6 @@ func (p *Oscillator) Cov(r float64) (k, slope, period, quality float64) {
 	return k, -p.omega * s, u * s, p.beta * (u*(c-p.beta*s) + p.damp(u, c, s) - s)
 }
 
-// Transition implements Process.
 func (p *Oscillator) Transition(phi, noise []float64, gap float64) {
 	u := p.omega * gap
 	if gap == 0 {
@@ -174,7 +172,6 @@ func (p *Oscillator) damp(u, c, s float64) float64 {
 	return ds + (u*c-s)*p.bend
 }
 
-// Slopes implements Process.
 func (p *Oscillator) Slopes(dPhi, dNoise, phi, _ []float64, gap float64) {
 	dPhi, dNoise = dPhi[:8], dNoise[:8]
 	first, s, second := phi[0], phi[1], phi[3]

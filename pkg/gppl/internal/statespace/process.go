@@ -109,10 +109,8 @@ type Matern struct {
 
 func (p *Matern) component() Component { return Component{p.Order, 1, p.Lengthscale} }
 
-// Dim implements Process.
 func (p *Matern) Dim() int { return p.Order + 1 }
 
-// Transition implements Process.
 func (p *Matern) Transition(phi, noise []float64, gap float64) {
 	p.component().over(phi, noise, gap)
 }
@@ -151,10 +149,8 @@ func (p *Matern) generator(gap float64) float64 {
 // A Constant does not change: Φ = 1, Q = 0.
 type Constant struct{}
 
-// Dim implements Process.
 func (Constant) Dim() int { return 1 }
 
-// Transition implements Process.
 func (Constant) Transition(phi, noise []float64, gap float64) {
 	phi[0], noise[0] = 1, 0
 	if math.IsInf(gap, 1) {
@@ -162,7 +158,6 @@ func (Constant) Transition(phi, noise []float64, gap float64) {
 	}
 }
 
-// Slopes implements Process.
 func (Constant) Slopes(_, _, _, _ []float64, _ float64) {}
 
 // A Kronecker is the process x⊗y of two independent ones, whose covariance is the product of theirs:
@@ -175,7 +170,6 @@ type Kronecker struct {
 	XParams, YParams int
 }
 
-// Dim implements Process.
 func (p *Kronecker) Dim() int { return p.X.Dim() * p.Y.Dim() }
 
 // A factor is a step of one process of a product: Φ, Q, P∞ and S = ΦP∞Φᵀ.
@@ -201,7 +195,6 @@ func kronecker(dst []float64, w float64, a, b []float64, m, n int) {
 	}
 }
 
-// Transition implements Process.
 func (p *Kronecker) Transition(phi, noise []float64, gap float64) {
 	var x, y factor
 	x.of(p.X, gap)
@@ -214,7 +207,6 @@ func (p *Kronecker) Transition(phi, noise []float64, gap float64) {
 	kronecker(noise, 1, x.carried, y.q, m, n)
 }
 
-// Slopes implements Process.
 func (p *Kronecker) Slopes(phi, noise, _, _ []float64, gap float64) {
 	var x, y factor
 	x.of(p.X, gap)

@@ -288,7 +288,6 @@ func (p *Oscillator) Derivative(g, slopes []float64) bool {
 	return true
 }
 
-// Derivative implements Differentiable.
 func (Constant) Derivative(g, _ []float64) bool {
 	g[0] = 0
 	return true
@@ -344,12 +343,10 @@ type Turn struct {
 	Wave   int
 }
 
-// Dim implements Process.
 func (Turn) Dim() int { return 2 }
 
 func (p Turn) rate() float64 { return 2 * math.Pi * float64(p.Wave) / p.Period }
 
-// Transition implements Process.
 func (p Turn) Transition(phi, noise []float64, gap float64) {
 	clear(phi[:4])
 	clear(noise[:4])
@@ -362,7 +359,6 @@ func (p Turn) Transition(phi, noise []float64, gap float64) {
 	phi[0], phi[1], phi[2], phi[3] = cos, sin, -sin, cos
 }
 
-// Slopes implements Process.
 func (p Turn) Slopes(dPhi, dNoise, phi, _ []float64, gap float64) {
 	clear(dPhi[:4])
 	clear(dNoise[:4])
@@ -373,7 +369,6 @@ func (p Turn) Slopes(dPhi, dNoise, phi, _ []float64, gap float64) {
 	dPhi[0], dPhi[1], dPhi[2], dPhi[3] = u*phi[1], -u*phi[0], u*phi[0], u*phi[1]
 }
 
-// Derivative implements Differentiable.
 func (p Turn) Derivative(g, slopes []float64) bool {
 	g[0], g[1] = 0, p.rate()
 	negate(slopes, g)

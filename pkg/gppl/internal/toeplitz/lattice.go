@@ -2,7 +2,6 @@ package toeplitz
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
@@ -10,14 +9,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
-
-// NotPositive is the error of Factorise: the leading minor that ends in Row is
-// not positive definite, or not a number.
-type NotPositive struct{ Row int }
-
-func (e NotPositive) Error() string {
-	return fmt.Sprintf("the leading minor of order %d is not positive definite", e.Row+1)
-}
 
 const (
 	// depth is the number of stages that a piece goes through at a time.
@@ -78,7 +69,7 @@ func (l *lattice) factorise(x, c []float64) (float64, error) {
 	n := len(c)
 	l.reset(n)
 	if !(c[0] > 0) || math.IsInf(c[0], 0) {
-		return 0, NotPositive{0}
+		return 0, dense.NotPositive{Row: 0}
 	}
 	l.now, l.done = 0, 0
 	copy(l.u[0], c)
@@ -121,7 +112,7 @@ func (l *lattice) reflections(stages int) error {
 			u[i], v[i+1] = u[i]-k*v[i], v[i]-k*u[i]
 		}
 		if !(v[s+1] > 0) {
-			return NotPositive{m + s + 1}
+			return dense.NotPositive{Row: m + s + 1}
 		}
 		l.kappa, l.variance = append(l.kappa, k), append(l.variance, v[s+1])
 	}

@@ -112,7 +112,7 @@ type Factor struct {
 
 // Factorise sets f to the factor of the A with first column c, without the rows and
 // columns in missing, which must ascend. It takes about 4n² flops, on all
-// processors, and returns NotPositive if A is not positive definite to rounding.
+// processors, and returns dense.NotPositive if A is not positive definite to rounding.
 func (f *Factor) Factorise(c []float64, missing []int, w *Workspace) error {
 	n := len(c)
 	if n == 0 {
@@ -216,7 +216,7 @@ func (f *Factor) remove(w *Workspace) error {
 	f.r.Ctx = w.Ctx
 	if err := f.r.Cholesky(); err != nil {
 		if bad, ok := err.(dense.NotPositive); ok {
-			return NotPositive{f.missing[bad.Row]}
+			return dense.NotPositive{Row: f.missing[bad.Row]}
 		}
 		return err
 	}

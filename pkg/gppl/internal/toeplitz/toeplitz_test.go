@@ -340,7 +340,7 @@ func TestNotPositive(t *testing.T) {
 		var f Factor
 		var w Workspace
 		err := f.Factorise(c, nil, &w)
-		var bad NotPositive
+		var bad dense.NotPositive
 		if !errors.As(err, &bad) || bad.Row != want {
 			t.Errorf("error %v, want row %d", err, want)
 		}
