@@ -9,6 +9,9 @@ import (
 	"strings"
 )
 
+// LeastFill is from where on numbers, of either sign, only stand for missing values, as the 1e20 and 9.97e36 of NetCDF do.
+const LeastFill = 1e19
+
 // declares is a line with what stands for a missing value: nothing but nines, as the NOAA writes it below a table; or behind the words, in the same cell and after some that
 // connect them unless the line begins with them, as no cell of a row does; or before the words.
 var declares = regexp.MustCompile(`(?i)^(-?9[9.]+)$|(?:^[\W_]*` + declaring + `[\pL_ ]*[,;\t|=: ]+|` + declaring + `[^\d,;\t|]{0,60}?[\pL=:][^\d,;\t|\pL]{0,3}?)([-−]?\d[\d.]*(?:e[-+]?\d+)?)|` +
@@ -19,7 +22,6 @@ const declaring = `(?:missing|fill|no[ _-]?data|undef|not available|fehl(?:end|w
 // takeDeclared adds to the missing values of a table that has none of numbers those that a line of its head declares: negative ones, nines, and what is beyond
 // a float32 but for fills. Other numbers beside such words may count what is missing.
 func (opt *CSVOptions) takeDeclared(r *bufio.Reader) {
-	const fill = 1e19 // from which on numbers are those of NetCDF
 	if slices.ContainsFunc(opt.Missing, isNumber) {
 		return
 	}
@@ -33,7 +35,7 @@ func (opt *CSVOptions) takeDeclared(r *bufio.Reader) {
 		code := strings.TrimRight(strings.Join(m[1:], ""), ".")
 		v, err := ParseNumber(code)
 		nines := strings.Trim(code, "9.") == "" && len(code) > 1
-		if err == nil && (v < 0 || nines || math.Abs(v) >= fill) && !slices.Contains(opt.Missing, code) {
+		if err == nil && (v < 0 || nines || math.Abs(v) >= LeastFill) && !slices.Contains(opt.Missing, code) {
 			opt.Missing = append(slices.Clip(opt.Missing), code)
 			opt.declared = append(opt.declared, fmt.Sprintf("%s, as line %d says", code, line))
 		}

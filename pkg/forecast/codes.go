@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
 // Code is a value that may stand for a missing one, as -999 does.
@@ -26,13 +27,12 @@ const (
 )
 
 // usualCode reports whether v is a number that programs and sensors write for a missing value: nines, with or without a sign and decimals, sevens
-// and eights below 0, the ends of 16 and 32 bits, and the -127 of a thermometer without contact.
-func usualCode(v float64) bool { return v == -127 || repeated(v) >= 2 || endOfBits(v) }
+// and eights below 0, the ends of 16 and 32 bits, the -127 of a thermometer without contact, and fills.
+func usualCode(v float64) bool { return v == -127 || repeated(v) >= 2 || noReading(v) }
 
-// endOfBits reports whether v is the least or the greatest number of 16 or 32 bits, or next to the least one, or so large that only fills are, such as the 1e20 and 9.97e36 of NetCDF.
-func endOfBits(v float64) bool {
-	const fill = 1e19
-	if math.Abs(v) >= fill {
+// noReading reports whether v is the least or the greatest number of 16 or 32 bits, or next to the least one, or a fill (dataset.LeastFill).
+func noReading(v float64) bool {
+	if math.Abs(v) >= dataset.LeastFill {
 		return true
 	}
 	switch v {
@@ -101,7 +101,7 @@ func codesAt(sorted []float64) []Code {
 func areCodes(sorted []float64, codes []Code, low int) bool {
 	from, to, usual := 0, len(sorted), true
 	for i, c := range codes {
-		if usual = usual && usualCode(c.Value); c.Times < 2 && repeated(c.Value) < 3 && !endOfBits(c.Value) || c.Value == 0 {
+		if usual = usual && usualCode(c.Value); c.Times < 2 && repeated(c.Value) < 3 && !noReading(c.Value) || c.Value == 0 {
 			return false
 		}
 		if i < low {

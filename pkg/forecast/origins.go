@@ -105,9 +105,11 @@ func (p Plan) WithTests(s *Series, o Options, tests BacktestOptions) Plan {
 	return p
 }
 
-// searchAt returns the search at each origin of a plan, the plan with fewer origins if they were not asked for and the series is short, and the predicted time of all. of is the effort
-// of the fit, and trained the number of observations that parameters are learnt from there.
-func searchAt(s *Series, at Options, plan BacktestPlan, o BacktestOptions, of string, trained int, asked bool) (e effort, _ BacktestPlan, seconds float64, err error) {
+// searchAt returns the search at each origin of a plan, the plan, with fewer origins where they were not asked for and the series is short, and
+// the predicted time of all. of is the effort of the fit, and trained the number of observations that parameters are learnt from there.
+func searchAt(
+	s *Series, at Options, plan BacktestPlan, o BacktestOptions, of string, trained int, asked bool,
+) (e effort, _ BacktestPlan, seconds float64, err error) {
 	n := len(s.X)
 	last := s.part(0, n-plan.Horizon)
 	last.Even = s.Even

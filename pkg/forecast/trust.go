@@ -86,8 +86,8 @@ const (
 
 // Backtest forecasts the latest past from rolling origins and compares the forecasts with what followed: it is the function Backtest for
 // the models of an analysis. At each origin structure and parameters are learnt anew, by Fit with the same options, from the observations up to
-// the origin alone; regressors are known in advance. All origins together take no longer than the fit by their forecast: the search there may
-// be less wide (Trust.Effort). Where kernels were named, and training them takes more than seconds, where the likelihood is projected, and of a
+// the origin alone; regressors are known in advance. The search there may be less wide (Trust.Effort), so that all origins together take no
+// longer than the fit by their forecast, unless the least search takes more. Where kernels were named, and training them takes more than seconds, where the likelihood is projected, and of a
 // model from a file, structure and parameters are those of the whole series (PastForecast.Reused), which flatters the forecast. The verdict
 // says either. An origin at which no model can be learnt is left out. If the series is too short for the horizon, a shorter horizon is tested.
 //
