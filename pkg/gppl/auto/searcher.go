@@ -610,39 +610,58 @@ func (s *searcher) rivals() (doubts []string) {
 // within; 0 if none is, or if periods are not kept within it. A period that long is none that the data show: with it
 // Periodic is a kernel of the lengthscale l_p·p/2π without any rhythm.
 func (s *searcher) beyond(family gppl.Model) (better point, nats float64) {
-	if len(s.optima) == 0 || !slices.ContainsFunc(s.model.Params(), func(p gppl.Param) bool { _, kept := p.Transform.(interval); return kept }) {
+	kept := s.keptWithin(family.Params())
+	if len(s.optima) == 0 || kept == nil {
 		return point{}, 0
 	}
 	free := *s
 	free.model, free.params, free.optima, free.search = family, family.Params(), nil, &Search{}
 	best := s.optima[0]
-	params := s.model.Params()
-	var points []point
+	var thetas [][]float64
 	for _, c := range []float64{1.1, 3} {
 		long := slices.Clone(best.u)
-		at := -1
-		for i, p := range params {
-			if _, kept := p.Transform.(interval); kept {
-				at, long[i] = i, c*s.scales.longest
-			}
+		for _, i := range kept {
+			long[i] = c * s.scales.longest
 		}
-		if j := shapeOf(params, at); j >= 0 {
-			for _, l := range s.scales.lengthscales {
-				long[j] = 2 * math.Pi * l / long[at]
-				points = append(points, free.screen(slices.Clone(long), moveRatios)...)
-			}
-		} else {
-			points = append(points, free.screen(long, moveRatios)...)
+		at := kept[len(kept)-1]
+		j := shapeOf(s.params, at)
+		if j < 0 {
+			thetas = append(thetas, long)
+			continue
+		}
+		for _, l := range s.scales.lengthscales {
+			shaped := slices.Clone(long)
+			shaped[j] = 2 * math.Pi * l / long[at]
+			thetas = append(thetas, shaped)
 		}
 	}
-	for _, p := range free.distinct(points, 2, 0.3) {
-		p = free.trainAll(free.trainAll([]point{p}, firstSteps), secondSteps)[0]
+	ends := free.distinct(free.screenAll(thetas, moveRatios), 2, 0.3)
+	for _, steps := range []int{firstSteps, secondSteps} {
+		ends = free.trainAll(ends, steps)
+	}
+	for _, p := range ends {
 		if p.value < best.value-nats {
 			better, nats = p, best.value-p.value
 		}
 	}
 	s.search.Evaluations += free.search.Evaluations
 	return better, nats
+}
+
+// keptWithin returns the indices of the periods that the search keeps within the range of x, and the params of the family do not.
+func (s *searcher) keptWithin(family []gppl.Param) (kept []int) {
+	for i, p := range s.model.Params() {
+		_, own := family[i].Transform.(gppl.Cycles)
+		switch p.Transform.(type) {
+		case interval:
+			kept = append(kept, i)
+		case gppl.Cycles:
+			if !own {
+				kept = append(kept, i)
+			}
+		}
+	}
+	return kept
 }
 
 // shapeOf returns the index of the trained pure number beside the period i, which says how many harmonics it has; -1 if there is none.
