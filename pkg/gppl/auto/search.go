@@ -208,17 +208,22 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 		if a.spare, err = gppl.NewExact(s.model, spreadOver(d)); err != nil {
 			a.spare = nil
 		}
-		a.starts = a.starts[:1]
-		var sharpened []gppl.Model
-		for _, p := range distinct {
-			sharpened = append(sharpened, all.sharpened(p.u, full, loss.span()))
-		}
-		noise := a.starts[0].Noise
-		a.starts = append(a.starts, a.faint(s, a.starts[0], d)...)
-		for _, m := range append(all.slow(a.starts[0], periods, full, loss.span()), sharpened...) {
+		best := a.starts[0]
+		var better, faint []gppl.Model
+		var both workers.Group
+		both.Go(func() { faint = a.faint(s, best, d) })
+		both.Go(func() {
+			better = all.slow(best, periods, full, loss.span())
+			for _, p := range distinct {
+				better = append(better, all.sharpened(p.u, full, loss.span()))
+			}
+		})
+		both.Wait()
+		a.starts = append([]gppl.Model{best}, faint...)
+		for _, m := range better {
 			a.starts = append(a.starts, m)
 			if theta := m.Values(); !s.params[len(theta)-1].IsFixed() {
-				theta[len(theta)-1] = noise // of irregular times, the periodogram takes what leaks for noise
+				theta[len(theta)-1] = best.Noise // of irregular times, the periodogram takes what leaks for noise
 				a.starts = append(a.starts, s.model.WithParams(theta))
 			}
 		}
