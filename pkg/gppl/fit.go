@@ -185,6 +185,7 @@ type objective struct {
 	guidable bool                 // the method is the default, and there are few parameters
 	scored   bool                 // training ends by the gradient in units of standard errors
 	curved   curvatureAt          // the curvature that newton took last
+	ahead    []evaluation         // what the loss was evaluated at before newton asks for it
 	metric   *descent.Coordinates // of the guide; nil: none
 	units    []float64            // of the trained parameters that have no logarithm, see findUnits
 
@@ -281,7 +282,7 @@ func (o *objective) compute(u []float64) {
 		o.value, o.lastErr, o.leftOut = 0, errTooLong, true
 	} else {
 		o.counted += count
-		o.value, o.lastErr = ValueGradContext(o.ctx, o.loss, grad, o.theta)
+		o.value, o.lastErr = o.valueGrad(grad)
 	}
 	o.known = true
 	o.evaluations++

@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/curvature"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // An absolute tolerance on the gradient requires more digits the more observations
@@ -44,6 +45,7 @@ type curvatureAt struct {
 // the curvature is not positive or a step does not descend.
 func (o *objective) newton() (score float64, ok bool) {
 	u, g, value := slices.Clone(o.best.u), slices.Clone(o.best.grad), o.best.value
+	o.evaluateAhead(u)
 	h, first, err := curvature.Hessian(func(grad, at []float64) (float64, error) {
 		if err := o.ctx.Err(); err != nil {
 			return 0, err
@@ -57,6 +59,7 @@ func (o *objective) newton() (score float64, ok bool) {
 		copy(grad, o.grad)
 		return o.value, nil
 	}, u, curvature.Step)
+	o.ahead = nil
 	if err != nil {
 		return 0, false
 	}
@@ -90,6 +93,51 @@ func (o *objective) newton() (score float64, ok bool) {
 		o.best = point{slices.Clone(u), g, v}
 	}
 	return score, false
+}
+
+// evaluation is what a loss returned at theta.
+type evaluation struct {
+	theta, grad []float64
+	value       float64
+	err         error
+}
+
+// aheadSeconds is how long an evaluation may take for several to run at once. A longer one keeps the processors busy by itself, and needs
+// memory.
+const aheadSeconds = 0.1
+
+// evaluateAhead evaluates the loss at the points that curvature.Hessian asks for at u, on all processors: all but the last, so that what the
+// loss reports of its last evaluation does not depend on which of them ended last.
+func (o *objective) evaluateAhead(u []float64) {
+	if s := Seconds(o.loss, o.theta); !(s > 0 && s < aheadSeconds) {
+		return
+	}
+	for j, i := range o.trained {
+		for _, step := range []float64{curvature.Step, -curvature.Step} {
+			theta := slices.Clone(o.theta)
+			for k, l := range o.trained {
+				theta[l] = o.through[l].Natural(u[k])
+			}
+			theta[i] = o.through[i].Natural(u[j] + step)
+			o.ahead = append(o.ahead, evaluation{theta: theta, grad: make([]float64, len(theta))})
+		}
+	}
+	o.ahead = o.ahead[:len(o.ahead)-1]
+	parallel.For(len(o.ahead), func(i int) {
+		e := &o.ahead[i]
+		e.value, e.err = ValueGradContext(o.ctx, o.loss, e.grad, e.theta)
+	})
+}
+
+// valueGrad is that of the loss at o.theta.
+func (o *objective) valueGrad(grad []float64) (float64, error) {
+	for _, e := range o.ahead {
+		if grad != nil && slices.Equal(e.theta, o.theta) {
+			copy(grad, e.grad)
+			return e.value, e.err
+		}
+	}
+	return ValueGradContext(o.ctx, o.loss, grad, o.theta)
 }
 
 // Informed is a loss that knows its Fisher information: PL, and PL with the residual.
