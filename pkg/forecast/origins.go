@@ -81,7 +81,7 @@ func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
 		return r, nil
 	}
 	at := *a.options
-	at.origin, at.Progress, at.Resume, at.Shifts = true, nil, "", a.shifts()
+	at.origin, at.Progress, at.Resume, at.Shifts = true, nil, "", a.shiftMode()
 	at.Budget /= time.Duration(max(1, o.Origins)) // all origins together may take as long as the fit
 	r.options = &at
 	if a.Chosen == ByBIC {
@@ -194,7 +194,7 @@ func (a *Analysis) reusedAt(ctx context.Context, train Window) (past *Analysis, 
 		return nil, err
 	}
 	from := max(train.From, train.To-a.remembers())
-	past = &Analysis{Series: a.Series.part(from, train.To), Result: a.Result, windows: new(windowCache)}
+	past = &Analysis{Series: a.Series.part(from, train.To), Result: a.Result, computed: new(computed)}
 	for _, m := range a.members {
 		v, err := newYScale(past.Series, 0, train.To-from, m.log)
 		if err != nil {
@@ -205,7 +205,7 @@ func (a *Analysis) reusedAt(ctx context.Context, train Window) (past *Analysis, 
 		if v, err = v.linearised(ctx, model, m.shape); err != nil {
 			return nil, err
 		}
-		p, _, err := conditionOn(model, v.data, windowLength, a.room(), past.windows)
+		p, _, err := conditionOn(model, v.data, windowLength, a.room(), &past.windows)
 		if err != nil {
 			return nil, err
 		}

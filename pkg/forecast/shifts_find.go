@@ -145,7 +145,7 @@ func (search *shiftSearch) leaveOutliers() (some bool, err error) {
 		}
 	}
 	search.n -= len(list)
-	b.Series, b.trained, b.factor, search.a = &s, search.n, nil, &b
+	b.Series, b.trained, b.computed, search.a = &s, search.n, new(computed), &b
 	return true, nil
 }
 
@@ -176,7 +176,7 @@ func (a *Analysis) withFound(ctx context.Context, fit func(context.Context, *Ser
 // with returns the analysis of the series with some shifts, and its observations on the scale of the best model.
 func (search shiftSearch) with(shifts []Shift) (*Analysis, yScale, error) {
 	b := *search.a
-	b.Series = search.a.Series.withShifts(shifts)
+	b.Series, b.computed = search.a.Series.withShifts(shifts), new(computed)
 	v, err := b.scale(b.Log)
 	return &b, v, err
 }
