@@ -381,15 +381,14 @@ func LeaveOut(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 		}
 		row(c.name, scores)
 	}
-	report, err := forecast.Backtest(ctx, d.Y, forecast.BacktestPlan{First: first, Horizon: block, Levels: levels}, func(context.Context, forecast.Window) (forecast.Forecaster, error) {
-		return func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
-			p, err := gppl.NewPosterior(r.Model, gppl.Data{X: d.X.Slice(train.From, train.To), Y: d.Y[train.From:train.To]})
-			if err != nil {
-				return nil, err
-			}
-			return of(p)(d.X.Slice(test.From, test.To))
-		}, nil
-	})
+	ofHalfYear := func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
+		p, err := gppl.NewPosterior(r.Model, gppl.Data{X: d.X.Slice(train.From, train.To), Y: d.Y[train.From:train.To]})
+		if err != nil {
+			return nil, err
+		}
+		return of(p)(d.X.Slice(test.From, test.To))
+	}
+	report, err := forecast.Backtest(ctx, d.Y, forecast.BacktestPlan{First: first, Horizon: block, Levels: levels}, ofHalfYear)
 	if err != nil {
 		return nil, err
 	}

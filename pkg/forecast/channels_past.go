@@ -22,8 +22,8 @@ func (a *ChannelAnalysis) Backtest(ctx context.Context, o BacktestOptions) (*Tru
 	if err != nil {
 		return nil, err
 	}
-	plan.Levels, plan.RefitEvery, plan.Together = []float64{0.95}, 1, Options{}.atOnce(s, len(s.X))
-	r, err := Backtest(ctx, s.Y, plan, func(ctx context.Context, train Window) (Forecaster, error) {
+	plan.Levels, plan.Together = []float64{0.95}, Options{}.atOnce(s, len(s.X))
+	r, err := Backtest(ctx, s.Y, plan, func(ctx context.Context, train, test Window) (Predictive, error) {
 		past, err := c.knownIn(train)
 		if err != nil {
 			return nil, err
@@ -32,7 +32,7 @@ func (a *ChannelAnalysis) Backtest(ctx context.Context, o BacktestOptions) (*Tru
 		if err != nil {
 			return nil, err
 		}
-		return func(_ context.Context, _, test Window) (Predictive, error) { return again.observed(c, test) }, nil
+		return again.observed(c, test)
 	}, c.yardsticks()...)
 	t, err := s.trust(ctx, r, plan, o.Horizon, err)
 	if err != nil {

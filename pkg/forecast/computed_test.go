@@ -41,7 +41,9 @@ func TestAnalysisConcurrent(t *testing.T) {
 	})
 	fits := map[string]func() *Analysis{
 		"automatic": func() *Analysis { return automatic(t, s, Options{Shifts: shiftsReported, Log: "never"}) },
-		"named":     func() *Analysis { return automatic(t, s, Options{Kernels: []string{"SE + Periodic"}, Trend: "none", Log: "never"}) },
+		"named": func() *Analysis {
+			return automatic(t, s, Options{Kernels: []string{"SE + Periodic"}, Trend: "none", Log: "never"})
+		},
 		"from a file": func() *Analysis {
 			return reloaded(t, automatic(t, s, Options{Kernels: []string{"Matern32"}, Trend: "none", Log: "never"}))
 		},

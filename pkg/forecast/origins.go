@@ -222,20 +222,18 @@ func (a *Analysis) remembers() int {
 	return min(remembered, a.conditionsOn())
 }
 
-// forecaster returns the forecasts of an analysis as of some origin of the whole series.
-func (a *Analysis) forecaster(whole *Series) Forecaster {
-	return func(ctx context.Context, _, test Window) (Predictive, error) {
-		x := whole.X[test.From:test.To]
-		if whole.Errors != nil && whole.Student == nil { // weights are not known before
-			a.ahead = whole.Errors[test.From:test.To]
-		}
-		if c := whole.Counting; c != nil && c.Sizes != nil {
-			a.sizes = c.Sizes[test.From:test.To]
-		}
-		parts, err := a.parts(ctx, x)
-		if err != nil {
-			return nil, err
-		}
-		return forecastOf(x, make([]string, len(x)), parts).Predictive(), nil
+// followed forecasts observations of the whole series by an analysis as of some origin.
+func (a *Analysis) followed(ctx context.Context, whole *Series, test Window) (Predictive, error) {
+	x := whole.X[test.From:test.To]
+	if whole.Errors != nil && whole.Student == nil { // weights are not known before
+		a.ahead = whole.Errors[test.From:test.To]
 	}
+	if c := whole.Counting; c != nil && c.Sizes != nil {
+		a.sizes = c.Sizes[test.From:test.To]
+	}
+	parts, err := a.parts(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	return forecastOf(x, make([]string, len(x)), parts).Predictive(), nil
 }

@@ -107,21 +107,21 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 		return nil, err
 	}
 	plan := again.plan
-	plan.Levels, plan.RefitEvery, plan.Window, plan.Together = []float64{0.95}, 1, mostTrained, Options{Memory: a.memory}.atOnce(a.Series, n)
+	plan.Levels, plan.Window, plan.Together = []float64{0.95}, mostTrained, Options{Memory: a.memory}.atOnce(a.Series, n)
 	if err := a.condition(); err != nil { // not at several origins at once
 		return nil, err
 	}
 	var mu sync.Mutex
 	reused := map[int]string{}
-	r, err := Backtest(ctx, a.Series.Y, plan, func(ctx context.Context, train Window) (Forecaster, error) {
+	r, err := Backtest(ctx, a.Series.Y, plan, func(ctx context.Context, train, test Window) (Predictive, error) {
 		past, why, err := again.asOf(ctx, a, train)
 		if err != nil {
 			return nil, err
 		}
 		mu.Lock()
-		defer mu.Unlock()
 		reused[train.To] = why
-		return past.forecaster(a.Series), nil
+		mu.Unlock()
+		return past.followed(ctx, a.Series, test)
 	}, a.Series.yardsticks(plan.First, a.naiveSeasons(plan.First))...)
 	t, err := a.Series.trust(ctx, r, plan, o.Horizon, err)
 	if err != nil {
