@@ -1,7 +1,6 @@
 package forecast
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,7 +16,6 @@ import (
 func (a *ChannelAnalysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, error) {
 	c, s := a.Channels, a.Channels.Series
 	o = o.complete()
-	o.Origins = cmp.Or(o.Origins, defaultOrigins)
 	plan, err := o.plan(len(s.X))
 	if err != nil {
 		return nil, err
@@ -45,8 +43,7 @@ func (a *ChannelAnalysis) Backtest(ctx context.Context, o BacktestOptions) (*Tru
 // Testable reports whether a backtest is possible, and quick enough to run without being requested.
 func (a *ChannelAnalysis) Testable(o BacktestOptions) bool {
 	const quick = 20000 // observations: five origins then take some seconds for each kernel and view
-	o.Horizon, o.Origins = cmp.Or(o.Horizon, 24), cmp.Or(o.Origins, defaultOrigins)
-	_, err := o.plan(len(a.Channels.Series.X))
+	_, err := o.complete().plan(len(a.Channels.Series.X))
 	return err == nil && len(a.Channels.Series.X) <= quick
 }
 

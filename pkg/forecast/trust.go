@@ -218,19 +218,19 @@ func widenedCoverage(p Predictive, y []float64, widen float64) float64 {
 
 // plan returns the latest origins in n observations that leave enough to learn from, with a shorter horizon if need be.
 func (o BacktestOptions) plan(n int) (p BacktestPlan, err error) {
-	least := max(4, n/3)
+	least, origins := max(4, n/3), cmp.Or(o.Origins, defaultOrigins)
 	if o.Holdout > 0 {
 		least = 4
 	}
 	h := min(o.Horizon, n-least)
-	if h < 1 || o.Horizon < 1 || o.Origins < 1 {
+	if h < 1 || o.Horizon < 1 || origins < 1 {
 		return p, fmt.Errorf("forecast: %d observations are too few to forecast %d of them from the others", n, o.Horizon)
 	}
 	if o.Holdout > 0 && h < o.Holdout {
 		return p, fmt.Errorf("forecast: %d observations are too few to hold out %d: at most %d", n, o.Holdout, n-least)
 	}
-	step := max(1, min(h, (n-least-h)/max(1, o.Origins-1)))
-	return BacktestPlan{First: n - h - min(o.Origins-1, (n-h-least)/step)*step, Horizon: h, Step: step}, nil
+	step := max(1, min(h, (n-least-h)/max(1, origins-1)))
+	return BacktestPlan{First: n - h - min(origins-1, (n-h-least)/step)*step, Horizon: h, Step: step}, nil
 }
 
 // medianDistance returns the median distance of y from its median, which outliers hardly move.
