@@ -115,10 +115,8 @@ func fitChannels(ctx context.Context, c *cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return writeJSON(ctx, c, report.DescribeChannels(a, all, trust))
-	}
-	return print(ctx, c.Root().Writer, func(w io.Writer) error { return report.ChannelText(w, a, all, trust, written) })
+	return show(ctx, c, func() any { return report.DescribeChannels(a, all, trust) },
+		func(w io.Writer) error { return report.ChannelText(w, a, all, trust, written) })
 }
 
 // predictChannels is gppl predict with a model of channels.

@@ -250,10 +250,7 @@ func compareCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if c.Bool("json") {
-				return writeJSON(ctx, c, report.Describe(a, nil, nil, nil))
-			}
-			return print(ctx, c.Root().Writer, func(w io.Writer) error { return report.Text(w, a, nil, nil, nil, nil) })
+			return show(ctx, c, func() any { return report.Describe(a, nil, nil, nil) }, func(w io.Writer) error { return report.Text(w, a, nil, nil, nil, nil) })
 		},
 	}
 }
@@ -707,7 +704,7 @@ func writable(c *cli.Command, flags ...string) error {
 }
 
 func writeJSON(ctx context.Context, c *cli.Command, v any) error {
-	return print(ctx, c.Root().Writer, func(w io.Writer) error { return indented(w, v) })
+	return print(ctx, c, func(w io.Writer) error { return indented(w, v) })
 }
 
 func indented(w io.Writer, v any) error {

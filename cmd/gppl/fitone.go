@@ -272,14 +272,10 @@ func fitFile(ctx context.Context, c *cli.Command, t task) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return writeJSON(ctx, c, report.Describe(o.a, o.f, o.r, o.trust))
-	}
-	if err := print(ctx, c.Root().Writer, func(w io.Writer) error { return report.Text(w, o.a, o.f, o.r, o.trust, o.written) }); err != nil {
-		return err
-	}
-	if o.written == nil {
+	err = show(ctx, c, func() any { return report.Describe(o.a, o.f, o.r, o.trust) },
+		func(w io.Writer) error { return report.Text(w, o.a, o.f, o.r, o.trust, o.written) })
+	if err == nil && o.written == nil && !c.Bool("json") {
 		fmt.Fprintln(c.Root().ErrWriter, "No file was written. --report FILE.html writes a page with figures, --figure FILE.svg a figure, --model FILE.json the model, --out FILE.csv the forecast.")
 	}
-	return nil
+	return err
 }

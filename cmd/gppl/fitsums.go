@@ -15,6 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/sealed"
+	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -170,21 +171,21 @@ func (f sumsFit) encode(w io.Writer) error {
 
 // showFits prints what was learnt, and the forecast unless it went to a file.
 func showFits(ctx context.Context, c *cli.Command, path string, s *library.Sums, fits []sumsFit, ahead *forecast.Forecast) error {
-	if c.Bool("json") {
+	described := func() any {
 		var points []report.PointJSON
 		if ahead != nil {
 			points = report.Points(ahead)
 		}
-		return writeJSON(ctx, c, struct {
+		return struct {
 			File         string             `json:"file"`
 			Observations int                `json:"observations"`
 			Mean         float64            `json:"mean"`
 			Candidates   []sumsFit          `json:"candidates"`
 			Forecast     []report.PointJSON `json:"forecast,omitempty"`
-		}{path, s.Len(), s.Mean(), fits, points})
+		}{path, s.Len(), s.Mean(), fits, points}
 	}
 	best := fits[0]
-	return print(ctx, c.Root().Writer, func(w io.Writer) error {
+	return show(ctx, c, described, func(w io.Writer) error {
 		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", flagwords.Printable(path), words.Count(s.Len(), "observation"), s.Mean())
 		for _, f := range fits {
 			if f.Result == nil {
@@ -228,7 +229,7 @@ func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, er
 		step := (last - first) / float64(s.Len()-1)
 		for i := range c.Int("forecast") {
 			x = append(x, last+float64(i+1)*step)
-			when = append(when, placeOf(s.Header(), x[i]))
+			when = append(when, sumflags.Place(s.Header(), x[i]))
 		}
 		return when, x, nil
 	}
@@ -248,7 +249,7 @@ func beyond(h library.SumsHeader, when []string, x []float64) string {
 	for i, v := range x {
 		if v < h.Lo || v > h.Hi {
 			return fmt.Sprintf("%s is outside the range of these sums, from %s to %s: sum the files again with --from and --to around it",
-				when[i], placeOf(h, h.Lo), placeOf(h, h.Hi))
+				when[i], sumflags.Place(h, h.Lo), sumflags.Place(h, h.Hi))
 		}
 	}
 	return ""
