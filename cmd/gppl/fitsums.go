@@ -276,16 +276,16 @@ func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []
 	return f, nil
 }
 
-// fitKernel learns one kernel from the best of several starts. A refusal is not an error: sumsFit.Refused has the reason.
+// fitKernel learns one kernel from the best of several starts, by projections if its exact likelihood is refused: then the start is where the likelihood
+// of a few projections is highest. A refusal of both is not an error: sumsFit.Refused has the reason of the first.
 func fitKernel(ctx context.Context, s *library.Sums, name string, memory float64, starts int, seed uint64) (sumsFit, error) {
 	fit := sumsFit{Kernel: name}
 	kernel, err := forecast.ParseKernel(name)
 	if err != nil {
 		return fit, err
 	}
-	mean := s.Mean()
 	from := sumsStarts(kernel, s)
-	exact, err := library.NewSumsExact(from[0], s, mean, library.WithMemory(memory))
+	exact, err := library.NewSumsExact(from[0], s, s.Mean(), library.WithMemory(memory))
 	if err != nil {
 		return fit, err
 	}
@@ -293,20 +293,40 @@ func fitKernel(ctx context.Context, s *library.Sums, name string, memory float64
 	if starts > 1 {
 		settings.Fit.Starts = starts
 	}
-	best, refused, err := bestStart(ctx, exact, from)
-	if err != nil {
+	if fit.Refused, err = fit.learn(ctx, exact, from, s, settings); fit.Refused == "" || err != nil {
 		return fit, err
+	}
+	const few = 64
+	projected, err := library.NewSumsResidual(from[0], s, s.Mean(), min(few, s.Len()), library.WithMemory(memory))
+	if err == nil {
+		settings.Projected = true
+		_, err = fit.learn(ctx, projected, from, s, settings)
+	}
+	if refusal := (*library.Refusal)(nil); errors.As(err, &refusal) {
+		err = nil
+	}
+	return fit, err
+}
+
+// learn learns from the start at which the loss is lowest; refused says why the loss can be computed at none.
+func (f *sumsFit) learn(ctx context.Context, loss library.Loss, from []library.Model, s *library.Sums, settings auto.Settings) (refused string, err error) {
+	best, refused, err := bestStart(ctx, loss, from)
+	if err != nil {
+		return "", err
 	}
 	if best == nil {
-		fit.Refused = cmp.Or(refused, "its likelihood cannot be computed at any start")
-		return fitProjections(ctx, fit, from, s, settings)
+		return cmp.Or(refused, "its likelihood cannot be computed at any start"), nil
 	}
-	r, err := auto.FitSums(ctx, *best, s, mean, settings)
+	r, err := auto.FitSums(ctx, *best, s, s.Mean(), settings)
 	if err != nil {
-		return fit, err
+		return "", err
 	}
-	fit.accept(r, s)
-	return fit, nil
+	f.Refused, f.Result = "", r.Result
+	if !r.Exact {
+		f.Projected = r.Why
+	}
+	f.BIC = 2*r.Value + float64(len(r.Params))*math.Log(float64(s.Len()))
+	return "", nil
 }
 
 // bestStart returns the start at which the loss is lowest. If it can be computed at none, it returns nil and the reason of the last
@@ -325,42 +345,6 @@ func bestStart(ctx context.Context, loss library.Loss, from []library.Model) (be
 		}
 	}
 	return best, refused, nil
-}
-
-func (f *sumsFit) accept(r *auto.Result, s *library.Sums) {
-	f.Refused, f.Result = "", r.Result
-	if !r.Exact {
-		f.Projected = r.Why
-	}
-	f.BIC = 2*r.Value + float64(len(r.Params))*math.Log(float64(s.Len()))
-}
-
-// fitProjections learns by projections a kernel whose exact likelihood was refused. It starts where the likelihood of a few projections
-// is highest. If projections are refused too, it returns fit unchanged.
-func fitProjections(ctx context.Context, fit sumsFit, from []library.Model, s *library.Sums, settings auto.Settings) (sumsFit, error) {
-	const few = 64
-	refusal := (*library.Refusal)(nil)
-	loss, err := library.NewSumsResidual(from[0], s, s.Mean(), min(few, s.Len()), library.WithMemory(settings.Memory))
-	if errors.As(err, &refusal) {
-		return fit, nil
-	}
-	if err != nil {
-		return fit, err
-	}
-	best, _, err := bestStart(ctx, loss, from)
-	if best == nil || err != nil {
-		return fit, err
-	}
-	settings.Projected = true
-	r, err := auto.FitSums(ctx, *best, s, s.Mean(), settings)
-	if errors.As(err, &refusal) {
-		return fit, nil
-	}
-	if err != nil {
-		return fit, err
-	}
-	fit.accept(r, s)
-	return fit, nil
 }
 
 // sumsStarts returns models to start from. Lengthscales and periods go from a third of the range down to twice the shortest that is
