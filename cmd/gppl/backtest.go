@@ -65,7 +65,7 @@ best naive forecast of the same observations: the last value, with or without dr
 				return err
 			}
 			past := newPastBar(c)
-			a, err := learn(ctx, c, past)
+			a, err := learnFile(ctx, c, past)
 			if err != nil {
 				return err
 			}

@@ -132,7 +132,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	if t.alone {
 		settings.Progress = past.show
 	}
-	if out.a, err = train(ctx, c, s, settings, t.files["model"], t.alone); err != nil {
+	if out.a, err = trainSeries(ctx, c, s, settings, t.files["model"], t.alone); err != nil {
 		return out, err
 	}
 	out.trust, err = backtest(ctx, c, out.a, cmp.Or(steps, forecastSteps(c, len(s.X))))

@@ -82,7 +82,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	if len(x) > 0 {
 		ahead, err = interruptible(ctx, func() (*forecast.Forecast, error) { return forecastSums(ctx, best.Result.Model, s, when, x, memory) })
 		if err != nil {
-			return fmt.Errorf("%s: %s", path, cmp.Or(beyond(s.Header(), when, x), message(err)))
+			return fmt.Errorf("%s: %s", path, cmp.Or(outsideRange(s.Header(), when, x), message(err)))
 		}
 		if err := writeFile(ctx, c.String("out"), func(w io.Writer) error { return ahead.WriteCSV(w, forecast.SumsAxis(s.Header())) }); err != nil {
 			return err
@@ -244,8 +244,8 @@ func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, er
 	return when, x, nil
 }
 
-// beyond says what to do about the first place outside the range of the sums; "" if there is none.
-func beyond(h library.SumsHeader, when []string, x []float64) string {
+// outsideRange says what to do about the first place outside the range of the sums; "" if there is none.
+func outsideRange(h library.SumsHeader, when []string, x []float64) string {
 	for i, v := range x {
 		if v < h.Lo || v > h.Hi {
 			return fmt.Sprintf("%s is outside the range of these sums, from %s to %s: sum the files again with --from and --to around it",

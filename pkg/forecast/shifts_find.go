@@ -227,14 +227,14 @@ func (search shiftSearch) simpler(m gppl.Model, e extent) (all []gppl.Model) {
 			}
 		}
 		for _, sum := range sums {
-			all = append(all, of(sum, m))
+			all = append(all, modelOfTerms(sum, m))
 		}
 	}
 	return all
 }
 
-// of returns a model of terms, noise alone without any, with the fixed periods of another.
-func of(terms []gppl.Kernel, other gppl.Model) gppl.Model {
+// modelOfTerms returns a model of terms, noise alone without any, with the fixed periods of another.
+func modelOfTerms(terms []gppl.Kernel, other gppl.Model) gppl.Model {
 	if len(terms) == 0 {
 		terms = []gppl.Kernel{whiteTerm}
 	}
@@ -360,7 +360,7 @@ func (search shiftSearch) next(from shifted) (best *shifted, err error) {
 // seasonsAlone returns the model of the terms with periods and noise; ok is false where it has no other.
 func (search shiftSearch) seasonsAlone(m gppl.Model) (seasons gppl.Model, ok bool) {
 	terms := slices.DeleteFunc(termsOf(m.Kernel), func(t gppl.Kernel) bool { return !hasPeriod(t) })
-	return of(terms, m), len(terms) < len(termsOf(m.Kernel)) && m.Kernel != gppl.Kernel(whiteTerm)
+	return modelOfTerms(terms, m), len(terms) < len(termsOf(m.Kernel)) && m.Kernel != gppl.Kernel(whiteTerm)
 }
 
 // judge trains the model with a shift more, at the place where the model with it sees it, and returns the chance that it is none.
