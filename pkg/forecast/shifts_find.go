@@ -278,8 +278,8 @@ func (search shiftSearch) trainOne(v yScale, m gppl.Model, trend string) (c shif
 	if err != nil {
 		return c, err
 	}
-	value, _, _, err := evidence(loss, r.Model.Values(), priors, v.data.Len(), math.Inf(1))
-	return shifted{model: r.Model, value: value}, err
+	found, err := evidenceOf(loss, r.Model.Values(), priors, v.data.Len(), math.Inf(1))
+	return shifted{model: r.Model, value: found.nats}, err
 }
 
 // factor returns that of the model with some shifts in its mean.
