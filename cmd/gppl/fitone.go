@@ -192,13 +192,7 @@ func (o *fitted) write(ctx context.Context, files map[string]string) error {
 			}
 			return d.WriteCSV(w, o.a.Series.Axis)
 		},
-		"figure": func(w io.Writer) error {
-			fig, err := report.Forecast(o.a, o.f)
-			if err != nil {
-				return err
-			}
-			return fig.Encode(w, filepath.Ext(files["figure"]))
-		},
+		"figure": drawn(files["figure"], func() (*viz.Figure, error) { return report.Forecast(o.a, o.f) }),
 	}
 	var err error
 	o.written, err = writeOutputs(ctx, files, writers)
@@ -206,6 +200,17 @@ func (o *fitted) write(ctx context.Context, files map[string]string) error {
 		err = cmp.Or(err, o.a.Forget(path+searchSuffix))
 	}
 	return err
+}
+
+// drawn writes a figure in the format of a file.
+func drawn(path string, draw func() (*viz.Figure, error)) func(io.Writer) error {
+	return func(w io.Writer) error {
+		figure, err := draw()
+		if err != nil {
+			return err
+		}
+		return figure.Encode(w, filepath.Ext(path))
+	}
 }
 
 // writeOutputs writes the files, by flag, that are asked for, and returns those that it has written.

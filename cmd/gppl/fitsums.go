@@ -133,13 +133,15 @@ func sumsMemory(ctx context.Context, c *cli.Command, s *library.Sums) (float64, 
 
 // fitKernels learns each kernel. It returns them by ascending BIC, with the refused ones last.
 func fitKernels(ctx context.Context, c *cli.Command, s *library.Sums, names []string, memory float64) (fits []sumsFit, err error) {
+	settings := auto.Settings{Fit: library.Settings{Seed: uint64(c.Uint("seed"))}, Memory: memory}
+	if starts := c.Int("starts"); starts > 1 {
+		settings.Fit.Starts = starts
+	}
 	bar := progress(c, "kernels", len(names))
 	for i, name := range names {
 		bar.Set(i)
 		bar.Message("%s", name)
-		fit, err := interruptible(ctx, func() (sumsFit, error) {
-			return fitKernel(ctx, s, name, memory, c.Int("starts"), uint64(c.Uint("seed")))
-		})
+		fit, err := interruptible(ctx, func() (sumsFit, error) { return fitKernel(ctx, s, name, settings) })
 		if err != nil {
 			bar.Fail(err)
 			return nil, err
@@ -278,26 +280,22 @@ func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []
 
 // fitKernel learns one kernel from the best of several starts, by projections if its exact likelihood is refused: then the start is where the likelihood
 // of a few projections is highest. A refusal of both is not an error: sumsFit.Refused has the reason of the first.
-func fitKernel(ctx context.Context, s *library.Sums, name string, memory float64, starts int, seed uint64) (sumsFit, error) {
+func fitKernel(ctx context.Context, s *library.Sums, name string, settings auto.Settings) (sumsFit, error) {
 	fit := sumsFit{Kernel: name}
 	kernel, err := forecast.ParseKernel(name)
 	if err != nil {
 		return fit, err
 	}
 	from := sumsStarts(kernel, s)
-	exact, err := library.NewSumsExact(from[0], s, s.Mean(), library.WithMemory(memory))
+	exact, err := library.NewSumsExact(from[0], s, s.Mean(), library.WithMemory(settings.Memory))
 	if err != nil {
 		return fit, err
-	}
-	settings := auto.Settings{Fit: library.Settings{Seed: seed}, Memory: memory}
-	if starts > 1 {
-		settings.Fit.Starts = starts
 	}
 	if fit.Refused, err = fit.learn(ctx, exact, from, s, settings); fit.Refused == "" || err != nil {
 		return fit, err
 	}
 	const few = 64
-	projected, err := library.NewSumsResidual(from[0], s, s.Mean(), min(few, s.Len()), library.WithMemory(memory))
+	projected, err := library.NewSumsResidual(from[0], s, s.Mean(), min(few, s.Len()), library.WithMemory(settings.Memory))
 	if err == nil {
 		settings.Projected = true
 		_, err = fit.learn(ctx, projected, from, s, settings)
