@@ -65,7 +65,7 @@ best naive forecast of the same observations: the last value, with or without dr
 				return err
 			}
 			past := newPastBar(c)
-			a, err := learn(ctx, c, past)
+			a, err := learnFile(ctx, c, past)
 			if err != nil {
 				return err
 			}
@@ -76,10 +76,7 @@ best naive forecast of the same observations: the last value, with or without dr
 			if t == nil {
 				return usageError{fmt.Errorf("--origins 0: there is nothing to test")}
 			}
-			if c.Bool("json") {
-				return writeJSON(ctx, c, report.Describe(a, nil, nil, t))
-			}
-			return print(ctx, c.Root().Writer, func(w io.Writer) error { return report.Backtest(w, a, t) })
+			return show(ctx, c, func() any { return report.Describe(a, nil, nil, t) }, func(w io.Writer) error { return report.Backtest(w, a, t) })
 		},
 	}
 }

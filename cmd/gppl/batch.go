@@ -237,7 +237,7 @@ func writeRows(w io.Writer, rows []result) error {
 			n = strconv.Itoa(r.N)
 		}
 		row := []string{r.Name, r.File, r.Y, n, r.Kernel, r.Model, string(r.Use), number(r.Coverage), number(r.Relative),
-			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Verdict, joined(r.Notes), r.Error}
+			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Verdict, inOneLine(r.Notes), r.Error}
 		if by {
 			row = slices.Insert(row, 3, strings.Join(r.By, ", "))
 		}
@@ -246,8 +246,8 @@ func writeRows(w io.Writer, rows []result) error {
 	return forecast.WriteCSV(w, table)
 }
 
-// joined makes one line of notes, of which some are sentences.
-func joined(notes []string) string {
+// inOneLine makes one line of notes, of which some are sentences.
+func inOneLine(notes []string) string {
 	plain := slices.Clone(notes)
 	for i, n := range plain {
 		plain[i] = strings.TrimSuffix(n, ".")

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
+	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
 // channelFlags choose how the rows of a file are channels of one function.
@@ -103,22 +103,14 @@ func fitChannels(ctx context.Context, c *cli.Command) error {
 		"report":     func(w io.Writer) error { return report.ChannelHTML(w, a, all, trust) },
 		"model":      a.Encode,
 		"components": a.WriteComponents,
-		"figure": func(w io.Writer) error {
-			fig, err := report.Channels(a, all)
-			if err != nil {
-				return err
-			}
-			return fig.Encode(w, filepath.Ext(c.String("figure")))
-		},
+		"figure":     drawn(c.String("figure"), func() (*viz.Figure, error) { return report.Channels(a, all) }),
 	}
 	written, err := writeOutputs(ctx, outputFiles(c), writers)
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return writeJSON(ctx, c, report.DescribeChannels(a, all, trust))
-	}
-	return print(ctx, c.Root().Writer, func(w io.Writer) error { return report.ChannelText(w, a, all, trust, written) })
+	return show(ctx, c, func() any { return report.DescribeChannels(a, all, trust) },
+		func(w io.Writer) error { return report.ChannelText(w, a, all, trust, written) })
 }
 
 // predictChannels is gppl predict with a model of channels.

@@ -246,14 +246,11 @@ func compareCommand() *cli.Command {
    gppl compare data.csv --kernel "SE, Matern32, SE + Periodic, SE + LocPer" --json`,
 		Flags: inputFlags(),
 		Action: func(ctx context.Context, c *cli.Command) error {
-			a, err := learn(ctx, c, nil)
+			a, err := learnFile(ctx, c, nil)
 			if err != nil {
 				return err
 			}
-			if c.Bool("json") {
-				return writeJSON(ctx, c, report.Describe(a, nil, nil, nil))
-			}
-			return print(ctx, c.Root().Writer, func(w io.Writer) error { return report.Text(w, a, nil, nil, nil, nil) })
+			return show(ctx, c, func() any { return report.Describe(a, nil, nil, nil) }, func(w io.Writer) error { return report.Text(w, a, nil, nil, nil, nil) })
 		},
 	}
 }
@@ -265,8 +262,8 @@ const (
 	searchSuffix = ".search"
 )
 
-// learn reads the file named by the argument and trains as the flags say. past, unless it is nil, shows later tests of the past.
-func learn(ctx context.Context, c *cli.Command, past *pastBar) (*forecast.Analysis, error) {
+// learnFile reads the file named by the argument and trains as the flags say. past, unless it is nil, shows later tests of the past.
+func learnFile(ctx context.Context, c *cli.Command, past *pastBar) (*forecast.Analysis, error) {
 	path, err := argument(c, "csv file")
 	if err != nil {
 		return nil, err
@@ -284,7 +281,7 @@ func learn(ctx context.Context, c *cli.Command, past *pastBar) (*forecast.Analys
 	if past != nil {
 		settings.Progress = past.show
 	}
-	return train(ctx, c, s, settings, "", true)
+	return trainSeries(ctx, c, s, settings, "", true)
 }
 
 // stepsAhead returns the number of steps to forecast: that of --forecast or, without the flag, as many as the regressors are known for.
@@ -579,9 +576,9 @@ func (b *pastBar) end(err error) {
 	b.bar.Fail(err)
 }
 
-// train learns a model of the series. The model will be written to the file model, unless that is "". If tell is set, it shows its
+// trainSeries learns a model of the series. The model will be written to the file model, unless that is "". If tell is set, it shows its
 // progress; settings.Progress gets that of later tests of its past.
-func train(ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options, model string, tell bool) (*forecast.Analysis, error) {
+func trainSeries(ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options, model string, tell bool) (*forecast.Analysis, error) {
 	if plan := forecast.PlanFit(s, settings); settings.Kernels == nil {
 		if model != "" && (plan.Seconds >= announced || plan.Over) {
 			settings.Resume = model + searchSuffix
@@ -707,7 +704,7 @@ func writable(c *cli.Command, flags ...string) error {
 }
 
 func writeJSON(ctx context.Context, c *cli.Command, v any) error {
-	return print(ctx, c.Root().Writer, func(w io.Writer) error { return indented(w, v) })
+	return print(ctx, c, func(w io.Writer) error { return indented(w, v) })
 }
 
 func indented(w io.Writer, v any) error {

@@ -132,7 +132,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	if t.alone {
 		settings.Progress = past.show
 	}
-	if out.a, err = train(ctx, c, s, settings, t.files["model"], t.alone); err != nil {
+	if out.a, err = trainSeries(ctx, c, s, settings, t.files["model"], t.alone); err != nil {
 		return out, err
 	}
 	out.trust, err = backtest(ctx, c, out.a, cmp.Or(steps, forecastSteps(c, len(s.X))))
@@ -192,13 +192,7 @@ func (o *fitted) write(ctx context.Context, files map[string]string) error {
 			}
 			return d.WriteCSV(w, o.a.Series.Axis)
 		},
-		"figure": func(w io.Writer) error {
-			fig, err := report.Forecast(o.a, o.f)
-			if err != nil {
-				return err
-			}
-			return fig.Encode(w, filepath.Ext(files["figure"]))
-		},
+		"figure": drawn(files["figure"], func() (*viz.Figure, error) { return report.Forecast(o.a, o.f) }),
 	}
 	var err error
 	o.written, err = writeOutputs(ctx, files, writers)
@@ -206,6 +200,17 @@ func (o *fitted) write(ctx context.Context, files map[string]string) error {
 		err = cmp.Or(err, o.a.Forget(path+searchSuffix))
 	}
 	return err
+}
+
+// drawn writes a figure in the format of a file.
+func drawn(path string, draw func() (*viz.Figure, error)) func(io.Writer) error {
+	return func(w io.Writer) error {
+		figure, err := draw()
+		if err != nil {
+			return err
+		}
+		return figure.Encode(w, filepath.Ext(path))
+	}
 }
 
 // writeOutputs writes the files, by flag, that are asked for, and returns those that it has written.
@@ -272,14 +277,10 @@ func fitFile(ctx context.Context, c *cli.Command, t task) error {
 	if err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return writeJSON(ctx, c, report.Describe(o.a, o.f, o.r, o.trust))
-	}
-	if err := print(ctx, c.Root().Writer, func(w io.Writer) error { return report.Text(w, o.a, o.f, o.r, o.trust, o.written) }); err != nil {
-		return err
-	}
-	if o.written == nil {
+	err = show(ctx, c, func() any { return report.Describe(o.a, o.f, o.r, o.trust) },
+		func(w io.Writer) error { return report.Text(w, o.a, o.f, o.r, o.trust, o.written) })
+	if err == nil && o.written == nil && !c.Bool("json") {
 		fmt.Fprintln(c.Root().ErrWriter, "No file was written. --report FILE.html writes a page with figures, --figure FILE.svg a figure, --model FILE.json the model, --out FILE.csv the forecast.")
 	}
-	return nil
+	return err
 }

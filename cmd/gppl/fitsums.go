@@ -15,6 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/sealed"
+	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -81,7 +82,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	if len(x) > 0 {
 		ahead, err = interruptible(ctx, func() (*forecast.Forecast, error) { return forecastSums(ctx, best.Result.Model, s, when, x, memory) })
 		if err != nil {
-			return fmt.Errorf("%s: %s", path, cmp.Or(beyond(s.Header(), when, x), message(err)))
+			return fmt.Errorf("%s: %s", path, cmp.Or(outsideRange(s.Header(), when, x), message(err)))
 		}
 		if err := writeFile(ctx, c.String("out"), func(w io.Writer) error { return ahead.WriteCSV(w, forecast.SumsAxis(s.Header())) }); err != nil {
 			return err
@@ -132,13 +133,15 @@ func sumsMemory(ctx context.Context, c *cli.Command, s *library.Sums) (float64, 
 
 // fitKernels learns each kernel. It returns them by ascending BIC, with the refused ones last.
 func fitKernels(ctx context.Context, c *cli.Command, s *library.Sums, names []string, memory float64) (fits []sumsFit, err error) {
+	settings := auto.Settings{Fit: library.Settings{Seed: uint64(c.Uint("seed"))}, Memory: memory}
+	if starts := c.Int("starts"); starts > 1 {
+		settings.Fit.Starts = starts
+	}
 	bar := progress(c, "kernels", len(names))
 	for i, name := range names {
 		bar.Set(i)
 		bar.Message("%s", name)
-		fit, err := interruptible(ctx, func() (sumsFit, error) {
-			return fitKernel(ctx, s, name, memory, c.Int("starts"), uint64(c.Uint("seed")))
-		})
+		fit, err := interruptible(ctx, func() (sumsFit, error) { return fitKernel(ctx, s, name, settings) })
 		if err != nil {
 			bar.Fail(err)
 			return nil, err
@@ -170,21 +173,21 @@ func (f sumsFit) encode(w io.Writer) error {
 
 // showFits prints what was learnt, and the forecast unless it went to a file.
 func showFits(ctx context.Context, c *cli.Command, path string, s *library.Sums, fits []sumsFit, ahead *forecast.Forecast) error {
-	if c.Bool("json") {
+	described := func() any {
 		var points []report.PointJSON
 		if ahead != nil {
 			points = report.Points(ahead)
 		}
-		return writeJSON(ctx, c, struct {
+		return struct {
 			File         string             `json:"file"`
 			Observations int                `json:"observations"`
 			Mean         float64            `json:"mean"`
 			Candidates   []sumsFit          `json:"candidates"`
 			Forecast     []report.PointJSON `json:"forecast,omitempty"`
-		}{path, s.Len(), s.Mean(), fits, points})
+		}{path, s.Len(), s.Mean(), fits, points}
 	}
 	best := fits[0]
-	return print(ctx, c.Root().Writer, func(w io.Writer) error {
+	return show(ctx, c, described, func(w io.Writer) error {
 		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", flagwords.Printable(path), words.Count(s.Len(), "observation"), s.Mean())
 		for _, f := range fits {
 			if f.Result == nil {
@@ -228,7 +231,7 @@ func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, er
 		step := (last - first) / float64(s.Len()-1)
 		for i := range c.Int("forecast") {
 			x = append(x, last+float64(i+1)*step)
-			when = append(when, placeOf(s.Header(), x[i]))
+			when = append(when, sumflags.Place(s.Header(), x[i]))
 		}
 		return when, x, nil
 	}
@@ -243,12 +246,12 @@ func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, er
 	return when, x, nil
 }
 
-// beyond says what to do about the first place outside the range of the sums; "" if there is none.
-func beyond(h library.SumsHeader, when []string, x []float64) string {
+// outsideRange says what to do about the first place outside the range of the sums; "" if there is none.
+func outsideRange(h library.SumsHeader, when []string, x []float64) string {
 	for i, v := range x {
 		if v < h.Lo || v > h.Hi {
 			return fmt.Sprintf("%s is outside the range of these sums, from %s to %s: sum the files again with --from and --to around it",
-				when[i], placeOf(h, h.Lo), placeOf(h, h.Hi))
+				when[i], sumflags.Place(h, h.Lo), sumflags.Place(h, h.Hi))
 		}
 	}
 	return ""
@@ -275,37 +278,53 @@ func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []
 	return f, nil
 }
 
-// fitKernel learns one kernel from the best of several starts. A refusal is not an error: sumsFit.Refused has the reason.
-func fitKernel(ctx context.Context, s *library.Sums, name string, memory float64, starts int, seed uint64) (sumsFit, error) {
+// fitKernel learns one kernel from the best of several starts, by projections if its exact likelihood is refused: then the start is where the likelihood
+// of a few projections is highest. A refusal of both is not an error: sumsFit.Refused has the reason of the first.
+func fitKernel(ctx context.Context, s *library.Sums, name string, settings auto.Settings) (sumsFit, error) {
 	fit := sumsFit{Kernel: name}
 	kernel, err := forecast.ParseKernel(name)
 	if err != nil {
 		return fit, err
 	}
-	mean := s.Mean()
 	from := sumsStarts(kernel, s)
-	exact, err := library.NewSumsExact(from[0], s, mean, library.WithMemory(memory))
+	exact, err := library.NewSumsExact(from[0], s, s.Mean(), library.WithMemory(settings.Memory))
 	if err != nil {
 		return fit, err
 	}
-	settings := auto.Settings{Fit: library.Settings{Seed: seed}, Memory: memory}
-	if starts > 1 {
-		settings.Fit.Starts = starts
-	}
-	best, refused, err := bestStart(ctx, exact, from)
-	if err != nil {
+	if fit.Refused, err = fit.learn(ctx, exact, from, s, settings); fit.Refused == "" || err != nil {
 		return fit, err
+	}
+	const few = 64
+	projected, err := library.NewSumsResidual(from[0], s, s.Mean(), min(few, s.Len()), library.WithMemory(settings.Memory))
+	if err == nil {
+		settings.Projected = true
+		_, err = fit.learn(ctx, projected, from, s, settings)
+	}
+	if refusal := (*library.Refusal)(nil); errors.As(err, &refusal) {
+		err = nil
+	}
+	return fit, err
+}
+
+// learn learns from the start at which the loss is lowest; refused says why the loss can be computed at none.
+func (f *sumsFit) learn(ctx context.Context, loss library.Loss, from []library.Model, s *library.Sums, settings auto.Settings) (refused string, err error) {
+	best, refused, err := bestStart(ctx, loss, from)
+	if err != nil {
+		return "", err
 	}
 	if best == nil {
-		fit.Refused = cmp.Or(refused, "its likelihood cannot be computed at any start")
-		return fitProjections(ctx, fit, from, s, settings)
+		return cmp.Or(refused, "its likelihood cannot be computed at any start"), nil
 	}
-	r, err := auto.FitSums(ctx, *best, s, mean, settings)
+	r, err := auto.FitSums(ctx, *best, s, s.Mean(), settings)
 	if err != nil {
-		return fit, err
+		return "", err
 	}
-	fit.accept(r, s)
-	return fit, nil
+	f.Refused, f.Result = "", r.Result
+	if !r.Exact {
+		f.Projected = r.Why
+	}
+	f.BIC = 2*r.Value + float64(len(r.Params))*math.Log(float64(s.Len()))
+	return "", nil
 }
 
 // bestStart returns the start at which the loss is lowest. If it can be computed at none, it returns nil and the reason of the last
@@ -324,42 +343,6 @@ func bestStart(ctx context.Context, loss library.Loss, from []library.Model) (be
 		}
 	}
 	return best, refused, nil
-}
-
-func (f *sumsFit) accept(r *auto.Result, s *library.Sums) {
-	f.Refused, f.Result = "", r.Result
-	if !r.Exact {
-		f.Projected = r.Why
-	}
-	f.BIC = 2*r.Value + float64(len(r.Params))*math.Log(float64(s.Len()))
-}
-
-// fitProjections learns by projections a kernel whose exact likelihood was refused. It starts where the likelihood of a few projections
-// is highest. If projections are refused too, it returns fit unchanged.
-func fitProjections(ctx context.Context, fit sumsFit, from []library.Model, s *library.Sums, settings auto.Settings) (sumsFit, error) {
-	const few = 64
-	refusal := (*library.Refusal)(nil)
-	loss, err := library.NewSumsResidual(from[0], s, s.Mean(), min(few, s.Len()), library.WithMemory(settings.Memory))
-	if errors.As(err, &refusal) {
-		return fit, nil
-	}
-	if err != nil {
-		return fit, err
-	}
-	best, _, err := bestStart(ctx, loss, from)
-	if best == nil || err != nil {
-		return fit, err
-	}
-	settings.Projected = true
-	r, err := auto.FitSums(ctx, *best, s, s.Mean(), settings)
-	if errors.As(err, &refusal) {
-		return fit, nil
-	}
-	if err != nil {
-		return fit, err
-	}
-	fit.accept(r, s)
-	return fit, nil
 }
 
 // sumsStarts returns models to start from. Lengthscales and periods go from a third of the range down to twice the shortest that is

@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/urfave/cli/v3"
+
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/workers"
 )
@@ -112,11 +114,19 @@ func (e ending) Write(b []byte) (int, error) {
 	return e.Writer.Write(b)
 }
 
-// print copies the output of write to w, complete or not at all (except for a broken pipe).
-func print(ctx context.Context, w io.Writer, write func(io.Writer) error) error {
+// show prints what a command found: with --json as described, else as text.
+func show(ctx context.Context, c *cli.Command, described func() any, text func(io.Writer) error) error {
+	if c.Bool("json") {
+		return writeJSON(ctx, c, described())
+	}
+	return print(ctx, c, text)
+}
+
+// print copies the output of write to standard output, complete or not at all (except for a broken pipe).
+func print(ctx context.Context, c *cli.Command, write func(io.Writer) error) error {
 	b, err := rendered(ctx, write)
 	if err == nil {
-		_, err = w.Write(b)
+		_, err = c.Root().Writer.Write(b)
 	}
 	return err
 }

@@ -100,7 +100,7 @@ func printPredictions(ctx context.Context, c *cli.Command, n int, csv func(io.Wr
 	case c.Bool("json"):
 		return writeJSON(ctx, c, described)
 	case out == "":
-		return print(ctx, c.Root().Writer, csv)
+		return print(ctx, c, csv)
 	case !c.Bool("quiet"):
 		fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", n, flagwords.Printable(out))
 	}
@@ -143,10 +143,8 @@ func until(ctx context.Context, c *cli.Command, a *forecast.Analysis, steps int)
 	if err := writeFile(ctx, c.String("out"), func(w io.Writer) error { return crossing.WriteCSV(w, a.Series.Axis) }); err != nil {
 		return err
 	}
-	if c.Bool("json") {
-		return writeJSON(ctx, c, report.DescribeCrossing(crossing))
-	}
-	return print(ctx, c.Root().Writer, func(w io.Writer) error { _, err := io.WriteString(w, report.Crossing(a, crossing)); return err })
+	return show(ctx, c, func() any { return report.DescribeCrossing(crossing) },
+		func(w io.Writer) error { _, err := io.WriteString(w, report.Crossing(a, crossing)); return err })
 }
 
 // places returns the x of --at, ascending; nil if a forecast of the next steps is asked for.

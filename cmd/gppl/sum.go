@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -232,94 +231,27 @@ func (s *summer) workers(ctx context.Context) (int, error) {
 	return n, memoryHint(s.command, err)
 }
 
-// headerFlags are the flags that determine a header.
-var headerFlags = []string{"from", "to", "lengthscale", "longest", "centre", "largest"}
-
 // plan returns the header: that of --like, or one from the flags and a first look at the files.
 func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
 	c := s.command
-	if like := c.String("like"); like != "" {
-		for _, flag := range headerFlags {
-			if c.IsSet(flag) {
-				return h, usageError{fmt.Errorf("--%s: --like %s already determines it", flag, like)}
-			}
-		}
-		other, err := interruptible(ctx, func() (*library.Sums, error) { return readSums(ctx, c, like) })
-		if err != nil {
-			return h, err
-		}
-		return other.Header(), nil
+	r := sumflags.Range{Like: c.String("like"), From: c.String("from"), To: c.String("to"), Lengthscale: c.Float("lengthscale"),
+		Longest: c.Float("longest"), Centre: c.Float("centre"), Largest: c.Float("largest"), Given: c.IsSet}
+	like := func() (*library.Sums, error) {
+		return interruptible(ctx, func() (*library.Sums, error) { return readSums(ctx, c, r.Like) })
 	}
-	r := library.SumsRange{Lo: math.NaN(), Hi: math.NaN(), Centre: c.Float("centre"), Largest: c.Float("largest"), Shortest: c.Float("lengthscale"), Longest: c.Float("longest")}
-	ends := []struct {
-		flag string
-		at   *float64
-	}{{"from", &r.Lo}, {"to", &r.Hi}}
-	for _, end := range ends {
-		if text := c.String(end.flag); text != "" {
-			if *end.at, err = forecast.ParsePlace(text); err != nil {
-				return h, usageError{fmt.Errorf("--%s: %s", end.flag, message(err))}
-			}
-			r.Dates = r.Dates || forecast.IsDate(text)
+	h, err = r.Header(like, func() (seen library.SumsRange, err error) {
+		if !slices.Contains(s.files, dataset.StandardInput) {
+			return interruptible(ctx, func() (library.SumsRange, error) { return forecast.LookAt(ctx, s.files, s.options) })
 		}
+		if r.From == "" || r.To == "" || r.Largest == 0 {
+			err = usageError{errors.New("sum: the range of standard input is not known before it is read: give --from, --to and --largest (and --centre), or --like FILE.sums")}
+		}
+		return seen, err
+	})
+	if wrong := (sumflags.Wrong{}); errors.As(err, &wrong) {
+		err = usageError{err}
 	}
-	if slices.Contains(s.files, dataset.StandardInput) {
-		if math.IsNaN(r.Lo) || math.IsNaN(r.Hi) || r.Largest == 0 {
-			return h, usageError{errors.New("sum: the range of standard input is not known before it is read: give --from, --to and --largest (and --centre), or --like FILE.sums")}
-		}
-	} else if math.IsNaN(r.Lo) || math.IsNaN(r.Hi) || !c.IsSet("centre") || !c.IsSet("largest") {
-		seen, err := interruptible(ctx, func() (library.SumsRange, error) { return forecast.LookAt(ctx, s.files, s.options) })
-		if err != nil {
-			return h, err
-		}
-		r.Dates = r.Dates || seen.Dates
-		if math.IsNaN(r.Lo) {
-			r.Lo = seen.Lo
-		}
-		if math.IsNaN(r.Hi) {
-			r.Hi = seen.Hi
-		}
-		if !c.IsSet("centre") {
-			r.Centre = seen.Centre
-		}
-		if !c.IsSet("largest") {
-			r.Largest = seen.Largest
-		}
-	}
-	for _, end := range ends { // 2024 is a year among dates
-		if text := c.String(end.flag); text != "" {
-			*end.at, _ = forecast.ParsePlaceOf(r.Dates, text)
-		}
-	}
-	if err := checkRange(c, r); err != nil {
-		return h, usageError{err}
-	}
-	p, err := library.PlanSums(r)
-	return p.Header, err
-}
-
-// checkRange returns an error, in terms of the flags, if the range is not valid.
-func checkRange(c *cli.Command, r library.SumsRange) error {
-	end := func(flag string, x float64) string { // an end of the range as it was given, or as it was seen
-		if text := c.String(flag); text != "" {
-			return fmt.Sprintf("--%s %s", flag, text)
-		}
-		return fmt.Sprintf("%s, the %s x of the files", placeOf(library.SumsHeader{Dates: r.Dates}, x),
-			map[string]string{"from": "first", "to": "last"}[flag])
-	}
-	switch {
-	case !(r.Lo < r.Hi):
-		return fmt.Errorf("%s is not before %s: the range of x is empty (write dates as 2024-01-31; they become seconds since 1970)", end("from", r.Lo), end("to", r.Hi))
-	case c.IsSet("centre") && !(math.Abs(r.Centre) <= math.MaxFloat64):
-		return fmt.Errorf("--centre %v: it takes a finite number", r.Centre)
-	case c.IsSet("largest") && !(r.Largest > 0 && r.Largest <= math.MaxFloat64):
-		return fmt.Errorf("--largest %v: it takes a positive distance", r.Largest)
-	case !(r.Shortest >= 0 && r.Shortest <= math.MaxFloat64):
-		return fmt.Errorf("--lengthscale %v: it takes a positive number", r.Shortest)
-	case !(r.Longest >= 0 && r.Longest <= math.MaxFloat64):
-		return fmt.Errorf("--longest %v: it takes a positive number", r.Longest)
-	}
-	return nil
+	return h, err
 }
 
 // add adds the rows of a file.

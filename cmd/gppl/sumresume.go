@@ -106,7 +106,7 @@ func (s *summer) resume(ctx context.Context, out string) (*library.Sums, error) 
 // headerFlags are the flags that the header is from, as they were given.
 func (s *summer) headerFlags() map[string]string {
 	given := map[string]string{}
-	for _, name := range append([]string{"like"}, headerFlags...) {
+	for _, name := range append([]string{"like"}, sumflags.Names...) {
 		if s.command.IsSet(name) {
 			given[name] = fmt.Sprint(s.command.Value(name))
 		}

@@ -181,14 +181,11 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *library.Sums)
 			i.FirstDate, i.LastDate = h.Place(first), h.Place(last)
 		}
 	}
-	if c.Bool("json") {
-		return writeJSON(ctx, c, i)
-	}
-	return print(ctx, c.Root().Writer, func(w io.Writer) error {
+	return show(ctx, c, func() any { return i }, func(w io.Writer) error {
 		fmt.Fprintf(w, "%s: %s\n", flagwords.Printable(path), words.Count(s.Len(), "observation"))
 		if i.First != nil {
 			fmt.Fprintf(w, "  x         %s to %s, of %s to %s that it takes\n",
-				placeOf(h, *i.First), placeOf(h, *i.Last), placeOf(h, h.Lo), placeOf(h, h.Hi))
+				sumflags.Place(h, *i.First), sumflags.Place(h, *i.Last), sumflags.Place(h, h.Lo), sumflags.Place(h, h.Hi))
 			fmt.Fprintf(w, "  y         mean %.6g, standard deviation %.4g, up to %.4g from %.6g\n", *i.Mean, *i.Deviation, h.Largest, h.Centre)
 			if *i.Deviation < 1e-6*h.Largest {
 				fmt.Fprintf(w, "  warning   y varies by so little of what is taken that digits are lost: sum again with --centre and --largest\n")
@@ -212,14 +209,6 @@ func withoutRounding(x float64, h library.SumsHeader) float64 {
 		return x
 	}
 	return v + 0 // without the sign of -0
-}
-
-// placeOf writes an input of sums: a date if inputs are dates.
-func placeOf(h library.SumsHeader, x float64) string {
-	if h.Dates {
-		return h.Place(x)
-	}
-	return strconv.FormatFloat(x, 'g', 10, 64)
 }
 
 // lengthOf writes a distance between inputs of sums: with its unit if inputs are dates.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -111,7 +110,7 @@ func writeUpdate(ctx context.Context, c *cli.Command, after *forecast.Analysis, 
 	for _, path := range written {
 		text += fmt.Sprintf("  written: %s\n", flagwords.Printable(path))
 	}
-	if err := print(ctx, c.Root().Writer, func(w io.Writer) error { _, err := io.Copy(w, strings.NewReader(text)); return err }); err != nil {
+	if err := print(ctx, c, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
 		return err
 	}
 	if c.String("model") == "" && len(r.Y) > 0 {

@@ -153,8 +153,8 @@ func (e *Excess) verify() (checks []Check, err error) {
 		}
 		allowed := perObservation * float64(d.Len())
 		checks = append(checks,
-			check("exact negative log likelihood", "nats", byEngine(exact.Report().Engine), e.Published.Exact, nll, allowed),
-			check(fmt.Sprintf("the same of %d projections and the residual energy", e.At), "nats", byEngine(projected.Report().Engine), e.Published.Projected, loss, allowed))
+			newCheck("exact negative log likelihood", "nats", byEngine(exact.Report().Engine), e.Published.Exact, nll, allowed),
+			newCheck(fmt.Sprintf("the same of %d projections and the residual energy", e.At), "nats", byEngine(projected.Report().Engine), e.Published.Projected, loss, allowed))
 	}
 	return checks, nil
 }

@@ -217,7 +217,7 @@ func (f *Fitted) at(values []float64) (*Shown, error) {
 	}{{gppl.RoleLengthscale, length}, {gppl.RolePeriod, season}} {
 		for _, i := range moving(m, c.role) {
 			theta[i] *= c.factor
-			readings = append(readings, Reading{Name: params[i].Name, Unit: f.XUnit, Value: theta[i], Digits: decimals(theta[i])})
+			readings = append(readings, Reading{Name: params[i].Name, Unit: f.XUnit, Value: theta[i], Digits: fourDigits(theta[i])})
 		}
 	}
 	nll, err := f.given.exact.ValueGrad(nil, theta)
@@ -255,8 +255,8 @@ func (f *Fitted) at(values []float64) (*Shown, error) {
 	return &Shown{By: byEngine(p.Engine()), Layers: f.layers(all, steps, out, end), Readings: readings}, nil
 }
 
-// decimals shows four digits of v.
-func decimals(v float64) int {
+// fourDigits shows four digits of v.
+func fourDigits(v float64) int {
 	return min(max(0, 3-int(math.Floor(math.Log10(max(math.Abs(v), 1e-12))))), 12)
 }
 
@@ -366,10 +366,10 @@ func (f *Fitted) verify() ([]Check, error) {
 		const relative = 1e-6 // of the width of the band
 		by, width := byEngine(engine), relative*(f.Published.Upper-f.Published.Lower)
 		return []Check{
-			check("exact negative log likelihood", "nats", by, f.Published.NLL, a.NLL, perObservation*float64(len(f.X))),
-			check("last step of the forecast", f.YUnit, by, f.Published.Middle, a.Middle, width),
-			check("lower end of its 95 % band", f.YUnit, by, f.Published.Lower, a.Lower, width),
-			check("upper end", f.YUnit, by, f.Published.Upper, a.Upper, width),
+			newCheck("exact negative log likelihood", "nats", by, f.Published.NLL, a.NLL, perObservation*float64(len(f.X))),
+			newCheck("last step of the forecast", f.YUnit, by, f.Published.Middle, a.Middle, width),
+			newCheck("lower end of its 95 % band", f.YUnit, by, f.Published.Lower, a.Lower, width),
+			newCheck("upper end", f.YUnit, by, f.Published.Upper, a.Upper, width),
 		}, nil
 	})
 }

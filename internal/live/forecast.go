@@ -251,8 +251,8 @@ func (f *Forecast) compare(exact *gppl.Exact, opts ...gppl.Option) ([]Check, err
 	const relative = 1e-6 // of a root mean square error
 	by := byEngine(c.engine)
 	return []Check{
-		check("exact negative log likelihood", "nats", by, f.Published.NLL, nll, perObservation*float64(f.trained.data.Len())),
-		check("share of held-out observations in the 95 % band", "%", by, 100*f.Published.Coverage, 100*c.coverage, relative),
-		check("root mean square error", f.YUnit, by, f.Published.RMSE, c.rmse, relative*f.Published.RMSE),
+		newCheck("exact negative log likelihood", "nats", by, f.Published.NLL, nll, perObservation*float64(f.trained.data.Len())),
+		newCheck("share of held-out observations in the 95 % band", "%", by, 100*f.Published.Coverage, 100*c.coverage, relative),
+		newCheck("root mean square error", f.YUnit, by, f.Published.RMSE, c.rmse, relative*f.Published.RMSE),
 	}, nil
 }

@@ -135,8 +135,8 @@ func (e *Kept) verify() (checks []Check, err error) {
 		const allowed = 1e-6 // percent: both lose digits as v/σ² has them
 		said := fmt.Sprintf("kept by %d of %s", e.At, name)
 		checks = append(checks,
-			check(said, "%", "the information in the projections", e.Published[j], 100*left.At(a, a)/data, allowed),
-			check(said, "%", "the theorem's formula", e.Published[j], 100*(1-loss.Total().At(a, a)/data), allowed))
+			newCheck(said, "%", "the information in the projections", e.Published[j], 100*left.At(a, a)/data, allowed),
+			newCheck(said, "%", "the theorem's formula", e.Published[j], 100*(1-loss.Total().At(a, a)/data), allowed))
 	}
 	return checks, nil
 }

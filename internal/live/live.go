@@ -114,7 +114,7 @@ type Check struct {
 	Agrees    bool    `json:"agrees"`
 }
 
-func check(name, unit, by string, published, found, allowed float64) Check {
+func newCheck(name, unit, by string, published, found, allowed float64) Check {
 	return Check{name, unit, published, found, by, allowed, math.Abs(found-published) <= allowed}
 }
 

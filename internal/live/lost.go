@@ -106,7 +106,7 @@ func (l *Lost) verify() ([]Check, error) {
 	const name, relative = "information lost about the lengthscale", 1e-8 // of the information in the data: both lose digits as v/σ² has them
 	data := l.info.Data().At(a, a)
 	return []Check{
-		check(name, "", "the theorem's formula", l.Published, loss.Total().At(a, a), relative*data),
-		check(name, "", "the difference I_Y − I_Z", l.Published, data-left.At(a, a), relative*data),
+		newCheck(name, "", "the theorem's formula", l.Published, loss.Total().At(a, a), relative*data),
+		newCheck(name, "", "the difference I_Y − I_Z", l.Published, data-left.At(a, a), relative*data),
 	}, nil
 }

@@ -23,9 +23,9 @@ const (
 	form  = begin + `%016x"}`
 )
 
-// cut returns the object before its checksum, without blanks and the last brace, and the checksum; false where there is none. It is no
+// splitChecksum returns the object before its checksum, without blanks and the last brace, and the checksum; false where there is none. It is no
 // regular expression: the program that pages carry would grow by 3 %.
-func cut(plain []byte) (object []byte, sum string, ok bool) {
+func splitChecksum(plain []byte) (object []byte, sum string, ok bool) {
 	at := bytes.LastIndex(plain, []byte(begin))
 	if at < 0 {
 		return nil, "", false
@@ -82,7 +82,7 @@ func Open(text []byte) ([]byte, error) {
 	if json.Compact(&plain, text) != nil {
 		return text, nil
 	}
-	object, want, ok := cut(plain.Bytes())
+	object, want, ok := splitChecksum(plain.Bytes())
 	if !ok {
 		return text, nil
 	}

@@ -4,86 +4,144 @@ package sumflags
 import (
 	"flag"
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Flags are those of the header.
-type Flags struct {
-	Like string // the file that the header is of, "" if it is planned
+// Names are the flags that determine a header, beside --like.
+var Names = []string{"from", "to", "lengthscale", "longest", "centre", "largest"}
 
-	set                  *flag.FlagSet
-	from, to             string
-	lengthscale, longest float64
-	centre, largest      float64
-	memory               string
+// Range is what the flags of the header say.
+type Range struct {
+	Like                                  string // the file that the header is of, "" if it is planned
+	From, To                              string // "" if not given
+	Lengthscale, Longest, Centre, Largest float64
+	Given                                 func(name string) bool
 }
 
-// ends are the flags that a look at the files replaces.
-var ends = []string{"from", "to", "centre", "largest"}
+// Wrong is an error in what flags say.
+type Wrong struct{ error }
 
-// New adds the flags to a set. seen says where what is not given comes from.
-func New(set *flag.FlagSet, seen string) *Flags {
-	f := &Flags{set: set}
-	set.StringVar(&f.Like, "like", "", "take the header of this file of sums, to merge with it later")
-	set.StringVar(&f.from, "from", "", "earliest x to come, a number or a date; from "+seen+" if not given")
-	set.StringVar(&f.to, "to", "", "latest x to come")
-	set.Float64Var(&f.lengthscale, "lengthscale", 0, "shortest lengthscale of SE to resolve, in the unit of x, seconds for dates; 0: a thousandth of the range")
-	set.Float64Var(&f.longest, "longest", 0, "longest lengthscale of interest, for smaller sums; 0: any")
-	set.Float64Var(&f.centre, "centre", 0, "a y near the mean; from "+seen+" if not given")
-	set.StringVar(&f.memory, "memory", "", "size of memory to use at most, such as 500MB or 8GB: what would take more is refused before it begins; half of what is available if not given")
-	set.Float64Var(&f.largest, "largest", 0, "the largest distance of y from the centre; from "+seen+" if not given")
-	return f
-}
-
-// Header returns that of another file, or one that is planned, in the range that look returns where flags leave it open.
-func (f *Flags) Header(look func() (gppl.SumsRange, error)) (h gppl.SumsHeader, err error) {
-	set := map[string]bool{}
-	f.set.Visit(func(g *flag.Flag) { set[g.Name] = true })
-	if f.Like != "" {
-		for _, name := range append(ends, "lengthscale", "longest") {
-			if set[name] {
-				return h, fmt.Errorf("--%s: --like %s says that", name, f.Like)
-			}
+// Header returns that of the sums of --like, which read reads, or one that is planned, in the range that look returns where flags leave it open.
+func (r Range) Header(read func() (*gppl.Sums, error), look func() (gppl.SumsRange, error)) (h gppl.SumsHeader, err error) {
+	if r.Like != "" {
+		if i := slices.IndexFunc(Names, r.Given); i >= 0 {
+			return h, Wrong{fmt.Errorf("--%s: --like %s already determines it", Names[i], r.Like)}
 		}
-		limit, err := f.Memory()
-		if err != nil {
-			return h, err
-		}
-		other, err := Read(f.Like, limit)
+		other, err := read()
 		if err != nil {
 			return h, err
 		}
 		return other.Header(), nil
 	}
-	var r gppl.SumsRange
-	for _, name := range ends {
-		if !set[name] {
-			if r, err = look(); err != nil {
-				return h, err
-			}
-			break
-		}
-	}
-	for _, end := range []struct {
+	var p gppl.SumsRange
+	ends := []struct {
 		name, text string
 		at         *float64
-	}{{"from", f.from, &r.Lo}, {"to", f.to, &r.Hi}} {
-		if set[end.name] {
-			if *end.at, err = forecast.ParsePlace(end.text); err != nil {
-				return h, fmt.Errorf("--%s: %w", end.name, err)
-			}
-			r.Dates = r.Dates || forecast.IsDate(end.text)
+	}{{"from", r.From, &p.Lo}, {"to", r.To, &p.Hi}}
+	dates := false
+	for _, end := range ends {
+		if end.text == "" {
+			continue
+		}
+		if _, err := forecast.ParsePlace(end.text); err != nil {
+			return h, Wrong{fmt.Errorf("--%s: %s", end.name, strings.TrimPrefix(err.Error(), "dataset: "))}
+		}
+		dates = dates || forecast.IsDate(end.text)
+	}
+	if r.From == "" || r.To == "" || !r.Given("centre") || !r.Given("largest") {
+		if p, err = look(); err != nil {
+			return h, err
 		}
 	}
-	if set["centre"] {
-		r.Centre = f.centre
+	p.Dates = p.Dates || dates
+	for _, end := range ends { // 2024 is a year among dates
+		if end.text != "" {
+			*end.at, _ = forecast.ParsePlaceOf(p.Dates, end.text)
+		}
 	}
-	if set["largest"] {
-		r.Largest = f.largest
+	if r.Given("centre") {
+		p.Centre = r.Centre
 	}
-	r.Shortest, r.Longest = f.lengthscale, f.longest
-	planned, err := gppl.PlanSums(r)
+	if r.Given("largest") {
+		p.Largest = r.Largest
+	}
+	p.Shortest, p.Longest = r.Lengthscale, r.Longest
+	if err := r.check(p); err != nil {
+		return h, Wrong{err}
+	}
+	planned, err := gppl.PlanSums(p)
 	return planned.Header, err
+}
+
+// check returns an error, in terms of the flags, if the range is not valid.
+func (r Range) check(p gppl.SumsRange) error {
+	end := func(flag, given, seen string, x float64) string { // an end of the range as it was given, or as it was seen
+		if given != "" {
+			return fmt.Sprintf("--%s %s", flag, given)
+		}
+		return fmt.Sprintf("%s, the %s x of the files", Place(gppl.SumsHeader{Dates: p.Dates}, x), seen)
+	}
+	switch {
+	case !(p.Lo < p.Hi):
+		return fmt.Errorf("%s is not before %s: the range of x is empty (write dates as 2024-01-31; they become seconds since 1970)",
+			end("from", r.From, "first", p.Lo), end("to", r.To, "last", p.Hi))
+	case r.Given("centre") && !(math.Abs(p.Centre) <= math.MaxFloat64):
+		return fmt.Errorf("--centre %v: it takes a finite number", p.Centre)
+	case r.Given("largest") && !(p.Largest > 0 && p.Largest <= math.MaxFloat64):
+		return fmt.Errorf("--largest %v: it takes a positive distance", p.Largest)
+	case !(p.Shortest >= 0 && p.Shortest <= math.MaxFloat64):
+		return fmt.Errorf("--lengthscale %v: it takes a positive number", p.Shortest)
+	case !(p.Longest >= 0 && p.Longest <= math.MaxFloat64):
+		return fmt.Errorf("--longest %v: it takes a positive number", p.Longest)
+	}
+	return nil
+}
+
+// Place writes an input of sums: a date if inputs are dates.
+func Place(h gppl.SumsHeader, x float64) string {
+	if h.Dates {
+		return h.Place(x)
+	}
+	return strconv.FormatFloat(x, 'g', 10, 64)
+}
+
+// Flags are those of the header and of memory in a set of package flag.
+type Flags struct {
+	Range
+	memory string
+}
+
+// New adds the flags to a set. seen says where what is not given comes from.
+func New(set *flag.FlagSet, seen string) *Flags {
+	f := new(Flags)
+	f.Given = func(name string) (given bool) {
+		set.Visit(func(g *flag.Flag) { given = given || g.Name == name })
+		return given
+	}
+	set.StringVar(&f.Like, "like", "", "take the header of this file of sums, to merge with it later")
+	set.StringVar(&f.From, "from", "", "earliest x to come, a number or a date; from "+seen+" if not given")
+	set.StringVar(&f.To, "to", "", "latest x to come")
+	set.Float64Var(&f.Lengthscale, "lengthscale", 0, "shortest lengthscale of SE to resolve, in the unit of x, seconds for dates; 0: a thousandth of the range")
+	set.Float64Var(&f.Longest, "longest", 0, "longest lengthscale of interest, for smaller sums; 0: any")
+	set.Float64Var(&f.Centre, "centre", 0, "a y near the mean; from "+seen+" if not given")
+	set.StringVar(&f.memory, "memory", "", "size of memory to use at most, such as 500MB or 8GB: what would take more is refused before it begins; half of what is available if not given")
+	set.Float64Var(&f.Largest, "largest", 0, "the largest distance of y from the centre; from "+seen+" if not given")
+	return f
+}
+
+// Header is that of Range, within --memory.
+func (f *Flags) Header(look func() (gppl.SumsRange, error)) (gppl.SumsHeader, error) {
+	return f.Range.Header(func() (*gppl.Sums, error) {
+		limit, err := f.Memory()
+		if err != nil {
+			return nil, err
+		}
+		return Read(f.Like, limit)
+	}, look)
 }

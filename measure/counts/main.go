@@ -67,7 +67,7 @@ func main() {
 			err = out.Encode(exported{s.Name, kind(s.Likelihood), s.X, s.Y, s.Held, start})
 		case s.Name == *fit:
 			var a answer
-			if a, err = train(s); err == nil {
+			if a, err = fitRepeatedly(s); err == nil {
 				err = out.Encode(a)
 			}
 		}
@@ -87,7 +87,7 @@ func kind(l observe.Likelihood) string {
 	return "poisson"
 }
 
-func train(s casestudy.CountSeries) (a answer, err error) {
+func fitRepeatedly(s casestudy.CountSeries) (a answer, err error) {
 	ctx := context.Background()
 	train, held, err := s.Split()
 	if err != nil {

@@ -72,7 +72,7 @@ func withTrend(split *show.Split) (*viz.Figure, error) {
 
 // forecast trains a model on one side of the split and predicts the other. It prints both.
 func forecast(name string, m gppl.Model, split *show.Split) (*show.Forecast, error) {
-	result, err := learn(m.Fix("LocPer.period"), split.Data)
+	result, err := fitProjected(m.Fix("LocPer.period"), split.Data)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +85,8 @@ func forecast(name string, m gppl.Model, split *show.Split) (*show.Forecast, err
 	return f, nil
 }
 
-// learn trains a model by the projected likelihood.
-func learn(m gppl.Model, d gppl.Data) (*gppl.Result, error) {
+// fitProjected trains a model by the projected likelihood.
+func fitProjected(m gppl.Model, d gppl.Data) (*gppl.Result, error) {
 	omega, err := gppl.NewProjection(gppl.Sphere{}, d.X, projections, 1)
 	if err != nil {
 		return nil, err

@@ -31,8 +31,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
-// check ends the program by an error.
-func check(err error) {
+// endOn ends the program by an error.
+func endOn(err error) {
 	if err != nil {
 		log.Fatal("forecasting: ", err)
 	}
@@ -69,27 +69,27 @@ func main() {
 	}
 	folder = filepath.Join(folder, "forecast")
 	if *exportTo != "" || *rivals != "" {
-		check(meetRivals(folder, *names, which, *exportTo, *rivals, *out))
+		endOn(meetRivals(folder, *names, which, *exportTo, *rivals, *out))
 		return
 	}
 	if *wander {
 		*names = "m4-weekly"
 	}
 	loaded, err := competition.Load(folder, strings.Split(*names, ","))
-	check(err)
+	endOn(err)
 	if *wander {
 		loaded, err = wandering(loaded, *prices)
-		check(err)
+		endOn(err)
 	}
 	priors := make([]*forecast.Shared, len(loaded))
 	for i := range loaded {
 		if *share {
 			priors[i], err = learnShared(loaded[i], which)
-			check(err)
+			endOn(err)
 		}
-		check(which.choose(&loaded[i]))
+		endOn(which.choose(&loaded[i]))
 		if *wander {
-			loaded[i] = cut(loaded[i])
+			loaded[i] = atOrigins(loaded[i])
 		}
 	}
 	var results []competition.Summary
@@ -105,25 +105,25 @@ func main() {
 		}
 		results = append(results, s)
 		if *whole != "" {
-			check(competition.StoreWhole(*whole, s))
+			endOn(competition.StoreWhole(*whole, s))
 		}
 	}
-	tell(each, words...)
-	tell(reworded(each, inShort), wouldWarn, wouldNot)
-	tell(reworded(each, byPast), useLow, useHigh, useFar)
+	printWords(each, words...)
+	printWords(reworded(each, inShort), wouldWarn, wouldNot)
+	printWords(reworded(each, byPast), useLow, useHigh, useFar)
 	if *out != "" {
-		check(competition.WriteJSON(*out, results))
+		endOn(competition.WriteJSON(*out, results))
 	}
 	if *store != "" {
-		check(competition.StoreResults(*store, results, each))
+		endOn(competition.StoreResults(*store, results, each))
 	}
 	if *details != "" {
-		check(competition.WriteDetails(*details, each))
+		endOn(competition.WriteDetails(*details, each))
 	}
 }
 
-// tell prints how often the verdicts said each word, and how often these forecasts failed.
-func tell(all []competition.Detail, words ...string) {
+// printWords prints how often the verdicts said each word, and how often these forecasts failed.
+func printWords(all []competition.Detail, words ...string) {
 	for _, w := range competition.Words(all, words...) {
 		if w.Said == 0 {
 			continue

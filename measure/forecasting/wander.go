@@ -45,8 +45,8 @@ func wandering(loaded []competition.Group, prices string) (out []competition.Gro
 	return out, nil
 }
 
-// cut returns the series of a group as they were known at the latest origins, a horizon apart.
-func cut(g competition.Group) competition.Group {
+// atOrigins returns the series of a group as they were known at the latest origins, a horizon apart.
+func atOrigins(g competition.Group) competition.Group {
 	out := g
 	out.Series = nil
 	for _, s := range g.Series {

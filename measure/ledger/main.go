@@ -45,7 +45,7 @@ func run(dir, only string, asJSON, write bool, page, against string) error {
 		return article(evidence, rows, page)
 	}
 	if against != "" {
-		return compare(os.Stdout, rows, against)
+		return differences(os.Stdout, rows, against)
 	}
 	text, err := json.MarshalIndent(struct {
 		Summary string           `json:"summary"`
@@ -77,8 +77,8 @@ func run(dir, only string, asJSON, write bool, page, against string) error {
 	return nil
 }
 
-// compare writes the rows whose status is another one by the results in a folder, with both evidences.
-func compare(w io.Writer, rows []experiment.Row, dir string) error {
+// differences writes the rows whose status is another one by the results in a folder, with both evidences.
+func differences(w io.Writer, rows []experiment.Row, dir string) error {
 	evidence, err := experiment.LoadEvidence(dir)
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ func TestCompare(t *testing.T) {
 	const results = "../../notebooks/results"
 	rows := experiment.Ledger(must.Get(experiment.LoadEvidence(results))(t))
 	var out bytes.Buffer
-	if err := compare(&out, rows, results); err != nil {
+	if err := differences(&out, rows, results); err != nil {
 		t.Fatal(err)
 	}
 	if want := fmt.Sprintf("%d of %d rows have the same status\n", len(rows), len(rows)); out.String() != want {
@@ -24,7 +24,7 @@ func TestCompare(t *testing.T) {
 	is := rows[3].Status
 	rows[3].Status, rows[5].ID = "doubtful before", "a row that is no more"
 	out.Reset()
-	if err := compare(&out, rows, results); err != nil {
+	if err := differences(&out, rows, results); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{

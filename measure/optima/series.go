@@ -40,10 +40,10 @@ func kinds() []kind {
 		{"LocPer", process(uneven, gppl.LocPer{Variance: 1, Lengthscale: 30, Period: 6, PeriodicLengthscale: 1}, 0.05)},
 		{"SE + Periodic", process(uneven, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 15}, gppl.Periodic{Variance: 1, Period: 7, Lengthscale: 1}), 0.05)},
 		{"two scales", process(uneven, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 25}, gppl.SE{Variance: 0.3, Lengthscale: 1.2}), 0.01)},
-		{"two sines", of(uneven, func(x float64, rnd *rand.Rand) float64 {
+		{"two sines", observed(uneven, func(x float64, rnd *rand.Rand) float64 {
 			return math.Sin(x/1.5) + math.Sin(x/11) + 0.1*rnd.NormFloat64()
 		})},
-		{"trend", of(uneven, func(x float64, rnd *rand.Rand) float64 { return (x-span/2)/20 + 0.3*rnd.NormFloat64() })},
+		{"trend", observed(uneven, func(x float64, rnd *rand.Rand) float64 { return (x-span/2)/20 + 0.3*rnd.NormFloat64() })},
 		{"random walk", drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
 			x, y = even(rnd), make([]float64, points)
 			for i := range y[1:] {
@@ -51,17 +51,17 @@ func kinds() []kind {
 			}
 			return x, y
 		}}},
-		{"white noise", of(uneven, func(_ float64, rnd *rand.Rand) float64 { return rnd.NormFloat64() })},
-		{"heavy tails", of(uneven, func(x float64, rnd *rand.Rand) float64 {
+		{"white noise", observed(uneven, func(_ float64, rnd *rand.Rand) float64 { return rnd.NormFloat64() })},
+		{"heavy tails", observed(uneven, func(x float64, rnd *rand.Rand) float64 {
 			return math.Sin(x/3) + 0.1*rnd.NormFloat64()/rnd.Float64()
 		})},
-		{"gap of 90 %", of(gap, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x) + 0.2*rnd.NormFloat64() })},
-		{"clustered x", of(clustered, func(x float64, rnd *rand.Rand) float64 {
+		{"gap of 90 %", observed(gap, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x) + 0.2*rnd.NormFloat64() })},
+		{"clustered x", observed(clustered, func(x float64, rnd *rand.Rand) float64 {
 			return math.Sin(5*x) + math.Sin(x/9) + 0.2*rnd.NormFloat64()
 		})},
-		{"duplicated x", of(duplicated, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x/3) + 0.2*rnd.NormFloat64() })},
-		{"step", of(uneven, func(x float64, rnd *rand.Rand) float64 { return math.Copysign(1, x-span/2) + 0.1*rnd.NormFloat64() })},
-		{"chirp", of(even, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x*x/100) + 0.1*rnd.NormFloat64() })},
+		{"duplicated x", observed(duplicated, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x/3) + 0.2*rnd.NormFloat64() })},
+		{"step", observed(uneven, func(x float64, rnd *rand.Rand) float64 { return math.Copysign(1, x-span/2) + 0.1*rnd.NormFloat64() })},
+		{"chirp", observed(even, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x*x/100) + 0.1*rnd.NormFloat64() })},
 		{"spike", drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
 			x, y = even(rnd), make([]float64, points)
 			for i := range y {
@@ -70,7 +70,7 @@ func kinds() []kind {
 			y[points/3] = 5
 			return x, y
 		}}},
-		{"season and trend", of(even, func(x float64, rnd *rand.Rand) float64 {
+		{"season and trend", observed(even, func(x float64, rnd *rand.Rand) float64 {
 			return x/30 - 1.5 + 0.5*math.Sin(2*math.Pi*x/8) + 0.2*math.Sin(4*math.Pi*x/8) + 0.2*rnd.NormFloat64()
 		})},
 		{"Periodic, sharp, even", process(even, gppl.Periodic{Variance: 1, Period: 13, Lengthscale: 0.25}, 0.01)},
@@ -81,10 +81,10 @@ func kinds() []kind {
 		{"SE + LocPer", process(uneven, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30}, gppl.LocPer{Variance: 1, Lengthscale: 80, Period: 4.1, PeriodicLengthscale: 0.5}), 0.01)},
 		{"SE + LocPer, even", process(even, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30}, gppl.LocPer{Variance: 1, Lengthscale: 80, Period: 4.1, PeriodicLengthscale: 0.5}), 0.01)},
 		{"two seasons", process(even, gppl.Add(gppl.Periodic{Variance: 1, Period: 3.7, Lengthscale: 0.7}, gppl.Periodic{Variance: 1, Period: 19, Lengthscale: 0.7}), 0.02)},
-		{"growing season", of(even, func(x float64, rnd *rand.Rand) float64 {
+		{"growing season", observed(even, func(x float64, rnd *rand.Rand) float64 {
 			return math.Exp(x/60)*math.Sin(2*math.Pi*x/6) + 0.2*rnd.NormFloat64()
 		})},
-		{"sawtooth", of(uneven, func(x float64, rnd *rand.Rand) float64 { return math.Mod(x, 11)/5.5 - 1 + 0.1*rnd.NormFloat64() })},
+		{"sawtooth", observed(uneven, func(x float64, rnd *rand.Rand) float64 { return math.Mod(x, 11)/5.5 - 1 + 0.1*rnd.NormFloat64() })},
 	}
 }
 
@@ -136,8 +136,8 @@ func sorted(at func(i int) float64) []float64 {
 	return x
 }
 
-// of observes a function of x, noise included.
-func of(times func(*rand.Rand) []float64, f func(x float64, rnd *rand.Rand) float64) drawing {
+// observed observes a function of x, noise included.
+func observed(times func(*rand.Rand) []float64, f func(x float64, rnd *rand.Rand) float64) drawing {
 	return drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
 		x = times(rnd)
 		for _, v := range x {

@@ -69,8 +69,8 @@ func series(p plan) (gppl.Data, string, error) {
 	return d, fmt.Sprintf("%s (n = %d)", source, d.Len()), err
 }
 
-// compare measures each engine that takes a kernel beside the dense one.
-func compare(p plan) (rows []row, source string, err error) {
+// besideDense measures each engine that takes a kernel beside the dense one.
+func besideDense(p plan) (rows []row, source string, err error) {
 	d, source, err := series(p)
 	if err != nil {
 		return nil, "", err

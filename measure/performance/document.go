@@ -74,8 +74,8 @@ func bytesText(b float64) string {
 	return fmt.Sprintf("%.0f B", b)
 }
 
-// times shows a ratio with three digits, or whole where it is large.
-func times(r float64) string {
+// ratioText shows a ratio with three digits, or whole where it is large.
+func ratioText(r float64) string {
 	if r >= 100 {
 		return fmt.Sprintf("%.0f ×", r)
 	}
@@ -104,7 +104,7 @@ func against(axis string, sweeps []sweep, beside, align string, remark func(s sw
 func textN(sweeps []sweep) string {
 	table := against("n", sweeps, "dense ÷ this", "r", func(s sweep, chosen point) string {
 		if d, ok := s.find(gppl.EngineDense, chosen.x); ok {
-			return times(d.seconds / chosen.seconds)
+			return ratioText(d.seconds / chosen.seconds)
 		}
 		return ""
 	})
@@ -116,7 +116,7 @@ func textN(sweeps []sweep) string {
 	}
 	return "The automatic choice, one value and gradient, once it has settled:\n\n" + table +
 		fmt.Sprintf("\nPL with SE takes %s as long at n = %g as at n = %g; its slowest n takes %s as long as its fastest.\n",
-			times(last.seconds/first.seconds), last.x, first.x, times(slow/fast))
+			ratioText(last.seconds/first.seconds), last.x, first.x, ratioText(slow/fast))
 }
 
 func textL(sweeps []sweep, n int) string {
@@ -176,7 +176,7 @@ func textModel(sweeps []sweep) string {
 		markdown([]string{"engine", "points", "lowest", "median", "highest"}, "lrrrr", rows) +
 		fmt.Sprintf("\nAmong the engines that were timed and keep the tolerance, the fastest was chosen at %d of %d points.", best, places)
 	if best < places {
-		text += fmt.Sprintf(" At worst the choice took %s the time of the fastest%s.", times(worst), where)
+		text += fmt.Sprintf(" At worst the choice took %s the time of the fastest%s.", ratioText(worst), where)
 	}
 	return text + "\n"
 }
@@ -189,7 +189,7 @@ func textCompare(rows []row, source string) string {
 			name = "**" + name + "**"
 		}
 		value, grad, bound := fmt.Sprintf("%.1g", r.value), fmt.Sprintf("%.1g", r.grad), fmt.Sprintf("%.1g", r.bound)
-		ratio := times(r.ratio)
+		ratio := ratioText(r.ratio)
 		if r.engine == gppl.EngineDense {
 			value, grad, ratio = "", "", ""
 		}

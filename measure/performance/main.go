@@ -79,7 +79,7 @@ func run(out string, quick bool) error {
 	if err != nil {
 		return err
 	}
-	rows, source, err := compare(p)
+	rows, source, err := besideDense(p)
 	if err != nil {
 		return err
 	}

@@ -74,15 +74,15 @@ func candidates(l loss) []candidate {
 		}
 		c := candidate{engine: m[2], chosen: m[1] == "→ ", refused: m[3] != "", exact: m[7] == ""}
 		if !c.refused {
-			c.seconds = number(m[4]) * map[string]float64{"µs": 1e-6, "ms": 1e-3, "s": 1}[m[5]]
-			c.bound = number(strings.TrimSuffix(m[6], ":"))
+			c.seconds = parsed(m[4]) * map[string]float64{"µs": 1e-6, "ms": 1e-3, "s": 1}[m[5]]
+			c.bound = parsed(strings.TrimSuffix(m[6], ":"))
 		}
 		cs = append(cs, c)
 	}
 	return cs
 }
 
-func number(s string) float64 {
+func parsed(s string) float64 {
 	v, err := strconv.ParseFloat(s, 64)
 	if err != nil {
 		panic(err)

@@ -124,7 +124,7 @@ func (s simulation) learn(ctx context.Context, f *signalGrid, part int, out stri
 			return nil, err
 		}
 	}
-	return train(ctx, all)
+	return fitSums(ctx, all)
 }
 
 // chunk is the number of observations that are made at a time.
@@ -185,8 +185,8 @@ func (s simulation) collect(ctx context.Context, h gppl.SumsHeader, f *signalGri
 	return parts[0], time.Duration(spent.Load()), nil
 }
 
-// train begins at a start that is wrong by a factor of three.
-func train(ctx context.Context, s *gppl.Sums) (*gppl.Result, error) {
+// fitSums begins at a start that is wrong by a factor of three.
+func fitSums(ctx context.Context, s *gppl.Sums) (*gppl.Result, error) {
 	start := truth.WithParams([]float64{3, 1.6, 0.3})
 	began := time.Now()
 	loss, err := gppl.NewSumsExact(start, s, 0)

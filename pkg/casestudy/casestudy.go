@@ -43,8 +43,8 @@ var levels = []float64{0.95}
 // predictor is a model given data, as a distribution of new observations.
 type predictor func(x gppl.Inputs) (forecast.Predictive, error)
 
-// of wraps a posterior.
-func of(p *gppl.Posterior) predictor {
+// ofPosterior wraps a posterior.
+func ofPosterior(p *gppl.Posterior) predictor {
 	return func(x gppl.Inputs) (forecast.Predictive, error) {
 		mean, variances, err := p.NoisyContext(context.Background(), x)
 		return forecast.Gaussian{Mu: mean, Variance: variances}, err
@@ -141,8 +141,8 @@ func coefficients(all []gppl.Coefficient) (text string) {
 	return text
 }
 
-// learn trains m by auto.Fit and returns the posterior.
-func learn(ctx context.Context, m gppl.Model, d gppl.Data) (*auto.Result, *gppl.Posterior, error) {
+// fitAuto trains m by auto.Fit and returns the posterior.
+func fitAuto(ctx context.Context, m gppl.Model, d gppl.Data) (*auto.Result, *gppl.Posterior, error) {
 	r, err := auto.Fit(ctx, m, d, auto.Settings{})
 	if err != nil {
 		return nil, nil, err

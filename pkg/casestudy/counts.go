@@ -106,11 +106,11 @@ func newCounted(ctx context.Context, s CountSeries, draws int) (c counted, err e
 		return c, err
 	}
 	m := gppl.Model{Kernel: s.Start.Kernel, Mean: s.Start.Mean, Noise: 1}
-	_, p, err := learn(ctx, m, train)
+	_, p, err := fitAuto(ctx, m, train)
 	if err != nil {
 		return c, err
 	}
-	normal, err := of(p)(held.X)
+	normal, err := ofPosterior(p)(held.X)
 	if err != nil {
 		return c, err
 	}
@@ -305,7 +305,7 @@ func Shares(ctx context.Context, scale scales.Scale) (*viz.Figure, *viz.Table, e
 		return nil, nil, err
 	}
 	normal := gppl.Model{Kernel: start.Kernel, Mean: start.Mean, Noise: 0.1}
-	_, posterior, err := learn(ctx, normal, gppl.Data{X: d.X, Y: share})
+	_, posterior, err := fitAuto(ctx, normal, gppl.Data{X: d.X, Y: share})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -83,7 +83,7 @@ func Trend(ctx context.Context, scale scales.Scale) (*Study, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := s.add(c.name, coefficients(r.Mean), of(p)); err != nil {
+		if err := s.add(c.name, coefficients(r.Mean), ofPosterior(p)); err != nil {
 			return nil, err
 		}
 	}
@@ -121,7 +121,7 @@ func ErrorBars(ctx context.Context, scale scales.Scale) (*Study, error) {
 		name string
 		d    gppl.Data
 	}{{"one noise variance", plain}, {"known errors", known}} {
-		r, p, err := learn(ctx, gppl.Model{Kernel: gppl.SE{}}, c.d)
+		r, p, err := fitAuto(ctx, gppl.Model{Kernel: gppl.SE{}}, c.d)
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func Outliers(ctx context.Context, scale scales.Scale) (*Study, *observe.Outlier
 	s := &Study{Title: "Wrong readings", XLabel: "year", YLabel: fmt.Sprintf("CO₂ less %.1f (ppm)", mean), Train: train, Held: held, grid: floats.Span(make([]float64, 500), slices.Min(xs), slices.Max(xs)),
 		Remarks: []string{fmt.Sprintf("%d of the %d readings are off by %d ppm; those that are held out are right.", planted, train.Len(), off)}}
 	m := yearly(gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, train.X)))
-	r, p, err := learn(ctx, m, train)
+	r, p, err := fitAuto(ctx, m, train)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -172,7 +172,7 @@ func Outliers(ctx context.Context, scale scales.Scale) (*Study, *observe.Outlier
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.add("Gaussian noise", fmt.Sprintf("noise of standard deviation %.3g ppm", math.Sqrt(r.Model.Noise)), of(p)); err != nil {
+	if err := s.add("Gaussian noise", fmt.Sprintf("noise of standard deviation %.3g ppm", math.Sqrt(r.Model.Noise)), ofPosterior(p)); err != nil {
 		return nil, nil, err
 	}
 	robust, err := observe.FitRobust(ctx, r.Model, train, observe.RobustSettings{})
@@ -212,11 +212,11 @@ func Slope(ctx context.Context, scale scales.Scale) (*Study, error) {
 		name string
 		mean gppl.Mean
 	}{{"one slope", line}, {"a kink", gppl.AddMeans(line, gppl.Kink{At: change})}} {
-		r, p, err := learn(ctx, gppl.Model{Kernel: gppl.Matern32{}, Mean: c.mean}, s.Train)
+		r, p, err := fitAuto(ctx, gppl.Model{Kernel: gppl.Matern32{}, Mean: c.mean}, s.Train)
 		if err != nil {
 			return nil, err
 		}
-		if err := s.add(c.name, coefficients(r.Mean), of(p)); err != nil {
+		if err := s.add(c.name, coefficients(r.Mean), ofPosterior(p)); err != nil {
 			return nil, err
 		}
 	}
@@ -264,7 +264,7 @@ func Change(ctx context.Context, scale scales.Scale) (*Study, error) {
 		if k, ok := r.Model.Kernel.(gppl.ChangePoint); ok {
 			said += fmt.Sprintf("; the change is learnt at %.1f, of width %.2g", k.Location, k.Width)
 		}
-		if err := s.add(c.name, said, of(p)); err != nil {
+		if err := s.add(c.name, said, ofPosterior(p)); err != nil {
 			return nil, err
 		}
 	}
@@ -327,7 +327,7 @@ func uncertainStudy(ctx context.Context, seed uint64, names []string) (*Study, e
 	if err != nil {
 		return nil, err
 	}
-	if err := s.add(names[0], r.Model.String(), of(p)); err != nil {
+	if err := s.add(names[0], r.Model.String(), ofPosterior(p)); err != nil {
 		return nil, err
 	}
 	u, err := draws.NewUncertain(ctx, loss, r, draws.UncertainSettings{})
@@ -347,7 +347,7 @@ func LeaveOut(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 	m := yearly(gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, d.X)))
 	first := d.Len() / 2
 	early := gppl.Data{X: d.X.Slice(0, first), Y: d.Y[:first]}
-	r, _, err := learn(ctx, m, early) // from the first half alone, so that the backtest is honest
+	r, _, err := fitAuto(ctx, m, early) // from the first half alone, so that the backtest is honest
 	if err != nil {
 		return nil, err
 	}
@@ -381,15 +381,14 @@ func LeaveOut(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 		}
 		row(c.name, scores)
 	}
-	report, err := forecast.Backtest(ctx, d.Y, forecast.BacktestPlan{First: first, Horizon: block, Levels: levels}, func(context.Context, forecast.Window) (forecast.Forecaster, error) {
-		return func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
-			p, err := gppl.NewPosterior(r.Model, gppl.Data{X: d.X.Slice(train.From, train.To), Y: d.Y[train.From:train.To]})
-			if err != nil {
-				return nil, err
-			}
-			return of(p)(d.X.Slice(test.From, test.To))
-		}, nil
-	})
+	ofHalfYear := func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
+		p, err := gppl.NewPosterior(r.Model, gppl.Data{X: d.X.Slice(train.From, train.To), Y: d.Y[train.From:train.To]})
+		if err != nil {
+			return nil, err
+		}
+		return ofPosterior(p)(d.X.Slice(test.From, test.To))
+	}
+	report, err := forecast.Backtest(ctx, d.Y, forecast.BacktestPlan{First: first, Horizon: block, Levels: levels}, ofHalfYear)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func newSingle(m gppl.Model, d gppl.Data, omega *gppl.Projection) (*single, erro
 		return nil, fmt.Errorf("experiment: single precision is for SE alone, not for %v", m.Kernel)
 	}
 	x := toSingle(d.X.Coordinate(0))
-	s := &single{model: m, data: d, omega: omega, s: squares(x, x)}
+	s := &single{model: m, data: d, omega: omega, s: squaredDistances(x, x)}
 	y := d.Y
 	if omega != nil {
 		y = omega.Project(d.Y)

@@ -51,7 +51,7 @@ func (l *singleVFE) ValueGrad(grad, theta []float64) (float64, error) {
 	n, m := len(l.x), len(l.z)
 	v, length, noise := float32(theta[0]), float32(theta[1]), float32(theta[2])
 	z := toSingle(theta[3:])
-	kuu, kux := squares(z, z), squares(z, l.x)
+	kuu, kux := squaredDistances(z, z), squaredDistances(z, l.x)
 	suu, sux := append([]float32(nil), kuu.Data...), append([]float32(nil), kux.Data...)
 	for _, k := range []blas32.General{kuu, kux} {
 		for i, s := range k.Data {
@@ -171,8 +171,8 @@ func invert32(c blas32.General) blas32.General {
 	return v
 }
 
-// squares returns the squared distances between a and b as the authors compute them, a² + b² − 2ab in single precision.
-func squares(a, b []float32) blas32.General {
+// squaredDistances returns the squared distances between a and b as the authors compute them, a² + b² − 2ab in single precision.
+func squaredDistances(a, b []float32) blas32.General {
 	s := general32(len(a), len(b))
 	for i, p := range a {
 		for j, q := range b {

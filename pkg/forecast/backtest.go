@@ -17,12 +17,7 @@ type Window struct{ From, To int }
 // Len returns To − From.
 func (w Window) Len() int { return w.To - w.From }
 
-// A Learner learns from the observations of a window, such as hyperparameters, and returns
-// a Forecaster that uses what it learnt.
-type Learner func(ctx context.Context, train Window) (Forecaster, error)
-
-// A Forecaster forecasts the observations of test from those of train. It uses what its
-// Learner learnt from this window train or from an earlier one.
+// A Forecaster learns from the observations of train, and forecasts those of test.
 type Forecaster func(ctx context.Context, train, test Window) (Predictive, error)
 
 // BacktestPlan configures a backtest. Training always ends where the test begins.
@@ -35,12 +30,7 @@ type BacktestPlan struct {
 	// Window is the largest number of observations to train on; 0 means all before the
 	// origin.
 	Window int
-	// RefitEvery is the number of origins after which the Learner is called again: 1 means at
-	// each, 0 only at the first, so that later origins combine new observations with
-	// old parameters.
-	RefitEvery int
-	// Together is the number of origins, with RefitEvery 1, whose forecasts are made at the same time: the Learner and its Forecasters must then
-	// be safe for concurrent use. 0 means 1.
+	// Together is the number of origins whose forecasts are made at the same time: the Forecaster must then be safe for concurrent use. 0 means 1.
 	Together int
 	// Season is the season of MASE and of the seasonal naive forecast, in observations;
 	// 0 means 1.
@@ -82,7 +72,6 @@ type Lead struct {
 // Origin is the outcome at one origin.
 type Origin struct {
 	Train, Test  Window
-	Refit        bool
 	Err          error // why there is no forecast, nil if there is
 	Model, Naive Scores
 	Forecast     Predictive // nil if there is none
@@ -100,14 +89,13 @@ type Report struct {
 }
 
 // Backtest forecasts y from rolling origins (Tashman 2000): at First, First + Step, …, as
-// long as Horizon observations follow, it trains on the observations before the origin,
+// long as Horizon observations follow, it lets of learn from the observations before the origin,
 // and scores the forecast of those after it beside the best of the yardsticks or, without any, beside the seasonal naive one. If a
-// forecast fails, the origin is reported with its error and the backtest continues; a fit that
-// fails is tried again at the next origin.
+// forecast fails, the origin is reported with its error and the backtest continues.
 //
 // It is an error if the plan is out of range or has no origin, if y is not finite, or if no
 // origin has a forecast. When ctx ends, the report so far is returned with its error.
-func Backtest(ctx context.Context, y []float64, plan BacktestPlan, fit Learner, against ...Yardstick) (*Report, error) {
+func Backtest(ctx context.Context, y []float64, plan BacktestPlan, of Forecaster, against ...Yardstick) (*Report, error) {
 	plan, err := plan.filled(y)
 	if err != nil {
 		return nil, err
@@ -118,7 +106,15 @@ func Backtest(ctx context.Context, y []float64, plan BacktestPlan, fit Learner, 
 	r := &Report{}
 	b := bench{levels: plan.Levels, naive: make([][]single, len(against))}
 	origins := plan.origins(len(y))
-	plan.forecast(ctx, origins, fit)
+	workers.Each(plan.Together, len(origins), func(i int) {
+		o := &origins[i]
+		if ctx.Err() == nil {
+			o.Forecast, o.Err = of(ctx, o.Train, o.Test)
+		}
+		if ctx.Err() != nil { // what failed is the context
+			o.Forecast, o.Err = nil, nil
+		}
+	})
 	var failed error
 	for _, o := range origins {
 		if o.Forecast == nil && o.Err == nil { // ctx ended
@@ -145,43 +141,6 @@ func Backtest(ctx context.Context, y []float64, plan BacktestPlan, fit Learner, 
 		return r, fmt.Errorf("forecast: no forecast at any of %d origins, the last one: %w", r.Failed, failed)
 	}
 	return r, nil
-}
-
-// forecast sets the forecasts of the origins, or the errors; neither from where ctx has ended.
-func (p BacktestPlan) forecast(ctx context.Context, origins []Origin, fit Learner) {
-	from := func(o *Origin, forecaster Forecaster) Forecaster {
-		if o.Refit = forecaster == nil; o.Refit {
-			var err error
-			if forecaster, err = fit(ctx, o.Train); err != nil {
-				o.Err = err
-			}
-		}
-		if o.Err == nil {
-			o.Forecast, o.Err = forecaster(ctx, o.Train, o.Test)
-		}
-		if ctx.Err() != nil { // what failed is the context
-			o.Forecast, o.Err = nil, nil
-		}
-		return forecaster
-	}
-	if p.RefitEvery == 1 {
-		workers.Each(p.Together, len(origins), func(i int) {
-			if ctx.Err() == nil {
-				from(&origins[i], nil)
-			}
-		})
-		return
-	}
-	var forecaster Forecaster
-	for i := range origins {
-		if ctx.Err() != nil {
-			return
-		}
-		if p.RefitEvery > 0 && i%p.RefitEvery == 0 {
-			forecaster = nil
-		}
-		forecaster = from(&origins[i], forecaster)
-	}
 }
 
 // origins returns the origins in n observations, with what to train on and to forecast.
@@ -213,8 +172,8 @@ func (p BacktestPlan) filled(y []float64) (BacktestPlan, error) {
 	switch {
 	case p.Horizon < 1:
 		return p, fmt.Errorf("forecast: a horizon of %d: want at least 1", p.Horizon)
-	case p.Step < 0 || p.Window < 0 || p.RefitEvery < 0 || p.Together < 0 || p.Season < 0:
-		return p, errors.New("forecast: Step, Window, RefitEvery, Together and Season may not be negative")
+	case p.Step < 0 || p.Window < 0 || p.Together < 0 || p.Season < 0:
+		return p, errors.New("forecast: Step, Window, Together and Season may not be negative")
 	case p.First <= p.Season:
 		return p, fmt.Errorf("forecast: %d observations before the first origin for a season of %d: want more than one season", p.First, p.Season)
 	case p.Window > 0 && p.Window <= p.Season:

@@ -26,19 +26,17 @@ func walk(n int) []float64 {
 }
 
 // naive is the seasonal naive forecast as a model, which counts its fits.
-func naive(y []float64, season int, fits *[]forecast.Window) forecast.Learner {
-	return func(_ context.Context, train forecast.Window) (forecast.Forecaster, error) {
+func naive(y []float64, season int, fits *[]forecast.Window) forecast.Forecaster {
+	return func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
 		*fits = append(*fits, train)
-		return func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
-			return forecast.SeasonalNaive(y[train.From:train.To], season, test.Len())
-		}, nil
+		return forecast.SeasonalNaive(y[train.From:train.To], season, test.Len())
 	}
 }
 
 func TestBacktest(t *testing.T) {
 	y := walk(100)
 	var fits []forecast.Window
-	plan := forecast.BacktestPlan{First: 40, Horizon: 5, Season: 4, RefitEvery: 3, Window: 30}
+	plan := forecast.BacktestPlan{First: 40, Horizon: 5, Season: 4, Window: 30}
 	r, err := forecast.Backtest(context.Background(), y, plan, naive(y, 4, &fits))
 	if err != nil {
 		t.Fatal(err)
@@ -46,8 +44,8 @@ func TestBacktest(t *testing.T) {
 	if len(r.Origins) != 12 || r.Failed != 0 || r.Model.N != 60 {
 		t.Fatalf("%d origins, %d failed, %d values; want 12, 0, 60", len(r.Origins), r.Failed, r.Model.N)
 	}
-	if want := []forecast.Window{{10, 40}, {25, 55}, {40, 70}, {55, 85}}; !reflect.DeepEqual(fits, want) {
-		t.Errorf("fits on %v, want %v", fits, want)
+	if want := []forecast.Window{{10, 40}, {15, 45}, {20, 50}}; len(fits) != 12 || !reflect.DeepEqual(fits[:3], want) {
+		t.Errorf("fits on %v, want 12 from %v", fits, want)
 	}
 	if !reflect.DeepEqual(r.Model, r.Naive) {
 		t.Errorf("the seasonal naive model scores %v, the baseline %v", r.Model, r.Naive)
@@ -94,16 +92,9 @@ func TestBacktest(t *testing.T) {
 	}
 }
 
-func TestBacktestRefits(t *testing.T) {
+func TestBacktestOverlap(t *testing.T) {
 	y := walk(60)
-	for every, want := range map[int]int{0: 1, 1: 20, 7: 3} {
-		var fits []forecast.Window
-		r, err := forecast.Backtest(context.Background(), y, forecast.BacktestPlan{First: 40, Horizon: 1, RefitEvery: every}, naive(y, 1, &fits))
-		if err != nil || len(fits) != want {
-			t.Errorf("every %d: %d fits at %d origins (%v), want %d", every, len(fits), len(r.Origins), err, want)
-		}
-	}
-	var fits []forecast.Window // overlapping tests
+	var fits []forecast.Window
 	r, err := forecast.Backtest(context.Background(), y, forecast.BacktestPlan{First: 40, Horizon: 10, Step: 3}, naive(y, 1, &fits))
 	if err != nil || len(r.Origins) != 4 || r.Origins[3].Test != (forecast.Window{From: 49, To: 59}) {
 		t.Errorf("%v, %v", r, err)
@@ -114,14 +105,12 @@ func TestBacktestRefits(t *testing.T) {
 func TestConcurrentOrigins(t *testing.T) {
 	y := walk(100)
 	report := func(together int) *forecast.Report {
-		plan := forecast.BacktestPlan{First: 40, Horizon: 5, Season: 4, RefitEvery: 1, Together: together}
-		r, err := forecast.Backtest(context.Background(), y, plan, func(_ context.Context, train forecast.Window) (forecast.Forecaster, error) {
+		plan := forecast.BacktestPlan{First: 40, Horizon: 5, Season: 4, Together: together}
+		r, err := forecast.Backtest(context.Background(), y, plan, func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
 			if train.To == 60 {
 				return nil, errors.New("no model")
 			}
-			return func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
-				return forecast.SeasonalNaive(y[train.From:train.To], 4, test.Len())
-			}, nil
+			return forecast.SeasonalNaive(y[train.From:train.To], 4, test.Len())
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -143,41 +132,36 @@ func TestBacktestFailures(t *testing.T) {
 	broken := errors.New("broken")
 	var fits []forecast.Window
 	inner := naive(y, 1, &fits)
-	sometimes := func(ctx context.Context, train forecast.Window) (forecast.Forecaster, error) {
-		if train.To == 40 {
+	sometimes := func(ctx context.Context, train, test forecast.Window) (forecast.Predictive, error) {
+		switch train.To {
+		case 40, 50:
 			return nil, broken
+		case 52:
+			return forecast.Gaussian{Mu: []float64{1, math.NaN()}, Variance: []float64{1, 1}}, nil
 		}
-		f, err := inner(ctx, train)
-		return func(ctx context.Context, train, test forecast.Window) (forecast.Predictive, error) {
-			switch train.To {
-			case 50:
-				return nil, broken
-			case 52:
-				return forecast.Gaussian{Mu: []float64{1, math.NaN()}, Variance: []float64{1, 1}}, nil
-			}
-			return f(ctx, train, test)
-		}, err
+		return inner(ctx, train, test)
 	}
 	plan := forecast.BacktestPlan{First: 40, Horizon: 2}
 	r, err := forecast.Backtest(ctx, y, plan, sometimes)
-	if err != nil || r.Failed != 3 || len(r.Origins) != 10 || r.Model.N != 14 || len(fits) != 1 {
+	if err != nil || r.Failed != 3 || len(r.Origins) != 10 || r.Model.N != 14 || len(fits) != 7 {
 		t.Errorf("%d of %d origins failed, %d values, %d fits (%v)", r.Failed, len(r.Origins), r.Model.N, len(fits), err)
 	}
 	if !errors.Is(r.Origins[0].Err, broken) || r.Origins[1].Err != nil || !errors.Is(r.Origins[5].Err, broken) || r.Origins[6].Err == nil {
 		t.Errorf("origins %+v", r.Origins)
 	}
-	never := func(context.Context, forecast.Window) (forecast.Forecaster, error) { return nil, broken }
+	never := func(context.Context, forecast.Window, forecast.Window) (forecast.Predictive, error) {
+		return nil, broken
+	}
 	if _, err := forecast.Backtest(ctx, y, plan, never); !errors.Is(err, broken) {
 		t.Errorf("no fit at all: %v", err)
 	}
-	last := func(ctx context.Context, train forecast.Window) (forecast.Forecaster, error) {
+	last := func(ctx context.Context, train, test forecast.Window) (forecast.Predictive, error) {
 		if train.To == 46 {
 			cancel()
 			return nil, ctx.Err()
 		}
-		return inner(ctx, train)
+		return inner(ctx, train, test)
 	}
-	plan.RefitEvery = 1
 	r, err = forecast.Backtest(ctx, y, plan, last)
 	if !errors.Is(err, context.Canceled) || len(r.Origins) != 3 || r.Failed != 0 || r.Model.N != 6 {
 		t.Errorf("cancelled at the fourth origin: %d origins, %d failed (%v)", len(r.Origins), r.Failed, err)

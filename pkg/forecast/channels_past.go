@@ -1,7 +1,6 @@
 package forecast
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,13 +16,12 @@ import (
 func (a *ChannelAnalysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, error) {
 	c, s := a.Channels, a.Channels.Series
 	o = o.complete()
-	o.Origins = cmp.Or(o.Origins, defaultOrigins)
 	plan, err := o.plan(len(s.X))
 	if err != nil {
 		return nil, err
 	}
-	plan.Levels, plan.RefitEvery, plan.Together = []float64{0.95}, 1, Options{}.atOnce(s, len(s.X))
-	r, err := Backtest(ctx, s.Y, plan, func(ctx context.Context, train Window) (Forecaster, error) {
+	plan.Levels, plan.Together = []float64{0.95}, Options{}.atOnce(s, len(s.X))
+	r, err := Backtest(ctx, s.Y, plan, func(ctx context.Context, train, test Window) (Predictive, error) {
 		past, err := c.knownIn(train)
 		if err != nil {
 			return nil, err
@@ -32,7 +30,7 @@ func (a *ChannelAnalysis) Backtest(ctx context.Context, o BacktestOptions) (*Tru
 		if err != nil {
 			return nil, err
 		}
-		return func(_ context.Context, _, test Window) (Predictive, error) { return again.observed(c, test) }, nil
+		return again.observed(c, test)
 	}, c.yardsticks()...)
 	t, err := s.trust(ctx, r, plan, o.Horizon, err)
 	if err != nil {
@@ -45,8 +43,7 @@ func (a *ChannelAnalysis) Backtest(ctx context.Context, o BacktestOptions) (*Tru
 // Testable reports whether a backtest is possible, and quick enough to run without being requested.
 func (a *ChannelAnalysis) Testable(o BacktestOptions) bool {
 	const quick = 20000 // observations: five origins then take some seconds for each kernel and view
-	o.Horizon, o.Origins = cmp.Or(o.Horizon, 24), cmp.Or(o.Origins, defaultOrigins)
-	_, err := o.plan(len(a.Channels.Series.X))
+	_, err := o.complete().plan(len(a.Channels.Series.X))
 	return err == nil && len(a.Channels.Series.X) <= quick
 }
 

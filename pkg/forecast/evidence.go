@@ -178,28 +178,33 @@ func withBeliefs(l gppl.Loss, b beliefs) (gppl.Loss, error) {
 	return gppl.NewMAP(l, list...)
 }
 
-// evidence returns the negative log marginal likelihood. The parameters are integrated out by Laplace's method in u = log θ around the
+// evidence is what the data say for a model with priors.
+type evidence struct {
+	nats    float64                  // the negative log marginal likelihood
+	laplace bool                     // it is that of Laplace's method, not that of ½log n for each parameter, as in BIC
+	told    *population.LogQuadratic // what the likelihood alone tells of the parameters with priors; nil where the curvature is not computed
+}
+
+// evidenceOf returns the evidence for the model of a loss of n observations. The parameters are integrated out by Laplace's method in u = log θ around the
 // mode θ. With the prior p(u) and the curvature H of −log p(y|u)p(u),
 //
 //	−log p(y) ≈ NLL − log p(u) + ½log|H| − ½d·log 2π.
 //
 // A parameter that the data do not determine costs nothing. One that they determine well costs the logarithm of the ratio of its prior
 // to its posterior width. Periods that the data chose cost beliefs.chosen. The evaluation takes a gradient for each parameter. If H
-// is not positive definite, singular to rounding, or cannot be computed, laplace is false, and each parameter costs ½log n, as in BIC.
+// is not positive definite, singular to rounding, or cannot be computed, each parameter costs ½log n.
 //
 // With a given prior, θ is the mode of the density in θ, as for named kernels, where the gradient in u is −1, not 0. The term −½gᵀH⁻¹g
 // of a Newton step accounts for that.
 //
 // What the data determine only adds to ½log|H|: with nothing determined, it is −Σ log σ of the priors. If even that would leave the evidence
 // above enough, the curvature is not computed, and each parameter costs ½log n too.
-//
-// told is what the likelihood alone tells of the parameters with priors; nil where the curvature is not computed.
-func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float64) (nats float64, laplace bool, told *population.LogQuadratic, err error) {
+func evidenceOf(l gppl.Loss, theta []float64, priors beliefs, n int, enough float64) (e evidence, err error) {
 	params := l.Params()
 	slope := make([]float64, len(theta))
 	value, err := l.ValueGrad(slope, theta)
 	if err != nil {
-		return 0, false, nil, err
+		return e, err
 	}
 	value += priors.chosen
 	var free []int
@@ -214,23 +219,24 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float6
 		}
 	}
 	if len(free) == 0 {
-		return value, true, &population.LogQuadratic{Curvature: &mat.SymDense{}}, nil
+		return evidence{value, true, &population.LogQuadratic{Curvature: &mat.SymDense{}}}, nil
 	}
-	rough, least := bic(value, len(free), n)/2, value
+	e.nats = bic(value, len(free), n) / 2
+	least := value
 	for _, c := range curvatures {
 		least += 0.5 * math.Log(c)
 	}
 	if least > enough { // false if a given prior has no curvature
-		return rough, false, nil, nil
+		return e, nil
 	}
 	h, err := logCurvature(l, theta, slope, free)
 	if err != nil {
-		return rough, false, nil, nil
+		return e, nil
 	}
-	told = &population.LogQuadratic{Curvature: mat.NewSymDense(len(free), nil)}
-	told.Curvature.CopySym(h)
+	e.told = &population.LogQuadratic{Curvature: mat.NewSymDense(len(free), nil)}
+	e.told.Curvature.CopySym(h)
 	for _, i := range free {
-		told.At, told.Gradient = append(told.At, math.Log(theta[i])), append(told.Gradient, slope[i]*theta[i])
+		e.told.At, e.told.Gradient = append(e.told.At, math.Log(theta[i])), append(e.told.Gradient, slope[i]*theta[i])
 	}
 	for a, c := range curvatures {
 		h.SetSym(a, a, h.At(a, a)+c)
@@ -243,9 +249,10 @@ func evidence(l gppl.Loss, theta []float64, priors beliefs, n int, enough float6
 	}
 	var chol mat.Cholesky
 	if !chol.Factorize(h) || chol.SolveVecTo(newton, gradient) != nil {
-		return rough, false, told, nil
+		return e, nil
 	}
-	return value - 0.5*mat.Dot(gradient, newton) + 0.5*chol.LogDet(), true, told, nil
+	e.nats, e.laplace = value-0.5*mat.Dot(gradient, newton)+0.5*chol.LogDet(), true
+	return e, nil
 }
 
 // information is about that of n observations at theta in the log of all parameters, and of their priors: what a training on other observations told

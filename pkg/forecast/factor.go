@@ -21,15 +21,14 @@ type factor struct {
 
 // factorise returns the factor of the latest observations, at most most; it keeps the last one.
 func (a *Analysis) factorise(most int) (*factor, error) {
-	if a.factor != nil && len(a.factor.x) == min(most, len(a.Series.X)) {
-		return a.factor, nil
-	}
-	data, err := a.standardised()
-	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
-	}
-	a.factor, err = a.newFactor(a.Result.Model, data, most)
-	return a.factor, err
+	same := func(f *factor) bool { return len(f.x) == min(most, len(a.Series.X)) }
+	return a.factor.get(same, func() (*factor, error) {
+		data, err := a.standardised()
+		if err != nil {
+			return nil, fmt.Errorf("forecast: %w", err)
+		}
+		return a.newFactor(a.Result.Model, data, most)
+	})
 }
 
 // newFactor returns the factor of a model and the latest of all observations, at most most.

@@ -116,7 +116,8 @@ func (p *progress) report(candidate, stage string, best float64) {
 	}
 }
 
-// Analysis is a series with the model that was learnt from it.
+// Analysis is a series with the model that was learnt from it. Its methods are safe for concurrent use, but for Calibrate and LimitMemory,
+// and their answers do not depend on earlier calls. The fields, but for Widen, must not be changed.
 type Analysis struct {
 	Series     *Series
 	Scaling    dataset.Scaling // between y and what the model sees
@@ -137,17 +138,19 @@ type Analysis struct {
 	shared  *Shared           // Options.Shared
 	seasons []float64         // Options.Periods
 	options *Options          // of Fit; nil if the analysis was read from a file
-	members []*member         // the models that forecasts average; none: Result alone
+	members []*member         // the models that forecasts average
 	memory  float64           // Options.Memory
 	trained int               // observations, the latest; ByEvidence: the models have their standardisation
-	note    string            // why the posterior is not exact; "" if it is
 	ahead   []float64         // known errors of the predicted observations; nil: the median of the known ones
 	sizes   []float64         // known sizes of the predicted counts; nil: those of the observations before them
-	factor  *factor
-	found   *[]ShiftSize // what Shifts returns; nil until it is asked for
-	apart   unexplained  // what Outliers returns
-	missed  error        // why Fit could not look for changes; nil if it did, or was not to
-	windows *windowCache // of the members
+	missed  error             // why Fit could not look for changes; nil if it did, or was not to
+
+	*computed
+}
+
+// alone is the best model as the only one that forecasts average.
+func (a *Analysis) alone() []*member {
+	return []*member{{kind: a.Candidates[0].kind, model: a.Result.Model, log: a.Log, weight: 1}}
 }
 
 // Name returns the name of the best model: its kernel, trend and scale.
@@ -201,7 +204,7 @@ func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 		return a, err
 	}
 	a.seasons, a.options = o.Periods, &o
-	if a.shifts() == ShiftsUsed {
+	if a.shiftMode() == ShiftsUsed {
 		return a.withFound(ctx, fit)
 	}
 	return a, nil

@@ -71,7 +71,7 @@ func newComparison(ctx context.Context, s *Series, o Options) (*comparison, erro
 	c := &comparison{
 		trainer: trainer{options: o, kernels: kernels, memory: o.engineMemory(s), progress: &progress{to: o.Progress, began: time.Now(), count: len(kernels)}},
 		series:  s, bothScales: !always && o.mayBeLog(s),
-		analysis: &Analysis{Series: s, memory: o.Memory}, models: map[string]trained{},
+		analysis: &Analysis{Series: s, memory: o.Memory, computed: new(computed)}, models: map[string]trained{},
 	}
 	c.count += len(c.otherTrends())
 	looks := 1
@@ -178,6 +178,7 @@ func (c *comparison) finish(ctx context.Context) (*Analysis, error) {
 	}
 	a.Scaling, a.Log, a.trained = c.scaling, c.log, c.data.Len()
 	a.Result = plain(c.models[best.Name()].Result)
+	a.members = a.alone()
 	return a, nil
 }
 

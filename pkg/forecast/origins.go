@@ -52,10 +52,6 @@ func (d *originsDone) add(n int) {
 // with which all together take no longer than the fit, by the forecast of both: at most as wide as that of the fit, at least that of leastEffort,
 // or quick in a short series.
 func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
-	asked := o.Origins > 0
-	if !asked {
-		o.Origins = defaultOrigins
-	}
 	n := len(a.Series.X)
 	defer func() {
 		if err != nil {
@@ -81,65 +77,84 @@ func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
 		return r, nil
 	}
 	at := *a.options
-	at.origin, at.Progress, at.Resume, at.Shifts = true, nil, "", a.shifts()
-	at.Budget /= time.Duration(max(1, o.Origins)) // all origins together may take as long as the fit
+	at.origin, at.Progress, at.Resume, at.Shifts = true, nil, "", a.shiftMode()
+	at.Budget /= time.Duration(cmp.Or(o.Origins, defaultOrigins)) // all origins together may take as long as the fit
 	r.options = &at
 	if a.Chosen == ByBIC {
 		at.Budget = namedBudget
 		return r, nil
 	}
-	var e effort
-	e, r.plan, _, err = searchAt(a.Series, at, r.plan, o, a.Effort, a.trained, asked)
-	at.effort = &e
-	return r, err
+	search, err := o.pastSearch(a.Series, at, a.Effort, a.trained)
+	if err != nil {
+		return r, err
+	}
+	e, _ := search.widest()
+	r.plan, at.effort = search.plan, &e
+	return r, nil
 }
 
 // WithTests adds to the plan of a fit the predicted time of the tests of the past that follow it.
 func (p Plan) WithTests(s *Series, o Options, tests BacktestOptions) Plan {
-	tests = tests.complete()
-	asked := tests.Origins > 0
-	tests.Origins = cmp.Or(tests.Origins, defaultOrigins)
-	if plan, err := tests.plan(len(s.X)); err == nil {
-		_, _, p.Tests, _ = searchAt(s, o, plan, tests, p.Effort, p.Trained, asked)
+	if search, err := tests.complete().pastSearch(s, o, p.Effort, p.Trained); err == nil {
+		_, p.Tests = search.widest()
 	}
 	return p
 }
 
-// searchAt returns the search at each origin of a plan, the plan, with fewer origins where they were not asked for and the series is short, and
-// the predicted time of all. of is the effort of the fit, and trained the number of observations that parameters are learnt from there.
-func searchAt(
-	s *Series, at Options, plan BacktestPlan, o BacktestOptions, of string, trained int, asked bool,
-) (e effort, _ BacktestPlan, seconds float64, err error) {
+// pastSearch is the search at the origins of a plan, to be weighed against that of the fit.
+type pastSearch struct {
+	plan             BacktestPlan
+	origins          int     // that the plan was to have, where there is room
+	last             *Series // as it is known at the last origin
+	options          Options // of Fit at an origin
+	fit, most, least int     // of efforts: that of the fit, and the widest and the least at an origin
+	trained          int     // observations that the parameters of the fit are learnt from
+	seconds          float64 // predicted time of the fit
+}
+
+// pastSearch plans the origins, fewer in a short series if their number is not asked for. The other arguments are the options of Fit at an origin,
+// the effort of the fit, and the number of observations that its parameters are learnt from.
+func (o BacktestOptions) pastSearch(s *Series, at Options, fit string, trained int) (p pastSearch, err error) {
+	p = pastSearch{origins: cmp.Or(o.Origins, defaultOrigins), options: at, trained: trained}
 	n := len(s.X)
-	last := s.part(0, n-plan.Horizon)
-	last.Even = s.Even
-	whole := slices.IndexFunc(efforts, func(e effort) bool { return e.name == of })
-	fit := planOf(s, at, efforts[whole]).Seconds
-	search := func(i int) (e effort, seconds float64) {
-		e = efforts[i]
-		e.mostUneven = trained
-		if i < whole && n >= telling {
-			of := efforts[whole]
-			e.trained, e.trainedUneven, e.terms, e.evaluations, e.scouts, e.finalists = of.trained, of.trainedUneven, of.terms, of.evaluations, true, 1
-		}
-		return e, planOf(last, at, e).Seconds
+	if p.plan, err = o.plan(n); err != nil {
+		return p, err
 	}
-	i, least := whole, min(whole, leastEffort)
-	if n < telling {
-		least = 0
-		if _, quick := search(0); !asked {
-			o.Origins = min(o.Origins, max(fewOrigins, int(shortShare*fit/quick)))
-			if plan, err = o.plan(n); err != nil {
-				return e, plan, 0, err
-			}
-			i = 0
-		}
+	p.last = s.part(0, n-p.plan.Horizon)
+	p.last.Even = s.Even
+	p.fit = slices.IndexFunc(efforts, func(e effort) bool { return e.name == fit })
+	p.seconds = planOf(s, at, efforts[p.fit]).Seconds
+	p.most = p.fit
+	switch {
+	case n >= telling:
+		p.least = min(p.fit, leastEffort)
+	case o.Origins == 0:
+		_, quick := p.at(0)
+		o.Origins = min(defaultOrigins, max(fewOrigins, int(shortShare*p.seconds/quick)))
+		p.most = 0
+		p.plan, err = o.plan(n)
 	}
-	e, seconds = search(i)
-	for ; i > least && seconds*float64(o.Origins) > fit; i-- {
-		e, seconds = search(i - 1)
+	return p, err
+}
+
+// at returns a search of efforts, as it is at an origin, and its predicted time at the last one.
+func (p pastSearch) at(i int) (e effort, seconds float64) {
+	e = efforts[i]
+	e.mostUneven = p.trained
+	if of := efforts[p.fit]; i < p.fit && p.least > 0 {
+		e.trained, e.trainedUneven, e.terms, e.evaluations, e.scouts, e.finalists = of.trained, of.trainedUneven, of.terms, of.evaluations, true, 1
 	}
-	return e, plan, seconds * float64(len(plan.origins(n))), nil
+	return e, planOf(p.last, p.options, e).Seconds
+}
+
+// widest returns the widest search with which all origins together take no longer than the fit, and the predicted time of all.
+func (p pastSearch) widest() (e effort, seconds float64) {
+	i := p.most
+	e, seconds = p.at(i)
+	for ; i > p.least && seconds*float64(p.origins) > p.seconds; i-- {
+		e, seconds = p.at(i - 1)
+	}
+	return e, seconds * float64(len(p.plan.origins(len(p.last.X)+p.plan.Horizon)))
 }
 
 // asOf returns the analysis as it would be after the observations of train: that of a fit to them alone. If structure and parameters are
@@ -194,7 +209,7 @@ func (a *Analysis) reusedAt(ctx context.Context, train Window) (past *Analysis, 
 		return nil, err
 	}
 	from := max(train.From, train.To-a.remembers())
-	past = &Analysis{Series: a.Series.part(from, train.To), Result: a.Result, windows: new(windowCache)}
+	past = &Analysis{Series: a.Series.part(from, train.To), Result: a.Result, computed: new(computed)}
 	for _, m := range a.members {
 		v, err := newYScale(past.Series, 0, train.To-from, m.log)
 		if err != nil {
@@ -205,7 +220,7 @@ func (a *Analysis) reusedAt(ctx context.Context, train Window) (past *Analysis, 
 		if v, err = v.linearised(ctx, model, m.shape); err != nil {
 			return nil, err
 		}
-		p, _, err := conditionOn(model, v.data, windowLength, a.room(), past.windows)
+		p, _, err := conditionOn(model, v.data, windowLength, a.room(), &past.windows)
 		if err != nil {
 			return nil, err
 		}
@@ -222,20 +237,18 @@ func (a *Analysis) remembers() int {
 	return min(remembered, a.conditionsOn())
 }
 
-// forecaster returns the forecasts of an analysis as of some origin of the whole series.
-func (a *Analysis) forecaster(whole *Series) Forecaster {
-	return func(ctx context.Context, _, test Window) (Predictive, error) {
-		x := whole.X[test.From:test.To]
-		if whole.Errors != nil && whole.Student == nil { // weights are not known before
-			a.ahead = whole.Errors[test.From:test.To]
-		}
-		if c := whole.Counting; c != nil && c.Sizes != nil {
-			a.sizes = c.Sizes[test.From:test.To]
-		}
-		parts, err := a.parts(ctx, x)
-		if err != nil {
-			return nil, err
-		}
-		return forecastOf(x, make([]string, len(x)), parts).Predictive(), nil
+// followed forecasts observations of the whole series by an analysis as of some origin.
+func (a *Analysis) followed(ctx context.Context, whole *Series, test Window) (Predictive, error) {
+	x := whole.X[test.From:test.To]
+	if whole.Errors != nil && whole.Student == nil { // weights are not known before
+		a.ahead = whole.Errors[test.From:test.To]
 	}
+	if c := whole.Counting; c != nil && c.Sizes != nil {
+		a.sizes = c.Sizes[test.From:test.To]
+	}
+	parts, err := a.parts(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	return forecastOf(x, make([]string, len(x)), parts).Predictive(), nil
 }

@@ -40,21 +40,8 @@ const mostOutliers = 2500
 //
 // They are looked for once for each model. The caller must not change what is returned.
 func (a *Analysis) Outliers(ctx context.Context) (*Outliers, error) {
-	if k := a.apart; k.Outliers != nil && k.result == a.Result && k.series == a.Series {
-		return k.Outliers, ctx.Err()
-	}
-	out, err := a.findOutliers(ctx)
-	if err == nil {
-		a.apart = unexplained{out, a.Result, a.Series}
-	}
-	return out, err
-}
-
-// unexplained are the outliers of a result and a series.
-type unexplained struct {
-	*Outliers
-	result *gppl.Result
-	series *Series
+	out, err := a.outliers.get(nil, func() (*Outliers, error) { return a.findOutliers(ctx) })
+	return out, cmp.Or(err, ctx.Err())
 }
 
 func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {

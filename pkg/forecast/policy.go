@@ -353,7 +353,7 @@ func (p *policy) analysis() (*Analysis, error) {
 		return nil, fmt.Errorf("forecast: no candidate could be trained; %s: %w", best.Name(), errors.New(best.Error))
 	}
 	v := p.scales[best.scale]
-	a := &Analysis{Series: p.series, Scaling: v.scaling, trained: v.data.Len(), Log: v.log, Chosen: ByEvidence, memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors, shared: p.options.Shared}
+	a := &Analysis{Series: p.series, Scaling: v.scaling, trained: v.data.Len(), Log: v.log, Chosen: ByEvidence, memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors, shared: p.options.Shared, computed: new(computed)}
 	a.Widen, a.Untried = a.ShortBands(), p.untried
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)

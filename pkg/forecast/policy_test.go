@@ -199,7 +199,7 @@ func TestEvidence(t *testing.T) {
 		t.Fatal(err)
 	}
 	theta := r.Model.Values()
-	got, _, _, err := evidence(loss, theta, priors, 200, math.Inf(1))
+	found, err := evidenceOf(loss, theta, priors, 200, math.Inf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,8 +215,8 @@ func TestEvidence(t *testing.T) {
 		z := (u - p.Mu) / p.Sigma
 		sum += step * math.Exp(least-value-0.5*z*z) / (p.Sigma * math.Sqrt(2*math.Pi))
 	}
-	if want := least - math.Log(sum); math.Abs(got-want) > 0.01 {
-		t.Errorf("evidence %v, by quadrature %v", got, want)
+	if want := least - math.Log(sum); math.Abs(found.nats-want) > 0.01 {
+		t.Errorf("evidence %v, by quadrature %v", found.nats, want)
 	}
 }
 
@@ -259,9 +259,9 @@ func TestEvidenceCurvature(t *testing.T) {
 		"a saddle":  {curved{loss, []float64{-3, 8}, 1}, math.Log(n), false},
 		"a corner":  {curved{loss, []float64{3, 8}, 0}, math.Log(n), false},
 	} {
-		got, laplace, _, err := evidence(test.c, []float64{1, 1}, weak, n, math.Inf(1))
-		if err != nil || math.Abs(got-test.want) > 1e-5 || laplace != test.laplace {
-			t.Errorf("%s: %v, %v, %v; want %v, %v", name, got, laplace, err, test.want, test.laplace)
+		got, err := evidenceOf(test.c, []float64{1, 1}, weak, n, math.Inf(1))
+		if err != nil || math.Abs(got.nats-test.want) > 1e-5 || got.laplace != test.laplace {
+			t.Errorf("%s: %v, %v, %v; want %v, %v", name, got.nats, got.laplace, err, test.want, test.laplace)
 		}
 	}
 }
@@ -309,13 +309,13 @@ func TestChosenPeriods(t *testing.T) {
 	}
 	paid, free := beliefsOf(stationary{}, m, e, nil, 1), beliefsOf(stationary{}, m, e, nil, 1)
 	free.chosen = 0
-	with, _, _, err := evidence(loss, m.Values(), paid, 3, math.Inf(1))
+	with, err := evidenceOf(loss, m.Values(), paid, 3, math.Inf(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	without, _, _, err := evidence(loss, m.Values(), free, 3, math.Inf(1))
-	if err != nil || math.Abs(with-without-math.Log(50)) > 1e-9 {
-		t.Errorf("the evidence is %v and %v (%v)", with, without, err)
+	without, err := evidenceOf(loss, m.Values(), free, 3, math.Inf(1))
+	if err != nil || math.Abs(with.nats-without.nats-math.Log(50)) > 1e-9 {
+		t.Errorf("the evidence is %v and %v (%v)", with.nats, without.nats, err)
 	}
 }
 

@@ -33,11 +33,13 @@ func (a *Analysis) standardised() (gppl.Data, error) {
 	return v.data, err
 }
 
-// condition conditions the members on the data, once.
+// condition conditions the members on the data, once. Before it they have no posteriors.
 func (a *Analysis) condition() error {
-	if len(a.members) == 0 {
-		a.members = []*member{{kind: a.Candidates[0].kind, model: a.Result.Model, log: a.Log, weight: 1}}
-	}
+	_, err := a.conditioned.get(nil, func() (struct{}, error) { return struct{}{}, a.conditionMembers() })
+	return err
+}
+
+func (a *Analysis) conditionMembers() error {
 	scales := map[bool]*yScale{}
 	for _, m := range a.members {
 		if m.posterior != nil {
@@ -302,7 +304,11 @@ func formula(cell string) bool {
 }
 
 // Note says in which respect the posterior is not exact; "" if it is exact.
-func (a *Analysis) Note() string { return a.note }
+func (a *Analysis) Note() string {
+	a.conditioned.mu.Lock()
+	defer a.conditioned.mu.Unlock()
+	return a.note
+}
 
 // WithNoise returns the analysis with another noise variance (of the standardised series), and the increase of the exact NLL in nats.
 func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, err error) {
@@ -323,5 +329,7 @@ func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, er
 	}
 	r := *a.Result
 	r.Model = m
-	return &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Chosen: a.Chosen, Effort: a.Effort, Candidates: a.Candidates, Projections: a.Projections, Result: &r, given: a.given, shared: a.shared, trained: a.trained}, there - here, nil
+	other = &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Chosen: a.Chosen, Effort: a.Effort, Candidates: a.Candidates, Projections: a.Projections, Result: &r, given: a.given, shared: a.shared, trained: a.trained, computed: new(computed)}
+	other.members = other.alone()
+	return other, there - here, nil
 }

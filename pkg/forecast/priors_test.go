@@ -217,11 +217,11 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, _, err := evidence(loss, r.Model.Values(), b, 60, math.Inf(1))
+		got, err := evidenceOf(loss, r.Model.Values(), b, 60, math.Inf(1))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return got
+		return got.nats
 	}
 	with := func(p gppl.Prior) beliefs {
 		return beliefs{weak: make([]gppl.LogNormal, 2), given: []gppl.Prior{nil, p}}

@@ -64,7 +64,7 @@ func Share(ctx context.Context, panel []Learning, done func(searches, of int)) (
 		searches := round * len(panel)
 		var mu sync.Mutex
 		workers.Each(runtime.GOMAXPROCS(0), len(panel), func(i int) {
-			all[i], errs[i] = tell(ctx, panel[i], shared)
+			all[i], errs[i] = tellShared(ctx, panel[i], shared)
 			mu.Lock()
 			defer mu.Unlock()
 			if searches++; done != nil && ctx.Err() == nil {
@@ -95,8 +95,8 @@ type told struct {
 	quadratic population.LogQuadratic
 }
 
-// tell searches a series.
-func tell(ctx context.Context, l Learning, shared *Shared) (all []told, err error) {
+// tellShared searches a series.
+func tellShared(ctx context.Context, l Learning, shared *Shared) (all []told, err error) {
 	l.Options.Shared, l.Options.Progress = shared, nil
 	if len(l.Options.Kernels) > 0 && l.Series.Counting == nil {
 		return nil, errors.New("forecast: named kernels share no priors: they are compared by their likelihoods")

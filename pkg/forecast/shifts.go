@@ -33,8 +33,8 @@ const shiftsAuto, ShiftsUsed, shiftsReported = "auto", "use", "report"
 // forecast, and the search for them trains more models.
 const cheapShifts = 400
 
-// shifts is the mode of the analysis, not auto; never, if it was read from a file.
-func (a *Analysis) shifts() string {
+// shiftMode is the mode of the analysis, not auto; never, if it was read from a file.
+func (a *Analysis) shiftMode() string {
 	switch {
 	case a.options == nil:
 		return "never"
@@ -167,21 +167,23 @@ type ShiftSize struct {
 
 // Shifts returns the shifts in the mean of the best model with their sizes, by time, and in the mode "report" those that it finds (findShifts has the
 // test). It is an error if they could not be looked for, or have no sizes.
+//
+// They are looked for once. The caller must not change what is returned.
 func (a *Analysis) Shifts(ctx context.Context) ([]ShiftSize, error) {
-	if a.found != nil {
-		return *a.found, nil
-	}
-	var all []ShiftSize
 	if a.missed != nil {
 		return nil, a.missed
 	}
-	var err error
-	if a.shifts() == shiftsReported {
-		if a.Untried > 0 {
-			return nil, errors.New("forecast: " + budgetSpent)
-		}
+	return a.shifts.get(nil, func() ([]ShiftSize, error) { return a.sizedShifts(ctx) })
+}
+
+// sizedShifts returns what Shifts does.
+func (a *Analysis) sizedShifts(ctx context.Context) (all []ShiftSize, err error) {
+	switch {
+	case a.shiftMode() == shiftsReported && a.Untried > 0:
+		return nil, errors.New("forecast: " + budgetSpent)
+	case a.shiftMode() == shiftsReported:
 		all, err = a.findShifts(ctx)
-	} else if len(a.Series.Shifts) > 0 {
+	case len(a.Series.Shifts) > 0:
 		all, err = a.usedShifts()
 	}
 	if err != nil {
@@ -193,7 +195,6 @@ func (a *Analysis) Shifts(ctx context.Context) ([]ShiftSize, error) {
 			all[i].InY = median(a.Series.Y[max(0, at-24):max(1, at)]) * math.Expm1(s.Size)
 		}
 	}
-	a.found = &all
 	return all, nil
 }
 

@@ -145,7 +145,7 @@ func (search *shiftSearch) leaveOutliers() (some bool, err error) {
 		}
 	}
 	search.n -= len(list)
-	b.Series, b.trained, b.factor, search.a = &s, search.n, nil, &b
+	b.Series, b.trained, b.computed, search.a = &s, search.n, new(computed), &b
 	return true, nil
 }
 
@@ -176,7 +176,7 @@ func (a *Analysis) withFound(ctx context.Context, fit func(context.Context, *Ser
 // with returns the analysis of the series with some shifts, and its observations on the scale of the best model.
 func (search shiftSearch) with(shifts []Shift) (*Analysis, yScale, error) {
 	b := *search.a
-	b.Series = search.a.Series.withShifts(shifts)
+	b.Series, b.computed = search.a.Series.withShifts(shifts), new(computed)
 	v, err := b.scale(b.Log)
 	return &b, v, err
 }
@@ -227,14 +227,14 @@ func (search shiftSearch) simpler(m gppl.Model, e extent) (all []gppl.Model) {
 			}
 		}
 		for _, sum := range sums {
-			all = append(all, of(sum, m))
+			all = append(all, modelOfTerms(sum, m))
 		}
 	}
 	return all
 }
 
-// of returns a model of terms, noise alone without any, with the fixed periods of another.
-func of(terms []gppl.Kernel, other gppl.Model) gppl.Model {
+// modelOfTerms returns a model of terms, noise alone without any, with the fixed periods of another.
+func modelOfTerms(terms []gppl.Kernel, other gppl.Model) gppl.Model {
 	if len(terms) == 0 {
 		terms = []gppl.Kernel{whiteTerm}
 	}
@@ -278,8 +278,8 @@ func (search shiftSearch) trainOne(v yScale, m gppl.Model, trend string) (c shif
 	if err != nil {
 		return c, err
 	}
-	value, _, _, err := evidence(loss, r.Model.Values(), priors, v.data.Len(), math.Inf(1))
-	return shifted{model: r.Model, value: value}, err
+	found, err := evidenceOf(loss, r.Model.Values(), priors, v.data.Len(), math.Inf(1))
+	return shifted{model: r.Model, value: found.nats}, err
 }
 
 // factor returns that of the model with some shifts in its mean.
@@ -360,7 +360,7 @@ func (search shiftSearch) next(from shifted) (best *shifted, err error) {
 // seasonsAlone returns the model of the terms with periods and noise; ok is false where it has no other.
 func (search shiftSearch) seasonsAlone(m gppl.Model) (seasons gppl.Model, ok bool) {
 	terms := slices.DeleteFunc(termsOf(m.Kernel), func(t gppl.Kernel) bool { return !hasPeriod(t) })
-	return of(terms, m), len(terms) < len(termsOf(m.Kernel)) && m.Kernel != gppl.Kernel(whiteTerm)
+	return modelOfTerms(terms, m), len(terms) < len(termsOf(m.Kernel)) && m.Kernel != gppl.Kernel(whiteTerm)
 }
 
 // judge trains the model with a shift more, at the place where the model with it sees it, and returns the chance that it is none.

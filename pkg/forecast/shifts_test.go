@@ -238,7 +238,7 @@ func TestShiftsAuto(t *testing.T) {
 			t.Errorf("n = %d, %+v: %+v", c.n, c.o, shifts)
 		}
 		again, err := a.relearning(BacktestOptions{Horizon: 20})
-		if err != nil || again.options.Shifts != a.shifts() {
+		if err != nil || again.options.Shifts != a.shiftMode() {
 			t.Errorf("n = %d, %+v: origins learn by %q (%v)", c.n, c.o, again.options.Shifts, err)
 		}
 	}

@@ -241,7 +241,7 @@ func decode(b []byte) (*Analysis, error) {
 		}
 	}
 	s.spacing()
-	a := &Analysis{Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Widen: j.Widen, Effort: j.Effort, given: j.Priors, shared: j.Shared, seasons: j.Periods}
+	a := &Analysis{Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Widen: j.Widen, Effort: j.Effort, given: j.Priors, shared: j.Shared, seasons: j.Periods, computed: new(computed)}
 	if j.Weak {
 		a.Chosen = ByEvidence
 	}
@@ -257,6 +257,9 @@ func decode(b []byte) (*Analysis, error) {
 	}
 	for i, m := range j.Members { // the averaged candidates come first, in the order of the members
 		a.members = append(a.members, &member{kind: a.Candidates[i].kind, model: m.Model, log: m.Log, weight: m.Weight, draws: m.Draws, shape: m.Shape})
+	}
+	if len(j.Members) == 0 {
+		a.members = a.alone()
 	}
 	return a, nil
 }

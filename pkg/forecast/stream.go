@@ -200,7 +200,7 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRang
 			return ctx.Err()
 		})
 		if err != nil && !all { // pieces do not have the lines of the file, nor all its dates
-			if err = refusal(ctx, file, o); err == nil {
+			if err = fileError(ctx, file, o); err == nil {
 				err = fmt.Errorf("pieces of it cannot be read apart from the rest: %s", giveRange)
 			}
 		}
@@ -230,8 +230,8 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRang
 	return r, err
 }
 
-// refusal returns the error of a file as a whole.
-func refusal(ctx context.Context, path string, o ReadOptions) error {
+// fileError returns the error of a file as a whole.
+func fileError(ctx context.Context, path string, o ReadOptions) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err

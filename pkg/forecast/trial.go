@@ -236,13 +236,13 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	}
 	odds := t.kind.odds(m.Kernel) + priors.odds
 	<-turn
-	score, laplace, told, err := evidence(loss, r.Model.Values(), priors, v.data.Len(), p.enough-v.offset+odds)
+	found, err := evidenceOf(loss, r.Model.Values(), priors, v.data.Len(), p.enough-v.offset+odds)
 	if err != nil {
 		return err
 	}
 	nll := r.Value + r.LogPrior
-	t.model, t.shape, t.score, t.told = r.Model, shape, score+v.offset-odds, told
-	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.offset, t.score, !laplace
+	t.model, t.shape, t.score, t.told = r.Model, shape, found.nats+v.offset-odds, found.told
+	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.offset, t.score, !found.laplace
 	t.describe(r, v.data.Len())
 	t.Evaluations += r.Evaluations
 	t.cost = float64(r.Evaluations+evidenceEvaluations) * gppl.Seconds(loss, r.Model.Values())

@@ -107,21 +107,21 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 		return nil, err
 	}
 	plan := again.plan
-	plan.Levels, plan.RefitEvery, plan.Window, plan.Together = []float64{0.95}, 1, mostTrained, Options{Memory: a.memory}.atOnce(a.Series, n)
+	plan.Levels, plan.Window, plan.Together = []float64{0.95}, mostTrained, Options{Memory: a.memory}.atOnce(a.Series, n)
 	if err := a.condition(); err != nil { // not at several origins at once
 		return nil, err
 	}
 	var mu sync.Mutex
 	reused := map[int]string{}
-	r, err := Backtest(ctx, a.Series.Y, plan, func(ctx context.Context, train Window) (Forecaster, error) {
+	r, err := Backtest(ctx, a.Series.Y, plan, func(ctx context.Context, train, test Window) (Predictive, error) {
 		past, why, err := again.asOf(ctx, a, train)
 		if err != nil {
 			return nil, err
 		}
 		mu.Lock()
-		defer mu.Unlock()
 		reused[train.To] = why
-		return past.forecaster(a.Series), nil
+		mu.Unlock()
+		return past.followed(ctx, a.Series, test)
 	}, a.Series.yardsticks(plan.First, a.naiveSeasons(plan.First))...)
 	t, err := a.Series.trust(ctx, r, plan, o.Horizon, err)
 	if err != nil {
@@ -218,19 +218,19 @@ func widenedCoverage(p Predictive, y []float64, widen float64) float64 {
 
 // plan returns the latest origins in n observations that leave enough to learn from, with a shorter horizon if need be.
 func (o BacktestOptions) plan(n int) (p BacktestPlan, err error) {
-	least := max(4, n/3)
+	least, origins := max(4, n/3), cmp.Or(o.Origins, defaultOrigins)
 	if o.Holdout > 0 {
 		least = 4
 	}
 	h := min(o.Horizon, n-least)
-	if h < 1 || o.Horizon < 1 || o.Origins < 1 {
+	if h < 1 || o.Horizon < 1 || origins < 1 {
 		return p, fmt.Errorf("forecast: %d observations are too few to forecast %d of them from the others", n, o.Horizon)
 	}
 	if o.Holdout > 0 && h < o.Holdout {
 		return p, fmt.Errorf("forecast: %d observations are too few to hold out %d: at most %d", n, o.Holdout, n-least)
 	}
-	step := max(1, min(h, (n-least-h)/max(1, o.Origins-1)))
-	return BacktestPlan{First: n - h - min(o.Origins-1, (n-h-least)/step)*step, Horizon: h, Step: step}, nil
+	step := max(1, min(h, (n-least-h)/max(1, origins-1)))
+	return BacktestPlan{First: n - h - min(origins-1, (n-h-least)/step)*step, Horizon: h, Step: step}, nil
 }
 
 // medianDistance returns the median distance of y from its median, which outliers hardly move.

@@ -76,8 +76,17 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 			if drawn += count; count == 0 {
 				continue
 			}
-			if err := a.countFirst(ctx, first, p, in, count, seed+uint64(drawn), reached); err != nil {
+			curves, err := a.drawnOf(ctx, p, in, count, seed+uint64(drawn))
+			if err != nil {
 				return nil, err
+			}
+			for _, f := range curves {
+				for i, v := range f {
+					if reached(i, v) {
+						first[i]++
+						break
+					}
+				}
 			}
 		}
 	}
@@ -114,29 +123,23 @@ func (a *Analysis) reaches(m *member, c *Crossing, x []float64) func(i int, f fl
 	}
 }
 
-// countFirst adds to each step how many of so many draws are first at the level there.
-func (a *Analysis) countFirst(ctx context.Context, first []int, p conditioned, in gppl.Inputs, count int, seed uint64, reached func(i int, f float64) bool) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+// drawnOf returns joint draws of a posterior, widened about its mean.
+func (a *Analysis) drawnOf(ctx context.Context, p conditioned, in gppl.Inputs, count int, seed uint64) ([][]float64, error) {
 	mean, _, err := p.LatentContext(ctx, in)
 	if err != nil {
-		return fmt.Errorf("forecast: %w", err)
+		return nil, fmt.Errorf("forecast: %w", err)
 	}
 	draws, _, err := p.Sample(in, count, seed)
 	if err != nil {
-		return fmt.Errorf("forecast: %w", err)
+		return nil, fmt.Errorf("forecast: %w", err)
 	}
 	wider := max(1, a.Widen)
 	for _, f := range draws {
 		for i, v := range f {
-			if reached(i, mean[i]+wider*(v-mean[i])) {
-				first[i]++
-				break
-			}
+			f[i] = mean[i] + wider*(v-mean[i])
 		}
 	}
-	return nil
+	return draws, ctx.Err()
 }
 
 // Quantile returns the index of the first step by which the level is reached with probability p, −1 if that is after the last step.

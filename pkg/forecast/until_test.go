@@ -24,6 +24,7 @@ func TestUntilRandomWalk(t *testing.T) {
 		a := trueModel(t, x, y, far, 1e-9)
 		unit := 1 / (a.Scaling.Scale * a.Scaling.Scale)
 		a.Result.Model = gppl.Model{Kernel: gppl.Laplace{Variance: unit * far / 2, Lengthscale: far}, Noise: 1e-9 * unit} // increments of variance 1
+		a.members = a.alone()
 		ahead, err := a.Series.Next(steps)
 		if err != nil {
 			t.Fatal(err)

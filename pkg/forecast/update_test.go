@@ -36,7 +36,7 @@ func trueModel(t *testing.T, x, y []float64, l, noise float64) *Analysis {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &Analysis{Series: s, Candidates: []Candidate{{kind: asked{}}}, Chosen: ByBIC, trained: len(x)}
+	a := &Analysis{Series: s, Candidates: []Candidate{{kind: asked{}}}, Chosen: ByBIC, trained: len(x), computed: new(computed)}
 	v, err := a.scale(false)
 	if err != nil {
 		t.Fatal(err)
@@ -44,6 +44,7 @@ func trueModel(t *testing.T, x, y []float64, l, noise float64) *Analysis {
 	unit := 9 / (v.scaling.Scale * v.scaling.Scale)
 	a.Scaling = v.scaling
 	a.Result = &gppl.Result{Model: gppl.Model{Kernel: gppl.Laplace{Variance: unit, Lengthscale: l}, Noise: unit * noise, Mean: gppl.Intercept{}}}
+	a.members = a.alone()
 	return a
 }
 

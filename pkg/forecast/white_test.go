@@ -30,7 +30,7 @@ func TestWhiteOnce(t *testing.T) {
 		if white > 0 {
 			m.model.Kernel = gppl.Add(m.model.Kernel, gppl.White{Variance: white})
 		}
-		m.posterior, m.posteriors = nil, nil
+		m.posterior, m.posteriors, a.computed = nil, nil, new(computed)
 		f, err := a.Predict([]float64{60, 65})
 		if err != nil {
 			t.Fatal(err)

@@ -57,9 +57,8 @@ type windows struct {
 // windowCache holds the windows that were used last, of all models that share it: at most most of them, any number if that is 0. That
 // changes the time of predictions, not their values. It is safe for concurrent use.
 type windowCache struct {
-	most int
-
 	mu   sync.Mutex
+	most int
 	made []cachedWindow // the one that was used last comes last
 }
 
@@ -67,6 +66,15 @@ type cachedWindow struct {
 	of        *windows
 	k         int // strides before the end
 	posterior *gppl.Posterior
+}
+
+// limit has the cache hold so many windows at most, or fewer if it does already.
+func (c *windowCache) limit(most int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.most == 0 || most < c.most {
+		c.most = most
+	}
 }
 
 // get returns a window, which it makes if it does not hold it.
@@ -191,15 +199,12 @@ func (a *Analysis) posteriorOf(model gppl.Model, n int, latest func(k int) (gppl
 	if a.Chosen == ByBIC {
 		few = askedDense
 	}
-	if a.windows == nil {
-		a.windows = new(windowCache)
-	}
 	on := func(k int) (p conditioned, failed, err error) {
 		data, err := latest(k)
 		if err != nil {
 			return nil, nil, err
 		}
-		return conditionOn(model, data, few, a.room(), a.windows)
+		return conditionOn(model, data, few, a.room(), &a.windows)
 	}
 	k := min(a.conditionsOn(), n)
 	p, failed, err := on(k)
@@ -286,9 +291,7 @@ func conditionOn(model gppl.Model, data gppl.Data, few int, r room, cache *windo
 	if length == n && most >= r.models {
 		p, err = gppl.NewPosterior(model, data)
 	} else {
-		if cache.most == 0 || most < cache.most {
-			cache.most = most
-		}
+		cache.limit(most)
 		p, err = newWindows(model, data, length, cache)
 	}
 	if err != nil {

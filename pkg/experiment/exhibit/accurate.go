@@ -50,10 +50,7 @@ func AccurateStrips(all []experiment.Outcome) (*viz.Figure, error) {
 	for _, source := range experiment.AccurateSources(scale) {
 		for i, loss := range []string{experiment.AutoProjected, experiment.PL} {
 			v := experiment.Excess(all, experiment.AccurateBy(all, source, loss, experiment.AccurateSeeds(scale)))
-			for j := range v {
-				v[j] = max(v[j], least)
-			}
-			o.Strips = append(o.Strips, viz.Strip{Name: []string{"projected, k chosen", "the paper's PL, k = 100"}[i], Group: fmt.Sprintf("n = %d, ℓ = %g", source.N, source.Lengthscale), Values: v, Slot: []int{viz.Green, viz.Blue}[i]})
+			o.Strips = append(o.Strips, viz.Strip{Name: []string{"projected, k chosen", "the paper's PL, k = 100"}[i], Group: fmt.Sprintf("n = %d, ℓ = %g", source.N, source.Lengthscale), Values: atLeast(least, v), Slot: []int{viz.Green, viz.Blue}[i]})
 		}
 	}
 	return viz.Strips(o)
@@ -72,16 +69,20 @@ func AccurateSunspots(all []experiment.Outcome) *viz.Table {
 			for _, o := range experiment.Where(all, func(x experiment.Trial) bool {
 				return x.Source.Name == "sunspots" && x.Kernel == kernel && x.Loss == loss
 			}) {
-				var k any = "exact"
-				if o.K > 0 {
-					k = o.K
-				}
 				best := experiment.Optimum(all, o.Trial)
-				t.Rows = append(t.Rows, []any{kernel, best, loss, o.NLL, math.Max(0, o.NLL-best), k, o.Seconds(), o.Status, o.Why})
+				t.Rows = append(t.Rows, []any{kernel, best, loss, o.NLL, math.Max(0, o.NLL-best), orExact(o.K), o.Seconds(), o.Status, o.Why})
 			}
 		}
 	}
 	return t
+}
+
+// orExact is a number of projections, or that there are none.
+func orExact(k int) any {
+	if k == 0 {
+		return "exact"
+	}
+	return k
 }
 
 // Calibration says in how many draws the truth lies within two stated standard errors of the estimate.
@@ -129,11 +130,7 @@ func AccurateTrace(all []experiment.Outcome) *viz.Table {
 			name += " " + o.Trial.Kernel
 		}
 		for _, step := range o.Steps {
-			var k any = "exact"
-			if step.K > 0 {
-				k = step.K
-			}
-			t.Rows = append(t.Rows, []any{name, k, step.NLL - experiment.Optimum(all, o.Trial), step.Seconds, step.Decision})
+			t.Rows = append(t.Rows, []any{name, orExact(step.K), step.NLL - experiment.Optimum(all, o.Trial), step.Seconds, step.Decision})
 		}
 	}
 	return t

@@ -187,10 +187,7 @@ func excessStrips(all []experiment.Outcome, p experiment.Published, optimisers [
 	for _, optimiser := range optimisers {
 		for _, m := range []string{experiment.VFE, experiment.PL} {
 			values := experiment.Excess(all, experiment.Where(all, by(optimiser, m)))
-			for i := range values {
-				values[i] = max(values[i], least)
-			}
-			s := viz.Strip{Name: m, Group: optimiser, Values: values, Slot: slots[m]}
+			s := viz.Strip{Name: m, Group: optimiser, Values: atLeast(least, values), Slot: slots[m]}
 			if v, ok := p.E1[optimiser]; ok && scales.FromEnvironment() == scales.Full {
 				s.Marks = []float64{v[m].NLL - v[experiment.ML].NLL}
 			}
@@ -198,6 +195,14 @@ func excessStrips(all []experiment.Outcome, p experiment.Published, optimisers [
 		}
 	}
 	return strips
+}
+
+// atLeast raises the values that are less than least, which have no place on a log axis.
+func atLeast(least float64, values []float64) []float64 {
+	for i := range values {
+		values[i] = max(values[i], least)
+	}
+	return values
 }
 
 // Figure2 is the paper's Figure 2: the variance of a noisy observation along x, as the authors' code predicts it from what each method

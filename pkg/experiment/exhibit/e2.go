@@ -35,7 +35,7 @@ func Figure3(all []experiment.Outcome, p experiment.Published, protocol string) 
 					continue
 				}
 				pt := viz.Point{Label: label(order)}
-				pt.X, pt.XLo, pt.XHi = quartiles(times(all, ours, protocol))
+				pt.X, pt.XLo, pt.XHi = quartiles(protocolSeconds(all, ours, protocol))
 				pt.Y, pt.YLo, pt.YHi = quartiles(experiment.NLLs(ours))
 				group.Points = append(group.Points, pt)
 				if m == experiment.ML {

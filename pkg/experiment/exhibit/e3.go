@@ -34,7 +34,7 @@ func Table2(all []experiment.Outcome, p experiment.Published) *viz.Table {
 			row := []any{kernel, name}
 			for _, m := range methods {
 				ours := experiment.Where(all, experiment.SunspotsBy(protocol, kernel, m, experiment.Authors{}))
-				row = append(row, spread(experiment.NLLs(ours)), spread(times(all, ours, protocol)))
+				row = append(row, spread(experiment.NLLs(ours)), spread(protocolSeconds(all, ours, protocol)))
 			}
 			t.Rows = append(t.Rows, row)
 		}

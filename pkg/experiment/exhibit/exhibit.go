@@ -36,8 +36,8 @@ func spread(v []float64) any {
 
 func seconds(o experiment.Outcome) float64 { return o.Seconds() }
 
-// times are those of the outcomes of a protocol: the paper's by dense arithmetic (see [experiment.DenseSeconds]), ours as measured.
-func times(all, some []experiment.Outcome, protocol string) []float64 {
+// protocolSeconds are those of the outcomes of a protocol: the paper's by dense arithmetic (see [experiment.DenseSeconds]), ours as measured.
+func protocolSeconds(all, some []experiment.Outcome, protocol string) []float64 {
 	if protocol == experiment.Paper {
 		return experiment.Values(some, func(o experiment.Outcome) float64 { return experiment.DenseSeconds(all, o) })
 	}

@@ -68,7 +68,7 @@ func newLowRank(k gppl.Kernel, x gppl.Inputs) (*lowRank, error) {
 
 // eigenvalues of K, in descending order; the n − r others are 0 to rounding.
 func (l *lowRank) eigenvalues() []float64 {
-	return squares(l.root)
+	return squared(l.root)
 }
 
 // top is the design of the eigenvectors of the largest eigenvalues.
@@ -137,7 +137,7 @@ func (l *lowRank) conditionalEigenvalues(p *gppl.Projection, noise float64) ([]f
 	if !svd.Factorize(x, mat.SVDNone) {
 		return nil, fmt.Errorf("theory: singular values did not converge")
 	}
-	return squares(svd.Values(nil)), nil
+	return squared(svd.Values(nil)), nil
 }
 
-func squares(v []float64) []float64 { return floats.MulTo(make([]float64, len(v)), v, v) }
+func squared(v []float64) []float64 { return floats.MulTo(make([]float64, len(v)), v, v) }
