@@ -22,8 +22,8 @@ type xColumns struct {
 	before  []string // what is written before each of them
 	after   string
 	digits  map[int]int // of some parts, which are filled with zeros
-	counted int         // the part that numbers the hours of a day, or its half-hours from 1; 0 for none
-	minutes int         // of each of them
+	counted int         // the part that numbers the hours of a day, its minutes or seconds, or its half-hours from 1; 0 for none
+	seconds int         // of each of them
 }
 
 // text joins the cells of a row to a date.
@@ -38,11 +38,11 @@ func (x xColumns) text(cell func(column int) string) (text string) {
 // clocks are set back, the last.
 func (x xColumns) part(i int, cell string) string {
 	if n, err := strconv.Atoi(cell); i > 0 && i == x.counted && err == nil && n >= 0 {
-		if x.minutes == halfHour {
+		if x.seconds == halfHour {
 			n--
 		}
-		n = min(x.minutes*n, 24*60-x.minutes%60)
-		return fmt.Sprintf("%02d:%02d", n/60, n%60)
+		n = min(x.seconds*n, 24*anHour-x.seconds%anHour)
+		return fmt.Sprintf("%02d:%02d:%02d", n/anHour, n/60%60, n%60)
 	}
 	if len(x.columns) > 1 {
 		cell = strings.TrimSuffix(cell, ".0") // as programs write whole numbers where some are missing
@@ -60,7 +60,7 @@ func (x *xColumns) add(column int, before string) {
 // partNames are what columns with parts of a date are named.
 var partNames = map[string]*regexp.Regexp{
 	"year":    regexp.MustCompile(`(?i)^((mmwr|epi|iso)[_ ]?year|year|yr|yyyy|yy|jahr|année|annee|an|año|anno|jaar|ano|år|vuosi|rok|év)$`),
-	"month":   regexp.MustCompile(`(?i)^(month|mon|mm|mo|monat|mois|mes|mese|maand|mês|period|måned|månad|kk|kuukausi|miesi[ąa]c|měsíc|mesic|hónap)$`),
+	"month":   regexp.MustCompile(`(?i)^(month|mon|mn|mm|mo|monat|mois|mes|mese|maand|mês|period|måned|månad|kk|kuukausi|miesi[ąa]c|měsíc|mesic|hónap)$`),
 	"quarter": regexp.MustCompile(`(?i)^(quarter|qtr|q|quartal|trimestre|kwartaal)$`),
 	"week":    regexp.MustCompile(`(?i)^(year|jahr|année|iso|epi|mmwr|date)?[-_ /]?(week|wk|(?-i:kw|KW)|woche|kalenderwoche|semaine|semana|settimana)[-_ /]?(year|jahr|no\.?|nr\.?)?$`),
 	"day":     regexp.MustCompile(`(?i)^(day|dd|dy|tag|jour|día|dia|giorno|dag|pv|päivä|dzie[ńn]|den|nap)$`),
@@ -89,7 +89,7 @@ var (
 var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|err|sigma|^(sd|se|std|stdev|unc|uncertainty)($|[-_ ])|[-_ ](sd|se|std|stdev|unc|uncertainty)$`)
 
 // asideName is the name of a column of numbers that are no observations: codes, and parts of a date beside others.
-var asideName = regexp.MustCompile(`(?i)^(year|month|week|weekday|day|hour|quarter|dow|doy|day[ _.]?of[ _.]?(the[ _.]?)?(week|year|month)|week[ _.]?(no|nr|number|of[ _.]?year)|` +
+var asideName = regexp.MustCompile(`(?i)^(year|month|week|weekday|day|dates?|hour|quarter|dow|doy|day[ _.]?of[ _.]?(the[ _.]?)?(week|year|month)|week[ _.]?(no|nr|number|of[ _.]?year)|` +
 	`jahr|monat|woche|wochentag|(?-i:kw|KW)|tag|stunde|quartal|jour|mois|année|time|uhrzeit|heure|hora|qn_\d+|decimal|ms|milli(second)?s?|lat(itude)?|lon(gitude)?|lng|elevation|altitude|settlement[_ ]?period|elapsed([_ (\[].*)?)$|(^|[_ .-])(id|code|nbr|type)$|typ$`)
 
 // valueName is the name of the column of values among others that say what they are of.
@@ -224,14 +224,14 @@ func (rows firstCells) wanders(i int) bool {
 	return up && down
 }
 
-const halfHour = 30 // minutes
+const halfHour, anHour = 1800, 3600 // seconds
 
 // hourly is the name of a column that may number hours, or none: 24 shops are not the hours of a day.
 var hourly = regexp.MustCompile(`(?i)^(|no\.?|nr\.?|h[er]?|std\.?|(time )?period|interval(l|lo)?|.*(hour|stunde|heure|hora|uur|ora|timme|godzina).*)$`)
 
-// dayParts returns the minutes of what a column numbers for the days in another column: half-hours from 1, 46, 48 or 50 as clocks are changed, or hours from 0, or from
+// dayParts returns the seconds of what a column numbers for the days in another column: half-hours from 1, 46, 48 or 50 as clocks are changed, or hours from 0, or from
 // 1, 23, 24 or 25. It is 0 for other columns, and where the rows do not go on to a second day.
-func (rows firstCells) dayParts(i, days int) (minutes int) {
+func (rows firstCells) dayParts(i, days int) (seconds int) {
 	var before, from int
 	for r, row := range rows {
 		n, err := strconv.Atoi(row[i])
@@ -244,22 +244,53 @@ func (rows firstCells) dayParts(i, days int) (minutes int) {
 			of := 0
 			switch before + 1 - from {
 			case 24:
-				of = 60
+				of = anHour
 			case 23, 25:
-				of = 60 * from
+				of = anHour * from
 			case 46, 48, 50:
 				of = halfHour * from
 			}
-			if of == 0 || minutes > 0 && of != minutes {
+			if of == 0 || seconds > 0 && of != seconds {
 				return 0
 			}
-			minutes = of
+			seconds = of
 		case newDay || n != before+1:
 			return 0
 		}
 		before = n
 	}
-	return minutes
+	return seconds
+}
+
+// ofDay are names of columns that count from the beginning of a day, by the seconds of what they count.
+var ofDay = map[int]*regexp.Regexp{
+	1:  regexp.MustCompile(`(?i)^(?:s|secs?|seconds?|sekunden?|secondes|segundos)([ _.](?:of|past|since|after|des|seit|du|del)[ _.].*)?$`),
+	60: regexp.MustCompile(`(?i)^(?:mins?|minutes?|minuten?|minutos)([ _.](?:of|past|since|after|des|seit|du|del)[ _.].*)?$`),
+}
+
+// sinceMidnight returns the column that counts the seconds or minutes of each day of another column, and how many seconds one is; -1 if there is none. Those of a
+// minute or of an hour are not above 59.
+func (rows firstCells) sinceMidnight(names []string, days int) (column, seconds int) {
+	for i, name := range names {
+		for unit, named := range ofDay {
+			m := named.FindStringSubmatch(name)
+			most, before := 0, -1
+			for r := 0; r < len(rows) && m != nil; r++ {
+				if r > 0 && rows[r][days] != rows[r-1][days] {
+					before = -1
+				}
+				n, err := strconv.Atoi(rows[r][i])
+				if err != nil || n <= before || n*unit > 24*anHour {
+					m = nil
+				}
+				most, before = max(most, n), n
+			}
+			if m != nil && (most > 59 || m[1] != "") && rows.repeats(days) {
+				return i, unit
+			}
+		}
+	}
+	return -1, 0
 }
 
 // leadingForm is a year and smaller parts of a date, down to the minute, in the first columns: what is written before each and after the last, and how many there are at least.
@@ -551,8 +582,11 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 	} else if next < len(names) && names[next] == "" && rows.digitClocks(next) > 0 && rows.repeats(date) {
 		x.add(next, " ")
 		x.digits = map[int]int{1: rows.digitClocks(next)}
+	} else if at, unit := rows.sinceMidnight(names, date); at >= 0 {
+		x.counted, x.seconds = len(x.columns), unit
+		x.add(at, " ")
 	} else if next < len(names) {
-		if x.minutes = rows.dayParts(next, date); x.minutes == halfHour || x.minutes > 0 && hourly.MatchString(names[next]) {
+		if x.seconds = rows.dayParts(next, date); x.seconds == halfHour || x.seconds > 0 && hourly.MatchString(names[next]) {
 			x.counted = len(x.columns)
 			x.add(next, " ")
 		}

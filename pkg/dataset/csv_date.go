@@ -64,10 +64,10 @@ var dateForms = []dateForm{
 		patterns(`^(?P<y>\d{4})[- ]?[Mm](?P<m>\d{1,2})$`, `^(?P<y>\d{4}):(?P<m>\d{2})$`, `^(?P<m>\d{1,2})[/-](?P<y>\d{4})$`),
 	},
 	{
-		TimeNamed, "Jan 2000", []string{"Jan 2000", "31 January 2000", "Jan 31, 2000", "2000-Jan-31", "31-Jan-2000 14:30", "Jan-00", "Jan 00", "31-Jan-00", "31Jan00", "31Jan2000:14:30:00"},
-		"months by their names in most languages of Europe and in Indonesian, or the first three letters or more; two digits are a year from 1969 to 2068",
+		TimeNamed, "Jan 2000", []string{"Jan 2000", "31 January 2000", "31.I.2000", "Jan 31, 2000", "2000-Jan-31", "31-Jan-2000 14:30", "Jan-00", "Jan 00", "31-Jan-00", "31Jan00", "31Jan2000:14:30:00"},
+		"months by their names in most languages of Europe and in Indonesian, the first three letters or more, or behind a day by a Roman number; two digits are a year from 1969 to 2068",
 		patterns(
-			`^(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s./]*(?:de\s+)?(?P<name>\pL{3,12})\.?[-\s,./]*(?:del?\s+)?(?P<y>\d{4})(?P<rest>\D.*)?$`,
+			`^(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s./]*(?:de\s+)?(?P<name>\pL{3,12}|[IVX]{1,2})\.?[-\s,./]*(?:del?\s+)?(?P<y>\d{4})(?P<rest>\D.*)?$`,
 			`^(?P<name>\pL{3,12})\.?[-\s]*(?P<d>\d{1,2})(?:st|nd|rd|th|er|º)?[-\s,]+(?P<y>\d{4})(?P<rest>\D.*)?$`,
 			`^(?P<y>\d{4})[-\s/.]*(?P<name>\pL{3,12})\.?[-\s/.]+(?P<d>\d{1,2})(?P<rest>\D.*)?$`,
 			`^(?P<name>\pL{3,12}) +(?P<d>\d{1,2}) +(?P<rest>\d{1,2}:\d{2}:\d{2}) +(?:(?:UTC|GMT) +)?(?P<y>\d{4})$`,
@@ -310,7 +310,7 @@ func isoText(part map[string]string) string {
 		month = strconv.Itoa(6*int(half[0]-'1') + 1)
 	}
 	if name := part["name"]; name != "" {
-		month = strconv.Itoa(monthOf(name))
+		month = strconv.Itoa(cmp.Or(slices.Index(romanMonths, name)+1, monthOf(name)))
 	}
 	if month == "0" {
 		return ""

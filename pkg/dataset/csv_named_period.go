@@ -7,8 +7,10 @@ import (
 	"strings"
 )
 
-// barePeriod is a year with a number that may be a quarter or a week, or a month: 2000-1, 1/2000, 200001.
-var barePeriod = regexp.MustCompile(`^(?:(\d{4})[-/. ]?(\d{1,2})|(\d{1,2})[-/. ](\d{4}))$`)
+// barePeriod is a year with a number that may be a quarter or a week, or a month: 2000-1, 1/2000, 200001, 2000:1; or with a Roman one: III 2000.
+var barePeriod = regexp.MustCompile(`^(?:(\d{4})[-/. :]?(\d{1,2}|[IVX]{1,4})|(\d{1,2}|[IVX]{1,4})[-/. ]{1,2}(\d{4}))$`)
+
+var romanMonths = strings.Fields("I II III IV V VI VII VIII IX X XI XII")
 
 // bareParts returns the year and the number of a bare period.
 func bareParts(text string) (year, number string, ok bool) {
@@ -16,11 +18,17 @@ func bareParts(text string) (year, number string, ok bool) {
 	if m == nil {
 		return "", "", false
 	}
-	return m[1] + m[4], m[2] + m[3], true
+	year, number = m[1]+m[4], m[2]+m[3]
+	if number[0] > '9' {
+		i := slices.Index(romanMonths, number)
+		return year, strconv.Itoa(i + 1), i >= 0
+	}
+	return year, number, true
 }
 
-// periodSign returns the sign, Q, H or W, of the period that the numbers of a column are, by its name and the first rows: quarters of one
-// digit from 1 to 4, not only those that begin a quarter as months do, half-years of one from 1 to 2, or weeks. It is "" for any other column.
+// periodSign returns the sign, Q, H, W or M, of the period that the numbers of a column are, by its name and the first rows: quarters of one
+// digit from 1 to 4, not only those that begin a quarter as months do, half-years of one from 1 to 2, or weeks. Without such a name, those of one digit are quarters
+// if they go from the fourth of a year to the first of the next, and Roman ones months if any is above 4. It is "" for any other column.
 func (s *csvStream) periodSign(name string, column int) string {
 	sign, most := "", 0
 	switch {
@@ -31,7 +39,7 @@ func (s *csvStream) periodSign(name string, column int) string {
 	case partNames["week"].MatchString(name):
 		sign, most = "W", 53
 	default:
-		return ""
+		return s.unnamedSign(column)
 	}
 	rows, within := 0, false
 	for i, row := range s.opt.head {
@@ -51,6 +59,34 @@ func (s *csvStream) periodSign(name string, column int) string {
 		return ""
 	}
 	return sign
+}
+
+// unnamedSign is periodSign of a column whose name tells nothing.
+func (s *csvStream) unnamedSign(column int) string {
+	roman, above, quarters, turns := true, false, true, 0
+	before := 0 // of the row above: its quarter since the year 0
+	for _, row := range s.rows() {
+		year, number, ok := bareParts(row[column])
+		if _, err := strconv.ParseFloat(row[column], 64); !ok || err == nil { // numberOrder finds periods among numbers
+			return ""
+		}
+		y, _ := strconv.Atoi(year)
+		n, _ := strconv.Atoi(number)
+		roman, above = roman && strings.ContainsAny(row[column], "IVX"), above || n > 4
+		at := 4*y + n - 1
+		quarters = quarters && len(number) == 1 && (before == 0 || at-before == 1 || at-before == -1)
+		if before > 0 && at/4 != before/4 {
+			turns++ // from a fourth to a first
+		}
+		before = at
+	}
+	switch {
+	case roman && above:
+		return "M"
+	case quarters && !above && turns > 0:
+		return "Q"
+	}
+	return ""
 }
 
 // withSign writes a bare period with its sign.

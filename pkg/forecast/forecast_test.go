@@ -164,6 +164,7 @@ func TestReadErrors(t *testing.T) {
 func TestSplitUnit(t *testing.T) {
 	for column, want := range map[string][2]string{
 		"level (m)": {"level", "m"}, "Temperatur [°C]": {"Temperatur", "°C"}, "a (b) (c)": {"a (b)", "c"},
+		"flu: (Worldwide)": {"flu: (Worldwide)", ""}, "rate (EXR.D.USD.EUR)": {"rate (EXR.D.USD.EUR)", ""}, "Temp (S/N: 1, SEN S/N: 2)": {"Temp (S/N: 1, SEN S/N: 2)", ""}, "rate (% p.a.)": {"rate", "% p.a."},
 		"level": {"level", ""}, "(m)": {"(m)", ""}, "level ()": {"level ()", ""}, "f(x) of y": {"f(x) of y", ""}, "": {"", ""},
 	} {
 		if name, unit, _ := splitUnit(column); name != want[0] || unit != want[1] {

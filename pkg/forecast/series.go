@@ -391,12 +391,15 @@ func unitOf(name string, x []float64) string {
 	return "year"
 }
 
+// noUnit is what stands in brackets and is no unit: the name of a series with points, serial numbers, or what a colon before it announces.
+var noUnit = regexp.MustCompile(`\pL\w*\.\w+\.\w|:`)
+
 // splitUnit divides "level (m)" into a name and a unit.
 func splitUnit(column string) (name, unit string, ok bool) {
 	for _, ends := range []string{"()", "[]"} {
 		if from := strings.LastIndexByte(column, ends[0]); from > 0 && column[len(column)-1] == ends[1] {
 			name, unit = strings.TrimSpace(column[:from]), strings.TrimSpace(column[from+1:len(column)-1])
-			if name != "" && unit != "" {
+			if name != "" && unit != "" && !strings.HasSuffix(name, ":") && !noUnit.MatchString(unit) {
 				return name, unit, true
 			}
 		}
