@@ -21,12 +21,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-var (
-	_ Loss          = (*ChannelLikelihood)(nil)
-	_ Interruptible = (*ChannelLikelihood)(nil)
-	_ regressing    = (*ChannelLikelihood)(nil)
-)
-
 // ChannelLikelihood is the exact negative log likelihood of observations of several channels, with their offsets integrated out
 // (see Exact). Its covariance is, c and d being the channels of observations i and j,
 //
@@ -77,17 +71,10 @@ func newChannels(m ChannelModel, d Data, channel []int, exposure []float64, opts
 			panic(fmt.Sprintf("gppl: NewChannels: channel[%d] = %d, and there are %d channels", i, c, len(m.Channels)))
 		}
 	}
-	if err := m.Check(); err != nil {
-		return nil, err
+	d, o, err := checked(m, d, opts)
+	if err == nil && d.X.Dim() != 1 {
+		err = fmt.Errorf("gppl: channels are of a scalar x, and the inputs have dimension %d", d.X.Dim())
 	}
-	d = d.clone()
-	if err := d.Check(); err != nil {
-		return nil, err
-	}
-	if d.X.Dim() != 1 {
-		return nil, fmt.Errorf("gppl: channels are of a scalar x, and the inputs have dimension %d", d.X.Dim())
-	}
-	o, err := optionsOf(opts)
 	if err != nil {
 		return nil, err
 	}

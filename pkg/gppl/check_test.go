@@ -30,7 +30,7 @@ func TestEngineChecks(t *testing.T) {
 			tile.Data[place%dense.Tile*tile.Stride] += 1e-3 * (1 + math.Abs(old))
 			dense.Copy(e.half, e.engine.columns)
 			e.l.SolveL(e.half)
-			if err := e.check(); !failed(err) {
+			if err := e.checkInverse(); !failed(err) {
 				t.Errorf("row %d of the inverse of the factor is wrong: %v", place, err)
 			}
 			tile.Data[place%dense.Tile*tile.Stride] = old
@@ -50,7 +50,7 @@ func TestEngineChecks(t *testing.T) {
 					}
 					copy(f.grad, right)
 					f.grad[p] *= 1.001
-					if err := f.check(0, r); !failed(err) {
+					if err := f.checkGradient(0, r); !failed(err) {
 						t.Errorf("%v: derivative %d is wrong: %v", k, p, err)
 					}
 				}

@@ -15,6 +15,7 @@ import (
 type compiled struct {
 	ctx      context.Context // of the evaluation, at which engines look
 	kernel   Kernel
+	series   decay   // the same
 	own      float64 // the noise variance of the model itself
 	noise    float64 // σ², with the nugget
 	variance float64 // k(0)
@@ -42,9 +43,10 @@ func (m *compiled) compile(family Kernel, theta []float64) error {
 		m.whole = false
 		m.theta = append(m.theta[:0], theta[:last]...)
 		m.kernel = family.WithParams(m.theta)
+		m.series.Kernel = m.kernel
 		m.variance = variance(m.kernel)
-		m.split.of(m.kernel)
-		m.isMarkov = m.markov.of(m.kernel)
+		m.split.set(m.kernel)
+		m.isMarkov = m.markov.set(m.kernel)
 		m.whole = true
 	}
 	nugget := Nugget(m.kernel)
@@ -87,8 +89,8 @@ type split struct {
 
 const noSignal = "the kernel is white noise alone"
 
-// of splits k, reusing memory. It reports false if there is no signal.
-func (s *split) of(k Kernel) bool {
+// set splits k, reusing memory. It reports false if there is no signal.
+func (s *split) set(k Kernel) bool {
 	s.signal, s.offset, s.end = s.signal[:0], s.offset[:0], s.end[:0]
 	if s.params == 0 {
 		s.params = len(k.Params())
@@ -131,18 +133,18 @@ type markov struct {
 	terms      []MaternTerm
 }
 
-// of expands k, reusing memory, and reports whether all terms have a Markov form.
-func (m *markov) of(k Kernel) bool {
+// set expands k, reusing memory, and reports whether all terms have a Markov form.
+func (m *markov) set(k Kernel) bool {
 	if !m.sum(k) {
 		m.components = m.components[:0]
 	}
 	return len(m.components) > 0
 }
 
-// sum is of, and may leave some components where it reports false.
+// sum is set, and may leave some components where it reports false.
 func (m *markov) sum(k Kernel) bool {
 	m.components, m.first = m.components[:0], append(m.first[:0], 0)
-	if !m.split.of(k) {
+	if !m.split.set(k) {
 		return false
 	}
 	for _, k := range m.split.signal {

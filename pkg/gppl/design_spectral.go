@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 )
 
 // Spectral takes 1 and then cos(2πν_j(x−x₀)), sin(2πν_j(x−x₀)) at ascending
@@ -43,7 +44,7 @@ func (d Spectral) frequency(j float64) float64 {
 	if d.Stretch != 0 {
 		return j / d.Stretch
 	}
-	return math.Round(lattice*d.cycles(j)) / lattice
+	return math.Round(projected.Lattice*d.cycles(j)) / projected.Lattice
 }
 
 // cycles returns ν_j in cycles per range of x before it is rounded, without Stretch.
@@ -166,7 +167,7 @@ func (p *Projection) Extend(x Inputs, count int, opts ...Option) (*Projection, e
 	for i := range n {
 		copy(omega.RawRowView(i), q.Data[i*q.Stride:][:k])
 	}
-	return &Projection{Orthonormal: true, Design: p.Design, Seed: p.Seed, n: n, k: k, drawn: count, omega: matrix{m: omega}}, nil
+	return &Projection{Orthonormal: true, Design: p.Design, Seed: p.Seed, n: n, k: k, drawn: count, omega: omega}, nil
 }
 
 // formingBytes is what it takes to form an n×k Ω and make it orthonormal: Ω, and the columns so far beside it.

@@ -33,19 +33,13 @@ type kernelJSON struct {
 }
 
 func encodeKernel(k Kernel) kernelJSON {
-	j := kernelJSON{Type: typed.Name(k)}
-	switch k := k.(type) {
-	case Sum, Product:
-	case ChangePoint:
-		j.Parameters = map[string]float64{"location": k.Location, "width": k.Width}
-	default:
-		j.Parameters = map[string]float64{}
-		for _, p := range k.Params() {
-			j.Parameters[p.Name] = p.Value
-		}
-	}
+	j := kernelJSON{Type: typed.Name(k), Parameters: map[string]float64{}}
+	own := k.Params() // after those of the parts
 	for _, p := range partsOf(k) {
-		j.Parts = append(j.Parts, encodeKernel(p))
+		j.Parts, own = append(j.Parts, encodeKernel(p)), own[len(p.Params()):]
+	}
+	for _, p := range own {
+		j.Parameters[p.Name] = p.Value
 	}
 	return j
 }

@@ -226,6 +226,6 @@ func (p *Projection) UnmarshalJSON(b []byte) error {
 		}
 	}
 	*p = Projection{Orthonormal: j.Orthonormal, Design: j.Design, Seed: j.Seed, n: n, k: k, drawn: j.Drawn,
-		omega: matrix{m: mat.NewDense(n, k, entries)}, moment: j.Moments}
+		omega: mat.NewDense(n, k, entries), moment: j.Moments}
 	return nil
 }

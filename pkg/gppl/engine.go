@@ -139,6 +139,7 @@ type predictor interface {
 type compiledTerm struct {
 	ctx         context.Context // of the evaluation
 	kernel      Kernel
+	series      decay   // the same
 	offset, end int     // its parameters in those of the whole kernel
 	noise       float64 // the least eigenvalue of σ²ΩᵀΩ, by which S is better conditioned than S₀
 	cond        float64 // of σ²ΩᵀΩ, which S has even where there is no signal
@@ -148,9 +149,9 @@ type compiledTerm struct {
 }
 
 func (m *compiledTerm) set(k Kernel, offset, end int, noise, cond float64) {
-	m.kernel, m.offset, m.end, m.noise, m.cond = k, offset, end, noise, cond
+	m.kernel, m.series.Kernel, m.offset, m.end, m.noise, m.cond = k, k, offset, end, noise, cond
 	m.variance = variance(k)
-	m.isMarkov = m.markov.of(k)
+	m.isMarkov = m.markov.set(k)
 }
 
 // own returns the part of a gradient that belongs to the term.

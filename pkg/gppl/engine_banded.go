@@ -129,7 +129,7 @@ func (e *bandedExact) forecast(m *compiled) choice.Forecast {
 	}
 	n := float64(len(e.line.T))
 	return choice.Forecast{
-		Seconds: n*width*(3*width/flopRate+pairSeconds+solveSeconds)/1.5 + n*20e-9,
+		Seconds: n*width*(3*width/choice.FlopRate+pairSeconds+solveSeconds)/1.5 + n*20e-9,
 		Bytes:   bytes,
 		Err:     n * bandedRounding(m.variance, e.line.Noise.Least(m.noise)),
 	}

@@ -35,7 +35,7 @@ func (e *denseExact) forecast(m *compiled) choice.Forecast {
 	n := float64(e.x.Len())
 	atOnce := min(2, float64(dense.Blocks(e.x.Len()))) // a single tile keeps one processor busy
 	return choice.Forecast{
-		Seconds: (n*n*n/flopRate + n*n*pairSeconds) / atOnce,
+		Seconds: (n*n*n/choice.FlopRate + n*n*pairSeconds) / atOnce,
 		Bytes:   16 * triangle(e.x.Len()),
 		Err:     n * rounding(m.variance, e.rows.Least(m.noise)),
 	}
@@ -128,12 +128,12 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 	})
 	clear(grad)
 	f.lanes.AddTo(grad)
-	return f.check()
+	return f.checkInverse()
 }
 
-// check compares α = L⁻ᵀ(L⁻¹C) by a solve with the same by the L⁻¹ that the
+// checkInverse compares α = L⁻ᵀ(L⁻¹C) by a solve with the same by the L⁻¹ that the
 // gradient is made of, in n² flops a column.
-func (f *denseFactor) check() error {
+func (f *denseFactor) checkInverse() error {
 	n, norm := float64(f.alpha.Rows), blas64.Nrm2(dense.Vec(f.half.Data))
 	f.probe = dense.Reshape(f.probe, f.half.Rows, f.half.Cols)
 	dense.Copy(f.probe, f.half)

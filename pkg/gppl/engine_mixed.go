@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
@@ -95,8 +96,8 @@ func (e *mixedExact) forecast(m *compiled) choice.Forecast {
 	switch {
 	case d.p == 0:
 		f = choice.Cannot(noWaves)
-	case d.p+d.moving > maxDenseFeatures:
-		f = tooMany(d.p / 2)
+	case d.p+d.moving > spectral.MostFeatures:
+		f = spectral.TooMany(d.p / 2)
 	case len(d.rest) == 0:
 		f = e.predict(m, d)
 	default:
@@ -123,7 +124,7 @@ func (e *mixedExact) predictBased(m *compiled, d *division) choice.Forecast {
 	n, least, p := float64(len(e.line.T)), e.line.Noise.Least(m.noise), d.p
 	f.Err += n*rounding(m.variance, least) + e.left(m)
 	f.Bytes += 16 * triangle(int(p))
-	f.Seconds += p*p*p*(1+d.moving/(3*p))/(2*flopRate) + 1e-4
+	f.Seconds += p*p*p*(1+d.moving/(3*p))/(2*choice.FlopRate) + 1e-4
 	return f
 }
 
@@ -139,7 +140,7 @@ func (e *mixedExact) predict(m *compiled, d *division) choice.Forecast {
 	if e.summed(d) {
 		f.Seconds = sums
 	}
-	f.Seconds += p*p*p*(1+d.moving/(3*max(1, p)))/(2*flopRate) + p*p*6e-9 + 1.5e-4 // more than the spectral engine's, which takes what both can
+	f.Seconds += p*p*p*(1+d.moving/(3*max(1, p)))/(2*choice.FlopRate) + p*p*6e-9 + 1.5e-4 // more than the spectral engine's, which takes what both can
 	return f
 }
 
@@ -378,22 +379,21 @@ func newBasedPosterior(f *mixedFactor) *basedPosterior {
 	return &basedPosterior{f, f.base.factor.posterior()}
 }
 
-// over returns a posterior whose waves represent the covariances of x with the data.
-func (p *basedPosterior) over(ctx context.Context, x Inputs) (*basedPosterior, error) {
+// over returns a posterior whose waves represent the covariances of x with the data, and room for the means of its base.
+func (p *basedPosterior) over(ctx context.Context, x Inputs) (*basedPosterior, blas64.General, error) {
 	lo, hi := x.Range(0)
 	l := p.engine.line
-	far := max(hi-l.Lo, l.Lo+l.Span-lo)
-	if far <= p.span {
-		return p, nil
+	if far := max(hi-l.Lo, l.Lo+l.Span-lo); far > p.span {
+		m := *p.model
+		m.ctx = ctx
+		f, err := p.engine.factorOver(&m, far)
+		if err != nil {
+			return nil, blas64.General{}, err
+		}
+		f.gram(dense.New(f.B.Cols, f.B.Cols))
+		p = newBasedPosterior(f)
 	}
-	m := *p.model
-	m.ctx = ctx
-	f, err := p.engine.factorOver(&m, far)
-	if err != nil {
-		return nil, err
-	}
-	f.gram(dense.New(f.B.Cols, f.B.Cols))
-	return newBasedPosterior(f), nil
+	return p, dense.New(x.Len(), p.base.g.Cols), nil
 }
 
 // conditioned sets the means at x, given those of the base for all columns, and returns L⁻¹q.
@@ -413,12 +413,11 @@ func (p *basedPosterior) conditioned(means, wide blas64.General, x Inputs) (solv
 }
 
 func (p *basedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	p, err := p.over(ctx, x)
-	if err != nil {
-		return err
+	p, wide, err := p.over(ctx, x)
+	if err == nil {
+		err = p.of.latent(ctx, wide, variances, x)
 	}
-	wide := dense.New(x.Len(), p.base.g.Cols)
-	if err := p.of.latent(ctx, wide, variances, x); err != nil {
+	if err != nil {
 		return err
 	}
 	dense.AddSquares(variances, 1, p.conditioned(means, wide, x))
@@ -426,12 +425,11 @@ func (p *basedPosterior) latent(ctx context.Context, means blas64.General, varia
 }
 
 func (p *basedPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
-	p, err := p.over(ctx, x)
-	if err != nil {
-		return err
+	p, wide, err := p.over(ctx, x)
+	if err == nil {
+		err = p.of.joint(ctx, wide, cov, x)
 	}
-	wide := dense.New(x.Len(), p.base.g.Cols)
-	if err := p.of.joint(ctx, wide, cov, x); err != nil {
+	if err != nil {
 		return err
 	}
 	cov.AddOuter(1, p.conditioned(means, wide, x))

@@ -28,7 +28,7 @@ import (
 // those of the derivative in the scale of the known errors s_i²w_i²/σ² = w_i − v_i, and their sums
 // the difference of the two.
 type spectralExact struct {
-	spectralData
+	spectral.Data
 	tolerance float64        // nats per observation
 	tight     bool           // for a posterior: as exact as a few frequencies more make it
 	yy        blas64.General // CᵀC of the columns
@@ -47,16 +47,16 @@ func (e *spectralExact) name() string { return EngineSpectral }
 // variance: 0.3·σ²/v times the tolerance keeps the value within it, and far within
 // in practice. Where less takes few frequencies, as for a Gaussian spectrum, the
 // gradient near an optimum is worth them, and a posterior the more.
-func (e *spectralExact) eps(k Kernel, noise float64) float64 {
+func (e *spectralExact) eps(k *decay, noise float64) float64 {
 	least := 1e-14
 	if c, ok := e.Circle(); ok {
-		least = c.Least(e.Span, decay{k})
+		least = c.Least(e.Span, k)
 	}
-	if e.tight && bandwidth(k, least)*e.Span < 600 {
+	if e.tight && k.Bandwidth(least)*e.Span < 600 {
 		return least
 	}
 	loose := 0.3 * e.tolerance * e.Averaged(noise) / variance(k)
-	if tight := loose / 150; bandwidth(k, tight)*e.Span < 300 {
+	if tight := loose / 150; k.Bandwidth(tight)*e.Span < 300 {
 		loose = tight
 	}
 	return min(0.01*e.tolerance, max(least, loose))
@@ -68,12 +68,12 @@ func (e *spectralExact) forecast(m *compiled) choice.Forecast {
 	}
 	l, known := e.WithKnown()
 	if !known {
-		return e.predict(m.kernel, m.variance, m.noise)
+		return e.predict(&m.series, m.variance, m.noise)
 	}
 	if math.IsInf(bandwidth(m.kernel, 0.5), 0) {
 		return choice.Cannot(observed.NoSpectrum) // before a sum over the data
 	}
-	f := e.predict(m.kernel, m.variance, l.AveragedKnown(m.noise))
+	f := e.predict(&m.series, m.variance, l.AveragedKnown(m.noise))
 	if f.Reason.Given() {
 		return f
 	}
@@ -86,17 +86,17 @@ func (e *spectralExact) forecast(m *compiled) choice.Forecast {
 }
 
 // predict is the forecast for a kernel of variance v that has a signal.
-func (e *spectralExact) predict(k Kernel, v, noise float64) choice.Forecast {
+func (e *spectralExact) predict(k *decay, v, noise float64) choice.Forecast {
 	n := float64(e.N)
 	eps := e.eps(k, noise)
 	noise = e.Averaged(noise)
-	m, windowed, why := e.frequencies(k, eps)
+	m, windowed, why := e.Frequencies(k, eps)
 	if why.Given() {
 		return choice.Forecast{Reason: why}
 	}
 	p := 2*m - 1
-	if p > maxDenseFeatures {
-		return tooMany(m)
+	if p > spectral.MostFeatures {
+		return spectral.TooMany(m)
 	}
 	f := choice.Forecast{
 		Bytes:   16 * triangle(int(p)),
@@ -111,7 +111,7 @@ func (e *spectralExact) predict(k Kernel, v, noise float64) choice.Forecast {
 }
 
 // spectralSeconds is the time of value and gradient with p features.
-func spectralSeconds(p float64) float64 { return (2*p*p*p/3)/(2*flopRate) + p*p*6e-9 }
+func spectralSeconds(p float64) float64 { return (2*p*p*p/3)/(2*choice.FlopRate) + p*p*6e-9 }
 
 // spectralFactor is T = LJLᵀ of one model.
 type spectralFactor struct {
@@ -120,12 +120,12 @@ type spectralFactor struct {
 	engine *spectralExact // of the data with their weights
 	home   *spectralExact // whose pool the factor is from
 	view   reweighted     // the data, where the weights change with the noise variance
-	kernel Kernel
+	kernel decay
 }
 
 func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
 	f := e.factors.Get()
-	f.engine, f.home, f.kernel, f.Noise, f.Ctx = e, e, m.kernel, m.noise, m.ctx
+	f.engine, f.home, f.kernel, f.Noise, f.Ctx = e, e, m.series, m.noise, m.ctx
 	l, known := e.WithKnown()
 	if known {
 		f.view.weigh(l, options{tolerance: e.tolerance, posterior: e.tight}, m.noise)
@@ -140,7 +140,7 @@ func (e *spectralExact) factor(m *compiled) (exactFactor, error) {
 
 func (f *spectralFactor) factorise() (err error) {
 	e := f.engine
-	if f.sums, err = e.expand(&f.Expansion, f.kernel, e.eps(f.kernel, f.Noise)); err != nil {
+	if f.sums, err = e.Expand(&f.Expansion, &f.kernel, variance(&f.kernel), e.eps(&f.kernel, f.Noise)); err != nil {
 		return err
 	}
 	if err := f.affordable(); err != nil {
@@ -148,7 +148,7 @@ func (f *spectralFactor) factorise() (err error) {
 	}
 	f.Sums = spectral.Sums{N: e.N, Moments: f.sums.Moments, Columns: f.sums.Columns, Squares: e.yy}
 	if err := f.Factorise(); err != nil {
-		return notFactorised(f.kernel, f.Noise, err, "gppl: spectral engine: %v", err)
+		return notFactorised(f.kernel.Kernel, f.Noise, err, "gppl: spectral engine: %v", err)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (f *spectralFactor) affordable() error {
 	if _, ok := e.Source.(*observed.Line); !ok || p <= 4*float64(e.N) || p <= leastFeatures {
 		return nil
 	}
-	m, _, _ := e.frequencies(f.kernel, e.eps(f.kernel, f.Noise))
+	m, _, _ := e.Frequencies(&f.kernel, e.eps(&f.kernel, f.Noise))
 	if predicted := 2*m - 1; p > surplus*predicted {
 		return &Refusal{Engine: EngineSpectral, Reason: fmt.Sprintf("it takes %.0f features for %d observations, where %.0f were predicted", p, e.N, predicted)}
 	}
@@ -199,7 +199,7 @@ func (f *spectralFactor) gradient(grad []float64, r blas64.General) (err error) 
 	}
 	clear(grad)
 	last := len(grad) - 1
-	if err := contractSeries(f.Series, grad[:last], f.Q, f.kernel); err != nil {
+	if err := spectral.ContractSeries(f.Series, grad[:last], f.Q, f.kernel.Kernel); err != nil {
 		return err
 	}
 	if l, known := f.home.WithKnown(); known {

@@ -171,7 +171,7 @@ func (f *stateSpaceFactor) gradient(grad []float64, r blas64.General) error {
 	f.grad = dense.Resize(f.grad, f.filter.Derivatives())
 	last := len(f.grad) - 1
 	known := f.filter.Gradient(f.grad, r)
-	if err := f.check(known, r); err != nil {
+	if err := f.checkGradient(known, r); err != nil {
 		return err
 	}
 	clear(grad)
@@ -208,11 +208,11 @@ func (f *stateSpaceFactor) contract(grad, w []float64) {
 	f.linear.contract(grad, w)
 }
 
-// check verifies a gradient. Scaling all variances, the noise and the known errors by
+// checkGradient verifies a gradient. Scaling all variances, the noise and the known errors by
 // one factor scales A: the derivatives in their logs add to ½(n − Σ_j u_jᵀAu_j). And on
 // a short stretch of the series the gradient along one direction is compared with a
 // difference of values, which takes a hundredth of an evaluation or so.
-func (f *stateSpaceFactor) check(known float64, r blas64.General) error {
+func (f *stateSpaceFactor) checkGradient(known float64, r blas64.General) error {
 	n, form, last := float64(len(f.engine.line.T)), dense.Form(f.g, r), len(f.grad)-1
 	sum := f.grad[last] + known
 	contrast := 1 + f.model.variance/f.engine.line.Noise.Least(f.model.noise)
@@ -229,7 +229,7 @@ func (f *stateSpaceFactor) check(known float64, r blas64.General) error {
 		return err
 	}
 	r.Cols = min(r.Cols, dense.ManyColumns) // every column takes the same steps of the filter: a few are check enough
-	return f.short.check(f.model, f.engine.lost(f.model), r, rounding)
+	return f.short.checkGradient(f.model, f.engine.lost(f.model), r, rounding)
 }
 
 // stretch is a short stretch of the series, with room for a kernel on it.
@@ -240,8 +240,8 @@ type stretch struct {
 	own    []float64
 }
 
-// check compares the gradient of the model with a difference of values.
-func (s *stretch) check(m *compiled, lost float64, r blas64.General, rounding float64) (err error) {
+// checkGradient compares the gradient of the model with a difference of values.
+func (s *stretch) checkGradient(m *compiled, lost float64, r blas64.General, rounding float64) (err error) {
 	var slope, difference, limit float64
 	if m.isMarkov {
 		slope, difference, limit, err = s.CompareComponents(m.markov.components, m.noise, r, rounding)
@@ -285,10 +285,8 @@ type stateSpacePosterior struct {
 	kernel  Kernel
 	filter  *statespace.Filter // does not change any more
 	lost    float64            // the variance of the harmonics left out
-	readers parallel.Pool[stateSpaceReader]
+	readers parallel.Pool[*statespace.Filter]
 }
-
-type stateSpaceReader struct{ filter *statespace.Filter }
 
 func (f *stateSpaceFactor) posterior() predictor {
 	f.filter.Ctx = nil // of the evaluation, not of predictions
@@ -299,31 +297,28 @@ func (f *stateSpaceFactor) posterior() predictor {
 	return p
 }
 
-// reader returns the filter with working memory for one goroutine.
-func (p *stateSpacePosterior) reader() *stateSpaceReader {
+// read calls f with the filter and working memory for one goroutine.
+func (p *stateSpacePosterior) read(f func(*statespace.Filter)) {
 	r := p.readers.Get()
-	if r.filter == nil {
-		r.filter = p.filter.Reader()
+	if *r == nil {
+		*r = p.filter.Reader()
 	}
-	return r
+	f(*r)
+	p.readers.Put(r)
 }
 
 func (p *stateSpacePosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	r := p.reader()
-	defer p.readers.Put(r)
-	r.filter.Posterior(means, variances, x.at)
+	p.read(func(f *statespace.Filter) { f.Posterior(means, variances, x.at) })
 	return nil
 }
 
 // joint predicts from the last observation on by the state there. Elsewhere it solves for each column of K_x* in O(n): K** − K_*x A⁻¹ K_x*.
 func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
 	if n := len(p.line.T); x.Len() > 0 && x.at[0] >= p.line.T[n-1] && slices.IsSorted(x.at) {
-		r := p.reader()
-		defer p.readers.Put(r)
-		r.filter.AheadJointly(means, r.filter.Tail(), x.at, cov.SetEntry)
+		p.read(func(f *statespace.Filter) { f.AheadJointly(means, f.Tail(), x.at, cov.SetEntry) })
 		return ctx.Err()
 	}
 	if err := p.latent(ctx, means, nil, x); err != nil {
@@ -332,9 +327,7 @@ func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, c
 	cross := crossCovariance(x, Scalars(p.line.T), p.kernel)
 	solved := dense.New(cross.Rows, cross.Cols)
 	err := parallel.Parts(ctx, cross.Rows, 1, func(i, _ int) {
-		r := p.reader()
-		defer p.readers.Put(r)
-		r.filter.Solve(dense.Row(solved, i).Data, dense.Row(cross, i).Data)
+		p.read(func(f *statespace.Filter) { f.Solve(dense.Row(solved, i).Data, dense.Row(cross, i).Data) })
 	})
 	if err != nil {
 		return err

@@ -19,8 +19,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
-var _ Loss = (*Exact)(nil)
-
 // Exact is the negative log likelihood of all n observations (Rasmussen and
 // Williams 2006, eq. 2.30 and 5.9; the paper's eq. (nll)):
 //
@@ -68,7 +66,7 @@ type exactCall struct {
 // from the parameters of m.
 func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	start := time.Now()
-	d, o, err := checked(m, d, "", opts)
+	d, o, err := checked(m, d, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +240,7 @@ func (l *Exact) evaluateIn(c *exactCall, grad, theta []float64, keep bool) (valu
 	}
 	l.tally.note(&c.Selection, jitter)
 	if err != nil {
-		return 0, nil, kernelFault(c.kernel, l.data.X, l.span, refusal(err))
+		return 0, nil, kernelFault(c.kernel, l.data.X, l.span, asRefusal(err))
 	}
 	if grad != nil {
 		c.naturalGradient(grad, theta)
@@ -376,7 +374,7 @@ func (p *Profile) profileds() *[]profiled {
 // linear reports whether the exact likelihood of a kernel takes O(n).
 func (p *Profile) linear(k Kernel) bool {
 	var m markov
-	return p.exact[0].data.X.Dim() == 1 && m.of(k)
+	return p.exact[0].data.X.Dim() == 1 && m.set(k)
 }
 
 // NLL sets nll to the negative log likelihoods, in nats, with the kernel of m and each of the noise variances, and factors to the factor

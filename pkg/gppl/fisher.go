@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -55,13 +56,7 @@ func NewInformation(m Model, x Inputs, opts ...Option) (info *Information, err e
 	if err != nil {
 		return nil, err
 	}
-	if err := x.check("x"); err != nil {
-		return nil, err
-	}
-	if err := m.Check(); err != nil {
-		return nil, err
-	}
-	if err := needsDistances("NewInformation", m.Kernel); err != nil {
+	if err := cmp.Or(x.check("x"), m.Check(), needsDistances("NewInformation", m.Kernel)); err != nil {
 		return nil, err
 	}
 	n := x.Len()

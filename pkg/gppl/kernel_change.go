@@ -10,7 +10,6 @@ import (
 )
 
 var (
-	_ Kernel  = ChangePoint{}
 	_ Reacher = ChangePoint{}
 	_ Placed  = ChangePoint{}
 )

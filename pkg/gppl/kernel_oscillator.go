@@ -7,7 +7,6 @@ import (
 )
 
 var (
-	_ Kernel      = SHO{}
 	_ Reacher     = SHO{}
 	_ Bandlimited = SHO{}
 	_ Steep       = SHO{}
@@ -62,28 +61,21 @@ func (k SHO) Steepness(span float64) float64 {
 	return min(u*min(u, 1/eta), min(1/(math.E*a*eta), 4/(math.E*math.E*a*a)))
 }
 
-func (k SHO) oscillations() [1]oscillation {
-	o := newOscillation(k.Variance, k.Period, k.Quality)
-	o.chain = ownChain
-	return [1]oscillation{o}
+// oscillation returns the oscillator with a chain, nil where nobody asks for derivatives in parameters.
+func (k SHO) oscillation(chain [][3]float64) oscillation {
+	return oscillation{k.Variance, statespace.NewOscillator(k.Period, k.Quality), chain}
 }
 
-func (k SHO) Cov(dst, r []float64) {
-	o := k.oscillations()
-	covOscillations(dst, r, o[:])
-}
-func (k SHO) Slope(dst, r []float64) {
-	o := k.oscillations()
-	slopeOscillations(dst, r, o[:])
-}
+func (k SHO) Cov(dst, r []float64)   { sumOscillations(dst, r, false, k) }
+func (k SHO) Slope(dst, r []float64) { sumOscillations(dst, r, true, k) }
 func (k SHO) Contract(grad, w, r []float64) {
-	o := k.oscillations()
-	o[0].contract(grad, w, r)
+	o := k.oscillation(ownChain)
+	o.contract(grad, w, r)
 }
 
 func (k SHO) Blocks(dst []StateBlock) []StateBlock {
-	o := k.oscillations()
-	return append(dst, &o[0])
+	o := k.oscillation(ownChain)
+	return append(dst, &o)
 }
 
 // oscillation is one SHO, as a term and as a block.
@@ -96,28 +88,21 @@ type oscillation struct {
 // ownChain is the chain of an SHO.
 var ownChain = [][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}
 
-func newOscillation(variance, period, quality float64) oscillation {
-	return oscillation{variance: variance, process: statespace.NewOscillator(period, quality)}
-}
-
-func covOscillations(dst, r []float64, all []oscillation) {
-	for i, ri := range r {
-		var sum float64
-		for j := range all {
-			k, _, _, _ := all[j].process.Cov(ri)
-			sum += all[j].variance * k
-		}
-		dst[i] = sum
+// sumOscillations sets dst to the covariances of a sum of one or two, or to their slopes.
+func sumOscillations(dst, r []float64, slopes bool, all ...SHO) {
+	var of [2]oscillation
+	for j, k := range all {
+		of[j] = k.oscillation(nil)
 	}
-}
-
-func slopeOscillations(dst, r []float64, all []oscillation) {
 	for i, ri := range r {
 		var sum float64
 		for j := range all {
-			if ri > 0 {
-				_, slope, _, _ := all[j].process.Cov(ri)
-				sum += all[j].variance * slope
+			v, slope, _, _ := of[j].process.Cov(ri)
+			switch {
+			case !slopes:
+				sum += of[j].variance * v
+			case ri > 0:
+				sum += of[j].variance * slope
 			}
 		}
 		dst[i] = sum
@@ -173,7 +158,6 @@ func (o *oscillation) Slopes(dPhi, dNoise, phi, noise []float64, gap float64) {
 }
 
 var (
-	_ Kernel      = Rotation{}
 	_ Reacher     = Rotation{}
 	_ Bandlimited = Rotation{}
 	_ Steep       = Rotation{}
@@ -224,28 +208,26 @@ func (k Rotation) chains() (whole, half [][3]float64) {
 
 func (k Rotation) oscillations() [2]oscillation {
 	a, b := k.Terms()
-	return [2]oscillation{newOscillation(a.Variance, a.Period, a.Quality), newOscillation(b.Variance, b.Period, b.Quality)}
+	whole, half := k.chains()
+	return [2]oscillation{a.oscillation(whole), b.oscillation(half)}
 }
 
 func (k Rotation) Cov(dst, r []float64) {
-	o := k.oscillations()
-	covOscillations(dst, r, o[:])
+	a, b := k.Terms()
+	sumOscillations(dst, r, false, a, b)
 }
 func (k Rotation) Slope(dst, r []float64) {
-	o := k.oscillations()
-	slopeOscillations(dst, r, o[:])
+	a, b := k.Terms()
+	sumOscillations(dst, r, true, a, b)
 }
 func (k Rotation) Contract(grad, w, r []float64) {
 	o := k.oscillations()
-	o[0].chain, o[1].chain = k.chains()
-	for i := range o {
-		o[i].contract(grad, w, r)
-	}
+	o[0].contract(grad, w, r)
+	o[1].contract(grad, w, r)
 }
 
 func (k Rotation) Blocks(dst []StateBlock) []StateBlock {
 	o := k.oscillations()
-	o[0].chain, o[1].chain = k.chains()
 	return append(dst, &o[0], &o[1])
 }
 

@@ -8,8 +8,6 @@ import (
 )
 
 var (
-	_ Kernel      = Periodic{}
-	_ Kernel      = LocPer{}
 	_ Bandlimited = Periodic{}
 	_ Bandlimited = LocPer{}
 	_ Reacher     = LocPer{}
@@ -157,7 +155,6 @@ func periodicSteepness(l, period float64) float64 {
 }
 
 var (
-	_ Kernel      = Cosine{}
 	_ Bandlimited = Cosine{}
 	_ Steep       = Cosine{}
 	_ Waver       = Cosine{}
@@ -218,7 +215,6 @@ func (k Cosine) Slope(dst, r []float64) {
 }
 
 var (
-	_ Kernel      = SpectralMixture{}
 	_ Reacher     = SpectralMixture{}
 	_ Bandlimited = SpectralMixture{}
 )

@@ -7,7 +7,6 @@ import (
 )
 
 var (
-	_ Kernel      = SE{}
 	_ Spectrum    = SE{}
 	_ Reacher     = SE{}
 	_ Bandlimited = SE{}

@@ -3,7 +3,6 @@ package gppl
 import "math"
 
 var (
-	_ Kernel      = DampedTrend{}
 	_ Reacher     = DampedTrend{}
 	_ Bandlimited = DampedTrend{}
 	_ Steep       = DampedTrend{}
@@ -40,9 +39,7 @@ func (k DampedTrend) Oscillator() SHO {
 
 // oscillation has the chain rule: ∂log quality/∂log memory = ½ − memory/(1 + memory).
 func (k DampedTrend) oscillation() oscillation {
-	o := k.Oscillator().oscillations()[0]
-	o.chain = [][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0.5, 0.5 * (1 - k.Memory) / (1 + k.Memory)}}
-	return o
+	return k.Oscillator().oscillation([][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0.5, 0.5 * (1 - k.Memory) / (1 + k.Memory)}})
 }
 
 func (k DampedTrend) Cov(dst, r []float64)   { k.Oscillator().Cov(dst, r) }

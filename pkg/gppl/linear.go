@@ -57,7 +57,7 @@ const largestState = 256
 // expand sets l to k, with the weights of a Waver but for eps of its variance. It reports false if k is no such kernel.
 func (l *linear) expand(k Kernel, eps float64) bool {
 	l.sources, l.blocks, l.of, l.lost = l.sources[:0], l.blocks[:0], l.of[:0], 0
-	if !l.split.of(k) {
+	if !l.split.set(k) {
 		return false
 	}
 	for i, term := range l.split.signal {

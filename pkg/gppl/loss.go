@@ -66,8 +66,10 @@ var (
 	_ Interruptible = (*Exact)(nil)
 	_ Interruptible = (*Projected)(nil)
 	_ Interruptible = (*VFE)(nil)
+	_ Interruptible = (*ChannelLikelihood)(nil)
 	_ Interruptible = (*MAP)(nil)
 	_ Interruptible = (*Tied)(nil)
+	_ Interruptible = (*Panel)(nil)
 )
 
 // ValueGradContext is l.ValueGrad that ends soon after ctx has, with an error that wraps ctx's, if l is Interruptible. Any other loss
@@ -178,14 +180,11 @@ func notNil(where, what string, argument any) {
 }
 
 // checked returns a copy of the data of a loss, which nobody can change once they are checked, and its options, or what is wrong with
-// them or the model. distances, unless "", names a loss that works on distances alone.
-func checked(m Model, d Data, distances string, opts []Option) (Data, options, error) {
+// them or the model.
+func checked(m interface{ Check() error }, d Data, opts []Option) (Data, options, error) {
 	err := m.Check()
 	if d = d.clone(); err == nil {
 		err = d.Check()
-	}
-	if err == nil && distances != "" {
-		err = needsDistances(distances, m.Kernel)
 	}
 	if err != nil {
 		return d, options{}, err
@@ -242,6 +241,7 @@ var (
 	_ regressing = (*Exact)(nil)
 	_ regressing = (*Projected)(nil)
 	_ regressing = (*VFE)(nil)
+	_ regressing = (*ChannelLikelihood)(nil)
 
 	_ knowing = (*Exact)(nil)
 	_ knowing = (*VFE)(nil)

@@ -13,8 +13,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
-var _ Loss = (*MAP)(nil)
-
 // MAP is a loss with priors, whose minimum is the maximum a posteriori estimate:
 //
 //	L(θ) − Σ_j log p_j(θ_j).
@@ -168,8 +166,6 @@ func PriorsAt(l Loss, theta []float64) (log float64, priors []ParamPrior) {
 	return log, priors
 }
 
-var _ Loss = (*Tied)(nil)
-
 // Tied is a loss in which some parameters share one value: the first of each group is
 // trained, and the others take its value. They stay among the parameters, as Fixed, and
 // their own values do not matter.
@@ -291,8 +287,6 @@ func leaders(l Loss) []int {
 	}
 	return nil
 }
-
-var _ Interruptible = (*Panel)(nil)
 
 // Panel is the likelihood of several independent series that have all parameters in common:
 //

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -195,10 +196,7 @@ func checkMean(m Mean) error {
 // counts as a combination of others if they explain all but 1e-10 of its length. It
 // takes O(nh²).
 func CheckBasis(m Mean, x Inputs) error {
-	if err := checkMean(m); err != nil {
-		return err
-	}
-	if err := x.check("x"); err != nil {
+	if err := cmp.Or(checkMean(m), x.check("x")); err != nil {
 		return err
 	}
 	h, err := basisAt(m, x)

@@ -10,6 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
@@ -78,11 +79,11 @@ func (e *mixedExact) baseForecast(b *mixedBase, d *division) (which int, f choic
 		}
 		if d := float64(stateDim(b.model.markov.components)); probe.name() == EngineStateSpace {
 			kept := float64(statespace.MeansKept(int(c)))
-			g.Seconds += n*c*(2+d*d)*2e-9 + (n*c*c+(1+d*kept/c)*n*p*p)/flopRate + n*p*1.5e-8 + n*(c-kept)*d*replaySeconds
+			g.Seconds += n*c*(2+d*d)*2e-9 + (n*c*c+(1+d*kept/c)*n*p*p)/choice.FlopRate + n*p*1.5e-8 + n*(c-kept)*d*replaySeconds
 			g.Bytes += 8 * n * (2*c + d*kept)
 		} else { // from the time the width of the band follows
-			width := math.Sqrt(g.Seconds * 1.5 * flopRate / (3 * n))
-			g.Seconds += n*c*(4*width+2*c)/flopRate + n*p*1.5e-8
+			width := math.Sqrt(g.Seconds * 1.5 * choice.FlopRate / (3 * n))
+			g.Seconds += n*c*(4*width+2*c)/choice.FlopRate + n*p*1.5e-8
 			g.Bytes += 8 * n * 3 * c
 		}
 		if f.Reason.Given() || e.favour*g.Seconds < f.Seconds {
@@ -217,7 +218,7 @@ func (e *mixedExact) gridForecast(b *mixedBase, d *division) choice.Forecast {
 	period, highest := e.circleFor(d)
 	frequencies := rootFrequencies(k, period)
 	if most := max(frequencies, highest); !(most < maxSummed) || d.widest*period > mixed.WidestPacket {
-		return tooMany(most)
+		return spectral.TooMany(most)
 	}
 	whole, _ := e.onCircle(d, period)
 	columns := d.p + d.moving + float64(e.line.Columns.Cols)

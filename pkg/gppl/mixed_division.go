@@ -5,6 +5,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
@@ -159,7 +160,7 @@ func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float6
 			_, f := short.scales.Circle(span, eps)
 			p += columns(0, at, f)
 		}
-		if c := cost(p, 0); p < maxDenseFeatures && c < least {
+		if c := cost(p, 0); p < spectral.MostFeatures && c < least {
 			least, cut, inBase = c, at, false
 		}
 	}
@@ -259,11 +260,11 @@ func (e *mixedExact) costs(d *division) (direct, sums float64) {
 	if !e.line.Noise.Even() {
 		passes = 2
 	}
-	direct = passes*n*d.p*(d.p+2*d.moving)/(2*flopRate) + passes*n*(d.whole+d.moving)*4e-9
+	direct = passes*n*d.p*(d.p+2*d.moving)/(2*choice.FlopRate) + passes*n*(d.whole+d.moving)*4e-9
 	period, highest := e.circleFor(d)
 	whole, lines := e.onCircle(d, period)
 	setup := e.sums.Pass(300e-9) + highest*sumSeconds
-	return direct, (whole+2*lines)*whole*2e-9 + whole*d.p*packetWidth/flopRate + setup/choice.EvaluationsAhead
+	return direct, (whole+2*lines)*whole*2e-9 + whole*d.p*packetWidth/choice.FlopRate + setup/choice.EvaluationsAhead
 }
 
 // onCircle returns how many features the columns take on a circle, and how many of them those that move.

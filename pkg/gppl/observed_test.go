@@ -34,8 +34,8 @@ func TestFixedCircle(t *testing.T) {
 				m := compiledAt(k, 0.1)
 				f := e.forecast(m)
 				if f.Reason.Given() {
-					var refusal *Refusal
-					if _, err := newSpectralExact(o, options{tolerance: defaultTolerance}).circleFor(k, 1e-12); err != nil && !errors.As(err, &refusal) {
+					var refused *Refusal
+					if _, err := newSpectralExact(o, options{tolerance: defaultTolerance}).CircleFor(decay{k}, 1e-12); err != nil && !errors.As(asRefusal(err), &refused) {
 						t.Errorf("%v: %v is no refusal", k, err)
 					}
 					continue

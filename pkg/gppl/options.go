@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -141,8 +140,8 @@ func (e *Refusal) Unwrap() error {
 	return e.Memory
 }
 
-// refusal returns err as a Refusal if it is the chooser's.
-func refusal(err error) error {
+// asRefusal returns err as a Refusal if it is the chooser's.
+func asRefusal(err error) error {
 	r, ok := err.(*choice.Refused)
 	if !ok {
 		return err
@@ -161,16 +160,6 @@ func (e *Refusal) Error() string {
 	return fmt.Sprintf("gppl: the %s engine cannot take this kernel: %s", e.Engine, e.Reason)
 }
 
-// pairSeconds is what evaluating one covariance and its derivatives is reckoned to take. Like flopRate it only has to be right to a factor:
+// pairSeconds is what evaluating one covariance and its derivatives is reckoned to take. Like choice.FlopRate it only has to be right to a factor:
 // engines differ by powers of n.
 const pairSeconds = 12e-9
-
-// flopRate is what a core is reckoned to do in matrix products, in flops a second. In WebAssembly, which has no assembly, products take
-// eight to eleven times as long as on amd64, and a filter two to three times (BenchmarkNLL with engine=dense/n=1000 and with
-// engine=auto/n=3319/irregular/kernel=Matern32; docs/engines.md has the commands). Only the ratio decides between engines.
-var flopRate = func() float64 {
-	if runtime.GOARCH == "wasm" {
-		return 9e9 / 4
-	}
-	return 9e9
-}()

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -324,10 +325,7 @@ func drawNormals(factor *dense.Lower, mean []float64, count int, seed uint64) []
 // takes O(n³) and memory for n²/2 numbers. jitter is the amount that had to be added to
 // the diagonal of K; smooth kernels on close inputs need some.
 func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, err error) {
-	if err := m.Check(); err != nil {
-		return nil, nil, 0, err
-	}
-	if err := x.check("x"); err != nil {
+	if err := cmp.Or(m.Check(), x.check("x")); err != nil {
 		return nil, nil, 0, err
 	}
 	n := x.Len()

@@ -58,8 +58,14 @@ type updated struct {
 	base  *stateSpacePosterior
 	mean  *regress.Regression // nil for a mean of zero
 	tail  *statespace.Tail
-	added *addedRow  // nil: none
-	whole *wholeData // of these observations
+	added *addedRow                            // nil: none
+	whole func() (*stateSpacePosterior, error) // of all observations, made when it is first asked for
+}
+
+func newUpdated(base *stateSpacePosterior, mean *regress.Regression, tail *statespace.Tail, added *addedRow) *updated {
+	u := &updated{base: base, mean: mean, tail: tail, added: added}
+	u.whole = sync.OnceValues(u.condition)
+	return u
 }
 
 // addedRow is an observation that came later, and those before it.
@@ -71,24 +77,15 @@ type addedRow struct {
 	share, known float64
 }
 
-// wholeData is the state space of all observations, made when it is asked for.
-type wholeData struct {
-	once      sync.Once
-	posterior *stateSpacePosterior
-	err       error
-}
-
 // updated returns the predictor of p in a form that takes further observations.
 func (p *Posterior) updated() (*updated, error) {
 	switch of := p.predictor.(type) {
 	case *updated:
 		return of, nil
 	case *stateSpacePosterior:
-		u := &updated{base: of, mean: p.mean.Of(), whole: new(wholeData)}
-		r := of.reader()
-		defer of.readers.Put(r)
-		u.tail = r.filter.Tail()
-		return u, nil
+		var tail *statespace.Tail
+		of.read(func(f *statespace.Filter) { tail = f.Tail() })
+		return newUpdated(of, p.mean.Of(), tail, nil), nil
 	}
 	return nil, fmt.Errorf("gppl: Posterior.Update: the %s engine factorises all observations together, and takes no further one: NewPosterior conditions on all of them", p.engine)
 }
@@ -116,13 +113,13 @@ func (u *updated) next(m Mean, d Data, i int) (*updated, error) {
 		}
 		row.columns = u.mean.Row(h, d.Y[i])
 	}
-	r := u.base.reader()
-	defer u.base.readers.Put(r)
-	tail, err := r.filter.Extend(u.tail, at, row.columns, row.share, row.known)
+	var tail *statespace.Tail
+	var err error
+	u.base.read(func(f *statespace.Filter) { tail, err = f.Extend(u.tail, at, row.columns, row.share, row.known) })
 	if err != nil {
 		return nil, fmt.Errorf("gppl: Posterior.Update: %w", err)
 	}
-	return &updated{u.base, u.mean, tail, row, new(wholeData)}, nil
+	return newUpdated(u.base, u.mean, tail, row), nil
 }
 
 // posterior returns the posterior of u, which began as p and took the observations of d.
@@ -159,21 +156,21 @@ func (u *updated) latent(ctx context.Context, means blas64.General, variances []
 	}
 	for _, at := range x.at {
 		if at < u.tail.At() {
-			whole, err := u.all()
+			whole, err := u.whole()
 			if err != nil {
 				return err
 			}
 			return whole.latent(ctx, means, variances, x)
 		}
 	}
-	r := u.base.reader()
-	defer u.base.readers.Put(r)
-	for i, at := range x.at {
-		v := r.filter.Ahead(means.Data[i*means.Stride:][:means.Cols], u.tail, at)
-		if variances != nil {
-			variances[i] = v
+	u.base.read(func(f *statespace.Filter) {
+		for i, at := range x.at {
+			v := f.Ahead(means.Data[i*means.Stride:][:means.Cols], u.tail, at)
+			if variances != nil {
+				variances[i] = v
+			}
 		}
-	}
+	})
 	return nil
 }
 
@@ -183,28 +180,21 @@ func (u *updated) joint(ctx context.Context, means blas64.General, cov *dense.Lo
 		return err
 	}
 	if x.at[0] >= u.tail.At() && slices.IsSorted(x.at) {
-		r := u.base.reader()
-		defer u.base.readers.Put(r)
-		r.filter.AheadJointly(means, u.tail, x.at, cov.SetEntry)
+		u.base.read(func(f *statespace.Filter) { f.AheadJointly(means, u.tail, x.at, cov.SetEntry) })
 		return nil
 	}
-	whole, err := u.all()
+	whole, err := u.whole()
 	if err != nil {
 		return err
 	}
 	return whole.joint(ctx, means, cov, x)
 }
 
-// all conditions on all observations, once.
-func (u *updated) all() (*stateSpacePosterior, error) {
+// condition conditions on all observations.
+func (u *updated) condition() (*stateSpacePosterior, error) {
 	if u.added == nil {
 		return u.base, nil
 	}
-	u.whole.once.Do(func() { u.whole.posterior, u.whole.err = u.condition() })
-	return u.whole.posterior, u.whole.err
-}
-
-func (u *updated) condition() (*stateSpacePosterior, error) {
 	old, n, m := u.base.line, len(u.base.line.T), u.added.count
 	all := &observed.Line{T: append(old.T[:n:n], make([]float64, m)...), Columns: dense.New(n+m, old.Columns.Cols)}
 	for i := range n {

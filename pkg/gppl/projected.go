@@ -13,14 +13,12 @@ import (
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
-
-var _ Loss = (*Projected)(nil)
 
 // Projected is the projected likelihood: the negative log likelihood of the k
 // projections z = Ωᵀy of the n observations,
@@ -38,21 +36,13 @@ var _ Loss = (*Projected)(nil)
 // It is safe for concurrent use, in working memory for as many evaluations as
 // run at once.
 type Projected struct {
-	model      Model
-	proj       *Projection
-	directions directions
-	params     []Param
-	scale      scaling
-	mean       *regress.Regression // nil for a mean of zero
-	z          blas64.General      // ΩᵀC, k×c: y and the basis of the mean
-	sizes      []float64           // the lengths of the columns of C
-	logDet     float64             // log|det R| where directions is the Q of Ω = QR, else 0
-	oto        []float64           // ΩᵀEΩ, k×k, E the squares of relative errors, or I; nil where it is I
-	least      float64             // an eigenvalue of ΩᵀEΩ is at least this; 1 where it is I
-	cond       float64             // the condition of ΩᵀEΩ, 1 where it is I
-	known      []float64           // ΩᵀDΩ, k×k, D the variances of known errors; nil without them
-	uneven     bool                // there are known or relative errors, of any size
-	residual   *residual           // what the projections leave of C; nil: not used
+	model  Model
+	proj   *Projection
+	params []Param
+	scale  scaling
+	mean   *regress.Regression // nil for a mean of zero
+	data   projected.Data      // of y and the basis of the mean
+	uneven bool                // there are known or relative errors, of any size
 
 	terms []*projectedTerm // those of the kernel, by the engines of a series
 	whole *projectedTerm   // the kernel as one; nil if it has one term
@@ -67,23 +57,12 @@ type Projected struct {
 // projectedCall is the working memory of one evaluation.
 type projectedCall struct {
 	compiled
-	loss  *Projected
-	terms []termCall
-	whole termCall
-	use   []*termCall // terms, or the whole
-
-	s0     []float64 // ΩᵀKΩ, k×k
-	factor *dense.Lower
-	fill   func() // fillS, made once so that calls need not allocate
+	projected.Factor
+	loss   *Projected
+	terms  []termCall
+	whole  termCall
+	use    []*termCall // terms, or the whole
 	jitter float64
-	tau    float64 // the variance of what the projections leave
-
-	sizes          []float64      // √S_ii, of unevenRounding
-	half, alpha, u blas64.General // L⁻¹Z, S⁻¹Z and S⁻¹ZR, k×c
-	g, r           blas64.General // ZᵀS⁻¹Z, c×c, and R
-	all            blas64.General // g and what the residual adds to it
-	inverse        *dense.Lower
-	v              blas64.General // S⁻¹ − UUᵀ, k×k
 }
 
 // NewProjected returns the projected likelihood of the data under the
@@ -91,7 +70,10 @@ type projectedCall struct {
 func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, error) {
 	start := time.Now()
 	notNil("NewProjected", "the projection p", p)
-	d, o, err := checked(m, d, "PL", opts)
+	d, o, err := checked(m, d, opts)
+	if err == nil {
+		err = needsDistances("PL", m.Kernel)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +84,7 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	seen, logDet := p.wellConditioned()
 	directions := directionsOf(seen, d.X, o)
 	if d.Errors != nil || d.Relative != nil { // ΩᵀDΩ needs Ω, and DΩ beside it
-		if bytes := directions.formed() + 8*float64(n)*float64(k); bytes > o.Memory {
+		if bytes := directions.Formed() + 8*float64(n)*float64(k); bytes > o.Memory {
 			return nil, &MemoryError{What: fmt.Sprintf("PL of n = %d observations with known errors", n), Needed: bytes, Limit: o.Memory}
 		}
 	}
@@ -110,47 +92,53 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	if err != nil {
 		return nil, err
 	}
-	l := &Projected{
-		model: m, proj: p, directions: directions, params: m.Params(), scale: scalingOf(m.Kernel),
-		mean: mean, z: z, sizes: sizes, logDet: logDet, uneven: d.Errors != nil || d.Relative != nil,
-		tally: new(tally), used: new(lastUse), calls: new(parallel.Pool[projectedCall]), ctx: o.ctx,
-	}
+	l := newProjected(m, p, projected.Data{Directions: directions, Z: z, Sizes: sizes, LogDet: logDet})
+	l.mean, l.uneven, l.ctx = mean, d.Errors != nil || d.Relative != nil, o.ctx
 	switch {
 	case d.Relative != nil:
-		l.oto = dense.Weighted(directions.matrix(), d.rowNoise().Scale).Data
+		l.data.OtO = dense.Weighted(directions.Matrix(), d.rowNoise().Scale).Data
 	case !seen.Orthonormal:
-		omega := seen.Omega().RawMatrix()
-		l.oto = make([]float64, k*k)
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, omega, omega, 0, blas64.General{Rows: k, Cols: k, Stride: k, Data: l.oto})
+		omega := seen.matrix()
+		oto := dense.New(k, k)
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, omega, omega, 0, oto)
+		l.data.OtO = oto.Data
 	}
-	l.least, l.cond = dense.LeastEigenvalue(l.oto, k)
+	l.data.Least, l.data.Cond = dense.LeastEigenvalue(l.data.OtO, k)
 	if d.Errors != nil {
-		l.known = dense.Weighted(directions.matrix(), d.knownVariances()).Data
+		l.data.Known = dense.Weighted(directions.Matrix(), d.knownVariances()).Data
 	}
 	l.plan(d.X, o)
 	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}
 	return l, nil
 }
 
+// newProjected returns the loss of data, without engines, mean and residual.
+func newProjected(m Model, p *Projection, d projected.Data) *Projected {
+	return &Projected{
+		model: m, proj: p, params: m.Params(), scale: scalingOf(m.Kernel), data: d,
+		tally: new(tally), used: new(lastUse), calls: new(parallel.Pool[projectedCall]),
+	}
+}
+
 // plan sets up the engines, which all terms share, for each term of the kernel and
 // for the whole of it.
 func (l *Projected) plan(x Inputs, o options) {
-	d := l.directions
+	d := l.data.Directions
 	all := &denseProjected{x: x, directions: d}
 	var parts split
-	if x.Dim() != 1 || !parts.of(l.model.Kernel) {
+	if x.Dim() != 1 || !parts.set(l.model.Kernel) {
 		l.terms = []*projectedTerm{newProjectedTerm(l.model.Kernel, x, d, o, all)}
 		return
 	}
 	series := observed.Sorted(x.at)
 	sorted := newSortedDirections(series, d)
-	engines := []projectedEngine{&stateSpaceProjected{directions: sorted}, newSpectralProjected(newFeatures(x, series.Lo, series.Span, d, nil), o.tolerance), &bandedProjected{directions: sorted}, all}
+	engines := []projectedEngine{&stateSpaceProjected{directions: sorted}, newSpectralProjected(d, projected.NewFeatures(x.at, series.Lo, series.Span, d, nil), o.tolerance), &bandedProjected{directions: sorted}, all}
 	l.planTerms(parts.signal, x, o, engines)
 }
 
 // planTerms sets up engines for each term of the kernel and for the whole of it.
 func (l *Projected) planTerms(terms []Kernel, x Inputs, o options, engines []projectedEngine) {
-	d := l.directions
+	d := l.data.Directions
 	l.apart = true
 	for _, k := range terms {
 		own := engines
@@ -176,7 +164,7 @@ func (l *Projected) Params() []Param             { return append([]Param(nil), l
 func (l *Projected) Model(theta []float64) Model { return l.model.WithParams(theta) }
 
 // Dims returns the numbers of observations and of projections.
-func (l *Projected) Dims() (n, k int) { return l.directions.n, l.directions.k }
+func (l *Projected) Dims() (n, k int) { return l.data.N, l.data.K }
 
 func (l *Projected) Report() LossReport {
 	r := l.tally.get()
@@ -199,7 +187,7 @@ func (l *Projected) Explain() string {
 
 func (l *Projected) String() string {
 	n, k := l.proj.Dims()
-	if l.residual != nil {
+	if l.data.Residual != nil {
 		return fmt.Sprintf("PL + residual (n=%d, k=%d, %s)", n, k, l.proj.Design)
 	}
 	return fmt.Sprintf("PL (n=%d, k=%d, %s)", n, k, l.proj.Design)
@@ -250,7 +238,7 @@ func (l *Projected) begin(c *projectedCall, theta []float64) error {
 	if c.loss == nil {
 		c.init(l)
 	}
-	c.factor.Ctx, c.inverse.Ctx = c.ctx, c.ctx
+	c.L.Ctx, c.Inverse.Ctx = c.ctx, c.ctx
 	if err := c.compile(l.model.Kernel, theta); err != nil {
 		return err
 	}
@@ -271,25 +259,20 @@ func (l *Projected) begin(c *projectedCall, theta []float64) error {
 
 // ask collects the forecasts for a term, of the parameters from offset to end.
 func (c *projectedCall) ask(t *termCall, k Kernel, offset, end int) {
-	t.set(k, offset, end, c.noise*c.loss.least, c.loss.cond)
+	t.set(k, offset, end, c.noise*c.loss.data.Least, c.loss.data.Cond)
 	t.ctx = c.ctx
 	t.forecast(&t.Selection, &t.compiledTerm)
 }
 
-// init makes the working memory, k²/2·(2 + lower triangles) numbers of it at once.
+// init makes the working memory.
 func (c *projectedCall) init(l *Projected) {
-	k, cols := l.z.Rows, l.z.Cols
 	c.loss = l
+	c.Factor.Init(&l.data)
 	c.terms = make([]termCall, len(l.terms))
 	for i := range c.terms {
 		c.terms[i].projectedTerm = l.terms[i]
 	}
 	c.whole.projectedTerm = l.whole
-	c.s0, c.sizes, c.v = make([]float64, k*k), make([]float64, k), dense.New(k, k)
-	c.factor, c.inverse = dense.NewLower(k), dense.NewLower(k)
-	c.half, c.alpha = dense.New(k, cols), dense.New(k, cols)
-	c.g, c.r, c.all = dense.New(cols, cols), dense.New(cols, cols), dense.New(cols, cols)
-	c.fill = c.fillS
 }
 
 // choose sets use to the terms or to the whole, by which is expected to be cheaper.
@@ -331,7 +314,7 @@ func (l *Projected) note(c *projectedCall) {
 	fallbacks := c.whole.Fallbacks
 	for i := range c.terms {
 		fallbacks += c.terms[i].Fallbacks
-		c.terms[i].tell()
+		c.terms[i].informInterpolated()
 	}
 	l.tally.add(fallbacks, c.jitter)
 	l.used.note(c.use)
@@ -344,21 +327,15 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 	if err := l.covariance(c, grad != nil); err != nil {
 		return 0, nil, err
 	}
-	l.solve(c)
-	terms, logDet := float64(l.z.Rows), c.factor.LogDet()+2*l.logDet // with the residual, if there is one
-	if r := l.residual; r != nil {
-		terms += r.dof
-		logDet += r.dof*math.Log(c.tau) - r.logWeights
-	}
-	added, err := l.mean.Complete(c.r, c.all)
+	c.Solve()
+	logDet, terms := c.LogDet() // with the residual, if there is one
+	added, err := l.mean.Complete(c.R, c.All)
 	if err != nil {
 		return 0, nil, notFactorised(c.kernel, c.noise, err, "gppl: %v", err)
 	}
-	value = 0.5*(c.all.Data[0]+logDet+terms*log2Pi) + added
-	dense.Copy(c.alpha, c.half)
-	c.factor.SolveLT(c.alpha)
-	c.u = dense.Combine(c.u, c.alpha, c.r)
-	all := dense.Form(c.all, c.r)
+	value = 0.5*(c.All.Data[0]+logDet+terms*log2Pi) + added
+	c.Complete()
+	all := dense.Form(c.All, c.R)
 	promise := l.promise(c, value)
 	if grad == nil {
 		return value, nil, nil
@@ -366,7 +343,7 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 	if failed, err := l.gradient(c, grad); err != nil {
 		return 0, failed, err
 	}
-	if c.jitter == 0 && l.known == nil { // known errors do not scale
+	if c.jitter == 0 && l.data.Known == nil { // known errors do not scale
 		if err := verifyScale(grad, &l.scale, c.kernel, terms, all, promise); err != nil {
 			return 0, nil, err
 		}
@@ -374,124 +351,78 @@ func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, f
 	return value, nil, nil
 }
 
-// solve sets half = L⁻¹Z and, from it, g = ZᵀS⁻¹Z and all, to which the residual adds
-// what it sees of C.
-func (l *Projected) solve(c *projectedCall) {
-	dense.Copy(c.half, l.z)
-	c.factor.SolveL(c.half)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, c.half, c.half, 0, c.g)
-	copy(c.all.Data, c.g.Data)
-	if l.residual != nil {
-		blas64.Axpy(1/c.tau, dense.Vec(l.residual.energy.Data), dense.Vec(c.all.Data))
-	}
-}
-
 // promise records and returns what the value may err by: what the forecasts of the terms say
 // for a form zᵀS⁻¹z of one per projection, completed by the one that it is, and
 // what the residual's τ loses where n·k(0) − tr S₀ cancels and where ΩᵀΩ is not I.
 func (l *Projected) promise(c *projectedCall, value float64) (nats float64) {
-	k := float64(l.z.Rows)
-	form, size := dense.Form(c.g, c.r), dense.Spread(dense.Diagonal(c.g), c.r)
+	k := float64(l.data.K)
+	form, size := dense.Form(c.G, c.R), dense.Spread(dense.Diagonal(c.G), c.R)
 	nats = choice.Summation(value, k)
-	var limit float64
-	var energy float64
-	if r := l.residual; r != nil {
-		energy = dense.Form(r.energy, c.r)
+	var limit, energy float64
+	r := l.data.Residual
+	if r != nil {
+		energy = dense.Form(r.Energy, c.R)
 	}
 	for _, t := range c.use {
 		s := &t.Selection
 		err := s.Candidates[s.Chosen].Err
 		s.Nats = choice.Completed(err, size, k)
-		if r := l.residual; r != nil { // what S₀ lacks, τ has too much
-			s.Nats += 0.5 * err * energy / (c.tau * r.dof)
+		if r != nil { // what S₀ lacks, τ has too much
+			s.Nats += 0.5 * err * energy / (c.Tau * r.DoF)
 		}
-		for j := range c.u.Cols {
-			s.Nats += 0.5 * t.gram.leftOut(dense.Column(c.u, j))
+		for j := range c.U.Cols {
+			s.Nats += 0.5 * t.gram.leftOut(dense.Column(c.U, j))
 		}
 		s.Allowed = t.chooser.Limit * max(1, form/k)
 		t.chooser.Settle(s)
 		nats, limit = nats+s.Nats, max(limit, s.Allowed)
 	}
-	if w := l.directions.waves; w != nil {
-		nats += l.waveRounding(c, w, form)
+	if w := l.data.Waves; w != nil {
+		var signal float64 // the size of a y that S₀ takes for signal
+		for _, t := range c.use {
+			signal += math.Sqrt(l.data.Mass * t.variance * form)
+		}
+		nats += c.ColumnRounding(signal, w.Rounding)
 	}
 	if l.uneven {
-		nats += c.unevenRounding()
+		nats += c.UnevenRounding()
 	}
 	if l.mean != nil { // of g, what cancels in the fit of the mean, and of z, what cancels in the sums over a column
-		nats += 4 * 0x1p-53 * dense.Spread(dense.Diagonal(c.all), c.r)
-		if l.directions.waves == nil {
-			nats += l.columnRounding(c, 0, func(size float64) float64 { return 4 * 0x1p-53 * size })
+		nats += 4 * 0x1p-53 * dense.Spread(dense.Diagonal(c.All), c.R)
+		if l.data.Waves == nil {
+			nats += c.ColumnRounding(0, func(size float64) float64 { return 4 * 0x1p-53 * size })
 		}
 	}
-	if r := l.residual; r != nil {
-		signal := r.n * c.variance
-		lost := 8 * 0x1p-53 * (signal/r.dof + c.tau) / c.tau // relative, of τ
-		lost += 8 * 0x1p-53 * (c.noise*r.spread + r.spreadKnown) / c.tau
-		lost += l.directions.bound() * dense.LargestOnDiagonal(c.s0, l.z.Rows) / (r.dof * c.tau)
-		nats += 0.5 * ((r.dof+energy/c.tau)*lost + r.rounding/c.tau)
-		limit = max(limit, limit/k*max(r.dof, energy/c.tau))
+	if r != nil {
+		lost, terms := c.ResidualRounding(r.N*c.variance, l.data.Bound())
+		nats, limit = nats+lost, max(limit, limit/k*terms)
 	}
 	l.tally.promise(nats, nats <= limit)
 	return nats
 }
 
-// waveRounding bounds the error of the value due to that of z, if z is summed by waves.
-func (l *Projected) waveRounding(c *projectedCall, w *fourier.Waves, form float64) (nats float64) {
-	var signal float64 // the size of a y that S₀ takes for signal
-	for _, t := range c.use {
-		signal += math.Sqrt(l.directions.mass * t.variance * form)
-	}
-	return l.columnRounding(c, signal, w.Rounding)
-}
-
-// columnRounding bounds the error of the value due to that of z, where a sum over a column of that size, in the length of
-// the column and of what comes beside, has the given rounding.
-func (l *Projected) columnRounding(c *projectedCall, beside float64, rounding func(size float64) float64) (nats float64) {
-	for j := range c.r.Cols {
-		size := beside
-		for i, s := range l.sizes {
-			size += s * math.Abs(c.r.Data[i*c.r.Stride+j])
-		}
-		nats += rounding(size) * blas64.Nrm2(dense.Column(c.u, j))
-	}
-	return nats
-}
-
 // covariance factorises S, and sets τ where there is a residual.
 func (l *Projected) covariance(c *projectedCall, derivatives bool) (err error) {
-	c.jitter, c.tau = 0, 0
-	clear(c.s0)
+	c.jitter, c.Tau = 0, 0
+	clear(c.S0)
 	for _, t := range c.use {
 		if err := t.compute(derivatives); err != nil {
 			return err
 		}
-		dense.Add(c.s0, t.gram.covariance())
+		dense.Add(c.S0, t.gram.covariance())
 	}
-	if c.jitter, err = c.factor.CholeskyWithJitter(c.variance+c.noise, c.fill); err != nil {
-		return notFactorised(c.kernel, c.noise, err, "gppl: the covariance of %d projections cannot be factorised: %v", l.z.Rows, err)
+	if c.jitter, err = c.Factorise(c.noise, c.variance+c.noise); err != nil {
+		return notFactorised(c.kernel, c.noise, err, "gppl: the covariance of %d projections cannot be factorised: %v", l.data.K, err)
 	}
-	if l.residual != nil {
-		c.tau, err = l.remainder(c)
+	r := l.data.Residual
+	if r == nil {
+		return nil
 	}
-	return err
-}
-
-// fillS sets the factor to S = ΩᵀKΩ + σ²ΩᵀΩ + ΩᵀDΩ.
-func (c *projectedCall) fillS() {
-	s := dense.Vec(c.v.Data) // which has another use only later
-	copy(s.Data, c.s0)
-	oto, known := c.loss.oto, c.loss.known
-	if oto != nil {
-		blas64.Axpy(c.noise, dense.Vec(oto), s)
+	var prior float64
+	for _, t := range c.use {
+		prior += r.N * t.variance
 	}
-	if known != nil {
-		blas64.Axpy(1, dense.Vec(known), s)
-	}
-	if oto == nil {
-		dense.AddDiagonal(c.v, c.noise)
-	}
-	c.factor.Set(c.v)
+	return c.Remainder(prior)
 }
 
 // gradient sets grad to ½⟨V, ∂S⟩, V = S⁻¹ − UUᵀ, and the residual's part, in the logs of
@@ -500,24 +431,23 @@ func (c *projectedCall) fillS() {
 // variances grow, S₀ does, so that ⟨V, ∂S₀⟩ = ⟨V, S₀⟩, which costs k² flops and
 // shares nothing with how the engine contracts.
 func (l *Projected) gradient(c *projectedCall, grad []float64) (*termCall, error) {
-	c.weights()
+	noise, prior := c.Weigh()
 	clear(grad)
 	last := len(grad) - 1
-	total := 0.5 * l.traceV(c)
-	if r := l.residual; r != nil {
-		slope := 0.5 * (r.dof - dense.Form(r.energy, c.r)/c.tau) / c.tau // in τ
-		total += slope * r.share
-		l.addRemainder(grad[:last], c, slope)
+	for _, t := range c.use {
+		if prior != 0 {
+			contractVariance(t.own(grad), t.kernel, prior)
+		}
 	}
 	for _, t := range c.use {
-		if err := t.contribute(grad[:last], c.v.Data); err != nil {
+		if err := t.contribute(grad[:last], c.V.Data); err != nil {
 			return t, err
 		}
 	}
 	for p := range grad {
 		grad[p] *= 0.5
 	}
-	grad[last] = c.noise * total
+	grad[last] = c.noise * noise
 	return nil, nil
 }
 
@@ -539,21 +469,6 @@ func (t *termCall) contribute(grad, v []float64) error {
 		scale += math.Abs(p)
 	}
 	return verify.Near("the contraction of a projected covariance", after-before, want, 0.1*verify.GradientTrust*(scale+math.Abs(before)))
-}
-
-// weights sets v = S⁻¹ − UUᵀ, both triangles.
-func (c *projectedCall) weights() {
-	c.factor.InvertL(c.inverse)
-	c.inverse.Inverse(c.v)
-	dense.SubtractOuter(c.v, c.u, c.u)
-}
-
-// traceV returns ⟨V, ΩᵀΩ⟩.
-func (l *Projected) traceV(c *projectedCall) float64 {
-	if l.oto != nil {
-		return blas64.Dot(dense.Vec(c.v.Data), dense.Vec(l.oto))
-	}
-	return dense.Trace(c.v)
 }
 
 // renewed returns a copy of l that shares what was computed from the data, with choosers of its own.
@@ -592,8 +507,8 @@ func (l *Projected) Cost(m Model) (seconds float64) {
 	if err := l.begin(c, Values(m.Params())); err != nil {
 		return math.Inf(1)
 	}
-	k := float64(l.z.Rows)
-	seconds = 2 * k * k * k / flopRate
+	k := float64(l.data.K)
+	seconds = 2 * k * k * k / choice.FlopRate
 	for _, t := range c.use {
 		f := t.best(&t.Selection)
 		if f.Reason.Given() {

@@ -10,24 +10,25 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 )
 
 // denseProjected computes S₀ = ΩᵀKΩ in 2·½n²k flops and its contraction in as
 // many, with O(nk) memory: never a matrix n×n.
 type denseProjected struct {
 	x          Inputs
-	directions directions
+	directions projected.Directions
 	grams      parallel.Pool[denseGram]
 }
 
 func (e *denseProjected) name() string { return EngineDense }
 
 func (e *denseProjected) forecast(m *compiledTerm) choice.Forecast {
-	n, kk := float64(e.directions.n), float64(e.directions.k)
+	n, kk := float64(e.directions.N), float64(e.directions.K)
 	return choice.Forecast{
-		Seconds: (2*n*n*kk/flopRate + n*n*pairSeconds) / 2,
-		Setup:   e.directions.forming(),
-		Bytes:   e.directions.formed() + 8*parallel.Lanes*kk*(kk+dense.Tile),
+		Seconds: (2*n*n*kk/choice.FlopRate + n*n*pairSeconds) / 2,
+		Setup:   e.directions.Forming(),
+		Bytes:   e.directions.Formed() + 8*parallel.Lanes*kk*(kk+dense.Tile),
 		Err:     kk * gramRounding(m.variance*n, m.noise),
 	}
 }
@@ -58,8 +59,8 @@ func (e *denseProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 }
 
 func (g *denseGram) init(e *denseProjected) {
-	k := e.directions.k
-	g.engine, g.omega, g.s = e, e.directions.matrix(), make([]float64, k*k)
+	k := e.directions.K
+	g.engine, g.omega, g.s = e, e.directions.Matrix(), make([]float64, k*k)
 	g.lanes = dense.NewLanes(g.omega.Rows)
 	for range g.lanes {
 		g.strip = append(g.strip, dense.New(dense.Tile, k))
@@ -148,6 +149,17 @@ func (g *denseGram) weightedLane(c int) {
 	}
 }
 
+// derivativeAt sets dst[i] = ∂k(r[i])/∂log θ_p, one Contract each. grad has an
+// entry per parameter.
+func derivativeAt(dst, r []float64, k Kernel, p int, grad []float64) {
+	one := [1]float64{1}
+	for i := range r {
+		clear(grad)
+		k.Contract(grad, one[:], r[i:i+1])
+		dst[i] = grad[p]
+	}
+}
+
 // derivative is ΩᵀKΩ with ∂K instead of K.
 func (g *denseGram) derivative(s []float64, p int) { g.multiply(s, p) }
 
@@ -162,10 +174,10 @@ type projectedTerm struct {
 	scaling        scaling
 }
 
-func newProjectedTerm(k Kernel, x Inputs, d directions, o options, engines ...projectedEngine) *projectedTerm {
+func newProjectedTerm(k Kernel, x Inputs, d projected.Directions, o options, engines ...projectedEngine) *projectedTerm {
 	return &projectedTerm{
-		k: d.k, mass: d.mass, span: extent(x), directionError: d.bound(),
-		engines: engines, chooser: choice.New(o.Limits, o.tolerance*float64(d.k), engineNamesOf(engines)), scaling: scalingOf(k),
+		k: d.K, mass: d.Mass, span: extent(x), directionError: d.Bound(),
+		engines: engines, chooser: choice.New(o.Limits, o.tolerance*float64(d.K), engineNamesOf(engines)), scaling: scalingOf(k),
 	}
 }
 
@@ -206,7 +218,7 @@ func (t *termCall) compute(derivatives bool) error {
 	if t.gram != nil {
 		return nil
 	}
-	return refusal(t.chooser.Evaluate(&t.Selection, func(i int) (choice.Outcome, error) {
+	return asRefusal(t.chooser.Evaluate(&t.Selection, func(i int) (choice.Outcome, error) {
 		t.release() // of an engine that promised too little
 		gram, err := t.engines[i].gram(&t.compiledTerm, derivatives)
 		if err == nil {
@@ -233,8 +245,8 @@ func (t *termCall) release() {
 	}
 }
 
-// tell has the engine that makes its forecasts from where evaluations were made know of this one.
-func (t *termCall) tell() {
+// informInterpolated has the engine that makes its forecasts from where evaluations were made know of this one.
+func (t *termCall) informInterpolated() {
 	for _, e := range t.engines {
 		if e, ok := e.(*interpolated); ok {
 			var largest float64

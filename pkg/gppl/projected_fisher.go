@@ -53,82 +53,50 @@ func (l *Projected) informationIn(c *projectedCall, theta []float64) (*mat.SymDe
 	}
 	if c.jitter > 0 { // it would count as noise that is known
 		return nil, fmt.Errorf("gppl: the information of %d projections is lost in rounding: their covariance needed jitter of %.3g (kernel %v, noise variance %.4g)",
-			l.z.Rows, c.jitter, c.kernel, c.noise)
+			l.data.K, c.jitter, c.kernel, c.noise)
 	}
-	p, k := len(theta), l.z.Rows
+	p, k := len(theta), l.data.K
 	white := make([]blas64.General, p) // L⁻¹∂SL⁻ᵀ
 	slope := make([]float64, p)        // ∂τ
 	for a := range p {
 		parallel.Look(c.ctx)
 		white[a] = dense.New(k, k)
-		l.derivative(white[a].Data, c, a)
-		if l.residual != nil {
-			slope[a] = l.remainderSlope(white[a], c, a)
-		}
-		c.factor.Whiten(white[a])
+		slope[a] = l.derivative(white[a], c, a)
+		c.L.Whiten(white[a])
 	}
-	info := dense.HalfProducts(white)
-	if l.residual != nil {
-		for a := range p {
-			for b := range a + 1 {
-				info.SetSym(a, b, info.At(a, b)+0.5*l.residual.dof*slope[a]*slope[b]/(c.tau*c.tau))
-			}
-		}
+	if l.mean == nil {
+		return c.Factor.Information(white, slope, nil), nil
 	}
-	if l.mean != nil {
-		if err := l.meanTakes(info, c, white, slope); err != nil {
-			return nil, err
-		}
+	mean, err := l.given(c)
+	if err != nil {
+		return nil, notFactorised(c.kernel, c.noise, err, "gppl: %v", err)
 	}
-	return info, nil
+	return c.Factor.Information(white, slope, mean), nil
 }
 
-// remainderSlope returns ∂τ/∂log θ_a, given ∂S.
-func (l *Projected) remainderSlope(dS blas64.General, c *projectedCall, a int) float64 {
+// derivative sets s (k×k), which is 0, to ∂S/∂log θ_p of a call that has computed S with
+// derivatives, and returns ∂τ/∂log θ_p; the noise is the last parameter.
+func (l *Projected) derivative(s blas64.General, c *projectedCall, p int) (slope float64) {
 	last := len(l.params) - 1
-	r := l.residual
-	self := r.n // of all observations: n·∂(k(0) + σ²), or Σe² in the place of n for σ²
-	if l.oto != nil {
-		self = r.share * r.dof
-		for i := range l.z.Rows {
-			self += l.oto[i*(l.z.Rows+1)]
-		}
+	noise := c.noiseSlope(p, last)
+	if noise != 0 {
+		c.AddNoise(s, noise)
 	}
-	self *= c.noiseSlope(a, last)
-	if a < last {
-		grad := make([]float64, last)
-		contractVariance(grad, c.kernel, r.n)
-		self += grad[a]
-	}
-	return (self - dense.Trace(dS)) / r.dof
-}
-
-// derivative sets s (k×k) to ∂S/∂log θ_p of a call that has computed S with
-// derivatives; the noise is the last parameter.
-func (l *Projected) derivative(s []float64, c *projectedCall, p int) {
-	clear(s)
-	if noise := c.noiseSlope(p, len(l.params)-1); noise != 0 {
-		l.addNoise(s, noise)
-	}
-	part := make([]float64, len(s))
+	part := make([]float64, len(s.Data))
 	for _, t := range c.use {
 		if p < t.offset || p >= t.end {
 			continue
 		}
 		t.gram.derivative(part, p-t.offset)
-		dense.Add(s, part)
+		dense.Add(s.Data, part)
 	}
-}
-
-// addNoise adds noise·ΩᵀΩ to s.
-func (l *Projected) addNoise(s []float64, noise float64) {
-	if l.oto != nil {
-		blas64.Axpy(noise, dense.Vec(l.oto), dense.Vec(s))
-		return
+	var prior float64
+	if r := l.data.Residual; r != nil && p < last {
+		grad := make([]float64, last)
+		contractVariance(grad, c.kernel, r.N)
+		prior = grad[p]
 	}
-	for i := 0; i < len(s); i += l.z.Rows + 1 {
-		s[i] += noise
-	}
+	return c.RemainderSlope(s, noise, prior)
 }
 
 // noiseSlope returns the derivative of the noise variance, with the nugget, in log θ_p,

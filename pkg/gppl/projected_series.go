@@ -10,25 +10,26 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
 // sortedDirections are an Ω with its rows in the order of a series.
 type sortedDirections struct {
-	directions
+	projected.Directions
 	line   *observed.Line
-	matrix func() blas64.General // Ω, formed when an engine first computes with it; safe for concurrent use
+	Matrix func() blas64.General // Ω, formed when an engine first computes with it; safe for concurrent use
 }
 
-func newSortedDirections(l *observed.Line, d directions) *sortedDirections {
-	return &sortedDirections{d, l, sync.OnceValue(func() blas64.General { return l.SortRows(d.matrix()) })}
+func newSortedDirections(l *observed.Line, d projected.Directions) *sortedDirections {
+	return &sortedDirections{d, l, sync.OnceValue(func() blas64.General { return l.SortRows(d.Matrix()) })}
 }
 
-// formed returns the bytes that matrix adds to those of the projection.
-func (s *sortedDirections) formed() float64 {
-	bytes := s.directions.formed()
+// Formed returns the bytes that Matrix adds to those of the projection.
+func (s *sortedDirections) Formed() float64 {
+	bytes := s.Directions.Formed()
 	if s.line.Order != nil {
-		bytes += 8 * float64(s.n) * float64(s.k)
+		bytes += 8 * float64(s.N) * float64(s.K)
 	}
 	return bytes
 }
@@ -48,11 +49,11 @@ func (e *bandedProjected) forecast(m *compiledTerm) choice.Forecast {
 	if !ok {
 		return choice.Cannot(noReach)
 	}
-	n, kk := float64(e.directions.n), float64(e.directions.k)
+	n, kk := float64(e.directions.N), float64(e.directions.K)
 	return choice.Forecast{
-		Seconds: (n*width*(6*kk/flopRate+pairSeconds) + 4*n*kk*kk/flopRate) / 2,
-		Setup:   e.directions.forming(),
-		Bytes:   bytes + e.directions.formed() + 8*n*kk,
+		Seconds: (n*width*(6*kk/choice.FlopRate+pairSeconds) + 4*n*kk*kk/choice.FlopRate) / 2,
+		Setup:   e.directions.Forming(),
+		Bytes:   bytes + e.directions.Formed() + 8*n*kk,
 		Err:     kk * gramRounding(m.variance*n, m.noise),
 	}
 }
@@ -70,10 +71,10 @@ type bandedGram struct {
 func (e *bandedProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 	g := e.grams.Get()
 	g.engine, g.term = e, m
-	kk := e.directions.k
+	kk := e.directions.K
 	if g.omega.Data == nil {
-		g.omega = e.directions.matrix()
-		g.band, g.work, g.s = band{line: e.directions.line}, dense.New(e.directions.n, kk), dense.New(kk, kk)
+		g.omega = e.directions.Matrix()
+		g.band, g.work, g.s = band{line: e.directions.line}, dense.New(e.directions.N, kk), dense.New(kk, kk)
 	}
 	g.band.gram.Ctx = m.ctx
 	g.band.fill(m.kernel, 0)
@@ -130,12 +131,12 @@ func (e *stateSpaceProjected) forecast(m *compiledTerm) choice.Forecast {
 	if !m.isMarkov {
 		return choice.Cannot(notMatern)
 	}
-	n, kk := float64(e.directions.n), float64(e.directions.k)
+	n, kk := float64(e.directions.N), float64(e.directions.K)
 	c := float64(len(m.markov.components))
 	return choice.Forecast{
-		Seconds: c * n * kk * (4*kk/flopRate + 3e-9) / 2,
-		Setup:   e.directions.forming(),
-		Bytes:   e.directions.formed() + 8*kk*kk*(2*c+1),
+		Seconds: c * n * kk * (4*kk/choice.FlopRate + 3e-9) / 2,
+		Setup:   e.directions.Forming(),
+		Bytes:   e.directions.Formed() + 8*kk*kk*(2*c+1),
 		Err:     kk * gramRounding(m.variance*n, m.noise),
 	}
 }
@@ -154,7 +155,7 @@ type stateSpaceGram struct {
 func (e *stateSpaceProjected) gram(m *compiledTerm, derivatives bool) (projectedGram, error) {
 	g := e.grams.Get()
 	g.engine, g.term = e, m
-	kk, c := e.directions.k, len(m.markov.components)
+	kk, c := e.directions.K, len(m.markov.components)
 	if g.product == nil {
 		g.product = statespace.NewProduct(e.directions.line.T)
 		g.s = make([]float64, kk*kk)
@@ -167,7 +168,7 @@ func (e *stateSpaceProjected) gram(m *compiledTerm, derivatives bool) (projected
 	if derivatives {
 		slopes = g.slope[:c]
 	}
-	g.product.Gram(g.value[:c], slopes, e.directions.matrix(), m.markov.components)
+	g.product.Gram(g.value[:c], slopes, e.directions.Matrix(), m.markov.components)
 	clear(g.s)
 	for _, v := range g.value[:c] {
 		dense.Add(g.s, v.Data)

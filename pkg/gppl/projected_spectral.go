@@ -8,8 +8,8 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
@@ -22,13 +22,13 @@ type spectralProjected struct {
 	k        int
 	mass     float64 // of the directions
 	nats     float64 // the tolerance, for all projections together
-	features *features
+	features *projected.Features
 	probe    []float64 // ±1, for the check of S₀
 	grams    parallel.Pool[spectralGram]
 }
 
-func newSpectralProjected(f *features, tolerance float64) *spectralProjected {
-	e := &spectralProjected{mass: f.dirs.mass, k: f.dirs.k, nats: tolerance * float64(f.dirs.k), features: f}
+func newSpectralProjected(d projected.Directions, f *projected.Features, tolerance float64) *spectralProjected {
+	e := &spectralProjected{mass: d.Mass, k: d.K, nats: tolerance * float64(d.K), features: f}
 	e.probe = make([]float64, e.k)
 	rnd := rand.New(rand.NewPCG(uint64(e.k), 4))
 	for i := range e.probe {
@@ -47,24 +47,20 @@ func spectralEps(nats, n, v, noise float64) float64 {
 }
 
 func (e *spectralProjected) eps(m *compiledTerm) float64 {
-	eps := spectralEps(e.nats, e.mass, m.variance, m.noise)
-	if c := e.features.fixed; c != nil {
-		eps = max(eps, c.Least(e.features.span, decay{m.kernel}))
-	}
-	return eps
+	return max(spectralEps(e.nats, e.mass, m.variance, m.noise), e.features.Least(&m.series))
 }
 
 func (e *spectralProjected) forecast(m *compiledTerm) choice.Forecast {
 	n, kk := e.mass, float64(e.k)
 	eps := e.eps(m)
-	count, why := e.features.frequencies(m.kernel, eps)
+	count, why := e.features.Frequencies(&m.series, eps)
 	if why.Given() {
 		return choice.Forecast{Reason: why}
 	}
 	return choice.Forecast{
-		Seconds: 8*count*kk*kk/(2*flopRate) + count*100e-9,
-		Setup:   e.features.forecast(m.kernel, eps, count),
-		Bytes:   6*16*count*kk + e.features.formed(), // the features, with room to grow, and two products of them with weights
+		Seconds: 8*count*kk*kk/(2*choice.FlopRate) + count*100e-9,
+		Setup:   e.features.Seconds(&m.series, eps, count),
+		Bytes:   6*16*count*kk + e.features.Formed(), // the features, with room to grow, and two products of them with weights
 		Err:     n*eps*m.variance/m.noise + kk*gramRounding(m.variance*n, m.noise),
 	}
 }
@@ -72,16 +68,16 @@ func (e *spectralProjected) forecast(m *compiledTerm) choice.Forecast {
 // spectralGram is S₀ by the spectral engine.
 type spectralGram struct {
 	*spectral.Gram
-	engine     *spectralProjected
-	term       *compiledTerm
-	s          []float64
-	expansions []*fourier.Series // of the circles that it has seen
+	engine    *spectralProjected
+	term      *compiledTerm
+	s         []float64
+	expansion projected.Expansion
 }
 
 func (e *spectralProjected) gram(m *compiledTerm, derivatives bool) (projectedGram, error) {
 	g := e.grams.Get()
 	if g.s == nil {
-		g.engine, g.s, g.Gram = e, make([]float64, e.k*e.k), spectral.NewGram(e.k)
+		g.engine, g.s, g.Gram, g.expansion.Of = e, make([]float64, e.k*e.k), spectral.NewGram(e.k), e.features
 	}
 	g.term, g.Ctx = m, m.ctx
 	if err := g.compute(derivatives); err != nil {
@@ -95,41 +91,18 @@ func (g *spectralGram) release()                           { g.engine.grams.Put(
 func (g *spectralGram) covariance() []float64              { return g.s }
 func (g *spectralGram) leftOut(beta blas64.Vector) float64 { return g.LeftOut(beta) }
 
-func (g *spectralGram) compute(derivatives bool) error {
-	e, eps := g.engine, g.engine.eps(g.term)
-	circle, windowed, err := e.features.circle(g.term.kernel, eps)
-	if err != nil {
+func (g *spectralGram) compute(derivatives bool) (err error) {
+	var m int
+	eps := g.engine.eps(g.term)
+	if g.Series, m, g.Features, err = g.expansion.Expand(&g.term.series, eps); err != nil {
 		return err
 	}
-	g.Series = g.expansion(circle, windowed, eps)
-	m, err := g.Series.Expand(g.term.kernel, bandwidth(g.term.kernel, eps), eps)
-	if err != nil {
-		return err
-	}
-	if err := e.features.allow(g.term.kernel, m); err != nil {
-		return err
-	}
-	g.Features = e.features.upTo(circle, m)
 	g.Keep(g.s, m, eps*g.term.variance/float64(2*m+1))
 	verify.Tampered("projected gram", g.s)
 	if derivatives {
 		return g.verify()
 	}
 	return nil
-}
-
-// expansion returns the series of a circle, one that is there if it can.
-func (g *spectralGram) expansion(c *fourier.CircleSums, windowed bool, eps float64) *fourier.Series {
-	for _, s := range g.expansions {
-		if s.Period == c.Period && s.Windowed() == windowed {
-			return s
-		}
-	}
-	s := fourier.NewSeries(g.engine.features.span, c.Period, windowed, bandwidth(g.term.kernel, eps))
-	if g.expansions = append(g.expansions, s); len(g.expansions) > mostCircles {
-		g.expansions = g.expansions[1:]
-	}
-	return s
 }
 
 // verify compares zᵀS₀z with its sum over the frequencies for one z of ±1.
@@ -148,7 +121,7 @@ func (g *spectralGram) verify() error {
 func (g *spectralGram) contract(grad, v []float64) error {
 	q := g.Quadratic(v)
 	verify.Tampered("projected q", q)
-	return contractSeries(g.Series, grad, q, g.term.kernel)
+	return spectral.ContractSeries(g.Series, grad, q, g.term.kernel)
 }
 
 // derivative weighs the features by ∂c_m.

@@ -14,6 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 )
 
 // A Design draws the directions ω₁, …, ω_k, the columns of Ω, onto which observations
@@ -50,26 +51,11 @@ type Projection struct {
 	n, k  int
 	drawn int // columns of Spectral tried by SpectralProjection, 0 for others
 
-	omega   matrix
-	waves   *fourier.Waves  // nil where there is Ω only
-	columns matrix          // of waves
-	moment  fourier.Moments // those of waves, which JSON keeps too
-	from    *Projection     // what Extend added to, where Ω begins with its columns
-}
-
-// A matrix is formed when it is first asked for.
-type matrix struct {
-	mu sync.Mutex
-	m  *mat.Dense
-}
-
-func (a *matrix) get(form func() *mat.Dense) *mat.Dense {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.m == nil {
-		a.m = form()
-	}
-	return a.m
+	once   sync.Once
+	omega  *mat.Dense      // that of waves is formed once it is asked for
+	waves  *fourier.Waves  // nil where there is Ω only
+	moment fourier.Moments // those of waves, which JSON keeps too
+	from   *Projection     // what Extend added to, where Ω begins with its columns
 }
 
 // ProjectionOf returns the projection on the columns of omega, as they are;
@@ -77,12 +63,19 @@ func (a *matrix) get(form func() *mat.Dense) *mat.Dense {
 // afterwards.
 func ProjectionOf(omega *mat.Dense) *Projection {
 	n, k := omega.Dims()
-	return &Projection{Design: "given", n: n, k: k, omega: matrix{m: omega}}
+	return &Projection{Design: "given", n: n, k: k, omega: omega}
 }
 
 // Omega returns Ω, n×k, which must not be changed. A Spectral one is formed on the
 // first call, in O(nk²), and kept.
-func (p *Projection) Omega() *mat.Dense { return p.omega.get(p.form) }
+func (p *Projection) Omega() *mat.Dense {
+	p.once.Do(func() {
+		if p.omega == nil {
+			p.omega = p.form()
+		}
+	})
+	return p.omega
+}
 
 // NewProjection draws k directions for the inputs x by the given design and
 // seed and orthonormalises them by a thin QR factorisation, in O(nk²). For Spectral{} with up to some 150 directions, sums
@@ -109,7 +102,7 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 		return nil, &MemoryError{What: fmt.Sprintf("%d projections of n = %d", k, n), Needed: bytes, Limit: maxMemory}
 	}
 	omega := mat.NewDense(n, k, nil)
-	p := &Projection{Design: design.String(), Seed: seed, n: n, k: k, omega: matrix{m: omega}}
+	p := &Projection{Design: design.String(), Seed: seed, n: n, k: k, omega: omega}
 	if err := design.Directions(omega, x, rand.New(rand.NewPCG(seed, 0))); err != nil {
 		return nil, err
 	}
@@ -171,7 +164,7 @@ func (p *Projection) wellConditioned() (*Projection, float64) {
 		return p, 0
 	}
 	basis := &Projection{Design: p.Design, Seed: p.Seed, Orthonormal: true, n: p.n, k: p.k}
-	basis.omega.m = mat.NewDense(q.Rows, q.Cols, q.Data)
+	basis.omega = mat.NewDense(q.Rows, q.Cols, q.Data)
 	return basis, f.LogDet
 }
 
@@ -370,5 +363,5 @@ func (p *Projection) Project(y []float64) []float64 {
 	if len(y) != n {
 		panic(fmt.Sprintf("gppl: Project: len(y) = %d, want n = %d", len(y), n))
 	}
-	return directions{n: n, k: k, waves: p.waves, proj: p}.project(y)
+	return projected.Directions{N: n, K: k, Waves: p.waves, Omega: p.matrix}.Project(y)
 }

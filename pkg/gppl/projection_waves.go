@@ -4,19 +4,14 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 )
-
-// lattice is the number of frequencies per cycle over the range of x on which both
-// the directions of Spectral and the series of a kernel lie: waves on one circle of
-// lattice times the range, so that all of their products follow from one row of
-// sums. As few as 16 leave the condition of 101 directions what it is unrounded.
-const lattice = 16
 
 // At conditionLimit, waves err by half of the default tolerance of 160 projections.
 // The condition of the list of frequencies is 500 at k = 101, 6000 at k = 151 and
@@ -35,7 +30,7 @@ func newWaves(x Inputs, count int, known fourier.Moments) *fourier.Waves {
 		return nil
 	}
 	lo, hi := x.Range(0)
-	if !(hi-lo > 0) || math.IsInf(lattice*(hi-lo), 1) {
+	if !(hi-lo > 0) || math.IsInf(projected.Lattice*(hi-lo), 1) {
 		return nil
 	}
 	features := make([]fourier.Feature, count)
@@ -45,11 +40,11 @@ func newWaves(x Inputs, count int, known fourier.Moments) *fourier.Waves {
 			features[c] = fourier.Sin(m)
 		}
 	}
-	return fourier.NewWaves(x.at, lo, lattice*(hi-lo), features, known, conditionLimit)
+	return fourier.NewWaves(x.at, lo, projected.Lattice*(hi-lo), features, known, conditionLimit)
 }
 
 // wave returns the frequency of column c of Spectral, in waves of the circle.
-func wave(c int) int { return int(lattice * Spectral{}.frequency(float64((c+1)/2))) }
+func wave(c int) int { return int(projected.Lattice * Spectral{}.frequency(float64((c+1)/2))) }
 
 // ofWaves returns waves as a projection.
 func ofWaves(w *fourier.Waves, design string, seed uint64) *Projection {
@@ -77,91 +72,25 @@ func (p *Projection) form() *mat.Dense {
 	return omega
 }
 
-// directions are a projection as a loss uses it: without Ω, by waves, or by Ω.
-type directions struct {
-	n, k  int
-	mass  float64        // n or, from Sums, the sum of weights: Σ_i K_ii/k(0)
-	waves *fourier.Waves // nil: by Ω
-	proj  *Projection
-}
-
 // directionsOf returns p for data at x: by waves if these are what x is, and if
 // their error fits the tolerance, of nats for all projections together.
-func directionsOf(p *Projection, x Inputs, o options) directions {
-	d := directions{n: p.n, k: p.k, mass: float64(p.n), proj: p}
+func directionsOf(p *Projection, x Inputs, o options) projected.Directions {
+	d := projected.Directions{N: p.n, K: p.k, Mass: float64(p.n), Omega: p.matrix}
 	needsOmega := o.Engine != "" && o.Engine != EngineSpectral && o.Engine != EngineInterpolated
 	const share = 0.5 // of the tolerance, the rest being for the engine
 	if w := p.waves; w != nil && !needsOmega && w.Bound() < share*o.tolerance*float64(p.k) && slices.Equal(w.X, x.at) {
-		d.waves = w
+		d.Waves = w
 	}
 	return d
 }
 
-// project returns z = Ωᵀy.
-func (d directions) project(y []float64) []float64 {
-	if d.waves != nil {
-		return d.waves.Project(y)
-	}
-	z := make([]float64, d.k)
-	blas64.Gemv(blas.Trans, 1, d.proj.Omega().RawMatrix(), dense.Vec(y), 0, dense.Vec(z))
-	return z
-}
+// matrix is Omega.
+func (p *Projection) matrix() blas64.General { return p.Omega().RawMatrix() }
 
-// projectColumns returns ΩᵀC, k×c.
-func (d directions) projectColumns(c blas64.General) blas64.General {
-	z := dense.New(d.k, c.Cols)
-	for j := range c.Cols {
-		blas64.Copy(dense.Vec(d.project(dense.Slice(dense.Column(c, j)))), dense.Column(z, j))
-	}
-	return z
-}
-
-// rest returns y − Ωz, in O(nk).
-func (d directions) rest(y, z []float64) []float64 {
-	rest := slices.Clone(y)
-	if d.waves != nil {
-		d.waves.Basis.Subtract(rest, z, d.waves.Points())
-	} else {
-		blas64.Gemv(blas.NoTrans, -1, d.proj.Omega().RawMatrix(), dense.Vec(z), 1, dense.Vec(rest))
-	}
-	return rest
-}
-
-// matrix returns Ω, formed if need be. That of waves is what moments make of it,
-// orthonormal within bound, so that z and S agree whatever engine makes them.
-func (d directions) matrix() blas64.General {
-	if d.waves == nil {
-		return d.proj.Omega().RawMatrix()
-	}
-	return d.proj.columns.get(func() *mat.Dense {
-		q := mat.NewDense(d.n, d.k, nil)
-		d.waves.Columns(q.RawMatrix())
-		return q
-	}).RawMatrix()
-}
-
-// forming returns the seconds that matrix is expected to take, for a forecast.
-func (d directions) forming() float64 {
-	if d.waves == nil {
-		return 0
-	}
-	n, k := float64(d.n), float64(d.k)
-	return n * k * (k/flopRate + 15e-9) / 2
-}
-
-// formed returns the bytes of the matrix, if it is still to be formed.
-func (d directions) formed() float64 {
-	if d.waves == nil {
-		return 0
-	}
-	return 8 * float64(d.n) * float64(d.k)
-}
-
-// bound is on what PL errs by since ΩᵀΩ is I but for rounding, E, for a form zᵀS⁻¹z of one per projection:
-// ½tr(S⁻¹σ²E) + ½σ²βᵀEβ, where σ²S⁻¹ ≤ I. It is 0 for an Ω that is not by waves.
-func (d directions) bound() float64 {
-	if d.waves == nil {
-		return 0
-	}
-	return d.waves.Bound()
+// forecastWaves returns the seconds that k directions by waves take for n inputs, with
+// their products with m frequencies of a kernel's series, of twice the range at most.
+func forecastWaves(n, k, m int) float64 {
+	kk := float64(k)
+	sums := fourier.Predict(n, 1, 0, projected.Lattice/2*m+wave(k-1)+1, fourier.Tolerance).Seconds
+	return 3*sums/2 + float64(m)*kk*(kk/choice.FlopRate+2e-9) // moments twice, and the sums of y
 }

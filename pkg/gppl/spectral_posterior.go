@@ -32,13 +32,13 @@ type spectralPosterior struct {
 func (f *spectralFactor) posterior() predictor {
 	f.Ctx, f.T.Ctx = nil, nil // of the evaluation, not of predictions
 	e := f.engine
-	p := &spectralPosterior{spectralFactor: f, prior: variance(f.kernel), lo: e.Lo, hi: e.Lo + e.Span}
+	p := &spectralPosterior{spectralFactor: f, prior: variance(&f.kernel), lo: e.Lo, hi: e.Lo + e.Span}
 	p.line, _ = e.Source.(*observed.Line)
 	if p.line == nil { // the end of the range, but for rounding
 		p.hi += 1e-12 * e.Span
 	}
 	if !f.Series.Windowed() { // a sum of images: the next one begins a period later
-		if room := f.Series.Period - reach(f.kernel, e.eps(f.kernel, f.Noise)) - e.Span; room > 0 {
+		if room := f.Series.Period - f.kernel.Reach(e.eps(&f.kernel, f.Noise)) - e.Span; room > 0 {
 			p.lo, p.hi = p.lo-room, p.hi+room
 		}
 	}
@@ -72,7 +72,7 @@ func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, va
 	for from := 0; from < len(beyond); from += size {
 		part := beyond[from:min(len(beyond), from+size)]
 		m, v := dense.New(len(part), means.Cols), make([]float64, len(part))
-		if err := p.beyond(ctx, m, v, x.Pick(part)); err != nil {
+		if err := p.predictBeyond(ctx, m, v, x.Pick(part)); err != nil {
 			return err
 		}
 		dense.Scatter(means, m, part)
@@ -111,8 +111,8 @@ func inBatches(ctx context.Context, means blas64.General, variances []float64, x
 	})
 }
 
-// beyond predicts at any inputs.
-func (p *spectralPosterior) beyond(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
+// predictBeyond predicts at any inputs.
+func (p *spectralPosterior) predictBeyond(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	plus, minus, err := p.regress(ctx, means, x, func(r blas64.General) { dense.AddSquares(variances, 1/p.Noise, r) })
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x
 	t := Scalars(p.line.T)
 	of := spectral.Observations{Points: p.points(t.at), Columns: p.line.Columns, Weights: p.line.Weights, Tolerance: fourier.Tolerance}
 	g, err := p.Regress(ctx, means, of, func(i, ni, j, nj int) blas64.General {
-		return crossCovariance(t.Slice(i, i+ni), x.Slice(j, j+nj), p.kernel)
+		return crossCovariance(t.Slice(i, i+ni), x.Slice(j, j+nj), p.kernel.Kernel)
 	}, visit)
 	if err != nil {
 		return plus, minus, err
@@ -156,7 +156,7 @@ func (p *spectralPosterior) joint(ctx context.Context, means blas64.General, cov
 		return p.unknown(hi)
 	}
 	clear(means.Data)
-	fillGram(cov, x, p.kernel, 0)
+	fillGram(cov, x, p.kernel.Kernel, 0)
 	plus, minus, err := p.regress(ctx, means, x, func(r blas64.General) { cov.AddOuter(-1/p.Noise, r) })
 	if err != nil {
 		return err

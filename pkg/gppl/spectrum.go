@@ -14,6 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/periodogram"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 )
 
 // spectrum describes a model of a time series by frequency (Whittle's approximation).
@@ -45,10 +46,10 @@ func newSpectrumOf(m Model, n, span, covered float64) (*spectrum, error) {
 	switch b := bandwidth(m.Kernel, tail) * span; {
 	case math.IsInf(b, 1):
 		return nil, fmt.Errorf("gppl: the spectrum of %v falls too slowly to get below a noise variance of %.3g", m.Kernel, m.Noise)
-	case !(b < 4*maxFeatures):
+	case !(b < 4*spectral.MostFrequencies):
 		return nil, fmt.Errorf("gppl: the spectrum of %v falls too slowly: it takes %.2g frequencies to get below a noise variance of %.3g", m.Kernel, b, m.Noise)
 	}
-	period, windowed, err := seriesPeriod(span, m.Kernel, tail, false)
+	period, windowed, err := spectral.Period(span, decay{m.Kernel}, tail, false)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func (s *spectrum) tail(m Model) float64 {
 // set computes the spectrum of m at the frequencies there are.
 func (s *spectrum) set(m Model) error {
 	var parts split
-	if !parts.of(m.Kernel) {
+	if !parts.set(m.Kernel) {
 		return fmt.Errorf("gppl: %v has no spectrum that is known", m.Kernel)
 	}
 	s.noise = m.Noise + Nugget(m.Kernel)
@@ -149,15 +150,15 @@ func SpectralCost(m Model, x Inputs, columns int) float64 {
 	n, k := float64(x.Len()), float64(columns)
 	lo, hi := x.Range(0)
 	eps := spectralEps(1e-8*k, n, variance(m.Kernel), m.Noise)
-	terms, _, why := forecastSpectral(m.Kernel, hi-lo, eps, false)
+	terms, _, why := spectral.Frequencies(hi-lo, decay{m.Kernel}, eps, false)
 	if why.Given() {
 		return math.Inf(1)
 	}
 	setup := forecastWaves(x.Len(), columns, int(terms))
 	if columns > commonWaves {
-		setup = 8*n*k*k/(2*flopRate) + fourier.Predict(x.Len(), columns, 0, int(terms)+1, fourier.Tolerance).Seconds/2
+		setup = 8*n*k*k/(2*choice.FlopRate) + fourier.Predict(x.Len(), columns, 0, int(terms)+1, fourier.Tolerance).Seconds/2
 	}
-	return (8*terms*k*k+2*k*k*k)/(2*flopRate) + setup/choice.EvaluationsAhead
+	return (8*terms*k*k+2*k*k*k)/(2*choice.FlopRate) + setup/choice.EvaluationsAhead
 }
 
 // WhittleInformation approximates the Fisher information of all observations in
@@ -324,7 +325,7 @@ func (s *Sums) OneValue() bool { return s.circle().OneValue(s.header.Highest) }
 func (s *Sums) coefficients(m Model, taken int) ([]float64, error) {
 	span, c := s.header.Hi-s.header.Lo, s.header.circle()
 	var parts split
-	if !parts.of(m.Kernel) {
+	if !parts.set(m.Kernel) {
 		return []float64{0}, nil
 	}
 	eps := max(c.Least(span, decay{m.Kernel}), min(1e-9, 1e-6*m.Noise/variance(m.Kernel)))

@@ -13,7 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
@@ -29,18 +29,16 @@ import (
 // other model is refused, with the range that s resolves.
 func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, error) {
 	start := time.Now()
-	r, o, err := newSumsReading(m, s, centre, opts)
+	r, o, err := readSums(m, s, centre, opts)
 	if err != nil {
 		return nil, err
 	}
-	var mean *regress.Regression
-	if m.Mean != nil {
-		if mean, err = r.setIntercept(m.Mean); err != nil {
-			return nil, err
-		}
+	mean, err := takeIntercept(r, m.Mean)
+	if err != nil {
+		return nil, err
 	}
-	l := newExact(m, r.n, []exactEngine{newGriddedExact(r), newSpectralExact(r, o)}, o, s.header.Hi-s.header.Lo)
-	l.mean, l.columns = mean, r.columns.Cols
+	l := newExact(m, r.N, []exactEngine{newGriddedExact(r), newSpectralExact(r, o)}, o, r.Span)
+	l.mean, l.columns = mean, r.Columns.Cols
 	l.tally.setUp(time.Since(start))
 	return l, nil
 }
@@ -64,21 +62,8 @@ func checkSumsModel(m Model) error {
 	return nil
 }
 
-// sumsReading is Sums as the engines read them.
-type sumsReading struct {
-	header  SumsHeader
-	fixed   observed.Circle
-	n       int
-	logW    float64
-	moment  fourier.Moments
-	columns blas64.General // sums of the columns, 2(M+1)×c
-	yy      blas64.General // Σ w·c_i·c_iᵀ, c×c
-}
-
-var _ observed.Source = (*sumsReading)(nil)
-
-// newSumsReading returns s, less the constant centre, for a loss with the model and options, which it checks.
-func newSumsReading(m Model, s *Sums, centre float64, opts []Option) (*sumsReading, options, error) {
+// readSums returns s as engines read them, less the constant centre, for a loss with the model and options, which it checks.
+func readSums(m Model, s *Sums, centre float64, opts []Option) (*observed.Known, options, error) {
 	if err := checkSumsModel(m); err != nil {
 		return nil, options{}, err
 	}
@@ -91,52 +76,27 @@ func newSumsReading(m Model, s *Sums, centre float64, opts []Option) (*sumsReadi
 	case !finite.Is(centre):
 		return nil, o, fmt.Errorf("gppl: Sums: centre = %v is not finite", centre)
 	}
-	r := &sumsReading{
-		header: s.header, fixed: s.header.circle(), n: s.Len(), logW: s.plan.LogWeights(s.sum),
-		moment: s.plan.Moments(s.sum), columns: dense.AsColumn(s.plan.Values(s.sum)), yy: dense.AsColumn([]float64{s.plan.Squares(s.sum)}),
+	r := &observed.Known{
+		On: s.header.circle(), N: s.Len(), Lo: s.header.Lo, Span: s.header.Hi - s.header.Lo, LogW: s.plan.LogWeights(s.sum),
+		Moments: s.plan.Moments(s.sum), Columns: dense.AsColumn(s.plan.Values(s.sum)), Products: dense.AsColumn([]float64{s.plan.Squares(s.sum)}),
 	}
-	r.shift(centre - s.header.Centre)
+	r.Shift(centre - s.header.Centre)
 	return r, o, nil
 }
 
-// shift subtracts d from every observation: Σ w(v−d)² and Σ w(v−d)·exp(…).
-func (r *sumsReading) shift(d float64) {
-	if d == 0 {
-		return
+// takeIntercept has the sums of an Intercept beside those of y, unless the mean is nil: of a column of 1/√n.
+func takeIntercept(r *observed.Known, m Mean) (*regress.Regression, error) {
+	if m == nil {
+		return nil, nil
 	}
-	values := r.columns.Data
-	r.yy.Data[0] = max(0, r.yy.Data[0]-d*(2*values[0]-d*r.moment[0]))
-	blas64.Axpy(-d, dense.Vec(r.moment[:len(values)]), dense.Vec(values))
-}
-
-// setIntercept sets the columns to [y − Qγ₀, Q], Q a column of 1/√n, whose sums are among
-// the moments. γ₀ takes out the weighted mean.
-func (r *sumsReading) setIntercept(m Mean) (*regress.Regression, error) {
-	root := math.Sqrt(float64(r.n))
 	// A column of the same length has the coordinates of all n. Two rows stand for many.
-	basis, err := regressionOn(m, mat.NewDense(min(r.n, 2), 1, []float64{root, 0}[:min(r.n, 2)]))
+	rows := min(r.N, 2)
+	basis, err := regressionOn(m, mat.NewDense(rows, 1, []float64{math.Sqrt(float64(r.N)), 0}[:rows]))
 	if err != nil {
 		return nil, err
 	}
-	level := r.columns.Data[0] / r.moment[0]
-	r.shift(level)
-	y, yy := r.columns, r.yy.Data[0]
-	r.columns = dense.New(y.Rows, 2)
-	for i, v := range y.Data {
-		r.columns.Data[2*i], r.columns.Data[2*i+1] = v, r.moment[i]/root
-	}
-	cross := y.Data[0] / root
-	r.yy = blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: []float64{yy, cross, cross, r.moment[0] / float64(r.n)}}
-	return &regress.Regression{Names: columnNames(m), Basis: basis, Gamma0: []float64{level * root}}, nil
+	return &regress.Regression{Names: columnNames(m), Basis: basis, Gamma0: []float64{r.AddLevel()}}, nil
 }
-
-func (r *sumsReading) Count() int                 { return r.n }
-func (r *sumsReading) LogWeights() float64        { return r.logW }
-func (r *sumsReading) Precision() float64         { return r.moment[0] }
-func (r *sumsReading) Squares() blas64.General    { return r.yy }
-func (r *sumsReading) Extent() (lo, span float64) { return r.header.Lo, r.header.Hi - r.header.Lo }
-
-func (r *sumsReading) Circle() (observed.Circle, bool) { return r.fixed, true }
 
 func (h SumsHeader) circle() observed.Circle {
 	shortest, longest := h.Lengthscales()
@@ -150,10 +110,6 @@ func (h SumsHeader) circle() observed.Circle {
 		Origin: h.Origin, Period: h.Period, Highest: h.Highest, Most: MaxSumsProjections,
 		Resolves: resolves + "; this kernel reaches further", Beyond: resolves + "; this kernel has frequencies up to %.4g",
 	}
-}
-
-func (r *sumsReading) Sums(_, _ float64, _ int) (fourier.Moments, blas64.General) {
-	return r.moment, r.columns
 }
 
 // NewSumsResidual returns the projected likelihood with the residual energy (NewResidual) of the observations in s,
@@ -170,36 +126,31 @@ func (r *sumsReading) Sums(_, _ float64, _ int) (fourier.Moments, blas64.General
 // 4000.
 func NewSumsResidual(m Model, s *Sums, centre float64, k int, opts ...Option) (*Projected, error) {
 	start := time.Now()
-	r, o, err := newSumsReading(m, s, centre, opts)
+	r, o, err := readSums(m, s, centre, opts)
 	if err != nil {
 		return nil, err
 	}
-	if k < 1 || k > min(r.n, MaxSumsProjections) {
-		return nil, fmt.Errorf("gppl: k = %d projections of n = %d observations in sums: want 1 ≤ k ≤ %d", k, r.n, min(r.n, MaxSumsProjections))
+	if k < 1 || k > min(r.N, MaxSumsProjections) {
+		return nil, fmt.Errorf("gppl: k = %d projections of n = %d observations in sums: want 1 ≤ k ≤ %d", k, r.N, min(r.N, MaxSumsProjections))
 	}
-	w := r.waves(k, s)
-	p := &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.n, k: w.Len(), waves: w}
-	l := &Projected{
-		model: m, proj: p, directions: directions{n: r.n, k: p.k, mass: r.moment[0], waves: w, proj: p},
-		params: m.Params(), scale: scalingOf(m.Kernel),
-		tally: new(tally), used: new(lastUse), calls: new(parallel.Pool[projectedCall]),
+	w := wavesOfSums(r, k, s)
+	p := &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.N, k: w.Len(), waves: w}
+	d := projected.Data{Directions: projected.Directions{N: r.N, K: p.k, Mass: r.Moments[0], Waves: w}}
+	d.Least, d.Cond = dense.LeastEigenvalue(nil, k)
+	l := newProjected(m, p, d)
+	if l.mean, err = takeIntercept(r, m.Mean); err != nil {
+		return nil, err
 	}
-	l.least, l.cond = dense.LeastEigenvalue(nil, k)
-	if m.Mean != nil {
-		if l.mean, err = r.setIntercept(m.Mean); err != nil {
-			return nil, err
-		}
-	}
-	l.z, l.sizes = r.project(w), r.lengths()
+	l.data.Z, l.data.Sizes = r.Project(w), r.Lengths()
 	var parts split
-	if !parts.of(m.Kernel) {
+	if !parts.set(m.Kernel) {
 		return nil, &Refusal{Reason: noSignal}
 	}
-	f := newFeatures(Inputs{}, r.header.Lo, r.header.Hi-r.header.Lo, l.directions, &r.fixed)
-	ends := Scalars([]float64{r.header.Lo, r.header.Hi})
-	l.planTerms(parts.signal, ends, o, []projectedEngine{newSpectralProjected(f, o.tolerance)})
+	f := projected.NewFeatures(nil, r.Lo, r.Span, d.Directions, &r.On)
+	ends := Scalars([]float64{s.header.Lo, s.header.Hi})
+	l.planTerms(parts.signal, ends, o, []projectedEngine{newSpectralProjected(d.Directions, f, o.tolerance)})
 	if p.n > p.k {
-		l.residual = r.residual(l)
+		l.data.Residual = residualOfSums(r, &l.data)
 	}
 	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}
 	return l, nil
@@ -210,14 +161,14 @@ func NewSumsResidual(m Model, s *Sums, centre float64, k int, opts ...Option) (*
 // waves of which others span all but about a hundredth, and only some log k are of that kind.
 const sumsConditionLimit = 100
 
-// waves returns at most k directions, from the moments alone.
-func (r *sumsReading) waves(k int, s *Sums) *fourier.Waves {
+// wavesOfSums returns at most k directions, from the moments alone.
+func wavesOfSums(r *observed.Known, k int, s *Sums) *fourier.Waves {
 	lo, hi := s.Extent()
-	perCycle := r.fixed.Period / (hi - lo)
+	perCycle := r.On.Period / (hi - lo)
 	features := []fourier.Feature{fourier.Cos(0)}
 	for j, last := 1, 0; len(features) < k; j++ {
 		m := math.Round(perCycle * Spectral{}.cycles(float64(j)))
-		if m > float64(r.fixed.Highest) {
+		if m > float64(r.On.Highest) {
 			break
 		}
 		if int(m) > last { // a short period has fewer frequencies than Spectral
@@ -226,39 +177,19 @@ func (r *sumsReading) waves(k int, s *Sums) *fourier.Waves {
 		}
 	}
 	features = features[:min(k, len(features))]
-	return &fourier.Waves{Moments: r.moment, Basis: r.moment.Basis(features, sumsConditionLimit)}
+	return &fourier.Waves{Moments: r.Moments, Basis: r.Moments.Basis(features, sumsConditionLimit)}
 }
 
-// project returns the projections of the columns, k×c.
-func (r *sumsReading) project(w *fourier.Waves) blas64.General {
-	z := dense.New(w.Len(), r.columns.Cols)
-	for j := range z.Cols {
-		of := make([]float64, z.Rows)
-		w.Basis.Project(of, dense.Slice(dense.Column(r.columns, j)))
-		blas64.Copy(dense.Vec(of), dense.Column(z, j))
-	}
-	return z
-}
-
-// lengths returns those of the columns.
-func (r *sumsReading) lengths() (all []float64) {
-	for j := range r.yy.Cols {
-		all = append(all, math.Sqrt(r.yy.Data[j*r.yy.Stride+j]))
-	}
-	return all
-}
-
-// residual returns what the projections of l leave of the columns. They span the
+// residualOfSums returns what projections leave of the columns. They span the
 // constants, so that nothing is left of an Intercept.
-func (r *sumsReading) residual(l *Projected) *residual {
-	cols := l.z.Cols
-	rest := &residual{
-		n: l.directions.mass, dof: float64(l.proj.n - l.proj.k), share: 1, energy: dense.New(cols, cols), logWeights: r.logW,
+func residualOfSums(r *observed.Known, of *projected.Data) *projected.Residual {
+	z := dense.Column(of.Z, 0)
+	yy := r.Products.Data[0]
+	fitted := blas64.Asum(dense.Vec(of.Waves.Basis.Coefficients(dense.Slice(z)))) * math.Sqrt(of.Mass)
+	rest := &projected.Residual{
+		N: of.Mass, DoF: float64(of.N - of.K), Share: 1, Energy: dense.New(of.Z.Cols, of.Z.Cols),
+		LogWeights: r.LogW, Rounding: fourier.RoundedForm(yy, fitted, 1),
 	}
-	z := dense.Column(l.z, 0)
-	yy := r.yy.Data[0]
-	rest.energy.Data[0] = max(0, yy-blas64.Dot(z, z))
-	fitted := blas64.Asum(dense.Vec(l.directions.waves.Basis.Coefficients(dense.Slice(z)))) * math.Sqrt(l.directions.mass)
-	rest.rounding = fourier.RoundedForm(yy, fitted, 1)
+	rest.Energy.Data[0] = max(0, yy-blas64.Dot(z, z))
 	return rest
 }

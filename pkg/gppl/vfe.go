@@ -18,8 +18,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
-var _ Loss = (*VFE)(nil)
-
 // VFE is the variational free energy of the sparse GP with m inducing inputs
 // Z, an upper bound on the exact negative log likelihood (Titsias 2009, eq. 9;
 // the paper's L_VFE, negated):
@@ -121,7 +119,10 @@ const vfeRounding = 4
 // gives a good z to start from.
 func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, error) {
 	start := time.Now()
-	d, o, err := checked(m, d, "VFE", opts)
+	d, o, err := checked(m, d, opts)
+	if err == nil {
+		err = needsDistances("VFE", m.Kernel)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -244,7 +245,7 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 	}
 	l.tally.note(&w.Selection, w.added)
 	if err != nil {
-		return kernelFault(w.kernel, l.data.X, l.span, refusal(err))
+		return kernelFault(w.kernel, l.data.X, l.span, asRefusal(err))
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 )
 
 // TestVFEEngines compares the spectral VFE with the dense one, and where K_uu is
@@ -112,7 +114,7 @@ func TestVFEFrequencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if count, _, why := l.engines[0].(*spectralVFE).exact.frequencies(SE{1, 0.18}, 1e-9); why.Given() || 2*count-1 > maxDenseFeatures {
+	if count, _, why := l.engines[0].(*spectralVFE).exact.Frequencies(decay{SE{1, 0.18}}, 1e-9); why.Given() || 2*count-1 > spectral.MostFeatures {
 		t.Fatalf("%v frequencies are too many for the exact likelihood: %v", count, why)
 	}
 	if _, err := l.ValueGrad(nil, Values(l.Params())); err == nil || !strings.Contains(err.Error(), "frequencies") {

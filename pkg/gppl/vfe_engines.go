@@ -52,7 +52,7 @@ func (e *denseVFE) forecast(w *vfeWork) choice.Forecast {
 	n, m := float64(e.x.Len()), float64(e.m)
 	return choice.Forecast{
 		Bytes:   8 * (n*m + parallel.Lanes*m*(m+2*dense.Tile)),
-		Seconds: n * m * (6*m/flopRate + 2*pairSeconds) / 2,
+		Seconds: n * m * (6*m/choice.FlopRate + 2*pairSeconds) / 2,
 		Err:     n * rounding(w.variance, w.noise),
 	}
 }
@@ -227,13 +227,13 @@ func (e *spectralVFE) forecast(w *vfeWork) choice.Forecast {
 	if lo, hi := w.z.Range(0); lo < e.exact.Lo || hi > e.exact.Lo+e.exact.Span {
 		return choice.Cannot("an inducing input lies outside the data")
 	}
-	frequencies, _, why := e.exact.frequencies(w.kernel, vfeEps) // more than the exact likelihood needs
+	frequencies, _, why := e.exact.Frequencies(&w.series, vfeEps) // more than the exact likelihood needs
 	if why.Given() {
 		return choice.Forecast{Reason: why}
 	}
 	p, m := 2*frequencies-1, float64(w.z.Len())
-	if p > maxDenseFeatures {
-		return tooMany(frequencies)
+	if p > spectral.MostFeatures {
+		return spectral.TooMany(frequencies)
 	}
 	n, v := float64(e.exact.N), w.variance
 	if condition := v * w.worst; condition*vfeEps > 1 {
@@ -241,14 +241,14 @@ func (e *spectralVFE) forecast(w *vfeWork) choice.Forecast {
 	}
 	f.Err = vfeRounding * n * (2*vfeEps*v/w.noise*math.Sqrt(v*w.worst) + rounding(v, w.noise))
 	f.Bytes = 2 * 8 * (p*p + 2*m*p + 5*m*m)
-	f.Seconds = (2*m*p*p+8*m*m*p)/(2*flopRate) + p*p*1.5e-9 + 2*m*p*15e-9
+	f.Seconds = (2*m*p*p+8*m*m*p)/(2*choice.FlopRate) + p*p*1.5e-9 + 2*m*p*15e-9
 	return f
 }
 
 func (e *spectralVFE) project(w *vfeWork) (vfeProjection, error) {
 	f := e.projections.Get()
 	f.engine = e
-	sums, err := e.exact.expand(&f.Expansion, w.kernel, vfeEps)
+	sums, err := e.exact.Expand(&f.Expansion, &w.series, w.variance, vfeEps)
 	if err != nil {
 		f.release()
 		return nil, err
@@ -264,5 +264,5 @@ func (f *spectralVFEProjection) contract(grad, gradZ []float64, w *vfeWork) (bet
 	beta2 = f.Contract(&w.Bound, gradZ)
 	clear(grad)
 	verify.Tampered("VFE q", f.Q)
-	return beta2, contractSeries(f.Series, grad, f.Q, w.kernel)
+	return beta2, spectral.ContractSeries(f.Series, grad, f.Q, w.kernel)
 }

@@ -226,17 +226,20 @@ func (c *Counts) continuous() bool {
 	return ok
 }
 
-// real is quantile for a Continuous likelihood, by bisection.
-func (c *Counts) real(i int, p float64) float64 {
-	lo, hi := 0.0, 1.0
+// quantile is that at input i, by bisection.
+func (c *Counts) quantile(i int, p float64) float64 {
+	lo, hi, more, round := -1.0, 0.0, 1.0, math.Floor // whole numbers; beyond 2⁵³ they are not next to one another
+	if c.continuous() {
+		lo, hi, more, round = 0, 1, 0, func(y float64) float64 { return y }
+	}
 	for c.CDF(i, hi) < p && !math.IsInf(hi, 1) {
-		lo, hi = hi, 2*hi
+		lo, hi = hi, 2*hi+more
 	}
 	for step := 1.0; c.CDF(i, lo) >= p && !math.IsInf(lo, -1); step *= 2 {
 		lo, hi = lo-step, lo
 	}
 	for range 200 {
-		middle := 0.5*lo + 0.5*hi
+		middle := round(0.5*lo + 0.5*hi)
 		if middle <= lo || middle >= hi {
 			break
 		}
@@ -247,30 +250,6 @@ func (c *Counts) real(i int, p float64) float64 {
 		}
 	}
 	return hi
-}
-
-func (c *Counts) quantile(i int, p float64) float64 {
-	if c.continuous() {
-		return c.real(i, p)
-	}
-	below, y := -1.0, 0.0 // P(Y ≤ below) < p
-	for c.CDF(i, y) < p {
-		if below, y = y, 2*y+1; math.IsInf(y, 1) {
-			return y
-		}
-	}
-	for y-below > 1 {
-		middle := math.Floor(0.5*below + 0.5*y)
-		if middle <= below || middle >= y {
-			break // beyond 2⁵³, whole numbers are not next to one another
-		}
-		if c.CDF(i, middle) < p {
-			below = middle
-		} else {
-			y = middle
-		}
-	}
-	return y
 }
 
 const (

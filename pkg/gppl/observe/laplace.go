@@ -171,7 +171,7 @@ func (l *Laplace) mode(ctx context.Context, theta []float64) (*mode, error) {
 	var alpha []float64 // (K + σ²I)⁻¹g, where g is in its range
 	best := math.Inf(-1)
 	for step := range mostNewton {
-		next, nextAlpha, err := s.newton()
+		next, nextAlpha, err := s.smooth(s.pseudo())
 		if err != nil {
 			return nil, err
 		}
@@ -257,13 +257,8 @@ func (s *mode) evaluate(y, errs []float64, f func(*gppl.Exact) error) error {
 	}
 }
 
-// newton returns where a Newton step leads, and α there.
-func (s *mode) newton() (g, alpha []float64, err error) {
-	y, errs := s.pseudo()
-	return s.smooth(y, errs)
-}
-
-// smooth returns the posterior mean of g given Gaussian data, and α = A⁻¹y without what the mean of the model explains.
+// smooth returns the posterior mean of g given Gaussian data, for pseudo where a Newton step leads, and α = A⁻¹y without what the mean of
+// the model explains.
 func (s *mode) smooth(y, errs []float64) (g, alpha []float64, err error) {
 	alpha = make([]float64, len(y))
 	err = s.evaluate(y, errs, func(exact *gppl.Exact) error {

@@ -4,6 +4,7 @@ package choice
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 )
 
@@ -82,3 +83,13 @@ func (o *Limits) Limited(f Forecast) Forecast {
 	}
 	return f
 }
+
+// FlopRate is what a core is reckoned to do in matrix products, in flops a second. In WebAssembly, which has no assembly, products take
+// eight to eleven times as long as on amd64, and a filter two to three times (BenchmarkNLL with engine=dense/n=1000 and with
+// engine=auto/n=3319/irregular/kernel=Matern32; docs/engines.md has the commands). Only the ratio decides between engines.
+var FlopRate = func() float64 {
+	if runtime.GOARCH == "wasm" {
+		return 9e9 / 4
+	}
+	return 9e9
+}()

@@ -31,16 +31,24 @@ func (a *Adam) Init(dim, tasks int) int {
 	return 1
 }
 
+// Run is part of optimize.Method.
+func (a *Adam) Run(operation chan<- optimize.Task, result <-chan optimize.Task, tasks []optimize.Task) {
+	a.run(operation, result, tasks, a.stepper(len(tasks[0].X)), func(l *optimize.Location) bool {
+		a.err = checkFinite(l)
+		return true
+	})
+}
+
+// ending is what methods share that take values with gradients, and why one ended by itself, nil if it did not.
+type ending struct{ err error }
+
 // Uses is part of optimize.Method.
-func (a *Adam) Uses(has optimize.Available) (optimize.Available, error) {
+func (*ending) Uses(has optimize.Available) (optimize.Available, error) {
 	if !has.Grad {
 		return optimize.Available{}, optimize.ErrMissingGrad
 	}
 	return optimize.Available{Grad: true}, nil
 }
-
-// ending is why a method ended by itself, nil if it did not.
-type ending struct{ err error }
 
 // Status is part of optimize.Statuser.
 func (e *ending) Status() (optimize.Status, error) {
@@ -50,12 +58,12 @@ func (e *ending) Status() (optimize.Status, error) {
 	return optimize.NotTerminated, nil
 }
 
-// Run is part of optimize.Method.
-func (a *Adam) Run(operation chan<- optimize.Task, result <-chan optimize.Task, tasks []optimize.Task) {
+// run is Run of a method: step moves x at the end of an iteration. done reports whether an evaluation ends one, moves its x if it does
+// not, and sets err where the method ends.
+func (e *ending) run(operation chan<- optimize.Task, result <-chan optimize.Task, tasks []optimize.Task, step func(x, grad []float64), done func(*optimize.Location) bool) {
 	const evaluation = optimize.FuncEvaluation | optimize.GradEvaluation
 	defer close(operation)
 	task := tasks[0]
-	step := a.stepper(len(task.X))
 	task.Op = evaluation
 	operation <- task
 	for task := range result {
@@ -68,8 +76,10 @@ func (a *Adam) Run(operation chan<- optimize.Task, result <-chan optimize.Task, 
 			step(task.X, task.Gradient)
 			task.Op = evaluation
 		default:
-			task.Op = optimize.MajorIteration
-			if a.err = checkFinite(task.Location); a.err != nil {
+			if task.Op = evaluation; done(task.Location) {
+				task.Op = optimize.MajorIteration
+			}
+			if e.err != nil {
 				task.Op = optimize.MethodDone
 			}
 		}

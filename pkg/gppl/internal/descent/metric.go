@@ -41,46 +41,25 @@ func (m *Metric) reset() {
 	}
 }
 
-// Uses is part of optimize.Method.
-func (m *Metric) Uses(has optimize.Available) (optimize.Available, error) { return (&Adam{}).Uses(has) }
-
 // Run is part of optimize.Method.
 func (m *Metric) Run(operation chan<- optimize.Task, result <-chan optimize.Task, tasks []optimize.Task) {
-	const evaluation = optimize.FuncEvaluation | optimize.GradEvaluation
-	defer close(operation)
-	task := tasks[0]
 	first := true
-	task.Op = evaluation
-	operation <- task
-	for task := range result {
-		switch task.Op {
-		case optimize.PostIteration:
-			for range result {
-			}
-			return
-		case optimize.MajorIteration:
-			m.direct()
-			m.move(task.X)
-			task.Op = evaluation
-		default:
-			switch {
-			case first:
-				first = false
-				m.err = checkFinite(task.Location)
-				m.keep(task.Location)
-				task.Op = optimize.MajorIteration
-			case m.accepts(task.Location):
-				task.Op = optimize.MajorIteration
-			default:
-				m.move(task.X)
-				task.Op = evaluation
-			}
-			if m.err != nil {
-				task.Op = optimize.MethodDone
-			}
+	m.run(operation, result, tasks, func(x, _ []float64) {
+		m.direct()
+		m.move(x)
+	}, func(l *optimize.Location) bool {
+		if first {
+			first = false
+			m.err = checkFinite(l)
+			m.keep(l)
+			return true
 		}
-		operation <- task
-	}
+		if m.accepts(l) {
+			return true
+		}
+		m.move(l.X)
+		return false
+	})
 }
 
 func (m *Metric) keep(l *optimize.Location) {

@@ -16,6 +16,9 @@ type Waves struct {
 	Origin, Period float64   // of the circle
 	Moments        Moments   // up to twice the highest frequency
 	Basis          *Basis
+
+	once   sync.Once
+	matrix blas64.General
 }
 
 // NewWaves returns the waves of features at x, in ascending order of their frequencies, or nil if the moments do not distinguish them up to the
@@ -62,6 +65,15 @@ func (w *Waves) Project(y []float64) []float64 {
 
 // Columns sets q (n×k) to Q.
 func (w *Waves) Columns(q blas64.General) { w.Basis.At(q, w.Points()) }
+
+// Matrix returns Q, n×k, which is formed when it is first asked for and is not to be changed.
+func (w *Waves) Matrix() blas64.General {
+	w.once.Do(func() {
+		w.matrix = dense.New(len(w.X), w.Len())
+		w.Columns(w.matrix)
+	})
+	return w.matrix
+}
 
 // momentRounding is the relative rounding of a moment, 4e-16, with a margin of five;
 // see gppl's TestWavesAgainstOmega.
