@@ -14,6 +14,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testtext"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -47,9 +48,28 @@ func tenLines(ctx context.Context) (*gppl.Result, []float64, error) {
 	return result, ppm, nil
 }
 
-// TestReadmeExample: the README's Go is that of tenLines, line for line, so that it
+// fiveLines is the README's first example, with the checks of errors that it leaves out.
+func fiveLines(ctx context.Context) (*forecast.Forecast, *forecast.Decomposition, error) {
+	series := dataset.CO2()
+	a, err := forecast.FitValues(ctx, series.X, series.Y, nil, forecast.Options{}) // known errors of y in place of nil, if there are any
+	if err != nil {
+		return nil, nil, err
+	}
+	ahead, err := a.Forecast(104) // the next 104 steps: two years of weeks
+	if err != nil {
+		return nil, nil, err
+	}
+	parts, err := a.Decompose(ctx, 104) // trend, seasons and the rest, which add up to the mean
+	if err != nil {
+		return nil, nil, err
+	}
+	fmt.Println(a.Kernel(), ahead.Mean, ahead.Lower, ahead.Upper, parts.Names, parts.Columns)
+	return ahead, parts, nil
+}
+
+// TestReadmeExamples: the README's Go is that of fiveLines and tenLines, line for line, so that it
 // compiles; and it runs.
-func TestReadmeExample(t *testing.T) {
+func TestReadmeExamples(t *testing.T) {
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	if err != nil {
 		t.Fatal(err)
@@ -63,19 +83,34 @@ func TestReadmeExample(t *testing.T) {
 	for _, line := range strings.Split(string(source), "\n") {
 		have = append(have, strings.TrimSpace(comment.ReplaceAllString(line, "")))
 	}
-	code := blocks(string(readme), "go")[0]
-	at := 0
-	for _, line := range strings.Split(strings.TrimSpace(code), "\n") {
-		want := strings.TrimSpace(comment.ReplaceAllString(line, ""))
-		for at < len(have) && have[at] != want {
-			at++
-		}
-		if at == len(have) {
-			t.Fatalf("the README's line %q is not in tenLines, or not in this place", want)
+	code := blocks(string(readme), "go")
+	for example, name := range []string{"fiveLines", "tenLines"} {
+		at := slices.IndexFunc(have, func(line string) bool { return strings.HasPrefix(line, "func "+name+"(") })
+		for _, line := range strings.Split(strings.TrimSpace(code[example]), "\n") {
+			want := strings.TrimSpace(comment.ReplaceAllString(line, ""))
+			for at < len(have) && have[at] != want {
+				at++
+			}
+			if at == len(have) {
+				t.Fatalf("the README's line %q is not in %s, or not in this place", want, name)
+			}
 		}
 	}
 	if testing.Short() {
 		t.Skip("the example trains a model")
+	}
+	ahead, parts, err := fiveLines(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range ahead.Mean {
+		at, sum := len(parts.X)-len(ahead.X)+i, 0.0
+		for _, column := range parts.Columns {
+			sum += column[at]
+		}
+		if parts.X[at] != ahead.X[i] || math.Abs(sum-want) > 1e-9*want || math.Abs(want-375) > 10 {
+			t.Fatalf("%d steps ahead, CO₂ is %v ppm, and its parts add up to %v", i+1, want, sum)
+		}
 	}
 	result, ppm, err := tenLines(t.Context())
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 type Component struct {
 	Name     string
 	About    string    // its seasons, as in "week", or the length over which it changes, as in "over 3 days", or "constant"; "" if none says it
-	X, Mean  []float64 // Mean in the unit of y, without the mean of y
+	X, Mean  []float64 // Mean without the mean of y, in the unit of y, or on the scale that y is modelled on
 	Variance []float64
 }
 
@@ -44,6 +44,7 @@ func (a *Analysis) trendName() string {
 //	mean_j = k_j(x, X)A⁻¹z,  var_j = k_j(0) − k_j(x, X)A⁻¹k_j(X, x)
 //
 // The means add up to the posterior mean minus the mean of y. The variances do not add up, since the terms are correlated given the data.
+// If y is modelled on another scale, such as log y or a log rate, both are on that scale (Decompose adds up in the unit of y).
 // It takes n² flops for each x. Above 4000 observations that forecasts are conditioned on, and for models with one term, the error is
 // ErrNoComponents.
 func (a *Analysis) Components(x []float64) ([]Component, error) {
