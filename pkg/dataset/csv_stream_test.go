@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
 // streamed reads a text in blocks of some bytes, and puts the rows in order.
@@ -49,8 +51,8 @@ func streamed(r io.Reader, opt CSVOptions, workers, size int) (s Series, lines [
 func TestStreamAsRead(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	fields := []string{"1", "-2.5", "0.1", "1e3", "3.14159265358979", "123456789012345678901", "1e-300", "", "NA", "x", "1_0", "0x10", "nan", "1e999", " 7 ", "+4", ".5", "5.", "2024-01-01", `"8"`, `"a,b"`, `a"b`, "1;2", "12%", "\u00a06"}
-	readable, unreadable := 0, 0
-	for trial := range 3000 {
+	readable, unreadable, trials := 0, 0, testsize.Of(600, 3000, 3000)
+	for trial := range trials {
 		width := 2 + rnd.IntN(3)
 		var b strings.Builder
 		header := rnd.IntN(4) > 0
@@ -124,7 +126,7 @@ func TestStreamAsRead(t *testing.T) {
 			}
 		}
 	}
-	if readable < 300 || unreadable < 300 {
+	if readable < trials/10 || unreadable < trials/10 {
 		t.Errorf("%d tables were readable, %d not", readable, unreadable)
 	}
 }
