@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -281,7 +282,7 @@ func TestSlowRhythmOfLongSeries(t *testing.T) {
 func TestDearCandidateIsLeftOut(t *testing.T) {
 	t.Parallel()
 	left := 0
-	for seed := range uint64(8) {
+	for seed := range uint64(testsize.Of(3, 3, 8)) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		x, y := make([]float64, 6000), make([]float64, 6000)
 		at, level := 0.0, 0.0

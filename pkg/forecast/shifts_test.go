@@ -83,7 +83,7 @@ func found(t *testing.T, y []float64) []ShiftSize {
 // TestNoShifts: a change is seen in at most 2 % of the series that have none.
 func TestNoShifts(t *testing.T) {
 	alarms, all := 0, 0
-	for n, series := range map[int]int{100: testsize.Of(4, 20, 100), 300: testsize.Of(1, 5, 60), 1000: testsize.Of(0, 0, 10), 3000: testsize.Of(0, 0, 5)} {
+	for n, series := range map[int]int{100: testsize.Of(4, 12, 100), 300: testsize.Of(1, 3, 60), 1000: testsize.Of(0, 0, 10), 3000: testsize.Of(0, 0, 5)} {
 		for _, kind := range unchanging {
 			for seed := range uint64(series) {
 				all++
@@ -115,7 +115,7 @@ func TestNile(t *testing.T) {
 
 // TestShiftsFound: a step of four standard deviations of the noise, and a kink, are found where they are.
 func TestShiftsFound(t *testing.T) {
-	series := testsize.Of(4, 10, 50)
+	series := testsize.Of(4, 7, 50)
 	for _, c := range []struct {
 		kind, change string
 		n            int

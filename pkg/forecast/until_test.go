@@ -15,7 +15,7 @@ import (
 func TestUntilRandomWalk(t *testing.T) {
 	t.Parallel()
 	const steps, far = 120, 1e6
-	for seed := range uint64(testsize.Of(2, 10, 50)) {
+	for seed := range uint64(testsize.Of(2, 4, 50)) {
 		rnd := rand.New(rand.NewPCG(seed, 17))
 		x, y := []float64{}, []float64{}
 		for i := range 12 {
