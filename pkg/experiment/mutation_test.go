@@ -195,7 +195,7 @@ func sampled(all []Outcome) (some []int) {
 		switch {
 		case o.Error != "" || seen[kind] && !testsize.Long():
 		case testsize.Quick() && (o.Trial.Source.Of > 2000 || o.Trial.Source.Name == "eeg" || o.Trial.Kernel == "RQ"):
-		case !testsize.Long() && o.Trial.Source.Name == "eeg" && o.Trial.Kernel == "RQ": // dense at n = 8000, minutes
+		case !testsize.Long() && (o.Trial.Source.Name == "eeg" || o.Trial.Source.Of > 2000) && o.Trial.Kernel == "RQ": // dense, minutes
 		case o.Trial.Source.Name == "sunspots" && !haveSunspots():
 		default:
 			seen[kind] = true
