@@ -1,7 +1,7 @@
-// Package gpplbeam makes gppl.Sums of csv files on Apache Beam: on prism in this process with nothing to install, on Flink, Dataflow or
+// Package gpplbeam makes sums.Sums of csv files on Apache Beam: on prism in this process with nothing to install, on Flink, Dataflow or
 // any other runner by its flags.
 //
-// Each file is read as a stream by one worker and becomes one gppl.Sums. Observations are never elements of a collection. Two Combines,
+// Each file is read as a stream by one worker and becomes one sums.Sums. Observations are never elements of a collection. Two Combines,
 // the first by key, add the Sums. A runner may split, order and repeat the work as it likes: the result always has the bits of gppl sum
 // on all files at once.
 package gpplbeam
@@ -28,29 +28,29 @@ import (
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 func init() {
 	// The default would be JSON, which leaves out unexported fields.
-	beam.RegisterCoder(reflect.TypeFor[*gppl.Sums](), encodeSums, decodeSums)
+	beam.RegisterCoder(reflect.TypeFor[*sums.Sums](), encodeSums, decodeSums)
 	beam.RegisterCoder(reflect.TypeFor[*part](), encodePart, decodePart)
 	register.DoFn2x3[context.Context, fileio.ReadableFile, int, *part, error](&sumFile{})
 	register.Combiner1[*part](&merge{})
 	register.Function1x1(sumsOf)
-	register.DoFn2x1[context.Context, *gppl.Sums, error](&write{})
+	register.DoFn2x1[context.Context, *sums.Sums, error](&write{})
 }
 
-func encodeSums(s *gppl.Sums) ([]byte, error) { return s.MarshalBinary() }
+func encodeSums(s *sums.Sums) ([]byte, error) { return s.MarshalBinary() }
 
-func decodeSums(b []byte) (*gppl.Sums, error) {
-	s := new(gppl.Sums)
+func decodeSums(b []byte) (*sums.Sums, error) {
+	s := new(sums.Sums)
 	return s, s.UnmarshalBinary(b)
 }
 
 // part is the sums of some files, and how these have x.
 type part struct {
-	sums *gppl.Sums
+	sums *sums.Sums
 	axis forecast.OneAxis
 }
 
@@ -65,16 +65,16 @@ func encodePart(p *part) ([]byte, error) {
 }
 
 func decodePart(b []byte) (*part, error) {
-	p := &part{sums: new(gppl.Sums)}
+	p := &part{sums: new(sums.Sums)}
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	return p, errors.Join(json.Unmarshal(line, &p.axis), p.sums.UnmarshalBinary(rest))
 }
 
-func sumsOf(p *part) *gppl.Sums { return p.sums }
+func sumsOf(p *part) *sums.Sums { return p.sums }
 
 // Options say how files are read.
 type Options struct {
-	Header  gppl.SumsHeader // of the sums, without weights
+	Header  sums.Header // of the sums, without weights
 	Columns forecast.ReadOptions
 	Strict  bool // a row that cannot be read or is out of range is an error instead of being left out
 }
@@ -92,10 +92,10 @@ const (
 // the last one has little to do.
 const keys = 16
 
-// Sum returns a collection of one *gppl.Sums: the sums of all files that match the patterns, on any registered file system. It is an
+// Sum returns a collection of one *sums.Sums: the sums of all files that match the patterns, on any registered file system. It is an
 // error of the pipeline if a pattern matches no file.
 func Sum(s beam.Scope, patterns []string, o Options) beam.PCollection {
-	if _, err := gppl.NewSums(o.Header); err != nil {
+	if _, err := sums.New(o.Header); err != nil {
 		panic(fmt.Sprintf("gpplbeam: Sum: %v", err))
 	}
 	if o.Header.LargestWeight != 0 {
@@ -175,10 +175,10 @@ func (f *sumFile) read(ctx context.Context, in io.Reader, path string, p *part) 
 }
 
 // merge adds sums, of files whose x is on one axis. Combine takes no side input: the header is a field.
-type merge struct{ Header gppl.SumsHeader }
+type merge struct{ Header sums.Header }
 
-func newPart(h gppl.SumsHeader) (*part, error) {
-	s, err := gppl.NewSums(h)
+func newPart(h sums.Header) (*part, error) {
+	s, err := sums.New(h)
 	return &part{sums: s}, err
 }
 
@@ -193,7 +193,7 @@ func (m *merge) MergeAccumulators(all, p *part) (*part, error) {
 	return all, all.sums.Merge(p.sums)
 }
 
-// Write writes the *gppl.Sums of a collection, which should have only one, to a file, completely or not at all. Sums without observations
+// Write writes the *sums.Sums of a collection, which should have only one, to a file, completely or not at all. Sums without observations
 // are an error.
 func Write(s beam.Scope, path string, sums beam.PCollection) {
 	filesystem.ValidateScheme(path)
@@ -202,7 +202,7 @@ func Write(s beam.Scope, path string, sums beam.PCollection) {
 
 type write struct{ Path string }
 
-func (w *write) ProcessElement(ctx context.Context, s *gppl.Sums) error {
+func (w *write) ProcessElement(ctx context.Context, s *sums.Sums) error {
 	if s.Len() == 0 {
 		return errors.New("no row could be added: nothing is written")
 	}

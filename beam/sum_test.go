@@ -20,7 +20,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem/local"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 func TestMain(m *testing.M) {
@@ -80,9 +80,9 @@ func bytesOf(t *testing.T, path string) []byte {
 	return b
 }
 
-func header(t *testing.T) gppl.SumsHeader {
+func header(t *testing.T) sums.Header {
 	t.Helper()
-	p, err := gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: all / 30, Shortest: 0.5, Centre: 20, Largest: 4})
+	p, err := sums.NewPlan(sums.Range{Lo: 0, Hi: all / 30, Shortest: 0.5, Centre: 20, Largest: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestSameBytes(t *testing.T) {
 	wanted := filepath.Join(dir, "whole.sums")
 	must("sum", filepath.Join(dir, "whole.csv"), "--from", "0", "--to", "200", "--lengthscale", "0.5", "--centre", "20", "--largest", "4", "-o", wanted, "-q")
 	want := bytesOf(t, wanted)
-	in := new(gppl.Sums)
+	in := new(sums.Sums)
 	if err := in.UnmarshalBinary(want); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func manyNames(n int) (names []string) {
 
 // TestCoder wants elements to travel as the bytes of a file.
 func TestCoder(t *testing.T) {
-	s, err := gppl.NewSums(header(t))
+	s, err := sums.New(header(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +195,7 @@ func TestCoder(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	kind := reflect.TypeFor[*gppl.Sums]()
+	kind := reflect.TypeFor[*sums.Sums]()
 	if err := beam.NewElementEncoder(kind).Encode(s, &b); err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestCoder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := read.(*gppl.Sums).MarshalBinary(); err != nil || !bytes.Equal(got, want) {
+	if got, err := read.(*sums.Sums).MarshalBinary(); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("read back as %v, error %v", read, err)
 	}
 }
@@ -244,7 +244,7 @@ func TestFailures(t *testing.T) {
 
 // TestOneAxis: files of dates and files of plain numbers are not summed as if they were on one axis, whatever the order of the work.
 func TestOneAxis(t *testing.T) {
-	p, err := gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: 3e9, Largest: 9})
+	p, err := sums.NewPlan(sums.Range{Lo: 0, Hi: 3e9, Largest: 9})
 	if err != nil {
 		t.Fatal(err)
 	}

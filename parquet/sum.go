@@ -1,4 +1,4 @@
-// Package gpplparquet makes gppl.Sums of Parquet files. Two columns are read, a row group at a time by each worker; the result has the
+// Package gpplparquet makes sums.Sums of Parquet files. Two columns are read, a row group at a time by each worker; the result has the
 // same bytes whatever the row groups and workers.
 package gpplparquet
 
@@ -18,7 +18,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // Options say what is read.
@@ -220,7 +220,7 @@ func open(path string, o Options) (s source, err error) {
 
 // Look returns the range of the files by the statistics that their footers have of each row group: of x, and of y about the middle. It is
 // an error if a row group has none.
-func Look(files []string, o Options) (gppl.SumsRange, error) {
+func Look(files []string, o Options) (sums.Range, error) {
 	var lo, hi [2]float64
 	for i := range lo {
 		lo[i], hi[i] = math.Inf(1), math.Inf(-1)
@@ -233,15 +233,15 @@ func Look(files []string, o Options) (gppl.SumsRange, error) {
 			err = axis.Add(path, rep)
 		}
 		if err != nil {
-			return gppl.SumsRange{}, fmt.Errorf("%s: %w", path, err)
+			return sums.Range{}, fmt.Errorf("%s: %w", path, err)
 		}
 		dates = dates || rep.Dates()
 	}
 	if !(hi[0] > lo[0]) || !(hi[1] > lo[1]) {
-		return gppl.SumsRange{}, fmt.Errorf("x is from %v to %v, y from %v to %v: there is nothing to learn", lo[0], hi[0], lo[1], hi[1])
+		return sums.Range{}, fmt.Errorf("x is from %v to %v, y from %v to %v: there is nothing to learn", lo[0], hi[0], lo[1], hi[1])
 	}
 	middle := 0.5*lo[1] + 0.5*hi[1]
-	return gppl.SumsRange{Lo: lo[0], Hi: hi[0], Centre: middle, Largest: max(hi[1]-middle, middle-lo[1]), Dates: dates}, nil
+	return sums.Range{Lo: lo[0], Hi: hi[0], Centre: middle, Largest: max(hi[1]-middle, middle-lo[1]), Dates: dates}, nil
 }
 
 // look extends the extremes of x and y by those of a file.
@@ -306,16 +306,16 @@ func extremes(g *metadata.RowGroupMetaData, n numbers) (lo, hi float64, err erro
 }
 
 // Sum adds up the files, by so many workers. If it fails, or ctx ends, there is no result.
-func Sum(ctx context.Context, files []string, h gppl.SumsHeader, o Options, workers int) (*gppl.Sums, Report, error) {
+func Sum(ctx context.Context, files []string, h sums.Header, o Options, workers int) (*sums.Sums, Report, error) {
 	var rep Report
 	if h.LargestWeight != 0 {
 		return nil, rep, errors.New("gpplparquet: the header has weights, which are not read")
 	}
 	workers = max(1, workers)
-	all := make([]*gppl.Sums, workers)
+	all := make([]*sums.Sums, workers)
 	var err error
 	for i := range all {
-		if all[i], err = gppl.NewSums(h); err != nil {
+		if all[i], err = sums.New(h); err != nil {
 			return nil, rep, err
 		}
 	}
@@ -338,7 +338,7 @@ func Sum(ctx context.Context, files []string, h gppl.SumsHeader, o Options, work
 }
 
 // sum adds a file.
-func sum(ctx context.Context, path string, all []*gppl.Sums, o Options, rep *Report) (read dataset.CSVReport, err error) {
+func sum(ctx context.Context, path string, all []*sums.Sums, o Options, rep *Report) (read dataset.CSVReport, err error) {
 	defer damaged(&err)
 	s, err := open(path, o)
 	if err != nil {
@@ -360,7 +360,7 @@ func sum(ctx context.Context, path string, all []*gppl.Sums, o Options, rep *Rep
 }
 
 // sumGroups adds a file, each row group to one of all.
-func sumGroups(ctx context.Context, path string, all []*gppl.Sums, o Options, rep *Report) error {
+func sumGroups(ctx context.Context, path string, all []*sums.Sums, o Options, rep *Report) error {
 	var next atomic.Int64
 	var mu sync.Mutex // of rep and of failed
 	var failed error
@@ -416,7 +416,7 @@ func (r *Report) join(o Report, path string) {
 const batch = 1 << 14
 
 // add adds a row group.
-func (s source) add(ctx context.Context, g int, into *gppl.Sums, o Options, rep *Report) (err error) {
+func (s source) add(ctx context.Context, g int, into *sums.Sums, o Options, rep *Report) (err error) {
 	defer damaged(&err)
 	columns, rows, err := s.group(g)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // write writes a file by arrow, in row groups of the given size.
@@ -47,16 +47,16 @@ func write(t testing.TB, s *arrow.Schema, group int64, fill func(*array.RecordBu
 	return path
 }
 
-func header(t testing.TB, r gppl.SumsRange) gppl.SumsHeader {
+func header(t testing.TB, r sums.Range) sums.Header {
 	t.Helper()
-	p, err := gppl.PlanSums(r)
+	p, err := sums.NewPlan(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p.Header
 }
 
-func bytesOf(t *testing.T, s *gppl.Sums) []byte {
+func bytesOf(t *testing.T, s *sums.Sums) []byte {
 	t.Helper()
 	b, err := s.MarshalBinary()
 	if err != nil {
@@ -99,13 +99,13 @@ func TestSum(t *testing.T) {
 	for _, c := range []struct {
 		x, y string
 		of   func(i int) (x, y float64)
-		r    gppl.SumsRange
+		r    sums.Range
 	}{
-		{"when", "level", func(i int) (x, y float64) { return seconds(i), floats[i] }, gppl.SumsRange{Lo: 1.7e9, Hi: 1.7e9 + 100, Largest: 2}},
-		{"step", "coarse", func(i int) (x, y float64) { return float64(ints[i]), float64(float32(floats[i])) }, gppl.SumsRange{Lo: 0, Hi: 99, Largest: 8}},
+		{"when", "level", func(i int) (x, y float64) { return seconds(i), floats[i] }, sums.Range{Lo: 1.7e9, Hi: 1.7e9 + 100, Largest: 2}},
+		{"step", "coarse", func(i int) (x, y float64) { return float64(ints[i]), float64(float32(floats[i])) }, sums.Range{Lo: 0, Hi: 99, Largest: 8}},
 	} {
 		h := header(t, c.r)
-		want, err := gppl.NewSums(h)
+		want, err := sums.New(h)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +188,7 @@ func TestErrors(t *testing.T) {
 			b.Field(6).(*array.BinaryBuilder).Append([]byte("a"))
 		}
 	})
-	h := header(t, gppl.SumsRange{Lo: 0, Hi: 30, Largest: 64})
+	h := header(t, sums.Range{Lo: 0, Hi: 30, Largest: 64})
 	text := filepath.Join(t.TempDir(), "a.csv")
 	if err := os.WriteFile(text, []byte("t,y\n1,2\n3,4\n"), 0o666); err != nil {
 		t.Fatal(err)
@@ -241,7 +241,7 @@ func BenchmarkSum(b *testing.B) {
 			r.Field(1).(*array.Float64Builder).Append(rnd.NormFloat64())
 		}
 	})
-	h := header(b, gppl.SumsRange{Lo: 0, Hi: n, Largest: 8})
+	h := header(b, sums.Range{Lo: 0, Hi: n, Largest: 8})
 	for b.Loop() {
 		if _, _, err := Sum(b.Context(), []string{path}, h, Options{}, 2); err != nil {
 			b.Fatal(err)
@@ -265,12 +265,12 @@ func TestSameAsCSV(t *testing.T) {
 			fmt.Fprintf(&text, "%s,%v\n", time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.000000Z"), y)
 		}
 	})
-	h := header(t, gppl.SumsRange{Lo: -1e8, Hi: 2e9, Largest: 8})
+	h := header(t, sums.Range{Lo: -1e8, Hi: 2e9, Largest: 8})
 	got, _, err := Sum(t.Context(), []string{path}, h, Options{}, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := gppl.NewSums(h)
+	want, err := sums.New(h)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +316,7 @@ func TestOneAxis(t *testing.T) {
 	}
 	empty := file(arrow.PrimitiveTypes.Float64, func(b array.Builder, _ int) { b.AppendNull() })
 	unix := file(arrow.PrimitiveTypes.Int64, func(b array.Builder, i int) { b.(*array.Int64Builder).Append(day.Unix() + int64(i)) })
-	h := header(t, gppl.SumsRange{Lo: 0, Hi: 3e9, Largest: 9})
+	h := header(t, sums.Range{Lo: 0, Hi: 3e9, Largest: 9})
 	both := func(o Options, files ...string) (err error) {
 		t.Helper()
 		_, err = Look(files, o)
@@ -371,7 +371,7 @@ func TestPageBytes(t *testing.T) {
 	if err := errors.Join(w.Write(b.NewRecordBatch()), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	h := header(t, gppl.SumsRange{Lo: 0, Hi: n, Largest: 1, Shortest: 1000})
+	h := header(t, sums.Range{Lo: 0, Hi: n, Largest: 1, Shortest: 1000})
 	for _, y := range []string{"y", "text"} {
 		for limit, want := range map[int64]string{1 << 20: "exceeds configured limit 1048576", 8 << 20: "", 0: ""} {
 			_, rep, err := Sum(t.Context(), []string{path}, h, Options{Columns: forecast.ReadOptions{X: "t", Y: y}, PageBytes: limit}, 1)
@@ -397,7 +397,7 @@ func TestDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := header(t, gppl.SumsRange{Lo: 0, Hi: 100, Largest: 10, Shortest: 50})
+	h := header(t, sums.Range{Lo: 0, Hi: 100, Largest: 10, Shortest: 50})
 	refused := 0
 	for at := 0; at < len(whole); at += 3 {
 		b := bytes.Clone(whole)

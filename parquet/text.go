@@ -16,7 +16,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // Texts, and numbers that may stand for dates, go through the reader of csv files: there is no second table of forms.
@@ -95,7 +95,7 @@ func (c *column) readText(dst []string) error {
 }
 
 // sumText adds a file that is read as text.
-func (s source) sumText(ctx context.Context, into *gppl.Sums, o Options, rep *Report) (dataset.CSVReport, error) {
+func (s source) sumText(ctx context.Context, into *sums.Sums, o Options, rep *Report) (dataset.CSVReport, error) {
 	h := into.Header()
 	found, err := s.stream(ctx, o.Columns.Within(h), func(b *dataset.CSVBlock) error {
 		x, y := forecast.Taken(h, b)

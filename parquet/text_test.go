@@ -12,7 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // TestTextAsCSV wants texts, and numbers that stand for dates, to have the bytes and the range that a csv file of them has.
@@ -62,7 +62,7 @@ func TestTextAsCSV(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		want, err := gppl.NewSums(h)
+		want, err := sums.New(h)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // forCSV are the flags of gppl fit that sums do not support, since they need observations.
@@ -52,7 +53,7 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 			return usageError{errors.New(message(err))}
 		}
 	}
-	s, err := interruptible(ctx, func() (*library.Sums, error) { return readSums(ctx, c, path) })
+	s, err := interruptible(ctx, func() (*sums.Sums, error) { return readSums(ctx, c, path) })
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func checkSumsFlags(c *cli.Command, path string) error {
 }
 
 // sumsMemory is what the limit of memory leaves an evaluation beside the sums and what is read of them.
-func sumsMemory(ctx context.Context, c *cli.Command, s *library.Sums) (float64, error) {
+func sumsMemory(ctx context.Context, c *cli.Command, s *sums.Sums) (float64, error) {
 	limit, err := memoryLimit(ctx, c)
 	if err != nil {
 		return 0, err
@@ -132,7 +133,7 @@ func sumsMemory(ctx context.Context, c *cli.Command, s *library.Sums) (float64, 
 }
 
 // fitKernels learns each kernel. It returns them by ascending BIC, with the refused ones last.
-func fitKernels(ctx context.Context, c *cli.Command, s *library.Sums, names []string, memory float64) (fits []sumsFit, err error) {
+func fitKernels(ctx context.Context, c *cli.Command, s *sums.Sums, names []string, memory float64) (fits []sumsFit, err error) {
 	settings := auto.Settings{Fit: library.Settings{Seed: uint64(c.Uint("seed"))}, Memory: memory}
 	if starts := c.Int("starts"); starts > 1 {
 		settings.Fit.Starts = starts
@@ -172,7 +173,7 @@ func (f sumsFit) encode(w io.Writer) error {
 }
 
 // showFits prints what was learnt, and the forecast unless it went to a file.
-func showFits(ctx context.Context, c *cli.Command, path string, s *library.Sums, fits []sumsFit, ahead *forecast.Forecast) error {
+func showFits(ctx context.Context, c *cli.Command, path string, s *sums.Sums, fits []sumsFit, ahead *forecast.Forecast) error {
 	described := func() any {
 		var points []report.PointJSON
 		if ahead != nil {
@@ -211,7 +212,7 @@ func showFits(ctx context.Context, c *cli.Command, path string, s *library.Sums,
 }
 
 // lengths prints the lengthscales and periods of a kernel of dates with their unit.
-func lengths(w io.Writer, h library.SumsHeader, kernel library.Kernel) error {
+func lengths(w io.Writer, h sums.Header, kernel library.Kernel) error {
 	for _, p := range kernel.Params() {
 		if p.Role != library.RoleLengthscale && p.Role != library.RolePeriod {
 			continue
@@ -225,7 +226,7 @@ func lengths(w io.Writer, h library.SumsHeader, kernel library.Kernel) error {
 
 // sumsPlaces returns the x of --at or --forecast, ascending, as numbers and as written. A step of a forecast is the mean distance
 // between observations, since sums do not know the median.
-func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, err error) {
+func sumsPlaces(c *cli.Command, s *sums.Sums) (when []string, x []float64, err error) {
 	if c.IsSet("forecast") && s.Len() > 1 {
 		first, last := s.Extent()
 		step := (last - first) / float64(s.Len()-1)
@@ -247,7 +248,7 @@ func sumsPlaces(c *cli.Command, s *library.Sums) (when []string, x []float64, er
 }
 
 // outsideRange says what to do about the first place outside the range of the sums; "" if there is none.
-func outsideRange(h library.SumsHeader, when []string, x []float64) string {
+func outsideRange(h sums.Header, when []string, x []float64) string {
 	for i, v := range x {
 		if v < h.Lo || v > h.Hi {
 			return fmt.Sprintf("%s is outside the range of these sums, from %s to %s: sum the files again with --from and --to around it",
@@ -258,7 +259,7 @@ func outsideRange(h library.SumsHeader, when []string, x []float64) string {
 }
 
 // forecastSums predicts without the observations.
-func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []string, x []float64, memory float64) (*forecast.Forecast, error) {
+func forecastSums(ctx context.Context, m library.Model, s *sums.Sums, when []string, x []float64, memory float64) (*forecast.Forecast, error) {
 	centre := s.Mean()
 	post, err := library.NewSumsPosterior(m, s, centre, library.WithMemory(memory))
 	if err != nil {
@@ -280,7 +281,7 @@ func forecastSums(ctx context.Context, m library.Model, s *library.Sums, when []
 
 // fitKernel learns one kernel from the best of several starts, by projections if its exact likelihood is refused: then the start is where the likelihood
 // of a few projections is highest. A refusal of both is not an error: sumsFit.Refused has the reason of the first.
-func fitKernel(ctx context.Context, s *library.Sums, name string, settings auto.Settings) (sumsFit, error) {
+func fitKernel(ctx context.Context, s *sums.Sums, name string, settings auto.Settings) (sumsFit, error) {
 	fit := sumsFit{Kernel: name}
 	kernel, err := forecast.ParseKernel(name)
 	if err != nil {
@@ -307,7 +308,7 @@ func fitKernel(ctx context.Context, s *library.Sums, name string, settings auto.
 }
 
 // learn learns from the start at which the loss is lowest; refused says why the loss can be computed at none.
-func (f *sumsFit) learn(ctx context.Context, loss library.Loss, from []library.Model, s *library.Sums, settings auto.Settings) (refused string, err error) {
+func (f *sumsFit) learn(ctx context.Context, loss library.Loss, from []library.Model, s *sums.Sums, settings auto.Settings) (refused string, err error) {
 	best, refused, err := bestStart(ctx, loss, from)
 	if err != nil {
 		return "", err
@@ -348,7 +349,7 @@ func bestStart(ctx context.Context, loss library.Loss, from []library.Model) (be
 // sumsStarts returns models to start from. Lengthscales and periods go from a third of the range down to twice the shortest that is
 // resolved, in factors of four; the longest come first, since they cost least. The noise gets 0.3 of the variance of the data, and the
 // terms share the rest.
-func sumsStarts(kernel library.Kernel, s *library.Sums) (starts []library.Model) {
+func sumsStarts(kernel library.Kernel, s *sums.Sums) (starts []library.Model) {
 	variance := max(s.Variance(), math.SmallestNonzeroFloat64)
 	first, last := s.Extent()
 	shortest, _ := s.Header().Lengthscales()

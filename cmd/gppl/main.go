@@ -109,7 +109,7 @@ func helpFirst(args []string) []string {
 }
 
 // functions are the prefixes that name packages and functions in errors, for callers in Go; message removes them.
-var functions = []string{"forecast: ", "dataset: ", "viz: ", "gppl: ", "CSV: ", "PlanSums: ", "SampleRange: ", "Sums: ", "Sums.Merge: ", "Sums.Subtract: "}
+var functions = []string{"forecast: ", "dataset: ", "viz: ", "gppl: ", "CSV: ", "sums.NewPlan: ", "sums.SampleRange: ", "Sums: ", "Sums.Merge: ", "Sums.Subtract: "}
 
 // message returns the text of an error with flags for settings, without the names of packages and functions in front, on one line of at most 500 characters,
 // unless it lists the places where a recording was searched.

@@ -22,7 +22,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	library "github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -92,9 +92,9 @@ type summer struct {
 	files   []string
 	options forecast.ReadOptions
 	strict  bool
-	header  library.SumsHeader
-	parts   []*library.Sums // one for each worker
-	state   sumState        // with --resume
+	header  sums.Header
+	parts   []*sums.Sums // one for each worker
+	state   sumState     // with --resume
 
 	rows, skipped, bad int
 	first              []badRow // the first rows that were left out, at most mostShown
@@ -151,9 +151,9 @@ func newSummer(c *cli.Command) (*summer, error) {
 	return s, err
 }
 
-func (s *summer) run(ctx context.Context) (*library.Sums, error) {
+func (s *summer) run(ctx context.Context) (*sums.Sums, error) {
 	var err error
-	var before *library.Sums
+	var before *sums.Sums
 	out, resumable := s.command.String("out"), s.command.Bool("resume")
 	if resumable {
 		if before, err = s.resume(ctx, out); err != nil {
@@ -171,7 +171,7 @@ func (s *summer) run(ctx context.Context) (*library.Sums, error) {
 	}
 	frugal(ctx)
 	for range workers {
-		part, err := library.NewSums(s.header)
+		part, err := sums.New(s.header)
 		if err != nil {
 			return nil, err
 		}
@@ -232,16 +232,16 @@ func (s *summer) workers(ctx context.Context) (int, error) {
 }
 
 // plan returns the header: that of --like, or one from the flags and a first look at the files.
-func (s *summer) plan(ctx context.Context) (h library.SumsHeader, err error) {
+func (s *summer) plan(ctx context.Context) (h sums.Header, err error) {
 	c := s.command
 	r := sumflags.Range{Like: c.String("like"), From: c.String("from"), To: c.String("to"), Lengthscale: c.Float("lengthscale"),
 		Longest: c.Float("longest"), Centre: c.Float("centre"), Largest: c.Float("largest"), Given: c.IsSet}
-	like := func() (*library.Sums, error) {
-		return interruptible(ctx, func() (*library.Sums, error) { return readSums(ctx, c, r.Like) })
+	like := func() (*sums.Sums, error) {
+		return interruptible(ctx, func() (*sums.Sums, error) { return readSums(ctx, c, r.Like) })
 	}
-	h, err = r.Header(like, func() (seen library.SumsRange, err error) {
+	h, err = r.Header(like, func() (seen sums.Range, err error) {
 		if !slices.Contains(s.files, dataset.StandardInput) {
-			return interruptible(ctx, func() (library.SumsRange, error) { return forecast.LookAt(ctx, s.files, s.options) })
+			return interruptible(ctx, func() (sums.Range, error) { return forecast.LookAt(ctx, s.files, s.options) })
 		}
 		if r.From == "" || r.To == "" || r.Largest == 0 {
 			err = usageError{errors.New("sum: the range of standard input is not known before it is read: give --from, --to and --largest (and --centre), or --like FILE.sums")}
@@ -319,7 +319,7 @@ func (s *summer) show(b *dataset.CSVBlock) {
 }
 
 // tell prints which rows were left out, and the speed.
-func (s *summer) tell(sums *library.Sums) {
+func (s *summer) tell(sums *sums.Sums) {
 	for _, row := range s.first {
 		say(s.command, "%s, %v", row.file, row)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	library "github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // sumState is what gppl sum --resume keeps beside its output until that is written: what was read, in a line of JSON, and then the sums of
@@ -52,7 +52,7 @@ func readFileOf(path string) (f readFile, err error) {
 
 // resume takes up what an earlier run has left: its files are taken off those to be read, once for each time they were. The sums are nil
 // if there is nothing.
-func (s *summer) resume(ctx context.Context, out string) (*library.Sums, error) {
+func (s *summer) resume(ctx context.Context, out string) (*sums.Sums, error) {
 	path := statePath(out)
 	limit, err := memoryLimit(ctx, s.command)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *summer) resume(ctx context.Context, out string) (*library.Sums, error) 
 	}
 	line, rest, _ := bytes.Cut(b, []byte("\n"))
 	var state sumState
-	sums := new(library.Sums)
+	sums := new(sums.Sums)
 	if err := errors.Join(sealed.Unmarshal(line, &state), sums.UnmarshalBinary(rest)); err != nil {
 		return nil, fmt.Errorf("%s: %s: delete it to begin anew", path, message(err))
 	}
@@ -120,7 +120,7 @@ func (s *summer) keep(out, file string) error {
 		if err := s.parts[0].Merge(part); err != nil {
 			return err
 		}
-		fresh, err := library.NewSums(s.header)
+		fresh, err := sums.New(s.header)
 		if err != nil {
 			return err
 		}

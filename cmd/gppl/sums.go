@@ -17,7 +17,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	library "github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 func mergeCommand() *cli.Command {
@@ -48,7 +48,7 @@ func mergeCommand() *cli.Command {
 				return usageError{err}
 			}
 			frugal(ctx)
-			all, err := interruptible(ctx, func() (*library.Sums, error) { return merged(ctx, c, files, subtract) })
+			all, err := interruptible(ctx, func() (*sums.Sums, error) { return merged(ctx, c, files, subtract) })
 			if err != nil {
 				return err
 			}
@@ -61,7 +61,7 @@ func mergeCommand() *cli.Command {
 }
 
 // merged adds up files, or subtracts all but the first.
-func merged(ctx context.Context, c *cli.Command, files []string, subtract bool) (*library.Sums, error) {
+func merged(ctx context.Context, c *cli.Command, files []string, subtract bool) (*sums.Sums, error) {
 	all, err := readSums(ctx, c, files[0])
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func infoCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			s, err := interruptible(ctx, func() (*library.Sums, error) { return readSums(ctx, c, path) })
+			s, err := interruptible(ctx, func() (*sums.Sums, error) { return readSums(ctx, c, path) })
 			if err != nil {
 				return err
 			}
@@ -121,13 +121,13 @@ func isSums(path string) bool {
 		return false
 	}
 	defer f.Close()
-	var b [len(library.SumsMagic)]byte
+	var b [len(sums.Magic)]byte
 	_, err = io.ReadFull(f, b[:])
-	return err == nil && string(b[:]) == library.SumsMagic
+	return err == nil && string(b[:]) == sums.Magic
 }
 
 // readSums reads a file of sums that fits the memory.
-func readSums(ctx context.Context, c *cli.Command, path string) (*library.Sums, error) {
+func readSums(ctx context.Context, c *cli.Command, path string) (*sums.Sums, error) {
 	limit, err := memoryLimit(ctx, c)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func readSums(ctx context.Context, c *cli.Command, path string) (*library.Sums, 
 }
 
 // writeSums writes sums, whole or not at all.
-func writeSums(ctx context.Context, path string, s *library.Sums) error {
+func writeSums(ctx context.Context, path string, s *sums.Sums) error {
 	b, err := s.MarshalBinary()
 	if err != nil {
 		return err
@@ -147,24 +147,24 @@ func writeSums(ctx context.Context, path string, s *library.Sums) error {
 
 // sumsInfo is what there is to say of sums.
 type sumsInfo struct {
-	File           string             `json:"file"`
-	Observations   int                `json:"observations"`
-	First          *float64           `json:"first,omitempty"`
-	Last           *float64           `json:"last,omitempty"`
-	FirstDate      string             `json:"first_date,omitempty"`
-	LastDate       string             `json:"last_date,omitempty"`
-	Mean           *float64           `json:"mean,omitempty"`
-	Deviation      *float64           `json:"standard_deviation,omitempty"`
-	Header         library.SumsHeader `json:"header"`
-	ShortestScale  float64            `json:"shortest_lengthscale"`
-	LongestScale   float64            `json:"longest_lengthscale_in_linear_time"`
-	MemoryBytes    int                `json:"memory_bytes"`
-	SecondsGridded float64            `json:"seconds_likelihood_se"`
-	SecondsDense   *float64           `json:"seconds_likelihood_dense,omitempty"`
+	File           string      `json:"file"`
+	Observations   int         `json:"observations"`
+	First          *float64    `json:"first,omitempty"`
+	Last           *float64    `json:"last,omitempty"`
+	FirstDate      string      `json:"first_date,omitempty"`
+	LastDate       string      `json:"last_date,omitempty"`
+	Mean           *float64    `json:"mean,omitempty"`
+	Deviation      *float64    `json:"standard_deviation,omitempty"`
+	Header         sums.Header `json:"header"`
+	ShortestScale  float64     `json:"shortest_lengthscale"`
+	LongestScale   float64     `json:"longest_lengthscale_in_linear_time"`
+	MemoryBytes    int         `json:"memory_bytes"`
+	SecondsGridded float64     `json:"seconds_likelihood_se"`
+	SecondsDense   *float64    `json:"seconds_likelihood_dense,omitempty"`
 }
 
 // tellSums says what sums hold, as text or JSON.
-func tellSums(ctx context.Context, c *cli.Command, path string, s *library.Sums) error {
+func tellSums(ctx context.Context, c *cli.Command, path string, s *sums.Sums) error {
 	p := s.Plan()
 	h := p.Header
 	i := sumsInfo{File: path, Observations: s.Len(), Header: h, MemoryBytes: p.Bytes, SecondsGridded: p.Gridded}
@@ -202,7 +202,7 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *library.Sums)
 }
 
 // withoutRounding returns an input to a billionth of the range that sums take: 0 for the 7e-15 that rounding makes of it.
-func withoutRounding(x float64, h library.SumsHeader) float64 {
+func withoutRounding(x float64, h sums.Header) float64 {
 	digits := max(0, 9-int(math.Floor(math.Log10(h.Hi-h.Lo))))
 	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
 	if err != nil { // it is not finite
@@ -212,14 +212,14 @@ func withoutRounding(x float64, h library.SumsHeader) float64 {
 }
 
 // lengthOf writes a distance between inputs of sums: with its unit if inputs are dates.
-func lengthOf(h library.SumsHeader, d float64, digits int) string {
+func lengthOf(h sums.Header, d float64, digits int) string {
 	if h.Dates {
 		return forecast.SumsAxis(h).Length(d)
 	}
 	return strconv.FormatFloat(d, 'g', digits, 64)
 }
 
-func costs(p library.SumsPlan) string {
+func costs(p sums.Plan) string {
 	text := fmt.Sprintf("%.3g MB of memory, about %.2g s a likelihood of SE", 1e-6*float64(p.Bytes), p.Gridded)
 	if math.IsInf(p.Dense, 0) {
 		return text + "; a kernel that needs all frequencies in a dense matrix is refused"

@@ -15,7 +15,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	library "github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // put writes a file into a folder and returns its path.
@@ -646,7 +646,7 @@ func TestSumOneAxis(t *testing.T) {
 
 // TestWithoutRounding: x of sums are told without what rounding makes of them.
 func TestWithoutRounding(t *testing.T) {
-	h := library.SumsHeader{Lo: 0, Hi: 50}
+	h := sums.Header{Lo: 0, Hi: 50}
 	for x, want := range map[float64]float64{7.1e-15: 0, -7.1e-15: 0, 49.9: 49.9, 49.90000000000001: 49.9, 0.125: 0.125} {
 		if got := withoutRounding(x, h); got != want || math.Signbit(got) {
 			t.Errorf("%v is told as %v", x, got)

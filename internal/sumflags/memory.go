@@ -8,6 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // copies is how often sums are in memory at once, in bytes of their file: those so far, the next ones, their bytes, and those that
@@ -24,12 +25,12 @@ func ReadBytes(path, begins string, limit float64) ([]byte, error) {
 }
 
 // Read reads a file of sums that fits a limit of memory.
-func Read(path string, limit float64) (*gppl.Sums, error) {
-	b, err := ReadBytes(path, gppl.SumsMagic, limit)
+func Read(path string, limit float64) (*sums.Sums, error) {
+	b, err := ReadBytes(path, sums.Magic, limit)
 	if err != nil {
 		return nil, err
 	}
-	s := new(gppl.Sums)
+	s := new(sums.Sums)
 	if err := s.UnmarshalBinary(b); err != nil {
 		return nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "gppl: Sums: "))
 	}
@@ -39,7 +40,7 @@ func Read(path string, limit float64) (*gppl.Sums, error) {
 // Workers returns how many workers, at most so many, may add up rows at the same time, each in sums of its own and with some bytes beside
 // them: as far as a limit of memory takes them; and how many bytes are then left for each. It is a *gppl.MemoryError if it does not take
 // one.
-func Workers(h gppl.SumsHeader, most int, beside, limit float64) (n int, left float64, err error) {
+func Workers(h sums.Header, most int, beside, limit float64) (n int, left float64, err error) {
 	plan, err := h.Plan()
 	if err != nil {
 		return 0, 0, err

@@ -1,4 +1,4 @@
-// Package sumflags has the flags by which programs that make gppl.Sums are told the header.
+// Package sumflags has the flags by which programs that make sums.Sums are told the header.
 package sumflags
 
 import (
@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // Names are the flags that determine a header, beside --like.
@@ -28,7 +28,7 @@ type Range struct {
 type Wrong struct{ error }
 
 // Header returns that of the sums of --like, which read reads, or one that is planned, in the range that look returns where flags leave it open.
-func (r Range) Header(read func() (*gppl.Sums, error), look func() (gppl.SumsRange, error)) (h gppl.SumsHeader, err error) {
+func (r Range) Header(read func() (*sums.Sums, error), look func() (sums.Range, error)) (h sums.Header, err error) {
 	if r.Like != "" {
 		if i := slices.IndexFunc(Names, r.Given); i >= 0 {
 			return h, Wrong{fmt.Errorf("--%s: --like %s already determines it", Names[i], r.Like)}
@@ -39,7 +39,7 @@ func (r Range) Header(read func() (*gppl.Sums, error), look func() (gppl.SumsRan
 		}
 		return other.Header(), nil
 	}
-	var p gppl.SumsRange
+	var p sums.Range
 	ends := []struct {
 		name, text string
 		at         *float64
@@ -75,17 +75,17 @@ func (r Range) Header(read func() (*gppl.Sums, error), look func() (gppl.SumsRan
 	if err := r.check(p); err != nil {
 		return h, Wrong{err}
 	}
-	planned, err := gppl.PlanSums(p)
+	planned, err := sums.NewPlan(p)
 	return planned.Header, err
 }
 
 // check returns an error, in terms of the flags, if the range is not valid.
-func (r Range) check(p gppl.SumsRange) error {
+func (r Range) check(p sums.Range) error {
 	end := func(flag, given, seen string, x float64) string { // an end of the range as it was given, or as it was seen
 		if given != "" {
 			return fmt.Sprintf("--%s %s", flag, given)
 		}
-		return fmt.Sprintf("%s, the %s x of the files", Place(gppl.SumsHeader{Dates: p.Dates}, x), seen)
+		return fmt.Sprintf("%s, the %s x of the files", Place(sums.Header{Dates: p.Dates}, x), seen)
 	}
 	switch {
 	case !(p.Lo < p.Hi):
@@ -104,7 +104,7 @@ func (r Range) check(p gppl.SumsRange) error {
 }
 
 // Place writes an input of sums: a date if inputs are dates.
-func Place(h gppl.SumsHeader, x float64) string {
+func Place(h sums.Header, x float64) string {
 	if h.Dates {
 		return h.Place(x)
 	}
@@ -136,8 +136,8 @@ func New(set *flag.FlagSet, seen string) *Flags {
 }
 
 // Header is that of Range, within --memory.
-func (f *Flags) Header(look func() (gppl.SumsRange, error)) (gppl.SumsHeader, error) {
-	return f.Range.Header(func() (*gppl.Sums, error) {
+func (f *Flags) Header(look func() (sums.Range, error)) (sums.Header, error) {
+	return f.Range.Header(func() (*sums.Sums, error) {
 		limit, err := f.Memory()
 		if err != nil {
 			return nil, err

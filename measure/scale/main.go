@@ -1,5 +1,5 @@
 // Command scale learns a Gaussian process from any number of simulated observations, which are never stored: they are made in chunks
-// and added to gppl.Sums, by as many workers as asked for.
+// and added to sums.Sums, by as many workers as asked for.
 //
 //	go run ./measure/scale -n 1e9
 //	go run ./measure/scale -n 1e7 -range 1e5 -workers 1
@@ -30,6 +30,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/ended"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 func main() {
@@ -100,7 +101,7 @@ func run(ctx context.Context, s simulation, out string, tenth bool) error {
 
 // learn adds up the observations of the first 1/part of the range and learns from them.
 func (s simulation) learn(ctx context.Context, f *signalGrid, part int, out string) (*gppl.Result, error) {
-	plan, err := gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: s.span / float64(part), Shortest: s.shortest, Longest: 4, Largest: 12})
+	plan, err := sums.NewPlan(sums.Range{Lo: 0, Hi: s.span / float64(part), Shortest: s.shortest, Longest: 4, Largest: 12})
 	if err != nil {
 		return nil, err
 	}
@@ -131,10 +132,10 @@ func (s simulation) learn(ctx context.Context, f *signalGrid, part int, out stri
 const chunk = 1 << 16
 
 // collect adds the first count observations. adding is the time that this took, all workers together.
-func (s simulation) collect(ctx context.Context, h gppl.SumsHeader, f *signalGrid, count int) (all *gppl.Sums, adding time.Duration, err error) {
-	parts := make([]*gppl.Sums, s.workers)
+func (s simulation) collect(ctx context.Context, h sums.Header, f *signalGrid, count int) (all *sums.Sums, adding time.Duration, err error) {
+	parts := make([]*sums.Sums, s.workers)
 	for i := range parts {
-		if parts[i], err = gppl.NewSums(h); err != nil {
+		if parts[i], err = sums.New(h); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -186,7 +187,7 @@ func (s simulation) collect(ctx context.Context, h gppl.SumsHeader, f *signalGri
 }
 
 // fitSums begins at a start that is wrong by a factor of three.
-func fitSums(ctx context.Context, s *gppl.Sums) (*gppl.Result, error) {
+func fitSums(ctx context.Context, s *sums.Sums) (*gppl.Result, error) {
 	start := truth.WithParams([]float64{3, 1.6, 0.3})
 	began := time.Now()
 	loss, err := gppl.NewSumsExact(start, s, 0)

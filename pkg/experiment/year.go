@@ -15,6 +15,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -61,17 +62,17 @@ func (y *Year) noiseless(day float64) float64 {
 }
 
 // Plan returns a header for the year with room for what follows it.
-func (y *Year) Plan() (gppl.SumsPlan, error) {
-	return gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: yearDays, Shortest: yearScale / 2, Longest: 4 * yearScale, Largest: 12})
+func (y *Year) Plan() (sums.Plan, error) {
+	return sums.NewPlan(sums.Range{Lo: 0, Hi: yearDays, Shortest: yearScale / 2, Longest: 4 * yearScale, Largest: 12})
 }
 
 // Months returns the sums of each month.
-func (y *Year) Months(h gppl.SumsHeader) ([]*gppl.Sums, error) {
+func (y *Year) Months(h sums.Header) ([]*sums.Sums, error) {
 	const chunk = 1 << 16
-	all := make([]*gppl.Sums, months)
+	all := make([]*sums.Sums, months)
 	t, v := make([]float64, 0, chunk), make([]float64, 0, chunk)
 	for month := range all {
-		s, err := gppl.NewSums(h)
+		s, err := sums.New(h)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +108,7 @@ func (y *Year) month(month int) iter.Seq2[float64, float64] {
 }
 
 // merged adds sums in the given order.
-func merged(parts []*gppl.Sums, order []int) (*gppl.Sums, error) {
+func merged(parts []*sums.Sums, order []int) (*sums.Sums, error) {
 	all := parts[order[0]].Clone()
 	for _, i := range order[1:] {
 		if err := all.Merge(parts[i]); err != nil {
@@ -128,7 +129,7 @@ func ordersOf(seed uint64) map[string][]int {
 }
 
 // Forecast compares predictions from sums with the signal at the given days.
-func (y *Year) Forecast(m gppl.Model, s *gppl.Sums, days []float64) (*viz.Table, error) {
+func (y *Year) Forecast(m gppl.Model, s *sums.Sums, days []float64) (*viz.Table, error) {
 	post, err := gppl.NewSumsPosterior(m, s, 0)
 	if err != nil {
 		return nil, err
@@ -209,7 +210,7 @@ func (y *Year) readings() (t, v []float64) {
 }
 
 // WriteSums writes sums to a file, whole or not at all.
-func WriteSums(path string, s *gppl.Sums) error {
+func WriteSums(path string, s *sums.Sums) error {
 	b, err := s.MarshalBinary()
 	if err != nil {
 		return err
@@ -221,17 +222,17 @@ func WriteSums(path string, s *gppl.Sums) error {
 }
 
 // ReadSums reads what WriteSums wrote.
-func ReadSums(path string) (*gppl.Sums, error) {
+func ReadSums(path string) (*sums.Sums, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	s := new(gppl.Sums)
+	s := new(sums.Sums)
 	return s, s.UnmarshalBinary(b)
 }
 
 // MergedInOrders merges the months in each of Orders, and has the checksum of each file.
-func MergedInOrders(parts []*gppl.Sums, seed uint64) (all *gppl.Sums, t *viz.Table, err error) {
+func MergedInOrders(parts []*sums.Sums, seed uint64) (all *sums.Sums, t *viz.Table, err error) {
 	t = &viz.Table{
 		Caption: "Merged in three orders",
 		Columns: []viz.Column{{Name: "order"}, {Name: "bytes of a file", Align: viz.Right}, {Name: "CRC-64"}},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -61,7 +62,7 @@ func CostFigure(t *viz.Table, seed uint64) (*viz.Figure, error) {
 }
 
 // GapFigure draws the forecasts from all sums and from those without a month, with the signal, around the start of that month.
-func (y *Year) GapFigure(m gppl.Model, all, rest *gppl.Sums, month int) (*viz.Figure, error) {
+func (y *Year) GapFigure(m gppl.Model, all, rest *sums.Sums, month int) (*viz.Figure, error) {
 	start := yearDays / months * float64(month)
 	const before, after, points = 2.0, 3.0, 300
 	days, signal := make([]float64, points), make([]float64, points)
@@ -80,7 +81,7 @@ func (y *Year) GapFigure(m gppl.Model, all, rest *gppl.Sums, month int) (*viz.Fi
 	}
 	for _, c := range []struct {
 		name string
-		sums *gppl.Sums
+		sums *sums.Sums
 	}{{"all readings", all}, {"without the month", rest}} {
 		post, err := gppl.NewSumsPosterior(m, c.sums, 0)
 		if err != nil {
@@ -110,7 +111,7 @@ func bands(frequency, value []float64) (x, y []float64) {
 }
 
 // SumsSpectrum draws the periodogram of the readings in s and what m expects of it.
-func SumsSpectrum(m gppl.Model, s *gppl.Sums) (*viz.Figure, error) {
+func SumsSpectrum(m gppl.Model, s *sums.Sums) (*viz.Figure, error) {
 	p, err := gppl.NewSumsPeriodogram(m, s)
 	if err != nil {
 		return nil, err
@@ -133,7 +134,7 @@ func SumsSpectrum(m gppl.Model, s *gppl.Sums) (*viz.Figure, error) {
 }
 
 // Unresolved lists why each kernel, with the noise of y, cannot be computed from s. It is an error if one can.
-func (y *Year) Unresolved(s *gppl.Sums, kernels ...gppl.Kernel) (*viz.Table, error) {
+func (y *Year) Unresolved(s *sums.Sums, kernels ...gppl.Kernel) (*viz.Table, error) {
 	t := &viz.Table{Caption: "Kernels that these sums cannot represent", Columns: []viz.Column{{Name: "kernel"}, {Name: "why not"}}}
 	for _, k := range kernels {
 		_, err := gppl.NewSumsPosterior(gppl.Model{Kernel: k, Noise: y.Truth.Noise}, s, 0)
@@ -147,7 +148,7 @@ func (y *Year) Unresolved(s *gppl.Sums, kernels ...gppl.Kernel) (*viz.Table, err
 }
 
 // ResolutionFigure draws spectral densities, relative to those at 0, and up to where sums with the header h resolve them.
-func ResolutionFigure(h gppl.SumsHeader) (*viz.Figure, error) {
+func ResolutionFigure(h sums.Header) (*viz.Figure, error) {
 	limit := float64(h.Highest) / h.Period
 	o := viz.CurvesOptions{
 		Frame: viz.Frame{

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -22,7 +23,7 @@ func TestYear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all *gppl.Sums
+	var all *sums.Sums
 	var first []byte
 	for name, order := range ordersOf(1) {
 		if all, err = merged(parts, order); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // ReadOptions choose what Read takes from a csv file. The zero value takes column 1 as x and column 2 as y.
@@ -54,7 +55,7 @@ type ReadOptions struct {
 
 // Within returns options for rows that are to be added to sums with the header h: numbers that stand for dates stay numbers where its
 // range is one of these.
-func (o ReadOptions) Within(h gppl.SumsHeader) ReadOptions {
+func (o ReadOptions) Within(h sums.Header) ReadOptions {
 	o.within = [2]float64{h.Lo, h.Hi}
 	return o
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // Remarks says in sentences what may be wrong with how a file was read: the same for [Read] and [Stream].
@@ -148,7 +148,7 @@ func IsDate(text string) bool {
 }
 
 // Taken returns the rows of a block that are within the range of the header h. It adds the others to the bad rows of the block.
-func Taken(h gppl.SumsHeader, b *dataset.CSVBlock) (x, y []float64) {
+func Taken(h sums.Header, b *dataset.CSVBlock) (x, y []float64) {
 	n := 0
 	for i, t := range b.X {
 		if err := h.Takes(t, b.Y[i], 1); err != nil {
@@ -177,7 +177,7 @@ const (
 const giveRange = "give a SumsRange or a SumsHeader"
 
 // SumsAxis is the axis of sums with the header h, for the files and tables of forecasts.
-func SumsAxis(h gppl.SumsHeader) Axis {
+func SumsAxis(h sums.Header) Axis {
 	if !h.Dates {
 		return Axis{}
 	}
@@ -185,7 +185,7 @@ func SumsAxis(h gppl.SumsHeader) Axis {
 }
 
 // LookAt returns the range of csv files from a first look: all of each file up to 4 MB, else pieces of it, with a margin.
-func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRange, err error) {
+func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, err error) {
 	var x, y []float64
 	whole := true
 	var axis OneAxis
@@ -224,7 +224,7 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r gppl.SumsRang
 	if whole {
 		margin, spread = 0, 1
 	}
-	if r, err = gppl.SampleRange(x, y, margin, spread); err == nil {
+	if r, err = sums.SampleRange(x, y, margin, spread); err == nil {
 		r.Dates = dates
 	}
 	return r, err

@@ -34,7 +34,7 @@
 // Data.WithRelativeErrors), priors (NewMAP), tied
 // parameters (Tie), forecasts that average over parameters (NewUncertain),
 // leave-one-out (LeaveOneOut), and learning from
-// sums over any amount of data (Sums). Package observe has observations that are not Gaussian.
+// sums over any amount of data (package sums). Package observe has observations that are not Gaussian.
 //
 // # Engines
 //

@@ -38,11 +38,6 @@ const (
 	// rootTolerance is what is left out of roots of coefficients and of their
 	// transform, relative to the largest.
 	rootTolerance = gridded.Floor
-	// rootReach is the reach of the convolution root relative to that of a kernel
-	// with a Gaussian spectrum, with a margin for a lengthscale that grows.
-	rootReach = 0.8
-	// griddedSeconds is the time per grid point, for value and gradient.
-	griddedSeconds = 1.5e-6
 	// griddedBytes is the memory per grid point.
 	griddedBytes = 2000
 	// griddedMargin is for the derivative in the lengthscale, which errs by up to a
@@ -51,8 +46,6 @@ const (
 	// griddedContrast is the largest variance, relative to the noise's, for which
 	// the derivative in the lengthscale keeps what the margin promises.
 	griddedContrast = 3e8
-	// griddedSpare is how many frequencies more than the bandwidth has are taken.
-	griddedSpare = 2
 	// maxGrid bounds the grid.
 	maxGrid = 4 << 20
 )
@@ -78,7 +71,7 @@ func (e *griddedExact) forecast(m *compiled) choice.Forecast {
 	frequencies := bandwidth(m.kernel, rootTolerance*rootTolerance) * period
 	if c, ok := e.Circle(); ok {
 		frequencies *= c.Period / period
-		switch need := math.Ceil(frequencies) + griddedSpare; {
+		switch need := math.Ceil(frequencies) + gridded.Spare; {
 		case need > float64(c.Highest):
 			return choice.Forecast{Reason: choice.Because(c.Beyond, need/c.Period)}
 		case period > c.Period*(1+1e-12):
@@ -95,14 +88,14 @@ func (e *griddedExact) forecast(m *compiled) choice.Forecast {
 	}
 	return choice.Forecast{
 		Bytes:   griddedBytes * grid,
-		Seconds: grid*griddedSeconds + 2e-4,
+		Seconds: grid*gridded.Seconds + 2e-4,
 		Setup:   e.Pass(600e-9) + frequencies*4e-6,
 		Err:     griddedMargin * gridded.Bound(e.N, v, noise, rootTolerance),
 	}
 }
 
 // rootGap is how far the points must keep from the ends of the period.
-func rootGap(k Kernel) float64 { return rootReach * reach(k, rootTolerance) }
+func rootGap(k Kernel) float64 { return gridded.RootReach * reach(k, rootTolerance) }
 
 // suits reports whether the period is long enough for k, and not much too long.
 func (e *griddedExact) suits(c *fourier.CircleSums, k Kernel) bool {
@@ -115,7 +108,7 @@ func (e *griddedExact) suits(c *fourier.CircleSums, k Kernel) bool {
 
 // rootFrequencies is how many the coefficients of k take to fall far enough.
 func rootFrequencies(k Kernel, period float64) float64 {
-	return math.Ceil(bandwidth(k, rootTolerance*rootTolerance)*period) + griddedSpare
+	return math.Ceil(bandwidth(k, rootTolerance*rootTolerance)*period) + gridded.Spare
 }
 
 // sumsFor returns the sums that k takes, and the number of frequencies.

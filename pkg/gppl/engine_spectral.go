@@ -100,7 +100,7 @@ func (e *spectralExact) predict(k *decay, v, noise float64) choice.Forecast {
 	}
 	f := choice.Forecast{
 		Bytes:   16 * triangle(int(p)),
-		Seconds: spectralSeconds(p) + 1e-4,
+		Seconds: spectral.Seconds(p) + 1e-4,
 		Setup:   e.Pass(300e-9) + m*1e-6,
 		Err:     3*n*eps*v/noise + n*rounding(v, noise),
 	}
@@ -109,9 +109,6 @@ func (e *spectralExact) predict(k *decay, v, noise float64) choice.Forecast {
 	}
 	return f
 }
-
-// spectralSeconds is the time of value and gradient with p features.
-func spectralSeconds(p float64) float64 { return (2*p*p*p/3)/(2*choice.FlopRate) + p*p*6e-9 }
 
 // spectralFactor is T = LJLᵀ of one model.
 type spectralFactor struct {

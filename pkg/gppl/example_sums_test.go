@@ -6,16 +6,17 @@ import (
 	"math"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // Shards of a series are added up apart, merged, and learnt from. The merged sums have the bytes of the whole.
-func ExampleSums() {
-	plan, err := gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.5, Largest: 8})
+func ExampleNewSumsExact() {
+	plan, err := sums.NewPlan(sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Largest: 8})
 	if err != nil {
 		panic(err)
 	}
-	shard := func(from, to int) *gppl.Sums {
-		s, err := gppl.NewSums(plan.Header)
+	shard := func(from, to int) *sums.Sums {
+		s, err := sums.New(plan.Header)
 		if err != nil {
 			panic(err)
 		}
@@ -50,19 +51,4 @@ func ExampleSums() {
 	// Output:
 	// 10000 observations, the bytes of the whole: true
 	// converged, noise variance 0.0050
-}
-
-// What is resolved sets the size, not the number of observations: a year of readings, in days, takes 1.3 MB in a file down to a
-// lengthscale of 0.1 days, and 100 kB down to 1.35 days.
-func ExamplePlanSums() {
-	for _, shortest := range []float64{0.1, 1.35} {
-		plan, err := gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: 360, Shortest: shortest, Longest: 8 * shortest, Largest: 12})
-		if err != nil {
-			panic(err)
-		}
-		fmt.Printf("SE lengthscales from %v: %d frequencies, %d kB in a file\n", shortest, plan.Header.Highest, plan.FileBytes/1000)
-	}
-	// Output:
-	// SE lengthscales from 0.1: 6936 frequencies, 1311 kB in a file
-	// SE lengthscales from 1.35: 700 frequencies, 99 kB in a file
 }

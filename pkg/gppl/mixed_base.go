@@ -8,6 +8,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gridded"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
@@ -222,7 +223,7 @@ func (e *mixedExact) gridForecast(b *mixedBase, d *division) choice.Forecast {
 	}
 	whole, _ := e.onCircle(d, period)
 	columns := d.p + d.moving + float64(e.line.Columns.Cols)
-	f.Seconds = 2*frequencies*griddedSeconds + 2e-4 + (whole+4*frequencies)*whole*2e-9 + columns*frequencies*(100e-9+columns*4e-9)
+	f.Seconds = 2*frequencies*gridded.Seconds + 2e-4 + (whole+4*frequencies)*whole*2e-9 + columns*frequencies*(100e-9+columns*4e-9)
 	f.Bytes = 2*frequencies*(griddedBytes+24*columns) + 16*highest
 	f.Setup = e.sums.Pass(300e-9) + max(highest, frequencies)*sumSeconds
 	return f

@@ -7,6 +7,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // onCircle is data whose sums are known on one circle only, up to a frequency, and
@@ -27,7 +28,7 @@ func TestFixedCircle(t *testing.T) {
 	for _, room := range []float64{0.5, 1.2} { // without and with room for a window
 		l := observed.NewLine(d.X.at, d.Y)
 		period := l.Span * (1 + room)
-		o := onCircle{l, observed.Circle{Origin: l.Lo - 0.5*room*l.Span, Period: period, Highest: 400, Most: MaxSumsProjections, Resolves: "too long", Beyond: "frequency %v"}, 1.5}
+		o := onCircle{l, observed.Circle{Origin: l.Lo - 0.5*room*l.Span, Period: period, Highest: 400, Most: sums.MaxProjections, Resolves: "too long", Beyond: "frequency %v"}, 1.5}
 		taken, windows := 0, 0
 		for _, k := range []Kernel{SE{1, 50}, SE{1, 14}, SE{1, 3}, SE{1, 400}, RQ{1, 100, 1}, Periodic{1, 1, 300}} {
 			for _, e := range []exactEngine{newSpectralExact(o, options{tolerance: defaultTolerance}), newGriddedExact(o)} {

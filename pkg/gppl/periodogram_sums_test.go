@@ -9,6 +9,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/periodogram"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // TestSumsPeriodogram compares periodogram and expectation with dense matrices.
@@ -18,18 +19,18 @@ func TestSumsPeriodogram(t *testing.T) {
 	n := testsize.Of(80, 250, 250)
 	for _, c := range []struct {
 		kernel Kernel
-		r      SumsRange
+		r      sums.Range
 	}{
-		{SE{2, 1.5}, SumsRange{Lo: 0, Hi: 30, Shortest: 0.5, Centre: 3, Largest: 16}},
-		{SE{2, 1.5}, SumsRange{Lo: 0, Hi: 30, Shortest: 0.5, Longest: 1.6, Centre: 3, Largest: 16}},
-		{SE{2, 1.5}, SumsRange{Lo: -50, Hi: 130, Shortest: 0.5, Centre: 3, Largest: 16, LargestWeight: 2}},
-		{Add(SE{1, 1}, Periodic{Variance: 1, Lengthscale: 1, Period: 4}), SumsRange{Lo: 0, Hi: 30, Shortest: 0.1, Centre: 3, Largest: 16}},
+		{SE{2, 1.5}, sums.Range{Lo: 0, Hi: 30, Shortest: 0.5, Centre: 3, Largest: 16}},
+		{SE{2, 1.5}, sums.Range{Lo: 0, Hi: 30, Shortest: 0.5, Longest: 1.6, Centre: 3, Largest: 16}},
+		{SE{2, 1.5}, sums.Range{Lo: -50, Hi: 130, Shortest: 0.5, Centre: 3, Largest: 16, LargestWeight: 2}},
+		{Add(SE{1, 1}, Periodic{Variance: 1, Lengthscale: 1, Period: 4}), sums.Range{Lo: 0, Hi: 30, Shortest: 0.1, Centre: 3, Largest: 16}},
 	} {
-		plan, err := PlanSums(c.r)
+		plan, err := sums.NewPlan(c.r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := NewSums(plan.Header)
+		s, err := sums.New(plan.Header)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +56,7 @@ func TestSumsPeriodogram(t *testing.T) {
 			t.Fatal(err)
 		}
 		lo, hi := s.Extent()
-		h, win := s.header, periodogram.NewWindow(s.header.Period/(hi-lo))
+		h, win := s.Header(), periodogram.NewWindow(s.Header().Period/(hi-lo))
 		window := make([]float64, n)
 		var sum, mean, squares float64
 		for i := range n {

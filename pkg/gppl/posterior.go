@@ -16,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // Posterior is the Gaussian process given the data. Latent mean and variance are those of
@@ -472,7 +473,7 @@ func (m Model) drawMean(f []float64, x Inputs, next func() float64) error {
 // outside: as far as the period has room, and where the answer is the prior. Any other
 // input is an error that names the range; mean and variance are then NaN at all inputs
 // of the call.
-func NewSumsPosterior(m Model, s *Sums, centre float64, opts ...Option) (*Posterior, error) {
+func NewSumsPosterior(m Model, s *sums.Sums, centre float64, opts ...Option) (*Posterior, error) {
 	l, err := NewSumsExact(m, s, centre, append(opts[:len(opts):len(opts)], forPosterior)...)
 	if err != nil {
 		return nil, err

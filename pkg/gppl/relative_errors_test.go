@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 func withRelative(t *testing.T, d gppl.Data, of func(i int) float64) gppl.Data {
@@ -127,7 +128,7 @@ func TestRelativeErrorsAreWeights(t *testing.T) {
 		w[i] = 0.5 + 0.5*math.Mod(0.7*float64(i), 1)
 		e[i] = 1 / math.Sqrt(w[i])
 	}
-	s, err := gppl.NewSums(sumsHeader(t, gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 2, Centre: 3, Largest: 5, LargestWeight: 1}))
+	s, err := sums.New(sumsHeader(t, sums.Range{Lo: 0, Hi: 100, Shortest: 2, Centre: 3, Largest: 5, LargestWeight: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}

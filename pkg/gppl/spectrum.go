@@ -15,6 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/periodogram"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // spectrum describes a model of a time series by frequency (Whittle's approximation).
@@ -129,9 +130,9 @@ func SpectralColumns(m Model, x Inputs, ratio float64) (int, error) {
 	return Spectral{}.columns(s.cutoff(ratio) * s.span), nil
 }
 
-// Columns returns how many columns of SpectralColumns the signal of m needs in the observations of s, which count by their weights, as
+// SumsColumns returns how many columns of SpectralColumns the signal of m needs in the observations of s, which count by their weights, as
 // if they had no gaps. Its errors are those of SpectralColumns, and that s has no observations.
-func (s *Sums) Columns(m Model, ratio float64) (int, error) {
+func SumsColumns(m Model, s *sums.Sums, ratio float64) (int, error) {
 	if s.Len() == 0 {
 		return 0, errors.New("gppl: Sums: no observations")
 	}
@@ -281,49 +282,49 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 // trigonometric polynomial on the circle of s, so that I and its expectation under m follow
 // from the sums, including the leakage from the window and the gaps and the power that the
 // mean takes. It takes O(M log M), whatever n is. It is a Refusal if s does not resolve m.
-func NewSumsPeriodogram(m Model, s *Sums) (*Periodogram, error) {
+func NewSumsPeriodogram(m Model, s *sums.Sums) (*Periodogram, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	if s.Len() < 3 {
 		return nil, fmt.Errorf("gppl: a periodogram needs three observations, and there are %d", s.Len())
 	}
-	g := s.circle()
+	g, h := periodogramOf(s), s.Header()
 	lo, hi := s.Extent()
-	first := int(math.Ceil(s.header.Period / (hi - lo)))
-	last := min(s.header.Highest-g.Highest(), int(0.5*float64(s.Len()-1)/(hi-lo)*s.header.Period))
+	first := int(math.Ceil(h.Period / (hi - lo)))
+	last := min(h.Highest-g.Highest(), int(0.5*float64(s.Len()-1)/(hi-lo)*h.Period))
 	if last < first {
 		return nil, fmt.Errorf("gppl: no frequency lies between one cycle over the observations and what %v resolve", s)
 	}
-	coefficients, err := s.coefficients(m, g.Highest()+last)
+	coefficients, err := sumsCoefficients(m, h, g.Highest()+last)
 	if err != nil {
 		return nil, err
 	}
 	p := &Periodogram{Noise: m.Noise + Nugget(m.Kernel)}
 	for j := first; j <= last; j++ {
-		p.Frequency = append(p.Frequency, float64(j)/s.header.Period)
+		p.Frequency = append(p.Frequency, float64(j)/h.Period)
 	}
 	p.Data, p.Expected = g.At(first, last, coefficients, p.Noise)
 	return p, nil
 }
 
-// circle returns the sums as a periodogram reads them.
-func (s *Sums) circle() *periodogram.Circle {
+// periodogramOf returns the sums as a periodogram reads them.
+func periodogramOf(s *sums.Sums) *periodogram.Circle {
 	lo, hi := s.Extent()
-	h := s.header
-	return periodogram.NewCircle(s.plan.Moments(s.sum), s.plan.Values(s.sum), (lo-h.Origin)/h.Period, (hi-h.Origin)/h.Period)
+	h := s.Header()
+	return periodogram.NewCircle(s.Moments(), s.Values(), (lo-h.Origin)/h.Period, (hi-h.Origin)/h.Period)
 }
 
 // OneValue reports whether the sums are those of one value and little else. The power of one value is the same at all
 // frequencies. That of white noise varies as much as its mean is, and that of a signal more. With the share q of Σy² in one
 // value the squared ratio of standard deviation to mean is (1 − q)(1 + q): ¼ at q = 0.87. Sums of fewer than some sixty observations are never
 // those of one value. It takes O(M), M the frequencies of s.
-func (s *Sums) OneValue() bool { return s.circle().OneValue(s.header.Highest) }
+func OneValue(s *sums.Sums) bool { return periodogramOf(s).OneValue(s.Header().Highest) }
 
-// coefficients returns those ĉ_m, m ≥ 0, of k(τ) = Σ_m ĉ_m·exp(2πimτ/P) over all m. What
+// sumsCoefficients returns those ĉ_m, m ≥ 0, of k(τ) = Σ_m ĉ_m·exp(2πimτ/P) over all m. What
 // they leave out is far below the noise. Moments up to the given frequency are for others.
-func (s *Sums) coefficients(m Model, taken int) ([]float64, error) {
-	span, c := s.header.Hi-s.header.Lo, s.header.circle()
+func sumsCoefficients(m Model, h sums.Header, taken int) ([]float64, error) {
+	span, c := h.Hi-h.Lo, circleOf(h)
 	var parts split
 	if !parts.set(m.Kernel) {
 		return []float64{0}, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // evenNoise returns n even times with white noise and f.
@@ -73,13 +74,13 @@ func TestColoured(t *testing.T) {
 // TestSumsColumns wants as many columns from sums as from the observations, and an error from none.
 func TestSumsColumns(t *testing.T) {
 	d := evenNoise(500, 0.3, 3, func(x float64) float64 { return math.Sin(x / 20) })
-	s := sumsOf(t, gppl.SumsRange{Lo: 0, Hi: 499, Shortest: 2, Largest: 8}, d)
+	s := sumsOf(t, sums.Range{Lo: 0, Hi: 499, Shortest: 2, Largest: 8}, d)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 10}, Noise: 0.1}
-	got, want := must.Get(s.Columns(m, 0.1))(t), must.Get(gppl.SpectralColumns(m, d.X, 0.1))(t)
+	got, want := must.Get(gppl.SumsColumns(m, s, 0.1))(t), must.Get(gppl.SpectralColumns(m, d.X, 0.1))(t)
 	if s.Weight() != 500 || got != want {
 		t.Errorf("%d columns from sums of %v, %d from the observations", got, s.Weight(), want)
 	}
-	if _, err := newSums(t, s.Header()).Columns(m, 0.1); err == nil {
+	if _, err := gppl.SumsColumns(m, newSums(t, s.Header()), 0.1); err == nil {
 		t.Error("columns of no observations: no error")
 	}
 }
@@ -99,8 +100,8 @@ func TestOneValue(t *testing.T) {
 			return 0
 		}, true},
 	} {
-		s := sumsOf(t, gppl.SumsRange{Lo: 0, Hi: 499, Shortest: 2, Largest: 200}, evenNoise(500, 0.3, 4, c.f))
-		if s.OneValue() != c.want {
+		s := sumsOf(t, sums.Range{Lo: 0, Hi: 499, Shortest: 2, Largest: 200}, evenNoise(500, 0.3, 4, c.f))
+		if gppl.OneValue(s) != c.want {
 			t.Errorf("%s: one value is %v", what, !c.want)
 		}
 	}

@@ -8,16 +8,43 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
+)
+
+func sumsHeader(t testing.TB, r sums.Range) sums.Header {
+	t.Helper()
+	return must.Get(sums.NewPlan(r))(t).Header
+}
+
+func newSums(t testing.TB, h sums.Header) *sums.Sums {
+	t.Helper()
+	return must.Get(sums.New(h))(t)
+}
+
+// sumsSeries is a series on [0, 100] with weights.
+func sumsSeries(seed uint64, n int) (x, y, w []float64) {
+	rnd := rand.New(rand.NewPCG(seed, 3))
+	for range n {
+		t := 100 * rnd.Float64()
+		x, y, w = append(x, t), append(y, 3+math.Sin(t)+0.3*rnd.NormFloat64()), append(w, 2*(1-rnd.Float64()))
+	}
+	return x, y, w
+}
+
+var (
+	plainRange    = sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 5}
+	weightedRange = sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 5, LargestWeight: 2}
 )
 
 // sumsCase is a model and data that sums can stand for.
 type sumsCase struct {
 	model    gppl.Model
 	data     gppl.Data
-	plan     gppl.SumsRange
+	plan     sums.Range
 	variance float64 // of the signal, at least
 }
 
@@ -81,7 +108,7 @@ func newSumsCase(number int) sumsCase {
 	if err != nil {
 		panic(err)
 	}
-	return sumsCase{model, data, gppl.SumsRange{
+	return sumsCase{model, data, sums.Range{
 		Lo: offset - 0.1*span, Hi: offset + 1.1*span, Shortest: 0.5 * l, Centre: 2.5, Largest: largest * (1 + d.Float64()),
 	}, v}
 }
@@ -96,7 +123,7 @@ func centred(d gppl.Data, centre float64) gppl.Data {
 }
 
 // sumsOf returns the sums of the data.
-func sumsOf(t testing.TB, r gppl.SumsRange, d gppl.Data) *gppl.Sums {
+func sumsOf(t testing.TB, r sums.Range, d gppl.Data) *sums.Sums {
 	t.Helper()
 	s := newSums(t, sumsHeader(t, r))
 	x := d.X.Coordinate(0)
@@ -237,7 +264,7 @@ func TestSumsWeights(t *testing.T) {
 // TestSumsRefusals wants an error that names the range of what is resolved.
 func TestSumsRefusals(t *testing.T) {
 	x, y, _ := sumsSeries(10, 200)
-	s := newSums(t, sumsHeader(t, gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.5, Longest: 5, Centre: 3, Largest: 5}))
+	s := newSums(t, sumsHeader(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Longest: 5, Centre: 3, Largest: 5}))
 	if _, err := gppl.NewSumsExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, s, 3); err == nil {
 		t.Error("there is a loss of no observations")
 	}
@@ -286,7 +313,7 @@ func TestSumsRefusals(t *testing.T) {
 // TestSumsLoss is the conformance of the loss.
 func TestSumsLoss(t *testing.T) {
 	x, y, _ := sumsSeries(12, 400)
-	s := newSums(t, sumsHeader(t, gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.2, Centre: 3, Largest: 5}))
+	s := newSums(t, sumsHeader(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.2, Centre: 3, Largest: 5}))
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +329,7 @@ func TestSumsLoss(t *testing.T) {
 // TestSumsFit learns from sums what it learns from the data.
 func TestSumsFit(t *testing.T) {
 	x, y, _ := sumsSeries(13, 1500)
-	s := newSums(t, sumsHeader(t, gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.3, Centre: 3, Largest: 5}))
+	s := newSums(t, sumsHeader(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.3, Centre: 3, Largest: 5}))
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // NewSumsExact returns the exact negative log likelihood of the observations in s minus the
@@ -27,7 +28,7 @@ import (
 // lengthscale. The spectral engine takes other kernels whose spectrum falls within the
 // frequencies of s, by a dense matrix of up to 4000 features, two for each frequency. Any
 // other model is refused, with the range that s resolves.
-func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, error) {
+func NewSumsExact(m Model, s *sums.Sums, centre float64, opts ...Option) (*Exact, error) {
 	start := time.Now()
 	r, o, err := readSums(m, s, centre, opts)
 	if err != nil {
@@ -42,10 +43,6 @@ func NewSumsExact(m Model, s *Sums, centre float64, opts ...Option) (*Exact, err
 	l.tally.setUp(time.Since(start))
 	return l, nil
 }
-
-// MaxSumsProjections is the largest number of projections of Sums, and of features that are kept for a dense
-// matrix: an evaluation takes some seconds.
-const MaxSumsProjections = 4000
 
 // checkSumsModel returns an error if m is not valid, or has a kernel or a mean that
 // sums cannot represent.
@@ -63,7 +60,7 @@ func checkSumsModel(m Model) error {
 }
 
 // readSums returns s as engines read them, less the constant centre, for a loss with the model and options, which it checks.
-func readSums(m Model, s *Sums, centre float64, opts []Option) (*observed.Known, options, error) {
+func readSums(m Model, s *sums.Sums, centre float64, opts []Option) (*observed.Known, options, error) {
 	if err := checkSumsModel(m); err != nil {
 		return nil, options{}, err
 	}
@@ -76,11 +73,12 @@ func readSums(m Model, s *Sums, centre float64, opts []Option) (*observed.Known,
 	case !finite.Is(centre):
 		return nil, o, fmt.Errorf("gppl: Sums: centre = %v is not finite", centre)
 	}
+	h := s.Header()
 	r := &observed.Known{
-		On: s.header.circle(), N: s.Len(), Lo: s.header.Lo, Span: s.header.Hi - s.header.Lo, LogW: s.plan.LogWeights(s.sum),
-		Moments: s.plan.Moments(s.sum), Columns: dense.AsColumn(s.plan.Values(s.sum)), Products: dense.AsColumn([]float64{s.plan.Squares(s.sum)}),
+		On: circleOf(h), N: s.Len(), Lo: h.Lo, Span: h.Hi - h.Lo, LogW: s.LogWeights(),
+		Moments: s.Moments(), Columns: dense.AsColumn(s.Values()), Products: dense.AsColumn([]float64{s.Squares()}),
 	}
-	r.Shift(centre - s.header.Centre)
+	r.Shift(centre - h.Centre)
 	return r, o, nil
 }
 
@@ -98,7 +96,7 @@ func takeIntercept(r *observed.Known, m Mean) (*regress.Regression, error) {
 	return &regress.Regression{Names: columnNames(m), Basis: basis, Gamma0: []float64{r.AddLevel()}}, nil
 }
 
-func (h SumsHeader) circle() observed.Circle {
+func circleOf(h sums.Header) observed.Circle {
 	shortest, longest := h.Lengthscales()
 	resolves := fmt.Sprintf("these sums resolve frequencies up to %.4g per unit of t, SE lengthscales from %.3g", float64(h.Highest)/h.Period, shortest)
 	if h.Period >= (2+2*observed.WindowRoom)*(h.Hi-h.Lo) { // there is room for kernels that do not decay to zero
@@ -107,7 +105,7 @@ func (h SumsHeader) circle() observed.Circle {
 		resolves += fmt.Sprintf(" to %.3g, and kernels that die out within %.3g", longest, h.Period-(h.Hi-h.Lo))
 	}
 	return observed.Circle{
-		Origin: h.Origin, Period: h.Period, Highest: h.Highest, Most: MaxSumsProjections,
+		Origin: h.Origin, Period: h.Period, Highest: h.Highest, Most: sums.MaxProjections,
 		Resolves: resolves + "; this kernel reaches further", Beyond: resolves + "; this kernel has frequencies up to %.4g",
 	}
 }
@@ -124,14 +122,14 @@ func (h SumsHeader) circle() observed.Circle {
 // Model.Mean may be an Intercept. There are fewer than k projections if the observations do
 // not distinguish k waves (see String). It is an error if k is not in 1, …, n, or above
 // 4000.
-func NewSumsResidual(m Model, s *Sums, centre float64, k int, opts ...Option) (*Projected, error) {
+func NewSumsResidual(m Model, s *sums.Sums, centre float64, k int, opts ...Option) (*Projected, error) {
 	start := time.Now()
 	r, o, err := readSums(m, s, centre, opts)
 	if err != nil {
 		return nil, err
 	}
-	if k < 1 || k > min(r.N, MaxSumsProjections) {
-		return nil, fmt.Errorf("gppl: k = %d projections of n = %d observations in sums: want 1 ≤ k ≤ %d", k, r.N, min(r.N, MaxSumsProjections))
+	if k < 1 || k > min(r.N, sums.MaxProjections) {
+		return nil, fmt.Errorf("gppl: k = %d projections of n = %d observations in sums: want 1 ≤ k ≤ %d", k, r.N, min(r.N, sums.MaxProjections))
 	}
 	w := wavesOfSums(r, k, s)
 	p := &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.N, k: w.Len(), waves: w}
@@ -147,7 +145,7 @@ func NewSumsResidual(m Model, s *Sums, centre float64, k int, opts ...Option) (*
 		return nil, &Refusal{Reason: noSignal}
 	}
 	f := projected.NewFeatures(nil, r.Lo, r.Span, d.Directions, &r.On)
-	ends := Scalars([]float64{s.header.Lo, s.header.Hi})
+	ends := Scalars([]float64{r.Lo, r.Lo + r.Span})
 	l.planTerms(parts.signal, ends, o, []projectedEngine{newSpectralProjected(d.Directions, f, o.tolerance)})
 	if p.n > p.k {
 		l.data.Residual = residualOfSums(r, &l.data)
@@ -162,7 +160,7 @@ func NewSumsResidual(m Model, s *Sums, centre float64, k int, opts ...Option) (*
 const sumsConditionLimit = 100
 
 // wavesOfSums returns at most k directions, from the moments alone.
-func wavesOfSums(r *observed.Known, k int, s *Sums) *fourier.Waves {
+func wavesOfSums(r *observed.Known, k int, s *sums.Sums) *fourier.Waves {
 	lo, hi := s.Extent()
 	perCycle := r.On.Period / (hi - lo)
 	features := []fourier.Feature{fourier.Cos(0)}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // wavesOf is the design of a projected likelihood from sums, for the observations themselves.
@@ -41,7 +42,7 @@ func (d wavesOf) Directions(omega *mat.Dense, x gppl.Inputs, _ *rand.Rand) error
 }
 
 // sumsProjected returns the loss from sums and the same from the observations, by the dense engine.
-func sumsProjected(m gppl.Model, s *gppl.Sums, d gppl.Data, centre float64, k int, opts ...gppl.Option) (loss, raw *gppl.Projected, err error) {
+func sumsProjected(m gppl.Model, s *sums.Sums, d gppl.Data, centre float64, k int, opts ...gppl.Option) (loss, raw *gppl.Projected, err error) {
 	if loss, err = gppl.NewSumsResidual(m, s, centre, k, opts...); err != nil {
 		return nil, nil, err
 	}
@@ -137,7 +138,7 @@ func TestSumsProjected(t *testing.T) {
 // TestSumsProjectedLoss is the conformance of the losses.
 func TestSumsProjectedLoss(t *testing.T) {
 	x, y, _ := sumsSeries(12, 400)
-	s := newSums(t, sumsHeader(t, gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.2, Centre: 3, Largest: 5}))
+	s := newSums(t, sumsHeader(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.2, Centre: 3, Largest: 5}))
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +188,7 @@ func TestSumsProjectedWeights(t *testing.T) {
 }
 
 // denseWeightedProjected is PL with the residual energy of √w·y, by matrices.
-func denseWeightedProjected(t *testing.T, s *gppl.Sums, loss *gppl.Projected, m gppl.Model, x, y, w []float64, centre float64) float64 {
+func denseWeightedProjected(t *testing.T, s *sums.Sums, loss *gppl.Projected, m gppl.Model, x, y, w []float64, centre float64) float64 {
 	t.Helper()
 	n := len(x)
 	origin, period, frequency, sine := gppl.SumsWaves(s, loss)
@@ -249,7 +250,7 @@ func denseWeightedProjected(t *testing.T, s *gppl.Sums, loss *gppl.Projected, m 
 // TestSumsProjectedRefusals wants errors that say what is resolved.
 func TestSumsProjectedRefusals(t *testing.T) {
 	x, y, _ := sumsSeries(10, 200)
-	s := newSums(t, sumsHeader(t, gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.5, Longest: 5, Centre: 3, Largest: 5}))
+	s := newSums(t, sumsHeader(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Longest: 5, Centre: 3, Largest: 5}))
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)
 	}

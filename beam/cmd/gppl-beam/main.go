@@ -1,4 +1,4 @@
-// Command gppl-beam makes gppl.Sums of csv files on Apache Beam.
+// Command gppl-beam makes sums.Sums of csv files on Apache Beam.
 //
 //	go run ./cmd/gppl-beam --input 'dir/*.csv' --output all.sums
 //
@@ -25,6 +25,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 var (
@@ -68,7 +69,7 @@ func run(ctx context.Context) error {
 	if err := spared(patterns); err != nil {
 		return err
 	}
-	h, err := header.Header(func() (gppl.SumsRange, error) { return look(ctx, patterns, o) })
+	h, err := header.Header(func() (sums.Range, error) { return look(ctx, patterns, o) })
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ const (
 )
 
 // fits returns an error if prism runs in this process and the sums of all files do not fit its memory. Other runners have memory of their own.
-func fits(h gppl.SumsHeader, patterns []string) error {
+func fits(h sums.Header, patterns []string) error {
 	limit, err := header.Memory()
 	if err != nil || !ownRunner() || !gpplbeam.Local(patterns) {
 		return err
@@ -147,7 +148,7 @@ func spared(patterns []string) error {
 }
 
 // look returns the range of the files, as gppl sum does.
-func look(ctx context.Context, patterns []string, o forecast.ReadOptions) (r gppl.SumsRange, err error) {
+func look(ctx context.Context, patterns []string, o forecast.ReadOptions) (r sums.Range, err error) {
 	if !gpplbeam.Local(patterns) {
 		return r, errors.New("--input is not on this machine, so its range is not known before it is read: give --from, --to, --centre and --largest, or --like FILE.sums")
 	}

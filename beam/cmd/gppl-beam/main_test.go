@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/machine"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // TestApart wants no input to be overwritten, by whatever name the output has.
@@ -69,7 +69,7 @@ func TestMemory(t *testing.T) {
 	if err := run(t.Context()); err == nil || !strings.Contains(err.Error(), "/dev/zero: this is no file of sums") {
 		t.Errorf("--like /dev/zero: %v", err)
 	}
-	p, err := gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: 1e5, Largest: 1, Shortest: 0.4})
+	p, err := sums.NewPlan(sums.Range{Lo: 0, Hi: 1e5, Largest: 1, Shortest: 0.4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestProcessMemory(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	plan, err := gppl.PlanSums(gppl.SumsRange{Lo: 0, Hi: 1e5, Largest: 5, Shortest: 2})
+	plan, err := sums.NewPlan(sums.Range{Lo: 0, Hi: 1e5, Largest: 5, Shortest: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

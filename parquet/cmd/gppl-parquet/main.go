@@ -1,4 +1,4 @@
-// Command gppl-parquet makes gppl.Sums of Parquet files: gppl sum for that format, with the same bytes for the same numbers.
+// Command gppl-parquet makes sums.Sums of Parquet files: gppl sum for that format, with the same bytes for the same numbers.
 //
 //	go run ./cmd/gppl-parquet --x time --y level -o all.sums 'part-*.parquet'
 package main
@@ -19,7 +19,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	gpplparquet "github.com/projected-likelihood/gppl/parquet"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 var (
@@ -81,7 +81,7 @@ func run(ctx context.Context, patterns []string) error {
 		return err
 	}
 	o.PageBytes = pageBytes(limit - machine.Least - perWorker)
-	h, err := header.Header(func() (gppl.SumsRange, error) {
+	h, err := header.Header(func() (sums.Range, error) {
 		r, err := gpplparquet.Look(files, o)
 		if err != nil {
 			err = fmt.Errorf("%w: %s", err, flagwords.Range)

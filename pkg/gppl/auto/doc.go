@@ -3,7 +3,7 @@
 //
 //   - Fit does everything: it searches, chooses the exact likelihood or projections and their number, trains, and says what is in doubt.
 //   - FindStarts searches only. Starts.Train then trains any likelihood as Fit does.
-//   - FitSums trains from sums over any amount of data (gppl.Sums), without a search.
+//   - FitSums trains from sums over any amount of data (sums.Sums), without a search.
 //   - StartFrom and LikelyPeriods read start values off the data in O(n log n), without evaluating a likelihood.
 //
 // # What is searched, in which order

@@ -11,6 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // TestFitAutoVanished wants no word of a floor where the noise variance has none.
@@ -54,7 +55,7 @@ func TestFitSumsOutlier(t *testing.T) {
 			settings.Fit = gppl.Settings{MaxEvaluations: 5, NoStandardErrors: true}
 		}
 		rnd := rand.New(rand.NewPCG(9, 9))
-		s := must.Get(gppl.NewSums(gppl.SumsHeader{Lo: 0, Hi: 100, Origin: -50, Period: 200, Highest: 512, Largest: 1 << 31}))(t)
+		s := must.Get(sums.New(sums.Header{Lo: 0, Hi: 100, Origin: -50, Period: 200, Highest: 512, Largest: 1 << 31}))(t)
 		x, y := make([]float64, 400), make([]float64, 400)
 		for i := range x {
 			x[i] = 100 * rnd.Float64()
@@ -75,7 +76,7 @@ func TestFitSumsOutlier(t *testing.T) {
 func TestFitSumsEven(t *testing.T) {
 	for seed := range uint64(40) {
 		rnd := rand.New(rand.NewPCG(seed, 10))
-		s := must.Get(gppl.NewSums(gppl.SumsHeader{Lo: 0, Hi: 100, Origin: -50, Period: 200, Highest: 512, Largest: 8}))(t)
+		s := must.Get(sums.New(sums.Header{Lo: 0, Hi: 100, Origin: -50, Period: 200, Highest: 512, Largest: 8}))(t)
 		x, y := make([]float64, 30+10*seed), make([]float64, 30+10*seed)
 		for i := range x {
 			x[i] = 100 * rnd.Float64()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // mostSumsProjections is the default of Settings.MaxProjections: an evaluation then
@@ -29,13 +30,13 @@ const mostSumsProjections = 1000
 // unbounded; if the loss cannot be evaluated at the start (a gppl.Refusal, which names what s
 // resolves); or if ctx ends: FitSums then also returns the best point so far. As with Fit, the
 // result is Doubtful if the data do not determine what was found.
-func FitSums(ctx context.Context, m gppl.Model, s *gppl.Sums, centre float64, settings Settings) (*Result, error) {
+func FitSums(ctx context.Context, m gppl.Model, s *sums.Sums, centre float64, settings Settings) (*Result, error) {
 	if s.Len() > 0 && s.Variance() == 0 {
 		return nil, fmt.Errorf("gppl: fit: all %d observations in the sums equal %.10g: the likelihood has no maximum", s.Len(), s.Mean())
 	}
 	f := sumsFit{ctx: ctx, sums: s, centre: centre, settings: settings, at: m, result: &Result{}}
 	f.settings.Gain = cmp.Or(settings.Gain, 0.5)
-	f.settings.MaxProjections = min(cmp.Or(settings.MaxProjections, mostSumsProjections), max(1, s.Len()/2), gppl.MaxSumsProjections)
+	f.settings.MaxProjections = min(cmp.Or(settings.MaxProjections, mostSumsProjections), max(1, s.Len()/2), sums.MaxProjections)
 	why := "projections were asked for"
 	if !settings.Projected {
 		f.result.Exact, f.result.Why = true, "an engine takes the exact likelihood of these sums"
@@ -78,7 +79,7 @@ const wall = 1.1
 // sumsFit is the working state of FitSums.
 type sumsFit struct {
 	ctx      context.Context
-	sums     *gppl.Sums
+	sums     *sums.Sums
 	centre   float64
 	settings Settings
 	at       gppl.Model
@@ -150,7 +151,7 @@ func (f *sumsFit) project(why string) (string, error) {
 // needed returns the number of projections that the spectrum of the present model
 // needs.
 func (f *sumsFit) needed() (int, error) {
-	count, err := f.sums.Columns(f.at, signalRatio)
+	count, err := gppl.SumsColumns(f.at, f.sums, signalRatio)
 	if err != nil {
 		return 0, err
 	}
@@ -191,7 +192,7 @@ func (f *sumsFit) doubts() []string {
 	doubts := endsOfX(params[:len(params)-1], hi-lo, (hi-lo)/n, 0)
 	white := whiteNoise(n, power) // the exact likelihood of white noise of that variance
 	free := !slices.ContainsFunc(params, gppl.Param.IsFixed) && r.Model.Mean == nil
-	if f.sums.OneValue() {
+	if gppl.OneValue(f.sums) {
 		doubts = append(doubts, fmt.Sprintf("one value holds nearly all of the mean of y², %.3g: all frequencies have the same power, as those of an outlier", power))
 	}
 	if gain := white - r.Value; f.result.Exact && free && gain < float64(len(params)-1) {

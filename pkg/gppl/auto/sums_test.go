@@ -12,15 +12,16 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-func newSums(t testing.TB, r gppl.SumsRange) *gppl.Sums {
+func newSums(t testing.TB, r sums.Range) *sums.Sums {
 	t.Helper()
-	return must.Get(gppl.NewSums(must.Get(gppl.PlanSums(r))(t).Header))(t)
+	return must.Get(sums.New(must.Get(sums.NewPlan(r))(t).Header))(t)
 }
 
 // simulated are sums of n observations of m on [0, span].
-func simulated(t *testing.T, m gppl.Model, r gppl.SumsRange, n int, seed uint64) *gppl.Sums {
+func simulated(t *testing.T, m gppl.Model, r sums.Range, n int, seed uint64) *sums.Sums {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(seed, 8))
 	x := make([]float64, n)
@@ -43,7 +44,7 @@ func simulated(t *testing.T, m gppl.Model, r gppl.SumsRange, n int, seed uint64)
 func TestFitSums(t *testing.T) {
 	t.Parallel()
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.2}
-	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 30, Shortest: 0.3, Largest: 8}, testsize.Of(1000, 3000, 3000), 21)
+	s := simulated(t, m, sums.Range{Lo: 0, Hi: 30, Shortest: 0.3, Largest: 8}, testsize.Of(1000, 3000, 3000), 21)
 	start := m.WithParams([]float64{3, 1.6, 0.5})
 	exact, err := auto.FitSums(t.Context(), start, s, 0, auto.Settings{})
 	if err != nil {
@@ -80,7 +81,7 @@ func TestFitSumsConstant(t *testing.T) {
 		constant     bool
 	}{{3, 0, true}, {7.3, 0, true}, {-4.1, 0, true}, {0, 0, true}, {7.3, 1e-15, true}, {3, 1e-14, true}, {7.3, 1e-6, false}, {3, 1e-9, false}} {
 		for _, n := range []int{1, 20, 5000} {
-			s := newSums(t, gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 20})
+			s := newSums(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 20})
 			x, y := make([]float64, n), make([]float64, n)
 			for i := range x {
 				x[i], y[i] = 100*rnd.Float64(), c.level+c.noise*rnd.NormFloat64()
@@ -107,7 +108,7 @@ func TestFitSumsConstant(t *testing.T) {
 func TestFitSumsRefused(t *testing.T) {
 	t.Parallel()
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 0.5}, Noise: 0.2}
-	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 300, Shortest: 0.1, Largest: 8}, testsize.Of(700, 2000, 2000), 22)
+	s := simulated(t, m, sums.Range{Lo: 0, Hi: 300, Shortest: 0.1, Largest: 8}, testsize.Of(700, 2000, 2000), 22)
 	_, err := gppl.NewSumsPosterior(m, s, 0)
 	var refusal *gppl.Refusal
 	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "dense matrix") {
@@ -131,7 +132,7 @@ func TestFitSumsRefused(t *testing.T) {
 func TestFitSumsWall(t *testing.T) {
 	t.Parallel()
 	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 0.35}, gppl.SE{Variance: 1, Lengthscale: 2}), Noise: 0.2}
-	s := simulated(t, m, gppl.SumsRange{Lo: 0, Hi: 30, Shortest: 0.8, Largest: 8}, 1500, 23)
+	s := simulated(t, m, sums.Range{Lo: 0, Hi: 30, Shortest: 0.8, Largest: 8}, 1500, 23)
 	r, err := auto.FitSums(t.Context(), m.WithParams([]float64{1, 1.5, 1, 3, 0.5}), s, 0, auto.Settings{})
 	if err != nil {
 		t.Fatal(err)

@@ -120,6 +120,16 @@ import (
 // Floor is the smallest tolerance that is of use: rounding of r reaches it.
 const Floor = 1e-15
 
+const (
+	// RootReach is the reach of the convolution root relative to that of a kernel
+	// with a Gaussian spectrum, with a margin for a lengthscale that grows.
+	RootReach = 0.8
+	// Spare is how many frequencies more than the bandwidth has are taken.
+	Spare = 2
+	// Seconds is the time per grid point, for value and gradient.
+	Seconds = 1.5e-6
+)
+
 // Points is what Factorise needs to know about the t_i.
 type Points struct {
 	N           int

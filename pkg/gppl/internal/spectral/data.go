@@ -30,6 +30,9 @@ func TooMany(frequencies float64) choice.Forecast {
 	return choice.Forecast{Reason: choice.Because("it would take about %.2g frequencies", frequencies)}
 }
 
+// Seconds is the time of value and gradient with p features.
+func Seconds(p float64) float64 { return (2*p*p*p/3)/(2*choice.FlopRate) + p*p*6e-9 }
+
 // Refused is the error of a kernel that the sums on a fixed circle do not take.
 func Refused(why choice.Reason) error { return &choice.Refused{Engine: "spectral", Why: why.String()} }
 

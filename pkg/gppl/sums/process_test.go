@@ -1,4 +1,4 @@
-package gppl_test
+package sums_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 var splits = flag.Int("sums-splits", 20, "random splits that TestSumsProcesses tries; the specification has 1000")
@@ -91,7 +91,7 @@ func TestSumsProcesses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			part := new(gppl.Sums)
+			part := new(sums.Sums)
 			if err := part.UnmarshalBinary(b); err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,7 @@
-package gppl
+// Package sums adds up any number of observations of a time series in a fixed amount of memory. Shards are added up apart, on any
+// number of machines, written to files, and merged; no digit depends on the order. gppl.NewSumsExact, NewSumsResidual, NewSumsPosterior
+// and NewSumsPeriodogram read from the sums what they would compute from the observations.
+package sums
 
 import (
 	"encoding"
@@ -20,8 +23,7 @@ import (
 //	E_j = Σ_i w_i·exp(2πij·φ_i), j = 0 … 2M,
 //	F_j = Σ_i w_i·v_i·exp(2πij·φ_i), j = 0 … M,
 //
-// with all w_i = 1 unless the header says that there are weights. NewSumsExact reads the
-// exact likelihood from it, NewSumsPosterior a posterior.
+// with all w_i = 1 unless the header says that there are weights.
 //
 // Sums with one header form a group: Merge adds, Subtract takes away. They are integers
 // (see internal/exactsums): observations may be split among any number of Sums in any order,
@@ -31,14 +33,14 @@ import (
 // Adding an observation takes some 150 ns on one processor. A Sums must not be changed
 // from two goroutines at once. Use one for each goroutine, and Merge.
 type Sums struct {
-	header SumsHeader
+	header Header
 	plan   *exactsums.Plan
 	sum    *exactsums.Sum
 }
 
-// SumsHeader states which observations Sums accept and which frequencies they resolve.
-// Only sums with equal headers can be merged. PlanSums makes one.
-type SumsHeader struct {
+// Header states which observations Sums accept and which frequencies they resolve.
+// Only sums with equal headers can be merged. NewPlan makes one.
+type Header struct {
 	Lo, Hi         float64 // every input lies in [Lo, Hi]
 	Origin, Period float64 // of the circle; [Lo, Hi] lies within, away from its ends
 	Highest        int     // M, the highest frequency, in cycles per Period
@@ -55,14 +57,14 @@ const (
 )
 
 // Check returns an error that names the first field which is out of range.
-func (h SumsHeader) Check() error {
+func (h Header) Check() error {
 	_, err := h.plan()
 	return err
 }
 
-func (h SumsHeader) plan() (*exactsums.Plan, error) {
+func (h Header) plan() (*exactsums.Plan, error) {
 	bad := func(name string, value any, want string) error {
-		return fmt.Errorf("gppl: SumsHeader.%s = %v: want %s", name, value, want)
+		return fmt.Errorf("gppl: sums.Header.%s = %v: want %s", name, value, want)
 	}
 	for _, f := range h.fields() {
 		if v, ok := f.value.(float64); ok && !finite.Is(v) {
@@ -86,7 +88,7 @@ func (h SumsHeader) plan() (*exactsums.Plan, error) {
 	}
 	p, err := exactsums.NewPlan(h.Origin, h.Period, h.Highest, h.Lo, h.Hi, exactsums.Units{Centre: h.Centre, Value: h.Largest, Weight: h.LargestWeight})
 	if err != nil {
-		return nil, fmt.Errorf("gppl: SumsHeader: %w", err)
+		return nil, fmt.Errorf("gppl: sums.Header: %w", err)
 	}
 	return p, nil
 }
@@ -97,7 +99,7 @@ type headerField struct {
 	value any
 }
 
-func (h SumsHeader) fields() []headerField {
+func (h Header) fields() []headerField {
 	return []headerField{
 		{"Lo", h.Lo}, {"Hi", h.Hi}, {"Origin", h.Origin}, {"Period", h.Period}, {"Highest", h.Highest},
 		{"Centre", h.Centre}, {"Largest", h.Largest}, {"LargestWeight", h.LargestWeight},
@@ -106,7 +108,7 @@ func (h SumsHeader) fields() []headerField {
 }
 
 // Place writes an input for a message: as a date, to the second, if inputs are dates.
-func (h SumsHeader) Place(t float64) string {
+func (h Header) Place(t float64) string {
 	const furthest = 2.5e11 // seconds: the year 9892, up to which a date has four digits of the year
 	if !h.Dates || !(math.Abs(t) < furthest) {
 		return fmt.Sprint(t)
@@ -119,7 +121,7 @@ func (h SumsHeader) Place(t float64) string {
 }
 
 // Difference says in which fields h and o differ, "" if in none.
-func (h SumsHeader) Difference(o SumsHeader) string {
+func (h Header) Difference(o Header) string {
 	var differ []string
 	theirs := o.fields()
 	for i, f := range h.fields() {
@@ -132,7 +134,7 @@ func (h SumsHeader) Difference(o SumsHeader) string {
 
 // Takes returns an error unless Sums with this header accept the observation y at t
 // with weight w (1 if there are no weights).
-func (h SumsHeader) Takes(t, y, w float64) error {
+func (h Header) Takes(t, y, w float64) error {
 	switch {
 	case !(t >= h.Lo && t <= h.Hi):
 		return fmt.Errorf("t = %s is not within [%s, %s], the range of these sums", h.Place(t), h.Place(h.Lo), h.Place(h.Hi))
@@ -146,8 +148,8 @@ func (h SumsHeader) Takes(t, y, w float64) error {
 	return nil
 }
 
-// NewSums returns the sums of no observations.
-func NewSums(h SumsHeader) (*Sums, error) {
+// New returns the sums of no observations.
+func New(h Header) (*Sums, error) {
 	for _, v := range []*float64{&h.Lo, &h.Hi, &h.Origin, &h.Centre, &h.LargestWeight} {
 		*v += 0 // −0 is 0, in a file as well
 	}
@@ -159,7 +161,7 @@ func NewSums(h SumsHeader) (*Sums, error) {
 }
 
 // Header returns the header.
-func (s *Sums) Header() SumsHeader { return s.header }
+func (s *Sums) Header() Header { return s.header }
 
 // Len returns n, the number of observations.
 func (s *Sums) Len() int { return int(s.sum.N) }
@@ -290,13 +292,25 @@ func (s *Sums) Weight() float64 {
 	return weight
 }
 
+// LogWeights returns Σ log w, 0 without weights.
+func (s *Sums) LogWeights() float64 { return s.plan.LogWeights(s.sum) }
+
+// Squares returns Σ w·v², v = y − Centre.
+func (s *Sums) Squares() float64 { return s.plan.Squares(s.sum) }
+
+// Moments returns real and imaginary parts of E_j by turns, without the imaginary part of E_0, which is 0: 4·Highest + 1 numbers.
+func (s *Sums) Moments() []float64 { return s.plan.Moments(s.sum) }
+
+// Values returns F_j as Moments returns E_j: 2·Highest + 1 numbers.
+func (s *Sums) Values() []float64 { return s.plan.Values(s.sum) }
+
 // String tells the number of observations and what the header resolves.
 func (s *Sums) String() string {
 	return fmt.Sprintf("sums of %d observations, %v", s.sum.N, s.header)
 }
 
-// SumsMagic are the first bytes of what [Sums.MarshalBinary] returns.
-const SumsMagic = exactsums.Magic
+// Magic are the first bytes of what [Sums.MarshalBinary] returns.
+const Magic = exactsums.Magic
 
 var (
 	_ encoding.BinaryMarshaler   = (*Sums)(nil)
@@ -311,7 +325,7 @@ func (s *Sums) MarshalBinary() ([]byte, error) {
 }
 
 // numbers returns those of the header in the order of the file.
-func (h SumsHeader) numbers() [7]float64 {
+func (h Header) numbers() [7]float64 {
 	return [...]float64{h.Lo, h.Hi, h.Origin, h.Period, h.Centre, h.Largest, h.LargestWeight}
 }
 
@@ -332,7 +346,7 @@ func decodeSums(b []byte) (*Sums, error) {
 		return nil, err
 	}
 	v := h.Numbers
-	s, err := NewSums(SumsHeader{
+	s, err := New(Header{
 		Highest: h.Highest, Lo: v[0], Hi: v[1], Origin: v[2], Period: v[3], Centre: v[4], Largest: v[5], LargestWeight: v[6], Dates: h.Dates,
 	})
 	if err != nil {

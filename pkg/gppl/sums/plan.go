@@ -1,16 +1,20 @@
-package gppl
+package sums
 
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/exactsums"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gridded"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 )
 
-// SumsRange states which observations Sums must accept and which lengthscales they must
+// Range states which observations Sums must accept and which lengthscales they must
 // resolve.
-type SumsRange struct {
+type Range struct {
 	Lo, Hi float64 // of all inputs, and of those where a posterior is wanted
 	// Shortest is the shortest lengthscale of SE whose exact likelihood can be read; 0 is
 	// a thousandth of the range. Other kernels need as many frequencies as their spectrum
@@ -22,16 +26,16 @@ type SumsRange struct {
 	// not decay to zero.
 	Longest float64
 	// Centre is a number near the mean of the observations, and Largest bounds their
-	// distances from it; PlanSums rounds Largest up to a power of two. Digits are lost
+	// distances from it; NewPlan rounds Largest up to a power of two. Digits are lost
 	// only if it is a thousand times the usual distance.
 	Centre, Largest float64
 	LargestWeight   float64 // 0: no weights
 	Dates           bool    // inputs are dates, in seconds since 1970
 }
 
-// SumsPlan is a header with what it resolves and costs.
-type SumsPlan struct {
-	Header    SumsHeader
+// Plan is a header with what it resolves and costs.
+type Plan struct {
+	Header    Header
 	Bytes     int     // of memory
 	FileBytes int     // of a file with 1e9 observations
 	Gridded   float64 // predicted seconds for the likelihood and gradient of SE at the shortest lengthscale
@@ -44,68 +48,71 @@ const (
 	periodRatio = 2 * 1.08
 	// defaultResolution is the range over the shortest lengthscale.
 	defaultResolution = 1000
+	// MaxProjections is the largest number of projections of Sums, and of features that are kept for a dense
+	// matrix: an evaluation takes some seconds.
+	MaxProjections = 4000
 )
 
-// PlanSums returns the header for r with the fewest frequencies.
-func PlanSums(r SumsRange) (SumsPlan, error) {
+// NewPlan returns the header for r with the fewest frequencies.
+func NewPlan(r Range) (Plan, error) {
 	for _, f := range []struct {
 		name  string
 		value float64
 		least float64
 	}{{"Lo", r.Lo, math.Inf(-1)}, {"Hi", r.Hi, r.Lo}, {"Shortest", r.Shortest, 0}, {"Longest", r.Longest, 0}, {"Centre", r.Centre, math.Inf(-1)}, {"Largest", r.Largest, 0}, {"LargestWeight", r.LargestWeight, 0}} {
 		if math.IsInf(f.value, 0) || !(f.value >= f.least) {
-			return SumsPlan{}, fmt.Errorf("gppl: PlanSums: %s = %v: want a finite number, no less than %v", f.name, f.value, f.least)
+			return Plan{}, fmt.Errorf("gppl: sums.NewPlan: %s = %v: want a finite number, no less than %v", f.name, f.value, f.least)
 		}
 	}
 	span := r.Hi - r.Lo
 	switch {
 	case !(span > 0):
-		return SumsPlan{}, fmt.Errorf("gppl: PlanSums: the range from %v to %v is empty", r.Lo, r.Hi)
+		return Plan{}, fmt.Errorf("gppl: sums.NewPlan: the range from %v to %v is empty", r.Lo, r.Hi)
 	case !(r.Largest > 0):
-		return SumsPlan{}, fmt.Errorf("gppl: PlanSums: Largest = %v: want a positive number", r.Largest)
+		return Plan{}, fmt.Errorf("gppl: sums.NewPlan: Largest = %v: want a positive number", r.Largest)
 	}
 	if r.Shortest == 0 {
 		r.Shortest = span / defaultResolution
 	}
 	if r.Longest != 0 && r.Longest < r.Shortest {
-		return SumsPlan{}, fmt.Errorf("gppl: PlanSums: Longest = %v is less than Shortest = %v", r.Longest, r.Shortest)
+		return Plan{}, fmt.Errorf("gppl: sums.NewPlan: Longest = %v is less than Shortest = %v", r.Longest, r.Shortest)
 	}
-	h := SumsHeader{Lo: r.Lo, Hi: r.Hi, Centre: r.Centre, Largest: exactsums.UnitFor(r.Largest), LargestWeight: exactsums.UnitFor(r.LargestWeight), Dates: r.Dates}
+	h := Header{Lo: r.Lo, Hi: r.Hi, Centre: r.Centre, Largest: exactsums.UnitFor(r.Largest), LargestWeight: exactsums.UnitFor(r.LargestWeight), Dates: r.Dates}
 	h.Period = periodRatio * span
 	if short := span + griddedGap(r.Longest); r.Longest > 0 && short < h.Period {
 		h.Period = short
 	}
 	h.Origin = r.Lo - 0.5*(h.Period-span)
-	m := math.Ceil(seFrequency/r.Shortest*h.Period) + griddedSpare
+	m := math.Ceil(seFrequency/r.Shortest*h.Period) + gridded.Spare
 	if m > mostHighest {
-		return SumsPlan{}, fmt.Errorf("gppl: PlanSums: a lengthscale of %v on a range of %v takes %.3g frequencies, and %d are the most: the shortest that can be resolved is %.3g",
-			r.Shortest, span, m, mostHighest, seFrequency*h.Period/(mostHighest-griddedSpare))
+		return Plan{}, fmt.Errorf("gppl: sums.NewPlan: a lengthscale of %v on a range of %v takes %.3g frequencies, and %d are the most: the shortest that can be resolved is %.3g",
+			r.Shortest, span, m, mostHighest, seFrequency*h.Period/(mostHighest-gridded.Spare))
 	}
 	h.Highest = max(leastHighest, int(m))
 	return h.Plan()
 }
 
 // Plan returns what sums with the header resolve and cost. It is an error if the header is not valid.
-func (h SumsHeader) Plan() (SumsPlan, error) {
+func (h Header) Plan() (Plan, error) {
 	p, err := h.plan()
 	if err != nil {
-		return SumsPlan{}, err
+		return Plan{}, err
 	}
 	const perCell = 24 // bytes in a file: two integers of 62 bits and those of 1e9/4
 	features := 2*float64(h.Highest) + 1
-	plan := SumsPlan{
+	plan := Plan{
 		Header: h, Bytes: p.Bytes(), FileBytes: perCell*p.Count() + exactsums.Overhead,
-		Gridded: 2 * float64(h.Highest) * griddedSeconds,
-		Dense:   spectralSeconds(features),
+		Gridded: 2 * float64(h.Highest) * gridded.Seconds,
+		Dense:   spectral.Seconds(features),
 	}
-	if features > MaxSumsProjections {
+	if features > MaxProjections {
 		plan.Dense = math.Inf(1)
 	}
 	return plan, nil
 }
 
 // Plan returns what the header of s resolves and costs.
-func (s *Sums) Plan() SumsPlan {
+func (s *Sums) Plan() Plan {
 	p, err := s.header.Plan()
 	if err != nil {
 		panic(err) // the header was checked
@@ -113,25 +120,25 @@ func (s *Sums) Plan() SumsPlan {
 	return p
 }
 
-// seFrequency is the frequency where the density of SE with lengthscale 1 falls to
-// rootTolerance², where the gridded engine ends.
-var seFrequency = bandwidth(SE{1, 1}, rootTolerance*rootTolerance)
+// seFrequency is the frequency where the density of SE with lengthscale 1, ∝ exp(−2π²f²), falls to
+// Floor², where the gridded engine ends.
+var seFrequency = math.Sqrt(-2*math.Log(gridded.Floor*gridded.Floor)) / (2 * math.Pi)
 
-// griddedGap is how much longer than the range the period must be for SE.
+// griddedGap is how much longer than the range the period must be for SE, exp(−r²/2) with lengthscale 1.
 func griddedGap(lengthscale float64) float64 {
-	return 2 * rootReach * reach(SE{1, lengthscale}, rootTolerance)
+	return 2 * gridded.RootReach * (lengthscale * math.Sqrt(-2*math.Log(gridded.Floor)))
 }
 
 // Lengthscales returns the shortest and the longest lengthscale of SE that the gridded
 // engine takes. Longer lengthscales, and kernels that do not decay to zero, need the
 // spectral engine and a period of more than twice the range.
-func (h SumsHeader) Lengthscales() (shortest, longest float64) {
-	shortest = seFrequency * h.Period / float64(h.Highest-griddedSpare)
+func (h Header) Lengthscales() (shortest, longest float64) {
+	shortest = seFrequency * h.Period / float64(h.Highest-gridded.Spare)
 	return shortest, (h.Period - (h.Hi - h.Lo)) / griddedGap(1)
 }
 
 // String says which observations are accepted and what is resolved.
-func (h SumsHeader) String() string {
+func (h Header) String() string {
 	shortest, longest := h.Lengthscales()
 	text := fmt.Sprintf("t from %v to %v, |y − %v| ≤ %v, %d frequencies of the period %.6g, SE lengthscales from %.3g to %.3g",
 		h.Lo, h.Hi, h.Centre, h.Largest, h.Highest, h.Period, shortest, longest)
@@ -142,7 +149,7 @@ func (h SumsHeader) String() string {
 }
 
 // String says what the plan resolves and costs.
-func (p SumsPlan) String() string {
+func (p Plan) String() string {
 	others := "a kernel that needs all frequencies is refused, because its matrix would be too large"
 	if !math.IsInf(p.Dense, 1) {
 		others = "with another kernel at most " + timeline.Seconds(p.Dense)
@@ -155,14 +162,18 @@ func (p SumsPlan) String() string {
 // sample's range is added on either side of t, and Largest is spread times the largest
 // distance of y from the mean of the sample. It is an error if the sample has no two
 // different times or no two different values.
-func SampleRange(t, y []float64, margin, spread float64) (SumsRange, error) {
-	d, err := NewData(Scalars(t), y)
-	if err != nil {
-		return SumsRange{}, err
+func SampleRange(t, y []float64, margin, spread float64) (Range, error) {
+	if len(t) == 0 || len(y) != len(t) {
+		return Range{}, fmt.Errorf("gppl: sums.SampleRange: %d times and %d values: want as many, and one at least", len(t), len(y))
 	}
-	lo, hi := d.X.Range(0)
+	for i := range t {
+		if !finite.Is(t[i]) || !finite.Is(y[i]) {
+			return Range{}, fmt.Errorf("gppl: sums.SampleRange: observation %d is (%v, %v): not finite", i, t[i], y[i])
+		}
+	}
+	lo, hi := slices.Min(t), slices.Max(t)
 	if lo == hi {
-		return SumsRange{}, fmt.Errorf("gppl: SampleRange: all %d times are %v", len(t), lo)
+		return Range{}, fmt.Errorf("gppl: sums.SampleRange: all %d times are %v", len(t), lo)
 	}
 	var mean, largest float64
 	for i, v := range y {
@@ -172,8 +183,8 @@ func SampleRange(t, y []float64, margin, spread float64) (SumsRange, error) {
 		largest = max(largest, math.Abs(v-mean))
 	}
 	if largest == 0 {
-		return SumsRange{}, fmt.Errorf("gppl: SampleRange: all %d values are %v", len(y), y[0])
+		return Range{}, fmt.Errorf("gppl: sums.SampleRange: all %d values are %v", len(y), y[0])
 	}
 	room := margin * (hi - lo)
-	return SumsRange{Lo: lo - room, Hi: hi + room, Centre: mean, Largest: spread * largest}, nil
+	return Range{Lo: lo - room, Hi: hi + room, Centre: mean, Largest: spread * largest}, nil
 }

@@ -1,4 +1,4 @@
-package gppl_test
+package sums_test
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // BenchmarkSums adds n irregular observations, in order, with M frequencies, from memory
@@ -20,7 +20,7 @@ func BenchmarkSums(b *testing.B) {
 				for i := range x {
 					x[i], y[i] = (float64(i)+rnd.Float64())/float64(n), math.Sin(float64(i))+0.3*rnd.NormFloat64()
 				}
-				s, err := gppl.NewSums(gppl.SumsHeader{Lo: 0, Hi: 1, Origin: -0.58, Period: 2.16, Highest: m, Largest: 8})
+				s, err := sums.New(sums.Header{Lo: 0, Hi: 1, Origin: -0.58, Period: 2.16, Highest: m, Largest: 8})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -1,4 +1,4 @@
-package gppl_test
+package sums_test
 
 import (
 	"bytes"
@@ -8,33 +8,34 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-func sumsHeader(t testing.TB, r gppl.SumsRange) gppl.SumsHeader {
+func sumsHeader(t testing.TB, r sums.Range) sums.Header {
 	t.Helper()
-	p, err := gppl.PlanSums(r)
+	p, err := sums.NewPlan(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p.Header
 }
 
-func newSums(t testing.TB, h gppl.SumsHeader) *gppl.Sums {
+func newSums(t testing.TB, h sums.Header) *sums.Sums {
 	t.Helper()
-	s, err := gppl.NewSums(h)
+	s, err := sums.New(h)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func marshal(t testing.TB, s *gppl.Sums) []byte {
+func marshal(t testing.TB, s *sums.Sums) []byte {
 	t.Helper()
 	b, err := s.MarshalBinary()
 	if err != nil {
@@ -54,8 +55,8 @@ func sumsSeries(seed uint64, n int) (x, y, w []float64) {
 }
 
 var (
-	plainRange    = gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 5}
-	weightedRange = gppl.SumsRange{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 5, LargestWeight: 2}
+	plainRange    = sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 5}
+	weightedRange = sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 5, LargestWeight: 2}
 )
 
 // TestSumsBits wants identical files from random splits in random orders, of 1 to 64
@@ -64,8 +65,8 @@ func TestSumsBits(t *testing.T) {
 	t.Parallel()
 	trials := testsize.Of(60, 300, 1000)
 	rnd := rand.New(rand.NewPCG(5, 5))
-	headers := []gppl.SumsHeader{sumsHeader(t, plainRange), sumsHeader(t, weightedRange)}
-	add := func(s *gppl.Sums, x, y, w []float64) error {
+	headers := []sums.Header{sumsHeader(t, plainRange), sumsHeader(t, weightedRange)}
+	add := func(s *sums.Sums, x, y, w []float64) error {
 		if s.Header().LargestWeight > 0 {
 			return s.AddWeighted(x, y, w)
 		}
@@ -85,13 +86,13 @@ func TestSumsBits(t *testing.T) {
 		want := marshal(t, whole)
 
 		rnd.Shuffle(n, func(i, j int) { x[i], x[j], y[i], y[j], w[i], w[j] = x[j], x[i], y[j], y[i], w[j], w[i] })
-		shards := make([]*gppl.Sums, 1+rnd.IntN(64))
+		shards := make([]*sums.Sums, 1+rnd.IntN(64))
 		workers := 1 + rnd.IntN(4)
 		var wait sync.WaitGroup
 		for g := range workers {
 			wait.Go(func() {
 				for k := g; k < len(shards); k += workers {
-					s, err := gppl.NewSums(h)
+					s, err := sums.New(h)
 					from, to := n*k/len(shards), n*(k+1)/len(shards)
 					middle := (from + to) / 2
 					if err == nil {
@@ -113,7 +114,7 @@ func TestSumsBits(t *testing.T) {
 			i := rnd.IntN(len(shards) - 1)
 			into, from := shards[i], shards[len(shards)-1]
 			if rnd.IntN(4) == 0 {
-				read := new(gppl.Sums)
+				read := new(sums.Sums)
 				if err := read.UnmarshalBinary(marshal(t, from)); err != nil {
 					t.Fatal(err)
 				}
@@ -160,7 +161,7 @@ func TestSumsSubtract(t *testing.T) {
 	h := sumsHeader(t, plainRange)
 	all, part, rest := newSums(t, h), newSums(t, h), newSums(t, h)
 	for _, c := range []struct {
-		s        *gppl.Sums
+		s        *sums.Sums
 		from, to int
 	}{{all, 0, 5000}, {part, 1000, 1700}, {rest, 0, 1000}, {rest, 1700, 5000}} {
 		if err := c.s.Add(x[c.from:c.to], y[c.from:c.to]); err != nil {
@@ -181,7 +182,7 @@ func TestSumsSubtract(t *testing.T) {
 		t.Error("the part put back is not all")
 	}
 	before := marshal(t, rest)
-	for name, o := range map[string]*gppl.Sums{"too many": all, "not among them": part} {
+	for name, o := range map[string]*sums.Sums{"too many": all, "not among them": part} {
 		if err := rest.Subtract(o); err == nil {
 			t.Errorf("%s: no error", name)
 		} else {
@@ -198,7 +199,7 @@ func TestSumsBadObservations(t *testing.T) {
 	plain, weighted := newSums(t, sumsHeader(t, plainRange)), newSums(t, sumsHeader(t, weightedRange))
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
-		s       *gppl.Sums
+		s       *sums.Sums
 		t, y, w float64
 		want    string
 	}{
@@ -269,7 +270,7 @@ func TestSumsBadShards(t *testing.T) {
 			return b
 		}
 	}
-	other := func(change func(*gppl.SumsHeader)) []byte {
+	other := func(change func(*sums.Header)) []byte {
 		changed := h
 		change(&changed)
 		s := newSums(t, changed)
@@ -285,7 +286,7 @@ func TestSumsBadShards(t *testing.T) {
 		return marshal(t, s)
 	}
 	// The same observations but for one more, and so integers of as many bytes.
-	otherHeader := other(func(*gppl.SumsHeader) { x, y, w = append(x, 50), append(y, 3), append(w, 1) })[:152]
+	otherHeader := other(func(*sums.Header) { x, y, w = append(x, 50), append(y, 3), append(w, 1) })[:152]
 	x, y, w = x[:500], y[:500], w[:500]
 	cases := []struct {
 		name string
@@ -331,13 +332,13 @@ func TestSumsBadShards(t *testing.T) {
 		{"2^63 observations", resealed(put(88, 1<<63, 8)), "the file is wrong: 9223372036854775808 observations"},
 		{"weights without weights", resealed(put(128, 5, 8)), "logarithms of weights, and no weights"},
 		{"as many as can be counted", resealed(put(88, math.MaxInt64, 8)), "more than can be counted"},
-		{"another range", other(func(h *gppl.SumsHeader) { h.Hi += 1 }), "headers differ: Hi is 100 and 101"},
-		{"another period", other(func(h *gppl.SumsHeader) { h.Period += 1 }), "headers differ: Period is 216 and 217"},
-		{"another origin", other(func(h *gppl.SumsHeader) { h.Origin -= 1 }), "headers differ: Origin is"},
-		{"another resolution", other(func(h *gppl.SumsHeader) { h.Highest++ }), "headers differ: Highest is"},
-		{"another centre", other(func(h *gppl.SumsHeader) { h.Centre = 2.5 }), "headers differ: Centre is 3 and 2.5"},
-		{"another scale", other(func(h *gppl.SumsHeader) { h.Largest = 16 }), "headers differ: Largest is 8 and 16"},
-		{"mixed weights", other(func(h *gppl.SumsHeader) { h.LargestWeight = 2 }), "headers differ: LargestWeight is 0 and 2"},
+		{"another range", other(func(h *sums.Header) { h.Hi += 1 }), "headers differ: Hi is 100 and 101"},
+		{"another period", other(func(h *sums.Header) { h.Period += 1 }), "headers differ: Period is 216 and 217"},
+		{"another origin", other(func(h *sums.Header) { h.Origin -= 1 }), "headers differ: Origin is"},
+		{"another resolution", other(func(h *sums.Header) { h.Highest++ }), "headers differ: Highest is"},
+		{"another centre", other(func(h *sums.Header) { h.Centre = 2.5 }), "headers differ: Centre is 3 and 2.5"},
+		{"another scale", other(func(h *sums.Header) { h.Largest = 16 }), "headers differ: Largest is 8 and 16"},
+		{"mixed weights", other(func(h *sums.Header) { h.LargestWeight = 2 }), "headers differ: LargestWeight is 0 and 2"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -361,7 +362,7 @@ func TestSumsBadShards(t *testing.T) {
 
 // TestSumsEveryBit flips each bit of a file in turn: none goes unnoticed.
 func TestSumsEveryBit(t *testing.T) {
-	s := newSums(t, sumsHeader(t, gppl.SumsRange{Hi: 1, Shortest: 0.3, Largest: 4}))
+	s := newSums(t, sumsHeader(t, sums.Range{Hi: 1, Shortest: 0.3, Largest: 4}))
 	x, y := []float64{0.2, 0.9}, []float64{1, -3}
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)
@@ -369,7 +370,7 @@ func TestSumsEveryBit(t *testing.T) {
 	file := marshal(t, s)
 	for bit := range 8 * len(file) {
 		file[bit/8] ^= 1 << (bit % 8)
-		if err := new(gppl.Sums).UnmarshalBinary(file); err == nil {
+		if err := new(sums.Sums).UnmarshalBinary(file); err == nil {
 			t.Fatalf("bit %d of byte %d is of no account", bit%8, bit/8)
 		}
 		file[bit/8] ^= 1 << (bit % 8)
@@ -386,7 +387,7 @@ func TestSumsMoments(t *testing.T) {
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)
 	}
-	lo, hi := gppl.Scalars(x).Range(0)
+	lo, hi := slices.Min(x), slices.Max(x)
 	if a, b := s.Extent(); !(a <= lo && lo-a < 0.1 && b >= hi && b-hi < 0.1) {
 		t.Errorf("extent %v … %v, want %v … %v", a, b, lo, hi)
 	}
@@ -402,28 +403,28 @@ func TestSumsMoments(t *testing.T) {
 	}
 }
 
-func TestPlanSums(t *testing.T) {
+func TestNewPlan(t *testing.T) {
 	for _, c := range []struct {
-		change func(*gppl.SumsRange)
+		change func(*sums.Range)
 		want   string
 	}{
-		{func(r *gppl.SumsRange) { r.Hi = 0 }, "empty"},
-		{func(r *gppl.SumsRange) { r.Hi = math.NaN() }, "Hi = NaN"},
-		{func(r *gppl.SumsRange) { r.Lo = math.Inf(-1) }, "Lo = -Inf"},
-		{func(r *gppl.SumsRange) { r.Largest = 0 }, "Largest = 0"},
-		{func(r *gppl.SumsRange) { r.Largest = 1e300 }, "Largest"},
-		{func(r *gppl.SumsRange) { r.Shortest = -1 }, "Shortest = -1"},
-		{func(r *gppl.SumsRange) { r.Shortest = 1e-9 }, "the shortest that can be resolved is"},
-		{func(r *gppl.SumsRange) { r.Longest = 0.1 }, "Longest = 0.1 is less"},
+		{func(r *sums.Range) { r.Hi = 0 }, "empty"},
+		{func(r *sums.Range) { r.Hi = math.NaN() }, "Hi = NaN"},
+		{func(r *sums.Range) { r.Lo = math.Inf(-1) }, "Lo = -Inf"},
+		{func(r *sums.Range) { r.Largest = 0 }, "Largest = 0"},
+		{func(r *sums.Range) { r.Largest = 1e300 }, "Largest"},
+		{func(r *sums.Range) { r.Shortest = -1 }, "Shortest = -1"},
+		{func(r *sums.Range) { r.Shortest = 1e-9 }, "the shortest that can be resolved is"},
+		{func(r *sums.Range) { r.Longest = 0.1 }, "Longest = 0.1 is less"},
 	} {
 		r := plainRange
 		c.change(&r)
-		if _, err := gppl.PlanSums(r); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := sums.NewPlan(r); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	for _, r := range []gppl.SumsRange{plainRange, {Lo: -1e9, Hi: 1e9, Shortest: 1e8, Longest: 1.2e8, Largest: 1e-30}, {Lo: 1, Hi: 1 + 1e-6, Largest: 3e30}} {
-		p, err := gppl.PlanSums(r)
+	for _, r := range []sums.Range{plainRange, {Lo: -1e9, Hi: 1e9, Shortest: 1e8, Longest: 1.2e8, Largest: 1e-30}, {Lo: 1, Hi: 1 + 1e-6, Largest: 3e30}} {
+		p, err := sums.NewPlan(r)
 		if err != nil {
 			t.Errorf("%+v: %v", r, err)
 			continue
@@ -438,12 +439,12 @@ func TestPlanSums(t *testing.T) {
 
 // TestSumsDates keeps in a file that inputs are dates, which are written as such, and merges no sums of which only some are.
 func TestSumsDates(t *testing.T) {
-	h := sumsHeader(t, gppl.SumsRange{Lo: 1577836800, Hi: 1577836800 + 864000, Largest: 8, Dates: true})
+	h := sumsHeader(t, sums.Range{Lo: 1577836800, Hi: 1577836800 + 864000, Largest: 8, Dates: true})
 	s := newSums(t, h)
 	if err := s.Add([]float64{1577836800, 1577836800 + 86400}, []float64{1, 2}); err != nil {
 		t.Fatal(err)
 	}
-	var read gppl.Sums
+	var read sums.Sums
 	if err := read.UnmarshalBinary(marshal(t, s)); err != nil || !read.Header().Dates {
 		t.Errorf("%+v, %v", read.Header(), err)
 	}

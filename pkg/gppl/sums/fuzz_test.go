@@ -1,4 +1,4 @@
-package gppl_test
+package sums_test
 
 import (
 	"bytes"
@@ -6,12 +6,12 @@ import (
 	"hash/crc64"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // FuzzSums reads files whose checksums are right: none makes it panic, and what it reads it writes again.
 func FuzzSums(f *testing.F) {
-	for _, r := range []gppl.SumsRange{{Hi: 1, Shortest: 0.3, Largest: 4}, {Hi: 1, Shortest: 0.3, Largest: 4, LargestWeight: 2}} {
+	for _, r := range []sums.Range{{Hi: 1, Shortest: 0.3, Largest: 4}, {Hi: 1, Shortest: 0.3, Largest: 4, LargestWeight: 2}} {
 		s := newSums(f, sumsHeader(f, r))
 		f.Add(marshal(f, s))
 		if r.LargestWeight > 0 {
@@ -35,7 +35,7 @@ func FuzzSums(f *testing.F) {
 		header := crc64.Checksum(file[:144], table)
 		binary.LittleEndian.PutUint64(file[144:], header)
 		binary.LittleEndian.PutUint64(file[len(file)-8:], crc64.Update(header, table, file[152:len(file)-8]))
-		s := new(gppl.Sums)
+		s := new(sums.Sums)
 		if err := s.UnmarshalBinary(file); err != nil {
 			return
 		}
