@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	library "github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // TestDamagedResult flips a bit of every byte of a model of sums, which is indented: it is refused, or is the same result.
@@ -18,7 +18,7 @@ func TestDamagedResult(t *testing.T) {
 	must(t, "fit", at("a.sums"), "--model", at("m.json"), "-q")
 	whole := bytesOf(t, at("m.json"))
 	read := func(text []byte) ([]byte, error) {
-		r := new(library.Result)
+		r := new(store.Result)
 		if err := json.Unmarshal(text, r); err != nil {
 			return nil, err
 		}
@@ -28,8 +28,8 @@ func TestDamagedResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := library.LoadResult(at("m.json")); err != nil || r.Save(at("again.json")) != nil || !bytes.Equal(bytesOf(t, at("again.json")), whole) {
-		t.Errorf("LoadResult and Save give another file: %v", err)
+	if r, err := store.Load(at("m.json")); err != nil || store.Save(at("again.json"), r) != nil || !bytes.Equal(bytesOf(t, at("again.json")), whole) {
+		t.Errorf("store.Load and store.Save give another file: %v", err)
 	}
 	refused := 0
 	for i := range whole {

@@ -21,6 +21,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -34,8 +35,8 @@ type sumsFit struct {
 	BIC     float64 `json:"bic,omitempty"`
 	Refused string  `json:"refused,omitempty"`
 	// Projected says why the likelihood is a projected one, and why it has so many projections; "" if it is exact.
-	Projected string          `json:"projected,omitempty"`
-	Result    *library.Result `json:"result,omitempty"`
+	Projected string        `json:"projected,omitempty"`
+	Result    *store.Result `json:"result,omitempty"`
 }
 
 // fitSums learns from a file of sums each kernel of --kernel, or SE without the flag.
@@ -200,7 +201,7 @@ func showFits(ctx context.Context, c *cli.Command, path string, s *sums.Sums, fi
 		if best.Projected != "" {
 			fmt.Fprintf(w, "%s: by projections: %s\n", best.Kernel, best.Projected)
 		}
-		_, err := fmt.Fprintf(w, "%s\n", best.Result)
+		_, err := fmt.Fprintf(w, "%s\n", best.Result.Result)
 		if h := s.Header(); err == nil && h.Dates {
 			err = lengths(w, h, best.Result.Model.Kernel)
 		}
@@ -320,7 +321,7 @@ func (f *sumsFit) learn(ctx context.Context, loss library.Loss, from []library.M
 	if err != nil {
 		return "", err
 	}
-	f.Refused, f.Result = "", r.Result
+	f.Refused, f.Result = "", &store.Result{Result: r.Result}
 	if !r.Exact {
 		f.Projected = r.Why
 	}

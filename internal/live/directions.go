@@ -5,15 +5,16 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // Projected are k projections of observations at X, as k grows, and a model. The kernel has a variance and one lengthscale.
 type Projected struct {
-	Model gppl.Model `json:"model"`
-	X     []float64  `json:"x"`
-	XUnit string     `json:"xUnit"`
-	K     []int      `json:"k"`  // ascending
-	At    int        `json:"at"` // the k whose numbers are read first
+	Model store.Model `json:"model"`
+	X     []float64   `json:"x"`
+	XUnit string      `json:"xUnit"`
+	K     []int       `json:"k"`  // ascending
+	At    int         `json:"at"` // the k whose numbers are read first
 }
 
 // Directions are projections with the Fisher information of the model (gppl.Information) that they keep and lose.

@@ -42,7 +42,7 @@ func (e *Excess) check() error {
 	if err != nil {
 		return err
 	}
-	if e.exact, err = gppl.NewExact(e.Model, d); err != nil {
+	if e.exact, err = gppl.NewExact(e.Model.Model, d); err != nil {
 		return err
 	}
 	e.projected = nil
@@ -63,7 +63,7 @@ func (e *Excess) residual(d gppl.Data, k int, opts ...gppl.Option) (*gppl.Projec
 	if err != nil {
 		return nil, err
 	}
-	return gppl.NewResidual(e.Model, d, omega, opts...)
+	return gppl.NewResidual(e.Model.Model, d, omega, opts...)
 }
 
 // Publish computes what the figure shows at its own parameters, and keeps it as what is published.
@@ -135,7 +135,7 @@ func (e *Excess) verify() (checks []Check, err error) {
 	}
 	theta := e.Model.Values()
 	for _, engine := range []string{"", gppl.EngineDense} {
-		exact, err := gppl.NewExact(e.Model, d, gppl.WithEngine(engine))
+		exact, err := gppl.NewExact(e.Model.Model, d, gppl.WithEngine(engine))
 		if err != nil {
 			return nil, err
 		}

@@ -8,6 +8,7 @@ import (
 	"sort"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // Fitted is a model that was learnt from a series, and its forecast, in the units of the series. A reader tries other kernels, lengthscales
@@ -31,9 +32,9 @@ type Fitted struct {
 
 // Learnt is a model with its name, and the view that it has of the observations.
 type Learnt struct {
-	Name  string     `json:"name"`
-	Model gppl.Model `json:"model"`
-	View  int        `json:"view"`
+	Name  string      `json:"name"`
+	Model store.Model `json:"model"`
+	View  int         `json:"view"`
 }
 
 // View is the observations as models see them, standardised: y, or log y, is Mean + Scale·Z. Known errors are absolute, or relative to the
@@ -67,7 +68,7 @@ type given struct {
 // has reports whether a model has parameters of a role that can move.
 func (f *Fitted) has(role gppl.Role) bool {
 	for _, m := range f.Models {
-		if len(moving(m.Model, role)) > 0 {
+		if len(moving(m.Model.Model, role)) > 0 {
 			return true
 		}
 	}
@@ -157,7 +158,7 @@ func (f *Fitted) give(model, out int) error {
 		}
 		data = data.Pick(kept)
 	}
-	exact, err := gppl.NewExact(m.Model, data)
+	exact, err := gppl.NewExact(m.Model.Model, data)
 	if err != nil {
 		return err
 	}
@@ -208,7 +209,7 @@ func (f *Fitted) at(values []float64) (*Shown, error) {
 	if err := f.give(index, out); err != nil {
 		return nil, err
 	}
-	m := f.Models[index].Model
+	m := f.Models[index].Model.Model
 	theta, params := m.Values(), m.Params()
 	var readings []Reading
 	for _, c := range []struct {
@@ -340,7 +341,7 @@ func (f *Fitted) answers(exact *gppl.Exact, opts ...gppl.Option) (a Answers, eng
 	if err != nil {
 		return a, "", err
 	}
-	p, err := gppl.NewPosterior(m.Model, f.given.data, opts...)
+	p, err := gppl.NewPosterior(m.Model.Model, f.given.data, opts...)
 	if err != nil {
 		return a, "", err
 	}
@@ -358,7 +359,7 @@ func (f *Fitted) verify() ([]Check, error) {
 	if err := f.give(0, -1); err != nil {
 		return nil, err
 	}
-	return twice(f.Models[0].Model, f.given.data, f.given.exact, func(exact *gppl.Exact, opts ...gppl.Option) ([]Check, error) {
+	return twice(f.Models[0].Model.Model, f.given.data, f.given.exact, func(exact *gppl.Exact, opts ...gppl.Option) ([]Check, error) {
 		a, engine, err := f.answers(exact, opts...)
 		if err != nil {
 			return nil, err

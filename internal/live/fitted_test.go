@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // learnt is a rhythm with known errors, a model of it and a smoother one, and a model of its logarithm.
@@ -31,7 +32,7 @@ func learnt(t *testing.T) *Fitted {
 	rhythm := gppl.LocPer{Variance: 1, Lengthscale: 60, Period: 12, PeriodicLengthscale: 1}
 	rough := gppl.Model{Kernel: gppl.Add(rhythm, gppl.Matern32{Variance: 0.1, Lengthscale: 3}), Noise: 0.01}.Fix("LocPer.period")
 	smooth := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.01}
-	f.Models = []Learnt{{"LocPer + Matern32", rough, 0}, {"SE", smooth, 0}, {"SE, of the logarithm", smooth, 1}}
+	f.Models = []Learnt{{"LocPer + Matern32", store.Model{Model: rough}, 0}, {"SE", store.Model{Model: smooth}, 0}, {"SE, of the logarithm", store.Model{Model: smooth}, 1}}
 	return f
 }
 
@@ -48,7 +49,7 @@ func TestFitted(t *testing.T) {
 	if d, err = d.WithErrors(f.Views[0].Errors); err != nil {
 		t.Fatal(err)
 	}
-	m := f.Models[0].Model
+	m := f.Models[0].Model.Model
 	exact, err := gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineDense))
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +137,7 @@ func TestFitted(t *testing.T) {
 func TestFittedAlone(t *testing.T) {
 	f := learnt(t)
 	f.Models = f.Models[:1]
-	f.Models[0].Model = gppl.Model{Kernel: gppl.SHO{Variance: 1, Period: 12, Quality: 3}, Noise: 0.01}
+	f.Models[0].Model.Model = gppl.Model{Kernel: gppl.SHO{Variance: 1, Period: 12, Quality: 3}, Noise: 0.01}
 	if _, err := f.Publish(); err != nil {
 		t.Fatal(err)
 	}

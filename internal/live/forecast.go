@@ -8,23 +8,24 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // Forecast is a learnt model of the first part of a series and its forecast of the rest, in the units of the series. The model has
 // standardised observations, (y − Mean)/Scale; while a reader moves the controls, their scaling stays that of the published figure, so
 // that the values of parameters keep their meaning.
 type Forecast struct {
-	Model     gppl.Model `json:"model"`
-	X         []float64  `json:"x"` // ascending
-	Y         []float64  `json:"y"`
-	XUnit     string     `json:"xUnit"`
-	YUnit     string     `json:"yUnit"`
-	Mean      float64    `json:"mean"`
-	Scale     float64    `json:"scale"`
-	Split     float64    `json:"split"` // observations before it are trained on,
-	Every     int        `json:"every"` // of these every Every-th
-	From      float64    `json:"from"`  // where the figure begins
-	Published Scores     `json:"published"`
+	Model     store.Model `json:"model"`
+	X         []float64   `json:"x"` // ascending
+	Y         []float64   `json:"y"`
+	XUnit     string      `json:"xUnit"`
+	YUnit     string      `json:"yUnit"`
+	Mean      float64     `json:"mean"`
+	Scale     float64     `json:"scale"`
+	Split     float64     `json:"split"` // observations before it are trained on,
+	Every     int         `json:"every"` // of these every Every-th
+	From      float64     `json:"from"`  // where the figure begins
+	Published Scores      `json:"published"`
 
 	trained trained
 }
@@ -116,7 +117,7 @@ func (f *Forecast) train(split float64, every int) error {
 	if t.data, err = gppl.NewData(gppl.Scalars(t.x), z); err != nil {
 		return err
 	}
-	if t.exact, err = gppl.NewExact(f.Model, t.data); err != nil {
+	if t.exact, err = gppl.NewExact(f.Model.Model, t.data); err != nil {
 		return err
 	}
 	f.trained = t
@@ -133,7 +134,7 @@ func (f *Forecast) project(k int) error {
 	if err != nil {
 		return err
 	}
-	pl, err := gppl.NewProjected(f.Model, t.data, omega)
+	pl, err := gppl.NewProjected(f.Model.Model, t.data, omega)
 	if err != nil {
 		return err
 	}
@@ -235,7 +236,7 @@ func (f *Forecast) verify() ([]Check, error) {
 	if err := f.train(f.Split, f.Every); err != nil {
 		return nil, err
 	}
-	return twice(f.Model, f.trained.data, f.trained.exact, f.compare)
+	return twice(f.Model.Model, f.trained.data, f.trained.exact, f.compare)
 }
 
 // compare computes the published numbers by a likelihood and by a posterior of the same options.
@@ -244,7 +245,7 @@ func (f *Forecast) compare(exact *gppl.Exact, opts ...gppl.Option) ([]Check, err
 	if err != nil {
 		return nil, err
 	}
-	c, err := f.curves(f.Model, opts...)
+	c, err := f.curves(f.Model.Model, opts...)
 	if err != nil {
 		return nil, err
 	}

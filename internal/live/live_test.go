@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // seasons is a trend with a yearly cycle, and a model of it that was not trained; what the figure publishes is computed by plain calls of
@@ -20,7 +21,7 @@ func seasons(t *testing.T) *Forecast {
 		f.X, f.Y = append(f.X, x), append(f.Y, 330+x+3*math.Sin(2*math.Pi*x)+0.3*math.Sin(50*x*x))
 	}
 	cycle := gppl.LocPer{Variance: 0.05, Lengthscale: 30, Period: 1, PeriodicLengthscale: 1}
-	f.Model = gppl.Model{
+	f.Model.Model = gppl.Model{
 		Mean:   gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(2, gppl.Scalars(f.X))),
 		Kernel: gppl.Add(cycle, gppl.Matern32{Variance: 0.01, Lengthscale: 1}), Noise: 0.001,
 	}.Fix("LocPer.period")
@@ -28,14 +29,14 @@ func seasons(t *testing.T) *Forecast {
 		t.Fatal(err)
 	}
 	d := f.trained.data
-	exact, err := gppl.NewExact(f.Model, d)
+	exact, err := gppl.NewExact(f.Model.Model, d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if f.Published.NLL, err = exact.ValueGrad(nil, f.Model.Values()); err != nil {
 		t.Fatal(err)
 	}
-	p, err := gppl.NewPosterior(f.Model, d)
+	p, err := gppl.NewPosterior(f.Model.Model, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func TestSessionErrors(t *testing.T) {
 // waves are observations of an SE kernel, which projections on the lowest frequencies hold.
 func waves(t *testing.T) *Excess {
 	t.Helper()
-	e := &Excess{Projected: Projected{Model: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, XUnit: "s", K: []int{4, 16, 64}, At: 64}}
+	e := &Excess{Projected: Projected{Model: store.Model{Model: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}}, XUnit: "s", K: []int{4, 16, 64}, At: 64}}
 	for i := range 200 {
 		e.X = append(e.X, float64(i)/2)
 	}
@@ -254,7 +255,7 @@ func TestExcess(t *testing.T) {
 
 // TestLost: k = n projections lose nothing, few lose much, the two terms are the loss, and other choices are answered.
 func TestLost(t *testing.T) {
-	l := &Lost{Directions: Directions{Projected: Projected{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}, XUnit: "s", K: []int{2, 12, 60}, At: 12}}}
+	l := &Lost{Directions: Directions{Projected: Projected{Model: store.Model{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}}, XUnit: "s", K: []int{2, 12, 60}, At: 12}}}
 	for i := range 60 {
 		l.X = append(l.X, float64(i)/2)
 	}
@@ -302,7 +303,7 @@ func TestLost(t *testing.T) {
 
 // TestKept: what designs keep is what Lost does not lose, the top eigenvectors follow the kernel, and the shares are confirmed.
 func TestKept(t *testing.T) {
-	d := Directions{Projected: Projected{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}, XUnit: "s", K: []int{2, 6, 20}, At: 6}}
+	d := Directions{Projected: Projected{Model: store.Model{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}}, XUnit: "s", K: []int{2, 6, 20}, At: 6}}
 	for i := range 60 {
 		d.X = append(d.X, float64(i)/2)
 	}

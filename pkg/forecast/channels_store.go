@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // ErrChannels is the error of reading a model of channels as one of a series: LoadChannels reads it.
@@ -27,7 +28,7 @@ type storedChannels struct {
 	storedSeries
 	Column   string         `json:"column"`
 	Channels []gppl.Channel `json:"channels"`
-	Kernel   gppl.Model     `json:"kernel"` // its noise is not used: channels have their own
+	Kernel   store.Model    `json:"kernel"` // its noise is not used: channels have their own
 	View     string         `json:"view"`
 	NLL      float64        `json:"nll"`
 	BIC      float64        `json:"bic"`
@@ -45,7 +46,7 @@ func (a *ChannelAnalysis) Encode(w io.Writer) error {
 	c, s, f := a.Channels, a.Channels.Series, a.Best()
 	b, err := json.Marshal(storedChannels{
 		Header: channelHeader, storedSeries: s.stored(), Column: c.Column,
-		Channels: f.Model.Channels, Kernel: gppl.Model{Kernel: f.Model.Kernel, Noise: 1}, View: f.View, NLL: f.NLL, BIC: f.BIC, Trained: f.Trained, Status: f.Status,
+		Channels: f.Model.Channels, Kernel: store.Model{Model: gppl.Model{Kernel: f.Model.Kernel, Noise: 1}}, View: f.View, NLL: f.NLL, BIC: f.BIC, Trained: f.Trained, Status: f.Status,
 		Warnings: f.Warnings, Widen: a.Widen, Of: c.Of, Exposure: c.Exposure,
 	})
 	if err == nil {

@@ -12,8 +12,8 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/sealed"
-	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/population"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // checkpointHeader has a version that must change when the computation of a trial changes.
@@ -31,7 +31,7 @@ type checkpoint struct {
 
 type finishedTrial struct {
 	Candidate Candidate     `json:"candidate"`
-	Model     gppl.Model    `json:"model"`
+	Model     store.Model   `json:"model"`
 	Score     float64       `json:"score"`
 	Shape     float64       `json:"shape,omitempty"`
 	Cost      float64       `json:"cost,omitempty"`

@@ -15,6 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // ErrModelAlone is the error of reading a saved result without the observations that it was learnt from, such as one of sums.
@@ -32,9 +33,9 @@ const (
 type stored struct {
 	sealed.Header
 	storedSeries
-	Candidates  []Candidate  `json:"candidates"`
-	Projections int          `json:"projections,omitempty"`
-	Result      *gppl.Result `json:"result"`
+	Candidates  []Candidate   `json:"candidates"`
+	Projections int           `json:"projections,omitempty"`
+	Result      *store.Result `json:"result"`
 	// The number of observations, the latest, on which the models were trained. Those of the automatic policy have their standardisation.
 	Trained int `json:"trained_on,omitempty"`
 	// Fields of the automatic policy; older files lack them.
@@ -44,7 +45,7 @@ type stored struct {
 	Widen   float64        `json:"widen,omitempty"`
 	Effort  string         `json:"effort,omitempty"`
 	// Priors that were given to the automatic policy; those for named kernels are in the result.
-	Priors []gppl.ParamPrior `json:"priors,omitempty"`
+	Priors []store.Prior `json:"priors,omitempty"`
 	// Periods that were given; older files lack them.
 	Periods []float64 `json:"periods,omitempty"`
 	Shared  *Shared   `json:"shared,omitempty"` // priors learnt from a panel
@@ -87,12 +88,12 @@ func (o storedSeries) series() *Series {
 
 // storedMember is one of the models that forecasts average.
 type storedMember struct {
-	Weight float64    `json:"weight"`
-	Log    bool       `json:"log,omitempty"`
-	Model  gppl.Model `json:"model"`
+	Weight float64     `json:"weight"`
+	Log    bool        `json:"log,omitempty"`
+	Model  store.Model `json:"model"`
 	// Draws are models with parameters drawn from their posterior, equally weighted.
-	Draws []gppl.Model `json:"draws,omitempty"`
-	Shape float64      `json:"shape,omitempty"` // of the likelihood of counts
+	Draws []store.Model `json:"draws,omitempty"`
+	Shape float64       `json:"shape,omitempty"` // of the likelihood of counts
 }
 
 // Save writes the analysis to a file, whole or not at all.
@@ -105,15 +106,19 @@ func (a *Analysis) Encode(w io.Writer) error {
 	var members []storedMember
 	if a.Chosen == ByEvidence {
 		for _, m := range a.members {
-			members = append(members, storedMember{m.weight, m.log, m.model, m.draws, m.shape})
+			of := storedMember{Weight: m.weight, Log: m.log, Model: store.Model{Model: m.model}, Shape: m.shape}
+			for _, drawn := range m.draws {
+				of.Draws = append(of.Draws, store.Model{Model: drawn})
+			}
+			members = append(members, of)
 		}
 	}
 	series := s.stored()
 	series.X, series.Y = []float64{}, []float64{} // writeStored writes them
 	b, err := json.Marshal(stored{
 		Header: sealed.Header{Format: format, Version: version}, storedSeries: series,
-		Candidates: a.Candidates, Projections: a.Projections, Result: a.Result, Trained: a.trained,
-		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: a.given, Periods: a.seasons, Shared: a.shared,
+		Candidates: a.Candidates, Projections: a.Projections, Result: &store.Result{Result: a.Result}, Trained: a.trained,
+		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: store.Priors(a.given), Periods: a.seasons, Shared: a.shared,
 		Known: s.Known, Holidays: s.Holidays, Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
 	})
 	if err == nil {
@@ -241,7 +246,7 @@ func decode(b []byte) (*Analysis, error) {
 		}
 	}
 	s.spacing()
-	a := &Analysis{Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result, trained: j.Trained, Log: j.Log, Widen: j.Widen, Effort: j.Effort, given: j.Priors, shared: j.Shared, seasons: j.Periods, computed: new(computed)}
+	a := &Analysis{Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result.Result, trained: j.Trained, Log: j.Log, Widen: j.Widen, Effort: j.Effort, given: store.ParamPriors(j.Priors), shared: j.Shared, seasons: j.Periods, computed: new(computed)}
 	if j.Weak {
 		a.Chosen = ByEvidence
 	}
@@ -256,7 +261,11 @@ func decode(b []byte) (*Analysis, error) {
 		}
 	}
 	for i, m := range j.Members { // the averaged candidates come first, in the order of the members
-		a.members = append(a.members, &member{kind: a.Candidates[i].kind, model: m.Model, log: m.Log, weight: m.Weight, draws: m.Draws, shape: m.Shape})
+		of := &member{kind: a.Candidates[i].kind, model: m.Model.Model, log: m.Log, weight: m.Weight, shape: m.Shape}
+		for _, drawn := range m.Draws {
+			of.draws = append(of.draws, drawn.Model)
+		}
+		a.members = append(a.members, of)
 	}
 	if len(j.Members) == 0 {
 		a.members = a.alone()

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"log"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -192,28 +190,6 @@ func ExampleNewPosterior() {
 	// x =  500: f ± 0.3, y ± 0.7
 	// x = 1010: f ± 0.9, y ± 1.1
 	// x = 2000: f ± 1.9, y ± 2.0
-}
-
-// A saved result holds the model, its transforms and all about training.
-// Kernels of one's own must be known to RegisterKernel.
-func ExampleLoadResult() {
-	result, _ := exampleFit()
-	dir, err := os.MkdirTemp("", "")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "model.json")
-	if err := result.Save(path); err != nil {
-		log.Fatal(err)
-	}
-	again, err := gppl.LoadResult(path)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(again.Model.String() == result.Model.String(), again.Status)
-	// Output:
-	// true converged
 }
 
 // Explain marks the engine that was taken with an arrow, and says of every

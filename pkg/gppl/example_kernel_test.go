@@ -5,13 +5,14 @@ import (
 	"math"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // Wave is v·cos(2πr/p), as gppl.Cosine: a kernel of one's own. With
 // gppltest.CheckKernel in a test it is as safe as those of the package.
 type Wave struct{ Variance, Period float64 }
 
-func init() { gppl.RegisterKernel(Wave{}) } // so that LoadResult knows it
+func init() { store.RegisterKernel(Wave{}) } // so that store.Load knows it
 
 func (k Wave) Params() []gppl.Param {
 	return []gppl.Param{

@@ -15,6 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // drawn is data from a known model: SE, variance 1, lengthscale 2, noise 0.1.
@@ -251,14 +252,13 @@ func TestResultFile(t *testing.T) {
 	r := must.Get(gppl.Fit(context.Background(), l, nil, gppl.Settings{Starts: 2, MaxEvaluations: 30}))(t)
 	r.Starts[1].Value = math.Inf(1)
 	path := filepath.Join(t.TempDir(), "model.json")
-	if err := r.Save(path); err != nil {
+	if err := store.Save(path, r); err != nil {
 		t.Fatal(err)
 	}
-	got := must.Get(gppl.LoadResult(path))(t)
+	got := must.Get(store.Load(path))(t)
 	// Kernels and transforms print all that they are; times are kept to the
 	// nanosecond in seconds.
 	opts := cmp.Options{
-		cmp.AllowUnexported(gppl.FittedParam{}),
 		cmp.Comparer(func(a, b gppl.Model) bool {
 			pa, pb := a.Params(), b.Params()
 			return cmp.Equal(pa, pb) && a.String() == b.String()
@@ -278,7 +278,7 @@ func TestResultFile(t *testing.T) {
 	if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
 		t.Errorf("saving left %v", entries)
 	}
-	if err := r.Save(filepath.Join(t.TempDir(), "no", "such", "folder.json")); err == nil {
+	if err := store.Save(filepath.Join(t.TempDir(), "no", "such", "folder.json"), r); err == nil {
 		t.Error("no error for a folder that is not there")
 	}
 
@@ -298,7 +298,7 @@ func TestResultFile(t *testing.T) {
 		if err := os.WriteFile(bad, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, err := gppl.LoadResult(bad); err == nil {
+		if got, err := store.Load(bad); err == nil {
 			t.Errorf("%s: no error, got %v", name, got)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // TestBadData checks that each bad argument gives an error which names it and
@@ -153,8 +154,8 @@ func TestTransforms(t *testing.T) {
 func TestTransformJSON(t *testing.T) {
 	for _, tr := range []gppl.Transform{gppl.Log{}, gppl.Softplus{Floor: 1e-6}, gppl.Cycles{Span: 20}, gppl.Fixed{}} {
 		m := gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}, Noise: 0.1}.WithTransform("period", tr)
-		text, err := json.Marshal(m)
-		var read gppl.Model
+		text, err := json.Marshal(store.Model{Model: m})
+		var read store.Model
 		if err == nil {
 			err = json.Unmarshal(text, &read)
 		}
@@ -162,7 +163,7 @@ func TestTransformJSON(t *testing.T) {
 			t.Errorf("%v was written as %s and read as %v: %v", tr, text, got, err)
 		}
 	}
-	var read gppl.Model
+	var read store.Model
 	text := `{"kernel":{"type":"White","parameters":{"variance":1}},"noise_variance":1,"transforms":[{"kind":"cycles"},{"kind":"log"}]}`
 	if err := json.Unmarshal([]byte(text), &read); err == nil {
 		t.Errorf("cycles over no range: %v", read)
@@ -278,7 +279,7 @@ func TestUnknownParameter(t *testing.T) {
 			"NewInformation": func() error { _, err := gppl.NewInformation(m, d.X); return err },
 			"LeaveOneOut":    func() error { _, _, err := gppl.LeaveOneOut(m, d); return err },
 			"auto.Fit":       func() error { _, err := auto.Fit(ctx, m, d, auto.Settings{}); return err },
-			"MarshalJSON":    func() error { _, err := m.MarshalJSON(); return err },
+			"MarshalJSON":    func() error { _, err := store.Model{Model: m}.MarshalJSON(); return err },
 		} {
 			if err := try(); err == nil || !strings.Contains(err.Error(), `no parameter "lenghtscale": did you mean "lengthscale"?`) {
 				t.Errorf("%s, %s: %v", name, use, err)

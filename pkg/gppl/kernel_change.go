@@ -121,11 +121,11 @@ func (k ChangePoint) ContractAt(grad, w, a, b, r []float64) {
 // alone. Code that calls Kernel.Cov on distances must refuse such a kernel.
 func IsPlaced(k Kernel) bool {
 	_, ok := k.(Placed)
-	return ok || slices.ContainsFunc(partsOf(k), IsPlaced)
+	return ok || slices.ContainsFunc(Parts(k), IsPlaced)
 }
 
-// partsOf returns the kernels that k is made of, nil if it is none of the combinations here.
-func partsOf(k Kernel) []Kernel {
+// Parts returns the kernels that k is made of, which must not be changed: nil if it is no Sum, Product or ChangePoint.
+func Parts(k Kernel) []Kernel {
 	switch k := k.(type) {
 	case Sum:
 		return k.parts
@@ -295,7 +295,7 @@ func checkPlaced(k Kernel) error {
 			return fmt.Errorf("gppl: %v has white noise on a side of its change point: the noise is one for all, or Data.WithRelativeErrors", k)
 		}
 	}
-	for _, p := range partsOf(k) {
+	for _, p := range Parts(k) {
 		if err := checkPlaced(p); err != nil {
 			return err
 		}

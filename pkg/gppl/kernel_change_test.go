@@ -18,6 +18,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // changeCases are kernels with a change point, alone and in combinations, on a series of
@@ -79,10 +80,10 @@ func TestFixedPlaces(t *testing.T) {
 	}
 	r := must.Get(gppl.Fit(t.Context(), fixed, nil, gppl.Settings{MaxEvaluations: 3}))(t)
 	path := filepath.Join(t.TempDir(), "fixed.json")
-	if err := r.Save(path); err != nil {
+	if err := store.Save(path, r); err != nil {
 		t.Fatal(err)
 	}
-	if loaded := must.Get(gppl.LoadResult(path))(t); loaded.Model.String() != r.Model.String() {
+	if loaded := must.Get(store.Load(path))(t); loaded.Model.String() != r.Model.String() {
 		t.Errorf("saved %v, read %v", r.Model, loaded.Model)
 	}
 	tied := must.Get(gppl.Tie(must.Get(gppl.NewExact(free, d))(t), []string{"ChangePoint1.location", "ChangePoint2.location"}))(t)
@@ -265,10 +266,10 @@ func TestChangePointFit(t *testing.T) {
 			t.Errorf("in another unit of x the NLL is %v, not %v", r.Value, first)
 		}
 		file := filepath.Join(t.TempDir(), "result.json")
-		if err := r.Save(file); err != nil {
+		if err := store.Save(file, r); err != nil {
 			t.Fatal(err)
 		}
-		back, err := gppl.LoadResult(file)
+		back, err := store.Load(file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -329,10 +330,10 @@ func TestChangePointStandardError(t *testing.T) {
 			t.Errorf("%s is not in %v", text, r)
 		}
 		file := filepath.Join(t.TempDir(), "result.json")
-		if err := r.Save(file); err != nil {
+		if err := store.Save(file, r); err != nil {
 			t.Fatal(err)
 		}
-		if back, err := gppl.LoadResult(file); err != nil || back.Params[4].StdErr() != p.StdErr() {
+		if back, err := store.Load(file); err != nil || back.Params[4].StdErr() != p.StdErr() {
 			t.Errorf("saved and loaded: %v", err)
 		}
 	}

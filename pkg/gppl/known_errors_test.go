@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // TestKnownErrors: errors that are all equal are a noise variance; one that is huge
@@ -238,8 +239,8 @@ func TestNegligibleNoise(t *testing.T) {
 			t.Errorf("%s: the standard error of its log is %v, given the noise %v", r.Params[i].Name, a, b)
 		}
 	}
-	var back gppl.Result
-	if err := json.Unmarshal(must.Get(json.Marshal(r))(t), &back); err != nil || !back.Params[2].Negligible {
+	var back store.Result
+	if err := json.Unmarshal(must.Get(json.Marshal(store.Result{Result: r}))(t), &back); err != nil || !back.Params[2].Negligible {
 		t.Errorf("a stored result: %v, negligible %v", err, back.Params[2].Negligible)
 	}
 	d = withErrors(t, d, func(int) float64 { return 0.1 })

@@ -26,7 +26,7 @@ import (
 // Basis functions depend on x alone, so that a prediction at new inputs evaluates the
 // same ones. A variable that is not a function of x enters as a Regressor, from a
 // column of the inputs (Inputs.WithColumn). A user's own Mean is made known to
-// LoadResult by RegisterMean.
+// package store by store.RegisterMean.
 type Mean interface {
 	// Columns returns the names of the basis functions and the priors of their
 	// coefficients, in order: at least one.

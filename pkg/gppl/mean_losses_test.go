@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // meanLoss is a loss of a case with a mean.
@@ -290,11 +291,11 @@ func TestCoefficients(t *testing.T) {
 			if !strings.Contains(r.String(), "mean: trend 1") {
 				t.Errorf("the coefficients are not printed:\n%v", r)
 			}
-			b, err := json.Marshal(r)
+			b, err := json.Marshal(store.Result{Result: r})
 			if err != nil {
 				t.Fatal(err)
 			}
-			var read gppl.Result
+			var read store.Result
 			if err := json.Unmarshal(b, &read); err != nil {
 				t.Fatal(err)
 			}

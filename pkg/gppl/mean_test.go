@@ -11,6 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 func means(x gppl.Inputs) []gppl.Mean {
@@ -67,11 +68,11 @@ func TestMeans(t *testing.T) {
 			if !strings.Contains(model.String(), m.String()) {
 				t.Errorf("%v does not name its mean", model)
 			}
-			var again gppl.Model
-			if err := json.Unmarshal(mustJSON(t, model), &again); err != nil {
+			var again store.Model
+			if err := json.Unmarshal(mustJSON(t, store.Model{Model: model}), &again); err != nil {
 				t.Fatal(err)
 			}
-			sameJSON(t, mustJSON(t, model), again)
+			sameJSON(t, mustJSON(t, store.Model{Model: model}), again)
 			if again.String() != model.String() {
 				t.Errorf("read %v, want %v", again, model)
 			}
@@ -178,7 +179,7 @@ func TestMeanJSONErrors(t *testing.T) {
 	} {
 		b := `{"kernel":{"type":"SE","parameters":{"variance":1,"lengthscale":1}},"mean":` + text +
 			`,"noise_variance":1,"transforms":[{"kind":"log"},{"kind":"log"},{"kind":"log"}]}`
-		var m gppl.Model
+		var m store.Model
 		if err := json.Unmarshal([]byte(b), &m); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error that says %s", text, err, want)
 		}

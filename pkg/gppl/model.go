@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -141,6 +142,11 @@ func noParameter(name string, params []Param) error {
 		}
 	}
 	return fmt.Errorf("gppl: there is no parameter %q: did you mean %q? There are %s", name, spelling.Nearest(name, names), namesOf(params))
+}
+
+// MarshalJSON is an error: a kernel is written with its type, as store.Model does.
+func (m Model) MarshalJSON() ([]byte, error) {
+	return nil, errors.New("gppl: JSON cannot tell the types of a model: write a store.Model")
 }
 
 // String renders the mean, the kernel and the noise variance.

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -167,6 +168,11 @@ func (p ParamPrior) String() string {
 		return fmt.Sprintf("every %v ~ %v", p.Role, p.Prior)
 	}
 	return fmt.Sprintf("%s ~ %v", p.Name, p.Prior)
+}
+
+// MarshalJSON is an error: a prior is written with its type, as store.Prior does.
+func (p ParamPrior) MarshalJSON() ([]byte, error) {
+	return nil, errors.New("gppl: JSON cannot tell the type of a prior: write a store.Prior")
 }
 
 // DefaultPriors returns weak priors on the trained parameters of m, derived from the

@@ -16,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // TestPriorDensities compares densities with gonum's, slopes with differences, and
@@ -166,11 +167,11 @@ func TestMAPOfNoise(t *testing.T) {
 		if text := r.String(); !strings.Contains(text, "of which the likelihood") {
 			t.Errorf("the report is silent about the prior: %s", text)
 		}
-		var again gppl.Result
-		if err := json.Unmarshal(mustJSON(t, r), &again); err != nil {
+		var again store.Result
+		if err := json.Unmarshal(mustJSON(t, store.Result{Result: r}), &again); err != nil {
 			t.Fatal(err)
 		}
-		sameJSON(t, mustJSON(t, r), &again)
+		sameJSON(t, mustJSON(t, store.Result{Result: r}), &again)
 		if again.LogPrior != r.LogPrior || len(again.Priors) != 1 || again.Priors[0] != r.Priors[0] {
 			t.Errorf("read %v and %v, want %v and %v", again.LogPrior, again.Priors, r.LogPrior, r.Priors)
 		}
@@ -252,11 +253,11 @@ func TestTied(t *testing.T) {
 	if text := r.String(); !strings.Contains(text, "(that of SE.lengthscale)") {
 		t.Errorf("%s does not tell of the tie", text)
 	}
-	var again gppl.Result
-	if err := json.Unmarshal(mustJSON(t, r), &again); err != nil {
+	var again store.Result
+	if err := json.Unmarshal(mustJSON(t, store.Result{Result: r}), &again); err != nil {
 		t.Fatal(err)
 	}
-	sameJSON(t, mustJSON(t, r), &again)
+	sameJSON(t, mustJSON(t, store.Result{Result: r}), &again)
 
 	for want, group := range map[string][]string{
 		"no such parameter": {"SE.lengthscale", "SE.period"},
@@ -318,13 +319,36 @@ func TestDefaultPriors(t *testing.T) {
 	}
 }
 
+func mustJSON(t testing.TB, v any) []byte {
+	t.Helper()
+	return must.Get(json.Marshal(v))(t)
+}
+
+// sameJSON fails unless what is written again is what was written first.
+func sameJSON(t *testing.T, first []byte, again any) {
+	t.Helper()
+	if second := mustJSON(t, again); string(second) != string(first) {
+		t.Fatalf("written and read again:\n%s\nwant\n%s", second, first)
+	}
+}
+
+// TestTypesAreWritten: models and priors are not written without their types, which nobody could read.
+func TestTypesAreWritten(t *testing.T) {
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}
+	for what, v := range map[string]any{"store.Model": m, "store.Prior": gppl.ParamPrior{Prior: gppl.Gamma{Shape: 1, Rate: 1}}, "a store.Model": gppl.Result{Model: m}} {
+		if b, err := json.Marshal(v); err == nil || !strings.Contains(err.Error(), what) {
+			t.Errorf("written as %s: %v", b, err)
+		}
+	}
+}
+
 func TestPriorJSON(t *testing.T) {
 	for _, p := range []gppl.ParamPrior{
 		{Name: "SE.lengthscale", Role: gppl.RoleLengthscale, Prior: gppl.Gamma{Shape: 2, Rate: 1}},
 		{Role: gppl.RoleNoise, Prior: gppl.Uniform{Lo: 0, Hi: 3}},
 	} {
-		var again gppl.ParamPrior
-		if err := json.Unmarshal(mustJSON(t, p), &again); err != nil || again != p {
+		var again store.Prior
+		if err := json.Unmarshal(mustJSON(t, store.Prior{ParamPrior: p}), &again); err != nil || again.ParamPrior != p {
 			t.Errorf("read %v (%v), want %v", again, err, p)
 		}
 	}
@@ -335,7 +359,7 @@ func TestPriorJSON(t *testing.T) {
 		`{"role":"noise","type":"HalfNormal","fields":{"Width":1}}`: "Width",
 		`null`: "unknown role",
 	} {
-		var p gppl.ParamPrior
+		var p store.Prior
 		if err := json.Unmarshal([]byte(text), &p); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want an error that says %s", text, err, want)
 		}

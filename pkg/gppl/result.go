@@ -15,7 +15,7 @@ import (
 )
 
 // Result is the outcome of Fit: the learned model, standard errors, and how training
-// went. Save and LoadResult store it as JSON.
+// went. Package store writes it to files.
 type Result struct {
 	Model    Model        `json:"model"` // at the best point
 	Value    float64      // of the loss there, in nats
@@ -58,8 +58,8 @@ type FittedParam struct {
 	// no error bar by more than half a per cent. Its own value is then of no concern, and it has no standard error.
 	Negligible bool
 	TiedTo     string // the parameter whose value it takes (Tie), "" if none
-
-	stdErrPlace float64 // of θ itself, for a parameter of any sign; 0 if it is not known
+	// StdErrPlace is the standard error of θ itself, for a parameter of any sign; 0 if it is not known.
+	StdErrPlace float64
 }
 
 // Unidentified is the standard error of log θ beyond which the curvature of the loss, by differences of rounded gradients,
@@ -73,8 +73,8 @@ func (p FittedParam) StdErr() float64 {
 	switch {
 	case p.Param.IsScale():
 		return p.Value * p.StdErrLog
-	case p.stdErrPlace > 0:
-		return p.stdErrPlace
+	case p.StdErrPlace > 0:
+		return p.StdErrPlace
 	}
 	return math.NaN()
 }
@@ -141,7 +141,7 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	}
 	for i, leader := range leaders(o.loss) {
 		if i < hyper && leader != i {
-			r.Params[i].TiedTo, r.Params[i].StdErrLog, r.Params[i].stdErrPlace = o.params[leader].Name, r.Params[leader].StdErrLog, r.Params[leader].stdErrPlace
+			r.Params[i].TiedTo, r.Params[i].StdErrLog, r.Params[i].StdErrPlace = o.params[leader].Name, r.Params[leader].StdErrLog, r.Params[leader].StdErrPlace
 		}
 	}
 	rep := o.loss.Report()
@@ -262,7 +262,7 @@ func (o *objective) curvature(r *Result, win StartResult) {
 				r.Params[i].StdErrLog = math.Inf(1)
 			}
 		} else {
-			r.Params[i].stdErrPlace = se * o.units[a]
+			r.Params[i].StdErrPlace = se * o.units[a]
 		}
 	}
 	if r.Status == Converged {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/live"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -41,7 +42,7 @@ func (f *Forecast) live(from float64) (*live.Page, error) {
 		return nil, err
 	}
 	again := &live.Forecast{
-		Model: m, X: s.whole.X, Y: s.whole.Y, XUnit: s.whole.XUnit, YUnit: s.whole.YUnit, Mean: s.Scaling.Mean, Scale: s.Scaling.Scale,
+		Model: store.Model{Model: m}, X: s.whole.X, Y: s.whole.Y, XUnit: s.whole.XUnit, YUnit: s.whole.YUnit, Mean: s.Scaling.Mean, Scale: s.Scaling.Scale,
 		Split: s.at, Every: s.every, From: from, Published: live.Scores{NLL: nll, Coverage: f.Coverage, RMSE: f.RMSE},
 	}
 	return &live.Page{Controls: again.Controls(), Figure: live.Figure{Forecast: again}}, nil
@@ -55,7 +56,7 @@ func Excess(title string, m gppl.Model, d gppl.Data, xUnit string) error {
 }
 
 func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure, *live.Page, error) {
-	e := &live.Excess{Projected: live.Projected{Model: m, X: d.X.Coordinate(0), XUnit: xUnit}, Y: d.Y}
+	e := &live.Excess{Projected: live.Projected{Model: store.Model{Model: m}, X: d.X.Coordinate(0), XUnit: xUnit}, Y: d.Y}
 	for _, k := range []int{4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192} {
 		if 2*k <= d.Len() {
 			e.K = append(e.K, k)
@@ -100,7 +101,7 @@ func Lost(title string, m gppl.Model, x []float64, xUnit string) error {
 
 func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *live.Page, error) {
 	l := new(live.Lost)
-	l.Model, l.X, l.XUnit = m, x, xUnit
+	l.Model, l.X, l.XUnit = store.Model{Model: m}, x, xUnit
 	n := len(x)
 	l.K = slices.Compact(append(numbersOf(n), 2*n/3, 5*n/6, n))
 	l.At = max(1, n/5)
@@ -127,7 +128,7 @@ func kept(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *
 	// The first design is Sphere, the last one Eigen; their readings stand behind that of the information in the data.
 	first, last := func(s *live.Shown) float64 { return s.Readings[1].Value }, func(s *live.Shown) float64 { return s.Readings[len(s.Readings)-1].Value }
 	e := new(live.Kept)
-	e.Model, e.X, e.XUnit = m, x, xUnit
+	e.Model, e.X, e.XUnit = store.Model{Model: m}, x, xUnit
 	n := len(x)
 	e.K = slices.Compact(numbersOf(n))
 	e.At = max(1, n/7)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/live"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -37,11 +38,11 @@ func tryFigure(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, *live.P
 			view[m.Log] = v
 			again.Views = append(again.Views, live.View{Log: m.Log, Mean: m.Scaling.Mean, Scale: m.Scaling.Scale, Z: m.Data.Y, Errors: m.Data.Errors, Relative: m.Data.Relative, Typical: m.Typical})
 		}
-		again.Models = append(again.Models, live.Learnt{Name: m.Name, Model: m.Model, View: v})
+		again.Models = append(again.Models, live.Learnt{Name: m.Name, Model: store.Model{Model: m.Model}, View: v})
 	}
 	names, others := forecast.Smoothness(models[0].Model)
 	for i, m := range others {
-		again.Models = append(again.Models, live.Learnt{Name: names[i] + ", not learnt", Model: m})
+		again.Models = append(again.Models, live.Learnt{Name: names[i] + ", not learnt", Model: store.Model{Model: m}})
 	}
 	shown, err := again.Publish()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // A Result is written as its Result is, with one member more, "Auto", so that LoadResult reads the Result of it.
@@ -48,7 +49,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 			Theta: typed.Converted[typed.Float](s.Theta), StdErrLog: typed.Converted[typed.Float](s.StdErrLog), Kept: typed.Converted[typed.Float](s.Kept),
 		})
 	}
-	result, err := json.Marshal(r.Result)
+	result, err := json.Marshal(store.Result{Result: r.Result})
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (r Result) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON reads what MarshalJSON wrote and checks it.
 func (r *Result) UnmarshalJSON(b []byte) error {
-	var result gppl.Result
+	var result store.Result
 	if err := json.Unmarshal(b, &result); err != nil {
 		return err
 	}
@@ -70,13 +71,13 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	if members[member] == nil {
-		return errors.New("gppl: result: it is not one of auto.Fit; gppl.LoadResult reads it")
+		return errors.New("gppl: result: it is not one of auto.Fit; store.Load reads it")
 	}
 	var a addedJSON
 	if err := sealed.Strict(members[member], &a); err != nil {
 		return fmt.Errorf("gppl: result: %w", err)
 	}
-	out := Result{Result: &result, Exact: a.Exact, Projection: a.Projection, Kept: typed.Converted[float64](a.Kept), Why: a.Why, Search: a.Search}
+	out := Result{Result: result.Result, Exact: a.Exact, Projection: a.Projection, Kept: typed.Converted[float64](a.Kept), Why: a.Why, Search: a.Search}
 	for _, s := range a.Steps {
 		step := Step(s.plainStep)
 		step.Value, step.Gain, step.Seconds = float64(s.Value), float64(s.Gain), float64(s.Seconds)

@@ -1,4 +1,4 @@
-package gppl_test
+package store_test
 
 import (
 	"path/filepath"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/faultydisk"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 func TestSaveWholeOrNot(t *testing.T) {
@@ -18,11 +19,11 @@ func TestSaveWholeOrNot(t *testing.T) {
 		r.Params = append(r.Params, gppl.FittedParam{Param: p, Start: 1})
 	}
 	path := filepath.Join(t.TempDir(), "result.json")
-	if err := r.Save(path); err != nil {
+	if err := store.Save(path, r); err != nil {
 		t.Fatal(err)
 	}
-	faultydisk.CheckSave(t, path, func() error { return r.Save(path) })
-	if _, err := gppl.LoadResult(path); err != nil {
+	faultydisk.CheckSave(t, path, func() error { return store.Save(path, r) })
+	if _, err := store.Load(path); err != nil {
 		t.Error(err)
 	}
 }

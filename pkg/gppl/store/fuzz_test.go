@@ -1,4 +1,4 @@
-package gppl_test
+package store_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/allocation"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // bounded allows for each byte what a nested kernel takes.
@@ -51,11 +52,11 @@ func fuzzModels() []gppl.Model {
 
 func FuzzModelJSON(f *testing.F) {
 	for _, m := range fuzzModels() {
-		f.Add(mustJSON(f, m))
+		f.Add(mustJSON(f, store.Model{Model: m}))
 	}
 	f.Add([]byte(`{"kernel":{"type":"Sum","parts":[{"type":"SE"}]},"noise_variance":1e999,"transforms":[]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var m gppl.Model
+		var m store.Model
 		var err error
 		bounded(t, len(b), func() { err = json.Unmarshal(b, &m) })
 		if err != nil {
@@ -74,7 +75,7 @@ func FuzzModelJSON(f *testing.F) {
 			t.Fatalf("what was read is not a model: %v", err)
 		}
 		first := mustJSON(t, m)
-		var again gppl.Model
+		var again store.Model
 		if err := json.Unmarshal(first, &again); err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, first)
 		}
@@ -100,7 +101,7 @@ func FuzzResultJSON(f *testing.F) {
 		for _, p := range m.Params() {
 			r.Params = append(r.Params, gppl.FittedParam{Param: p, Start: p.Value, StdErrLog: float64(i + 1), AtBound: i > 1})
 		}
-		f.Add(mustJSON(f, r))
+		f.Add(mustJSON(f, store.Result{Result: r}))
 	}
 	f.Add([]byte(`{"format":"gppl result","version":1}`))
 	path := filepath.Join(f.TempDir(), "result.json")
@@ -110,7 +111,7 @@ func FuzzResultJSON(f *testing.F) {
 		}
 		var r *gppl.Result
 		var err error
-		bounded(t, len(b), func() { r, err = gppl.LoadResult(path) })
+		bounded(t, len(b), func() { r, err = store.Load(path) })
 		if err != nil {
 			if r != nil {
 				t.Fatalf("a result was made in spite of %v", err)
@@ -118,8 +119,8 @@ func FuzzResultJSON(f *testing.F) {
 			return
 		}
 		_ = r.String()
-		first := mustJSON(t, r)
-		again := new(gppl.Result)
+		first := mustJSON(t, store.Result{Result: r})
+		again := new(store.Result)
 		if err := json.Unmarshal(first, again); err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, first)
 		}
@@ -143,7 +144,7 @@ func FuzzAutoResultJSON(f *testing.F) {
 			r.Params = append(r.Params, gppl.FittedParam{Param: p})
 		}
 		f.Add(mustJSON(f, r))
-		f.Add(mustJSON(f, r.Result))
+		f.Add(mustJSON(f, store.Result{Result: r.Result}))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var r auto.Result

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
+)
+
+// A kernel is written as its type, its parameters by name, and for a sum or a product its parts:
+//
+//	{"type": "SE", "parameters": {"variance": 1, "lengthscale": 20}}
+//	{"type": "Sum", "parts": [ … ]}
+
+var kernelTypes = typed.NewRegistry[gppl.Kernel](gppl.SE{}, gppl.Laplace{}, gppl.Matern32{}, gppl.Matern52{}, gppl.RQ{}, gppl.Periodic{}, gppl.LocPer{}, gppl.SpectralMixture{}, gppl.SHO{}, gppl.DampedTrend{}, gppl.Rotation{}, gppl.Cosine{}, gppl.White{})
+
+// RegisterKernel makes a kernel's type known to Load, under the name of
+// its Go type. A user's own kernel registers its zero value in an init
+// function. It panics if the name is taken by another type.
+func RegisterKernel(zero gppl.Kernel) { kernelTypes.Register("gppl: store.RegisterKernel", zero) }
+
+type kernelJSON struct {
+	Type       string             `json:"type"`
+	Parameters map[string]float64 `json:"parameters,omitempty"`
+	Parts      []kernelJSON       `json:"parts,omitempty"`
+}
+
+func encodeKernel(k gppl.Kernel) kernelJSON {
+	j := kernelJSON{Type: typed.Name(k), Parameters: map[string]float64{}}
+	own := k.Params() // after those of the parts
+	for _, p := range gppl.Parts(k) {
+		j.Parts, own = append(j.Parts, encodeKernel(p)), own[len(p.Params()):]
+	}
+	for _, p := range own {
+		j.Parameters[p.Name] = p.Value
+	}
+	return j
+}
+
+// maxDepth bounds how deep sums and products may be nested in a file.
+const maxDepth = 32
+
+// decodeParts returns what kernels, or means, are made of: of a type, that many levels deep in others.
+func decodeParts[J, T any](what, of string, from []J, depth int, decode func(J, int) (T, error)) ([]T, error) {
+	if len(from) == 0 {
+		return nil, fmt.Errorf("a %s without parts", of)
+	}
+	if depth == maxDepth {
+		return nil, fmt.Errorf("%s nested deeper than %d", what, maxDepth)
+	}
+	parts := make([]T, len(from))
+	for i, p := range from {
+		var err error
+		if parts[i], err = decode(p, depth+1); err != nil {
+			return nil, fmt.Errorf("part %d of a %s: %w", i, of, err)
+		}
+	}
+	return parts, nil
+}
+
+func decodeKernel(j kernelJSON, depth int) (gppl.Kernel, error) {
+	if j.Type == "Sum" || j.Type == "Product" || j.Type == "ChangePoint" {
+		parts, err := decodeParts("kernels", j.Type, j.Parts, depth, decodeKernel)
+		switch {
+		case err != nil:
+			return nil, err
+		case j.Type == "Sum":
+			return gppl.Add(parts...), nil
+		case j.Type == "ChangePoint":
+			return decodeChangePoint(j, parts)
+		}
+		return gppl.Mul(parts...), nil
+	}
+	zero, known := kernelTypes.Find(j.Type)
+	if !known {
+		return nil, fmt.Errorf("unknown kernel type %q (a kernel of your own needs store.RegisterKernel)", j.Type)
+	}
+	params := zero.Params()
+	theta := make([]float64, len(params))
+	for i, p := range params {
+		v, ok := j.Parameters[p.Name]
+		if !ok {
+			return nil, fmt.Errorf("kernel %s lacks parameter %q", j.Type, p.Name)
+		}
+		theta[i] = v
+	}
+	if len(j.Parameters) != len(params) {
+		return nil, fmt.Errorf("kernel %s has %d parameters, want %d", j.Type, len(j.Parameters), len(params))
+	}
+	return zero.WithParams(theta), nil
+}
+
+// decodeChangePoint returns the change point of j between two parts.
+func decodeChangePoint(j kernelJSON, parts []gppl.Kernel) (gppl.Kernel, error) {
+	location, ok := j.Parameters["location"]
+	width, wide := j.Parameters["width"]
+	if len(parts) != 2 || len(j.Parameters) != 2 || !ok || !wide {
+		return nil, fmt.Errorf("a ChangePoint has two parts, a location and a width")
+	}
+	return gppl.ChangePoint{Before: parts[0], After: parts[1], Location: location, Width: width}, nil
+}

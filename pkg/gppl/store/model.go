@@ -1,0 +1,124 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/projected-likelihood/gppl/internal/sealed"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+type transformJSON struct {
+	Kind  string  `json:"kind"`
+	Floor float64 `json:"floor,omitempty"`
+	Span  float64 `json:"span,omitempty"`
+}
+
+func encodeTransform(t gppl.Transform) (transformJSON, error) {
+	switch t := t.(type) {
+	case nil:
+		return transformJSON{Kind: "log"}, nil
+	case gppl.Log, gppl.Fixed, gppl.Free:
+		return transformJSON{Kind: fmt.Sprint(t)}, nil
+	case gppl.Softplus:
+		return transformJSON{Kind: "softplus", Floor: t.Floor}, nil
+	case gppl.Cycles:
+		return transformJSON{Kind: "cycles", Span: t.Span}, nil
+	}
+	return transformJSON{}, fmt.Errorf("gppl: transform %v (%T) cannot be saved", t, t)
+}
+
+func decodeTransform(j transformJSON) (gppl.Transform, error) {
+	switch j.Kind {
+	case "softplus":
+		if !(j.Floor >= 0) || math.IsInf(j.Floor, 0) {
+			return nil, fmt.Errorf("softplus floor %v", j.Floor)
+		}
+		return gppl.Softplus{Floor: j.Floor}, nil
+	case "cycles":
+		if !(j.Span > 0) || math.IsInf(j.Span, 0) {
+			return nil, fmt.Errorf("cycles over %v", j.Span)
+		}
+		return gppl.Cycles{Span: j.Span}, nil
+	}
+	for _, plain := range []gppl.Transform{gppl.Log{}, gppl.Fixed{}, gppl.Free{}} {
+		if plain.String() == j.Kind {
+			return plain, nil
+		}
+	}
+	return nil, fmt.Errorf("unknown transform %q", j.Kind)
+}
+
+type modelJSON struct {
+	Kernel     kernelJSON      `json:"kernel"`
+	Mean       *meanJSON       `json:"mean,omitempty"`
+	Noise      float64         `json:"noise_variance"`
+	Transforms []transformJSON `json:"transforms"` // one per parameter, noise last
+}
+
+// Model is a model as encoding/json writes and reads it.
+type Model struct{ gppl.Model }
+
+// MarshalJSON writes the mean, the kernel, the noise variance and the transforms.
+func (m Model) MarshalJSON() ([]byte, error) {
+	if err := m.Check(); err != nil {
+		return nil, err
+	}
+	j := modelJSON{Kernel: encodeKernel(m.Kernel), Noise: m.Noise}
+	if m.Mean != nil {
+		mean, err := encodeMean(m.Mean)
+		if err != nil {
+			return nil, err
+		}
+		j.Mean = &mean
+	}
+	for _, p := range m.Params() {
+		t, err := encodeTransform(p.Transform)
+		if err != nil {
+			return nil, err
+		}
+		j.Transforms = append(j.Transforms, t)
+	}
+	return json.Marshal(j)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote and checks it.
+func (m *Model) UnmarshalJSON(b []byte) error {
+	var j modelJSON
+	if err := sealed.Strict(b, &j); err != nil {
+		return fmt.Errorf("gppl: model: %w", err)
+	}
+	k, err := decodeKernel(j.Kernel, 0)
+	if err != nil {
+		return fmt.Errorf("gppl: model: %w", err)
+	}
+	read := gppl.Model{Kernel: k, Noise: j.Noise}
+	if j.Mean != nil {
+		if read.Mean, err = decodeMean(*j.Mean, 0); err != nil {
+			return fmt.Errorf("gppl: model: %w", err)
+		}
+	}
+	params := read.Params()
+	if len(j.Transforms) != len(params) {
+		return fmt.Errorf("gppl: model: %d transforms for %d parameters", len(j.Transforms), len(params))
+	}
+	for i, t := range j.Transforms {
+		transform, err := decodeTransform(t)
+		if err != nil {
+			return fmt.Errorf("gppl: model: parameter %q: %w", params[i].Name, err)
+		}
+		given := params[i].Transform
+		if given == nil {
+			given = gppl.Log{}
+		}
+		if transform != given {
+			read = read.WithTransform(params[i].Name, transform)
+		}
+	}
+	if err := read.Check(); err != nil {
+		return err
+	}
+	m.Model = read
+	return nil
+}
