@@ -287,7 +287,7 @@ func members(s *ast.TypeSpec, names map[string]bool) {
 }
 
 var packages = map[string]string{
-	"gppl": "pkg/gppl", "auto": "pkg/gppl/auto", "store": "pkg/gppl/store", "sums": "pkg/gppl/sums", "gppltest": "pkg/gppl/gppltest", "dataset": "pkg/dataset", "experiment": "pkg/experiment",
+	"gppl": "pkg/gppl", "auto": "pkg/gppl/auto", "fisher": "pkg/gppl/fisher", "store": "pkg/gppl/store", "sums": "pkg/gppl/sums", "gppltest": "pkg/gppl/gppltest", "dataset": "pkg/dataset", "experiment": "pkg/experiment",
 	"theory": "pkg/experiment/theory", "forecast": "pkg/forecast", "viz": "pkg/viz",
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
@@ -17,12 +18,12 @@ type Projected struct {
 	At    int         `json:"at"` // the k whose numbers are read first
 }
 
-// Directions are projections with the Fisher information of the model (gppl.Information) that they keep and lose.
+// Directions are projections with the Fisher information of the model (fisher.Information) that they keep and lose.
 type Directions struct {
 	Projected
 
 	of    []float64 // the latest parameters, and what they have
-	info  *gppl.Information
+	info  *fisher.Information
 	drawn map[string][]*gppl.Projection // by design, of each k
 }
 
@@ -95,7 +96,7 @@ func (d *Directions) inform(lengthscale, noise float64) (err error) {
 		return nil
 	}
 	d.of = nil
-	if d.info, err = gppl.NewInformation(d.Model.WithParams(theta), gppl.Scalars(d.X)); err == nil {
+	if d.info, err = fisher.New(d.Model.WithParams(theta), gppl.Scalars(d.X)); err == nil {
 		d.of = theta
 	}
 	return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
 // Efficiency is what a loss keeps of the information in the data about each parameter: the variance of the best unbiased estimate
@@ -31,11 +32,11 @@ func Efficiencies(s scales.Scale) (es []Efficiency, params []gppl.Param, err err
 	}
 	model := source.Truth()
 	params = model.Params()
-	info, err := gppl.NewInformation(model, sample.Train.X)
+	info, err := fisher.New(model, sample.Train.X)
 	if err != nil {
 		return nil, nil, err
 	}
-	all, err := gppl.StdErrLog(info.Data(), params)
+	all, err := fisher.StdErrLog(info.Data(), params)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +77,7 @@ func Efficiencies(s scales.Scale) (es []Efficiency, params []gppl.Param, err err
 //	B_a = ΩM_aΩᵀ + c_a I,  M_a = S⁻¹∂_aS S⁻¹ − c_a I,  c_a = ∂_aτ/τ²,  τ = (tr A − tr S)/(n−k)
 //
 // so that H_ab = ½tr B_a∂_bA and J_ab = ½tr(B_aAB_bA) need k×k matrices alone; without the residual c = 0. O(n²k + p²k³).
-func godambe(info *gppl.Information, omega *gppl.Projection, residual bool) (*mat.Dense, error) {
+func godambe(info *fisher.Information, omega *gppl.Projection, residual bool) (*mat.Dense, error) {
 	n, k := omega.Dims()
 	a := info.Covariance()
 	p := len(info.Params())

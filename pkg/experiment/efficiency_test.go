@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
 // TestGodambe checks the covariance of the minimum: for PL alone it is the inverse information of the projections, no loss keeps more
@@ -20,7 +21,7 @@ func TestGodambe(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := draw(5, 240, 120, 1).Truth()
-	info, err := gppl.NewInformation(model, sample.Train.X)
+	info, err := fisher.New(model, sample.Train.X)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestGodambeSimulated(t *testing.T) {
 	}
 	x := sample.Train.X
 	model := source.Truth().Fix("variance", "lengthscale")
-	info, err := gppl.NewInformation(model, x)
+	info, err := fisher.New(model, x)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -177,12 +177,11 @@ type FactorError struct {
 	Kernel Kernel
 	Noise  float64 // variance
 	Err    error   // why, with the row where it is known
-
-	what string
+	What   string  // was to be factorised
 }
 
 func (e *FactorError) Error() string {
-	return fmt.Sprintf("%s (kernel %v, noise variance %.4g)", e.what, e.Kernel, e.Noise)
+	return fmt.Sprintf("%s (kernel %v, noise variance %.4g)", e.What, e.Kernel, e.Noise)
 }
 
 // Unwrap returns Err.

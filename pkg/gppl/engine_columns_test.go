@@ -34,7 +34,7 @@ var columnCases = []columnCase{
 	{EngineBanded, func(l *observed.Line) exactEngine { return newBandedExact(l) },
 		[]Kernel{SE{1, 3}, Matern32{0.7, 2}, Add(SE{1, 2}, Mul(SE{0.5, 4}, Periodic{1, 1, 5}), White{0.1})}, false, true, true},
 	{EngineToeplitz, func(l *observed.Line) exactEngine {
-		return newToeplitzExact(l, options{Limits: choice.Limits{Memory: maxMemory}})
+		return newToeplitzExact(l, options{Limits: choice.Limits{Memory: choice.DefaultMemory}})
 	},
 		[]Kernel{SE{1, 3}, RQ{0.7, 4, 0.8}, Add(Laplace{1, 9}, Periodic{0.5, 1, 12}, White{0.1})}, true, false, false},
 	{EngineMixed, func(l *observed.Line) exactEngine { return newMixedExact(l, options{tolerance: 1e-12}) },

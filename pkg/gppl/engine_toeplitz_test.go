@@ -165,7 +165,7 @@ func evaluated(t *testing.T, m Model, d Data, engine string) (value float64, gra
 func TestToeplitzChecks(t *testing.T) {
 	d := regularData(t, 200, 0, 1, 50)
 	var f *toeplitzFactor
-	if _, err := nllBy(newToeplitzExact(observed.NewLine(d.X.at, d.Y), options{Limits: choice.Limits{Memory: maxMemory}}), make([]float64, 3), SE{1, 4}, 0.1, d.Len(),
+	if _, err := nllBy(newToeplitzExact(observed.NewLine(d.X.at, d.Y), options{Limits: choice.Limits{Memory: choice.DefaultMemory}}), make([]float64, 3), SE{1, 4}, 0.1, d.Len(),
 		func(any exactFactor) { f = any.(*toeplitzFactor) }); err != nil {
 		t.Fatal(err)
 	}

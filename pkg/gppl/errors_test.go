@@ -6,6 +6,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
 // TestErrorKinds: what data or numerics refuse has a type of its own.
@@ -15,7 +16,7 @@ func TestErrorKinds(t *testing.T) {
 	if _, err := gppl.NewProjection(gppl.Localised{}, x, 3, 1); !errors.As(err, &dependent) || len(dependent.Columns) != 1 || dependent.K != 3 {
 		t.Errorf("dependent directions: %v", err)
 	}
-	info, err := gppl.NewInformation(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1e-40}, x)
+	info, err := fisher.New(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1e-40}, x)
 	var factor *gppl.FactorError
 	if !errors.As(err, &factor) || factor.Noise != 1e-40 || factor.Err == nil {
 		t.Errorf("a singular covariance: %v, %v", info, err)

@@ -1,6 +1,10 @@
 package gppl
 
-import "github.com/projected-likelihood/gppl/pkg/gppl/sums"
+import (
+	"testing"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
+)
 
 // SumsWaves returns the waves of a projected likelihood from sums, for tests that project
 // the observations themselves.
@@ -10,3 +14,15 @@ func SumsWaves(s *sums.Sums, l *Projected) (origin, period float64, frequency []
 	}
 	return s.Header().Origin, s.Header().Period, frequency, sine
 }
+
+// Helpers of the tests within, for those of package fisher.
+var (
+	Near, NearVector            = near, nearVector
+	EngineInputs, EngineKernels = engineInputs, engineKernels
+	ReadOracle, BenchData       = readOracle, benchData
+	DrawFrom, LogGrad           = drawFrom, logGrad
+)
+
+func (c oracleCase) Data(t *testing.T) Data   { return c.data(t) }
+func (c oracleCase) Model(t *testing.T) Model { return c.model(t) }
+func (c oracleCase) Projection() *Projection  { return c.projection() }

@@ -10,6 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
 // nearly returns k columns of n rows that differ by noise of the size apart.
@@ -40,7 +41,7 @@ func orthonormal(omega *mat.Dense) *mat.Dense {
 // TestInformationOfSpan: the information of six columns that are nearly one is that of an orthonormal basis of their span.
 func TestInformationOfSpan(t *testing.T) {
 	x := timeline.Steps(30)
-	info := must.Get(gppl.NewInformation(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.01}, gppl.Scalars(x)))(t)
+	info := must.Get(fisher.New(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.01}, gppl.Scalars(x)))(t)
 	for _, apart := range []float64{1e-3, 1e-5, 1e-7, 1e-9} {
 		omega := nearly(30, 6, apart, rand.New(rand.NewPCG(1, 2)))
 		want := must.Get(info.Projected(gppl.ProjectionOf(orthonormal(omega))))(t)
@@ -80,7 +81,7 @@ func TestInformationInvariance(t *testing.T) {
 		if i%5 == 0 {
 			m.Mean = gppl.Intercept{}
 		}
-		info := must.Get(gppl.NewInformation(m, gppl.Scalars(x)))(t)
+		info := must.Get(fisher.New(m, gppl.Scalars(x)))(t)
 		basis := mat.NewDense(n, k, nil)
 		for a := range n {
 			for b := range k {

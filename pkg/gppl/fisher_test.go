@@ -1,4 +1,4 @@
-package gppl
+package gppl_test
 
 import (
 	"encoding/json"
@@ -14,24 +14,26 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 )
 
-func information(t *testing.T, m Model, x Inputs) *Information {
+func information(t *testing.T, m gppl.Model, x gppl.Inputs) *fisher.Information {
 	t.Helper()
-	i, err := NewInformation(m, x)
+	i, err := fisher.New(m, x)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return i
 }
 
-func projectionOf(t *testing.T, d Design, x Inputs, k int, seed uint64) *Projection {
+func projectionOf(t *testing.T, d gppl.Design, x gppl.Inputs, k int, seed uint64) *gppl.Projection {
 	t.Helper()
-	p, err := NewProjection(d, x, k, seed)
+	p, err := gppl.NewProjection(d, x, k, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,11 +100,11 @@ func TestOracleFisher(t *testing.T) {
 	if err := json.Unmarshal(b, &all); err != nil {
 		t.Fatal(err)
 	}
-	for c, oracle := range readOracle(t) {
+	for c, oracle := range gppl.ReadOracle(t) {
 		want := all.Cases[c]
 		t.Run(oracle.Kernel, func(t *testing.T) {
-			i := information(t, oracle.model(t), oracle.data(t).X)
-			p := oracle.projection()
+			i := information(t, oracle.Model(t), oracle.Data(t).X)
+			p := oracle.Projection()
 			iy := flat(want.Fisher.IY)
 			if d := distance(i.Data(), iy, iy); d > 1e-9 {
 				t.Errorf("I_Y: got %v, want %v", mat.Formatted(i.Data()), want.Fisher.IY)
@@ -113,24 +115,24 @@ func TestOracleFisher(t *testing.T) {
 			}
 			loss := must.Get(i.Loss(p))(t).Total()
 			for a, v := range want.Fisher.Delta {
-				near(t, "ΔI", loss.At(a, a), v, 1e-9)
+				gppl.Near(t, "ΔI", loss.At(a, a), v, 1e-9)
 			}
 			sigma := must.Get(i.Conditional(p))(t)
-			near(t, "tr Σ", mat.Trace(sigma), want.Sigma.Trace, 1e-10)
+			gppl.Near(t, "tr Σ", mat.Trace(sigma), want.Sigma.Trace, 1e-10)
 			var e mat.EigenSym
 			if !e.Factorize(sigma, false) {
 				t.Fatal("no eigenvalues")
 			}
 			got := e.Values(nil)
 			slices.Reverse(got)
-			nearVector(t, "eigenvalues of Σ", got, want.Sigma.Eigenvalues, 1e-10)
+			gppl.NearVector(t, "eigenvalues of Σ", got, want.Sigma.Eigenvalues, 1e-10)
 		})
 	}
 }
 
 // literal computes I_Y and both terms of ΔI as they are printed, without
 // whitening: K̄ by solving with A, Σ as a difference.
-func literal(t *testing.T, i *Information, p *Projection) (data, quadratic, cross *mat.SymDense) {
+func literal(t *testing.T, i *fisher.Information, p *gppl.Projection) (data, quadratic, cross *mat.SymDense) {
 	t.Helper()
 	a, sigma := i.Covariance(), must.Get(i.Conditional(p))(t)
 	var explained mat.SymDense
@@ -167,9 +169,9 @@ func literal(t *testing.T, i *Information, p *Projection) (data, quadratic, cros
 
 // informationCase is a model and inputs with designs that suit them.
 type informationCase struct {
-	model   Model
-	x       Inputs
-	designs []Design
+	model   gppl.Model
+	x       gppl.Inputs
+	designs []gppl.Design
 }
 
 func informationCases() (cases []informationCase) {
@@ -178,13 +180,13 @@ func informationCases() (cases []informationCase) {
 	for j := range plane {
 		plane[j] = 20 * rnd.Float64()
 	}
-	anywhere := []Design{Sphere{}, Raw{Sphere{}}, OneHot{}}
-	line := append(anywhere, Localised{}, Mixed{}, Spectral{}, Raw{Repulsive{}})
-	for _, k := range engineKernels(1.3, 4) {
-		m := Model{Kernel: k, Noise: 0.2}
-		cases = append(cases, informationCase{m, engineInputs("irregular", 130, rnd), line}, informationCase{m, engineInputs("duplicated", 70, rnd), anywhere})
+	anywhere := []gppl.Design{gppl.Sphere{}, gppl.Raw{Design: gppl.Sphere{}}, gppl.OneHot{}}
+	line := append(anywhere, gppl.Localised{}, gppl.Mixed{}, gppl.Spectral{}, gppl.Raw{Design: gppl.Repulsive{}})
+	for _, k := range gppl.EngineKernels(1.3, 4) {
+		m := gppl.Model{Kernel: k, Noise: 0.2}
+		cases = append(cases, informationCase{m, gppl.EngineInputs("irregular", 130, rnd), line}, informationCase{m, gppl.EngineInputs("duplicated", 70, rnd), anywhere})
 		if !strings.Contains(k.String(), "er") { // periodic kernels are not positive definite for d > 1
-			cases = append(cases, informationCase{m, Vectors(plane, 2), anywhere})
+			cases = append(cases, informationCase{m, gppl.Vectors(plane, 2), anywhere})
 		}
 	}
 	return cases
@@ -240,7 +242,7 @@ func TestInformationRoutes(t *testing.T) {
 						}
 						var omega mat.Dense
 						omega.Mul(p.Omega(), r)
-						turned := ProjectionOf(&omega)
+						turned := gppl.ProjectionOf(&omega)
 						again := must.Get(i.Projected(turned))(t)
 						bound("I_Z of Ω → ΩR", distance(again, iz, iy), 1e-9)
 						lossAgain := must.Get(i.Loss(turned))(t)
@@ -248,7 +250,7 @@ func TestInformationRoutes(t *testing.T) {
 					}
 				}
 			}
-			for _, design := range []Design{Identity{}, Sphere{}, Raw{Sphere{}}} {
+			for _, design := range []gppl.Design{gppl.Identity{}, gppl.Sphere{}, gppl.Raw{Design: gppl.Sphere{}}} {
 				p := projectionOf(t, design, c.x, n, 5)
 				zero := mat.NewSymDense(len(i.Params()), nil)
 				bound("ΔI at k = n", distance(must.Get(i.Loss(p))(t).Total(), zero, iy), 1e-20)
@@ -264,18 +266,18 @@ func TestInformationRoutes(t *testing.T) {
 // TestInformationDerivative compares Ȧ with central differences of A.
 func TestInformationDerivative(t *testing.T) {
 	t.Parallel()
-	x := engineInputs("duplicated", 33, rand.New(rand.NewPCG(1, 1)))
+	x := gppl.EngineInputs("duplicated", 33, rand.New(rand.NewPCG(1, 1)))
 	formula := fd.Formula{
 		Stencil:    []fd.Point{{Loc: -2, Coeff: 1. / 12}, {Loc: -1, Coeff: -8. / 12}, {Loc: 1, Coeff: 8. / 12}, {Loc: 2, Coeff: -1. / 12}},
 		Derivative: 1, Step: 1e-4,
 	}
-	for turn, k := range engineKernels(1.3, 4) {
+	for turn, k := range gppl.EngineKernels(1.3, 4) {
 		if testsize.Quick() && turn%3 != 0 {
 			continue
 		}
-		m := Model{Kernel: k, Noise: 0.2}
+		m := gppl.Model{Kernel: k, Noise: 0.2}
 		i := information(t, m, x)
-		theta := Values(m.Params())
+		theta := gppl.Values(m.Params())
 		for p := range theta {
 			for _, at := range [][2]int{{0, 0}, {0, 1}, {7, 8}, {3, 30}, {32, 0}} {
 				got := i.Derivative(p).At(at[0], at[1])
@@ -298,15 +300,15 @@ func TestInformationDerivative(t *testing.T) {
 func TestInformationDigits(t *testing.T) {
 	t.Parallel()
 	n := testsize.Of(24, 40, 40)
-	x := engineInputs("irregular", n, rand.New(rand.NewPCG(1, 1)))
+	x := gppl.EngineInputs("irregular", n, rand.New(rand.NewPCG(1, 1)))
 	for _, c := range []struct {
 		noise              float64
 		theorem, atK39, iZ float64 // allowed errors: of the theorem's route at any k, of the two that cancel at k = n − 1, of I_Z
 	}{{0.1, 1e-13, 1e-12, 1e-13}, {1e-4, 1e-11, 1e-9, 1e-10}, {1e-8, 1e-7, 1e-3, 1e-6}} {
-		i := information(t, Model{Kernel: SE{1, 12}, Noise: c.noise}, x)
+		i := information(t, gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 12}, Noise: c.noise}, x)
 		iy := i.Data()
 		for _, k := range []int{n / 4, n / 2, n - 1} {
-			p := projectionOf(t, Sphere{}, x, k, 1)
+			p := projectionOf(t, gppl.Sphere{}, x, k, 1)
 			wantY, wantZ := bigInformation(i, nil), bigInformation(i, p)
 			loss := must.Get(i.Loss(p))(t).Total()
 			_, quadratic, cross := literal(t, i, p)
@@ -338,7 +340,7 @@ func TestInformationDigits(t *testing.T) {
 
 // bigInformation returns the diagonal of I_Z, or of I_Y where p is nil, by
 // Gauss elimination in 300 bits.
-func bigInformation(i *Information, p *Projection) (diagonal []*big.Float) {
+func bigInformation(i *fisher.Information, p *gppl.Projection) (diagonal []*big.Float) {
 	of := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
 	congruent := func(a mat.Symmetric) [][]*big.Float {
 		n := a.SymmetricDim()
@@ -411,9 +413,9 @@ func bigInformation(i *Information, p *Projection) (diagonal []*big.Float) {
 func TestScoreVariance(t *testing.T) {
 	const draws = 6000
 	rnd := rand.New(rand.NewPCG(7, 7))
-	m := Model{Kernel: Matern32{1.5, 8}, Noise: 0.4}
-	x := engineInputs("irregular", 40, rnd)
-	p := projectionOf(t, Sphere{}, x, 12, 3)
+	m := gppl.Model{Kernel: gppl.Matern32{Variance: 1.5, Lengthscale: 8}, Noise: 0.4}
+	x := gppl.EngineInputs("irregular", 40, rnd)
+	p := projectionOf(t, gppl.Sphere{}, x, 12, 3)
 	i := information(t, m, x)
 	iy, iz := i.Data(), must.Get(i.Projected(p))(t)
 	var ofY, ofZ []func([]float64) float64
@@ -425,17 +427,17 @@ func TestScoreVariance(t *testing.T) {
 	}
 	scores := make([][]float64, 6)
 	for draw := range draws {
-		d := drawFrom(t, m, x, rnd)
+		d := gppl.DrawFrom(t, m, x, rnd)
 		z := p.Project(d.Y)
 		for a := range 3 {
 			scores[a], scores[3+a] = append(scores[a], ofY[a](d.Y)), append(scores[3+a], ofZ[a](z))
 		}
 		if draw < 3 {
-			_, gy := logGrad(t, must.Get(NewExact(m, d))(t), 3)
-			_, gz := logGrad(t, must.Get(NewProjected(m, d, p))(t), 3)
+			_, gy := gppl.LogGrad(t, must.Get(gppl.NewExact(m, d))(t), 3)
+			_, gz := gppl.LogGrad(t, must.Get(gppl.NewProjected(m, d, p))(t), 3)
 			for a := range 3 {
-				near(t, "score of y", scores[a][draw], -gy[a], 1e-7)
-				near(t, "score of z", scores[3+a][draw], -gz[a], 1e-7)
+				gppl.Near(t, "score of y", scores[a][draw], -gy[a], 1e-7)
+				gppl.Near(t, "score of z", scores[3+a][draw], -gz[a], 1e-7)
 			}
 		}
 	}
@@ -471,10 +473,10 @@ func score(t *testing.T, a, dot mat.Matrix) func(v []float64) float64 {
 }
 
 func TestConditional(t *testing.T) {
-	x := engineInputs("irregular", 90, rand.New(rand.NewPCG(1, 1)))
-	m := Model{Kernel: Add(SE{2, 6}, Matern32{1, 3}), Noise: 0.3}
+	x := gppl.EngineInputs("irregular", 90, rand.New(rand.NewPCG(1, 1)))
+	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 2, Lengthscale: 6}, gppl.Matern32{Variance: 1, Lengthscale: 3}), Noise: 0.3}
 	i := information(t, m, x)
-	for _, design := range []Design{Sphere{}, Raw{Localised{}}} {
+	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Raw{Design: gppl.Localised{}}} {
 		p := projectionOf(t, design, x, 20, 1)
 		observed := must.Get(i.Conditional(p))(t)
 		latent := must.Get(i.ConditionalLatent(p))(t)
@@ -482,8 +484,8 @@ func TestConditional(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near(t, "tr Cov(Y|Z)", to, mat.Trace(observed), 1e-12)
-		near(t, "tr Cov(f|Z)", tl, mat.Trace(latent), 1e-12)
+		gppl.Near(t, "tr Cov(Y|Z)", to, mat.Trace(observed), 1e-12)
+		gppl.Near(t, "tr Cov(f|Z)", tl, mat.Trace(latent), 1e-12)
 		// ΩᵀY is known given Z.
 		var known mat.Dense
 		known.Product(p.Omega().T(), observed, p.Omega())
@@ -493,17 +495,17 @@ func TestConditional(t *testing.T) {
 	}
 	// Given all observations, the function has the posterior's variance.
 	y := make([]float64, 90)
-	post := must.Get(NewPosterior(m, Data{X: x, Y: y}))(t)
+	post := must.Get(gppl.NewPosterior(m, gppl.Data{X: x, Y: y}))(t)
 	_, want := post.Latent(x)
-	latent := must.Get(i.ConditionalLatent(projectionOf(t, Identity{}, x, 90, 1)))(t)
+	latent := must.Get(i.ConditionalLatent(projectionOf(t, gppl.Identity{}, x, 90, 1)))(t)
 	for j, v := range want {
-		near(t, "var f given all y", latent.At(j, j), v, 1e-9)
+		gppl.Near(t, "var f given all y", latent.At(j, j), v, 1e-9)
 	}
 }
 
 func TestStdErrLog(t *testing.T) {
-	x := engineInputs("irregular", 80, rand.New(rand.NewPCG(1, 1)))
-	m := Model{Kernel: SE{1, 5}, Noise: 0.1}
+	x := gppl.EngineInputs("irregular", 80, rand.New(rand.NewPCG(1, 1)))
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}
 	i := information(t, m, x)
 
 	t.Run("Inverse", func(t *testing.T) {
@@ -512,13 +514,13 @@ func TestStdErrLog(t *testing.T) {
 		if err := inverse.Inverse(info); err != nil {
 			t.Fatal(err)
 		}
-		for a, v := range must.Get(StdErrLog(info, i.Params()))(t) {
-			near(t, i.Params()[a].Name, v, math.Sqrt(inverse.At(a, a)), 1e-12)
+		for a, v := range must.Get(fisher.StdErrLog(info, i.Params()))(t) {
+			gppl.Near(t, i.Params()[a].Name, v, math.Sqrt(inverse.At(a, a)), 1e-12)
 		}
 	})
 	t.Run("Fixed", func(t *testing.T) {
 		part := information(t, m.Fix("variance"), x)
-		if got := part.Params(); len(got) != 2 || got[0].Name != "lengthscale" || got[1].Name != NoiseName {
+		if got := part.Params(); len(got) != 2 || got[0].Name != "lengthscale" || got[1].Name != gppl.NoiseName {
 			t.Fatalf("params %v", got)
 		}
 		want := mat.NewSymDense(2, []float64{i.Data().At(1, 1), i.Data().At(1, 2), 0, i.Data().At(2, 2)})
@@ -527,10 +529,10 @@ func TestStdErrLog(t *testing.T) {
 		}
 	})
 
-	unidentified := func(t *testing.T, info *mat.SymDense, params []Param, infinite []string) *NotIdentified {
+	unidentified := func(t *testing.T, info *mat.SymDense, params []gppl.Param, infinite []string) *fisher.NotIdentified {
 		t.Helper()
-		se, err := StdErrLog(info, params)
-		var e *NotIdentified
+		se, err := fisher.StdErrLog(info, params)
+		var e *fisher.NotIdentified
 		if !errors.As(err, &e) {
 			t.Fatalf("standard errors %v, error %v, want a NotIdentified", se, err)
 		}
@@ -554,69 +556,69 @@ func TestStdErrLog(t *testing.T) {
 		return e
 	}
 	t.Run("OneProjection", func(t *testing.T) {
-		p := projectionOf(t, Sphere{}, x, 1, 1)
-		e := unidentified(t, must.Get(i.Projected(p))(t), i.Params(), []string{"variance", "lengthscale", NoiseName})
+		p := projectionOf(t, gppl.Sphere{}, x, 1, 1)
+		e := unidentified(t, must.Get(i.Projected(p))(t), i.Params(), []string{"variance", "lengthscale", gppl.NoiseName})
 		if _, r := e.Null.Dims(); r != 2 {
 			t.Errorf("%d null directions, want 2", r)
 		}
 	})
 	t.Run("OneObservation", func(t *testing.T) { // its variance is v + σ²: the lengthscale has no part in it
-		p := projectionOf(t, OneHot{}, x, 1, 1)
-		unidentified(t, must.Get(i.Projected(p))(t), i.Params(), []string{"variance", "lengthscale", NoiseName})
+		p := projectionOf(t, gppl.OneHot{}, x, 1, 1)
+		unidentified(t, must.Get(i.Projected(p))(t), i.Params(), []string{"variance", "lengthscale", gppl.NoiseName})
 		fixed := information(t, m.Fix("variance"), x)
 		unidentified(t, must.Get(fixed.Projected(p))(t), fixed.Params(), []string{"lengthscale"})
 	})
 	t.Run("Product", func(t *testing.T) { // two variances of which only the product matters
-		product := Model{Kernel: Mul(SE{2, 5}, Periodic{3, 1, 9}), Noise: 0.1}
+		product := gppl.Model{Kernel: gppl.Mul(gppl.SE{Variance: 2, Lengthscale: 5}, gppl.Periodic{Variance: 3, Lengthscale: 1, Period: 9}), Noise: 0.1}
 		i := information(t, product, x)
 		e := unidentified(t, i.Data(), i.Params(), []string{"SE.variance", "Periodic.variance"})
 		if want := `gppl: the information is singular in 1 of 6 directions: "SE.variance", "Periodic.variance" not identified`; e.Error() != want {
 			t.Errorf("error %q, want %q", e, want)
 		}
 		fixed := information(t, product.Fix("Periodic.variance"), x)
-		se, _ := StdErrLog(i.Data(), i.Params())
-		for a, v := range must.Get(StdErrLog(fixed.Data(), fixed.Params()))(t) {
+		se, _ := fisher.StdErrLog(i.Data(), i.Params())
+		for a, v := range must.Get(fisher.StdErrLog(fixed.Data(), fixed.Params()))(t) {
 			if a != 0 { // the others are as they are with one variance fixed
-				b := slices.IndexFunc(i.Params(), func(p Param) bool { return p.Name == fixed.Params()[a].Name })
-				near(t, fixed.Params()[a].Name, se[b], v, 1e-8)
+				b := slices.IndexFunc(i.Params(), func(p gppl.Param) bool { return p.Name == fixed.Params()[a].Name })
+				gppl.Near(t, fixed.Params()[a].Name, se[b], v, 1e-8)
 			}
 		}
 	})
 	t.Run("WeakIsNotSingular", func(t *testing.T) { // units apart by many orders, but identified
 		info := mat.NewSymDense(2, []float64{1e12, 0.5e3, 0, 1e-6})
-		se := must.Get(StdErrLog(info, i.Params()[:2]))(t)
-		near(t, "strong", se[0], 1e-6/math.Sqrt(0.75), 1e-12)
-		near(t, "weak", se[1], 1e3/math.Sqrt(0.75), 1e-12)
+		se := must.Get(fisher.StdErrLog(info, i.Params()[:2]))(t)
+		gppl.Near(t, "strong", se[0], 1e-6/math.Sqrt(0.75), 1e-12)
+		gppl.Near(t, "weak", se[1], 1e3/math.Sqrt(0.75), 1e-12)
 	})
 	t.Run("NaN", func(t *testing.T) {
-		if _, err := StdErrLog(mat.NewSymDense(1, []float64{math.NaN()}), i.Params()[:1]); err == nil {
+		if _, err := fisher.StdErrLog(mat.NewSymDense(1, []float64{math.NaN()}), i.Params()[:1]); err == nil {
 			t.Error("no error for NaN")
 		}
 	})
 }
 
 func TestInformationErrors(t *testing.T) {
-	x := Scalars([]float64{0, 1, 2, 2, 3})
-	m := Model{Kernel: SE{1, 1}, Noise: 0.1}
+	x := gppl.Scalars([]float64{0, 1, 2, 2, 3})
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
 	failing := func(what, want string, err error) {
 		t.Helper()
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want one with %q", what, err, want)
 		}
 	}
-	_, err := NewInformation(m, Scalars([]float64{0, math.NaN()}))
+	_, err := fisher.New(m, gppl.Scalars([]float64{0, math.NaN()}))
 	failing("NaN input", "x[1] = NaN", err)
-	_, err = NewInformation(Model{Kernel: SE{1, -1}, Noise: 0.1}, x)
+	_, err = fisher.New(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: -1}, Noise: 0.1}, x)
 	failing("negative lengthscale", "lengthscale", err)
-	_, err = NewInformation(m.Fix("variance", "lengthscale", NoiseName), x)
+	_, err = fisher.New(m.Fix("variance", "lengthscale", gppl.NoiseName), x)
 	failing("all fixed", "every parameter", err)
-	_, err = NewInformation(Model{Kernel: SE{1, 1}, Noise: 1e-300}, Scalars([]float64{2, 2}))
+	_, err = fisher.New(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1e-300}, gppl.Scalars([]float64{2, 2}))
 	failing("no noise at one x twice", "cannot be factorised", err)
-	_, err = NewInformation(m, Scalars(make([]float64, 200_000)))
+	_, err = fisher.New(m, gppl.Scalars(make([]float64, 200_000)))
 	failing("too large", "memory", err)
 
 	i := information(t, m, x)
-	twice := ProjectionOf(mat.NewDense(5, 2, []float64{1, 1, 0, 0, 0, 0, 0, 0, 0, 0}))
+	twice := gppl.ProjectionOf(mat.NewDense(5, 2, []float64{1, 1, 0, 0, 0, 0, 0, 0, 0, 0}))
 	twice.Design = "twice"
 	_, err = i.Projected(twice)
 	failing("dependent columns", "columns [1]", err)
@@ -632,5 +634,59 @@ func TestInformationErrors(t *testing.T) {
 			t.Errorf("a projection of 4 observations: panic %v", r)
 		}
 	}()
-	_, _ = i.Projected(ProjectionOf(mat.NewDense(4, 1, nil)))
+	_, _ = i.Projected(gppl.ProjectionOf(mat.NewDense(4, 1, nil)))
+}
+
+// TestInformationOfEngines compares I_Z by each engine with the dense route of
+// Information, which has no differences. Of a Periodic kernel on many periods,
+// central differences of the gradient were 7e-6 off.
+func TestInformationOfEngines(t *testing.T) {
+	t.Parallel()
+	d := gppl.BenchData(t, 150)
+	for i, k := range []gppl.Kernel{
+		gppl.Periodic{Variance: 0.7, Lengthscale: 1, Period: 11}, gppl.Periodic{Variance: 1, Lengthscale: 0.7, Period: 90}, gppl.SE{Variance: 1.2, Lengthscale: 30}, gppl.LocPer{Variance: 1, Lengthscale: 200, Period: 20, PeriodicLengthscale: 0.9}, gppl.Laplace{Variance: 1, Lengthscale: 30}, gppl.Matern32{Variance: 1, Lengthscale: 60}, gppl.RQ{Variance: 1, Lengthscale: 60, Alpha: 1.3},
+		gppl.Add(gppl.SE{Variance: 1, Lengthscale: 200}, gppl.Periodic{Variance: 0.5, Lengthscale: 1, Period: 25}), gppl.Add(gppl.Matern52{Variance: 1, Lengthscale: 40}, gppl.White{Variance: 0.3}), gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 300}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 40}),
+	} {
+		if testsize.Quick() && i%2 == 1 {
+			continue
+		}
+		m := gppl.Model{Kernel: k, Noise: 0.1}
+		dense, err := fisher.New(m, d.X)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Raw{Design: gppl.Sphere{}}} {
+			p, err := gppl.NewProjection(design, d.X, 30, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := dense.Projected(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, engine := range []string{"", gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineInterpolated} {
+				l, err := gppl.NewProjected(m, d, p, gppl.WithEngine(engine))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := l.Information(gppl.Values(m.Params()))
+				if err != nil {
+					if engine == "" {
+						t.Error(err)
+					}
+					continue
+				}
+				var off float64
+				for a := range m.Params() {
+					for b := range m.Params() {
+						off = max(off, math.Abs(got.At(a, b)-want.At(a, b))/math.Sqrt(want.At(a, a)*want.At(b, b)))
+					}
+				}
+				t.Logf("%v, %v, %s: %.1e", k, design, l.Report().Engine, off)
+				if !(off <= 1e-9) {
+					t.Errorf("%v, %v, %s: I_Z is off by %.2g", k, design, l.Report().Engine, off)
+				}
+			}
+		}
+	}
 }

@@ -96,6 +96,9 @@ func extent(x Inputs) (d float64) {
 	return d
 }
 
+// Check returns an error if there is no point, or that names the first coordinate or value of a column that is not finite.
+func (x Inputs) Check() error { return x.check("x") }
+
 // check returns an error that names the first bad coordinate.
 func (x Inputs) check(arg string) error {
 	if x.Len() == 0 {

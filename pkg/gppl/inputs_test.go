@@ -11,6 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
@@ -223,7 +224,7 @@ func TestMisusePanics(t *testing.T) {
 func TestNilArguments(t *testing.T) {
 	d := gppl.Data{X: gppl.Scalars([]float64{1, 2, 3, 4}), Y: []float64{1, -1, 2, 0.5}}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
-	info := must.Get(gppl.NewInformation(m, d.X))(t)
+	info := must.Get(fisher.New(m, d.X))(t)
 	ctx := context.Background()
 	var p *gppl.Projection
 	for name, misuse := range map[string]func(){
@@ -276,7 +277,7 @@ func TestUnknownParameter(t *testing.T) {
 				return err
 			},
 			"NewPosterior":   func() error { _, err := gppl.NewPosterior(m, d); return err },
-			"NewInformation": func() error { _, err := gppl.NewInformation(m, d.X); return err },
+			"NewInformation": func() error { _, err := fisher.New(m, d.X); return err },
 			"LeaveOneOut":    func() error { _, _, err := gppl.LeaveOneOut(m, d); return err },
 			"auto.Fit":       func() error { _, err := auto.Fit(ctx, m, d, auto.Settings{}); return err },
 			"MarshalJSON":    func() error { _, err := store.Model{Model: m}.MarshalJSON(); return err },

@@ -17,6 +17,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -202,7 +203,7 @@ func TestChangePointRefused(t *testing.T) {
 	refuses := map[string]func() error{
 		"PL":          func() error { _, err := gppl.NewProjected(m, d, p); return err },
 		"VFE":         func() error { _, err := gppl.NewVFE(m, d, d.X.Slice(0, 5), gppl.VFEOptions{}); return err },
-		"Information": func() error { _, err := gppl.NewInformation(m, d.X); return err },
+		"Information": func() error { _, err := fisher.New(m, d.X); return err },
 		"auto.Fit":    func() error { _, err := auto.Fit(t.Context(), m, d, auto.Settings{}); return err },
 		"Eigen":       func() error { _, err := gppl.NewProjection(gppl.Eigen{Kernel: m.Kernel}, d.X, 5, 1); return err },
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
@@ -386,7 +387,7 @@ func TestMeanInformation(t *testing.T) {
 			w.Mul(&p, &dot)
 			moved = append(moved, &w)
 		}
-		all, err := gppl.NewInformation(c.model, c.data.X)
+		all, err := fisher.New(c.model, c.data.X)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -84,7 +84,7 @@ var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStat
 // optionsOf applies the options; it is an error if they name an engine that there
 // is not, or no tolerance.
 func optionsOf(opts []Option) (options, error) {
-	o := options{tolerance: defaultTolerance, Limits: choice.Limits{Memory: maxMemory, Seconds: math.Inf(1)}}
+	o := options{tolerance: defaultTolerance, Limits: choice.Limits{Memory: choice.DefaultMemory, Seconds: math.Inf(1)}}
 	for _, f := range opts {
 		f(&o)
 	}
@@ -106,9 +106,6 @@ func optionsOf(opts []Option) (options, error) {
 
 // defaultTolerance is in nats per observation or projection.
 const defaultTolerance = 1e-8
-
-// maxMemory is the default of WithMemory, in bytes.
-const maxMemory = 12 << 30
 
 // MemoryError is the error of work that was refused before it began, since its forecast of memory is above a limit.
 type MemoryError struct {

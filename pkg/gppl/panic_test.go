@@ -17,6 +17,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
 // A fuse does something at the k-th call of a kernel that carries it.
@@ -165,7 +166,7 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 			})
 		}
 		add(fmt.Sprintf("%T/information", kernel), func(ctx context.Context) ([]float64, error) {
-			i, err := gppl.NewInformation(m, data.X, gppl.WithContext(ctx))
+			i, err := fisher.NewContext(ctx, m, data.X)
 			if err != nil {
 				return nil, err
 			}

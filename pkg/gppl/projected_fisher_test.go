@@ -2,13 +2,10 @@ package gppl
 
 import (
 	"encoding/json"
-	"math"
 	"os"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
 // TestOracleInformation compares I_Z with the oracle's, which was computed
@@ -45,59 +42,5 @@ func TestOracleInformation(t *testing.T) {
 			}
 			nearVector(t, "I_Z", g, want, 1e-9)
 		})
-	}
-}
-
-// TestInformationOfEngines compares I_Z by each engine with the dense route of
-// Information, which has no differences. Of a Periodic kernel on many periods,
-// central differences of the gradient were 7e-6 off.
-func TestInformationOfEngines(t *testing.T) {
-	t.Parallel()
-	d := benchData(t, 150)
-	for i, k := range []Kernel{
-		Periodic{0.7, 1, 11}, Periodic{1, 0.7, 90}, SE{1.2, 30}, LocPer{1, 200, 20, 0.9}, Laplace{1, 30}, Matern32{1, 60}, RQ{1, 60, 1.3},
-		Add(SE{1, 200}, Periodic{0.5, 1, 25}), Add(Matern52{1, 40}, White{0.3}), Mul(SE{1, 300}, Periodic{1, 1, 40}),
-	} {
-		if testsize.Quick() && i%2 == 1 {
-			continue
-		}
-		m := Model{Kernel: k, Noise: 0.1}
-		dense, err := NewInformation(m, d.X)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, design := range []Design{Sphere{}, Raw{Sphere{}}} {
-			p, err := NewProjection(design, d.X, 30, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := dense.Projected(p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, engine := range []string{"", EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineInterpolated} {
-				l, err := NewProjected(m, d, p, WithEngine(engine))
-				if err != nil {
-					t.Fatal(err)
-				}
-				got, err := l.Information(Values(m.Params()))
-				if err != nil {
-					if engine == "" {
-						t.Error(err)
-					}
-					continue
-				}
-				var off float64
-				for a := range m.Params() {
-					for b := range m.Params() {
-						off = max(off, math.Abs(got.At(a, b)-want.At(a, b))/math.Sqrt(want.At(a, a)*want.At(b, b)))
-					}
-				}
-				t.Logf("%v, %v, %s: %.1e", k, design, l.Report().Engine, off)
-				if !(off <= 1e-9) {
-					t.Errorf("%v, %v, %s: I_Z is off by %.2g", k, design, l.Report().Engine, off)
-				}
-			}
-		}
 	}
 }

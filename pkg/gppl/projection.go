@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
@@ -98,8 +99,8 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 			return ofWaves(waves, design.String(), seed), nil
 		}
 	}
-	if bytes := formingBytes(n, k); bytes > maxMemory {
-		return nil, &MemoryError{What: fmt.Sprintf("%d projections of n = %d", k, n), Needed: bytes, Limit: maxMemory}
+	if bytes := formingBytes(n, k); bytes > choice.DefaultMemory {
+		return nil, &MemoryError{What: fmt.Sprintf("%d projections of n = %d", k, n), Needed: bytes, Limit: choice.DefaultMemory}
 	}
 	omega := mat.NewDense(n, k, nil)
 	p := &Projection{Design: design.String(), Seed: seed, n: n, k: k, omega: omega}

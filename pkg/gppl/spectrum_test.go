@@ -7,6 +7,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -25,7 +26,7 @@ func evenNoise(n int, noise float64, seed uint64, f func(x float64) float64) gpp
 func TestWhittleInformation(t *testing.T) {
 	x := evenNoise(400, 0, 1, math.Sin).X
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 4}, Noise: 0.1}
-	got, want := must.Get(gppl.WhittleInformation(m, x))(t), must.Get(gppl.NewInformation(m, x))(t).Data()
+	got, want := must.Get(gppl.WhittleInformation(m, x))(t), must.Get(fisher.New(m, x))(t).Data()
 	for a := range 3 {
 		for b := range a + 1 {
 			if off := math.Abs(got.At(a, b)-want.At(a, b)) / math.Sqrt(want.At(a, a)*want.At(b, b)); off > 0.1 {

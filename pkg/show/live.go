@@ -93,8 +93,8 @@ func numbersOf(n int) (k []int) {
 }
 
 // Lost displays the share of the Fisher information about the lengthscale of m that k Sphere projections of observations at x lose, as k
-// grows, with the two terms of the paper's theorem ([gppl.Information]). A report lets its reader move lengthscale and noise, and choose
-// another parameter and other directions. Errors are those of [gppl.NewInformation].
+// grows, with the two terms of the paper's theorem ([fisher.Information]). A report lets its reader move lengthscale and noise, and choose
+// another parameter and other directions. Errors are those of [fisher.New].
 func Lost(title string, m gppl.Model, x []float64, xUnit string) error {
 	return showLive(lost(title, m, x, xUnit))
 }
@@ -119,7 +119,7 @@ func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *
 
 // Kept displays the share of the Fisher information about the lengthscale of m that k projections of observations at x keep, as k grows,
 // for each design. A report lets its reader move lengthscale and noise, and choose another parameter. Errors are those of
-// [gppl.NewInformation].
+// [fisher.New].
 func Kept(title string, m gppl.Model, x []float64, xUnit string) error {
 	return showLive(kept(title, m, x, xUnit))
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
 // columns is a design that takes columns of a given matrix, from one on.
@@ -184,7 +185,7 @@ func (s study) choices() (all []Choice, err error) {
 	if err != nil {
 		return nil, err
 	}
-	se, err := gppl.StdErrLog(iy, s.info.Params())
+	se, err := fisher.StdErrLog(iy, s.info.Params())
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +208,7 @@ func (s study) choices() (all []Choice, err error) {
 		for b := range s.params() {
 			c.Lost = append(c.Lost, m.loss.Total().At(b, b)/iy.At(b, b))
 		}
-		if c.StdErrLog, err = gppl.StdErrLog(m.iz, s.info.Params()); err != nil {
+		if c.StdErrLog, err = fisher.StdErrLog(m.iz, s.info.Params()); err != nil {
 			return nil, err
 		}
 		var product, commutator mat.Dense

@@ -10,6 +10,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
 // SpectrumResults is what Spectrum found about figure 1 of the paper and about
@@ -127,7 +128,7 @@ func Spectrum(scale scales.Scale, progress Progress) (*SpectrumResults, error) {
 type draw struct {
 	seed uint64
 	x    gppl.Inputs
-	info *gppl.Information
+	info *fisher.Information
 	gram *lowRank
 }
 
@@ -135,7 +136,7 @@ func (c *Case) draw(seed uint64) (*draw, error) {
 	kernel := gppl.SE{Variance: c.Variance, Lengthscale: c.Lengthscale}
 	d := &draw{seed: seed, x: line(c.N, c.Span, seed)}
 	var err error
-	if d.info, err = gppl.NewInformation(gppl.Model{Kernel: kernel, Noise: c.Noise}, d.x); err != nil {
+	if d.info, err = fisher.New(gppl.Model{Kernel: kernel, Noise: c.Noise}, d.x); err != nil {
 		return nil, err
 	}
 	if d.gram, err = newLowRank(kernel, d.x); err != nil {
@@ -159,8 +160,8 @@ func (m *Measured) add(info *mat.SymDense, params []gppl.Param) error {
 	for a := range params {
 		m.Information[a] = append(m.Information[a], info.At(a, a))
 	}
-	se, err := gppl.StdErrLog(info, params)
-	var unidentified *gppl.NotIdentified
+	se, err := fisher.StdErrLog(info, params)
+	var unidentified *fisher.NotIdentified
 	if errors.As(err, &unidentified) {
 		m.Unidentified++
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
 // TheoremResults is what Theorem found about the statements of section 3.2 and 4
@@ -40,7 +41,7 @@ func Theorem(scale scales.Scale) (*TheoremResults, error) {
 	k := n / 5
 	x := line(n, float64(n)/2, 1)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}
-	info, err := gppl.NewInformation(m, x)
+	info, err := fisher.New(m, x)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func names(params []gppl.Param) (all []string) {
 
 // study is the model that most parts are about.
 type study struct {
-	info *gppl.Information
+	info *fisher.Information
 	x    gppl.Inputs
 	n, k int
 }
@@ -101,10 +102,10 @@ func (s study) params() int { return len(s.info.Params()) }
 // measured are the two informations and the two terms of one projection.
 type measured struct {
 	iz   *mat.SymDense
-	loss gppl.InformationLoss
+	loss fisher.Loss
 }
 
-func measure(info *gppl.Information, p *gppl.Projection) (m measured, err error) {
+func measure(info *fisher.Information, p *gppl.Projection) (m measured, err error) {
 	if m.iz, err = info.Projected(p); err != nil {
 		return m, err
 	}
@@ -232,7 +233,7 @@ func routes(x gppl.Inputs, k int) (all []Route, err error) {
 		gppl.Add(se, periodic),
 		gppl.Mul(se, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 12}),
 	} {
-		info, err := gppl.NewInformation(gppl.Model{Kernel: kernel, Noise: 0.1}, x)
+		info, err := fisher.New(gppl.Model{Kernel: kernel, Noise: 0.1}, x)
 		if err != nil {
 			return nil, err
 		}

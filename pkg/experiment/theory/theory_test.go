@@ -15,6 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
 // TestLowRank compares with dense matrices: the spectra of K and of Σ, the top
@@ -46,7 +47,7 @@ func TestLowRank(t *testing.T) {
 		}
 	}
 	for _, noise := range []float64{0.1, 1e-3} {
-		info := must.Get(gppl.NewInformation(gppl.Model{Kernel: kernel, Noise: noise}, x))(t)
+		info := must.Get(fisher.New(gppl.Model{Kernel: kernel, Noise: noise}, x))(t)
 		gram := info.Covariance()
 		for i := range n {
 			gram.SetSym(i, i, v)

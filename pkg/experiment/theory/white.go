@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
 // WhiteNoise is corollary 2: white noise of variance σ² = 1 and one projection.
@@ -37,7 +38,7 @@ func whiteNoise(n, draws int) (r WhiteNoise, err error) {
 	rnd := rand.New(rand.NewPCG(1, 13))
 	x := line(n, float64(n), 1)
 	m := gppl.Model{Kernel: gppl.White{Variance: 1}, Noise: tiny}.Fix(gppl.NoiseName)
-	info, err := gppl.NewInformation(m, x)
+	info, err := fisher.New(m, x)
 	if err != nil {
 		return r, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
 var hostileCases = flag.Int("hostile", 0, "TestHostileData: how many `cases`; 0 is a few")
@@ -136,7 +137,7 @@ func TestHostileData(t *testing.T) {
 		})
 		try("SpectralColumns", func() string { _, err := gppl.SpectralColumns(m, d.X, 0.1); _ = err; return "" })
 		try("Information", func() string {
-			info, err := gppl.NewInformation(m, d.X)
+			info, err := fisher.New(m, d.X)
 			if err != nil {
 				return ""
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -161,7 +162,7 @@ func (a *fitting) stdErrors(info *mat.SymDense) []float64 {
 			part.SetSym(i, j, info.At(p, q))
 		}
 	}
-	found, _ := gppl.StdErrLog(part, params) // the error names those that are +Inf, or there is none
+	found, _ := fisher.StdErrLog(part, params) // the error names those that are +Inf, or there is none
 	for i, p := range trained {
 		if se[p] = math.Inf(1); found != nil {
 			se[p] = found[i]

@@ -69,6 +69,9 @@ func FormatBytes(bytes float64) string {
 	return fmt.Sprintf("%.3g %s", bytes, unit)
 }
 
+// DefaultMemory is the Memory of Limits unless a user gives another.
+const DefaultMemory = 12 << 30
+
 // Limits are what engines are chosen by, beside the tolerance.
 type Limits struct {
 	Engine  string  // the only one to choose; "" for any

@@ -1,4 +1,7 @@
-package gppl
+// Package fisher computes the Fisher information that observations carry about the parameters of a model, how much of it projections
+// keep, in which terms they lose the rest, and the standard errors that follow. gppl.Projected.Information computes what projections keep
+// without the observations' n×n matrices; gppl.WhittleInformation approximates that of a long series.
+package fisher
 
 import (
 	"cmp"
@@ -10,12 +13,15 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fisher"
+	algebra "github.com/projected-likelihood/gppl/pkg/gppl/internal/fisher"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
@@ -35,29 +41,33 @@ import (
 // once and memory for 2(q + 1)n² numbers, then from 2qn²k flops for each
 // projection. Its methods may be called from several goroutines at once.
 type Information struct {
-	model  Model
-	x      Inputs
-	params []Param            // that training moves
-	of     fisher.Information // of y, or of its contrasts
-	flat   blas64.General     // H, the flat columns of the mean; none: empty
-	free   blas64.General     // N, n×(n−h), orthonormal and orthogonal to H
-	data   *mat.SymDense      // I_Y
+	model  gppl.Model
+	x      gppl.Inputs
+	params []gppl.Param        // that training moves
+	of     algebra.Information // of y, or of its contrasts
+	flat   blas64.General      // H, the flat columns of the mean; none: empty
+	free   blas64.General      // N, n×(n−h), orthonormal and orthogonal to H
+	data   *mat.SymDense       // I_Y
 }
 
-// NewInformation computes the information that observations at x carry about the parameters of m,
+// New computes the information that observations at x carry about the parameters of m,
 // at their current values. With a mean, it is the information of the contrasts of y that do not
 // depend on the flat coefficients (n minus their number), on which the restricted likelihood is
 // based. It is an error if x or m is not valid, if every parameter is fixed, if the matrices would
-// not fit in memory, if it is interrupted (WithContext, the only option), or if A cannot be factorised: no jitter is added, since it would add
+// not fit in memory (12 GB), or if A cannot be factorised: no jitter is added, since it would add
 // information that is not there.
-func NewInformation(m Model, x Inputs, opts ...Option) (info *Information, err error) {
+func New(m gppl.Model, x gppl.Inputs) (*Information, error) {
+	return NewContext(context.Background(), m, x)
+}
+
+// NewContext is New that ends soon after ctx has, with an error that wraps ctx's.
+func NewContext(ctx context.Context, m gppl.Model, x gppl.Inputs) (info *Information, err error) {
 	defer workers.Stopped(&err)
-	o, err := optionsOf(opts)
-	if err != nil {
+	if err := cmp.Or(x.Check(), m.Check()); err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(x.check("x"), m.Check(), needsDistances("NewInformation", m.Kernel)); err != nil {
-		return nil, err
+	if gppl.IsPlaced(m.Kernel) {
+		return nil, fmt.Errorf("gppl: fisher.New does not take %v: the covariance depends on where the inputs are, not on their distance alone; the exact likelihood does", m.Kernel)
 	}
 	n := x.Len()
 	i := &Information{model: m, x: x}
@@ -71,19 +81,19 @@ func NewInformation(m Model, x Inputs, opts ...Option) (info *Information, err e
 	if len(moved) == 0 {
 		return nil, fmt.Errorf("gppl: every parameter of %v is fixed: there is nothing to inform about", m)
 	}
-	if bytes := 16 * float64(len(moved)+1) * float64(n) * float64(n); bytes > maxMemory {
+	if bytes := 16 * float64(len(moved)+1) * float64(n) * float64(n); bytes > choice.DefaultMemory {
 		what := fmt.Sprintf("the information of n = %d observations about %d parameters", n, len(moved))
-		return nil, &MemoryError{What: what, Needed: bytes, Limit: maxMemory}
+		return nil, &gppl.MemoryError{What: what, Needed: bytes, Limit: choice.DefaultMemory}
 	}
-	i.derivatives(o.ctx, moved)
+	i.derivatives(ctx, moved)
 	if m.Mean != nil {
 		if err := i.contrasts(); err != nil {
 			return nil, err
 		}
 	}
-	of, err := fisher.New(o.ctx, i.of.A, i.of.Dot)
+	of, err := algebra.New(ctx, i.of.A, i.of.Dot)
 	if err != nil {
-		return nil, notFactorised(m.Kernel, m.Noise, err, "gppl: the covariance of %d observations cannot be factorised: %v", i.of.A.Rows, err)
+		return nil, i.notFactorised(err, "gppl: the covariance of %d observations cannot be factorised: %v", i.of.A.Rows, err)
 	}
 	i.of, i.data = *of, of.Data()
 	return i, nil
@@ -103,16 +113,15 @@ func (i *Information) derivatives(ctx context.Context, moved []int) {
 		b := nb - 1 - c // longest row first
 		grad := make([]float64, nkernel)
 		one := []float64{1}
-		r := make([]float64, dense.Tile*dense.Tile)
+		at := make([]float64, 1)
 		for a := range b + 1 {
 			rows, cols := dense.Width(n, b), dense.Width(n, a)
-			tileDistances(r[:rows*cols], i.x, b, a)
 			for s := range rows {
 				parallel.Look(ctx)
 				u := b*dense.Tile + s
 				for t := range cols {
 					v := a*dense.Tile + t
-					at := r[s*cols+t:][:1]
+					at[0] = floats.Distance(i.x.At(u), i.x.At(v), 2)
 					clear(grad)
 					i.model.Kernel.Contract(grad, one, at)
 					i.model.Kernel.Cov(at, at)
@@ -126,9 +135,11 @@ func (i *Information) derivatives(ctx context.Context, moved []int) {
 			}
 		}
 	})
-	dense.AddDiagonal(gram, i.model.Noise+Nugget(i.model.Kernel))
+	dense.AddDiagonal(gram, i.model.Noise+gppl.Nugget(i.model.Kernel))
 	nugget := make([]float64, nkernel)
-	contractNugget(nugget, i.model.Kernel, 1)
+	if k, ok := i.model.Kernel.(gppl.Nuggeter); ok {
+		k.ContractNugget(nugget, 1)
+	}
 	for q, p := range moved {
 		if p < nkernel {
 			dense.AddDiagonal(dots[q], nugget[p])
@@ -140,7 +151,7 @@ func (i *Information) derivatives(ctx context.Context, moved []int) {
 }
 
 // Params returns the parameters of the rows and columns of the matrices, in order.
-func (i *Information) Params() []Param { return slices.Clone(i.params) }
+func (i *Information) Params() []gppl.Param { return slices.Clone(i.params) }
 
 // Data returns I_Y, q×q.
 func (i *Information) Data() *mat.SymDense {
@@ -159,7 +170,7 @@ func (i *Information) Derivative(p int) *mat.SymDense { return dense.Symmetric(i
 // span of Ω alone, and computes with an orthonormal basis. It is an error if columns of Ω, given or
 // Raw, depend on each other so nearly that rounding decides what they span, with the condition, or if S
 // cannot be factorised. It panics if p is of another number of observations.
-func (i *Information) Projected(p *Projection) (*mat.SymDense, error) {
+func (i *Information) Projected(p *gppl.Projection) (*mat.SymDense, error) {
 	omega, err := i.seen(p)
 	if err != nil {
 		return nil, err
@@ -173,10 +184,10 @@ func (i *Information) explain(err error, omega blas64.General) error {
 	if err == nil {
 		return nil
 	}
-	return notFactorised(i.model.Kernel, i.model.Noise, err, "gppl: the covariance of %d projections cannot be factorised: %v", omega.Cols, err)
+	return i.notFactorised(err, "gppl: the covariance of %d projections cannot be factorised: %v", omega.Cols, err)
 }
 
-// InformationLoss holds the two terms of ΔI, each positive semi-definite, q×q
+// Loss holds the two terms of ΔI, each positive semi-definite, q×q
 // (Cazelles and Tobar, eq. inf_loss). With K̄_p = A⁻¹Ȧ_pA⁻¹ and Σ = Cov(Y|Z),
 //
 //	Quadratic[a,b] = ½tr(K̄_aΣK̄_bΣ)
@@ -184,12 +195,12 @@ func (i *Information) explain(err error, omega blas64.General) error {
 //
 // As Σ shrinks, Quadratic falls with its square and Cross in proportion to it, so that
 // Cross becomes the larger.
-type InformationLoss struct {
+type Loss struct {
 	Quadratic, Cross *mat.SymDense
 }
 
 // Total returns ΔI, q×q.
-func (l InformationLoss) Total() *mat.SymDense {
+func (l Loss) Total() *mat.SymDense {
 	var total mat.SymDense
 	total.AddSym(l.Quadratic, l.Cross)
 	return &total
@@ -206,33 +217,33 @@ func (l InformationLoss) Total() *mat.SymDense {
 //
 // It is an error if columns of LᵀΩ are linearly dependent. It panics if p has another
 // number of observations.
-func (i *Information) Loss(p *Projection) (InformationLoss, error) {
+func (i *Information) Loss(p *gppl.Projection) (Loss, error) {
 	omega, err := i.seen(p)
 	if err != nil {
-		return InformationLoss{}, err
+		return Loss{}, err
 	}
 	quadratic, cross, f := i.of.Loss(omega)
 	if f.Dependent != nil {
-		return InformationLoss{}, dependentError(f, p.Design, omega.Cols)
+		return Loss{}, dependentError(f, p.Design, omega.Cols)
 	}
-	return InformationLoss{Quadratic: quadratic, Cross: cross}, nil
+	return Loss{Quadratic: quadratic, Cross: cross}, nil
 }
 
 // Conditional returns Σ = Cov(Y|Z) = A − AΩS⁻¹ΩᵀA, n×n, of rank n − k, in 4n²k
 // flops. Rounding leaves about 1e-16 of the largest eigenvalue of A where there
 // should be 0, of either sign. Errors are those of Projected.
-func (i *Information) Conditional(p *Projection) (*mat.SymDense, error) {
+func (i *Information) Conditional(p *gppl.Projection) (*mat.SymDense, error) {
 	return i.conditional(p, 0)
 }
 
 // ConditionalLatent returns Cov(f|Z) = K − KΩS⁻¹ΩᵀK, n×n: the uncertainty about the
 // noise-free function that the projections leave. See Conditional.
-func (i *Information) ConditionalLatent(p *Projection) (*mat.SymDense, error) {
+func (i *Information) ConditionalLatent(p *gppl.Projection) (*mat.SymDense, error) {
 	return i.conditional(p, -i.model.Noise)
 }
 
 // conditional returns the covariance given Z of y with as much noise more.
-func (i *Information) conditional(p *Projection, more float64) (*mat.SymDense, error) {
+func (i *Information) conditional(p *gppl.Projection, more float64) (*mat.SymDense, error) {
 	omega, err := i.seen(p)
 	if err != nil {
 		return nil, err
@@ -243,7 +254,7 @@ func (i *Information) conditional(p *Projection, more float64) (*mat.SymDense, e
 
 // ConditionalTrace returns tr Cov(Y|Z) and tr Cov(f|Z), in 2n²k flops and
 // without the matrices. Errors are those of Projected.
-func (i *Information) ConditionalTrace(p *Projection) (observed, latent float64, err error) {
+func (i *Information) ConditionalTrace(p *gppl.Projection) (observed, latent float64, err error) {
 	omega, err := i.seen(p)
 	if err != nil {
 		return 0, 0, err
@@ -268,11 +279,11 @@ func (i *Information) ConditionalTrace(p *Projection) (observed, latent float64,
 
 // contrasts replaces A and Ȧ by those of the contrasts of y.
 func (i *Information) contrasts() error {
-	h, err := basisAt(i.model.Mean, i.x)
-	if err != nil {
+	if err := gppl.CheckBasis(i.model.Mean, i.x); err != nil {
 		return err
 	}
-	if err := CheckBasis(i.model.Mean, i.x); err != nil {
+	h, err := i.model.Mean.Basis(i.x)
+	if err != nil {
 		return err
 	}
 	n := i.x.Len()
@@ -295,18 +306,20 @@ func (i *Information) contrasts() error {
 	for k, j := range flat {
 		columns.SetCol(k, mat.Col(nil, j, h))
 	}
-	i.flat, i.free = columns.RawMatrix(), fisher.Complement(columns)
-	i.of.A = fisher.Sandwich(i.of.A, i.free)
+	i.flat, i.free = columns.RawMatrix(), algebra.Complement(columns)
+	i.of.A = algebra.Sandwich(i.of.A, i.free)
 	for p, dot := range i.of.Dot {
-		i.of.Dot[p] = fisher.Sandwich(dot, i.free)
+		i.of.Dot[p] = algebra.Sandwich(dot, i.free)
 	}
 	return nil
 }
 
 // span returns an orthonormal basis of the span of Ω, on which alone all depends. In coordinates where A = I rounding
 // turns the span by √(‖A‖/σ²) times as much as it turns the basis. It is an error if that is too much.
-func (i *Information) span(p *Projection) (blas64.General, error) {
-	notNil("Information", "the projection p", p)
+func (i *Information) span(p *gppl.Projection) (blas64.General, error) {
+	if p == nil {
+		panic("gppl: Information: the projection p is nil")
+	}
 	if n, _ := p.Dims(); n != i.x.Len() {
 		panic(fmt.Sprintf("gppl: Information: the projection p is of %d observations, want n = %d", n, i.x.Len()))
 	}
@@ -325,9 +338,19 @@ func (i *Information) span(p *Projection) (blas64.General, error) {
 	return q, nil
 }
 
+// notFactorised returns the FactorError of err, which says in the words of format what was to be factorised.
+func (i *Information) notFactorised(err error, format string, args ...any) error {
+	return &gppl.FactorError{Kernel: i.model.Kernel, Noise: i.model.Noise, Err: err, What: fmt.Sprintf(format, args...)}
+}
+
+// dependentError returns what is wrong with the k directions of a design.
+func dependentError(f *dense.QR, design string, k int) error {
+	return &gppl.DependentError{Design: design, N: f.Rows, K: k, Columns: f.Dependent, Condition: f.Cond, Sound: f.Leading}
+}
+
 // seen returns an orthonormal basis of what p sees, with a mean of the contrasts. It is an error if there
 // are no contrasts, or if rounding decides the basis.
-func (i *Information) seen(p *Projection) (blas64.General, error) {
+func (i *Information) seen(p *gppl.Projection) (blas64.General, error) {
 	omega, err := i.span(p)
 	if err != nil {
 		return omega, err
@@ -335,7 +358,7 @@ func (i *Information) seen(p *Projection) (blas64.General, error) {
 	if i.free.Rows == 0 {
 		return omega, nil
 	}
-	free, rank, err := fisher.Null(dense.Product(blas.Trans, omega, i.flat))
+	free, rank, err := algebra.Null(dense.Product(blas.Trans, omega, i.flat))
 	if err != nil {
 		return omega, fmt.Errorf("gppl: the projected basis of the mean %v: %w", i.model.Mean, err)
 	}
@@ -349,8 +372,8 @@ func (i *Information) seen(p *Projection) (blas64.General, error) {
 // singular: the data, or their projections, do not determine some combinations of the
 // parameters.
 type NotIdentified struct {
-	Params []Param    // the parameters without a standard error
-	Null   *mat.Dense // q×r: orthonormal directions in the logs of all q parameters about which there is no information
+	Params []gppl.Param // the parameters without a standard error
+	Null   *mat.Dense   // q×r: orthonormal directions in the logs of all q parameters about which there is no information
 }
 
 func (e *NotIdentified) Error() string {
@@ -370,10 +393,10 @@ func (e *NotIdentified) Error() string {
 // diagonal, has an eigenvalue below 1e-11, or if a diagonal entry of the unscaled
 // matrix is below 1e-20 of the largest. It panics if len(params) is not q. A matrix
 // with entries that are not finite is an error.
-func StdErrLog(info mat.Symmetric, params []Param) ([]float64, error) {
+func StdErrLog(info mat.Symmetric, params []gppl.Param) ([]float64, error) {
 	q := info.SymmetricDim()
 	if len(params) != q {
-		panic(fmt.Sprintf("gppl: StdErrLog: len(params) = %d, want %d", len(params), q))
+		panic(fmt.Sprintf("gppl: fisher.StdErrLog: len(params) = %d, want %d", len(params), q))
 	}
 	for a := range q {
 		for b := range q {
@@ -382,7 +405,7 @@ func StdErrLog(info mat.Symmetric, params []Param) ([]float64, error) {
 			}
 		}
 	}
-	se, null, err := fisher.Bounds(info)
+	se, null, err := algebra.Bounds(info)
 	if err != nil {
 		return nil, fmt.Errorf("gppl: %w", err)
 	}

@@ -1,23 +1,41 @@
-package gppl_test
+package fisher_test
 
 import (
 	"fmt"
 	"log"
 	"math"
 
+	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
+
+// exampleModel is the model that the examples draw from.
+var exampleModel = gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}
+
+// exampleData is n observations of exampleModel at random x in [0, 1000).
+func exampleData(n int) gppl.Data {
+	series, _, _, err := dataset.Synthetic{Model: exampleModel, N: n, Seed: 1}.Draw()
+	if err != nil {
+		log.Fatal(err)
+	}
+	data, err := gppl.NewData(gppl.Scalars(series.X), series.Y)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return data
+}
 
 // What projections keep of the information about each parameter: the squared
 // ratio of the Cramér–Rao standard errors. The best directions for the signal,
 // the eigenvectors, tell nothing of the noise.
 func ExampleInformation() {
 	data := exampleData(200)
-	info, err := gppl.NewInformation(exampleModel, data.X)
+	info, err := fisher.New(exampleModel, data.X)
 	if err != nil {
 		log.Fatal(err)
 	}
-	all, err := gppl.StdErrLog(info.Data(), info.Params())
+	all, err := fisher.StdErrLog(info.Data(), info.Params())
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -34,7 +52,7 @@ func ExampleInformation() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		seen, err := gppl.StdErrLog(projected, info.Params())
+		seen, err := fisher.StdErrLog(projected, info.Params())
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -54,7 +72,7 @@ func ExampleInformation() {
 // The loss of information, by the theorem's two terms.
 func ExampleInformation_Loss() {
 	data := exampleData(200)
-	info, err := gppl.NewInformation(exampleModel, data.X)
+	info, err := fisher.New(exampleModel, data.X)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -81,7 +99,7 @@ func ExampleInformation_Loss() {
 // those that it leaves open.
 func ExampleStdErrLog() {
 	data := exampleData(100)
-	info, err := gppl.NewInformation(exampleModel, data.X)
+	info, err := fisher.New(exampleModel, data.X)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -93,7 +111,7 @@ func ExampleStdErrLog() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = gppl.StdErrLog(projected, info.Params())
+	_, err = fisher.StdErrLog(projected, info.Params())
 	fmt.Println(err)
 	// Output:
 	// gppl: the information is singular in 2 of 3 directions: "variance", "lengthscale", "noise variance" not identified
