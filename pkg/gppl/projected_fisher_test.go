@@ -75,7 +75,7 @@ func TestInformationOfEngines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, engine := range []string{"", EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineInterpolated} {
+			for _, engine := range append(Engines(), "") {
 				l, err := NewProjected(m, d, p, WithEngine(engine))
 				if err != nil {
 					t.Fatal(err)
