@@ -561,3 +561,90 @@ func TestWhereToFind(t *testing.T) {
 		t.Errorf("%d files: the pattern misses some", count)
 	}
 }
+
+// repositoryFiles returns the paths of all files from the root, but for what git keeps and what setup.sh installs.
+func repositoryFiles(t *testing.T) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if e.IsDir() && (e.Name() == ".git" || e.Name() == ".env") {
+			return filepath.SkipDir
+		}
+		if !e.IsDir() {
+			files = append(files, filepath.ToSlash(name))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// Files of the repository, as pages name them: by name, by path from the root or from a folder above, or by a pattern; and folders.
+var (
+	fileNamed   = regexp.MustCompile("`([\\w./*-]+\\.(?:go|py|sh|js|css|ipynb|j2|tmpl|svg))`")
+	folderNamed = regexp.MustCompile("`((?:pkg|cmd|internal|measure|scripts|notebooks|beam|parquet|tools)/[\\w./*-]*)`")
+)
+
+// isThere reports whether a name is that of a file, or of a folder of one.
+func isThere(name string, files []string) bool {
+	parts := strings.Split(strings.Trim(name, "/"), "/")
+	return slices.ContainsFunc(files, func(file string) bool {
+		of := strings.Split(file, "/")
+		for from := 0; from+len(parts) <= len(of); from++ {
+			if ok, _ := path.Match(strings.Join(parts, "/"), strings.Join(of[from:from+len(parts)], "/")); ok {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// elsewhere are names of what is no file of this repository: of the code of the paper, and of what a run writes.
+var elsewhere = map[string]bool{"gp.py": true, "notebooks/out/": true, "notebooks/results/NAME.jsonl": true}
+
+// TestFiles: the files and folders that the pages name exist. The changelog tells of files that were.
+func TestFiles(t *testing.T) {
+	files := repositoryFiles(t)
+	if !isThere("kernel_se.go", files) || !isThere("internal/choice", files) || !isThere("pkg/gppl/engine_*.go", files) || isThere("gppl/kernel_none.go", files) {
+		t.Error("the test does not tell files that are there from others")
+	}
+	count := 0
+	for page, text := range documents(t) {
+		if page == "CHANGELOG.md" {
+			continue
+		}
+		text = fence.ReplaceAllString(text, "")
+		for _, named := range []*regexp.Regexp{fileNamed, folderNamed} {
+			for _, m := range named.FindAllStringSubmatch(text, -1) {
+				if count++; !elsewhere[m[1]] && !isThere(m[1], files) {
+					t.Errorf("%s names %s, which does not exist", page, m[1])
+				}
+			}
+		}
+	}
+	if count < 200 {
+		t.Errorf("%d files: the pattern misses some", count)
+	}
+}
+
+// TestCommits: the commits that architecture.md counts in exist.
+func TestCommits(t *testing.T) {
+	shallow, err := exec.Command("git", "-C", root, "rev-parse", "--is-shallow-repository").Output()
+	if err != nil || strings.TrimSpace(string(shallow)) != "false" {
+		t.Skip("this is no checkout of the whole history: ", err)
+	}
+	found := regexp.MustCompile("`([0-9a-f]{7,40})`").FindAllStringSubmatch(documents(t)["docs/architecture.md"], -1)
+	for _, m := range found {
+		if err := exec.Command("git", "-C", root, "cat-file", "-e", m[1]+"^{commit}").Run(); err != nil {
+			t.Errorf("there is no commit %s: %v", m[1], err)
+		}
+	}
+	if len(found) < 8 {
+		t.Errorf("%d commits: the pattern misses some", len(found))
+	}
+}

@@ -26,10 +26,24 @@ type candidate interface {
 	share(n int) (weight float64, fixed bool)
 	// prior replaces the weak prior of the i-th parameter of a model, by none if its Sigma is 0; ok is false where it does not.
 	prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool)
+	// slope is the prior variance of the slope of a linear trend about which its models are, of n observations.
+	slope(n int) float64
 	// odds is the logarithm of the prior odds of a model, in nats: what the evidence of others must be higher by.
 	odds(k gppl.Kernel) float64
 	// says is what a table and the summary say of its model in a forecast; "" for no more than of any.
 	says(weight float64) (note, summary string)
+}
+
+// walker is a candidate whose models begin with a walk: a term whose level wanders, since it returns only beyond a lengthscale, its reach, that is
+// held far outside the observations. Names and shared priors leave the walk in its place; its variance is told by its steps.
+type walker interface {
+	candidate
+	// reach returns the reach of a walk; 0 of another first term, as a search for shifts tries in its place.
+	reach(first gppl.Kernel) float64
+	// unit is what series that share priors count the i-th parameter of a walk in, if that is no length of x; 1 for its own value.
+	unit(i int, reach, step float64) float64
+	// lasts reports whether a search for shifts keeps the walk, rather than to try shifts alone in its place.
+	lasts() bool
 }
 
 // candidates are those of the automatic search, in the order in which they are tried: of a name that several take, the last has it.
@@ -75,6 +89,8 @@ func (byEvidence) share(int) (weight float64, fixed bool) { return 0, false }
 func (byEvidence) prior(gppl.Model, int, extent) (p gppl.LogNormal, ok bool) {
 	return gppl.LogNormal{}, false
 }
+
+func (byEvidence) slope(n int) float64 { return slopeOf(n) }
 
 func (byEvidence) odds(gppl.Kernel) float64 { return 0 }
 
@@ -131,11 +147,6 @@ func (c Candidate) FixedWeight() (fixed bool, note, summary string) {
 	_, fixed = c.kind.share(0)
 	note, summary = c.kind.says(c.Weight)
 	return fixed, note, summary
-}
-
-// NoSignal reports whether the candidate is noise about a mean.
-func (c Candidate) NoSignal() bool {
-	return c.kind == noiseAlone{} && c.Kernel == kernelName(whiteTerm)
 }
 
 // before orders candidates by a value of each, failures last.

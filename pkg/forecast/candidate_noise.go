@@ -18,3 +18,8 @@ func (noiseAlone) named(name string) bool { return name == kernelName(whiteTerm)
 func (noiseAlone) propose(*policy) ([]proposal, error) {
 	return []proposal{{terms: []gppl.Kernel{whiteTerm}, noise: startNoise}}, nil
 }
+
+// NoSignal reports whether the candidate is noise about a mean.
+func (c Candidate) NoSignal() bool {
+	return c.kind == noiseAlone{} && c.Kernel == kernelName(whiteTerm)
+}

@@ -20,11 +20,15 @@ func TestCandidateNamed(t *testing.T) {
 		{stationary{}, []gppl.Kernel{season}, "LocPer"},
 		{stationary{}, []gppl.Kernel{gppl.Laplace{Variance: 1, Lengthscale: 1}, season}, "Laplace + LocPer"},
 		{dampedTrend{}, []gppl.Kernel{gppl.DampedTrend{Variance: 1, Lengthscale: 1, Memory: 0.1}}, "DampedTrend"},
+		{wiener{}, []gppl.Kernel{gppl.Laplace{Variance: 1, Lengthscale: 1}, season}, "Wiener + LocPer"},
 		{randomWalk{}, []gppl.Kernel{gppl.Laplace{Variance: 1, Lengthscale: 1}}, "RandomWalk"},
 		{randomWalk{}, []gppl.Kernel{gppl.Laplace{Variance: 1, Lengthscale: 1}, season}, "RandomWalk + LocPer"},
 	} {
 		if name := c.of.name(c.terms); name != c.name {
 			t.Errorf("%T: %s is called %s", c.of, c.name, name)
+		}
+		if of, ok := c.of.(walker); ok && (of.reach(c.terms[0]) != 1 || of.reach(season) != 0) {
+			t.Errorf("%T: the reach of %v is %v, that of a season %v", of, c.terms[0], of.reach(c.terms[0]), of.reach(season))
 		}
 		if got := candidateNamed(c.name); got != c.of {
 			t.Errorf("%s is read as %T, want %T", c.name, got, c.of)

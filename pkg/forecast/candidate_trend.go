@@ -17,7 +17,7 @@ import (
 // returns to the trend as soon as its slope is forgotten.
 type dampedTrend struct{ byEvidence }
 
-var _ candidate = dampedTrend{}
+var _ walker = dampedTrend{}
 
 // trendName begins the name of a damped trend in tables and files, which is that of its kernel.
 const trendName = "DampedTrend"
@@ -56,9 +56,30 @@ func (dampedTrend) propose(p *policy) (all []proposal, err error) {
 func fixReach(m gppl.Model) gppl.Model { return m.Fix(m.Params()[1].Name) }
 
 // prior is that of the variance, by which the level of steps far apart wanders, and of the memory.
-func (dampedTrend) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
-	if k, ok := sumTerms(m.Kernel)[0].(gppl.DampedTrend); ok && i == 2 {
-		return gppl.LogNormal{Mu: math.Log(slopeLasts * e.step / k.Lengthscale), Sigma: slopeSpread}, true
+func (c dampedTrend) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
+	if reach := c.reach(sumTerms(m.Kernel)[0]); reach > 0 && i == 2 {
+		return gppl.LogNormal{Mu: math.Log(slopeLasts * e.step / reach), Sigma: slopeSpread}, true
 	}
-	return walkPrior(m, i, e, stepVariance)
+	return walkPrior(c, m, i, e, stepVariance)
 }
+
+func (dampedTrend) reach(first gppl.Kernel) float64 {
+	if walk, ok := first.(gppl.DampedTrend); ok {
+		return walk.Lengthscale
+	}
+	return 0
+}
+
+// unit is that of the variance where a step has variance 1, and of the memory where a slope lasts for a step.
+func (dampedTrend) unit(i int, reach, step float64) float64 {
+	switch i {
+	case 0:
+		return reach / (2 * step)
+	case 2:
+		return step / reach
+	}
+	return 1
+}
+
+// lasts is false: what a damped trend follows may be a shift and a smooth signal.
+func (dampedTrend) lasts() bool { return false }

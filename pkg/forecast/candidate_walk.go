@@ -12,9 +12,9 @@ import (
 //
 // The walk is a Laplace kernel of variance V with a linear trend, whose slope is the drift. Its lengthscale ℓ is fixed far beyond the
 // range of x, so that a step Δ has the variance 2VΔ/ℓ.
-type randomWalk struct{}
+type randomWalk struct{ laplaceWalk }
 
-var _ candidate = randomWalk{}
+var _ walker = randomWalk{}
 
 // walkName begins the name of a random walk in tables and files.
 const walkName = "RandomWalk"
@@ -94,9 +94,13 @@ func (randomWalk) takesPart(p *policy, t *trial) bool {
 }
 
 // prior is that of the variance of the walk.
-func (randomWalk) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
-	return walkPrior(m, i, e, stepVariance)
+func (c randomWalk) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
+	return walkPrior(c, m, i, e, stepVariance)
 }
+
+func (randomWalk) slope(n int) float64 { return slopeOf(n) }
+
+func (randomWalk) lasts() bool { return false }
 
 func (randomWalk) odds(gppl.Kernel) float64 { return 0 }
 

@@ -13,9 +13,12 @@ import (
 // A Wiener process with a diffuse level is the limit of a Laplace kernel of variance V whose lengthscale ℓ, and V with it, grow: a step Δ has
 // the variance 2VΔ/ℓ. ℓ is fixed far beyond the observations that parameters are learnt from. Stationary candidates learn ℓ, and underestimate
 // it for a process that never returns: the forecast then leaves the last value for a level that is none.
-type wiener struct{ byEvidence }
+type wiener struct {
+	byEvidence
+	laplaceWalk
+}
 
-var _ candidate = wiener{}
+var _ walker = wiener{}
 
 // wienerName begins the name of a Wiener process in tables and files.
 const wienerName = "Wiener"
@@ -63,8 +66,32 @@ func (c wiener) propose(p *policy) ([]proposal, error) {
 const wanders = 6
 
 // prior is that of the variance of the process.
-func (wiener) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
-	return walkPrior(m, i, e, wanders*e.step/e.span)
+func (c wiener) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
+	return walkPrior(c, m, i, e, wanders*e.step/e.span)
+}
+
+// slope is the prior variance of the drift.
+func (wiener) slope(int) float64 { return driftVariance }
+
+// lasts is true: without its walk a model of this candidate is one of another, about whose slope more is expected.
+func (wiener) lasts() bool { return true }
+
+// laplaceWalk has the methods of a walker whose walk is a Laplace kernel.
+type laplaceWalk struct{}
+
+func (laplaceWalk) reach(first gppl.Kernel) float64 {
+	if walk, ok := first.(gppl.Laplace); ok {
+		return walk.Lengthscale
+	}
+	return 0
+}
+
+// unit is that of the variance of the level where a step has variance 1.
+func (laplaceWalk) unit(i int, reach, step float64) float64 {
+	if i == 0 {
+		return reach / (2 * step)
+	}
+	return 1
 }
 
 // fixWalk holds the lengthscale of the first term and, of a walk alone, the noise.
@@ -76,25 +103,13 @@ func fixWalk(m gppl.Model) gppl.Model {
 	return m
 }
 
-// walkPrior is the prior of the variance of a Laplace kernel that stands for a walk, the first term of a model: a step has the median variance
-// given. A search for shifts also tries models without the walk; they have none.
-func walkPrior(m gppl.Model, i int, e extent, step float64) (p gppl.LogNormal, ok bool) {
-	reach := reachOf(sumTerms(m.Kernel)[0])
+// walkPrior is the prior of the variance of a walk, the first term of a model: a step has the median variance given. A search for shifts also tries models without the walk; they have none.
+func walkPrior(of walker, m gppl.Model, i int, e extent, step float64) (p gppl.LogNormal, ok bool) {
+	reach := of.reach(sumTerms(m.Kernel)[0])
 	if i != 0 || reach == 0 {
 		return gppl.LogNormal{}, false
 	}
 	return gppl.LogNormal{Mu: math.Log(step * reach / (2 * e.step)), Sigma: 1.5}, true
-}
-
-// reachOf returns the lengthscale beyond which the level of a term that wanders returns; 0 of another term.
-func reachOf(k gppl.Kernel) float64 {
-	switch k := k.(type) {
-	case gppl.Laplace:
-		return k.Lengthscale
-	case gppl.DampedTrend:
-		return k.Lengthscale
-	}
-	return 0
 }
 
 // nameBehind names the terms behind the first, whose name is given.

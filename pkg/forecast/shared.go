@@ -156,11 +156,12 @@ func (p *policy) shareableOf(of candidate, trend string, log bool, m gppl.Model,
 		at += len(t.Params())
 	}
 	order := timeline.Range(0, len(terms))
-	fixed := 0
-	if of == candidate(randomWalk{}) || of == candidate(wiener{}) || of == candidate(dampedTrend{}) { // a walk is the first of its terms
-		fixed = 1
+	sorted := order
+	walks, ok := of.(walker)
+	if ok { // the first term keeps its place
+		sorted = order[1:]
 	}
-	slices.SortStableFunc(order[fixed:], func(i, j int) int { return strings.Compare(kernelName(terms[i]), kernelName(terms[j])) })
+	slices.SortStableFunc(sorted, func(i, j int) int { return strings.Compare(kernelName(terms[i]), kernelName(terms[j])) })
 	indices := append(slices.Concat(timeline.Pick(each, order)...), at) // with the noise; the shape of a likelihood keeps its weak prior
 	s.name = Candidate{Kernel: of.name(timeline.Pick(terms, order)), Trend: trend, Log: log, Scale: p.series.logName()}.Name()
 	places := b.places()
@@ -172,10 +173,8 @@ func (p *policy) shareableOf(of candidate, trend string, log bool, m gppl.Model,
 		switch {
 		case q.Unit == gppl.UnitX:
 			counted = math.Log(p.extent.step)
-		case i == 0 && fixed > 0: // of a walk, the variance of a step
-			counted = math.Log(reachOf(terms[0]) / (2 * p.extent.step))
-		case i == 2 && of == candidate(dampedTrend{}): // the steps for which a slope lasts
-			counted = math.Log(p.extent.step / reachOf(terms[0]))
+		case ok && i < len(each[0]):
+			counted = math.Log(walks.unit(i, walks.reach(terms[0]), p.extent.step))
 		}
 		s.index, s.own, s.names = append(s.index, i), append(s.own, slices.Index(places, i)), append(s.names, q.Name)
 		s.unit, s.weak = append(s.unit, counted), append(s.weak, b.weak[i])

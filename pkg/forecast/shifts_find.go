@@ -215,10 +215,11 @@ func (search shiftSearch) trained(shifts []Shift, from gppl.Model, fewer bool) (
 // simpler returns models with one term less, noise if there is no other, and with a smoother one in its place.
 func (search shiftSearch) simpler(m gppl.Model, e extent) (all []gppl.Model) {
 	terms := termsOf(m.Kernel)
-	for i := range terms {
-		if _, walks := search.a.Candidates[0].kind.(wiener); walks && i == 0 { // without it, it is another candidate
-			continue
-		}
+	first := 0 // of the terms that may go
+	if of, ok := search.a.Candidates[0].kind.(walker); ok && of.lasts() {
+		first = 1
+	}
+	for i := first; i < len(terms); i++ {
 		others := slices.Delete(slices.Clone(terms), i, i+1)
 		sums := [][]gppl.Kernel{others}
 		for _, smoother := range []string{"Matern32", "SE"} {

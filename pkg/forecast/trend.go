@@ -49,20 +49,21 @@ const (
 	levelVariance = 1
 )
 
+// slopeOf is the prior variance of the slope of n observations, unless a candidate has its own.
+func slopeOf(n int) float64 {
+	if n < lasting {
+		return briefSlope
+	}
+	return slopeVariance
+}
+
 // policyMean is like meanOf with an uncertain constant: a short series does not determine its mean well.
 func policyMean(of candidate, trend string, x gppl.Inputs) (gppl.Mean, error) {
-	slope := float64(slopeVariance)
-	switch {
-	case of == wiener{}:
-		slope = driftVariance
-	case x.Len() < lasting:
-		slope = briefSlope
-	}
 	switch strings.ToLower(trend) {
 	case "none":
 		return withRegressors([]gppl.Mean{gppl.Intercept{}}, []float64{levelVariance}, x), nil
 	case "linear":
-		return withRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(1, x)}, []float64{levelVariance, slope}, x), nil
+		return withRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(1, x)}, []float64{levelVariance, of.slope(x.Len())}, x), nil
 	}
 	return meanOf(trend, x)
 }

@@ -21,17 +21,16 @@ import (
 
 // walkLosses are the kinds of loss that the walks and the goroutines use.
 var walkLosses = []struct {
-	name    string
-	engines []string
-	build   func(m Model, d Data, p *Projection, opts ...Option) (Loss, error)
+	name  string
+	build func(m Model, d Data, p *Projection, opts ...Option) (Loss, error)
 }{
-	{"exact", append([]string{"", EngineDense, EngineToeplitz, EngineGridded, EngineMixed}, exactEngines...),
+	{"exact",
 		func(m Model, d Data, _ *Projection, opts ...Option) (Loss, error) { return NewExact(m, d, opts...) }},
-	{"PL", append([]string{"", EngineDense}, projectedEngines...),
+	{"PL",
 		func(m Model, d Data, p *Projection, opts ...Option) (Loss, error) {
 			return NewProjected(m, d, p, opts...)
 		}},
-	{"residual", []string{"", EngineSpectral},
+	{"residual",
 		func(m Model, d Data, p *Projection, opts ...Option) (Loss, error) {
 			return NewResidual(m, d, p, opts...)
 		}},
@@ -112,7 +111,7 @@ func TestGoroutines(t *testing.T) {
 			m := Model{Kernel: k, Noise: 0.1}
 			d := drawFrom(t, m, x, rnd)
 			for _, kind := range walkLosses {
-				for _, engine := range kind.engines {
+				for _, engine := range append(Engines(), "") {
 					for _, p := range []*Projection{sphere, waves} {
 						if kind.name == "exact" && p != sphere {
 							continue
@@ -202,7 +201,7 @@ func TestWalk(t *testing.T) {
 		}
 		at := engineInputs("irregular", 7, rnd)
 		for _, kind := range walkLosses {
-			for _, engine := range kind.engines {
+			for _, engine := range append(Engines(), "") {
 				where := fmt.Sprintf("%s, %v, engine %q", kind.name, k, engine)
 				build := func() Loss {
 					l, err := kind.build(m, d, p, WithEngine(engine))

@@ -134,6 +134,15 @@ type predictor interface {
 	joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error
 }
 
+// farError is the error of a predictor at the first input of those at which it has no answer. Their variances are NaN; the other answers are
+// correct.
+type farError struct {
+	index int
+	err   error
+}
+
+func (e *farError) Error() string { return e.err.Error() }
+
 // compiledTerm is a term of a kernel, or the whole of it, in the form that
 // projected engines know. It serves one family of kernels.
 type compiledTerm struct {

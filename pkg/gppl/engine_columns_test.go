@@ -52,6 +52,15 @@ var summedCases = []columnCase{
 		[]Kernel{Add(SE{1, 0.7}, Periodic{0.5, 1, 3.7}), Add(SE{1, 60}, SE{0.5, 0.6}, White{0.1})}, false, false, false},
 }
 
+// TestColumnCases: every engine of series has a case of several columns.
+func TestColumnCases(t *testing.T) {
+	for _, e := range seriesEngines {
+		if !slices.ContainsFunc(append(summedCases, columnCases...), func(c columnCase) bool { return c.name == e.name }) {
+			t.Errorf("the %s engine has no case in columnCases or summedCases", e.name)
+		}
+	}
+}
+
 // onGrid is a mixed engine whose base is on a grid, however few data there are.
 type onGrid struct{ *mixedExact }
 

@@ -24,8 +24,34 @@ import (
 // cost, which users do not, so they are within the package; what users see is
 // in engine_test.go.
 
-var exactEngines = []string{EngineStateSpace, EngineSpectral, EngineBanded}
-var projectedEngines = []string{EngineInterpolated, EngineStateSpace, EngineSpectral, EngineBanded}
+// TestEngines: Engines are those of the losses of a time series, no more and no fewer.
+func TestEngines(t *testing.T) {
+	d := benchData(t, 30)
+	p, err := NewProjection(Sphere{}, d.X, 5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for _, p := range []*Projection{nil, p} {
+		l, err := buildLoss(Model{Kernel: SE{1, 9}, Noise: 0.1}, d, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch l := l.(type) {
+		case *Exact:
+			for _, e := range l.engines {
+				all[e.name()] = true
+			}
+		case *Projected:
+			for _, e := range l.terms[0].engines {
+				all[e.name()] = true
+			}
+		}
+	}
+	if want, got := slices.Sorted(maps.Keys(all)), slices.Sorted(slices.Values(Engines())); !slices.Equal(want, got) {
+		t.Errorf("Engines() are %v, those of the losses %v", got, want)
+	}
+}
 
 // engineKernels is one of each kernel and combinations of them, at variance v
 // (some of them 2v) and about the lengthscale l.
@@ -251,10 +277,9 @@ func conform(t *testing.T, w worst, m Model, d Data, p *Projection, where string
 		}
 		return l
 	}
-	terms, engines, condition := d.Len(), exactEngines, 1.0
+	terms, condition := d.Len(), 1.0
 	if p != nil {
 		_, terms = p.Dims()
-		engines = projectedEngines
 		if !p.Orthonormal {
 			// S is as badly conditioned as ΩᵀΩ times v/σ², which no engine's
 			// promise knows; beyond a thousand the dense value is none to test by.
@@ -265,7 +290,7 @@ func conform(t *testing.T, w worst, m Model, d Data, p *Projection, where string
 	}
 	theta := Values(m.Params())
 	dense := build(WithEngine(EngineDense))
-	for _, engine := range append([]string{""}, engines...) {
+	for _, engine := range append(Engines(), "") {
 		l := build(WithEngine(engine))
 		if engine != "" && expensive(l, engine, theta) {
 			continue
@@ -393,15 +418,15 @@ func TestEngineWalk(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, p := range []*Projection{nil, p} {
-			engines, terms, label := append([]string{""}, exactEngines...), 90, ""
+			terms, label := 90, ""
 			if p != nil {
-				engines, terms, label = append([]string{""}, projectedEngines...), 20, " (PL)"
+				terms, label = 20, " (PL)"
 			}
 			dense, err := buildLoss(m, d, p, WithEngine(EngineDense))
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, engine := range engines {
+			for _, engine := range append(Engines(), "") {
 				l, err := buildLoss(m, d, p, WithEngine(engine))
 				if err != nil {
 					t.Fatal(err)

@@ -412,7 +412,29 @@ func (p *basedPosterior) conditioned(means, wide blas64.General, x Inputs) (solv
 	return q
 }
 
+// latent predicts at each x alone where some are too far to be represented, as a farError then says.
 func (p *basedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
+	err := p.latentOver(ctx, means, variances, x)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	var far *farError
+	for i := range x.Len() {
+		row := blas64.General{Rows: 1, Cols: means.Cols, Stride: means.Stride, Data: means.Data[i*means.Stride:]}
+		if err := p.latentOver(ctx, row, variances[i:i+1], x.Slice(i, i+1)); err != nil {
+			variances[i] = math.NaN()
+			if far == nil {
+				far = &farError{i, err}
+			}
+		}
+	}
+	if far == nil {
+		return ctx.Err()
+	}
+	return far
+}
+
+func (p *basedPosterior) latentOver(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	p, wide, err := p.over(ctx, x)
 	if err == nil {
 		err = p.of.latent(ctx, wide, variances, x)

@@ -21,8 +21,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
-var engineNames = []string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineGridded, gppl.EngineToeplitz, gppl.EngineMixed, gppl.EngineInterpolated}
-
 func TestCheckEngine(t *testing.T) {
 	t.Parallel()
 	line := func(_ gppl.Model, d gppl.Data) bool { lo, hi := d.X.Range(0); return hi > lo }
@@ -50,7 +48,7 @@ func TestCheckEngine(t *testing.T) {
 			return p != nil && onlyOf(m.Kernel, "SE", "Laplace", "Matern32", "Matern52")
 		},
 	}
-	for _, engine := range append(engineNames, gppl.EngineDense) {
+	for _, engine := range gppl.Engines() {
 		t.Run(engine, func(t *testing.T) { gppltest.CheckEngine(t, engine, musts[engine]) })
 	}
 }
@@ -145,7 +143,7 @@ func TestRefusalSaysWhy(t *testing.T) {
 	t.Parallel()
 	d := engineData(t, 30)
 	p := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))(t)
-	for i, engine := range append(engineNames, gppl.EngineDense, "") {
+	for i, engine := range append(gppl.Engines(), "") {
 		for j, l := range []float64{1e-300, 1e-160, 1e160, 1e300} {
 			if testsize.Quick() && (i+j)%4 > 0 {
 				continue
@@ -313,7 +311,7 @@ func TestEngineDeterminism(t *testing.T) {
 		gppl.RQ{Variance: 1, Lengthscale: 5, Alpha: 2},
 	} {
 		m := gppl.Model{Kernel: k, Noise: 0.1}
-		for _, engine := range append(engineNames, gppl.EngineDense) {
+		for _, engine := range gppl.Engines() {
 			run := func(procs int) (out []string) {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 				for _, l := range []gppl.Loss{
@@ -382,7 +380,7 @@ func TestOracleSunspotsEngines(t *testing.T) {
 	for _, c := range oracle.Cases {
 		last := len(c.Parameters) - 1
 		m := gppl.Model{Kernel: kernels[c.Kernel].WithParams(c.Parameters[:last]), Noise: c.Parameters[last]}
-		for _, engine := range append([]string{""}, engineNames...) {
+		for _, engine := range append(gppl.Engines(), "") {
 			check := func(what string, l gppl.Loss, want float64, wantGrad []float64) {
 				t.Helper()
 				grad := make([]float64, len(wantGrad))

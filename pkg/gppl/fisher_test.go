@@ -664,7 +664,7 @@ func TestInformationOfEngines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, engine := range []string{"", gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineInterpolated} {
+			for _, engine := range append(gppl.Engines(), "") {
 				l, err := gppl.NewProjected(m, d, p, gppl.WithEngine(engine))
 				if err != nil {
 					t.Fatal(err)

@@ -48,7 +48,7 @@ func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible 
 		{Kernel: gppl.Add(gppl.Matern52{Variance: 1, Lengthscale: 4}, gppl.Laplace{Variance: 1, Lengthscale: 40}), Noise: 0.1},
 		{Kernel: gppl.LocPer{Variance: 1, Lengthscale: float64(n), Period: 6, PeriodicLengthscale: 1}, Noise: 0.1},
 	} {
-		for j, engine := range []string{gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineGridded, gppl.EngineToeplitz, gppl.EngineMixed} {
+		for j, engine := range gppl.Engines() {
 			if engine == gppl.EngineDense && n > 4000 || n < 1000 && !testsize.Long() && (i == 2 && testsize.Quick() || i > 0 && j < 2+i/2) { // the longest
 				continue
 			}

@@ -232,11 +232,12 @@ func judgeCase(c *randomCase) (all []judgement, err error) {
 			return nil, err
 		}
 	}
-	run := func(name string, t *truth, terms int, engines []string, build func(...gppl.Option) (explained, error)) {
+	run := func(name string, t *truth, terms int, build func(...gppl.Option) (explained, error)) {
 		var explain string
-		for _, engine := range append([]string{""}, engines...) {
+		for _, engine := range append([]string{""}, gppl.Engines()...) { // the choice first, for what it explains
 			var e evaluation
-			if engine != "" && forecastSeconds(explain, engine) > c.tooLong() {
+			nodes := engine == gppl.EngineInterpolated && len(x) >= 1500 // thirty of them, of n²k each
+			if nodes || engine != "" && forecastSeconds(explain, engine) > c.tooLong() {
 				e.verdict = skipped
 			} else {
 				var opts []gppl.Option
@@ -257,8 +258,7 @@ func judgeCase(c *randomCase) (all []judgement, err error) {
 			all = append(all, j)
 		}
 	}
-	engines := []string{gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineGridded, gppl.EngineToeplitz, gppl.EngineMixed}
-	run("exact", exact, len(x), engines, func(o ...gppl.Option) (explained, error) {
+	run("exact", exact, len(x), func(o ...gppl.Option) (explained, error) {
 		return gppl.NewExact(c.model, c.data, o...)
 	})
 	if z := c.inducing(); z != nil && c.data.Errors == nil {
@@ -266,7 +266,7 @@ func judgeCase(c *randomCase) (all []judgement, err error) {
 		if err != nil {
 			return all, err
 		}
-		run("VFE", bound, len(x), []string{gppl.EngineDense, gppl.EngineSpectral}, func(o ...gppl.Option) (explained, error) {
+		run("VFE", bound, len(x), func(o ...gppl.Option) (explained, error) {
 			return gppl.NewVFE(c.model, c.data, gppl.Scalars(z), gppl.VFEOptions{}, o...)
 		})
 	}
@@ -282,10 +282,7 @@ func judgeCase(c *randomCase) (all []judgement, err error) {
 	if c.residual {
 		name, build = "residual", gppl.NewResidual
 	}
-	if len(x) < 1500 { // thirty nodes of n²k each
-		engines = append(engines, gppl.EngineInterpolated)
-	}
-	run(name, projected, k, engines, func(o ...gppl.Option) (explained, error) {
+	run(name, projected, k, func(o ...gppl.Option) (explained, error) {
 		return build(c.model, c.data, c.proj, o...)
 	})
 	return all, nil

@@ -23,7 +23,7 @@ var (
 //	v·e⁻ᵃ,  v·(1 + a)·e⁻ᵃ,  v·(1 + a + a²/3)·e⁻ᵃ
 //
 // It is the covariance of a Markov process of Order + 1 numbers, whose transition over a
-// gap is in internal/statespace/matern.go.
+// gap is in internal/statespace/matern_transition.go.
 type MaternTerm struct {
 	Order                 int
 	Variance, Lengthscale float64

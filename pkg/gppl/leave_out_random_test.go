@@ -282,7 +282,7 @@ func TestRandomLeaveOut(t *testing.T) {
 	for _, number := range numbers {
 		c := newLeaveOutCase(number)
 		want, v, unknown := wideLeaveOut(c)
-		for _, engine := range []string{"", gppl.EngineDense, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineToeplitz, gppl.EngineSpectral, gppl.EngineGridded, gppl.EngineMixed} {
+		for _, engine := range append(gppl.Engines(), "") {
 			name := engine
 			if name == "" {
 				name = "automatic"

@@ -388,9 +388,9 @@ func (c *meanRandom) truth(loss string) *truth {
 
 // judge holds every engine of every loss to the truth, and to LastBound alone: the tolerance is not allowed on top.
 func (c *meanRandom) judge(report func(string, bool)) {
-	run := func(name string, terms int, engines []string, build func(...gppl.Option) (explained, error)) {
+	run := func(name string, terms int, build func(...gppl.Option) (explained, error)) {
 		var t *truth
-		for _, engine := range append([]string{""}, engines...) {
+		for _, engine := range append(gppl.Engines(), "") {
 			var opts []gppl.Option
 			if engine != "" {
 				opts = append(opts, gppl.WithEngine(engine))
@@ -419,18 +419,16 @@ func (c *meanRandom) judge(report func(string, bool)) {
 		}
 	}
 	n := c.data.Len()
-	engines := []string{gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineGridded, gppl.EngineToeplitz, gppl.EngineMixed}
-	run("exact", n, engines, func(o ...gppl.Option) (explained, error) { return gppl.NewExact(c.model, c.data, o...) })
-	run("VFE", n, engines[:2], func(o ...gppl.Option) (explained, error) {
+	run("exact", n, func(o ...gppl.Option) (explained, error) { return gppl.NewExact(c.model, c.data, o...) })
+	run("VFE", n, func(o ...gppl.Option) (explained, error) {
 		return gppl.NewVFE(c.model, c.data, c.z, gppl.VFEOptions{}, o...)
 	})
 	if c.proj == nil {
 		return
 	}
 	_, k := c.proj.Dims()
-	engines = append(engines, gppl.EngineInterpolated)
-	run("PL", k, engines, func(o ...gppl.Option) (explained, error) { return gppl.NewProjected(c.model, c.data, c.proj, o...) })
-	run("residual", n, engines, func(o ...gppl.Option) (explained, error) { return gppl.NewResidual(c.model, c.data, c.proj, o...) })
+	run("PL", k, func(o ...gppl.Option) (explained, error) { return gppl.NewProjected(c.model, c.data, c.proj, o...) })
+	run("residual", n, func(o ...gppl.Option) (explained, error) { return gppl.NewResidual(c.model, c.data, c.proj, o...) })
 }
 
 // TestRandomMeans holds value and gradient of every loss and engine with a mean to big.Float with 400 bits, for

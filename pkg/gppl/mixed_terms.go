@@ -1,12 +1,14 @@
 package gppl
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
@@ -35,12 +37,18 @@ func (f *mixedFactor) expand() error {
 	if f.span = max(f.span, l.Span); e.tight && len(f.division.rest) > 0 { // a posterior: as far from the data as they reach
 		f.span = max(f.span, 2*l.Span)
 	}
+	frequencies := 0.
 	f.terms = slices.Grow(f.terms[:0], len(f.division.waves))[:len(f.division.waves)]
 	f.Reset(f.model.ctx, mixed.Series{T: l.T, Middle: l.Middle(), Columns: l.Columns})
 	for i, of := range f.division.waves {
 		w := &f.terms[i]
 		w.kernel, w.index, w.param = of.kernel, of.index, of.kernel.PeriodParam()
 		w.Period, w.bands = w.kernel.Bands(w.bands[:0], f.span, 0.5*f.eps)
+		for _, b := range w.bands {
+			if frequencies += float64(b.To) - float64(b.From) + 1; frequencies > mostFarFrequencies && f.span > 2*l.Span {
+				return tooManyWaves(f.span, frequencies)
+			}
+		}
 	}
 	if len(f.division.rest) > 0 {
 		f.which, _ = e.baseForecast(&f.base, &f.division)
@@ -55,8 +63,19 @@ func (f *mixedFactor) expand() error {
 		if err := f.setColumns(&f.terms[i]); err != nil {
 			return err
 		}
+		if f.Columns() > spectral.MostFeatures {
+			return tooManyWaves(f.span, frequencies)
+		}
 	}
 	return nil
+}
+
+// mostFarFrequencies bounds those of a posterior far from the data, of which packets may make fewer columns. The forecast has bounded those
+// that the data need.
+const mostFarFrequencies = 1e5
+
+func tooManyWaves(span, frequencies float64) error {
+	return fmt.Errorf("gppl: mixed engine: waves that represent the kernel over a range of %.3g would have about %.2g frequencies", span, frequencies)
 }
 
 // setCircle puts the waves of all terms on one circle, with sums over the data. Terms whose frequencies move keep theirs.

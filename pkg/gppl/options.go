@@ -78,7 +78,10 @@ func WithContext(ctx context.Context) Option { return func(o *options) { o.ctx =
 // forPosterior says that the loss is evaluated once, to condition on the data.
 func forPosterior(o *options) { o.posterior = true }
 
-// engineNames are all there are, for whatever loss.
+// Engines returns the names of all engines, for whatever loss, the dense one first. A loss refuses those that it does not have, as it does
+// kernels: whoever compares engines by WithEngine skips what is a Refusal.
+func Engines() []string { return slices.Clone(engineNames) }
+
 var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineToeplitz, EngineMixed, EngineInterpolated}
 
 // optionsOf applies the options; it is an error if they name an engine that there

@@ -123,7 +123,7 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 			}
 			add(fmt.Sprintf("%T/%s", kernel, name), value)
 		}
-		for _, engine := range []string{"", gppl.EngineDense, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineGridded, gppl.EngineToeplitz, gppl.EngineMixed} {
+		for _, engine := range append(gppl.Engines(), "") {
 			with := gppl.WithEngine(engine)
 			exact, err := gppl.NewExact(m, data, with)
 			loss("exact "+engine, exact, err)

@@ -3,6 +3,7 @@ package gppl
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -143,7 +144,11 @@ func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variance
 		return mean, variances, err
 	}
 	means, nearVariances := dense.New(len(near), p.columns()), make([]float64, len(near))
-	if e := p.predictor.latent(ctx, means, nearVariances, x.Pick(near)); e != nil {
+	e := p.predictor.latent(ctx, means, nearVariances, x.Pick(near))
+	if far := (*farError)(nil); errors.As(e, &far) {
+		i := near[far.index]
+		err = cmp.Or(err, fmt.Errorf("gppl: the posterior at x[%d] = %v: %w", i, x.At(i), far.err))
+	} else if e != nil {
 		return mean, variances, e
 	}
 	if e := p.setMeans(mean, variances, x, near, means); e != nil {
@@ -151,6 +156,9 @@ func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variance
 	}
 	for j, i := range near {
 		variances[i] += max(nearVariances[j], 0) + p.nugget // rounding, where the data determine f
+		if math.IsNaN(variances[i]) {
+			mean[i] = math.NaN()
+		}
 		if bad := math.IsNaN(mean[i]) || math.IsNaN(variances[i]); bad && err == nil {
 			err = fmt.Errorf("gppl: the posterior at x[%d] = %v is not a number: the parameters of %v are out of the range of float64", i, x.At(i), p.model)
 		}

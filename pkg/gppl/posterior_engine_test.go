@@ -39,7 +39,7 @@ func TestPosteriorEngines(t *testing.T) {
 		if err := want.predictor.joint(context.Background(), dense.AsColumn(wantMean), wantCov, x); err != nil {
 			t.Fatal(err)
 		}
-		for _, engine := range []string{"", EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineMixed} {
+		for _, engine := range append(Engines(), "") {
 			slow := slices.ContainsFunc([]string{"Mat", "Laplace", "RQ", "period=9"}, func(of string) bool { return strings.Contains(k.String(), of) })
 			if engine == EngineSpectral && testsize.Quick() && slow {
 				continue // a slow spectrum

@@ -70,7 +70,7 @@ func TestPromiseOffScale(t *testing.T) {
 							t.Errorf("%s of %v, %v, noise %v, y = %v·%s: errs by %.2g and promises %.2g", engine, l, k, noise, scale, name, math.Abs(got-want), bound)
 						}
 					}
-					for _, engine := range []string{"", EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineMixed} {
+					for _, engine := range append(Engines(), "") {
 						l, err := NewExact(m, d, WithEngine(engine))
 						if err != nil {
 							t.Fatal(err)

@@ -150,7 +150,7 @@ func TestLaplaceDense(t *testing.T) {
 		m, d, l, sizes := randomCase(t, seed)
 		want := dense(t, m, d, l, sizes)
 		wantGrad := want.gradient(m, d, l, sizes)
-		for _, engine := range []string{gppl.EngineDense, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineGridded, gppl.EngineMixed, gppl.EngineToeplitz} {
+		for _, engine := range gppl.Engines() {
 			loss := must.Get(NewLaplace(m, d, l, sizes, gppl.WithEngine(engine), gppl.WithTolerance(1e-11), gppl.WithSeconds(longest)))(t)
 			theta := gppl.Values(loss.Params())
 			grad := make([]float64, len(theta))
