@@ -1,17 +1,43 @@
-// Package whole keeps numbers, dates and flags of a page in one piece: a browser breaks lines at their hyphens.
+// Package whole keeps numbers with their units, dates and flags of a text in one piece, where a browser or a figure breaks lines at spaces and
+// hyphens. scripts/report/whole.py does the same for the prose of notebooks.
 package whole
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
-var parts = regexp.MustCompile(`\d[\d.]*e-\d+|\d{4}-\d\d(?:-\d\d(?:T[\d:]+Z?)?)?\b|(?:^|[\s(])--[a-z][a-z-]*`)
+const (
+	number = `[−-]?\d(?:[\d.,]*\d)?(?:e[-+]?\d+)?`
+	// unit stands behind a number, and says nothing at the beginning of a line.
+	unit = ` (?:[%‰×]|°C?|(?:nats?|[nµm]?s|min|h|[kMGT]?B|[kM]?Hz|sd)\b)`
+	// name is short: what is kept whole must fit on the line of a phone.
+	name = `[\pL\d_.]{1,12} (?:=|<|&lt;|≈) `
+)
 
-// HTML returns escaped text in which 1e-05, 2025-06-12T23:06:00Z and --y-error are not broken.
+var parts = regexp.MustCompile(`(^|[\s(])(--[a-z][a-z-]*)|(` + strings.Join([]string{
+	name + number + `(?: ± ` + number + `)?(?:` + unit + `)?`,
+	number + ` ± ` + number + `(?:` + unit + `)?`,
+	number + unit,
+	`\d[\d.]*e-\d+`,
+	`Matérn \d/\d`,
+	`\d{4}-\d\d(?:-\d\d(?:T[\d:]+Z?)?)?\b`,
+}, "|") + `)`)
+
+// HTML returns escaped text in which 95 %, p = 1e-05, 7.4 ± 0.8, 2025-06-12T23:06:00Z and --y-error are not broken.
 func HTML(escaped string) string {
-	return parts.ReplaceAllStringFunc(escaped, func(s string) string {
-		before := ""
-		if s[0] != '-' && (s[0] < '0' || s[0] > '9') { // what stands before a flag
-			before, s = s[:1], s[1:]
-		}
-		return before + `<span style="white-space:nowrap">` + s + `</span>`
-	})
+	return parts.ReplaceAllString(escaped, `$1<span style="white-space:nowrap">$2$3</span>`)
+}
+
+// Fields splits a plain text at its spaces, as strings.Fields does, but not at those within 95 %, p = 1e-05 and 7.4 ± 0.8.
+func Fields(text string) []string {
+	const kept = "\x00" // stands for a space that is no place to break, and is in no text
+	fields := strings.Fields(parts.ReplaceAllStringFunc(text, func(s string) string {
+		inner := strings.TrimLeft(s, " \t\n(")
+		return s[:len(s)-len(inner)] + strings.ReplaceAll(inner, " ", kept)
+	}))
+	for i, f := range fields {
+		fields[i] = strings.ReplaceAll(f, kept, " ")
+	}
+	return fields
 }

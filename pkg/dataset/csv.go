@@ -74,6 +74,7 @@ type CSVOptions struct {
 
 	shortest int  // fields of a row, where most end before the header does
 	rowNames bool // the header has no name for the first column
+	unnamed  bool // nor for the last one (lacksName)
 	headless bool // found, where NoHeader was not given
 }
 

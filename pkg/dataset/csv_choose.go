@@ -103,6 +103,9 @@ func ErrorName(name string) bool { return errorName.MatchString(name) }
 // hour; the first date behind a column that counts the rows or has words, or in the place of a y that is not named; the one column named as
 // a time; or the first column. Columns that are empty are passed over.
 func (s *csvStream) xOf(names, first []string) (x xColumns) {
+	if s.wide != nil && s.wide.rest < 0 { // whatever the names of the columns before, as geo\TIME_PERIOD
+		return oneColumn(s.wide.from)
+	}
 	if len(names) > 2 && names[0]+names[1] == "" {
 		for _, form := range leadingForms {
 			if x, ok := s.leadingParts(form); ok {

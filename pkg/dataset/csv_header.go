@@ -137,6 +137,10 @@ func (opt *CSVOptions) evenHead(rows [][]string) {
 	if len(rows) == 0 {
 		return
 	}
+	if opt.unnamed = opt.lacksName(rows); opt.unnamed {
+		opt.head = rows
+		return
+	}
 	width, counts := len(rows[0]), map[int]int{}
 	for _, row := range rows[1:] {
 		counts[len(row)]++
@@ -157,6 +161,24 @@ func (opt *CSVOptions) evenHead(rows [][]string) {
 		rows[i] = append(row, make([]string, max(0, width-len(row)))...)[:width]
 	}
 	opt.head = rows
+}
+
+// lacksName reports whether rows have one field more than the header and the rows about the series below it, as where marks stand behind the values; it fills
+// up what is shorter.
+func (opt *CSVOptions) lacksName(rows [][]string) bool {
+	width := len(rows[0])
+	about := slices.IndexFunc(rows, func(row []string) bool { return len(row) == width+1 })
+	if opt.NoHeader || opt.Comma == ' ' || width < 2 || about < 2 || slices.ContainsFunc(rows[:about], func(row []string) bool { return len(row) != width }) ||
+		slices.ContainsFunc(rows[about:], func(row []string) bool { return len(row) != width+1 }) {
+		return false
+	}
+	if (CSVOptions{head: rows}).aboutRows() != about-1 {
+		return false
+	}
+	for i := range rows[:about] {
+		rows[i] = append(rows[i], "")
+	}
+	return true
 }
 
 // eitherOrder is dateFormat, or timeSlashes for all that have day and month in either order.

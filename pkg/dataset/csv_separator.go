@@ -121,8 +121,8 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 		candidates = strings.TrimSuffix(candidates, ",")
 	}
 	most := make([]int, len(candidates)) // in the lines above
-	for i := 0; i+2 < len(texts); i++ {
-		regular := false // three lines have as many of a character
+	for i := 0; i+1 < len(texts); i++ {
+		regular := false // three lines have as many of a character, or two, of which the first names times
 		for j, c := range candidates {
 			n := outside(texts[i], c)
 			if regular {
@@ -130,7 +130,8 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 			}
 			filled := outside(strings.TrimRight(texts[i], string(c)+" "), c)
 			one := n > 0 && filled == 0
-			regular = n > 0 && outside(texts[i+1], c) == n && outside(texts[i+2], c) == n && !(setting.MatchString(texts[i]) && setting.MatchString(texts[i+1]))
+			below := i+2 == len(texts) && namesTimes(split(texts[i], c)) || i+2 < len(texts) && outside(texts[i+2], c) == n
+			regular = n > 0 && outside(texts[i+1], c) == n && below && !(setting.MatchString(texts[i]) && setting.MatchString(texts[i+1]))
 			table := n > most[j] && regular && !one
 			bare := most[j] == 0 && (n > 1 || dateFormat(split(texts[i], c)[0]) != TimeAuto) // no line above is a header
 			switch most[j] = max(most[j], filled); {
@@ -149,6 +150,14 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 		return ends[i], cut(r, starts[i], strings.Repeat("\n", ends[i]))
 	}
 	return ends[header], cut(r, starts[i], strings.Repeat("\n", ends[header])+texts[header]+strings.Repeat("\n", ends[i]-ends[header])) // units below it stay out
+}
+
+// namesTimes reports whether the last of some names are those of the times of a wide table, which may have one row.
+func namesTimes(names []string) bool {
+	return len(names) > fewestWide && !slices.ContainsFunc(names[len(names)-fewestWide:], func(name string) bool {
+		kind, _ := timeNamed(strings.Trim(name, `" `))
+		return kind == ""
+	})
 }
 
 // setting is a name with a colon before its value, as programs write what a table is about.

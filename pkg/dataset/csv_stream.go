@@ -271,6 +271,9 @@ func (s *csvStream) header(blocks *rowSplitter) (b textBlock, err error) {
 	if s.opt.rowNames {
 		names = append([]string{""}, names...)
 	}
+	if s.opt.unnamed {
+		names = append(names, "")
+	}
 	if err := s.cutWords(blocks, &b, s.opt.wordRows()); err != nil {
 		return b, err
 	}

@@ -119,7 +119,7 @@ func wideText(kind, name string, at, count int) string {
 		return strconv.Itoa(at)
 	case kind == "clock":
 		return fmt.Sprintf(" %02d:%02d", (at-1)/hour, (at-1)%hour)
-	case kind == "hour" || count == 24:
+	case kind == "hour" || kind == "number" && count == 24:
 		return fmt.Sprintf(" %d:00", at)
 	case kind == "date":
 		return name
@@ -215,7 +215,7 @@ func wideRow(kind string, count int, cell string) bool {
 	n, err := strconv.Atoi(cell)
 	format := dateFormat(cell)
 	switch {
-	case kind == "clock" || count == 24:
+	case kind == "clock" || kind == "hour" || kind == "number" && count == 24:
 		return format != TimeAuto && periodOf(cell) == "" && !strings.Contains(cell, ":") || err == nil && MayBeDate(float64(n))
 	case kind == "weekday":
 		return err == nil && n >= 1 && n <= 53 || format == TimeWeek

@@ -23,7 +23,8 @@ const (
 	commonCodes = 0.25 // the share of the observations that codes are at most
 	usualCodes  = 0.5  // if all of them are usual ones
 	usualGap    = 0.5  // of the range of the others, by which a usual code is apart; another one by all of it
-	onceGap     = 3    // of the range of the others, by which a usual code is apart that occurs once, unless it alone is negative
+	onceGap     = 3    // of the range of the others, by which a usual code is apart that occurs once, unless it alone is negative, and zeros
+	rareZeros   = 0.05 // the share that zeros are at most: a shop is closed more often, one day in seven
 )
 
 // usualCode reports whether v is a number that programs and sensors write for a missing value: nines, with or without a sign and decimals, sevens
@@ -55,9 +56,9 @@ func repeated(v float64) int {
 	return 0
 }
 
-// codesIn returns the values at the ends of y that may be codes: each occurs more than once, or is -999, -32767 or the like and very far from the others, is not 0, and is further from the other values than
-// these are from one another, or by half of that if it is a usual one. Of all ways to take up to three from each end, the one that takes the
-// fewest is looked for first, and then the same in what is left.
+// codesIn returns the values at the ends of y that may be codes: each occurs more than once, or is -999, -32767 or the like and very far from the others, and
+// is further from the other values than these are from one another, or by half of that if it is a usual one; a few zeros are three times as far. Of all
+// ways to take up to three from each end, the one that takes the fewest is looked for first, and then the same in what is left.
 func codesIn(y []float64) (all []Code) {
 	sorted := slices.Clone(y)
 	slices.Sort(sorted)
@@ -101,7 +102,7 @@ func codesAt(sorted []float64) []Code {
 func areCodes(sorted []float64, codes []Code, low int) bool {
 	from, to, usual := 0, len(sorted), true
 	for i, c := range codes {
-		if usual = usual && usualCode(c.Value); c.Times < 2 && repeated(c.Value) < 3 && !noReading(c.Value) || c.Value == 0 {
+		if usual = usual && usualCode(c.Value); c.Times < 2 && repeated(c.Value) < 3 && !noReading(c.Value) || c.Value == 0 && float64(c.Times) > rareZeros*float64(len(sorted)) {
 			return false
 		}
 		if i < low {
@@ -128,7 +129,7 @@ func areCodes(sorted []float64, codes []Code, low int) bool {
 		}
 		wanted := most - least
 		switch {
-		case c.Times < 2 && !(c.Value < 0 && least >= 0):
+		case c.Value == 0, c.Times < 2 && !(c.Value < 0 && least >= 0):
 			wanted *= onceGap
 		case usualCode(c.Value):
 			wanted *= usualGap
@@ -199,21 +200,28 @@ func (s *Series) lonely() int {
 
 // Lead is what comes first of all that is told of a series: a date that may be wrong, or values that may stand for missing ones; "" if there are none.
 func (s *Series) Lead() string {
+	lead, _ := s.suspect()
+	return lead
+}
+
+// suspect returns the lead of a series, and why tests of its past tell little until this is settled; "" if there is none.
+func (s *Series) suspect() (lead, why string) {
+	const coded = "it was learnt from values that may stand for missing ones, and tested on them"
 	if i := s.lonely(); i >= 0 {
-		from, to := 0, len(s.X)-2
+		from, to, name := 0, len(s.X)-2, cmp.Or(s.Axis.Name, "x")
 		if i == 0 {
 			from, to = 1, len(s.X)-1
 		}
 		return fmt.Sprintf("The %s of one observation is %s, far from all others, which lie between %s and %s: if it is wrong, correct or remove its line.",
-			cmp.Or(s.Axis.Name, "x"), s.Axis.Text(s.X[i]), s.Axis.Text(s.X[from]), s.Axis.Text(s.X[to]))
+			name, s.Axis.Text(s.X[i]), s.Axis.Text(s.X[from]), s.Axis.Text(s.X[to])), fmt.Sprintf("the %s of one observation may be wrong", name)
 	}
 	codes := codesIn(s.Y)
 	if n := minusOnes(s.Y); len(codes) == 0 && n > 0 {
 		return fmt.Sprintf("%s of %s %s -1, where all others are whole and not negative, and far from those beside. If -1 stands for a missing value, add ReadOptions.Missing: -1.",
-			words.Count(n, "value"), s.YName, words.Are(n))
+			words.Count(n, "value"), s.YName, words.Are(n)), coded
 	}
 	if len(codes) == 0 {
-		return ""
+		return "", ""
 	}
 	least, most := math.Inf(1), math.Inf(-1)
 	for _, y := range s.Y {
@@ -233,5 +241,5 @@ func (s *Series) Lead() string {
 	if len(codes) > 1 {
 		what = "they stand for missing values"
 	}
-	return fmt.Sprintf("%s, far from all others, which lie between %v and %v. If %s, add %s.", strings.Join(counts, ", "), least, most, what, strings.Join(settings, " "))
+	return fmt.Sprintf("%s, far from all others, which lie between %v and %v. If %s, add %s.", strings.Join(counts, ", "), least, most, what, strings.Join(settings, " ")), coded
 }

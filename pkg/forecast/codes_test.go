@@ -87,3 +87,22 @@ func TestLonelyDate(t *testing.T) {
 		}
 	}
 }
+
+// TestLeadZeros: a few zeros lead where all else is far above, as that of a pressure, and not where it comes near or where zeros are frequent.
+func TestLeadZeros(t *testing.T) {
+	for _, c := range []struct {
+		level, times float64
+		want         bool
+	}{{1000, 2, true}, {1000, 5, true}, {1000, 1, false}, {1000, 14, false}, {20, 3, false}} {
+		var x, y []float64
+		for i := range 100 {
+			x, y = append(x, float64(i)), append(y, c.level+10*math.Sin(float64(i)))
+		}
+		for i := range int(c.times) {
+			y[7*i] = 0
+		}
+		if lead := (&forecast.Series{X: x, Y: y, YName: "y"}).Lead(); strings.Contains(lead, "values of y are 0, far from all others") != c.want {
+			t.Errorf("%v, %v zeros: %q", c.level, c.times, lead)
+		}
+	}
+}

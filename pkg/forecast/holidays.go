@@ -95,6 +95,29 @@ func (s *Series) LearnHolidays(country string) error {
 	if countries[country] == nil {
 		return fmt.Errorf("forecast: no holidays are known of %q: they are of %s", country, strings.Join(slices.Sorted(maps.Keys(countries)), ", "))
 	}
+	if err := s.takesHolidays(); err != nil {
+		return err
+	}
+	s.Holidays = &Holidays{Country: country}
+	names, quiet, of := s.holidayDifferences(country)
+	if len(quiet) < leastQuiet {
+		return nil
+	}
+	unit := dataset.Series{X: s.X, Y: s.Y}.Scaling().Scale
+	for _, kind := range [][]string{slices.DeleteFunc(slices.Clone(names), isAround), slices.DeleteFunc(names, func(name string) bool { return !isAround(name) })} {
+		seen, scale := seenEffects(kind, quiet, of)
+		for _, name := range seen {
+			s.Holidays.Names, s.Holidays.Scale = append(s.Holidays.Names, name), append(s.Holidays.Scale, scale/unit)
+		}
+	}
+	return nil
+}
+
+// isAround reports whether an effect is of a day around a holiday.
+func isAround(name string) bool { return strings.Contains(name, nearHoliday) }
+
+// takesHolidays returns an error that says why a series has no use for holidays; nil for one of dates, daily or finer.
+func (s *Series) takesHolidays() error {
 	if !s.Axis.Dates {
 		return fmt.Errorf("forecast: holidays need dates, and %s is numbers", s.Axis.Label())
 	}
@@ -104,19 +127,6 @@ func (s *Series) LearnHolidays(country string) error {
 			every = strings.TrimPrefix(words.Count(s.Axis.Months, "month"), "1 ")
 		}
 		return fmt.Errorf("forecast: holidays are for daily and finer series, and this has an observation every %s", every)
-	}
-	s.Holidays = &Holidays{Country: country}
-	names, quiet, of := s.holidayDifferences(country)
-	if len(quiet) < leastQuiet {
-		return nil
-	}
-	unit := dataset.Series{X: s.X, Y: s.Y}.Scaling().Scale
-	around := func(name string) bool { return strings.Contains(name, nearHoliday) }
-	for _, kind := range [][]string{slices.DeleteFunc(slices.Clone(names), around), slices.DeleteFunc(names, func(name string) bool { return !around(name) })} {
-		seen, scale := seenEffects(kind, quiet, of)
-		for _, name := range seen {
-			s.Holidays.Names, s.Holidays.Scale = append(s.Holidays.Names, name), append(s.Holidays.Scale, scale/unit)
-		}
 	}
 	return nil
 }

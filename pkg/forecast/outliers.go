@@ -29,6 +29,8 @@ type Outliers struct {
 	// Heavy says that there are more of them than normal noise has, so that noise with heavy tails describes the observations better
 	// (observe.Outliers.Proposed).
 	Heavy bool `json:"heavy,omitempty"`
+	// Holidays are those of them at public holidays that the model does not have; nil if chance explains where they are.
+	Holidays *AtHolidays `json:"holidays,omitempty"`
 }
 
 // mostOutliers is the number of observations, the latest, among which outliers are looked for.
@@ -62,6 +64,7 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 				add(i, 2*tail.Survival(math.Sqrt(max(0, (nu+1)*e*e-nu))))
 			}
 		}
+		out.Holidays = s.atHolidays(out.List, from)
 		return out, nil
 	}
 	data, err := a.standardised()
@@ -81,5 +84,6 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 		add(from+i, math.Erfc(math.Abs(found.Z[i])/math.Sqrt2))
 	}
 	slices.SortFunc(out.List, func(a, b Outlier) int { return cmp.Compare(a.Index, b.Index) })
+	out.Holidays = s.atHolidays(out.List, from)
 	return out, nil
 }

@@ -51,7 +51,8 @@ type Trust struct {
 	// Origin by origin, the earliest first.
 	Past []PastForecast `json:"past,omitempty"`
 
-	missed string // how residual checks fail so badly that the bands cannot hold; "" if they do not
+	missed  string // how residual checks fail so badly that the bands cannot hold; "" if they do not
+	suspect string // why what was tested may not be the series (Series.suspect); "" if nothing says so
 }
 
 // PastForecast is a forecast from one origin in the past, compared with what followed.
@@ -169,6 +170,7 @@ func (s *Series) trust(ctx context.Context, r *Report, plan BacktestPlan, asked 
 	}
 	r.Origins = slices.DeleteFunc(r.Origins, func(o Origin) bool { return o.Err != nil })
 	t := &Trust{Known: plan.First, Separate: float64(len(s.X)-plan.First) / float64(asked), Unlearnt: r.Failed}
+	_, t.suspect = s.suspect()
 	t.compare(r, s.Y)
 	for _, at := range r.Origins {
 		t.Past = append(t.Past, PastForecast{From: s.Axis.Text(s.X[at.Test.From-1]), N: at.Test.Len(),

@@ -4,7 +4,7 @@ import "testing"
 
 func TestEscape(t *testing.T) {
 	for text, want := range map[string]string{
-		"noise in K_uu, p < 5 %":     "noise in K<sub>uu</sub>, p &lt; 5 %",
+		"noise in K_uu, p < 5 %":     `noise in K<sub>uu</sub>, <span style="white-space:nowrap">p &lt; 5 %</span>`,
 		"1000·Σ_{i≠j} e^(−d_{ij}²)":  "1000·Σ<sub>i≠j</sub> e^(−d<sub>ij</sub>²)",
 		"A⁻¹K_uu⁻¹":                  "A⁻¹K<sub>uu</sub>⁻¹",
 		"I_Y − I_Z":                  "I<sub>Y</sub> − I<sub>Z</sub>",

@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/projected-likelihood/gppl/internal/whole"
 )
 
 // Frame has the texts and the size of a figure. XLabel and YLabel are required and carry the unit: "time (s)".
@@ -377,7 +379,7 @@ func writeLines(c draw.Canvas, sty text.Style, lines []string) vg.Length {
 // wrap breaks a text into lines no wider than width; a longer word keeps a line to itself.
 func wrap(sty text.Style, s string, width vg.Length) []string {
 	var lines []string
-	for _, w := range strings.Fields(s) {
+	for _, w := range whole.Fields(s) {
 		if n := len(lines); n > 0 && sty.Width(lines[n-1]+" "+w) <= width {
 			lines[n-1] += " " + w
 		} else {

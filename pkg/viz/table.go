@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot/text"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/whole"
 )
 
 // Align is the alignment of a column.
@@ -103,9 +104,9 @@ func (t *Table) wide(cells [][]tableCell, align []Align) bool {
 	}
 	var width float64
 	for j, c := range t.Columns {
-		column := longest(bold, strings.Fields(c.header()))
+		column := longest(bold, whole.Fields(c.header()))
 		for _, row := range cells {
-			cell, sty, parts := row[j], plain, strings.Fields(row[j].text)
+			cell, sty, parts := row[j], plain, whole.Fields(row[j].text)
 			if cell.best {
 				sty = bold
 			}

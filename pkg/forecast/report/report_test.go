@@ -85,7 +85,7 @@ func TestShow(t *testing.T) {
 		if figures < 7 || captions != figures { // forecast, series, three of residuals, spectrum, components; the others if there is time
 			t.Errorf("%d figures, %d captions, want 7 at least", figures, captions)
 		}
-		for _, want := range []string{"Does the model capture the periodicities?", "prefers-color-scheme:dark", "BIC above the best", " m; with a probability of 95"} {
+		for _, want := range []string{"Does the model capture the periodicities?", "prefers-color-scheme:dark", "BIC above the best", " m; with a probability of <span style=\"white-space:nowrap\">95 %</span>"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%q is not on the page", want)
 			}

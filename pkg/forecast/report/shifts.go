@@ -129,19 +129,42 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 			return text, nil
 		}
 	}
-	if o.Heavy && a.Chosen == forecast.ByEvidence {
-		text = append(text, ifWrong(len(o.List)))
+	rest, others := len(o.List), false
+	if o.Holidays != nil {
+		text = append(text, onHolidays(o.Holidays, rest))
+		rest, others = rest-o.Holidays.Count, true
+	}
+	if o.Heavy && a.Chosen == forecast.ByEvidence && rest > 0 {
+		text = append(text, ifWrong(rest, others))
 	}
 	return text, nil
 }
 
-// ifWrong says what to do about n outliers.
-func ifWrong(n int) string {
-	who := "they are wrong readings, ReadOptions.Likelihood: \"student\" lets them"
-	if n == 1 {
-		who = "it is a wrong reading, ReadOptions.Likelihood: \"student\" lets it"
+// onHolidays says that outliers, of so many, are at public holidays, and what to do.
+func onHolidays(at *forecast.AtHolidays, of int) string {
+	who := fmt.Sprintf("%d of them fall", at.Count)
+	if at.Count == of {
+		who = "They fall"
 	}
-	return "If " + who + " count for less."
+	if at.Country == "" {
+		return who + " on or beside public holidays of several countries or states: ReadOptions.Holidays: \"CC\", with the code of yours in place of CC, lets the model learn their effects."
+	}
+	return fmt.Sprintf("%s on or beside public holidays of %s: ReadOptions.Holidays: %q lets the model learn their effects.", who, at.Country, at.Country)
+}
+
+// ifWrong says what to do about n outliers, which may be those that are left where something is said of others.
+func ifWrong(n int, others bool) string {
+	who, are, it := "they", "are wrong readings", "them"
+	if others {
+		who = "the others"
+	}
+	if n == 1 {
+		who, are, it = "it", "is a wrong reading", "it"
+		if others {
+			who = "the other one"
+		}
+	}
+	return fmt.Sprintf("If %s %s, ReadOptions.Likelihood: \"student\" lets %s count for less.", who, are, it)
 }
 
 // farOff says in sentences that observations are so far from all others that they may decide the forecast; "" if there are none.
@@ -161,7 +184,11 @@ func farOff(a *forecast.Analysis, f *forecast.Forecast) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %s far from all others and may widen the bands. %s", words.Count(n, "observation"), words.Are(n), ifWrong(n))
+	advice := ifWrong(n, false)
+	if outliers.Holidays != nil {
+		advice = onHolidays(outliers.Holidays, len(outliers.List))
+	}
+	return fmt.Sprintf("%s %s far from all others and may widen the bands. %s", words.Count(n, "observation"), words.Are(n), advice)
 }
 
 // atChanges counts the outliers beside a change of level that is not in the mean.
