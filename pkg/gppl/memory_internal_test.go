@@ -123,6 +123,21 @@ func TestForecastBytes(t *testing.T) {
 	}
 }
 
+// TestOrdinaryModels: where the noise has half of the variance, every engine promises the tolerance.
+func TestOrdinaryModels(t *testing.T) {
+	for _, c := range memoryCases {
+		c.n = min(c.n, 1000)
+		l, theta := c.loss(t)
+		if _, err := l.ValueGrad(make([]float64, len(theta)), theta); err != nil {
+			t.Errorf("%v: %v", c, err)
+			continue
+		}
+		if r := l.(interface{ Report() LossReport }).Report(); r.LastInexact > 0 {
+			t.Errorf("%v promises %.2g nats, more than the tolerance", c, r.LastInexact)
+		}
+	}
+}
+
 // TestMemoryLimit gives every engine less memory than it needs: it refuses, before it allocates, with an error that says what it
 // needs; with just enough it works.
 func TestMemoryLimit(t *testing.T) {

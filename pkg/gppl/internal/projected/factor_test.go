@@ -36,7 +36,10 @@ func TestFactor(t *testing.T) {
 				d.OtO, d.Known = square(random(rnd, 2*k, k)).Data, square(random(rnd, k, k)).Data
 			}
 			if residual {
-				d.Residual = &Residual{N: n, DoF: n - k, Share: 0.8, known: 0.1, Energy: dense.AsColumn([]float64{30})}
+				d.Residual = &Residual{N: n, DoF: n - k, Share: 1, known: 0.1, Energy: dense.AsColumn([]float64{30})}
+				if uneven {
+					d.Residual.Share = 0.8
+				}
 			}
 			s0, direction := square(random(rnd, 2*k, k)), square(random(rnd, k, k))
 			at := func(noise, along, prior float64) (float64, *Factor) {
@@ -80,25 +83,30 @@ func TestFactor(t *testing.T) {
 			}
 			want := 0.5 * (mat.Dot(z, &solved) + c.LogDet() + 2*d.LogDet)
 			if r := d.Residual; residual {
-				tau := 0.8*noise + 0.1 + (prior-dense.Trace(s0))/(n-k)
+				tau := r.Share*noise + 0.1 + (prior-dense.Trace(s0))/(n-k)
 				want += 0.5 * ((n-k)*math.Log(tau) + r.Energy.Data[0]/tau)
 			}
 			if math.Abs(value-want) > 1e-12*math.Abs(want) {
 				t.Errorf("uneven %v, residual %v: the value is %v, want %v", uneven, residual, value, want)
 			}
 
+			ofNoise := dense.New(k, k) // ∂S
+			f.AddNoise(ofNoise, 1)
 			inNoise, inPrior := f.Weigh()
 			for _, c := range []struct {
 				what               string
-				got                float64
+				got, tau           float64 // derivatives of the value and of τ
 				noise, along, more float64
 			}{
-				{"the noise", inNoise, h, 0, 0},
-				{"S₀", 0.5 * blas64.Dot(dense.Vec(f.V.Data), dense.Vec(direction.Data)), 0, h, 0},
-				{"n·k(0)", 0.5 * inPrior / n, 0, 0, h},
+				{"the noise", inNoise, f.RemainderSlope(ofNoise, 1, 0), h, 0, 0},
+				{"S₀", 0.5 * blas64.Dot(dense.Vec(f.V.Data), dense.Vec(direction.Data)), f.RemainderSlope(direction, 0, 0), 0, h, 0},
+				{"n·k(0)", 0.5 * inPrior / n, f.RemainderSlope(dense.New(k, k), 0, 1), 0, 0, h},
 			} {
-				up, _ := at(noise+c.noise, c.along, prior+c.more)
-				down, _ := at(noise-c.noise, -c.along, prior-c.more)
+				up, above := at(noise+c.noise, c.along, prior+c.more)
+				down, below := at(noise-c.noise, -c.along, prior-c.more)
+				if want := (above.Tau - below.Tau) / (2 * h); math.Abs(c.tau-want) > 1e-9*(1+math.Abs(want)) {
+					t.Errorf("uneven %v, residual %v: the derivative of τ in %s is %v, by differences %v", uneven, residual, c.what, c.tau, want)
+				}
 				if want := (up - down) / (2 * h); math.Abs(c.got-want) > 1e-6*(1+math.Abs(want)) {
 					t.Errorf("uneven %v, residual %v: the derivative in %s is %v, by differences %v", uneven, residual, c.what, c.got, want)
 				}
