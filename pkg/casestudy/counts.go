@@ -385,7 +385,7 @@ func Own(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 	rnd := rand.New(rand.NewPCG(15, 4))
 	x := timeline.Steps(n)
 	g := wander(rnd, x, 0.3, 0.4, 0.1*float64(n))
-	d, err := gppl.NewData(gppl.Scalars(x), observed(rnd, AtLeastOne{}, g))
+	d, err := gppl.NewData(gppl.Scalars(x), drawObservations(rnd, AtLeastOne{}, g))
 	if err != nil {
 		return nil, err
 	}

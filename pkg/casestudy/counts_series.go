@@ -46,11 +46,11 @@ func CountSet(scale scales.Scale) ([]CountSeries, error) {
 		return g
 	}
 	set := []CountSeries{
-		{Name: "Poisson counts", Likelihood: observe.Poisson{}, X: irregular, Y: observed(rnd, observe.Poisson{}, wander(rnd, irregular, 1, 1, 10))},
+		{Name: "Poisson counts", Likelihood: observe.Poisson{}, X: irregular, Y: drawObservations(rnd, observe.Poisson{}, wander(rnd, irregular, 1, 1, 10))},
 		{Name: "coal-mining disasters", Likelihood: observe.Poisson{}, X: coal.X, Y: coal.Y},
-		{Name: "weekly cases", Likelihood: observe.NegBinomial{Shape: 3}, X: weeks, Y: observed(rnd, observe.NegBinomial{Shape: 6}, season(wander(rnd, weeks, 2, 0.3, 40)))},
-		{Name: "intermittent demand", Likelihood: observe.NegBinomial{Shape: 3}, X: days, Y: observed(rnd, observe.NegBinomial{Shape: 0.7}, wander(rnd, days, -1, 0.6, 60))},
-		{Name: "0 or 1", Likelihood: observe.Binomial{}, X: trials, Y: observed(rnd, observe.Binomial{}, wander(rnd, trials, 0.5, 2, 150))},
+		{Name: "weekly cases", Likelihood: observe.NegBinomial{Shape: 3}, X: weeks, Y: drawObservations(rnd, observe.NegBinomial{Shape: 6}, season(wander(rnd, weeks, 2, 0.3, 40)))},
+		{Name: "intermittent demand", Likelihood: observe.NegBinomial{Shape: 3}, X: days, Y: drawObservations(rnd, observe.NegBinomial{Shape: 0.7}, wander(rnd, days, -1, 0.6, 60))},
+		{Name: "0 or 1", Likelihood: observe.Binomial{}, X: trials, Y: drawObservations(rnd, observe.Binomial{}, wander(rnd, trials, 0.5, 2, 150))},
 	}
 	for i := range set {
 		s := &set[i]
@@ -86,8 +86,8 @@ func wander(rnd *rand.Rand, x []float64, level, variance, lengthscale float64) [
 	return g
 }
 
-// observed draws an observation at each latent value.
-func observed(rnd *rand.Rand, l observe.Likelihood, g []float64) []float64 {
+// drawObservations draws an observation at each latent value.
+func drawObservations(rnd *rand.Rand, l observe.Likelihood, g []float64) []float64 {
 	y := make([]float64, len(g))
 	for i := range y {
 		for u := rnd.Float64(); l.CDF(y[i], 1, g[i]) < u; y[i]++ {

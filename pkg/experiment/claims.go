@@ -639,7 +639,7 @@ func accuracy(id string, by map[string]compared) claim {
 				a, b := Excess(e.E1, pl), Excess(e.E1, vfe)
 				of += len(pl)
 				s += fmt.Sprintf("%s: PL closer in %d of %d draws, PL − VFE %s nats; within %d nats of ML VFE %d times, PL %d; VFE ends from %s to %s above, PL from %s to %s. ",
-					name, wins(a, b), len(a), medianSpan(differences(a, b)), sameNLL, near(b), near(a), number(rangeOf(b).lo), number(rangeOf(b).hi), number(rangeOf(a).lo), number(rangeOf(a).hi))
+					name, wins(a, b), len(a), medianSpan(pairedDifferences(a, b)), sameNLL, near(b), near(a), number(rangeOf(b).lo), number(rangeOf(b).hi), number(rangeOf(a).lo), number(rangeOf(a).hi))
 			}
 			return s, verdict(of, true, "", "")
 		},
@@ -707,7 +707,7 @@ func sunspotPair(e *Evidence, kernel string) (pl []float64, vfe float64) {
 func repulsionEffect(e *Evidence, kernel string) (change []float64) {
 	for _, noisy := range []bool{false, true} {
 		with, without := pairs(Where(e.Sunspots, SunspotsBy(Paper, kernel, VFE, Authors{NoiseInGram: noisy, Repel: true})), Where(e.Sunspots, SunspotsBy(Paper, kernel, VFE, Authors{NoiseInGram: noisy})))
-		change = append(change, differences(NLLs(with), NLLs(without))...)
+		change = append(change, pairedDifferences(NLLs(with), NLLs(without))...)
 	}
 	return change
 }

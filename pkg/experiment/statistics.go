@@ -189,8 +189,8 @@ func withinShare(groups [][]float64) float64 {
 	return w / (w + between)
 }
 
-// differences returns a − b, pair by pair.
-func differences(a, b []float64) []float64 { return floats.SubTo(make([]float64, len(a)), a, b) }
+// pairedDifferences returns a − b, pair by pair.
+func pairedDifferences(a, b []float64) []float64 { return floats.SubTo(make([]float64, len(a)), a, b) }
 
 // fromMoments is prediction for a sample of n of which the mean and the standard deviation are known.
 func fromMoments(x, mean, sd float64, n int) *Test {

@@ -62,7 +62,7 @@ var textClaims = []claim{
 			}
 			a, b := NLLs(pool), NLLs(sphere)
 			same := signs(min(wins(a, b), wins(b, a)), len(a)).P >= testLevel/2 // two-sided
-			return fmt.Sprintf("notebooks of E1 and E2: 'proj-repulsive', E3: 'proj-sphere'. Repulsive − Sphere: %s nats, Repulsive lower in %d of %d", medianSpan(differences(a, b)), wins(a, b), len(a)), verdict(len(a), same, Corrected, Contradicted)
+			return fmt.Sprintf("notebooks of E1 and E2: 'proj-repulsive', E3: 'proj-sphere'. Repulsive − Sphere: %s nats, Repulsive lower in %d of %d", medianSpan(pairedDifferences(a, b)), wins(a, b), len(a)), verdict(len(a), same, Corrected, Contradicted)
 		},
 	},
 	{
@@ -191,7 +191,7 @@ var textClaims = []claim{
 				judged++
 				evals := func(o []Outcome) float64 { return median(Evaluations(o)) }
 				best := Where(e.E1, notebookBest(loss))
-				d := medianSpan(differences(NLLs(adam), NLLs(bfgs)))
+				d := medianSpan(pairedDifferences(NLLs(adam), NLLs(bfgs)))
 				better = better && (d.hi < 0 || math.Abs(d.mid) < 0.5) && evals(adam) < evals(bfgs)
 				s += fmt.Sprintf("%s: %s nats, %.0f evaluations against %.0f (L-BFGS with a line search, to the optimum: %.0f). ", loss, d, evals(adam), evals(bfgs), evals(best))
 			}

@@ -89,8 +89,8 @@ type Report struct {
 }
 
 // Backtest forecasts y from rolling origins (Tashman 2000): at First, First + Step, …, as
-// long as Horizon observations follow, it lets of learn from the observations before the origin,
-// and scores the forecast of those after it beside the best of the yardsticks or, without any, beside the seasonal naive one. If a
+// long as Horizon observations follow, it asks the Forecaster to learn from the observations before
+// the origin, and scores the forecast of those after it beside the best of the yardsticks or, without any, beside the seasonal naive one. If a
 // forecast fails, the origin is reported with its error and the backtest continues.
 //
 // It is an error if the plan is out of range or has no origin, if y is not finite, or if no

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
 
 // BenchmarkBandedNLL evaluates the exact likelihood by the banded engine, the
@@ -23,7 +22,7 @@ func BenchmarkBandedNLL(b *testing.B) {
 		for i := range x {
 			x[i] = d.X.at[i] * float64(c.n) / 1000 // mean spacing 1
 		}
-		e := newBandedExact(observed.NewLine(x, d.Y))
+		e := newBandedExact(lineOf(x, d.Y))
 		for _, what := range []string{"value", "gradient"} {
 			var grad []float64
 			if what == "gradient" {

@@ -15,7 +15,7 @@ import (
 // TestEngineChecks spoils what the engines have computed and asks their checks.
 func TestEngineChecks(t *testing.T) {
 	d := benchData(t, 300)
-	line := observed.NewLine(d.X.at, d.Y)
+	line := lineOf(d.X.at, d.Y)
 	failed := func(err error) bool { return errors.As(err, new(verify.Failed)) }
 
 	t.Run("dense", func(t *testing.T) {

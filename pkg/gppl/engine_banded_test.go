@@ -56,7 +56,7 @@ func TestBandedGradientSmooth(t *testing.T) {
 			m := Model{Kernel: c.k, Noise: c.noise}
 			d := drawFrom(t, m, spaced(n), rand.New(rand.NewPCG(1, 11)))
 			got, want := make([]float64, len(m.Params())), make([]float64, len(m.Params()))
-			series := observed.NewLine(d.X.at, d.Y)
+			series := lineOf(d.X.at, d.Y)
 			v, err := nllBy(newBandedExact(series), got, m.Kernel, m.Noise, n, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -156,7 +156,7 @@ func TestSeveralColumns(t *testing.T) {
 				if rows.Known != nil && !c.known || rows.Scale != nil && !c.scaled {
 					continue
 				}
-				l, reference := observed.NewLine(x.at, nil), newDenseExact(x, columns, rows)
+				l, reference := observed.Sorted(x.at), newDenseExact(x, columns, rows)
 				l.SetColumns(columns)
 				l.SetNoise(rows)
 				engine, m := c.of(l), compiledAt(k, 0.2)
@@ -210,7 +210,7 @@ func TestEnginesTogether(t *testing.T) {
 	const n, goroutines = 150, 3
 	for _, c := range columnCases {
 		x, columns, _ := columnSeries(n, c.regular)
-		l := observed.NewLine(x.at, nil)
+		l := observed.Sorted(x.at)
 		l.SetColumns(columns)
 		engine, at := c.of(l), Scalars([]float64{-40, 0.4 * n, 0.71 * n, n + 2})
 		r := blas64.General{Rows: 3, Cols: 1, Stride: 1, Data: []float64{1, -0.4, 2}}
@@ -270,7 +270,7 @@ func TestSteadyStateAllocations(t *testing.T) {
 			for i := range n {
 				copy(columns.Data[i*cols:][:cols], all.Data[i*all.Stride:])
 			}
-			l := observed.NewLine(x.at, nil)
+			l := observed.Sorted(x.at)
 			l.SetColumns(columns)
 			e, m := c.of(l), compiledAt(c.kernels[0], 0.2)
 			g, r, grad := dense.New(cols, cols), dense.New(cols, 1), make([]float64, len(m.kernel.Params())+1)
@@ -364,4 +364,11 @@ func TestLossTogether(t *testing.T) {
 			wait.Wait()
 		}
 	}
+}
+
+// lineOf is the series of y at x.
+func lineOf(x, y []float64) *observed.Line {
+	l := observed.Sorted(x)
+	l.SetColumns(dense.AsColumn(y))
+	return l
 }

@@ -643,7 +643,7 @@ func TestFallbacksOfSums(t *testing.T) {
 func TestSpectralExactForgets(t *testing.T) {
 	d := benchData(t, 300)
 	features := func(lengthscales ...float64) (count int) {
-		e := newSpectralExact(observed.NewLine(d.X.at, d.Y), options{tolerance: defaultTolerance})
+		e := newSpectralExact(lineOf(d.X.at, d.Y), options{tolerance: defaultTolerance})
 		for _, l := range lengthscales {
 			_, err := nllBy(e, nil, SE{1, l}, 0.1, d.Len(), func(f exactFactor) { count = len(f.(*spectralFactor).Features) })
 			if err != nil {

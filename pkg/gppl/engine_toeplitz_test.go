@@ -9,10 +9,11 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
@@ -165,11 +166,11 @@ func evaluated(t *testing.T, m Model, d Data, engine string) (value float64, gra
 func TestToeplitzChecks(t *testing.T) {
 	d := regularData(t, 200, 0, 1, 50)
 	var f *toeplitzFactor
-	if _, err := nllBy(newToeplitzExact(observed.NewLine(d.X.at, d.Y), options{Limits: choice.Limits{Memory: choice.DefaultMemory}}), make([]float64, 3), SE{1, 4}, 0.1, d.Len(),
+	if _, err := nllBy(newToeplitzExact(lineOf(d.X.at, d.Y), options{Limits: choice.Limits{Memory: choice.DefaultMemory}}), make([]float64, 3), SE{1, 4}, 0.1, d.Len(),
 		func(any exactFactor) { f = any.(*toeplitzFactor) }); err != nil {
 		t.Fatal(err)
 	}
-	f.factor.DiagonalSums(f.sums, f.u.Data, &f.work)
+	f.factor.CombinedSums(f.sums, &f.Solutions, blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: []float64{1}}, &f.work)
 	other := verify.Pick(len(f.sums), f.noise)
 	checkSums := func() error { return f.factor.VerifySums(f.sums, f.u, other) }
 	if err := checkSums(); err != nil {

@@ -26,7 +26,7 @@ func (o onCircle) LogWeights() float64             { return float64(len(o.T)) * 
 func TestFixedCircle(t *testing.T) {
 	d := benchData(t, 200)
 	for _, room := range []float64{0.5, 1.2} { // without and with room for a window
-		l := observed.NewLine(d.X.at, d.Y)
+		l := lineOf(d.X.at, d.Y)
 		period := l.Span * (1 + room)
 		o := onCircle{l, observed.Circle{Origin: l.Lo - 0.5*room*l.Span, Period: period, Highest: 400, Most: sums.MaxProjections, Resolves: "too long", Beyond: "frequency %v"}, 1.5}
 		taken, windows := 0, 0

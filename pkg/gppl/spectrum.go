@@ -36,7 +36,7 @@ type spectrum struct {
 // fall below a hundredth of the noise within as many frequencies as an engine
 // would take.
 func newSpectrum(m Model, x Inputs) (*spectrum, error) {
-	l := observed.NewLine(x.at, nil)
+	l := observed.Sorted(x.at)
 	return newSpectrumOf(m, float64(x.Len()), l.Span, timeline.Coverage(l.T))
 }
 

@@ -61,7 +61,7 @@ func (f *Figure) axes() (x, y string) {
 	return x, y
 }
 
-func say(v float64) string { return formatDigits(v, 3) }
+func threeDigits(v float64) string { return formatDigits(v, 3) }
 
 // sayX writes an abscissa: a date as tables write it, or a number with enough digits to tell the month of a year.
 func (l *layer) sayX(v float64) string {
@@ -115,12 +115,12 @@ func (l *layer) words(before []layer) string {
 			return ""
 		}
 		return fmt.Sprintf("The %s is %s wide at %s and %s at %s", name,
-			say(l.hi[first]-l.lo[first]), l.sayX(l.x[first]), say(l.hi[last]-l.lo[last]), l.sayX(l.x[last]))
+			threeDigits(l.hi[first]-l.lo[first]), l.sayX(l.x[first]), threeDigits(l.hi[last]-l.lo[last]), l.sayX(l.x[last]))
 	case layerRule:
 		if name == "" {
 			return ""
 		}
-		return fmt.Sprintf("%s: a horizontal line at %s", name, say(l.y[0]))
+		return fmt.Sprintf("%s: a horizontal line at %s", name, threeDigits(l.y[0]))
 	case layerPoints:
 		return l.places("Points", "%s is at", "%s: %d points")
 	case layerStrip:
@@ -129,7 +129,7 @@ func (l *layer) words(before []layer) string {
 			return ""
 		}
 		_, _, ys := l.extent()
-		return fmt.Sprintf("%s: median %s of %d, between %s and %s", name, say(s.Median), s.N, say(ys[0]), say(ys[1]))
+		return fmt.Sprintf("%s: median %s of %d, between %s and %s", name, threeDigits(s.Median), s.N, threeDigits(ys[0]), threeDigits(ys[1]))
 	case layerLevels:
 		return name
 	}
@@ -144,9 +144,9 @@ func (l *layer) places(unnamed, one, many string) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf(one+" (%s, %s)", name, l.sayX(xs[0]), say(ys[0]))
+		return fmt.Sprintf(one+" (%s, %s)", name, l.sayX(xs[0]), threeDigits(ys[0]))
 	}
-	return fmt.Sprintf(many+" from %s to %s, between %s and %s", name, n, l.sayX(xs[0]), l.sayX(xs[1]), say(ys[0]), say(ys[1]))
+	return fmt.Sprintf(many+" from %s to %s, between %s and %s", name, n, l.sayX(xs[0]), l.sayX(xs[1]), threeDigits(ys[0]), threeDigits(ys[1]))
 }
 
 // course tells where a line begins and ends, and its highest or lowest value, where that is neither.
@@ -171,9 +171,9 @@ func (l *layer) course(name string) string {
 	case first < 0:
 		return ""
 	case first == last:
-		return fmt.Sprintf("%s is %s at %s", name, say(l.y[first]), l.sayX(l.x[first]))
+		return fmt.Sprintf("%s is %s at %s", name, threeDigits(l.y[first]), l.sayX(l.x[first]))
 	case l.y[low] == l.y[high]:
-		return fmt.Sprintf("%s stays at %s from %s to %s", name, say(l.y[low]), l.sayX(l.x[first]), l.sayX(l.x[last]))
+		return fmt.Sprintf("%s stays at %s from %s to %s", name, threeDigits(l.y[low]), l.sayX(l.x[first]), l.sayX(l.x[last]))
 	}
 	verb := "rises"
 	if l.y[last] < l.y[first] {
@@ -183,14 +183,14 @@ func (l *layer) course(name string) string {
 	if math.Abs(l.y[last]-l.y[first]) < 0.05*(l.y[high]-l.y[low]) {
 		verb = "goes"
 	}
-	s := fmt.Sprintf("%s %s from %s at %s to %s at %s", name, verb, say(l.y[first]), l.sayX(l.x[first]), say(l.y[last]), l.sayX(l.x[last]))
+	s := fmt.Sprintf("%s %s from %s at %s to %s at %s", name, verb, threeDigits(l.y[first]), l.sayX(l.x[first]), threeDigits(l.y[last]), l.sayX(l.x[last]))
 	const apart = 0.05 // of the range, beyond both ends: an extreme worth a word
 	var extremes []string
 	if v := l.y[low]; math.Min(l.y[first], l.y[last])-v > apart*(l.y[high]-v) {
-		extremes = append(extremes, fmt.Sprintf("lowest %s at %s", say(v), l.sayX(l.x[low])))
+		extremes = append(extremes, fmt.Sprintf("lowest %s at %s", threeDigits(v), l.sayX(l.x[low])))
 	}
 	if v := l.y[high]; v-math.Max(l.y[first], l.y[last]) > apart*(v-l.y[low]) {
-		extremes = append(extremes, fmt.Sprintf("highest %s at %s", say(v), l.sayX(l.x[high])))
+		extremes = append(extremes, fmt.Sprintf("highest %s at %s", threeDigits(v), l.sayX(l.x[high])))
 	}
 	if len(extremes) > 0 {
 		s += ", " + strings.Join(extremes, ", ")

@@ -137,10 +137,10 @@ func recent(s *forecast.Series, f *forecast.Forecast) int {
 }
 
 // Series draws all observations.
-func Series(s *forecast.Series) (*viz.Figure, error) { return observed(s, nil, viz.Points{}) }
+func Series(s *forecast.Series) (*viz.Figure, error) { return observationsFigure(s, nil, viz.Points{}) }
 
-// observed draws all observations, with the changes and the outliers among them.
-func observed(s *forecast.Series, changes []viz.Event, off viz.Points) (*viz.Figure, error) {
+// observationsFigure draws all observations, with the changes and the outliers among them.
+func observationsFigure(s *forecast.Series, changes []viz.Event, off viz.Points) (*viz.Figure, error) {
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
 			Title: s.YName, XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: s.YLabel(), Width: 960, Height: 300,

@@ -106,7 +106,7 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 	c.Forecast = figure(Forecast(a, f))
 	c.Predictions = table(brief(Predictions(a, f)))
 	changed, off := marks(ctx, a, 0)
-	c.All = figure(observed(a.Series, changed, off))
+	c.All = figure(observationsFigure(a.Series, changed, off))
 	c.Comparison = table(Comparison(a))
 	c.Parameters = table(Parameters(a))
 	if effects, problem := effectsTable(a); problem != nil {

@@ -43,15 +43,15 @@ func checkDerivatives(t *testing.T, l observe.Likelihood, o Observation) {
 		t.Errorf("%v at %+v: the second derivative is %v: want it negative", l, o, d.D2)
 	}
 	got := []float64{d.D1, d.D2, d.D3}
-	for i, want := range differences(up, down, h) {
+	for i, want := range centralDifferences(up, down, h) {
 		if !about(got[i], want, 1e-6, 1e-5) {
 			t.Errorf("%v at %+v: derivative %d is %v, by differences %v", l, o, i+1, got[i], want)
 		}
 	}
 }
 
-// differences are those of a value and its first two derivatives, h up and h down.
-func differences(up, down observe.Derivatives, h float64) []float64 {
+// centralDifferences are those of a value and its first two derivatives, h up and h down.
+func centralDifferences(up, down observe.Derivatives, h float64) []float64 {
 	return []float64{(up.Value - down.Value) / (2 * h), (up.D1 - down.D1) / (2 * h), (up.D2 - down.D2) / (2 * h)}
 }
 
@@ -67,7 +67,7 @@ func checkSlopes(t *testing.T, l observe.Shaped, o Observation) {
 		}
 		more, less, slope := moved(e), moved(-e), l.Slopes(p, o.Y, o.Size, o.G)
 		got := []float64{slope.Value, slope.D1, slope.D2}
-		for i, want := range differences(more, less, e) {
+		for i, want := range centralDifferences(more, less, e) {
 			if !about(got[i], want, 1e-7/v, 1e-5) {
 				t.Errorf("%v at %+v: the slope of derivative %d in %s is %v, by differences %v", l, o, i, l.Params()[p].Name, got[i], want)
 			}

@@ -28,15 +28,6 @@ type Line struct {
 	Span    float64
 }
 
-// NewLine sorts a one-dimensional data set; y may be nil.
-func NewLine(x, y []float64) *Line {
-	l := Sorted(x)
-	if y != nil {
-		l.SetColumns(dense.AsColumn(y))
-	}
-	return l
-}
-
 // SetColumns brings columns that belong to x into the order of the series.
 func (l *Line) SetColumns(c blas64.General) {
 	l.Columns = l.SortRows(c)
@@ -48,7 +39,7 @@ func (l *Line) SetColumns(c blas64.General) {
 	blas64.Copy(blas64.Vector{N: c.Rows, Inc: c.Stride, Data: l.Columns.Data}, dense.Vec(l.Y))
 }
 
-// Sorted is NewLine without columns.
+// Sorted sorts one-dimensional inputs. SetColumns adds the columns that belong to them.
 func Sorted(x []float64) *Line {
 	l := &Line{T: x, Order: timeline.Order(x)}
 	if l.Order != nil {

@@ -38,7 +38,7 @@ func TestLine(t *testing.T) {
 			t.Errorf("place %d has observation %d: %v, %v", place, i, l.Y[place], l.Noise)
 		}
 	}
-	sorted := observed.NewLine([]float64{1, 2}, []float64{5, 6})
+	sorted := lineOf([]float64{1, 2}, []float64{5, 6})
 	if sorted.Order != nil || &sorted.Y[0] != &sorted.Columns.Data[0] || sorted.Input(1) != 1 || sorted.Weights != nil {
 		t.Error("what is in order is copied")
 	}
@@ -210,7 +210,7 @@ func (f fixed) Circle() (observed.Circle, bool) { return f.at, true }
 
 // TestGrow: sums on any circle grow as far as they are asked for, with some to spare; those that are fixed refuse to.
 func TestGrow(t *testing.T) {
-	l := observed.NewLine([]float64{0, 1, 2.5}, []float64{1, -1, 2})
+	l := lineOf([]float64{0, 1, 2.5}, []float64{1, -1, 2})
 	var d observed.Summed
 	d.Read(l)
 	c := d.Circles.Begin(func(*fourier.CircleSums) bool { return false }, fourier.CircleSums{Period: 7})
@@ -243,4 +243,11 @@ func TestExposures(t *testing.T) {
 			t.Errorf("%v: %v, want %q", e, err, want)
 		}
 	}
+}
+
+// lineOf is the series of y at x.
+func lineOf(x, y []float64) *observed.Line {
+	l := observed.Sorted(x)
+	l.SetColumns(dense.AsColumn(y))
+	return l
 }

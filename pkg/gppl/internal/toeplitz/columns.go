@@ -46,12 +46,12 @@ type Solutions struct {
 
 	columns  *Columns
 	hat      []complex128   // transforms of Alpha
-	power    []float64      // of DiagonalSums
+	power    []float64      // of CombinedSums
 	combined blas64.General // of a short factor, Alpha of CombinedSums
 }
 
 // SolveColumns sets s to the solutions for c, by 7 transforms a column, where Solve,
-// Residual and their part of DiagonalSums take 10. Processors share the columns.
+// Residual and their part of CombinedSums take 10. Processors share the columns.
 func (f *Factor) SolveColumns(s *Solutions, c *Columns, w *Workspace) {
 	if c.rows.Cols != f.n {
 		panic(fmt.Sprintf("toeplitz: columns of %d entries for %d rows", c.rows.Cols, f.n))
@@ -111,8 +111,11 @@ func (w *Workspace) solveShare(i int) {
 	}
 }
 
-// CombinedSums is DiagonalSums for α_k = (A⁻¹CR)_k, R having a row for each column of C, by
-// 3 + m transforms: those of A⁻¹C are known.
+// CombinedSums sets dst to the n sums s_d = Σ_i (A⁻¹ − Σ_k α_kα_kᵀ)_(i,i+d) over the
+// pairs of observed rows that are d apart, for α_k = (A⁻¹CR)_k, R having a row for each
+// column of C, by 3 + m transforms: those of A⁻¹C are known. With one, α = A⁻¹y,
+// ½yᵀA⁻¹y + ½log|A| has the derivatives ½s_0 with respect to c_0 and s_d with
+// respect to c_d.
 func (f *Factor) CombinedSums(dst []float64, s *Solutions, r blas64.General, w *Workspace) {
 	if r.Cols > 0 && r.Rows != s.Alpha.Rows {
 		panic(fmt.Sprintf("toeplitz: R has %d rows for %d columns", r.Rows, s.Alpha.Rows))

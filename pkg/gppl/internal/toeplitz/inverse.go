@@ -266,26 +266,7 @@ func (w *Workspace) columnsShare(i int) {
 	}
 }
 
-// DiagonalSums sets dst to the n sums s_d = Σ_i (A⁻¹ − Σ_k α_kα_kᵀ)_(i,i+d) over the
-// pairs of observed rows that are d apart, for any number of vectors α_k of n
-// entries, one after the other in alpha, by 3 + m transforms and one for each α_k.
-// Missing entries of α_k must be zero. With one, α = A⁻¹y,
-// ½yᵀA⁻¹y + ½log|A| has the derivatives ½s_0 with respect to c_0 and s_d with
-// respect to c_d.
-func (f *Factor) DiagonalSums(dst, alpha []float64, w *Workspace) {
-	f.check("dst", dst)
-	if len(alpha)%f.n != 0 {
-		panic(fmt.Sprintf("toeplitz: alpha has %d entries, not some vectors of %d", len(alpha), f.n))
-	}
-	if f.short() {
-		f.sumsShort(dst, alpha, w)
-		return
-	}
-	w.reset(f.size)
-	f.diagonalSums(dst, alpha, nil, w)
-}
-
-// DiagonalSum returns entry d of DiagonalSums from its definition, without a transform, and the sum of the absolute values that it adds
+// DiagonalSum returns entry d of CombinedSums from its definition, without a transform, and the sum of the absolute values that it adds
 // up, by O(n(1 + m)) operations and O(n) for each α_k. With x the first column of A⁻¹,
 //
 //	Σ_i (A⁻¹)_(i,i+d) = Σ_j (n − d − 2j)·x_j·x_(j+d)/x_0.
@@ -311,7 +292,7 @@ func (f *Factor) DiagonalSum(d int, alpha []float64) (sum, size float64) {
 	return sum, size
 }
 
-// diagonalSums is DiagonalSums less the sums whose transform is power, unless that is nil.
+// diagonalSums is CombinedSums for α_k one after the other in alpha, less the sums whose transform is power, unless that is nil.
 func (f *Factor) diagonalSums(dst, alpha, power []float64, w *Workspace) {
 	w.f, w.rhs = f, alpha
 	parallel.Within(w.Ctx, lanes, w.correlate)

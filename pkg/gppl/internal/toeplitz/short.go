@@ -87,7 +87,7 @@ func (f *Factor) formShort(b []float64, w *Workspace) float64 {
 	return (floats.Dot(u, u) - floats.Dot(v, v)) / f.x[0]
 }
 
-// sumsShort is DiagonalSums.
+// sumsShort is CombinedSums for α_k one after the other in alpha.
 func (f *Factor) sumsShort(dst, alpha []float64, w *Workspace) {
 	n := f.n
 	w.rest = dense.Resize(w.rest, n)

@@ -169,8 +169,8 @@ func TestDense(t *testing.T) {
 					}
 
 					sums, withAlpha := make([]float64, n), make([]float64, n)
-					f.DiagonalSums(sums, nil, &w)
-					f.DiagonalSums(withAlpha, alpha, &w)
+					f.sumsOf(sums, nil, &w)
+					f.sumsOf(withAlpha, alpha, &w)
 					sumsWant, outer := make([]float64, n), make([]float64, n)
 					for i, p := range d.observed {
 						for j, q := range d.observed[:i+1] {
@@ -220,7 +220,7 @@ func TestGradient(t *testing.T) {
 	value(c)
 	alpha, got := make([]float64, n), make([]float64, n)
 	f.Solve(alpha, y, &w)
-	f.DiagonalSums(got, alpha, &w)
+	f.sumsOf(got, alpha, &w)
 	got[0] *= 0.5
 	for d := range n {
 		const h = 1e-5
@@ -291,7 +291,7 @@ func TestDiagonalSum(t *testing.T) {
 					alpha[i], alpha[n+i] = 0, 0
 				}
 				sums := make([]float64, n)
-				f.DiagonalSums(sums, alpha, &w)
+				f.sumsOf(sums, alpha, &w)
 				_, most := f.DiagonalSum(0, alpha)
 				for d, want := range sums {
 					if got, _ := f.DiagonalSum(d, alpha); math.Abs(got-want) > 1e-12*most {
@@ -371,7 +371,7 @@ func TestReuse(t *testing.T) {
 		}
 		r := result{f.LogDet(), slices.Clone(f.FirstColumn()), make([]float64, n), make([]float64, n)}
 		f.Solve(r.solved, noisy(n, 3), w)
-		f.DiagonalSums(r.sums, r.solved, w)
+		f.sumsOf(r.sums, r.solved, w)
 		return r
 	}
 	for _, c := range [][2]int{{1500, 0}, {40, 3}, {1100, 9}, {3, 0}, {1500, 70}, {1, 0}} {
@@ -404,7 +404,7 @@ func TestConcurrent(t *testing.T) {
 			for range 20 {
 				x, s := make([]float64, n), make([]float64, n)
 				f.Solve(x, y, &w)
-				f.DiagonalSums(s, x, &w)
+				f.sumsOf(s, x, &w)
 				if !slices.Equal(x, want) {
 					t.Error("another solution")
 				}
@@ -428,7 +428,7 @@ func TestNoAllocation(t *testing.T) {
 		f.Residual(s, y, x, &w)
 		f.Refine(x, y, &w)
 		f.Diagonal(s)
-		f.DiagonalSums(s, x, &w)
+		f.sumsOf(s, x, &w)
 	}
 	all()
 	if a := testing.AllocsPerRun(5, all); a > 0 {
@@ -469,7 +469,7 @@ func BenchmarkLikelihood(b *testing.B) {
 				}
 				f.Solve(x, y, &w)
 				f.Residual(s, y, x, &w)
-				f.DiagonalSums(s, x, &w)
+				f.sumsOf(s, x, &w)
 			}
 		})
 	}
@@ -568,4 +568,14 @@ func TestRows(t *testing.T) {
 			}
 		}
 	}
+}
+
+// sumsOf is CombinedSums for any α_k, one after the other in alpha, whose missing entries are zero.
+func (f *Factor) sumsOf(dst, alpha []float64, w *Workspace) {
+	if f.short() {
+		f.sumsShort(dst, alpha, w)
+		return
+	}
+	w.reset(f.size)
+	f.diagonalSums(dst, alpha, nil, w)
 }
