@@ -29,6 +29,7 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w])", re.I)
 TOLERANCE = 5e-3  # relative; and always one and a half units of the last digit that is shown
 FEW_MORE = 0.1  # relative, of what is COUNTED
 FEW_NATS = 1e-3  # absolute: training stops within so much of an optimum
+WHOLE = 'span[style="white-space:nowrap"]'  # what no line breaks is no element of its own (internal/whole)
 ROUNDING = 1e-9  # numbers below this are errors of rounding, which differ between machines
 
 
@@ -45,6 +46,9 @@ def text_of(element):
 def of_page(html):
     """What a page shows: for each place, a list of numbers as written. Places are named by table, row and column."""
     soup = BeautifulSoup(html, "html.parser")
+    for whole in soup.select(WHOLE):
+        whole.unwrap()
+    soup.smooth()
     shown = {}
 
     def note(place, text):
