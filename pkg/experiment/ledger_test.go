@@ -253,7 +253,7 @@ func TestStoredResults(t *testing.T) {
 		count := map[string]int{}
 		for _, o := range *all {
 			class := o.Trial.Kernel + o.Trial.Loss + o.Trial.Protocol + o.Trial.Optimiser.Method + o.Trial.Design
-			if o.Fit > 0.5 || o.Setup > 5 && !testsize.Long() || o.Error != "" || o.Floor || o.Trial.Optimiser.Method == Evaluate || count[class] >= 1 {
+			if o.Fit > 0.5 || o.Fit+o.Setup > 1 && !testsize.Long() || o.Error != "" || o.Floor || o.Trial.Optimiser.Method == Evaluate || count[class] >= 1 {
 				continue
 			}
 			if o.Trial.Source.Name == "sunspots" && !haveSunspots() {

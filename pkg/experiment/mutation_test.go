@@ -234,7 +234,7 @@ func TestMutations(t *testing.T) {
 			for _, n := range storedNumbers {
 				v := n.get(&stored)
 				off, known := n.off(&stored, &again)
-				if math.IsNaN(v) || !known && n.name != theNLL && (n.near != nil || turn%testsize.Of(1000, 10, 10) > 0) {
+				if math.IsNaN(v) || !known && n.name != theNLL && (n.near != nil || turn%testsize.Of(1000, 20, 10) > 0) {
 					continue // the ledger is made for each that it alone could see
 				}
 				if off {
