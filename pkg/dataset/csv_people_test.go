@@ -386,6 +386,29 @@ func TestBelowDecidesNothing(t *testing.T) {
 	}
 }
 
+// TestCoarser reads the months of a table that begins with the years and quarters of the same time, and no others.
+func TestCoarser(t *testing.T) {
+	years, quarters, months := "2001,1\n2002,2\n2003,3\n", "", ""
+	for i := range 12 {
+		quarters += fmt.Sprintf("%d Q%d,%d\n", 2001+i/4, 1+i%4, i)
+	}
+	for i, name := range strings.Fields("JAN FEB MAR APR MAY") {
+		months += fmt.Sprintf("2001 %s,%d.5\n", name, i)
+	}
+	opt := CSVOptions{NumberDates: true, Seconds: true}
+	for text, want := range map[string]string{years + quarters + months: "years and quarters", years + months: "years", quarters + months: "quarters"} {
+		s, rep, err := readCSV(strings.NewReader("Title,RPI\nUnit,Index\n"+text), opt)
+		if err != nil || s.Len() != 5 || s.Y[0] != 0.5 || rep.Coarser != want || rep.Period != "month" {
+			t.Errorf("%q: %v, %v, %q", text, s.Y, err, rep.Coarser)
+		}
+	}
+	for _, text := range []string{months + years, "2001,1\n2002,2\n" + months, strings.ReplaceAll(years, "200", "199") + months} {
+		if s, _, err := readCSV(strings.NewReader("t,y\n"+text), opt); err == nil {
+			t.Errorf("%q: %v", text, s.Y)
+		}
+	}
+}
+
 // TestBelowWide leaves out what stands below a wide table: a total, and the notes of an office of statistics.
 func TestBelowWide(t *testing.T) {
 	for text, want := range map[string]struct{ rows, below int }{

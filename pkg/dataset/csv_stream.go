@@ -112,7 +112,7 @@ type csvStream struct {
 
 func (s *csvStream) run(r io.Reader, atOnce int) error {
 	text, err := tableText(r, &s.opt)
-	s.rep.Comma, s.rep.Comment, s.rep.Title, s.rep.Headless, s.rep.Declared = s.opt.Comma, s.opt.Comment, s.opt.title, s.opt.headless, s.opt.declared
+	s.rep.Comma, s.rep.Comment, s.rep.Title, s.rep.Headless, s.rep.Declared, s.rep.Coarser = s.opt.Comma, s.opt.Comment, s.opt.title, s.opt.headless, s.opt.declared, s.opt.coarser
 	if err != nil {
 		return err
 	}
