@@ -693,6 +693,7 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"JD & RV \\\\\n2458000 & 5 \\\\\n2458001 & 6 \\\\\n":                            "a table of LaTeX, not csv: write , for &",
 		"\"Date,Value\"\n\"2020-01-01,5\"\n\"2020-01-02,6\"\n":                          "remove those around whole lines",
 		"t,y\n1,3,5\n2,4,5\n3,5,5\n":                                                    "a comma within a number?",
+		"Datum;Umsatz\n01.01.2020;1.025\n02.01.2020;1.030\n":                            "may be 1025 or 1.025, and no other number of the column tells which",
 		"month,y\n2020-01,5\n2020-02,6\n2020-03,7\nQ1,18\n2020-04,5\n2020-05,6\n":       "the header once more, or a total? remove the line",
 	} {
 		if s, _, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true, SkipMissing: true}); err == nil || !strings.Contains(err.Error(), want) {

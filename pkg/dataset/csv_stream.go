@@ -442,7 +442,7 @@ func (s *csvStream) settle() error {
 		if !s.isNumber(place) {
 			continue
 		}
-		if err := f.settle(columnName(s.rep.Columns, s.columns[place]), s.opt.Comma, s.opt.decimalSign()); err != nil {
+		if err := f.settle(columnName(s.rep.Columns, s.columns[place]), s.opt.Comma, s.opt.decimalSign(), s.opt.pointedDates()); err != nil {
 			wrong = append(wrong, err)
 		}
 		if s.styles[place] = f.style; f.guess && place == s.y {
