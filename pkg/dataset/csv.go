@@ -68,9 +68,11 @@ type CSVOptions struct {
 
 	declared []string // what the file itself says to be missing, and where
 
-	names []string   // of the columns, where a comment has them
-	title int        // lines above the header
-	head  [][]string // the cells of the first rows, the header among them
+	names []string // of the columns, where a comment has them
+	title int      // lines above the header
+
+	coarser string     // what was left out above the months: years and quarters
+	head    [][]string // the cells of the first rows, the header among them
 
 	shortest int  // fields of a row, where most end before the header does
 	rowNames bool // the header has no name for the first column

@@ -285,6 +285,8 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"a title above bare rows":      {"some more words\n2015-01-01 5\n2015-01-02 6\n2015-01-03 7\n", 0, 2, 5, 7, "", "", ""},
 		"a title and no names":         {"Pegel Köln [cm]\n01.01.2015 00:00;5\n01.01.2015 12:00;6\n02.01.2015 00:00;7\n", 0, 1, 5, 7, "", "", ""},
 		"ARFF":                         {"@RELATION air\n@ATTRIBUTE date DATE\n@DATA\n2015-01-01,5\n2015-01-02,6\n2015-01-03,7\n", 0, 2, 5, 7, "", "", ""},
+		"a year with a mark":           {"year,y\n2001,5\n2002,7\n2003*,6\n", 2001, 2003, 5, 6, "year", "y", ""},
+		"a month with a mark":          {"month;y\nJan 2015;5\nFeb 2015 (p);6\n", 0, 31, 5, 6, "month", "y", ""},
 		"numbers and fields":           {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {
 		for _, size := range []int{1, 40, blockSize} {
@@ -376,6 +378,51 @@ func TestTableBelow(t *testing.T) {
 	}
 }
 
+// TestBelowDecidesNothing reads thousands as such although a number without a mark stands below the table.
+func TestBelowDecidesNothing(t *testing.T) {
+	s, _, err := readCSV(strings.NewReader("t,y\n2001,\"148,025\"\n2002,\"148,030\"\n\nSource: Office,2024\n"), CSVOptions{})
+	if err != nil || s.Len() != 2 || s.Y[1] != 148030 {
+		t.Errorf("%v, %v", s.Y, err)
+	}
+}
+
+// TestCoarser reads the months of a table that begins with the years and quarters of the same time, and no others.
+func TestCoarser(t *testing.T) {
+	years, quarters, months := "2001,1\n2002,2\n2003,3\n", "", ""
+	for i := range 12 {
+		quarters += fmt.Sprintf("%d Q%d,%d\n", 2001+i/4, 1+i%4, i)
+	}
+	for i, name := range strings.Fields("JAN FEB MAR APR MAY") {
+		months += fmt.Sprintf("2001 %s,%d.5\n", name, i)
+	}
+	opt := CSVOptions{NumberDates: true, Seconds: true}
+	for text, want := range map[string]string{years + quarters + months: "years and quarters", years + months: "years", quarters + months: "quarters"} {
+		s, rep, err := readCSV(strings.NewReader("Title,RPI\nUnit,Index\n"+text), opt)
+		if err != nil || s.Len() != 5 || s.Y[0] != 0.5 || rep.Coarser != want || rep.Period != "month" {
+			t.Errorf("%q: %v, %v, %q", text, s.Y, err, rep.Coarser)
+		}
+	}
+	for _, text := range []string{months + years, "2001,1\n2002,2\n" + months, strings.ReplaceAll(years, "200", "199") + months} {
+		if s, _, err := readCSV(strings.NewReader("t,y\n"+text), opt); err == nil {
+			t.Errorf("%q: %v", text, s.Y)
+		}
+	}
+}
+
+// TestBelowWide leaves out what stands below a wide table: a total, and the notes of an office of statistics.
+func TestBelowWide(t *testing.T) {
+	for text, want := range map[string]struct{ rows, below int }{
+		"Monat;2001;2002;2003\nJanuar;1;2;3\nFebruar;4;5;6\nSumme;5;7;9\n":                                                                        {6, 1},
+		"Jahr;Q1;Q2;Q3;Q4\n2001;1;2;3;4\n2002;5;6;7;8\nSumme;6;8;10;12\n":                                                                         {8, 1},
+		"\"a\",\"2001\",\"2002\",\"2003\",\"2004\"\n\"b\",\"1\",\"2\",\"3\",\"4\"\n\n\"Legend:\"\n\"..\",\"not available\"\n\"1\",\"Not all.\"\n": {4, 3},
+	} {
+		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true})
+		if err != nil || s.Len() != want.rows || len(rep.Below) != want.below {
+			t.Errorf("%q: %v, %d rows, %v below", text, err, s.Len(), rep.Below)
+		}
+	}
+}
+
 // TestWide reads tables with a column for each time as if each cell were a row, and refuses those of which it cannot tell the time.
 func TestWide(t *testing.T) {
 	const day = 86400.0
@@ -392,6 +439,9 @@ func TestWide(t *testing.T) {
 		x0, x1 float64 // days since 2001, or numbers
 		y1     float64 // the last, where y is 1 in column 2, 2 in column 3, and so on
 	}{
+		"Month,2001,2002,2003":            {"Jan", "Feb", 6, 0, 761, 3},
+		"Monat,2001,2002,2003":            {"Januar", "Februar", 6, 0, 761, 3},
+		"Quarter,2001,2002,2003":          {"Q1", "Q2", 6, 0, 820, 3},
 		"Jahr,Jan,Feb,Mär":                {"2001", "2002", 6, 0, 424, 3},
 		"Year,Q1,Q2,Q3,Q4":                {"2001", "2002", 8, 0, 638, 4},
 		"Jahr,T1,T2,T3,T4,Summe":          {"2001", "2002", 8, 0, 638, 4},
@@ -624,7 +674,6 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"t,y\n0:05.5,5\n":                                                               "it is a time of day: make one column",
 		"id,opened,status\n1,2020-01-01,open\n2,2020-01-02,closed\n3,2020-01-02,open\n": "if each row is an event, write a file with the number of events of each day",
 		"date,customer,amount\n2020-01-01,c1,5\n2020-01-01,c2,6\n":                      "y: column 2 (\"customer\") begins with \"c1\", no number",
-		"year,y\n2001,5\n2002 (p),6\n":                                                  "the mark of a footnote? remove it",
 		"date,y\n2020-01-01,١١\n":                                                       "write numbers with the digits 0 to 9",
 		"t,y\n1900-1904,5\n1905-1909,6\n":                                               "a range of years? write the first",
 		"t,y\nWeek of 2020-01-06,5\nWeek of 2020-01-13,6\n":                             "words before a date? remove them",
@@ -644,6 +693,7 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"JD & RV \\\\\n2458000 & 5 \\\\\n2458001 & 6 \\\\\n":                            "a table of LaTeX, not csv: write , for &",
 		"\"Date,Value\"\n\"2020-01-01,5\"\n\"2020-01-02,6\"\n":                          "remove those around whole lines",
 		"t,y\n1,3,5\n2,4,5\n3,5,5\n":                                                    "a comma within a number?",
+		"Datum;Umsatz\n01.01.2020;1.025\n02.01.2020;1.030\n":                            "may be 1025 or 1.025, and no other number of the column tells which",
 		"month,y\n2020-01,5\n2020-02,6\n2020-03,7\nQ1,18\n2020-04,5\n2020-05,6\n":       "the header once more, or a total? remove the line",
 	} {
 		if s, _, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true, SkipMissing: true}); err == nil || !strings.Contains(err.Error(), want) {

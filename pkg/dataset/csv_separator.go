@@ -37,6 +37,9 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 			return nil, fmt.Errorf("fields are separated by %q, which also starts comments", opt.Comma)
 		}
 	}
+	if opt.Time == TimeAuto {
+		opt.coarser, text = withoutCoarser(text, *opt)
+	}
 	rows := firstRows(text, *opt)
 	opt.head = rows[:likeBefore(rows)]
 	if opt.rowNames = !opt.NoHeader && opt.Comma != ',' && namesRows(opt.head); opt.rowNames {
@@ -224,6 +227,61 @@ func withoutBlock(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 	}
 	return ends[from], cut(r, starts[from], strings.Repeat("\n", ends[from]))
 }
+
+// withoutCoarser leaves out the years and quarters of a table that goes on with the months of the same time below them, or with its quarters, as offices of
+// statistics write them, but for the line ends. It returns what is left out and what is read.
+func withoutCoarser(r *bufio.Reader, opt CSVOptions) (coarser string, rest *bufio.Reader) {
+	const fewest = 3 // rows of each
+	type part struct {
+		period      string
+		from, rows  int
+		first, last string // years
+	}
+	var parts []part
+	texts, starts, ends := tableLines(r, opt)
+	times := func(line string) (period, year string) {
+		cell := strings.Trim(split(line, opt.Comma)[0], "\" ")
+		if year = fourDigits.FindString(cell); year == cell && year != "" {
+			return "year", year
+		}
+		return periodOf(cell), year
+	}
+	if len(texts) == 0 {
+		return "", r
+	}
+	if period, _ := times(texts[len(texts)-1]); period != "month" && period != "quarter" { // as most tables end
+		return "", r
+	}
+	for i, text := range texts {
+		period, year := times(text)
+		if n := len(parts); n == 0 || parts[n-1].period != period {
+			parts = append(parts, part{period: period, from: i, first: year})
+		}
+		of := &parts[len(parts)-1]
+		of.rows, of.last = of.rows+1, year
+	}
+	if len(parts) > 0 && parts[0].period == "" { // the header
+		parts = parts[1:]
+	}
+	if len(parts) < 2 {
+		return "", r
+	}
+	finer := map[string]string{"year": "quarter month", "quarter": "month"}
+	var names []string
+	for i, of := range parts[:len(parts)-1] {
+		next := parts[i+1]
+		if min(of.rows, next.rows) < fewest || next.period == "" || !strings.Contains(finer[of.period], next.period) || next.first > of.last {
+			return "", r
+		}
+		names = append(names, of.period+"s")
+	}
+	begin, end := parts[0].from, parts[len(parts)-1].from
+	head, _ := r.Peek(headSize)
+	kept := string(head[:starts[begin]]) + strings.Repeat("\n", ends[end]-ends[begin])
+	return strings.Join(names, " and "), cut(r, starts[end], kept)
+}
+
+var fourDigits = regexp.MustCompile(`\b(?:1[5-9]|2[01])\d\d\b`) // of a year
 
 // valuesIn counts the numbers and dates of a line.
 func valuesIn(line string, opt CSVOptions) (n int) {

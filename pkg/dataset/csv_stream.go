@@ -112,7 +112,7 @@ type csvStream struct {
 
 func (s *csvStream) run(r io.Reader, atOnce int) error {
 	text, err := tableText(r, &s.opt)
-	s.rep.Comma, s.rep.Comment, s.rep.Title, s.rep.Headless, s.rep.Declared = s.opt.Comma, s.opt.Comment, s.opt.title, s.opt.headless, s.opt.declared
+	s.rep.Comma, s.rep.Comment, s.rep.Title, s.rep.Headless, s.rep.Declared, s.rep.Coarser = s.opt.Comma, s.opt.Comment, s.opt.title, s.opt.headless, s.opt.declared, s.opt.coarser
 	if err != nil {
 		return err
 	}
@@ -355,6 +355,9 @@ func (s *csvStream) detect(b textBlock) (x, numbers bool) {
 		if !x {
 			s.detectX(text, &rows)
 		}
+		if !bytes.ContainsAny(text, "0123456789") { // a remark below the table, as "Source: Office, 2021", says nothing of its numbers
+			continue
+		}
 		for place := range s.finders {
 			if cell := trim(rows.fields[place]); !s.missingAt(place, cell) {
 				s.finders[place].add(cell, rows.lineOf(s.columns[place]), s.opt)
@@ -439,7 +442,7 @@ func (s *csvStream) settle() error {
 		if !s.isNumber(place) {
 			continue
 		}
-		if err := f.settle(columnName(s.rep.Columns, s.columns[place]), s.opt.Comma, s.opt.decimalSign()); err != nil {
+		if err := f.settle(columnName(s.rep.Columns, s.columns[place]), s.opt.Comma, s.opt.decimalSign(), s.opt.pointedDates()); err != nil {
 			wrong = append(wrong, err)
 		}
 		if s.styles[place] = f.style; f.guess && place == s.y {
@@ -508,7 +511,11 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 			}
 		}
 		if err != nil {
-			b.Bad = append(b.Bad, CSVRowError{Line: line, Err: err, words: s.wordsOf(rows, place, err)})
+			words := s.wordsOf(rows, place, err)
+			if words != "" && s.wide != nil { // one line, and not one for each of its cells
+				rows.unfolded = len(s.wide.times)
+			}
+			b.Bad = append(b.Bad, CSVRowError{Line: line, Err: err, words: words})
 		}
 	}
 	if row, found := s.turned(b); found {
@@ -536,7 +543,7 @@ var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³ ]*(?:\d\)\s*|C\)
 var countsRows = regexp.MustCompile(`^\(\d+( rows?\b|$)`)
 
 // alone is what may stand below a table of several columns: the value that stands for a missing one, or a code and not the begin of a row that was cut off.
-var alone = regexp.MustCompile(`^\s*(?:-9+(?:\.9+)?|\d{0,2}\pL.*)\s*$`)
+var alone = regexp.MustCompile(`^\s*(?:-9+(?:\.9+)?|\d{0,2}\pL.*|"(?:\d{1,2}|\.{2,3})?"?[,;]?"?\pL.*)\s*$`)
 
 // wordsOf is the text of a row that is none, if it begins with a word and has too few fields or words for x.
 func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {
@@ -550,7 +557,10 @@ func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {
 			return text
 		}
 	case errors.As(err, new(cellError)) && place == s.x:
-		if text = cellText(rows.x()); countsRows.MatchString(text) {
+		if text = cellText(rows.x()); s.wide != nil && rows.rest != nil {
+			text = cellText(rows.rest)
+		}
+		if countsRows.MatchString(text) {
 			return text
 		}
 		if strings.ContainsAny(text, "0123456789") || infinite.MatchString(text) {
@@ -623,7 +633,15 @@ func (s *csvStream) row(b *CSVBlock, rows *rowScanner, line int) (place int, err
 	}
 	if !ok {
 		var short bool
-		if x, short, err = s.parseX(cellText(xtext)); err != nil {
+		x, short, err = s.parseX(cellText(xtext))
+		if number, flagged := withoutFlag(cellText(xtext), ""); err != nil && flagged {
+			if x, short, err = s.parseX(number); err == nil {
+				s.flagged(string(xtext))
+			} else {
+				x, short, err = s.parseX(cellText(xtext))
+			}
+		}
+		if err != nil {
 			return s.x, s.opt.explain(err, cellText(xtext), s.rep.Time, line == s.first)
 		}
 		if s.named {

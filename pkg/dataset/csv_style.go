@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -328,8 +329,8 @@ var qualityPair = regexp.MustCompile(`^[+-]0\d{3},\d$`)
 
 // settle decides by all numbers there are. With numbers above 999 without a mark, marks are decimal signs; else they are what the decimal
 // sign of the other columns, if these show one, makes them. Between commas, 1,025 is read as 1025: with decimal commas, programs separate
-// fields by semicolons. There 1,025 is 1.025, 1.025 beside 980 may be both, and so may 1,025 between other signs.
-func (f *styleFinder) settle(column string, comma rune, others byte) error {
+// fields by semicolons. There 1,025 is 1.025, 1.025 beside 980 or beside dates with points, as in German, may be both, and so may 1,025 between other signs.
+func (f *styleFinder) settle(column string, comma rune, others byte, pointed bool) error {
 	if f.pair.text != "" {
 		return fmt.Errorf("line %d, %s: %s seems to be a value and the code of its quality, as weather stations of the NOAA have them: sed -E 's/([+-][0-9]{4}),[0-9]/\\1/g' FILE leaves the values, in tenths, of which +9999 is missing",
 			f.pair.line, column, quoted(f.pair.text))
@@ -338,7 +339,7 @@ func (f *styleFinder) settle(column string, comma rune, others byte) error {
 		return nil
 	}
 	const several = 3 // 980 beside 1.025: of fractions with three decimals, one in a thousand is whole
-	both := f.mark == ',' && comma != ',' && comma != ';' || f.mark == '.' && comma == ';' && f.short
+	both := f.mark == ',' && comma != ',' && comma != ';' || f.mark == '.' && comma == ';' && (f.short || pointed)
 	switch {
 	case f.long:
 		f.fixed(f.mark == ',')
@@ -356,6 +357,11 @@ func (f *styleFinder) settle(column string, comma rune, others byte) error {
 		f.fixed(false)
 	}
 	return nil
+}
+
+// pointedDates reports whether the first rows have dates such as 31.1.2000.
+func (opt CSVOptions) pointedDates() bool {
+	return slices.ContainsFunc(opt.head, func(row []string) bool { return slices.ContainsFunc(row, pointedDate.MatchString) })
 }
 
 // decimalSign is that of the numbers in the first rows of all columns, if some show it and all that do show the same; else 0.

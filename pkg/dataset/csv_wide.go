@@ -20,6 +20,7 @@ type wide struct {
 	from, rest int      // the first of these columns, and that of the rest of the time, as a year or a day; -1 if their names are all of it
 	names      []string // of all columns
 	times      []string // what each of these columns says of the time, behind the rest
+	before     bool     // it is said before the rest, as a year is before the month of the row
 	at, value  int      // places of the time and of the cells; -1 where they are not read
 }
 
@@ -99,8 +100,14 @@ func wideUntil(names, first []string, rows int, behind bool) (*wide, error) {
 		w.times = append(w.times, wideText(kind, names[from+k], at[count-1-k], count))
 	}
 	before, _ := timeNamed(names[from-1])
+	part, _ := timeNamed(first[from-1])
 	labelled := slices.ContainsFunc(first[:from], func(cell string) bool { return strings.ContainsFunc(cell, unicode.IsLetter) }) || rows == 1
 	switch {
+	case kind == "year" && !twice && before == "" && (part == "month" || part == "quarter"): // rows are months of these years
+		w.before = true
+		for k, year := range w.times {
+			w.times[k] = year + " "
+		}
 	case (kind == "year" || kind == "date") && !twice && labelled && before != kind:
 		w.rest = -1
 	case kind == "year" || kind == "date" || before == kind,
@@ -143,9 +150,17 @@ func (w *wide) row(cells []string, k int) []string {
 	if w.rest < 0 {
 		row = append(row, w.times[k])
 	} else {
-		row[w.rest] += w.times[k]
+		row[w.rest] = w.time(row[w.rest], k)
 	}
 	return append(row, cells[w.from+k])
+}
+
+// time is that of the k-th row that a row makes whose cells have the rest of it.
+func (w *wide) time(rest string, k int) string {
+	if w.before {
+		return w.times[k] + rest
+	}
+	return rest + w.times[k]
 }
 
 // rows are the first rows that those of the wide table make.
@@ -171,7 +186,7 @@ func (r *rowScanner) unfold() {
 			r.rest = nil
 		}
 		if r.folded = r.folded[:0]; w.rest < 0 || !r.s.isMissing(r.rest) {
-			r.folded = append(append(r.folded, r.rest...), w.times[r.unfolded]...)
+			r.folded = append(r.folded, w.time(string(r.rest), r.unfolded)...)
 		}
 		r.fields[w.at] = r.folded
 	}

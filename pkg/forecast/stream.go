@@ -27,6 +27,9 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if rep.Title > 0 {
 		remarks = append(remarks, fmt.Sprintf("The table begins at line %d; what stands above it was left out.", rep.Title+1))
 	}
+	if rep.Coarser != "" {
+		remarks = append(remarks, fmt.Sprintf("The %s above the others, of the same time, were left out.", rep.Coarser))
+	}
 	if n := rep.Words; n > 0 {
 		remarks = append(remarks, fmt.Sprintf("%s of words below the header %s left out.", words.Count(n, "row"), words.Was(n)))
 	}

@@ -130,7 +130,11 @@ func (t *Trust) judge(n, asked int) {
 		t.Verdict += fmt.Sprintf(" In %d tests chance explains that the bands held so little, but they may be too narrow.", t.Origins)
 	}
 	if t.Widen > widened {
-		t.Verdict += fmt.Sprintf(" Because of these errors its bands are %.1f times as wide as the model's own; so wide, they would have held %.0f %%.", t.Widen, 100*t.Widened)
+		so := "so wide, they would have held"
+		if t.Widened == t.Coverage && t.Widened < lowCoverage {
+			so = "even so, they would have held only"
+		}
+		t.Verdict += fmt.Sprintf(" Because of these errors its bands are %.1f times as wide as the model's own; %s %.0f %%.", t.Widen, so, 100*t.Widened)
 	}
 }
 

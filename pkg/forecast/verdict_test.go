@@ -42,6 +42,7 @@ func TestJudge(t *testing.T) {
 		"short":        {func(t *Trust) { t.Separate, t.Coverage = 1.9, 0.5 }, 40, "This forecast is untested: 40 observations are too few to test a forecast of 8 steps. In 5 tests", Untested},
 		"unlearnt":     {func(t *Trust) { t.Known = 5 }, 40, "This forecast is untested: 40 observations are too few", Untested},
 		"one origin":   {func(t *Trust) { t.Origins, t.Separate, t.Relative = 1, 1, 0.3 }, 400, "This forecast is untested, since one test does not tell skill from luck: in one test on the past", Untested},
+		"still short":  {func(t *Trust) { t.Coverage, t.Widen, t.Widened = 0.5, 1.1, 0.5 }, 100, "its bands are 1.1 times as wide as the model's own; even so, they would have held only 50 %.", Untested},
 		"wider":        {func(t *Trust) { t.Widen, t.Widened = 1.4, 0.9 }, 400, "Because of these errors its bands are 1.4 times as wide as the model's own; so wide, they would have held 90 %.", Use},
 		"few, wrong":   {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 149, "This forecast is untested: the past of 149 observations does not tell skill from luck. There, in 5 tests on the past, 8 steps ahead, its error was 2.00 times", Untested},
 	} {

@@ -27,6 +27,10 @@ func TestBeyond(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+	humidity := &forecast.Series{YName: "Humidity", Y: []float64{50, 99}}
+	if got := beyond(humidity, &forecast.Forecast{When: []string{"then"}, Lower: []float64{80}, Upper: []float64{104}}); !strings.Contains(got, "0,100") {
+		t.Errorf("humidity: %q", got)
+	}
 	bounded := &forecast.Series{YUnit: "%", Y: []float64{50, 99}, Bounds: &forecast.Bounds{Hi: 100}}
 	if got := beyond(bounded, &forecast.Forecast{When: []string{"then"}, Lower: []float64{0}, Upper: []float64{101}}); got != "" {
 		t.Errorf("with bounds: %q", got)

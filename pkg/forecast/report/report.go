@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -250,6 +251,9 @@ func Notices(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) (t
 	return append(slices.DeleteFunc(text, func(line string) bool { return strings.Contains(said, line) }), bands...), nil
 }
 
+// percentName is the name of a column of per cent whose cells do not say so.
+var percentName = regexp.MustCompile(`(?i)percent|per[ _]cent|pct|prozent|pourcent|porcent|humidity|(^|[ _])rh($|[ _])`)
+
 // beyond says in a sentence that bands go where no observation is and perhaps none can be, below 0 or beyond 0 and 100 %, and what keeps them
 // from there; "" if they do not.
 func beyond(s *forecast.Series, f *forecast.Forecast) string {
@@ -258,7 +262,7 @@ func beyond(s *forecast.Series, f *forecast.Forecast) string {
 	}
 	const most = 100
 	below := slices.Min(f.Lower) < 0
-	if s.YUnit == "%" && slices.Max(s.Y) <= most && (below || slices.Max(f.Upper) > most) {
+	if (s.YUnit == "%" || percentName.MatchString(s.YName)) && slices.Max(s.Y) <= most && (below || slices.Max(f.Upper) > most) {
 		return "Its bands go beyond 0 or 100 %, where no observation is: if none can be, ReadOptions.Bounds: \"0,100\" keeps them within."
 	}
 	if !below {
