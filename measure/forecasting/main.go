@@ -108,6 +108,9 @@ func main() {
 			endOn(competition.StoreWhole(*whole, s))
 		}
 	}
+	if *wander {
+		reportKnown(os.Stdout)
+	}
 	printWords(each, words...)
 	printWords(reworded(each, inShort), wouldWarn, wouldNot)
 	printWords(reworded(each, byPast), useLow, useHigh, useFar)

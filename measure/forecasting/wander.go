@@ -110,7 +110,7 @@ func walks() competition.Group {
 
 // reportWander prints how the errors compare with those of the last value.
 func reportWander(w io.Writer, all []competition.Detail) {
-	var logs, cover, n, worst float64
+	var logs, cover, n, worst, half float64
 	var far []string
 	for _, d := range all {
 		if d.Error != "" || !(d.Naive > 0 && d.MASE > 0) {
@@ -118,13 +118,42 @@ func reportWander(w io.Writer, all []competition.Detail) {
 		}
 		ratio := d.MASE / d.Naive
 		logs, cover, n, worst = logs+math.Log(ratio), cover+d.Cover95, n+1, max(worst, ratio)
+		if ratio < 0.5 {
+			half++
+		}
 		if ratio > 2 {
 			far = append(far, fmt.Sprintf("%s (%.2f, %s)", d.ID, ratio, d.Word))
 		}
 	}
-	fmt.Fprintf(w, "%.0f forecasts of %d steps: geometric mean of the error over that of the last value %.3f, the largest %.2f; the 95 %% bands held %.1f %%\n",
-		n, wanderHorizon, math.Exp(logs/n), worst, 100*cover/n)
+	fmt.Fprintf(w, "%.0f forecasts of %d steps: geometric mean of the error over that of the last value %.3f, the largest %.2f; less than half in %.0f, more than twice in %d; the 95 %% bands held %.1f %%\n",
+		n, wanderHorizon, math.Exp(logs/n), worst, half, len(far), 100*cover/n)
 	for _, f := range far {
 		fmt.Fprintln(w, "  more than twice:", f)
+	}
+}
+
+// reportKnown prints by how much a forecast that knows the drift of a simulated walk errs, beside the last value: the best that any forecast can
+// do. The drift over the horizon is counted in standard deviations of the walk there.
+func reportKnown(w io.Writer) {
+	const count = 4000
+	for _, drift := range []float64{0.25, 0.5, 1, 2} {
+		rng := rand.New(rand.NewPCG(28, 1))
+		var logs, far, half float64
+		for range count {
+			var level, known, last float64
+			for h := 1; h <= wanderHorizon; h++ {
+				level += rng.NormFloat64()
+				known, last = known+math.Abs(level), last+math.Abs(level+drift*float64(h)/math.Sqrt(wanderHorizon))
+			}
+			switch ratio := known / last; {
+			case ratio > 2:
+				far++
+			case ratio < 0.5:
+				half++
+			}
+			logs += math.Log(known / last)
+		}
+		fmt.Fprintf(w, "a drift of %g standard deviations, known: geometric mean of the error over that of the last value %.2f; less than half in %.0f %%, more than twice in %.0f %%\n",
+			drift, math.Exp(logs/count), 100*half/count, 100*far/count)
 	}
 }
