@@ -8,6 +8,7 @@ require (
 	github.com/rickar/cal/v2 v2.1.13
 	github.com/urfave/cli/v3 v3.14.0
 	golang.org/x/image v0.30.0
+	golang.org/x/sys v0.47.0
 	gonum.org/v1/gonum v0.17.0
 	gonum.org/v1/netlib v0.0.0-20230729102104-8b8060e7531f
 	gonum.org/v1/plot v0.17.0

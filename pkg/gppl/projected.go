@@ -101,7 +101,7 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	case !seen.Orthonormal:
 		omega := seen.matrix()
 		oto := dense.New(k, k)
-		blas64.Gemm(blas.Trans, blas.NoTrans, 1, omega, omega, 0, oto)
+		dense.Mul(context.Background(), oto, blas.Trans, omega, omega)
 		l.data.OtO = oto.Data
 	}
 	l.data.Least, l.data.Cond = dense.LeastEigenvalue(l.data.OtO, k)

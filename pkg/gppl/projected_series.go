@@ -85,7 +85,7 @@ func (e *bandedProjected) gram(m *compiledTerm, _ bool) (projectedGram, error) {
 // sandwich sets s to ΩᵀMΩ, M what the band holds.
 func (g *bandedGram) sandwich(s blas64.General) {
 	g.band.gram.Mul(g.work, g.omega)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, g.omega, g.work, 0, s)
+	dense.Mul(g.band.gram.Ctx, s, blas.Trans, g.omega, g.work)
 	dense.Symmetrise(s)
 }
 
@@ -106,7 +106,7 @@ func (g *bandedGram) leftOut(blas64.Vector) float64 { return 0 }
 // contract weighs ∂K by W = ΩVΩᵀ within the band.
 func (g *bandedGram) contract(grad, v []float64) error {
 	kk := g.omega.Cols
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, g.omega, blas64.General{Rows: kk, Cols: kk, Stride: kk, Data: v}, 0, g.work)
+	dense.Mul(g.band.gram.Ctx, g.work, blas.NoTrans, g.omega, blas64.General{Rows: kk, Cols: kk, Stride: kk, Data: v})
 	g.band.contract(g.term.kernel, len(grad), func(_ *dense.Lane, row, col int, tile, w blas64.General) {
 		twice := 2.0 // the tile and its mirror image
 		if row == col {

@@ -220,7 +220,7 @@ func atBound(p Param, theta float64) bool {
 // standard errors, given the parameters that are at a bound or negligible, and, where the line search gave up, whether that was at the
 // optimum after all.
 func (o *objective) curvature(r *Result, win StartResult) {
-	if !o.loss.Report().Likelihood || o.settings.NoStandardErrors || r.Status == Cancelled || len(o.trained) == 0 {
+	if !o.loss.Report().Likelihood || o.settings.NoStandardErrors || r.Status == Cancelled || r.Status == Limited && o.leftOut || len(o.trained) == 0 {
 		return
 	}
 	p := len(o.trained)

@@ -116,7 +116,7 @@ func (a *fitting) doubts() []string {
 	if gain := a.overNoise(); a.result.Exact && doubts == nil && !slices.ContainsFunc(a.family.Params(), gppl.Param.IsFixed) && gain < a.chance() {
 		doubt("no signal was found that chance does not explain: the model is %.2g nats better than white noise", gain)
 	}
-	if !a.settings.Fit.NoStandardErrors {
+	if !a.settings.Fit.NoStandardErrors && r.Status != gppl.Limited {
 		doubts = append(doubts, undetermined(r)...)
 	}
 	switch r.Status {

@@ -47,7 +47,9 @@ func (a *fitting) train(likelihood gppl.Loss) (best *gppl.Result, gain float64, 
 		if a.guide != nil && best != nil && !a.promises(likelihood, start, best) { // the best start came first
 			continue
 		}
-		r, err := a.trainFrom(loss, start, a.settings.Fit.MaxEvaluations)
+		s := a.settings.Fit
+		s.NoStandardErrors = s.NoStandardErrors || len(starts) > 1
+		r, err := a.trainFor(loss, start, s.MaxEvaluations, s)
 		if r != nil && math.IsNaN(stood) {
 			stood = r.Trace[0].Value
 		}
@@ -66,8 +68,49 @@ func (a *fitting) train(likelihood gppl.Loss) (best *gppl.Result, gain float64, 
 		return nil, 0, first
 	case a.ctx.Err() != nil:
 		return best, stood - best.Value, a.ctx.Err()
+	case len(starts) > 1:
+		a.curve(loss, best)
 	}
 	return best, stood - best.Value, nil
+}
+
+// curve adds standard errors to a result that has none, where training reached the optimum that they belong to. They take as long as two
+// evaluations for each parameter, so that only the best of several trainings has them.
+func (a *fitting) curve(loss gppl.Loss, r *gppl.Result) {
+	s := a.settings.Fit
+	if _, projected := loss.(*gppl.Projected); projected || s.NoStandardErrors {
+		return
+	}
+	if r.Status == gppl.Limited {
+		r.Warnings = append(r.Warnings, "no standard errors: training ended before the optimum")
+		return
+	}
+	if r.Status == gppl.Stalled { // the curvature may show that it was there after all
+		if again, _ := a.trainBy(loss, r.Model, s); again != nil && again.Value <= r.Value {
+			*r = *again
+		}
+		return
+	}
+	at := make([]gppl.Param, len(r.Params))
+	for i, p := range r.Params {
+		at[i] = p.Param
+		if at[i].Value = p.Value; p.AtBound {
+			at[i].Transform = gppl.Fixed{}
+		}
+	}
+	s.Starts, s.MaxEvaluations = 1, 1 // it is there already
+	there, err := gppl.Fit(a.ctx, loss, at, s)
+	if err != nil {
+		return
+	}
+	for i, p := range there.Params {
+		r.Params[i].StdErrLog, r.Params[i].StdErrPlace = p.StdErrLog, p.StdErrPlace
+	}
+	for _, w := range there.Warnings {
+		if strings.HasPrefix(w, "no standard errors") {
+			r.Warnings = append(r.Warnings, w)
+		}
+	}
 }
 
 // posterior returns a likelihood with the priors, or itself if there are none.
@@ -223,7 +266,11 @@ const projectedGradient = 1e-3
 // trainFrom runs one training with at most the given number of evaluations; 0 means the default. Periods move by cycles over the range,
 // unless that leads out of the range of periods.
 func (a *fitting) trainFrom(loss gppl.Loss, start gppl.Model, evaluations int) (*gppl.Result, error) {
-	s := a.settings.Fit
+	return a.trainFor(loss, start, evaluations, a.settings.Fit)
+}
+
+// trainFor is trainFrom with settings for all but the starts.
+func (a *fitting) trainFor(loss gppl.Loss, start gppl.Model, evaluations int, s gppl.Settings) (*gppl.Result, error) {
 	s.Starts, s.MaxEvaluations = 1, evaluations
 	if _, projected := loss.(*gppl.Projected); a.metric != nil && s.Guide == nil && !projected { // projections know less than all observations
 		s.Guide = a.metric

@@ -5,10 +5,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Gemm sets c = alpha·op(a)·op(b) + beta·c like blas64.Gemm, in pieces of the
-// result that are too small for gonum to spawn goroutines for: for use where
-// the processors are busy already.
-func Gemm(ta, tb blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
+// pieces sets c = alpha·op(a)·op(b) + beta·c by blas64.Gemm, in pieces of the
+// result that are too small for gonum to spawn goroutines for.
+func pieces(ta, tb blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
 	const maxCols = 3 * Tile
 	for i := 0; i < c.Rows; i += Tile {
 		ci, ai := c, a

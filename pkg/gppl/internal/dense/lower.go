@@ -171,7 +171,7 @@ func (l *Lower) solvePanel(k int) {
 func (l *Lower) updateRow(k int) {
 	j, i := l.column, Blocks(l.n)-1-k // longest row first
 	for c := j + 1; c <= i; c++ {
-		blas64.Gemm(blas.NoTrans, blas.Trans, -l.sign, l.At(i, j), l.At(c, j), 1, l.At(i, c))
+		Gemm(blas.NoTrans, blas.Trans, -l.sign, l.At(i, j), l.At(c, j), 1, l.At(i, c))
 	}
 }
 
@@ -373,7 +373,7 @@ func (l *Lower) invertColumn(j int) {
 			if k == j {
 				beta = 0
 			}
-			blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, k), l.inverse.At(k, j), beta, t)
+			Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, k), l.inverse.At(k, j), beta, t)
 		}
 		blas64.Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), t)
 	}

@@ -223,30 +223,3 @@ func TestSquare(t *testing.T) {
 		}
 	}
 }
-
-// TestGemm compares with blas64.Gemm, whose pieces it is made of.
-func TestGemm(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(1, 1))
-	for _, m := range []int{1, 64, 130} {
-		for _, n := range []int{1, 100, 400} {
-			for _, ta := range []blas.Transpose{blas.NoTrans, blas.Trans} {
-				for _, tb := range []blas.Transpose{blas.NoTrans, blas.Trans} {
-					const k = 30
-					a, b, c := general(m, k, rnd), general(k, n, rnd), general(m, n, rnd)
-					if ta == blas.Trans {
-						a = general(k, m, rnd)
-					}
-					if tb == blas.Trans {
-						b = general(n, k, rnd)
-					}
-					want := clone(c)
-					blas64.Gemm(ta, tb, 0.7, a, b, -0.3, want)
-					Gemm(ta, tb, 0.7, a, b, -0.3, c)
-					if !mat.EqualApprox(asDense(c), asDense(want), 1e-12) {
-						t.Errorf("m = %d, n = %d, %c%c: wrong", m, n, ta, tb)
-					}
-				}
-			}
-		}
-	}
-}

@@ -74,7 +74,7 @@ func Restrict(info *mat.SymDense, white []blas64.General, b blas64.General, rela
 	moved, inner := make([]blas64.General, len(white)), make([]blas64.General, len(white)) // BᵀW_a, BᵀW_aB
 	for a, w := range white {
 		moved[a], inner[a] = dense.New(b.Rows, b.Cols), dense.New(b.Rows, b.Rows)
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, b, w, 0, moved[a])
+		dense.Gemm(blas.NoTrans, blas.NoTrans, 1, b, w, 0, moved[a])
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1, moved[a], b, 0, inner[a])
 		blas64.Axpy(relative[a], dense.Vec(rest.Data), dense.Vec(inner[a].Data))
 	}

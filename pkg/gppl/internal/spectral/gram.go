@@ -154,7 +154,7 @@ func (g *Gram) productShare(c int) {
 			a, b, t := between(g.a, from, to, i), between(g.b, from, to, j), part
 			t.Rows, t.Cols = a.Cols, b.Cols
 			t.Data = t.Data[i*dense.Tile*k+j*dense.Tile:]
-			blas64.Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, t)
+			dense.Gemm(blas.Trans, blas.NoTrans, 1, a, b, 0, t)
 		}
 	}
 }
