@@ -78,7 +78,8 @@ func withoutSpikes(all []ShiftSize, x []float64) (left []ShiftSize) {
 func (a *Analysis) searchShifts(ctx context.Context) (search shiftSearch, best shifted, err error) {
 	n := min(len(a.Series.X), a.TrainedOn(), mostScanned)
 	search = shiftSearch{ctx: ctx, a: a, n: n}
-	if n < fewestScanned || a.Series.Counting != nil || a.Chosen == ByBIC && a.Projections > 0 {
+	unfinished := a.Projections > 0 || a.Result.Status == gppl.Limited // a named kernel that is not at its optimum takes for a shift what it would follow there
+	if n < fewestScanned || a.Series.Counting != nil || a.Chosen == ByBIC && unfinished {
 		return search, best, nil
 	}
 	if best, err = search.all(); err != nil || len(best.shifts) > len(a.Series.Shifts) {
