@@ -198,10 +198,11 @@ func (s *Series) lonely() int {
 	return -1
 }
 
-// Lead is what comes first of all that is told of a series: a date that may be wrong, or values that may stand for missing ones; "" if there are none.
+// Lead is what comes first of all that is told of a series: numbers that may be a thousand times as large, a date that may be wrong, or values
+// that may stand for missing ones; "" if there are none.
 func (s *Series) Lead() string {
 	lead, _ := s.suspect()
-	return lead
+	return strings.TrimSpace(s.guess + " " + lead)
 }
 
 // suspect returns the lead of a series, and why tests of its past tell little until this is settled; "" if there is none.

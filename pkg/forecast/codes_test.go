@@ -2,6 +2,8 @@ package forecast_test
 
 import (
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -104,5 +106,21 @@ func TestLeadZeros(t *testing.T) {
 		if lead := (&forecast.Series{X: x, Y: y, YName: "y"}).Lead(); strings.Contains(lead, "values of y are 0, far from all others") != c.want {
 			t.Errorf("%v, %v zeros: %q", c.level, c.times, lead)
 		}
+	}
+}
+
+// TestLeadThousands wants numbers that may all be a thousand times as large to lead, and the notes not to say so again.
+func TestLeadThousands(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sales.csv")
+	if err := os.WriteFile(path, []byte("Jahr;Umsatz\n1980;148.081\n1981;149.120\n1982;151.007\n1983;150.311\n1984;152.104\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := forecast.Read(path, forecast.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "Umsatz is read with a decimal point: if 148.081 is 148081, ReadOptions.DecimalComma reads it so."
+	if s.Lead() != want || slices.Contains(s.Notes(), want) {
+		t.Errorf("the lead is %q, the notes %q", s.Lead(), s.Notes())
 	}
 }

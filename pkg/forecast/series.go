@@ -102,6 +102,7 @@ type Series struct {
 
 	closed  *closedTimes // the times of the week or day that have no observations; nil for none
 	remarks []string     // on how the file was read
+	guess   string       // of the remarks, what comes first
 	whole   *Series      // the series that this is a part of; nil if this is a whole one
 }
 
@@ -176,7 +177,7 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	}
 	out := &Series{
 		Source: Source{File: s.Name, SHA256: rep.SHA256, Rows: rep.Rows, Skipped: rep.Skipped, Columns: rep.Columns},
-		YName:  cmp.Or(s.YName, "y"), YUnit: cmp.Or(o.YUnit, rep.Unit), remarks: Remarks(rep),
+		YName:  cmp.Or(s.YName, "y"), YUnit: cmp.Or(o.YUnit, rep.Unit), remarks: Remarks(rep), guess: guessed(rep),
 	}
 	if name, unit, ok := splitUnit(out.YName); ok && o.YUnit == "" {
 		out.YName, out.YUnit = name, unit
@@ -561,7 +562,7 @@ func (s *Series) Notes() []string {
 	if k := s.Source.Unsorted; k > 0 {
 		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", words.Count(k, "row"), words.Was(k)))
 	}
-	return append(notes, s.remarks...)
+	return append(notes, slices.DeleteFunc(slices.Clone(s.remarks), func(r string) bool { return r == s.guess })...)
 }
 
 // distinct returns the number of different values of ascending x.

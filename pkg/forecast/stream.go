@@ -16,6 +16,15 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
+// guessed says that all numbers may be a thousand times as large; "" if they may not.
+func guessed(rep dataset.CSVReport) string {
+	if rep.Guessed == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s is read with a decimal point: if %s is %s, ReadOptions.DecimalComma reads it so.",
+		cmp.Or(rep.Columns[rep.Y], "y"), rep.Guessed, strings.ReplaceAll(rep.Guessed, ".", ""))
+}
+
 // Remarks says in sentences what may be wrong with how a file was read: the same for [Read] and [Stream].
 func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if x, y := rep.Columns[rep.X], rep.Columns[rep.Y]; isValue(x) && isValue(y) {
@@ -48,9 +57,8 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if rep.DecimalComma && !rep.Asked {
 		remarks = append(remarks, fmt.Sprintf("%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.", cmp.Or(rep.Columns[rep.Y], "y")))
 	}
-	if rep.Guessed != "" {
-		remarks = append(remarks, fmt.Sprintf("%s is read with a decimal point: if %s is %s, ReadOptions.DecimalComma reads it so.",
-			cmp.Or(rep.Columns[rep.Y], "y"), rep.Guessed, strings.ReplaceAll(rep.Guessed, ".", "")))
+	if guess := guessed(rep); guess != "" {
+		remarks = append(remarks, guess)
 	}
 	if rep.Flagged != "" {
 		remarks = append(remarks, fmt.Sprintf("Flags behind numbers, as in %q, were left out.", rep.Flagged))
