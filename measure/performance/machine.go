@@ -98,7 +98,7 @@ func (m rates) text(p plan, took time.Duration) string {
 	fmt.Fprintf(&b, "%s of %s, %v, %s, %d processors (%s), load %s before it began.\n\n", strings.ToUpper(kind[:1])+kind[1:],
 		time.Now().Format("2 January 2006"), took.Round(time.Second), runtime.Version(), runtime.GOMAXPROCS(0), m.cpu, m.load)
 	b.WriteString(markdown([]string{"the machine", "at the start", "at the end"}, "lrr", [][]string{
-		{"matrix product at a tile's size, all processors", fmt.Sprintf("%.1f GF/s", m.gemm), fmt.Sprintf("%.1f GF/s", m.gemmEnd)},
+		{"gonum's matrix product at a tile's size, all processors", fmt.Sprintf("%.1f GF/s", m.gemm), fmt.Sprintf("%.1f GF/s", m.gemmEnd)},
 		{"memory, a triad over 3 × 128 MB, all processors", fmt.Sprintf("%.1f GB/s", m.triad), fmt.Sprintf("%.1f GB/s", m.triadEnd)},
 	}))
 	return b.String()

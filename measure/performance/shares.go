@@ -92,7 +92,7 @@ func textShares(m rates, s []sweep, p plan) string {
 	const numbers = 2*2 + 2 + 2 + 3 // D² + D + 2 and 3 for a component, D = 2
 	add(nllMatern32, "exact NLL, Matérn 3/2", gppl.EngineStateSpace, last, fmt.Sprintf("%d numbers an observation, written and read", numbers), 0, 16*numbers*last)
 	text := fmt.Sprintf("Only leading flops and bytes are counted, so the true shares are somewhat higher; 100 %% is %.1f GF/s and %.1f GB/s, the better of start and end.\n\n", m.gemm, m.triad) +
-		markdown([]string{"loss", "engine", "n", "operations", "time", "share of the matrix product", "share of the memory"}, "llrlrrr", rows)
+		markdown([]string{"loss", "engine", "n", "operations", "time", "share of gonum's matrix product", "share of the memory"}, "llrlrrr", rows)
 	if got, ok := s[nllMatern32].find(gppl.EngineStateSpace, last); ok {
 		text += fmt.Sprintf("\nThe state-space NLL takes %.0f ns per observation, forward and backward.\n", 1e9*got.seconds/last)
 	}
@@ -112,6 +112,6 @@ func textFloor(m rates, s sweep) string {
 	return markdown([]string{
 		"k", "an evaluation of PL, interpolated",
 		fmt.Sprintf("reading %d nodes of ½k(k+1) numbers twice, at the speed of memory", nodes),
-		"k³ flops for L, L⁻¹ and S⁻¹, at the speed of the matrix product on one processor", "share of these two",
+		"k³ flops for L, L⁻¹ and S⁻¹, at the speed of gonum's matrix product on one processor", "share of these two",
 	}, "rrrrr", rows)
 }
