@@ -60,7 +60,7 @@ func Gemm(ta, tb blas.Transpose, alpha float64, a, b blas64.General, beta float6
 	if tb != blas.NoTrans {
 		kb = b.Cols
 	}
-	if !cpu.X86.HasAVX || c.Rows < panelRows || ta != blas.NoTrans && tb != blas.NoTrans {
+	if !cpu.X86.HasAVX || c.Rows < panelRows || c.Cols == 0 || k == 0 || ta != blas.NoTrans && tb != blas.NoTrans {
 		pieces(ta, tb, alpha, a, b, beta, c)
 		return
 	}
