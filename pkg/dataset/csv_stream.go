@@ -635,10 +635,9 @@ func (s *csvStream) row(b *CSVBlock, rows *rowScanner, line int) (place int, err
 		var short bool
 		x, short, err = s.parseX(cellText(xtext))
 		if number, flagged := withoutFlag(cellText(xtext), ""); err != nil && flagged {
-			if x, short, err = s.parseX(number); err == nil {
+			if plain, years, wrong := s.parseX(number); wrong == nil {
+				x, short, err = plain, years, nil
 				s.flagged(string(xtext))
-			} else {
-				x, short, err = s.parseX(cellText(xtext))
 			}
 		}
 		if err != nil {
