@@ -123,3 +123,37 @@ func withoutNumbers(messages []string) (out []string) {
 	}
 	return out
 }
+
+// TestStandardErrorsOfSeveral: the best of several trainings has the standard errors of a training that begins where it ended, and none where a
+// limit ended it before.
+func TestStandardErrorsOfSeveral(t *testing.T) {
+	d := observe(t, 500, 1, 0.5, 3, func(x float64) float64 { return math.Sin(2*math.Pi*x/7.3) + 0.8*math.Sin(2*math.Pi*x/11+0.01*x*math.Sin(x/40)) })
+	found, err := auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1}}, d, auto.Settings{})
+	if err != nil || len(found.Models) < 2 {
+		t.Fatalf("%d starts: want several; %v", len(found.Models), err)
+	}
+	r, err := found.Train(t.Context(), exactly, gppl.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	loss, err := exactly(r.Model, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := gppl.Fit(t.Context(), loss, nil, gppl.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range r.Params {
+		if want := again.Params[i].StdErrLog; !(want > 0) || !(math.Abs(math.Log(p.StdErrLog/want)) < 0.01) {
+			t.Errorf("%s: the standard error of the log is %v, want %v", p.Name, p.StdErrLog, want)
+		}
+	}
+	limited, err := found.Train(t.Context(), exactly, gppl.Settings{MaxEvaluations: 400, EvaluationSeconds: 1e-9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limited.Status != gppl.Limited || !math.IsNaN(limited.Params[0].StdErrLog) {
+		t.Errorf("%s, with the standard error %v", limited.Status, limited.Params[0].StdErrLog)
+	}
+}

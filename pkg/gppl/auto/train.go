@@ -101,6 +101,7 @@ func (a *fitting) curve(loss gppl.Loss, r *gppl.Result) {
 	s.Starts, s.MaxEvaluations = 1, 1 // it is there already
 	there, err := gppl.Fit(a.ctx, loss, at, s)
 	if err != nil {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("no standard errors: %v", err))
 		return
 	}
 	for i, p := range there.Params {
