@@ -127,7 +127,9 @@ func withoutNumbers(messages []string) (out []string) {
 // TestStandardErrorsOfSeveral: the best of several trainings has the standard errors of a training that begins where it ended, and none where a
 // limit ended it before.
 func TestStandardErrorsOfSeveral(t *testing.T) {
-	d := observe(t, 500, 1, 0.5, 3, func(x float64) float64 { return math.Sin(2*math.Pi*x/7.3) + 0.8*math.Sin(2*math.Pi*x/11+0.01*x*math.Sin(x/40)) })
+	d := observe(t, 500, 1, 0.5, 3, func(x float64) float64 {
+		return math.Sin(2*math.Pi*x/7.3) + 0.8*math.Sin(2*math.Pi*x/11+0.01*x*math.Sin(x/40))
+	})
 	found, err := auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1}}, d, auto.Settings{})
 	if err != nil || len(found.Models) < 2 {
 		t.Fatalf("%d starts: want several; %v", len(found.Models), err)
