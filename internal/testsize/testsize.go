@@ -1,9 +1,8 @@
 // Package testsize says how much a test may take. There are three sizes:
 //
-//	go test ./pkg/...                 quick: some of the cases, in at most 90 s of processor time for each package, 4 minutes in all;
-//	                                  -short is the same
-//	GPPL_LONG=ci go test ./pkg/...    what CI runs, in some 4 minutes on two processors
-//	GPPL_LONG=1 go test ./pkg/...     all there is, hours
+//	go test ./pkg/...                   quick: some of the cases, which CI runs too; -short is the same
+//	GPPL_LONG=more go test ./pkg/...    several times as many, in some ten minutes on two processors
+//	GPPL_LONG=1 go test ./pkg/...       all there is, hours
 package testsize
 
 import (
@@ -17,15 +16,15 @@ const variable = "GPPL_LONG"
 func Quick() bool { return testing.Short() || os.Getenv(variable) == "" }
 
 // Of returns what a test should take at the size of this run: the number of its cases, or of what a case has.
-func Of(quick, ci, all int) int {
+func Of(quick, more, all int) int {
 	switch {
 	case Quick():
 		return quick
 	case Long():
 		return all
 	}
-	return ci
+	return more
 }
 
 // Long reports whether a test may take minutes.
-func Long() bool { return !testing.Short() && os.Getenv(variable) != "" && os.Getenv(variable) != "ci" }
+func Long() bool { return !testing.Short() && os.Getenv(variable) != "" && os.Getenv(variable) != "more" }

@@ -23,7 +23,6 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(os.environ["GPPL_ROOT"])
 NOTEBOOKS = ROOT / "notebooks"
 BY_HAND = ("01-quickstart", "02-sunspots", "05-E1", "10-your-data")  # a reader acts in them (see main)
-LOOKED_AT = ("06-E2", "13-any-amount")  # of the others, those that --some runs
 WIDTH, HEIGHT, TALLEST = 1280, 900, 16000  # of the window and of a screenshot, pixels
 
 # What differs from JupyterLab as lab.sh opens it: nothing is saved (the notebooks are committed without outputs), and cells out
@@ -510,16 +509,15 @@ def missing(needs):
 def main():
     cli = argparse.ArgumentParser(prog="scripts/e2e/run.sh", description="Runs the notebooks in JupyterLab in headless Chromium, at smoke scale.")
     cli.add_argument("--only", metavar="NAME", default="", help="only the notebooks whose names begin so, e.g. 05")
-    cli.add_argument("--some", action="store_true", help="only the notebooks that a reader acts in, tried by hand, and two others, run as they are")
+    cli.add_argument("--some", action="store_true", help="only the notebooks that a reader acts in, tried by hand")
     cli.add_argument("--part", metavar="I/N", type=part, default=(0, 1), help="only a part of the notebooks: 1/2 and 2/2, run at once, take less time")
     cli.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "reports" / "e2e", help="where the screenshots go (reports/e2e/)")
     cli.add_argument("--timeout", metavar="MINUTES", type=float, default=10, help="the most that one notebook may take")
     args = cli.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("e2e: stopped"))  # so that JupyterLab ends as well
     first, parts = args.part
-    some = BY_HAND + LOOKED_AT
-    chosen = sorted(p for p in NOTEBOOKS.glob("*.ipynb") if p.name.startswith(args.only) and (p.stem in some or not args.some))[first::parts]
-    run = [p for p in chosen if p.stem in LOOKED_AT or not args.some]
+    chosen = sorted(p for p in NOTEBOOKS.glob("*.ipynb") if p.name.startswith(args.only) and (p.stem in BY_HAND or not args.some))[first::parts]
+    run = [] if args.some else chosen
     if not chosen:
         cli.error(f"no notebook begins with {args.only!r}")
     args.out.mkdir(parents=True, exist_ok=True)

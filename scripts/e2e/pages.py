@@ -84,7 +84,8 @@ class Visit:
 
 
 def look(browser, path, out, source):
-    """What every page must keep; of one with questions, that its first screen answers them (see first_screen)."""
+    """What every page must keep; of one with questions, that its first screen answers them (see first_screen). axe is asked if source is its
+    text."""
     problems, answers = [], ""
     size = path.stat().st_size
     most = HEAVIEST + ADDED * ('id="gppl-program"' in path.read_text("utf-8"))
@@ -110,10 +111,10 @@ def look(browser, path, out, source):
             page.screenshot(path=out / f"{path.stem}-{name}.png", clip={"x": 0, "y": 0, "width": view["width"], "height": height}, full_page=True)
             if view is PHONE:  # the laptop is light, the phone dark: between them every rule is asked, without asking twice
                 page.emulate_media(color_scheme="dark")
-            problems += [f"{name}: {p}" for p in axe(page, source) + v.problems]
+            problems += [f"{name}: {p}" for p in (axe(page, source) if source else []) + v.problems]
     if problems:
         raise Failure("\n  ".join(problems))
-    return f"{size // 1000} kB, {len(texts)} texts in figures, axe finds nothing{answers}"
+    return f"{size // 1000} kB, {len(texts)} texts in figures, axe {'finds nothing' if source else 'was not asked'}{answers}"
 
 
 # Of a zoomed figure: the length of its paths, how many have a look that the figure itself has not, and the labels of its axes.
@@ -615,6 +616,7 @@ def main():
     cli = argparse.ArgumentParser(prog="scripts/e2e/run.sh --pages", description="Looks at the reports in headless Chromium and tries what a reader can do with them.")
     cli.add_argument("--only", metavar="NAME", default="", help="only the pages whose names begin so, e.g. 05")
     cli.add_argument("--part", metavar="I/N", type=part, default=(0, 1), help="only a part of the pages: 1/2 and 2/2, run at once, take less time")
+    cli.add_argument("--some", action="store_true", help="axe, which takes most of the time, looks only at the pages that a reader acts in")
     cli.add_argument("--reports", metavar="DIR", type=Path, default=ROOT / "reports", help="where the pages are (reports/)")
     cli.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "reports" / "e2e", help="where the screenshots go (reports/e2e/)")
     cli.add_argument("--times", action="store_true", help="only measures how long live figures take to answer; a busy machine takes longer")
@@ -653,7 +655,8 @@ def main():
             for what in (look, *trials.get(path.stem, ())):
                 start = time.monotonic()
                 try:
-                    print(f"{path.name}: {what.__name__}: {what(browser, path, args.out, source)} ({time.monotonic() - start:.1f} s)", flush=True)
+                    asked = source if path.stem in trials or not args.some else None
+                    print(f"{path.name}: {what.__name__}: {what(browser, path, args.out, asked)} ({time.monotonic() - start:.1f} s)", flush=True)
                     passed += 1
                 except (Failure, BrowserError) as failure:
                     print(f"{path.name}: {what.__name__}: FAILED:\n  {failure}", file=sys.stderr, flush=True)

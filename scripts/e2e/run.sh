@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Opens every notebook in a real JupyterLab in headless Chromium, runs all its cells at smoke scale and checks what it shows.
 #   scripts/e2e/run.sh [--only 05] [--some] [--help]      GPPL_CHROMIUM=/path/to/chromium names the browser
-#   scripts/e2e/run.sh --pages [--only 05]       checks the pages in reports/ instead, which scripts/reproduce.sh makes
+#   scripts/e2e/run.sh --pages [--only 05] [--some]       checks the pages in reports/ instead, which scripts/reproduce.sh makes
 #   scripts/e2e/run.sh --pages --times           measures how long live figures take to answer, on a quiet machine
 # Screenshots go to reports/e2e/.
 set -euo pipefail
