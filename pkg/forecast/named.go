@@ -148,17 +148,42 @@ func (c *comparison) tryLogarithm(ctx context.Context) error {
 	if !ok || !c.bothScales {
 		return nil
 	}
+	searched := c.found[kernelName(best.Model.Kernel)]
 	if err := c.look(ctx, c.series, true); err != nil {
 		return err
 	}
 	if err := c.setTrend(c.analysis.Candidates[0].Trend); err != nil {
 		return err
 	}
+	c.carry(best, searched)
 	if err := c.try(ctx, best.Model.Kernel, []gppl.Model{best.Model}); err != nil {
 		return err
 	}
 	c.rank()
 	return nil
+}
+
+// carried is the least number of evaluations that a training may take, at where the one on the other scale ended, to begin there.
+const carried = 30
+
+// carry lets training on this scale begin at what was searched on the other, where a search takes parts of the data only and training
+// decides, unless that would end too early, since an evaluation takes long where training ended there: then this scale is searched as well.
+func (c *comparison) carry(on trained, searched []*auto.Starts) {
+	if c.data.Len() <= searchedWhole {
+		return
+	}
+	seconds, err := c.cost(on.Model)
+	if err != nil {
+		return // training says why
+	}
+	if n, err := c.afforded(seconds); err != nil || n < carried {
+		return
+	}
+	var carry []*auto.Starts
+	for _, s := range searched {
+		carry = append(carry, s.On(c.data))
+	}
+	c.found[kernelName(on.Model.Kernel)] = carry
 }
 
 // finish returns the analysis with the best candidate.

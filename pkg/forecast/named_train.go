@@ -15,12 +15,14 @@ const (
 	// swift is the predicted time that the evaluations of swiftFor observations may take without a budget for each trend, and those of up to
 	// ten times as many in proportion, as long as there are leastSteps of them.
 	swift, swiftFor, leastSteps = 2.0, 2000, 12
+	// searchedWhole is up to how many observations a search takes all of them, which is that of auto.FindStarts.
+	searchedWhole = 400
 	// unsearchedStarts is the least number of random starts where nothing was searched.
 	unsearchedStarts = 3
 )
 
 // search finds where the training of k begins, for each of its families. It is done once for each kernel and scale, with the first trend;
-// other trends begin at the same starts, unless train has it done anew.
+// other trends begin at the same starts, unless train has it done anew, and the other scale may (comparison.carry).
 func (t *trainer) search(ctx context.Context, k gppl.Kernel) (all []*auto.Starts, err error) {
 	t.searched = 0
 	if found, ok := t.found[kernelName(k)]; ok {
@@ -165,8 +167,8 @@ const searchShare = 0.5
 // a period, of as many by the periodogram of all. Their numbers are those of Search, on draws of each kernel.
 func searchSeconds(k gppl.Kernel, n int) float64 {
 	const (
-		whole, part   = 400, 128 // those of auto.FindStarts
-		each, wave    = 60, 200  // likelihoods for each parameter, without a period and with one
+		part          = 128     // that of auto.FindStarts
+		each, wave    = 60, 200 // likelihoods for each parameter, without a period and with one
 		bins, perBin  = 1 << 16, 1e-7
 		periodograms  = 1000
 		irregularPeak = 0.5 // seconds for periods below the mean spacing
@@ -174,11 +176,11 @@ func searchSeconds(k gppl.Kernel, n int) float64 {
 	count, seconds := float64(each*len(k.Params())), 0.0
 	if hasPeriod(k) {
 		count = float64(wave * len(k.Params()))
-		if n > whole {
+		if n > searchedWhole {
 			seconds = periodograms*perBin*min(4*float64(n), bins) + irregularPeak
 		}
 	}
-	if n > whole {
+	if n > searchedWhole {
 		return seconds + count*3*evaluationSeconds(part, false)
 	}
 	return count * evaluationSeconds(n, false)

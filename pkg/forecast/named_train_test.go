@@ -94,6 +94,40 @@ func TestFitFindsDraws(t *testing.T) {
 	}
 }
 
+// TestOneSearchForBothScales: log y of a long series is trained from what was searched on y, and ends where a search of its own leads.
+func TestOneSearchForBothScales(t *testing.T) {
+	const n = 450
+	s := &Series{Step: 1}
+	for i := range n {
+		s.X = append(s.X, float64(i))
+	}
+	_, draw, _, err := gppl.Model{Kernel: gppl.Periodic{Variance: 1, Period: 13.3, Lengthscale: 0.6}, Noise: 0.05}.Sample(gppl.Scalars(s.X), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range draw {
+		s.Y = append(s.Y, 40*math.Exp(0.5*f))
+	}
+	fit := func(log string) Candidate {
+		t.Helper()
+		a, err := Fit(t.Context(), s, Options{Kernels: []string{"Periodic"}, Trend: "none", Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Candidates[0]
+	}
+	both, alone := fit("auto"), fit("always")
+	if !both.Log || both.Search != fit("never").Search {
+		t.Errorf("log y is %v, searched: %q", both.Log, both.Search)
+	}
+	if 5*both.Evaluations > alone.Evaluations {
+		t.Errorf("%d evaluations for log y after y, %d alone", both.Evaluations, alone.Evaluations)
+	}
+	if math.Abs(both.NLL-alone.NLL) > 0.1 {
+		t.Errorf("from the search of y training ends at %.2f nats, from its own at %.2f", both.NLL, alone.NLL)
+	}
+}
+
 // TestFitDoubts: what the library doubts, the candidate says: a period that nothing in white noise determines, and a search that the
 // budget did not leave time for.
 func TestFitDoubts(t *testing.T) {

@@ -155,11 +155,7 @@ func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fi
 	if err := d.CheckUnits(); err != nil {
 		return nil, err
 	}
-	if d.X.Dim() == 1 { // once, not wherever a series is looked at
-		if order := timeline.Order(d.X.Coordinate(0)); order != nil {
-			d = d.Pick(order)
-		}
-	}
+	d = inOrder(d) // once, not wherever a series is looked at
 	rest := m.SubtractMean(d)
 	if left, all := blas64.Nrm2(dense.Vec(rest.Y)), blas64.Nrm2(dense.Vec(d.Y)); left <= constant*all {
 		return nil, fmt.Errorf("gppl: fit: the mean %v explains all %d observations: the likelihood has no maximum", m.Mean, d.Len())
@@ -168,6 +164,16 @@ func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fi
 	a.settings.Gain = cmp.Or(s.Gain, 0.5)
 	a.settings.MaxProjections = cmp.Or(s.MaxProjections, d.Len()/2)
 	return a, nil
+}
+
+// inOrder returns a series in the order of its x.
+func inOrder(d gppl.Data) gppl.Data {
+	if d.X.Dim() == 1 {
+		if order := timeline.Order(d.X.Coordinate(0)); order != nil {
+			return d.Pick(order)
+		}
+	}
+	return d
 }
 
 // constant is the share of y that rounding leaves where a mean explains all of it.

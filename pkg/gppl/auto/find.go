@@ -85,6 +85,26 @@ func notSearched(m gppl.Model, d gppl.Data, s Settings, why error) (*Starts, err
 	return &Starts{Models: models, Doubts: []string{doubt}, auto: a}, err
 }
 
+// On returns the starts for other values at the same inputs, such as the logarithms of those that were searched: a rhythm or a scale of the one
+// is one of the other, so that nothing is searched. Models, Search and Doubts are those of s.
+func (s *Starts) On(d gppl.Data) *Starts {
+	a, out := *s.auto, *s
+	a.data = inOrder(d)
+	a.rest = a.family.SubtractMean(a.data)
+	a.guide, a.spare = nil, nil // they guide the training of a long series by a periodogram of the values
+	if a.spread != nil {
+		model := a.starts[0]
+		model.Mean, a.spread = nil, nil
+		if loss, err := gppl.NewExact(model, spreadOver(a.rest)); err == nil {
+			if posterior, err := a.posterior(loss); err == nil {
+				a.spread = posterior
+			}
+		}
+	}
+	out.auto = &a
+	return &out
+}
+
 // own returns a model of the family at the values of m, with the family's transforms.
 func (a *fitting) own(m gppl.Model) gppl.Model { return a.family.WithParams(m.Values()) }
 

@@ -3,11 +3,13 @@ package auto_test
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -46,6 +48,33 @@ func TestFindStarts(t *testing.T) {
 		if math.Abs(r.Value-whole.Value) > 0.01 || r.Status != whole.Status || !slices.Equal(withoutNumbers(r.Warnings), withoutNumbers(whole.Warnings)) {
 			t.Errorf("%v nats, %s, %q; auto.Fit has %v, %s, %q", r.Value, r.Status, r.Warnings, whole.Value, whole.Status, whole.Warnings)
 		}
+	}
+}
+
+// TestStartsOn: what was searched on y does for its logarithm, whatever the order of the observations; aliases are those of the logarithm.
+func TestStartsOn(t *testing.T) {
+	const n = 520 // more than what aliases are looked for in
+	rnd := rand.New(rand.NewPCG(5, n))
+	x, y, logs := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = 300 * rnd.Float64()
+		logs[i] = math.Sin(2*math.Pi*x[i]/0.83) + 0.3*rnd.NormFloat64()
+		y[i] = math.Exp(logs[i])
+	}
+	in := func(values []float64) gppl.Data { return must.Get(gppl.NewData(gppl.Scalars(x), values))(t) }
+	search := func(d gppl.Data) *auto.Starts {
+		return must.Get(auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}}, d, auto.Settings{}))(t)
+	}
+	train := func(s *auto.Starts) *gppl.Result {
+		return must.Get(s.Train(t.Context(), exactly, gppl.Settings{NoStandardErrors: true}))(t)
+	}
+	found := search(in(y))
+	on, own := train(found.On(in(logs))), train(search(in(logs)))
+	if on.Value > own.Value+0.01 || on.Status != own.Status {
+		t.Errorf("%v nats (%s) from the search of y, %v (%s) from one of its own", on.Value, on.Status, own.Value, own.Status)
+	}
+	if before, after := train(found), train(found.On(in(y))); before.Value != after.Value {
+		t.Errorf("on the same values %v nats, not %v", after.Value, before.Value)
 	}
 }
 
