@@ -352,6 +352,21 @@ func TestBelowTable(t *testing.T) {
 	}
 }
 
+// TestAligned reads blank cells of columns that stand below their names, as flags, and refuses rows that do not; none is taken for a title.
+func TestAligned(t *testing.T) {
+	const head, rows = "DATE       TMAX F TMIN\n---------- ---- - ----\n", "2015-01-01  5.5   -1.5\n2015-01-02  6.5 E -2.5\n2015-01-03        -2.5\n2015-01-04 10.5   -3.5\n2015-01-05  9.5\n"
+	for text, want := range map[string]int{head + rows: 4, head + rows + rows[:23*2]: 6, head + "2015-01-01 5 E 1\n2015-01-02 5 1\n2015-01-03 5 1\n2015-01-04 5 1\n2015-01-05 5 1\n": -1} {
+		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true, SkipMissing: true})
+		if want < 0 != (err != nil) || err == nil && (s.Len() != want || s.Y[2] != 10.5 || s.YName != "TMAX" || rep.Title != 0) {
+			t.Errorf("%q: %v, %v", text, s, err)
+		}
+	}
+	wide := strings.Repeat("2015-01-01  5.5   -1.5\n2015-01-02  6.5 E -2.5\n", headSize/40) + "2015-01-05 1234567.5 2\n"
+	if s, _, err := readCSV(strings.NewReader(head+wide), CSVOptions{Seconds: true, SkipMissing: true}); err == nil || !strings.Contains(err.Error(), "1234567.5") {
+		t.Errorf("a word across columns: %d rows, %v", s.Len(), err)
+	}
+}
+
 // TestTotals leaves out sums and means between the rows, unless the table begins once more behind one.
 func TestTotals(t *testing.T) {
 	const year = "Jan %[1]d;5\nFeb %[1]d;6\n"
