@@ -434,6 +434,10 @@ func TestCoarser(t *testing.T) {
 			t.Errorf("%q: %v, %v, %q", text, s.Y, err, rep.Coarser)
 		}
 	}
+	long := strings.Repeat(" ", 9<<10)
+	if s, rep, err := readCSV(strings.NewReader("Title,RPI\nNotes,x"+long+"\n"+years+quarters+months), opt); err != nil || s.Len() != 5 || rep.Coarser != "years and quarters" {
+		t.Errorf("below a long note: %v, %v, %q", s.Y, err, rep.Coarser)
+	}
 	for _, text := range []string{months + years, "2001,1\n2002,2\n" + months, strings.ReplaceAll(years, "200", "199") + months} {
 		if s, _, err := readCSV(strings.NewReader("t,y\n"+text), opt); err == nil {
 			t.Errorf("%q: %v", text, s.Y)
