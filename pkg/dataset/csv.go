@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -185,11 +186,16 @@ func StreamCSV(r io.Reader, opt CSVOptions, workers int, visit func(worker int, 
 func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 	stream := &csvStream{opt: opt, size: blockSize}
 	var bad CSVRowsError
+	var totals []CSVRowError
 	var lines []int
 	last := 0 // line of a row
 	stream.visit = func(_ int, b *CSVBlock) error {
-		if len(b.Bad) > 0 {
-			bad.Add(b.Bad...)
+		for _, row := range b.Bad {
+			if total.MatchString(row.words) {
+				totals = append(totals, row)
+			} else {
+				bad.Add(row)
+			}
 		}
 		if n := len(b.Lines); n > 0 {
 			last = b.Lines[n-1]
@@ -214,6 +220,10 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 	for _, k := range stream.keys {
 		rep.Also.KeyTexts = append(rep.Also.KeyTexts, k.texts)
 	}
+	if len(totals) > 0 && (len(stream.keys) > 0 || !repeats(s.X)) { // otherwise each ends a table
+		rep.Totals, _ = slices.BinarySearchFunc(totals, last, func(r CSVRowError, line int) int { return r.Line - line })
+	}
+	bad.Add(totals[rep.Totals:]...)
 	if err == nil {
 		var below bool
 		if below, err = bad.below(s.Len(), last); below {
@@ -248,6 +258,11 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 	}
 	s.XName, s.YName, s.XUnit = rep.Columns[rep.X], rep.Columns[rep.Y], opt.unit(rep.Time)
 	return s, rep, nil
+}
+
+// repeats reports whether any x stands twice, as where one table follows another.
+func repeats(x []float64) bool {
+	return len(slices.Compact(slices.Sorted(slices.Values(x)))) < len(x)
 }
 
 // checkX returns an error if x cannot be what the column says: most rows with a y have none, as where a year stands once for several rows, or years

@@ -44,6 +44,9 @@ func (all hints) of(text string) string {
 	return ""
 }
 
+// total is what a row of a sum or of a mean says in place of a time.
+var total = regexp.MustCompile(`(?i)\b(sub|ins)?(totals?|totaux|sum|summe|gesamt|totale|suma|somme|average|avg|mean|mittel|mittelwert|durchschnitt|moyenne|media|promedio)\b`)
+
 // totalHint is of a row that is none of the table's.
 const totalHint = " (the header once more, or a total? remove the line)"
 
@@ -72,7 +75,7 @@ var numberHints = hints{
 var dateHints = hints{
 	{like(`^\d{1,3}:\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp]\.?[Mm]\.?)?$`), timeInstead},
 	{like(`^\pL{3,12}\.?\s?[-–—/]\s?\pL{3,12}\.?\s\d{2,4}$`), " (a range of months? write the first, or the quarter: 2015Q1)"},
-	{like(`(?i)\b(sub)?(total|sum|summe|gesamt|totale|suma|average|mean|mittel|moyenne|media)\b`), totalHint},
+	{total.MatchString, totalHint},
 	{like(`(?i)^FY ?\d{2,4}[-/ ]*(?:P|period|M)\.? ?\d{1,2}$`), " (a period of a fiscal year? write the month that it is: 2015-01)"},
 	{like(`M13$`), " (the mean of a year? remove such rows)"},
 	{like(`^\d{4}-\d{1,2}-\d{1,2}$`), " (the calendar has no such day)"},

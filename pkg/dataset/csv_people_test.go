@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -337,7 +338,8 @@ func TestBelowTable(t *testing.T) {
 	for text, left := range map[string]int{
 		table: 0, table + "Summe;11\n": 1, table + "\nQuelle: Amt\nHinweis: vorläufig\n": 2, table + "\"Source: A; B\"\n": 1, table + "____\n1) vorläufig\n© Amt, 2024\n": 2, table + "(2 rows)\n": 1, "day      v\n-------- --\n2015-01-01 5\n2015-01-02 6\n\n(2 rows affected)\n": 1, table + "2 rows in set (0.00 sec)\n": 1, table + "___\n\xa9 Amt, 2024\nStand: 01.02.2024 / 10:00:00\n": 2,
 		table + "____\n(C)opyright Amt\nStand: 1\n": 2, wide + "-99.99\nNINA34\n5N-5S 170W-120W\n": 3, wide + "3\n": -1, wide + "-9.5\n": -1, wide + "3,7,a\n": -1,
-		table + "2015-0\n": -1, table + "Jahre\nJahr;Wert;x\n2015;5;1\n": -1, table + "x;7\n": -1, "Monat;Wert\n2015-01;5\nSumme;5\n2015-02;6\n": -1,
+		table + "2015-0\n": -1, table + "Jahre\nJahr;Wert;x\n2015;5;1\n": -1, table + "x;7\n": -1, "Monat;Wert\n2015-01;5\nSumme;5\n2015-01;6\n": -1,
+		table + "Total 2015;11\n": 1, table + "Durchschnitt 2014-2015;11\nQ1 2015 total;11\n": 2, table + "Station 2015;11\n": -1,
 	} {
 		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{})
 		if left < 0 {
@@ -346,6 +348,36 @@ func TestBelowTable(t *testing.T) {
 			}
 		} else if err != nil || s.Len() != 2 || len(rep.Below) != left {
 			t.Errorf("%q: %v, %d rows, %v below", text, err, s.Len(), rep.Below)
+		}
+	}
+}
+
+// TestAligned reads blank cells of columns that stand below their names, as flags, and refuses rows that do not; none is taken for a title.
+func TestAligned(t *testing.T) {
+	const head, rows = "DATE       TMAX F TMIN\n---------- ---- - ----\n", "2015-01-01  5.5   -1.5\n2015-01-02  6.5 E -2.5\n2015-01-03        -2.5\n2015-01-04 10.5   -3.5\n2015-01-05  9.5\n"
+	for text, want := range map[string]int{head + rows: 4, head + rows + rows[:23*2]: 6, head + "2015-01-01 5 E 1\n2015-01-02 5 1\n2015-01-03 5 1\n2015-01-04 5 1\n2015-01-05 5 1\n": -1} {
+		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true, SkipMissing: true})
+		if want < 0 != (err != nil) || err == nil && (s.Len() != want || s.Y[2] != 10.5 || s.YName != "TMAX" || rep.Title != 0) {
+			t.Errorf("%q: %v, %v", text, s, err)
+		}
+	}
+	wide := strings.Repeat("2015-01-01  5.5   -1.5\n2015-01-02  6.5 E -2.5\n", headSize/40) + "2015-01-05 1234567.5 2\n"
+	if s, _, err := readCSV(strings.NewReader(head+wide), CSVOptions{Seconds: true, SkipMissing: true}); err == nil || !strings.Contains(err.Error(), "1234567.5") {
+		t.Errorf("a word across columns: %d rows, %v", s.Len(), err)
+	}
+}
+
+// TestTotals leaves out sums and means between the rows, unless the table begins once more behind one.
+func TestTotals(t *testing.T) {
+	const year = "Jan %[1]d;5\nFeb %[1]d;6\n"
+	for text, want := range map[string]int{
+		fmt.Sprintf("m;y\n"+year+"Total %[1]d;11\n"+"Jan 2016;5\nFeb 2016;6\n", 2015):                               1,
+		"m;y\n01/01/2015;5\n01/02/2015;6\nSumme 2015;11\n01/01/2016;5\nMittelwert;8\n01/13/2016;6\nTotal 2016;11\n": 2,
+		"m;y\n" + strings.Repeat("Jan 2015;5\nFeb 2015;6\nTotal;11\n", 2):                                           -1,
+	} {
+		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true})
+		if want < 0 != (err != nil) || err == nil && (s.Len() != 4 || rep.Totals != want) {
+			t.Errorf("%q: %v, %d rows, %d totals", text, err, s.Len(), rep.Totals)
 		}
 	}
 }
@@ -402,6 +434,10 @@ func TestCoarser(t *testing.T) {
 			t.Errorf("%q: %v, %v, %q", text, s.Y, err, rep.Coarser)
 		}
 	}
+	long := strings.Repeat(" ", 9<<10)
+	if s, rep, err := readCSV(strings.NewReader("Title,RPI\nNotes,x"+long+"\n"+years+quarters+months), opt); err != nil || s.Len() != 5 || rep.Coarser != "years and quarters" {
+		t.Errorf("below a long note: %v, %v, %q", s.Y, err, rep.Coarser)
+	}
 	for _, text := range []string{months + years, "2001,1\n2002,2\n" + months, strings.ReplaceAll(years, "200", "199") + months} {
 		if s, _, err := readCSV(strings.NewReader("t,y\n"+text), opt); err == nil {
 			t.Errorf("%q: %v", text, s.Y)
@@ -439,14 +475,18 @@ func TestWide(t *testing.T) {
 		x0, x1 float64 // days since 2001, or numbers
 		y1     float64 // the last, where y is 1 in column 2, 2 in column 3, and so on
 	}{
-		"Month,2001,2002,2003":            {"Jan", "Feb", 6, 0, 761, 3},
-		"Monat,2001,2002,2003":            {"Januar", "Februar", 6, 0, 761, 3},
-		"Quarter,2001,2002,2003":          {"Q1", "Q2", 6, 0, 820, 3},
-		"Jahr,Jan,Feb,Mär":                {"2001", "2002", 6, 0, 424, 3},
-		"Year,Q1,Q2,Q3,Q4":                {"2001", "2002", 8, 0, 638, 4},
-		"Jahr,T1,T2,T3,T4,Summe":          {"2001", "2002", 8, 0, 638, 4},
-		" ,Qtr1,Qtr2,Qtr3,Qtr4":           {"2001", "2002", 8, 0, 638, 4},
-		"Year,1,2,3,4,5,6,7,8,9,10,11,12": {"2001", "2002", 24, 0, 699, 12},
+		"Month,2001,2002,2003":                  {"Jan", "Feb", 6, 0, 761, 3},
+		"Monat,2001,2002,2003":                  {"Januar", "Februar", 6, 0, 761, 3},
+		"Quarter,2001,2002,2003":                {"Q1", "Q2", 6, 0, 820, 3},
+		"Jahr,Jan,Feb,Mär":                      {"2001", "2002", 6, 0, 424, 3},
+		"Year,Q1,Q2,Q3,Q4":                      {"2001", "2002", 8, 0, 638, 4},
+		"Jahr,T1,T2,T3,T4,Summe":                {"2001", "2002", 8, 0, 638, 4},
+		" ,Qtr1,Qtr2,Qtr3,Qtr4":                 {"2001", "2002", 8, 0, 638, 4},
+		"Year,1,2,3,4,5,6,7,8,9,10,11,12":       {"2001", "2002", 24, 0, 699, 12},
+		"Month,2003,2002,2001":                  {"Jan", "Feb", 6, 730, 31, 3},
+		"Country,1992,1991,1990":                {"DE", "", 3, 1992, 1990, 3},
+		"geo,2015M03,2015M02,2015M01":           {"DE", "", 3, 5172, 5113, 3},
+		"Hora,2001-01-01,2001-01-02,2001-01-03": {"00:00", "12:00", 6, 0, 2.5, 3},
 		"Year,Jan,Feb,Mar,Apr,May,Jun,Jul,Aug,Sep,Oct,Nov,Dec,J-D,D-N": {"2001", "2002", 24, 0, 699, 12},
 		"geo,2015M01,2015M02,2015M03":                                  {"DE", "", 3, 5113, 5172, 3},
 		"geo,Feb 2015,Mar 2015,Apr 2015":                               {"DE", "", 3, 5144, 5203, 3},
@@ -506,6 +546,25 @@ func TestWide(t *testing.T) {
 			if math.Abs(x0-c.x0) > 1e-6 || math.Abs(x1-c.x1) > 1e-6 || s.Y[c.n-1] != c.y1 {
 				t.Errorf("%s: x from %v to %v, last y %v", header, x0, x1, s.Y[c.n-1])
 			}
+		}
+	}
+}
+
+// TestMonthsByNumber reads the rows 1 to 12 of a table with a column for each year as months, if they are all there and their name does not say otherwise.
+func TestMonthsByNumber(t *testing.T) {
+	for name, want := range map[string]bool{"Monat": true, "": true, "store": false, "month, 11": false} {
+		name, rows, _ := strings.Cut(name, ", ")
+		last, err := strconv.Atoi(rows)
+		if err != nil {
+			last = 12
+		}
+		text := name + ",2001,2002,2003\n"
+		for i := range last {
+			text += fmt.Sprintf("%d,1,2,%d\n", i+1, i)
+		}
+		s, rep, err := readCSV(strings.NewReader(text+"Mittel 2001-2003,1,2,3\n"), CSVOptions{Seconds: true})
+		if want != (err == nil) || want && (s.Len() != 36 || s.X[35] != year(2003)+334*86400 || s.Y[35] != 11 || rep.Period != "month") {
+			t.Errorf("%q: %v, %v", text, s, err)
 		}
 	}
 }
@@ -682,8 +741,8 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"t,y\n12:00 AM,5\n1:00 AM,6\n":                                                  "as sed 's/^/2024-01-31 /' FILE does",
 		"date,TMP\n2020-01-01,\"+0012,1\"\n2020-01-02,\"-0007,1\"\n":                    "the code of its quality",
 		"key,opened,closed\nA-1,2020-01-01,\nA-2,2020-01-02,\n":                         "if each row is an event, write a file with the number of events",
-		"month,y\nJan 2020,5\nFeb 2020,6\n2020 Total,11\nJan 2021,5\n":                  "a total? remove the line",
-		"t,y\n1,5\n2,6\nTotal,11\n3,4\n":                                                "a total? remove the line",
+		"month,y\nJan 2020,5\nFeb 2020,6\n2020 Total,11\nJan 2020,5\n":                  "a total? remove the line",
+		"t,y\n1,5\n2,6\nTotal,11\n1,4\n":                                                "a total? remove the line",
 		"t,y\n1,T=5\n2,H=6\n":                                                           `"H=6" has "H=", and the numbers above have "T="`,
 		"day  a   b\n2020-01-01 5 1\n2020-01-02   2\n2020-01-03 7 1\n":                  "a blank cell? write NA there",
 		"t,y,z\n1,5,1\n2,6\n3,7,1\n":                                                    "wrong number of fields: 2, where the first line has 3",

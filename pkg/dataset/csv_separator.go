@@ -28,6 +28,11 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 		comments(text, opt)
 	}
 	settings, text := withoutSettings(text)
+	if opt.Comma == 0 {
+		if columns := aligned(text, *opt); columns != nil {
+			opt.Comma, text = '\t', columns
+		}
+	}
 	if opt.title, text = withoutTitle(text, *opt); opt.title == 0 {
 		opt.title, text = withoutBlock(text, *opt)
 	}
@@ -175,6 +180,10 @@ func beginOfWords(lines []string, opt CSVOptions) (header, row int) {
 		if n < 2 || strings.ContainsAny(lines[i], ";	|") ||
 			slices.ContainsFunc(lines[i:i+3], func(line string) bool { return wordsOf(line) != n || !allValues(line, opt) }) {
 			continue
+		}
+		written := dateFormat(strings.Fields(lines[i])[0])
+		if written != TimeAuto && slices.ContainsFunc(lines[:i], func(line string) bool { return dateFormat(strings.Fields(line)[0]) == written }) {
+			return 0, 0 // rows with blank cells are above
 		}
 		var rows [][]string
 		for _, line := range lines[i-1 : i+3] {

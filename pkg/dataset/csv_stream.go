@@ -349,7 +349,7 @@ func (s *csvStream) detect(b textBlock) (x, numbers bool) {
 			continue
 		}
 		text := rows.x()
-		if s.isHeader(rows.fields) || s.isMissing(text) || s.missingAt(s.y, trim(rows.fields[s.y])) && (!s.keepsOpen() || !s.opt.SkipMissing) {
+		if total.Match(text) || s.isHeader(rows.fields) || s.isMissing(text) || s.missingAt(s.y, trim(rows.fields[s.y])) && (!s.keepsOpen() || !s.opt.SkipMissing) {
 			continue
 		}
 		if !x {
@@ -561,6 +561,9 @@ func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {
 			text = cellText(rows.rest)
 		}
 		if countsRows.MatchString(text) {
+			return text
+		}
+		if total.MatchString(text) {
 			return text
 		}
 		if strings.ContainsAny(text, "0123456789") || infinite.MatchString(text) {

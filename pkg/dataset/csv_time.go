@@ -71,6 +71,7 @@ type CSVReport struct {
 	Rows         int           // of data, those left out included
 	Skipped      int           // rows left out because x or y is missing
 	Headers      int           // lines that repeat the header, which were left out
+	Totals       int           // rows above the last with a word for a sum or a mean in place of x, which were left out
 	Below        []CSVRowError // the first ten lines of words, or of another table, below the table that were left out
 	SHA256       string        // of the file, hexadecimal
 	Also         CSVMore

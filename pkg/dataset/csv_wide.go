@@ -38,7 +38,7 @@ func (s *csvStream) wideOf(names, first []string) (w *wide, err error) {
 		return w, nil
 	}
 	for cut := 0; cut <= mostBehind && len(names) > cut && w == nil && err == nil; cut++ {
-		w, err = wideUntil(names[:len(names)-cut], first, len(s.rows()), cut > 0)
+		w, err = wideUntil(names[:len(names)-cut], first, s.rows(), cut > 0)
 	}
 	if w != nil {
 		w.names = names
@@ -69,18 +69,21 @@ func (s *csvStream) bareMonths(names []string) *wide {
 // mostYears is how many columns of years make a table wide although others stand behind.
 const mostYears = 5
 
-// wideUntil is wideOf a table that ends with the times, and has so many rows, or more. Where the times need no rest, rows have words for names: others may be days, of which
+// wideUntil is wideOf a table that ends with the times, and begins with these rows. Where the times need no rest, rows have words for names: others may be days, of which
 // the columns are years. If others stand behind, the times must be all months or quarters of a year, or years.
-func wideUntil(names, first []string, rows int, behind bool) (*wide, error) {
+func wideUntil(names, first []string, rows firstCells, behind bool) (*wide, error) {
 	for len(names) > 0 && names[len(names)-1] == "" {
 		names = names[:len(names)-1]
 	}
 	from := len(names)
 	kind, last, twice := "", 0, false
-	var at []int // the times, from the last
-	for from > 1 {
+	var at []int                   // the times, from the last
+	for down := false; from > 1; { // the latest first
 		k, t := timeNamed(names[from-1])
-		if k == "" || kind != "" && (k != kind || t > last || t == last && k != "year") || k == "year" && kind != "" && last-t > 1 {
+		if len(at) == 1 {
+			down = t > last && (k == "year" || k == "date")
+		}
+		if k == "" || kind != "" && (k != kind || (t > last) != down && t != last || t == last && k != "year") || k == "year" && kind != "" && max(last-t, t-last) > 1 {
 			break
 		}
 		twice = twice || kind != "" && t == last
@@ -101,12 +104,15 @@ func wideUntil(names, first []string, rows int, behind bool) (*wide, error) {
 	}
 	before, _ := timeNamed(names[from-1])
 	part, _ := timeNamed(first[from-1])
-	labelled := slices.ContainsFunc(first[:from], func(cell string) bool { return strings.ContainsFunc(cell, unicode.IsLetter) }) || rows == 1
+	labelled := slices.ContainsFunc(first[:from], func(cell string) bool { return strings.ContainsFunc(cell, unicode.IsLetter) }) || len(rows) == 1
+	byNumber := numbersMonths(names[from-1], rows, from-1)
 	switch {
-	case kind == "year" && !twice && before == "" && (part == "month" || part == "quarter"): // rows are months of these years
+	case kind == "year" && !twice && before == "" && (part == "month" || part == "quarter" || byNumber), kind == "date" && part == "clock": // rows are months of these years, or hours of these days
 		w.before = true
-		for k, year := range w.times {
-			w.times[k] = year + " "
+		for k, time := range w.times {
+			if w.times[k] = time + " "; byNumber {
+				w.times[k] = time + "M"
+			}
 		}
 	case (kind == "year" || kind == "date") && !twice && labelled && before != kind:
 		w.rest = -1
@@ -116,6 +122,17 @@ func wideUntil(names, first []string, rows int, behind bool) (*wide, error) {
 			quoted(names[from]), quoted(names[len(names)-1]))
 	}
 	return w, nil
+}
+
+// numbersMonths reports whether a column has the numbers of the twelve months, above what are no numbers, and its name does not say otherwise.
+func numbersMonths(name string, rows [][]string, column int) bool {
+	const months = 12
+	for i, row := range rows {
+		if n, err := strconv.Atoi(row[column]); (err == nil) != (i < months) || err == nil && n != i+1 {
+			return false
+		}
+	}
+	return len(rows) >= months && (name == "" || partNames["month"].MatchString(name))
 }
 
 // wideText is what one of some columns whose names are times of a kind says of it, behind the rest.

@@ -76,7 +76,8 @@ func (stationary) turning(s season) gppl.Kernel {
 	return gppl.Rotation{Variance: 0.3, Period: s.period, Quality: seasonQuality, Difference: 0.5, Mix: 0.5}
 }
 
-// additions returns the terms that may be added to a sum: each kind of signal once, each season once, and one cycle of nested seasons.
+// additions returns the terms that may be added to a sum: each kind of signal once, each season once, and one cycle of nested seasons. The cycle has
+// neither season: what it says of an hour of Sundays tells little of the other hours, so that the level of a Sunday is a season of its own.
 func (c stationary) additions(p *policy, terms []gppl.Kernel) (more []gppl.Kernel) {
 	for _, name := range signals {
 		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return kernelName(t) == name }) {
@@ -84,7 +85,7 @@ func (c stationary) additions(p *policy, terms []gppl.Kernel) (more []gppl.Kerne
 		}
 	}
 	for _, s := range p.seasons {
-		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return hasSeason(t, s) }) {
+		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return !isProduct(t) && hasSeason(t, s) }) {
 			more = append(more, c.seasonal(s))
 		}
 	}

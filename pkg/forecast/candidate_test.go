@@ -133,3 +133,24 @@ func TestPriorWithoutTheWalk(t *testing.T) {
 		t.Error("a product has the prior of a walk")
 	}
 }
+
+// TestLevelOfTheLongSeason: beside the shape of a day by its place in the week, the level of a day by its place in the week may be added.
+func TestLevelOfTheLongSeason(t *testing.T) {
+	day, week := season{1, true}, season{7, true}
+	p := &policy{seasons: []season{day, week}, extent: extent{1.0 / 24, 28}}
+	terms := []gppl.Kernel{(stationary{}).seasonal(day), cycle(day, week)}
+	for range 2 { // the second time it is there
+		weeks := 0
+		for _, k := range (stationary{}).additions(p, terms) {
+			if isProduct(k) || hasSeason(k, day) {
+				t.Errorf("%v once more", k)
+			} else if hasSeason(k, week) {
+				weeks++
+			}
+		}
+		if want := 4 - len(terms) - 1; weeks != want {
+			t.Errorf("of %d terms, %d levels of a week, want %d", len(terms), weeks, want)
+		}
+		terms = append(terms, (stationary{}).seasonal(week))
+	}
+}

@@ -27,8 +27,9 @@ const (
 const (
 	// beyondChance is the level of the tests of the past: of the paired t test of errors, and of the binomial test of bands.
 	beyondChance = 0.05
-	// highRelative is the error over the yardstick's that is worth a warning: one that is hardly larger is as good, however sure that is.
-	highRelative = 1.15
+	// highRelative is the error over the yardstick's that is worth a warning: one that is hardly larger is as good, however sure that is, and
+	// one above asGood is not said to be smaller.
+	highRelative, asGood = 1.15, 1.005
 	// farRelative is one that is no better for being possible by chance, in a series of at least telling observations: on M4's development half, of
 	// 222 forecasts that nothing else speaks against, 8 of the 11 with a higher one failed, and 28 % of the others.
 	farRelative = 1.5
@@ -121,13 +122,22 @@ func (t *Trust) judge(n, asked int) {
 		t.Verdict = fmt.Sprintf("This forecast is untested: %d observations are too few to test a forecast of %s. %s.", n, words.Count(asked, "step"), strings.ToUpper(found[:1])+found[1:])
 	default:
 		t.Word = Use
-		t.Verdict = fmt.Sprintf("You can use this forecast: %s.", found)
-		if t.Relative > highRelative { // which failures has not found beyond chance; docs/forecasts.md has how such forecasts turned out
-			t.Verdict += fmt.Sprintf(" In %d tests chance explains such a ratio, but compare the forecast with %s.", t.Origins, of)
+		var though []string // what failures has not found beyond chance; docs/forecasts.md has how such forecasts turned out
+		so := ""
+		switch {
+		case t.Relative > highRelative:
+			though = append(though, of+" did better so far")
+			so = fmt.Sprintf(" In %d tests chance explains that; compare the two.", t.Origins)
+		case t.Relative > asGood:
+			though = append(though, of+" did as well")
 		}
-	}
-	if t.Word == Use && t.Coverage < lowCoverage && t.Widen <= widened {
-		t.Verdict += fmt.Sprintf(" In %d tests chance explains that the bands held so little, but they may be too narrow.", t.Origins)
+		if t.Coverage < lowCoverage && t.Widen <= widened {
+			though = append(though, "its bands may be too narrow")
+		}
+		t.Verdict = fmt.Sprintf("You can use this forecast: %s.", found)
+		if len(though) > 0 {
+			t.Verdict = fmt.Sprintf("You can use this forecast, though %s: %s.%s", strings.Join(though, " and "), found, so)
+		}
 	}
 	if t.Widen > widened {
 		so := "so wide, they would have held"
