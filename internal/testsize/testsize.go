@@ -27,4 +27,6 @@ func Of(quick, more, all int) int {
 }
 
 // Long reports whether a test may take minutes.
-func Long() bool { return !testing.Short() && os.Getenv(variable) != "" && os.Getenv(variable) != "more" }
+func Long() bool {
+	return !testing.Short() && os.Getenv(variable) != "" && os.Getenv(variable) != "more"
+}
