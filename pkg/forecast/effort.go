@@ -223,6 +223,9 @@ var (
 	budgetParts    = []int{fewest, 1200, 600, 300, 150}
 )
 
+// projections are those of a projected likelihood.
+const projections = 400
+
 // fewest is the number of observations of a long series from which parameters are learnt at least.
 const fewest = 2500
 
@@ -264,16 +267,16 @@ func (t *trainer) choose(ctx context.Context, all gppl.Data, beside float64) (er
 	for i, part := range projectedParts {
 		t.take(all, part)
 		last := i == len(projectedParts)-1 || n <= projectedParts[i+1]
-		form := formSeconds(t.data.Len(), t.options.Projections)
+		form := formSeconds(t.data.Len(), projections)
 		if budget := t.options.Budget.Seconds(); budget > 0 && form > formShare*budget && !last {
 			continue
 		}
 		t.beside += form
-		bytes := beside + projectedBytes*float64(t.data.Len()*t.options.Projections)
+		bytes := beside + projectedBytes*float64(t.data.Len()*projections)
 		if err = refuse(fmt.Sprintf("the projected likelihood of %d observations", t.data.Len()), bytes, t.options.Memory); err != nil {
 			return err
 		}
-		if t.omega, err = gppl.SpectralProjection(t.data.X, min(t.options.Projections, t.data.Len()/2)); err != nil {
+		if t.omega, err = gppl.SpectralProjection(t.data.X, min(projections, t.data.Len()/2)); err != nil {
 			return fmt.Errorf("forecast: %w", err)
 		}
 		if last || t.quick(starts, partSeconds) {

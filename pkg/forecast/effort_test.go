@@ -172,10 +172,10 @@ func TestChoose(t *testing.T) {
 		{uneven, gppl.Laplace{Variance: 1, Lengthscale: 1}, 40000, 0},
 		{uneven, gppl.SE{Variance: 1, Lengthscale: 1}, 40000, 0},
 		{uneven, gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 1}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}), 40000, 0},
-		{uneven, own, 2500, 20},
+		{uneven, own, 2500, projections},
 	} {
-		for _, memory := range []float64{0, 60e6} {
-			tr := trainer{progress: new(progress), options: Options{MaxExact: 6000, Projections: 20, Memory: memory}, kernels: []gppl.Kernel{c.kernel}}
+		for _, memory := range []float64{0, 300e6} {
+			tr := trainer{progress: new(progress), options: Options{MaxExact: 6000, Memory: memory}, kernels: []gppl.Kernel{c.kernel}}
 			tr.memory = tr.options.engineMemory(c.series)
 			for _, log := range []bool{false, true} {
 				if err := tr.look(t.Context(), c.series, log); err != nil {
@@ -191,7 +191,7 @@ func TestChoose(t *testing.T) {
 			}
 		}
 	}
-	tr := trainer{progress: new(progress), options: Options{MaxExact: 6000, Projections: 400, Memory: 60e6}, kernels: []gppl.Kernel{own}}
+	tr := trainer{progress: new(progress), options: Options{MaxExact: 6000, Memory: 60e6}, kernels: []gppl.Kernel{own}}
 	if err, short := tr.look(t.Context(), uneven, false), (*gppl.MemoryError)(nil); !errors.As(err, &short) {
 		t.Errorf("400 projections of 10000 in 60 MB: %v", err)
 	}

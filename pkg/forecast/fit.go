@@ -36,7 +36,6 @@ type Options struct {
 	RandomStarts int     // number of random starts of a named kernel around the best of the search, beside those of the search
 	Seed         uint64
 	MaxExact     int // 0 means 6000
-	Projections  int // 0 means 400
 	Progress     func(Progress)
 	// Budget bounds the predicted time of the search. If Kernels is nil, 0 means a minute and at most the standard effort (PlanFit). For
 	// named kernels it is divided among the candidates: each takes fewer random starts and evaluations, or is refused (BudgetError);

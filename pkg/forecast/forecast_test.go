@@ -512,11 +512,11 @@ func TestFitProjected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Fit(context.Background(), s, Options{Kernels: []string{"SE", "RQ"}, MaxExact: 2000, Projections: 60})
+	a, err := Fit(context.Background(), s, Options{Kernels: []string{"SE", "RQ"}, MaxExact: 2000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a.Projections != 60 || a.Candidates[0].Kernel != "RQ" {
+	if a.Projections != projections || a.Candidates[0].Kernel != "RQ" {
 		t.Errorf("%d projections, %+v", a.Projections, a.Candidates)
 	}
 	f, err := a.Forecast(2)

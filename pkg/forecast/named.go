@@ -52,7 +52,7 @@ func fitNamed(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 
 // newComparison reads the kernels, and begins with y, or with log y if that is all that is asked for, and with the first trend.
 func newComparison(ctx context.Context, s *Series, o Options) (*comparison, error) {
-	o.MaxExact, o.Projections = cmp.Or(o.MaxExact, 6000), cmp.Or(o.Projections, 400)
+	o.MaxExact = cmp.Or(o.MaxExact, 6000)
 	o.RandomStarts = max(0, o.RandomStarts)
 	kernels := make([]gppl.Kernel, len(o.Kernels))
 	var untrained []gppl.Model

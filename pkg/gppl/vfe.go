@@ -1,7 +1,6 @@
 package gppl
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -56,17 +55,12 @@ type VFE struct {
 }
 
 // VFEOptions says how a VFE loss treats its inducing inputs. The zero value is
-// the method as Titsias published it; NoiseInGram and Repulsion reproduce differences
-// in the code of the paper's authors.
+// the method as Titsias published it; NoiseInGram reproduces the code of the paper's authors.
 type VFEOptions struct {
 	FixInducing bool // keep Z where it is
 	// NoiseInGram replaces K_uu with K_uu + σ²I. The bound remains an upper bound
 	// on the exact NLL, but a looser one, the more so the larger σ² is.
 	NoiseInGram bool
-	// Repulsion, if not 0, adds Repulsion·Σ_{i<j} exp(−|z_i − z_j|²/s²) to the
-	// loss, with s = RepulsionRange (0 means 1, in the unit of x), which keeps
-	// inducing inputs apart. The loss is then no longer a bound.
-	Repulsion, RepulsionRange float64
 }
 
 // vfeWork is the working memory of one evaluation: the model, what is chosen for it,
@@ -207,18 +201,10 @@ func (l *VFE) evaluateIn(w *vfeWork, grad, theta []float64) (float64, error) {
 	if err := l.evaluate(w, grad, theta); err != nil {
 		return 0, err
 	}
-	value := w.value
 	if grad != nil {
 		w.naturalGradient(grad[:l.hyper], theta[:l.hyper])
 	}
-	if l.opt.Repulsion != 0 {
-		var gradZ []float64
-		if grad != nil {
-			gradZ = grad[l.hyper:]
-		}
-		value += l.opt.Repulsion * inducing.Repulsion(gradZ, w.z.at, w.z.d, cmp.Or(l.opt.RepulsionRange, 1), l.opt.Repulsion)
-	}
-	return value, checkAnswer(l.params, value, grad, theta)
+	return w.value, checkAnswer(l.params, w.value, grad, theta)
 }
 
 // evaluate sets w to the bound and its factors and, unless grad is nil, grad to its

@@ -11,9 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
-// TestVFEAuthorsOptions checks the gradients of what the authors' code adds to
-// VFE, by both engines and in two dimensions, and that noise in K_uu loosens the
-// bound.
+// TestVFEAuthorsOptions checks the gradient with the noise in K_uu, by both engines and in two dimensions, and that it loosens the bound.
 func TestVFEAuthorsOptions(t *testing.T) {
 	for _, c := range []struct {
 		kernel gppl.Kernel
@@ -32,26 +30,10 @@ func TestVFEAuthorsOptions(t *testing.T) {
 		}
 		t.Run(fmt.Sprint(c.kernel, c.engine, c.d), func(t *testing.T) {
 			gppltest.CheckLoss(t, loss(gppl.VFEOptions{NoiseInGram: true}))
-			gppltest.CheckLoss(t, loss(gppl.VFEOptions{Repulsion: 20, RepulsionRange: 3}))
-			gppltest.CheckLoss(t, loss(gppl.VFEOptions{NoiseInGram: true, Repulsion: 20}))
 			proper, _ := valueAt(t, loss(gppl.VFEOptions{}))
 			noisy, _ := valueAt(t, loss(gppl.VFEOptions{NoiseInGram: true}))
 			if !(noisy > proper) {
 				t.Errorf("with the noise in K_uu %v, without %v: want a looser bound", noisy, proper)
-			}
-			apart, _ := valueAt(t, loss(gppl.VFEOptions{Repulsion: 20, RepulsionRange: 3}))
-			want := proper
-			for i := range z.Len() {
-				for j := range i {
-					var r2 float64
-					for k := range c.d {
-						r2 += math.Pow(z.At(i)[k]-z.At(j)[k], 2)
-					}
-					want += 20 * math.Exp(-r2/9)
-				}
-			}
-			if math.Abs(apart-want) > 1e-9*math.Abs(want) {
-				t.Errorf("with repulsion %v, want %v", apart, want)
 			}
 		})
 	}

@@ -24,8 +24,6 @@ type RobustSettings struct {
 	// Training ends once a round lowers the bound by less than Tolerance, in nats; 0 means
 	// 1e-5.
 	Tolerance float64
-	// Nu fixes the degrees of freedom; 0 learns them.
-	Nu float64
 }
 
 // Robust is a Gaussian process with Student-t noise, given data:
@@ -86,8 +84,6 @@ func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings)
 		return nil, fmt.Errorf("observe: %d observations: Student-t noise wants five or more", d.Len())
 	case mostlyOne(d.Y) > 0:
 		return nil, fmt.Errorf("observe: %d of %d observations have one value: Student-t noise takes all others for outliers, and its scale would be 0", mostlyOne(d.Y), d.Len())
-	case s.Nu != 0 && !(s.Nu >= leastNu && s.Nu <= mostNu):
-		return nil, fmt.Errorf("observe: %v degrees of freedom: want %d to %d, or 0 to learn them", s.Nu, leastNu, mostNu)
 	}
 	rounds := cmp.Or(s.MaxRounds, 200)
 	tolerance := cmp.Or(s.Tolerance, 1e-5)
@@ -154,9 +150,6 @@ func robustFrom(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings
 	params := m.Params()
 	e := robustWork{settings: s, data: d, model: m, noiseFixed: params[len(params)-1].IsFixed()}
 	e.noise = student{nu: 4, scale2: m.Noise} // between Cauchy's tails and the normal's: none is given up at once
-	if s.Nu != 0 {
-		e.noise.nu = s.Nu
-	}
 	r := &Robust{data: d, Status: gppl.Limited, Reason: fmt.Sprintf("%d rounds", rounds)}
 	best := math.Inf(1)
 	for range rounds {
@@ -231,13 +224,10 @@ func (e *robustWork) expect() error {
 
 // learnNoise sets ν and σ², given r2.
 func (e *robustWork) learnNoise() {
-	switch {
-	case e.settings.Nu == 0 && !e.noiseFixed:
-		e.noise, _ = studentOf(e.r2, e.noise.scale2)
-	case !e.noiseFixed:
-		e.noise, _ = scaledStudent(e.r2, e.noise.nu, e.noise.scale2)
-	case e.settings.Nu == 0:
+	if e.noiseFixed {
 		e.noise.nu = bestNu(e.r2, e.noise)
+	} else {
+		e.noise, _ = studentOf(e.r2, e.noise.scale2)
 	}
 }
 

@@ -219,9 +219,6 @@ func TestFitRobustRefuses(t *testing.T) {
 	if _, err := observe.FitRobust(context.Background(), m, mostly, observe.RobustSettings{}); err == nil || !strings.Contains(err.Error(), "have one value") {
 		t.Errorf("more than half of y are 0: %v", err)
 	}
-	if _, err := observe.FitRobust(context.Background(), m, d, observe.RobustSettings{Nu: 0.5}); err == nil {
-		t.Error("ν = 0.5 is taken")
-	}
 }
 
 // TestFitRobustSpikes: a start that has taken the outliers for signal does not end there.

@@ -147,24 +147,3 @@ func (w *Bound) Norms() (w2, u2 float64) {
 	u2 = blas64.Dot(dense.Vec(w.U.Data), dense.Vec(w.U.Data))
 	return max(0, 2*w.TraceG-u2), u2
 }
-
-// Repulsion returns Σ_{i<j} exp(−|z_i − z_j|²/s²) of points z, row by row of d numbers, and, unless grad is nil, adds weight times its
-// derivatives in z to it. O(m²d).
-func Repulsion(grad, z []float64, d int, s, weight float64) (sum float64) {
-	for i := range len(z) / d {
-		for j := range i {
-			a, b := z[i*d:][:d], z[j*d:][:d]
-			e := math.Exp(-dense.SquaredDistance(a, b) / (s * s))
-			sum += e
-			if grad == nil {
-				continue
-			}
-			for c := range d {
-				g := -2 * weight * e * (a[c] - b[c]) / (s * s)
-				grad[i*d+c] += g
-				grad[j*d+c] -= g
-			}
-		}
-	}
-	return sum
-}
