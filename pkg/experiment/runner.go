@@ -26,7 +26,6 @@ type Progress struct {
 	Done, Total int
 	Stored      int // of Done, taken from the store
 	Running     []Trial
-	Elapsed     time.Duration
 	Left        time.Duration // estimated, 0 while nothing is known
 }
 
@@ -47,7 +46,7 @@ func (p Progress) String() string {
 // Run returns the outcomes of the trials, in their order, from the store where it has them. When ctx ends, or a trial cannot be done,
 // it waits for what is running and returns the error with the outcomes so far; the next Run goes on from there.
 func (r Runner) Run(ctx context.Context, trials []Trial) ([]Outcome, error) {
-	p := &pass{runner: r, trials: trials, outcomes: make([]Outcome, len(trials)), began: time.Now(), spent: map[Trial]*cost{}}
+	p := &pass{runner: r, trials: trials, outcomes: make([]Outcome, len(trials)), spent: map[Trial]*cost{}}
 	for i, t := range trials {
 		kept := r.Keep != nil && r.Keep(t)
 		o, ok := r.Store.Get(t)
@@ -120,7 +119,6 @@ type pass struct {
 	todo     []int // indices of trials to compute
 	alone    func(Trial) bool
 	workers  int // trials at once, but for those that run alone
-	began    time.Time
 
 	mu       sync.Mutex
 	progress Progress
@@ -201,7 +199,6 @@ func (p *pass) tell(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	change()
-	p.progress.Elapsed = time.Since(p.began)
 	if p.runner.Progress != nil {
 		p.runner.Progress(p.progress)
 	}

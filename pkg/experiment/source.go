@@ -56,7 +56,6 @@ func (s Source) Truth() gppl.Model {
 type Sample struct {
 	Train gppl.Data
 	X, Y  []float64 // held back
-	Label string    // of the series, for titles
 	Paper bool      // it is the paper's own series
 
 	// Of a sample with replacement: how many training points were drawn before, and how many of those held back are among them.
@@ -103,7 +102,7 @@ func (s Source) draw() (Sample, error) {
 	// One permutation for all N, so that the larger sets contain the smaller ones.
 	order := rand.New(rand.NewPCG(s.Seed, 5)).Perm(s.Of)
 	train := slices.Sorted(slices.Values(order[:s.N]))
-	return sample(series.Select(train), nil, "draw of SE")
+	return sample(series.Select(train), nil)
 }
 
 func (s Source) sunspots() (Sample, error) {
@@ -111,12 +110,11 @@ func (s Source) sunspots() (Sample, error) {
 	if err != nil {
 		return Sample{}, err
 	}
-	label := series.Name
 	if s.N > series.Len() {
-		return Sample{}, fmt.Errorf("experiment: %s has %d rows, not %d", label, series.Len(), s.N)
+		return Sample{}, fmt.Errorf("experiment: %s has %d rows, not %d", series.Name, series.Len(), s.N)
 	}
 	z, _ := series.Slice(series.Len()-s.N, series.Len()).Standardize()
-	return sample(z, nil, label)
+	return sample(z, nil)
 }
 
 // Recording returns the paper's EEG if it is there or can be had, and else the other recording; its Name says which.
@@ -157,7 +155,7 @@ func (s Source) eeg() (Sample, error) {
 		rest[i] = s.N + i
 	}
 	test := z.Select(rest)
-	sam, err := sample(z.Select(train), &test, series.Name)
+	sam, err := sample(z.Select(train), &test)
 	seen := map[int]bool{}
 	sam.Seen = make([]bool, held)
 	for i, at := range index {
@@ -175,12 +173,12 @@ func (s Source) eeg() (Sample, error) {
 	return sam, err
 }
 
-func sample(train dataset.Series, held *dataset.Series, label string) (Sample, error) {
+func sample(train dataset.Series, held *dataset.Series) (Sample, error) {
 	d, err := gppl.NewData(gppl.Scalars(train.X), train.Y)
 	if err != nil {
 		return Sample{}, err
 	}
-	s := Sample{Train: d, Label: label}
+	s := Sample{Train: d}
 	if held != nil {
 		s.X, s.Y = held.X, held.Y
 	}

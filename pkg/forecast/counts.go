@@ -247,7 +247,6 @@ func guessCounting(y []float64) *Counting {
 // counts are observations as the likelihood of counts sees them, for a latent value z = g − centre.
 type counts struct {
 	of         *Counting
-	centre     float64
 	likelihood observe.Likelihood // of z
 	raw        gppl.Data
 	sizes      []float64 // of z
@@ -265,7 +264,7 @@ func newCounts(s *Series, centre float64) (*counts, error) {
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
-	c := &counts{of: s.Counting, centre: centre, raw: d, sizes: make([]float64, len(s.Y))}
+	c := &counts{of: s.Counting, raw: d, sizes: make([]float64, len(s.Y))}
 	for i := range c.sizes {
 		c.sizes[i] = s.Counting.size(i)
 	}

@@ -17,7 +17,6 @@ const fewestEvaluations = 10
 type BudgetError struct {
 	Kernel          string
 	Needed, Allowed time.Duration // predicted; Allowed is the share of the kernel in the budget
-	Budget          bool          // Options.Budget is set
 }
 
 func (e *BudgetError) Error() string {
@@ -97,7 +96,7 @@ func (t *trainer) afforded(seconds float64) (int, error) {
 	least, allowed := fewestEvaluations*seconds, t.allowance()-t.searched
 	if least > allowed {
 		in := func(s float64) time.Duration { return time.Duration(min(s, 1e9) * float64(time.Second)) }
-		return 0, &BudgetError{Kernel: t.candidate, Needed: in(least), Allowed: in(allowed), Budget: t.options.Budget > 0}
+		return 0, &BudgetError{Kernel: t.candidate, Needed: in(least), Allowed: in(allowed)}
 	}
 	if t.options.Budget <= 0 {
 		allowed = max(leastSteps*seconds, swift*min(10, max(1, float64(t.data.Len())/swiftFor)))

@@ -127,7 +127,7 @@ func (e *mixedExact) takeLayers(d *division, eps, span float64) {
 func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float64, inBase bool) {
 	k, n, span := d.mixture, float64(len(e.line.T)), e.line.Span
 	far := math.Sqrt(2 * math.Log(4/eps)) // in lengthscales
-	columns := func(from, to, frequency float64) float64 {
+	columns := func(to, frequency float64) float64 {
 		whole := 2 * frequency * (span + to*far)
 		if whole > 2*mixed.WidestPacket {
 			return whole
@@ -143,7 +143,7 @@ func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float6
 	for at := constant; at > k.scales.Terms[len(k.scales.Terms)-1].Lengthscale/2; at /= 2 {
 		p := d.p + 1
 		for from := at; from < constant; from *= layerRatio {
-			p += columns(from, layerRatio*from, far/(2*math.Pi*from))
+			p += columns(layerRatio*from, far/(2*math.Pi*from))
 		}
 		cost := func(p, width float64) float64 {
 			return n*(3*width*width+4*p*width+2*p*p) + p*p*p
@@ -158,7 +158,7 @@ func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float6
 		}
 		if short := k.between(0, at, false); len(short.scales.Terms) > 0 {
 			_, f := short.scales.Circle(span, eps)
-			p += columns(0, at, f)
+			p += columns(at, f)
 		}
 		if c := cost(p, 0); p < spectral.MostFeatures && c < least {
 			least, cut, inBase = c, at, false

@@ -55,7 +55,7 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 		return nil, err
 	}
 	b.rules(o.Rules)
-	p := pointsPlot{logX: o.LogX, logY: o.LogY}
+	var p pointsPlot
 	for i, g := range o.Groups {
 		look := glyph{g.Marker, style.colour(slotOf(g.Slot, i)), style.glyphR, g.Hollow}
 		drawn := layer{kind: layerPoints, name: clean(g.Name), colour: look.colour}
@@ -109,9 +109,8 @@ type glyphPoint struct {
 
 // pointsPlot draws bars, then markers, then labels, which so never hide one another's middle.
 type pointsPlot struct {
-	points     []glyphPoint
-	rules      []float64 // for labels to keep off
-	logX, logY bool
+	points []glyphPoint
+	rules  []float64 // for labels to keep off
 }
 
 func (p pointsPlot) Plot(c draw.Canvas, plt *plot.Plot) {

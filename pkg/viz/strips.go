@@ -51,7 +51,7 @@ func Strips(o StripsOptions) (*Figure, error) {
 		return nil, err
 	}
 	b.rules(o.Rules)
-	s := stripsPlot{log: o.LogY}
+	var s stripsPlot
 	var below nameTicks
 	var kinds []string // names of strips in groups, each once
 	at, marks := 0.0, false
@@ -133,7 +133,6 @@ type strip struct {
 
 type stripsPlot struct {
 	strips []strip
-	log    bool
 }
 
 func (s stripsPlot) Plot(c draw.Canvas, plt *plot.Plot) {

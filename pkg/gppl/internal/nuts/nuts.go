@@ -27,7 +27,6 @@ type Chain struct {
 	Draws     [][]float64
 	Divergent int     // draws whose trajectory left the region that the step can follow
 	Saturated int     // draws whose trajectory was cut at 2^MaxDepth steps
-	Step      float64 // in units of the metric
 	Accept    float64 // mean acceptance
 	Gradients int     // evaluations of the density, those of the warm-up included
 }
@@ -110,7 +109,7 @@ func Run(ctx context.Context, density Density, start []float64, lower *mat.TriDe
 			c.step = dual.mean()
 		}
 	}
-	c.chain.Step, c.chain.Accept = c.step, accepted/math.Max(1, float64(len(c.chain.Draws)))
+	c.chain.Accept = accepted / math.Max(1, float64(len(c.chain.Draws)))
 	return c.chain
 }
 

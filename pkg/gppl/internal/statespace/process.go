@@ -186,11 +186,11 @@ func (f *factor) of(p Process, gap float64) {
 	}
 }
 
-// kronecker adds w·a⊗b to dst.
-func kronecker(dst []float64, w float64, a, b []float64, m, n int) {
+// kronecker adds a⊗b to dst.
+func kronecker(dst, a, b []float64, m, n int) {
 	for i := range m * n {
 		for j := range m * n {
-			dst[i*m*n+j] += w * a[i/n*m+j/n] * b[i%n*n+j%n]
+			dst[i*m*n+j] += a[i/n*m+j/n] * b[i%n*n+j%n]
 		}
 	}
 }
@@ -202,9 +202,9 @@ func (p *Kronecker) Transition(phi, noise []float64, gap float64) {
 	m, n := p.X.Dim(), p.Y.Dim()
 	clear(phi[:m*n*m*n])
 	clear(noise[:m*n*m*n])
-	kronecker(phi, 1, x.phi, y.phi, m, n)
-	kronecker(noise, 1, x.q, y.all, m, n)
-	kronecker(noise, 1, x.carried, y.q, m, n)
+	kronecker(phi, x.phi, y.phi, m, n)
+	kronecker(noise, x.q, y.all, m, n)
+	kronecker(noise, x.carried, y.q, m, n)
 }
 
 func (p *Kronecker) Slopes(phi, noise, _, _ []float64, gap float64) {
@@ -229,16 +229,16 @@ func (p *Kronecker) Slopes(phi, noise, _, _ []float64, gap float64) {
 		for j := range kept {
 			kept[j] = s(dAll)[j] - s(dQ)[j]
 		}
-		kronecker(phi[i*dd:], 1, s(dPhi), y.phi, m, n)
-		kronecker(noise[i*dd:], 1, s(dQ), y.all, m, n)
-		kronecker(noise[i*dd:], 1, kept, y.q, m, n)
+		kronecker(phi[i*dd:], s(dPhi), y.phi, m, n)
+		kronecker(noise[i*dd:], s(dQ), y.all, m, n)
+		kronecker(noise[i*dd:], kept, y.q, m, n)
 	}
 	dPhi, dQ, dAll = slopes(p.Y, &y, p.YParams, n)
 	for i := range p.YParams {
 		s := func(a []float64) []float64 { return a[i*n*n : (i+1)*n*n] }
 		at := (p.XParams + i) * dd
-		kronecker(phi[at:], 1, x.phi, s(dPhi), m, n)
-		kronecker(noise[at:], 1, x.q, s(dAll), m, n)
-		kronecker(noise[at:], 1, x.carried, s(dQ), m, n)
+		kronecker(phi[at:], x.phi, s(dPhi), m, n)
+		kronecker(noise[at:], x.q, s(dAll), m, n)
+		kronecker(noise[at:], x.carried, s(dQ), m, n)
 	}
 }

@@ -16,8 +16,8 @@ import (
 // and the trapezoidal rule of step h makes it a sum of SE kernels of lengthscales l/√s. At every r its relative error is that of
 // h·Σg at some shift of u, at most 2Σ_j |Γ(α + 2πij/h)|/Γ(α) by Poisson's formula.
 type Scales struct {
-	Variance, Lengthscale, Alpha float64 // v, l and α
-	Terms                        []Scale // by falling lengthscale
+	Variance, Lengthscale float64 // v and l
+	Terms                 []Scale // by falling lengthscale
 
 	octave int // s doubles after as many terms
 }
@@ -58,7 +58,7 @@ func NewScales(variance, lengthscale, alpha float64) (Scales, bool) {
 	if !(alpha >= LeastAlpha && alpha <= MostAlpha) {
 		return Scales{}, false
 	}
-	m := Scales{Variance: variance, Lengthscale: lengthscale, Alpha: alpha, octave: octaveOf(alpha)}
+	m := Scales{Variance: variance, Lengthscale: lengthscale, octave: octaveOf(alpha)}
 	// log g falls by this much from s = 1 on either side: α·(s − 1 − log s) = drop.
 	drop := -math.Log(1e-18) / alpha
 	hi, lo := 1+drop, 0.
