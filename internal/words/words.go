@@ -4,6 +4,7 @@ package words
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -38,6 +39,15 @@ func Does(n int, verb string) string {
 		return verb + "s"
 	}
 	return verb
+}
+
+// Rounded is v rounded to a number of significant digits, or v if that is beyond the range of float64.
+func Rounded(v float64, digits int) float64 {
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+	if err != nil {
+		return v
+	}
+	return r
 }
 
 // P writes the p-value of a test: p = 0.039, and p < 0.001 for all that is less, since no tail of a distribution is known better.

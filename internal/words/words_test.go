@@ -1,6 +1,9 @@
 package words
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestWords(t *testing.T) {
 	for n, want := range map[int]string{0: "0 rows are, were", 1: "1 row is, was", 2: "2 rows are, were"} {
@@ -33,6 +36,14 @@ func TestP(t *testing.T) {
 	for p, want := range map[float64]string{1: "p = 1", 0.0391: "p = 0.039", 0.001: "p = 0.001", 9.9e-4: "p < 0.001", 0: "p < 0.001"} {
 		if got := P(p); got != want {
 			t.Errorf("%v is written %q, want %q", p, got, want)
+		}
+	}
+}
+
+func TestRounded(t *testing.T) {
+	for v, want := range map[float64]float64{1234.5: 1200, -0.00678: -0.0068, 9.96: 10, 0: 0, math.MaxFloat64: math.MaxFloat64, math.Inf(-1): math.Inf(-1)} {
+		if got := Rounded(v, 2); got != want {
+			t.Errorf("%v rounded to two digits is %v, want %v", v, got, want)
 		}
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/sealed"
+	"github.com/projected-likelihood/gppl/internal/words"
 )
 
 // A Store keeps outcomes in a file of JSON lines, each written whole as it ends, so that a killed run loses only what was
@@ -206,10 +206,10 @@ func (o Outcome) line() ([]byte, error) {
 // rounded returns the outcome with ten digits of its numbers, fewer of standard errors and times: what is more makes files large.
 func (o Outcome) rounded() Outcome {
 	for _, v := range []*float64{&o.NLL, &o.StartNLL, &o.Value, &o.Variance} {
-		*v = significant(*v, 10)
+		*v = words.Rounded(*v, 10)
 	}
 	for _, v := range []*float64{&o.Setup, &o.Fit, &o.Inexact} {
-		*v = significant(*v, 4)
+		*v = words.Rounded(*v, 4)
 	}
 	for _, v := range []struct {
 		numbers *[]float64
@@ -217,21 +217,12 @@ func (o Outcome) rounded() Outcome {
 	}{{&o.Theta, 10}, {&o.Inducing, 10}, {&o.StdErr, 6}, {&o.Kept, 4}} {
 		*v.numbers = slices.Clone(*v.numbers)
 		for i := range *v.numbers {
-			(*v.numbers)[i] = significant((*v.numbers)[i], v.digits)
+			(*v.numbers)[i] = words.Rounded((*v.numbers)[i], v.digits)
 		}
 	}
 	o.Steps = slices.Clone(o.Steps)
 	for i := range o.Steps {
-		o.Steps[i].NLL, o.Steps[i].Seconds = significant(o.Steps[i].NLL, 10), significant(o.Steps[i].Seconds, 4)
+		o.Steps[i].NLL, o.Steps[i].Seconds = words.Rounded(o.Steps[i].NLL, 10), words.Rounded(o.Steps[i].Seconds, 4)
 	}
 	return o
-}
-
-// significant rounds v to a number of significant digits.
-func significant(v float64, digits int) float64 {
-	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
-	if err != nil {
-		return v // beyond the range of float64 once rounded up
-	}
-	return r
 }

@@ -277,10 +277,7 @@ func plural(v float64, unit string, digits int) string {
 
 // significant writes v rounded to some digits, at most four: 1200 with two.
 func significant(v float64, digits int) string {
-	if rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', digits-1, 64), 64); err == nil { // all but beyond the range
-		v = rounded
-	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
+	return strconv.FormatFloat(words.Rounded(v, digits), 'g', 4, 64)
 }
 
 // after returns x plus a number of steps: of a.Months calendar months, or of length step if a.Months is 0.

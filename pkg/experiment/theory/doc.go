@@ -20,6 +20,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
@@ -51,9 +52,7 @@ func (r Results) Save(path string) error {
 		if !finite.Is(v) {
 			return fmt.Errorf("theory: %s = %v is not finite", name, v)
 		}
-		if _, err := fmt.Sscan(fmt.Sprintf("%.6g", v), &v); err != nil {
-			return err
-		}
+		v = words.Rounded(v, 6)
 		if old, ok := all[name]; !ok || !sameButRounding(old, v) {
 			all[name] = v
 		}
