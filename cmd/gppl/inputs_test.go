@@ -166,8 +166,8 @@ func TestInputsRefused(t *testing.T) {
 		{"a period and none", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 5 --period none", []string{"--period none is no season", "leave out one"}},
 		{"a period below the step", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 5 --period 1.5", []string{"--period", "1.5 is too short", "1 apart"}},
 		{"quarters of short years", made("q,y", 40, func(i int) string { return fmt.Sprintf("%dQ%d,%d", 50+i/4, 1+i%4, i%5) }), "", []string{`"50Q1"`, "four digits of the year"}},
-		{"a total", plain + "Total,60\n99,60\n", "", []string{`"Total" is not a finite number`, "remove the line"}},
-		{"a total below dates", made("q,y", 40, func(i int) string { return fmt.Sprintf("%dQ%d,%d", 1950+i/4, 1+i%4, i%5) }) + "\nTotal,60\n1960Q1,3\n", "", []string{`"Total" is not a date`, "remove the line"}},
+		{"a total between tables", plain + "Total,60\n3,60\n", "", []string{`"Total" is not a finite number`, "remove the line"}},
+		{"a total between tables of dates", made("q,y", 40, func(i int) string { return fmt.Sprintf("%dQ%d,%d", 1950+i/4, 1+i%4, i%5) }) + "\nTotal,60\n1950Q1,3\n", "", []string{`"Total" is not a date`, "remove the line"}},
 		{"one column", made("y", 40, func(i int) string { return fmt.Sprintf("%d", i%5) }), "", []string{"FILE puts numbers 1, 2, 3"}},
 		{"a prior of nothing", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--kernel SE --prior period=gamma(1,1)", []string{"lengthscale", "no parameter"}},
 	} {
