@@ -17,7 +17,7 @@ import (
 )
 
 // headSize is how much of a file is looked at to tell its encoding and its separator.
-const headSize = 64 << 10
+const headSize = 16 << 10
 
 // headLines are the lines that the first headSize bytes have whole. An error of reading is met again by the first read.
 func headLines(r *bufio.Reader) iter.Seq[[]byte] {
