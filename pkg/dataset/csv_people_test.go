@@ -352,7 +352,7 @@ func TestBelowTable(t *testing.T) {
 	}
 }
 
-// TestAligned reads blank cells of columns that stand below their names, as flags, and refuses rows that do not; none is taken for a title.
+// TestAligned: columns of fixed width that line up with their names may have blank cells, such as flags. Others are refused, and no row is skipped as a title.
 func TestAligned(t *testing.T) {
 	const head, rows = "DATE       TMAX F TMIN\n---------- ---- - ----\n", "2015-01-01  5.5   -1.5\n2015-01-02  6.5 E -2.5\n2015-01-03        -2.5\n2015-01-04 10.5   -3.5\n2015-01-05  9.5\n"
 	for text, want := range map[string]int{head + rows: 4, head + rows + rows[:23*2]: 6, head + "2015-01-01 5 E 1\n2015-01-02 5 1\n2015-01-03 5 1\n2015-01-04 5 1\n2015-01-05 5 1\n": -1} {

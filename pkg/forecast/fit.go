@@ -183,9 +183,11 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 // those of other programs.
 //
 // A named kernel is searched and trained by the library (auto.FindStarts, auto.Starts.Train), on each scale of y once, and anew for a trend
-// that ends far above the others. More than 400 observations are searched on y alone, unless evaluations take long where that led to. Where an evaluation of all observations takes more than some hundredths of a second, 500 of them find the
-// best start, and few evaluations of all follow. What the library says of the optimum goes into the candidate's Status, Search and Doubts. A
-// candidate that cannot be trained is kept with its error. Fit returns an error if none can be trained, if a kernel's name is unknown, or if ctx ends.
+// that ends far above the others. With more than 400 observations only y is searched, and training on log y begins at what that found, unless
+// evaluations there take long. Where an evaluation of all observations takes more than some hundredths of a second, 500 of them find the best
+// start, and few evaluations of all follow. What the library says of the optimum goes into the candidate's Status, Search and Doubts. A
+// candidate that cannot be trained is kept with its error. Fit returns an error if none can be trained, if a kernel's name is unknown, or if
+// ctx ends.
 func Fit(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	if err := refuse(fmt.Sprintf("a fit of %d observations", len(s.X)), o.fitBytes(s), o.Memory); err != nil {
 		return nil, err
