@@ -117,7 +117,7 @@ func TestSameEverywhere(t *testing.T) {
 	}
 	var want map[string][]byte
 	for _, environment := range [][]string{
-		nil, {"GOMAXPROCS=1", "TZ=America/St_Johns", "LC_ALL=C", "LANG="}, {"GOMAXPROCS=3", "TZ=Pacific/Apia", "LC_ALL=tr_TR.UTF-8", "LANG=de_DE.UTF-8"},
+		{"GOMAXPROCS=1", "TZ=America/St_Johns", "LC_ALL=C", "LANG="}, {"GOMAXPROCS=3", "TZ=Pacific/Apia", "LC_ALL=tr_TR.UTF-8", "LANG=de_DE.UTF-8"},
 	} {
 		dir := t.TempDir()
 		killedFolder(t, dir)

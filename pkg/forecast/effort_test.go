@@ -178,6 +178,9 @@ func TestChoose(t *testing.T) {
 			tr := trainer{progress: new(progress), options: Options{MaxExact: 6000, Memory: memory}, kernels: []gppl.Kernel{c.kernel}}
 			tr.memory = tr.options.engineMemory(c.series)
 			for _, log := range []bool{false, true} {
+				if testsize.Quick() && log == (memory == 0) {
+					continue
+				}
 				if err := tr.look(t.Context(), c.series, log); err != nil {
 					t.Fatal(err)
 				}

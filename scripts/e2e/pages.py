@@ -57,9 +57,9 @@ def axe_source():
     return (Path(importlib.util.find_spec("axe_playwright_python").origin).parent / "axe.min.js").read_text("utf-8")
 
 
-def axe(page, source):
+def axe(page, source, of="html"):
     page.evaluate(source)
-    found = page.evaluate("async () => (await axe.run(document, {resultTypes: ['violations']})).violations.map((v) => [v.id, v.help, v.nodes.map((n) => n.target.join(' ')).slice(0, 3), v.nodes.length])")
+    found = page.evaluate("async (of) => (await axe.run(of, {resultTypes: ['violations']})).violations.map((v) => [v.id, v.help, v.nodes.map((n) => n.target.join(' ')).slice(0, 3), v.nodes.length])", of)
     return [f"axe {rule}: {what}: {n} times, as {', '.join(where)}" for rule, what, where, n in found]
 
 
@@ -84,8 +84,8 @@ class Visit:
 
 
 def look(browser, path, out, source):
-    """What every page must keep; of one with questions, that its first screen answers them (see first_screen). axe is asked if source is its
-    text."""
+    """What every page must keep; of one with questions, that its first screen answers them (see first_screen). axe is asked,
+    and a picture made, if source is the text of axe."""
     problems, answers = [], ""
     size = path.stat().st_size
     most = HEAVIEST + ADDED * ('id="gppl-program"' in path.read_text("utf-8"))
@@ -107,8 +107,9 @@ def look(browser, path, out, source):
                 problems.append(f"{name}: {len(sideways)} tables scroll sideways, as {sideways[0]!r}: viz makes cards of what is too wide")
             if view is PHONE and (small := [(t, s) for t, s in texts if s < SMALLEST]):
                 problems.append(f"{name}: {len(small)} texts of figures are too small, as {small[0][0]!r} of {small[0][1]:.1f} pixels")
-            height = min(TALLEST, page.evaluate("document.documentElement.scrollHeight"))
-            page.screenshot(path=out / f"{path.stem}-{name}.png", clip={"x": 0, "y": 0, "width": view["width"], "height": height}, full_page=True)
+            if source:
+                height = min(TALLEST, page.evaluate("document.documentElement.scrollHeight"))
+                page.screenshot(path=out / f"{path.stem}-{name}.png", clip={"x": 0, "y": 0, "width": view["width"], "height": height}, full_page=True)
             if view is PHONE:  # the laptop is light, the phone dark: between them every rule is asked, without asking twice
                 page.emulate_media(color_scheme="dark")
             problems += [f"{name}: {p}" for p in (axe(page, source) if source else []) + v.problems]
@@ -388,7 +389,7 @@ def try_live(browser, path, out, source):
             wide = page.evaluate("document.documentElement.scrollWidth")
             need(wide <= size["width"], f"the page is {wide} pixels wide")
             figure.screenshot(path=out / f"{path.stem}-live-{name}.png")
-            found = axe(page, source)
+            found = axe(page, source, "figure[data-live]")
             need(not found, "; ".join(found))
             reset.click()
             need(drawn() == published and reset.is_disabled() and not readings(), "the figure is not as it was published")
@@ -616,7 +617,7 @@ def main():
     cli = argparse.ArgumentParser(prog="scripts/e2e/run.sh --pages", description="Looks at the reports in headless Chromium and tries what a reader can do with them.")
     cli.add_argument("--only", metavar="NAME", default="", help="only the pages whose names begin so, e.g. 05")
     cli.add_argument("--part", metavar="I/N", type=part, default=(0, 1), help="only a part of the pages: 1/2 and 2/2, run at once, take less time")
-    cli.add_argument("--some", action="store_true", help="axe, which takes most of the time, looks only at the pages that a reader acts in")
+    cli.add_argument("--some", action="store_true", help="axe and pictures, which take most of the time, are of the pages alone that a reader acts in")
     cli.add_argument("--reports", metavar="DIR", type=Path, default=ROOT / "reports", help="where the pages are (reports/)")
     cli.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "reports" / "e2e", help="where the screenshots go (reports/e2e/)")
     cli.add_argument("--times", action="store_true", help="only measures how long live figures take to answer; a busy machine takes longer")

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
 func TestProduct(t *testing.T) {
@@ -16,6 +18,9 @@ func TestProduct(t *testing.T) {
 			for _, n := range []int{1, 2, 5, 160} {
 				for _, k := range []int{1, 3, 130} {
 					for _, l := range []float64{1e-3, 0.3, 1e4} {
+						if testsize.Quick() && k > 3 && l != 0.3 {
+							continue
+						}
 						cs := scaled(cs, l)
 						x := sorted(lay.draw(rnd, n))
 						stride := k + 3
