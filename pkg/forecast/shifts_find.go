@@ -36,7 +36,7 @@ type shiftSearch struct {
 type shifted struct {
 	shifts []Shift
 	model  gppl.Model
-	value  float64
+	value  float64 // NaN before the model is trained on the scanned observations
 }
 
 // findShifts looks for changes of level and of slope of the mean among the latest observations that the best model was learnt from, 1000 at
@@ -96,10 +96,14 @@ func (a *Analysis) searchShifts(ctx context.Context) (search shiftSearch, best s
 	return without, more, nil
 }
 
-// all returns the model with the shifts that are found, one after the other.
+// all returns the model with the shifts that are found, one after the other. Of many observations it is first that of all of them, trained on
+// the scanned ones only where it sees something.
 func (search shiftSearch) all() (best shifted, err error) {
-	if best, err = search.trained(search.a.Series.Shifts, search.a.Result.Model, false); err != nil {
-		return best, err
+	best = shifted{search.a.Series.Shifts, search.a.Result.Model, math.NaN()}
+	if search.n <= cheapShifts {
+		if best, err = search.trained(best.shifts, best.model, false); err != nil {
+			return best, err
+		}
 	}
 	for len(best.shifts) < mostShifts {
 		next, err := search.next(best)
@@ -344,6 +348,11 @@ func (search shiftSearch) next(from shifted) (best *shifted, err error) {
 		}
 		if there.score < search.promising() {
 			continue
+		}
+		if math.IsNaN(from.value) {
+			if from, err = search.trained(from.shifts, from.model, false); err != nil {
+				return nil, err
+			}
 		}
 		to, chance, err := search.judge(from, search.shift(f, there))
 		if err != nil {

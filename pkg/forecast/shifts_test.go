@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
@@ -255,6 +256,19 @@ func TestShiftsMissed(t *testing.T) {
 	a.missed = errors.New("no factor")
 	if shifts, err := a.Shifts(context.Background()); shifts != nil || !errors.Is(err, a.missed) {
 		t.Errorf("%v, %v", shifts, err)
+	}
+}
+
+// TestShiftsTrainLate: of many observations the scan comes first, and a model is trained on the latest only where it sees something.
+func TestShiftsTrainLate(t *testing.T) {
+	const n = cheapShifts + 100
+	for _, step := range []float64{0, 9} {
+		y := unchanged("noise", n, rand.New(rand.NewPCG(3, 3)))
+		a := must.Get(Fit(t.Context(), steps(t, n, 0, func(i int) float64 { return y[i] + step*float64(i/(n/2)) }), Options{Log: "never"}))(t)
+		_, best, err := a.searchShifts(t.Context())
+		if err != nil || math.IsNaN(best.value) != (step == 0) || len(best.shifts) != map[bool]int{true: 1}[step > 0] {
+			t.Errorf("step %g: %v, the value is %v, %v", step, best.shifts, best.value, err)
+		}
 	}
 }
 
