@@ -17,8 +17,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// negligible is the covariance, relative to the variance, that the banded
-// engine leaves out.
+// negligible is the covariance, relative to the variance, that the banded engine leaves out.
 const negligible = 1e-17
 
 // band is the Gram matrix of a sorted series within a kernel's reach.
@@ -28,13 +27,13 @@ type band struct {
 	first []int
 	gram  banded.Matrix
 	ready bool
+	lags  observed.Lags
 	lanes dense.Lanes
 }
 
 const noReach = "the kernel does not die out, or not in a way that is known"
 
-// size estimates the mean half-width of the band and the bytes that its numbers
-// take.
+// size estimates the mean half-width of the band and the bytes that its numbers take.
 func (b *band) size(k Kernel) (width, bytes float64, ok bool) {
 	r := reach(k, negligible)
 	if !finite.Is(r) {
@@ -61,16 +60,28 @@ func (b *band) fill(k Kernel, diagonal float64) {
 			b.first[i] = j
 		}
 		b.gram.Reset(b.first)
+		most, pairs := b.gram.Farthest(t)
+		b.lags.Reset(t, most, pairs)
+	}
+	table := b.tabulates(k)
+	if table {
+		b.lags.Evaluate(k)
 	}
 	b.gram.EachTile(func(row, col int, tile blas64.General) {
 		b.distances(tile, row, col)
+		if table {
+			b.lags.Look(tile.Data, tile.Data)
+			return
+		}
 		covariances(tile.Data, k, b.points(row, tile.Rows), b.points(col, tile.Cols), tile.Data)
 	})
 	b.gram.AddDiagonal(diagonal)
 }
 
-// distances sets a tile to the distances between its rows' and its columns'
-// observations.
+// tabulates reports whether k is computed once for each distance.
+func (b *band) tabulates(k Kernel) bool { return len(b.lags.R) > 0 && !IsPlaced(k) }
+
+// distances sets a tile to the distances between its rows' and its columns' observations.
 func (b *band) distances(tile blas64.General, row, col int) {
 	distances(tile.Data, b.points(row, tile.Rows), b.points(col, tile.Cols))
 }
@@ -78,8 +89,8 @@ func (b *band) distances(tile blas64.General, row, col int) {
 // points returns n inputs from the given one on.
 func (b *band) points(from, n int) Inputs { return Scalars(b.line.T[from : from+n]) }
 
-// contract adds up Σ w·∂k over the band in the gradients of the lanes, of the given number of parameters, of which the first are those of k. weigh
-// sets the weights w of a tile, and may add to the gradient of the lane.
+// contract adds up Σ w·∂k over the band in the gradients of the lanes, of the given number of parameters, of which the first are those of
+// k. weigh sets the weights w of a tile, and may add to the gradient of the lane.
 func (b *band) contract(k Kernel, params int, weigh func(l *dense.Lane, row, col int, tile, w blas64.General)) {
 	m, own := &b.gram, len(k.Params())
 	size := m.MaxTile()
@@ -88,6 +99,8 @@ func (b *band) contract(k Kernel, params int, weigh func(l *dense.Lane, row, col
 	}
 	b.lanes.Reserve(size)
 	b.lanes.Begin(params)
+	table := b.tabulates(k)
+	b.lags.Begin()
 	parallel.For(parallel.Lanes, func(c int) {
 		for j := c; j < m.Blocks(); j += parallel.Lanes {
 			parallel.Look(m.Ctx)
@@ -96,10 +109,17 @@ func (b *band) contract(k Kernel, params int, weigh func(l *dense.Lane, row, col
 				w.Data, r.Data = l.W[:tile.Rows*tile.Cols], l.R[:tile.Rows*tile.Cols]
 				weigh(l, row, col, tile, w)
 				b.distances(r, row, col)
+				if table {
+					b.lags.Add(c, w.Data, r.Data)
+					return
+				}
 				contractions(l.Grad[:own], k, w.Data, b.points(row, tile.Rows), b.points(col, tile.Cols), r.Data)
 			})
 		}
 	})
+	if table {
+		b.lags.Contract(b.lanes[0].Grad[:own], k)
+	}
 }
 
 var (
@@ -107,10 +127,8 @@ var (
 	_ exactFactor = (*bandedFactor)(nil)
 )
 
-// bandedExact is a banded Cholesky factorisation and the selected inverse
-// within the band: n·b² flops for the value and 2n·b² more for the gradient,
-// in memory for n·b numbers. A gradient is checked before it is returned, in
-// 4n·b flops: see checkInverse and checkScale.
+// bandedExact is a banded Cholesky factorisation and the selected inverse within the band: n·b² flops for the value and 2n·b² more for the
+// gradient, in memory for n·b numbers. A gradient is checked before it is returned, in 4n·b flops: see checkInverse and checkScale.
 type bandedExact struct {
 	line    *observed.Line
 	factors parallel.Pool[bandedFactor]
@@ -135,20 +153,18 @@ func (e *bandedExact) forecast(m *compiled) choice.Forecast {
 	}
 }
 
-// solveSeconds is the time of a solve for each number of the factor, which is read
-// twice, forward and backward; memory is the limit. A gradient takes two, α and the
-// check.
+// solveSeconds is the time of a solve for each number of the factor, which is read twice, forward and backward; memory is the limit. A
+// gradient takes two, α and the check.
 const solveSeconds = 2 * 2 * 0.5e-9
 
-// bandedRounding is the error of the banded engine per observation, of the value
-// and of a derivative ½tr(A⁻¹∂A) with ∂A about as large as K. The recursion for
-// A⁻¹ loses more than the factorisation from v/σ² = 1e9 on, as its root.
+// bandedRounding is the error of the banded engine per observation, of the value and of a derivative ½tr(A⁻¹∂A) with ∂A about as large as
+// K. The recursion for A⁻¹ loses more than the factorisation from v/σ² = 1e9 on, as its root.
 func bandedRounding(v, noise float64) float64 {
 	return (1.5 + 5e-5*math.Sqrt(v/noise)) * rounding(v, noise)
 }
 
-// bandedFactor is A = FFᵀ within the band. A gradient replaces F by A⁻¹, to save
-// half of the memory: nothing else can be asked after it but logDet and gram.
+// bandedFactor is A = FFᵀ within the band. A gradient replaces F by A⁻¹, to save half of the memory: nothing else can be asked after it but
+// logDet and gram.
 type bandedFactor struct {
 	engine   *bandedExact
 	kernel   Kernel
@@ -243,19 +259,16 @@ func (f *bandedFactor) checkInverse() error {
 	return f.check.Verify(&f.band.gram, least, f.variance+noise.Most(f.noise), checkMargin*bandedRounding(f.variance, least))
 }
 
-// checkMargin is the multiple of the promised error that a check accepts, so that it
-// does not reject correct answers: random cases use less than a tenth of it; the worst
-// inverse of banded's TestCheckHolds, at v/σ² = 1e10, uses a quarter.
+// checkMargin is the multiple of the promised error that a check accepts, so that it does not reject correct answers: random cases use less
+// than a tenth of it; the worst inverse of banded's TestCheckHolds, at v/σ² = 1e10, uses a quarter.
 const checkMargin = 16
 
-// checkScale verifies the sum of the gradient: multiplying A by a factor, that is K,
-// σ² and the known errors, gives
+// checkScale verifies the sum of the gradient: multiplying A by a factor, that is K, σ² and the known errors, gives
 //
 //	Σ ∂/∂log(variance of each term) + ∂/∂log σ² + ½Σ_i s_i·((A⁻¹)_ii − |u_i|²) = ½(n − Σ_j u_jᵀAu_j).
 //
-// It sees faults of the weights and of the sums over tiles. It does not see an
-// inverse that is wrong in a direction that is orthogonal to A, and the
-// recursion can make such ones.
+// It sees faults of the weights and of the sums over tiles. It does not see an inverse that is wrong in a direction that is orthogonal to
+// A, and the recursion can make such ones.
 func (f *bandedFactor) checkScale(grad []float64) error {
 	last := len(grad) - 1
 	sum, ok := f.scale.derivative(grad[:last], f.kernel)
@@ -267,8 +280,7 @@ func (f *bandedFactor) checkScale(grad []float64) error {
 	return verify.Near("the gradient in the scale of A", sum+grad[last]+f.knownShare(), 0.5*(n-f.form), limit)
 }
 
-// knownShare is ½Σ_i s_i·((A⁻¹)_ii − |u_i|²), the share of the known errors s in the
-// derivative with respect to the scale of A.
+// knownShare is ½Σ_i s_i·((A⁻¹)_ii − |u_i|²), the share of the known errors s in the derivative with respect to the scale of A.
 func (f *bandedFactor) knownShare() (share float64) {
 	known := f.engine.line.Noise.Known
 	if known == nil {
@@ -307,9 +319,8 @@ const batchReach = 0.5
 // pieces is the number of batches from which inputs that lie close share more rows rather than processors.
 const pieces = 8
 
-// latent takes the inputs in ascending order, in batches that share most of their rows. An input takes 2b flops for
-// each row within reach of it, and for those beyond until less than a rounding of its variance is left: some
-// reaches, not n.
+// latent takes the inputs in ascending order, in batches that share most of their rows. An input takes 2b flops for each row within reach
+// of it, and for those beyond until less than a rounding of its variance is left: some reaches, not n.
 func (p *bandedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	l := observed.Sorted(x.at)
 	most := min(dense.Tile, max(2*pieces, (len(l.T)+pieces-1)/pieces))
@@ -344,8 +355,8 @@ func (p *bandedPosterior) latent(ctx context.Context, means blas64.General, vari
 	return ctx.Err()
 }
 
-// batch sets the means at the ascending inputs x, and the k*ᵀA⁻¹k* that the prior variances, at least prior, lose. space,
-// zeros, takes n numbers for each input, and is zeros again afterwards.
+// batch sets the means at the ascending inputs x, and the k*ᵀA⁻¹k* that the prior variances, at least prior, lose. space, zeros, takes n
+// numbers for each input, and is zeros again afterwards.
 func (p *bandedPosterior) batch(means blas64.General, squares, x []float64, prior float64, space []float64) {
 	lo, _ := slices.BinarySearch(p.of.x.at, x[0]-p.band.reach)
 	hi, _ := slices.BinarySearch(p.of.x.at, math.Nextafter(x[len(x)-1]+p.band.reach, math.Inf(1)))

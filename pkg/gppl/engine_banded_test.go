@@ -103,6 +103,45 @@ func TestBandedTraining(t *testing.T) {
 	}
 }
 
+// TestBandedLags: on days of work, which have fewer distances than pairs, a kernel is computed once for each distance, in days and in years, which
+// round them, and a kernel that depends on the place for each pair.
+func TestBandedLags(t *testing.T) {
+	for unit, year := range map[string]float64{"days": 1, "years": 365.2425} {
+		x := make([]float64, 300)
+		for i := range x {
+			x[i] = map[bool]float64{true: 2010}[unit == "years"] + float64(i/5*7+i%5)/year
+		}
+		for _, k := range []Kernel{
+			SE{1, 9 / year}, Laplace{1, 4 / year}, Matern32{1, 5 / year}, LocPer{1, 8 / year, 1, 4.9 / year}, Add(SE{1, 6 / year}, Mul(Matern52{0.5, 7 / year}, Periodic{1, 1, 5 / year}), White{0.01}),
+			ChangePoint{SE{1, 9 / year}, Matern32{2, 4 / year}, x[100], 20 / year},
+		} {
+			m := Model{Kernel: k, Noise: 0.01}
+			d := drawFrom(t, m, Scalars(x), rand.New(rand.NewPCG(1, 13)))
+			var value [2]float64
+			var grad [2][]float64
+			for i, engine := range []string{EngineDense, EngineBanded} {
+				l, err := NewExact(m, d, WithEngine(engine))
+				if err != nil {
+					t.Fatal(err)
+				}
+				grad[i] = make([]float64, len(l.Params()))
+				if value[i], err = l.ValueGrad(grad[i], Values(l.Params())); err != nil {
+					t.Fatal(k, err)
+				}
+			}
+			const tol = 1e-9
+			if math.Abs(value[1]-value[0]) > tol {
+				t.Errorf("%v in %s: %v, dense %v", k, unit, value[1], value[0])
+			}
+			for p, g := range grad[0] {
+				if math.Abs(grad[1][p]-g) > tol*(1+math.Abs(g)) {
+					t.Errorf("%v in %s: derivative %d is %v, dense %v", k, unit, p, grad[1][p], g)
+				}
+			}
+		}
+	}
+}
+
 // faultyBanded is the banded engine with a fault between its inverse and the
 // check, and one in the gradient.
 type faultyBanded struct {

@@ -175,6 +175,18 @@ func (a *Matrix) EachTile(f func(row, col int, tile blas64.General)) {
 	parallel.Within(a.Ctx, len(a.blocks), func(j int) { a.Block(j, f) })
 }
 
+// Farthest returns the largest difference between ascending numbers, one for each row, of the row and the column of an entry of a tile, and the
+// number of all these entries.
+func (a *Matrix) Farthest(t []float64) (most float64, entries int) {
+	for j := range a.blocks {
+		a.Block(j, func(row, col int, tile blas64.General) {
+			most = max(most, t[row+tile.Rows-1]-t[col], t[col+tile.Cols-1]-t[row])
+			entries += tile.Rows * tile.Cols
+		})
+	}
+	return most, entries
+}
+
 // MaxTile returns the number of entries of the largest tile.
 func (a *Matrix) MaxTile() int {
 	var size int

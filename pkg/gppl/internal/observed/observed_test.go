@@ -13,6 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // TestLine: columns and noise come into the order of the times, and Input and Ranks lead there and back.
@@ -250,4 +251,93 @@ func lineOf(x, y []float64) *observed.Line {
 	l := observed.Sorted(x)
 	l.SetColumns(dense.AsColumn(y))
 	return l
+}
+
+// wave is the kernel cos(a·r)·exp(−r/50) of a parameter a.
+type wave float64
+
+func (a wave) Cov(dst, r []float64) {
+	for i, d := range r {
+		dst[i] = math.Cos(float64(a)*d) * math.Exp(-d/50)
+	}
+}
+
+func (a wave) Slope(dst, r []float64) {
+	for i, d := range r {
+		sin, cos := math.Sincos(float64(a) * d)
+		dst[i] = (-float64(a)*sin - cos/50) * math.Exp(-d/50)
+		if d == 0 {
+			dst[i] = 0
+		}
+	}
+}
+
+func (a wave) Contract(grad, w, r []float64) {
+	for i, d := range r {
+		grad[0] -= w[i] * d * float64(a) * math.Sin(float64(a)*d) * math.Exp(-d/50)
+	}
+}
+
+// TestLags: a table has the covariance at every distance of times on a grid, to the bit where they are whole multiples of its step, and there is
+// none where it would not pay.
+func TestLags(t *testing.T) {
+	workdays := func(i int) float64 { return float64(i/5*7 + i%5) }
+	for _, c := range []struct {
+		name string
+		at   func(i int) float64
+		n    int // distances; 0 for no table
+		off  float64
+	}{
+		{"days of work", workdays, 698, 0},
+		{"every third hour but the first", func(i int) float64 { return 1e6 + 3*float64(i+min(i, 1)) }, 501, 0},
+		{"halves, with a long gap", func(i int) float64 { return 0.5 * float64(i+i/300*2000) }, 2500, 0},
+		{"quarters of an hour in days", func(i int) float64 { return 1e4 + float64(i+i/3)/96 }, 666, 1e-9},
+		{"days of work in years", func(i int) float64 { return 2010 + workdays(i)/365.2425 }, 698, 1e-9},
+		{"uneven", func(i int) float64 { return float64(i) + 0.3*math.Sin(float64(i)) }, 0, 0},
+		{"nearly even", func(i int) float64 { return float64(i) + 1e-7*math.Sin(float64(i)) }, 0, 0},
+		{"two at nearly one time", func(i int) float64 { return float64(i) - (1-1e-12)*float64(i/400) }, 0, 0},
+		{"far apart", func(i int) float64 { return float64(i*i*1000) + float64(i) }, 0, 0},
+		{"one time", func(int) float64 { return 5 }, 0, 0},
+	} {
+		times := make([]float64, 500)
+		for i := range times {
+			times[i] = c.at(i)
+		}
+		span := times[len(times)-1] - times[0]
+		var g observed.Lags
+		for range 2 { // the memory of the first time is used again
+			g.Reset(times, span, len(times)*len(times))
+		}
+		if len(g.R) != c.n {
+			t.Errorf("%s: %d distances, want %d", c.name, len(g.R), c.n)
+		}
+		if len(g.R) == 0 {
+			continue
+		}
+		k := wave(0.3 * float64(len(g.R)-1) / span)
+		g.Evaluate(k)
+		r, got, want := make([]float64, len(times)), make([]float64, len(times)), make([]float64, len(times))
+		weights, grad, wantGrad := make([]float64, len(times)), []float64{0}, []float64{0}
+		all := 0.
+		g.Begin()
+		for i, x := range times {
+			for j, y := range times {
+				r[j], weights[j] = math.Abs(x-y), float64(i%7-j%5)
+				all += math.Abs(weights[j]) * r[j] * float64(k)
+			}
+			g.Look(got, r)
+			k.Cov(want, r)
+			g.Add(i%parallel.Lanes, weights, r)
+			k.Contract(wantGrad, weights, r)
+			for j, v := range got {
+				if !(math.Abs(v-want[j]) <= c.off/1e-9*0x1p-52*(1+float64(k)*r[j])) { // to the rounding of k·r
+					t.Fatalf("%s: %v at %v, want %v", c.name, v, r[j], want[j])
+				}
+			}
+		}
+		g.Contract(grad, k)
+		if math.Abs(grad[0]-wantGrad[0]) > 1e-15*all {
+			t.Errorf("%s: gradient %v, want %v", c.name, grad[0], wantGrad[0])
+		}
+	}
 }
