@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -125,6 +126,35 @@ func TestOneSearchForBothScales(t *testing.T) {
 	}
 	if math.Abs(both.NLL-alone.NLL) > 0.1 {
 		t.Errorf("from the search of y training ends at %.2f nats, from its own at %.2f", both.NLL, alone.NLL)
+	}
+}
+
+// TestCarryNeedsTime: log y is searched anew where the budget has no time for a training that begins at y's end.
+func TestCarryNeedsTime(t *testing.T) {
+	s, rnd := &Series{Step: 1}, rand.New(rand.NewPCG(1, 1))
+	for i := range searchedWhole + 50 {
+		s.X, s.Y = append(s.X, float64(i)), append(s.Y, 9+rnd.NormFloat64())
+	}
+	for _, c := range []struct {
+		evaluations float64
+		carries     bool
+	}{{carried - 1, false}, {carried + 1, true}} {
+		of := must.Get(newComparison(t.Context(), s, Options{Kernels: []string{"Laplace"}, Trend: "none"}))(t)
+		if err := of.try(t.Context(), of.kernels[0], nil); err != nil {
+			t.Fatal(err)
+		}
+		best, _ := of.best()
+		searched := of.found["Laplace"]
+		if err := of.look(t.Context(), s, true); err != nil {
+			t.Fatal(err)
+		}
+		seconds := must.Get(of.cost(best.Model))(t)
+		share := of.searched + c.evaluations*seconds
+		of.options.Budget = time.Duration((of.beside + float64(of.count+1)*share) * float64(time.Second))
+		of.carry(best, searched)
+		if got := len(searched) == 1 && len(of.found["Laplace"]) == 1; got != c.carries {
+			t.Errorf("%v evaluations: carried is %v", c.evaluations, got)
+		}
 	}
 }
 
