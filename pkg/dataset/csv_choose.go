@@ -756,7 +756,10 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	if s.rep.X, err = column(names, s.opt.X, x.columns[0]+1); err != nil {
 		wrong = append(wrong, fmt.Errorf("x: %w", err))
 	}
-	y := s.yOf(names, first, x)
+	y := len(names) // of a wide table
+	if s.wide == nil {
+		y = s.yOf(names, first, x)
+	}
 	if s.rep.Y, err = column(names, s.opt.Y, y); err != nil {
 		wrong = append(wrong, fmt.Errorf("y: %w", err))
 	}
