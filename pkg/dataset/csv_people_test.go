@@ -731,7 +731,7 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"Period,y\nFY2015 P01,5\nFY2015 P02,6\n":                                        "a period of a fiscal year? write the month that it is",
 		"week,y\n01/20,5\n02/20,6\n":                                                    "a date without a year? add it",
 		"year,y\n98,1\n99,2\n00,3\n01,4\n":                                              "0 follows 99: write years with four digits",
-		"year,month,y\n2020,1,5\n,2,6\n,3,7\n2021,1,5\n,2,6\n":                          "3 of 5 rows with a y have no x: where a value stands once",
+		"date,y\n2020-01-01,5\n,2\n,7\n2021-01-01,5\n,2\n":                              "3 of 5 rows with a y have no x: where a value stands once",
 		"date,time\n2020-01-01,0:20:00\n2020-01-02,0:21:00\n":                           "a duration? write a duration as a number",
 		"date,y\n2020-01-01,3,5\n2020-01-02,4,5\n":                                      "a comma within a number? quote such numbers",
 		"date,y\n2020-01-01,5\n2020-02-01,< 0.5\n":                                      "a value below or above a limit? sed -E 's/[<>]=? *[0-9.]+//g' FILE",

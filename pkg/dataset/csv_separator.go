@@ -28,6 +28,9 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 		comments(text, opt)
 	}
 	settings, text := withoutSettings(text)
+	if text, err = underTimes(text, opt); err != nil {
+		return nil, err
+	}
 	if opt.Comma == 0 {
 		if columns := aligned(text, *opt); columns != nil {
 			opt.Comma, text = '\t', columns
@@ -46,6 +49,10 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 		opt.coarser, text = withoutCoarser(text, *opt)
 	}
 	rows := firstRows(text, *opt)
+	if n := opt.mergedColumns(rows); n > 0 && opt.Comma != ' ' {
+		text = bufio.NewReaderSize(&mergedReader{lines: text, opt: *opt, above: make([][]byte, n)}, headSize)
+		rows, opt.merged = firstRows(text, *opt), n
+	}
 	opt.head = rows[:likeBefore(rows)]
 	if opt.rowNames = !opt.NoHeader && opt.Comma != ',' && namesRows(opt.head); opt.rowNames {
 		opt.head[0] = append([]string{""}, opt.head[0]...)
@@ -122,12 +129,7 @@ func tableLines(r *bufio.Reader, opt CSVOptions) (texts []string, starts, ends [
 // no header.
 func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
 	texts, starts, ends := tableLines(r, opt)
-	candidates := ";\t|," // a comma last: it may be the decimal sign
-	if opt.Comma != 0 {
-		candidates = string(opt.Comma)
-	} else if opt.DecimalComma {
-		candidates = strings.TrimSuffix(candidates, ",")
-	}
+	candidates := separatorsOf(opt)
 	most := make([]int, len(candidates)) // in the lines above
 	for i := 0; i+1 < len(texts); i++ {
 		regular := false // three lines have as many of a character, or two, of which the first names times
@@ -158,6 +160,17 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 		return ends[i], cut(r, starts[i], strings.Repeat("\n", ends[i]))
 	}
 	return ends[header], cut(r, starts[i], strings.Repeat("\n", ends[header])+texts[header]+strings.Repeat("\n", ends[i]-ends[header])) // units below it stay out
+}
+
+// separatorsOf are those that fields may have.
+func separatorsOf(opt CSVOptions) string {
+	switch {
+	case opt.Comma != 0:
+		return string(opt.Comma)
+	case opt.DecimalComma:
+		return ";\t|"
+	}
+	return ";\t|," // a comma last: it may be the decimal sign
 }
 
 // namesTimes reports whether the last of some names are those of the times of a wide table, which may have one row.

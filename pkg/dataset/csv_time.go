@@ -58,6 +58,7 @@ type CSVReport struct {
 	Numbers      string
 	Title        int           // lines above the header that were left out
 	Coarser      string        // years and quarters above the months or quarters that are read, which were left out; "" for none
+	Merged       []string      // columns whose blank cells are read as the value above them
 	Words        int           // rows of words below the header that were left out: units, or a second line of names
 	Wide         string        // the columns of which each cell is an observation, as their names are times; "" for none
 	Levels       string        // a column of words whose texts alternate in the first rows, with y at different levels; "" for none

@@ -40,7 +40,7 @@ func (s *csvStream) wideOf(names, first []string) (w *wide, err error) {
 		return w, nil
 	}
 	for cut := 0; cut <= mostBehind && len(names) > cut && w == nil && err == nil; cut++ {
-		w, err = wideUntil(names[:len(names)-cut], first, s.rows(), cut > 0)
+		w, err = wideUntil(names[:len(names)-cut], first, s.rows(), cut > 0, s.opt.anyOrder)
 	}
 	if w != nil {
 		w.names = names
@@ -72,8 +72,8 @@ func (s *csvStream) bareMonths(names []string) *wide {
 const mostYears = 5
 
 // wideUntil is wideOf a table that ends with the times, and begins with these rows. Where the times need no rest, rows have words for names: others may be days, of which
-// the columns are years. If others stand behind, the times must be all months or quarters of a year, or years.
-func wideUntil(names, first []string, rows firstCells, behind bool) (*wide, error) {
+// the columns are years. anyOrder says that dates need not ascend or descend. If others stand behind, the times must be all months or quarters of a year, or years.
+func wideUntil(names, first []string, rows firstCells, behind, anyOrder bool) (*wide, error) {
 	for len(names) > 0 && names[len(names)-1] == "" {
 		names = names[:len(names)-1]
 	}
@@ -87,7 +87,7 @@ func wideUntil(names, first []string, rows firstCells, behind bool) (*wide, erro
 		}
 		if k == "month" && kind == k && last == 1 && t == 12 && turn == 0 {
 			turn = from
-		} else if k == "" || kind != "" && (k != kind || (t > last) != down && t != last || t == last && k != "year") || k == "year" && kind != "" && max(last-t, t-last) > 1 {
+		} else if sorted := !anyOrder || k != "date" || t == last; k == "" || kind != "" && (k != kind || sorted && (t > last) != down && t != last || t == last && k != "year") || k == "year" && kind != "" && max(last-t, t-last) > 1 {
 			break
 		}
 		twice = twice || kind != "" && t == last

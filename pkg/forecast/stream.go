@@ -39,6 +39,9 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if rep.Coarser != "" {
 		remarks = append(remarks, fmt.Sprintf("The %s above the others, of the same time, were left out.", rep.Coarser))
 	}
+	if len(rep.Merged) > 0 {
+		remarks = append(remarks, fmt.Sprintf("Blank cells of %s are read as the value above them.", strings.Join(rep.Merged, " and ")))
+	}
 	if n := rep.Words; n > 0 {
 		remarks = append(remarks, fmt.Sprintf("%s of words below the header %s left out.", words.Count(n, "row"), words.Was(n)))
 	}
