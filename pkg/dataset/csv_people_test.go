@@ -379,6 +379,12 @@ func TestTotals(t *testing.T) {
 		if want < 0 != (err != nil) || err == nil && (s.Len() != 4 || rep.Totals != want) {
 			t.Errorf("%q: %v, %d rows, %d totals", text, err, s.Len(), rep.Totals)
 		}
+		for _, size := range []int{1, 20, blockSize} { // by two workers, whose blocks come in any order
+			_, lines, bad, rep, err := streamed(strings.NewReader(text), CSVOptions{Seconds: true}, 2, size)
+			if err != nil || len(lines) != 4 || want < 0 != (len(bad) > 0) || rep.Totals != max(want, 0) {
+				t.Errorf("%q in blocks of %d: %v, %v, %d totals", text, size, err, bad, rep.Totals)
+			}
+		}
 	}
 }
 

@@ -104,6 +104,8 @@ type csvStream struct {
 	first   int         // line of the row that decided how x is written; 0 for none
 
 	mu    sync.Mutex
+	rest  unread
+	again func() bool // whether x repeat, where they are kept
 	short yearRange
 	noX   int // rows with y that have no x
 	err   error
@@ -134,6 +136,7 @@ func (s *csvStream) run(r io.Reader, atOnce int) error {
 		return err
 	}
 
+	s.rest.next = block.index
 	queue := make(chan textBlock, atOnce)
 	free := make(chan []byte, 2*atOnce+2)
 	var wait workers.Group
@@ -203,7 +206,14 @@ func (s *csvStream) run(r io.Reader, atOnce int) error {
 	if s.err == nil && s.rep.ShortYears {
 		s.err = s.short.check(columnName(s.rep.Columns, s.rep.X), s.opt.Seconds, s.spaced)
 	}
-	return s.err
+	tables := false // below one another
+	if len(s.keys) == 0 && len(s.rest.totals) > 0 {
+		if s.again == nil {
+			s.again = s.rest.again
+		}
+		tables = s.again()
+	}
+	return s.rest.settle(&s.rep, tables, s.err)
 }
 
 // errPanicked stops reading; the panic is raised in its place.
@@ -522,7 +532,9 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 		at, _ := slices.BinarySearchFunc(b.Bad, row.Line, func(r CSVRowError, line int) int { return r.Line - line })
 		b.Bad = slices.Insert(b.Bad, at, row)
 	}
+	rest := unreadOf(b)
 	s.mu.Lock()
+	s.rest.add(rows.block.index, rest)
 	s.rep.Rows += len(b.X) - b.open + b.Skipped
 	s.rep.Skipped += b.Skipped
 	s.noX += b.noX

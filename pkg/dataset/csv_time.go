@@ -74,6 +74,7 @@ type CSVReport struct {
 	Headers      int           // lines that repeat the header, which were left out
 	Totals       int           // rows above the last with a word for a sum or a mean in place of x, which were left out
 	Below        []CSVRowError // the first ten lines of words, or of another table, below the table that were left out
+	Bad          CSVRowsError  // the other rows that could not be read
 	SHA256       string        // of the file, hexadecimal
 	Also         CSVMore
 	// ShortYears says that years of two digits were met, in dates such as Jan-00, and read as 1969 to 2068.
