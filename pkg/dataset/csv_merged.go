@@ -157,6 +157,9 @@ func underTimes(r *bufio.Reader, opt *CSVOptions) (*bufio.Reader, error) {
 	head, _ := r.Peek(headSize)
 	for i := 0; i+2 < len(starts) && i < mostAbove && !opt.NoHeader; i++ {
 		for _, c := range separatorsOf(*opt) {
+			if !beginsWithTime(head[starts[i]:], string(c)) {
+				continue
+			}
 			upper, lower := lineCells(head[starts[i]:], c), lineCells(head[starts[i+1]:], c)
 			names, err := joinedNames(upper, lower)
 			if err != nil {
@@ -172,6 +175,18 @@ func underTimes(r *bufio.Reader, opt *CSVOptions) (*bufio.Reader, error) {
 		}
 	}
 	return r, nil
+}
+
+// beginsWithTime reports whether the first cell of a line that is not empty, but for that of its first column, is a year or a smaller part of it, down to a day.
+func beginsWithTime(text []byte, comma string) bool {
+	line, _, _ := bytes.Cut(text, newline)
+	_, rest, found := bytes.Cut(line, []byte(comma))
+	name := bytes.TrimLeft(rest, "\" "+comma)
+	if end := bytes.IndexAny(name, "\""+comma); end >= 0 {
+		name = name[:end]
+	}
+	kind, _ := timeNamed(string(bytes.TrimSpace(name[:min(len(name), longestDate)])))
+	return found && slices.Contains([]string{"year", "quarter", "month", "date"}, kind)
 }
 
 // lineCells are those of the first line of a text.
@@ -193,7 +208,7 @@ func joinedNames(upper, lower []string) (names []string, err error) {
 	for from < len(upper) && upper[from] == "" {
 		from++
 	}
-	if from+fewestWide > len(lower) || from >= len(upper) || len(upper) > len(lower) {
+	if from+fewestWide > len(lower) || from >= len(upper) || len(upper) > len(lower) || joinedTime(upper[from], lower[from]) == "" {
 		return nil, nil
 	}
 	names = slices.Clone(lower)
@@ -213,7 +228,7 @@ func joinedNames(upper, lower []string) (names []string, err error) {
 			without = k
 		}
 	}
-	if times < fewestWide || 2*blanks < times || without == from {
+	if times < fewestWide || 2*blanks < times {
 		return nil, nil
 	}
 	return names, nil

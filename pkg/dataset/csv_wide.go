@@ -95,6 +95,9 @@ func wideUntil(names, first []string, rows firstCells, behind, anyOrder bool) (*
 		at = append(at, t)
 	}
 	count := len(names) - from
+	if count == 0 {
+		return nil, nil
+	}
 	rest := restOf(kind, count, names[:from], first)
 	rests := rest >= 0
 	if !rests {
@@ -146,7 +149,7 @@ func wideUntil(names, first []string, rows firstCells, behind, anyOrder bool) (*
 // is none.
 func restOf(kind string, count int, names, first []string) int {
 	for i := len(names) - 1; i >= 0; i-- {
-		if wideRow(kind, count, first[i]) && (i == len(names)-1 || partNames["year"].MatchString(names[i])) {
+		if (i == len(names)-1 || partNames["year"].MatchString(names[i])) && wideRow(kind, count, first[i]) {
 			return i
 		}
 		if k, _ := timeNamed(names[i]); k != "" {
