@@ -75,6 +75,7 @@ type CSVOptions struct {
 	coarser string     // what was left out above the months: years and quarters
 	head    [][]string // the cells of the first rows, the header among them
 
+	years    bool // have rows of their own, above their months
 	merged   int  // columns whose cells are filled from above
 	anyOrder bool // of the times of a wide table: its header is of two rows
 	shortest int  // fields of a row, where most end before the header does

@@ -749,6 +749,7 @@ var spacedYear = regexp.MustCompile(`^\pL+\.? \d{2}$`)
 // choose finds the columns by the options, the names and the first row of values.
 func (s *csvStream) choose(names, first []string) (err error) {
 	s.rep.Columns = names
+	s.rep.Years = s.opt.years
 	for i := range s.opt.merged {
 		s.rep.Merged = append(s.rep.Merged, columnName(names, i))
 	}

@@ -94,11 +94,48 @@ func tellsApart(rows [][]string, column int) bool {
 	return true
 }
 
-// mergedReader writes the value above into blank cells of the first columns, in lines that have other cells. A value ends those of the columns behind it.
+// yearRows reports whether the first column has months or quarters without a year, each in some rows below one of its year.
+func (opt CSVOptions) yearRows(rows [][]string) bool {
+	if opt.NoHeader || len(rows) < 2 {
+		return false
+	}
+	var met []string // below a year
+	years := 0
+	for _, row := range rows[1:] {
+		switch kind, _ := timeNamed(row[0]); {
+		case kind == "year" && (years == 0 || len(met) > 1):
+			met = nil
+			years++
+		case years > 0 && (kind == "month" || kind == "quarter") && !slices.Contains(met, row[0]):
+			met = append(met, row[0])
+		case len(met) > 1 && !isNumber(row[0]) && dateFormat(row[0]) == TimeAuto && kind == "": // a total, or a remark
+		default:
+			return false
+		}
+	}
+	return years > 1 || len(met) >= fewestDates
+}
+
+// withYear is a line with the year above it behind its first cell, or nothing for one of a year.
+func (m *mergedReader) withYear(line []byte) []byte {
+	cell, rest, _ := bytes.Cut(line, []byte(string(m.opt.Comma)))
+	name := strings.Trim(string(cell), "\" \t\n")
+	switch kind, _ := timeNamed(name); {
+	case kind == "year":
+		m.year = name
+		return newline
+	case (kind == "month" || kind == "quarter") && m.year != "":
+		return append([]byte(name+" "+m.year+string(m.opt.Comma)), rest...)
+	}
+	return line
+}
+
+// mergedReader writes the value above into blank cells of the first columns, in lines that have other cells; or a year behind its months, where it has a row of its own. A value ends those of the columns behind it.
 type mergedReader struct {
 	lines  *bufio.Reader
 	opt    CSVOptions
 	above  [][]byte // of each column
+	year   string   // of CSVOptions.years
 	begun  bool     // the header was read
 	within bool     // quotation marks, at the beginning of a line
 	left   []byte
@@ -108,7 +145,11 @@ func (m *mergedReader) Read(p []byte) (n int, err error) {
 	if len(m.left) == 0 {
 		line, err := m.lines.ReadBytes('\n')
 		if m.left = line; !m.within && len(bytes.TrimSpace(line)) > 0 && !(m.opt.Comment != 0 && bytes.HasPrefix(line, []byte(string(m.opt.Comment)))) {
-			if m.begun || m.opt.NoHeader {
+			switch {
+			case !m.begun && !m.opt.NoHeader:
+			case m.opt.years:
+				m.left = m.withYear(line)
+			default:
 				m.left = m.filled(line)
 			}
 			m.begun = true

@@ -28,6 +28,9 @@ func TestMerged(t *testing.T) {
 		"Region,2015-01-01,,,2015-01-02,,\n,00:00,06:00,12:00,00:00,06:00,12:00\nBonn,1,2,3,4,5,6\n": {0, []float64{0, 0.25, 0.5, 1, 1.25, 1.5}},
 		"Region,2015-01,,,2015-02,,\n,1,2,3,1,2,3\nBonn,1,2,3,4,5,6\n":                               {0, []float64{0, 1, 2, 31, 32, 33}},
 
+		"Period,n\n2015,\nJanuary,5\nFebruary,6\n2016,9\nJanuary,8\nFebruary,9\nSource: Office\n": {0, []float64{0, 31, 365, 396}},
+		"Zeit;n\n\"2015\";11\nQ1;5\n Q2;6\nQ3;5,5\nQ4;4\n":                                        {0, []float64{0, 90, 181, 273}},
+
 		"level,date\n5,2015-01-01\n,2015-01-02\n,2015-01-03\n,2015-01-04\n":                   {0, []float64{0}},                        // a value, and no number of rows
 		"t,y,z\n2015-01-01,1,5\n2015-01-02,1,6\n,1,7\n2015-01-04,1,8\n,1,9\n2015-01-06,1,8\n": {0, []float64{0, 1, 3, 5}},               // few have no date
 		"note,t,y\n,2015-01-01,5\nnew,2015-01-02,6\n,2015-01-03,7\n,2015-01-04,8\n":           {0, []float64{0, 1, 2, 3}},               // what is above is no value

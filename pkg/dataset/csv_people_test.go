@@ -66,6 +66,12 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"six digits of a day":         {"day,v\n150130,5\n150131,6\n150201,7\n", 29, 31, 5, 7, "day", "v", ""},
 		"a country with a zero":       {"day,land,n\n" + rowsOf("2015-01-%02d,05,%d.5\n", 25), 0, 24, 1.5, 25.5, "day", "n", ""},
 		"no rain for long":            {"date,rain,t\n" + rowsOf("2015-01-%02d,0,%d\n", 25), 0, 24, 0, 0, "date", "rain", ""},
+		"the BLS":                     {"Series Id:,C1,,,\nNot adjusted,,,,\nTitle:,All,,,\n,,,,\nYear,Q1,Q2,Q3,Q4\n2015,5,6,7,8\n2016,5,6,7,9\n", 0, 639, 5, 9, "Year", "value", ""},
+		"a title of two fields":       {"Report,Sales,,,\nBy,Ann,,,\nDate,a,b,c,d\n2015-01-01,5,6,7,8\n2015-01-02,6,6,7,9\n", 0, 1, 5, 6, "Date", "a", ""},
+		"semicolons in names":         {",Trade ;  NSW ;,Trade ;  V ;\nUnit,$,$\nType,a,a\nJan-2015,5,6\nFeb-2015,6,6\nMar-2015,7,6\n", 0, 59, 5, 7, "", "Trade ;  NSW ;", ""},
+		"marks of the Met Office":     {"Oxford\nMarked ---.\n  yyyy  mm  tmax  sun\n         degC hours\n  2015   1  5.5   50.3#\n  2015   2  6.5*  ---\n  2015   3  7.5   50.5\n", 0, 59, 5.5, 7.5, "yyyy", "tmax", ""},
+		"letters of footnotes":        {"Year,n\n2015(a),5\n2016,6 (b)\n2017,7\n(a) Revised.\n", 2015, 2017, 5, 7, "Year", "n", ""},
+		"below a limit":               {"Datum;c\n01.01.2015;5,5\n02.01.2015;<0,5\n31.01.2015;< 1\n", 0, 30, 5.5, 0.5, "Datum", "c", ""},
 		"an arrow":                    {rowsOf("2015-01-01 08:%02d:00.5 -> %d\n", 25), (8*60 + 1.0 + 0.5/60) / 1440, (8*60 + 25.0 + 0.5/60) / 1440, 1, 25, "", "", ""},
 		"the column with errors":      {"TIME,TIMECORR,SAP_FLUX,SAP_FLUX_ERR\n1.5,0.1,5,1\n2.5,0.3,6,1\n3.5,0.2,7,1\n", 1.5, 3.5, 5, 7, "TIME", "SAP_FLUX", ""},
 		"errors without a sign":       {"mjd,limit,mag,magerr\n1.5,16,5,1\n2.5,17,6,1\n3.5,16,7,1\n", 1.5, 3.5, 5, 7, "mjd", "mag", ""},
@@ -455,10 +461,11 @@ func TestCoarser(t *testing.T) {
 func TestBelowWide(t *testing.T) {
 	for text, want := range map[string]struct{ rows, below int }{
 		"Monat;2001;2002;2003\nJanuar;1;2;3\nFebruar;4;5;6\nSumme;5;7;9\n":                                                                        {6, 1},
+		"YR DJF MAM JJA SON\n2001 1 2 3 4\n2002 5 6 7 8\n2003 9\nQuelle Amt\n":                                                                    {9, 1},
 		"Jahr;Q1;Q2;Q3;Q4\n2001;1;2;3;4\n2002;5;6;7;8\nSumme;6;8;10;12\n":                                                                         {8, 1},
 		"\"a\",\"2001\",\"2002\",\"2003\",\"2004\"\n\"b\",\"1\",\"2\",\"3\",\"4\"\n\n\"Legend:\"\n\"..\",\"not available\"\n\"1\",\"Not all.\"\n": {4, 3},
 	} {
-		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true})
+		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true, SkipMissing: true})
 		if err != nil || s.Len() != want.rows || len(rep.Below) != want.below {
 			t.Errorf("%q: %v, %d rows, %v below", text, err, s.Len(), rep.Below)
 		}
@@ -740,7 +747,7 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"date,y\n2020-01-01,5\n,2\n,7\n2021-01-01,5\n,2\n":                              "3 of 5 rows with a y have no x: where a value stands once",
 		"date,time\n2020-01-01,0:20:00\n2020-01-02,0:21:00\n":                           "a duration? write a duration as a number",
 		"date,y\n2020-01-01,3,5\n2020-01-02,4,5\n":                                      "a comma within a number? quote such numbers",
-		"date,y\n2020-01-01,5\n2020-02-01,< 0.5\n":                                      "a value below or above a limit? sed -E 's/[<>]=? *[0-9.]+//g' FILE",
+		"date,y\n2020-01-01,5\n2020-02-01,> 0.5\n":                                      "a value below or above a limit? sed -E 's/[<>]=? *[0-9.]+//g' FILE",
 		"date;y\n2020-01-01;5\n2020-02-01;>0,5\n":                                       "sed -E 's/[<>]=? *[0-9]+,[0-9]+//g' FILE leaves such cells empty",
 		"date,y\n2020-01-01,5 ± 0.2\n":                                                  "a value and its error? write them in two columns",
 		"Year,Period,y\n2020,M12,5\n2020,M13,6\n":                                       "the mean of a year? remove such rows",

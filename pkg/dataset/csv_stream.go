@@ -549,7 +549,7 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 var bracketed = regexp.MustCompile(`^<(\w+)>$`)
 
 // startsWithWord is how a total or a source begins, and no cell that was cut off.
-var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³ ]*(?:\d\)\s*|C\))?\pL{3}|\(\d+ rows?\)|\d+ rows? in set)`)
+var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³ ]*(?:\d\)\s*|C\)|[a-z]\)\s*)?\pL{3}|\(\d+ rows?\)|\d+ rows? in set)`)
 
 // countsRows is how programs of databases say how many rows they wrote: (96 rows affected).
 var countsRows = regexp.MustCompile(`^\(\d+( rows?\b|$)`)
@@ -652,7 +652,7 @@ func (s *csvStream) row(b *CSVBlock, rows *rowScanner, line int) (place int, err
 		if number, flagged := withoutFlag(cellText(xtext), ""); err != nil && flagged {
 			if plain, years, wrong := s.parseX(number); wrong == nil {
 				x, short, err = plain, years, nil
-				s.flagged(string(xtext))
+				s.keepFirst(&s.rep.Flagged, string(xtext))
 			}
 		}
 		if err != nil {
@@ -689,12 +689,12 @@ func (s *csvStream) row(b *CSVBlock, rows *rowScanner, line int) (place int, err
 	return 0, nil
 }
 
-// flagged keeps the first number with a flag behind it, in the order of the alphabet: that of the file depends on the workers.
-func (s *csvStream) flagged(text string) {
+// keepFirst keeps the first of some texts, in the order of the alphabet: that of the file depends on the workers.
+func (s *csvStream) keepFirst(of *string, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.rep.Flagged == "" || text < s.rep.Flagged {
-		s.rep.Flagged = text
+	if *of == "" || text < *of {
+		*of = text
 	}
 }
 
@@ -711,8 +711,14 @@ func (s *csvStream) number(place int, text []byte) (v float64, err error) {
 		if v, err = s.styles[place].value(cellText(text)); err != nil {
 			if number, flagged := withoutFlag(cellText(text), s.styles[place].unit); flagged {
 				if v, err := s.styles[place].value(number); err == nil && !s.opt.beyond(v) {
-					s.flagged(string(text))
+					s.keepFirst(&s.rep.Flagged, string(text))
 					return v, nil
+				}
+			}
+			if limit, is := bytes.CutPrefix(text, []byte("<")); is {
+				if v, err := s.styles[place].value(cellText(trim(limit))); err == nil && v > 0 {
+					s.keepFirst(&s.rep.Limit, string(text))
+					return v / 2, nil
 				}
 			}
 			if !utf8.Valid(text) {
