@@ -367,6 +367,13 @@ func TestAligned(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, s, err)
 		}
 	}
+	// Below a title, and with names of several words that do not line up with the numbers.
+	const above = "Level of the river\nStation: K 17\n\n   Date      Level (cm)   Flow, m3/s\n"
+	below := "2015-01-01     5.5        2.70\n2015-01-02     6.5\n2015-01-03                3.70\n2015-01-04    10.5        2.70\n2015-01-05     9.5        2.70\n2015-01-06     9.5        2.70\n"
+	s, rep, err := readCSV(strings.NewReader(strings.Replace(above, ",", "", 1)+below), CSVOptions{Seconds: true, SkipMissing: true})
+	if err != nil || s.Len() != 5 || s.Y[2] != 10.5 || s.YName != "Level (cm)" || rep.Title != 3 || rep.Columns[2] != "Flow m3/s" || rep.Also.Lines[4] != 10 {
+		t.Errorf("%v, %v, %q, %q", s, err, s.YName, rep.Columns)
+	}
 	wide := strings.Repeat("2015-01-01  5.5   -1.5\n2015-01-02  6.5 E -2.5\n", headSize/40) + "2015-01-05 1234567.5 2\n"
 	if s, _, err := readCSV(strings.NewReader(head+wide), CSVOptions{Seconds: true, SkipMissing: true}); err == nil || !strings.Contains(err.Error(), "1234567.5") {
 		t.Errorf("a word across columns: %d rows, %v", s.Len(), err)
@@ -496,6 +503,7 @@ func TestWide(t *testing.T) {
 		"Jahr,T1,T2,T3,T4,Summe":                {"2001", "2002", 8, 0, 638, 4},
 		" ,Qtr1,Qtr2,Qtr3,Qtr4":                 {"2001", "2002", 8, 0, 638, 4},
 		"Year,1,2,3,4,5,6,7,8,9,10,11,12":       {"2001", "2002", 24, 0, 699, 12},
+		"Monat,2001,2002,2003,Mittel":           {"Januar", "Februar", 6, 0, 761, 3},
 		"Month,2003,2002,2001":                  {"Jan", "Feb", 6, 730, 31, 3},
 		"Country,1992,1991,1990":                {"DE", "", 3, 1992, 1990, 3},
 		"geo,2015M03,2015M02,2015M01":           {"DE", "", 3, 5172, 5113, 3},

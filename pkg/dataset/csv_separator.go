@@ -31,15 +31,16 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 	if text, err = underTimes(text, opt); err != nil {
 		return nil, err
 	}
+	fixed := 0 // lines above a table of fixed width
 	if opt.Comma == 0 {
-		if columns := aligned(text, *opt); columns != nil {
-			opt.Comma, text = '\t', columns
+		if columns, above := aligned(text, *opt); columns != nil {
+			opt.Comma, text, fixed = '\t', columns, above
 		}
 	}
 	if opt.title, text = withoutTitle(text, *opt); opt.title == 0 {
 		opt.title, text = withoutBlock(text, *opt)
 	}
-	opt.title = max(opt.title, settings)
+	opt.title = max(opt.title, settings, fixed)
 	if opt.Comma == 0 {
 		if opt.Comma = separator(text, *opt); opt.Comma == opt.Comment {
 			return nil, fmt.Errorf("fields are separated by %q, which also starts comments", opt.Comma)

@@ -103,7 +103,7 @@ func wideUntil(names, first []string, rows firstCells, behind, anyOrder bool) (*
 	if !rests {
 		rest = from - 1
 	}
-	if behind && !((kind == "month" || kind == "season") && rests || kind == "quarter" && count == 4 || kind == "year" && count >= mostYears) {
+	if behind && !((kind == "month" || kind == "season") && rests || kind == "quarter" && count == 4 || kind == "year" && (count >= mostYears || from > 0 && slices.Contains([]string{"month", "quarter"}, kindOfTime(first[from-1])))) {
 		return nil, nil
 	}
 	fewest := fewestWide
@@ -144,6 +144,9 @@ func wideUntil(names, first []string, rows firstCells, behind, anyOrder bool) (*
 	}
 	return w, nil
 }
+
+// kindOfTime is that of timeNamed.
+func kindOfTime(name string) string { kind, _ := timeNamed(name); return kind }
 
 // restOf returns the column, of those before the times, that has the rest of them: the last, or one that is named as a year, with no others of times behind it. It is -1 if there
 // is none.
