@@ -30,7 +30,12 @@ func unreadOf(b *CSVBlock) (u unread) {
 	rows := func(before int) { // a line
 		all := noSpan
 		for ; from < len(b.X) && b.Lines[from] < before; from++ {
-			all = all.with(span{b.X[from], b.X[from]})
+			if x := b.X[from]; x < all.lo { // min and max take longer
+				all.lo = x
+			}
+			if x := b.X[from]; x > all.hi {
+				all.hi = x
+			}
 		}
 		u.spans = append(u.spans, all)
 	}
