@@ -113,9 +113,6 @@ func Sum(s beam.Scope, patterns []string, o Options) beam.PCollection {
 // sumFile makes the sums of a file.
 type sumFile struct{ Options Options }
 
-// mostShown is the number of bad rows of a file that are shown.
-const mostShown = 10
-
 func (f *sumFile) ProcessElement(ctx context.Context, file fileio.ReadableFile) (key int, p *part, err error) {
 	path := file.Metadata.Path
 	h := fnv.New32a()
@@ -136,23 +133,29 @@ func (f *sumFile) ProcessElement(ctx context.Context, file fileio.ReadableFile) 
 
 func (f *sumFile) read(ctx context.Context, in io.Reader, path string, p *part) error {
 	s := p.sums
-	var first []dataset.CSVRowError
-	bad := 0
+	var bad dataset.CSVRowsError
 	rep, err := forecast.Stream(in, f.Options.Columns.Within(f.Options.Header), 1, func(_ int, b *dataset.CSVBlock) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if wrong, found := b.Wrong(); found && f.Options.Strict {
+			return wrong
+		}
+		b.Bad = b.Bad[:0] // the report tells of these
 		x, y := forecast.Taken(f.Options.Header, b)
 		if len(b.Bad) > 0 && f.Options.Strict {
 			return b.Bad[0]
 		}
-		bad += len(b.Bad)
-		first = append(first, b.Bad[:min(len(b.Bad), mostShown-len(first))]...)
+		bad.Add(b.Bad...)
 		return s.Add(x, y)
 	})
 	if err != nil {
 		return err
 	}
+	if bad.Add(rep.Bad.Rows...); f.Options.Strict && len(bad.Rows) > 0 {
+		return bad.Rows[0]
+	}
+	bad.More += rep.Bad.More
 	if rep.X == rep.Y {
 		return fmt.Errorf("x and y are both column %d: choose another for one of them", rep.X+1)
 	}
@@ -162,15 +165,15 @@ func (f *sumFile) read(ctx context.Context, in io.Reader, path string, p *part) 
 	for _, remark := range forecast.Remarks(rep) {
 		log.Warnf(ctx, "%s: %s", path, flagwords.Of(remark))
 	}
-	for _, row := range first {
+	for _, row := range bad.Rows {
 		log.Warnf(ctx, "%s, %v", path, row)
 	}
-	if more := bad - len(first); more > 0 {
-		log.Warnf(ctx, "%s: and %d more", path, more)
+	if bad.More > 0 {
+		log.Warnf(ctx, "%s: and %d more", path, bad.More)
 	}
 	beam.NewCounter(Namespace, RowsAdded).Inc(ctx, int64(s.Len()))
 	beam.NewCounter(Namespace, RowsMissing).Inc(ctx, int64(rep.Skipped))
-	beam.NewCounter(Namespace, RowsBad).Inc(ctx, int64(bad))
+	beam.NewCounter(Namespace, RowsBad).Inc(ctx, int64(len(bad.Rows)+bad.More))
 	return nil
 }
 

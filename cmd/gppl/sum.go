@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -257,22 +256,22 @@ func (s *summer) plan(ctx context.Context) (h sums.Header, err error) {
 // add adds the rows of a file.
 func (s *summer) add(ctx context.Context, file string) error {
 	var mu sync.Mutex
-	var bad []badRow
+	var bad dataset.CSVRowsError
 	stopped := errors.New("a bad row")
 	visit := func(worker int, b *dataset.CSVBlock) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		wrong, found := b.Wrong()
+		b.Bad = b.Bad[:0] // the report tells of these
 		x, y := forecast.Taken(s.header, b)
 		s.show(b)
+		if s.strict && found {
+			b.Bad = append(b.Bad, wrong)
+		}
 		if len(b.Bad) > 0 {
 			mu.Lock()
-			s.bad += len(b.Bad)
-			for _, row := range b.Bad[:min(len(b.Bad), mostShown)] {
-				bad = append(bad, badRow{dataset.Shown(file), row})
-			}
-			slices.SortFunc(bad, func(a, b badRow) int { return cmp.Compare(a.Line, b.Line) })
-			bad = bad[:min(len(bad), mostShown)]
+			bad.Add(b.Bad...)
 			mu.Unlock()
 			if s.strict {
 				return stopped
@@ -289,11 +288,14 @@ func (s *summer) add(ctx context.Context, file string) error {
 		return forecast.Stream(in, s.options.Within(s.header), len(s.parts), visit)
 	})
 	name := dataset.Shown(file)
+	if bad.Add(rep.Bad.Rows...); !s.strict {
+		bad.More += rep.Bad.More
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case s.strict && len(bad) > 0:
-		return fmt.Errorf("%s, %w", name, bad[0].CSVRowError)
+	case s.strict && len(bad.Rows) > 0:
+		return fmt.Errorf("%s, %w", name, bad.Rows[0])
 	case err != nil:
 		return fmt.Errorf("%s: %s", name, message(err))
 	case rep.X == rep.Y:
@@ -307,7 +309,10 @@ func (s *summer) add(ctx context.Context, file string) error {
 	}
 	s.rows += rep.Rows
 	s.skipped += rep.Skipped
-	s.first = append(s.first, bad[:min(len(bad), mostShown-min(mostShown, len(s.first)))]...)
+	s.bad += len(bad.Rows) + bad.More
+	for _, row := range bad.Rows[:min(len(bad.Rows), mostShown-len(s.first))] {
+		s.first = append(s.first, badRow{name, row})
+	}
 	return nil
 }
 

@@ -304,6 +304,12 @@ func TestSumBadRows(t *testing.T) {
 	if !bytes.Equal(bytesOf(t, out), before) {
 		t.Error("the file has changed though the command failed")
 	}
+	// Totals and what stands below the table are no bad rows, as in gppl fit.
+	totals := put(t, dir, "totals.csv", "month,y\nJan 2015,5\nFeb 2015,6\nTotal 2015,11\nJan 2016,7\nSource: Office\n")
+	if stdout, stderr := must(t, "sum", totals, "--strict", "-o", out); !strings.Contains(stdout, "3 observations") || !strings.Contains(stderr, "1 row of totals or means was left out") ||
+		!strings.Contains(stderr, "What stands below the table, from line 6 on, was left out") {
+		t.Errorf("%s%s", stdout, stderr)
+	}
 	// A first line of numbers may be data that is lost, which is said once; a first line like the others is data.
 	numbers := put(t, dir, "numbers.csv", strings.Replace(readings(0, 200), "t,level\n", "2,1\n", 1))
 	if _, stderr := must(t, "sum", numbers, "-o", out); strings.Count(stderr, "was read as the header. If it is data, add --no-header.") != 1 {

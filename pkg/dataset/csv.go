@@ -75,6 +75,9 @@ type CSVOptions struct {
 	coarser string     // what was left out above the months: years and quarters
 	head    [][]string // the cells of the first rows, the header among them
 
+	years    bool // have rows of their own, above their months
+	merged   int  // columns whose cells are filled from above
+	anyOrder bool // of the times of a wide table: its header is of two rows
 	shortest int  // fields of a row, where most end before the header does
 	rowNames bool // the header has no name for the first column
 	unnamed  bool // nor for the last one (lacksName)
@@ -161,10 +164,11 @@ func (h *headWriter) lines() []byte {
 	return h.text[:bytes.LastIndexByte(h.text, '\n')+1]
 }
 
-// StreamCSV reads two columns of a CSV file of any size as [ReadCSV] does, with the same values and the same errors; lines of words below the table
-// are bad rows here. It calls visit for
+// StreamCSV reads two columns of a CSV file of any size as [ReadCSV] does, with the same values and the same errors. It calls visit for
 // each block of rows from as many goroutines as there are workers, numbered from 0: in any order, or in the order of the file with one
 // worker. visit must not keep a block. A row that cannot be read does not end the reading: it is among the bad rows of its block.
+// The report tells those that are wrong (CSVReport.Bad) from totals between the rows and from what stands below the table. A table begins once more behind a
+// total if its x are among those before; ReadCSV, which has all x, asks whether one of them repeats.
 //
 // The error is that of the file as a whole (no text, no such column, dates that are ambiguous in all rows), of visit, of a row longer
 // than 2 MiB, or of a quoted field that is never closed: the first in the file, whatever the workers. Memory is bounded: some 256 KiB for
@@ -185,21 +189,8 @@ func StreamCSV(r io.Reader, opt CSVOptions, workers int, visit func(worker int, 
 // readCSV collects a stream.
 func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 	stream := &csvStream{opt: opt, size: blockSize}
-	var bad CSVRowsError
-	var totals []CSVRowError
 	var lines []int
-	last := 0 // line of a row
 	stream.visit = func(_ int, b *CSVBlock) error {
-		for _, row := range b.Bad {
-			if total.MatchString(row.words) {
-				totals = append(totals, row)
-			} else {
-				bad.Add(row)
-			}
-		}
-		if n := len(b.Lines); n > 0 {
-			last = b.Lines[n-1]
-		}
 		if len(stream.also)+len(stream.keys) == 0 {
 			lines = append(lines, b.Lines[:min(len(b.Lines), max(0, mostLine-len(lines)))]...)
 			s.X, s.Y = append(s.X, b.X...), append(s.Y, b.Y...)
@@ -211,6 +202,7 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 		}
 		return nil
 	}
+	stream.again = func() bool { return repeats(s.X) }
 	err = stream.run(r, 1)
 	rep = stream.rep
 	rep.Also = stream.more
@@ -220,17 +212,9 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 	for _, k := range stream.keys {
 		rep.Also.KeyTexts = append(rep.Also.KeyTexts, k.texts)
 	}
-	if len(totals) > 0 && (len(stream.keys) > 0 || !repeats(s.X)) { // otherwise each ends a table
-		rep.Totals, _ = slices.BinarySearchFunc(totals, last, func(r CSVRowError, line int) int { return r.Line - line })
-	}
-	bad.Add(totals[rep.Totals:]...)
-	if err == nil {
-		var below bool
-		if below, err = bad.below(s.Len(), last); below {
-			rep.Below, bad.Rows = bad.Rows, nil
-		} else if err != nil {
-			return Series{}, rep, err
-		}
+	bad := rep.Bad
+	if err != nil && errors.As(err, new(tableBelowError)) {
+		return Series{}, rep, err
 	}
 	if len(bad.Rows) > 0 && !errors.Is(err, ErrTooManyRows) {
 		bad.End = err

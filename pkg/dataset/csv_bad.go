@@ -72,25 +72,6 @@ func (e *CSVRowsError) Add(rows ...CSVRowError) {
 	e.cut(mostBad)
 }
 
-// below reports whether all are lines of words below the line of the last of some rows; or, where rows are many more, the lines of another table, of which
-// the first is words. It is an error if these are not.
-func (e *CSVRowsError) below(rows, last int) (below bool, err error) {
-	const most = 2 // rows for each line of another table
-	if rows == 0 || len(e.Rows) == 0 || e.Rows[0].Line <= last || e.Rows[0].words == "" {
-		return false, nil
-	}
-	lines := len(e.Rows) + e.More
-	switch words := !slices.ContainsFunc(e.Rows, func(r CSVRowError) bool { return r.words == "" }); {
-	case words && e.More == 0:
-		return true, nil
-	case lines < mostBad: // some may be rows of this table
-		return false, nil
-	case most*lines > rows:
-		return false, fmt.Errorf("another table seems to begin at line %d, with %s: write each table to a file of its own", e.Rows[0].Line, quoted(e.Rows[0].words))
-	}
-	return true, nil
-}
-
 // Words is the text of a line below the table that is no row of it.
 func (e CSVRowError) Words() string { return e.words }
 

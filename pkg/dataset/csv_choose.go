@@ -568,6 +568,12 @@ func xOf(names, first []string, anyY bool, rows firstCells) xColumns {
 	if date > 0 && !counts && !words && !instead && !rows.constant(0) && !known && namedTime(names, first, rows) != date {
 		return oneColumn(0)
 	}
+	if day := part("day", within(1, 31)); day >= 0 && periodOf(first[date]) == "month" && rows.repeats(date) { // 2020-01 and 5
+		if _, _, ok := dateOf(first[date]+"-"+first[day], TimeISO); ok {
+			return xColumns{columns: []int{date, day}, before: []string{"", "-"}}
+		}
+		return xColumns{columns: []int{day, date}, before: []string{"", " "}}
+	}
 	x := oneColumn(date)
 	if strings.Contains(first[date], ":") {
 		return x
@@ -743,6 +749,10 @@ var spacedYear = regexp.MustCompile(`^\pL+\.? \d{2}$`)
 // choose finds the columns by the options, the names and the first row of values.
 func (s *csvStream) choose(names, first []string) (err error) {
 	s.rep.Columns = names
+	s.rep.Years = s.opt.years
+	for i := range s.opt.merged {
+		s.rep.Merged = append(s.rep.Merged, columnName(names, i))
+	}
 	if slices.ContainsFunc(s.opt.head, func(row []string) bool { return len(row) < len(names) }) {
 		s.opt.head = nil // its rows are split otherwise, at a remark
 	}
@@ -756,7 +766,10 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	if s.rep.X, err = column(names, s.opt.X, x.columns[0]+1); err != nil {
 		wrong = append(wrong, fmt.Errorf("x: %w", err))
 	}
-	y := s.yOf(names, first, x)
+	y := len(names) // of a wide table
+	if s.wide == nil {
+		y = s.yOf(names, first, x)
+	}
 	if s.rep.Y, err = column(names, s.opt.Y, y); err != nil {
 		wrong = append(wrong, fmt.Errorf("y: %w", err))
 	}

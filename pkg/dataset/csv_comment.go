@@ -88,8 +88,9 @@ func split(line string, comma rune) []string {
 func allValues(line string, opt CSVOptions) bool {
 	for _, field := range split(line, opt.separatorOf(line)) {
 		field = strings.TrimSpace(field)
-		_, ok := splitNumber(field)
-		if !ok && dateFormat(field) == TimeAuto && !clock.MatchString(field) && field != "" && field != "NA" && field != "NaN" && !slices.Contains(opt.Missing, field) {
+		number, _ := withoutFlag(field, "")
+		_, ok := splitNumber(number)
+		if !ok && dateFormat(field) == TimeAuto && !clock.MatchString(field) && field != "" && field != "NA" && field != "NaN" && field != "---" && !slices.Contains(opt.Missing, field) {
 			return false
 		}
 	}

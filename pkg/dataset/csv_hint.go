@@ -45,7 +45,7 @@ func (all hints) of(text string) string {
 }
 
 // total is what a row of a sum or of a mean says in place of a time.
-var total = regexp.MustCompile(`(?i)\b(sub|ins)?(totals?|totaux|sum|summe|gesamt|totale|suma|somme|average|avg|mean|mittel|mittelwert|durchschnitt|moyenne|media|promedio)\b`)
+var total = regexp.MustCompile(`(?i)\b(sub|ins)?(totals?|totaux|annual|sum|summe|gesamt|totale|suma|somme|average|avg|mean|mittel|mittelwert|durchschnitt|moyenne|media|promedio)\b`)
 
 // totalHint is of a row that is none of the table's.
 const totalHint = " (the header once more, or a total? remove the line)"

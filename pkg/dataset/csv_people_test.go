@@ -66,6 +66,12 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"six digits of a day":         {"day,v\n150130,5\n150131,6\n150201,7\n", 29, 31, 5, 7, "day", "v", ""},
 		"a country with a zero":       {"day,land,n\n" + rowsOf("2015-01-%02d,05,%d.5\n", 25), 0, 24, 1.5, 25.5, "day", "n", ""},
 		"no rain for long":            {"date,rain,t\n" + rowsOf("2015-01-%02d,0,%d\n", 25), 0, 24, 0, 0, "date", "rain", ""},
+		"the BLS":                     {"Series Id:,C1,,,\nNot adjusted,,,,\nTitle:,All,,,\n,,,,\nYear,Q1,Q2,Q3,Q4\n2015,5,6,7,8\n2016,5,6,7,9\n", 0, 639, 5, 9, "Year", "value", ""},
+		"a title of two fields":       {"Report,Sales,,,\nBy,Ann,,,\nDate,a,b,c,d\n2015-01-01,5,6,7,8\n2015-01-02,6,6,7,9\n", 0, 1, 5, 6, "Date", "a", ""},
+		"semicolons in names":         {",Trade ;  NSW ;,Trade ;  V ;\nUnit,$,$\nType,a,a\nJan-2015,5,6\nFeb-2015,6,6\nMar-2015,7,6\n", 0, 59, 5, 7, "", "Trade ;  NSW ;", ""},
+		"marks of the Met Office":     {"Oxford\nMarked ---.\n  yyyy  mm  tmax  sun\n         degC hours\n  2015   1  5.5   50.3#\n  2015   2  6.5*  ---\n  2015   3  7.5   50.5\n", 0, 59, 5.5, 7.5, "yyyy", "tmax", ""},
+		"letters of footnotes":        {"Year,n\n2015(a),5\n2016,6 (b)\n2017,7\n(a) Revised.\n", 2015, 2017, 5, 7, "Year", "n", ""},
+		"below a limit":               {"Datum;c\n01.01.2015;5,5\n02.01.2015;<0,5\n31.01.2015;< 1\n", 0, 30, 5.5, 0.5, "Datum", "c", ""},
 		"an arrow":                    {rowsOf("2015-01-01 08:%02d:00.5 -> %d\n", 25), (8*60 + 1.0 + 0.5/60) / 1440, (8*60 + 25.0 + 0.5/60) / 1440, 1, 25, "", "", ""},
 		"the column with errors":      {"TIME,TIMECORR,SAP_FLUX,SAP_FLUX_ERR\n1.5,0.1,5,1\n2.5,0.3,6,1\n3.5,0.2,7,1\n", 1.5, 3.5, 5, 7, "TIME", "SAP_FLUX", ""},
 		"errors without a sign":       {"mjd,limit,mag,magerr\n1.5,16,5,1\n2.5,17,6,1\n3.5,16,7,1\n", 1.5, 3.5, 5, 7, "mjd", "mag", ""},
@@ -361,6 +367,13 @@ func TestAligned(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, s, err)
 		}
 	}
+	// Below a title, and with names of several words that do not line up with the numbers.
+	const above = "Level of the river\nStation: K 17\n\n   Date      Level (cm)   Flow, m3/s\n"
+	below := "2015-01-01     5.5        2.70\n2015-01-02     6.5\n2015-01-03                3.70\n2015-01-04    10.5        2.70\n2015-01-05     9.5        2.70\n2015-01-06     9.5        2.70\n"
+	s, rep, err := readCSV(strings.NewReader(strings.Replace(above, ",", "", 1)+below), CSVOptions{Seconds: true, SkipMissing: true})
+	if err != nil || s.Len() != 5 || s.Y[2] != 10.5 || s.YName != "Level (cm)" || rep.Title != 3 || rep.Columns[2] != "Flow m3/s" || rep.Also.Lines[4] != 10 {
+		t.Errorf("%v, %v, %q, %q", s, err, s.YName, rep.Columns)
+	}
 	wide := strings.Repeat("2015-01-01  5.5   -1.5\n2015-01-02  6.5 E -2.5\n", headSize/40) + "2015-01-05 1234567.5 2\n"
 	if s, _, err := readCSV(strings.NewReader(head+wide), CSVOptions{Seconds: true, SkipMissing: true}); err == nil || !strings.Contains(err.Error(), "1234567.5") {
 		t.Errorf("a word across columns: %d rows, %v", s.Len(), err)
@@ -378,6 +391,12 @@ func TestTotals(t *testing.T) {
 		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true})
 		if want < 0 != (err != nil) || err == nil && (s.Len() != 4 || rep.Totals != want) {
 			t.Errorf("%q: %v, %d rows, %d totals", text, err, s.Len(), rep.Totals)
+		}
+		for _, size := range []int{1, 20, blockSize} { // by two workers, whose blocks come in any order
+			_, lines, bad, rep, err := streamed(strings.NewReader(text), CSVOptions{Seconds: true}, 2, size)
+			if err != nil || len(lines) != 4 || want < 0 != (len(bad) > 0) || rep.Totals != max(want, 0) {
+				t.Errorf("%q in blocks of %d: %v, %v, %d totals", text, size, err, bad, rep.Totals)
+			}
 		}
 	}
 }
@@ -449,10 +468,11 @@ func TestCoarser(t *testing.T) {
 func TestBelowWide(t *testing.T) {
 	for text, want := range map[string]struct{ rows, below int }{
 		"Monat;2001;2002;2003\nJanuar;1;2;3\nFebruar;4;5;6\nSumme;5;7;9\n":                                                                        {6, 1},
+		"YR DJF MAM JJA SON\n2001 1 2 3 4\n2002 5 6 7 8\n2003 9\nQuelle Amt\n":                                                                    {9, 1},
 		"Jahr;Q1;Q2;Q3;Q4\n2001;1;2;3;4\n2002;5;6;7;8\nSumme;6;8;10;12\n":                                                                         {8, 1},
 		"\"a\",\"2001\",\"2002\",\"2003\",\"2004\"\n\"b\",\"1\",\"2\",\"3\",\"4\"\n\n\"Legend:\"\n\"..\",\"not available\"\n\"1\",\"Not all.\"\n": {4, 3},
 	} {
-		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true})
+		s, rep, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true, SkipMissing: true})
 		if err != nil || s.Len() != want.rows || len(rep.Below) != want.below {
 			t.Errorf("%q: %v, %d rows, %v below", text, err, s.Len(), rep.Below)
 		}
@@ -483,6 +503,7 @@ func TestWide(t *testing.T) {
 		"Jahr,T1,T2,T3,T4,Summe":                {"2001", "2002", 8, 0, 638, 4},
 		" ,Qtr1,Qtr2,Qtr3,Qtr4":                 {"2001", "2002", 8, 0, 638, 4},
 		"Year,1,2,3,4,5,6,7,8,9,10,11,12":       {"2001", "2002", 24, 0, 699, 12},
+		"Monat,2001,2002,2003,Mittel":           {"Januar", "Februar", 6, 0, 761, 3},
 		"Month,2003,2002,2001":                  {"Jan", "Feb", 6, 730, 31, 3},
 		"Country,1992,1991,1990":                {"DE", "", 3, 1992, 1990, 3},
 		"geo,2015M03,2015M02,2015M01":           {"DE", "", 3, 5172, 5113, 3},
@@ -495,6 +516,15 @@ func TestWide(t *testing.T) {
 		"Country,1990 [YR1990],1991 [YR1991],1992 [YR1992]":            {"DE", "", 3, 1990, 1992, 3},
 		"geo,1990,1991,1992,1993,1994,note":                            {"DE", "", 5, 1990, 1994, 5},
 		"Country,Lat,1/22/20,1/23/20,1/24/20":                          {"DE,51.5", "", 3, 6960, 6962, 4},
+		"Year,May,June,July,Aug,Sep,Ann":                               {"2001", "2002", 10, 120, 608, 5},
+		"Jahr,Mai,Juni,Mittel":                                         {"2001", "2002", 4, 120, 516, 2},
+		"Year,Jan,Feb,Mar,Apr,May,Jun":                                 {"2001", "2002", 12, 0, 516, 6},
+		"Year,Annual,Jan,Feb,Mar":                                      {"2001,7", "2002,7", 6, 0, 424, 4},
+		"Year,Station,Jan,Feb,Mar":                                     {"2001,Bonn", "2002,Bonn", 6, 0, 424, 4},
+		"Winter,Nov,Dec,Jan,Feb":                                       {"2000/01", "2001/02", 8, -61, 396, 4},
+		"Year,DJF,MAM,JJA,SON,Ann":                                     {"2001", "2002", 8, 0, 638, 4},
+		"YR,DJF,JFM,FMA,MAM,AMJ,MJJ,JJA,JAS,ASO,SON,OND,NDJ":           {"2001", "2002", 24, 0, 699, 12},
+		"Jahr,Winter,Frühling,Sommer,Herbst":                           {"2001", "2002", 8, 0, 638, 4},
 		"day,00:00,12:00,18:00":                                        {"2001-01-01", "2001-01-02", 6, 0, 1.75, 3},
 		"date" + hours:                                                 {"2001-01-01", "2001-01-02", 48, 1 / 24.0, 2, 24},
 		"date" + plain:                                                 {"01.01.2001", "02.01.2001", 48, 1 / 24.0, 2, 24},
@@ -504,6 +534,7 @@ func TestWide(t *testing.T) {
 		"Line,,2015,2015,2015,2015,2016,2016,2016,2016": {"a,b", "", 0, 0, 0, 0},
 		"site,Jan,Feb,Mar":                              {"Bonn", "Köln", 0, 0, 0, 0},
 		"year,May,Jun,Jul":                              {"1999/00", "2000/01", 0, 0, 0, 0},
+		"Year,Jul,Aug,Sep,Oct,Nov,Dec,Jan,Feb":          {"2001", "2002", 0, 0, 0, 0},
 		"place,2003,2002,2001,2002,2003":                {"a", "b", 0, 0, 0, 0},
 		"week,Mon,Tue,Wed,Thu,Fri":                      {"2015-W01", "2015-W02", 0, 0, 0, 0},
 		"KW,Mon.,Tue.,Wed.,Thu.,Fri.,Sat.,Sun.":         {"1", "2", 0, 0, 0, 0},
@@ -530,7 +561,7 @@ func TestWide(t *testing.T) {
 			}}
 			err := stream.run(strings.NewReader(text), 1)
 			if c.n == 0 {
-				if err == nil || !strings.Contains(err.Error(), "are times, but a row is one observation") {
+				if err == nil || !strings.Contains(err.Error(), "are times, but a row is one observation") && !strings.Contains(err.Error(), "write both years there") {
 					t.Errorf("%s: %v, %v", header, s, err)
 				}
 				continue
@@ -573,7 +604,7 @@ func TestMonthsByNumber(t *testing.T) {
 func TestNotWide(t *testing.T) {
 	for header, y := range map[string]string{
 		"t,1990,1991,1992,b": "", "year,Q1,Q2,Q3": "", "year,1,2,3,4": "", "year,H1,H2,H3": "", "t,Mon,Tue,Wed,Thu,Fri": "",
-		"date,May,April": "", "t,2000,1500,1700": "", "date,1990,1991": "", "1990,1991,a,b": "", "Year,Q1,Q2,Q3,Q4": "Q2",
+		"date,May,April": "", "t,2000,1500,1700": "", "date,1990,1991": "", "year,July,mean": "", "year,Mar,May": "", "1990,1991,a,b": "", "Year,Q1,Q2,Q3,Q4": "Q2",
 	} {
 		n := strings.Count(header, ",")
 		s, _, err := readCSV(strings.NewReader(header+"\n2001"+strings.Repeat(",1", n)+"\n2002"+strings.Repeat(",2", n)+"\n"), CSVOptions{Y: y})
@@ -721,10 +752,10 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"Period,y\nFY2015 P01,5\nFY2015 P02,6\n":                                        "a period of a fiscal year? write the month that it is",
 		"week,y\n01/20,5\n02/20,6\n":                                                    "a date without a year? add it",
 		"year,y\n98,1\n99,2\n00,3\n01,4\n":                                              "0 follows 99: write years with four digits",
-		"year,month,y\n2020,1,5\n,2,6\n,3,7\n2021,1,5\n,2,6\n":                          "3 of 5 rows with a y have no x: where a value stands once",
+		"date,y\n2020-01-01,5\n,2\n,7\n2021-01-01,5\n,2\n":                              "3 of 5 rows with a y have no x: where a value stands once",
 		"date,time\n2020-01-01,0:20:00\n2020-01-02,0:21:00\n":                           "a duration? write a duration as a number",
 		"date,y\n2020-01-01,3,5\n2020-01-02,4,5\n":                                      "a comma within a number? quote such numbers",
-		"date,y\n2020-01-01,5\n2020-02-01,< 0.5\n":                                      "a value below or above a limit? sed -E 's/[<>]=? *[0-9.]+//g' FILE",
+		"date,y\n2020-01-01,5\n2020-02-01,> 0.5\n":                                      "a value below or above a limit? sed -E 's/[<>]=? *[0-9.]+//g' FILE",
 		"date;y\n2020-01-01;5\n2020-02-01;>0,5\n":                                       "sed -E 's/[<>]=? *[0-9]+,[0-9]+//g' FILE leaves such cells empty",
 		"date,y\n2020-01-01,5 ± 0.2\n":                                                  "a value and its error? write them in two columns",
 		"Year,Period,y\n2020,M12,5\n2020,M13,6\n":                                       "the mean of a year? remove such rows",

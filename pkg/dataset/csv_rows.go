@@ -109,10 +109,28 @@ func (r *rowScanner) split(line []byte) (blank bool, err error) {
 	if field == 1 && len(places) != 1 && len(bytes.TrimSpace(line)) == 0 {
 		return true, nil
 	}
-	if field < len(places) && !r.short(field) {
+	if field < len(places) && !r.short(field) && !r.lastYear(field) {
 		return false, r.s.ragged(field, line)
 	}
 	return false, nil
+}
+
+// aRow is a row of a wide table below others.
+var aRow = regexp.MustCompile(`(?m)^\s*\d`)
+
+// lastYear reports whether a row that ends after n fields is the last of a wide table between blanks, as the year that has not ended. Its other cells are empty. A row above would have
+// blank cells at places that nobody knows.
+func (r *rowScanner) lastYear(n int) bool {
+	s := r.s
+	if s.wide == nil || s.comma[0] != ' ' || n <= s.wide.from || aRow.Match(r.block.text) {
+		return false
+	}
+	for _, k := range s.places[n:] {
+		if k >= 0 {
+			r.fields[k] = nil
+		}
+	}
+	return true
 }
 
 // short reports whether a row may end after n fields: the columns behind are not read, and have no names or are behind the end of most rows.

@@ -28,15 +28,19 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 		comments(text, opt)
 	}
 	settings, text := withoutSettings(text)
+	if text, err = underTimes(text, opt); err != nil {
+		return nil, err
+	}
+	fixed := 0 // lines above a table of fixed width
 	if opt.Comma == 0 {
-		if columns := aligned(text, *opt); columns != nil {
-			opt.Comma, text = '\t', columns
+		if columns, above := aligned(text, *opt); columns != nil {
+			opt.Comma, text, fixed = '\t', columns, above
 		}
 	}
 	if opt.title, text = withoutTitle(text, *opt); opt.title == 0 {
 		opt.title, text = withoutBlock(text, *opt)
 	}
-	opt.title = max(opt.title, settings)
+	opt.title = max(opt.title, settings, fixed)
 	if opt.Comma == 0 {
 		if opt.Comma = separator(text, *opt); opt.Comma == opt.Comment {
 			return nil, fmt.Errorf("fields are separated by %q, which also starts comments", opt.Comma)
@@ -46,6 +50,11 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 		opt.coarser, text = withoutCoarser(text, *opt)
 	}
 	rows := firstRows(text, *opt)
+	opt.years = opt.yearRows(rows)
+	if n := opt.mergedColumns(rows); (n > 0 || opt.years) && opt.Comma != ' ' {
+		text = bufio.NewReaderSize(&mergedReader{lines: text, opt: *opt, above: make([][]byte, n)}, headSize)
+		rows, opt.merged = firstRows(text, *opt), n
+	}
 	opt.head = rows[:likeBefore(rows)]
 	if opt.rowNames = !opt.NoHeader && opt.Comma != ',' && namesRows(opt.head); opt.rowNames {
 		opt.head[0] = append([]string{""}, opt.head[0]...)
@@ -122,12 +131,7 @@ func tableLines(r *bufio.Reader, opt CSVOptions) (texts []string, starts, ends [
 // no header.
 func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
 	texts, starts, ends := tableLines(r, opt)
-	candidates := ";\t|," // a comma last: it may be the decimal sign
-	if opt.Comma != 0 {
-		candidates = string(opt.Comma)
-	} else if opt.DecimalComma {
-		candidates = strings.TrimSuffix(candidates, ",")
-	}
+	candidates := separatorsOf(opt)
 	most := make([]int, len(candidates)) // in the lines above
 	for i := 0; i+1 < len(texts); i++ {
 		regular := false // three lines have as many of a character, or two, of which the first names times
@@ -140,7 +144,7 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 			one := n > 0 && filled == 0
 			below := i+2 == len(texts) && namesTimes(split(texts[i], c)) || i+2 < len(texts) && outside(texts[i+2], c) == n
 			regular = n > 0 && outside(texts[i+1], c) == n && below && !(setting.MatchString(texts[i]) && setting.MatchString(texts[i+1]))
-			table := n > most[j] && regular && !one
+			table := n > most[j] && regular && !one && !(2*filled < n && namesBelow(texts[i+1:], c, n))
 			bare := most[j] == 0 && (n > 1 || dateFormat(split(texts[i], c)[0]) != TimeAuto) // no line above is a header
 			switch most[j] = max(most[j], filled); {
 			case table && (i == 0 || allValues(texts[i], opt) && !opt.NoHeader && !bare):
@@ -158,6 +162,30 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 		return ends[i], cut(r, starts[i], strings.Repeat("\n", ends[i]))
 	}
 	return ends[header], cut(r, starts[i], strings.Repeat("\n", ends[header])+texts[header]+strings.Repeat("\n", ends[i]-ends[header])) // units below it stay out
+}
+
+// namesBelow reports whether one of some lines, with n separators, has a word in each field, or names of times: a line with few fields above it is one of a title, to which a spreadsheet has
+// added empty ones.
+func namesBelow(lines []string, c rune, n int) bool {
+	const most = 12
+	return slices.ContainsFunc(lines[:min(most, len(lines))], func(line string) bool {
+		cells := split(line, c)
+		return outside(line, c) == n && len(cells) == n+1 && (namesTimes(cells) || !slices.ContainsFunc(cells, func(cell string) bool {
+			cell = strings.Trim(cell, "\" ")
+			return cell == "" || isNumber(cell) || dateFormat(cell) != TimeAuto
+		}))
+	})
+}
+
+// separatorsOf are those that fields may have.
+func separatorsOf(opt CSVOptions) string {
+	switch {
+	case opt.Comma != 0:
+		return string(opt.Comma)
+	case opt.DecimalComma:
+		return ";\t|"
+	}
+	return ";\t|," // a comma last: it may be the decimal sign
 }
 
 // namesTimes reports whether the last of some names are those of the times of a wide table, which may have one row.
@@ -357,7 +385,14 @@ func separator(r *bufio.Reader, opt CSVOptions) rune {
 	head, _ := r.Peek(headSize) // an error is met again by the first read
 	first, rest := nextLine(head, opt.Comment)
 	candidates := ";\t|,"
-	for _, c := range candidates[:3] {
+	if opt.DecimalComma {
+		candidates = candidates[:3]
+	}
+	second, _ := nextLine(rest, opt.Comment)
+	for _, c := range candidates {
+		if c == ',' && strings.ContainsAny(second, candidates[:3]) {
+			break
+		}
 		if n, lines := outside(first, c), 1; n > 0 {
 			for line, rest := nextLine(rest, opt.Comment); line != "" && lines < firstLines && outside(line, c) == n; lines++ {
 				line, rest = nextLine(rest, opt.Comment)
@@ -367,9 +402,6 @@ func separator(r *bufio.Reader, opt CSVOptions) rune {
 			}
 		}
 	}
-	if opt.DecimalComma {
-		candidates = candidates[:3]
-	}
 	best, most := ',', 0
 	for _, c := range candidates {
 		if n := outside(first, c); n > most {
@@ -377,7 +409,6 @@ func separator(r *bufio.Reader, opt CSVOptions) rune {
 		}
 	}
 	if most == 0 {
-		second, _ := nextLine(rest, opt.Comment)
 		if n, below := wordsOf(first), wordsOf(second); n > 1 && n == below || n > 0 && n == below-1 && valuesIn(first, CSVOptions{Comma: ' '}) == 0 && valuesIn(second, CSVOptions{Comma: ' '}) > 1 {
 			return ' '
 		}

@@ -104,6 +104,8 @@ type csvStream struct {
 	first   int         // line of the row that decided how x is written; 0 for none
 
 	mu    sync.Mutex
+	rest  unread
+	again func() bool // whether x repeat, where they are kept
 	short yearRange
 	noX   int // rows with y that have no x
 	err   error
@@ -134,6 +136,7 @@ func (s *csvStream) run(r io.Reader, atOnce int) error {
 		return err
 	}
 
+	s.rest.next = block.index
 	queue := make(chan textBlock, atOnce)
 	free := make(chan []byte, 2*atOnce+2)
 	var wait workers.Group
@@ -203,7 +206,14 @@ func (s *csvStream) run(r io.Reader, atOnce int) error {
 	if s.err == nil && s.rep.ShortYears {
 		s.err = s.short.check(columnName(s.rep.Columns, s.rep.X), s.opt.Seconds, s.spaced)
 	}
-	return s.err
+	tables := false // below one another
+	if len(s.keys) == 0 && len(s.rest.totals) > 0 {
+		if s.again == nil {
+			s.again = s.rest.again
+		}
+		tables = s.again()
+	}
+	return s.rest.settle(&s.rep, tables, s.err)
 }
 
 // errPanicked stops reading; the panic is raised in its place.
@@ -522,7 +532,9 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 		at, _ := slices.BinarySearchFunc(b.Bad, row.Line, func(r CSVRowError, line int) int { return r.Line - line })
 		b.Bad = slices.Insert(b.Bad, at, row)
 	}
+	rest := unreadOf(b)
 	s.mu.Lock()
+	s.rest.add(rows.block.index, rest)
 	s.rep.Rows += len(b.X) - b.open + b.Skipped
 	s.rep.Skipped += b.Skipped
 	s.noX += b.noX
@@ -537,7 +549,7 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 var bracketed = regexp.MustCompile(`^<(\w+)>$`)
 
 // startsWithWord is how a total or a source begins, and no cell that was cut off.
-var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³ ]*(?:\d\)\s*|C\))?\pL{3}|\(\d+ rows?\)|\d+ rows? in set)`)
+var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³ ]*(?:\d\)\s*|C\)|[a-z]\)\s*)?\pL{3}|\(\d+ rows?\)|\d+ rows? in set)`)
 
 // countsRows is how programs of databases say how many rows they wrote: (96 rows affected).
 var countsRows = regexp.MustCompile(`^\(\d+( rows?\b|$)`)
@@ -640,7 +652,7 @@ func (s *csvStream) row(b *CSVBlock, rows *rowScanner, line int) (place int, err
 		if number, flagged := withoutFlag(cellText(xtext), ""); err != nil && flagged {
 			if plain, years, wrong := s.parseX(number); wrong == nil {
 				x, short, err = plain, years, nil
-				s.flagged(string(xtext))
+				s.keepFirst(&s.rep.Flagged, string(xtext))
 			}
 		}
 		if err != nil {
@@ -677,12 +689,12 @@ func (s *csvStream) row(b *CSVBlock, rows *rowScanner, line int) (place int, err
 	return 0, nil
 }
 
-// flagged keeps the first number with a flag behind it, in the order of the alphabet: that of the file depends on the workers.
-func (s *csvStream) flagged(text string) {
+// keepFirst keeps the first of some texts, in the order of the alphabet: that of the file depends on the workers.
+func (s *csvStream) keepFirst(of *string, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.rep.Flagged == "" || text < s.rep.Flagged {
-		s.rep.Flagged = text
+	if *of == "" || text < *of {
+		*of = text
 	}
 }
 
@@ -699,8 +711,14 @@ func (s *csvStream) number(place int, text []byte) (v float64, err error) {
 		if v, err = s.styles[place].value(cellText(text)); err != nil {
 			if number, flagged := withoutFlag(cellText(text), s.styles[place].unit); flagged {
 				if v, err := s.styles[place].value(number); err == nil && !s.opt.beyond(v) {
-					s.flagged(string(text))
+					s.keepFirst(&s.rep.Flagged, string(text))
 					return v, nil
+				}
+			}
+			if limit, is := bytes.CutPrefix(text, []byte("<")); is {
+				if v, err := s.styles[place].value(cellText(trim(limit))); err == nil && v > 0 {
+					s.keepFirst(&s.rep.Limit, string(text))
+					return v / 2, nil
 				}
 			}
 			if !utf8.Valid(text) {

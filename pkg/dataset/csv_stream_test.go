@@ -34,12 +34,11 @@ func streamed(r io.Reader, opt CSVOptions, workers, size int) (s Series, lines [
 		for i, x := range b.X {
 			rows = append(rows, row{b.Lines[i], x, b.Y[i]})
 		}
-		bad = append(bad, b.Bad...)
 		return nil
 	}}
 	err = stream.run(r, workers)
 	slices.SortFunc(rows, func(a, b row) int { return a.line - b.line })
-	slices.SortFunc(bad, func(a, b CSVRowError) int { return a.Line - b.Line })
+	bad = stream.rep.Bad.Rows
 	for _, r := range rows {
 		s.X, s.Y, lines = append(s.X, r.x), append(s.Y, r.y), append(lines, r.line)
 	}

@@ -136,7 +136,7 @@ func isTruth(text string) bool {
 
 // statusFlag is a letter or two, or the mark of a footnote, that offices of statistics write behind a number: a break in the series, an estimate,
 // provisional, revised, of low reliability. It may be a remark behind #.
-var statusFlag = regexp.MustCompile(`^(.*\d)(?:[ \x{a0}]+(?:[bepru]{1,2}|\d\)|#.*)|[ \x{a0}]*(?:\*{1,3}|[†‡¹²³⁴⁵]|\((?:[bepru]|\d)\)|\[(?:[bepru]|\d)\]))$`)
+var statusFlag = regexp.MustCompile(`^(.*\d)(?:[ \x{a0}]+(?:[bepru]{1,2}|\d\)|#.*)|[ \x{a0}]*(?:\*{1,3}|#|[†‡¹²³⁴⁵]|\((?:[a-z]|\d)\)|\[(?:[a-z]|\d)\]))$`)
 
 // bareFlag is one without a blank, where numbers have no unit: 50p beside 10 may be pence.
 var bareFlag = regexp.MustCompile(`^(.*\d)[er]$`)

@@ -58,6 +58,8 @@ type CSVReport struct {
 	Numbers      string
 	Title        int           // lines above the header that were left out
 	Coarser      string        // years and quarters above the months or quarters that are read, which were left out; "" for none
+	Merged       []string      // columns whose blank cells are read as the value above them
+	Years        bool          // have rows of their own above their months, which were left out
 	Words        int           // rows of words below the header that were left out: units, or a second line of names
 	Wide         string        // the columns of which each cell is an observation, as their names are times; "" for none
 	Levels       string        // a column of words whose texts alternate in the first rows, with y at different levels; "" for none
@@ -66,6 +68,7 @@ type CSVReport struct {
 	Declared     []string      // missing values that the file itself declares, each with its line
 	Guessed      string        // the first of y if all may be read both ways: 1.025 between semicolons or tabs, which is read as 1.025 and may be 1025
 	Flagged      string        // a number with a flag behind it, as 1.5 p, which was left out; "" for none
+	Limit        string        // a value below a limit, as <0.5, of which half the limit is read; "" for none
 	Asked        bool          // for it, or for a decimal point
 	BySteps      bool          // dates were open between day and month first: with the one that was taken, their steps are equal
 	Rows         int           // of data, those left out included
@@ -73,6 +76,7 @@ type CSVReport struct {
 	Headers      int           // lines that repeat the header, which were left out
 	Totals       int           // rows above the last with a word for a sum or a mean in place of x, which were left out
 	Below        []CSVRowError // the first ten lines of words, or of another table, below the table that were left out
+	Bad          CSVRowsError  // the other rows that could not be read
 	SHA256       string        // of the file, hexadecimal
 	Also         CSVMore
 	// ShortYears says that years of two digits were met, in dates such as Jan-00, and read as 1969 to 2068.

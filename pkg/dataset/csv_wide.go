@@ -9,11 +9,11 @@ import (
 	"unicode"
 )
 
-// fewestWide is how many columns that are named as times, one after the other, make a table wide.
-const fewestWide = 3
+// fewestWide is how many columns that are named as times, one after the other, make a table wide; fewestMonths of months that follow one another, beside a year.
+const fewestWide, fewestMonths = 3, 2
 
 // wholeWide are the kinds of times of which a wide table has all, by their number: other columns may be called Q1 to Q3, or 1 to 5.
-var wholeWide = map[string][]int{"quarter": {4}, "weekday": {5, 7}, "number": {12, 24}, "hour": {24}}
+var wholeWide = map[string][]int{"quarter": {4}, "weekday": {5, 7}, "number": {12, 24}, "hour": {24}, "season": {4, 12}}
 
 // wide is a table of which some columns, one after the other, are times: it is read as if each of their cells were a row.
 type wide struct {
@@ -21,6 +21,8 @@ type wide struct {
 	names      []string // of all columns
 	times      []string // what each of these columns says of the time, behind the rest
 	before     bool     // it is said before the rest, as a year is before the month of the row
+	turn       int      // the first column of the next year, in a table of which rows are two, as 1990/91; 0 for none
+	seasons    bool     // the times are of three months each
 	at, value  int      // places of the time and of the cells; -1 where they are not read
 }
 
@@ -38,7 +40,7 @@ func (s *csvStream) wideOf(names, first []string) (w *wide, err error) {
 		return w, nil
 	}
 	for cut := 0; cut <= mostBehind && len(names) > cut && w == nil && err == nil; cut++ {
-		w, err = wideUntil(names[:len(names)-cut], first, s.rows(), cut > 0)
+		w, err = wideUntil(names[:len(names)-cut], first, s.rows(), cut > 0, s.opt.anyOrder)
 	}
 	if w != nil {
 		w.names = names
@@ -70,20 +72,22 @@ func (s *csvStream) bareMonths(names []string) *wide {
 const mostYears = 5
 
 // wideUntil is wideOf a table that ends with the times, and begins with these rows. Where the times need no rest, rows have words for names: others may be days, of which
-// the columns are years. If others stand behind, the times must be all months or quarters of a year, or years.
-func wideUntil(names, first []string, rows firstCells, behind bool) (*wide, error) {
+// the columns are years. anyOrder says that dates need not ascend or descend. If others stand behind, the times must be all months or quarters of a year, or years.
+func wideUntil(names, first []string, rows firstCells, behind, anyOrder bool) (*wide, error) {
 	for len(names) > 0 && names[len(names)-1] == "" {
 		names = names[:len(names)-1]
 	}
 	from := len(names)
-	kind, last, twice := "", 0, false
+	kind, last, twice, turn := "", 0, false, 0
 	var at []int                   // the times, from the last
 	for down := false; from > 1; { // the latest first
 		k, t := timeNamed(names[from-1])
 		if len(at) == 1 {
 			down = t > last && (k == "year" || k == "date")
 		}
-		if k == "" || kind != "" && (k != kind || (t > last) != down && t != last || t == last && k != "year") || k == "year" && kind != "" && max(last-t, t-last) > 1 {
+		if k == "month" && kind == k && last == 1 && t == 12 && turn == 0 {
+			turn = from
+		} else if sorted := !anyOrder || k != "date" || t == last; k == "" || kind != "" && (k != kind || sorted && (t > last) != down && t != last || t == last && k != "year") || k == "year" && kind != "" && max(last-t, t-last) > 1 {
 			break
 		}
 		twice = twice || kind != "" && t == last
@@ -91,14 +95,31 @@ func wideUntil(names, first []string, rows firstCells, behind bool) (*wide, erro
 		at = append(at, t)
 	}
 	count := len(names) - from
-	if behind && !(kind == "month" && count == 12 || kind == "quarter" && count == 4 || kind == "year" && count >= mostYears) {
+	if count == 0 {
 		return nil, nil
 	}
-	rests := from > 0 && wideRow(kind, count, first[from-1])
-	if whole, is := wholeWide[kind]; is && !(slices.Contains(whole, count) && last == 1 && rests) || count < fewestWide {
+	rest := restOf(kind, count, names[:from], first)
+	rests := rest >= 0
+	if !rests {
+		rest = from - 1
+	}
+	if behind && !((kind == "month" || kind == "season") && rests || kind == "quarter" && count == 4 || kind == "year" && (count >= mostYears || from > 0 && slices.Contains([]string{"month", "quarter"}, kindOfTime(first[from-1])))) {
 		return nil, nil
 	}
-	w := &wide{from: from, rest: from - 1}
+	fewest := fewestWide
+	if kind == "month" && rests && count > 1 && at[0] == at[1]+1 {
+		fewest = fewestMonths
+	}
+	if whole, is := wholeWide[kind]; is && !(slices.Contains(whole, count) && last == 1 && rests) || count < fewest {
+		return nil, nil
+	}
+	if turn > 0 {
+		if turn -= from; rests && fiscalPeriod(first[rest]) != "fiscal year" {
+			return nil, fmt.Errorf("the columns %s to %s pass the turn of a year, and %s does not say of which of them it is the year: write both years there, as 1990/91",
+				quoted(names[from]), quoted(names[len(names)-1]), quoted(first[rest]))
+		}
+	}
+	w := &wide{from: from, rest: rest, turn: turn, seasons: kind == "season"}
 	for k := range count {
 		w.times = append(w.times, wideText(kind, names[from+k], at[count-1-k], count))
 	}
@@ -117,11 +138,28 @@ func wideUntil(names, first []string, rows firstCells, behind bool) (*wide, erro
 	case (kind == "year" || kind == "date") && !twice && labelled && before != kind:
 		w.rest = -1
 	case kind == "year" || kind == "date" || before == kind,
-		kind == "weekday" || twice || !rests || dateFormat(first[from-1]) == TimeFiscal:
+		kind == "weekday" || twice || !rests || dateFormat(first[rest]) == TimeFiscal && turn == 0:
 		return nil, fmt.Errorf("the columns %s to %s are times, but a row is one observation: write one row for each time, with the time in the first column and the value in the second; or choose one column by CSVOptions.Y",
 			quoted(names[from]), quoted(names[len(names)-1]))
 	}
 	return w, nil
+}
+
+// kindOfTime is that of timeNamed.
+func kindOfTime(name string) string { kind, _ := timeNamed(name); return kind }
+
+// restOf returns the column, of those before the times, that has the rest of them: the last, or one that is named as a year, with no others of times behind it. It is -1 if there
+// is none.
+func restOf(kind string, count int, names, first []string) int {
+	for i := len(names) - 1; i >= 0; i-- {
+		if (i == len(names)-1 || partNames["year"].MatchString(names[i])) && wideRow(kind, count, first[i]) {
+			return i
+		}
+		if k, _ := timeNamed(names[i]); k != "" {
+			break
+		}
+	}
+	return -1
 }
 
 // numbersMonths reports whether a column has the numbers of the twelve months, above what are no numbers, and its name does not say otherwise.
@@ -177,6 +215,13 @@ func (w *wide) time(rest string, k int) string {
 	if w.before {
 		return w.times[k] + rest
 	}
+	if w.turn > 0 && fiscalPeriod(rest) == "fiscal year" { // others are errors
+		year, _ := strconv.Atoi(fourDigits.FindString(rest))
+		if k >= w.turn {
+			year++
+		}
+		rest = strconv.Itoa(year)
+	}
 	return rest + w.times[k]
 }
 
@@ -230,6 +275,12 @@ func (s *csvStream) unfoldsAt() {
 	}
 	last := w.from + len(w.times) - 1
 	s.rep.Wide = fmt.Sprintf("%s to %s", columnName(w.names, w.from), columnName(w.names, last))
+	if len(w.names) > last+1 && w.names[last+1] != "" {
+		s.rep.Wide += fmt.Sprintf(", without %s,", columnName(w.names, last+1))
+	}
+	if w.seasons {
+		s.rep.Wide += ", at the middle of its three months,"
+	}
 }
 
 // fields is memory for those that are read of a row.
@@ -252,7 +303,7 @@ func wideRow(kind string, count int, cell string) bool {
 	case kind == "weekday":
 		return err == nil && n >= 1 && n <= 53 || format == TimeWeek
 	}
-	return err == nil && n >= 1500 && n < 2200 || format == TimeFiscal
+	return err == nil && n >= 1500 && n < 2200 || format == TimeFiscal || fiscalPeriod(cell) == "fiscal year"
 }
 
 var (
@@ -261,6 +312,21 @@ var (
 	yearName    = regexp.MustCompile(`^[XFY]?(\d{4})(?: \[YR\d{4}\])?$`)
 	quarterName = regexp.MustCompile(`^(?:(?:[QqTt]|[Qq]tr\.? ?)([1-4])|([1-4])(?:[QqTt]|\. ?(?i:quartal|trimestre|quarter)))$`)
 )
+
+// seasonNames are the middle months of three: DJF is 1, of December to February. A winter is of the year of its January.
+var seasonNames = func() map[string]int {
+	const initials = "djfmamjjasondj"
+	names := map[string]int{}
+	for middle := 1; middle <= 12; middle++ {
+		names[initials[middle-1:middle+2]] = middle
+	}
+	for i, season := range []string{"winter win hiver invierno", "spring spr frühling frühjahr printemps primavera", "summer sum sommer été verano", "autumn aut fall herbst automne otoño"} {
+		for _, name := range strings.Fields(season) {
+			names[name] = 1 + 3*i
+		}
+	}
+	return names
+}()
 
 // timeNamed says which kind of time a column is named by, and numbers it in ascending order; the kind is "" for another name.
 func timeNamed(name string) (kind string, at int) {
@@ -271,6 +337,9 @@ func timeNamed(name string) (kind string, at int) {
 	}
 	if month := monthOf(strings.TrimSuffix(name, ".")); month > 0 && len(name) > 2 {
 		return "month", month
+	}
+	if middle, ok := seasonNames[strings.ToLower(name)]; ok {
+		return "season", middle
 	}
 	if m := quarterName.FindStringSubmatch(name); m != nil {
 		n, _ := strconv.Atoi(m[1] + m[2])

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -28,7 +29,7 @@ type Residuals struct {
 
 	Mean, SD           float64
 	Skewness, Kurtosis float64   // excess kurtosis
-	Autocorrelation    []float64 // at lags 1, 2, …
+	Autocorrelation    []float64 // at lags 1, 2, …, of e moved within 5σ of its median, σ by the median distance
 	Band               float64   // 1.96/√n: if e is white, 95 % of the autocorrelations are within ±Band
 
 	// LjungBox is n(n+2)Σ ρ_h²/(n−h) over the first LjungBoxLags lags, at most 20: with more lags it rejects white noise too often
@@ -74,7 +75,8 @@ func checkWhite(e []float64) *Residuals {
 	r.Skewness, r.Kurtosis = stat.Skew(e, nil), stat.ExKurtosis(e, nil)
 	lags := max(1, min(40, len(e)/5))
 	r.LjungBoxLags = min(lags, 20)
-	r.Autocorrelation = autocorrelation(e, r.Mean, lags)
+	near := nearMedian(e)
+	r.Autocorrelation = autocorrelation(near, stat.Mean(near, nil), lags)
 	for i, rho := range r.Autocorrelation[:r.LjungBoxLags] {
 		r.LjungBox += n * (n + 2) * rho * rho / (n - float64(i+1))
 	}
@@ -82,6 +84,20 @@ func checkWhite(e []float64) *Residuals {
 	r.JarqueBera = n * (r.Skewness*r.Skewness/6 + r.Kurtosis*r.Kurtosis/24)
 	r.JarqueBeraP = distuv.ChiSquared{K: 2}.Survival(r.JarqueBera)
 	return r
+}
+
+// nearMedian moves values that are far from the median to where far begins: five times the standard deviation of a normal distribution with the same median distance. A wrong reading or
+// two would hide the autocorrelation of all others otherwise, and normal values stay as they are, but for one in two million.
+func nearMedian(e []float64) []float64 {
+	const far, normal = 5, 1.4826 // σ over the median distance
+	middle := median(e)
+	if bound := far * normal * medianDistance(e); bound > 0 {
+		e = slices.Clone(e)
+		for i, v := range e {
+			e[i] = min(max(v, middle-bound), middle+bound)
+		}
+	}
+	return e
 }
 
 // autocorrelation returns that of e, whose mean is given, at the lags 1, …, lags: 0 where e is constant.

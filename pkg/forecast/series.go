@@ -114,7 +114,7 @@ type Stretch struct{ From, To float64 }
 var missing = func() (all []string) {
 	for _, text := range []string{"NA", "N/A", "#N/A", "<NA>", "NaN", "-NaN", "NaT", "Null", "None", "-", "--", "---", "–", "—", "?", ".", "..", "...", "…", ":", "*", "**", "***", "/", "(NA)", "(D)", "(S)", "(X)",
 		"#N/A N/A", "x", "[x]", "[c]", "[z]", "[u]", "[w]", "[low]", "Ice", "Eqp", "Bkw", "Rat", "Mnt",
-		"n.a.", "n. a.", "n.d.", "n. d.", "n/d", "n.v.", "n. v.", "k.A.", "k. A.", "k.A", "s.d.", "s.o.", "s. o.", "n.c.", "M", "MM", "Missing", "Unavailable", "Unknown", "Undefined", "No data",
+		"n.a.", "n. a.", "n.d.", "n. d.", "n/d", "n/e", "n.v.", "n. v.", "k.A.", "k. A.", "k.A", "s.d.", "s.o.", "s. o.", "n.c.", "M", "MM", "Missing", "Unavailable", "Unknown", "Undefined", "No data",
 		": b", ": c", ": d", ": e", ": i", ": n", ": p", ": r", ": s", ": u", ": z", ":c", ":n", ":u", ":z",
 		"#NV", "#N/D", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!", "#BEZUG!", "#NAME?", "#NUM!", "#ZAHL!", "#NULL!", "#SPILL!",
 		"#VALEUR!", "#NOM?", "#NOMBRE!", "#¡DIV/0!", "#¡VALOR!", "#¿NOMBRE?", "#¡NUM!", "#¡REF!", "#VALORE!", "#NOME?", "#RIF!", "#VALOR!", "#NÚM!", "#N/B", "#WAARDE!", "#NAAM?", "#GETAL!", "#VERW!",

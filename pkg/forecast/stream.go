@@ -39,6 +39,12 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if rep.Coarser != "" {
 		remarks = append(remarks, fmt.Sprintf("The %s above the others, of the same time, were left out.", rep.Coarser))
 	}
+	if len(rep.Merged) > 0 {
+		remarks = append(remarks, fmt.Sprintf("Blank cells of %s are read as the value above them.", strings.Join(rep.Merged, " and ")))
+	}
+	if rep.Years {
+		remarks = append(remarks, "Months or quarters are read with the year above them; the rows of these years were left out.")
+	}
 	if n := rep.Words; n > 0 {
 		remarks = append(remarks, fmt.Sprintf("%s of words below the header %s left out.", words.Count(n, "row"), words.Was(n)))
 	}
@@ -65,6 +71,9 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	}
 	if rep.Flagged != "" {
 		remarks = append(remarks, fmt.Sprintf("Flags behind numbers, as in %q, were left out.", rep.Flagged))
+	}
+	if rep.Limit != "" {
+		remarks = append(remarks, fmt.Sprintf("Of values below a limit, as %q, half the limit is read; ReadOptions.Missing: %q leaves them out.", rep.Limit, rep.Limit))
 	}
 	for _, code := range rep.Declared {
 		remarks = append(remarks, fmt.Sprintf("Missing values are written %s.", code))

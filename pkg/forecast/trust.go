@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -141,6 +142,11 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	}
 	if checks, err := a.residuals(lastChecked); err == nil {
 		t.missed = checks.broken()
+	}
+	if t.missed != "" && a.Series.Student == nil {
+		if far, err := a.Outliers(ctx); err == nil && len(far.List) > 0 {
+			t.missed += fmt.Sprintf(" (%s far from all others may be why)", words.Count(len(far.List), "observation"))
+		}
 	}
 	t.judge(n, o.Horizon)
 	return t, nil

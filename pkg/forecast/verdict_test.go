@@ -103,10 +103,15 @@ func TestBroken(t *testing.T) {
 		}
 		return checkWhite(e)
 	}
+	spikes := draw(300, 0.5, 0.9).E
+	spikes[100], spikes[200] = 60, -50 // which would hide the autocorrelation of the others
+	spiked := checkWhite(spikes)
+	spiked.SD = 1
 	for name, test := range map[string]struct {
 		of   *Residuals
 		want string
 	}{
+		"spikes":     {spiked, "errors one step ahead repeat themselves (autocorrelation 0."},
 		"white":      {draw(300, 1, 0), ""},
 		"large":      {draw(300, 2, 0), "errors one step ahead are "},
 		"repeating":  {draw(300, 0.5, 0.9), "errors one step ahead repeat themselves (autocorrelation 0."},
