@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
 
@@ -117,7 +118,7 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	needed, limit := choice.FormatBytes(e.Needed), choice.FormatBytes(e.Limit)
+	needed, limit := words.Bytes(e.Needed), words.Bytes(e.Limit)
 	if needed == limit { // by less than the digits tell, or by an amount that is not known
 		needed = "more than " + needed
 	}
