@@ -11,8 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
 
-// The names of the engines, for WithEngine. They are untyped constants, equal to
-// the strings in LossReport.Engine and in Explain.
+// The names of the engines, for WithEngine: untyped constants, equal to the strings in LossReport.Engine and in Explain.
 const (
 	// EngineDense takes any kernel in any dimension: symmetric tiles.
 	EngineDense = "dense"
