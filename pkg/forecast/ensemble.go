@@ -186,16 +186,19 @@ func (c component) quantile(z float64) float64 {
 
 // distribution returns the probability of a value below v, and its derivative, the density at v.
 func (m mixture) distribution(v float64) (below, density float64) {
+	var g, steep float64 // g(v) and g′(v), of the one warp that the models of a series share
 	for _, c := range m {
 		at, slope := v, 1.0
 		if c.warp != nil {
-			if at = c.warp.forward(v); !finite.Is(at) {
+			if steep == 0 {
+				g, steep = c.warp.forward(v), math.Exp(c.warp.logSlope(v))
+			}
+			if at, slope = g, steep; !finite.Is(at) {
 				if v > c.warp.inverse(0) {
 					below += c.weight
 				}
 				continue
 			}
-			slope = math.Exp(c.warp.logSlope(v))
 		}
 		u := (at - c.mean) / c.sd
 		if at == c.mean {
