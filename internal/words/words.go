@@ -58,6 +58,18 @@ func P(p float64) string {
 	return fmt.Sprintf("p = %.2g", p)
 }
 
+// Bytes writes a number of bytes with three digits, as in 3.2 GB.
+func Bytes(bytes float64) string {
+	unit := "bytes"
+	for _, larger := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
+		if bytes < 999.5 {
+			break
+		}
+		bytes, unit = bytes/1e3, larger
+	}
+	return fmt.Sprintf("%.3g %s", bytes, unit)
+}
+
 // WithUnit writes a name with its unit: depth (m). Without a unit it is the name.
 func WithUnit(name, unit string) string {
 	if unit == "" {

@@ -47,3 +47,11 @@ func TestRounded(t *testing.T) {
 		}
 	}
 }
+
+func TestBytes(t *testing.T) {
+	for bytes, want := range map[float64]string{0: "0 bytes", 999: "999 bytes", 999.6: "1 kB", 999499: "999 kB", 999600: "1 MB", 3.217e9: "3.22 GB", 1e25: "1e+07 EB"} {
+		if got := Bytes(bytes); got != want {
+			t.Errorf("%v: %s, want %s", bytes, got, want)
+		}
+	}
+}

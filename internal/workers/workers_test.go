@@ -7,13 +7,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-)
 
-func recovered(f func()) (value any) {
-	defer func() { value = recover() }()
-	f()
-	return nil
-}
+	"github.com/projected-likelihood/gppl/internal/must"
+)
 
 // boom has a name to look for in a stack.
 func boom(value any) { panic(value) }
@@ -27,7 +23,7 @@ func TestGroup(t *testing.T) {
 			}
 		})
 	}
-	err, ok := recovered(g.Wait).(error)
+	err, ok := must.Recover(g.Wait).(error)
 	if !ok || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatalf("recovered %v, want the value of the panic", err)
 	}
@@ -35,11 +31,11 @@ func TestGroup(t *testing.T) {
 		t.Errorf("the stack does not name who panicked: %v", err)
 	}
 	g.Go(func() {})
-	if v := recovered(g.Wait); v != nil {
+	if v := must.Recover(g.Wait); v != nil {
 		t.Errorf("a group that is used again: %v", v)
 	}
 	g.Go(func() { boom(7) })
-	if p, ok := recovered(g.Wait).(*Panic); !ok || p.Value != 7 || p.Unwrap() != nil {
+	if p, ok := must.Recover(g.Wait).(*Panic); !ok || p.Value != 7 || p.Unwrap() != nil {
 		t.Errorf("recovered %v, want 7", p)
 	}
 	g.Go(func() {
@@ -47,7 +43,7 @@ func TestGroup(t *testing.T) {
 		inner.Go(func() { boom("once") })
 		inner.Wait()
 	})
-	if p, ok := recovered(g.Wait).(*Panic); !ok || p.Value != "once" {
+	if p, ok := must.Recover(g.Wait).(*Panic); !ok || p.Value != "once" {
 		t.Errorf("recovered %v: a group in a group wraps twice", p)
 	}
 }
@@ -78,7 +74,7 @@ func TestEach(t *testing.T) {
 			}
 		}
 		var calls atomic.Int32
-		p, ok := recovered(func() {
+		p, ok := must.Recover(func() {
 			Each(workers, 1000, func(i int) {
 				if calls.Add(1) == 5 {
 					boom(i)
@@ -103,7 +99,7 @@ func TestStopped(t *testing.T) {
 	if err := run(Stop{io.EOF}); err != io.EOF {
 		t.Errorf("stopped: %v", err)
 	}
-	if p, ok := recovered(func() { run("other") }).(*Panic); !ok || p.Value != "other" {
+	if p, ok := must.Recover(func() { run("other") }).(*Panic); !ok || p.Value != "other" {
 		t.Errorf("another panic: %v", p)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -61,17 +62,6 @@ func markdown(head []string, align string, rows [][]string) string {
 		line(r)
 	}
 	return b.String()
-}
-
-// bytesText shows an amount of memory.
-func bytesText(b float64) string {
-	switch {
-	case b >= 1e6:
-		return fmt.Sprintf("%.3g MB", b/1e6)
-	case b >= 1e3:
-		return fmt.Sprintf("%.3g kB", b/1e3)
-	}
-	return fmt.Sprintf("%.0f B", b)
 }
 
 // ratioText shows a ratio with three digits, or whole where it is large.
@@ -193,7 +183,7 @@ func textCompare(rows []row, source string) string {
 		if r.engine == gppl.EngineDense {
 			value, grad, ratio = "", "", ""
 		}
-		cells = append(cells, []string{r.kernel, name, timeline.Seconds(r.seconds), ratio, bytesText(r.held), bytesText(r.allocated), bound, value, grad})
+		cells = append(cells, []string{r.kernel, name, timeline.Seconds(r.seconds), ratio, words.Bytes(r.held), words.Bytes(r.allocated), bound, value, grad})
 	}
 	text := "Exact NLL of " + source + ", value and gradient, at the optimum (bold: what is chosen):\n\n" +
 		markdown([]string{"kernel", "engine", "time", "dense ÷ this", "memory held", "allocated by an evaluation", "error bound (nats)", "difference in value (nats)", "difference in gradient (nats per log θ)"}, "llrrrrrrr", cells)

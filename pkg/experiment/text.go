@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/goldensection"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -331,16 +332,8 @@ var printedNoise = sync.OnceValues(func() (printed, meant float64) {
 
 // least returns the noise variance between 1e-3 and 1e3 at which a loss is least, to a thousandth, by golden sections of its logarithm.
 func least(loss func(noise float64) float64) float64 {
-	lo, hi, golden := math.Log(1e-3), math.Log(1e3), (math.Sqrt(5)-1)/2
-	for hi-lo > 1e-3 {
-		a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
-		if loss(math.Exp(a)) < loss(math.Exp(b)) {
-			hi = b
-		} else {
-			lo = a
-		}
-	}
-	return math.Exp((lo + hi) / 2)
+	ofLog := func(log float64) float64 { return loss(math.Exp(log)) }
+	return math.Exp(goldensection.Least(ofLog, math.Log(1e-3), math.Log(1e3), 1e-3))
 }
 
 // integralSlip returns the integral of the proof as printed, of p(z|θ) over the y with Ωᵀy = z, and as meant, of p(y|θ), for two

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
-	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
 // Bounds are what the values of a series cannot leave, such as 0 and 100 for per cent. Models are then of the log odds of y between the bounds, in
@@ -88,22 +87,6 @@ func (s *Series) setBounds(b Bounds) {
 	}
 	s.Bounds = &b
 }
-
-// warp is the transformation of the models of log y: the logarithm, or the log odds between bounds.
-func (s *Series) warp() observe.Warp {
-	if b := s.Bounds; b != nil {
-		return limited{observe.LogitWarp{Lo: b.Lo - b.Beyond, Hi: b.Hi + b.Beyond}, b.Lo, b.Hi}
-	}
-	return observe.LogWarp{}
-}
-
-// limited is a logit whose inverse ends at the bounds.
-type limited struct {
-	observe.LogitWarp
-	lo, hi float64
-}
-
-func (w limited) Inverse(z float64) float64 { return min(max(w.LogitWarp.Inverse(z), w.lo), w.hi) }
 
 // logName is what models of log y are of.
 func (s *Series) logName() string {

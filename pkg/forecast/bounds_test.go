@@ -97,7 +97,7 @@ func TestBoundedDistribution(t *testing.T) {
 	if err := s.Bound(0, 100); err != nil {
 		t.Fatal(err)
 	}
-	m := mixture{{0.4, true, s.warp(), 1, 0.8}, {0.6, true, s.warp(), -2, 0.3}}
+	m := mixture{{0.4, s.warp(), 1, 0.8}, {0.6, s.warp(), -2, 0.3}}
 	const steps = 20000
 	var sum float64
 	for k := range steps {

@@ -322,8 +322,8 @@ func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, w
 			if m.log {
 				before := total[i]
 				total[i] += v
-				if v = warp.Inverse(total[i]); at > 0 {
-					v -= warp.Inverse(before)
+				if v = warp.inverse(total[i]); at > 0 {
+					v -= warp.inverse(before)
 				}
 			}
 			d.Columns[at][i] += weight * v

@@ -34,11 +34,11 @@ func (m *member) given() []conditioned {
 	return m.posteriors
 }
 
-// Part is the forecast of one model: at each x a Gaussian distribution of y, or of log y if Log is set, with mean Mean and variance
+// Part is the forecast of one model: at each x a Gaussian distribution of y, or of log y, with mean Mean and variance
 // NoisyVar. LatentVar is the variance of f.
 type Part struct {
 	Weight    float64
-	Log       bool
+	warp      warp // from y to what the model is of; nil for y itself
 	Mean      []float64
 	LatentVar []float64
 	NoisyVar  []float64
@@ -46,8 +46,6 @@ type Part struct {
 	// of trials; nil for ones.
 	Observed observe.Likelihood
 	Sizes    []float64
-	// Warp is what takes the place of the logarithm where Log is set; nil for the logarithm.
-	Warp observe.Warp
 }
 
 // parts returns the forecasts of all members.
@@ -66,10 +64,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 				return nil, fmt.Errorf("forecast: %w", err)
 			}
 			model, wider := posterior.Model(), func(j int) float64 { return a.Series.wider(a.Widen, x[j]) }
-			p := Part{Weight: m.weight / float64(len(posteriors)), Log: m.log, Mean: m.scale.scaling.Values(nil, mean), LatentVar: m.scale.scaling.Variances(nil, latent)}
-			if a.Series.Bounds != nil {
-				p.Warp = a.Series.warp()
-			}
+			p := Part{Weight: m.weight / float64(len(posteriors)), warp: m.scale.warp, Mean: m.scale.scaling.Values(nil, mean), LatentVar: m.scale.scaling.Variances(nil, latent)}
 			nugget := gppl.Nugget(model.Kernel) // a part of the variance of f, and of the noise
 			noise := m.scale.scaling.Variance(model.Noise + nugget)
 			for j, v := range p.LatentVar {
@@ -104,12 +99,11 @@ func (s *Series) wider(widen, x float64) float64 {
 func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float64 {
 	e := m.scale.scaling.Scale * m.scale.typical
 	if a.ahead != nil {
-		if e = a.ahead[j]; p.Log {
-			w := a.Series.warp()
-			e *= math.Exp(w.LogSlope(w.Inverse(p.Mean[j])))
+		if e = a.ahead[j]; p.warp != nil {
+			e *= math.Exp(p.warp.logSlope(p.warp.inverse(p.Mean[j])))
 		}
 		if a.Series.Relative {
-			e /= a.Series.typicalError(p.Log)
+			e /= a.Series.typicalError(p.warp != nil)
 			return noise * e * e
 		}
 	}
@@ -133,7 +127,7 @@ func quantiles(parts []Part, p float64, latent bool) []float64 {
 }
 
 // plainGaussian reports whether the forecast is a Gaussian of y: one part, not of the logarithm.
-func plainGaussian(parts []Part) bool { return len(parts) == 1 && !parts[0].Log }
+func plainGaussian(parts []Part) bool { return len(parts) == 1 && parts[0].warp == nil }
 
 // forecastOf summarises parts: of a single Gaussian its mean and variances. Otherwise Mean is the median, and the standard
 // deviations are half the distances between the quantiles at 15.9 and 84.1 %.
@@ -171,48 +165,40 @@ func (m mixture) set(parts []Part, i int, latent bool) {
 		if latent {
 			v = q.LatentVar[i]
 		}
-		m[j] = component{q.Weight, q.Log, q.Warp, q.Mean[i], math.Sqrt(v)}
+		m[j] = component{q.Weight, q.warp, q.Mean[i], math.Sqrt(v)}
 	}
 }
 
 type component struct {
 	weight   float64
-	log      bool         // of log y
-	warp     observe.Warp // that takes the place of the logarithm; nil for none
+	warp     warp // nil for y
 	mean, sd float64
 }
 
 // quantile returns the quantile whose standard normal one is z.
 func (c component) quantile(z float64) float64 {
 	v := c.mean + z*c.sd
-	switch {
-	case c.log && c.warp != nil:
-		v = c.warp.Inverse(v)
-	case c.log:
-		v = math.Exp(v)
+	if c.warp != nil {
+		v = c.warp.inverse(v)
 	}
 	return v
 }
 
 // distribution returns the probability of a value below v, and its derivative, the density at v.
 func (m mixture) distribution(v float64) (below, density float64) {
-	logV := math.Log(v)
+	var g, steep float64 // g(v) and g′(v), of the one warp that the models of a series share
 	for _, c := range m {
 		at, slope := v, 1.0
-		switch {
-		case c.log && c.warp != nil:
-			if at = c.warp.Forward(v); !finite.Is(at) {
-				if v > c.warp.Inverse(0) {
+		if c.warp != nil {
+			if steep == 0 {
+				g, steep = c.warp.forward(v), math.Exp(c.warp.logSlope(v))
+			}
+			if at, slope = g, steep; !finite.Is(at) {
+				if v > c.warp.inverse(0) {
 					below += c.weight
 				}
 				continue
 			}
-			slope = math.Exp(c.warp.LogSlope(v))
-		case c.log:
-			if v <= 0 {
-				continue
-			}
-			at, slope = logV, 1/v
 		}
 		u := (at - c.mean) / c.sd
 		if at == c.mean {

@@ -8,12 +8,20 @@ import (
 	"testing"
 )
 
+// logIf is the warp of a model of log y, or none.
+func logIf(log bool) warp {
+	if log {
+		return logarithm{}
+	}
+	return nil
+}
+
 // randomMixture has components of very different means and deviations, about half of log y.
 func randomMixture(r *rand.Rand) mixture {
 	m := make(mixture, 1+r.IntN(12))
 	var all float64
 	for i := range m {
-		m[i] = component{r.ExpFloat64(), r.IntN(2) == 0, nil, 3 * r.NormFloat64(), math.Exp(2 * r.NormFloat64())}
+		m[i] = component{r.ExpFloat64(), logIf(r.IntN(2) == 0), 3 * r.NormFloat64(), math.Exp(2 * r.NormFloat64())}
 		all += m[i].weight
 	}
 	for i := range m {
@@ -57,12 +65,12 @@ func TestMixtureQuantile(t *testing.T) {
 // A component of no variance, or of next to none, is a step of the distribution. Newton's method may stand on it.
 func TestMixtureQuantileOfAStep(t *testing.T) {
 	for _, sd := range []float64{0, 1e-300, 1e-14} {
-		m := mixture{{0.5, false, nil, 1, sd}, {0.5, false, nil, 2, 0.1}}
+		m := mixture{{0.5, nil, 1, sd}, {0.5, nil, 2, 0.1}}
 		lo, hi := m.bracket(0.3)
 		if got := m.quantile(0.3, lo, hi); math.Abs(got-1) > 1e-9 {
 			t.Errorf("deviation %v: %v, want 1", sd, got)
 		}
-		m = mixture{{0.2, false, nil, 1, sd}, {0.8, false, nil, 1.5, 1}}
+		m = mixture{{0.2, nil, 1, sd}, {0.8, nil, 1.5, 1}}
 		want := 1.5 + math.Sqrt2*math.Erfinv(2*0.5-1) // 0.8·½ + 0.2 = 0.6
 		if got := m.quantile(0.6, 1-0.5, 1+0.5); math.Abs(got-want) > 1e-9 {
 			t.Errorf("deviation %v: %v, want %v: the first evaluation is on the step", sd, got, want)
@@ -78,7 +86,7 @@ func TestMixtureQuantileAtRounding(t *testing.T) {
 			for _, p := range []float64{0.005, 0.3, 0.5, 0.975} {
 				m := make(mixture, 5)
 				for i := range m {
-					m[i] = component{0.2, false, nil, size * (1 + sd*r.NormFloat64()), size * sd * r.Float64()}
+					m[i] = component{0.2, nil, size * (1 + sd*r.NormFloat64()), size * sd * r.Float64()}
 				}
 				lo, hi := m.bracket(p)
 				if got := m.quantile(p, lo, hi); !(got >= lo && got <= hi) {
@@ -111,7 +119,7 @@ func BenchmarkMixtureQuantile(b *testing.B) {
 	r := rand.New(rand.NewPCG(5, 6))
 	m := make(mixture, 30)
 	for i := range m {
-		m[i] = component{1.0 / 30, i < 10, nil, 2 + 0.1*r.NormFloat64(), 0.3 + 0.1*r.Float64()}
+		m[i] = component{1.0 / 30, logIf(i < 10), 2 + 0.1*r.NormFloat64(), 0.3 + 0.1*r.Float64()}
 	}
 	lo, hi := m.bracket(0.975)
 	for b.Loop() {
@@ -136,8 +144,8 @@ func TestLevels(t *testing.T) {
 // TestLatentBand: the band of f of an average that has models of log y is one of quantiles: above 0, and within that of a new observation.
 func TestLatentBand(t *testing.T) {
 	parts := []Part{
-		{Weight: 0.6, Log: true, Mean: []float64{0}, LatentVar: []float64{0.8}, NoisyVar: []float64{1}},
-		{Weight: 0.4, Log: true, Mean: []float64{0.5}, LatentVar: []float64{0.5}, NoisyVar: []float64{1}},
+		{Weight: 0.6, warp: logarithm{}, Mean: []float64{0}, LatentVar: []float64{0.8}, NoisyVar: []float64{1}},
+		{Weight: 0.4, warp: logarithm{}, Mean: []float64{0.5}, LatentVar: []float64{0.5}, NoisyVar: []float64{1}},
 	}
 	f := forecastOf([]float64{1}, []string{"1"}, parts)
 	lo, hi := f.LatentBand()

@@ -575,7 +575,7 @@ func distinct(x []float64) (count int) {
 	return count
 }
 
-// median of values, which are not empty.
+// median of values, which are not empty: of an even number the upper of the two in the middle.
 func median(values []float64) float64 {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)

@@ -107,7 +107,7 @@ func (a *Analysis) reaches(m *member, c *Crossing, x []float64) func(i int, f fl
 		sizes, l := a.sizesAt(x), counts.likelihood(m.shape)
 		value = func(i int, g float64) float64 { return l.Mean(sizeAt(sizes, i), g) }
 	} else if m.log {
-		level = a.Series.warp().Forward(c.Level) // NaN beyond what the model can be
+		level = a.Series.warp().forward(c.Level) // NaN beyond what the model can be
 		if math.IsNaN(level) && c.Rising {
 			level = math.Inf(1)
 		} else if math.IsNaN(level) {

@@ -108,7 +108,7 @@ func (a *Analysis) takes(y, size float64) error {
 		}
 	}
 	if a.Log || a.ofLog() {
-		if g := s.warp().Forward(y); !finite.Is(g) {
+		if g := s.warp().forward(y); !finite.Is(g) {
 			if s.Bounds != nil {
 				return fmt.Errorf("%v is at a bound, at which no observation was that the model was learnt from: fit again", y)
 			}
@@ -376,11 +376,8 @@ func (a *Analysis) oneStep(ctx context.Context, s *Series, to int) (parts []Part
 			if err != nil {
 				return nil, fmt.Errorf("forecast: %w", err)
 			}
-			p := Part{Weight: m.weight / float64(len(posteriors)), Log: m.log, Mean: m.scale.scaling.Values(nil, mean), NoisyVar: m.scale.scaling.Variances(nil, noisy)}
+			p := Part{Weight: m.weight / float64(len(posteriors)), warp: m.scale.warp, Mean: m.scale.scaling.Values(nil, mean), NoisyVar: m.scale.scaling.Variances(nil, noisy)}
 			p.LatentVar = slices.Clone(p.NoisyVar)
-			if s.Bounds != nil {
-				p.Warp = s.warp()
-			}
 			parts = append(parts, p)
 		}
 	}
@@ -433,11 +430,8 @@ func (m mixture) tails(v float64) (below, above float64) {
 
 // standard returns how many standard deviations v, or what a model of its logarithm sees of it, is above the mean.
 func (c component) standard(v float64) float64 {
-	switch {
-	case c.log && c.warp != nil:
-		v = c.warp.Forward(v)
-	case c.log:
-		v = math.Log(v)
+	if c.warp != nil {
+		v = c.warp.forward(v)
 	}
 	return (v - c.mean) / c.sd
 }

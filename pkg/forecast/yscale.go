@@ -11,7 +11,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
-	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
 // Logs are the values of Options.Log, which says whether log y is modelled. "auto", or "", compares both scales if all y are positive.
@@ -25,7 +24,7 @@ type yScale struct {
 	// offset, added to the NLL of the standardised values, gives that of y: n·log s − Σ log g′(y) for z = (g(y) − μ)/s. It makes
 	// likelihoods of y and of log y comparable.
 	offset  float64
-	warp    observe.Warp
+	warp    warp    // of log y; nil for y itself
 	typical float64 // median of the standardised known errors; 0 if there are none
 	counts  *counts // where y are counts: data are then a Gaussian approximation
 }
@@ -35,7 +34,10 @@ func newYScale(s *Series, from, to int, log bool) (yScale, error) {
 	if c := s.Counting; c != nil {
 		return yScale{scaling: dataset.Scaling{Mean: c.part(from, to).centreOf(s.Y[from:to]), Scale: 1}}.overCounts(s, from, to)
 	}
-	v := yScale{log: log, warp: s.warp()}
+	v := yScale{log: log}
+	if log {
+		v.warp = s.warp()
+	}
 	g, err := v.transformed(s.Y[from:to])
 	if err != nil {
 		return v, err
@@ -51,7 +53,7 @@ func (v yScale) transformed(y []float64) ([]float64, error) {
 	}
 	g := make([]float64, len(y))
 	for i, value := range y {
-		if g[i] = v.warp.Forward(value); !finite.Is(g[i]) {
+		if g[i] = v.warp.forward(value); !finite.Is(g[i]) {
 			return nil, fmt.Errorf("forecast: observation %d is %v: only positive values have a logarithm; choose Options.Log: \"never\"", i, value)
 		}
 	}
@@ -111,7 +113,11 @@ func (a *Analysis) scale(log bool) (yScale, error) {
 func (v yScale) offsetOf(y []float64) float64 {
 	offset := float64(len(y)) * math.Log(v.scaling.Scale)
 	if v.log {
-		offset -= observe.LogJacobian(v.warp, y)
+		var slopes float64
+		for _, value := range y {
+			slopes += v.warp.logSlope(value)
+		}
+		offset -= slopes
 	}
 	return offset
 }
@@ -130,7 +136,7 @@ func (v yScale) errorsOf(errors, y []float64, unit float64) []float64 {
 	out := make([]float64, len(errors))
 	for i, e := range errors {
 		if v.log {
-			e *= math.Exp(v.warp.LogSlope(y[i]))
+			e *= math.Exp(v.warp.logSlope(y[i]))
 		}
 		out[i] = e / unit
 	}
@@ -149,7 +155,7 @@ func (s *Series) typicalError(log bool) float64 {
 	}
 	var errs []float64
 	for i, e := range learnt {
-		if slope := math.Exp(s.warp().LogSlope(s.Y[i])); slope < math.Inf(1) { // not NaN either
+		if slope := math.Exp(s.warp().logSlope(s.Y[i])); slope < math.Inf(1) { // not NaN either
 			errs = append(errs, e*slope)
 		}
 	}

@@ -7,31 +7,15 @@ import (
 	"math"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/exampledata"
 )
 
-// exampleModel is the model that the examples draw from.
-var exampleModel = gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}
-
-// exampleData is n observations of exampleModel at random x in [0, 1000).
-func exampleData(n int) gppl.Data {
-	series, _, _, err := dataset.Synthetic{Model: exampleModel, N: n, Seed: 1}.Draw()
-	if err != nil {
-		log.Fatal(err)
-	}
-	data, err := gppl.NewData(gppl.Scalars(series.X), series.Y)
-	if err != nil {
-		log.Fatal(err)
-	}
-	return data
-}
-
-// exampleFit is exampleModel learnt back from 300 observations, exactly.
+// exampleFit is exampledata.Model learnt back from 300 observations, exactly.
 func exampleFit() (*gppl.Result, gppl.Data) {
-	data := exampleData(300)
-	loss, err := gppl.NewExact(auto.StartFrom(exampleModel, data), data)
+	data := exampledata.Draw(300)
+	loss, err := gppl.NewExact(auto.StartFrom(exampledata.Model, data), data)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -44,7 +28,7 @@ func exampleFit() (*gppl.Result, gppl.Data) {
 
 // Maximum likelihood, with standard errors of the logarithms of the parameters.
 func ExampleNewExact() {
-	data := exampleData(500)
+	data := exampledata.Draw(500)
 	model := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data) // values from the data
 	loss, err := gppl.NewExact(model, data)
 	if err != nil {
@@ -68,7 +52,7 @@ func ExampleNewExact() {
 // The paper's projected likelihood: k directions drawn on the sphere. It is
 // worse than maximum likelihood by the last number, in nats.
 func ExampleNewProjected() {
-	data := exampleData(500)
+	data := exampledata.Draw(500)
 	model := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data)
 	omega, err := gppl.NewProjection(gppl.Sphere{}, data.X, 100, 1)
 	if err != nil {
@@ -98,7 +82,7 @@ func ExampleNewProjected() {
 // Projections on the lowest frequencies, and the energy of what they leave:
 // PL that loses next to nothing.
 func ExampleNewResidual() {
-	data := exampleData(500)
+	data := exampledata.Draw(500)
 	model := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, data)
 	omega, err := gppl.SpectralProjection(data.X, 100)
 	if err != nil {
@@ -119,12 +103,12 @@ func ExampleNewResidual() {
 
 // The sparse variational bound, from inducing inputs that k-means++ chose.
 func ExampleNewVFE() {
-	data := exampleData(300)
+	data := exampledata.Draw(300)
 	z, err := gppl.KMeans(data.X, 60, 1)
 	if err != nil {
 		log.Fatal(err)
 	}
-	loss, err := gppl.NewVFE(exampleModel, data, z, gppl.VFEOptions{FixInducing: true})
+	loss, err := gppl.NewVFE(exampledata.Model, data, z, gppl.VFEOptions{FixInducing: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -145,7 +129,7 @@ func ExampleNewVFE() {
 // Other ways to train: the paper's optimiser and stopping rule, further
 // starting points, a bound on the work.
 func ExampleFit() {
-	data := exampleData(300)
+	data := exampledata.Draw(300)
 	loss, err := gppl.NewExact(auto.StartFrom(gppl.PaperModel(gppl.SE{}), data), data)
 	if err != nil {
 		log.Fatal(err)
@@ -195,7 +179,7 @@ func ExampleNewPosterior() {
 // Explain marks the engine that was taken with an arrow, and says of every
 // other what it would cost or why it cannot be taken.
 func ExampleExact_Explain() {
-	data := exampleData(300)
+	data := exampledata.Draw(300)
 	for _, kernel := range []gppl.Kernel{
 		gppl.Matern32{Variance: 1, Lengthscale: 20},
 		gppl.SE{Variance: 1, Lengthscale: 200},
@@ -223,8 +207,8 @@ func ExampleExact_Explain() {
 
 // A forced engine that cannot take the kernel says why.
 func ExampleWithEngine() {
-	data := exampleData(300)
-	loss, err := gppl.NewExact(exampleModel, data, gppl.WithEngine(gppl.EngineStateSpace))
+	data := exampledata.Draw(300)
+	loss, err := gppl.NewExact(exampledata.Model, data, gppl.WithEngine(gppl.EngineStateSpace))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -69,10 +69,10 @@ func TestMeans(t *testing.T) {
 				t.Errorf("%v does not name its mean", model)
 			}
 			var again store.Model
-			if err := json.Unmarshal(mustJSON(t, store.Model{Model: model}), &again); err != nil {
+			if err := json.Unmarshal(must.JSON(t, store.Model{Model: model}), &again); err != nil {
 				t.Fatal(err)
 			}
-			sameJSON(t, mustJSON(t, store.Model{Model: model}), again)
+			must.SameJSON(t, must.JSON(t, store.Model{Model: model}), again)
 			if again.String() != model.String() {
 				t.Errorf("read %v, want %v", again, model)
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
 
@@ -114,11 +115,11 @@ func TestForecastBytes(t *testing.T) {
 			continue
 		}
 		allocated, forecast := float64(after.TotalAlloc-before.TotalAlloc), forecastOf(l).Bytes
-		t.Logf("%v: %s, forecast %s", c, choice.FormatBytes(allocated), choice.FormatBytes(forecast))
+		t.Logf("%v: %s, forecast %s", c, words.Bytes(allocated), words.Bytes(forecast))
 		// What is forgotten at once counts as allocated too; a window's frequencies are forecast with a margin of three.
 		const most, least = 1.5, 1. / 3.5
 		if ratio := allocated / forecast; !(ratio < most && ratio > least) {
-			t.Errorf("%v allocates %s, the forecast is %s", c, choice.FormatBytes(allocated), choice.FormatBytes(forecast))
+			t.Errorf("%v allocates %s, the forecast is %s", c, words.Bytes(allocated), words.Bytes(forecast))
 		}
 	}
 }
@@ -168,11 +169,11 @@ func TestMemoryLimit(t *testing.T) {
 			t.Errorf("%v, with too little: %v is no Refusal", c, err)
 		}
 		if allocated := float64(after.TotalAlloc - before.TotalAlloc); allocated > 0.2*needs+1e6 {
-			t.Errorf("%v allocates %s to refuse %s", c, choice.FormatBytes(allocated), choice.FormatBytes(needs))
+			t.Errorf("%v allocates %s to refuse %s", c, words.Bytes(allocated), words.Bytes(needs))
 		}
 		text := l.(interface{ Explain() string }).Explain()
-		if !strings.Contains(text, choice.FormatBytes(needs)) {
-			t.Errorf("%v: Explain does not say %s: %s", c, choice.FormatBytes(needs), text)
+		if !strings.Contains(text, words.Bytes(needs)) {
+			t.Errorf("%v: Explain does not say %s: %s", c, words.Bytes(needs), text)
 		}
 		if text := short.(interface{ Explain() string }).Explain(); !strings.Contains(text, "no: it would take") {
 			t.Errorf("%v, with too little: %s", c, text)
@@ -246,14 +247,6 @@ func TestMemoryLimitProjections(t *testing.T) {
 	for _, bad := range []float64{0, -1} {
 		if _, err := SpectralProjection(x, 10, WithMemory(bad)); err == nil {
 			t.Errorf("a limit of %v bytes is taken", bad)
-		}
-	}
-}
-
-func TestFormatBytes(t *testing.T) {
-	for bytes, want := range map[float64]string{0: "0 bytes", 999: "999 bytes", 1000: "1 kB", 999499: "999 kB", 999600: "1 MB", 3.217e9: "3.22 GB", 1e25: "1e+07 EB"} {
-		if got := choice.FormatBytes(bytes); got != want {
-			t.Errorf("%v: %s, want %s", bytes, got, want)
 		}
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
 
-// The names of the engines, for WithEngine. They are untyped constants, equal to
-// the strings in LossReport.Engine and in Explain.
+// The names of the engines, for WithEngine: untyped constants, equal to the strings in LossReport.Engine and in Explain.
 const (
 	// EngineDense takes any kernel in any dimension: symmetric tiles.
 	EngineDense = "dense"
@@ -117,7 +117,7 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	needed, limit := choice.FormatBytes(e.Needed), choice.FormatBytes(e.Limit)
+	needed, limit := words.Bytes(e.Needed), words.Bytes(e.Limit)
 	if needed == limit { // by less than the digits tell, or by an amount that is not known
 		needed = "more than " + needed
 	}

@@ -208,11 +208,7 @@ func TestKernelPanics(t *testing.T) {
 					continue
 				}
 				f.arm(k, func() { panic("the kernel's own") })
-				value := func() (value any) {
-					defer func() { value = recover() }()
-					_, err = c.run(t.Context())
-					return nil
-				}()
+				value := must.Recover(func() { _, err = c.run(t.Context()) })
 				if value == nil && f.calls.Load() >= k || value != nil && !strings.Contains(fmt.Sprint(value), "the kernel's own") {
 					t.Fatalf("call %d of %d: recovered %v, error %v", k, calls, value, err)
 				}

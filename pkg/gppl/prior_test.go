@@ -168,10 +168,10 @@ func TestMAPOfNoise(t *testing.T) {
 			t.Errorf("the report is silent about the prior: %s", text)
 		}
 		var again store.Result
-		if err := json.Unmarshal(mustJSON(t, store.Result{Result: r}), &again); err != nil {
+		if err := json.Unmarshal(must.JSON(t, store.Result{Result: r}), &again); err != nil {
 			t.Fatal(err)
 		}
-		sameJSON(t, mustJSON(t, store.Result{Result: r}), &again)
+		must.SameJSON(t, must.JSON(t, store.Result{Result: r}), &again)
 		if again.LogPrior != r.LogPrior || len(again.Priors) != 1 || again.Priors[0] != r.Priors[0] {
 			t.Errorf("read %v and %v, want %v and %v", again.LogPrior, again.Priors, r.LogPrior, r.Priors)
 		}
@@ -254,10 +254,10 @@ func TestTied(t *testing.T) {
 		t.Errorf("%s does not tell of the tie", text)
 	}
 	var again store.Result
-	if err := json.Unmarshal(mustJSON(t, store.Result{Result: r}), &again); err != nil {
+	if err := json.Unmarshal(must.JSON(t, store.Result{Result: r}), &again); err != nil {
 		t.Fatal(err)
 	}
-	sameJSON(t, mustJSON(t, store.Result{Result: r}), &again)
+	must.SameJSON(t, must.JSON(t, store.Result{Result: r}), &again)
 
 	for want, group := range map[string][]string{
 		"no such parameter": {"SE.lengthscale", "SE.period"},
@@ -319,19 +319,6 @@ func TestDefaultPriors(t *testing.T) {
 	}
 }
 
-func mustJSON(t testing.TB, v any) []byte {
-	t.Helper()
-	return must.Get(json.Marshal(v))(t)
-}
-
-// sameJSON fails unless what is written again is what was written first.
-func sameJSON(t *testing.T, first []byte, again any) {
-	t.Helper()
-	if second := mustJSON(t, again); string(second) != string(first) {
-		t.Fatalf("written and read again:\n%s\nwant\n%s", second, first)
-	}
-}
-
 // TestTypesAreWritten: models and priors are not written without their types, which nobody could read.
 func TestTypesAreWritten(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}
@@ -348,7 +335,7 @@ func TestPriorJSON(t *testing.T) {
 		{Role: gppl.RoleNoise, Prior: gppl.Uniform{Lo: 0, Hi: 3}},
 	} {
 		var again store.Prior
-		if err := json.Unmarshal(mustJSON(t, store.Prior{ParamPrior: p}), &again); err != nil || again.ParamPrior != p {
+		if err := json.Unmarshal(must.JSON(t, store.Prior{ParamPrior: p}), &again); err != nil || again.ParamPrior != p {
 			t.Errorf("read %v (%v), want %v", again, err, p)
 		}
 	}

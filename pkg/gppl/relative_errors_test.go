@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/testsums"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -128,7 +129,7 @@ func TestRelativeErrorsAreWeights(t *testing.T) {
 		w[i] = 0.5 + 0.5*math.Mod(0.7*float64(i), 1)
 		e[i] = 1 / math.Sqrt(w[i])
 	}
-	s, err := sums.New(sumsHeader(t, sums.Range{Lo: 0, Hi: 100, Shortest: 2, Centre: 3, Largest: 5, LargestWeight: 1}))
+	s, err := sums.New(testsums.Header(t, sums.Range{Lo: 0, Hi: 100, Shortest: 2, Centre: 3, Largest: 5, LargestWeight: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}

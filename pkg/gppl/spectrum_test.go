@@ -81,7 +81,7 @@ func TestSumsColumns(t *testing.T) {
 	if s.Weight() != 500 || got != want {
 		t.Errorf("%d columns from sums of %v, %d from the observations", got, s.Weight(), want)
 	}
-	if _, err := gppl.SumsColumns(m, newSums(t, s.Header()), 0.1); err == nil {
+	if _, err := gppl.SumsColumns(m, must.Get(sums.New(s.Header()))(t), 0.1); err == nil {
 		t.Error("columns of no observations: no error")
 	}
 }

@@ -12,32 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/testsums"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
-)
-
-func sumsHeader(t testing.TB, r sums.Range) sums.Header {
-	t.Helper()
-	return must.Get(sums.NewPlan(r))(t).Header
-}
-
-func newSums(t testing.TB, h sums.Header) *sums.Sums {
-	t.Helper()
-	return must.Get(sums.New(h))(t)
-}
-
-// sumsSeries is a series on [0, 100] with weights.
-func sumsSeries(seed uint64, n int) (x, y, w []float64) {
-	rnd := rand.New(rand.NewPCG(seed, 3))
-	for range n {
-		t := 100 * rnd.Float64()
-		x, y, w = append(x, t), append(y, 3+math.Sin(t)+0.3*rnd.NormFloat64()), append(w, 2*(1-rnd.Float64()))
-	}
-	return x, y, w
-}
-
-var (
-	plainRange    = sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 5}
-	weightedRange = sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 5, LargestWeight: 2}
 )
 
 // sumsCase is a model and data that sums can stand for.
@@ -125,7 +101,7 @@ func centred(d gppl.Data, centre float64) gppl.Data {
 // sumsOf returns the sums of the data.
 func sumsOf(t testing.TB, r sums.Range, d gppl.Data) *sums.Sums {
 	t.Helper()
-	s := newSums(t, sumsHeader(t, r))
+	s := testsums.New(t, r)
 	x := d.X.Coordinate(0)
 	if err := s.Add(x, d.Y); err != nil {
 		t.Fatal(err)
@@ -228,9 +204,9 @@ func TestSumsExact(t *testing.T) {
 // means, up to constants. With all weights 2 and twice the noise it is the plain one.
 func TestSumsWeights(t *testing.T) {
 	for _, k := range []gppl.Kernel{gppl.SE{Variance: 2, Lengthscale: 4}, gppl.RQ{Variance: 2, Lengthscale: 5, Alpha: 2}} {
-		x, y, w := sumsSeries(9, 300)
+		x, y, w := testsums.Series(9, 300)
 		m := gppl.Model{Kernel: k, Noise: 0.3}
-		s := newSums(t, sumsHeader(t, weightedRange))
+		s := testsums.New(t, testsums.Weighted)
 		if err := s.AddWeighted(x, y, w); err != nil {
 			t.Fatal(err)
 		}
@@ -263,8 +239,8 @@ func TestSumsWeights(t *testing.T) {
 
 // TestSumsRefusals wants an error that names the range of what is resolved.
 func TestSumsRefusals(t *testing.T) {
-	x, y, _ := sumsSeries(10, 200)
-	s := newSums(t, sumsHeader(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Longest: 5, Centre: 3, Largest: 5}))
+	x, y, _ := testsums.Series(10, 200)
+	s := testsums.New(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Longest: 5, Centre: 3, Largest: 5})
 	if _, err := gppl.NewSumsExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, s, 3); err == nil {
 		t.Error("there is a loss of no observations")
 	}
@@ -293,7 +269,7 @@ func TestSumsRefusals(t *testing.T) {
 		}
 	}
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 20, Alpha: 3}, Noise: 0.1}
-	wide := newSums(t, sumsHeader(t, plainRange))
+	wide := testsums.New(t, testsums.Plain)
 	if err := wide.Add(x, y); err != nil {
 		t.Fatal(err)
 	}
@@ -312,8 +288,8 @@ func TestSumsRefusals(t *testing.T) {
 
 // TestSumsLoss is the conformance of the loss.
 func TestSumsLoss(t *testing.T) {
-	x, y, _ := sumsSeries(12, 400)
-	s := newSums(t, sumsHeader(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.2, Centre: 3, Largest: 5}))
+	x, y, _ := testsums.Series(12, 400)
+	s := testsums.New(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.2, Centre: 3, Largest: 5})
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)
 	}
@@ -328,8 +304,8 @@ func TestSumsLoss(t *testing.T) {
 
 // TestSumsFit learns from sums what it learns from the data.
 func TestSumsFit(t *testing.T) {
-	x, y, _ := sumsSeries(13, 1500)
-	s := newSums(t, sumsHeader(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.3, Centre: 3, Largest: 5}))
+	x, y, _ := testsums.Series(13, 1500)
+	s := testsums.New(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.3, Centre: 3, Largest: 5})
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)
 	}
@@ -367,8 +343,8 @@ func TestSumsFit(t *testing.T) {
 // TestSumsIntercept wants the restricted likelihood not to depend on the centre, and other
 // means to be refused.
 func TestSumsIntercept(t *testing.T) {
-	x, y, _ := sumsSeries(14, 300)
-	s := newSums(t, sumsHeader(t, plainRange))
+	x, y, _ := testsums.Series(14, 300)
+	s := testsums.New(t, testsums.Plain)
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)
 	}
@@ -397,7 +373,7 @@ func TestSumsIntercept(t *testing.T) {
 	if _, err := gppl.NewSumsExact(m, s, 3); err == nil || !strings.Contains(err.Error(), "only an Intercept") {
 		t.Errorf("error %v", err)
 	}
-	one := newSums(t, s.Header())
+	one := must.Get(sums.New(s.Header()))(t)
 	if err := one.Add(x[:1], y[:1]); err != nil {
 		t.Fatal(err)
 	}
@@ -410,8 +386,8 @@ func TestSumsIntercept(t *testing.T) {
 // TestSumsWithoutBlock takes a block away: value and forecast are those of the data that
 // were never added.
 func TestSumsWithoutBlock(t *testing.T) {
-	x, y, _ := sumsSeries(15, 600)
-	all, block := newSums(t, sumsHeader(t, plainRange)), newSums(t, sumsHeader(t, plainRange))
+	x, y, _ := testsums.Series(15, 600)
+	all, block := testsums.New(t, testsums.Plain), testsums.New(t, testsums.Plain)
 	var kept [2][]float64
 	for i, ti := range x {
 		if ti >= 40 && ti < 50 {
@@ -459,10 +435,10 @@ func TestSumsWithoutBlock(t *testing.T) {
 // once predicted to take a pass over the data, so that the spectral engine went first and
 // could not keep its promise.)
 func TestSumsSetUp(t *testing.T) {
-	x, y, _ := sumsSeries(16, 1000)
-	r := plainRange
+	x, y, _ := testsums.Series(16, 1000)
+	r := testsums.Plain
 	r.Shortest, r.Longest = 0.05, 0.4
-	s := newSums(t, sumsHeader(t, r))
+	s := testsums.New(t, r)
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)
 	}

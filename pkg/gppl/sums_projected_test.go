@@ -15,6 +15,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/testsums"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -137,8 +138,8 @@ func TestSumsProjected(t *testing.T) {
 
 // TestSumsProjectedLoss is the conformance of the losses.
 func TestSumsProjectedLoss(t *testing.T) {
-	x, y, _ := sumsSeries(12, 400)
-	s := newSums(t, sumsHeader(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.2, Centre: 3, Largest: 5}))
+	x, y, _ := testsums.Series(12, 400)
+	s := testsums.New(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.2, Centre: 3, Largest: 5})
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)
 	}
@@ -153,9 +154,9 @@ func TestSumsProjectedLoss(t *testing.T) {
 // TestSumsProjectedWeights compares weighted losses with a dense computation.
 func TestSumsProjectedWeights(t *testing.T) {
 	const k, centre = 30, 3.0
-	x, y, w := sumsSeries(9, 200)
+	x, y, w := testsums.Series(9, 200)
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 2, Lengthscale: 8, Alpha: 2}, Noise: 0.3}
-	s := newSums(t, sumsHeader(t, weightedRange))
+	s := testsums.New(t, testsums.Weighted)
 	if err := s.AddWeighted(x, y, w); err != nil {
 		t.Fatal(err)
 	}
@@ -249,8 +250,8 @@ func denseWeightedProjected(t *testing.T, s *sums.Sums, loss *gppl.Projected, m 
 
 // TestSumsProjectedRefusals wants errors that say what is resolved.
 func TestSumsProjectedRefusals(t *testing.T) {
-	x, y, _ := sumsSeries(10, 200)
-	s := newSums(t, sumsHeader(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Longest: 5, Centre: 3, Largest: 5}))
+	x, y, _ := testsums.Series(10, 200)
+	s := testsums.New(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Longest: 5, Centre: 3, Largest: 5})
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)
 	}
@@ -299,7 +300,7 @@ func TestSumsProjectedFewWaves(t *testing.T) {
 		"constant y":        {func(i int) float64 { return float64(i) }, func(int) float64 { return 3 }, 40},
 		"ends of the range": {func(i int) float64 { return 100 * float64(i%2) }, func(i int) float64 { return float64(i % 7) }, 2},
 	} {
-		s := newSums(t, sumsHeader(t, plainRange))
+		s := testsums.New(t, testsums.Plain)
 		for i := range 100 {
 			if err := s.Add([]float64{c.at(i)}, []float64{c.y(i)}); err != nil {
 				t.Fatal(err)

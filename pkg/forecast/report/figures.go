@@ -276,7 +276,7 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 }
 
 // Slices draws the likelihood along each parameter.
-func Slices(a *forecast.Analysis, slices []forecast.Slice) (*viz.Figure, error) {
+func Slices(slices []forecast.Slice) (*viz.Figure, error) {
 	o := viz.SliceOptions{Frame: viz.Frame{
 		Title: "How well the data determine each parameter", Width: 960,
 		Caption: "Likelihood along each parameter, with the others fixed at the optimum, beside the parabola of its standard error. The parabola is wider if other parameters can compensate for this one.",

@@ -141,7 +141,7 @@ func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Fo
 			return problem
 		}
 		if len(slices) > 0 { // else nothing was learnt
-			c.Slices = figure(Slices(a, slices))
+			c.Slices = figure(Slices(slices))
 		}
 	}
 	if a.Quick(5 * time.Millisecond) {

@@ -126,7 +126,7 @@ func TestShow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Slices(a, profiles); err != nil {
+		if _, err := Slices(profiles); err != nil {
 			t.Error(err)
 		}
 		contour, err := a.Contour(context.Background(), 9)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -175,7 +176,7 @@ func (s *Sampled) describe(t *target) {
 		p := SampledParam{Name: t.params[i].Name, ImportanceMean: math.NaN(), ImportanceSD: math.NaN()}
 		all := slices.Sorted(slices.Values(slices.Concat(chains...)))
 		at := func(level float64) float64 { return all[int(level*float64(len(all)-1)+0.5)] }
-		p.Mean, p.SD = meanSD(all)
+		p.Mean, p.SD = stat.MeanStdDev(all, nil)
 		p.Lower, p.Median, p.Upper = at(0.025), at(0.5), at(0.975)
 		d := nuts.Diagnose(chains)
 		p.RHat, p.Bulk, p.Tail = d.RHat, d.Bulk, d.Tail
@@ -187,7 +188,7 @@ func (s *Sampled) describe(t *target) {
 				}
 			}
 			if drawn != nil {
-				p.ImportanceMean, p.ImportanceSD = meanSD(drawn)
+				p.ImportanceMean, p.ImportanceSD = stat.MeanStdDev(drawn, nil)
 			}
 		}
 		s.Params = append(s.Params, p)
@@ -218,16 +219,6 @@ func (s *Sampled) judge(p SampledParam) {
 
 func (s *Sampled) warn(format string, args ...any) {
 	s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
-}
-
-func meanSD(v []float64) (mean, sd float64) {
-	for _, x := range v {
-		mean += x / float64(len(v))
-	}
-	for _, x := range v {
-		sd += (x - mean) * (x - mean) / float64(len(v)-1)
-	}
-	return mean, math.Sqrt(sd)
 }
 
 // Uncertain returns as many of the draws as models, spread evenly over all, for forecasts that average over them (Uncertain.Predict). It panics if models is below 1.

@@ -5,33 +5,17 @@ import (
 	"log"
 	"math"
 
-	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/exampledata"
 )
-
-// exampleModel is the model that the examples draw from.
-var exampleModel = gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}
-
-// exampleData is n observations of exampleModel at random x in [0, 1000).
-func exampleData(n int) gppl.Data {
-	series, _, _, err := dataset.Synthetic{Model: exampleModel, N: n, Seed: 1}.Draw()
-	if err != nil {
-		log.Fatal(err)
-	}
-	data, err := gppl.NewData(gppl.Scalars(series.X), series.Y)
-	if err != nil {
-		log.Fatal(err)
-	}
-	return data
-}
 
 // What projections keep of the information about each parameter: the squared
 // ratio of the Cramér–Rao standard errors. The best directions for the signal,
 // the eigenvectors, tell nothing of the noise.
 func ExampleInformation() {
-	data := exampleData(200)
-	info, err := fisher.New(exampleModel, data.X)
+	data := exampledata.Draw(200)
+	info, err := fisher.New(exampledata.Model, data.X)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -39,7 +23,7 @@ func ExampleInformation() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.OneHot{}, gppl.Eigen{Kernel: exampleModel.Kernel}, gppl.Identity{}} {
+	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.OneHot{}, gppl.Eigen{Kernel: exampledata.Model.Kernel}, gppl.Identity{}} {
 		k := 40
 		if design == (gppl.Identity{}) {
 			k = data.Len()
@@ -71,8 +55,8 @@ func ExampleInformation() {
 
 // The loss of information, by the theorem's two terms.
 func ExampleInformation_Loss() {
-	data := exampleData(200)
-	info, err := fisher.New(exampleModel, data.X)
+	data := exampledata.Draw(200)
+	info, err := fisher.New(exampledata.Model, data.X)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -98,8 +82,8 @@ func ExampleInformation_Loss() {
 // One projection tells of one combination of the parameters: the error names
 // those that it leaves open.
 func ExampleStdErrLog() {
-	data := exampleData(100)
-	info, err := fisher.New(exampleModel, data.X)
+	data := exampledata.Draw(100)
+	info, err := fisher.New(exampledata.Model, data.X)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/projected-likelihood/gppl/internal/goldensection"
 )
 
 // Student-t noise of ν degrees of freedom and scale σ is a scale mixture of Gaussians,
@@ -88,7 +90,7 @@ func studentOf(r2 []float64, from float64) (best student, logDensity float64) {
 	}
 	lo, hi := math.Log(leastNu), math.Log(mostNu)
 	best, logDensity = profile(hi) // the likelihood rises towards Gaussian noise where it does at all
-	goldenSection(func(logNu float64) float64 {
+	goldensection.Least(func(logNu float64) float64 {
 		s, log := profile(logNu)
 		if log > logDensity {
 			best, logDensity = s, log
@@ -108,28 +110,6 @@ func (s student) mixed(components int) (precisions, weights []float64) {
 		precisions, weights = append(precisions, q/(0.5*s.nu)), append(weights, hi-lo)
 	}
 	return precisions, weights
-}
-
-// goldenSection returns where in [lo, hi] a function with one minimum is least, to within tolerance (Kiefer 1953).
-func goldenSection(f func(x float64) float64, lo, hi, tolerance float64) float64 {
-	const golden = 0.6180339887498949
-	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
-	fa, fb := f(a), f(b)
-	for hi-lo > tolerance {
-		if fa < fb {
-			hi, b, fb = b, a, fa
-			a = hi - golden*(hi-lo)
-			fa = f(a)
-		} else {
-			lo, a, fa = a, b, fb
-			b = lo + golden*(hi-lo)
-			fb = f(b)
-		}
-	}
-	if fb < fa {
-		return b
-	}
-	return a
 }
 
 // StudentNoise is Student-t noise of Nu degrees of freedom and squared scale Scale2.

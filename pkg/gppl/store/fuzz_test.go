@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/allocation"
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
@@ -19,23 +20,6 @@ import (
 func bounded(t *testing.T, size int, read func()) {
 	t.Helper()
 	allocation.Bounded(t, size, 2000, read)
-}
-
-func mustJSON(t testing.TB, v any) []byte {
-	t.Helper()
-	b, err := json.Marshal(v)
-	if err != nil {
-		t.Fatalf("what was read cannot be written: %v", err)
-	}
-	return b
-}
-
-// sameJSON fails unless what is written again is what was written first.
-func sameJSON(t *testing.T, first []byte, again any) {
-	t.Helper()
-	if second := mustJSON(t, again); string(second) != string(first) {
-		t.Fatalf("written and read again:\n%s\nwant\n%s", second, first)
-	}
 }
 
 func fuzzModels() []gppl.Model {
@@ -52,7 +36,7 @@ func fuzzModels() []gppl.Model {
 
 func FuzzModelJSON(f *testing.F) {
 	for _, m := range fuzzModels() {
-		f.Add(mustJSON(f, store.Model{Model: m}))
+		f.Add(must.JSON(f, store.Model{Model: m}))
 	}
 	f.Add([]byte(`{"kernel":{"type":"Sum","parts":[{"type":"SE"}]},"noise_variance":1e999,"transforms":[]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -74,12 +58,12 @@ func FuzzModelJSON(f *testing.F) {
 		if err := m.Check(); err != nil {
 			t.Fatalf("what was read is not a model: %v", err)
 		}
-		first := mustJSON(t, m)
+		first := must.JSON(t, m)
 		var again store.Model
 		if err := json.Unmarshal(first, &again); err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, first)
 		}
-		sameJSON(t, first, again)
+		must.SameJSON(t, first, again)
 		if m.String() != again.String() {
 			t.Fatalf("written and read again: %v, want %v", again, m)
 		}
@@ -101,7 +85,7 @@ func FuzzResultJSON(f *testing.F) {
 		for _, p := range m.Params() {
 			r.Params = append(r.Params, gppl.FittedParam{Param: p, Start: p.Value, StdErrLog: float64(i + 1), AtBound: i > 1})
 		}
-		f.Add(mustJSON(f, store.Result{Result: r}))
+		f.Add(must.JSON(f, store.Result{Result: r}))
 	}
 	f.Add([]byte(`{"format":"gppl result","version":1}`))
 	path := filepath.Join(f.TempDir(), "result.json")
@@ -119,12 +103,12 @@ func FuzzResultJSON(f *testing.F) {
 			return
 		}
 		_ = r.String()
-		first := mustJSON(t, store.Result{Result: r})
+		first := must.JSON(t, store.Result{Result: r})
 		again := new(store.Result)
 		if err := json.Unmarshal(first, again); err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, first)
 		}
-		sameJSON(t, first, again)
+		must.SameJSON(t, first, again)
 		if again.SetupTime != r.SetupTime || again.FitTime != r.FitTime || r.SetupTime < 0 || r.FitTime < 0 {
 			t.Fatalf("times of %v and %v, read again as %v and %v", r.SetupTime, r.FitTime, again.SetupTime, again.FitTime)
 		}
@@ -143,8 +127,8 @@ func FuzzAutoResultJSON(f *testing.F) {
 		for _, p := range m.Params() {
 			r.Params = append(r.Params, gppl.FittedParam{Param: p})
 		}
-		f.Add(mustJSON(f, r))
-		f.Add(mustJSON(f, store.Result{Result: r.Result}))
+		f.Add(must.JSON(f, r))
+		f.Add(must.JSON(f, store.Result{Result: r.Result}))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var r auto.Result
@@ -156,11 +140,11 @@ func FuzzAutoResultJSON(f *testing.F) {
 			}
 			return
 		}
-		first := mustJSON(t, r)
+		first := must.JSON(t, r)
 		var again auto.Result
 		if err := json.Unmarshal(first, &again); err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, first)
 		}
-		sameJSON(t, first, again)
+		must.SameJSON(t, first, again)
 	})
 }

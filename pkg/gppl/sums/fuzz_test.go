@@ -6,13 +6,14 @@ import (
 	"hash/crc64"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/testsums"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 // FuzzSums reads files whose checksums are right: none makes it panic, and what it reads it writes again.
 func FuzzSums(f *testing.F) {
 	for _, r := range []sums.Range{{Hi: 1, Shortest: 0.3, Largest: 4}, {Hi: 1, Shortest: 0.3, Largest: 4, LargestWeight: 2}} {
-		s := newSums(f, sumsHeader(f, r))
+		s := testsums.New(f, r)
 		f.Add(marshal(f, s))
 		if r.LargestWeight > 0 {
 			if err := s.AddWeighted([]float64{0.2, 0.9}, []float64{1, -3}, []float64{2, 0.1}); err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/testsums"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -37,9 +38,9 @@ func TestSumsShards(t *testing.T) {
 		t.Fatal(err)
 	}
 	order, shards := split(trial)
-	x, y, _ := sumsSeries(uint64(trial), len(order))
+	x, y, _ := testsums.Series(uint64(trial), len(order))
 	for k := process; k < shards; k += processes {
-		s := newSums(t, sumsHeader(t, plainRange))
+		s := testsums.New(t, testsums.Plain)
 		for _, i := range order[len(order)*k/shards : len(order)*(k+1)/shards] {
 			if err := s.Add(x[i:i+1], y[i:i+1]); err != nil {
 				t.Fatal(err)
@@ -81,8 +82,8 @@ func TestSumsProcesses(t *testing.T) {
 				t.Fatalf("%v: %s", err, output.String())
 			}
 		}
-		whole, merged := newSums(t, sumsHeader(t, plainRange)), newSums(t, sumsHeader(t, plainRange))
-		x, y, _ := sumsSeries(uint64(trial), len(order))
+		whole, merged := testsums.New(t, testsums.Plain), testsums.New(t, testsums.Plain)
+		x, y, _ := testsums.Series(uint64(trial), len(order))
 		if err := whole.Add(x, y); err != nil {
 			t.Fatal(err)
 		}

@@ -13,27 +13,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/testsums"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
-
-func sumsHeader(t testing.TB, r sums.Range) sums.Header {
-	t.Helper()
-	p, err := sums.NewPlan(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p.Header
-}
-
-func newSums(t testing.TB, h sums.Header) *sums.Sums {
-	t.Helper()
-	s, err := sums.New(h)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
-}
 
 func marshal(t testing.TB, s *sums.Sums) []byte {
 	t.Helper()
@@ -44,28 +28,13 @@ func marshal(t testing.TB, s *sums.Sums) []byte {
 	return b
 }
 
-// sumsSeries is a series on [0, 100] with weights.
-func sumsSeries(seed uint64, n int) (x, y, w []float64) {
-	rnd := rand.New(rand.NewPCG(seed, 3))
-	for range n {
-		t := 100 * rnd.Float64()
-		x, y, w = append(x, t), append(y, 3+math.Sin(t)+0.3*rnd.NormFloat64()), append(w, 2*(1-rnd.Float64()))
-	}
-	return x, y, w
-}
-
-var (
-	plainRange    = sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 5}
-	weightedRange = sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 5, LargestWeight: 2}
-)
-
 // TestSumsBits wants identical files from random splits in random orders, of 1 to 64
 // shards that 1 to 4 goroutines fill, shards that went through files among them.
 func TestSumsBits(t *testing.T) {
 	t.Parallel()
 	trials := testsize.Of(60, 300, 1000)
 	rnd := rand.New(rand.NewPCG(5, 5))
-	headers := []sums.Header{sumsHeader(t, plainRange), sumsHeader(t, weightedRange)}
+	headers := []sums.Header{testsums.Header(t, testsums.Plain), testsums.Header(t, testsums.Weighted)}
 	add := func(s *sums.Sums, x, y, w []float64) error {
 		if s.Header().LargestWeight > 0 {
 			return s.AddWeighted(x, y, w)
@@ -77,9 +46,9 @@ func TestSumsBits(t *testing.T) {
 		if trial%50 == 0 {
 			n = 20000 // a chunk for several processors
 		}
-		x, y, w := sumsSeries(uint64(trial), n)
+		x, y, w := testsums.Series(uint64(trial), n)
 		h := headers[trial%2]
-		whole := newSums(t, h)
+		whole := must.Get(sums.New(h))(t)
 		if err := add(whole, x, y, w); err != nil {
 			t.Fatal(err)
 		}
@@ -136,12 +105,12 @@ func TestSumsBits(t *testing.T) {
 
 // TestSumsProcessors wants a chunk to have the same bytes on any number of processors.
 func TestSumsProcessors(t *testing.T) {
-	x, y, _ := sumsSeries(1, 50000)
-	h := sumsHeader(t, plainRange)
+	x, y, _ := testsums.Series(1, 50000)
+	h := testsums.Header(t, testsums.Plain)
 	var want []byte
 	for _, procs := range []int{1, 2, 3, 8} {
 		before := runtime.GOMAXPROCS(procs)
-		s := newSums(t, h)
+		s := must.Get(sums.New(h))(t)
 		err := s.Add(x, y)
 		runtime.GOMAXPROCS(before)
 		if err != nil {
@@ -157,9 +126,9 @@ func TestSumsProcessors(t *testing.T) {
 
 // TestSumsSubtract wants what is left of a part taken away to be the sums of the rest.
 func TestSumsSubtract(t *testing.T) {
-	x, y, _ := sumsSeries(2, 5000)
-	h := sumsHeader(t, plainRange)
-	all, part, rest := newSums(t, h), newSums(t, h), newSums(t, h)
+	x, y, _ := testsums.Series(2, 5000)
+	h := testsums.Header(t, testsums.Plain)
+	all, part, rest := must.Get(sums.New(h))(t), must.Get(sums.New(h))(t), must.Get(sums.New(h))(t)
 	for _, c := range []struct {
 		s        *sums.Sums
 		from, to int
@@ -196,7 +165,7 @@ func TestSumsSubtract(t *testing.T) {
 
 // TestSumsBadObservations wants errors with index and value, and nothing added.
 func TestSumsBadObservations(t *testing.T) {
-	plain, weighted := newSums(t, sumsHeader(t, plainRange)), newSums(t, sumsHeader(t, weightedRange))
+	plain, weighted := testsums.New(t, testsums.Plain), testsums.New(t, testsums.Weighted)
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {
 		s       *sums.Sums
@@ -243,9 +212,9 @@ func TestSumsBadObservations(t *testing.T) {
 // TestSumsBadShards makes shards that must not be merged: each an error that says what
 // is wrong, and the sums stay as they were.
 func TestSumsBadShards(t *testing.T) {
-	h := sumsHeader(t, plainRange)
-	good := newSums(t, h)
-	x, y, w := sumsSeries(4, 500)
+	h := testsums.Header(t, testsums.Plain)
+	good := must.Get(sums.New(h))(t)
+	x, y, w := testsums.Series(4, 500)
 	if err := good.Add(x, y); err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +242,7 @@ func TestSumsBadShards(t *testing.T) {
 	other := func(change func(*sums.Header)) []byte {
 		changed := h
 		change(&changed)
-		s := newSums(t, changed)
+		s := must.Get(sums.New(changed))(t)
 		var err error
 		if changed.LargestWeight > 0 {
 			err = s.AddWeighted(x, y, w)
@@ -342,11 +311,11 @@ func TestSumsBadShards(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			shard := newSums(t, h)
+			shard := must.Get(sums.New(h))(t)
 			err := shard.UnmarshalBinary(c.file)
 			if err == nil {
 				err = good.Merge(shard)
-			} else if shard.Len() != 0 || !bytes.Equal(marshal(t, shard), marshal(t, newSums(t, h))) {
+			} else if shard.Len() != 0 || !bytes.Equal(marshal(t, shard), marshal(t, must.Get(sums.New(h))(t))) {
 				t.Error("a file that was refused changed the sums")
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -362,7 +331,7 @@ func TestSumsBadShards(t *testing.T) {
 
 // TestSumsEveryBit flips each bit of a file in turn: none goes unnoticed.
 func TestSumsEveryBit(t *testing.T) {
-	s := newSums(t, sumsHeader(t, sums.Range{Hi: 1, Shortest: 0.3, Largest: 4}))
+	s := testsums.New(t, sums.Range{Hi: 1, Shortest: 0.3, Largest: 4})
 	x, y := []float64{0.2, 0.9}, []float64{1, -3}
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)
@@ -379,8 +348,8 @@ func TestSumsEveryBit(t *testing.T) {
 
 // TestSumsMoments compares what is known without a likelihood.
 func TestSumsMoments(t *testing.T) {
-	x, y, _ := sumsSeries(6, 4000)
-	s := newSums(t, sumsHeader(t, plainRange))
+	x, y, _ := testsums.Series(6, 4000)
+	s := testsums.New(t, testsums.Plain)
 	if lo, hi := s.Extent(); !math.IsNaN(lo) || !math.IsNaN(hi) || !math.IsNaN(s.Mean()) {
 		t.Errorf("no observations from %v to %v, of mean %v", lo, hi, s.Mean())
 	}
@@ -417,13 +386,13 @@ func TestNewPlan(t *testing.T) {
 		{func(r *sums.Range) { r.Shortest = 1e-9 }, "the shortest that can be resolved is"},
 		{func(r *sums.Range) { r.Longest = 0.1 }, "Longest = 0.1 is less"},
 	} {
-		r := plainRange
+		r := testsums.Plain
 		c.change(&r)
 		if _, err := sums.NewPlan(r); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	for _, r := range []sums.Range{plainRange, {Lo: -1e9, Hi: 1e9, Shortest: 1e8, Longest: 1.2e8, Largest: 1e-30}, {Lo: 1, Hi: 1 + 1e-6, Largest: 3e30}} {
+	for _, r := range []sums.Range{testsums.Plain, {Lo: -1e9, Hi: 1e9, Shortest: 1e8, Longest: 1.2e8, Largest: 1e-30}, {Lo: 1, Hi: 1 + 1e-6, Largest: 3e30}} {
 		p, err := sums.NewPlan(r)
 		if err != nil {
 			t.Errorf("%+v: %v", r, err)
@@ -439,8 +408,8 @@ func TestNewPlan(t *testing.T) {
 
 // TestSumsDates keeps in a file that inputs are dates, which are written as such, and merges no sums of which only some are.
 func TestSumsDates(t *testing.T) {
-	h := sumsHeader(t, sums.Range{Lo: 1577836800, Hi: 1577836800 + 864000, Largest: 8, Dates: true})
-	s := newSums(t, h)
+	h := testsums.Header(t, sums.Range{Lo: 1577836800, Hi: 1577836800 + 864000, Largest: 8, Dates: true})
+	s := must.Get(sums.New(h))(t)
 	if err := s.Add([]float64{1577836800, 1577836800 + 86400}, []float64{1, 2}); err != nil {
 		t.Fatal(err)
 	}
@@ -452,7 +421,7 @@ func TestSumsDates(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	h.Dates = false
-	if err := read.Merge(newSums(t, h)); err == nil || !strings.Contains(err.Error(), "Dates is true and false") {
+	if err := read.Merge(must.Get(sums.New(h))(t)); err == nil || !strings.Contains(err.Error(), "Dates is true and false") {
 		t.Errorf("%v", err)
 	}
 	if numbers := h.Place(1577836800); numbers != "1.5778368e+09" {

@@ -204,11 +204,6 @@ func TestForecast(t *testing.T) {
 	if got := choice.Because("%.2g of them", 3).String(); got != "3 of them" {
 		t.Error(got)
 	}
-	for bytes, want := range map[float64]string{0: "0 bytes", 999: "999 bytes", 999.6: "1 kB", 3.2e9: "3.2 GB", 1e21: "1e+03 EB"} {
-		if got := choice.FormatBytes(bytes); got != want {
-			t.Errorf("%v bytes: %q, want %q", bytes, got, want)
-		}
-	}
 	// A form far above one per term errs in proportion; one below costs nothing.
 	for form, want := range map[float64]float64{0: 2, 10: 2, 100: 2 * 19} {
 		if got := choice.Completed(2, form, 10); got != want {

@@ -57,18 +57,6 @@ const EvaluationsAhead = 30
 // Cost is the time by which engines are compared.
 func (f Forecast) Cost() float64 { return f.Seconds + f.Setup/EvaluationsAhead }
 
-// FormatBytes writes a number of bytes with three digits, as in 3.2 GB.
-func FormatBytes(bytes float64) string {
-	unit := "bytes"
-	for _, larger := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
-		if bytes < 999.5 {
-			break
-		}
-		bytes, unit = bytes/1e3, larger
-	}
-	return fmt.Sprintf("%.3g %s", bytes, unit)
-}
-
 // DefaultMemory is the Memory of Limits unless a user gives another.
 const DefaultMemory = 12 << 30
 

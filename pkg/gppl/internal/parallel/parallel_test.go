@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
@@ -68,7 +69,7 @@ func TestAside(t *testing.T) {
 			t.Errorf("%d calls, want 5", calls)
 		}
 		a.Start(context.Background(), 1, func(int) { boom("wrong") })
-		if value := recovered(a.Wait); value == nil {
+		if value := must.Recover(a.Wait); value == nil {
 			t.Error("a panic was lost")
 		}
 		a.Wait() // there is nothing left
@@ -105,7 +106,7 @@ func TestPanic(t *testing.T) {
 		goroutines := runtime.NumGoroutine()
 		for k := range 50 {
 			var running, calls atomic.Int32
-			value := recovered(func() {
+			value := must.Recover(func() {
 				For(endless, func(i int) {
 					running.Add(1)
 					defer running.Add(-1)
@@ -130,12 +131,6 @@ func TestPanic(t *testing.T) {
 		}
 	}
 	TestFor(t)
-}
-
-func recovered(f func()) (value any) {
-	defer func() { value = recover() }()
-	f()
-	return nil
 }
 
 // TestGoexit: what ends a goroutine, such as FailNow of a test in a kernel, ends the one that called For.
