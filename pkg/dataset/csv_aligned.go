@@ -14,7 +14,7 @@ import (
 func aligned(r *bufio.Reader, opt CSVOptions) (columns *bufio.Reader, title int) {
 	const fewest = 5 // rows
 	texts, starts, above := tableLines(r, opt)
-	if len(texts) <= fewest || opt.NoHeader || strings.ContainsAny(strings.Join(texts, ""), "\t;|\"") {
+	if len(texts) <= fewest || opt.NoHeader || strings.Contains(texts[len(texts)-1], ",") || strings.ContainsAny(strings.Join(texts, ""), "\t;|\"") {
 		return nil, 0
 	}
 	value := func(text string) bool {
