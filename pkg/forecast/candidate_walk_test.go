@@ -81,7 +81,7 @@ func TestWalk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(f, again, cmpopts.EquateApprox(1e-9, 0)); diff != "" || walkWeight(loaded) != walkMost {
+	if diff := cmp.Diff(f, again, ofParts, cmpopts.EquateApprox(1e-9, 0)); diff != "" || walkWeight(loaded) != walkMost {
 		t.Error(diff)
 	}
 	rng := rand.New(rand.NewPCG(9, 0))
@@ -143,7 +143,7 @@ func TestSeasonalWalk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(f, again, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+	if diff := cmp.Diff(f, again, ofParts, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
 		t.Error(diff)
 	}
 }

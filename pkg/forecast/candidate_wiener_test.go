@@ -55,7 +55,7 @@ func TestWiener(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(f, again, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+			if diff := cmp.Diff(f, again, ofParts, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
 				t.Error(diff)
 			}
 		}
@@ -95,7 +95,7 @@ func TestLately(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(one, two); diff != "" {
+	if diff := cmp.Diff(one, two, ofParts); diff != "" {
 		t.Error(diff)
 	}
 	// Both sides of the place agree with each other where the data decide, and early x are predicted from early observations.

@@ -34,7 +34,7 @@ func (m *member) given() []conditioned {
 	return m.posteriors
 }
 
-// Part is the forecast of one model: at each x a Gaussian distribution of y, or of log y, with mean Mean and variance
+// Part is the forecast of one model: at each x a Gaussian distribution of y, or of log y (Value), with mean Mean and variance
 // NoisyVar. LatentVar is the variance of f.
 type Part struct {
 	Weight    float64
@@ -47,6 +47,9 @@ type Part struct {
 	Observed observe.Likelihood
 	Sizes    []float64
 }
+
+// Value returns the y of a value of what the model is of: itself, or the inverse of the logarithm, or of log odds.
+func (p Part) Value(z float64) float64 { return component{warp: p.warp, mean: z}.quantile(0) }
 
 // parts returns the forecasts of all members.
 func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {

@@ -380,7 +380,7 @@ func TestFit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(f, g, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		if diff := cmp.Diff(f, g, ofParts, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
 			t.Error(diff)
 		}
 		if b.Series.Source.SHA256 == "" || b.Series.Source.File != "data.csv" {

@@ -125,7 +125,7 @@ func TestPolicyGrowth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
+		if diff := cmp.Diff(want, got, ofParts, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
 			t.Error(diff)
 		}
 		if got.Upper[5]-got.Lower[5] < 1.2*(future.Upper[5]-future.Lower[5]) {

@@ -3,7 +3,12 @@ package forecast
 import (
 	"math"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
+
+// ofParts lets tests compare forecasts with the scales of their parts.
+var ofParts = cmp.AllowUnexported(Part{})
 
 // TestWarps: g increases, g⁻¹ goes back and ends at bounds, and log g′ is the slope, by differences.
 func TestWarps(t *testing.T) {
@@ -29,5 +34,13 @@ func TestWarps(t *testing.T) {
 	}
 	if lo, hi := odds.inverse(-1e3), odds.inverse(1e3); lo != -1 || hi != 3 {
 		t.Errorf("far beyond: %v and %v", lo, hi)
+	}
+	for _, c := range []struct {
+		p    Part
+		z, y float64
+	}{{Part{}, 2, 2}, {Part{warp: logarithm{}}, 2, math.Exp(2)}, {Part{warp: odds}, 0, 1}} {
+		if y := c.p.Value(c.z); math.Abs(y-c.y) > 1e-15 {
+			t.Errorf("%+v: %v is %v, want %v", c.p, c.z, y, c.y)
+		}
 	}
 }
