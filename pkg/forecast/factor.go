@@ -3,7 +3,11 @@ package forecast
 import (
 	"errors"
 	"fmt"
+	"sync"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -76,6 +80,44 @@ func (f *factor) whiten(v []float64) ([]float64, error) {
 	var e mat.VecDense
 	err := sound(e.SolveVec(f.chol.RawU().T(), mat.NewVecDense(len(v), v)))
 	return e.RawVector().Data, err
+}
+
+// rows returns V = U⁻¹, where A = UᵀU: the products of its rows are A⁻¹. It takes n³/3 flops, on two processors.
+func (f *factor) rows() blas64.Triangular {
+	v := mat.NewTriDense(len(f.x), mat.Upper, nil)
+	v.Copy(f.chol.RawU())
+	invertUpper(v.RawTriangular())
+	return v.RawTriangular()
+}
+
+// invertUpper replaces a triangle, without zeros on its diagonal, by its inverse:
+//
+//	⎛A  C⎞⁻¹   ⎛A⁻¹  −A⁻¹CB⁻¹⎞
+//	⎝   B⎠   = ⎝      B⁻¹    ⎠
+func invertUpper(v blas64.Triangular) {
+	const small = 64
+	if v.N <= small {
+		lapack64.Trtri(v)
+		return
+	}
+	n, m := v.N/2, v.N-v.N/2
+	a, b := v, v
+	a.N = n
+	b.N, b.Data = m, v.Data[n*v.Stride+n:]
+	part := func(row, col, rows, cols int) blas64.General {
+		return blas64.General{Rows: rows, Cols: cols, Stride: v.Stride, Data: v.Data[row*v.Stride+n+col:]}
+	}
+	beside := func(one, other func()) {
+		var wait sync.WaitGroup
+		wait.Go(other)
+		one()
+		wait.Wait()
+	}
+	beside(func() { invertUpper(a) }, func() { invertUpper(b) })
+	left := func(c blas64.General) func() { return func() { blas64.Trmm(blas.Left, blas.NoTrans, -1, a, c) } }
+	beside(left(part(0, 0, n, m/2)), left(part(0, m/2, n, m-m/2)))
+	right := func(c blas64.General) func() { return func() { blas64.Trmm(blas.Right, blas.NoTrans, 1, b, c) } }
+	beside(right(part(0, 0, n/2, m)), right(part(n/2, 0, n-n/2, m)))
 }
 
 // solve is A⁻¹ of a column.

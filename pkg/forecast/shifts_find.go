@@ -47,7 +47,7 @@ type shifted struct {
 // the improvement of −2 log likelihood by it (de Jong and Penzer 1998, Diagnosing shocks in time series). The model is trained anew with the
 // best, and it is a shift if the chance of one as clear, by the improvement of the trained likelihood and by its score, is below 0.5 %: the
 // sum over all places and both kinds of the chance that white innovations make such a score. These have Student's t distribution with the
-// degrees of freedom that the innovations show, so that a single large one of many is no shift. Then the next is looked for. It takes n³
+// degrees of freedom that the innovations show, so that a single large one of many is no shift. Then the next is looked for. It takes ⅔n³
 // flops for each, and returns none where the model has no dense factor, of fewer than 30 observations, and of counts. Shifts in the mean of
 // the model are among them, with Used set. Where none is found, outliers are left out, unless they are more than 5 %, and count in the tails.
 func (a *Analysis) findShifts(ctx context.Context) ([]ShiftSize, error) {
@@ -342,10 +342,7 @@ func (search shiftSearch) next(from shifted) (best *shifted, err error) {
 		if err != nil {
 			return nil, err
 		}
-		there, err := f.clearest(from.shifts)
-		if err != nil {
-			return nil, err
-		}
+		there := f.clearest(from.shifts)
 		if there.score < search.promising() {
 			continue
 		}
@@ -386,10 +383,7 @@ func (search shiftSearch) judge(from shifted, c Shift) (to *shifted, chance floa
 		if err != nil {
 			return nil, 1, err
 		}
-		here, err := f.clearest(from.shifts)
-		if err != nil {
-			return nil, 1, err
-		}
+		here := f.clearest(from.shifts)
 		if again := search.shift(f, here); again != c {
 			c = again
 			continue

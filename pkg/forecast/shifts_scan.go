@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
@@ -22,45 +21,37 @@ type possibleShift struct {
 	pulse [2]float64
 }
 
-// clearest returns the shift with the largest score, at none of those that are known. It takes n³ flops.
-func (f *factor) clearest(known []Shift) (best possibleShift, err error) {
-	n := len(f.x)
-	p := mat.NewSymDense(n, nil)
-	if err := sound(f.chol.InverseTo(p)); err != nil {
-		return best, err
-	}
+// clearest returns the shift with the largest score, at none of those that are known. It takes n³/3 flops.
+func (f *factor) clearest(known []Shift) (best possibleShift) {
+	n, v := len(f.x), f.rows()
+	row := func(i int) []float64 { return v.Data[i*v.Stride:][:n] } // zeros before place i
 	alpha := f.alpha.RawVector().Data
-	var all [2][]possibleShift // steps and kinks, the latest first
-	ones, row, x := slices.Repeat([]float64{1}, n), make([]float64, n), make([]float64, n)
-	for i := range x {
-		x[i] = f.x[i] - f.x[0]
-	}
-	var level, slope, levels, both, slopes float64 // Σ α, Σ (x−x_t)α; Σ P, Σ (x_i−x_t)P, Σ (x_i−x_t)(x_j−x_t)P, from t on
+	var all [2][]possibleShift                           // steps and kinks, the latest first
+	step, kink := make([]float64, n), make([]float64, n) // Σ V_i and Σ (x_i−x_t)V_i, from t on
+	var level, slope float64                             // Σ α, Σ (x−x_t)α
 	for t := n - 1; t > 0; t-- {
 		gap := 0.0
 		if t < n-1 {
 			gap = f.x[t+1] - f.x[t]
 		}
 		slope += gap * level
-		slopes += gap * (2*both + gap*levels)
-		both += gap * levels
 		level += alpha[t]
-		// The products of the step and of the kink at t with the observations t−1 and t.
+		floats.AddScaled(kink, gap, step)
+		floats.Add(step[t:], row(t)[t:])
+		// The products of the step and of the kink at t with the observations t−1 and t, and of those with one another.
 		var steps, kinks [2]float64
+		var pulses [2][2]float64
 		for k := range 2 {
-			at := t - 1 + k
-			for j := t; j < n; j++ {
-				row[j] = p.At(at, j)
+			at := row(t - 1 + k)
+			steps[k], kinks[k] = floats.Dot(at[t:], step[t:]), floats.Dot(at[t:], kink[t:])
+			for l := range 2 {
+				pulses[k][l] = floats.Dot(at[t-1:], row(t - 1 + l)[t-1:])
 			}
-			steps[k] = floats.Dot(row[t:], ones[t:])
-			kinks[k] = floats.Dot(row[t:], x[t:]) - x[t]*steps[k]
 		}
-		levels += 2*steps[1] - p.At(t, t)
-		both += kinks[1]
+		levels, slopes := floats.Dot(step[t:], step[t:]), floats.Dot(kink[t:], kink[t:])
 		if t < beside || t > n-beside || f.x[t] == f.x[t-1] {
 			continue
 		}
-		pulses := [2][2]float64{{p.At(t-1, t-1), p.At(t-1, t)}, {p.At(t-1, t), p.At(t, t)}}
 		for kind, s := range []struct {
 			slope         bool
 			project, norm float64
@@ -89,7 +80,7 @@ func (f *factor) clearest(known []Shift) (best possibleShift, err error) {
 			}
 		}
 	}
-	return best, nil
+	return best
 }
 
 // seen returns the score of a shift beside pulses at two observations; ok is false if these explain it.
