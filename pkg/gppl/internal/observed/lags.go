@@ -3,8 +3,8 @@ package observed
 import (
 	"math"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // Lags evaluates a kernel once for each distance of two observations, where their times lie on a grid, but for rounding, and have far fewer
