@@ -61,7 +61,7 @@ func (b *band) fill(k Kernel, diagonal float64) {
 		}
 		b.gram.Reset(b.first)
 		most, pairs := b.gram.Farthest(t)
-		b.lags.Reset(t, most, pairs)
+		b.lags.Reset(b.line, most, pairs)
 	}
 	table := b.tabulates(k)
 	if table {
@@ -100,7 +100,9 @@ func (b *band) contract(k Kernel, params int, weigh func(l *dense.Lane, row, col
 	b.lanes.Reserve(size)
 	b.lanes.Begin(params)
 	table := b.tabulates(k)
-	b.lags.Begin()
+	if table {
+		b.lags.Begin()
+	}
 	parallel.For(parallel.Lanes, func(c int) {
 		for j := c; j < m.Blocks(); j += parallel.Lanes {
 			parallel.Look(m.Ctx)

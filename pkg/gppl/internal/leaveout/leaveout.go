@@ -196,7 +196,7 @@ func (r *root) block(mean, variances []float64, b int, block []int, w blas64.Gen
 	}
 	inverse := dense.New(count, count) // R⁻¹
 	dense.AddDiagonal(inverse, 1)
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: count, Stride: upper.Stride, Data: upper.Data}, inverse)
+	dense.Trsm(blas.Left, blas.NoTrans, 1, blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: count, Stride: upper.Stride, Data: upper.Data}, inverse)
 	for j, i := range block {
 		var t, v float64
 		for k := j; k < count; k++ {

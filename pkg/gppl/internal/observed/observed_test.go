@@ -306,7 +306,7 @@ func TestLags(t *testing.T) {
 		span := times[len(times)-1] - times[0]
 		var g observed.Lags
 		for range 2 { // the memory of the first time is used again
-			g.Reset(times, span, len(times)*len(times))
+			g.Reset(observed.Sorted(times), span, len(times)*len(times))
 		}
 		if len(g.R) != c.n {
 			t.Errorf("%s: %d distances, want %d", c.name, len(g.R), c.n)
