@@ -218,7 +218,9 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 			d.column(name)
 		}
 	}
-	for _, m := range a.members {
+	last := a.Series.X[len(a.Series.X)-1]
+	grown := a.growth(len(d.X), func(i int) float64 { return max(0, d.X[i]-last) })
+	for at, m := range a.members {
 		models := m.draws
 		if len(models) == 0 {
 			models = []gppl.Model{m.model}
@@ -227,7 +229,7 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := a.addTo(d, m, model, k, m.weight/float64(len(models))); err != nil {
+			if err := a.addTo(d, m, model, k, Part{Weight: m.weight / float64(len(models)), grown: grown(at)}); err != nil {
 				return nil, err
 			}
 		}
@@ -265,8 +267,8 @@ func (d *Decomposition) about(period float64) float64 {
 	return nearest
 }
 
-// addTo adds the columns of a model of a member, which is conditioned on the latest k observations, with a weight.
-func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, weight float64) error {
+// addTo adds the columns of a model of a member, which is conditioned on the latest k observations, with the weights of a part.
+func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, of Part) error {
 	f, err := a.newFactor(model, m.scale.data, k)
 	if err != nil {
 		return err
@@ -316,7 +318,7 @@ func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, w
 					v -= warp.inverse(before)
 				}
 			}
-			d.Columns[at][i] += weight * v
+			d.Columns[at][i] += of.weightAt(i) * v
 		}
 	}
 	return nil
