@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestPublishedFigures holds what was read from the figures against what is known of them: Figure 3's markers are the numbers in the
-// outputs of the authors' notebook, and the curves of the others are whole.
+// TestPublishedFigures holds what was read from the figures against what is known of them: Figure 3's markers are the numbers in
+// the outputs of the authors' notebook, and the curves of the others are whole.
 func TestPublishedFigures(t *testing.T) {
 	p, err := LoadPublished()
 	if err != nil {

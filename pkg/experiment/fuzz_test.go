@@ -16,7 +16,8 @@ func FuzzOpenStore(f *testing.F) {
 	}
 	whole := string(line)
 	for _, text := range []string{
-		"", "\n", whole + "\n", whole + "\n" + whole + "\n", whole + "\r\n\n" + whole, whole + "\n" + whole[:len(whole)/2], "nonsense\n" + whole,
+		"", "\n", whole + "\n", whole + "\n" + whole + "\n", whole + "\r\n\n" + whole, whole + "\n" + whole[:len(whole)/2],
+		"nonsense\n" + whole,
 	} {
 		f.Add([]byte(text))
 	}

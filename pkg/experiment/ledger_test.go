@@ -56,7 +56,8 @@ func TestLedger(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(results, "..", r.Notebook+".ipynb")); err != nil {
 			t.Errorf("row %q: %v", r.ID, err)
 		}
-		if slices.Contains([]Status{Corrected, Contradicted, NotComparable, RejectedAlone, Unexplained, Reversed, Found, NotFound}, r.Status) && r.Why == "" {
+		if slices.Contains([]Status{Corrected, Contradicted, NotComparable, RejectedAlone, Unexplained, Reversed, Found, NotFound},
+			r.Status) && r.Why == "" {
 			t.Errorf("row %q is %s, and does not say why", r.ID, r.Status)
 		}
 		if r.Status.comparable() && r.Tolerance == "" || r.Overturn == "" {
@@ -115,8 +116,8 @@ func TestLedgerFollows(t *testing.T) {
 	}
 }
 
-// TestLedgerConfirmed wants verdicts whose rules were chosen after the data had been seen to follow from other data: they must not move
-// with the draws that the rules were chosen on, and must move with those made later.
+// TestLedgerConfirmed wants verdicts whose rules were chosen after the data had been seen to follow from other data: they must
+// not move with the draws that the rules were chosen on, and must move with those made later.
 func TestLedgerConfirmed(t *testing.T) {
 	row := func(e *Evidence, id string) Row {
 		for _, r := range Ledger(e) {
@@ -253,7 +254,8 @@ func TestStoredResults(t *testing.T) {
 		count := map[string]int{}
 		for _, o := range *all {
 			class := o.Trial.Kernel + o.Trial.Loss + o.Trial.Protocol + o.Trial.Optimiser.Method + o.Trial.Design
-			if o.Fit > 0.5 || o.Fit+o.Setup > 1 && !testsize.Long() || o.Error != "" || o.Floor || o.Trial.Optimiser.Method == Evaluate || count[class] >= 1 {
+			if o.Fit > 0.5 || o.Fit+o.Setup > 1 && !testsize.Long() || o.Error != "" || o.Floor || o.Trial.Optimiser.Method == Evaluate ||
+				count[class] >= 1 {
 				continue
 			}
 			if o.Trial.Source.Name == "sunspots" && !haveSunspots() {
@@ -288,10 +290,11 @@ func TestStoredResults(t *testing.T) {
 	t.Logf("%d trials repeated", repeated)
 }
 
-// TestStoredCommits wants the commits that outcomes name to be in the history of this one: that of a branch which was never merged says
-// nothing to a reader.
+// TestStoredCommits wants the commits that outcomes name to be in the history of this one: that of a branch which was never
+// merged says nothing to a reader.
 func TestStoredCommits(t *testing.T) {
-	if shallow, err := exec.Command("git", "rev-parse", "--is-shallow-repository").Output(); err != nil || strings.TrimSpace(string(shallow)) != "false" {
+	if shallow, err := exec.Command("git", "rev-parse", "--is-shallow-repository").Output(); err != nil ||
+		strings.TrimSpace(string(shallow)) != "false" {
 		t.Skip("needs the history of the repository")
 	}
 	e := evidence(t)
@@ -336,13 +339,15 @@ func haveSunspots() bool {
 // TestEEGRuns gives trainings on several samples, with predictions and without.
 func TestEEGRuns(t *testing.T) {
 	run := func(seed uint64, predicts bool) Outcome {
-		o := Outcome{Trial: Trial{Protocol: Paper, Kernel: "SE", Loss: VFE, Source: Source{Name: "eeg", Seed: seed}, Optimiser: eegAdam}}
+		o := Outcome{Trial: Trial{Protocol: Paper, Kernel: "SE", Loss: VFE, Source: Source{Name: "eeg", Seed: seed},
+			Optimiser: eegAdam}}
 		if predicts {
 			o.MSE = &Validation{}
 		}
 		return o
 	}
-	if got := EEGRuns([]Outcome{run(1, true), run(2, false), run(3, true)}, Paper, "SE", VFE); len(got) != 2 || got[0].Trial.Source.Seed != 1 || got[1].Trial.Source.Seed != 3 {
+	if got := EEGRuns([]Outcome{run(1, true), run(2, false), run(3, true)}, Paper, "SE", VFE); len(got) != 2 ||
+		got[0].Trial.Source.Seed != 1 || got[1].Trial.Source.Seed != 3 {
 		t.Errorf("where two of three predict: %+v", got)
 	}
 	if got := EEGRuns([]Outcome{run(1, false), run(2, false)}, Paper, "SE", VFE); len(got) != 1 {
@@ -350,8 +355,8 @@ func TestEEGRuns(t *testing.T) {
 	}
 }
 
-// TestErrata wants every row that docs/errata.md names to be in the ledger, and every row of the text that is corrected to be named
-// there.
+// TestErrata wants every row that docs/errata.md names to be in the ledger, and every row of the text that is corrected to be
+// named there.
 func TestErrata(t *testing.T) {
 	text, err := os.ReadFile("../../docs/errata.md")
 	if err != nil {

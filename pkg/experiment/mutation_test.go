@@ -22,8 +22,8 @@ type storedNumber struct {
 	move func(v float64) float64 // the least spread that is given to it
 }
 
-// Parameters are stored with ten digits, and an engine keeps 1e-8 nats for each observation. What decides whether an optimum is the
-// published one is 0.02 nats.
+// Parameters are stored with ten digits, and an engine keeps 1e-8 nats for each observation. What decides whether an optimum is
+// the published one is 0.02 nats.
 func nats(v float64) float64      { return 1e-3 + 1e-6*math.Abs(v) }
 func decisive(float64) float64    { return optimumTolerance }
 func permille(v float64) float64  { return 1e-3 * math.Abs(v) }
@@ -55,7 +55,8 @@ func validated(name string, of func(*Outcome) **Validation, at func(*Validation)
 
 // counted is what an outcome counts, which only training tells.
 func counted(name string, at func(*Outcome) *int) storedNumber {
-	return storedNumber{name, func(o *Outcome) float64 { return float64(*at(o)) }, func(o *Outcome, v float64) { *at(o) = int(v) }, nil, func(v float64) float64 { return max(1, 0.1*v) }}
+	return storedNumber{name, func(o *Outcome) float64 { return float64(*at(o)) }, func(o *Outcome, v float64) { *at(o) = int(v) },
+		nil, func(v float64) float64 { return max(1, 0.1*v) }}
 }
 
 // theNLL is the number that an outcome is about.
@@ -71,16 +72,17 @@ var storedNumbers = []storedNumber{
 	plainNumber("of observations", func(o *Outcome) *float64 { return &o.Exact }, permille, hundredth),
 	plainNumber("as Figure 2 has it", func(o *Outcome) *float64 { return &o.Figure2 }, permille, hundredth),
 	validated("NMSE", func(o *Outcome) **Validation { return &o.MSE }, func(v *Validation) *float64 { return &v.NMSE }),
-	validated("NMSE without the overlap", func(o *Outcome) **Validation { return &o.MSE }, func(v *Validation) *float64 { return &v.Fresh }),
+	validated("NMSE without the overlap", func(o *Outcome) **Validation { return &o.MSE },
+		func(v *Validation) *float64 { return &v.Fresh }),
 	validated("RMSE", func(o *Outcome) **Validation { return &o.MSE }, func(v *Validation) *float64 { return &v.RMSE }),
 	plainNumber("seconds", func(o *Outcome) *float64 { return &o.Fit }, nil, hundredth),
 	counted("evaluations", func(o *Outcome) *int { return &o.Evaluations }),
 	counted("failed factorisations", func(o *Outcome) *int { return &o.Retries }),
 }
 
-// recomputed returns the outcome with every number made again that follows from its trial and from what it learnt, without training, and
-// NaN for the others. The trained loss of VFE, and predictions by its posterior, need inducing inputs, which first draws alone store;
-// PyTorch's optimisers report the loss before their last step.
+// recomputed returns the outcome with every number made again that follows from its trial and from what it learnt, without
+// training, and NaN for the others. The trained loss of VFE, and predictions by its posterior, need inducing inputs, which first
+// draws alone store; PyTorch's optimisers report the loss before their last step.
 func recomputed(o Outcome) (Outcome, error) {
 	s, err := o.Trial.Source.Load()
 	if err != nil {
@@ -110,7 +112,8 @@ func recomputed(o Outcome) (Outcome, error) {
 	if unknown {
 		again.Variance, again.Figure2 = math.NaN(), math.NaN()
 	}
-	if o.Trial.Optimiser.Method == TorchAdam || o.Trial.Optimiser.Method == TorchLBFGS || o.Trial.Loss == Auto || o.Trial.Loss == AutoProjected || o.Trial.Authors.Float32 || unknown {
+	if o.Trial.Optimiser.Method == TorchAdam || o.Trial.Optimiser.Method == TorchLBFGS || o.Trial.Loss == Auto ||
+		o.Trial.Loss == AutoProjected || o.Trial.Authors.Float32 || unknown {
 		again.Value = math.NaN()
 		return again, nil
 	}
@@ -160,8 +163,8 @@ func like(t Trial) Trial {
 	return t
 }
 
-// spread returns for each outcome the standard deviation of a number over those like it; of the exact NLL, of how far it is above the
-// optimum.
+// spread returns for each outcome the standard deviation of a number over those like it; of the exact NLL, of how far it is above
+// the optimum.
 func (n storedNumber) spread(all []Outcome) []float64 {
 	v := Values(all, func(o Outcome) float64 { return n.get(&o) })
 	if n.name == theNLL {
@@ -183,8 +186,8 @@ func (n storedNumber) spread(all []Outcome) []float64 {
 	return out
 }
 
-// sampled returns the indices of outcomes of which there is one of each kind, those that differ by their draws being of one kind; of all
-// where a test may take minutes. Quick tests take no two that differ by order alone, of draws that take no time to make.
+// sampled returns the indices of outcomes of which there is one of each kind, those that differ by their draws being of one kind;
+// of all where a test may take minutes. Quick tests take no two that differ by order alone, of draws that take no time to make.
 func sampled(all []Outcome) (some []int) {
 	seen := map[Trial]bool{}
 	for i, o := range all {
@@ -205,10 +208,11 @@ func sampled(all []Outcome) (some []int) {
 	return some
 }
 
-// TestMutations computes stored numbers again at the stored parameters, without training, and wants them to be those that are stored. Then
-// it moves each by twice its spread, one at a time, and counts the changes that are seen: because the number is no longer the one that is
-// computed, or because a verdict of the ledger changes. An outcome is about its exact NLL, or, if it trains nothing, about its loss: 95 % of
-// these changes must be seen. Times and counts only training can tell: verdicts alone see them.
+// TestMutations computes stored numbers again at the stored parameters, without training, and wants them to be those that are
+// stored. Then it moves each by twice its spread, one at a time, and counts the changes that are seen: because the number is no
+// longer the one that is computed, or because a verdict of the ledger changes. An outcome is about its exact NLL, or, if it
+// trains nothing, about its loss: 95 % of these changes must be seen. Times and counts only training can tell: verdicts alone see
+// them.
 //
 //	GPPL_LONG=1 go test ./pkg/experiment -run '^TestMutations$' -v      all outcomes
 func TestMutations(t *testing.T) {

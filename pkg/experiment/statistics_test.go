@@ -53,8 +53,8 @@ func TestHolm(t *testing.T) {
 	}
 }
 
-// TestMedianInterval wants the interval between two values to hold the median in 95 % of samples or somewhat more, and to be no wider than
-// that needs: of twenty values the sixth to the fifteenth, of six all.
+// TestMedianInterval wants the interval between two values to hold the median in 95 % of samples or somewhat more, and to be no
+// wider than that needs: of twenty values the sixth to the fifteenth, of six all.
 func TestMedianInterval(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{6, 11, 20} {
@@ -121,7 +121,8 @@ func TestWithinShare(t *testing.T) {
 	}
 }
 
-// TestWithoutSpread wants a probability, and not NaN, of numbers that are all equal: a NaN would pass every comparison with a level.
+// TestWithoutSpread wants a probability, and not NaN, of numbers that are all equal: a NaN would pass every comparison with a
+// level.
 func TestWithoutSpread(t *testing.T) {
 	equal := []float64{2, 2, 2}
 	for name, c := range map[string]struct {

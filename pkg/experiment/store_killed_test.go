@@ -14,8 +14,8 @@ import (
 
 var kills = flag.Int("kills", 4, "number of kills of TestStoreKilled")
 
-// TestStoreKilled kills programs that add to a store and tidy it: it stays readable, what was there is not lost, and the next run leaves
-// the file that one without kills does, and nothing else.
+// TestStoreKilled kills programs that add to a store and tidy it: it stays readable, what was there is not lost, and the next run
+// leaves the file that one without kills does, and nothing else.
 func TestStoreKilled(t *testing.T) {
 	trials := make([]Trial, 60)
 	for i := range trials {

@@ -68,7 +68,8 @@ func TestStoreBadLine(t *testing.T) {
 	}
 }
 
-// TestStoreDamage changes every digit of a stored line in turn: it is an error that names the line. Lines without a checksum are read.
+// TestStoreDamage changes every digit of a stored line in turn: it is an error that names the line. Lines without a checksum are
+// read.
 func TestStoreDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	s := open(t, path)

@@ -120,8 +120,8 @@ func TestStoreTidyTogether(t *testing.T) {
 	}
 }
 
-// TestStoreTidyProcesses lets programs add to a store while others tidy it without end: nothing that was stored may be lost, and nothing
-// else may be left in the folder.
+// TestStoreTidyProcesses lets programs add to a store while others tidy it without end: nothing that was stored may be lost, and
+// nothing else may be left in the folder.
 func TestStoreTidyProcesses(t *testing.T) {
 	const writers, tidiers = 2, 2
 	const each = 100

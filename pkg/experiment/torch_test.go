@@ -30,7 +30,8 @@ func TestTorch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []Optimiser{{Method: TorchAdam, Rate: 0.1, Iterations: 3000, Tolerance: 1e-9}, {Method: TorchLBFGS, Rate: 0.05, Iterations: 300, Tolerance: 1e-9}} {
+	for _, o := range []Optimiser{{Method: TorchAdam, Rate: 0.1, Iterations: 3000, Tolerance: 1e-9},
+		{Method: TorchLBFGS, Rate: 0.05, Iterations: 300, Tolerance: 1e-9}} {
 		r, start, err := o.asAuthors(context.Background(), exact, 3)
 		if err != nil {
 			t.Fatal(err)
@@ -68,8 +69,8 @@ func (l recorded) ValueGrad(grad, theta []float64) (float64, error) {
 	return v, err
 }
 
-// TestTorchFixture repeats what the authors' code and PyTorch gave on small data, evaluation by evaluation: scripts/authors_run.py
-// --fixture wrote it.
+// TestTorchFixture repeats what the authors' code and PyTorch gave on small data, evaluation by evaluation:
+// scripts/authors_run.py --fixture wrote it.
 func TestTorchFixture(t *testing.T) {
 	text, err := os.ReadFile("testdata/torch.json")
 	if err != nil {
@@ -111,7 +112,7 @@ func TestTorchFixture(t *testing.T) {
 		case VFE:
 			loss, err = gppl.NewVFE(model, d, gppl.Scalars(run.First[3:]), gppl.VFEOptions{})
 			loss = repelled{loss, 3}
-			near = 2e-3 // their 1e-6 on the diagonals of K_uu and of A is not in ours: 2e-5 nats at first, which a step of L-BFGS may enlarge
+			near = 2e-3 // their 1e-6 on the diagonals of K_uu and A is not in ours: 2e-5 nats, which a step of L-BFGS may enlarge
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -153,8 +154,8 @@ func TestRepulsion(t *testing.T) {
 	}
 }
 
-// TestPool compares the short way with the authors' loop on n×400 matrices, here n×n for a small n, and wants the span of the first k
-// to differ from that of Sphere.
+// TestPool compares the short way with the authors' loop on n×400 matrices, here n×n for a small n, and wants the span of the
+// first k to differ from that of Sphere.
 func TestPool(t *testing.T) {
 	const n, k = 30, 4
 	x := gppl.Scalars(Grid(0, 1, n))

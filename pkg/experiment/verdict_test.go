@@ -107,7 +107,8 @@ func mutations() map[string]func(*Evidence) {
 			e.theory(func(k string, _ float64) bool { return strings.Contains(k, ".sphere.") }, func(v float64) float64 { return v / 1e6 })
 		},
 		"eigenvectors are best": func(e *Evidence) {
-			e.theory(func(k string, _ float64) bool { return strings.Contains(k, ".eigen.") && strings.Contains(k, "stderr") }, func(v float64) float64 { return v / 1e6 })
+			e.theory(func(k string, _ float64) bool { return strings.Contains(k, ".eigen.") && strings.Contains(k, "stderr") },
+				func(v float64) float64 { return v / 1e6 })
 		},
 		"no trace falls": func(e *Evidence) {
 			e.theory(func(k string, _ float64) bool { return strings.Contains(k, "median") }, func(float64) float64 { return 1e5 })
@@ -149,7 +150,8 @@ func mutations() map[string]func(*Evidence) {
 			})
 		},
 		"single precision alone ends higher": func(e *Evidence) {
-			e.change(func(t Trial) bool { return t.Authors.Float32 && t.Loss == VFE }, func(o *Outcome) { o.NLL, o.Retries = o.NLL+800, manyFailures })
+			e.change(func(t Trial) bool { return t.Authors.Float32 && t.Loss == VFE },
+				func(o *Outcome) { o.NLL, o.Retries = o.NLL+800, manyFailures })
 		},
 		"published numbers are ten times as large": func(e *Evidence) { e.Published.scale(10) },
 		"published times are a hundredth":          func(e *Evidence) { e.Published.times(0.01) },
@@ -254,8 +256,8 @@ func (p *Published) times(by float64) {
 // computed are rows of identities, which depend on no evidence; TestIdentities moves them.
 var computed = map[string]bool{"text-pl-nll": true, "text-transpose": true, "text-variable": true, "text-remark-1": true}
 
-// TestNoVerdictIsFixed wants for every row a change of the evidence that gives it another status than the one it has, apart from there
-// being none: a verdict that nothing can move says nothing.
+// TestNoVerdictIsFixed wants for every row a change of the evidence that gives it another status than the one it has, apart from
+// there being none: a verdict that nothing can move says nothing.
 func TestNoVerdictIsFixed(t *testing.T) {
 	moved := map[string]string{}
 	stored := evidence(t)

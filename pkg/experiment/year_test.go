@@ -53,7 +53,8 @@ func TestYear(t *testing.T) {
 			t.Errorf("%s is %v, want %v within 4 × %v", q.Name, r.Params[i].Value, q.Value, r.Params[i].StdErrLog)
 		}
 	}
-	if table, err := y.Unresolved(all, gppl.Matern32{Variance: 1, Lengthscale: 1}, gppl.SE{Variance: 1, Lengthscale: 0.01}); err != nil || len(table.Rows) != 2 {
+	if table, err := y.Unresolved(all, gppl.Matern32{Variance: 1, Lengthscale: 1},
+		gppl.SE{Variance: 1, Lengthscale: 0.01}); err != nil || len(table.Rows) != 2 {
 		t.Errorf("%v, %v", table, err)
 	}
 	if _, err := y.Unresolved(all, y.Truth.Kernel); err == nil {
