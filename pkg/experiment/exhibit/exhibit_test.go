@@ -112,8 +112,8 @@ func TestE1(t *testing.T) {
 	checkFigure(t, f, err, "published")
 }
 
-// TestTablesFollow moves what one loss ended at, and wants every table that shows it to move along: a table with the right number of rows may
-// still show the numbers of another.
+// TestTablesFollow moves what one loss ended at, and wants every table that shows it to move along: a table with the right number
+// of rows may still show the numbers of another.
 func TestTablesFollow(t *testing.T) {
 	p := published(t)
 	both, all := []string{experiment.VFE, experiment.PL}, []string{experiment.ML, experiment.VFE, experiment.PL}
