@@ -21,7 +21,8 @@ func shown(t *testing.T, s *casestudy.Study) {
 	}
 	for _, c := range s.Contenders {
 		i := c.Scores.Intervals[0]
-		t.Logf("%s, %s: %.0f %% in the band, width %.3g, RMSE %.3g, NLPD %.3g; %s", s.Title, c.Name, 100*i.Coverage, i.Width, c.Scores.RMSE, c.Scores.NLPD, c.Said)
+		t.Logf("%s, %s: %.0f %% in the band, width %.3g, RMSE %.3g, NLPD %.3g; %s", s.Title, c.Name, 100*i.Coverage, i.Width,
+			c.Scores.RMSE, c.Scores.NLPD, c.Said)
 	}
 }
 

@@ -18,7 +18,8 @@ func TestForecastLive(t *testing.T) {
 	}
 	cycle := gppl.LocPer{Variance: 0.05, Lengthscale: 30, Period: 1, PeriodicLengthscale: 1}
 	trend := gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(2, s.Data.X))
-	f, err := s.Forecast("trend", gppl.Model{Mean: trend, Kernel: gppl.Add(cycle, gppl.Matern32{Variance: 0.01, Lengthscale: 1}), Noise: 0.001})
+	f, err := s.Forecast("trend", gppl.Model{Mean: trend, Kernel: gppl.Add(cycle, gppl.Matern32{Variance: 0.01, Lengthscale: 1}),
+		Noise: 0.001})
 	if err != nil {
 		t.Fatal(err)
 	}
