@@ -33,7 +33,8 @@ func TestDarkCovers(t *testing.T) {
 		})),
 		Must(Histogram(HistogramOptions{Frame: frame("h"), Values: y})),
 		Must(Contour(bowl(9))),
-		Must(Slices(SliceOptions{Frame: frame("h"), Slices: []SliceCurve{{Name: "l", Label: "l", Value: x, Excess: y, Optimum: 2, Parabola: 1}}})),
+		Must(Slices(SliceOptions{Frame: frame("h"), Slices: []SliceCurve{
+			{Name: "l", Label: "l", Value: x, Excess: y, Optimum: 2, Parabola: 1}}})),
 	}
 	var page strings.Builder
 	for _, f := range figures {
@@ -44,7 +45,8 @@ func TestDarkCovers(t *testing.T) {
 		table.Rows = append(table.Rows, []any{1.0, status})
 	}
 	page.WriteString(string(Must(table.HTML())))
-	for _, p := range []*Progress{{total: 3, now: time.Now}, {total: 3, done: true, now: time.Now}, {total: 3, failed: "f", now: time.Now}} {
+	for _, p := range []*Progress{{total: 3, now: time.Now}, {total: 3, done: true, now: time.Now},
+		{total: 3, failed: "f", now: time.Now}} {
 		page.WriteString(p.html())
 	}
 	variables := regexp.MustCompile(`var\(--gppl-([0-9a-f]{6}),#([0-9A-Fa-f]{6})\)`)
@@ -68,7 +70,8 @@ func TestDarkCovers(t *testing.T) {
 // TestDarkLeavesText checks that a text is no attribute, and that a file keeps plain colours, which every program reads.
 func TestDarkLeavesText(t *testing.T) {
 	f := Must(Curves(CurvesOptions{Frame: frame(`style="fill:#0072b2"`), Curves: []Curve{{Y: []float64{1, 2}}}}))
-	if h := string(Must(f.HTML())); !strings.Contains(h, "fill:#0072b2&#34;</text>") && !strings.Contains(h, "fill:#0072b2&quot;</text>") {
+	if h := string(Must(f.HTML())); !strings.Contains(h, "fill:#0072b2&#34;</text>") &&
+		!strings.Contains(h, "fill:#0072b2&quot;</text>") {
 		t.Errorf("the title is no longer what it was:\n%s", h)
 	}
 	if s := string(Must(f.SVG())); strings.Contains(s, "var(") {

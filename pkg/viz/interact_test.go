@@ -10,7 +10,8 @@ import (
 )
 
 func drawLine(v float64) (*Figure, error) {
-	return Curves(CurvesOptions{Frame: Frame{Title: fmt.Sprintf("at %.4g", v), XLabel: "x", YLabel: "y"}, Curves: []Curve{{Y: []float64{v, 1}}}})
+	return Curves(CurvesOptions{Frame: Frame{Title: fmt.Sprintf("at %.4g", v), XLabel: "x", YLabel: "y"},
+		Curves: []Curve{{Y: []float64{v, 1}}}})
 }
 
 // TestHeadless checks that without a reader a control draws once and does not wait.
@@ -23,7 +24,8 @@ func TestHeadless(t *testing.T) {
 	if err := Slide(SliderOptions{From: 1, To: 10, Start: 2}, draw); err != nil || drawn != 1 {
 		t.Errorf("Slide: %v, drawn %d times", err, drawn)
 	}
-	if err := Select(SelectOptions{Options: []string{"a", "b"}, Start: 1}, func(i int) (*Figure, error) { return draw(float64(i)) }); err != nil || drawn != 2 {
+	if err := Select(SelectOptions{Options: []string{"a", "b"}, Start: 1},
+		func(i int) (*Figure, error) { return draw(float64(i)) }); err != nil || drawn != 2 {
 		t.Errorf("Select: %v, drawn %d times", err, drawn)
 	}
 	if err := Slide(SliderOptions{From: 1, To: 10, Start: 20}, draw); err == nil {
@@ -106,12 +108,13 @@ func TestSlideFollows(t *testing.T) {
 	r := newReader(t)
 	end := make(chan error)
 	go func() {
-		end <- Slide(SliderOptions{Name: "noise <b>", From: 1, To: 100, Start: 10.1, Idle: time.Hour}, func(v float64) (*Figure, error) {
-			if v > 99 {
-				return nil, errors.New("too <much>")
-			}
-			return drawLine(v)
-		})
+		end <- Slide(SliderOptions{Name: "noise <b>", From: 1, To: 100, Start: 10.1, Idle: time.Hour},
+			func(v float64) (*Figure, error) {
+				if v > 99 {
+					return nil, errors.New("too <much>")
+				}
+				return drawLine(v)
+			})
 	}()
 	r.sees(t, "noise &lt;b&gt;: 10.1")
 	r.move(50)
@@ -126,11 +129,14 @@ func TestSlideFollows(t *testing.T) {
 	if err := r.stop(t, end); err != nil || !r.closed || !r.ended() {
 		t.Errorf("stopped: error %v, closed %v, ended %v", err, r.closed, r.ended())
 	}
-	if shown := strings.Join(r.notes, ""); !strings.Contains(shown, `aria-label="noise &lt;b&gt;" min="0" max="100" value="50" disabled>`) || !strings.Contains(shown, "id = 'gppl_control_id', address = '/gppl/gppl_control_id'") {
+	if shown := strings.Join(r.notes, ""); !strings.Contains(shown,
+		`aria-label="noise &lt;b&gt;" min="0" max="100" value="50" disabled>`) ||
+		!strings.Contains(shown, "id = 'gppl_control_id', address = '/gppl/gppl_control_id'") {
 		t.Errorf("the slider is %s", shown)
 	}
 	// The word on each move is there before its figure: the script sends a move until it reads its number.
-	for i, want := range []string{`data-number="-1"`, `data-number="0"`, `data-number="1"`, `data-number="2"`, `data-number="4"`, `data-number="4" data-ended`} {
+	for i, want := range []string{`data-number="-1"`, `data-number="0"`, `data-number="1"`, `data-number="2"`, `data-number="4"`,
+		`data-number="4" data-ended`} {
 		if i >= len(r.states) || !strings.Contains(r.states[i], want) {
 			t.Fatalf("word %d of %q has no %s", i, r.states, want)
 		}
@@ -141,20 +147,23 @@ func TestSelectFollows(t *testing.T) {
 	r := newReader(t)
 	end := make(chan error)
 	go func() {
-		end <- Select(SelectOptions{Name: "k", Options: []string{"10", "<20>"}, Start: 1, Idle: time.Hour}, func(i int) (*Figure, error) {
-			return drawLine(float64(i))
-		})
+		end <- Select(SelectOptions{Name: "k", Options: []string{"10", "<20>"}, Start: 1, Idle: time.Hour},
+			func(i int) (*Figure, error) {
+				return drawLine(float64(i))
+			})
 	}()
 	r.sees(t, "k: &lt;20&gt;")
 	r.move(1)
 	r.move(0)
 	r.sees(t, "k: 10")
-	if err := r.stop(t, end); err != nil || !strings.Contains(strings.Join(r.notes, ""), `<option value="0">10</option><option value="1" selected>&lt;20&gt;</option>`) {
+	if err := r.stop(t, end); err != nil || !strings.Contains(strings.Join(r.notes, ""),
+		`<option value="0">10</option><option value="1" selected>&lt;20&gt;</option>`) {
 		t.Errorf("error %v, shown %q", err, r.notes)
 	}
 }
 
-// TestRest checks that a cell ends when nothing has been moved for a while, or nothing was ever touched, and that its control then says so.
+// TestRest checks that a cell ends when nothing has been moved for a while, or nothing was ever touched, and that its control
+// then says so.
 func TestRest(t *testing.T) {
 	for _, touched := range []bool{false, true} {
 		r := newReader(t)

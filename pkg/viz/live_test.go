@@ -13,7 +13,8 @@ import (
 
 // TestLiveHTML: a live figure is the figure with what it is computed from, and what is no JSON is an error.
 func TestLiveHTML(t *testing.T) {
-	f, err := Curves(CurvesOptions{Frame: Frame{Title: "line", XLabel: "x", YLabel: "y"}, Curves: []Curve{{Name: "line", Y: []float64{1, 2, 3}}}})
+	f, err := Curves(CurvesOptions{Frame: Frame{Title: "line", XLabel: "x", YLabel: "y"},
+		Curves: []Curve{{Name: "line", Y: []float64{1, 2, 3}}}})
 	if err != nil {
 		t.Fatal(err)
 	}

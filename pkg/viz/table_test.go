@@ -89,7 +89,8 @@ func TestTableHTML(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, bad := range []*Table{{}, {Columns: []Column{{}}, Rows: [][]any{{1, 2}}}, {Columns: []Column{{}, {}}, Rows: [][]any{{1}}}} {
+	for _, bad := range []*Table{{}, {Columns: []Column{{}}, Rows: [][]any{{1, 2}}},
+		{Columns: []Column{{}, {}}, Rows: [][]any{{1}}}} {
 		if _, err := bad.HTML(); err == nil {
 			t.Errorf("%+v: no error", bad)
 		}
@@ -125,7 +126,8 @@ func TestTableSentences(t *testing.T) {
 	}
 }
 
-// TestTableOnPhone: rows are cards on a phone if the table is too wide for it, and what a number in the first column counts is said.
+// TestTableOnPhone: rows are cards on a phone if the table is too wide for it, and what a number in the first column counts is
+// said.
 func TestTableOnPhone(t *testing.T) {
 	number, name := Column{Name: "evaluations"}, Column{Name: "kernel"}
 	for _, c := range []struct {
@@ -136,11 +138,13 @@ func TestTableOnPhone(t *testing.T) {
 		{[]Column{name, number, number}, []any{"Matern32", 1, 2}, 0},
 		{[]Column{name, number, number, number, number}, []any{"Matern32", 1, 2, 3, 4}, 4},
 		{[]Column{number, number, number, number, number}, []any{5, 1, 2, 3, 4}, 5},
-		{[]Column{name, {Name: "unit"}, {Name: "reason"}}, []any{strings.Repeat("m", 20), "in " + strings.Repeat("m", 18), "converged"}, 2},
+		{[]Column{name, {Name: "unit"}, {Name: "reason"}}, []any{strings.Repeat("m", 20), "in " + strings.Repeat("m", 18), "converged"},
+			2},
 		{[]Column{name, number, number, number}, []any{strings.Repeat("why ", 20), 1, 2, 3}, 3},
 		{[]Column{name, {}, {Name: "reason"}}, []any{"a", strings.Repeat("why ", 20), "b"}, 1},
 		{[]Column{name, {Name: "reason"}}, []any{"a", strings.Repeat("why ", 20)}, 1},
-		{[]Column{name, {Name: "NLL"}, {Name: "NLL"}}, []any{"a", Spread{N: 2}, Spread{N: 2, Q1: 100.123, Q3: 1e-3, Worst: 1234567}}, 0},
+		{[]Column{name, {Name: "NLL"}, {Name: "NLL"}}, []any{"a", Spread{N: 2}, Spread{N: 2, Q1: 100.123, Q3: 1e-3, Worst: 1234567}},
+			0},
 	} {
 		s := string(Must((&Table{Columns: c.columns, Rows: [][]any{c.row}}).HTML()))
 		if got := strings.Count(s, "data-name="); got != c.names || strings.Contains(s, "gppl-cards") != (got > 0) {
