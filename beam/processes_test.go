@@ -22,8 +22,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 )
 
-// roleVariable makes this test's own program play another part: prism, on the port that portVariable has, or a pool of workers, on any
-// port if it has none.
+// roleVariable makes this test's own program play another part: prism, on the port that portVariable has, or a pool of workers,
+// on any port if it has none.
 const (
 	roleVariable = "GPPL_BEAM_ROLE"
 	portVariable = "GPPL_BEAM_PORT"
@@ -140,8 +140,8 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// killInTheMiddle has a pipeline read three files with workers that are processes of their own, and kills these when half of one file
-// is read. The pipe that stood for that file is then replaced with the whole of it.
+// killInTheMiddle has a pipeline read three files with workers that are processes of their own, and kills these when half of one
+// file is read. The pipe that stood for that file is then replaced with the whole of it.
 func killInTheMiddle(t *testing.T, job func(dir, out string) error) (out string, ended chan error) {
 	t.Helper()
 	workers := elsewhere(t)
@@ -192,8 +192,8 @@ func wait(t *testing.T, ended chan error) error {
 	}
 }
 
-// TestKilledWorker kills the workers in the middle of a file and puts others in their place: the job is sent again and has the bytes of
-// one that nothing happened to.
+// TestKilledWorker kills the workers in the middle of a file and puts others in their place: the job is sent again and has the
+// bytes of one that nothing happened to.
 func TestKilledWorker(t *testing.T) {
 	want := wholeSums(t)
 	replaced, told := make(chan bool), make(chan error, 9)
@@ -248,7 +248,8 @@ func TestKilledWorkerCommand(t *testing.T) {
 	out, ended := killInTheMiddle(t, func(dir, out string) error {
 		like := filepath.Join(dir, "like.sums")
 		put(t, like, string(want))
-		c := exec.Command(command, "--input", filepath.Join(dir, "*.csv"), "--output", out, "--like", like, "--runner=prism", "--endpoint", *jobopts.Endpoint,
+		c := exec.Command(command, "--input", filepath.Join(dir, "*.csv"), "--output", out, "--like", like, "--runner=prism",
+			"--endpoint", *jobopts.Endpoint,
 			"--environment_type=EXTERNAL", "--environment_config", *jobopts.EnvironmentConfig, "--worker_binary", *jobopts.WorkerBinary)
 		c.Stderr = &stderr
 		return c.Run()
@@ -261,7 +262,8 @@ func TestKilledWorkerCommand(t *testing.T) {
 	if err := wait(t, ended); err != nil {
 		t.Fatalf("%v: %s", err, stderr.String())
 	}
-	if told := stderr.String(); !strings.Contains(told, "a worker was lost, and with it attempt 1 of 3") || strings.Contains(told, "attempt 2 of 3") {
+	if told := stderr.String(); !strings.Contains(told, "a worker was lost, and with it attempt 1 of 3") ||
+		strings.Contains(told, "attempt 2 of 3") {
 		t.Errorf("said %s", told)
 	}
 	if !bytes.Equal(bytesOf(t, out), want) {
@@ -288,7 +290,10 @@ func TestKilledWorkerOnce(t *testing.T) {
 func TestNotAgain(t *testing.T) {
 	elsewhere(t)
 	dir := shards(t, "a.csv", "b.csv")
-	again := Again{Attempts: 3, Lost: func(_ int, err error) { t.Errorf("an error of the pipeline was treated as a lost worker: %v", err) }}
+	again := Again{Attempts: 3, Lost: func(_ int, err error) {
+		t.Errorf("an error of the pipeline was treated as a lost worker: %v",
+			err)
+	}}
 	err := runAgain(t, again, filepath.Join(dir, "all.sums"), Options{Header: header(t), Strict: true}, filepath.Join(dir, "*.csv"))
 	if err == nil || !strings.Contains(err.Error(), "wet") {
 		t.Errorf("%v, want the bad row", err)

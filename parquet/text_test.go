@@ -66,10 +66,11 @@ func TestTextAsCSV(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := forecast.Stream(strings.NewReader(text.String()), forecast.ReadOptions{}, 1, func(_ int, b *dataset.CSVBlock) error {
-			x, y := forecast.Taken(h, b)
-			return want.Add(x, y)
-		}); err != nil {
+		if _, err := forecast.Stream(strings.NewReader(text.String()), forecast.ReadOptions{}, 1,
+			func(_ int, b *dataset.CSVBlock) error {
+				x, y := forecast.Taken(h, b)
+				return want.Add(x, y)
+			}); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(bytesOf(t, got), bytesOf(t, want)) || rep.Missing != n/4+1 || rep.Bad != 0 || rep.Rows != n {

@@ -78,7 +78,8 @@ func TestFold(t *testing.T) {
 }
 
 func TestEnds(t *testing.T) {
-	if got := ends("You can use it.\n\nSeries\n  5 values\n\nAt 3 it expects 4.\nwritten: a.svg\n"); got != "You can use it.\n…\nAt 3 it expects 4.\n" {
+	if got := ends("You can use it.\n\nSeries\n  5 values\n\nAt 3 it expects " +
+		"4.\nwritten: a.svg\n"); got != "You can use it.\n…\nAt 3 it expects 4.\n" {
 		t.Errorf("got %q", got)
 	}
 }

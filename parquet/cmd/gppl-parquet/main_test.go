@@ -73,7 +73,8 @@ func TestMemory(t *testing.T) {
 	}
 	header.Like = ""
 	set("memory", "100MB", "from", "0", "to", "1e5", "lengthscale", "0.4", "centre", "0", "largest", "1")
-	if err := run(t.Context(), []string{file}); err == nil || !strings.Contains(err.Error(), "and the limit is 100 MB: --memory raises the limit") {
+	if err := run(t.Context(), []string{file}); err == nil ||
+		!strings.Contains(err.Error(), "and the limit is 100 MB: --memory raises the limit") {
 		t.Errorf("large sums: %v", err)
 	}
 }
