@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// readings are rows from to to−1 of a series of 6000, with a bad one and a missing one in each thousand.
+// readings are rows from to to−1 of a series of 6000, with a bad and a missing one in each thousand.
 func readings(from, to int) string {
 	var b strings.Builder
 	b.WriteString("t,level\n")
@@ -54,7 +54,7 @@ func readings(from, to int) string {
 
 const all = 6000
 
-// shards writes the series in as many files as there are names, in that order, and returns their folder.
+// shards writes the series to as many files as there are names, in that order, and returns their folder.
 func shards(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -110,8 +110,8 @@ func runAgain(t *testing.T, again Again, output string, o Options, patterns ...s
 	return err
 }
 
-// TestSameBytes wants the bytes of gppl sum, of gppl sum and merge, and of the pipeline to agree, however the series is cut up,
-// whatever the files are called (names decide their keys and their order) and in whatever order they are given.
+// TestSameBytes checks that the bytes of gppl sum, of gppl sum and merge, and of the pipeline agree, however the series is
+// divided, whatever the files are called (names decide their keys and their order) and in whatever order they are given.
 func TestSameBytes(t *testing.T) {
 	shell := filepath.Join(t.TempDir(), "gppl")
 	build := exec.Command("go", "build", "-o", shell, "./cmd/gppl")
@@ -182,7 +182,7 @@ func manyNames(n int) (names []string) {
 	return names
 }
 
-// TestCoder wants elements to travel as the bytes of a file.
+// TestCoder checks that elements are encoded as the bytes of a file.
 func TestCoder(t *testing.T) {
 	s, err := sums.New(header(t))
 	if err != nil {
@@ -212,7 +212,7 @@ func TestCoder(t *testing.T) {
 	}
 }
 
-// TestFailures wants errors that say what is wrong, and the output as it was.
+// TestFailures checks that errors say what is wrong and that the output is unchanged.
 func TestFailures(t *testing.T) {
 	dir := shards(t, "a.csv", "b.csv")
 	put(t, filepath.Join(dir, "out.txt"), "t,y\nx,y\n")
@@ -244,8 +244,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestOneAxis: files of dates and files of plain numbers are not summed as if they were on one axis, whatever the order of the
-// work.
+// TestOneAxis checks that files of dates and files of plain numbers are not summed as if they were on one axis, whatever the
+// order of the work.
 func TestOneAxis(t *testing.T) {
 	p, err := sums.NewPlan(sums.Range{Lo: 0, Hi: 3e9, Largest: 9})
 	if err != nil {

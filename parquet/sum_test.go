@@ -25,7 +25,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// write writes a file by arrow, in row groups of the given size.
+// write writes a file with arrow, in row groups of the given size.
 func write(t testing.TB, s *arrow.Schema, group int64, fill func(*array.RecordBuilder)) string {
 	t.Helper()
 	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
@@ -65,8 +65,8 @@ func bytesOf(t *testing.T, s *sums.Sums) []byte {
 	return b
 }
 
-// TestSum reads what arrow wrote, with missing values and values out of range, of every type: the bytes are those of the numbers,
-// whatever the row groups and workers.
+// TestSum reads files that arrow wrote, of every type, with missing values and values out of range: the bytes are those of the
+// numbers, whatever the row groups and workers.
 func TestSum(t *testing.T) {
 	const n = 50000
 	rnd := rand.New(rand.NewPCG(1, 1))
@@ -142,7 +142,7 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// TestLook wants the range of the file, which its statistics have.
+// TestLook checks that the range of the file is that of its statistics.
 func TestLook(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64},
 		{Name: "y", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
@@ -165,7 +165,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestErrors wants errors that name the file and what is wrong.
+// TestErrors checks that errors name the file and what is wrong.
 func TestErrors(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{
 		{Name: "t", Type: arrow.PrimitiveTypes.Float64},
@@ -254,7 +254,7 @@ func BenchmarkSum(b *testing.B) {
 	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// TestSameAsCSV wants the bytes that a csv file of the same dates and numbers has.
+// TestSameAsCSV compares the bytes with those of a csv file with the same dates and numbers.
 func TestSameAsCSV(t *testing.T) {
 	const n = 5000
 	rnd := rand.New(rand.NewPCG(3, 3))
@@ -291,8 +291,8 @@ func TestSameAsCSV(t *testing.T) {
 	}
 }
 
-// TestOneAxis: files of dates and files of plain numbers are not summed as if they were on one axis, whichever comes first, and
-// whether the dates are of a type of their own, texts or numbers that stand for dates.
+// TestOneAxis checks that files of dates and files of plain numbers are not summed as if they were on one axis, whichever comes
+// first, and whether the dates have a type of their own, are texts, or are numbers that stand for dates.
 func TestOneAxis(t *testing.T) {
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	file := func(kind arrow.DataType, add func(b array.Builder, i int)) string {
@@ -401,8 +401,8 @@ func TestPageBytes(t *testing.T) {
 	}
 }
 
-// TestDamaged changes a bit of every third byte of a file of numbers and texts: what arrow does not notice gives sums, the rest
-// is an error, and nothing panics.
+// TestDamaged changes a bit of every third byte of a file of numbers and texts: either arrow does not notice and there are sums,
+// or there is an error; nothing panics.
 func TestDamaged(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64},
 		{Name: "y", Type: arrow.PrimitiveTypes.Float64}, {Name: "text", Type: arrow.BinaryTypes.String}}, nil)

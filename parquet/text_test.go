@@ -15,7 +15,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// TestTextAsCSV wants texts, and numbers that stand for dates, to have the bytes and the range that a csv file of them has.
+// TestTextAsCSV checks that texts, and numbers that stand for dates, give the bytes and the range of a csv file with the same
+// cells.
 func TestTextAsCSV(t *testing.T) {
 	const n = 300
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)

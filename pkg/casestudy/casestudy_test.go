@@ -26,7 +26,7 @@ func shown(t *testing.T, s *casestudy.Study) {
 	}
 }
 
-// TestStudies: in each study the feature does what the notebook says.
+// TestStudies checks that in each study the feature has the effect that the notebook states.
 func TestStudies(t *testing.T) {
 	ctx := context.Background()
 	scale := scales.Smoke

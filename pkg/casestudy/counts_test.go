@@ -19,8 +19,8 @@ func TestAtLeastOne(t *testing.T) {
 	}
 }
 
-// TestCounted runs what notebook 15 shows: in all, counts are forecast better as counts than by a normal distribution, their own
-// likelihood finds the groups that are not seen, and a share's band does not leave 0 to 1.
+// TestCounted runs what notebook 15 shows: overall, counts are forecast better as counts than by a normal distribution, their own
+// likelihood finds the groups that are not seen, and the band of a share stays within 0 to 1.
 func TestCounted(t *testing.T) {
 	scale := scales.Smoke
 	if testsize.Long() {

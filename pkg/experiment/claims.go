@@ -706,8 +706,8 @@ func plGrowth(e *Evidence) (text string, flat bool) {
 		for _, size := range E2Sizes(scales.Full) {
 			runs := slices.DeleteFunc(Where(e.E2, E2By(protocol, PL, size, 150)), func(o Outcome) bool { return o.Error != "" })
 			if len(runs) > 0 {
-				n, cost = append(n, math.Log(float64(size))), append(cost,
-					math.Log(median(Values(runs, func(o Outcome) float64 { return o.Fit / float64(o.Evaluations) }))))
+				n, cost = append(n, math.Log(float64(size))),
+					append(cost, math.Log(median(Values(runs, func(o Outcome) float64 { return o.Fit / float64(o.Evaluations) }))))
 			}
 		}
 		if len(n) < 3 {

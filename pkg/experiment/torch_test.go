@@ -14,8 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestTorch trains one loss by PyTorch's optimisers and wants the numbers that PyTorch gives: Adam is Adam, and both end where
-// L-BFGS with a line search does if they are left to.
+// TestTorch trains one loss by PyTorch's optimisers and compares with the numbers of PyTorch: Adam is Adam, and if they run long
+// enough both end where L-BFGS with a line search does.
 func TestTorch(t *testing.T) {
 	sample, err := draw(20, 240, 120, 1).Load()
 	if err != nil {
@@ -47,7 +47,7 @@ func TestTorch(t *testing.T) {
 			t.Errorf("%d steps of L-BFGS took %d evaluations, want about 20 each", r.Iterations, r.Evaluations)
 		}
 	}
-	// The first step of Adam is the rate times the sign of the gradient, as far as ε lets it.
+	// The first step of Adam is the rate times the sign of the gradient, up to ε.
 	r, _, err := Optimiser{Method: TorchAdam, Rate: 0.25, Iterations: 1}.asAuthors(context.Background(), exact, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -69,8 +69,8 @@ func (l recorded) ValueGrad(grad, theta []float64) (float64, error) {
 	return v, err
 }
 
-// TestTorchFixture repeats what the authors' code and PyTorch gave on small data, evaluation by evaluation:
-// scripts/authors_run.py --fixture wrote it.
+// TestTorchFixture repeats, evaluation by evaluation, the results of the authors' code and PyTorch on small data, written by
+// scripts/authors_run.py --fixture.
 func TestTorchFixture(t *testing.T) {
 	text, err := os.ReadFile("testdata/torch.json")
 	if err != nil {
@@ -142,7 +142,7 @@ func TestTorchFixture(t *testing.T) {
 	}
 }
 
-// TestRepulsion holds the formula against the authors' loops, at two points and at a hundred.
+// TestRepulsion compares the formula with the authors' loops, at two points and at a hundred.
 func TestRepulsion(t *testing.T) {
 	if got, want := repulsion(nil, []float64{0, 0.5}), 1000*2*math.Exp(-0.5); math.Abs(got-want) > 1e-9 {
 		t.Errorf("of two points: %v, want %v", got, want)
@@ -154,8 +154,8 @@ func TestRepulsion(t *testing.T) {
 	}
 }
 
-// TestPool compares the short way with the authors' loop on n×400 matrices, here n×n for a small n, and wants the span of the
-// first k to differ from that of Sphere.
+// TestPool compares the shortcut with the authors' loop on n×400 matrices, here n×n for a small n, and checks that the span of
+// the first k differs from that of Sphere.
 func TestPool(t *testing.T) {
 	const n, k = 30, 4
 	x := gppl.Scalars(Grid(0, 1, n))

@@ -12,7 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// TestYear wants the same bits in three orders, the truth within four standard errors, and costs of the same likelihood.
+// TestYear checks that three orders give the same bits, that the truth is within four standard errors, and that the costs are
+// those of the same likelihood.
 func TestYear(t *testing.T) {
 	y := NewYear(60000, 1)
 	p, err := y.Plan()
@@ -78,7 +79,7 @@ func TestYear(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if dir := os.Getenv("GPPL_FIGURES"); dir != "" { // to look at
+		if dir := os.Getenv("GPPL_FIGURES"); dir != "" { // for inspection
 			err = figure.Save(filepath.Join(dir, name+".png"))
 		} else {
 			_, err = figure.SVG()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestDarkCovers checks that whatever is drawn has a colour for dark pages: none is left that would stay as it is.
+// TestDarkCovers checks that every colour that is drawn has a counterpart for dark pages.
 func TestDarkCovers(t *testing.T) {
 	x, y := []float64{1, 2, 3, 4}, []float64{1, 3, 2, 4}
 	variance := []float64{0.1, 0.2, 0.1, 0.3}
@@ -67,7 +67,8 @@ func TestDarkCovers(t *testing.T) {
 	}
 }
 
-// TestDarkLeavesText checks that a text is no attribute, and that a file keeps plain colours, which every program reads.
+// TestDarkLeavesText checks that texts are not taken for attributes, and that a file keeps plain colours, which every program
+// reads.
 func TestDarkLeavesText(t *testing.T) {
 	f := Must(Curves(CurvesOptions{Frame: frame(`style="fill:#0072b2"`), Curves: []Curve{{Y: []float64{1, 2}}}}))
 	if h := string(Must(f.HTML())); !strings.Contains(h, "fill:#0072b2&#34;</text>") &&
@@ -79,7 +80,7 @@ func TestDarkLeavesText(t *testing.T) {
 	}
 }
 
-// TestDarkContrast asks for WCAG's 4.5 between texts and what is behind them, and 3 for lines.
+// TestDarkContrast requires WCAG's 4.5 between texts and their background, and 3 for lines.
 func TestDarkContrast(t *testing.T) {
 	for name, theme := range map[string]theme{"light": light, "dark": dark} {
 		for _, ink := range []color.NRGBA{theme.ink, theme.muted, theme.observed} {
@@ -89,7 +90,7 @@ func TestDarkContrast(t *testing.T) {
 		}
 		least := 3.0
 		if name == "light" {
-			least = 2 // of Okabe and Ito's orange and sky on white; dashes and labels tell them apart as well
+			least = 2 // for Okabe and Ito's orange and sky on white, which dashes and labels distinguish as well
 		}
 		for _, line := range append(theme.palette, theme.heldOut) {
 			if c := contrast(line, theme.background); c < least {

@@ -28,7 +28,7 @@ func frame(title string) Frame {
 	return Frame{Title: title, XLabel: "time (s)", YLabel: "level (µV)", Width: 400, Height: 210}
 }
 
-// data makes a noisy sine and its posterior, with some holes.
+// data returns a noisy sine and its posterior, with some holes.
 func data(n int) (Points, Prediction) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	var obs Points
@@ -46,7 +46,7 @@ func data(n int) (Points, Prediction) {
 	return obs, p
 }
 
-// gallery is one of each figure.
+// gallery has one figure of each kind.
 func gallery(t *testing.T) map[string]*Figure {
 	t.Helper()
 	obs, p := data(400)
@@ -105,7 +105,7 @@ func gallery(t *testing.T) map[string]*Figure {
 	}
 }
 
-// texts parses an SVG and returns what is written in it.
+// texts parses an SVG and returns its texts.
 func texts(t *testing.T, svg string) []string {
 	t.Helper()
 	var out []string
@@ -400,7 +400,7 @@ func TestSaveErrors(t *testing.T) {
 
 var errBroken = errors.New("broken")
 
-// broken writes a part and fails, and cannot be drawn.
+// broken is a writer that fails halfway, and a plotter that cannot be drawn.
 type broken struct{}
 
 func (broken) WriteTo(w io.Writer) (int64, error) {
@@ -440,7 +440,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestLogTicksApart: on a short logarithmic axis, labels that would run into one another are fewer.
+// TestLogTicksApart checks that a short logarithmic axis has fewer labels if they would touch.
 func TestLogTicksApart(t *testing.T) {
 	for _, c := range []struct {
 		lo, hi float64
@@ -490,7 +490,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestLongLabel: a y label longer than its axis does not reach above it, where the legend is.
+// TestLongLabel checks that a y label longer than its axis does not reach above it into the legend.
 func TestLongLabel(t *testing.T) {
 	axis := vg.Rectangle{Min: vg.Point{Y: 40}, Max: vg.Point{Y: 140}}
 	if got := middle(axis, 60); got != 90 {

@@ -36,7 +36,7 @@ func TestHeadless(t *testing.T) {
 	}
 }
 
-// reader is one who looks at a notebook, moves a control and sees what is shown.
+// reader simulates a person at a notebook who moves a control and sees what is shown.
 type reader struct {
 	moves   chan move
 	number  int // of the latest move
@@ -46,7 +46,7 @@ type reader struct {
 	states  []string
 }
 
-// newReader puts a reader in the place of GoNB.
+// newReader replaces GoNB by a reader.
 func newReader(t *testing.T) *reader {
 	t.Setenv(envInteractive, "1")
 	was, waited, left := screen, patience, untouched
@@ -67,18 +67,18 @@ func newReader(t *testing.T) *reader {
 	return r
 }
 
-// move moves the control, the first time where it stands, as its script does.
+// move moves the control as its script does; the first move repeats the current position.
 func (r *reader) move(step int) {
 	r.moves <- move{r.number, step}
 	r.number++
 }
 
-// ended reports whether the last word on the control is that it has ended.
+// ended reports whether the last state of the control is that it has ended.
 func (r *reader) ended() bool {
 	return len(r.states) > 0 && strings.Contains(r.states[len(r.states)-1], "data-ended")
 }
 
-// sees waits for the next picture and checks that it has a text.
+// sees waits for the next figure and checks that it contains a text.
 func (r *reader) sees(t *testing.T, want string) {
 	t.Helper()
 	select {
@@ -122,8 +122,8 @@ func TestSlideFollows(t *testing.T) {
 	r.sees(t, "noise &lt;b&gt;: 1<")
 	r.move(100)
 	r.sees(t, "too &lt;much&gt;")
-	r.move(101)           // from a browser that is mistaken
-	r.moves <- move{1, 0} // sent again, since the answer was late
+	r.move(101)           // out of range, from a faulty browser
+	r.moves <- move{1, 0} // sent again, because the answer was late
 	r.move(50)            // where it started
 	r.sees(t, "noise &lt;b&gt;: 10.1")
 	if err := r.stop(t, end); err != nil || !r.closed || !r.ended() {
@@ -134,7 +134,7 @@ func TestSlideFollows(t *testing.T) {
 		!strings.Contains(shown, "id = 'gppl_control_id', address = '/gppl/gppl_control_id'") {
 		t.Errorf("the slider is %s", shown)
 	}
-	// The word on each move is there before its figure: the script sends a move until it reads its number.
+	// The state after each move precedes its figure: the script sends a move until it reads its number.
 	for i, want := range []string{`data-number="-1"`, `data-number="0"`, `data-number="1"`, `data-number="2"`, `data-number="4"`,
 		`data-number="4" data-ended`} {
 		if i >= len(r.states) || !strings.Contains(r.states[i], want) {
@@ -162,7 +162,7 @@ func TestSelectFollows(t *testing.T) {
 	}
 }
 
-// TestRest checks that a cell ends when nothing has been moved for a while, or nothing was ever touched, and that its control
+// TestRest checks that a cell ends if nothing has been moved for a while, or if nothing was ever touched, and that its control
 // then says so.
 func TestRest(t *testing.T) {
 	for _, touched := range []bool{false, true} {

@@ -21,7 +21,8 @@ var (
 	dataGppl  = regexp.MustCompile(`data-gppl="([^"]*)"`)
 	narrowSVG = regexp.MustCompile(`(?s)<svg [^>]*class="gppl-narrow".*?</svg>`)
 	rotated   = regexp.MustCompile(`(?s)<g transform="rotate.*?</g>`)
-	placed    = regexp.MustCompile(`<text [^>]*textLength="([0-9.e+-]+)"[^>]* x="([0-9.e+-]+)" y="([0-9.e+-]+)" transform="scale\(1, -1\)"`)
+	placed    = regexp.MustCompile(`<text [^>]*textLength="([0-9.e+-]+)"[^>]* x="([0-9.e+-]+)" y="([0-9.e+-]+)" ` +
+		`transform="scale\(1, -1\)"`)
 )
 
 // TestNarrow checks that on a phone every figure is as wide as a phone, with texts of at least 11 CSS pixels that stay inside it.
@@ -172,8 +173,8 @@ func TestFigureData(t *testing.T) {
 
 var dataPart = regexp.MustCompile(`class="gppl-t(\d+)" data-part="([^"]*)"`)
 
-// TestParts checks that in a page the marks of a panel that zooms say what they are, so that the script can copy their looks: the
-// grid, ticks and their labels, every layer, and every point. Files have nothing of it.
+// TestParts checks that in a page the elements of a panel that zooms are marked by part, so that the script can copy their looks:
+// the grid, ticks and their labels, every layer, and every point. Files have no such marks.
 func TestParts(t *testing.T) {
 	for name, f := range gallery(t) {
 		wide, _, _ := strings.Cut(string(Must(f.HTML())), "</svg>")
@@ -223,7 +224,7 @@ func TestFigureDataStaySmall(t *testing.T) {
 	}
 }
 
-// TestCustomPanelDoesNotZoom: what a caller adds to a plot would vanish when the script draws it again.
+// TestCustomPanelDoesNotZoom: anything that a caller adds to a plot would vanish when the script redraws it.
 func TestCustomPanelDoesNotZoom(t *testing.T) {
 	f := Must(Curves(CurvesOptions{Frame: frame("custom"), Curves: []Curve{{Y: []float64{1, 2}}}}))
 	f.Plot(0)
@@ -270,7 +271,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestWordsOfDates: what the figure says in words has dates, as a calendar writes them, or days.
+// TestWordsOfDates checks that the description of a figure has dates, as its calendar writes them, or days.
 func TestWordsOfDates(t *testing.T) {
 	x := []float64{1e9, 1e9 + 86400}
 	for calendar, want := range map[Calendar][2]string{

@@ -60,7 +60,7 @@ func TestStripGroups(t *testing.T) {
 	}
 }
 
-// Dots keep their height, their strip, and, where there is room, their distance.
+// TestSwarm checks that dots keep their height, their strip and, if there is room, their distance.
 func TestSwarm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 200 {

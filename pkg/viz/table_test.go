@@ -41,7 +41,7 @@ a note
 	_ = (&Table{Columns: []Column{{}, {}}, Rows: [][]any{{}, {1, 2, 3}}}).String()
 }
 
-// TestLines: lines of a cell are lines of HTML, and parts of a line in a terminal.
+// TestLines checks that the lines of a cell are lines in HTML, and parts of one line in a terminal.
 func TestLines(t *testing.T) {
 	table := &Table{Columns: []Column{{Name: "measured"}}, Rows: [][]any{{[]string{"a < b", "c"}}}}
 	h, err := table.HTML()
@@ -53,7 +53,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestBestOfRow: the best of a row is its least value, or that nearest to the target, among the columns that are compared.
+// TestBestOfRow checks that the best of a row is its smallest value, or the nearest to the target, among the columns that are
+// compared.
 func TestBestOfRow(t *testing.T) {
 	score := Column{Format: Fixed(2), Best: MinOfRow}
 	share := Column{Format: Percent(0), Best: MinOfRow, Target: 0.95}
@@ -97,7 +98,7 @@ func TestTableHTML(t *testing.T) {
 	}
 }
 
-// TestTableAlign: numbers stand to the right, though some are unknown.
+// TestTableAlign checks that numbers are aligned to the right even if some are unknown.
 func TestTableAlign(t *testing.T) {
 	for want, values := range map[Align][]any{Right: {1.5, "", nil, "–"}, Left: {1.5, "none", nil, ""}} {
 		table := &Table{Columns: []Column{{Name: "a"}}}
@@ -126,8 +127,8 @@ func TestTableSentences(t *testing.T) {
 	}
 }
 
-// TestTableOnPhone: rows are cards on a phone if the table is too wide for it, and what a number in the first column counts is
-// said.
+// TestTableOnPhone checks that rows become cards on a phone if the table is too wide for it, and that a number in the first
+// column then has its name.
 func TestTableOnPhone(t *testing.T) {
 	number, name := Column{Name: "evaluations"}, Column{Name: "kernel"}
 	for _, c := range []struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// TestApart wants no input to be overwritten, by whatever name the output has.
+// TestApart checks that no input is overwritten, by whatever name the output has.
 func TestApart(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.csv")
@@ -44,7 +44,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestMemory refuses sums that prism, in this process, does not hold within --memory, and a file of --like that never ends.
+// TestMemory checks that sums that do not fit prism in this process within --memory are refused, and so is an endless file of
+// --like.
 func TestMemory(t *testing.T) {
 	dir, limit := t.TempDir(), debug.SetMemoryLimit(-1)
 	set := func(name, value string) {

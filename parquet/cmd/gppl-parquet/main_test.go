@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestApart wants no input to be overwritten, by whatever name the output has.
+// TestApart checks that no input is overwritten, by whatever name the output has.
 func TestApart(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.parquet")
@@ -36,7 +36,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestMemory refuses what does not fit --memory in one line, before anything is written.
+// TestMemory checks that what does not fit --memory is refused in one line, before anything is written.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.parquet")

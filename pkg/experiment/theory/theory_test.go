@@ -77,8 +77,7 @@ func TestLowRank(t *testing.T) {
 	}
 }
 
-// TestUnsorted checks that the bumps are Localised ones but for the order of the
-// observations.
+// TestUnsorted checks that the bumps are those of Localised up to the order of the observations.
 func TestUnsorted(t *testing.T) {
 	const n, k = 60, 4
 	omega := mat.NewDense(n, k, nil)
@@ -171,7 +170,7 @@ func TestSmoke(t *testing.T) {
 		}
 	}
 
-	// A verdict follows the numbers: here are some that tell the opposite.
+	// A verdict follows the numbers: these changes reverse some.
 	type changes struct {
 		id, status string
 		numbers    Results
