@@ -127,8 +127,8 @@ func TestSameBytes(t *testing.T) {
 	}
 	dir := shards(t, "whole.csv")
 	wanted := filepath.Join(dir, "whole.sums")
-	must("sum", filepath.Join(dir, "whole.csv"), "--from", "0", "--to", "200", "--lengthscale", "0.5", "--centre", "20", "--largest",
-		"4", "-o", wanted, "-q")
+	must("sum", filepath.Join(dir, "whole.csv"), "--from", "0", "--to", "200", "--lengthscale", "0.5", "--centre", "20",
+		"--largest", "4", "-o", wanted, "-q")
 	want := bytesOf(t, wanted)
 	in := new(sums.Sums)
 	if err := in.UnmarshalBinary(want); err != nil {

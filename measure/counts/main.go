@@ -44,8 +44,8 @@ func main() {
 	log.SetFlags(0)
 	export := flag.Bool("export", false, "print the series")
 	fit := flag.String("fit", "", "the name of the series to train on")
-	rule := flag.Int("rule", 0, "compare the rule that recognises counts with the normal distribution, on so many series of "+
-		"each kind")
+	rule := flag.Int("rule", 0, "compare the rule that recognises counts with the normal "+
+		"distribution, on so many series of each kind")
 	flag.Parse()
 	if *rule > 0 {
 		if err := compareRule(context.Background(), *rule); err != nil {

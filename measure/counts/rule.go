@@ -44,8 +44,8 @@ func compareRule(ctx context.Context, each int) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	fmt.Print("| counts | level | recognised | log score, counts − normal | CRPS, counts ÷ normal |\n| --- | --: | --: | --: " +
-		"| --: |\n")
+	fmt.Print("| counts | level | recognised | log score, counts − normal | CRPS, counts ÷ normal " +
+		"|\n| --- | --: | --: | --: | --: |\n")
 	for k, kind := range kinds {
 		for _, level := range []float64{0.3, 1, 3, 10, 30} {
 			rnd := rand.New(rand.NewPCG(uint64(k), uint64(100*level)))

@@ -62,8 +62,8 @@ func withTrend(split *show.Split) (*viz.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	title := fmt.Sprintf("CO₂ at Mauna Loa: learnt from %d projections of %d weeks, six years ahead", projections,
-		split.Data.Len())
+	title := fmt.Sprintf("CO₂ at Mauna Loa: learnt from %d projections of %d weeks, six "+
+		"years ahead", projections, split.Data.Len())
 	figure, err := f.Figure(title, until-6)
 	if err != nil {
 		return nil, err

@@ -58,12 +58,12 @@ func main() {
 	details := flag.String("details", "", "write what became of each series to this file, one line of JSON each")
 	share := flag.Bool("share", false, "with the priors that the series of -half dev share, learnt from their training parts "+
 		"(forecast.Share), of the group, all or -limit")
-	shifts := flag.String("shifts", "", "what becomes of changes of level that the series show, as of gppl fit: auto, use, report "+
-		"or never")
+	shifts := flag.String("shifts", "", "what becomes of changes of level that the series show, as of "+
+		"gppl fit: auto, use, report or never")
 	wander := flag.Bool("wander", false, "series of at least 1000 observations beside the last value, from four origins, 100 "+
 		"steps ahead: those of M4 Weekly, of -prices, and simulated walks")
-	prices := flag.String("prices", "", "with -wander, a csv file: each column is one more series, under its name and the oldest "+
-		"value first")
+	prices := flag.String("prices", "", "with -wander, a csv file: each column is one more series, under "+
+		"its name and the oldest value first")
 	exportTo := flag.String("export", "", "write the series of the one group to this file, for scripts/rivals.py, and do no more")
 	rivals := flag.String("score", "", "score the forecasts in this file, as scripts/rivals.py writes them, and add them to -out")
 	flag.Parse()

@@ -104,6 +104,6 @@ func rivalLine(r competition.Rival) string {
 	s := r.Scores
 	return fmt.Sprintf("%-14s %-10s %4d series, %d failed: MASE %.3f sMAPE %.2f CRPS %.3f, 80 %% %.1f, 95 %% %.1f (width %.2f), "+
 		"%d below 70 %%, median %.2f s, longest %.2f s",
-		r.Group, r.Model, r.Series, r.Failed, s.MASE, s.SMAPE, s.CRPS, 100*s.Cover80, 100*s.Cover95, s.Width95, r.Low, r.MedianSeconds,
-		r.LongestSeconds)
+		r.Group, r.Model, r.Series, r.Failed, s.MASE, s.SMAPE, s.CRPS, 100*s.Cover80, 100*s.Cover95, s.Width95, r.Low,
+		r.MedianSeconds, r.LongestSeconds)
 }

@@ -43,8 +43,8 @@ func (o outcome) String() string {
 	}
 	return fmt.Sprintf("%-6s n=%-5d MASE %6.2f (naive %6.2f) sMAPE %6.2f (%6.2f) CRPS %6.3f (%6.3f) 95 %% %4.2f %-10s %5.2f "+
 		"s %s; %s",
-		o.id, o.n, o.own.MASE, o.naive.MASE, o.own.SMAPE, o.naive.SMAPE, o.own.CRPS, o.naive.CRPS, o.own.Cover95, word, o.seconds,
-		o.model, past)
+		o.id, o.n, o.own.MASE, o.naive.MASE, o.own.SMAPE, o.naive.SMAPE, o.own.CRPS, o.naive.CRPS,
+		o.own.Cover95, word, o.seconds, o.model, past)
 }
 
 // words are the words of a verdict.

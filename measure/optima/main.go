@@ -231,8 +231,8 @@ func reference(p pair, d gppl.Data, restarts int) (best float64, at string, agre
 		if err != nil {
 			continue
 		}
-		r, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{NoStandardErrors: true, MaxEvaluations: 200,
-			GradientTolerance: 1e-3})
+		r, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{NoStandardErrors: true,
+			MaxEvaluations: 200, GradientTolerance: 1e-3})
 		if err != nil {
 			continue // the likelihood cannot be computed at this start
 		}

@@ -106,8 +106,8 @@ func besideDense(p plan) (rows []row, source string, err error) {
 			r.ratio = dense.seconds / got.seconds
 			r.value, r.grad = math.Abs(got.value-dense.value), floats.Distance(got.grad, dense.grad, 2)
 			rows = append(rows, r)
-			progress("%s, %s: %s, dense %s, |ΔNLL| %.1g", o.name, c.engine, timeline.Seconds(r.seconds), timeline.Seconds(dense.seconds),
-				r.value)
+			progress("%s, %s: %s, dense %s, |ΔNLL| %.1g", o.name, c.engine, timeline.Seconds(r.seconds),
+				timeline.Seconds(dense.seconds), r.value)
 		}
 	}
 	return rows, source, nil

@@ -165,8 +165,8 @@ func textModel(sweeps []sweep) string {
 	}
 	text := "Measured over predicted time, over all points of both figures:\n\n" +
 		markdown([]string{"engine", "points", "lowest", "median", "highest"}, "lrrrr", rows) +
-		fmt.Sprintf("\nAmong the engines that were timed and keep the tolerance, the fastest was chosen at %d of %d points.", best,
-			places)
+		fmt.Sprintf("\nAmong the engines that were timed and keep the tolerance, the fastest was chosen "+
+			"at %d of %d points.", best, places)
 	if best < places {
 		text += fmt.Sprintf(" At worst the choice took %s the time of the fastest%s.", ratioText(worst), where)
 	}

@@ -282,8 +282,8 @@ func sweepK(p plan) (sweep, error) {
 		if err != nil {
 			return s, err
 		}
-		l, err := projectedMaker(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: l0}, Noise: noise}, d,
-			omega)(gppl.EngineInterpolated)
+		l, err := projectedMaker(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: l0}, Noise: noise},
+			d, omega)(gppl.EngineInterpolated)
 		if err != nil {
 			return s, err
 		}

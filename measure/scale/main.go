@@ -90,13 +90,13 @@ func run(ctx context.Context, s simulation, out string, tenth bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("\nthe whole range less a tenth of it, in standard errors of the difference, where the tenth is a part of " +
-		"the whole:")
+	fmt.Println("\nthe whole range less a tenth of it, in standard errors of the difference, where " +
+		"the tenth is a part of the whole:")
 	for i, p := range whole.Params {
 		q := part.Params[i]
 		se := math.Sqrt(q.StdErrLog*q.StdErrLog - p.StdErrLog*p.StdErrLog)
-		fmt.Printf("%-16s %+.2f, standard errors %.2g and %.2g\n", p.Name, math.Log(p.Value/q.Value)/se, p.Value*p.StdErrLog,
-			q.Value*q.StdErrLog)
+		fmt.Printf("%-16s %+.2f, standard errors %.2g and %.2g\n", p.Name, math.Log(p.Value/q.Value)/se,
+			p.Value*p.StdErrLog, q.Value*q.StdErrLog)
 	}
 	return nil
 }
@@ -135,8 +135,9 @@ func (s simulation) learn(ctx context.Context, f *signalGrid, part int, out stri
 const chunk = 1 << 16
 
 // collect adds the first count observations. adding is the time that this took, summed over all workers.
-func (s simulation) collect(ctx context.Context, h sums.Header, f *signalGrid, count int) (all *sums.Sums, adding time.Duration,
-	err error) {
+func (s simulation) collect(
+	ctx context.Context, h sums.Header, f *signalGrid, count int,
+) (all *sums.Sums, adding time.Duration, err error) {
 	parts := make([]*sums.Sums, s.workers)
 	for i := range parts {
 		if parts[i], err = sums.New(h); err != nil {

@@ -264,11 +264,11 @@ func (c *Counted) Rates(ctx context.Context) (*viz.Figure, error) {
 	_, all := p.Expected()
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{Title: "Disasters in coal mines", XLabel: "year", YLabel: "disasters in a year",
-			Caption: "Counts of each year, their rate f with its 95 % band, and the band of whole numbers y that holds a count " +
-				"with 95 %."},
+			Caption: "Counts of each year, their rate f with its 95 % band, and the band of whole numbers " +
+				"y that holds a count with 95 %."},
 		Observed: viz.Points{X: c.years.X.Coordinate(0), Y: c.years.Y},
-		Predictions: []viz.Prediction{{Name: "rate", X: x, Mean: rate, LatentVar: variances, NoisyVar: all, Lower: p.Quantile(0.025),
-			Upper: p.Quantile(0.975)}},
+		Predictions: []viz.Prediction{{Name: "rate", X: x, Mean: rate, LatentVar: variances, NoisyVar: all,
+			Lower: p.Quantile(0.025), Upper: p.Quantile(0.975)}},
 	})
 }
 

@@ -127,8 +127,8 @@ func (f *Forecasts) Published(which string) (*viz.Table, error) {
 		Caption: which + " beside pretrained models, as published",
 		Columns: []viz.Column{{Name: "group"}, {Name: "series"}, {Name: "gppl", Format: number},
 			{Name: "seasonal naive", Format: number},
-			{Name: "models"}, {Name: "better than gppl"}, {Name: "median", Format: number}, {Name: "best", Format: number},
-			{Name: "best model"}},
+			{Name: "models"}, {Name: "better than gppl"}, {Name: "median", Format: number},
+			{Name: "best", Format: number}, {Name: "best model"}},
 	}
 	for _, g := range f.record.Whole {
 		own, naive := g.Own.MASE, g.Naive.MASE
@@ -225,8 +225,8 @@ func (f *Forecasts) Trust() *viz.Table {
 		Notes: []string{fmt.Sprintf("A forecast failed if it erred more than seasonal naive, or if its 95 %% bands held less than "+
 			"%.0f %%. The last two columns are a 95 %% interval of the share.", 100*competition.Poor)},
 	}
-	for _, w := range competition.Words(f.record.Series, string(forecast.Use), string(forecast.Untested),
-		string(forecast.DoNotUse)) {
+	for _, w := range competition.Words(f.record.Series, string(forecast.Use),
+		string(forecast.Untested), string(forecast.DoNotUse)) {
 		row := []any{w.Word, w.Said, w.Failed, nil, nil, nil}
 		if w.Said > 0 {
 			share, lo, hi := w.Share()

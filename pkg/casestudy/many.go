@@ -248,8 +248,8 @@ func Whole(ctx context.Context, scale scales.Scale) (*viz.Figure, *viz.Table, er
 			{Name: "97.5 %"}, {Name: "mean"}, {Name: "mean by importance"}, {Name: "R̂", Format: viz.Fixed(3)},
 			{Name: "effective draws", Format: viz.Fixed(0)}}}
 	for i, p := range s.Params {
-		t.Rows = append(t.Rows, []any{p.Name, m.Values()[i], r.Params[i].Value, p.Median, p.Lower, p.Upper, p.Mean, p.ImportanceMean,
-			p.RHat, min(p.Bulk, p.Tail)})
+		t.Rows = append(t.Rows, []any{p.Name, m.Values()[i], r.Params[i].Value, p.Median, p.Lower, p.Upper, p.Mean,
+			p.ImportanceMean, p.RHat, min(p.Bulk, p.Tail)})
 	}
 	const shown = 300 // draws
 	var drawn []viz.Point

@@ -105,8 +105,8 @@ func NewPlanet(ctx context.Context, scale scales.Scale, seed uint64) (*Planet, e
 		t += 0.5 + rnd.ExpFloat64()
 		f, slope := star.at(t)
 		phase := 2*math.Pi*t/planetPeriod + 0.7
-		x, y = append(x, t, t), append(y, 2*f+14*slope+planetAmplitude*math.Cos(phase)+0.8*rnd.NormFloat64(),
-			5+f+0.15*rnd.NormFloat64())
+		x, y = append(x, t, t), append(y, 2*f+14*slope+planetAmplitude*math.Cos(phase)+
+			0.8*rnd.NormFloat64(), 5+f+0.15*rnd.NormFloat64())
 		p.Channels.Of = append(p.Channels.Of, 0, 1)
 		sin, cos := math.Sincos(2 * math.Pi * t / planetPeriod)
 		p.orbit[0], p.orbit[1] = append(p.orbit[0], cos, 0), append(p.orbit[1], sin, 0)
@@ -128,8 +128,8 @@ func (p *Planet) Table(ctx context.Context) (*viz.Table, error) {
 		Caption: "The planet's amplitude",
 		Columns: []viz.Column{{Name: "the spots are"}, {Name: "amplitude", Unit: "m/s", Format: viz.Fixed(2)},
 			{Name: "standard error", Unit: "m/s", Format: viz.Fixed(2)}, {Name: "noise", Unit: "m/s", Format: viz.Fixed(2)}},
-		Notes: []string{fmt.Sprintf("The simulated planet has an amplitude of %.1f m/s and the noise a standard deviation of "+
-			"0.8 m/s.", p.amplitude)},
+		Notes: []string{fmt.Sprintf("The simulated planet has an amplitude of %.1f m/s and the noise a standard "+
+			"deviation of 0.8 m/s.", p.amplitude)},
 	}
 	best := p.analysis.Best().Model
 	both := p.Channels.Data()
@@ -254,8 +254,8 @@ func Transit(ctx context.Context, scale scales.Scale, seed uint64) (*viz.Table, 
 		Caption: "Depth of a transit",
 		Columns: []viz.Column{{Name: "the baseline is"}, {Name: "rms error", Format: viz.Fixed(3)},
 			{Name: "standard error it states", Format: viz.Fixed(3)}, {Name: "truth within two of them", Format: viz.Percent(0)}},
-		Notes: []string{"Depths are in thousandths of the light; the simulated one is 1. Standard errors are given the kernel's " +
-			"parameters."},
+		Notes: []string{"Depths are in thousandths of the light; the simulated one is 1. Standard errors " +
+			"are given the kernel's parameters."},
 	}
 	nights, n := scales.Pick(scale, 40, 8), 120
 	var errs, ses [2]float64

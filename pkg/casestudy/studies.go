@@ -165,8 +165,8 @@ func Outliers(ctx context.Context, scale scales.Scale) (*Study, *observe.Outlier
 	s := &Study{Title: "Wrong readings", XLabel: "year", YLabel: fmt.Sprintf("CO₂ less %.1f (ppm)", mean), Train: train,
 		Held: held,
 		grid: floats.Span(make([]float64, 500), slices.Min(xs), slices.Max(xs)),
-		Remarks: []string{fmt.Sprintf("%d of the %d readings are off by %d ppm; those that are held out are right.", planted,
-			train.Len(), off)}}
+		Remarks: []string{fmt.Sprintf("%d of the %d readings are off by %d ppm; those that are held out "+
+			"are right.", planted, train.Len(), off)}}
 	m := yearly(gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, train.X)))
 	r, p, err := fitAuto(ctx, m, train)
 	if err != nil {
@@ -252,10 +252,10 @@ func Change(ctx context.Context, scale scales.Scale) (*Study, error) {
 		}
 	}
 	all := gppl.Data{X: gppl.Scalars(x), Y: y}
-	s := &Study{Title: "A change of character at an unknown time", XLabel: "time", YLabel: "y", Train: all.Pick(train),
-		Held: all.Pick(held),
-		grid: floats.Span(make([]float64, 400), 0, 100), Remarks: []string{"The change was drawn at 62; two observations in five are " +
-			"held out."}}
+	s := &Study{Title: "A change of character at an unknown time", XLabel: "time", YLabel: "y",
+		Train: all.Pick(train), Held: all.Pick(held),
+		grid: floats.Span(make([]float64, 400), 0, 100), Remarks: []string{"The change was drawn at 62; two " +
+			"observations in five are held out."}}
 	for _, c := range []struct {
 		name   string
 		kernel gppl.Kernel

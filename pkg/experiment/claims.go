@@ -44,8 +44,8 @@ var statements = func() map[string]statement {
 	if err := decoder.Decode(&all); err != nil {
 		panic("experiment: statements.json: " + err.Error())
 	}
-	limits := strings.NewReplacer("{sameNLL}", strconv.Itoa(sameNLL), "{closeTo}", strconv.Itoa(closeTo), "{manyFailures}",
-		strconv.Itoa(manyFailures))
+	limits := strings.NewReplacer("{sameNLL}", strconv.Itoa(sameNLL), "{closeTo}", strconv.Itoa(closeTo),
+		"{manyFailures}", strconv.Itoa(manyFailures))
 	byID := map[string]statement{}
 	for _, s := range all {
 		s.Tolerance, s.Overturn = limits.Replace(s.Tolerance), limits.Replace(s.Overturn)
@@ -260,8 +260,8 @@ var experimentClaims = []claim{
 				if len(pl) == 0 || math.IsNaN(vfe) {
 					return "", false
 				}
-				text := fmt.Sprintf("%s: PL %s, better than VFE (%s) on %d of %d Ω", kernel, medianSpan(pl), number(vfe), below(pl, vfe),
-					len(pl))
+				text := fmt.Sprintf("%s: PL %s, better than VFE (%s) on %d of %d Ω", kernel, medianSpan(pl),
+					number(vfe), below(pl, vfe), len(pl))
 				if _, theirs := vfeVariants(e, kernel); len(theirs) > 0 {
 					text += fmt.Sprintf(", than VFE as their code has it (%s) on %d", number(median(theirs)), below(pl, median(theirs)))
 				}
@@ -406,8 +406,8 @@ var codeClaims = []claim{
 				"failed factorisations in all", number(median(pl)), len(pl), number(median(vfe)), failed)
 			if len(retries) > 0 {
 				s += fmt.Sprintf("; of %d pairs of VFE with m = 150 (E2) %d have %.0f or more failed factorisations in single precision, "+
-					"and end from %+.1f to %+.1f nats from the same draw in double", runs, len(retries), rangeOf(retries).lo, rangeOf(higher).lo,
-					rangeOf(higher).hi)
+					"and end from %+.1f to %+.1f nats from the same draw in double", runs, len(retries), rangeOf(retries).lo,
+					rangeOf(higher).lo, rangeOf(higher).hi)
 			}
 			return s, verdict(len(pl), len(retries) > 0 && median(pl) <= 1, Found, NotFound)
 		},

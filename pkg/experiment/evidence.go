@@ -256,8 +256,8 @@ func ofNotebook(t Trial) bool {
 // precision.
 func NotebookE1Text(loss string, single bool) func(Trial) bool {
 	return func(t Trial) bool {
-		return t.Source.Noise != 0 && t.Optimiser == notebookOptimisers["Adam"] && t.Loss == loss && t.Authors.Float32 == single &&
-			!ofNotebook(t)
+		return t.Source.Noise != 0 && t.Optimiser == notebookOptimisers["Adam"] && t.Loss == loss &&
+			t.Authors.Float32 == single && !ofNotebook(t)
 	}
 }
 

@@ -260,8 +260,8 @@ func vfeVariants(e *Evidence, kernel string) (proper, theirs []float64) {
 func sunspotVFE(e *Evidence, group, prefix, kernel string, published float64) Row {
 	r := Row{
 		ID: fmt.Sprintf("%s-%s-VFE-nll", prefix, kernel), Group: group, Claim: "NLL of VFE, " + kernel, Notebook: "07-E3-sunspots",
-		Published: fmt.Sprintf("%.3f nats", published), Tolerance: fmt.Sprintf("within %d nats of the median over starts, by the "+
-			"paper's protocol", closeTo),
+		Published: fmt.Sprintf("%.3f nats", published), Tolerance: fmt.Sprintf("within %d nats of the median over starts, "+
+			"by the paper's protocol", closeTo),
 		Overturn: "starts of k-means from which the median is elsewhere",
 	}
 	proper, theirs := vfeVariants(e, kernel)
@@ -343,8 +343,8 @@ func exactPL(e *Evidence, kernel string, published float64) draft {
 	for i, v := range want.Theta { // known to six digits
 		same = same && math.Abs(o.Theta[i]/v-1) <= 1e-4
 	}
-	r.Ours = fmt.Sprintf("%.6f nats (%.0e off), from PL = %.4f at the start, stopped at step %d, learnt %.6g", o.NLL, off, o.Start,
-		o.Evaluations-1, o.Theta)
+	r.Ours = fmt.Sprintf("%.6f nats (%.0e off), from PL = %.4f at the start, stopped at step %d, learnt %.6g", o.NLL, off,
+		o.Start, o.Evaluations-1, o.Theta)
 	r.Why = fmt.Sprintf("one Ω for the whole column, because the code sets seed 55 at every evaluation (gp.py, line 478); over %d "+
 		"draws of Ω the NLL ranges from %s to %s", len(spread), number(in.lo), number(in.hi))
 	if r.Status = Exactly; !same {
@@ -361,8 +361,8 @@ func authorsNotebook(e *Evidence) (rows []draft) {
 		dense := func(loss string) []float64 {
 			return denseTimes(e.Sunspots, SunspotsBy(Paper, kernel, loss, Authors{}))
 		}
-		t := Row{ID: "notebook-" + kernel + "-time", Group: GroupNotebook, Claim: "time of VFE over PL's, " + kernel,
-			Notebook: "07-E3-sunspots"}
+		t := Row{ID: "notebook-" + kernel + "-time", Group: GroupNotebook,
+			Claim: "time of VFE over PL's, " + kernel, Notebook: "07-E3-sunspots"}
 		rows = append(rows, ratio(t, p[VFE].Seconds/p[PL].Seconds, []float64{median(dense(VFE)) / median(dense(PL))}))
 
 		r := Row{ID: "initial-" + kernel, Group: GroupNotebook,
@@ -443,8 +443,8 @@ func table3(e *Evidence) (rows []draft) {
 			v := median(Values(ours, nmse))
 			r.Ours, r.Overturn = ofSamples(ours, nmse), "runs on the paper's recording"
 			if seen := ours[0].MSE.Seen; seen > 0 {
-				r.Ours += fmt.Sprintf("; %s without the held-out points that were also trained on (%d in the first sample)",
-					ofSamples(ours, fresh), seen)
+				r.Ours += fmt.Sprintf("; %s without the held-out points that were also trained on (%d in the "+
+					"first sample)", ofSamples(ours, fresh), seen)
 			}
 			r.Ours += fmt.Sprintf("; samples: %d", len(ours))
 			if loss == VFE {

@@ -339,8 +339,8 @@ func haveSunspots() bool {
 // TestEEGRuns gives trainings on several samples, with predictions and without.
 func TestEEGRuns(t *testing.T) {
 	run := func(seed uint64, predicts bool) Outcome {
-		o := Outcome{Trial: Trial{Protocol: Paper, Kernel: "SE", Loss: VFE, Source: Source{Name: "eeg", Seed: seed},
-			Optimiser: eegAdam}}
+		o := Outcome{Trial: Trial{Protocol: Paper, Kernel: "SE", Loss: VFE,
+			Source: Source{Name: "eeg", Seed: seed}, Optimiser: eegAdam}}
 		if predicts {
 			o.MSE = &Validation{}
 		}

@@ -34,8 +34,8 @@ func TestRunner(t *testing.T) {
 	trials := E1(scales.Smoke)
 	dir := t.TempDir()
 	var last Progress
-	first, err := Runner{Store: open(t, filepath.Join(dir, "a")), Progress: func(p Progress) { last = p }}.Run(context.Background(),
-		trials)
+	first, err := Runner{Store: open(t, filepath.Join(dir, "a")),
+		Progress: func(p Progress) { last = p }}.Run(context.Background(), trials)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,8 +188,8 @@ func TestSingle(t *testing.T) {
 	single, err := newSingle(model, sample.Train, nil)
 	projected, err2 := newSingle(model, sample.Train, omega)
 	inducing, err3 := newSingleVFE(model, sample.Train, z)
-	for _, c := range []struct{ got, want gppl.Loss }{{must(single, err), exact}, {must(projected, err2), pl},
-		{must(inducing, err3), vfe}} {
+	for _, c := range []struct{ got, want gppl.Loss }{{must(single, err), exact},
+		{must(projected, err2), pl}, {must(inducing, err3), vfe}} {
 		theta := []float64{1.2, 15, 0.3}
 		for _, p := range c.want.Params()[3:] {
 			theta = append(theta, p.Value+0.5)

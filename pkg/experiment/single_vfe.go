@@ -35,8 +35,8 @@ func newSingleVFE(m gppl.Model, d gppl.Data, z gppl.Inputs) (*singleVFE, error) 
 func (l *singleVFE) Params() []gppl.Param {
 	params := l.model.Params()
 	for i, z := range l.z {
-		params = append(params, gppl.Param{Name: fmt.Sprintf("inducing input %d", i), Value: z, Transform: gppl.Free{},
-			Unit: gppl.UnitX})
+		params = append(params, gppl.Param{Name: fmt.Sprintf("inducing input %d", i), Value: z,
+			Transform: gppl.Free{}, Unit: gppl.UnitX})
 	}
 	return params
 }

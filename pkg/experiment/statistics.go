@@ -94,8 +94,8 @@ func above(v []float64, limit float64) *Test {
 	}
 	mean, sd := stat.MeanStdDev(v, nil)
 	t := (mean - limit) / (sd / math.Sqrt(n))
-	return &Test{Name: "t test of a mean over draws, one-sided", N: len(v), P: survival(t, n-1), Claim: true,
-		Support: survival(-t, n-1)}
+	return &Test{Name: "t test of a mean over draws, one-sided", N: len(v), P: survival(t, n-1),
+		Claim: true, Support: survival(-t, n-1)}
 }
 
 // worst combines the tests of the parts of a claim that must all hold: the smallest p times their number (Bonferroni). The

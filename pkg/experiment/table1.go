@@ -41,8 +41,8 @@ func table1(e *Evidence) (rows []draft) {
 				case VFE:
 					d = orderForty(e, d, optimiser, p.NLL-ml.NLL)
 				case PL:
-					d.Ours += fmt.Sprintf("; %d of %d draws end nearer to ML than the published one", below(Excess(e.E1, ours), p.NLL-ml.NLL),
-						len(ours))
+					d.Ours += fmt.Sprintf("; %d of %d draws end nearer to ML than the published one",
+						below(Excess(e.E1, ours), p.NLL-ml.NLL), len(ours))
 				}
 				rows = append(rows, d)
 			}

@@ -165,8 +165,8 @@ var textClaims = []claim{
 		rule: func(*Evidence) (string, Status) {
 			independent, dependent := leastShare(false), leastShare(true)
 			return fmt.Sprintf("the least eigenvalue of Ωᵀ(K + σ²I)Ω over the largest is %.2g with independent directions, %.0e "+
-					"with one of them twice", independent, dependent), verdict(1, dependent < 1e-12 && independent > 1e-6, Reproduced,
-					Contradicted)
+					"with one of them twice", independent, dependent), verdict(1,
+					dependent < 1e-12 && independent > 1e-6, Reproduced, Contradicted)
 		},
 	},
 	{

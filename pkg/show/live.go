@@ -78,8 +78,8 @@ func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure,
 }
 
 // page draws a curve against k for each layer of shown. It also returns what is needed to recompute the figure.
-func page(curves viz.CurvesOptions, shown *live.Shown, controls []live.Control, again live.Figure) (*viz.Figure, *live.Page,
-	error) {
+func page(curves viz.CurvesOptions, shown *live.Shown, controls []live.Control,
+	again live.Figure) (*viz.Figure, *live.Page, error) {
 	curves.XLabel, curves.Height = "number of projections k", 330
 	for _, l := range shown.Layers {
 		curves.Curves = append(curves.Curves, viz.Curve{Name: l.Name, X: l.X, Y: l.Y})

@@ -34,8 +34,8 @@ func SplitAt(s dataset.Series, x float64, every int) (*Split, error) {
 	}
 	before, held := s.Between(math.Inf(-1), x), s.Between(x, math.Inf(1))
 	if before.Len() == 0 || held.Len() == 0 {
-		return nil, fmt.Errorf("show: cut at %g, the series has %d observations before and %d after; want some of both", x,
-			before.Len(), held.Len())
+		return nil, fmt.Errorf("show: cut at %g, the series has %d observations before and %d after; want "+
+			"some of both", x, before.Len(), held.Len())
 	}
 	var kept []int
 	for i := 0; i < before.Len(); i += every {

@@ -168,8 +168,8 @@ func interact(a interaction) error {
 			latest = m.number
 			if touched = touched || latest > 0; touched {
 				end.Reset(a.idle)
-				state(latest, false, fmt.Sprintf("The stop button (■) ends this cell and frees the kernel; so do %s without a move.",
-					a.idle.Round(time.Second)))
+				state(latest, false, fmt.Sprintf("The stop button (■) ends this cell and frees the kernel; so do %s "+
+					"without a move.", a.idle.Round(time.Second)))
 			} else {
 				end.Reset(min(untouched, a.idle))
 				state(latest, false, fmt.Sprintf("Move it within %s: then this cell ends, and frees the kernel.", untouched))

@@ -135,8 +135,8 @@ func TestSlideFollows(t *testing.T) {
 		t.Errorf("the slider is %s", shown)
 	}
 	// The state after each move precedes its figure: the script sends a move until it reads its number.
-	for i, want := range []string{`data-number="-1"`, `data-number="0"`, `data-number="1"`, `data-number="2"`, `data-number="4"`,
-		`data-number="4" data-ended`} {
+	for i, want := range []string{`data-number="-1"`, `data-number="0"`, `data-number="1"`, `data-number="2"`,
+		`data-number="4"`, `data-number="4" data-ended`} {
 		if i >= len(r.states) || !strings.Contains(r.states[i], want) {
 			t.Fatalf("word %d of %q has no %s", i, r.states, want)
 		}

@@ -41,8 +41,8 @@ var labelRings = []struct {
 // first eight are tried, because the others hardly differ there.
 var labelSides = []vg.Point{
 	{X: 1}, {X: 1, Y: 1}, {X: 1, Y: -1}, {Y: 1}, {Y: -1}, {X: -1}, {X: -1, Y: 1}, {X: -1, Y: -1},
-	{X: 1, Y: 0.5}, {X: 1, Y: -0.5}, {X: -1, Y: 0.5}, {X: -1, Y: -0.5}, {X: 0.5, Y: 1}, {X: 0.5, Y: -1}, {X: -0.5, Y: 1},
-	{X: -0.5, Y: -1},
+	{X: 1, Y: 0.5}, {X: 1, Y: -0.5}, {X: -1, Y: 0.5}, {X: -1, Y: -0.5}, {X: 0.5, Y: 1}, {X: 0.5, Y: -1},
+	{X: -0.5, Y: 1}, {X: -0.5, Y: -1},
 }
 
 // The costs of a label's position, in areas of the label: for each share of it outside the axes, on another label or on a marker,

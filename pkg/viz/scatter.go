@@ -64,8 +64,8 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 				continue
 			}
 			pt.Label = clean(pt.Label)
-			p.points = append(p.points, glyphPoint{pt, look, number, number + "." + strconv.Itoa(len(drawn.x)),
-				g.Joined && len(drawn.x) > 0})
+			p.points = append(p.points, glyphPoint{pt, look, number,
+				number + "." + strconv.Itoa(len(drawn.x)), g.Joined && len(drawn.x) > 0})
 			drawn.x, drawn.y, drawn.label = append(drawn.x, pt.X), append(drawn.y, pt.Y), append(drawn.label, pt.Label)
 			drawn.xBars, drawn.yBars = append(drawn.xBars, [2]float64{pt.XLo, pt.XHi}), append(drawn.yBars, [2]float64{pt.YLo, pt.YHi})
 			b.drawn = true

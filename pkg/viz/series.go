@@ -202,8 +202,8 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 func (p Prediction) check(i int) error {
 	n := len(p.X)
 	if len(p.Mean) != n || (p.LatentVar != nil && len(p.LatentVar) != n) || (p.NoisyVar != nil && len(p.NoisyVar) != n) {
-		return fmt.Errorf("viz: prediction %d (%q): %d X, %d means, %d and %d variances", i, p.Name, n, len(p.Mean), len(p.LatentVar),
-			len(p.NoisyVar))
+		return fmt.Errorf("viz: prediction %d (%q): %d X, %d means, %d and %d variances", i, p.Name, n, len(p.Mean),
+			len(p.LatentVar), len(p.NoisyVar))
 	}
 	for _, ends := range [][2][]float64{{p.Lower, p.Upper}, {p.LatentLower, p.LatentUpper}} {
 		if lo, hi := ends[0], ends[1]; len(lo) != len(hi) || lo != nil && len(lo) != n {

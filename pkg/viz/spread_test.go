@@ -60,8 +60,8 @@ a note
 		t.Fatal(err)
 	}
 	s := string(h)
-	for _, want := range []string{"<strong>2.0</strong><br>", "[1.5, 2.5]<br>worst 3.0, 1 failed", "of 2 to 4 runs",
-		"text-align:right"} {
+	for _, want := range []string{"<strong>2.0</strong><br>", "[1.5, 2.5]<br>worst 3.0, 1 failed",
+		"of 2 to 4 runs", "text-align:right"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("no %q in %s", want, s)
 		}

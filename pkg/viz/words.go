@@ -129,8 +129,8 @@ func (l *layer) words(before []layer) string {
 			return ""
 		}
 		_, _, ys := l.extent()
-		return fmt.Sprintf("%s: median %s of %d, between %s and %s", name, threeDigits(s.Median), s.N, threeDigits(ys[0]),
-			threeDigits(ys[1]))
+		return fmt.Sprintf("%s: median %s of %d, between %s and %s", name, threeDigits(s.Median), s.N,
+			threeDigits(ys[0]), threeDigits(ys[1]))
 	case layerLevels:
 		return name
 	}
@@ -148,8 +148,8 @@ func (l *layer) places(unnamed, one, many string) string {
 	case 1:
 		return fmt.Sprintf(one+" (%s, %s)", name, l.sayX(xs[0]), threeDigits(ys[0]))
 	}
-	return fmt.Sprintf(many+" from %s to %s, between %s and %s", name, n, l.sayX(xs[0]), l.sayX(xs[1]), threeDigits(ys[0]),
-		threeDigits(ys[1]))
+	return fmt.Sprintf(many+" from %s to %s, between %s and %s", name, n, l.sayX(xs[0]), l.sayX(xs[1]),
+		threeDigits(ys[0]), threeDigits(ys[1]))
 }
 
 // course describes where a line begins and ends, and its highest or lowest value if that is neither.

@@ -106,8 +106,8 @@ func TestProcessMemory(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		taken, allowed := float64(machine.Peak(p.ProcessState)), processBytes+sumsOfFile*float64(files+1)*float64(plan.Bytes)
-		t.Logf("%d files with sums of %.0f MB each: %.0f MB, allowed for %.0f MB", files+1, 1e-6*float64(plan.Bytes), 1e-6*taken,
-			1e-6*allowed)
+		t.Logf("%d files with sums of %.0f MB each: %.0f MB, allowed for %.0f MB", files+1,
+			1e-6*float64(plan.Bytes), 1e-6*taken, 1e-6*allowed)
 		if taken > allowed {
 			t.Errorf("%d files take %.0f MB, more than %.0f MB", files+1, 1e-6*taken, 1e-6*allowed)
 		}

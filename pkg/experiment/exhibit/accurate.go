@@ -210,8 +210,8 @@ var looks = map[string]viz.PointGroup{
 }
 
 // curves draws the excess of one loss by design and k on the largest source. place returns the position along x and the label.
-func curves(all []experiment.Outcome, loss string, frame viz.Frame, place func([]experiment.Outcome) viz.Point) (*viz.Figure,
-	error) {
+func curves(all []experiment.Outcome, loss string, frame viz.Frame,
+	place func([]experiment.Outcome) viz.Point) (*viz.Figure, error) {
 	o := viz.ScatterOptions{Frame: frame, LogX: true, LogY: true, YRange: [2]float64{least, 1e4}}
 	source := largest()
 	for _, design := range experiment.CurveDesigns {

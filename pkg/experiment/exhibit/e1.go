@@ -76,8 +76,8 @@ func Table1Notebook(all []experiment.Outcome, p experiment.Published) *viz.Table
 			{Name: "draws that end lower"}, {Name: "noise variance learnt", Format: viz.Digits(3)},
 			{Name: "evaluations", Format: viz.Fixed(0)}},
 		Notes: smokeNote([]string{"Settings: noise variance ln 1.1, PyTorch's Adam and L-BFGS, Repulsive projections of 400 vectors, " +
-			"the repulsion of inducing inputs, their additions to diagonals. Rows of ML: above the optimum found by L-BFGS with a " +
-			"line search."}),
+			"the repulsion of inducing inputs, their additions to diagonals. Rows of ML: above the optimum " +
+			"found by L-BFGS with a line search."}),
 	}
 	for _, optimiser := range []string{"BFGS", "Adam"} {
 		for _, m := range methods {
@@ -174,8 +174,8 @@ func E1Precision(all []experiment.Outcome) *viz.Table {
 			}
 			t.Rows = append(t.Rows, []any{loss, map[bool]string{false: "double", true: "single"}[single], len(runs),
 				spread(experiment.Excess(all, runs)),
-				spread(experiment.Values(runs, func(o experiment.Outcome) float64 { return float64(o.Retries) })), spread(noise(runs)),
-				evaluations(runs)})
+				spread(experiment.Values(runs, func(o experiment.Outcome) float64 { return float64(o.Retries) })),
+				spread(noise(runs)), evaluations(runs)})
 		}
 	}
 	return t
@@ -315,14 +315,14 @@ func E1Variance(all []experiment.Outcome) *viz.Table {
 			{Name: "ours, as their code predicts", Format: viz.Digits(3)}, {Name: "ours, by its own posterior", Format: viz.Digits(3)},
 			{Name: "ours, by the exact posterior", Format: viz.Digits(3)},
 			{Name: "of the function alone, by its own posterior", Format: viz.Digits(3)}},
-		Notes: smokeNote([]string{"Its own posterior: of VFE the sparse one. Further draws: 21 to 40, computed after draws 1 to 20 " +
-			"had been judged."}),
+		Notes: smokeNote([]string{"Its own posterior: of VFE the sparse one. Further draws: 21 to 40, computed after " +
+			"draws 1 to 20 had been judged."}),
 	}
 	published := experiment.Figure2Published()
 	row := func(optimiser, method string, published any, v experiment.Variances) {
 		if len(v.Theirs) > 0 {
-			t.Rows = append(t.Rows, []any{optimiser, method, published, spread(v.Theirs), spread(v.Sparse), spread(v.Exact),
-				spread(v.Latent)})
+			t.Rows = append(t.Rows, []any{optimiser, method, published, spread(v.Theirs), spread(v.Sparse),
+				spread(v.Exact), spread(v.Latent)})
 		}
 	}
 	for _, optimiser := range []string{"BFGS", "Adam"} {

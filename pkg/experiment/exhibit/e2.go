@@ -202,8 +202,8 @@ func E2Single(all []experiment.Outcome, p experiment.Published) *viz.Table {
 			{Name: "failed factorisations, ours", Format: viz.Fixed(0)}, {Name: "published*", Unit: "nats", Format: viz.Fixed(1)},
 			{Name: "ours in single precision", Unit: "nats", Format: viz.Fixed(1)},
 			{Name: "ours in double precision, same draws", Unit: "nats", Format: viz.Fixed(1)}, {Name: "draws"}},
-		Notes: smokeNote([]string{"* Above ML in the same notebook, one draw. A failed factorisation is retried with ten times more " +
-			"on the diagonal."}),
+		Notes: smokeNote([]string{"* Above ML in the same notebook, one draw. A failed factorisation is retried with " +
+			"ten times more on the diagonal."}),
 	}
 	for _, n := range experiment.E2Sizes(scales.Full) {
 		single := slices.DeleteFunc(experiment.Where(all, experiment.E2Single(n, 150)),

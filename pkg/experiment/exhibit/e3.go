@@ -119,8 +119,8 @@ func SunspotsExact(all []experiment.Outcome, p experiment.Published) *viz.Table 
 	for _, kernel := range experiment.KernelNames {
 		for _, o := range experiment.Where(all, experiment.NotebookPL(kernel)) {
 			row := []any{kernel, o.Start, o.Evaluations - 1, nil, o.NLL, nil, nil,
-				spread(experiment.NLLs(experiment.Where(all, experiment.SunspotsBy(experiment.Paper, kernel, experiment.PL,
-					experiment.Authors{}))))}
+				spread(experiment.NLLs(experiment.Where(all, experiment.SunspotsBy(experiment.Paper, kernel,
+					experiment.PL, experiment.Authors{}))))}
 			if scales.FromEnvironment() == scales.Full {
 				published := p.NotebookDigits[kernel]
 				row[3], row[5], row[6] = p.Logs.Stops[kernel][experiment.PL], published, math.Abs(o.NLL/published-1)

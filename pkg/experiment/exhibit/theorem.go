@@ -52,8 +52,8 @@ func Powers(r *theory.TheoremResults) *viz.Table {
 		Columns: []viz.Column{{Name: "Σ shrinks as"}, {Name: "parameter"}, {Name: "ΔI", Format: viz.Fixed(3)},
 			{Name: "first term", Format: viz.Fixed(3)}, {Name: "second term", Format: viz.Fixed(3)}},
 		Notes: []string{"k → n: averages over draws of the projections. Close to n few directions are left, so these powers are " +
-			"accurate to about 0.1. The first term about the noise falls linearly: each direction left out contributes an eigenvalue " +
-			"σ² to Σ."},
+			"accurate to about 0.1. The first term about the noise falls linearly: each direction left out " +
+			"contributes an eigenvalue σ² to Σ."},
 	}
 	for _, way := range []struct {
 		name string

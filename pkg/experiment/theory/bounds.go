@@ -24,8 +24,8 @@ func (d columns) String() string { return d.name }
 func (d columns) Directions(omega *mat.Dense, _ gppl.Inputs, _ *rand.Rand) error {
 	n, k := omega.Dims()
 	if r, c := d.of.Dims(); r != n || d.from+k > c {
-		return fmt.Errorf("theory: %s has %d×%d entries, too few for %d columns from %d of %d observations", d.name, r, c, k, d.from,
-			n)
+		return fmt.Errorf("theory: %s has %d×%d entries, too few for %d columns from %d of %d "+
+			"observations", d.name, r, c, k, d.from, n)
 	}
 	for i := range n {
 		for j := range k {
@@ -81,8 +81,8 @@ func (s study) bounds() (all, lines []Bound, err error) {
 	smallest := func(count int) float64 { return floats.Sum(lambda[:count]) }
 	largest := func(count int) float64 { return floats.Sum(lambda[n-count:]) }
 	for k := 1; k < n; k++ {
-		lines = append(lines, Bound{K: k, PrintedLo: smallest(k), PrintedHi: largest(k), CorrectedLo: smallest(n - k),
-			CorrectedHi: largest(n - k)})
+		lines = append(lines, Bound{K: k, PrintedLo: smallest(k), PrintedHi: largest(k),
+			CorrectedLo: smallest(n - k), CorrectedHi: largest(n - k)})
 	}
 	for _, k := range []int{1, n / 30, n / 10, n / 5, n / 3, n / 2, n * 2 / 3, n * 9 / 10, n - 1} {
 		designs := []gppl.Design{gppl.Sphere{}, gppl.OneHot{}, columns{"top eigenvectors", u, n - k},
@@ -189,8 +189,8 @@ func (s study) choices() (all []Choice, err error) {
 	}
 	all = append(all, Choice{Design: "all data", Lost: make([]float64, s.params()), StdErrLog: se})
 	k := s.k / 3 // smaller than the dimension of the signal
-	for _, design := range []gppl.Design{columns{"Eigen", u, s.n - k}, gppl.Spectral{}, gppl.Localised{}, gppl.Sphere{},
-		gppl.OneHot{}} {
+	for _, design := range []gppl.Design{columns{"Eigen", u, s.n - k}, gppl.Spectral{},
+		gppl.Localised{}, gppl.Sphere{}, gppl.OneHot{}} {
 		p, err := gppl.NewProjection(design, s.x, k, 1)
 		if err != nil {
 			return nil, err

@@ -140,8 +140,8 @@ func (s study) steps(draws int) (r Steps, err error) {
 		return r, err
 	}
 	iy := s.info.Data()
-	r = Steps{Data: rowsOf(iy), Projected: rowsOf(m.iz), Quadratic: rowsOf(m.loss.Quadratic), Cross: rowsOf(m.loss.Cross),
-		Draws: draws}
+	r = Steps{Data: rowsOf(iy), Projected: rowsOf(m.iz), Quadratic: rowsOf(m.loss.Quadratic),
+		Cross: rowsOf(m.loss.Cross), Draws: draws}
 	r.LeastEigenvalue = leastEigenvalue(m.loss.Total(), iy)
 
 	a := s.info.Covariance()

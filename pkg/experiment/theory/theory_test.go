@@ -199,8 +199,8 @@ func TestSmoke(t *testing.T) {
 	ranked := func(sphere, localised, unsorted, onehot float64) Results {
 		r := Results{}
 		for _, k := range []string{"k7", "k15", "k30"} {
-			for d, v := range map[string]float64{"sphere": sphere, "localised": localised, "localised_unsorted": unsorted,
-				"onehot": onehot} {
+			for d, v := range map[string]float64{"sphere": sphere, "localised": localised,
+				"localised_unsorted": unsorted, "onehot": onehot} {
 				r["spectrum.figure_1."+d+"."+k+".figure.median"] = v
 			}
 		}

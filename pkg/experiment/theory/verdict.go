@@ -199,8 +199,8 @@ func theoremStatements() []statement {
 				}
 				found := fmt.Sprintf("the least trace is that of %s (%.4g; One-hot %.4g), with a standard error of the log noise of "+
 					"%.3g, against %.3g with One-hot and %.3g from all data",
-					designNames[least], of(least, "trace"), of("onehot", "trace"), of(least, "stderr.noise"), of("onehot", "stderr.noise"),
-					of("all_data", "stderr.noise"))
+					designNames[least], of(least, "trace"), of("onehot", "trace"), of(least, "stderr.noise"),
+					of("onehot", "stderr.noise"), of("all_data", "stderr.noise"))
 				return found, status(least == "eigen" && most != "eigen", reproduced, contradicted)
 			},
 		},
