@@ -62,24 +62,18 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 	}
 	var out []Component
 	n := len(f.x)
-	var l mat.TriDense
-	f.chol.LTo(&l)
-	add := func(name string, cross *mat.Dense, prior func(j int) float64) error {
+	add := func(name string, cross *mat.Dense, prior func(j int) float64) {
 		c := Component{Name: name, X: x}
 		var mean mat.VecDense
-		mean.MulVec(cross.T(), f.alpha)
-		var solved mat.Dense
-		if err := sound(solved.Solve(&l, cross)); err != nil {
-			return err
-		}
+		mean.MulVec(cross.T(), mat.NewVecDense(n, f.alpha))
+		f.l.SolveL(cross.RawMatrix())
 		for j := range x {
-			column := solved.ColView(j)
+			column := cross.ColView(j)
 			v := prior(j) - mat.Dot(column, column)
 			c.Mean = append(c.Mean, a.Scaling.Scale*mean.AtVec(j))
 			c.Variance = append(c.Variance, a.Scaling.Variance(max(v, 0)))
 		}
 		out = append(out, c)
-		return nil
 	}
 	constant := a.Candidates[0].Trend == "none" && a.Series.Known == nil
 	if a.Result.Model.Mean != nil {
@@ -113,9 +107,7 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 			}
 			var cross mat.Dense
 			cross.Mul(here, part.T())
-			if err := add(name, &cross, func(j int) float64 { return mat.Dot(part.RowView(j), part.RowView(j)) }); err != nil {
-				return nil, err
-			}
+			add(name, &cross, func(j int) float64 { return mat.Dot(part.RowView(j), part.RowView(j)) })
 			if constant && name == a.trendName() {
 				out[len(out)-1].About = "constant"
 			}
@@ -132,9 +124,7 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 			gppl.Covariance(prior[j:j+1], term, at, at)
 			prior[j] += gppl.Nugget(term)
 		}
-		if err := add(kernelName(term), cross, func(j int) float64 { return prior[j] }); err != nil {
-			return nil, err
-		}
+		add(kernelName(term), cross, func(j int) float64 { return prior[j] })
 		out[len(out)-1].About = a.about(term)
 	}
 	return out, nil
@@ -337,7 +327,7 @@ func (f *factor) termMean(term gppl.Kernel, x []float64) []float64 {
 	mean, row, at := make([]float64, len(x)), make([]float64, len(x)), gppl.Scalars(x)
 	for i := range f.x {
 		gppl.Covariance(row, term, gppl.Scalars(f.x[i:i+1]), at)
-		floats.AddScaled(mean, f.alpha.AtVec(i), row)
+		floats.AddScaled(mean, f.alpha[i], row)
 	}
 	return mean
 }
@@ -367,7 +357,7 @@ func (f *factor) trendMean(a *Analysis, x []float64) (trend []float64, effects m
 		return nil, nil, err
 	}
 	var coefficients mat.VecDense
-	coefficients.MulVec(here.T(), f.alpha)
+	coefficients.MulVec(here.T(), mat.NewVecDense(len(f.alpha), f.alpha))
 	effects = map[string][]float64{}
 	for j, name := range a.Series.effectColumns(f.model.Mean) {
 		to := trend

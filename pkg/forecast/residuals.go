@@ -58,11 +58,7 @@ func (a *Analysis) residuals(most int) (*Residuals, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := f.innovations()
-	if err != nil {
-		return nil, err
-	}
-	r := checkWhite(e)
+	r := checkWhite(f.innovations())
 	r.X, r.Of = f.x, len(a.Series.X)
 	return r, nil
 }

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -139,9 +139,7 @@ func (search *shiftSearch) leaveOutliers() (some bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if search.tail, err = f.innovations(); err != nil {
-		return false, err
-	}
+	search.tail = f.innovations()
 	b, s := *a, *a.Series
 	s.X, s.Y = nil, nil
 	for i := range a.Series.X {
@@ -392,12 +390,8 @@ func (search shiftSearch) judge(from shifted, c Shift) (to *shifted, chance floa
 		if err != nil {
 			return nil, 1, err
 		}
-		e, err := all.innovations()
-		if err != nil {
-			return nil, 1, err
-		}
 		gain := 2*(from.value-with.value) + math.Log1p(c.Scale*c.Scale*here.norm)
-		return &with, f.chanceOf(here, math.Sqrt(max(0, min(gain, here.score))), e, search.tail), nil
+		return &with, f.chanceOf(here, math.Sqrt(max(0, min(gain, here.score))), all.innovations(), search.tail), nil
 	}
 	return nil, 1, nil
 }
@@ -431,14 +425,11 @@ func (search shiftSearch) sizes(c shifted) ([]ShiftSize, error) {
 	scale := search.a.Scaling.Scale
 	var out []ShiftSize
 	for _, shift := range c.shifts {
-		column := mat.NewVecDense(len(f.x), shift.column(f.x))
-		var solved mat.VecDense
-		if err := f.solve(&solved, column); err != nil {
-			return nil, err
-		}
+		column := shift.column(f.x)
+		white := f.whiten(column)
 		unit := scale * shift.Scale
 		s := shift.unsized(search.a)
-		s.Size, s.StdErr = unit*mat.Dot(column, f.alpha), unit*math.Sqrt(max(0, 1-mat.Dot(column, &solved)))
+		s.Size, s.StdErr = unit*floats.Dot(column, f.alpha), unit*math.Sqrt(max(0, 1-floats.Dot(white, white)))
 		s.Used = slices.Contains(search.a.Series.Shifts, shift)
 		out = append(out, s)
 	}

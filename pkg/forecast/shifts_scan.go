@@ -25,7 +25,7 @@ type possibleShift struct {
 func (f *factor) clearest(known []Shift) (best possibleShift) {
 	n, v := len(f.x), f.rows()
 	row := func(i int) []float64 { return v.Data[i*v.Stride:][:n] } // zeros before place i
-	alpha := f.alpha.RawVector().Data
+	alpha := f.alpha
 	var all [2][]possibleShift                           // steps and kinks, the latest first
 	step, kink := make([]float64, n), make([]float64, n) // Σ V_i and Σ (x_i−x_t)V_i, from t on
 	var level, slope float64                             // Σ α, Σ (x−x_t)α
@@ -103,10 +103,7 @@ func (f *factor) chanceOf(s possibleShift, z float64, e, all []float64) float64 
 	column := Shift{At: f.x[s.at], Slope: s.slope, Scale: 1}.column(f.x)
 	column[s.at-1] -= s.pulse[0]
 	column[s.at] -= s.pulse[1]
-	weights, err := f.whiten(column)
-	if err != nil {
-		return 1
-	}
+	weights := f.whiten(column)
 	places := 2 * float64(len(f.x)-2*beside)
 	most := floats.Norm(weights, math.Inf(1)) / math.Sqrt(s.rest)
 	const unlikely, alone = 0.5, 0.5 // nats; the weight of an innovation that may make a score alone

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // BenchmarkBandedNLL evaluates the exact likelihood by the banded engine, the

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/testsize"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 
 	"gonum.org/v1/gonum/mat"
 )

@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // Engines do the arithmetic behind the losses for one set of inputs. A loss asks each

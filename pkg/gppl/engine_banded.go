@@ -8,12 +8,12 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
@@ -61,7 +61,7 @@ func (b *band) fill(k Kernel, diagonal float64) {
 		}
 		b.gram.Reset(b.first)
 		most, pairs := b.gram.Farthest(t)
-		b.lags.Reset(t, most, pairs)
+		b.lags.Reset(b.line, most, pairs)
 	}
 	table := b.tabulates(k)
 	if table {
@@ -100,7 +100,9 @@ func (b *band) contract(k Kernel, params int, weigh func(l *dense.Lane, row, col
 	b.lanes.Reserve(size)
 	b.lanes.Begin(params)
 	table := b.tabulates(k)
-	b.lags.Begin()
+	if table {
+		b.lags.Begin()
+	}
 	parallel.For(parallel.Lanes, func(c int) {
 		for j := c; j < m.Blocks(); j += parallel.Lanes {
 			parallel.Look(m.Ctx)

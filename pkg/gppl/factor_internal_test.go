@@ -3,7 +3,7 @@ package gppl
 import (
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // compiledAt is a model with a total noise variance, as engines are given it.

@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/projected-likelihood/gppl/internal/curvature"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // An absolute tolerance on the gradient requires more digits the more observations

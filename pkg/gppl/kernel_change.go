@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 var (

@@ -3,7 +3,7 @@ package gppl
 import (
 	"math"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 var (

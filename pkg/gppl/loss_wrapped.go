@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/workers"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // MAP is a loss with priors, whose minimum is the maximum a posteriori estimate:

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/testsize"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // TestPosteriorEngines compares each engine's posterior with the dense one, at

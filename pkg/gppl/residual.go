@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/periodogram"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 )

@@ -12,8 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/timeline"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // Settings configures Fit. The zero value is recommended.

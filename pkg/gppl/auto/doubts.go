@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // vanished is the share of the mean of y² below which noise is hardly there: data seldom have a thousand times more signal

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // Search reports what Fit searched before it accepted an optimum. Nothing in it depends on

@@ -9,8 +9,8 @@ import (
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // blocks is a composite likelihood: the sum of the exact likelihoods of parts of the data, as if they were independent

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // patience is the seconds that an evaluation of the exact likelihood may take as

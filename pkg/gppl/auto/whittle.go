@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // whittle compares models by the periodogram of all data at once (Whittle 1953), for series so long that the likelihood is

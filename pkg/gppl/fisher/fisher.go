@@ -16,13 +16,13 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	algebra "github.com/projected-likelihood/gppl/pkg/gppl/internal/fisher"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // Information is the Fisher information that n observations at given inputs,

@@ -10,9 +10,9 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // LaplaceFit is a model of observations that are not Gaussian, learnt from data.

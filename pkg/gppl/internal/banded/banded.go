@@ -22,8 +22,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // Matrix is a symmetric n×n matrix within a band, or what Cholesky and Inverse

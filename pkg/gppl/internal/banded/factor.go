@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // NotPositive is the error of Cholesky: elimination meets a pivot in Row that
@@ -112,14 +112,14 @@ func eliminate(a *Matrix, _ struct{}, j int) {
 	}
 	from, to := b.lo/side, (b.hi-1)/side
 	if to-from < spreadOut {
-		blas64.Trsm(blas.Left, blas.Trans, 1, upper(b.diag), b.off)
+		dense.Trsm(blas.Left, blas.Trans, 1, upper(b.diag), b.off)
 		for k := from; k <= to; k++ {
 			a.update(j, k)
 		}
 		return
 	}
 	parallel.Within(a.Ctx, to-from+1, func(k int) {
-		blas64.Trsm(blas.Left, blas.Trans, 1, upper(b.diag), b.columns(b.within(from+k)))
+		dense.Trsm(blas.Left, blas.Trans, 1, upper(b.diag), b.columns(b.within(from+k)))
 	})
 	parallel.Within(a.Ctx, to-from+1, func(k int) { a.update(j, from+k) })
 }
@@ -293,14 +293,14 @@ func recur(a *Matrix, dst *Matrix, j int) {
 	for i := range inv.Rows {
 		inv.Data[i*inv.Stride+i] = 1
 	}
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, u, inv)
+	dense.Trsm(blas.Left, blas.NoTrans, 1, u, inv)
 	if b.off.Cols == 0 {
 		dense.Gemm(blas.NoTrans, blas.Trans, 1, inv, inv, 0, z.diag)
 		return
 	}
 	w := like(b.off, s.off)
 	copy(w.Data, b.off.Data)
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, u, w)
+	dense.Trsm(blas.Left, blas.NoTrans, 1, u, w)
 	if (b.hi-b.lo)/side < spreadOut {
 		dst.timesZ(j, w, 0, w.Rows)
 	} else {
@@ -404,7 +404,7 @@ func (a *Matrix) inStrips(x blas64.General, f func(a *Matrix, x blas64.General))
 // solve replaces x by op(U)⁻¹x.
 func solve(t blas.Transpose, d, x blas64.General) {
 	if x.Cols >= few {
-		blas64.Trsm(blas.Left, t, 1, upper(d), x)
+		dense.Trsm(blas.Left, t, 1, upper(d), x)
 		return
 	}
 	for i := range x.Cols {

@@ -12,8 +12,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // Nodes is the number of nodes of an interval.

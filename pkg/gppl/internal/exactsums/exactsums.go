@@ -38,8 +38,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/testsize"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/dsp/fourier"

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // Waves are the columns of Q = WL⁻ᵀ without a matrix, W the features of a Basis at points on a circle. Of the points, moments are all that is

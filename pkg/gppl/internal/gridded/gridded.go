@@ -111,10 +111,10 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // Floor is the smallest tolerance that is of use: rounding of r reaches it.

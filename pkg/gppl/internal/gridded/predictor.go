@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	nufft "github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // Bound is the algebra of one evaluation. It is working memory, for one goroutine.

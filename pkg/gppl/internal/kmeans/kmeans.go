@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // Centres returns m centres of the points x of R^d, point by point, after at most 100 iterations; on the line in ascending

@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // Trust is how far off a prediction may be for rounding, in its standard deviations, and its variance relatively.
@@ -196,7 +196,7 @@ func (r *root) block(mean, variances []float64, b int, block []int, w blas64.Gen
 	}
 	inverse := dense.New(count, count) // R⁻¹
 	dense.AddDiagonal(inverse, 1)
-	blas64.Trsm(blas.Left, blas.NoTrans, 1, blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: count, Stride: upper.Stride, Data: upper.Data}, inverse)
+	dense.Trsm(blas.Left, blas.NoTrans, 1, blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: count, Stride: upper.Stride, Data: upper.Data}, inverse)
 	for j, i := range block {
 		var t, v float64
 		for k := j; k < count; k++ {

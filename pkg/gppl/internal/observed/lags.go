@@ -3,19 +3,22 @@ package observed
 import (
 	"math"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Lags evaluates a kernel once for each distance of two observations, where their times lie on a grid, but for rounding, and have far fewer
-// distances than pairs: days without weekends, hours with gaps. A pair is e away from the distance R of the grid, and to first order
+// Lags evaluates a kernel once for each distance of two observations. It serves times that lie on a grid, but for
+// rounding, and have far fewer distances than pairs: days without weekends, hours with gaps. The distance of a pair is
+// R + e for a distance R of the grid, and to first order in e
 //
-//	k(R + e) = k(R) + e·k′(R),   Σ w·∂k(R + e) = (Σ w)·∂k(R) + (Σ w·e)·∂k′(R),
+//	k(R + e) = k(R) + e·k′(R),   Σ w·∂k(R + e) = (Σ w)·∂k(R) + (Σ w·e)·∂k′(R).
 //
-// what follows being below a rounding, as e² is: it is exact where the times are whole multiples of the step.
+// The rest is below a rounding unless a period or lengthscale is less than some hundredths of the step. Where all times
+// are whole multiples of the step, e is 0.
 type Lags struct {
 	R              []float64 // the distances 0, u, 2u, … of a grid of step u; empty where it does not pay
-	step           float64   // u
+	line           *Line     // whose times these are
+	step           float64   // u; 0 if the times lie on no grid
 	rounded        bool      // some e are not 0
 	values, slopes []float64 // of the kernel at R
 	lanes          [parallel.Lanes]weights
@@ -33,17 +36,20 @@ type Tabulated interface {
 }
 
 const (
-	// fewer is how many times as many pairs as distances make a table pay: to look a value up takes about a tenth of computing it.
+	// fewer is how many times as many pairs as distances make a table pay: a value is looked up sooner than computed.
 	fewer = 4
 	// offLags is how far from its place a time may be, in steps: its square is below a rounding.
 	offLags = 2e-9
 )
 
-// Reset sets the distances of ascending times up to most. It takes some 20 ns for each time.
-func (g *Lags) Reset(t []float64, most float64, pairs int) {
+// Reset sets the distances up to most, which pairs pairs of observations have. It takes O(n) for the first of a line.
+func (g *Lags) Reset(l *Line, most float64, pairs int) {
 	g.R = g.R[:0]
-	g.step, g.rounded = stepOf(t, fewer*most/float64(pairs))
-	if g.step == 0 {
+	if g.line != l {
+		g.line = l
+		g.step, g.rounded = stepOf(l.T)
+	}
+	if g.step == 0 || float64(pairs)*g.step < fewer*most {
 		return
 	}
 	for m := range int(math.Round(most/g.step)) + 1 {
@@ -56,8 +62,11 @@ func (g *Lags) Reset(t []float64, most float64, pairs int) {
 	}
 }
 
-// stepOf returns the step of a grid on which all times are, at least the given one, 0 if there is none, and whether some are beside it by rounding.
-func stepOf(t []float64, least float64) (step float64, rounded bool) {
+// stepOf returns the step of a grid on which all ascending times are, 0 if there is none, and whether rounding puts some
+// beside it.
+func stepOf(t []float64) (step float64, rounded bool) {
+	span := t[len(t)-1] - t[0]
+	least := 1e-9 * span // of a step: no band has as many distances
 	for i := 1; i < len(t); i++ {
 		for gap := t[i] - t[i-1]; gap > 1e-4*step; { // Euclid's greatest common divisor
 			step, gap = gap, math.Abs(math.Remainder(step, gap))
@@ -69,7 +78,6 @@ func stepOf(t []float64, least float64) (step float64, rounded bool) {
 	if step == 0 {
 		return 0, false
 	}
-	span := t[len(t)-1] - t[0]
 	step = span / math.Round(span/step) // which is less rounded
 	before := 0.
 	for i, ti := range t {

@@ -3,7 +3,7 @@ package observed
 import (
 	"slices"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // Noise describes the noise of each observation, whose variance is

@@ -9,11 +9,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // TestLine: columns and noise come into the order of the times, and Input and Ranks lead there and back.
@@ -306,7 +306,7 @@ func TestLags(t *testing.T) {
 		span := times[len(times)-1] - times[0]
 		var g observed.Lags
 		for range 2 { // the memory of the first time is used again
-			g.Reset(times, span, len(times)*len(times))
+			g.Reset(observed.Sorted(times), span, len(times)*len(times))
 		}
 		if len(g.R) != c.n {
 			t.Errorf("%s: %d distances, want %d", c.name, len(g.R), c.n)

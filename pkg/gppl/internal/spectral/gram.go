@@ -7,9 +7,9 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
 )
 
 // Gram is the covariance of k linear functions of the observations, the columns of Ω, from their products with the features of a series,

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // backwardBlocks is backward. With M and r as there at an input, P, m, e, k and s at the one before it and P′ = P − s·k·kᵀ, the

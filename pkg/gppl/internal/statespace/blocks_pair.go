@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // The sweeps over two processes a and b of two numbers each that do not turn, as those of Rotation, written out. A symmetric matrix has

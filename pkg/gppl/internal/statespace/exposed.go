@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // An Exposed is a Process X beside the average z of its first number over an exposure, which is what is seen of it: its state is (z, x). From

@@ -26,8 +26,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 

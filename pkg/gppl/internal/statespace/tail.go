@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // A Tail is what a Filter knows after its last input: all that later inputs ask for, whatever the number of those before. It does not

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
 )
 
 // A View is how observations see the process f: Value·f + Slope·f′.

@@ -3,7 +3,7 @@ package toeplitz
 import (
 	"math"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // Lags are a sample of the lags of a grid, by which sums over all lags of a function are estimated. They do not change.

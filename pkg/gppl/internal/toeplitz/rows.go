@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // Rows reads rows of A⁻¹, for one goroutine: a row by a solution and its refinement, the rows after it one from another (see Inverse), in

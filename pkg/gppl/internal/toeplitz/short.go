@@ -3,7 +3,7 @@ package toeplitz
 import (
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // short is the number of rows up to which convolutions are made by inner products, n² flops each, which take less time than transforms.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 

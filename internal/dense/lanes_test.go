@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // TestLanes: every tile of the triangle is visited once, with room for it, and gradients add up from zero each time.

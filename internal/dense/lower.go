@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/lapack/lapack64"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // Lower is the lower triangle of an n×n matrix, symmetric or triangular, in
@@ -161,7 +161,8 @@ func (l *Lower) CholeskyWithJitter(scale float64, fill func()) (jitter float64, 
 	return 0, fmt.Errorf("%w, nor with jitter up to %.3g on its diagonal", err, jitter/10)
 }
 
-// solvePanel makes factors of the tiles below the diagonal one.
+// solvePanel makes factors of the tiles below the diagonal one. It is gonum's Trsm because draws from nearly singular
+// covariances, such as the paper's simulated data, change with the rounding of L.
 func (l *Lower) solvePanel(k int) {
 	j := l.column
 	blas64.Trsm(blas.Right, blas.Trans, l.sign, lowerTriangle(l.At(j, j)), l.At(j+1+k, j))
@@ -217,6 +218,24 @@ func (l *Lower) Set(a blas64.General) {
 	}
 }
 
+// Transposed returns the transpose of a triangular matrix, zeros below its diagonal.
+func (l *Lower) Transposed() blas64.General {
+	a := New(l.n, l.n)
+	for i := range Blocks(l.n) {
+		for j := range i + 1 {
+			t := l.At(i, j)
+			for r := range t.Rows {
+				for c, v := range Row(t, r).Data {
+					if row := i*Tile + r; j*Tile+c <= row {
+						a.Data[(j*Tile+c)*a.Stride+row] = v
+					}
+				}
+			}
+		}
+	}
+	return a
+}
+
 // AddOuter adds sign·aᵀa to l.
 func (l *Lower) AddOuter(sign float64, a blas64.General) {
 	if a.Rows == 0 {
@@ -246,7 +265,7 @@ func (l *Lower) Whiten(w blas64.General) {
 			for u := range t {
 				Gemm(blas.NoTrans, blas.Trans, -1, columnBlock(row, u), l.At(t, u), 1, columnBlock(row, t))
 			}
-			blas64.Trsm(blas.Right, blas.Trans, 1, lowerTriangle(l.At(t, t)), columnBlock(row, t))
+			Trsm(blas.Right, blas.Trans, 1, lowerTriangle(l.At(t, t)), columnBlock(row, t))
 		}
 	})
 	for r := range n {
@@ -264,7 +283,7 @@ func (l *Lower) SolveL(b blas64.General) {
 		for j := range i {
 			Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, j), RowBlock(b, j), 1, bi)
 		}
-		blas64.Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), bi)
+		Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), bi)
 	}
 }
 
@@ -277,7 +296,7 @@ func (l *Lower) SolveLT(b blas64.General) {
 		for j := i + 1; j < nb; j++ {
 			Gemm(blas.Trans, blas.NoTrans, -1, l.At(j, i), RowBlock(b, j), 1, bi)
 		}
-		blas64.Trsm(blas.Left, blas.Trans, 1, lowerTriangle(l.At(i, i)), bi)
+		Trsm(blas.Left, blas.Trans, 1, lowerTriangle(l.At(i, i)), bi)
 	}
 }
 
@@ -313,7 +332,7 @@ func (l *Lower) SolveLRight(b blas64.General) {
 		for k := j + 1; k < nb; k++ {
 			Gemm(blas.NoTrans, blas.NoTrans, -1, columnBlock(b, k), l.At(k, j), 1, bj)
 		}
-		blas64.Trsm(blas.Right, blas.NoTrans, 1, lowerTriangle(l.At(j, j)), bj)
+		Trsm(blas.Right, blas.NoTrans, 1, lowerTriangle(l.At(j, j)), bj)
 	}
 }
 
@@ -325,7 +344,7 @@ func (l *Lower) SolveLTRight(b blas64.General) {
 		for k := range j {
 			Gemm(blas.NoTrans, blas.Trans, -1, columnBlock(b, k), l.At(j, k), 1, bj)
 		}
-		blas64.Trsm(blas.Right, blas.Trans, 1, lowerTriangle(l.At(j, j)), bj)
+		Trsm(blas.Right, blas.Trans, 1, lowerTriangle(l.At(j, j)), bj)
 	}
 }
 
@@ -375,7 +394,7 @@ func (l *Lower) invertColumn(j int) {
 			}
 			Gemm(blas.NoTrans, blas.NoTrans, -1, l.At(i, k), l.inverse.At(k, j), beta, t)
 		}
-		blas64.Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), t)
+		Trsm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), t)
 	}
 }
 

@@ -77,9 +77,7 @@ func Scatter(dst, a blas64.General, rows []int) {
 // Transposed returns aᵀ.
 func Transposed(a blas64.General) blas64.General {
 	t := New(a.Cols, a.Rows)
-	for i := range a.Rows {
-		blas64.Copy(Row(a, i), Column(t, i))
-	}
+	transpose(t, a)
 	return t
 }
 

@@ -3,7 +3,7 @@ package dense
 import (
 	"context"
 
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // Lane is the working memory of one of parallel.Lanes shares of the tiles of a matrix, which add up gradients.
