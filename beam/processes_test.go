@@ -22,14 +22,14 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
 )
 
-// roleVariable makes this test's own program play another part: prism, on the port that portVariable has, or a pool of workers, on any
-// port if it has none.
+// roleVariable makes this test's own program play another role: prism, on the port that portVariable names, or a pool of workers,
+// on any port if it names none.
 const (
 	roleVariable = "GPPL_BEAM_ROLE"
 	portVariable = "GPPL_BEAM_PORT"
 )
 
-// play plays a part until standard input ends.
+// play plays a role until standard input ends.
 func play(role string) {
 	beam.Init()
 	ctx := context.Background()
@@ -62,7 +62,7 @@ func play(role string) {
 	os.Exit(0)
 }
 
-// start starts a process in a part, which ends with the test, and returns its address.
+// start starts a process in a role, which ends with the test, and returns its address.
 func start(t *testing.T, role, port string) (process *os.Process, address string) {
 	t.Helper()
 	c := exec.Command(os.Args[0])
@@ -93,7 +93,7 @@ func start(t *testing.T, role, port string) (process *os.Process, address string
 	return c.Process, strings.TrimSpace(address)
 }
 
-// elsewhere sends the jobs of a test to a prism and to workers that are processes of their own.
+// elsewhere sends the jobs of a test to a prism and to workers in separate processes.
 func elsewhere(t *testing.T) (workers *os.Process) {
 	t.Helper()
 	free, err := net.Listen("tcp", "localhost:0")
@@ -106,7 +106,7 @@ func elsewhere(t *testing.T) (workers *os.Process) {
 		before := *option
 		t.Cleanup(func() { *option = before })
 	}
-	// These workers have the program. What is sent along is not looked at, and would else be compiled for it.
+	// These workers have the program already. The file sent along is ignored; without it one would be compiled.
 	*jobopts.WorkerBinary = filepath.Join(t.TempDir(), "worker")
 	put(t, *jobopts.WorkerBinary, "none")
 	_, *jobopts.Endpoint = start(t, "prism", port)
@@ -115,7 +115,7 @@ func elsewhere(t *testing.T) (workers *os.Process) {
 	return workers
 }
 
-// wholeSums are the bytes that are wanted.
+// wholeSums returns the expected bytes.
 func wholeSums(t *testing.T) []byte {
 	t.Helper()
 	dir := shards(t, "whole.csv")
@@ -140,8 +140,8 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// killInTheMiddle has a pipeline read three files with workers that are processes of their own, and kills these when half of one file
-// is read. The pipe that stood for that file is then replaced with the whole of it.
+// killInTheMiddle makes a pipeline read three files with workers in separate processes, and kills these when half of one file,
+// which is a pipe, is read. It then replaces the pipe with the complete file.
 func killInTheMiddle(t *testing.T, job func(dir, out string) error) (out string, ended chan error) {
 	t.Helper()
 	workers := elsewhere(t)
@@ -192,8 +192,8 @@ func wait(t *testing.T, ended chan error) error {
 	}
 }
 
-// TestKilledWorker kills the workers in the middle of a file and puts others in their place: the job is sent again and has the bytes of
-// one that nothing happened to.
+// TestKilledWorker kills the workers in the middle of a file and replaces them: the job is sent again and gives the bytes of an
+// undisturbed one.
 func TestKilledWorker(t *testing.T) {
 	want := wholeSums(t)
 	replaced, told := make(chan bool), make(chan error, 9)
@@ -237,7 +237,7 @@ func TestKilledWorker(t *testing.T) {
 	}
 }
 
-// TestKilledWorkerCommand does it to the command itself: new workers come to the address of those that were killed.
+// TestKilledWorkerCommand does the same with the command itself: new workers start at the address of those that were killed.
 func TestKilledWorkerCommand(t *testing.T) {
 	want := wholeSums(t)
 	command := filepath.Join(t.TempDir(), "gppl-beam")
@@ -248,7 +248,8 @@ func TestKilledWorkerCommand(t *testing.T) {
 	out, ended := killInTheMiddle(t, func(dir, out string) error {
 		like := filepath.Join(dir, "like.sums")
 		put(t, like, string(want))
-		c := exec.Command(command, "--input", filepath.Join(dir, "*.csv"), "--output", out, "--like", like, "--runner=prism", "--endpoint", *jobopts.Endpoint,
+		c := exec.Command(command, "--input", filepath.Join(dir, "*.csv"), "--output", out, "--like", like, "--runner=prism",
+			"--endpoint", *jobopts.Endpoint,
 			"--environment_type=EXTERNAL", "--environment_config", *jobopts.EnvironmentConfig, "--worker_binary", *jobopts.WorkerBinary)
 		c.Stderr = &stderr
 		return c.Run()
@@ -261,7 +262,8 @@ func TestKilledWorkerCommand(t *testing.T) {
 	if err := wait(t, ended); err != nil {
 		t.Fatalf("%v: %s", err, stderr.String())
 	}
-	if told := stderr.String(); !strings.Contains(told, "a worker was lost, and with it attempt 1 of 3") || strings.Contains(told, "attempt 2 of 3") {
+	if told := stderr.String(); !strings.Contains(told, "a worker was lost, and with it attempt 1 of 3") ||
+		strings.Contains(told, "attempt 2 of 3") {
 		t.Errorf("said %s", told)
 	}
 	if !bytes.Equal(bytesOf(t, out), want) {
@@ -284,11 +286,14 @@ func TestKilledWorkerOnce(t *testing.T) {
 	}
 }
 
-// TestNotAgain: what a step of the pipeline returned is no lost worker, and is not tried again.
+// TestNotAgain checks that an error returned by a step of the pipeline is not taken for a lost worker, and is not retried.
 func TestNotAgain(t *testing.T) {
 	elsewhere(t)
 	dir := shards(t, "a.csv", "b.csv")
-	again := Again{Attempts: 3, Lost: func(_ int, err error) { t.Errorf("an error of the pipeline was treated as a lost worker: %v", err) }}
+	again := Again{Attempts: 3, Lost: func(_ int, err error) {
+		t.Errorf("an error of the pipeline was treated as a lost worker: %v",
+			err)
+	}}
 	err := runAgain(t, again, filepath.Join(dir, "all.sums"), Options{Header: header(t), Strict: true}, filepath.Join(dir, "*.csv"))
 	if err == nil || !strings.Contains(err.Error(), "wet") {
 		t.Errorf("%v, want the bad row", err)

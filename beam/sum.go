@@ -1,9 +1,9 @@
-// Package gpplbeam makes sums.Sums of csv files on Apache Beam: on prism in this process with nothing to install, on Flink, Dataflow or
-// any other runner by its flags.
+// Package gpplbeam makes sums.Sums of csv files on Apache Beam: on prism in this process, with nothing to install, or by its
+// flags on Flink, Dataflow or any other runner.
 //
-// Each file is read as a stream by one worker and becomes one sums.Sums. Observations are never elements of a collection. Two Combines,
-// the first by key, add the Sums. A runner may split, order and repeat the work as it likes: the result always has the bits of gppl sum
-// on all files at once.
+// One worker reads each file as a stream and makes one sums.Sums of it; observations are never elements of a collection. Two
+// Combines, the first by key, add the Sums. A runner may split, order and repeat the work in any way: the result always has the
+// bits of gppl sum on all files at once.
 package gpplbeam
 
 import (
@@ -32,7 +32,7 @@ import (
 )
 
 func init() {
-	// The default would be JSON, which leaves out unexported fields.
+	// The default coder is JSON, which leaves out unexported fields.
 	beam.RegisterCoder(reflect.TypeFor[*sums.Sums](), encodeSums, decodeSums)
 	beam.RegisterCoder(reflect.TypeFor[*part](), encodePart, decodePart)
 	register.DoFn2x3[context.Context, fileio.ReadableFile, int, *part, error](&sumFile{})
@@ -48,13 +48,13 @@ func decodeSums(b []byte) (*sums.Sums, error) {
 	return s, s.UnmarshalBinary(b)
 }
 
-// part is the sums of some files, and how these have x.
+// part holds the sums of some files, and how x is read in them.
 type part struct {
 	sums *sums.Sums
 	axis forecast.OneAxis
 }
 
-// encodePart writes the axis in a line of JSON, and then the sums.
+// encodePart writes the axis as a line of JSON, followed by the sums.
 func encodePart(p *part) ([]byte, error) {
 	line, err := json.Marshal(p.axis)
 	if err != nil {
@@ -79,8 +79,8 @@ type Options struct {
 	Strict  bool // a row that cannot be read or is out of range is an error instead of being left out
 }
 
-// The names of the counters of rows, in the namespace Namespace: those that were added, those without a value, those that could not be
-// read or are out of range. If a runner repeats work, it may count rows twice.
+// The names of the counters of rows, in the namespace Namespace: rows that were added, rows without a value, and rows that could
+// not be read or are out of range. If a runner repeats work, it may count rows twice.
 const (
 	Namespace   = "gppl"
 	RowsAdded   = "rows"
@@ -88,12 +88,12 @@ const (
 	RowsBad     = "bad rows"
 )
 
-// keys is the number of partial results that are made independently: enough for a runner to share among its workers, few enough that
-// the last one has little to do.
+// keys is the number of partial results that are made independently: enough for a runner to share them among its workers, and few
+// enough that adding them takes little time.
 const keys = 16
 
-// Sum returns a collection of one *sums.Sums: the sums of all files that match the patterns, on any registered file system. It is an
-// error of the pipeline if a pattern matches no file.
+// Sum returns a collection of one *sums.Sums: the sums of all files that match the patterns, on any registered file system. A
+// pattern that matches no file is an error of the pipeline.
 func Sum(s beam.Scope, patterns []string, o Options) beam.PCollection {
 	if _, err := sums.New(o.Header); err != nil {
 		panic(fmt.Sprintf("gpplbeam: Sum: %v", err))
@@ -103,7 +103,7 @@ func Sum(s beam.Scope, patterns []string, o Options) beam.PCollection {
 	}
 	s = s.Scope("gppl.Sum")
 	matches := fileio.MatchAll(s, beam.CreateList(s, patterns), fileio.MatchEmptyDisallow())
-	// Without a reshuffle a runner fuses the steps, and one worker reads all files.
+	// Without a reshuffle, a runner fuses the steps and one worker reads all files.
 	files := beam.Reshuffle(s, fileio.ReadMatches(s, matches))
 	each := beam.ParDo(s, &sumFile{o}, files)
 	some := beam.CombinePerKey(s, &merge{o.Header}, each)
@@ -141,7 +141,7 @@ func (f *sumFile) read(ctx context.Context, in io.Reader, path string, p *part) 
 		if wrong, found := b.Wrong(); found && f.Options.Strict {
 			return wrong
 		}
-		b.Bad = b.Bad[:0] // the report tells of these
+		b.Bad = b.Bad[:0] // the report counts these
 		x, y := forecast.Taken(f.Options.Header, b)
 		if len(b.Bad) > 0 && f.Options.Strict {
 			return b.Bad[0]
@@ -177,7 +177,7 @@ func (f *sumFile) read(ctx context.Context, in io.Reader, path string, p *part) 
 	return nil
 }
 
-// merge adds sums, of files whose x is on one axis. Combine takes no side input: the header is a field.
+// merge adds the sums of files whose x is on one axis. Combine takes no side input, so the header is a field.
 type merge struct{ Header sums.Header }
 
 func newPart(h sums.Header) (*part, error) {
@@ -196,8 +196,8 @@ func (m *merge) MergeAccumulators(all, p *part) (*part, error) {
 	return all, all.sums.Merge(p.sums)
 }
 
-// Write writes the *sums.Sums of a collection, which should have only one, to a file, completely or not at all. Sums without observations
-// are an error.
+// Write writes the *sums.Sums of a collection, which should have exactly one, to a file, either completely or not at all. Sums
+// without observations are an error.
 func Write(s beam.Scope, path string, sums beam.PCollection) {
 	filesystem.ValidateScheme(path)
 	beam.ParDo0(s.Scope("gppl.Write"), &write{path}, sums)

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// readings are rows from to to−1 of a series of 6000, with a bad one and a missing one in each thousand.
+// readings are rows from to to−1 of a series of 6000, with a bad and a missing one in each thousand.
 func readings(from, to int) string {
 	var b strings.Builder
 	b.WriteString("t,level\n")
@@ -54,7 +54,7 @@ func readings(from, to int) string {
 
 const all = 6000
 
-// shards writes the series in as many files as there are names, in that order, and returns their folder.
+// shards writes the series to as many files as there are names, in that order, and returns their folder.
 func shards(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -110,8 +110,8 @@ func runAgain(t *testing.T, again Again, output string, o Options, patterns ...s
 	return err
 }
 
-// TestSameBytes wants the bytes of gppl sum, of gppl sum and merge, and of the pipeline to agree, however the series is cut up, whatever
-// the files are called (names decide their keys and their order) and in whatever order they are given.
+// TestSameBytes checks that the bytes of gppl sum, of gppl sum and merge, and of the pipeline agree, however the series is
+// divided, whatever the files are called (names decide their keys and their order) and in whatever order they are given.
 func TestSameBytes(t *testing.T) {
 	shell := filepath.Join(t.TempDir(), "gppl")
 	build := exec.Command("go", "build", "-o", shell, "./cmd/gppl")
@@ -127,7 +127,8 @@ func TestSameBytes(t *testing.T) {
 	}
 	dir := shards(t, "whole.csv")
 	wanted := filepath.Join(dir, "whole.sums")
-	must("sum", filepath.Join(dir, "whole.csv"), "--from", "0", "--to", "200", "--lengthscale", "0.5", "--centre", "20", "--largest", "4", "-o", wanted, "-q")
+	must("sum", filepath.Join(dir, "whole.csv"), "--from", "0", "--to", "200", "--lengthscale", "0.5", "--centre", "20",
+		"--largest", "4", "-o", wanted, "-q")
 	want := bytesOf(t, wanted)
 	in := new(sums.Sums)
 	if err := in.UnmarshalBinary(want); err != nil {
@@ -181,7 +182,7 @@ func manyNames(n int) (names []string) {
 	return names
 }
 
-// TestCoder wants elements to travel as the bytes of a file.
+// TestCoder checks that elements are encoded as the bytes of a file.
 func TestCoder(t *testing.T) {
 	s, err := sums.New(header(t))
 	if err != nil {
@@ -211,7 +212,7 @@ func TestCoder(t *testing.T) {
 	}
 }
 
-// TestFailures wants errors that say what is wrong, and the output as it was.
+// TestFailures checks that errors say what is wrong and that the output is unchanged.
 func TestFailures(t *testing.T) {
 	dir := shards(t, "a.csv", "b.csv")
 	put(t, filepath.Join(dir, "out.txt"), "t,y\nx,y\n")
@@ -229,7 +230,8 @@ func TestFailures(t *testing.T) {
 		out := filepath.Join(dir, "all.sums")
 		put(t, out, "before")
 		err := run(t, out, Options{Header: header(t), Strict: c.strict}, filepath.Join(dir, c.pattern))
-		if err == nil || !strings.Contains(err.Error(), c.want) && !(c.strict && strings.Contains(err.Error(), "b.csv: CSV: line 102, column 2")) {
+		if err == nil || !strings.Contains(err.Error(), c.want) &&
+			!(c.strict && strings.Contains(err.Error(), "b.csv: CSV: line 102, column 2")) {
 			t.Errorf("%s: error %v, want %q", c.pattern, err, c.want)
 		}
 		if string(bytesOf(t, out)) != "before" {
@@ -242,7 +244,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestOneAxis: files of dates and files of plain numbers are not summed as if they were on one axis, whatever the order of the work.
+// TestOneAxis checks that files of dates and files of plain numbers are not summed as if they were on one axis, whatever the
+// order of the work.
 func TestOneAxis(t *testing.T) {
 	p, err := sums.NewPlan(sums.Range{Lo: 0, Hi: 3e9, Largest: 9})
 	if err != nil {
@@ -255,12 +258,14 @@ func TestOneAxis(t *testing.T) {
 		}
 		return text
 	}
-	days, numbers := file(func(i int) string { return fmt.Sprintf("2024-01-%02d", i+1) }), file(func(i int) string { return fmt.Sprint(i) })
+	days, numbers := file(func(i int) string { return fmt.Sprintf("2024-01-%02d", i+1) }),
+		file(func(i int) string { return fmt.Sprint(i) })
 	unix := file(func(i int) string { return fmt.Sprint(1700000000 + i) })
 	for _, c := range []struct {
 		files []string
 		ok    bool
-	}{{[]string{days, numbers}, false}, {[]string{numbers, unix, days}, false}, {[]string{days, unix, days}, true}, {[]string{numbers, unix}, true}} {
+	}{{[]string{days, numbers}, false}, {[]string{numbers, unix, days}, false}, {[]string{days, unix, days}, true},
+		{[]string{numbers, unix}, true}} {
 		dir := t.TempDir()
 		for i, text := range c.files {
 			put(t, filepath.Join(dir, fmt.Sprintf("%d.csv", i)), text)

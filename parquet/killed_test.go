@@ -22,7 +22,8 @@ func TestKilled(t *testing.T) {
 	if text, err := exec.Command("go", "build", "-o", program, "./cmd/gppl-parquet").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	schema := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
+	schema := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
 	file := write(t, schema, 1000, func(b *array.RecordBuilder) {
 		for i := range 20000 {
 			b.Field(0).(*array.Float64Builder).Append(float64(i))

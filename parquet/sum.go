@@ -1,5 +1,5 @@
-// Package gpplparquet makes sums.Sums of Parquet files. Two columns are read, a row group at a time by each worker; the result has the
-// same bytes whatever the row groups and workers.
+// Package gpplparquet makes sums.Sums of Parquet files. It reads two columns; each worker reads a row group at a time. The bytes
+// of the result do not depend on row groups and workers.
 package gpplparquet
 
 import (
@@ -21,45 +21,45 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// Options say what is read.
+// Options say what is read, and how.
 type Options struct {
-	// Columns has X and Y, columns by name ("a.b" for a field of a group), or the first and the second; and how texts, and numbers that may
-	// stand for dates, are written: Time, DecimalComma, DecimalPoint and Missing.
+	// Columns names the columns X and Y ("a.b" for a field of a group); by default they are the first and the second. Its Time,
+	// DecimalComma, DecimalPoint and Missing say how texts, and numbers that may stand for dates, are written.
 	Columns forecast.ReadOptions
 	Strict  bool // a row that is out of range is an error rather than left out
-	// PageBytes is the most that a page may have, as it is compressed and as it is not: a small file can say that it has pages of many
-	// gigabytes. 0 is what arrow takes, 64 and 256 MB. A worker has up to PagesHeld in memory.
+	// PageBytes is the largest allowed size of a page, compressed and uncompressed: a small file can claim to have pages of many
+	// gigabytes. 0 means arrow's limits, 64 and 256 MB. A worker holds up to PagesHeld pages.
 	PageBytes int64
 }
 
-// PagesHeld is how many pages a worker has in memory, as they are compressed and as they are not: two columns have one of values and one of
-// a dictionary each.
+// PagesHeld is the number of pages that a worker holds in memory: compressed and uncompressed, a page of values and one of a
+// dictionary for each of two columns.
 const PagesHeld = 8
 
 // Report counts rows.
 type Report struct {
 	Rows      int   // in the files
-	Missing   int   // left out, without x or y
-	Bad       int   // left out, out of range
-	First     error // why the first of these, of those that were met
+	Missing   int   // left out: no x or no y
+	Bad       int   // left out: out of range
+	First     error // the reason for the first of these that a worker met
 	RowGroups int
-	Remarks   []string // on how files were read
+	Remarks   []string // on how the files were read
 }
 
-// numbers says how a column becomes float64.
+// numbers says how a column is converted to float64.
 type numbers struct {
 	index    int
 	name     string
-	level    int16 // of a value that is there
+	level    int16 // the definition level of a value that is present
 	physical parquet.Type
 
 	timestamp bool
-	second    int64 // in the unit of a timestamp
+	second    int64 // a second in the unit of the timestamps
 	day       bool  // a date, in days
 	text      bool
 }
 
-// columnOf returns the column of the given name or place. Timestamps and dates become seconds since 1970, in x only.
+// columnOf returns the column with the given name or place. Timestamps and dates become seconds since 1970, in x only.
 func columnOf(s *schema.Schema, name string, place int, dates bool) (n numbers, err error) {
 	n.index = place
 	if name != "" {
@@ -72,7 +72,8 @@ func columnOf(s *schema.Schema, name string, place int, dates bool) (n numbers, 
 	c := s.Column(n.index)
 	n.name, n.level, n.physical = c.Path(), c.MaxDefinitionLevel(), c.PhysicalType()
 	cannot := func() (numbers, error) {
-		return n, fmt.Errorf("column %q is %v %v, and numbers and texts are read, and timestamps as x", n.name, n.physical, c.LogicalType())
+		return n, fmt.Errorf("column %q is %v %v, and numbers and texts are read, and timestamps as x",
+			n.name, n.physical, c.LogicalType())
 	}
 	if c.MaxRepetitionLevel() > 0 {
 		return n, fmt.Errorf("column %q is a list: it has more than one value a row", n.name)
@@ -111,7 +112,7 @@ func columnOf(s *schema.Schema, name string, place int, dates bool) (n numbers, 
 	return n, nil
 }
 
-// secondOf returns a second in a unit, 0 for an unknown one.
+// secondOf returns a second in a unit, 0 if the unit is unknown.
 func secondOf(u schema.TimeUnitType) int64 {
 	switch u {
 	case schema.TimeUnitMillis:
@@ -134,7 +135,7 @@ func names(s *schema.Schema) (text string) {
 	return text
 }
 
-// of returns v, a timestamp rounded as that of a csv file is, so that the bytes of their sums are equal.
+// of converts v. Timestamps are rounded as those of a csv file are, so that the sums have equal bytes.
 func (n numbers) of(v int64) float64 {
 	switch {
 	case n.day:
@@ -156,10 +157,10 @@ type source struct {
 	columns forecast.ReadOptions
 }
 
-// dates reports whether x has dates by its type.
+// dates reports whether the type of x is one of dates.
 func (s source) dates() bool { return s.x.timestamp || s.x.day }
 
-// report says how x is read where it is not as text.
+// report says how x is read if it is not read as text.
 func (s source) report(rows, missing int) dataset.CSVReport {
 	rep := dataset.CSVReport{Rows: rows, Skipped: missing, Time: dataset.TimeNumber}
 	if s.dates() {
@@ -168,7 +169,8 @@ func (s source) report(rows, missing int) dataset.CSVReport {
 	return rep
 }
 
-// asText reports whether rows are read as those of a csv file: where a column is text, or the numbers x may stand for dates, or must.
+// asText reports whether rows are read like those of a csv file: if a column is text, or if the numbers of x may or must stand
+// for dates.
 func (s source) asText() bool {
 	switch {
 	case s.NumRows() == 0 || s.dates() && !s.y.text:
@@ -187,7 +189,7 @@ func (s source) asText() bool {
 	return true
 }
 
-// damaged, deferred, makes an error of a panic: arrow panics at some files that were changed.
+// damaged, when deferred, turns a panic into an error: arrow panics on some corrupted files.
 func damaged(err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("the file is damaged: %v", r)
@@ -197,9 +199,10 @@ func damaged(err *error) {
 func open(path string, o Options) (s source, err error) {
 	defer damaged(&err)
 	p := parquet.NewReaderProperties(nil)
-	p.BufferedStreamEnabled = true // else a row group is in memory as a whole
+	p.BufferedStreamEnabled = true // otherwise a whole row group is in memory
 	if o.PageBytes > 0 {
-		p.MaxCompressedPageSize, p.MaxUncompressedPageSize = min(p.MaxCompressedPageSize, o.PageBytes), min(p.MaxUncompressedPageSize, o.PageBytes)
+		p.MaxCompressedPageSize, p.MaxUncompressedPageSize = min(p.MaxCompressedPageSize, o.PageBytes),
+			min(p.MaxUncompressedPageSize, o.PageBytes)
 	}
 	if s.Reader, err = file.OpenParquetFile(path, false, file.WithReadProps(p)); err != nil {
 		return s, err
@@ -218,8 +221,8 @@ func open(path string, o Options) (s source, err error) {
 	return s, err
 }
 
-// Look returns the range of the files by the statistics that their footers have of each row group: of x, and of y about the middle. It is
-// an error if a row group has none.
+// Look returns the range of the files by the statistics of each row group in their footers: of x, and of y about the middle. It
+// is an error if a row group has none.
 func Look(files []string, o Options) (sums.Range, error) {
 	var lo, hi [2]float64
 	for i := range lo {
@@ -244,7 +247,7 @@ func Look(files []string, o Options) (sums.Range, error) {
 	return sums.Range{Lo: lo[0], Hi: hi[0], Centre: middle, Largest: max(hi[1]-middle, middle-lo[1]), Dates: dates}, nil
 }
 
-// look extends the extremes of x and y by those of a file.
+// look widens the extremes of x and y to those of a file.
 func look(path string, o Options, lo, hi *[2]float64) (rep dataset.CSVReport, err error) {
 	defer damaged(&err)
 	s, err := open(path, o)
@@ -273,7 +276,7 @@ func look(path string, o Options, lo, hi *[2]float64) (rep dataset.CSVReport, er
 	return s.report(int(s.NumRows()), 0), nil
 }
 
-// extremes returns those of a column of a row group, those of nothing if all are missing.
+// extremes returns those of a column of a row group; if all values are missing, those of an empty set.
 func extremes(g *metadata.RowGroupMetaData, n numbers) (lo, hi float64, err error) {
 	chunk, err := g.ColumnChunk(n.index)
 	if err != nil {
@@ -305,7 +308,7 @@ func extremes(g *metadata.RowGroupMetaData, n numbers) (lo, hi float64, err erro
 	return 0, 0, fmt.Errorf("column %q has statistics of another type", n.name)
 }
 
-// Sum adds up the files, by so many workers. If it fails, or ctx ends, there is no result.
+// Sum adds up the files with the given number of workers. If it fails, or ctx ends, there is no result.
 func Sum(ctx context.Context, files []string, h sums.Header, o Options, workers int) (*sums.Sums, Report, error) {
 	var rep Report
 	if h.LargestWeight != 0 {
@@ -359,7 +362,7 @@ func sum(ctx context.Context, path string, all []*sums.Sums, o Options, rep *Rep
 	return read, err
 }
 
-// sumGroups adds a file, each row group to one of all.
+// sumGroups adds a file: each element of all is filled by one worker, a row group at a time.
 func sumGroups(ctx context.Context, path string, all []*sums.Sums, o Options, rep *Report) error {
 	var next atomic.Int64
 	var mu sync.Mutex // of rep and of failed
@@ -388,7 +391,7 @@ func sumGroups(ctx context.Context, path string, all []*sums.Sums, o Options, re
 				mu.Unlock()
 			}
 			if err != nil {
-				next.Store(math.MaxInt32) // the others need not go on
+				next.Store(math.MaxInt32) // stops the others
 				mu.Lock()
 				failed = errors.Join(failed, err)
 				mu.Unlock()
@@ -495,8 +498,9 @@ func (c *column) read(dst []float64) error {
 	return fmt.Errorf("column %q cannot be read", c.name)
 }
 
-// readInto sets dst to the next rows, each by of, and to none where there is no value.
-func readInto[T, V any](c *column, dst []V, readBatch func(int64, []T, []int16, []int16) (int64, int, error), of func(T) V, none V) error {
+// readInto sets dst to the next rows: values converted by of, and none where there is no value.
+func readInto[T, V any](c *column, dst []V, readBatch func(int64, []T, []int16, []int16) (int64, int, error), of func(T) V,
+	none V) error {
 	values, _ := c.values.([]T)
 	if values == nil {
 		values = make([]T, batch)
@@ -505,7 +509,7 @@ func readInto[T, V any](c *column, dst []V, readBatch func(int64, []T, []int16, 
 	for len(dst) > 0 {
 		total, count, err := readBatch(int64(len(dst)), values, c.levels, nil)
 		if err == nil && total == 0 {
-			err = c.chunk.Err() // of a page, which ReadBatch takes for the end
+			err = c.chunk.Err() // an error of a page, which ReadBatch takes for the end
 		}
 		switch {
 		case err != nil:

@@ -25,7 +25,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// write writes a file by arrow, in row groups of the given size.
+// write writes a file with arrow, in row groups of the given size.
 func write(t testing.TB, s *arrow.Schema, group int64, fill func(*array.RecordBuilder)) string {
 	t.Helper()
 	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
@@ -65,8 +65,8 @@ func bytesOf(t *testing.T, s *sums.Sums) []byte {
 	return b
 }
 
-// TestSum reads what arrow wrote, with missing values and values out of range, of every type: the bytes are those of the numbers,
-// whatever the row groups and workers.
+// TestSum reads files that arrow wrote, of every type, with missing values and values out of range: the bytes are those of the
+// numbers, whatever the row groups and workers.
 func TestSum(t *testing.T) {
 	const n = 50000
 	rnd := rand.New(rand.NewPCG(1, 1))
@@ -101,8 +101,10 @@ func TestSum(t *testing.T) {
 		of   func(i int) (x, y float64)
 		r    sums.Range
 	}{
-		{"when", "level", func(i int) (x, y float64) { return seconds(i), floats[i] }, sums.Range{Lo: 1.7e9, Hi: 1.7e9 + 100, Largest: 2}},
-		{"step", "coarse", func(i int) (x, y float64) { return float64(ints[i]), float64(float32(floats[i])) }, sums.Range{Lo: 0, Hi: 99, Largest: 8}},
+		{"when", "level", func(i int) (x, y float64) { return seconds(i), floats[i] },
+			sums.Range{Lo: 1.7e9, Hi: 1.7e9 + 100, Largest: 2}},
+		{"step", "coarse", func(i int) (x, y float64) { return float64(ints[i]), float64(float32(floats[i])) },
+			sums.Range{Lo: 0, Hi: 99, Largest: 8}},
 	} {
 		h := header(t, c.r)
 		want, err := sums.New(h)
@@ -140,9 +142,10 @@ func TestSum(t *testing.T) {
 	}
 }
 
-// TestLook wants the range of the file, which its statistics have.
+// TestLook checks that the range of the file is that of its statistics.
 func TestLook(t *testing.T) {
-	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
+	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "y", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
 	path := write(t, s, 10, func(b *array.RecordBuilder) {
 		for i := range 100 {
 			b.Field(0).(*array.Float64Builder).Append(float64(i) / 4)
@@ -162,7 +165,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestErrors wants errors that name the file and what is wrong.
+// TestErrors checks that errors name the file and what is wrong.
 func TestErrors(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{
 		{Name: "t", Type: arrow.PrimitiveTypes.Float64},
@@ -234,7 +237,8 @@ func TestErrors(t *testing.T) {
 func BenchmarkSum(b *testing.B) {
 	const n = 1_000_000
 	rnd := rand.New(rand.NewPCG(2, 2))
-	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
+	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
 	path := write(b, s, 1<<17, func(r *array.RecordBuilder) {
 		for i := range n {
 			r.Field(0).(*array.Float64Builder).Append(float64(i))
@@ -250,11 +254,12 @@ func BenchmarkSum(b *testing.B) {
 	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// TestSameAsCSV wants the bytes that a csv file of the same dates and numbers has.
+// TestSameAsCSV compares the bytes with those of a csv file with the same dates and numbers.
 func TestSameAsCSV(t *testing.T) {
 	const n = 5000
 	rnd := rand.New(rand.NewPCG(3, 3))
-	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.FixedWidthTypes.Timestamp_us}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
+	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.FixedWidthTypes.Timestamp_us},
+		{Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
 	var text strings.Builder
 	text.WriteString("t,y\n")
 	path := write(t, s, 1000, func(b *array.RecordBuilder) {
@@ -274,10 +279,11 @@ func TestSameAsCSV(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := forecast.Stream(strings.NewReader(text.String()), forecast.ReadOptions{}, 1, func(_ int, b *dataset.CSVBlock) error {
-		x, y := forecast.Taken(h, b)
-		return want.Add(x, y)
-	}); err != nil {
+	if _, err := forecast.Stream(strings.NewReader(text.String()), forecast.ReadOptions{}, 1,
+		func(_ int, b *dataset.CSVBlock) error {
+			x, y := forecast.Taken(h, b)
+			return want.Add(x, y)
+		}); err != nil {
 		t.Fatal(err)
 	}
 	if got.Len() != n || !bytes.Equal(bytesOf(t, got), bytesOf(t, want)) {
@@ -285,8 +291,8 @@ func TestSameAsCSV(t *testing.T) {
 	}
 }
 
-// TestOneAxis: files of dates and files of plain numbers are not summed as if they were on one axis, whichever comes first, and whether the
-// dates are of a type of their own, texts or numbers that stand for dates.
+// TestOneAxis checks that files of dates and files of plain numbers are not summed as if they were on one axis, whichever comes
+// first, and whether the dates have a type of their own, are texts, or are numbers that stand for dates.
 func TestOneAxis(t *testing.T) {
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	file := func(kind arrow.DataType, add func(b array.Builder, i int)) string {
@@ -308,11 +314,20 @@ func TestOneAxis(t *testing.T) {
 		"texts": file(arrow.BinaryTypes.String, func(b array.Builder, i int) {
 			b.(*array.StringBuilder).Append(day.AddDate(0, 0, i).Format("2006-01-02"))
 		}),
-		"digits": file(arrow.PrimitiveTypes.Int64, func(b array.Builder, i int) { b.(*array.Int64Builder).Append(int64(20240101 + i)) }),
+		"digits": file(arrow.PrimitiveTypes.Int64, func(b array.Builder,
+			i int) {
+			b.(*array.Int64Builder).Append(int64(20240101 + i))
+		}),
 	}
 	numbers := map[string]string{
-		"numbers":          file(arrow.PrimitiveTypes.Float64, func(b array.Builder, i int) { b.(*array.Float64Builder).Append(float64(i)) }),
-		"numbers as texts": file(arrow.BinaryTypes.String, func(b array.Builder, i int) { b.(*array.StringBuilder).Append(fmt.Sprint(i)) }),
+		"numbers": file(arrow.PrimitiveTypes.Float64, func(b array.Builder,
+			i int) {
+			b.(*array.Float64Builder).Append(float64(i))
+		}),
+		"numbers as texts": file(arrow.BinaryTypes.String, func(b array.Builder,
+			i int) {
+			b.(*array.StringBuilder).Append(fmt.Sprint(i))
+		}),
 	}
 	empty := file(arrow.PrimitiveTypes.Float64, func(b array.Builder, _ int) { b.AppendNull() })
 	unix := file(arrow.PrimitiveTypes.Int64, func(b array.Builder, i int) { b.(*array.Int64Builder).Append(day.Unix() + int64(i)) })
@@ -330,7 +345,8 @@ func TestOneAxis(t *testing.T) {
 	for d, first := range dates {
 		for n, other := range numbers {
 			for _, files := range [][]string{{first, other}, {other, first}, {empty, unix, first, other}} {
-				if err := both(Options{}, files...); err == nil || !strings.Contains(err.Error(), "ReadOptions.Time says how all files have it") {
+				if err := both(Options{}, files...); err == nil || !strings.Contains(err.Error(),
+					"ReadOptions.Time says how all files have it") {
 					t.Errorf("%s and %s: %v", d, n, err)
 				}
 				cells++
@@ -343,7 +359,8 @@ func TestOneAxis(t *testing.T) {
 			cells++
 		}
 	}
-	if err := both(Options{Columns: forecast.ReadOptions{Time: dataset.TimeNumber}}, dates["digits"], numbers["numbers"]); err != nil {
+	if err := both(Options{Columns: forecast.ReadOptions{Time: dataset.TimeNumber}}, dates["digits"],
+		numbers["numbers"]); err != nil {
 		t.Errorf("as plain numbers: %v", err)
 	}
 	t.Logf("%d cells", cells)
@@ -352,7 +369,8 @@ func TestOneAxis(t *testing.T) {
 // TestPageBytes reads pages that are small in the file and large in memory.
 func TestPageBytes(t *testing.T) {
 	const n = 1 << 18 // 2 MB in a column, of zeros
-	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}, {Name: "text", Type: arrow.BinaryTypes.String}}, nil)
+	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "y", Type: arrow.PrimitiveTypes.Float64}, {Name: "text", Type: arrow.BinaryTypes.String}}, nil)
 	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
 	for i := range n {
 		b.Field(0).(*array.Float64Builder).Append(float64(i))
@@ -364,7 +382,8 @@ func TestPageBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := pqarrow.NewFileWriter(s, f, parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Zstd), parquet.WithDictionaryDefault(false), parquet.WithDataPageSize(1<<30), parquet.WithBatchSize(n)), pqarrow.DefaultWriterProps())
+	w, err := pqarrow.NewFileWriter(s, f, parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Zstd),
+		parquet.WithDictionaryDefault(false), parquet.WithDataPageSize(1<<30), parquet.WithBatchSize(n)), pqarrow.DefaultWriterProps())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -382,10 +401,11 @@ func TestPageBytes(t *testing.T) {
 	}
 }
 
-// TestDamaged changes a bit of every third byte of a file of numbers and texts: what arrow does not notice gives sums, the rest is an error, and
-// nothing panics.
+// TestDamaged changes a bit of every third byte of a file of numbers and texts: either arrow does not notice and there are sums,
+// or there is an error; nothing panics.
 func TestDamaged(t *testing.T) {
-	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Float64}, {Name: "text", Type: arrow.BinaryTypes.String}}, nil)
+	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64},
+		{Name: "y", Type: arrow.PrimitiveTypes.Float64}, {Name: "text", Type: arrow.BinaryTypes.String}}, nil)
 	file := write(t, s, 1000, func(b *array.RecordBuilder) {
 		for i := range 60 {
 			b.Field(0).(*array.Float64Builder).Append(float64(i))

@@ -19,10 +19,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// Texts, and numbers that may stand for dates, go through the reader of csv files: there is no second table of forms.
+// Texts, and numbers that may stand for dates, go through the csv reader, so that there is only one table of date formats.
 
-// stream writes both columns as a csv file and reads that. visit gets the rows in order, with line 1 for the first.
-func (s source) stream(ctx context.Context, o forecast.ReadOptions, visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
+// stream writes both columns as a csv file and reads that. visit gets the rows in order; line 1 is the first.
+func (s source) stream(ctx context.Context, o forecast.ReadOptions,
+	visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
 	if s.dates() { // they are written below
 		o.Time = dataset.TimeAuto
 	}

@@ -15,7 +15,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// TestTextAsCSV wants texts, and numbers that stand for dates, to have the bytes and the range that a csv file of them has.
+// TestTextAsCSV checks that texts, and numbers that stand for dates, give the bytes and the range of a csv file with the same
+// cells.
 func TestTextAsCSV(t *testing.T) {
 	const n = 300
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -66,10 +67,11 @@ func TestTextAsCSV(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := forecast.Stream(strings.NewReader(text.String()), forecast.ReadOptions{}, 1, func(_ int, b *dataset.CSVBlock) error {
-			x, y := forecast.Taken(h, b)
-			return want.Add(x, y)
-		}); err != nil {
+		if _, err := forecast.Stream(strings.NewReader(text.String()), forecast.ReadOptions{}, 1,
+			func(_ int, b *dataset.CSVBlock) error {
+				x, y := forecast.Taken(h, b)
+				return want.Add(x, y)
+			}); err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(bytesOf(t, got), bytesOf(t, want)) || rep.Missing != n/4+1 || rep.Bad != 0 || rep.Rows != n {

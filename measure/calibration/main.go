@@ -1,14 +1,13 @@
-// Command calibration tells how many simulated observations fall into the bands of forecasts, with the learnt
-// parameters plugged in, with an average over their uncertainty and with the parameters that the series was drawn with,
-// whose bands are right but for chance:
+// Command calibration measures how many simulated observations fall into the bands of forecasts: with the learnt parameters
+// plugged in, with an average over their uncertainty, and with the true parameters, whose bands are correct up to chance:
 //
 //	go run ./measure/calibration
 //	go run ./measure/calibration -series 40 -only trend
 //	go run ./measure/calibration -true
 //
-// A series of each kind is simulated, and a model of the same family is trained on all but its last 50 observations, as a
-// user would: starts by auto.Fit, then with the default priors. The forecasts at 1, 10 and 50 steps ahead are compared with what
-// came. Nothing is stored: all is computed anew, from seeds.
+// It simulates series of each kind and trains a model of the same family on all but the last 50 observations, as a user would:
+// starts by auto.Fit, then with the default priors. It compares the forecasts 1, 10 and 50 steps ahead with these observations.
+// Nothing is stored: everything is computed again from seeds.
 package main
 
 import (
@@ -33,7 +32,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// horizons are in steps of the series.
+// horizons are the steps ahead of the forecasts.
 var horizons = []int{1, 10, 50}
 
 var levels = []float64{0.5, 0.95}
@@ -55,7 +54,7 @@ func main() {
 	}
 }
 
-// A kind simulates series and knows the family that they are from.
+// A kind simulates series and knows the family of models that they come from.
 type kind struct {
 	name   string
 	truth  gppl.Model
@@ -63,7 +62,7 @@ type kind struct {
 	nu     float64 // of Student-t noise; 0 for Gaussian
 	family func(x gppl.Inputs) gppl.Model
 
-	untrained bool // only the true parameters are looked at
+	untrained bool // only the true parameters are used
 }
 
 func kinds() []kind {
@@ -72,20 +71,21 @@ func kinds() []kind {
 			family: func(x gppl.Inputs) gppl.Model {
 				return gppl.Model{Kernel: gppl.SE{}, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, x))}
 			}},
-		{name: "SE + Periodic", truth: gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 10}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 12}), Noise: 0.1},
+		{name: "SE + Periodic", truth: gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 10},
+			gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 12}), Noise: 0.1},
 			family: func(gppl.Inputs) gppl.Model { return gppl.Model{Kernel: gppl.Add(gppl.SE{}, gppl.Periodic{})} }},
 		{name: "Matern32, Student-t noise", truth: gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 10}, Noise: 0.1}, nu: 4,
 			family: func(gppl.Inputs) gppl.Model { return gppl.Model{Kernel: gppl.Matern32{}} }},
 	}
 }
 
-// outcome is what one series has: whether the forecast at a horizon was in the band of a level, with known parameters,
-// with uncertain ones and with the true ones, and how wide that of 95 % is.
+// outcome is the result for one series: whether the observation at each horizon is inside the band of each level, with known,
+// with uncertain and with true parameters, and the width of the 95 % band.
 type outcome struct {
 	inside [3][][]bool
 	width  [3][]float64
 	k      float64 // k̂
-	alone  bool    // the learnt parameters stand alone
+	alone  bool    // only the learnt parameters are used, without an average
 	err    error
 }
 
@@ -162,7 +162,7 @@ func (k kind) draw(n int, seed uint64) (gppl.Data, error) {
 	return gppl.NewData(gppl.Scalars(x), y)
 }
 
-// known returns the forecast with the parameters that the series was drawn with; coefficients of a mean are unknown still.
+// known returns the forecast with the true parameters; the coefficients of a mean remain unknown.
 func (k kind) known(d gppl.Data, at gppl.Inputs, seed uint64) (*draws.Mixture, error) {
 	if k.nu > 0 {
 		return k.sampled(d, at, seed)
@@ -173,7 +173,7 @@ func (k kind) known(d gppl.Data, at gppl.Inputs, seed uint64) (*draws.Mixture, e
 	return (&draws.Uncertain{Models: []gppl.Model{truth}}).Predict(context.Background(), at, condition)
 }
 
-// forecast returns forecasts with known parameters and with uncertain ones.
+// forecast returns forecasts with plugged-in and with uncertain parameters.
 func (k kind) forecast(d gppl.Data, at gppl.Inputs) (known, averaged *draws.Mixture, u *draws.Uncertain, err error) {
 	ctx := context.Background()
 	start, err := auto.Fit(ctx, k.family(d.X), d, auto.Settings{})
@@ -186,7 +186,7 @@ func (k kind) forecast(d gppl.Data, at gppl.Inputs) (known, averaged *draws.Mixt
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		priors = priors[:len(priors)-1] // the noise is learnt already
+		priors = priors[:len(priors)-1] // the noise is already learnt
 		if known, err = r.Predict(ctx, at); err != nil {
 			return nil, nil, nil, err
 		}

@@ -12,17 +12,17 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
 
-// The sampler's rounds: 400 states after 100 that are left out. f and the precisions forget in a few rounds, since no single
-// precision moves f much.
+// The sampler runs 400 rounds after 100 that are discarded. f and the precisions forget their past within a few rounds, since no
+// single precision moves f much.
 const (
 	burnIn = 100
 	states = 400
 	noises = 8 // draws of the noise of a new observation for each state
 )
 
-// sampled returns the forecast with the true parameters where the noise is Student-t, by a Gibbs sampler: with ε_i ~ N(0, σ²/λ_i)
-// and λ_i ~ Gamma(ν/2, ν/2) it draws f given the λ, and each λ_i given f from Gamma((ν+1)/2, (ν + ε_i²/σ²)/2). It takes n³/3 flops
-// a round.
+// sampled returns the forecast with the true parameters for Student-t noise, by a Gibbs sampler. With ε_i ~ N(0, σ²/λ_i) and
+// λ_i ~ Gamma(ν/2, ν/2), it draws f given the λ, and each λ_i given f from Gamma((ν+1)/2, (ν + ε_i²/σ²)/2). It takes
+// n³/3 flops a round.
 func (k kind) sampled(d gppl.Data, at gppl.Inputs, seed uint64) (*draws.Mixture, error) {
 	n, noise := d.Len(), k.truth.Noise
 	rnd := rand.New(rand.NewPCG(seed, 78))
@@ -57,7 +57,7 @@ func (k kind) sampled(d gppl.Data, at gppl.Inputs, seed uint64) (*draws.Mixture,
 				return nil, err
 			}
 		}
-		// f given y by Matheron's rule: a draw of f and y from the prior, moved by what y differs from it.
+		// f given y by Matheron's rule: draw f and y from the prior, and correct f by how y differs from the observations.
 		drawn, _, _, err := k.truth.Sample(d.X, rnd.Uint64())
 		if err != nil {
 			return nil, err
@@ -78,8 +78,9 @@ func (k kind) sampled(d gppl.Data, at gppl.Inputs, seed uint64) (*draws.Mixture,
 	return forecast, nil
 }
 
-// predictState adds the forecast given the factor of one state, for several draws of the noise.
-func predictState(to *draws.Mixture, chol *mat.Cholesky, kx *mat.Dense, y *mat.VecDense, prior []float64, k kind, rnd *rand.Rand) error {
+// predictState adds the forecast from one state, given its Cholesky factor, for several draws of the noise.
+func predictState(to *draws.Mixture, chol *mat.Cholesky, kx *mat.Dense, y *mat.VecDense, prior []float64, k kind,
+	rnd *rand.Rand) error {
 	var solved mat.Dense
 	if err := chol.SolveTo(&solved, kx); err != nil {
 		return err

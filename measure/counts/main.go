@@ -1,5 +1,5 @@
-// Command counts trains models of counts and scores them on observations that are held out, for scripts/counts.py, which trains other libraries
-// on the same:
+// Command counts trains models of counts and scores them on held-out observations, for scripts/counts.py, which trains other
+// libraries on the same:
 //
 //	go run ./measure/counts -export          # the series, a JSON object a line
 //	go run ./measure/counts -fit "0 or 1"    # seconds to a trained model and its log score
@@ -22,7 +22,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// exported is a series as other libraries get it.
+// exported is a series in the form that other libraries read.
 type exported struct {
 	Name, Likelihood string
 	X, Y             []float64
@@ -30,10 +30,10 @@ type exported struct {
 	Start            map[string]float64
 }
 
-// answer is what training gives.
+// answer is the result of training.
 type answer struct {
 	Seconds, First float64 // median of runs, and of the first one
-	Score          float64 // mean log probability of what is held out
+	Score          float64 // mean log probability of the held-out counts
 	Status         string
 	Params         map[string]float64
 }
@@ -44,7 +44,8 @@ func main() {
 	log.SetFlags(0)
 	export := flag.Bool("export", false, "print the series")
 	fit := flag.String("fit", "", "the name of the series to train on")
-	rule := flag.Int("rule", 0, "compare the rule that recognises counts with the normal distribution, on so many series of each kind")
+	rule := flag.Int("rule", 0, "compare the rule that recognises counts with the normal "+
+		"distribution, on so many series of each kind")
 	flag.Parse()
 	if *rule > 0 {
 		if err := compareRule(context.Background(), *rule); err != nil {

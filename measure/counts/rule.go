@@ -15,10 +15,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
-// Series of the comparison: learnt, and held out.
+// The numbers of observations to learn from and to hold out.
 const learnt, heldOut = 80, 20
 
-// kinds draw a count with a mean.
+// kinds draw a count with a given mean.
 var kinds = []struct {
 	name string
 	draw func(mean float64, rnd *rand.Rand) float64
@@ -35,15 +35,17 @@ var kinds = []struct {
 	}},
 }
 
-// compareRule prints, for simulated counts about a level with a slow random rate, how many of the series the rule of gppl fit models as counts, and by how
-// much counts beat the normal distribution of y or log y on what is held out: in the log score of each count, and in the CRPS.
+// compareRule prints, for simulated counts with a slow random rate, how many of the series the rule of gppl fit models as counts,
+// and how much counts gain over the normal distribution of y or log y on the held-out counts: in the log score of each count, and
+// in the CRPS.
 func compareRule(ctx context.Context, each int) error {
 	dir, err := os.MkdirTemp("", "counts")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	fmt.Print("| counts | level | recognised | log score, counts − normal | CRPS, counts ÷ normal |\n| --- | --: | --: | --: | --: |\n")
+	fmt.Print("| counts | level | recognised | log score, counts − normal | CRPS, counts ÷ normal " +
+		"|\n| --- | --: | --: | --: | --: |\n")
 	for k, kind := range kinds {
 		for _, level := range []float64{0.3, 1, 3, 10, 30} {
 			rnd := rand.New(rand.NewPCG(uint64(k), uint64(100*level)))
@@ -73,7 +75,8 @@ func compareRule(ctx context.Context, each int) error {
 					} else if at == 0 {
 						break // both are the same
 					}
-					logs[at], crps[at] = append(logs[at], stat.Mean(p.LogDensity(y[learnt:]), nil)), append(crps[at], stat.Mean(p.CRPS(y[learnt:]), nil))
+					logs[at], crps[at] = append(logs[at], stat.Mean(p.LogDensity(y[learnt:]), nil)),
+						append(crps[at], stat.Mean(p.CRPS(y[learnt:]), nil))
 				}
 			}
 			if len(logs[0]) < 2 {
@@ -85,13 +88,14 @@ func compareRule(ctx context.Context, each int) error {
 				gains = append(gains, logs[0][i]-logs[1][i])
 			}
 			mean, sd := stat.MeanStdDev(gains, nil)
-			fmt.Printf("| %s | %v | %d of %d | %+.2f ± %.2f | %.2f |\n", kind.name, level, recognised, each, mean, sd/math.Sqrt(float64(len(gains))), stat.Mean(crps[0], nil)/stat.Mean(crps[1], nil))
+			fmt.Printf("| %s | %v | %d of %d | %+.2f ± %.2f | %.2f |\n", kind.name, level, recognised, each, mean,
+				sd/math.Sqrt(float64(len(gains))), stat.Mean(crps[0], nil)/stat.Mean(crps[1], nil))
 		}
 	}
 	return nil
 }
 
-// ahead forecasts what is held out, and reports whether as counts.
+// ahead forecasts the held-out counts, and reports whether they were modelled as counts.
 func ahead(ctx context.Context, path, likelihood string) (p forecast.Predictive, counted bool, err error) {
 	s, err := forecast.Read(path, forecast.ReadOptions{Likelihood: likelihood})
 	if err != nil {

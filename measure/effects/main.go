@@ -1,11 +1,11 @@
-// Command effects measures what forecasts gain by effects that gppl fit looks for, on simulated series with them and without: changes of level
-// and of slope (--shifts), and holidays (--holidays).
+// Command effects measures how much forecasts gain from effects that gppl fit can look for, on simulated series with and without
+// them: changes of level and of slope (--shifts), and holidays (--holidays).
 //
 //	go run ./measure/effects                        # both tables of docs/forecasts.md
 //	go run ./measure/effects -of shifts -series 100
 //
-// Each series is read from a csv file, as by gppl fit, and forecast with the effects and without. CRPS is that of the forecast over the future of
-// the same simulation, in standard deviations of its noise.
+// Each series is read from a csv file, as by gppl fit, and forecast with the effects and without. The CRPS compares the forecast
+// with the future of the same simulation, in standard deviations of its noise.
 package main
 
 import (
@@ -43,7 +43,8 @@ func main() {
 		if !known {
 			log.Fatalf("effects: -of %q: shifts, holidays, or both", name)
 		}
-		fmt.Printf("| %s | series | seen in | CRPS without | with | difference | 95 %% bands without | with |\n|---|---|---|---|---|---|---|---|\n", name)
+		fmt.Printf("| %s | series | seen in | CRPS without | with | difference | 95 %% bands without | with "+
+			"|\n|---|---|---|---|---|---|---|---|\n", name)
 		for _, k := range kinds {
 			r, err := k.measure(folder, *series)
 			if err != nil {
@@ -60,11 +61,11 @@ type kind struct {
 	ahead int // the last observations are the future
 	// draw returns dates and values, whose noise has a standard deviation of about 1.
 	draw func(rng *rand.Rand) (dates []time.Time, y []float64)
-	// fit learns with the effects that it looks for, or without; seen reports whether it has any.
+	// fit learns with or without looking for the effects; seen reports whether it found any.
 	fit func(path string, with bool) (a *forecast.Analysis, seen bool, err error)
 }
 
-// outcome is what became of one series, without the effects and with them.
+// outcome is the result for one series, without the effects and with them.
 type outcome struct {
 	seen       bool
 	crps, held [2]float64
@@ -74,7 +75,10 @@ type outcome struct {
 // measure forecasts the series of a kind and returns a row of the table.
 func (k kind) measure(folder string, series int) (string, error) {
 	outcomes := make([]outcome, series)
-	workers.Each(runtime.NumCPU(), series, func(i int) { outcomes[i] = k.one(filepath.Join(folder, fmt.Sprintf("%d.csv", i)), uint64(i)) })
+	workers.Each(runtime.NumCPU(), series, func(i int) {
+		outcomes[i] = k.one(filepath.Join(folder, fmt.Sprintf("%d.csv", i)),
+			uint64(i))
+	})
 	seen, gain := 0, make([]float64, series)
 	var mean outcome
 	for i, o := range outcomes {
@@ -91,7 +95,9 @@ func (k kind) measure(folder string, series int) (string, error) {
 		gain[i] = o.crps[1] - o.crps[0]
 	}
 	change, sd := stat.MeanStdDev(gain, nil)
-	return words.Minus(fmt.Sprintf("| %s | %d | %d | %.3f | %.3f | %+.3f ± %.3f | %.1f | %.1f |", k.name, series, seen, mean.crps[0], mean.crps[1], change, sd/math.Sqrt(float64(series)),
+	return words.Minus(fmt.Sprintf("| %s | %d | %d | %.3f | %.3f | %+.3f ± %.3f | %.1f | %.1f |", k.name, series, seen,
+		mean.crps[0],
+		mean.crps[1], change, sd/math.Sqrt(float64(series)),
 		mean.held[0], mean.held[1])), nil
 }
 
@@ -167,7 +173,7 @@ func fitHolidays(path string, with bool) (*forecast.Analysis, bool, error) {
 	return a, with && len(s.Holidays.Names) > 0, err
 }
 
-// monthly draws ten years of months, to which change adds at month i of the n that are known, beginning at month at.
+// monthly draws ten years of months and one to forecast. change adds to month i of n, beginning at month at.
 func monthly(change func(rng *rand.Rand, i, at, n int) float64) func(rng *rand.Rand) ([]time.Time, []float64) {
 	return func(rng *rand.Rand) (dates []time.Time, y []float64) {
 		const n, ahead = 120, 12
@@ -197,7 +203,7 @@ func step(size float64) func(rng *rand.Rand, i, at, n int) float64 {
 
 func kink(_ *rand.Rand, i, at, n int) float64 { return 10 * float64(max(0, i-at)) / float64(n-at) }
 
-// walk is a level that wanders, in place of a change.
+// walk is a level that wanders, instead of a change.
 func walk() func(rng *rand.Rand, i, at, n int) float64 {
 	level := 0.0
 	return func(rng *rand.Rand, i, _, _ int) float64 {
@@ -217,8 +223,8 @@ var shifts = []kind{
 	{"a kink of 10 sd at the end, monthly", 12, monthly(kink), fitShifts},
 }
 
-// daily draws days up to November 14 and 60 further ones, over Thanksgiving, Christmas and New Year, with a week, a slow level, noise as drawn, and
-// effects of some standard deviations on the holidays of the United States.
+// daily draws days up to November 14 and 60 further ones, over Thanksgiving, Christmas and New Year. They have a weekly pattern,
+// a slow level, noise, and effects of size standard deviations on the holidays of the United States.
 func daily(years int, size float64, noise func(rng *rand.Rand) float64) func(rng *rand.Rand) ([]time.Time, []float64) {
 	return func(rng *rand.Rand) (dates []time.Time, y []float64) {
 		const ahead = 60
@@ -245,7 +251,8 @@ func daily(years int, size float64, noise func(rng *rand.Rand) float64) func(rng
 
 // holidayOf names some holidays of the United States.
 func holidayOf(day time.Time) string {
-	if name, ok := map[string]string{"01-01": "New Year", "07-04": "Independence Day", "12-25": "Christmas", "11-11": "Veterans Day"}[day.Format("01-02")]; ok {
+	if name, ok := map[string]string{"01-01": "New Year", "07-04": "Independence Day", "12-25": "Christmas",
+		"11-11": "Veterans Day"}[day.Format("01-02")]; ok {
 		return name
 	}
 	nth := (day.Day()-1)/7 + 1

@@ -1,5 +1,5 @@
-// Command figures draws the figure of the README from the embedded series, and prints which share of the held-out
-// observations its 95 % band contains, with the trend and without:
+// Command figures draws the figure of the README from the embedded series. It prints what share of the held-out observations its
+// 95 % band contains, with the trend and without:
 //
 //	go run ./measure/figures docs/forecast.svg
 package main
@@ -31,20 +31,21 @@ const (
 	until       = 1996 // the year in which the forecast begins
 )
 
-// The terms of the kernel: the cycle of the year, what lasts for months, and what takes the place of a trend.
+// The terms of the kernel: the yearly cycle, what lasts for months, and a slow term in place of a trend.
 var (
 	cycle  = gppl.LocPer{Variance: 0.05, Lengthscale: 30, Period: 1, PeriodicLengthscale: 1}
 	months = gppl.Matern32{Variance: 0.01, Lengthscale: 1}
 	slow   = gppl.SE{Variance: 4, Lengthscale: 30}
 )
 
-// draw saves the figure of the forecast with a quadratic trend, and prints how it does beside one with a mean of zero.
+// draw saves the figure of the forecast with a quadratic trend, and prints its scores and those with a mean of zero.
 func draw(path string) error {
 	split, err := show.SplitAt(dataset.CO2(), until, 1)
 	if err != nil {
 		return err
 	}
-	if _, err := forecast("With a mean of zero", gppl.Model{Kernel: gppl.Add(slow, cycle, months), Noise: 0.001}, split); err != nil {
+	if _, err := forecast("With a mean of zero", gppl.Model{Kernel: gppl.Add(slow, cycle, months), Noise: 0.001},
+		split); err != nil {
 		return err
 	}
 	figure, err := withTrend(split)
@@ -54,23 +55,24 @@ func draw(path string) error {
 	return figure.SaveImages(path)
 }
 
-// withTrend learns CO₂ at Mauna Loa before 1996 with a quadratic trend, and draws the six years that follow.
+// withTrend learns CO₂ at Mauna Loa before 1996 with a quadratic trend, and draws the next six years.
 func withTrend(split *show.Split) (*viz.Figure, error) {
 	trend := gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(2, split.Data.X))
 	f, err := forecast("With a quadratic trend", gppl.Model{Kernel: gppl.Add(cycle, months), Mean: trend, Noise: 0.001}, split)
 	if err != nil {
 		return nil, err
 	}
-	title := fmt.Sprintf("CO₂ at Mauna Loa: learnt from %d projections of %d weeks, six years ahead", projections, split.Data.Len())
+	title := fmt.Sprintf("CO₂ at Mauna Loa: learnt from %d projections of %d weeks, six "+
+		"years ahead", projections, split.Data.Len())
 	figure, err := f.Figure(title, until-6)
 	if err != nil {
 		return nil, err
 	}
-	figure.Caption = "" // the page that shows it says it
+	figure.Caption = "" // the page that shows the figure has the text
 	return figure, nil
 }
 
-// forecast trains a model on one side of the split and predicts the other. It prints both.
+// forecast trains a model on the first part of the split and predicts the second. It prints both results.
 func forecast(name string, m gppl.Model, split *show.Split) (*show.Forecast, error) {
 	result, err := fitProjected(m.Fix("LocPer.period"), split.Data)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 var number = regexp.MustCompile(`-?\d+(\.\d+)?`)
 
-// sameFigure says where two figures differ by more than a tenth of a point, which is less than anybody sees, or else returns "".
-// Processors that multiply and add in one step move the last digits.
+// sameFigure returns "" or says where two figures differ by more than a tenth of a point, which is invisible. Processors with
+// fused multiply-add give other last digits.
 func sameFigure(got, want string) string {
 	if number.ReplaceAllString(got, "#") != number.ReplaceAllString(want, "#") {
 		return "elements or texts"
@@ -31,7 +31,7 @@ func sameFigure(got, want string) string {
 	return ""
 }
 
-// TestFigure: the committed figure is what the command draws.
+// TestFigure checks that the committed figure is what the command draws.
 func TestFigure(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it trains a model")

@@ -2,7 +2,7 @@ package main
 
 import "github.com/projected-likelihood/gppl/internal/competition"
 
-// detailsOf returns what is stored of each series, for notebook 12.
+// detailsOf returns what is stored of each series for notebook 12.
 func detailsOf(g competition.Group, outcomes []outcome) []competition.Detail {
 	digits := competition.Digits
 	var all []competition.Detail
@@ -17,7 +17,8 @@ func detailsOf(g competition.Group, outcomes []outcome) []competition.Detail {
 		d.MASE, d.CRPS, d.Cover95, d.Naive = digits(o.own.MASE), digits(o.own.CRPS), digits(o.own.Cover95), digits(o.naive.MASE)
 		if t := o.trust; t != nil {
 			d.Word, d.Against, d.Separate, d.Narrow, d.Reasons = string(t.Word), t.Against, digits(t.Separate), t.Narrow, t.Reasons
-			d.Past, d.Relative, d.Chance, d.Spread, d.Late = digits(t.Coverage), digits(t.Relative), digits(t.Chance), digits(t.Spread), digits(t.Late)
+			d.Past, d.Relative, d.Chance, d.Spread, d.Late = digits(t.Coverage), digits(t.Relative),
+				digits(t.Chance), digits(t.Spread), digits(t.Late)
 		}
 		all = append(all, d)
 	}

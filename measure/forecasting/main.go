@@ -1,15 +1,15 @@
-// Command forecasting judges the automatic policy of package forecast, the one of gppl fit, on series of the competitions M3
-// and M4 (Makridakis and Hibon 2000; Makridakis, Spiliotis and Assimakopoulos 2020) and of the tourism competition
-// (Athanasopoulos et al. 2011), beside seasonal naive:
+// Command forecasting compares the automatic policy of package forecast, which gppl fit uses, with seasonal naive. The series are
+// those of the competitions M3 and M4 (Makridakis and Hibon 2000; Makridakis, Spiliotis and Assimakopoulos 2020) and of the
+// tourism competition (Athanasopoulos et al. 2011):
 //
-//	GPPL_DATA=… go run ./measure/forecasting -sample -store measure/forecasting             # what docs/forecasts.md tells of
+//	GPPL_DATA=… go run ./measure/forecasting -sample -store measure/forecasting    # the results of docs/forecasts.md
 //	GPPL_DATA=… go run ./measure/forecasting -group m3-monthly,m4-hourly -half test -limit 60 -out results.json
-//	GPPL_DATA=… go run ./measure/forecasting -half all -whole measure/forecasting            # all series, as others publish their scores
-//	GPPL_DATA=… go run ./measure/forecasting -wander -limit 20 -prices prices.csv           # long series against the last value
+//	GPPL_DATA=… go run ./measure/forecasting -half all -whole measure/forecasting  # all series, as others publish scores
+//	GPPL_DATA=… go run ./measure/forecasting -wander -limit 20 -prices prices.csv  # long series against the last value
 //
-// Each series is learnt from its training part alone and forecast over its test part. The policy is developed on the even
-// series of M3 and M4 (-half dev) and reported on the odd ones (-half test) and on the tourism series. Series whose training part is constant are counted and left
-// out. Where an error cannot be scaled (MASE), the series does not count in that mean.
+// Each series is learnt from its training part alone and forecast over its test part. The policy is developed on the even series
+// of M3 and M4 (-half dev) and reported on the odd ones (-half test) and on the tourism series. Series whose training part is
+// constant are counted and left out. If an error cannot be scaled (MASE), the mean leaves that series out.
 package main
 
 import (
@@ -31,7 +31,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
-// endOn ends the program by an error.
+// endOn ends the program if err is not nil.
 func endOn(err error) {
 	if err != nil {
 		log.Fatal("forecasting: ", err)
@@ -40,23 +40,30 @@ func endOn(err error) {
 
 func main() {
 	log.SetFlags(0)
-	names := flag.String("group", strings.Join(competition.Developed(), ","), "groups, separated by commas, of "+strings.Join(competition.Names(), ","))
+	names := flag.String("group", strings.Join(competition.Developed(), ","),
+		"groups, separated by commas, of "+strings.Join(competition.Names(), ","))
 	var which selection
 	flag.IntVar(&which.limit, "limit", 0, "series of each group at most, chosen at random; 0 means all")
 	flag.Uint64Var(&which.seed, "seed", 1, "of the choice")
 	flag.StringVar(&which.half, "half", "test", "dev, the even series; test, the odd ones; all")
 	workers := flag.Int("workers", runtime.NumCPU(), "series at a time")
-	flag.BoolVar(&which.sample, "sample", false, "the series that the stored results are of, in place of -limit: 60 yearly, quarterly and monthly, all other and weekly, and 16 hourly ones")
-	store := flag.String("store", "", "put the results in their places in the records of this folder, measure/forecasting: results.json and series.jsonl")
+	flag.BoolVar(&which.sample, "sample", false, "the series that the stored results are of, in place of -limit: 60 yearly, "+
+		"quarterly and monthly, all other and weekly, and 16 hourly ones")
+	store := flag.String("store", "", "put the results in their places in the records of this folder, measure/forecasting: "+
+		"results.json and series.jsonl")
 	whole := flag.String("whole", "", "put the results, which must be of -half all, in their places in whole.json of this folder")
 	out := flag.String("out", "", "write the results to this file as JSON")
 	verbose := flag.Bool("v", false, "a line for each series")
 	backtest := flag.Bool("trust", true, "backtest each series, to see what the verdict warns of")
 	details := flag.String("details", "", "write what became of each series to this file, one line of JSON each")
-	share := flag.Bool("share", false, "with the priors that the series of -half dev share, learnt from their training parts (forecast.Share), of the group, all or -limit")
-	shifts := flag.String("shifts", "", "what becomes of changes of level that the series show, as of gppl fit: auto, use, report or never")
-	wander := flag.Bool("wander", false, "series of at least 1000 observations beside the last value, from four origins, 100 steps ahead: those of M4 Weekly, of -prices, and simulated walks")
-	prices := flag.String("prices", "", "with -wander, a csv file: each column is one more series, under its name and the oldest value first")
+	share := flag.Bool("share", false, "with the priors that the series of -half dev share, learnt from their training parts "+
+		"(forecast.Share), of the group, all or -limit")
+	shifts := flag.String("shifts", "", "what becomes of changes of level that the series show, as of "+
+		"gppl fit: auto, use, report or never")
+	wander := flag.Bool("wander", false, "series of at least 1000 observations beside the last value, from four origins, 100 "+
+		"steps ahead: those of M4 Weekly, of -prices, and simulated walks")
+	prices := flag.String("prices", "", "with -wander, a csv file: each column is one more series, under "+
+		"its name and the oldest value first")
 	exportTo := flag.String("export", "", "write the series of the one group to this file, for scripts/rivals.py, and do no more")
 	rivals := flag.String("score", "", "score the forecasts in this file, as scripts/rivals.py writes them, and add them to -out")
 	flag.Parse()
@@ -96,7 +103,8 @@ func main() {
 	var each []competition.Detail
 	fmt.Println(header)
 	for i, g := range loaded {
-		s, found := judge(context.Background(), g, forecast.Options{Periods: g.Periods, Shared: priors[i], Shifts: *shifts}, *workers, *backtest, *verbose)
+		s, found := judge(context.Background(), g, forecast.Options{Periods: g.Periods, Shared: priors[i], Shifts: *shifts}, *workers,
+			*backtest, *verbose)
 		each = append(each, found...)
 		s.Half, s.Seed = which.half, which.seed
 		fmt.Println(line(s))
@@ -125,28 +133,31 @@ func main() {
 	}
 }
 
-// printWords prints how often the verdicts said each word, and how often these forecasts failed.
+// printWords prints how often the verdicts gave each word, and how many of these forecasts failed.
 func printWords(all []competition.Detail, words ...string) {
 	for _, w := range competition.Words(all, words...) {
 		if w.Said == 0 {
 			continue
 		}
 		share, lo, hi := w.Share()
-		fmt.Printf("%q was said of %d of %d, and %d failed: %.0f %% (95 %% interval %.0f to %.0f)\n", w.Word, w.Said, len(all), w.Failed, 100*share, 100*lo, 100*hi)
+		fmt.Printf("%q was said of %d of %d, and %d failed: %.0f %% (95 %% interval %.0f to %.0f)\n", w.Word, w.Said, len(all),
+			w.Failed, 100*share, 100*lo, 100*hi)
 	}
 }
 
 const (
-	// short is the number of observations below which no verdict advises against a forecast. wouldWarn and wouldNot stand for what the rules
-	// say there.
+	// short is the number of observations below which no verdict advises against a forecast. wouldWarn and wouldNot are words for
+	// what the rules would say there.
 	short               = 150
 	wouldWarn, wouldNot = "do not use, if the series were not short", "nothing against it, short"
-	// high and far are errors of the past, over the best naive forecast's, that do not keep a verdict from saying "use" if chance explains them.
+	// high and far are ratios of the past error to that of the best naive forecast. A verdict may still be "use" above them if
+	// chance explains the error.
 	high, far               = 1.15, 1.5
-	useLow, useHigh, useFar = "use, at most 1.15 times the naive error in the past", "use, 1.15 to 1.5 times", "use, more than 1.5 times"
+	useLow, useHigh, useFar = "use, at most 1.15 times the naive error in the past", "use, 1.15 to 1.5 times",
+		"use, more than 1.5 times"
 )
 
-// inShort is what the rules say of a short series; "" of another.
+// inShort is what the rules would say about a short series; "" for a longer one.
 func inShort(d competition.Detail) string {
 	switch {
 	case d.N >= short || d.Word == "":
@@ -157,7 +168,7 @@ func inShort(d competition.Detail) string {
 	return wouldNot
 }
 
-// byPast is how the past of a forecast that can be used compares with a naive one; "" for other forecasts.
+// byPast compares the past error of a forecast that can be used with that of a naive one; "" for other forecasts.
 func byPast(d competition.Detail) string {
 	switch {
 	case d.Word != string(forecast.Use):
@@ -170,7 +181,7 @@ func byPast(d competition.Detail) string {
 	return useLow
 }
 
-// reworded returns the series with another word each, without those for which it is "".
+// reworded replaces the word of each series, and leaves out those for which the new one is "".
 func reworded(all []competition.Detail, word func(competition.Detail) string) (some []competition.Detail) {
 	for _, d := range all {
 		if d.Word = word(d); d.Word != "" {
@@ -180,7 +191,7 @@ func reworded(all []competition.Detail, word func(competition.Detail) string) (s
 	return some
 }
 
-// meetRivals exports the one group that is named, or scores the forecasts in a file.
+// meetRivals exports the single group in names, or scores the forecasts in a file.
 func meetRivals(folder, names string, which selection, exportTo, forecasts, out string) error {
 	var r rivalForecasts
 	if forecasts != "" {
@@ -216,15 +227,15 @@ func meetRivals(folder, names string, which selection, exportTo, forecasts, out 
 	return competition.StoreRival(out, result)
 }
 
-// selection is which series of a group are judged.
+// selection says which series of a group are judged.
 type selection struct {
 	half   string // dev, test or all
-	limit  int    // at most so many, chosen at random; 0 means all
-	sample bool   // as many as the stored results are of, in place of limit
+	limit  int    // at most this many, chosen at random; 0 means all
+	sample bool   // as many as in the stored results, instead of limit
 	seed   uint64 // of the choice
 }
 
-// choose keeps the series of the selection, in their order.
+// choose keeps the series of the selection in their order.
 func (s selection) choose(g *competition.Group) error {
 	limit := s.limit
 	if s.sample {
@@ -235,7 +246,7 @@ func (s selection) choose(g *competition.Group) error {
 	}
 	var all []competition.Series
 	for i, series := range g.Series {
-		switch odd := i%2 == 0; s.half { // the first is series 1
+		switch odd := i%2 == 0; s.half { // index 0 is series 1
 		case "all":
 		case "dev":
 			if odd {
@@ -263,7 +274,7 @@ func (s selection) choose(g *competition.Group) error {
 	return nil
 }
 
-// learnShared learns what the even series of a group share.
+// learnShared learns the priors that the even series of a group share.
 func learnShared(g competition.Group, which selection) (*forecast.Shared, error) {
 	which.half, which.sample = "dev", false
 	if err := which.choose(&g); err != nil {
@@ -281,7 +292,8 @@ func learnShared(g competition.Group, which selection) (*forecast.Shared, error)
 }
 
 // judge forecasts the series of a group, several at a time.
-func judge(ctx context.Context, g competition.Group, options forecast.Options, atOnce int, backtest, verbose bool) (competition.Summary, []competition.Detail) {
+func judge(ctx context.Context, g competition.Group, options forecast.Options, atOnce int, backtest,
+	verbose bool) (competition.Summary, []competition.Detail) {
 	began := time.Now()
 	outcomes := make([]outcome, len(g.Series))
 	workers.Each(atOnce, len(g.Series), func(i int) {

@@ -30,7 +30,7 @@ func export(path string, g competition.Group) error {
 	return competition.WriteJSON(path, out)
 }
 
-// rivalForecasts are what scripts/rivals.py writes: the forecasts of a group by one model.
+// rivalForecasts is the output of scripts/rivals.py: the forecasts of a group by one model.
 type rivalForecasts struct {
 	Group     string          `json:"group"`
 	Model     string          `json:"model"`
@@ -60,7 +60,7 @@ func (f rivalForecast) quantile(p float64) []float64 {
 	return ends[1]
 }
 
-// complete reports whether the forecast is of h finite values.
+// complete reports whether the forecast has h finite values.
 func (f rivalForecast) complete(h int) bool {
 	whole := func(v []float64) bool { return len(v) == h && finite.All(v...) }
 	for _, ends := range f.Ends {
@@ -102,6 +102,8 @@ func scoreRival(g competition.Group, r rivalForecasts) (competition.Rival, error
 
 func rivalLine(r competition.Rival) string {
 	s := r.Scores
-	return fmt.Sprintf("%-14s %-10s %4d series, %d failed: MASE %.3f sMAPE %.2f CRPS %.3f, 80 %% %.1f, 95 %% %.1f (width %.2f), %d below 70 %%, median %.2f s, longest %.2f s",
-		r.Group, r.Model, r.Series, r.Failed, s.MASE, s.SMAPE, s.CRPS, 100*s.Cover80, 100*s.Cover95, s.Width95, r.Low, r.MedianSeconds, r.LongestSeconds)
+	return fmt.Sprintf("%-14s %-10s %4d series, %d failed: MASE %.3f sMAPE %.2f CRPS %.3f, 80 %% %.1f, 95 %% %.1f (width %.2f), "+
+		"%d below 70 %%, median %.2f s, longest %.2f s",
+		r.Group, r.Model, r.Series, r.Failed, s.MASE, s.SMAPE, s.CRPS, 100*s.Cover80, 100*s.Cover95, s.Width95, r.Low,
+		r.MedianSeconds, r.LongestSeconds)
 }

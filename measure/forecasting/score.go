@@ -17,7 +17,7 @@ func fields(s *competition.Scores) []*float64 {
 	return []*float64{&s.MASE, &s.SMAPE, &s.CRPS, &s.Cover80, &s.Cover95, &s.Width80, &s.Width95}
 }
 
-// outcome is what became of one series.
+// outcome is the result for one series.
 type outcome struct {
 	id         string
 	err        error
@@ -37,16 +37,20 @@ func (o outcome) String() string {
 	var past, word string
 	if t := o.trust; t != nil {
 		word = string(t.Word)
-		past = fmt.Sprintf("past: %.2f, error %.2f, spread %.2f, late %.2f, %d×%d", t.Coverage, t.Relative, t.Spread, t.Late, t.Origins, t.Horizon)
+		past = fmt.Sprintf("past: %.2f, error %.2f, spread %.2f, late %.2f, %d×%d", t.Coverage, t.Relative, t.Spread, t.Late,
+			t.Origins,
+			t.Horizon)
 	}
-	return fmt.Sprintf("%-6s n=%-5d MASE %6.2f (naive %6.2f) sMAPE %6.2f (%6.2f) CRPS %6.3f (%6.3f) 95 %% %4.2f %-10s %5.2f s %s; %s",
-		o.id, o.n, o.own.MASE, o.naive.MASE, o.own.SMAPE, o.naive.SMAPE, o.own.CRPS, o.naive.CRPS, o.own.Cover95, word, o.seconds, o.model, past)
+	return fmt.Sprintf("%-6s n=%-5d MASE %6.2f (naive %6.2f) sMAPE %6.2f (%6.2f) CRPS %6.3f (%6.3f) 95 %% %4.2f %-10s %5.2f "+
+		"s %s; %s",
+		o.id, o.n, o.own.MASE, o.naive.MASE, o.own.SMAPE, o.naive.SMAPE, o.own.CRPS, o.naive.CRPS,
+		o.own.Cover95, word, o.seconds, o.model, past)
 }
 
-// words are those of a verdict.
+// words are the words of a verdict.
 var words = []string{string(forecast.Use), string(forecast.Untested), string(forecast.DoNotUse)}
 
-// levels are those of the quantiles that CRPS is computed from.
+// levels are the levels of the quantiles from which the CRPS is computed.
 var levels = func() (p []float64) {
 	const count = 100
 	for k := range count {
@@ -55,7 +59,7 @@ var levels = func() (p []float64) {
 	return p
 }()
 
-// score compares quantiles with what came. The point forecast is the median.
+// score compares quantiles with the test part. The point forecast is the median.
 func score(quantile func(p float64) []float64, train, test []float64, season int) (s competition.Scores) {
 	scale := forecast.Scale(train, season)
 	point := quantile(0.5)
@@ -74,7 +78,7 @@ func score(quantile func(p float64) []float64, train, test []float64, season int
 // deciles are the levels of WQL.
 var deciles = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}
 
-// quantileLoss is the sum over the steps of 2·pinball, the mean over deciles.
+// quantileLoss sums 2·pinball over the steps, averaged over deciles.
 func quantileLoss(quantile func(p float64) []float64, test []float64) (sum float64) {
 	for _, p := range deciles {
 		q := quantile(p)
@@ -131,14 +135,16 @@ func one(ctx context.Context, g competition.Group, s competition.Series, options
 	return o
 }
 
-const header = "group          series failed |  MASE  naive | sMAPE  naive | CRPS  naive |    WQL  naive | 80 %  95 % naive | width95 naive | low | use (failed) untested (failed) do not use (failed) | seconds longest"
+const header = "group          series failed |  MASE  naive | sMAPE  naive | CRPS  naive |    WQL  naive | 80 %  95 % naive | " +
+	"width95 naive | low | use (failed) untested (failed) do not use (failed) | seconds longest"
 
 func line(s competition.Summary) string {
 	var words string
 	for _, w := range s.Words {
 		words += fmt.Sprintf(" %d (%d)", w.Said, w.Failed)
 	}
-	return fmt.Sprintf("%-14s %6d %6d | %5.3f %6.3f | %5.2f %6.2f | %5.3f %5.3f | %6.4f %6.4f | %4.1f %5.1f %5.1f | %6.2f %6.2f | %3d |%s | %6.1f %6.2f",
+	return fmt.Sprintf("%-14s %6d %6d | %5.3f %6.3f | %5.2f %6.2f | %5.3f %5.3f | %6.4f %6.4f | %4.1f %5.1f %5.1f | %6.2f %6.2f | "+
+		"%3d |%s | %6.1f %6.2f",
 		s.Group, s.Series, s.Failed, s.Own.MASE, s.Naive.MASE, s.Own.SMAPE, s.Naive.SMAPE, s.Own.CRPS, s.Naive.CRPS, s.WQL, s.NaiveWQL,
 		100*s.Own.Cover80, 100*s.Own.Cover95, 100*s.Naive.Cover95, s.Own.Width95, s.Naive.Width95,
 		s.Low, words, s.Seconds, s.LongestSeconds)
@@ -173,7 +179,7 @@ func summarise(g competition.Group, outcomes []outcome) competition.Summary {
 	return s
 }
 
-// medianAndLongest are 0 of none.
+// medianAndLongest returns 0 if there are none.
 func medianAndLongest(seconds []float64) (median, longest float64) {
 	if len(seconds) == 0 {
 		return 0, 0
@@ -193,7 +199,7 @@ func average(all []competition.Scores) (m competition.Scores) {
 	return m
 }
 
-// finiteMean is the mean of the values that are finite, 0 of none.
+// finiteMean is the mean of the finite values, 0 if there are none.
 func finiteMean(v []float64) float64 {
 	var sum, n float64
 	for _, x := range finite.Of(v) {

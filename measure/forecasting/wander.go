@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// wanderLeast is the number of observations, training and test part together, from which a series is long.
+	// wanderLeast is the number of observations, training and test part together, from which on a series counts as long.
 	wanderLeast = 1000
-	// wanderHorizon and wanderOrigins are the steps and the places in the past of the test of long series.
+	// wanderHorizon and wanderOrigins are the number of steps and of origins in the past for the test of long series.
 	wanderHorizon, wanderOrigins = 100, 4
 	// wanderWalks is the number of simulated walks.
 	wanderWalks = 12
 )
 
-// wandering returns the long series of the groups, the columns of a csv file, if one is named, and simulated walks. The season of their naive
-// forecast is 1: it repeats the last value.
+// wandering returns the long series of the groups, the columns of a csv file if one is named, and simulated walks. Their naive
+// forecast has season 1: it repeats the last value.
 func wandering(loaded []competition.Group, prices string) (out []competition.Group, err error) {
 	if prices != "" {
 		g, err := columns(prices)
@@ -52,13 +52,14 @@ func atOrigins(g competition.Group) competition.Group {
 	for _, s := range g.Series {
 		for k := wanderOrigins; k > 0; k-- {
 			at := len(s.Train) - k*wanderHorizon
-			out.Series = append(out.Series, competition.Series{ID: fmt.Sprintf("%s before %d", s.ID, k*wanderHorizon), Train: s.Train[:at], Test: s.Train[at : at+wanderHorizon]})
+			out.Series = append(out.Series, competition.Series{ID: fmt.Sprintf("%s before %d", s.ID, k*wanderHorizon), Train: s.Train[:at],
+				Test: s.Train[at : at+wanderHorizon]})
 		}
 	}
 	return out
 }
 
-// columns reads a group of series from the columns of a csv file; empty cells are left out.
+// columns reads a group of series from the columns of a csv file, skipping empty cells.
 func columns(path string) (g competition.Group, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -108,7 +109,7 @@ func walks() competition.Group {
 	return g
 }
 
-// reportWander prints how the errors compare with those of the last value.
+// reportWander prints how the errors compare with those of repeating the last value.
 func reportWander(w io.Writer, all []competition.Detail) {
 	var logs, cover, n, worst, half float64
 	var far []string
@@ -125,15 +126,16 @@ func reportWander(w io.Writer, all []competition.Detail) {
 			far = append(far, fmt.Sprintf("%s (%.2f, %s)", d.ID, ratio, d.Word))
 		}
 	}
-	fmt.Fprintf(w, "%.0f forecasts of %d steps: geometric mean of the error over that of the last value %.3f, the largest %.2f; less than half in %.0f, more than twice in %d; the 95 %% bands held %.1f %%\n",
+	fmt.Fprintf(w, "%.0f forecasts of %d steps: geometric mean of the error over that of the last value %.3f, the largest %.2f; "+
+		"less than half in %.0f, more than twice in %d; the 95 %% bands held %.1f %%\n",
 		n, wanderHorizon, math.Exp(logs/n), worst, half, len(far), 100*cover/n)
 	for _, f := range far {
 		fmt.Fprintln(w, "  more than twice:", f)
 	}
 }
 
-// reportKnown prints by how much a forecast that knows the drift of a simulated walk errs, beside the last value: the best that any forecast can
-// do. The drift over the horizon is counted in standard deviations of the walk there.
+// reportKnown compares repeating the last value with a forecast that knows the drift of a simulated walk, which is the best
+// possible. The drift over the horizon is counted in standard deviations of the walk there.
 func reportKnown(w io.Writer) {
 	const count = 4000
 	for _, drift := range []float64{0.25, 0.5, 1, 2} {
@@ -153,7 +155,8 @@ func reportKnown(w io.Writer) {
 			}
 			logs += math.Log(known / last)
 		}
-		fmt.Fprintf(w, "a drift of %g standard deviations, known: geometric mean of the error over that of the last value %.2f; less than half in %.0f %%, more than twice in %.0f %%\n",
+		fmt.Fprintf(w, "a drift of %g standard deviations, known: geometric mean of the error over that of the last value %.2f; less "+
+			"than half in %.0f %%, more than twice in %.0f %%\n",
 			drift, math.Exp(logs/count), 100*half/count, 100*far/count)
 	}
 }

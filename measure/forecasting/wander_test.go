@@ -7,7 +7,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/competition"
 )
 
-// TestReportWander: errors are compared with those of the last value, and counted where they are less than half or more than twice as large.
+// TestReportWander checks that errors are compared with those of the last value, and counted if they are less than half or more
+// than twice as large.
 func TestReportWander(t *testing.T) {
 	var text strings.Builder
 	reportWander(&text, []competition.Detail{
@@ -24,8 +25,8 @@ func TestReportWander(t *testing.T) {
 	}
 }
 
-// TestReportKnown: to know a drift of a standard deviation lowers the error by a fifth, and yet one forecast in seven errs more than twice as
-// much as the last value.
+// TestReportKnown checks that knowing a drift of a standard deviation lowers the error by a fifth, and that still one forecast in
+// seven errs more than twice as much as the last value.
 func TestReportKnown(t *testing.T) {
 	var text strings.Builder
 	reportKnown(&text)

@@ -1,5 +1,5 @@
-// Command gallery makes the gallery of docs/gallery: it simulates the files, runs the commands that the pages name, draws their figures,
-// and writes what they print, and the Go of examples_test.go, into the pages:
+// Command gallery makes the gallery of docs/gallery. It simulates the files, runs the commands that the pages name, draws their
+// figures, and writes the output and the Go of examples_test.go into the pages:
 //
 //	go run ./measure/gallery docs/gallery
 package main
@@ -72,7 +72,7 @@ func write(ctx context.Context, folder string) error {
 	return nil
 }
 
-// maker runs commands in a folder of its own, with gppl built once.
+// maker runs commands in its own folder, with gppl built once.
 type maker struct {
 	folder   string            // with the files, and gppl
 	examples map[string]string // the Go of each page
@@ -89,7 +89,8 @@ func newMaker(ctx context.Context, gallery string) (made *maker, err error) {
 			m.remove()
 		}
 	}()
-	build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(folder, "gppl"), "github.com/projected-likelihood/gppl/cmd/gppl")
+	build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(folder, "gppl"),
+		"github.com/projected-likelihood/gppl/cmd/gppl")
 	build.Dir = gallery
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, out)
@@ -103,7 +104,7 @@ func newMaker(ctx context.Context, gallery string) (made *maker, err error) {
 	return m, err
 }
 
-// remove removes what the maker made; a folder that stays is in the way of nobody.
+// remove removes the folder; failing to do so is harmless.
 func (m *maker) remove() { _ = os.RemoveAll(m.folder) }
 
 var (
@@ -113,7 +114,7 @@ var (
 	drawing = regexp.MustCompile(`--forecast (\d+) --figure "?([\w{}-]+)\.svg"?$`)
 )
 
-// page returns a page with what its command prints now and the Go of its example, and its figures.
+// page returns a page with the present output of its command and the Go of its example, and its figures.
 func (m *maker) page(ctx context.Context, path string) (text string, figures map[string]*viz.Figure, err error) {
 	before, err := os.ReadFile(path)
 	if err != nil {
@@ -122,7 +123,7 @@ func (m *maker) page(ctx context.Context, path string) (text string, figures map
 	text = string(before)
 	at := command.FindStringSubmatchIndex(text)
 	if at == nil {
-		return text, nil, nil // no use of its own, such as the list of pages
+		return text, nil, nil // a page without a command, such as the list of pages
 	}
 	drawn := drawing.FindStringSubmatch(text[at[2]:at[3]])
 	if drawn == nil {
@@ -154,8 +155,8 @@ func (m *maker) page(ctx context.Context, path string) (text string, figures map
 	return text, figures, nil
 }
 
-// figure draws the forecast of a model that a command saved. The page shows the same figure as the command, which writes it as one
-// file that stays light: a wide and a narrow one that are dark on a dark page.
+// figure draws the forecast of a model that a command saved. The page shows the same figure as the command, but in a wide and a
+// narrow file that are dark on a dark page; the command writes one file that stays light.
 func (m *maker) figure(name string, steps int) (*viz.Figure, error) {
 	model, err := forecast.Load(filepath.Join(m.folder, name+".json"))
 	if err != nil {
@@ -185,7 +186,7 @@ func (m *maker) figure(name string, steps int) (*viz.Figure, error) {
 
 var word = regexp.MustCompile(`"[^"]*"|\S+`)
 
-// run runs a command, with more words, and returns what a page shows of its output.
+// run runs a command, with more words appended, and returns the part of its output that a page shows.
 func (m *maker) run(ctx context.Context, line string, more ...string) (string, error) {
 	var words []string
 	for _, w := range word.FindAllString(line, -1) {
@@ -204,7 +205,7 @@ func (m *maker) run(ctx context.Context, line string, more ...string) (string, e
 	return "```\n" + ends(out.String()) + "```\n", nil
 }
 
-// ends are the first paragraph of an output and its last line about the future, folded.
+// ends returns the first paragraph of an output and its last line about the future, folded.
 func ends(out string) string {
 	first, rest, _ := strings.Cut(out, "\n\n")
 	lines := strings.Split(strings.TrimSpace(rest), "\n")
@@ -215,9 +216,9 @@ func ends(out string) string {
 	return fold(first) + "…\n" + fold(strings.TrimSpace(lines[at]))
 }
 
-// fold breaks lines at blanks where they get longer than a page is wide.
+// fold breaks lines at spaces where they exceed the width of a page.
 func fold(text string) string {
-	const width = 84 // letters
+	const width = 84 // characters
 	var b strings.Builder
 	for line := range strings.Lines(text) {
 		at := 0
@@ -239,7 +240,7 @@ func fold(text string) string {
 	return b.String()
 }
 
-// columns are some columns of a csv, as a table.
+// columns returns some columns of a csv file as a table.
 func columns(text string, names ...string) (string, error) {
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err != nil {
@@ -261,7 +262,7 @@ func columns(text string, names ...string) (string, error) {
 	return b.String(), nil
 }
 
-// examples are the bodies of the functions Example_name of a file, by name, with the comment that says what they print.
+// examples returns the bodies of the functions Example_name of a file, by name, with the comment that states their output.
 func examples(path string) (map[string]string, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 const gallery = "../../docs/gallery"
 
-// TestFiles: the files of the gallery are those that are simulated.
+// TestFiles checks that the files of the gallery are the simulated ones.
 func TestFiles(t *testing.T) {
 	for name, text := range files() {
 		have, err := os.ReadFile(filepath.Join(gallery, name))
@@ -26,7 +26,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// TestPages: pages have what their commands print and the Go that is compiled; numbers may differ by 2 %.
+// TestPages checks that pages have the output of their commands and the Go that is compiled; numbers may differ by 2 %.
 func TestPages(t *testing.T) {
 	m, err := newMaker(t.Context(), gallery)
 	if err != nil {
@@ -78,7 +78,8 @@ func TestFold(t *testing.T) {
 }
 
 func TestEnds(t *testing.T) {
-	if got := ends("You can use it.\n\nSeries\n  5 values\n\nAt 3 it expects 4.\nwritten: a.svg\n"); got != "You can use it.\n…\nAt 3 it expects 4.\n" {
+	if got := ends("You can use it.\n\nSeries\n  5 values\n\nAt 3 it expects " +
+		"4.\nwritten: a.svg\n"); got != "You can use it.\n…\nAt 3 it expects 4.\n" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// table is a csv file that is written a row at a time.
+// table is a csv file that is written row by row.
 type table struct{ strings.Builder }
 
 func newTable(columns string) *table {
@@ -19,11 +19,11 @@ func newTable(columns string) *table {
 
 func (t *table) row(format string, cells ...any) { fmt.Fprintf(t, format+"\n", cells...) }
 
-// days are dates, the first of which is from.
+// days returns n dates from the first.
 func days(from string, n int) []time.Time {
 	first, err := time.Parse(time.DateOnly, from)
 	if err != nil {
-		panic(err) // of a constant
+		panic(err) // from is a constant
 	}
 	all := make([]time.Time, n)
 	for i := range all {
@@ -32,7 +32,8 @@ func days(from string, n int) []time.Time {
 	return all
 }
 
-// files are the data of the gallery by name. They are simulated from fixed seeds, so that every page can be checked and none needs a download.
+// files returns the data of the gallery by name. They are simulated from fixed seeds, so that every page can be checked and none
+// needs a download.
 func files() map[string]string {
 	return map[string]string{
 		"sales.csv": sales(), "sensor.csv": sensor(), "star.csv": star(), "eeg.csv": eeg(),
@@ -42,14 +43,17 @@ func files() map[string]string {
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 31)) }
 
-// holidays of England and Wales on which the shop sells less, and the Saturday before Christmas on which it sells more.
+// closed lists the holidays of England and Wales on which the shop sells less, and the Saturday before Christmas, when it sells
+// more.
 var closed = map[string]float64{
-	"2023-12-25": 0.1, "2023-12-26": 0.35, "2024-01-01": 0.3, "2024-03-29": 0.6, "2024-04-01": 0.5, "2024-05-06": 0.6, "2024-05-27": 0.6,
-	"2024-08-26": 0.6, "2024-12-25": 0.1, "2024-12-26": 0.35, "2025-01-01": 0.3, "2025-04-18": 0.6, "2025-04-21": 0.5, "2025-05-05": 0.6,
+	"2023-12-25": 0.1, "2023-12-26": 0.35, "2024-01-01": 0.3, "2024-03-29": 0.6, "2024-04-01": 0.5, "2024-05-06": 0.6,
+	"2024-05-27": 0.6,
+	"2024-08-26": 0.6, "2024-12-25": 0.1, "2024-12-26": 0.35, "2025-01-01": 0.3, "2025-04-18": 0.6, "2025-04-21": 0.5,
+	"2025-05-05": 0.6,
 	"2025-05-26": 0.6, "2025-08-25": 0.6,
 }
 
-// sales are what a shop sells each day of fourteen months: a week, slow growth, and holidays.
+// sales are the daily sales of a shop over fourteen months: a weekly pattern, slow growth, and holidays.
 func sales() string {
 	rnd, t := seeded(1), newTable("date,sold")
 	week := []float64{0.75, 0.85, 0.9, 0.95, 1, 1.25, 1.45} // Sunday first
@@ -63,7 +67,7 @@ func sales() string {
 	return t.String()
 }
 
-// sensor is the temperature of a river every hour or so for ten days, with two failures of the logger.
+// sensor is the temperature of a river about every hour for ten days, with two failures of the logger.
 func sensor() string {
 	rnd, t := seeded(2), newTable("time,water_C")
 	slow := 0.0
@@ -80,7 +84,7 @@ func sensor() string {
 	return t.String()
 }
 
-// wave is an oscillation whose amplitude and phase wander: at steps of 1/rate, with a period and a quality, of variance 1.
+// wave is an oscillation of variance 1 with a period and a quality, whose amplitude and phase wander, at steps of 1/rate.
 type wave struct{ re, im, cos, sin, keep float64 }
 
 func newWave(rnd *rand.Rand, rate, period, quality float64) *wave {
@@ -94,7 +98,7 @@ func (w *wave) next(rnd *rand.Rand) float64 {
 	return w.re
 }
 
-// star is the brightness of a spotted star that turns once in 12.6 days, observed in nights with error bars.
+// star is the brightness of a spotted star that rotates once in 12.6 days, observed at night with error bars.
 func star() string {
 	rnd, t := seeded(3), newTable("day,flux_ppt,error_ppt")
 	const rate, period = 50, 12.6
@@ -102,7 +106,7 @@ func star() string {
 	next := 0.0
 	for i := range 120 * rate {
 		day, flux := float64(i)/rate, 4*once.next(rnd)+2*twice.next(rnd)
-		if day < next || math.Mod(day, 27) > 21 { // the moon
+		if day < next || math.Mod(day, 27) > 21 { // not observed: moonlight
 			continue
 		}
 		next = day + 0.35 + 0.5*rnd.Float64()
@@ -124,7 +128,7 @@ func eeg() string {
 	return t.String()
 }
 
-// calls are the calls that a help desk takes each day: few at weekends.
+// calls are the daily calls to a help desk: few at weekends.
 func calls() string {
 	rnd, t := seeded(5), newTable("date,calls")
 	for i, d := range days("2025-01-06", 200) {
@@ -141,7 +145,7 @@ func calls() string {
 	return t.String()
 }
 
-// price is that of a share on the working days of a year: its logarithm is a random walk with drift.
+// price is the price of a share on the working days of a year: its logarithm is a random walk with drift.
 func price() string {
 	rnd, t := seeded(6), newTable("date,close")
 	log := math.Log(42)

@@ -1,11 +1,11 @@
-// Command ledger prints the published numbers and claims beside what was found, as its statuses follow from the stored results.
+// Command ledger prints the published numbers and claims with our results, and the statuses that follow from the stored ones.
 //
-//	go run ./measure/ledger            the rows, each with its claim, numbers, test and remark
-//	go run ./measure/ledger -only contradicted      rows of one status, or whose names begin so
-//	go run ./measure/ledger -against DIR            the rows whose status is another one by the results in DIR, of a run with --fresh for example
-//	go run ./measure/ledger -json      for the index of the reports
-//	go run ./measure/ledger -article docs           writes docs/reproduction.md and its figures
-//	go run ./measure/ledger -write     writes notebooks/results/ledger.json, which the tests hold against the stored results
+//	go run ./measure/ledger                     the rows, each with its claim, numbers, test and remark
+//	go run ./measure/ledger -only contradicted  rows of one status, or whose names begin so
+//	go run ./measure/ledger -against DIR        the rows whose status differs for the results in DIR, such as a --fresh run
+//	go run ./measure/ledger -json               for the index of the reports
+//	go run ./measure/ledger -article docs       writes docs/reproduction.md and its figures
+//	go run ./measure/ledger -write              writes notebooks/results/ledger.json, which tests compare with the results
 package main
 
 import (
@@ -67,7 +67,8 @@ func run(dir, only string, asJSON, write bool, page, against string) error {
 			continue
 		}
 		fmt.Printf("%-18s %s: %s\n", r.Status, r.ID, r.Claim)
-		for _, line := range []struct{ name, text string }{{"published", r.Published}, {"ours", r.Ours}, {"rule", r.Tolerance}, {"why", r.Why}, {"overturned by", r.Overturn}} {
+		for _, line := range []struct{ name, text string }{{"published", r.Published}, {"ours", r.Ours}, {"rule", r.Tolerance},
+			{"why", r.Why}, {"overturned by", r.Overturn}} {
 			if line.text != "" {
 				fmt.Printf("%19s%s: %s\n", "", line.name, line.text)
 			}
@@ -77,7 +78,7 @@ func run(dir, only string, asJSON, write bool, page, against string) error {
 	return nil
 }
 
-// differences writes the rows whose status is another one by the results in a folder, with both evidences.
+// differences writes the rows whose status differs for the results in a folder, with both evidences.
 func differences(w io.Writer, rows []experiment.Row, dir string) error {
 	evidence, err := experiment.LoadEvidence(dir)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 )
 
-// TestCompare: against the same results all rows agree, and one whose status was another is printed with both.
+// TestCompare checks that all rows agree with the same results, and that a row whose status differs is printed with both.
 func TestCompare(t *testing.T) {
 	const results = "../../notebooks/results"
 	rows := experiment.Ledger(must.Get(experiment.LoadEvidence(results))(t))

@@ -1,16 +1,17 @@
-// Command optima compares what auto.Fit finds with the best of many random restarts, for 30 kinds of series and 8 kernels:
+// Command optima compares the optimum of auto.Fit with the best of many random restarts, for 30 kinds of series and 8 kernels:
 //
 //	go run ./measure/optima
 //	go run ./measure/optima -quick -seed 3
 //	go run ./measure/optima -named
 //
-// With -named it is what gppl fit --kernel finds (forecast.Fit) for the kernels with a season, and ! marks what loses more than ten nats
-// without a doubt. -sample 20 takes 20 of the 150 pairs, drawn by the seed. -store FILE keeps each outcome, to go on from.
+// With -named it tests gppl fit --kernel (forecast.Fit) for the kernels with a season, and ! marks results that lose more than
+// ten nats without a warning of doubt. -sample 20 takes 20 of the 150 pairs, drawn by the seed. -store FILE keeps each outcome,
+// so that a run can be continued.
 //
-// It prints how many nats auto.Fit ends above the best of the restarts, pair by pair, marked ? where auto.Fit calls its result
-// doubtful and ! where it loses more than a nat and calls it converged. The reference trains the exact likelihood from starts
-// that are log-uniform in a wide box, without any knowledge of the series but its range, its spacing and its power, and from the model that
-// drew the series if it has the kernel. All is computed anew, from seeds, but for what -store has. It exits with 1 if any pair is marked !.
+// It prints how many nats auto.Fit ends above the best restart, for each pair. ? marks results that auto.Fit calls doubtful, !
+// those that lose more than a nat and are called converged. The reference trains the exact likelihood from log-uniform starts in
+// a wide box, which uses only the range, the spacing and the power of the series, and from the model that drew the series if it
+// has the kernel. Everything is computed again from seeds, except what -store has. It exits with 1 if any pair is marked !.
 package main
 
 import (
@@ -62,7 +63,8 @@ func main() {
 	}
 	outcomes := make([]outcome, len(pairs))
 	workers.Each(*atOnce, len(pairs), func(i int) {
-		outcomes[i] = kept.outcome(fmt.Sprintf("%s, seed %d, %d restarts", pairs[i], pairs[i].seed, *restarts), func() outcome { return pairs[i].compare(*restarts) })
+		outcomes[i] = kept.outcome(fmt.Sprintf("%s, seed %d, %d restarts", pairs[i], pairs[i].seed, *restarts),
+			func() outcome { return pairs[i].compare(*restarts) })
 		fmt.Fprintf(os.Stderr, "%s: %v\n", pairs[i], outcomes[i])
 	})
 	silent := table(os.Stdout, pairs, outcomes, *named, *verbose)
@@ -75,7 +77,7 @@ func main() {
 	}
 }
 
-// A pair is a kernel to be trained on a series.
+// A pair is a kernel and the series to train it on.
 type pair struct {
 	kind, kernel string
 	family       gppl.Kernel
@@ -86,17 +88,19 @@ type pair struct {
 
 func (p pair) String() string { return p.kind + " × " + p.kernel }
 
-// families are the kernels, under the names that the table gives them; seasonal those with a season.
+// families returns the kernels and their names in the table; with seasonal only those with a season.
 func families(seasonal bool) (names []string, kernels []gppl.Kernel) {
 	if seasonal {
 		return []string{"Periodic", "LocPer", "SpectralMixture", "SE + Periodic", "SE + LocPer"},
-			[]gppl.Kernel{gppl.Periodic{}, gppl.LocPer{}, gppl.SpectralMixture{}, gppl.Add(gppl.SE{}, gppl.Periodic{}), gppl.Add(gppl.SE{}, gppl.LocPer{})}
+			[]gppl.Kernel{gppl.Periodic{}, gppl.LocPer{}, gppl.SpectralMixture{}, gppl.Add(gppl.SE{}, gppl.Periodic{}),
+				gppl.Add(gppl.SE{}, gppl.LocPer{})}
 	}
 	return []string{"SE", "Laplace", "Matern32", "Matern52", "RQ", "Periodic", "LocPer", "SE+Periodic"},
-		[]gppl.Kernel{gppl.SE{}, gppl.Laplace{}, gppl.Matern32{}, gppl.Matern52{}, gppl.RQ{}, gppl.Periodic{}, gppl.LocPer{}, gppl.Add(gppl.SE{}, gppl.Periodic{})}
+		[]gppl.Kernel{gppl.SE{}, gppl.Laplace{}, gppl.Matern32{}, gppl.Matern52{}, gppl.RQ{}, gppl.Periodic{}, gppl.LocPer{},
+			gppl.Add(gppl.SE{}, gppl.Periodic{})}
 }
 
-// allPairs lists them kind by kind.
+// allPairs lists them by kind.
 func allPairs(seed uint64, named bool) (pairs []pair) {
 	names, kernels := families(named)
 	for i, k := range kinds() {
@@ -118,13 +122,13 @@ func quarter(pairs []pair) (some []pair) {
 	return some
 }
 
-// An outcome says what both found.
+// An outcome is what both found.
 type outcome struct {
 	Err      string `json:",omitempty"`
 	Status   gppl.Status
-	Text     string  // of the whole result
-	Exact    float64 // the exact likelihood at what was found
-	Best     float64 // of the restarts
+	Text     string  // the whole result in words
+	Exact    float64 // the exact NLL at the optimum found
+	Best     float64 // the best exact NLL of the restarts
 	BestAt   string
 	Agree    int // restarts that ended within 0.1 nats of the best
 	Lost     float64
@@ -139,7 +143,7 @@ func (o outcome) String() string {
 	return fmt.Sprintf("lost %.2f nats, %s", o.Lost, o.Status)
 }
 
-// compare trains both ways.
+// compare trains in both ways.
 func (p pair) compare(restarts int) (o outcome) {
 	d, err := p.of.series(p.seed)
 	if err != nil {
@@ -174,7 +178,7 @@ func (p pair) automatic(d gppl.Data) (o outcome, err error) {
 	return o, err
 }
 
-// byName trains as the command trains a kernel that is named.
+// byName trains as the command does for a named kernel.
 func (p pair) byName(d gppl.Data) (o outcome, err error) {
 	a, err := forecast.Fit(context.Background(), &forecast.Series{X: d.X.Coordinate(0), Y: d.Y, Step: span / points},
 		forecast.Options{Kernels: []string{p.kernel}, Trend: "none", Log: "never"})
@@ -216,7 +220,8 @@ func reference(p pair, d gppl.Data, restarts int) (best float64, at string, agre
 		}
 		starts = append(starts, m.WithParams(theta))
 	}
-	if truth := p.of.truth; truth.Kernel != nil && slices.EqualFunc(truth.Params(), m.Params(), func(a, b gppl.Param) bool { return a.Name == b.Name }) && fmt.Sprintf("%T", truth.Kernel) == fmt.Sprintf("%T", p.family) {
+	if truth := p.of.truth; truth.Kernel != nil && slices.EqualFunc(truth.Params(), m.Params(),
+		func(a, b gppl.Param) bool { return a.Name == b.Name }) && fmt.Sprintf("%T", truth.Kernel) == fmt.Sprintf("%T", p.family) {
 		starts = append(starts, truth)
 	}
 	var ends []float64
@@ -226,9 +231,10 @@ func reference(p pair, d gppl.Data, restarts int) (best float64, at string, agre
 		if err != nil {
 			continue
 		}
-		r, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{NoStandardErrors: true, MaxEvaluations: 200, GradientTolerance: 1e-3})
+		r, err := gppl.Fit(context.Background(), loss, nil, gppl.Settings{NoStandardErrors: true,
+			MaxEvaluations: 200, GradientTolerance: 1e-3})
 		if err != nil {
-			continue // a start where the likelihood cannot be computed
+			continue // the likelihood cannot be computed at this start
 		}
 		ends = append(ends, r.Value)
 		if r.Value < best {
@@ -243,7 +249,7 @@ func reference(p pair, d gppl.Data, restarts int) (best float64, at string, agre
 	return best, at, agree
 }
 
-// table prints the losses and returns the number of silent ones.
+// table prints the losses and returns the number of pairs marked !.
 func table(to io.Writer, pairs []pair, outcomes []outcome, named, verbose bool) (silent int) {
 	names, _ := families(named)
 	what := "auto.Fit"
@@ -285,7 +291,8 @@ func table(to io.Writer, pairs []pair, outcomes []outcome, named, verbose bool) 
 		fmt.Fprintln(w)
 	}
 	w.Flush()
-	fmt.Fprintf(to, "%d pairs: %d lose more than 1 nat, %d of them silently; %d doubtful in all; %s is more than 1 nat better in %d; %d errors\n",
+	fmt.Fprintf(to, "%d pairs: %d lose more than 1 nat, %d of them silently; %d doubtful in all; %s is more than 1 nat better in "+
+		"%d; %d errors\n",
 		len(pairs), large, silent, doubtful, what, better, failed)
 	if verbose {
 		for i, p := range pairs {

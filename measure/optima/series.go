@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// A kind of series: how it is drawn from a source of randomness, and the model that draws it, if that is one.
+// A kind of series: how it is drawn from a source of randomness, and the model that draws it, if a model does.
 type kind struct {
 	name string
 	drawing
@@ -22,14 +22,13 @@ type drawing struct {
 	truth gppl.Model
 }
 
-// span is the range of x, and points the number of observations, of all kinds.
+// The range of x and the number of observations of all kinds.
 const (
 	span   = 100.0
 	points = 150
 )
 
-// kinds are the series that auto.Fit is tried on: draws of the kernels, and much
-// that none of them drew.
+// kinds are the series on which auto.Fit is tested: draws from the kernels, and many that none of them drew.
 func kinds() []kind {
 	return []kind{
 		{"SE, short", process(uneven, gppl.SE{Variance: 1, Lengthscale: 1.5}, 0.1)},
@@ -38,8 +37,10 @@ func kinds() []kind {
 		{"RQ", process(uneven, gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 0.3}, 0.05)},
 		{"Periodic", process(uneven, gppl.Periodic{Variance: 1, Period: 13, Lengthscale: 0.8}, 0.1)},
 		{"LocPer", process(uneven, gppl.LocPer{Variance: 1, Lengthscale: 30, Period: 6, PeriodicLengthscale: 1}, 0.05)},
-		{"SE + Periodic", process(uneven, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 15}, gppl.Periodic{Variance: 1, Period: 7, Lengthscale: 1}), 0.05)},
-		{"two scales", process(uneven, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 25}, gppl.SE{Variance: 0.3, Lengthscale: 1.2}), 0.01)},
+		{"SE + Periodic", process(uneven, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 15},
+			gppl.Periodic{Variance: 1, Period: 7, Lengthscale: 1}), 0.05)},
+		{"two scales", process(uneven, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 25}, gppl.SE{Variance: 0.3, Lengthscale: 1.2}),
+			0.01)},
 		{"two sines", observed(uneven, func(x float64, rnd *rand.Rand) float64 {
 			return math.Sin(x/1.5) + math.Sin(x/11) + 0.1*rnd.NormFloat64()
 		})},
@@ -59,8 +60,14 @@ func kinds() []kind {
 		{"clustered x", observed(clustered, func(x float64, rnd *rand.Rand) float64 {
 			return math.Sin(5*x) + math.Sin(x/9) + 0.2*rnd.NormFloat64()
 		})},
-		{"duplicated x", observed(duplicated, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x/3) + 0.2*rnd.NormFloat64() })},
-		{"step", observed(uneven, func(x float64, rnd *rand.Rand) float64 { return math.Copysign(1, x-span/2) + 0.1*rnd.NormFloat64() })},
+		{"duplicated x", observed(duplicated, func(x float64, rnd *rand.Rand) float64 {
+			return math.Sin(x/3) +
+				0.2*rnd.NormFloat64()
+		})},
+		{"step", observed(uneven, func(x float64, rnd *rand.Rand) float64 {
+			return math.Copysign(1, x-span/2) +
+				0.1*rnd.NormFloat64()
+		})},
 		{"chirp", observed(even, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x*x/100) + 0.1*rnd.NormFloat64() })},
 		{"spike", drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
 			x, y = even(rnd), make([]float64, points)
@@ -77,18 +84,25 @@ func kinds() []kind {
 		{"Periodic, fast", process(uneven, gppl.Periodic{Variance: 1, Period: 0.9, Lengthscale: 0.8}, 0.02)},
 		{"LocPer, slow, even", process(even, gppl.LocPer{Variance: 1, Lengthscale: 300, Period: 17, PeriodicLengthscale: 0.3}, 0.01)},
 		{"LocPer, sharp", process(uneven, gppl.LocPer{Variance: 1, Lengthscale: 60, Period: 3.1, PeriodicLengthscale: 0.5}, 0.01)},
-		{"SE + Periodic, even", process(even, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30}, gppl.Periodic{Variance: 1, Period: 5.3, Lengthscale: 0.4}), 0.01)},
-		{"SE + LocPer", process(uneven, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30}, gppl.LocPer{Variance: 1, Lengthscale: 80, Period: 4.1, PeriodicLengthscale: 0.5}), 0.01)},
-		{"SE + LocPer, even", process(even, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30}, gppl.LocPer{Variance: 1, Lengthscale: 80, Period: 4.1, PeriodicLengthscale: 0.5}), 0.01)},
-		{"two seasons", process(even, gppl.Add(gppl.Periodic{Variance: 1, Period: 3.7, Lengthscale: 0.7}, gppl.Periodic{Variance: 1, Period: 19, Lengthscale: 0.7}), 0.02)},
+		{"SE + Periodic, even", process(even, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30},
+			gppl.Periodic{Variance: 1, Period: 5.3, Lengthscale: 0.4}), 0.01)},
+		{"SE + LocPer", process(uneven, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30},
+			gppl.LocPer{Variance: 1, Lengthscale: 80, Period: 4.1, PeriodicLengthscale: 0.5}), 0.01)},
+		{"SE + LocPer, even", process(even, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30},
+			gppl.LocPer{Variance: 1, Lengthscale: 80, Period: 4.1, PeriodicLengthscale: 0.5}), 0.01)},
+		{"two seasons", process(even, gppl.Add(gppl.Periodic{Variance: 1, Period: 3.7, Lengthscale: 0.7},
+			gppl.Periodic{Variance: 1, Period: 19, Lengthscale: 0.7}), 0.02)},
 		{"growing season", observed(even, func(x float64, rnd *rand.Rand) float64 {
 			return math.Exp(x/60)*math.Sin(2*math.Pi*x/6) + 0.2*rnd.NormFloat64()
 		})},
-		{"sawtooth", observed(uneven, func(x float64, rnd *rand.Rand) float64 { return math.Mod(x, 11)/5.5 - 1 + 0.1*rnd.NormFloat64() })},
+		{"sawtooth", observed(uneven, func(x float64, rnd *rand.Rand) float64 {
+			return math.Mod(x, 11)/5.5 - 1 +
+				0.1*rnd.NormFloat64()
+		})},
 	}
 }
 
-// series draws the kind from a seed, less its mean.
+// series draws the kind from a seed and subtracts the mean.
 func (k kind) series(seed uint64) (gppl.Data, error) {
 	x, y := k.draw(rand.New(rand.NewPCG(seed, 11)))
 	var mean float64
@@ -101,7 +115,7 @@ func (k kind) series(seed uint64) (gppl.Data, error) {
 	return gppl.NewData(gppl.Scalars(x), y)
 }
 
-// even, uneven, gap, clustered and duplicated are ways to place the times.
+// even, uneven, gap, clustered and duplicated place the times.
 func even(*rand.Rand) []float64 {
 	x := make([]float64, points)
 	for i := range x {
@@ -136,7 +150,7 @@ func sorted(at func(i int) float64) []float64 {
 	return x
 }
 
-// observed observes a function of x, noise included.
+// observed observes a function of x, which includes the noise.
 func observed(times func(*rand.Rand) []float64, f func(x float64, rnd *rand.Rand) float64) drawing {
 	return drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
 		x = times(rnd)
@@ -147,7 +161,7 @@ func observed(times func(*rand.Rand) []float64, f func(x float64, rnd *rand.Rand
 	}}
 }
 
-// process draws from a Gaussian process with a kernel and a noise variance.
+// process draws from a Gaussian process with the given kernel and noise variance.
 func process(times func(*rand.Rand) []float64, k gppl.Kernel, noise float64) drawing {
 	return drawing{truth: gppl.Model{Kernel: k, Noise: noise}, draw: func(rnd *rand.Rand) (x, y []float64) {
 		x = times(rnd)

@@ -12,12 +12,12 @@ import (
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 )
 
-// A store keeps outcomes in a file, a line of JSON each, so that an interrupted run goes on where it ended.
+// A store keeps outcomes in a file of JSON lines, so that an interrupted run can be continued.
 type store struct {
-	path string // "": nothing is kept
+	path string // "": nothing is stored
 	have map[string]outcome
 	lock sync.Mutex
-	err  error // the first of writing
+	err  error // the first error of writing
 }
 
 type line struct {
@@ -25,7 +25,7 @@ type line struct {
 	outcome
 }
 
-// open reads a file of outcomes, if there is one. A line that a killed run left half-written is computed again.
+// open reads a file of outcomes if it exists. A line that a killed run left incomplete is computed again.
 func open(path string) (*store, error) {
 	s := &store{path: path, have: map[string]outcome{}}
 	text, err := os.ReadFile(path)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestStore: a killed run's last line is computed again, and nothing else.
+// TestStore checks that the last line of a killed run is computed again, and nothing else.
 func TestStore(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "outcomes.json")
 	var computed []string

@@ -1,11 +1,9 @@
-// Command peers times gppl's exact likelihood on given series, for scripts/peers.py,
-// which times other libraries on the same:
+// Command peers times gppl's exact likelihood on given series, for scripts/peers.py, which times other libraries on the same:
 //
 //	go run ./measure/peers < cases.json
 //
-// It reads one JSON object a line (type request) and writes one (type answer) for
-// each: the negative log likelihood and its gradient in the logs of the kernel's
-// parameters and of the noise variance, and the median seconds that they take.
+// It reads one JSON object a line (type request) and writes one for each (type answer): the negative log likelihood, its gradient
+// in the logs of the kernel's parameters and of the noise variance, and the median time in seconds that they take.
 package main
 
 import (
@@ -32,19 +30,19 @@ type request struct {
 
 var kernels = map[string]gppl.Kernel{"SE": gppl.SE{}, "Matern32": gppl.Matern32{}, "SHO": gppl.SHO{}, "Rotation": gppl.Rotation{}}
 
-// answer is what an evaluation gives.
+// answer is the result of an evaluation.
 type answer struct {
 	Value   float64
 	Grad    []float64 // in the logs
 	Seconds float64   // median
-	First   float64   // seconds that the first took, set-up included
+	First   float64   // seconds of the first evaluation, set-up included
 	Engine  string
-	Bound   float64 // nats that Value may err by
+	Bound   float64 // largest error of Value, in nats
 }
 
 const (
 	leastRuns = 5
-	longest   = 2 * time.Second // of all runs but the least
+	longest   = 2 * time.Second // of all runs beyond the minimum number
 )
 
 func main() {

@@ -17,37 +17,38 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// row is one engine beside the dense one, on the exact NLL.
+// row compares one engine with the dense one, on the exact NLL.
 type row struct {
 	kernel, engine string
 	chosen         bool
 	seconds        float64
 	ratio          float64 // dense time over this
-	held           float64 // bytes that the loss holds once it has evaluated
+	held           float64 // bytes that the loss holds after an evaluation
 	allocated      float64 // bytes that one more evaluation allocates
-	bound          float64 // nats that it promises
-	denseBound     float64 // and the dense one
-	value, grad    float64 // distance from the dense engine's
+	bound          float64 // the engine's error bound, in nats
+	denseBound     float64 // that of the dense engine
+	value, grad    float64 // difference from the dense engine's
 }
 
-// promises is what value may be.
+// promises is the largest value that the bounds allow.
 func (r row) promises() float64 { return r.bound + r.denseBound }
 
-// optima are the kernels at the optimum of the exact NLL of the sunspots; for
-// the last two, which the paper does not have, near it.
+// optima are the kernels at the optimum of the exact NLL of the sunspots; the last two, which the paper does not have, are near
+// it.
 var optima = []struct {
 	name  string
 	model gppl.Model
 }{
 	{"SE", gppl.Model{Kernel: gppl.SE{Variance: 0.75016, Lengthscale: 1.47809}, Noise: 0.11747}},
 	{"RQ", gppl.Model{Kernel: gppl.RQ{Variance: 0.91918, Lengthscale: 1.62394, Alpha: 0.91385}, Noise: 0.11251}},
-	{"LocPer", gppl.Model{Kernel: gppl.LocPer{Variance: 0.65126, Lengthscale: 1.1595, PeriodicLengthscale: 1.09749, Period: 6.0013}, Noise: 0.09633}},
+	{"LocPer", gppl.Model{Kernel: gppl.LocPer{Variance: 0.65126, Lengthscale: 1.1595, PeriodicLengthscale: 1.09749, Period: 6.0013},
+		Noise: 0.09633}},
 	{"Laplace", gppl.Model{Kernel: gppl.Laplace{Variance: 0.92592, Lengthscale: 3.69201}, Noise: 0.06485}},
 	{"Matérn 3/2", gppl.Model{Kernel: gppl.Matern32{Variance: 0.8, Lengthscale: 2.5}, Noise: 0.117}},
 	{"Matérn 5/2", gppl.Model{Kernel: gppl.Matern52{Variance: 0.8, Lengthscale: 2}, Noise: 0.117}},
 }
 
-// series returns the sunspots, or what stands in for them, and says which.
+// series returns the sunspots, or a substitute for them, and says which.
 func series(p plan) (gppl.Data, string, error) {
 	s, err := dataset.Sunspots(context.Background(), dataset.Options{Offline: true, Log: io.Discard})
 	source := "the sunspots"
@@ -69,7 +70,7 @@ func series(p plan) (gppl.Data, string, error) {
 	return d, fmt.Sprintf("%s (n = %d)", source, d.Len()), err
 }
 
-// besideDense measures each engine that takes a kernel beside the dense one.
+// besideDense compares each engine that supports a kernel with the dense one.
 func besideDense(p plan) (rows []row, source string, err error) {
 	d, source, err := series(p)
 	if err != nil {
@@ -85,7 +86,7 @@ func besideDense(p plan) (rows []row, source string, err error) {
 			return nil, "", err
 		}
 		choice := candidates(auto)
-		auto = nil // or its memory would be taken for that of the next
+		auto = nil // otherwise its memory would be counted for the next
 		dense, denseRow, err := besides(p, build, gppl.EngineDense)
 		if err != nil {
 			return nil, "", err
@@ -105,13 +106,14 @@ func besideDense(p plan) (rows []row, source string, err error) {
 			r.ratio = dense.seconds / got.seconds
 			r.value, r.grad = math.Abs(got.value-dense.value), floats.Distance(got.grad, dense.grad, 2)
 			rows = append(rows, r)
-			progress("%s, %s: %s, dense %s, |ΔNLL| %.1g", o.name, c.engine, timeline.Seconds(r.seconds), timeline.Seconds(dense.seconds), r.value)
+			progress("%s, %s: %s, dense %s, |ΔNLL| %.1g", o.name, c.engine, timeline.Seconds(r.seconds),
+				timeline.Seconds(dense.seconds), r.value)
 		}
 	}
 	return rows, source, nil
 }
 
-// besides measures time and memory of one engine.
+// besides measures the time and memory of one engine.
 func besides(p plan, build maker, engine string) (point, row, error) {
 	var before, after, later runtime.MemStats
 	runtime.GC()
@@ -142,7 +144,7 @@ func besides(p plan, build maker, engine string) (point, row, error) {
 	}, nil
 }
 
-// explain returns what Explain says in two cases.
+// explain returns the output of Explain in two cases.
 func explain(p plan) (string, error) {
 	d, source, err := series(p)
 	if err != nil {
@@ -159,13 +161,15 @@ func explain(p plan) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	projected, err := gppl.NewProjected(gppl.Model{Kernel: gppl.Laplace{Variance: 0.92592, Lengthscale: 3.69201}, Noise: 0.06485}, d, omega)
+	projected, err := gppl.NewProjected(gppl.Model{Kernel: gppl.Laplace{Variance: 0.92592, Lengthscale: 3.69201}, Noise: 0.06485}, d,
+		omega)
 	if err != nil {
 		return "", err
 	}
 	if err := settle(projected, p); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("The exact NLL of %s with SE:\n\n```\n%s```\n\nPL of the same with Laplace and k = %d, after some evaluations near one another:\n\n```\n%s```\n",
+	return fmt.Sprintf("The exact NLL of %s with SE:\n\n```\n%s```\n\nPL of the same with Laplace and k = %d, after some "+
+		"evaluations near one another:\n\n```\n%s```\n",
 		source, exact.Explain(), k, projected.Explain()), nil
 }

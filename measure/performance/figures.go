@@ -11,7 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Each engine keeps its colour in every figure.
+// looks keeps the colour of each engine the same in every figure.
 var looks = []struct {
 	engine, name string
 	slot         int
@@ -26,7 +26,7 @@ var looks = []struct {
 
 const autoSlot = 5
 
-// panel draws the times of each engine, and a broad line along what was chosen.
+// panel draws the times of each engine, and a broad line along the automatic choice.
 func panel(s sweep, xlabel string) (*viz.Figure, error) {
 	var curves []viz.Curve
 	for _, look := range looks {
@@ -44,8 +44,7 @@ func panel(s sweep, xlabel string) (*viz.Figure, error) {
 	for _, p := range s.auto {
 		auto = append(auto, plotter.XY{X: p.x, Y: 1e3 * p.seconds})
 	}
-	// The dots are for the legend and lie below those of the engines, the broad
-	// line is for the eye.
+	// The dots lie below those of the engines and are there for the legend; the broad line shows the choice.
 	dots := viz.Curve{Name: "automatic choice", Mark: viz.Dots, Slot: autoSlot}
 	for _, p := range auto {
 		dots.X, dots.Y = append(dots.X, p.X), append(dots.Y, p.Y)

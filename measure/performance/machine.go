@@ -15,7 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
-// rates are what there is to compute with.
+// rates are the speeds of the machine.
 type rates struct {
 	cpu               string
 	load              string
@@ -42,8 +42,8 @@ func onAll(f func(i, n int)) {
 	wg.Wait()
 }
 
-// gemmRate is the best of several rates of blas64.Gemm, in GF/s, on all
-// processors at once: a tile of 64×64 times 64×100, which stay in the cache.
+// gemmRate is the best of several rates of blas64.Gemm, in GF/s, on all processors at once: a tile of 64×64 times 64×100, which
+// fits the cache.
 func gemmRate() float64 {
 	const t, reps = 64, 2000
 	best := 0.0
@@ -67,8 +67,7 @@ func gemmRate() float64 {
 	return best
 }
 
-// triadRate is the best of several rates, in GB/s, of a = b + s·c over arrays of
-// 128 MB, two read and one written.
+// triadRate is the best of several rates of a = b + s·c, in GB/s, over arrays of 128 MB; two are read and one is written.
 func triadRate() float64 {
 	const n = 1 << 24
 	a, b, c := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -98,7 +97,8 @@ func (m rates) text(p plan, took time.Duration) string {
 	fmt.Fprintf(&b, "%s of %s, %v, %s, %d processors (%s), load %s before it began.\n\n", strings.ToUpper(kind[:1])+kind[1:],
 		time.Now().Format("2 January 2006"), took.Round(time.Second), runtime.Version(), runtime.GOMAXPROCS(0), m.cpu, m.load)
 	b.WriteString(markdown([]string{"the machine", "at the start", "at the end"}, "lrr", [][]string{
-		{"gonum's matrix product at a tile's size, all processors", fmt.Sprintf("%.1f GF/s", m.gemm), fmt.Sprintf("%.1f GF/s", m.gemmEnd)},
+		{"gonum's matrix product at a tile's size, all processors", fmt.Sprintf("%.1f GF/s", m.gemm),
+			fmt.Sprintf("%.1f GF/s", m.gemmEnd)},
 		{"memory, a triad over 3 × 128 MB, all processors", fmt.Sprintf("%.1f GB/s", m.triad), fmt.Sprintf("%.1f GB/s", m.triadEnd)},
 	}))
 	return b.String()

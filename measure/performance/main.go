@@ -1,12 +1,11 @@
-// Command performance measures what the engines take and writes the figures and
-// the generated parts of docs/performance.md:
+// Command performance measures the time and memory of the engines, and writes the figures and the generated parts of
+// docs/performance.md:
 //
 //	go run ./measure/performance -out docs
 //
-// It takes some minutes, on a machine that does nothing else; -quick is a trial
-// in less than one. Everything is measured through what the library exports, in
-// one run, so that ratios can be trusted where times can not. GPPL_DATA names
-// the folder of SN_m_tot_V2.0.csv; without it a synthetic series stands in.
+// It takes some minutes on a machine that does nothing else; -quick is a trial in less than one. Everything is measured through
+// the exported API in one run, so that ratios are reliable even if times are not. GPPL_DATA names the folder of
+// SN_m_tot_V2.0.csv; without it a synthetic series is used.
 package main
 
 import (
@@ -35,20 +34,21 @@ func main() {
 // plan says how much is measured.
 type plan struct {
 	quick          bool
-	sizes          []float64 // n of the figure against n
-	lengthscales   []float64 // l of the other
-	denseAt        []float64 // the l at which the dense engine, which does not care, is timed
-	n              int       // of the other
-	rows           int       // of the table
-	limit          float64   // seconds that an evaluation may be predicted to take
+	sizes          []float64 // n of the sweep against n
+	lengthscales   []float64 // l of the sweep against l
+	denseAt        []float64 // the l at which the dense engine is timed: its time does not depend on l
+	n              int       // of the sweep against l
+	rows           int       // n of the table
+	limit          float64   // largest predicted seconds of an evaluation
 	settle, repeat time.Duration
 }
 
 func planFor(quick bool) plan {
 	if quick {
 		return plan{
-			quick: true, sizes: []float64{1000, 4000, 16000}, lengthscales: []float64{0.05, 0.5, 5, 50, 500}, denseAt: []float64{0.05, 500},
-			n: 1000, rows: 1000, limit: 0.35, settle: 3 * time.Second, repeat: 100 * time.Millisecond,
+			quick: true, sizes: []float64{1000, 4000, 16000}, lengthscales: []float64{0.05, 0.5, 5, 50, 500},
+			denseAt: []float64{0.05, 500},
+			n:       1000, rows: 1000, limit: 0.35, settle: 3 * time.Second, repeat: 100 * time.Millisecond,
 		}
 	}
 	return plan{
@@ -60,7 +60,7 @@ func planFor(quick bool) plan {
 
 func run(out string, quick bool) error {
 	start := time.Now()
-	if err := os.MkdirAll(out, 0o755); err != nil { // now rather than when all is measured
+	if err := os.MkdirAll(out, 0o755); err != nil { // fail now rather than after all measurements
 		return err
 	}
 	p := planFor(quick)
@@ -87,7 +87,7 @@ func run(out string, quick bool) error {
 	if err != nil {
 		return err
 	}
-	end := ratesNow() // again, to tell a machine that changed its speed
+	end := ratesNow() // again, to detect that the machine changed its speed
 	m.gemmEnd, m.triadEnd = end.gemm, end.triad
 	best := m
 	best.gemm, best.triad = max(m.gemm, end.gemm), max(m.triad, end.triad)
@@ -116,5 +116,5 @@ func run(out string, quick bool) error {
 	return nil
 }
 
-// progress reports on standard error.
+// progress reports to standard error.
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

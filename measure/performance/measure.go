@@ -14,7 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// A loss that says how it computes.
+// A loss that reports how it computes.
 type loss interface {
 	gppl.Loss
 	Explain() string
@@ -34,11 +34,11 @@ type point struct {
 	grad      []float64 // in the logs of the parameters
 }
 
-// sweep is what was measured along one axis.
+// sweep holds the measurements along one axis.
 type sweep struct {
 	title   string
-	auto    []point // what was chosen, once training has gone on for a while
-	engines []point // each that takes the kernel, in time
+	auto    []point // the automatic choice, after as many evaluations as in training
+	engines []point // each engine that supports the kernel in time
 }
 
 // find returns the measurement of an engine at x.
@@ -51,7 +51,7 @@ func (s sweep) find(engine string, x float64) (point, bool) {
 	return point{}, false
 }
 
-// candidate is what Explain says of an engine.
+// candidate is what Explain says about an engine.
 type candidate struct {
 	engine  string
 	chosen  bool
@@ -61,10 +61,10 @@ type candidate struct {
 	exact   bool
 }
 
-var explained = regexp.MustCompile(`^(→ |  )(\w+) +(?:(no): .*|([-+.\w]+) (µs|ms|s) an evaluation.*error at most (\S+) nats(: not exact enough)?.*)$`)
+var explained = regexp.MustCompile(`^(→ |  )(\w+) +(?:(no): .*|([-+.\w]+) (µs|ms|s) an evaluation` +
+	`.*error at most (\S+) nats(: not exact enough)?.*)$`)
 
-// candidates reads Explain. It panics at text that is not understood, since then
-// this file and the library have come apart.
+// candidates parses Explain. It panics if it does not understand the text, since this file is then out of date.
 func candidates(l loss) []candidate {
 	var cs []candidate
 	for _, row := range strings.Split(strings.TrimSpace(l.Explain()), "\n")[1:] {
@@ -94,8 +94,7 @@ func chosen(cs []candidate) candidate {
 	return cs[slices.IndexFunc(cs, func(c candidate) bool { return c.chosen })]
 }
 
-// timeLoss returns the median time of one value and gradient, after one that
-// sets up.
+// timeLoss returns the median time of one value and gradient, after one that includes set-up.
 func timeLoss(l loss, p plan) (point, error) {
 	theta := gppl.Values(l.Params())
 	grad := make([]float64, len(theta))
@@ -122,12 +121,12 @@ func timeLoss(l loss, p plan) (point, error) {
 		grad[i] *= theta[i]
 	}
 	c := chosen(candidates(l))
-	return point{engine: c.engine, seconds: quantile.Median(times), predicted: c.seconds, exact: c.exact, value: value, grad: grad}, nil
+	return point{engine: c.engine, seconds: quantile.Median(times), predicted: c.seconds, exact: c.exact, value: value, grad: grad},
+		nil
 }
 
-// settle evaluates until the choice has had its chance to change: an
-// interpolation is built once as many evaluations have been made near one
-// another as it has nodes.
+// settle evaluates until the choice of engine is final: an interpolation is built once as many evaluations have been made near
+// one another as it has nodes.
 func settle(l loss, p plan) error {
 	theta := gppl.Values(l.Params())
 	grad := make([]float64, len(theta))
@@ -147,8 +146,8 @@ func settle(l loss, p plan) error {
 	return nil
 }
 
-// measure times the automatic choice at x, and each engine that takes the kernel
-// within the limit and, for the dense one, where it is asked for.
+// measure times the automatic choice at x and each engine that supports the kernel within the limit, but the dense engine only if
+// dense.
 func (s *sweep) measure(x float64, p plan, dense bool, build maker) error {
 	auto, err := build("")
 	if err != nil {
@@ -201,7 +200,7 @@ func dataOf(n int) (gppl.Data, error) {
 	x, y := make([]float64, n), make([]float64, n)
 	for i := range x {
 		x[i] = span * rnd.Float64()
-		y[i] = rnd.NormFloat64() // its values do not change what an evaluation takes
+		y[i] = rnd.NormFloat64() // the values do not affect the time of an evaluation
 	}
 	return gppl.NewData(gppl.Scalars(x), y)
 }
@@ -283,7 +282,8 @@ func sweepK(p plan) (sweep, error) {
 		if err != nil {
 			return s, err
 		}
-		l, err := projectedMaker(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: l0}, Noise: noise}, d, omega)(gppl.EngineInterpolated)
+		l, err := projectedMaker(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: l0}, Noise: noise},
+			d, omega)(gppl.EngineInterpolated)
 		if err != nil {
 			return s, err
 		}

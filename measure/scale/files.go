@@ -20,7 +20,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
-// commands runs the program on csv files of some lengths.
+// commands runs the program on csv files of several lengths.
 type commands struct {
 	even   bool
 	wait   time.Duration // after which a command is ended
@@ -28,13 +28,14 @@ type commands struct {
 	args   []string      // more arguments of gppl fit
 }
 
-// everyKernel are the values of gppl fit --kernel that are measured: all names, and some sums and products.
+// everyKernel lists the values of gppl fit --kernel that are measured: all names, and some sums and products.
 func everyKernel() string {
-	return "auto," + strings.Join(forecast.KernelNames(), ",") + ",SE + LocPer,SE + Matern32,SE * Periodic,Matern32 * Periodic,Matern52 * Cosine"
+	return "auto," + strings.Join(forecast.KernelNames(), ",") +
+		",SE + LocPer,SE + Matern32,SE * Periodic,Matern32 * Periodic,Matern52 * Cosine"
 }
 
-// run prints a table: the time on the clock and of a processor, and the largest resident set, of gppl fit, predict and sum on files of each length, or how a
-// command ended otherwise.
+// run prints a table for gppl fit, predict and sum on files of each length: wall-clock and processor time and the largest
+// resident set, or how the command ended.
 func (c commands) run(ctx context.Context, rows, kernels string) error {
 	var lengths []int
 	for text := range strings.SplitSeq(rows, ",") {
@@ -74,7 +75,7 @@ func (c commands) run(ctx context.Context, rows, kernels string) error {
 		for i, kernel := range all {
 			args := append([]string{"--kernel", kernel}, c.args...)
 			name := "fit " + strings.Join(args, " ")
-			if i == len(all)-1 { // for predict; it holds the rows, and takes its time
+			if i == len(all)-1 { // save the model for predict; the file contains the rows, which takes time
 				args, name = append(args, "--model", model), name+" --model"
 			}
 			run("`"+name+"`", append([]string{"fit", file, "-q"}, args...)...)
@@ -88,7 +89,7 @@ func (c commands) run(ctx context.Context, rows, kernels string) error {
 	return ctx.Err()
 }
 
-// measured runs a program and tells what it took.
+// measured runs a program and reports its time and memory.
 func measured(ctx context.Context, wait time.Duration, program string, args ...string) string {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -101,7 +102,8 @@ func measured(ctx context.Context, wait time.Duration, program string, args ...s
 		return "– | – | – | not started: " + err.Error()
 	}
 	processor := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	took := fmt.Sprintf("%.1f s | %.1f s | %.0f MB", time.Since(began).Seconds(), processor.Seconds(), 1e-6*float64(machine.Peak(cmd.ProcessState)))
+	took := fmt.Sprintf("%.1f s | %.1f s | %.0f MB", time.Since(began).Seconds(), processor.Seconds(),
+		1e-6*float64(machine.Peak(cmd.ProcessState)))
 	switch last := strings.TrimSpace(stderr.String()); {
 	case ctx.Err() != nil:
 		return took + " | not done"
@@ -112,7 +114,8 @@ func measured(ctx context.Context, wait time.Duration, program string, args ...s
 	return took + " | " + learntFrom(out.String())
 }
 
-// learntFrom finds in what gppl fit prints on how many observations parameters were trained; "" if it does not say.
+// learntFrom returns the number of observations on which, by the output of gppl fit, the parameters were trained; "" if it does
+// not say.
 func learntFrom(text string) string {
 	for line := range strings.Lines(text) {
 		if _, what, ok := strings.Cut(line, "learnt from "); ok {
@@ -122,7 +125,7 @@ func learntFrom(text string) string {
 	return ""
 }
 
-// writeRows writes a csv file of n rows: a season of 24, a slow wave and noise, at even times or at uneven ones.
+// writeRows writes a csv file of n rows: a season of 24, a slow wave and noise, at even or uneven times.
 func writeRows(ctx context.Context, w io.Writer, n int, even bool) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	fmt.Fprintln(b, "x,y")

@@ -1,17 +1,17 @@
-// Command scale learns a Gaussian process from any number of simulated observations, which are never stored: they are made in chunks
-// and added to sums.Sums, by as many workers as asked for.
+// Command scale learns a Gaussian process from any number of simulated observations. They are never stored: they are made in
+// chunks and added to sums.Sums by a given number of workers.
 //
 //	go run ./measure/scale -n 1e9
 //	go run ./measure/scale -n 1e7 -range 1e5 -workers 1
 //	go run ./measure/scale -n 1e7 -range 1e5 -tenth
 //
-// It prints the time, the memory, a checksum of the sums, which does not depend on the workers, and the parameters that are learnt, in
-// standard errors from the truth. With -tenth it does the same with the first tenth of the range, and says by how much the parameters
-// differ.
+// It prints the time, the memory, a checksum of the sums, which does not depend on the number of workers, and the learnt
+// parameters, in standard errors from the truth. With -tenth it does the same with the first tenth of the range, and prints by
+// how much the parameters differ.
 //
 //	go run ./measure/scale -files 1e6,1e7
 //
-// measures gppl fit with every named kernel, gppl predict and gppl sum on csv files of so many rows.
+// measures gppl fit with every named kernel, gppl predict and gppl sum on csv files of these numbers of rows.
 package main
 
 import (
@@ -63,10 +63,10 @@ func main() {
 	}
 }
 
-// truth is what is simulated: SE with lengthscale 1, so that times are in lengthscales.
+// truth is the simulated model: SE with lengthscale 1, so that times are in lengthscales.
 var truth = gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
 
-// simulation is what is observed, and how.
+// simulation says what is observed, and how.
 type simulation struct {
 	n              int
 	span, shortest float64
@@ -90,16 +90,18 @@ func run(ctx context.Context, s simulation, out string, tenth bool) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("\nthe whole range less a tenth of it, in standard errors of the difference, where the tenth is a part of the whole:")
+	fmt.Println("\nthe whole range less a tenth of it, in standard errors of the difference, where " +
+		"the tenth is a part of the whole:")
 	for i, p := range whole.Params {
 		q := part.Params[i]
 		se := math.Sqrt(q.StdErrLog*q.StdErrLog - p.StdErrLog*p.StdErrLog)
-		fmt.Printf("%-16s %+.2f, standard errors %.2g and %.2g\n", p.Name, math.Log(p.Value/q.Value)/se, p.Value*p.StdErrLog, q.Value*q.StdErrLog)
+		fmt.Printf("%-16s %+.2f, standard errors %.2g and %.2g\n", p.Name, math.Log(p.Value/q.Value)/se,
+			p.Value*p.StdErrLog, q.Value*q.StdErrLog)
 	}
 	return nil
 }
 
-// learn adds up the observations of the first 1/part of the range and learns from them.
+// learn adds the observations of the first 1/part of the range and learns from them.
 func (s simulation) learn(ctx context.Context, f *signalGrid, part int, out string) (*gppl.Result, error) {
 	plan, err := sums.NewPlan(sums.Range{Lo: 0, Hi: s.span / float64(part), Shortest: s.shortest, Longest: 4, Largest: 12})
 	if err != nil {
@@ -119,7 +121,8 @@ func (s simulation) learn(ctx context.Context, f *signalGrid, part int, out stri
 	}
 	fmt.Printf("%d observations in %.1f s by %d workers: %.3g a second; %.3g a second and worker without their simulation\n",
 		all.Len(), seconds, s.workers, float64(count)/seconds, float64(count)/adding.Seconds())
-	fmt.Printf("memory %s; a file of %d bytes, checksum %016x\n", memory(), len(file), crc64.Checksum(file[:len(file)-8], crc64.MakeTable(crc64.ECMA)))
+	fmt.Printf("memory %s; a file of %d bytes, checksum %016x\n", memory(), len(file),
+		crc64.Checksum(file[:len(file)-8], crc64.MakeTable(crc64.ECMA)))
 	if out != "" {
 		if err := atomicfile.WriteBytes(out, file); err != nil {
 			return nil, err
@@ -128,11 +131,13 @@ func (s simulation) learn(ctx context.Context, f *signalGrid, part int, out stri
 	return fitSums(ctx, all)
 }
 
-// chunk is the number of observations that are made at a time.
+// chunk is the number of observations that are generated at a time.
 const chunk = 1 << 16
 
-// collect adds the first count observations. adding is the time that this took, all workers together.
-func (s simulation) collect(ctx context.Context, h sums.Header, f *signalGrid, count int) (all *sums.Sums, adding time.Duration, err error) {
+// collect adds the first count observations. adding is the time that this took, summed over all workers.
+func (s simulation) collect(
+	ctx context.Context, h sums.Header, f *signalGrid, count int,
+) (all *sums.Sums, adding time.Duration, err error) {
 	parts := make([]*sums.Sums, s.workers)
 	for i := range parts {
 		if parts[i], err = sums.New(h); err != nil {
@@ -154,7 +159,7 @@ func (s simulation) collect(ctx context.Context, h sums.Header, f *signalGrid, c
 				}
 				f.observe(t[:size], y[:size], c, s.n, truth.Noise, s.seed)
 				start := time.Now()
-				// In pieces too small for Add to ask other processors: the workers have them.
+				// The pieces are too small for Add to use several processors, which are busy with the other workers.
 				const piece = 4096
 				for from := 0; from < size && errs[i] == nil; from += piece {
 					to := min(from+piece, size)
@@ -186,7 +191,7 @@ func (s simulation) collect(ctx context.Context, h sums.Header, f *signalGrid, c
 	return parts[0], time.Duration(spent.Load()), nil
 }
 
-// fitSums begins at a start that is wrong by a factor of three.
+// fitSums starts from parameters that are wrong by a factor of three.
 func fitSums(ctx context.Context, s *sums.Sums) (*gppl.Result, error) {
 	start := truth.WithParams([]float64{3, 1.6, 0.3})
 	began := time.Now()
@@ -211,7 +216,7 @@ func fitSums(ctx context.Context, s *sums.Sums) (*gppl.Result, error) {
 	return result, nil
 }
 
-// memory is the largest that the process has had, as far as the system tells, and what Go has of it.
+// memory reports the largest memory of the process, if the system tells, and Go's share of it.
 func memory() string {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

@@ -7,20 +7,20 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// signalGrid is one draw of the Gaussian process on a fine grid, between whose points it is a polynomial through the nearest ones.
+// signalGrid is one draw of the Gaussian process on a fine grid. Between its points it is a polynomial through the nearest ones.
 type signalGrid struct {
 	span, step float64
 	value      []float64 // the first at −taps/2 steps
 }
 
 const (
-	// perLengthscale grid points and a polynomial through taps of them leave an error below 1e-9.
+	// perLengthscale grid points, and a polynomial through taps of them, keep the error below 1e-9.
 	perLengthscale = 24
 	taps           = 12
 )
 
-// newSignal draws SE of variance and lengthscale 1 on [0, span]: f(t) = Σ_m √c_m·(a_m cos + b_m sin)(2πmt/P), a and b normal, which is
-// exact to rounding on a period P longer than the range by the reach of the kernel.
+// newSignal draws SE of variance and lengthscale 1 on [0, span]: f(t) = Σ_m √c_m·(a_m cos + b_m sin)(2πmt/P), with a and b
+// normal. This is exact to rounding, because the period P exceeds the range by the reach of the kernel.
 func newSignal(span float64, seed uint64) *signalGrid {
 	const reach = 9.0
 	period := span + reach + 1
@@ -53,7 +53,7 @@ func (f *signalGrid) interpolate(t float64) float64 {
 	i := math.Floor(u)
 	x := u - i + taps/2 - 1 // among the nodes 0 … taps−1
 	v := f.value[int(i):]
-	// Barycentric weights of equidistant nodes are binomial.
+	// The barycentric weights of equidistant nodes are binomial.
 	var sum, total float64
 	for j, w := range binomial {
 		d := x - float64(j)
@@ -76,7 +76,8 @@ var binomial = func() (w [taps]float64) {
 	return w
 }()
 
-// observe sets t and y to the observations of chunk c of n in all: one in each of n equal parts of the range, at random within it.
+// observe sets t and y to the observations of chunk c out of n in all: one at a random place in each of n equal parts of the
+// range.
 func (f *signalGrid) observe(t, y []float64, c, n int, noise float64, seed uint64) {
 	rnd := rand.New(rand.NewPCG(seed, uint64(c)+2))
 	sigma := math.Sqrt(noise)

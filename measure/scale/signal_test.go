@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestSignal compares the polynomial between grid points with the series itself at twice the resolution, by its own consistency: the
-// polynomial through every other point must give the points between.
+// TestSignal compares the polynomial between grid points with the series itself at twice the resolution, by its own consistency:
+// the polynomial through every other point must give the points between.
 func TestSignal(t *testing.T) {
 	f := newSignal(200, 3)
 	coarse := &signalGrid{span: f.span, step: 2 * f.step}

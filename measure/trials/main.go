@@ -1,8 +1,9 @@
-// Command trials does the trials of the named experiments and stores their outcomes, as the notebooks do, from the folder notebooks:
+// Command trials runs the trials of the named experiments and stores their outcomes, as the notebooks do. It is run in the folder
+// notebooks:
 //
 //	cd notebooks && go run ../measure/trials e1 e2 sunspots eeg
 //
-// GPPL_SCALE, GPPL_FRESH and GPPL_SLOW mean what they mean to the notebooks.
+// GPPL_SCALE, GPPL_FRESH and GPPL_SLOW have the same meaning as for the notebooks.
 package main
 
 import (

@@ -1,8 +1,8 @@
 // Package casestudy shows what each feature of a model changes on one series: a mean, error bars, Student-t noise, a change of
-// slope, uncertain parameters, and scores by leave-one-out beside those of a backtest. Notebook 11 calls it.
+// slope, uncertain parameters, and scores by leave-one-out compared with those of a backtest. Notebook 11 calls it.
 //
-// A study trains two models on the same observations, one with the feature and one without, and scores both on observations
-// that neither has seen.
+// A study trains two models on the same observations, one with the feature and one without, and scores both on held-out
+// observations.
 package casestudy
 
 import (
@@ -19,12 +19,12 @@ import (
 // Contender is one model of a study.
 type Contender struct {
 	Name   string
-	Scores forecast.Scores // on the observations that are held out
-	Said   string          // what training has to say
+	Scores forecast.Scores // on the held-out observations
+	Said   string          // a message from training
 	grid   band
 }
 
-// band is what a figure shows: of a new observation.
+// band is the forecast of a new observation that a figure shows.
 type band struct{ mean, variance []float64 }
 
 // Study compares contenders on one series.
@@ -37,13 +37,13 @@ type Study struct {
 	grid           []float64
 }
 
-// levels are those of the intervals that are scored: the first is that of tables.
+// levels are the levels of the intervals that are scored; tables show the first.
 var levels = []float64{0.95}
 
-// predictor is a model given data, as a distribution of new observations.
+// predictor is a conditioned model: it returns the distribution of new observations.
 type predictor func(x gppl.Inputs) (forecast.Predictive, error)
 
-// ofPosterior wraps a posterior.
+// ofPosterior makes a predictor of a posterior.
 func ofPosterior(p *gppl.Posterior) predictor {
 	return func(x gppl.Inputs) (forecast.Predictive, error) {
 		mean, variances, err := p.NoisyContext(context.Background(), x)
@@ -51,12 +51,12 @@ func ofPosterior(p *gppl.Posterior) predictor {
 	}
 }
 
-// ofMixture wraps what predicts mixtures.
+// ofMixture makes a predictor of a function that predicts mixtures.
 func ofMixture(predict func(x gppl.Inputs) (*draws.Mixture, error)) predictor {
 	return func(x gppl.Inputs) (forecast.Predictive, error) { return predict(x) }
 }
 
-// add scores a contender on what is held out, and predicts on the grid of the figure.
+// add scores a contender on the held-out observations, and predicts on the grid of the figure.
 func (s *Study) add(name, said string, p predictor) error {
 	held, err := p(s.Held.X)
 	if err != nil {
@@ -99,7 +99,8 @@ func (s *Study) Table() *viz.Table {
 // Figure draws the observations and the bands.
 func (s *Study) Figure() (*viz.Figure, error) {
 	o := viz.SeriesOptions{
-		Frame:    viz.Frame{Title: s.Title, XLabel: s.XLabel, YLabel: s.YLabel, Caption: "What was trained on, what was held out, and the 95 % band of each model."},
+		Frame: viz.Frame{Title: s.Title, XLabel: s.XLabel, YLabel: s.YLabel,
+			Caption: "What was trained on, what was held out, and the 95 % band of each model."},
 		Observed: s.drawn(s.Train),
 		HeldOut:  s.drawn(s.Held),
 		Panels:   true,
@@ -110,7 +111,7 @@ func (s *Study) Figure() (*viz.Figure, error) {
 	return viz.Series(o)
 }
 
-// Said returns what training has to say, a line for each contender.
+// Said returns the messages of training, a line for each contender.
 func (s *Study) Said() (lines []string) {
 	for _, c := range s.Contenders {
 		if c.Said != "" {
@@ -120,7 +121,7 @@ func (s *Study) Said() (lines []string) {
 	return lines
 }
 
-// drawn are the observations that are not before the figure.
+// drawn are the observations from the start of the figure on.
 func (s *Study) drawn(d gppl.Data) (p viz.Points) {
 	for i, x := range d.X.Coordinate(0) {
 		if x >= s.grid[0] {
@@ -130,7 +131,7 @@ func (s *Study) drawn(d gppl.Data) (p viz.Points) {
 	return p
 }
 
-// coefficients renders those of a mean.
+// coefficients prints the coefficients of a mean.
 func coefficients(all []gppl.Coefficient) (text string) {
 	for i, c := range all {
 		if i > 0 {

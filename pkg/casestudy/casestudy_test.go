@@ -21,11 +21,12 @@ func shown(t *testing.T, s *casestudy.Study) {
 	}
 	for _, c := range s.Contenders {
 		i := c.Scores.Intervals[0]
-		t.Logf("%s, %s: %.0f %% in the band, width %.3g, RMSE %.3g, NLPD %.3g; %s", s.Title, c.Name, 100*i.Coverage, i.Width, c.Scores.RMSE, c.Scores.NLPD, c.Said)
+		t.Logf("%s, %s: %.0f %% in the band, width %.3g, RMSE %.3g, NLPD %.3g; %s", s.Title, c.Name, 100*i.Coverage, i.Width,
+			c.Scores.RMSE, c.Scores.NLPD, c.Said)
 	}
 }
 
-// TestStudies: in each study the feature does what the notebook says.
+// TestStudies checks that in each study the feature has the effect that the notebook states.
 func TestStudies(t *testing.T) {
 	ctx := context.Background()
 	scale := scales.Smoke

@@ -17,10 +17,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Counted compares models of counts, each with its likelihood and with a normal distribution in its place.
+// Counted compares models of counts: each with its own likelihood, and with a normal distribution instead.
 type Counted struct {
 	trained []counted
-	coal    *observe.LaplaceFit // of all years
+	coal    *observe.LaplaceFit // of the coal mines, all years
 	years   gppl.Data
 	rough   float64 // k̂ of a model that changes at every step
 }
@@ -30,17 +30,18 @@ type counted struct {
 	CountSeries
 	fit        *observe.LaplaceFit
 	train      int        // observations
-	logs       [2]float64 // mean log probability of what is held out: counts, normal
-	within     [2]float64 // the share of it in the 95 % band
+	logs       [2]float64 // mean log probability of the held-out counts: of the count model, of the normal one
+	within     [2]float64 // share of them in the 95 % band
 	pit        [2][]float64
 	correction observe.Correction
-	refused    bool // there is no correction: k̂ is too large
+	refused    bool // no correction is possible: k̂ is too large
 }
 
-// mostCorrected is the number of observations from which on the latent values are not drawn, in O(n³), to correct Laplace's approximation.
+// mostCorrected is the largest number of observations for which Laplace's approximation is corrected: the correction draws the
+// latent values, in O(n³).
 const mostCorrected = 1000
 
-// reliable is the k̂ up to which observe.Laplace.Correct corrects.
+// reliable is the largest k̂ at which observe.Laplace.Correct gives a correction.
 const (
 	reliable = 0.7
 	tooLarge = "no: k̂ is above 0.7"
@@ -71,8 +72,8 @@ func NewCounted(ctx context.Context, scale scales.Scale) (*Counted, error) {
 	return c, err
 }
 
-// roughCorrection returns k̂ for 500 values of 0 and 1 with a function that varies widely within a few steps: its distribution given them is far
-// from a normal one.
+// roughCorrection returns k̂ for 500 values of 0 and 1 with a function that varies widely within a few steps, so that its
+// posterior is far from normal.
 func roughCorrection(ctx context.Context, s CountSeries, draws int) (k float64, err error) {
 	const n = 500
 	d, err := gppl.NewData(gppl.Scalars(s.X[:n]), s.Y[:n])
@@ -86,7 +87,7 @@ func roughCorrection(ctx context.Context, s CountSeries, draws int) (k float64, 
 	}
 	c, err := loss.Correct(ctx, m.Values(), draws, 15)
 	if c.K > 0 {
-		return c.K, nil // the error says that it is too large
+		return c.K, nil // the error says that k̂ is too large
 	}
 	return 0, err
 }
@@ -151,10 +152,10 @@ type whole interface {
 	PIT(y, u []float64) []float64
 }
 
-// rounded is a normal distribution of a value that is rounded.
+// rounded is a normal distribution rounded to whole numbers.
 type rounded struct{ forecast.Gaussian }
 
-// ends returns the probabilities of less than y and of at most y.
+// ends returns the probabilities of values below y and of at most y.
 func (r rounded) ends(i int, y float64) (below, to float64) {
 	n := distuv.Normal{Mu: r.Mu[i], Sigma: math.Sqrt(r.Variance[i])}
 	return n.CDF(y - 0.5), n.CDF(y + 0.5)
@@ -163,7 +164,7 @@ func (r rounded) ends(i int, y float64) (below, to float64) {
 func (r rounded) LogDensity(y []float64) (logs []float64) {
 	for i, v := range y {
 		n := distuv.Normal{Mu: r.Mu[i], Sigma: math.Sqrt(r.Variance[i])}
-		if v > n.Mu { // the tails are symmetric, and the lower one has the digits
+		if v > n.Mu { // by symmetry: in the upper tail the difference of CDFs loses its digits
 			v = 2*n.Mu - v
 		}
 		logs = append(logs, math.Log(n.CDF(v+0.5)-n.CDF(v-0.5)))
@@ -181,19 +182,23 @@ func (r rounded) PIT(y, u []float64) (pit []float64) {
 
 // Table compares the two models of each series.
 func (c *Counted) Table() *viz.Table {
-	t := &viz.Table{Caption: "Counts as counts, and with a normal distribution in its place", Columns: []viz.Column{{Name: "series"}, {Name: "likelihood"}, {Name: "trained on"},
-		{Name: "log score, counts", Unit: "nats"}, {Name: "log score, normal", Unit: "nats"}, {Name: "in the 95 % band, counts", Format: viz.Percent(0)}, {Name: "in the 95 % band, normal", Format: viz.Percent(0)}},
-		Notes: []string{"The log score is the mean log probability of the fifth of the observations that is held out: more is better. Bands of whole numbers are wider than they have to be: they promise 95 % at least."}}
+	t := &viz.Table{Caption: "Counts as counts, and with a normal distribution in its place",
+		Columns: []viz.Column{{Name: "series"}, {Name: "likelihood"}, {Name: "trained on"},
+			{Name: "log score, counts", Unit: "nats"}, {Name: "log score, normal", Unit: "nats"},
+			{Name: "in the 95 % band, counts", Format: viz.Percent(0)}, {Name: "in the 95 % band, normal", Format: viz.Percent(0)}},
+		Notes: []string{"The log score is the mean log probability of the fifth of the observations that is held out: more is " +
+			"better. Bands of whole numbers are wider than they have to be: they promise 95 % at least."}}
 	for _, s := range c.trained {
 		t.Rows = append(t.Rows, []any{s.Name, s.fit.Likelihood.String(), s.train, s.logs[0], s.logs[1], s.within[0], s.within[1]})
 	}
 	return t
 }
 
-// Corrections shows what Laplace's approximation misses by importance sampling.
+// Corrections shows the error of Laplace's approximation, by importance sampling.
 func (c *Counted) Corrections() *viz.Table {
 	t := &viz.Table{Caption: "What Laplace's approximation of the likelihood misses, by importance sampling",
-		Columns: []viz.Column{{Name: "series"}, {Name: "negative log likelihood", Unit: "nats"}, {Name: "correction", Unit: "nats"}, {Name: "standard error", Unit: "nats"}, {Name: "k̂", Format: viz.Fixed(2)}, {Name: "can be used"}}}
+		Columns: []viz.Column{{Name: "series"}, {Name: "negative log likelihood", Unit: "nats"}, {Name: "correction", Unit: "nats"},
+			{Name: "standard error", Unit: "nats"}, {Name: "k̂", Format: viz.Fixed(2)}, {Name: "can be used"}}}
 	for _, s := range c.trained {
 		row := []any{s.Name, s.fit.Value, s.correction.Nats, s.correction.StdErr, s.correction.K, "yes"}
 		switch {
@@ -212,10 +217,10 @@ func (c *Counted) Corrections() *viz.Table {
 	return t
 }
 
-// pitBins are those of PIT.
+// pitBins is the number of bins of PIT.
 const pitBins = 10
 
-// PIT draws in which tenth of its forecast each held-out count lies, of all series but the one of 0 and 1.
+// PIT draws in which tenth of its forecast each held-out count lies, for all series but that of 0 and 1.
 func (c *Counted) PIT() (*viz.Figure, error) {
 	var groups []viz.PointGroup
 	var n float64
@@ -237,8 +242,10 @@ func (c *Counted) PIT() (*viz.Figure, error) {
 	}
 	err := 100 * 2 * math.Sqrt(1.0/pitBins*(1-1.0/pitBins)/n)
 	return viz.Scatter(viz.ScatterOptions{
-		Frame: viz.Frame{Title: "Where the held-out counts lie in their forecasts", XLabel: "probability that the forecast gives to less", YLabel: "share of the counts (%)",
-			Caption: fmt.Sprintf("The randomised PIT of %.0f held-out counts of four series, by tenths: each has 10 %% if the forecasts are right, to within ±%.1f by chance (two standard errors).", n, err)},
+		Frame: viz.Frame{Title: "Where the held-out counts lie in their forecasts",
+			XLabel: "probability that the forecast gives to less", YLabel: "share of the counts (%)",
+			Caption: fmt.Sprintf("The randomised PIT of %.0f held-out counts of four series, by tenths: each has 10 %% if the forecasts "+
+				"are right, to within ±%.1f by chance (two standard errors).", n, err)},
 		Groups: groups, Rules: []viz.Rule{{Y: 10, Name: "right forecasts"}},
 	})
 }
@@ -257,20 +264,23 @@ func (c *Counted) Rates(ctx context.Context) (*viz.Figure, error) {
 	_, all := p.Expected()
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{Title: "Disasters in coal mines", XLabel: "year", YLabel: "disasters in a year",
-			Caption: "Counts of each year, their rate f with its 95 % band, and the band of whole numbers y that holds a count with 95 %."},
-		Observed:    viz.Points{X: c.years.X.Coordinate(0), Y: c.years.Y},
-		Predictions: []viz.Prediction{{Name: "rate", X: x, Mean: rate, LatentVar: variances, NoisyVar: all, Lower: p.Quantile(0.025), Upper: p.Quantile(0.975)}},
+			Caption: "Counts of each year, their rate f with its 95 % band, and the band of whole numbers " +
+				"y that holds a count with 95 %."},
+		Observed: viz.Points{X: c.years.X.Coordinate(0), Y: c.years.Y},
+		Predictions: []viz.Prediction{{Name: "rate", X: x, Mean: rate, LatentVar: variances, NoisyVar: all,
+			Lower: p.Quantile(0.025), Upper: p.Quantile(0.975)}},
 	})
 }
 
-// Years says what single years were to expect.
+// Years tabulates what the model expects of single years.
 func (c *Counted) Years(ctx context.Context) (*viz.Table, error) {
 	years := []float64{1860, 1900, 1940, 1970}
 	p, err := c.coal.Predict(ctx, gppl.Scalars(years), nil)
 	if err != nil {
 		return nil, err
 	}
-	t := &viz.Table{Caption: "What to expect of a year", Columns: []viz.Column{{Name: "year"}, {Name: "rate"}, {Name: "none", Format: viz.Percent(0)}, {Name: "more than 3", Format: viz.Percent(1)}, {Name: "with 95 %, at most"}}}
+	t := &viz.Table{Caption: "What to expect of a year", Columns: []viz.Column{{Name: "year"}, {Name: "rate"},
+		{Name: "none", Format: viz.Percent(0)}, {Name: "more than 3", Format: viz.Percent(1)}, {Name: "with 95 %, at most"}}}
 	rate, _ := p.Rates()
 	most := p.Quantile(0.95)
 	for i, year := range years {
@@ -279,7 +289,7 @@ func (c *Counted) Years(ctx context.Context) (*viz.Table, error) {
 	return t, nil
 }
 
-// Shares compares models of wins among 1 to 12 games a week: binomial, and a normal distribution of the share of games that are won.
+// Shares compares models of wins among 1 to 12 games a week: binomial, and a normal distribution of the share of games won.
 func Shares(ctx context.Context, scale scales.Scale) (*viz.Figure, *viz.Table, error) {
 	n := scales.Pick(scale, 200, 60)
 	rnd := rand.New(rand.NewPCG(15, 3))
@@ -317,17 +327,21 @@ func Shares(ctx context.Context, scale scales.Scale) (*viz.Figure, *viz.Table, e
 	lower := make([]float64, n)
 	for i := range x {
 		truth, sd := (observe.Binomial{}).Mean(1, g[i]), math.Sqrt(p.Variance[i])
-		lower[i], upper[i] = (observe.Binomial{}).Mean(1, p.Mean[i]-forecast.Quantile95*sd), (observe.Binomial{}).Mean(1, p.Mean[i]+forecast.Quantile95*sd)
+		lower[i], upper[i] = (observe.Binomial{}).Mean(1, p.Mean[i]-forecast.Quantile95*sd),
+			(observe.Binomial{}).Mean(1, p.Mean[i]+forecast.Quantile95*sd)
 		off[0] += (chance[i] - truth) * (chance[i] - truth) / float64(n)
 		off[1] += (mean[i] - truth) * (mean[i] - truth) / float64(n)
 		if half := forecast.Quantile95 * math.Sqrt(variances[i]); mean[i]+half > 1 || mean[i]-half < 0 {
 			beyond[1]++
 		}
 	}
-	t := &viz.Table{Caption: "The chance of a win", Columns: []viz.Column{{Name: "model"}, {Name: "error of the chance (RMS)"}, {Name: "weeks in which its 95 % band leaves 0 to 1"}},
-		Rows: [][]any{{"wins among games, binomial", math.Sqrt(off[0]), beyond[0]}, {"share of wins, normal", math.Sqrt(off[1]), beyond[1]}}}
+	t := &viz.Table{Caption: "The chance of a win", Columns: []viz.Column{{Name: "model"}, {Name: "error of the chance (RMS)"},
+		{Name: "weeks in which its 95 % band leaves 0 to 1"}},
+		Rows: [][]any{{"wins among games, binomial", math.Sqrt(off[0]), beyond[0]},
+			{"share of wins, normal", math.Sqrt(off[1]), beyond[1]}}}
 	figure, err := viz.Series(viz.SeriesOptions{
-		Frame:    viz.Frame{Title: "The chance of a win", XLabel: "time (weeks)", YLabel: "share of games that are won", Caption: "The shares of single weeks, of 1 to 12 games each, and the chance of a win with its 95 % band."},
+		Frame: viz.Frame{Title: "The chance of a win", XLabel: "time (weeks)", YLabel: "share of games that are won",
+			Caption: "The shares of single weeks, of 1 to 12 games each, and the chance of a win with its 95 % band."},
 		Observed: viz.Points{X: x, Y: share},
 		Predictions: []viz.Prediction{{Name: "binomial", X: x, Mean: chance, Lower: lower, Upper: upper,
 			LatentVar: slices.Repeat([]float64{math.Inf(1)}, n)}}, // the band is then from Lower to Upper
@@ -335,15 +349,16 @@ func Shares(ctx context.Context, scale scales.Scale) (*viz.Figure, *viz.Table, e
 	return figure, t, err
 }
 
-// AtLeastOne is a likelihood of counts that are only seen if they are not zero, such as the sizes of groups: Poisson, given that y > 0. With μ = size·eᵍ,
-// log p = y·log μ − log(e^μ − 1) − log y!, whose first derivative in g is y less the mean m = μ/(1 − e^−μ).
+// AtLeastOne is a likelihood of counts that are seen only if they are not zero, such as the sizes of groups: Poisson given that y
+// > 0. With μ = size·eᵍ, log p = y·log μ − log(e^μ − 1) − log y!. Its first derivative in g is y − m, with the
+// mean m = μ/(1 − e^−μ).
 type AtLeastOne struct{ observe.Poisson }
 
 var _ observe.Likelihood = AtLeastOne{}
 
 func (AtLeastOne) String() string { return "Poisson, at least one" }
 
-// Check is as [observe.Likelihood] has it, as are the other methods.
+// Check is part of [observe.Likelihood], as are the other methods.
 func (l AtLeastOne) Check(y, size float64) error {
 	if y == 0 {
 		return fmt.Errorf("a count of 0: want 1, 2, …")
@@ -363,14 +378,14 @@ func (l AtLeastOne) Variance(size, g float64) float64 {
 	return m * (1 + l.Poisson.Mean(size, g) - m)
 }
 
-// LogDensity is that of Poisson, less the log probability of a count that is not zero.
+// LogDensity is Poisson's less the log probability of a nonzero count.
 func (l AtLeastOne) LogDensity(y, size, g float64) observe.Derivatives {
 	mu, m, v := l.Poisson.Mean(size, g), l.Mean(size, g), l.Variance(size, g)
 	value := l.Poisson.LogDensity(y, size, g).Value - math.Log(-math.Expm1(-mu))
 	return observe.Derivatives{Value: value, D1: y - m, D2: -v, D3: -v*(1+mu-m) - m*(mu-v)}
 }
 
-// CDF is that of Poisson between its values at 0 and at infinity.
+// CDF is Poisson's, rescaled to rise from 0 at a count of 0 to 1.
 func (l AtLeastOne) CDF(y, size, g float64) float64 {
 	if y < 1 {
 		return 0
@@ -379,7 +394,7 @@ func (l AtLeastOne) CDF(y, size, g float64) float64 {
 	return (l.Poisson.CDF(y, size, g) - none) / (1 - none)
 }
 
-// Own compares a likelihood of one's own, of groups that are seen if they are not empty, with Poisson's.
+// Own compares a user-defined likelihood, of groups that are seen only if they are not empty, with Poisson's.
 func Own(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 	n := scales.Pick(scale, 400, 80)
 	rnd := rand.New(rand.NewPCG(15, 4))
@@ -389,7 +404,9 @@ func Own(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &viz.Table{Caption: "The sizes of groups, of which empty ones are not seen", Columns: []viz.Column{{Name: "likelihood"}, {Name: "−log likelihood", Unit: "nats", Best: viz.Min}, {Name: "mean size, empty ones included"}, {Name: "true mean size"}}}
+	t := &viz.Table{Caption: "The sizes of groups, of which empty ones are not seen",
+		Columns: []viz.Column{{Name: "likelihood"}, {Name: "−log likelihood", Unit: "nats", Best: viz.Min},
+			{Name: "mean size, empty ones included"}, {Name: "true mean size"}}}
 	start := startOfCounts(float64(n))
 	for _, l := range []observe.Likelihood{observe.Poisson{}, AtLeastOne{}} {
 		fit, err := observe.FitLaplace(ctx, start, d, l, nil, gppl.Settings{NoStandardErrors: true})

@@ -21,7 +21,8 @@ func BenchmarkFitLaplace(b *testing.B) {
 		b.Run("series="+s.Name, func(b *testing.B) {
 			var evaluations int
 			for b.Loop() {
-				fit := must.Get(observe.FitLaplace(context.Background(), s.Start, train, s.Likelihood, nil, gppl.Settings{NoStandardErrors: true}))(b)
+				fit := must.Get(observe.FitLaplace(context.Background(), s.Start, train, s.Likelihood, nil,
+					gppl.Settings{NoStandardErrors: true}))(b)
 				evaluations = fit.Evaluations
 			}
 			b.ReportMetric(float64(evaluations), "evaluations")

@@ -11,7 +11,8 @@ import (
 //go:embed counts.json
 var countRivals []byte // by scripts/counts.py
 
-// CountRivals compares the time to a trained model, and what is held out, with other libraries. The numbers are those that scripts/counts.py stored.
+// CountRivals compares the time to a trained model and the held-out scores with other libraries, as scripts/counts.py stored
+// them.
 func CountRivals() (*viz.Table, error) {
 	var stored struct {
 		Run  string
@@ -24,8 +25,10 @@ func CountRivals() (*viz.Table, error) {
 	if err := json.Unmarshal(countRivals, &stored); err != nil {
 		return nil, fmt.Errorf("casestudy: counts.json: %w", err)
 	}
-	t := &viz.Table{Caption: "Other libraries on the same counts", Columns: []viz.Column{{Name: "series"}, {Name: "trained on"}, {Name: "library"}, {Name: "trained in", Format: viz.Seconds},
-		{Name: "with compilation", Format: viz.Seconds}, {Name: "time, gppl = 1", Format: viz.Digits(3)}, {Name: "log score", Unit: "nats", Format: viz.Fixed(4)}}, Notes: []string{stored.Run}}
+	t := &viz.Table{Caption: "Other libraries on the same counts",
+		Columns: []viz.Column{{Name: "series"}, {Name: "trained on"}, {Name: "library"}, {Name: "trained in", Format: viz.Seconds},
+			{Name: "with compilation", Format: viz.Seconds}, {Name: "time, gppl = 1", Format: viz.Digits(3)},
+			{Name: "log score", Unit: "nats", Format: viz.Fixed(4)}}, Notes: []string{stored.Run}}
 	own := map[string]float64{}
 	for _, r := range stored.Rows {
 		if r.Library == "gppl" {

@@ -24,9 +24,9 @@ type CountSeries struct {
 	Start      gppl.Model
 }
 
-// CountSet returns the series of counts that notebook 15 shows and measure/counts trains other libraries on: Poisson counts at 300 irregular times,
-// the disasters in coal mines of each year, weekly cases of an illness, intermittent daily demand, and 10 000 events that happen or do not.
-// All but the second are simulated.
+// CountSet returns the series of counts that notebook 15 shows and on which measure/counts trains other libraries: Poisson counts
+// at 300 irregular times, coal-mining disasters by year, weekly cases of an illness, intermittent daily demand, and 10 000
+// yes-or-no events. All but the second are simulated.
 func CountSet(scale scales.Scale) ([]CountSeries, error) {
 	coal, err := dataset.ReadCSV(strings.NewReader(data.Coal), dataset.CSVOptions{})
 	if err != nil {
@@ -46,11 +46,15 @@ func CountSet(scale scales.Scale) ([]CountSeries, error) {
 		return g
 	}
 	set := []CountSeries{
-		{Name: "Poisson counts", Likelihood: observe.Poisson{}, X: irregular, Y: drawObservations(rnd, observe.Poisson{}, wander(rnd, irregular, 1, 1, 10))},
+		{Name: "Poisson counts", Likelihood: observe.Poisson{}, X: irregular,
+			Y: drawObservations(rnd, observe.Poisson{}, wander(rnd, irregular, 1, 1, 10))},
 		{Name: "coal-mining disasters", Likelihood: observe.Poisson{}, X: coal.X, Y: coal.Y},
-		{Name: "weekly cases", Likelihood: observe.NegBinomial{Shape: 3}, X: weeks, Y: drawObservations(rnd, observe.NegBinomial{Shape: 6}, season(wander(rnd, weeks, 2, 0.3, 40)))},
-		{Name: "intermittent demand", Likelihood: observe.NegBinomial{Shape: 3}, X: days, Y: drawObservations(rnd, observe.NegBinomial{Shape: 0.7}, wander(rnd, days, -1, 0.6, 60))},
-		{Name: "0 or 1", Likelihood: observe.Binomial{}, X: trials, Y: drawObservations(rnd, observe.Binomial{}, wander(rnd, trials, 0.5, 2, 150))},
+		{Name: "weekly cases", Likelihood: observe.NegBinomial{Shape: 3}, X: weeks,
+			Y: drawObservations(rnd, observe.NegBinomial{Shape: 6}, season(wander(rnd, weeks, 2, 0.3, 40)))},
+		{Name: "intermittent demand", Likelihood: observe.NegBinomial{Shape: 3}, X: days,
+			Y: drawObservations(rnd, observe.NegBinomial{Shape: 0.7}, wander(rnd, days, -1, 0.6, 60))},
+		{Name: "0 or 1", Likelihood: observe.Binomial{}, X: trials,
+			Y: drawObservations(rnd, observe.Binomial{}, wander(rnd, trials, 0.5, 2, 150))},
 	}
 	for i := range set {
 		s := &set[i]
@@ -62,13 +66,14 @@ func CountSet(scale scales.Scale) ([]CountSeries, error) {
 	return set, nil
 }
 
-// startOfCounts is a model of counts in a range of x, from which training begins.
+// startOfCounts is the model from which training on counts in a range of x begins.
 func startOfCounts(span float64) gppl.Model {
-	return gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 0.1 * span}, Mean: gppl.Intercept{}, Noise: 1e-6}.Fix(gppl.NoiseName)
+	return gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 0.1 * span}, Mean: gppl.Intercept{},
+		Noise: 1e-6}.Fix(gppl.NoiseName)
 }
 
-// wander draws a function with the covariance of Matérn 3/2 about a level: a sum of waves whose frequencies are drawn from its spectral density,
-// Student's t with three degrees of freedom.
+// wander draws a function with the covariance of Matérn 3/2 around a level: a sum of waves with frequencies drawn from the
+// spectral density, Student's t with three degrees of freedom.
 func wander(rnd *rand.Rand, x []float64, level, variance, lengthscale float64) []float64 {
 	const waves = 200
 	g := slices.Repeat([]float64{level}, len(x))
@@ -96,7 +101,7 @@ func drawObservations(rnd *rand.Rand, l observe.Likelihood, g []float64) []float
 	return y
 }
 
-// Split returns the observations to train on and those that are held out.
+// Split returns the observations to train on and the held-out ones.
 func (s *CountSeries) Split() (train, held gppl.Data, err error) {
 	var x, y [2][]float64
 	for i, v := range s.X {

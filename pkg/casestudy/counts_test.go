@@ -12,14 +12,15 @@ import (
 
 // TestAtLeastOne sends the notebook's own likelihood through the suite.
 func TestAtLeastOne(t *testing.T) {
-	gppltest.CheckLikelihood(t, casestudy.AtLeastOne{}, gppltest.Observation{Y: 1, Size: 1, G: -2}, gppltest.Observation{Y: 4, Size: 3, G: 0.4})
+	gppltest.CheckLikelihood(t, casestudy.AtLeastOne{}, gppltest.Observation{Y: 1, Size: 1, G: -2},
+		gppltest.Observation{Y: 4, Size: 3, G: 0.4})
 	if err := (casestudy.AtLeastOne{}).Check(0, 1); err == nil {
 		t.Error("a count of 0 is allowed")
 	}
 }
 
-// TestCounted runs what notebook 15 shows: in all, counts are forecast better as counts than by a normal distribution, their own likelihood finds the
-// groups that are not seen, and a share's band does not leave 0 to 1.
+// TestCounted runs what notebook 15 shows: overall, counts are forecast better as counts than by a normal distribution, their own
+// likelihood finds the groups that are not seen, and the band of a share stays within 0 to 1.
 func TestCounted(t *testing.T) {
 	scale := scales.Smoke
 	if testsize.Long() {
@@ -43,7 +44,8 @@ func TestCounted(t *testing.T) {
 		t.Log(row...)
 	}
 	own := must.Get(casestudy.Own(ctx, scale))(t)
-	if poisson, with, truth := number(t, own, 0, 2), number(t, own, 1, 2), number(t, own, 1, 3); !(poisson > with && with < 1.2*truth) || !(number(t, own, 1, 1) < number(t, own, 0, 1)) {
+	if poisson, with, truth := number(t, own, 0, 2), number(t, own, 1, 2),
+		number(t, own, 1, 3); !(poisson > with && with < 1.2*truth) || !(number(t, own, 1, 1) < number(t, own, 0, 1)) {
 		t.Errorf("%v", own.Rows)
 	}
 	_, shares, err := casestudy.Shares(ctx, scale)

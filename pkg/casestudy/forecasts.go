@@ -18,10 +18,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Forecasts is what measure/forecasting and scripts/rivals.py measured on series of M3 and M4. Notebook 12 shows it.
+// Forecasts holds what measure/forecasting and scripts/rivals.py measured on series of M3 and M4. Notebook 12 shows it.
 type Forecasts struct{ record *competition.Record }
 
-// ReadForecasts reads the folder where the two keep their results.
+// ReadForecasts reads the results of both from a folder.
 func ReadForecasts(folder string) (*Forecasts, error) {
 	r, err := competition.Read(folder)
 	if err != nil {
@@ -30,7 +30,7 @@ func ReadForecasts(folder string) (*Forecasts, error) {
 	return &Forecasts{r}, nil
 }
 
-// Figure draws the error of each series over that of seasonal naive, a strip for each group.
+// Figure draws the error of each series divided by that of seasonal naive, a strip for each group.
 func (f *Forecasts) Figure() (*viz.Figure, error) {
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
@@ -73,11 +73,13 @@ func (f *Forecasts) rival(group, model string) (competition.Rival, bool) {
 	return competition.Rival{}, false
 }
 
-// Scores compares the policy with seasonal naive and the rivals by one score, "MASE", "sMAPE", "CRPS" or "coverage" of 95 % bands.
+// Scores compares the policy with seasonal naive and the rivals by one score: "MASE", "sMAPE", "CRPS" or, for 95 % bands,
+// "coverage".
 func (f *Forecasts) Scores(which string) (*viz.Table, error) {
 	of := map[string]func(competition.Scores) float64{
 		"MASE": func(s competition.Scores) float64 { return s.MASE }, "sMAPE": func(s competition.Scores) float64 { return s.SMAPE },
-		"CRPS": func(s competition.Scores) float64 { return s.CRPS }, "coverage": func(s competition.Scores) float64 { return s.Cover95 },
+		"CRPS":     func(s competition.Scores) float64 { return s.CRPS },
+		"coverage": func(s competition.Scores) float64 { return s.Cover95 },
 	}[which]
 	if of == nil {
 		return nil, fmt.Errorf("casestudy: no score %q: MASE, sMAPE, CRPS or coverage", which)
@@ -109,13 +111,13 @@ func (f *Forecasts) Scores(which string) (*viz.Table, error) {
 	return t, nil
 }
 
-// sameNaive is how much two scores of seasonal naive may differ where the series and the metric are the same: gluonts leaves constant
-// series out in another way, and takes quantiles of naive forecasts from another formula.
+// sameNaive is the relative difference allowed between two scores of seasonal naive for the same series and metric: gluonts
+// treats constant series differently, and computes quantiles of naive forecasts by another formula.
 const sameNaive = 0.02
 
-// Published compares the policy, on all series of the groups, with what others publish of pretrained models on the same series, by "MASE" or
-// "WQL". Models whose publishers say that they were trained on the test parts do not count. Seasonal naive is the check that the series and the
-// metric are the same: where its two MASE differ by more than 2 %, nothing is compared.
+// Published compares the policy, on all series of the groups, with published results of pretrained models on the same series, by
+// "MASE" or "WQL". Models whose publishers say that they were trained on the test parts do not count. Seasonal naive checks that
+// series and metric are the same: if its two MASE differ by more than 2 %, nothing is compared.
 func (f *Forecasts) Published(which string) (*viz.Table, error) {
 	if which != "MASE" && which != "WQL" {
 		return nil, fmt.Errorf("casestudy: no published score %q: MASE or WQL", which)
@@ -123,8 +125,10 @@ func (f *Forecasts) Published(which string) (*viz.Table, error) {
 	number := viz.Fixed(map[string]int{"MASE": 3, "WQL": 4}[which])
 	t := &viz.Table{
 		Caption: which + " beside pretrained models, as published",
-		Columns: []viz.Column{{Name: "group"}, {Name: "series"}, {Name: "gppl", Format: number}, {Name: "seasonal naive", Format: number},
-			{Name: "models"}, {Name: "better than gppl"}, {Name: "median", Format: number}, {Name: "best", Format: number}, {Name: "best model"}},
+		Columns: []viz.Column{{Name: "group"}, {Name: "series"}, {Name: "gppl", Format: number},
+			{Name: "seasonal naive", Format: number},
+			{Name: "models"}, {Name: "better than gppl"}, {Name: "median", Format: number},
+			{Name: "best", Format: number}, {Name: "best model"}},
 	}
 	for _, g := range f.record.Whole {
 		own, naive := g.Own.MASE, g.Naive.MASE
@@ -137,7 +141,8 @@ func (f *Forecasts) Published(which string) (*viz.Table, error) {
 		case len(models) == 0:
 			continue
 		case math.Abs(theirs/g.Naive.MASE-1) > sameNaive:
-			t.Notes = append(t.Notes, fmt.Sprintf("%s: seasonal naive has a MASE of %.3f here and %.3f there, so the series are not the same.", g.Group, g.Naive.MASE, theirs))
+			t.Notes = append(t.Notes, fmt.Sprintf("%s: seasonal naive has a MASE of %.3f here and %.3f there, so the series are not "+
+				"the same.", g.Group, g.Naive.MASE, theirs))
 		default:
 			scores := make([]float64, len(models))
 			better, best := 0, 0
@@ -157,7 +162,7 @@ func (f *Forecasts) Published(which string) (*viz.Table, error) {
 	return t, nil
 }
 
-// published returns the MASE of seasonal naive on a group as others publish it, and the pretrained models that did not see its test parts.
+// published returns the published MASE of seasonal naive on a group, and the pretrained models that did not see its test parts.
 func (f *Forecasts) published(group string) (naive float64, models []competition.Published) {
 	for _, p := range f.record.Published {
 		if p.Group != group {
@@ -173,7 +178,7 @@ func (f *Forecasts) published(group string) (naive float64, models []competition
 	return naive, models
 }
 
-// Structures counts what was chosen: the share of the series of a group whose best model has a part.
+// Structures counts the structures chosen: the share of the series of a group whose best model has a part.
 func (f *Forecasts) Structures() *viz.Table {
 	parts := []struct {
 		name string
@@ -211,15 +216,17 @@ func (f *Forecasts) Structures() *viz.Table {
 	return t
 }
 
-// Trust shows what the words of the verdict were worth: how often each was said, and how many of these forecasts failed.
+// Trust shows how reliable the words of the verdict were: how often each was given, and how many of these forecasts failed.
 func (f *Forecasts) Trust() *viz.Table {
 	t := &viz.Table{
 		Caption: "What the verdicts were worth",
 		Columns: []viz.Column{{Name: "verdict"}, {Name: "said"}, {Name: "failed"}, {Name: "share that failed", Format: viz.Percent(0)},
 			{Name: "from", Format: viz.Percent(0)}, {Name: "to", Format: viz.Percent(0)}},
-		Notes: []string{fmt.Sprintf("A forecast failed if it erred more than seasonal naive, or if its 95 %% bands held less than %.0f %%. The last two columns are a 95 %% interval of the share.", 100*competition.Poor)},
+		Notes: []string{fmt.Sprintf("A forecast failed if it erred more than seasonal naive, or if its 95 %% bands held less than "+
+			"%.0f %%. The last two columns are a 95 %% interval of the share.", 100*competition.Poor)},
 	}
-	for _, w := range competition.Words(f.record.Series, string(forecast.Use), string(forecast.Untested), string(forecast.DoNotUse)) {
+	for _, w := range competition.Words(f.record.Series, string(forecast.Use),
+		string(forecast.Untested), string(forecast.DoNotUse)) {
 		row := []any{w.Word, w.Said, w.Failed, nil, nil, nil}
 		if w.Said > 0 {
 			share, lo, hi := w.Share()
@@ -230,17 +237,18 @@ func (f *Forecasts) Trust() *viz.Table {
 	return t
 }
 
-// Failure is a kind of forecast that went wrong, and the worst of it.
+// Failure is the worst forecast of one kind of failure.
 type Failure struct {
 	Kind   string
 	Detail competition.Detail
 }
 
-// Failures returns the worst short series of M3 and M4 of each kind of failure: bands that held little, of a forecast that could be used and of another, a point
-// forecast far worse than seasonal naive, and a good forecast that was untested or advised against.
+// Failures returns, for each kind of failure, the worst of the short series of M3 and M4. The kinds are: bands that held little,
+// of a forecast that could be used or of another; a point forecast far worse than seasonal naive; and a good forecast that was
+// untested or advised against.
 func (f *Forecasts) Failures() []Failure {
-	const short = 200                 // observations, so that a picture takes seconds
-	groups := competition.Developed() // whose series Picture reads
+	const short = 200                 // observations: a picture then takes seconds
+	groups := competition.Developed() // Picture reads their series
 	worst := func(kind string, fits func(competition.Detail) bool, badness func(competition.Detail) float64) []Failure {
 		var some []competition.Detail
 		for _, d := range f.record.Series {
@@ -279,8 +287,8 @@ func (f *Forecasts) Failures() []Failure {
 	)
 }
 
-// Picture forecasts the series of a failure again and draws it: what was known, what came, and the 95 % band. The title says what
-// the verdict said. The series are read from the folder that GPPL_DATA names.
+// Picture forecasts the series of a failure again and draws the past, the observations that followed, and the 95 % band. The
+// title gives the verdict. The series are read from the folder that GPPL_DATA names.
 func (f *Forecasts) Picture(ctx context.Context, failure Failure) (*viz.Figure, string, error) {
 	folder := os.Getenv(dataset.EnvDir)
 	if folder == "" {
@@ -321,7 +329,8 @@ func (f *Forecasts) Picture(ctx context.Context, failure Failure) (*viz.Figure, 
 			held++
 		}
 	}
-	caption := fmt.Sprintf("Series %s of %s: the 95 %% band held %d of the %d values that came, and the mean absolute error was %s times that of seasonal naive. The model, learnt from %d observations: %s.",
+	caption := fmt.Sprintf("Series %s of %s: the 95 %% band held %d of the %d values that came, and the mean absolute error was "+
+		"%s times that of seasonal naive. The model, learnt from %d observations: %s.",
 		d.ID, d.Group, held, len(s.Test), viz.Digits(2)(d.MASE/d.Naive), n, a.Name())
 	figure, err := viz.Series(viz.SeriesOptions{
 		Frame:    viz.Frame{Title: failure.Kind, XLabel: "step", YLabel: d.ID + " of " + d.Group, Caption: caption},

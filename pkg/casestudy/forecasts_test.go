@@ -13,7 +13,7 @@ import (
 
 const records = "../../measure/forecasting"
 
-// The stored results are of all groups and rivals, and of the same series.
+// TestForecasts checks that the stored results cover all groups and rivals, with the same series.
 func TestForecasts(t *testing.T) {
 	f, err := casestudy.ReadForecasts(records)
 	if err != nil {
@@ -54,7 +54,7 @@ func TestForecasts(t *testing.T) {
 	}
 }
 
-// Seasonal naive tells that the series are those of the publishers, but for the yearly ones of tourism.
+// TestPublished checks, by seasonal naive, that the series are the publishers', except for the yearly ones of tourism.
 func TestPublished(t *testing.T) {
 	f := viz.Must(casestudy.ReadForecasts(records))
 	for _, score := range []string{"MASE", "WQL"} {
@@ -80,7 +80,7 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// A picture needs the series.
+// TestPicture needs the series themselves.
 func TestPicture(t *testing.T) {
 	f := viz.Must(casestudy.ReadForecasts(records))
 	failure := f.Failures()[0]

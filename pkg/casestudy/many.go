@@ -19,18 +19,18 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Many compares forecasts of simulated stores, each learnt alone and with the priors that all share.
+// Many compares forecasts of simulated stores: each learnt alone, and with priors that all share.
 type Many struct {
 	Shared  *forecast.Shared
 	lengths []int
-	gains   [][]float64 // nats for each day that was held out, by length and store
+	gains   [][]float64 // nats per held-out day, by length and store
 	one     *Study      // the first of the shortest
 }
 
-// manyAhead is the number of days that are held out of each store.
+// manyAhead is the number of held-out days of each store.
 const manyAhead = 7
 
-// ManySeries simulates stores whose days of the week differ in sales, each in its own way, known for two to twelve weeks, and forecasts the week
+// ManySeries simulates stores with two to twelve weeks of sales, each with its own pattern of the week, and forecasts the week
 // that follows.
 func ManySeries(ctx context.Context, scale scales.Scale) (*Many, error) {
 	m := &Many{lengths: []int{14, 21, 42, 84}}
@@ -45,7 +45,8 @@ func ManySeries(ctx context.Context, scale scales.Scale) (*Many, error) {
 			if err != nil {
 				return nil, fmt.Errorf("casestudy: %w", err)
 			}
-			panel, later = append(panel, forecast.Learning{Series: s, Options: forecast.Options{Log: "never", Periods: []float64{7}}}), append(later, y[n:])
+			panel, later = append(panel, forecast.Learning{Series: s, Options: forecast.Options{Log: "never", Periods: []float64{7}}}),
+				append(later, y[n:])
 		}
 	}
 	var err error
@@ -78,7 +79,7 @@ func ManySeries(ctx context.Context, scale scales.Scale) (*Many, error) {
 	return m, m.show(first, later[0])
 }
 
-// store draws daily sales: a pattern of the week of its own, slow changes, and noise.
+// store draws daily sales: a weekly pattern, slow changes, and noise.
 func store(rnd *rand.Rand, n int) []float64 {
 	var week [7]float64
 	for i := range week {
@@ -93,7 +94,7 @@ func store(rnd *rand.Rand, n int) []float64 {
 	return y
 }
 
-// ahead returns the model of a series and the log density of what came.
+// ahead returns the model of a series and the log density of the observations that follow.
 func ahead(ctx context.Context, l forecast.Learning, y []float64) (a *forecast.Analysis, log float64, err error) {
 	if a, err = forecast.Fit(ctx, l.Series, l.Options); err != nil {
 		return nil, 0, err
@@ -117,7 +118,7 @@ func (m *Many) show(models [2]*forecast.Analysis, later []float64) error {
 	for i := range later {
 		x = append(x, end+1+float64(i))
 	}
-	for at := 0.0; at <= end+float64(len(later)); at++ { // sales are of whole days
+	for at := 0.0; at <= end+float64(len(later)); at++ { // sales are by whole days
 		m.one.grid = append(m.one.grid, at)
 	}
 	var err error
@@ -153,8 +154,10 @@ func (m *Many) Figure() (*viz.Figure, error) {
 		points = append(points, viz.Point{X: float64(n), Y: mean, YLo: mean - 2*err, YHi: mean + 2*err})
 	}
 	return viz.Scatter(viz.ScatterOptions{
-		Frame: viz.Frame{Title: "With shared priors, what comes is more likely", XLabel: "length of the series (days)", YLabel: "gain (nats for each day that is held out)",
-			Caption: fmt.Sprintf("What the shared priors add to the log density of the next %d days: the mean over the stores, with two standard errors.", manyAhead)},
+		Frame: viz.Frame{Title: "With shared priors, what comes is more likely", XLabel: "length of the series (days)",
+			YLabel: "gain (nats for each day that is held out)",
+			Caption: fmt.Sprintf("What the shared priors add to the log density of the next %d days: the mean over the stores, with two "+
+				"standard errors.", manyAhead)},
 		LogX: true, Groups: []viz.PointGroup{{Points: points, Joined: true}}, Rules: []viz.Rule{{Y: 0}},
 	})
 }
@@ -168,7 +171,8 @@ func (m *Many) gain(k int) (mean, err float64) {
 // Table compares the lengths.
 func (m *Many) Table() *viz.Table {
 	t := &viz.Table{Caption: "Held-out log density with shared priors, less that of each series alone",
-		Columns: []viz.Column{{Name: "length", Unit: "days"}, {Name: "stores"}, {Name: "mean gain", Unit: "nats per day"}, {Name: "standard error"}, {Name: "stores that gain", Format: viz.Percent(0)}}}
+		Columns: []viz.Column{{Name: "length", Unit: "days"}, {Name: "stores"}, {Name: "mean gain", Unit: "nats per day"},
+			{Name: "standard error"}, {Name: "stores that gain", Format: viz.Percent(0)}}}
 	for k, n := range m.lengths {
 		mean, err := m.gain(k)
 		better := 0.0
@@ -182,15 +186,17 @@ func (m *Many) Table() *viz.Table {
 	return t
 }
 
-// Priors shows where the priors that the stores share put 95 % of each parameter of the structure that most of them have.
+// Priors shows, for each parameter of the most common structure, the range in which the shared priors put 95 %.
 func (m *Many) Priors() *viz.Table {
 	often := m.Shared.Often(3)
 	share := func(g forecast.SharedStructure) string {
 		return fmt.Sprintf("%s (%.0f %%)", g.Name, 100*g.Series/float64(m.Shared.Series))
 	}
 	t := &viz.Table{Caption: "The parameters of " + share(often[0]),
-		Columns: []viz.Column{{Name: "parameter"}, {Name: "typical", Format: viz.Digits(2)}, {Name: "from", Format: viz.Digits(2)}, {Name: "to", Format: viz.Digits(2)}},
-		Notes:   []string{fmt.Sprintf("%d stores share the priors, of which from and to hold 95 %%. Variances are of standardised series, lengthscales in days.", m.Shared.Series)}}
+		Columns: []viz.Column{{Name: "parameter"}, {Name: "typical", Format: viz.Digits(2)}, {Name: "from", Format: viz.Digits(2)},
+			{Name: "to", Format: viz.Digits(2)}},
+		Notes: []string{fmt.Sprintf("%d stores share the priors, of which from and to hold 95 %%. Variances are of standardised "+
+			"series, lengthscales in days.", m.Shared.Series)}}
 	for i, p := range often[0].Priors {
 		t.Rows = append(t.Rows, []any{often[0].Params[i], math.Exp(p.Mu), math.Exp(p.Mu - 2*p.Sigma), math.Exp(p.Mu + 2*p.Sigma)})
 	}
@@ -204,8 +210,8 @@ func (m *Many) Priors() *viz.Table {
 	return t
 }
 
-// Whole draws from the posterior of three parameters that 25 observations determine badly, and returns a figure of two of them and a table beside
-// the optimum and importance sampling.
+// Whole draws from the posterior of three parameters that 25 observations hardly determine. It returns a figure of two of them,
+// and a table that compares the draws with the optimum and with importance sampling.
 func Whole(ctx context.Context, scale scales.Scale) (*viz.Figure, *viz.Table, error) {
 	rnd := rand.New(rand.NewPCG(16, 2))
 	x, y := make([]float64, 25), make([]float64, 25)
@@ -235,10 +241,15 @@ func Whole(ctx context.Context, scale scales.Scale) (*viz.Figure, *viz.Table, er
 	if err != nil {
 		return nil, nil, err
 	}
-	t := &viz.Table{Caption: "Three parameters and 25 observations", Notes: append([]string{fmt.Sprintf("%d chains of %d draws, %d of which diverged; importance sampling: %v.", len(s.Draws), len(s.Draws[0]), s.Divergent, s.Importance)}, s.Warnings...),
-		Columns: []viz.Column{{Name: "parameter"}, {Name: "drawn with"}, {Name: "optimum"}, {Name: "median"}, {Name: "2.5 %"}, {Name: "97.5 %"}, {Name: "mean"}, {Name: "mean by importance"}, {Name: "R̂", Format: viz.Fixed(3)}, {Name: "effective draws", Format: viz.Fixed(0)}}}
+	t := &viz.Table{Caption: "Three parameters and 25 observations",
+		Notes: append([]string{fmt.Sprintf("%d chains of %d draws, %d of which diverged; importance sampling: %v.", len(s.Draws),
+			len(s.Draws[0]), s.Divergent, s.Importance)}, s.Warnings...),
+		Columns: []viz.Column{{Name: "parameter"}, {Name: "drawn with"}, {Name: "optimum"}, {Name: "median"}, {Name: "2.5 %"},
+			{Name: "97.5 %"}, {Name: "mean"}, {Name: "mean by importance"}, {Name: "R̂", Format: viz.Fixed(3)},
+			{Name: "effective draws", Format: viz.Fixed(0)}}}
 	for i, p := range s.Params {
-		t.Rows = append(t.Rows, []any{p.Name, m.Values()[i], r.Params[i].Value, p.Median, p.Lower, p.Upper, p.Mean, p.ImportanceMean, p.RHat, min(p.Bulk, p.Tail)})
+		t.Rows = append(t.Rows, []any{p.Name, m.Values()[i], r.Params[i].Value, p.Median, p.Lower, p.Upper, p.Mean,
+			p.ImportanceMean, p.RHat, min(p.Bulk, p.Tail)})
 	}
 	const shown = 300 // draws
 	var drawn []viz.Point
@@ -247,10 +258,12 @@ func Whole(ctx context.Context, scale scales.Scale) (*viz.Figure, *viz.Table, er
 		drawn = append(drawn, viz.Point{X: theta[1], Y: theta[2]})
 	}
 	figure, err := viz.Scatter(viz.ScatterOptions{
-		Frame: viz.Frame{Title: "The optimum is one point of many", XLabel: "lengthscale (in the unit of x)", YLabel: "noise variance (in the unit of y²)",
+		Frame: viz.Frame{Title: "The optimum is one point of many", XLabel: "lengthscale (in the unit of x)",
+			YLabel:  "noise variance (in the unit of y²)",
 			Caption: fmt.Sprintf("%d draws from the posterior, the optimum, and what the series was drawn with.", len(drawn))},
 		LogX: true, LogY: true,
-		Groups: []viz.PointGroup{{Name: "draws", Points: drawn, Hollow: true}, {Name: "optimum", Points: []viz.Point{{X: r.Params[1].Value, Y: r.Params[2].Value}}},
+		Groups: []viz.PointGroup{{Name: "draws", Points: drawn, Hollow: true},
+			{Name: "optimum", Points: []viz.Point{{X: r.Params[1].Value, Y: r.Params[2].Value}}},
 			{Name: "drawn with", Points: []viz.Point{{X: 4, Y: 0.25}}}},
 	})
 	return figure, t, err

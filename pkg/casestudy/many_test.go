@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
-// TestManySeries: what notebook 16 shows is made; at full size the series gain beyond chance, and most of them of each length.
+// TestManySeries makes what notebook 16 shows. At full size the series gain beyond chance, and so do most of them at each length.
 func TestManySeries(t *testing.T) {
 	scale := scales.Smoke
 	if testsize.Long() {

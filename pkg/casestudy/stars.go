@@ -13,7 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// spots is a draw of a process with the spectrum of gppl.SHO, of variance 1, as a sum of waves: its derivative is known.
+// spots is a draw of a process with the spectrum of gppl.SHO and variance 1, as a sum of waves, so that its derivative is known.
 type spots struct{ rate, cosine, sine []float64 }
 
 func drawSpots(rnd *rand.Rand, period, quality float64) (s spots) {
@@ -45,7 +45,7 @@ func (s spots) at(x float64) (f, slope float64) {
 	return f, slope
 }
 
-// learnChannels gives the channels their observations, at days x, and learns an SHO from them, with the given views or all.
+// learnChannels gives the channels their observations at days x, and learns an SHO from them, with the given views or all.
 func learnChannels(
 	ctx context.Context, c *forecast.Channels, xName, yName string, x, y []float64, views ...string,
 ) (*forecast.ChannelAnalysis, error) {
@@ -57,7 +57,7 @@ func learnChannels(
 	return forecast.FitChannels(ctx, c, forecast.ChannelOptions{Kernels: []string{"SHO"}, Views: views})
 }
 
-// fitChannels trains a model of channels and returns it as it was learnt.
+// fitChannels trains a model of channels and also returns the learnt model.
 func fitChannels(ctx context.Context, m gppl.ChannelModel, d gppl.Data, channel []int) (*gppl.Result, gppl.ChannelModel, error) {
 	loss, err := gppl.NewChannels(m, d, channel, gppl.WithContext(ctx))
 	if err != nil {
@@ -70,7 +70,7 @@ func fitChannels(ctx context.Context, m gppl.ChannelModel, d gppl.Data, channel 
 	return r, loss.ChannelModel(r.Starts[r.Best].Theta), nil
 }
 
-// channelFigure shows what channels see, and a forecast of 20 steps.
+// channelFigure shows the channels and a forecast of 20 steps.
 func channelFigure(a *forecast.ChannelAnalysis) (*viz.Figure, error) {
 	ahead, err := a.Forecast(20)
 	if err != nil {
@@ -79,11 +79,11 @@ func channelFigure(a *forecast.ChannelAnalysis) (*viz.Figure, error) {
 	return report.Channels(a, ahead)
 }
 
-// Planet is a spotted star with a planet: nights of velocities, in m/s, and of an index of activity. The spots are in the index as f, and in the
-// velocity as f and f′ (Rajpaul et al. 2015).
+// Planet is a spotted star with a planet, observed at night: a velocity in m/s and an index of activity. The index sees the spots
+// as f, the velocity as f and f′ (Rajpaul et al. 2015).
 type Planet struct {
 	Channels  *forecast.Channels
-	orbit     [2][]float64 // its cosine and sine where there is a velocity, else 0
+	orbit     [2][]float64 // cosine and sine of the orbit for velocities, 0 for the index
 	amplitude float64      // m/s
 	analysis  *forecast.ChannelAnalysis
 }
@@ -94,7 +94,7 @@ const (
 	spotsPeriod, spotsQuality     = 24.0, 4.0
 )
 
-// NewPlanet simulates nights of a season and learns how index and velocity see the spots; the fit leaves the planet out.
+// NewPlanet simulates the nights of a season and learns how index and velocity see the spots; the fit leaves the planet out.
 func NewPlanet(ctx context.Context, scale scales.Scale, seed uint64) (*Planet, error) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	star := drawSpots(rnd, spotsPeriod, spotsQuality)
@@ -105,7 +105,8 @@ func NewPlanet(ctx context.Context, scale scales.Scale, seed uint64) (*Planet, e
 		t += 0.5 + rnd.ExpFloat64()
 		f, slope := star.at(t)
 		phase := 2*math.Pi*t/planetPeriod + 0.7
-		x, y = append(x, t, t), append(y, 2*f+14*slope+planetAmplitude*math.Cos(phase)+0.8*rnd.NormFloat64(), 5+f+0.15*rnd.NormFloat64())
+		x, y = append(x, t, t), append(y, 2*f+14*slope+planetAmplitude*math.Cos(phase)+
+			0.8*rnd.NormFloat64(), 5+f+0.15*rnd.NormFloat64())
 		p.Channels.Of = append(p.Channels.Of, 0, 1)
 		sin, cos := math.Sincos(2 * math.Pi * t / planetPeriod)
 		p.orbit[0], p.orbit[1] = append(p.orbit[0], cos, 0), append(p.orbit[1], sin, 0)
@@ -115,18 +116,20 @@ func NewPlanet(ctx context.Context, scale scales.Scale, seed uint64) (*Planet, e
 	return p, err
 }
 
-// Figure shows both channels beside what they see of the spots.
+// Figure shows both channels and what they see of the spots.
 func (p *Planet) Figure() (*viz.Figure, error) {
 	return channelFigure(p.analysis)
 }
 
-// Table measures the planet's amplitude with three models of the spots: white noise, a process of the velocity alone, and one function that
-// the index sees too.
+// Table measures the planet's amplitude with three models of the spots: white noise, a process in the velocity only, and one
+// function that the index sees too.
 func (p *Planet) Table(ctx context.Context) (*viz.Table, error) {
 	t := &viz.Table{
 		Caption: "The planet's amplitude",
-		Columns: []viz.Column{{Name: "the spots are"}, {Name: "amplitude", Unit: "m/s", Format: viz.Fixed(2)}, {Name: "standard error", Unit: "m/s", Format: viz.Fixed(2)}, {Name: "noise", Unit: "m/s", Format: viz.Fixed(2)}},
-		Notes:   []string{fmt.Sprintf("The simulated planet has an amplitude of %.1f m/s and the noise a standard deviation of 0.8 m/s.", p.amplitude)},
+		Columns: []viz.Column{{Name: "the spots are"}, {Name: "amplitude", Unit: "m/s", Format: viz.Fixed(2)},
+			{Name: "standard error", Unit: "m/s", Format: viz.Fixed(2)}, {Name: "noise", Unit: "m/s", Format: viz.Fixed(2)}},
+		Notes: []string{fmt.Sprintf("The simulated planet has an amplitude of %.1f m/s and the noise a standard "+
+			"deviation of 0.8 m/s.", p.amplitude)},
 	}
 	best := p.analysis.Best().Model
 	both := p.Channels.Data()
@@ -149,9 +152,12 @@ func (p *Planet) Table(ctx context.Context) (*viz.Table, error) {
 		channel []int
 		model   gppl.ChannelModel
 	}{
-		{"white noise", both.Pick(rows), zeros, gppl.ChannelModel{Kernel: best.Kernel, Channels: []gppl.Channel{white}}.WithFixed(kernel...).WithFixed(white.ValueOf(), white.SlopeOf())},
-		{"a process of the velocity", both.Pick(rows), zeros, gppl.ChannelModel{Kernel: best.Kernel, Channels: []gppl.Channel{velocity}}.WithFixed("variance")},
-		{"one function with the index", both, p.Channels.Of, gppl.ChannelModel{Kernel: best.Kernel, Channels: best.Channels}.WithFixed("variance")},
+		{"white noise", both.Pick(rows), zeros, gppl.ChannelModel{Kernel: best.Kernel,
+			Channels: []gppl.Channel{white}}.WithFixed(kernel...).WithFixed(white.ValueOf(), white.SlopeOf())},
+		{"a process of the velocity", both.Pick(rows), zeros, gppl.ChannelModel{Kernel: best.Kernel,
+			Channels: []gppl.Channel{velocity}}.WithFixed("variance")},
+		{"one function with the index", both, p.Channels.Of, gppl.ChannelModel{Kernel: best.Kernel,
+			Channels: best.Channels}.WithFixed("variance")},
 	} {
 		c.model.Mean = gppl.Regressors("cos", "sin")
 		r, fitted, err := fitChannels(ctx, c.model, c.data, c.channel)
@@ -166,14 +172,14 @@ func (p *Planet) Table(ctx context.Context) (*viz.Table, error) {
 	return t, nil
 }
 
-// Spotted is the light of a spotted star that turns, in averages over long exposures.
+// Spotted is the light of a rotating spotted star, averaged over long exposures.
 type Spotted struct {
 	Channels *forecast.Channels
 	analysis *forecast.ChannelAnalysis
 	period   float64
 }
 
-// NewSpotted simulates a light curve with gaps, whose exposures are a third of a period long, and learns an SHO from it.
+// NewSpotted simulates a light curve with gaps and exposures of a third of a period, and learns an SHO from it.
 func NewSpotted(ctx context.Context, scale scales.Scale, seed uint64) (*Spotted, error) {
 	rnd := rand.New(rand.NewPCG(seed, 2))
 	const period, exposure = 1.5, 0.5
@@ -200,17 +206,18 @@ func NewSpotted(ctx context.Context, scale scales.Scale, seed uint64) (*Spotted,
 	return s, err
 }
 
-// Figure shows the light curve and what it averages.
+// Figure shows the light curve and the function that it averages.
 func (s *Spotted) Figure() (*viz.Figure, error) {
 	return channelFigure(s.analysis)
 }
 
-// Table has the period and the variance that are found, with the exposures and as if observations were of a moment.
+// Table compares the period and variance found when exposures are modelled with those found when they are ignored.
 func (s *Spotted) Table(ctx context.Context) (*viz.Table, error) {
 	t := &viz.Table{
 		Caption: "What is learnt from averages",
-		Columns: []viz.Column{{Name: "kernel"}, {Name: "observations are"}, {Name: "NLL", Unit: "nats", Format: viz.Fixed(1)}, {Name: "period", Unit: "day", Format: viz.Fixed(3)}, {Name: "variance", Format: viz.Fixed(2)}},
-		Notes:   []string{fmt.Sprintf("The simulated star turns in %.3g days, and its light has a variance of about 1.", s.period)},
+		Columns: []viz.Column{{Name: "kernel"}, {Name: "observations are"}, {Name: "NLL", Unit: "nats", Format: viz.Fixed(1)},
+			{Name: "period", Unit: "day", Format: viz.Fixed(3)}, {Name: "variance", Format: viz.Fixed(2)}},
+		Notes: []string{fmt.Sprintf("The simulated star turns in %.3g days, and its light has a variance of about 1.", s.period)},
 	}
 	moment := *s.Channels
 	moment.Exposure = nil
@@ -239,14 +246,16 @@ func (s *Spotted) Table(ctx context.Context) (*viz.Table, error) {
 	return t, nil
 }
 
-// Transit measures the depth of simulated transits on baselines that wander, with an error of the depth by each model of the baseline, and
-// counts how often the truth is within two standard errors.
+// Transit measures the depth of simulated transits on varying baselines, with the error that each model of the baseline reports,
+// and counts how often the truth is within two standard errors.
 func Transit(ctx context.Context, scale scales.Scale, seed uint64) (*viz.Table, error) {
 	const depth, half, noise = 1.0, 0.06, 0.3 // in thousandths of the light, days
 	t := &viz.Table{
 		Caption: "Depth of a transit",
-		Columns: []viz.Column{{Name: "the baseline is"}, {Name: "rms error", Format: viz.Fixed(3)}, {Name: "standard error it states", Format: viz.Fixed(3)}, {Name: "truth within two of them", Format: viz.Percent(0)}},
-		Notes:   []string{"Depths are in thousandths of the light; the simulated one is 1. Standard errors are given the kernel's parameters."},
+		Columns: []viz.Column{{Name: "the baseline is"}, {Name: "rms error", Format: viz.Fixed(3)},
+			{Name: "standard error it states", Format: viz.Fixed(3)}, {Name: "truth within two of them", Format: viz.Percent(0)}},
+		Notes: []string{"Depths are in thousandths of the light; the simulated one is 1. Standard errors " +
+			"are given the kernel's parameters."},
 	}
 	nights, n := scales.Pick(scale, 40, 8), 120
 	var errs, ses [2]float64
@@ -266,7 +275,8 @@ func Transit(ctx context.Context, scale scales.Scale, seed uint64) (*viz.Table, 
 		d := gppl.Data{X: gppl.Scalars(x).WithColumn("transit", box), Y: y}
 		for i, value := range []float64{0, 1} {
 			ch := gppl.Channel{Name: "light", Value: value, Noise: noise * noise}
-			m := gppl.ChannelModel{Kernel: gppl.Matern32{Variance: 0.5, Lengthscale: 0.1}, Channels: []gppl.Channel{ch}, Mean: gppl.Regressors("transit")}.WithFixed(ch.ValueOf(), ch.SlopeOf())
+			m := gppl.ChannelModel{Kernel: gppl.Matern32{Variance: 0.5, Lengthscale: 0.1}, Channels: []gppl.Channel{ch},
+				Mean: gppl.Regressors("transit")}.WithFixed(ch.ValueOf(), ch.SlopeOf())
 			if value == 0 {
 				m = m.WithFixed("variance", "lengthscale")
 			}

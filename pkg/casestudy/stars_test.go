@@ -16,7 +16,7 @@ func number(t *testing.T, table *viz.Table, row, column int) float64 {
 }
 
 // TestStars runs what notebook 14 shows: an index that sees the spots makes the planet's amplitude more certain, averages that
-// count as moments lose variance, and a process makes the error of a transit's depth honest.
+// are treated as moments lose variance, and a process makes the error of a transit's depth realistic.
 func TestStars(t *testing.T) {
 	ctx := t.Context()
 	planet := must.Get(casestudy.NewPlanet(ctx, scales.Smoke, 1))(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// yearly is a model of the carbon dioxide: slow changes, and a rhythm of one year whose shape may change.
+// yearly is a model of carbon dioxide: slow changes, and a yearly cycle whose shape may change.
 func yearly(mean gppl.Mean) gppl.Model {
 	k := gppl.Add(gppl.SE{Variance: 1, Lengthscale: 1}, gppl.LocPer{Variance: 1, Lengthscale: 10, PeriodicLengthscale: 1, Period: 1})
 	m := gppl.Model{Kernel: k, Noise: 0.1, Mean: mean}
@@ -31,7 +31,7 @@ func yearly(mean gppl.Mean) gppl.Model {
 	return m
 }
 
-// co2 returns the years before a date, less their mean.
+// co2 returns the given number of years before a fixed date, less their mean.
 func co2(years float64) (d gppl.Data, mean float64) {
 	const until = 1998.0
 	s := dataset.CO2().Between(until-years, until)
@@ -43,8 +43,8 @@ func co2(years float64) (d gppl.Data, mean float64) {
 	return d, mean
 }
 
-// Trend compares a zero mean with a trend on the carbon dioxide of Mauna Loa, six years ahead: the model of notebook 01, and
-// the same with a quadratic trend. Every fourth week is taken, at the smoke scale every 24th.
+// Trend compares a zero mean with a quadratic trend in the model of notebook 01, on the carbon dioxide of Mauna Loa, six years
+// ahead. It takes every fourth week, at smoke scale every 24th.
 func Trend(ctx context.Context, scale scales.Scale) (*Study, error) {
 	const until = 1996
 	all := dataset.CO2()
@@ -61,7 +61,7 @@ func Trend(ctx context.Context, scale scales.Scale) (*Study, error) {
 	for i, y := range after.Y {
 		s.Held.Y[i] = (y - scaling.Mean) / scaling.Scale
 	}
-	const drawn = until - 6 // as long before the forecast as the forecast is
+	const drawn = until - 6 // as long before the start of the forecast as after it
 	s.grid = floats.Span(make([]float64, 800), drawn, slices.Max(after.X))
 	for _, c := range []struct {
 		name string
@@ -91,7 +91,7 @@ func Trend(ctx context.Context, scale scales.Scale) (*Study, error) {
 }
 
 // ErrorBars compares one learnt noise variance with the known errors of two simulated instruments, one five times as precise as
-// the other; what is held out is the function itself.
+// the other. The scores are for the function without noise.
 func ErrorBars(ctx context.Context, scale scales.Scale) (*Study, error) {
 	rnd := rand.New(rand.NewPCG(11, 2))
 	n := scales.Pick(scale, 200, 80)
@@ -115,7 +115,8 @@ func ErrorBars(ctx context.Context, scale scales.Scale) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Study{Title: "Two instruments: the band of the function", XLabel: "time", YLabel: "y", Train: plain, Held: held, grid: floats.Span(make([]float64, 300), 0, 20),
+	s := &Study{Title: "Two instruments: the band of the function", XLabel: "time", YLabel: "y", Train: plain, Held: held,
+		grid:    floats.Span(make([]float64, 300), 0, 20),
 		Remarks: []string{"Held out is the function without noise; the band is that of the function."}}
 	for _, c := range []struct {
 		name string
@@ -140,8 +141,8 @@ func ErrorBars(ctx context.Context, scale scales.Scale) (*Study, error) {
 	return s, nil
 }
 
-// Outliers plants wrong readings into the carbon dioxide, and compares Gaussian with Student-t noise on the right ones that
-// are held out. It returns what the test says of the Gaussian model, too.
+// Outliers adds wrong readings to the carbon dioxide, and compares Gaussian with Student-t noise on held-out correct readings. It
+// also returns the test for outliers of the Gaussian model.
 func Outliers(ctx context.Context, scale scales.Scale) (*Study, *observe.Outliers, error) {
 	const off = 12 // ppm: more than a year's swing
 	all, mean := co2(float64(scales.Pick(scale, 6, 3)))
@@ -161,8 +162,11 @@ func Outliers(ctx context.Context, scale scales.Scale) (*Study, *observe.Outlier
 		xs, train.Y = append(xs, all.X.At(i)[0]), append(train.Y, y)
 	}
 	train.X, held.X = gppl.Scalars(xs), gppl.Scalars(hx)
-	s := &Study{Title: "Wrong readings", XLabel: "year", YLabel: fmt.Sprintf("CO₂ less %.1f (ppm)", mean), Train: train, Held: held, grid: floats.Span(make([]float64, 500), slices.Min(xs), slices.Max(xs)),
-		Remarks: []string{fmt.Sprintf("%d of the %d readings are off by %d ppm; those that are held out are right.", planted, train.Len(), off)}}
+	s := &Study{Title: "Wrong readings", XLabel: "year", YLabel: fmt.Sprintf("CO₂ less %.1f (ppm)", mean), Train: train,
+		Held: held,
+		grid: floats.Span(make([]float64, 500), slices.Min(xs), slices.Max(xs)),
+		Remarks: []string{fmt.Sprintf("%d of the %d readings are off by %d ppm; those that are held out "+
+			"are right.", planted, train.Len(), off)}}
 	m := yearly(gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, train.X)))
 	r, p, err := fitAuto(ctx, m, train)
 	if err != nil {
@@ -172,7 +176,8 @@ func Outliers(ctx context.Context, scale scales.Scale) (*Study, *observe.Outlier
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.add("Gaussian noise", fmt.Sprintf("noise of standard deviation %.3g ppm", math.Sqrt(r.Model.Noise)), ofPosterior(p)); err != nil {
+	if err := s.add("Gaussian noise", fmt.Sprintf("noise of standard deviation %.3g ppm", math.Sqrt(r.Model.Noise)),
+		ofPosterior(p)); err != nil {
 		return nil, nil, err
 	}
 	robust, err := observe.FitRobust(ctx, r.Model, train, observe.RobustSettings{})
@@ -186,7 +191,8 @@ func Outliers(ctx context.Context, scale scales.Scale) (*Study, *observe.Outlier
 			lightly++
 		}
 	}
-	said := fmt.Sprintf("%.2g degrees of freedom and a scale of %.2g ppm; %d of %d readings count for less than a third", robust.Nu, math.Sqrt(robust.Model.Noise), lightly, train.Len())
+	said := fmt.Sprintf("%.2g degrees of freedom and a scale of %.2g ppm; %d of %d readings count for less than a third", robust.Nu,
+		math.Sqrt(robust.Model.Noise), lightly, train.Len())
 	if err := s.add("Student-t noise", said, predict); err != nil {
 		return nil, nil, err
 	}
@@ -223,8 +229,8 @@ func Slope(ctx context.Context, scale scales.Scale) (*Study, error) {
 	return s, nil
 }
 
-// Change simulates a series that turns from smooth and small to rough and large at a time that nobody knows, hides two
-// observations in five, and compares one kernel for all of it with a change point.
+// Change simulates a series that changes at an unknown time from smooth and small to rough and large, holds out two observations
+// in five, and compares one kernel for all of it with a change point.
 func Change(ctx context.Context, scale scales.Scale) (*Study, error) {
 	const seed = 11
 	n := scales.Pick(scale, 300, 150)
@@ -246,8 +252,10 @@ func Change(ctx context.Context, scale scales.Scale) (*Study, error) {
 		}
 	}
 	all := gppl.Data{X: gppl.Scalars(x), Y: y}
-	s := &Study{Title: "A change of character at an unknown time", XLabel: "time", YLabel: "y", Train: all.Pick(train), Held: all.Pick(held),
-		grid: floats.Span(make([]float64, 400), 0, 100), Remarks: []string{"The change was drawn at 62; two observations in five are held out."}}
+	s := &Study{Title: "A change of character at an unknown time", XLabel: "time", YLabel: "y",
+		Train: all.Pick(train), Held: all.Pick(held),
+		grid: floats.Span(make([]float64, 400), 0, 100), Remarks: []string{"The change was drawn at 62; two " +
+			"observations in five are held out."}}
 	for _, c := range []struct {
 		name   string
 		kernel gppl.Kernel
@@ -271,7 +279,7 @@ func Change(ctx context.Context, scale scales.Scale) (*Study, error) {
 	return s, nil
 }
 
-// uncertainSeries is the shape of the series of Uncertain: short.
+// The lengths of the short series of Uncertain.
 const uncertainTrain, uncertainAhead = 30, 10
 
 // Uncertain compares two forecasts of a short series: with the learnt parameters plugged in, and averaged over their
@@ -297,7 +305,8 @@ func Uncertain(ctx context.Context, scale scales.Scale) (*Study, *viz.Table, err
 	}
 	t := &viz.Table{
 		Caption: fmt.Sprintf("%d simulated series of %d observations, %d steps ahead", series, uncertainTrain, uncertainAhead),
-		Columns: []viz.Column{{Name: "model"}, {Name: "held out within the 95 % band", Format: viz.Percent(1)}, {Name: "mean width of the band"}, {Name: "NLPD", Unit: "nats", Best: viz.Min}},
+		Columns: []viz.Column{{Name: "model"}, {Name: "held out within the 95 % band", Format: viz.Percent(1)},
+			{Name: "mean width of the band"}, {Name: "NLPD", Unit: "nats", Best: viz.Min}},
 	}
 	for i, name := range names {
 		t.Rows = append(t.Rows, []any{name, inside[i], width[i], nlpd[i]})
@@ -313,7 +322,8 @@ func uncertainStudy(ctx context.Context, seed uint64, names []string) (*Study, e
 		return nil, err
 	}
 	s := &Study{Title: "A short series", XLabel: "time", YLabel: "y",
-		Train: gppl.Data{X: gppl.Scalars(x[:n]), Y: y[:n]}, Held: gppl.Data{X: gppl.Scalars(x[n:]), Y: y[n:]}, grid: floats.Span(make([]float64, 200), 0, x[len(x)-1])}
+		Train: gppl.Data{X: gppl.Scalars(x[:n]), Y: y[:n]}, Held: gppl.Data{X: gppl.Scalars(x[n:]), Y: y[n:]},
+		grid: floats.Span(make([]float64, 200), 0, x[len(x)-1])}
 	start := auto.StartFrom(gppl.Model{Kernel: gppl.SE{}}, s.Train)
 	exact, err := gppl.NewExact(start, s.Train)
 	if err != nil {
@@ -339,22 +349,23 @@ func uncertainStudy(ctx context.Context, seed uint64, names []string) (*Study, e
 	return s, s.add(names[1], u.String(), predict)
 }
 
-// LeaveOut scores one model of the carbon dioxide by leaving out single weeks, by leaving out half years, and by a backtest half
-// a year ahead: all with the same parameters.
+// LeaveOut scores one model of the carbon dioxide, with the same parameters, by leaving out single weeks, by leaving out half
+// years, and by a backtest half a year ahead.
 func LeaveOut(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 	d, _ := co2(float64(scales.Pick(scale, 10, 5)))
 	const block = 26 // weeks
 	m := yearly(gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, d.X)))
 	first := d.Len() / 2
 	early := gppl.Data{X: d.X.Slice(0, first), Y: d.Y[:first]}
-	r, _, err := fitAuto(ctx, m, early) // from the first half alone, so that the backtest is honest
+	r, _, err := fitAuto(ctx, m, early) // on the first half only, so that the backtest predicts unseen data
 	if err != nil {
 		return nil, err
 	}
 	t := &viz.Table{
 		Caption: "One model, scored three ways",
-		Columns: []viz.Column{{Name: "left out"}, {Name: "forecasts"}, {Name: "within the 95 % band", Format: viz.Percent(0)}, {Name: "RMSE", Unit: "ppm"}, {Name: "NLPD", Unit: "nats"}},
-		Notes:   []string{"The parameters were learnt on the first half of the series; all scores are of the second half."},
+		Columns: []viz.Column{{Name: "left out"}, {Name: "forecasts"}, {Name: "within the 95 % band", Format: viz.Percent(0)},
+			{Name: "RMSE", Unit: "ppm"}, {Name: "NLPD", Unit: "nats"}},
+		Notes: []string{"The parameters were learnt on the first half of the series; all scores are of the second half."},
 	}
 	row := func(name string, s forecast.Scores) {
 		t.Rows = append(t.Rows, []any{name, s.N, s.Intervals[0].Coverage, s.RMSE, s.NLPD})
@@ -375,7 +386,8 @@ func LeaveOut(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		scores, err := forecast.ScoresOf(forecast.Gaussian{Mu: mean[first:], Variance: variances[first:]}, d.Y[first:], early.Y, 1, levels)
+		scores, err := forecast.ScoresOf(forecast.Gaussian{Mu: mean[first:], Variance: variances[first:]}, d.Y[first:], early.Y, 1,
+			levels)
 		if err != nil {
 			return nil, err
 		}
@@ -396,7 +408,7 @@ func LeaveOut(ctx context.Context, scale scales.Scale) (*viz.Table, error) {
 	return t, nil
 }
 
-// train minimises the loss and conditions the model that it finds on the training data.
+// train minimises the loss and conditions the model found on the training data.
 func (s *Study) train(ctx context.Context, loss gppl.Loss) (*gppl.Result, *gppl.Posterior, error) {
 	r, err := gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true})
 	if err != nil {

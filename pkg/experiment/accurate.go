@@ -9,7 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// AccurateBy returns the outcomes of one loss on draws like source, of the first seeds, by the engines' choice.
+// AccurateBy returns the outcomes of one loss on draws like source with seeds 1 to seeds, by automatically chosen engines.
 func AccurateBy(all []Outcome, source Source, loss string, seeds int) []Outcome {
 	return Where(all, func(t Trial) bool {
 		s := t.Source
@@ -19,13 +19,12 @@ func AccurateBy(all []Outcome, source Source, loss string, seeds int) []Outcome 
 	})
 }
 
-// Unsuccessful counts the outcomes that failed (see [Outcome.Failed]) or whose status is not
-// Converged.
+// Unsuccessful counts the outcomes that failed (see [Outcome.Failed]) or whose status is not Converged.
 func Unsuccessful(all []Outcome) int {
 	return count(all, func(o Outcome) bool { return o.failed() || o.Status != string(gppl.Converged) })
 }
 
-// Coverage is how often the truth of a parameter is within two stated standard errors of its estimate, in the log.
+// Coverage counts how often the true value of a parameter lies within two reported standard errors of its estimate, in the log.
 type Coverage struct {
 	Name              string
 	Truth             float64
@@ -34,7 +33,7 @@ type Coverage struct {
 	Covered, Of       int
 }
 
-// Coverages counts over the draws of the first source, by fits kept to projections.
+// Coverages computes them over the draws of the first source, from fits restricted to projections.
 func Coverages(all []Outcome) (cs []Coverage) {
 	var source Source
 	for _, o := range all {
@@ -52,7 +51,7 @@ func Coverages(all []Outcome) (cs []Coverage) {
 		var logs []float64
 		for _, o := range ours {
 			if o.Error != "" || len(o.StdErr) <= i {
-				c.Of++ // no statement covers nothing
+				c.Of++ // without a standard error the truth counts as not covered
 				continue
 			}
 			off := math.Log(o.Theta[i] / p.Value)
@@ -75,7 +74,7 @@ type Speed struct {
 	Dense, Engines, Projected, Automatic float64 // seconds, set-up included
 }
 
-// Speeds compares, where ML was run densely.
+// Speeds returns one Speed for each draw on which ML was run with the dense engine.
 func Speeds(all []Outcome) (speeds []Speed) {
 	for _, o := range all {
 		if o.Trial.Loss != ML || o.Trial.Engine != "dense" || o.Error != "" {

@@ -11,7 +11,7 @@ import (
 //go:embed article.md.tmpl
 var articleText string
 
-// Article is docs/reproduction.md: the reproduction as an article in the form of ReScience C, with the verdicts and numbers of the rows.
+// Article is docs/reproduction.md: an article in the form of ReScience C, with the verdicts and numbers of the rows filled in.
 func Article(rows []Row) (string, error) {
 	row := func(id string) (Row, error) {
 		i := slices.IndexFunc(rows, func(r Row) bool { return r.ID == id })
@@ -54,7 +54,7 @@ func Article(rows []Row) (string, error) {
 	return text.String(), err
 }
 
-// list prints the rows that are chosen, a point for each.
+// list prints the chosen rows as bullet points.
 func list(rows []Row, chosen func(Row) bool) string {
 	var text strings.Builder
 	for _, r := range rows {

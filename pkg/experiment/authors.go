@@ -28,9 +28,9 @@ func (l onDiagonal) ValueGrad(grad, theta []float64) (float64, error) {
 	return l.Loss.ValueGrad(grad, shifted)
 }
 
-// single is PL, or with Ω = nil the exact NLL, in the single precision that the authors' E1 and E2 ran in: the Gram matrix, its
-// projection, factor and inverse are float32, and squared distances are x² + z² − 2xz. It is for SE alone. It is here to show the
-// effect, and is not made to be fast: O(n²k), O(n³), and memory for 2n² numbers.
+// single is PL, or with Ω = nil the exact NLL, in single precision, as in the authors' E1 and E2: the Gram matrix, its
+// projection, factor and inverse are float32, and squared distances are computed as x² + z² − 2xz. It supports SE only. It
+// shows the effect of the precision and is not optimised: O(n²k), O(n³) if exact, and memory for 2n² numbers.
 type single struct {
 	model gppl.Model
 	data  gppl.Data

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// commit names the commit of the running code, twelve digits, with a "+" if the tree was changed: as Go built it, or, since go run
-// leaves that out, as git says of the current folder. It is empty where neither knows.
+// commit is the commit of the running code, twelve digits, with a "+" if the tree was changed. It comes from Go's build
+// information or, since go run leaves that out, from git in the current folder. It is empty if neither knows.
 var commit = sync.OnceValue(func() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		set := map[string]string{}

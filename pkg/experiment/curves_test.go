@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestPublishedFigures holds what was read from the figures against what is known of them: Figure 3's markers are the numbers in the
-// outputs of the authors' notebook, and the curves of the others are whole.
+// TestPublishedFigures compares what was read from the figures with what is known about them: Figure 3's markers are the numbers
+// in the outputs of the authors' notebook, and the curves of the others are complete.
 func TestPublishedFigures(t *testing.T) {
 	p, err := LoadPublished()
 	if err != nil {
@@ -57,8 +57,8 @@ func TestPublishedFigures(t *testing.T) {
 	}
 }
 
-// TestForwardVFE holds the prediction of the authors' code against its formula with inverses, and wants it above the prior's rest
-// where the sparse posterior is not.
+// TestForwardVFE compares the prediction of the authors' code with its formula by explicit inverses, and checks that it exceeds
+// the prior's remainder where the sparse posterior does not.
 func TestForwardVFE(t *testing.T) {
 	sample, err := draw(20, 120, 60, 1).Load()
 	if err != nil {

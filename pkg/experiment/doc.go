@@ -1,7 +1,7 @@
-// Package experiment has the experiments of the paper as values.
+// Package experiment defines the experiments of the paper as values.
 //
-// A [Trial] says what is trained on what and how; a [Runner] does many of them on all processors and stores each [Outcome] as it
-// ends, in a [Store] from which a run that was killed goes on and from which reports are made. E1, E2, Sunspots and EEG list the
-// trials of the paper's experiments, under its own protocol and under this project's; [Ledger] holds every published number and
-// claim against what was stored.
+// A [Trial] says what is trained, on what and how. A [Runner] runs trials on all processors and stores each [Outcome] in a
+// [Store] as soon as it is done, so that a run that was killed can be resumed. E1, E2, Sunspots and EEG list the trials of the
+// paper's experiments, under its own protocol and under this project's. [Ledger] compares every published number and claim with
+// what was stored.
 package experiment

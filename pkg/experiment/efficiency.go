@@ -12,17 +12,18 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
-// Efficiency is what a loss keeps of the information in the data about each parameter: the variance of the best unbiased estimate
-// over that of the loss's own minimum, both to first order at the truth. 1 if nothing is lost; for PL alone it is the squared ratio of
-// the Cramér–Rao standard errors.
+// Efficiency is the share of the information in the data about each parameter that a loss keeps: the variance of the best
+// unbiased estimate divided by that of the loss's minimiser, both to first order at the truth. It is 1 if nothing is lost; for PL
+// alone it is the squared ratio of the Cramér–Rao standard errors.
 type Efficiency struct {
 	Design   string
 	Residual bool // with the residual energy
 	K        int
-	Kept     []float64 // for each parameter of the model; NaN where they are not identified to rounding
+	Kept     []float64 // for each parameter of the model; NaN if H is singular to rounding
 }
 
-// Efficiencies computes them at the truth of a draw of SE with l = 5 for every design and k of the curves. O(n³) once.
+// Efficiencies computes them at the true parameters of a draw of SE with l = 5, for every design and k of the curves. O(n³)
+// once.
 func Efficiencies(s scales.Scale) (es []Efficiency, params []gppl.Param, err error) {
 	source := CurveSources(s)[0]
 	source.Seed = 1
@@ -57,7 +58,7 @@ func Efficiencies(s scales.Scale) (es []Efficiency, params []gppl.Param, err err
 					kept := math.NaN()
 					if err == nil {
 						kept = all[i] * all[i] / cov.At(i, i)
-						if math.Abs(kept) < 1e-9 { // rounding, of a variance beyond any
+						if math.Abs(kept) < 1e-9 { // the variance is infinite but for rounding
 							kept = 0
 						}
 					}
@@ -70,13 +71,14 @@ func Efficiencies(s scales.Scale) (es []Efficiency, params []gppl.Param, err err
 	return es, params, nil
 }
 
-// godambe returns the covariance of the minimum of PL, or of PL with the residual energy, to first order at the model of info, in the
-// logs of the parameters: H⁻¹JH⁻ᵀ with J the covariance of the score and H its sensitivity (Godambe 1960). It is honest where the
-// remainder is not white, as the inverse information is not. The score of parameter a is ½(yᵀB_a y − tr B_a A) with
+// godambe returns the covariance of the minimiser of PL, or of PL with the residual energy, to first order at the model of info,
+// in the logs of the parameters: H⁻¹JH⁻ᵀ, where J is the covariance of the score and H its sensitivity (Godambe 1960).
+// Unlike the inverse information, it is valid when the remainder is not white. The score of parameter a is ½(yᵀB_a y − tr
+// B_a A) with
 //
 //	B_a = ΩM_aΩᵀ + c_a I,  M_a = S⁻¹∂_aS S⁻¹ − c_a I,  c_a = ∂_aτ/τ²,  τ = (tr A − tr S)/(n−k)
 //
-// so that H_ab = ½tr B_a∂_bA and J_ab = ½tr(B_aAB_bA) need k×k matrices alone; without the residual c = 0. O(n²k + p²k³).
+// so that H_ab = ½tr B_a∂_bA and J_ab = ½tr(B_aAB_bA) need only k×k matrices; without the residual c = 0. O(n²k + p²k³).
 func godambe(info *fisher.Information, omega *gppl.Projection, residual bool) (*mat.Dense, error) {
 	n, k := omega.Dims()
 	a := info.Covariance()
@@ -124,7 +126,7 @@ func godambe(info *fisher.Information, omega *gppl.Projection, residual bool) (*
 			j.Set(x, y, 0.5*(inner(&ms[x], ms[y].T())+c[y]*inner(&m[x], &aa)+c[x]*inner(&m[y], &aa)+c[x]*c[y]*square))
 		}
 	}
-	// In units of each parameter's own sensitivity, so that only what is not identified makes H singular.
+	// Scaled by each parameter's own sensitivity, so that H is singular only if something is not identified.
 	unit := make([]float64, p)
 	for i := range unit {
 		unit[i] = 1 / math.Sqrt(math.Abs(h.At(i, i)))
@@ -145,7 +147,7 @@ func godambe(info *fisher.Information, omega *gppl.Projection, residual bool) (*
 	return &cov, nil
 }
 
-// inner returns Σ a_ij·b_ij, which is tr ab for symmetric b.
+// inner returns Σ a_ij·b_ij, which is tr ab for a symmetric b.
 func inner(a, b mat.Matrix) (sum float64) {
 	rows, cols := a.Dims()
 	for i := range rows {

@@ -13,8 +13,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
-// TestGodambe checks the covariance of the minimum: for PL alone it is the inverse information of the projections, no loss keeps more
-// than all of the information, and the residual energy gains where it is honest to say so.
+// TestGodambe checks the covariance of the minimiser: for PL alone it is the inverse information of the projections, no loss
+// keeps more than all of the information, and the residual energy gains where it is valid.
 func TestGodambe(t *testing.T) {
 	sample, err := draw(5, 240, 120, 1).Load()
 	if err != nil {
@@ -71,8 +71,8 @@ func TestGodambe(t *testing.T) {
 	}
 }
 
-// TestGodambeSimulated compares it with minima over draws: PL with the residual energy and few Sphere projections, where the inverse
-// information would promise far too much.
+// TestGodambeSimulated compares it with minimisers over draws, for PL with the residual energy and few Sphere projections, where
+// the inverse information would be far too optimistic.
 func TestGodambeSimulated(t *testing.T) {
 	if testsize.Quick() {
 		t.Skip("trains")

@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
-// StorePath is where the outcomes of an experiment are, from the folder notebooks: those of full scale are kept with the project,
-// in results; those of smoke scale are not, in out.
+// StorePath is the file of an experiment's outcomes, relative to the folder notebooks: results at full scale, which is committed;
+// out at smoke scale, which is not.
 func StorePath(s scales.Scale, notebooks, name string) string {
 	if s == scales.Smoke {
 		return filepath.Join(notebooks, "out", "smoke-"+name+".jsonl")
@@ -20,9 +20,9 @@ func StorePath(s scales.Scale, notebooks, name string) string {
 	return filepath.Join(notebooks, "results", name+".jsonl")
 }
 
-// RunNamed does the trials of a named experiment as the environment asks: at GPPL_SCALE; with GPPL_FRESH, a time in Unix seconds,
-// computing anew what was stored before that time (1: before now); and with GPPL_SLOW=1 even what takes hours. The current folder is that of the
-// notebooks. The store is left with these trials alone, in their order.
+// RunNamed runs the trials of a named experiment at GPPL_SCALE. GPPL_FRESH, a time in Unix seconds, recomputes what was stored
+// before it (1: before now). GPPL_SLOW=1 includes trials that take hours. The current folder must be that of the notebooks.
+// Afterwards the store holds these trials only, in their order.
 func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Progress)) error {
 	scale := scales.FromEnvironment()
 	store, err := OpenStore(StorePath(scale, ".", name))
@@ -50,7 +50,7 @@ func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Pr
 	return store.Tidy(trials)
 }
 
-// Stored returns the outcomes of the trials that RunNamed left, without computing any. It is an error if one is missing.
+// Stored returns the stored outcomes of the trials, without computing any. It is an error if one is missing.
 func Stored(name string, trials []Trial) ([]Outcome, error) {
 	store, err := OpenStore(StorePath(scales.FromEnvironment(), ".", name))
 	if err != nil {
@@ -70,9 +70,9 @@ func Stored(name string, trials []Trial) ([]Outcome, error) {
 	return outcomes, nil
 }
 
-// slow reports whether a trial takes so long that it is done only with GPPL_SLOW=1: the EEG by VFE with m = 500, by RQ, whose
-// exact likelihood is dense at n = 8000, and on all samples but the first; and what the authors' code did with 100 inducing inputs or more, or with
-// as many projections in single precision, which takes minutes for each trial.
+// slow reports whether a trial is run only with GPPL_SLOW=1. These are the EEG by VFE with m = 500, by RQ (its exact likelihood
+// is dense at n = 8000), and on all samples but the first; and trials of the authors' code with 100 or more inducing inputs or,
+// in single precision, projections, which take minutes each.
 func (t Trial) slow() bool {
 	if t.Optimiser.Method == TorchAdam && t.Order >= 100 && (t.Loss == VFE || t.Authors.Float32) {
 		return true

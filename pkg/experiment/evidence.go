@@ -15,7 +15,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 )
 
-// Evidence is all that was stored, at full scale: what the ledger's verdicts follow from.
+// Evidence is all that was stored at full scale. The ledger's verdicts follow from it.
 type Evidence struct {
 	E1, E2, Sunspots, EEG []Outcome
 	Accurate              []Outcome
@@ -58,13 +58,13 @@ type Published struct {
 		NLL map[string]float64 `json:"NLL"`
 	} `json:"initial_losses_authors_notebook"`
 
-	// What the authors' notebooks print beside their tables.
+	// Numbers that the authors' notebooks print beside their tables.
 	NotebookDigits map[string]float64 `json:"E3_sunspots_authors_notebook_PL_digits"`
 	Logs           Logs               `json:"authors_notebook_logs"`
 	Seed55         Seed55             `json:"authors_code_run_by_itself"`
 }
 
-// Logs are what the outputs of the authors' notebooks hold beside the numbers of the tables.
+// Logs are the numbers in the outputs of the authors' notebooks that are not in the tables.
 type Logs struct {
 	E1 map[string]struct {
 		Start float64   `json:"start"` // the loss at the first step
@@ -78,10 +78,10 @@ type Logs struct {
 	EEGNorms  map[string]map[string]float64 `json:"E3_eeg_residual_norm"`    // ‖μ − y‖ over the 2000 held-out points
 	E1Seconds map[string]Figure             `json:"E1_BFGS_NLL_and_seconds"` // by method, as the notebook prints them
 	E2Failed  map[string]int                `json:"E2_VFE_150_failed_factorisations"`
-	E2Setup   map[string]map[string]float64 `json:"E2_setup_seconds"` // what is not timed: k-means with m = 150, repulsion; by n
+	E2Setup   map[string]map[string]float64 `json:"E2_setup_seconds"` // not in their times: k-means with m = 150, repulsion; by n
 }
 
-// Seed55 is what an independent run of the authors' code gives on the sunspots, to more digits than their notebook prints.
+// Seed55 is the result of an independent run of the authors' code on the sunspots, with more digits than their notebook prints.
 type Seed55 struct {
 	Of map[string]struct {
 		Start float64   `json:"start"` // PL before the first step
@@ -89,7 +89,7 @@ type Seed55 struct {
 		Stop  int       `json:"stop"`
 		Theta []float64 `json:"theta"`
 	} `json:"PL"`
-	VFE map[string]struct { // from centres that depend on the version of k-means
+	VFE map[string]struct { // its initial centres depend on the version of k-means
 		NLL  float64 `json:"nll"`
 		Stop int     `json:"stop"`
 	} `json:"VFE"`
@@ -121,7 +121,7 @@ func Where(all []Outcome, match func(Trial) bool) (some []Outcome) {
 	return some
 }
 
-// Values returns a number of each outcome.
+// Values applies number to each outcome.
 func Values(all []Outcome, number func(Outcome) float64) []float64 {
 	v := make([]float64, len(all))
 	for i, o := range all {
@@ -130,7 +130,7 @@ func Values(all []Outcome, number func(Outcome) float64) []float64 {
 	return v
 }
 
-// NLLs are the exact NLL of each outcome; +Inf where the trial ended in an error.
+// NLLs returns the exact NLL of each outcome, +Inf for a trial that ended in an error.
 func NLLs(all []Outcome) []float64 {
 	return Values(all, func(o Outcome) float64 {
 		if o.Error != "" {
@@ -140,8 +140,8 @@ func NLLs(all []Outcome) []float64 {
 	})
 }
 
-// Optimum returns the exact NLL at its minimum for the data and kernel of a trial: that of this project's ML in the same outcomes,
-// NaN if it is not there.
+// Optimum returns the minimum of the exact NLL for the data and kernel of a trial, taken from this project's ML in all; NaN if it
+// is not there.
 func Optimum(all []Outcome, t Trial) float64 {
 	for _, o := range all {
 		if o.Trial.Loss == ML && o.Trial.Protocol == GPPL && o.Trial.Source == t.Source && o.Trial.Kernel == t.Kernel && o.Error == "" {
@@ -151,8 +151,8 @@ func Optimum(all []Outcome, t Trial) float64 {
 	return math.NaN()
 }
 
-// startAsAuthors is the NLL on the sunspots where the paper begins, with the 1e-6 that the authors' code adds to the diagonal of what
-// it factorises.
+// startAsAuthors is the exact NLL at the paper's start on the sunspots, with the 1e-6 that the authors' code adds to the diagonal
+// of a matrix before factorising it.
 func startAsAuthors(e *Evidence, kernel string) (float64, error) {
 	for _, o := range Where(e.Sunspots, NotebookPL(kernel)) {
 		return o.StartNLL, nil
@@ -160,10 +160,11 @@ func startAsAuthors(e *Evidence, kernel string) (float64, error) {
 	return 0, errors.New("nothing is stored")
 }
 
-// Excess is how far the exact NLL of each outcome lies above the optimum of the same data (see [Optimum]), to a millionth of a nat.
+// Excess is how far the exact NLL of each outcome lies above the optimum of the same data (see [Optimum]); below 1e-6 nats it is
+// 0.
 func Excess(all, some []Outcome) []float64 {
 	optima := map[Trial]float64{}
-	for i := len(all) - 1; i >= 0; i-- { // the first counts
+	for i := len(all) - 1; i >= 0; i-- { // backwards: the first of several is kept
 		if o := &all[i]; o.Trial.Loss == ML && o.Trial.Protocol == GPPL && o.Error == "" {
 			optima[Trial{Source: o.Trial.Source, Kernel: o.Trial.Kernel}] = o.NLL
 		}
@@ -182,7 +183,7 @@ func Excess(all, some []Outcome) []float64 {
 	return v
 }
 
-// count returns how many of all are so.
+// count returns how many of all satisfy is.
 func count[T any](all []T, is func(T) bool) (n int) {
 	for _, v := range all {
 		if is(v) {
@@ -198,69 +199,75 @@ func Failures(all []Outcome) int { return count(all, Outcome.failed) }
 // Floors counts the outcomes whose noise variance was driven to its floor.
 func Floors(all []Outcome) int { return count(all, func(o Outcome) bool { return o.Floor }) }
 
-// Evaluations are those that each outcome took.
+// Evaluations returns the number of evaluations of each outcome.
 func Evaluations(all []Outcome) []float64 {
 	return Values(all, func(o Outcome) float64 { return float64(o.Evaluations) })
 }
 
 var median = quantile.Median
 
-// plain is a trial without the authors' options.
+// plain reports whether a trial has none of the authors' options.
 func plain(t Trial) bool { return t.Authors == Authors{} && t.Optimiser.Method != Evaluate }
 
-// E1By returns the trials of E1 by one method, one loss and k = m = 100, as the paper's text has it: "BFGS" and "Adam" of the paper,
-// "L-BFGS" ours.
+// E1By selects the trials of E1 by one method, one loss and k = m = 100, as in the paper's text. Methods are the paper's "BFGS"
+// and "Adam", and our "L-BFGS".
 func E1By(method, loss string) func(Trial) bool {
 	return func(t Trial) bool {
 		return plain(t) && t.Optimiser.Method == method && t.Loss == loss && t.Source.Noise == 0
 	}
 }
 
-// NotebookE1 returns the trials of E1 with all settings of the authors' notebook, k = m = 40 among them, by one optimiser ("BFGS" or
-// "Adam") and one loss, on the first twenty draws.
+// NotebookE1 selects the trials of E1 with all settings of the authors' notebook (k = m = 40 among them), by one optimiser
+// ("BFGS" or "Adam") and one loss, on the first twenty draws.
 func NotebookE1(optimiser, loss string) func(Trial) bool {
 	settings := notebookSettings(optimiser, loss)
 	return func(t Trial) bool { return t.Source.Seed <= notebookDraws && settings(t) }
 }
 
-// notebookE1Confirming tells the trials of ML and VFE with all settings of the notebook on further draws, which were made after the rule
+// notebookE1Confirming selects the trials of ML and VFE with all settings of the notebook on further draws, made after the rule
 // about Figure 2 had been chosen.
 func notebookE1Confirming(t Trial) bool {
-	return t.Source.Seed > notebookDraws && t.Loss != PL && (notebookSettings("BFGS", t.Loss)(t) || notebookSettings("Adam", t.Loss)(t))
+	return t.Source.Seed > notebookDraws && t.Loss != PL &&
+		(notebookSettings("BFGS", t.Loss)(t) || notebookSettings("Adam", t.Loss)(t))
 }
 
 func notebookSettings(optimiser, loss string) func(Trial) bool {
 	return func(t Trial) bool {
 		as := map[string]Authors{ML: {Diagonal: MLDiagonal}, VFE: {Repel: true}, PL: {Diagonal: PLDiagonal}}[loss]
-		return t.Source.Noise != 0 && t.Optimiser == notebookOptimisers[optimiser] && t.Loss == loss && t.Authors == as && (loss != PL || t.Design == PoolDesign) && ofNotebook(t)
+		return t.Source.Noise != 0 && t.Optimiser == notebookOptimisers[optimiser] && t.Loss == loss && t.Authors == as &&
+			(loss != PL || t.Design == PoolDesign) && ofNotebook(t)
 	}
 }
 
-// NotebookE1With returns those by Adam with other options: of VFE, or of PL with Sphere projections.
+// NotebookE1With selects those by Adam with other options: of VFE, or of PL with Sphere projections.
 func NotebookE1With(loss string, a Authors) func(Trial) bool {
 	return func(t Trial) bool {
-		return t.Source.Noise != 0 && t.Optimiser == notebookOptimisers["Adam"] && t.Loss == loss && t.Authors == a && t.Design != PoolDesign && ofNotebook(t)
+		return t.Source.Noise != 0 && t.Optimiser == notebookOptimisers["Adam"] && t.Loss == loss && t.Authors == a &&
+			t.Design != PoolDesign && ofNotebook(t)
 	}
 }
 
-// ofNotebook reports whether a trial of E1 has k = m of the authors' notebook, or none.
+// ofNotebook reports whether a trial of E1 has the k = m of the authors' notebook, or no order.
 func ofNotebook(t Trial) bool {
 	return t.Order == 0 || t.Order == NotebookOrder(scales.Full) || t.Order == NotebookOrder(scales.Smoke)
 }
 
-// NotebookE1Text returns the trials of VFE and of PL by the authors' code with the k = m = 100 of the text, in single precision or double.
+// NotebookE1Text selects the trials of VFE and PL by the authors' code with k = m = 100, as in the text, in single or double
+// precision.
 func NotebookE1Text(loss string, single bool) func(Trial) bool {
 	return func(t Trial) bool {
-		return t.Source.Noise != 0 && t.Optimiser == notebookOptimisers["Adam"] && t.Loss == loss && t.Authors.Float32 == single && !ofNotebook(t)
+		return t.Source.Noise != 0 && t.Optimiser == notebookOptimisers["Adam"] && t.Loss == loss &&
+			t.Authors.Float32 == single && !ofNotebook(t)
 	}
 }
 
-// notebookBest returns the trials of E1 on the data of the authors' notebook, k = m = 40, by L-BFGS to the optimum.
+// notebookBest selects the trials of E1 on the data of the authors' notebook with k = m = 40, by L-BFGS to the optimum.
 func notebookBest(loss string) func(Trial) bool {
 	return func(t Trial) bool { return t.Source.Noise != 0 && t.Protocol == GPPL && t.Loss == loss }
 }
 
-// nestedExcess returns how far above the optimum PL with k = 40 Sphere projections ends, for each draw of the data over several Ω.
+// nestedExcess returns how far above the optimum PL with 40 Sphere projections ends: a group for each draw of the data, with
+// several Ω in each.
 func nestedExcess(all []Outcome) (groups [][]float64) {
 	byDraw := map[uint64][]Outcome{}
 	for _, o := range Where(all, NotebookE1With(PL, Authors{Diagonal: PLDiagonal})) {
@@ -272,65 +279,69 @@ func nestedExcess(all []Outcome) (groups [][]float64) {
 	return groups
 }
 
-// E2Single returns the trials of E2 by VFE in single precision.
+// E2Single selects the trials of E2 by VFE in single precision.
 func E2Single(n, order int) func(Trial) bool {
 	return func(t Trial) bool {
 		return t.Authors.Float32 && t.Loss == VFE && t.Source.N == n && t.Order == order
 	}
 }
 
-// E2Double returns their twins in double precision, on the same draws with the same settings.
+// E2Double selects the same trials in double precision: same draws, same settings.
 func E2Double(n, order int) func(Trial) bool {
 	return func(t Trial) bool {
-		return t.Authors == Authors{Repel: true} && t.Loss == VFE && t.Source.N == n && t.Order == order && t.Optimiser.Method == TorchAdam
+		return t.Authors == Authors{Repel: true} && t.Loss == VFE && t.Source.N == n && t.Order == order &&
+			t.Optimiser.Method == TorchAdam
 	}
 }
 
-// NotebookPL returns the trial of PL on the sunspots with the Ω of the authors' notebook.
+// NotebookPL selects the trial of PL on the sunspots with the Ω of the authors' notebook.
 func NotebookPL(kernel string) func(Trial) bool {
 	return func(t Trial) bool { return t.Design == NotebookDesign && t.Kernel == kernel }
 }
 
-// E2By returns the trials of E2 by one protocol, loss and order (0 for ML) at n observations, on data with the noise variance of the
+// E2By selects the trials of E2 by protocol, loss and order (0 for ML) at n observations, on data with the noise variance of the
 // authors' data, ln 1.1.
 func E2By(protocol, loss string, n, order int) func(Trial) bool {
 	return e2(protocol, loss, n, order, false)
 }
 
-// E2Stated returns those on data with the noise variance that the text states, 0.1.
+// E2Stated selects those on data with the noise variance that the text states, 0.1.
 func E2Stated(protocol, loss string, n, order int) func(Trial) bool {
 	return e2(protocol, loss, n, order, true)
 }
 
 func e2(protocol, loss string, n, order int, stated bool) func(Trial) bool {
 	return func(t Trial) bool {
-		return plain(t) && (t.Source.Noise == 0) == stated && t.Protocol == protocol && t.Loss == loss && t.Source.N == n && t.Order == order
+		return plain(t) && (t.Source.Noise == 0) == stated && t.Protocol == protocol && t.Loss == loss && t.Source.N == n &&
+			t.Order == order
 	}
 }
 
-// SunspotsBy returns the trials by one protocol, kernel and loss, with the authors' options a, under the paper's own stopping
-// rule where the protocol is the paper's.
+// SunspotsBy selects the trials by protocol, kernel and loss, with the authors' options a. Under the paper's protocol they have
+// the paper's own stopping rule.
 func SunspotsBy(protocol, kernel, loss string, a Authors) func(Trial) bool {
 	return func(t Trial) bool {
-		return t.Optimiser.Method != Evaluate && t.Optimiser.Method != TorchAdam && t.Authors == a && t.Protocol == protocol && t.Kernel == kernel && t.Loss == loss &&
+		return t.Optimiser.Method != Evaluate && t.Optimiser.Method != TorchAdam && t.Authors == a && t.Protocol == protocol &&
+			t.Kernel == kernel && t.Loss == loss &&
 			(protocol != Paper || t.Optimiser.Tolerance == sunspotAdam.Tolerance)
 	}
 }
 
-// NotebookVFE returns VFE on the sunspots trained as the authors' notebook did, with the noise in K_uu for all kernels but SE.
+// NotebookVFE selects VFE on the sunspots trained as in the authors' notebook, with the noise in K_uu for all kernels but SE.
 func NotebookVFE(kernel string) func(Trial) bool {
 	return func(t Trial) bool { return t.Optimiser.Method == TorchAdam && t.Loss == VFE && t.Kernel == kernel }
 }
 
-// LooserStop returns PL on the sunspots with the paper's stopping rule applied to the loss per number.
+// LooserStop selects PL on the sunspots with the tolerance of the paper's stopping rule multiplied by k/n.
 func LooserStop(kernel string) func(Trial) bool {
 	return func(t Trial) bool {
-		return t.Kernel == kernel && t.Loss == PL && t.Protocol == Paper && t.Authors == Authors{} && t.Optimiser.Method == "Adam" && t.Optimiser.Tolerance < sunspotAdam.Tolerance
+		return t.Kernel == kernel && t.Loss == PL && t.Protocol == Paper && t.Authors == Authors{} && t.Optimiser.Method == "Adam" &&
+			t.Optimiser.Tolerance < sunspotAdam.Tolerance
 	}
 }
 
-// DenseSeconds is what the trial would have taken by the dense engine: its evaluations times the measured cost of one; NaN if that
-// was not measured. Trials that ran densely took what they took.
+// DenseSeconds is the time that the trial would have taken with the dense engine: its evaluations times the measured cost of one,
+// or NaN if that was not measured. For trials that ran densely it is the measured time.
 func DenseSeconds(all []Outcome, o Outcome) float64 {
 	if o.Trial.Engine == "dense" {
 		return o.Seconds()
@@ -344,12 +355,12 @@ func DenseSeconds(all []Outcome, o Outcome) float64 {
 	return math.NaN()
 }
 
-// denseTimes are the [DenseSeconds] of the outcomes whose trial matches.
+// denseTimes returns the [DenseSeconds] of the outcomes whose trial matches.
 func denseTimes(all []Outcome, match func(Trial) bool) []float64 {
 	return Values(Where(all, match), func(o Outcome) float64 { return DenseSeconds(all, o) })
 }
 
-// sameSeeds gives outcomes of ML, which has no seed of its own, that of their draw, so that pairs can tell which belong together.
+// sameSeeds gives outcomes of ML, which need no seed, the seed of their draw, so that pairs can match them.
 func sameSeeds(all []Outcome) []Outcome {
 	all = slices.Clone(all)
 	for i := range all {

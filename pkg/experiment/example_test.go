@@ -11,8 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
-// The trials of an experiment are values; scales decide how many there are and
-// how large.
+// The trials of an experiment are values; the scale decides how many there are and how large they are.
 func ExampleE1() {
 	smoke, full := experiment.E1(scales.Smoke), experiment.E1(scales.Full)
 	fmt.Println(smoke[0])
@@ -24,8 +23,8 @@ func ExampleE1() {
 	// true
 }
 
-// A Runner stores each outcome as it ends. Run again, it takes what is stored
-// and computes the rest: that is how a run that was killed goes on.
+// A Runner stores each outcome as soon as it is done. Run again, it takes what is stored and computes the rest, so a run that was
+// killed can be continued.
 func ExampleRunner() {
 	dir, err := os.MkdirTemp("", "")
 	if err != nil {
@@ -63,8 +62,8 @@ func ExampleRunner() {
 	// 2 of 2 done, 2 of them stored; ML is the optimum: true, PL is above it: true
 }
 
-// The ledger follows from the evidence: with none, nothing is claimed but what can be read in the paper and the
-// outputs of its notebooks.
+// The ledger follows from the evidence: without any, it only states what can be read in the paper and in the outputs of its
+// notebooks.
 func ExampleLedger() {
 	published, err := experiment.LoadPublished()
 	if err != nil {

@@ -11,11 +11,12 @@ import (
 
 // inFigure2 reports whether a trial has the settings of the authors' notebook of E1, from which their Figure 2 comes.
 func (t Trial) inFigure2() bool {
-	return t.Source.Name == "draw" && t.Source.Lengthscale == 20 && (t.Optimiser.Method == TorchAdam || t.Optimiser.Method == TorchLBFGS)
+	return t.Source.Name == "draw" && t.Source.Lengthscale == 20 &&
+		(t.Optimiser.Method == TorchAdam || t.Optimiser.Method == TorchLBFGS)
 }
 
-// figure2Variances returns two means over the range of the variance of a noisy observation: by the exact posterior at what was learnt,
-// and as the code of the authors' Figure 2 predicts it, which for ML and PL is the same.
+// figure2Variances returns two means over the range of the variance of a noisy observation: by the exact posterior at the learnt
+// parameters, and as the code of the authors' Figure 2 predicts it. For ML and PL they are equal.
 func figure2Variances(r *gppl.Result, s Sample) (exact, figure float64, err error) {
 	p, err := gppl.NewPosterior(r.Model, s.Train)
 	if err != nil {
@@ -32,15 +33,16 @@ func figure2Variances(r *gppl.Result, s Sample) (exact, figure float64, err erro
 	return exact, stat.Mean(v, nil), err
 }
 
-// Variances are ratios of the mean variances by what a loss learnt over those by what ML learnt, one for each draw of E1 with the settings
-// of the authors' notebook.
+// Variances are the mean variances by a loss divided by those by ML, one ratio for each draw of E1 with the settings of the
+// authors' notebook.
 type Variances struct {
-	Theirs, Sparse, Exact []float64 // of noisy observations: as the authors' code predicts, by the loss's own posterior, by the exact one
-	Latent                []float64 // of the function alone, by its own posterior, which of VFE is the sparse one
+	// Of noisy observations: as the authors' code predicts them, by the loss's own posterior, by the exact posterior.
+	Theirs, Sparse, Exact []float64
+	Latent                []float64 // of the function alone, by the loss's own posterior: for VFE the sparse one
 }
 
-// Figure2Ratios returns the ratios of a loss by one optimiser ("BFGS" or "Adam") or, for "", by both: on the draws on which the rule about
-// Figure 2 was chosen, or on the further ones, which there are of VFE.
+// Figure2Ratios returns the ratios for a loss and an optimiser ("BFGS", "Adam", or "" for both): on the draws on which the rule
+// about Figure 2 was chosen or, for VFE, on the further ones.
 func Figure2Ratios(all []Outcome, loss, optimiser string, further bool) (v Variances) {
 	for _, name := range []string{"BFGS", "Adam"} {
 		if optimiser != "" && optimiser != name {
@@ -63,26 +65,26 @@ func Figure2Ratios(all []Outcome, loss, optimiser string, further bool) (v Varia
 }
 
 func (v Variances) String() string {
-	return fmt.Sprintf("as their code predicts ×%s, by the sparse posterior ×%s, by the exact one ×%s; of the function alone, by the sparse posterior, ×%s", medianSpan(v.Theirs), medianSpan(v.Sparse), medianSpan(v.Exact), medianSpan(v.Latent))
+	return fmt.Sprintf("as their code predicts ×%s, by the sparse posterior ×%s, by the exact one ×%s; of the function alone, "+
+		"by the sparse posterior, ×%s", medianSpan(v.Theirs), medianSpan(v.Sparse), medianSpan(v.Exact), medianSpan(v.Latent))
 }
 
-// slip reports whether the excess of the variance of observations is one of their code: there as it predicts, and not by the sparse
-// posterior, which VFE is entitled to.
+// slip reports whether the excess variance of observations comes from the authors' code: it is there as the code predicts, and
+// not by the sparse posterior, which is what VFE should predict with.
 func (v Variances) slip() bool {
 	return len(v.Theirs) > 1 && medianSpan(v.Theirs).lo > excess && medianSpan(v.Sparse).hi < excess
 }
 
-// excess is from what ratio on a variance is one that Figure 2 shows: its own are 2.4 and 2.6.
+// excess is the ratio from which on the variance counts as too large, as in Figure 2, where it is 2.4 and 2.6.
 const excess = 1.5
 
-// ForwardVFE returns the variances at x that the authors' forward_VFE (gp.py, lines 398 to 438) predicts for noisy observations:
+// ForwardVFE returns the predictive variances of noisy observations at x by the authors' forward_VFE (gp.py, lines 398 to 438):
 //
 //	v + σ² − k_xuᵀ(U⁻¹ − A⁻¹U⁻¹)k_ux,  U = K_uu + σ²I,  A = U + K_uf K_fu/σ²
 //
-// The variance of the sparse posterior has K_uu for U and A⁻¹ for A⁻¹U⁻¹. The first error leaves
-// part of the function unexplained at the inducing inputs themselves. With what their notebook
-// learns in E1, and 40 inducing inputs, it alone makes the variance 1.6 times that of the sparse
-// posterior, the second alone 1.4 times, both 1.6 times.
+// The sparse posterior has K_uu in place of U, and A⁻¹ in place of A⁻¹U⁻¹. The first error leaves part of the function
+// unexplained at the inducing inputs themselves. With what their notebook learns in E1 and 40 inducing inputs, the first alone
+// multiplies the variance of the sparse posterior by 1.6, the second alone by 1.4, both by 1.6.
 func ForwardVFE(m gppl.Model, inducing []float64, s Sample, x []float64) ([]float64, error) {
 	train := s.Train.X.Coordinate(0)
 	u := gram(m.Kernel, inducing, inducing)

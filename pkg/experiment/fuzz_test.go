@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzOpenStore reads a store that anything may have written to. What can be read must still be there after the next Put, and
-// that one with it.
+// FuzzOpenStore reads a store with arbitrary contents. What can be read must still be there after the next Put, with the outcome
+// that was put.
 func FuzzOpenStore(f *testing.F) {
 	line, err := json.Marshal(outcome("a", 1))
 	if err != nil {
@@ -16,7 +16,8 @@ func FuzzOpenStore(f *testing.F) {
 	}
 	whole := string(line)
 	for _, text := range []string{
-		"", "\n", whole + "\n", whole + "\n" + whole + "\n", whole + "\r\n\n" + whole, whole + "\n" + whole[:len(whole)/2], "nonsense\n" + whole,
+		"", "\n", whole + "\n", whole + "\n" + whole + "\n", whole + "\r\n\n" + whole, whole + "\n" + whole[:len(whole)/2],
+		"nonsense\n" + whole,
 	} {
 		f.Add([]byte(text))
 	}

@@ -25,20 +25,21 @@ func rangeOf(v []float64) interval {
 
 func (i interval) empty() bool { return !(i.lo <= i.hi) }
 
-// notRun is a row that nothing is stored to judge by.
+// notRun is a row for which no stored result exists.
 func notRun(r Row, why string) draft {
 	r.Status, r.Why, r.Overturn = NotRun, why, "a stored run"
 	return draft{Row: r}
 }
 
-// among judges a published number that is one draw against ours over draws. Numbers that vary by factors are compared by their
-// logarithms.
+// among judges a published number that is one draw of ours: it is tested against our draws. Numbers that vary by factors are
+// compared by their logarithms.
 func among(r Row, published float64, ours []float64, unit string) draft {
 	in, test := rangeOf(ours), prediction(published, ours, true)
 	if in.empty() || test == nil {
 		return notRun(r, "nothing is stored, or one draw")
 	}
-	r.Ours = strings.TrimSpace(fmt.Sprintf("%s [%s, %s] %s", number(median(ours)), number(in.lo), number(in.hi), unit)) + fmt.Sprintf(" over %d draws", len(ours))
+	r.Ours = strings.TrimSpace(fmt.Sprintf("%s [%s, %s] %s", number(median(ours)), number(in.lo), number(in.hi), unit)) +
+		fmt.Sprintf(" over %d draws", len(ours))
 	side := "above"
 	if published < median(ours) {
 		side = "below"
@@ -48,10 +49,11 @@ func among(r Row, published float64, ours []float64, unit string) draft {
 	}
 	r.Test = test
 	off := fmt.Sprintf("the published figure lies %s what ours give", side)
-	return draft{r, map[Status]string{Contradicted: off, RejectedAlone: off + "; one row in twenty would by chance", Variable: "our draws differ so much that the test would accept numbers ten times as large as others that it accepts"}}
+	return draft{r, map[Status]string{Contradicted: off, RejectedAlone: off + "; one row in twenty would by chance",
+		Variable: "our draws differ so much that the test would accept numbers ten times as large as others that it accepts"}}
 }
 
-// drawn judges a published NLL of a draw that is not ours.
+// drawn judges a published NLL of a draw that we do not have.
 func drawn(r Row, published float64, ours []float64) draft {
 	test := prediction(published, ours, false)
 	if test == nil {
@@ -64,8 +66,8 @@ func drawn(r Row, published float64, ours []float64) draft {
 	return draft{r, map[Status]string{Contradicted: off, RejectedAlone: off + "; one row in twenty would be so by chance"}}
 }
 
-// ratio judges a published ratio of times against ours. Its order may be reproduced, reversed, or different from draw to draw; the
-// factor is of a machine and of a library, theirs PyTorch on a MacBook Pro M3, ours Go.
+// ratio judges a published ratio of times against ours. Its order may be reproduced, reversed, or vary between draws. The factor
+// depends on machine and library: theirs are PyTorch on a MacBook Pro M3, ours is Go.
 func ratio(r Row, published float64, ours []float64) draft {
 	ours = finite.Of(ours)
 	if len(ours) == 0 {
@@ -88,18 +90,19 @@ func ratio(r Row, published float64, ours []float64) draft {
 	return draft{Row: r}
 }
 
-// seconds is the row of a time that has no other to be compared with.
+// seconds is the row for a time that is compared with no other.
 func seconds(r Row, published float64, ours []float64) draft {
 	m := median(finite.Of(ours))
 	if math.IsNaN(m) {
 		return notRun(r, "no times are stored")
 	}
 	r.Published, r.Ours = fmt.Sprintf("%.3g s", published), inSeconds(m)
-	r.Status, r.Why, r.Overturn = NotComparable, "another machine (a MacBook Pro M3) and library; times are compared as ratios", "the authors' code and ours, timed on one machine"
+	r.Status, r.Why, r.Overturn = NotComparable, "another machine (a MacBook Pro M3) and library; times are compared as ratios",
+		"the authors' code and ours, timed on one machine"
 	return draft{Row: r}
 }
 
-// number prints five significant digits or so.
+// number prints about five significant digits.
 func number(v float64) string {
 	switch a := math.Abs(v); {
 	case a >= 1e5:
@@ -112,7 +115,7 @@ func number(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// inSeconds is a time in two significant digits, 2400 s rather than 2.4e+03 s.
+// inSeconds prints a time with two significant digits: 2400 s rather than 2.4e+03 s.
 func inSeconds(v float64) string {
 	if v >= 100 {
 		unit := math.Pow(10, math.Floor(math.Log10(v))-1)
@@ -126,7 +129,7 @@ var methodNames = []string{ML, VFE, PL}
 // below counts the numbers below x.
 func below(v []float64, x float64) int { return count(v, func(y float64) bool { return y < x }) }
 
-// quotients divides a by b, seed by seed; if there is one of b it is that of all.
+// quotients divides a by b element by element; a single b divides all.
 func quotients(a, b []float64) []float64 {
 	q := make([]float64, 0, len(a))
 	for i := range a {
@@ -159,7 +162,8 @@ func figure3(e *Evidence) (rows []draft) {
 		t := Row{ID: fmt.Sprintf("figure3-%d-%s-%d-time", p.N, p.Method, p.Order), Group: GroupFigure3, Notebook: "06-E2"}
 		if p.Method == ML {
 			r.Claim, r.Published = "NLL of "+name, fmt.Sprintf("%.1f nats", p.NLL)
-			rows = append(rows, noiseOfDraws(r, p.NLL, NLLs(Where(e.E2, E2By(GPPL, ML, p.N, 0))), NLLs(Where(e.E2, E2Stated(GPPL, ML, p.N, 0)))))
+			rows = append(rows, noiseOfDraws(r, p.NLL, NLLs(Where(e.E2, E2By(GPPL, ML, p.N, 0))),
+				NLLs(Where(e.E2, E2Stated(GPPL, ML, p.N, 0)))))
 			t.Claim = "time of " + name
 			rows = append(rows, seconds(t, p.Seconds, dense(p.N, 0, ML)))
 			continue
@@ -178,7 +182,7 @@ func figure3(e *Evidence) (rows []draft) {
 	return rows
 }
 
-// noiseOfDraws judges ML's NLL by draws with the noise variance of the authors' data, beside that of the text.
+// noiseOfDraws judges ML's NLL by draws with the noise variance of the authors' data. It also gives ours at that of the text.
 func noiseOfDraws(r Row, published float64, ours, stated []float64) draft {
 	d := drawn(r, published, ours)
 	if d.Status == NotRun || len(stated) < 2 {
@@ -188,21 +192,23 @@ func noiseOfDraws(r Row, published float64, ours, stated []float64) draft {
 	d.Tolerance = "corrected if 0.1 is rejected at 5 % and ln 1.1 is not; the six n are parts of one draw of theirs"
 	if prediction(published, stated, false).P < testLevel && d.Test.P >= testLevel {
 		d.Status = Corrected
-		d.why[Corrected] = "the authors' data have the noise variance ln 1.1 = 0.0953, not 0.1: log 0.1 passes through softplus (gp.py, lines 338 and 348), a fact of their code that does not depend on our draws"
+		d.why[Corrected] = "the authors' data have the noise variance ln 1.1 = 0.0953, not 0.1: log 0.1 passes through softplus " +
+			"(gp.py, lines 338 and 348), a fact of their code that does not depend on our draws"
 	}
 	return d
 }
 
-// optimumTolerance is how far from the minimum a published ML may be: the paper prints three decimals and stops early.
+// optimumTolerance is how far a published ML may be from the minimum: the paper prints three decimals and stops early.
 const optimumTolerance = 0.02
 
-// closeTo is how near one of our VFE runs must come to a published one, in nats: k-means starts elsewhere, and both stop early.
+// closeTo is how near, in nats, one of our VFE runs must come to a published one: k-means starts elsewhere, and both stop early.
 const closeTo = 15
 
 func table2(e *Evidence) (rows []draft) {
 	for _, kernel := range KernelNames {
 		published := e.Published.Sunspots[kernel]
-		rows = append(rows, draft{Row: sunspotML(e, kernel, published[ML])}, draft{Row: sunspotVFE(e, GroupTable2, "table2", kernel, published[VFE].NLL)}, sunspotPL(e, kernel, published[PL].NLL))
+		rows = append(rows, draft{Row: sunspotML(e, kernel, published[ML])},
+			draft{Row: sunspotVFE(e, GroupTable2, "table2", kernel, published[VFE].NLL)}, sunspotPL(e, kernel, published[PL].NLL))
 		dense := func(loss string) []float64 {
 			return denseTimes(e.Sunspots, SunspotsBy(Paper, kernel, loss, Authors{}))
 		}
@@ -223,7 +229,8 @@ func table2(e *Evidence) (rows []draft) {
 func sunspotML(e *Evidence, kernel string, p Figure) Row {
 	r := Row{
 		ID: "table2-" + kernel + "-ML-nll", Group: GroupTable2, Claim: "NLL of ML, " + kernel, Notebook: "07-E3-sunspots",
-		Published: fmt.Sprintf("%.3f nats", p.NLL), Tolerance: fmt.Sprintf("%.2f nats", optimumTolerance), Overturn: "an optimum of ours elsewhere",
+		Published: fmt.Sprintf("%.3f nats", p.NLL), Tolerance: fmt.Sprintf("%.2f nats", optimumTolerance),
+		Overturn: "an optimum of ours elsewhere",
 	}
 	ours := NLLs(Where(e.Sunspots, SunspotsBy(GPPL, kernel, ML, Authors{})))
 	if len(ours) == 0 {
@@ -234,31 +241,35 @@ func sunspotML(e *Evidence, kernel string, p Figure) Row {
 	case math.Abs(ours[0]-p.NLL) <= optimumTolerance:
 		r.Status = Reproduced
 	case ours[0] < p.NLL:
-		r.Status, r.Why = Corrected, "the published figure is not the optimum, at best a local one: L-BFGS from the same start ends lower"
+		r.Status, r.Why = Corrected, "the published figure is not the optimum, at best a local one: L-BFGS from the same start "+
+			"ends lower"
 	default:
 		r.Status, r.Why = Contradicted, "the published figure is lower than any that we reach"
 	}
 	return r
 }
 
-// vfeVariants returns the NLL of VFE on the sunspots over draws of k-means: as published by Titsias, and as the authors' code trains it.
+// vfeVariants returns the NLL of VFE on the sunspots over draws of k-means: as Titsias published it, and as the authors' code
+// trains it.
 func vfeVariants(e *Evidence, kernel string) (proper, theirs []float64) {
 	return NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, VFE, Authors{}))), NLLs(Where(e.Sunspots, NotebookVFE(kernel)))
 }
 
-// sunspotVFE asks which VFE the published figure is of: the proper one, or that of the authors' code, which for all kernels but SE has
-// the noise in K_uu. Both are trained by the paper's protocol, and judged by their medians.
+// sunspotVFE decides which VFE the published figure comes from: the correct one, or that of the authors' code, which has the
+// noise in K_uu for all kernels but SE. Both are trained by the paper's protocol, and judged by their medians.
 func sunspotVFE(e *Evidence, group, prefix, kernel string, published float64) Row {
 	r := Row{
 		ID: fmt.Sprintf("%s-%s-VFE-nll", prefix, kernel), Group: group, Claim: "NLL of VFE, " + kernel, Notebook: "07-E3-sunspots",
-		Published: fmt.Sprintf("%.3f nats", published), Tolerance: fmt.Sprintf("within %d nats of the median over starts, by the paper's protocol", closeTo),
+		Published: fmt.Sprintf("%.3f nats", published), Tolerance: fmt.Sprintf("within %d nats of the median over starts, "+
+			"by the paper's protocol", closeTo),
 		Overturn: "starts of k-means from which the median is elsewhere",
 	}
 	proper, theirs := vfeVariants(e, kernel)
 	if len(proper) == 0 || len(theirs) == 0 {
 		return notRun(r, "nothing is stored").Row
 	}
-	r.Ours = fmt.Sprintf("proper %s over %d starts, as their code trains it %s over %d", number(median(proper)), len(proper), number(median(theirs)), len(theirs))
+	r.Ours = fmt.Sprintf("proper %s over %d starts, as their code trains it %s over %d", number(median(proper)), len(proper),
+		number(median(theirs)), len(theirs))
 	if in := rangeOf(theirs); len(theirs) > 1 {
 		r.Ours += fmt.Sprintf(" [%s, %s]", number(in.lo), number(in.hi))
 	}
@@ -274,12 +285,13 @@ func sunspotVFE(e *Evidence, group, prefix, kernel string, published float64) Ro
 	case isTheirs:
 		r.Status, r.Why = Corrected, "explained by the noise variance that the authors' code adds to K_uu, not by VFE itself"
 	default:
-		r.Status, r.Why = Unexplained, fmt.Sprintf("%s nats from what their code gives from our starts, %s from proper VFE", number(math.Abs(median(theirs)-published)), number(math.Abs(median(proper)-published)))
+		r.Status, r.Why = Unexplained, fmt.Sprintf("%s nats from what their code gives from our starts, %s from proper VFE",
+			number(math.Abs(median(theirs)-published)), number(math.Abs(median(proper)-published)))
 	}
 	return r
 }
 
-// sunspotPL judges Table 2's PL, of an Ω that is not known, by draws of Ω.
+// sunspotPL judges Table 2's PL by draws of Ω, because its own Ω is unknown.
 func sunspotPL(e *Evidence, kernel string, published float64) draft {
 	ours, optimum := NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{}))), optimumOf(e, kernel)
 	above := slices.Clone(ours)
@@ -298,7 +310,7 @@ func sunspotPL(e *Evidence, kernel string, published float64) draft {
 	return d
 }
 
-// optimumOf is ML's NLL on the sunspots; of LocPer the best.
+// optimumOf is ML's NLL on the sunspots; for LocPer the lowest.
 func optimumOf(e *Evidence, kernel string) float64 {
 	ml := NLLs(Where(e.Sunspots, SunspotsBy(GPPL, kernel, ML, Authors{})))
 	if len(ml) == 0 {
@@ -307,14 +319,16 @@ func optimumOf(e *Evidence, kernel string) float64 {
 	return ml[0]
 }
 
-// sameNumber is how near, relatively, a number of the same random numbers must come.
+// sameNumber is the relative difference allowed between two numbers that come from the same random numbers.
 const sameNumber = 1e-6
 
 // exactPL judges the notebook's PL column, whose Ω is known.
 func exactPL(e *Evidence, kernel string, published float64) draft {
 	r := Row{
-		ID: fmt.Sprintf("notebook-%s-PL-nll", kernel), Group: GroupNotebook, Claim: "NLL of PL, " + kernel + ", with the Ω of NumPy's seed 55", Notebook: "07-E3-sunspots",
-		Published: fmt.Sprintf("%.8f nats", published), Tolerance: fmt.Sprintf("%.0e of the number; the same start, stop step and learnt parameters", sameNumber),
+		ID: fmt.Sprintf("notebook-%s-PL-nll", kernel), Group: GroupNotebook,
+		Claim: "NLL of PL, " + kernel + ", with the Ω of NumPy's seed 55", Notebook: "07-E3-sunspots",
+		Published: fmt.Sprintf("%.8f nats", published), Tolerance: fmt.Sprintf("%.0e of the number; the same start, stop step and "+
+			"learnt parameters", sameNumber),
 	}
 	r.Overturn = "the same trial with another number, start, stop or parameters"
 	ours := Where(e.Sunspots, NotebookPL(kernel))
@@ -324,12 +338,15 @@ func exactPL(e *Evidence, kernel string, published float64) draft {
 	o, spread := ours[0], NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{})))
 	off := math.Abs(o.NLL/published - 1)
 	in, want := rangeOf(spread), e.Published.Seed55.Of[kernel]
-	same := off <= sameNumber && math.Abs(o.NLL/want.NLL-1) <= sameNumber && o.Evaluations-1 == want.Stop && math.Abs(o.Start-want.Start) <= 5e-5
-	for i, v := range want.Theta { // of which six digits are known
+	same := off <= sameNumber && math.Abs(o.NLL/want.NLL-1) <= sameNumber && o.Evaluations-1 == want.Stop &&
+		math.Abs(o.Start-want.Start) <= 5e-5
+	for i, v := range want.Theta { // known to six digits
 		same = same && math.Abs(o.Theta[i]/v-1) <= 1e-4
 	}
-	r.Ours = fmt.Sprintf("%.6f nats (%.0e off), from PL = %.4f at the start, stopped at step %d, learnt %.6g", o.NLL, off, o.Start, o.Evaluations-1, o.Theta)
-	r.Why = fmt.Sprintf("one Ω for the whole column, because the code sets seed 55 at every evaluation (gp.py, line 478); over %d draws of Ω the NLL ranges from %s to %s", len(spread), number(in.lo), number(in.hi))
+	r.Ours = fmt.Sprintf("%.6f nats (%.0e off), from PL = %.4f at the start, stopped at step %d, learnt %.6g", o.NLL, off,
+		o.Start, o.Evaluations-1, o.Theta)
+	r.Why = fmt.Sprintf("one Ω for the whole column, because the code sets seed 55 at every evaluation (gp.py, line 478); over %d "+
+		"draws of Ω the NLL ranges from %s to %s", len(spread), number(in.lo), number(in.hi))
 	if r.Status = Exactly; !same {
 		r.Status, r.Why = Contradicted, "not with this Ω and these settings"
 	}
@@ -339,15 +356,19 @@ func exactPL(e *Evidence, kernel string, published float64) draft {
 func authorsNotebook(e *Evidence) (rows []draft) {
 	for _, kernel := range KernelNames {
 		p := e.Published.Notebook[kernel]
-		rows = append(rows, draft{Row: sunspotVFE(e, GroupNotebook, "notebook", kernel, p[VFE].NLL)}, exactPL(e, kernel, e.Published.NotebookDigits[kernel]))
+		rows = append(rows, draft{Row: sunspotVFE(e, GroupNotebook, "notebook", kernel, p[VFE].NLL)},
+			exactPL(e, kernel, e.Published.NotebookDigits[kernel]))
 		dense := func(loss string) []float64 {
 			return denseTimes(e.Sunspots, SunspotsBy(Paper, kernel, loss, Authors{}))
 		}
-		t := Row{ID: "notebook-" + kernel + "-time", Group: GroupNotebook, Claim: "time of VFE over PL's, " + kernel, Notebook: "07-E3-sunspots"}
+		t := Row{ID: "notebook-" + kernel + "-time", Group: GroupNotebook,
+			Claim: "time of VFE over PL's, " + kernel, Notebook: "07-E3-sunspots"}
 		rows = append(rows, ratio(t, p[VFE].Seconds/p[PL].Seconds, []float64{median(dense(VFE)) / median(dense(PL))}))
 
-		r := Row{ID: "initial-" + kernel, Group: GroupNotebook, Claim: "NLL at the start (all parameters 1, noise variance ln 2), " + kernel, Notebook: "07-E3-sunspots",
-			Published: fmt.Sprintf("%.4f nats", e.Published.Initial.NLL[kernel]), Tolerance: "1e-4 nats", Overturn: "an exact NLL that differs in the fourth decimal"}
+		r := Row{ID: "initial-" + kernel, Group: GroupNotebook,
+			Claim: "NLL at the start (all parameters 1, noise variance ln 2), " + kernel, Notebook: "07-E3-sunspots",
+			Published: fmt.Sprintf("%.4f nats", e.Published.Initial.NLL[kernel]), Tolerance: "1e-4 nats",
+			Overturn: "an exact NLL that differs in the fourth decimal"}
 		start, err := startAsAuthors(e, kernel)
 		switch {
 		case err != nil:
@@ -362,8 +383,8 @@ func authorsNotebook(e *Evidence) (rows []draft) {
 	return rows
 }
 
-// EEGRuns returns the outcomes on the EEG by one protocol, kernel and loss, one for each sample: of those that have errors of prediction
-// or, where there are none, the first, which says why.
+// EEGRuns returns the outcomes on the EEG by protocol, kernel and loss, one for each sample: those that have errors of prediction
+// or, if none has, the first, which says why.
 func EEGRuns(all []Outcome, protocol, kernel, loss string) []Outcome {
 	runs := Where(all, func(t Trial) bool {
 		return plain(t) && t.Protocol == protocol && t.Kernel == kernel && t.Loss == loss
@@ -374,7 +395,7 @@ func EEGRuns(all []Outcome, protocol, kernel, loss string) []Outcome {
 	return runs[:min(1, len(runs))]
 }
 
-// predicted are those of them that predicted.
+// predicted returns those of them that have errors of prediction.
 func predicted(all []Outcome, protocol, kernel, loss string) []Outcome {
 	return slices.DeleteFunc(EEGRuns(all, protocol, kernel, loss), func(o Outcome) bool { return o.MSE == nil })
 }
@@ -388,7 +409,7 @@ func eegSteps(runs []Outcome) string {
 	return fmt.Sprintf("after %.0f of at most %d steps", in.lo, eegAdam.Iterations)
 }
 
-// ofSamples is a number of runs, one for each sample of the EEG: the median, and the range of several.
+// ofSamples prints a number of the runs, one for each sample of the EEG: the median, and the range if there are several.
 func ofSamples(runs []Outcome, number func(Outcome) float64) string {
 	v := Values(runs, number)
 	text := fmt.Sprintf("%.3f", median(v))
@@ -410,7 +431,8 @@ func table3(e *Evidence) (rows []draft) {
 			p := e.Published.EEG[kernel][loss]
 			r := Row{
 				ID: fmt.Sprintf("table3-%s-%s-nmse", kernel, loss), Group: GroupTable3, Notebook: "08-E3-EEG",
-				Claim: fmt.Sprintf("normalised mean square error of %s, %s (printed as RMSE)", loss, kernel), Published: fmt.Sprintf("%.3f", p.NMSE),
+				Claim:     fmt.Sprintf("normalised mean square error of %s, %s (printed as RMSE)", loss, kernel),
+				Published: fmt.Sprintf("%.3f", p.NMSE),
 			}
 			ours := predicted(e.EEG, Paper, kernel, loss)
 			if len(ours) == 0 {
@@ -421,7 +443,8 @@ func table3(e *Evidence) (rows []draft) {
 			v := median(Values(ours, nmse))
 			r.Ours, r.Overturn = ofSamples(ours, nmse), "runs on the paper's recording"
 			if seen := ours[0].MSE.Seen; seen > 0 {
-				r.Ours += fmt.Sprintf("; %s without the held-out points that were also trained on (%d in the first sample)", ofSamples(ours, fresh), seen)
+				r.Ours += fmt.Sprintf("; %s without the held-out points that were also trained on (%d in the "+
+					"first sample)", ofSamples(ours, fresh), seen)
 			}
 			r.Ours += fmt.Sprintf("; samples: %d", len(ours))
 			if loss == VFE {
@@ -437,11 +460,14 @@ func table3(e *Evidence) (rows []draft) {
 			rows = append(rows, draft{Row: r})
 		}
 		v, p := e.Published.EEG[kernel][VFE], e.Published.EEG[kernel][PL]
-		t := Row{ID: "table3-" + kernel + "-time", Group: GroupTable3, Claim: "time of VFE over PL's, " + kernel, Notebook: "08-E3-EEG", Published: fmt.Sprintf("%.2g", v.Seconds/p.Seconds)}
+		t := Row{ID: "table3-" + kernel + "-time", Group: GroupTable3, Claim: "time of VFE over PL's, " + kernel, Notebook: "08-E3-EEG",
+			Published: fmt.Sprintf("%.2g", v.Seconds/p.Seconds)}
 		vfe, pl := predicted(e.EEG, Paper, kernel, VFE), predicted(e.EEG, Paper, kernel, PL)
 		if len(vfe) > 0 && len(pl) > 0 {
-			t.Ours, t.Overturn = fmt.Sprintf("%.2g, VFE %s", vfe[0].Seconds()/pl[0].Seconds(), eegSteps(vfe[:1])), "dense times of both at n = 8000"
-			t.Status, t.Why = NotComparable, "our engines compute PL differently from the paper, and the dense path was not run at n = 8000"
+			t.Ours, t.Overturn = fmt.Sprintf("%.2g, VFE %s", vfe[0].Seconds()/pl[0].Seconds(), eegSteps(vfe[:1])),
+				"dense times of both at n = 8000"
+			t.Status, t.Why = NotComparable, "our engines compute PL differently from the paper, and the dense path was not run at "+
+				"n = 8000"
 		} else {
 			t = notRun(t, eegSlow).Row
 		}

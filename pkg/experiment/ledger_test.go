@@ -29,8 +29,8 @@ func evidence(t *testing.T) *Evidence {
 	return e
 }
 
-// TestLedger holds the ledger that is kept against what follows from the stored results: every row, with its status, numbers and
-// reasons. Where they differ by intent, go run ./measure/ledger -write brings it up to date.
+// TestLedger compares the committed ledger with what follows from the stored results: every row, with its status, numbers and
+// reasons. If they differ by intent, go run ./measure/ledger -write updates it.
 func TestLedger(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(results, "ledger.json"))
 	if err != nil {
@@ -56,7 +56,8 @@ func TestLedger(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(results, "..", r.Notebook+".ipynb")); err != nil {
 			t.Errorf("row %q: %v", r.ID, err)
 		}
-		if slices.Contains([]Status{Corrected, Contradicted, NotComparable, RejectedAlone, Unexplained, Reversed, Found, NotFound}, r.Status) && r.Why == "" {
+		if slices.Contains([]Status{Corrected, Contradicted, NotComparable, RejectedAlone, Unexplained, Reversed, Found, NotFound},
+			r.Status) && r.Why == "" {
 			t.Errorf("row %q is %s, and does not say why", r.ID, r.Status)
 		}
 		if r.Status.comparable() && r.Tolerance == "" || r.Overturn == "" {
@@ -68,7 +69,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// TestLedgerFollows moves the evidence and wants the verdicts to move along.
+// TestLedgerFollows changes the evidence and checks that the verdicts follow.
 func TestLedgerFollows(t *testing.T) {
 	status := func(e *Evidence, id string) Status {
 		for _, r := range Ledger(e) {
@@ -115,8 +116,8 @@ func TestLedgerFollows(t *testing.T) {
 	}
 }
 
-// TestLedgerConfirmed wants verdicts whose rules were chosen after the data had been seen to follow from other data: they must not move
-// with the draws that the rules were chosen on, and must move with those made later.
+// TestLedgerConfirmed checks that verdicts whose rules were chosen after the data had been seen follow from other data: they must
+// not change with the draws on which the rules were chosen, and must change with later ones.
 func TestLedgerConfirmed(t *testing.T) {
 	row := func(e *Evidence, id string) Row {
 		for _, r := range Ledger(e) {
@@ -190,7 +191,7 @@ func TestLedgerConfirmed(t *testing.T) {
 	}
 }
 
-// TestStatements: every statement is judged once, and has a text for every status that can be its own.
+// TestStatements checks that every statement is judged once and has a text for each status that it can get.
 func TestStatements(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range judged() {
@@ -213,7 +214,7 @@ func TestStatements(t *testing.T) {
 	}
 }
 
-// TestLedgerCovers wants a row for every number in published.json that is a result.
+// TestLedgerCovers checks that every number in published.json that is a result has a row.
 func TestLedgerCovers(t *testing.T) {
 	e := evidence(t)
 	want := 0
@@ -241,8 +242,8 @@ func TestLedgerCovers(t *testing.T) {
 	}
 }
 
-// TestStoredResults repeats stored trials that are quick and wants the stored numbers: a change of the code that moves them must
-// raise Revision, and recompute them.
+// TestStoredResults repeats stored trials that are quick and compares the numbers: a change of the code that moves them must
+// raise Revision and recompute them.
 func TestStoredResults(t *testing.T) {
 	if testsize.Quick() {
 		t.Skip("trains")
@@ -253,7 +254,8 @@ func TestStoredResults(t *testing.T) {
 		count := map[string]int{}
 		for _, o := range *all {
 			class := o.Trial.Kernel + o.Trial.Loss + o.Trial.Protocol + o.Trial.Optimiser.Method + o.Trial.Design
-			if o.Fit > 0.5 || o.Fit+o.Setup > 1 && !testsize.Long() || o.Error != "" || o.Floor || o.Trial.Optimiser.Method == Evaluate || count[class] >= 1 {
+			if o.Fit > 0.5 || o.Fit+o.Setup > 1 && !testsize.Long() || o.Error != "" || o.Floor || o.Trial.Optimiser.Method == Evaluate ||
+				count[class] >= 1 {
 				continue
 			}
 			if o.Trial.Source.Name == "sunspots" && !haveSunspots() {
@@ -273,7 +275,7 @@ func TestStoredResults(t *testing.T) {
 			}
 			for i, v := range o.Theta {
 				near := 1e-3
-				if i < len(o.StdErr) { // of a search that stops where nothing is left to gain
+				if i < len(o.StdErr) { // a search stops when the gain is negligible, not at an exact point
 					near = max(near, o.StdErr[i]/20)
 				}
 				if !(math.Abs(math.Log(got.Theta[i]/v)) <= near) {
@@ -288,10 +290,11 @@ func TestStoredResults(t *testing.T) {
 	t.Logf("%d trials repeated", repeated)
 }
 
-// TestStoredCommits wants the commits that outcomes name to be in the history of this one: that of a branch which was never merged says
-// nothing to a reader.
+// TestStoredCommits checks that the commits that outcomes name are in the history of this one: a commit of a branch that was
+// never merged is useless to a reader.
 func TestStoredCommits(t *testing.T) {
-	if shallow, err := exec.Command("git", "rev-parse", "--is-shallow-repository").Output(); err != nil || strings.TrimSpace(string(shallow)) != "false" {
+	if shallow, err := exec.Command("git", "rev-parse", "--is-shallow-repository").Output(); err != nil ||
+		strings.TrimSpace(string(shallow)) != "false" {
 		t.Skip("needs the history of the repository")
 	}
 	e := evidence(t)
@@ -312,7 +315,7 @@ func TestStoredCommits(t *testing.T) {
 	}
 }
 
-// curves are the stored outcomes of the experiment that no row of the ledger needs.
+// curves returns the stored outcomes of the experiment that the ledger does not use.
 func curves(t *testing.T) *[]Outcome {
 	t.Helper()
 	store, err := OpenStore(filepath.Join(results, "curves.jsonl"))
@@ -336,13 +339,15 @@ func haveSunspots() bool {
 // TestEEGRuns gives trainings on several samples, with predictions and without.
 func TestEEGRuns(t *testing.T) {
 	run := func(seed uint64, predicts bool) Outcome {
-		o := Outcome{Trial: Trial{Protocol: Paper, Kernel: "SE", Loss: VFE, Source: Source{Name: "eeg", Seed: seed}, Optimiser: eegAdam}}
+		o := Outcome{Trial: Trial{Protocol: Paper, Kernel: "SE", Loss: VFE,
+			Source: Source{Name: "eeg", Seed: seed}, Optimiser: eegAdam}}
 		if predicts {
 			o.MSE = &Validation{}
 		}
 		return o
 	}
-	if got := EEGRuns([]Outcome{run(1, true), run(2, false), run(3, true)}, Paper, "SE", VFE); len(got) != 2 || got[0].Trial.Source.Seed != 1 || got[1].Trial.Source.Seed != 3 {
+	if got := EEGRuns([]Outcome{run(1, true), run(2, false), run(3, true)}, Paper, "SE", VFE); len(got) != 2 ||
+		got[0].Trial.Source.Seed != 1 || got[1].Trial.Source.Seed != 3 {
 		t.Errorf("where two of three predict: %+v", got)
 	}
 	if got := EEGRuns([]Outcome{run(1, false), run(2, false)}, Paper, "SE", VFE); len(got) != 1 {
@@ -350,8 +355,8 @@ func TestEEGRuns(t *testing.T) {
 	}
 }
 
-// TestErrata wants every row that docs/errata.md names to be in the ledger, and every row of the text that is corrected to be named
-// there.
+// TestErrata checks that every row that docs/errata.md names is in the ledger, and that it names every row of the text that is
+// corrected.
 func TestErrata(t *testing.T) {
 	text, err := os.ReadFile("../../docs/errata.md")
 	if err != nil {

@@ -11,12 +11,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// Misfit is the result of the automatic fit on data that its model does not
-// fit.
+// Misfit is the result of the automatic fit on data that its model does not fit.
 type Misfit struct {
-	Data   string // what they are
+	Data   string // description of the data
 	N      int
-	Result *auto.Result // nil where there is an error
+	Result *auto.Result // nil if Err is not
 	Err    error
 }
 

@@ -13,23 +13,23 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// storedNumber is one that outcomes have.
+// storedNumber is a number of an outcome.
 type storedNumber struct {
 	name string
-	get  func(*Outcome) float64 // NaN where there is none
+	get  func(*Outcome) float64 // NaN if the outcome has none
 	set  func(*Outcome, float64)
-	near func(v float64) float64 // how near the same number must come that is computed again; nil where only training tells
-	move func(v float64) float64 // the least spread that is given to it
+	near func(v float64) float64 // tolerance for the recomputed number; nil if it takes training to recompute it
+	move func(v float64) float64 // the least spread to assume
 }
 
-// Parameters are stored with ten digits, and an engine keeps 1e-8 nats for each observation. What decides whether an optimum is the
-// published one is 0.02 nats.
+// Parameters are stored with ten digits, and an engine keeps 1e-8 nats for each observation. What decides whether an optimum is
+// the published one is 0.02 nats.
 func nats(v float64) float64      { return 1e-3 + 1e-6*math.Abs(v) }
 func decisive(float64) float64    { return optimumTolerance }
 func permille(v float64) float64  { return 1e-3 * math.Abs(v) }
 func hundredth(v float64) float64 { return 1e-2 * math.Abs(v) }
 
-// plainNumber is one of an outcome that is zero where there is none.
+// plainNumber is a number of an outcome that is zero if the outcome does not have it.
 func plainNumber(name string, at func(*Outcome) *float64, near, move func(float64) float64) storedNumber {
 	return storedNumber{name, func(o *Outcome) float64 {
 		if v := *at(o); v != 0 {
@@ -39,7 +39,7 @@ func plainNumber(name string, at func(*Outcome) *float64, near, move func(float6
 	}, func(o *Outcome, v float64) { *at(o) = v }, near, move}
 }
 
-// validated is a number of predictions of what was held back.
+// validated is a number of the predictions of held-back data.
 func validated(name string, of func(*Outcome) **Validation, at func(*Validation) *float64) storedNumber {
 	return storedNumber{name, func(o *Outcome) float64 {
 		if v := *of(o); v != nil {
@@ -53,9 +53,10 @@ func validated(name string, of func(*Outcome) **Validation, at func(*Validation)
 	}, permille, hundredth}
 }
 
-// counted is what an outcome counts, which only training tells.
+// counted is a count, which only training can reproduce.
 func counted(name string, at func(*Outcome) *int) storedNumber {
-	return storedNumber{name, func(o *Outcome) float64 { return float64(*at(o)) }, func(o *Outcome, v float64) { *at(o) = int(v) }, nil, func(v float64) float64 { return max(1, 0.1*v) }}
+	return storedNumber{name, func(o *Outcome) float64 { return float64(*at(o)) }, func(o *Outcome, v float64) { *at(o) = int(v) },
+		nil, func(v float64) float64 { return max(1, 0.1*v) }}
 }
 
 // theNLL is the number that an outcome is about.
@@ -71,16 +72,17 @@ var storedNumbers = []storedNumber{
 	plainNumber("of observations", func(o *Outcome) *float64 { return &o.Exact }, permille, hundredth),
 	plainNumber("as Figure 2 has it", func(o *Outcome) *float64 { return &o.Figure2 }, permille, hundredth),
 	validated("NMSE", func(o *Outcome) **Validation { return &o.MSE }, func(v *Validation) *float64 { return &v.NMSE }),
-	validated("NMSE without the overlap", func(o *Outcome) **Validation { return &o.MSE }, func(v *Validation) *float64 { return &v.Fresh }),
+	validated("NMSE without the overlap", func(o *Outcome) **Validation { return &o.MSE },
+		func(v *Validation) *float64 { return &v.Fresh }),
 	validated("RMSE", func(o *Outcome) **Validation { return &o.MSE }, func(v *Validation) *float64 { return &v.RMSE }),
 	plainNumber("seconds", func(o *Outcome) *float64 { return &o.Fit }, nil, hundredth),
 	counted("evaluations", func(o *Outcome) *int { return &o.Evaluations }),
 	counted("failed factorisations", func(o *Outcome) *int { return &o.Retries }),
 }
 
-// recomputed returns the outcome with every number made again that follows from its trial and from what it learnt, without training, and
-// NaN for the others. The trained loss of VFE, and predictions by its posterior, need inducing inputs, which first draws alone store;
-// PyTorch's optimisers report the loss before their last step.
+// recomputed returns the outcome with all numbers computed again that follow from its trial and from the learnt parameters
+// without training, and NaN for the others. The trained loss of VFE, and predictions by its posterior, need inducing inputs,
+// which are stored only for first draws; PyTorch's optimisers report the loss before their last step.
 func recomputed(o Outcome) (Outcome, error) {
 	s, err := o.Trial.Source.Load()
 	if err != nil {
@@ -89,7 +91,7 @@ func recomputed(o Outcome) (Outcome, error) {
 	again := o
 	if o.Trial.Optimiser.Method == Evaluate {
 		again.Value, err = lossAt(o.Trial, s, nil)
-		if off, _ := trainedLoss.off(&o, &again); off && err == nil { // costs that were stored first are of the start, not of the truth
+		if off, _ := trainedLoss.off(&o, &again); off && err == nil { // the costs stored first are at the start, not at the truth
 			again.Value, err = lossAt(o.Trial, s, startOf(o.Trial))
 		}
 		return again, err
@@ -110,7 +112,8 @@ func recomputed(o Outcome) (Outcome, error) {
 	if unknown {
 		again.Variance, again.Figure2 = math.NaN(), math.NaN()
 	}
-	if o.Trial.Optimiser.Method == TorchAdam || o.Trial.Optimiser.Method == TorchLBFGS || o.Trial.Loss == Auto || o.Trial.Loss == AutoProjected || o.Trial.Authors.Float32 || unknown {
+	if o.Trial.Optimiser.Method == TorchAdam || o.Trial.Optimiser.Method == TorchLBFGS || o.Trial.Loss == Auto ||
+		o.Trial.Loss == AutoProjected || o.Trial.Authors.Float32 || unknown {
 		again.Value = math.NaN()
 		return again, nil
 	}
@@ -118,10 +121,10 @@ func recomputed(o Outcome) (Outcome, error) {
 	return again, err
 }
 
-// startOf is where every training begins, but for inducing inputs.
+// startOf is where every training begins, apart from inducing inputs.
 func startOf(t Trial) []float64 { return gppl.PaperModel(Kernels[t.Kernel]).Values() }
 
-// lossAt evaluates the loss that a trial trains, by the engine that is cheapest; with no parameters where the trial does.
+// lossAt evaluates the loss of a trial by the cheapest engine; without parameters, where the trial evaluates it.
 func lossAt(t Trial, s Sample, theta []float64) (float64, error) {
 	t.Engine = ""
 	loss, err := t.loss(gppl.PaperModel(Kernels[t.Kernel]), s.Train)
@@ -145,7 +148,7 @@ func (o Outcome) learntTheta() []float64 {
 	return theta
 }
 
-// off reports whether a stored number is not the one that is computed again; known whether it could be.
+// off reports whether a stored number differs from the recomputed one, and whether it could be recomputed.
 func (n storedNumber) off(stored, again *Outcome) (off, known bool) {
 	a, b := n.get(stored), n.get(again)
 	if n.near == nil || math.IsNaN(a) || math.IsNaN(b) {
@@ -154,14 +157,14 @@ func (n storedNumber) off(stored, again *Outcome) (off, known bool) {
 	return !(math.Abs(a-b) <= n.near(b)), true
 }
 
-// like tells outcomes that differ by their draws alone.
+// like returns the trial without what distinguishes draws.
 func like(t Trial) Trial {
 	t.Seed, t.Source.Seed = 0, 0
 	return t
 }
 
-// spread returns for each outcome the standard deviation of a number over those like it; of the exact NLL, of how far it is above the
-// optimum.
+// spread returns, for each outcome, the standard deviation of a number over outcomes that are like it; for the exact NLL, that of
+// its excess over the optimum.
 func (n storedNumber) spread(all []Outcome) []float64 {
 	v := Values(all, func(o Outcome) float64 { return n.get(&o) })
 	if n.name == theNLL {
@@ -183,8 +186,9 @@ func (n storedNumber) spread(all []Outcome) []float64 {
 	return out
 }
 
-// sampled returns the indices of outcomes of which there is one of each kind, those that differ by their draws being of one kind; of all
-// where a test may take minutes. Quick tests take no two that differ by order alone, of draws that take no time to make.
+// sampled returns the indices of one outcome of each kind, where outcomes that differ by their draws are of one kind, or of all
+// if a test may take minutes. Quick tests take only one of several that differ by order alone, on draws that take no time to
+// make.
 func sampled(all []Outcome) (some []int) {
 	seen := map[Trial]bool{}
 	for i, o := range all {
@@ -205,10 +209,11 @@ func sampled(all []Outcome) (some []int) {
 	return some
 }
 
-// TestMutations computes stored numbers again at the stored parameters, without training, and wants them to be those that are stored. Then
-// it moves each by twice its spread, one at a time, and counts the changes that are seen: because the number is no longer the one that is
-// computed, or because a verdict of the ledger changes. An outcome is about its exact NLL, or, if it trains nothing, about its loss: 95 % of
-// these changes must be seen. Times and counts only training can tell: verdicts alone see them.
+// TestMutations computes stored numbers again at the stored parameters, without training, and checks that they equal the stored
+// ones. Then it moves each by twice its spread, one at a time, and counts the changes that are detected: because the number is no
+// longer the computed one, or because a verdict of the ledger changes. For the number that an outcome is about (its exact NLL or,
+// if it trains nothing, its loss), 95 % of the changes must be detected. Times and counts cannot be computed again without
+// training: only verdicts detect their changes.
 //
 //	GPPL_LONG=1 go test ./pkg/experiment -run '^TestMutations$' -v      all outcomes
 func TestMutations(t *testing.T) {
@@ -235,7 +240,7 @@ func TestMutations(t *testing.T) {
 				v := n.get(&stored)
 				off, known := n.off(&stored, &again)
 				if math.IsNaN(v) || !known && n.name != theNLL && (n.near != nil || turn%testsize.Of(1000, 20, 10) > 0) {
-					continue // the ledger is made for each that it alone could see
+					continue // the ledger is remade only for changes that it alone could detect
 				}
 				if off {
 					t.Errorf("%v: %s is %v, stored %v", stored.Trial, n.name, n.get(&again), v)
@@ -264,7 +269,7 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// seen counts what became of changes.
+// seen counts changes and how they were detected.
 type seen struct{ of, computed, moved int }
 
 func (c *seen) add(computed, moved bool) {

@@ -10,9 +10,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// legacyNormal draws what numpy.random.randn draws after numpy.random.seed: uniform numbers of 53 bits from MT19937, two 32 bit
-// words each, turned into normal ones by the polar method of Marsaglia, of whose pairs the second number is returned first. The
-// uniform numbers are NumPy's to the bit, the normal ones to the last digit, which is that of the C library's logarithm.
+// legacyNormal draws the same numbers as numpy.random.randn after numpy.random.seed: uniform numbers of 53 bits, each from two
+// words of MT19937, turned into normal ones by Marsaglia's polar method, the second of each pair first. The uniform numbers equal
+// NumPy's to the bit, the normal ones but for the last digit of the C library's logarithm.
 type legacyNormal struct {
 	source *prng.MT19937
 	saved  float64
@@ -48,20 +48,20 @@ func (g *legacyNormal) next() float64 {
 	}
 }
 
-// notebookSeed is what the authors' code sets at every evaluation of PL (gp.py, line 478): every Ω that their notebooks draw after
-// one, of one shape, is the same.
+// notebookSeed is the seed that the authors' code sets at every evaluation of PL (gp.py, line 478). Every Ω of one shape that
+// their notebooks draw afterwards is therefore the same.
 const notebookSeed = 55
 
 // NotebookDesign names the Ω of the authors' sunspot notebook in Designs.
 const NotebookDesign = "NumPy seed 55"
 
-// legacySphere is the Sphere design as the authors draw it: randn(n, k) of NumPy's legacy generator, row by row, columns
-// normalised. gppl.NewProjection then does what numpy.linalg.qr does, Householder reflections by LAPACK, signs and all.
+// legacySphere is the Sphere design as the authors draw it: randn(n, k) of NumPy's legacy generator, row by row, with normalised
+// columns. gppl.NewProjection then does the same as numpy.linalg.qr: Householder reflections by LAPACK, with their signs.
 type legacySphere struct{ seed uint32 }
 
 func (d legacySphere) String() string { return NotebookDesign }
 
-// Directions is part of gppl.Design; rnd is not used, since the seed is part of the design.
+// Directions is part of gppl.Design. It does not use the generator: the seed is part of the design.
 func (d legacySphere) Directions(omega *mat.Dense, _ gppl.Inputs, _ *rand.Rand) error {
 	n, k := omega.Dims()
 	g := newLegacyNormal(d.seed)

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// precisionPair is VFE of E2 on one draw in single precision and in double, all else equal: how far above the optimum each ends.
+// precisionPair compares VFE of E2 in single and in double precision, on one draw and with the same settings: how far above the
+// optimum each ends.
 type precisionPair struct {
 	single, double float64
 	failed         int // factorisations in single precision
@@ -25,11 +26,12 @@ func precisionPairs(e *Evidence, n, order int) (pairs []precisionPair) {
 	return pairs
 }
 
-// manyFailures is from how many failed factorisations on a training is one that fails numerically.
+// manyFailures is the number of failed factorisations from which a training counts as failing numerically.
 const manyFailures = 1000
 
-// numericalFailure judges VFE with m = 150 where double precision rejects the published figure and the authors' log has failed
-// factorisations by the thousand: corrected if a pair at this very n shows that single precision gives such a figure, else not explained.
+// numericalFailure judges VFE with m = 150 where double precision rejects the published figure and the authors' log has thousands
+// of failed factorisations. It is corrected if a pair at the same n shows that single precision gives such a figure, else not
+// explained.
 func numericalFailure(e *Evidence, d draft, p E2Figure, published float64) draft {
 	logged := e.Published.Logs.E2Failed[strconv.Itoa(p.N)]
 	if d.Status == NotRun || logged < manyFailures {
@@ -47,17 +49,23 @@ func numericalFailure(e *Evidence, d draft, p E2Figure, published float64) draft
 	if len(pairs) == 0 {
 		shown = []string{"not run"}
 	}
-	d.Ours += fmt.Sprintf("; the authors' log has %d failed factorisations here; the same draw in double and in single precision: %s", logged, strings.Join(shown, ", "))
-	d.Tolerance = fmt.Sprintf("where double precision is rejected at 5 %% in this row alone: corrected if on a draw at this n single precision fails by the thousand, ends as high as the published figure, and at least half of its gap above double precision on the same draw; else not explained (%d of %d pairs do)", explains, len(pairs))
+	d.Ours += fmt.Sprintf("; the authors' log has %d failed factorisations here; the same draw in double and in single "+
+		"precision: %s", logged, strings.Join(shown, ", "))
+	d.Tolerance = fmt.Sprintf("where double precision is rejected at 5 %% in this row alone: corrected if on a draw at this n "+
+		"single precision fails by the thousand, ends as high as the published figure, and at least half of its gap above double "+
+		"precision on the same draw; else not explained (%d of %d pairs do)", explains, len(pairs))
 	d.Overturn = "pairs of runs on one draw, in single and in double precision, that end otherwise"
 	if d.Test.P >= testLevel {
 		return d
 	}
 	d.Status = Unexplained
-	d.why[Unexplained] = "double precision does not give the published figure, and the factorisations of the authors' run failed by the thousand; but in our runs in single precision at this n the failures do not raise the NLL as far"
+	d.why[Unexplained] = "double precision does not give the published figure, and the factorisations of the authors' run failed " +
+		"by the thousand; but in our runs in single precision at this n the failures do not raise the NLL as far"
 	if explains > 0 {
 		d.Status = Corrected
-		d.why[Corrected] = "a numerical failure, not a property of VFE: squared distances of x near 1000 cancel in single precision, and where factorisations fail by the thousand VFE ends as high as published; in double precision, on the same draw, it does not"
+		d.why[Corrected] = "a numerical failure, not a property of VFE: squared distances of x near 1000 cancel in single precision, " +
+			"and where factorisations fail by the thousand VFE ends as high as published; in double precision, on the same draw, it " +
+			"does not"
 	}
 	return d
 }

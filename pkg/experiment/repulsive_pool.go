@@ -12,16 +12,16 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// PoolDesign names the Repulsive design of the authors' code in Designs: 400 vectors repel each other, and the first k of them are
+// PoolDesign names, in Designs, the Repulsive design of the authors' code: 400 vectors repel each other, and the first k are
 // taken (gp.py, lines 306 and 307).
 const PoolDesign = "Repulsive, k of 400"
 
-// repulsivePool is that design. The repulsion multiplies W, n×400 and Gaussian, from the right by a matrix that depends on WᵀW
-// alone, so that the span of the first k columns is uniformly distributed, as Sphere's is; but it is not the span that Sphere has
-// from the same seed, as it would be if k vectors repelled each other.
+// repulsivePool is that design. The repulsion multiplies the Gaussian n×400 matrix W from the right by a matrix that depends on
+// WᵀW only. The span of the first k columns is therefore uniformly distributed, as Sphere's is. But it differs from Sphere's
+// span for the same seed; it would be equal if only k vectors repelled each other.
 type repulsivePool struct{}
 
-// The settings of the authors' sphere_with_repulsion.
+// The settings of sphere_with_repulsion in the authors' code.
 const (
 	poolSize  = 400
 	poolSteps = 200
@@ -30,8 +30,8 @@ const (
 
 func (repulsivePool) String() string { return PoolDesign }
 
-// Directions is part of gppl.Design. It works on WᵀW and on the coefficients of W, in O(400³) for each step whatever n is, and stops
-// where all vectors are orthogonal to rounding, beyond which a step changes nothing.
+// Directions is part of gppl.Design. It works on WᵀW and on the coefficients of W, so that a step takes O(400³) for any n. It
+// stops when all vectors are orthogonal to rounding; further steps change nothing.
 func (repulsivePool) Directions(omega *mat.Dense, _ gppl.Inputs, rnd *rand.Rand) error {
 	n, k := omega.Dims()
 	p := min(poolSize, n)
@@ -44,7 +44,7 @@ func (repulsivePool) Directions(omega *mat.Dense, _ gppl.Inputs, rnd *rand.Rand)
 	}
 	gram, next, move, held := general(p, p), general(p, p), general(p, p), general(p, p)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, w, w, 0, gram)
-	b, c := general(p, p), general(p, p) // W·b are the vectors now
+	b, c := general(p, p), general(p, p) // the vectors are W·b
 	for i := range p {
 		b.Data[i*p+i] = 1
 	}

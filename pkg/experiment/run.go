@@ -18,10 +18,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// Run does the trial. What goes wrong in training is part of the Outcome; the error is of data that cannot be had, of a trial
-// that makes no sense, or of ctx.
+// Run runs the trial. If training fails, the Outcome says so. An error means that the data are not available, that the trial
+// makes no sense, or that ctx ended.
 func (t Trial) Run(ctx context.Context) (Outcome, error) {
-	o := Outcome{Trial: t, Machine: fmt.Sprintf("%s, %d cores", machine.CPU(), runtime.NumCPU()), Commit: commit(), Go: runtime.Version(), When: time.Now().Unix()}
+	o := Outcome{Trial: t, Machine: fmt.Sprintf("%s, %d cores", machine.CPU(), runtime.NumCPU()), Commit: commit(),
+		Go: runtime.Version(), When: time.Now().Unix()}
 	var err error
 	if o.Key, err = t.Key(); err != nil {
 		return o, err
@@ -75,7 +76,7 @@ func (t Trial) Run(ctx context.Context) (Outcome, error) {
 	return o, o.judge(exact, sample, result)
 }
 
-// automatic does a trial by auto.Fit.
+// automatic runs a trial by auto.Fit.
 func (o *Outcome) automatic(ctx context.Context, model gppl.Model, s Sample) error {
 	result, err := auto.Fit(ctx, model, s.Train, auto.Settings{Projected: o.Trial.Loss == AutoProjected})
 	if ctx.Err() != nil {
@@ -96,7 +97,7 @@ func (o *Outcome) automatic(ctx context.Context, model gppl.Model, s Sample) err
 	for _, p := range result.Params {
 		se := p.StdErrLog
 		if math.IsNaN(se) || math.IsInf(se, 1) {
-			se = 0 // what is stored where it is not known
+			se = 0 // stored for an unknown standard error
 		}
 		o.StdErr = append(o.StdErr, se)
 	}
@@ -108,7 +109,7 @@ func (o *Outcome) automatic(ctx context.Context, model gppl.Model, s Sample) err
 		return err
 	}
 	if o.Trial.Source.Seed > 1 {
-		return nil // the steps of one draw are shown
+		return nil // only the steps of the first draw are shown
 	}
 	for _, step := range result.Steps {
 		nll, err := exact.ValueGrad(nil, step.Theta)
@@ -120,7 +121,7 @@ func (o *Outcome) automatic(ctx context.Context, model gppl.Model, s Sample) err
 	return nil
 }
 
-// loss makes the loss that is trained.
+// loss returns the loss to train.
 func (t Trial) loss(model gppl.Model, d gppl.Data) (gppl.Loss, error) {
 	var loss gppl.Loss
 	var err error
@@ -190,7 +191,7 @@ func (o Optimiser) settings() (gppl.Settings, error) {
 	s := gppl.Settings{MaxIterations: o.Iterations, NoStandardErrors: true}
 	if o.Tolerance > 0 {
 		s.Stop = gppl.StopBelow(o.Tolerance)
-		s.GradientTolerance = -1 // the rule alone ends it
+		s.GradientTolerance = -1 // only the paper's rule ends it
 	}
 	if o.Iterations > 0 {
 		s.MaxEvaluations = 100 * o.Iterations
@@ -217,11 +218,11 @@ func (o *Outcome) learnt(r *gppl.Result) {
 	}
 }
 
-// judge computes the exact NLL at what was learnt and where training began, and predicts what was held back.
+// judge computes the exact NLL at the learnt parameters and at the start, and predicts the held-out data.
 func (o *Outcome) judge(exact *gppl.Exact, s Sample, r *gppl.Result) (err error) {
 	theta := append([]float64(nil), o.Theta...)
 	if o.Trial.Authors.Diagonal > 0 {
-		theta[len(theta)-1] += 1e-6 // which the authors' exact NLL adds
+		theta[len(theta)-1] += 1e-6 // as in the authors' exact NLL
 	}
 	if o.NLL, err = exact.ValueGrad(nil, theta); err != nil {
 		o.Error = err.Error()
@@ -273,8 +274,8 @@ type startKey struct {
 
 var starts sync.Map // startKey → float64
 
-// startNLL is the exact NLL where the paper begins, computed once for each data set and kernel; with the authors' 1e-6 on the diagonal
-// where their training is repeated.
+// startNLL is the exact NLL at the paper's start, computed once for each data set and kernel; with the authors' 1e-6 on the
+// diagonal for trials that repeat their training.
 func startNLL(t Trial, exact gppl.Loss) (float64, error) {
 	key := startKey{source: t.Source, kernel: t.Kernel}
 	if t.Optimiser.Method == TorchAdam || t.Optimiser.Method == TorchLBFGS {
@@ -292,7 +293,7 @@ func startNLL(t Trial, exact gppl.Loss) (float64, error) {
 	return v, err
 }
 
-// meanVariance is the mean over the range of the data of the posterior variance of the function.
+// meanVariance is the posterior variance of the function, averaged over the range of the data.
 func meanVariance(r *gppl.Result, s Sample) (float64, error) {
 	p, err := Posterior(r.Model, r.Inducing, s)
 	if err != nil {
@@ -303,7 +304,7 @@ func meanVariance(r *gppl.Result, s Sample) (float64, error) {
 	return stat.Mean(variances, nil), nil
 }
 
-// Posterior conditions the model on the data: through the inducing inputs, if there are any.
+// Posterior conditions the model on the data, through the inducing inputs if there are any.
 func Posterior(m gppl.Model, inducing []float64, s Sample) (*gppl.Posterior, error) {
 	if len(inducing) > 0 {
 		return gppl.NewVFEPosterior(m, s.Train, gppl.Scalars(inducing))
@@ -333,9 +334,9 @@ func validate(p *gppl.Posterior, s Sample) *Validation {
 	return v
 }
 
-// evaluate measures one evaluation where most of training takes place: at the truth of a draw, else at the start. On a draw of SE with
-// lengthscale 5 the start has lengthscale 1, where many numbers in a Cholesky factor are subnormal, and take a processor half as long
-// again: 6.03 s at n = 4000, against 4.02 s along a training.
+// evaluate measures one evaluation where most of training takes place: at the true parameters of a draw, else at the start. The
+// start would mislead on a draw of SE with lengthscale 5: it has lengthscale 1, where many numbers in a Cholesky factor are
+// subnormal and slow a processor by half, 6.03 s at n = 4000 against 4.02 s along a training.
 func (o *Outcome) evaluate(loss gppl.Loss) error {
 	theta := o.Trial.evaluatedAt(loss)
 	grad := make([]float64, len(theta))
@@ -353,7 +354,7 @@ func (o *Outcome) evaluate(loss gppl.Loss) error {
 	return nil
 }
 
-// evaluatedAt is where a trial evaluates that trains nothing: at the truth of a draw, else at the start.
+// evaluatedAt returns the parameters at which a trial that trains nothing is evaluated: the true ones of a draw, else the start.
 func (t Trial) evaluatedAt(loss gppl.Loss) []float64 {
 	params := loss.Params()
 	if t.Source.Name == "draw" {

@@ -12,16 +12,16 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// A Runner does many trials and stores each as it ends.
+// A Runner runs many trials and stores each as soon as it is done.
 type Runner struct {
 	Store    *Store
-	Workers  int              // trials at once, but for those whose times are compared, which run alone; 0 is one for each processor
-	Since    time.Time        // outcomes stored before it are computed again
-	Keep     func(Trial) bool // trials whose outcome is taken whatever its age, and not computed if there is none; nil: none
+	Workers  int              // trials at once, except those whose times are compared, which run alone; 0 is one per processor
+	Since    time.Time        // recompute outcomes stored before it
+	Keep     func(Trial) bool // trials to take from the store whatever their age, and not to compute; nil: none
 	Progress func(Progress)   // called, one call at a time, as trials begin and end
 }
 
-// Progress is where a Runner stands.
+// Progress is the state of a Runner.
 type Progress struct {
 	Done, Total int
 	Stored      int // of Done, taken from the store
@@ -43,8 +43,8 @@ func (p Progress) String() string {
 	return s
 }
 
-// Run returns the outcomes of the trials, in their order, from the store where it has them. When ctx ends, or a trial cannot be done,
-// it waits for what is running and returns the error with the outcomes so far; the next Run goes on from there.
+// Run returns the outcomes of the trials in their order, from the store if they are there. When ctx ends or a trial cannot be
+// run, it waits for those that are running and returns the error with the outcomes so far. The next Run continues from there.
 func (r Runner) Run(ctx context.Context, trials []Trial) ([]Outcome, error) {
 	p := &pass{runner: r, trials: trials, outcomes: make([]Outcome, len(trials)), spent: map[Trial]*cost{}}
 	for i, t := range trials {
@@ -85,8 +85,8 @@ func (r Runner) Run(ctx context.Context, trials []Trial) ([]Outcome, error) {
 	return p.outcomes, context.Cause(ctx)
 }
 
-// alone tells the trials that have the machine to themselves, after all others: those that measure a dense evaluation, and those
-// whose times are compared with that of a dense training on the same data.
+// alone returns which trials run alone, after all others: those that measure a dense evaluation, and those whose times are
+// compared with that of a dense training on the same data.
 func alone(trials []Trial) func(Trial) bool {
 	compared := map[Source]bool{}
 	for _, t := range trials {
@@ -99,7 +99,7 @@ func alone(trials []Trial) func(Trial) bool {
 	}
 }
 
-// each does trials, so many at once.
+// each runs the trials todo, atOnce at a time.
 func (p *pass) each(ctx context.Context, cancel context.CancelCauseFunc, todo []int, atOnce int) {
 	workers.Each(atOnce, len(todo), func(i int) {
 		if ctx.Err() != nil {
@@ -118,16 +118,17 @@ type pass struct {
 	outcomes []Outcome
 	todo     []int // indices of trials to compute
 	alone    func(Trial) bool
-	workers  int // trials at once, but for those that run alone
+	workers  int // trials at once, except those that run alone
 
 	mu       sync.Mutex
 	progress Progress
 	spent    map[Trial]*cost // by class
 }
 
-// class returns the trial without all that hardly changes how long it takes.
+// class returns the trial without the settings that hardly change how long it takes.
 func (t Trial) class() Trial {
-	return Trial{Source: Source{Name: t.Source.Name, N: t.Source.N}, Kernel: t.Kernel, Loss: t.Loss, Optimiser: Optimiser{Method: t.Optimiser.Method}, Order: t.Order}
+	return Trial{Source: Source{Name: t.Source.Name, N: t.Source.N}, Kernel: t.Kernel, Loss: t.Loss,
+		Optimiser: Optimiser{Method: t.Optimiser.Method}, Order: t.Order}
 }
 
 type cost struct {
@@ -142,7 +143,7 @@ func (p *pass) do(ctx context.Context, i, workers int) error {
 	o, err := t.Run(ctx)
 	if err == nil {
 		o.Workers = workers
-		o = o.rounded() // as it will be read again
+		o = o.rounded() // as it will be read back
 		err = p.runner.Store.Put(o)
 	}
 	took := time.Since(began).Seconds()
@@ -169,7 +170,7 @@ func (p *pass) do(ctx context.Context, i, workers int) error {
 	return nil
 }
 
-// left estimates what is left: for each trial the mean of those like it that have ended, else the mean of all.
+// left estimates the time left: for each trial the mean of those of its class that have ended, else the mean of all.
 func (p *pass) left() time.Duration {
 	var all cost
 	for _, c := range p.spent {
@@ -194,7 +195,7 @@ func (p *pass) left() time.Duration {
 	return time.Duration(left * float64(time.Second))
 }
 
-// tell changes the progress and reports it.
+// tell applies change to the progress and reports it.
 func (p *pass) tell(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

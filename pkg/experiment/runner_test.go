@@ -34,7 +34,8 @@ func TestRunner(t *testing.T) {
 	trials := E1(scales.Smoke)
 	dir := t.TempDir()
 	var last Progress
-	first, err := Runner{Store: open(t, filepath.Join(dir, "a")), Progress: func(p Progress) { last = p }}.Run(context.Background(), trials)
+	first, err := Runner{Store: open(t, filepath.Join(dir, "a")),
+		Progress: func(p Progress) { last = p }}.Run(context.Background(), trials)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +48,7 @@ func TestRunner(t *testing.T) {
 		}
 	}
 
-	// Cut short, then gone on with.
+	// Cut short, then continued.
 	path := filepath.Join(dir, "b")
 	ctx, cancel := context.WithCancel(context.Background())
 	_, err = Runner{Store: open(t, path), Workers: 1, Progress: func(p Progress) {
@@ -74,8 +75,9 @@ func TestRunner(t *testing.T) {
 		t.Errorf("two runs differ: %s", diff)
 	}
 
-	// What is older than asked for is computed anew, but for what is to be kept.
-	_, err = Runner{Store: store, Since: time.Now().Add(time.Hour), Keep: func(t Trial) bool { return t.Loss != PL }, Progress: func(p Progress) { last = p }}.Run(context.Background(), trials)
+	// Outcomes older than asked for are computed again, except those to keep.
+	_, err = Runner{Store: store, Since: time.Now().Add(time.Hour), Keep: func(t Trial) bool { return t.Loss != PL },
+		Progress: func(p Progress) { last = p }}.Run(context.Background(), trials)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func TestRunner(t *testing.T) {
 	}
 }
 
-// TestRunnerAlone wants trials whose times are compared to have the machine to themselves, after the others.
+// TestRunnerAlone checks that trials whose times are compared run alone, after the others.
 func TestRunnerAlone(t *testing.T) {
 	base := Trial{Protocol: GPPL, Source: draw(5, 60, 40, 1), Kernel: "SE", Loss: ML, Optimiser: quasiNewton}
 	dense, evaluate, other := base, base, base
@@ -130,7 +132,7 @@ func TestRunnerStopsAtErrors(t *testing.T) {
 	}
 }
 
-// TestKeys wants trials that differ to be stored apart, and each trial of an experiment to be there once.
+// TestKeys checks that different trials are stored apart, and that each trial of an experiment occurs once.
 func TestKeys(t *testing.T) {
 	for _, name := range []string{"e1", "e1-notebook", "e2"} {
 		trials, _ := Named(name, scales.Full)
@@ -186,7 +188,8 @@ func TestSingle(t *testing.T) {
 	single, err := newSingle(model, sample.Train, nil)
 	projected, err2 := newSingle(model, sample.Train, omega)
 	inducing, err3 := newSingleVFE(model, sample.Train, z)
-	for _, c := range []struct{ got, want gppl.Loss }{{must(single, err), exact}, {must(projected, err2), pl}, {must(inducing, err3), vfe}} {
+	for _, c := range []struct{ got, want gppl.Loss }{{must(single, err), exact},
+		{must(projected, err2), pl}, {must(inducing, err3), vfe}} {
 		theta := []float64{1.2, 15, 0.3}
 		for _, p := range c.want.Params()[3:] {
 			theta = append(theta, p.Value+0.5)
@@ -200,7 +203,7 @@ func TestSingle(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(v-w) > 1e-4*math.Abs(w) || v == w { // distances of 120 that cancel leave five digits
+		if math.Abs(v-w) > 1e-4*math.Abs(w) || v == w { // with distances up to 120, cancellation leaves five digits
 			t.Errorf("%v: %v in single precision, %v in double", c.want, v, w)
 		}
 		if diff := cmp.Diff(gw, gg, cmpopts.EquateApprox(3e-3, 3e-3)); diff != "" {

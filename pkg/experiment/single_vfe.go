@@ -10,17 +10,18 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// singleVFE is −ELBO of an SE kernel as the authors' E2 computed it (elbo in gp.py, lines 500 to 549), in single precision:
+// singleVFE is −ELBO of an SE kernel in single precision, as the authors' E2 computed it (elbo in gp.py, lines 500 to 549):
 //
-//	½[n log 2π + n log σ² − log|K_uu| + log|A| + (yᵀy − bᵀA⁻¹b/σ²)/σ² + (nv − tr K_uu⁻¹G)/σ²],  A = K_uu + G/σ², G = K_ux K_xu, b = K_ux y
+//	½[n log 2π + n log σ² − log|K_uu| + log|A| + (yᵀy − bᵀA⁻¹b/σ²)/σ² + (nv − tr K_uu⁻¹G)/σ²]
+//	A = K_uu + G/σ², G = K_ux K_xu, b = K_ux y
 //
-// with squared distances x² + z² − 2xz, of which little is left where x is near 1000 and z is near x, and each factorisation tried
-// again with ten times more on the diagonal where it fails. The gradient is that of these formulas, in single precision as well. It
-// is here to show the effect. O(nm²) for each evaluation.
+// Squared distances are computed as x² + z² − 2xz, which loses most digits where x is near 1000 and z near x. A factorisation
+// that fails is tried again with ten times more on the diagonal. The gradient is that of these formulas, also in single
+// precision. It shows the effect of the precision. O(nm²) for each evaluation.
 type singleVFE struct {
 	model gppl.Model
 	x, y  []float32
-	z     []float64 // to start from
+	z     []float64 // initial inducing inputs
 	tries int       // factorisations that failed
 }
 
@@ -34,7 +35,8 @@ func newSingleVFE(m gppl.Model, d gppl.Data, z gppl.Inputs) (*singleVFE, error) 
 func (l *singleVFE) Params() []gppl.Param {
 	params := l.model.Params()
 	for i, z := range l.z {
-		params = append(params, gppl.Param{Name: fmt.Sprintf("inducing input %d", i), Value: z, Transform: gppl.Free{}, Unit: gppl.UnitX})
+		params = append(params, gppl.Param{Name: fmt.Sprintf("inducing input %d", i), Value: z,
+			Transform: gppl.Free{}, Unit: gppl.UnitX})
 	}
 	return params
 }
@@ -133,9 +135,9 @@ func (l *singleVFE) ValueGrad(grad, theta []float64) (float64, error) {
 	return value, nil
 }
 
-// inverse returns the inverse of k and its log determinant, with 1e-6 on the diagonal, or, while the factorisation fails, up to five
-// times ten times more (safe_cholesky in gp.py, lines 158 to 190). After that the authors add the negative eigenvalue; that never
-// happened in their log, and is an error here.
+// inverse returns the inverse of k and its log determinant, with 1e-6 added to the diagonal. While the factorisation fails it
+// adds ten times more, up to five times (safe_cholesky in gp.py, lines 158 to 190). After that the authors add the negative
+// eigenvalue; that never happened in their log, and is an error here.
 func (l *singleVFE) inverse(k blas32.General) (blas32.General, float32, error) {
 	m := k.Rows
 	jitter := float32(1e-6)
@@ -171,7 +173,8 @@ func invert32(c blas32.General) blas32.General {
 	return v
 }
 
-// squaredDistances returns the squared distances between a and b as the authors compute them, a² + b² − 2ab in single precision.
+// squaredDistances returns the squared distances between a and b as the authors compute them, a² + b² − 2ab in single
+// precision.
 func squaredDistances(a, b []float32) blas32.General {
 	s := general32(len(a), len(b))
 	for i, p := range a {

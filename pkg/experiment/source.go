@@ -22,18 +22,18 @@ import (
 type Source struct {
 	Name string `json:"name"`           // "draw", "sunspots" or "eeg"
 	N    int    `json:"n"`              // observations to train on
-	Seed uint64 `json:"seed,omitempty"` // of a draw, or of the sample of the EEG
+	Seed uint64 `json:"seed,omitempty"` // of a draw, or of the sample from the EEG
 
-	// Of a draw: the lengthscale of SE with variance 1 and noise variance 0.1 on [0, 1000), and how many points are drawn, of
-	// which the first N of a permutation train.
+	// For a draw of SE on [0, 1000) with variance 1 and noise variance 0.1: its lengthscale, and how many points are drawn, of which
+	// the first N of a permutation are trained on.
 	Lengthscale float64 `json:"lengthscale,omitempty"`
 	Of          int     `json:"of,omitempty"`
 	Noise       float64 `json:"noise,omitempty"` // variance, if not 0.1
 }
 
-// AuthorsNoise is the noise variance that the authors' synthetic data have where the paper has 0.1: log 0.1 goes through softplus, which
-// makes it ln 1.1, and 1e-4 and twice 1e-6 are added to the diagonal (gp.py, lines 338, 348, 170 and 447).
-const AuthorsNoise = 0.09541217980432494 // ln 1.1 + 1e-4 + 2e-6; in digits, since keys of stored results depend on the last
+// AuthorsNoise is the noise variance of the authors' synthetic data, where the paper has 0.1: log 0.1 goes through softplus,
+// which makes it ln 1.1, and 1e-4 and twice 1e-6 are added to the diagonal (gp.py, lines 338, 348, 170 and 447).
+const AuthorsNoise = 0.09541217980432494 // ln 1.1 + 1e-4 + 2e-6; as digits, since keys of stored results depend on the last
 
 // String names the source in a word or two.
 func (s Source) String() string {
@@ -43,7 +43,7 @@ func (s Source) String() string {
 	return fmt.Sprintf("%s n=%d", s.Name, s.N)
 }
 
-// Truth is the model that a draw is of.
+// Truth is the model that a draw comes from.
 func (s Source) Truth() gppl.Model {
 	noise := s.Noise
 	if noise == 0 {
@@ -52,24 +52,24 @@ func (s Source) Truth() gppl.Model {
 	return gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: s.Lengthscale}, Noise: noise}
 }
 
-// Sample is what a Source names: observations to train on, and those held back, if any.
+// Sample is the data that a Source names: observations to train on, and those held back, if any.
 type Sample struct {
 	Train gppl.Data
 	X, Y  []float64 // held back
 	Paper bool      // it is the paper's own series
 
-	// Of a sample with replacement: how many training points were drawn before, and how many of those held back are among them.
+	// For a sample with replacement: how many training points were drawn before, and how many held-back points are among them.
 	Repeated, Leaked int
-	Seen             []bool // of those held back, whether it is among the training points
+	Seen             []bool // for each held-back point, whether it is among the training points
 }
 
-// loaded remembers samples, so that the trials of one data set share one draw.
+// loaded caches samples, so that the trials of one data set share one draw.
 var loaded sync.Map // Source → func() (Sample, error)
 
-// Load returns the data. Recordings are looked for as [dataset.Find] says and may be downloaded.
+// Load returns the data. Recordings are located as [dataset.Find] describes and may be downloaded.
 func (s Source) Load() (Sample, error) { return once(&loaded, s, s.load) }
 
-// once computes the value of a source the first time, and remembers it.
+// once computes the value for a source the first time, and caches it.
 func once[V any](memory *sync.Map, s Source, compute func() (V, error)) (V, error) {
 	f, _ := memory.LoadOrStore(s, sync.OnceValues(compute))
 	return f.(func() (V, error))()
@@ -117,7 +117,7 @@ func (s Source) sunspots() (Sample, error) {
 	return sample(z, nil)
 }
 
-// Recording returns the paper's EEG if it is there or can be had, and else the other recording; its Name says which.
+// Recording returns the paper's EEG if it is present or can be downloaded, else the other recording; its Name says which.
 var Recording = sync.OnceValues(func() (dataset.Series, error) {
 	opt := dataset.Options{Log: io.Discard}
 	series, err := dataset.EEG(context.Background(), opt)
@@ -131,7 +131,7 @@ var Recording = sync.OnceValues(func() (dataset.Series, error) {
 	return other, nil
 })
 
-// eeg takes the paper's sample: with replacement from the first 400 000, four fifths of it to train on.
+// eeg returns the paper's sample: drawn with replacement from the first 400 000, four fifths of it to train on.
 func (s Source) eeg() (Sample, error) {
 	series, err := Recording()
 	if err != nil {
@@ -144,7 +144,7 @@ func (s Source) eeg() (Sample, error) {
 	for i := range index {
 		index[i] = rnd.IntN(series.Len())
 	}
-	z, _ := series.Select(index).Standardize() // as the authors do: all of the sample, before it is split
+	z, _ := series.Select(index).Standardize() // as the authors do: the whole sample, before it is split
 	train := make([]int, s.N)
 	for i := range train {
 		train[i] = i
@@ -187,7 +187,7 @@ func sample(train dataset.Series, held *dataset.Series) (Sample, error) {
 
 var fingerprints sync.Map // Source → func() (string, error)
 
-// fingerprint tells data apart: a draw by its source, which determines it, a recording by its numbers.
+// fingerprint identifies data: a draw by its source, which determines it, a recording by its numbers.
 func (s Source) fingerprint() (string, error) {
 	if s.Name == "draw" {
 		return "draw", nil
@@ -200,7 +200,7 @@ func (s Source) fingerprint() (string, error) {
 		hash := sha256.New()
 		for i, y := range sample.Train.Y {
 			var b [16]byte
-			// Rounded, so that a last digit that another processor rounds otherwise makes no other data of them.
+			// Rounded, so that a processor that rounds the last digit otherwise gives the same fingerprint.
 			binary.LittleEndian.PutUint64(b[:], math.Float64bits(rounded(sample.Train.X.At(i)[0])))
 			binary.LittleEndian.PutUint64(b[8:], math.Float64bits(rounded(y)))
 			hash.Write(b[:])

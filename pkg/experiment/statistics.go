@@ -15,28 +15,28 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
-// testLevel is the probability of contradicting the paper by chance: the tests of all rows together are held to it by Holm's correction.
-// It is also that at which a published number lies outside the interval of its row by chance.
+// testLevel is the probability of contradicting the paper by chance: Holm's correction keeps the tests of all rows together below
+// it. It is also the probability that a published number lies outside the interval of its row by chance.
 const testLevel = 0.05
 
-// A Test is a statistical test of a published number or claim, against what was measured on several draws.
+// A Test is a statistical test of a published number or claim against measurements on several draws.
 type Test struct {
 	Name string  `json:"name"`
 	N    int     `json:"n"` // independent draws
 	P    float64 `json:"p"` // before the correction
 	Holm float64 `json:"holm"`
 
-	Lo      float64 `json:"lo,omitempty"`      // of a published number: the interval that the test accepts at Level, alone
+	Lo      float64 `json:"lo,omitempty"`      // for a published number: the interval that this test alone accepts
 	Hi      float64 `json:"hi,omitempty"`      //
-	Claim   bool    `json:"claim,omitempty"`   // it is of a claim, one-sided, not of a number
-	Support float64 `json:"support,omitempty"` // of a claim: the probability of evidence as much for it, were it false
+	Claim   bool    `json:"claim,omitempty"`   // a one-sided test of a claim, not of a number
+	Support float64 `json:"support,omitempty"` // for a claim: the probability of as much evidence for it if it were false
 }
 
 // oneMore names the test of a published number.
 const oneMore = "t test of one more draw"
 
-// prediction tests whether x is a draw of the distribution that sample is of: Student's t for one further normal number, two-sided.
-// It takes logarithms if all numbers are positive and log is set, as for numbers that vary by factors.
+// prediction tests whether x comes from the same distribution as sample: Student's t for one further normal number, two-sided.
+// With log, for numbers that vary by factors, it takes logarithms if all numbers are positive.
 func prediction(x float64, sample []float64, log bool) *Test {
 	name := oneMore
 	v := finite.Of(sample)
@@ -59,11 +59,11 @@ func prediction(x float64, sample []float64, log bool) *Test {
 	return test
 }
 
-// survival is the probability that Student's t with nu degrees of freedom exceeds t. An infinite t is of numbers without spread; NaN is
-// of numbers without spread that are at the limit, and no evidence.
+// survival is the probability that Student's t with nu degrees of freedom exceeds t. Numbers without spread give an infinite t,
+// or NaN if they are all at the limit, which is no evidence.
 func survival(t, nu float64) float64 {
 	switch {
-	case math.IsNaN(t), t < -1e6: // beyond 1e6 gonum's tail is not reliable
+	case math.IsNaN(t), t < -1e6: // gonum's tail is unreliable beyond 1e6
 		return 1
 	case t > 1e6:
 		return 0
@@ -77,7 +77,7 @@ func zScore(x float64, sample []float64) float64 {
 	return (x - mean) / sd
 }
 
-// signs tests whether a win is as likely as a loss, against its being less likely: the probability of so few wins or fewer.
+// signs tests that a win is at least as likely as a loss: p is the probability of so few wins or fewer.
 func signs(won, of int) *Test {
 	if of == 0 {
 		return nil
@@ -86,7 +86,7 @@ func signs(won, of int) *Test {
 	return &Test{Name: "sign test, one-sided", N: of, P: b.CDF(float64(won)), Claim: true, Support: 1 - b.CDF(float64(won)-1)}
 }
 
-// above tests whether the mean of numbers is at most limit, against its being above: Student's t.
+// above tests that the mean of v is at most limit, against its being larger, by Student's t.
 func above(v []float64, limit float64) *Test {
 	n := float64(len(v))
 	if n < 2 {
@@ -94,11 +94,12 @@ func above(v []float64, limit float64) *Test {
 	}
 	mean, sd := stat.MeanStdDev(v, nil)
 	t := (mean - limit) / (sd / math.Sqrt(n))
-	return &Test{Name: "t test of a mean over draws, one-sided", N: len(v), P: survival(t, n-1), Claim: true, Support: survival(-t, n-1)}
+	return &Test{Name: "t test of a mean over draws, one-sided", N: len(v), P: survival(t, n-1),
+		Claim: true, Support: survival(-t, n-1)}
 }
 
-// worst combines tests of parts of a claim of which each must hold: the least p, times how many they are (Bonferroni). It is supported
-// as far as its weakest part.
+// worst combines the tests of the parts of a claim that must all hold: the smallest p times their number (Bonferroni). The
+// support is that of the weakest part.
 func worst(tests []*Test) *Test {
 	tests = slices.DeleteFunc(slices.Clone(tests), func(t *Test) bool { return t == nil })
 	if len(tests) == 0 {
@@ -115,8 +116,8 @@ func worst(tests []*Test) *Test {
 	return &least
 }
 
-// holm returns the p values corrected for their number, so that those below a level are there by chance with no greater probability,
-// whatever depends on what (Holm 1979).
+// holm returns the p values corrected for their number: however they depend on each other, the probability of any false rejection
+// at a level is at most that level (Holm 1979).
 func holm(p []float64) []float64 {
 	out := make([]float64, len(p))
 	most := 0.0
@@ -127,18 +128,18 @@ func holm(p []float64) []float64 {
 	return out
 }
 
-// span is an interval that holds a quantity with a probability of 95 %.
+// span is a 95 % interval of a quantity, and its middle.
 type span struct{ mid, lo, hi float64 }
 
 func (s span) String() string {
 	return fmt.Sprintf("%s [%s, %s]", number(s.mid), number(s.lo), number(s.hi))
 }
 
-// resamples is how many a bootstrap takes; its intervals are then good to about a percent of their width.
+// resamples is the number of bootstrap resamples: its intervals are then accurate to about a percent of their width.
 const resamples = 4000
 
 // medianSpan returns the median of v and the interval between two of its values that holds the median of the distribution with a
-// probability of 95 % at least, whatever the distribution is (by the sign test); of fewer than six values, all of them.
+// probability of at least 95 %, for any distribution (by the sign test). For fewer than six values it is their range.
 func medianSpan(v []float64) span {
 	s := slices.Sorted(slices.Values(v))
 	if len(s) == 0 {
@@ -151,7 +152,7 @@ func medianSpan(v []float64) span {
 	return span{mid: median(s), lo: s[out], hi: s[len(s)-1-out]}
 }
 
-// nestedSpan returns the median of numbers that are nested, such as of several Ω for each draw of the data, and its bootstrap
+// nestedSpan returns the median of nested numbers, such as those of several Ω for each draw of the data, and its bootstrap
 // interval: draws are resampled, and Ω within each.
 func nestedSpan(groups [][]float64) span {
 	all := slices.Concat(groups...)
@@ -176,8 +177,8 @@ func nestedSpan(groups [][]float64) span {
 	return s
 }
 
-// withinShare is the share of the variance of nested numbers that is within groups: 1 if the groups do not matter (one-way analysis
-// of variance, groups of one size).
+// withinShare is the share of the variance of nested numbers that lies within groups: 1 if the groups do not matter (one-way
+// analysis of variance, groups of equal size).
 func withinShare(groups [][]float64) float64 {
 	var within, means []float64
 	for _, g := range groups {
@@ -192,7 +193,7 @@ func withinShare(groups [][]float64) float64 {
 // pairedDifferences returns a − b, pair by pair.
 func pairedDifferences(a, b []float64) []float64 { return floats.SubTo(make([]float64, len(a)), a, b) }
 
-// fromMoments is prediction for a sample of n of which the mean and the standard deviation are known.
+// fromMoments is prediction for a sample of n of which only the mean and the standard deviation are known.
 func fromMoments(x, mean, sd float64, n int) *Test {
 	nu, scale := float64(n)-1, sd*math.Sqrt(1+1/float64(n))
 	half := scale * distuv.StudentsT{Mu: 0, Sigma: 1, Nu: nu}.Quantile(1-testLevel/2)

@@ -8,7 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
-// TestPrediction wants the stated level: of numbers that are one more draw, five in a hundred are rejected, and of others more.
+// TestPrediction checks the level: of numbers that are one more draw, five in a hundred are rejected, and of others more.
 func TestPrediction(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	rejected := func(shift float64) (count int) {
@@ -43,7 +43,7 @@ func TestSigns(t *testing.T) {
 	}
 }
 
-// TestHolm holds the correction against an example computed by hand.
+// TestHolm compares the correction with an example computed by hand.
 func TestHolm(t *testing.T) {
 	got := holm([]float64{0.01, 0.04, 0.03, 0.005})
 	for i, want := range []float64{0.03, 0.06, 0.06, 0.02} {
@@ -53,8 +53,8 @@ func TestHolm(t *testing.T) {
 	}
 }
 
-// TestMedianInterval wants the interval between two values to hold the median in 95 % of samples or somewhat more, and to be no wider than
-// that needs: of twenty values the sixth to the fifteenth, of six all.
+// TestMedianInterval checks that the interval between two values holds the median in 95 % of samples or somewhat more, and that
+// it is no wider than necessary: of twenty values the sixth to the fifteenth, of six all.
 func TestMedianInterval(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	for _, n := range []int{6, 11, 20} {
@@ -85,7 +85,7 @@ func TestMedianInterval(t *testing.T) {
 	}
 }
 
-// TestMedianSpan wants 95 % of the intervals to hold the median, nested or not.
+// TestMedianSpan checks that 95 % of the intervals hold the median, nested or not.
 func TestMedianSpan(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	held := 0
@@ -121,7 +121,7 @@ func TestWithinShare(t *testing.T) {
 	}
 }
 
-// TestWithoutSpread wants a probability, and not NaN, of numbers that are all equal: a NaN would pass every comparison with a level.
+// TestWithoutSpread checks that equal numbers give a probability, not NaN, which would pass every comparison with a level.
 func TestWithoutSpread(t *testing.T) {
 	equal := []float64{2, 2, 2}
 	for name, c := range map[string]struct {

@@ -18,9 +18,9 @@ import (
 	"github.com/projected-likelihood/gppl/internal/words"
 )
 
-// A Store keeps outcomes in a file of JSON lines, each written whole as it ends, so that a killed run loses only what was
-// running. A later line replaces an earlier one with the same key. Several programs may add to one
-// file and tidy it at once: each holds a lock, a file beside the store, while it writes.
+// A Store keeps outcomes in a file of JSON lines. Each is written as a whole when it ends, so that a run that is killed loses
+// only the trials in progress. A later line replaces an earlier one with the same key. Several programs may add to one file and
+// tidy it at once: each holds a lock, a file beside the store, while it writes.
 type Store struct {
 	path string
 
@@ -32,12 +32,12 @@ type Store struct {
 type contents struct {
 	outcomes map[string]Outcome
 	order    []string // keys in the order of the file
-	stale    int      // lines that are of no use: replaced by a later one, or cut off
+	stale    int      // lines that were replaced by a later one, or cut off
 }
 
 // OpenStore reads the store at path; a file that does not exist is an empty store. A line that was cut off, by a kill or a full
-// disk, is left out. It is an error if another line is not an outcome, or not the one of its checksum, which lines of older files lack;
-// it names the line.
+// disk, is skipped. Any other line that is not an outcome, or does not match its checksum, is an error that names the line. Lines
+// of older files have no checksum.
 func OpenStore(path string) (*Store, error) {
 	c, err := readStore(path)
 	if err != nil {
@@ -79,7 +79,7 @@ func readStore(path string) (contents, error) {
 	return c, nil
 }
 
-// cutOff reports whether the line begins as an outcome does and ends too soon.
+// cutOff reports whether the line begins like an outcome and is incomplete.
 func cutOff(line []byte) bool {
 	if line[0] != '{' {
 		return false
@@ -120,7 +120,7 @@ func (s *Store) Outcomes() []Outcome {
 	return all
 }
 
-// Put appends an outcome to the file, in one write. Once it returns, the outcome outlives a loss of power.
+// Put appends an outcome to the file in one write. Once it returns, the outcome survives a loss of power.
 func (s *Store) Put(o Outcome) error {
 	o = o.rounded()
 	line, err := o.line()
@@ -139,8 +139,8 @@ func (s *Store) Put(o Outcome) error {
 	return nil
 }
 
-// Tidy rewrites the file, whole or not at all: without lines that later ones replaced or that belong to none of the trials, in the
-// order of the trials. What another program adds meanwhile waits until it is done. A file that is tidy is not touched, nor its folder.
+// Tidy rewrites the file, whole or not at all, in the order of the trials. It drops lines that later ones replaced and lines of
+// other trials. Other programs that add to it meanwhile wait. If the file is tidy, neither it nor its folder is touched.
 func (s *Store) Tidy(trials []Trial) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -175,7 +175,7 @@ func (s *Store) Tidy(trials []Trial) (err error) {
 	return nil
 }
 
-// read reads the file anew. It returns the keys of those trials that it has, in their order, and whether it has these lines only.
+// read reads the file again. It returns the keys of the trials that are in it, in their order, and whether it has no other lines.
 func (s *Store) read(trials []Trial) (keys []string, tidy bool, err error) {
 	now, err := readStore(s.path)
 	if err != nil {
@@ -203,7 +203,7 @@ func (o Outcome) line() ([]byte, error) {
 	return sealed.Seal(line), nil
 }
 
-// rounded returns the outcome with ten digits of its numbers, fewer of standard errors and times: what is more makes files large.
+// rounded returns the outcome with ten digits of each number, fewer of standard errors and times, to keep the files small.
 func (o Outcome) rounded() Outcome {
 	for _, v := range []*float64{&o.NLL, &o.StartNLL, &o.Value, &o.Variance} {
 		*v = words.Rounded(*v, 10)

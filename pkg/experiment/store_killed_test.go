@@ -14,8 +14,8 @@ import (
 
 var kills = flag.Int("kills", 4, "number of kills of TestStoreKilled")
 
-// TestStoreKilled kills programs that add to a store and tidy it: it stays readable, what was there is not lost, and the next run leaves
-// the file that one without kills does, and nothing else.
+// TestStoreKilled kills programs that add to a store and tidy it: the store stays readable, nothing that was there is lost, and
+// the next run leaves the same file as one that was not killed, and no other.
 func TestStoreKilled(t *testing.T) {
 	trials := make([]Trial, 60)
 	for i := range trials {

@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
-// TestStoreFullDisk stores on a disk that is full in the middle of a line: the trial is not stored, Put says so, and all others are
-// kept, before and after.
+// TestStoreFullDisk stores to a disk that is full in the middle of a line: the trial is not stored, Put says so, and all trials
+// before and after it are kept.
 func TestStoreFullDisk(t *testing.T) {
 	if !faultydisk.Alone(t) {
 		return

@@ -37,7 +37,7 @@ func TestStore(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// A run that is killed within a line loses that line alone, and the next one writes on.
+	// A run that is killed within a line loses only that line, and the next run continues.
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +68,8 @@ func TestStoreBadLine(t *testing.T) {
 	}
 }
 
-// TestStoreDamage changes every digit of a stored line in turn: it is an error that names the line. Lines without a checksum are read.
+// TestStoreDamage changes each digit of a stored line in turn, which must be an error that names the line. Lines without a
+// checksum are read.
 func TestStoreDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	s := open(t, path)

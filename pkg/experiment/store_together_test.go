@@ -14,7 +14,7 @@ import (
 )
 
 // TestStoreTogether lets programs add to one store at once, with lines of several pages, and kills one of them that never stops:
-// nothing that a program was told is stored may be lost or torn.
+// nothing that was reported as stored may be lost or torn.
 func TestStoreTogether(t *testing.T) {
 	const programs, each = 3, 40
 	if path := os.Getenv("GPPL_TEST_STORE"); path != "" { // we are one of them
@@ -45,7 +45,7 @@ func TestStoreTogether(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	for !stores(open(t, path), "endless") { // it may not have had the processor yet; the test's own limit ends the wait
+	for !stores(open(t, path), "endless") { // it may not have run yet; the test's own limit ends the wait
 		time.Sleep(5 * time.Millisecond)
 	}
 	endless.Process.Kill()
@@ -93,7 +93,7 @@ func putMany(t *testing.T, path, name string, n int) {
 	}
 }
 
-// TestStoreTidyTogether wants what another program adds after the store was opened to outlive Tidy.
+// TestStoreTidyTogether checks that Tidy keeps what another program added after the store was opened.
 func TestStoreTidyTogether(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.jsonl")
 	trials := E1(scales.Smoke)[:2]
@@ -120,8 +120,8 @@ func TestStoreTidyTogether(t *testing.T) {
 	}
 }
 
-// TestStoreTidyProcesses lets programs add to a store while others tidy it without end: nothing that was stored may be lost, and nothing
-// else may be left in the folder.
+// TestStoreTidyProcesses lets programs add to a store while others tidy it continuously: nothing that was stored may be lost, and
+// no other file may be left in the folder.
 func TestStoreTidyProcesses(t *testing.T) {
 	const writers, tidiers = 2, 2
 	const each = 100

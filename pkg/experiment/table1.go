@@ -5,11 +5,11 @@ import (
 	"math"
 )
 
-// timedOrder is the order of E2 at which dense evaluations were timed that stands for the 40 of the authors' E1, at the same n.
+// timedOrder is the order of E2 whose measured dense evaluations are used for the authors' E1, at the same n and order 40.
 const timedOrder = 50
 
-// notebookSeconds are the dense times of E1 with the settings of the authors' notebook, without set-up, which they do not time either:
-// evaluations times the measured cost of one at n = 1000, of VFE and PL at order 50 of E2 for 40.
+// notebookSeconds returns the dense times of E1 with the settings of the authors' notebook, without set-up, which they do not
+// time either: evaluations times the measured cost of one at n = 1000, for VFE and PL at order 50 of E2 instead of 40.
 func notebookSeconds(e *Evidence, optimiser, loss string) []float64 {
 	order := timedOrder
 	if loss == ML {
@@ -41,7 +41,8 @@ func table1(e *Evidence) (rows []draft) {
 				case VFE:
 					d = orderForty(e, d, optimiser, p.NLL-ml.NLL)
 				case PL:
-					d.Ours += fmt.Sprintf("; %d of %d draws end nearer to ML than the published one", below(Excess(e.E1, ours), p.NLL-ml.NLL), len(ours))
+					d.Ours += fmt.Sprintf("; %d of %d draws end nearer to ML than the published one",
+						below(Excess(e.E1, ours), p.NLL-ml.NLL), len(ours))
 				}
 				rows = append(rows, d)
 			}
@@ -60,7 +61,8 @@ func table1(e *Evidence) (rows []draft) {
 	return rows
 }
 
-// orderForty makes of VFE's row in Table 1 a correction, if the published figure is one of m = 40 and not of the m = 100 of the text.
+// orderForty turns the verdict on VFE in Table 1 into corrected if the published figure belongs to m = 40, not to the m = 100 of
+// the text.
 func orderForty(e *Evidence, d draft, optimiser string, published float64) draft {
 	if d.Status == NotRun {
 		return d
@@ -71,7 +73,8 @@ func orderForty(e *Evidence, d draft, optimiser string, published float64) draft
 	d.Overturn = "a draw with m = 100 that ends as far above ML, or a test that rejects m = 40"
 	if d.Test.P >= testLevel && published > rangeOf(hundred).hi {
 		d.Status = Corrected
-		d.why[Corrected] = "the figure was made with m = 40, which the notebook sets (Experiment 1, cell 3), not with the m = 100 of the text; with 100 inducing inputs, half a lengthscale apart, VFE in double precision reaches ML's optimum"
+		d.why[Corrected] = "the figure was made with m = 40, which the notebook sets (Experiment 1, cell 3), not with the m = 100 of " +
+			"the text; with 100 inducing inputs, half a lengthscale apart, VFE in double precision reaches ML's optimum"
 	}
 	return d
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// textClaims are the statements of the paper's text that are no result of an experiment.
+// textClaims are the statements in the paper's text that are not results of an experiment.
 var textClaims = []claim{
 	{
 		id: "text-superior",
@@ -38,32 +38,37 @@ var textClaims = []claim{
 		id: "text-pl-nll",
 		rule: func(*Evidence) (string, Status) {
 			printed, meant := printedNoise()
-			return fmt.Sprintf("as printed it learns the noise variance %.2f, without the inverse %.3f", printed, meant), verdict(1, math.Abs(printed/0.1-1) < 0.5, Reproduced, Corrected)
+			return fmt.Sprintf("as printed it learns the noise variance %.2f, without the inverse %.3f", printed, meant),
+				verdict(1, math.Abs(printed/0.1-1) < 0.5, Reproduced, Corrected)
 		},
 	},
 	{
 		id: "text-k",
 		rule: func(e *Evidence) (string, Status) {
-			forty, hundred := rangeOf(Excess(e.E1, Where(e.E1, NotebookE1("BFGS", VFE)))), rangeOf(Excess(e.E1, Where(e.E1, E1By("BFGS", VFE))))
+			forty, hundred := rangeOf(Excess(e.E1, Where(e.E1, NotebookE1("BFGS", VFE)))),
+				rangeOf(Excess(e.E1, Where(e.E1, E1By("BFGS", VFE))))
 			if forty.empty() || hundred.empty() {
 				return "", NotRun
 			}
 			p := e.Published.E1["BFGS"][VFE].NLL - e.Published.E1["BFGS"][ML].NLL
-			return fmt.Sprintf("Experiment 1, cell 3 sets M = 40, and its outputs 337.40, 358.46, 349.40 are Table 1's. VFE's %.1f nats above ML: ours with 40 from %s to %s, with 100 from %s to %s",
-				p, number(forty.lo), number(forty.hi), number(hundred.lo), number(hundred.hi)), verdict(1, hundred.lo <= p && p <= hundred.hi, Reproduced, Corrected)
+			return fmt.Sprintf("Experiment 1, cell 3 sets M = 40, and its outputs 337.40, 358.46, 349.40 are Table 1's. VFE's %.1f nats "+
+					"above ML: ours with 40 from %s to %s, with 100 from %s to %s",
+					p, number(forty.lo), number(forty.hi), number(hundred.lo), number(hundred.hi)),
+				verdict(1, hundred.lo <= p && p <= hundred.hi, Reproduced, Corrected)
 		},
 	},
 	{
 		id: "text-spherical",
 		rule: func(e *Evidence) (string, Status) {
 			pool, sphere := pairsBy(Where(e.E1, NotebookE1("Adam", PL)), Where(e.E1, NotebookE1With(PL, Authors{Diagonal: PLDiagonal})),
-				func(x, y Trial) bool { return x.Source == y.Source }) // whatever their other seeds
+				func(x, y Trial) bool { return x.Source == y.Source }) // seeds of the projections may differ
 			if len(pool) == 0 {
 				return "", NotRun
 			}
 			a, b := NLLs(pool), NLLs(sphere)
 			same := signs(min(wins(a, b), wins(b, a)), len(a)).P >= testLevel/2 // two-sided
-			return fmt.Sprintf("notebooks of E1 and E2: 'proj-repulsive', E3: 'proj-sphere'. Repulsive − Sphere: %s nats, Repulsive lower in %d of %d", medianSpan(pairedDifferences(a, b)), wins(a, b), len(a)), verdict(len(a), same, Corrected, Contradicted)
+			return fmt.Sprintf("notebooks of E1 and E2: 'proj-repulsive', E3: 'proj-sphere'. Repulsive − Sphere: %s nats, Repulsive "+
+				"lower in %d of %d", medianSpan(pairedDifferences(a, b)), wins(a, b), len(a)), verdict(len(a), same, Corrected, Contradicted)
 		},
 	},
 	{
@@ -81,7 +86,8 @@ var textClaims = []claim{
 				}
 				logs = append(logs, l)
 			}
-			return fmt.Sprintf("PL ends %s nats above ML in the median; %.0f %% of the variance of its logarithm is between Ω on the same data", nestedSpan(groups), 100*withinShare(logs)), verdict(len(logs), withinShare(logs) > 0.5, Found, NotFound)
+			return fmt.Sprintf("PL ends %s nats above ML in the median; %.0f %% of the variance of its logarithm is between Ω on the "+
+				"same data", nestedSpan(groups), 100*withinShare(logs)), verdict(len(logs), withinShare(logs) > 0.5, Found, NotFound)
 		},
 	},
 	{
@@ -102,7 +108,8 @@ var textClaims = []claim{
 			add("E1", e.Published.E1["Adam"][ML].NLL, NLLs(Where(e.E1, E1By("L-BFGS", ML))), NLLs(Where(e.E1, notebookBest(ML))))
 			for _, p := range e.Published.E2 {
 				if p.Method == ML {
-					add(fmt.Sprintf("n=%d", p.N), p.NLL, NLLs(Where(e.E2, E2Stated(GPPL, ML, p.N, 0))), NLLs(Where(e.E2, E2By(GPPL, ML, p.N, 0))))
+					add(fmt.Sprintf("n=%d", p.N), p.NLL, NLLs(Where(e.E2, E2Stated(GPPL, ML, p.N, 0))),
+						NLLs(Where(e.E2, E2By(GPPL, ML, p.N, 0))))
 				}
 			}
 			return "with 0.1 → with ln 1.1: " + s, verdict(judged, nearer < judged, Reproduced, Corrected)
@@ -135,7 +142,9 @@ var textClaims = []claim{
 				}
 			}
 			last := len(n) - 1
-			return fmt.Sprintf("PL costs %.1f times VFE at n = %.0f, %.1f times at n = %.0f; the ratio rises in %d of %d steps of n", math.Exp(pl[0]-vfe[0]), math.Exp(n[0]), math.Exp(pl[last]-vfe[last]), math.Exp(n[last]), rises, last), verdict(last, rises < last, Reproduced, Contradicted)
+			return fmt.Sprintf("PL costs %.1f times VFE at n = %.0f, %.1f times at n = %.0f; the ratio rises in %d of %d steps of n",
+					math.Exp(pl[0]-vfe[0]), math.Exp(n[0]), math.Exp(pl[last]-vfe[last]), math.Exp(n[last]), rises, last),
+				verdict(last, rises < last, Reproduced, Contradicted)
 		},
 	},
 	{
@@ -145,28 +154,36 @@ var textClaims = []claim{
 			if !ok {
 				return "", NotRun
 			}
-			return fmt.Sprintf("the top eigenvectors attain the lower bound, %.4g; Sphere leaves %.4g, One-hot %.4g", eigen, e.Theory["theorem.choice.sphere.trace"], e.Theory["theorem.choice.onehot.trace"]), verdict(1, eigen < min(e.Theory["theorem.choice.sphere.trace"], e.Theory["theorem.choice.onehot.trace"]), Reproduced, Contradicted)
+			return fmt.Sprintf("the top eigenvectors attain the lower bound, %.4g; Sphere leaves %.4g, One-hot %.4g", eigen,
+					e.Theory["theorem.choice.sphere.trace"], e.Theory["theorem.choice.onehot.trace"]),
+				verdict(1, eigen < min(e.Theory["theorem.choice.sphere.trace"], e.Theory["theorem.choice.onehot.trace"]), Reproduced,
+					Contradicted)
 		},
 	},
 	{
 		id: "text-remark-1",
 		rule: func(*Evidence) (string, Status) {
 			independent, dependent := leastShare(false), leastShare(true)
-			return fmt.Sprintf("the least eigenvalue of Ωᵀ(K + σ²I)Ω over the largest is %.2g with independent directions, %.0e with one of them twice", independent, dependent), verdict(1, dependent < 1e-12 && independent > 1e-6, Reproduced, Contradicted)
+			return fmt.Sprintf("the least eigenvalue of Ωᵀ(K + σ²I)Ω over the largest is %.2g with independent directions, %.0e "+
+					"with one of them twice", independent, dependent), verdict(1,
+					dependent < 1e-12 && independent > 1e-6, Reproduced, Contradicted)
 		},
 	},
 	{
 		id: "text-transpose",
 		rule: func(*Evidence) (string, Status) {
 			printed, meant := transposeSlip()
-			return fmt.Sprintf("off by %.2g as printed, by %.0e with Uᵀ", printed, meant), verdict(1, printed < 1e-6, Reproduced, Corrected)
+			return fmt.Sprintf("off by %.2g as printed, by %.0e with Uᵀ", printed, meant),
+				verdict(1, printed < 1e-6, Reproduced, Corrected)
 		},
 	},
 	{
 		id: "text-variable",
 		rule: func(*Evidence) (string, Status) {
 			printed, meant := integralSlip()
-			return fmt.Sprintf("p(z|θ) = ∫ p(y|θ) δ(Ωᵀy − z) dy; over a strip of width 1e-4 about Ωᵀy = z the printed integral gives %.2g of p(z|θ), that of the density of y, over the width, %.6f", printed, meant), verdict(1, math.Abs(printed-1) < 0.01, Reproduced, verdict(1, math.Abs(meant-1) < 0.01, Corrected, Contradicted))
+			return fmt.Sprintf("p(z|θ) = ∫ p(y|θ) δ(Ωᵀy − z) dy; over a strip of width 1e-4 about Ωᵀy = z the printed "+
+					"integral gives %.2g of p(z|θ), that of the density of y, over the width, %.6f", printed, meant),
+				verdict(1, math.Abs(printed-1) < 0.01, Reproduced, verdict(1, math.Abs(meant-1) < 0.01, Corrected, Contradicted))
 		},
 	},
 	{
@@ -176,7 +193,9 @@ var textClaims = []claim{
 			if !ok {
 				return "", NotRun
 			}
-			return fmt.Sprintf("their sum is I_Y − I_Z within %.1g of I_Y in %.0f cases, and simulated scores agree within %.1f standard errors", off, e.Theory["theorem.routes.cases"], e.Theory["theorem.score.worst_deviation"]), verdict(1, off < 1e-9, Reproduced, Contradicted)
+			return fmt.Sprintf("their sum is I_Y − I_Z within %.1g of I_Y in %.0f cases, and simulated scores agree within %.1f "+
+					"standard errors", off, e.Theory["theorem.routes.cases"], e.Theory["theorem.score.worst_deviation"]),
+				verdict(1, off < 1e-9, Reproduced, Contradicted)
 		},
 	},
 	{
@@ -194,7 +213,8 @@ var textClaims = []claim{
 				best := Where(e.E1, notebookBest(loss))
 				d := medianSpan(pairedDifferences(NLLs(adam), NLLs(bfgs)))
 				better = better && (d.hi < 0 || math.Abs(d.mid) < 0.5) && evals(adam) < evals(bfgs)
-				s += fmt.Sprintf("%s: %s nats, %.0f evaluations against %.0f (L-BFGS with a line search, to the optimum: %.0f). ", loss, d, evals(adam), evals(bfgs), evals(best))
+				s += fmt.Sprintf("%s: %s nats, %.0f evaluations against %.0f (L-BFGS with a line search, to the optimum: %.0f). ", loss, d,
+					evals(adam), evals(bfgs), evals(best))
 			}
 			return s, verdict(judged, better, Reproduced, Corrected)
 		},
@@ -211,7 +231,8 @@ var textClaims = []claim{
 				return "", NotRun
 			}
 			more := len(r) - below(r, 1)
-			return fmt.Sprintf("×%s of ML's; larger in %d of %d draws", medianSpan(r), more, len(r)), verdict(len(r), signs(len(r)-more, len(r)).P < testLevel, Reproduced, Contradicted)
+			return fmt.Sprintf("×%s of ML's; larger in %d of %d draws", medianSpan(r), more, len(r)),
+				verdict(len(r), signs(len(r)-more, len(r)).P < testLevel, Reproduced, Contradicted)
 		},
 	},
 	{
@@ -235,7 +256,8 @@ var textClaims = []claim{
 		rule: func(e *Evidence) (string, Status) {
 			log, table := e.Published.Logs.E1Seconds[PL], e.Published.E1["BFGS"][PL]
 			sameRun := math.Abs(log.NLL-table.NLL) < 0.05
-			return fmt.Sprintf("%.1f s in the output of the notebook for the same NLL, %.2f (Experiment 1, cell 7)", log.Seconds, log.NLL), verdict(1, !sameRun || math.Abs(log.Seconds-table.Seconds) < 0.05, Reproduced, Unexplained)
+			return fmt.Sprintf("%.1f s in the output of the notebook for the same NLL, %.2f (Experiment 1, cell 7)", log.Seconds, log.NLL),
+				verdict(1, !sameRun || math.Abs(log.Seconds-table.Seconds) < 0.05, Reproduced, Unexplained)
 		},
 	},
 	{
@@ -252,7 +274,9 @@ var textClaims = []claim{
 					}
 				}
 			}
-			return "train_step alone is timed (gp.py, line 743): not k-means, nor the repulsion of 400 vectors, nor the QR. As the notebook prints them, with k = m = 150: " + strings.Join(parts, "; "), verdict(len(parts), most < 0.05, Reproduced, Corrected)
+			return "train_step alone is timed (gp.py, line 743): not k-means, nor the repulsion of 400 vectors, nor the QR. As the " +
+					"notebook prints them, with k = m = 150: " + strings.Join(parts, "; "),
+				verdict(len(parts), most < 0.05, Reproduced, Corrected)
 		},
 	},
 	{
@@ -261,7 +285,10 @@ var textClaims = []claim{
 			const from, train, held = 400_000, 8000, 2000
 			distinct := from * -math.Expm1(train*math.Log1p(-1.0/from)) // of the training points, expected
 			for _, o := range predicted(e.EEG, Paper, "SE", PL) {
-				return fmt.Sprintf("drawn with replacement (numpy.random.choice, Experiment 3, cell 13): of %d draws from %d, about %.0f training points repeat another, and %.0f of the %d held-out points are also training points; in our sample of a shorter recording %d are", train+held, from, train-distinct, held*distinct/from, held, o.MSE.Seen), verdict(1, o.MSE.Seen == 0, Reproduced, Corrected)
+				return fmt.Sprintf("drawn with replacement (numpy.random.choice, Experiment 3, cell 13): of %d draws from %d, about %.0f "+
+						"training points repeat another, and %.0f of the %d held-out points are also training points; in our sample of a shorter "+
+						"recording %d are", train+held, from, train-distinct, held*distinct/from, held, o.MSE.Seen),
+					verdict(1, o.MSE.Seen == 0, Reproduced, Corrected)
 			}
 			return "", NotRun
 		},
@@ -273,13 +300,14 @@ var textClaims = []claim{
 			if !ok {
 				return "", NotRun
 			}
-			return fmt.Sprintf("%.0f with ε as in Experiment 0, %.2g without", with, e.Theory["figure1.trace.without"]), verdict(1, with < 2*e.Theory["figure1.trace.without"], Reproduced, Corrected)
+			return fmt.Sprintf("%.0f with ε as in Experiment 0, %.2g without", with, e.Theory["figure1.trace.without"]),
+				verdict(1, with < 2*e.Theory["figure1.trace.without"], Reproduced, Corrected)
 		},
 	},
 }
 
-// printedNoise returns the noise variance at which the loss as eq. (PL_NLL) is printed, and that which is meant, are least for white
-// noise of variance 0.1. The latter is gppl.Projected of a function too small to matter; the former has Ωᵀ(K + σ²I)⁻¹Ω for its covariance.
+// printedNoise returns the noise variances that minimise the loss of eq. (PL_NLL), as printed and as meant, for white noise of
+// variance 0.1. As meant it is gppl.Projected of a negligible function; as printed its covariance is Ωᵀ(K + σ²I)⁻¹Ω.
 var printedNoise = sync.OnceValues(func() (printed, meant float64) {
 	const n, k, variance, small = 200, 40, 0.1, 1e-9
 	x := Grid(0, 1, n)
@@ -330,18 +358,19 @@ var printedNoise = sync.OnceValues(func() (printed, meant float64) {
 	return least(asPrinted), least(asMeant)
 })
 
-// least returns the noise variance between 1e-3 and 1e3 at which a loss is least, to a thousandth, by golden sections of its logarithm.
+// least returns the noise variance between 1e-3 and 1e3 that minimises a loss, to a thousandth, by golden-section search over its
+// logarithm.
 func least(loss func(noise float64) float64) float64 {
 	ofLog := func(log float64) float64 { return loss(math.Exp(log)) }
 	return math.Exp(goldensection.Least(ofLog, math.Log(1e-3), math.Log(1e3), 1e-3))
 }
 
-// integralSlip returns the integral of the proof as printed, of p(z|θ) over the y with Ωᵀy = z, and as meant, of p(y|θ), for two
-// observations of variance 1 and 2 and one projection: both over a strip of the plane of small width, divided by p(z|θ), the latter by the
-// width as well.
+// integralSlip returns the integral of the proof, over the y with Ωᵀy = z, as printed (of p(z|θ)) and as meant (of p(y|θ)),
+// for two observations of variance 1 and 2 and one projection. Both are taken over a narrow strip of the plane and divided by
+// p(z|θ), the latter by the width as well.
 func integralSlip() (printed, meant float64) {
 	const width, reach, steps, z = 1e-4, 30, 60_000, 0.7
-	c, s := math.Cos(0.4), math.Sin(0.4) // Ω = (c, s), and (−s, c) is along the strip
+	c, s := math.Cos(0.4), math.Sin(0.4) // Ω = (c, s); the strip runs along (−s, c)
 	normal := func(x, variance float64) float64 {
 		return math.Exp(-0.5*x*x/variance) / math.Sqrt(2*math.Pi*variance)
 	}
@@ -355,7 +384,7 @@ func integralSlip() (printed, meant float64) {
 	return printed / density, meant / density / width
 }
 
-// noisyGram is the covariance matrix of n observations of SE, with noise.
+// noisyGram is the covariance matrix of n noisy observations of SE.
 func noisyGram(n int) *mat.SymDense {
 	x := Grid(0, 10, n)
 	a := symmetric(gram(gppl.SE{Variance: 1, Lengthscale: 1}, x, x))
@@ -365,8 +394,8 @@ func noisyGram(n int) *mat.SymDense {
 	return a
 }
 
-// leastShare returns the least eigenvalue of Ωᵀ(K + σ²I)Ω over the largest, for directions on the sphere of which the last may be the
-// first once more.
+// leastShare returns the smallest eigenvalue of Ωᵀ(K + σ²I)Ω divided by the largest, for directions on the sphere; with
+// twice, the last direction repeats the first.
 func leastShare(twice bool) float64 {
 	const n, k = 20, 5
 	p, err := gppl.NewProjection(gppl.Sphere{}, gppl.Scalars(Grid(0, 10, n)), k, 1)
@@ -388,7 +417,8 @@ func leastShare(twice bool) float64 {
 	return math.Abs(values[0]) / values[k-1]
 }
 
-// transposeSlip returns how far U(Λ − Λ_k)U and U(Λ − Λ_k)Uᵀ are from Σ for the top eigenvectors of an SE Gram matrix.
+// transposeSlip returns how far U(Λ − Λ_k)U (as printed) and U(Λ − Λ_k)Uᵀ are from Σ, for the top eigenvectors of an
+// SE Gram matrix.
 func transposeSlip() (printed, meant float64) {
 	const n, k = 20, 5
 	a := noisyGram(n)

@@ -11,9 +11,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// The authors' training loop (train_step in gp.py), step for step: PyTorch's Adam or L-BFGS on their raw parameters, their stopping
-// rule, and the parameters after the last step, whether or not they are the best. gppl.Fit does it better; this is here to arrive
-// where they did.
+// The authors' training loop (train_step in gp.py), step by step: PyTorch's Adam or L-BFGS on their raw parameters, their
+// stopping rule, and the parameters after the last step even if earlier ones were better. gppl.Fit trains better; this reproduces
+// their results.
 
 // The optimisers of PyTorch, as values of Optimiser.Method.
 const (
@@ -21,11 +21,11 @@ const (
 	TorchLBFGS = "torch L-BFGS" // torch.optim.LBFGS without a line search: every step is rate times the direction
 )
 
-// stopAfter is how many steps in a row must change the loss by less than the tolerance.
+// stopAfter is how many consecutive steps must change the loss by less than the tolerance.
 const stopAfter = 5
 
-// rawLoss is a loss as a function of the authors' raw parameters: the logarithm of each kernel parameter, softplus⁻¹ of the noise
-// variance less 1e-6, and the inducing inputs as they are.
+// rawLoss is a loss as a function of the authors' raw parameters: the logarithm of each kernel parameter, softplus⁻¹ of the
+// noise variance less 1e-6, and the inducing inputs as they are.
 type rawLoss struct {
 	loss        gppl.Loss
 	noise       int // index of the noise variance
@@ -71,7 +71,7 @@ func (l *rawLoss) valueGrad(grad, raw []float64) (float64, error) {
 // step is one step of an optimiser: it moves raw and returns the loss where it began.
 type step func(raw []float64) (float64, error)
 
-// adamStep is torch.optim.Adam with its defaults but for the rate.
+// adamStep is torch.optim.Adam with its defaults except for the rate.
 func adamStep(l *rawLoss, rate float64) step {
 	n := len(l.theta)
 	grad, m, v := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -92,7 +92,8 @@ func adamStep(l *rawLoss, rate float64) step {
 	}
 }
 
-// lbfgsStep is torch.optim.LBFGS with its defaults but for the rate: at most 20 inner steps in each, a memory of 100, no line search.
+// lbfgsStep is torch.optim.LBFGS with its defaults except for the rate: at most 20 inner steps in each step, a memory of 100, no
+// line search.
 func lbfgsStep(l *rawLoss, rate float64) step {
 	const (
 		inner, memory                      = 20, 100
@@ -150,7 +151,7 @@ func lbfgsStep(l *rawLoss, rate float64) step {
 	}
 }
 
-// direction sets d to −H·grad by the two loops of L-BFGS.
+// direction sets d to −H·grad by the two-loop recursion of L-BFGS.
 func direction(d, grad []float64, ys, ss [][]float64, rho []float64, scale float64) {
 	for j, g := range grad {
 		d[j] = -g
@@ -214,8 +215,9 @@ func (o Optimiser) asAuthors(ctx context.Context, loss gppl.Loss, p int) (result
 	return r, start, nil
 }
 
-// repelled adds to a VFE loss what the authors' ELBO subtracts, 1000·Σ_{i≠j} exp(−2|z_i − z_j|²) / (m(m−1)/2) (gp.py, lines 50 to
-// 57 and 551): at m = 100 that is 0.4·Σ_{i<j} exp(−2|z_i − z_j|²), in the unit of x.
+// repelled adds to a VFE loss the repulsion that the authors' ELBO subtracts, 1000·Σ_{i≠j} exp(−2|z_i − z_j|²) /
+// (m(m−1)/2) (gp.py, lines 50 to 57 and 551), with z in the unit of x. At m = 100 this is 0.4·Σ_{i<j} exp(−2|z_i −
+// z_j|²).
 type repelled struct {
 	gppl.Loss
 	hyper int // parameters of the model; the inducing inputs follow
@@ -236,7 +238,7 @@ func (l repelled) ValueGrad(grad, theta []float64) (float64, error) {
 // repulsion returns the penalty at z and, unless slope is nil, adds its gradient to it.
 func repulsion(slope, z []float64) (penalty float64) {
 	m := float64(len(z))
-	weight := 2 * 1000 / (m * (m - 1) / 2) // of a pair i < j, which the authors count twice
+	weight := 2 * 1000 / (m * (m - 1) / 2) // the authors count each pair i < j twice
 	for i, a := range z {
 		for j, b := range z[:i] {
 			e := weight * math.Exp(-2*(a-b)*(a-b))

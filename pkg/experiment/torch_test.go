@@ -14,8 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestTorch trains one loss by PyTorch's optimisers and wants the numbers that PyTorch gives: Adam is Adam, and both end where
-// L-BFGS with a line search does if they are left to.
+// TestTorch trains one loss by PyTorch's optimisers and compares with the numbers of PyTorch: Adam is Adam, and if they run long
+// enough both end where L-BFGS with a line search does.
 func TestTorch(t *testing.T) {
 	sample, err := draw(20, 240, 120, 1).Load()
 	if err != nil {
@@ -30,7 +30,8 @@ func TestTorch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range []Optimiser{{Method: TorchAdam, Rate: 0.1, Iterations: 3000, Tolerance: 1e-9}, {Method: TorchLBFGS, Rate: 0.05, Iterations: 300, Tolerance: 1e-9}} {
+	for _, o := range []Optimiser{{Method: TorchAdam, Rate: 0.1, Iterations: 3000, Tolerance: 1e-9},
+		{Method: TorchLBFGS, Rate: 0.05, Iterations: 300, Tolerance: 1e-9}} {
 		r, start, err := o.asAuthors(context.Background(), exact, 3)
 		if err != nil {
 			t.Fatal(err)
@@ -46,7 +47,7 @@ func TestTorch(t *testing.T) {
 			t.Errorf("%d steps of L-BFGS took %d evaluations, want about 20 each", r.Iterations, r.Evaluations)
 		}
 	}
-	// The first step of Adam is the rate times the sign of the gradient, as far as ε lets it.
+	// The first step of Adam is the rate times the sign of the gradient, up to ε.
 	r, _, err := Optimiser{Method: TorchAdam, Rate: 0.25, Iterations: 1}.asAuthors(context.Background(), exact, 3)
 	if err != nil {
 		t.Fatal(err)
@@ -68,8 +69,8 @@ func (l recorded) ValueGrad(grad, theta []float64) (float64, error) {
 	return v, err
 }
 
-// TestTorchFixture repeats what the authors' code and PyTorch gave on small data, evaluation by evaluation: scripts/authors_run.py
-// --fixture wrote it.
+// TestTorchFixture repeats, evaluation by evaluation, the results of the authors' code and PyTorch on small data, written by
+// scripts/authors_run.py --fixture.
 func TestTorchFixture(t *testing.T) {
 	text, err := os.ReadFile("testdata/torch.json")
 	if err != nil {
@@ -111,7 +112,7 @@ func TestTorchFixture(t *testing.T) {
 		case VFE:
 			loss, err = gppl.NewVFE(model, d, gppl.Scalars(run.First[3:]), gppl.VFEOptions{})
 			loss = repelled{loss, 3}
-			near = 2e-3 // their 1e-6 on the diagonals of K_uu and of A is not in ours: 2e-5 nats at first, which a step of L-BFGS may enlarge
+			near = 2e-3 // their 1e-6 on the diagonals of K_uu and A is not in ours: 2e-5 nats, which a step of L-BFGS may enlarge
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -141,7 +142,7 @@ func TestTorchFixture(t *testing.T) {
 	}
 }
 
-// TestRepulsion holds the formula against the authors' loops, at two points and at a hundred.
+// TestRepulsion compares the formula with the authors' loops, at two points and at a hundred.
 func TestRepulsion(t *testing.T) {
 	if got, want := repulsion(nil, []float64{0, 0.5}), 1000*2*math.Exp(-0.5); math.Abs(got-want) > 1e-9 {
 		t.Errorf("of two points: %v, want %v", got, want)
@@ -153,8 +154,8 @@ func TestRepulsion(t *testing.T) {
 	}
 }
 
-// TestPool compares the short way with the authors' loop on n×400 matrices, here n×n for a small n, and wants the span of the first k
-// to differ from that of Sphere.
+// TestPool compares the shortcut with the authors' loop on n×400 matrices, here n×n for a small n, and checks that the span of
+// the first k differs from that of Sphere.
 func TestPool(t *testing.T) {
 	const n, k = 30, 4
 	x := gppl.Scalars(Grid(0, 1, n))

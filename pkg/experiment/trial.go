@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// A Trial is one training run, as a value: the same Trial gives the same numbers, all but the times.
+// A Trial is one training run, as a value: equal Trials give equal numbers, except for times.
 type Trial struct {
 	Protocol  string    `json:"protocol"` // Paper or GPPL
 	Source    Source    `json:"source"`
@@ -36,9 +36,9 @@ const (
 	VFE = "VFE" // the variational free energy
 	PL  = "PL"  // the projected likelihood
 
-	Residual      = "PL + residual"   // with the energy that the projections leave
+	Residual      = "PL + residual"   // PL with the residual energy
 	Auto          = "auto"            // auto.Fit
-	AutoProjected = "auto, projected" // the same, kept to projections
+	AutoProjected = "auto, projected" // auto.Fit restricted to projections
 )
 
 // Optimiser says how a trial is trained.
@@ -49,8 +49,8 @@ type Optimiser struct {
 	Tolerance  float64 `json:"tolerance,omitempty"`  // of the paper's stopping rule; 0 is to a vanishing gradient
 }
 
-// Evaluate is the method of a trial that trains nothing: it measures what one evaluation of value and gradient takes, the least of
-// three.
+// Evaluate is the method of a trial that trains nothing: it measures the time of one evaluation of value and gradient, the
+// shortest of three.
 const Evaluate = "evaluate"
 
 // Authors are details of the authors' code that the paper does not mention (docs/reproducing.md).
@@ -58,22 +58,23 @@ type Authors struct {
 	NoiseInGram bool    `json:"noise_in_gram,omitempty"` // VFE: K_uu + σ²I for K_uu
 	Repel       bool    `json:"repel,omitempty"`         // VFE: the repulsion between inducing inputs
 	Diagonal    float64 `json:"diagonal,omitempty"`      // added to the diagonal of K while training
-	Float32     bool    `json:"float32,omitempty"`       // matrices in single precision, with x² + z² − 2xz for squared distances
+	Float32     bool    `json:"float32,omitempty"`       // single precision, with x² + z² − 2xz for squared distances
 }
 
-// What the authors' code adds to the diagonal of K while training, for Authors.Diagonal: 1e-4 to that of PL, and 1e-6 to any matrix
-// that it factorises.
+// What the authors' code adds to the diagonal of K while training, for Authors.Diagonal: 1e-4 for PL, and 1e-6 to any matrix that
+// it factorises.
 const (
 	PLDiagonal = 1e-4 + 1e-6
 	MLDiagonal = 1e-6
 )
 
-// Kernels are those of the paper, all parameters at 1.
+// Kernels are the paper's, with all parameters 1.
 var Kernels = map[string]gppl.Kernel{"SE": gppl.SE{}, "Laplace": gppl.Laplace{}, "RQ": gppl.RQ{}, "LocPer": gppl.LocPer{}}
 
 // Designs are those of the projections.
 var Designs = map[string]gppl.Design{
-	"Sphere": gppl.Sphere{}, "Repulsive": gppl.Repulsive{}, "Localised": gppl.Localised{}, "One-hot": gppl.OneHot{}, "Spectral": gppl.Spectral{},
+	"Sphere": gppl.Sphere{}, "Repulsive": gppl.Repulsive{}, "Localised": gppl.Localised{}, "One-hot": gppl.OneHot{},
+	"Spectral":     gppl.Spectral{},
 	NotebookDesign: legacySphere{notebookSeed}, PoolDesign: repulsivePool{},
 }
 
@@ -86,9 +87,8 @@ func (t Trial) String() string {
 	return fmt.Sprintf("%s, %s, seed %d", s, t.Optimiser.Method, t.Seed)
 }
 
-// Revision is the version of the code that computed the stored results. It is raised by hand,
-// whenever a change moves the numbers: TestStoredResults repeats some of the stored trials and
-// fails if they are no longer what is computed.
+// Revision is the version of the code that computed the stored results. Raise it by hand whenever a change moves the numbers:
+// TestStoredResults repeats some of the stored trials and fails if the results differ.
 const Revision = 1
 
 // Key is what a result is stored under: a hash of the trial, of its data and of the Revision.
@@ -118,7 +118,7 @@ type Outcome struct {
 
 	NLL      float64   `json:"nll"`                 // exact, at the learnt hyperparameters, in nats
 	StartNLL float64   `json:"start_nll,omitempty"` // exact, where training began
-	Start    float64   `json:"start,omitempty"`     // the loss before the first step, where it is trained as the authors' code does
+	Start    float64   `json:"start,omitempty"`     // the loss before the first step, if trained as by the authors' code
 	Value    float64   `json:"value"`               // of the loss that was trained
 	Theta    []float64 `json:"theta"`               // learnt, natural values, noise variance last
 	StdErr   []float64 `json:"std_err,omitempty"`   // standard errors of log θ, where they are stated
@@ -128,11 +128,11 @@ type Outcome struct {
 	Inexact  float64   `json:"inexact,omitempty"` // bound on the error of the loss, where no engine kept its tolerance
 	Warnings []string  `json:"warnings,omitempty"`
 
-	Retries int `json:"retries,omitempty"` // factorisations in single precision that failed and were tried again with more on the diagonal
+	Retries int `json:"retries,omitempty"` // factorisations in single precision that failed and were retried
 
-	Variance float64 `json:"variance,omitempty"` // mean posterior variance of the function over the range, of draws; of VFE by its own posterior
-	// Of trials with the settings of the authors' notebook, mean variances of noisy observations over the range: by the exact
-	// posterior at what was learnt, and as the code of their Figure 2 predicts.
+	Variance float64 `json:"variance,omitempty"` // of draws: mean posterior variance of the function; of VFE by its own posterior
+	// For trials with the settings of the authors' notebook, the variance of a noisy observation averaged over the range: by the
+	// exact posterior at the learnt parameters, and as the code of their Figure 2 predicts it.
 	Exact   float64 `json:"exact_variance,omitempty"`
 	Figure2 float64 `json:"figure_2_variance,omitempty"`
 
@@ -140,8 +140,8 @@ type Outcome struct {
 
 	// Of Auto and AutoProjected:
 	K     int       `json:"k,omitempty"`     // projections in the end, 0 for the exact likelihood
-	Why   string    `json:"why,omitempty"`   // this loss and no more projections
-	Kept  []float64 `json:"kept,omitempty"`  // share of the information about each parameter, as the fit estimates it
+	Why   string    `json:"why,omitempty"`   // the reason for this loss and for adding no more projections
+	Kept  []float64 `json:"kept,omitempty"`  // share of the information about each parameter, as estimated by the fit
 	Steps []Step    `json:"steps,omitempty"` // what was tried
 
 	MSE  *Validation `json:"validation,omitempty"`     // where the source holds data back
@@ -153,16 +153,16 @@ type Outcome struct {
 	Engine      string  `json:"engine"`
 	Workers     int     `json:"workers"`          // trials that ran at once
 	Machine     string  `json:"machine"`          // processor and cores
-	Commit      string  `json:"commit,omitempty"` // of the code, if it is known; "+" is of a tree that was changed since
+	Commit      string  `json:"commit,omitempty"` // of the code, if known; "+" marks a tree with changes
 	Go          string  `json:"go,omitempty"`     // version
 	When        int64   `json:"when,omitempty"`   // Unix seconds
 }
 
-// Seconds is what training took, set-up included.
+// Seconds is the time of training and set-up.
 func (o Outcome) Seconds() float64 { return o.Setup + o.Fit }
 
-// failed reports whether training did harm: it ended in an error, or the exact NLL at what was learnt is worse than at the
-// untrained start, or is not finite.
+// failed reports whether training made things worse: it ended in an error, or the exact NLL at the learnt parameters is higher
+// than at the start or is not finite.
 func (o Outcome) failed() bool {
 	return o.Error != "" || !finite.Is(o.NLL) || o.NLL > o.StartNLL
 }
@@ -180,6 +180,6 @@ type Validation struct {
 	RMSE float64 `json:"rmse"` // √(‖μ − y‖²/n)
 	NMSE float64 `json:"nmse"` // ‖μ − y‖²/‖y‖², which the paper's Table 3 calls RMSE
 
-	Seen  int     `json:"seen,omitempty"`  // points that were trained on, too
+	Seen  int     `json:"seen,omitempty"`  // held-out points that were also trained on
 	Fresh float64 `json:"fresh,omitempty"` // NMSE of the others
 }

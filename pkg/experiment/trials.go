@@ -6,17 +6,17 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
-// The trials of each experiment, at a scale. Names of the stores are those of the notebooks.
+// The trials of each experiment at both scales. Stores are named after the notebooks.
 
 // quasiNewton is the protocol of this project.
 var quasiNewton = Optimiser{Method: "L-BFGS"}
 
-// draw is a source of n of the draws of SE.
+// draw is a source of n of the points of a draw from SE.
 func draw(lengthscale float64, of, n int, seed int) Source {
 	return Source{Name: "draw", N: n, Seed: uint64(seed), Lengthscale: lengthscale, Of: of}
 }
 
-// three returns ML, VFE and PL (Sphere) of one order.
+// three returns the trials of ML, VFE and PL (Sphere) of one order.
 func three(t Trial, order int) []Trial {
 	ml, vfe, pl := t, t, t
 	ml.Loss, vfe.Loss, pl.Loss = ML, VFE, PL
@@ -25,20 +25,20 @@ func three(t Trial, order int) []Trial {
 	return []Trial{ml, vfe, pl}
 }
 
-// The paper's optimisers of E1. Its BFGS has a learning rate, 5e-3; ours a line search in its place.
+// The paper's optimisers of E1. Its BFGS has a learning rate of 5e-3; ours has a line search instead.
 var (
 	e1BFGS = Optimiser{Method: "BFGS", Iterations: 50, Tolerance: 1e-2}
 	e1Adam = Optimiser{Method: "Adam", Rate: 0.1, Iterations: 2000, Tolerance: 1e-2}
 )
 
-// notebookOptimisers are those of the authors' notebook of E1, by their names in the paper.
+// notebookOptimisers are the optimisers of the authors' notebook of E1, by their names in the paper.
 var notebookOptimisers = map[string]Optimiser{
 	"BFGS": {Method: TorchLBFGS, Rate: 5e-3, Iterations: 50, Tolerance: 1e-2},
 	"Adam": {Method: TorchAdam, Rate: 0.1, Iterations: 2000, Tolerance: 1e-2},
 }
 
-// E1 compares optimisers on 1000 observations of SE with l = 20. Paper: ML, VFE and PL with k = m = 100, as the text has it, by BFGS and
-// by Adam, dense as the authors'. GPPL: the same three losses by L-BFGS to the optimum.
+// E1 compares optimisers on 1000 observations of SE with l = 20. Paper: ML, VFE and PL with k = m = 100, as in the text, by BFGS
+// and by Adam, with the dense engine. GPPL: the same losses by L-BFGS to the optimum.
 func E1(s scales.Scale) (trials []Trial) {
 	seeds := scales.Pick(s, 20, 2)
 	n, k := scales.Pick(s, 1000, 120), scales.Pick(s, 100, 20)
@@ -61,17 +61,17 @@ func E1(s scales.Scale) (trials []Trial) {
 	return trials
 }
 
-// NotebookOrder is k = m of the authors' notebook of E1.
+// NotebookOrder is the k = m of the authors' notebook of E1.
 func NotebookOrder(s scales.Scale) int { return scales.Pick(s, 40, 8) }
 
-// nested is how many draws of the projections there are for each draw of the data where both vary.
+// nested is the number of draws of the projections for each draw of the data where both vary.
 func nested(s scales.Scale) int { return scales.Pick(s, 5, 2) }
 
 // E1Notebook is E1 with the settings of the authors' notebook: noise variance ln 1.1, k = m = 40, PyTorch's optimisers, Repulsive
-// projections of 400, the repulsion of inducing inputs, and what they add to diagonals. Then the same without an option, or with one
-// more; PL with several Sphere projections for each draw of the data; VFE and PL with the k = m = 100 of the text, in double and in
-// single precision; and all three by L-BFGS to the optimum. ML and VFE with the notebook's settings
-// are repeated on twenty further draws, to confirm what Figure 2 showed on the first twenty.
+// projections (k of 400), the repulsion of inducing inputs, and what they add to diagonals. Variants have one option less or
+// more; PL with several Sphere projections for each draw of the data; VFE and PL with the k = m = 100 of the text, in double and
+// in single precision; and all three losses by L-BFGS to the optimum. ML and VFE with the notebook's settings are repeated on
+// twenty further draws, to confirm what Figure 2 shows on the first twenty.
 func E1Notebook(s scales.Scale) (trials []Trial) {
 	for seed := 1; seed <= scales.Pick(s, 20, 2); seed++ {
 		trials = append(trials, notebookE1(s, seed)...)
@@ -86,7 +86,7 @@ func E1Notebook(s scales.Scale) (trials []Trial) {
 	return trials
 }
 
-// notebookDraws is how many draws of E1 were seen when the rule about Figure 2 was chosen. Higher ones confirm it.
+// notebookDraws is the number of draws of E1 on which the rule about Figure 2 was chosen. Later draws confirm it.
 const notebookDraws = 20
 
 func notebookE1(s scales.Scale, seed int) (trials []Trial) {
@@ -130,7 +130,7 @@ func notebookE1(s scales.Scale, seed int) (trials []Trial) {
 	return trials
 }
 
-// textOrder returns VFE and PL with k = m = 100, as the text has it, by the authors' code: in double precision, and in the single
+// textOrder returns VFE and PL with k = m = 100, as in the text, by the authors' code: in double precision, and in the single
 // precision in which E1 ran.
 func textOrder(s scales.Scale, adam Trial) (trials []Trial) {
 	all := three(adam, scales.Pick(s, 100, 20))
@@ -147,22 +147,23 @@ func textOrder(s scales.Scale, adam Trial) (trials []Trial) {
 // e2Adam is the paper's optimiser of E2.
 var e2Adam = Optimiser{Method: "Adam", Rate: 0.01, Iterations: 2001, Tolerance: 1e-3}
 
-// E2Sizes and E2Orders are the numbers of observations of E2, and of projections and inducing inputs.
+// E2Sizes and E2Orders are the values of n, and of k = m, in E2.
 func E2Sizes(s scales.Scale) []int {
 	return scales.Pick(s, []int{500, 1000, 1500, 2000, 3000, 4000}, []int{100, 200})
 }
 func E2Orders(s scales.Scale) []int { return scales.Pick(s, []int{50, 100, 150}, []int{10, 20}) }
 
-// E2 varies the number of observations of SE with l = 5 and the order. It has data of two kinds:
+// E2 varies the number of observations of SE with l = 5, and the order. It has data of two kinds:
 //
-//   - Noise variance ln 1.1, as the authors' data have it, on draws 11 to 20. Paper: Adam; VFE over six draws, ML and PL over ten.
-//     GPPL: L-BFGS to the optimum, PL over ten, ML over draws 1 to 20.
-//   - Noise variance 0.1, as the text has it, on draws 1 to 10. Paper: PL over ten, ML over three. GPPL: all three over ten. Rules of
-//     the ledger were chosen on these draws; they are judged on the others.
+//   - Noise variance ln 1.1, as in the authors' data, on draws 11 to 20. Paper: Adam; VFE on six draws, ML and PL on ten.
+//     GPPL: L-BFGS to the optimum, PL on ten draws, ML on draws 1 to 20.
+//   - Noise variance 0.1, as in the text, on draws 1 to 10. Paper: PL on ten, ML on three. GPPL: all three on ten.
+//     Rules of the ledger were chosen on these draws and are judged on the others.
 //
-// VFE by L-BFGS has at most 250 iterations. The cost of a dense evaluation is measured for each size and order. VFE of the largest order
-// is also done as the authors' code computed it, in single precision, for the sizes at which their log has most failed factorisations,
-// and once more in double precision on the same draws with the same settings, so that what precision does can be seen alone.
+// VFE by L-BFGS has at most 250 iterations. The cost of a dense evaluation is measured for each size and order. For the sizes at
+// which the authors' log has most failed factorisations, VFE of the largest order is also run in single precision, as their code
+// computed it, and again in double precision on the same draws with the same settings, which isolates the effect of the
+// precision.
 func E2(s scales.Scale) (trials []Trial) {
 	sizes, seeds := E2Sizes(s), scales.Pick(s, 10, 2)
 	of := sizes[len(sizes)-1]
@@ -185,7 +186,7 @@ func E2(s scales.Scale) (trials []Trial) {
 				single := Trial{Protocol: Paper, Source: source, Kernel: "SE", Seed: source.Seed, Loss: VFE, Order: slices.Max(E2Orders(s))}
 				single.Optimiser, single.Authors = e2Adam, Authors{Float32: true, Repel: true}
 				single.Optimiser.Method = TorchAdam
-				double := single // its twin on the same draw, all else equal
+				double := single // the same draw and settings
 				double.Authors.Float32 = false
 				trials = append(trials, single, double)
 			}
@@ -194,17 +195,17 @@ func E2(s scales.Scale) (trials []Trial) {
 	return trials
 }
 
-// e2Few is how many draws have what takes long.
+// e2Few is the number of draws of trials that take long.
 func e2Few(s scales.Scale) int { return scales.Pick(s, 3, 1) }
 
-// e2At returns the trials of one source, which is the i-th of its kind.
+// e2At returns the trials of one source, the i-th of its kind.
 func e2At(s scales.Scale, source Source, i int) (trials []Trial) {
-	stated := source.Noise == 0 // as the text has it
+	stated := source.Noise == 0 // the noise variance of the text
 	for _, t := range byOrder(Trial{Source: source, Kernel: "SE", Seed: source.Seed}, E2Orders(s)) {
 		best := t
 		best.Protocol, best.Optimiser = GPPL, quasiNewton
 		if t.Loss == VFE {
-			best.Optimiser.Iterations = 250 // the last inducing inputs take thousands to settle, and gain nothing
+			best.Optimiser.Iterations = 250 // the last inducing inputs need thousands to settle, and gain nothing
 		}
 		if stated || t.Loss != VFE {
 			trials = append(trials, best)
@@ -228,7 +229,7 @@ func e2At(s scales.Scale, source Source, i int) (trials []Trial) {
 	return trials
 }
 
-// byOrder returns ML once, and VFE and PL for each order.
+// byOrder returns one trial of ML, and VFE and PL for each order.
 func byOrder(t Trial, orders []int) (trials []Trial) {
 	for i, k := range orders {
 		all := three(t, k)
@@ -245,15 +246,16 @@ var KernelNames = []string{"SE", "Laplace", "RQ", "LocPer"}
 
 var sunspotAdam = Optimiser{Method: "Adam", Rate: 0.25, Iterations: 2001, Tolerance: 1e-3}
 
-// SunspotOrder is k = m of the sunspots, and EEGOrder that of the EEG.
+// SunspotOrder is the k = m of the sunspots, EEGOrder that of the EEG.
 func SunspotOrder(s scales.Scale) int { return scales.Pick(s, 100, 20) }
 func EEGOrder(s scales.Scale) int     { return scales.Pick(s, 500, 30) }
 
-// optionStarts is how many draws of k-means VFE's options have on the sunspots. With Laplace it never stops before the last of 2001
-// steps, and has one, without the repulsion.
+// optionStarts is the number of draws of k-means on which VFE is run with the authors' options on the sunspots. With Laplace VFE
+// always takes all 2001 steps; it has one draw and no repulsion.
 var optionStarts = map[string]int{"SE": 3, "Laplace": 1, "RQ": 3, "LocPer": 2}
 
-// asAuthorsStarts is from how many draws of k-means VFE is trained on the sunspots as the authors' code does it, step for step.
+// asAuthorsStarts is the number of draws of k-means from which VFE is trained on the sunspots step by step as in the authors'
+// code.
 func asAuthorsStarts(kernel string) int {
 	if kernel == "Laplace" {
 		return 1
@@ -261,16 +263,17 @@ func asAuthorsStarts(kernel string) int {
 	return 3
 }
 
-// Sunspots are the four kernels on the monthly series. Paper: Adam; PL over thirty draws of the projections, ten with each option, VFE
-// over three of k-means, and with each of the authors' options and both, see optionStarts; and PL and VFE as the authors' notebook
-// trained them, PL with its one Ω, VFE from centres of ours.
-// GPPL: L-BFGS. The cost of a dense evaluation of each.
+// Sunspots are the four kernels on the monthly series. Paper: Adam; PL on thirty draws of the projections, ten of them with each
+// option; VFE on three draws of k-means, and with either or both of the authors' options (see optionStarts); PL and VFE as the
+// authors' notebook trained them, PL with its Ω, VFE from our own centres. GPPL: L-BFGS. The cost of a dense evaluation is
+// measured for each.
 func Sunspots(s scales.Scale) (trials []Trial) {
 	source := Source{Name: "sunspots", N: scales.Pick(s, 3319, 240)}
 	order := SunspotOrder(s)
 	few := scales.Pick(s, 10, 2)
 	for _, kernel := range KernelNames {
-		notebook := Trial{Protocol: Paper, Source: source, Kernel: kernel, Loss: PL, Design: NotebookDesign, Order: order, Seed: notebookSeed, Optimiser: sunspotAdam, Authors: Authors{Diagonal: PLDiagonal}}
+		notebook := Trial{Protocol: Paper, Source: source, Kernel: kernel, Loss: PL, Design: NotebookDesign, Order: order,
+			Seed: notebookSeed, Optimiser: sunspotAdam, Authors: Authors{Diagonal: PLDiagonal}}
 		notebook.Optimiser.Method = TorchAdam
 		trials = append(trials, notebook)
 		for seed := 1; seed <= 3*few; seed++ {
@@ -283,7 +286,7 @@ func Sunspots(s scales.Scale) (trials []Trial) {
 				best.Protocol, best.Optimiser = GPPL, quasiNewton
 				trials = append(trials, paper)
 				if seed > few {
-					continue // more draws of PL as the paper stops it, which is what is compared with the published figures
+					continue // the other draws are for the comparison with published figures: PL with the paper's stopping rule only
 				}
 				if t.Loss != VFE || seed == 1 {
 					trials = append(trials, best)
@@ -305,7 +308,7 @@ func Sunspots(s scales.Scale) (trials []Trial) {
 				if t.Loss == PL {
 					with := paper
 					with.Authors.Diagonal = 1e-4
-					like := paper // the rule applied to the loss per number, as looser as PL sums fewer terms
+					like := paper // the tolerance times k/n, because PL sums k terms
 					like.Optimiser.Tolerance *= float64(order) / float64(source.N)
 					trials = append(trials, with, like)
 				}
@@ -316,9 +319,10 @@ func Sunspots(s scales.Scale) (trials []Trial) {
 			}
 		}
 	}
-	for _, kernel := range []string{"SE", "RQ", "LocPer", "Laplace"} { // which takes longest
+	for _, kernel := range []string{"SE", "RQ", "LocPer", "Laplace"} { // Laplace takes longest
 		for seed := 1; seed <= asAuthorsStarts(kernel); seed++ {
-			t := Trial{Protocol: Paper, Source: source, Kernel: kernel, Loss: VFE, Order: order, Seed: uint64(seed), Optimiser: sunspotAdam, Authors: Authors{NoiseInGram: kernel != "SE", Repel: true}}
+			t := Trial{Protocol: Paper, Source: source, Kernel: kernel, Loss: VFE, Order: order, Seed: uint64(seed),
+				Optimiser: sunspotAdam, Authors: Authors{NoiseInGram: kernel != "SE", Repel: true}}
 			t.Optimiser.Method = TorchAdam
 			trials = append(trials, t)
 		}
@@ -328,8 +332,8 @@ func Sunspots(s scales.Scale) (trials []Trial) {
 
 var eegAdam = Optimiser{Method: "Adam", Rate: 0.05, Iterations: 2001, Tolerance: 1e-3}
 
-// EEG are the four kernels on samples of the recording. Paper: Adam, PL with k = 500 and VFE with m = 500, on three samples. GPPL, on the
-// first: L-BFGS, PL and ML.
+// EEG are the four kernels on samples of the recording. Paper: Adam, PL with k = 500 and VFE with m = 500, on three samples.
+// GPPL, on the first sample: L-BFGS, PL and ML.
 func EEG(s scales.Scale) (trials []Trial) {
 	order := EEGOrder(s)
 	for seed := uint64(1); seed <= scales.Pick[uint64](s, 3, 1); seed++ {
@@ -354,7 +358,7 @@ func EEG(s scales.Scale) (trials []Trial) {
 	return trials
 }
 
-// AccurateSources are the draws on which PL must be as good as ML.
+// AccurateSources are the draws on which PL must be as accurate as ML.
 func AccurateSources(s scales.Scale) []Source {
 	if s == scales.Smoke {
 		return []Source{draw(20, 240, 120, 0), draw(5, 240, 240, 0)}
@@ -362,12 +366,12 @@ func AccurateSources(s scales.Scale) []Source {
 	return []Source{draw(20, 2000, 1000, 0), draw(5, 4000, 1000, 0), draw(5, 4000, 2000, 0), draw(5, 4000, 4000, 0)}
 }
 
-// AccurateSeeds is how many draws of each there are, and CalibrationSeeds how many of the first.
+// AccurateSeeds is the number of draws of each source, calibrationSeeds that of the first.
 func AccurateSeeds(s scales.Scale) int    { return scales.Pick(s, 100, 3) }
 func calibrationSeeds(s scales.Scale) int { return scales.Pick(s, 200, 5) }
 
-// Accurate compares fits that choose their own loss and projections with ML, and with the paper's PL (Sphere, k = 100), all to
-// their optimum.
+// Accurate compares fits that choose their own loss and projections with ML and with the paper's PL (Sphere, k = 100), each
+// trained to its optimum.
 func Accurate(s scales.Scale) (trials []Trial) {
 	k := scales.Pick(s, 100, 20)
 	for i, source := range AccurateSources(s) {
@@ -399,7 +403,7 @@ func Accurate(s scales.Scale) (trials []Trial) {
 	return trials
 }
 
-// CurveDesigns and CurveOrders are those of the curves of excess against k.
+// CurveDesigns and CurveOrders are the designs and k of the curves of excess against k.
 var CurveDesigns = []string{"Sphere", "Localised", "One-hot", "Spectral"}
 
 func CurveOrders(s scales.Scale) []int {
@@ -437,7 +441,8 @@ func Curves(s scales.Scale) (trials []Trial) {
 
 // Named returns the trials of the named experiment: e1, e1-notebook, e2, sunspots, eeg, accurate or curves.
 func Named(name string, s scales.Scale) ([]Trial, bool) {
-	lists := map[string]func(scales.Scale) []Trial{"e1": E1, "e1-notebook": E1Notebook, "e2": E2, "sunspots": Sunspots, "eeg": EEG, "accurate": Accurate, "curves": Curves}
+	lists := map[string]func(scales.Scale) []Trial{"e1": E1, "e1-notebook": E1Notebook, "e2": E2, "sunspots": Sunspots, "eeg": EEG,
+		"accurate": Accurate, "curves": Curves}
 	list, ok := lists[name]
 	if !ok {
 		return nil, false

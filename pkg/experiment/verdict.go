@@ -8,65 +8,66 @@ import (
 	"github.com/projected-likelihood/gppl/internal/words"
 )
 
-// Status is the verdict on a published number or claim. Each is defined here, once;
-// scripts/report/ledger.py and docs/reproducing.md repeat the definitions for readers.
+// Status is the verdict on a published number or claim. Each is defined here once; scripts/report/ledger.py and
+// docs/reproducing.md repeat the definitions for readers. "Random" means that the number depends on draws.
 type Status string
 
 const (
 	Exactly       Status = "reproduced exactly"   // the same number, to a millionth, from the same random numbers
 	Reproduced    Status = "reproduced"           // within the tolerance that the row states, or supported at 5 % by its test
 	Within        Status = "within the spread"    // random, and inside the interval in which 95 % of further draws of ours lie
-	Variable      Status = "too variable to tell" // random, and that interval spans more than a factor of ten, or the test decides neither way
+	Variable      Status = "too variable to tell" // random; that interval spans a factor of ten or more, or the test is inconclusive
 	Order         Status = "order reproduced"     // the same one of two times is shorter; the factor depends on machine and library
 	Reversed      Status = "order reversed"       // the other one of two times is shorter, on our machine and with our library
-	Corrected     Status = "corrected"            // it holds once an error is corrected, with a setting that the paper does not state, or in one of two readings
-	RejectedAlone Status = "doubtful"             // random, and rejected at 5 % by the test of this row alone, not after the correction for all rows
-	Unexplained   Status = "not explained"        // two numbers differ, a cause was looked for, and none was found that gives the difference
+	Corrected     Status = "corrected"            // holds once an error is corrected, with an unstated setting, or by one reading
+	RejectedAlone Status = "doubtful"             // random; rejected at 5 % by this row's test, not after correction for all rows
+	Unexplained   Status = "not explained"        // the numbers differ, and no cause that was tried gives the difference
 	Contradicted  Status = "contradicted"         // measurement says otherwise, by the test that the row states
 	NotComparable Status = "not comparable"       // other data or another machine
-	Found         Status = "found"                // no claim of the paper: what we say of its code or its settings, and measurement confirms
-	NotFound      Status = "not found"            // what we say of it, and measurement does not confirm; also of what we say of this project
+	Found         Status = "found"                // our own statement about the paper's code or settings, confirmed by measurement
+	NotFound      Status = "not found"            // our own statement, about the paper or this project, not confirmed
 	Better        Status = "better"               // what this project adds
 	NotRun        Status = "not run"              // nothing is stored to judge it by
 )
 
-// statuses are all of them, in the order of a summary.
-var statuses = []Status{Exactly, Reproduced, Within, Order, Corrected, Variable, RejectedAlone, Unexplained, Reversed, Contradicted, NotComparable, NotRun, Found, NotFound, Better}
+// statuses lists all of them in the order of a summary.
+var statuses = []Status{Exactly, Reproduced, Within, Order, Corrected, Variable, RejectedAlone, Unexplained, Reversed,
+	Contradicted, NotComparable, NotRun, Found, NotFound, Better}
 
-// ours reports whether the status is of a statement of this project, not of the paper.
+// ours reports whether the status belongs to a statement of this project, not of the paper.
 func (s Status) ours() bool { return s == Found || s == NotFound || s == Better }
 
 // comparable reports whether the status says that something was compared.
 func (s Status) comparable() bool { return s != NotComparable && s != NotRun }
 
-// Row is one published number or claim, beside what was found.
+// Row is one published number or claim with our result.
 type Row struct {
 	ID        string `json:"id"`
-	Of        string `json:"of,omitempty"` // the row that has the verdict on the same statement, of which this is a further case
+	Of        string `json:"of,omitempty"` // ID of the row with the verdict on the same statement; this one is a further case
 	Group     string `json:"group"`
 	Claim     string `json:"claim"`
 	Published string `json:"published"`
 	Ours      string `json:"ours"`      // the evidence
-	Tolerance string `json:"tolerance"` // the rule: what counts as the same, or the test that tells it from chance
+	Tolerance string `json:"tolerance"` // the rule: what counts as the same, or the statistical test
 	Status    Status `json:"status"`
 	Why       string `json:"why"`
 	Overturn  string `json:"overturn"` // what would change the verdict
 	Notebook  string `json:"notebook"`
 
-	Test *Test `json:"test,omitempty"` // of what is random
+	Test *Test `json:"test,omitempty"` // if the number is random
 }
 
-// draft is a row whose verdict may still depend on how many rows are tested: a Status that is empty is left to the test. why has the
+// draft is a row before the tests of all rows are corrected for their number: an empty Status is left to the test. why has the
 // text for each status.
 type draft struct {
 	Row
 	why map[Status]string
 }
 
-// wide is by what factor the ends of an interval of acceptance may differ for it to tell anything.
+// wide is the ratio of the ends of an acceptance interval above which it tells nothing.
 const wide = 10
 
-// settle gives the draft the status that follows from its test, unless its own rule has said more than the test can.
+// settle gives the draft the status that follows from its test, unless its own rule has set one.
 func (d *draft) settle() {
 	if t := d.Test; t != nil && d.Status == "" {
 		switch {
@@ -87,7 +88,7 @@ func (d *draft) settle() {
 	}
 }
 
-// rule says what the test is, and, of a published number, which ones it accepts.
+// rule describes the test and, for a published number, the interval that it accepts.
 func (t *Test) rule() string {
 	text := fmt.Sprintf("%s, n = %d: p = %.2g, corrected for all rows %.2g, level %g %%", t.Name, t.N, t.P, t.Holm, 100*testLevel)
 	if t.Claim {
@@ -96,8 +97,8 @@ func (t *Test) rule() string {
 	return fmt.Sprintf("accepted alone: %s to %s; ", number(t.Lo), number(t.Hi)) + text
 }
 
-// Ledger returns every published number and every claim in words, with the status that follows from the evidence. A row that is random
-// is tested at Level alone; what contradicts the paper is rejected after Holm's correction for all rows.
+// Ledger returns every published number and every claim in words, with the status that follows from the evidence. The test of a
+// random row alone has the level testLevel; it contradicts the paper only after Holm's correction for all rows.
 func Ledger(e *Evidence) []Row {
 	drafts := slices.Concat(claims(e), table1(e), figures(e), figure3(e), table2(e), authorsNotebook(e), table3(e), logs(e))
 	var p []float64
@@ -113,7 +114,8 @@ func Ledger(e *Evidence) []Row {
 			d.Test.Holm, corrected = corrected[0], corrected[1:]
 			d.Tolerance = strings.TrimPrefix(d.Tolerance+"; "+d.Test.rule(), "; ")
 			if d.Overturn == "" {
-				d.Overturn = fmt.Sprintf("a published number outside %s to %s, or further draws of ours that move this interval off it", number(d.Test.Lo), number(d.Test.Hi))
+				d.Overturn = fmt.Sprintf("a published number outside %s to %s, or further draws of ours that move this interval off it",
+					number(d.Test.Lo), number(d.Test.Hi))
 			}
 		}
 		d.settle()
@@ -125,16 +127,18 @@ func Ledger(e *Evidence) []Row {
 	return rows
 }
 
-// Summary says in a few sentences how many of the rows have which status, how many distinct claims they are, which share is
-// comparable, and what chance may have to do with it.
+// Summary says in a few sentences how many rows have which status, how many distinct claims there are, what share is comparable,
+// and how much may be due to chance.
 func Summary(rows []Row) string {
 	tested := count(rows, func(r Row) bool { return r.Test != nil })
 	small := count(rows, func(r Row) bool { return r.Test != nil && r.Test.P < testLevel })
 	rejected := count(rows, func(r Row) bool { return r.Test != nil && r.Test.Holm < testLevel })
 	claims := distinctClaims(rows)
-	text := fmt.Sprintf("%d rows: %s. %s Those in words are %d distinct claims of the paper: %s.", len(rows), countsOf(rows), shareOf(rows), len(claims), countsOf(claims))
+	text := fmt.Sprintf("%d rows: %s. %s Those in words are %d distinct claims of the paper: %s.", len(rows), countsOf(rows),
+		shareOf(rows), len(claims), countsOf(claims))
 	if tested > 0 {
-		text += fmt.Sprintf(" %d rows are random and tested. One by one at %.0f %%, %.1f would be rejected by chance if all were true, and %d are; corrected for their number (Holm), %d are, of which at most %.2f are expected by chance.",
+		text += fmt.Sprintf(" %d rows are random and tested. One by one at %.0f %%, %.1f would be rejected by chance if all were "+
+			"true, and %d are; corrected for their number (Holm), %d are, of which at most %.2f are expected by chance.",
 			tested, 100*testLevel, testLevel*float64(tested), small, rejected, testLevel)
 	}
 	return text
@@ -155,16 +159,17 @@ func countsOf(rows []Row) string {
 	return strings.Join(parts, ", ")
 }
 
-// shareOf says which share of what the paper states could be compared.
+// shareOf says what share of the paper's statements could be compared.
 func shareOf(rows []Row) string {
 	paper := count(rows, func(r Row) bool { return !r.Status.ours() })
 	comparable := count(rows, func(r Row) bool { return !r.Status.ours() && r.Status.comparable() })
 	variable := count(rows, func(r Row) bool { return r.Status == Variable })
-	return fmt.Sprintf("%d of %d rows on the paper are comparable (%.0f %%), of which %d vary too much to tell.", comparable, paper, 100*float64(comparable)/float64(max(1, paper)), variable)
+	return fmt.Sprintf("%d of %d rows on the paper are comparable (%.0f %%), of which %d vary too much to tell.", comparable, paper,
+		100*float64(comparable)/float64(max(1, paper)), variable)
 }
 
-// distinctClaims returns the rows on claims of the paper in words, one for each claim: of several rows on one claim that which has
-// its verdict, with the settings of the published numbers.
+// distinctClaims returns the rows of the paper's claims in words, one for each claim: of several rows the one with the verdict,
+// which has the settings of the published numbers.
 func distinctClaims(rows []Row) (claims []Row) {
 	for _, r := range rows {
 		if inWords[r.Group] && r.Of == "" && !r.Status.ours() {
@@ -190,5 +195,5 @@ const (
 	GroupLog         = "Other output of the authors' notebooks, number by number"
 )
 
-// inWords are the groups of claims in words.
+// inWords is true for the groups of claims in words.
 var inWords = map[string]bool{GroupTheory: true, GroupExperiments: true, GroupText: true, GroupCode: true}

@@ -25,7 +25,7 @@ func (e *Evidence) change(match func(Trial) bool, f func(*Outcome)) {
 	}
 }
 
-// mutations are changes of the evidence, each of which makes some claims true that were false, or the other way round.
+// mutations are changes of the evidence, each of which makes some false claims true, or some true ones false.
 func mutations() map[string]func(*Evidence) {
 	all := func(Trial) bool { return true }
 	of := func(loss string) func(Trial) bool { return func(t Trial) bool { return t.Loss == loss } }
@@ -107,7 +107,8 @@ func mutations() map[string]func(*Evidence) {
 			e.theory(func(k string, _ float64) bool { return strings.Contains(k, ".sphere.") }, func(v float64) float64 { return v / 1e6 })
 		},
 		"eigenvectors are best": func(e *Evidence) {
-			e.theory(func(k string, _ float64) bool { return strings.Contains(k, ".eigen.") && strings.Contains(k, "stderr") }, func(v float64) float64 { return v / 1e6 })
+			e.theory(func(k string, _ float64) bool { return strings.Contains(k, ".eigen.") && strings.Contains(k, "stderr") },
+				func(v float64) float64 { return v / 1e6 })
 		},
 		"no trace falls": func(e *Evidence) {
 			e.theory(func(k string, _ float64) bool { return strings.Contains(k, "median") }, func(float64) float64 { return 1e5 })
@@ -149,7 +150,8 @@ func mutations() map[string]func(*Evidence) {
 			})
 		},
 		"single precision alone ends higher": func(e *Evidence) {
-			e.change(func(t Trial) bool { return t.Authors.Float32 && t.Loss == VFE }, func(o *Outcome) { o.NLL, o.Retries = o.NLL+800, manyFailures })
+			e.change(func(t Trial) bool { return t.Authors.Float32 && t.Loss == VFE },
+				func(o *Outcome) { o.NLL, o.Retries = o.NLL+800, manyFailures })
 		},
 		"published numbers are ten times as large": func(e *Evidence) { e.Published.scale(10) },
 		"published times are a hundredth":          func(e *Evidence) { e.Published.times(0.01) },
@@ -171,7 +173,7 @@ func mutations() map[string]func(*Evidence) {
 	return m
 }
 
-// copy returns evidence that can be changed and leaves this one as it is.
+// copy returns evidence that can be changed without changing this one.
 func (e *Evidence) copy(t *testing.T) *Evidence {
 	t.Helper()
 	p, err := LoadPublished()
@@ -254,8 +256,8 @@ func (p *Published) times(by float64) {
 // computed are rows of identities, which depend on no evidence; TestIdentities moves them.
 var computed = map[string]bool{"text-pl-nll": true, "text-transpose": true, "text-variable": true, "text-remark-1": true}
 
-// TestNoVerdictIsFixed wants for every row a change of the evidence that gives it another status than the one it has, apart from there
-// being none: a verdict that nothing can move says nothing.
+// TestNoVerdictIsFixed checks that for every row some change of the evidence, other than removing it, gives another status: a
+// verdict that nothing can change says nothing.
 func TestNoVerdictIsFixed(t *testing.T) {
 	moved := map[string]string{}
 	stored := evidence(t)
@@ -322,7 +324,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestArticle holds docs/reproduction.md, and what the README says of the ledger, against the stored results.
+// TestArticle compares docs/reproduction.md, and what the README says about the ledger, with the stored results.
 func TestArticle(t *testing.T) {
 	rows := Ledger(evidence(t))
 	want, err := Article(rows)

@@ -19,7 +19,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Year is a simulated year of readings at a constant rate, made a month at a time and never stored: SE plus noise, in days.
+// Year is a simulated year of readings at a constant rate, SE plus noise, in days. It is generated a month at a time and never
+// stored.
 type Year struct {
 	N      int // readings
 	Truth  gppl.Model
@@ -30,11 +31,11 @@ type Year struct {
 const (
 	yearDays  = 360.0 // twelve equal months
 	months    = 12
-	gridStep  = 1.0 / 240 // 48 points a lengthscale: cubic interpolation errs by 1e-5
+	gridStep  = 1.0 / 240 // 48 points per lengthscale: cubic interpolation errs by 1e-5
 	yearScale = 0.2       // lengthscale
 )
 
-// NewYear returns a year of n readings; one a second is 31104000.
+// NewYear returns a year of n readings; at one per second n is 31104000.
 func NewYear(n int, seed uint64) *Year {
 	y := &Year{N: n, Truth: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: yearScale}, Noise: 0.1}, seed: seed}
 	rnd := rand.New(rand.NewPCG(seed, 0))
@@ -52,7 +53,7 @@ func NewYear(n int, seed uint64) *Year {
 	return y
 }
 
-// noiseless returns what is measured, without the noise, at a time in days.
+// noiseless returns the signal at a time in days.
 func (y *Year) noiseless(day float64) float64 {
 	u := day/gridStep + 1
 	i := int(u)
@@ -61,7 +62,7 @@ func (y *Year) noiseless(day float64) float64 {
 	return p[1] + 0.5*x*(p[2]-p[0]+x*(2*p[0]-5*p[1]+4*p[2]-p[3]+x*(3*(p[1]-p[2])+p[3]-p[0])))
 }
 
-// Plan returns a header for the year with room for what follows it.
+// Plan returns a header for the sums of the year, with some room in lengthscale and size.
 func (y *Year) Plan() (sums.Plan, error) {
 	return sums.NewPlan(sums.Range{Lo: 0, Hi: yearDays, Shortest: yearScale / 2, Longest: 4 * yearScale, Largest: 12})
 }
@@ -93,7 +94,7 @@ func (y *Year) Months(h sums.Header) ([]*sums.Sums, error) {
 	return all, nil
 }
 
-// month has the times and readings of a month, counted from zero.
+// month yields the times and readings of a month, counted from zero.
 func (y *Year) month(month int) iter.Seq2[float64, float64] {
 	return func(yield func(t, v float64) bool) {
 		rnd := rand.New(rand.NewPCG(y.seed, uint64(month)+1))
@@ -118,7 +119,7 @@ func merged(parts []*sums.Sums, order []int) (*sums.Sums, error) {
 	return all, nil
 }
 
-// ordersOf returns the months forwards, backwards, and shuffled.
+// ordersOf returns three orders of the months: forwards, backwards, and shuffled.
 func ordersOf(seed uint64) map[string][]int {
 	forwards := make([]int, months)
 	backwards := make([]int, months)
@@ -135,15 +136,17 @@ func (y *Year) Forecast(m gppl.Model, s *sums.Sums, days []float64) (*viz.Table,
 		return nil, err
 	}
 	mean, variance := post.Latent(gppl.Scalars(days))
-	t := &viz.Table{Caption: "Forecasts without the readings", Columns: []viz.Column{{Name: "time", Unit: "days"}, {Name: "forecast", Format: viz.Fixed(4)}, {Name: "standard deviation", Format: viz.Fixed(4)}, {Name: "signal", Format: viz.Fixed(4)}}}
+	t := &viz.Table{Caption: "Forecasts without the readings",
+		Columns: []viz.Column{{Name: "time", Unit: "days"}, {Name: "forecast", Format: viz.Fixed(4)},
+			{Name: "standard deviation", Format: viz.Fixed(4)}, {Name: "signal", Format: viz.Fixed(4)}}}
 	for i, day := range days {
 		t.Rows = append(t.Rows, []any{day, mean[i], math.Sqrt(variance[i]), y.noiseless(day)})
 	}
 	return t, nil
 }
 
-// YearCosts times adding, and a likelihood with gradient from sums and from the readings, for growing numbers of them. The engine for
-// the readings reads them all once before: that is counted.
+// YearCosts times adding readings, and a likelihood with its gradient from sums and from the readings, for each size. The engine
+// for the readings first reads them all once; that is included.
 func YearCosts(sizes []int, seed uint64) (*viz.Table, error) {
 	t := &viz.Table{Caption: "Cost against n", Columns: []viz.Column{
 		{Name: "n"}, {Name: "simulate and add"}, {Name: "likelihood from sums"}, {Name: "the same from readings"},
@@ -199,7 +202,7 @@ func gradientAt(l *gppl.Exact) (float64, error) {
 	return l.ValueGrad(make([]float64, len(theta)), theta)
 }
 
-// readings returns those of the whole year, the same as Months adds.
+// readings returns the readings of the whole year, the same as Months adds.
 func (y *Year) readings() (t, v []float64) {
 	for month := range months {
 		for at, reading := range y.month(month) {
@@ -209,7 +212,7 @@ func (y *Year) readings() (t, v []float64) {
 	return t, v
 }
 
-// WriteSums writes sums to a file, whole or not at all.
+// WriteSums writes sums to a file, either completely or not at all.
 func WriteSums(path string, s *sums.Sums) error {
 	b, err := s.MarshalBinary()
 	if err != nil {
@@ -221,7 +224,7 @@ func WriteSums(path string, s *sums.Sums) error {
 	return atomicfile.WriteBytes(path, b)
 }
 
-// ReadSums reads what WriteSums wrote.
+// ReadSums reads a file of WriteSums.
 func ReadSums(path string) (*sums.Sums, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -231,7 +234,7 @@ func ReadSums(path string) (*sums.Sums, error) {
 	return s, s.UnmarshalBinary(b)
 }
 
-// MergedInOrders merges the months in each of Orders, and has the checksum of each file.
+// MergedInOrders merges the months in each order of ordersOf, and lists the checksum of each file.
 func MergedInOrders(parts []*sums.Sums, seed uint64) (all *sums.Sums, t *viz.Table, err error) {
 	t = &viz.Table{
 		Caption: "Merged in three orders",

@@ -12,11 +12,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// denseReadings is the number for which CostFigure times the dense engine: some tenths of a second.
+// denseReadings is the number for which CostFigure times the dense engine: it takes some tenths of a second.
 const denseReadings = 1000
 
-// CostFigure draws what YearCosts timed, beside the dense likelihood, which is timed once and
-// extrapolated by n³.
+// CostFigure draws the times of YearCosts beside those of the dense likelihood, timed once and extrapolated by n³.
 func CostFigure(t *viz.Table, seed uint64) (*viz.Figure, error) {
 	var n, adding, sums, readings []float64
 	for _, row := range t.Rows {
@@ -40,7 +39,7 @@ func CostFigure(t *viz.Table, seed uint64) (*viz.Figure, error) {
 		return nil, err
 	}
 	once := time.Since(began).Seconds()
-	// The line ends above the slowest of the others: further up it would flatten them.
+	// The line ends just above the slowest of the others: if it went further, it would flatten them.
 	last := n[len(n)-1]
 	slowest := max(slices.Max(adding), slices.Max(readings), slices.Max(sums))
 	end := min(last, denseReadings*math.Cbrt(max(10*slowest/once, 10)))
@@ -49,7 +48,8 @@ func CostFigure(t *viz.Table, seed uint64) (*viz.Figure, error) {
 		Frame: viz.Frame{
 			Title:  "A likelihood from sums takes the same time for any number of readings",
 			XLabel: "readings n", YLabel: "time (s)",
-			Caption: fmt.Sprintf("One likelihood with its gradient. The dense engine is timed at n = %d and continued by n³, as far as there is room.", denseReadings),
+			Caption: fmt.Sprintf("One likelihood with its gradient. The dense engine is timed at n = %d and continued by n³, as far as "+
+				"there is room.", denseReadings),
 		},
 		LogX: true, LogY: true,
 		Curves: []viz.Curve{
@@ -61,7 +61,7 @@ func CostFigure(t *viz.Table, seed uint64) (*viz.Figure, error) {
 	})
 }
 
-// GapFigure draws the forecasts from all sums and from those without a month, with the signal, around the start of that month.
+// GapFigure draws the signal and the forecasts from all sums and from those without a month, around the start of that month.
 func (y *Year) GapFigure(m gppl.Model, all, rest *sums.Sums, month int) (*viz.Figure, error) {
 	start := yearDays / months * float64(month)
 	const before, after, points = 2.0, 3.0, 300
@@ -93,7 +93,7 @@ func (y *Year) GapFigure(m gppl.Model, all, rest *sums.Sums, month int) (*viz.Fi
 	return viz.Series(o)
 }
 
-// bands averages values of ascending frequencies over bands of equal width in their logs.
+// bands averages values of ascending frequencies over bands of equal width in log frequency.
 func bands(frequency, value []float64) (x, y []float64) {
 	const count = 100
 	first, last := frequency[0], frequency[len(frequency)-1]
@@ -133,7 +133,7 @@ func SumsSpectrum(m gppl.Model, s *sums.Sums) (*viz.Figure, error) {
 	})
 }
 
-// Unresolved lists why each kernel, with the noise of y, cannot be computed from s. It is an error if one can.
+// Unresolved lists why each kernel, with the noise of y, cannot be computed from s. It is an error if one of them can.
 func (y *Year) Unresolved(s *sums.Sums, kernels ...gppl.Kernel) (*viz.Table, error) {
 	t := &viz.Table{Caption: "Kernels that these sums cannot represent", Columns: []viz.Column{{Name: "kernel"}, {Name: "why not"}}}
 	for _, k := range kernels {
@@ -147,7 +147,7 @@ func (y *Year) Unresolved(s *sums.Sums, kernels ...gppl.Kernel) (*viz.Table, err
 	return t, nil
 }
 
-// ResolutionFigure draws spectral densities, relative to those at 0, and up to where sums with the header h resolve them.
+// ResolutionFigure draws spectral densities relative to that at 0, and how far sums with the header h resolve them.
 func ResolutionFigure(h sums.Header) (*viz.Figure, error) {
 	limit := float64(h.Highest) / h.Period
 	o := viz.CurvesOptions{

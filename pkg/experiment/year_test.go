@@ -12,7 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// TestYear wants the same bits in three orders, the truth within four standard errors, and costs of the same likelihood.
+// TestYear checks that three orders give the same bits, that the truth is within four standard errors, and that the costs are
+// those of the same likelihood.
 func TestYear(t *testing.T) {
 	y := NewYear(60000, 1)
 	p, err := y.Plan()
@@ -53,7 +54,8 @@ func TestYear(t *testing.T) {
 			t.Errorf("%s is %v, want %v within 4 × %v", q.Name, r.Params[i].Value, q.Value, r.Params[i].StdErrLog)
 		}
 	}
-	if table, err := y.Unresolved(all, gppl.Matern32{Variance: 1, Lengthscale: 1}, gppl.SE{Variance: 1, Lengthscale: 0.01}); err != nil || len(table.Rows) != 2 {
+	if table, err := y.Unresolved(all, gppl.Matern32{Variance: 1, Lengthscale: 1},
+		gppl.SE{Variance: 1, Lengthscale: 0.01}); err != nil || len(table.Rows) != 2 {
 		t.Errorf("%v, %v", table, err)
 	}
 	if _, err := y.Unresolved(all, y.Truth.Kernel); err == nil {
@@ -77,7 +79,7 @@ func TestYear(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if dir := os.Getenv("GPPL_FIGURES"); dir != "" { // to look at
+		if dir := os.Getenv("GPPL_FIGURES"); dir != "" { // for inspection
 			err = figure.Save(filepath.Join(dir, name+".png"))
 		} else {
 			_, err = figure.SVG()

@@ -11,9 +11,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Show displays the figure of the forecast for x ≥ from (see [Forecast.Figure]), which a report lets its reader compute again: with another
-// end of the training, fewer or more observations, other lengthscales. It computes the likelihood that the report then verifies. Outside a
-// notebook it displays nothing.
+// Show displays the figure of the forecast for x ≥ from (see [Forecast.Figure]). In a report, readers can recompute it with
+// another end of the training, more or fewer observations, or other lengthscales. It computes the likelihood that the report
+// later verifies. Outside a notebook it displays nothing.
 func (f *Forecast) Show(title string, from float64) error {
 	drawn, err := f.Figure(title, from)
 	if err != nil {
@@ -23,7 +23,7 @@ func (f *Forecast) Show(title string, from float64) error {
 	return showLive(drawn, again, err)
 }
 
-// showLive displays a figure with what it is computed from, unless there was an error.
+// showLive displays a figure with what is needed to recompute it, or returns err.
 func showLive(f *viz.Figure, again *live.Page, err error) error {
 	if err == nil {
 		_, err = viz.ShowLive(f, again)
@@ -42,15 +42,17 @@ func (f *Forecast) live(from float64) (*live.Page, error) {
 		return nil, err
 	}
 	again := &live.Forecast{
-		Model: store.Model{Model: m}, X: s.whole.X, Y: s.whole.Y, XUnit: s.whole.XUnit, YUnit: s.whole.YUnit, Mean: s.Scaling.Mean, Scale: s.Scaling.Scale,
+		Model: store.Model{Model: m}, X: s.whole.X, Y: s.whole.Y, XUnit: s.whole.XUnit, YUnit: s.whole.YUnit, Mean: s.Scaling.Mean,
+		Scale: s.Scaling.Scale,
 		Split: s.at, Every: s.every, From: from, Published: live.Scores{NLL: nll, Coverage: f.Coverage, RMSE: f.RMSE},
 	}
 	return &live.Page{Controls: again.Controls(), Figure: live.Figure{Forecast: again}}, nil
 }
 
-// Excess displays how the likelihood of k projections with their residual energy ([gppl.NewResidual], Spectral) comes to the exact one as k
-// grows, for observations of the model m, whose kernel has one lengthscale. A report lets its reader move lengthscale and noise. The first
-// numbers that are read, and verified, are those of the largest k. Errors are those of the two losses.
+// Excess displays how the likelihood of k projections with their residual energy ([gppl.NewResidual], Spectral) approaches the
+// exact one as k grows, for observations of the model m, whose kernel must have one lengthscale. In a report, readers can change
+// lengthscale and noise. The first numbers that are shown, and verified, are those of the largest k. Errors are those of the two
+// losses.
 func Excess(title string, m gppl.Model, d gppl.Data, xUnit string) error {
 	return showLive(excess(title, m, d, xUnit))
 }
@@ -69,13 +71,15 @@ func excess(title string, m gppl.Model, d gppl.Data, xUnit string) (*viz.Figure,
 	}
 	curves := viz.CurvesOptions{LogX: true, Frame: viz.Frame{
 		Title: title, YLabel: "negative log likelihood (nats)",
-		Caption: fmt.Sprintf("%d observations and %v: at k = %d the two differ by %.2g nats.", d.Len(), m.Kernel, e.At, math.Abs(e.Published.Projected-e.Published.Exact)),
+		Caption: fmt.Sprintf("%d observations and %v: at k = %d the two differ by %.2g nats.", d.Len(), m.Kernel, e.At,
+			math.Abs(e.Published.Projected-e.Published.Exact)),
 	}}
 	return page(curves, shown, e.Controls(), live.Figure{Excess: e})
 }
 
-// page draws what is shown against k, a curve for each layer, with what computes it again.
-func page(curves viz.CurvesOptions, shown *live.Shown, controls []live.Control, again live.Figure) (*viz.Figure, *live.Page, error) {
+// page draws a curve against k for each layer of shown. It also returns what is needed to recompute the figure.
+func page(curves viz.CurvesOptions, shown *live.Shown, controls []live.Control,
+	again live.Figure) (*viz.Figure, *live.Page, error) {
 	curves.XLabel, curves.Height = "number of projections k", 330
 	for _, l := range shown.Layers {
 		curves.Curves = append(curves.Curves, viz.Curve{Name: l.Name, X: l.X, Y: l.Y})
@@ -84,7 +88,7 @@ func page(curves viz.CurvesOptions, shown *live.Shown, controls []live.Control, 
 	return f, &live.Page{Controls: controls, Figure: again}, err
 }
 
-// numbersOf returns the numbers of projections of n observations that figures about information show, some of them twice.
+// numbersOf returns the k at which figures about information are evaluated for n observations; some may occur twice.
 func numbersOf(n int) (k []int) {
 	for _, share := range []int{60, 30, 20, 15, 10, 7, 5, 4, 3, 2} {
 		k = append(k, max(1, n/share))
@@ -92,9 +96,9 @@ func numbersOf(n int) (k []int) {
 	return k
 }
 
-// Lost displays the share of the Fisher information about the lengthscale of m that k Sphere projections of observations at x lose, as k
-// grows, with the two terms of the paper's theorem ([fisher.Information]). A report lets its reader move lengthscale and noise, and choose
-// another parameter and other directions. Errors are those of [fisher.New].
+// Lost displays the share of the Fisher information about the lengthscale of m that k Sphere projections of observations at x
+// lose, as k grows, with the two terms of the paper's theorem ([fisher.Information]). In a report, readers can change lengthscale
+// and noise, and choose another parameter and other directions. Errors are those of [fisher.New].
 func Lost(title string, m gppl.Model, x []float64, xUnit string) error {
 	return showLive(lost(title, m, x, xUnit))
 }
@@ -111,22 +115,24 @@ func lost(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *
 	}
 	curves := viz.CurvesOptions{Frame: viz.Frame{
 		Title: title, YLabel: "information lost (%)",
-		Caption: fmt.Sprintf("Information about the lengthscale that k Sphere projections of %d observations lose, and the two terms of the loss: %v, noise variance %g. At k = %d it is %.0f %%.",
+		Caption: fmt.Sprintf("Information about the lengthscale that k Sphere projections of %d observations lose, and the two terms "+
+			"of the loss: %v, noise variance %g. At k = %d it is %.0f %%.",
 			n, m.Kernel, m.Noise, l.At, shown.Readings[len(shown.Readings)-1].Value),
 	}}
 	return page(curves, shown, l.Controls(), live.Figure{Lost: l})
 }
 
-// Kept displays the share of the Fisher information about the lengthscale of m that k projections of observations at x keep, as k grows,
-// for each design. A report lets its reader move lengthscale and noise, and choose another parameter. Errors are those of
-// [fisher.New].
+// Kept displays the share of the Fisher information about the lengthscale of m that k projections of observations at x keep, as k
+// grows, for each design. In a report, readers can change lengthscale and noise, and choose another parameter. Errors are those
+// of [fisher.New].
 func Kept(title string, m gppl.Model, x []float64, xUnit string) error {
 	return showLive(kept(title, m, x, xUnit))
 }
 
 func kept(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *live.Page, error) {
-	// The first design is Sphere, the last one Eigen; their readings stand behind that of the information in the data.
-	first, last := func(s *live.Shown) float64 { return s.Readings[1].Value }, func(s *live.Shown) float64 { return s.Readings[len(s.Readings)-1].Value }
+	// Reading 0 is the information in the data; then comes a reading for each design, Sphere first and Eigen last.
+	first, last := func(s *live.Shown) float64 { return s.Readings[1].Value },
+		func(s *live.Shown) float64 { return s.Readings[len(s.Readings)-1].Value }
 	e := new(live.Kept)
 	e.Model, e.X, e.XUnit = store.Model{Model: m}, x, xUnit
 	n := len(x)
@@ -138,7 +144,9 @@ func kept(title string, m gppl.Model, x []float64, xUnit string) (*viz.Figure, *
 	}
 	curves := viz.CurvesOptions{Frame: viz.Frame{
 		Title: title, YLabel: "information kept (%)",
-		Caption: fmt.Sprintf("Information about the lengthscale that k projections of %d observations keep, by design: %v, noise variance %g. At k = %d, Sphere keeps %.1f %%, and the top eigenvectors of K (Eigen) %.1f %%; of the information about the noise variance, %.1f and %.1f %%.",
+		Caption: fmt.Sprintf("Information about the lengthscale that k projections of %d observations keep, by design: %v, noise "+
+			"variance %g. At k = %d, Sphere keeps %.1f %%, and the top eigenvectors of K (Eigen) %.1f %%; of the information about the "+
+			"noise variance, %.1f and %.1f %%.",
 			n, m.Kernel, m.Noise, e.At, first(shown), last(shown), first(noise), last(noise)),
 	}}
 	return page(curves, shown, e.Controls(), live.Figure{Kept: e})

@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestForecastLive verifies a forecast by the program that a page has: what is published is what it computes.
+// TestForecastLive verifies a forecast with the program that a page carries: what is published is what it computes.
 func TestForecastLive(t *testing.T) {
 	s, err := SplitAt(dataset.CO2(), 1996, 16)
 	if err != nil {
@@ -18,7 +18,8 @@ func TestForecastLive(t *testing.T) {
 	}
 	cycle := gppl.LocPer{Variance: 0.05, Lengthscale: 30, Period: 1, PeriodicLengthscale: 1}
 	trend := gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(2, s.Data.X))
-	f, err := s.Forecast("trend", gppl.Model{Mean: trend, Kernel: gppl.Add(cycle, gppl.Matern32{Variance: 0.01, Lengthscale: 1}), Noise: 0.001})
+	f, err := s.Forecast("trend", gppl.Model{Mean: trend, Kernel: gppl.Add(cycle, gppl.Matern32{Variance: 0.01, Lengthscale: 1}),
+		Noise: 0.001})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestForecastLive(t *testing.T) {
 	}
 }
 
-// TestExcess draws the layers that the program answers with.
+// TestExcess draws the layers that the program returns.
 func TestExcess(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}
 	x := gppl.Scalars(line(120).X)

@@ -1,6 +1,5 @@
-// Package show serves notebooks: training with a progress bar, a table of the learnt parameters, and a forecast of
-// held-out observations with its scores, each in one call. Outside a notebook it computes the same and displays
-// nothing.
+// Package show serves notebooks: training with a progress bar, a table of the learnt parameters, and a forecast of held-out
+// observations with its scores, each in one call. Outside a notebook it computes the same and displays nothing.
 package show
 
 import (
@@ -15,9 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Train minimises a loss, starting from its own parameters, with a progress bar of the given title.
-// The stop button of a notebook ends it: it then returns the best point so far with an error. Its
-// errors are those of [gppl.Fit].
+// Train minimises a loss from its own start, with a progress bar titled title. A notebook's stop button ends it; it then returns
+// the best point so far and an error. Other errors are those of [gppl.Fit].
 func Train(title string, loss gppl.Loss, s gppl.Settings) (*gppl.Result, error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -31,9 +29,9 @@ func Train(title string, loss gppl.Loss, s gppl.Settings) (*gppl.Result, error) 
 	return r, err
 }
 
-// Parameters returns a table of the learnt parameters with standard errors and units. xUnit is the unit of the inputs, yUnit that of
-// the observations as the model saw them; if one is empty, units are written in x or y. Warnings of the training are notes below the
-// table.
+// Parameters returns a table of the learnt parameters with standard errors and units. xUnit is the unit of the inputs, yUnit that
+// of the observations as the model saw them; if one is empty, units are written in x or y. Warnings of the training are notes
+// below the table.
 func Parameters(r *gppl.Result, xUnit, yUnit string) *viz.Table {
 	units := map[string]string{}
 	if xUnit != "" {
@@ -44,8 +42,9 @@ func Parameters(r *gppl.Result, xUnit, yUnit string) *viz.Table {
 	}
 	t := &viz.Table{
 		Caption: "What was learnt: " + r.Loss + ", " + string(r.Status),
-		Columns: []viz.Column{{Name: "parameter"}, {Name: "value", Format: viz.Digits(3)}, {Name: "standard error", Format: viz.Digits(2)}, {Name: "unit"}},
-		Notes:   []string{"Standard errors come from the curvature of the likelihood; – where a parameter is fixed or not identified."},
+		Columns: []viz.Column{{Name: "parameter"}, {Name: "value", Format: viz.Digits(3)},
+			{Name: "standard error", Format: viz.Digits(2)}, {Name: "unit"}},
+		Notes: []string{"Standard errors come from the curvature of the likelihood; – where a parameter is fixed or not identified."},
 	}
 	for _, w := range r.Warnings {
 		t.Notes = append(t.Notes, words.Sentence(w))

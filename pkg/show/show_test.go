@@ -41,7 +41,8 @@ func TestForecast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	model := gppl.Model{Kernel: gppl.SE{Variance: 0.01, Lengthscale: 2}, Noise: 0.01, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, s.Data.X))}
+	model := gppl.Model{Kernel: gppl.SE{Variance: 0.01, Lengthscale: 2}, Noise: 0.01,
+		Mean: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, s.Data.X))}
 	loss, err := gppl.NewExact(model, s.Data)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +96,7 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// TestForecastFar: where a distance has lost the digits that a kernel needs there is no forecast, and no score of one.
+// TestForecastFar checks that there is no forecast, and no score, where a distance has lost the digits that a kernel needs.
 func TestForecastFar(t *testing.T) {
 	far := line(20)
 	far.X[19] = 1e300
@@ -103,7 +104,8 @@ func TestForecastFar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f, err := s.Forecast("far", gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 7}, Noise: 0.1}); err == nil {
+	if f, err := s.Forecast("far", gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 7},
+		Noise: 0.1}); err == nil {
 		t.Errorf("%v", f)
 	}
 }

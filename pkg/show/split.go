@@ -14,28 +14,28 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Split is a series cut in two: the part that a model may see, and the held-out
-// part after it.
+// Split is a series cut in two: the part that a model may see, and the held-out part after it.
 type Split struct {
 	Train   dataset.Series // in the unit of the series
-	Held    dataset.Series // all that is not before the cut
+	Held    dataset.Series // all observations at the cut or after it
 	Data    gppl.Data      // Train, standardised
 	Scaling dataset.Scaling
 
-	whole dataset.Series // before anything was left out
+	whole dataset.Series // before thinning
 	at    float64
 	every int
 }
 
-// SplitAt cuts a series at x. Of the observations before x it keeps every every-th for training (1: all). It returns an error if
-// either side is empty, or as [gppl.NewData] does.
+// SplitAt cuts a series at x. It keeps every every-th of the observations before x for training (1: all). It returns an error if
+// either side is empty, and the errors of [gppl.NewData].
 func SplitAt(s dataset.Series, x float64, every int) (*Split, error) {
 	if every < 1 {
 		panic(fmt.Sprintf("show: SplitAt: every = %d; want at least 1", every))
 	}
 	before, held := s.Between(math.Inf(-1), x), s.Between(x, math.Inf(1))
 	if before.Len() == 0 || held.Len() == 0 {
-		return nil, fmt.Errorf("show: cut at %g, the series has %d observations before and %d after; want some of both", x, before.Len(), held.Len())
+		return nil, fmt.Errorf("show: cut at %g, the series has %d observations before and %d after; want "+
+			"some of both", x, before.Len(), held.Len())
 	}
 	var kept []int
 	for i := 0; i < before.Len(); i += every {
@@ -90,16 +90,16 @@ func (s *Split) Forecast(name string, m gppl.Model) (*Forecast, error) {
 	}, nil
 }
 
-// String says how many of the held-out observations lie within the band, and the error of the
-// mean.
+// String says how many of the held-out observations lie within the band, and the error of the mean.
 func (f *Forecast) String() string {
-	return fmt.Sprintf("%s: the %.0f %% band holds %.0f %% of the %d held-out observations, and the root mean square error is %.2f %s.",
+	return fmt.Sprintf("%s: the %.0f %% band holds %.0f %% of the %d held-out observations, and the root mean square error is "+
+		"%.2f %s.",
 		f.Name, 100*level, 100*f.Coverage, f.N, f.RMSE, f.Unit)
 }
 
 // Figure draws the forecast with its bands and the held-out observations, for x ≥ from.
 func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
-	const points = 800 // of a line as wide as a page
+	const points = 800 // enough for a line as wide as a page
 	s := f.split
 	end := slices.Max(s.Held.X)
 	x := floats.Span(make([]float64, points), from, end)
@@ -113,8 +113,10 @@ func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
 	}
 	seen := s.Train.Between(from, f.horizonFrom)
 	return viz.Series(viz.SeriesOptions{
-		Frame: viz.Frame{Title: title, XLabel: forecast.Axis{Name: s.Held.XName, Unit: s.Held.XUnit}.Label(), YLabel: forecast.Axis{Name: s.Held.YName, Unit: s.Held.YUnit}.Label(), Height: 330,
-			Caption: fmt.Sprintf("Forecast with %.0f %% bands for the function (dark) and for a new observation (light), and what was then observed. %s", 100*level, f)},
+		Frame: viz.Frame{Title: title, XLabel: forecast.Axis{Name: s.Held.XName, Unit: s.Held.XUnit}.Label(),
+			YLabel: forecast.Axis{Name: s.Held.YName, Unit: s.Held.YUnit}.Label(), Height: 330,
+			Caption: fmt.Sprintf("Forecast with %.0f %% bands for the function (dark) and for a new observation (light), and what was "+
+				"then observed. %s", 100*level, f)},
 		Observed: viz.Points{Name: "trained on", X: seen.X, Y: seen.Y},
 		HeldOut:  viz.Points{X: s.Held.X, Y: s.Held.Y},
 		Predictions: []viz.Prediction{{
@@ -129,9 +131,11 @@ func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
 func Scores(fs ...*Forecast) *viz.Table {
 	t := &viz.Table{
 		Caption: "Forecasts of the held-out observations",
-		Columns: []viz.Column{{Name: "model"}, {Name: fmt.Sprintf("in the %.0f %% band", 100*level), Format: viz.Percent(0)}, {Name: "mean width"},
+		Columns: []viz.Column{{Name: "model"}, {Name: fmt.Sprintf("in the %.0f %% band", 100*level), Format: viz.Percent(0)},
+			{Name: "mean width"},
 			{Name: "RMSE", Best: viz.Min}, {Name: "NLPD", Unit: "nats", Best: viz.Min}},
-		Notes: []string{"Width: of the band. RMSE: root mean square error. NLPD: negative log density of the held-out observations, per observation; lower is better."},
+		Notes: []string{"Width: of the band. RMSE: root mean square error. NLPD: negative log density of the held-out observations, " +
+			"per observation; lower is better."},
 	}
 	for _, f := range fs {
 		t.Columns[2].Unit, t.Columns[3].Unit = f.Unit, f.Unit

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// arrangement is how the panels of a figure are placed: as asked for, or for a narrow screen, one below the other.
+// arrangement is the placement of a figure's panels: as asked for or, on a narrow screen, one below the other.
 type arrangement struct {
 	rows, cols    int
 	places        []*panel // row by row; nil is an empty place
@@ -22,27 +22,27 @@ func (f *Figure) wide() arrangement {
 }
 
 const (
-	// narrowWidth, in CSS pixels, is what a phone of 400 leaves beside the margins of a page.
+	// narrowWidth, in CSS pixels, is what the margins of a page leave on a phone 400 pixels wide.
 	narrowWidth = 360
-	// legible is the share of its size to which a figure may shrink: the labels of ticks, of 14 pixels, are then of 11.
+	// legible is the share of its size to which a figure may shrink: tick labels of 14 pixels then have 11.
 	legible = 0.8
-	// The heights of the panels of a narrow figure, with their axes, in CSS pixels.
+	// The heights of the panels of a narrow figure including their axes, in CSS pixels.
 	narrowHeight = 270
 	narrowPanel  = 225
-	narrowNames  = 60 // more, for names that are written upwards
-	narrowRoom   = 34 // characters of the ticks of its horizontal axis
+	narrowNames  = 60 // added for names that are written upwards
+	narrowRoom   = 34 // characters of tick labels that fit along the horizontal axis
 
-	uprightLength = 90 // points, of a line of such a name
+	uprightLength = 90 // points: the length of a line of such a name
 )
 
-// narrow is the arrangement for a phone; ok is false for a figure that can shrink to it.
+// narrow is the arrangement for a phone; ok is false if the figure can simply shrink to that width.
 func (f *Figure) narrow() (a arrangement, ok bool) {
 	if f.Width*legible <= narrowWidth {
 		return a, false
 	}
 	a = arrangement{cols: 1, places: f.drawn(), width: narrowWidth, narrow: true}
 	a.rows = len(a.places)
-	c := draw.New(vgsvg.New(narrowWidth*pxToPt, 2*narrowHeight)) // nothing but the size of the head is taken from it
+	c := draw.New(vgsvg.New(narrowWidth*pxToPt, 2*narrowHeight)) // only to measure the height of the head
 	c = draw.Crop(c, style.margin, -style.margin, 0, 0)
 	a.height = 24 + float64(f.drawHead(c))/pxToPt
 	for _, p := range a.places {
@@ -58,10 +58,10 @@ func (f *Figure) narrow() (a arrangement, ok bool) {
 	return a, true
 }
 
-// breakpoint is the width of a page's column, in CSS pixels and hundreds, below which the narrow figure stands for the wide one.
+// breakpoint is the page width, in CSS pixels rounded up to hundreds, below which the narrow figure replaces the wide one.
 func (f *Figure) breakpoint() int { return int(math.Ceil(f.Width*legible/100)) * 100 }
 
-// setTicks gives the axes of all panels the ticks that there is room for.
+// setTicks gives the axes of all panels as many ticks as there is room for.
 func (a arrangement) setTicks() {
 	for _, p := range a.places {
 		if p == nil {
@@ -106,7 +106,7 @@ func setTicks(a *plot.Axis, t plot.Ticker, unnamed bool) {
 	a.Tick.Marker, a.Tick.Label.Font.Size = t, style.tickSize
 	if unnamed {
 		a.Tick.Marker = unlabelled{t}
-		a.Tick.Label.Font.Size = 1 // takes no room
+		a.Tick.Label.Font.Size = 1 // takes up no space
 	}
-	a.Label.TextStyle = a.Tick.Label // gonum/plot takes the space beside tick labels from it
+	a.Label.TextStyle = a.Tick.Label // gonum/plot derives the space beside tick labels from it
 }

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Values beyond these are no use on an axis: differences overflow, logarithms lose their meaning.
+// Values outside these limits are useless on an axis: differences overflow, and logarithms lose their meaning.
 const (
 	hugest   = 1e300
 	smallest = 1e-300
@@ -23,7 +23,7 @@ func drawable(v float64, log bool) bool {
 	return math.Abs(v) <= hugest && (!log || v >= smallest) // false for NaN
 }
 
-// widen returns the range of an axis for data in [lo, hi]: with room on both sides, a share of its length, and never empty.
+// widen returns the range of an axis for data in [lo, hi]: a share of its length wider on both sides, and never empty.
 func widen(lo, hi float64, log bool, share float64) (float64, float64) {
 	if log {
 		l, h := math.Log10(lo), math.Log10(hi)
@@ -45,7 +45,7 @@ func widen(lo, hi float64, log bool, share float64) (float64, float64) {
 	return lo - pad, hi + pad
 }
 
-// ticks are those of an axis, and what it has where there is less room.
+// ticks are the ticks of an axis, with versions for less room.
 type ticks interface {
 	plot.Ticker
 	fewer(n, least int) ticks // if the axis is one of n in the same room
@@ -57,7 +57,7 @@ func (t logTicks) fewer(n, least int) ticks    { return logTicks{oneOf(n, t.n, l
 func (t dateTicks) fewer(n, least int) ticks   { return dateTicks{t.Calendar, oneOf(n, t.n, least)} }
 func (t nameTicks) fewer(n, _ int) ticks       { return nameTicks{t.names, t.spans, t.width / vg.Length(n)} }
 
-// oneOf is how many labels of some one of n axes has.
+// oneOf is the number of labels of an axis that is one of n in the same room.
 func oneOf(n, labels, least int) int { return max(least, labels-2*(n-1)) }
 
 func (t linearTicks) narrow() ticks { return linearTicks{min(t.n, 4), t.room} }
@@ -67,8 +67,8 @@ func (t nameTicks) narrow() ticks {
 	return nameTicks{t.names, t.spans, (narrowWidth - 80) * pxToPt} // 80: the vertical axis
 }
 
-// linearTicks places about n labelled ticks at steps of 1, 2 or 5 times a power of ten; fewer if their labels, with a gap each, have more
-// characters than there is room for (0: any number).
+// linearTicks places about n labelled ticks at steps of 1, 2 or 5 times a power of ten. There are fewer if their labels, with a
+// gap each, have more characters than room (0: no limit).
 type linearTicks struct{ n, room int }
 
 func (t linearTicks) Ticks(lo, hi float64) []plot.Tick {
@@ -106,7 +106,7 @@ func (t linearTicks) all(lo, hi float64) []plot.Tick {
 
 const minus = "−"
 
-// niceStep is the nearest of 1, 2 and 5 times a power of ten, in ratio.
+// niceStep is 1, 2 or 5 times a power of ten, whichever is nearest in ratio.
 func niceStep(raw float64) float64 {
 	p := math.Pow(10, math.Floor(math.Log10(raw)))
 	for _, m := range []float64{1, 2, 5} {
@@ -117,7 +117,7 @@ func niceStep(raw float64) float64 {
 	return 10 * p
 }
 
-// powerOfTen turns 1.5e-07 into 1.5×10^{−7}, to be drawn by [superscript].
+// powerOfTen turns 1.5e-07 into 1.5×10^{−7}, which [superscript] draws.
 func powerOfTen(s string) string {
 	mantissa, exp, ok := strings.Cut(s, "e")
 	if !ok {
@@ -131,11 +131,12 @@ func powerOfTen(s string) string {
 	return mantissa + "×" + power
 }
 
-// linear places ticks at equal steps, the fewer the nearer their labels come to each other towards the upper end.
+// linear places ticks at equal steps, and fewer of them if their labels come too close to each other near the upper end.
 func (t logTicks) linear(lo, hi float64) []plot.Tick {
-	const usual, least = 7.5, 4 // characters of a label with the gap beside it, of which an axis has room for n, and at least for so many
+	// An axis has room for n labels, and at least for 4, each of 7.5 characters with the gap beside it.
+	const usual, least = 7.5, 4
 	ticks := linearTicks{n: t.n}.Ticks(lo, hi)
-	for n := t.n - 1; n > 1 && hi > 1.5*lo; n-- { // nearer numbers are as far apart as on a linear axis
+	for n := t.n - 1; n > 1 && hi > 1.5*lo; n-- { // for a smaller hi/lo the spacing is that of a linear axis
 		apart := true
 		for i := 1; i < len(ticks); i++ {
 			gap := math.Log(ticks[i].Value/ticks[i-1].Value) / math.Log(hi/lo)
@@ -169,11 +170,11 @@ func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 		}
 		return count
 	}
-	for stride > 1 && labelled(stride) < 2 { // one number is no scale
+	for stride > 1 && labelled(stride) < 2 { // one label does not define a scale
 		stride--
 	}
-	const wordy = 6 // ticks, of an axis that has room for labels as long as 2×10⁻⁴
-	few := 2.2      // decades, in which 2 and 5 are labelled
+	const wordy = 6 // ticks from which on an axis has room for labels as long as 2×10⁻⁴
+	few := 2.2      // decades up to which 2 and 5 are labelled
 	if (t.n < 3 || t.n < wordy && !plain) && labelled(1) > 1 {
 		few = 1.3
 	}
@@ -201,8 +202,8 @@ func (t logTicks) Ticks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// unlabelled keeps a ticker's places, for grid lines and marks, and drops its labels; panels that share an axis use it. A
-// space rather than nothing, because gonum/plot takes an empty label for a minor tick and draws no grid line there.
+// unlabelled keeps the places of a ticker's ticks, for grid lines and marks, and drops the labels, for panels that share an axis.
+// Its labels are a space: gonum/plot takes an empty one for a minor tick and draws no grid line there.
 type unlabelled struct{ plot.Ticker }
 
 func (u unlabelled) Ticks(lo, hi float64) []plot.Tick {
@@ -215,8 +216,8 @@ func (u unlabelled) Ticks(lo, hi float64) []plot.Tick {
 	return ticks
 }
 
-// superscript is a text handler for tick labels: what is in ^{...} is drawn small and raised. The fonts lack the Unicode
-// superscripts for minus, 0 and 9. It has one line and no rotation, which is all that a tick needs.
+// superscript is a text handler for tick labels that draws what is in ^{...} small and raised, because the fonts lack the Unicode
+// superscripts for minus, 0 and 9. It handles one line without rotation, which is enough for ticks.
 type superscript struct{ text.Plain }
 
 const (
@@ -251,7 +252,7 @@ func (h superscript) Draw(c vg.Canvas, txt string, sty text.Style, pt vg.Point) 
 	width, height, _ := h.Box(txt, sty.Font)
 	depth := face.Extents().Descent
 	pt.X += vg.Length(sty.XAlign) * width
-	// The baseline where text.Plain has it, so that labels with and without a power sit alike.
+	// The baseline is that of text.Plain, so that labels with and without a power line up.
 	pt.Y += vg.Length(sty.YAlign)*(height+depth) - face.Extents().Ascent + sty.Font.Size
 	c.SetColor(sty.Color)
 	axis := "y"

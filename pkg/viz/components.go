@@ -9,8 +9,8 @@ type ComponentsOptions struct {
 	Spans []Span
 }
 
-// Components draws the posterior of each term of a sum in a panel of its own, one above the other, each with its own range:
-// a large trend does not flatten a small season. The default height gives each panel 200 pixels.
+// Components draws the posterior of each term of a sum in its own panel, one above the other. Each has its own range, so that a
+// large trend does not flatten a small season. The default height gives each panel 200 pixels.
 //
 // It returns an error if an axis label is missing, there is no term, lengths differ, or X does not ascend.
 func Components(o ComponentsOptions) (*Figure, error) {

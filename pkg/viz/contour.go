@@ -52,7 +52,8 @@ func Contour(o ContourOptions) (*Figure, error) {
 	}{{o.X, o.LogX}, {o.Y, o.LogY}} {
 		for i, v := range side.at {
 			if !drawable(v, side.log) || i > 0 && !(side.at[i-1] < v) {
-				return nil, fmt.Errorf("viz: value %d of a side of a contour is %g: they ascend, are finite, and positive on a log axis", i, v)
+				return nil, fmt.Errorf("viz: value %d of a side of a contour is %g: they ascend, are finite, "+
+					"and positive on a log axis", i, v)
 			}
 		}
 	}
@@ -100,8 +101,8 @@ func Contour(o ContourOptions) (*Figure, error) {
 	return b.figure(0)
 }
 
-// levelLines draws the lines of a level in an order that the surface decides: gonum/plot takes them, and where a closed one
-// begins, from a map.
+// levelLines draws the lines of a level in an order that depends only on the surface: gonum/plot takes the lines, and the start
+// of a closed one, from a map in random order.
 type levelLines struct {
 	*plotter.Contour
 	look draw.LineStyle
@@ -124,13 +125,13 @@ func (l levelLines) Plot(c draw.Canvas, plt *plot.Plot) {
 	}
 }
 
-// canonical returns a line of gonum/plot from its lesser end or, if it is closed, from its least point and towards the lesser
-// neighbour.
+// canonical reorders a line of gonum/plot so that it starts from its lesser end (see byPlace) or, if it is closed, from its least
+// point towards the lesser neighbour.
 func canonical(line vg.Path) vg.Path {
 	points := slices.Clone(line)
 	closed := points[len(points)-1].Type == vg.CloseComp
 	if closed {
-		points = points[:len(points)-2] // the first point again, and Close
+		points = points[:len(points)-2] // without the repeated first point, and Close
 		least := 0
 		for i := range points {
 			if byPlace(points[i], points[least]) < 0 {
@@ -155,12 +156,12 @@ func canonical(line vg.Path) vg.Path {
 	return points
 }
 
-// byPlace orders points from the left, then from below.
+// byPlace orders points from left to right, then from bottom to top.
 func byPlace(a, b vg.PathComp) int {
 	return cmp.Or(cmp.Compare(a.Pos.X, b.Pos.X), cmp.Compare(a.Pos.Y, b.Pos.Y))
 }
 
-// grid is a surface as gonum/plot wants it.
+// grid is a surface in the form that gonum/plot expects.
 type grid struct {
 	x, y []float64
 	z    [][]float64

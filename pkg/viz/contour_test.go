@@ -42,7 +42,7 @@ func TestContour(t *testing.T) {
 	}
 }
 
-// TestContourSame: a surface of many closed and open lines has one figure.
+// TestContourSame checks that a surface of many closed and open lines always gives the same figure.
 func TestContourSame(t *testing.T) {
 	o := bowl(41)
 	for i, row := range o.Z {

@@ -46,13 +46,13 @@ type CurvesOptions struct {
 	Rules      []Rule
 	Spans      []Span
 
-	// XRange and YRange fix an axis from the first to the second value; the zero value fits it to the data. What lies
-	// outside is cut.
+	// XRange and YRange fix an axis from the first to the second value; the zero value fits it to the data. Anything outside is cut
+	// off.
 	XRange, YRange [2]float64
 }
 
-// Curves draws lines and dots on linear or logarithmic axes. A curve with nil X is numbered from one. Values that are not positive, such as
-// the smallest eigenvalues after rounding, are gaps on a logarithmic axis.
+// Curves draws lines and dots on linear or logarithmic axes. A curve with nil X is numbered from one. Values that are not
+// positive, such as the smallest eigenvalues after rounding, are gaps on a logarithmic axis.
 //
 // It returns an error if an axis label is missing, lengths differ, a range is empty or not positive on a log axis, or
 // nothing is drawable ([ErrNoData]).
@@ -72,14 +72,14 @@ func Curves(o CurvesOptions) (*Figure, error) {
 		}
 		slot := slotOf(cv.Slot, i)
 		look := style.line(slot)
-		if len(o.Curves) == 1 { // alone, a dash would only say "different from what?"
+		if len(o.Curves) == 1 { // a single curve needs no dash to distinguish it
 			look.Dashes = nil
 		}
 		p := path{x: x, y: cv.Y, logX: o.LogX, logY: o.LogY}
 		name := clean(cv.Name)
 		if cv.Mark != Dots {
 			b.line(name, p, look)
-			name = "" // in the legend once
+			name = "" // already in the legend
 		}
 		if cv.Mark != Line {
 			b.dots(name, p, style.colour(slot), style.markerR)
@@ -97,16 +97,16 @@ func count(n int) []float64 {
 	return x
 }
 
-// builder gathers plotters, the range that they need and the legend.
+// builder collects plotters, the range that they need and the legend.
 type builder struct {
 	frame          Frame
 	logX, logY     bool
 	plot           *plot.Plot
-	legend, last   []entry // last are its last ones
+	legend, last   []entry // last holds the entries at the end
 	layers         []layer
 	xTicks, yTicks ticks
 	x0, x1, y0, y1 float64
-	xRange, yRange [2]float64 // in place of these, unless zero
+	xRange, yRange [2]float64 // fixed ranges, unless zero
 	drawn          bool       // something is drawable
 }
 
@@ -143,7 +143,7 @@ func newBuilder(fr Frame, logX, logY bool, spans ...Span) (*builder, error) {
 	return b, nil
 }
 
-// reach widens the range to a point; a coordinate that is not drawable does not count.
+// reach extends the range to a point; a coordinate that is not drawable is ignored.
 func (b *builder) reach(x, y float64) {
 	if drawable(x, b.logX) {
 		b.x0, b.x1 = math.Min(b.x0, x), math.Max(b.x1, x)
@@ -162,13 +162,13 @@ func (b *builder) reachAll(p path) {
 	}
 }
 
-// layer notes what is drawn.
+// layer records what is drawn.
 func (b *builder) layer(l layer) {
 	l.logX, l.logY, l.dates = b.logX, b.logY, b.frame.Dates
 	b.layers = append(b.layers, l)
 }
 
-// add draws a layer.
+// add draws a plotter and records its layer.
 func (b *builder) add(p plot.Plotter, l layer) {
 	b.plot.Add(part{p, strconv.Itoa(len(b.layers))})
 	b.layer(l)
@@ -186,13 +186,13 @@ func (b *builder) dots(name string, p path, col color.NRGBA, radius vg.Length) {
 	b.legend = append(b.legend, entry{name: name, look: draw.LineStyle{Color: col, Width: radius}, kind: swatchDots})
 }
 
-// observations draws dots, at most about limit of them.
+// observations draws dots, about limit of them at most.
 func (b *builder) observations(p Points, col color.NRGBA, radius vg.Length, limit int) error {
 	if len(p.X) != len(p.Y) {
 		return fmt.Errorf("viz: %s: %d X and %d Y", p.Name, len(p.X), len(p.Y))
 	}
 	all := path{x: p.X, y: p.Y}
-	b.reachAll(all) // the axes tell the whole range, drawn or not
+	b.reachAll(all) // the axes show the whole range, even if not every dot is drawn
 	n := len(p.X)
 	if n == 0 {
 		return nil
@@ -200,8 +200,8 @@ func (b *builder) observations(p Points, col color.NRGBA, radius vg.Length, limi
 	name := clean(p.Name)
 	if n > limit {
 		all.x, all.y = make([]float64, 0, limit+1), make([]float64, 0, limit+1)
-		// Multiples of the golden ratio, modulo one, are spread evenly at every scale: unlike every m-th observation, the
-		// ones that they pick cannot fall in step with a period of the data.
+		// Multiples of the golden ratio modulo one are evenly spread at every scale. Unlike every m-th observation, the subset that
+		// they select cannot be in step with a period of the data.
 		for i := range n {
 			if _, u := math.Modf(float64(i) * math.Phi); u < float64(limit)/float64(n) {
 				all.x, all.y = append(all.x, p.X[i]), append(all.y, p.Y[i])
@@ -210,7 +210,7 @@ func (b *builder) observations(p Points, col color.NRGBA, radius vg.Length, limi
 		name = fmt.Sprintf("%s (%d of %d drawn)", name, len(all.x), n)
 	}
 	b.dots(name, all, col, radius)
-	if last := &b.layers[len(b.layers)-1]; n > limit { // a page has more than can be told apart at first sight
+	if last := &b.layers[len(b.layers)-1]; n > limit { // a page carries more observations, for zooming
 		last.name, last.x, last.y = clean(p.Name), p.X, p.Y
 	}
 	return nil
@@ -223,14 +223,14 @@ func (b *builder) band(name string, p Prediction, variance []float64, noisy bool
 	}
 	lo, hi := make([]float64, len(p.X)), make([]float64, len(p.X))
 	for i, m := range p.Mean {
-		w := normal95 * math.Sqrt(math.Max(variance[i], 0)) // Max passes NaN on
+		w := normal95 * math.Sqrt(math.Max(variance[i], 0)) // Max keeps NaN
 		lo[i], hi[i] = m-w, m+w
 		switch {
 		case p.Lower != nil && noisy:
 			lo[i], hi[i] = p.Lower[i], p.Upper[i]
 		case p.LatentLower != nil && !noisy:
 			lo[i], hi[i] = p.LatentLower[i], p.LatentUpper[i]
-		case p.Lower != nil: // the band for f stays within that for y
+		case p.Lower != nil: // keep the band for f within that for y
 			lo[i], hi[i] = math.Max(lo[i], p.Lower[i]), math.Min(hi[i], p.Upper[i])
 		}
 		if drawable(p.X[i], false) && drawable(lo[i], false) && drawable(hi[i], false) {
@@ -246,7 +246,7 @@ func (b *builder) span(s Span) {
 	s.Label = clean(s.Label)
 	b.reach(s.From, math.NaN())
 	b.reach(s.To, math.NaN())
-	// JSON has no infinity; this is beyond every axis.
+	// JSON has no infinity; hugest is beyond every axis.
 	ends := [2]float64{math.Max(s.From, -hugest), math.Min(s.To, hugest)}
 	b.add(spanPlot{s}, layer{kind: layerSpan, name: s.Label, colour: style.span, lo: ends[:1], hi: ends[1:]})
 }
@@ -262,7 +262,8 @@ func (b *builder) rules(rules []Rule) {
 	}
 }
 
-// setRange gives an axis its range: the fixed one, unless that is zero, or that of the data, widened by a share of its length on both sides.
+// setRange sets the range of an axis: the fixed one or, if that is zero, that of the data, widened by a share of its length on
+// both sides.
 func setRange(a *plot.Axis, fixed [2]float64, lo, hi float64, log bool, share float64) error {
 	a.Min, a.Max = widen(lo, hi, log, share)
 	if fixed == ([2]float64{}) {
@@ -275,7 +276,7 @@ func setRange(a *plot.Axis, fixed [2]float64, lo, hi float64, log bool, share fl
 	return nil
 }
 
-// figure closes the builder; the horizontal axis is widened by a share of its length on both sides.
+// figure finishes the figure; the horizontal axis is widened by a share of its length on both sides.
 func (b *builder) figure(xShare float64) (*Figure, error) {
 	if !b.drawn {
 		if b.logX || b.logY {
@@ -286,7 +287,8 @@ func (b *builder) figure(xShare float64) (*Figure, error) {
 	if math.IsInf(b.x1-b.x0, 0) || math.IsInf(b.y1-b.y0, 0) {
 		return nil, errors.New("viz: the data span more than a float64 can hold")
 	}
-	if err := cmp.Or(setRange(&b.plot.X, b.xRange, b.x0, b.x1, b.logX, xShare), setRange(&b.plot.Y, b.yRange, b.y0, b.y1, b.logY, 0.05)); err != nil {
+	if err := cmp.Or(setRange(&b.plot.X, b.xRange, b.x0, b.x1, b.logX, xShare),
+		setRange(&b.plot.Y, b.yRange, b.y0, b.y1, b.logY, 0.05)); err != nil {
 		return nil, err
 	}
 	return &Figure{Frame: b.frame, rows: 1, cols: 1, panels: []*panel{{

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Figures and tables are made in one look, the light one. In a page each of its colours is written as a CSS variable with the
-// light colour as what holds where the variable is not defined, var(--gppl-0072b2,#0072b2); [CSS] defines them for dark
-// pages. So one output serves a reader by day and by night, on any page, and on paper.
+// Figures and tables are made in one look, the light one. In a page, each of its colours is written as a CSS variable with the
+// light colour as fallback, var(--gppl-0072b2,#0072b2), and [CSS] defines the variables for dark pages. One output therefore
+// serves light pages, dark pages and paper.
 
-// dark is the theme that stands for light on a dark page: the same hues, raised to the same contrast against the background.
-// Only its colours are used.
+// dark is the theme that replaces light on a dark page: the same hues, with the same contrast against the background. Only its
+// colours are used.
 var dark = theme{
 	background: rgb(0x15191E),
 	ink:        rgb(0xE6EAEE),
@@ -36,7 +36,7 @@ var dark = theme{
 	},
 }
 
-// darkOf gives for each colour of the light look that of the dark one.
+// darkOf maps each colour of the light look to its dark counterpart.
 var darkOf = func() map[color.NRGBA]color.NRGBA {
 	m := map[color.NRGBA]color.NRGBA{
 		light.background: dark.background,
@@ -58,7 +58,7 @@ var darkOf = func() map[color.NRGBA]color.NRGBA {
 	for i, l := range light.palette {
 		d := dark.palette[i]
 		m[l] = d
-		m[darker(l)] = d // a text in a line's colour: light enough already
+		m[darker(l)] = d // text in the colour of a line: has enough contrast
 		m[mix(l, light.background)] = mix(d, dark.background)
 	}
 	return m
@@ -66,7 +66,7 @@ var darkOf = func() map[color.NRGBA]color.NRGBA {
 
 func hex(c color.NRGBA) string { return fmt.Sprintf("%02x%02x%02x", c.R, c.G, c.B) }
 
-// darkVariables are the dark colours, as declarations of variables.
+// darkVariables declares the dark colours as CSS variables.
 var darkVariables = func() string {
 	var variables []string
 	for l, d := range darkOf {
@@ -80,7 +80,7 @@ var darkVariables = func() string {
 var darkCSS = "@media screen{body[data-jp-theme-light=false],body.vscode-dark{" + darkVariables + "}}\n" +
 	"@media screen and (prefers-color-scheme:dark){:root.gppl{" + darkVariables + "}}"
 
-// darkImage defines them in an SVG file that a dark page shows.
+// darkImage defines them inside an SVG file, for dark pages that show it.
 var darkImage = "<style>@media screen and (prefers-color-scheme:dark){:root{" + darkVariables + "}}</style>"
 
 var (
@@ -88,8 +88,8 @@ var (
 	hexColour      = regexp.MustCompile(`#[0-9A-Fa-f]{6}\b`)
 )
 
-// inPage writes the colours in the style attributes of HTML or SVG as variables. Texts cannot be taken for attributes: their
-// quotes are escaped.
+// inPage writes the colours in the style attributes of HTML or SVG as variables. It cannot mistake text for attributes, because
+// quotes in texts are escaped.
 func inPage(html string) string {
 	return styleAttribute.ReplaceAllStringFunc(html, func(attribute string) string {
 		return hexColour.ReplaceAllStringFunc(attribute, func(c string) string {
@@ -101,13 +101,13 @@ func inPage(html string) string {
 	})
 }
 
-// meant returns the colour of the light look that is meant by one that was drawn: gonum/plot multiplies a translucent colour by
-// its alpha and divides by it again, and loses the more by rounding the fainter it is.
+// meant returns the colour of the light look from which a drawn colour comes. The two may differ: gonum/plot multiplies a
+// translucent colour by its alpha and divides by it again, and the rounding error is larger for a fainter colour.
 func meant(c color.NRGBA) (best color.NRGBA, ok bool) {
 	if _, ok := darkOf[c]; ok {
 		return c, true
 	}
-	nearest := 7 // levels
+	nearest := 7 // levels: a larger difference is not rounding
 	for l := range darkOf {
 		if d := distance(c, l); d < nearest || d == nearest && hex(l) < hex(best) {
 			best, nearest, ok = l, d, true

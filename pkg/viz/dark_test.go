@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// TestDarkCovers checks that whatever is drawn has a colour for dark pages: none is left that would stay as it is.
+// TestDarkCovers checks that every colour that is drawn has a counterpart for dark pages.
 func TestDarkCovers(t *testing.T) {
 	x, y := []float64{1, 2, 3, 4}, []float64{1, 3, 2, 4}
 	variance := []float64{0.1, 0.2, 0.1, 0.3}
@@ -33,7 +33,8 @@ func TestDarkCovers(t *testing.T) {
 		})),
 		Must(Histogram(HistogramOptions{Frame: frame("h"), Values: y})),
 		Must(Contour(bowl(9))),
-		Must(Slices(SliceOptions{Frame: frame("h"), Slices: []SliceCurve{{Name: "l", Label: "l", Value: x, Excess: y, Optimum: 2, Parabola: 1}}})),
+		Must(Slices(SliceOptions{Frame: frame("h"), Slices: []SliceCurve{
+			{Name: "l", Label: "l", Value: x, Excess: y, Optimum: 2, Parabola: 1}}})),
 	}
 	var page strings.Builder
 	for _, f := range figures {
@@ -44,7 +45,8 @@ func TestDarkCovers(t *testing.T) {
 		table.Rows = append(table.Rows, []any{1.0, status})
 	}
 	page.WriteString(string(Must(table.HTML())))
-	for _, p := range []*Progress{{total: 3, now: time.Now}, {total: 3, done: true, now: time.Now}, {total: 3, failed: "f", now: time.Now}} {
+	for _, p := range []*Progress{{total: 3, now: time.Now}, {total: 3, done: true, now: time.Now},
+		{total: 3, failed: "f", now: time.Now}} {
 		page.WriteString(p.html())
 	}
 	variables := regexp.MustCompile(`var\(--gppl-([0-9a-f]{6}),#([0-9A-Fa-f]{6})\)`)
@@ -65,10 +67,12 @@ func TestDarkCovers(t *testing.T) {
 	}
 }
 
-// TestDarkLeavesText checks that a text is no attribute, and that a file keeps plain colours, which every program reads.
+// TestDarkLeavesText checks that texts are not taken for attributes, and that a file keeps plain colours, which every program
+// reads.
 func TestDarkLeavesText(t *testing.T) {
 	f := Must(Curves(CurvesOptions{Frame: frame(`style="fill:#0072b2"`), Curves: []Curve{{Y: []float64{1, 2}}}}))
-	if h := string(Must(f.HTML())); !strings.Contains(h, "fill:#0072b2&#34;</text>") && !strings.Contains(h, "fill:#0072b2&quot;</text>") {
+	if h := string(Must(f.HTML())); !strings.Contains(h, "fill:#0072b2&#34;</text>") &&
+		!strings.Contains(h, "fill:#0072b2&quot;</text>") {
 		t.Errorf("the title is no longer what it was:\n%s", h)
 	}
 	if s := string(Must(f.SVG())); strings.Contains(s, "var(") {
@@ -76,7 +80,7 @@ func TestDarkLeavesText(t *testing.T) {
 	}
 }
 
-// TestDarkContrast asks for WCAG's 4.5 between texts and what is behind them, and 3 for lines.
+// TestDarkContrast requires WCAG's 4.5 between texts and their background, and 3 for lines.
 func TestDarkContrast(t *testing.T) {
 	for name, theme := range map[string]theme{"light": light, "dark": dark} {
 		for _, ink := range []color.NRGBA{theme.ink, theme.muted, theme.observed} {
@@ -86,7 +90,7 @@ func TestDarkContrast(t *testing.T) {
 		}
 		least := 3.0
 		if name == "light" {
-			least = 2 // of Okabe and Ito's orange and sky on white; dashes and labels tell them apart as well
+			least = 2 // for Okabe and Ito's orange and sky on white, which dashes and labels distinguish as well
 		}
 		for _, line := range append(theme.palette, theme.heldOut) {
 			if c := contrast(line, theme.background); c < least {

@@ -14,7 +14,8 @@ func (seconds) Time(x float64) time.Time { return time.Unix(0, int64(x*1e9)).UTC
 
 func (seconds) X(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
 
-// TestDateTicks: ticks stand at the beginnings of the calendar's parts, from minutes to centuries, two at least and not many.
+// TestDateTicks checks that ticks stand at the start of calendar units, from minutes to centuries, and that there are at least
+// two and not many.
 func TestDateTicks(t *testing.T) {
 	at := func(text string) float64 {
 		d, err := time.Parse(time.DateTime, text)
@@ -54,7 +55,7 @@ func TestDateTicks(t *testing.T) {
 	}
 }
 
-// TestDatesOnPage: the script of a page has what it writes dates from.
+// TestDatesOnPage checks that the script of a page has what it needs to write dates.
 func TestDatesOnPage(t *testing.T) {
 	for _, dates := range []Calendar{nil, seconds{}} {
 		fr := frame("data")

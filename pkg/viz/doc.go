@@ -1,5 +1,5 @@
-// Package viz shows what a Gaussian process has learnt: figures, tables and a progress bar, inline in a GoNB notebook and
-// to files or a terminal elsewhere.
+// Package viz shows what a Gaussian process has learnt by figures, tables and a progress bar: inline in a GoNB notebook,
+// elsewhere in files or in a terminal.
 //
 // It takes plain slices and knows nothing of models, so any program with numbers to show can use it. A figure is made by a
 // constructor that checks what it is given, and is then shown or saved:
@@ -13,13 +13,12 @@
 //	viz.Show(fig)                 // inline, when run by GoNB
 //	err = fig.Save("sunspots.svg") // or .png, .pdf
 //
-// The constructors are [Series] (observations and predictive bands), [Curves] (any lines or dots, linear or log axes),
-// [Scatter] (few points with markers, error bars and labels) and [Strips] (distributions over runs). [Grid] puts figures beside one another. A [Table] shows numbers, spreads of numbers
-// over runs ([Spread]) and verdicts ([Status]).
+// The constructors are [Series] (observations and predictive bands), [Curves] (any lines or dots, linear or log axes), [Scatter]
+// (few points with markers, error bars and labels) and [Strips] (distributions over runs). [Grid] arranges figures in rows and
+// columns. A [Table] shows numbers, spreads of numbers over runs ([Spread]) and verdicts ([Status]).
 //
-// All figures and tables have one style for screen and paper. In a notebook with a dark theme, and
-// in a page of [CSS], figures and tables turn dark; files that are saved, and what is printed, stay
-// light.
+// All figures and tables have one style for screen and paper. In a notebook with a dark theme and in a dark page with [CSS] they
+// turn dark; saved files and printed pages stay light.
 //
 // # Conventions
 //

@@ -11,7 +11,8 @@ import (
 // subscript finds d_{ij} and K_uu, one letter with an index, but not names such as co2_ppm or train_step.
 var subscript = regexp.MustCompile(`(^|[^\pL\p{Nd}_])(\pL)_(?:\{([^{}<>]*)\}|(\pL{1,2})\b)`)
 
-// escape makes HTML of a plain text, indices of symbols as subscripts, true minus signs, numbers and dates in one piece.
+// escape turns plain text into HTML. Indices of symbols become subscripts and minus signs true ones; numbers and dates are not
+// broken across lines.
 func escape(s string) string {
 	s = words.Minus(html.EscapeString(s))
 	return whole.HTML(subscript.ReplaceAllString(s, "$1$2<sub>$3$4</sub>"))

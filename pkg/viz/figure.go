@@ -18,9 +18,9 @@ import (
 
 // Frame has the texts and the size of a figure. XLabel and YLabel are required and carry the unit: "time (s)".
 type Frame struct {
-	Title   string // drawn above the data: the message, not the names of the axes; may be empty
+	Title   string // drawn above the data; should give the message, not the names of the axes; may be empty
 	Caption string // shown below the figure in a notebook, not drawn in a file
-	Alt     string // what the figure shows, for those who cannot see it; default: title, caption, and words made from the numbers
+	Alt     string // describes the figure to those who cannot see it; default: title, caption, and a summary of the numbers
 
 	XLabel, YLabel string
 
@@ -43,14 +43,14 @@ type Figure struct {
 type panel struct {
 	plot           *plot.Plot
 	title          string // of a panel of a grid
-	xLabel, yLabel string // empty if the figure has them for all
+	xLabel, yLabel string // empty if the figure has labels for all panels
 	legend         []entry
 	layers         []layer
 	logX, logY     bool
 	custom         bool // a caller may have added to the plot
 
-	// Ticks in the figure's own arrangement, and whether their labels are left to a neighbour. The plot's are set when it
-	// is drawn: see arrange.
+	// Ticks in the figure's own arrangement, and whether a neighbour shows their labels. The plot's ticks are set when it is drawn,
+	// see arrange.
 	xTicks, yTicks     ticks
 	xUnnamed, yUnnamed bool
 }
@@ -73,9 +73,9 @@ const (
 	swatchBox
 )
 
-// Plot returns the gonum/plot plot of a panel, counted row by row from zero, to add what the constructors do not offer; nil
-// for an empty place of a grid. Titles, axis labels and legends belong to the Figure, and are empty in the plot. It panics
-// if there is no such place. After Plot, a reader cannot zoom the panel in a page: the script does not know what was added.
+// Plot returns the gonum/plot plot of a panel, counted row by row from zero, to add what the constructors do not offer; nil for
+// an empty place of a grid. Titles, axis labels and legends belong to the Figure, and are empty in the plot. It panics if there
+// is no such place. After Plot, readers of a page cannot zoom the panel, because the script does not know what was added.
 func (f *Figure) Plot(i int) *plot.Plot {
 	p := f.panels[i]
 	if p == nil {
@@ -85,14 +85,13 @@ func (f *Figure) Plot(i int) *plot.Plot {
 	return p.plot
 }
 
-// ErrNoData is the error, wrapped, of a constructor whose data contain nothing that can
-// be drawn.
+// ErrNoData is the error, wrapped, of a constructor whose data contain nothing that can be drawn.
 var ErrNoData = errors.New("viz: no data to draw")
 
-// check completes a frame and cleans its texts of what XML cannot hold.
+// check completes a frame and removes from its texts what XML cannot hold.
 func (fr *Frame) check() error { return fr.complete(true) }
 
-// complete is check of a frame that needs labels, or not.
+// complete is check, for a frame that may do without axis labels unless labelled.
 func (fr *Frame) complete(labelled bool) error {
 	for _, s := range []*string{&fr.Title, &fr.Caption, &fr.Alt, &fr.XLabel, &fr.YLabel} {
 		*s = clean(*s)
@@ -114,7 +113,7 @@ func (fr *Frame) complete(labelled bool) error {
 	return nil
 }
 
-// clean makes one line of valid, printable text.
+// clean turns s into one line of valid, printable text.
 func clean(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
@@ -139,12 +138,12 @@ func (f *Figure) alt() string {
 	return strings.Join(parts, ". ") + "."
 }
 
-// drawn are the panels that are not empty places.
+// drawn returns the panels, without empty places.
 func (f *Figure) drawn() []*panel {
 	return slices.DeleteFunc(slices.Clone(f.panels), func(p *panel) bool { return p == nil })
 }
 
-// legend is that of all panels together: an entry that several share appears once.
+// legend is the legend of all panels together; an entry that several share appears once.
 func (f *Figure) legend() []entry {
 	var all []entry
 	for _, p := range f.drawn() {
@@ -160,8 +159,8 @@ func (f *Figure) legend() []entry {
 	return all
 }
 
-// GridOptions arrange figures. Without axis labels of its own the grid leaves each panel its labels; with them (both) the
-// panels drop theirs and the grid writes one for all.
+// GridOptions describe a grid of figures. Without axis labels of its own, the grid leaves each panel its labels; with both, it
+// drops those of the panels and writes one pair for all.
 type GridOptions struct {
 	Frame
 	// ShareX and ShareY give all panels one range, and tick labels only at the bottom row or the left column.
@@ -246,7 +245,7 @@ func shareRange(axes []*plot.Axis, name string) error {
 	return nil
 }
 
-// fewer ticks for an axis that is one of n in the same room, and has some pixels.
+// fewer returns ticks for an axis that is one of n in the same room and has the given length in pixels.
 func fewer(t ticks, n int, pixels float64) ticks {
 	if pixels < 180 {
 		return t.fewer(n, 2)
@@ -268,12 +267,12 @@ func (f *Figure) draw(c draw.Canvas, a arrangement) []place {
 	c = draw.Crop(c, style.margin, -style.margin-4, style.margin, -style.margin)
 	c.Max.Y -= f.drawHead(c)
 
-	// Axis labels are drawn here and not by gonum/plot, which makes room above a log axis for a label that it centres as if
-	// the axis were linear.
+	// Axis labels are drawn here rather than by gonum/plot, which would reserve room above a log axis for a label that it centres as
+	// if the axis were linear.
 	label := style.text(style.labelSize, style.ink, false)
 	width, height := c.Max.X-c.Min.X, c.Max.Y-c.Min.Y
 	if !f.shared {
-		width, height = width/vg.Length(a.cols)-30, height/vg.Length(a.rows)-12 // the axes across; a label may reach beyond its ends
+		width, height = width/vg.Length(a.cols)-30, height/vg.Length(a.rows)-12 // the other axes; a label may extend beyond its axis
 	}
 	lines := func(s string, room vg.Length) []string { return wrap(label, s, room) }
 	xLines, yLines := len(lines(f.XLabel, width)), len(lines(f.YLabel, height))
@@ -344,13 +343,13 @@ func union(a, b vg.Rectangle) vg.Rectangle {
 	}
 }
 
-// middle is where a y label of some length has its middle: that of the axis, but a label longer than the axis ends at its top and reaches
-// below it, beside the tick labels of x, and not into the legend above.
+// middle is the position of the middle of a y label: that of the axis. A label longer than the axis ends at the top of the axis
+// and extends below it, beside the tick labels of x, rather than into the legend above.
 func middle(axis vg.Rectangle, length vg.Length) vg.Length {
 	return min((axis.Min.Y+axis.Max.Y)/2, axis.Max.Y-length/2)
 }
 
-// drawLabels writes axis labels, of some lines each, outside the outer rectangle, along the inner one.
+// drawLabels writes axis labels, which may have several lines, outside the outer rectangle and along the inner one.
 func drawLabels(c draw.Canvas, sty text.Style, x, y []string, outer, inner vg.Rectangle) {
 	descent, line := sty.FontExtents().Descent, sty.Height("x")
 	sty.XAlign = draw.XCenter
@@ -365,7 +364,7 @@ func drawLabels(c draw.Canvas, sty text.Style, x, y []string, outer, inner vg.Re
 	}
 }
 
-// writeLines writes lines from the top left of c and returns their height.
+// writeLines writes lines downwards from the top left of c and returns their height.
 func writeLines(c draw.Canvas, sty text.Style, lines []string) vg.Length {
 	sty.YAlign = draw.YTop
 	var h vg.Length
@@ -376,7 +375,7 @@ func writeLines(c draw.Canvas, sty text.Style, lines []string) vg.Length {
 	return h
 }
 
-// wrap breaks a text into lines no wider than width; a longer word keeps a line to itself.
+// wrap breaks a text into lines no wider than width; a longer word has a line of its own.
 func wrap(sty text.Style, s string, width vg.Length) []string {
 	var lines []string
 	for _, w := range whole.Fields(s) {
@@ -389,7 +388,7 @@ func wrap(sty text.Style, s string, width vg.Length) []string {
 	return lines
 }
 
-// drawLegend writes the legend in rows at the top of c, above the data rather than on it, and returns its height.
+// drawLegend writes the legend in rows at the top of c, above the data, and returns its height.
 func (f *Figure) drawLegend(c draw.Canvas) vg.Length {
 	const space, between = 5, 16
 	sty := style.text(style.tickSize, style.ink, false)
@@ -411,7 +410,8 @@ func (f *Figure) drawLegend(c draw.Canvas) vg.Length {
 		case swatchLine:
 			c.StrokeLine2(e.look, x, mid, x+sample, mid)
 		case swatchDots:
-			fillDots(&c, []vg.Point{{X: x + 4, Y: mid - 1.5}, {X: x + 11, Y: mid + 2}, {X: x + 18, Y: mid - 0.5}}, max(e.look.Width, 1.4), e.look)
+			fillDots(&c, []vg.Point{{X: x + 4, Y: mid - 1.5}, {X: x + 11, Y: mid + 2}, {X: x + 18, Y: mid - 0.5}}, max(e.look.Width, 1.4),
+				e.look)
 		case swatchBand:
 			c.FillPolygon(e.look.Color, rectangle(x, mid-4, x+sample, mid+4))
 		case swatchGlyph:

@@ -28,7 +28,7 @@ func frame(title string) Frame {
 	return Frame{Title: title, XLabel: "time (s)", YLabel: "level (µV)", Width: 400, Height: 210}
 }
 
-// data makes a noisy sine and its posterior, with some holes.
+// data returns a noisy sine and its posterior, with some holes.
 func data(n int) (Points, Prediction) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	var obs Points
@@ -46,7 +46,7 @@ func data(n int) (Points, Prediction) {
 	return obs, p
 }
 
-// gallery is one of each figure.
+// gallery has one figure of each kind.
 func gallery(t *testing.T) map[string]*Figure {
 	t.Helper()
 	obs, p := data(400)
@@ -61,29 +61,35 @@ func gallery(t *testing.T) map[string]*Figure {
 		return f
 	}
 	curves := func(title string) CurvesOptions {
-		return CurvesOptions{Frame: frame(title), Curves: []Curve{{Name: "ML", Y: holes}, {Name: "PL", X: holes, Y: holes, Mark: LineAndDots}, {Y: holes, Mark: Dots}},
+		return CurvesOptions{Frame: frame(title), Curves: []Curve{{Name: "ML", Y: holes},
+			{Name: "PL", X: holes, Y: holes, Mark: LineAndDots}, {Y: holes, Mark: Dots}},
 			Rules: []Rule{{Y: 1, Name: "truth"}, {Y: nan}}, Spans: []Span{{From: 2, To: inf, Label: "later"}, {From: -inf, To: 1}}}
 	}
 	log := curves("log")
 	log.LogX, log.LogY, log.Spans = true, true, nil
 	points := ScatterOptions{Frame: frame("scatter"), LogX: true, LogY: true, Rules: []Rule{{Y: 2, Slot: Orange}, {Y: nan}},
 		Groups: []PointGroup{
-			{Name: "VFE", Marker: Square, Points: []Point{{X: 1, Y: 2, Label: "50", XHi: 2, YLo: 1, YHi: inf}, {X: nan, Y: 1}, {X: 0, Y: 1}}},
+			{Name: "VFE", Marker: Square, Points: []Point{{X: 1, Y: 2, Label: "50", XHi: 2, YLo: 1, YHi: inf}, {X: nan, Y: 1},
+				{X: 0, Y: 1}}},
 			{Name: "PL, published", Marker: Triangle, Hollow: true, Points: []Point{{X: 3, Y: 4, XLo: 2, XHi: 5, Label: "100"}}},
 			{Name: "ML", Marker: Star, Slot: Orange, Points: []Point{{X: 10, Y: 2, XLo: nan, XHi: 12}}}, {Marker: Diamond}, {Name: "none"},
 		}}
 	edge := points
 	edge.Title, edge.YRange = "edge", [2]float64{0.5, 1.5}
 	stripes := StripsOptions{Frame: frame("strips"), Rules: []Rule{{Y: 2, Name: "ML"}}, Strips: []Strip{
-		{Name: "PL, k = 100, stopped as in the paper", Values: holes, Marks: []float64{2, nan}}, {Name: "none"}, {Name: "marks", Marks: []float64{1}}, {Name: "lost", Values: []float64{nan}}}}
+		{Name: "PL, k = 100, stopped as in the paper", Values: holes, Marks: []float64{2, nan}}, {Name: "none"},
+		{Name: "marks", Marks: []float64{1}}, {Name: "lost", Values: []float64{nan}}}}
 	logStripes := stripes
 	logStripes.LogY, logStripes.Title, logStripes.YRange = true, "strips log", [2]float64{0.8, 3}
 	cut := curves("cut")
 	cut.XRange, cut.YRange = [2]float64{1, 4}, [2]float64{1, 2}
 	return map[string]*Figure{
-		"series":     one(Series(SeriesOptions{Frame: frame("series"), Observed: obs, Predictions: []Prediction{p}, Spans: []Span{{From: 8, To: inf, Label: "forecast"}}})),
-		"overlay":    one(Series(SeriesOptions{Frame: frame("overlay"), Observed: obs, HeldOut: Points{X: []float64{1}, Y: []float64{2}}, Predictions: []Prediction{p, q}})),
-		"panels":     one(Series(SeriesOptions{Frame: frame("panels"), Observed: obs, Predictions: []Prediction{p, q, p}, Panels: true, Cols: 2})),
+		"series": one(Series(SeriesOptions{Frame: frame("series"), Observed: obs, Predictions: []Prediction{p},
+			Spans: []Span{{From: 8, To: inf, Label: "forecast"}}})),
+		"overlay": one(Series(SeriesOptions{Frame: frame("overlay"), Observed: obs,
+			HeldOut: Points{X: []float64{1}, Y: []float64{2}}, Predictions: []Prediction{p, q}})),
+		"panels": one(Series(SeriesOptions{Frame: frame("panels"), Observed: obs,
+			Predictions: []Prediction{p, q, p}, Panels: true, Cols: 2})),
 		"one dot":    one(Series(SeriesOptions{Frame: frame("one dot"), Observed: Points{X: []float64{1}, Y: []float64{2}}})),
 		"curves":     one(Curves(curves("curves"))),
 		"cut":        one(Curves(cut)),
@@ -99,7 +105,7 @@ func gallery(t *testing.T) map[string]*Figure {
 	}
 }
 
-// texts parses an SVG and returns what is written in it.
+// texts parses an SVG and returns its texts.
 func texts(t *testing.T, svg string) []string {
 	t.Helper()
 	var out []string
@@ -238,20 +244,24 @@ func TestErrors(t *testing.T) {
 		"in a panel":         {series(SeriesOptions{Frame: frame(""), Panels: true, Predictions: []Prediction{p, short}}), false},
 		"X descends":         {series(SeriesOptions{Frame: frame(""), Predictions: []Prediction{back}}), false},
 		"curve lengths":      {curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{X: []float64{1}, Y: []float64{1, 2}}}}), false},
-		"no point":           {scatter(ScatterOptions{Frame: frame(""), LogX: true, Groups: []PointGroup{{Points: []Point{{X: 0, Y: 1}}}}}), true},
-		"points, no label":   {scatter(ScatterOptions{Groups: dot}), false},
-		"point range":        {scatter(ScatterOptions{Frame: frame(""), Groups: dot, YRange: [2]float64{1, 1}}), false},
-		"no value":           {strips(StripsOptions{Frame: frame(""), Strips: []Strip{{Values: []float64{nan}}}}), true},
-		"strips, no label":   {strips(StripsOptions{Strips: []Strip{{Values: []float64{1}}}}), false},
-		"strips range":       {strips(StripsOptions{Frame: frame(""), LogY: true, Strips: []Strip{{Values: []float64{1}}}, YRange: [2]float64{-1, 1}}), false},
-		"range reversed":     {curves(CurvesOptions{Frame: frame(""), Curves: ok, XRange: [2]float64{2, 1}}), false},
-		"range on log axis":  {curves(CurvesOptions{Frame: frame(""), Curves: ok, LogY: true, YRange: [2]float64{0, 1}}), false},
-		"grid is empty":      {grid(1, 1, GridOptions{}), true},
-		"grid too small":     {grid(1, 1, GridOptions{}, fig(CurvesOptions{Frame: frame(""), Curves: ok}), nil), false},
-		"one grid label":     {grid(1, 1, GridOptions{Frame: Frame{XLabel: "x"}}, fig(CurvesOptions{Frame: frame(""), Curves: ok})), false},
+		"no point": {scatter(ScatterOptions{Frame: frame(""), LogX: true,
+			Groups: []PointGroup{{Points: []Point{{X: 0, Y: 1}}}}}), true},
+		"points, no label": {scatter(ScatterOptions{Groups: dot}), false},
+		"point range":      {scatter(ScatterOptions{Frame: frame(""), Groups: dot, YRange: [2]float64{1, 1}}), false},
+		"no value":         {strips(StripsOptions{Frame: frame(""), Strips: []Strip{{Values: []float64{nan}}}}), true},
+		"strips, no label": {strips(StripsOptions{Strips: []Strip{{Values: []float64{1}}}}), false},
+		"strips range": {strips(StripsOptions{Frame: frame(""), LogY: true, Strips: []Strip{{Values: []float64{1}}},
+			YRange: [2]float64{-1, 1}}), false},
+		"range reversed":    {curves(CurvesOptions{Frame: frame(""), Curves: ok, XRange: [2]float64{2, 1}}), false},
+		"range on log axis": {curves(CurvesOptions{Frame: frame(""), Curves: ok, LogY: true, YRange: [2]float64{0, 1}}), false},
+		"grid is empty":     {grid(1, 1, GridOptions{}), true},
+		"grid too small":    {grid(1, 1, GridOptions{}, fig(CurvesOptions{Frame: frame(""), Curves: ok}), nil), false},
+		"one grid label": {grid(1, 1, GridOptions{Frame: Frame{XLabel: "x"}},
+			fig(CurvesOptions{Frame: frame(""), Curves: ok})), false},
 		"scales differ": {grid(1, 2, GridOptions{ShareY: true}, fig(CurvesOptions{Frame: frame(""), Curves: ok}),
 			fig(CurvesOptions{Frame: frame(""), Curves: ok, LogY: true})), false},
-		"grid of grids": {grid(1, 1, GridOptions{}, Must(Grid(1, 2, GridOptions{}, fig(CurvesOptions{Frame: frame(""), Curves: ok})))), false},
+		"grid of grids": {grid(1, 1, GridOptions{}, Must(Grid(1, 2, GridOptions{}, fig(CurvesOptions{Frame: frame(""), Curves: ok})))),
+			false},
 	} {
 		if c.err == nil {
 			t.Errorf("%s: no error", name)
@@ -263,7 +273,8 @@ func TestErrors(t *testing.T) {
 
 func TestExtremeValues(t *testing.T) {
 	for _, y := range [][]float64{
-		{1e308, -1e308, 1}, {5e-324, 1}, {1e299, 1}, {-1e300, 1e300}, {1e-290, 1e290}, {0}, {7, 7, 7}, {-3, -3}, {1e9, math.Nextafter(1e9, 2e9)},
+		{1e308, -1e308, 1}, {5e-324, 1}, {1e299, 1}, {-1e300, 1e300}, {1e-290, 1e290}, {0}, {7, 7, 7}, {-3, -3},
+		{1e9, math.Nextafter(1e9, 2e9)},
 		{1e15, 1e15 + 1}, {-1e-200, 1e-200}, {1e-300}, {1e300},
 	} {
 		for _, log := range []bool{false, true} {
@@ -319,7 +330,8 @@ func runsOf(p path) (runs [][]vg.Point) {
 	return runs
 }
 
-// TestStraighten checks that a curve keeps its shape, by the distance of every vertex from what is drawn, and loses most of its vertices.
+// TestStraighten checks that a curve keeps its shape, by the distance of every vertex from what is drawn, and loses most of its
+// vertices.
 func TestStraighten(t *testing.T) {
 	var pts []vg.Point
 	for i := range 1000 {
@@ -388,7 +400,7 @@ func TestSaveErrors(t *testing.T) {
 
 var errBroken = errors.New("broken")
 
-// broken writes a part and fails, and cannot be drawn.
+// broken is a writer that fails halfway, and a plotter that cannot be drawn.
 type broken struct{}
 
 func (broken) WriteTo(w io.Writer) (int64, error) {
@@ -428,7 +440,7 @@ func TestTicks(t *testing.T) {
 	}
 }
 
-// TestLogTicksApart: on a short logarithmic axis, labels that would run into one another are fewer.
+// TestLogTicksApart checks that a short logarithmic axis has fewer labels if they would touch.
 func TestLogTicksApart(t *testing.T) {
 	for _, c := range []struct {
 		lo, hi float64
@@ -463,8 +475,11 @@ func TestFormats(t *testing.T) {
 		{auto, float32(0.5), "0.5000"}, {auto, -3, "−3"}, {auto, uint8(3), "3"}, {auto, true, "true"}, {auto, "a", "a"},
 		{auto, 1500 * time.Millisecond, "1.5 s"}, {auto, errBroken, "broken"},
 		{Digits(4), 9.9996, "10.00"}, {Digits(3), 0.00012345, "0.000123"}, {Digits(3), 12, "12.0"}, {Digits(0), 7.7, "8"},
-		{Fixed(1), 1468.565, "1468.6"}, {Fixed(1), -0.01, "0.0"}, {Fixed(2), "n/a", "n/a"}, {Fixed(-3), 1234567.0, "1235000"}, {Fixed(-3), -400.0, "0"},
-		{Scientific(2), 1.10699e15, "1.11e15"}, {Scientific(1), -5.788e-6, "−5.8e-6"}, {UpTo(5), 54.1, "54.1"}, {UpTo(5), 2300, "2300"}, {UpTo(3), 6.5e-9, "6.5e-9"}, {Percent(1), 0.1234, "12.3 %"},
+		{Fixed(1), 1468.565, "1468.6"}, {Fixed(1), -0.01, "0.0"}, {Fixed(2), "n/a", "n/a"},
+		{Fixed(-3), 1234567.0, "1235000"}, {Fixed(-3), -400.0, "0"},
+		{Scientific(2), 1.10699e15, "1.11e15"}, {Scientific(1), -5.788e-6, "−5.8e-6"},
+		{UpTo(5), 54.1, "54.1"}, {UpTo(5), 2300, "2300"},
+		{UpTo(3), 6.5e-9, "6.5e-9"}, {Percent(1), 0.1234, "12.3 %"},
 		{Seconds, 0.0121, "12 ms"}, {Seconds, 3.42, "3.4 s"}, {Seconds, 0.9999, "1.0 s"}, {Seconds, 59.6, "1 min 00 s"},
 		{Seconds, 125, "2 min 05 s"}, {Seconds, 3599.6, "1 h 00 min"}, {Seconds, 7260.0, "2 h 01 min"}, {Seconds, 3e-9, "3.0 ns"},
 		{Seconds, 5e-6, "5.0 µs"}, {Seconds, 0, "0 s"}, {Seconds, nan, "–"},
@@ -475,7 +490,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// TestLongLabel: a y label longer than its axis does not reach above it, where the legend is.
+// TestLongLabel checks that a y label longer than its axis does not reach above it into the legend.
 func TestLongLabel(t *testing.T) {
 	axis := vg.Rectangle{Min: vg.Point{Y: 40}, Max: vg.Point{Y: 140}}
 	if got := middle(axis, 60); got != 90 {

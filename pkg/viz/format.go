@@ -9,26 +9,26 @@ import (
 	"time"
 )
 
-// Format turns a cell's value into text. The ones below return "–" for nil, NaN and an empty string, and apply to each number
-// of a [Spread].
+// Format turns the value of a cell into text. The formats below return "–" for nil, NaN and an empty string, and apply to each
+// number of a [Spread].
 type Format func(v any) string
 
 const (
 	absent = "–"
-	second = "\n" // between what is read first in a cell and what is shown small
+	second = "\n" // separates the main text of a cell from its small print
 )
 
-// Digits shows numbers with n significant digits, never rounding off whole ones: 1468.6, 0.03125, 2.1e-7.
+// Digits shows numbers with n significant digits, and all digits before the decimal point: 1468.6, 0.03125, 2.1e-7.
 func Digits(n int) Format {
 	return numeric(func(x float64) string { return formatDigits(x, n) })
 }
 
-// UpTo shows numbers with n significant digits at most, without zeros at the end: 54.1, 2100, 6.5e9.
+// UpTo shows numbers with at most n significant digits, without trailing zeros: 54.1, 2100, 6.5e9.
 func UpTo(n int) Format {
 	return numeric(func(x float64) string { return trimmed(formatDigits(x, n)) })
 }
 
-// trimmed leaves out the zeros at the end of decimals.
+// trimmed drops trailing zeros of decimals.
 func trimmed(s string) string {
 	digits, exponent, _ := strings.Cut(s, "e")
 	if strings.Contains(digits, ".") {
@@ -40,8 +40,8 @@ func trimmed(s string) string {
 	return digits
 }
 
-// Fixed shows numbers with n decimals, so that those of a column line up; below zero they are rounded to a multiple of 10⁻ⁿ: with −3,
-// 1234567 is 1235000.
+// Fixed shows numbers with n decimals, so that those of a column line up. With a negative n they are rounded to a multiple of
+// 10⁻ⁿ: for −3, 1234567 is 1235000.
 func Fixed(n int) Format {
 	return numeric(func(x float64) string {
 		if n < 0 {
@@ -57,12 +57,12 @@ func Scientific(n int) Format {
 	return numeric(func(x float64) string { return signed(scientific(x, n)) })
 }
 
-// Percent shows a share with n decimals: 0.123 as 12.3 %.
+// Percent shows a share as a percentage with n decimals: 0.123 as 12.3 %.
 func Percent(n int) Format {
 	return numeric(func(x float64) string { return signed(strconv.FormatFloat(100*x, 'f', n, 64)) + " %" })
 }
 
-// Seconds shows a time.Duration, or a number of seconds, in the unit that suits it: 12 ms, 3.4 s, 2 min 05 s.
+// Seconds shows a time.Duration, or a number of seconds, in a suitable unit: 12 ms, 3.4 s, 2 min 05 s.
 func Seconds(v any) string {
 	if d, ok := v.(time.Duration); ok {
 		return formatDuration(d.Seconds())
@@ -70,7 +70,7 @@ func Seconds(v any) string {
 	return numeric(formatDuration)(v)
 }
 
-// auto is the format of a column without one: numbers with four significant digits, durations in a unit that suits them.
+// auto is the format of a column without one: numbers with four significant digits, durations in a suitable unit.
 func auto(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -95,7 +95,7 @@ func auto(v any) string {
 	return Digits(4)(v)
 }
 
-// number returns v as a float64, if it is one of Go's numbers or a spread of them.
+// number returns v as a float64 if it is a number of any type of Go, or a spread.
 func number(v any) (float64, bool) {
 	if s, ok := v.(Spread); ok {
 		return s.Median, true
@@ -159,7 +159,7 @@ func scientific(x float64, decimals int) string {
 	return mantissa + "e" + strconv.Itoa(e)
 }
 
-// signed gives a number a true minus sign in front, which is as wide as a digit, and takes the sign from a zero.
+// signed gives a number a true minus sign, which is as wide as a digit, and removes the sign of a zero.
 func signed(s string) string {
 	rest, negative := strings.CutPrefix(s, "-")
 	if !negative {
@@ -177,7 +177,7 @@ func formatDuration(s float64) string {
 	if s < 0 {
 		sign = minus
 	}
-	// Each limit is the largest value that still rounds to two or three digits of the unit before.
+	// Each limit is the largest value that still rounds to two or three digits of the smaller unit.
 	switch {
 	case a == 0:
 		return "0 s"
@@ -199,7 +199,7 @@ func formatDuration(s float64) string {
 	return sign + formatDigits(a/3600, 3) + " h"
 }
 
-// small shows a number below 1000 with two digits, or all its whole ones.
+// small shows a number below 1000 with two digits, or with all digits before the decimal point.
 func small(x float64) string {
 	if x < 9.95 {
 		return strconv.FormatFloat(x, 'f', 1, 64)

@@ -15,8 +15,8 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/comms"
 )
 
-// envInteractive is the environment variable that, set to 1 (as scripts/lab.sh does), lets cells wait for a
-// reader who moves a slider. Without it, as in a run without a browser, they draw once and end.
+// envInteractive is the environment variable that, if it is 1 (as scripts/lab.sh sets it), lets cells wait for a reader to move a
+// slider. Without it, as in a run without a browser, they draw once and end.
 const envInteractive = "GPPL_INTERACTIVE"
 
 // interactive reports whether there is a notebook and a reader to wait for.
@@ -27,15 +27,14 @@ type SliderOptions struct {
 	Name     string // of the value, with its unit
 	From, To float64
 	Start    float64
-	Idle     time.Duration // time after a move after which the cell ends; zero means two minutes
+	Idle     time.Duration // the cell ends this long after the last move; zero means two minutes
 }
 
-// Slide draws a figure for the start value. If [Interactive], it shows a slider above the figure, and draws the figure again
-// at every value that the slider is moved to, until the slider has not moved for SliderOptions.Idle or the cell is stopped; if nobody has
-// touched it after twenty seconds, the cell ends as well, so that running all cells gives the kernel back. The slider of a cell that has
-// ended says so, and does not move.
-// It returns an error if the range is not positive or empty, or if draw returns one at the start; a later error is shown
-// instead of the figure.
+// Slide draws a figure for the start value. In a notebook with a reader (GPPL_INTERACTIVE=1) it shows a slider above the figure
+// and redraws the figure at each value to which it is moved. The cell ends when the slider has not moved for SliderOptions.Idle,
+// when the cell is stopped, or when nobody has touched the slider for twenty seconds, so that running all cells does not block
+// the kernel. The slider of a cell that has ended says so, and does not move. It returns an error if the range is not positive or
+// empty, or if draw returns one at the start; a later error is shown in place of the figure.
 func Slide(o SliderOptions, draw func(value float64) (*Figure, error)) error {
 	if !(o.From > 0 && o.From < o.To) || !(o.Start >= o.From && o.Start <= o.To) || math.IsInf(o.To, 0) {
 		return fmt.Errorf("viz: a slider from %g to %g that starts at %g", o.From, o.To, o.Start)
@@ -51,7 +50,8 @@ func Slide(o SliderOptions, draw func(value float64) (*Figure, error)) error {
 	return interact(interaction{
 		start: start, steps: steps + 1, idle: o.Idle,
 		control: func(id string) string {
-			return fmt.Sprintf(`<input type="range" id="%s" aria-label="%s" min="0" max="%d" value="%d" disabled>`, id, html.EscapeString(o.Name), steps, start)
+			return fmt.Sprintf(`<input type="range" id="%s" aria-label="%s" min="0" max="%d" value="%d" disabled>`, id,
+				html.EscapeString(o.Name), steps, start)
 		},
 		says: func(step int) string { return fmt.Sprintf("%s: %.4g", o.Name, value(step)) },
 		draw: func(step int) (*Figure, error) { return draw(value(step)) },
@@ -63,12 +63,12 @@ type SelectOptions struct {
 	Name    string // of what is chosen
 	Options []string
 	Start   int           // the option chosen at first
-	Idle    time.Duration // time after a choice after which the cell ends; zero means two minutes
+	Idle    time.Duration // the cell ends this long after the last choice; zero means two minutes
 }
 
-// Select draws a figure for the first choice. If [Interactive], it shows the list of options above the figure, and draws the
-// figure again for every option that is chosen, as [Slide] does for a value. It returns an error if the first choice does not
-// exist, or if draw returns one for it.
+// Select draws a figure for the first choice. In a notebook with a reader (GPPL_INTERACTIVE=1) it shows the options above the
+// figure and redraws the figure for each option that is chosen, as [Slide] does for a value. It returns an error if the first
+// choice does not exist, or if draw returns one for it.
 func Select(o SelectOptions, draw func(option int) (*Figure, error)) error {
 	if o.Start < 0 || o.Start >= len(o.Options) {
 		return fmt.Errorf("viz: a selection of %d options that starts at option %d", len(o.Options), o.Start)
@@ -92,23 +92,23 @@ func Select(o SelectOptions, draw func(option int) (*Figure, error)) error {
 	})
 }
 
-// move is one of a control's: its number, counted by the page from 0 at the start, and the step.
+// move is a move of a control: its number, counted by the page from 0 at the start, and the step.
 type move struct{ number, step int }
 
-// interaction is a control and what follows its steps, 0 to steps − 1.
+// interaction is a control with steps 0 to steps − 1, and what is shown for each.
 type interaction struct {
 	start, steps int
 	idle         time.Duration
-	control      func(id string) string // its element, which cannot be moved until the page and the program have met
+	control      func(id string) string // its element, disabled until the page and the program are connected
 	says         func(step int) string
 	draw         func(step int) (*Figure, error)
 }
 
 var (
 	patience = 20 * time.Second // how long the browser may take to answer
-	// untouched is how long a cell waits for the first touch. A cell of GoNB is a program, and the kernel waits until it ends.
+	// untouched is how long a cell waits for the first touch. A cell of GoNB is a program, and blocks the kernel until it ends.
 	untouched = 20 * time.Second
-	reconnect = 5 * time.Second // how often GoNB is asked to see to its connection, which it makes anew if the page is gone
+	reconnect = 5 * time.Second // how often GoNB is asked to check its connection, which it renews if the page is gone
 )
 
 //go:embed control.js
@@ -168,7 +168,8 @@ func interact(a interaction) error {
 			latest = m.number
 			if touched = touched || latest > 0; touched {
 				end.Reset(a.idle)
-				state(latest, false, fmt.Sprintf("The stop button (■) ends this cell and frees the kernel; so do %s without a move.", a.idle.Round(time.Second)))
+				state(latest, false, fmt.Sprintf("The stop button (■) ends this cell and frees the kernel; so do %s "+
+					"without a move.", a.idle.Round(time.Second)))
 			} else {
 				end.Reset(min(untouched, a.idle))
 				state(latest, false, fmt.Sprintf("Move it within %s: then this cell ends, and frees the kernel.", untouched))
@@ -188,8 +189,8 @@ func interact(a interaction) error {
 	}
 }
 
-// controlState is the word of the program on its control: the number of the latest move that it has, and whether it has ended. The script of
-// the control reads it.
+// controlState is what the program tells the script of the control: the number of the latest move that it received, and whether
+// it has ended.
 func controlState(id string, number int, ended bool, says string) string {
 	is := ""
 	if ended {
@@ -198,25 +199,26 @@ func controlState(id string, number int, ended bool, says string) string {
 	return fmt.Sprintf(`<p data-gppl-control="%s" data-number="%d"%s role="status">%s</p>`, id, number, is, escape(says))
 }
 
-// update puts a figure where the one before it stands.
+// update replaces the figure on display.
 func update(id string, f *Figure, says ...string) error {
 	h, err := f.HTML()
 	if err != nil {
 		return err
 	}
-	screen.update(id, notebookHead+paragraph(says...)+string(h)) // replaced as a whole, so style and script are in each
+	screen.update(id, notebookHead+paragraph(says...)+string(h)) // each figure needs style and script: the whole output is replaced
 	return nil
 }
 
-// gonbListen returns the moves that the page sends to an address, of which only the latest waits, and what ends that.
+// gonbListen returns the moves that the page sends to an address, and a function that stops listening. Only the latest move
+// waits.
 func gonbListen(address string) (<-chan move, func()) {
 	steps := make(chan move, 1)
 	var mu sync.Mutex
-	latest := -1 // GoNB delivers each message in a goroutine of its own
+	latest := -1 // GoNB delivers each message in its own goroutine
 	id := comms.Subscribe(address, func(_, text string) {
 		var m move
 		if _, err := fmt.Sscan(text, &m.number, &m.step); err != nil {
-			return // not of the script
+			return // not a message of the script
 		}
 		mu.Lock()
 		defer mu.Unlock()

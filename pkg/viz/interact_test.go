@@ -10,7 +10,8 @@ import (
 )
 
 func drawLine(v float64) (*Figure, error) {
-	return Curves(CurvesOptions{Frame: Frame{Title: fmt.Sprintf("at %.4g", v), XLabel: "x", YLabel: "y"}, Curves: []Curve{{Y: []float64{v, 1}}}})
+	return Curves(CurvesOptions{Frame: Frame{Title: fmt.Sprintf("at %.4g", v), XLabel: "x", YLabel: "y"},
+		Curves: []Curve{{Y: []float64{v, 1}}}})
 }
 
 // TestHeadless checks that without a reader a control draws once and does not wait.
@@ -23,7 +24,8 @@ func TestHeadless(t *testing.T) {
 	if err := Slide(SliderOptions{From: 1, To: 10, Start: 2}, draw); err != nil || drawn != 1 {
 		t.Errorf("Slide: %v, drawn %d times", err, drawn)
 	}
-	if err := Select(SelectOptions{Options: []string{"a", "b"}, Start: 1}, func(i int) (*Figure, error) { return draw(float64(i)) }); err != nil || drawn != 2 {
+	if err := Select(SelectOptions{Options: []string{"a", "b"}, Start: 1},
+		func(i int) (*Figure, error) { return draw(float64(i)) }); err != nil || drawn != 2 {
 		t.Errorf("Select: %v, drawn %d times", err, drawn)
 	}
 	if err := Slide(SliderOptions{From: 1, To: 10, Start: 20}, draw); err == nil {
@@ -34,7 +36,7 @@ func TestHeadless(t *testing.T) {
 	}
 }
 
-// reader is one who looks at a notebook, moves a control and sees what is shown.
+// reader simulates a person at a notebook who moves a control and sees what is shown.
 type reader struct {
 	moves   chan move
 	number  int // of the latest move
@@ -44,7 +46,7 @@ type reader struct {
 	states  []string
 }
 
-// newReader puts a reader in the place of GoNB.
+// newReader replaces GoNB by a reader.
 func newReader(t *testing.T) *reader {
 	t.Setenv(envInteractive, "1")
 	was, waited, left := screen, patience, untouched
@@ -65,18 +67,18 @@ func newReader(t *testing.T) *reader {
 	return r
 }
 
-// move moves the control, the first time where it stands, as its script does.
+// move moves the control as its script does; the first move repeats the current position.
 func (r *reader) move(step int) {
 	r.moves <- move{r.number, step}
 	r.number++
 }
 
-// ended reports whether the last word on the control is that it has ended.
+// ended reports whether the last state of the control is that it has ended.
 func (r *reader) ended() bool {
 	return len(r.states) > 0 && strings.Contains(r.states[len(r.states)-1], "data-ended")
 }
 
-// sees waits for the next picture and checks that it has a text.
+// sees waits for the next figure and checks that it contains a text.
 func (r *reader) sees(t *testing.T, want string) {
 	t.Helper()
 	select {
@@ -106,12 +108,13 @@ func TestSlideFollows(t *testing.T) {
 	r := newReader(t)
 	end := make(chan error)
 	go func() {
-		end <- Slide(SliderOptions{Name: "noise <b>", From: 1, To: 100, Start: 10.1, Idle: time.Hour}, func(v float64) (*Figure, error) {
-			if v > 99 {
-				return nil, errors.New("too <much>")
-			}
-			return drawLine(v)
-		})
+		end <- Slide(SliderOptions{Name: "noise <b>", From: 1, To: 100, Start: 10.1, Idle: time.Hour},
+			func(v float64) (*Figure, error) {
+				if v > 99 {
+					return nil, errors.New("too <much>")
+				}
+				return drawLine(v)
+			})
 	}()
 	r.sees(t, "noise &lt;b&gt;: 10.1")
 	r.move(50)
@@ -119,18 +122,21 @@ func TestSlideFollows(t *testing.T) {
 	r.sees(t, "noise &lt;b&gt;: 1<")
 	r.move(100)
 	r.sees(t, "too &lt;much&gt;")
-	r.move(101)           // from a browser that is mistaken
-	r.moves <- move{1, 0} // sent again, since the answer was late
+	r.move(101)           // out of range, from a faulty browser
+	r.moves <- move{1, 0} // sent again, because the answer was late
 	r.move(50)            // where it started
 	r.sees(t, "noise &lt;b&gt;: 10.1")
 	if err := r.stop(t, end); err != nil || !r.closed || !r.ended() {
 		t.Errorf("stopped: error %v, closed %v, ended %v", err, r.closed, r.ended())
 	}
-	if shown := strings.Join(r.notes, ""); !strings.Contains(shown, `aria-label="noise &lt;b&gt;" min="0" max="100" value="50" disabled>`) || !strings.Contains(shown, "id = 'gppl_control_id', address = '/gppl/gppl_control_id'") {
+	if shown := strings.Join(r.notes, ""); !strings.Contains(shown,
+		`aria-label="noise &lt;b&gt;" min="0" max="100" value="50" disabled>`) ||
+		!strings.Contains(shown, "id = 'gppl_control_id', address = '/gppl/gppl_control_id'") {
 		t.Errorf("the slider is %s", shown)
 	}
-	// The word on each move is there before its figure: the script sends a move until it reads its number.
-	for i, want := range []string{`data-number="-1"`, `data-number="0"`, `data-number="1"`, `data-number="2"`, `data-number="4"`, `data-number="4" data-ended`} {
+	// The state after each move precedes its figure: the script sends a move until it reads its number.
+	for i, want := range []string{`data-number="-1"`, `data-number="0"`, `data-number="1"`, `data-number="2"`,
+		`data-number="4"`, `data-number="4" data-ended`} {
 		if i >= len(r.states) || !strings.Contains(r.states[i], want) {
 			t.Fatalf("word %d of %q has no %s", i, r.states, want)
 		}
@@ -141,20 +147,23 @@ func TestSelectFollows(t *testing.T) {
 	r := newReader(t)
 	end := make(chan error)
 	go func() {
-		end <- Select(SelectOptions{Name: "k", Options: []string{"10", "<20>"}, Start: 1, Idle: time.Hour}, func(i int) (*Figure, error) {
-			return drawLine(float64(i))
-		})
+		end <- Select(SelectOptions{Name: "k", Options: []string{"10", "<20>"}, Start: 1, Idle: time.Hour},
+			func(i int) (*Figure, error) {
+				return drawLine(float64(i))
+			})
 	}()
 	r.sees(t, "k: &lt;20&gt;")
 	r.move(1)
 	r.move(0)
 	r.sees(t, "k: 10")
-	if err := r.stop(t, end); err != nil || !strings.Contains(strings.Join(r.notes, ""), `<option value="0">10</option><option value="1" selected>&lt;20&gt;</option>`) {
+	if err := r.stop(t, end); err != nil || !strings.Contains(strings.Join(r.notes, ""),
+		`<option value="0">10</option><option value="1" selected>&lt;20&gt;</option>`) {
 		t.Errorf("error %v, shown %q", err, r.notes)
 	}
 }
 
-// TestRest checks that a cell ends when nothing has been moved for a while, or nothing was ever touched, and that its control then says so.
+// TestRest checks that a cell ends if nothing has been moved for a while, or if nothing was ever touched, and that its control
+// then says so.
 func TestRest(t *testing.T) {
 	for _, touched := range []bool{false, true} {
 		r := newReader(t)

@@ -6,10 +6,10 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// stroke is a straight line that labels keep off.
+// stroke is a straight line that labels avoid.
 type stroke struct{ from, to vg.Point }
 
-// crowd is what is drawn around labels.
+// crowd is everything that is drawn around labels.
 type crowd struct {
 	within  vg.Rectangle // the axes
 	markers []vg.Rectangle
@@ -28,42 +28,45 @@ type spot struct {
 	box  vg.Rectangle
 	tie  stroke
 	tied bool
-	left bool // out: it would cover another label wherever it is written
+	left bool // out: wherever it were written, it would cover another label
 }
 
-// labelRings are how much farther from its point than beside it a label may stand, in points, with what that costs, in areas of the label.
+// labelRings are the additional distances of a label from its point, in points, each with its cost in areas of the label.
 var labelRings = []struct {
 	more vg.Length
 	cost float64
 }{{0, 0}, {8, 0.45}, {17, 0.7}, {28, 1}}
 
-// labelSides are the directions from a point in which its label may stand, the best first. Beside the point only the first eight are
-// tried: the others are nearly the same there.
+// labelSides are the directions from a point in which its label may stand, the best first. Directly beside the point only the
+// first eight are tried, because the others hardly differ there.
 var labelSides = []vg.Point{
 	{X: 1}, {X: 1, Y: 1}, {X: 1, Y: -1}, {Y: 1}, {Y: -1}, {X: -1}, {X: -1, Y: 1}, {X: -1, Y: -1},
-	{X: 1, Y: 0.5}, {X: 1, Y: -0.5}, {X: -1, Y: 0.5}, {X: -1, Y: -0.5}, {X: 0.5, Y: 1}, {X: 0.5, Y: -1}, {X: -0.5, Y: 1}, {X: -0.5, Y: -1},
+	{X: 1, Y: 0.5}, {X: 1, Y: -0.5}, {X: -1, Y: 0.5}, {X: -1, Y: -0.5}, {X: 0.5, Y: 1}, {X: 0.5, Y: -1},
+	{X: -0.5, Y: 1}, {X: -0.5, Y: -1},
 }
 
-// What a label costs, in areas of the label: per share of it that lies outside the axes, on another label or on a marker, and per point of
-// a line under it, as if the line were so wide. A line through a label is worse than another side of the point, and better than a tie.
+// The costs of a label's position, in areas of the label: for each share of it outside the axes, on another label or on a marker,
+// and for each point of a line under it, as if the line had the width labelOnLine. A line through a label is worse than a place
+// on another side of the point, and better than a tie.
 const (
 	labelOutside  = 10
 	labelOnLabel  = 12
 	labelOnMarker = 6
 	labelOnLine   = 3  // points
-	labelAir      = 1  // points around a label that others keep off
-	labelCovered  = .1 // the share of a label that may lie on another one; beyond it the label is left out
+	labelAir      = 1  // points around a label that others avoid
+	labelCovered  = .1 // the share of a label that another may cover; beyond it the label is left out
 )
 
-// place finds places for labels: each where it covers least, then once more with the others placed, until none moves. What cannot be placed
-// without covering another label is left out. It takes O(N²) for N labels, markers and lines, and gives the same places every time.
+// place finds a place for each label where it covers least, and repeats this with the others in place until no label moves. A
+// label that would cover another one wherever it is placed is left out. The result is deterministic and takes O(N²) for N
+// labels, markers and lines.
 func (w crowd) place(labels []label) []spot {
 	spots, placed := make([]spot, len(labels)), make([]bool, len(labels))
 	near := make([]nearby, len(labels))
 	for i := range labels {
 		near[i] = w.near(labels, i)
 	}
-	for range 8 { // sweeps; more than four are hardly ever needed
+	for range 8 { // sweeps; more than four are hardly ever necessary
 		moved := false
 		for i, l := range labels {
 			best, least := spots[i], math.Inf(1)
@@ -96,7 +99,7 @@ func (w crowd) place(labels []label) []spot {
 	return spots
 }
 
-// spot is the place of a label on a side of its point, so much farther away than beside it.
+// spot is the place of a label on a side of its point, farther away by more than a label directly beside it.
 func (l label) spot(side vg.Point, more vg.Length) spot {
 	off := l.distance + more
 	if side.X != 0 && side.Y != 0 {
@@ -108,13 +111,15 @@ func (l label) spot(side vg.Point, more vg.Length) spot {
 	near := func(v, lo, hi vg.Length) vg.Length { return max(lo, min(hi, v)) }
 	end := vg.Point{X: near(l.at.X, s.box.Min.X, s.box.Max.X), Y: near(l.at.Y, s.box.Min.Y, s.box.Max.Y)}
 	d := end.Sub(l.at)
-	if long := vg.Length(math.Hypot(float64(d.X), float64(d.Y))); more > 0 && long > l.distance { // from the marker's edge to the text
+	if long := vg.Length(math.Hypot(float64(d.X), float64(d.Y))); more > 0 &&
+		long > l.distance {
+		// From the marker's edge to the text.
 		s.tie, s.tied = stroke{l.at.Add(d.Scale((l.distance - 1.5) / long)), l.at.Add(d.Scale((long - 1) / long))}, true
 	}
 	return s
 }
 
-// nearby is the part of a crowd that one label can meet.
+// nearby is the part of a crowd that can interact with one label.
 type nearby struct {
 	crowd
 	area   vg.Length
@@ -148,7 +153,7 @@ func (w crowd) near(labels []label, i int) nearby {
 	return n
 }
 
-// cost is what the label covers at a spot, and its tie crosses, in areas of the label.
+// cost is what the label covers at a spot and what its tie crosses, in areas of the label.
 func (n nearby) cost(s spot, spots []spot, placed []bool) float64 {
 	sum := labelOutside * (n.area - overlap(s.box, n.within))
 	for _, m := range n.markers {
@@ -177,7 +182,7 @@ func (n nearby) cost(s spot, spots []spot, placed []bool) float64 {
 	return float64(sum / n.area)
 }
 
-// inside is how much of a line, in points, lies in a rectangle (Liang and Barsky's clipping).
+// inside is the length of a line, in points, inside a rectangle (Liang and Barsky's clipping).
 func (l stroke) inside(r vg.Rectangle) vg.Length {
 	d := l.to.Sub(l.from)
 	enter, leave := vg.Length(0), vg.Length(1)
@@ -201,7 +206,7 @@ func grow(r vg.Rectangle, by vg.Length) vg.Rectangle {
 	return vg.Rectangle{Min: r.Min.Sub(d), Max: r.Max.Add(d)}
 }
 
-// overlap is the area that two rectangles have in common.
+// overlap is the area of the intersection of two rectangles.
 func overlap(a, b vg.Rectangle) vg.Length {
 	w := min(a.Max.X, b.Max.X) - max(a.Min.X, b.Min.X)
 	h := min(a.Max.Y, b.Max.Y) - max(a.Min.Y, b.Min.Y)

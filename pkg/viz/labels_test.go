@@ -28,7 +28,8 @@ func scattered(rng *rand.Rand, n int, width, height float64) []vg.Point {
 	return at
 }
 
-// Where there is room, a label stands beside its point and covers neither a point, nor another label, nor the edge.
+// TestPlaceWithRoom checks that, where there is room, a label stands beside its point and covers no point, no other label and not
+// the edge.
 func TestPlaceWithRoom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	for range 200 {
@@ -54,7 +55,8 @@ func TestPlaceWithRoom(t *testing.T) {
 	}
 }
 
-// In a crowd labels go farther away, with ties, before any covers another; none that is written does.
+// TestPlaceInCrowd checks that in a crowd labels move farther away, with ties, before any covers another, and that none that is
+// written does.
 func TestPlaceInCrowd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 1))
 	for _, c := range []struct {
@@ -92,7 +94,7 @@ func TestPlaceInCrowd(t *testing.T) {
 	}
 }
 
-// A line through markers is not written over where another side is free, and neither is a bar.
+// TestPlaceOffLines checks that no label is written over a line through markers, or a bar, if another side is free.
 func TestPlaceOffLines(t *testing.T) {
 	at := []vg.Point{{X: 60, Y: 100}, {X: 140, Y: 100}, {X: 220, Y: 100}}
 	w, labels := scene(at)

@@ -12,7 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
-// layerKind says what shape a layer has, which the script of a page needs when a reader zooms.
+// layerKind is the shape of a layer; the script of a page needs it when a reader zooms.
 type layerKind string
 
 const (
@@ -28,8 +28,8 @@ const (
 	layerLevels layerKind = "levels"
 )
 
-// layer is what a figure draws, in the units of its axes: for the script that zooms, for the download as csv, and for the
-// sentences that say what is shown. Its slices are the caller's.
+// layer is what a figure draws, in the units of its axes, for the script that zooms, for the csv download, and for the
+// description in words. Its slices belong to the caller.
 type layer struct {
 	kind   layerKind
 	name   string
@@ -41,14 +41,14 @@ type layer struct {
 	yBars  [][2]float64
 	label  []string
 	width  float64 // of a bar, in the units of x
-	of     int     // how many there are, where only some are kept
+	of     int     // their number before thinning, if only some are kept
 
 	logX, logY bool     // the axes
 	dates      Calendar // of x; nil for numbers
 }
 
-// maxRows bounds the rows of a layer that a page carries: observations, a posterior and its
-// bands of so many rows take 640 kB, less than half of what a page may weigh; see TestFigureDataStaySmall.
+// maxRows bounds the rows of a layer in a page: observations, a posterior and its bands with so many rows take 640 kB, less than
+// half of what a page may weigh (see TestFigureDataStaySmall).
 const maxRows = 20000
 
 // thin keeps at most maxRows rows, evenly spread (see [builder.observations]).
@@ -74,8 +74,8 @@ func (l layer) thin() layer {
 	return l
 }
 
-// decimals is how many are written of values on an axis from lo to hi, so that a millionth of it shows; -1 on a log axis, where
-// seven digits of each value are written.
+// decimals is how many decimals of values are written for an axis from lo to hi, so that a millionth of it is visible; -1 for a
+// log axis, where each value has seven digits.
 func decimals(lo, hi float64, log bool) int {
 	if log || !(hi > lo) {
 		return -1
@@ -110,7 +110,7 @@ func numbers(values []float64, decimals int) json.RawMessage {
 	return append(b, ']')
 }
 
-// sameSlice reports whether two slices are one, which a page then holds once.
+// sameSlice reports whether two slices are identical; a page then holds them once.
 func sameSlice(a, b []float64) bool { return len(a) > 0 && len(a) == len(b) && &a[0] == &b[0] }
 
 // panelData and layerData are what [Script] reads of a figure.
@@ -135,7 +135,7 @@ type layerData struct {
 	Width  float64   `json:"width,omitempty"`
 	Of     int       `json:"of,omitempty"`
 
-	// Numbers, or of X and Y the number of the layer below that has the same.
+	// Numbers; for X and Y possibly the index of a layer below with the same numbers.
 	X      json.RawMessage `json:"x,omitempty"`
 	Y      json.RawMessage `json:"y,omitempty"`
 	Lo     json.RawMessage `json:"lo,omitempty"`
@@ -175,7 +175,7 @@ func (p *panel) data(f *Figure) *panelData {
 	dx, dy := decimals(x.Min, x.Max, p.logX), decimals(y.Min, y.Max, p.logY)
 	layers := make([]layer, len(p.layers))
 	for i, l := range p.layers {
-		// Thinned slices are new ones; a slice that was seen is thinned once, so that it is still recognised.
+		// Thinning makes new slices. The same slice is thinned only once, so that sameSlice still recognises it.
 		layers[i] = l.thin()
 		for j := range i {
 			if sameSlice(p.layers[j].x, l.x) {
@@ -193,7 +193,8 @@ func (p *panel) data(f *Figure) *panelData {
 }
 
 func (l *layer) data(before []layer, dx, dy int) layerData {
-	d := layerData{Kind: l.kind, Name: l.name, Colour: hex(color.NRGBAModel.Convert(l.colour).(color.NRGBA)), Width: l.width, Of: l.of}
+	d := layerData{Kind: l.kind, Name: l.name, Colour: hex(color.NRGBAModel.Convert(l.colour).(color.NRGBA)), Width: l.width,
+		Of: l.of}
 	put := func(v []float64, decimals int, of func(layer) []float64) json.RawMessage {
 		if v == nil {
 			return nil
@@ -226,8 +227,9 @@ func (l *layer) data(before []layer, dx, dy int) layerData {
 	return d
 }
 
-// zoomable reports whether the script knows the shapes of all that the panel shows: not of what a caller added by [Figure.Plot], nor
-// of strips, whose horizontal axis has names, nor of level lines.
+// zoomable reports whether the script knows the shapes of all that the panel shows. It does not know what a caller added by
+// [Figure.Plot], strips, whose horizontal axis has names, and level lines.
 func (p *panel) zoomable() bool {
-	return !p.custom && len(p.layers) > 0 && !slices.ContainsFunc(p.layers, func(l layer) bool { return l.kind == layerStrip || l.kind == layerLevels })
+	return !p.custom && len(p.layers) > 0 && !slices.ContainsFunc(p.layers,
+		func(l layer) bool { return l.kind == layerStrip || l.kind == layerLevels })
 }

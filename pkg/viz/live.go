@@ -17,30 +17,30 @@ var liveScript string
 //go:embed live.css
 var liveCSS string
 
-// Program is what a page carries to compute its figures again ([Figure.LiveHTML]): the source of its worker, which is Go's wasm_exec.js and
-// pkg/viz/live_worker.js, and the program (cmd/gppl-live), compressed, as text; both as scripts/report/live.py makes them.
+// Program is what a page carries to recompute its figures ([Figure.LiveHTML]): the source of its worker (Go's wasm_exec.js and
+// pkg/viz/live_worker.js) and the compressed program (cmd/gppl-live) as text. scripts/report/live.py makes both.
 type Program struct{ Worker, Packed string }
 
-// HTML are the elements that hold the program. They do nothing by themselves, and stand before the script of the page.
+// HTML returns the elements that hold the program. They do nothing by themselves, and must precede the script of the page.
 func (p *Program) HTML() template.HTML {
 	return template.HTML(`<script type="text/plain" id="gppl-worker">` + p.Worker + `</script>` + "\n" +
 		`<script type="text/plain" id="gppl-program">` + p.Packed + `</script>` + "\n")
 }
 
-// CSS is [CSS] with what the controls need.
+// CSS is [CSS] with the styles of the controls.
 func (p *Program) CSS() template.CSS { return CSS() + template.CSS(liveCSS) }
 
-// Script is [Script] with what moves the figures.
+// Script is [Script] with the code that recomputes figures.
 func (p *Program) Script() template.JS { return Script() + template.JS(liveScript) }
 
-// Policy is [Policy] for a page with the script of Program.Script, which may start the worker that the page holds.
+// Policy is [Policy] for a page with the script of Program.Script, which may also start the worker that the page holds.
 func (p *Program) Policy() string {
 	return policy(string(p.Script()), " 'wasm-unsafe-eval'; worker-src blob:")
 }
 
-// LiveHTML is [Figure.HTML] with what a page needs to compute the figure again, which must be JSON: its controls, and the figure as
-// the program of the page knows it (package live). A page that carries the program and pkg/viz/live.js, as the reports do, lets its
-// reader move the controls; in any other the figure is that of Figure.HTML.
+// LiveHTML is [Figure.HTML] with what a page needs to recompute the figure, which must be encodable as JSON: its controls, and
+// the figure as the program of the page knows it (package live). In a page that carries the program and pkg/viz/live.js, as the
+// reports do, readers can move the controls; in any other page the figure is that of Figure.HTML.
 func (f *Figure) LiveHTML(live any) (template.HTML, error) {
 	h, err := f.HTML()
 	if err != nil {
@@ -62,7 +62,7 @@ func ShowLive(f *Figure, live any) (shown bool, err error) {
 	return showAs(func() (template.HTML, error) { return f.LiveHTML(live) })
 }
 
-// packed compresses a text and writes it in base 64, as the scripts of a page read it.
+// packed compresses a text and encodes it in base 64, as the scripts of a page read it.
 func packed(text []byte) (string, error) {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)

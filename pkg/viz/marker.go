@@ -8,8 +8,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Marker is the shape of a point: with colour and position it tells methods apart, and in
-// monochrome print it still does.
+// Marker is the shape of a point. Together with colour and position it distinguishes methods; in monochrome print it still does.
 type Marker int
 
 // The markers.
@@ -21,7 +20,8 @@ const (
 	Diamond
 )
 
-// shapes are corners at equal angles, with the radii that repeat around the marker; sizes look alike, not radii.
+// shapes are corners at equal angles, with radii that repeat around the marker. All markers look equally large, though their
+// radii differ.
 var shapes = map[Marker]struct {
 	corners int
 	start   float64 // angle of the first corner
@@ -34,7 +34,7 @@ var shapes = map[Marker]struct {
 	Diamond:  {4, 0, []float64{1.3}},
 }
 
-// glyph is a marker with its looks. A hollow one is pale, for what stands beside the message: published figures.
+// glyph is a marker with its look. A hollow one is pale, for what accompanies the message, such as published figures.
 type glyph struct {
 	marker Marker
 	colour color.NRGBA
@@ -66,7 +66,7 @@ func (g glyph) draw(c *draw.Canvas, centre vg.Point) {
 	c.StrokeLines(draw.LineStyle{Color: edge, Width: width}, append(pts, pts[0]))
 }
 
-// drawEdge draws an arrow head at the edge of the axes in place of the marker of a point that lies beyond, above (dy = 1) or below (−1).
+// drawEdge draws an arrow head at the edge of the axes for a point that lies above (dy = 1) or below (−1) them.
 func (g glyph) drawEdge(c *draw.Canvas, at vg.Point, dy vg.Length) {
 	r := g.radius
 	col := g.colour
@@ -79,7 +79,7 @@ func (g glyph) drawEdge(c *draw.Canvas, at vg.Point, dy vg.Length) {
 
 func pale(c color.NRGBA) color.NRGBA { return mix(c, style.background) }
 
-// mix pales a colour by a background.
+// mix blends a colour with a background.
 func mix(c, background color.NRGBA) color.NRGBA {
 	part := func(v, b uint8) uint8 { return uint8((55*int(v) + 45*int(b)) / 100) }
 	return color.NRGBA{R: part(c.R, background.R), G: part(c.G, background.G), B: part(c.B, background.B), A: c.A}

@@ -11,14 +11,14 @@ import (
 	"github.com/janpfeifer/gonb/gonbui/comms"
 )
 
-// screen is where things are shown; tests put their own in its place. Each display waits for GoNB to have read it: a cell
-// that ends right after it would otherwise lose it now and then.
+// screen is where output is shown; tests replace it. Each display waits until GoNB has read it: a cell that ends immediately
+// afterwards would otherwise sometimes lose it.
 var screen = struct {
 	on     func() bool
 	html   func(string)
 	update func(id, html string)
 	newID  func() string
-	// listen returns the moves that a page sends to an address; connect has GoNB see to its connection with the page.
+	// listen returns the moves that a page sends to an address; connect makes GoNB check its connection with the page.
 	listen  func(address string) (<-chan move, func())
 	connect func()
 }{
@@ -30,11 +30,11 @@ var screen = struct {
 	connect: comms.Start,
 }
 
-// styled sees to it that a cell, which is a program of its own, brings style and script with the first thing that it shows.
+// styled makes each cell, which is a separate program, output style and script with the first thing that it shows.
 var styled sync.Once
 
-// inNotebook reports whether the program is run by GoNB, so that what is shown appears in a notebook. Elsewhere the Show
-// functions do nothing and say so.
+// inNotebook reports whether GoNB runs the program, so that output appears in a notebook. Elsewhere the Show functions do nothing
+// and return false.
 func inNotebook() bool { return screen.on() }
 
 // Show displays a figure inline, as SVG with its caption. It reports whether it did, which is false without an error outside
@@ -49,7 +49,7 @@ func ShowTable(t *Table) (shown bool, err error) {
 	return showAs(t.HTML)
 }
 
-// showAs displays what html returns, which it asks for in a notebook only.
+// showAs displays what html returns; outside a notebook it does not call html.
 func showAs(html func() (template.HTML, error)) (shown bool, err error) {
 	if !inNotebook() {
 		return false, nil
@@ -61,8 +61,8 @@ func showAs(html func() (template.HTML, error)) (shown bool, err error) {
 	return showHTML(h), nil
 }
 
-// showHTML displays HTML unchanged; its type marks it as trusted. For text from any other source
-// use [Note]. It reports whether there was a notebook to show it in.
+// showHTML displays HTML unchanged; its type marks it as trusted. For text from any other source use [Note]. It reports whether
+// there was a notebook to show it in.
 func showHTML(h template.HTML) (shown bool) {
 	if !inNotebook() {
 		return false
@@ -92,14 +92,14 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
-// Check ends a notebook cell by printing err on one line, without the stack trace of a panic.
-// Outside a notebook it panics. It does nothing if err is nil.
+// Check ends a notebook cell by printing err on one line, without the stack trace of a panic. Outside a notebook it panics. It
+// does nothing if err is nil.
 func Check(err error) {
 	switch {
 	case err == nil:
 	case inNotebook():
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1) // the cell is a program of its own
+		os.Exit(1) // the cell is a separate program
 	default:
 		panic(err)
 	}

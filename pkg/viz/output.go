@@ -26,10 +26,10 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// pngDPI makes a PNG of twice as many pixels as the figure has CSS pixels: sharp on a dense screen and in print.
+// pngDPI gives a PNG twice as many pixels as the figure has CSS pixels, so that it is sharp on a dense screen and in print.
 const pngDPI = 192
 
-// render draws f on a canvas; what a plotter of the caller's own makes of it by panicking is returned as an error.
+// render draws f on a canvas; a panic of a plotter that the caller added is returned as an error.
 func (f *Figure) render(c vg.CanvasSizer, a arrangement) (places []place, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -43,15 +43,14 @@ func (a arrangement) size() (w, h vg.Length) {
 	return vg.Length(a.width * pxToPt), vg.Length(a.height * pxToPt)
 }
 
-// SVG returns the figure as an <svg> element, to be put into a page. It scales down with the page, needs nothing from the
-// network, and has no ids, so that any number of figures can stand in one page. An error comes only from a plotter that was
-// added to the figure's plots.
+// SVG returns the figure as an <svg> element for a page. It scales down with the page, needs nothing from the network, and has no
+// ids, so that a page can hold any number of figures. It fails only if a plotter that was added to the figure's plots does.
 func (f *Figure) SVG() (template.HTML, error) {
 	s, err := f.svg(f.wide(), "", "")
 	return template.HTML(s), err
 }
 
-// halfWidth, in CSS pixels, is that of figures of which two may stand side by side.
+// halfWidth, in CSS pixels, is the width up to which two figures may stand side by side.
 const halfWidth = 480
 
 // svg draws an arrangement; class and css are of the <svg> element.
@@ -70,7 +69,8 @@ func (f *Figure) svg(a arrangement, class, css string) (string, error) {
 	return c.finish(attributes)
 }
 
-// panelsAttribute tells the script of a page where the panels are: "panel x y width height" for each, in points from the top left.
+// panelsAttribute tells the script of a page where the panels are: "panel x y width height" for each, in points from the top
+// left.
 func panelsAttribute(places []place, height vg.Length) string {
 	var parts []string
 	for _, p := range places {
@@ -80,9 +80,9 @@ func panelsAttribute(places []place, height vg.Length) string {
 	return strings.Join(parts, ";")
 }
 
-// HTML returns the figure with its caption as a <figure> element. In a page with [CSS] the figure follows the page's dark theme,
-// and a narrow page shows a second drawing instead of a shrunken one. With [Script], a reader can also zoom, read values and
-// download the data. Without both it is the figure of [Figure.SVG]. Its errors are those of Figure.SVG.
+// HTML returns the figure with its caption as a <figure> element. In a page with [CSS] it follows the page's dark theme, and a
+// narrow page shows a second drawing instead of a shrunken one. With [Script], a reader can also zoom, read values and download
+// the data. Without both it is the figure of [Figure.SVG]. Its errors are those of Figure.SVG.
 func (f *Figure) HTML() (template.HTML, error) {
 	svg, err := f.svg(f.wide(), "gppl-wide", "")
 	if err != nil {
@@ -121,7 +121,7 @@ func (f *Figure) HTML() (template.HTML, error) {
 	return template.HTML(b.String()), nil
 }
 
-// Extensions are the names of the formats that a figure can be written in.
+// Extensions are the file formats that a figure can be written in.
 var Extensions = []string{".svg", ".png", ".pdf"}
 
 // Save writes the figure to a file in the format of its extension: .svg, .png or .pdf. The file is written completely or
@@ -137,15 +137,16 @@ func (f *Figure) Save(path string) error {
 	return nil
 }
 
-// narrowEnd is what the name of the narrow drawing ends with, before its extension.
+// narrowEnd is the end of the name of the narrow drawing, before its extension.
 const narrowEnd = "-narrow"
 
-// SaveImages writes an SVG file for a page that shows it as <img>, and beside it, as NAME-narrow.svg, the drawing that a narrow page
-// shows instead, unless the figure may shrink to it:
+// SaveImages writes an SVG file for a page that shows it as <img>. Unless the figure can simply shrink, it also writes
+// NAME-narrow.svg, the drawing for a narrow page:
 //
 //	<picture><source media="(max-width: 600px)" srcset="NAME-narrow.svg"><img src="NAME.svg" alt="…"></picture>
 //
-// Unlike a file of [Figure.Save], both are dark where the page is, or, on a page that does not say, where its reader prefers dark pages.
+// Unlike a file of [Figure.Save], both are dark on a dark page; on a page without a theme they are dark if its reader prefers
+// dark pages.
 func (f *Figure) SaveImages(path string) error {
 	base, ok := strings.CutSuffix(path, ".svg")
 	if !ok {
@@ -169,8 +170,8 @@ func (f *Figure) SaveImages(path string) error {
 
 const xmlHead = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
-// Encode writes the figure in the format of one of the Extensions. A PNG has two pixels for each CSS pixel; the text of a PDF is
-// outlines.
+// Encode writes the figure in one of the formats of Extensions. A PNG has two pixels for each CSS pixel; text in a PDF is drawn
+// as outlines.
 func (f *Figure) Encode(w io.Writer, extension string) error {
 	wide := f.wide()
 	width, height := wide.size()
@@ -186,7 +187,8 @@ func (f *Figure) Encode(w io.Writer, extension string) error {
 		}
 		return err
 	case ".png":
-		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(style.background))}
+		c = vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(pngDPI),
+			vgimg.UseBackgroundColor(style.background))}
 	case ".pdf":
 		c = pdfCanvas{vgpdf.New(width, height)}
 	default:
@@ -199,20 +201,21 @@ func (f *Figure) Encode(w io.Writer, extension string) error {
 	return err
 }
 
-// svgCanvas is gonum/plot's SVG canvas made fit for a web page: see finish.
+// svgCanvas is gonum/plot's SVG canvas adapted to web pages, see finish.
 type svgCanvas struct {
 	*vgsvg.Canvas
 	attributes []string // of the texts and paths, in the order drawn
 
-	alive bool // the script of a page is to know what belongs to which part
-	panel int  // that is being drawn, −1 before the first
+	alive bool // mark elements by part, for the script of a page
+	panel int  // the one being drawn, −1 before the first
 	part  string
 	width vg.Length // of lines
 }
 
-// part is a plotter whose marks, in the SVG of a page, say what they are: data-part is "grid", "end", the number of a layer, or, of a
-// point, the layer's and its own, as in "2.7". Ticks and their labels are "tick", "x" and "y". While a reader zooms, the script of the
-// page hides all of a panel that is such a part and draws copies of it in other places: looks are decided here alone.
+// part is a plotter whose elements are marked in the SVG of a page: data-part is "grid", "end", the number of a layer or, for a
+// point, the number of the layer and its own, as in "2.7". Ticks and their labels are "tick", "x" and "y". While a reader zooms,
+// the script of the page hides all marked parts of a panel and draws copies of them in other places, so that the looks are
+// defined here only.
 type part struct {
 	plot.Plotter
 	name string
@@ -231,7 +234,7 @@ func (p part) GlyphBoxes(plt *plot.Plot) []plot.GlyphBox {
 	return nil
 }
 
-// marked draws what belongs to a part.
+// marked draws elements that belong to a part.
 func marked(c vg.Canvas, part string, draw func()) {
 	if s, ok := under(c).(*svgCanvas); ok {
 		defer func(outer string) { s.part = outer }(s.part)
@@ -240,7 +243,7 @@ func marked(c vg.Canvas, part string, draw func()) {
 	draw()
 }
 
-// mark notes the attributes of the next element.
+// mark records the attributes of the next element.
 func (c *svgCanvas) mark(part, more string) {
 	if c.alive && part != "" {
 		more = fmt.Sprintf(`class="gppl-t%d" data-part="%s" %s`, c.panel, part, more)
@@ -269,7 +272,7 @@ func (c *svgCanvas) SetLineWidth(w vg.Length) {
 	c.Canvas.SetLineWidth(w)
 }
 
-// Stroke implements vg.Canvas. A short line that no plotter draws is a tick's.
+// Stroke implements vg.Canvas. A short line outside any part is a tick.
 func (c *svgCanvas) Stroke(p vg.Path) {
 	part := c.part
 	if part == "" && c.panel >= 0 && len(p) == 2 {
@@ -277,14 +280,13 @@ func (c *svgCanvas) Stroke(p vg.Path) {
 			part = "tick"
 		}
 	}
-	if c.width > 0 { // else it is not drawn
+	if c.width > 0 { // otherwise it is not drawn
 		c.mark(part, "")
 	}
 	c.Canvas.Stroke(p)
 }
 
-// Dots implements dotter: strokes without length and with round caps (see finish) are discs, at a fifth of the bytes of
-// their outlines.
+// Dots implements dotter: strokes without length and with round caps (see finish) are discs, in a fifth of the bytes of outlines.
 func (c *svgCanvas) Dots(centres []vg.Point, r vg.Length) {
 	var p vg.Path
 	for _, o := range centres {
@@ -296,24 +298,24 @@ func (c *svgCanvas) Dots(centres []vg.Point, r vg.Length) {
 	c.Stroke(p)
 }
 
-// fontStack stands for the font that the layout was made for, then for those with its metrics.
+// fontStack lists the font that the layout was made for, then fonts with the same metrics.
 const fontStack = `font-family:'Liberation Sans',Arial,Helvetica,sans-serif`
 
-// element begins a text or a path; what is written in a text is escaped.
+// element matches the beginning of a text or a path; inside texts "<" is escaped.
 var element = regexp.MustCompile("<(text|path) ")
 
-// withFonts completes the fonts of the first text. The first match is the style attribute: the text itself comes later, and has its
+// withFonts completes the fonts of the first text. The first match is the style attribute: the text itself comes later, with its
 // quotes escaped.
 func withFonts(svg string) string {
 	return strings.Replace(svg, "font-family:Liberation Sans;font-variant:normal", fontStack, 1)
 }
 
 // finish returns the element with further attributes:
-//   - an opening tag that scales with the page and is announced as one picture;
-//   - fonts by families that a browser has, and on each text the width that it was laid out for, so that where none of them
-//     is installed another is squeezed to fit instead of running into the data;
-//   - what parts of a panel they are, where they are one;
-//   - round caps and joins, which Dots counts on.
+//   - an opening tag that scales with the page and is announced as one image;
+//   - fonts by families that a browser has, and on each text the width that it was laid out for, so that a browser without
+//     these fonts squeezes another one to fit rather than let it run into the data;
+//   - the part of a panel that each element belongs to, if any;
+//   - round caps and joins, which Dots relies on.
 func (c *svgCanvas) finish(attributes string) (string, error) {
 	var raw bytes.Buffer
 	if _, err := c.WriteTo(&raw); err != nil {
@@ -326,7 +328,8 @@ func (c *svgCanvas) finish(attributes string) (string, error) {
 	}
 	var b strings.Builder
 	b.Grow(len(body) + 4096)
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" %s viewBox="0 0 %g %g" stroke-linecap="round" stroke-linejoin="round">`,
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" %s `+
+		`viewBox="0 0 %g %g" stroke-linecap="round" stroke-linejoin="round">`,
 		attributes, w.Points(), h.Points())
 	elements := element.FindAllStringIndex(body, -1)
 	if len(elements) != len(c.attributes) {
@@ -341,9 +344,9 @@ func (c *svgCanvas) finish(attributes string) (string, error) {
 	return b.String(), nil
 }
 
-// pdfCanvas mends two things of gonum/plot's PDF canvas. It knows the Western code page only, and not the bold fonts, so
-// that a σ or a minus sign would be lost: text is drawn as outlines. And it takes the premultiplied components of a
-// translucent colour for the plain ones, which darkens it.
+// pdfCanvas corrects two faults of gonum/plot's PDF canvas. That canvas knows only the Western code page and no bold fonts, so
+// that a σ or a minus sign would be lost: text is drawn as outlines. And it takes the premultiplied components of a translucent
+// colour for plain ones, which darkens it.
 type pdfCanvas struct{ *vgpdf.Canvas }
 
 // SetColor implements vg.Canvas.
@@ -354,7 +357,7 @@ func (c pdfCanvas) SetColor(col color.Color) {
 	c.Canvas.SetColor(plainRGBA(color.NRGBAModel.Convert(col).(color.NRGBA)))
 }
 
-// plainRGBA is a colour whose components are, against the rule of color.Color, not multiplied by its alpha.
+// plainRGBA is a colour whose components are not multiplied by its alpha, contrary to the rule of color.Color.
 type plainRGBA color.NRGBA
 
 func (p plainRGBA) RGBA() (r, g, b, a uint32) {
@@ -367,7 +370,7 @@ func (c pdfCanvas) FillString(f font.Face, pt vg.Point, s string) {
 		buf   sfnt.Buffer
 		p     vg.Path
 		units = f.Face.UnitsPerEm()
-		ppem  = fixed.Int26_6(units) // then a coordinate is in font units
+		ppem  = fixed.Int26_6(units) // coordinates are then in font units
 		scale = f.Font.Size / vg.Length(units)
 		x     = pt.X
 	)
@@ -379,7 +382,7 @@ func (c pdfCanvas) FillString(f font.Face, pt vg.Point, s string) {
 		if err != nil {
 			continue
 		}
-		// The segments live in buf, so they are used before the next call with it.
+		// The segments live in buf: they must be used before the next call with it.
 		if segments, err := f.Face.LoadGlyph(&buf, g, ppem, nil); err == nil {
 			open := false
 			for _, seg := range segments {

@@ -15,18 +15,17 @@ var figureCSS string
 //go:embed page.js
 var script string
 
-// CSS is a style sheet for the figures and tables of a page. It gives them their dark look: in JupyterLab and in VS Code if their
+// CSS is a style sheet for the figures and tables of a page. It gives them their dark look: in JupyterLab and VS Code if the
 // theme is dark, and in a page whose root element has the class "gppl" if its reader prefers dark pages; on paper they stay
-// light. It also shows the narrow drawing of a figure where there is no room for the wide one. What
-// a notebook shows includes it.
+// light. It also shows the narrow drawing of a figure if there is no room for the wide one. The output in a notebook includes it.
 func CSS() template.CSS { return template.CSS(pageCSS) }
 
-// Script lets readers of a page zoom into its figures, read values, and download their data. It
-// loads nothing. A page has it once, in a <script> element; what a notebook shows includes it.
+// Script lets readers of a page zoom into its figures, read values, and download their data. It loads nothing. A page needs it
+// once, in a <script> element; the output in a notebook includes it.
 func Script() template.JS { return template.JS(script) }
 
-// Policy is a Content-Security-Policy for a page with the style sheet of CSS and the script of Script as all that is between the tags of
-// its element: nothing else runs, and nothing is loaded.
+// Policy is a Content-Security-Policy for a page that has the style sheet of CSS and the script of Script, each as the only
+// content of its element: nothing else runs, and nothing is loaded.
 func Policy() string { return policy(script, "") }
 
 func policy(script, more string) string {
@@ -39,17 +38,18 @@ var pageCSS = func() string {
 	var b strings.Builder
 	b.WriteString(darkCSS + "\n" + figureCSS)
 	for w := 400; w <= 1200; w += 100 { // the breakpoints of figures from 500 to 1500 pixels
-		fmt.Fprintf(&b, "@container (max-width:%d.98px){.gppl-below-%d .gppl-wide{display:none!important}.gppl-below-%[2]d .gppl-narrow{display:block!important}}\n", w-1, w)
+		fmt.Fprintf(&b, "@container (max-width:%d.98px){.gppl-below-%d .gppl-wide{display:none!important}.gppl-below-%[2]d "+
+			".gppl-narrow{display:block!important}}\n", w-1, w)
 	}
 	return b.String()
 }()
 
-// notebookHead is both in a notebook, with the slider wide enough to be moved by its hundredth. Every cell is a program of its own
-// and does not know what the page has, so the script comes compressed: a third of its length.
+// notebookHead holds both for a notebook, with sliders wide enough to be moved by a hundredth. Every cell is a separate program
+// that does not know what the page already has. The script is therefore compressed to a third of its length.
 var notebookHead = func() string {
 	text, err := packed([]byte(script))
 	if err != nil {
-		panic(err) // of a buffer
+		panic(err) // writing to a buffer does not fail
 	}
 	return "<style>" + pageCSS + "input[id^=gppl_control_]{width:min(480px,90%)}</style>" +
 		"<script>window.gpplFigures||window.DecompressionStream&&new Response(new Blob([Uint8Array.from(atob('" +

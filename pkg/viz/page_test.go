@@ -21,7 +21,8 @@ var (
 	dataGppl  = regexp.MustCompile(`data-gppl="([^"]*)"`)
 	narrowSVG = regexp.MustCompile(`(?s)<svg [^>]*class="gppl-narrow".*?</svg>`)
 	rotated   = regexp.MustCompile(`(?s)<g transform="rotate.*?</g>`)
-	placed    = regexp.MustCompile(`<text [^>]*textLength="([0-9.e+-]+)"[^>]* x="([0-9.e+-]+)" y="([0-9.e+-]+)" transform="scale\(1, -1\)"`)
+	placed    = regexp.MustCompile(`<text [^>]*textLength="([0-9.e+-]+)"[^>]* x="([0-9.e+-]+)" y="([0-9.e+-]+)" ` +
+		`transform="scale\(1, -1\)"`)
 )
 
 // TestNarrow checks that on a phone every figure is as wide as a phone, with texts of at least 11 CSS pixels that stay inside it.
@@ -34,12 +35,14 @@ func TestNarrow(t *testing.T) {
 			t.Errorf("%s: no narrow drawing", name)
 			continue
 		}
-		if !strings.Contains(svg, `width="360"`) || !strings.Contains(h, "gppl-below-700") || !strings.Contains(pageCSS, ".gppl-below-700 .gppl-narrow") {
+		if !strings.Contains(svg, `width="360"`) || !strings.Contains(h, "gppl-below-700") ||
+			!strings.Contains(pageCSS, ".gppl-below-700 .gppl-narrow") {
 			t.Errorf("%s: the narrow drawing is not 360 pixels wide, or never shown", name)
 		}
 		texts(t, svg)
 		wide, alone := images(t, f)
-		if !strings.Contains(alone, `width="360"`) || strings.Contains(alone, "display:none") || strings.Count(alone, "<text") != strings.Count(svg, "<text") {
+		if !strings.Contains(alone, `width="360"`) || strings.Contains(alone, "display:none") ||
+			strings.Count(alone, "<text") != strings.Count(svg, "<text") {
 			t.Errorf("%s: the narrow drawing by itself is another one, or hidden", name)
 		}
 		for _, image := range []string{wide, alone} {
@@ -135,7 +138,8 @@ func decode(t *testing.T, f *Figure) decoded {
 
 func TestFigureData(t *testing.T) {
 	f := Must(Curves(CurvesOptions{
-		Frame: frame("data"), Curves: []Curve{{Name: "PL", X: []float64{1749.0416667, 1800, 2000}, Y: []float64{1.25, nan, -3}, Mark: LineAndDots}},
+		Frame: frame("data"), Curves: []Curve{{Name: "PL", X: []float64{1749.0416667, 1800, 2000},
+			Y: []float64{1.25, nan, -3}, Mark: LineAndDots}},
 		Rules: []Rule{{Y: 2, Name: "truth"}}, Spans: []Span{{From: 1900, To: inf}},
 	}))
 	p := decode(t, f)[0]
@@ -169,8 +173,8 @@ func TestFigureData(t *testing.T) {
 
 var dataPart = regexp.MustCompile(`class="gppl-t(\d+)" data-part="([^"]*)"`)
 
-// TestParts checks that in a page the marks of a panel that zooms say what they are, so that the script can copy their looks: the grid,
-// ticks and their labels, every layer, and every point. Files have nothing of it.
+// TestParts checks that in a page the elements of a panel that zooms are marked by part, so that the script can copy their looks:
+// the grid, ticks and their labels, every layer, and every point. Files have no such marks.
 func TestParts(t *testing.T) {
 	for name, f := range gallery(t) {
 		wide, _, _ := strings.Cut(string(Must(f.HTML())), "</svg>")
@@ -220,7 +224,7 @@ func TestFigureDataStaySmall(t *testing.T) {
 	}
 }
 
-// TestCustomPanelDoesNotZoom: what a caller adds to a plot would vanish when the script draws it again.
+// TestCustomPanelDoesNotZoom: anything that a caller adds to a plot would vanish when the script redraws it.
 func TestCustomPanelDoesNotZoom(t *testing.T) {
 	f := Must(Curves(CurvesOptions{Frame: frame("custom"), Curves: []Curve{{Y: []float64{1, 2}}}}))
 	f.Plot(0)
@@ -237,13 +241,17 @@ func TestWords(t *testing.T) {
 	}{
 		"line": {Must(Curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{Name: "ML", Y: []float64{9, 1, nan, 4}}}})),
 			"ML falls from 9.00 at 1 to 4.00 at 4, lowest 1.00 at 2."},
-		"flat":  {Must(Curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{Name: "ML", Y: []float64{2, 2}}}})), "ML stays at 2.00 from 1 to 2."},
-		"huge":  {Must(Curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{Name: "ML", Y: []float64{-1e300, 1e300}}}})), "ML rises from −1.00e300 at 1 to 1.00e300 at 2."},
-		"dots":  {Must(Series(SeriesOptions{Frame: frame(""), Observed: obs})), "observations: 3 from 1 to 4, between 5.00 and 7.00."},
-		"strip": {Must(Strips(StripsOptions{Frame: frame(""), Strips: []Strip{{Name: "PL", Values: []float64{3, 1, 2}}}})), "PL: median 2.00 of 3, between 1.00 and 3.00."},
+		"flat": {Must(Curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{Name: "ML", Y: []float64{2, 2}}}})),
+			"ML stays at 2.00 from 1 to 2."},
+		"huge": {Must(Curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{Name: "ML", Y: []float64{-1e300, 1e300}}}})),
+			"ML rises from −1.00e300 at 1 to 1.00e300 at 2."},
+		"dots": {Must(Series(SeriesOptions{Frame: frame(""), Observed: obs})), "observations: 3 from 1 to 4, between 5.00 and 7.00."},
+		"strip": {Must(Strips(StripsOptions{Frame: frame(""), Strips: []Strip{{Name: "PL", Values: []float64{3, 1, 2}}}})),
+			"PL: median 2.00 of 3, between 1.00 and 3.00."},
 		"log": {Must(Curves(CurvesOptions{Frame: frame(""), LogY: true, Curves: []Curve{{Name: "ML", Y: []float64{-5, 10, 100}}}})),
 			"ML rises from 10.0 at 2 to 100 at 3."},
-		"band": {Must(Series(SeriesOptions{Frame: frame(""), Predictions: []Prediction{{X: []float64{0, 1}, Mean: []float64{0, 0}, NoisyVar: []float64{1, 4}}}})),
+		"band": {Must(Series(SeriesOptions{Frame: frame(""), Predictions: []Prediction{
+			{X: []float64{0, 1}, Mean: []float64{0, 0}, NoisyVar: []float64{1, 4}}}})),
 			"The 95 % band for y, with noise is 3.92 wide at 0 and 7.84 at 1. mean stays at 0 from 0 to 1."},
 	} {
 		if got := c.f.words(); got != "level (µV) against time (s). "+c.want {
@@ -257,19 +265,22 @@ func TestWords(t *testing.T) {
 	for range 11 {
 		many = append(many, Curve{Name: "c", Y: []float64{1, math.E}})
 	}
-	if got := Must(Curves(CurvesOptions{Frame: frame(""), Curves: many})).words(); !strings.HasSuffix(got, " 3 more are not described.") {
+	if got := Must(Curves(CurvesOptions{Frame: frame(""), Curves: many})).words(); !strings.HasSuffix(got,
+		" 3 more are not described.") {
 		t.Error(got)
 	}
 }
 
-// TestWordsOfDates: what the figure says in words has dates, as a calendar writes them, or days.
+// TestWordsOfDates checks that the description of a figure has dates, as its calendar writes them, or days.
 func TestWordsOfDates(t *testing.T) {
 	x := []float64{1e9, 1e9 + 86400}
 	for calendar, want := range map[Calendar][2]string{
 		seconds{}: {"2001-09-09", "2001-09-10"}, written{}: {"2001-09-09 01:46:40", "2001-09-10 01:46:40"},
 	} {
-		f := Must(Series(SeriesOptions{Frame: Frame{XLabel: "date", YLabel: "y", Dates: calendar}, Observed: Points{X: x, Y: []float64{1, 2}}}))
-		if got, want := f.words(), "observations: 2 from "+want[0]+" to "+want[1]+", between 1.00 and 2.00."; !strings.Contains(got, want) {
+		f := Must(Series(SeriesOptions{Frame: Frame{XLabel: "date", YLabel: "y", Dates: calendar},
+			Observed: Points{X: x, Y: []float64{1, 2}}}))
+		if got, want := f.words(), "observations: 2 from "+want[0]+" to "+want[1]+
+			", between 1.00 and 2.00."; !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

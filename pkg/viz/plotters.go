@@ -9,11 +9,11 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The plotters below differ from gonum/plot's own in three ways: they leave gaps where a value is not finite, they clip to
-// the axes, and they keep a vector file small (a vertex closer than a reader can see to the one before is dropped, a cloud of
-// dots is one path).
+// The plotters below differ from gonum/plot's in three ways: they leave gaps at values that are not finite, they clip to the
+// axes, and they keep vector files small by dropping vertices that are too close together to be seen and by drawing a cloud of
+// dots as one path.
 
-// tolerance is the largest shift, in points, that leaving out a vertex or merging two dots may cause.
+// tolerance is the largest shift, in points, that dropping a vertex or merging two dots may cause.
 const tolerance = 0.25
 
 // path is a line, or dots, in data coordinates, with NaN where there is a gap.
@@ -43,11 +43,12 @@ func (p path) runs(c *draw.Canvas, plt *plot.Plot, f func([]vg.Point)) {
 	}
 }
 
-// sagitta is how far, in points, a vertex must stand off the line between its neighbours to be drawn: a tenth of a thin line.
+// sagitta is the distance, in points, that a vertex must have from the line between its neighbours to be drawn: a tenth of the
+// width of a thin line.
 const sagitta = 0.06
 
-// straighten drops the vertices that stand off the line between those kept by less than sagitta (Douglas and Peucker 1973): a smooth
-// curve of a thousand vertices keeps some hundred. O(n log n) for most curves, O(n²) at worst.
+// straighten drops vertices whose distance from the line between those kept is below sagitta (Douglas and Peucker 1973): about a
+// hundred vertices remain of a smooth curve with a thousand. O(n log n) for most curves, O(n²) at worst.
 func straighten(pts []vg.Point) []vg.Point {
 	if len(pts) < 3 {
 		return pts
@@ -64,7 +65,7 @@ func straighten(pts []vg.Point) []vg.Point {
 			d := pts[i].Sub(pts[from])
 			off := math.Hypot(float64(d.X), float64(d.Y))
 			if length > 0 {
-				// Beyond the ends of the chord the distance to its line is too small; a curve that turns back is cut there.
+				// Beyond the ends of the chord, the distance to its line is too small; there a curve that turns back is cut.
 				along := float64(d.X*chord.X+d.Y*chord.Y) / length
 				if 0 <= along && along <= length {
 					off = math.Abs(float64(d.X*chord.Y-d.Y*chord.X)) / length
@@ -88,7 +89,7 @@ func straighten(pts []vg.Point) []vg.Point {
 	return kept
 }
 
-// simplify drops the vertices within tolerance of the last one kept; the ends stay.
+// simplify drops vertices within tolerance of the last one kept; the ends remain.
 func simplify(pts []vg.Point) []vg.Point {
 	if len(pts) < 3 {
 		return pts
@@ -111,7 +112,7 @@ type linePlot struct {
 
 func (l linePlot) Plot(c draw.Canvas, plt *plot.Plot) {
 	l.runs(&c, plt, func(run []vg.Point) {
-		if len(run) == 1 { // a lone value between two gaps would vanish
+		if len(run) == 1 { // a single value between two gaps would be invisible
 			fillDots(&c, run, l.look.Width/2, l.look)
 			return
 		}
@@ -157,8 +158,8 @@ type dotsPlot struct {
 
 func (d dotsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 	trX, trY := plt.Transforms(&c)
-	// Dots that fall on one spot look like one dot, so one is drawn. Nothing visible is lost, and a million observations
-	// cost no more than the pixels they cover.
+	// Dots at the same place look like one, so one is drawn. Nothing visible is lost, and a million observations cost no more than
+	// the pixels that they cover.
 	type cell struct{ x, y int32 }
 	seen := make(map[cell]bool)
 	var pts []vg.Point
@@ -181,12 +182,12 @@ func (d dotsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 	}
 }
 
-// dotter is a canvas with a shorter way to write many discs than to outline each.
+// dotter is a canvas that can write many discs in fewer bytes than their outlines.
 type dotter interface {
 	Dots(centres []vg.Point, radius vg.Length)
 }
 
-// under is the canvas at the bottom: gonum/plot wraps canvases in one another as it crops.
+// under is the innermost canvas: gonum/plot wraps canvases in one another when it crops.
 func under(c vg.Canvas) vg.Canvas {
 	for {
 		switch w := c.(type) {
@@ -200,14 +201,14 @@ func under(c vg.Canvas) vg.Canvas {
 	}
 }
 
-// fillDots draws discs as ONE shape: where translucent dots overlap, their colour does not add up to a blot.
+// fillDots draws discs as ONE shape, so that the colours of overlapping translucent dots do not add up.
 func fillDots(c *draw.Canvas, pts []vg.Point, r vg.Length, look draw.LineStyle) {
 	c.SetColor(look.Color)
 	if d, ok := under(c).(dotter); ok {
 		d.Dots(pts, r)
 		return
 	}
-	// Four cubic curves, because the PDF backend draws an arc inside a path wrongly.
+	// Four cubic curves, because the PDF backend does not draw an arc inside a path correctly.
 	k := r * 0.5523
 	var p vg.Path
 	for _, o := range pts {
@@ -239,7 +240,7 @@ func (g gridPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 	}
 }
 
-// spanPlot shades the full height of the axes between two abscissae and writes its label above them, off the data.
+// spanPlot shades the full height of the axes between two abscissae and writes its label above the axes, away from the data.
 type spanPlot struct{ Span }
 
 func (s spanPlot) Plot(c draw.Canvas, plt *plot.Plot) {
@@ -299,7 +300,7 @@ func (r rulePlot) Plot(c draw.Canvas, plt *plot.Plot) {
 	}
 }
 
-// headPlot is the title of a panel, above the left end of its axes. One that is too long is drawn smaller, down to three
+// headPlot is the title of a panel, above the left end of its axes. If it is too long, it is drawn smaller, down to three
 // quarters, and then cut.
 type headPlot string
 

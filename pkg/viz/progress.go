@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	redraw = 100 * time.Millisecond // least time between two pictures of a bar
+	redraw = 100 * time.Millisecond // shortest time between two drawings of a bar
 	relog  = 10 * time.Second       // the same for lines in a log
 )
 
-// Progress shows how far a long computation has come: a bar in a notebook that stays there when it is done, a line that
-// redraws itself in a terminal, and an occasional whole line in a log. The maintained libraries for
-// progress bars draw in terminals only, hence our own.
+// Progress shows how far a long computation has come: in a notebook by a bar that remains when it is done, in a terminal by a
+// line that redraws itself, and in a log by an occasional line. The maintained libraries for progress bars draw in terminals
+// only.
 //
-// All methods may be called from several goroutines, and as often as wanted: a call that draws nothing costs about as much
-// as reading the clock. They do nothing on a nil *Progress, so that code can report without asking whether anyone looks.
+// All methods may be called from several goroutines and as often as desired: a call that draws nothing costs about as much as
+// reading the clock. On a nil *Progress they do nothing, so that code can report progress unconditionally.
 type Progress struct {
 	mu       sync.Mutex
 	title    string
@@ -33,15 +33,15 @@ type Progress struct {
 	done     bool
 	failed   string
 	start    time.Time
-	next     time.Time // no picture before then
+	next     time.Time // not drawn before then
 	now      func() time.Time
 	put      func(final bool) // draws the present state
 	out      io.Writer
-	lastWide int // runes of the line on the terminal
+	lastWide int // length, in runes, of the line on the terminal
 }
 
-// NewProgress starts a bar for total steps; a total below one means that it is not known. It is shown in the notebook, or
-// else on standard error.
+// NewProgress starts a bar for total steps; a total below one means unknown. It is shown in the notebook, or else on standard
+// error.
 func NewProgress(title string, total int) *Progress {
 	tty := false
 	if st, err := os.Stderr.Stat(); err == nil {
@@ -50,8 +50,8 @@ func NewProgress(title string, total int) *Progress {
 	return newProgress(title, total, os.Stderr, tty, time.Now)
 }
 
-// NewProgressTo is NewProgress for a log: whole lines, at most one in ten seconds, on w, whether in a notebook or not. It is
-// also the way to silence a bar, with io.Discard.
+// NewProgressTo is NewProgress for a log: it writes whole lines to w, at most one in ten seconds, even in a notebook. With
+// io.Discard it silences a bar.
 func NewProgressTo(w io.Writer, title string, total int) *Progress {
 	p := &Progress{title: clean(title), total: max(total, 0), now: time.Now, out: w}
 	p.put = p.log
@@ -92,17 +92,16 @@ func (p *Progress) Set(current int) {
 	p.change(func() { p.current = current })
 }
 
-// Message replaces the text beside the bar, formatted as by fmt.Sprintf; line breaks become
-// spaces.
+// Message replaces the text beside the bar, formatted as by fmt.Sprintf; line breaks become spaces.
 func (p *Progress) Message(format string, args ...any) {
 	p.change(func() { p.message = clean(fmt.Sprintf(format, args...)) })
 }
 
-// Done draws the last state, as complete if the total is known, and ends the bar. Only the first call of Done or Fail
-// counts.
+// Done draws the final state, as complete if the total is known, and ends the bar. Only the first call of Done or Fail has an
+// effect.
 func (p *Progress) Done() { p.end("") }
 
-// Fail draws the last state with the error and ends the bar. With a nil error it is Done, so that
+// Fail draws the final state with the error and ends the bar. With a nil error it is Done, so that
 //
 //	defer func() { bar.Fail(err) }()
 //
@@ -154,10 +153,10 @@ func (p *Progress) share() float64 {
 	return min(max(float64(p.current)/float64(p.total), 0), 1)
 }
 
-// told is the shortest time, in seconds, that a bar has run when it says so.
+// told is the running time, in seconds, from which on a bar shows it.
 const told = 1e-3
 
-// status is the text of the present state: "120/500 · 24 % · 3.4 s · about 11 s left · message".
+// status is the text of the current state: "120/500 · 24 % · 3.4 s · about 11 s left · message".
 func (p *Progress) status() string {
 	var parts []string
 	if p.total > 0 {
@@ -196,7 +195,7 @@ func (p *Progress) terminal(final bool) {
 		line += strings.Repeat("█", full) + strings.Repeat("░", cells-full) + " "
 	}
 	line += p.status()
-	// A line that the terminal wraps cannot be rewritten; 80 columns are there nearly always. The last one is left whole.
+	// A line that the terminal wraps cannot be rewritten. Nearly all have 80 columns. The final line is not cut.
 	if r := []rune(line); !final && len(r) > 79 {
 		line = string(r[:78]) + "…"
 	}
@@ -209,8 +208,8 @@ func (p *Progress) terminal(final bool) {
 	p.lastWide = wide
 }
 
-// html is the bar in a notebook; what it looks like does not depend on any style sheet or script. A bar that ended well has the class
-// gppl-done: a page that is read later does without it.
+// html is the bar in a notebook; its look depends on no style sheet or script. A bar that ended well has the class gppl-done,
+// with which a published page hides it.
 func (p *Progress) html() string {
 	colour, class := "#0072b2", ""
 	switch {
@@ -222,10 +221,13 @@ func (p *Progress) html() string {
 	bar := ""
 	if p.total > 0 {
 		bar = fmt.Sprintf(`<span role="progressbar" aria-label="%s" aria-valuemin="0" aria-valuemax="%d" aria-valuenow="%d" `+
-			`style="display:inline-block;width:200px;max-width:40%%;height:0.7em;border-radius:0.35em;background:#e7eaed;overflow:hidden">`+
+			`style="display:inline-block;width:200px;max-width:40%%;height:0.7em;border-radius:0.35em;`+
+			`background:#e7eaed;overflow:hidden">`+
 			`<span style="display:block;height:100%%;width:%.1f%%;background:%s"></span></span>`,
 			html.EscapeString(p.title), p.total, p.current, 100*p.share(), colour)
 	}
-	return inPage(fmt.Sprintf(`<div%s style="display:flex;flex-wrap:wrap;align-items:center;gap:0.3em 0.7em;font-size:0.95em;line-height:1.5;font-variant-numeric:tabular-nums">`+
-		`<strong>%s</strong>%s<span>%s</span></div>`, class, html.EscapeString(p.title), bar, html.EscapeString(words.Minus(p.status()))))
+	return inPage(fmt.Sprintf(`<div%s style="display:flex;flex-wrap:wrap;align-items:center;gap:0.3em 0.7em;`+
+		`font-size:0.95em;line-height:1.5;font-variant-numeric:tabular-nums">`+
+		`<strong>%s</strong>%s<span>%s</span></div>`, class, html.EscapeString(p.title), bar,
+		html.EscapeString(words.Minus(p.status()))))
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// clock is a time that tests move.
+// clock is a time that tests set.
 type clock struct{ t time.Time }
 
 func (c *clock) now() time.Time          { return c.t }
@@ -44,7 +44,7 @@ func TestProgressTerminal(t *testing.T) {
 	if strings.Count(out.String(), "\n") != 1 {
 		t.Errorf("more than one line: %q", out.String())
 	}
-	if len([]rune(last)) < 79 { // blanks over what was there
+	if len([]rune(last)) < 79 { // spaces overwrite what was there
 		t.Errorf("the last line does not cover the one before: %q", last)
 	}
 }

@@ -17,8 +17,8 @@ type HistogramOptions struct {
 	Values []float64
 }
 
-// Histogram draws the density of values as bars, and over it the standard normal density. The number of bars is that of Freedman and
-// Diaconis (1981), between 8 and 60.
+// Histogram draws the density of values as bars, and the standard normal density over it. The number of bars is that of Freedman
+// and Diaconis (1981), between 8 and 60.
 //
 // It returns an error if an axis label is missing or no value is finite ([ErrNoData]).
 func Histogram(o HistogramOptions) (*Figure, error) {
@@ -91,10 +91,10 @@ func (p barsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 type CorrelogramOptions struct {
 	Frame
 	Values []float64
-	Band   float64 // half width of what white noise keeps within, drawn as two lines; 0: none
+	Band   float64 // half width of the band of white noise, drawn as two lines; 0: none
 }
 
-// Correlogram draws autocorrelations as stems from zero; those beyond the band stand out.
+// Correlogram draws autocorrelations as stems from zero and highlights those beyond the band.
 //
 // It returns an error if an axis label is missing or no value is finite ([ErrNoData]).
 func Correlogram(o CorrelogramOptions) (*Figure, error) {

@@ -23,7 +23,8 @@ func TestResidualFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slice := SliceCurve{Name: "lengthscale", Label: "lengthscale (s)", Value: []float64{1, 2, 4}, Excess: []float64{2, 0, 2}, Optimum: 2, Parabola: 0.3}
+	slice := SliceCurve{Name: "lengthscale", Label: "lengthscale (s)", Value: []float64{1, 2, 4},
+		Excess: []float64{2, 0, 2}, Optimum: 2, Parabola: 0.3}
 	slices, err := Slices(SliceOptions{Slices: []SliceCurve{slice, slice}})
 	if err != nil {
 		t.Fatal(err)

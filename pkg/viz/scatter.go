@@ -14,8 +14,8 @@ type Point struct {
 	X, Y  float64
 	Label string // short: "150"
 
-	// XLo to XHi and YLo to YHi are the ends of a bar through the point, such as quartiles. There is no bar if the first is
-	// not below the second; an end beyond the axes is cut.
+	// XLo to XHi and YLo to YHi are the ends of a bar through the point, such as quartiles. There is no bar unless the first is
+	// below the second; an end beyond the axes is cut.
 	XLo, XHi, YLo, YHi float64
 }
 
@@ -25,7 +25,7 @@ type PointGroup struct {
 	Marker Marker
 	Points []Point
 	Slot   int  // 1, 2, …: the colour to use; zero means by position
-	Hollow bool // pale and not filled: for figures of others, such as published ones
+	Hollow bool // pale and not filled: for other people's figures, such as published ones
 	Joined bool // by a line, in the order of the points
 }
 
@@ -36,16 +36,15 @@ type ScatterOptions struct {
 	Groups     []PointGroup // drawn in this order
 	Rules      []Rule
 
-	// YRange fixes the vertical axis from the first to the second value; the zero value fits it to the data. A point beyond is drawn as
-	// an arrow head at the edge, so that it remains visible.
+	// YRange fixes the vertical axis from the first to the second value; the zero value fits it to the data. A point beyond is drawn
+	// as an arrow head at the edge, so that it remains visible.
 	YRange [2]float64
 }
 
-// Scatter draws few points with shapes, error bars and labels on linear or logarithmic axes; many plain dots are for
-// [Curves]. A label is placed where it covers least of the labels, markers and lines: beside its point, or in a crowd
-// farther away and tied to it by a thin line, in O(N²) for N points. A label that has no place is left out; readers of a
-// page find it at the point.
-// Panels are made by [Grid], which merges the legends.
+// Scatter draws few points with shapes, error bars and labels on linear or logarithmic axes; for many plain dots use [Curves].
+// Each label is placed where it covers least of the labels, markers and lines: beside its point or, in a crowd, farther away and
+// tied to it by a thin line, in O(N²) for N points. A label without a place is left out; readers of a page find it at the point.
+// Use [Grid] for several panels; it merges the legends.
 //
 // It returns an error if an axis label is missing, a range is empty or not positive on a log axis, or no point is drawable
 // ([ErrNoData]).
@@ -65,7 +64,8 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 				continue
 			}
 			pt.Label = clean(pt.Label)
-			p.points = append(p.points, glyphPoint{pt, look, number, number + "." + strconv.Itoa(len(drawn.x)), g.Joined && len(drawn.x) > 0})
+			p.points = append(p.points, glyphPoint{pt, look, number,
+				number + "." + strconv.Itoa(len(drawn.x)), g.Joined && len(drawn.x) > 0})
 			drawn.x, drawn.y, drawn.label = append(drawn.x, pt.X), append(drawn.y, pt.Y), append(drawn.label, pt.Label)
 			drawn.xBars, drawn.yBars = append(drawn.xBars, [2]float64{pt.XLo, pt.XHi}), append(drawn.yBars, [2]float64{pt.YLo, pt.YHi})
 			b.drawn = true
@@ -85,7 +85,7 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 		if g.Joined && len(drawn.x) > 1 {
 			thin := draw.LineStyle{Color: withAlpha(look.colour, 150), Width: 1.4}
 			b.add(linePlot{path{x: drawn.x, y: drawn.y, logX: o.LogX, logY: o.LogY}, thin},
-				layer{kind: layerLine, name: clean(g.Name), colour: thin.Color, x: drawn.x, y: drawn.y}) // the same numbers: read off once
+				layer{kind: layerLine, name: clean(g.Name), colour: thin.Color, x: drawn.x, y: drawn.y}) // as the points: read once
 		}
 		b.legend = append(b.legend, entry{name: clean(g.Name), glyph: look, kind: swatchGlyph})
 	}
@@ -94,12 +94,12 @@ func Scatter(o ScatterOptions) (*Figure, error) {
 			p.rules = append(p.rules, r.Y)
 		}
 	}
-	b.plot.Add(part{p, "edge"}) // arrow heads at the edges are neither bars nor points
+	b.plot.Add(part{p, "edge"}) // the arrow heads at the edges, which are neither bars nor points
 	b.yRange = o.YRange
 	return b.figure(0.07)
 }
 
-// glyphPoint is a drawable point with its looks, and the parts of an SVG that its bars and itself are (see [part]).
+// glyphPoint is a drawable point with its look, and the names of the SVG parts of its bars and of itself (see [part]).
 type glyphPoint struct {
 	Point
 	look     glyph
@@ -107,10 +107,10 @@ type glyphPoint struct {
 	joined   bool // by a line to the one before
 }
 
-// pointsPlot draws bars, then markers, then labels, which so never hide one another's middle.
+// pointsPlot draws bars, then markers, then labels, so that none hides the middle of another.
 type pointsPlot struct {
 	points []glyphPoint
-	rules  []float64 // for labels to keep off
+	rules  []float64 // heights of lines that labels avoid
 }
 
 func (p pointsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
@@ -153,7 +153,7 @@ func (p pointsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 	p.write(c, at, around)
 }
 
-// write writes the labels of the points, which are at these places.
+// write writes the labels of the points at the places at.
 func (p pointsPlot) write(c draw.Canvas, at []vg.Point, around crowd) {
 	var labels []label
 	var styles []draw.TextStyle
@@ -176,7 +176,7 @@ func (p pointsPlot) write(c draw.Canvas, at []vg.Point, around crowd) {
 		if s.left {
 			continue
 		}
-		marked(c, of[i].at, func() { // moves with its point when a reader zooms
+		marked(c, of[i].at, func() { // so that the label moves with its point when a reader zooms
 			if s.tied {
 				c.StrokeLines(draw.LineStyle{Color: styles[i].Color, Width: 0.6}, []vg.Point{s.tie.from, s.tie.to})
 			}

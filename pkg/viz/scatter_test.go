@@ -39,7 +39,8 @@ func TestScatterLabels(t *testing.T) {
 	}
 }
 
-// A point beyond a fixed range is an arrow head at the edge: with it the picture has one more shape, and none is outside.
+// TestScatterEdge checks that a point beyond a fixed range is an arrow head at the edge: the figure has one more shape, and none
+// is outside.
 func TestScatterEdge(t *testing.T) {
 	shapes := func(y float64) int {
 		f, err := Scatter(ScatterOptions{Frame: frame(""), YRange: [2]float64{0, 2},
@@ -55,7 +56,7 @@ func TestScatterEdge(t *testing.T) {
 	}
 }
 
-// Every marker is as large as its size says, and no two markers are one polygon.
+// TestMarkers checks that every marker has its stated size, and that no two markers are the same polygon.
 func TestMarkers(t *testing.T) {
 	var seen [][]vg.Point
 	for m := range shapes {
@@ -94,7 +95,7 @@ func TestGlyphsInLegend(t *testing.T) {
 	}
 }
 
-// TestJoined: a line through the points of a group is drawn, and told and taken once.
+// TestJoined checks that a line through the points of a group is drawn, described once and downloaded once.
 func TestJoined(t *testing.T) {
 	group := PointGroup{Name: "ours", Points: []Point{{X: 1, Y: 2}, {X: 2, Y: 4}, {X: 3, Y: 3}}}
 	o := ScatterOptions{Frame: Frame{XLabel: "k", YLabel: "excess"}, Groups: []PointGroup{group}}

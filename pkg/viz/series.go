@@ -51,8 +51,8 @@ type SeriesOptions struct {
 
 	YRange [2]float64 // as in CurvesOptions, for figures without Panels
 
-	// Panels draws each prediction in a panel of its own, in Cols columns (zero means one), on shared axes. Without it they
-	// are overlaid, which is readable for two or three.
+	// Panels draws each prediction in its own panel, in Cols columns (zero means one), on shared axes. Without it they are overlaid,
+	// which is readable for two or three.
 	Panels bool
 	Cols   int
 }
@@ -62,12 +62,12 @@ const (
 	normal95 = 1.96
 	// maxDots bounds the observations drawn in all panels together, so that the file stays small.
 	maxDots = 12000
-	// fewDots are so few that each can be seen by itself.
+	// fewDots is the number up to which each dot can be seen by itself.
 	fewDots = 400
 )
 
-// Series draws observations as dots and each prediction as a mean with a 95 % band for f inside one for y. Of more than 12000 observations
-// it draws an even subset, and the legend says so.
+// Series draws observations as dots and each prediction as a mean with a 95 % band for f inside one for y. If there are more than
+// 12000 observations, it draws an evenly spread subset and the legend says so.
 //
 // It returns an error if an axis label is missing, lengths differ, a prediction's X does not ascend, or nothing is drawable
 // ([ErrNoData]).
@@ -87,8 +87,8 @@ func Series(o SeriesOptions) (*Figure, error) {
 	return Grid(rows, cols, GridOptions{Frame: o.Frame, ShareX: true, ShareY: true}, figs...)
 }
 
-// panel draws one of the predictions alone, for a grid. The panel's title names the method, so the legend names the marks, in grey since it
-// speaks for all panels.
+// panel draws one of the predictions alone, for a grid. The panel's title names the method. The legend names the marks, in grey,
+// since it applies to all panels.
 func (o SeriesOptions) panel(i, limit int) (*Figure, error) {
 	p := o.Predictions[i]
 	p.Slot = slotOf(p.Slot, i) + 1
@@ -110,7 +110,7 @@ func (o SeriesOptions) panel(i, limit int) (*Figure, error) {
 	return f, nil
 }
 
-// dotRadius is that of observations: few are drawn larger.
+// dotRadius is the radius of observations: the fewer, the larger.
 func dotRadius(n int) vg.Length {
 	switch {
 	case n <= fewDots/2:
@@ -134,7 +134,7 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 		return nil, err
 	}
 	b.yRange = o.YRange
-	// Bands below, then dots, then means: what the model says of f stays visible through thousands of observations.
+	// Bands first, then dots, then means: the model's f remains visible through thousands of observations.
 	var latent, noisy bool
 	single := len(o.Predictions) == 1
 	latentAlpha, noisyAlpha := style.latentAlpha, style.noisyAlpha
@@ -164,7 +164,7 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 	if err := b.observations(o.Observed, withAlpha(style.observed, style.dotAlpha), radius, limit); err != nil {
 		return nil, err
 	}
-	above := len(o.HeldOut.X) <= fewDots // they hide no line, and no line hides them
+	above := len(o.HeldOut.X) <= fewDots // so few dots hide no line, and no line should hide them
 	if !above {
 		if err := heldOut(); err != nil {
 			return nil, err
@@ -173,7 +173,7 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 	for i, p := range o.Predictions {
 		slot := slotOf(p.Slot, i)
 		look := style.line(slot)
-		if single { // alone, a dash would only say "different from what?"
+		if single { // a single prediction needs no dash to distinguish it
 			look.Dashes = nil
 		}
 		b.line(clean(cmp.Or(p.Name, "mean")), path{x: p.X, y: p.Mean}, look)
@@ -190,7 +190,8 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 		col = style.colour(slotOf(o.Predictions[0].Slot, 0))
 	}
 	if latent {
-		b.legend = append(b.legend, entry{name: forF, look: draw.LineStyle{Color: withAlpha(col, latentAlpha+noisyAlpha)}, kind: swatchBand})
+		b.legend = append(b.legend, entry{name: forF, look: draw.LineStyle{Color: withAlpha(col, latentAlpha+noisyAlpha)},
+			kind: swatchBand})
 	}
 	if noisy {
 		b.legend = append(b.legend, entry{name: forY, look: draw.LineStyle{Color: withAlpha(col, noisyAlpha)}, kind: swatchBand})
@@ -201,7 +202,8 @@ func series(o SeriesOptions, limit int) (*Figure, error) {
 func (p Prediction) check(i int) error {
 	n := len(p.X)
 	if len(p.Mean) != n || (p.LatentVar != nil && len(p.LatentVar) != n) || (p.NoisyVar != nil && len(p.NoisyVar) != n) {
-		return fmt.Errorf("viz: prediction %d (%q): %d X, %d means, %d and %d variances", i, p.Name, n, len(p.Mean), len(p.LatentVar), len(p.NoisyVar))
+		return fmt.Errorf("viz: prediction %d (%q): %d X, %d means, %d and %d variances", i, p.Name, n, len(p.Mean),
+			len(p.LatentVar), len(p.NoisyVar))
 	}
 	for _, ends := range [][2][]float64{{p.Lower, p.Upper}, {p.LatentLower, p.LatentUpper}} {
 		if lo, hi := ends[0], ends[1]; len(lo) != len(hi) || lo != nil && len(lo) != n {

@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// SliceCurve is the excess of a loss over its optimum along one parameter, with the others
-// fixed.
+// SliceCurve is the excess of a loss over its optimum along one parameter, with the others fixed.
 type SliceCurve struct {
 	Name     string // of the parameter
 	Label    string // of the horizontal axis, with the unit
@@ -22,8 +21,8 @@ type SliceOptions struct {
 	Slices []SliceCurve
 }
 
-// Slices draws the loss along each parameter in a panel of its own, on a logarithmic axis: a narrow valley is a parameter
-// that the data determine, a flat one a parameter that they do not.
+// Slices draws the loss along each parameter in its own panel, on a logarithmic axis. A narrow valley means that the data
+// determine the parameter, a flat one that they do not.
 //
 // It returns an error if there is no slice, one has nothing to draw, or a label is missing.
 func Slices(o SliceOptions) (*Figure, error) {

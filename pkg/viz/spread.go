@@ -9,9 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/quantile"
 )
 
-// Spread summarises the distribution of values from several runs, such as seeds. As a cell of a [Table] it reads "median
-// [lower quartile, upper quartile] worst", each by the column's format, and counts for [Column.Best] by its median. Make it
-// with [SpreadOf].
+// Spread summarises the distribution of values from several runs, such as seeds. As a cell of a [Table] it reads "median [lower
+// quartile, upper quartile] worst", each in the column's format; [Column.Best] compares medians. Make it with [SpreadOf].
 type Spread struct {
 	N      int // values that are finite
 	Failed int // values that are not
@@ -20,18 +19,20 @@ type Spread struct {
 	Worst  float64
 }
 
-// SpreadOf summarises values of which the largest is the worst. Quantiles interpolate linearly between order statistics (R's type 7). Values that are not finite, such
-// as those of failed runs, are counted separately; if none is finite, the fields are NaN. O(n log n).
+// SpreadOf summarises values of which the largest is the worst. Quantiles interpolate linearly between order statistics (R's type
+// 7). Values that are not finite, such as those of failed runs, are counted separately; if none is finite, the fields are NaN.
+// O(n log n).
 func SpreadOf(values []float64) Spread {
 	sorted := finite.Of(values)
 	slices.Sort(sorted)
 	return Spread{
 		N: len(sorted), Failed: len(values) - len(sorted),
-		Q1: quantile.Sorted(sorted, 0.25), Median: quantile.Sorted(sorted, 0.5), Q3: quantile.Sorted(sorted, 0.75), Worst: quantile.Sorted(sorted, 1),
+		Q1: quantile.Sorted(sorted, 0.25), Median: quantile.Sorted(sorted, 0.5), Q3: quantile.Sorted(sorted, 0.75),
+		Worst: quantile.Sorted(sorted, 1),
 	}
 }
 
-// parts are the text of a cell: what is read first, and what is read on second thought.
+// parts are the two texts of a cell: the median, and the rest in small print.
 func (s Spread) parts(number func(float64) string) (median, rest string) {
 	if s.N == 0 {
 		return absent, s.failures()

@@ -60,7 +60,8 @@ a note
 		t.Fatal(err)
 	}
 	s := string(h)
-	for _, want := range []string{"<strong>2.0</strong><br>", "[1.5, 2.5]<br>worst 3.0, 1 failed", "of 2 to 4 runs", "text-align:right"} {
+	for _, want := range []string{"<strong>2.0</strong><br>", "[1.5, 2.5]<br>worst 3.0, 1 failed",
+		"of 2 to 4 runs", "text-align:right"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("no %q in %s", want, s)
 		}
@@ -88,7 +89,8 @@ func TestStatus(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(string(h), "<script>") || !strings.Contains(string(h), "✓ reproduced</span>") || !strings.Contains(string(h), ">–</td>") {
+	if strings.Contains(string(h), "<script>") || !strings.Contains(string(h), "✓ reproduced</span>") ||
+		!strings.Contains(string(h), ">–</td>") {
 		t.Errorf("got %s", h)
 	}
 	if got := tb.String(); !strings.Contains(got, "✓ reproduced\n") {

@@ -5,13 +5,13 @@ import (
 	"html"
 )
 
-// Status is the verdict on a published number or claim. As a cell of a [Table] it is a badge whose sign and word say the same
-// as its colour, for a monochrome printer and for those who do not see the colour. Any other text is a badge in grey.
+// Status is the verdict on a published number or claim. As a cell of a [Table] it is a badge whose sign and word repeat what its
+// colour says, for monochrome print and for colour-blind readers. Any other text is a badge in grey.
 type Status string
 
 type badge struct{ sign, ink, fill, edge string }
 
-// badges are the looks of the statuses that pkg/experiment gives; scripts/report/style.css has the same for the index of reports.
+// badges are the looks of the statuses of pkg/experiment; scripts/report/style.css has the same for the index of reports.
 var badges = map[Status]badge{
 	"reproduced exactly":   {"≡", "#1a6334", "#e6f4ea", "2px solid #1a6334"},
 	"reproduced":           {"✓", "#1a6334", "#e6f4ea", "1px solid #8cc7a0"},

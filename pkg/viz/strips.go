@@ -15,13 +15,13 @@ import (
 // Strip is one method's values, such as one for each seed.
 type Strip struct {
 	Name   string // below the strip, or in the legend if there is a Group
-	Group  string // strips of one group that follow one another stand together, above this name
+	Group  string // consecutive strips of one group stand together, above this name
 	Values []float64
-	Marks  []float64 // to compare with, such as a published value
+	Marks  []float64 // for comparison, such as a published value
 	Slot   int       // 1, 2, …: the colour to use; zero means by position, or by name if there is a Group
 }
 
-// groupGap is the room between groups, in strips.
+// groupGap is the gap between groups, in widths of a strip.
 const groupGap = 0.6
 
 // StripsOptions describe a figure of strips. Only the axis labels and one drawable value are required.
@@ -39,9 +39,9 @@ type StripsOptions struct {
 	YRange [2]float64
 }
 
-// Strips draws distributions side by side: every value as a dot, a box from the lower to the upper quartile ([SpreadOf]), a
-// line at the median. Dots that would overlap stand beside one another. Values that cannot be drawn, such as those of
-// failed runs, are counted above their strip.
+// Strips draws distributions side by side: every value as a dot, a box from the lower to the upper quartile ([SpreadOf]), and a
+// line at the median. Dots that would overlap are moved sideways. Values that cannot be drawn, such as those of failed runs, are
+// counted above their strip.
 //
 // It returns an error if an axis label is missing, the range is empty or not positive on a log axis, or nothing is drawable
 // ([ErrNoData]).
@@ -115,18 +115,18 @@ func Strips(o StripsOptions) (*Figure, error) {
 	below.width = vg.Length(b.frame.Width * pxToPt)
 	f.panels[0].xTicks = below
 	b.plot.X.Tick.Length = 0
-	b.plot.X.Tick.Label.Handler = plot.DefaultTextHandler // which knows lines
+	b.plot.X.Tick.Label.Handler = plot.DefaultTextHandler // it supports several lines
 	b.plot.X.Tick.Label.Color = style.ink
 	return f, nil
 }
 
 var markGlyph = glyph{Diamond, style.ink, style.glyphR, true}
 
-// strip is a Strip with what can be drawn of it, its values sorted.
+// strip is a Strip with its drawable values, sorted.
 type strip struct {
 	x             float64
 	slot          int
-	sum           Spread // of all that is finite
+	sum           Spread // of all finite values
 	values, marks []float64
 	missing       int
 }
@@ -193,8 +193,8 @@ func (s stripsPlot) GlyphBoxes(*plot.Plot) []plot.GlyphBox {
 	return nil
 }
 
-// swarm moves dots, sorted by height, sideways to where none is nearer than gap to another, at most by half; where there is
-// no such place the dot stays. The side alternates, so that the cloud is as wide as the values are dense.
+// swarm moves dots, sorted by height, sideways by at most half, until none is nearer than gap to another; a dot for which there
+// is no such place stays. Sides alternate, so that the cloud is as wide as the values are dense.
 func swarm(at []vg.Point, gap, half vg.Length) {
 	for i := range at {
 		x := at[i].X
@@ -219,12 +219,12 @@ func swarm(at []vg.Point, gap, half vg.Length) {
 	}
 }
 
-const upwardGap = "\u00a0\u00a0" // browsers collapse plain blanks
+const upwardGap = "\u00a0\u00a0" // browsers collapse ordinary spaces
 
-// nameTicks labels places with names, on as many lines as their share of the width asks for.
+// nameTicks labels places with names, on as many lines as their share of the width requires.
 type nameTicks struct {
 	names []string
-	spans [][2]float64 // of each, from the first of its strips to the last
+	spans [][2]float64 // of each name, from the first of its strips to the last
 	width vg.Length
 }
 
@@ -232,7 +232,7 @@ func (t *nameTicks) add(name string, at float64) {
 	t.names, t.spans = append(t.names, name), append(t.spans, [2]float64{at, at})
 }
 
-// widen has the last name stand for what is at a place, too.
+// widen extends the last name to a further place.
 func (t *nameTicks) widen(at float64) { t.spans[len(t.spans)-1][1] = at }
 
 func (t nameTicks) Ticks(lo, hi float64) []plot.Tick {
@@ -251,10 +251,10 @@ func (t nameTicks) Ticks(lo, hi float64) []plot.Tick {
 	for i, l := range lines {
 		if t.upright() {
 			for j := range l {
-				l[j] += upwardGap // what is written upwards ends at the axis, and needs room before it
+				l[j] += upwardGap // text written upwards ends at the axis, and needs a gap there
 			}
 		}
-		for len(l) < most { // gonum/plot puts the first lines level only if all have as many
+		for len(l) < most { // gonum/plot aligns the first lines only if all have the same number of lines
 			l = append(l, " ")
 		}
 		if at := (t.spans[i][0] + t.spans[i][1]) / 2; lo <= at && at <= hi {

@@ -23,9 +23,11 @@ func TestStrips(t *testing.T) {
 	if !slices.ContainsFunc(written, func(s string) bool { return strings.HasPrefix(s, "PL") && !strings.Contains(s, "loss") }) {
 		t.Errorf("a long name is not on several lines: %q", written)
 	}
-	f, err = Strips(StripsOptions{Frame: frame("strips"), Each: "one seed", Strips: []Strip{{Name: "ML", Values: []float64{1, 2, 3}}}})
+	f, err = Strips(StripsOptions{Frame: frame("strips"), Each: "one seed",
+		Strips: []Strip{{Name: "ML", Values: []float64{1, 2, 3}}}})
 	written = texts(t, svg(t, f, err))
-	if slices.Contains(written, "published") || slices.ContainsFunc(written, func(s string) bool { return strings.Contains(s, "not drawn") }) {
+	if slices.Contains(written, "published") || slices.ContainsFunc(written,
+		func(s string) bool { return strings.Contains(s, "not drawn") }) {
 		t.Errorf("what is not there is named: %q", written)
 	}
 	if !slices.Contains(written, "one seed") {
@@ -58,7 +60,7 @@ func TestStripGroups(t *testing.T) {
 	}
 }
 
-// Dots keep their height, their strip, and, where there is room, their distance.
+// TestSwarm checks that dots keep their height, their strip and, if there is room, their distance.
 func TestSwarm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 8))
 	for range 200 {

@@ -11,15 +11,15 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// pxToPt turns CSS pixels, in which a figure's size is given, into gonum/plot's points.
+// pxToPt converts CSS pixels, the unit of a figure's size, to gonum/plot's points.
 const pxToPt = 0.75
 
 // theme holds every visual decision of the package.
 type theme struct {
 	background, ink, muted, axis, grid, observed, heldOut, span color.NRGBA
 
-	// palette and dashes tell methods apart, twice over: by a hue safe for colour-blind readers, and by a dash that also
-	// survives a monochrome printer and shows both of two lines that coincide.
+	// palette and dashes distinguish methods in two ways: by a hue that is safe for colour-blind readers, and by a dash that
+	// survives monochrome print and shows both of two lines that coincide.
 	palette []color.NRGBA
 	dashes  [][]vg.Length
 
@@ -32,8 +32,8 @@ type theme struct {
 	width, height                                          float64 // CSS pixels
 }
 
-// The slots, by the names of their colours. As in the paper's figures PL is blue, VFE red and ML yellow here, and what goes
-// beyond the paper green, in every figure that names its methods' slots rather than leave them to their order.
+// The slots, by the names of their colours. As in the paper's figures PL is blue, VFE red and ML yellow; what goes beyond the
+// paper is green. This holds in every figure that gives its methods slots rather than leave them to their order.
 const (
 	Blue = 1 + iota
 	Vermillion
@@ -44,8 +44,9 @@ const (
 	Grey
 )
 
-// light is the theme that everything is made in; dark stands for it on a dark page. The palette is Okabe and Ito's, without its yellow, which is illegible on white, and with
-// the blue and the vermillion, the pair furthest apart for every kind of colour blindness, first.
+// light is the theme in which everything is made; dark replaces it on a dark page. The palette is Okabe and Ito's without its
+// yellow, which is illegible on white. Blue and vermillion come first: they are the pair furthest apart for every kind of colour
+// blindness.
 var light = theme{
 	background: rgb(0xFFFFFF),
 	ink:        rgb(0x1F2328),
@@ -86,12 +87,12 @@ func withAlpha(c color.NRGBA, a uint8) color.NRGBA {
 	return c
 }
 
-// darker gives a text in a line's colour a contrast of at least 4.5 on white.
+// darker darkens a line's colour for text, to a contrast of at least 4.5 on white.
 func darker(c color.NRGBA) color.NRGBA {
 	return color.NRGBA{R: uint8(int(c.R) * 2 / 3), G: uint8(int(c.G) * 2 / 3), B: uint8(int(c.B) * 2 / 3), A: c.A}
 }
 
-// colour and line give the look of the method in a slot, which counts from zero and wraps.
+// colour and line give the look of the method in a slot, which counts from zero and wraps around.
 func (t *theme) colour(slot int) color.NRGBA { return t.palette[slot%len(t.palette)] }
 
 func (t *theme) line(slot int) draw.LineStyle {
@@ -102,8 +103,8 @@ func (t *theme) line(slot int) draw.LineStyle {
 	}
 }
 
-// text returns a style for text of a size; Liberation Sans has the metrics of Arial and Helvetica, so that an SVG which
-// only names its fonts keeps its layout on any desktop.
+// text returns a style for text of a given size. Liberation Sans has the metrics of Arial and Helvetica, so that an SVG that only
+// names its fonts keeps its layout on any desktop.
 func (t *theme) text(size vg.Length, c color.Color, bold bool) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 	if bold {
@@ -114,7 +115,7 @@ func (t *theme) text(size vg.Length, c color.Color, bold bool) text.Style {
 
 const tickLength = 4 // points
 
-// dress gives a new plot the theme: a light grid, thin grey axes, no box.
+// dress applies the theme to a new plot: a light grid, thin grey axes, no box.
 func (t *theme) dress(p *plot.Plot) {
 	p.BackgroundColor = nil
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {

@@ -19,22 +19,22 @@ import (
 // Align is the alignment of a column.
 type Align int
 
-// The alignments. Auto puts a column of numbers and durations, some of which may be unknown, to the right, any other to the left.
+// The alignments. Auto aligns a column of numbers and durations, some of which may be unknown, to the right, any other to the
+// left.
 const (
 	Auto Align = iota
 	Left
 	Right
 )
 
-// Best says which value is emphasised.
+// Best selects the value that is emphasised.
 type Best int
 
-// The choices. Values with the same text are emphasised together; values that are not finite never
-// are.
+// The choices. Values with the same text are emphasised together; values that are not finite never are.
 const (
 	NoBest   Best = iota
-	Min           // the least of the column
-	MinOfRow      // the least of each row, among the columns that say so
+	Min           // the smallest of the column
+	MinOfRow      // the smallest of each row, among the columns with this choice
 )
 
 // Column is one column of a table.
@@ -42,13 +42,13 @@ type Column struct {
 	Name   string
 	Unit   string // "s", "nats"; shown after the name; may be empty
 	Align  Align
-	Format Format // nil: numbers with four significant digits, durations in a unit that suits them, others as they print
+	Format Format // nil: numbers with four significant digits, durations in a suitable unit, others as they print
 	Best   Best
-	Target float64 // if it is not zero, the best value is that nearest to it, not the least
-	Minor  bool    // left out on a phone where a row would be a card
+	Target float64 // if not zero, the best value is the nearest to it, not the smallest
+	Minor  bool    // left out on a phone where a row becomes a card
 }
 
-// badness is what the best value has least of; a value that is no finite number has no badness.
+// badness is the quantity that is smallest for the best value; only finite numbers have one.
 func (c Column) badness(v any) (float64, bool) {
 	x, ok := number(v)
 	if c.Target != 0 {
@@ -57,8 +57,8 @@ func (c Column) badness(v any) (float64, bool) {
 	return x, ok && finite.Is(x)
 }
 
-// Table is a table of results. A cell is any value: a number, a [Spread] of numbers, a time.Duration, a [Status], a string, a []string
-// of lines, or nil for nothing. Texts are escaped, not interpreted as HTML. A table with spreads explains them in a note.
+// Table is a table of results. A cell is any value: a number, a [Spread] of numbers, a time.Duration, a [Status], a string, a
+// []string of lines, or nil for nothing. Texts are escaped, not interpreted as HTML. A note explains spreads.
 type Table struct {
 	Caption string
 	Columns []Column
@@ -66,13 +66,13 @@ type Table struct {
 	Notes   []string // below the table
 }
 
-// worst is what begins the second line of a spread, and smallSize the size of its text beside that of the table (smallCSS).
+// worst begins the second line of a spread; smallSize is the size of its text relative to that of the table (smallCSS).
 const worst, smallSize = " worst ", 0.84
 
-// newLine is between the lines of a cell: a character that clean leaves as it is.
+// newLine separates the lines of a cell: a character that clean does not change.
 const newLine = "\u2028"
 
-// tableCell is what is shown of a value.
+// tableCell is the text shown for a value.
 type tableCell struct {
 	text   string
 	small  string // after the text, or below it
@@ -80,20 +80,20 @@ type tableCell struct {
 	best   bool
 }
 
-// sentenceWidth is the least width of a sentence, in units of the font: it is not squeezed to a word a line.
+// sentenceWidth is the minimum width of a sentence, in em: it is not squeezed to one word per line.
 const sentenceWidth = 16
 
-// sentence reports whether a text is too long for a line of its column.
+// sentence reports whether a text is too long for one line of its column.
 func (c tableCell) sentence() bool { return utf8.RuneCountInString(c.text) > 48 }
 
-// word reports whether a text is not broken into lines: "PL, k = 100" is one word to the reader, and so is 2023-10-30T00:00:00Z.
+// word reports whether a text must not be broken: readers take "PL, k = 100" as one word, like 2023-10-30T00:00:00Z.
 func (c tableCell) word() bool { return utf8.RuneCountInString(c.text) <= 20 }
 
-// What page.css gives a table on a phone, in CSS pixels: the width of its text on a screen of 390, the size of its font, and the padding of
-// a column.
+// The settings of page.css for a table on a phone, in CSS pixels: the width of its text on a screen of 390, the size of its font,
+// and the padding of a column.
 const phoneWidth, phoneFont, phonePadding = 358, 13.44, 8.0
 
-// wide reports whether a table would scroll sideways on a phone, or has sentences, in whose space its numbers would stand.
+// wide reports whether a table would scroll sideways on a phone, or has sentences that would squeeze its numbers.
 func (t *Table) wide(cells [][]tableCell, align []Align) bool {
 	plain, bold := style.text(phoneFont, style.ink, false), style.text(phoneFont, style.ink, true)
 	longest := func(sty text.Style, texts []string) (width float64) {
@@ -125,7 +125,7 @@ func (t *Table) wide(cells [][]tableCell, align []Align) bool {
 	return width > phoneWidth
 }
 
-// cells formats all rows and finds the best of each column; short rows are filled up.
+// cells formats all rows and finds the best of each column; short rows are padded.
 func (t *Table) cells() (cells [][]tableCell, align []Align) {
 	cells, align = make([][]tableCell, len(t.Rows)), make([]Align, len(t.Columns))
 	for i := range t.Rows {
@@ -186,7 +186,7 @@ type rival struct {
 	badness float64
 }
 
-// emphasise finds the best of some cells, and those with the same text.
+// emphasise marks the best of some cells, and those with the same text.
 func emphasise(rivals []rival) {
 	if len(rivals) == 0 {
 		return
@@ -206,13 +206,14 @@ func (c tableCell) html() string {
 		s = "<strong>" + s + "</strong>"
 	}
 	if c.small != "" {
-		// The worst on a line of its own keeps a table of many methods narrow.
-		s += fmt.Sprintf(`<br><span style="%s">%s</span>`, smallCSS, strings.Replace(html.EscapeString(c.small), worst, "<br>"+worst[1:], 1))
+		// A line of its own for the worst keeps a table of many methods narrow.
+		s += fmt.Sprintf(`<br><span style="%s">%s</span>`, smallCSS,
+			strings.Replace(html.EscapeString(c.small), worst, "<br>"+worst[1:], 1))
 	}
 	return s
 }
 
-// notes are those of the table, after what explains its spreads.
+// notes are the explanation of spreads, if there are any, and the table's notes.
 func (t *Table) notes() []string {
 	if n := t.note(); n != "" {
 		return append([]string{n}, t.Notes...)
@@ -227,15 +228,17 @@ func (c Column) header() string {
 	return clean(c.Name + " (" + c.Unit + ")")
 }
 
-// The table's looks are written on its elements: a style sheet would reach, and be reached by, the rest of the page.
+// The styles are inline: a style sheet would affect, and be affected by, the rest of the page.
 const (
-	tableCSS   = "border-collapse:collapse;margin:0.6em 0;font-size:0.95em;line-height:1.35;border:0;font-variant-numeric:tabular-nums;color:#1f2328;background:#ffffff"
+	tableCSS = "border-collapse:collapse;margin:0.6em 0;font-size:0.95em;line-height:1.35;border:0;" +
+		"font-variant-numeric:tabular-nums;color:#1f2328;background:#ffffff"
 	captionCSS = "caption-side:top;text-align:left;font-weight:600;padding:0.3em 0.5em 0.45em;color:inherit"
-	headCSS    = "padding:0.3em 0.5em;border:0;border-top:1.5px solid #8c959f;border-bottom:1px solid #8c959f;font-weight:600;vertical-align:bottom;white-space:normal;"
-	cellCSS    = "padding:0.25em 0.5em;border:0;border-bottom:1px solid #e7eaed;background:#ffffff;"
-	bestCSS    = "font-weight:700;background:#e6f4ef;"
-	smallCSS   = "font-size:0.84em;font-weight:400;color:#57606a;white-space:nowrap"
-	notesCSS   = "text-align:left;padding:0.4em 0.5em;border:0;background:#ffffff;color:#57606a;font-size:0.92em;white-space:normal"
+	headCSS    = "padding:0.3em 0.5em;border:0;border-top:1.5px solid #8c959f;border-bottom:1px solid " +
+		"#8c959f;font-weight:600;vertical-align:bottom;white-space:normal;"
+	cellCSS  = "padding:0.25em 0.5em;border:0;border-bottom:1px solid #e7eaed;background:#ffffff;"
+	bestCSS  = "font-weight:700;background:#e6f4ef;"
+	smallCSS = "font-size:0.84em;font-weight:400;color:#57606a;white-space:nowrap"
+	notesCSS = "text-align:left;padding:0.4em 0.5em;border:0;background:#ffffff;color:#57606a;font-size:0.92em;white-space:normal"
 )
 
 // HTML returns the table as a <table> element with inline styles; all texts are escaped. It returns an error if there is
@@ -256,7 +259,7 @@ func (t *Table) HTML() (template.HTML, error) {
 	var b strings.Builder
 	class := "gppl-table"
 	cards := t.wide(cells, align)
-	if cards { // on a phone each row is a card (page.css), which needs not scroll sideways
+	if cards { // on a phone each row becomes a card (page.css), which needs no sideways scrolling
 		class += " gppl-cards"
 	}
 	fmt.Fprintf(&b, `<table class="%s" style="%s">`, class, tableCSS)
@@ -266,7 +269,7 @@ func (t *Table) HTML() (template.HTML, error) {
 	b.WriteString("<thead><tr>")
 	for j, c := range t.Columns {
 		tag := `th scope="col"`
-		if clean(c.Name) == "" { // a header that says nothing is none
+		if clean(c.Name) == "" { // an empty header cell is not a header
 			tag = "td"
 		}
 		fmt.Fprintf(&b, `<%s style="%s%s">%s`, tag, headCSS, strings.TrimSuffix(side(j), ";white-space:nowrap"), escape(clean(c.Name)))
@@ -283,14 +286,15 @@ func (t *Table) HTML() (template.HTML, error) {
 			if cells[i][j].word() {
 				css += "white-space:nowrap;"
 			}
-			if cells[i][j].sentence() { // the table scrolls
+			if cells[i][j].sentence() { // the table may scroll
 				css += fmt.Sprintf("min-width:%dem;", sentenceWidth)
 			}
 			if cells[i][j].best {
 				css += bestCSS
 			}
 			name := ""
-			if cards && t.Columns[j].header() != "" && (j > 0 || align[j] == Right) { // what a row is of needs no name, unless it is a number
+			// The first column names the row and needs no header in a card, unless it is a number.
+			if cards && t.Columns[j].header() != "" && (j > 0 || align[j] == Right) {
 				name = fmt.Sprintf(` data-name="%s"`, html.EscapeString(t.Columns[j].header()))
 			}
 			if cards && t.Columns[j].Minor {
@@ -305,14 +309,15 @@ func (t *Table) HTML() (template.HTML, error) {
 		for i, n := range notes {
 			notes[i] = escape(clean(n))
 		}
-		fmt.Fprintf(&b, `<tfoot><tr><td colspan="%d" style="%s"><div class="gppl-stay">%s</div></td></tr></tfoot>`, len(t.Columns), notesCSS, strings.Join(notes, "<br>"))
+		fmt.Fprintf(&b, `<tfoot><tr><td colspan="%d" style="%s"><div class="gppl-stay">%s</div></td></tr></tfoot>`, len(t.Columns),
+			notesCSS, strings.Join(notes, "<br>"))
 	}
 	b.WriteString("</table>")
 	return template.HTML(inPage(b.String())), nil
 }
 
-// String returns the table as text for a terminal, the best values marked by an asterisk. A short row is filled up and a
-// long one cut.
+// String returns the table as text for a terminal; the best values are marked by an asterisk. A short row is padded and a long
+// one cut.
 func (t *Table) String() string {
 	cells, align := t.cells()
 	text := make([][]string, len(cells))
@@ -329,7 +334,7 @@ func (t *Table) String() string {
 			case row[j].best:
 				s += "*"
 			case marked && align[j] == Right:
-				s += " " // the digits stay in line
+				s += " " // keeps the digits aligned
 			}
 			if row[j].small != "" {
 				s += " " + row[j].small

@@ -41,7 +41,7 @@ a note
 	_ = (&Table{Columns: []Column{{}, {}}, Rows: [][]any{{}, {1, 2, 3}}}).String()
 }
 
-// TestLines: lines of a cell are lines of HTML, and parts of a line in a terminal.
+// TestLines checks that the lines of a cell are lines in HTML, and parts of one line in a terminal.
 func TestLines(t *testing.T) {
 	table := &Table{Columns: []Column{{Name: "measured"}}, Rows: [][]any{{[]string{"a < b", "c"}}}}
 	h, err := table.HTML()
@@ -53,7 +53,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestBestOfRow: the best of a row is its least value, or that nearest to the target, among the columns that are compared.
+// TestBestOfRow checks that the best of a row is its smallest value, or the nearest to the target, among the columns that are
+// compared.
 func TestBestOfRow(t *testing.T) {
 	score := Column{Format: Fixed(2), Best: MinOfRow}
 	share := Column{Format: Percent(0), Best: MinOfRow, Target: 0.95}
@@ -89,14 +90,15 @@ func TestTableHTML(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, bad := range []*Table{{}, {Columns: []Column{{}}, Rows: [][]any{{1, 2}}}, {Columns: []Column{{}, {}}, Rows: [][]any{{1}}}} {
+	for _, bad := range []*Table{{}, {Columns: []Column{{}}, Rows: [][]any{{1, 2}}},
+		{Columns: []Column{{}, {}}, Rows: [][]any{{1}}}} {
 		if _, err := bad.HTML(); err == nil {
 			t.Errorf("%+v: no error", bad)
 		}
 	}
 }
 
-// TestTableAlign: numbers stand to the right, though some are unknown.
+// TestTableAlign checks that numbers are aligned to the right even if some are unknown.
 func TestTableAlign(t *testing.T) {
 	for want, values := range map[Align][]any{Right: {1.5, "", nil, "–"}, Left: {1.5, "none", nil, ""}} {
 		table := &Table{Columns: []Column{{Name: "a"}}}
@@ -125,7 +127,8 @@ func TestTableSentences(t *testing.T) {
 	}
 }
 
-// TestTableOnPhone: rows are cards on a phone if the table is too wide for it, and what a number in the first column counts is said.
+// TestTableOnPhone checks that rows become cards on a phone if the table is too wide for it, and that a number in the first
+// column then has its name.
 func TestTableOnPhone(t *testing.T) {
 	number, name := Column{Name: "evaluations"}, Column{Name: "kernel"}
 	for _, c := range []struct {
@@ -136,11 +139,13 @@ func TestTableOnPhone(t *testing.T) {
 		{[]Column{name, number, number}, []any{"Matern32", 1, 2}, 0},
 		{[]Column{name, number, number, number, number}, []any{"Matern32", 1, 2, 3, 4}, 4},
 		{[]Column{number, number, number, number, number}, []any{5, 1, 2, 3, 4}, 5},
-		{[]Column{name, {Name: "unit"}, {Name: "reason"}}, []any{strings.Repeat("m", 20), "in " + strings.Repeat("m", 18), "converged"}, 2},
+		{[]Column{name, {Name: "unit"}, {Name: "reason"}}, []any{strings.Repeat("m", 20), "in " + strings.Repeat("m", 18), "converged"},
+			2},
 		{[]Column{name, number, number, number}, []any{strings.Repeat("why ", 20), 1, 2, 3}, 3},
 		{[]Column{name, {}, {Name: "reason"}}, []any{"a", strings.Repeat("why ", 20), "b"}, 1},
 		{[]Column{name, {Name: "reason"}}, []any{"a", strings.Repeat("why ", 20)}, 1},
-		{[]Column{name, {Name: "NLL"}, {Name: "NLL"}}, []any{"a", Spread{N: 2}, Spread{N: 2, Q1: 100.123, Q3: 1e-3, Worst: 1234567}}, 0},
+		{[]Column{name, {Name: "NLL"}, {Name: "NLL"}}, []any{"a", Spread{N: 2}, Spread{N: 2, Q1: 100.123, Q3: 1e-3, Worst: 1234567}},
+			0},
 	} {
 		s := string(Must((&Table{Columns: c.columns, Rows: [][]any{c.row}}).HTML()))
 		if got := strings.Count(s, "data-name="); got != c.names || strings.Contains(s, "gppl-cards") != (got > 0) {

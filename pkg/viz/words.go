@@ -11,10 +11,10 @@ import (
 	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
-// maxSentences bounds the description of a figure: a reader who cannot see it wants its message, not all of its numbers.
+// maxSentences bounds the description of a figure: a reader who cannot see it needs its message, not all of its numbers.
 const maxSentences = 8
 
-// words says what the figure shows, from its numbers, one sentence a curve.
+// words describes what the figure shows, from its numbers, in one sentence per curve.
 func (f *Figure) words() string {
 	var sentences []string
 	more := 0
@@ -45,7 +45,7 @@ func (f *Figure) words() string {
 	return strings.Join(sentences, " ")
 }
 
-// axes are the labels of the axes; empty where panels differ.
+// axes returns the labels of the axes, empty if they differ between panels.
 func (f *Figure) axes() (x, y string) {
 	if f.shared {
 		return f.XLabel, f.YLabel
@@ -63,7 +63,7 @@ func (f *Figure) axes() (x, y string) {
 
 func threeDigits(v float64) string { return formatDigits(v, 3) }
 
-// sayX writes an abscissa: a date as tables write it, or a number with enough digits to tell the month of a year.
+// sayX writes an abscissa: a date as in tables, or a number with enough digits to tell the month of a year.
 func (l *layer) sayX(v float64) string {
 	switch c := l.dates.(type) {
 	case nil:
@@ -79,7 +79,7 @@ func (l *layer) sayX(v float64) string {
 	return trimmed(formatDigits(v, digits))
 }
 
-// again reports whether a layer has the numbers of one below it: the dots on a line, or the line through points.
+// again reports whether a layer repeats the numbers of one below it: the dots on a line, or the line through points.
 func (l *layer) again(before []layer) bool {
 	return slices.ContainsFunc(before, func(o layer) bool { return sameSlice(o.y, l.y) })
 }
@@ -129,14 +129,16 @@ func (l *layer) words(before []layer) string {
 			return ""
 		}
 		_, _, ys := l.extent()
-		return fmt.Sprintf("%s: median %s of %d, between %s and %s", name, threeDigits(s.Median), s.N, threeDigits(ys[0]), threeDigits(ys[1]))
+		return fmt.Sprintf("%s: median %s of %d, between %s and %s", name, threeDigits(s.Median), s.N,
+			threeDigits(ys[0]), threeDigits(ys[1]))
 	case layerLevels:
 		return name
 	}
 	return ""
 }
 
-// places tells where the places are that can be drawn: of one and of many, by the beginnings of their sentences.
+// places describes the range of the drawable points; one and many are the beginnings of the sentence for one point and for
+// several.
 func (l *layer) places(unnamed, one, many string) string {
 	n, xs, ys := l.extent()
 	name := cmp.Or(l.name, unnamed)
@@ -146,10 +148,11 @@ func (l *layer) places(unnamed, one, many string) string {
 	case 1:
 		return fmt.Sprintf(one+" (%s, %s)", name, l.sayX(xs[0]), threeDigits(ys[0]))
 	}
-	return fmt.Sprintf(many+" from %s to %s, between %s and %s", name, n, l.sayX(xs[0]), l.sayX(xs[1]), threeDigits(ys[0]), threeDigits(ys[1]))
+	return fmt.Sprintf(many+" from %s to %s, between %s and %s", name, n, l.sayX(xs[0]), l.sayX(xs[1]),
+		threeDigits(ys[0]), threeDigits(ys[1]))
 }
 
-// course tells where a line begins and ends, and its highest or lowest value, where that is neither.
+// course describes where a line begins and ends, and its highest or lowest value if that is neither.
 func (l *layer) course(name string) string {
 	first, last, low, high := -1, -1, -1, -1
 	for i, y := range l.y {
@@ -179,12 +182,13 @@ func (l *layer) course(name string) string {
 	if l.y[last] < l.y[first] {
 		verb = "falls"
 	}
-	// A difference that overflows is infinite, and then beyond every share of the range.
+	// A difference that overflows is infinite, and so exceeds every share of the range.
 	if math.Abs(l.y[last]-l.y[first]) < 0.05*(l.y[high]-l.y[low]) {
 		verb = "goes"
 	}
-	s := fmt.Sprintf("%s %s from %s at %s to %s at %s", name, verb, threeDigits(l.y[first]), l.sayX(l.x[first]), threeDigits(l.y[last]), l.sayX(l.x[last]))
-	const apart = 0.05 // of the range, beyond both ends: an extreme worth a word
+	s := fmt.Sprintf("%s %s from %s at %s to %s at %s", name, verb, threeDigits(l.y[first]), l.sayX(l.x[first]),
+		threeDigits(l.y[last]), l.sayX(l.x[last]))
+	const apart = 0.05 // how far an extreme must lie beyond both ends to be mentioned, as a share of the range
 	var extremes []string
 	if v := l.y[low]; math.Min(l.y[first], l.y[last])-v > apart*(l.y[high]-v) {
 		extremes = append(extremes, fmt.Sprintf("lowest %s at %s", threeDigits(v), l.sayX(l.x[low])))
@@ -198,7 +202,7 @@ func (l *layer) course(name string) string {
 	return s
 }
 
-// extent counts the places that can be drawn and gives their ranges.
+// extent counts the drawable points and returns their ranges.
 func (l *layer) extent() (n int, xs, ys [2]float64) {
 	xs, ys = [2]float64{math.Inf(1), math.Inf(-1)}, [2]float64{math.Inf(1), math.Inf(-1)}
 	for i, y := range l.y {

@@ -2,8 +2,8 @@
 //
 //	go run ./cmd/gppl-beam --input 'dir/*.csv' --output all.sums
 //
-// runs in this process. The flags of Beam choose another runner; docs/scale.md has those for Flink and Dataflow. The file has the same
-// bytes as that of gppl sum with the same header.
+// runs in this process. The flags of Beam choose another runner; docs/scale.md lists those for Flink and Dataflow. The file has
+// the same bytes as that of gppl sum with the same header.
 package main
 
 import (
@@ -33,8 +33,9 @@ var (
 	output   = flag.String("output", "", "file for the sums")
 	header   = sumflags.New(flag.CommandLine, "a look at the files")
 	columns  = sumflags.NewColumns(flag.CommandLine, true)
-	attempts = flag.Int("attempts", 3, "how often the job is sent to prism in all: prism ends it when a worker is lost; other runners repeat the lost work themselves")
-	strict   = flag.Bool("strict", false, "fail at a row that cannot be read or is out of range, instead of leaving it out")
+	attempts = flag.Int("attempts", 3, "how often the job is sent to prism in all: prism ends it when a worker is lost; other "+
+		"runners repeat the lost work themselves")
+	strict = flag.Bool("strict", false, "fail at a row that cannot be read or is out of range, instead of leaving it out")
 )
 
 func main() {
@@ -42,7 +43,7 @@ func main() {
 	beam.Init() // a worker does not return from it
 	ctx := ended.Context()
 	if err := run(ctx); err != nil {
-		if s, ok := ended.By(ctx); ok { // Beam says it in an error of gRPC
+		if s, ok := ended.By(ctx); ok { // Beam would hide the signal in an error of gRPC
 			fmt.Fprintln(os.Stderr, "gppl-beam:", s)
 			os.Exit(s.Code())
 		}
@@ -80,7 +81,8 @@ func run(ctx context.Context) error {
 		return err
 	}
 	again := gpplbeam.Again{Lost: func(attempt int, err error) {
-		fmt.Fprintf(os.Stderr, "gppl-beam: a worker was lost, and with it attempt %d of %d: the job is sent again, with the same bits (%v)\n", attempt, *attempts, err)
+		fmt.Fprintf(os.Stderr, "gppl-beam: a worker was lost, and with it attempt %d of %d: the job is sent again, with the same "+
+			"bits (%v)\n", attempt, *attempts, err)
 	}}
 	if onPrism() {
 		again.Attempts = *attempts
@@ -97,14 +99,16 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// The memory of this process when prism runs in it, in bytes, beside that of sums for each file: prism keeps what the steps give each other,
-// as bytes and as sums: 10 or 11 times the sums, and more where the collector comes late. TestProcessMemory measures it.
+// The memory of this process when prism runs in it: bytes in addition to the sums, and the number of sums held for each file.
+// Prism keeps what steps pass to each other, both as bytes and as sums: 10 or 11 times the sums, and more if garbage is collected
+// late. TestProcessMemory measures it.
 const (
 	processBytes = 80e6
 	sumsOfFile   = 14
 )
 
-// fits returns an error if prism runs in this process and the sums of all files do not fit its memory. Other runners have memory of their own.
+// fits returns an error if prism runs in this process and the sums of all files do not fit its memory. Other runners have their
+// own memory.
 func fits(h sums.Header, patterns []string) error {
 	limit, err := header.Memory()
 	if err != nil || !ownRunner() || !gpplbeam.Local(patterns) {
@@ -119,7 +123,8 @@ func fits(h sums.Header, patterns []string) error {
 		return err
 	}
 	if needed := processBytes + sumsOfFile*float64(len(files))*float64(plan.Bytes); needed > limit {
-		err := &gppl.MemoryError{What: fmt.Sprintf("sums of %d frequencies for each of %d files, which prism keeps,", h.Highest, len(files)), Needed: needed, Limit: limit}
+		err := &gppl.MemoryError{What: fmt.Sprintf("sums of %d frequencies for each of %d files, which prism keeps,", h.Highest,
+			len(files)), Needed: needed, Limit: limit}
 		return fmt.Errorf("%w: --memory raises the limit, and gppl sum needs no more for many files than for one", err)
 	}
 	return nil
@@ -134,7 +139,7 @@ func onPrism() bool {
 // ownRunner reports whether prism runs in this process.
 func ownRunner() bool { return onPrism() && flag.Lookup("endpoint").Value.String() == "" }
 
-// spared returns an error if the result would overwrite an input file.
+// spared returns an error if the output would overwrite an input file.
 func spared(patterns []string) error {
 	local := slices.DeleteFunc(slices.Clone(patterns), func(p string) bool { return !gpplbeam.Local([]string{p}) })
 	files, err := sumflags.Files(local)
@@ -150,7 +155,8 @@ func spared(patterns []string) error {
 // look returns the range of the files, as gppl sum does.
 func look(ctx context.Context, patterns []string, o forecast.ReadOptions) (r sums.Range, err error) {
 	if !gpplbeam.Local(patterns) {
-		return r, errors.New("--input is not on this machine, so its range is not known before it is read: give --from, --to, --centre and --largest, or --like FILE.sums")
+		return r, errors.New("--input is not on this machine, so its range is not known before it is read: give --from, --to, " +
+			"--centre and --largest, or --like FILE.sums")
 	}
 	files, err := sumflags.Files(patterns)
 	if err != nil {
@@ -159,10 +165,10 @@ func look(ctx context.Context, patterns []string, o forecast.ReadOptions) (r sum
 	return forecast.LookAt(ctx, files, o)
 }
 
-// tell prints the numbers of rows, if the runner reports them.
+// tell prints the numbers of rows if the runner reports them.
 func tell(result beam.PipelineResult) {
 	if result == nil {
-		return // other runners continue by themselves
+		return // other runners continue on their own
 	}
 	rows := map[string]int64{}
 	counters := result.Metrics().Query(func(r beam.MetricResult) bool { return r.Namespace() == gpplbeam.Namespace }).Counters()

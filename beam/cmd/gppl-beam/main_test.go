@@ -14,7 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// TestApart wants no input to be overwritten, by whatever name the output has.
+// TestApart checks that no input is overwritten, by whatever name the output has.
 func TestApart(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.csv")
@@ -44,7 +44,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestMemory refuses sums that prism, in this process, does not hold within --memory, and a file of --like that never ends.
+// TestMemory checks that sums that do not fit prism in this process within --memory are refused, and so is an endless file of
+// --like.
 func TestMemory(t *testing.T) {
 	dir, limit := t.TempDir(), debug.SetMemoryLimit(-1)
 	set := func(name, value string) {
@@ -74,7 +75,8 @@ func TestMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	set("memory", "500MB")
-	if err := fits(p.Header, []string{*input}); err == nil || !strings.Contains(err.Error(), "for each of 2 files") || !strings.Contains(err.Error(), "and the limit is 500 MB") {
+	if err := fits(p.Header, []string{*input}); err == nil || !strings.Contains(err.Error(), "for each of 2 files") ||
+		!strings.Contains(err.Error(), "and the limit is 500 MB") {
 		t.Errorf("prism in this process: %v", err)
 	}
 	set("endpoint", "localhost:8073")
@@ -104,7 +106,8 @@ func TestProcessMemory(t *testing.T) {
 			t.Fatalf("%v: %s", err, out)
 		}
 		taken, allowed := float64(machine.Peak(p.ProcessState)), processBytes+sumsOfFile*float64(files+1)*float64(plan.Bytes)
-		t.Logf("%d files with sums of %.0f MB each: %.0f MB, allowed for %.0f MB", files+1, 1e-6*float64(plan.Bytes), 1e-6*taken, 1e-6*allowed)
+		t.Logf("%d files with sums of %.0f MB each: %.0f MB, allowed for %.0f MB", files+1,
+			1e-6*float64(plan.Bytes), 1e-6*taken, 1e-6*allowed)
 		if taken > allowed {
 			t.Errorf("%d files take %.0f MB, more than %.0f MB", files+1, 1e-6*taken, 1e-6*allowed)
 		}

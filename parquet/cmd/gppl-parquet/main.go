@@ -1,4 +1,5 @@
-// Command gppl-parquet makes sums.Sums of Parquet files: gppl sum for that format, with the same bytes for the same numbers.
+// Command gppl-parquet makes sums.Sums of Parquet files. It is gppl sum for that format, with the same bytes for the same
+// numbers.
 //
 //	go run ./cmd/gppl-parquet --x time --y level -o all.sums 'part-*.parquet'
 package main
@@ -47,15 +48,15 @@ func say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "gppl-parquet: %s\n", flagwords.Printable(fmt.Sprintf(format, args...)))
 }
 
-// perWorker is what a worker takes beside its sums, in bytes: blocks of numbers and texts, and pages of the usual size.
+// perWorker is the memory of a worker besides its sums, in bytes: blocks of numbers and texts, and pages of the usual size.
 const perWorker = 30e6 + gpplparquet.PagesHeld<<20
 
-// pageBytes is the most that a page may have if a worker has some bytes left beside perWorker.
+// pageBytes is the largest page that is allowed if a worker has left bytes besides perWorker.
 func pageBytes(left float64) int64 { return int64(1<<20 + max(0, left)/gpplparquet.PagesHeld) }
 
-// largePage says what to do about a page that is larger than pageBytes.
+// largePage adds to an error what to do about a page that is larger than pageBytes.
 func largePage(err error) error {
-	if strings.Contains(err.Error(), "exceeds configured limit") { // arrow has no type for it
+	if strings.Contains(err.Error(), "exceeds configured limit") { // arrow has no type for this error
 		return fmt.Errorf("%w bytes: --memory raises the limit, and pages of 1 MB need little", err)
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestApart wants no input to be overwritten, by whatever name the output has.
+// TestApart checks that no input is overwritten, by whatever name the output has.
 func TestApart(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.parquet")
@@ -36,7 +36,7 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// TestMemory refuses what does not fit --memory in one line, before anything is written.
+// TestMemory checks that what does not fit --memory is refused in one line, before anything is written.
 func TestMemory(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.parquet")
@@ -73,7 +73,8 @@ func TestMemory(t *testing.T) {
 	}
 	header.Like = ""
 	set("memory", "100MB", "from", "0", "to", "1e5", "lengthscale", "0.4", "centre", "0", "largest", "1")
-	if err := run(t.Context(), []string{file}); err == nil || !strings.Contains(err.Error(), "and the limit is 100 MB: --memory raises the limit") {
+	if err := run(t.Context(), []string{file}); err == nil ||
+		!strings.Contains(err.Error(), "and the limit is 100 MB: --memory raises the limit") {
 		t.Errorf("large sums: %v", err)
 	}
 }

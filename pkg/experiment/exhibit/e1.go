@@ -11,38 +11,47 @@ import (
 
 // Table1 is the paper's Table 1 in its own layout: NLL and time of three methods by two optimisers, published and ours.
 func Table1(all []experiment.Outcome, p experiment.Published) *viz.Table {
-	t := &viz.Table{Caption: "The paper's Table 1 with the settings of the text: exact NLL and running time by method and optimiser, k = m = 100", Columns: []viz.Column{{Name: ""}}}
-	rows := [][]any{{"NLL (nats), published"}, {"NLL (nats), ours"}, {"above the optimum of the draw, published*"}, {"above the optimum of the draw, ours"},
+	t := &viz.Table{Caption: "The paper's Table 1 with the settings of the text: exact NLL and running time by method and " +
+		"optimiser, k = m = 100", Columns: []viz.Column{{Name: ""}}}
+	rows := [][]any{{"NLL (nats), published"}, {"NLL (nats), ours"}, {"above the optimum of the draw, published*"},
+		{"above the optimum of the draw, ours"},
 		{"Time (s), published"}, {"Time (s), ours, dense"}, {"evaluations, ours"}}
 	for _, optimiser := range []string{"BFGS", "Adam"} {
 		for _, m := range methods {
 			t.Columns = append(t.Columns, viz.Column{Name: optimiser + " " + m, Format: viz.Digits(4)})
 			ours := experiment.Where(all, experiment.E1By(optimiser, m))
 			published := p.E1[optimiser][m]
-			for i, v := range []any{published.NLL, spread(experiment.NLLs(ours)), published.NLL - p.E1[optimiser][experiment.ML].NLL, spread(experiment.Excess(all, ours)),
+			for i, v := range []any{published.NLL, spread(experiment.NLLs(ours)), published.NLL - p.E1[optimiser][experiment.ML].NLL,
+				spread(experiment.Excess(all, ours)),
 				published.Seconds, spread(experiment.Values(ours, seconds)), evaluations(ours)} {
 				rows[i] = append(rows[i], v)
 			}
 		}
 	}
 	t.Rows = rows
-	t.Notes = smokeNote([]string{"Published: one draw, which is not stored, with k = m = 40. Ours: medians over other draws of the same model. The NLL differs between draws by tens of nats, so compare how far above ML a method ends.",
+	t.Notes = smokeNote([]string{"Published: one draw, which is not stored, with k = m = 40. Ours: medians over other draws of " +
+		"the same model. The NLL differs between draws by tens of nats, so compare how far above ML a method ends.",
 		"* Relative to ML with the same optimiser.", machines(all)})
 	return t
 }
 
-// E1Protocols sets our protocol beside the paper's.
+// E1Protocols compares our protocol with the paper's.
 func E1Protocols(all []experiment.Outcome) *viz.Table {
 	t := &viz.Table{
-		Caption: "How far above the optimum of the exact NLL each method ends, k = m = 100: the paper's optimisers, and L-BFGS to the optimum",
-		Columns: []viz.Column{{Name: "protocol"}, {Name: "method"}, {Name: "above the optimum", Unit: "nats", Format: viz.Digits(3)}, {Name: "noise variance", Format: viz.Digits(3)},
+		Caption: "How far above the optimum of the exact NLL each method ends, k = m = 100: the paper's optimisers, and L-BFGS to " +
+			"the optimum",
+		Columns: []viz.Column{{Name: "protocol"}, {Name: "method"}, {Name: "above the optimum", Unit: "nats", Format: viz.Digits(3)},
+			{Name: "noise variance", Format: viz.Digits(3)},
 			{Name: "evaluations", Format: viz.Fixed(0)}, {Name: "time", Unit: "s", Format: viz.Digits(2)}, {Name: "worse than untrained"}},
-		Notes: smokeNote([]string{"The optimum is that of the exact NLL of each draw; the true noise variance is 0.1. The paper protocol uses dense arithmetic, ours the cheapest engine.", directions(20, all[0].Trial.Source.N), machines(all)}),
+		Notes: smokeNote([]string{"The optimum is that of the exact NLL of each draw; the true noise variance is 0.1. The paper " +
+			"protocol uses dense arithmetic, ours the cheapest engine.", directions(20, all[0].Trial.Source.N), machines(all)}),
 	}
-	for _, o := range []struct{ name, method string }{{"paper, BFGS", "BFGS"}, {"paper, Adam", "Adam"}, {"gppl, L-BFGS to the optimum", "L-BFGS"}} {
+	for _, o := range []struct{ name, method string }{{"paper, BFGS", "BFGS"}, {"paper, Adam", "Adam"},
+		{"gppl, L-BFGS to the optimum", "L-BFGS"}} {
 		for _, m := range methods {
 			ours := experiment.Where(all, experiment.E1By(o.method, m))
-			t.Rows = append(t.Rows, []any{o.name, m, spread(experiment.Excess(all, ours)), spread(noise(ours)), evaluations(ours), spread(experiment.Values(ours, seconds)), share(experiment.Failures(ours), len(ours))})
+			t.Rows = append(t.Rows, []any{o.name, m, spread(experiment.Excess(all, ours)), spread(noise(ours)), evaluations(ours),
+				spread(experiment.Values(ours, seconds)), share(experiment.Failures(ours), len(ours))})
 		}
 	}
 	return t
@@ -57,13 +66,18 @@ func noise(all []experiment.Outcome) []float64 {
 	})
 }
 
-// Table1Notebook sets the published Table 1 beside what the settings of the authors' notebook give.
+// Table1Notebook compares the published Table 1 with the results of the settings of the authors' notebook.
 func Table1Notebook(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	t := &viz.Table{
-		Caption: fmt.Sprintf("The paper's Table 1 with the settings of the authors' notebook, k = m = %d: exact NLL above ML's", experiment.NotebookOrder(scales.FromEnvironment())),
-		Columns: []viz.Column{{Name: "optimiser"}, {Name: "method"}, {Name: "published", Unit: "nats", Format: viz.Fixed(1)}, {Name: "ours, over draws", Unit: "nats", Format: viz.Fixed(1)},
-			{Name: "draws that end lower"}, {Name: "noise variance learnt", Format: viz.Digits(3)}, {Name: "evaluations", Format: viz.Fixed(0)}},
-		Notes: smokeNote([]string{"Settings: noise variance ln 1.1, PyTorch's Adam and L-BFGS, Repulsive projections of 400 vectors, the repulsion of inducing inputs, their additions to diagonals. Rows of ML: above the optimum found by L-BFGS with a line search."}),
+		Caption: fmt.Sprintf("The paper's Table 1 with the settings of the authors' notebook, k = m = %d: exact NLL above ML's",
+			experiment.NotebookOrder(scales.FromEnvironment())),
+		Columns: []viz.Column{{Name: "optimiser"}, {Name: "method"}, {Name: "published", Unit: "nats", Format: viz.Fixed(1)},
+			{Name: "ours, over draws", Unit: "nats", Format: viz.Fixed(1)},
+			{Name: "draws that end lower"}, {Name: "noise variance learnt", Format: viz.Digits(3)},
+			{Name: "evaluations", Format: viz.Fixed(0)}},
+		Notes: smokeNote([]string{"Settings: noise variance ln 1.1, PyTorch's Adam and L-BFGS, Repulsive projections of 400 vectors, " +
+			"the repulsion of inducing inputs, their additions to diagonals. Rows of ML: above the optimum " +
+			"found by L-BFGS with a line search."}),
 	}
 	for _, optimiser := range []string{"BFGS", "Adam"} {
 		for _, m := range methods {
@@ -89,27 +103,34 @@ func Table1Notebook(all []experiment.Outcome, p experiment.Published) *viz.Table
 	return t
 }
 
-// E1Options shows what each of the authors' settings does to what Adam learns, on the draws of the notebook's settings.
+// E1Options shows the effect of each of the authors' settings on what Adam learns, on the same draws.
 func E1Options(all []experiment.Outcome) *viz.Table {
 	t := &viz.Table{
 		Caption: "The authors' settings, one at a time (E1, Adam, k = m of their notebook)",
-		Columns: []viz.Column{{Name: "method"}, {Name: "setting"}, {Name: "draws"}, {Name: "exact NLL above the optimum", Unit: "nats", Format: viz.Digits(3)},
-			{Name: "changed by the setting, same draws", Unit: "nats", Format: viz.Digits(2)}, {Name: "noise variance", Format: viz.Digits(3)}, {Name: "evaluations", Format: viz.Fixed(0)}},
+		Columns: []viz.Column{{Name: "method"}, {Name: "setting"}, {Name: "draws"},
+			{Name: "exact NLL above the optimum", Unit: "nats", Format: viz.Digits(3)},
+			{Name: "changed by the setting, same draws", Unit: "nats", Format: viz.Digits(2)},
+			{Name: "noise variance", Format: viz.Digits(3)}, {Name: "evaluations", Format: viz.Fixed(0)}},
 		Notes: smokeNote(nil),
 	}
 	diagonal := experiment.Authors{Diagonal: experiment.PLDiagonal}
-	plainPL, plainVFE := experiment.Where(all, experiment.NotebookE1With(experiment.PL, diagonal)), experiment.Where(all, experiment.NotebookE1With(experiment.VFE, experiment.Authors{}))
+	plainPL, plainVFE := experiment.Where(all, experiment.NotebookE1With(experiment.PL, diagonal)),
+		experiment.Where(all, experiment.NotebookE1With(experiment.VFE, experiment.Authors{}))
 	for _, c := range []struct {
 		loss, name string
 		with, base []experiment.Outcome
 	}{
 		{experiment.PL, "Sphere, several Ω for each draw", plainPL, nil},
 		{experiment.PL, "Repulsive, k of 400 vectors", experiment.Where(all, experiment.NotebookE1("Adam", experiment.PL)), plainPL},
-		{experiment.PL, "Sphere, single precision", experiment.Where(all, experiment.NotebookE1With(experiment.PL, experiment.Authors{Diagonal: diagonal.Diagonal, Float32: true})), plainPL},
+		{experiment.PL, "Sphere, single precision", experiment.Where(all,
+			experiment.NotebookE1With(experiment.PL, experiment.Authors{Diagonal: diagonal.Diagonal, Float32: true})), plainPL},
 		{experiment.VFE, "none", plainVFE, nil},
-		{experiment.VFE, "repulsion of inducing inputs", experiment.Where(all, experiment.NotebookE1("Adam", experiment.VFE)), plainVFE},
-		{experiment.VFE, "noise in K_uu", experiment.Where(all, experiment.NotebookE1With(experiment.VFE, experiment.Authors{NoiseInGram: true})), plainVFE},
-		{experiment.VFE, "single precision", experiment.Where(all, experiment.NotebookE1With(experiment.VFE, experiment.Authors{Float32: true})), plainVFE},
+		{experiment.VFE, "repulsion of inducing inputs", experiment.Where(all, experiment.NotebookE1("Adam", experiment.VFE)),
+			plainVFE},
+		{experiment.VFE, "noise in K_uu", experiment.Where(all,
+			experiment.NotebookE1With(experiment.VFE, experiment.Authors{NoiseInGram: true})), plainVFE},
+		{experiment.VFE, "single precision", experiment.Where(all,
+			experiment.NotebookE1With(experiment.VFE, experiment.Authors{Float32: true})), plainVFE},
 	} {
 		if len(c.with) == 0 {
 			continue
@@ -127,17 +148,22 @@ func E1Options(all []experiment.Outcome) *viz.Table {
 			}
 			changed = spread(change)
 		}
-		t.Rows = append(t.Rows, []any{c.loss, c.name, len(c.with), spread(experiment.Excess(all, c.with)), changed, spread(noise(c.with)), evaluations(c.with)})
+		t.Rows = append(t.Rows, []any{c.loss, c.name, len(c.with), spread(experiment.Excess(all, c.with)), changed,
+			spread(noise(c.with)), evaluations(c.with)})
 	}
 	return t
 }
 
-// E1Precision sets VFE and PL with k = m of the text, as the authors' code computes them, in double precision beside single on the same draws.
+// E1Precision compares VFE and PL in double and in single precision on the same draws, as the authors' code computes them, with
+// the k = m of the text.
 func E1Precision(all []experiment.Outcome) *viz.Table {
 	t := &viz.Table{
-		Caption: "VFE and PL with k = m of the text, as the authors' code computes them (E1, Adam), on the same draws in double and in single precision",
-		Columns: []viz.Column{{Name: "method"}, {Name: "precision"}, {Name: "draws"}, {Name: "exact NLL above the optimum", Unit: "nats", Format: viz.Digits(3)},
-			{Name: "failed factorisations", Format: viz.Fixed(0)}, {Name: "noise variance", Format: viz.Digits(3)}, {Name: "evaluations", Format: viz.Fixed(0)}},
+		Caption: "VFE and PL with k = m of the text, as the authors' code computes them (E1, Adam), on the same draws in double and " +
+			"in single precision",
+		Columns: []viz.Column{{Name: "method"}, {Name: "precision"}, {Name: "draws"},
+			{Name: "exact NLL above the optimum", Unit: "nats", Format: viz.Digits(3)},
+			{Name: "failed factorisations", Format: viz.Fixed(0)}, {Name: "noise variance", Format: viz.Digits(3)},
+			{Name: "evaluations", Format: viz.Fixed(0)}},
 		Notes: smokeNote([]string{"A failed factorisation is retried with ten times more on the diagonal."}),
 	}
 	for _, loss := range []string{experiment.VFE, experiment.PL} {
@@ -146,21 +172,24 @@ func E1Precision(all []experiment.Outcome) *viz.Table {
 			if len(runs) == 0 {
 				continue
 			}
-			t.Rows = append(t.Rows, []any{loss, map[bool]string{false: "double", true: "single"}[single], len(runs), spread(experiment.Excess(all, runs)),
-				spread(experiment.Values(runs, func(o experiment.Outcome) float64 { return float64(o.Retries) })), spread(noise(runs)), evaluations(runs)})
+			t.Rows = append(t.Rows, []any{loss, map[bool]string{false: "double", true: "single"}[single], len(runs),
+				spread(experiment.Excess(all, runs)),
+				spread(experiment.Values(runs, func(o experiment.Outcome) float64 { return float64(o.Retries) })),
+				spread(noise(runs)), evaluations(runs)})
 		}
 	}
 	return t
 }
 
-// E1NotebookStrips shows every draw with the settings of the authors' notebook, beside the published figures.
+// E1NotebookStrips shows every draw with the settings of the authors' notebook, and the published figures.
 func E1NotebookStrips(all []experiment.Outcome, p experiment.Published) (*viz.Figure, error) {
 	const least = 1e-2 // as in E1Strips
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
 			Title:  fmt.Sprintf("The paper's Table 1 is one draw of k = m = %d", experiment.NotebookOrder(scales.FromEnvironment())),
 			XLabel: "optimiser", YLabel: "exact NLL above ML's (nats)", Height: 340,
-			Caption: "E1 with the settings of the authors' notebook, one dot per draw: how far the exact NLL at the learnt hyperparameters lies above ML's optimum for that draw (at least 0.01 is drawn). Diamonds: the paper's Table 1.",
+			Caption: "E1 with the settings of the authors' notebook, one dot per draw: how far the exact NLL at the learnt " +
+				"hyperparameters lies above ML's optimum for that draw (at least 0.01 is drawn). Diamonds: the paper's Table 1.",
 		},
 		LogY: true,
 	}
@@ -170,11 +199,14 @@ func E1NotebookStrips(all []experiment.Outcome, p experiment.Published) (*viz.Fi
 
 // E1Strips shows every draw.
 func E1Strips(all []experiment.Outcome, p experiment.Published) (*viz.Figure, error) {
-	const least = 1e-4 // what is less is as good as nothing, and has no place on a log axis
+	const least = 1e-4 // smaller values are negligible, and would stretch a log axis
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
-			Title: "Proper VFE is at the optimum; PL depends on the draw of the projections", XLabel: "optimiser", YLabel: "exact NLL above its optimum (nats)", Height: 400,
-			Caption: "E1 with k = m = 100, one dot per draw: how far the exact NLL at the learnt hyperparameters lies above its minimum for that draw (values below 1e-4 are drawn at 1e-4). Paper protocol: BFGS and Adam; ours: L-BFGS to the optimum. Diamonds: the published figures, which were made with k = m = 40.",
+			Title: "Proper VFE is at the optimum; PL depends on the draw of the projections", XLabel: "optimiser",
+			YLabel: "exact NLL above its optimum (nats)", Height: 400,
+			Caption: "E1 with k = m = 100, one dot per draw: how far the exact NLL at the learnt hyperparameters lies above its minimum " +
+				"for that draw (values below 1e-4 are drawn at 1e-4). Paper protocol: BFGS and Adam; ours: L-BFGS to the optimum. " +
+				"Diamonds: the published figures, which were made with k = m = 40.",
 		},
 		LogY: true,
 	}
@@ -182,8 +214,10 @@ func E1Strips(all []experiment.Outcome, p experiment.Published) (*viz.Figure, er
 	return viz.Strips(o)
 }
 
-// excessStrips are VFE and PL by optimiser, how far above ML's optimum each run ends, at least least, beside the published gaps.
-func excessStrips(all []experiment.Outcome, p experiment.Published, optimisers []string, by func(method, loss string) func(experiment.Trial) bool, least float64) (strips []viz.Strip) {
+// excessStrips shows, for VFE and PL by optimiser, how far above ML's optimum each run ends (at least least), and the published
+// gaps.
+func excessStrips(all []experiment.Outcome, p experiment.Published, optimisers []string,
+	by func(method, loss string) func(experiment.Trial) bool, least float64) (strips []viz.Strip) {
 	for _, optimiser := range optimisers {
 		for _, m := range []string{experiment.VFE, experiment.PL} {
 			values := experiment.Excess(all, experiment.Where(all, by(optimiser, m)))
@@ -197,7 +231,7 @@ func excessStrips(all []experiment.Outcome, p experiment.Published, optimisers [
 	return strips
 }
 
-// atLeast raises the values that are less than least, which have no place on a log axis.
+// atLeast raises values below least to it, since a log axis cannot show 0.
 func atLeast(least float64, values []float64) []float64 {
 	for i := range values {
 		values[i] = max(values[i], least)
@@ -205,8 +239,8 @@ func atLeast(least float64, values []float64) []float64 {
 	return values
 }
 
-// Figure2 is the paper's Figure 2: the variance of a noisy observation along x, as the authors' code predicts it from what each method
-// learnt on the first draw, over the curves read from their figure.
+// Figure2 is the paper's Figure 2: the variance of a noisy observation along x, as the authors' code predicts it with what each
+// method learnt on the first draw, and the curves read from their figure.
 func Figure2(all []experiment.Outcome) (*viz.Figure, error) {
 	published, err := experiment.PublishedFigure(2)
 	if err != nil {
@@ -255,31 +289,40 @@ func Figure2(all []experiment.Outcome) (*viz.Figure, error) {
 		if len(curves) == 0 {
 			continue
 		}
-		f, err := viz.Curves(viz.CurvesOptions{Frame: viz.Frame{Title: optimiser, XLabel: "x", YLabel: "variance"}, LogY: true, Curves: curves})
+		f, err := viz.Curves(viz.CurvesOptions{Frame: viz.Frame{Title: optimiser, XLabel: "x", YLabel: "variance"}, LogY: true,
+			Curves: curves})
 		if err != nil {
 			return nil, err
 		}
 		panels = append(panels, f)
 	}
 	return viz.Grid(len(panels), 1, viz.GridOptions{
-		Frame: viz.Frame{Title: "Most of VFE's excess variance is a slip in prediction", XLabel: "x", YLabel: "variance of a noisy observation", Height: 120 + 260*float64(len(panels)),
-			Caption: "The paper's Figure 2. Lines: ours, on our first draw, with the settings of the authors' notebook and predicted as in their code. Dots: read from their vector figures, for their draw. “VFE, exact posterior” is predicted with VFE's own hyperparameters too, and lies near PL."},
+		Frame: viz.Frame{Title: "Most of VFE's excess variance is a slip in prediction", XLabel: "x",
+			YLabel: "variance of a noisy observation", Height: 120 + 260*float64(len(panels)),
+			Caption: "The paper's Figure 2. Lines: ours, on our first draw, with the settings of the authors' notebook and predicted as " +
+				"in their code. Dots: read from their vector figures, for their draw. “VFE, exact posterior” is predicted with VFE's " +
+				"own hyperparameters too, and lies near PL."},
 		ShareX: true, ShareY: true,
 	}, panels...)
 }
 
-// E1Variance compares mean variances with ML's, over all draws and as read from the paper's figure.
+// E1Variance compares mean variances with ML's: ours over all draws, and those read from the paper's figure.
 func E1Variance(all []experiment.Outcome) *viz.Table {
 	t := &viz.Table{
-		Caption: "The paper's Figure 2 as numbers: mean variance of a noisy observation over the range, as a multiple of ML's on the same draw",
-		Columns: []viz.Column{{Name: "optimiser"}, {Name: "method"}, {Name: "read from the paper's figure", Format: viz.Digits(3)}, {Name: "ours, as their code predicts", Format: viz.Digits(3)}, {Name: "ours, by its own posterior", Format: viz.Digits(3)},
-			{Name: "ours, by the exact posterior", Format: viz.Digits(3)}, {Name: "of the function alone, by its own posterior", Format: viz.Digits(3)}},
-		Notes: smokeNote([]string{"Its own posterior: of VFE the sparse one. Further draws: 21 to 40, computed after draws 1 to 20 had been judged."}),
+		Caption: "The paper's Figure 2 as numbers: mean variance of a noisy observation over the range, as a multiple of ML's on the " +
+			"same draw",
+		Columns: []viz.Column{{Name: "optimiser"}, {Name: "method"}, {Name: "read from the paper's figure", Format: viz.Digits(3)},
+			{Name: "ours, as their code predicts", Format: viz.Digits(3)}, {Name: "ours, by its own posterior", Format: viz.Digits(3)},
+			{Name: "ours, by the exact posterior", Format: viz.Digits(3)},
+			{Name: "of the function alone, by its own posterior", Format: viz.Digits(3)}},
+		Notes: smokeNote([]string{"Its own posterior: of VFE the sparse one. Further draws: 21 to 40, computed after " +
+			"draws 1 to 20 had been judged."}),
 	}
 	published := experiment.Figure2Published()
 	row := func(optimiser, method string, published any, v experiment.Variances) {
 		if len(v.Theirs) > 0 {
-			t.Rows = append(t.Rows, []any{optimiser, method, published, spread(v.Theirs), spread(v.Sparse), spread(v.Exact), spread(v.Latent)})
+			t.Rows = append(t.Rows, []any{optimiser, method, published, spread(v.Theirs), spread(v.Sparse),
+				spread(v.Exact), spread(v.Latent)})
 		}
 	}
 	for _, optimiser := range []string{"BFGS", "Adam"} {

@@ -11,9 +11,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Figure3 is the paper's Figure 3: NLL against time, a panel for each n, medians over draws with quartiles. The paper protocol is shown
-// on data with the authors' noise variance, with the times of dense arithmetic: evaluations times the measured cost of one. Ours is
-// shown on data with the noise variance of the text, on which more draws were timed, for the smallest and the largest n.
+// Figure3 is the paper's Figure 3: NLL against time, a panel for each n, medians over draws with quartiles. The paper's protocol
+// is shown on data with the authors' noise variance, with dense times: evaluations times the measured cost of one. Ours is shown
+// for the smallest and the largest n, on data with the noise variance of the text, on which more draws were timed.
 func Figure3(all []experiment.Outcome, p experiment.Published, protocol string) (*viz.Figure, error) {
 	scale := scales.FromEnvironment()
 	by := experiment.E2By
@@ -22,15 +22,17 @@ func Figure3(all []experiment.Outcome, p experiment.Published, protocol string) 
 	}
 	var panels []*viz.Figure
 	sizes := experiment.E2Sizes(scale)
-	if protocol == experiment.GPPL { // the message is the same at each
+	if protocol == experiment.GPPL { // all n give the same message
 		sizes = []int{slices.Min(sizes), slices.Max(sizes)}
 	}
 	for _, n := range sizes {
-		o := viz.ScatterOptions{Frame: viz.Frame{Title: fmt.Sprintf("n = %d", n), XLabel: "time (s)", YLabel: "exact NLL (nats)"}, LogX: true, LogY: true}
+		o := viz.ScatterOptions{Frame: viz.Frame{Title: fmt.Sprintf("n = %d", n), XLabel: "time (s)", YLabel: "exact NLL (nats)"},
+			LogX: true, LogY: true}
 		for _, m := range methods {
 			group := viz.PointGroup{Name: m, Marker: markers[m], Slot: slots[m], Joined: true}
 			for _, order := range orders(scale, m) {
-				ours := slices.DeleteFunc(experiment.Where(all, by(protocol, m, n, order)), func(o experiment.Outcome) bool { return o.Error != "" })
+				ours := slices.DeleteFunc(experiment.Where(all, by(protocol, m, n, order)),
+					func(o experiment.Outcome) bool { return o.Error != "" })
 				if len(ours) == 0 {
 					continue
 				}
@@ -62,18 +64,25 @@ func Figure3(all []experiment.Outcome, p experiment.Published, protocol string) 
 		}
 		panels = append(panels, f)
 	}
-	title, caption := "Paper protocol: NLL against time", "The paper's Figure 3, on data with the authors' noise variance ln 1.1. Filled markers: our medians over draws, with quartiles; the number beside a marker is k or m, and the dashed line is ML's NLL. Hollow markers: the authors' figure, from the outputs of their notebook, for one other draw on another machine. Bars may extend beyond the axis. Our times are evaluations times the measured cost of a dense evaluation, plus set-up."
+	title, caption := "Paper protocol: NLL against time", "The paper's Figure 3, on data with the authors' noise variance ln 1.1. "+
+		"Filled markers: our medians over draws, with quartiles; the number beside a marker is k or m, and the dashed line is ML's "+
+		"NLL. Hollow markers: the authors' figure, from the outputs of their notebook, for one other draw on another machine. Bars "+
+		"may extend beyond the axis. Our times are evaluations times the measured cost of a dense evaluation, plus set-up."
 	if protocol == experiment.GPPL {
-		title, caption = "Our protocol: ML costs about as much as PL, and less than VFE", "L-BFGS to the optimum, each loss by its fastest engine, on data with the noise variance 0.1 of the text, for the smallest and the largest n. The number beside a marker is k or m. Times are measured and include set-up. Bars may extend beyond the axis, and arrow heads are medians beyond it: converged, PL with k = 50 can drive the noise variance to zero."
+		title, caption = "Our protocol: ML costs about as much as PL, and less than VFE",
+			"L-BFGS to the optimum, each loss by its fastest engine, on data with the noise variance 0.1 of the text, for the smallest "+
+				"and the largest n. The number beside a marker is k or m. Times are measured and include set-up. Bars may extend beyond the "+
+				"axis, and arrow heads are medians beyond it: converged, PL with k = 50 can drive the noise variance to zero."
 	}
 	rows := (len(panels) + 1) / 2
-	return viz.Grid(rows, 2, viz.GridOptions{Frame: viz.Frame{Title: title, XLabel: "time (s)", YLabel: "exact NLL at the learnt hyperparameters (nats)", Caption: caption, Height: 120 + 300*float64(rows)}}, panels...)
+	return viz.Grid(rows, 2, viz.GridOptions{Frame: viz.Frame{Title: title, XLabel: "time (s)",
+		YLabel: "exact NLL at the learnt hyperparameters (nats)", Caption: caption, Height: 120 + 300*float64(rows)}}, panels...)
 }
 
-// farthest is how many times above the lowest marker another may be drawn in its place; beyond it is an arrow head at the edge.
+// farthest is the ratio to the lowest marker above which a marker becomes an arrow head at the edge.
 const farthest = 4
 
-// around is a range for the vertical axis that holds the markers, and is stretched neither by a far one nor by the ends of bars.
+// around returns a range of the vertical axis that holds the markers. Distant markers and the ends of bars do not stretch it.
 func around(groups []viz.PointGroup) [2]float64 {
 	lo, hi := math.Inf(1), 0.0
 	for _, g := range groups {
@@ -82,7 +91,7 @@ func around(groups []viz.PointGroup) [2]float64 {
 		}
 	}
 	hi = min(hi, farthest*lo)
-	margin := math.Pow(hi/lo, 0.15) // of the height, which is logarithmic
+	margin := math.Pow(hi/lo, 0.15) // a share of the height of a log axis
 	margin = max(margin, 1.05)
 	return [2]float64{lo / margin, hi * margin}
 }
@@ -106,9 +115,15 @@ func E2Table(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	scale := scales.FromEnvironment()
 	t := &viz.Table{
 		Caption: "E2: exact NLL above the optimum of the draw (nats)",
-		Columns: []viz.Column{{Name: "n"}, {Name: "k = m"}, {Name: "VFE published*", Format: viz.Digits(3)}, {Name: "VFE paper protocol", Format: viz.Digits(3)}, {Name: "VFE converged", Format: viz.Digits(3)},
-			{Name: "PL published*", Format: viz.Digits(3)}, {Name: "PL paper protocol", Format: viz.Digits(3)}, {Name: "PL converged", Format: viz.Digits(3)}},
-		Notes: smokeNote([]string{"* Above ML in the same notebook, one draw.", "Ours, with noise variance ln 1.1: PL over draws 11 to 20, VFE by the paper protocol over draws 11 to 16. With 0.1: VFE converged, over draws 1 to 10. Paper protocol: Adam, stopped by the paper's rule. Converged: L-BFGS to a vanishing gradient.", directions(5, experiment.E2Sizes(scale)...)}),
+		Columns: []viz.Column{{Name: "n"}, {Name: "k = m"}, {Name: "VFE published*", Format: viz.Digits(3)},
+			{Name: "VFE paper protocol", Format: viz.Digits(3)}, {Name: "VFE converged", Format: viz.Digits(3)},
+			{Name: "PL published*", Format: viz.Digits(3)}, {Name: "PL paper protocol", Format: viz.Digits(3)},
+			{Name: "PL converged", Format: viz.Digits(3)}},
+		Notes: smokeNote([]string{"* Above ML in the same notebook, one draw.",
+			"Ours, with noise variance ln 1.1: PL over draws 11 to 20, VFE by the paper protocol over draws 11 to 16. With 0.1: VFE " +
+				"converged, over draws 1 to 10. Paper protocol: Adam, stopped by the paper's rule. Converged: L-BFGS to a vanishing " +
+				"gradient.",
+			directions(5, experiment.E2Sizes(scale)...)}),
 	}
 	for _, n := range experiment.E2Sizes(scale) {
 		for _, order := range experiment.E2Orders(scale) {
@@ -128,7 +143,7 @@ func E2Table(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	return t
 }
 
-// publishedGap is how far above ML the authors' notebook has a method; nil where it has none, as at smoke scale.
+// publishedGap is how far above ML a method ends in the authors' notebook; nil if it is not there, as at smoke scale.
 func publishedGap(p experiment.Published, n, order int, method string) any {
 	var v, ml float64
 	for _, f := range p.E2 {
@@ -145,12 +160,14 @@ func publishedGap(p experiment.Published, n, order int, method string) any {
 	return v - ml
 }
 
-// E2Failures counts the runs of PL that did harm, early-stopped and converged.
+// E2Failures counts the runs of PL that made things worse, stopped early and converged.
 func E2Failures(all []experiment.Outcome) *viz.Table {
 	scale := scales.FromEnvironment()
 	t := &viz.Table{
-		Caption: "How many runs of PL ended worse than they began, with the noise variance at its floor, or within 2 nats of ML (ten draws, noise variance ln 1.1)",
-		Columns: []viz.Column{{Name: "n"}, {Name: "k"}, {Name: "stopped: worse than untrained"}, {Name: "stopped: noise at its floor"}, {Name: "converged: worse than untrained"}, {Name: "converged: noise at its floor"},
+		Caption: "How many runs of PL ended worse than they began, with the noise variance at its floor, or within 2 nats of ML (ten " +
+			"draws, noise variance ln 1.1)",
+		Columns: []viz.Column{{Name: "n"}, {Name: "k"}, {Name: "stopped: worse than untrained"}, {Name: "stopped: noise at its floor"},
+			{Name: "converged: worse than untrained"}, {Name: "converged: noise at its floor"},
 			{Name: "converged: within 2 nats of the optimum"}},
 		Notes: smokeNote([]string{"Worse than untrained: the exact NLL at what was learnt is above that at the starting values."}),
 	}
@@ -177,21 +194,27 @@ func E2Failures(all []experiment.Outcome) *viz.Table {
 	return t
 }
 
-// E2Single sets VFE in single precision, as the authors computed it, beside the same in double.
+// E2Single compares VFE in single precision, as the authors computed it, with VFE in double precision.
 func E2Single(all []experiment.Outcome, p experiment.Published) *viz.Table {
 	t := &viz.Table{
 		Caption: "VFE with m = 150 in single precision: failed factorisations, and exact NLL above the optimum of the draw",
-		Columns: []viz.Column{{Name: "n"}, {Name: "failed factorisations, authors' log"}, {Name: "failed factorisations, ours", Format: viz.Fixed(0)}, {Name: "published*", Unit: "nats", Format: viz.Fixed(1)}, {Name: "ours in single precision", Unit: "nats", Format: viz.Fixed(1)},
+		Columns: []viz.Column{{Name: "n"}, {Name: "failed factorisations, authors' log"},
+			{Name: "failed factorisations, ours", Format: viz.Fixed(0)}, {Name: "published*", Unit: "nats", Format: viz.Fixed(1)},
+			{Name: "ours in single precision", Unit: "nats", Format: viz.Fixed(1)},
 			{Name: "ours in double precision, same draws", Unit: "nats", Format: viz.Fixed(1)}, {Name: "draws"}},
-		Notes: smokeNote([]string{"* Above ML in the same notebook, one draw. A failed factorisation is retried with ten times more on the diagonal."}),
+		Notes: smokeNote([]string{"* Above ML in the same notebook, one draw. A failed factorisation is retried with " +
+			"ten times more on the diagonal."}),
 	}
 	for _, n := range experiment.E2Sizes(scales.Full) {
-		single := slices.DeleteFunc(experiment.Where(all, experiment.E2Single(n, 150)), func(o experiment.Outcome) bool { return o.Error != "" })
+		single := slices.DeleteFunc(experiment.Where(all, experiment.E2Single(n, 150)),
+			func(o experiment.Outcome) bool { return o.Error != "" })
 		if len(single) == 0 {
 			continue
 		}
 		double := experiment.Where(all, experiment.E2Double(n, 150))
-		t.Rows = append(t.Rows, []any{n, p.Logs.E2Failed[strconv.Itoa(n)], spread(experiment.Values(single, func(o experiment.Outcome) float64 { return float64(o.Retries) })), publishedGap(p, n, 150, experiment.VFE),
+		t.Rows = append(t.Rows, []any{n, p.Logs.E2Failed[strconv.Itoa(n)],
+			spread(experiment.Values(single, func(o experiment.Outcome) float64 { return float64(o.Retries) })),
+			publishedGap(p, n, 150, experiment.VFE),
 			spread(experiment.Excess(all, single)), spread(experiment.Excess(all, double)), len(single)})
 	}
 	return t
@@ -203,15 +226,18 @@ func E2Strips(all []experiment.Outcome) (*viz.Figure, error) {
 	largest := slices.Max(experiment.E2Orders(scale))
 	o := viz.StripsOptions{
 		Frame: viz.Frame{
-			Title: fmt.Sprintf("At k = %d PL is not as good as ML", largest), XLabel: "number of observations n", YLabel: "exact NLL above its optimum (nats)", Height: 350,
-			Caption: fmt.Sprintf("PL with k = %d, one dot per draw, noise variance ln 1.1, by the paper's protocol (Adam, stopped) and converged (L-BFGS). Arrow heads: runs beyond the axis.", largest),
+			Title: fmt.Sprintf("At k = %d PL is not as good as ML", largest), XLabel: "number of observations n",
+			YLabel: "exact NLL above its optimum (nats)", Height: 350,
+			Caption: fmt.Sprintf("PL with k = %d, one dot per draw, noise variance ln 1.1, by the paper's protocol (Adam, stopped) and "+
+				"converged (L-BFGS). Arrow heads: runs beyond the axis.", largest),
 		},
 		LogY: true, YRange: [2]float64{0.1, 1e4},
 	}
 	for _, n := range experiment.E2Sizes(scale) {
 		for i, protocol := range []string{experiment.Paper, experiment.GPPL} {
 			name := []string{"stopped", "converged"}[i]
-			o.Strips = append(o.Strips, viz.Strip{Name: name, Group: strconv.Itoa(n), Values: experiment.Excess(all, experiment.Where(all, experiment.E2By(protocol, experiment.PL, n, largest))), Slot: i + 1})
+			o.Strips = append(o.Strips, viz.Strip{Name: name, Group: strconv.Itoa(n),
+				Values: experiment.Excess(all, experiment.Where(all, experiment.E2By(protocol, experiment.PL, n, largest))), Slot: i + 1})
 		}
 	}
 	return viz.Strips(o)

@@ -1,4 +1,5 @@
-// Package exhibit makes the tables and figures of the paper's experiments from stored outcomes, ours beside the published ones.
+// Package exhibit makes the tables and figures of the paper's experiments from stored outcomes, with the published ones beside
+// ours.
 package exhibit
 
 import (
@@ -18,12 +19,12 @@ import (
 
 var methods = []string{experiment.ML, experiment.VFE, experiment.PL}
 
-// slots are the colours of the methods: the paper's yellow, red and blue, as near as the palette of viz has them.
+// slots are the colours of the methods: the nearest that viz has to the paper's yellow, red and blue.
 var slots = map[string]int{experiment.ML: viz.Orange, experiment.VFE: viz.Vermillion, experiment.PL: viz.Blue}
 
 var markers = map[string]viz.Marker{experiment.ML: viz.Star, experiment.VFE: viz.Square, experiment.PL: viz.Triangle}
 
-// spread summarises numbers of which the least is the best.
+// spread summarises numbers of which the smallest is the best.
 func spread(v []float64) any {
 	if len(v) == 0 {
 		return nil
@@ -36,7 +37,8 @@ func spread(v []float64) any {
 
 func seconds(o experiment.Outcome) float64 { return o.Seconds() }
 
-// protocolSeconds are those of the outcomes of a protocol: the paper's by dense arithmetic (see [experiment.DenseSeconds]), ours as measured.
+// protocolSeconds returns the times of the outcomes of a protocol: dense times for the paper's (see [experiment.DenseSeconds]),
+// measured times for ours.
 func protocolSeconds(all, some []experiment.Outcome, protocol string) []float64 {
 	if protocol == experiment.Paper {
 		return experiment.Values(some, func(o experiment.Outcome) float64 { return experiment.DenseSeconds(all, o) })
@@ -48,7 +50,7 @@ func evaluations(all []experiment.Outcome) any {
 	return spread(experiment.Evaluations(all))
 }
 
-// machines names where the outcomes were computed, and how many trials ran at once.
+// machines names the machines that computed the outcomes, and how many trials ran at once.
 func machines(all []experiment.Outcome) string {
 	var names []string
 	workers := 0
@@ -68,7 +70,7 @@ func machines(all []experiment.Outcome) string {
 	return s + fmt.Sprintf(", %d trials at once; the published ones on a MacBook Pro M3.", workers)
 }
 
-// directions says how many directions carry signal above the noise, by [gppl.SpectralColumns] on evenly spread times.
+// directions says how many directions carry signal above the noise, by [gppl.SpectralColumns] on equally spaced times.
 func directions(lengthscale float64, sizes ...int) string {
 	s := fmt.Sprintf("Directions whose signal is above the noise, at lengthscale %g:", lengthscale)
 	for i, n := range sizes {
@@ -85,7 +87,7 @@ func directions(lengthscale float64, sizes ...int) string {
 	return s + "."
 }
 
-// smokeNote warns that nothing at smoke scale is the paper's.
+// smokeNote warns at smoke scale that the numbers are not those of the paper's experiments.
 func smokeNote(notes []string) []string {
 	if scales.FromEnvironment() == scales.Smoke {
 		return append(notes, "Smoke scale: fewer and smaller trials, not comparable with the published figures.")
@@ -93,13 +95,13 @@ func smokeNote(notes []string) []string {
 	return notes
 }
 
-// quartiles returns the median and the quartiles of what is finite.
+// quartiles returns the median and the quartiles of the finite values.
 func quartiles(v []float64) (mid, lo, hi float64) {
 	s := viz.SpreadOf(v)
 	return s.Median, s.Q1, s.Q3
 }
 
-// share returns how many of n, as "3 of 10".
+// share prints a share as "3 of 10".
 func share(k, n int) string {
 	if n == 0 {
 		return ""
@@ -107,8 +109,8 @@ func share(k, n int) string {
 	return fmt.Sprintf("%d of %d", k, n)
 }
 
-// Compute runs the trials of an experiment that are not stored yet, with a progress bar, and stores them. The stop button of a notebook
-// ends it; what is done by then is kept.
+// Compute runs the trials of an experiment that are not stored yet, with a progress bar, and stores them. A notebook's stop
+// button ends it; finished trials are kept.
 func Compute(name string, trials []experiment.Trial) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()

@@ -12,7 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// stored are the outcomes that come with the project; the test is skipped where the recording that they are of is not there.
+// stored returns the outcomes that come with the project; it skips the test if their recording is missing.
 func stored(t *testing.T, name string) []experiment.Outcome {
 	t.Helper()
 	t.Setenv("GPPL_SCALE", "")
@@ -47,7 +47,7 @@ func published(t *testing.T) experiment.Published {
 
 var notANumber = regexp.MustCompile(`NaN|[+−-]?Inf\b|%!`)
 
-// checkTable wants rows, no cell that is no number, and some texts.
+// checkTable checks the number of rows, that no cell is NaN, and some texts.
 func checkTable(t *testing.T, table *viz.Table, rows int, want ...string) {
 	t.Helper()
 	if len(table.Rows) < rows {
@@ -67,7 +67,7 @@ func checkTable(t *testing.T, table *viz.Table, rows int, want ...string) {
 	}
 }
 
-// checkFigure wants a figure that has a caption and can be drawn, with some texts.
+// checkFigure checks that a figure has a caption and some texts, and that it can be drawn.
 func checkFigure(t *testing.T, f *viz.Figure, err error, want ...string) {
 	t.Helper()
 	if err != nil {
@@ -84,7 +84,7 @@ func checkFigure(t *testing.T, f *viz.Figure, err error, want ...string) {
 	}
 }
 
-// partly are the outcomes of an experiment of which not all needs to be stored.
+// partly returns the outcomes of an experiment that may be incompletely stored.
 func partly(t *testing.T, name string) []experiment.Outcome {
 	t.Helper()
 	t.Setenv("GPPL_SCALE", "")
@@ -112,8 +112,8 @@ func TestE1(t *testing.T) {
 	checkFigure(t, f, err, "published")
 }
 
-// TestTablesFollow moves what one loss ended at, and wants every table that shows it to move along: a table with the right number of rows may
-// still show the numbers of another.
+// TestTablesFollow changes where one loss ended, and checks that every table that shows it changes: a table with the right number
+// of rows may still show the numbers of another loss.
 func TestTablesFollow(t *testing.T) {
 	p := published(t)
 	both, all := []string{experiment.VFE, experiment.PL}, []string{experiment.ML, experiment.VFE, experiment.PL}
@@ -160,7 +160,7 @@ func html(t *testing.T, table *viz.Table) string {
 	return string(h)
 }
 
-// TestFigure1 draws Figure 1 from spectra that are small.
+// TestFigure1 draws Figure 1 from small spectra.
 func TestFigure1(t *testing.T) {
 	t.Setenv("GPPL_SCALE", "smoke")
 	r, err := theory.Spectrum(scales.Smoke, nil)
@@ -253,7 +253,7 @@ func TestCurves(t *testing.T) {
 	checkFigure(t, f, err, "nats")
 }
 
-// TestMisfit makes the tables that are computed as they are shown.
+// TestMisfit makes the tables that are computed when they are shown.
 func TestMisfit(t *testing.T) {
 	t.Setenv("GPPL_SCALE", "smoke")
 	for _, table := range []func(scales.Scale) (*viz.Table, error){Efficiency, Misfits} {

@@ -9,16 +9,17 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Figure1 is the paper's Figure 1: the eigenvalues of K and of Σ for four designs, ours as lines, over dots read from the authors'
-// vector figures. Their Localised bumps run over the index of unsorted times; so do ours here.
+// Figure1 is the paper's Figure 1: the eigenvalues of K and of Σ for four designs, ours as lines, those read from the authors'
+// vector figures as dots. As in their code, the Localised bumps run over the index of unsorted times.
 func Figure1(r *theory.SpectrumResults) (*viz.Figure, error) {
 	published, err := experiment.PublishedFigure(1)
 	if err != nil {
 		return nil, err
 	}
-	const least = 0.5 // their axis is linear, to 300: what is below cannot be read from it
+	const least = 0.5 // their axis is linear and goes to 300: smaller values cannot be read from it
 	var panels []*viz.Figure
-	for _, d := range []struct{ panel, design string }{{"Sphere", "Sphere"}, {"Repulsive", "Repulsive"}, {"Localised", "Localised, unsorted"}, {"One-hot", "OneHot"}} {
+	for _, d := range []struct{ panel, design string }{{"Sphere", "Sphere"}, {"Repulsive", "Repulsive"},
+		{"Localised", "Localised, unsorted"}, {"One-hot", "OneHot"}} {
 		curves := []viz.Curve{{Name: "K", Y: r.Gram, Slot: 1}}
 		slot := map[string]int{"K": 1}
 		for _, s := range r.Figure {
@@ -53,8 +54,11 @@ func Figure1(r *theory.SpectrumResults) (*viz.Figure, error) {
 	}
 	return viz.Grid(2, 2, viz.GridOptions{
 		Frame: viz.Frame{
-			Title: "The paper's Figure 1 is reproduced: eigenvalues of K and of Σ, four designs", XLabel: "number of the eigenvalue", YLabel: "eigenvalue", Height: 620,
-			Caption: "Lines: ours, for the first draw of the times, K without noise and with the authors' ε. Dots: read from their vector figures, of their draw, down to 0.5, below which their linear axis shows nothing. Localised bumps run over the index of unsorted times, as theirs do.",
+			Title: "The paper's Figure 1 is reproduced: eigenvalues of K and of Σ, four designs", XLabel: "number of the eigenvalue",
+			YLabel: "eigenvalue", Height: 620,
+			Caption: "Lines: ours, for the first draw of the times, K without noise and with the authors' ε. Dots: read from their " +
+				"vector figures, of their draw, down to 0.5, below which their linear axis shows nothing. Localised bumps run over the " +
+				"index of unsorted times, as theirs do.",
 		}, ShareX: true, ShareY: true,
 	}, panels...)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// parts are the results of a measurement in words: its sentences, or what semicolons divide if it is one.
+// parts splits a measurement in words into its sentences or, if it is one sentence, at semicolons.
 func parts(measured string) []string {
 	if some := strings.Split(strings.TrimRight(measured, ". "), ". "); len(some) > 1 {
 		return some
@@ -16,8 +16,8 @@ func parts(measured string) []string {
 	return strings.Split(measured, "; ")
 }
 
-// found is a table of what was found about rows of the ledger: the verdict, the claim, and what was measured, a line for each of its parts.
-// It judges the results stored in dir, which are those of full scale. An error names a row that does not exist.
+// found is a table of the verdicts of the ledger on the rows ids: verdict, claim, and what was measured, a line for each of its
+// parts. It judges the results at full scale, stored in dir. An error names a row that does not exist.
 func found(dir string, ids ...string) (*viz.Table, error) {
 	evidence, err := experiment.LoadEvidence(dir)
 	if err != nil {
@@ -45,7 +45,7 @@ func found(dir string, ids ...string) (*viz.Table, error) {
 	return t, nil
 }
 
-// ShowFound displays [found], from the folder in which notebooks find the stored results.
+// ShowFound displays [found], with the results in the folder where notebooks find them.
 func ShowFound(ids ...string) error {
 	t, err := found("results", ids...)
 	if err != nil {

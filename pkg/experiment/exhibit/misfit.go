@@ -10,7 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// Efficiency is the table of what each design keeps of the information.
+// Efficiency tabulates what share of the information each design keeps.
 func Efficiency(s scales.Scale) (*viz.Table, error) {
 	es, params, err := experiment.Efficiencies(s)
 	if err != nil {
@@ -20,7 +20,8 @@ func Efficiency(s scales.Scale) (*viz.Table, error) {
 	t := &viz.Table{
 		Caption: fmt.Sprintf("Share of the information kept, at the truth (SE, l = %g, n = %d)", source.Lengthscale, source.N),
 		Columns: []viz.Column{{Name: "design"}, {Name: "residual energy"}, {Name: "k"}},
-		Notes:   smokeNote([]string{"With the residual energy by the sandwich of Godambe, which does not assume that the remainder is white. A dash: the parameters are not identified, to rounding."}),
+		Notes: smokeNote([]string{"With the residual energy by the sandwich of Godambe, which does not assume that the remainder " +
+			"is white. A dash: the parameters are not identified, to rounding."}),
 	}
 	for _, p := range params {
 		t.Columns = append(t.Columns, viz.Column{Name: p.Name, Format: viz.Percent(1)})
@@ -35,12 +36,13 @@ func Efficiency(s scales.Scale) (*viz.Table, error) {
 	return t, nil
 }
 
-// Misfits is the table of what is returned, and what is warned, of data that the model does not fit.
+// Misfits tabulates the results and warnings of fits to data that the model does not fit.
 func Misfits(s scales.Scale) (*viz.Table, error) {
 	t := &viz.Table{
 		Caption: "SE plus noise, fitted automatically to data of other kinds",
-		Columns: []viz.Column{{Name: "data"}, {Name: "n"}, {Name: "status"}, {Name: "variance", Format: viz.Digits(3)}, {Name: "lengthscale", Format: viz.Digits(3)}, {Name: "noise variance", Format: viz.Digits(3)}, {Name: "what is said"}},
-		Notes:   smokeNote(nil),
+		Columns: []viz.Column{{Name: "data"}, {Name: "n"}, {Name: "status"}, {Name: "variance", Format: viz.Digits(3)},
+			{Name: "lengthscale", Format: viz.Digits(3)}, {Name: "noise variance", Format: viz.Digits(3)}, {Name: "what is said"}},
+		Notes: smokeNote(nil),
 	}
 	for _, m := range experiment.Misfits(context.Background(), s) {
 		if m.Err != nil {

@@ -11,12 +11,12 @@ import (
 
 var shapes = []viz.Marker{viz.Triangle, viz.Square, viz.Diamond, viz.Disc, viz.Star}
 
-// TraceAgainstError sets the trace that a design leaves beside the standard error of the log noise, a line by design over k.
+// TraceAgainstError plots the trace that a design leaves against the standard error of the log noise, a line by design over k.
 func TraceAgainstError(c theory.Case) (*viz.Figure, error) {
 	noise := len(c.Params) - 1
 	var groups []viz.PointGroup
 	for _, m := range c.Designs {
-		if m.Design == "Repulsive" || m.Unidentified > 0 { // Repulsive is Sphere
+		if m.Design == "Repulsive" || m.Unidentified > 0 { // Repulsive has the span of Sphere
 			continue
 		}
 		name := theory.DesignName(m.Design)
@@ -37,8 +37,12 @@ func TraceAgainstError(c theory.Case) (*viz.Figure, error) {
 	best := slices.MinFunc(groups, func(a, b viz.PointGroup) int { return cmp.Compare(y(a), y(b)) })
 	return viz.Scatter(viz.ScatterOptions{
 		Frame: viz.Frame{
-			Title: "A smaller trace does not mean more information", XLabel: "trace of Cov(Y|Z)", YLabel: "standard error of log noise", Height: 380,
-			Caption: fmt.Sprintf("Each design with k projections of n = %d observations: the trace that remains, which the paper looks at, against the Cramér–Rao standard error of the log noise variance. Medians of %d draws, joined by design; the number beside a marker is k. With k = %s, %s leaves the smallest trace, %s, and has the standard error %s; the smallest standard error is that of %s, %s, with the trace %s.",
+			Title: "A smaller trace does not mean more information", XLabel: "trace of Cov(Y|Z)", YLabel: "standard error of log noise",
+			Height: 380,
+			Caption: fmt.Sprintf("Each design with k projections of n = %d observations: the trace that remains, which the paper looks "+
+				"at, against the Cramér–Rao standard error of the log noise variance. Medians of %d draws, joined by design; the number "+
+				"beside a marker is k. With k = %s, %s leaves the smallest trace, %s, and has the standard error %s; the smallest standard "+
+				"error is that of %s, %s, with the trace %s.",
 				c.N, c.Seeds, least.Points[0].Label, least.Name, say(x(least)), say(y(least)), best.Name, say(y(best)), say(x(best))),
 		},
 		LogX: true, LogY: true, Groups: groups, Rules: []viz.Rule{{Y: all, Name: "all data"}},

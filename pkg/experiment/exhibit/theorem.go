@@ -18,7 +18,8 @@ func Leading(r *theory.TheoremResults) (*viz.Figure, error) {
 		var sigma, total, quadratic, cross []float64
 		for _, p := range way.v.Points {
 			sigma = append(sigma, p.Sigma)
-			total, quadratic, cross = append(total, p.Total[lengthscale]), append(quadratic, p.Quadratic[lengthscale]), append(cross, p.Cross[lengthscale])
+			total, quadratic, cross = append(total, p.Total[lengthscale]), append(quadratic, p.Quadratic[lengthscale]),
+				append(cross, p.Cross[lengthscale])
 		}
 		f, err := viz.Curves(viz.CurvesOptions{
 			Frame: viz.Frame{Title: way.title, XLabel: "tr Σ", YLabel: "information about log lengthscale"},
@@ -36,17 +37,23 @@ func Leading(r *theory.TheoremResults) (*viz.Figure, error) {
 	}
 	s := r.Noisy.Slopes[lengthscale]
 	return viz.Grid(1, 2, viz.GridOptions{Frame: viz.Frame{
-		Title: "The loss falls in proportion to Σ, not with its square", XLabel: "trace of Σ", YLabel: "information about log lengthscale", Height: 360,
-		Caption: fmt.Sprintf("The loss of information, ΔI, and its two terms as Σ shrinks: in A with more projections, in B with all of y observed and less added noise. In B the loss falls with the power %.2f of the trace, and its first term with the power %.2f. ΔI and the second term merge as Σ vanishes.", s.Total, s.Quadratic),
+		Title: "The loss falls in proportion to Σ, not with its square", XLabel: "trace of Σ",
+		YLabel: "information about log lengthscale", Height: 360,
+		Caption: fmt.Sprintf("The loss of information, ΔI, and its two terms as Σ shrinks: in A with more projections, in B with "+
+			"all of y observed and less added noise. In B the loss falls with the power %.2f of the trace, and its first term with the "+
+			"power %.2f. ΔI and the second term merge as Σ vanishes.", s.Total, s.Quadratic),
 	}}, panels...)
 }
 
-// Powers is the table of the powers of tr Σ with which the loss and its terms fall.
+// Powers tabulates the powers of tr Σ with which the loss and its terms fall.
 func Powers(r *theory.TheoremResults) *viz.Table {
 	t := &viz.Table{
 		Caption: "Fitted powers of tr Σ: 1 is linear, 2 quadratic",
-		Columns: []viz.Column{{Name: "Σ shrinks as"}, {Name: "parameter"}, {Name: "ΔI", Format: viz.Fixed(3)}, {Name: "first term", Format: viz.Fixed(3)}, {Name: "second term", Format: viz.Fixed(3)}},
-		Notes:   []string{"k → n: averages over draws of the projections. Close to n few directions are left, so these powers are accurate to about 0.1. The first term about the noise falls linearly: each direction left out contributes an eigenvalue σ² to Σ."},
+		Columns: []viz.Column{{Name: "Σ shrinks as"}, {Name: "parameter"}, {Name: "ΔI", Format: viz.Fixed(3)},
+			{Name: "first term", Format: viz.Fixed(3)}, {Name: "second term", Format: viz.Fixed(3)}},
+		Notes: []string{"k → n: averages over draws of the projections. Close to n few directions are left, so these powers are " +
+			"accurate to about 0.1. The first term about the noise falls linearly: each direction left out " +
+			"contributes an eigenvalue σ² to Σ."},
 	}
 	for _, way := range []struct {
 		name string

@@ -12,7 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
-// columns is a design that takes columns of a given matrix, from one on.
+// columns is a design of consecutive columns of a given matrix.
 type columns struct {
 	name string
 	of   mat.Matrix
@@ -24,7 +24,8 @@ func (d columns) String() string { return d.name }
 func (d columns) Directions(omega *mat.Dense, _ gppl.Inputs, _ *rand.Rand) error {
 	n, k := omega.Dims()
 	if r, c := d.of.Dims(); r != n || d.from+k > c {
-		return fmt.Errorf("theory: %s has %d×%d entries, too few for %d columns from %d of %d observations", d.name, r, c, k, d.from, n)
+		return fmt.Errorf("theory: %s has %d×%d entries, too few for %d columns from %d of %d "+
+			"observations", d.name, r, c, k, d.from, n)
 	}
 	for i := range n {
 		for j := range k {
@@ -34,8 +35,7 @@ func (d columns) Directions(omega *mat.Dense, _ gppl.Inputs, _ *rand.Rand) error
 	return nil
 }
 
-// eigenvectors returns the eigenvalues of a in ascending order, and the
-// eigenvectors in that order.
+// eigenvectors returns the eigenvalues of a in ascending order, and the eigenvectors in the same order.
 func eigenvectors(a mat.Symmetric) ([]float64, *mat.Dense, error) {
 	var e mat.EigenSym
 	if !e.Factorize(a, true) {
@@ -46,9 +46,8 @@ func eigenvectors(a mat.Symmetric) ([]float64, *mat.Dense, error) {
 	return e.Values(nil), &u, nil
 }
 
-// Bound is the paper's bound on tr Σ, with the trace for one projection: sums of the smallest
-// and of the largest |A| eigenvalues, with |A| = k as printed and |A| = n − k as
-// it must be.
+// Bound is the paper's bound on tr Σ, and the trace for one projection. The bound sums the smallest and the largest |A|
+// eigenvalues, with |A| = k as printed, and |A| = n − k as is correct.
 type Bound struct {
 	Design                   string
 	K                        int
@@ -57,8 +56,7 @@ type Bound struct {
 	CorrectedLo, CorrectedHi float64
 }
 
-// boundSlack is the rounding, relative to tr A, that a bound is allowed: some
-// designs attain it.
+// boundSlack is the rounding error that a bound is allowed, relative to tr A, because some designs attain it.
 const boundSlack = 1e-12
 
 // within reports whether lo ≤ trace ≤ hi.
@@ -73,8 +71,7 @@ func (b Bound) Printed() bool { return b.within(b.PrintedLo, b.PrintedHi) }
 // Corrected reports whether the corrected bound holds.
 func (b Bound) Corrected() bool { return b.within(b.CorrectedLo, b.CorrectedHi) }
 
-// bounds returns the traces of several projections with their bounds, and the
-// bounds alone for every k.
+// bounds returns the traces of several projections with their bounds, and the bounds alone for every k.
 func (s study) bounds() (all, lines []Bound, err error) {
 	lambda, u, err := eigenvectors(s.info.Covariance())
 	if err != nil {
@@ -84,11 +81,13 @@ func (s study) bounds() (all, lines []Bound, err error) {
 	smallest := func(count int) float64 { return floats.Sum(lambda[:count]) }
 	largest := func(count int) float64 { return floats.Sum(lambda[n-count:]) }
 	for k := 1; k < n; k++ {
-		lines = append(lines, Bound{K: k, PrintedLo: smallest(k), PrintedHi: largest(k), CorrectedLo: smallest(n - k), CorrectedHi: largest(n - k)})
+		lines = append(lines, Bound{K: k, PrintedLo: smallest(k), PrintedHi: largest(k),
+			CorrectedLo: smallest(n - k), CorrectedHi: largest(n - k)})
 	}
 	for _, k := range []int{1, n / 30, n / 10, n / 5, n / 3, n / 2, n * 2 / 3, n * 9 / 10, n - 1} {
-		designs := []gppl.Design{gppl.Sphere{}, gppl.OneHot{}, columns{"top eigenvectors", u, n - k}, columns{"bottom eigenvectors", u, 0}}
-		if k > 1 && k <= n/3 { // above that their directions depend on one another
+		designs := []gppl.Design{gppl.Sphere{}, gppl.OneHot{}, columns{"top eigenvectors", u, n - k},
+			columns{"bottom eigenvectors", u, 0}}
+		if k > 1 && k <= n/3 { // for larger k their directions depend on one another
 			designs = append(designs, gppl.Localised{}, gppl.Spectral{})
 		}
 		for _, design := range designs {
@@ -108,8 +107,8 @@ func (s study) bounds() (all, lines []Bound, err error) {
 	return all, lines, nil
 }
 
-// Definite looks at the two n×n matrices whose traces are the terms of ΔI, and
-// which the paper calls positive definite, for one parameter.
+// Definite examines, for one parameter, the two n×n matrices whose traces are the terms of ΔI. The paper calls them positive
+// definite.
 type Definite struct {
 	Param            string
 	Trace            [2]float64 // of ½(K̄Σ)² and of K̄ΣK̄(A − Σ)
@@ -166,19 +165,18 @@ func (s study) definite() (all []Definite, err error) {
 	return all, nil
 }
 
-// Choice is what a design leaves: the trace that the paper minimises, and the
-// information that it is about.
+// Choice compares what a design leaves of the trace, which the paper minimises, with what it loses of the information.
 type Choice struct {
 	Design    string
 	Trace     float64   // tr Σ
 	Lost      []float64 // ΔI/I_Y for each parameter
 	StdErrLog []float64 // Cramér–Rao bound for each parameter
-	// Commutator is ‖ΣA − AΣ‖/‖ΣA‖: 0 where the span of Ω is one of
-	// eigenvectors of A, to which the paper reduces every projection.
+	// Commutator is ‖ΣA − AΣ‖/‖ΣA‖: 0 if Ω spans eigenvectors of A, the case to which the paper reduces every
+	// projection.
 	Commutator float64
 }
 
-// choices compares designs at the same k; the first is no projection at all.
+// choices compares designs at the same k; the first entry is without projection.
 func (s study) choices() (all []Choice, err error) {
 	a, iy := s.info.Covariance(), s.info.Data()
 	_, u, err := eigenvectors(a)
@@ -190,8 +188,9 @@ func (s study) choices() (all []Choice, err error) {
 		return nil, err
 	}
 	all = append(all, Choice{Design: "all data", Lost: make([]float64, s.params()), StdErrLog: se})
-	k := s.k / 3 // fewer than the signal has dimensions
-	for _, design := range []gppl.Design{columns{"Eigen", u, s.n - k}, gppl.Spectral{}, gppl.Localised{}, gppl.Sphere{}, gppl.OneHot{}} {
+	k := s.k / 3 // smaller than the dimension of the signal
+	for _, design := range []gppl.Design{columns{"Eigen", u, s.n - k}, gppl.Spectral{},
+		gppl.Localised{}, gppl.Sphere{}, gppl.OneHot{}} {
 		p, err := gppl.NewProjection(design, s.x, k, 1)
 		if err != nil {
 			return nil, err

@@ -1,10 +1,8 @@
-// Package theory checks, with this project's own code, what the paper of
-// Cazelles and Tobar states of the information that projections lose (its
-// sections 3.2 and 4), and measures what they keep.
+// Package theory checks what the paper of Cazelles and Tobar states about the information that projections lose (its sections 3.2
+// and 4), using this project's own code, and measures what they keep.
 //
-// Theorem and Spectrum compute; their results are plain structs for notebooks
-// 03 and 04, and Numbers makes of each a flat map of named numbers, which
-// Results keeps in a file and Verdicts judges.
+// Theorem and Spectrum compute. Their results are plain structs for notebooks 03 and 04. Numbers turns each into a flat map of
+// named numbers, which Results keeps in a file and Verdicts judges.
 package theory
 
 import (
@@ -39,10 +37,9 @@ func Load(path string) (Results, error) {
 	return *r, nil
 }
 
-// Save puts the results into the file at path beside those that it holds
-// already, in place of any with the same name, rounded to six significant
-// digits. A stored number stays where the new one differs by what rounding decides, which
-// is another matter on another machine. It is an error if one of them is not finite.
+// Save adds the results to the file at path, rounded to six significant digits; they replace stored ones of the same name. A
+// stored number stays if the new one differs only by rounding, which varies between machines. It is an error if a number is not
+// finite.
 func (r Results) Save(path string) error {
 	all, err := Load(path)
 	if err != nil {
@@ -64,14 +61,14 @@ func (r Results) Save(path string) error {
 	return replace(path, text)
 }
 
-// sameButRounding reports whether two numbers differ in the sixth digit at most, or are both errors of rounding.
+// sameButRounding reports whether two numbers differ at most in the sixth digit, or are both rounding errors.
 func sameButRounding(a, b float64) bool {
 	const digits, noise = 1e-5, 1e-9
 	return math.Abs(a-b) <= digits*math.Abs(a) || math.Abs(a) < noise && math.Abs(b) < noise
 }
 
-// ResultsPath is where the numbers of a scale are kept, from the folder of the
-// notebooks: those of the full one in a file that is committed.
+// ResultsPath is where the numbers of a scale are kept, relative to the folder of the notebooks; the file at full scale is
+// committed.
 func ResultsPath(scale scales.Scale) string {
 	return scales.Pick(scale, "results/theory.json", "out/theory-smoke.json")
 }
@@ -98,7 +95,7 @@ func Read[T any](path string) (*T, error) {
 	return v, nil
 }
 
-// replace writes a file whole or not at all.
+// replace writes a file either completely or not at all.
 func replace(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
@@ -106,7 +103,7 @@ func replace(path string, text []byte) error {
 	return atomicfile.WriteBytes(path, append(text, '\n'))
 }
 
-// add puts the median and the range of values over seeds into r under three names.
+// add puts the median and the range of values over seeds into r, under three names.
 func (r Results) add(name string, v []float64) {
 	r[name+".median"], r[name+".lowest"], r[name+".highest"] = quantile.Median(v), slices.Min(v), slices.Max(v)
 }

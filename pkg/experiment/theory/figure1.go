@@ -9,12 +9,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// FigureRank is the number of the eigenvalue of figure 1 that is compared beside the largest.
+// FigureRank is the rank of the eigenvalue of figure 1 that is compared in addition to the largest.
 const FigureRank = 10
 
-// FigureOne returns, under names that begin with "figure1", the mean and the standard deviation over draws of the times and of the
-// projections of the largest eigenvalue of each curve of figure 1 and of the one of FigureRank, which the paper shows of one draw; and the trace of Σ for k = 200
-// Sphere projections with and without what the authors add to the diagonal.
+// FigureOne returns the mean and the standard deviation, over draws of the times and of the projections, of two eigenvalues of
+// each curve of figure 1: the largest and that of rank FigureRank. The paper shows one draw. It also returns the trace of Σ for
+// k = 200 Sphere projections with and without what the authors add to the diagonal. Names begin with "figure1".
 func FigureOne(scale scales.Scale) (Results, error) {
 	n, draws := scales.Pick(scale, 2000, 200), scales.Pick(scale, 20, 3)
 	c := Case{N: n, Span: float64(n) / 2, Variance: 5, Lengthscale: 10}
@@ -60,7 +60,8 @@ func FigureOne(scale scales.Scale) (Results, error) {
 			}
 		}
 	}
-	r := Results{"figure1.draws": float64(draws), "figure1.trace.with": stat.Mean(with, nil), "figure1.trace.without": stat.Mean(without, nil)}
+	r := Results{"figure1.draws": float64(draws), "figure1.trace.with": stat.Mean(with, nil),
+		"figure1.trace.without": stat.Mean(without, nil)}
 	for name, v := range found {
 		r["figure1."+name+".mean"], r["figure1."+name+".sd"] = stat.MeanStdDev(v, nil)
 	}

@@ -10,19 +10,17 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// lowRank is the Gram matrix K = U·diag(λ)·Uᵀ of a smooth kernel (without
-// noise) by its r eigenvalues above rounding, in descending order. For an SE
-// kernel r is about 2.7 times the range over the lengthscale, whatever n is, so
-// that spectra that take 4n³/3 flops otherwise take n²r.
+// lowRank is the Gram matrix K = U·diag(λ)·Uᵀ of a smooth kernel, without noise, by its r eigenvalues above rounding, in
+// descending order. For an SE kernel r is about 2.7 times the range divided by the lengthscale, for any n. Spectra then take n²r
+// flops instead of 4n³/3.
 type lowRank struct {
 	root []float64  // √λ
 	u    *mat.Dense // n×r
-	rest float64    // tr(K − UΛUᵀ), what was left out
+	rest float64    // tr(K − UΛUᵀ)
 }
 
-// newLowRank factorises K by Cholesky with pivoting until the diagonal of what
-// remains is below 1e-14 of the variance, and takes the singular values of that
-// factor, which are √λ.
+// newLowRank factorises K by pivoted Cholesky until the diagonal of the remainder is below 1e-14 of the variance. The singular
+// values of that factor are √λ.
 func newLowRank(k gppl.Kernel, x gppl.Inputs) (*lowRank, error) {
 	n := x.Len()
 	gram := mat.NewSymDense(n, nil)
@@ -36,7 +34,7 @@ func newLowRank(k gppl.Kernel, x gppl.Inputs) (*lowRank, error) {
 		row[i] += gppl.Nugget(k)
 	}
 	var pivoted mat.PivotedCholesky
-	pivoted.Factorize(gram, 1e-14*gram.At(0, 0)) // false: not of full rank, as expected
+	pivoted.Factorize(gram, 1e-14*gram.At(0, 0)) // returns false: the rank is deficient, as expected
 	r := pivoted.Rank()
 	upper, pivots := pivoted.RawU(), pivoted.ColumnPivots(nil)
 	b := mat.NewDense(n, r, nil) // K = BBᵀ
@@ -66,7 +64,7 @@ func newLowRank(k gppl.Kernel, x gppl.Inputs) (*lowRank, error) {
 	return l, nil
 }
 
-// eigenvalues of K, in descending order; the n − r others are 0 to rounding.
+// eigenvalues returns those of K in descending order; the other n − r are 0 to rounding.
 func (l *lowRank) eigenvalues() []float64 {
 	return squared(l.root)
 }
@@ -126,8 +124,7 @@ func (l *lowRank) conditionalTrace(p *gppl.Projection, noise float64) (float64, 
 	return norm * norm, nil
 }
 
-// conditionalEigenvalues returns its eigenvalues in descending order; the n − r
-// others are 0 to rounding.
+// conditionalEigenvalues returns its eigenvalues in descending order; the other n − r are 0 to rounding.
 func (l *lowRank) conditionalEigenvalues(p *gppl.Projection, noise float64) ([]float64, error) {
 	x, err := l.conditional(p, noise)
 	if err != nil {

@@ -9,8 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// key joins the parts of a name, in lower case and without spaces: parts of a
-// name of results are joined by dots.
+// key joins the parts of a name of results by dots, in lower case and without spaces.
 func key(parts ...string) string {
 	for i, p := range parts {
 		p = strings.ToLower(strings.TrimSuffix(p, " variance"))
@@ -23,8 +22,7 @@ func (s Slopes) into(r Results, name string) {
 	r[name+".total"], r[name+".quadratic"], r[name+".cross"] = s.Total, s.Quadratic, s.Cross
 }
 
-// Numbers returns what Verdicts needs, and what else is worth keeping, under
-// names that begin with "theorem".
+// Numbers returns what Verdicts needs, and other results worth keeping, under names that begin with "theorem".
 func (t *TheoremResults) Numbers() Results {
 	r := Results{"theorem.n": float64(t.N), "theorem.k": float64(t.K)}
 
@@ -47,7 +45,8 @@ func (t *TheoremResults) Numbers() Results {
 
 	w := t.White
 	for name, v := range map[string]float64{
-		"n": float64(w.N), "draws": float64(w.Draws), "mean": w.Mean, "sd": w.SD, "expected_sd": w.ExpectedSD, "kept": w.Kept, "off": w.Off,
+		"n": float64(w.N), "draws": float64(w.Draws), "mean": w.Mean, "sd": w.SD, "expected_sd": w.ExpectedSD, "kept": w.Kept,
+		"off":        w.Off,
 		"sd_log_nll": w.SDLogNLL, "sd_log_pl": w.SDLogPL, "bound_log_nll": w.BoundNLL, "bound_log_pl": w.BoundPL,
 	} {
 		r["theorem.corollary2."+name] = v
@@ -87,8 +86,7 @@ func (t *TheoremResults) Numbers() Results {
 	return r
 }
 
-// Numbers returns the medians and ranges over seeds, under names that begin with
-// "spectrum".
+// Numbers returns the medians and ranges over seeds, under names that begin with "spectrum".
 func (s *SpectrumResults) Numbers() Results {
 	r := Results{}
 	for _, v := range s.Gram {
@@ -126,14 +124,13 @@ func (s *SpectrumResults) Numbers() Results {
 	return r
 }
 
-// Ratio compares two designs at one k, in geometric means over the seeds.
+// Ratio compares two designs at one k, by geometric means over the seeds.
 type Ratio struct {
 	K                      int
 	Information, StdErrLog []float64 // for each parameter
 }
 
-// SphereOverOneHot returns what Sphere tells over what One-hot does, which is no
-// more than a random subset of the data, for each k.
+// SphereOverOneHot compares, for each k, the information of Sphere with that of One-hot, which is a random subset of the data.
 func (c *Case) SphereOverOneHot() (all []Ratio) {
 	mean := func(v []float64) float64 { return stat.GeometricMean(v, nil) }
 	for _, m := range c.Designs {
@@ -151,7 +148,7 @@ func (c *Case) SphereOverOneHot() (all []Ratio) {
 	return all
 }
 
-// has reports whether all the names are there, with finite values.
+// has reports whether all the names are present with finite values.
 func (r Results) has(names ...string) bool {
 	for _, n := range names {
 		if v, ok := r[n]; !ok || math.IsNaN(v) {

@@ -13,8 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
-// SpectrumResults is what Spectrum found about figure 1 of the paper and about
-// what the designs in it tell of the parameters.
+// SpectrumResults is what Spectrum found about figure 1 of the paper, and about what its designs tell about the parameters.
 type SpectrumResults struct {
 	Figure    []Eigenspectrum // of figure 1, for the first seed
 	Gram      []float64       // the eigenvalues of K there, in descending order
@@ -22,7 +21,7 @@ type SpectrumResults struct {
 	Repulsive []SameSpan
 }
 
-// Case is a model with its designs, over seeds: of x and of the projections.
+// Case is a model with its designs, measured over seeds of x and of the projections.
 type Case struct {
 	Name                        string
 	N, Seeds                    int
@@ -37,12 +36,12 @@ type Case struct {
 type Measured struct {
 	Design       string
 	K            int
-	Figure       []float64   // trace of Σ as figure 1 has it: of K without noise, see Jitter
+	Figure       []float64   // trace of Σ as in figure 1: of K without noise, see Jitter
 	Latent       []float64   // tr Cov(f|Z)
 	Observed     []float64   // tr Cov(Y|Z)
 	StdErrLog    [][]float64 // Cramér–Rao bounds, for each parameter
 	Information  [][]float64 // diagonal of I_Z, for each parameter
-	Unidentified int         // seeds for which a parameter had no bound; they count nowhere in StdErrLog
+	Unidentified int         // seeds for which a parameter had no bound; StdErrLog leaves them out
 }
 
 // Eigenspectrum is that of Σ for one design and k.
@@ -53,18 +52,16 @@ type Eigenspectrum struct {
 	Values []float64 // eigenvalues in descending order
 }
 
-// SameSpan compares the span of Repulsive projections with that of Sphere ones
-// of the same seed, and what they tell.
+// SameSpan compares Repulsive projections with Sphere ones of the same seed: their span, and their information.
 type SameSpan struct {
 	K    int
-	Raw  float64 // ‖Ω_R − Ω_S‖/‖Ω_S‖ as drawn: the directions do move
+	Raw  float64 // ‖Ω_R − Ω_S‖/‖Ω_S‖ as drawn: the directions themselves do move
 	Span float64 // ‖Ω_RΩ_Rᵀ − Ω_SΩ_Sᵀ‖/√2k, 1 for spans at right angles
 	Info float64 // largest difference of I_Z, over I_Z
 }
 
-// figureJitter is what the authors' code adds to the diagonal of ΩᵀKΩ, relative
-// to the mean of that diagonal: 10⁻³, and for the largest k 10⁻². K is without
-// noise, so that this takes the noise's place: Σ = K − KΩ(ΩᵀKΩ + εI)⁻¹ΩᵀK.
+// figureJitter is what the authors' code adds to the diagonal of ΩᵀKΩ, relative to the mean of that diagonal: 10⁻³, and
+// 10⁻² for the largest k. K has no noise, so the jitter takes its place: Σ = K − KΩ(ΩᵀKΩ + εI)⁻¹ΩᵀK.
 func figureJitter(largest bool) float64 {
 	if largest {
 		return 1e-2
@@ -72,11 +69,10 @@ func figureJitter(largest bool) float64 {
 	return 1e-3
 }
 
-// Progress is told how far a computation has come.
+// Progress is called with the progress of a computation.
 type Progress func(done, total int, what string)
 
-// Spectrum computes everything that notebook 04 shows, in about two minutes at
-// full scale. progress may be nil.
+// Spectrum computes everything that notebook 04 shows, in about two minutes at full scale. progress may be nil.
 func Spectrum(scale scales.Scale, progress Progress) (*SpectrumResults, error) {
 	n, seeds := scales.Pick(scale, 2000, 300), scales.Pick(scale, 5, 2)
 	r := &SpectrumResults{}
@@ -155,7 +151,7 @@ func newMeasured(design string, k, params int) Measured {
 	return Measured{Design: design, K: k, StdErrLog: make([][]float64, params), Information: make([][]float64, params)}
 }
 
-// add notes an information and its bounds.
+// add appends an information and its bounds.
 func (m *Measured) add(info *mat.SymDense, params []gppl.Param) error {
 	for a := range params {
 		m.Information[a] = append(m.Information[a], info.At(a, a))
@@ -172,14 +168,13 @@ func (m *Measured) add(info *mat.SymDense, params []gppl.Param) error {
 	return err
 }
 
-// figureDesigns are those of figure 1 and, beside them, three more.
+// figureDesigns are the designs of figure 1 and three more.
 func (d *draw) figureDesigns() []gppl.Design {
 	return []gppl.Design{gppl.Sphere{}, gppl.Repulsive{}, gppl.Localised{}, gppl.OneHot{}, unsorted{}, gppl.Spectral{}, d.gram.top()}
 }
 
-// unsorted is Localised as the authors' code has it for figure 1: bumps over the
-// index of the observations, while x is in random order, so that each bump
-// averages observations from anywhere.
+// unsorted is Localised as in the authors' code for figure 1: the bumps run over the index of the observations while x is in
+// random order, so that each bump averages observations from anywhere.
 type unsorted struct{}
 
 func (unsorted) String() string { return "Localised, unsorted" }
@@ -223,7 +218,7 @@ func (d *draw) designs(c *Case, k int, jitter float64) error {
 	return nil
 }
 
-// measured returns the numbers of a design and k, made when first asked for.
+// measured returns the numbers of a design and k, creating them if necessary.
 func (c *Case) measured(design string, k int) *Measured {
 	if m := c.find(design, k); m != nil {
 		return m

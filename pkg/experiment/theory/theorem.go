@@ -14,9 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
-// TheoremResults is what Theorem found about the statements of section 3.2 and 4
-// of the paper. Most of it is about one model, an SE kernel with noise; vectors
-// and matrices are then in the order of Params, in the logs of the parameters.
+// TheoremResults is what Theorem found about the statements of sections 3.2 and 4 of the paper. Most of it is about one model, an
+// SE kernel with noise. Vectors and matrices over its parameters are then in the order of Params, in the logs of the parameters.
 type TheoremResults struct {
 	N, K   int
 	Model  string
@@ -27,15 +26,15 @@ type TheoremResults struct {
 	Identical []Identical
 	White     WhiteNoise
 	ToN       Vanishing // Σ shrinks as k → n
-	Noisy     Vanishing // Σ shrinks as the noise of noisy observations of all of y does
+	Noisy     Vanishing // Σ shrinks with the noise of noisy observations of all of y
 	Bounds    []Bound
 	Lines     []Bound // the bounds for every k, without a trace
 	Definite  []Definite
 	Choices   []Choice
 }
 
-// Theorem computes everything that notebook 03 shows, in about 20 s at full
-// scale. It is an error if a covariance cannot be factorised.
+// Theorem computes everything that notebook 03 shows, in about 20 s at full scale. It is an error if a covariance cannot be
+// factorised.
 func Theorem(scale scales.Scale) (*TheoremResults, error) {
 	n := scales.Pick(scale, 150, 60)
 	k := n / 5
@@ -72,7 +71,7 @@ func line(n int, span float64, seed uint64) gppl.Inputs {
 	rnd := rand.New(rand.NewPCG(seed, 11))
 	x := make([]float64, n)
 	sum := 0.0
-	for i := range x { // spacings of a Poisson process, which are those of sorted uniform variables
+	for i := range x { // the spacings of a Poisson process are those of sorted uniform variables
 		sum += rnd.ExpFloat64()
 		x[i] = sum
 	}
@@ -90,7 +89,7 @@ func names(params []gppl.Param) (all []string) {
 	return all
 }
 
-// study is the model that most parts are about.
+// study is the model that most parts use.
 type study struct {
 	info *fisher.Information
 	x    gppl.Inputs
@@ -99,7 +98,7 @@ type study struct {
 
 func (s study) params() int { return len(s.info.Params()) }
 
-// measured are the two informations and the two terms of one projection.
+// measured holds the two informations and the two terms of one projection.
 type measured struct {
 	iz   *mat.SymDense
 	loss fisher.Loss
@@ -121,13 +120,13 @@ func (s study) measure(d gppl.Design, k int, seed uint64) (m measured, err error
 	return measure(s.info, p)
 }
 
-// Steps is the theorem step by step, for one Sphere projection: the information
-// by its formula and as the variance of simulated scores, and the terms of ΔI.
+// Steps is the theorem step by step, for one Sphere projection: the information by its formula and as the variance of simulated
+// scores, and the terms of ΔI.
 type Steps struct {
 	Data, Projected, Quadratic, Cross [][]float64
 	ScoreY, ScoreZ, ScoreYZ           [][]float64 // covariances of the scores of y, of z, and between the two
 	Draws                             int
-	WorstDeviation                    float64 // of a simulated entry from its formula, in standard errors
+	WorstDeviation                    float64 // of a simulated entry from the formula, in standard errors
 	LeastEigenvalue                   float64 // of ΔI, scaled by I_Y to a unit diagonal
 }
 
@@ -141,7 +140,8 @@ func (s study) steps(draws int) (r Steps, err error) {
 		return r, err
 	}
 	iy := s.info.Data()
-	r = Steps{Data: rowsOf(iy), Projected: rowsOf(m.iz), Quadratic: rowsOf(m.loss.Quadratic), Cross: rowsOf(m.loss.Cross), Draws: draws}
+	r = Steps{Data: rowsOf(iy), Projected: rowsOf(m.iz), Quadratic: rowsOf(m.loss.Quadratic),
+		Cross: rowsOf(m.loss.Cross), Draws: draws}
 	r.LeastEigenvalue = leastEigenvalue(m.loss.Total(), iy)
 
 	a := s.info.Covariance()
@@ -196,8 +196,8 @@ func (s study) steps(draws int) (r Steps, err error) {
 	return r, nil
 }
 
-// score returns ∂ log N(v | 0, a) along dot: ½(vᵀa⁻¹·dot·a⁻¹v − tr(a⁻¹·dot)), the
-// paper's eq. (score_Y).
+// score returns ∂ log N(v | 0, a) in the direction dot: ½(vᵀa⁻¹·dot·a⁻¹v − tr(a⁻¹·dot)), the paper's eq.
+// (score_Y).
 func score(a, dot mat.Matrix) (func(v []float64) float64, error) {
 	var solved, bar mat.Dense
 	if err := errors.Join(solved.Solve(a, dot), bar.Solve(a, solved.T())); err != nil {
@@ -210,11 +210,10 @@ func score(a, dot mat.Matrix) (func(v []float64) float64, error) {
 	}, nil
 }
 
-// Route compares the theorem's route to ΔI with the difference I_Y − I_Z, for
-// one kernel and design.
+// Route compares ΔI by the theorem with the difference I_Y − I_Z, for one kernel and design.
 type Route struct {
 	Kernel, Design string
-	Worst          float64   // largest difference of the two routes over I_Y, over the parameters
+	Worst          float64   // largest difference of the two over the parameters, divided by I_Y
 	Lost           []float64 // ΔI/I_Y of each parameter
 	Params         []string
 }
@@ -238,7 +237,8 @@ func routes(x gppl.Inputs, k int) (all []Route, err error) {
 			return nil, err
 		}
 		iy := info.Data()
-		for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Repulsive{}, gppl.Localised{}, gppl.OneHot{}, gppl.Spectral{}, gppl.Raw{Design: gppl.Sphere{}}} {
+		for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Repulsive{}, gppl.Localised{}, gppl.OneHot{}, gppl.Spectral{},
+			gppl.Raw{Design: gppl.Sphere{}}} {
 			p, err := gppl.NewProjection(design, x, k, 1)
 			if err != nil {
 				return nil, err
@@ -262,10 +262,10 @@ func routes(x gppl.Inputs, k int) (all []Route, err error) {
 	return all, nil
 }
 
-// Identical is corollary 1: what is lost with k = n independent projections.
+// Identical is corollary 1: what is lost with k = n independent projections, namely nothing.
 type Identical struct {
 	Design string
-	Lost   float64 // largest ΔI/I_Y over the parameters, by the theorem's route
+	Lost   float64 // largest ΔI/I_Y over the parameters, by the theorem
 	Off    float64 // largest |I_Y − I_Z|/I_Y
 }
 
@@ -300,8 +300,7 @@ func rowsOf(m mat.Matrix) (rows [][]float64) {
 	return rows
 }
 
-// leastEigenvalue returns the smallest eigenvalue of a, where scale has a unit
-// diagonal in the same scaling of the parameters.
+// leastEigenvalue returns the smallest eigenvalue of a, with the parameters scaled so that scale has a unit diagonal.
 func leastEigenvalue(a, scale mat.Symmetric) float64 {
 	n := a.SymmetricDim()
 	scaled := mat.NewSymDense(n, nil)

@@ -77,8 +77,7 @@ func TestLowRank(t *testing.T) {
 	}
 }
 
-// TestUnsorted checks that the bumps are Localised ones but for the order of the
-// observations.
+// TestUnsorted checks that the bumps are those of Localised up to the order of the observations.
 func TestUnsorted(t *testing.T) {
 	const n, k = 60, 4
 	omega := mat.NewDense(n, k, nil)
@@ -149,8 +148,9 @@ func TestSmoke(t *testing.T) {
 	results := must.Get(Load(stored))(t)
 	want := map[string]string{
 		"score": reproduced, "loss-formula": reproduced, "quadratic": reproduced, "corollary-1": reproduced, "corollary-2": corrected,
-		"optimal-directions": contradicted, "without-loss-of-generality": contradicted, "trace-bounds": corrected, "positive-definite": corrected,
-		"repulsive": corrected,
+		"optimal-directions": contradicted, "without-loss-of-generality": contradicted, "trace-bounds": corrected,
+		"positive-definite": corrected,
+		"repulsive":         corrected,
 	}
 	for _, v := range Verdicts(results) {
 		if s, ok := want[v.ID]; ok && v.Status != s {
@@ -170,7 +170,7 @@ func TestSmoke(t *testing.T) {
 		}
 	}
 
-	// A verdict follows the numbers: here are some that tell the opposite.
+	// A verdict follows the numbers: these changes reverse some.
 	type changes struct {
 		id, status string
 		numbers    Results
@@ -180,7 +180,8 @@ func TestSmoke(t *testing.T) {
 		{"score", contradicted, Results{"theorem.loss.least_eigenvalue": -0.1}},
 		{"loss-formula", contradicted, Results{"theorem.routes.worst": 1e-3}},
 		{"quadratic", contradicted, Results{
-			"theorem.slope.noisy.variance.total": 0.5, "theorem.slope.noisy.lengthscale.total": 0.5, "theorem.slope.noisy.noise.total": 0.5,
+			"theorem.slope.noisy.variance.total": 0.5, "theorem.slope.noisy.lengthscale.total": 0.5,
+			"theorem.slope.noisy.noise.total": 0.5,
 		}},
 		{"corollary-1", contradicted, Results{"theorem.k_equals_n.lost": 1e-3}},
 		{"corollary-2", reproduced, Results{"theorem.corollary2.sd": 0}},
@@ -198,13 +199,15 @@ func TestSmoke(t *testing.T) {
 	ranked := func(sphere, localised, unsorted, onehot float64) Results {
 		r := Results{}
 		for _, k := range []string{"k7", "k15", "k30"} {
-			for d, v := range map[string]float64{"sphere": sphere, "localised": localised, "localised_unsorted": unsorted, "onehot": onehot} {
+			for d, v := range map[string]float64{"sphere": sphere, "localised": localised,
+				"localised_unsorted": unsorted, "onehot": onehot} {
 				r["spectrum.figure_1."+d+"."+k+".figure.median"] = v
 			}
 		}
 		return r
 	}
-	for status, numbers := range map[string]Results{reproduced: ranked(1, 2, 3, 4), corrected: ranked(1, 0.5, 3, 4), contradicted: ranked(1, 0.5, 0.1, 4)} {
+	for status, numbers := range map[string]Results{reproduced: ranked(1, 2, 3, 4), corrected: ranked(1, 0.5, 3, 4),
+		contradicted: ranked(1, 0.5, 0.1, 4)} {
 		opposite = append(opposite, changes{"sphere-best", status, numbers})
 	}
 	chosen := Results{}

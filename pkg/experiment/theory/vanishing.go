@@ -11,19 +11,19 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Vanishing follows ΔI and its two terms as Σ = Cov(Y|Z) shrinks, and fits the
-// powers of Σ with which they fall: 2 would be what the paper states.
+// Vanishing follows ΔI and its two terms as Σ = Cov(Y|Z) shrinks, and fits the powers of Σ with which they fall. The paper
+// states a power of 2.
 type Vanishing struct {
 	Points []Shrunk // in descending order of Sigma
-	Fitted int      // slopes are fitted to the last so many of them
+	Fitted int      // slopes are fitted to this many of the last points
 	Slopes []Slopes // one for each parameter
-	Off    float64  // largest difference over I_Y between the terms together and I_Y − I_Z
+	Off    float64  // largest difference between the sum of the terms and I_Y − I_Z, divided by I_Y
 }
 
 // Shrunk is ΔI at one size of Σ, for each parameter.
 type Shrunk struct {
 	K                       int     // projections; n for noisy observations of all of y
-	Noise                   float64 // variance of the noise that is added to them, 0 if none
+	Noise                   float64 // variance of the noise added to them, 0 if none
 	Sigma                   float64 // tr Σ
 	Quadratic, Cross, Total []float64
 }
@@ -31,10 +31,9 @@ type Shrunk struct {
 // Slopes are d log ΔI/d log tr Σ.
 type Slopes struct{ Quadratic, Cross, Total float64 }
 
-// toN lets k go to n with Sphere projections: those of a smaller k are the
-// first of those of a larger. All is averaged over seeds; the last six points,
-// to which slopes are fitted, over ten times as many, since which direction is
-// left out matters there.
+// toN lets k go to n with Sphere projections; those of a smaller k are the first of a larger k. Results are averaged over seeds.
+// The last six points, to which slopes are fitted, have ten times as many seeds, since there the result depends on which
+// direction is left out.
 func (s study) toN(seeds int) (v Vanishing, err error) {
 	const fitted = 6
 	iy := s.info.Data()
@@ -42,7 +41,7 @@ func (s study) toN(seeds int) (v Vanishing, err error) {
 		point := newShrunk(s.params())
 		point.K = s.n - missing
 		if last := len(v.Points) - 1; last >= 0 && v.Points[last].K >= point.K {
-			continue // where n is small
+			continue // for small n
 		}
 		v.Points = append(v.Points, point)
 	}
@@ -84,9 +83,8 @@ func (s study) toN(seeds int) (v Vanishing, err error) {
 	return v, nil
 }
 
-// noisy observes all of y with added noise of variance τ², Z = Y + τE, and lets
-// τ → 0: Σ = A − A(A+τ²I)⁻¹A then shrinks in norm and not only in rank. The
-// theorem's proof holds for any such Z; with B = A + τ²I the terms are
+// noisy observes all of y with added noise of variance τ², Z = Y + τE, and lets τ → 0. Then Σ = A − A(A+τ²I)⁻¹A
+// shrinks in norm and not only in rank. The theorem's proof holds for any such Z. With B = A + τ²I the terms are
 //
 //	½tr((K̄Σ)²) = ½τ⁴tr((B⁻¹A⁻¹Ȧ)²),  tr(K̄ΣK̄(A−Σ)) = τ²tr(B⁻¹ȦB⁻¹A⁻¹Ȧ).
 func (s study) noisy() (v Vanishing, err error) {
@@ -133,7 +131,7 @@ func newShrunk(params int) Shrunk {
 	return Shrunk{Quadratic: make([]float64, params), Cross: make([]float64, params), Total: make([]float64, params)}
 }
 
-// fit adds up the terms and fits slopes to the last count points.
+// fit adds the terms and fits slopes to the last count points.
 func (v *Vanishing) fit(count int) {
 	for _, p := range v.Points {
 		for a := range p.Total {

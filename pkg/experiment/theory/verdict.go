@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Verdict is a statement of the paper, or of its code, with what was found. Its
-// status follows from stored numbers; "not run" where they are not there.
+// Verdict is a statement of the paper, or about its code, with what was found. Its status follows from stored numbers; it is "not
+// run" if they are missing.
 type Verdict struct {
 	ID, Notebook string
 	Where        string // section or equation
 	Statement    string
 	Found        string
 	Status       string // one of the statuses below
-	Test         string // what decides, and on how many cases
+	Test         string // the criterion, and on how many cases it was tested
 	Overturn     string // what would change it
-	Of           string // the statement of which this is a further case, if it is one
+	Of           string // the statement of which this is a further case, if any
 }
 
 // The statuses, as in packages experiment and viz.
@@ -26,19 +26,18 @@ const (
 	corrected    = "corrected"
 	contradicted = "contradicted"
 	notRun       = "not run"
-	found        = "found" // what this project says, and measurement confirms
+	found        = "found" // a statement of this project, confirmed by measurement
 	notFound     = "not found"
 )
 
-// statement is a verdict with the numbers that it needs and the way to judge.
+// statement is a verdict, the numbers that it needs and the rule that judges them.
 type statement struct {
 	Verdict
 	needs []string
 	judge func(r Results) (found, status string)
 }
 
-// Verdicts judges every statement by the results. Those of a notebook ("03",
-// "04") have its name.
+// Verdicts judges every statement by the results.
 func Verdicts(r Results) (all []Verdict) {
 	for _, s := range append(theoremStatements(), spectrumStatements(r)...) {
 		v := s.Verdict
@@ -61,7 +60,7 @@ func status(ok bool, yes, no string) string {
 
 var parameters = []string{"variance", "lengthscale", "noise"}
 
-// forParameters makes a name for each parameter.
+// forParameters returns a name for each parameter.
 func forParameters(format string) (all []string) {
 	for _, p := range parameters {
 		all = append(all, fmt.Sprintf(format, p))
@@ -69,7 +68,7 @@ func forParameters(format string) (all []string) {
 	return all
 }
 
-// values renders numbers for each parameter.
+// values prints the numbers of all parameters.
 func (r Results) values(format, number string) string {
 	var all []string
 	for i, name := range forParameters(format) {
@@ -86,7 +85,7 @@ func (r Results) extremes(names []string) (least, most float64) {
 	return least, most
 }
 
-// A simulated entry may be this many standard errors off its formula.
+// deviations is how many standard errors a simulated entry may differ from its formula.
 const deviations = 4.5
 
 func theoremStatements() []statement {
@@ -95,7 +94,8 @@ func theoremStatements() []statement {
 	return []statement{
 		{
 			Verdict{
-				ID: "score", Notebook: "03", Where: "3.2, eq. (deltaI)", Test: "within 4.5 standard errors", Overturn: "simulated scores further off",
+				ID: "score", Notebook: "03", Where: "3.2, eq. (deltaI)", Test: "within 4.5 standard errors",
+				Overturn:  "simulated scores further off",
 				Statement: "s(z) = E[s(Y) | Z = z], and ΔI = I_Y − I_Z ≥ 0",
 			},
 			[]string{"theorem.score.worst_deviation", "theorem.score.draws", "theorem.loss.least_eigenvalue"},
@@ -108,7 +108,8 @@ func theoremStatements() []statement {
 		},
 		{
 			Verdict{
-				ID: "loss-formula", Notebook: "03", Where: "3.2, eq. (inf_loss)", Test: "1e-9 of I_Y", Overturn: "two routes that differ by more",
+				ID: "loss-formula", Notebook: "03", Where: "3.2, eq. (inf_loss)", Test: "1e-9 of I_Y",
+				Overturn:  "two routes that differ by more",
 				Statement: "ΔI = ½tr((K̄Σ)²) + tr(K̄ΣK̄ E[μμᵀ])",
 			},
 			[]string{"theorem.routes.worst", "theorem.routes.cases"},
@@ -120,7 +121,9 @@ func theoremStatements() []statement {
 			},
 		},
 		{
-			Verdict{ID: "quadratic", Notebook: "03", Where: "3.2, theorem 1", Test: "the powers with which ΔI and its terms fall: 0.95 to 1.05 for the leading term", Overturn: "a leading term with another power", Statement: "ΔI is quadratic in Σ"},
+			Verdict{ID: "quadratic", Notebook: "03", Where: "3.2, theorem 1",
+				Test:     "the powers with which ΔI and its terms fall: 0.95 to 1.05 for the leading term",
+				Overturn: "a leading term with another power", Statement: "ΔI is quadratic in Σ"},
 			slopes,
 			func(r Results) (string, string) {
 				lo, hi := r.extremes(forParameters("theorem.slope.noisy.%s.total"))
@@ -132,13 +135,15 @@ func theoremStatements() []statement {
 				if lo > 1.5 {
 					return found, reproduced
 				}
-				return "ΔI = tr(K̄ΣK̄A) − ½tr((K̄Σ)²) is a quadratic polynomial in Σ. A remark: its leading term is linear, so that the loss falls in " +
-					"proportion to Σ and not with its square: " + found, status(lo > 0.95 && hi < 1.05, reproduced, contradicted)
+				return "ΔI = tr(K̄ΣK̄A) − ½tr((K̄Σ)²) is a quadratic polynomial in Σ. A remark: its leading term is linear, so " +
+						"that the loss falls in proportion to Σ and not with its square: " + found,
+					status(lo > 0.95 && hi < 1.05, reproduced, contradicted)
 			},
 		},
 		{
 			Verdict{
-				ID: "corollary-1", Notebook: "03", Where: "3.2, corollary 1", Test: "1e-20 by the theorem's route, 1e-6 by the other", Overturn: "information lost with k = n",
+				ID: "corollary-1", Notebook: "03", Where: "3.2, corollary 1", Test: "1e-20 by the theorem's route, 1e-6 by the other",
+				Overturn:  "information lost with k = n",
 				Statement: "k = n independent projections lose nothing",
 			},
 			[]string{"theorem.k_equals_n.lost", "theorem.k_equals_n.off"},
@@ -151,7 +156,8 @@ func theoremStatements() []statement {
 		},
 		{
 			Verdict{
-				ID: "corollary-2", Notebook: "03", Where: "3.2, corollary 2", Test: "in every draw (1e-6) or in the mean (4.5 standard errors)", Overturn: "draws in which the two are equal",
+				ID: "corollary-2", Notebook: "03", Where: "3.2, corollary 2",
+				Test: "in every draw (1e-6) or in the mean (4.5 standard errors)", Overturn: "draws in which the two are equal",
 				Statement: "white noise, one projection: NLL = n·PL, the losses are equivalent",
 			},
 			[]string{"theorem.corollary2.mean", "theorem.corollary2.sd", "theorem.corollary2.kept", "theorem.corollary2.n",
@@ -172,11 +178,14 @@ func theoremStatements() []statement {
 		},
 		{
 			Verdict{
-				ID: "optimal-directions", Notebook: "03", Where: "3.2 and 4", Test: "no chance in it: a counterexample, computed to rounding, among 5 designs on one series of 150 times", Overturn: "directions of a smaller trace with a smaller error of the noise than the eigenvectors'",
+				ID: "optimal-directions", Notebook: "03", Where: "3.2 and 4",
+				Test:      "no chance in it: a counterexample, computed to rounding, among 5 designs on one series of 150 times",
+				Overturn:  "directions of a smaller trace with a smaller error of the noise than the eigenvectors'",
 				Statement: "the top-k eigenvectors are the optimal directions, since less trace of Σ is less loss of information",
 			},
 			slices.Concat([]string{"theorem.choice.eigen.trace", "theorem.choice.onehot.trace",
-				"theorem.choice.all_data.stderr.noise"}, forParameters("theorem.choice.eigen.stderr.%s"), forParameters("theorem.choice.onehot.stderr.%s")),
+				"theorem.choice.all_data.stderr.noise"}, forParameters("theorem.choice.eigen.stderr.%s"),
+				forParameters("theorem.choice.onehot.stderr.%s")),
 			func(r Results) (string, string) {
 				of := func(design, what string) float64 { return r["theorem.choice."+design+"."+what] }
 				least, most := "eigen", "eigen"
@@ -190,13 +199,16 @@ func theoremStatements() []statement {
 				}
 				found := fmt.Sprintf("the least trace is that of %s (%.4g; One-hot %.4g), with a standard error of the log noise of "+
 					"%.3g, against %.3g with One-hot and %.3g from all data",
-					designNames[least], of(least, "trace"), of("onehot", "trace"), of(least, "stderr.noise"), of("onehot", "stderr.noise"), of("all_data", "stderr.noise"))
+					designNames[least], of(least, "trace"), of("onehot", "trace"), of(least, "stderr.noise"),
+					of("onehot", "stderr.noise"), of("all_data", "stderr.noise"))
 				return found, status(least == "eigen" && most != "eigen", reproduced, contradicted)
 			},
 		},
 		{
 			Verdict{
-				ID: "without-loss-of-generality", Notebook: "03", Where: "4", Test: "no chance in it: a counterexample, computed to rounding, n = 150", Overturn: "a Sphere projection whose Σ commutes with A",
+				ID: "without-loss-of-generality", Notebook: "03", Where: "4",
+				Test:      "no chance in it: a counterexample, computed to rounding, n = 150",
+				Overturn:  "a Sphere projection whose Σ commutes with A",
 				Statement: "any projection can be written, without loss of generality, as a choice of k eigenvectors",
 			},
 			[]string{"theorem.choice.sphere.commutator", "theorem.choice.eigen.commutator"},
@@ -209,12 +221,14 @@ func theoremStatements() []statement {
 		},
 		{
 			Verdict{
-				ID: "trace-bounds", Notebook: "03", Where: "4", Test: "no violation, as printed or with n − k eigenvalues", Overturn: "a projection outside the corrected bounds",
+				ID: "trace-bounds", Notebook: "03", Where: "4", Test: "no violation, as printed or with n − k eigenvalues",
+				Overturn:  "a projection outside the corrected bounds",
 				Statement: "the sums of the k smallest and of the k largest eigenvalues bound tr Σ",
 			},
 			[]string{"theorem.bounds.cases", "theorem.bounds.printed_violations", "theorem.bounds.corrected_violations"},
 			func(r Results) (string, string) {
-				cases, printed, ours := r["theorem.bounds.cases"], r["theorem.bounds.printed_violations"], r["theorem.bounds.corrected_violations"]
+				cases, printed, ours := r["theorem.bounds.cases"], r["theorem.bounds.printed_violations"],
+					r["theorem.bounds.corrected_violations"]
 				found := fmt.Sprintf("violated as printed in %.0f of %.0f projections, with n − k eigenvalues in %.0f",
 					printed, cases, ours)
 				return found, status(printed == 0, reproduced, status(ours == 0, corrected, contradicted))
@@ -222,7 +236,8 @@ func theoremStatements() []statement {
 		},
 		{
 			Verdict{
-				ID: "positive-definite", Notebook: "03", Where: "4", Test: "eigenvalues and traces of the terms, to rounding", Overturn: "terms that are symmetric and positive definite",
+				ID: "positive-definite", Notebook: "03", Where: "4", Test: "eigenvalues and traces of the terms, to rounding",
+				Overturn:  "terms that are symmetric and positive definite",
 				Statement: "both terms of ΔI are positive definite matrices",
 			},
 			[]string{"theorem.definite.least_trace", "theorem.definite.least_matrix", "theorem.definite.least_asymmetry",
@@ -230,9 +245,9 @@ func theoremStatements() []statement {
 			func(r Results) (string, string) {
 				trace, matrix := r["theorem.definite.least_trace"], r["theorem.definite.least_matrix"]
 				skew, e := r["theorem.definite.least_asymmetry"], r["theorem.definite.eigenvalue"]
-				found := fmt.Sprintf("of the n×n matrices under the traces ‖T − Tᵀ‖/‖T‖ is %.2g or more, and the symmetric parts "+
-					"have eigenvalues down to %.2g of the largest; the least trace is %.2g, and as matrices over "+
-					"the parameters the terms have no eigenvalue below %.1g",
+				found := fmt.Sprintf("of the n×n matrices under the traces ‖T − Tᵀ‖/‖T‖ is %.2g or more, and the symmetric "+
+					"parts have eigenvalues down to %.2g of the largest; the least trace is %.2g, and as matrices over the parameters the "+
+					"terms have no eigenvalue below %.1g",
 					skew, e, trace, matrix)
 				return found, status(skew < 1e-6 && e > -1e-9, reproduced, status(trace >= 0 && matrix > -1e-12, corrected, contradicted))
 			},
@@ -240,13 +255,13 @@ func theoremStatements() []statement {
 	}
 }
 
-// designNames are the names of designs by the part of a key that stands for them.
+// designNames are the names of designs by their part of a key.
 var designNames = map[string]string{
-	"sphere": "Sphere", "localised": "Localised", "localised_unsorted": "Localised", "onehot": "One-hot", "spectral": "Spectral", "eigen": "Eigen",
+	"sphere": "Sphere", "localised": "Localised", "localised_unsorted": "Localised", "onehot": "One-hot", "spectral": "Spectral",
+	"eigen": "Eigen",
 }
 
-// figureDesigns are those of figure 1 as the paper has them: its Localised is over the index of
-// unsorted observations.
+// figureDesigns are the designs of the paper's figure 1; its Localised runs over the index of unsorted observations.
 var figureDesigns = []string{"sphere", "localised_unsorted", "onehot"}
 
 func spectrumStatements(r Results) (all []statement) {
@@ -274,8 +289,8 @@ func spectrumStatements(r Results) (all []statement) {
 		}
 		return strings.Join(parts, "; ")
 	}
-	// always reports whether Sphere has the least trace of the designs, or within
-	// 2 % of it, and One-hot the largest, for every k.
+	// always reports whether, for every k, Sphere's trace is the smallest of the designs or within 2 % of it, and One-hot's the
+	// largest.
 	always := func(designs []string) bool {
 		for _, k := range ks {
 			var of []float64
@@ -300,7 +315,8 @@ func spectrumStatements(r Results) (all []statement) {
 	return []statement{
 		{
 			Verdict{
-				ID: "traces-fall", Notebook: "04", Where: "4, figure 1", Test: "less than half of tr K, every design and k", Overturn: "a design that leaves more than half",
+				ID: "traces-fall", Notebook: "04", Where: "4, figure 1", Test: "less than half of tr K, every design and k",
+				Overturn:  "a design that leaves more than half",
 				Statement: "all the projection structures critically reduce the trace of Σ",
 			},
 			append(traces, "spectrum.trace"),
@@ -314,7 +330,8 @@ func spectrumStatements(r Results) (all []statement) {
 		},
 		{
 			Verdict{
-				ID: "sphere-best", Notebook: "04", Where: "4, figure 1", Test: "medians, every k, Sphere within 2 % of the least", Overturn: "a design with another order of traces",
+				ID: "sphere-best", Notebook: "04", Where: "4, figure 1", Test: "medians, every k, Sphere within 2 % of the least",
+				Overturn:  "a design with another order of traces",
 				Statement: "of the four designs, spherical projections reduce the trace most and One-hot ones least",
 			},
 			traces,
@@ -334,16 +351,18 @@ func spectrumStatements(r Results) (all []statement) {
 				ks[2]), fmt.Sprintf("spectrum.repulsive.k%.0f.information", ks[2]), fmt.Sprintf("spectrum.repulsive.k%.0f.drawn", ks[2])},
 			func(r Results) (string, string) {
 				at := func(what string) float64 { return r[fmt.Sprintf("spectrum.repulsive.k%.0f.%s", ks[2], what)] }
-				found := fmt.Sprintf("equal to Sphere in distribution: the repulsion multiplies Ω from the right by a matrix that depends on ΩᵀΩ alone, "+
-					"so that the span of the first k of the 400 vectors of the authors' code is uniform, as Sphere's is. Where k vectors alone repel each other "+
-					"the span is Sphere's draw by draw: %.1g apart (1 is at right angles), I_Z %.1g, though the directions moved by %.2g",
+				found := fmt.Sprintf("equal to Sphere in distribution: the repulsion multiplies Ω from the right by a matrix that depends "+
+					"on ΩᵀΩ alone, so that the span of the first k of the 400 vectors of the authors' code is uniform, as Sphere's is. "+
+					"Where k vectors alone repel each other the span is Sphere's draw by draw: %.1g apart (1 is at right angles), I_Z %.1g, "+
+					"though the directions moved by %.2g",
 					at("span"), at("information"), at("drawn"))
 				return found, status(at("span") < 1e-9, corrected, reproduced)
 			},
 		},
 		{
 			Verdict{
-				ID: "sphere-chosen", Notebook: "04", Where: "4", Test: "standard errors at k = 100, within 5 % of the least of the designs for every parameter", Overturn: "standard errors that are least with Sphere",
+				ID: "sphere-chosen", Notebook: "04", Where: "4", Test: "standard errors at k = 100, within 5 % of the least of the designs " +
+					"for every parameter", Overturn: "standard errors that are least with Sphere",
 				Statement: "a choice of the paper, by the trace: by what is learnt, Sphere is not the best design",
 			},
 			stderrs(ks[1]),
@@ -365,7 +384,9 @@ func spectrumStatements(r Results) (all []statement) {
 		},
 		{
 			Verdict{
-				ID: "eigen-noise", Notebook: "04", Where: "3.2", Test: "no chance in it: the bounds are computed to rounding; medians over 5 draws of 2000 times", Overturn: "a standard error of the noise that is least with the eigenvectors", Of: "optimal-directions",
+				ID: "eigen-noise", Notebook: "04", Where: "3.2", Test: "no chance in it: the bounds are computed to rounding; medians over " +
+					"5 draws of 2000 times", Overturn: "a standard error of the noise that is least with the eigenvectors",
+				Of:        "optimal-directions",
 				Statement: "the top-k eigenvectors are the optimal directions (SE(1, 5), k = n/20)",
 			},
 			[]string{shortName("eigen",

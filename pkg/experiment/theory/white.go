@@ -12,13 +12,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
-// WhiteNoise is corollary 2: white noise of variance σ² = 1 and one projection.
-// The paper has NLL = n·PL. In truth
+// WhiteNoise is corollary 2: white noise of variance σ² = 1 and one projection. The paper states NLL = n·PL. In truth
 //
 //	NLL = ½yᵀy/σ² + ½n·log 2πσ²,  n·PL = ½n·z²/σ² + ½n·log 2πσ²,
 //
-// which agree in expectation alone: their difference has the standard deviation
-// √(n(n−1)/2).
+// which agree in expectation only: their difference has the standard deviation √(n(n−1)/2).
 type WhiteNoise struct {
 	N, Draws             int
 	Mean, SD, ExpectedSD float64   // of NLL − n·PL at the true σ²
@@ -30,8 +28,7 @@ type WhiteNoise struct {
 	Off                  float64   // largest difference between the formulas above and the losses of the library
 }
 
-// tiny is the noise of a model that is to be White alone: an information about
-// the noise beside it would be confounded.
+// tiny is the noise of a model whose only term is White: otherwise the noise would be confounded with it.
 const tiny = 1e-12
 
 func whiteNoise(n, draws int) (r WhiteNoise, err error) {
