@@ -1,9 +1,9 @@
-// Package projected is the algebra of the likelihood of k projections z = ΩᵀY of n observations, Y being c columns of which the first
-// is y,
+// Package projected is the algebra of the likelihood of k projections z = ΩᵀY of n observations, where Y has c columns, y first,
 //
 //	PL = ½zᵀS⁻¹z + ½log|S| + (k/2)·log 2π,  S = Ωᵀ(K + σ²E + D)Ω,
 //
-// E being the squares of relative errors, D the variances of known ones, with or without the energy of what the projections leave of y.
+// where E are the squares of relative errors and D the variances of known ones, with or without the energy of what the
+// projections leave of y.
 package projected
 
 import (
@@ -55,8 +55,8 @@ func (d Directions) rest(y, z []float64) []float64 {
 	return rest
 }
 
-// Matrix returns Ω, formed if need be. That of waves is what moments make of it, orthonormal within Bound, so that z and S agree whatever
-// engine makes them.
+// Matrix returns Ω, formed if need be. That of waves is made from moments, orthonormal within Bound, so that z and S agree
+// whatever engine makes them.
 func (d Directions) Matrix() blas64.General {
 	if d.Waves == nil {
 		return d.Omega()

@@ -18,10 +18,9 @@ type Proposal struct {
 }
 
 const (
-	// studentDegrees give the proposal a variance, and tails that cover those of most
-	// densities. Normal draws do not: they never go where a skewed density is far
-	// wider than its curvature says, and k̂, which knows the draws alone, then calls
-	// wrong averages reliable.
+	// studentDegrees give the proposal a variance, and tails that cover those of most densities. Normal draws do not: they never go
+	// where a skewed density is far wider than its curvature says, and k̂, which knows the draws alone, then calls wrong averages
+	// reliable.
 	studentDegrees = 4
 	// MinDraws is what it takes to tell whether weights can be trusted.
 	MinDraws = 25
@@ -29,7 +28,8 @@ const (
 
 // Draw returns draws, and the logs of the ratios of a density to that of the proposal, up to a constant, until ctx ends. failed
 // is the number of those where the density is no number or 0, of which the ratio is 0.
-func (p *Proposal) Draw(ctx context.Context, rnd *rand.Rand, count int, density func(u []float64) (log float64)) (draws [][]float64, ratios []float64, failed int) {
+func (p *Proposal) Draw(ctx context.Context, rnd *rand.Rand, count int,
+	density func(u []float64) (log float64)) (draws [][]float64, ratios []float64, failed int) {
 	n := len(p.Centre)
 	z, step := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
 	for range count {

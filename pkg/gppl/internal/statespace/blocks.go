@@ -222,7 +222,8 @@ func (f *Filter) allocateBlocks() {
 		if b == len(r.phi) {
 			r.phi, r.noise, r.forms = append(r.phi, nil), append(r.noise, nil), append(r.forms, nil)
 		}
-		r.phi[b], r.noise[b], r.forms[b] = dense.Resize(r.phi[b], dim*dim), dense.Resize(r.noise[b], dim*dim), dense.Resize(r.forms[b], 2*dim*dim)
+		r.phi[b], r.noise[b], r.forms[b] = dense.Resize(r.phi[b], dim*dim), dense.Resize(r.noise[b], dim*dim),
+			dense.Resize(r.forms[b], 2*dim*dim)
 		widest, slopes = max(widest, dim), max(slopes, 2*dim*dim*block.Params)
 	}
 	r.slopes = dense.Resize(r.slopes, slopes)
@@ -239,8 +240,8 @@ func (s *system) step(u *piece, i int) (phi, q []float64) {
 	return s.phi[u.block][i*dd:][:dd], s.q[u.block][i*dd:][:dd]
 }
 
-// over sets the transitions from input i−1 to a place before input i that is seen by a view or, onward, from there to input i. Input −1 and
-// input n are infinitely far.
+// over sets the transitions from input i−1 to a place before input i that is seen by a view or, if onward, from there to input i.
+// Input −1 and input n are infinitely far.
 func (f *Filter) over(i int, at float64, view int, onward bool) {
 	gap, from, to := math.Inf(1), seenBy(f.system.viewed.of, i-1), view
 	if i > 0 {

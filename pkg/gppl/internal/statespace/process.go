@@ -15,8 +15,7 @@ type Process interface {
 	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. What Q lacks in digits relative
 	// to itself, where gaps are short, the likelihood lacks by v/σ².
 	Transition(phi, noise []float64, gap float64)
-	// Slopes sets entry p of dPhi and dNoise, d×d each, to ∂Φ and ∂Q in the log of parameter p. It is given what Transition
-	// sets.
+	// Slopes sets entry p of dPhi and dNoise, d×d each, to ∂Φ and ∂Q in the log of parameter p. It is given what Transition sets.
 	Slopes(dPhi, dNoise, phi, noise []float64, gap float64)
 }
 
