@@ -62,8 +62,8 @@ type Markovian interface {
 type StateBlock interface {
 	// Dim returns d, which does not depend on θ.
 	Dim() int
-	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. Digits that Q lacks, relative to
-	// itself over a short gap, the likelihood lacks in proportion to v/σ²: it is best written without differences.
+	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. Digits that Q loses, relative to itself over
+	// a short gap, cost the likelihood digits in proportion to v/σ²: it is best written without differences.
 	Transition(phi, noise []float64, gap float64)
 	// Slopes sets the d×d numbers from p·d² on of dPhi and of dNoise to ∂Φ/∂log θ_p and ∂Q/∂log θ_p, for each parameter p of
 	// the kernel. Over an infinite gap they are 0 and ∂P∞. It is given what Transition sets.
@@ -126,7 +126,7 @@ type Amplified interface {
 // refuse it. Its Cov, Contract and Slope are those of a stationary bound: Cov at 0 is at least the variance anywhere.
 type Placed interface {
 	Kernel
-	// CovAt sets dst[i] to k(a[i], b[i]), given the distances r[i] = |a[i] − b[i]|. dst is none of the others.
+	// CovAt sets dst[i] to k(a[i], b[i]), given the distances r[i] = |a[i] − b[i]|. dst must not be one of the others.
 	CovAt(dst, a, b, r []float64)
 	// ContractAt adds Σ_i w[i]·∂k(a[i], b[i])/∂log θ_p to grad[p], for each p. For a parameter of RoleLocation the derivative is in
 	// the parameter itself, not in its log.

@@ -22,7 +22,7 @@ import (
 )
 
 // ChannelLikelihood is the exact negative log likelihood of observations of several channels, with their offsets integrated out
-// (see Exact). Its covariance is, c and d being the channels of observations i and j,
+// (see Exact). With c and d the channels of observations i and j, its covariance is
 //
 //	a_c·a_d·k(τ) + (a_c·b_d − b_c·a_d)·k′(τ) − b_c·b_d·k″(τ) + σ_c²·δ_ij,  τ = x_j − x_i,
 //

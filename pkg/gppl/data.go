@@ -85,8 +85,8 @@ func (d Data) Check() error {
 // room for sums and ratios.
 const leastMagnitude, mostMagnitude = 1e-150, 1e150
 
-// CheckUnits returns an error if squares of y or of distances within x are beyond float64, or vanish: variances and
-// lengthscales then cannot be computed with.
+// CheckUnits returns an error if squares of y or of distances within x are beyond float64, or vanish: variances and lengthscales
+// then cannot be computed.
 func (d Data) CheckUnits() error {
 	if err := d.X.checkUnit(); err != nil {
 		return err
@@ -133,7 +133,7 @@ func (d Data) Pick(idx []int) Data {
 		Relative: timeline.Pick(d.Relative, idx)}
 }
 
-// rowNoise returns that of the data, in their order.
+// rowNoise returns the noise of the data, in their order.
 func (d Data) rowNoise() observed.Noise {
 	return observed.NewNoise(squaresOf(d.Relative), d.knownVariances())
 }

@@ -40,13 +40,13 @@ type exactFactor interface {
 	logDet() float64
 	// gram sets g, c×c, to CᵀA⁻¹C.
 	gram(g blas64.General)
-	// uncertainty bounds what the value errs by beyond the forecast, once gram was asked for, R being that of the gradient.
+	// uncertainty bounds the error of the value beyond the forecast, after gram, where r is the R of the gradient.
 	uncertainty(r blas64.General) float64
 	// gradient sets grad to the derivatives of
 	//
 	//	½log|A| − ½Σ_j u_jᵀ∂A u_j,  U = A⁻¹CR,
 	//
-	// that is to ½tr(A⁻¹∂A) − ½⟨UUᵀ, ∂A⟩, in the logs of the kernel's parameters and, last, of σ², for R, c×r. gram was asked for.
+	// that is to ½tr(A⁻¹∂A) − ½⟨UUᵀ, ∂A⟩, in the logs of the kernel's parameters and, last, of σ², for R, c×r. It comes after gram.
 	// It is an error if the answer fails its check.
 	gradient(grad []float64, r blas64.General) error
 	// posterior returns the predictor of each column of C. It takes ownership of the factor, which must then not be released.
@@ -79,8 +79,8 @@ type projectedGram interface {
 	// contract adds ⟨V, ∂S₀/∂log θ_p⟩ to grad[p] for each parameter of the term, for symmetric V (k×k), which it does not change. It
 	// is an error if the answer fails its check.
 	contract(grad, v []float64) error
-	// derivative sets s (k×k) to Ωᵀ(∂K/∂log θ_p)Ω, p being a parameter of its term, for an S₀ that was computed with
-	// derivatives. Nothing but that and release may be asked afterwards.
+	// derivative sets s (k×k) to Ωᵀ(∂K/∂log θ_p)Ω, where p is a parameter of its term, for an S₀ that was computed with derivatives.
+	// After it, only derivative and release may be called.
 	derivative(s []float64, p int)
 	// leftOut bounds βᵀΔS₀β, where ΔS₀ is the part of S₀ that the engine leaves out.
 	leftOut(beta blas64.Vector) float64

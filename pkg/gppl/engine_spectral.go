@@ -40,9 +40,9 @@ func newSpectralExact(d observed.Source, o options) *spectralExact {
 
 func (e *spectralExact) name() string { return EngineSpectral }
 
-// eps is what the coefficients that are left out may sum to, relative to the variance: 0.3·σ²/v times the tolerance keeps the
-// value within it, and far within in practice. Where less takes few frequencies, as for a Gaussian spectrum, the gradient near an
-// optimum is worth them, and a posterior the more.
+// eps bounds the sum of the coefficients that are left out, relative to the variance: 0.3·σ²/v times the tolerance keeps the
+// value within it, in practice far within. Where a smaller one takes few more frequencies, as for a Gaussian spectrum, it is
+// worth them for the gradient near an optimum, and even more for a posterior.
 func (e *spectralExact) eps(k *decay, noise float64) float64 {
 	least := 1e-14
 	if c, ok := e.Circle(); ok {
@@ -146,8 +146,8 @@ func (f *spectralFactor) factorise() (err error) {
 	return nil
 }
 
-// surplus is how many times the predicted features there may be where a dense matrix of the data is smaller: the
-// time grows with their cube. A bandwidth only estimates a spectrum that falls slowly, or to rounding.
+// surplus is the largest accepted ratio of features to predicted features if a dense matrix of the data is smaller: the time
+// grows with their cube. For a spectrum that falls slowly, or to rounding, a bandwidth is only an estimate.
 const surplus = 2
 
 // affordable returns a Refusal if there are many more features than were predicted, and than observations, so that

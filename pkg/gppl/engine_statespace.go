@@ -82,7 +82,8 @@ func (e *stateSpaceExact) columnNumbers(d float64) float64 {
 	return float64(cols) + d*float64(statespace.MeansKept(cols))
 }
 
-// forecastLinear is the forecast for blocks. What h fixes is no number of the state: rounding costs v/σ², not its root.
+// forecastLinear is the forecast for blocks. An observation fixes hᵀx, which is no single number of the state: rounding costs
+// v/σ², not its root.
 func (e *stateSpaceExact) forecastLinear(m *compiled, n, least float64) choice.Forecast {
 	l := e.rooms.Get()
 	ok := l.expand(m.kernel, e.lost(m))

@@ -425,8 +425,8 @@ func (p *Profile) value(theta []float64) (sum float64, err error) {
 	return sum, nil
 }
 
-// filter returns Q and log|B| from the likelihoods at one and at four times the variances or, where these are not free,
-// twice what they add to the likelihood in one.
+// filter returns Q and log|B| from the likelihoods at one and at four times the variances. If these are not free, Q is twice the
+// likelihood without its constant, and log|B| is 0.
 func (p *Profile) filter(theta []float64, noise float64, free bool) (quad, logdet float64) {
 	last := len(theta) - 1
 	theta[last] = noise

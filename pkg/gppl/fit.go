@@ -447,7 +447,7 @@ func (s smallGradient) Converged(*optimize.Location) optimize.Status {
 // errPanicked ends a minimisation; the panic is raised in its place.
 var errPanicked = errors.New("an evaluation panicked")
 
-// nothingLeft says why the best point is the optimum although no gradient was asked of it, "" if it may not be.
+// nothingLeft says why the best point is the optimum although no gradient was computed there, "" if it may not be.
 func (o *objective) nothingLeft() string {
 	if o.settings.NoStandardErrors || !o.loss.Report().Likelihood {
 		return "what is left to gain is below 5e-9 nats, by the last step"

@@ -23,8 +23,8 @@ const (
 	// scoreTolerance is the gradient at which training ends, in units of standard errors: √(gᵀH⁻¹g), H the curvature. The optimum is
 	// that many standard errors away, and half its square, 5e-9 nats, below.
 	scoreTolerance = 1e-4
-	// maxNewton is the number of parameters up to which the rule is for: it is
-	// checked by the curvature, which takes two evaluations for each.
+	// maxNewton is the largest number of parameters for which the rule is used: the curvature that checks it takes two evaluations
+	// for each.
 	maxNewton = 12
 	// newtonSteps bounds the steps with one curvature.
 	newtonSteps = 4
@@ -184,7 +184,7 @@ func (o *objective) information(h *mat.SymDense, u []float64, of func(theta []fl
 	}
 }
 
-// guideFloor is the least information, in nats per squared unit of a raw parameter, that is told from none.
+// guideFloor is the least information, in nats per squared unit of a raw parameter, that is distinguished from none.
 const guideFloor = 1
 
 // guidedErrors is the number of standard errors from the optimum within which a guide is trusted. If a model holds, nine

@@ -66,7 +66,7 @@ func (x Inputs) clone() Inputs {
 	return Inputs{x.d, slices.Clone(x.at), x.columns.each(slices.Clone[[]float64])}
 }
 
-// Coordinate returns that along axis j of each point, copied: the times of a series along axis 0.
+// Coordinate returns coordinate j of each point, copied: the times of a series for j = 0.
 func (x Inputs) Coordinate(j int) []float64 {
 	v := make([]float64, x.Len())
 	for i := range v {

@@ -33,7 +33,7 @@ type ChangePoint struct {
 	Width         float64 // w
 }
 
-// parts of the kernel's parameters come first.
+// both has the parts, whose parameters come first.
 func (k ChangePoint) both() composite { return compose([]Kernel{k.Before, k.After}, "change point") }
 
 // Params returns the parameters of Before and After, named as in a Sum, then the location and the width.
@@ -70,7 +70,7 @@ func (k ChangePoint) Reach(eps float64) float64 {
 // Amplitudes are those of both parts.
 func (k ChangePoint) Amplitudes() (at []int, known bool) { return k.sum().Amplitudes() }
 
-// after sets dst to s(x), and is accurate for 1 − s as well, by s at the mirrored place.
+// after returns s(x) and 1 − s(x), both to full relative accuracy: the second is s at the mirrored place.
 func (k ChangePoint) after(x float64) (s, rest float64) {
 	u := (x - k.Location) / k.Width
 	return 1 / (1 + math.Exp(-u)), 1 / (1 + math.Exp(u))
@@ -134,7 +134,7 @@ func Parts(k Kernel) []Kernel {
 	return nil
 }
 
-// covAt sets dst[i] = k(a[i], b[i]), r[i] being their distance. dst is none of the others.
+// covAt sets dst[i] = k(a[i], b[i]), where r[i] is their distance. dst must not be one of the others.
 func covAt(dst []float64, k Kernel, a, b, r []float64) {
 	if !IsPlaced(k) {
 		k.Cov(dst, r)

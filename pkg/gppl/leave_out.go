@@ -118,7 +118,7 @@ func (p *Posterior) leaveOut(ctx context.Context, m Model, d Data, blocks [][]in
 	return mean, variances, nil
 }
 
-// leaver returns one of the data, C being columns, whose posterior p is.
+// leaver returns the leaver of the data with the columns of C, whose posterior is p.
 func (p *Posterior) leaver(ctx context.Context, d Data, columns blas64.General) leaver {
 	l := leaver{ctx: ctx, p: p, x: d.X, Observations: leaveout.Observations{Y: d.Y, Noise: make([]float64, d.Len()),
 		Columns: columns, Length: math.Sqrt(p.form), Eta: p.bound}}
@@ -170,7 +170,7 @@ func checkBlocks(blocks [][]int, n int) error {
 	return nil
 }
 
-// observations says which a block has.
+// observations names the observations of a block.
 func observations(block []int) string {
 	if len(block) == 1 {
 		return fmt.Sprintf("observation %d", block[0])

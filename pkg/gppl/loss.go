@@ -190,7 +190,7 @@ func checked(m interface{ Check() error }, d Data, opts []Option) (Data, options
 
 // wrapping is a loss that is made of another one with as many parameters: MAP and Tied.
 type wrapping interface {
-	// within returns that one, and its parameters where those of the whole are theta, which may be nil.
+	// within returns the wrapped loss, and its parameters where those of the whole are theta, which may be nil.
 	within(theta []float64) (Loss, []float64)
 }
 

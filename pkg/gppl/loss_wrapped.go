@@ -288,8 +288,8 @@ func leaders(l Loss) []int {
 //
 //	L(θ) = Σ_s L_s(θ).
 //
-// Each series has its own inputs, noise and mean, whose coefficients are its own. Where series share their parameters only about,
-// LearnPriors learns by how much.
+// Each series has its own inputs, noise and mean, whose coefficients are its own. Where the parameters of series are only
+// similar, population.LearnPriors learns how similar.
 type Panel struct {
 	losses  []Loss
 	params  []Param

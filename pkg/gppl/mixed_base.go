@@ -188,7 +188,7 @@ func (f *mixedFactor) baseGradient(grad []float64, r blas64.General) error {
 // gridBase is the place of the gridded engine among the bases.
 const gridBase = len(bases)
 
-// gridColumns is how many columns a kernel is worth a grid for: p³ operations take as long then.
+// gridColumns is the number of columns from which a kernel is put on a grid: p³ operations take as long then.
 const gridColumns = 300
 
 // gridTerm returns the term that is to be on a grid, −1 if there is none.

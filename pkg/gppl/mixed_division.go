@@ -123,7 +123,7 @@ func (e *mixedExact) takeLayers(d *division, eps, span float64) {
 	}
 }
 
-// cheapestCut returns the lengthscale, below which a mixture is taken in the base or as waves of one period.
+// cheapestCut returns the lengthscale below which a mixture is taken in the base, or as waves of one period.
 func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float64, inBase bool) {
 	k, n, span := d.mixture, float64(len(e.line.T)), e.line.Span
 	far := math.Sqrt(2 * math.Log(4/eps)) // in lengthscales

@@ -64,7 +64,7 @@ func (m Model) WithParams(theta []float64) Model {
 }
 
 // WithTransform returns the same model with the named parameter trained through t. If there is no such parameter, the model
-// remembers the name, and Check is an error with it: so are all losses, posteriors and trainings.
+// remembers the name, and Check returns an error that names it, as do all losses, posteriors and trainings.
 func (m Model) WithTransform(name string, t Transform) Model {
 	var params []Param
 	if m.Kernel != nil {

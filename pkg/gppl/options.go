@@ -64,9 +64,9 @@ func WithMemory(bytes float64) Option { return func(o *options) { o.Memory = byt
 // is left, which takes 450 s for 20 000 observations. Nothing is measured: the same limit means the same on every machine.
 func WithSeconds(most float64) Option { return func(o *options) { o.Seconds = most } }
 
-// WithContext has every evaluation end soon after ctx has, with an error that wraps ctx's: of the loss, the posterior, what is
-// left out, or the information that it is given to. The default is a context that never ends. Predictions of a posterior have
-// contexts of their own (LatentContext). Evaluations look at ctx every few milliseconds of work.
+// WithContext makes every evaluation of what it is given to (a loss, a posterior, leaving out, information) end soon after ctx
+// has, with an error that wraps ctx's. The default is a context that never ends. Predictions of a posterior have contexts of
+// their own (LatentContext). Evaluations look at ctx every few milliseconds of work.
 func WithContext(ctx context.Context) Option { return func(o *options) { o.ctx = ctx } }
 
 // forPosterior says that the loss is evaluated once, to condition on the data.
@@ -79,7 +79,7 @@ func Engines() []string { return slices.Clone(engineNames) }
 var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineToeplitz,
 	EngineMixed, EngineInterpolated}
 
-// optionsOf applies the options; it is an error if they name an engine that there is not, or no tolerance.
+// optionsOf applies the options; it is an error if they name an engine that does not exist, or no tolerance.
 func optionsOf(opts []Option) (options, error) {
 	o := options{tolerance: defaultTolerance, Limits: choice.Limits{Memory: choice.DefaultMemory, Seconds: math.Inf(1)}}
 	for _, f := range opts {

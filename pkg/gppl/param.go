@@ -161,8 +161,8 @@ func (p Param) IsFixed() bool {
 	return fixed
 }
 
-// IsScale reports whether p must be positive: every parameter but a Free one, and a place on
-// the axis of x or a coefficient, which is one when it is fixed, too.
+// IsScale reports whether p must be positive: every parameter but Free ones and, also when they are fixed, places on the axis of
+// x and coefficients.
 func (p Param) IsScale() bool {
 	_, free := p.Transform.(Free)
 	return !free && p.Role != RoleLocation && p.Role != RoleInput && p.Role != RoleCoefficient

@@ -276,7 +276,7 @@ func (p *Posterior) engineJoint(x Inputs) (means blas64.General, cov *dense.Lowe
 	if len(prior) == 0 {
 		return means, cov, p.predictor.joint(context.Background(), means, cov, x)
 	}
-	// What is beyond the horizon is correlated as it was before the data came, with what is not as well.
+	// Inputs beyond the horizon have their prior covariances, also with those that are not.
 	fillGram(cov, x, p.model.Kernel, 0)
 	cov.EachTile(func(_, _ int, t blas64.General) {
 		for i, v := range t.Data {

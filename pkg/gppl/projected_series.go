@@ -88,7 +88,7 @@ func (g *bandedGram) sandwich(s blas64.General) {
 	dense.Symmetrise(s)
 }
 
-// derivative has ∂K in the place of K.
+// derivative uses ∂K instead of K.
 func (g *bandedGram) derivative(s []float64, p int) {
 	kk := g.omega.Cols
 	g.band.gram.EachTile(func(row, col int, tile blas64.General) {

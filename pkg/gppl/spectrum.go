@@ -57,7 +57,7 @@ func newSpectrumOf(m Model, n, span, covered float64) (*spectrum, error) {
 	return s, s.set(m)
 }
 
-// tail is what the coefficients that are left out may sum to, relative to the variance.
+// tail bounds the sum of the coefficients that are left out, relative to the variance.
 func (s *spectrum) tail(m Model) float64 {
 	return min(1e-3, max(1e-13, 0.01*m.Noise/(variance(m.Kernel)*s.n)))
 }

@@ -83,7 +83,7 @@ type vfeEngine interface {
 	forecast(w *vfeWork) choice.Forecast
 	// project sets PhiPhi = ΦᵀΦ and C = ΦᵀC for the model and Z of w.
 	project(w *vfeWork) (vfeProjection, error)
-	// inexact is the error of an entry of K_xu, relative to the variance, over what K_uu has as well.
+	// inexact is the error of an entry of K_xu, relative to the variance, beyond what K_uu has as well.
 	inexact() float64
 }
 
