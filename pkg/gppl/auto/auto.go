@@ -122,7 +122,7 @@ func Fit(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*Result, e
 	return a.result, err
 }
 
-// newAuto checks the model and the data, and completes the settings.
+// newFitting checks the model and the data, and completes the settings.
 func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fitting, error) {
 	if m.Kernel == nil {
 		return nil, fmt.Errorf("gppl: the model has no kernel")

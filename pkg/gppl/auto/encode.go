@@ -28,7 +28,7 @@ type addedJSON struct {
 	Steps      []stepJSON
 }
 
-// stepJSON is an Step whose numbers need not be finite: a standard error is +Inf where a parameter is not identified.
+// stepJSON is a Step whose numbers need not be finite: a standard error is +Inf where a parameter is not identified.
 type stepJSON struct {
 	plainStep
 	Value, Gain, Seconds   typed.Float

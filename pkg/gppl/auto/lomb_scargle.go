@@ -17,9 +17,9 @@ import (
 //
 //	P(ξ) = 1 − χ²(ξ)/χ²₀,   worth −½n·log(1 − P) nats to a model that has it,
 //
-// at frequencies of 1/finer cycles over the range. Irregular times tell frequencies far above half the mean sampling rate
-// apart (Eyer and Bartholdi 1999; VanderPlas 2018, section 4.1); how far, the window tells: where |W(ξ)| = 1,
-// W = Σ_i w_i·exp(−2πi·ξ·x_i)/Σ_i w_i, all times are whole cycles apart, and a frequency ν is the same as ξ − ν.
+// at frequencies of 1/finer cycles over the range. Irregular times distinguish frequencies far above half the mean sampling rate
+// (Eyer and Bartholdi 1999; VanderPlas 2018, section 4.1). The window shows how far above: where |W(ξ)| = 1, W = Σ_i
+// w_i·exp(−2πi·ξ·x_i)/Σ_i w_i, all times are whole cycles apart, and a frequency ν is the same as ξ − ν.
 type lombScargle struct {
 	nats   []float64 // at j/(finer·span)
 	window []float64 // |W|² there
@@ -39,7 +39,8 @@ const (
 	// 175 000 times manyFrequencies keeps the ratio below it.
 	worthwhile = 1.2
 	// latticeWindow is |W|² at which times count as even: those of a grid with jitter (standard deviation) of a twentieth of its
-	// step, more than months have in decimal years. Hardly more than convention tells a frequency from its mirror image there.
+	// step, more than months have in decimal years. Little more than convention distinguishes a frequency from its mirror image
+	// there.
 	latticeWindow = 0.9
 )
 

@@ -185,10 +185,10 @@ func (s *scales) searchFast(d gppl.Data, spacing float64) {
 	}
 }
 
-// drift is the part of a cycle over the range by which two periods that are one start drift apart at most.
+// drift is the largest difference, in cycles over the range, of two periods that count as one start.
 const drift = 0.25
 
-// multiples returns what a period of several harmonics may be whose strongest peak is the first of the periods.
+// multiples returns the periods of several harmonics whose strongest peak may be the first of the peaks.
 func multiples(peaks []float64) []float64 {
 	return []float64{2 * peaks[0], 3 * peaks[0], peaks[0] / 2}
 }

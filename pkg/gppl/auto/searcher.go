@@ -27,8 +27,8 @@ type Search struct {
 	Evaluations  int       // of all that
 }
 
-// noiseRatios are the variances of the noise that starts have, relative to that of the kernel within the range of x, and
-// moveRatios those of changes of a point, relative to what it has.
+// noiseRatios are the noise variances of starts, relative to the kernel's variance within the range of x; moveRatios are those of
+// changes of a point, relative to its own.
 var (
 	noiseRatios = []float64{1e-4, 3e-3, 0.03, 0.2, 1}
 	moveRatios  = []float64{0.1, 1}
@@ -103,8 +103,8 @@ type point struct {
 
 // comparer compares starts, each at the best common factor of all variances if that is free. It is safe for concurrent use.
 type comparer interface {
-	// NLL sets nll to what m is worth with each of the noise variances, and factors to the factors of all variances
-	// that it has that at: 1 if free is false.
+	// NLL sets nll to the value of m with each of the noise variances, and factors to the common factors of all variances at which
+	// it has that value: 1 if free is false.
 	NLL(nll, factors []float64, m gppl.Model, noises []float64, free bool)
 	Evaluations() int
 }

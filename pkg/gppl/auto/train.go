@@ -240,7 +240,7 @@ func (a *fitting) promises(likelihood gppl.Loss, m gppl.Model, best *gppl.Result
 	return r != nil && r.Value < best.Value
 }
 
-// same is how near the scales of starts are, in logs, that parts of the data or a periodogram do not tell.
+// same is the distance of scales, in logs, below which parts of the data or a periodogram do not distinguish starts.
 const same = 0.7
 
 // apart is how far the scales of two models are from each other, in logs and, of periods, in quarters of a cycle over the range.

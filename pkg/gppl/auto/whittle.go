@@ -60,7 +60,7 @@ const (
 // newWhittle returns the periodogram of the whole series, or nil if it has too many gaps for the grid, or is none.
 func newWhittle(m gppl.Model, d gppl.Data) *whittle { return newSegments(m, d, math.MaxInt) }
 
-// newSegments is newWhittle with as many segments as keep each to so many grid points, four to the mean spacing.
+// newSegments is newWhittle with enough segments to keep each to most grid points, four to the mean spacing.
 func newSegments(m gppl.Model, d gppl.Data, most int) *whittle {
 	if d.X.Dim() != 1 {
 		return nil
