@@ -57,7 +57,7 @@ func (r *Rows) Set(rows *observed.Noise, y, yy blas64.General, noise float64) {
 	dense.Square(r.Squares, r.Columns, 0)
 }
 
-// Divide makes rows of Φ of rows a of K_xu·L⁻ᵀ, from observation first on, σ² being the noise variance.
+// Divide turns rows a of K_xu·L⁻ᵀ, from observation first on, into rows of Φ, with the noise variance σ².
 func (r *Rows) Divide(a blas64.General, first int, noise float64) {
 	if r.scale == nil {
 		blas64.Scal(1/math.Sqrt(noise), dense.Vec(a.Data[:a.Rows*a.Cols]))
@@ -66,7 +66,7 @@ func (r *Rows) Divide(a blas64.General, first int, noise float64) {
 	dense.ScaleRows(a, r.scale[first:])
 }
 
-// Back makes weights on rows of K_xu, from observation first on, of weights on them as they are divided.
+// Back turns weights on the divided rows of K_xu, from observation first on, into weights on the rows themselves.
 func (r *Rows) Back(weight blas64.General, first int) {
 	if r.scale != nil {
 		dense.ScaleRows(weight, r.back[first:])

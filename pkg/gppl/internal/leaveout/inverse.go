@@ -14,7 +14,7 @@ import (
 // Observations are left out by A⁻¹ at them, which follows from the posterior of the signal there, with the means M and the
 // covariance V, and the noise D,
 //
-//	A⁻¹C = D⁻¹(C − M),  A⁻¹ = D⁻¹ − D⁻¹VD⁻¹,
+//	A⁻¹C = D⁻¹(C − M),  A⁻¹ = D⁻¹ − D⁻¹VD⁻¹.
 //
 // Both are differences, and P = A⁻¹ − A⁻¹QM⁻¹QᵀA⁻¹ is another.
 type Observations struct {
@@ -64,9 +64,9 @@ func (o *Observations) One(mean, variances, row []float64, precision float64, i 
 	return nil
 }
 
-// off estimates how far rounding, and what is left out of A, puts off predictions of covariance S = P_BB⁻¹: A as it is
-// represented is off by some η, which its likelihood's bound tells as η/σ² an observation. That moves P_BB by no more than η/σ²
-// of itself, but where it is the difference of 1/σ² and a number about as large, by η/σ²·1/σ².
+// off estimates the error of predictions of covariance S = P_BB⁻¹ due to rounding and to what is left out of A. A as represented
+// is off by some η, and the bound on its likelihood is η/σ² per observation. That moves P_BB by no more than η/σ² of itself or,
+// where it is the difference of 1/σ² and a number about as large, by η/σ²·1/σ².
 func (o *Observations) off(block []int, trace float64) float64 {
 	least := math.Inf(1)
 	for _, i := range block {

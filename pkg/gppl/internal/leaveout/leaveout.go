@@ -19,8 +19,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Trust is how far off a prediction may be for rounding, in its standard deviations, and its variance relatively.
-// What is off is estimated; a hundredth, which may be promised, leaves a margin of three.
+// Trust is how far rounding may put off a prediction, in its standard deviations, and its variance, relatively. The error is only
+// estimated: a hundredth, which may be promised, leaves a margin of three.
 const Trust = 0.003
 
 // A LostError says that rounding is not small beside the standard deviation of what is predicted.

@@ -134,7 +134,8 @@ func (f *Factor) ScaleSlope(form float64) float64 {
 	return 0.5 * (float64(len(f.Lambda)-f.columns) + trace - uu)
 }
 
-// NoiseSlope returns ½Σ_i w_i·(A⁻¹ − UUᵀ)_ii, R being that of U: the derivative in what each λ_i has w_i of.
+// NoiseSlope returns ½Σ_i w_i·(A⁻¹ − UUᵀ)_ii, where R is that of U: the derivative in a number that adds w_i of itself to each
+// λ_i.
 func (f *Factor) NoiseSlope(r blas64.General, weight func(i int) float64) float64 {
 	var sum float64
 	f.eachChunk(func() { sum += f.noiseSlopeOfChunk(r, weight) })

@@ -16,7 +16,7 @@ import (
 // or NaN, with any gradient.
 type Density func(grad, u []float64) (log float64)
 
-// Settings are all to be given.
+// Settings must all be set.
 type Settings struct {
 	Warmup, Draws int     // transitions that adapt and are dropped, and those that are kept
 	Accept        float64 // mean acceptance that the step is adapted to, in (0, 1)

@@ -20,7 +20,7 @@ type Line struct {
 	T       []float64
 	Y       []float64      // the first column; nil if there are none
 	Columns blas64.General // n×c: y, and the basis of the mean
-	Unread  int            // of the columns, the last, whose products with one another nobody reads
+	Unread  int            // how many of the last columns have products with one another that nobody reads
 	Noise   Noise          // what is known of each observation's noise
 	Weights []float64      // 1/e_i² where errors are known up to their scale; nil if not
 	Order   []int          // T[i] = x[Order[i]]; nil if x was sorted

@@ -81,8 +81,8 @@ func (d Directions) Formed() float64 {
 	return 8 * float64(d.N) * float64(d.K)
 }
 
-// Bound is on what PL errs by since ΩᵀΩ is I but for rounding, E, for a form zᵀS⁻¹z of one per projection:
-// ½tr(S⁻¹σ²E) + ½σ²βᵀEβ, where σ²S⁻¹ ≤ I. It is 0 for an Ω that is not by waves.
+// Bound bounds the error of PL because ΩᵀΩ is I only up to rounding, E, for a form zᵀS⁻¹z of one per projection: ½tr(S⁻¹σ²E) +
+// ½σ²βᵀEβ, where σ²S⁻¹ ≤ I. It is 0 for an Ω that is not by waves.
 func (d Directions) Bound() float64 {
 	if d.Waves == nil {
 		return 0

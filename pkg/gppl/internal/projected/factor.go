@@ -148,7 +148,7 @@ func (f *Factor) ColumnRounding(beside float64, rounding func(size float64) floa
 // 600 random cases, with errors up to 1e7, no value needed more than 3.3.
 const unevenMargin = 8
 
-// UnevenRounding bounds what the value errs by since S is rounded to a part of its diagonal: an observation with a huge error is
+// UnevenRounding bounds the error of the value because S is rounded relative to its diagonal: an observation with a huge error is
 // in every projection, and drowns what they know of the others. L_ii² is what is left of S_ii, and u what S⁻¹ makes of z:
 //
 //	ε·(½Σ_i S_ii/L_ii² + ½(Σ_i √S_ii·|u_i|)²).

@@ -33,7 +33,7 @@ type Features struct {
 // serves kernels whose own is a third shorter, so that a few do.
 const mostCircles = 6
 
-// slack is how many times as long as a kernel's own period one may be that is there.
+// slack is the largest ratio of an existing period to a kernel's own at which it is used again.
 const slack = 1.5
 
 // NewFeatures returns the Features of directions at x, which span the given range. fixed, unless nil, is the only circle on which

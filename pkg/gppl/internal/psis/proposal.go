@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
-// A Proposal is what draws are from: c + L·t, LLᵀ its scale matrix, t multivariate Student-t with studentDegrees degrees of
-// freedom.
+// A Proposal is the distribution of draws c + L·t, with the scale matrix LLᵀ and t multivariate Student-t with studentDegrees
+// degrees of freedom.
 type Proposal struct {
 	Centre []float64
 	Lower  *mat.TriDense // L
@@ -22,7 +22,7 @@ const (
 	// where a skewed density is far wider than its curvature says, and k̂, which knows the draws alone, then calls wrong averages
 	// reliable.
 	studentDegrees = 4
-	// MinDraws is what it takes to tell whether weights can be trusted.
+	// MinDraws is the least number of draws that tell whether weights can be trusted.
 	MinDraws = 25
 )
 
