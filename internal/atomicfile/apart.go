@@ -44,7 +44,7 @@ func (e *ConflictError) Error() string {
 
 // Apart returns a [*ConflictError] if an output is an input or another output, by whatever name, link or case of letters, or will
 // be once it is written, or if writing it would remove an input as the leftover of a killed writer. Empty paths are left out.
-// Devices and pipes may be named several times, and so may an open file be an output, such as standard output: Write then adds to
+// Devices and pipes may be named several times. An output may also be an open file, such as standard output: Write then adds to
 // it.
 func Apart(inputs, outputs []Name) error {
 	seen := map[bucket][]seenFile{}

@@ -17,8 +17,8 @@ import (
 // CheckEngine checks that the named engine, forced, agrees with the dense one over a standard set of kernels, lengthscales, noise
 // and inputs, for the exact NLL and for PL: values to 1e-8, relative to the value or to the number of observations (projections),
 // whichever is more, and gradients, in the logarithms of the parameters, to 1e-6 of their norm, likewise. Fallbacks do not happen
-// to a forced engine, and the report must name it. Unless GPPL_LONG is ci or 1, tests take a fifth of the set. A case that the
-// engine itself expects to take long (more than 0.3 s, in quick tests 0.05 s: rough kernels by their spectrum) is left out.
+// to a forced engine, and the report must name it. Unless GPPL_LONG is set, tests take a fifth of the set. A case that the engine
+// itself expects to take long (more than 0.3 s, in quick tests 0.05 s: rough kernels by their spectrum) is left out.
 //
 // An engine may refuse a case by a gppl.Refusal, unless must says that it takes it (proj is nil for the exact NLL), which it does
 // of nothing if it is nil; any other error is a failure. It must take one case at least.
