@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Bounded runs read and fails if it allocates more than a file of so many bytes can call for, whatever its header says: a constant
-// for buffers, and so much for each byte.
+// Bounded runs read and fails if it allocates more than a file of size bytes can justify, whatever its header says: a constant
+// for buffers, and perByte for each byte.
 func Bounded(t testing.TB, size, perByte int, read func()) {
 	t.Helper()
 	var before, after runtime.MemStats

@@ -42,9 +42,10 @@ func (e *ConflictError) Error() string {
 	}
 }
 
-// Apart returns a [*ConflictError] if an output is an input or another output, by whatever name, link or case of letters, or will be once
-// it is written, or if writing it would remove an input as what a killed writer has left. Empty paths are left out. Devices and pipes may
-// be named several times, and an output may be an open file, such as standard output, too: Write then adds to that.
+// Apart returns a [*ConflictError] if an output is an input or another output, by whatever name, link or case of letters, or will
+// be once it is written, or if writing it would remove an input as the leftover of a killed writer. Empty paths are left out.
+// Devices and pipes may be named several times. An output may also be an open file, such as standard output: Write then adds to
+// it.
 func Apart(inputs, outputs []Name) error {
 	seen := map[bucket][]seenFile{}
 	count := 0
@@ -79,8 +80,8 @@ func Apart(inputs, outputs []Name) error {
 	return nil
 }
 
-// Distinct returns an error if two of the paths are the same file, by whatever name or link: what is in it would count twice. Paths that
-// lead to no regular file are left out.
+// Distinct returns an error if two of the paths are the same file, by whatever name or link: its contents would count twice.
+// Paths that lead to no regular file are left out.
 func Distinct(paths []string) error {
 	seen := map[bucket][]seenFile{}
 	for _, path := range paths {
@@ -168,8 +169,8 @@ func (p place) same(q place) bool {
 	return os.SameFile(p.folder, q.folder) && (p.rest == q.rest || strings.EqualFold(p.rest, q.rest) && foldsCase(p.within))
 }
 
-// foldsCase reports whether a folder takes names that differ by the case of letters only for the same: it makes a file and looks for it
-// by the other name. It is false where no file can be made.
+// foldsCase reports whether a folder treats names that differ only by the case of letters as the same: it makes a file and looks
+// for it by the other name. It is false where no file can be made.
 func foldsCase(folder string) bool {
 	f, err := create(filepath.Join(folder, "case"), nil)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// AppendLine adds a line to a file, in one write and under its lock. Once it returns, the line outlives a loss of power. What a killed
-// writer left of a line is ended first, so that readers who skip it lose nothing else.
+// AppendLine adds a line to a file, in one write and under its lock. Once it returns, the line survives a loss of power. An
+// incomplete line left by a killed writer is ended first, so that readers who skip it lose nothing else.
 func AppendLine(path string, line []byte) (err error) {
 	unlock, err := Lock(path)
 	if err != nil {

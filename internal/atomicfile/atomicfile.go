@@ -15,10 +15,11 @@ import (
 	"strings"
 )
 
-// Write writes a file by way of a temporary one beside it, which then takes its name. Whatever write returns, a full disk, a kill and a
-// loss of power leave what was there before, or the whole file. It keeps the mode of the file that it replaces, and replaces none that the
-// process may not write; a new file has the mode that the umask says. A link stays one, and a device or a pipe is written to, not replaced. What killed writers of the same path have
-// left is removed. The error names the path.
+// Write writes a file by way of a temporary one beside it, which then takes its name. Whatever write returns, after a full disk,
+// a kill or a loss of power there is what was there before, or the whole file. It keeps the mode of the file that it replaces,
+// and replaces none that the process may not write; a new file has the mode that the umask says. A link stays a link, and a
+// device or a pipe is written to, not replaced. What killed writers of the same path have left is removed. The error names the
+// path.
 func Write(path string, write func(io.Writer) error) error {
 	return WriteContext(context.Background(), path, write)
 }
@@ -54,7 +55,7 @@ func writeContext(ctx context.Context, path string, write func(io.Writer) error)
 	case err == nil && !old.Mode().IsRegular():
 		return writeTo(ctx, func() (io.WriteCloser, error) { return os.OpenFile(path, os.O_WRONLY, 0) }, write)
 	}
-	for _, standard := range []*os.File{os.Stdout, os.Stderr} { // /dev/stdout is what the shell has opened, which no file may replace
+	for _, standard := range []*os.File{os.Stdout, os.Stderr} { // what the shell has opened: no file may replace it
 		if info, err := standard.Stat(); err == nil && old != nil && os.SameFile(info, old) {
 			return writeTo(ctx, func() (io.WriteCloser, error) { return unclosed{standard}, nil }, write)
 		}
@@ -71,7 +72,8 @@ func writeContext(ctx context.Context, path string, write func(io.Writer) error)
 	return replace(target, old, write)
 }
 
-// mayWrite returns an error if a file is not to be written, as its mode says: a name in its folder could still be given to another.
+// mayWrite returns an error if the mode of a file forbids writing it: its name in the folder could still be given to another
+// file.
 func mayWrite(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
@@ -80,8 +82,8 @@ func mayWrite(path string) error {
 	return f.Close()
 }
 
-// Check returns why Write could not write a file, before there is anything to write: the file or its folder must not be written, or there
-// is no folder. It is nil for what is no regular file.
+// Check returns why Write could not write a file, before there is anything to write: the file or its folder must not be written,
+// or there is no folder. It is nil for what is no regular file.
 func Check(path string) error {
 	old, err := os.Stat(path)
 	switch {
@@ -124,8 +126,8 @@ func replace(target string, old fs.FileInfo, write func(io.Writer) error) error 
 	if err = errors.Join(err, f.Sync()); err != nil {
 		return err
 	}
-	// The lock ends when the file is closed: it has its name by then, where the system can rename an open file. Its temporary name may
-	// be another writer's from then on.
+	// The lock ends when the file is closed. Where the system can rename an open file, it has its name by then. From then on its
+	// temporary name may be another writer's.
 	if runtime.GOOS == "windows" {
 		if err := f.Close(); err != nil {
 			return err
@@ -190,8 +192,8 @@ type unclosed struct{ io.Writer }
 
 func (unclosed) Close() error { return nil }
 
-// A temporary file has the name of its target between a dot and a number below slots, or above if so many write at once. Its writer
-// holds a lock on it: who can lock a temporary file knows that its writer is dead.
+// A temporary file has the name of its target between a dot and a number below slots, or above if so many write at once. Its
+// writer holds a lock on it: whoever can lock a temporary file knows that its writer is dead.
 const (
 	slots    = 8
 	suffix   = ".gppl-tmp"
@@ -292,8 +294,8 @@ func isAt(f *os.File, name string) bool {
 	return err == nil && os.SameFile(opened, named)
 }
 
-// Lock waits until no other process holds the lock of path, and takes it until unlock is called or the process ends. The lock is a
-// file beside path, which unlock removes. On a file system without locks it does nothing.
+// Lock waits until no other process holds the lock of path, and takes it until unlock is called or the process ends. The lock is
+// a file beside path, which unlock removes. On a file system without locks it does nothing.
 func Lock(path string) (unlock func() error, err error) {
 	target, err := resolved(path)
 	if err != nil {

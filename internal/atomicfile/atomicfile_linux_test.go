@@ -60,7 +60,8 @@ func TestForbidden(t *testing.T) {
 	}
 	nobody(t, func() {
 		for name, want := range map[string]error{
-			"open/protected": fs.ErrPermission, "closed/free": fs.ErrPermission, "closed/new": fs.ErrPermission, "none/new": fs.ErrNotExist, "open/free": nil, "open/new": nil,
+			"open/protected": fs.ErrPermission, "closed/free": fs.ErrPermission, "closed/new": fs.ErrPermission,
+			"none/new": fs.ErrNotExist, "open/free": nil, "open/new": nil,
 		} {
 			before, _ := os.ReadFile(at(name))
 			if err := Check(at(name)); !errors.Is(err, want) {

@@ -237,13 +237,15 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for link, to := range map[string]string{"near/folder": at("far/away"), "near/relative": "../far/new", "near/absolute": at("far/new too"), "near/chain": "relative", "near/loop": "loop"} {
+	for link, to := range map[string]string{"near/folder": at("far/away"), "near/relative": "../far/new",
+		"near/absolute": at("far/new too"), "near/chain": "relative", "near/loop": "loop"} {
 		if err := os.Symlink(to, at(link)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for path, want := range map[string]string{
-		"near/folder/../x": "far/x", "near/folder/y": "far/away/y", "near/relative": "far/new", "near/chain": "far/new", "near/absolute": "far/new too",
+		"near/folder/../x": "far/x", "near/folder/y": "far/away/y", "near/relative": "far/new", "near/chain": "far/new",
+		"near/absolute": "far/new too",
 	} {
 		if err := WriteBytes(dir+"/"+path, []byte(path)); err != nil {
 			t.Error(err)
@@ -326,7 +328,8 @@ func TestApart(t *testing.T) {
 	pipe := filepath.Join(dir, "pipe")
 	must(syscall.Mkfifo(pipe, 0o600))
 	ways := func(name string) []string {
-		return []string{"folder/" + name, "./folder//" + name, filepath.Join(dir, "folder", name), "folder/below/../" + name, "linked/" + name, "linked/below/../" + name}
+		return []string{"folder/" + name, "./folder//" + name, filepath.Join(dir, "folder",
+			name), "folder/below/../" + name, "linked/" + name, "linked/below/../" + name}
 	}
 	existing := append(ways("in.csv"), "link.csv", "hard.csv")
 	missing := append(ways("new.csv"), "dangling.csv")
@@ -335,10 +338,12 @@ func TestApart(t *testing.T) {
 		for _, a := range all {
 			for _, b := range all {
 				var conflict *ConflictError
-				if err := Apart([]Name{{Path: "other.csv"}, {Flag: "future", Path: a}}, []Name{{Flag: "out", Path: b}}); !errors.As(err, &conflict) || !conflict.Input {
+				if err := Apart([]Name{{Path: "other.csv"}, {Flag: "future", Path: a}}, []Name{{Flag: "out", Path: b}}); !errors.As(err,
+					&conflict) || !conflict.Input {
 					t.Errorf("input %s, output %s: %v", a, b, err)
 				}
-				if err := Apart([]Name{{Path: "other.csv"}}, []Name{{Flag: "out", Path: a}, {Flag: "report", Path: b}}); !errors.As(err, &conflict) || conflict.Input {
+				if err := Apart([]Name{{Path: "other.csv"}}, []Name{{Flag: "out", Path: a}, {Flag: "report", Path: b}}); !errors.As(err,
+					&conflict) || conflict.Input {
 					t.Errorf("outputs %s and %s: %v", a, b, err)
 				}
 				cells += 2
@@ -347,7 +352,8 @@ func TestApart(t *testing.T) {
 	}
 	for _, a := range existing {
 		for _, b := range append(missing, "folder/below/in.csv", "folder/IN.csv", "", "none/in.csv", os.DevNull) {
-			if err := Apart([]Name{{Path: a}, {}, {Path: pipe}, {Path: os.DevNull}}, []Name{{Flag: "out", Path: b}, {Flag: "report", Path: os.DevNull}, {Flag: "model", Path: pipe}}); err != nil {
+			if err := Apart([]Name{{Path: a}, {}, {Path: pipe}, {Path: os.DevNull}},
+				[]Name{{Flag: "out", Path: b}, {Flag: "report", Path: os.DevNull}, {Flag: "model", Path: pipe}}); err != nil {
 				t.Errorf("%s and %s: %v", a, b, err)
 			}
 			cells++
@@ -372,7 +378,8 @@ func TestApart(t *testing.T) {
 		cells += 3
 	}
 	// An input that writing the output would remove as an orphan.
-	for orphan, removed := range map[string]bool{".new.csv.0.gppl-tmp": true, ".new.csv.12.gppl-tmp": true, ".new.csv.gppl-tmp": false, ".new.csv.x.gppl-tmp": false, ".0.gppl-tmp": false, "new.csv.0.gppl-tmp": false} {
+	for orphan, removed := range map[string]bool{".new.csv.0.gppl-tmp": true, ".new.csv.12.gppl-tmp": true,
+		".new.csv.gppl-tmp": false, ".new.csv.x.gppl-tmp": false, ".0.gppl-tmp": false, "new.csv.0.gppl-tmp": false} {
 		must(os.WriteFile("folder/"+orphan, nil, 0o644))
 		for _, b := range missing {
 			if err := Apart([]Name{{Path: "linked/" + orphan}}, []Name{{Flag: "out", Path: b}}); (err != nil) != removed {
@@ -384,7 +391,8 @@ func TestApart(t *testing.T) {
 	t.Logf("%d cells", cells)
 }
 
-// TestDistinct: a file that is named twice is found under any of its names; files with equal contents, folders and devices are not.
+// TestDistinct: a file that is named twice is found under any of its names; files with equal contents, folders and devices are
+// not.
 func TestDistinct(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

@@ -15,8 +15,8 @@ type LargeError struct {
 
 func (e *LargeError) Error() string { return fmt.Sprintf("%s has %d bytes or more", e.Path, e.Bytes) }
 
-// ReadWithin returns what a file holds, or a [*LargeError] if that is more than most bytes. A file without a size, as a pipe or a device
-// that never ends, is read as far; one that does not begin with a text, no further than its length.
+// ReadWithin returns what a file holds, or a [*LargeError] if that is more than most bytes. A file without a size, such as a pipe
+// or an endless device, is read up to most; one that does not begin with the given text is read no further than its length.
 func ReadWithin(path, begins string, most int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

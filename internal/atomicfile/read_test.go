@@ -15,7 +15,8 @@ func TestReadWithin(t *testing.T) {
 	}
 	for most, fits := range map[int64]bool{-7: false, 0: false, 4: false, 5: true, 6: true, 1 << 62: true} {
 		b, err := ReadWithin(path, "123", most)
-		if large := (*LargeError)(nil); fits != (err == nil) || !fits && (!errors.As(err, &large) || large.Bytes != 5) || fits && string(b) != "12345" {
+		if large := (*LargeError)(nil); fits != (err == nil) || !fits && (!errors.As(err, &large) || large.Bytes != 5) || fits &&
+			string(b) != "12345" {
 			t.Errorf("at most %d: %q, %v", most, b, err)
 		}
 	}

@@ -1,4 +1,5 @@
-// Package competition reads the series of M3, M4 and the tourism competition, and what measure/forecasting stored about forecasts of them.
+// Package competition reads the series of M3, M4 and the tourism competition, and the forecasts of them that measure/forecasting
+// stored.
 package competition
 
 import (
@@ -36,8 +37,9 @@ func Names() (names []string) {
 	return names
 }
 
-// The groups: of a table such as that of the R package Mcomp, the series with a period; of M4, the files of a frequency. The season of the
-// weekly series of M4 is 1 in the competition; 52.18 weeks are offered as a period. Nothing is developed on the groups held apart.
+// The groups: in a table such as that of the R package Mcomp, the series with a period; in M4, the files of a frequency. The
+// season of the weekly series of M4 is 1 in the competition; 52.18 weeks are offered as a period. Nothing is developed on the
+// groups held apart.
 var groups = []struct {
 	name, table, period, m4 string
 	season                  int
@@ -66,7 +68,8 @@ func Developed() (names []string) {
 	return names
 }
 
-// Load reads the groups of the given names from a folder, that of m3.csv, the four files of M4 and, of scripts/tourism.py, tourism.csv.
+// Load reads the groups of the given names from a folder with m3.csv, the four files of M4 and tourism.csv (of
+// scripts/tourism.py).
 func Load(folder string, names []string) (out []Group, err error) {
 	for _, name := range names {
 		i := slices.Index(Names(), name)

@@ -49,7 +49,8 @@ type Summary struct {
 	Failed int    `json:"failed"`
 	Own    Scores `json:"gppl"`
 	Naive  Scores `json:"seasonal_naive"`
-	// WQL and NaiveWQL are weighted quantile losses: Σ of the mean of 2·pinball at 0.1, 0.2, …, 0.9 over Σ|y|, over all steps of all series.
+	// WQL and NaiveWQL are weighted quantile losses: Σ of the mean of 2·pinball at 0.1, 0.2, …, 0.9 over Σ|y|, over all steps of all
+	// series.
 	WQL      float64     `json:"wql,omitempty"`
 	NaiveWQL float64     `json:"seasonal_naive_wql,omitempty"`
 	Words    []wordCount `json:"words"`
@@ -230,8 +231,8 @@ func Digits(v float64) float64 {
 	return math.Round(1e4*v) / 1e4
 }
 
-// StoreResults puts the results of some groups in their places in a folder of records, those of the summary and of each series. What the
-// folder has of other groups stays.
+// StoreResults puts the results of some groups in their places in a folder of records, both in the summary and for each series.
+// What the folder has of other groups stays.
 func StoreResults(folder string, groups []Summary, series []Detail) error {
 	var old Record
 	if _, err := os.Stat(filepath.Join(folder, summaryFile)); err == nil {

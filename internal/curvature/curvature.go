@@ -13,8 +13,8 @@ const Step = 1e-4
 //
 //	h_ab = ½(D_a f_b + D_b f_a), D_a f = (f(u + s·e_a) − f(u − s·e_a)) / 2s for the step s,
 //
-// and first, the same differences D_a of its values. Both are exact to O(s²). It takes 2·len(u) calls of f, none of them at u, and ends
-// with the first error of f.
+// and first, the same differences D_a of its values. Both are exact to O(s²). It takes 2·len(u) calls of f, none of them at u,
+// and ends with the first error of f.
 func Hessian(f Gradient, u []float64, step float64) (h *mat.SymDense, first []float64, err error) {
 	p := len(u)
 	h, first = mat.NewSymDense(p, nil), make([]float64, p)

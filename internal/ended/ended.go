@@ -27,7 +27,8 @@ func (s Signal) Code() int {
 	return 1
 }
 
-// Context returns a context that SIGINT or SIGTERM cancels. A second signal ends the process even where nothing looks at the context.
+// Context returns a context that SIGINT or SIGTERM cancels. A second signal ends the process even if nothing looks at the
+// context.
 func Context() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)

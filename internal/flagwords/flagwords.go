@@ -1,5 +1,5 @@
-// Package flagwords has the words of commands for what the packages say in those of Go: messages name settings as fields of options, such
-// as CSVOptions.Missing or ReadOptions.Time: "number", where a user of a command types --missing or --time number.
+// Package flagwords translates messages of the packages into the words of commands: messages name settings as fields of options,
+// such as CSVOptions.Missing or ReadOptions.Time: "number", where a user of a command types --missing or --time number.
 package flagwords
 
 import (
@@ -9,15 +9,18 @@ import (
 
 // flags are the flags of the commands that read files, by the field of the options.
 var flags = map[string]string{
-	"X": "--x", "Y": "--y", "Comma": "--comma", "DecimalComma": "--decimal-comma", "DecimalPoint": "--decimal-point", "NoHeader": "--no-header", "Missing": "--missing",
-	"Time": "--time", "Future": "--future", "Log": "--log", "By": "--by", "Pooled": "--by none", "Likelihood": "--likelihood", "Shifts": "--shifts", "Size": "--size COLUMN", "YError": "--y-error", "Bounds": "--bounds",
+	"X": "--x", "Y": "--y", "Comma": "--comma", "DecimalComma": "--decimal-comma", "DecimalPoint": "--decimal-point",
+	"NoHeader": "--no-header", "Missing": "--missing",
+	"Time": "--time", "Future": "--future", "Log": "--log", "By": "--by", "Pooled": "--by none", "Likelihood": "--likelihood",
+	"Shifts": "--shifts", "Size": "--size COLUMN", "YError": "--y-error", "Bounds": "--bounds",
 	"Holidays": "--holidays",
 }
 
 // Range are the flags of a SumsRange or a SumsHeader.
 const Range = "say --from, --to, --centre and --largest, or --like FILE.sums"
 
-var phrases = strings.NewReplacer(`ReadOptions.Likelihood: "student"`, "--robust", "ReadChannels by ", "--channel ", "give a SumsRange or a SumsHeader", Range)
+var phrases = strings.NewReplacer(`ReadOptions.Likelihood: "student"`, "--robust", "ReadChannels by ", "--channel ",
+	"give a SumsRange or a SumsHeader", Range)
 
 var setting = regexp.MustCompile(`\b(?:CSVOptions|ReadOptions|Options)\.([A-Z]\w*)(: ("[^"]*"|-?[\d.e+]+|…))?`)
 

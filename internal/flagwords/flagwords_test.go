@@ -20,11 +20,12 @@ import (
 
 func TestOf(t *testing.T) {
 	for text, want := range map[string]string{
-		"name it as one: CSVOptions.Missing; else":                          "name it as one: --missing; else",
-		"CSVOptions.X and CSVOptions.Y choose others":                       "--x and --y choose others",
-		`say ReadOptions.Time: "dmy" (day first)`:                           "say --time dmy (day first)",
-		"set ReadOptions.Missing: -99.9.":                                   "set --missing -99.9.",
-		"if ReadOptions.Memory allows it, Options.Budget and CSVOptions do": "if ReadOptions.Memory allows it, Options.Budget and CSVOptions do",
+		"name it as one: CSVOptions.Missing; else":    "name it as one: --missing; else",
+		"CSVOptions.X and CSVOptions.Y choose others": "--x and --y choose others",
+		`say ReadOptions.Time: "dmy" (day first)`:     "say --time dmy (day first)",
+		"set ReadOptions.Missing: -99.9.":             "set --missing -99.9.",
+		"if ReadOptions.Memory allows it, Options.Budget and CSVOptions do": "if ReadOptions.Memory allows it, Options.Budget and" +
+			" CSVOptions do",
 	} {
 		if got := flagwords.Of(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)

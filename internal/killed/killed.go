@@ -37,8 +37,9 @@ func (n Count) String() string {
 	return fmt.Sprintf("%d kills, and %d more that came after the end", n.inTime, n.late)
 }
 
-// Check runs the command, and then kills it one to three times. What was there before is left, or the whole new file; a run to the end
-// gives the files of the first, and leaves nothing else. If lose is set, the kills find the files of the first run, else none.
+// Check runs the command, and then kills it one to three times. Each kill must leave what was there before or the whole new file;
+// a run to the end must give the files of the first, and leave nothing else. If lose is set, the kills find the files of the
+// first run, otherwise none.
 func (n *Count) Check(t *testing.T, c Command, r *rand.Rand, lose bool) {
 	t.Helper()
 	dir := t.TempDir()

@@ -54,7 +54,8 @@ func (d *Directions) names(at []int) (names []string) {
 
 // sliders are the two controls that move parameters.
 func (d *Projected) sliders() []Control {
-	return []Control{around("Lengthscale", d.XUnit, d.Model.Values()[d.lengthscale()], 4), around("Noise variance", "", d.Model.Noise, 10)}
+	return []Control{around("Lengthscale", d.XUnit, d.Model.Values()[d.lengthscale()], 4),
+		around("Noise variance", "", d.Model.Noise, 10)}
 }
 
 // readAt is the control of the k whose numbers are read.

@@ -7,8 +7,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Excess compares two likelihoods of one series at the same parameters: the exact one, and that of the k lowest Spectral projections with
-// their residual energy (gppl.NewResidual), as k grows. The kernel has one lengthscale.
+// Excess compares two likelihoods of one series at the same parameters: the exact one, and that of the k lowest Spectral
+// projections with their residual energy (gppl.NewResidual), as k grows. The kernel has one lengthscale.
 type Excess struct {
 	Projected
 	Y         []float64 `json:"y"`
@@ -154,7 +154,8 @@ func (e *Excess) verify() (checks []Check, err error) {
 		allowed := perObservation * float64(d.Len())
 		checks = append(checks,
 			newCheck("exact negative log likelihood", "nats", byEngine(exact.Report().Engine), e.Published.Exact, nll, allowed),
-			newCheck(fmt.Sprintf("the same of %d projections and the residual energy", e.At), "nats", byEngine(projected.Report().Engine), e.Published.Projected, loss, allowed))
+			newCheck(fmt.Sprintf("the same of %d projections and the residual energy", e.At), "nats",
+				byEngine(projected.Report().Engine), e.Published.Projected, loss, allowed))
 	}
 	return checks, nil
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
-// Fitted is a model that was learnt from a series, and its forecast, in the units of the series. A reader tries other kernels, lengthscales
-// and seasons, a shorter or longer forecast, and the series without one observation. Nothing is learnt anew.
+// Fitted is a model that was learnt from a series, and its forecast, in the units of the series. A reader tries other kernels,
+// lengthscales and seasons, a shorter or longer forecast, and the series without one observation. Nothing is learnt again.
 type Fitted struct {
 	Models    []Learnt  `json:"models"` // the published one first
 	Views     []View    `json:"views"`  // of the observations, by models
@@ -37,8 +37,8 @@ type Learnt struct {
 	View  int         `json:"view"`
 }
 
-// View is the observations as models see them, standardised: y, or log y, is Mean + Scale·Z. Known errors are absolute, or relative to the
-// noise that is learnt; Typical is the absolute one of a new observation.
+// View is the observations as models see them, standardised: y, or log y, is Mean + Scale·Z. Known errors are absolute, or
+// relative to the noise that is learnt; Typical is the absolute one of a new observation.
 type View struct {
 	Log      bool      `json:"log,omitempty"`
 	Mean     float64   `json:"mean"`
@@ -49,8 +49,8 @@ type View struct {
 	Typical  float64   `json:"typical,omitempty"`
 }
 
-// Answers are the negative log likelihood of the standardised observations, in nats, and the forecast of its last step: the middle and the
-// ends of the 95 % band of an observation.
+// Answers are the negative log likelihood of the standardised observations, in nats, and the forecast of its last step: the
+// middle and the ends of the 95 % band of an observation.
 type Answers struct {
 	NLL    float64 `json:"nll"`
 	Middle float64 `json:"middle"`
@@ -75,8 +75,8 @@ func (f *Fitted) has(role gppl.Role) bool {
 	return false
 }
 
-// moving are the places of the parameters of a role that are not fixed to make a kernel what it is, such as a random walk. A period may
-// be fixed to what a calendar says, and moves all the same.
+// moving are the places of the parameters of a role, without those that are fixed to define a kernel, such as a random walk. A
+// period may be fixed to what a calendar says, and moves nevertheless.
 func moving(m gppl.Model, role gppl.Role) (at []int) {
 	for i, p := range m.Params() {
 		if p.Role == role && (role == gppl.RolePeriod || !p.IsFixed()) {
@@ -86,8 +86,8 @@ func moving(m gppl.Model, role gppl.Role) (at []int) {
 	return at
 }
 
-// Controls are the model, if there are several, the lengthscales and seasons as multiples of the learnt ones, the number of steps that are forecast, and the
-// observation that is left out.
+// Controls are the model, if there are several, the lengthscales and seasons as multiples of the learnt ones, the number of steps
+// that are forecast, and the observation that is left out.
 func (f *Fitted) Controls() []Control {
 	var names []string
 	for _, m := range f.Models {
@@ -115,8 +115,10 @@ func (f *Fitted) Controls() []Control {
 
 func (f *Fitted) check() error {
 	n := len(f.X)
-	if !sort.Float64sAreSorted(f.X) || len(f.Y) != n || len(f.Texts) > n || len(f.Models) == 0 || f.Steps < 1 || f.Steps > len(f.Ahead) || !(f.Widen > 0) {
-		return fmt.Errorf("live: %d times, %d observations, %d texts, %d models, %d of %d steps and bands wider by %v do not fit together, or times do not ascend", n, len(f.Y), len(f.Texts), len(f.Models), f.Steps, len(f.Ahead), f.Widen)
+	if !sort.Float64sAreSorted(f.X) || len(f.Y) != n || len(f.Texts) > n || len(f.Models) == 0 || f.Steps < 1 ||
+		f.Steps > len(f.Ahead) || !(f.Widen > 0) {
+		return fmt.Errorf("live: %d times, %d observations, %d texts, %d models, %d of %d steps and bands wider by %v do not fit"+
+			" together, or times do not ascend", n, len(f.Y), len(f.Texts), len(f.Models), f.Steps, len(f.Ahead), f.Widen)
 	}
 	for i, m := range f.Models {
 		if m.View < 0 || m.View >= len(f.Views) {
@@ -261,7 +263,8 @@ func fourDigits(v float64) int {
 	return min(max(0, 3-int(math.Floor(math.Log10(max(math.Abs(v), 1e-12))))), 12)
 }
 
-// places are those at which the figure is drawn: half of them before the end of the observations and half beyond, the last step last.
+// places are the points at which the figure is drawn: half before the end of the observations and half beyond, the last step
+// last.
 func (f *Fitted) places(steps int) []float64 {
 	n := len(f.X)
 	from, last, end := f.X[n-len(f.Texts)], f.X[n-1], f.Ahead[steps-1]
@@ -311,7 +314,8 @@ func (p *predicted) value(v float64) float64 {
 }
 
 func (p *predicted) answers(i int) Answers {
-	return Answers{Middle: p.value(p.mean[i]), Lower: p.value(p.mean[i] - half*p.wide[i]), Upper: p.value(p.mean[i] + half*p.wide[i])}
+	return Answers{Middle: p.value(p.mean[i]), Lower: p.value(p.mean[i] - half*p.wide[i]),
+		Upper: p.value(p.mean[i] + half*p.wide[i])}
 }
 
 // layers are those of a figure of viz.Series, which has these kinds and names.
@@ -359,33 +363,36 @@ func (f *Fitted) verify() ([]Check, error) {
 	if err := f.give(0, -1); err != nil {
 		return nil, err
 	}
-	return twice(f.Models[0].Model.Model, f.given.data, f.given.exact, func(exact *gppl.Exact, opts ...gppl.Option) ([]Check, error) {
-		a, engine, err := f.answers(exact, opts...)
-		if err != nil {
-			return nil, err
-		}
-		const relative = 1e-6 // of the width of the band
-		by, width := byEngine(engine), relative*(f.Published.Upper-f.Published.Lower)
-		return []Check{
-			newCheck("exact negative log likelihood", "nats", by, f.Published.NLL, a.NLL, perObservation*float64(len(f.X))),
-			newCheck("last step of the forecast", f.YUnit, by, f.Published.Middle, a.Middle, width),
-			newCheck("lower end of its 95 % band", f.YUnit, by, f.Published.Lower, a.Lower, width),
-			newCheck("upper end", f.YUnit, by, f.Published.Upper, a.Upper, width),
-		}, nil
-	})
+	return twice(f.Models[0].Model.Model, f.given.data, f.given.exact,
+		func(exact *gppl.Exact, opts ...gppl.Option) ([]Check, error) {
+			a, engine, err := f.answers(exact, opts...)
+			if err != nil {
+				return nil, err
+			}
+			const relative = 1e-6 // of the width of the band
+			by, width := byEngine(engine), relative*(f.Published.Upper-f.Published.Lower)
+			return []Check{
+				newCheck("exact negative log likelihood", "nats", by, f.Published.NLL, a.NLL, perObservation*float64(len(f.X))),
+				newCheck("last step of the forecast", f.YUnit, by, f.Published.Middle, a.Middle, width),
+				newCheck("lower end of its 95 % band", f.YUnit, by, f.Published.Lower, a.Lower, width),
+				newCheck("upper end", f.YUnit, by, f.Published.Upper, a.Upper, width),
+			}, nil
+		})
 }
 
 const perObservation = 1e-8 // nats, which gppl.WithTolerance promises
 
-// twice has numbers of a model computed by the engine that is chosen, and by another that takes the model: dense linear algebra makes no use
-// of the structure of a kernel and takes any; where it was chosen itself, what does is asked.
-func twice(m gppl.Model, d gppl.Data, chosen *gppl.Exact, compute func(*gppl.Exact, ...gppl.Option) ([]Check, error)) ([]Check, error) {
+// twice has numbers of a model computed by the chosen engine, and by another one that takes the model: dense linear algebra,
+// which takes any kernel and uses no structure, or, if that was chosen, an engine that uses structure.
+func twice(m gppl.Model, d gppl.Data, chosen *gppl.Exact,
+	compute func(*gppl.Exact, ...gppl.Option) ([]Check, error)) ([]Check, error) {
 	checks, err := compute(chosen)
 	if err != nil {
 		return nil, err
 	}
 	first := checks[0].By
-	for _, engine := range []string{gppl.EngineDense, gppl.EngineStateSpace, gppl.EngineMixed, gppl.EngineSpectral, gppl.EngineBanded} {
+	for _, engine := range []string{gppl.EngineDense, gppl.EngineStateSpace, gppl.EngineMixed, gppl.EngineSpectral,
+		gppl.EngineBanded} {
 		if byEngine(engine) == first {
 			continue
 		}

@@ -32,7 +32,8 @@ func learnt(t *testing.T) *Fitted {
 	rhythm := gppl.LocPer{Variance: 1, Lengthscale: 60, Period: 12, PeriodicLengthscale: 1}
 	rough := gppl.Model{Kernel: gppl.Add(rhythm, gppl.Matern32{Variance: 0.1, Lengthscale: 3}), Noise: 0.01}.Fix("LocPer.period")
 	smooth := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.01}
-	f.Models = []Learnt{{"LocPer + Matern32", store.Model{Model: rough}, 0}, {"SE", store.Model{Model: smooth}, 0}, {"SE, of the logarithm", store.Model{Model: smooth}, 1}}
+	f.Models = []Learnt{{"LocPer + Matern32", store.Model{Model: rough}, 0}, {"SE",
+		store.Model{Model: smooth}, 0}, {"SE, of the logarithm", store.Model{Model: smooth}, 1}}
 	return f
 }
 
@@ -66,7 +67,8 @@ func TestFitted(t *testing.T) {
 	sd := 2 * 1.5 * math.Sqrt(variances[0]+0.01+0.05*0.05)
 	want := Answers{nll, 10 + 2*mean[0], 10 + 2*mean[0] - half*sd, 10 + 2*mean[0] + half*sd}
 	got := f.Published
-	for i, pair := range [][2]float64{{got.NLL, want.NLL}, {got.Middle, want.Middle}, {got.Lower, want.Lower}, {got.Upper, want.Upper}} {
+	for i, pair := range [][2]float64{{got.NLL, want.NLL}, {got.Middle, want.Middle}, {got.Lower, want.Lower},
+		{got.Upper, want.Upper}} {
 		if math.Abs(pair[0]-pair[1]) > 1e-9*math.Abs(pair[1]) {
 			t.Errorf("published number %d is %.12g, want %.12g", i, pair[0], pair[1])
 		}

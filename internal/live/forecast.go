@@ -11,9 +11,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
-// Forecast is a learnt model of the first part of a series and its forecast of the rest, in the units of the series. The model has
-// standardised observations, (y − Mean)/Scale; while a reader moves the controls, their scaling stays that of the published figure, so
-// that the values of parameters keep their meaning.
+// Forecast is a learnt model of the first part of a series and its forecast of the rest, in the units of the series. The model is
+// of standardised observations, (y − Mean)/Scale. While a reader moves the controls, the scaling stays that of the published
+// figure, so that parameter values keep their meaning.
 type Forecast struct {
 	Model     store.Model `json:"model"`
 	X         []float64   `json:"x"` // ascending
@@ -30,8 +30,8 @@ type Forecast struct {
 	trained trained
 }
 
-// Scores are those of the published forecast: the negative log likelihood of the observations trained on, in nats, and of the held-out
-// ones the share within the 95 % band and the root mean square error.
+// Scores are those of the published forecast: the negative log likelihood of the observations trained on, in nats, and of the
+// held-out ones the share within the 95 % band and the root mean square error.
 type Scores struct {
 	NLL      float64 `json:"nll"`
 	Coverage float64 `json:"coverage"`
@@ -67,7 +67,8 @@ func (f *Forecast) learnt() (at []int) {
 	return at
 }
 
-// Controls are the split, how many observations are left out between two that are trained on, the lengthscales, and the number k of projections.
+// Controls are the split, how many observations are left out between two that are trained on, the lengthscales, and the number k
+// of projections.
 func (f *Forecast) Controls() []Control {
 	var splits []float64
 	end := f.X[len(f.X)-1]

@@ -10,13 +10,15 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Kept is how much of the information about a parameter the projections of each design keep, as a share of the information in the data.
+// Kept is how much of the information about a parameter the projections of each design keep, as a share of the information in the
+// data.
 type Kept struct {
 	Directions
 	Published []float64 `json:"published"` // shares at At, in percent, of the first parameter of the controls, by designs
 }
 
-// eigen are the top eigenvectors of the Gram matrix, which require the kernel that is to be learnt: they move with its lengthscale.
+// eigen are the top eigenvectors of the Gram matrix, which require the kernel that is to be learnt: they move with its
+// lengthscale.
 const eigen = "Eigen"
 
 // fixed are the designs that know nothing of the model.
@@ -35,7 +37,8 @@ func (c columns) Directions(omega *mat.Dense, _ gppl.Inputs, _ *rand.Rand) error
 	return nil
 }
 
-// Controls are the lengthscale, the noise variance, the parameter that the information is about, and the k whose numbers are read.
+// Controls are the lengthscale, the noise variance, the parameter that the information is about, and the k whose numbers are
+// read.
 func (e *Kept) Controls() []Control {
 	return append(e.sliders(), choice("Information about", e.names(e.parameters())...), e.readAt())
 }
@@ -103,7 +106,8 @@ func (e *Kept) at(values []float64) (*Shown, error) {
 			line.Y = append(line.Y, 100*left.At(a, a)/data)
 		}
 		shown.Layers = append(shown.Layers, line)
-		shown.Readings = append(shown.Readings, Reading{Name: fmt.Sprintf("kept by %d of %s", e.K[read], name), Unit: "%", Value: line.Y[read], Digits: 2})
+		shown.Readings = append(shown.Readings, Reading{Name: fmt.Sprintf("kept by %d of %s", e.K[read], name), Unit: "%",
+			Value: line.Y[read], Digits: 2})
 	}
 	return shown, nil
 }

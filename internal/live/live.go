@@ -1,6 +1,7 @@
-// Package live computes figures again, inside the page that shows them, where a reader moves their controls. It takes and returns JSON,
-// draws nothing, and knows of [gppl] alone, which keeps the program small: cmd/gppl-live compiles it to WebAssembly, and the script of
-// a page (pkg/viz/live.js) gives the layers of the figure the numbers that it answers with. The same calls are tested natively.
+// Package live recomputes figures inside the page that shows them when a reader moves their controls. It takes and returns JSON,
+// draws nothing, and uses [gppl] alone, which keeps the program small: cmd/gppl-live compiles it to WebAssembly, and the script
+// of a page (pkg/viz/live.js) gives the layers of the figure the numbers that it answers with. The same calls are tested
+// natively.
 package live
 
 import (
@@ -29,7 +30,7 @@ func choice(name string, labels ...string) Control {
 	return c
 }
 
-// around returns a control over positive values on both sides of a published one, from its factor-th part to factor times as much.
+// around returns a control over positive values around a published one, from 1/factor to factor times it.
 func around(name, unit string, published, factor float64) Control {
 	const steps = 40 // on each side
 	c := Control{Name: name, Unit: unit, Start: steps}

@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
-// seasons is a trend with a yearly cycle, and a model of it that was not trained; what the figure publishes is computed by plain calls of
-// package gppl.
+// seasons is a trend with a yearly cycle, and a model of it that was not trained; what the figure publishes is computed by plain
+// calls of package gppl.
 func seasons(t *testing.T) *Forecast {
 	t.Helper()
 	f := &Forecast{XUnit: "year", YUnit: "ppm", Mean: 340, Scale: 10, Split: 16, Every: 2, From: 10}
@@ -84,8 +84,8 @@ func reading(t *testing.T, s *Shown, name string) float64 {
 	return s.Readings[i].Value
 }
 
-// TestForecast moves the controls of a forecast through messages: at the published values it shows the published numbers, and each control
-// has the effect that it names.
+// TestForecast moves the controls of a forecast through messages: at the published values it shows the published numbers, and
+// each control has the effect that it names.
 func TestForecast(t *testing.T) {
 	f := seasons(t)
 	var s Session
@@ -141,7 +141,8 @@ func TestForecast(t *testing.T) {
 }
 
 func TestByEngine(t *testing.T) {
-	for engine, want := range map[string]string{"dense": "the dense engine", "gridded, spectral": "the gridded and spectral engines"} {
+	for engine, want := range map[string]string{"dense": "the dense engine",
+		"gridded, spectral": "the gridded and spectral engines"} {
 		if got := byEngine(engine); got != want {
 			t.Errorf("by %q, want %q", got, want)
 		}
@@ -199,7 +200,8 @@ func TestSessionErrors(t *testing.T) {
 // waves are observations of an SE kernel, which projections on the lowest frequencies hold.
 func waves(t *testing.T) *Excess {
 	t.Helper()
-	e := &Excess{Projected: Projected{Model: store.Model{Model: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}}, XUnit: "s", K: []int{4, 16, 64}, At: 64}}
+	e := &Excess{Projected: Projected{Model: store.Model{Model: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5},
+		Noise: 0.1}}, XUnit: "s", K: []int{4, 16, 64}, At: 64}}
 	for i := range 200 {
 		e.X = append(e.X, float64(i)/2)
 	}
@@ -211,7 +213,8 @@ func waves(t *testing.T) *Excess {
 	return e
 }
 
-// TestExcess: enough projections with their residual energy have the exact likelihood, fewer have not, and a shorter lengthscale needs more.
+// TestExcess: enough projections with their residual energy have the exact likelihood, fewer have not, and a shorter lengthscale
+// needs more.
 func TestExcess(t *testing.T) {
 	e := waves(t)
 	shown, err := e.Publish()
@@ -255,7 +258,8 @@ func TestExcess(t *testing.T) {
 
 // TestLost: k = n projections lose nothing, few lose much, the two terms are the loss, and other choices are answered.
 func TestLost(t *testing.T) {
-	l := &Lost{Directions: Directions{Projected: Projected{Model: store.Model{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}}, XUnit: "s", K: []int{2, 12, 60}, At: 12}}}
+	l := &Lost{Directions: Directions{Projected: Projected{Model: store.Model{Model: gppl.Model{Kernel: gppl.SE{Variance: 5,
+		Lengthscale: 10}, Noise: 0.1}}, XUnit: "s", K: []int{2, 12, 60}, At: 12}}}
 	for i := range 60 {
 		l.X = append(l.X, float64(i)/2)
 	}
@@ -303,7 +307,8 @@ func TestLost(t *testing.T) {
 
 // TestKept: what designs keep is what Lost does not lose, the top eigenvectors follow the kernel, and the shares are confirmed.
 func TestKept(t *testing.T) {
-	d := Directions{Projected: Projected{Model: store.Model{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10}, Noise: 0.1}}, XUnit: "s", K: []int{2, 6, 20}, At: 6}}
+	d := Directions{Projected: Projected{Model: store.Model{Model: gppl.Model{Kernel: gppl.SE{Variance: 5, Lengthscale: 10},
+		Noise: 0.1}}, XUnit: "s", K: []int{2, 6, 20}, At: 6}}
 	for i := range 60 {
 		d.X = append(d.X, float64(i)/2)
 	}
@@ -338,7 +343,8 @@ func TestKept(t *testing.T) {
 	if a := ask(t, &s, Figure{Kept: e}); a.Error != "" {
 		t.Fatal(a.Error)
 	}
-	if moved := ask(t, &s, question{Values: []float64{5, 0.1, 0, 6}}).Shown; reading(t, moved, "Eigen") == reading(t, shown, "Eigen") {
+	if moved := ask(t, &s, question{Values: []float64{5, 0.1, 0, 6}}).Shown; reading(t, moved, "Eigen") == reading(t, shown,
+		"Eigen") {
 		t.Error("the top eigenvectors do not follow the lengthscale")
 	}
 	checks := ask(t, &s, question{Verify: true}).Checks

@@ -7,8 +7,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Lost is how much of the information about a parameter projections lose: ΔI of the paper's theorem and its two terms, as shares of the
-// information in the data.
+// Lost is how much of the information about a parameter projections lose: ΔI of the paper's theorem and its two terms, as shares
+// of the information in the data.
 type Lost struct {
 	Directions
 	Published float64 `json:"published"` // ΔI at At of the first parameter and design of the controls
@@ -17,7 +17,8 @@ type Lost struct {
 // designs are those that a reader chooses among, in their order.
 func designs() []gppl.Design { return []gppl.Design{gppl.Sphere{}, gppl.OneHot{}, gppl.Spectral{}} }
 
-// Controls are the lengthscale, the noise variance, the parameter that the information is about, the design, and the k whose numbers are read.
+// Controls are the lengthscale, the noise variance, the parameter that the information is about, the design, and the k whose
+// numbers are read.
 func (l *Lost) Controls() []Control {
 	var by []string
 	for _, d := range designs() {
@@ -103,7 +104,7 @@ func (l *Lost) verify() ([]Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	const name, relative = "information lost about the lengthscale", 1e-8 // of the information in the data: both lose digits as v/σ² has them
+	const name, relative = "information lost about the lengthscale", 1e-8 // of the information in the data: both lose v/σ²'s digits
 	data := l.info.Data().At(a, a)
 	return []Check{
 		newCheck(name, "", "the theorem's formula", l.Published, loss.Total().At(a, a), relative*data),

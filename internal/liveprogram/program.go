@@ -1,5 +1,5 @@
-// Package liveprogram is the program that lets figures of a page compute (cmd/gppl-live), as it stands in the commands that were built with
-// it. It is no file of the repository: go generate compiles and compresses it, with Python's LZMA, and a build that comes after has it.
+// Package liveprogram is the program that lets figures of a page compute (cmd/gppl-live), as embedded in the commands built with
+// it. It is no file of the repository: go generate compiles it and compresses it, with Python's LZMA, and later builds embed it.
 package liveprogram
 
 import (
@@ -18,9 +18,11 @@ import (
 var built embed.FS
 
 // ErrAbsent says that the command was built without the program.
-var ErrAbsent = errors.New("this gppl was built without the program of live figures, or with that of other sources, which the release files have; in a clone, go generate ./internal/liveprogram && go install ./cmd/gppl adds it")
+var ErrAbsent = errors.New("this gppl was built without the program of live figures, or with that of other sources, which the" +
+	" release files have; in a clone, go generate ./internal/liveprogram && go install ./cmd/gppl adds it")
 
-// Load returns the program, with its worker. The error is ErrAbsent where go generate has not made it, or made it of another internal/live.
+// Load returns the program and its worker. The error is ErrAbsent if go generate has not made it, or made it of another
+// internal/live.
 func Load() (*viz.Program, error) {
 	of, err := built.ReadFile("built/sources")
 	if errors.Is(err, fs.ErrNotExist) || err == nil && string(of) != live.Sources() {

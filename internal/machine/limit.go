@@ -16,7 +16,7 @@ const Least = 10e6
 // available is what there was when it was first asked: the limit that is told to the runtime afterwards does not halve it again.
 var available = sync.OnceValues(Memory)
 
-// Limit returns how many bytes a program may take: those of a size such as 500MB, as far as there are as many, or, for "", half of what is
+// Limit returns how many bytes a program may take: a size such as 500MB, or as much of it as there is; for "", half of what is
 // shared with other processes and all that the limits of this one leave. It is an error if the size is none or less than Least.
 func Limit(size string) (float64, error) {
 	shared, own := available()
@@ -33,8 +33,8 @@ func Limit(size string) (float64, error) {
 	return min(limit, shared, own), nil // the runtime cannot recover from memory that is not there
 }
 
-// KeepTo has the runtime collect garbage more often where its memory would pass the limit: the heap may overshoot what the runtime is told by
-// some 6 % before garbage is found.
+// KeepTo has the runtime collect garbage more often when its memory would exceed the limit. The heap may overshoot what the
+// runtime is told by some 6 % before garbage is found.
 func KeepTo(limit float64) {
 	const told = 0.93
 	debug.SetMemoryLimit(int64(min(told*limit, math.MaxInt64/2)))

@@ -3,7 +3,8 @@ package machine
 import "testing"
 
 func TestParseBytes(t *testing.T) {
-	for text, want := range map[string]float64{"500MB": 500e6, "8GB": 8e9, "1.5 g": 1.5e9, "2GiB": 2 << 30, "1e9": 1e9, "64k": 64e3, "12 b": 12} {
+	for text, want := range map[string]float64{"500MB": 500e6, "8GB": 8e9, "1.5 g": 1.5e9, "2GiB": 2 << 30, "1e9": 1e9, "64k": 64e3,
+		"12 b": 12} {
 		if got, err := parseBytes(text); err != nil || got != want {
 			t.Errorf("%s: %v, %v, want %v", text, got, err, want)
 		}

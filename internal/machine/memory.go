@@ -14,13 +14,15 @@ import (
 // unknownMemory is what Memory supposes where nothing tells.
 const unknownMemory = 4 << 30
 
-// Memory returns how many bytes this process may still take. Shared is what it shares with other processes: the least of what the machine
-// has available and what the control groups of the process leave. Own is what its own limits leave: of address space and of data (ulimit
-// -v, ulimit -d), and of the runtime (GOMEMLIMIT); +Inf without limits. It reads files of Linux; where there are none, shared is 4 GB.
+// Memory returns how many bytes this process may still take. Shared is what it shares with other processes: the least of what the
+// machine has available and what the control groups of the process leave. Own is what its own limits leave: of address space and
+// of data (ulimit -v, ulimit -d), and of the runtime (GOMEMLIMIT); +Inf without limits. It reads files of Linux; without them,
+// shared is 4 GB.
 func Memory() (shared, own float64) {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
-	idle := math.Ceil(float64(stats.HeapSys)/arena)*arena - float64(stats.HeapInuse) // address space that counts as taken, and that the heap can use
+	// Address space that counts as taken, and that the heap can use.
+	idle := math.Ceil(float64(stats.HeapSys)/arena)*arena - float64(stats.HeapInuse)
 	shared, own = memory(os.DirFS("/"), idle)
 	if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
 		own = min(own, float64(limit))
@@ -34,8 +36,8 @@ const (
 	slack = arena
 )
 
-// dense is the share of an address space that data can fill: a large array needs a gap as long as itself, and what was freed lies between
-// what is in use. With all of it, gppl ran out of memory at 50 MB with 88 MB in use, where 200 MB had been left to it.
+// dense is the share of an address space that data can fill: a large array needs a gap as long as itself, and freed memory lies
+// between memory in use. With all of it, gppl ran out of memory at 50 MB with 88 MB in use, where 200 MB had been left to it.
 const dense = 0.5
 
 // memory is Memory by the files of a system, with a number of bytes that the heap has reserved and does not use.
@@ -56,7 +58,7 @@ func memory(root fs.FS, idle float64) (shared, own float64) {
 	return shared, own
 }
 
-// controlled is what the control groups of the process and those above them leave, +Inf if there are none. Files that are cached and
+// controlled is what the control groups of the process and those above them leave, +Inf if there are none. Cached files that are
 // not in use do not count as taken.
 func controlled(root fs.FS) float64 {
 	least := math.Inf(1)

@@ -6,7 +6,7 @@ import "math"
 // Normal returns Φ⁻¹(p), the quantile of the standard normal distribution.
 func Normal(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 
-// Of returns the quantile at level p, 0 < p < 1, of a distribution, which lies in [lo, hi], to 2⁻⁴⁰ of this bracket or to rounding.
+// Of returns the quantile at level p, 0 < p < 1, of a distribution in [lo, hi], to 2⁻⁴⁰ of this bracket or to rounding.
 // distribution returns the probability of a value below v, or at v, and its derivative, the density at v.
 //
 // It takes Newton's steps, and bisects wherever a step would leave the bracket or is not half of the one before (Press et al.,

@@ -14,8 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 )
 
-// The checksum is the last member of the object: the CRC-64 (ECMA) of all that precedes the comma in front of it, without blanks between
-// tokens, in 16 hexadecimal digits. Sums have the same.
+// The checksum is the last member of the object: the CRC-64 (ECMA) of all that precedes the comma in front of it, without blanks
+// between tokens, in 16 hexadecimal digits. Sums have the same.
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
 const (
@@ -23,8 +23,8 @@ const (
 	form  = begin + `%016x"}`
 )
 
-// splitChecksum returns the object before its checksum, without blanks and the last brace, and the checksum; false where there is none. It is no
-// regular expression: the program that pages carry would grow by 3 %.
+// splitChecksum returns the object before its checksum, without blanks and the last brace, and the checksum; false if there is
+// none. It uses no regular expression: the program that pages carry would grow by 3 %.
 func splitChecksum(plain []byte) (object []byte, sum string, ok bool) {
 	at := bytes.LastIndex(plain, []byte(begin))
 	if at < 0 {
@@ -75,8 +75,8 @@ func (s *Writer) Close() error {
 	return err
 }
 
-// Open returns the object without its checksum, and an error if that is not the one of the rest. What has no checksum, as older files, is
-// returned as it is; so is what is no JSON, for its reader to refuse.
+// Open returns the object without its checksum, and an error if that is not the checksum of the rest. Text without a checksum,
+// such as an older file, is returned as it is; so is what is no JSON, for its reader to refuse.
 func Open(text []byte) ([]byte, error) {
 	var plain bytes.Buffer
 	if json.Compact(&plain, text) != nil {

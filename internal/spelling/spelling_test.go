@@ -4,7 +4,8 @@ import "testing"
 
 func TestNearest(t *testing.T) {
 	names := []string{"SE.variance", "SE.lengthscale", "noise variance"}
-	for spec, want := range map[string]string{"lengthscale": "SE.lengthscale", "Noise": "noise variance", "se.varience": "SE.variance", "": "SE.variance"} {
+	for spec, want := range map[string]string{"lengthscale": "SE.lengthscale", "Noise": "noise variance",
+		"se.varience": "SE.variance", "": "SE.variance"} {
 		if got := Nearest(spec, names); got != want {
 			t.Errorf("nearest to %q is %q, want %q", spec, got, want)
 		}

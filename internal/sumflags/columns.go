@@ -23,10 +23,12 @@ func NewColumns(set *flag.FlagSet, csv bool) *Columns {
 	c := new(Columns)
 	set.StringVar(&c.options.X, "x", "", "column of x, numbers or dates, which become seconds since 1970; the first if not given")
 	set.StringVar(&c.options.Y, "y", "", "column of y; the second if not given")
-	set.StringVar(&c.time, "time", "", "how x is written, as in gppl sum: iso, unix, yyyymmdd, number and others; detected if not given")
+	set.StringVar(&c.time, "time", "",
+		"how x is written, as in gppl sum: iso, unix, yyyymmdd, number and others; detected if not given")
 	set.BoolVar(&c.options.DecimalComma, "decimal-comma", false, "numbers are written 1.025,10; without it, each column tells")
 	set.BoolVar(&c.options.DecimalPoint, "decimal-point", false, "numbers are written 1,025.10")
-	set.StringVar(&c.missing, "missing", "", "further texts for a missing value, separated by commas, in addition to NA and the like")
+	set.StringVar(&c.missing, "missing", "",
+		"further texts for a missing value, separated by commas, in addition to NA and the like")
 	if csv {
 		set.StringVar(&c.comma, "comma", "", "the field separator; detected if not given")
 		set.BoolVar(&c.options.NoHeader, "no-header", false, "the first row is data")

@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 )
 
-// Files returns the files that match the patterns or are called so, sorted. It is an error if a pattern matches none, or if two match the same file, whose
-// rows would count twice.
+// Files returns the files that match the patterns or have these names, sorted. It is an error if a pattern matches none, or if
+// two match the same file, whose rows would count twice.
 func Files(patterns []string) (files []string, err error) {
 	for _, p := range patterns {
 		if _, err := os.Stat(p); err == nil { // a name may have brackets

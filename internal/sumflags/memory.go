@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// copies is how often sums are in memory at once, in bytes of their file: those so far, the next ones, their bytes, and those that
-// are written.
+// copies is how many times the bytes of a file of sums are in memory at once: the sums so far, the next ones, their bytes, and
+// those that are written.
 const copies = 4
 
 // ReadBytes reads a file with sums that fits a limit of memory, as far as it begins with a text (atomicfile.ReadWithin).
@@ -37,8 +37,8 @@ func Read(path string, limit float64) (*sums.Sums, error) {
 	return s, nil
 }
 
-// Workers returns how many workers, at most so many, may add up rows at the same time, each in sums of its own and with some bytes beside
-// them: as far as a limit of memory takes them; and how many bytes are then left for each. It is a *gppl.MemoryError if it does not take
+// Workers returns how many workers, at most most, may add up rows at the same time under a limit of memory, each in sums of its
+// own and with beside further bytes; and how many bytes are then left for each. It is a *gppl.MemoryError if there is no room for
 // one.
 func Workers(h sums.Header, most int, beside, limit float64) (n int, left float64, err error) {
 	plan, err := h.Plan()

@@ -27,7 +27,8 @@ type Range struct {
 // Wrong is an error in what flags say.
 type Wrong struct{ error }
 
-// Header returns that of the sums of --like, which read reads, or one that is planned, in the range that look returns where flags leave it open.
+// Header returns the header of the sums of --like, which read reads, or a planned one, with the range from look where flags leave
+// it open.
 func (r Range) Header(read func() (*sums.Sums, error), look func() (sums.Range, error)) (h sums.Header, err error) {
 	if r.Like != "" {
 		if i := slices.IndexFunc(Names, r.Given); i >= 0 {
@@ -127,10 +128,12 @@ func New(set *flag.FlagSet, seen string) *Flags {
 	set.StringVar(&f.Like, "like", "", "take the header of this file of sums, to merge with it later")
 	set.StringVar(&f.From, "from", "", "earliest x to come, a number or a date; from "+seen+" if not given")
 	set.StringVar(&f.To, "to", "", "latest x to come")
-	set.Float64Var(&f.Lengthscale, "lengthscale", 0, "shortest lengthscale of SE to resolve, in the unit of x, seconds for dates; 0: a thousandth of the range")
+	set.Float64Var(&f.Lengthscale, "lengthscale", 0,
+		"shortest lengthscale of SE to resolve, in the unit of x, seconds for dates; 0: a thousandth of the range")
 	set.Float64Var(&f.Longest, "longest", 0, "longest lengthscale of interest, for smaller sums; 0: any")
 	set.Float64Var(&f.Centre, "centre", 0, "a y near the mean; from "+seen+" if not given")
-	set.StringVar(&f.memory, "memory", "", "size of memory to use at most, such as 500MB or 8GB: what would take more is refused before it begins; half of what is available if not given")
+	set.StringVar(&f.memory, "memory", "", "size of memory to use at most, such as 500MB or 8GB: what would take more is refused"+
+		" before it begins; half of what is available if not given")
 	set.Float64Var(&f.Largest, "largest", 0, "the largest distance of y from the centre; from "+seen+" if not given")
 	return f
 }

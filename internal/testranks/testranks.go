@@ -1,5 +1,5 @@
-// Package testranks judges the ranks of a simulation-based calibration (Talts et al. 2018, Validating Bayesian inference algorithms with
-// simulation-based calibration).
+// Package testranks judges the ranks of a simulation-based calibration (Talts et al. 2018, Validating Bayesian inference
+// algorithms with simulation-based calibration).
 package testranks
 
 import (
@@ -36,7 +36,8 @@ func (r Ranks) Add(quantity string, truth float64, drawn []float64) {
 	r[quantity][rank*bins/(Kept+1)]++
 }
 
-// Uniform returns the probability by χ² of counts as uneven as those of a quantity if its ranks are uniform, and whether this is at least 0.001.
+// Uniform returns the probability, by χ², of counts as uneven as those of a quantity if its ranks are uniform, and whether it is
+// at least 0.001.
 func (r Ranks) Uniform(quantity string) (p float64, ok bool) {
 	var chi, total float64
 	for _, v := range r[quantity] {

@@ -10,8 +10,8 @@ import (
 
 var number = regexp.MustCompile(`\d+(\.\d+)?`)
 
-// Alike reports whether two texts are the same but for their numbers, and each pair of numbers differs by at most half of the last digit
-// of a and a share of it.
+// Alike reports whether two texts are the same except for their numbers, and each pair of numbers differs by at most half of the
+// last digit of a plus a share of it.
 func Alike(a, b string, share float64) bool {
 	if number.ReplaceAllString(a, "#") != number.ReplaceAllString(b, "#") {
 		return false

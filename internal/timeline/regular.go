@@ -2,8 +2,7 @@ package timeline
 
 import "math"
 
-// Regular is a series on a constant step: t_i = t_0 + Place[i]·Step, but for
-// rounding, with places that are missing.
+// Regular is a series on a constant step: t_i = t_0 + Place[i]·Step, but for rounding, with places that are missing.
 type Regular struct {
 	Step    float64
 	N       int     // places, the missing ones among them
@@ -13,17 +12,14 @@ type Regular struct {
 }
 
 const (
-	// missingShare is the share of the places that may be missing: what they cost
-	// grows with their number times n.
+	// missingShare is the share of the places that may be missing: what they cost grows with their number times n.
 	missingShare = 0.1
-	// offGrid is how far from its place an input may be, relative to the step, for
-	// the series to be called regular at all. What it costs in nats is another
-	// question, which depends on the kernel.
+	// offGrid is how far from its place an input may be, relative to the step, for the series to be called regular at all. What it
+	// costs in nats is another question, which depends on the kernel.
 	offGrid = 0.02
 )
 
-// RegularOf finds the step of an ascending series; ok is false if it has none, or
-// if two inputs coincide.
+// RegularOf finds the step of an ascending series; ok is false if it has none, or if two inputs coincide.
 func RegularOf(t []float64) (g Regular, ok bool) {
 	if len(t) < 2 {
 		return g, false

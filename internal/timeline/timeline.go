@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// Order returns the indices that sort t, equal times in the order that they have: t[order[i]] ascends. It is nil if t is sorted already.
+// Order returns the indices that sort t, equal times in the order that they have: t[order[i]] ascends. It is nil if t is already
+// sorted.
 func Order(t []float64) []int {
 	if slices.IsSorted(t) {
 		return nil

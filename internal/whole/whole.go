@@ -1,5 +1,5 @@
-// Package whole keeps numbers with their units, dates and flags of a text in one piece, where a browser or a figure breaks lines at spaces and
-// hyphens. scripts/report/whole.py does the same for the prose of notebooks.
+// Package whole keeps numbers with their units, dates and flags in one piece, where a browser or a figure would break lines at
+// spaces and hyphens. scripts/report/whole.py does the same for the prose of notebooks.
 package whole
 
 import (

@@ -67,8 +67,7 @@ func wrap(value any) any {
 	return &Panic{value, debug.Stack()}
 }
 
-// Stop is a panic that is carried as it is: control flow within a package, which recovers from it
-// (Stopped).
+// Stop is a panic that is carried as it is: control flow within a package, which recovers from it (Stopped).
 type Stop struct{ Err error }
 
 func (s Stop) Error() string { return s.Err.Error() }
@@ -99,8 +98,7 @@ func (f *First) Ended() bool {
 	return f.value != nil || f.exited
 }
 
-// Raise panics with a Panic, or calls runtime.Goexit, if a call ended so. A panic has precedence. Afterwards f
-// is as new.
+// Raise panics with a Panic, or calls runtime.Goexit, if a call ended so. A panic has precedence. Afterwards f is as new.
 func (f *First) Raise() {
 	f.mu.Lock()
 	value, exited := f.value, f.exited
@@ -114,8 +112,7 @@ func (f *First) Raise() {
 	}
 }
 
-// Group is a sync.WaitGroup whose Wait panics with a Panic if one of its goroutines has panicked.
-// The zero value is ready.
+// Group is a sync.WaitGroup whose Wait panics with a Panic if one of its goroutines has panicked. The zero value is ready.
 type Group struct {
 	wait  sync.WaitGroup
 	first First

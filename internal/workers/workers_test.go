@@ -27,7 +27,8 @@ func TestGroup(t *testing.T) {
 	if !ok || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatalf("recovered %v, want the value of the panic", err)
 	}
-	if p, ok := errors.AsType[*Panic](err); !ok || !strings.Contains(string(p.Stack), "workers.boom") || !strings.Contains(err.Error(), "workers.boom") {
+	if p, ok := errors.AsType[*Panic](err); !ok || !strings.Contains(string(p.Stack), "workers.boom") ||
+		!strings.Contains(err.Error(), "workers.boom") {
 		t.Errorf("the stack does not name who panicked: %v", err)
 	}
 	g.Go(func() {})

@@ -211,8 +211,9 @@ func BenchmarkNLL(b *testing.B) {
 func mixedCases(n float64) map[string]Kernel {
 	locper, smooth := LocPer{1, n, 30, 1}, SE{1, 0.1 * n}
 	return map[string]Kernel{
-		"Matern32+LocPer": Add(Matern32{1, 20}, locper), "Laplace+LocPer+SE": Add(Laplace{1, 20}, locper, smooth), "SE+LocPer": Add(smooth, locper),
-		"SE+SE": Add(SE{1, 5}, smooth), "Matern52+Periodic": Add(Matern52{1, 20}, Periodic{1, 1, 30}), "RQ": RQ{1, 20, 1},
+		"Matern32+LocPer": Add(Matern32{1, 20}, locper), "Laplace+LocPer+SE": Add(Laplace{1, 20}, locper, smooth),
+		"SE+LocPer": Add(smooth, locper),
+		"SE+SE":     Add(SE{1, 5}, smooth), "Matern52+Periodic": Add(Matern52{1, 20}, Periodic{1, 1, 30}), "RQ": RQ{1, 20, 1},
 		"SE*Periodic": Mul(SE{1, n}, Periodic{1, 1, 30}),
 	}
 }
@@ -225,7 +226,8 @@ func benchMixed(b *testing.B, run func(name string, d Data, m Model, opts ...Opt
 		for _, name := range slices.Sorted(maps.Keys(cases)) {
 			run(fmt.Sprintf("engine=auto/n=%d/irregular/kernel=%s", n, name), d, Model{Kernel: cases[name], Noise: 0.1})
 			if n == 4000 {
-				run(fmt.Sprintf("engine=dense/n=%d/irregular/kernel=%s", n, name), d, Model{Kernel: cases[name], Noise: 0.1}, WithEngine(EngineDense))
+				run(fmt.Sprintf("engine=dense/n=%d/irregular/kernel=%s", n, name), d, Model{Kernel: cases[name], Noise: 0.1},
+					WithEngine(EngineDense))
 			}
 		}
 	}

@@ -13,7 +13,8 @@ import (
 //	y = Value·f(x) + Slope·f′(x) + offset + ε,  ε ~ N(0, Noise)
 //
 // Several instruments of one quantity have the Value 1 and the Slope 0. The radial velocity of a spotted star has a Slope, its
-// activity indicators have none (Rajpaul et al. 2015). The offset is a coefficient with a flat prior: likelihoods average over it.
+// activity indicators have none (Rajpaul et al. 2015). The offset is a coefficient with a flat prior: likelihoods average over
+// it.
 type Channel struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`           // a, of any sign
@@ -21,17 +22,18 @@ type Channel struct {
 	Noise float64 `json:"noise"`           // σ², in the unit of y²
 }
 
-// ChannelModel is a Gaussian process f ~ GP(0, Kernel) that is seen by channels. The kernel is Markovian, a LinearSDE, or a sum or
-// product of such with Cosine or Periodic. If any Slope is not 0, f is differentiable: Matern32 and smoother, SHO, Rotation, Cosine,
-// Periodic, but not Laplace. White noise is each channel's own, and no part of the kernel.
+// ChannelModel is a Gaussian process f ~ GP(0, Kernel) seen by several channels. The kernel is Markovian, a LinearSDE, or a sum
+// or product of these with Cosine or Periodic. If any Slope is not 0, f must be differentiable: Matern32 and smoother, SHO,
+// Rotation, Cosine, Periodic, but not Laplace. White noise belongs to each channel, not to the kernel.
 //
-// Training changes everything but what WithFixed names. The data determine the product of the kernel's variances and the squares of
-// all Values and Slopes alone: fix one of them that is not 0, such as the Value of the first channel. A ChannelModel does not change.
+// Training changes everything that WithFixed does not name. The data determine only the product of the kernel's variances and the
+// squares of all Values and Slopes: fix one of these that is not 0, such as the Value of the first channel. A ChannelModel does
+// not change.
 type ChannelModel struct {
 	Kernel   Kernel
 	Channels []Channel
-	// Mean is what is added to the offsets, such as the orbit of a planet; nil for nothing. Its Regressors are columns of the inputs, which are 0
-	// at the observations of channels that do not see them. Its coefficients are integrated out, as offsets are, and follow these in a
+	// Mean is added to the offsets, such as the orbit of a planet; nil for nothing. Its Regressors are columns of the inputs, 0 at
+	// the observations of channels that do not see them. Its coefficients are integrated out like the offsets, and follow these in a
 	// Result. Predictions leave it out.
 	Mean  Mean
 	fixed []string
@@ -55,7 +57,7 @@ func (m ChannelModel) WithFixed(names ...string) ChannelModel {
 	return m
 }
 
-// Params returns the kernel's parameters, the noise variances of the channels, their Values and, if f has a derivative, their Slopes.
+// Params returns the kernel's parameters, then the channels' noise variances, Values and, if f has a derivative, Slopes.
 func (m ChannelModel) Params() []Param {
 	params := m.Kernel.Params()
 	for _, c := range m.Channels {
@@ -81,7 +83,8 @@ func (m ChannelModel) Params() []Param {
 func (m ChannelModel) WithParams(theta []float64) ChannelModel {
 	kernel, n := len(m.Kernel.Params()), len(m.Channels)
 	if len(theta) != kernel+2*n && len(theta) != kernel+3*n {
-		panic(fmt.Sprintf("gppl: ChannelModel.WithParams: len(theta) = %d, want %d parameters of the kernel and 2 or 3 of each of %d channels", len(theta), kernel, n))
+		panic(fmt.Sprintf("gppl: ChannelModel.WithParams: len(theta) = %d, want %d parameters of the kernel and 2 or 3 of each of"+
+			" %d channels", len(theta), kernel, n))
 	}
 	m.Kernel = m.Kernel.WithParams(theta[:kernel])
 	m.Channels = slices.Clone(m.Channels)
@@ -113,7 +116,8 @@ func (m ChannelModel) Check() error {
 		}
 		names[c.Name] = true
 		if c.Slope != 0 && !differentiable(blocks) {
-			return fmt.Errorf("gppl: channel %q sees the derivative of f, and that of %v has none: take Matern32, Matern52, SHO, Rotation or Cosine, or products of them with Periodic", c.Name, m.Kernel)
+			return fmt.Errorf("gppl: channel %q sees the derivative of f, and that of %v has none: take Matern32, Matern52, SHO,"+
+				" Rotation or Cosine, or products of them with Periodic", c.Name, m.Kernel)
 		}
 	}
 	if m.Mean != nil {

@@ -16,14 +16,16 @@ func TestChannelsChecked(t *testing.T) {
 	for i := range x {
 		x[i], y[i], channel[i] = float64(i), rnd.NormFloat64(), i%2
 	}
-	m := ChannelModel{Kernel: SHO{Variance: 1, Period: 5, Quality: 2}, Channels: []Channel{{Name: "A", Value: 1, Noise: 0.1}, {Name: "B", Value: 0.4, Slope: 2, Noise: 0.2}}}
+	m := ChannelModel{Kernel: SHO{Variance: 1, Period: 5, Quality: 2}, Channels: []Channel{{Name: "A",
+		Value: 1, Noise: 0.1}, {Name: "B", Value: 0.4, Slope: 2, Noise: 0.2}}}
 	l, err := NewChannels(m, Data{X: Scalars(x), Y: y}, channel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	theta := Values(m.Params())
 	verify.Tamper = func(_ string, x []float64) { x[1] *= 1.001 }
-	if _, err := l.ValueGrad(make([]float64, len(theta)), theta); err == nil || !strings.Contains(err.Error(), "scale of the coefficients") {
+	if _, err := l.ValueGrad(make([]float64, len(theta)), theta); err == nil ||
+		!strings.Contains(err.Error(), "scale of the coefficients") {
 		t.Errorf("a wrong derivative: %v", err)
 	}
 }

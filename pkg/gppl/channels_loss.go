@@ -22,11 +22,12 @@ import (
 )
 
 // ChannelLikelihood is the exact negative log likelihood of observations of several channels, with their offsets integrated out
-// (see Exact). Its covariance is, c and d being the channels of observations i and j,
+// (see Exact). With c and d the channels of observations i and j, its covariance is
 //
 //	a_c·a_d·k(τ) + (a_c·b_d − b_c·a_d)·k′(τ) − b_c·b_d·k″(τ) + σ_c²·δ_ij,  τ = x_j − x_i,
 //
-// k being even in τ. A state space takes it in O(n·D³) for a state of D numbers, value and gradient. It is safe for concurrent use.
+// where k is even in τ. A state space computes value and gradient in O(n·D³) for a state of D numbers. It is safe for concurrent
+// use.
 type ChannelLikelihood struct {
 	model   ChannelModel
 	data    Data
@@ -53,9 +54,10 @@ type channelCall struct {
 	bound               float64   // on the error of the value, in nats
 }
 
-// NewChannels returns the negative log likelihood of d, observation i being of channel[i], an index of m.Channels. Inputs have one
-// dimension. Known and relative errors of d are as for NewExact, with the noise variance of the channel for σ². Options are WithTolerance,
-// WithMemory and WithContext. It panics if lengths differ or an index is none of a channel; a channel without observations is an error.
+// NewChannels returns the negative log likelihood of d, whose observation i is of channel[i], an index into m.Channels. Inputs
+// have one dimension. Known and relative errors of d are as for NewExact, with the channel's noise variance for σ². Options are
+// WithTolerance, WithMemory and WithContext. It panics if lengths differ or an index is out of range; a channel without
+// observations is an error.
 func NewChannels(m ChannelModel, d Data, channel []int, opts ...Option) (*ChannelLikelihood, error) {
 	return newChannels(m, d, channel, nil, opts)
 }
@@ -259,7 +261,8 @@ func (l *ChannelLikelihood) factorise(ctx context.Context, c *channelCall, theta
 		c.filter.SetExposures(l.exposed)
 	}
 	if bytes := l.bytes(&c.linear); bytes > l.options.Memory {
-		return &MemoryError{What: fmt.Sprintf("a state space of %d channels", len(c.model.Channels)), Needed: bytes, Limit: l.options.Memory}
+		return &MemoryError{What: fmt.Sprintf("a state space of %d channels", len(c.model.Channels)),
+			Needed: bytes, Limit: l.options.Memory}
 	}
 	views := append(c.views, statespace.View{Value: 1})
 	if differentiable(c.linear.blocks) {
@@ -287,8 +290,8 @@ func (l *ChannelLikelihood) bytes(blocks *linear) float64 {
 	return 8 * float64(len(l.of)) * (pairs + 3*d + 4 + steps + (d+1)*float64(l.line.Columns.Cols))
 }
 
-// gradient sets grad. Scaling all variances, the noise and the known errors by one factor scales A, and scaling all coefficients by the
-// root of a factor does what scaling the variances of f by the factor does: both are compared with the derivatives.
+// gradient sets grad, and checks it by two identities: scaling all variances, the noise and the known errors by one factor scales
+// A; and scaling all coefficients by the root of a factor is the same as scaling the variances of f by the factor.
 func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) error {
 	kernel, channels, views := len(c.model.Kernel.Params()), len(c.model.Channels), len(c.views)+2
 	c.grad = dense.Resize(c.grad, c.filter.Derivatives())
@@ -342,9 +345,9 @@ func (l *ChannelLikelihood) conditionedAt(theta []float64) (of *regress.Conditio
 //
 //	y_i = a_c·δ_i⁻¹∫f(u)du + offset_c + ε_i,  x_i − δ_i/2 ≤ u ≤ x_i + δ_i/2,
 //
-// exposure[i] being δ_i, in the unit of x; 0 is f(x_i) itself. The likelihood and its gradient are exact, to rounding, in O(n·D³): the state
-// of the kernel has the running integral beside it. All Slopes are 0. Exposures that overlap are an error, but for 1 % of the shorter one, by
-// which the later is cut: times in files are rounded. It panics if lengths differ.
+// where exposure[i] is δ_i, in the unit of x; 0 means f(x_i) itself. The likelihood and its gradient are exact, to rounding, in
+// O(n·D³): the running integral joins the state of the kernel. All Slopes must be 0. Exposures that overlap are an error, unless
+// by at most 1 % of the shorter one, as times in files are rounded: the later is then cut. It panics if lengths differ.
 func NewExposures(m ChannelModel, d Data, channel []int, exposure []float64, opts ...Option) (*ChannelLikelihood, error) {
 	if len(exposure) != d.Len() {
 		panic(fmt.Sprintf("gppl: NewExposures: len(exposure) = %d, want len(d.Y) = %d", len(exposure), d.Len()))

@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
-// ChannelPosterior is the Gaussian process of a ChannelModel given observations of all its channels: f, its derivative, and what each
-// channel sees of it. It includes the uncertainty of the offsets. It is safe for concurrent use.
+// ChannelPosterior is the Gaussian process of a ChannelModel given observations of all its channels: f, its derivative, and what
+// each channel sees of it. It includes the uncertainty of the offsets. It is safe for concurrent use.
 type ChannelPosterior struct {
 	model  ChannelModel
 	mean   *regress.Conditioned
@@ -24,8 +24,8 @@ func NewChannelPosterior(m ChannelModel, d Data, channel []int, opts ...Option) 
 	return newChannelPosterior(m, d, channel, nil, opts)
 }
 
-// NewExposurePosterior is NewChannelPosterior for observations that are averages over exposures. What it returns at x is of f at x, not
-// of averages.
+// NewExposurePosterior is NewChannelPosterior for observations that are averages over exposures. It predicts f at x, not
+// averages.
 func NewExposurePosterior(m ChannelModel, d Data, channel []int, exposure []float64, opts ...Option) (*ChannelPosterior, error) {
 	if len(exposure) != d.Len() {
 		panic(fmt.Sprintf("gppl: NewExposurePosterior: len(exposure) = %d, want len(d.Y) = %d", len(exposure), d.Len()))
@@ -56,17 +56,17 @@ func (p *ChannelPosterior) Function(x []float64) (mean, variances []float64, err
 	return p.view(x, len(p.model.Channels), -1)
 }
 
-// Derivative returns the mean and variance of f′, per unit of x. It is an error if f has none, or with
-// exposures.
+// Derivative returns the mean and variance of f′, per unit of x. It is an error if f has none, or with exposures.
 func (p *ChannelPosterior) Derivative(x []float64) (mean, variances []float64, err error) {
 	if !p.sloped {
-		return nil, nil, fmt.Errorf("gppl: %v has no derivative that is known, or observations are averages over exposures", p.model.Kernel)
+		return nil, nil, fmt.Errorf("gppl: %v has no derivative that is known, or observations are averages over exposures",
+			p.model.Kernel)
 	}
 	return p.view(x, len(p.model.Channels)+1, -1)
 }
 
-// Channel returns the mean and variance of what the channel of the given index sees, offset included, noise apart: a new observation has
-// the variance of its noise in addition. It panics if there is no such channel.
+// Channel returns the mean and variance of what the channel with the given index sees, its offset included but not its noise: a
+// new observation has the noise variance in addition. It panics if there is no such channel.
 func (p *ChannelPosterior) Channel(channel int, x []float64) (mean, variances []float64, err error) {
 	if channel < 0 || channel >= len(p.model.Channels) {
 		panic(fmt.Sprintf("gppl: ChannelPosterior.Channel: channel = %d, and there are %d", channel, len(p.model.Channels)))

@@ -92,7 +92,8 @@ type channelCase struct {
 
 func channelKernels() []gppl.Kernel {
 	return []gppl.Kernel{
-		gppl.Matern32{Variance: 1.4, Lengthscale: 1.1}, gppl.Matern52{Variance: 0.7, Lengthscale: 2}, gppl.SHO{Variance: 1.2, Period: 2.1, Quality: 3},
+		gppl.Matern32{Variance: 1.4, Lengthscale: 1.1}, gppl.Matern52{Variance: 0.7, Lengthscale: 2},
+		gppl.SHO{Variance: 1.2, Period: 2.1, Quality: 3},
 		gppl.Rotation{Variance: 2, Period: 3, Quality: 1.2, Difference: 0.4, Mix: 0.6},
 		gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 0.6}, gppl.SHO{Variance: 0.4, Period: 1.3, Quality: 0.8}),
 		gppl.Mul(gppl.Matern52{Variance: 1, Lengthscale: 3}, gppl.Periodic{Variance: 1, Period: 1.7, Lengthscale: 1.3}),
@@ -113,7 +114,8 @@ func randomChannels(rnd *rand.Rand, k gppl.Kernel) channelCase {
 	c := channelCase{model: gppl.ChannelModel{Kernel: k.WithParams(theta)}}
 	channels, n := 1+rnd.IntN(3), 12+rnd.IntN(20)
 	for i := range channels {
-		ch := gppl.Channel{Name: string(rune('A' + i)), Value: rnd.NormFloat64(), Slope: rnd.NormFloat64(), Noise: math.Exp(-2 + rnd.NormFloat64())}
+		ch := gppl.Channel{Name: string(rune('A' + i)), Value: rnd.NormFloat64(), Slope: rnd.NormFloat64(),
+			Noise: math.Exp(-2 + rnd.NormFloat64())}
 		if rnd.IntN(3) == 0 {
 			ch.Slope = 0
 		}
@@ -315,7 +317,8 @@ func (c *channelCase) checkPosterior(t *testing.T, rnd *rand.Rand, d *denseChann
 // TestChannelsLoss sends channels through the suite of losses.
 func TestChannelsLoss(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 1))
-	for _, k := range append(channelKernels(), gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 2}, gppl.Matern32{Variance: 1, Lengthscale: 1})) {
+	for _, k := range append(channelKernels(), gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 2},
+		gppl.Matern32{Variance: 1, Lengthscale: 1})) {
 		c := randomChannels(rnd, k)
 		if !gppl.IsDifferentiable(k) {
 			for i := range c.model.Channels {
@@ -350,7 +353,8 @@ func TestInstruments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := gppl.NewExact(gppl.Model{Kernel: c.model.Kernel, Noise: 0.2, Mean: gppl.Regressors("A", "B")}, gppl.Data{X: x, Y: c.data.Y})
+	other, err := gppl.NewExact(gppl.Model{Kernel: c.model.Kernel, Noise: 0.2, Mean: gppl.Regressors("A", "B")},
+		gppl.Data{X: x, Y: c.data.Y})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -403,7 +407,8 @@ func TestChannelsFit(t *testing.T) {
 		c.data.Y[i] += 100 * float64(channel[i])
 	}
 	start := gppl.ChannelModel{Kernel: gppl.SHO{Variance: 2, Period: 9.5, Quality: 2}, Channels: []gppl.Channel{
-		{Name: "index", Value: 1, Noise: 0.1}, {Name: "velocity", Value: 1, Slope: 1, Noise: 0.1}}}.WithFixed("value of index", "slope of index")
+		{Name: "index", Value: 1, Noise: 0.1}, {Name: "velocity", Value: 1, Slope: 1, Noise: 0.1}}}.WithFixed("value of index",
+		"slope of index")
 	loss, err := gppl.NewChannels(start, c.data, channel)
 	if err != nil {
 		t.Fatal(err)
@@ -455,7 +460,8 @@ func TestChannelsMean(t *testing.T) {
 	if err != nil || !(math.Abs(mean[0]-math.Sin(20./3)) < 5*math.Sqrt(variance[0])) {
 		t.Error(mean, variance, err)
 	}
-	if _, err := gppl.NewChannels(m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel); err == nil || !strings.Contains(err.Error(), "orbit") {
+	if _, err := gppl.NewChannels(m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel); err == nil ||
+		!strings.Contains(err.Error(), "orbit") {
 		t.Errorf("without the column: %v", err)
 	}
 }
@@ -533,7 +539,8 @@ func BenchmarkChannels(b *testing.B) {
 			for i := range x {
 				x[i], y[i], channel[i] = float64(n)*rnd.Float64(), rnd.NormFloat64(), i%2
 			}
-			m := gppl.ChannelModel{Kernel: k, Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 0.1}, {Name: "B", Value: 0.4, Slope: 2, Noise: 0.2}}}
+			m := gppl.ChannelModel{Kernel: k, Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 0.1}, {Name: "B",
+				Value: 0.4, Slope: 2, Noise: 0.2}}}
 			loss, err := gppl.NewChannels(m, gppl.Data{X: gppl.Scalars(x), Y: y}, channel)
 			if err != nil {
 				b.Fatal(err)

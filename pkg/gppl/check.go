@@ -9,17 +9,15 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Answers are verified where they are made (internal/verify). Fit checks gradients against values on top of that (see fit_check.go).
+// Answers are verified where they are made (internal/verify). Fit also checks gradients against values (fit_check.go).
 
-// gradientPromise is how many times the error bound of the value a derivative in log θ
-// may err (LossReport.LastBound).
+// gradientPromise bounds the error of a derivative in log θ, in units of the error bound of the value (LossReport.LastBound).
 const gradientPromise = 20
 
-// verifyScale checks a gradient in logs, noise last, by what every likelihood of
-// a covariance A obeys: as the variances and the noise grow together, A does, and
-// the derivative is ½(terms − yᵀA⁻¹y). It costs nothing and sees a wrong sign or
-// a part that is missing, but no error that A⁻¹ has as a whole. What is within the
-// promise, the error bound of the value in nats, is no fault.
+// verifyScale checks a gradient in logs, noise last, by an identity of every likelihood of a covariance A: as the variances and
+// the noise grow together, A does, and the derivative is ½(terms − yᵀA⁻¹y). It costs nothing and detects a wrong sign or a
+// missing part, but not an error of A⁻¹ as a whole. A difference within promise, the error bound of the value in nats, is no
+// fault.
 func verifyScale(grad []float64, s *scaling, k Kernel, terms, form, promise float64) error {
 	last := len(grad) - 1
 	sum, ok := s.derivative(grad[:last], k)
@@ -36,7 +34,8 @@ func checkAnswer(params []Param, value float64, grad, theta []float64) error {
 		return fmt.Errorf("gppl: the loss is %v at %s: a number on the way is beyond float64", value, describe("", at(params, theta)))
 	}
 	if i := finite.First(grad); i >= 0 {
-		return fmt.Errorf("gppl: the derivative in %s is %v at %s: check Contract of the kernel, or change the unit of x or y", params[i].Name, grad[i], describe("", at(params, theta)))
+		return fmt.Errorf("gppl: the derivative in %s is %v at %s: check Contract of the kernel, or change the unit of x or y",
+			params[i].Name, grad[i], describe("", at(params, theta)))
 	}
 	return nil
 }
@@ -50,8 +49,8 @@ func at(params []Param, theta []float64) []Param {
 	return moved
 }
 
-// kernelFault looks, after no engine could take the kernel, whether it returns what is no number at a distance: at even steps
-// up to span and, if x is known, at those from its first point. It returns err if it does not.
+// kernelFault checks, after no engine could take the kernel, whether the kernel returns a number at every distance: at even steps
+// up to span and, if x is known, at the distances from its first point. If so, kernelFault returns err.
 func kernelFault(k Kernel, x Inputs, span float64, err error) error {
 	if IsPlaced(k) {
 		return err
@@ -68,7 +67,8 @@ func kernelFault(k Kernel, x Inputs, span float64, err error) error {
 	c := make([]float64, len(r))
 	k.Cov(c, r)
 	if i := finite.First(c); i >= 0 {
-		return fmt.Errorf("gppl: the kernel %v returned %v at distance %v: Cov is to return a finite number at every distance", k, c[i], r[i])
+		return fmt.Errorf("gppl: the kernel %v returned %v at distance %v: Cov is to return a finite number at every distance",
+			k, c[i], r[i])
 	}
 	return err
 }

@@ -39,7 +39,8 @@ func TestFaultsAreCaught(t *testing.T) {
 		t.Fatal(err)
 	}
 	kernels := []Kernel{SE{1, 90}, LocPer{1, 300, 130, 1}, SE{1, 150}, Add(SE{1, 90}, Periodic{0.5, 1, 150}, White{0.1})}
-	for _, stage := range []string{"spectral h", "spectral diag", "spectral q", "series adjoint", "projected q", "projected gram", "interpolated slope", "interpolated weight", "VFE q"} {
+	for _, stage := range []string{"spectral h", "spectral diag", "spectral q", "series adjoint", "projected q", "projected gram",
+		"interpolated slope", "interpolated weight", "VFE q"} {
 		for _, fault := range []string{"wrong sign", "factor 1.001", "dropped", "half dropped", "entry spoilt"} {
 			tried, caught := 0, 0
 			tries := testsize.Of(0, 7, 20)

@@ -66,11 +66,13 @@ func TestKernelFaults(t *testing.T) {
 			grad := make([]float64, len(l.Params()))
 			at := append([]float64(nil), theta...)
 			at = append(at, gppl.Values(l.Params()[3:])...)
-			if _, err := l.ValueGrad(grad, at); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "no engine") {
+			if _, err := l.ValueGrad(grad, at); err == nil || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "no engine") {
 				t.Errorf("%v: %v, want an error with %q", l, err, c.want)
 			}
 		}
-		if _, err := auto.Fit(context.Background(), gppl.Model{Kernel: c.kernel}, d, auto.Settings{}); err == nil || !strings.Contains(err.Error(), "NaN") {
+		if _, err := auto.Fit(context.Background(), gppl.Model{Kernel: c.kernel}, d, auto.Settings{}); err == nil ||
+			!strings.Contains(err.Error(), "NaN") {
 			t.Errorf("auto.Fit: %v, want an error that names NaN", err)
 		}
 	}

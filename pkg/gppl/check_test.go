@@ -20,7 +20,8 @@ func TestEngineChecks(t *testing.T) {
 
 	t.Run("dense", func(t *testing.T) {
 		var e *denseFactor
-		if _, err := nllBy(newDenseExact(d.X, dense.AsColumn(d.Y), observed.Noise{}), make([]float64, 3), benchModel.Kernel, benchModel.Noise, 300,
+		if _, err := nllBy(newDenseExact(d.X, dense.AsColumn(d.Y), observed.Noise{}), make([]float64, 3), benchModel.Kernel,
+			benchModel.Noise, 300,
 			func(f exactFactor) { e = f.(*denseFactor) }); err != nil {
 			t.Fatal(err)
 		}

@@ -65,7 +65,8 @@ func agree(got, want answer, theta []float64, terms int) (ratio float64, err err
 	allowed := got.bound + want.bound
 	ratio = math.Abs(got.value-want.value) / allowed
 	if !(ratio <= 1) {
-		return ratio, fmt.Errorf("value %v, fresh %v: off by %.2g of %.2g promised", got.value, want.value, math.Abs(got.value-want.value), allowed)
+		return ratio, fmt.Errorf("value %v, fresh %v: off by %.2g of %.2g promised",
+			got.value, want.value, math.Abs(got.value-want.value), allowed)
 	}
 	if got.grad == nil {
 		return ratio, nil
@@ -89,7 +90,8 @@ func TestGoroutines(t *testing.T) {
 	if testsize.Quick() {
 		steps = 3
 	}
-	kernels := []Kernel{SE{1, 60}, Matern32{1, 60}, Add(SE{1, 90}, Periodic{0.5, 1, 40}, White{0.1}), Add(Laplace{1, 30}, Matern52{0.5, 90})}
+	kernels := []Kernel{SE{1, 60}, Matern32{1, 60}, Add(SE{1, 90}, Periodic{0.5, 1, 40}, White{0.1}),
+		Add(Laplace{1, 30}, Matern52{0.5, 90})}
 	for _, inputs := range []string{"regular", "irregular"} {
 		if testsize.Quick() && inputs == "irregular" {
 			continue
@@ -344,7 +346,8 @@ func (w *walker) posterior() error {
 	}
 	for i := range mean {
 		if math.Abs(mean[i]-wantMean[i]) > 1e-6*(1+scale) || math.Abs(vars[i]-wantVars[i]) > 1e-6*(1+wantVars[i]) {
-			return fmt.Errorf("posterior at %v: mean %v, variance %v, fresh %v, %v", w.at.At(i), mean[i], vars[i], wantMean[i], wantVars[i])
+			return fmt.Errorf("posterior at %v: mean %v, variance %v, fresh %v, %v",
+				w.at.At(i), mean[i], vars[i], wantMean[i], wantVars[i])
 		}
 	}
 	return nil

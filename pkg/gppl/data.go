@@ -13,19 +13,16 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
-// Data is a validated set of n observations: inputs x and values y. Unless the
-// model has a Mean, its mean is zero and y must be centred
-// (dataset.Series.Standardize does it).
+// Data is a validated set of n observations: inputs x and values y. Unless the model has a Mean, its mean is zero and y must be
+// centred (dataset.Series.Standardize does it).
 type Data struct {
 	X Inputs
 	Y []float64 // length n
-	// Errors are the known standard deviations s_i of the errors of individual
-	// observations (error bars), in the unit of y, in addition to the noise of the model:
-	// Cov(y) = K + σ²I + diag(s²). nil if there are none.
+	// Errors are the known standard deviations s_i of the errors of individual observations (error bars), in the unit of y, in
+	// addition to the noise of the model: Cov(y) = K + σ²I + diag(s²). nil if there are none.
 	Errors []float64
-	// Relative are errors e_i that are known up to a common scale σ, which is learnt.
-	// The noise (including that of White) then has the variance σ²e_i²: Cov(y) = K +
-	// σ²diag(e²) + diag(s²). They have no unit and are positive; nil if all are 1.
+	// Relative are errors e_i that are known up to a common scale σ, which is learnt. The noise (including that of White) then has
+	// the variance σ²e_i²: Cov(y) = K + σ²diag(e²) + diag(s²). They have no unit and are positive; nil if all are 1.
 	Relative []float64
 }
 
@@ -45,19 +42,16 @@ func NewData(x Inputs, y []float64) (Data, error) {
 	return Data{X: x, Y: y}, nil
 }
 
-// WithErrors returns the same observations with known standard deviations of their
-// errors. It is an error, with the index, if one is negative or not finite. Leave out an observation about which nothing is known, instead of giving it a
-// huge error.
+// WithErrors returns the same observations with known standard deviations of their errors. It is an error, with the index, if one
+// is negative or not finite. If nothing is known about an observation, leave it out instead of giving it a huge error.
 func (d Data) WithErrors(errors []float64) (Data, error) {
 	d.Errors = errors
 	return d, d.Check()
 }
 
-// WithRelativeErrors returns the same observations with errors e_i that are known up to a
-// common scale: the noise variance of observation i is σ²e_i², where σ² is the noise
-// variance of the model. For weights w, take e_i = 1/√w_i. A posterior's noisy band at a
-// new input has e = 1. It is an error, with the index, if an e_i is not positive and
-// finite.
+// WithRelativeErrors returns the same observations with errors e_i that are known up to a common scale: the noise variance of
+// observation i is σ²e_i², where σ² is the noise variance of the model. For weights w, take e_i = 1/√w_i. A posterior's noisy
+// band at a new input has e = 1. It is an error, with the index, if an e_i is not positive and finite.
 func (d Data) WithRelativeErrors(relative []float64) (Data, error) {
 	d.Relative = relative
 	return d, d.Check()
@@ -87,12 +81,12 @@ func (d Data) Check() error {
 	return nil
 }
 
-// leastMagnitude and mostMagnitude bound the magnitudes whose squares, and inverse squares, are numbers with all digits and have room for
-// sums and ratios.
+// leastMagnitude and mostMagnitude bound the magnitudes whose squares and inverse squares are numbers of full precision, with
+// room for sums and ratios.
 const leastMagnitude, mostMagnitude = 1e-150, 1e150
 
-// CheckUnits returns an error if squares of y or of distances within x are beyond float64, or vanish: variances and
-// lengthscales then cannot be computed with.
+// CheckUnits returns an error if squares of y or of distances within x are beyond float64, or vanish: variances and lengthscales
+// then cannot be computed.
 func (d Data) CheckUnits() error {
 	if err := d.X.checkUnit(); err != nil {
 		return err
@@ -105,7 +99,8 @@ func (d Data) CheckUnits() error {
 		}
 	}
 	if most > mostMagnitude || most > 0 && most < leastMagnitude {
-		return fmt.Errorf("gppl: y[%d] = %v is the largest, and its square is beyond float64, as a variance would be: change the unit of y", at, d.Y[at])
+		return fmt.Errorf("gppl: y[%d] = %v is the largest, and its square is beyond float64, as a variance would be: change the"+
+			" unit of y", at, d.Y[at])
 	}
 	return nil
 }
@@ -134,17 +129,17 @@ func (d Data) Len() int { return len(d.Y) }
 
 // Pick returns the observations at the given indices, copied.
 func (d Data) Pick(idx []int) Data {
-	return Data{X: d.X.Pick(idx), Y: timeline.Pick(d.Y, idx), Errors: timeline.Pick(d.Errors, idx), Relative: timeline.Pick(d.Relative, idx)}
+	return Data{X: d.X.Pick(idx), Y: timeline.Pick(d.Y, idx), Errors: timeline.Pick(d.Errors, idx),
+		Relative: timeline.Pick(d.Relative, idx)}
 }
 
-// rowNoise returns that of the data, in their order.
+// rowNoise returns the noise of the data, in their order.
 func (d Data) rowNoise() observed.Noise {
 	return observed.NewNoise(squaresOf(d.Relative), d.knownVariances())
 }
 
-// Detrend subtracts from y its least-squares cubic in x, or a polynomial of lower
-// degree if x has fewer distinct values. For inputs of several dimensions it subtracts
-// the mean. What is beyond float64 is ±[math.MaxFloat64].
+// Detrend subtracts from y its least-squares cubic in x, or a polynomial of lower degree if x has fewer distinct values. For
+// inputs of several dimensions it subtracts the mean. What is beyond float64 is ±[math.MaxFloat64].
 func Detrend(d Data) Data {
 	rest := slices.Clone(d.Y)
 	if y := floats.Norm(rest, math.Inf(1)); y > mostMagnitude { // sums would overflow
@@ -162,7 +157,8 @@ func Detrend(d Data) Data {
 	return Data{X: d.X, Y: rest}
 }
 
-// trend returns an orthonormal basis of the cubics in x, or of those that x tells apart; of the constants, for inputs of several dimensions.
+// trend returns an orthonormal basis of the cubics in x, or of those that x distinguishes; in several dimensions, of the
+// constants.
 func trend(x Inputs) [][]float64 {
 	if x.Dim() != 1 {
 		return regress.Polynomials(make([]float64, x.Len()), 0)

@@ -12,18 +12,15 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 )
 
-// Spectral takes 1 and then cos(2πν_j(x−x₀)), sin(2πν_j(x−x₀)) at ascending
-// frequencies, x₀ the start of the range of x: the first k of a list that does not
-// depend on k, so that columns can be added to existing ones (SpectralProjection,
-// Extend). It needs d = 1.
+// Spectral takes 1 and then cos(2πν_j(x−x₀)), sin(2πν_j(x−x₀)) at ascending frequencies, x₀ the start of the range of x: the
+// first k of a list that does not depend on k, so that columns can be added to existing ones (SpectralProjection, Extend). It
+// needs d = 1.
 //
-// If Stretch is set, the frequencies are those of a Fourier basis on an interval longer
-// than the range by this factor, ν_j = j/(Stretch·range). Such a basis has
-// k·(1−1/Stretch) columns more than the dimension of the band-limited functions on the
-// range, and its condition number grows exponentially with this excess: for 1.08 it is
-// 1e10 at k = 200, beyond rounding at k = 300. A few excess columns are needed, because
-// the signal is not periodic over the range. Without Stretch their number grows like
-// log k, as it does for prolate functions (Landau and Widom 1980):
+// If Stretch is set, the frequencies are those of a Fourier basis on an interval longer than the range by this factor, ν_j =
+// j/(Stretch·range). Such a basis has k·(1−1/Stretch) columns more than the dimension of the band-limited functions on the range,
+// and its condition number grows exponentially with this excess: for 1.08 it is 1e10 at k = 200, beyond rounding at k = 300. A
+// few excess columns are needed, because the signal is not periodic over the range. Without Stretch their number grows like log
+// k, as it does for prolate functions (Landau and Widom 1980):
 //
 //	ν_j·range = j − 2·log(1 + δj/2),  δ = 1 − 1/1.08
 //
@@ -35,8 +32,7 @@ type Spectral struct {
 
 func (d Spectral) String() string { return "Spectral" }
 
-// excess is how fast the list of frequencies falls behind the multiples of
-// 1/range: the factor of log.
+// excess is how fast the list of frequencies falls behind the multiples of 1/range: the factor of log.
 const excess = 2
 
 // frequency returns ν_j in cycles per range of x.
@@ -94,11 +90,10 @@ func (d Spectral) directions(omega *mat.Dense, x Inputs, from int) error {
 	return nil
 }
 
-// SpectralProjection returns the projection on the first count columns of
-// Spectral that are independent of those before them: fewer where gaps or duplicates in x make some
-// of them dependent. It takes O(n·count²), and O(n + count³) where sums over the data do (see
-// NewProjection). It is an error if count < 1 or x is no time series of distinct ends, and a MemoryError if Ω is to be formed and does
-// not fit WithMemory.
+// SpectralProjection returns the projection on the first count columns of Spectral that are independent of those before them:
+// fewer where gaps or duplicates in x make some of them dependent. It takes O(n·count²), or O(n + count³) where sums over the
+// data suffice (see NewProjection). It is an error if count < 1 or x is no time series with distinct ends, and a MemoryError if Ω
+// has to be formed and does not fit WithMemory.
 func SpectralProjection(x Inputs, count int, opts ...Option) (*Projection, error) {
 	if err := x.check("x"); err != nil {
 		return nil, err
@@ -110,11 +105,9 @@ func SpectralProjection(x Inputs, count int, opts ...Option) (*Projection, error
 	return p.Extend(x, count, opts...)
 }
 
-// Extend returns a projection that adds to p, which SpectralProjection or Extend
-// made for the same x, the columns of the design up to count. The columns of p do not
-// change: only the new ones are orthonormalised, against them and among themselves, in
-// O(n·k·new) if Ω is formed. It panics if p is of another kind or has another number of
-// observations.
+// Extend returns a projection that adds to p, which SpectralProjection or Extend made for the same x, the columns of the design
+// up to count. The columns of p do not change: only the new ones are orthonormalised, against them and among themselves, in
+// O(n·k·new) if Ω is formed. It panics if p is of another kind or has another number of observations.
 func (p *Projection) Extend(x Inputs, count int, opts ...Option) (*Projection, error) {
 	o, err := optionsOf(opts)
 	if err != nil {

@@ -145,7 +145,8 @@ func TestSpectralColumns(t *testing.T) {
 			t.Errorf("n = %d, l = %v, ratio %v: %d columns, want about %.0f", c.n, c.l, c.dB, got, want)
 		}
 	}
-	if _, err := gppl.SpectralColumns(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 1}, Noise: 0.1}, uniform(1000, 1000, 1), 0.1); err == nil {
+	if _, err := gppl.SpectralColumns(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 1}, Noise: 0.1},
+		uniform(1000, 1000, 1), 0.1); err == nil {
 		t.Error("no error for Laplace, whose spectrum falls like ξ⁻²")
 	} else if !strings.Contains(fmt.Sprint(err), "Laplace") {
 		t.Error(err)

@@ -23,18 +23,14 @@
 //
 // # Workflow
 //
-// Data and a Model make a Loss: NewExact, NewVFE, or NewProjected with a
-// Projection drawn by a Design. Fit minimises it over the parameters of the model
-// and returns a Result, with standard errors and warnings. NewPosterior or
-// NewVFEPosterior conditions the learned model on the data and predicts: Latent
-// the function f, Noisy a new observation y. Package auto chooses loss, projections and
-// start values by itself. The example of the package shows a complete run.
+// Data and a Model make a Loss: NewExact, NewVFE, or NewProjected with a Projection drawn by a Design. Fit minimises it over the
+// parameters of the model and returns a Result, with standard errors and warnings. NewPosterior or NewVFEPosterior conditions the
+// learned model on the data and predicts: Latent the function f, Noisy a new observation y. Package auto chooses loss,
+// projections and start values by itself. The example of the package shows a complete run.
 //
-// Beyond that: known errors of observations (Data.WithErrors,
-// Data.WithRelativeErrors), priors (NewMAP), tied
-// parameters (Tie), forecasts that average over parameters (NewUncertain),
-// leave-one-out (LeaveOneOut), and learning from
-// sums over any amount of data (package sums). Package observe has observations that are not Gaussian.
+// Beyond that: known errors of observations (Data.WithErrors, Data.WithRelativeErrors), priors (NewMAP), tied parameters (Tie),
+// forecasts that average over parameters (package draws), leave-one-out (LeaveOneOut), learning from sums over any amount of data
+// (package sums), and observations that are not Gaussian (package observe).
 //
 // # Engines
 //

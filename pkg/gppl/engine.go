@@ -9,21 +9,18 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
 
-// Engines do the arithmetic behind the losses for one set of inputs. A loss asks each
-// engine for its cost and error at the present kernel, and takes the cheapest that
-// keeps the tolerance; the choice may change during training. This file defines what a
-// loss asks of them.
+// Engines do the arithmetic behind the losses for one set of inputs. A loss asks each engine for its cost and error at the
+// present kernel, and takes the cheapest that keeps the tolerance; the choice may change during training. This file defines what
+// a loss asks of them.
 
-// An exactEngine factorises A = K + σ²I for one set of inputs. It also knows C, n×c, to
-// which A⁻¹ is applied: its first column is y, the others are the basis of the mean, if
-// there is one. An engine does not change, except for caches, and is safe for
+// An exactEngine factorises A = K + σ²I for one set of inputs. It also knows C, n×c, to which A⁻¹ is applied: its first column is
+// y, the others are the basis of the mean, if there is one. An engine does not change, except for caches, and is safe for
 // concurrent use.
 type exactEngine interface {
 	name() string
 	// forecast predicts the cost and error of a value and gradient.
 	forecast(m *compiled) choice.Forecast
-	// factor factorises A. The model must not change before the factor is
-	// released.
+	// factor factorises A. The model must not change before the factor is released.
 	factor(m *compiled) (exactFactor, error)
 }
 
@@ -35,8 +32,7 @@ func engineNamesOf[E interface{ name() string }](engines []E) (names []string) {
 	return names
 }
 
-// An exactFactor is the factorised A of one model. It belongs to one goroutine, except
-// for its posterior.
+// An exactFactor is the factorised A of one model. It belongs to one goroutine, except for its posterior.
 type exactFactor interface {
 	// jitter is what had to be added to the diagonal.
 	jitter() float64
@@ -44,26 +40,24 @@ type exactFactor interface {
 	logDet() float64
 	// gram sets g, c×c, to CᵀA⁻¹C.
 	gram(g blas64.General)
-	// uncertainty bounds what the value errs by beyond the forecast, once gram was
-	// asked for, R being that of the gradient.
+	// uncertainty bounds the error of the value beyond the forecast, after gram, where r is the R of the gradient.
 	uncertainty(r blas64.General) float64
 	// gradient sets grad to the derivatives of
 	//
 	//	½log|A| − ½Σ_j u_jᵀ∂A u_j,  U = A⁻¹CR,
 	//
-	// that is to ½tr(A⁻¹∂A) − ½⟨UUᵀ, ∂A⟩, in the logs of the kernel's parameters and,
-	// last, of σ², for R, c×r. gram was asked for. It is an error if the answer fails
-	// its check.
+	// that is to ½tr(A⁻¹∂A) − ½⟨UUᵀ, ∂A⟩, in the logs of the kernel's parameters and, last, of σ², for R, c×r. It comes after gram.
+	// It is an error if the answer fails its check.
 	gradient(grad []float64, r blas64.General) error
-	// posterior returns the predictor of each column of C. It takes ownership of the
-	// factor, which must then not be released.
+	// posterior returns the predictor of each column of C. It takes ownership of the factor, which must then not be released.
 	posterior() predictor
 	// release gives the factor's memory back.
 	release()
 }
 
-// A residualFactor tells residuals without a posterior: it sets alpha to the first column of U, see gradient, and precisions, unless nil, to
-// the diagonal of A⁻¹ − UUᵀ with the squares of alpha added. gradient was asked for if precisions are. It reports whether it could.
+// A residualFactor gives residuals without a posterior. It sets alpha to the first column of U (see gradient) and precisions,
+// unless nil, to the diagonal of A⁻¹ − UUᵀ with the squares of alpha added; precisions require that gradient was called before.
+// It reports whether it could.
 type residualFactor interface {
 	residuals(alpha, precisions []float64, r blas64.General) bool
 }
@@ -72,11 +66,9 @@ type residualFactor interface {
 // not change, beyond what it keeps to save time, and is safe for concurrent use.
 type projectedEngine interface {
 	name() string
-	// forecast predicts the cost and error of S₀ and its contraction. It changes
-	// nothing.
+	// forecast predicts the cost and error of S₀ and its contraction. It changes nothing.
 	forecast(m *compiledTerm) choice.Forecast
-	// gram computes S₀, and with derivatives what contract needs. The term must not
-	// change before the answer is released.
+	// gram computes S₀, and with derivatives what contract needs. The term must not change before the answer is released.
 	gram(m *compiledTerm, derivatives bool) (projectedGram, error)
 }
 
@@ -84,12 +76,11 @@ type projectedEngine interface {
 type projectedGram interface {
 	// covariance returns S₀, k×k, row-major, which is not to be changed.
 	covariance() []float64
-	// contract adds ⟨V, ∂S₀/∂log θ_p⟩ to grad[p] for each parameter of the term, for
-	// symmetric V (k×k), which it does not change. It is an error if the answer
-	// fails its check.
+	// contract adds ⟨V, ∂S₀/∂log θ_p⟩ to grad[p] for each parameter of the term, for symmetric V (k×k), which it does not change. It
+	// is an error if the answer fails its check.
 	contract(grad, v []float64) error
-	// derivative sets s (k×k) to Ωᵀ(∂K/∂log θ_p)Ω, p being a parameter of its term, for an S₀ that was computed with
-	// derivatives. Nothing but that and release may be asked afterwards.
+	// derivative sets s (k×k) to Ωᵀ(∂K/∂log θ_p)Ω, where p is a parameter of its term, for an S₀ that was computed with derivatives.
+	// After it, only derivative and release may be called.
 	derivative(s []float64, p int)
 	// leftOut bounds βᵀΔS₀β, where ΔS₀ is the part of S₀ that the engine leaves out.
 	leftOut(beta blas64.Vector) float64
@@ -107,11 +98,10 @@ func rounding(v, noise float64) float64 { return 16 * 0x1p-53 * (1 + v/noise) }
 // gramRounding is the same for S, whose entries are at most s, per projection.
 func gramRounding(s, noise float64) float64 { return 2 * 0x1p-53 * (1 + s/noise) }
 
-// phases is the contribution of rounded distances to an error bound, per term: the phase
-// πr/p of a periodic kernel has the relative error of r, and so the absolute one of
-// 2⁻⁵³·πr/p. norm is that of a matrix of such errors, over one of them. 6 is measured:
-// errors add up to 2.4 in the value, and to 4 in the derivative in the period, where
-// they hardly vary from one distance to the next.
+// phases is the contribution of rounded distances to an error bound, per term: the phase πr/p of a periodic kernel has the
+// relative error of r, and so the absolute one of 2⁻⁵³·πr/p. norm is that of a matrix of such errors, over one of them. 6 is
+// measured: errors add up to 2.4 in the value, and to 4 in the derivative in the period, where they hardly vary from one distance
+// to the next.
 func phases(k Kernel, span, noise, norm float64) float64 {
 	s := steepness(k, span)
 	if s <= 8 { // within what rounding allows already
@@ -129,13 +119,12 @@ type predictor interface {
 	// latent sets row i of means, len(x)×c, to k(x_i, ·)A⁻¹C, the posterior means
 	// that each column of C gives, and variances[i] to the posterior variance.
 	latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error
-	// joint sets the means at x, and cov, a symmetric len(x)×len(x) matrix, to
-	// the covariance.
+	// joint sets the means at x, and cov, a symmetric len(x)×len(x) matrix, to the covariance.
 	joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error
 }
 
-// farError is the error of a predictor at the first input of those at which it has no answer. Their variances are NaN; the other answers are
-// correct.
+// farError is the error of a predictor at the first input where it has no answer. Variances at such inputs are NaN; the other
+// answers are correct.
 type farError struct {
 	index int
 	err   error

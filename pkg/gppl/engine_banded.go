@@ -89,8 +89,8 @@ func (b *band) distances(tile blas64.General, row, col int) {
 // points returns n inputs from the given one on.
 func (b *band) points(from, n int) Inputs { return Scalars(b.line.T[from : from+n]) }
 
-// contract adds up Σ w·∂k over the band in the gradients of the lanes, of the given number of parameters, of which the first are those of
-// k. weigh sets the weights w of a tile, and may add to the gradient of the lane.
+// contract adds Σ w·∂k over the band to the gradients of the lanes, which have the given number of parameters, those of k first.
+// weigh sets the weights w of a tile, and may add to the gradient of its lane.
 func (b *band) contract(k Kernel, params int, weigh func(l *dense.Lane, row, col int, tile, w blas64.General)) {
 	m, own := &b.gram, len(k.Params())
 	size := m.MaxTile()
@@ -129,8 +129,8 @@ var (
 	_ exactFactor = (*bandedFactor)(nil)
 )
 
-// bandedExact is a banded Cholesky factorisation and the selected inverse within the band: n·b² flops for the value and 2n·b² more for the
-// gradient, in memory for n·b numbers. A gradient is checked before it is returned, in 4n·b flops: see checkInverse and checkScale.
+// bandedExact is a banded Cholesky factorisation and the selected inverse within the band: n·b² flops for the value and 2n·b²
+// more for the gradient, in memory for n·b numbers. Checking a gradient takes 4n·b flops: see checkInverse and checkScale.
 type bandedExact struct {
 	line    *observed.Line
 	factors parallel.Pool[bandedFactor]
@@ -155,18 +155,18 @@ func (e *bandedExact) forecast(m *compiled) choice.Forecast {
 	}
 }
 
-// solveSeconds is the time of a solve for each number of the factor, which is read twice, forward and backward; memory is the limit. A
-// gradient takes two, α and the check.
+// solveSeconds is the time of a solve for each number of the factor, which is read from memory twice, forward and backward. A
+// gradient takes two solves, for α and for the check.
 const solveSeconds = 2 * 2 * 0.5e-9
 
-// bandedRounding is the error of the banded engine per observation, of the value and of a derivative ½tr(A⁻¹∂A) with ∂A about as large as
-// K. The recursion for A⁻¹ loses more than the factorisation from v/σ² = 1e9 on, as its root.
+// bandedRounding is the engine's error per observation, of the value and of a derivative ½tr(A⁻¹∂A) with ∂A about as large as K.
+// From v/σ² = 1e9 on, the recursion for A⁻¹ loses more than the factorisation, by a factor that grows as the root of v/σ².
 func bandedRounding(v, noise float64) float64 {
 	return (1.5 + 5e-5*math.Sqrt(v/noise)) * rounding(v, noise)
 }
 
-// bandedFactor is A = FFᵀ within the band. A gradient replaces F by A⁻¹, to save half of the memory: nothing else can be asked after it but
-// logDet and gram.
+// bandedFactor is A = FFᵀ within the band. A gradient overwrites F with A⁻¹, to save half of the memory: after it, only logDet
+// and gram can be asked for.
 type bandedFactor struct {
 	engine   *bandedExact
 	kernel   Kernel
@@ -261,16 +261,16 @@ func (f *bandedFactor) checkInverse() error {
 	return f.check.Verify(&f.band.gram, least, f.variance+noise.Most(f.noise), checkMargin*bandedRounding(f.variance, least))
 }
 
-// checkMargin is the multiple of the promised error that a check accepts, so that it does not reject correct answers: random cases use less
-// than a tenth of it; the worst inverse of banded's TestCheckHolds, at v/σ² = 1e10, uses a quarter.
+// checkMargin is the multiple of the promised error that a check accepts, so that it does not reject correct answers. Random
+// cases use less than a tenth of it; the worst inverse of banded's TestCheckHolds, at v/σ² = 1e10, uses a quarter.
 const checkMargin = 16
 
 // checkScale verifies the sum of the gradient: multiplying A by a factor, that is K, σ² and the known errors, gives
 //
 //	Σ ∂/∂log(variance of each term) + ∂/∂log σ² + ½Σ_i s_i·((A⁻¹)_ii − |u_i|²) = ½(n − Σ_j u_jᵀAu_j).
 //
-// It sees faults of the weights and of the sums over tiles. It does not see an inverse that is wrong in a direction that is orthogonal to
-// A, and the recursion can make such ones.
+// It detects faults of the weights and of the sums over tiles, but not an inverse that is wrong in a direction orthogonal to A,
+// which the recursion can produce.
 func (f *bandedFactor) checkScale(grad []float64) error {
 	last := len(grad) - 1
 	sum, ok := f.scale.derivative(grad[:last], f.kernel)
@@ -321,8 +321,8 @@ const batchReach = 0.5
 // pieces is the number of batches from which inputs that lie close share more rows rather than processors.
 const pieces = 8
 
-// latent takes the inputs in ascending order, in batches that share most of their rows. An input takes 2b flops for each row within reach
-// of it, and for those beyond until less than a rounding of its variance is left: some reaches, not n.
+// latent takes the inputs in ascending order, in batches that share most of their rows. An input takes 2b flops for each row
+// within its reach, and for further rows until less than a rounding of its variance is left: a few reaches, not n.
 func (p *bandedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	l := observed.Sorted(x.at)
 	most := min(dense.Tile, max(2*pieces, (len(l.T)+pieces-1)/pieces))
@@ -357,8 +357,8 @@ func (p *bandedPosterior) latent(ctx context.Context, means blas64.General, vari
 	return ctx.Err()
 }
 
-// batch sets the means at the ascending inputs x, and the k*ᵀA⁻¹k* that the prior variances, at least prior, lose. space, zeros, takes n
-// numbers for each input, and is zeros again afterwards.
+// batch sets the means at the ascending inputs x, and the k*ᵀA⁻¹k* that the prior variances, at least prior, lose. space holds n
+// zeros for each input, and is zeros again afterwards.
 func (p *bandedPosterior) batch(means blas64.General, squares, x []float64, prior float64, space []float64) {
 	lo, _ := slices.BinarySearch(p.of.x.at, x[0]-p.band.reach)
 	hi, _ := slices.BinarySearch(p.of.x.at, math.Nextafter(x[len(x)-1]+p.band.reach, math.Inf(1)))

@@ -103,8 +103,8 @@ func TestBandedTraining(t *testing.T) {
 	}
 }
 
-// TestBandedLags: on days of work, which have fewer distances than pairs, a kernel is computed once for each distance, in days and in years, which
-// round them, and a kernel that depends on the place for each pair.
+// TestBandedLags: on days of work, which have fewer distances than pairs, a kernel is computed once for each distance, in days
+// and in years, which round them, and a kernel that depends on the place for each pair.
 func TestBandedLags(t *testing.T) {
 	for unit, year := range map[string]float64{"days": 1, "years": 365.2425} {
 		x := make([]float64, 300)
@@ -112,7 +112,8 @@ func TestBandedLags(t *testing.T) {
 			x[i] = map[bool]float64{true: 2010}[unit == "years"] + float64(i/5*7+i%5)/year
 		}
 		for _, k := range []Kernel{
-			SE{1, 9 / year}, Laplace{1, 4 / year}, Matern32{1, 5 / year}, LocPer{1, 8 / year, 1, 4.9 / year}, Add(SE{1, 6 / year}, Mul(Matern52{0.5, 7 / year}, Periodic{1, 1, 5 / year}), White{0.01}),
+			SE{1, 9 / year}, Laplace{1, 4 / year}, Matern32{1, 5 / year}, LocPer{1, 8 / year, 1, 4.9 / year},
+			Add(SE{1, 6 / year}, Mul(Matern52{0.5, 7 / year}, Periodic{1, 1, 5 / year}), White{0.01}),
 			ChangePoint{SE{1, 9 / year}, Matern32{2, 4 / year}, x[100], 20 / year},
 		} {
 			m := Model{Kernel: k, Noise: 0.01}
@@ -292,7 +293,8 @@ func TestBandedPosterior(t *testing.T) {
 			known[i] = 0.1 * rnd.Float64()
 		}
 		l := 0.3 * math.Pow(300, rnd.Float64())
-		m := Model{Kernel: []Kernel{SE{1.3, l}, LocPer{0.7, l, 3 * l, 1}, Matern52{1, l / 3}, Add(SE{1, l}, White{0.2})}[c/4%4], Noise: math.Pow(10, 1-7*rnd.Float64())}
+		m := Model{Kernel: []Kernel{SE{1.3, l}, LocPer{0.7, l, 3 * l, 1}, Matern52{1, l / 3}, Add(SE{1, l}, White{0.2})}[c/4%4],
+			Noise: math.Pow(10, 1-7*rnd.Float64())}
 		if c%3 == 1 {
 			m.Mean = AddMeans(Intercept{}, NewTrend(1, Scalars(x)))
 		}
@@ -326,7 +328,8 @@ func TestBandedPosterior(t *testing.T) {
 			limit := 1e-12 * (1 + 1/m.Noise)
 			for i := range at {
 				if math.Abs(mean[i]-wantMean[i]) > 10*limit || math.Abs(variances[i]-wantVariances[i]) > limit {
-					t.Fatalf("case %d, %v, %d inputs, x = %v: %v, variance %v; dense %v, %v", c, m, count, at[i], mean[i], variances[i], wantMean[i], wantVariances[i])
+					t.Fatalf("case %d, %v, %d inputs, x = %v: %v, variance %v; dense %v, %v",
+						c, m, count, at[i], mean[i], variances[i], wantMean[i], wantVariances[i])
 				}
 			}
 		}

@@ -30,7 +30,8 @@ type columnCase struct {
 
 var columnCases = []columnCase{
 	{EngineStateSpace, func(l *observed.Line) exactEngine { return newStateSpaceExact(l) },
-		[]Kernel{Laplace{1, 5}, Matern32{0.7, 8}, Matern52{1.2, 6}, Add(Matern32{1, 50}, Laplace{0.3, 2}, White{0.1}), Add(Matern52{1, 20}, Matern52{0.4, 3})}, false, true, true},
+		[]Kernel{Laplace{1, 5}, Matern32{0.7, 8}, Matern52{1.2, 6}, Add(Matern32{1, 50}, Laplace{0.3, 2}, White{0.1}),
+			Add(Matern52{1, 20}, Matern52{0.4, 3})}, false, true, true},
 	{EngineBanded, func(l *observed.Line) exactEngine { return newBandedExact(l) },
 		[]Kernel{SE{1, 3}, Matern32{0.7, 2}, Add(SE{1, 2}, Mul(SE{0.5, 4}, Periodic{1, 1, 5}), White{0.1})}, false, true, true},
 	{EngineToeplitz, func(l *observed.Line) exactEngine {
@@ -38,7 +39,8 @@ var columnCases = []columnCase{
 	},
 		[]Kernel{SE{1, 3}, RQ{0.7, 4, 0.8}, Add(Laplace{1, 9}, Periodic{0.5, 1, 12}, White{0.1})}, true, false, false},
 	{EngineMixed, func(l *observed.Line) exactEngine { return newMixedExact(l, options{tolerance: 1e-12}) },
-		[]Kernel{Periodic{1, 1, 7}, LocPer{1, 90, 5, 1}, Add(SE{1, 60}, Periodic{0.5, 1, 3.7}, White{0.1}), Add(Laplace{1, 9}, Periodic{0.5, 1, 3.7})}, false, true, true},
+		[]Kernel{Periodic{1, 1, 7}, LocPer{1, 90, 5, 1}, Add(SE{1, 60}, Periodic{0.5, 1, 3.7}, White{0.1}),
+			Add(Laplace{1, 9}, Periodic{0.5, 1, 3.7})}, false, true, true},
 }
 
 // summedCases are those of engines that keep sums over the data, on circles that depend on
@@ -152,7 +154,8 @@ func TestSeveralColumns(t *testing.T) {
 			for i := range scale {
 				scale[i] = math.Exp(math.Sin(float64(i)))
 			}
-			for _, rows := range []observed.Noise{{}, observed.NewNoise(nil, known), observed.NewNoise(scale, nil), observed.NewNoise(scale, known)} {
+			for _, rows := range []observed.Noise{{}, observed.NewNoise(nil, known), observed.NewNoise(scale, nil),
+				observed.NewNoise(scale, known)} {
 				if rows.Known != nil && !c.known || rows.Scale != nil && !c.scaled {
 					continue
 				}

@@ -75,7 +75,8 @@ func (e *denseExact) factor(m *compiled) (exactFactor, error) {
 	})
 	if err != nil {
 		f.release()
-		return nil, notFactorised(m.kernel, m.noise, err, "gppl: the covariance of %d observations cannot be factorised: %v", e.x.Len(), err)
+		return nil, notFactorised(m.kernel, m.noise, err, "gppl: the covariance of %d observations cannot be factorised: %v",
+			e.x.Len(), err)
 	}
 	return f, nil
 }
@@ -131,8 +132,7 @@ func (f *denseFactor) gradient(grad []float64, r blas64.General) error {
 	return f.checkInverse()
 }
 
-// checkInverse compares α = L⁻ᵀ(L⁻¹C) by a solve with the same by the L⁻¹ that the
-// gradient is made of, in n² flops a column.
+// checkInverse compares α = L⁻ᵀ(L⁻¹C) by a solve with the same by the L⁻¹ that the gradient is made of, in n² flops a column.
 func (f *denseFactor) checkInverse() error {
 	n, norm := float64(f.alpha.Rows), blas64.Nrm2(dense.Vec(f.half.Data))
 	f.probe = dense.Reshape(f.probe, f.half.Rows, f.half.Cols)
@@ -153,7 +153,8 @@ func (f *denseFactor) checkInverse() error {
 func (f *denseFactor) posterior() predictor {
 	f.solve()
 	f.l.Ctx = nil // of the evaluation, not of predictions
-	return newExactPosterior(f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha}, timeline.Range(0, f.engine.x.Len()))
+	return newExactPosterior(f.kernel, &exactFactors{x: f.engine.x, kernel: f.kernel, factor: f.l, alpha: f.alpha},
+		timeline.Range(0, f.engine.x.Len()))
 }
 
 // block returns block b of the points of x.
@@ -162,8 +163,7 @@ func (x Inputs) block(b int) Inputs {
 	return x.Slice(from, from+dense.Width(x.Len(), b))
 }
 
-// tileDistances sets the row-major tile r to the distances between blocks i
-// and j of x.
+// tileDistances sets the row-major tile r to the distances between blocks i and j of x.
 func tileDistances(r []float64, x Inputs, i, j int) {
 	distances(r, x.block(i), x.block(j))
 }
@@ -184,8 +184,7 @@ type conditioner struct {
 	factors factors
 }
 
-// factors gives the means at x, len(x)×c, and those matrices, a column for each of
-// x. more may be empty.
+// factors gives the means at x, len(x)×c, and those matrices, a column for each of x. more may be empty.
 type factors interface {
 	condition(means blas64.General, x Inputs) (less, more blas64.General)
 }

@@ -16,10 +16,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// griddedExact is the exact likelihood of a smooth kernel that decays to zero, such as
-// SE, in a time that grows with the range over the lengthscale and not with n: its sums
-// over the data are computed once, and the factorised matrix is banded. The derivation
-// is in internal/gridded.
+// griddedExact is the exact likelihood of a smooth kernel that decays to zero, such as SE, in a time that grows with the range
+// over the lengthscale and not with n: its sums over the data are computed once, and the factorised matrix is banded. The
+// derivation is in internal/gridded.
 type griddedExact struct {
 	observed.Summed
 	yy      blas64.General // CᵀC of the columns
@@ -35,8 +34,7 @@ func newGriddedExact(d observed.Source) *griddedExact {
 func (e *griddedExact) name() string { return EngineGridded }
 
 const (
-	// rootTolerance is what is left out of roots of coefficients and of their
-	// transform, relative to the largest.
+	// rootTolerance is what is left out of roots of coefficients and of their transform, relative to the largest.
 	rootTolerance = gridded.Floor
 	// griddedBytes is the memory per grid point.
 	griddedBytes = 2000
@@ -118,7 +116,8 @@ func (e *griddedExact) sumsFor(k Kernel) (*fourier.CircleSums, int, error) {
 	if fixed, ok := e.Circle(); ok {
 		origin, period = fixed.Origin, fixed.Period
 	}
-	c := e.Circles.Begin(func(c *fourier.CircleSums) bool { return e.suits(c, k) }, fourier.CircleSums{Origin: origin, Period: period})
+	c := e.Circles.Begin(func(c *fourier.CircleSums) bool { return e.suits(c, k) },
+		fourier.CircleSums{Origin: origin, Period: period})
 	m := rootFrequencies(k, c.Period)
 	if m > maxGrid {
 		return nil, 0, fmt.Errorf("gppl: gridded engine: %.3g frequencies for %v", m, k)
@@ -205,8 +204,7 @@ func (f *griddedFactor) gram(g blas64.General) {
 	dense.Copy(g, f.g)
 }
 
-// uncertainty is the rounding of CᵀC and ΦᵀC in the forms of the columns. What is fitted is
-// no larger than the column.
+// uncertainty is the rounding of CᵀC and ΦᵀC in the forms of the columns. What is fitted is no larger than the column.
 func (f *griddedFactor) uncertainty(r blas64.General) float64 {
 	f.missed = dense.Resize(f.missed, f.g.Cols)
 	for j := range f.missed {
@@ -224,7 +222,8 @@ func (f *griddedFactor) gradient(grad []float64, r blas64.General) error {
 	// A is linear in c and σ²: Σ_m c_m·q_m + σ²·slope = ½(n − tr RᵀCᵀA⁻¹CR).
 	n := float64(f.engine.N)
 	scale := blas64.Dot(dense.Vec(f.c), dense.Vec(f.q)) + f.noise*slope
-	if err := verify.Near("the gradient in the scale of the covariance", scale, 0.5*(n-form), verify.GradientTrust*(n+math.Abs(form)+math.Abs(f.noise*slope))); err != nil {
+	if err := verify.Near("the gradient in the scale of the covariance", scale, 0.5*(n-form),
+		verify.GradientTrust*(n+math.Abs(form)+math.Abs(f.noise*slope))); err != nil {
 		return err
 	}
 	clear(grad)
@@ -270,8 +269,7 @@ func (p *griddedPosterior) latent(ctx context.Context, means blas64.General, var
 	})
 }
 
-// joint is K** − b bᵀ + bᵀH⁻¹b, with the vectors b(x) on the grid in the columns
-// of a matrix.
+// joint is K** − b bᵀ + bᵀH⁻¹b, with the vectors b(x) on the grid in the columns of a matrix.
 func (p *griddedPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
 	if err := p.latent(ctx, means, nil, x); err != nil {
 		return err

@@ -71,7 +71,8 @@ func TestGriddedWalk(t *testing.T) {
 	}
 	for i := range testsize.Of(20, 40, 40) {
 		far := []float64{1, 1e12, 1e100}[i%20/18*(1+i%2)] // now and then, a lengthscale that nobody wants
-		m := Model{Kernel: SE{math.Exp(rnd.NormFloat64()), 5 * far * math.Exp(1.5*rnd.NormFloat64())}, Noise: 0.1 * math.Exp(rnd.NormFloat64())}
+		m := Model{Kernel: SE{math.Exp(rnd.NormFloat64()), 5 * far * math.Exp(1.5*rnd.NormFloat64())},
+			Noise: 0.1 * math.Exp(rnd.NormFloat64())}
 		fresh, grad, bound := evaluated(t, m, d, EngineGridded)
 		got := make([]float64, len(grad))
 		theta := Values(m.Params())

@@ -300,7 +300,8 @@ func conform(t *testing.T, w worst, m Model, d Data, p *Projection, where string
 			if engine == "" {
 				t.Errorf("%s: %v", where, err)
 			}
-			if !strings.Contains(err.Error(), "cannot take") && !strings.Contains(err.Error(), "there are") && !strings.Contains(err.Error(), "engine: ") && !strings.Contains(err.Error(), "frequencies for") {
+			if !strings.Contains(err.Error(), "cannot take") && !strings.Contains(err.Error(), "there are") &&
+				!strings.Contains(err.Error(), "engine: ") && !strings.Contains(err.Error(), "frequencies for") {
 				t.Errorf("%s: %s refuses with %q", where, engine, err)
 			}
 			continue
@@ -531,7 +532,8 @@ func TestSpectralExactWindowed(t *testing.T) {
 		dense, _ := NewExact(m, d, WithEngine(EngineDense))
 		mis, err := against(t, l, dense, Values(m.Params()), 800)
 		if err != nil || mis.value > valueTolerance && l.Report().Inexact == 0 {
-			t.Errorf("noise %v: %s errs by %.3g, %.3g of its promise, without saying so: %+v %v", noise, l.Report().Engine, mis.value, mis.promise, l.Report(), err)
+			t.Errorf("noise %v: %s errs by %.3g, %.3g of its promise, without saying so: %+v %v",
+				noise, l.Report().Engine, mis.value, mis.promise, l.Report(), err)
 		}
 	}
 }
@@ -578,7 +580,8 @@ func TestInterpolatedNoiseFalls(t *testing.T) {
 	for _, noise := range []float64{1, 0.1, 0.01, 1e-3, 1e-4} {
 		mis, err := against(t, l, dense, []float64{1, 10.3, noise}, 20)
 		if err != nil || mis.value > valueTolerance || mis.promise > 1 {
-			t.Errorf("noise %v: errs by %.3g, %.3g of its promise, without saying so: %+v %v", noise, mis.value, mis.promise, l.Report(), err)
+			t.Errorf("noise %v: errs by %.3g, %.3g of its promise, without saying so: %+v %v",
+				noise, mis.value, mis.promise, l.Report(), err)
 		}
 	}
 }
@@ -658,7 +661,8 @@ func TestSpectralExactForgets(t *testing.T) {
 	}
 }
 
-// An engine that would take longer than the loss allows is not chosen: the next one is, and without one the evaluation is refused.
+// An engine that would take longer than the loss allows is not chosen: the next one is, and without one the evaluation is
+// refused.
 func TestSecondsLimit(t *testing.T) {
 	x := Scalars(linspace(0, 1, 3000))
 	y := make([]float64, x.Len())

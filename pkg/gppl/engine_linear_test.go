@@ -52,7 +52,8 @@ func TestLinearKernels(t *testing.T) {
 	periodic := gppl.Periodic{Variance: 0.9, Lengthscale: 1, Period: 2.1}
 	for _, k := range []gppl.Kernel{
 		sho,
-		gppl.Add(gppl.Rotation{Variance: 1, Period: 2, Quality: 1, Difference: 0.3, Mix: 0.4}, gppl.Laplace{Variance: 0.2, Lengthscale: 1}),
+		gppl.Add(gppl.Rotation{Variance: 1, Period: 2, Quality: 1, Difference: 0.3, Mix: 0.4},
+			gppl.Laplace{Variance: 0.2, Lengthscale: 1}),
 		gppl.Mul(matern, periodic),
 		gppl.Mul(gppl.Add(matern, sho), gppl.Cosine{Variance: 1, Period: 0.9}),
 		gppl.Mul(gppl.Laplace{Variance: 1, Lengthscale: 3}, sho),
@@ -99,7 +100,8 @@ func TestLinearKernels(t *testing.T) {
 			if math.Abs(values[0]-values[1]) > 1e-8*n {
 				t.Errorf("value %v, dense %v", values[0], values[1])
 			}
-			for what, v := range map[string][2][]float64{"gradient": grads, "posterior mean": means, "posterior variance": variances, "left out": left, "its variance": spread} {
+			for what, v := range map[string][2][]float64{"gradient": grads, "posterior mean": means, "posterior variance": variances,
+				"left out": left, "its variance": spread} {
 				for j := range v[0] {
 					if both := math.IsNaN(v[0][j]) && math.IsNaN(v[1][j]); !both && !(math.Abs(v[0][j]-v[1][j]) <= 1e-6*(1+math.Abs(v[1][j]))) {
 						t.Errorf("%s %v, dense %v", what, v[0], v[1])
@@ -111,8 +113,9 @@ func TestLinearKernels(t *testing.T) {
 	}
 }
 
-// TestLinearAtLimit: where harmonics are about as many as the state space takes, of a product or of a Periodic that hardly changes, an evaluation
-// has the value of the dense engine or is refused. The check of the gradient wants finer ones, and does with these.
+// TestLinearAtLimit: where harmonics are about as many as the state space takes, of a product or of a Periodic that hardly
+// changes, an evaluation has the value of the dense engine or is refused. The check of the gradient wants finer ones, and does
+// with these.
 func TestLinearAtLimit(t *testing.T) {
 	x, y := make([]float64, 60), make([]float64, 60)
 	for i := range x {
@@ -172,7 +175,8 @@ func TestManyTurns(t *testing.T) {
 		{Kernel: gppl.Mul(gppl.Matern52{Variance: 1, Lengthscale: 3200}, gppl.Cosine{Variance: 1, Period: 3.96}), Noise: 0.26},
 		{Kernel: gppl.Mul(gppl.Matern52{Variance: 2.4, Lengthscale: 1400}, gppl.Cosine{Variance: 1, Period: 2.86}), Noise: 0.64},
 		{Kernel: gppl.SHO{Variance: 3, Period: 2.1, Quality: 1000}, Noise: 1.4},
-		{Kernel: gppl.Mul(gppl.Matern32{Variance: 1, Lengthscale: 5000}, gppl.Periodic{Variance: 1, Period: 5, Lengthscale: 1}), Noise: 0.1},
+		{Kernel: gppl.Mul(gppl.Matern32{Variance: 1, Lengthscale: 5000}, gppl.Periodic{Variance: 1, Period: 5, Lengthscale: 1}),
+			Noise: 0.1},
 	} {
 		l := must.Get(gppl.NewExact(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.WithEngine(gppl.EngineStateSpace)))(t)
 		if _, err := l.ValueGrad(make([]float64, len(m.Values())), m.Values()); err != nil {

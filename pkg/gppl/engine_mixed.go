@@ -61,15 +61,15 @@ func newMixedExact(l *observed.Line, o options) *mixedExact {
 
 func (e *mixedExact) name() string { return EngineMixed }
 
-// eps is what the coefficients that are left out may sum to, relative to the variance: even if all observations had the
-// phase of one such frequency, the value would err by less than a fortieth of the tolerance. There are hardly fewer columns for more.
+// eps bounds the sum of the coefficients that are left out, relative to the variance: even if all observations had the phase of
+// one such frequency, the value would err by less than a fortieth of the tolerance. A larger eps would save hardly any columns.
 func (e *mixedExact) eps(m *compiled) float64 {
 	n := float64(len(e.line.T))
 	return min(1e-6, max(1e-20, 0.05*e.tolerance*e.line.Noise.Least(m.noise)/(m.variance*n)))
 }
 
-// left is what a value may err by for the coefficients that are left out, at most ‖ΔK‖ ≤ n·eps·v: ½·tr(A⁻¹ΔK) in log|A|, as much again in a
-// form of one for each observation, and ½·‖ΔK‖/σ² in log|HᵀA⁻¹H| for each column of a mean.
+// left bounds what a value errs by for the coefficients that are left out, with ‖ΔK‖ ≤ n·eps·v: ½·tr(A⁻¹ΔK) in log|A|, as much
+// again in a quadratic form of one per observation, and ½·‖ΔK‖/σ² in log|HᵀA⁻¹H| for each column of a mean.
 func (e *mixedExact) left(m *compiled) float64 {
 	means := float64(max(0, e.line.Columns.Cols-1))
 	return float64(len(e.line.T)) * e.eps(m) * m.variance / e.line.Noise.Least(m.noise) * (1 + 0.5*means)
@@ -140,7 +140,8 @@ func (e *mixedExact) predict(m *compiled, d *division) choice.Forecast {
 	if e.summed(d) {
 		f.Seconds = sums
 	}
-	f.Seconds += p*p*p*(1+d.moving/(3*max(1, p)))/(2*choice.FlopRate) + p*p*6e-9 + 1.5e-4 // more than the spectral engine's, which takes what both can
+	// More than the spectral engine's, which takes what both can.
+	f.Seconds += p*p*p*(1+d.moving/(3*max(1, p)))/(2*choice.FlopRate) + p*p*6e-9 + 1.5e-4
 	return f
 }
 

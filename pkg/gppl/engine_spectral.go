@@ -15,18 +15,15 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// spectralExact is the exact likelihood of A = ΦCΦᵀ + σ²I, Φ (n×p) the features of a
-// kernel, by the matrix determinant and inversion lemmas, from sums over the data
-// computed once. (Weights in C are negative only where a window cuts a kernel that does
-// not die out.) Value and gradient take 2p³/3 flops, half of them for the gradient,
-// whatever n. The derivation is in internal/spectral.
+// spectralExact is the exact likelihood of A = ΦCΦᵀ + σ²I, Φ (n×p) the features of a kernel, by the matrix determinant and
+// inversion lemmas, from sums over the data computed once. (Weights in C are negative only where a window cuts a kernel that does
+// not die out.) Value and gradient take 2p³/3 flops, half of them for the gradient, whatever n. The derivation is in
+// internal/spectral.
 //
-// Known errors beside a noise variance that is learnt change the weights of the sums over
-// the data with σ²: at one σ² they are w_i = σ²/λ_i, λ_i = σ²e_i² + s_i², and A = K + σ²W⁻¹
-// is a case of the above. Sums are computed anew for each evaluation, O(n + M log M), and
-// twice for a gradient: the weights of the derivative in log σ² are v_i = e_i²w_i² (spectral.Factor.NoiseSlope),
-// those of the derivative in the scale of the known errors s_i²w_i²/σ² = w_i − v_i, and their sums
-// the difference of the two.
+// Known errors beside a noise variance that is learnt change the weights of the sums over the data with σ²: at one σ² they are
+// w_i = σ²/λ_i, λ_i = σ²e_i² + s_i², and A = K + σ²W⁻¹ is a case of the above. Sums are computed anew for each evaluation, O(n +
+// M log M), and twice for a gradient: the weights of the derivative in log σ² are v_i = e_i²w_i² (spectral.Factor.NoiseSlope),
+// those of the derivative in the scale of the known errors s_i²w_i²/σ² = w_i − v_i, and their sums the difference of the two.
 type spectralExact struct {
 	spectral.Data
 	tolerance float64        // nats per observation
@@ -43,10 +40,9 @@ func newSpectralExact(d observed.Source, o options) *spectralExact {
 
 func (e *spectralExact) name() string { return EngineSpectral }
 
-// eps is what the coefficients that are left out may sum to, relative to the
-// variance: 0.3·σ²/v times the tolerance keeps the value within it, and far within
-// in practice. Where less takes few frequencies, as for a Gaussian spectrum, the
-// gradient near an optimum is worth them, and a posterior the more.
+// eps bounds the sum of the coefficients that are left out, relative to the variance: 0.3·σ²/v times the tolerance keeps the
+// value within it, in practice far within. Where a smaller one takes few more frequencies, as for a Gaussian spectrum, it is
+// worth them for the gradient near an optimum, and even more for a posterior.
 func (e *spectralExact) eps(k *decay, noise float64) float64 {
 	least := 1e-14
 	if c, ok := e.Circle(); ok {
@@ -150,8 +146,8 @@ func (f *spectralFactor) factorise() (err error) {
 	return nil
 }
 
-// surplus is how many times the predicted features there may be where a dense matrix of the data is smaller: the
-// time grows with their cube. A bandwidth only estimates a spectrum that falls slowly, or to rounding.
+// surplus is the largest accepted ratio of features to predicted features if a dense matrix of the data is smaller: the time
+// grows with their cube. For a spectrum that falls slowly, or to rounding, a bandwidth is only an estimate.
 const surplus = 2
 
 // affordable returns a Refusal if there are many more features than were predicted, and than observations, so that
@@ -163,7 +159,8 @@ func (f *spectralFactor) affordable() error {
 	}
 	m, _, _ := e.Frequencies(&f.kernel, e.eps(&f.kernel, f.Noise))
 	if predicted := 2*m - 1; p > surplus*predicted {
-		return &Refusal{Engine: EngineSpectral, Reason: fmt.Sprintf("it takes %.0f features for %d observations, where %.0f were predicted", p, e.N, predicted)}
+		return &Refusal{Engine: EngineSpectral,
+			Reason: fmt.Sprintf("it takes %.0f features for %d observations, where %.0f were predicted", p, e.N, predicted)}
 	}
 	return nil
 }

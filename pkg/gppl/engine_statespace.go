@@ -30,11 +30,12 @@ type stateSpaceExact struct {
 }
 
 func newStateSpaceExact(l *observed.Line) *stateSpaceExact {
-	return &stateSpaceExact{line: l, tolerance: defaultTolerance, factors: new(parallel.Pool[stateSpaceFactor]), rooms: new(parallel.Pool[linear])}
+	return &stateSpaceExact{line: l, tolerance: defaultTolerance, factors: new(parallel.Pool[stateSpaceFactor]),
+		rooms: new(parallel.Pool[linear])}
 }
 
-// within sets the tolerance to that of a loss, in nats per observation. For a posterior it is as small as a few harmonics more make it: what
-// is left out is predicted from differences.
+// within sets the tolerance to that of a loss, in nats per observation. A posterior leaves out observations by differences and
+// needs 1e-4 of that, for a few more harmonics.
 func (e *stateSpaceExact) within(o options) *stateSpaceExact {
 	if e.tolerance = o.tolerance; o.posterior {
 		e.tolerance *= 1e-4
@@ -49,8 +50,7 @@ func (e *stateSpaceExact) share(from *stateSpaceExact) {
 
 func (e *stateSpaceExact) name() string { return EngineStateSpace }
 
-// stateSeconds is the time of the filter per observation, forward and backward, by the
-// size of its state.
+// stateSeconds is the time of the filter per observation, forward and backward, by the size of its state.
 func stateSeconds(dim int) float64 { return 30e-9 * float64(dim*dim) }
 
 func stateDim(cs []statespace.Component) (d int) {
@@ -82,7 +82,8 @@ func (e *stateSpaceExact) columnNumbers(d float64) float64 {
 	return float64(cols) + d*float64(statespace.MeansKept(cols))
 }
 
-// forecastLinear is the forecast for blocks. What h fixes is no number of the state: rounding costs v/σ², not its root.
+// forecastLinear is the forecast for blocks. An observation fixes hᵀx, which is no single number of the state: rounding costs
+// v/σ², not its root.
 func (e *stateSpaceExact) forecastLinear(m *compiled, n, least float64) choice.Forecast {
 	l := e.rooms.Get()
 	ok := l.expand(m.kernel, e.lost(m))
@@ -208,10 +209,9 @@ func (f *stateSpaceFactor) contract(grad, w []float64) {
 	f.linear.contract(grad, w)
 }
 
-// checkGradient verifies a gradient. Scaling all variances, the noise and the known errors by
-// one factor scales A: the derivatives in their logs add to ½(n − Σ_j u_jᵀAu_j). And on
-// a short stretch of the series the gradient along one direction is compared with a
-// difference of values, which takes a hundredth of an evaluation or so.
+// checkGradient verifies a gradient. Scaling all variances, the noise and the known errors by one factor scales A: the
+// derivatives in their logs add to ½(n − Σ_j u_jᵀAu_j). And on a short stretch of the series the gradient along one direction is
+// compared with a difference of values, which takes a hundredth of an evaluation or so.
 func (f *stateSpaceFactor) checkGradient(known float64, r blas64.General) error {
 	n, form, last := float64(len(f.engine.line.T)), dense.Form(f.g, r), len(f.grad)-1
 	sum := f.grad[last] + known
@@ -255,7 +255,8 @@ func (s *stretch) checkGradient(m *compiled, lost float64, r blas64.General, rou
 }
 
 // compareLinear is statespace.Stretch.Compare for blocks, in the kernel's own parameters.
-func (s *stretch) compareLinear(m *compiled, lost float64, r blas64.General, rounding float64) (slope, difference, limit float64, err error) {
+func (s *stretch) compareLinear(m *compiled, lost float64, r blas64.General,
+	rounding float64) (slope, difference, limit float64, err error) {
 	params := len(m.theta)
 	if fine := 1e-3 * lost; s.linear.expand(m.kernel, fine) {
 		lost = fine // the difference does not see that a harmonic comes in
@@ -315,7 +316,7 @@ func (p *stateSpacePosterior) latent(ctx context.Context, means blas64.General, 
 	return nil
 }
 
-// joint predicts from the last observation on by the state there. Elsewhere it solves for each column of K_x* in O(n): K** − K_*x A⁻¹ K_x*.
+// joint predicts from the last observation on by the state there. Elsewhere K** − K_*x A⁻¹ K_x* takes a solve in O(n) per column.
 func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
 	if n := len(p.line.T); x.Len() > 0 && x.at[0] >= p.line.T[n-1] && slices.IsSorted(x.at) {
 		p.read(func(f *statespace.Filter) { f.AheadJointly(means, f.Tail(), x.at, cov.SetEntry) })

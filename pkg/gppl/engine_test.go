@@ -42,7 +42,8 @@ func TestCheckEngine(t *testing.T) {
 			return p == nil && d.Len() > 1 && d.X.At(0)[0] == -7 // the regular ones
 		},
 		gppl.EngineMixed: func(m gppl.Model, d gppl.Data, p *gppl.Projection) bool {
-			return p == nil && line(m, d) && onlyOf(m.Kernel, "SE", "Periodic", "LocPer", "SpectralMixture", "White") && !strings.Contains(fmt.Sprint(m.Kernel), "×")
+			return p == nil && line(m, d) && onlyOf(m.Kernel, "SE", "Periodic", "LocPer", "SpectralMixture",
+				"White") && !strings.Contains(fmt.Sprint(m.Kernel), "×")
 		},
 		gppl.EngineInterpolated: func(m gppl.Model, _ gppl.Data, p *gppl.Projection) bool {
 			return p != nil && onlyOf(m.Kernel, "SE", "Laplace", "Matern32", "Matern52")
@@ -149,12 +150,15 @@ func TestRefusalSaysWhy(t *testing.T) {
 				continue
 			}
 			for _, k := range []gppl.Kernel{
-				gppl.SE{Variance: 1, Lengthscale: l}, gppl.Periodic{Variance: 1, Lengthscale: l, Period: 1}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: l},
+				gppl.SE{Variance: 1, Lengthscale: l}, gppl.Periodic{Variance: 1, Lengthscale: l, Period: 1},
+				gppl.Periodic{Variance: 1, Lengthscale: 1, Period: l},
 				gppl.RQ{Variance: 1, Lengthscale: l, Alpha: 1}, gppl.LocPer{Variance: 1, Lengthscale: l, Period: l, PeriodicLengthscale: 1},
-				gppl.Matern52{Variance: 1, Lengthscale: l}, gppl.Laplace{Variance: l, Lengthscale: 1}, gppl.Add(gppl.SE{Variance: 1, Lengthscale: l}, gppl.White{Variance: 1}),
+				gppl.Matern52{Variance: 1, Lengthscale: l}, gppl.Laplace{Variance: l, Lengthscale: 1},
+				gppl.Add(gppl.SE{Variance: 1, Lengthscale: l}, gppl.White{Variance: 1}),
 			} {
 				m := gppl.Model{Kernel: k, Noise: 0.1}
-				if m.Check() != nil || testsize.Quick() && engine == gppl.EngineSpectral && onlyOf(k, "Matern52", "Laplace", "RQ") { // slow spectra
+				// Slow spectra.
+				if m.Check() != nil || testsize.Quick() && engine == gppl.EngineSpectral && onlyOf(k, "Matern52", "Laplace", "RQ") {
 					continue
 				}
 				for _, loss := range []gppl.Loss{
@@ -399,7 +403,8 @@ func TestOracleSunspotsEngines(t *testing.T) {
 					diff = math.Hypot(diff, g*c.Parameters[i]-wantGrad[i])
 					norm = math.Hypot(norm, wantGrad[i])
 				}
-				t.Logf("%-4s %-12s %v: value %.2g, gradient %.2g (%s)", what, engine, m.Kernel, math.Abs(got-want)/math.Abs(want), diff/norm, l.Report().Engine)
+				t.Logf("%-4s %-12s %v: value %.2g, gradient %.2g (%s)", what, engine, m.Kernel, math.Abs(got-want)/math.Abs(want), diff/norm,
+					l.Report().Engine)
 				if !(math.Abs(got-want) <= 1e-8*math.Abs(want)) || !(diff <= 1e-6*norm) {
 					t.Errorf("%s of %v by %q: %v, want %v, gradient off by %.2g", what, m.Kernel, engine, got, want, diff/norm)
 				}

@@ -20,15 +20,13 @@ var (
 	_ exactFactor = (*toeplitzFactor)(nil)
 )
 
-// toeplitzExact takes any stationary kernel on a series with a constant step; a few
-// values may be missing. A_ij = k(|i−j|·step) + σ²δ_ij is Toeplitz: with s_d the sums
-// along the diagonals of A⁻¹ − UUᵀ,
+// toeplitzExact takes any stationary kernel on a series with a constant step; a few values may be missing. A_ij = k(|i−j|·step) +
+// σ²δ_ij is Toeplitz: with s_d the sums along the diagonals of A⁻¹ − UUᵀ,
 //
 //	½⟨A⁻¹ − UUᵀ, ∂A⟩ = ½s_0·∂c_0 + Σ_d s_d·∂c_d,  c_d = k(d·step),
 //
-// so that n covariances and n derivatives suffice instead of the n² of a dense matrix.
-// About 4n² flops for the factor, in memory for O(n) numbers; the derivation is in
-// internal/toeplitz.
+// so that n covariances and n derivatives suffice instead of the n² of a dense matrix. About 4n² flops for the factor, in memory
+// for O(n) numbers; the derivation is in internal/toeplitz.
 type toeplitzExact struct {
 	line    *observed.Line
 	grid    timeline.Regular
@@ -98,10 +96,10 @@ func (e *toeplitzExact) forecast(c *compiled) choice.Forecast {
 	}
 }
 
-// moved is what one input that is off its place by δ = Off changes in NLL at most, to first order, times two as a margin. s² = 2(k(0) − k(δ)) is the
-// variance of f(x_i + δ) − f(x_i). A prediction wᵀy of this difference has wᵀAw ≤ s², so that |w_i| ≤ s/σ; w_i is what δ changes in
-// ½log|A|, but for s²/2σ² of the variance of y_i, which stays. Where the model is right, ½yᵀA⁻¹y changes by no more. Unlike the norm of the change of
-// A, this does not grow with n.
+// moved bounds the change of NLL, to first order, if one input is off its place by δ = Off, with a margin of two. s² = 2(k(0) −
+// k(δ)) is the variance of f(x_i + δ) − f(x_i). A prediction wᵀy of this difference has wᵀAw ≤ s², so that |w_i| ≤ s/σ; w_i is
+// what δ changes in ½log|A|, apart from s²/2σ² of the variance of y_i, which stays. If the model holds, ½yᵀA⁻¹y changes by no
+// more. Unlike the norm of the change of A, this does not grow with n.
 func (e *toeplitzExact) moved(c *compiled) float64 {
 	if e.grid.Off == 0 {
 		return 0
@@ -177,7 +175,8 @@ func (f *toeplitzFactor) logDet() float64 { return f.factor.LogDet() }
 func (f *toeplitzFactor) gram(g blas64.General) {
 	for i := range g.Rows {
 		for j := range i + 1 {
-			v := blas64.Dot(dense.Row(f.Alpha, i), dense.Row(f.engine.columns, j)) + blas64.Dot(dense.Row(f.Rest, i), dense.Row(f.Alpha, j))
+			v := blas64.Dot(dense.Row(f.Alpha, i), dense.Row(f.engine.columns, j)) +
+				blas64.Dot(dense.Row(f.Rest, i), dense.Row(f.Alpha, j))
 			g.Data[i*g.Stride+j], g.Data[j*g.Stride+i] = v, v
 		}
 	}
@@ -208,8 +207,7 @@ func (f *toeplitzFactor) gradient(grad []float64, r blas64.General) error {
 	return nil
 }
 
-// toeplitzPosterior takes O(n) for a mean and, by transforms, O(n log n) for a
-// variance.
+// toeplitzPosterior takes O(n) for a mean and, by transforms, O(n log n) for a variance.
 type toeplitzPosterior struct {
 	factor  *toeplitzFactor // does not change any more
 	observe Inputs          // of the observed places

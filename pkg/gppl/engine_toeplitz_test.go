@@ -40,7 +40,8 @@ func regularData(tb testing.TB, n int, lo, step float64, missing ...int) Data {
 // TestToeplitzPromise takes the bound of the engine at its word: for values and
 // gradients, over noise and steps that are off by rounding or by more.
 func TestToeplitzPromise(t *testing.T) {
-	for _, k := range []Kernel{SE{1, 3}, Laplace{2, 20}, RQ{1, 4, 0.7}, Periodic{1, 0.8, 11}, Add(Matern32{1, 5}, White{0.1}), Mul(SE{1, 40}, Periodic{1, 1, 12})} {
+	for _, k := range []Kernel{SE{1, 3}, Laplace{2, 20}, RQ{1, 4, 0.7}, Periodic{1, 0.8, 11}, Add(Matern32{1, 5}, White{0.1}),
+		Mul(SE{1, 40}, Periodic{1, 1, 12})} {
 		for _, noise := range []float64{1e-6, 1e-2, 3} {
 			for _, jiggle := range []float64{0, 1e-12, 1e-9} {
 				d := regularData(t, 151, 1e3, 1, 5, 77, 78)
@@ -65,8 +66,8 @@ func TestToeplitzPromise(t *testing.T) {
 	}
 }
 
-// TestToeplitzOffGrid is TestToeplitzPromise for random kernels, steps and noise, with inputs that are off a grid by as little as the rounding of dates
-// or as much as a hundredth of a step, and observations that the model may have made.
+// TestToeplitzOffGrid is TestToeplitzPromise for random kernels, steps and noise, with inputs that are off a grid by as little as
+// the rounding of dates or as much as a hundredth of a step, and observations that the model may have made.
 func TestToeplitzOffGrid(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(26, 11))
 	compared := 0
@@ -113,7 +114,8 @@ func TestToeplitzOffGrid(t *testing.T) {
 		}
 		for p := range grad {
 			if off := math.Abs(grad[p] - wantGrad[p]); off > 20*steepest*bound {
-				t.Errorf("%v, n=%d, off by %.1g of a step: derivative %d = %g, dense %g, promised %g", m, n, off/step, p, grad[p], wantGrad[p], bound)
+				t.Errorf("%v, n=%d, off by %.1g of a step: derivative %d = %g, dense %g, promised %g",
+					m, n, off/step, p, grad[p], wantGrad[p], bound)
 			}
 		}
 	}
@@ -166,7 +168,8 @@ func evaluated(t *testing.T, m Model, d Data, engine string) (value float64, gra
 func TestToeplitzChecks(t *testing.T) {
 	d := regularData(t, 200, 0, 1, 50)
 	var f *toeplitzFactor
-	if _, err := nllBy(newToeplitzExact(lineOf(d.X.at, d.Y), options{Limits: choice.Limits{Memory: choice.DefaultMemory}}), make([]float64, 3), SE{1, 4}, 0.1, d.Len(),
+	if _, err := nllBy(newToeplitzExact(lineOf(d.X.at, d.Y), options{Limits: choice.Limits{Memory: choice.DefaultMemory}}),
+		make([]float64, 3), SE{1, 4}, 0.1, d.Len(),
 		func(any exactFactor) { f = any.(*toeplitzFactor) }); err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,8 @@ func checkColumns(t *testing.T, e exactEngine, d Data, c blas64.General, k Kerne
 		t.Helper()
 		off = max(off, math.Abs(a-b)/limit)
 		if !(math.Abs(a-b) <= limit) {
-			t.Errorf("%s of %v, noise %v: %s is %v, dense %v: off by %.2g, allowed %.2g", e.name(), k, noise, what, a, b, math.Abs(a-b), limit)
+			t.Errorf("%s of %v, noise %v: %s is %v, dense %v: off by %.2g, allowed %.2g",
+				e.name(), k, noise, what, a, b, math.Abs(a-b), limit)
 		}
 	}
 	each := dense.New(cols, cols) // R = I: what the forms err by, added up
@@ -123,7 +124,8 @@ func TestSpectralManyColumns(t *testing.T) {
 	series := observed.Sorted(d.X.at)
 	series.SetColumns(c)
 	e := newSpectralExact(series, options{tolerance: defaultTolerance})
-	for _, k := range []Kernel{SE{1, 40}, RQ{2, 60, 1}, LocPer{1, 300, 130, 1}, Periodic{1, 1, 300}, Add(SE{1, 900}, White{0.1}), SE{1, 50}} {
+	for _, k := range []Kernel{SE{1, 40}, RQ{2, 60, 1}, LocPer{1, 300, 130, 1}, Periodic{1, 1, 300}, Add(SE{1, 900}, White{0.1}),
+		SE{1, 50}} {
 		for _, noise := range []float64{0.01, 1} {
 			if !checkColumns(t, e, d, c, k, noise, rnd) {
 				t.Errorf("%v is not taken", k)
@@ -195,7 +197,8 @@ func walkConcurrently(t *testing.T, build func() Loss, steps int, spread float64
 				}
 				for p, g := range grad {
 					if off := math.Abs((g - s.grad[p]) * s.theta[p]); off > 40*s.bound {
-						t.Errorf("%v at %v: derivative %d is %v, alone %v: off by %.2g, promised %.2g", shared, s.theta, p, g, s.grad[p], off, s.bound)
+						t.Errorf("%v at %v: derivative %d is %v, alone %v: off by %.2g, promised %.2g",
+							shared, s.theta, p, g, s.grad[p], off, s.bound)
 					}
 				}
 			}

@@ -13,7 +13,8 @@ import (
 func TestErrorKinds(t *testing.T) {
 	x := gppl.Scalars([]float64{0, 0, 1, 1})
 	var dependent *gppl.DependentError
-	if _, err := gppl.NewProjection(gppl.Localised{}, x, 3, 1); !errors.As(err, &dependent) || len(dependent.Columns) != 1 || dependent.K != 3 {
+	if _, err := gppl.NewProjection(gppl.Localised{}, x, 3, 1); !errors.As(err, &dependent) || len(dependent.Columns) != 1 ||
+		dependent.K != 3 {
 		t.Errorf("dependent directions: %v", err)
 	}
 	info, err := fisher.New(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1e-40}, x)

@@ -25,17 +25,14 @@ import (
 //	NLL  = ½yᵀA⁻¹y + ½log|A| + (n/2)·log 2π,  A = K + σ²I
 //	∂NLL = ½tr((A⁻¹ − ααᵀ)∂A),                α = A⁻¹y
 //
-// With a mean function (Model.Mean) the coefficients are integrated out: with flat
-// priors this is the restricted likelihood of the contrasts of y that are free of
-// them (eq. 2.45), made invariant to the scaling of the basis by −½log|HᵀH|.
+// With a mean function (Model.Mean) the coefficients are integrated out: with flat priors this is the restricted likelihood of
+// the contrasts of y that are free of them (eq. 2.45), made invariant to the scaling of the basis by −½log|HᵀH|.
 //
-// Which engine computes it, and in how many operations, depends on the kernel
-// and on the inputs: see Explain. Densely, the value takes n³/3 flops and the
-// gradient 2n³/3 more, in memory for n² numbers; on a time series, engines that
-// use the structure of the kernel need far less.
+// Which engine computes it, and in how many operations, depends on the kernel and on the inputs: see Explain. Densely, the value
+// takes n³/3 flops and the gradient 2n³/3 more, in memory for n² numbers; on a time series, engines that use the structure of the
+// kernel need far less.
 //
-// It is safe for concurrent use, in working memory for as many evaluations as
-// run at once.
+// It is safe for concurrent use, in working memory for as many evaluations as run at once.
 type Exact struct {
 	model   Model
 	data    Data // zero if only sums of them are known
@@ -62,8 +59,7 @@ type exactCall struct {
 	g, r  blas64.General // CᵀA⁻¹C, and the R of the gradient
 }
 
-// NewExact returns the exact negative log likelihood of the data, to be trained
-// from the parameters of m.
+// NewExact returns the exact negative log likelihood of the data, to be trained from the parameters of m.
 func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 	start := time.Now()
 	d, o, err := checked(m, d, opts)
@@ -119,9 +115,9 @@ var seriesEngines = []struct {
 	{EngineMixed, func(l *observed.Line, o options) exactEngine { return newMixedExact(l, o) }},
 }
 
-// OnlyEngine returns the likelihood by one engine alone: unlike WithEngine, the others are not even prepared. It shares what was
-// computed from the data. Many evaluations of WithObservations at one θ then cost no choice; Cost names the engine. It panics if there is no
-// such engine.
+// OnlyEngine returns the likelihood by one engine alone: unlike WithEngine, it does not even prepare the others. It shares what
+// was computed from the data. Many evaluations of WithObservations at one θ then spend no time on the choice; Cost names the
+// engine. It panics if there is no such engine.
 func (l *Exact) OnlyEngine(name string) *Exact {
 	other := *l
 	other.only = name
@@ -133,9 +129,9 @@ func (l *Exact) OnlyEngine(name string) *Exact {
 	return &other
 }
 
-// WithObservations returns the likelihood of other observations y at the same inputs under the same model, with other known errors, nil for none.
-// It shares what was computed from the inputs, and working memory: what an iteration of reweighted Gaussian models needs (package
-// observe). It is an error as for NewData and Data.WithErrors, and panics if lengths differ.
+// WithObservations returns the likelihood of other observations y, with other known errors (nil for none), at the same inputs
+// under the same model. It shares working memory and what was computed from the inputs, as an iteration of reweighted Gaussian
+// models needs it (package observe). Errors are those of NewData and Data.WithErrors; it panics if lengths differ.
 func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 	if len(y) != l.n || errors != nil && len(errors) != l.n {
 		panic(fmt.Sprintf("gppl: WithObservations: %d observations and %d errors, want %d", len(y), len(errors), l.n))
@@ -165,8 +161,7 @@ func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 	return &other, nil
 }
 
-// newExact returns the loss of n observations, which the engines know, over the given
-// range of inputs, with a mean of zero.
+// newExact returns the loss of n observations, which the engines know, over the given range of inputs, with a mean of zero.
 func newExact(m Model, n int, engines []exactEngine, o options, span float64) *Exact {
 	l := &Exact{model: m, n: n, params: m.Params(), scale: scalingOf(m.Kernel), columns: 1, span: span, options: o}
 	l.calls = new(parallel.Pool[exactCall])
@@ -262,8 +257,7 @@ func (l *Exact) forecast(c *exactCall) {
 	}
 }
 
-// assemble computes the value and, unless grad is nil, its derivatives in logs. expected
-// is the error bound of the forecast.
+// assemble computes the value and, unless grad is nil, its derivatives in logs. expected is the error bound of the forecast.
 func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exactCall) (choice.Outcome, error) {
 	n, cols := float64(l.n), l.columns
 	c.g, c.r = dense.Reshape(c.g, cols, cols), dense.Reshape(c.r, cols, cols)
@@ -274,7 +268,8 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 	}
 	form := dense.Form(c.g, c.r)
 	size := dense.Spread(dense.Diagonal(c.g), c.r)
-	o := choice.Outcome{Value: 0.5*(c.g.Data[0]+f.logDet()+n*log2Pi) + added, Terms: n, Form: form, Size: size, Extra: f.uncertainty(c.r)}
+	o := choice.Outcome{Value: 0.5*(c.g.Data[0]+f.logDet()+n*log2Pi) + added, Terms: n, Form: form, Size: size,
+		Extra: f.uncertainty(c.r)}
 	if grad == nil {
 		return o, nil
 	}
@@ -287,9 +282,8 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 	return o, nil
 }
 
-// Cost predicts the engine and the time in seconds of an evaluation of value and
-// gradient at m, with a share of the set-up. It counts operations and measures nothing,
-// so that decisions based on it are the same on every machine. seconds is +Inf if no
+// Cost predicts the engine and the time in seconds of an evaluation of value and gradient at m, with a share of the set-up. It
+// counts operations and measures nothing, so that decisions based on it are the same on every machine. seconds is +Inf if no
 // engine takes m, or if m is out of the range of float64.
 func (l *Exact) Cost(m Model) (engine string, seconds float64) {
 	c := l.calls.Get()
@@ -312,8 +306,7 @@ func (l *Exact) WithinSeconds(most float64) *Exact {
 	return &other
 }
 
-// withoutEngine returns the loss without the engine of the last evaluation, and
-// its name.
+// withoutEngine returns the loss without the engine of the last evaluation, and its name.
 func (l *Exact) withoutEngine() (Loss, string) {
 	other := *l
 	var engine string
@@ -323,8 +316,8 @@ func (l *Exact) withoutEngine() (Loss, string) {
 	return &other, engine
 }
 
-// Profile is the exact likelihood of data, maximised over one common factor c of all variances: what a search compares starts by. With
-// A = cB and Q = yᵀB⁻¹y,
+// Profile is the exact likelihood of data, maximised over one common factor c of all variances; a search compares its starts by
+// it. With A = cB and Q = yᵀB⁻¹y,
 //
 //	NLL = Q/2c + ½log|B| + (n/2)·log 2πc,  least at c = Q/n.
 //
@@ -346,8 +339,8 @@ type profiled struct {
 	quad, logdet []float64 // at each noise variance
 }
 
-// NewProfile returns the profile of one likelihood, or of the sum of several of one family of models on parts of the data. It leaves out
-// their means. It panics if there is none.
+// NewProfile returns the profile of one likelihood, or of the sum of several of one family of models on parts of the data. It
+// ignores their means. It panics if there is none.
 func NewProfile(exact ...*Exact) *Profile {
 	if len(exact) == 0 {
 		panic("gppl: NewProfile of no likelihoods")
@@ -365,7 +358,8 @@ func (p *Profile) profileds() *[]profiled {
 	if *parts == nil {
 		for _, l := range p.exact {
 			n := l.data.Len()
-			*parts = append(*parts, profiled{l.data, dense.NewLower(n), dense.NewLower(n), make([]float64, n), l.data.rowNoise(), nil, nil, nil})
+			*parts = append(*parts, profiled{l.data, dense.NewLower(n), dense.NewLower(n), make([]float64, n),
+				l.data.rowNoise(), nil, nil, nil})
 		}
 	}
 	return parts
@@ -377,14 +371,15 @@ func (p *Profile) linear(k Kernel) bool {
 	return p.exact[0].data.X.Dim() == 1 && m.set(k)
 }
 
-// NLL sets nll to the negative log likelihoods, in nats, with the kernel of m and each of the noise variances, and factors to the factor
-// of all variances, that of the noise included, that each is at: Q/n if free is true, 1 if it is false. A likelihood that cannot be
-// computed is +Inf. All variances scale the kernel only if it is linear in them, and the noise only if there are no known errors: else
-// free must be false. It panics if lengths differ. It takes O(n) for a Markov kernel, and otherwise n² covariances and, for
-// each noise variance, n³/3 flops.
+// NLL sets nll to the negative log likelihoods, in nats, with the kernel of m and each of the noise variances, and factors to the
+// common factor of all variances, the noise included, that each is taken at: Q/n if free is true, otherwise 1. A likelihood that
+// cannot be computed is +Inf. free requires a kernel that is linear in its variances and no known errors: otherwise no common
+// factor scales A. It panics if lengths differ. It takes O(n) for a Markov kernel, and otherwise n² covariances and, for each
+// noise variance, n³/3 flops.
 func (p *Profile) NLL(nll, factors []float64, m Model, noises []float64, free bool) {
 	if len(nll) != len(noises) || len(factors) != len(noises) {
-		panic(fmt.Sprintf("gppl: Profile.NLL: len(nll) = %d, len(factors) = %d, want len(noises) = %d", len(nll), len(factors), len(noises)))
+		panic(fmt.Sprintf("gppl: Profile.NLL: len(nll) = %d, len(factors) = %d, want len(noises) = %d",
+			len(nll), len(factors), len(noises)))
 	}
 	p.evaluations.Add(int64(len(noises)))
 	quad, logdet := make([]float64, len(noises)), make([]float64, len(noises))
@@ -430,8 +425,8 @@ func (p *Profile) value(theta []float64) (sum float64, err error) {
 	return sum, nil
 }
 
-// filter returns Q and log|B| from the likelihoods at one and at four times the variances or, where these are not free,
-// twice what they add to the likelihood in one.
+// filter returns Q and log|B| from the likelihoods at one and at four times the variances. If these are not free, Q is twice the
+// likelihood without its constant, and log|B| is 0.
 func (p *Profile) filter(theta []float64, noise float64, free bool) (quad, logdet float64) {
 	last := len(theta) - 1
 	theta[last] = noise

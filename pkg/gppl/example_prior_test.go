@@ -38,7 +38,8 @@ func ExampleNewMAP() {
 		fmt.Println(p)
 	}
 	period := r.Params[2]
-	fmt.Printf("period %.1f ± %.1f, likelihood %.1f nats, priors %.1f nats\n", period.Value, period.Value*period.StdErrLog, r.Value+r.LogPrior, -r.LogPrior)
+	fmt.Printf("period %.1f ± %.1f, likelihood %.1f nats, priors %.1f nats\n",
+		period.Value, period.Value*period.StdErrLog, r.Value+r.LogPrior, -r.LogPrior)
 	// Output:
 	// lengthscale ~ InverseGamma(3, 30)
 	// period ~ LogNormal(1.099, 0.02)

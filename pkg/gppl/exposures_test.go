@@ -152,7 +152,8 @@ func (c *exposureCase) dense(t *testing.T, m gppl.ChannelModel, z []float64) (va
 	return value, mean, variance
 }
 
-// TestExposures compares values, gradients and posteriors, within exposures and between them, with double integrals of the covariance.
+// TestExposures compares values, gradients and posteriors, within exposures and between them, with double integrals of the
+// covariance.
 func TestExposures(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(6, 1))
 	kernels := append(channelKernels(), gppl.Laplace{Variance: 1, Lengthscale: 1.5})
@@ -216,7 +217,8 @@ func TestExposures(t *testing.T) {
 // TestExposuresErrors: overlaps, derivatives and lengths that are none are refused by name; rounded times are not.
 func TestExposuresErrors(t *testing.T) {
 	d := gppl.Data{X: gppl.Scalars([]float64{0, 1, 2, 3}), Y: []float64{1, 2, 0, 1}}
-	m := gppl.ChannelModel{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 1}, Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 1}}}
+	m := gppl.ChannelModel{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 1},
+		Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: 1}}}
 	sloped := m
 	sloped.Channels = []gppl.Channel{{Name: "A", Value: 1, Slope: 1, Noise: 1}}
 	for _, c := range []struct {
@@ -241,7 +243,8 @@ func TestExposuresErrors(t *testing.T) {
 // BenchmarkExposures is a value and gradient with one exposure for all, one after another.
 func BenchmarkExposures(b *testing.B) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	for _, k := range []gppl.Kernel{gppl.SHO{Variance: 1, Period: 9, Quality: 4}, gppl.Rotation{Variance: 2, Period: 30, Quality: 1.2, Difference: 0.4, Mix: 0.6}} {
+	for _, k := range []gppl.Kernel{gppl.SHO{Variance: 1, Period: 9, Quality: 4},
+		gppl.Rotation{Variance: 2, Period: 30, Quality: 1.2, Difference: 0.4, Mix: 0.6}} {
 		const n = 3319
 		x, y, exposure := make([]float64, n), make([]float64, n), make([]float64, n)
 		for i := range x {

@@ -96,7 +96,8 @@ type faultEngine struct {
 func faultEngines() (all []faultEngine) {
 	matern := func(l float64) []gppl.Kernel {
 		return []gppl.Kernel{
-			gppl.Laplace{Variance: 1, Lengthscale: l}, gppl.Matern32{Variance: 1, Lengthscale: l}, gppl.Matern52{Variance: 1, Lengthscale: l},
+			gppl.Laplace{Variance: 1, Lengthscale: l}, gppl.Matern32{Variance: 1, Lengthscale: l},
+			gppl.Matern52{Variance: 1, Lengthscale: l},
 		}
 	}
 	smooth := func(l float64) []gppl.Kernel {
@@ -244,7 +245,8 @@ func catch(engines []faultEngine, count int) (caught [][]int, err error) {
 			}
 			params := len(loss.Params())
 			train := func(f fault) (*gppl.Result, error) {
-				l := &faulty{Loss: loss, fault: f, p: c % params, silent: silent, start: gppl.Values(loss.Params()), buf: make([]float64, params)}
+				l := &faulty{Loss: loss, fault: f, p: c % params, silent: silent, start: gppl.Values(loss.Params()),
+					buf: make([]float64, params)}
 				return gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true, MaxEvaluations: faultEvaluations})
 			}
 			clean, err := train(faults[0])

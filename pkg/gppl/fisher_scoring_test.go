@@ -47,7 +47,8 @@ func TestFisherScoring(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("L-BFGS: %d iterations, %d evaluations; Fisher scoring: %d and %d", want.Iterations, want.Evaluations, got.Iterations, got.Evaluations)
+		t.Logf("L-BFGS: %d iterations, %d evaluations; Fisher scoring: %d and %d",
+			want.Iterations, want.Evaluations, got.Iterations, got.Evaluations)
 		if got.Status != gppl.Converged || got.Value > want.Value+1e-6 {
 			t.Errorf("from %v: %v at %.9g, L-BFGS %v at %.9g", start, got.Status, got.Value, want.Status, want.Value)
 		}

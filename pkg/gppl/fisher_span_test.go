@@ -59,8 +59,8 @@ func TestInformationOfSpan(t *testing.T) {
 	}
 }
 
-// TestInformationInvariance: over spans of condition 1 to 1e14, the information does not change with Ω → ΩR, and is at most that of
-// the data, or is an error; what PL says of it, its own standard errors too, agrees, and PL moves by log|det R|.
+// TestInformationInvariance: over spans of condition 1 to 1e14, the information does not change with Ω → ΩR, and is at most that
+// of the data, or is an error; what PL says of it, its own standard errors too, agrees, and PL moves by log|det R|.
 func TestInformationInvariance(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	lost := 0

@@ -184,7 +184,8 @@ func informationCases() (cases []informationCase) {
 	line := append(anywhere, gppl.Localised{}, gppl.Mixed{}, gppl.Spectral{}, gppl.Raw{Design: gppl.Repulsive{}})
 	for _, k := range gppl.EngineKernels(1.3, 4) {
 		m := gppl.Model{Kernel: k, Noise: 0.2}
-		cases = append(cases, informationCase{m, gppl.EngineInputs("irregular", 130, rnd), line}, informationCase{m, gppl.EngineInputs("duplicated", 70, rnd), anywhere})
+		cases = append(cases, informationCase{m, gppl.EngineInputs("irregular", 130, rnd), line},
+			informationCase{m, gppl.EngineInputs("duplicated", 70, rnd), anywhere})
 		if !strings.Contains(k.String(), "er") { // periodic kernels are not positive definite for d > 1
 			cases = append(cases, informationCase{m, gppl.Vectors(plane, 2), anywhere})
 		}
@@ -222,7 +223,8 @@ func TestInformationRoutes(t *testing.T) {
 					difference.ScaleSym(-1, iz)
 					difference.AddSym(&difference, iy)
 					bound("theorem against difference", distance(loss.Total(), &difference, iy), 1e-10)
-					for what, m := range map[string]mat.Symmetric{"I_Z": iz, "ΔI": &difference, "quadratic": loss.Quadratic, "cross": loss.Cross} {
+					for what, m := range map[string]mat.Symmetric{"I_Z": iz, "ΔI": &difference, "quadratic": loss.Quadratic,
+						"cross": loss.Cross} {
 						bound(what+" ≥ 0", -smallest(t, m, iy), 1e-10)
 					}
 					if k == 7 && d == 1 {
@@ -268,7 +270,8 @@ func TestInformationDerivative(t *testing.T) {
 	t.Parallel()
 	x := gppl.EngineInputs("duplicated", 33, rand.New(rand.NewPCG(1, 1)))
 	formula := fd.Formula{
-		Stencil:    []fd.Point{{Loc: -2, Coeff: 1. / 12}, {Loc: -1, Coeff: -8. / 12}, {Loc: 1, Coeff: 8. / 12}, {Loc: 2, Coeff: -1. / 12}},
+		Stencil: []fd.Point{{Loc: -2, Coeff: 1. / 12}, {Loc: -1, Coeff: -8. / 12}, {Loc: 1, Coeff: 8. / 12},
+			{Loc: 2, Coeff: -1. / 12}},
 		Derivative: 1, Step: 1e-4,
 	}
 	for turn, k := range gppl.EngineKernels(1.3, 4) {
@@ -569,10 +572,12 @@ func TestStdErrLog(t *testing.T) {
 		unidentified(t, must.Get(fixed.Projected(p))(t), fixed.Params(), []string{"lengthscale"})
 	})
 	t.Run("Product", func(t *testing.T) { // two variances of which only the product matters
-		product := gppl.Model{Kernel: gppl.Mul(gppl.SE{Variance: 2, Lengthscale: 5}, gppl.Periodic{Variance: 3, Lengthscale: 1, Period: 9}), Noise: 0.1}
+		product := gppl.Model{Kernel: gppl.Mul(gppl.SE{Variance: 2, Lengthscale: 5},
+			gppl.Periodic{Variance: 3, Lengthscale: 1, Period: 9}), Noise: 0.1}
 		i := information(t, product, x)
 		e := unidentified(t, i.Data(), i.Params(), []string{"SE.variance", "Periodic.variance"})
-		if want := `gppl: the information is singular in 1 of 6 directions: "SE.variance", "Periodic.variance" not identified`; e.Error() != want {
+		if want := `gppl: the information is singular in 1 of 6 directions: ` +
+			`"SE.variance", "Periodic.variance" not identified`; e.Error() != want {
 			t.Errorf("error %q, want %q", e, want)
 		}
 		fixed := information(t, product.Fix("Periodic.variance"), x)
@@ -644,8 +649,13 @@ func TestInformationOfEngines(t *testing.T) {
 	t.Parallel()
 	d := gppl.BenchData(t, 150)
 	for i, k := range []gppl.Kernel{
-		gppl.Periodic{Variance: 0.7, Lengthscale: 1, Period: 11}, gppl.Periodic{Variance: 1, Lengthscale: 0.7, Period: 90}, gppl.SE{Variance: 1.2, Lengthscale: 30}, gppl.LocPer{Variance: 1, Lengthscale: 200, Period: 20, PeriodicLengthscale: 0.9}, gppl.Laplace{Variance: 1, Lengthscale: 30}, gppl.Matern32{Variance: 1, Lengthscale: 60}, gppl.RQ{Variance: 1, Lengthscale: 60, Alpha: 1.3},
-		gppl.Add(gppl.SE{Variance: 1, Lengthscale: 200}, gppl.Periodic{Variance: 0.5, Lengthscale: 1, Period: 25}), gppl.Add(gppl.Matern52{Variance: 1, Lengthscale: 40}, gppl.White{Variance: 0.3}), gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 300}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 40}),
+		gppl.Periodic{Variance: 0.7, Lengthscale: 1, Period: 11}, gppl.Periodic{Variance: 1, Lengthscale: 0.7, Period: 90},
+		gppl.SE{Variance: 1.2, Lengthscale: 30}, gppl.LocPer{Variance: 1, Lengthscale: 200, Period: 20, PeriodicLengthscale: 0.9},
+		gppl.Laplace{Variance: 1, Lengthscale: 30}, gppl.Matern32{Variance: 1, Lengthscale: 60},
+		gppl.RQ{Variance: 1, Lengthscale: 60, Alpha: 1.3},
+		gppl.Add(gppl.SE{Variance: 1, Lengthscale: 200}, gppl.Periodic{Variance: 0.5, Lengthscale: 1, Period: 25}),
+		gppl.Add(gppl.Matern52{Variance: 1, Lengthscale: 40}, gppl.White{Variance: 0.3}),
+		gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 300}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 40}),
 	} {
 		if testsize.Quick() && i%2 == 1 {
 			continue

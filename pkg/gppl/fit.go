@@ -19,45 +19,37 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
 )
 
-// Settings configures Fit. The zero value is recommended: L-BFGS to a vanishing
-// gradient, from the loss's own parameters.
+// Settings configures Fit. The zero value is recommended: L-BFGS to a vanishing gradient, from the loss's own parameters.
 type Settings struct {
-	// Method returns a fresh optimisation method: gonum's optimize.LBFGS,
-	// BFGS, CG, NelderMead, …, FisherScoring, or AdamRate. nil means L-BFGS. (A
-	// method keeps state, so that each run needs its own.)
+	// Method returns a fresh optimisation method: gonum's optimize.LBFGS, BFGS, CG, NelderMead, …, FisherScoring, or AdamRate. nil
+	// means L-BFGS. (A method keeps state, so that each run needs its own.)
 	Method func() optimize.Method
-	// GradientTolerance ends training in success once no derivative of the
-	// loss with respect to a raw parameter is larger, in nats. For a log transform that
-	// is nats per unit of log θ. A negative value disables this criterion.
+	// GradientTolerance ends training in success once no derivative of the loss with respect to a raw parameter is larger, in nats.
+	// For a log transform that is nats per unit of log θ. A negative value disables this criterion.
 	//
-	// 0 means 1e-4 or, for L-BFGS with up to twelve parameters, 1e-4 in units of
-	// standard errors, √(gᵀH⁻¹g) for the gradient g and the curvature H: the
-	// same for any number of observations, within 5e-9 nats of the minimum.
+	// 0 means 1e-4 or, for L-BFGS with up to twelve parameters, 1e-4 in units of standard errors, √(gᵀH⁻¹g) for the gradient g and
+	// the curvature H: the same for any number of observations, within 5e-9 nats of the minimum.
 	GradientTolerance float64
-	// Stop returns a further stopping rule, such as StopBelow(1e-3); nil means
-	// none.
+	// Stop returns a further stopping rule, such as StopBelow(1e-3); nil means none.
 	Stop func() optimize.Converger
-	// MaxEvaluations and MaxIterations limit each start; 0 means 1000
-	// evaluations and no limit of iterations.
+	// MaxEvaluations and MaxIterations limit each start; 0 means 1000 evaluations and no limit of iterations.
 	MaxEvaluations, MaxIterations int
-	// EvaluationSeconds, unless 0, makes MaxEvaluations a limit of predicted time: an evaluation that Seconds predicts to take c times these
-	// seconds counts as c evaluations if c > 1, and one that would exceed the limit is left out as if its loss were +Inf.
+	// EvaluationSeconds, unless 0, turns MaxEvaluations into a limit of predicted time: an evaluation that Seconds predicts to take
+	// c > 1 times as long counts as c evaluations, and one that would exceed the limit is left out as if its loss were +Inf.
 	EvaluationSeconds float64
-	// Starts is the number of starting points; 0 means 1. The first is the
-	// loss's own, the others are normally distributed around it in the raw
-	// parameters with standard deviation Spread (0 means 1), drawn from Seed. Locations
-	// on the axis of x move in units of the shortest lengthscale or period.
+	// Starts is the number of starting points; 0 means 1. The first is the loss's own, the others are normally distributed around it
+	// in the raw parameters with standard deviation Spread (0 means 1), drawn from Seed. Locations on the axis of x move in units of
+	// the shortest lengthscale or period.
 	Starts int
 	Spread float64
 	Seed   uint64
-	// Guide, unless nil, is a loss of the same parameters whose information at the start is about the curvature of the loss near
-	// the optimum, such as an approximation of the likelihood. BFGS then moves in its metric, H^−½z for the
-	// information H in raw parameters: it takes fewer evaluations if the start is near the optimum, which is the loss's own. Other methods,
-	// and L-BFGS of more than twelve parameters, have no guide; and nor has a training with a GradientTolerance that begins more than
-	// 20 standard errors, √(gᵀH⁻¹g), from the optimum: the curvature there says nothing of the way.
+	// Guide, unless nil, is a loss of the same parameters, such as an approximation of the likelihood, whose information at the
+	// start is about the curvature of the loss near the optimum. BFGS then moves in its metric, H^−½z for the information H in raw
+	// parameters, and takes fewer evaluations if the start is near the optimum, which is the loss's own. No guide is used by other
+	// methods, by L-BFGS of more than twelve parameters, or by a training with a GradientTolerance that begins more than 20 standard
+	// errors, √(gᵀH⁻¹g), from the optimum: the curvature there does not lead the way.
 	Guide Informed
-	// NoStandardErrors leaves out the 2p evaluations, for p trained
-	// parameters, that standard errors take.
+	// NoStandardErrors leaves out the 2p evaluations, for p trained parameters, that standard errors take.
 	NoStandardErrors bool
 	// Progress, unless nil, is called after every evaluation.
 	Progress func(Progress)
@@ -83,8 +75,7 @@ func AdamRate(rate float64) func() optimize.Method {
 	return func() optimize.Method { return &descent.Adam{Rate: rate} }
 }
 
-// StopBelow returns the paper's stopping rule for Settings.Stop: five
-// iterations in a row that change the loss by less than tol.
+// StopBelow returns the paper's stopping rule for Settings.Stop: five iterations in a row that change the loss by less than tol.
 func StopBelow(tol float64) func() optimize.Converger {
 	return func() optimize.Converger { return &descent.Still{Absolute: tol} }
 }
@@ -93,9 +84,8 @@ func StopBelow(tol float64) func() optimize.Converger {
 type Status string
 
 const (
-	// Converged: the gradient vanished within GradientTolerance or, if rounding hides
-	// any further descent, so far that less than 1e-6 nats remain to be gained
-	// according to the curvature.
+	// Converged: the gradient vanished within GradientTolerance or, if rounding hides any further descent, so far that less than
+	// 1e-6 nats remain to be gained according to the curvature.
 	Converged Status = "converged"
 	// Stopped: the rule in Settings.Stop ended training.
 	Stopped Status = "stopped by rule"
@@ -103,31 +93,29 @@ const (
 	Limited Status = "limit reached"
 	// Cancelled: the context ended.
 	Cancelled Status = "cancelled"
-	// Stalled: the method found no lower value although the gradient does not
-	// vanish.
+	// Stalled: the method found no lower value although the gradient does not vanish.
 	Stalled Status = "stalled"
 	// Doubtful: training converged to parameters that the data do not determine; the warnings name them. Package auto
 	// says so, Fit does not. Do not treat it as a success.
 	Doubtful Status = "doubtful"
 )
 
-// Fit minimises loss over those of its parameters that are not Fixed, in their raw
-// values. It returns the best point that it evaluated, with a full report of the
-// training. start gives the values to begin with, and the transforms: all parameters of
-// the loss in their order, as loss.Params() or, if the loss has no parameters of its own,
-// a model's Params() return them. nil means loss.Params(). Fit panics if their number is
-// wrong, or if loss is nil.
+// Fit minimises loss over those of its parameters that are not Fixed, in their raw values. It returns the best point that it
+// evaluated, with a full report of the training. start gives the values to begin with, and the transforms: all parameters of the
+// loss in their order, as loss.Params() or, if the loss has no parameters of its own, a model's Params() return them. nil means
+// loss.Params(). Fit panics if their number is wrong, or if loss is nil.
 //
-// If ctx ends, Fit returns the best point so far together with ctx's error. It interrupts the evaluation at hand if the
-// loss is Interruptible; if that is the first, the Value is +Inf. A loss that cannot be evaluated at the start, or only by engines that are wrong there, is an
-// error without a result; elsewhere it counts as +Inf.
+// If ctx ends, Fit returns the best point so far together with ctx's error. It interrupts the current evaluation if the loss is
+// Interruptible; if that is the first, the Value is +Inf. A loss that cannot be evaluated at the start, or only by engines that
+// are wrong there, is an error without a result; elsewhere it counts as +Inf.
 func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, error) {
 	notNil("Fit", "the loss", loss)
 	began := time.Now()
 	o := newObjective(ctx, loss, start, s)
 	first, err := o.evaluate(o.start)
 	if o.interrupted() {
-		run := StartResult{Value: math.Inf(1), Status: Cancelled, Reason: ctx.Err().Error(), Theta: Values(o.params), Evaluations: o.evaluations}
+		run := StartResult{Value: math.Inf(1), Status: Cancelled, Reason: ctx.Err().Error(), Theta: Values(o.params),
+			Evaluations: o.evaluations}
 		r := o.result([]StartResult{run}, 0)
 		r.FitTime = time.Since(began)
 		return r, ctx.Err()
@@ -159,7 +147,7 @@ func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, er
 			best = i
 		}
 	}
-	if end := starts[best]; math.IsInf(end.Value, 1) && end.Status != Cancelled { // the engine that made the first value is wrong there
+	if end := starts[best]; math.IsInf(end.Value, 1) && end.Status != Cancelled { // the first value came from a wrong engine
 		return nil, errors.New("gppl: fit: " + end.Reason)
 	}
 	r := o.result(starts, best)
@@ -170,9 +158,8 @@ func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, er
 	return r, nil
 }
 
-// objective is the loss as the optimiser sees it, a function of the raw values
-// of the parameters that are trained. Value and gradient are computed together
-// and remembered, since gonum asks for them one after the other.
+// objective is the loss as the optimiser sees it, a function of the raw values of the parameters that are trained. Value and
+// gradient are computed together and remembered, since gonum asks for them one after the other.
 type objective struct {
 	ctx      context.Context
 	loss     Loss
@@ -221,7 +208,8 @@ type point struct {
 func newObjective(ctx context.Context, loss Loss, start []Param, s Settings) *objective {
 	o := &objective{ctx: ctx, loss: loss, settings: s, params: loss.Params(), began: time.Now()}
 	if s.Guide != nil && len(s.Guide.Params()) != len(o.params) {
-		panic(fmt.Sprintf("gppl: Fit: the guide %v has %d parameters, but %v has %d", s.Guide, len(s.Guide.Params()), loss, len(o.params)))
+		panic(fmt.Sprintf("gppl: Fit: the guide %v has %d parameters, but %v has %d",
+			s.Guide, len(s.Guide.Params()), loss, len(o.params)))
 	}
 	if start != nil {
 		if len(start) != len(o.params) {
@@ -298,7 +286,8 @@ func (o *objective) compute(u []float64) {
 			o.grad[j] = o.gradTheta[i] * o.through[i].Slope(u[j])
 		}
 	}
-	o.trace = append(o.trace, TracePoint{Start: o.startIndex, Evaluation: o.evaluations, Seconds: time.Since(o.began).Seconds(), Value: o.value})
+	o.trace = append(o.trace, TracePoint{Start: o.startIndex, Evaluation: o.evaluations, Seconds: time.Since(o.began).Seconds(),
+		Value: o.value})
 	if o.settings.Progress != nil {
 		best := o.value
 		if o.best.u != nil {
@@ -458,7 +447,7 @@ func (s smallGradient) Converged(*optimize.Location) optimize.Status {
 // errPanicked ends a minimisation; the panic is raised in its place.
 var errPanicked = errors.New("an evaluation panicked")
 
-// nothingLeft says why the best point is the optimum although no gradient was asked of it, "" if it may not be.
+// nothingLeft says why the best point is the optimum although no gradient was computed there, "" if it may not be.
 func (o *objective) nothingLeft() string {
 	if o.settings.NoStandardErrors || !o.loss.Report().Likelihood {
 		return "what is left to gain is below 5e-9 nats, by the last step"

@@ -11,7 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestFitProcessors: the evaluations for the curvature run at once on several processors, and the result has the bits that it has on one.
+// TestFitProcessors: the evaluations for the curvature run at once on several processors, and the result has the bits that it has
+// on one.
 func TestFitProcessors(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 7))
 	for _, k := range []gppl.Kernel{
@@ -42,7 +43,8 @@ func TestFitProcessors(t *testing.T) {
 		}
 		one, two := fit(1), fit(2)
 		if one.Evaluations != two.Evaluations || !slices.Equal(one.Model.Values(), two.Model.Values()) {
-			t.Errorf("%v: %d evaluations to %v on one processor, %d to %v on two", k, one.Evaluations, one.Model.Values(), two.Evaluations, two.Model.Values())
+			t.Errorf("%v: %d evaluations to %v on one processor, %d to %v on two",
+				k, one.Evaluations, one.Model.Values(), two.Evaluations, two.Model.Values())
 		}
 		for i, p := range one.Params {
 			if q := two.Params[i]; !(p.StdErrLog > 0) || p.StdErrLog != q.StdErrLog {

@@ -9,23 +9,18 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
 )
 
-// Fit compares gradients with differences of the loss's value, which is computed by
-// another route: at every start, where the gradient is large, and at the end of
-// training, to confirm the optimum. That takes two values at a start. At the end it
-// takes none beyond those of the standard errors, or two without them. It takes more
-// only if they disagree.
+// Fit compares gradients with differences of the loss's value, which is computed by another route: at every start, where the
+// gradient is large, and at the end of training, to confirm the optimum. That takes two values at a start. At the end it takes
+// none beyond those of the standard errors, or two without them. It takes more only if they disagree.
 
-// Unconfirmed is the status of a training whose gradient does not agree with
-// differences of the loss's value: it did not end at an optimum. The warnings
-// say where and by how much they differ. Do not treat it as a success.
+// Unconfirmed is the status of a training whose gradient does not agree with differences of the loss's value: it did not end at
+// an optimum. The warnings say where and by how much they differ. Do not treat it as a success.
 const Unconfirmed Status = "gradient not confirmed"
 
 const (
-	// gradientFault is the relative error of one derivative that the check at a
-	// start is to see.
+	// gradientFault is the relative error of one derivative that the check at a start is to see.
 	gradientFault = 1e-3
-	// optimumGain, in nats, is how far below an optimum its neighbours' values may
-	// put the minimum.
+	// optimumGain, in nats, is how far below an optimum its neighbours' values may put the minimum.
 	optimumGain = 0.01
 )
 
@@ -47,8 +42,7 @@ func (o *objective) along(u, d []float64, value float64) descent.Line {
 	}}
 }
 
-// confirmGradient compares the gradient at u with differences of the value, and
-// returns what is wrong with it, or "".
+// confirmGradient compares the gradient at u with differences of the value, and returns what is wrong with it, or "".
 func (o *objective) confirmGradient(u, grad []float64, value float64) string {
 	d, slope := descent.Balanced(grad)
 	if slope == 0 || o.ctx.Err() != nil {
@@ -57,8 +51,7 @@ func (o *objective) confirmGradient(u, grad []float64, value float64) string {
 	return o.along(u, d, value).ConfirmSlope(slope, 0.5*gradientFault/float64(len(u))*slope)
 }
 
-// confirmOptimum looks, around the point where training ended, whether values
-// fall on although the gradient vanishes.
+// confirmOptimum looks, around the point where training ended, whether values fall on although the gradient vanishes.
 func (o *objective) confirmOptimum(u []float64, value float64) string {
 	if len(u) == 0 || o.ctx.Err() != nil || math.IsInf(value, 0) {
 		return ""
@@ -84,8 +77,7 @@ func (o *objective) confirmByCurvature(first []float64, cov mat.Matrix, win Star
 	return o.confirmOptimum(u, win.Value)
 }
 
-// checkStart confirms the gradient at a start. If an engine of the loss is wrong,
-// training continues with the others.
+// checkStart confirms the gradient at a start. If an engine of the loss is wrong, training continues with the others.
 func (o *objective) checkStart(u []float64) {
 	for len(u) > 0 && o.withGrad {
 		if _, err := o.evaluate(u); err != nil || math.IsInf(o.value, 0) {
@@ -100,7 +92,8 @@ func (o *objective) checkStart(u []float64) {
 			o.faults = append(o.faults, "the gradient at the start is wrong: "+fault)
 			return
 		}
-		o.replaced = append(o.replaced, fmt.Sprintf("the gradient of the %s engine is wrong at the start, and the engine was left out: %s", engine, fault))
+		o.replaced = append(o.replaced,
+			fmt.Sprintf("the gradient of the %s engine is wrong at the start, and the engine was left out: %s", engine, fault))
 		o.loss, o.known, o.best = other, false, point{}
 	}
 }

@@ -27,8 +27,8 @@ func (s sure) Information([]float64) (*mat.SymDense, error) {
 	return mat.NewSymDense(p, make([]float64, p*p)), nil
 }
 
-// TestFitGuide: projections guide the exact likelihood to the optimum that L-BFGS finds alone, from nearby in fewer evaluations, and from
-// afar. A guide without information does no harm.
+// TestFitGuide: projections guide the exact likelihood to the optimum that L-BFGS finds alone, from nearby in fewer evaluations,
+// and from afar. A guide without information does no harm.
 func TestFitGuide(t *testing.T) {
 	t.Parallel()
 	d := drawn(t, 400, 1)
@@ -42,19 +42,22 @@ func TestFitGuide(t *testing.T) {
 		if got.Status != gppl.Converged || math.Abs(got.Value-want.Value) > 1e-6 || i == 0 && got.Evaluations >= want.Evaluations {
 			t.Errorf("from %v: %v, alone %v", start, got, want)
 		}
-		if none := must.Get(gppl.Fit(context.Background(), loss, params, gppl.Settings{Guide: uninformed{loss}}))(t); none.Status != gppl.Converged ||
+		if none := must.Get(gppl.Fit(context.Background(), loss, params,
+			gppl.Settings{Guide: uninformed{loss}}))(t); none.Status != gppl.Converged ||
 			math.Abs(none.Value-want.Value) > 1e-6 {
 			t.Errorf("from %v, with a guide that does not know: %v, alone %v", start, none, want)
 		}
 		rough := gppl.Settings{GradientTolerance: 0.05, NoStandardErrors: true}
 		alone := must.Get(gppl.Fit(context.Background(), loss, params, rough))(t)
 		rough.Guide = guide
-		if got := must.Get(gppl.Fit(context.Background(), loss, params, rough))(t); got.Status != gppl.Converged || got.Value > want.Value+1e-3 ||
+		if got := must.Get(gppl.Fit(context.Background(), loss, params, rough))(t); got.Status != gppl.Converged ||
+			got.Value > want.Value+1e-3 ||
 			i == 0 && got.Evaluations >= alone.Evaluations {
 			t.Errorf("from %v to a gradient of 0.05: %v, alone %v", start, got, alone)
 		}
 		if rough.Guide = (sure{loss}); i == 1 { // which says that the optimum is far
-			if got := must.Get(gppl.Fit(context.Background(), loss, params, rough))(t); got.Evaluations != alone.Evaluations || got.Value != alone.Value {
+			if got := must.Get(gppl.Fit(context.Background(), loss, params, rough))(t); got.Evaluations != alone.Evaluations ||
+				got.Value != alone.Value {
 				t.Errorf("from %v, with a guide that is not to be believed: %v, alone %v", start, got, alone)
 			}
 		}

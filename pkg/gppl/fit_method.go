@@ -14,20 +14,17 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
 )
 
-// An absolute tolerance on the gradient requires more digits the more observations
-// there are, eventually more than rounding leaves. The relevant quantity is the
-// gradient in units of standard errors: the distance to the optimum in these units.
-// L-BFGS ends when its own steps indicate that this is small. The curvature, which
-// standard errors need anyway, then confirms it, or gives Newton steps if it is not
-// small.
+// An absolute tolerance on the gradient requires more digits the more observations there are, eventually more than rounding
+// leaves. The relevant quantity is the gradient in units of standard errors: the distance to the optimum in these units. L-BFGS
+// ends when its own steps indicate that this is small. The curvature, which standard errors need anyway, then confirms it, or
+// gives Newton steps if it is not small.
 
 const (
-	// scoreTolerance is the gradient at which training ends, in units of standard
-	// errors: √(gᵀH⁻¹g), H the curvature. The optimum is that many standard errors
-	// away, and half its square, 5e-9 nats, below.
+	// scoreTolerance is the gradient at which training ends, in units of standard errors: √(gᵀH⁻¹g), H the curvature. The optimum is
+	// that many standard errors away, and half its square, 5e-9 nats, below.
 	scoreTolerance = 1e-4
-	// maxNewton is the number of parameters up to which the rule is for: it is
-	// checked by the curvature, which takes two evaluations for each.
+	// maxNewton is the largest number of parameters for which the rule is used: the curvature that checks it takes two evaluations
+	// for each.
 	maxNewton = 12
 	// newtonSteps bounds the steps with one curvature.
 	newtonSteps = 4
@@ -40,9 +37,8 @@ type curvatureAt struct {
 	h        *mat.SymDense
 }
 
-// newton takes Newton's steps from the best point. It reports the gradient there
-// in units of standard errors, and whether that is small enough; it gives up where
-// the curvature is not positive or a step does not descend.
+// newton takes Newton's steps from the best point. It reports the gradient there in units of standard errors, and whether that is
+// small enough; it gives up where the curvature is not positive or a step does not descend.
 func (o *objective) newton() (score float64, ok bool) {
 	u, g, value := slices.Clone(o.best.u), slices.Clone(o.best.grad), o.best.value
 	o.evaluateAhead(u)
@@ -102,12 +98,11 @@ type evaluation struct {
 	err         error
 }
 
-// aheadSeconds is how long an evaluation may take for several to run at once. A longer one keeps the processors busy by itself, and needs
-// memory.
+// aheadSeconds is the longest evaluation of which several run at once. Longer ones use all processors by themselves, and memory.
 const aheadSeconds = 0.1
 
-// evaluateAhead evaluates the loss at the points that curvature.Hessian asks for at u, on all processors: all but the last, so that what the
-// loss reports of its last evaluation does not depend on which of them ended last.
+// evaluateAhead evaluates the loss, on all processors, at the points that curvature.Hessian will ask for at u, except the last:
+// what the loss reports of its last evaluation then does not depend on which of them ended last.
 func (o *objective) evaluateAhead(u []float64) {
 	if s := Seconds(o.loss, o.theta); !(s > 0 && s < aheadSeconds) {
 		return
@@ -143,20 +138,17 @@ func (o *objective) valueGrad(grad []float64) (float64, error) {
 // Informed is a loss that knows its Fisher information: PL, and PL with the residual.
 type Informed interface {
 	Loss
-	// Information returns the Fisher information in the logs of all parameters at
-	// the natural values theta.
+	// Information returns the Fisher information in the logs of all parameters at the natural values theta.
 	Information(theta []float64) (*mat.SymDense, error)
 }
 
 var _ Informed = (*Projected)(nil)
 
-// FisherScoring returns a fresh method for Settings.Method: Newton's method with the
-// Fisher information instead of the Hessian, u ← u − I⁻¹g, and a line search. The
-// information is positive semi-definite everywhere, which the Hessian of a likelihood
-// is not, and steps need no scale. An iteration also computes the information; for PL
-// with p parameters that costs about p evaluations. L-BFGS, the default, takes about
-// as many iterations and is therefore faster (TestFisherScoring prints them). The loss
-// must be Informed.
+// FisherScoring returns a fresh method for Settings.Method: Newton's method with the Fisher information instead of the Hessian, u
+// ← u − I⁻¹g, and a line search. The information is positive semi-definite everywhere, which the Hessian of a likelihood is not,
+// and steps need no scale. An iteration also computes the information; for PL with p parameters that costs about p evaluations.
+// L-BFGS, the default, takes about as many iterations and is therefore faster (TestFisherScoring prints them). The loss must be
+// Informed.
 func FisherScoring() optimize.Method { return &optimize.Newton{Linesearcher: &optimize.Backtracking{}} }
 
 // hessian sets h to the Fisher information at u in raw parameters. If there is none, it
@@ -192,14 +184,15 @@ func (o *objective) information(h *mat.SymDense, u []float64, of func(theta []fl
 	}
 }
 
-// guideFloor is the least information, in nats per squared unit of a raw parameter, that is told from none.
+// guideFloor is the least information, in nats per squared unit of a raw parameter, that is distinguished from none.
 const guideFloor = 1
 
-// guidedErrors is the number of standard errors from the optimum within which a guide is believed. If a model holds, nine parameters move by less than
-// 14 from a sixth of the data to all of them in 999 of 1000 cases: √(1 + 6) times the square root of the quantile of χ², 27.9. Beyond 24, in series next to without noise, a guide led astray.
+// guidedErrors is the number of standard errors from the optimum within which a guide is trusted. If a model holds, nine
+// parameters move by less than 14 from a sixth of the data to all of them in 999 of 1000 cases: √(1 + 6) times the root of the
+// quantile of χ², 27.9. Beyond 24, in series with almost no noise, a guide misled the search.
 const guidedErrors = 20
 
-// errorsAway returns how many standard errors from the best point the optimum is by the curvature of some coordinates, √(gᵀH⁻¹g); 0 if there are none.
+// errorsAway returns the distance from the best point to the optimum in standard errors, √(gᵀH⁻¹g), with H from c; 0 if c is nil.
 func (o *objective) errorsAway(c *descent.Coordinates) float64 {
 	if c == nil {
 		return 0
@@ -209,8 +202,8 @@ func (o *objective) errorsAway(c *descent.Coordinates) float64 {
 	return floats.Norm(z, 2)
 }
 
-// newMetric returns the coordinates in which the information of a guide at u, in the raw parameters of o, is the identity: BFGS, which moves in
-// them, meets about the same curvature in every direction. They are nil if there is no information.
+// newMetric returns the coordinates in which the information of a guide at u, in the raw parameters of o, is the identity, so
+// that BFGS meets about the same curvature in every direction. They are nil if there is no information.
 func (o *objective) newMetric(guide Informed, u []float64) *descent.Coordinates {
 	h := mat.NewSymDense(len(u), nil)
 	o.information(h, u, guide.Information)

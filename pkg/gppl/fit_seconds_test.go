@@ -17,8 +17,8 @@ func (w recording) LogDensity(theta float64) (value, slope float64) {
 func (recording) Check() error   { return nil }
 func (recording) String() string { return "recording" }
 
-// TestEvaluationSeconds checks that MaxEvaluations bounds the predicted time of a training whose evaluations take longer and longer: the
-// start is a long lengthscale, and the data want a short one.
+// TestEvaluationSeconds checks that MaxEvaluations bounds the predicted time of a training whose evaluations take longer and
+// longer: the start is a long lengthscale, and the data want a short one.
 func TestEvaluationSeconds(t *testing.T) {
 	d := irregularData(t, 3000)
 	span := float64(d.Len())
@@ -48,7 +48,8 @@ func TestEvaluationSeconds(t *testing.T) {
 	const limit = 300
 	plain, most := train(Settings{MaxEvaluations: limit, NoStandardErrors: true})
 	bounded, spent := train(Settings{MaxEvaluations: limit, EvaluationSeconds: unit, NoStandardErrors: true})
-	t.Logf("without forecasts %d evaluations count as %.0f, with them %d as %.0f", plain.Evaluations, most, bounded.Evaluations, spent)
+	t.Logf("without forecasts %d evaluations count as %.0f, with them %d as %.0f",
+		plain.Evaluations, most, bounded.Evaluations, spent)
 	if most < 2*limit {
 		t.Errorf("%d evaluations of at most %d count as %.0f: these data test nothing", plain.Evaluations, limit, most)
 	}

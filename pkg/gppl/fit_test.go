@@ -117,7 +117,8 @@ func TestFitStops(t *testing.T) {
 		}
 	}
 
-	r = must.Get(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{Method: gppl.AdamRate(0.01), MaxIterations: 7}))(t)
+	r = must.Get(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{Method: gppl.AdamRate(0.01),
+		MaxIterations: 7}))(t)
 	if r.Status != gppl.Limited || r.Iterations != 7 || !strings.Contains(strings.Join(r.Warnings, " "), "before the optimum") {
 		t.Errorf("seven iterations: %v", r)
 	}
@@ -187,7 +188,8 @@ func TestFitAroundFailures(t *testing.T) {
 	}
 	bad := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 1}
 	l := must.Get(gppl.NewExact(bad, d))(t)
-	if _, err := gppl.Fit(context.Background(), hole{l}, nil, gppl.Settings{}); err == nil || !strings.Contains(err.Error(), "too long") {
+	if _, err := gppl.Fit(context.Background(), hole{l}, nil, gppl.Settings{}); err == nil ||
+		!strings.Contains(err.Error(), "too long") {
 		t.Errorf("a start that cannot be evaluated: %v", err)
 	}
 }
@@ -246,7 +248,8 @@ func TestFitVFE(t *testing.T) {
 
 func TestResultFile(t *testing.T) {
 	d := drawn(t, 80, 5)
-	k := gppl.Add(gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 2}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}), gppl.Matern32{Variance: 0.5, Lengthscale: 1})
+	k := gppl.Add(gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 2}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}),
+		gppl.Matern32{Variance: 0.5, Lengthscale: 1})
 	m := gppl.PaperModel(k).Fix("Product.Periodic.variance")
 	l := must.Get(gppl.NewExact(m, d))(t)
 	r := must.Get(gppl.Fit(context.Background(), l, nil, gppl.Settings{Starts: 2, MaxEvaluations: 30}))(t)

@@ -32,7 +32,8 @@ func TestToeplitzBrokenGrid(t *testing.T) {
 				for _, k := range []gppl.Kernel{
 					gppl.Periodic{Variance: 1, Lengthscale: 1, Period: step / divide},
 					gppl.LocPer{Variance: 1, Lengthscale: 30 * step, Period: step / divide, PeriodicLengthscale: 0.7},
-					gppl.Mul(gppl.Matern32{Variance: 1, Lengthscale: 9 * step}, gppl.Periodic{Variance: 1, Lengthscale: 2, Period: step / divide}),
+					gppl.Mul(gppl.Matern32{Variance: 1, Lengthscale: 9 * step}, gppl.Periodic{Variance: 1, Lengthscale: 2,
+						Period: step / divide}),
 				} {
 					m := gppl.Model{Kernel: k, Noise: math.Pow(10, -3*rnd.Float64())}
 					var value [2]float64
@@ -58,12 +59,14 @@ func TestToeplitzBrokenGrid(t *testing.T) {
 						taken++
 					}
 					if off := math.Abs(value[0] - value[1]); !(off <= bound) {
-						t.Errorf("%v, noise %.3g, n=%d by %.3g: %v, dense %v: off by %.3g, bound %.3g", k, m.Noise, n, step, value[1], value[0], off, bound)
+						t.Errorf("%v, noise %.3g, n=%d by %.3g: %v, dense %v: off by %.3g, bound %.3g",
+							k, m.Noise, n, step, value[1], value[0], off, bound)
 					}
 					steep := max(1, 2*math.Pi*float64(n)*divide)
 					for p := range grads[0] {
 						if off := math.Abs(grads[0][p] - grads[1][p]); !(off <= gradientFactor*steep*bound) {
-							t.Errorf("%v, noise %.3g, n=%d by %.3g: derivative %d off by %.3g, bound %.3g", k, m.Noise, n, step, p, off, gradientFactor*steep*bound)
+							t.Errorf("%v, noise %.3g, n=%d by %.3g: derivative %d off by %.3g, bound %.3g",
+								k, m.Noise, n, step, p, off, gradientFactor*steep*bound)
 						}
 					}
 				}

@@ -10,17 +10,15 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/kmeans"
 )
 
-// Inputs holds n points of R^d, the x of a Gaussian process. For a time series
-// d = 1 and the points are the times. Build it with Scalars or Vectors; the
-// values are not copied until a loss or a projection is made from them.
+// Inputs holds n points of R^d, the x of a Gaussian process. For a time series d = 1 and the points are the times. Build it with
+// Scalars or Vectors; the values are not copied until a loss or a projection is made from them.
 type Inputs struct {
 	d       int
 	at      []float64 // row-major, n×d
 	columns *columns  // nil: none
 }
 
-// Scalars returns the n one-dimensional inputs x: the times of a series, in
-// any order, duplicates allowed.
+// Scalars returns the n one-dimensional inputs x: the times of a series, in any order, duplicates allowed.
 func Scalars(x []float64) Inputs { return Inputs{d: 1, at: x} }
 
 // Vectors returns n inputs of dimension d, stored row by row in x: point i is
@@ -68,7 +66,7 @@ func (x Inputs) clone() Inputs {
 	return Inputs{x.d, slices.Clone(x.at), x.columns.each(slices.Clone[[]float64])}
 }
 
-// Coordinate returns that along axis j of each point, copied: the times of a series along axis 0.
+// Coordinate returns coordinate j of each point, copied: the times of a series for j = 0.
 func (x Inputs) Coordinate(j int) []float64 {
 	v := make([]float64, x.Len())
 	for i := range v {
@@ -112,8 +110,7 @@ func (x Inputs) check(arg string) error {
 	return x.columns.check(arg)
 }
 
-// distances sets r, a row-major a.Len()×b.Len() block, to the Euclidean
-// distances between the points of a and of b.
+// distances sets r, a row-major a.Len()×b.Len() block, to the Euclidean distances between the points of a and of b.
 func distances(r []float64, a, b Inputs) {
 	nb := b.Len()
 	if a.d == 1 {
@@ -144,7 +141,8 @@ func (x Inputs) checkUnit() error {
 	for j := range x.d {
 		lo, hi := x.Range(j)
 		if span := hi - lo; span > mostMagnitude || span > 0 && span < leastMagnitude {
-			return fmt.Errorf("gppl: x reaches from %v to %v, and the square of this range is beyond float64: change the unit of x", lo, hi)
+			return fmt.Errorf("gppl: x reaches from %v to %v, and the square of this range is beyond float64: change the unit of x",
+				lo, hi)
 		}
 	}
 	return nil
@@ -157,14 +155,12 @@ type columns struct {
 	values [][]float64 // n each
 }
 
-// WithColumn returns x with a named column, one value per point: a regressor for the
-// mean of a model (Regressor). The column is not a coordinate, and does not count for
-// Dim or for distances. It replaces a column of the same name. The values are not
-// copied and must not be changed afterwards. Slice and Pick keep the columns. It panics
-// if the name is empty or the number of values is not that of the points.
+// WithColumn returns x with a named column, one value per point: a regressor for the mean of a model (Regressor). The column is
+// not a coordinate, and does not count for Dim or for distances. It replaces a column of the same name. The values are not copied
+// and must not be changed afterwards. Slice and Pick keep the columns. It panics if the name is empty or the number of values is
+// not that of the points.
 //
-// Forecasts need the column as well: the regressor must be known, or assumed, at every
-// input of a prediction.
+// Forecasts need the column as well: the regressor must be known, or assumed, at every input of a prediction.
 func (x Inputs) WithColumn(name string, values []float64) Inputs {
 	if name == "" {
 		panic("gppl: Inputs.WithColumn: the name is empty")
@@ -185,8 +181,7 @@ func (x Inputs) WithColumn(name string, values []float64) Inputs {
 	return x
 }
 
-// Column returns the column of that name, with one value per point; it shares the
-// storage of x. ok is false if there is none.
+// Column returns the column of that name, with one value per point; it shares the storage of x. ok is false if there is none.
 func (x Inputs) Column(name string) (values []float64, ok bool) {
 	if x.columns == nil {
 		return nil, false
@@ -198,8 +193,7 @@ func (x Inputs) Column(name string) (values []float64, ok bool) {
 	return x.columns.values[i], true
 }
 
-// ColumnNames returns the names of the columns of x, in the order in which they were
-// added.
+// ColumnNames returns the names of the columns of x, in the order in which they were added.
 func (x Inputs) ColumnNames() []string {
 	if x.columns == nil {
 		return nil
@@ -232,12 +226,10 @@ func (c *columns) check(arg string) error {
 	return nil
 }
 
-// KMeans returns m centres of the inputs x: seeded by k-means++ (Arthur and
-// Vassilvitskii 2007) and refined by Lloyd's iteration until no point changes
-// its centre, at most 100 times. They are good inducing inputs to start VFE
-// from. On the line the centres come in ascending order. Time is O(nm) for the
-// seeding and per iteration; on the line, O(n log m) per iteration. It is an
-// error if m is not in 1, …, n or if x has fewer than m distinct points.
+// KMeans returns m centres of the inputs x: seeded by k-means++ (Arthur and Vassilvitskii 2007) and refined by Lloyd's iteration
+// until no point changes its centre, at most 100 times. They are good inducing inputs to start VFE from. On the line the centres
+// come in ascending order. Time is O(nm) for the seeding and per iteration; on the line, O(n log m) per iteration. It is an error
+// if m is not in 1, …, n or if x has fewer than m distinct points.
 func KMeans(x Inputs, m int, seed uint64) (Inputs, error) {
 	if err := x.check("x"); err != nil {
 		return Inputs{}, err

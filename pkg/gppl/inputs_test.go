@@ -69,8 +69,10 @@ func TestBadModels(t *testing.T) {
 		{gppl.Model{Kernel: gppl.SE{Variance: -2, Lengthscale: 1}, Noise: 1}, `"variance" (index 0) = -2 is not positive`},
 		{gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: math.NaN()}, Noise: 1}, `"lengthscale" (index 1) = NaN is not finite`},
 		{gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0}, `"noise variance" (index 2) = 0 is not positive`},
-		{gppl.Model{Kernel: gppl.Add(gppl.White{Variance: 1}, gppl.SE{Variance: 1, Lengthscale: math.Inf(1)}), Noise: 1}, `"SE.lengthscale" (index 2) = +Inf`},
-		{gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1e-7}.WithTransform(gppl.NoiseName, gppl.Softplus{Floor: 1e-6}), "out of the range of its transform"},
+		{gppl.Model{Kernel: gppl.Add(gppl.White{Variance: 1}, gppl.SE{Variance: 1, Lengthscale: math.Inf(1)}), Noise: 1},
+			`"SE.lengthscale" (index 2) = +Inf`},
+		{gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1e-7}.WithTransform(gppl.NoiseName,
+			gppl.Softplus{Floor: 1e-6}), "out of the range of its transform"},
 	} {
 		if _, err := gppl.NewExact(c.m, d); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("got %v, want an error that says %s", err, c.want)
@@ -92,7 +94,8 @@ func TestBadInducing(t *testing.T) {
 		}
 	}
 	p := must.Get(gppl.NewProjection(gppl.Sphere{}, randomData(t, 9, 1, 1).X, 3, 1))(t)
-	if _, err := gppl.NewProjected(m, d, p); err == nil || !strings.Contains(err.Error(), "projection is of 9 observations, but x and y have 10") {
+	if _, err := gppl.NewProjected(m, d, p); err == nil || !strings.Contains(err.Error(),
+		"projection is of 9 observations, but x and y have 10") {
 		t.Errorf("a projection of other data: %v", err)
 	}
 }
@@ -128,7 +131,8 @@ func TestJitter(t *testing.T) {
 }
 
 func TestTransforms(t *testing.T) {
-	for _, tr := range []gppl.Transform{gppl.Log{}, gppl.Softplus{}, gppl.Softplus{Floor: 1e-6}, gppl.Cycles{Span: 20}, gppl.Free{}} {
+	for _, tr := range []gppl.Transform{gppl.Log{}, gppl.Softplus{}, gppl.Softplus{Floor: 1e-6}, gppl.Cycles{Span: 20},
+		gppl.Free{}} {
 		for _, u := range []float64{-30, -5, -1e-3, 0, 0.7, 4, 40} {
 			theta := tr.Natural(u)
 			if s, ok := tr.(gppl.Softplus); ok && u < -20 && s.Floor > 0 {
@@ -165,7 +169,8 @@ func TestTransformJSON(t *testing.T) {
 		}
 	}
 	var read store.Model
-	text := `{"kernel":{"type":"White","parameters":{"variance":1}},"noise_variance":1,"transforms":[{"kind":"cycles"},{"kind":"log"}]}`
+	text := `{"kernel":{"type":"White","parameters":{"variance":1}},"noise_variance":1,` +
+		`"transforms":[{"kind":"cycles"},{"kind":"log"}]}`
 	if err := json.Unmarshal([]byte(text), &read); err == nil {
 		t.Errorf("cycles over no range: %v", read)
 	}

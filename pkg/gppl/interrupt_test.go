@@ -49,7 +49,9 @@ func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible 
 		{Kernel: gppl.LocPer{Variance: 1, Lengthscale: float64(n), Period: 6, PeriodicLengthscale: 1}, Noise: 0.1},
 	} {
 		for j, engine := range gppl.Engines() {
-			if engine == gppl.EngineDense && n > 4000 || n < 1000 && !testsize.Long() && (i == 2 && testsize.Quick() || i > 0 && j < 2+i/2) { // the longest
+			// The longest.
+			if engine == gppl.EngineDense && n > 4000 || n < 1000 && !testsize.Long() &&
+				(i == 2 && testsize.Quick() || i > 0 && j < 2+i/2) {
 				continue
 			}
 			add := func(what string, l gppl.Interruptible, err error) {
@@ -73,8 +75,8 @@ func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible 
 	return losses
 }
 
-// onOneProcessor calls f while Go uses one processor: parallel loops then run alone, and what is counted meanwhile does not depend on
-// the scheduler.
+// onOneProcessor calls f while Go uses one processor: parallel loops then run alone, and what is counted meanwhile does not
+// depend on the scheduler.
 func onOneProcessor(f func()) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	f()

@@ -99,10 +99,12 @@ func judge(e evaluation, t *truth, terms int) (j judgement) {
 		ratio := over(off(g, t.grad[p]), gradientFactor*t.slope[p]*j.promise+relativeRounding*t.gradSize[p])
 		if p == 0 || ratio > j.grad {
 			j.grad = ratio
-			worst = fmt.Sprintf("; worst ∂%d %.10g, true %.10g, error %.3g (slope %.3g)", p, g, t.grad[p].Hi, off(g, t.grad[p]), t.slope[p])
+			worst = fmt.Sprintf("; worst ∂%d %.10g, true %.10g, error %.3g (slope %.3g)",
+				p, g, t.grad[p].Hi, off(g, t.grad[p]), t.slope[p])
 		}
 	}
-	j.detail = fmt.Sprintf("value %.15g, true %.15g, error %.3g (promise %.3g)", e.value, t.value.Hi, off(e.value, t.value), j.promise) + worst
+	j.detail = fmt.Sprintf("value %.15g, true %.15g, error %.3g (promise %.3g)",
+		e.value, t.value.Hi, off(e.value, t.value), j.promise) + worst
 	for _, g := range append(e.grad, e.value) {
 		if !finite.Is(g) {
 			j.verdict = notANum

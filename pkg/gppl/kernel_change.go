@@ -20,26 +20,23 @@ var (
 //	f(x) = (1 − s(x))·f₁(x) + s(x)·f₂(x),  s(x) = 1/(1 + exp(−(x − c)/w))
 //	k(x, x′) = (1 − s(x))·k₁(x, x′)·(1 − s(x′)) + s(x)·k₂(x, x′)·s(x′)
 //
-// with independent f₁ ~ GP(0, k₁) Before and f₂ ~ GP(0, k₂) After. Most of the change
-// happens within 4w, half of it before c = Location; both are in the unit of x, and c
-// may have any sign. If k₁ and k₂ are smooth, so is k.
+// with independent f₁ ~ GP(0, k₁) Before and f₂ ~ GP(0, k₂) After. Most of the change happens within 4w, half of it before c =
+// Location; both are in the unit of x, and c may have any sign. If k₁ and k₂ are smooth, so is k.
 //
-// k is not stationary. The exact likelihood and its posterior take it by the dense
-// engine or, if both parts decay to zero, by the banded one; losses and engines that
-// work on distances alone (PL, VFE, sums, the other engines) refuse it. Cov, Contract
-// and Slope, which know only distances, are those of k₁ + k₂, an upper bound on the
-// variances of k. The parts have no white noise of their own (Model.Check).
+// k is not stationary. The exact likelihood and its posterior take it by the dense engine or, if both parts decay to zero, by the
+// banded one; losses and engines that work on distances alone (PL, VFE, sums, the other engines) refuse it. Cov, Contract and
+// Slope, which know only distances, are those of k₁ + k₂, an upper bound on the variances of k. The parts have no white noise of
+// their own (Model.Check).
 type ChangePoint struct {
 	Before, After Kernel
 	Location      float64 // c
 	Width         float64 // w
 }
 
-// parts of the kernel's parameters come first.
+// both has the parts, whose parameters come first.
 func (k ChangePoint) both() composite { return compose([]Kernel{k.Before, k.After}, "change point") }
 
-// Params returns the parameters of Before and After, named as in a Sum, then the location
-// and the width.
+// Params returns the parameters of Before and After, named as in a Sum, then the location and the width.
 func (k ChangePoint) Params() []Param {
 	return append(k.both().Params(),
 		Param{Name: "location", Value: k.Location, Transform: Free{}, Unit: UnitX, Role: RoleLocation},
@@ -73,7 +70,7 @@ func (k ChangePoint) Reach(eps float64) float64 {
 // Amplitudes are those of both parts.
 func (k ChangePoint) Amplitudes() (at []int, known bool) { return k.sum().Amplitudes() }
 
-// after sets dst to s(x), and is accurate for 1 − s as well, by s at the mirrored place.
+// after returns s(x) and 1 − s(x), both to full relative accuracy: the second is s at the mirrored place.
 func (k ChangePoint) after(x float64) (s, rest float64) {
 	u := (x - k.Location) / k.Width
 	return 1 / (1 + math.Exp(-u)), 1 / (1 + math.Exp(u))
@@ -137,7 +134,7 @@ func Parts(k Kernel) []Kernel {
 	return nil
 }
 
-// covAt sets dst[i] = k(a[i], b[i]), r[i] being their distance. dst is none of the others.
+// covAt sets dst[i] = k(a[i], b[i]), where r[i] is their distance. dst must not be one of the others.
 func covAt(dst []float64, k Kernel, a, b, r []float64) {
 	if !IsPlaced(k) {
 		k.Cov(dst, r)
@@ -210,9 +207,8 @@ func borrow(n int) []float64 {
 
 func giveBack(w []float64) { workPool.Put(&w) }
 
-// Covariance sets dst, len(a)×len(b) and row-major, to k(a_i, b_j), without the nugget. It also
-// serves kernels that depend on position, for which Kernel.Cov is only a bound. It panics if a
-// length is wrong.
+// Covariance sets dst, len(a)×len(b) and row-major, to k(a_i, b_j), without the nugget. It also serves kernels that depend on
+// position, for which Kernel.Cov is only a bound. It panics if a length is wrong.
 func Covariance(dst []float64, k Kernel, a, b Inputs) {
 	if len(dst) != a.Len()*b.Len() {
 		panic(fmt.Sprintf("gppl: Covariance: len(dst) = %d for %d×%d inputs", len(dst), a.Len(), b.Len()))
@@ -221,8 +217,7 @@ func Covariance(dst []float64, k Kernel, a, b Inputs) {
 	covariances(dst, k, a, b, dst)
 }
 
-// covariances sets c, row-major of the rows a and the columns b, to k(a, b), given their
-// distances in r, which may be c.
+// covariances sets c, row-major of the rows a and the columns b, to k(a, b), given their distances in r, which may be c.
 func covariances(c []float64, k Kernel, a, b Inputs, r []float64) {
 	if !IsPlaced(k) {
 		k.Cov(c, r)
@@ -276,8 +271,7 @@ func variancesAt(dst []float64, k Kernel, x Inputs) {
 // notPlaced is the reason of engines, and of losses, that know distances alone.
 const notPlaced = "the covariance depends on where the inputs are, not on their distance alone"
 
-// needsDistances returns an error if k is Placed. Code that works on distances alone
-// calls it; what names this code.
+// needsDistances returns an error if k is Placed. Code that works on distances alone calls it; what names this code.
 func needsDistances(what string, k Kernel) error {
 	if IsPlaced(k) {
 		return fmt.Errorf("gppl: %s does not take %v: %s; the exact likelihood does", what, k, notPlaced)
@@ -292,7 +286,8 @@ func checkPlaced(k Kernel) error {
 			return fmt.Errorf("gppl: a change point needs a kernel before and one after it")
 		}
 		if Nugget(k.Before) > 0 || Nugget(k.After) > 0 {
-			return fmt.Errorf("gppl: %v has white noise on a side of its change point: the noise is one for all, or Data.WithRelativeErrors", k)
+			return fmt.Errorf("gppl: %v has white noise on a side of its change point: the noise is one for all, or"+
+				" Data.WithRelativeErrors", k)
 		}
 	}
 	for _, p := range Parts(k) {

@@ -25,13 +25,17 @@ import (
 // changeCases are kernels with a change point, alone and in combinations, on a series of
 // n inputs in [−5, 15].
 func changeCases() map[string]gppl.Kernel {
-	change := gppl.ChangePoint{Before: gppl.SE{Variance: 1.3, Lengthscale: 0.6}, After: gppl.Matern32{Variance: 0.4, Lengthscale: 0.9}, Location: 3.1, Width: 0.7}
+	change := gppl.ChangePoint{Before: gppl.SE{Variance: 1.3, Lengthscale: 0.6},
+		After: gppl.Matern32{Variance: 0.4, Lengthscale: 0.9}, Location: 3.1, Width: 0.7}
 	return map[string]gppl.Kernel{
-		"change":           change,
-		"change, negative": gppl.ChangePoint{Before: gppl.Laplace{Variance: 1, Lengthscale: 0.5}, After: gppl.SE{Variance: 2, Lengthscale: 0.4}, Location: -1.2, Width: 0.05},
-		"sum":              gppl.Add(change, gppl.SE{Variance: 0.3, Lengthscale: 1.1}, gppl.White{Variance: 0.1}),
-		"product":          gppl.Mul(change, gppl.Add(gppl.SE{Variance: 1.2, Lengthscale: 2}, gppl.Laplace{Variance: 0.5, Lengthscale: 3})),
-		"two changes": gppl.ChangePoint{Before: change, After: gppl.Add(gppl.SE{Variance: 0.8, Lengthscale: 0.3}, gppl.Matern52{Variance: 0.5, Lengthscale: 1}),
+		"change": change,
+		"change, negative": gppl.ChangePoint{Before: gppl.Laplace{Variance: 1, Lengthscale: 0.5},
+			After: gppl.SE{Variance: 2, Lengthscale: 0.4}, Location: -1.2, Width: 0.05},
+		"sum": gppl.Add(change, gppl.SE{Variance: 0.3, Lengthscale: 1.1}, gppl.White{Variance: 0.1}),
+		"product": gppl.Mul(change, gppl.Add(gppl.SE{Variance: 1.2, Lengthscale: 2},
+			gppl.Laplace{Variance: 0.5, Lengthscale: 3})),
+		"two changes": gppl.ChangePoint{Before: change, After: gppl.Add(gppl.SE{Variance: 0.8, Lengthscale: 0.3},
+			gppl.Matern52{Variance: 0.5, Lengthscale: 1}),
 			Location: 9, Width: 1.5},
 	}
 }
@@ -72,7 +76,8 @@ func changeData(n int) gppl.Data {
 // TestFixedPlaces: a place at 0 or below may be fixed, and tied, as it may be trained.
 func TestFixedPlaces(t *testing.T) {
 	d := changeData(40)
-	k := gppl.Add(changeCases()["change, negative"], gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1}, After: gppl.SE{Variance: 1, Lengthscale: 2}, Location: 0, Width: 1})
+	k := gppl.Add(changeCases()["change, negative"], gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1},
+		After: gppl.SE{Variance: 1, Lengthscale: 2}, Location: 0, Width: 1})
 	free := gppl.Model{Kernel: k, Noise: 0.2}
 	want, _ := valueAt(t, must.Get(gppl.NewExact(free, d))(t))
 	fixed := must.Get(gppl.NewExact(free.Fix("ChangePoint1.location", "ChangePoint2.location"), d))(t)
@@ -173,7 +178,8 @@ func TestChangePointFar(t *testing.T) {
 	for location, want := range map[float64]gppl.Kernel{500: before, -500: after} {
 		k := gppl.ChangePoint{Before: before, After: after, Location: location, Width: 1}
 		got := valueOf(t, meanCase{model: gppl.Model{Kernel: k, Noise: 0.2}, data: d}, gppl.EngineDense)
-		if want := valueOf(t, meanCase{model: gppl.Model{Kernel: want, Noise: 0.2}, data: d}, gppl.EngineDense); !(math.Abs(got-want) <= 1e-8*100) {
+		if want := valueOf(t, meanCase{model: gppl.Model{Kernel: want, Noise: 0.2}, data: d},
+			gppl.EngineDense); !(math.Abs(got-want) <= 1e-8*100) {
 			t.Errorf("location %v: %.12g, the kernel of that side %.12g", location, got, want)
 		}
 	}
@@ -222,7 +228,8 @@ func TestChangePointRefused(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	white := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 1}, gppl.White{Variance: 1}), After: gppl.SE{Variance: 1, Lengthscale: 1}, Width: 1}, Noise: 1}
+	white := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 1}, gppl.White{Variance: 1}),
+		After: gppl.SE{Variance: 1, Lengthscale: 1}, Width: 1}, Noise: 1}
 	if err := white.Check(); err == nil || !strings.Contains(err.Error(), "white noise") {
 		t.Errorf("white noise before a change: %v", err)
 	}
@@ -239,12 +246,14 @@ func TestChangePointRefused(t *testing.T) {
 func TestChangePointFit(t *testing.T) {
 	t.Parallel()
 	const where = 140.0
-	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12}, After: gppl.Laplace{Variance: 2, Lengthscale: 4}, Location: where, Width: 1}, Noise: 0.01}
+	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12},
+		After: gppl.Laplace{Variance: 2, Lengthscale: 4}, Location: where, Width: 1}, Noise: 0.01}
 	changed := drawnChange(t, truth, 200, 3)
 	var first float64
 	for _, unit := range []float64{1, 1e-3} {
 		d := changed.in(unit, 100)
-		family := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1}, After: gppl.Laplace{Variance: 1, Lengthscale: 1}, Width: 1}, Noise: 1}
+		family := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1},
+			After: gppl.Laplace{Variance: 1, Lengthscale: 1}, Width: 1}, Noise: 1}
 		start := auto.StartFrom(family, d)
 		if got := start.Kernel.(gppl.ChangePoint).Location/unit + 100; math.Abs(got-where) > 12 {
 			t.Errorf("unit %v: the change starts at %v, it is at %v", unit, got, where)
@@ -303,13 +312,15 @@ func TestCovariance(t *testing.T) {
 func TestChangePointStandardError(t *testing.T) {
 	t.Parallel()
 	const where = 90.0
-	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12}, After: gppl.SE{Variance: 2, Lengthscale: 3}, Location: where, Width: 2}, Noise: 0.05}
+	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12},
+		After: gppl.SE{Variance: 2, Lengthscale: 3}, Location: where, Width: 2}, Noise: 0.05}
 	changed := drawnChange(t, truth, 150, 4)
 	for i, view := range []struct{ unit, origin float64 }{{1, 0}, {1, 200}, {1, where}, {1e3, 0}, {1e-3, 95}} {
 		if testsize.Quick() && i%2 == 1 {
 			continue
 		}
-		start := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12 * view.unit}, After: gppl.SE{Variance: 2, Lengthscale: 3 * view.unit},
+		start := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12 * view.unit},
+			After:    gppl.SE{Variance: 2, Lengthscale: 3 * view.unit},
 			Location: view.unit * (where - view.origin), Width: 2 * view.unit}, Noise: 0.05}
 		l, err := gppl.NewExact(start, changed.in(view.unit, view.origin))
 		if err != nil {
@@ -325,7 +336,8 @@ func TestChangePointStandardError(t *testing.T) {
 		}
 		want := placeError(t, l, r, 4, view.unit)
 		if got := p.StdErr(); !(math.Abs(got-want) <= 1e-2*want) || got < 1e-3*view.unit || got > 20*view.unit {
-			t.Errorf("unit %v, origin %v: the place %v has a standard error of %v, want %v: %v", view.unit, view.origin, p.Value, got, want, r.Warnings)
+			t.Errorf("unit %v, origin %v: the place %v has a standard error of %v, want %v: %v",
+				view.unit, view.origin, p.Value, got, want, r.Warnings)
 		}
 		if text := fmt.Sprintf("± %.2g", p.StdErr()); !strings.Contains(r.String(), text) {
 			t.Errorf("%s is not in %v", text, r)
@@ -344,12 +356,14 @@ func TestChangePointStandardError(t *testing.T) {
 // the draws around it.
 func TestChangePointUnits(t *testing.T) {
 	t.Parallel()
-	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12}, After: gppl.SE{Variance: 2, Lengthscale: 3}, Location: 60, Width: 6}, Noise: 0.05}
+	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12},
+		After: gppl.SE{Variance: 2, Lengthscale: 3}, Location: 60, Width: 6}, Noise: 0.05}
 	changed := drawnChange(t, truth, 120, 2)
 	type outcome struct{ value, at, stdErr, mean, spread, k float64 }
 	learn := func(unit, origin float64) (o outcome) {
 		d := changed.in(unit, origin)
-		family := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1}, After: gppl.SE{Variance: 1, Lengthscale: 1}, Width: 6 * unit}, Noise: 1}
+		family := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1},
+			After: gppl.SE{Variance: 1, Lengthscale: 1}, Width: 6 * unit}, Noise: 1}
 		l, err := gppl.NewExact(auto.StartFrom(family.Fix("width"), d), d)
 		if err != nil {
 			t.Fatal(err)
@@ -377,13 +391,16 @@ func TestChangePointUnits(t *testing.T) {
 	if !(want.spread > 0.5*want.stdErr && want.spread < 2*want.stdErr) {
 		t.Errorf("draws of the place spread by %v, its standard error is %v", want.spread, want.stdErr)
 	}
-	for i, view := range []struct{ unit, origin float64 }{{1e-9, 50}, {1e12, 0}, {3600, -4.7e5}} { // the last: hours in seconds since 1970
+	// The last: hours in seconds since 1970.
+	for i, view := range []struct{ unit, origin float64 }{{1e-9, 50}, {1e12, 0}, {3600, -4.7e5}} {
 		if testsize.Quick() && i != 1 {
 			continue
 		}
 		got := learn(view.unit, view.origin)
-		if !(math.Abs(got.value-want.value) <= 1e-6) || !(math.Abs(got.at-want.at) <= 1e-3) || !(math.Abs(got.stdErr/want.stdErr-1) <= 1e-2) ||
-			!(math.Abs(got.mean-want.mean) <= 0.05*want.spread) || !(math.Abs(got.spread/want.spread-1) <= 0.05) || !(math.Abs(got.k-want.k) <= 0.02) {
+		if !(math.Abs(got.value-want.value) <= 1e-6) || !(math.Abs(got.at-want.at) <= 1e-3) ||
+			!(math.Abs(got.stdErr/want.stdErr-1) <= 1e-2) ||
+			!(math.Abs(got.mean-want.mean) <= 0.05*want.spread) || !(math.Abs(got.spread/want.spread-1) <= 0.05) ||
+			!(math.Abs(got.k-want.k) <= 0.02) {
 			t.Errorf("unit %v, origin %v: %+v, want %+v", view.unit, view.origin, got, want)
 		}
 	}

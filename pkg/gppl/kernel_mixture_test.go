@@ -25,7 +25,8 @@ func TestSpectralMixtureDensity(t *testing.T) {
 	for _, r := range []float64{0, 0.2, 1, 1.9} {
 		got := []float64{r}
 		k.Cov(got, got)
-		want := quad.Fixed(func(f float64) float64 { return density(f) * math.Cos(2*math.Pi*f*r) }, 1/k.Period-9*sd, 1/k.Period+9*sd, 200, nil, 0)
+		want := quad.Fixed(func(f float64) float64 { return density(f) * math.Cos(2*math.Pi*f*r) }, 1/k.Period-9*sd, 1/k.Period+9*sd,
+			200, nil, 0)
 		if !(math.Abs(got[0]-want) <= 1e-12) {
 			t.Errorf("k is %v, want %v", got[0], want)
 		}
@@ -35,7 +36,8 @@ func TestSpectralMixtureDensity(t *testing.T) {
 // TestSpectralMixtureStart: the periods of a mixture of two start at those of the data,
 // and training finds both components.
 func TestSpectralMixtureStart(t *testing.T) {
-	truth := gppl.Model{Kernel: gppl.Add(gppl.SpectralMixture{Variance: 2, Lengthscale: 25, Period: 7.3}, gppl.SpectralMixture{Variance: 1, Lengthscale: 25, Period: 2.9}), Noise: 0.1}
+	truth := gppl.Model{Kernel: gppl.Add(gppl.SpectralMixture{Variance: 2, Lengthscale: 25, Period: 7.3},
+		gppl.SpectralMixture{Variance: 1, Lengthscale: 25, Period: 2.9}), Noise: 0.1}
 	x := make([]float64, 250)
 	for i := range x {
 		x[i] = 0.4 * float64(i)
@@ -71,7 +73,8 @@ func TestSpectralMixtureStart(t *testing.T) {
 
 // TestFixRedundant: after it, every direction in the parameters changes the covariance.
 func TestFixRedundant(t *testing.T) {
-	se, rq, per, white := gppl.SE{Variance: 2, Lengthscale: 1}, gppl.RQ{Variance: 3, Lengthscale: 1, Alpha: 1}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 2}, gppl.White{Variance: 1}
+	se, rq, per, white := gppl.SE{Variance: 2, Lengthscale: 1}, gppl.RQ{Variance: 3, Lengthscale: 1, Alpha: 1},
+		gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 2}, gppl.White{Variance: 1}
 	for _, c := range []struct {
 		k    gppl.Kernel
 		want []string
@@ -79,7 +82,8 @@ func TestFixRedundant(t *testing.T) {
 		{se, nil},
 		{gppl.Add(se, rq), nil},
 		{gppl.Mul(se, per), []string{"Periodic.variance"}},
-		{gppl.Add(gppl.Mul(se, per), gppl.Mul(rq, per, se), white), []string{"Product1.Periodic.variance", "Product2.Periodic.variance", "Product2.SE.variance"}},
+		{gppl.Add(gppl.Mul(se, per), gppl.Mul(rq, per, se), white), []string{"Product1.Periodic.variance", "Product2.Periodic.variance",
+			"Product2.SE.variance"}},
 		{gppl.Mul(gppl.Add(se, rq), gppl.Add(rq, per)), []string{"Sum2.RQ.variance"}},
 		{gppl.Mul(se, gppl.Mul(rq, per)), []string{"Product.Periodic.variance", "Product.RQ.variance"}},
 		{gppl.Mul(white, se, rq), []string{"RQ.variance"}},

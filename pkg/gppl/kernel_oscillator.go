@@ -13,8 +13,7 @@ var (
 	_ LinearSDE   = SHO{}
 )
 
-// SHO is the kernel of a damped harmonic oscillator driven by white noise: with ω₀ = 2π/Period, Q the quality and
-// η² = 1 − 1/4Q²,
+// SHO is the kernel of a damped harmonic oscillator driven by white noise: with ω₀ = 2π/Period, Q the quality and η² = 1 − 1/4Q²,
 //
 //	v·exp(−ω₀r/2Q)·(cos ηω₀r + sin(ηω₀r)/(2ηQ)),
 //
@@ -128,8 +127,8 @@ func (o *oscillation) contract(grad, w, r []float64) {
 
 func (o *oscillation) Dim() int { return 2 }
 
-// chained is a StateBlock of a variance and a process of two parameters, which the kernel's parameters determine: derivatives are taken in
-// these three, and the chain rule follows once, not at every observation.
+// chained is a StateBlock of a variance and a process of two parameters, functions of the kernel's parameters: derivatives are
+// taken in these three, and the chain rule follows once, not at every observation.
 type chained interface {
 	// unchained returns them, and ∂log(v, first, second)/∂log of each parameter of the kernel.
 	unchained() (variance float64, process statespace.Process, chain [][3]float64)
@@ -175,7 +174,8 @@ var (
 type Rotation struct{ Variance, Period, Quality, Difference, Mix float64 }
 
 func (k Rotation) Params() []Param {
-	return []Param{varianceParam(k.Variance), periodParam(k.Period), shapeParam("quality", k.Quality), shapeParam("difference", k.Difference), shapeParam("mix", k.Mix)}
+	return []Param{varianceParam(k.Variance), periodParam(k.Period), shapeParam("quality", k.Quality),
+		shapeParam("difference", k.Difference), shapeParam("mix", k.Mix)}
 }
 func (k Rotation) WithParams(theta []float64) Kernel {
 	want(theta, 5, "Rotation")

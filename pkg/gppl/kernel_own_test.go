@@ -105,7 +105,8 @@ func (k TwoMemories) WithParams(theta []float64) gppl.Kernel {
 }
 
 func (k TwoMemories) parts() (fast gppl.Laplace, slow gppl.Matern52) {
-	return gppl.Laplace{Variance: k.Variance, Lengthscale: k.Lengthscale}, gppl.Matern52{Variance: k.Variance, Lengthscale: k.Ratio * k.Lengthscale}
+	return gppl.Laplace{Variance: k.Variance, Lengthscale: k.Lengthscale},
+		gppl.Matern52{Variance: k.Variance, Lengthscale: k.Ratio * k.Lengthscale}
 }
 
 func (k TwoMemories) sum() gppl.Kernel {
@@ -244,7 +245,8 @@ func TestOwnKernelEngines(t *testing.T) {
 		{ringing, irregular, false, gppl.EngineSpectral, []string{gppl.EngineBanded}},
 		{ringing, regular, false, gppl.EngineToeplitz, []string{gppl.EngineSpectral, gppl.EngineBanded}},
 		{gppl.Add(ringing, gppl.SE{Variance: 1, Lengthscale: 9}), irregular, false, gppl.EngineSpectral, []string{gppl.EngineBanded}},
-		{gppl.Mul(ringing, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30}, white)), irregular, false, gppl.EngineBanded, []string{gppl.EngineSpectral}},
+		{gppl.Mul(ringing, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 30}, white)), irregular, false, gppl.EngineBanded,
+			[]string{gppl.EngineSpectral}},
 		{ringing, irregular, true, gppl.EngineSpectral + ", " + gppl.EngineInterpolated, []string{gppl.EngineBanded}},
 		{memories, irregular, false, gppl.EngineStateSpace, nil},
 		{memories, regular, false, gppl.EngineStateSpace, []string{gppl.EngineToeplitz}},

@@ -13,10 +13,9 @@ var (
 	_ Reacher     = LocPer{}
 )
 
-// Periodic is the kernel v·exp(−2 sin²(πr/p)/l²) (MacKay 1998; Rasmussen and
-// Williams 2006, eq. 4.31): exactly periodic functions of period p. Its lengthscale is
-// a pure number: the phase over which f varies. In d = 1 it is positive definite; for d
-// > 1, where it takes the Euclidean distance, it need not be.
+// Periodic is the kernel v·exp(−2 sin²(πr/p)/l²) (MacKay 1998; Rasmussen and Williams 2006, eq. 4.31): exactly periodic functions
+// of period p. Its lengthscale is a pure number: the phase over which f varies. In d = 1 it is positive definite; for d > 1,
+// where it takes the Euclidean distance, it need not be.
 type Periodic struct{ Variance, Lengthscale, Period float64 }
 
 func (k Periodic) Params() []Param {
@@ -50,13 +49,13 @@ func (k Periodic) Contract(grad, w, r []float64) {
 	grad[2] += g[2]
 }
 
-// LocPer is the locally periodic kernel v·exp(−r²/2l² − 2 sin²(πr/p)/l_p²): a
-// periodic pattern that drifts over the lengthscale l. It is SE × Periodic
-// with one variance.
+// LocPer is the locally periodic kernel v·exp(−r²/2l² − 2 sin²(πr/p)/l_p²): a periodic pattern that drifts over the lengthscale
+// l. It is SE × Periodic with one variance.
 type LocPer struct{ Variance, Lengthscale, Period, PeriodicLengthscale float64 }
 
 func (k LocPer) Params() []Param {
-	return append(varianceAndLengthscale(k.Variance, k.Lengthscale), periodParam(k.Period), shapeParam("periodic lengthscale", k.PeriodicLengthscale))
+	return append(varianceAndLengthscale(k.Variance, k.Lengthscale), periodParam(k.Period),
+		shapeParam("periodic lengthscale", k.PeriodicLengthscale))
 }
 func (k LocPer) WithParams(theta []float64) Kernel {
 	want(theta, 4, "LocPer")
@@ -219,12 +218,10 @@ var (
 	_ Bandlimited = SpectralMixture{}
 )
 
-// SpectralMixture is one component of the spectral mixture kernel (Wilson and Adams 2013,
-// eq. 12), v·exp(−r²/2l²)·cos(2πr/p): a sinusoid of period p that drifts over the
-// lengthscale l. Its spectral density is a Gaussian centred at the frequency 1/p with
-// standard deviation 1/(2πl), plus its mirror image. The kernel of several components is
-// their sum, NewSpectralMixture. In d = 1 it is positive definite; for d > 1, where it takes
-// the Euclidean distance, it need not be.
+// SpectralMixture is one component of the spectral mixture kernel (Wilson and Adams 2013, eq. 12), v·exp(−r²/2l²)·cos(2πr/p): a
+// sinusoid of period p that drifts over the lengthscale l. Its spectral density is a Gaussian centred at the frequency 1/p with
+// standard deviation 1/(2πl), plus its mirror image. The kernel of several components is their sum, NewSpectralMixture. In d = 1
+// it is positive definite; for d > 1, where it takes the Euclidean distance, it need not be.
 //
 // It is not a Spectrum: the gridded engine would need the square root of its density, whose
 // Fourier transform does not decay like a Gaussian.

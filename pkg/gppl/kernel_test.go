@@ -89,6 +89,8 @@ func TestDampedTrend(t *testing.T) {
 		}
 		compare(fmt.Sprint("memory ", memory), cov(gppl.DampedTrend{Variance: v, Lengthscale: l, Memory: memory}), want, 1e-13)
 	}
-	compare("memory 1", cov(gppl.DampedTrend{Variance: v, Lengthscale: l, Memory: 1}), cov(gppl.Matern32{Variance: v, Lengthscale: math.Sqrt(3) * l}), 1e-13)
-	compare("no memory", cov(gppl.DampedTrend{Variance: v, Lengthscale: l, Memory: 1e-9}), cov(gppl.Laplace{Variance: v, Lengthscale: l}), 1e-8)
+	compare("memory 1", cov(gppl.DampedTrend{Variance: v, Lengthscale: l, Memory: 1}),
+		cov(gppl.Matern32{Variance: v, Lengthscale: math.Sqrt(3) * l}), 1e-13)
+	compare("no memory", cov(gppl.DampedTrend{Variance: v, Lengthscale: l, Memory: 1e-9}),
+		cov(gppl.Laplace{Variance: v, Lengthscale: l}), 1e-8)
 }

@@ -9,17 +9,17 @@ var (
 	_ LinearSDE   = DampedTrend{}
 )
 
-// DampedTrend is the kernel of a level f that follows a slope s, both of which return to zero: with l the Lengthscale, m = Memory·l and a
-// Wiener process W,
+// DampedTrend is the kernel of a level f that follows a slope s, both of which return to zero: with l the Lengthscale, m =
+// Memory·l and a Wiener process W,
 //
 //	df = (s − f/l) dx,  ds = −s/m dx + σ dW,  k(r) = v·(l·exp(−r/l) − m·exp(−r/m))/(l − m).
 //
-// A small Memory and a Lengthscale far beyond the range of x make it the local linear trend with damping of exponential smoothing
-// (Gardner and McKenzie 1985), without noise of the level: a slope lasts for about m, a step Δ has the factor φ = exp(−Δ/m), and over
-// longer gaps, m ≪ r ≪ l, the level is a random walk whose increments have the variance 2vr/l. The derivative of f has the variance v/lm.
-// As Memory → 0, k becomes Laplace. Equal times, Memory = 1, have v·(1 + r/l)·exp(−r/l), that of Matern32. Its paths are once
-// differentiable. It is the SHO of Period 2πl·√Memory and Quality √Memory/(1 + Memory) ≤ ½, and on the line it is Markov, with a state
-// of two numbers.
+// With a small Memory and a Lengthscale far beyond the range of x it is the local linear trend with damping of exponential
+// smoothing (Gardner and McKenzie 1985), without noise of the level: a slope lasts for about m, a step Δ has the factor φ =
+// exp(−Δ/m), and over longer gaps, m ≪ r ≪ l, the level is a random walk whose increments have the variance 2vr/l. The derivative
+// of f has the variance v/lm. As Memory → 0, k becomes Laplace. Equal times, Memory = 1, have v·(1 + r/l)·exp(−r/l), that of
+// Matern32. Its paths are once differentiable. It is the SHO of Period 2πl·√Memory and Quality √Memory/(1 + Memory) ≤ ½, and on
+// the line it is Markov, with a state of two numbers.
 type DampedTrend struct{ Variance, Lengthscale, Memory float64 }
 
 func (k DampedTrend) Params() []Param {

@@ -193,8 +193,8 @@ func (k carriedPeriodic) ContractCoefficients(grad, w []float64, period float64,
 
 func (k carriedPeriodic) PeriodParam() int { return -1 }
 
-// layered is a Kernel that is a sum of SE kernels of many lengthscales, from below a spacing to beyond the range. The mixed engine takes
-// the short ones as a band, and the long ones as few waves.
+// layered is a Kernel that is a sum of SE kernels of many lengthscales, from below a spacing to beyond the range. The mixed
+// engine takes the short ones as a band and the long ones as a few waves.
 type layered interface {
 	Kernel
 	// mixture returns the terms, by falling lengthscale; false if they are too many.

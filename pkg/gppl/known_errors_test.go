@@ -208,8 +208,8 @@ func TestProjectedHugeErrors(t *testing.T) {
 	}
 }
 
-// TestNegligibleNoise: where known errors explain the noise, its variance is called negligible and not in doubt, and the others have the
-// standard errors that they have given it.
+// TestNegligibleNoise: where known errors explain the noise, its variance is called negligible and not in doubt, and the others
+// have the standard errors that they have given it.
 func TestNegligibleNoise(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 2))
 	const n = 300

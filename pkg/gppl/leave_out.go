@@ -17,32 +17,28 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/toeplitz"
 )
 
-// What is left out is predicted from a factorisation of all the data (internal/leaveout): by a root of A, by rows of A⁻¹, or from the two sides
-// of a block by a state space (statespace.LeaveOut). Any other
-// posterior tells A⁻¹ at the data: it is Cᵢ − (σ²A⁻¹C)ᵢ, with the variance σ² − σ⁴(A⁻¹)ᵢᵢ, σ² with what is known of yᵢ's
-// own error.
+// What is left out is predicted from a factorisation of all the data (internal/leaveout): by a root of A, by rows of A⁻¹, or from
+// the two sides of a block by a state space (statespace.LeaveOut). Any other posterior gives A⁻¹ by its predictions at the data,
+// Cᵢ − (σ²A⁻¹C)ᵢ with the variance σ² − σ⁴(A⁻¹)ᵢᵢ, where σ² includes the known error of yᵢ.
 //
 // Each estimates what rounding does to its predictions, and returns an error where that is no small share of a standard
 // deviation.
 
-// LeaveOneOut returns the mean and variance of each observation y_i given all others
-// under the model m, its noise and known error included. The parameters are not
-// learned again. One factorisation serves all n: the cost is that of a posterior and
-// its prediction at the n inputs. It is an error if m or d is not valid, or as for
-// NewPosterior. (Rasmussen and Williams 2006, eq. 5.12; Dubrule 1983 with a mean.)
+// LeaveOneOut returns the mean and variance of each observation y_i given all others under the model m, its noise and known error
+// included. The parameters are not learned again. One factorisation serves all n: the cost is that of a posterior and its
+// prediction at the n inputs. It is an error if m or d is not valid, or as for NewPosterior. (Rasmussen and Williams 2006, eq.
+// 5.12; Dubrule 1983 with a mean.)
 func LeaveOneOut(m Model, d Data, opts ...Option) (mean, variances []float64, err error) {
 	return LeaveBlockOut(m, d, slices.Collect(slices.Chunk(timeline.Range(0, d.Len()), 1)), opts...)
 }
 
-// LeaveBlockOut is LeaveOneOut with the observations of a block left out together:
-// mean[i] and variances[i] are those of y_i given all observations outside its own
-// block, and NaN for an observation that is in no block. Blocks hold indices into d. A
-// block of b observations costs O(nb² + b³) more by most engines, and by the state space as much as filtering from its first
-// to its last. It is an error if an index is out of range
-// or occurs twice, if the observations outside a block do not determine a coefficient of
-// the mean with a flat prior, or if rounding may put a prediction off by a hundredth of its standard deviation, or its
-// variance by a hundredth, as it can where the noise is below some 1e-10 of the variance: no engine then, or not the
-// one that WithEngine names, can tell. WithContext interrupts it.
+// LeaveBlockOut is LeaveOneOut with the observations of a block left out together: mean[i] and variances[i] are those of y_i
+// given all observations outside its own block, and NaN for an observation that is in no block. Blocks hold indices into d. A
+// block of b observations costs O(nb² + b³) more by most engines, and by the state space as much as filtering from its first to
+// its last. It is an error if an index is out of range or occurs twice, if the observations outside a block do not determine a
+// coefficient of the mean with a flat prior, or if rounding may put a prediction off by a hundredth of its standard deviation, or
+// its variance by a hundredth, as it can where the noise is below some 1e-10 of the variance: no engine then, or not the one that
+// WithEngine names, can tell. WithContext interrupts it.
 func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, variances []float64, err error) {
 	defer workers.Stopped(&err)
 	if err := checkBlocks(blocks, d.Len()); err != nil {
@@ -100,8 +96,8 @@ func (p *Posterior) leaveOut(ctx context.Context, m Model, d Data, blocks [][]in
 			continue
 		}
 		if j, lost := l.p.mean.Basis.Lost(block); lost {
-			return nil, nil, fmt.Errorf("gppl: %s cannot be left out: the others do not determine column %q of the mean: give it a prior (GaussianBeta)",
-				observations(block), m.Mean.Columns()[j].Name)
+			return nil, nil, fmt.Errorf("gppl: %s cannot be left out: the others do not determine column %q of the mean: give it a"+
+				" prior (GaussianBeta)", observations(block), m.Mean.Columns()[j].Name)
 		}
 	}
 	switch engine := p.predictor.(type) {
@@ -122,9 +118,10 @@ func (p *Posterior) leaveOut(ctx context.Context, m Model, d Data, blocks [][]in
 	return mean, variances, nil
 }
 
-// leaver returns one of the data, C being columns, whose posterior p is.
+// leaver returns the leaver of the data with the columns of C, whose posterior is p.
 func (p *Posterior) leaver(ctx context.Context, d Data, columns blas64.General) leaver {
-	l := leaver{ctx: ctx, p: p, x: d.X, Observations: leaveout.Observations{Y: d.Y, Noise: make([]float64, d.Len()), Columns: columns, Length: math.Sqrt(p.form), Eta: p.bound}}
+	l := leaver{ctx: ctx, p: p, x: d.X, Observations: leaveout.Observations{Y: d.Y, Noise: make([]float64, d.Len()),
+		Columns: columns, Length: math.Sqrt(p.form), Eta: p.bound}}
 	if p.mean != nil {
 		l.Fit = p.mean.Fit
 	}
@@ -144,8 +141,8 @@ type lostError struct {
 }
 
 func (e *lostError) Error() string {
-	return fmt.Sprintf("gppl: %s cannot be left out: what they add to the others is lost in rounding: by the %s engine the prediction may be %.2g of its standard deviation off",
-		observations(e.block), e.engine, e.off)
+	return fmt.Sprintf("gppl: %s cannot be left out: what they add to the others is lost in rounding: by the %s engine the"+
+		" prediction may be %.2g of its standard deviation off", observations(e.block), e.engine, e.off)
 }
 
 // lost is an error of leaveout in the words of this package.
@@ -173,7 +170,7 @@ func checkBlocks(blocks [][]int, n int) error {
 	return nil
 }
 
-// observations says which a block has.
+// observations names the observations of a block.
 func observations(block []int) string {
 	if len(block) == 1 {
 		return fmt.Sprintf("observation %d", block[0])
@@ -231,8 +228,7 @@ func (l *leaver) ones(mean, variances []float64, blocks [][]int) error {
 	return nil
 }
 
-// diagonal sets precisions to the entries of the diagonal of A⁻¹ at the observations, and solved to
-// their rows of A⁻¹C.
+// diagonal sets precisions to the entries of the diagonal of A⁻¹ at the observations, and solved to their rows of A⁻¹C.
 func (l *leaver) diagonal(solved blas64.General, precisions []float64, at []int) error {
 	if err := l.p.predictor.latent(l.ctx, solved, precisions, l.x.Pick(at)); err != nil {
 		return err
@@ -242,8 +238,8 @@ func (l *leaver) diagonal(solved blas64.General, precisions []float64, at []int)
 	return nil
 }
 
-// bySmoothing leaves out by the state space: single observations by the posterior at them, in a few times the time of a filter, and
-// where that loses too much, or for blocks, by predicting each block from the two sides of it.
+// bySmoothing leaves out by the state space: single observations by the posterior at them, in a few times the time of a filter;
+// blocks, and single observations where that loses too much, by predicting each from its two sides.
 func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, blocks [][]int) error {
 	if !slices.ContainsFunc(blocks, func(block []int) bool { return len(block) > 1 }) {
 		// P − PNP has a few roundings of v, which count by σ⁻² in (A⁻¹)_ii = σ⁻² − σ⁻⁴(P − PNP).
@@ -264,8 +260,9 @@ func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, 
 	})
 }
 
-// placed leaves out observations that stand at other places of count: leave sets what is predicted there for the first column of C.
-func (l *leaver) placed(mean, variances []float64, blocks [][]int, place []int, count int, leave func(m, v []float64, blocks [][]int) error) error {
+// placed leaves out observation i at place[i] of count places: leave sets the predictions there for the first column of C.
+func (l *leaver) placed(mean, variances []float64, blocks [][]int, place []int, count int,
+	leave func(m, v []float64, blocks [][]int) error) error {
 	at := make([][]int, len(blocks))
 	for b, block := range blocks {
 		at[b] = timeline.Pick(place, block)
@@ -298,7 +295,8 @@ func covarianceNoise(k Kernel, x Inputs) float64 {
 // byRoot leaves out by a factor of A.
 func (l *leaver) byRoot(of exactPosterior, mean, variances []float64, blocks [][]int) error {
 	k, n := l.p.model.Kernel, len(l.Y)
-	root := leaveout.Root{Factor: of.of.factor, Variance: variance(k), Noise: make([]float64, n), Jitter: l.p.jitter, Epsilon: covarianceNoise(k, l.x)}
+	root := leaveout.Root{Factor: of.of.factor, Variance: variance(k), Noise: make([]float64, n), Jitter: l.p.jitter,
+		Epsilon: covarianceNoise(k, l.x)}
 	columns := dense.New(n, l.Columns.Cols)
 	for i, at := range of.rows {
 		blas64.Copy(dense.Row(l.Columns, i), dense.Row(columns, at))
@@ -317,7 +315,8 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 	slopes := e.slopes(k)
 	epsilon := margin*(covarianceNoise(k, l.x)+factor.Backward()/most) + 4*e.grid.Off*slopes/most
 	solved := of.factor.Alpha // (A⁻¹C)ᵀ
-	rows := leaveout.Rows{Y: dense.Row(e.columns, 0).Data, Alpha: make([]float64, n), Weight: math.Sqrt(epsilon * most), Epsilon: epsilon, Length: l.Length}
+	rows := leaveout.Rows{Y: dense.Row(e.columns, 0).Data, Alpha: make([]float64, n), Weight: math.Sqrt(epsilon * most),
+		Epsilon: epsilon, Length: l.Length}
 	copy(rows.Alpha, dense.Row(solved, 0).Data)
 	if c := l.p.mean; c != nil {
 		clear(rows.Alpha)
@@ -341,10 +340,10 @@ func (l *leaver) byRows(of *toeplitzPosterior, mean, variances []float64, blocks
 //
 //	α = Py,  diag P,  P = A⁻¹ − A⁻¹Q(QᵀA⁻¹Q)⁻¹QᵀA⁻¹
 //
-// (A⁻¹ without a mean; with priors of coefficients as in likelihoods), all of length n. The noise of y_i, with its variance λ_i = σ²e_i² + s_i²,
-// has the posterior mean λ_iα_i and variance λ_i − λ_i²P_ii, and a part of it in proportion: s_i²α_i and
-// s_i² − s_i⁴P_ii. Given all other observations, y_i is N(y_i − α_i/P_ii, 1/P_ii). Where the state space is the engine, α costs half as much
-// as the value, and precisions nothing beside a gradient; by other engines they cost a posterior at the inputs.
+// (A⁻¹ without a mean; with priors of coefficients as in likelihoods), all of length n. The noise of y_i, of variance λ_i =
+// σ²e_i² + s_i², has the posterior mean λ_iα_i and variance λ_i − λ_i²P_ii, and a part of it in proportion: s_i²α_i and s_i² −
+// s_i⁴P_ii. Given all other observations, y_i is N(y_i − α_i/P_ii, 1/P_ii). With the state space, α costs half as much as the
+// value, and precisions nothing beside a gradient; with other engines they cost a posterior at the inputs.
 func (l *Exact) Residuals(ctx context.Context, alpha, precisions, grad, theta []float64) (value float64, err error) {
 	defer workers.Stopped(&err)
 	if len(alpha) != l.n || precisions != nil && len(precisions) != l.n {

@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
-// TestLeaveOutGrid compares what is left out on a grid, of a short SE alone and beside waves, with the dense engine: single observations
-// and blocks, at the ends, in a gap and at coinciding times.
+// TestLeaveOutGrid compares what is left out on a grid, of a short SE alone and beside waves, with the dense engine: single
+// observations and blocks, at the ends, in a gap and at coinciding times.
 func TestLeaveOutGrid(t *testing.T) {
 	n := testsize.Of(150, 300, 600)
 	rnd := rand.New(rand.NewPCG(4, 14))
@@ -87,8 +87,10 @@ func TestLeaveOutGrid(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, want := range wantVariances {
-				if math.IsNaN(want) != math.IsNaN(variances[i]) || math.Abs(mean[i]-wantMean[i]) > 1e-7*math.Sqrt(want) || math.Abs(variances[i]-want) > 1e-7*want {
-					t.Errorf("%v, y[%d] of %d blocks: %.12g ± √%.12g, dense %.12g ± √%.12g", m, i, len(blocks), mean[i], variances[i], wantMean[i], want)
+				if math.IsNaN(want) != math.IsNaN(variances[i]) || math.Abs(mean[i]-wantMean[i]) > 1e-7*math.Sqrt(want) ||
+					math.Abs(variances[i]-want) > 1e-7*want {
+					t.Errorf("%v, y[%d] of %d blocks: %.12g ± √%.12g, dense %.12g ± √%.12g",
+						m, i, len(blocks), mean[i], variances[i], wantMean[i], want)
 					break
 				}
 			}

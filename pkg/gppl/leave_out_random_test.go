@@ -73,7 +73,8 @@ func newLeaveOutCase(number int) *leaveOutCase {
 	}
 	var kind string
 	c.blocks, kind = d.blocks(x)
-	c.what = fmt.Sprintf("case %d: %v, noise/variance %.3g, n=%d, x %s, y %s, %s, %s", number, c.model, c.model.Noise/v[0], n, r.inputs, r.target, noise, kind)
+	c.what = fmt.Sprintf("case %d: %v, noise/variance %.3g, n=%d, x %s, y %s, %s, %s",
+		number, c.model, c.model.Noise/v[0], n, r.inputs, r.target, noise, kind)
 	return c
 }
 
@@ -81,7 +82,8 @@ func newLeaveOutCase(number int) *leaveOutCase {
 func (d dice) leaveOutKernel(span float64, n int) gppl.Kernel {
 	markov := func() gppl.Kernel {
 		v, l := d.log10(-1, 1), span/float64(n)*d.log10(-1, math.Log10(3*float64(n)))
-		return []gppl.Kernel{gppl.Laplace{Variance: v, Lengthscale: l}, gppl.Matern32{Variance: v, Lengthscale: l}, gppl.Matern52{Variance: v, Lengthscale: l}}[d.IntN(3)]
+		return []gppl.Kernel{gppl.Laplace{Variance: v, Lengthscale: l}, gppl.Matern32{Variance: v, Lengthscale: l},
+			gppl.Matern52{Variance: v, Lengthscale: l}}[d.IntN(3)]
 	}
 	switch d.pick(0.35, 0.15, 0.2, 0.2, 0.1) {
 	case 0:
@@ -259,11 +261,11 @@ func tooLong(t *testing.T, c *leaveOutCase, engine string) bool {
 // leaveOutTrust is how far a prediction may be off, in its standard deviations, and its variance relatively.
 const leaveOutTrust = 0.01
 
-// TestRandomLeaveOut: what every engine says of observations left out is within a hundredth of a standard
-// deviation of the definition in double-double, or an error. It fails if rounding reaches an answer without the
-// engine's estimate of it: by noise of 1e-14 of the variance, observations that coincide, outliers, errors of very different
-// size, blocks that nearly determine each other or the mean, and harmonics that a state space leaves out. From 0 on, there are as many cases
-// of kernels that are linear stochastic differential equations.
+// TestRandomLeaveOut: what every engine says of observations left out is within a hundredth of a standard deviation of the
+// definition in double-double, or an error. It fails if rounding reaches an answer without the engine's estimate of it: by noise
+// of 1e-14 of the variance, observations that coincide, outliers, errors of very different size, blocks that nearly determine
+// each other or the mean, and harmonics that a state space leaves out. From 0 on, there are as many cases of kernels that are
+// linear stochastic differential equations.
 //
 //	go test ./pkg/gppl -run TestRandomLeaveOut -leaveout 2000 -v
 func TestRandomLeaveOut(t *testing.T) {
@@ -303,7 +305,8 @@ func TestRandomLeaveOut(t *testing.T) {
 				continue
 			case err != nil:
 				s.lost++
-				if testing.Verbose() && (engine == "" || engine == gppl.EngineStateSpace) && !strings.Contains(err.Error(), "do not determine") {
+				if testing.Verbose() && (engine == "" || engine == gppl.EngineStateSpace) &&
+					!strings.Contains(err.Error(), "do not determine") {
 					t.Logf("%s, %s: %v", c.what, name, err)
 				}
 				continue
@@ -331,6 +334,7 @@ func TestRandomLeaveOut(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(count)) {
 		s := count[name]
-		t.Logf("%-10s %4d right within %.1e, %4d errors, %4d not for this engine, %d silently wrong", name, s.right, s.worst, s.lost, s.refused, s.silent)
+		t.Logf("%-10s %4d right within %.1e, %4d errors, %4d not for this engine, %d silently wrong",
+			name, s.right, s.worst, s.lost, s.refused, s.silent)
 	}
 }

@@ -150,7 +150,8 @@ func TestLeaveOutSmallNoise(t *testing.T) {
 							want, v := p.Noisy(d.X.Pick(block))
 							for j, i := range block {
 								if !(math.Abs(got[i]-want[j]) <= 1e-5*math.Sqrt(v[j])) || !(math.Abs(variances[i]/v[j]-1) <= 1e-5) {
-									t.Errorf("%v by %s: y[%d] of %v: %.9g ± √%.9g, without it %.9g ± √%.9g", m, engine, i, block, got[i], variances[i], want[j], v[j])
+									t.Errorf("%v by %s: y[%d] of %v: %.9g ± √%.9g, without it %.9g ± √%.9g",
+										m, engine, i, block, got[i], variances[i], want[j], v[j])
 								}
 							}
 						}
@@ -194,7 +195,8 @@ func TestLeaveOutMean(t *testing.T) {
 			mean, variances, err := gppl.LeaveBlockOut(m, d, c.blocks, gppl.WithEngine(engine))
 			if c.column != "" {
 				if err == nil || !strings.Contains(err.Error(), strconv.Quote(c.column)) {
-					t.Errorf("%v without %v, %s: %v, %v, error %v; want one that names %q", c.mean, c.blocks, engine, mean, variances, err, c.column)
+					t.Errorf("%v without %v, %s: %v, %v, error %v; want one that names %q",
+						c.mean, c.blocks, engine, mean, variances, err, c.column)
 				}
 			} else if err != nil {
 				t.Errorf("%v without %v, %s: %v", c.mean, c.blocks, engine, err)
@@ -222,7 +224,8 @@ func TestLeaveOutStateSpace(t *testing.T) {
 	spiked.Y[100] += 5
 	for _, d := range []gppl.Data{even, uneven, spiked} {
 		for _, noise := range []float64{1e-5, 1e-8, 1e-13} {
-			for _, kernel := range []gppl.Kernel{gppl.Laplace{Variance: 1, Lengthscale: 10}, gppl.Matern32{Variance: 1, Lengthscale: 10}, gppl.Matern52{Variance: 1, Lengthscale: 10}} {
+			for _, kernel := range []gppl.Kernel{gppl.Laplace{Variance: 1, Lengthscale: 10}, gppl.Matern32{Variance: 1, Lengthscale: 10},
+				gppl.Matern52{Variance: 1, Lengthscale: 10}} {
 				m := gppl.Model{Kernel: kernel, Noise: noise}
 				got, v, err := gppl.LeaveBlockOut(m, d, blocks, gppl.WithEngine(gppl.EngineStateSpace))
 				if err != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // linear is a kernel as a sum of blocks of linear stochastic differential equations: its terms, each a Markovian or LinearSDE
-// kernel, one that turns (a Waver whose P is a parameter), or a product of these with one that turns at most. It serves one
+// kernel, one that turns (a Waver whose P is a parameter), or a product of these, at most one of which turns. It serves one
 // family of kernels.
 type linear struct {
 	split   split

@@ -16,17 +16,15 @@ import (
 // A Loss is what training minimises: a negative log likelihood, or a bound on one, in
 // nats, as a function of the natural values θ of its parameters.
 //
-// A Loss is safe for concurrent use. Its answers do not depend on earlier calls,
-// beyond the promised tolerance. It uses all processors by itself, and keeps sums over
-// the data and working memory between calls.
+// A Loss is safe for concurrent use. Its answers do not depend on earlier calls, beyond the promised tolerance. It uses all
+// processors by itself, and keeps sums over the data and working memory between calls.
 type Loss interface {
 	// Params returns the parameters with the values they start from: those of
 	// the model, noise variance last, and then any that are the loss's own.
 	Params() []Param
-	// ValueGrad returns the value at theta and, unless grad is nil, sets grad
-	// to ∂L/∂θ. One call shares one factorisation between the two. It is an
-	// error if a parameter is out of range or a covariance cannot be
-	// factorised; grad is then meaningless. theta is not modified.
+	// ValueGrad returns the value at theta and, unless grad is nil, sets grad to ∂L/∂θ. One call shares one factorisation between
+	// the two. It is an error if a parameter is out of range or a covariance cannot be factorised; grad is then meaningless. theta
+	// is not modified.
 	ValueGrad(grad, theta []float64) (float64, error)
 	// Model returns the model at theta.
 	Model(theta []float64) Model
@@ -36,16 +34,15 @@ type Loss interface {
 	fmt.Stringer
 }
 
-// Interruptible is a loss whose evaluations can be interrupted. All losses of this package are; Fit interrupts
-// those that are.
+// Interruptible is a loss whose evaluations can be interrupted. All losses of this package are; Fit interrupts those that are.
 type Interruptible interface {
 	Loss
 	// ValueGradContext is ValueGrad that ends soon after ctx has, with an error that wraps ctx's.
 	ValueGradContext(ctx context.Context, grad, theta []float64) (float64, error)
 }
 
-// Seconds predicts the time in seconds of an evaluation of value and gradient at theta, as Exact.Cost and Projected.Cost do; priors and
-// ties take none. It is 0 for other losses.
+// Seconds predicts the seconds of a value and gradient at theta, as Exact.Cost and Projected.Cost do; priors and ties take none.
+// It is 0 for other losses.
 func Seconds(loss Loss, theta []float64) (seconds float64) {
 	switch loss := loss.(type) {
 	case wrapping:
@@ -72,8 +69,8 @@ var (
 	_ Interruptible = (*Panel)(nil)
 )
 
-// ValueGradContext is l.ValueGrad that ends soon after ctx has, with an error that wraps ctx's, if l is Interruptible. Any other loss
-// is not evaluated if ctx has ended.
+// ValueGradContext is l.ValueGrad that ends soon after ctx has, with an error that wraps ctx's, if l is Interruptible. Any other
+// loss is evaluated unless ctx has ended.
 func ValueGradContext(ctx context.Context, l Loss, grad, theta []float64) (float64, error) {
 	if l, ok := l.(Interruptible); ok {
 		return l.ValueGradContext(ctx, grad, theta)
@@ -92,12 +89,11 @@ type LossReport struct {
 	Jitter     float64       // the largest jitter that had to be added to a diagonal so far, 0 if none
 	LastJitter float64       // that of the last evaluation
 	Fallbacks  int           // evaluations where an engine failed and another took over
-	Inexact    float64       // the largest error bound, in nats, of an evaluation where no engine could keep the tolerance; 0 if all did
+	Inexact    float64       // the largest error bound, in nats, of an evaluation that missed the tolerance; 0: none did
 
-	// LastBound is the error bound of the last value, in nats. The error of a derivative in log θ is
-	// up to 20·s times LastBound, with s the largest of 1, |∂k/∂log θ|/k(0), |tr A⁻¹∂A|/n and
-	// |αᵀ∂Aα|/yᵀA⁻¹y: 1 for a variance, more where the kernel is steep, as in a period that fits into
-	// the range many times.
+	// LastBound is the error bound of the last value, in nats. The error of a derivative in log θ is up to 20·s times LastBound,
+	// with s the largest of 1, |∂k/∂log θ|/k(0), |tr A⁻¹∂A|/n and |αᵀ∂Aα|/yᵀA⁻¹y: 1 for a variance, more where the kernel is steep,
+	// as in a period that fits into the range many times.
 	LastBound   float64
 	LastInexact float64 // the same if no engine could keep the tolerance there; 0 if one did
 }
@@ -162,8 +158,7 @@ func (c *chosen) Report() LossReport {
 	return r
 }
 
-// Explain reports the last evaluation: for each engine the expected time and error,
-// and which one was used.
+// Explain reports the last evaluation: for each engine the expected time and error, and which one was used.
 func (c *chosen) Explain() string {
 	var b strings.Builder
 	c.chooser.Explain(&b)
@@ -179,8 +174,8 @@ func notNil(where, what string, argument any) {
 	}
 }
 
-// checked returns a copy of the data of a loss, which nobody can change once they are checked, and its options, or what is wrong with
-// them or the model.
+// checked returns a copy of the data of a loss, which no caller can change after the check, and the options, or what is wrong
+// with them or the model.
 func checked(m interface{ Check() error }, d Data, opts []Option) (Data, options, error) {
 	err := m.Check()
 	if d = d.clone(); err == nil {
@@ -195,7 +190,7 @@ func checked(m interface{ Check() error }, d Data, opts []Option) (Data, options
 
 // wrapping is a loss that is made of another one with as many parameters: MAP and Tied.
 type wrapping interface {
-	// within returns that one, and its parameters where those of the whole are theta, which may be nil.
+	// within returns the wrapped loss, and its parameters where those of the whole are theta, which may be nil.
 	within(theta []float64) (Loss, []float64)
 }
 

@@ -17,10 +17,9 @@ import (
 //
 //	L(θ) − Σ_j log p_j(θ_j).
 //
-// The densities are with respect to θ, not to log θ: they are those that a user writes
-// down, and the minimum does not depend on the transform of training. (With respect to
-// log θ, the minimum would be where θ·p(θ)·likelihood is largest.) A parameter without
-// a prior is determined by the likelihood alone.
+// The densities are with respect to θ, not to log θ: they are those that a user writes down, and the minimum does not depend on
+// the transform of training. (With respect to log θ, the minimum would be where θ·p(θ)·likelihood is largest.) A parameter
+// without a prior is determined by the likelihood alone.
 //
 // Since a MAP is a Loss, the standard errors of Fit follow from the curvature of the
 // posterior. Result reports likelihood and prior separately.
@@ -29,9 +28,8 @@ type MAP struct {
 	priors []Prior // one per parameter; nil for none
 }
 
-// NewMAP returns loss with the given priors. A prior by name takes precedence over one
-// by role; priors by role do not apply to Fixed parameters. It is an error if a prior
-// is out of range, names no trained parameter, or is the second one for the same
+// NewMAP returns loss with the given priors. A prior by name takes precedence over one by role; priors by role do not apply to
+// Fixed parameters. It is an error if a prior is out of range, names no trained parameter, or is the second one for the same
 // parameter. It panics if loss is nil.
 func NewMAP(loss Loss, priors ...ParamPrior) (*MAP, error) {
 	notNil("NewMAP", "the loss", loss)
@@ -134,7 +132,8 @@ func (m *MAP) ValueGradContext(ctx context.Context, grad, theta []float64) (floa
 		}
 		log, slope := p.LogDensity(theta[i])
 		if math.IsInf(log, -1) || math.IsNaN(log) {
-			return 0, fmt.Errorf("gppl: parameter %q (index %d) = %v is outside the support of its prior %v", m.Params()[i].Name, i, theta[i], p)
+			return 0, fmt.Errorf("gppl: parameter %q (index %d) = %v is outside the support of its prior %v",
+				m.Params()[i].Name, i, theta[i], p)
 		}
 		value -= log
 		if grad != nil {
@@ -154,8 +153,8 @@ func (m *MAP) withoutEngine() (Loss, string) {
 
 func (m *MAP) within(theta []float64) (Loss, []float64) { return m.loss, theta }
 
-// PriorsAt returns the log prior density of a loss at theta, and the priors: those of NewMAP, also where it is tied. A loss without priors
-// has 0 and nil.
+// PriorsAt returns the log prior density of a loss at theta, and its priors: those of NewMAP, also where it is tied; 0 and nil
+// without.
 func PriorsAt(l Loss, theta []float64) (log float64, priors []ParamPrior) {
 	if w, ok := l.(wrapping); ok {
 		log, priors = PriorsAt(w.within(theta))
@@ -166,9 +165,8 @@ func PriorsAt(l Loss, theta []float64) (log float64, priors []ParamPrior) {
 	return log, priors
 }
 
-// Tied is a loss in which some parameters share one value: the first of each group is
-// trained, and the others take its value. They stay among the parameters, as Fixed, and
-// their own values do not matter.
+// Tied is a loss in which some parameters share one value: the first of each group is trained, and the others take its value.
+// They stay among the parameters, as Fixed, and their own values do not matter.
 type Tied struct {
 	loss    Loss
 	params  []Param
@@ -176,9 +174,8 @@ type Tied struct {
 	scratch parallel.Pool[[]float64]
 }
 
-// Tie returns loss with each group of parameters, by their names, tied to the first of
-// the group. It is an error if a group has fewer than two, if a name is unknown or in
-// two groups, if a parameter is fixed, or if units differ. It panics if loss is nil.
+// Tie returns loss with each group of parameters, by their names, tied to the first of the group. It is an error if a group has
+// fewer than two, if a name is unknown or in two groups, if a parameter is fixed, or if units differ. It panics if loss is nil.
 func Tie(loss Loss, groups ...[]string) (*Tied, error) {
 	notNil("Tie", "the loss", loss)
 	params := loss.Params()
@@ -222,8 +219,7 @@ func (t *Tied) Params() []Param    { return slices.Clone(t.params) }
 func (t *Tied) Report() LossReport { return t.loss.Report() }
 func (t *Tied) String() string     { return fmt.Sprintf("%v, tied", t.loss) }
 
-// Model returns the model at theta, with tied parameters set to the value of the first
-// of their group.
+// Model returns the model at theta, with tied parameters set to the value of the first of their group.
 func (t *Tied) Model(theta []float64) Model {
 	l, theta := t.within(theta)
 	return l.Model(theta)
@@ -292,8 +288,8 @@ func leaders(l Loss) []int {
 //
 //	L(θ) = Σ_s L_s(θ).
 //
-// Each series has its own inputs, noise and mean, whose coefficients are its own. Where series share their parameters only about,
-// LearnPriors learns by how much.
+// Each series has its own inputs, noise and mean, whose coefficients are its own. Where the parameters of series are only
+// similar, population.LearnPriors learns how similar.
 type Panel struct {
 	losses  []Loss
 	params  []Param
@@ -307,9 +303,9 @@ type panelScratch struct {
 	errs   []error
 }
 
-// NewPanel returns the sum of losses, whose parameters must be the same: names, units, which are fixed, and the values of those.
-// Training starts from the values of the first. Priors of the shared parameters are given to the sum (NewMAP), which counts them once.
-// It is an error if parameters differ, or if there is no loss; it panics if one is nil.
+// NewPanel returns the sum of losses with the same parameters: names, units, which are fixed, and the values of those. Training
+// starts from the values of the first. Give priors of the shared parameters to the sum (NewMAP), where they count once. It is an
+// error if parameters differ, or if there is no loss; it panics if one is nil.
 func NewPanel(losses ...Loss) (*Panel, error) {
 	if len(losses) == 0 {
 		return nil, fmt.Errorf("gppl: a panel of no series")
@@ -338,7 +334,8 @@ func sameParams(first, other []Param) error {
 		case p.Name != q.Name || p.Unit != q.Unit || p.Role != q.Role:
 			return fmt.Errorf("parameter %d is %q in %q, and %q in %q in the first series", i, q.Name, q.Unit, p.Name, p.Unit)
 		case p.IsFixed() != q.IsFixed() || p.IsFixed() && p.Value != q.Value:
-			return fmt.Errorf("parameter %q is fixed otherwise than in the first series: %v (%v), and %v (%v) there", q.Name, q.Value, transformOf(q), p.Value, transformOf(p))
+			return fmt.Errorf("parameter %q is fixed otherwise than in the first series: %v (%v), and %v (%v) there",
+				q.Name, q.Value, transformOf(q), p.Value, transformOf(p))
 		}
 	}
 	return nil
@@ -376,8 +373,8 @@ func (p *Panel) ValueGrad(grad, theta []float64) (float64, error) {
 	return p.ValueGradContext(context.Background(), grad, theta)
 }
 
-// ValueGradContext implements Interruptible. The series are evaluated several at a time and added up in their order, so that the sum
-// does not depend on the number of processors.
+// ValueGradContext implements Interruptible. It evaluates several series at a time and adds them up in their order, so that the
+// sum does not depend on the number of processors.
 func (p *Panel) ValueGradContext(ctx context.Context, grad, theta []float64) (value float64, err error) {
 	if err := checkEvaluation(p.params, grad, theta); err != nil {
 		return 0, err

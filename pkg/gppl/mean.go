@@ -19,25 +19,21 @@ import (
 //
 //	m(x) = h(x)ᵀβ,  β_j ~ N(0, b_j) independently, or flat,
 //
-// whose coefficients β are not parameters: likelihoods and forecasts average over them
-// (Rasmussen and Williams 2006, section 2.7). With flat priors, the default, that is the
-// restricted likelihood. A Mean is an immutable value, as a Kernel is:
+// whose coefficients β are not parameters: likelihoods and forecasts average over them (Rasmussen and Williams 2006, section
+// 2.7). With flat priors, the default, that is the restricted likelihood. A Mean is an immutable value, as a Kernel is:
 //
 //	AddMeans(Intercept{}, NewTrend(1, x), Fourier{Period: 1, Harmonics: 3})
 //
-// Basis functions depend on x alone, so that a prediction at new inputs evaluates the
-// same ones. A variable that is not a function of x enters as a Regressor, from a
-// column of the inputs (Inputs.WithColumn). A user's own Mean is made known to
+// Basis functions depend on x alone, so that a prediction at new inputs evaluates the same ones. A variable that is not a
+// function of x enters as a Regressor, from a column of the inputs (Inputs.WithColumn). A user's own Mean is made known to
 // package store by store.RegisterMean.
 type Mean interface {
-	// Columns returns the names of the basis functions and the priors of their
-	// coefficients, in order: at least one.
+	// Columns returns the names of the basis functions and the priors of their coefficients, in order: at least one.
 	Columns() []Column
 	// Basis returns the functions at x, one row per point and one column per function:
 	// n×h, n = x.Len() ≥ 1. It is an error if they cannot be evaluated at x.
 	Basis(x Inputs) (*mat.Dense, error)
-	// Check returns an error if a field is out of range. The other methods may
-	// assume that it is nil.
+	// Check returns an error if a field is out of range. The other methods may assume that it is nil.
 	Check() error
 	// String names the mean.
 	fmt.Stringer
@@ -58,8 +54,7 @@ func flats(names ...string) []Column {
 	return c
 }
 
-// MeanSum is the sum of mean functions: their columns side by side. Build it with
-// AddMeans.
+// MeanSum is the sum of mean functions: their columns side by side. Build it with AddMeans.
 type MeanSum struct{ parts []Mean }
 
 // AddMeans returns the sum of the given means, at least one.
@@ -128,10 +123,9 @@ func (m MeanSum) String() string {
 	return strings.Join(s, " + ")
 }
 
-// GaussianBeta is a mean whose coefficients have Gaussian priors, β_j ~ N(0,
-// Variances[j]) independently; +Inf is a flat prior. It is equivalent to adding
-// h(x)ᵀBh(x′) to the kernel. A single variance applies to all columns. The unit of a
-// variance is that of y² over that of the column squared.
+// GaussianBeta is a mean whose coefficients have Gaussian priors, β_j ~ N(0, Variances[j]) independently; +Inf is a flat prior.
+// It is equivalent to adding h(x)ᵀBh(x′) to the kernel. A single variance applies to all columns. The unit of a variance is that
+// of y² over that of the column squared.
 type GaussianBeta struct {
 	Of        Mean
 	Variances []float64
@@ -191,12 +185,10 @@ func checkMean(m Mean) error {
 	return nil
 }
 
-// CheckBasis returns an error, which names the column, unless observations at x
-// determine the coefficients of m. That is the case if a basis function is not finite;
-// if one with a flat prior is zero at all x or a linear combination of others with flat
-// priors; or if there are not more points than columns with flat priors. A column
-// counts as a combination of others if they explain all but 1e-10 of its length. It
-// takes O(nh²).
+// CheckBasis returns an error, which names the column, unless observations at x determine the coefficients of m. That is the case
+// if a basis function is not finite; if one with a flat prior is zero at all x or a linear combination of others with flat
+// priors; or if there are not more points than columns with flat priors. A column counts as a combination of others if they
+// explain all but 1e-10 of its length. It takes O(nh²).
 func CheckBasis(m Mean, x Inputs) error {
 	if err := cmp.Or(checkMean(m), x.check("x")); err != nil {
 		return err
@@ -268,17 +260,19 @@ func basisOf(m Mean, h *mat.Dense, variances []float64) (*regress.Basis, error) 
 	if errors.As(err, &rank) {
 		name := columns[rank.Column].Name
 		if rank.Zero {
-			return nil, fmt.Errorf("gppl: column %q of the mean is zero at all observations: leave it out, or give it a prior (GaussianBeta)", name)
+			return nil, fmt.Errorf("gppl: column %q of the mean is zero at all observations: leave it out, or give it a"+
+				" prior (GaussianBeta)", name)
 		}
 		if len(rank.With) == 0 { // products of extreme values are no numbers
-			return nil, fmt.Errorf("gppl: column %q of the mean cannot be told from those before it in float64: scale it, leave it out, or give it a prior (GaussianBeta)", name)
+			return nil, fmt.Errorf("gppl: column %q of the mean cannot be told from those before it in float64: scale it, leave it"+
+				" out, or give it a prior (GaussianBeta)", name)
 		}
 		var with []string
 		for _, j := range rank.With {
 			with = append(with, fmt.Sprintf("%q", columns[j].Name))
 		}
-		return nil, fmt.Errorf("gppl: column %q of the mean is a linear combination of %s at the observations: leave one out, or give it a prior (GaussianBeta)",
-			name, strings.Join(with, ", "))
+		return nil, fmt.Errorf("gppl: column %q of the mean is a linear combination of %s at the observations: leave one out, or"+
+			" give it a prior (GaussianBeta)", name, strings.Join(with, ", "))
 	}
 	return b, err
 }
@@ -319,8 +313,8 @@ func (m Model) SubtractMean(d Data) Data {
 	return d
 }
 
-// The mean of a model is a regress.Regression on the data of a loss, or on projections of them, with the coefficients integrated out. An
-// engine sees a mean only as further columns beside y.
+// The mean of a model is a regress.Regression on the data of a loss, or on projections of them, with the coefficients integrated
+// out. Engines see a mean only as further columns beside y.
 
 // columnNames returns the names of the columns of m.
 func columnNames(m Mean) (names []string) {

@@ -61,11 +61,10 @@ func (Intercept) Basis(x Inputs) (*mat.Dense, error) {
 	return h, nil
 }
 
-// Trend is a polynomial without its constant, by the Legendre polynomials P_1 to
-// P_Degree of u = (2t − Lo − Hi)/(Hi − Lo), which are orthogonal on [Lo, Hi] and at most
-// 1 there. The range belongs to the mean, so that a forecast continues the same
-// polynomial; with a flat prior any range gives the same model. Beyond the range a
-// polynomial grows as t to its degree: use degree 1 for forecasts far ahead.
+// Trend is a polynomial without its constant, by the Legendre polynomials P_1 to P_Degree of u = (2t − Lo − Hi)/(Hi − Lo), which
+// are orthogonal on [Lo, Hi] and at most 1 there. The range belongs to the mean, so that a forecast continues the same
+// polynomial; with a flat prior any range gives the same model. Beyond the range a polynomial grows as t to its degree: use
+// degree 1 for forecasts far ahead.
 type Trend struct {
 	Degree int // 1 to 20
 	Lo, Hi float64
@@ -230,9 +229,8 @@ func (m Kink) Basis(x Inputs) (*mat.Dense, error) {
 	return single(x, m, func(t float64) float64 { return max(0, t-m.At) })
 }
 
-// Regressor is a named column of the inputs (Inputs.WithColumn): a variable that
-// affects y and is known at every observation and at every input of a prediction.
-// Its values are not scaled. x may have any dimension.
+// Regressor is a named column of the inputs (Inputs.WithColumn): a variable that affects y and is known at every observation and
+// at every input of a prediction. Its values are not scaled. x may have any dimension.
 type Regressor struct{ Name string }
 
 // Regressors returns the sum of the columns of the given names, at least one.
@@ -259,7 +257,8 @@ func (m Regressor) Basis(x Inputs) (*mat.Dense, error) {
 		if names := x.ColumnNames(); names != nil {
 			have = fmt.Sprintf("it has %q", strings.Join(names, ", "))
 		}
-		return nil, fmt.Errorf("gppl: the mean needs the column %q of x, but %s: give it by Inputs.WithColumn, for predictions too", m.Name, have)
+		return nil, fmt.Errorf("gppl: the mean needs the column %q of x, but %s: give it by Inputs.WithColumn, for predictions too",
+			m.Name, have)
 	}
 	return mat.NewDense(len(values), 1, append([]float64(nil), values...)), nil
 }

@@ -23,7 +23,8 @@ func TestCollinearPredictions(t *testing.T) {
 	at := gppl.Scalars([]float64{origin - 1000, origin + 90, origin + 30*step, origin + 5000, origin + 1e6})
 	type answer struct{ all []float64 }
 	answers := func(from float64, engine string) (a answer) {
-		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 300}, Noise: 0.01, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.Linear{Origin: from})}
+		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 300}, Noise: 0.01,
+			Mean: gppl.AddMeans(gppl.Intercept{}, gppl.Linear{Origin: from})}
 		p, err := gppl.NewPosterior(m, d, gppl.WithEngine(engine))
 		if err != nil {
 			t.Fatal(err)

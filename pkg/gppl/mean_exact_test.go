@@ -30,7 +30,8 @@ func meanCases(n int) []meanCase {
 	}
 	trend := func(x []float64) gppl.Mean { return gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, gppl.Scalars(x))) }
 	rich := func(x []float64) gppl.Mean {
-		return gppl.AddMeans(trend(x), gppl.Fourier{Period: 1, Harmonics: 1}, gppl.GaussianBeta{Of: gppl.Step{At: 2022.5}, Variances: []float64{4}})
+		return gppl.AddMeans(trend(x), gppl.Fourier{Period: 1, Harmonics: 1},
+			gppl.GaussianBeta{Of: gppl.Step{At: 2022.5}, Variances: []float64{4}})
 	}
 	se, rough := gppl.SE{Variance: 1.3, Lengthscale: 0.4}, gppl.Matern32{Variance: 1.3, Lengthscale: 0.4}
 	return []meanCase{
@@ -40,7 +41,8 @@ func meanCases(n int) []meanCase {
 			[]string{gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineGridded, gppl.EngineToeplitz}},
 		{"Matern32", gppl.Model{Kernel: rough, Noise: 0.1, Mean: rich(irregular)}, gppl.Data{X: gppl.Scalars(irregular), Y: y},
 			[]string{gppl.EngineStateSpace, gppl.EngineBanded}},
-		{"SE + Laplace + White", gppl.Model{Kernel: gppl.Add(se, gppl.Laplace{Variance: 0.2, Lengthscale: 1}, gppl.White{Variance: 0.05}), Noise: 0.1, Mean: trend(irregular)},
+		{"SE + Laplace + White", gppl.Model{Kernel: gppl.Add(se, gppl.Laplace{Variance: 0.2, Lengthscale: 1},
+			gppl.White{Variance: 0.05}), Noise: 0.1, Mean: trend(irregular)},
 			gppl.Data{X: gppl.Scalars(irregular), Y: y}, []string{gppl.EngineBanded}},
 	}
 }

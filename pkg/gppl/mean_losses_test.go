@@ -21,7 +21,8 @@ type meanLoss struct {
 	of   func(m gppl.Model, d gppl.Data) (gppl.Loss, error)
 }
 
-func projectedOn(design gppl.Design, k int, residual bool, opts ...gppl.Option) func(m gppl.Model, d gppl.Data) (gppl.Loss, error) {
+func projectedOn(design gppl.Design, k int, residual bool, opts ...gppl.Option) func(m gppl.Model,
+	d gppl.Data) (gppl.Loss, error) {
 	return func(m gppl.Model, d gppl.Data) (gppl.Loss, error) {
 		p, err := gppl.NewProjection(design, d.X, k, 1)
 		if err != nil {
@@ -232,8 +233,10 @@ func TestMeanVFEPosterior(t *testing.T) {
 		mean, variances := exact.Latent(x)
 		gotMean, gotVariances := vfe.Latent(x)
 		for i := range mean {
-			if math.Abs(gotMean[i]-mean[i]) > 1e-7*(1+math.Abs(mean[i])) || math.Abs(gotVariances[i]-variances[i]) > 1e-7*(1+variances[i]) {
-				t.Errorf("%s, x = %v: %.10g ± %.10g², exact %.10g ± %.10g²", c.name, x.At(i)[0], gotMean[i], gotVariances[i], mean[i], variances[i])
+			if math.Abs(gotMean[i]-mean[i]) > 1e-7*(1+math.Abs(mean[i])) ||
+				math.Abs(gotVariances[i]-variances[i]) > 1e-7*(1+variances[i]) {
+				t.Errorf("%s, x = %v: %.10g ± %.10g², exact %.10g ± %.10g²", c.name, x.At(i)[0], gotMean[i], gotVariances[i], mean[i],
+					variances[i])
 			}
 		}
 		sameCoefficients(t, vfe.Coefficients(), exact.Coefficients(), 1e-7)
@@ -264,7 +267,8 @@ func TestCoefficients(t *testing.T) {
 		}
 		lasting := []gppl.Loss{exact}
 		for _, of := range []func(gppl.Model, gppl.Data) (gppl.Loss, error){
-			projectedOn(gppl.Sphere{}, 60, false), projectedOn(gppl.Sphere{}, 60, true), vfeOn(c.data.X, gppl.WithEngine(gppl.EngineDense)),
+			projectedOn(gppl.Sphere{}, 60, false), projectedOn(gppl.Sphere{}, 60, true),
+			vfeOn(c.data.X, gppl.WithEngine(gppl.EngineDense)),
 		} {
 			l, err := of(c.model, c.data)
 			if err != nil {
@@ -424,7 +428,8 @@ func TestMeanInformation(t *testing.T) {
 			for a := range theta {
 				for b := range theta {
 					if off := math.Abs(got.At(a, b) - want.At(a, b)); !(off <= 1e-8*(1+math.Abs(want.At(a, b)))) {
-						t.Errorf("%s, %v: information of projections [%d,%d] = %.10g, the projected likelihood has %.10g", c.name, design, a, b, got.At(a, b), want.At(a, b))
+						t.Errorf("%s, %v: information of projections [%d,%d] = %.10g, the projected likelihood has %.10g",
+							c.name, design, a, b, got.At(a, b), want.At(a, b))
 					}
 					if total := all.Data().At(a, b) - got.At(a, b); !(math.Abs(total-lost.Total().At(a, b)) <= 1e-8*(1+math.Abs(total))) {
 						t.Errorf("%s, %v: lost [%d,%d] = %.10g, by the theorem %.10g", c.name, design, a, b, total, lost.Total().At(a, b))
@@ -582,8 +587,10 @@ func TestVFEKnownErrors(t *testing.T) {
 		mean, variances := exact.Latent(at)
 		gotMean, gotVariances := vfe.Latent(at)
 		for i := range mean {
-			if math.Abs(gotMean[i]-mean[i]) > 1e-7*(1+math.Abs(mean[i])) || math.Abs(gotVariances[i]-variances[i]) > 1e-7*(1+variances[i]) {
-				t.Errorf("%s, x = %v: %.10g ± %.10g², exact %.10g ± %.10g²", c.name, at.At(i)[0], gotMean[i], gotVariances[i], mean[i], variances[i])
+			if math.Abs(gotMean[i]-mean[i]) > 1e-7*(1+math.Abs(mean[i])) ||
+				math.Abs(gotVariances[i]-variances[i]) > 1e-7*(1+variances[i]) {
+				t.Errorf("%s, x = %v: %.10g ± %.10g², exact %.10g ± %.10g²", c.name, at.At(i)[0], gotMean[i], gotVariances[i], mean[i],
+					variances[i])
 			}
 		}
 		z := make([]float64, 12)

@@ -398,7 +398,8 @@ func (c *meanRandom) judge(report func(string, bool)) {
 			e := evaluate(func() (explained, error) { return build(opts...) }, nil)
 			what := name + " " + engine
 			if e.verdict != kept || e.report.Jitter > 0 {
-				report(fmt.Sprintf("%s: %s: %s %s", c.about, what, e.verdict, e.detail), e.verdict == failed || e.verdict == refused || e.verdict == kept)
+				report(fmt.Sprintf("%s: %s: %s %s", c.about, what, e.verdict, e.detail),
+					e.verdict == failed || e.verdict == refused || e.verdict == kept)
 				continue
 			}
 			if t == nil {
@@ -409,11 +410,13 @@ func (c *meanRandom) judge(report func(string, bool)) {
 				bound = min(bound, toleranceNats*max(float64(terms), t.quad))
 			}
 			off := (e.value - t.value.Hi) - t.value.Lo
-			report(fmt.Sprintf("%s: %s by %s: value %.15g is off by %.3g, bound %.3g", c.about, what, e.report.Engine, e.value, off, bound), math.Abs(off) <= bound)
+			report(fmt.Sprintf("%s: %s by %s: value %.15g is off by %.3g, bound %.3g",
+				c.about, what, e.report.Engine, e.value, off, bound), math.Abs(off) <= bound)
 			for p := range t.grad {
 				off := (e.grad[p] - t.grad[p].Hi) - t.grad[p].Lo
 				limit := gradientFactor*t.slope[p]*bound + relativeRounding*t.gradSize[p]
-				report(fmt.Sprintf("%s: %s by %s: derivative %d %.10g is off by %.3g, bound %.3g", c.about, what, e.report.Engine, p, e.grad[p], off, limit),
+				report(fmt.Sprintf("%s: %s by %s: derivative %d %.10g is off by %.3g, bound %.3g",
+					c.about, what, e.report.Engine, p, e.grad[p], off, limit),
 					math.Abs(off) <= limit)
 			}
 		}

@@ -25,7 +25,8 @@ func means(x gppl.Inputs) []gppl.Mean {
 		gppl.Regressor{Name: "wind"},
 		gppl.Regressors("wind", "rain"),
 		gppl.GaussianBeta{Of: gppl.AddMeans(gppl.Intercept{}, gppl.Step{At: 1}), Variances: []float64{4, math.Inf(1)}},
-		gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(2, x), gppl.GaussianBeta{Of: gppl.Fourier{Period: 1.5, Harmonics: 3}, Variances: []float64{2}},
+		gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(2, x), gppl.GaussianBeta{Of: gppl.Fourier{Period: 1.5, Harmonics: 3},
+			Variances: []float64{2}},
 			gppl.Step{At: 2}, gppl.Kink{At: 3}, gppl.Regressor{Name: "rain"}),
 	}
 }
@@ -146,8 +147,10 @@ func TestMeanErrors(t *testing.T) {
 		{gppl.AddMeans(gppl.Step{At: 1}, gppl.Step{At: 1}), x, `two columns "step at 1"`},
 		// What the data cannot tell apart.
 		{gppl.Step{At: 100}, x, `"step at 100" of the mean is zero`},
-		{gppl.AddMeans(gppl.Intercept{}, gppl.Linear{}, gppl.Step{At: -1}), x, `"step at -1" of the mean is a linear combination of "intercept" at`},
-		{gppl.AddMeans(gppl.Intercept{}, gppl.Linear{Origin: 3}, gppl.Kink{At: -2}), x, `"kink at -2" of the mean is a linear combination of "intercept", "linear"`},
+		{gppl.AddMeans(gppl.Intercept{}, gppl.Linear{}, gppl.Step{At: -1}), x,
+			`"step at -1" of the mean is a linear combination of "intercept" at`},
+		{gppl.AddMeans(gppl.Intercept{}, gppl.Linear{Origin: 3}, gppl.Kink{At: -2}), x,
+			`"kink at -2" of the mean is a linear combination of "intercept", "linear"`},
 		{gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(3, none)), none, "4 observations for 4 columns"},
 		{gppl.Linear{}, gppl.Scalars([]float64{1, math.NaN()}), "NaN"},
 		{gppl.Trend{Degree: 20, Lo: 0, Hi: 1}, gppl.Scalars([]float64{1, 2, 1e300}), `"trend 2" of the mean is`},
@@ -157,7 +160,8 @@ func TestMeanErrors(t *testing.T) {
 		}
 	}
 	// A prior makes them harmless.
-	if err := gppl.CheckBasis(gppl.AddMeans(gppl.Intercept{}, gppl.GaussianBeta{Of: gppl.Step{At: 100}, Variances: []float64{1}}), x); err != nil {
+	if err := gppl.CheckBasis(gppl.AddMeans(gppl.Intercept{}, gppl.GaussianBeta{Of: gppl.Step{At: 100}, Variances: []float64{1}}),
+		x); err != nil {
 		t.Error(err)
 	}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1, Mean: gppl.Trend{Degree: -1}}
@@ -202,7 +206,8 @@ func TestColumns(t *testing.T) {
 	if _, ok := x.Column("b"); ok {
 		t.Error("a column that is not there")
 	}
-	if _, err := gppl.NewData(x.WithColumn("c", []float64{1, math.Inf(1), 2}), []float64{1, 2, 3}); err == nil || !strings.Contains(err.Error(), `column "c" of x[1] = +Inf`) {
+	if _, err := gppl.NewData(x.WithColumn("c", []float64{1, math.Inf(1), 2}), []float64{1, 2, 3}); err == nil ||
+		!strings.Contains(err.Error(), `column "c" of x[1] = +Inf`) {
 		t.Errorf("an infinite regressor: %v", err)
 	}
 	for what, f := range map[string]func(){

@@ -149,7 +149,8 @@ func against(b *testing.B, r *gppl.Result, truth gppl.Model) {
 	b.Logf("%v", r)
 	for i, p := range truth.Params() {
 		q := r.Params[i]
-		b.Logf("%-24s true %-8.6g learnt %-10.6g %+.2f standard errors off", p.Name, p.Value, q.Value, math.Log(q.Value/p.Value)/q.StdErrLog)
+		b.Logf("%-24s true %-8.6g learnt %-10.6g %+.2f standard errors off",
+			p.Name, p.Value, q.Value, math.Log(q.Value/p.Value)/q.StdErrLog)
 	}
 	if r.Status != gppl.Converged {
 		b.Errorf("training ended with %s: %s", r.Status, r.Reason)

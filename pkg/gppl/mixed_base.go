@@ -181,13 +181,14 @@ func (f *mixedFactor) baseGradient(grad []float64, r blas64.General) error {
 	return nil
 }
 
-// What the mixed engine computes where B is even noise and one kernel that the gridded engine takes, such as SE: the products of the
-// grid's waves with the columns of E follow from the sums over the data on one circle, too, so that an evaluation does not depend on n.
+// What the mixed engine computes where B is even noise and one kernel that the gridded engine takes, such as SE: the products of
+// the grid's waves with the columns of E also follow from the sums over the data on one circle, so that an evaluation does not
+// depend on n.
 
 // gridBase is the place of the gridded engine among the bases.
 const gridBase = len(bases)
 
-// gridColumns is how many columns a kernel is worth a grid for: p³ operations take as long then.
+// gridColumns is the number of columns from which a kernel is put on a grid: p³ operations take as long then.
 const gridColumns = 300
 
 // gridTerm returns the term that is to be on a grid, −1 if there is none.
@@ -234,7 +235,8 @@ func (f *mixedFactor) fillGrid() {
 	f.FillSums()
 	b := &f.base
 	b.made = gridBase
-	b.grid.Line, b.grid.Factor, b.grid.Highest = f.engine.line, &f.Factor, int(rootFrequencies(f.division.rest[0].kernel, f.Circle.Period))
+	b.grid.Line, b.grid.Factor, b.grid.Highest = f.engine.line, &f.Factor,
+		int(rootFrequencies(f.division.rest[0].kernel, f.Circle.Period))
 	e, ok := b.engine.(*griddedExact)
 	if !ok {
 		e = new(griddedExact)

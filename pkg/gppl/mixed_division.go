@@ -43,8 +43,8 @@ func (p basePart) sameFamily(q basePart) bool {
 	return p.index == q.index && cut == also && (!cut || a.from == b.from && a.to == b.to)
 }
 
-// divide sets d to the terms of a kernel that are taken as waves, at distances up to the span of the data at least, and the others. A term
-// that dies out has its place in the base where it takes many columns.
+// divide sets d to the terms of a kernel that are taken as waves, at distances of at least the span of the data, and to the rest.
+// A term that dies out goes to the base if it takes many columns.
 func (e *mixedExact) divide(d *division, m *compiled, eps, span float64) {
 	e.divideBy(d, m, eps, span, e.gridTerm(m))
 	if d.grid >= 0 && (len(d.rest) != 1 || d.p == 0) {
@@ -99,12 +99,12 @@ func (e *mixedExact) takeWaves(d *division, index int, w Waver, eps float64) boo
 	return true
 }
 
-// layerRatio is how many times longer the longest lengthscale of a layer is than the shortest: its waves have a period for the one, and
-// frequencies for the other.
+// layerRatio is the ratio of the longest lengthscale of a layer to the shortest: the period of its waves is for the longest,
+// their frequencies are for the shortest.
 const layerRatio = 4
 
-// takeLayers adds a mixture of lengthscales: the longest as waves, layer by layer, and those below a cut in the base or as waves, whatever
-// is predicted to take the least time.
+// takeLayers adds a mixture of lengthscales: the longest as waves, layer by layer, and those below a cut in the base or as waves,
+// whichever is predicted to be faster.
 func (e *mixedExact) takeLayers(d *division, eps, span float64) {
 	k := d.mixture
 	constant := k.scales.ConstantFrom(span, 0.1*eps)
@@ -123,7 +123,7 @@ func (e *mixedExact) takeLayers(d *division, eps, span float64) {
 	}
 }
 
-// cheapestCut returns the lengthscale, below which a mixture is taken in the base or as waves of one period.
+// cheapestCut returns the lengthscale below which a mixture is taken in the base, or as waves of one period.
 func (e *mixedExact) cheapestCut(d *division, eps, constant float64) (cut float64, inBase bool) {
 	k, n, span := d.mixture, float64(len(e.line.T)), e.line.Span
 	far := math.Sqrt(2 * math.Log(4/eps)) // in lengthscales
@@ -254,7 +254,8 @@ func (e *mixedExact) summed(d *division) bool {
 // sumSeconds is the time of the sums for a frequency of the circle.
 const sumSeconds = 2e-6
 
-// costs predicts the seconds that EᵀE takes from the data, and from sums, with a share of computing them, whether they are known or not.
+// costs predicts the seconds that EᵀE takes from the data, and from sums, a share of computing these included even if they are
+// known.
 func (e *mixedExact) costs(d *division) (direct, sums float64) {
 	n, passes := float64(len(e.line.T)), 1.0
 	if !e.line.Noise.Even() {

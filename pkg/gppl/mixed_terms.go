@@ -70,12 +70,13 @@ func (f *mixedFactor) expand() error {
 	return nil
 }
 
-// mostFarFrequencies bounds those of a posterior far from the data, of which packets may make fewer columns. The forecast has bounded those
-// that the data need.
+// mostFarFrequencies bounds the frequencies of a posterior far from the data; packets may make fewer columns of them. The
+// forecast has bounded those that the data need.
 const mostFarFrequencies = 1e5
 
 func tooManyWaves(span, frequencies float64) error {
-	return fmt.Errorf("gppl: mixed engine: waves that represent the kernel over a range of %.3g would have about %.2g frequencies", span, frequencies)
+	return fmt.Errorf("gppl: mixed engine: waves that represent the kernel over a range of %.3g would have about %.2g frequencies",
+		span, frequencies)
 }
 
 // setCircle puts the waves of all terms on one circle, with sums over the data. Terms whose frequencies move keep theirs.
@@ -102,7 +103,8 @@ func (f *mixedFactor) setCircle() error {
 		}
 		w.Period = period
 	}
-	c := e.sums.Circles.Begin(func(c *fourier.CircleSums) bool { return c.Period == period }, fourier.CircleSums{Origin: e.line.Middle(), Period: period})
+	c := e.sums.Circles.Begin(func(c *fourier.CircleSums) bool { return c.Period == period },
+		fourier.CircleSums{Origin: e.line.Middle(), Period: period})
 	if highest > c.Highest {
 		var err error
 		if c, err = e.sums.Grow(c, highest, highest+highest/8+8); err != nil {
@@ -114,8 +116,9 @@ func (f *mixedFactor) setCircle() error {
 	return nil
 }
 
-// slopeShare is the share of eps that packets may leave. A derivative, diag(UVUᵀ)/c, lacks products of what they keep with what they leave: it errs
-// by the root. With half of eps in place of this share, derivatives in a period were 1.8 times their bound off (TestRandomMeans, case 971).
+// slopeShare is the share of eps that packets may leave out. A derivative, diag(UVUᵀ)/c, lacks products of what they keep with
+// what they leave out, and so errs by the root. With half of eps instead, derivatives in a period were off by 1.8 times their
+// bound (TestRandomMeans, case 971).
 const slopeShare = 5e-5
 
 // setColumns sets the columns of a term, and checks them.
@@ -151,7 +154,8 @@ func (f *mixedFactor) setColumns(w *waveTerm) error {
 // verifyTerm compares the sum of waves and its derivatives at one distance with the kernel's.
 func (f *mixedFactor) verifyTerm(w *waveTerm) error {
 	// A distance at which a short period and a long lengthscale show.
-	r := [1]float64{f.engine.line.Span * (0.25 + 0.5*float64(verify.Pick(1<<20, f.Noise, w.Period, w.Coef[0]))/(1<<20)) / float64(1+len(w.Coef))}
+	r := [1]float64{f.engine.line.Span * (0.25 +
+		0.5*float64(verify.Pick(1<<20, f.Noise, w.Period, w.Coef[0]))/(1<<20)) / float64(1+len(w.Coef))}
 	v := variance(w.kernel)
 	w.slope = dense.Resize(w.slope, len(w.Coef))
 	sum, moved := w.At(r[0], w.slope)

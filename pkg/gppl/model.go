@@ -26,9 +26,8 @@ type Model struct {
 // NoiseName is the name of the noise variance, the last of a model's parameters.
 const NoiseName = "noise variance"
 
-// PaperModel returns k as the paper starts training it: every raw parameter at
-// log 1, so that every kernel parameter is 1 and the noise variance, which is
-// softplus(raw) + 1e-6, is ln 2 + 1e-6.
+// PaperModel returns k as the paper starts training it: every raw parameter at log 1, so that every kernel parameter is 1 and the
+// noise variance, which is softplus(raw) + 1e-6, is ln 2 + 1e-6.
 func PaperModel(k Kernel) Model {
 	theta := Values(k.Params())
 	for i := range theta {
@@ -38,8 +37,7 @@ func PaperModel(k Kernel) Model {
 	return Model{Kernel: k.WithParams(theta), Noise: noise.Natural(0)}.WithTransform(NoiseName, noise)
 }
 
-// Params returns the kernel's parameters and, last, the noise variance, each
-// with the transform under which it is trained.
+// Params returns the kernel's parameters and, last, the noise variance, each with the transform under which it is trained.
 func (m Model) Params() []Param {
 	params := append(m.Kernel.Params(), Param{Name: NoiseName, Value: m.Noise, Transform: Log{}, Unit: UnitY2, Role: RoleNoise})
 	for i, t := range m.transforms {
@@ -65,9 +63,8 @@ func (m Model) WithParams(theta []float64) Model {
 	return m
 }
 
-// WithTransform returns the same model with the named parameter trained
-// through t. If there is no such parameter, the model remembers the name, and
-// Check is an error with it: so are all losses, posteriors and trainings.
+// WithTransform returns the same model with the named parameter trained through t. If there is no such parameter, the model
+// remembers the name, and Check returns an error that names it, as do all losses, posteriors and trainings.
 func (m Model) WithTransform(name string, t Transform) Model {
 	var params []Param
 	if m.Kernel != nil {
@@ -94,9 +91,8 @@ func (m Model) Fix(names ...string) Model {
 	return m
 }
 
-// FixRedundant returns the same model with redundant variances fixed: in a product, the
-// variances of all factors but the first, since the likelihood determines only the
-// product of the variances.
+// FixRedundant returns the same model with redundant variances fixed: in a product, the variances of all factors but the first,
+// since the likelihood determines only the product of the variances.
 func (m Model) FixRedundant() Model {
 	params := m.Kernel.Params()
 	for _, i := range redundant(m.Kernel, 0) {
@@ -105,9 +101,8 @@ func (m Model) FixRedundant() Model {
 	return m
 }
 
-// Check returns an error that names the first parameter that is not finite and positive
-// or that its transform cannot reach, a name that Fix or WithTransform was given and no parameter
-// has, with the nearest one that there is, or the error of the mean.
+// Check returns an error that names the first parameter that is not finite and positive or that its transform cannot reach, a
+// name that Fix or WithTransform was given and no parameter has, with the nearest one that there is, or the error of the mean.
 func (m Model) Check() error {
 	if m.Kernel == nil {
 		return fmt.Errorf("gppl: the model has no kernel")
@@ -124,7 +119,8 @@ func (m Model) Check() error {
 	}
 	for i, p := range params {
 		if u := transformOf(p).Raw(p.Value); !finite.Is(u) {
-			return fmt.Errorf("gppl: parameter %q (index %d) = %v is out of the range of its transform %v", p.Name, i, p.Value, p.Transform)
+			return fmt.Errorf("gppl: parameter %q (index %d) = %v is out of the range of its transform %v",
+				p.Name, i, p.Value, p.Transform)
 		}
 	}
 	if m.Mean != nil {
@@ -141,7 +137,8 @@ func noParameter(name string, params []Param) error {
 			names = append(names, p.Name)
 		}
 	}
-	return fmt.Errorf("gppl: there is no parameter %q: did you mean %q? There are %s", name, spelling.Nearest(name, names), namesOf(params))
+	return fmt.Errorf("gppl: there is no parameter %q: did you mean %q? There are %s",
+		name, spelling.Nearest(name, names), namesOf(params))
 }
 
 // MarshalJSON is an error: a kernel is written with its type, as store.Model does.

@@ -12,8 +12,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
-// Processes that run differently backwards in time: a driver acts upon a response, which does not act back. Of such a process ΦP∞ is
-// not symmetric, and a filter that has Φᵀ where Φ belongs computes another covariance: tinygp's issue 277, whose numbers responding has.
+// Processes that run differently backwards in time: a driver acts on a response, which does not act back. ΦP∞ of such a process
+// is not symmetric, and a filter with Φᵀ instead of Φ computes another covariance: tinygp's issue 277, whose numbers responding
+// has.
 
 // responding is the response alone: with a = 1/Lengthscale,
 //
@@ -104,8 +105,8 @@ func (b response) Slopes(dPhi, dNoise, phi, noise []float64, gap float64) {
 
 func TestNonReversibleKernel(t *testing.T) { gppltest.CheckKernel(t, responding{1.3, 0.7}) }
 
-// TestNonReversibleChannels: a driver, v·exp(−a|τ|), and the response f′ = b·(driver − f) to it, seen by two channels, against the
-// dense covariance, h₂ᵀ·exp(Fτ)·P∞·h₁ from the earlier to the later. f is an overdamped oscillator, and the driver f + f′/b.
+// TestNonReversibleChannels: a driver, v·exp(−a|τ|), and the response f′ = b·(driver − f) to it, seen by two channels, against
+// the dense covariance, h₂ᵀ·exp(Fτ)·P∞·h₁ from the earlier to the later. f is an overdamped oscillator, and the driver f + f′/b.
 func TestNonReversibleChannels(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(277, 1))
 	for range 20 {

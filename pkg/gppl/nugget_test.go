@@ -182,7 +182,8 @@ func TestNuggetPosterior(t *testing.T) {
 	}
 	long := gppl.SE{Variance: 2, Lengthscale: 3}
 	sum := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 2, Lengthscale: 3}, gppl.White{Variance: 0.6}), Noise: 0.1}
-	product := gppl.Model{Kernel: gppl.Mul(long, gppl.Add(gppl.Periodic{Variance: 1, Lengthscale: 1e9, Period: 1}, gppl.White{Variance: 0.3})), Noise: 0.1}
+	product := gppl.Model{Kernel: gppl.Mul(long, gppl.Add(gppl.Periodic{Variance: 1, Lengthscale: 1e9, Period: 1},
+		gppl.White{Variance: 0.3})), Noise: 0.1}
 	plain := gppl.Model{Kernel: long, Noise: 0.7}
 	at := gppl.Scalars([]float64{-1, 1, 3.5, 300})
 	var means, variances [][]float64
@@ -197,7 +198,8 @@ func TestNuggetPosterior(t *testing.T) {
 	for i := range at.Len() {
 		for j := range 2 {
 			if math.Abs(means[j][i]-means[2][i]) > 1e-8 || math.Abs(variances[j][i]-variances[2][i]-0.6) > 1e-8 {
-				t.Errorf("case %d at %v: %v ± %v, want %v ± %v + 0.6", j, at.At(i), means[j][i], variances[j][i], means[2][i], variances[2][i])
+				t.Errorf("case %d at %v: %v ± %v, want %v ± %v + 0.6", j, at.At(i), means[j][i], variances[j][i], means[2][i],
+					variances[2][i])
 			}
 		}
 	}

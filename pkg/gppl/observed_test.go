@@ -28,7 +28,8 @@ func TestFixedCircle(t *testing.T) {
 	for _, room := range []float64{0.5, 1.2} { // without and with room for a window
 		l := lineOf(d.X.at, d.Y)
 		period := l.Span * (1 + room)
-		o := onCircle{l, observed.Circle{Origin: l.Lo - 0.5*room*l.Span, Period: period, Highest: 400, Most: sums.MaxProjections, Resolves: "too long", Beyond: "frequency %v"}, 1.5}
+		o := onCircle{l, observed.Circle{Origin: l.Lo - 0.5*room*l.Span, Period: period, Highest: 400, Most: sums.MaxProjections,
+			Resolves: "too long", Beyond: "frequency %v"}, 1.5}
 		taken, windows := 0, 0
 		for _, k := range []Kernel{SE{1, 50}, SE{1, 14}, SE{1, 3}, SE{1, 400}, RQ{1, 100, 1}, Periodic{1, 1, 300}} {
 			for _, e := range []exactEngine{newSpectralExact(o, options{tolerance: defaultTolerance}), newGriddedExact(o)} {
@@ -36,7 +37,8 @@ func TestFixedCircle(t *testing.T) {
 				f := e.forecast(m)
 				if f.Reason.Given() {
 					var refused *Refusal
-					if _, err := newSpectralExact(o, options{tolerance: defaultTolerance}).CircleFor(decay{k}, 1e-12); err != nil && !errors.As(asRefusal(err), &refused) {
+					if _, err := newSpectralExact(o, options{tolerance: defaultTolerance}).CircleFor(decay{k}, 1e-12); err != nil &&
+						!errors.As(asRefusal(err), &refused) {
 						t.Errorf("%v: %v is no refusal", k, err)
 					}
 					continue

@@ -15,8 +15,7 @@ import (
 const (
 	// EngineDense takes any kernel in any dimension: symmetric tiles.
 	EngineDense = "dense"
-	// EngineSpectral takes smooth kernels on the line: a Fourier series whose
-	// terms are projected, or summed over the data, once.
+	// EngineSpectral takes smooth kernels on the line: a Fourier series whose terms are projected, or summed over the data, once.
 	EngineSpectral = "spectral"
 	// EngineBanded takes kernels on the line that decay to zero: a banded matrix.
 	EngineBanded = "banded"
@@ -26,12 +25,10 @@ const (
 	// EngineGridded, for the exact likelihood, takes SE and its like on the line,
 	// in a time that grows with the range over the lengthscale, not with n.
 	EngineGridded = "gridded"
-	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with a
-	// constant step; a few values may be missing.
+	// EngineToeplitz, for the exact likelihood, takes any kernel on a series with a constant step; a few values may be missing.
 	EngineToeplitz = "toeplitz"
-	// EngineMixed, for the exact likelihood, takes sums on the line with kernels that few
-	// waves represent, such as periodic and quasi-periodic ones, however high their
-	// frequencies: as many columns, beside what a state space or a band takes.
+	// EngineMixed, for the exact likelihood, takes sums on the line with kernels that few waves represent, such as periodic and
+	// quasi-periodic ones, however high their frequencies: as many columns, beside what a state space or a band takes.
 	EngineMixed = "mixed"
 	// EngineInterpolated, for PL only, takes kernels v·φ(r/l) on the line:
 	// interpolation in log l between matrices that another engine made.
@@ -48,15 +45,13 @@ type options struct {
 	ctx       context.Context
 }
 
-// WithEngine forces the named engine; "" is the automatic choice. A name that does not
-// exist is an error when the loss is made. If the engine cannot take the kernel,
-// ValueGrad returns a Refusal that says why.
+// WithEngine forces the named engine; "" is the automatic choice. A name that does not exist is an error when the loss is made.
+// If the engine cannot take the kernel, ValueGrad returns a Refusal that says why.
 func WithEngine(name string) Option { return func(o *options) { o.Engine = name } }
 
-// WithTolerance sets the largest allowed error of an engine, in nats per observation
-// (per projection for PL). The default is 1e-8. If yᵀA⁻¹y is larger than the number of
-// observations, because y is far from the model's scale, the tolerance is relative to
-// it.
+// WithTolerance sets the largest allowed error of an engine, in nats per observation (per projection for PL). The default is
+// 1e-8. If yᵀA⁻¹y is larger than the number of observations, because y is far from the model's scale, the tolerance is relative
+// to it.
 func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance = nats } }
 
 // WithMemory sets how many bytes an evaluation may take by an engine's own forecast, beside the data. The default is 12 GB. An
@@ -64,28 +59,27 @@ func WithTolerance(nats float64) Option { return func(o *options) { o.tolerance 
 // is allocated. Engines agree within the tolerance, so a limit changes no answer by more than that.
 func WithMemory(bytes float64) Option { return func(o *options) { o.Memory = bytes } }
 
-// WithSeconds sets how many seconds an evaluation may be predicted to take, as Cost predicts it. The default is no limit. An engine that
-// would take more is not chosen; if none is left, the error is a Refusal. Training then keeps away from parameters at which only dense
-// algebra is left, which takes 450 s for 20 000 observations. Nothing is measured: the same limit means the same on every machine.
+// WithSeconds sets how many seconds an evaluation may take, as Cost predicts them. The default is no limit. An engine that would
+// take more is not chosen; if none is left, the error is a Refusal. Training then avoids parameters at which only dense algebra
+// is left, which takes 450 s for 20 000 observations. Nothing is measured: the same limit means the same on every machine.
 func WithSeconds(most float64) Option { return func(o *options) { o.Seconds = most } }
 
-// WithContext has every evaluation end soon after ctx has, with an error that wraps ctx's: of the loss, the posterior,
-// what is left out, or the information that it is given to. The default is a context that never ends.
-// Predictions of a posterior have contexts of their own (LatentContext). Evaluations look
-// at ctx every few milliseconds of work.
+// WithContext makes every evaluation of what it is given to (a loss, a posterior, leaving out, information) end soon after ctx
+// has, with an error that wraps ctx's. The default is a context that never ends. Predictions of a posterior have contexts of
+// their own (LatentContext). Evaluations look at ctx every few milliseconds of work.
 func WithContext(ctx context.Context) Option { return func(o *options) { o.ctx = ctx } }
 
 // forPosterior says that the loss is evaluated once, to condition on the data.
 func forPosterior(o *options) { o.posterior = true }
 
-// Engines returns the names of all engines, for whatever loss, the dense one first. A loss refuses those that it does not have, as it does
-// kernels: whoever compares engines by WithEngine skips what is a Refusal.
+// Engines returns the names of all engines, of any loss, the dense one first. A loss refuses those that it does not have, as it
+// refuses kernels: to compare engines by WithEngine, skip each Refusal.
 func Engines() []string { return slices.Clone(engineNames) }
 
-var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineToeplitz, EngineMixed, EngineInterpolated}
+var engineNames = []string{EngineDense, EngineSpectral, EngineBanded, EngineStateSpace, EngineGridded, EngineToeplitz,
+	EngineMixed, EngineInterpolated}
 
-// optionsOf applies the options; it is an error if they name an engine that there
-// is not, or no tolerance.
+// optionsOf applies the options; it is an error if they name an engine that does not exist, or no tolerance.
 func optionsOf(opts []Option) (options, error) {
 	o := options{tolerance: defaultTolerance, Limits: choice.Limits{Memory: choice.DefaultMemory, Seconds: math.Inf(1)}}
 	for _, f := range opts {
@@ -124,8 +118,7 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("gppl: %s would take %s of memory, and the limit is %s", e.What, needed, limit)
 }
 
-// Refusal is the error of a loss if no engine, or not the forced one, takes its kernel,
-// noise and inputs.
+// Refusal is the error of a loss if no engine, or not the forced one, takes its kernel, noise and inputs.
 type Refusal struct {
 	Engine string // "" where none was forced
 	Reason string
@@ -160,6 +153,6 @@ func (e *Refusal) Error() string {
 	return fmt.Sprintf("gppl: the %s engine cannot take this kernel: %s", e.Engine, e.Reason)
 }
 
-// pairSeconds is what evaluating one covariance and its derivatives is reckoned to take. Like choice.FlopRate it only has to be right to a factor:
-// engines differ by powers of n.
+// pairSeconds is the time assumed for one covariance and its derivatives. Like choice.FlopRate it only has to be correct to a
+// factor: engines differ by powers of n.
 const pairSeconds = 12e-9

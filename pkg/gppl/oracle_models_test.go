@@ -62,7 +62,8 @@ func TestOracleModels(t *testing.T) {
 				m.Kernel = gppl.Laplace{Variance: c.Variance, Lengthscale: c.Lengthscale}
 			}
 			if c.InterceptVariance != nil {
-				m.Mean = gppl.GaussianBeta{Of: gppl.AddMeans(gppl.Intercept{}, gppl.Linear{}), Variances: []float64{*c.InterceptVariance, *c.SlopeVariance}}
+				m.Mean = gppl.GaussianBeta{Of: gppl.AddMeans(gppl.Intercept{}, gppl.Linear{}),
+					Variances: []float64{*c.InterceptVariance, *c.SlopeVariance}}
 			}
 			for _, engine := range engines[c.Kernel] {
 				t.Run(fmt.Sprintf("%s/%d %s/%s", s.Name, i, c.Kernel, engine), func(t *testing.T) {

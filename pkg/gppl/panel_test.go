@@ -56,7 +56,8 @@ func TestPanel(t *testing.T) {
 			t.Errorf("on %d processors %v %v, %v; the sum is %v %v", procs, v, grad, err, want, wanted)
 		}
 	}
-	if r := p.Report(); !r.Likelihood || !strings.Contains(r.Engine, gppl.EngineDense) || !strings.Contains(r.Engine, gppl.EngineStateSpace) {
+	if r := p.Report(); !r.Likelihood || !strings.Contains(r.Engine, gppl.EngineDense) ||
+		!strings.Contains(r.Engine, gppl.EngineStateSpace) {
 		t.Errorf("report %+v", r)
 	}
 	if got, want := gppl.Seconds(p, theta), gppl.Seconds(losses[0], theta); !(got > 3*want) {
@@ -69,7 +70,8 @@ func TestPanelErrors(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	p := must.Get(gppl.NewPanel(losses...))(t)
-	if _, err := p.ValueGradContext(ctx, nil, gppl.Values(p.Params())); err == nil || !strings.Contains(err.Error(), "series 0 of the panel") {
+	if _, err := p.ValueGradContext(ctx, nil, gppl.Values(p.Params())); err == nil ||
+		!strings.Contains(err.Error(), "series 0 of the panel") {
 		t.Errorf("an ended context: %v", err)
 	}
 	other := panelModel
@@ -82,7 +84,8 @@ func TestPanelErrors(t *testing.T) {
 		"is fixed otherwise": {panelModel.Fix(gppl.NoiseName), moved.Fix(gppl.NoiseName)},
 	} {
 		pair := []gppl.Loss{panelLosses(t, c[0], 12)[0], panelLosses(t, c[1], 12)[0]}
-		if _, err := gppl.NewPanel(pair...); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "series 1") {
+		if _, err := gppl.NewPanel(pair...); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "series 1") {
 			t.Errorf("%v: %v", want, err)
 		}
 	}

@@ -103,7 +103,8 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 	add := func(name string, run func(ctx context.Context) ([]float64, error)) {
 		cases = append(cases, fusedCase{name, run})
 	}
-	for _, kernel := range []gppl.Kernel{fusedSE{gppl.SE{Variance: 1, Lengthscale: 6}, f}, fusedMatern{gppl.Matern32{Variance: 1, Lengthscale: 4}, f}} {
+	for _, kernel := range []gppl.Kernel{fusedSE{gppl.SE{Variance: 1, Lengthscale: 6}, f},
+		fusedMatern{gppl.Matern32{Variance: 1, Lengthscale: 4}, f}} {
 		m := gppl.Model{Kernel: kernel, Noise: 0.1}
 		loss := func(name string, l gppl.Interruptible, err error) {
 			if err != nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
-// A Param is one hyperparameter: its name, its natural value, the transform
-// through which it is optimised, its unit (UnitX, UnitY2, or "" for a pure number), and its role in the kernel. Names
-// are for people: no code reads them.
+// A Param is one hyperparameter: its name, its natural value, the transform through which it is optimised, its unit (UnitX,
+// UnitY2, or "" for a pure number), and its role in the kernel. Names are for people: no code reads them.
 type Param struct {
 	Name      string
 	Value     float64
@@ -24,18 +23,15 @@ type Param struct {
 type Role int
 
 const (
-	// RoleUnknown is the zero value: the parameter starts at 1, and nothing is
-	// checked.
+	// RoleUnknown is the zero value: the parameter starts at 1, and nothing is checked.
 	RoleUnknown Role = iota
-	// RoleVariance is a variance that scales the kernel: multiplying all
-	// variances of a kernel, other than a Product, by c multiplies k by c, so
-	// that Σ ∂k/∂log v = k. Losses check gradients by this identity: if it does not
-	// hold, they reject every gradient. For a Product it holds factor by factor.
+	// RoleVariance is a variance that scales the kernel: multiplying all variances of a kernel, other than a Product, by c
+	// multiplies k by c, so that Σ ∂k/∂log v = k. Losses check gradients by this identity: if it does not hold, they reject every
+	// gradient. For a Product it holds factor by factor.
 	RoleVariance
 	// RoleLengthscale is a distance over which the kernel falls, in the unit of x.
 	RoleLengthscale
-	// RolePeriod is a distance after which the kernel repeats, in the unit of x.
-	// Start values are taken from the periodogram.
+	// RolePeriod is a distance after which the kernel repeats, in the unit of x. Start values are taken from the periodogram.
 	RolePeriod
 	// RoleShape is a pure number of about 1 that shapes the kernel.
 	RoleShape
@@ -86,9 +82,8 @@ func (Log) Raw(theta float64) float64 { return math.Log(theta) }
 func (Log) Slope(u float64) float64   { return math.Exp(u) }
 func (Log) String() string            { return "log" }
 
-// Softplus is θ = log(1 + exp(u)) + Floor: positive, linear for large u, never
-// below Floor. The paper's code trains the noise through it, with a floor of
-// 1e-6.
+// Softplus is θ = log(1 + exp(u)) + Floor: positive, linear for large u, never below Floor. The paper's code trains the noise
+// through it, with a floor of 1e-6.
 type Softplus struct{ Floor float64 }
 
 func (s Softplus) Natural(u float64) float64 {
@@ -117,8 +112,8 @@ func (s Softplus) String() string { return fmt.Sprintf("softplus+%g", s.Floor) }
 //
 //	Span/θ = 1 + log(1 + exp(u/4)),
 //
-// so that a step of u moves a period by as many cycles wherever it is. The period is below Span. By its log, a step that suits the other
-// parameters is many maxima of the likelihood wide.
+// so that a step of u moves a period by as many cycles wherever it is. The period is below Span. In its log, a step that suits
+// the other parameters would be as wide as many maxima of the likelihood.
 type Cycles struct{ Span float64 }
 
 // cyclesUnit is the cycles over the range that a raw unit is: a maximum of the likelihood is about one wide.
@@ -166,8 +161,8 @@ func (p Param) IsFixed() bool {
 	return fixed
 }
 
-// IsScale reports whether p must be positive: every parameter but a Free one, and a place on
-// the axis of x or a coefficient, which is one when it is fixed, too.
+// IsScale reports whether p must be positive: every parameter but Free ones and, also when they are fixed, places on the axis of
+// x and coefficients.
 func (p Param) IsScale() bool {
 	_, free := p.Transform.(Free)
 	return !free && p.Role != RoleLocation && p.Role != RoleInput && p.Role != RoleCoefficient
@@ -216,11 +211,10 @@ func (s Units) Raw(theta float64) float64 { return theta / float64(s) }
 func (s Units) Slope(float64) float64     { return float64(s) }
 func (s Units) String() string            { return fmt.Sprintf("in units of %.3g", float64(s)) }
 
-// RawTransforms returns the transforms between natural values and the raw ones that Fit
-// moves: those of the parameters, but for places on the axis of x (change points, inducing
-// inputs), which are counted in the shortest lengthscale or period that the parameters have. A
-// step of one is then as large for them as it is for a logarithm, and a change of the unit of
-// x changes nothing: neither the path of the optimiser nor where its gradient is small.
+// RawTransforms returns the transforms between natural values and the raw ones that Fit moves: those of the parameters, but for
+// places on the axis of x (change points, inducing inputs), which are counted in the shortest lengthscale or period that the
+// parameters have. A step of one is then as large for them as it is for a logarithm, and a change of the unit of x changes
+// nothing: neither the path of the optimiser nor where its gradient is small.
 func RawTransforms(params []Param) []Transform {
 	shortest := math.Inf(1)
 	for _, p := range params {

@@ -24,7 +24,8 @@ func TestSumsPeriodogram(t *testing.T) {
 		{SE{2, 1.5}, sums.Range{Lo: 0, Hi: 30, Shortest: 0.5, Centre: 3, Largest: 16}},
 		{SE{2, 1.5}, sums.Range{Lo: 0, Hi: 30, Shortest: 0.5, Longest: 1.6, Centre: 3, Largest: 16}},
 		{SE{2, 1.5}, sums.Range{Lo: -50, Hi: 130, Shortest: 0.5, Centre: 3, Largest: 16, LargestWeight: 2}},
-		{Add(SE{1, 1}, Periodic{Variance: 1, Lengthscale: 1, Period: 4}), sums.Range{Lo: 0, Hi: 30, Shortest: 0.1, Centre: 3, Largest: 16}},
+		{Add(SE{1, 1}, Periodic{Variance: 1, Lengthscale: 1, Period: 4}), sums.Range{Lo: 0, Hi: 30, Shortest: 0.1, Centre: 3,
+			Largest: 16}},
 	} {
 		plan, err := sums.NewPlan(c.r)
 		if err != nil {

@@ -30,7 +30,8 @@ func TestPeriodogram(t *testing.T) {
 	}
 	rnd.Shuffle(len(x), func(i, j int) { x[i], x[j] = x[j], x[i] })
 	d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
-	m := gppl.Model{Kernel: gppl.Add(gppl.LocPer{Variance: 1.2, Lengthscale: 4, Period: 2, PeriodicLengthscale: 1}, gppl.Laplace{Variance: 0.4, Lengthscale: 1}, gppl.White{Variance: 0.2}), Noise: 0.1}
+	m := gppl.Model{Kernel: gppl.Add(gppl.LocPer{Variance: 1.2, Lengthscale: 4, Period: 2, PeriodicLengthscale: 1},
+		gppl.Laplace{Variance: 0.4, Lengthscale: 1}, gppl.White{Variance: 0.2}), Noise: 0.1}
 	p := must.Get(gppl.NewPeriodogram(m, d))(t)
 	if math.Abs(p.Noise-0.3) > 1e-12 {
 		t.Errorf("noise %v, want 0.3", p.Noise)
@@ -182,7 +183,8 @@ func TestPeriodogramKnownErrors(t *testing.T) {
 		got, plain := must.Get(gppl.NewPeriodogram(m(c.noise), c.data))(t), must.Get(gppl.NewPeriodogram(m(c.want), d))(t)
 		for j, want := range plain.Expected {
 			if math.Abs(got.Expected[j]-want) > 1e-12*want || math.Abs(got.Noise-c.want) > 1e-12 {
-				t.Fatalf("%s: at %v %v is expected with noise %v, want %v with %v", name, got.Frequency[j], got.Expected[j], got.Noise, want, c.want)
+				t.Fatalf("%s: at %v %v is expected with noise %v, want %v with %v",
+					name, got.Frequency[j], got.Expected[j], got.Noise, want, c.want)
 			}
 		}
 	}

@@ -20,11 +20,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// Posterior is the Gaussian process given the data. Latent mean and variance are those of
-// the function f, including the mean function and the uncertainty of its coefficients.
-// Noisy mean and variance are those of a new observation y = f(x) + ε, whose variance is
-// larger by σ². A Posterior is safe for concurrent use, and its answers do not depend on
-// earlier calls.
+// Posterior is the Gaussian process given the data. Latent mean and variance are those of the function f, including the mean
+// function and the uncertainty of its coefficients. Noisy mean and variance are those of a new observation y = f(x) + ε, whose
+// variance is larger by σ². A Posterior is safe for concurrent use, and its answers do not depend on earlier calls.
 type Posterior struct {
 	model     Model
 	predictor predictor
@@ -39,10 +37,9 @@ type Posterior struct {
 	mean      *regress.Conditioned // nil for a mean of zero
 }
 
-// NewPosterior conditions m on the data exactly (Rasmussen and Williams 2006,
-// eq. 2.25 and 2.26; the paper's μ* and Σ*), by the engine that suits it as for
-// NewExact. Densely that takes n³/3 flops and memory for n²/2 numbers, and n²
-// flops per new input; with a state space it is linear in n.
+// NewPosterior conditions m on the data exactly (Rasmussen and Williams 2006, eq. 2.25 and 2.26; the paper's μ* and Σ*), by the
+// engine that suits it as for NewExact. Densely that takes n³/3 flops and memory for n²/2 numbers, and n² flops per new input;
+// with a state space it is linear in n.
 func NewPosterior(m Model, d Data, opts ...Option) (*Posterior, error) {
 	l, err := NewExact(m, d, append(slices.Clone(opts), forPosterior)...)
 	if err != nil {
@@ -51,8 +48,7 @@ func NewPosterior(m Model, d Data, opts ...Option) (*Posterior, error) {
 	return l.posterior(d.X)
 }
 
-// posterior conditions the model of the loss on its data, which lie at x or between two
-// ends.
+// posterior conditions the model of the loss on its data, which lie at x or between two ends.
 func (l *Exact) posterior(x Inputs) (post *Posterior, err error) {
 	defer workers.Stopped(&err)
 	_, f, err := l.evaluate(l.options.ctx, nil, Values(l.params), true)
@@ -64,7 +60,8 @@ func (l *Exact) posterior(x Inputs) (post *Posterior, err error) {
 
 // posteriorBy is the posterior by a factor, which it keeps, of the model m.
 func (l *Exact) posteriorBy(f exactFactor, m Model, x Inputs) (post *Posterior, err error) {
-	p := &Posterior{model: m, engine: l.chooser.Engines(), dim: x.Dim(), jitter: f.jitter(), inexact: l.Report().LastInexact, bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
+	p := &Posterior{model: m, engine: l.chooser.Engines(), dim: x.Dim(), jitter: f.jitter(), inexact: l.Report().LastInexact,
+		bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
 	if p.mean, p.form, err = l.given(f); err != nil {
 		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 	}
@@ -72,9 +69,8 @@ func (l *Exact) posteriorBy(f exactFactor, m Model, x Inputs) (post *Posterior, 
 	return p, nil
 }
 
-// NewVFEPosterior conditions m on the data through the inducing inputs z, as
-// the variational posterior of VFE does (Titsias 2009, eq. 6), in O(nm²).
-// Predictions take 2m² flops per new input.
+// NewVFEPosterior conditions m on the data through the inducing inputs z, as the variational posterior of VFE does (Titsias 2009,
+// eq. 6), in O(nm²). Predictions take 2m² flops per new input.
 func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	l, err := NewVFE(m, d, z, VFEOptions{})
 	if err != nil {
@@ -89,7 +85,8 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	w.Lb.SolveLT(weights)
 	blas64.Scal(1/math.Sqrt(w.Unit), dense.Vec(weights.Data))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.Luu, lb: w.Lb, weights: weights}}
-	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, inexact: l.Report().LastInexact, horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}
+	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, inexact: l.Report().LastInexact,
+		horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}
 	if p.mean, err = l.mean.Given(w.G); err != nil {
 		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 	}
@@ -99,10 +96,9 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 // Jitter returns the jitter that factorising needed on the diagonal, usually 0.
 func (p *Posterior) Jitter() float64 { return p.jitter }
 
-// Inexact returns the error bound, in nats, of the likelihood of the data by the same
-// factor, if no engine could keep the tolerance, or the one that WithEngine names does not
-// (LossReport.LastInexact). Means and variances may then be off by much more than rounding:
-// use another engine. It is 0 if the tolerance is kept.
+// Inexact returns the error bound, in nats, of the likelihood of the data by the same factor, if no engine could keep the
+// tolerance, or the one that WithEngine names does not (LossReport.LastInexact). Means and variances may then be off by much more
+// than rounding: use another engine. It is 0 if the tolerance is kept.
 func (p *Posterior) Inexact() float64 { return p.inexact }
 
 // Model returns the model that was conditioned.
@@ -111,19 +107,16 @@ func (p *Posterior) Model() Model { return p.model }
 // Engine returns the name of the engine that computes the posterior.
 func (p *Posterior) Engine() string { return p.engine }
 
-// Latent returns the posterior mean and variance of f at each x. Both are NaN
-// where there is no answer; LatentContext says why.
+// Latent returns the posterior mean and variance of f at each x. Both are NaN where there is no answer; LatentContext says why.
 func (p *Posterior) Latent(x Inputs) (mean, variances []float64) {
 	mean, variances, _ = p.LatentContext(context.Background(), x)
 	return mean, variances
 }
 
-// LatentContext is like Latent, can be cancelled, and returns an error. Where the
-// kernel has decayed to zero between x and all of the data, the answer is the prior. It
-// is an error, with the index, if an input is not finite, or so far from the data that
-// their distance lacks the digits that the kernel needs (1e300 for a Periodic): mean
-// and variance are NaN there, and correct elsewhere. If ctx ends, its error is returned
-// and no value is valid. It panics if x has another dimension than the data.
+// LatentContext is like Latent, can be cancelled, and returns an error. Where the kernel has decayed to zero between x and all of
+// the data, the answer is the prior. It is an error, with the index, if an input is not finite, or so far from the data that
+// their distance lacks the digits that the kernel needs (1e300 for a Periodic): mean and variance are NaN there, and correct
+// elsewhere. If ctx ends, its error is returned and no value is valid. It panics if x has another dimension than the data.
 func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
 	p.checkDim(x)
 	n := x.Len()
@@ -160,7 +153,8 @@ func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variance
 			mean[i] = math.NaN()
 		}
 		if bad := math.IsNaN(mean[i]) || math.IsNaN(variances[i]); bad && err == nil {
-			err = fmt.Errorf("gppl: the posterior at x[%d] = %v is not a number: the parameters of %v are out of the range of float64", i, x.At(i), p.model)
+			err = fmt.Errorf("gppl: the posterior at x[%d] = %v is not a number: the parameters of %v are out of the range of float64",
+				i, x.At(i), p.model)
 		}
 	}
 	return mean, variances, err
@@ -173,8 +167,7 @@ func (p *Posterior) Noisy(x Inputs) (mean, variances []float64) {
 	return mean, variances
 }
 
-// NoisyContext is like Noisy, can be cancelled, and returns an error, as LatentContext
-// does.
+// NoisyContext is like Noisy, can be cancelled, and returns an error, as LatentContext does.
 func (p *Posterior) NoisyContext(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
 	mean, variances, err = p.LatentContext(ctx, x)
 	for i := range variances {
@@ -195,9 +188,8 @@ func (p *Posterior) basisOf(x Inputs) (*mat.Dense, error) {
 	return p.mean.Basis.Apply(h), nil
 }
 
-// setMeans sets the posterior mean at the x with the given indices (row j of means
-// belongs to the jth index), and the variance to the part that comes from the
-// uncertainty of the coefficients.
+// setMeans sets the posterior mean at the x with the given indices (row j of means belongs to the jth index), and the variance to
+// the part that comes from the uncertainty of the coefficients.
 func (p *Posterior) setMeans(mean, variances []float64, x Inputs, at []int, means blas64.General) error {
 	if len(at) == 0 {
 		return nil
@@ -224,9 +216,8 @@ func (p *Posterior) checkDim(x Inputs) {
 	}
 }
 
-// Sample draws count functions f from the posterior at the inputs x, jointly
-// over x: row i of the result is one of them. It takes O(len(x)³). jitter is the amount
-// that had to be added to the diagonal of the covariance of f. Errors are those of
+// Sample draws count functions f from the posterior at the inputs x, jointly over x: row i of the result is one of them. It takes
+// O(len(x)³). jitter is the amount that had to be added to the diagonal of the covariance of f. Errors are those of
 // LatentContext, or that the covariance cannot be factorised.
 func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error) {
 	p.checkDim(x)
@@ -247,7 +238,8 @@ func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jit
 		factor.AddDiagonal(p.nugget)
 	})
 	if err != nil {
-		return nil, jitter, notFactorised(p.model.Kernel, p.model.Noise, err, "gppl: the posterior covariance at %d inputs cannot be factorised: %v", n, err)
+		return nil, jitter, notFactorised(p.model.Kernel, p.model.Noise, err,
+			"gppl: the posterior covariance at %d inputs cannot be factorised: %v", n, err)
 	}
 	return drawNormals(factor, mean, count, seed), jitter, nil
 }
@@ -273,8 +265,7 @@ func (p *Posterior) joint(x Inputs) (mean []float64, cov *dense.Lower, err error
 	return mean, cov, nil
 }
 
-// engineJoint returns what each column of C predicts at x, and the covariance if the
-// mean were known.
+// engineJoint returns what each column of C predicts at x, and the covariance if the mean were known.
 func (p *Posterior) engineJoint(x Inputs) (means blas64.General, cov *dense.Lower, err error) {
 	n := x.Len()
 	near, prior, err := p.horizon.divide(x)
@@ -285,8 +276,7 @@ func (p *Posterior) engineJoint(x Inputs) (means blas64.General, cov *dense.Lowe
 	if len(prior) == 0 {
 		return means, cov, p.predictor.joint(context.Background(), means, cov, x)
 	}
-	// What is beyond the horizon is correlated as it was before the data came,
-	// with what is not as well.
+	// Inputs beyond the horizon have their prior covariances, also with those that are not.
 	fillGram(cov, x, p.model.Kernel, 0)
 	cov.EachTile(func(_, _ int, t blas64.General) {
 		for i, v := range t.Data {
@@ -328,11 +318,10 @@ func drawNormals(factor *dense.Lower, mean []float64, count int, seed uint64) []
 	return f
 }
 
-// Sample draws one function f from the prior at the inputs x, and noisy
-// observations y = f + ε of it, from the given seed. If the model has a mean, f includes
-// it, its coefficients drawn from their priors: it is an error if one of them is flat. It
-// takes O(n³) and memory for n²/2 numbers. jitter is the amount that had to be added to
-// the diagonal of K; smooth kernels on close inputs need some.
+// Sample draws one function f from the prior at the inputs x, and noisy observations y = f + ε of it, from the given seed. If the
+// model has a mean, f includes it, its coefficients drawn from their priors: it is an error if one of them is flat. It takes
+// O(n³) and memory for n²/2 numbers. jitter is the amount that had to be added to the diagonal of K; smooth kernels on close
+// inputs need some.
 func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, err error) {
 	if err := cmp.Or(m.Check(), x.check("x")); err != nil {
 		return nil, nil, 0, err
@@ -341,7 +330,8 @@ func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, er
 	gram, nugget := dense.NewLower(n), Nugget(m.Kernel)
 	jitter, err = gram.CholeskyWithJitter(variance(m.Kernel)+nugget, func() { fillGram(gram, x, m.Kernel, nugget) })
 	if err != nil {
-		return nil, nil, jitter, notFactorised(m.Kernel, m.Noise, err, "gppl: the prior covariance at %d inputs cannot be factorised: %v", n, err)
+		return nil, nil, jitter, notFactorised(m.Kernel, m.Noise, err,
+			"gppl: the prior covariance at %d inputs cannot be factorised: %v", n, err)
 	}
 	f = drawNormals(gram, nil, 1, seed)[0]
 	if m.Mean != nil {
@@ -376,9 +366,8 @@ func (p *vfeFactors) condition(means blas64.General, x Inputs) (less, more blas6
 	return less, more
 }
 
-// horizon knows the inputs at which a posterior equals the prior, since the kernel has
-// decayed to zero between them and all of the data, and the inputs at which there is no
-// answer.
+// horizon knows the inputs at which a posterior equals the prior, since the kernel has decayed to zero between them and all of
+// the data, and the inputs at which there is no answer.
 type horizon struct {
 	kernel   Kernel
 	lo, hi   []float64 // the box around what was conditioned on, an entry per axis
@@ -386,23 +375,22 @@ type horizon struct {
 	variance float64
 }
 
-// farCovariance is the covariance with a datum, relative to what would matter, below
-// which an input is beyond the horizon. What n data of it add to the mean is below
-// rounding: |α| ≤ |y|/σ², and n·σ²/(v + σ²) is divided out.
+// farCovariance is the covariance with a datum, relative to what would matter, below which an input is beyond the horizon. What n
+// data of it add to the mean is below rounding: |α| ≤ |y|/σ², and n·σ²/(v + σ²) is divided out.
 const farCovariance = 0x1p-53
 
 func newHorizon(m Model, n int, conditioned ...Inputs) horizon {
 	v, d := variance(m.Kernel), conditioned[0].Dim()
 	eps := max(farCovariance*m.Noise/((v+m.Noise)*float64(n)), 1e-250)
-	h := horizon{m.Kernel, slices.Repeat([]float64{math.Inf(1)}, d), slices.Repeat([]float64{math.Inf(-1)}, d), reach(m.Kernel, eps), v}
+	h := horizon{m.Kernel, slices.Repeat([]float64{math.Inf(1)}, d), slices.Repeat([]float64{math.Inf(-1)}, d),
+		reach(m.Kernel, eps), v}
 	for _, x := range conditioned {
 		h = h.with(x)
 	}
 	return h
 }
 
-// distance returns the distance of a point from the box of the data, or +Inf if it
-// overflows.
+// distance returns the distance of a point from the box of the data, or +Inf if it overflows.
 func (h horizon) distance(x []float64) (d float64) {
 	for j, v := range x {
 		d = math.Hypot(d, max(h.lo[j]-v, v-h.hi[j], 0))
@@ -410,9 +398,8 @@ func (h horizon) distance(x []float64) (d float64) {
 	return d
 }
 
-// divide returns the indices of the inputs that an engine has to look at, and of
-// those where the posterior is the prior. The error is about the first of the
-// others: not finite, or so far away that there is no telling.
+// divide returns the indices of the inputs that an engine has to look at, and of those where the posterior is the prior. The
+// error is about the first of the others: not finite, or so far away that there is no telling.
 func (h horizon) divide(x Inputs) (near, prior []int, err error) {
 	for i := range x.Len() {
 		switch d := h.distance(x.At(i)); {
@@ -424,8 +411,8 @@ func (h horizon) divide(x Inputs) (near, prior []int, err error) {
 			prior = append(prior, i)
 		case d > 0 && h.blurred(d):
 			if err == nil {
-				err = fmt.Errorf("gppl: x[%d] = %v is too far from the data: their distance, to 16 digits, does not determine the covariance of %v",
-					i, x.At(i), h.kernel)
+				err = fmt.Errorf("gppl: x[%d] = %v is too far from the data: their distance, to 16 digits, does not determine the"+
+					" covariance of %v", i, x.At(i), h.kernel)
 			}
 		default:
 			near = append(near, i)
@@ -434,9 +421,8 @@ func (h horizon) divide(x Inputs) (near, prior []int, err error) {
 	return near, prior, err
 }
 
-// blurred reports whether the rounding of distances of about d moves the
-// covariance by more than a millionth of the variance: |k′(d)|·2⁻⁵²·d, at several
-// distances, since k′ may be zero at one.
+// blurred reports whether the rounding of distances of about d moves the covariance by more than a millionth of the variance:
+// |k′(d)|·2⁻⁵²·d, at several distances, since k′ may be zero at one.
 func (h horizon) blurred(d float64) bool {
 	const rounding, most, several = 0x1p-52, 1e-6, 16
 	var r, slope [several]float64
@@ -452,8 +438,7 @@ func (h horizon) blurred(d float64) bool {
 	return false
 }
 
-// Coefficients returns the learnt coefficient of each column of the model's mean, in
-// order; nil if it has no mean.
+// Coefficients returns the learnt coefficient of each column of the model's mean, in order; nil if it has no mean.
 func (p *Posterior) Coefficients() []Coefficient { return coefficients(p.mean) }
 
 // drawMean adds a draw of the mean to f, of independent normals by next. It is an
@@ -465,7 +450,8 @@ func (m Model) drawMean(f []float64, x Inputs, next func() float64) error {
 	}
 	for j, c := range m.Mean.Columns() {
 		if math.IsInf(c.Variance, 1) {
-			return fmt.Errorf("gppl: the coefficient of column %q of the mean has a flat prior, which cannot be drawn from: give it a prior (GaussianBeta)", c.Name)
+			return fmt.Errorf("gppl: the coefficient of column %q of the mean has a flat prior, which cannot be drawn from: give it a"+
+				" prior (GaussianBeta)", c.Name)
 		}
 		beta := math.Sqrt(c.Variance) * next()
 		for i := range f {
@@ -475,12 +461,10 @@ func (m Model) drawMean(f []float64, x Inputs, next func() float64) error {
 	return nil
 }
 
-// NewSumsPosterior conditions m on the observations in s minus the constant centre, as
-// NewPosterior does; add centre to the means that it returns. It answers at inputs
-// within the range of the header. For kernels that decay to zero it also answers
-// outside: as far as the period has room, and where the answer is the prior. Any other
-// input is an error that names the range; mean and variance are then NaN at all inputs
-// of the call.
+// NewSumsPosterior conditions m on the observations in s minus the constant centre, as NewPosterior does; add centre to the means
+// that it returns. It answers at inputs within the range of the header. For kernels that decay to zero it also answers outside:
+// as far as the period has room, and where the answer is the prior. Any other input is an error that names the range; mean and
+// variance are then NaN at all inputs of the call.
 func NewSumsPosterior(m Model, s *sums.Sums, centre float64, opts ...Option) (*Posterior, error) {
 	l, err := NewSumsExact(m, s, centre, append(opts[:len(opts):len(opts)], forPosterior)...)
 	if err != nil {

@@ -40,7 +40,8 @@ func TestPosteriorEngines(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, engine := range append(Engines(), "") {
-			slow := slices.ContainsFunc([]string{"Mat", "Laplace", "RQ", "period=9"}, func(of string) bool { return strings.Contains(k.String(), of) })
+			slow := slices.ContainsFunc([]string{"Mat", "Laplace", "RQ", "period=9"},
+				func(of string) bool { return strings.Contains(k.String(), of) })
 			if engine == EngineSpectral && testsize.Quick() && slow {
 				continue // a slow spectrum
 			}
@@ -60,8 +61,10 @@ func TestPosteriorEngines(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := range grid {
-				if math.Abs(gm[i]-mean[i]) > 1e-7 || math.Abs(gv[i]-latent[i]) > 1e-8 || math.Abs(gn[i]-noisy[i]) > 1e-8 || math.Abs(jointMean[i]-mean[i]) > 1e-7 {
-					t.Fatalf("%s at x = %v: mean %v (jointly %v), variances %v, %v; dense %v, %v, %v", name, grid[i], gm[i], jointMean[i], gv[i], gn[i], mean[i], latent[i], noisy[i])
+				if math.Abs(gm[i]-mean[i]) > 1e-7 || math.Abs(gv[i]-latent[i]) > 1e-8 || math.Abs(gn[i]-noisy[i]) > 1e-8 ||
+					math.Abs(jointMean[i]-mean[i]) > 1e-7 {
+					t.Fatalf("%s at x = %v: mean %v (jointly %v), variances %v, %v; dense %v, %v, %v",
+						name, grid[i], gm[i], jointMean[i], gv[i], gn[i], mean[i], latent[i], noisy[i])
 				}
 			}
 			for i := range dense.Blocks(len(grid)) {

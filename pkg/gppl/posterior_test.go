@@ -142,7 +142,8 @@ func TestPosteriorInexact(t *testing.T) {
 		noise float64
 		want  bool
 	}{{0.1, false}, {1e-8, true}} {
-		p, err := NewPosterior(Model{Kernel: RQ{Variance: 1, Lengthscale: 30, Alpha: 0.3}, Noise: c.noise}, d, WithEngine(EngineSpectral))
+		p, err := NewPosterior(Model{Kernel: RQ{Variance: 1, Lengthscale: 30, Alpha: 0.3}, Noise: c.noise}, d,
+			WithEngine(EngineSpectral))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,17 +15,17 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
 
-// Update returns the posterior given the observations of d too, one after another, none of them before the last that p is conditioned on. p
-// stays what it was. The parameters are those of p, and so are the standardisation of regressors and everything else of the model: the
-// answer equals that of NewPosterior for all observations, up to what both promise.
+// Update returns the posterior given the observations of d too, one after another, none of them before the last that p is
+// conditioned on. p does not change. The parameters, the standardisation of regressors and everything else of the model are those
+// of p: the answer equals that of NewPosterior for all observations, up to what both promise.
 //
 // A state space takes each in O(D³ + hD²), D being the size of its state and h the columns of the mean, whatever the number of
 // observations: microseconds. Predictions from the last observation on then take as much. The first prediction before it
 // conditions on all observations, in O(n) and once.
 //
-// It is an error if d is not valid, if an observation is older than the last of p, or if another engine made p: these factorise all observations
-// together, and NewPosterior with the longer data costs what it did for p (n³/3 flops densely). Sums take an observation by Sums.Add in
-// O(1), and NewSumsPosterior then costs what it did.
+// It is an error if d is not valid, if an observation is older than the last of p, or if another engine made p: other engines
+// factorise all observations together, and NewPosterior with the longer data costs what it did for p (n³/3 flops densely). Sums
+// take an observation by Sums.Add in O(1), and NewSumsPosterior then costs what it did.
 func (p *Posterior) Update(d Data) (*Posterior, error) {
 	if err := p.checkUpdate(d); err != nil {
 		return nil, err
@@ -87,7 +87,8 @@ func (p *Posterior) updated() (*updated, error) {
 		of.read(func(f *statespace.Filter) { tail = f.Tail() })
 		return newUpdated(of, p.mean.Of(), tail, nil), nil
 	}
-	return nil, fmt.Errorf("gppl: Posterior.Update: the %s engine factorises all observations together, and takes no further one: NewPosterior conditions on all of them", p.engine)
+	return nil, fmt.Errorf("gppl: Posterior.Update: the %s engine factorises all observations together, and takes no further"+
+		" one: NewPosterior conditions on all of them", p.engine)
 }
 
 // next returns u after observation i of d, m being the mean of the model.
@@ -137,8 +138,8 @@ func (u *updated) posterior(p *Posterior, d Data) (*Posterior, error) {
 	return &next, nil
 }
 
-// with returns the horizon with further inputs in its box. Its reach is that of the number of observations before: twice as many move it by
-// what rounding does.
+// with returns the horizon with further inputs in its box. Its reach remains that of the number of observations before: twice as
+// many move it by no more than rounding does.
 func (h horizon) with(x Inputs) horizon {
 	lo, hi := make([]float64, len(h.lo)), make([]float64, len(h.hi))
 	for j := range lo {
@@ -225,12 +226,14 @@ func longer(x []float64, n, m int, missing float64) []float64 {
 	return out
 }
 
-// OneStep returns the mean and variance of each observation of d, its noise included, given the data of p and the observations of d before
-// it: its prediction one step ahead. The standardised errors (y − mean)/√variance are independent and N(0, 1) if the model holds.
+// OneStep returns the mean and variance of each observation of d, its noise included, given the data of p and the observations of
+// d before it: its one-step-ahead prediction. The standardised errors (y − mean)/√variance are independent and N(0, 1) if the
+// model holds.
 //
-// With a state space and observations in order, none before the last of p, it takes O(D³) for each. Otherwise the observations of d, m of
-// them, are predicted jointly, and the Cholesky factor of their covariance divides them: O(m³), and memory for m² numbers. It is an error if d
-// is not valid, or as for Sample. Where the errors of the data are relative, all of the noise is, a White term of the kernel included.
+// With a state space and observations in order, none before the last of p, it takes O(D³) for each. Otherwise the m observations
+// of d are predicted jointly, and the Cholesky factor of their covariance makes them independent: O(m³), and memory for m²
+// numbers. It is an error if d is not valid, or as for Sample. If the errors of the data are relative, all of the noise is, a
+// White term of the kernel included.
 func (p *Posterior) OneStep(ctx context.Context, d Data) (mean, variances []float64, err error) {
 	if err := p.checkUpdate(d); err != nil {
 		return nil, nil, err
@@ -263,7 +266,8 @@ func (p *Posterior) stepByStep(ctx context.Context, d Data, noise []float64) (me
 	return mean, variances, nil
 }
 
-// stepsJointly is OneStep by the joint prediction: with its covariance LLᵀ and e = L⁻¹(y − μ), the errors are L_ii·e_i, and the variances L_ii².
+// stepsJointly is OneStep by the joint prediction: with its covariance LLᵀ and e = L⁻¹(y − μ), the errors are L_ii·e_i, and the
+// variances L_ii².
 func (p *Posterior) stepsJointly(d Data, noise []float64) (mean, variances []float64, err error) {
 	mean, cov, err := p.joint(d.X)
 	if err != nil {
@@ -271,7 +275,8 @@ func (p *Posterior) stepsJointly(d Data, noise []float64) (mean, variances []flo
 	}
 	cov.AddDiagonals(noise)
 	if err := cov.Cholesky(); err != nil {
-		return nil, nil, notFactorised(p.model.Kernel, p.model.Noise, err, "gppl: the covariance of %d predictions cannot be factorised: %v", d.Len(), err)
+		return nil, nil, notFactorised(p.model.Kernel, p.model.Noise, err,
+			"gppl: the covariance of %d predictions cannot be factorised: %v", d.Len(), err)
 	}
 	e := make([]float64, d.Len())
 	for i, y := range d.Y {

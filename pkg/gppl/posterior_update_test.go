@@ -28,11 +28,13 @@ func updateCase(number int) (m Model, d Data) {
 	}
 	l := func() float64 { return 0.3 + 10*rnd.ExpFloat64() }
 	kernels := []Kernel{
-		Laplace{1, l()}, Matern32{0.7, l()}, Matern52{1.2, l()}, Add(Matern32{1, l()}, Laplace{0.3, l()}, White{0.1}), Add(Matern52{1, l()}, Matern52{0.4, l()}),
+		Laplace{1, l()}, Matern32{0.7, l()}, Matern52{1.2, l()}, Add(Matern32{1, l()}, Laplace{0.3, l()}, White{0.1}),
+		Add(Matern52{1, l()}, Matern52{0.4, l()}),
 		SHO{1, l(), 3}, SHO{1, l(), 0.4}, Add(Matern32{1, l()}, Rotation{0.8, l(), 1, 0.5, 0.4}), Rotation{1, l(), 2, 0.1, 0.2},
 		Add(Mul(Matern32{1, l()}, Cosine{1, l()}), Matern52{0.3, l()}), Mul(Periodic{1, 1, l()}, Laplace{1, 5 * l()}),
 	}
-	means := []Mean{nil, Intercept{}, AddMeans(Intercept{}, Linear{at}), GaussianBeta{AddMeans(Intercept{}, Linear{at}, Regressor{"errs"}), []float64{2, 1, 0.5}}}
+	means := []Mean{nil, Intercept{}, AddMeans(Intercept{}, Linear{at}), GaussianBeta{AddMeans(Intercept{}, Linear{at},
+		Regressor{"errs"}), []float64{2, 1, 0.5}}}
 	m = Model{Kernel: kernels[number%len(kernels)], Noise: math.Exp(-2 + rnd.NormFloat64()), Mean: means[rnd.IntN(len(means))]}
 	d, err := NewData(Scalars(x).WithColumn("errs", errs), y)
 	if kind := rnd.IntN(3); kind == 1 && err == nil {
@@ -46,8 +48,8 @@ func updateCase(number int) (m Model, d Data) {
 	return m, d
 }
 
-// TestUpdate: a posterior that took the last observations one by one, or together, is that of all of them, within and beyond the data, jointly
-// too; the one before stays what it was.
+// TestUpdate: a posterior that took the last observations one by one, or together, is that of all of them, within and beyond the
+// data, jointly too; the one before stays what it was.
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	const within = 1e-8 // of the standard deviation of y
@@ -86,7 +88,8 @@ func TestUpdate(t *testing.T) {
 			mean, variances := u.Latent(x)
 			wantMean, wantVariances := want.Latent(x)
 			for i := range mean {
-				if tol := within * (3 + math.Abs(wantMean[i])); !(math.Abs(mean[i]-wantMean[i]) <= tol && math.Abs(variances[i]-wantVariances[i]) <= within*(1+wantVariances[i])) {
+				if tol := within * (3 + math.Abs(wantMean[i])); !(math.Abs(mean[i]-wantMean[i]) <= tol &&
+					math.Abs(variances[i]-wantVariances[i]) <= within*(1+wantVariances[i])) {
 					t.Fatalf("%s at %v: N(%v, %v), all together N(%v, %v)", name, x.at[i], mean[i], variances[i], wantMean[i], wantVariances[i])
 				}
 			}
@@ -100,14 +103,16 @@ func TestUpdate(t *testing.T) {
 			for i := range x.at {
 				for j := range i + 1 {
 					a, b := gotCov.At(0, 0), wantCov.At(0, 0)
-					if v, w := a.Data[i*a.Stride+j], b.Data[i*b.Stride+j]; math.Abs(v-w) > within*(1+math.Abs(w)) || math.Abs(gotMean[i]-wantMean[i]) > within*(3+math.Abs(wantMean[i])) {
+					if v, w := a.Data[i*a.Stride+j], b.Data[i*b.Stride+j]; math.Abs(v-w) > within*(1+math.Abs(w)) ||
+						math.Abs(gotMean[i]-wantMean[i]) > within*(3+math.Abs(wantMean[i])) {
 						t.Fatalf("%s: covariance (%d, %d) %v, all together %v", name, i, j, v, w)
 					}
 				}
 			}
 		}
 		for i, c := range u.Coefficients() {
-			if w := want.Coefficients()[i]; math.Abs(c.Value-w.Value) > 1e-6*(w.StdErr+math.Abs(w.Value)) || math.Abs(c.StdErr-w.StdErr) > 1e-6*w.StdErr {
+			if w := want.Coefficients()[i]; math.Abs(c.Value-w.Value) > 1e-6*(w.StdErr+math.Abs(w.Value)) ||
+				math.Abs(c.StdErr-w.StdErr) > 1e-6*w.StdErr {
 				t.Fatalf("%s: coefficient %v, all together %v", name, c, w)
 			}
 		}
@@ -117,7 +122,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestOneStep compares predictions one step ahead, of the state space and jointly by other engines, with conditioning anew for each.
+// TestOneStep compares predictions one step ahead, of the state space and jointly by other engines, with conditioning anew for
+// each.
 func TestOneStep(t *testing.T) {
 	t.Parallel()
 	for number := range testsize.Of(22, 220, 2200) {
@@ -144,8 +150,10 @@ func TestOneStep(t *testing.T) {
 					t.Fatal(err)
 				}
 				wm, wv := want.Latent(d.X.Slice(i, i+1))
-				if v := wv[0] - Nugget(m.Kernel) + noise[i]; math.Abs(mean[i-first]-wm[0]) > 1e-7*(3+math.Abs(wm[0])) || math.Abs(variances[i-first]-v) > 1e-7*v {
-					t.Fatalf("case %d, %s, %v: observation %d is predicted by N(%v, %v), conditioned anew by N(%v, %v)", number, engine, m, i, mean[i-first], variances[i-first], wm[0], v)
+				if v := wv[0] - Nugget(m.Kernel) + noise[i]; math.Abs(mean[i-first]-wm[0]) > 1e-7*(3+math.Abs(wm[0])) ||
+					math.Abs(variances[i-first]-v) > 1e-7*v {
+					t.Fatalf("case %d, %s, %v: observation %d is predicted by N(%v, %v), conditioned anew by N(%v, %v)",
+						number, engine, m, i, mean[i-first], variances[i-first], wm[0], v)
 				}
 			}
 		}
@@ -175,7 +183,8 @@ func TestUpdateRefuses(t *testing.T) {
 	}
 }
 
-// BenchmarkUpdate is 10⁵ updates of a state of six numbers, each with a prediction one step ahead; the end equals conditioning on all.
+// BenchmarkUpdate is 10⁵ updates of a state of six numbers, each with a prediction one step ahead; the end equals conditioning on
+// all.
 func BenchmarkUpdate(b *testing.B) {
 	const first, more = 100, 100_000
 	rnd := rand.New(rand.NewPCG(5, 6))

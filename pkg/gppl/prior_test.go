@@ -41,7 +41,8 @@ func TestPriorDensities(t *testing.T) {
 				if c.want != nil && math.Abs(got-c.want.LogProb(x)) > 1e-12 {
 					t.Errorf("log p(%v) = %v, gonum %v", x, got, c.want.LogProb(x))
 				}
-				want := fd.Derivative(func(x float64) float64 { v, _ := c.p.LogDensity(x); return v }, x, &fd.Settings{Formula: fd.Central, Step: 1e-5})
+				want := fd.Derivative(func(x float64) float64 { v, _ := c.p.LogDensity(x); return v }, x,
+					&fd.Settings{Formula: fd.Central, Step: 1e-5})
 				if math.Abs(slope-want) > 1e-7*(1+math.Abs(want)) {
 					t.Errorf("slope at %v: %v, by differences %v", x, slope, want)
 				}
@@ -70,7 +71,8 @@ func TestPriorDensities(t *testing.T) {
 		t.Errorf("LogNormalWithin leaves %v below and %v above", lo, hi)
 	}
 	for _, bad := range []gppl.Prior{
-		gppl.LogNormal{Sigma: 0}, gppl.LogNormal{Mu: math.NaN(), Sigma: 1}, gppl.HalfNormal{}, gppl.Gamma{Shape: -1, Rate: 1}, gppl.Gamma{Shape: 1},
+		gppl.LogNormal{Sigma: 0}, gppl.LogNormal{Mu: math.NaN(), Sigma: 1}, gppl.HalfNormal{}, gppl.Gamma{Shape: -1, Rate: 1},
+		gppl.Gamma{Shape: 1},
 		gppl.InverseGamma{Shape: 1, Scale: math.Inf(1)}, gppl.Uniform{Lo: 2, Hi: 2}, gppl.Uniform{Lo: -1, Hi: 2},
 	} {
 		if bad.Check() == nil {
@@ -81,7 +83,8 @@ func TestPriorDensities(t *testing.T) {
 
 func priorCase(t *testing.T) (gppl.Model, gppl.Data) {
 	data := randomData(t, 60, 1, 7)
-	return gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1.3, Lengthscale: 0.7}, gppl.Matern32{Variance: 0.4, Lengthscale: 3}), Noise: 0.2}, data
+	return gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1.3, Lengthscale: 0.7}, gppl.Matern32{Variance: 0.4, Lengthscale: 3}),
+		Noise: 0.2}, data
 }
 
 func TestMAPLoss(t *testing.T) {
@@ -110,7 +113,8 @@ func TestMAPLoss(t *testing.T) {
 	}
 
 	tight := must.Get(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.Uniform{Lo: 1, Hi: 2}}))(t)
-	if _, err := tight.ValueGrad(nil, theta); err == nil || !strings.Contains(err.Error(), `"noise variance" (index 4) = 0.2 is outside the support`) {
+	if _, err := tight.ValueGrad(nil, theta); err == nil || !strings.Contains(err.Error(),
+		`"noise variance" (index 4) = 0.2 is outside the support`) {
 		t.Errorf("outside the support: %v", err)
 	}
 	for want, bad := range map[string]gppl.ParamPrior{
@@ -222,7 +226,8 @@ func TestMAPStandardErrors(t *testing.T) {
 
 func TestTied(t *testing.T) {
 	data := randomData(t, 60, 1, 7)
-	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1.3, Lengthscale: 0.7}, gppl.RQ{Variance: 1.3, Lengthscale: 0.7, Alpha: 0.4}), Noise: 0.2}
+	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1.3, Lengthscale: 0.7}, gppl.RQ{Variance: 1.3, Lengthscale: 0.7, Alpha: 0.4}),
+		Noise: 0.2}
 	exact := must.Get(gppl.NewExact(m, data))(t)
 	loss := must.Get(gppl.Tie(exact, []string{"SE.lengthscale", "RQ.lengthscale"}, []string{"RQ.variance", "SE.variance"}))(t)
 	gppltest.CheckLoss(t, loss)
@@ -238,7 +243,8 @@ func TestTied(t *testing.T) {
 		return gppl.FittedParam{}
 	}
 	l, follower := at("SE.lengthscale"), at("RQ.lengthscale")
-	if l.Value == 0.7 || l.Value != follower.Value || follower.TiedTo != "SE.lengthscale" || l.TiedTo != "" || l.StdErrLog != follower.StdErrLog {
+	if l.Value == 0.7 || l.Value != follower.Value || follower.TiedTo != "SE.lengthscale" || l.TiedTo != "" ||
+		l.StdErrLog != follower.StdErrLog {
 		t.Errorf("lengthscales %+v and %+v", l, follower)
 	}
 	for i, p := range r.Model.Params() {
@@ -270,7 +276,8 @@ func TestTied(t *testing.T) {
 		}
 	}
 	fixed := must.Get(gppl.NewExact(m.Fix("SE.lengthscale"), data))(t)
-	if _, err := gppl.Tie(fixed, []string{"SE.lengthscale", "RQ.lengthscale"}); err == nil || !strings.Contains(err.Error(), "it is fixed") {
+	if _, err := gppl.Tie(fixed, []string{"SE.lengthscale", "RQ.lengthscale"}); err == nil ||
+		!strings.Contains(err.Error(), "it is fixed") {
 		t.Errorf("a fixed parameter: %v", err)
 	}
 
@@ -285,7 +292,8 @@ func TestTied(t *testing.T) {
 func TestDefaultPriors(t *testing.T) {
 	data := randomData(t, 200, 1, 5)
 	m := gppl.Model{Kernel: gppl.Add(gppl.LocPer{Variance: 1, Lengthscale: 3, Period: 1.2, PeriodicLengthscale: 0.6},
-		gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 2}, gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}), gppl.White{Variance: 0.1}), Noise: 0.2}.Fix("LocPer.period")
+		gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 2}, gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}), gppl.White{Variance: 0.1}),
+		Noise: 0.2}.Fix("LocPer.period")
 	priors := gppl.DefaultPriors(m, data)
 	if want := len(m.Params()) - 1; len(priors) != want {
 		t.Errorf("%d priors for %d parameters: %v", len(priors), want, priors)
@@ -303,7 +311,8 @@ func TestDefaultPriors(t *testing.T) {
 	for i, p := range priors {
 		got, want := scaled[i].Prior.(gppl.LogNormal), p.Prior.(gppl.LogNormal)
 		shift := map[gppl.Role]float64{gppl.RoleLengthscale: a, gppl.RoleVariance: b * b, gppl.RoleNoise: b * b}[p.Role]
-		if strings.Contains(p.Name, "Product") && p.Role == gppl.RoleVariance && strings.Contains(p.Name, "RQ") || p.Role == gppl.RoleShape {
+		if strings.Contains(p.Name, "Product") && p.Role == gppl.RoleVariance && strings.Contains(p.Name, "RQ") ||
+			p.Role == gppl.RoleShape {
 			shift = 1 // the further factor of a product is a pure number
 		}
 		if math.Abs(got.Mu-want.Mu-math.Log(shift)) > 1e-9 || math.Abs(got.Sigma-want.Sigma) > 1e-12 {
@@ -322,7 +331,8 @@ func TestDefaultPriors(t *testing.T) {
 // TestTypesAreWritten: models and priors are not written without their types, which nobody could read.
 func TestTypesAreWritten(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}
-	for what, v := range map[string]any{"store.Model": m, "store.Prior": gppl.ParamPrior{Prior: gppl.Gamma{Shape: 1, Rate: 1}}, "a store.Model": gppl.Result{Model: m}} {
+	for what, v := range map[string]any{"store.Model": m, "store.Prior": gppl.ParamPrior{Prior: gppl.Gamma{Shape: 1, Rate: 1}},
+		"a store.Model": gppl.Result{Model: m}} {
 		if b, err := json.Marshal(v); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("written as %s: %v", b, err)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestProfile compares the profiled likelihood of two parts of a series with the exact ones at the variances that it names, and wants
-// that to be the least over their common factor.
+// TestProfile compares the profiled likelihood of two parts of a series with the exact ones at the variances that it names, and
+// wants that to be the least over their common factor.
 func TestProfile(t *testing.T) {
 	const n = 70
 	rnd := rand.New(rand.NewPCG(4, 4))
@@ -26,7 +26,8 @@ func TestProfile(t *testing.T) {
 	}
 	for _, d := range []gppl.Data{{X: gppl.Scalars(x), Y: y}, uneven} {
 		for _, k := range []gppl.Kernel{
-			gppl.SE{Variance: 2, Lengthscale: 3}, gppl.Matern32{Variance: 1, Lengthscale: 4}, gppl.RQ{Variance: 1, Lengthscale: 2, Alpha: 0.5},
+			gppl.SE{Variance: 2, Lengthscale: 3}, gppl.Matern32{Variance: 1, Lengthscale: 4},
+			gppl.RQ{Variance: 1, Lengthscale: 2, Alpha: 0.5},
 			gppl.Add(gppl.SE{Variance: 1, Lengthscale: 20}, gppl.Periodic{Variance: 0.5, Lengthscale: 6, Period: 1}),
 			gppl.Add(gppl.SE{Variance: 1, Lengthscale: 3}, gppl.White{Variance: 0.2}),
 		} {

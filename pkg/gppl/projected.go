@@ -21,21 +21,18 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Projected is the projected likelihood: the negative log likelihood of the k
-// projections z = Ωᵀy of the n observations,
+// Projected is the projected likelihood: the negative log likelihood of the k projections z = Ωᵀy of the n observations,
 //
 //	PL  = ½zᵀS⁻¹z + ½log|S| + (k/2)·log 2π,  S = Ωᵀ(K + σ²I)Ω
 //	∂PL = ½⟨S⁻¹ − ββᵀ, Ωᵀ∂AΩ⟩,               β = S⁻¹z
 //
-// (the paper's eq. (GP_pdf_projected); its eq. (PL_NLL) prints a superfluous inverse). With a mean
-// function it sees ΩᵀH, and the coefficients are integrated out as in Exact. Known errors add ΩᵀDΩ
-// to S, D their variances, in O(nk²) once. ΩᵀKΩ is a sum over the terms of a sum of kernels, each
-// by the engine that suits it: see Explain. Densely, the value takes n²k flops and the gradient as
-// many more, in memory for O(nk + k²) numbers; on a time series, engines that use the structure of
-// the kernel need far less.
+// (the paper's eq. (GP_pdf_projected); its eq. (PL_NLL) prints a superfluous inverse). With a mean function it sees ΩᵀH, and the
+// coefficients are integrated out as in Exact. Known errors add ΩᵀDΩ to S, D their variances, in O(nk²) once. ΩᵀKΩ is a sum over
+// the terms of a sum of kernels, each by the engine that suits it: see Explain. Densely, the value takes n²k flops and the
+// gradient as many more, in memory for O(nk + k²) numbers; on a time series, engines that use the structure of the kernel need
+// far less.
 //
-// It is safe for concurrent use, in working memory for as many evaluations as
-// run at once.
+// It is safe for concurrent use, in working memory for as many evaluations as run at once.
 type Projected struct {
 	model  Model
 	proj   *Projection
@@ -121,8 +118,7 @@ func newProjected(m Model, p *Projection, d projected.Data) *Projected {
 	}
 }
 
-// plan sets up the engines, which all terms share, for each term of the kernel and
-// for the whole of it.
+// plan sets up the engines, which all terms share, for each term of the kernel and for the whole of it.
 func (l *Projected) plan(x Inputs, o options) {
 	d := l.data.Directions
 	all := &denseProjected{x: x, directions: d}
@@ -133,7 +129,9 @@ func (l *Projected) plan(x Inputs, o options) {
 	}
 	series := observed.Sorted(x.at)
 	sorted := newSortedDirections(series, d)
-	engines := []projectedEngine{&stateSpaceProjected{directions: sorted}, newSpectralProjected(d, projected.NewFeatures(x.at, series.Lo, series.Span, d, nil), o.tolerance), &bandedProjected{directions: sorted}, all}
+	engines := []projectedEngine{&stateSpaceProjected{directions: sorted},
+		newSpectralProjected(d, projected.NewFeatures(x.at, series.Lo, series.Span, d, nil), o.tolerance),
+		&bandedProjected{directions: sorted}, all}
 	l.planTerms(parts.signal, x, o, engines)
 }
 
@@ -143,7 +141,8 @@ func (l *Projected) planTerms(terms []Kernel, x Inputs, o options, engines []pro
 	l.apart = true
 	for _, k := range terms {
 		own := engines
-		base := newProjectedTerm(k, x, d, options{tolerance: o.tolerance, Limits: choice.Limits{Memory: o.Memory, Seconds: o.Seconds}}, engines...)
+		base := newProjectedTerm(k, x, d,
+			options{tolerance: o.tolerance, Limits: choice.Limits{Memory: o.Memory, Seconds: o.Seconds}}, engines...)
 		if e := newInterpolated(k, base); e != nil {
 			own = append([]projectedEngine{e}, engines...)
 		}
@@ -154,8 +153,7 @@ func (l *Projected) planTerms(terms []Kernel, x Inputs, o options, engines []pro
 	}
 }
 
-// WithSetup counts d, the time that drawing the projection took, as part of the
-// set-up, and returns l.
+// WithSetup counts d, the time that drawing the projection took, as part of the set-up, and returns l.
 func (l *Projected) WithSetup(d time.Duration) *Projected {
 	l.tally.setUp(d)
 	return l
@@ -233,8 +231,7 @@ func (l *Projected) evaluateIn(c *projectedCall, grad, theta []float64) (float64
 	return value, checkAnswer(l.params, value, grad, theta)
 }
 
-// begin compiles the kernel at theta and collects the engines' forecasts for each of
-// its terms.
+// begin compiles the kernel at theta and collects the engines' forecasts for each of its terms.
 func (l *Projected) begin(c *projectedCall, theta []float64) error {
 	if c.loss == nil {
 		c.init(l)
@@ -321,9 +318,8 @@ func (l *Projected) note(c *projectedCall) {
 	l.used.note(c.use)
 }
 
-// evaluate returns the value and, unless grad is nil, sets grad to the derivatives in
-// logs, by the engines whose answers have not failed. The term whose answer fails its
-// check now is returned with the error.
+// evaluate returns the value and, unless grad is nil, sets grad to the derivatives in logs, by the engines whose answers have not
+// failed. The term whose answer fails its check now is returned with the error.
 func (l *Projected) evaluate(c *projectedCall, grad []float64) (value float64, failed *termCall, err error) {
 	if err := l.covariance(c, grad != nil); err != nil {
 		return 0, nil, err
@@ -426,11 +422,9 @@ func (l *Projected) covariance(c *projectedCall, derivatives bool) (err error) {
 	return c.Remainder(prior)
 }
 
-// gradient sets grad to ½⟨V, ∂S⟩, V = S⁻¹ − UUᵀ, and the residual's part, in the logs of
-// the parameters and, last, of the noise variance with the nugget. It is an
-// error, with the term, if what a term contributes fails its check: as its
-// variances grow, S₀ does, so that ⟨V, ∂S₀⟩ = ⟨V, S₀⟩, which costs k² flops and
-// shares nothing with how the engine contracts.
+// gradient sets grad to ½⟨V, ∂S⟩, V = S⁻¹ − UUᵀ, and the residual's part, in the logs of the parameters and, last, of the noise
+// variance with the nugget. It is an error, with the term, if what a term contributes fails its check: as its variances grow, S₀
+// does, so that ⟨V, ∂S₀⟩ = ⟨V, S₀⟩, which costs k² flops and shares nothing with how the engine contracts.
 func (l *Projected) gradient(c *projectedCall, grad []float64) (*termCall, error) {
 	noise, prior := c.Weigh()
 	clear(grad)
@@ -469,7 +463,8 @@ func (t *termCall) contribute(grad, v []float64) error {
 		want += p
 		scale += math.Abs(p)
 	}
-	return verify.Near("the contraction of a projected covariance", after-before, want, 0.1*verify.GradientTrust*(scale+math.Abs(before)))
+	return verify.Near("the contraction of a projected covariance", after-before, want,
+		0.1*verify.GradientTrust*(scale+math.Abs(before)))
 }
 
 // renewed returns a copy of l that shares what was computed from the data, with choosers of its own.
@@ -492,7 +487,8 @@ func (l *Projected) renewed(choose func(*projectedTerm) *choice.Chooser) *Projec
 	return &other
 }
 
-// WithinSeconds returns the likelihood under another limit of WithSeconds, for each term of the kernel, as Exact.WithinSeconds does.
+// WithinSeconds returns the likelihood with another limit of WithSeconds for each term of the kernel, as Exact.WithinSeconds
+// does.
 func (l *Projected) WithinSeconds(most float64) *Projected {
 	return l.renewed(func(t *projectedTerm) *choice.Chooser {
 		c := t.chooser.Fresh()
@@ -544,10 +540,10 @@ func (l *Projected) withoutEngine() (Loss, string) {
 	return other, engine
 }
 
-// projectedColumns returns the projected data of PL: z = Ωᵀy and, if m has a mean, ΩᵀH,
-// in the coordinates of the regression of z on ΩᵀH. sizes are bounds on the lengths of
-// the columns before projection.
-func projectedColumns(m Model, d Data, directions projected.Directions) (mean *regress.Regression, z blas64.General, sizes []float64, err error) {
+// projectedColumns returns the projected data of PL: z = Ωᵀy and, if m has a mean, ΩᵀH, in the coordinates of the regression of z
+// on ΩᵀH. sizes are bounds on the lengths of the columns before projection.
+func projectedColumns(m Model, d Data,
+	directions projected.Directions) (mean *regress.Regression, z blas64.General, sizes []float64, err error) {
 	z = directions.ProjectColumns(dense.AsColumn(d.Y))
 	sizes = dense.Lengths(dense.AsColumn(d.Y))
 	if m.Mean == nil {
@@ -569,8 +565,7 @@ func projectedColumns(m Model, d Data, directions projected.Directions) (mean *r
 		return nil, z, nil, fmt.Errorf("gppl: of the observations, the likelihood sees %d projections: %w", directions.K, err)
 	}
 	mean, z = regress.New(columnNames(m.Mean), basis, seen, dense.Slice(dense.Column(z, 0)))
-	// The columns of Z are combinations of projections: what rounds is as long as the
-	// columns that are combined.
+	// The columns of Z are combinations of projections: what rounds is as long as the columns that are combined.
 	for j := range seen.RawMatrix().Cols {
 		var size float64
 		for i, length := range dense.Lengths(first.Q.RawMatrix()) {

@@ -245,7 +245,7 @@ func (t *termCall) release() {
 	}
 }
 
-// informInterpolated has the engine that makes its forecasts from where evaluations were made know of this one.
+// informInterpolated tells the interpolated engine, whose forecasts depend on where evaluations were made, of this one.
 func (t *termCall) informInterpolated() {
 	for _, e := range t.engines {
 		if e, ok := e.(*interpolated); ok {

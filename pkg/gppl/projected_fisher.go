@@ -17,14 +17,12 @@ import (
 //
 //	I_Z[a][b] = ½tr(S⁻¹∂_aS·S⁻¹∂_bS),
 //
-// plus, for NewResidual, the information of the residual energy, modelled as white
-// noise: ½(n−k)·∂_a log τ·∂_b log τ. With a mean it is the information of the
-// restricted likelihood, which is smaller by the part that determines the coefficients.
+// plus, for NewResidual, the information of the residual energy, modelled as white noise: ½(n−k)·∂_a log τ·∂_b log τ. With a mean
+// it is the information of the restricted likelihood, which is smaller by the part that determines the coefficients.
 //
-// It uses the matrices ∂S of the engine that trains. It takes p products of
-// k×k matrices and p times the cost of S, so its cost does not grow with n if that of
-// training does not. It is an error if a parameter is out of range or S cannot be
-// factorised. theta is not modified.
+// It uses the matrices ∂S of the engine that trains. It takes p products of k×k matrices and p times the cost of S, so its cost
+// does not grow with n if that of training does not. It is an error if a parameter is out of range or S cannot be factorised.
+// theta is not modified.
 func (l *Projected) Information(theta []float64) (*mat.SymDense, error) {
 	return l.InformationContext(l.ctx, theta)
 }
@@ -52,8 +50,8 @@ func (l *Projected) informationIn(c *projectedCall, theta []float64) (*mat.SymDe
 		return nil, err
 	}
 	if c.jitter > 0 { // it would count as noise that is known
-		return nil, fmt.Errorf("gppl: the information of %d projections is lost in rounding: their covariance needed jitter of %.3g (kernel %v, noise variance %.4g)",
-			l.data.K, c.jitter, c.kernel, c.noise)
+		return nil, fmt.Errorf("gppl: the information of %d projections is lost in rounding: their covariance needed jitter of %.3g"+
+			" (kernel %v, noise variance %.4g)", l.data.K, c.jitter, c.kernel, c.noise)
 	}
 	p, k := len(theta), l.data.K
 	white := make([]blas64.General, p) // L⁻¹∂SL⁻ᵀ
@@ -99,8 +97,7 @@ func (l *Projected) derivative(s blas64.General, c *projectedCall, p int) (slope
 	return c.RemainderSlope(s, noise, prior)
 }
 
-// noiseSlope returns the derivative of the noise variance, with the nugget, in log θ_p,
-// the model's own being the last.
+// noiseSlope returns the derivative of the noise variance, with the nugget, in log θ_p, the model's own being the last.
 func (m *compiled) noiseSlope(p, last int) float64 {
 	if p == last {
 		return m.own

@@ -34,8 +34,7 @@ func (s *sortedDirections) Formed() float64 {
 	return bytes
 }
 
-// bandedProjected multiplies the banded K by Ω: 4n·b·k flops for the value, and
-// as many for the gradient.
+// bandedProjected multiplies the banded K by Ω: 4n·b·k flops for the value, and as many for the gradient.
 type bandedProjected struct {
 	directions *sortedDirections
 	grams      parallel.Pool[bandedGram]
@@ -89,7 +88,7 @@ func (g *bandedGram) sandwich(s blas64.General) {
 	dense.Symmetrise(s)
 }
 
-// derivative has ∂K in the place of K.
+// derivative uses ∂K instead of K.
 func (g *bandedGram) derivative(s []float64, p int) {
 	kk := g.omega.Cols
 	g.band.gram.EachTile(func(row, col int, tile blas64.General) {
@@ -183,14 +182,14 @@ func (g *stateSpaceGram) leftOut(blas64.Vector) float64 { return 0 }
 func (g *stateSpaceGram) contract(grad, v []float64) error {
 	g.weight = g.weight[:0]
 	for i := range g.term.markov.components {
-		g.weight = append(g.weight, blas64.Dot(dense.Vec(v), dense.Vec(g.value[i].Data)), blas64.Dot(dense.Vec(v), dense.Vec(g.slope[i].Data)))
+		g.weight = append(g.weight, blas64.Dot(dense.Vec(v), dense.Vec(g.value[i].Data)),
+			blas64.Dot(dense.Vec(v), dense.Vec(g.slope[i].Data)))
 	}
 	g.term.markov.contract(grad, g.weight)
 	return nil
 }
 
-// derivative is the chain rule from the components, one after the other, to
-// parameter p.
+// derivative is the chain rule from the components, one after the other, to parameter p.
 func (g *stateSpaceGram) derivative(s []float64, p int) {
 	clear(s)
 	markov := &g.term.markov

@@ -39,9 +39,8 @@ func newSpectralProjected(d projected.Directions, f *projected.Features, toleran
 
 func (e *spectralProjected) name() string { return EngineSpectral }
 
-// spectralEps is what the coefficients that are left out may sum to, relative
-// to the variance: their part of S₀ has a trace of at most n·eps·v, which
-// changes PL by at most that over σ².
+// spectralEps bounds the sum of the coefficients that are left out, relative to the variance: their part of S₀ has a trace of at
+// most n·eps·v, which changes PL by at most that over σ².
 func spectralEps(nats, n, v, noise float64) float64 {
 	return min(1e-11, max(2e-15, 0.3*nats*noise/(n*v)))
 }

@@ -22,11 +22,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 )
 
-// A Design draws the directions ω₁, …, ω_k, the columns of Ω, onto which observations
-// are projected.
+// A Design draws the directions ω₁, …, ω_k, the columns of Ω, onto which observations are projected.
 type Design interface {
-	// Directions sets the n×k matrix omega to the directions for the inputs
-	// x, not yet orthonormal. All randomness comes from rnd.
+	// Directions sets the n×k matrix omega to the directions for the inputs x, not yet orthonormal. All randomness comes from rnd.
 	Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error
 	fmt.Stringer
 }
@@ -43,11 +41,9 @@ var (
 	_ Design = Raw{}
 )
 
-// A Projection is a matrix Ω (n×k) whose columns are directions in the space
-// of the n observations; z = Ωᵀy are the projected data. Its columns are
-// orthonormal unless the design is Raw. The Ω of Spectral is formed when Omega is
-// called: losses whose kernels have a spectrum do not need it. A Projection must not be
-// copied.
+// A Projection is a matrix Ω (n×k) whose columns are directions in the space of the n observations; z = Ωᵀy are the projected
+// data. Its columns are orthonormal unless the design is Raw. The Ω of Spectral is formed when Omega is called: losses whose
+// kernels have a spectrum do not need it. A Projection must not be copied.
 type Projection struct {
 	Orthonormal bool // ΩᵀΩ = I
 	Design      string
@@ -63,16 +59,14 @@ type Projection struct {
 	from   *Projection     // what Extend added to, where Ω begins with its columns
 }
 
-// ProjectionOf returns the projection on the columns of omega, as they are;
-// they need not be orthonormal. It keeps omega, which must not change
-// afterwards.
+// ProjectionOf returns the projection on the columns of omega, as they are; they need not be orthonormal. It keeps omega, which
+// must not change afterwards.
 func ProjectionOf(omega *mat.Dense) *Projection {
 	n, k := omega.Dims()
 	return &Projection{Design: "given", n: n, k: k, omega: omega}
 }
 
-// Omega returns Ω, n×k, which must not be changed. A Spectral one is formed on the
-// first call, in O(nk²), and kept.
+// Omega returns Ω, n×k, which must not be changed. A Spectral one is formed on the first call, in O(nk²), and kept.
 func (p *Projection) Omega() *mat.Dense {
 	p.once.Do(func() {
 		if p.omega == nil {
@@ -82,11 +76,10 @@ func (p *Projection) Omega() *mat.Dense {
 	return p.omega
 }
 
-// NewProjection draws k directions for the inputs x by the given design and
-// seed and orthonormalises them by a thin QR factorisation, in O(nk²). For Spectral{} with up to some 150 directions, sums
-// over the data replace both, in O(n + k³) time and O(n) memory. The same arguments give the same Ω. It is an error if k is
-// not in 1, …, n, or if the directions are linearly dependent: the error then names the columns that depend on those before
-// them.
+// NewProjection draws k directions for the inputs x by the given design and seed and orthonormalises them by a thin QR
+// factorisation, in O(nk²). For Spectral{} with up to some 150 directions, sums over the data replace both, in O(n + k³) time and
+// O(n) memory. The same arguments give the same Ω. It is an error if k is not in 1, …, n, or if the directions are linearly
+// dependent: the error then names the columns that depend on those before them.
 func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, error) {
 	if design == nil {
 		panic("gppl: NewProjection: design is nil")
@@ -141,11 +134,11 @@ type DependentError struct {
 
 func (e *DependentError) Error() string {
 	if e.Columns == nil {
-		return fmt.Sprintf("gppl: %v projection of n = %d observations: rounding decides where some of k = %d columns point, whose condition is %.2g: the first %d are sound",
-			e.Design, e.N, e.K, e.Condition, e.Sound)
+		return fmt.Sprintf("gppl: %v projection of n = %d observations: rounding decides where some of k = %d columns point, whose"+
+			" condition is %.2g: the first %d are sound", e.Design, e.N, e.K, e.Condition, e.Sound)
 	}
-	return fmt.Sprintf("gppl: %v projection of n = %d observations has rank %d of k = %d: columns %v (from 0) vanish or depend on those before them",
-		e.Design, e.N, e.K-len(e.Columns), e.K, e.Columns)
+	return fmt.Sprintf("gppl: %v projection of n = %d observations has rank %d of k = %d: columns %v (from 0) vanish or depend"+
+		" on those before them", e.Design, e.N, e.K-len(e.Columns), e.K, e.Columns)
 }
 
 // dependentError returns what is wrong with the k directions of a design.
@@ -157,9 +150,9 @@ func dependentError(f *dense.QR, design string, k int) error {
 // has its square. Below it the digits that are lost are in the error bound.
 const illConditioned = 1e4
 
-// wellConditioned returns p or, if its columns are nearly dependent, the projection on an orthonormal basis Q of their span, and log|det R|
-// of Ω = QR. The projections by Ω are Rᵀ times those by Q, so that their likelihoods differ by log|det R|.
-// Where rounding decides the span it returns p.
+// wellConditioned returns p or, if its columns are nearly dependent, the projection on an orthonormal basis Q of their span, and
+// log|det R| of Ω = QR. The projections by Ω are Rᵀ times those by Q, so that their likelihoods differ by log|det R|. Where
+// rounding decides the span it returns p.
 func (p *Projection) wellConditioned() (*Projection, float64) {
 	if p.Orthonormal {
 		return p, 0
@@ -173,8 +166,7 @@ func (p *Projection) wellConditioned() (*Projection, float64) {
 	return basis, f.LogDet
 }
 
-// Sphere draws directions uniformly on the unit sphere of R^n. Orthonormalised
-// they span a uniformly distributed subspace.
+// Sphere draws directions uniformly on the unit sphere of R^n. Orthonormalised they span a uniformly distributed subspace.
 type Sphere struct{}
 
 func (Sphere) String() string { return "Sphere" }
@@ -194,10 +186,9 @@ func (Sphere) Directions(omega *mat.Dense, _ Inputs, rnd *rand.Rand) error {
 // Repulsive starts from Sphere and lets the directions repel each other
 // pairwise, W ← normalise(W − η·W·offdiag(WᵀW)), as the authors' code does.
 //
-// Every step multiplies W from the right, so that the span never changes: once
-// orthonormalised, Repulsive is Sphere with the same seed, up to a rotation,
-// which does not change the projected likelihood. The same holds for
-// Raw{Repulsive{}}, up to a constant and rounding.
+// Every step multiplies W from the right, so that the span never changes: once orthonormalised, Repulsive is Sphere with the same
+// seed, up to a rotation, which does not change the projected likelihood. The same holds for Raw{Repulsive{}}, up to a constant
+// and rounding.
 type Repulsive struct {
 	Steps int     // 0 means 200
 	Rate  float64 // η; 0 means 0.1
@@ -214,10 +205,9 @@ func (d Repulsive) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error 
 	return nil
 }
 
-// Localised weighs the observations by k Gaussian bumps whose centres are
-// evenly spread over the range of x, each of width (standard deviation)
-// range/3k. It needs d = 1; bumps over a gap in the data can be linearly
-// dependent, which NewProjection reports.
+// Localised weighs the observations by k Gaussian bumps whose centres are evenly spread over the range of x, each of width
+// (standard deviation) range/3k. It needs d = 1; bumps over a gap in the data can be linearly dependent, which NewProjection
+// reports.
 type Localised struct{}
 
 func (Localised) String() string { return "Localised" }
@@ -254,8 +244,7 @@ func rangeOf(x Inputs, design string) (lo, span float64, err error) {
 	return lo, hi - lo, nil
 }
 
-// OneHot picks k distinct observations at random: the projected likelihood is
-// then the exact one on a random subset of the data.
+// OneHot picks k distinct observations at random: the projected likelihood is then the exact one on a random subset of the data.
 type OneHot struct{}
 
 func (OneHot) String() string { return "OneHot" }
@@ -271,8 +260,7 @@ func (OneHot) Directions(omega *mat.Dense, _ Inputs, rnd *rand.Rand) error {
 	return nil
 }
 
-// Mixed divides the directions as evenly as possible among several designs, in
-// their order.
+// Mixed divides the directions as evenly as possible among several designs, in their order.
 type Mixed struct {
 	Designs []Design // nil means Sphere, Localised, OneHot
 }
@@ -321,9 +309,8 @@ func (Identity) Directions(omega *mat.Dense, _ Inputs, _ *rand.Rand) error {
 	return nil
 }
 
-// Eigen takes the eigenvectors of the k largest eigenvalues of the Gram matrix
-// K of the given kernel, in O(n³) time and O(n²) memory. They minimise the trace of
-// Cov(Y|Z), but need the kernel that is to be learnt: Eigen serves as a benchmark only.
+// Eigen takes the eigenvectors of the k largest eigenvalues of the Gram matrix K of the given kernel, in O(n³) time and O(n²)
+// memory. They minimise the trace of Cov(Y|Z), but need the kernel that is to be learnt: Eigen serves as a benchmark only.
 type Eigen struct{ Kernel Kernel }
 
 func (d Eigen) String() string { return "Eigen" }
@@ -351,8 +338,7 @@ func (d Eigen) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
 	return nil
 }
 
-// Raw keeps the directions of a design as they are drawn, not orthonormalised
-// and not checked for rank.
+// Raw keeps the directions of a design as they are drawn, not orthonormalised and not checked for rank.
 type Raw struct{ Design Design }
 
 func (d Raw) String() string { return "Raw " + d.Design.String() }
@@ -371,7 +357,8 @@ func (p *Projection) Project(y []float64) []float64 {
 	return projected.Directions{N: n, K: k, Waves: p.waves, Omega: p.matrix}.Project(y)
 }
 
-// projectionJSON holds Ω by rows, as little-endian float64, which encoding/json writes in base64: exact, and half as long as digits.
+// projectionJSON holds Ω by rows as little-endian float64, which encoding/json writes in base64: exact, and half as long as
+// digits.
 type projectionJSON struct {
 	Observations int
 	Projections  int
@@ -389,7 +376,8 @@ func (p *Projection) MarshalJSON() ([]byte, error) {
 		return nil, errors.New("gppl: a projection without directions cannot be saved")
 	}
 	n, k := p.Dims()
-	j := projectionJSON{Observations: n, Projections: k, Orthonormal: p.Orthonormal, Design: p.Design, Seed: p.Seed, Drawn: p.drawn, Moments: p.moment}
+	j := projectionJSON{Observations: n, Projections: k, Orthonormal: p.Orthonormal, Design: p.Design, Seed: p.Seed, Drawn: p.drawn,
+		Moments: p.moment}
 	omega := p.Omega()
 	j.Omega = make([]byte, 0, 8*n*k)
 	for i := range n {

@@ -171,7 +171,8 @@ func TestProjectionErrors(t *testing.T) {
 		{"all equal", gppl.Localised{}, gppl.Scalars([]float64{3, 3, 3}), 2, "all x equal 3"},
 		{"eigen without kernel", gppl.Eigen{}, x, 3, "needs a kernel"},
 		{"gap", gppl.Localised{}, gppl.Scalars(gap), 90, "columns ["},
-		{"duplicated design", gppl.Mixed{Designs: []gppl.Design{gppl.Spectral{}, gppl.Spectral{}}}, x, 6, "rank 3 of k = 6: columns [3 4 5]"},
+		{"duplicated design", gppl.Mixed{Designs: []gppl.Design{gppl.Spectral{}, gppl.Spectral{}}}, x, 6,
+			"rank 3 of k = 6: columns [3 4 5]"},
 		{"duplicated inputs", gppl.Spectral{}, gppl.Scalars([]float64{1, 1, 1, 2, 2, 2, 3}), 5, "rank 3 of k = 5: columns [3 4]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

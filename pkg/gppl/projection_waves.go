@@ -13,18 +13,17 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 )
 
-// At conditionLimit, waves err by half of the default tolerance of 160 projections.
-// The condition of the list of frequencies is 500 at k = 101, 6000 at k = 151 and
-// 50 000 at k = 201, whatever n is, and larger where x has gaps: up to commonWaves
-// directions pass where it has none, more than maxWaves need not be tried.
+// At conditionLimit, waves err by half of the default tolerance of 160 projections. The condition of the list of frequencies is
+// 500 at k = 101, 6000 at k = 151 and 50 000 at k = 201, whatever n is, and larger where x has gaps: up to commonWaves directions
+// pass where it has none, more than maxWaves need not be tried.
 const (
 	conditionLimit = 2e4
 	maxWaves       = 256
 	commonWaves    = 150
 )
 
-// newWaves returns the Ω of Spectral without a matrix, its first count directions for x, or nil if moments do not distinguish them well
-// enough. It reuses known moments.
+// newWaves returns the Ω of Spectral without a matrix, its first count directions for x, or nil if moments do not distinguish
+// them well enough. It reuses known moments.
 func newWaves(x Inputs, count int, known fourier.Moments) *fourier.Waves {
 	if x.d != 1 || count > maxWaves || count > x.Len() {
 		return nil

@@ -80,7 +80,8 @@ func TestWavesAgainstOmega(t *testing.T) {
 			t.Fatal(err)
 		}
 		theta := Values(m.Params())
-		for name, build := range map[string]func(Model, Data, *Projection, ...Option) (*Projected, error){"PL": NewProjected, "residual": NewResidual} {
+		for name, build := range map[string]func(Model, Data, *Projection, ...Option) (*Projected, error){"PL": NewProjected,
+			"residual": NewResidual} {
 			at := func(p *Projection, opts ...Option) (*Projected, float64, []float64, *mat.SymDense, error) {
 				loss, err := build(m, d, p, opts...)
 				if err != nil {
@@ -112,7 +113,8 @@ func TestWavesAgainstOmega(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				where := fmt.Sprintf("case %d: %s, %s n = %d, k = %d, v/σ² = %.2g, %v, %s", i, name, kind, x.Len(), p.k, v/noise, kernel, engine)
+				where := fmt.Sprintf("case %d: %s, %s n = %d, k = %d, v/σ² = %.2g, %v, %s",
+					i, name, kind, x.Len(), p.k, v/noise, kernel, engine)
 				a, _ := promised(waves)
 				b, _ := promised(other)
 				off := math.Abs(value - want)

@@ -29,7 +29,8 @@ func TestPromiseOffScale(t *testing.T) {
 			for i, x := range d.X.at {
 				d.Y[i] = scale * signal(x)
 			}
-			for _, k := range []Kernel{SE{1, 50}, SE{1, 8}, RQ{1, 30, 1}, LocPer{1, 150, 40, 1}, Periodic{1, 1, 60}, Matern52{1, 60}, Periodic{1, 1, 0.03}, Laplace{1, 50}} {
+			for _, k := range []Kernel{SE{1, 50}, SE{1, 8}, RQ{1, 30, 1}, LocPer{1, 150, 40, 1}, Periodic{1, 1, 60}, Matern52{1, 60},
+				Periodic{1, 1, 0.03}, Laplace{1, 50}} {
 				for _, noise := range []float64{0.1, 1e-3} {
 					m := Model{Kernel: k, Noise: noise}
 					theta := Values(m.Params())
@@ -67,7 +68,8 @@ func TestPromiseOffScale(t *testing.T) {
 						what := fmt.Sprintf("%T %s", l, engine)
 						worst[what] = max(worst[what], ratio)
 						if !(ratio <= 1) {
-							t.Errorf("%s of %v, %v, noise %v, y = %v·%s: errs by %.2g and promises %.2g", engine, l, k, noise, scale, name, math.Abs(got-want), bound)
+							t.Errorf("%s of %v, %v, noise %v, y = %v·%s: errs by %.2g and promises %.2g",
+								engine, l, k, noise, scale, name, math.Abs(got-want), bound)
 						}
 					}
 					for _, engine := range append(Engines(), "") {

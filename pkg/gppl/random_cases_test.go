@@ -25,7 +25,8 @@ type randomCase struct {
 }
 
 func (c *randomCase) String() string {
-	s := fmt.Sprintf("case %d: %v, noise %.3g, n=%d, x %s, y %s", c.number, c.model.Kernel, c.model.Noise, c.data.Len(), c.inputs, c.target)
+	s := fmt.Sprintf("case %d: %v, noise %.3g, n=%d, x %s, y %s", c.number, c.model.Kernel, c.model.Noise, c.data.Len(), c.inputs,
+		c.target)
 	if c.data.Errors != nil {
 		s += fmt.Sprintf(", errors %.3g to %.3g", slices.Min(c.data.Errors), slices.Max(c.data.Errors))
 	}
@@ -121,7 +122,8 @@ func newRandomCase(number, largest int) *randomCase {
 // drawInputs draws n times: their pattern on [0, 1], then span, offset, order.
 func (c *randomCase) drawInputs(d dice, n int) []float64 {
 	x := make([]float64, n)
-	kind := []string{"regular", "irregular", "jittered", "clustered", "duplicated", "with a gap"}[d.pick(0.3, 0.25, 0.1, 0.12, 0.13, 0.1)]
+	kind := []string{"regular", "irregular", "jittered", "clustered", "duplicated",
+		"with a gap"}[d.pick(0.3, 0.25, 0.1, 0.12, 0.13, 0.1)]
 	switch kind {
 	case "regular":
 		for i := range x {

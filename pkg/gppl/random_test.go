@@ -192,7 +192,8 @@ func (s *summary) table(offScale bool) string {
 	slices.Sort(names)
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "loss\tengine\tjudged\texceeded\tby value\tby gradient\tworst value\tworst gradient\tinexact\tjittered\trefused\tfailed\tskipped\tNaN\tpanic\thang\t")
+	fmt.Fprintln(w, "loss\tengine\tjudged\texceeded\tby value\tby gradient\tworst value\tworst"+
+		" gradient\tinexact\tjittered\trefused\tfailed\tskipped\tNaN\tpanic\thang\t")
 	for _, name := range names {
 		r := rows[name]
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%.2g\t%.2g\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t\n", name,
@@ -219,7 +220,8 @@ func (s *summary) bad() (lines []string) {
 		return !slices.Contains([]verdict{exceeded, notANum, panicked, hung}, j.verdict)
 	})
 	slices.SortStableFunc(wrong, func(a, b judged) int {
-		return cmp.Or(cmp.Compare(scaleOf(a), scaleOf(b)), cmp.Compare(a.loss, b.loss), cmp.Compare(a.engine, b.engine), -cmp.Compare(rank(a), rank(b)))
+		return cmp.Or(cmp.Compare(scaleOf(a), scaleOf(b)), cmp.Compare(a.loss, b.loss), cmp.Compare(a.engine, b.engine),
+			-cmp.Compare(rank(a), rank(b)))
 	})
 	same := 0
 	for i, j := range wrong {
@@ -227,7 +229,8 @@ func (s *summary) bad() (lines []string) {
 			same = 1
 		}
 		if same <= 10 {
-			lines = append(lines, fmt.Sprintf("y %s, %s %s: %s by %.3g (value %.3g, gradient %.3g)\n  %s\n  %s", scaleOf(j), j.loss, j.engine, j.verdict, j.worst(), j.value, j.grad, j.about, j.detail))
+			lines = append(lines, fmt.Sprintf("y %s, %s %s: %s by %.3g (value %.3g, gradient %.3g)\n  %s\n  %s",
+				scaleOf(j), j.loss, j.engine, j.verdict, j.worst(), j.value, j.grad, j.about, j.detail))
 		}
 	}
 	return lines
@@ -270,7 +273,8 @@ func TestRandomLinear(t *testing.T) {
 //	go test ./pkg/gppl -run TestRandomCases -cases 1 -from 2199023255555 -v
 func TestRandomErrors(t *testing.T) {
 	s := allKept(t, knownFrom)
-	if inexact := len(slices.DeleteFunc(slices.Clone(s.all), func(j judged) bool { return !j.inexact || j.engine != "auto" })); inexact > s.cases/4 {
+	if inexact := len(slices.DeleteFunc(slices.Clone(s.all),
+		func(j judged) bool { return !j.inexact || j.engine != "auto" })); inexact > s.cases/4 {
 		t.Errorf("%d of %d cases are called inexact", inexact, s.cases)
 	}
 }

@@ -36,7 +36,8 @@ func widen(k gppl.Kernel) wideKernel {
 	case gppl.Periodic:
 		return widePeriodic{doubled.Of(k.Variance), inverse(k.Lengthscale), inverse(k.Period)}
 	case gppl.LocPer:
-		return wideLocPer{wideSE{doubled.Of(k.Variance), inverse(k.Lengthscale)}, widePeriodic{doubled.Of(1), inverse(k.PeriodicLengthscale), inverse(k.Period)}}
+		return wideLocPer{wideSE{doubled.Of(k.Variance), inverse(k.Lengthscale)},
+			widePeriodic{doubled.Of(1), inverse(k.PeriodicLengthscale), inverse(k.Period)}}
 	case gppl.Cosine:
 		return wideCosine{doubled.Of(k.Variance), inverse(k.Period)}
 	case gppl.SHO:

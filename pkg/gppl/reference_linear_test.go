@@ -205,7 +205,8 @@ func (d dice) linear(span float64, n int, scale float64) gppl.Kernel {
 	case 0:
 		return sho(scale)
 	case 1:
-		return gppl.Rotation{Variance: v(scale), Period: period(), Quality: d.log10(-2, 2), Difference: d.log10(-2, 2), Mix: d.log10(-1, 1)}
+		return gppl.Rotation{Variance: v(scale), Period: period(), Quality: d.log10(-2, 2), Difference: d.log10(-2, 2),
+			Mix: d.log10(-1, 1)}
 	case 2:
 		return gppl.Mul(matern(scale), turning())
 	case 3:

@@ -166,7 +166,8 @@ func (t *truth) term(p int, c float64, v wide) {
 
 func (g *wideGram) newTruth() *truth {
 	params := len(g.deriv) + 1
-	return &truth{grad: make([]wide, params), gradSize: make([]float64, params), slope: append(append([]float64(nil), g.slope...), 1), prior: g.prior.Hi}
+	return &truth{grad: make([]wide, params), gradSize: make([]float64, params),
+		slope: append(append([]float64(nil), g.slope...), 1), prior: g.prior.Hi}
 }
 
 // withNoise returns a copy of K with the noise on its diagonal.

@@ -18,7 +18,8 @@ import (
 // case 71976. Those by h and by h/2, extrapolated, leave (h/s)⁴, and rounding 1e-23 times the condition.
 const differenceStep = 1e-8
 
-// errBeyondReference says that 32 digits do not tell K_uu from a singular matrix: a smooth kernel at inputs that are close for its lengthscale.
+// errBeyondReference says that 32 digits do not distinguish K_uu from a singular matrix: a smooth kernel at inputs that are close
+// for its lengthscale.
 var errBeyondReference = errors.New("beyond the reference")
 
 // vfeTruth returns the variational free energy with inducing inputs z, for

@@ -206,7 +206,8 @@ func bigSeries(x *big.Float, first, step int, alternate bool) *big.Float {
 
 func TestWideFunctions(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(2, 0))
-	pi, _, err := big.ParseFloat("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798214808651", 10, bits, big.ToNearestEven)
+	pi, _, err := big.ParseFloat("3.14159265358979323846264338327950288419716939937510582097494459230781640628620"+
+		"899862803482534211706798214808651", 10, bits, big.ToNearestEven)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestResiduals compares α and the diagonal of P with what leaving out tells, and the likelihood of other observations with one made for them, by
-// every engine that takes the case.
+// TestResiduals compares α and the diagonal of P with what leaving out tells, and the likelihood of other observations with one
+// made for them, by every engine that takes the case.
 func TestResiduals(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(29, 1))
 	const n = 60
@@ -33,11 +33,14 @@ func TestResiduals(t *testing.T) {
 	}
 	taken := map[string]int{}
 	for _, kernel := range []gppl.Kernel{
-		gppl.Laplace{Variance: 1, Lengthscale: 2}, gppl.Matern32{Variance: 1, Lengthscale: 2}, gppl.Matern52{Variance: 1, Lengthscale: 2}, gppl.SE{Variance: 1, Lengthscale: 1},
+		gppl.Laplace{Variance: 1, Lengthscale: 2}, gppl.Matern32{Variance: 1, Lengthscale: 2},
+		gppl.Matern52{Variance: 1, Lengthscale: 2}, gppl.SE{Variance: 1, Lengthscale: 1},
 		gppl.SHO{Variance: 1, Period: 3, Quality: 2}, gppl.Rotation{Variance: 1, Period: 3, Quality: 2, Difference: 0.5, Mix: 0.3},
-		gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 2}, gppl.Laplace{Variance: 0.5, Lengthscale: 1}), gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 2}, gppl.White{Variance: 0.1}),
+		gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 2}, gppl.Laplace{Variance: 0.5, Lengthscale: 1}),
+		gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 2}, gppl.White{Variance: 0.1}),
 	} {
-		for _, mean := range []gppl.Mean{nil, gppl.Intercept{}, gppl.AddMeans(gppl.Intercept{}, gppl.GaussianBeta{Of: gppl.Linear{}, Variances: []float64{0.25}})} {
+		for _, mean := range []gppl.Mean{nil, gppl.Intercept{}, gppl.AddMeans(gppl.Intercept{},
+			gppl.GaussianBeta{Of: gppl.Linear{}, Variances: []float64{0.25}})} {
 			m := gppl.Model{Kernel: kernel, Noise: 0.05, Mean: mean}
 			for _, engine := range []string{gppl.EngineStateSpace, gppl.EngineDense, gppl.EngineBanded, gppl.EngineSpectral} {
 				first, err := gppl.NewExact(m, known, gppl.WithEngine(engine), gppl.WithTolerance(1e-11), gppl.WithSeconds(0.01))
@@ -109,8 +112,10 @@ func TestResiduals(t *testing.T) {
 					t.Error(err)
 				}
 				for i := range left {
-					if math.Abs(precisions[i]*variances[i]-1) > 1e-7 || math.Abs(alpha[i]-precisions[i]*(moved[i]-left[i])) > 1e-6 || math.Abs(alone[i]-alpha[i]) > 1e-10 {
-						t.Fatalf("%v, %s: observation %d: α = %v (%v alone) and P = %v, want %v and %v", m, engine, i, alpha[i], alone[i], precisions[i], (moved[i]-left[i])/variances[i], 1/variances[i])
+					if math.Abs(precisions[i]*variances[i]-1) > 1e-7 || math.Abs(alpha[i]-precisions[i]*(moved[i]-left[i])) > 1e-6 ||
+						math.Abs(alone[i]-alpha[i]) > 1e-10 {
+						t.Fatalf("%v, %s: observation %d: α = %v (%v alone) and P = %v, want %v and %v",
+							m, engine, i, alpha[i], alone[i], precisions[i], (moved[i]-left[i])/variances[i], 1/variances[i])
 					}
 				}
 			}

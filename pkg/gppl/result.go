@@ -14,13 +14,12 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// Result is the outcome of Fit: the learned model, standard errors, and how training
-// went. Package store writes it to files.
+// Result is the outcome of Fit: the learned model, standard errors, and how training went. Package store writes it to files.
 type Result struct {
 	Model    Model        `json:"model"` // at the best point
 	Value    float64      // of the loss there, in nats
 	Loss     string       // what was minimised
-	LogPrior float64      `json:",omitempty"` // log density of the priors there, 0 without any: the likelihood alone is −Value − LogPrior
+	LogPrior float64      `json:",omitempty"` // log density of the priors there, 0 without any: log likelihood = −Value − LogPrior
 	Priors   []ParamPrior `json:",omitempty"`
 	Params   []FittedParam
 	Mean     []Coefficient `json:",omitempty"` // of the model's mean, nil without one
@@ -47,15 +46,14 @@ type Result struct {
 type FittedParam struct {
 	Param
 	Start float64 // where training began
-	// StdErrLog is the standard error of log θ from the curvature of the loss
-	// at the best point (the observed information). It is +Inf if the parameter is not
-	// identified, which is what more than 10 counts as, and NaN if it is not known: for a
-	// fixed parameter, for one at a bound, for one of any sign, for a loss that is not a likelihood, and if
-	// the curvature is not positive. StdErr returns the standard error of θ itself.
+	// StdErrLog is the standard error of log θ from the curvature of the loss at the best point (the observed information). It is
+	// +Inf if the parameter is not identified, which is what more than 10 counts as, and NaN if it is not known: for a fixed
+	// parameter, for one at a bound, for one of any sign, for a loss that is not a likelihood, and if the curvature is not positive.
+	// StdErr returns the standard error of θ itself.
 	StdErrLog float64
 	AtBound   bool // driven to the end of its transform or of the float range
-	// Negligible says that this is a noise variance below a hundredth of the known variance of every observation that has it: it changes
-	// no error bar by more than half a per cent. Its own value is then of no concern, and it has no standard error.
+	// Negligible says that this is a noise variance below a hundredth of the known variance of every observation that has it: it
+	// changes no error bar by more than half a per cent. Its value then does not matter, and it has no standard error.
 	Negligible bool
 	TiedTo     string // the parameter whose value it takes (Tie), "" if none
 	// StdErrPlace is the standard error of θ itself, for a parameter of any sign; 0 if it is not known.
@@ -93,8 +91,7 @@ type StartResult struct {
 	faults   []string // what the checks of its gradients found
 }
 
-// TracePoint is one evaluation of the loss. Value is +Inf where the loss could
-// not be evaluated.
+// TracePoint is one evaluation of the loss. Value is +Inf where the loss could not be evaluated.
 type TracePoint struct {
 	Start      int
 	Evaluation int
@@ -141,7 +138,8 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	}
 	for i, leader := range leaders(o.loss) {
 		if i < hyper && leader != i {
-			r.Params[i].TiedTo, r.Params[i].StdErrLog, r.Params[i].StdErrPlace = o.params[leader].Name, r.Params[leader].StdErrLog, r.Params[leader].StdErrPlace
+			r.Params[i].TiedTo, r.Params[i].StdErrLog, r.Params[i].StdErrPlace = o.params[leader].Name, r.Params[leader].StdErrLog,
+				r.Params[leader].StdErrPlace
 		}
 	}
 	rep := o.loss.Report()
@@ -160,7 +158,8 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 		r.warn("%d times an engine could not keep its promise and another took over", rep.Fallbacks)
 	}
 	if nats > 0 {
-		r.warn("no engine could keep the tolerance: the loss may be wrong by up to %.2g nats at the best point, where the noise is tiny against the variance", nats)
+		r.warn("no engine could keep the tolerance: the loss may be wrong by up to %.2g nats at the best point, where the noise is"+
+			" tiny against the variance", nats)
 	}
 	r.Evaluations, r.Checks = o.evaluations, o.checks
 	if o.failures > 0 && r.Status != Converged { // an optimum is one whatever was tried on the way
@@ -178,8 +177,8 @@ func (o *objective) failed() string {
 	if o.failure != nil {
 		why = strings.TrimPrefix(o.failure.Error(), "gppl: ")
 	}
-	return fmt.Sprintf("in %d of %d evaluations training tried parameters at which the loss cannot be computed, and went back from them; the last time: %s",
-		o.failures, o.evaluations, why)
+	return fmt.Sprintf("in %d of %d evaluations training tried parameters at which the loss cannot be computed, and went back"+
+		" from them; the last time: %s", o.failures, o.evaluations, why)
 }
 
 // compromised returns the error bound of the loss at the best point, if no engine kept the tolerance there, or 0, and the
@@ -201,8 +200,7 @@ func (r *Result) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
-// atBound reports whether theta has gone where its transform no longer moves
-// it, or further than any data can tell.
+// atBound reports whether theta has gone where its transform no longer moves it, or further than any data can tell.
 func atBound(p Param, theta float64) bool {
 	if p.IsFixed() || !p.IsScale() {
 		return false
@@ -215,12 +213,12 @@ func atBound(p Param, theta float64) bool {
 	return ratio < 1e-8 || ratio > 1e8
 }
 
-// curvature computes the Hessian of the loss in the logs of the trained
-// hyperparameters, places as they are, by central differences of its gradient, and from it the
-// standard errors, given the parameters that are at a bound or negligible, and, where the line search gave up, whether that was at the
-// optimum after all.
+// curvature computes the Hessian of the loss in the logs of the trained hyperparameters, those of any sign as they are, by
+// central differences of its gradient. From it follow the standard errors, given the parameters that are at a bound or
+// negligible, and, where the line search gave up, whether that was at the optimum after all.
 func (o *objective) curvature(r *Result, win StartResult) {
-	if !o.loss.Report().Likelihood || o.settings.NoStandardErrors || r.Status == Cancelled || r.Status == Limited && o.leftOut || len(o.trained) == 0 {
+	if !o.loss.Report().Likelihood || o.settings.NoStandardErrors || r.Status == Cancelled || r.Status == Limited && o.leftOut ||
+		len(o.trained) == 0 {
 		return
 	}
 	p := len(o.trained)
@@ -241,7 +239,8 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	}
 	var c mat.Cholesky
 	if !c.Factorize(h) {
-		r.warn("no standard errors: the curvature of the loss is not positive, so that some parameter is not identified or this is no minimum")
+		r.warn("no standard errors: the curvature of the loss is not positive, so that some parameter is not identified or this is" +
+			" no minimum")
 		return
 	}
 	var cov mat.SymDense
@@ -302,8 +301,8 @@ func (o *objective) logCurvature(win StartResult) (h *mat.SymDense, first []floa
 // derivatives of a log likelihood change standard errors by about that, times the standard errors of the logs.
 const curvedNear = 1e-3
 
-// knownCurvature is logCurvature if newton took it where training ended or curvedNear it, in raw parameters that are the logs in the units
-// of findUnits, but for their signs: with Log and Cycles.
+// knownCurvature is logCurvature if newton computed it where training ended, or within curvedNear of there, in raw parameters
+// that are the logs in the units of findUnits, up to their signs: with Log and Cycles.
 func (o *objective) knownCurvature(win StartResult) (h *mat.SymDense, first []float64, ok bool) {
 	if o.curved.h == nil {
 		return nil, nil, false
@@ -435,7 +434,8 @@ func (r *Result) String() string {
 	for _, c := range r.Mean {
 		fmt.Fprintf(&b, "  %-24s %.6g ± %.2g\n", "mean: "+c.Name, c.Value, c.StdErr)
 	}
-	fmt.Fprintf(&b, "  %d evaluations, %v set-up + %v training, engine %s", r.Evaluations, r.SetupTime.Round(time.Microsecond), r.FitTime.Round(time.Microsecond), r.Engine)
+	fmt.Fprintf(&b, "  %d evaluations, %v set-up + %v training, engine %s",
+		r.Evaluations, r.SetupTime.Round(time.Microsecond), r.FitTime.Round(time.Microsecond), r.Engine)
 	for _, w := range r.Warnings {
 		b.WriteString("\n  warning: " + w)
 	}

@@ -12,7 +12,8 @@ import (
 // Roles survive composition.
 func TestRoles(t *testing.T) {
 	k := gppl.Add(gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 1}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}),
-		gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1}, gppl.White{Variance: 1})
+		gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1,
+			PeriodicLengthscale: 1}, gppl.White{Variance: 1})
 	var roles []gppl.Role
 	for _, p := range (gppl.Model{Kernel: k, Noise: 1}).Params() {
 		roles = append(roles, p.Role)

@@ -16,7 +16,8 @@ func TestSpectralAffordable(t *testing.T) {
 		noise float64
 		k     gppl.Kernel
 	}{
-		{1, 0.1, gppl.Add(gppl.LocPer{Variance: 1, Lengthscale: 59.83, Period: 35.7, PeriodicLengthscale: 8.89}, gppl.RQ{Variance: 1, Lengthscale: 0.1178, Alpha: 70.63})},
+		{1, 0.1, gppl.Add(gppl.LocPer{Variance: 1, Lengthscale: 59.83, Period: 35.7, PeriodicLengthscale: 8.89},
+			gppl.RQ{Variance: 1, Lengthscale: 0.1178, Alpha: 70.63})},
 		{5, 4e-6, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 2.897}, gppl.Matern32{Variance: 1, Lengthscale: 21.73})},
 	} {
 		x := timeline.Steps(c.n)

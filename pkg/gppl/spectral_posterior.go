@@ -14,14 +14,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 )
 
-// spectralPosterior is Bayesian linear regression on the features: with
-// g = Dφ(x) the mean is gᵀh/σ² and the covariance gᵀT⁻¹g′ (see spectralExact).
-// That holds where the features represent the covariances k of x with the data:
-// k = ΦDg. It takes O(p²) for each x.
+// spectralPosterior is Bayesian linear regression on the features: with g = Dφ(x) the mean is gᵀh/σ² and the covariance gᵀT⁻¹g′
+// (see spectralExact). That holds where the features represent the covariances k of x with the data: k = ΦDg. It takes O(p²) for
+// each x.
 //
-// Elsewhere ΦDg represents k as well as it can, and r = k − ΦDg is left (spectral.Factor.Regress),
-// with the covariance k(x, x′) − gᵀJg′ − σ⁻²rᵀr′. It takes O(np) for each x, far or near; nothing
-// is kept.
+// Elsewhere ΦDg represents k as well as it can, and r = k − ΦDg is left (spectral.Factor.Regress), with the covariance k(x, x′) −
+// gᵀJg′ − σ⁻²rᵀr′. It takes O(np) for each x, far or near; nothing is kept.
 type spectralPosterior struct {
 	*spectralFactor                // from now on it does not change
 	line            *observed.Line // the data, nil if only sums over them are known
@@ -99,7 +97,8 @@ func apart(x Inputs, represented func(float64) bool) (within, beyond []int) {
 const posteriorBatch = 128
 
 // inBatches predicts at the given places of x, in parallel, until the context ends.
-func inBatches(ctx context.Context, means blas64.General, variances []float64, x Inputs, places []int, predict func(m blas64.General, v []float64, x Inputs)) {
+func inBatches(ctx context.Context, means blas64.General, variances []float64, x Inputs, places []int,
+	predict func(m blas64.General, v []float64, x Inputs)) {
 	parallel.Parts(ctx, len(places), posteriorBatch, func(from, to int) {
 		part := places[from:to]
 		m, v := dense.New(len(part), means.Cols), make([]float64, len(part))
@@ -127,9 +126,11 @@ func (p *spectralPosterior) predictBeyond(ctx context.Context, means blas64.Gene
 
 // regress adds the means at x to what is there, and calls visit with r, a block of rows at a time. It returns the rows of g with
 // signs 1 and −1.
-func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x Inputs, visit func(r blas64.General)) (plus, minus blas64.General, err error) {
+func (p *spectralPosterior) regress(ctx context.Context, means blas64.General, x Inputs,
+	visit func(r blas64.General)) (plus, minus blas64.General, err error) {
 	t := Scalars(p.line.T)
-	of := spectral.Observations{Points: p.points(t.at), Columns: p.line.Columns, Weights: p.line.Weights, Tolerance: fourier.Tolerance}
+	of := spectral.Observations{Points: p.points(t.at), Columns: p.line.Columns, Weights: p.line.Weights,
+		Tolerance: fourier.Tolerance}
 	g, err := p.Regress(ctx, means, of, func(i, ni, j, nj int) blas64.General {
 		return crossCovariance(t.Slice(i, i+ni), x.Slice(j, j+nj), p.kernel.Kernel)
 	}, visit)

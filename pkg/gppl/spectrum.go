@@ -18,9 +18,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// spectrum describes a model of a time series by frequency (Whittle's approximation).
-// At frequency ξ the covariance of the observations has the eigenvalue λ(ξ) =
-// (n/covered)·f(ξ) + σ², with f the spectral density, and there are 2·covered·dξ such
+// spectrum describes a model of a time series by frequency (Whittle's approximation). At frequency ξ the covariance of the
+// observations has the eigenvalue λ(ξ) = (n/covered)·f(ξ) + σ², with f the spectral density, and there are 2·covered·dξ such
 // eigenvalues.
 type spectrum struct {
 	series  *fourier.Series
@@ -32,9 +31,8 @@ type spectrum struct {
 	covered float64 // length of the range without its gaps
 }
 
-// newSpectrum expands the kernel of m; it is an error if its spectrum does not
-// fall below a hundredth of the noise within as many frequencies as an engine
-// would take.
+// newSpectrum expands the kernel of m; it is an error if its spectrum does not fall below a hundredth of the noise within as many
+// frequencies as an engine would take.
 func newSpectrum(m Model, x Inputs) (*spectrum, error) {
 	l := observed.Sorted(x.at)
 	return newSpectrumOf(m, float64(x.Len()), l.Span, timeline.Coverage(l.T))
@@ -48,7 +46,8 @@ func newSpectrumOf(m Model, n, span, covered float64) (*spectrum, error) {
 	case math.IsInf(b, 1):
 		return nil, fmt.Errorf("gppl: the spectrum of %v falls too slowly to get below a noise variance of %.3g", m.Kernel, m.Noise)
 	case !(b < 4*spectral.MostFrequencies):
-		return nil, fmt.Errorf("gppl: the spectrum of %v falls too slowly: it takes %.2g frequencies to get below a noise variance of %.3g", m.Kernel, b, m.Noise)
+		return nil, fmt.Errorf("gppl: the spectrum of %v falls too slowly: it takes %.2g frequencies to get below a noise variance"+
+			" of %.3g", m.Kernel, b, m.Noise)
 	}
 	period, windowed, err := spectral.Period(span, decay{m.Kernel}, tail, false)
 	if err != nil {
@@ -58,8 +57,7 @@ func newSpectrumOf(m Model, n, span, covered float64) (*spectrum, error) {
 	return s, s.set(m)
 }
 
-// tail is what the coefficients that are left out may sum to, relative to the
-// variance.
+// tail bounds the sum of the coefficients that are left out, relative to the variance.
 func (s *spectrum) tail(m Model) float64 {
 	return min(1e-3, max(1e-13, 0.01*m.Noise/(variance(m.Kernel)*s.n)))
 }
@@ -95,8 +93,7 @@ func (s *spectrum) logAt(j int) float64 {
 	return math.Log(s.noise)
 }
 
-// cutoff returns the highest frequency where the signal's part of the spectrum
-// is at least ratio times the noise, or 0.
+// cutoff returns the highest frequency where the signal's part of the spectrum is at least ratio times the noise, or 0.
 func (s *spectrum) cutoff(ratio float64) float64 {
 	for j := len(s.signal) - 1; j >= 0; j-- {
 		if s.signal[j] >= ratio*s.noise {
@@ -106,13 +103,11 @@ func (s *spectrum) cutoff(ratio float64) float64 {
 	return 0
 }
 
-// SpectralColumns returns how many columns of Spectral cover the frequencies at
-// which the signal of m, observed at x, is above ratio times the noise:
-// k ≥ 2·ξ_c·range where (n/range)·f(ξ) < ratio·σ² for ξ > ξ_c, f the spectral
-// density (in the density n/range gaps in x are left out). With ratio ≪ 1, the
-// residual energy cannot tell what lies beyond from white noise. It is an error
-// if the spectrum falls too slowly for any number of columns to cover it, as
-// that of Laplace does, or if x is no time series.
+// SpectralColumns returns how many columns of Spectral cover the frequencies at which the signal of m, observed at x, is above
+// ratio times the noise: k ≥ 2·ξ_c·range where (n/range)·f(ξ) < ratio·σ² for ξ > ξ_c, f the spectral density (in the density
+// n/range gaps in x are left out). With ratio ≪ 1, the residual energy cannot tell what lies beyond from white noise. It is an
+// error if the spectrum falls too slowly for any number of columns to cover it, as that of Laplace does, or if x is no time
+// series.
 func SpectralColumns(m Model, x Inputs, ratio float64) (int, error) {
 	if !(ratio > 0) || math.IsInf(ratio, 1) {
 		return 0, fmt.Errorf("gppl: SpectralColumns: ratio = %v: want a positive number", ratio)
@@ -130,8 +125,8 @@ func SpectralColumns(m Model, x Inputs, ratio float64) (int, error) {
 	return Spectral{}.columns(s.cutoff(ratio) * s.span), nil
 }
 
-// SumsColumns returns how many columns of SpectralColumns the signal of m needs in the observations of s, which count by their weights, as
-// if they had no gaps. Its errors are those of SpectralColumns, and that s has no observations.
+// SumsColumns returns how many columns of SpectralColumns the signal of m needs in the observations of s, counted by their
+// weights, as if they had no gaps. Its errors are those of SpectralColumns, and that s has no observations.
 func SumsColumns(m Model, s *sums.Sums, ratio float64) (int, error) {
 	if s.Len() == 0 {
 		return 0, errors.New("gppl: Sums: no observations")
@@ -144,9 +139,9 @@ func SumsColumns(m Model, s *sums.Sums, ratio float64) (int, error) {
 	return Spectral{}.columns(f.cutoff(ratio) * f.span), nil
 }
 
-// SpectralCost predicts the seconds that a value and gradient of NewResidual at m takes with the first columns of SpectralProjection(x),
-// a share of the set-up included. It makes neither and, like Exact.Cost, counts operations: it is the same on every machine. It is +Inf if
-// no engine projects the kernel for less than n²k.
+// SpectralCost predicts the seconds of a value and gradient of NewResidual at m with the first columns of SpectralProjection(x),
+// a share of the set-up included. It makes neither and, like Exact.Cost, counts operations: it is the same on every machine. It
+// is +Inf if no engine projects the kernel for less than n²k.
 func SpectralCost(m Model, x Inputs, columns int) float64 {
 	n, k := float64(x.Len()), float64(columns)
 	lo, hi := x.Range(0)
@@ -167,10 +162,9 @@ func SpectralCost(m Model, x Inputs, columns int) float64 {
 //
 //	I_Y ≈ ½ Σ_eigenvalues ∂_a log λ·∂_b log λ,
 //
-// ∂ by central differences. It holds for smooth spectra, a range of many
-// lengthscales and x without clusters, to about 10 %, and takes as many expansions of the kernel as 2p + 1 likelihoods of the gridded engine
-// would, whatever n is. It is an error if there are more
-// frequencies than observations, or if the spectrum is not known.
+// ∂ by central differences. It holds for smooth spectra, a range of many lengthscales and x without clusters, to about 10 %, and
+// takes as many expansions of the kernel as 2p + 1 likelihoods of the gridded engine, whatever n is. It is an error if there are
+// more frequencies than observations, or if the spectrum is not known.
 func WhittleInformation(m Model, x Inputs) (*mat.SymDense, error) {
 	const h = 1e-3
 	theta := m.Values()
@@ -217,9 +211,8 @@ func WhittleInformation(m Model, x Inputs) (*mat.SymDense, error) {
 	return info, nil
 }
 
-// Periodogram compares a time series with its expectation under a model, frequency by
-// frequency. Where they differ, the data have a periodic component or a noise level
-// that the model lacks.
+// Periodogram compares a time series with its expectation under a model, frequency by frequency. Where they differ, the data have
+// a periodic component or a noise level that the model lacks.
 type Periodogram struct {
 	Frequency []float64 // ξ, cycles per unit of x, ascending: from 1/range to half the mean sampling rate
 	Data      []float64 // I(ξ), of the data without their trend, in the unit of y²
@@ -227,22 +220,19 @@ type Periodogram struct {
 	Noise     float64   // the expectation of white noise, at every frequency: σ², known errors and the nugget
 }
 
-// NewPeriodogram returns the periodogram of d less its trend (Detrend), with
-// Hann's window w,
+// NewPeriodogram returns the periodogram of d less its trend (Detrend), with Hann's window w,
 //
 //	I(ξ) = |uᵀMy|² / Σ_i w_i²,   u_i = w_i·exp(−2πi·ξ·x_i),   M = I − QQᵀ,
 //
-// the columns of Q an orthonormal basis of the cubics, and its expectation under
-// m, including the leakage from the window and from gaps in x, and the power that the
-// trend removes,
+// the columns of Q an orthonormal basis of the cubics, and its expectation under m, including the leakage from the window and
+// from gaps in x, and the power that the trend removes,
 //
 //	E I(ξ) = u*M(K + σ²I)Mu / Σ_i w_i².
 //
-// Known errors e_i enter by their mean square, σ² + Σ_i e_i²/n, and relative ones by σ²·Σ_i e_i²/n.
-// Under the model I/E I is approximately exponential with mean one: 95 % of its values
-// lie between 0.025 and 3.7. Times are rounded to a part of the mean spacing, a 32nd up
-// to n = 30 000. It takes O(n log n). It is an error unless x is a time series with at
-// least three distinct times.
+// Known errors e_i enter by their mean square, σ² + Σ_i e_i²/n, and relative ones by σ²·Σ_i e_i²/n. Under the model I/E I is
+// approximately exponential with mean one: 95 % of its values lie between 0.025 and 3.7. Times are rounded to a part of the mean
+// spacing, a 32nd up to n = 30 000. It takes O(n log n). It is an error unless x is a time series with at least three distinct
+// times.
 func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -271,17 +261,15 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 	return &Periodogram{Frequency: p.Frequency, Data: p.Data, Expected: p.Expected, Noise: noise}, nil
 }
 
-// NewSumsPeriodogram compares the observations in s with their expectation under m, like
-// NewPeriodogram, but subtracts only their (weighted) mean ȳ, no trend. At the frequencies
-// ξ = j/Period of s, from 1/range to half the mean sampling rate or to the highest that s
-// resolves,
+// NewSumsPeriodogram compares the observations in s with their expectation under m, like NewPeriodogram, but subtracts only their
+// (weighted) mean ȳ, no trend. At the frequencies ξ = j/Period of s, from 1/range to half the mean sampling rate or to the
+// highest that s resolves,
 //
 //	I(ξ) = |Σ_i w_i·h(t_i)·(y_i − ȳ)·exp(−2πi·ξ·t_i)|² / Σ_i w_i·h(t_i)²,
 //
-// where h is close to Hann's window on the extent of the observations. It is a
-// trigonometric polynomial on the circle of s, so that I and its expectation under m follow
-// from the sums, including the leakage from the window and the gaps and the power that the
-// mean takes. It takes O(M log M), whatever n is. It is a Refusal if s does not resolve m.
+// where h is close to Hann's window on the extent of the observations. It is a trigonometric polynomial on the circle of s, so
+// that I and its expectation under m follow from the sums, including the leakage from the window and the gaps and the power that
+// the mean takes. It takes O(M log M), whatever n is. It is a Refusal if s does not resolve m.
 func NewSumsPeriodogram(m Model, s *sums.Sums) (*Periodogram, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -315,10 +303,10 @@ func periodogramOf(s *sums.Sums) *periodogram.Circle {
 	return periodogram.NewCircle(s.Moments(), s.Values(), (lo-h.Origin)/h.Period, (hi-h.Origin)/h.Period)
 }
 
-// OneValue reports whether the sums are those of one value and little else. The power of one value is the same at all
-// frequencies. That of white noise varies as much as its mean is, and that of a signal more. With the share q of Σy² in one
-// value the squared ratio of standard deviation to mean is (1 − q)(1 + q): ¼ at q = 0.87. Sums of fewer than some sixty observations are never
-// those of one value. It takes O(M), M the frequencies of s.
+// OneValue reports whether the sums are those of one value and little else. One value has the same power at all frequencies; that
+// of white noise has a standard deviation as large as its mean, and that of a signal a larger one. With the share q of Σy² in one
+// value the squared ratio of standard deviation to mean is (1 − q)(1 + q): ¼ at q = 0.87. Sums of fewer than about sixty
+// observations are never those of one value. It takes O(M), M the frequencies of s.
 func OneValue(s *sums.Sums) bool { return periodogramOf(s).OneValue(s.Header().Highest) }
 
 // sumsCoefficients returns those ĉ_m, m ≥ 0, of k(τ) = Σ_m ĉ_m·exp(2πimτ/P) over all m. What

@@ -50,7 +50,8 @@ func TestSpectralCost(t *testing.T) {
 			t.Errorf("%d columns: %v s, the loss predicts %v s", k, got, want)
 		}
 	}
-	if s := gppl.SpectralCost(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 20}, Noise: 1e-6}, d.X, 60); !math.IsInf(s, 1) {
+	if s := gppl.SpectralCost(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 20}, Noise: 1e-6}, d.X, 60); !math.IsInf(s,
+		1) {
 		t.Errorf("Laplace below a small noise: %v s", s)
 	}
 }
@@ -66,7 +67,8 @@ func TestColoured(t *testing.T) {
 		if least := int(2 * 1000 / period); height > 0 && (columns < least || nats < 8) || height == 0 && (columns != 0 || nats != 0) {
 			t.Errorf("a wave of height %v: %d columns, %v nats", height, columns, nats)
 		}
-		if columns, _ := must.Get(gppl.NewProjected(m, d, must.Get(gppl.SpectralProjection(d.X, 100))(t)))(t).Coloured(d.X); columns != 0 {
+		if columns, _ := must.Get(gppl.NewProjected(m, d, must.Get(gppl.SpectralProjection(d.X,
+			100))(t)))(t).Coloured(d.X); columns != 0 {
 			t.Errorf("without the residual: %d columns", columns)
 		}
 	}

@@ -196,7 +196,8 @@ func TestSumsExact(t *testing.T) {
 			check(3, "a variance", variances[i], rawVariances[i], prior)
 		}
 	}
-	t.Logf("%d refusals; engines %v, kernels %v; off at most by %.2g in value, %.2g in gradient, %.2g in mean, %.2g in variance", refused, engines, kernels, worst[0], worst[1], worst[2], worst[3])
+	t.Logf("%d refusals; engines %v, kernels %v; off at most by %.2g in value, %.2g in gradient, %.2g in mean, %.2g in variance",
+		refused, engines, kernels, worst[0], worst[1], worst[2], worst[3])
 }
 
 // TestSumsWeights compares a weighted loss with that of data in which an observation of

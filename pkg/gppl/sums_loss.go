@@ -18,16 +18,14 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// NewSumsExact returns the exact negative log likelihood of the observations in s minus the
-// constant centre (Header().Centre, or Mean()), to be trained from the parameters of m.
-// Value and gradient are those of NewExact on the data themselves. A Model.Mean may be an
-// Intercept, for the restricted likelihood, whatever the centre. With weights, the noise
-// variance of an observation is σ²/w. Later changes of s have no effect.
+// NewSumsExact returns the exact negative log likelihood of the observations in s minus the constant centre (Header().Centre, or
+// Mean()), to be trained from the parameters of m. Value and gradient are those of NewExact on the data themselves. A Model.Mean
+// may be an Intercept, for the restricted likelihood, whatever the centre. With weights, the noise variance of an observation is
+// σ²/w. Later changes of s have no effect.
 //
-// The gridded engine takes SE and its like, in a time that grows with the range over the
-// lengthscale. The spectral engine takes other kernels whose spectrum falls within the
-// frequencies of s, by a dense matrix of up to 4000 features, two for each frequency. Any
-// other model is refused, with the range that s resolves.
+// The gridded engine takes SE and its like, in a time that grows with the range over the lengthscale. The spectral engine takes
+// other kernels whose spectrum falls within the frequencies of s, by a dense matrix of up to 4000 features, two for each
+// frequency. Any other model is refused, with the range that s resolves.
 func NewSumsExact(m Model, s *sums.Sums, centre float64, opts ...Option) (*Exact, error) {
 	start := time.Now()
 	r, o, err := readSums(m, s, centre, opts)
@@ -44,8 +42,7 @@ func NewSumsExact(m Model, s *sums.Sums, centre float64, opts ...Option) (*Exact
 	return l, nil
 }
 
-// checkSumsModel returns an error if m is not valid, or has a kernel or a mean that
-// sums cannot represent.
+// checkSumsModel returns an error if m is not valid, or has a kernel or a mean that sums cannot represent.
 func checkSumsModel(m Model) error {
 	if err := m.Check(); err != nil {
 		return err
@@ -54,7 +51,8 @@ func checkSumsModel(m Model) error {
 		return err
 	}
 	if m.Mean != nil && m.Mean != (Intercept{}) {
-		return fmt.Errorf("gppl: Sums hold no basis of a mean, and the model has the mean %v: only an Intercept, or a known constant as centre, can be taken out", m.Mean)
+		return fmt.Errorf("gppl: Sums hold no basis of a mean, and the model has the mean %v: only an Intercept, or a known"+
+			" constant as centre, can be taken out", m.Mean)
 	}
 	return nil
 }
@@ -98,7 +96,8 @@ func takeIntercept(r *observed.Known, m Mean) (*regress.Regression, error) {
 
 func circleOf(h sums.Header) observed.Circle {
 	shortest, longest := h.Lengthscales()
-	resolves := fmt.Sprintf("these sums resolve frequencies up to %.4g per unit of t, SE lengthscales from %.3g", float64(h.Highest)/h.Period, shortest)
+	resolves := fmt.Sprintf("these sums resolve frequencies up to %.4g per unit of t, SE lengthscales from %.3g",
+		float64(h.Highest)/h.Period, shortest)
 	if h.Period >= (2+2*observed.WindowRoom)*(h.Hi-h.Lo) { // there is room for kernels that do not decay to zero
 		resolves += ", and kernels of any reach"
 	} else {
@@ -110,12 +109,11 @@ func circleOf(h sums.Header) observed.Circle {
 	}
 }
 
-// NewSumsResidual returns the projected likelihood with the residual energy (NewResidual) of the observations in s,
-// less the constant centre, on k waves of the circle of s: 1 and then cosine and sine at
-// ascending frequencies, those of Spectral on the extent of the observations rounded to
-// multiples of 1/Period, orthonormalised. Ω is never formed: ΩᵀΩ, ΩᵀKΩ and the energy |y − Ωz|² follow from
-// the sums, in O(k³) once and O(Mk²) an evaluation with M frequencies of the kernel,
-// whatever n is. With weights w, z = ΩᵀW^½y for an orthonormal Ω, and the value includes −½Σ log w, like that of NewSumsExact.
+// NewSumsResidual returns the projected likelihood with the residual energy (NewResidual) of the observations in s, less the
+// constant centre, on k waves of the circle of s: 1 and then cosine and sine at ascending frequencies, those of Spectral on the
+// extent of the observations rounded to multiples of 1/Period, orthonormalised. Ω is never formed: ΩᵀΩ, ΩᵀKΩ and the energy |y −
+// Ωz|² follow from the sums, in O(k³) once and O(Mk²) an evaluation with M frequencies of the kernel, whatever n is. With weights
+// w, z = ΩᵀW^½y for an orthonormal Ω, and the value includes −½Σ log w, like that of NewSumsExact.
 //
 // It takes kernels that the exact likelihood of NewSumsExact refuses because a matrix of all
 // their features would be too large, as long as their frequencies are among those of s. A
@@ -129,7 +127,8 @@ func NewSumsResidual(m Model, s *sums.Sums, centre float64, k int, opts ...Optio
 		return nil, err
 	}
 	if k < 1 || k > min(r.N, sums.MaxProjections) {
-		return nil, fmt.Errorf("gppl: k = %d projections of n = %d observations in sums: want 1 ≤ k ≤ %d", k, r.N, min(r.N, sums.MaxProjections))
+		return nil, fmt.Errorf("gppl: k = %d projections of n = %d observations in sums: want 1 ≤ k ≤ %d",
+			k, r.N, min(r.N, sums.MaxProjections))
 	}
 	w := wavesOfSums(r, k, s)
 	p := &Projection{Orthonormal: true, Design: "Spectral of sums", n: r.N, k: w.Len(), waves: w}
@@ -178,8 +177,7 @@ func wavesOfSums(r *observed.Known, k int, s *sums.Sums) *fourier.Waves {
 	return &fourier.Waves{Moments: r.Moments, Basis: r.Moments.Basis(features, sumsConditionLimit)}
 }
 
-// residualOfSums returns what projections leave of the columns. They span the
-// constants, so that nothing is left of an Intercept.
+// residualOfSums returns what projections leave of the columns. They span the constants, so that nothing is left of an Intercept.
 func residualOfSums(r *observed.Known, of *projected.Data) *projected.Residual {
 	z := dense.Column(of.Z, 0)
 	yy := r.Products.Data[0]

@@ -43,7 +43,8 @@ func (d wavesOf) Directions(omega *mat.Dense, x gppl.Inputs, _ *rand.Rand) error
 }
 
 // sumsProjected returns the loss from sums and the same from the observations, by the dense engine.
-func sumsProjected(m gppl.Model, s *sums.Sums, d gppl.Data, centre float64, k int, opts ...gppl.Option) (loss, raw *gppl.Projected, err error) {
+func sumsProjected(m gppl.Model, s *sums.Sums, d gppl.Data, centre float64, k int,
+	opts ...gppl.Option) (loss, raw *gppl.Projected, err error) {
 	if loss, err = gppl.NewSumsResidual(m, s, centre, k, opts...); err != nil {
 		return nil, nil, err
 	}
@@ -143,7 +144,8 @@ func TestSumsProjectedLoss(t *testing.T) {
 	if err := s.Add(x, y); err != nil {
 		t.Fatal(err)
 	}
-	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 4}, gppl.RQ{Variance: 1, Lengthscale: 8, Alpha: 3}), Noise: 0.2}
+	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1, Lengthscale: 4}, gppl.RQ{Variance: 1, Lengthscale: 8, Alpha: 3}),
+		Noise: 0.2}
 	loss, err := gppl.NewSumsResidual(m, s, s.Mean(), 50)
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +191,8 @@ func TestSumsProjectedWeights(t *testing.T) {
 }
 
 // denseWeightedProjected is PL with the residual energy of √w·y, by matrices.
-func denseWeightedProjected(t *testing.T, s *sums.Sums, loss *gppl.Projected, m gppl.Model, x, y, w []float64, centre float64) float64 {
+func denseWeightedProjected(t *testing.T, s *sums.Sums, loss *gppl.Projected, m gppl.Model, x, y, w []float64,
+	centre float64) float64 {
 	t.Helper()
 	n := len(x)
 	origin, period, frequency, sine := gppl.SumsWaves(s, loss)
@@ -256,7 +259,8 @@ func TestSumsProjectedRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range []int{0, 201} {
-		if _, err := gppl.NewSumsResidual(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, s, 3, k); err == nil || !strings.Contains(err.Error(), "want 1 ≤ k ≤ 200") {
+		if _, err := gppl.NewSumsResidual(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, s, 3, k); err == nil ||
+			!strings.Contains(err.Error(), "want 1 ≤ k ≤ 200") {
 			t.Errorf("k = %d: %v", k, err)
 		}
 	}

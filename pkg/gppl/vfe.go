@@ -17,24 +17,19 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
-// VFE is the variational free energy of the sparse GP with m inducing inputs
-// Z, an upper bound on the exact negative log likelihood (Titsias 2009, eq. 9;
-// the paper's L_VFE, negated):
+// VFE is the variational free energy of the sparse GP with m inducing inputs Z, an upper bound on the exact negative log
+// likelihood (Titsias 2009, eq. 9; the paper's L_VFE, negated):
 //
 //	−ELBO = −log N(y | 0, Q + σ²I) + tr(K − Q)/2σ²,  Q = K_xu K_uu⁻¹ K_ux
 //
-// computed from K_uu = LLᵀ, Φ = σ⁻¹K_xu L⁻ᵀ (n×m) and B = I + ΦᵀΦ, which stays
-// well conditioned. The gradient includes the inducing inputs, which are trained with
-// the model unless FixInducing is set. Densely, value and gradient take about 6nm²
-// flops, in memory for O(nm) numbers; a smooth kernel on the line that p features
-// represent takes 2mp² + 6m²p, whatever n is.
+// computed from K_uu = LLᵀ, Φ = σ⁻¹K_xu L⁻ᵀ (n×m) and B = I + ΦᵀΦ, which stays well conditioned. The gradient includes the
+// inducing inputs, which are trained with the model unless FixInducing is set. Densely, value and gradient take about 6nm² flops,
+// in memory for O(nm) numbers; a smooth kernel on the line that p features represent takes 2mp² + 6m²p, whatever n is.
 //
-// With known errors (Data.Errors) of variances D, σ²I becomes σ²I + D: each observation is
-// weighted by its own noise, in the dense engine. With errors known up to their scale
-// (Data.Relative), rows are divided by the errors, in both engines.
+// With known errors (Data.Errors) of variances D, σ²I becomes σ²I + D: each observation is weighted by its own noise, in the
+// dense engine. With errors known up to their scale (Data.Relative), rows are divided by the errors, in both engines.
 //
-// It is safe for concurrent use, in working memory for as many evaluations as run
-// at once.
+// It is safe for concurrent use, in working memory for as many evaluations as run at once.
 type VFE struct {
 	model   Model
 	data    Data
@@ -88,17 +83,14 @@ type vfeEngine interface {
 	forecast(w *vfeWork) choice.Forecast
 	// project sets PhiPhi = ΦᵀΦ and C = ΦᵀC for the model and Z of w.
 	project(w *vfeWork) (vfeProjection, error)
-	// inexact is the error of an entry of K_xu, relative to the variance, over
-	// what K_uu has as well.
+	// inexact is the error of an entry of K_xu, relative to the variance, beyond what K_uu has as well.
 	inexact() float64
 }
 
 // vfeProjection is the observations as one model sees them. It is for one goroutine.
 type vfeProjection interface {
-	// contract sets grad and gradZ to what ∂K_xu contributes to the gradient in
-	// the logs of the kernel's parameters and in Z, its weight being
-	// Φe − βuᵀ with β = (C − ΦB⁻¹ΦᵀC)R/σ², n×c, and returns |β|². It is an error if the
-	// answer fails its check.
+	// contract sets grad and gradZ to what ∂K_xu contributes to the gradient in the logs of the kernel's parameters and in Z, its
+	// weight being Φe − βuᵀ with β = (C − ΦB⁻¹ΦᵀC)R/σ², n×c, and returns |β|². It is an error if the answer fails its check.
 	contract(grad, gradZ []float64, w *vfeWork) (beta2 float64, err error)
 	// release gives its memory back.
 	release()
@@ -108,9 +100,8 @@ type vfeProjection interface {
 // of the bound. Over random cases no value needed more than 1 (TestRandomVFE).
 const vfeRounding = 4
 
-// NewVFE returns the variational free energy of the data with inducing inputs
-// z, to be trained from the parameters of m and from z. KMeans(x, m, seed)
-// gives a good z to start from.
+// NewVFE returns the variational free energy of the data with inducing inputs z, to be trained from the parameters of m and from
+// z. KMeans(x, m, seed) gives a good z to start from.
 func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, error) {
 	start := time.Now()
 	d, o, err := checked(m, d, opts)
@@ -164,8 +155,7 @@ func inducingName(i, d int) string {
 	return fmt.Sprintf("inducing input %d.%d", i/d, i%d)
 }
 
-// WithSetup counts d, the time that choosing the inducing inputs took, as part
-// of the set-up, and returns l.
+// WithSetup counts d, the time that choosing the inducing inputs took, as part of the set-up, and returns l.
 func (l *VFE) WithSetup(d time.Duration) *VFE {
 	l.tally.setUp(d)
 	return l
@@ -227,7 +217,8 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 			w.Candidates[i] = l.chooser.Limited(e.forecast(w))
 			w.Candidates[i].Err += blur
 		}
-		err = l.chooser.Evaluate(&w.Selection, func(i int) (choice.Outcome, error) { return l.attempt(l.engines[i], w.Candidates[i].Err, w, grad) })
+		err = l.chooser.Evaluate(&w.Selection,
+			func(i int) (choice.Outcome, error) { return l.attempt(l.engines[i], w.Candidates[i].Err, w, grad) })
 	}
 	l.tally.note(&w.Selection, w.added)
 	if err != nil {
@@ -250,9 +241,11 @@ func (l *VFE) attempt(engine vfeEngine, expected float64, w *vfeWork, grad []flo
 }
 
 // bound computes the value, and its derivatives, of a projection by one engine.
-func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeWork, grad []float64) (o choice.Outcome, err error) {
+func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeWork,
+	grad []float64) (o choice.Outcome, err error) {
 	if err := w.Factorise(w.rows.Squares); err != nil {
-		return o, notFactorised(w.kernel, w.noise, err, "gppl: B = I + ΦᵀΦ of %d inducing inputs cannot be factorised: %v", w.C.Rows, err)
+		return o, notFactorised(w.kernel, w.noise, err, "gppl: B = I + ΦᵀΦ of %d inducing inputs cannot be factorised: %v",
+			w.C.Rows, err)
 	}
 	n, m, last := l.data.Len(), l.z.Len(), l.hyper-1
 	slack := w.rows.Precision*w.variance - dense.Trace(w.PhiPhi) // tr(K − Q)/σ²
@@ -283,7 +276,8 @@ func (l *VFE) bound(engine vfeEngine, p vfeProjection, expected float64, w *vfeW
 	cancelled := 0x1p-53 * vfeRounding / w.Unit * dense.Spread(dense.Diagonal(w.rows.Squares), w.R) // in g
 	o.Shared, o.Extra = o.Shared+cancelled, o.Extra+cancelled
 	if grad != nil && w.added == 0 && l.rows.Known == nil { // known errors do not scale
-		return o, verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad, choice.Completed(expected, size, float64(n))+o.Extra)
+		return o, verifyScale(grad[:l.hyper], &l.scale, w.kernel, float64(n), quad,
+			choice.Completed(expected, size, float64(n))+o.Extra)
 	}
 	return o, nil
 }
@@ -296,20 +290,19 @@ func (l *VFE) factorise(w *vfeWork) (err error) {
 	}
 	w.added, err = w.Luu.CholeskyWithJitter(w.variance, func() { fillGram(w.Luu, w.z, w.kernel, onDiagonal) })
 	if err != nil {
-		return notFactorised(w.kernel, w.noise, err, "gppl: the covariance of %d inducing inputs cannot be factorised: %v", w.z.Len(), err)
+		return notFactorised(w.kernel, w.noise, err, "gppl: the covariance of %d inducing inputs cannot be factorised: %v",
+			w.z.Len(), err)
 	}
 	w.worst = w.InverseNorm()
 	w.steep = max(1, steepness(w.kernel, l.span))
 	return nil
 }
 
-// perturbation returns what the rounding of K_uu and what is wrong with K_xu do to
-// the value, to first order (inducing.Bound.Norms). W is large where inducing inputs nearly coincide, whatever
-// the condition of K_uu. A derivative, above all in an inducing input, has the
-// errors of W itself, which are greater by up to the condition number κ of K_uu;
-// √κ is about what was found at most, since ∂K has little where K_uu is near singular.
-// form is yᵀC⁻¹y ≥ σ²|β|². With a gradient, its weights are at hand; otherwise they
-// take 2m³ flops. What K_uu does is shared by all engines.
+// perturbation returns what the rounding of K_uu and what is wrong with K_xu do to the value, to first order
+// (inducing.Bound.Norms). W is large where inducing inputs nearly coincide, whatever the condition of K_uu. A derivative, above
+// all in an inducing input, has the errors of W itself, which are greater by up to the condition number κ of K_uu; √κ is about
+// what was found at most, since ∂K has little where K_uu is near singular. form is yᵀC⁻¹y ≥ σ²|β|². With a gradient, its weights
+// are at hand; otherwise they take 2m³ flops. What K_uu does is shared by all engines.
 func (w *vfeWork) perturbation(inexact, n, form float64, gradient bool) (shared, all float64) {
 	if !gradient {
 		w.Weigh()

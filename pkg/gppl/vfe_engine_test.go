@@ -110,11 +110,13 @@ func TestVFEFrequencies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := NewVFE(Model{Kernel: SE{1, 0.18}, Noise: 1}, d, Scalars([]float64{10, 500, 900}), VFEOptions{}, WithEngine(EngineSpectral))
+	l, err := NewVFE(Model{Kernel: SE{1, 0.18}, Noise: 1}, d, Scalars([]float64{10, 500, 900}), VFEOptions{},
+		WithEngine(EngineSpectral))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if count, _, why := l.engines[0].(*spectralVFE).exact.Frequencies(decay{SE{1, 0.18}}, 1e-9); why.Given() || 2*count-1 > spectral.MostFeatures {
+	if count, _, why := l.engines[0].(*spectralVFE).exact.Frequencies(decay{SE{1, 0.18}}, 1e-9); why.Given() ||
+		2*count-1 > spectral.MostFeatures {
 		t.Fatalf("%v frequencies are too many for the exact likelihood: %v", count, why)
 	}
 	if _, err := l.ValueGrad(nil, Values(l.Params())); err == nil || !strings.Contains(err.Error(), "frequencies") {

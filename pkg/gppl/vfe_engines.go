@@ -71,8 +71,7 @@ func (p *denseVFEProjection) init(e *denseVFE) {
 
 func (p *denseVFEProjection) release() { p.engine.projections.Put(p) }
 
-// eachBlock calls f for every block of rows, lane by lane in parallel, after
-// reset for each lane.
+// eachBlock calls f for every block of rows, lane by lane in parallel, after reset for each lane.
 func (p *denseVFEProjection) eachBlock(ctx context.Context, f func(own *vfeLane, b int), reset func(own *vfeLane)) {
 	nb := dense.Blocks(p.phi.Rows)
 	parallel.For(len(p.lanes), func(c int) {
@@ -196,7 +195,8 @@ func addSlopes(slope, w, r, dist []float64, x, z Inputs, k Kernel) []float64 {
 	return dist
 }
 
-// spectralVFE takes K_xu from the features of a smooth kernel, and all that involves the data from sums over them (inducing.Features).
+// spectralVFE takes K_xu from the features of a smooth kernel, and all that involves the data from sums over them
+// (inducing.Features).
 type spectralVFE struct {
 	exact       *spectralExact // the data
 	projections parallel.Pool[spectralVFEProjection]
@@ -208,9 +208,8 @@ type spectralVFEProjection struct {
 	engine *spectralVFE
 }
 
-// vfeEps bounds the sum of the coefficients that are left out, relative to the
-// variance. It is near rounding, since errors of K_xu are divided by the square root of
-// the smallest eigenvalue of K_uu.
+// vfeEps bounds the sum of the coefficients that are left out, relative to the variance. It is near rounding, since errors of
+// K_xu are divided by the square root of the smallest eigenvalue of K_uu.
 const vfeEps = 1e-13
 
 func (e *spectralVFE) name() string     { return EngineSpectral }
@@ -237,7 +236,8 @@ func (e *spectralVFE) forecast(w *vfeWork) choice.Forecast {
 	}
 	n, v := float64(e.exact.N), w.variance
 	if condition := v * w.worst; condition*vfeEps > 1 {
-		return choice.Forecast{Reason: choice.Because("the inducing inputs nearly coincide: their covariance has condition %.1g", condition)}
+		return choice.Forecast{Reason: choice.Because("the inducing inputs nearly coincide: their covariance has condition %.1g",
+			condition)}
 	}
 	f.Err = vfeRounding * n * (2*vfeEps*v/w.noise*math.Sqrt(v*w.worst) + rounding(v, w.noise))
 	f.Bytes = 2 * 8 * (p*p + 2*m*p + 5*m*m)

@@ -11,7 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
-// TestVFEAuthorsOptions checks the gradient with the noise in K_uu, by both engines and in two dimensions, and that it loosens the bound.
+// TestVFEAuthorsOptions checks the gradient with the noise in K_uu, by both engines and in two dimensions, and that it loosens
+// the bound.
 func TestVFEAuthorsOptions(t *testing.T) {
 	for _, c := range []struct {
 		kernel gppl.Kernel
@@ -69,10 +70,12 @@ func TestVFEUnits(t *testing.T) {
 		return r
 	}
 	want := learn(1, 0)
-	for _, view := range []struct{ unit, origin float64 }{{1e-9, 0}, {1e-6, 0}, {1e6, 0}, {1e12, 0}, {3600, -4.7e5}} { // the last: hours in seconds since 1970
+	// The last: hours in seconds since 1970.
+	for _, view := range []struct{ unit, origin float64 }{{1e-9, 0}, {1e-6, 0}, {1e6, 0}, {1e12, 0}, {3600, -4.7e5}} {
 		got := learn(view.unit, view.origin)
 		if got.Status != want.Status || !(math.Abs(got.Value-want.Value) <= 1e-5) || got.Evaluations > want.Evaluations*3/2 {
-			t.Errorf("unit %v, origin %v: %v nats, %s after %d evaluations; want %v, %s after %d", view.unit, view.origin, got.Value, got.Status, got.Evaluations, want.Value, want.Status, want.Evaluations)
+			t.Errorf("unit %v, origin %v: %v nats, %s after %d evaluations; want %v, %s after %d",
+				view.unit, view.origin, got.Value, got.Status, got.Evaluations, want.Value, want.Status, want.Evaluations)
 		}
 		for i, z := range got.Inducing {
 			if at := z/view.unit + view.origin; !(math.Abs(at-want.Inducing[i]) <= 0.05) {

@@ -92,7 +92,8 @@ func TestWaves(t *testing.T) {
 				}
 				for p := range want {
 					if limit := v * (10*fastest*eps + 100*steep*(1e-14+rounding)); !(math.Abs(got[p]-want[p]) <= limit) {
-						t.Errorf("%v, eps %g, r = %v: derivative %d is %v by %d waves, want %v within %.1g", k, eps, r[0], p, got[p], len(c), want[p], limit)
+						t.Errorf("%v, eps %g, r = %v: derivative %d is %v by %d waves, want %v within %.1g",
+							k, eps, r[0], p, got[p], len(c), want[p], limit)
 					}
 				}
 			}
@@ -156,8 +157,8 @@ func TestMixedRank(t *testing.T) {
 	}
 }
 
-// TestMixedAgainstDense: value and gradient by the mixed engine are those of the dense one within what both promise, for short and
-// long periods, uneven noise and means; and the automatic choice takes it where it is the fastest.
+// TestMixedAgainstDense: value and gradient by the mixed engine are those of the dense one within what both promise, for short
+// and long periods, uneven noise and means; and the automatic choice takes it where it is the fastest.
 func TestMixedAgainstDense(t *testing.T) {
 	const n = 150
 	rnd := rand.New(rand.NewPCG(3, 17))
@@ -175,9 +176,11 @@ func TestMixedAgainstDense(t *testing.T) {
 			Add(Matern32{0.5, 20}, Periodic{1, 1, p}), Add(SE{0.5, 1}, SpectralMixture{1, 300, p}, Laplace{0.1, 0.3}),
 			Add(Laplace{0.3, 4}, SE{0.5, 60}, Matern52{0.4, 30}, SpectralMixture{1, 300, p}, White{0.05}),
 			Add(SE{0.4, 0.5}, Periodic{1, 0.8, p}, White{0.05}), Add(LocPer{1, 2 * n, p, 1.3}, Periodic{1, 1, 7}, SE{0.4, 0.9}),
-			RQ{1, 2, 0.1 + 0.01*p}, Add(RQ{1, 9, 0.6}, Periodic{0.5, 1, p}), Add(Matern32{0.5, 3}, RQ{0.7, 20, 2}, LocPer{1, 2 * n, p, 1.3}),
+			RQ{1, 2, 0.1 + 0.01*p}, Add(RQ{1, 9, 0.6}, Periodic{0.5, 1, p}), Add(Matern32{0.5, 3}, RQ{0.7, 20, 2},
+				LocPer{1, 2 * n, p, 1.3}),
 		} {
-			for noise, d := range []Data{{X: Scalars(x), Y: y}, {X: Scalars(x), Y: y, Relative: e}, {X: Scalars(x), Y: y, Errors: s}, {X: Scalars(x), Y: y, Relative: e, Errors: s}} {
+			for noise, d := range []Data{{X: Scalars(x), Y: y}, {X: Scalars(x), Y: y, Relative: e}, {X: Scalars(x), Y: y, Errors: s},
+				{X: Scalars(x), Y: y, Relative: e, Errors: s}} {
 				m := Model{Kernel: k, Noise: 0.1}
 				if noise%2 == 1 {
 					m.Mean = AddMeans(Intercept{}, NewTrend(1, d.X))
@@ -201,8 +204,8 @@ func TestMixedAgainstDense(t *testing.T) {
 	t.Logf("at most %.2g of the promise", worst)
 }
 
-// TestPackets: value and gradient with packets of waves are those of the dense engine, at random lengthscales from a sixtieth
-// of the range to many times it, and clusters of times where the waves are the hardest to tell apart. A packet whose waves span too
+// TestPackets: value and gradient with packets of waves are those of the dense engine, at random lengthscales from a sixtieth of
+// the range to many times it, and clusters of times where the waves are the hardest to tell apart. A packet whose waves span too
 // little, or a derivative that leaves the packet, fails it.
 func TestPackets(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(21, 8))
@@ -221,10 +224,13 @@ func TestPackets(t *testing.T) {
 		log := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, rnd.Float64()) }
 		k := []Kernel{
 			SE{1, log(0.02, 10)}, LocPer{1, log(0.3, 10), log(0.003, 0.3), log(0.5, 2)}, SpectralMixture{1, log(0.05, 10), log(0.01, 1)},
-			Add(SE{1, log(0.05, 10)}, LocPer{1, log(0.3, 10), log(0.003, 0.3), log(0.5, 2)}), Add(Matern32{1, log(0.01, 1)}, LocPer{1, log(0.3, 10), log(0.01, 0.3), 1}),
-			Mul(SE{1, log(0.3, 10)}, Periodic{0.8, log(0.5, 2), log(0.003, 0.3)}), Add(Mul(Periodic{1.3, 1, log(0.003, 0.3)}, SE{0.7, log(0.3, 10)}), Laplace{1, 0.1}),
+			Add(SE{1, log(0.05, 10)}, LocPer{1, log(0.3, 10), log(0.003, 0.3), log(0.5, 2)}),
+			Add(Matern32{1, log(0.01, 1)}, LocPer{1, log(0.3, 10), log(0.01, 0.3), 1}),
+			Mul(SE{1, log(0.3, 10)}, Periodic{0.8, log(0.5, 2), log(0.003, 0.3)}),
+			Add(Mul(Periodic{1.3, 1, log(0.003, 0.3)}, SE{0.7, log(0.3, 10)}), Laplace{1, 0.1}),
 			Add(Periodic{0.8, log(0.5, 2), log(0.003, 0.5)}, SE{1, log(0.02, 1)}), Periodic{0.8, log(0.5, 2), log(0.003, 3)},
-			Add(Periodic{0.8, log(0.5, 2), log(0.003, 0.5)}, SE{1, log(0.001, 0.008)}), RQ{1, log(0.1, 3), log(waves.LeastAlpha, 100)}, Add(RQ{1, log(0.003, 3), log(0.1, 10)}, Periodic{0.8, 1, log(0.003, 3)}),
+			Add(Periodic{0.8, log(0.5, 2), log(0.003, 0.5)}, SE{1, log(0.001, 0.008)}), RQ{1, log(0.1, 3), log(waves.LeastAlpha, 100)},
+			Add(RQ{1, log(0.003, 3), log(0.1, 10)}, Periodic{0.8, 1, log(0.003, 3)}),
 			Add(RQ{1, log(0.01, 3), log(0.1, 10)}, Matern32{1, log(0.01, 1)}, RQ{0.1, 0.01, 20}),
 		}[rnd.IntN(13)]
 		d, m := Data{X: Scalars(x), Y: y}, Model{Kernel: k, Noise: log(1e-4, 1)}
@@ -272,8 +278,8 @@ func mixedColumns(t *testing.T, m Model, d Data) (columns, whole float64, sums b
 }
 
 // TestMixedSums: log-determinant, form and gradient from sums over the data are those from the data themselves, for waves that
-// stay and for waves whose frequency is a parameter, with periods below the spacing and beyond the range. A fault in their lines is
-// found.
+// stay and for waves whose frequency is a parameter, with periods below the spacing and beyond the range. A fault in their lines
+// is found.
 func TestMixedSums(t *testing.T) {
 	defer func() { verify.Tamper = nil }()
 	rnd := rand.New(rand.NewPCG(5, 31))
@@ -287,7 +293,8 @@ func TestMixedSums(t *testing.T) {
 		}
 		k := []Kernel{
 			Periodic{1, log(0.5, 2), log(0.01, 20)}, Add(SE{1, log(0.3, 20)}, Periodic{0.5, log(0.5, 2), log(0.01, 20)}),
-			Add(Periodic{1, 1, log(0.01, 1)}, Periodic{0.5, 0.8, log(1, 20)}, LocPer{0.7, log(3, 30), log(0.1, 0.5), 1}), Add(SE{1, log(0.3, 5)}, SE{0.4, log(1, 3)}),
+			Add(Periodic{1, 1, log(0.01, 1)}, Periodic{0.5, 0.8, log(1, 20)}, LocPer{0.7, log(3, 30), log(0.1, 0.5), 1}),
+			Add(SE{1, log(0.3, 5)}, SE{0.4, log(1, 3)}),
 			Add(SE{1, log(0.03, 0.05)}, Periodic{0.5, 1, log(0.1, 20)}), Add(Periodic{0.5, 0.8, log(1, 20)}, SE{1, log(0.03, 0.05)}),
 			Cosine{1, log(0.01, 20)}, Add(SE{1, log(0.3, 5)}, Cosine{0.5, log(0.01, 20)}),
 		}[i%8]
@@ -346,7 +353,8 @@ func TestMixedSums(t *testing.T) {
 			_, _, _, err = evaluate(math.Inf(1))
 			verify.Tamper = nil
 			moves, grid := i%8 != 3, i%8 == 4 || i%8 == 5
-			if want := stage == "mixed sums" || stage == "mixed lines" && moves || stage == "mixed grid" && grid; hit != want || want && err == nil {
+			if want := stage == "mixed sums" || stage == "mixed lines" && moves || stage == "mixed grid" && grid; hit != want || want &&
+				err == nil {
 				t.Errorf("%v: a fault in %s, tried %v, is not found", k, stage, hit)
 			}
 		}

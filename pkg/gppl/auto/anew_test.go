@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// TestFitAgain: a fit does not depend on which of the trainings side by side comes first, not even in its last digits. A trend without noise is where
-// these decide: the variance is large and hardly determined.
+// TestFitAgain: a fit does not depend on which of the trainings side by side comes first, not even in its last digits. These
+// decide for a trend without noise: the variance is large and hardly determined.
 func TestFitAgain(t *testing.T) {
 	const n = 150
 	x, y := make([]float64, n), make([]float64, n)

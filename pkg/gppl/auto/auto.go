@@ -18,25 +18,20 @@ import (
 
 // Settings configures Fit. The zero value is recommended.
 type Settings struct {
-	// Fit configures each training. Its NoStandardErrors applies to the result;
-	// GradientTolerance 0 means 1e-3 for projections and, for the likelihood, the rule of
-	// gppl.Settings. Starts is the number of random starts that are
-	// tried if doubts remain; 0 means 6, or none after a search of all data that ended
-	// at an optimum.
+	// Fit configures each training. Its NoStandardErrors applies to the result; GradientTolerance 0 means 1e-3 for projections and,
+	// for the likelihood, the rule of gppl.Settings. Starts is the number of random starts that are tried if doubts remain; 0 means
+	// 6, or none after a search of all data that ended at an optimum.
 	Fit gppl.Settings
-	// KeepStart trains from the values of the model, without a search. Otherwise these
-	// values do not matter, and periods with the default transform stay between twice
-	// the mean spacing of x and its range. At irregular x they may be shorter, down to
+	// KeepStart trains from the values of the model, without a search. Otherwise these values do not matter, and periods with the
+	// default transform stay between twice the mean spacing of x and its range. At irregular x they may be shorter, down to
 	// Search.Shortest, if a periodogram of the irregular times shows one that is.
 	KeepStart bool
 	// Priors, unless nil, are those of parameters, in natural units: the search and each training then look for the
 	// maximum of the posterior (gppl.NewMAP), and Result.Value is the loss less the log prior density.
 	Priors []gppl.ParamPrior
-	// Projected uses projections even where the exact likelihood costs less, as long as
-	// fewer than n of them suffice.
+	// Projected uses projections even where the exact likelihood costs less, as long as fewer than n of them suffice.
 	Projected bool
-	// Stop adding projections once refitting improves the loss by less than Gain nats; 0
-	// means 0.5.
+	// Stop adding projections once refitting improves the loss by less than Gain nats; 0 means 0.5.
 	Gain float64
 	// MaxProjections bounds k; 0 means n/2.
 	MaxProjections int
@@ -54,17 +49,15 @@ type Step struct {
 	Gain      float64   // nats by which training improved on the end of the step before
 	Needed    int       // columns that the trained model's spectrum needs; 0 if no number suffices
 	StdErrLog []float64 // of log θ, NaN for fixed parameters, +Inf for those that are not identified; nil if not known
-	// Kept is the share of the information about each parameter that the projections
-	// keep; nil if not known. The information of the data comes from Whittle's
-	// approximation, which is correct to within about 10 %.
+	// Kept is the share of the information about each parameter that the projections keep; nil if not known. The information of the
+	// data comes from Whittle's approximation, which is correct to within about 10 %.
 	Kept        []float64
 	Evaluations int
 	Seconds     float64 // set-up included
 	Decision    string  // what follows from it, and why
 }
 
-// Result is what Fit found. The Result is that of the last step; its
-// times and evaluations are those of all steps.
+// Result is what Fit found. The Result is that of the last step; its times and evaluations are those of all steps.
 type Result struct {
 	*gppl.Result
 	Exact      bool             // the loss is the exact likelihood
@@ -75,21 +68,21 @@ type Result struct {
 	Steps      []Step
 }
 
-// Fit learns the parameters of m from a time series without further choices: by
-// the projected likelihood with its residual energy (gppl.NewResidual) on as many Spectral
-// projections as needed, or by the exact likelihood where that costs less.
+// Fit learns the parameters of m from a time series without further choices: by the projected likelihood with its residual energy
+// (gppl.NewResidual) on as many Spectral projections as needed, or by the exact likelihood where that costs less.
 //
-// First it searches for starts, as the package says; Result.Search reports what was searched. Up to 400 observations the search uses all of
-// them, beyond three parts of 128 (close together, further apart, spread over all). Irregular x resolve periods down to a fiftieth of the
-// mean spacing (Search.Shortest) or to twice the step of a grid that all x lie on; a period is Doubtful if an alias fits within 7 nats.
+// First it searches for starts, as the package comment says; Result.Search reports what was searched. Up to 400 observations the
+// search uses all of them, beyond that three parts of 128 (close together, further apart, spread over all). Irregular x resolve
+// periods down to a fiftieth of the mean spacing (Search.Shortest) or to twice the step of a grid that all x lie on; a period is
+// Doubtful if an alias fits within 7 nats.
 //
-// From 2048 observations on, that search takes the mean periodogram of segments of as many, each start is then given the periods that the
-// periodogram of the whole series tells best, and training on all data begins at the best by the exact likelihood, guided by the information
-// of a regular series (gppl.Settings.Guide). Further starts have to be better by the periodogram before they are trained on.
+// From 2048 observations on, the search uses the mean periodogram of segments of 2048. Each start then takes the periods that the
+// periodogram of the whole series supports best, and training on all data begins at the best start by the exact likelihood,
+// guided by the information of a regular series (gppl.Settings.Guide). Further starts are trained only if the periodogram says
+// they are better.
 //
-// Then it trains with three quarters of the projections that the spectrum of the start
-// needs (gppl.SpectralColumns), and adds projections, continuing from where it stopped,
-// until
+// Then it trains with three quarters of the projections that the spectrum of the start needs (gppl.SpectralColumns), and adds
+// projections, continuing from where it stopped, until
 //
 //   - the signal is below a tenth of the noise at all frequencies beyond them,
 //   - the periodogram of the remainder of y is white: no band of frequencies has more
@@ -99,23 +92,19 @@ type Result struct {
 //   - and no parameter is driven to the limits of what the data resolve: a noise
 //     variance that vanishes, a lengthscale beyond the range or below the spacing of x.
 //
-// It uses the exact likelihood if an engine computes it for less than the projections
-// would cost (Laplace and Matérn by the state-space engine, short series, kernels of
-// few frequencies), or if n/2 projections would not be enough. If doubts remain, it
-// tries further starts around those from the data and around its best point, keeps the
-// best point of all, and returns it as Doubtful with warnings.
+// It uses the exact likelihood if an engine computes it for less than the projections would cost (Laplace and Matérn by the
+// state-space engine, short series, kernels of few frequencies), or if n/2 projections would not be enough. If doubts remain, it
+// tries further starts around those from the data and around its best point, keeps the best point of all, and returns it as
+// Doubtful with warnings.
 //
-// Standard errors of a projected result come from the information of z and of the
-// residual (gppl.Projected.Information). The share of information kept comes from Whittle's
-// approximation of the information of y, which holds for x without clusters.
+// Standard errors of a projected result come from the information of z and of the residual (gppl.Projected.Information). The
+// share of information kept comes from Whittle's approximation of the information of y, which holds for x without clusters.
 //
-// If the model has a mean, Fit searches for starts in the residuals of y after a
-// least-squares fit of the mean, and trains the model with its mean. Observations with known
-// errors are trained on exactly.
+// If the model has a mean, Fit searches for starts in the residuals of y after a least-squares fit of the mean, and trains the
+// model with its mean. Observations with known errors are trained on exactly.
 //
-// It is an error if y is constant or the mean explains all of it, since the likelihood is then unbounded, if the loss
-// cannot be evaluated at the start, or if ctx ends; Fit then returns the best
-// point so far with ctx's error.
+// It is an error if y is constant or the mean explains all of it, since the likelihood is then unbounded, if the loss cannot be
+// evaluated at the start, or if ctx ends; Fit then returns the best point so far with ctx's error.
 func Fit(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*Result, error) {
 	a, err := newFitting(ctx, m, d, s)
 	if err != nil {
@@ -133,7 +122,7 @@ func Fit(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*Result, e
 	return a.result, err
 }
 
-// newAuto checks the model and the data, and completes the settings.
+// newFitting checks the model and the data, and completes the settings.
 func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fitting, error) {
 	if m.Kernel == nil {
 		return nil, fmt.Errorf("gppl: the model has no kernel")
@@ -142,7 +131,8 @@ func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fi
 		return nil, err
 	}
 	if gppl.IsPlaced(m.Kernel) {
-		return nil, fmt.Errorf("gppl: auto.Fit does not take %v: the covariance depends on where the inputs are, not on their distance alone; train it by gppl.Fit from auto.StartFrom", m.Kernel)
+		return nil, fmt.Errorf("gppl: auto.Fit does not take %v: the covariance depends on where the inputs are, not on their"+
+			" distance alone; train it by gppl.Fit from auto.StartFrom", m.Kernel)
 	}
 	if m.Mean != nil {
 		if err := gppl.CheckBasis(m.Mean, d.X); err != nil {
@@ -299,7 +289,8 @@ func (r *Result) String() string {
 		} else {
 			b.WriteString("exact: ")
 		}
-		fmt.Fprintf(&b, "%.6g nats, gained %.2g, %d evaluations, %s; %s\n", s.Value, s.Gain, s.Evaluations, timeline.Seconds(s.Seconds), s.Decision)
+		fmt.Fprintf(&b, "%.6g nats, gained %.2g, %d evaluations, %s; %s\n", s.Value, s.Gain, s.Evaluations, timeline.Seconds(s.Seconds),
+			s.Decision)
 	}
 	fmt.Fprintf(&b, "%v\n", r.Search)
 	return b.String() + r.Result.String()

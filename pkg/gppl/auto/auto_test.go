@@ -117,7 +117,8 @@ func TestFitAutoKeepsStart(t *testing.T) {
 	}
 	none := m.Fix("lengthscale", gppl.NoiseName)
 	for _, projected := range []bool{true, false} {
-		if r := must.Get(auto.Fit(context.Background(), none, d, auto.Settings{Projected: projected}))(t); r.Status != gppl.Converged || r.Model.String() != none.String() {
+		if r := must.Get(auto.Fit(context.Background(), none, d, auto.Settings{Projected: projected}))(t); r.Status != gppl.Converged ||
+			r.Model.String() != none.String() {
 			t.Errorf("nothing to train: %v", r)
 		}
 	}
@@ -130,8 +131,8 @@ func TestFitAutoKeepsStart(t *testing.T) {
 	}
 }
 
-// TestFitAutoSunspots ends at the optima that are known. LocPer, which takes a minute, sees every third month unless GPPL_LONG=1, which
-// adds RQ and the projected route of SE.
+// TestFitAutoSunspots ends at the optima that are known. LocPer, which takes a minute, sees every third month unless GPPL_LONG=1,
+// which adds RQ and the projected route of SE.
 func TestFitAutoSunspots(t *testing.T) {
 	if testsize.Quick() {
 		t.Skip("takes some ten seconds")
@@ -155,7 +156,8 @@ func TestFitAutoSunspots(t *testing.T) {
 	}
 	if testsize.Long() {
 		fits = append(fits, fit{all, gppl.SE{}, 1549.119, false}, fit{quarters, gppl.RQ{}, 625.911, true})
-		fits = append(fits, fit{all, gppl.RQ{}, 1531.907, true}, fit{all, gppl.LocPer{}, 1468.565, true}, fit{all, gppl.LocPer{}, 1468.565, false})
+		fits = append(fits, fit{all, gppl.RQ{}, 1531.907, true}, fit{all, gppl.LocPer{}, 1468.565, true},
+			fit{all, gppl.LocPer{}, 1468.565, false})
 	} else {
 		fits = append(fits, fit{quarters, gppl.LocPer{}, 607.950, true})
 	}
@@ -172,7 +174,8 @@ func TestFitAutoSunspots(t *testing.T) {
 			if nll > c.want+1 || r.Exact != c.exact {
 				t.Errorf("%v: NLL %v, want %v; exact %v, want %v: %s", r.Model, nll, c.want, r.Exact, c.exact, r.Why)
 			}
-			if _, laplace := c.kernel.(gppl.Laplace); laplace && (r.Engine != gppl.EngineStateSpace || !strings.Contains(r.Why, "falls too slowly")) {
+			if _, laplace := c.kernel.(gppl.Laplace); laplace && (r.Engine != gppl.EngineStateSpace ||
+				!strings.Contains(r.Why, "falls too slowly")) {
 				t.Errorf("Laplace by %s: %s", r.Engine, r.Why)
 			}
 		})
@@ -271,13 +274,15 @@ func TestFitAutoErrors(t *testing.T) {
 		t.Error("no error without a kernel")
 	}
 	huge := gppl.Data{X: gppl.Scalars([]float64{1, 2, 3, 4}), Y: []float64{1, 2, 1e200, 3}}
-	if _, err := auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, huge, auto.Settings{}); err == nil || !strings.Contains(err.Error(), "y[2] = 1e+200") {
+	if _, err := auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, huge, auto.Settings{}); err == nil ||
+		!strings.Contains(err.Error(), "y[2] = 1e+200") {
 		t.Errorf("an observation whose square overflows: %v, want an error that names it", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, projected := range []bool{true, false} {
-		if r, err := auto.Fit(ctx, gppl.Model{Kernel: gppl.SE{}}, d, auto.Settings{Projected: projected}); !errors.Is(err, context.Canceled) || r == nil || r.Status != gppl.Cancelled {
+		if r, err := auto.Fit(ctx, gppl.Model{Kernel: gppl.SE{}}, d, auto.Settings{Projected: projected}); !errors.Is(err,
+			context.Canceled) || r == nil || r.Status != gppl.Cancelled {
 			t.Errorf("cancelled: got %v, %v", r, err)
 		}
 	}
@@ -347,8 +352,8 @@ func TestStartFrom(t *testing.T) {
 	}
 }
 
-// TestFitAutoPriors: with priors the search finds the maximum of the posterior, at the place where a strong prior wants it, and what it
-// reports is that of NewMAP.
+// TestFitAutoPriors: with priors the search finds the maximum of the posterior, at the place where a strong prior wants it, and
+// what it reports is that of NewMAP.
 func TestFitAutoPriors(t *testing.T) {
 	t.Parallel()
 	model := gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 40, Period: 7, PeriodicLengthscale: 1}, Noise: 0.1}
@@ -387,7 +392,8 @@ func TestFitAutoPriors(t *testing.T) {
 			t.Errorf("%v: reported %v nats, NewMAP has %v there (error: %v)", c.prior, r.Value, v, err)
 		}
 	}
-	if _, err := auto.Fit(t.Context(), model, d, auto.Settings{Priors: []gppl.ParamPrior{{Name: "perod", Prior: gppl.LogNormal{Sigma: 1}}}}); err == nil {
+	if _, err := auto.Fit(t.Context(), model, d, auto.Settings{Priors: []gppl.ParamPrior{{Name: "perod",
+		Prior: gppl.LogNormal{Sigma: 1}}}}); err == nil {
 		t.Error("a prior of a parameter that is not there is no error")
 	}
 }

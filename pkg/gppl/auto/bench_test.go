@@ -38,8 +38,8 @@ func BenchmarkFit(b *testing.B) {
 	}
 }
 
-// rhythmic is a rhythm of period 30 with three harmonics, beside a term with a lengthscale of 1/200 of the range, and noise: the term is
-// a sum of 300 waves whose frequencies follow the spectrum of SE or Matern32.
+// rhythmic is a rhythm of period 30 with three harmonics, beside a term with a lengthscale of 1/200 of the range, and noise: the
+// term is a sum of 300 waves whose frequencies follow the spectrum of SE or Matern32.
 func rhythmic(tb testing.TB, n int, regular, rough bool) gppl.Data {
 	rnd := rand.New(rand.NewPCG(uint64(n), 7))
 	const waves = 300

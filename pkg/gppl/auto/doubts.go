@@ -99,8 +99,7 @@ func (a *fitting) straight() bool {
 	return blas64.Nrm2(dense.Vec(left.Y)) <= constant*blas64.Nrm2(dense.Vec(a.data.Y))
 }
 
-// doubts lists why what was found may not be what the data determine; nil if
-// there is no reason.
+// doubts lists why what was found may not be what the data determine; nil if there is no reason.
 func (a *fitting) doubts() []string {
 	if a.refused {
 		return a.unsettled
@@ -113,7 +112,8 @@ func (a *fitting) doubts() []string {
 			doubt("no signal was found: its variance is %.2g, that of the noise %.2g", signal, noise)
 		}
 	}
-	if gain := a.overNoise(); a.result.Exact && doubts == nil && !slices.ContainsFunc(a.family.Params(), gppl.Param.IsFixed) && gain < a.chance() {
+	if gain := a.overNoise(); a.result.Exact && doubts == nil && !slices.ContainsFunc(a.family.Params(), gppl.Param.IsFixed) &&
+		gain < a.chance() {
 		doubt("no signal was found that chance does not explain: the model is %.2g nats better than white noise", gain)
 	}
 	if !a.settings.Fit.NoStandardErrors && r.Status != gppl.Limited {
@@ -136,7 +136,8 @@ func undetermined(r *gppl.Result) (doubts []string) {
 		case math.IsInf(p.StdErr(), 1):
 			doubts = append(doubts, fmt.Sprintf("%s is not identified: the data do not determine it", p.Name))
 		case p.StdErrLog > 1:
-			doubts = append(doubts, fmt.Sprintf("%s is hardly determined: the standard error of its logarithm is %.2g", p.Name, p.StdErrLog))
+			doubts = append(doubts, fmt.Sprintf("%s is hardly determined: the standard error of its logarithm is %.2g",
+				p.Name, p.StdErrLog))
 		}
 	}
 	return doubts

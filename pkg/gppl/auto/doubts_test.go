@@ -65,7 +65,8 @@ func TestFitSumsOutlier(t *testing.T) {
 		if err := s.Add(x, y); err != nil {
 			t.Fatal(err)
 		}
-		r, err := auto.FitSums(context.Background(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, s, s.Mean(), settings)
+		r, err := auto.FitSums(context.Background(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, s, s.Mean(),
+			settings)
 		if err == nil && (r.Status == gppl.Converged || !strings.Contains(strings.Join(r.Warnings, "; "), "one value")) {
 			t.Errorf("one value of %v: %v", outlier, r)
 		}
@@ -86,22 +87,24 @@ func TestFitSumsEven(t *testing.T) {
 			t.Fatal(err)
 		}
 		short := auto.Settings{Fit: gppl.Settings{MaxEvaluations: 1, NoStandardErrors: true}}
-		r, err := auto.FitSums(context.Background(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, s, s.Mean(), short)
+		r, err := auto.FitSums(context.Background(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, s, s.Mean(),
+			short)
 		if err != nil || strings.Contains(strings.Join(r.Warnings, "; "), "one value") {
 			t.Errorf("seed %d, n = %d: %v, %v", seed, len(x), err, r)
 		}
 	}
 }
 
-// TestFitAutoFloor: noise that ends at the floor of its transform, 1e-6 in the paper's model, is doubtful whatever the size of y, also where
-// the floor is above a millionth of the mean of y².
+// TestFitAutoFloor: noise that ends at the floor of its transform, 1e-6 in the paper's model, is doubtful whatever the size of y,
+// also where the floor is above a millionth of the mean of y².
 func TestFitAutoFloor(t *testing.T) {
 	x, y := make([]float64, 80), make([]float64, 80)
 	for i := range x {
 		x[i], y[i] = float64(i), math.Sin(float64(i)/5)
 	}
 	r := must.Get(auto.Fit(t.Context(), gppl.PaperModel(gppl.SE{}), gppl.Data{X: gppl.Scalars(x), Y: y}, auto.Settings{}))(t)
-	if said := strings.Join(r.Warnings, "; "); r.Status != gppl.Doubtful || !strings.Contains(said, "the noise variance was driven to its floor") {
+	if said := strings.Join(r.Warnings, "; "); r.Status != gppl.Doubtful ||
+		!strings.Contains(said, "the noise variance was driven to its floor") {
 		t.Errorf("%v: %s", r.Status, said)
 	}
 }

@@ -28,7 +28,7 @@ type addedJSON struct {
 	Steps      []stepJSON
 }
 
-// stepJSON is an Step whose numbers need not be finite: a standard error is +Inf where a parameter is not identified.
+// stepJSON is a Step whose numbers need not be finite: a standard error is +Inf where a parameter is not identified.
 type stepJSON struct {
 	plainStep
 	Value, Gain, Seconds   typed.Float
@@ -42,11 +42,13 @@ func (r Result) MarshalJSON() ([]byte, error) {
 	if r.Result == nil {
 		return nil, errors.New("gppl: a Result without a Result cannot be saved")
 	}
-	a := addedJSON{Exact: r.Exact, Projection: r.Projection, Kept: typed.Converted[typed.Float](r.Kept), Why: r.Why, Search: r.Search}
+	a := addedJSON{Exact: r.Exact, Projection: r.Projection, Kept: typed.Converted[typed.Float](r.Kept), Why: r.Why,
+		Search: r.Search}
 	for _, s := range r.Steps {
 		a.Steps = append(a.Steps, stepJSON{
 			plainStep: plainStep(s), Value: typed.Float(s.Value), Gain: typed.Float(s.Gain), Seconds: typed.Float(s.Seconds),
-			Theta: typed.Converted[typed.Float](s.Theta), StdErrLog: typed.Converted[typed.Float](s.StdErrLog), Kept: typed.Converted[typed.Float](s.Kept),
+			Theta: typed.Converted[typed.Float](s.Theta), StdErrLog: typed.Converted[typed.Float](s.StdErrLog),
+			Kept: typed.Converted[typed.Float](s.Kept),
 		})
 	}
 	result, err := json.Marshal(store.Result{Result: r.Result})
@@ -77,11 +79,13 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 	if err := sealed.Strict(members[member], &a); err != nil {
 		return fmt.Errorf("gppl: result: %w", err)
 	}
-	out := Result{Result: result.Result, Exact: a.Exact, Projection: a.Projection, Kept: typed.Converted[float64](a.Kept), Why: a.Why, Search: a.Search}
+	out := Result{Result: result.Result, Exact: a.Exact, Projection: a.Projection, Kept: typed.Converted[float64](a.Kept),
+		Why: a.Why, Search: a.Search}
 	for _, s := range a.Steps {
 		step := Step(s.plainStep)
 		step.Value, step.Gain, step.Seconds = float64(s.Value), float64(s.Gain), float64(s.Seconds)
-		step.Theta, step.StdErrLog, step.Kept = typed.Converted[float64](s.Theta), typed.Converted[float64](s.StdErrLog), typed.Converted[float64](s.Kept)
+		step.Theta, step.StdErrLog, step.Kept = typed.Converted[float64](s.Theta), typed.Converted[float64](s.StdErrLog),
+			typed.Converted[float64](s.Kept)
 		out.Steps = append(out.Steps, step)
 	}
 	*r = out

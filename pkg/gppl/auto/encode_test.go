@@ -148,7 +148,8 @@ func TestAutoResultFile(t *testing.T) {
 
 func TestResultFileIsWhole(t *testing.T) {
 	d := drawn(t, 60, 5)
-	r := must.Get(gppl.Fit(context.Background(), must.Get(gppl.NewExact(gppl.PaperModel(gppl.SE{}), d))(t), nil, gppl.Settings{Starts: 2, MaxEvaluations: 20}))(t)
+	r := must.Get(gppl.Fit(context.Background(), must.Get(gppl.NewExact(gppl.PaperModel(gppl.SE{}), d))(t), nil,
+		gppl.Settings{Starts: 2, MaxEvaluations: 20}))(t)
 	filled(t, reflect.ValueOf(r), "Result")
 	var got store.Result
 	if err := json.Unmarshal(must.Get(json.Marshal(store.Result{Result: r}))(t), &got); err != nil {

@@ -12,7 +12,8 @@ import (
 
 // exampleData is n observations of SE with noise at random x in [0, 1000).
 func exampleData(n int) gppl.Data {
-	series, _, _, err := dataset.Synthetic{Model: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}, N: n, Seed: 1}.Draw()
+	series, _, _, err := dataset.Synthetic{Model: gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}, N: n,
+		Seed: 1}.Draw()
 	if err != nil {
 		log.Fatal(err)
 	}

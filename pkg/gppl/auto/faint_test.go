@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestFaint finds a rhythm of a tenth of the amplitude of what a model explains at irregular times, whatever the order of its terms: in the
-// periodogram of y it does not stand out.
+// TestFaint finds a rhythm of a tenth of the amplitude of what a model explains at irregular times, whatever the order of its
+// terms: in the periodogram of y it does not stand out.
 func TestFaint(t *testing.T) {
 	const n, period = 2500, 7.1
 	rnd := rand.New(rand.NewPCG(3, 21))

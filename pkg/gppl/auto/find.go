@@ -11,8 +11,8 @@ import (
 
 // Starts is where a training of a model should begin, and what was searched to know that.
 type Starts struct {
-	// Models are the optima that the search found, distinct, the best first, and start values that it did not come from. They have the
-	// transforms of the model that was given. There is at least one.
+	// Models are the distinct optima that the search found, the best first, and start values that it did not come from. They have
+	// the transforms of the given model. There is at least one.
 	Models []gppl.Model
 	// Search is what was searched; its Screened is 0 if nothing was.
 	Search Search
@@ -26,15 +26,16 @@ type Starts struct {
 // FindStarts is the search of Fit without its training: it returns where a training of m on the data should begin, by whatever
 // loss; Train does that as Fit does. Settings are those of Fit; of them the search reads Fit.Seed, Priors and KeepStart.
 //
-// Up to 400 observations the first of the Models is the optimum of the exact likelihood that the search found, and
-// training only polishes it. Beyond, the search saw parts of the data and their periodogram: the Models are to be compared by the loss of
-// all data. If m has a mean, the search took the residuals of its least-squares fit.
+// Up to 400 observations the first of the Models is the optimum of the exact likelihood that the search found, and training only
+// polishes it. Beyond that, the search saw parts of the data and their periodogram: compare the Models by the loss of all data.
+// If m has a mean, the search took the residuals of its least-squares fit.
 //
-// A kernel that depends on position (gppl.ChangePoint), and data of which a mean explains all, are not searched: Models are then start
-// values from the data (StartFrom), and Doubts says so. Errors are those of Fit for a model or data that no search could take,
-// and ctx's.
+// A kernel that depends on position (gppl.ChangePoint), and data that a mean explains entirely, are not searched: Models are then
+// start values from the data (StartFrom), and Doubts says so. Errors are those of Fit for a model or data that no search could
+// take, and ctx's.
 //
-// The time hardly depends on the number of observations n beyond 400: some thousand likelihoods of 128 observations, and O(n log n).
+// Beyond 400 observations the time hardly depends on their number n: some thousand likelihoods of 128 observations, and O(n log
+// n).
 func FindStarts(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*Starts, error) {
 	a, err := newFitting(ctx, m, d, s)
 	if err != nil {
@@ -85,8 +86,8 @@ func notSearched(m gppl.Model, d gppl.Data, s Settings, why error) (*Starts, err
 	return &Starts{Models: models, Doubts: []string{doubt}, auto: a}, err
 }
 
-// On returns the starts for other values at the same inputs, such as the logarithms of those that were searched: a rhythm or a scale of the one
-// is one of the other, so that nothing is searched. Models, Search and Doubts are those of s.
+// On returns the starts for other values at the same inputs, such as the logarithms of those that were searched. It searches
+// nothing: a rhythm or a scale of the one is one of the other. Models, Search and Doubts are those of s.
 func (s *Starts) On(d gppl.Data) *Starts {
 	a, out := *s.auto, *s
 	a.data = inOrder(d)
@@ -108,19 +109,21 @@ func (s *Starts) On(d gppl.Data) *Starts {
 // own returns a model of the family at the values of m, with the family's transforms.
 func (a *fitting) own(m gppl.Model) gppl.Model { return a.family.WithParams(m.Values()) }
 
-// Train trains a likelihood of all data from further starts and the Models, by the steps of Fit: a few evaluations from each, the best two
-// to the end, periods by cycles over the range, then from t.Starts−1 random starts around the best, and the aliases of its period. It says
-// of the result what Fit would: a warning for each of the Doubts and of those that it shows itself, which make a success Doubtful.
+// Train trains a likelihood of all data from further starts and the Models, by the steps of Fit: a few evaluations from each, the
+// best two to the end, with periods in cycles over the range; then from t.Starts−1 random starts around the best, and from the
+// aliases of its period. It reports what Fit would: a warning for each of the Doubts and of those that the result shows itself.
+// Any of them makes a success Doubtful.
 //
-// likelihood returns the likelihood of the data, or of 500 of them, at a model, without the priors of the settings, which Train adds; its mean may
-// be another than that of the search.
+// likelihood returns the likelihood of the data, or of 500 of them, at a model, without the priors of the settings, which Train
+// adds. Its mean may differ from that of the search.
 //
 // With further starts, such as where another mean ended, only the best of all starts is trained.
 //
-// t.MaxEvaluations bounds the evaluations of all starts but aliases, in units of one of all data; 0 means no limit. If that is few, the best
-// start alone is trained on all data, with what the Models become on 500 observations, spread over all. If ctx ends, Train returns the best
-// so far with ctx's error.
-func (s *Starts) Train(ctx context.Context, likelihood func(gppl.Model, gppl.Data) (gppl.Loss, error), t gppl.Settings, further ...gppl.Model) (*gppl.Result, error) {
+// t.MaxEvaluations bounds the evaluations of all starts but aliases, in units of one of all data; 0 means no limit. If the limit
+// is small, only the best start is trained on all data; what training on 500 observations, spread over all, makes of the Models
+// is one of the starts. If ctx ends, Train returns the best so far with ctx's error.
+func (s *Starts) Train(ctx context.Context, likelihood func(gppl.Model, gppl.Data) (gppl.Loss, error), t gppl.Settings,
+	further ...gppl.Model) (*gppl.Result, error) {
 	begin := s.auto.starts[0]
 	loss, err := likelihood(begin, s.auto.data)
 	if err != nil {
@@ -171,8 +174,9 @@ func (s *Starts) Train(ctx context.Context, likelihood func(gppl.Model, gppl.Dat
 // enough is the number of evaluations that most trainings end within.
 const enough = 80
 
-// shortlist leaves one of the next and of all other starts. Where there are no next ones, these also become what training on a part of the
-// data makes of them. What that takes is subtracted from the limit of the settings.
+// shortlist leaves one start: the best of the next and all others, or the first if the limit is too small to compare them. If
+// there are no next ones, what training on a part of the data makes of the starts is compared too, and its cost subtracted from
+// the limit of the settings.
 func (a *fitting) shortlist(likelihood func(gppl.Model, gppl.Data) (gppl.Loss, error)) error {
 	whole := a.settings.Fit
 	unit := whole.EvaluationSeconds
@@ -235,8 +239,8 @@ func (a *fitting) lowest(models []gppl.Model) (at int) {
 	return at
 }
 
-// doubted adds the doubts to the warnings of a result, and makes a success one that is Doubtful. A straight line explains the data whose
-// optimum cannot be confirmed if straight is set.
+// doubted adds the doubts to the warnings of a result, and makes a success Doubtful; with straight, where a straight line
+// explains the data, an Unconfirmed result too.
 func doubted(r *gppl.Result, doubts []string, straight bool) {
 	if doubts == nil {
 		return

@@ -14,8 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// TestFindStarts: the first of the starts is the optimum that auto.Fit returns where the search saw all data, priors included, and what is
-// said of it is the same.
+// TestFindStarts: the first of the starts is the optimum that auto.Fit returns where the search saw all data, priors included,
+// and what is said of it is the same.
 func TestFindStarts(t *testing.T) {
 	d := observe(t, 60, 1, 0.2, 3, func(x float64) float64 { return math.Sin(2 * math.Pi * x / 7.3) })
 	m := gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1}}
@@ -45,13 +45,15 @@ func TestFindStarts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(r.Value-whole.Value) > 0.01 || r.Status != whole.Status || !slices.Equal(withoutNumbers(r.Warnings), withoutNumbers(whole.Warnings)) {
+		if math.Abs(r.Value-whole.Value) > 0.01 || r.Status != whole.Status ||
+			!slices.Equal(withoutNumbers(r.Warnings), withoutNumbers(whole.Warnings)) {
 			t.Errorf("%v nats, %s, %q; auto.Fit has %v, %s, %q", r.Value, r.Status, r.Warnings, whole.Value, whole.Status, whole.Warnings)
 		}
 	}
 }
 
-// TestStartsOn: what was searched on y does for its logarithm, whatever the order of the observations; aliases are those of the logarithm.
+// TestStartsOn: what was searched on y does for its logarithm, whatever the order of the observations; aliases are those of the
+// logarithm.
 func TestStartsOn(t *testing.T) {
 	const n = 520 // more than what aliases are looked for in
 	rnd := rand.New(rand.NewPCG(5, n))
@@ -63,7 +65,8 @@ func TestStartsOn(t *testing.T) {
 	}
 	in := func(values []float64) gppl.Data { return must.Get(gppl.NewData(gppl.Scalars(x), values))(t) }
 	search := func(d gppl.Data) *auto.Starts {
-		return must.Get(auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}}, d, auto.Settings{}))(t)
+		return must.Get(auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}}, d,
+			auto.Settings{}))(t)
 	}
 	train := func(s *auto.Starts) *gppl.Result {
 		return must.Get(s.Train(t.Context(), exactly, gppl.Settings{NoStandardErrors: true}))(t)
@@ -81,17 +84,20 @@ func TestStartsOn(t *testing.T) {
 // TestFindStartsNotSearched: what is not searched has start values, and a doubt that says so; what cannot be trained is an error.
 func TestFindStartsNotSearched(t *testing.T) {
 	d := observe(t, 60, 1, 0.1, 3, func(x float64) float64 { return math.Sin(x / 3) })
-	change := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1}, After: gppl.SE{Variance: 1, Lengthscale: 1}, Width: 1}, Noise: 1}
+	change := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1},
+		After: gppl.SE{Variance: 1, Lengthscale: 1}, Width: 1}, Noise: 1}
 	line := observe(t, 60, 1, 0, 3, func(x float64) float64 { return 2 * x })
 	for what, c := range map[string]struct {
 		m gppl.Model
 		d gppl.Data
 	}{
 		"a change point": {change, d},
-		"a line":         {gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, line.X))}, line},
+		"a line": {gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1,
+			Mean: gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, line.X))}, line},
 	} {
 		found, err := auto.FindStarts(t.Context(), c.m, c.d, auto.Settings{})
-		if err != nil || len(found.Models) == 0 || found.Search.Screened > 0 || len(found.Doubts) != 1 || !strings.HasPrefix(found.Doubts[0], "not searched: ") {
+		if err != nil || len(found.Models) == 0 || found.Search.Screened > 0 || len(found.Doubts) != 1 ||
+			!strings.HasPrefix(found.Doubts[0], "not searched: ") {
 			t.Errorf("%s: %+v, %v", what, found, err)
 			continue
 		}
@@ -116,11 +122,12 @@ func TestFindStartsNotSearched(t *testing.T) {
 
 func exactly(m gppl.Model, d gppl.Data) (gppl.Loss, error) { return gppl.NewExact(m, d) }
 
-// TestTrainScarce: with few evaluations of all data the best start alone is trained on them, from a part of them or another trend's end, and
-// the limit holds.
+// TestTrainScarce: with few evaluations of all data the best start alone is trained on them, from a part of them or another
+// trend's end, and the limit holds.
 func TestTrainScarce(t *testing.T) {
 	d := observe(t, 600, 1, 0.2, 3, func(x float64) float64 { return math.Sin(2 * math.Pi * x / 7.3) })
-	found, err := auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}}, d, auto.Settings{})
+	found, err := auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}}, d,
+		auto.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,13 +160,14 @@ func withoutNumbers(messages []string) (out []string) {
 	return out
 }
 
-// TestStandardErrorsOfSeveral: the best of several trainings has the standard errors of a training that begins where it ended, and none where a
-// limit ended it before.
+// TestStandardErrorsOfSeveral: the best of several trainings has the standard errors of a training that begins where it ended,
+// and none where a limit ended it before.
 func TestStandardErrorsOfSeveral(t *testing.T) {
 	d := observe(t, 500, 1, 0.5, 3, func(x float64) float64 {
 		return math.Sin(2*math.Pi*x/7.3) + 0.8*math.Sin(2*math.Pi*x/11+0.01*x*math.Sin(x/40))
 	})
-	found, err := auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1}}, d, auto.Settings{})
+	found, err := auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1,
+		PeriodicLengthscale: 1}}, d, auto.Settings{})
 	if err != nil || len(found.Models) < 2 {
 		t.Fatalf("%d starts: want several; %v", len(found.Models), err)
 	}

@@ -20,7 +20,8 @@ var hostileCases = flag.Int("hostile", 0, "TestHostileData: how many `cases`; 0 
 // hostile returns finite data of any magnitude.
 func hostile(seed uint64) (what string, x, y []float64) {
 	rnd := rand.New(rand.NewPCG(seed, 44))
-	scales := []float64{1, 1, 1, 1e-320, 1e-310, 1e-300, 1e-200, 1e-160, 1e-150, 1e-20, 1e20, 1e140, 1e154, 1e160, 1e200, 1e300, 1.7e308}
+	scales := []float64{1, 1, 1, 1e-320, 1e-310, 1e-300, 1e-200, 1e-160, 1e-150, 1e-20, 1e20, 1e140, 1e154, 1e160, 1e200, 1e300,
+		1.7e308}
 	scale := func() float64 { return scales[rnd.IntN(len(scales))] }
 	n := []int{1, 2, 3, 4, 5, 8, 9, 20, 40}[rnd.IntN(9)]
 	draw := func() []float64 {
@@ -84,7 +85,8 @@ func TestHostileData(t *testing.T) {
 			return ""
 		}
 		period := gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}
-		models := []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 1}, period, gppl.Matern32{Variance: 1, Lengthscale: 1}, gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 1}, period)}
+		models := []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 1}, period, gppl.Matern32{Variance: 1, Lengthscale: 1},
+			gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 1}, period)}
 		m := gppl.Model{Kernel: models[seed%4], Noise: 0.1}
 		try("LikelyPeriods", func() string { return all("periods", auto.LikelyPeriods(d, 5)...) })
 		try("Detrend", func() string { return all("rest", gppl.Detrend(d).Y...) })

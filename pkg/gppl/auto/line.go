@@ -17,7 +17,8 @@ func newLine(x gppl.Inputs, y []float64) *line {
 	return l
 }
 
-// binned returns the sums of the values, and their numbers, on a grid of bins over the range, padded to twice as many, and its step.
+// binned returns the sums of the values and their numbers in bins over the range, on a grid padded to twice as many, and its
+// step.
 func (l *line) binned(bins int) (sum, count []float64, width float64) {
 	sum, count = make([]float64, 2*bins), make([]float64, 2*bins)
 	width = l.span() / float64(bins-1)

@@ -17,9 +17,9 @@ import (
 //
 //	P(ξ) = 1 − χ²(ξ)/χ²₀,   worth −½n·log(1 − P) nats to a model that has it,
 //
-// at frequencies of 1/finer cycles over the range. Irregular times tell frequencies far above half the mean sampling rate
-// apart (Eyer and Bartholdi 1999; VanderPlas 2018, section 4.1); how far, the window tells: where |W(ξ)| = 1,
-// W = Σ_i w_i·exp(−2πi·ξ·x_i)/Σ_i w_i, all times are whole cycles apart, and a frequency ν is the same as ξ − ν.
+// at frequencies of 1/finer cycles over the range. Irregular times distinguish frequencies far above half the mean sampling rate
+// (Eyer and Bartholdi 1999; VanderPlas 2018, section 4.1). The window shows how far above: where |W(ξ)| = 1, W = Σ_i
+// w_i·exp(−2πi·ξ·x_i)/Σ_i w_i, all times are whole cycles apart, and a frequency ν is the same as ξ − ν.
 type lombScargle struct {
 	nats   []float64 // at j/(finer·span)
 	window []float64 // |W|² there
@@ -35,16 +35,17 @@ const (
 	manyCycles = 50
 	// manyFrequencies bounds the number of frequencies, for the cost: a tenth of a second.
 	manyFrequencies = 1 << 19
-	// worthwhile is how many times half the mean sampling rate, which other periodograms reach, the highest frequency has to be: of more than 175 000
-	// times it is less.
+	// worthwhile is the least ratio of the highest frequency to half the mean sampling rate, which other periodograms reach. Beyond
+	// 175 000 times manyFrequencies keeps the ratio below it.
 	worthwhile = 1.2
 	// latticeWindow is |W|² at which times count as even: those of a grid with jitter (standard deviation) of a twentieth of its
-	// step, more than months have in decimal years. Hardly more than convention tells a frequency from its mirror image there.
+	// step, more than months have in decimal years. Little more than convention distinguishes a frequency from its mirror image
+	// there.
 	latticeWindow = 0.9
 )
 
-// newLombScargle takes two transforms of O(n + m log m), or of O(nm/2¹⁵ + m) where m, the number of frequencies, is over 8n. It returns nil if the data are no time
-// series, or if the highest frequency is hardly higher than half of 1/spacing.
+// newLombScargle takes two transforms of O(n + m log m), or of O(nm/2¹⁵ + m) if the number of frequencies m exceeds 8n. It
+// returns nil if the data are no time series, or if the highest frequency is hardly higher than half of 1/spacing.
 func newLombScargle(d gppl.Data, spacing float64) *lombScargle {
 	if d.X.Dim() != 1 || d.Len() < 8 {
 		return nil
@@ -82,7 +83,9 @@ func newLombScargle(d gppl.Data, spacing float64) *lombScargle {
 	}
 	var both workers.Group
 	both.Go(func() { fourier.NewPoints(d.X.Coordinate(0), t[0], finer*s.span).Sums(first, weights, 0, tolerance) })
-	both.Go(func() { fourier.NewPoints(d.X.Coordinate(0), t[0], finer*s.span/2).Sums(second, only, 0, tolerance) }) // at twice the frequencies
+	both.Go(func() { // at twice the frequencies
+		fourier.NewPoints(d.X.Coordinate(0), t[0], finer*s.span/2).Sums(second, only, 0, tolerance)
+	})
 	both.Wait()
 	s.nats, s.window = make([]float64, s.last+1), make([]float64, s.last+1)
 	for j := range s.nats {
@@ -132,8 +135,7 @@ func weightsOf(d gppl.Data) []float64 {
 	return weights
 }
 
-// evenStep returns the step of the sorted times if all of them lie on an even grid, to a hundredth of its step; 0 if they
-// do not.
+// evenStep returns the step of the sorted times if all of them lie on an even grid, to a hundredth of its step; 0 if they do not.
 func evenStep(t []float64) float64 {
 	step := math.Inf(1)
 	for i, v := range t[1:] {
@@ -215,9 +217,8 @@ func (s *lombScargle) peaks(count int, above float64) (periods []float64) {
 	return periods
 }
 
-// aliases returns up to count periods that the times may take for the given one, the likeliest first: the frequencies that
-// differ from it, or from its mirror image, by one at which the window is high, and the strongest peaks of the periodogram
-// itself.
+// aliases returns up to count periods that the times may take for the given one, the likeliest first: the frequencies that differ
+// from it, or from its mirror image, by one at which the window is high, and the strongest peaks of the periodogram itself.
 func (s *lombScargle) aliases(period float64, count int) (periods []float64) {
 	own := finer * s.span / period
 	type peak struct {

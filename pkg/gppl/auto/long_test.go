@@ -9,17 +9,20 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// TestFitLong: series so long that the search compares segments and training is guided end at the optimum that training from the truth
-// finds, or below.
+// TestFitLong: series so long that the search compares segments and training is guided end at the optimum that training from the
+// truth finds, or below.
 func TestFitLong(t *testing.T) {
 	t.Parallel()
 	for i, c := range []struct {
 		regular, rough bool
 		family, truth  gppl.Kernel
 	}{
-		{true, false, gppl.Add(gppl.SE{}, gppl.Periodic{}), gppl.Add(gppl.SE{Variance: 1, Lengthscale: 12.5}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 30})},
-		{false, false, gppl.Add(gppl.SE{}, gppl.Periodic{}), gppl.Add(gppl.SE{Variance: 1, Lengthscale: 12.5}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 30})},
-		{false, true, gppl.Add(gppl.Matern32{}, gppl.Periodic{}), gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 12.5}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 30})},
+		{true, false, gppl.Add(gppl.SE{}, gppl.Periodic{}), gppl.Add(gppl.SE{Variance: 1, Lengthscale: 12.5},
+			gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 30})},
+		{false, false, gppl.Add(gppl.SE{}, gppl.Periodic{}), gppl.Add(gppl.SE{Variance: 1, Lengthscale: 12.5},
+			gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 30})},
+		{false, true, gppl.Add(gppl.Matern32{}, gppl.Periodic{}), gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 12.5},
+			gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 30})},
 	} {
 		if i >= testsize.Of(1, 2, 3) {
 			break

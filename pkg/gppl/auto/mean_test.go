@@ -72,7 +72,8 @@ func TestFitAutoExplained(t *testing.T) {
 		d.Y[i] = 3 - 2*d.X.At(i)[0]
 	}
 	m := gppl.Model{Kernel: gppl.SE{}, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.Linear{})}
-	if _, err := auto.Fit(context.Background(), m, d, auto.Settings{}); err == nil || !strings.Contains(err.Error(), "explains all") {
+	if _, err := auto.Fit(context.Background(), m, d, auto.Settings{}); err == nil ||
+		!strings.Contains(err.Error(), "explains all") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -113,7 +114,8 @@ func TestFitAutoStraight(t *testing.T) {
 		}
 		for _, kernel := range []gppl.Kernel{gppl.SE{}, gppl.Matern32{}} {
 			for _, mean := range []gppl.Mean{nil, gppl.Intercept{}} {
-				r, err := auto.Fit(context.Background(), gppl.Model{Kernel: kernel, Mean: mean}, gppl.Data{X: gppl.Scalars(x), Y: y}, auto.Settings{})
+				r, err := auto.Fit(context.Background(), gppl.Model{Kernel: kernel, Mean: mean}, gppl.Data{X: gppl.Scalars(x), Y: y},
+					auto.Settings{})
 				if err != nil {
 					t.Fatal(err)
 				}

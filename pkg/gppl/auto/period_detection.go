@@ -12,13 +12,11 @@ import (
 	"gonum.org/v1/gonum/dsp/window"
 )
 
-// LikelyPeriods returns up to count periods at which the periodogram of a time
-// series without its trend (gppl.Detrend) stands out, the strongest first: at least
-// two mean spacings and at most half the range long. A Hann window keeps the rest of
-// the trend from leaking into higher frequencies. The vertex of the parabola through
-// the logs of a peak and its neighbours locates the peak between the frequencies of the
-// grid. It takes O(n log n). It returns none for inputs of several dimensions, none if all x
-// are equal, and none where squares of x or y overflow or vanish in float64.
+// LikelyPeriods returns up to count periods at which the periodogram of a time series without its trend (gppl.Detrend) stands
+// out, the strongest first: at least two mean spacings and at most half the range long. A Hann window keeps the rest of the trend
+// from leaking into higher frequencies. The vertex of the parabola through the logs of a peak and its neighbours locates the peak
+// between the frequencies of the grid. It takes O(n log n). It returns none for inputs of several dimensions, none if all x are
+// equal, and none where squares of x or y overflow or vanish in float64.
 func LikelyPeriods(d gppl.Data, count int) []float64 {
 	if count < 0 {
 		panic(fmt.Sprintf("gppl: LikelyPeriods: count = %d", count))
@@ -46,9 +44,9 @@ func LikelyPeriods(d gppl.Data, count int) []float64 {
 	return periods
 }
 
-// ClearPeriods returns those of the six likeliest periods, at most count, that no noise has, whatever its colour: their power is so far above
-// the median of the powers at half to one and a half times their frequency that noise has one as far, at any frequency, with a probability of
-// 5 %. A harmonic of a likelier one is left out. It takes O(n log n), and returns none where LikelyPeriods does.
+// ClearPeriods returns those of the six likeliest periods, at most count, that noise of no colour explains: their power is so far
+// above the median of the powers at half to one and a half times their frequency that noise gets as far, at any frequency, with a
+// probability of 5 %. Harmonics of likelier periods are left out. It takes O(n log n), and returns none where LikelyPeriods does.
 func ClearPeriods(d gppl.Data, count int) (periods []float64) {
 	const (
 		likeliest = 6
@@ -130,10 +128,8 @@ func vertex(power []float64) float64 {
 	return crest(a, b, c)
 }
 
-// findPeriods sets the periods of the kernel that are not fixed: of the likely
-// ones those at which it fits the autocovariance of the data without their trend
-// best. In the autocovariance of the original data, a trend would outweigh any
-// periodicity.
+// findPeriods sets the periods of the kernel that are not fixed: of the likely ones those at which it fits the autocovariance of
+// the data without their trend best. In the autocovariance of the original data, a trend would outweigh any periodicity.
 func (s *starter) findPeriods(d gppl.Data) {
 	likely := LikelyPeriods(d, 6)
 	if likely == nil {
@@ -189,10 +185,10 @@ func (s *scales) searchFast(d gppl.Data, spacing float64) {
 	}
 }
 
-// drift is the part of a cycle over the range by which two periods that are one start drift apart at most.
+// drift is the largest difference, in cycles over the range, of two periods that count as one start.
 const drift = 0.25
 
-// multiples returns what a period of several harmonics may be whose strongest peak is the first of the periods.
+// multiples returns the periods of several harmonics whose strongest peak may be the first of the peaks.
 func multiples(peaks []float64) []float64 {
 	return []float64{2 * peaks[0], 3 * peaks[0], peaks[0] / 2}
 }

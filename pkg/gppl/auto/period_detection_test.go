@@ -76,7 +76,8 @@ func TestStartFromTrend(t *testing.T) {
 	t.Parallel()
 	d := co2(t)
 	for _, k := range []gppl.Kernel{
-		gppl.LocPer{}, gppl.Add(gppl.SE{}, gppl.Periodic{}), gppl.Add(gppl.SE{}, gppl.LocPer{}), gppl.Add(gppl.SE{}, gppl.LocPer{}, gppl.Matern32{}),
+		gppl.LocPer{}, gppl.Add(gppl.SE{}, gppl.Periodic{}), gppl.Add(gppl.SE{}, gppl.LocPer{}),
+		gppl.Add(gppl.SE{}, gppl.LocPer{}, gppl.Matern32{}),
 	}[:testsize.Of(1, 4, 4)] {
 		m := auto.StartFrom(gppl.Model{Kernel: k, Noise: 1}, d)
 		found := false
@@ -100,8 +101,8 @@ func TestStartFromTrend(t *testing.T) {
 	}
 }
 
-// TestClearPeriods: of noise, white, red or brown, one series in twenty may have a clear period; a rhythm in it is clear where it is worth some
-// dozens of nats, also where the noise has more power at others.
+// TestClearPeriods: of noise, white, red or brown, one series in twenty may have a clear period; a rhythm in it is clear where it
+// is worth some dozens of nats, also where the noise has more power at others.
 func TestClearPeriods(t *testing.T) {
 	const n, span, rhythm = 2000, 400.0, 11.3
 	for _, memory := range []float64{0, 8, math.Inf(1)} {

@@ -15,9 +15,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
-// signalRatio is what is left of the signal, relative to the noise, at the
-// frequencies beyond the projections: a tenth leaves about a thousandth of the
-// noise outside altogether, for SE.
+// signalRatio is what is left of the signal, relative to the noise, at the frequencies beyond the projections: a tenth leaves
+// about a thousandth of the noise outside altogether, for SE.
 const signalRatio = 0.1
 
 // noProjections says why projections are of no use for these inputs.
@@ -37,8 +36,7 @@ func (a *fitting) noProjections() string {
 	return ""
 }
 
-// needed returns the number of columns that the spectrum of m needs, or 0 and why no
-// number suffices.
+// needed returns the number of columns that the spectrum of m needs, or 0 and why no number suffices.
 func (a *fitting) needed(m gppl.Model) (int, error) {
 	count, err := gppl.SpectralColumns(m, a.data.X, signalRatio)
 	if err != nil {
@@ -64,7 +62,8 @@ func (a *fitting) exactInstead(exact *gppl.Exact, count int) string {
 	switch projected := gppl.SpectralCost(a.at, a.data.X, count); {
 	case math.IsInf(seconds, 1):
 	case math.IsInf(projected, 1):
-		return fmt.Sprintf("by the %s engine it takes about %s an evaluation, and no engine projects this kernel for less than n²k", engine, timeline.Seconds(seconds))
+		return fmt.Sprintf("by the %s engine it takes about %s an evaluation, and no engine projects this kernel for less than n²k",
+			engine, timeline.Seconds(seconds))
 	case seconds < projected:
 		return fmt.Sprintf("by the %s engine it takes about %s an evaluation, %d projections %s (set-up shared)",
 			engine, timeline.Seconds(seconds), count, timeline.Seconds(projected))
@@ -199,8 +198,8 @@ func (a *fitting) more(step Step, count int) (columns int, why string) {
 	return 0, fmt.Sprintf("the signal is below a tenth of the noise beyond them, the last gained %.2g nats", step.Gain)
 }
 
-// enoughKept is the share of the information about every parameter that projections must keep, the square of the ratio of standard errors,
-// as long as more projections improve it. The information of the data is known to within about 10 % (see Step.Kept).
+// enoughKept is the share of the information about every parameter, the squared ratio of standard errors, that projections must
+// keep as long as more of them raise it. The information of the data is known to within about 10 % (see Step.Kept).
 const enoughKept = 0.8
 
 // accurate reports whether the projections keep enough, or no more for the last addition.
@@ -209,7 +208,8 @@ func (a *fitting) accurate(step Step) bool {
 		return true
 	}
 	least := slices.Min(step.Kept)
-	if steps := a.result.Steps; len(steps) > 0 && steps[len(steps)-1].Kept != nil && least < slices.Min(steps[len(steps)-1].Kept)+0.01 {
+	if steps := a.result.Steps; len(steps) > 0 && steps[len(steps)-1].Kept != nil &&
+		least < slices.Min(steps[len(steps)-1].Kept)+0.01 {
 		return true
 	}
 	return least >= enoughKept

@@ -107,8 +107,7 @@ func atEnd(p gppl.Param) bool {
 	return kept && p.Value != b.inside(p.Value)
 }
 
-// limit returns m with its periods trained within the shortest and the longest, but for those that have a transform of
-// their own.
+// limit returns m with its periods trained within the shortest and the longest, but for those that have a transform of their own.
 func (s scales) limit(m gppl.Model) gppl.Model {
 	var within gppl.Transform = interval{s.shortest, s.longest}
 	if s.irregular != nil {

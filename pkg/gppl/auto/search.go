@@ -18,9 +18,10 @@ import (
 	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
-// search replaces the starts by the optima of the exact likelihood of the data or a part of them. If the model has a
-// mean, starts are compared on the least-squares residuals of y, as if their mean were zero. So are parts of the data trained on. All of
-// them are trained on with their mean: a slow term that is nearly a trend would vanish from the residuals, and not come back.
+// search replaces the starts by the optima of the exact likelihood of the data or parts of them. If the model has a mean, starts
+// are compared on the least-squares residuals of y, as if their mean were zero, and parts of the data are trained on in the same
+// way. All data are trained on with their mean: a slow term that is nearly a trend would vanish from the residuals, and not come
+// back.
 func (a *fitting) search() error {
 	mean := a.family.Mean
 	setMean := func(mean gppl.Mean) {
@@ -47,7 +48,8 @@ func (a *fitting) searchRest(d gppl.Data) error {
 	both.Go(func() { scales = newScales(d, slices.ContainsFunc(family.Params(), isPeriod)) })
 	both.Go(func() { atPeriods = startsAtPeriods(family, d) })
 	both.Wait()
-	if scales.lengthscales == nil || d.Len() < 4 || !slices.ContainsFunc(a.starts[0].Params(), func(p gppl.Param) bool { return !p.IsFixed() }) {
+	if scales.lengthscales == nil || d.Len() < 4 ||
+		!slices.ContainsFunc(a.starts[0].Params(), func(p gppl.Param) bool { return !p.IsFixed() }) {
 		return nil
 	}
 	given := slices.Clone(a.starts) // with the transforms that they have: a bounded period takes other ways
@@ -82,7 +84,8 @@ func (a *fitting) searchRest(d gppl.Data) error {
 		return a.posterior(other)
 	}
 	s := &searcher{
-		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: posterior, anew: anew, priors: a.priors, compared: gppl.NewProfile(compared.parts...), scales: scales, search: &a.result.Search,
+		ctx: a.ctx, model: a.starts[0], params: a.starts[0].Params(), loss: posterior, anew: anew,
+		priors: a.priors, compared: gppl.NewProfile(compared.parts...), scales: scales, search: &a.result.Search,
 		power:   blas64.Dot(dense.Vec(d.Y), dense.Vec(d.Y)) / float64(d.Len()),
 		methods: gppl.Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}
@@ -94,7 +97,8 @@ func (a *fitting) searchRest(d gppl.Data) error {
 		a.metric = metricOf(s.model, d)
 	}
 	s.run(a.starts)
-	a.result.Search.Lengthscales, a.result.Search.Periods, a.result.Search.Shortest = scales.lengthscales, scales.periods, scales.searched
+	a.result.Search.Lengthscales, a.result.Search.Periods, a.result.Search.Shortest = scales.lengthscales, scales.periods,
+		scales.searched
 	within := 2.0
 	if !loss.whole() {
 		a.result.Search.Subset, within = loss.n, 10
@@ -109,7 +113,8 @@ func (a *fitting) searchRest(d gppl.Data) error {
 	}
 	if !loss.whole() { // a part of the data may not tell what all of them would
 		for _, m := range given {
-			if theta := m.Values(); !slices.ContainsFunc(a.starts, func(o gppl.Model) bool { return s.distance(theta, o.Values()) < 0.2 }) {
+			if theta := m.Values(); !slices.ContainsFunc(a.starts,
+				func(o gppl.Model) bool { return s.distance(theta, o.Values()) < 0.2 }) {
 				a.given = append(a.given, m)
 			}
 		}
@@ -125,11 +130,13 @@ func (a *fitting) searchRest(d gppl.Data) error {
 		a.result.Search.Next = s.optima[1].value - s.optima[0].value
 	}
 	if better, nats := s.beyond(family); nats > 1 {
-		a.unsettled = append(a.unsettled, fmt.Sprintf("beyond the range of x a period would fit %.3g nats better, as no rhythm but a lengthscale: %v", nats, a.family.WithParams(better.u).Kernel))
+		a.unsettled = append(a.unsettled, fmt.Sprintf("beyond the range of x a period would fit %.3g nats better, as no rhythm but"+
+			" a lengthscale: %v", nats, a.family.WithParams(better.u).Kernel))
 	}
 	a.unsettled = append(a.unsettled, s.rivals()...)
 	if share := outliers(d.Y); scales.periods != nil && share > 0.5 {
-		a.unsettled = append(a.unsettled, fmt.Sprintf("a fiftieth of the observations hold %.2g of the mean of y²: these outliers decide on the period, and no search finds the best for sure", share))
+		a.unsettled = append(a.unsettled, fmt.Sprintf("a fiftieth of the observations hold %.2g of the mean of y²: these outliers"+
+			" decide on the period, and no search finds the best for sure", share))
 	}
 	if s.open {
 		a.unsettled = append(a.unsettled, "the search was still finding better optima when it ended")
@@ -140,8 +147,9 @@ func (a *fitting) searchRest(d gppl.Data) error {
 	return nil
 }
 
-// startsAtPeriods returns, for a kernel with one trained period, the start values from the data with the period held at each of the two
-// likeliest: the likelihood has a maximum at every multiple of a period, and StartFrom takes one by the autocovariance alone.
+// startsAtPeriods returns, for a kernel with one trained period, the start values from the data with the period held at each of
+// the two likeliest: the likelihood has a maximum at every multiple of a period, and StartFrom takes one by the autocovariance
+// alone.
 func startsAtPeriods(m gppl.Model, d gppl.Data) (starts []gppl.Model) {
 	at := slices.IndexFunc(m.Params(), isTrainedPeriod)
 	if at < 0 || slices.ContainsFunc(m.Params()[at+1:], isTrainedPeriod) {
@@ -156,15 +164,14 @@ func startsAtPeriods(m gppl.Model, d gppl.Data) (starts []gppl.Model) {
 	return starts
 }
 
-// spectralStarts adds the optima of a search by the periodogram of all data. s searched only a part of the data, which may
-// not show a faint periodicity. The optima go first if their periodogram likelihood is much better, otherwise to the end of
-// the given starts. Of a series so long that the search compares spectra of less resolution, they and the best of the part are all the
-// starts, and training is guided by the spectra.
+// spectralStarts adds the optima of a search by the periodogram of all data. s searched only a part of the data, which may not
+// show a faint periodicity. The optima go first if their periodogram likelihood is much better, otherwise to the end of the given
+// starts. If the series is so long that the search compares spectra of less resolution, they and the best of the part are the
+// only starts, and the spectra guide training.
 func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 	const close, much = 10, 10 // nats: the periodogram ranks what differs by more
-	// The periodogram does not take known errors. Without a period a part of the data
-	// suffices, and starts in the tails of a spectrum cost more training than they are
-	// worth.
+	// The periodogram does not take known errors. Without a period a part of the data suffices, and starts in the tails of a
+	// spectrum cost more training than they are worth.
 	if d.Errors != nil || d.Relative != nil || s.scales.periods == nil || a.ctx.Err() != nil {
 		return
 	}
@@ -243,8 +250,8 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 	a.starts = append(first, a.starts...)
 }
 
-// faint returns m with each of the strongest periods that it leaves in the data, y less the mean of the posterior: of irregular times, what m
-// explains would leak over a faint rhythm.
+// faint returns m with each of the strongest periods in what it leaves of the data, y less the posterior mean: at irregular
+// times, what m explains would leak over a faint rhythm.
 func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Model) {
 	const stretch, count = 20_000, 2
 	at := slices.IndexFunc(s.params, isTrainedPeriod)
@@ -274,7 +281,8 @@ func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Mode
 			theta[j] = 1
 		}
 		for _, i := range gppl.Amplitudes(m.Kernel) {
-			if i < at && !s.params[i].IsFixed() && !slices.ContainsFunc(s.params[i+1:at], func(p gppl.Param) bool { return p.Unit == gppl.UnitY2 }) {
+			if i < at && !s.params[i].IsFixed() &&
+				!slices.ContainsFunc(s.params[i+1:at], func(p gppl.Param) bool { return p.Unit == gppl.UnitY2 }) {
 				theta[i] = revived * power // of the term with the period
 			}
 		}
@@ -283,8 +291,8 @@ func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Mode
 	return all
 }
 
-// slow returns m with the best of the periods that are too long to show in a segment, if the periodogram of the whole series tells it is
-// better than m.
+// slow returns m with the best of the periods that are too long to show in a segment, if it is better than m by the periodogram
+// of the whole series.
 func (s *searcher) slow(m gppl.Model, periods []float64, full *whittle, segment float64) (better []gppl.Model) {
 	const shows, much = 0.25, 10 // of a segment; nats
 	fine := *s
@@ -309,8 +317,8 @@ func (s *searcher) slow(m gppl.Model, periods []float64, full *whittle, segment 
 	return better
 }
 
-// sharpened returns the model at theta with the periods that spectra of more resolution tell best: each as it is, as the likely periods that a segment does
-// not tell from it, or at a neighbouring lobe.
+// sharpened returns the model at theta with the periods that spectra of more resolution support best: each as it is, at a likely
+// period that a segment does not distinguish from it, or at a neighbouring lobe.
 func (s *searcher) sharpened(theta []float64, full *whittle, segment float64) gppl.Model {
 	fine := *s
 	fine.compared = full
@@ -430,7 +438,8 @@ func (a *fitting) aliasDoubts() (doubts []string) {
 		best := a.result.Result
 		found := best.Model.Params()[i].Value
 		if each := a.settings.Fit.EvaluationSeconds; each > 0 && gppl.Seconds(all, best.Model.Values()) > firstSteps*each {
-			return append(doubts, fmt.Sprintf("whether the times take another period for %s was not looked at: evaluations there would exceed the limit of time", params[i].Name))
+			return append(doubts, fmt.Sprintf("whether the times take another period for %s was not looked at: evaluations there would"+
+				" exceed the limit of time", params[i].Name))
 		}
 		stands := best.Value
 		if a.spread != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Search reports what Fit searched before it accepted an optimum. Nothing in it depends on
-// timings.
+// Search reports what Fit searched before it accepted an optimum. Nothing in it depends on timings.
 type Search struct {
 	Lengthscales []float64 // tried as starts: every octave from the spacing of x to its range
 	Periods      []float64 // tried as starts: peaks of the periodogram, their doubles and halves, combs of harmonics, octaves
@@ -28,8 +27,8 @@ type Search struct {
 	Evaluations  int       // of all that
 }
 
-// noiseRatios are the variances of the noise that starts have, relative to that of the kernel within the range of x, and
-// moveRatios those of changes of a point, relative to what it has.
+// noiseRatios are the noise variances of starts, relative to the kernel's variance within the range of x; moveRatios are those of
+// changes of a point, relative to its own.
 var (
 	noiseRatios = []float64{1e-4, 3e-3, 0.03, 0.2, 1}
 	moveRatios  = []float64{0.1, 1}
@@ -104,8 +103,8 @@ type point struct {
 
 // comparer compares starts, each at the best common factor of all variances if that is free. It is safe for concurrent use.
 type comparer interface {
-	// NLL sets nll to what m is worth with each of the noise variances, and factors to the factors of all variances
-	// that it has that at: 1 if free is false.
+	// NLL sets nll to the value of m with each of the noise variances, and factors to the common factors of all variances at which
+	// it has that value: 1 if free is false.
 	NLL(nll, factors []float64, m gppl.Model, noises []float64, free bool)
 	Evaluations() int
 }
@@ -290,8 +289,7 @@ func (s *searcher) inside(theta []float64) gppl.Model {
 	return InSupport(s.scales.inside(s.model.WithParams(theta)), s.priors)
 }
 
-// varying returns the part of the kernel's variance that varies within the range of x: k(0) minus the smallest
-// k(r).
+// varying returns the part of the kernel's variance that varies within the range of x: k(0) minus the smallest k(r).
 func (s *searcher) varying(theta []float64) float64 {
 	r := make([]float64, 65)
 	longest := s.scales.lengthscales[len(s.scales.lengthscales)-1]
@@ -364,9 +362,9 @@ func (s *searcher) distance(a, b []float64) (d float64) {
 	return d
 }
 
-// train continues from a point for some evaluations. Periods move by cycles over the range (Cycles): by their logarithm, a step that
-// suits the other parameters is many lobes of the likelihood wide, and training takes four times as many evaluations. Where that ends
-// outside the range of periods, training is that of the model's own transforms.
+// train continues from a point for some evaluations. Periods move by cycles over the range (Cycles): in their logarithm, a step
+// that suits the other parameters spans many lobes of the likelihood, and training takes four times as many evaluations. If it
+// ends outside the range of periods, training is repeated with the model's own transforms.
 func (s *searcher) train(p point, evaluations int) (end point, took int) {
 	m := s.inside(p.u)
 	params, changed := inCycles(m.Params())
@@ -419,8 +417,7 @@ func (s *searcher) trainWith(params []gppl.Param, evaluations int) (end point, t
 	return point{u: r.Model.Values(), value: r.Value}, r.Evaluations
 }
 
-// run screens the candidates and the given starts, trains the best, and then changes the best point as long as that
-// helps.
+// run screens the candidates and the given starts, trains the best, and then changes the best point as long as that helps.
 func (s *searcher) run(given []gppl.Model) {
 	var first []point
 	for _, m := range given {
@@ -525,9 +522,8 @@ func (s *searcher) move() bool {
 	return s.optima[0].value < best.value-0.01
 }
 
-// lobes returns theta with its parameter i, a period, at other minima of the likelihood: the best on either side, below a
-// limit. A rhythm of many harmonics has minima that are a small part of a cycle over the range wide, and clusters of x
-// repeat them.
+// lobes returns theta with its parameter i, a period, at other minima of the likelihood: the best on either side, below a limit.
+// A rhythm of many harmonics has minima that are a small part of a cycle over the range wide, and clusters of x repeat them.
 func (s *searcher) lobes(theta []float64, i int, limit float64) (minima []point) {
 	const cycles, finer = 1.5, 16
 	for _, side := range []float64{-1, 1} {
@@ -586,8 +582,7 @@ func lowest(points []point) point { return slices.MinFunc(points, byValue) }
 
 func byValue(a, b point) int { return cmp.Compare(a.value, b.value) }
 
-// rivals says which other periods fit about as well as the best, apart from its multiples and
-// fractions.
+// rivals says which other periods fit about as well as the best, apart from its multiples and fractions.
 func (s *searcher) rivals() (doubts []string) {
 	const close = 2 // nats: a start that was missed may well be as much better
 	for i, p := range s.params {
@@ -598,7 +593,8 @@ func (s *searcher) rivals() (doubts []string) {
 			ratio := max(o.u[i]/s.optima[0].u[i], s.optima[0].u[i]/o.u[i])
 			harmonic := math.Abs(ratio-math.Round(ratio)) < 0.03*ratio
 			if above := o.value - s.optima[0].value; !harmonic && above < close {
-				doubts = append(doubts, fmt.Sprintf("%s is not determined: %.4g fits within %.2g nats of %.4g", p.Name, o.u[i], above, s.optima[0].u[i]))
+				doubts = append(doubts, fmt.Sprintf("%s is not determined: %.4g fits within %.2g nats of %.4g",
+					p.Name, o.u[i], above, s.optima[0].u[i]))
 				break
 			}
 		}
@@ -664,7 +660,8 @@ func (s *searcher) keptWithin(family []gppl.Param) (kept []int) {
 	return kept
 }
 
-// shapeOf returns the index of the trained pure number beside the period i, which says how many harmonics it has; -1 if there is none.
+// shapeOf returns the index of the trained pure number beside the period i, which sets its number of harmonics; -1 if there is
+// none.
 func shapeOf(params []gppl.Param, i int) int {
 	for _, j := range []int{i + 1, i - 1} {
 		if j >= 0 && j < len(params)-1 && params[j].Unit == "" && !params[j].IsFixed() {

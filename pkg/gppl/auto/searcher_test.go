@@ -92,8 +92,8 @@ func TestFitAutoPeriod(t *testing.T) {
 	}
 }
 
-// TestPartOfPeriod: a rhythm of many harmonics is first found at a part of its period, and the search goes on to the whole. Without that
-// these draws ended 24 and 20 nats above the model that drew them, and converged.
+// TestPartOfPeriod: a rhythm of many harmonics is first found at a part of its period, and the search goes on to the whole.
+// Without that these draws ended 24 and 20 nats above the model that drew them, and converged.
 func TestPartOfPeriod(t *testing.T) {
 	x := make([]float64, 150)
 	for i := range x {

@@ -86,9 +86,11 @@ func newStar(t testing.TB, i, longest int) star {
 		y[j] -= mean
 	}
 	p := gppl.Periodic{Variance: 1, Period: 1, Lengthscale: 1}
-	s.kernel = []gppl.Kernel{p, p, p, gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1}, gppl.Add(gppl.SE{Variance: 1, Lengthscale: 1}, p),
+	s.kernel = []gppl.Kernel{p, p, p, gppl.LocPer{Variance: 1, Lengthscale: 1, Period: 1, PeriodicLengthscale: 1},
+		gppl.Add(gppl.SE{Variance: 1, Lengthscale: 1}, p),
 		gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 1}, p)}[rnd.IntN(6)]
-	s.what = fmt.Sprintf("star %d: %s, %s, n = %d, noise %g, period %.6g of spacing %.3g, %T", i, shape, sampling, n, noise, s.truth, spacing, s.kernel)
+	s.what = fmt.Sprintf("star %d: %s, %s, n = %d, noise %g, period %.6g of spacing %.3g, %T",
+		i, shape, sampling, n, noise, s.truth, spacing, s.kernel)
 	s.d = must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
 	return s
 }
@@ -124,7 +126,8 @@ func TestVariableStars(t *testing.T) {
 		if right {
 			found++
 		}
-		t.Logf("%s: found %.6g (1/%.4g of it), %s, %.1f nats: %s", s.what, got, s.truth/got, r.Status, r.Value, strings.Join(r.Warnings, "; "))
+		t.Logf("%s: found %.6g (1/%.4g of it), %s, %.1f nats: %s", s.what, got, s.truth/got, r.Status, r.Value,
+			strings.Join(r.Warnings, "; "))
 		if !right && r.Status == gppl.Converged {
 			t.Errorf("%s: converged at %.6g, 1/%.4g of the period", s.what, got, s.truth/got)
 		}
@@ -132,12 +135,13 @@ func TestVariableStars(t *testing.T) {
 	t.Logf("%d of %d periods found", found, count)
 }
 
-// TestAliasesWithinTime wants to know of a result whose other periods were not compared because an evaluation there takes longer than the
-// limit of time allows, and compares them without that limit.
+// TestAliasesWithinTime wants to know of a result whose other periods were not compared because an evaluation there takes longer
+// than the limit of time allows, and compares them without that limit.
 func TestAliasesWithinTime(t *testing.T) {
 	t.Parallel()
 	s := newStar(t, 0, 80)
-	found, err := auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.Periodic{Variance: 1, Period: 1, Lengthscale: 1}}, s.d, auto.Settings{})
+	found, err := auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.Periodic{Variance: 1, Period: 1, Lengthscale: 1}}, s.d,
+		auto.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

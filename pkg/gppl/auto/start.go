@@ -12,9 +12,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// StartFrom returns m with start values for training taken from the data. The
-// values in m do not matter, except those of Fixed parameters, which are kept.
-// For a time series
+// StartFrom returns m with start values for training taken from the data. The values in m do not matter, except those of Fixed
+// parameters, which are kept. For a time series
 //
 //   - the noise variance comes from the distances between observations and the line
 //     through their neighbours (Gasser, Sroka and Jennen-Steinmetz 1986);
@@ -80,9 +79,8 @@ func startFrom(m gppl.Model, d gppl.Data) gppl.Model {
 	return s.model()
 }
 
-// startsFrom returns StartFrom and, for kernels of several scales, whose
-// likelihood may have a minimum for every order of these, a second start: all
-// scales equal to the lengthscale of SE that fits best, all pure numbers 1.
+// startsFrom returns StartFrom and, for kernels of several scales, whose likelihood may have a minimum for every order of these,
+// a second start: all scales equal to the lengthscale of SE that fits best, all pure numbers 1.
 func startsFrom(m gppl.Model, d gppl.Data) []gppl.Model {
 	starts := []gppl.Model{StartFrom(m, d)}
 	theta := starts[0].Values()
@@ -165,8 +163,7 @@ func (s *starter) scale(c float64) {
 	}
 }
 
-// model returns the model at what was found, the noise shared with White terms,
-// all within the reach of their transforms.
+// model returns the model at what was found, the noise shared with White terms, all within the reach of their transforms.
 func (s *starter) model() gppl.Model {
 	white := gppl.NoiseTerms(s.of.Kernel)
 	share := s.noise / float64(1+len(white))
@@ -244,9 +241,8 @@ func autocovarianceOf(l *line) *autocovariance {
 	return a
 }
 
-// near returns the autocovariance up to four times the lag at which it has
-// fallen to half of what it is between neighbours. Beyond, one draw of a process
-// differs from the mean by more than a fit can bear.
+// near returns the autocovariance up to four times the lag at which it has fallen to half of what it is between neighbours.
+// Beyond, one draw of a process differs from the mean by more than a fit can bear.
 func (a *autocovariance) near() *autocovariance {
 	var neighbours float64
 	for i, v := range a.value {
@@ -264,8 +260,7 @@ func (a *autocovariance) near() *autocovariance {
 	return &b
 }
 
-// match sets the kernel's parameters one after the other, twice, to the
-// candidates that fit best.
+// match sets the kernel's parameters one after the other, twice, to the candidates that fit best.
 func (s *starter) match(a *autocovariance) {
 	fit := make([]float64, len(a.lag))
 	// misfit returns Σ pairs·(value − c·k(lag))² up to a constant, at the best c.
@@ -299,9 +294,8 @@ func (s *starter) match(a *autocovariance) {
 	s.scale(min(max(c, 0.02*s.power/v), 1.5*s.power/v))
 }
 
-// untaken returns the periods to try for parameter i: those that no other period of the
-// kernel has. Two terms with one period would be one term, and training would never
-// separate terms that start alike.
+// untaken returns the periods to try for parameter i: those that no other period of the kernel has. Two terms with one period
+// would be one term, and training would never separate terms that start alike.
 func (s *starter) untaken(i int) []float64 {
 	return slices.DeleteFunc(slices.Clone(s.periods), func(period float64) bool {
 		for j, p := range s.params {
@@ -313,9 +307,8 @@ func (s *starter) untaken(i int) []float64 {
 	})
 }
 
-// candidates lists the values to try, parameter by parameter: periods first, for
-// a lengthscale tells little about a wrong one, then scales, then pure numbers
-// and the weights of the terms of a sum.
+// candidates lists the values to try, parameter by parameter: periods first, for a lengthscale tells little about a wrong one,
+// then scales, then pure numbers and the weights of the terms of a sum.
 func (s *starter) candidates(a *autocovariance, terms []int) iter.Seq2[int, []float64] {
 	grid := func(from, to float64, count int) []float64 {
 		return floats.LogSpan(make([]float64, count), from, to)

@@ -38,8 +38,7 @@ func startChange(m gppl.Model, k gppl.ChangePoint, d gppl.Data) gppl.Model {
 	return startAt(m, theta)
 }
 
-// changeWidth is the width of a change that takes a tenth of the series, and more than
-// the distance between neighbours.
+// changeWidth is the width of a change that takes a tenth of the series, and more than the distance between neighbours.
 func changeWidth(l *line) float64 {
 	if !(l.span() > 0) {
 		return 1
@@ -87,8 +86,7 @@ func (p prefix) add(i int, v float64) {
 	p.sum[i+1], p.square[i+1] = p.sum[i]+v, p.square[i]+v*v
 }
 
-// cost is ½n·log of the variance from one index up to another, which rounding keeps
-// above a part in 1e12 of the mean square.
+// cost is ½n·log of the variance from one index up to another, which rounding keeps above a part in 1e12 of the mean square.
 func (p prefix) cost(from, to int) float64 {
 	n := float64(to - from)
 	mean, square := (p.sum[to]-p.sum[from])/n, (p.square[to]-p.square[from])/n

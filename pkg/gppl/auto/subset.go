@@ -22,8 +22,9 @@ type blocks struct {
 	n     int
 }
 
-// anew returns the same likelihood, which has computed nothing yet. Engines keep sums over the data from one evaluation to the next, and what they keep
-// decides in which order later ones are rounded: of trainings side by side, which come in any order, each needs its own.
+// anew returns the same likelihood with nothing computed yet. Engines keep sums over the data between evaluations, and what they
+// keep decides in which order later ones are rounded: each of several trainings side by side, which come in any order, needs its
+// own.
 func (b *blocks) anew() (*blocks, error) {
 	other := &blocks{model: b.model}
 	for _, d := range b.data {

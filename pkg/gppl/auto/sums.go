@@ -12,27 +12,24 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// mostSumsProjections is the default of Settings.MaxProjections: an evaluation then
-// takes some seconds.
+// mostSumsProjections is the default of Settings.MaxProjections: an evaluation then takes some seconds.
 const mostSumsProjections = 1000
 
-// FitSums learns the parameters of m from the observations in s minus the constant centre,
-// starting at the values of m. It uses the exact likelihood if an engine takes it
-// (gppl.NewSumsExact). If none does, or if training ends at the shortest lengthscales that the
-// exact likelihood takes, it uses projections with the residual energy (gppl.NewSumsResidual). It
-// begins with as many projections as the spectrum of the model needs (see gppl.SpectralColumns) and
-// adds more, continuing from where it stopped, until the signal beyond them is below a tenth
-// of the noise and the last addition improved the loss by less than Gain.
+// FitSums learns the parameters of m from the observations in s minus the constant centre, starting at the values of m. It uses
+// the exact likelihood if an engine takes it (gppl.NewSumsExact). If none does, or if training ends at the shortest lengthscales
+// that the exact likelihood takes, it uses projections with the residual energy (gppl.NewSumsResidual). It begins with as many
+// projections as the spectrum of the model needs (see gppl.SpectralColumns) and adds more, continuing from where it stopped,
+// until the signal beyond them is below a tenth of the noise and the last addition improved the loss by less than Gain.
 //
-// Of the settings it uses Fit, Projected (to leave out the exact likelihood), Gain,
-// MaxProjections, whose default is n/2 and at most 1000, Memory, and Progress. There is no search
-// for starts. It is an error if all observations are equal, since the likelihood is then
-// unbounded; if the loss cannot be evaluated at the start (a gppl.Refusal, which names what s
-// resolves); or if ctx ends: FitSums then also returns the best point so far. As with Fit, the
-// result is Doubtful if the data do not determine what was found.
+// Of the settings it uses Fit, Projected (to leave out the exact likelihood), Gain, MaxProjections, whose default is n/2 and at
+// most 1000, Memory, and Progress. There is no search for starts. It is an error if all observations are equal, since the
+// likelihood is then unbounded; if the loss cannot be evaluated at the start (a gppl.Refusal, which names what s resolves); or if
+// ctx ends: FitSums then also returns the best point so far. As with Fit, the result is Doubtful if the data do not determine
+// what was found.
 func FitSums(ctx context.Context, m gppl.Model, s *sums.Sums, centre float64, settings Settings) (*Result, error) {
 	if s.Len() > 0 && s.Variance() == 0 {
-		return nil, fmt.Errorf("gppl: fit: all %d observations in the sums equal %.10g: the likelihood has no maximum", s.Len(), s.Mean())
+		return nil, fmt.Errorf("gppl: fit: all %d observations in the sums equal %.10g: the likelihood has no maximum",
+			s.Len(), s.Mean())
 	}
 	f := sumsFit{ctx: ctx, sums: s, centre: centre, settings: settings, at: m, result: &Result{}}
 	f.settings.Gain = cmp.Or(settings.Gain, 0.5)
@@ -72,8 +69,7 @@ func FitSums(ctx context.Context, m gppl.Model, s *sums.Sums, centre float64, se
 	return f.finish(err)
 }
 
-// Training counts as having ended at the limit of the exact likelihood if lengthscales
-// shorter by the factor wall are refused.
+// Training counts as having ended at the limit of the exact likelihood if lengthscales shorter by the factor wall are refused.
 const wall = 1.1
 
 // sumsFit is the working state of FitSums.
@@ -148,8 +144,7 @@ func (f *sumsFit) project(why string) (string, error) {
 	}
 }
 
-// needed returns the number of projections that the spectrum of the present model
-// needs.
+// needed returns the number of projections that the spectrum of the present model needs.
 func (f *sumsFit) needed() (int, error) {
 	count, err := gppl.SumsColumns(f.at, f.sums, signalRatio)
 	if err != nil {
@@ -158,8 +153,7 @@ func (f *sumsFit) needed() (int, error) {
 	return count + 4, nil // for the ends, as in Fit
 }
 
-// train continues from the present model with k projections (0 for the exact likelihood),
-// and returns the nats gained.
+// train continues from the present model with k projections (0 for the exact likelihood), and returns the nats gained.
 func (f *sumsFit) train(loss gppl.Loss, k int) (gain float64, err error) {
 	began := time.Now()
 	stood, err := gppl.ValueGradContext(f.ctx, loss, nil, f.at.Values())
@@ -193,10 +187,12 @@ func (f *sumsFit) doubts() []string {
 	white := whiteNoise(n, power) // the exact likelihood of white noise of that variance
 	free := !slices.ContainsFunc(params, gppl.Param.IsFixed) && r.Model.Mean == nil
 	if gppl.OneValue(f.sums) {
-		doubts = append(doubts, fmt.Sprintf("one value holds nearly all of the mean of y², %.3g: all frequencies have the same power, as those of an outlier", power))
+		doubts = append(doubts, fmt.Sprintf("one value holds nearly all of the mean of y², %.3g: all frequencies have the same"+
+			" power, as those of an outlier", power))
 	}
 	if gain := white - r.Value; f.result.Exact && free && gain < float64(len(params)-1) {
-		doubts = append(doubts, fmt.Sprintf("no signal was found that chance does not explain: the model is %.2g nats better than white noise", gain))
+		doubts = append(doubts,
+			fmt.Sprintf("no signal was found that chance does not explain: the model is %.2g nats better than white noise", gain))
 	}
 	return doubts
 }

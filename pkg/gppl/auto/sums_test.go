@@ -79,7 +79,8 @@ func TestFitSumsConstant(t *testing.T) {
 	for _, c := range []struct {
 		level, noise float64
 		constant     bool
-	}{{3, 0, true}, {7.3, 0, true}, {-4.1, 0, true}, {0, 0, true}, {7.3, 1e-15, true}, {3, 1e-14, true}, {7.3, 1e-6, false}, {3, 1e-9, false}} {
+	}{{3, 0, true}, {7.3, 0, true}, {-4.1, 0, true}, {0, 0, true}, {7.3, 1e-15, true}, {3, 1e-14, true}, {7.3, 1e-6, false},
+		{3, 1e-9, false}} {
 		for _, n := range []int{1, 20, 5000} {
 			s := newSums(t, sums.Range{Lo: 0, Hi: 100, Shortest: 0.5, Centre: 3, Largest: 20})
 			x, y := make([]float64, n), make([]float64, n)
@@ -118,10 +119,12 @@ func TestFitSumsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Exact || r.Status != gppl.Converged || !strings.Contains(r.Why, "refused") || !strings.Contains(r.Why, "no more than 60 are allowed") {
+	if r.Exact || r.Status != gppl.Converged || !strings.Contains(r.Why, "refused") ||
+		!strings.Contains(r.Why, "no more than 60 are allowed") {
 		t.Errorf("%s: %v", r.Why, r)
 	}
-	_, err = auto.FitSums(t.Context(), gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 1}, Noise: 0.2}, s, 0, auto.Settings{})
+	_, err = auto.FitSums(t.Context(), gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 1}, Noise: 0.2}, s, 0,
+		auto.Settings{})
 	if !errors.As(err, &refusal) {
 		t.Errorf("Matérn: %v", err)
 	}
@@ -137,7 +140,8 @@ func TestFitSumsWall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Exact || r.Status != gppl.Converged || len(r.Steps) < 2 || r.Steps[0].K != 0 || !strings.Contains(r.Why, "refused for shorter lengthscales") {
+	if r.Exact || r.Status != gppl.Converged || len(r.Steps) < 2 || r.Steps[0].K != 0 ||
+		!strings.Contains(r.Why, "refused for shorter lengthscales") {
 		t.Errorf("%s: %v", r.Why, r)
 	}
 	if got := r.Steps[0].Theta[1]; !(got > 1.1*r.Params[1].Value) {

@@ -14,8 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// patience is the seconds that an evaluation of the exact likelihood may take as
-// an answer to doubts.
+// patience is the seconds that an evaluation of the exact likelihood may take as an answer to doubts.
 const patience = 10
 
 // train trains from the present point and from any further starts. It returns the best
@@ -74,7 +73,7 @@ func (a *fitting) train(likelihood gppl.Loss) (best *gppl.Result, gain float64, 
 	return best, stood - best.Value, nil
 }
 
-// curve adds standard errors to a result that has none, where training reached the optimum that they belong to. They take as long as two
+// curve adds standard errors to a result that has none, if training reached the optimum that they belong to. They take two
 // evaluations for each parameter, so that only the best of several trainings has them.
 func (a *fitting) curve(loss gppl.Loss, r *gppl.Result) {
 	s := a.settings.Fit
@@ -138,7 +137,8 @@ func (a *fitting) priorsByName() ([]gppl.ParamPrior, error) {
 	return posterior.Priors(), nil
 }
 
-// InSupport returns m with each parameter that is outside the support of its prior, a gppl.Uniform of its name, in the middle of it.
+// InSupport returns m with each parameter that is outside the support of its prior, a gppl.Uniform of its name, moved to its
+// middle.
 func InSupport(m gppl.Model, priors []gppl.ParamPrior) gppl.Model {
 	if len(priors) == 0 {
 		return m
@@ -154,8 +154,7 @@ func InSupport(m gppl.Model, priors []gppl.ParamPrior) gppl.Model {
 	return m.WithParams(theta)
 }
 
-// periodsAllowed reports whether every period that is trained lies where the search
-// lets periods be.
+// periodsAllowed reports whether every period that is trained lies where the search lets periods be.
 func (a *fitting) periodsAllowed(m gppl.Model) bool {
 	return a.longest == 0 || !slices.ContainsFunc(m.Params(), func(p gppl.Param) bool {
 		return isPeriod(p) && !p.IsFixed() && !(p.Value >= a.shortest && p.Value <= a.longest)
@@ -191,7 +190,7 @@ func (a *fitting) halve(loss gppl.Loss, starts []gppl.Model) []gppl.Model {
 // far is how many nats for each observation a start may be above the best to be trained from.
 const far = 0.05
 
-// nearest returns the starts of a guided training in the order of their values, but for those on the way to one before or far above it.
+// nearest returns the starts of a guided training by rising value, without those close to an earlier one or far above the first.
 func (a *fitting) nearest(loss gppl.Loss, starts []gppl.Model) (kept []gppl.Model) {
 	values, order := make([]float64, len(starts)), timeline.Range(0, len(starts))
 	for i, m := range starts {
@@ -213,8 +212,8 @@ func (a *fitting) nearest(loss gppl.Loss, starts []gppl.Model) (kept []gppl.Mode
 	return kept
 }
 
-// promises reports whether a few evaluations from m lead below the best, without those where m is on the way to it, far above, also on some
-// observations that are spread over all, or where an evaluation takes far longer.
+// promises reports whether a few evaluations from m lead below the best. It does not try where m is close to the best, or far
+// above it on all data or on some that are spread over all, or where an evaluation takes far longer.
 func (a *fitting) promises(likelihood gppl.Loss, m gppl.Model, best *gppl.Result) bool {
 	const slower = 10 // times
 	most := far * float64(a.data.Len())
@@ -228,7 +227,8 @@ func (a *fitting) promises(likelihood gppl.Loss, m gppl.Model, best *gppl.Result
 	if a.spare != nil { // an evaluation of all far from the best may take many harmonics
 		a.evaluations += 2
 		v, err := gppl.ValueGradContext(a.ctx, a.spare, nil, m.Values())
-		if stands, wrong := gppl.ValueGradContext(a.ctx, a.spare, nil, best.Model.Values()); err == nil && wrong == nil && v > stands+far*spreadSize {
+		if stands, wrong := gppl.ValueGradContext(a.ctx, a.spare, nil, best.Model.Values()); err == nil && wrong == nil &&
+			v > stands+far*spreadSize {
 			return false
 		}
 	}
@@ -240,7 +240,7 @@ func (a *fitting) promises(likelihood gppl.Loss, m gppl.Model, best *gppl.Result
 	return r != nil && r.Value < best.Value
 }
 
-// same is how near the scales of starts are, in logs, that parts of the data or a periodogram do not tell.
+// same is the distance of scales, in logs, below which parts of the data or a periodogram do not distinguish starts.
 const same = 0.7
 
 // apart is how far the scales of two models are from each other, in logs and, of periods, in quarters of a cycle over the range.
@@ -261,11 +261,12 @@ func (a *fitting) apart(m, other gppl.Model) (d float64) {
 // fullTrainings is the number of starts that are trained to the end on one loss.
 const fullTrainings = 2
 
-// projectedGradient is the gradient at which training on projections ends. That of the likelihood ends by standard errors (gppl.Settings).
+// projectedGradient is the gradient at which training on projections ends. On the likelihood, it ends by standard errors
+// (gppl.Settings).
 const projectedGradient = 1e-3
 
-// trainFrom runs one training with at most the given number of evaluations; 0 means the default. Periods move by cycles over the range,
-// unless that leads out of the range of periods.
+// trainFrom runs one training with at most the given number of evaluations; 0 means the default. Periods move by cycles over the
+// range, unless that leads out of the range of periods.
 func (a *fitting) trainFrom(loss gppl.Loss, start gppl.Model, evaluations int) (*gppl.Result, error) {
 	return a.trainFor(loss, start, evaluations, a.settings.Fit)
 }
@@ -273,7 +274,7 @@ func (a *fitting) trainFrom(loss gppl.Loss, start gppl.Model, evaluations int) (
 // trainFor is trainFrom with settings for all but the starts.
 func (a *fitting) trainFor(loss gppl.Loss, start gppl.Model, evaluations int, s gppl.Settings) (*gppl.Result, error) {
 	s.Starts, s.MaxEvaluations = 1, evaluations
-	if _, projected := loss.(*gppl.Projected); a.metric != nil && s.Guide == nil && !projected { // projections know less than all observations
+	if _, projected := loss.(*gppl.Projected); a.metric != nil && s.Guide == nil && !projected { // projections know less
 		s.Guide = a.metric
 	}
 	return a.trainBy(loss, start, s)
@@ -311,8 +312,8 @@ func Likelihood(m gppl.Model, d gppl.Data, seconds float64, opts ...gppl.Option)
 	return Within(exact, m, seconds), nil
 }
 
-// Within returns a likelihood to train from m: where an evaluation is predicted to take both more than so many seconds and ten times as long as
-// at m, also by the engine that takes over where another fails, it cannot be evaluated (gppl.WithSeconds).
+// Within returns a likelihood to train from m. It cannot be evaluated where an evaluation is predicted to take both more than the
+// given seconds and ten times as long as at m, also by the engine that takes over where another fails (gppl.WithSeconds).
 func Within[L limited[L]](likelihood L, m gppl.Model, seconds float64) L {
 	const slower = 10
 	return likelihood.WithinSeconds(max(seconds, slower*gppl.Seconds(likelihood, m.Values())))
@@ -353,8 +354,7 @@ func (a *fitting) trainExact(why string) error {
 	return a.settle(nil)
 }
 
-// settle answers doubts about what was found: by the exact likelihood, unless it
-// was that, and by further starts.
+// settle answers doubts about what was found: by the exact likelihood, unless it was that, and by further starts.
 func (a *fitting) settle(exact *gppl.Exact) error {
 	a.unsettled = append(a.unsettled, a.aliasDoubts()...)
 	doubts := a.doubts()
@@ -450,14 +450,14 @@ func (a *fitting) further() int {
 		return 0
 	}
 	ended := a.result.Status == gppl.Stalled || a.result.Status == gppl.Limited
-	if a.settings.Fit.Starts == 0 && a.result.Exact && a.result.Search.Screened > 0 && !ended && (a.data.Len() <= trainWhole || a.spread != nil) {
+	if a.settings.Fit.Starts == 0 && a.result.Exact && a.result.Search.Screened > 0 && !ended &&
+		(a.data.Len() <= trainWhole || a.spread != nil) {
 		return 0
 	}
 	return cmp.Or(a.settings.Fit.Starts, 6)
 }
 
-// startAround returns m with its trained parameters moved at random in their raw
-// values.
+// startAround returns m with its trained parameters moved at random in their raw values.
 func startAround(m gppl.Model, by float64, rnd *rand.Rand) gppl.Model {
 	params, theta := m.Params(), m.Values()
 	for i, p := range params {

@@ -27,8 +27,8 @@ import (
 // log likelihood. Times are rounded to a quarter of the mean spacing, unless they are even. A value, with its gradient, takes
 // O(n log n).
 //
-// For series too long for that, I is the mean of the periodograms of consecutive segments: rhythms that change little over a segment do not
-// show.
+// For series too long for that, I is the mean of the periodograms of consecutive segments. Rhythms that change little over a
+// segment do not show.
 type whittle struct {
 	model  gppl.Model
 	half   int // grid points of half a circle of the transform
@@ -50,8 +50,8 @@ type spectrum struct {
 	sequence         []float64 // transformed in place
 }
 
-// maxBins is the largest number of grid points of a whole series, which gets a coarser grid if it is longer, and searchBins that of the segments
-// that a search compares.
+// maxBins is the largest number of grid points of a whole series, which gets a coarser grid if it is longer; searchBins is that
+// of the segments that a search compares.
 const (
 	maxBins    = 1 << 16
 	searchBins = 1 << 13
@@ -60,7 +60,7 @@ const (
 // newWhittle returns the periodogram of the whole series, or nil if it has too many gaps for the grid, or is none.
 func newWhittle(m gppl.Model, d gppl.Data) *whittle { return newSegments(m, d, math.MaxInt) }
 
-// newSegments is newWhittle with as many segments as keep each to so many grid points, four to the mean spacing.
+// newSegments is newWhittle with enough segments to keep each to most grid points, four to the mean spacing.
 func newSegments(m gppl.Model, d gppl.Data, most int) *whittle {
 	if d.X.Dim() != 1 {
 		return nil
@@ -77,7 +77,8 @@ func newSegments(m gppl.Model, d gppl.Data, most int) *whittle {
 	}
 	if step := evenStep(l.t); step > spacing/4 {
 		if points := (1 + int(math.Round(l.span()/step))) / segments; points <= maxBins {
-			return readWhittle(m, l, spacing, grid{points: points, step: step, stride: step * float64(points), segments: segments, even: true})
+			return readWhittle(m, l, spacing, grid{points: points, step: step, stride: step * float64(points), segments: segments,
+				even: true})
 		}
 	}
 	bins = min(bins, maxBins-1)
@@ -306,9 +307,9 @@ func (f *whittle) ValueGrad(grad, theta []float64) (value float64, err error) {
 // how well a rhythm of a long series is known, which rises with the cube of its range.
 const metricBins = 1 << 18
 
-// metricOf returns the periodogram of a regular series of as many observations in the range of d, nil for few of them or if they are no series:
-// its information is about that of d, and costs little. The periodogram of irregular times has less, for every wave leaks to
-// all frequencies.
+// metricOf returns the periodogram of a regular series of as many observations in the range of d, or nil if they are few or no
+// series: its information is about that of d, and costs little. The periodogram of irregular times has less, as every wave leaks
+// to all frequencies.
 func metricOf(m gppl.Model, d gppl.Data) *whittle {
 	if d.X.Dim() != 1 || 4*d.Len() < searchBins {
 		return nil

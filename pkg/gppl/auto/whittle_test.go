@@ -26,7 +26,10 @@ func TestWhittle(t *testing.T) {
 		}
 		return v
 	}
-	for _, k := range []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 3}, gppl.Laplace{Variance: 1, Lengthscale: 5}, gppl.Add(gppl.SE{Variance: 0.5, Lengthscale: 5}, gppl.Periodic{Variance: 0.5, Lengthscale: 1, Period: 6.2832}), gppl.RQ{Variance: 1, Lengthscale: 2, Alpha: 0.5}, gppl.Add(gppl.LocPer{Variance: 1, Lengthscale: 20, Period: 6.3, PeriodicLengthscale: 1}, gppl.White{Variance: 0.02})} {
+	for _, k := range []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: 3}, gppl.Laplace{Variance: 1, Lengthscale: 5},
+		gppl.Add(gppl.SE{Variance: 0.5, Lengthscale: 5}, gppl.Periodic{Variance: 0.5, Lengthscale: 1, Period: 6.2832}),
+		gppl.RQ{Variance: 1, Lengthscale: 2, Alpha: 0.5},
+		gppl.Add(gppl.LocPer{Variance: 1, Lengthscale: 20, Period: 6.3, PeriodicLengthscale: 1}, gppl.White{Variance: 0.02})} {
 		m := gppl.Model{Kernel: k, Noise: 0.03}
 		f := newWhittle(m, d)
 		theta := m.Values()
@@ -77,7 +80,8 @@ func TestWhittle(t *testing.T) {
 			}
 		}
 	}
-	if newWhittle(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, gppl.Data{X: gppl.Scalars([]float64{1, 1}), Y: []float64{1, 2}}) != nil {
+	if newWhittle(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1},
+		gppl.Data{X: gppl.Scalars([]float64{1, 1}), Y: []float64{1, 2}}) != nil {
 		t.Error("two coinciding times have no periodogram")
 	}
 }
@@ -115,8 +119,8 @@ func checkInformation(t *testing.T, f *whittle, theta []float64) {
 	}
 }
 
-// TestMetric: a rhythm that a long series repeats is one pattern, whose variance is known no better for its repetition; segments, whose
-// patterns count as independent, would know it better, the more there are.
+// TestMetric: a rhythm that a long series repeats is one pattern, whose variance is known no better for its repetition; segments,
+// whose patterns count as independent, would know it better, the more there are.
 func TestMetric(t *testing.T) {
 	const n = 20_000
 	theta := []float64{1, n / 200, 4, 1.4, 30, 0.09}
@@ -139,8 +143,8 @@ func TestMetric(t *testing.T) {
 	}
 }
 
-// TestSpectralStarts adds to a random walk that returns a rhythm that is worth 80 nats to 3000 observations and 10 to the part of them
-// that the search trains on: one of the starts has it nevertheless.
+// TestSpectralStarts adds to a random walk that returns a rhythm that is worth 80 nats to 3000 observations and 10 to the part of
+// them that the search trains on: one of the starts has it nevertheless.
 func TestSpectralStarts(t *testing.T) {
 	if testsize.Quick() {
 		t.Skip("takes some seconds")
@@ -155,7 +159,8 @@ func TestSpectralStarts(t *testing.T) {
 		walk = 0.98*walk + 0.2*rnd.NormFloat64()
 		y[i] = walk + 0.1*math.Sin(2*math.Pi*x[i]/period) + 0.3*rnd.NormFloat64()
 	}
-	family := gppl.Model{Kernel: gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 1}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1})}
+	family := gppl.Model{Kernel: gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 1},
+		gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1})}
 	a := &fitting{ctx: context.Background(), family: family, result: &Result{}}
 	a.data = gppl.Data{X: gppl.Scalars(x), Y: y}
 	a.rest = a.data
@@ -164,7 +169,8 @@ func TestSpectralStarts(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWhittle(family, a.data)
-	if p := w.excess(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 50}, Noise: 0.09}, 1); len(p) != 1 || math.Abs(p[0]/period-1) > 0.002 {
+	if p := w.excess(gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 50}, Noise: 0.09}, 1); len(p) != 1 ||
+		math.Abs(p[0]/period-1) > 0.002 {
 		t.Errorf("beyond a random walk there are the periods %v, want %v", p, period)
 	}
 	found := false
@@ -196,7 +202,8 @@ func TestLobes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &searcher{
-		ctx: context.Background(), model: m, params: m.Params(), loss: loss, compared: gppl.NewProfile(loss.parts...), scales: newScales(d, true), search: &Search{},
+		ctx: context.Background(), model: m, params: m.Params(), loss: loss, compared: gppl.NewProfile(loss.parts...),
+		scales: newScales(d, true), search: &Search{},
 		methods: gppl.Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}
 	s.findLinear()

@@ -41,11 +41,13 @@ func ExampleSample() {
 	for i, p := range s.Params {
 		fmt.Printf("%s: optimum %.1f, median %.1f, chains agree: %t\n", p.Name, r.Params[i].Value, p.Median, p.RHat < 1.01)
 	}
-	ahead, err := s.Uncertain(64).Predict(ctx, gppl.Scalars([]float64{6.4}), func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) })
+	ahead, err := s.Uncertain(64).Predict(ctx, gppl.Scalars([]float64{6.4}),
+		func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) })
 	if err != nil {
 		panic(err)
 	}
-	fmt.Printf("next: %.1f, 95 %% between %.1f and %.1f\n", ahead.Quantile(0.5)[0], ahead.Quantile(0.025)[0], ahead.Quantile(0.975)[0])
+	fmt.Printf("next: %.1f, 95 %% between %.1f and %.1f\n", ahead.Quantile(0.5)[0], ahead.Quantile(0.025)[0],
+		ahead.Quantile(0.975)[0])
 	// Output:
 	// variance: optimum 0.6, median 1.0, chains agree: true
 	// lengthscale: optimum 0.9, median 1.1, chains agree: true

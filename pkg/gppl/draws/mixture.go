@@ -49,8 +49,7 @@ func (m *Mixture) Mean() []float64 {
 	})
 }
 
-// Variance returns Σ w_c·(σ_c² + (μ_c − μ)²): the variance within components plus that
-// between them.
+// Variance returns Σ w_c·(σ_c² + (μ_c − μ)²): the variance within components plus that between them.
 func (m *Mixture) Variance() []float64 {
 	return m.each(func(_ int, mu, sd []float64) float64 {
 		mean := m.average(func(c int) float64 { return mu[c] })
@@ -63,8 +62,7 @@ const log2Pi = 1.8378770664093454835606594728112352797
 // normalCDF is Φ, with the digits of both tails.
 func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
-// Quantile returns the quantiles at level p, to a relative 1e-12 of the width of the
-// distribution. It panics unless 0 < p < 1.
+// Quantile returns the quantiles at level p, to a relative 1e-12 of the width of the distribution. It panics unless 0 < p < 1.
 func (m *Mixture) Quantile(p float64) []float64 {
 	if !(p > 0 && p < 1) {
 		panic(fmt.Sprintf("draws: Mixture.Quantile: p = %v, want 0 < p < 1", p))
@@ -134,7 +132,8 @@ func (m *Mixture) CRPS(y []float64) []float64 {
 	m.checkLen(y)
 	return m.each(func(i int, mu, sd []float64) float64 {
 		return m.average(func(c int) float64 {
-			return meanAbs(y[i]-mu[c], sd[c]) - 0.5*m.average(func(d int) float64 { return meanAbs(mu[c]-mu[d], math.Hypot(sd[c], sd[d])) })
+			return meanAbs(y[i]-mu[c], sd[c]) -
+				0.5*m.average(func(d int) float64 { return meanAbs(mu[c]-mu[d], math.Hypot(sd[c], sd[d])) })
 		})
 	})
 }

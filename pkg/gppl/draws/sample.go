@@ -65,19 +65,23 @@ type SampledParam struct {
 	ImportanceSD         float64
 }
 
-// Sample draws from the posterior distribution of the parameters of a loss by the No-U-Turn sampler, several chains at a time. It needs nothing but that the
-// loss is right, where NewUncertain needs a posterior near normal; a draw takes some three to thirty evaluations with gradients.
+// Sample draws from the posterior distribution of the parameters of a loss by the No-U-Turn sampler, in several chains at a time.
+// NewUncertain requires a posterior near normal; Sample only requires that the loss is correct. A draw takes some three to thirty
+// evaluations with gradients.
 //
-// The density, the raw values u in which it is drawn, and what parameters without a prior mean are those of NewUncertain; r is a training of loss. A flat likelihood
-// of a parameter without a prior has no posterior distribution, and chains wander: give all parameters priors (NewMAP).
+// The density, the raw values u in which it is drawn, and what parameters without a prior mean are those of NewUncertain; r is a
+// training of loss. If a parameter has no prior and its likelihood is flat, there is no posterior distribution and chains wander:
+// give all parameters priors (NewMAP).
 //
-// Chains begin at draws around the mode, of the width of the curvature there, which is also their first metric; a chain that finds no such place begins at the best
-// point. The warm-up adapts the step to the acceptance and the dense metric to the draws in windows. The same seed draws the same on any number of processors.
+// Chains begin at draws around the mode, with the width of the curvature there, which is also their first metric; a chain that
+// finds no such place begins at the best point. The warm-up adapts the step to the acceptance, and the dense metric to the draws,
+// in windows. A seed gives the same draws on any number of processors.
 //
-// The Warnings say if R̂ exceeds 1.01, if effective sizes are below 100 for each chain, if draws diverged, if trajectories were cut, or if importance sampling, where its
-// k̂ is good, has means more than a quarter of a standard deviation away.
+// The Warnings say if R̂ exceeds 1.01, if effective sizes are below 100 per chain, if draws diverged, if trajectories were cut,
+// or if importance sampling, where its k̂ is good, has means more than a quarter of a standard deviation away.
 //
-// It is an error if ctx ends, if r does not belong to loss, if no parameter was trained, or if settings are out of range. It panics if loss is nil.
+// It is an error if ctx ends, if r does not belong to loss, if no parameter was trained, or if settings are out of range. It
+// panics if loss is nil.
 func Sample(ctx context.Context, loss gppl.Loss, r *gppl.Result, s SampleSettings) (*Sampled, error) {
 	if loss == nil {
 		panic("draws: Sample: the loss is nil")
@@ -87,7 +91,8 @@ func Sample(ctx context.Context, loss gppl.Loss, r *gppl.Result, s SampleSetting
 	}
 	s.Chains, s.Warmup, s.Draws, s.Accept = cmp.Or(s.Chains, 4), cmp.Or(s.Warmup, 500), cmp.Or(s.Draws, 1000), cmp.Or(s.Accept, 0.8)
 	if s.Chains < 1 || s.Warmup < fewestDraws || s.Draws < fewestDraws || !(s.Accept > 0 && s.Accept < 1) {
-		return nil, fmt.Errorf("draws: %d chains of %d and %d draws, acceptance %v: want at least 1 chain of %d and %d, and an acceptance between 0 and 1",
+		return nil, fmt.Errorf("draws: %d chains of %d and %d draws, acceptance %v: want at least 1 chain of %d and %d, and an"+
+			" acceptance between 0 and 1",
 			s.Chains, s.Warmup, s.Draws, s.Accept, fewestDraws, fewestDraws)
 	}
 	t, err := newTarget(loss, r)
@@ -116,9 +121,11 @@ func Sample(ctx context.Context, loss gppl.Loss, r *gppl.Result, s SampleSetting
 			theta, _ := t.natural(u)
 			out.Draws[i] = append(out.Draws[i], theta)
 		}
-		out.Divergent, out.Saturated, out.Evaluations = out.Divergent+c.Divergent, out.Saturated+c.Saturated, out.Evaluations+c.Gradients
+		out.Divergent, out.Saturated, out.Evaluations = out.Divergent+c.Divergent, out.Saturated+c.Saturated,
+			out.Evaluations+c.Gradients
 	}
-	if out.Importance, err = NewUncertain(ctx, loss, r, UncertainSettings{Draws: importanceDraws, Models: importanceDraws, Seed: s.Seed}); err != nil {
+	if out.Importance, err = NewUncertain(ctx, loss, r,
+		UncertainSettings{Draws: importanceDraws, Models: importanceDraws, Seed: s.Seed}); err != nil {
 		return nil, err
 	}
 	out.describe(t)
@@ -195,10 +202,12 @@ func (s *Sampled) describe(t *target) {
 		s.judge(p)
 	}
 	if s.Divergent > 0 {
-		s.warn("%d draws diverged: the posterior has a region that is too curved for the step, and may be left out; narrower priors or an acceptance of 0.95 or more may help", s.Divergent)
+		s.warn("%d draws diverged: the posterior has a region that is too curved for the step, and may be left out; narrower priors"+
+			" or an acceptance of 0.95 or more may help", s.Divergent)
 	}
 	if s.Saturated > 0 {
-		s.warn("%d trajectories were cut at %d steps: the posterior has directions of very different lengths, or none that ends", s.Saturated, 1<<mostDoublings-1)
+		s.warn("%d trajectories were cut at %d steps: the posterior has directions of very different lengths, or none that ends",
+			s.Saturated, 1<<mostDoublings-1)
 	}
 }
 
@@ -213,7 +222,8 @@ func (s *Sampled) judge(p SampledParam) {
 		s.warn("%s has an effective number of draws of %.0f, below %.0f; draw more", p.Name, min(p.Bulk, p.Tail), least)
 	}
 	if d := math.Abs(p.Mean-p.ImportanceMean) / p.SD; d > apart {
-		s.warn("importance sampling puts the mean of %s %.2f standard deviations away, with k̂ = %.2f: one of the two missed a part of the posterior", p.Name, d, s.Importance.K)
+		s.warn("importance sampling puts the mean of %s %.2f standard deviations away, with k̂ = %.2f: one of the two missed a part"+
+			" of the posterior", p.Name, d, s.Importance.K)
 	}
 }
 
@@ -221,7 +231,8 @@ func (s *Sampled) warn(format string, args ...any) {
 	s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
 }
 
-// Uncertain returns as many of the draws as models, spread evenly over all, for forecasts that average over them (Uncertain.Predict). It panics if models is below 1.
+// Uncertain returns as many draws as models, spread evenly over all, for forecasts that average over them (Uncertain.Predict). It
+// panics if models is below 1.
 func (s *Sampled) Uncertain(models int) *Uncertain {
 	if models < 1 {
 		panic(fmt.Sprintf("draws: Sampled.Uncertain: models = %d", models))
@@ -241,10 +252,13 @@ func (s *Sampled) Uncertain(models int) *Uncertain {
 // String is a table of the parameters, what importance sampling says, and the warnings.
 func (s *Sampled) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d chains of %d draws, %d divergent, %d evaluations; importance sampling: %v\n", len(s.Draws), len(s.Draws[0]), s.Divergent, s.Evaluations, s.Importance)
-	fmt.Fprintf(&b, "  %-24s %10s %10s %10s %10s %10s %6s %6s %6s %12s\n", "", "mean", "sd", "2.5 %", "median", "97.5 %", "R̂", "bulk", "tail", "by importance")
+	fmt.Fprintf(&b, "%d chains of %d draws, %d divergent, %d evaluations; importance sampling: %v\n",
+		len(s.Draws), len(s.Draws[0]), s.Divergent, s.Evaluations, s.Importance)
+	fmt.Fprintf(&b, "  %-24s %10s %10s %10s %10s %10s %6s %6s %6s %12s\n", "", "mean", "sd", "2.5 %", "median", "97.5 %", "R̂",
+		"bulk", "tail", "by importance")
 	for _, p := range s.Params {
-		fmt.Fprintf(&b, "  %-24s %10.4g %10.4g %10.4g %10.4g %10.4g %6.3f %6.0f %6.0f %.4g ± %.2g\n", p.Name, p.Mean, p.SD, p.Lower, p.Median, p.Upper, p.RHat, p.Bulk, p.Tail, p.ImportanceMean, p.ImportanceSD)
+		fmt.Fprintf(&b, "  %-24s %10.4g %10.4g %10.4g %10.4g %10.4g %6.3f %6.0f %6.0f %.4g ± %.2g\n",
+			p.Name, p.Mean, p.SD, p.Lower, p.Median, p.Upper, p.RHat, p.Bulk, p.Tail, p.ImportanceMean, p.ImportanceSD)
 	}
 	for _, w := range s.Warnings {
 		b.WriteString("  warning: " + w + "\n")

@@ -23,7 +23,8 @@ func sampledCase(t *testing.T) (*gppl.MAP, *gppl.Result) {
 	d := gppltest.Series(t, rand.New(rand.NewPCG(11, 1)), 50, 1, 4, 0.3)
 	m := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 4}, Noise: 0.3}.Fix("variance")
 	loss := must.Get(gppl.NewMAP(must.Get(gppl.NewExact(m, d))(t),
-		gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 2, Scale: 6}}, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.HalfNormal{Scale: 1}}))(t)
+		gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 2, Scale: 6}}, gppl.ParamPrior{Name: gppl.NoiseName,
+			Prior: gppl.HalfNormal{Scale: 1}}))(t)
 	return loss, must.Get(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 }
 
@@ -92,7 +93,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestSampleWarnings: a likelihood that does not determine a parameter without a prior has no posterior, and few draws tell little.
+// TestSampleWarnings: a likelihood that does not determine a parameter without a prior has no posterior, and few draws tell
+// little.
 func TestSampleWarnings(t *testing.T) {
 	loss, r := sampledCase(t)
 	ctx := context.Background()
@@ -100,7 +102,8 @@ func TestSampleWarnings(t *testing.T) {
 	if !strings.Contains(fmt.Sprint(few), "below 200; draw more") {
 		t.Errorf("%v", few)
 	}
-	for want, s := range map[string]draws.SampleSettings{"acceptance 2": {Accept: 2}, "-1 chains": {Chains: -1}, "of 5 and": {Warmup: 5}} {
+	for want, s := range map[string]draws.SampleSettings{"acceptance 2": {Accept: 2}, "-1 chains": {Chains: -1},
+		"of 5 and": {Warmup: 5}} {
 		if _, err := draws.Sample(ctx, loss, r, s); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", s, err)
 		}
@@ -115,12 +118,14 @@ func TestSampleWarnings(t *testing.T) {
 	}
 }
 
-// TestSimulationBasedCalibration draws parameters from their priors and data from the parameters: the ranks of the former among draws of the posterior are uniform,
-// of NUTS and of importance sampling (Talts et al. 2018), by χ² at a level of 1e-3 for each.
+// TestSimulationBasedCalibration draws parameters from their priors and data from the parameters. The ranks of the parameters
+// among draws of the posterior are uniform, by NUTS and by importance sampling (Talts et al. 2018), by χ² at a level of 1e-3 for
+// each.
 func TestSimulationBasedCalibration(t *testing.T) {
 	sims := testsize.Of(60, 200, 2000)
 	const n, kept = 25, testranks.Kept
-	priors := map[string]gppl.LogNormal{"variance": {Mu: 0, Sigma: 0.5}, "lengthscale": {Mu: 1.2, Sigma: 0.5}, gppl.NoiseName: {Mu: -1.2, Sigma: 0.7}}
+	priors := map[string]gppl.LogNormal{"variance": {Mu: 0, Sigma: 0.5}, "lengthscale": {Mu: 1.2, Sigma: 0.5},
+		gppl.NoiseName: {Mu: -1.2, Sigma: 0.7}}
 	names := []string{"variance", "lengthscale", gppl.NoiseName}
 	ranks := testranks.Ranks{}
 	rnd := rand.New(rand.NewPCG(21, 4))
@@ -138,7 +143,8 @@ func TestSimulationBasedCalibration(t *testing.T) {
 		loss := must.Get(gppl.NewMAP(must.Get(gppl.NewExact(m, d))(t), list...))(t)
 		r := must.Get(gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true}))(t)
 		s := must.Get(draws.Sample(ctx, loss, r, draws.SampleSettings{Chains: 1, Warmup: 200, Draws: 6 * kept, Seed: uint64(sim)}))(t)
-		for by, models := range map[string][]gppl.Model{"NUTS": s.Uncertain(kept).Models, "importance": thinned(s.Importance.Models, kept)} {
+		for by, models := range map[string][]gppl.Model{"NUTS": s.Uncertain(kept).Models,
+			"importance": thinned(s.Importance.Models, kept)} {
 			if len(models) < kept {
 				fallbacks++
 				continue

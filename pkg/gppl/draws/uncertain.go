@@ -1,5 +1,5 @@
-// Package draws has the posterior distribution of the parameters of a model: draws around an optimum, weighted by importance (Uncertain),
-// those of the No-U-Turn sampler (Sample), and forecasts that average over either (Mixture).
+// Package draws has the posterior distribution of the parameters of a model: draws around an optimum, weighted by importance
+// (Uncertain), draws by the No-U-Turn sampler (Sample), and forecasts that average over either (Mixture).
 package draws
 
 import (
@@ -22,19 +22,16 @@ import (
 type UncertainSettings struct {
 	// Draws is the number of evaluations of the loss; 0 means 256.
 	Draws int
-	// Models is the number of models that forecasts average over, resampled from the
-	// draws; 0 means 64.
+	// Models is the number of models that forecasts average over, resampled from the draws; 0 means 64.
 	Models int
 	Seed   uint64
 }
 
-// Uncertain is the posterior distribution of the parameters of a model, as weighted
-// draws around an optimum. Forecasts from it (Predict) average over the parameters
-// instead of treating the learned ones as known, so that bands are wider where data
-// are few.
+// Uncertain is the posterior distribution of the parameters of a model, as weighted draws around an optimum. Forecasts from it
+// (Predict) average over the parameters instead of treating the learned ones as known, so that bands are wider where data are
+// few.
 type Uncertain struct {
-	// Models are the models that forecasts average with equal weights; a draw with a
-	// large weight occurs more than once.
+	// Models are the models that forecasts average with equal weights; a draw with a large weight occurs more than once.
 	Models []gppl.Model
 	// K is the diagnostic k̂ of the importance weights: up to 0.7 the average can be
 	// trusted (Vehtari et al. 2024). It is NaN if there are no weights.
@@ -43,41 +40,33 @@ type Uncertain struct {
 	ESS float64
 	// Adapted is the number of times that the proposal was adapted to its own draws.
 	Adapted int
-	// Fallback says why forecasts use the learnt parameters alone, in which case Models
-	// has one entry; "" if they do not.
+	// Fallback says why forecasts use the learnt parameters alone, in which case Models has one entry; "" if they do not.
 	Fallback string
-	// Failed is the number of draws where the loss could not be evaluated; their weight
-	// is 0.
+	// Failed is the number of draws where the loss could not be evaluated; their weight is 0.
 	Failed int
 }
 
-// adaptations is how often the proposal takes over the mean and the covariance of
-// its weighted draws. Of 320 fits of simulated series with n = 100, 276 needed none,
-// 28 one and 7 two; 9 fell back.
+// adaptations is how often the proposal takes over the mean and the covariance of its weighted draws. Of 320 fits of simulated
+// series with n = 100, 276 needed none, 28 one and 7 two; 9 fell back.
 const adaptations = 3
 
-// NewUncertain draws parameters around the best point of a training r of loss: in the raw
-// parameters u of training, from a multivariate Student-t distribution with 4 degrees of
-// freedom, centre û and scale matrix H⁻¹, where H is the curvature of the loss at û. The
-// draws are weighted by importance,
+// NewUncertain draws parameters around the best point of a training r of loss: in the raw parameters u of training, from a
+// multivariate Student-t distribution with 4 degrees of freedom, centre û and scale matrix H⁻¹, where H is the curvature of the
+// loss at û. The draws are weighted by importance,
 //
 //	w ∝ exp(−L(θ(u)))·|dθ/du| / q(u),
 //
-// and smoothed (PSIS). The factor dθ/du applies to parameters with a prior (NewMAP), whose
-// density is in θ; û is moved to the maximum that includes it. A parameter without a prior
-// is uniform in u, which is log θ for most. For the weights to be those of a posterior, the
-// loss must be a likelihood, with priors or without; of VFE, a bound, they are those of the
-// bound. Inducing inputs stay as they were learnt.
+// and smoothed (PSIS). The factor dθ/du applies to parameters with a prior (NewMAP), whose density is in θ; û is moved to the
+// maximum that includes it. A parameter without a prior is uniform in u, which is log θ for most. For the weights to be those of
+// a posterior, the loss must be a likelihood, with priors or without; of VFE, a bound, they are those of the bound. Inducing
+// inputs stay as they were learnt.
 //
-// If k̂ is above 0.7, the proposal is adapted to the mean and covariance of its weighted
-// draws, up to three times. If k̂ remains above 0.7, or if the curvature is not positive,
-// Models has the learnt model alone, and Fallback says so. It takes two evaluations with
-// gradient per trained parameter (several times as many with priors), and one of the value
-// for each draw (up to four times as many with adaptations). k̂ knows only the region of the
-// draws: a distant second mode stays undetected.
+// If k̂ is above 0.7, the proposal is adapted to the mean and covariance of its weighted draws, up to three times. If k̂ remains
+// above 0.7, or if the curvature is not positive, Models has the learnt model alone, and Fallback says so. It takes two
+// evaluations with gradient per trained parameter (several times as many with priors), and one of the value for each draw (up to
+// four times as many with adaptations). k̂ knows only the region of the draws: a distant second mode stays undetected.
 //
-// It is an error if ctx ends, if r does not belong to loss, or if settings are out of range.
-// It panics if loss is nil.
+// It is an error if ctx ends, if r does not belong to loss, or if settings are out of range. It panics if loss is nil.
 func NewUncertain(ctx context.Context, loss gppl.Loss, r *gppl.Result, s UncertainSettings) (*Uncertain, error) {
 	if loss == nil {
 		panic("draws: NewUncertain: the loss is nil")
@@ -162,7 +151,8 @@ func (u *Uncertain) String() string {
 //
 // It is called once for each different model, and nothing is kept. Errors are those of
 // condition and of Posterior.NoisyContext, with the model.
-func (u *Uncertain) Predict(ctx context.Context, x gppl.Inputs, condition func(gppl.Model) (*gppl.Posterior, error)) (*Mixture, error) {
+func (u *Uncertain) Predict(ctx context.Context, x gppl.Inputs,
+	condition func(gppl.Model) (*gppl.Posterior, error)) (*Mixture, error) {
 	m := &Mixture{}
 	for i := 0; i < len(u.Models); {
 		same := 1 // resampled draws stand next to each other
@@ -242,9 +232,8 @@ func (t *target) naturalTo(theta, u []float64) (log float64) {
 	return log
 }
 
-// laplace returns the proposal at the mode of the target by its curvature there:
-// that of the loss, by central differences of its gradient, where no factor dθ/du counts. ok
-// is false where it is not positive.
+// laplace returns the proposal at the mode of the target by its curvature there: that of the loss, by central differences of its
+// gradient, where no factor dθ/du counts. ok is false where it is not positive.
 func (t *target) laplace(ctx context.Context) (p *psis.Proposal, ok bool) {
 	u, from := slices.Clone(t.raw), t.raw
 	var chol mat.Cholesky
@@ -259,8 +248,7 @@ func (t *target) laplace(ctx context.Context) (p *psis.Proposal, ok bool) {
 			break
 		}
 		chol, from = c, slices.Clone(u)
-		// Newton's step towards the mode: none where there are no priors, since u is
-		// where training ended.
+		// Newton's step towards the mode: none where there are no priors, since u is where training ended.
 		var step mat.VecDense
 		if err := chol.SolveVecTo(&step, grad); err != nil {
 			return nil, false
@@ -287,8 +275,9 @@ func (t *target) laplace(ctx context.Context) (p *psis.Proposal, ok bool) {
 	return p, true
 }
 
-// modeSteps bounds Newton's steps to the mode, of one standard deviation each at most, and of longestStep in any raw parameter: where training
-// drove a parameter to the end of its prior, as a noise variance to 0, the loss is flat in its log, and the mode of the log far away.
+// modeSteps is the most Newton steps to the mode. Each is of at most one standard deviation, and of longestStep in any raw
+// parameter: where training drove a parameter to the end of its prior, such as a noise variance to 0, the loss is flat in its
+// log, and the mode of the log is far away.
 const modeSteps, longestStep = 12, 3
 
 // curvature returns the second and first derivatives of the negative log target at u.

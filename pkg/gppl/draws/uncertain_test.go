@@ -86,7 +86,8 @@ func noiseOnly(t *testing.T, n int) (gppl.Model, gppl.Data, float64) {
 	for _, y := range data.Y {
 		square += y * y
 	}
-	return gppl.Model{Kernel: gppl.SE{Variance: 1e-14, Lengthscale: 1}, Noise: square / float64(n)}.Fix("variance", "lengthscale"), data, square
+	return gppl.Model{Kernel: gppl.SE{Variance: 1e-14, Lengthscale: 1}, Noise: square / float64(n)}.Fix("variance",
+		"lengthscale"), data, square
 }
 
 // TestUncertainNoise: with σ² uniform in its log, a new observation is Student-t with n
@@ -101,7 +102,8 @@ func TestUncertainNoise(t *testing.T) {
 		degrees, scale float64
 	}{
 		"uniform in log σ²": {exact, n, square / n},
-		"inverse gamma": {must.Get(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.InverseGamma{Shape: a, Scale: b}}))(t),
+		"inverse gamma": {must.Get(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName,
+			Prior: gppl.InverseGamma{Shape: a, Scale: b}}))(t),
 			2*a + n, (2*b + square) / (2*a + n)},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,7 +174,8 @@ func TestUncertainFallbacks(t *testing.T) {
 
 	fixed := must.Get(gppl.NewExact(m.Fix(gppl.NoiseName), data))(t)
 	rf := must.Get(gppl.Fit(ctx, fixed, nil, gppl.Settings{}))(t)
-	if u := must.Get(draws.NewUncertain(ctx, fixed, rf, draws.UncertainSettings{}))(t); len(u.Models) != 1 || !strings.Contains(u.Fallback, "no parameter was trained") {
+	if u := must.Get(draws.NewUncertain(ctx, fixed, rf, draws.UncertainSettings{}))(t); len(u.Models) != 1 ||
+		!strings.Contains(u.Fallback, "no parameter was trained") {
 		t.Errorf("nothing trained: %v", u)
 	}
 	// A posterior that has next to nothing where the curvature was taken.
@@ -180,7 +183,8 @@ func TestUncertainFallbacks(t *testing.T) {
 	if len(heavy.Models) != 1 || !strings.Contains(heavy.Fallback, "cannot be trusted: k̂ stays above 0.7 (") || !(heavy.K > 0.7) {
 		t.Errorf("a narrow minimum: k̂ = %v, %v", heavy.K, heavy)
 	}
-	f := must.Get(heavy.Predict(ctx, gppl.Scalars([]float64{9}), func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) }))(t)
+	f := must.Get(heavy.Predict(ctx, gppl.Scalars([]float64{9}),
+		func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) }))(t)
 	_, v := must.Get(gppl.NewPosterior(r.Model, data))(t).Noisy(gppl.Scalars([]float64{9}))
 	if math.Abs(f.Variance()[0]-v[0]) > 1e-12 || len(f.Weights) != 1 {
 		t.Errorf("the fallback forecasts a variance of %v, the learnt model %v", f.Variance()[0], v[0])
@@ -195,7 +199,8 @@ func TestUncertainFallbacks(t *testing.T) {
 		t.Error("no result: no error")
 	}
 	other := must.Get(gppl.NewExact(gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, Noise: 1}, data))(t)
-	if _, err := draws.NewUncertain(ctx, other, r, draws.UncertainSettings{}); err == nil || !strings.Contains(err.Error(), "3 parameters") {
+	if _, err := draws.NewUncertain(ctx, other, r, draws.UncertainSettings{}); err == nil ||
+		!strings.Contains(err.Error(), "3 parameters") {
 		t.Errorf("the result of another loss: %v", err)
 	}
 	if _, err := draws.NewUncertain(ctx, exact, r, draws.UncertainSettings{Draws: -1}); err == nil {
@@ -241,7 +246,8 @@ func TestUncertainSkewed(t *testing.T) {
 	exact := must.Get(gppl.NewExact(m, data))(t)
 	r := must.Get(gppl.Fit(ctx, exact, nil, gppl.Settings{}))(t)
 	for right, adapted := range map[float64]bool{1: false, 4: false, 40: true} {
-		u := must.Get(draws.NewUncertain(ctx, skewed{exact, r.Model.Noise, right}, r, draws.UncertainSettings{Draws: 2000, Models: 2000}))(t)
+		u := must.Get(draws.NewUncertain(ctx, skewed{exact, r.Model.Noise, right}, r,
+			draws.UncertainSettings{Draws: 2000, Models: 2000}))(t)
 		if u.Fallback != "" || (u.Adapted > 0) != adapted || strings.Contains(u.String(), "adapted") != adapted {
 			t.Errorf("%v times as slowly: %v; adapted is to be %v", right, u, adapted)
 		}
@@ -289,7 +295,8 @@ func (l negative) ValueGrad(grad, theta []float64) (float64, error) {
 // TestMixtureWithoutVariance: a component without variance has the density of the limit of small variances.
 func TestMixtureWithoutVariance(t *testing.T) {
 	inf := math.Inf(1)
-	m := draws.Mixture{Weights: []float64{0.5, 0.5, 0}, Means: [][]float64{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}}, Variances: [][]float64{{0, 0, 0}, {1, 0, 1}, {0, 0, 0}}}
+	m := draws.Mixture{Weights: []float64{0.5, 0.5, 0}, Means: [][]float64{{1, 1, 1}, {2, 2, 2}, {3, 3, 3}},
+		Variances: [][]float64{{0, 0, 0}, {1, 0, 1}, {0, 0, 0}}}
 	got := m.LogDensity([]float64{1, 1.5, 3})
 	if got[0] != inf || got[1] != -inf || math.Abs(got[2]-(math.Log(0.5)-0.5*math.Log(2*math.Pi)-0.5)) > 1e-15 {
 		t.Errorf("log densities %v", got)
@@ -314,8 +321,11 @@ func randomData(tb testing.TB, n int, seed uint64) gppl.Data {
 // TestNilLoss: a loss that is nil is named in the panic.
 func TestNilLoss(t *testing.T) {
 	for want, f := range map[string]func(){
-		"draws: NewUncertain: the loss is nil": func() { draws.NewUncertain(context.Background(), nil, nil, draws.UncertainSettings{}) },
-		"draws: Sample: the loss is nil":       func() { draws.Sample(context.Background(), nil, nil, draws.SampleSettings{}) },
+		"draws: NewUncertain: the loss is nil": func() {
+			draws.NewUncertain(context.Background(), nil, nil,
+				draws.UncertainSettings{})
+		},
+		"draws: Sample: the loss is nil": func() { draws.Sample(context.Background(), nil, nil, draws.SampleSettings{}) },
 	} {
 		func() {
 			defer func() {

@@ -23,7 +23,8 @@ func ExampleInformation() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.OneHot{}, gppl.Eigen{Kernel: exampledata.Model.Kernel}, gppl.Identity{}} {
+	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.OneHot{}, gppl.Eigen{Kernel: exampledata.Model.Kernel},
+		gppl.Identity{}} {
 		k := 40
 		if design == (gppl.Identity{}) {
 			k = data.Len()

@@ -1,6 +1,7 @@
-// Package fisher computes the Fisher information that observations carry about the parameters of a model, how much of it projections
-// keep, in which terms they lose the rest, and the standard errors that follow. gppl.Projected.Information computes what projections keep
-// without the observations' n×n matrices; gppl.WhittleInformation approximates that of a long series.
+// Package fisher computes the Fisher information that observations carry about the parameters of a model, how much of it
+// projections keep, in which terms they lose the rest, and the resulting standard errors. gppl.Projected.Information computes
+// what projections keep without the observations' n×n matrices; gppl.WhittleInformation approximates the information of a long
+// series.
 package fisher
 
 import (
@@ -25,10 +26,9 @@ import (
 	algebra "github.com/projected-likelihood/gppl/pkg/gppl/internal/fisher"
 )
 
-// Information is the Fisher information that n observations at given inputs,
-// or projections of them, carry about the parameters of a model. It does not
-// depend on the observed values. With A = K + σ²I and Ȧ_p = ∂A/∂log θ_p, for
-// the q parameters that training moves (all but the Fixed ones, noise last),
+// Information is the Fisher information that n observations at given inputs, or projections of them, carry about the parameters
+// of a model. It does not depend on the observed values. With A = K + σ²I and Ȧ_p = ∂A/∂log θ_p, for the q parameters that
+// training moves (all but the Fixed ones, noise last),
 //
 //	I_Y[a,b] = ½tr(A⁻¹Ȧ_a A⁻¹Ȧ_b)                 of the observations y
 //	I_Z[a,b] = ½tr(S⁻¹ΩᵀȦ_aΩ S⁻¹ΩᵀȦ_bΩ)           of the projections z = Ωᵀy
@@ -37,9 +37,8 @@ import (
 // (Cazelles and Tobar, theorem 1, for q parameters rather than one). All
 // matrices are q×q, in the logs of the parameters and so without a unit.
 //
-// It is dense and takes any kernel in any dimension: about (1.3q + 1)n³ flops
-// once and memory for 2(q + 1)n² numbers, then from 2qn²k flops for each
-// projection. Its methods may be called from several goroutines at once.
+// It is dense and takes any kernel in any dimension: about (1.3q + 1)n³ flops once and memory for 2(q + 1)n² numbers, then from
+// 2qn²k flops for each projection. Its methods may be called from several goroutines at once.
 type Information struct {
 	model  gppl.Model
 	x      gppl.Inputs
@@ -50,12 +49,10 @@ type Information struct {
 	data   *mat.SymDense       // I_Y
 }
 
-// New computes the information that observations at x carry about the parameters of m,
-// at their current values. With a mean, it is the information of the contrasts of y that do not
-// depend on the flat coefficients (n minus their number), on which the restricted likelihood is
-// based. It is an error if x or m is not valid, if every parameter is fixed, if the matrices would
-// not fit in memory (12 GB), or if A cannot be factorised: no jitter is added, since it would add
-// information that is not there.
+// New computes the information that observations at x carry about the parameters of m, at their current values. With a mean, it
+// is the information of the contrasts of y that do not depend on the flat coefficients (n minus their number), on which the
+// restricted likelihood is based. It is an error if x or m is not valid, if every parameter is fixed, if the matrices would not
+// fit in memory (12 GB), or if A cannot be factorised: no jitter is added, since it would add information that is not there.
 func New(m gppl.Model, x gppl.Inputs) (*Information, error) {
 	return NewContext(context.Background(), m, x)
 }
@@ -67,7 +64,8 @@ func NewContext(ctx context.Context, m gppl.Model, x gppl.Inputs) (info *Informa
 		return nil, err
 	}
 	if gppl.IsPlaced(m.Kernel) {
-		return nil, fmt.Errorf("gppl: fisher.New does not take %v: the covariance depends on where the inputs are, not on their distance alone; the exact likelihood does", m.Kernel)
+		return nil, fmt.Errorf("gppl: fisher.New does not take %v: the covariance depends on where the inputs are, not on their"+
+			" distance alone; the exact likelihood does", m.Kernel)
 	}
 	n := x.Len()
 	i := &Information{model: m, x: x}
@@ -166,10 +164,9 @@ func (i *Information) Covariance() *mat.SymDense { return dense.Symmetric(i.of.A
 // Derivative returns Ȧ = ∂A/∂log θ_p for parameter p of Params, n×n.
 func (i *Information) Derivative(p int) *mat.SymDense { return dense.Symmetric(i.of.Dot[p]) }
 
-// Projected returns I_Z, q×q, from S and ΩᵀȦΩ alone, in 2qn²k flops. It depends on the
-// span of Ω alone, and computes with an orthonormal basis. It is an error if columns of Ω, given or
-// Raw, depend on each other so nearly that rounding decides what they span, with the condition, or if S
-// cannot be factorised. It panics if p is of another number of observations.
+// Projected returns I_Z, q×q, from S and ΩᵀȦΩ alone, in 2qn²k flops. It depends on the span of Ω alone, and computes with an
+// orthonormal basis. It is an error if columns of Ω, given or Raw, depend on each other so nearly that rounding decides what they
+// span, with the condition, or if S cannot be factorised. It panics if p is of another number of observations.
 func (i *Information) Projected(p *gppl.Projection) (*mat.SymDense, error) {
 	omega, err := i.seen(p)
 	if err != nil {
@@ -193,8 +190,7 @@ func (i *Information) explain(err error, omega blas64.General) error {
 //	Quadratic[a,b] = ½tr(K̄_aΣK̄_bΣ)
 //	Cross[a,b]     = tr(K̄_aΣK̄_b(A − Σ))
 //
-// As Σ shrinks, Quadratic falls with its square and Cross in proportion to it, so that
-// Cross becomes the larger.
+// As Σ shrinks, Quadratic falls with its square and Cross in proportion to it, so that Cross becomes the larger.
 type Loss struct {
 	Quadratic, Cross *mat.SymDense
 }
@@ -206,17 +202,14 @@ func (l Loss) Total() *mat.SymDense {
 	return &total
 }
 
-// Loss returns the two terms of ΔI by the formulas of the theorem, independently of
-// Projected, in 4qn²k flops.
+// Loss returns the two terms of ΔI by the formulas of the theorem, independently of Projected, in 4qn²k flops.
 //
-// In the coordinates L⁻¹y, where A = LLᵀ, the projections see the span of
-// Q = orth(LᵀΩ) and Σ = L(I − QQᵀ)Lᵀ. With W = L⁻¹ȦL⁻ᵀ and P = I − QQᵀ the terms
-// are ½‖PWP‖² and ‖PWQ‖². In this form they keep their digits as Σ vanishes, unlike I_Y
-// − I_Z and the printed formula, which subtracts matrices to form Σ: the absolute error
-// is about ε·‖W‖·√ΔI, not ε·I_Y. All formulas lose about as many digits as v/σ² has.
+// In the coordinates L⁻¹y, where A = LLᵀ, the projections see the span of Q = orth(LᵀΩ) and Σ = L(I − QQᵀ)Lᵀ. With W = L⁻¹ȦL⁻ᵀ
+// and P = I − QQᵀ the terms are ½‖PWP‖² and ‖PWQ‖². In this form they keep their digits as Σ vanishes, unlike I_Y − I_Z and the
+// printed formula, which subtracts matrices to form Σ: the absolute error is about ε·‖W‖·√ΔI, not ε·I_Y. All formulas lose about
+// as many digits as v/σ² has.
 //
-// It is an error if columns of LᵀΩ are linearly dependent. It panics if p has another
-// number of observations.
+// It is an error if columns of LᵀΩ are linearly dependent. It panics if p has another number of observations.
 func (i *Information) Loss(p *gppl.Projection) (Loss, error) {
 	omega, err := i.seen(p)
 	if err != nil {
@@ -229,9 +222,8 @@ func (i *Information) Loss(p *gppl.Projection) (Loss, error) {
 	return Loss{Quadratic: quadratic, Cross: cross}, nil
 }
 
-// Conditional returns Σ = Cov(Y|Z) = A − AΩS⁻¹ΩᵀA, n×n, of rank n − k, in 4n²k
-// flops. Rounding leaves about 1e-16 of the largest eigenvalue of A where there
-// should be 0, of either sign. Errors are those of Projected.
+// Conditional returns Σ = Cov(Y|Z) = A − AΩS⁻¹ΩᵀA, n×n, of rank n − k, in 4n²k flops. Rounding leaves about 1e-16 of the largest
+// eigenvalue of A where there should be 0, of either sign. Errors are those of Projected.
 func (i *Information) Conditional(p *gppl.Projection) (*mat.SymDense, error) {
 	return i.conditional(p, 0)
 }
@@ -252,8 +244,7 @@ func (i *Information) conditional(p *gppl.Projection, more float64) (*mat.SymDen
 	return c, i.explain(err, omega)
 }
 
-// ConditionalTrace returns tr Cov(Y|Z) and tr Cov(f|Z), in 2n²k flops and
-// without the matrices. Errors are those of Projected.
+// ConditionalTrace returns tr Cov(Y|Z) and tr Cov(f|Z), in 2n²k flops and without the matrices. Errors are those of Projected.
 func (i *Information) ConditionalTrace(p *gppl.Projection) (observed, latent float64, err error) {
 	omega, err := i.seen(p)
 	if err != nil {
@@ -269,13 +260,11 @@ func (i *Information) ConditionalTrace(p *gppl.Projection) (observed, latent flo
 	return observed, latent, nil
 }
 
-// With a mean with flat coefficients, the restricted likelihood sees only the contrasts Nᵀy,
-// where N is an orthonormal basis of the complement of the flat columns H. The information of
-// a model with a mean is therefore that of the contrasts, with NᵀAN and NᵀȦN instead of A and
-// Ȧ. Projections see the contrasts of z, by N_z orthogonal to ΩᵀH. Since (ΩN_z)ᵀH = 0, these
-// are projections of the contrasts of y by NᵀΩN_z, which is orthonormal if Ω is. All
-// properties of I_Y, I_Z and ΔI hold for them. Columns with a normal prior belong to the
-// covariance, to which they add HBHᵀ.
+// With a mean with flat coefficients, the restricted likelihood sees only the contrasts Nᵀy, where N is an orthonormal basis of
+// the complement of the flat columns H. The information of a model with a mean is therefore that of the contrasts, with NᵀAN and
+// NᵀȦN instead of A and Ȧ. Projections see the contrasts of z, by N_z orthogonal to ΩᵀH. Since (ΩN_z)ᵀH = 0, these are
+// projections of the contrasts of y by NᵀΩN_z, which is orthonormal if Ω is. All properties of I_Y, I_Z and ΔI hold for them.
+// Columns with a normal prior belong to the covariance, to which they add HBHᵀ.
 
 // contrasts replaces A and Ȧ by those of the contrasts of y.
 func (i *Information) contrasts() error {
@@ -333,7 +322,8 @@ func (i *Information) span(p *gppl.Projection) (blas64.General, error) {
 		return q, fmt.Errorf("%w: the condition of Ω is %.2g", dependentError(f, p.Design, q.Cols), f.Cond)
 	}
 	if !(f.Turned()*root <= dense.Unsound) {
-		return q, fmt.Errorf("gppl: the information of %d projections is lost in rounding, with a noise variance of %.4g: %w", q.Cols, i.model.Noise, dependentError(f, p.Design, q.Cols))
+		return q, fmt.Errorf("gppl: the information of %d projections is lost in rounding, with a noise variance of %.4g: %w",
+			q.Cols, i.model.Noise, dependentError(f, p.Design, q.Cols))
 	}
 	return q, nil
 }
@@ -368,9 +358,8 @@ func (i *Information) seen(p *gppl.Projection) (blas64.General, error) {
 	return dense.Product(blas.Trans, i.free, dense.Product(blas.NoTrans, omega, free)), nil
 }
 
-// NotIdentified is the error of StdErrLog where the information matrix is
-// singular: the data, or their projections, do not determine some combinations of the
-// parameters.
+// NotIdentified is the error of StdErrLog where the information matrix is singular: the data, or their projections, do not
+// determine some combinations of the parameters.
 type NotIdentified struct {
 	Params []gppl.Param // the parameters without a standard error
 	Null   *mat.Dense   // q×r: orthonormal directions in the logs of all q parameters about which there is no information
@@ -382,17 +371,15 @@ func (e *NotIdentified) Error() string {
 		names = append(names, fmt.Sprintf("%q", p.Name))
 	}
 	q, r := e.Null.Dims()
-	return fmt.Sprintf("gppl: the information is singular in %d of %d directions: %s not identified", r, q, strings.Join(names, ", "))
+	return fmt.Sprintf("gppl: the information is singular in %d of %d directions: %s not identified",
+		r, q, strings.Join(names, ", "))
 }
 
-// StdErrLog returns the Cramér–Rao bounds √(I⁻¹)_pp on the standard errors of
-// the logs of the parameters, from their information matrix (q×q); the standard error
-// of a parameter θ itself is about θ times as large. A parameter that is not identified
-// gets +Inf, and the error is then a *NotIdentified that names it; the other values are
-// still correct. Parameters are not identified if the matrix, scaled to a unit
-// diagonal, has an eigenvalue below 1e-11, or if a diagonal entry of the unscaled
-// matrix is below 1e-20 of the largest. It panics if len(params) is not q. A matrix
-// with entries that are not finite is an error.
+// StdErrLog returns the Cramér–Rao bounds √(I⁻¹)_pp on the standard errors of the logs of the parameters, from their information
+// matrix (q×q); the standard error of a parameter θ itself is about θ times as large. A parameter that is not identified gets
+// +Inf, and the error is then a *NotIdentified that names it; the other values are still correct. Parameters are not identified
+// if the matrix, scaled to a unit diagonal, has an eigenvalue below 1e-11, or if a diagonal entry of the unscaled matrix is below
+// 1e-20 of the largest. It panics if len(params) is not q. A matrix with entries that are not finite is an error.
 func StdErrLog(info mat.Symmetric, params []gppl.Param) ([]float64, error) {
 	q := info.SymmetricDim()
 	if len(params) != q {

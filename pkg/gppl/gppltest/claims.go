@@ -12,8 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// checkClaims compares what a kernel says of itself, by its roles and by optional
-// interfaces, with what it computes.
+// checkClaims compares what a kernel says of itself, by its roles and by optional interfaces, with what it computes.
 func checkClaims(t *testing.T, k gppl.Kernel) {
 	t.Run("Roles", func(t *testing.T) { checkRoles(t, k) })
 	t.Run("Continuous", func(t *testing.T) {
@@ -61,8 +60,7 @@ func gradientLog(k gppl.Kernel, f func(k gppl.Kernel) float64) []float64 {
 	}, u, &fd.Settings{Formula: fourthOrder, Step: 1e-4})
 }
 
-// checkRoles: the variances of a kernel, together, scale it; of those of sums and
-// products every part is looked at.
+// checkRoles: the variances of a kernel, together, scale it; of those of sums and products every part is looked at.
 func checkRoles(t *testing.T, k gppl.Kernel) {
 	switch k := k.(type) {
 	case gppl.Sum:
@@ -193,7 +191,8 @@ func checkScale(t *testing.T, k gppl.Kernel, c gppl.Scaled) {
 		v, l = 1, 0
 	}
 	if params[v].Role != gppl.RoleVariance || params[l].Role != gppl.RoleLengthscale {
-		t.Fatalf("the parameters of a Scaled kernel have the roles %v and %v, want variance and lengthscale", params[0].Role, params[1].Role)
+		t.Fatalf("the parameters of a Scaled kernel have the roles %v and %v, want variance and lengthscale",
+			params[0].Role, params[1].Role)
 	}
 	if gotV, gotL := c.Scale(); gotV != params[v].Value || gotL != params[l].Value {
 		t.Errorf("Scale = %v, %v, but the parameters are %v, %v", gotV, gotL, params[v].Value, params[l].Value)
@@ -305,7 +304,8 @@ func checkMarkov(t *testing.T, k gppl.Kernel, c gppl.Markovian) {
 		chain[p] -= 3
 	}
 	closeVectors(t, "derivatives by ContractMarkov", chain, grad, 1e-10)
-	if m := k.WithParams(elsewhere(k)).(gppl.Markovian).Markov(terms[:len(terms):len(terms)]); len(m) != 2*len(terms) || !slices.Equal(m[:len(terms)], terms) {
+	if m := k.WithParams(elsewhere(k)).(gppl.Markovian).Markov(terms[:len(terms):len(terms)]); len(m) != 2*len(terms) ||
+		!slices.Equal(m[:len(terms)], terms) {
 		t.Errorf("Markov does not append to dst as many terms as at other parameters: %v", m)
 	}
 }
@@ -387,8 +387,7 @@ func sandwich(a, m, b []float64, d int) []float64 {
 	return out
 }
 
-// checkDensity compares with the cosine transform of the covariance, by Simpson's
-// rule, where the kernel dies out.
+// checkDensity compares with the cosine transform of the covariance, by Simpson's rule, where the kernel dies out.
 func checkDensity(t *testing.T, _ gppl.Kernel, k gppl.Spectrum) {
 	c, ok := k.(gppl.Reacher)
 	if !ok || math.IsInf(c.Reach(1e-12), 1) {

@@ -16,15 +16,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// CheckDesign checks that d keeps the contract of gppl.Design on irregular
-// times, unsorted, some of them twice, far from zero, and on points of the
-// plane: that Directions sets every entry of omega and nothing beside it, draws
-// from rnd alone and leaves x as it is; and that of NewProjection: orthonormal
-// columns, whose first j span the first j directions, the same for the same
+// CheckDesign checks that d keeps the contract of gppl.Design on irregular times, unsorted, some of them twice, far from zero,
+// and on points of the plane: that Directions sets every entry of omega and nothing beside it, draws from rnd alone and leaves x
+// as it is; and that of NewProjection: orthonormal columns, whose first j span the first j directions, the same for the same
 // seed. With k = n the projected likelihood must be the exact one.
 //
-// A design may refuse inputs or a k with an error that names it; it must take
-// one case at least.
+// A design may refuse inputs or a k with an error that names it; it must take one case at least.
 func CheckDesign(t *testing.T, d gppl.Design) {
 	t.Helper()
 	for _, fault := range designFaults(d) {
@@ -77,7 +74,8 @@ func designInputs() []namedInputs {
 	for i := range plane {
 		plane[i] = rnd.NormFloat64()
 	}
-	return []namedInputs{{"times", gppl.Scalars(times)}, {"times, some twice", gppl.Scalars(twice)}, {"points of the plane", gppl.Vectors(plane, 2)}}
+	return []namedInputs{{"times", gppl.Scalars(times)}, {"times, some twice", gppl.Scalars(twice)},
+		{"points of the plane", gppl.Vectors(plane, 2)}}
 }
 
 // errRefused says that a design does not take the inputs, and rightly says so.

@@ -14,18 +14,14 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// CheckEngine checks that the named engine, forced, agrees with the dense one
-// over a standard set of kernels, lengthscales, noise and inputs, for the exact
-// NLL and for PL: values to 1e-8, relative to the value or to the number of
-// observations (projections), whichever is more, and gradients, in the
-// logarithms of the parameters, to 1e-6 of their norm, likewise. Fallbacks do
-// not happen to a forced engine, and the report must name it. Unless GPPL_LONG
-// is ci or 1, tests take a fifth of the set. A case that the engine itself expects to take long
-// (more than 0.3 s, in quick tests 0.05 s: rough kernels by their spectrum) is left out.
+// CheckEngine checks that the named engine, forced, agrees with the dense one over a standard set of kernels, lengthscales, noise
+// and inputs, for the exact NLL and for PL: values to 1e-8, relative to the value or to the number of observations (projections),
+// whichever is more, and gradients, in the logarithms of the parameters, to 1e-6 of their norm, likewise. Fallbacks do not happen
+// to a forced engine, and the report must name it. Unless GPPL_LONG is set, tests take a fifth of the set. A case that the engine
+// itself expects to take long (more than 0.3 s, in quick tests 0.05 s: rough kernels by their spectrum) is left out.
 //
-// An engine may refuse a case by a gppl.Refusal, unless must says that it takes
-// it (proj is nil for the exact NLL), which it does of nothing if it is nil; any other error is a failure. It must take
-// one case at least.
+// An engine may refuse a case by a gppl.Refusal, unless must says that it takes it (proj is nil for the exact NLL), which it does
+// of nothing if it is nil; any other error is a failure. It must take one case at least.
 func CheckEngine(t *testing.T, engine string, must func(m gppl.Model, d gppl.Data, proj *gppl.Projection) bool) {
 	t.Helper()
 	taken := 0
@@ -162,7 +158,8 @@ func engineCases() (cases []engineCase) {
 			gppl.Add(gppl.Rotation{Variance: 1, Period: l, Quality: 0.8, Difference: 0.5, Mix: 0.3}, gppl.White{Variance: 0.1}),
 			gppl.Mul(gppl.Matern32{Variance: 1, Lengthscale: 4 * l}, periodic),
 			gppl.Add(gppl.Mul(laplace, gppl.Cosine{Variance: 1, Period: 0.7 * l}), gppl.Cosine{Variance: 0.3, Period: 3 * l}),
-			gppl.Add(gppl.SpectralMixture{Variance: 1, Lengthscale: 2 * l, Period: l}, gppl.SpectralMixture{Variance: 0.4, Lengthscale: 0.7 * l, Period: 3 * l}),
+			gppl.Add(gppl.SpectralMixture{Variance: 1, Lengthscale: 2 * l, Period: l},
+				gppl.SpectralMixture{Variance: 0.4, Lengthscale: 0.7 * l, Period: 3 * l}),
 		}
 	}
 	designs := []gppl.Design{nil, gppl.Sphere{}, nil, gppl.OneHot{}, nil, gppl.Spectral{}, nil, gppl.Raw{Design: gppl.Sphere{}}}
@@ -204,8 +201,7 @@ func engineCases() (cases []engineCase) {
 	return cases
 }
 
-// regularCase is the exact NLL on n places at a constant step, of which some are
-// missing.
+// regularCase is the exact NLL on n places at a constant step, of which some are missing.
 func regularCase(k gppl.Kernel, noise float64, n, missing int, rnd *rand.Rand) engineCase {
 	n = max(n, 20+missing)
 	gaps := map[int]bool{}

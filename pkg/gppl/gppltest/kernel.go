@@ -18,13 +18,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// CheckKernel checks that k keeps the contract of gppl.Kernel: that Params and
-// WithParams agree and leave the receiver alone, that Cov and Slope work in
-// place and do not depend on how pairs are grouped, that Contract and Slope
-// equal central differences, and that its Gram matrices are positive
-// semi-definite on the line. What the kernel says of itself, by the roles of its
-// parameters and by the interfaces Nuggeter, Reacher, Bandlimited, Scaled, Markovian,
-// LinearSDE, Spectrum, Waver, Steep, Amplified and Placed, is compared with what it computes.
+// CheckKernel checks that k keeps the contract of gppl.Kernel: that Params and WithParams agree and leave the receiver alone,
+// that Cov and Slope work in place and do not depend on how pairs are grouped, that Contract and Slope equal central differences,
+// and that its Gram matrices are positive semi-definite on the line. What the kernel says of itself, by the roles of its
+// parameters and by the interfaces Nuggeter, Reacher, Bandlimited, Scaled, Markovian, LinearSDE, Spectrum, Waver, Steep,
+// Amplified and Placed, is compared with what it computes.
 func CheckKernel(t *testing.T, k gppl.Kernel) {
 	t.Helper()
 	params := k.Params()
@@ -154,8 +152,7 @@ var fourthOrder = fd.Formula{
 	Step:       1e-4,
 }
 
-// distances covers zero, tiny, ordinary and far distances, and more of
-// them than kernels work through at a time.
+// distances covers zero, tiny, ordinary and far distances, and more of them than kernels work through at a time.
 func distances() []float64 {
 	r := []float64{0, 1e-8, 1e-3, 12}
 	rnd := rand.New(rand.NewPCG(5, 6))
@@ -188,8 +185,7 @@ func panics(f func()) (did bool) {
 	return false
 }
 
-// closeVectors fails unless |got − want| ≤ tol·|want| in the maximum norm
-// (plus tol, for vectors that are all near zero).
+// closeVectors fails unless |got − want| ≤ tol·|want| in the maximum norm (plus tol, for vectors that are all near zero).
 func closeVectors(t *testing.T, what string, got, want []float64, tol float64) {
 	t.Helper()
 	if msg := compare(got, want, tol); msg != "" {

@@ -13,10 +13,10 @@ import (
 // Observation is an observation y of a size at a latent value g.
 type Observation struct{ Y, Size, G float64 }
 
-// CheckLikelihood checks a likelihood at observations that it allows: that its three derivatives in g, and those in its parameters
-// if it has any, are those of its values, by central differences to 1e-5; that it is concave; that its probabilities, over the
-// whole numbers from 0 that Check accepts, add up to its CDF and to 1, and give its mean and its variance; and that the guess is
-// a number.
+// CheckLikelihood checks a likelihood at observations that it allows: its three derivatives in g, and those in its parameters if
+// it has any, against central differences of its values, to 1e-5; that it is concave; that its probabilities, over the whole
+// numbers from 0 that Check accepts, add up to its CDF and to 1, and give its mean and its variance; and that the guess is a
+// number.
 func CheckLikelihood(t *testing.T, l observe.Likelihood, at ...Observation) {
 	t.Helper()
 	for _, o := range at {
@@ -95,7 +95,8 @@ func checkDistribution(t *testing.T, l observe.Likelihood, o Observation) {
 			return
 		}
 	}
-	if !about(sum, 1, 1e-9, 0) || !about(l.Mean(o.Size, o.G), mean, 0, 1e-8) || !about(l.Variance(o.Size, o.G), square-mean*mean, 1e-12, 1e-7) {
+	if !about(sum, 1, 1e-9, 0) || !about(l.Mean(o.Size, o.G), mean, 0, 1e-8) ||
+		!about(l.Variance(o.Size, o.G), square-mean*mean, 1e-12, 1e-7) {
 		t.Errorf("%v at %+v: probabilities up to %d add up to %v; mean %v, of the sum %v; variance %v, of the sum %v", l, o, most,
 			sum, l.Mean(o.Size, o.G), mean, l.Variance(o.Size, o.G), square-mean*mean)
 	}

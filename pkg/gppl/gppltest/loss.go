@@ -11,11 +11,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// CheckLoss checks that loss keeps the contract of gppl.Loss at its own
-// parameters: that its gradient equals central differences, that the value
-// does not depend on whether a gradient is asked for, nor on earlier calls,
-// that theta is left alone, and that parameters out of range are errors which
-// name them.
+// CheckLoss checks that loss keeps the contract of gppl.Loss at its own parameters: that its gradient equals central differences,
+// that the value does not depend on whether a gradient is asked for, nor on earlier calls, that theta is left alone, and that
+// parameters out of range are errors which name them.
 func CheckLoss(t *testing.T, loss gppl.Loss) {
 	t.Helper()
 	params := loss.Params()

@@ -16,9 +16,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
 )
 
-// TestCountsSimulationBased draws parameters from their priors, a rate from them and counts from the rate. The ranks of the parameters among draws of the
-// No-U-Turn sampler on Laplace's likelihood, and those of the parameters and of a log rate among these draws weighted by what
-// Laplace's method misses (Pareto smoothed), are uniform (Talts et al. 2018), by χ² at a level of 1e-3 for each.
+// TestCountsSimulationBased draws parameters from their priors, a rate from them and counts from the rate. The ranks of the
+// parameters among draws of the No-U-Turn sampler on Laplace's likelihood, and those of the parameters and of a log rate among
+// these draws weighted by what Laplace's method misses (Pareto smoothed), are uniform (Talts et al. 2018), by χ² at a level of
+// 1e-3 for each.
 func TestCountsSimulationBased(t *testing.T) {
 	sims := testsize.Of(20, 100, 2000)
 	const n, kept, middle = 25, testranks.Kept, 12
@@ -46,7 +47,8 @@ func TestCountsSimulationBased(t *testing.T) {
 			y[i] = distuv.Poisson{Lambda: sizes[i] * math.Exp(g[i]), Src: rnd}.Rand()
 		}
 		d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
-		loss := must.Get(NewLaplace(gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 3}, Noise: 1e-4}.Fix(gppl.NoiseName), d, Poisson{}, sizes))(t)
+		loss := must.Get(NewLaplace(gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 3}, Noise: 1e-4}.Fix(gppl.NoiseName),
+			d, Poisson{}, sizes))(t)
 		prior := must.Get(gppl.NewMAP(loss, list...))(t)
 		r := must.Get(gppl.Fit(ctx, prior, nil, gppl.Settings{NoStandardErrors: true}))(t)
 		s := must.Get(draws.Sample(ctx, prior, r, draws.SampleSettings{Chains: 1, Warmup: 150, Draws: 4 * kept, Seed: uint64(sim)}))(t)
@@ -80,9 +82,9 @@ func TestCountsSimulationBased(t *testing.T) {
 	}
 }
 
-// together draws the latent values for each draw of the parameters and returns 59 of the pairs by their smoothed weights: the parameters, with
-// the latent value at an observation behind them. It returns nil if the weights cannot be trusted.
-// Each simulation has random numbers of its own: with the same ones in all, the ranks show what they are, not what the method is.
+// together draws the latent values for each draw of the parameters and returns 59 of the pairs by their smoothed weights: the
+// parameters, with the latent value at an observation behind them. It returns nil if the weights cannot be trusted. Each
+// simulation has random numbers of its own: with the same ones in all, the ranks show what they are, not what the method is.
 func together(ctx context.Context, l *Laplace, thetas [][]float64, at int, rnd *rand.Rand) ([][]float64, error) {
 	var all [][]float64
 	var logs []float64

@@ -31,7 +31,8 @@ func (l waiting) Check(y, size float64) error {
 func (l waiting) LogDensity(y, _, g float64) observe.Derivatives {
 	constant, _ := math.Lgamma(l.shape)
 	z := l.shape * y * math.Exp(-g)
-	return observe.Derivatives{Value: l.shape*(math.Log(l.shape)-g) + (l.shape-1)*math.Log(y) - z - constant, D1: z - l.shape, D2: -z, D3: z}
+	return observe.Derivatives{Value: l.shape*(math.Log(l.shape)-g) + (l.shape-1)*math.Log(y) - z - constant, D1: z - l.shape,
+		D2: -z, D3: z}
 }
 
 func (l waiting) Guess(y, _ float64) float64    { return math.Log(y) }
@@ -71,7 +72,8 @@ func TestContinuousLikelihood(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	var x, y []float64
 	for i := range 120 {
-		x, y = append(x, float64(i)), append(y, distuv.Gamma{Alpha: 2.5, Beta: 2.5 / math.Exp(math.Sin(float64(i)/10)), Src: rnd}.Rand())
+		x, y = append(x, float64(i)), append(y, distuv.Gamma{Alpha: 2.5, Beta: 2.5 / math.Exp(math.Sin(float64(i)/10)),
+			Src: rnd}.Rand())
 	}
 	d, err := gppl.NewData(gppl.Scalars(x), y)
 	if err != nil {

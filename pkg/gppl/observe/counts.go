@@ -23,9 +23,10 @@ type LaplaceFit struct {
 	theta        []float64  // at the optimum
 }
 
-// FitLaplace learns the parameters of a model and of its likelihood by Laplace's approximation, from two starts: the model as it is given and
-// [auto.StartFrom] of the latent values that the observations suggest, side by side. It is an error if both fail.
-func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float64, s gppl.Settings) (*LaplaceFit, error) {
+// FitLaplace learns the parameters of a model and of its likelihood by Laplace's approximation, from two starts side by side: the
+// model as given, and [auto.StartFrom] of the latent values that the observations suggest. It is an error if both fail.
+func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float64,
+	s gppl.Settings) (*LaplaceFit, error) {
 	loss, err := NewLaplace(m, d, likelihood, sizes)
 	if err != nil {
 		return nil, err
@@ -74,8 +75,8 @@ func (f *LaplaceFit) Predict(ctx context.Context, x gppl.Inputs, sizes []float64
 	return f.Loss.Predict(ctx, f.theta, x, sizes)
 }
 
-// Counts is a forecast of observations that are not Gaussian: at each input the distribution of y given a normal g, by quadrature over g, or
-// a mixture of such distributions (Mixed).
+// Counts is a forecast of observations that are not Gaussian: at each input the distribution of y given a normal g, by quadrature
+// over g, or a mixture of such distributions (Mixed).
 type Counts struct {
 	Mean, Variance []float64 // of g = h(x)ᵀβ + f(x) + ε at each input; of a mixture, of its first component
 	Sizes          []float64
@@ -85,8 +86,8 @@ type Counts struct {
 	more   []*Counts // the other components
 }
 
-// Mixed returns the mixture of forecasts at the same inputs with the weights, which are positive and add up to 1. It panics if there is none, or
-// if lengths differ.
+// Mixed returns the mixture of forecasts at the same inputs with the given weights, which are positive and add up to 1. It panics
+// if there is none, or if lengths differ.
 func Mixed(weights []float64, of []*Counts) *Counts {
 	if len(of) == 0 || len(weights) != len(of) {
 		panic(fmt.Sprintf("observe: Mixed: %d weights of %d forecasts", len(weights), len(of)))
@@ -104,8 +105,8 @@ func Mixed(weights []float64, of []*Counts) *Counts {
 	return all[0]
 }
 
-// Gaussian returns the Gaussian model and data with known errors whose posterior is Laplace's approximation at theta: the pseudo-observations
-// ĝ + W⁻¹∂log p with the errors W^−½. Any engine, posterior or test of a Gaussian model takes them.
+// Gaussian returns the Gaussian model and the data with known errors whose posterior is Laplace's approximation at theta: the
+// pseudo-observations ĝ + W⁻¹∂log p with the errors W^−½. Any engine, posterior or test of a Gaussian model takes them.
 func (l *Laplace) Gaussian(ctx context.Context, theta []float64) (gppl.Model, gppl.Data, error) {
 	s, err := l.mode(ctx, theta)
 	if err != nil {
@@ -132,8 +133,8 @@ func (l *Laplace) Predict(ctx context.Context, theta []float64, x gppl.Inputs, s
 	return NewCounts(l.Likelihood(theta), mean, variances, sizes), nil
 }
 
-// NewCounts returns the forecast of observations with a likelihood and the sizes, nil for ones, whose g have the means and variances. It panics
-// if lengths differ.
+// NewCounts returns the forecast of observations with a likelihood and the sizes (nil: ones), whose g have the given means and
+// variances. It panics if lengths differ.
 func NewCounts(likelihood Likelihood, mean, variances, sizes []float64) *Counts {
 	if sizes == nil {
 		sizes = slices.Repeat([]float64{1}, len(mean))
@@ -168,7 +169,8 @@ func (c *Counts) average(i int, f func(l Likelihood, g float64) float64) (sum fl
 	return sum
 }
 
-// Rates returns the mean and the variance of E(y | g) at each input: what the function is known to be, without the chance of single observations.
+// Rates returns the mean and variance of E(y | g) at each input: what is known of the function, without the scatter of single
+// observations.
 func (c *Counts) Rates() (mean, variances []float64) {
 	return c.moments(func(Likelihood, float64, float64) float64 { return 0 })
 }
@@ -212,7 +214,8 @@ func (c *Counts) LogDensity(y []float64) (logs []float64) {
 	return logs
 }
 
-// Quantile returns at each input the least whole number y with P(Y ≤ y) ≥ p, for p in (0, 1); the least number, of a Continuous likelihood.
+// Quantile returns at each input the least whole number y with P(Y ≤ y) ≥ p, for p in (0, 1); for a Continuous likelihood the
+// least number.
 func (c *Counts) Quantile(p float64) (quantiles []float64) {
 	if !(p > 0 && p < 1) {
 		panic(fmt.Sprintf("observe: Quantile(%v): want p in (0, 1)", p))
@@ -263,8 +266,8 @@ const (
 	crpsTail = 1e-6
 )
 
-// CRPS returns the continuous ranked probability score Σ_k (P(Y ≤ k) − [y ≤ k])² of each observation (Czado, Gneiting and Held 2009); the integral over k, of
-// a Continuous likelihood.
+// CRPS returns the continuous ranked probability score Σ_k (P(Y ≤ k) − [y ≤ k])² of each observation (Czado, Gneiting and Held
+// 2009); for a Continuous likelihood, the integral over k.
 func (c *Counts) CRPS(y []float64) (scores []float64) {
 	for i, y := range y {
 		if c.continuous() {

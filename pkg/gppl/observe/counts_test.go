@@ -33,9 +33,12 @@ func TestCountsBeyondWholeNumbers(t *testing.T) {
 	}
 }
 
-// TestManyCounts compares distribution functions of large counts with neighbouring ones by another formula, and with the normal distribution.
+// TestManyCounts compares distribution functions of large counts with neighbouring ones by another formula, and with the normal
+// distribution.
 func TestManyCounts(t *testing.T) {
-	for _, c := range [][4]float64{{0.3, 1e6, 0, 1e-7}, {3, 3e6, 0, 1e-7}, {50, 5e7, 0, 1e-7}, {2e4, 1e4, 0, 1e-6}, {1e4, 5e4, 1, 1e-6}, {1e4, 2e4, 1, 1e-6}} { // a, b, and which of them crosses
+	// A, b, and which of them crosses.
+	for _, c := range [][4]float64{{0.3, 1e6, 0, 1e-7}, {3, 3e6, 0, 1e-7}, {50, 5e7, 0, 1e-7}, {2e4, 1e4, 0, 1e-6},
+		{1e4, 5e4, 1, 1e-6}, {1e4, 2e4, 1, 1e-6}} {
 		a, b, grows, off := c[0], c[1], int(c[2]), c[3]
 		for _, z := range []float64{-2, -0.3, 0, 1, 2.5} {
 			logit := math.Log(a/b) + z/math.Sqrt(a)
@@ -81,7 +84,8 @@ func TestCounts(t *testing.T) {
 			for y, p := range p {
 				v += p * (float64(y) - m) * (float64(y) - m)
 			}
-			if !scalar.EqualWithinAbs(floats.Sum(p), 1, 1e-9) || !scalar.EqualWithinRel(mean[i], m, 1e-8) || !scalar.EqualWithinRel(variances[i], v, 1e-7) {
+			if !scalar.EqualWithinAbs(floats.Sum(p), 1, 1e-9) || !scalar.EqualWithinRel(mean[i], m, 1e-8) ||
+				!scalar.EqualWithinRel(variances[i], v, 1e-7) {
 				t.Errorf("%v: probabilities sum to %v, mean %v, want %v, variance %v, want %v", l, floats.Sum(p), mean[i], m, variances[i], v)
 			}
 			for y, each := range p[:min(len(p), 60)] {
@@ -109,8 +113,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestCountsCalibrated fits simulated counts and wants the randomised PIT of what comes next to be uniform: by Kolmogorov and Smirnov's test at a
-// level of one in ten thousand.
+// TestCountsCalibrated fits simulated counts and requires the randomised PIT of the following counts to be uniform, by Kolmogorov
+// and Smirnov's test at a level of one in ten thousand.
 func TestCountsCalibrated(t *testing.T) {
 	series := testsize.Of(30, 60, 200)
 	for _, c := range []struct {
@@ -139,7 +143,8 @@ func TestCountsCalibrated(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			fit, err := FitLaplace(context.Background(), m.Fix(gppl.NoiseName), d, l, sizes[:n-ahead], gppl.Settings{NoStandardErrors: true})
+			fit, err := FitLaplace(context.Background(), m.Fix(gppl.NoiseName), d, l, sizes[:n-ahead],
+				gppl.Settings{NoStandardErrors: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -162,7 +167,8 @@ func TestCountsCalibrated(t *testing.T) {
 		if limit := math.Sqrt(-0.5*math.Log(0.5e-4)) / math.Sqrt(float64(len(pit))); distance > limit {
 			t.Errorf("%v of size %v: the PIT is %v away from uniform, at most %v by chance", l, c.size, distance, limit)
 		} else {
-			t.Logf("%v of size %v: %d series, the PIT is %.3f away from uniform (%.3f at one in ten thousand)", l, c.size, len(pit), distance, limit)
+			t.Logf("%v of size %v: %d series, the PIT is %.3f away from uniform (%.3f at one in ten thousand)",
+				l, c.size, len(pit), distance, limit)
 		}
 	}
 }
@@ -189,7 +195,8 @@ func TestFitLaplaceShape(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fit, err := FitLaplace(context.Background(), m.Fix(gppl.NoiseName), d, NegBinomial{Shape: 20}, slices.Repeat([]float64{20}, n), gppl.Settings{})
+	fit, err := FitLaplace(context.Background(), m.Fix(gppl.NoiseName), d, NegBinomial{Shape: 20}, slices.Repeat([]float64{20}, n),
+		gppl.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +263,8 @@ func TestMixed(t *testing.T) {
 	}
 }
 
-// TestLaplaceGaussian conditions the Gaussian data of Laplace's method by hand, and begins Newton's method at a mode: neither changes the forecast.
+// TestLaplaceGaussian conditions the Gaussian data of Laplace's method by hand, and begins Newton's method at a mode: neither
+// changes the forecast.
 func TestLaplaceGaussian(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 5}, Noise: 0.02}
 	d, sizes := drawn(t, m, Poisson{}, 40, 3)

@@ -18,13 +18,13 @@ import (
 //	y_i ~ p(y | g_i),  g_i = h(x_i)ᵀβ + f(x_i) + ε_i,  ε_i ~ N(0, σ²)
 //	−log q(y | θ) = −Σ log p(y_i | ĝ_i) + ½αᵀĝ + ½log|A| + ½Σ log W_i,  A = K + σ²I + W⁻¹
 //
-// with ĝ the mode of the posterior, W_i = −∂²log p/∂g² and α_i = ∂log p/∂g there (Rasmussen and Williams 2006, sections 3.4 and 5.5). The noise σ² of
-// the model is a variation of the observations of their own on the latent scale, as in a log-normal mixture of Poisson distributions; fix it at
-// a small value for none. With Gaussian p it is [gppl.Exact].
+// with ĝ the mode of the posterior, W_i = −∂²log p/∂g² and α_i = ∂log p/∂g there (Rasmussen and Williams 2006, sections 3.4 and
+// 5.5). The noise σ² of the model is independent variation of each observation on the latent scale, as in a log-normal mixture of
+// Poisson distributions; for none, fix it at a small value. With Gaussian p it is [gppl.Exact].
 //
-// Each step of Newton's method towards ĝ, and the value, is that of a Gaussian model with the known errors W^−½, which the engines of the exact
-// likelihood take: O(n) with Matérn kernels. The gradient is analytic, with the term of ∂ĝ/∂θ: three more gradients of the Gaussian
-// model. It is safe for concurrent use and keeps nothing between calls.
+// Each Newton step towards ĝ, and the value, is that of a Gaussian model with the known errors W^−½, by the engines of the exact
+// likelihood: O(n) with Matérn kernels. The gradient is analytic, with the term of ∂ĝ/∂θ, and takes three more gradients of the
+// Gaussian model. It is safe for concurrent use and keeps nothing between calls.
 type Laplace struct {
 	model      gppl.Model
 	data       gppl.Data // with y as it was observed
@@ -37,8 +37,8 @@ type Laplace struct {
 
 var _ gppl.Interruptible = (*Laplace)(nil)
 
-// NewLaplace returns the loss of data whose y are drawn from a likelihood. Sizes are exposures or numbers of trials, length n; nil stands for ones.
-// It is an error if an observation cannot be, or if the data have errors.
+// NewLaplace returns the loss of data whose y are drawn from a likelihood. Sizes are n exposures or numbers of trials; nil stands
+// for ones. It is an error if an observation is impossible, or if the data have errors.
 func NewLaplace(m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float64, opts ...gppl.Option) (*Laplace, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -67,7 +67,8 @@ func NewLaplace(m gppl.Model, d gppl.Data, likelihood Likelihood, sizes []float6
 	return l, err
 }
 
-// StartAt returns the same loss, whose Newton's method begins at the mode at theta. Near theta an evaluation then takes half as many steps.
+// StartAt returns the same loss with Newton's method beginning at the mode at theta. Near theta an evaluation then takes half as
+// many steps.
 func (l *Laplace) StartAt(ctx context.Context, theta []float64) (*Laplace, error) {
 	s, err := l.mode(ctx, theta)
 	if err != nil {
@@ -78,7 +79,7 @@ func (l *Laplace) StartAt(ctx context.Context, theta []float64) (*Laplace, error
 	return &from, nil
 }
 
-// Guess returns data for [auto.StartFrom]: of each observation the latent value at which it is what is expected.
+// Guess returns data for [auto.StartFrom]: for each observation the latent value at which it is the expected one.
 func (l *Laplace) Guess() gppl.Data {
 	d := l.data
 	d.Y = make([]float64, d.Len())
@@ -214,7 +215,8 @@ func (s *mode) look(g []float64) (sum float64, err error) {
 	for i, v := range g {
 		d := s.likelihood.LogDensity(s.loss.data.Y[i], s.loss.sizes[i], v)
 		if !(d.D2 < 0) || math.IsInf(d.Value, 0) || math.IsNaN(d.Value+d.D1+d.D3) || math.IsInf(d.D2, 0) {
-			return 0, fmt.Errorf("observe: observation %d, y = %v: the log density at g = %v is %v, with a second derivative of %v", i, s.loss.data.Y[i], v, d.Value, d.D2)
+			return 0, fmt.Errorf("observe: observation %d, y = %v: the log density at g = %v is %v, with a second derivative of %v",
+				i, s.loss.data.Y[i], v, d.Value, d.D2)
 		}
 		s.at[i] = d
 		sum += d.Value
@@ -222,7 +224,8 @@ func (s *mode) look(g []float64) (sum float64, err error) {
 	return sum, nil
 }
 
-// pseudo returns the Gaussian data whose posterior has its mode where a Newton step from g leads, y = g + ∂log p/W with the errors W^−½.
+// pseudo returns the Gaussian data whose posterior mode is where a Newton step from g leads: y = g + ∂log p/W with the errors
+// W^−½.
 func (s *mode) pseudo() (y, errs []float64) {
 	y, errs = make([]float64, len(s.g)), make([]float64, len(s.g))
 	for i, at := range s.at {
@@ -242,7 +245,8 @@ func (s *mode) gaussian() (gppl.Data, error) {
 	return d.WithErrors(errs)
 }
 
-// evaluate calls f with the likelihood of Gaussian data by the engine of θ and, if that refuses or does not keep the tolerance, by all.
+// evaluate calls f with the likelihood of Gaussian data by the engine of θ or, if that refuses or misses the tolerance, by all
+// engines.
 func (s *mode) evaluate(y, errs []float64, f func(*gppl.Exact) error) error {
 	for {
 		exact, err := s.exact.WithObservations(y, errs)
@@ -257,8 +261,8 @@ func (s *mode) evaluate(y, errs []float64, f func(*gppl.Exact) error) error {
 	}
 }
 
-// smooth returns the posterior mean of g given Gaussian data, for pseudo where a Newton step leads, and α = A⁻¹y without what the mean of
-// the model explains.
+// smooth returns the posterior mean of g given Gaussian data (for pseudo, where a Newton step leads), and α = A⁻¹y without what
+// the mean of the model explains.
 func (s *mode) smooth(y, errs []float64) (g, alpha []float64, err error) {
 	alpha = make([]float64, len(y))
 	err = s.evaluate(y, errs, func(exact *gppl.Exact) error {
@@ -308,9 +312,9 @@ func (s *mode) completed(value float64, y []float64) float64 {
 	return value
 }
 
-// implicit adds to grad what follows from ∂ĝ/∂θ = W⁻¹A⁻¹∂K α, and sets the derivatives in the parameters of the likelihood. With u_i = ½v_i ∂³log p,
-// v the posterior variances, the first is −(A⁻¹W⁻¹u)ᵀ∂K α: a difference of the gradients of Gaussian data shifted by ±W⁻¹u, which is
-// exact, since these are quadratic.
+// implicit adds to grad what follows from ∂ĝ/∂θ = W⁻¹A⁻¹∂K α, and sets the derivatives in the parameters of the likelihood. With
+// u_i = ½v_i ∂³log p and the posterior variances v, the first is −(A⁻¹W⁻¹u)ᵀ∂K α: the difference of the gradients of Gaussian
+// data shifted by ±W⁻¹u, which is exact, since these are quadratic.
 func (s *mode) implicit(grad, y, errs, variances []float64) error {
 	u, shift := make([]float64, len(y)), make([]float64, len(y))
 	for i, at := range s.at {
@@ -368,8 +372,9 @@ type Correction struct {
 	K      float64 // k̂ of the weights: above 0.7 they cannot be trusted (see package psis)
 }
 
-// Correct draws latent values from Laplace's approximation at theta and weighs them (Pareto smoothed). It is an error if K is above 0.7: the
-// posterior is then too far from a Gaussian one, or has too many dimensions, for this correction. The cost is that of Posterior.Sample.
+// Correct draws latent values from Laplace's approximation at theta and weighs them (Pareto smoothed). It is an error if K is
+// above 0.7: the posterior is then too far from a Gaussian, or has too many dimensions, for this correction. It costs as much as
+// Posterior.Sample.
 func (l *Laplace) Correct(ctx context.Context, theta []float64, draws int, seed uint64) (c Correction, err error) {
 	s, err := l.mode(ctx, theta)
 	if err != nil {
@@ -392,8 +397,8 @@ func (l *Laplace) Correct(ctx context.Context, theta []float64, draws int, seed 
 	return c, nil
 }
 
-// draw returns draws of g from Laplace's approximation, and the logs of their importance weights, whose mean is by how much the likelihood is larger than
-// its approximation.
+// draw returns draws of g from Laplace's approximation, and the logs of their importance weights. The mean weight is the ratio of
+// the likelihood to its approximation.
 func (s *mode) draw(draws int, seed uint64) (g [][]float64, logs []float64, err error) {
 	l := s.loss
 	d, err := s.gaussian()

@@ -13,7 +13,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// byDefinition is Laplace's approximation by matrices, with Newton's method to the last digit (Rasmussen and Williams 2006, algorithms 3.1 and 5.1).
+// byDefinition is Laplace's approximation by matrices, with Newton's method to the last digit (Rasmussen and Williams 2006,
+// algorithms 3.1 and 5.1).
 type byDefinition struct {
 	x, g, alpha, u []float64 // u_i = ½v_i ∂³log p
 	root           []float64 // √W
@@ -26,7 +27,8 @@ type byDefinition struct {
 func dense(t *testing.T, m gppl.Model, d gppl.Data, l Likelihood, sizes []float64) *byDefinition {
 	t.Helper()
 	n := d.Len()
-	s := &byDefinition{g: make([]float64, n), alpha: make([]float64, n), u: make([]float64, n), root: make([]float64, n), prior: mat.NewSymDense(n, nil)}
+	s := &byDefinition{g: make([]float64, n), alpha: make([]float64, n), u: make([]float64, n), root: make([]float64, n),
+		prior: mat.NewSymDense(n, nil)}
 	k := make([]float64, n*n)
 	gppl.Covariance(k, m.Kernel, d.X, d.X)
 	for i := range n {
@@ -129,8 +131,10 @@ func randomCase(t *testing.T, seed uint64) (m gppl.Model, d gppl.Data, l Likelih
 	v, length := between(0.1, 3), between(0.3, 5)
 	periodic := gppl.Periodic{Variance: v, Lengthscale: between(0.5, 2), Period: between(1, 5)}
 	kernels := []gppl.Kernel{
-		gppl.SE{Variance: v, Lengthscale: length}, gppl.Laplace{Variance: v, Lengthscale: length}, gppl.Matern32{Variance: v, Lengthscale: length},
-		gppl.Matern52{Variance: v, Lengthscale: length}, gppl.Add(gppl.Matern32{Variance: between(0.1, 1), Lengthscale: length}, periodic),
+		gppl.SE{Variance: v, Lengthscale: length}, gppl.Laplace{Variance: v, Lengthscale: length},
+		gppl.Matern32{Variance: v, Lengthscale: length},
+		gppl.Matern52{Variance: v, Lengthscale: length}, gppl.Add(gppl.Matern32{Variance: between(0.1, 1), Lengthscale: length},
+			periodic),
 	}
 	likelihoods := []Likelihood{Poisson{}, NegBinomial{Shape: between(0.5, 20)}, Binomial{}}
 	m = gppl.Model{Kernel: kernels[rnd.IntN(len(kernels))], Noise: between(1e-3, 0.3)}
@@ -142,8 +146,8 @@ func randomCase(t *testing.T, seed uint64) (m gppl.Model, d gppl.Data, l Likelih
 // longest is how many seconds an evaluation of a Gaussian model may take: rough kernels take a spectrum of many waves.
 const longest = 0.002
 
-// TestLaplaceDense compares value and gradient with the definition, by every engine that takes the case, to 1e-8 of each: of the gradient in the logs
-// of the parameters, to 1e-8 of its largest entry or of 1.
+// TestLaplaceDense compares value and gradient with the definition, by every engine that takes the case, to 1e-8 of each: of the
+// gradient in the logs of the parameters, to 1e-8 of its largest entry or of 1.
 func TestLaplaceDense(t *testing.T) {
 	taken, worst := map[string]int{}, map[string][2]float64{}
 	for seed := range uint64(testsize.Of(40, 200, 2000)) {
@@ -168,7 +172,8 @@ func TestLaplaceDense(t *testing.T) {
 			}
 			errs := [2]float64{math.Abs(value/want.value - 1), off / size}
 			if taken[engine]++; errs[0] > 1e-8 || errs[1] > 1e-8 {
-				t.Errorf("case %d, %v, %v, %s: value %v, want %v; gradient %v, want %v", seed, m, l, engine, value, want.value, grad, wantGrad)
+				t.Errorf("case %d, %v, %v, %s: value %v, want %v; gradient %v, want %v",
+					seed, m, l, engine, value, want.value, grad, wantGrad)
 			}
 			worst[engine] = [2]float64{max(worst[engine][0], errs[0]), max(worst[engine][1], errs[1])}
 		}

@@ -17,9 +17,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
 )
 
-// TestLaplaceMarginals compares the means and standard deviations of the 50 latent values by Laplace's method, corrected by Pareto smoothed importance
-// sampling, with those of the No-U-Turn sampler: they differ by at most five of the standard errors that both have, from their effective
-// numbers of draws. What Laplace's method alone is off by, which has the mode for the mean, is logged.
+// TestLaplaceMarginals compares the means and standard deviations of the 50 latent values by Laplace's method, corrected by
+// Pareto smoothed importance sampling, with those of the No-U-Turn sampler: they differ by at most five of the standard errors
+// that both have, from their effective numbers of draws. What Laplace's method alone is off by, which has the mode for the mean,
+// is logged.
 func TestLaplaceMarginals(t *testing.T) {
 	const n = 50
 	draws, corrected := testsize.Of(300, 1000, 10000), 0
@@ -51,7 +52,8 @@ func TestLaplaceMarginals(t *testing.T) {
 		for i := range n {
 			unit.SetTri(i, i, 1)
 		}
-		chain := nuts.Run(context.Background(), density, make([]float64, n), unit, rand.New(rand.NewPCG(uint64(k), 3)), nuts.Settings{Warmup: 300, Draws: draws, Accept: 0.8, MaxDepth: 8})
+		chain := nuts.Run(context.Background(), density, make([]float64, n), unit, rand.New(rand.NewPCG(uint64(k), 3)),
+			nuts.Settings{Warmup: 300, Draws: draws, Accept: 0.8, MaxDepth: 8})
 		sampledG := make([][]float64, n)
 		for _, w := range chain.Draws {
 			g.MulVec(&lower, mat.NewVecDense(n, w))
@@ -88,9 +90,11 @@ func TestLaplaceMarginals(t *testing.T) {
 			// Of the mean, and of the standard deviation by that of the squares: of the effective number of draws, that of the fewer.
 			effective := min(nuts.Diagnose([][]float64{v}).Bulk, nuts.Diagnose([][]float64{squares(v, sampled)}).Bulk)
 			chance := math.Sqrt(1/effective + 1/weights.ESS)
-			most = max(most, math.Abs(moved-sampled)/(sd*chance), math.Abs(math.Log(spread/sd))/(chance*math.Sqrt(0.25*(stat.MomentAbout(4, v, sampled, nil)/(sd*sd*sd*sd)-1))))
+			most = max(most, math.Abs(moved-sampled)/(sd*chance),
+				math.Abs(math.Log(spread/sd))/(chance*math.Sqrt(0.25*(stat.MomentAbout(4, v, sampled, nil)/(sd*sd*sd*sd)-1))))
 		}
-		t.Logf("%v, %v: Laplace's means off by %.3f of a standard deviation at most, by %.3f on average; standard deviations by %.3f of themselves; corrected, %.1f standard errors at most (k̂ = %.2f, %.0f effective draws)",
+		t.Logf("%v, %v: Laplace's means off by %.3f of a standard deviation at most, by %.3f on average; standard deviations by"+
+			" %.3f of themselves; corrected, %.1f standard errors at most (k̂ = %.2f, %.0f effective draws)",
 			c.kernel, c.likelihood, worst, mean, narrow, most, weights.K, weights.ESS)
 		if trusted && most > 5 || chain.Divergent > 0 {
 			t.Errorf("%v, %v: beyond what chance explains; %d draws diverged", c.kernel, c.likelihood, chain.Divergent)

@@ -217,8 +217,10 @@ func TestCorrection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("%v of %v: %.4f by Laplace, %.4f ± %.4f corrected, %.4f by quadrature, k̂ = %.2f", c.l, c.y, value, value+correction.Nats, correction.StdErr, want, correction.K)
-		if math.Abs(value+correction.Nats-want) > 5*correction.StdErr+1e-4 || math.Abs(value-want) < math.Abs(value+correction.Nats-want) {
+		t.Logf("%v of %v: %.4f by Laplace, %.4f ± %.4f corrected, %.4f by quadrature, k̂ = %.2f",
+			c.l, c.y, value, value+correction.Nats, correction.StdErr, want, correction.K)
+		if math.Abs(value+correction.Nats-want) > 5*correction.StdErr+1e-4 ||
+			math.Abs(value-want) < math.Abs(value+correction.Nats-want) {
 			t.Errorf("%v of %v: %v by Laplace, %v corrected, want %v", c.l, c.y, value, value+correction.Nats, want)
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Likelihood is how an observation y arises from the latent value g = f(x): log p(y | g, size), concave in g. The size is the exposure of a
-// count (its mean is size·eᵍ) or the number of trials of a share.
+// Likelihood is how an observation y arises from the latent value g = f(x): log p(y | g, size), concave in g. The size is the
+// exposure of a count (its mean is size·eᵍ) or the number of trials of a share.
 type Likelihood interface {
 	// Check returns an error for a y or a size that cannot be.
 	Check(y, size float64) error
@@ -27,8 +27,8 @@ type Likelihood interface {
 	fmt.Stringer
 }
 
-// Continuous is a likelihood of y that are not whole numbers, such as times of waiting: LogDensity is the log of a density, and quantiles and scores are
-// those of real numbers. The method does nothing.
+// Continuous is a likelihood of y that are not whole numbers, such as waiting times: LogDensity is the log of a density, and
+// quantiles and scores are those of real numbers. The method does nothing.
 type Continuous interface {
 	Likelihood
 	Continuous()
@@ -75,8 +75,8 @@ func (Poisson) CDF(y, size, g float64) float64 {
 	return mathext.GammaIncRegComp(math.Floor(y)+1, size*math.Exp(g))
 }
 
-// NegBinomial counts events whose rate varies beyond what f tells: Poisson with a rate that is gamma distributed about size·eᵍ. The variance is
-// μ + μ²/Shape. The smaller the shape, the more the counts are overdispersed.
+// NegBinomial counts events whose rate varies beyond what f explains: Poisson with a rate that is gamma distributed about
+// size·eᵍ. The variance is μ + μ²/Shape: the smaller the shape, the more overdispersed the counts.
 type NegBinomial struct {
 	Shape float64 // r > 0
 }
@@ -127,8 +127,8 @@ func (l NegBinomial) Slopes(_ int, y, size, g float64) Derivatives {
 	}
 }
 
-// Binomial counts the successes among size trials, each with the probability 1/(1 + e⁻ᵍ). With one trial it is Bernoulli's distribution, of 0
-// and 1.
+// Binomial counts the successes among size trials, each with the probability 1/(1 + e⁻ᵍ). With one trial it is Bernoulli's
+// distribution, of 0 and 1.
 type Binomial struct{}
 
 func (Binomial) String() string { return "Binomial" }
@@ -170,9 +170,9 @@ func (Binomial) CDF(y, size, g float64) float64 {
 	return regIncBeta(size-y, y+1, -g)
 }
 
-// regIncBeta is I_x(a, b) for x = logistic(z). Where both or one of a and b are large, the continued fraction of mathext.RegIncBeta does not
-// converge, and it returns what is no probability: there it is that of Wise 1950 for b alone, to (a/b)², and of Peizer and Pratt 1968 for both,
-// to 1e-6.
+// regIncBeta is I_x(a, b) for x = logistic(z). Where one or both of a and b are large, the continued fraction of
+// mathext.RegIncBeta does not converge, and what it returns is no probability. There, the approximation is that of Wise 1950 for
+// a large b alone, to (a/b)², and of Peizer and Pratt 1968 for both, to 1e-6.
 func regIncBeta(a, b, z float64) float64 {
 	const alone, both = 1e6, 1e4
 	switch {

@@ -15,22 +15,19 @@ type Outliers struct {
 	// Z are the leave-one-out residuals, (y_i − mean)/standard deviation of y_i given all
 	// other observations: N(0, 1) if the model is right.
 	Z []float64
-	// At are the indices of observations that the model cannot explain, most extreme
-	// first: with Gaussian noise, the probability of even one |Z| as large among n is
-	// below 1 %.
+	// At are the indices of observations that the model cannot explain, most extreme first: with Gaussian noise, the probability of
+	// even one |Z| as large among n is below 1 %.
 	At []int
-	// Gain is the improvement, in nats, of the log likelihood of Z by a Student-t
-	// distribution over a normal one, each with its best scale. Nu is the degrees of
-	// freedom of the former.
+	// Gain is the improvement, in nats, of the log likelihood of Z by a Student-t distribution over a normal one, each with its best
+	// scale. Nu is the degrees of freedom of the former.
 	Gain, Nu float64
 	// P is the probability of a gain as large if Z is normal: ½·P(χ²₁ > 2·Gain), since
 	// the normal distribution is at the end of the range of ν (Self and Liang 1987).
 	P float64
 }
 
-// FindOutliers tests the noise of a model against heavy tails, from LeaveOneOut: it uses
-// all residuals together and ignores their scale, since outliers inflate the learnt noise.
-// The test treats the residuals as independent, which is nearly true.
+// FindOutliers tests the noise of a model against heavy tails, from LeaveOneOut: it uses all residuals together and ignores their
+// scale, since outliers inflate the learnt noise. The test treats the residuals as independent, which is nearly true.
 func FindOutliers(m gppl.Model, d gppl.Data, opts ...gppl.Option) (*Outliers, error) {
 	if d.Len() < 5 {
 		return nil, fmt.Errorf("observe: %d observations: a test for outliers wants five or more", d.Len())
@@ -77,12 +74,14 @@ func (o *Outliers) Proposed() bool { return o.P < proposalP }
 func (o *Outliers) String() string {
 	var b strings.Builder
 	if o.Proposed() {
-		fmt.Fprintf(&b, "the noise has heavy tails: Student-t noise of ν ≈ %.2g fits the leave-one-out residuals better by %.3g nats (p = %.1g): use FitRobust", o.Nu, o.Gain, o.P)
+		fmt.Fprintf(&b, "the noise has heavy tails: Student-t noise of ν ≈ %.2g fits the leave-one-out residuals better by %.3g"+
+			" nats (p = %.1g): use FitRobust", o.Nu, o.Gain, o.P)
 	} else {
 		fmt.Fprintf(&b, "no sign of heavy tails (p = %.2g)", o.P)
 	}
 	if len(o.At) > 0 {
-		fmt.Fprintf(&b, "; %d of %d observations are more than Gaussian noise explains, the worst %.1f standard deviations off", len(o.At), len(o.Z), math.Abs(o.Z[o.At[0]]))
+		fmt.Fprintf(&b, "; %d of %d observations are more than Gaussian noise explains, the worst %.1f standard deviations off",
+			len(o.At), len(o.Z), math.Abs(o.Z[o.At[0]]))
 	}
 	return b.String()
 }

@@ -22,8 +22,7 @@ type RobustSettings struct {
 	Fit gppl.Settings
 	// MaxRounds bounds the rounds; 0 means 200.
 	MaxRounds int
-	// Training ends once a round lowers the bound by less than Tolerance, in nats; 0 means
-	// 1e-5.
+	// Training ends once a round lowers the bound by less than Tolerance, in nats; 0 means 1e-5.
 	Tolerance float64
 }
 
@@ -31,17 +30,15 @@ type RobustSettings struct {
 //
 //	y_i = h(x_i)ᵀβ + f(x_i) + ε_i,  ε_i/σ ~ t_ν.
 //
-// An outlying observation gets a smaller weight instead of distorting f and inflating
-// the noise of all.
+// An outlying observation gets a smaller weight instead of distorting f and inflating the noise of all.
 type Robust struct {
 	// Model has the kernel, the mean and, as Noise, the squared scale σ² of the
 	// Student-t. The variance of the noise is σ²·ν/(ν − 2), or +Inf up to ν = 2.
 	Model   gppl.Model
 	Nu      float64   // ν; at 200, the largest, the noise is as good as Gaussian
 	Weights []float64 // of the observations: the posterior mean of λ_i, at most (ν+1)/ν
-	// Bound is an upper bound on the negative log likelihood of the data, in nats: that of
-	// a posterior in which f and the λ are independent (variational Bayes). It can be
-	// compared with the Value of an exact fit with Gaussian noise.
+	// Bound is an upper bound on the negative log likelihood of the data, in nats: that of a posterior in which f and the λ are
+	// independent (variational Bayes). It can be compared with the Value of an exact fit with Gaussian noise.
 	Bound     float64
 	Status    gppl.Status // Converged, Limited or Cancelled
 	Reason    string
@@ -50,41 +47,38 @@ type Robust struct {
 	predicted []float64 // E(y_i − f(x_i))²
 }
 
-// FitRobust learns the kernel's parameters of m, the scale and the degrees of freedom of
-// Student-t noise from the data. m.Noise is the start value of σ², or its value if it is
-// Fixed; a model that Fit or auto.Fit learnt with Gaussian noise is a good start.
+// FitRobust learns the kernel's parameters of m, the scale and the degrees of freedom of Student-t noise from the data. m.Noise
+// is the start value of σ², or its value if it is Fixed; a model that Fit or auto.Fit learnt with Gaussian noise is a good start.
 //
-// It minimises a variational bound on the negative log likelihood in rounds of three steps,
-// none of which raises the bound:
+// It minimises a variational bound on the negative log likelihood in rounds of three steps, none of which raises the bound:
 //
 //   - the weights w_i from r_i² = E(y_i − f(x_i))²;
 //   - σ² and ν, from the likelihood of the r_i² with the weights integrated out;
 //   - the kernel's parameters, by the exact likelihood with the noise variances σ²/w_i
 //     (Data.Errors): dense, banded or, for Matérn, by a state space in O(n).
 //
-// Rounds converge linearly to a minimum: a few dozen suffice where the noise is well
-// determined. There may be several, since outliers can also be signal. On a time series there
-// are two starts, m and auto.StartFrom of the series without its spikes, and the result with the
-// lower bound is kept. (Tipping and Lawrence 2005; Jylänki, Vanhatalo and Vehtari 2011
-// compare with EP.)
+// Rounds converge linearly to a minimum: a few dozen suffice where the noise is well determined. There may be several, since
+// outliers can also be signal. On a time series there are two starts, m and auto.StartFrom of the series without its spikes, and
+// the result with the lower bound is kept. (Tipping and Lawrence 2005; Jylänki, Vanhatalo and Vehtari 2011 compare with EP.)
 //
-// It is an error if the kernel contains white noise, which Student-t noise replaces, if the data
-// have known errors, if there are fewer than five observations, or if more than half of them have one value: the likelihood has no maximum
-// then. Other errors are those of
-// NewExact. If ctx ends, FitRobust returns what it has found with ctx's error.
+// It is an error if the kernel contains white noise, which Student-t noise replaces, if the data have known errors, if there are
+// fewer than five observations, or if more than half of them have one value, as the likelihood then has no maximum. Other errors
+// are those of NewExact. If ctx ends, FitRobust returns what it has found with ctx's error.
 func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings) (*Robust, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
 	switch {
 	case gppl.Nugget(m.Kernel) > 0:
-		return nil, fmt.Errorf("observe: Student-t noise stands for all white noise, but the kernel %v has its own: leave it out", m.Kernel)
+		return nil, fmt.Errorf("observe: Student-t noise stands for all white noise, but the kernel %v has its own: leave it out",
+			m.Kernel)
 	case d.Errors != nil || d.Relative != nil:
 		return nil, errors.New("observe: Student-t noise is not combined with known errors: leave one of them out")
 	case d.Len() < 5:
 		return nil, fmt.Errorf("observe: %d observations: Student-t noise wants five or more", d.Len())
 	case mostlyOne(d.Y) > 0:
-		return nil, fmt.Errorf("observe: %d of %d observations have one value: Student-t noise takes all others for outliers, and its scale would be 0", mostlyOne(d.Y), d.Len())
+		return nil, fmt.Errorf("observe: %d of %d observations have one value: Student-t noise takes all others for outliers, and"+
+			" its scale would be 0", mostlyOne(d.Y), d.Len())
 	}
 	rounds := cmp.Or(s.MaxRounds, 200)
 	tolerance := cmp.Or(s.Tolerance, 1e-5)
@@ -147,7 +141,8 @@ func withoutSpikes(d gppl.Data) gppl.Data {
 }
 
 // robustFrom is FitRobust from one start.
-func robustFrom(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings, rounds int, tolerance float64) (*Robust, error) {
+func robustFrom(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings, rounds int,
+	tolerance float64) (*Robust, error) {
 	params := m.Params()
 	e := robustWork{settings: s, data: d, model: m, noiseFixed: params[len(params)-1].IsFixed()}
 	e.noise = student{nu: 4, scale2: m.Noise} // between Cauchy's tails and the normal's: none is given up at once
@@ -168,7 +163,8 @@ func robustFrom(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings
 		}
 		r.Trace = append(r.Trace, bound)
 		if best-bound < tolerance {
-			r.Status, r.Reason = gppl.Converged, fmt.Sprintf("the last of %d rounds lowered the bound by %.2g nats", len(r.Trace), best-bound)
+			r.Status, r.Reason = gppl.Converged, fmt.Sprintf("the last of %d rounds lowered the bound by %.2g nats",
+				len(r.Trace), best-bound)
 			best = min(best, bound)
 			break
 		}
@@ -232,8 +228,7 @@ func (e *robustWork) learnNoise() {
 	}
 }
 
-// bestNu returns the ν of the largest likelihood at a given σ², by a golden section of its
-// logarithm.
+// bestNu returns the ν of the largest likelihood at a given σ², by a golden section of its logarithm.
 func bestNu(r2 []float64, s student) float64 {
 	value := func(logNu float64) (sum float64) {
 		s.nu = math.Exp(logNu)
@@ -284,8 +279,7 @@ func (r *Robust) Posterior(opts ...gppl.Option) (*gppl.Posterior, error) {
 	return gppl.NewPosterior(m, d, opts...)
 }
 
-// studentComponents of a mixture have its quantiles from 0.1 % to 99.9 % within 1e-3 of the
-// scale for ν ≥ 2.
+// studentComponents of a mixture have its quantiles from 0.1 % to 99.9 % within 1e-3 of the scale for ν ≥ 2.
 const studentComponents = 64
 
 // Predict returns the distribution of a new observation at each x, tails included: a mixture
@@ -296,7 +290,8 @@ func (r *Robust) Predict(ctx context.Context, x gppl.Inputs) (*draws.Mixture, er
 
 // PredictUncertain is Predict averaged over the kernel's parameters (NewUncertain) with the
 // given priors; weights and noise keep their learnt values.
-func (r *Robust) PredictUncertain(ctx context.Context, x gppl.Inputs, s draws.UncertainSettings, priors ...gppl.ParamPrior) (*draws.Mixture, *draws.Uncertain, error) {
+func (r *Robust) PredictUncertain(ctx context.Context, x gppl.Inputs, s draws.UncertainSettings,
+	priors ...gppl.ParamPrior) (*draws.Mixture, *draws.Uncertain, error) {
 	m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
 	exact, err := gppl.NewExact(m.Fix(gppl.NoiseName), d)
 	if err != nil {
@@ -318,8 +313,7 @@ func (r *Robust) PredictUncertain(ctx context.Context, x gppl.Inputs, s draws.Un
 	return mixture, u, err
 }
 
-// predict averages over models with the kernels of those given, with so many components of
-// the noise in each.
+// predict averages over models with the kernels of those given, with so many components of the noise in each.
 func (r *Robust) predict(ctx context.Context, x gppl.Inputs, models []gppl.Model, components int) (*draws.Mixture, error) {
 	precisions, weights := r.noise().mixed(components)
 	mixture := &draws.Mixture{}
@@ -349,7 +343,8 @@ func (r *Robust) predict(ctx context.Context, x gppl.Inputs, models []gppl.Model
 // String renders the outcome and the observations with the smallest weights.
 func (r *Robust) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Student-t noise, ν = %.3g, σ = %.4g: bound %.6g nats, %s (%s)\n  %v", r.Nu, math.Sqrt(r.Model.Noise), r.Bound, r.Status, r.Reason, r.Model)
+	fmt.Fprintf(&b, "Student-t noise, ν = %.3g, σ = %.4g: bound %.6g nats, %s (%s)\n  %v",
+		r.Nu, math.Sqrt(r.Model.Noise), r.Bound, r.Status, r.Reason, r.Model)
 	const doubted = 0.3
 	var at []int
 	for i, w := range r.Weights {

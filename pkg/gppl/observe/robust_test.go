@@ -216,7 +216,8 @@ func TestFitRobustRefuses(t *testing.T) {
 	mostly := d
 	mostly.Y = make([]float64, d.Len())
 	copy(mostly.Y, d.Y[:d.Len()/2-1]) // the others are 0
-	if _, err := observe.FitRobust(context.Background(), m, mostly, observe.RobustSettings{}); err == nil || !strings.Contains(err.Error(), "have one value") {
+	if _, err := observe.FitRobust(context.Background(), m, mostly, observe.RobustSettings{}); err == nil ||
+		!strings.Contains(err.Error(), "have one value") {
 		t.Errorf("more than half of y are 0: %v", err)
 	}
 }
@@ -249,7 +250,8 @@ func TestKnownErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range []gppl.Data{known, relative} {
-		if _, err := observe.FitRobust(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, d, observe.RobustSettings{}); err == nil || !strings.Contains(err.Error(), "known errors") {
+		if _, err := observe.FitRobust(t.Context(), gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}, d,
+			observe.RobustSettings{}); err == nil || !strings.Contains(err.Error(), "known errors") {
 			t.Errorf("Student-t noise with known errors: %v", err)
 		}
 	}

@@ -44,9 +44,8 @@ func (s student) logConstant() float64 {
 	return a - b - 0.5*math.Log(math.Pi*s.nu*s.scale2)
 }
 
-// slack is E log λ − log E λ, halved, less the Kullback–Leibler divergence of q(λ) from
-// its prior, where q is that of r²: what the evidence bound of an observation has beyond
-// the Gaussian likelihood of variance σ²/w.
+// slack is E log λ − log E λ, halved, less the Kullback–Leibler divergence of q(λ) from its prior, where q is that of r²: what
+// the evidence bound of an observation has beyond the Gaussian likelihood of variance σ²/w.
 func (s student) slack(r2 float64) float64 {
 	a, b := 0.5*(s.nu+1), 0.5*(s.nu+r2/s.scale2)
 	a0 := 0.5 * s.nu
@@ -78,9 +77,8 @@ func scaledStudent(r2 []float64, nu, from float64) (student, float64) {
 	return s, log
 }
 
-// studentOf returns the ν within bounds and the σ² that have the largest likelihood Σ log
-// p(r_i²): σ² by its fixed point σ² = Σ w_i r_i²/n, ν by a golden section of its logarithm,
-// to within 1e-6. from is where σ² begins. The r² must not all be 0.
+// studentOf returns the ν within bounds and the σ² that have the largest likelihood Σ log p(r_i²): σ² by its fixed point σ² = Σ
+// w_i r_i²/n, ν by a golden section of its logarithm, to within 1e-6. from is where σ² begins. The r² must not all be 0.
 func studentOf(r2 []float64, from float64) (best student, logDensity float64) {
 	scale2 := from
 	profile := func(logNu float64) (student, float64) {
@@ -124,8 +122,8 @@ func (s StudentNoise) Mixture(components int) (variances, weights []float64) {
 	return variances, weights
 }
 
-// HeaviestNoise returns the noise with the heaviest tails that residuals, not all 0, do not speak against: that of the fewest degrees of
-// freedom, between 1 and 200, whose likelihood is at most so many nats below the largest, each with its best scale.
+// HeaviestNoise returns the noise with the heaviest tails that is compatible with residuals, not all 0: that of the fewest
+// degrees of freedom, between 1 and 200, whose likelihood is at most the given nats below the largest, each with its best scale.
 func HeaviestNoise(residuals []float64, nats float64) StudentNoise {
 	r2, square := make([]float64, len(residuals)), 0.0
 	for i, r := range residuals {

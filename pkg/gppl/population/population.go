@@ -1,5 +1,5 @@
-// Package population learns the prior that parameters have over many series of one kind (empirical Bayes). Where all parameters are the same,
-// gppl.NewPanel is their likelihood.
+// Package population learns the prior that parameters have over many series of one kind (empirical Bayes). For series with the
+// same parameters, gppl.NewPanel is the likelihood.
 package population
 
 import (
@@ -29,30 +29,31 @@ type LogQuadratic struct {
 }
 
 const (
-	// trustedShift is how far, in log θ, the minimum of a LogQuadratic is believed to be from where it was taken: beyond, likelihoods
+	// trustedShift is the largest distance, in log θ, at which the minimum of a LogQuadratic is trusted: further away likelihoods
 	// become flat, as that of a noise variance does towards 0.
 	trustedShift = 2
-	// populationRounds and populationChange end the iterations of LearnLogNormals: the change is of means and standard deviations, in
-	// those of the weak prior.
+	// populationRounds and populationChange end the iterations of LearnLogNormals. The change is of means and standard deviations,
+	// in units of the weak prior's standard deviation.
 	populationRounds, populationChange = 1000, 1e-7
 )
 
-// LearnLogNormals returns the distribution that parameters of series have over a panel, for each parameter a log-normal one, which is a
-// prior of the parameters of one series (empirical Bayes). The model is hierarchical: log θ_sj ~ N(μ_j, τ_j²) in series s, where the
-// weak prior N(m_j, σ_j²) is divided among the two unknowns,
+// LearnLogNormals returns the distribution of parameters over a panel of series, a log-normal for each parameter, which is a
+// prior of the parameters of one series (empirical Bayes). The model is hierarchical: log θ_sj ~ N(μ_j, τ_j²) in series s, where
+// the weak prior N(m_j, σ_j²) is divided between the two unknowns,
 //
 //	μ_j ~ N(m_j, ½σ_j²), and τ_j² as if one series more had shown ½σ_j².
 //
-// μ and τ maximise the posterior by EM, the parameters of the series integrated out in their LogQuadratic; Sigma² is τ² and the
-// variance that remains of μ. Series that tell nothing leave the weak prior as it is. Where a likelihood is not convex it tells nothing.
-// The order of the series determines the last digits. The time is that of some hundred Cholesky factors for each series. It panics if
-// sizes differ.
+// μ and τ maximise the posterior by EM, with the parameters of the series integrated out in their LogQuadratic; Sigma² is τ² plus
+// the remaining variance of μ. Series without information leave the weak prior as it is, and directions in which a likelihood is
+// not convex count as none. The order of the series affects the last digits. The time is that of some hundred Cholesky factors
+// for each series. It panics if sizes differ.
 func LearnLogNormals(series []LogQuadratic, weak []gppl.LogNormal) []gppl.LogNormal {
 	p := len(weak)
 	messages := make([]message, len(series))
 	for i, q := range series {
 		if len(q.At) != p || len(q.Gradient) != p || q.Curvature.SymmetricDim() != p {
-			panic(fmt.Sprintf("population: LearnLogNormals: series %d has %d, %d and %d parameters, and there are %d weak priors", i, len(q.At), len(q.Gradient), q.Curvature.SymmetricDim(), p))
+			panic(fmt.Sprintf("population: LearnLogNormals: series %d has %d, %d and %d parameters, and there are %d weak priors",
+				i, len(q.At), len(q.Gradient), q.Curvature.SymmetricDim(), p))
 		}
 		messages[i] = q.message()
 	}
@@ -81,7 +82,7 @@ type message struct {
 	weight    float64
 }
 
-// message leaves out directions in which q is not convex, and those in which H is so small that its minimum is not to be believed pull by
+// message leaves out directions in which q is not convex. Those in which H is too small for the minimum to be trusted pull by
 // trustedShift at most.
 func (q LogQuadratic) message() message {
 	p := len(q.At)
@@ -112,8 +113,9 @@ func (q LogQuadratic) message() message {
 	return m
 }
 
-// expectation has the sums over the series of an E-step, for each parameter: the weights, the weighted means of u, its weighted second
-// moments about μ, and the weight of the series that tell of it, each by the share 1 − V/τ² of the variance that it takes away.
+// expectation has the sums over the series of an E-step, for each parameter: the weights, the weighted means of u, its weighted
+// second moments about μ, and the weight of the series that inform about it, each by the share 1 − V/τ² of the variance that it
+// removes.
 type expectation struct {
 	weight              float64
 	means, second, told []float64
@@ -177,20 +179,21 @@ type Learnt struct {
 }
 
 const (
-	// LearnPriors trains all series again until no prior moves further than priorsMove of its standard deviation, at most mostPriorRounds
-	// times.
+	// LearnPriors trains all series again until no prior moves further than priorsMove of its standard deviation, at most
+	// mostPriorRounds times.
 	mostPriorRounds, priorsMove = 6, 0.05
 )
 
-// LearnPriors learns the parameters of many series of one model each by itself, with a prior that it learns from all (empirical Bayes).
-// The losses are the likelihoods of the series, whose parameters must have the same names. Every trained parameter with a weak
-// log-normal prior gets a learnt one by LearnLogNormals, a short series then has the parameters of its like, and a long one its own;
-// other weak priors stay as they are. DefaultPriors of a typical series serve as weak ones. Where all parameters are the same, NewPanel
-// learns more.
+// LearnPriors learns the parameters of many series of one model, each by itself but with a prior that it learns from all
+// (empirical Bayes). The losses are the likelihoods of the series, whose parameters must have the same names. Every trained
+// parameter with a weak log-normal prior gets one learnt by LearnLogNormals: a short series then has the parameters of its like,
+// and a long one its own. Other weak priors stay as they are. DefaultPriors of a typical series serve as weak ones. If all series
+// have the same parameters, NewPanel learns more.
 //
-// All series are trained with the weak priors (NewMAP), from their own values, and again with those learnt from them until these move by
-// less than a twentieth of their standard deviations. Several are trained at a time; the result does not depend on how many. Settings are those of Fit. The
-// error is ctx's, or that of weak priors which do not apply, or says that no two series could be trained. It panics if a loss is nil.
+// All series are trained with the weak priors (NewMAP), from their own values, and again with the priors learnt from them until
+// these move by less than a twentieth of their standard deviations. Several are trained at a time; the result does not depend on
+// how many. Settings are those of Fit. The error is ctx's, or that of weak priors that do not apply, or says that no two series
+// could be trained. It panics if a loss is nil.
 func LearnPriors(ctx context.Context, losses []gppl.Loss, weak []gppl.ParamPrior, s gppl.Settings) (*Learnt, error) {
 	learnt := &Learnt{Results: make([]*gppl.Result, len(losses)), Errs: make([]error, len(losses))}
 	if len(losses) < 2 {
@@ -237,7 +240,8 @@ func (l *Learnt) logNormals() (all []gppl.LogNormal) {
 	return all
 }
 
-// update replaces the log-normal priors, and reports whether one moved so far that training again is worth it. If none did, all stay.
+// update replaces the log-normal priors and reports whether one moved so far that training again is worth it; if none did, all
+// stay.
 func (l *Learnt) update(next []gppl.LogNormal) (moved bool) {
 	priors, k := slices.Clone(l.Priors), 0
 	for j, p := range priors {
@@ -245,7 +249,8 @@ func (l *Learnt) update(next []gppl.LogNormal) (moved bool) {
 		if !ok {
 			continue
 		}
-		moved = moved || math.Abs(next[k].Mu-old.Mu) > priorsMove*next[k].Sigma || math.Abs(math.Log(next[k].Sigma/old.Sigma)) > priorsMove
+		moved = moved || math.Abs(next[k].Mu-old.Mu) > priorsMove*next[k].Sigma ||
+			math.Abs(math.Log(next[k].Sigma/old.Sigma)) > priorsMove
 		priors[j].Prior = next[k]
 		k++
 	}

@@ -17,7 +17,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/population"
 )
 
-// TestLearnLogNormals: EM ends at the maximum of the marginal posterior of μ and τ, which a grid finds by the formula for one parameter.
+// TestLearnLogNormals: EM ends at the maximum of the marginal posterior of μ and τ, which a grid finds by the formula for one
+// parameter.
 func TestLearnLogNormals(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	weak := gppl.LogNormal{Mu: 1, Sigma: 2}
@@ -29,7 +30,8 @@ func TestLearnLogNormals(t *testing.T) {
 		z, v = append(z, u), append(v, 1/precision)
 		away := min(1, 1/math.Sqrt(precision)) * rnd.NormFloat64() // from where it was taken
 		away = max(-1.5, min(away, 1.5))
-		all = append(all, population.LogQuadratic{At: []float64{u + away}, Gradient: []float64{precision * away}, Curvature: mat.NewSymDense(1, []float64{precision}), Weight: 1})
+		all = append(all, population.LogQuadratic{At: []float64{u + away}, Gradient: []float64{precision * away},
+			Curvature: mat.NewSymDense(1, []float64{precision}), Weight: 1})
 	}
 	half := 0.5 * weak.Sigma * weak.Sigma
 	cost := func(mu, tau2 float64) (c float64) {
@@ -65,14 +67,15 @@ func TestLearnLogNormals(t *testing.T) {
 		t.Errorf("%v, want the weak prior", both[1])
 	}
 	// A flat likelihood far away is believed no further than two from where it was taken.
-	far := []population.LogQuadratic{{At: []float64{0}, Gradient: []float64{1}, Curvature: mat.NewSymDense(1, []float64{1e-2}), Weight: 1e4}}
+	far := []population.LogQuadratic{{At: []float64{0}, Gradient: []float64{1}, Curvature: mat.NewSymDense(1, []float64{1e-2}),
+		Weight: 1e4}}
 	if p := population.LearnLogNormals(far, []gppl.LogNormal{{Mu: 0, Sigma: 1}})[0]; !(p.Mu > -2.1 && p.Mu < -0.5) {
 		t.Errorf("%v", p)
 	}
 }
 
-// panelOf returns series whose lengthscales, variances and noise vary about exp(μ) with a standard deviation of τ in the logs, and as many later
-// observations of each as test says.
+// panelOf returns series whose lengthscales, variances and noise vary about exp(μ) with a standard deviation of τ in the logs,
+// and as many later observations of each as test says.
 func panelOf(t *testing.T, seed uint64, count, n, test int, mu [3]float64, tau float64) (train, whole []gppl.Data) {
 	rnd := rand.New(rand.NewPCG(seed, 2))
 	for range count {
@@ -90,8 +93,8 @@ func panelOf(t *testing.T, seed uint64, count, n, test int, mu [3]float64, tau f
 	return train, whole
 }
 
-// TestLearnPriors: from 60 series of 20 observations the prior of their parameters is learnt, and these forecast the next observations better
-// than the parameters that each learnt alone, whatever the number of processors.
+// TestLearnPriors: from 60 series of 20 observations the prior of their parameters is learnt, and these forecast the next
+// observations better than the parameters that each learnt alone, whatever the number of processors.
 func TestLearnPriors(t *testing.T) {
 	mu := [3]float64{0, math.Log(6), math.Log(0.3)}
 	train, whole := panelOf(t, 3, 60, 20, 10, mu, 0.3)
@@ -147,19 +150,23 @@ func TestLearnPriorsErrors(t *testing.T) {
 	}
 	losses := []gppl.Loss{lossOf(m, 12), lossOf(m, 25)}
 	ctx := context.Background()
-	weak := []gppl.ParamPrior{{Name: gppl.NoiseName, Prior: gppl.LogNormal{Mu: -1, Sigma: 1}}, {Name: "variance", Prior: gppl.HalfNormal{Scale: 1}}}
+	weak := []gppl.ParamPrior{{Name: gppl.NoiseName, Prior: gppl.LogNormal{Mu: -1, Sigma: 1}}, {Name: "variance",
+		Prior: gppl.HalfNormal{Scale: 1}}}
 	learnt := must.Get(population.LearnPriors(ctx, losses, weak, gppl.Settings{}))(t)
 	if len(learnt.Priors) != 2 || learnt.Priors[0].Prior != (gppl.HalfNormal{Scale: 1}) {
 		t.Errorf("priors %v", learnt.Priors)
 	}
-	if _, err := population.LearnPriors(ctx, losses[:1], weak, gppl.Settings{}); err == nil || !strings.Contains(err.Error(), "two or more") {
+	if _, err := population.LearnPriors(ctx, losses[:1], weak, gppl.Settings{}); err == nil ||
+		!strings.Contains(err.Error(), "two or more") {
 		t.Errorf("one series: %v", err)
 	}
-	if _, err := population.LearnPriors(ctx, losses, []gppl.ParamPrior{{Name: "period", Prior: gppl.HalfNormal{Scale: 1}}}, gppl.Settings{}); err == nil {
+	if _, err := population.LearnPriors(ctx, losses, []gppl.ParamPrior{{Name: "period", Prior: gppl.HalfNormal{Scale: 1}}},
+		gppl.Settings{}); err == nil {
 		t.Error("no error for a prior of nothing")
 	}
 	other := lossOf(gppl.Model{Kernel: gppl.White{Variance: 1}, Noise: 1}, 12)
-	if _, err := population.LearnPriors(ctx, []gppl.Loss{losses[0], other}, []gppl.ParamPrior{{Name: "lengthscale", Prior: gppl.LogNormal{Mu: 1, Sigma: 1}}}, gppl.Settings{}); err == nil || !strings.Contains(err.Error(), "1 of 2") {
+	if _, err := population.LearnPriors(ctx, []gppl.Loss{losses[0], other}, []gppl.ParamPrior{{Name: "lengthscale",
+		Prior: gppl.LogNormal{Mu: 1, Sigma: 1}}}, gppl.Settings{}); err == nil || !strings.Contains(err.Error(), "1 of 2") {
 		t.Errorf("one series without the parameter: %v", err)
 	}
 	ended, cancel := context.WithCancel(ctx)

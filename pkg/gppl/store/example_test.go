@@ -103,7 +103,8 @@ func init() { // in the program that loads as well
 
 // A model with a mean of one's own is written and read like any other.
 func ExampleRegisterMean() {
-	model := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1, Mean: gppl.AddMeans(gppl.Intercept{}, Settling{Time: 3})}
+	model := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1,
+		Mean: gppl.AddMeans(gppl.Intercept{}, Settling{Time: 3})}
 	written, err := json.Marshal(store.Model{Model: model})
 	if err != nil {
 		log.Fatal(err)

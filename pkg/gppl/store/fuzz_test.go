@@ -27,7 +27,8 @@ func fuzzModels() []gppl.Model {
 	return []gppl.Model{
 		{Kernel: se, Noise: 0.1},
 		gppl.PaperModel(gppl.RQ{}),
-		gppl.PaperModel(gppl.Add(gppl.Mul(se, gppl.Periodic{Variance: 2, Lengthscale: 1, Period: 3}), gppl.White{Variance: 1})).Fix("noise variance"),
+		gppl.PaperModel(gppl.Add(gppl.Mul(se, gppl.Periodic{Variance: 2, Lengthscale: 1, Period: 3}),
+			gppl.White{Variance: 1})).Fix("noise variance"),
 		{Kernel: se, Noise: 1, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.Trend{Degree: 2, Hi: 1},
 			gppl.GaussianBeta{Of: gppl.Fourier{Period: 2, Harmonics: 3}, Variances: []float64{4}}, gppl.Regressor{Name: "wind"})},
 		gppl.Model{Kernel: gppl.LocPer{}, Noise: 1}.WithParams([]float64{1e-300, 1, 1e300, 2, 3}),

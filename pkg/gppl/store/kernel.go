@@ -12,11 +12,12 @@ import (
 //	{"type": "SE", "parameters": {"variance": 1, "lengthscale": 20}}
 //	{"type": "Sum", "parts": [ … ]}
 
-var kernelTypes = typed.NewRegistry[gppl.Kernel](gppl.SE{}, gppl.Laplace{}, gppl.Matern32{}, gppl.Matern52{}, gppl.RQ{}, gppl.Periodic{}, gppl.LocPer{}, gppl.SpectralMixture{}, gppl.SHO{}, gppl.DampedTrend{}, gppl.Rotation{}, gppl.Cosine{}, gppl.White{})
+var kernelTypes = typed.NewRegistry[gppl.Kernel](gppl.SE{}, gppl.Laplace{}, gppl.Matern32{}, gppl.Matern52{}, gppl.RQ{},
+	gppl.Periodic{}, gppl.LocPer{}, gppl.SpectralMixture{}, gppl.SHO{}, gppl.DampedTrend{}, gppl.Rotation{}, gppl.Cosine{},
+	gppl.White{})
 
-// RegisterKernel makes a kernel's type known to Load, under the name of
-// its Go type. A user's own kernel registers its zero value in an init
-// function. It panics if the name is taken by another type.
+// RegisterKernel makes a kernel's type known to Load, under the name of its Go type. A user's own kernel registers its zero value
+// in an init function. It panics if the name is taken by another type.
 func RegisterKernel(zero gppl.Kernel) { kernelTypes.Register("gppl: store.RegisterKernel", zero) }
 
 type kernelJSON struct {

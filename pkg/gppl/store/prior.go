@@ -13,11 +13,11 @@ import (
 //
 //	{"name": "SE.lengthscale", "role": "lengthscale", "type": "Gamma", "fields": {"Shape": 2, "Rate": 1}}
 
-var priorTypes = typed.NewRegistry[gppl.Prior](gppl.LogNormal{}, gppl.HalfNormal{}, gppl.Gamma{}, gppl.InverseGamma{}, gppl.Uniform{})
+var priorTypes = typed.NewRegistry[gppl.Prior](gppl.LogNormal{}, gppl.HalfNormal{}, gppl.Gamma{}, gppl.InverseGamma{},
+	gppl.Uniform{})
 
-// RegisterPrior makes a prior's type known to Load, under the name of its Go type.
-// A user's own prior registers its zero value in an init function; its exported fields
-// are what is saved. It panics if the name is taken by another type.
+// RegisterPrior makes a prior's type known to Load, under the name of its Go type. A user's own prior registers its zero value in
+// an init function; its exported fields are what is saved. It panics if the name is taken by another type.
 func RegisterPrior(zero gppl.Prior) { priorTypes.Register("gppl: store.RegisterPrior", zero) }
 
 type paramPriorJSON struct {

@@ -1,8 +1,9 @@
 // Package store writes models and results to files of JSON, with a format, a version and a checksum, and reads them again.
 //
-// Kernels, means and priors are written as their types with what they contain. Those of package gppl are known; a type of your own is made
-// known by RegisterKernel, RegisterMean or RegisterPrior in an init function, in the program that loads as well. Model, Prior and Result
-// are fields for your own structs: encoding/json writes and reads them. (A gppl.Projection has numbers alone, and writes itself.)
+// Kernels, means and priors are written as their types with their contents. Those of package gppl are known; register a type of
+// your own by RegisterKernel, RegisterMean or RegisterPrior in an init function, in the program that loads as well. Model, Prior
+// and Result are fields for your own structs: encoding/json writes and reads them. (A gppl.Projection has only numbers, and
+// writes itself.)
 package store
 
 import (
@@ -152,11 +153,13 @@ func (r *Result) UnmarshalJSON(b []byte) error {
 			return fmt.Errorf("gppl: result: parameter %d is %q, the model's is %q", i, p.Name, params[i].Name)
 		}
 		out.Params = append(out.Params, gppl.FittedParam{
-			Param: params[i], Start: p.Start, StdErrLog: orUnknown(p.StdErrLog), AtBound: p.AtBound, Negligible: p.Negligible, TiedTo: p.TiedTo, StdErrPlace: p.StdErrPlace,
+			Param: params[i], Start: p.Start, StdErrLog: orUnknown(p.StdErrLog), AtBound: p.AtBound,
+			Negligible: p.Negligible, TiedTo: p.TiedTo, StdErrPlace: p.StdErrPlace,
 		})
 	}
 	for i, v := range j.Trace.Value {
-		out.Trace = append(out.Trace, gppl.TracePoint{Start: j.Trace.Start[i], Evaluation: j.Trace.Evaluation[i], Seconds: j.Trace.Seconds[i], Value: float64(v)})
+		out.Trace = append(out.Trace, gppl.TracePoint{Start: j.Trace.Start[i], Evaluation: j.Trace.Evaluation[i],
+			Seconds: j.Trace.Seconds[i], Value: float64(v)})
 	}
 	for _, s := range j.Starts {
 		s.StartResult.Value = float64(s.Value)

@@ -12,22 +12,18 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 )
 
-// Range states which observations Sums must accept and which lengthscales they must
-// resolve.
+// Range states which observations Sums must accept and which lengthscales they must resolve.
 type Range struct {
 	Lo, Hi float64 // of all inputs, and of those where a posterior is wanted
-	// Shortest is the shortest lengthscale of SE whose exact likelihood can be read; 0 is
-	// a thousandth of the range. Other kernels need as many frequencies as their spectrum
-	// has.
+	// Shortest is the shortest lengthscale of SE whose exact likelihood can be read; 0 is a thousandth of the range. Other kernels
+	// need as many frequencies as their spectrum has.
 	Shortest float64
-	// Longest, unless 0, is the longest lengthscale of interest, of SE and similar
-	// kernels. It saves half of the frequencies if it is short compared with the range.
-	// If it is 0, the period is 2.16 times the range, which also serves kernels that do
-	// not decay to zero.
+	// Longest, unless 0, is the longest lengthscale of interest, of SE and similar kernels. It saves half of the frequencies if it
+	// is short compared with the range. If it is 0, the period is 2.16 times the range, which also serves kernels that do not decay
+	// to zero.
 	Longest float64
-	// Centre is a number near the mean of the observations, and Largest bounds their
-	// distances from it; NewPlan rounds Largest up to a power of two. Digits are lost
-	// only if it is a thousand times the usual distance.
+	// Centre is a number near the mean of the observations, and Largest bounds their distances from it; NewPlan rounds Largest up to
+	// a power of two. Digits are lost only if it is a thousand times the usual distance.
 	Centre, Largest float64
 	LargestWeight   float64 // 0: no weights
 	Dates           bool    // inputs are dates, in seconds since 1970
@@ -59,7 +55,8 @@ func NewPlan(r Range) (Plan, error) {
 		name  string
 		value float64
 		least float64
-	}{{"Lo", r.Lo, math.Inf(-1)}, {"Hi", r.Hi, r.Lo}, {"Shortest", r.Shortest, 0}, {"Longest", r.Longest, 0}, {"Centre", r.Centre, math.Inf(-1)}, {"Largest", r.Largest, 0}, {"LargestWeight", r.LargestWeight, 0}} {
+	}{{"Lo", r.Lo, math.Inf(-1)}, {"Hi", r.Hi, r.Lo}, {"Shortest", r.Shortest, 0}, {"Longest", r.Longest, 0},
+		{"Centre", r.Centre, math.Inf(-1)}, {"Largest", r.Largest, 0}, {"LargestWeight", r.LargestWeight, 0}} {
 		if math.IsInf(f.value, 0) || !(f.value >= f.least) {
 			return Plan{}, fmt.Errorf("gppl: sums.NewPlan: %s = %v: want a finite number, no less than %v", f.name, f.value, f.least)
 		}
@@ -77,7 +74,8 @@ func NewPlan(r Range) (Plan, error) {
 	if r.Longest != 0 && r.Longest < r.Shortest {
 		return Plan{}, fmt.Errorf("gppl: sums.NewPlan: Longest = %v is less than Shortest = %v", r.Longest, r.Shortest)
 	}
-	h := Header{Lo: r.Lo, Hi: r.Hi, Centre: r.Centre, Largest: exactsums.UnitFor(r.Largest), LargestWeight: exactsums.UnitFor(r.LargestWeight), Dates: r.Dates}
+	h := Header{Lo: r.Lo, Hi: r.Hi, Centre: r.Centre, Largest: exactsums.UnitFor(r.Largest),
+		LargestWeight: exactsums.UnitFor(r.LargestWeight), Dates: r.Dates}
 	h.Period = periodRatio * span
 	if short := span + griddedGap(r.Longest); r.Longest > 0 && short < h.Period {
 		h.Period = short
@@ -85,7 +83,8 @@ func NewPlan(r Range) (Plan, error) {
 	h.Origin = r.Lo - 0.5*(h.Period-span)
 	m := math.Ceil(seFrequency/r.Shortest*h.Period) + gridded.Spare
 	if m > mostHighest {
-		return Plan{}, fmt.Errorf("gppl: sums.NewPlan: a lengthscale of %v on a range of %v takes %.3g frequencies, and %d are the most: the shortest that can be resolved is %.3g",
+		return Plan{}, fmt.Errorf("gppl: sums.NewPlan: a lengthscale of %v on a range of %v takes %.3g frequencies, and %d are the"+
+			" most: the shortest that can be resolved is %.3g",
 			r.Shortest, span, m, mostHighest, seFrequency*h.Period/(mostHighest-gridded.Spare))
 	}
 	h.Highest = max(leastHighest, int(m))
@@ -129,9 +128,8 @@ func griddedGap(lengthscale float64) float64 {
 	return 2 * gridded.RootReach * (lengthscale * math.Sqrt(-2*math.Log(gridded.Floor)))
 }
 
-// Lengthscales returns the shortest and the longest lengthscale of SE that the gridded
-// engine takes. Longer lengthscales, and kernels that do not decay to zero, need the
-// spectral engine and a period of more than twice the range.
+// Lengthscales returns the shortest and the longest lengthscale of SE that the gridded engine takes. Longer lengthscales, and
+// kernels that do not decay to zero, need the spectral engine and a period of more than twice the range.
 func (h Header) Lengthscales() (shortest, longest float64) {
 	shortest = seFrequency * h.Period / float64(h.Highest-gridded.Spare)
 	return shortest, (h.Period - (h.Hi - h.Lo)) / griddedGap(1)
@@ -158,9 +156,8 @@ func (p Plan) String() string {
 		p.Header, 1e-6*float64(p.Bytes), 1e-6*float64(p.FileBytes), timeline.Seconds(p.Gridded), others)
 }
 
-// SampleRange returns the range of a sample of the data with a margin: margin times the
-// sample's range is added on either side of t, and Largest is spread times the largest
-// distance of y from the mean of the sample. It is an error if the sample has no two
+// SampleRange returns the range of a sample of the data with a margin: margin times the sample's range is added on either side of
+// t, and Largest is spread times the largest distance of y from the mean of the sample. It is an error if the sample has no two
 // different times or no two different values.
 func SampleRange(t, y []float64, margin, spread float64) (Range, error) {
 	if len(t) == 0 || len(y) != len(t) {

@@ -52,8 +52,8 @@ func TestSumsShards(t *testing.T) {
 	}
 }
 
-// TestSumsProcesses wants identical bytes from random splits in random orders of 1 to 64 shards, made by 1 to 4 processes at once and
-// merged in random order. See TestSumsBits for goroutines, and beam/ for Apache Beam.
+// TestSumsProcesses wants identical bytes from random splits in random orders of 1 to 64 shards, made by 1 to 4 processes at once
+// and merged in random order. See TestSumsBits for goroutines, and beam/ for Apache Beam.
 func TestSumsProcesses(t *testing.T) {
 	trials := *splits
 	if testsize.Quick() {

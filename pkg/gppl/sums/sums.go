@@ -1,6 +1,6 @@
 // Package sums adds up any number of observations of a time series in a fixed amount of memory. Shards are added up apart, on any
-// number of machines, written to files, and merged; no digit depends on the order. gppl.NewSumsExact, NewSumsResidual, NewSumsPosterior
-// and NewSumsPeriodogram read from the sums what they would compute from the observations.
+// number of machines, written to files, and merged; no digit depends on the order. gppl.NewSumsExact, NewSumsResidual,
+// NewSumsPosterior and NewSumsPeriodogram compute from the sums what they would from the observations.
 package sums
 
 import (
@@ -15,9 +15,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/exactsums"
 )
 
-// Sums holds everything that the likelihood of a smooth stationary kernel needs from
-// any number of observations, in a fixed amount of memory. With phases φ_i = (t_i −
-// Origin)/Period, M = Highest and v_i = y_i − Centre it holds
+// Sums holds everything that the likelihood of a smooth stationary kernel needs from any number of observations, in a fixed
+// amount of memory. With phases φ_i = (t_i − Origin)/Period, M = Highest and v_i = y_i − Centre it holds
 //
 //	n,  Σ_i w_i·v_i²,  Σ_i log w_i,
 //	E_j = Σ_i w_i·exp(2πij·φ_i), j = 0 … 2M,
@@ -25,10 +24,9 @@ import (
 //
 // with all w_i = 1 unless the header says that there are weights.
 //
-// Sums with one header form a group: Merge adds, Subtract takes away. They are integers
-// (see internal/exactsums): observations may be split among any number of Sums in any order,
-// on any number of machines, and the merged Sums and its file have the same bits. The
-// error of E_j and F_j is about 2e-15 of the sum of the absolute values of their terms.
+// Sums with one header form a group: Merge adds, Subtract takes away. They are integers (see internal/exactsums): observations
+// may be split among any number of Sums in any order, on any number of machines, and the merged Sums and its file have the same
+// bits. The error of E_j and F_j is about 2e-15 of the sum of the absolute values of their terms.
 //
 // Adding an observation takes some 150 ns on one processor. A Sums must not be changed
 // from two goroutines at once. Use one for each goroutine, and Merge.
@@ -86,7 +84,8 @@ func (h Header) plan() (*exactsums.Plan, error) {
 	case h.LargestWeight != 0 && !exactsums.IsUnit(h.LargestWeight):
 		return nil, bad("LargestWeight", h.LargestWeight, powers+", or 0")
 	}
-	p, err := exactsums.NewPlan(h.Origin, h.Period, h.Highest, h.Lo, h.Hi, exactsums.Units{Centre: h.Centre, Value: h.Largest, Weight: h.LargestWeight})
+	p, err := exactsums.NewPlan(h.Origin, h.Period, h.Highest, h.Lo, h.Hi,
+		exactsums.Units{Centre: h.Centre, Value: h.Largest, Weight: h.LargestWeight})
 	if err != nil {
 		return nil, fmt.Errorf("gppl: sums.Header: %w", err)
 	}
@@ -132,8 +131,7 @@ func (h Header) Difference(o Header) string {
 	return strings.Join(differ, ", ")
 }
 
-// Takes returns an error unless Sums with this header accept the observation y at t
-// with weight w (1 if there are no weights).
+// Takes returns an error unless Sums with this header accept the observation y at t with weight w (1 if there are no weights).
 func (h Header) Takes(t, y, w float64) error {
 	switch {
 	case !(t >= h.Lo && t <= h.Hi):
@@ -166,9 +164,8 @@ func (s *Sums) Header() Header { return s.header }
 // Len returns n, the number of observations.
 func (s *Sums) Len() int { return int(s.sum.N) }
 
-// Add adds observations y at t. It is an error, with index and value, if one lies outside
-// the range of the header; then none is added. It panics if the lengths differ. Large
-// chunks are spread over the processors; the result does not depend on that.
+// Add adds observations y at t. It is an error, with index and value, if one lies outside the range of the header; then none is
+// added. It panics if the lengths differ. Large chunks are spread over the processors; the result does not depend on that.
 func (s *Sums) Add(t, y []float64) error {
 	if s.header.LargestWeight > 0 {
 		return errors.New("gppl: Sums.Add: these sums have weights: use AddWeighted")
@@ -221,9 +218,8 @@ func (s *Sums) Merge(o *Sums) error {
 	return nil
 }
 
-// Subtract removes the observations of o from those of s. It is an error, which leaves s
-// unchanged, if the headers differ, or if the sums show that o holds observations that s
-// does not. They do not always show it: observations that s does not hold may be
+// Subtract removes the observations of o from those of s. It is an error, which leaves s unchanged, if the headers differ, or if
+// the sums show that o holds observations that s does not. They do not always show it: observations that s does not hold may be
 // compatible with its sums.
 func (s *Sums) Subtract(o *Sums) error {
 	if d := s.header.Difference(o.header); d != "" {
@@ -244,9 +240,8 @@ func (s *Sums) Clone() *Sums {
 	return &Sums{header: s.header, plan: s.plan, sum: s.sum.Clone()}
 }
 
-// Extent returns bounds on the inputs of all observations; NaN if there are none. The
-// bounds are too wide by up to some hundredths of the shortest wave, or by its length if
-// weights are tiny.
+// Extent returns bounds on the inputs of all observations; NaN if there are none. The bounds are too wide by up to some
+// hundredths of the shortest wave, or by its length if weights are tiny.
 func (s *Sums) Extent() (lo, hi float64) {
 	first, last, ok := s.plan.Extent(s.sum)
 	if !ok {
@@ -256,8 +251,7 @@ func (s *Sums) Extent() (lo, hi float64) {
 	return max(h.Lo, h.Origin+first*h.Period), min(h.Hi, h.Origin+last*h.Period)
 }
 
-// Mean returns the weighted mean of the observations, and Variance their mean square
-// about it; NaN if there are none.
+// Mean returns the weighted mean of the observations, and Variance their mean square about it; NaN if there are none.
 func (s *Sums) Mean() float64 {
 	_, value := s.plan.Totals(s.sum)
 	return s.header.Centre + value/s.Weight()
@@ -279,8 +273,7 @@ func (s *Sums) Variance() float64 {
 // constant is the share of y that rounding leaves where all observations are equal, or a mean explains all of them.
 const constant = 1e-13
 
-// squaresRounding is what sums lose of a mean square: for constant observations the variance
-// is up to 1.2e-15 of it.
+// squaresRounding is what sums lose of a mean square: for constant observations the variance is up to 1.2e-15 of it.
 const squaresRounding = 0x1p-46
 
 // Weight returns Σ w, the number of observations if they have no weights.
@@ -317,8 +310,7 @@ var (
 	_ encoding.BinaryUnmarshaler = (*Sums)(nil)
 )
 
-// MarshalBinary returns the bytes of a file: the same for the same observations, however
-// they were added.
+// MarshalBinary returns the bytes of a file: the same for the same observations, however they were added.
 func (s *Sums) MarshalBinary() ([]byte, error) {
 	h := s.header
 	return exactsums.Encode(exactsums.Header{Highest: h.Highest, Numbers: h.numbers(), Dates: h.Dates}, s.plan, s.sum), nil
@@ -347,7 +339,8 @@ func decodeSums(b []byte) (*Sums, error) {
 	}
 	v := h.Numbers
 	s, err := New(Header{
-		Highest: h.Highest, Lo: v[0], Hi: v[1], Origin: v[2], Period: v[3], Centre: v[4], Largest: v[5], LargestWeight: v[6], Dates: h.Dates,
+		Highest: h.Highest, Lo: v[0], Hi: v[1], Origin: v[2], Period: v[3], Centre: v[4],
+		Largest: v[5], LargestWeight: v[6], Dates: h.Dates,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("the header is wrong: %w", err)

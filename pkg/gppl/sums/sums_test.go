@@ -392,7 +392,8 @@ func TestNewPlan(t *testing.T) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	for _, r := range []sums.Range{testsums.Plain, {Lo: -1e9, Hi: 1e9, Shortest: 1e8, Longest: 1.2e8, Largest: 1e-30}, {Lo: 1, Hi: 1 + 1e-6, Largest: 3e30}} {
+	for _, r := range []sums.Range{testsums.Plain, {Lo: -1e9, Hi: 1e9, Shortest: 1e8, Longest: 1.2e8, Largest: 1e-30},
+		{Lo: 1, Hi: 1 + 1e-6, Largest: 3e30}} {
 		p, err := sums.NewPlan(r)
 		if err != nil {
 			t.Errorf("%+v: %v", r, err)
@@ -417,7 +418,8 @@ func TestSumsDates(t *testing.T) {
 	if err := read.UnmarshalBinary(marshal(t, s)); err != nil || !read.Header().Dates {
 		t.Errorf("%+v, %v", read.Header(), err)
 	}
-	if err := s.Add([]float64{1577836800 - 1}, []float64{1}); err == nil || !strings.Contains(err.Error(), "2019-12-31T23:59:59Z is not within [2020-01-01, 2020-01-11]") {
+	if err := s.Add([]float64{1577836800 - 1}, []float64{1}); err == nil ||
+		!strings.Contains(err.Error(), "2019-12-31T23:59:59Z is not within [2020-01-01, 2020-01-11]") {
 		t.Errorf("%v", err)
 	}
 	h.Dates = false

@@ -246,7 +246,8 @@ func TestInverseAccuracy(t *testing.T) {
 	var worst float64
 	turn, halves := 0, 0
 	for _, kind := range []string{"regular", "irregular", "clustered", "duplicated", "dense in the middle"} {
-		for _, c := range []covariance{seOf(0.3), seOf(4), seOf(12), seOf(100), locPerOf(8, 12, 1), locPerOf(25, 12, 1), matern52Of(5)} {
+		for _, c := range []covariance{seOf(0.3), seOf(4), seOf(12), seOf(100), locPerOf(8, 12, 1), locPerOf(25, 12, 1),
+			matern52Of(5)} {
 			turn++
 			noise := noises[turn%len(noises)]
 			x := series(kind, n, rnd)
@@ -270,7 +271,8 @@ func TestInverseAccuracy(t *testing.T) {
 				size := roundings(inverse, noise)
 				worst = max(worst, size)
 				if !(size < most(noise)) {
-					t.Errorf("%s, %s, reach %.3g, noise %.0e, halves %v: %.2g off, solving %.2g: %.3g roundings", kind, c.name, c.reach, noise, cut, inverse, solve, size)
+					t.Errorf("%s, %s, reach %.3g, noise %.0e, halves %v: %.2g off, solving %.2g: %.3g roundings",
+						kind, c.name, c.reach, noise, cut, inverse, solve, size)
 				}
 			}
 		}

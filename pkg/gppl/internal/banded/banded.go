@@ -1,17 +1,12 @@
-// Package banded does the linear algebra of symmetric positive definite
-// matrices whose entries lie near the diagonal. Where the band ends may differ
-// from row to row, as long as it never moves back.
+// Package banded does the linear algebra of symmetric positive definite matrices whose entries lie near the diagonal. Where the
+// band ends may differ from row to row, as long as it never moves back.
 //
-// The matrix is cut in blocks of rows, and a block holds its square on the
-// diagonal and, in one further tile, the entries beside it that are still to
-// be eliminated when the block is. Elimination runs from both ends towards the
-// middle: two independent halves, so two processors share a narrow band at no
-// cost in flops. Which columns a block holds is all that tells the halves
-// apart; the arithmetic is the same for every block, all of it in Gemm and in
-// Trsm from the left.
+// The matrix is cut in blocks of rows, and a block holds its square on the diagonal and, in one further tile, the entries beside
+// it that are still to be eliminated when the block is. Elimination runs from both ends towards the middle: two independent
+// halves, so two processors share a narrow band at no cost in flops. Which columns a block holds is all that tells the halves
+// apart; the arithmetic is the same for every block, all of it in Gemm and in Trsm from the left.
 //
-// Costs are given for n rows that reach b columns to either side. The blocks
-// add about 30 to b.
+// Costs are given for n rows that reach b columns to either side. The blocks add about 30 to b.
 package banded
 
 import (
@@ -26,9 +21,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Matrix is a symmetric n×n matrix within a band, or what Cholesky and Inverse
-// make of it. It holds about n·(b + 30) numbers. Methods that do not change it may
-// run at the same time. The zero value is an empty matrix: Reset it.
+// Matrix is a symmetric n×n matrix within a band, or what Cholesky and Inverse make of it. It holds about n·(b + 30) numbers.
+// Methods that do not change it may run at the same time. The zero value is an empty matrix: Reset it.
 type Matrix struct {
 	// Ctx, unless nil, is looked at at every block: once it has ended, methods panic with a workers.Stop.
 	Ctx context.Context
@@ -42,9 +36,8 @@ type Matrix struct {
 	bad     [3]int     // the row where the first half, the second and the middle failed, or -1
 }
 
-// block is a block of rows, from row at, and the columns [lo, hi) beside the
-// diagonal: to its right in the first half and in the middle, to its left in
-// the second half.
+// block is a block of rows, from row at, and the columns [lo, hi) beside the diagonal: to its right in the first half and in the
+// middle, to its left in the second half.
 type block struct {
 	at, lo, hi int
 	diag, off  blas64.General
@@ -52,13 +45,11 @@ type block struct {
 
 type scratch struct{ off, diag []float64 }
 
-// side is the number of rows of a block; the last may have fewer. At 32, little
-// is wasted on entries outside the band, and the tile beside the diagonal is
-// long enough for Gemm; dense.Tile was slower at every width of band.
+// side is the number of rows of a block; the last may have fewer. At 32, little is wasted on entries outside the band, and the
+// tile beside the diagonal is long enough for Gemm; dense.Tile was slower at every width of band.
 const side = 32
 
-// spreadOut is the number of blocks to update from which the updates that one
-// block makes run in parallel.
+// spreadOut is the number of blocks to update from which the updates that one block makes run in parallel.
 const spreadOut = 16
 
 // tooSmall is the number of flops below which one processor does it all.
@@ -117,9 +108,8 @@ func (a *Matrix) Reset(first []int) {
 	}
 }
 
-// cut chooses m and h such that the longer half and the middle after it take
-// the least time. The halves must not share a row: the last row of block m−1
-// ends before the first row of block h begins.
+// cut chooses m and h such that the longer half and the middle after it take the least time. The halves must not share a row: the
+// last row of block m−1 ends before the first row of block h begins.
 func (a *Matrix) cut(first []int) {
 	nb := len(a.blocks)
 	right := func(j int) float64 { w := float64(a.blocks[j].hi - a.blocks[j].at); return w * w }
@@ -157,11 +147,9 @@ func (a *Matrix) rows(j int) int { return min(side, a.n-j*side) }
 // Blocks returns the number of blocks of rows.
 func (a *Matrix) Blocks() int { return len(a.blocks) }
 
-// Block calls f for the tiles of block j, all blocks together for every entry
-// of the band once: first for the square on the diagonal, where row = col, both
-// its triangles, then for the tile beside it, if any, in the lower triangle or
-// in the upper one: a sum over the matrix counts it twice. A tile holds the
-// entries from (row, col); its Stride is its number of columns.
+// Block calls f for the tiles of block j, all blocks together for every entry of the band once: first for the square on the
+// diagonal, where row = col, both its triangles, then for the tile beside it, if any, in the lower triangle or in the upper one:
+// a sum over the matrix counts it twice. A tile holds the entries from (row, col); its Stride is its number of columns.
 func (a *Matrix) Block(j int, f func(row, col int, tile blas64.General)) {
 	b := &a.blocks[j]
 	f(b.at, b.at, b.diag)
@@ -175,8 +163,8 @@ func (a *Matrix) EachTile(f func(row, col int, tile blas64.General)) {
 	parallel.Within(a.Ctx, len(a.blocks), func(j int) { a.Block(j, f) })
 }
 
-// Farthest returns the largest difference between ascending numbers, one for each row, of the row and the column of an entry of a tile, and the
-// number of all these entries.
+// Farthest returns the largest difference, over the entries of all tiles, between the numbers of their rows and columns, and how
+// many entries there are. t is ascending, one number for each row.
 func (a *Matrix) Farthest(t []float64) (most float64, entries int) {
 	for j := range a.blocks {
 		a.Block(j, func(row, col int, tile blas64.General) {

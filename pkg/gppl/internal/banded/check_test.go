@@ -22,7 +22,8 @@ func TestCheckHolds(t *testing.T) {
 	worst := map[float64]float64{}
 	turn := 0
 	for _, kind := range []string{"regular", "irregular", "clustered", "duplicated", "dense in the middle"} {
-		for _, c := range []covariance{seOf(0.1), seOf(0.3), seOf(4), seOf(12), seOf(100), seOf(1e4), locPerOf(8, 12, 1), locPerOf(25, 12, 1), matern52Of(5)} {
+		for _, c := range []covariance{seOf(0.1), seOf(0.3), seOf(4), seOf(12), seOf(100), seOf(1e4), locPerOf(8, 12, 1),
+			locPerOf(25, 12, 1), matern52Of(5)} {
 			for _, noise := range []float64{1e3, 1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-9, 1e-10} {
 				if turn++; turn%testsize.Of(4, 3, 1) != 0 {
 					continue
@@ -44,7 +45,8 @@ func TestCheckHolds(t *testing.T) {
 					size := roundings(check.Discrepancy(&a), noise)
 					worst[noise] = max(worst[noise], size)
 					if !(size < most(noise)) {
-						t.Errorf("%s, %s, reach %.3g, noise %.0e, halves %v: a discrepancy of %.3g roundings", kind, c.name, c.reach, noise, cut, size)
+						t.Errorf("%s, %s, reach %.3g, noise %.0e, halves %v: a discrepancy of %.3g roundings",
+							kind, c.name, c.reach, noise, cut, size)
 					}
 					if lo, hi := a.DiagonalRange(); !(lo > 0.99/(1+noise) && hi < 1.01/noise) {
 						t.Errorf("%s, %s, noise %.0e: the diagonal of the inverse goes from %v to %v", kind, c.name, noise, lo, hi)
@@ -137,7 +139,8 @@ func TestCheckCatches(t *testing.T) {
 					fault.invert(&a, z)
 					// NaN is caught too.
 					if d := check.Discrepancy(z); roundings(d, noise) < 4*most(noise) {
-						t.Errorf("%s, %s, reach %.3g, noise %.0e, halves %v: a discrepancy of %.2g only", fault.name, c.name, c.reach, noise, cut, d)
+						t.Errorf("%s, %s, reach %.3g, noise %.0e, halves %v: a discrepancy of %.2g only",
+							fault.name, c.name, c.reach, noise, cut, d)
 					}
 				}
 			}

@@ -13,17 +13,15 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// NotPositive is the error of Cholesky: elimination meets a pivot in Row that
-// is not positive, or not a number.
+// NotPositive is the error of Cholesky: elimination meets a pivot in Row that is not positive, or not a number.
 type NotPositive struct{ Row int }
 
 func (e NotPositive) Error() string {
 	return fmt.Sprintf("the matrix is not positive definite: elimination fails at row %d", e.Row)
 }
 
-// inward calls step(a, x, j) for every block j in the order of elimination.
-// Each half is one goroutine. It is a function of a and x, not a closure, for
-// closures would be allocated.
+// inward calls step(a, x, j) for every block j in the order of elimination. Each half is one goroutine. It is a function of a and
+// x, not a closure, for closures would be allocated.
 func inward[T any](a *Matrix, x T, step func(a *Matrix, x T, j int)) {
 	if a.m > 0 {
 		parallel.For(2, func(half int) {
@@ -69,9 +67,8 @@ func outward[T any](a *Matrix, x T, step func(a *Matrix, x T, j int)) {
 	}
 }
 
-// Cholesky replaces A by its factor F, A = FFᵀ, in n·b² flops. F is lower
-// triangular once the rows are put in the order of elimination. On a
-// NotPositive error the contents are lost.
+// Cholesky replaces A by its factor F, A = FFᵀ, in n·b² flops. F is lower triangular once the rows are put in the order of
+// elimination. On a NotPositive error the contents are lost.
 func (a *Matrix) Cholesky() error {
 	a.bad = [3]int{-1, -1, -1}
 	inward(a, struct{}{}, eliminate)
@@ -83,8 +80,7 @@ func (a *Matrix) Cholesky() error {
 	return nil
 }
 
-// part returns to which part block j belongs: 0 and 1 are the halves, 2 is the
-// middle.
+// part returns to which part block j belongs: 0 and 1 are the halves, 2 is the middle.
 func (a *Matrix) part(j int) int {
 	switch {
 	case j < a.m:
@@ -95,8 +91,7 @@ func (a *Matrix) part(j int) int {
 	return 2
 }
 
-// eliminate takes block j, [D P], out of the matrix: D = UᵀU, P ← U⁻ᵀP, and
-// A − PᵀP remains of the rows and columns [lo, hi).
+// eliminate takes block j, [D P], out of the matrix: D = UᵀU, P ← U⁻ᵀP, and A − PᵀP remains of the rows and columns [lo, hi).
 func eliminate(a *Matrix, _ struct{}, j int) {
 	part := a.part(j)
 	if a.bad[part] >= 0 {
@@ -146,8 +141,7 @@ func (b *block) columns(lo, hi int) blas64.General {
 	return columnRange(b.off, lo-b.lo, hi-b.lo)
 }
 
-// potrf replaces the upper triangle of d by U, d = UᵀU. It returns the row of
-// the first bad pivot, or -1.
+// potrf replaces the upper triangle of d by U, d = UᵀU. It returns the row of the first bad pivot, or -1.
 func potrf(d blas64.General) int {
 	_, ok := lapack64.Potrf(symmetric(d))
 	for i := range d.Rows {
@@ -175,11 +169,10 @@ func forward(a *Matrix, x blas64.General, j int) {
 	}
 }
 
-// Squares sets dst[c] to |F⁻¹b_c|² = b_cᵀA⁻¹b_c for the columns of b (n×k), which vanish outside rows [lo, hi),
-// and clears b. It begins at the first of these rows in the order of elimination, and ends once what is to come
-// is at most rest for all columns together. What elimination leaves of b is r, and of A its Schur complement S:
-// to come is rᵀS⁻¹r ≤ |r|²/least, for no eigenvalue of A, and hence none of S, is below least. It takes 2·b·k
-// flops for each row that it passes.
+// Squares sets dst[c] to |F⁻¹b_c|² = b_cᵀA⁻¹b_c for the columns of b (n×k), which vanish outside rows [lo, hi), and clears b. It
+// begins at the first of these rows in the order of elimination, and ends once what is to come is at most rest for all columns
+// together. What elimination leaves of b is r, and of A its Schur complement S: to come is rᵀS⁻¹r ≤ |r|²/least, for no eigenvalue
+// of A, and hence none of S, is below least. It takes 2·b·k flops for each row that it passes.
 func (a *Matrix) Squares(dst []float64, b blas64.General, lo, hi int, least, rest float64) {
 	clear(dst)
 	first, last := lo/side, (hi-1)/side
@@ -248,24 +241,18 @@ func backward(a *Matrix, x blas64.General, j int) {
 	solve(blas.NoTrans, b.diag, xj)
 }
 
-// Inverse sets dst to the entries of A⁻¹ within the band, where a is a factor,
-// in 2n·b² flops (Takahashi's recursion, last block first). dst may be a itself;
-// else it must have been made or Reset with the same profile.
+// Inverse sets dst to the entries of A⁻¹ within the band, where a is a factor, in 2n·b² flops (Takahashi's recursion, last block
+// first). dst may be a itself; else it must have been made or Reset with the same profile.
 //
-// With W = U⁻¹P, and Z the inverse of what was eliminated after block j:
-// Z_j· = −WZ, and Z_jj = U⁻¹U⁻ᵀ + WZWᵀ. Every entry of Z that this takes is in
-// the band, for the columns of a block have no gaps between them.
+// With W = U⁻¹P, and Z the inverse of what was eliminated after block j: Z_j· = −WZ, and Z_jj = U⁻¹U⁻ᵀ + WZWᵀ. Every entry of Z
+// that this takes is in the band, for the columns of a block have no gaps between them.
 //
-// An entry is as exact as if it had been solved for, and it stays so however
-// large n is: relative to the largest entry of its column the error is about
-// 10·2⁻⁵³·κ, and at most 430·2⁻⁵³·κ at κ = 1e10, where A = K + σ²I and κ = v/σ²
-// (TestInverseAccuracy, TestInverseLong). One step takes an error E of Z to
-// MEMᵀ with M = [−W; I]. Steps like it cannot amplify E, because MZMᵀ ≤ Z where
-// the next step looks. That holds for symmetric E only. Rounding leaves Z_jj
-// not quite symmetric, and a step carries on the square blocks of an
-// antisymmetric E one by one, each with its own columns of W. These are large
-// where A is a smooth covariance, and E grew exponentially: to 1e67 for SE at
-// n = 3000, l = 32, σ² = 1e-6. So each Z_jj is made symmetric to the last bit.
+// An entry is as exact as if it had been solved for, and it stays so however large n is: relative to the largest entry of its
+// column the error is about 10·2⁻⁵³·κ, and at most 430·2⁻⁵³·κ at κ = 1e10, where A = K + σ²I and κ = v/σ² (TestInverseAccuracy,
+// TestInverseLong). One step takes an error E of Z to MEMᵀ with M = [−W; I]. Steps like it cannot amplify E, because MZMᵀ ≤ Z
+// where the next step looks. That holds for symmetric E only. Rounding leaves Z_jj not quite symmetric, and a step carries on the
+// square blocks of an antisymmetric E one by one, each with its own columns of W. These are large where A is a smooth covariance,
+// and E grew exponentially: to 1e67 for SE at n = 3000, l = 32, σ² = 1e-6. So each Z_jj is made symmetric to the last bit.
 func (a *Matrix) Inverse(dst *Matrix) {
 	same := func(b, c block) bool { return b.lo == c.lo && b.hi == c.hi }
 	if dst.n != a.n || !slices.EqualFunc(a.blocks, dst.blocks, same) {
@@ -279,8 +266,7 @@ func invert(a *Matrix, dst *Matrix, j int) {
 	dense.Symmetrise(dst.blocks[j].diag)
 }
 
-// recur is a step of Takahashi's recursion, which leaves Z_jj symmetric up to
-// rounding.
+// recur is a step of Takahashi's recursion, which leaves Z_jj symmetric up to rounding.
 func recur(a *Matrix, dst *Matrix, j int) {
 	b, z := &a.blocks[j], &dst.blocks[j]
 	s := &dst.scratch[0]
@@ -354,8 +340,7 @@ func (a *Matrix) Mul(dst, b blas64.General) {
 	parallel.Within(a.Ctx, len(a.blocks), func(j int) { a.mulRows(dst, b, j) })
 }
 
-// mulRows does the rows of block j: its own tiles, and the tiles of other
-// blocks that have these rows among their columns.
+// mulRows does the rows of block j: its own tiles, and the tiles of other blocks that have these rows among their columns.
 func (a *Matrix) mulRows(dst, x blas64.General, j int) {
 	b := &a.blocks[j]
 	at, end := b.at, b.at+b.diag.Rows

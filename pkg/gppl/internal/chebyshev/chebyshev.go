@@ -1,10 +1,10 @@
-// Package chebyshev interpolates a symmetric matrix that is an analytic function of one variable u, by its values S_q at Chebyshev nodes u_q
-// of an interval,
+// Package chebyshev interpolates a symmetric matrix that is an analytic function of one variable u, from its values S_q at
+// Chebyshev nodes u_q of an interval,
 //
 //	S(u) = Σ_q L_q(u)·S_q,  S′(u) = Σ_q L′_q(u)·S_q,
 //
-// L_q being Lagrange's polynomials (Berrut and Trefethen 2004). Where S is analytic within a distance d of an interval of half-width h, the
-// error falls like ρ^−Nodes, ρ = w + √(1 + w²), w = d/h.
+// where L_q are Lagrange's polynomials (Berrut and Trefethen 2004). If S is analytic within a distance d of an interval of
+// half-width h, the error falls like ρ^−Nodes, ρ = w + √(1 + w²), w = d/h.
 package chebyshev
 
 import (
@@ -27,7 +27,8 @@ type Panel struct {
 	s    [Nodes][]float64 // S_q, packed
 }
 
-// NewPanel returns the interval of a centre and a half-width, for k×k matrices that set sets, row by row. An error of set ends it.
+// NewPanel returns the interval with a centre and a half-width, for k×k matrices that set writes, row by row. An error of set
+// ends it.
 func NewPanel(centre, halfWidth float64, k int, set func(s []float64, u float64) error) (*Panel, error) {
 	p, s := new(Panel), make([]float64, k*k)
 	for q := range p.node {
@@ -97,8 +98,7 @@ func (g *Interpolant) Set(p *Panel, u float64) {
 	if g.panel = p; p == nil {
 		return
 	}
-	// Barycentric weights of Chebyshev points of the first kind (Berrut and
-	// Trefethen 2004, eq. 5.3).
+	// Barycentric weights of Chebyshev points of the first kind (Berrut and Trefethen 2004, eq. 5.3).
 	var sum, dsum float64
 	for q, x := range p.node {
 		if u == x {
@@ -120,8 +120,8 @@ func (g *Interpolant) Set(p *Panel, u float64) {
 	}
 }
 
-// Lines returns what the weights and their slopes make of the functions 1 and u′ − u: 1 and 0 by the weights, 0 and 1 by the slopes.
-// Very near a node the slopes lose digits, and these numbers tell.
+// Lines returns what the weights and their slopes make of the functions 1 and u′ − u: 1 and 0 by the weights, 0 and 1 by the
+// slopes. Very near a node the slopes lose digits, which shows in these numbers.
 func (g *Interpolant) Lines(u float64) (one, off, none, slope float64) {
 	for q, w := range g.Weight {
 		d := g.panel.node[q] - u

@@ -18,8 +18,8 @@ const (
 	spareNoise = 30
 )
 
-// Panels keeps the panel of one function S(u), and the evaluations near which a panel would be worth its Nodes. It is safe for concurrent use;
-// its zero value knows nothing.
+// Panels keeps the panel of one function S(u), and the evaluations near which a panel would be worth its Nodes. It is safe for
+// concurrent use; its zero value is empty.
 type Panels struct {
 	mu    sync.Mutex
 	near  []sighting // the last evaluations outside the panel
@@ -40,8 +40,8 @@ type kept struct {
 	centre, noise float64
 }
 
-// Known returns the panel that holds at u with as much noise, nil if none does; how many of the last evaluations were near u; and the largest
-// entry of S that is to be expected, 0 if nothing is known of it.
+// Known returns the panel that holds at u with this much noise, or nil; how many of the last evaluations were near u; and the
+// largest entry of S to expect, 0 if nothing is known of it.
 func (e *Panels) Known(u, noise float64) (p *Panel, count int, size float64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -70,8 +70,8 @@ func (e *Panels) Saw(u, noise, size float64) {
 	e.near = append(e.near, sighting{u, size})
 }
 
-// Build returns a panel that holds at u with as much noise, from k×k matrices that set sets, to be exact for the given noise. It verifies
-// the panel.
+// Build returns a panel that holds at u with this much noise, from k×k matrices that set writes, exact for the given noise. It
+// verifies the panel.
 func (e *Panels) Build(u, noise float64, k int, set func(s []float64, u, noise float64) error) (*Panel, error) {
 	e.building.Lock()
 	defer e.building.Unlock()
@@ -110,8 +110,8 @@ func (p *Panel) verify(centre float64, k int, set func(s []float64, u float64) e
 	return verify.Near("an interpolated covariance", off, 0, 1000*Error*p.Size)
 }
 
-// Verify checks the weights at u: constants and straight lines are interpolated exactly, and so are their slopes. Very near a node the slopes
-// lose digits.
+// Verify checks the weights at u: constants and straight lines are interpolated exactly, and so are their slopes. Very near a
+// node the slopes lose digits.
 func (g *Interpolant) Verify(u float64) error {
 	one, off, none, slope := g.Lines(u)
 	for _, c := range [...]struct{ got, want float64 }{{one, 1}, {off, 0}, {none, 0}, {slope, 1}} {

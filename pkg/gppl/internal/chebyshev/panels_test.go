@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// TestPanels: evaluations near one another are counted until a panel is built, once for many goroutines; it holds within its interval and for
-// as much noise, and a function that is not smooth is rejected.
+// TestPanels: evaluations near one another are counted until a panel is built, once for many goroutines; it holds within its
+// interval and for as much noise, and a function that is not smooth is rejected.
 func TestPanels(t *testing.T) {
 	var e Panels
 	if p, count, size := e.Known(1, 0.1); p != nil || count != 0 || size != 0 {
@@ -47,7 +47,8 @@ func TestPanels(t *testing.T) {
 	for _, at := range []struct {
 		u, noise float64
 		holds    bool
-	}{{1, 0.1, true}, {1 + 0.99*halfWidth, 0.1, true}, {1 - 1.01*halfWidth, 0.1, false}, {1, 0.1 / spareNoise, true}, {1, 0.09 / spareNoise, false}} {
+	}{{1, 0.1, true}, {1 + 0.99*halfWidth, 0.1, true}, {1 - 1.01*halfWidth, 0.1, false}, {1, 0.1 / spareNoise, true},
+		{1, 0.09 / spareNoise, false}} {
 		if p, _, size := e.Known(at.u, at.noise); (p != nil) != at.holds || at.holds && size != p.Size {
 			t.Errorf("u = %v, noise %v: a panel %v, size %v", at.u, at.noise, p != nil, size)
 		}
@@ -72,7 +73,8 @@ func TestVerifyWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := NewInterpolant(1)
-	for spoil, of := range map[string]func() *float64{"nothing": func() *float64 { return new(float64) }, "a weight": func() *float64 { return &g.Weight[3] }, "a slope": func() *float64 { return &g.Slope[20] }} {
+	for spoil, of := range map[string]func() *float64{"nothing": func() *float64 { return new(float64) },
+		"a weight": func() *float64 { return &g.Weight[3] }, "a slope": func() *float64 { return &g.Slope[20] }} {
 		g.Set(p, 0.123)
 		*of() += 1e-6
 		if err := g.Verify(0.123); (spoil == "nothing") != (err == nil) {

@@ -26,7 +26,8 @@ func chooser(l choice.Limits) *choice.Chooser {
 // begun has an exact engine that is slow, one that is fast after a set-up, and a faster one whose error is above the limit.
 func begun(c *choice.Chooser, s *choice.Selection) {
 	c.Begin(s)
-	for i, f := range []choice.Forecast{{Seconds: 1, Bytes: 100, Err: 1e-9}, {Seconds: 0.1, Setup: 3, Bytes: 1000, Err: 1e-8}, {Seconds: 0.01, Bytes: 10, Err: 1e-4}} {
+	for i, f := range []choice.Forecast{{Seconds: 1, Bytes: 100, Err: 1e-9}, {Seconds: 0.1, Setup: 3, Bytes: 1000, Err: 1e-8},
+		{Seconds: 0.01, Bytes: 10, Err: 1e-4}} {
 		s.Candidates[i] = c.Limited(f)
 	}
 }
@@ -37,12 +38,19 @@ func TestNext(t *testing.T) {
 		spoil  func(c *choice.Chooser, s *choice.Selection)
 		want   int
 	}{
-		"the cheapest that is exact enough":     {want: 1},
-		"a set-up counts by its share":          {spoil: func(_ *choice.Chooser, s *choice.Selection) { s.Candidates[1].Setup = 28 * choice.EvaluationsAhead }, want: 0},
-		"one that failed is not asked again":    {spoil: func(_ *choice.Chooser, s *choice.Selection) { s.Failed = 1 << 1 }, want: 0},
-		"nor is one that was left out":          {spoil: func(c *choice.Chooser, _ *choice.Selection) { c.LeftOut = 1 << 1 }, want: 0},
-		"none keeps the limit: the most exact":  {spoil: func(_ *choice.Chooser, s *choice.Selection) { s.Failed = 1<<0 | 1<<1 }, want: 2},
-		"about as exact, and cheaper":           {spoil: func(_ *choice.Chooser, s *choice.Selection) { s.Candidates[0].Err, s.Candidates[1].Err = 2e-5, 1e-2 }, want: 2},
+		"the cheapest that is exact enough": {want: 1},
+		"a set-up counts by its share": {spoil: func(_ *choice.Chooser,
+			s *choice.Selection) {
+			s.Candidates[1].Setup = 28 * choice.EvaluationsAhead
+		}, want: 0},
+		"one that failed is not asked again": {spoil: func(_ *choice.Chooser, s *choice.Selection) { s.Failed = 1 << 1 }, want: 0},
+		"nor is one that was left out":       {spoil: func(c *choice.Chooser, _ *choice.Selection) { c.LeftOut = 1 << 1 }, want: 0},
+		"none keeps the limit: the most exact": {spoil: func(_ *choice.Chooser, s *choice.Selection) { s.Failed = 1<<0 | 1<<1 },
+			want: 2},
+		"about as exact, and cheaper": {spoil: func(_ *choice.Chooser, s *choice.Selection) {
+			s.Candidates[0].Err,
+				s.Candidates[1].Err = 2e-5, 1e-2
+		}, want: 2},
 		"only one may be chosen":                {limits: choice.Limits{Engine: "rough"}, want: 2},
 		"memory":                                {limits: choice.Limits{Memory: 500}, want: 0},
 		"time":                                  {limits: choice.Limits{Seconds: 0.15}, want: 2},
@@ -93,12 +101,16 @@ func TestEvaluate(t *testing.T) {
 		ch := chooser(choice.Limits{})
 		asked, err := evaluate(ch, s, c.fail, c.coarse)
 		if err != nil || asked != c.asked || s.Chosen != c.chosen || s.Fallbacks != c.fallbacks || s.WithinTolerance() != c.within {
-			t.Errorf("%+v: asked %s, chose %d after %d, within %v (%.2g of %.2g), %v", c, asked, s.Chosen, s.Fallbacks, s.WithinTolerance(), s.Nats, s.Allowed, err)
+			t.Errorf("%+v: asked %s, chose %d after %d, within %v (%.2g of %.2g), %v",
+				c, asked, s.Chosen, s.Fallbacks, s.WithinTolerance(), s.Nats, s.Allowed, err)
 		}
 	}
 	s := new(choice.Selection)
 	begun(chooser(choice.Limits{}), s) // far from the model's scale, the tolerance is relative to the form
-	if err := chooser(choice.Limits{}).Evaluate(s, func(int) (choice.Outcome, error) { return choice.Outcome{Terms: 10, Form: 500, Size: 500}, nil }); err != nil || math.Abs(s.Allowed-50*limit) > 1e-12 || s.Nats < 99*1e-8 {
+	if err := chooser(choice.Limits{}).Evaluate(s, func(int) (choice.Outcome, error) {
+		return choice.Outcome{Terms: 10, Form: 500,
+			Size: 500}, nil
+	}); err != nil || math.Abs(s.Allowed-50*limit) > 1e-12 || s.Nats < 99*1e-8 {
 		t.Errorf("%v nats of %v allowed, %v", s.Nats, s.Allowed, err)
 	}
 	if _, err := evaluate(chooser(choice.Limits{}), s, "slow fast rough", ""); err == nil || err.Error() != "rough failed" {
@@ -106,7 +118,8 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// TestBetter: where a value errs by more than is allowed, another engine is asked only if it promises less than an eighth of that.
+// TestBetter: where a value errs by more than is allowed, another engine is asked only if it promises less than an eighth of
+// that.
 func TestBetter(t *testing.T) {
 	for _, c := range []struct {
 		promised       float64
@@ -158,7 +171,8 @@ func TestRefused(t *testing.T) {
 	} {
 		_, err := evaluate(chooser(c.limits), new(choice.Selection), "", "")
 		var r *choice.Refused
-		if !errors.As(err, &r) || r.Engine != c.engine || !strings.Contains(r.Why, c.reason) || (r.Memory != nil) != (c.needed > 0) || r.Memory != nil && r.Memory.Needed != c.needed {
+		if !errors.As(err, &r) || r.Engine != c.engine || !strings.Contains(r.Why, c.reason) || (r.Memory != nil) != (c.needed > 0) ||
+			r.Memory != nil && r.Memory.Needed != c.needed {
 			t.Errorf("%+v: %v", c.limits, err)
 		}
 	}

@@ -11,9 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/words"
 )
 
-// Chooser chooses the engine of every evaluation of a loss, or of one term of it:
-// the cheapest that keeps the tolerance, then, where its answer fails a check or
-// promises too little, the next. It is safe for concurrent use.
+// Chooser chooses the engine of every evaluation of a loss, or of one term of it: the cheapest that keeps the tolerance, then,
+// where its answer fails a check or promises too little, the next. It is safe for concurrent use.
 type Chooser struct {
 	Limits
 	Limit   float64 // nats that the error may reach
@@ -54,9 +53,8 @@ func (c *Chooser) Begin(s *Selection) {
 	s.Failed, s.Chosen, s.Fallbacks, s.LastErr, s.Nats, s.Allowed = 0, -1, 0, nil, 0, 0
 }
 
-// Next returns the cheapest candidate that keeps the tolerance and has not failed. If
-// none keeps it, next returns the cheapest of those that are about as exact as the most
-// exact one; −1 if none is left.
+// Next returns the cheapest candidate that keeps the tolerance and has not failed. If none keeps it, next returns the cheapest of
+// those that are about as exact as the most exact one; −1 if none is left.
 func (c *Chooser) Next(s *Selection) int {
 	usable := func(i int) bool {
 		return !s.Candidates[i].Reason.Given() && (s.Failed|c.LeftOut)&(1<<i) == 0 && (c.Engine == "" || c.Engine == c.Names[i])
@@ -122,11 +120,10 @@ func (c *Chooser) Evaluate(s *Selection, attempt func(i int) (Outcome, error)) e
 	}
 }
 
-// promise sets what the value may err by, given the quadratic form yᵀA⁻¹y of it. A
-// Forecast is made for a form of one per term, as the model expects; the form
-// itself errs in proportion, by a relative perturbation of A, as do those of the columns of a mean. The tolerance is per
-// term or, where the form is larger than their number, relative to it: y is then
-// off the model's scale.
+// promise sets what the value may err by, given the quadratic form yᵀA⁻¹y of it. A Forecast is made for a form of one per term,
+// as the model expects; the form itself errs in proportion, by a relative perturbation of A, as do those of the columns of a
+// mean. The tolerance is per term or, where the form is larger than their number, relative to it: y is then off the model's
+// scale.
 func (s *Selection) promise(c *Chooser, o Outcome) {
 	s.Nats = Completed(s.Candidates[s.Chosen].Err, o.Size, o.Terms) + o.Extra + Summation(o.Value, o.Terms)
 	s.Allowed = c.Limit * max(1, o.Form/o.Terms)
@@ -135,8 +132,7 @@ func (s *Selection) promise(c *Chooser, o Outcome) {
 // WithinTolerance reports whether the promise keeps the tolerance.
 func (s *Selection) WithinTolerance() bool { return s.Nats <= s.Allowed }
 
-// better reports whether, for a value with too large an error bound, another candidate
-// promises an eighth of that bound.
+// better reports whether, for a value with too large an error bound, another candidate promises an eighth of that bound.
 func (c *Chooser) better(s *Selection, o Outcome) bool {
 	if s.WithinTolerance() {
 		return false
@@ -148,11 +144,10 @@ func (c *Chooser) better(s *Selection, o Outcome) bool {
 	return i >= 0 && 8*(Completed(s.Candidates[i].Err, o.Size, o.Terms)+o.Shared) < s.Nats
 }
 
-// Completed returns a forecast's error bound once the quadratic form yᵀA⁻¹y is known. The forecast err assumes
-// a form of one per term, the expectation under the model: half of err is the error of log|A|, half that of
-// the form, which grows with the form itself. The factor 2·form/terms − 1, instead of (1 + form/terms)/2, is
-// four times that growth: where y is far from the model's scale, 2.2 times was measured, for a y that
-// alternates.
+// Completed returns a forecast's error bound once the quadratic form yᵀA⁻¹y is known. The forecast err assumes a form of one per
+// term, the expectation under the model: half of err is the error of log|A|, half that of the form, which grows with the form
+// itself. The factor 2·form/terms − 1, instead of (1 + form/terms)/2, is four times that growth: where y is far from the model's
+// scale, 2.2 times was measured, for a y that alternates.
 func Completed(err, form, terms float64) float64 { return err * max(1, 2*form/terms-1) }
 
 // Summation is the rounding error of a sum of that many terms.
@@ -206,8 +201,7 @@ func (c *Chooser) refuse(s *Selection) error {
 	return &Refused{Why: s.Candidates[len(s.Candidates)-1].why(), Memory: c.short(s)}
 }
 
-// short returns the engine that would take the least memory among those that might be chosen and lack it, nil if
-// none does.
+// short returns the engine that would take the least memory among those that might be chosen and lack it, nil if none does.
 func (c *Chooser) short(s *Selection) (least *Shortage) {
 	for i, f := range s.Candidates {
 		mayBe := (c.Engine == "" || c.Engine == c.Names[i]) && c.LeftOut&(1<<i) == 0

@@ -1,4 +1,4 @@
-// Package choice chooses among engines, each of which can compute the same: the cheapest that keeps a tolerance, by what it expects of an
+// Package choice chooses among engines that compute the same: the cheapest that keeps a tolerance, by their forecasts of an
 // evaluation.
 package choice
 
@@ -19,8 +19,7 @@ type Forecast struct {
 	Windowed bool // a window cuts the kernel: features have weights of both signs
 }
 
-// Reason says why an engine cannot do something; it is formatted only when it is read.
-// The zero value is no reason.
+// Reason says why an engine cannot do something; it is formatted only when it is read. The zero value is no reason.
 type Reason struct {
 	Format string
 	Value  float64
@@ -50,8 +49,8 @@ func (f Forecast) Within(limit float64) Forecast {
 	return f
 }
 
-// EvaluationsAhead is the number of evaluations over which set-up is spread, whether it was done already or not: what an evaluation returns, and so
-// its engine, does not depend on those before it.
+// EvaluationsAhead is the number of evaluations over which set-up is spread, whether or not it is done already: what an
+// evaluation returns, and so its engine, does not depend on those before it.
 const EvaluationsAhead = 30
 
 // Cost is the time by which engines are compared.
@@ -75,8 +74,8 @@ func (o *Limits) Limited(f Forecast) Forecast {
 	return f
 }
 
-// FlopRate is what a core is reckoned to do in matrix products, in flops a second. In WebAssembly, which has no assembly, products take
-// eight to eleven times as long as on amd64, and a filter two to three times (BenchmarkNLL with engine=dense/n=1000 and with
+// FlopRate is the assumed speed of a core in matrix products, in flops a second. In WebAssembly, which has no assembly, products
+// take eight to eleven times as long as on amd64, and a filter two to three times (BenchmarkNLL with engine=dense/n=1000 and with
 // engine=auto/n=3319/irregular/kernel=Matern32; docs/engines.md has the commands). Only the ratio decides between engines.
 var FlopRate = func() float64 {
 	if runtime.GOARCH == "wasm" {

@@ -54,7 +54,8 @@ func (l Line) ConfirmSlope(slope, visible float64) string {
 			return ""
 		case !ok || off <= s.limit: // too coarse to tell
 		case math.Abs(s.first-disagreed) <= 0.2*off: // two steps agree with each other
-			return fmt.Sprintf("along one direction it gives a slope of %.6g, differences of the value %.6g ± %.1g", slope, s.first, s.limit)
+			return fmt.Sprintf("along one direction it gives a slope of %.6g, differences of the value %.6g ± %.1g",
+				slope, s.first, s.limit)
 		default:
 			disagreed = s.first
 		}
@@ -62,8 +63,8 @@ func (l Line) ConfirmSlope(slope, visible float64) string {
 	return ""
 }
 
-// ConfirmMinimum says by how much values fall on along the line, "" if by no more than gain: with slope s and curvature c, both by
-// differences, the minimum lies s²/2c below.
+// ConfirmMinimum says by how much values still fall along the line; "" if by no more than gain. With the slope s and the
+// curvature c, both by differences, the minimum lies s²/2c below.
 func (l Line) ConfirmMinimum(gain float64) string {
 	const step = 1e-2
 	if s, ok := l.slopes(step, false); ok && s.second > 0 && s.first*s.first <= 2*gain*s.second {
@@ -74,8 +75,7 @@ func (l Line) ConfirmMinimum(gain float64) string {
 		if !ok {
 			continue
 		}
-		// Where the curvature is lost in rounding, or negative, what a step gains
-		// is all that can be said.
+		// Where the curvature is lost in rounding, or negative, what a step gains is all that can be said.
 		excess := max(0, math.Abs(s.first)-s.limit)
 		below := excess * step
 		if s.second > 0 {
@@ -85,7 +85,8 @@ func (l Line) ConfirmMinimum(gain float64) string {
 			return ""
 		}
 		if h == step/100 {
-			return fmt.Sprintf("where training ended differences of the value give a slope of %.3g ± %.1g: the minimum is %.2g nats below or more", s.first, s.limit, below)
+			return fmt.Sprintf("where training ended differences of the value give a slope of %.3g ± %.1g: the minimum is %.2g nats"+
+				" below or more", s.first, s.limit, below)
 		}
 	}
 	return ""

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestConfirm: a slope that is wrong by a hundredth is told from the right one, and a point that is no minimum from one that is, also where
-// some values are missing.
+// TestConfirm: a slope that is wrong by a hundredth is told from the right one, and a point that is no minimum from one that is,
+// also where some values are missing.
 func TestConfirm(t *testing.T) {
 	for _, missing := range []float64{0, 5e-3} {
 		f := func(x float64) float64 { return math.Exp(x) - 2*x + 3*x*x }

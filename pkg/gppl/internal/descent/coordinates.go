@@ -6,8 +6,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// Coordinates z of a point u = u₀ + Mz are those in which second derivatives that are about H are about the identity: MMᵀ = H⁻¹. Nil ones are
-// u itself.
+// Coordinates z of a point u = u₀ + Mz make second derivatives of about H the identity: MMᵀ = H⁻¹. Nil ones are u itself.
 type Coordinates struct {
 	m     *mat.Dense
 	u0, u []float64

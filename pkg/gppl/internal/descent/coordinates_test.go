@@ -7,7 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// TestCoordinates: in the coordinates of H, ½(u − u₀)ᵀH(u − u₀) is ½|z|², and its slope z; a direction without curvature counts as floor.
+// TestCoordinates: in the coordinates of H, ½(u − u₀)ᵀH(u − u₀) is ½|z|², and its slope z; a direction without curvature counts
+// as floor.
 func TestCoordinates(t *testing.T) {
 	h := mat.NewSymDense(2, []float64{50, 40, 40, 40})
 	u0, z := []float64{3, -1}, []float64{0.4, -0.7}

@@ -1,4 +1,5 @@
-// Package descent has methods of optimisation and rules that end one, for gonum's optimize, and checks of gradients and minima by values.
+// Package descent has methods of optimisation and stopping rules for gonum's optimize, and checks of gradients and minima by
+// values.
 package descent
 
 import (
@@ -58,9 +59,10 @@ func (e *ending) Status() (optimize.Status, error) {
 	return optimize.NotTerminated, nil
 }
 
-// run is Run of a method: step moves x at the end of an iteration. done reports whether an evaluation ends one, moves its x if it does
-// not, and sets err where the method ends.
-func (e *ending) run(operation chan<- optimize.Task, result <-chan optimize.Task, tasks []optimize.Task, step func(x, grad []float64), done func(*optimize.Location) bool) {
+// run is Run of a method. step moves x at the end of an iteration. done reports whether an evaluation ends an iteration, moves
+// its x if it does not, and sets err where the method ends.
+func (e *ending) run(operation chan<- optimize.Task, result <-chan optimize.Task, tasks []optimize.Task,
+	step func(x, grad []float64), done func(*optimize.Location) bool) {
 	const evaluation = optimize.FuncEvaluation | optimize.GradEvaluation
 	defer close(operation)
 	task := tasks[0]
@@ -113,8 +115,8 @@ func (a *Adam) stepper(dim int) func(x, grad []float64) {
 	}
 }
 
-// Still stops after stillIterations in a row that each change the function by less than Absolute. (It compares changes, not improvements as optimize.FunctionConverge does, so that an overshoot of Adam
-// does not count as standing still.)
+// Still stops after stillIterations in a row that each change the function by less than Absolute. (It compares changes, not
+// improvements as optimize.FunctionConverge does: an overshoot of Adam does not count as standing still.)
 type Still struct {
 	Absolute float64
 	last     float64
@@ -139,9 +141,9 @@ func (c *Still) Converged(loc *optimize.Location) optimize.Status {
 	return optimize.NotTerminated
 }
 
-// LittleLeft ends L-BFGS when less than Gain remains, as far as its last step tells: what the step gained, times the square of the
-// factor by which it shortened the gradient. That is trusted only where L-BFGS
-// converges faster than linearly, which is where the factor is small.
+// LittleLeft ends L-BFGS when its last step suggests that less than Gain remains: what the step gained, times the square of the
+// factor by which it shortened the gradient. That is trusted only where L-BFGS converges faster than linearly, which is where the
+// factor is small.
 type LittleLeft struct {
 	Gain            float64
 	value, gradient float64

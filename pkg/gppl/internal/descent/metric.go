@@ -14,9 +14,9 @@ var (
 )
 
 // Metric is BFGS (Nocedal and Wright 2006, algorithm 6.1) for a function whose second derivatives are about the identity in most
-// directions, as in coordinates that an approximation of them gives: H begins as the identity and is never rescaled, so that a direction
-// in which it is far off is learnt without shrinking the steps in all others. Steps are halved, or cut to the minimum of a
-// parabola, until the function has fallen enough; a step that gains nothing along the gradient itself ends it.
+// directions, as in coordinates from an approximation of them. H begins as the identity and is never rescaled, so that a
+// direction in which it is far off is learnt without shrinking the steps in all others. Steps are halved, or cut to the minimum
+// of a parabola, until the function has fallen enough; a step that gains nothing along the gradient itself ends it.
 type Metric struct {
 	h    *mat.SymDense // inverse second derivatives
 	x, g []float64     // the best so far
@@ -82,8 +82,8 @@ func (m *Metric) direct() {
 // move sets x to the point one step from the best.
 func (m *Metric) move(x []float64) { floats.AddScaledTo(x, m.x, m.step, m.d) }
 
-// accepts takes the point of l if the function has fallen by a share of what the slope promises, and learns from it; otherwise it shortens
-// the step. Where no step gains anything, it sets err.
+// accepts takes the point of l if the function has fallen by a share of what the slope predicts, and learns from it; otherwise it
+// shortens the step. If no step gains anything, it sets err.
 func (m *Metric) accepts(l *optimize.Location) bool {
 	const enough, shortest, most = 1e-4, 1e-5, 0.5
 	slope := floats.Dot(m.d, m.g)

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// TestMetric finds the minimum of a curved valley whose second derivatives are far from the identity in one direction, in fewer evaluations
-// than L-BFGS, and ends with an error where the function is not finite.
+// TestMetric finds the minimum of a curved valley whose second derivatives are far from the identity in one direction, in fewer
+// evaluations than L-BFGS, and ends with an error where the function is not finite.
 func TestMetric(t *testing.T) {
 	const stiff = 1e8
 	valley := optimize.Problem{

@@ -1,18 +1,14 @@
-// Package doubled computes with unevaluated sums of two float64, about 31
-// decimal digits: the reference that tests hold the float64 engines to, and what makes
-// nearly collinear columns orthogonal (internal/regress).
+// Package doubled computes with unevaluated sums of two float64, about 31 decimal digits: the reference that tests hold the
+// float64 engines to, and what makes nearly collinear columns orthogonal (internal/regress).
 //
-// The algorithms are Dekker's and Knuth's error-free transformations with a
-// fused multiply-add (Hida, Li and Bailey 2001, "Algorithms for quad-double
-// precision floating point arithmetic"). The relative error of an operation is
-// a few units of 2^−104. The exponents are those of float64: below about 1e−290
-// digits are lost.
+// The algorithms are Dekker's and Knuth's error-free transformations with a fused multiply-add (Hida, Li and Bailey 2001,
+// "Algorithms for quad-double precision floating point arithmetic"). The relative error of an operation is a few units of 2^−104.
+// The exponents are those of float64: below about 1e−290 digits are lost.
 package doubled
 
 import "math"
 
-// Float is the number Hi + Lo, with |Lo| at most half a unit in the last place
-// of Hi.
+// Float is the number Hi + Lo, with |Lo| at most half a unit in the last place of Hi.
 type Float struct{ Hi, Lo float64 }
 
 // Of returns x, exactly.
@@ -95,8 +91,7 @@ func (a Float) Sqrt() Float {
 	if a.Hi <= 0 {
 		return Of(math.Sqrt(a.Hi))
 	}
-	// One Newton step from the root in float64 doubles its digits; a second one
-	// takes care of the rounding of the first.
+	// One Newton step from the root in float64 doubles its digits; a second one takes care of the rounding of the first.
 	x := Of(math.Sqrt(a.Hi))
 	for range 2 {
 		x = x.Add(a.Sub(x.Mul(x)).Div(x.Scale(2)))
@@ -104,8 +99,7 @@ func (a Float) Sqrt() Float {
 	return x
 }
 
-// Dot returns Σ a[i]·b[i] to about n·2^−104 of Σ |a[i]·b[i]|. It panics if b is
-// the shorter.
+// Dot returns Σ a[i]·b[i] to about n·2^−104 of Σ |a[i]·b[i]|. It panics if b is the shorter.
 func Dot(a, b []Float) Float {
 	b = b[:len(a)]
 	var s, c float64

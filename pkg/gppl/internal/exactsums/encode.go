@@ -46,7 +46,8 @@ const MostPoints = math.MaxInt64
 
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
-// Header is what a file says of its plan: the numbers Lo, Hi, Origin, Period, Centre, Largest and LargestWeight, and whether inputs are dates.
+// Header is what a file says of its plan: the numbers Lo, Hi, Origin, Period, Centre, Largest and LargestWeight, and whether
+// inputs are dates.
 type Header struct {
 	Highest int
 	Numbers [7]float64
@@ -119,7 +120,8 @@ func bitLength(lo, hi uint64) int {
 	return bits.Len64(lo)
 }
 
-// ReadHeader returns the header of a file. The error says what is wrong with the bytes: no sums, another version, cut short, damaged.
+// ReadHeader returns the header of a file. The error says what is wrong with the bytes: no sums, another version, cut short,
+// damaged.
 func ReadHeader(b []byte) (h Header, err error) {
 	le := binary.LittleEndian
 	switch {
@@ -156,7 +158,8 @@ func Decode(b []byte, p *Plan) (*Sum, error) {
 	le := binary.LittleEndian
 	size, width, count := int(le.Uint32(b[72:])), int(le.Uint32(b[76:])), int(le.Uint32(b[80:]))
 	if size != p.Size() || width != p.Width() || count != p.Count() {
-		return nil, fmt.Errorf("the grid has %d of %d points with %d under a window, where this program has %d, %d and %d", count, size, width, p.Count(), p.Size(), p.Width())
+		return nil, fmt.Errorf("the grid has %d of %d points with %d under a window, where this program has %d, %d and %d",
+			count, size, width, p.Count(), p.Size(), p.Width())
 	}
 	e, f := int(b[84]), int(b[85])
 	if e > 16 || f > 16 || b[datesByte] > 1 || b[datesByte+1] != 0 {

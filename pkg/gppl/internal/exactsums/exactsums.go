@@ -1,33 +1,27 @@
-// Package exactsums adds up trigonometric sums over points that come in parts, so that no
-// digit of the result depends on the parts. For points t_i on a circle of circumference
-// P, values y_i and weights w_i it keeps
+// Package exactsums adds up trigonometric sums over points that come in parts, so that no digit of the result depends on the
+// parts. For points t_i on a circle of circumference P, values y_i and weights w_i it keeps
 //
 //	E_j = Σ_i w_i exp(2πij(t_i − t_0)/P),  j = 0 … 2M,
 //	F_j = Σ_i w_i·y_i exp(2πij(t_i − t_0)/P),  j = 0 … M,
 //
 // together with Σ w_i·y_i², Σ log w_i and the number of points.
 //
-// A sum of floating-point numbers depends on the order of its terms. So nothing is added
-// in floating point. The first step of a non-uniform FFT of type 1 spreads each point
-// over some grid points around it (package fourier). These contributions become
-// integers, and each grid point is an integer of 128 bits. Addition of integers is
-// associative and has an inverse: parts may be split, ordered, merged and subtracted in
-// any way, and the bits are those of the whole. The FFT comes once, at the end.
+// A sum of floating-point numbers depends on the order of its terms. So nothing is added in floating point. The first step of a
+// non-uniform FFT of type 1 spreads each point over some grid points around it (package fourier). These contributions become
+// integers, and each grid point is an integer of 128 bits. Addition of integers is associative and has an inverse: parts may be
+// split, ordered, merged and subtracted in any way, and the bits are those of the whole. The FFT comes once, at the end.
 //
 // # Fixed point
 //
-// Values are scaled to |y| ≤ 1 and weights to 0 < w ≤ 1 by powers of two. The window
-// is at most 1, so that a contribution in units of 2⁻⁶² fits an int64, and 2⁶⁴ of them
-// fit a grid point. The rounding of a contribution, 2⁻⁶² at most, is far below that of
-// the window itself, 2⁻⁵³, as long as a typical |y| is more than 1e-3 of the largest.
-// For Σ w_i·y_i² y and w are rounded to the same units; then the squares and their sum,
-// of 256 bits, are exact. log w comes in units of 2⁻⁵².
+// Values are scaled to |y| ≤ 1 and weights to 0 < w ≤ 1 by powers of two. The window is at most 1, so that a contribution in
+// units of 2⁻⁶² fits an int64, and 2⁶⁴ of them fit a grid point. The rounding of a contribution, 2⁻⁶² at most, is far below that
+// of the window itself, 2⁻⁵³, as long as a typical |y| is more than 1e-3 of the largest. For Σ w_i·y_i² y and w are rounded to
+// the same units; then the squares and their sum, of 256 bits, are exact. log w comes in units of 2⁻⁵².
 //
 // # Memory
 //
-// Points keep a distance from the ends of the period. So only the grid points between
-// the smallest and the largest t that are allowed are kept, 32 bytes each: 4·over·M·T/P
-// of them for the range T.
+// Points keep a distance from the ends of the period. So only the grid points between the smallest and the largest t that are
+// allowed are kept, 32 bytes each: 4·over·M·T/P of them for the range T.
 package exactsums
 
 import (
@@ -55,8 +49,7 @@ const (
 	Words = 4
 )
 
-// Plan says on which circle and grid points are added, and in which units. It does not
-// change.
+// Plan says on which circle and grid points are added, and in which units. It does not change.
 type Plan struct {
 	spread  *fourier.Spread
 	highest int // M
@@ -90,23 +83,22 @@ func UnitFor(v float64) float64 {
 	return math.Ldexp(1, exponent)
 }
 
-// NewPlan returns the plan for points in [lo, hi] on the circle of the given period that
-// begins at origin, with frequencies up to M = highest of it for F and 2M for E. It is
-// an error if grid points around lo or hi reach over an end of the circle.
+// NewPlan returns the plan for points in [lo, hi] on the circle of the given period that begins at origin, with frequencies up to
+// M = highest of it for F and 2M for E. It is an error if grid points around lo or hi reach over an end of the circle.
 func NewPlan(origin, period float64, highest int, lo, hi float64, units Units) (*Plan, error) {
 	p := &Plan{spread: fourier.NewSpread(origin, period, 2*highest+1, over), highest: highest, units: units}
 	width := p.spread.Width()
 	need := float64(width) * period / float64(p.spread.Size())
 	if have := min(lo-origin, origin+period-hi); !(have > need) {
-		return nil, fmt.Errorf("the range from %v to %v keeps a distance of %.3g from the ends of the period, %v and %v, and needs %.3g", lo, hi, have, origin, origin+period, need)
+		return nil, fmt.Errorf("the range from %v to %v keeps a distance of %.3g from the ends of the period, %v and %v,"+
+			" and needs %.3g", lo, hi, have, origin, origin+period, need)
 	}
 	p.from = p.spread.First(lo)
 	p.count = p.spread.First(hi) + width - p.from
 	return p, nil
 }
 
-// Size returns the number of grid points on the circle, Width that under a window, and
-// Count that of those that are kept.
+// Size returns the number of grid points on the circle, Width that under a window, and Count that of those that are kept.
 func (p *Plan) Size() int  { return p.spread.Size() }
 func (p *Plan) Width() int { return p.spread.Width() }
 func (p *Plan) Count() int { return p.count }
@@ -147,8 +139,8 @@ const block = 32
 // piece is the number of points that a processor takes at a time.
 const piece = 4096
 
-// AddAll is Plan.Add, by as many processors as are worth it: each has a grid of its own, to be merged, worth it for as many points as a
-// quarter of the grid.
+// AddAll is Plan.Add on as many processors as are worth it. Each has a grid of its own, which has to be merged: that is worth it
+// for as many points as a quarter of the grid.
 func (s *Sum) AddAll(p *Plan, t, y, w []float64) {
 	lanes := max(1, min(runtime.GOMAXPROCS(0), len(t)/max(2*piece, p.count/4)))
 	for len(s.lanes) < lanes-1 {
@@ -183,12 +175,12 @@ func (s *Sum) AddAll(p *Plan, t, y, w []float64) {
 	}
 }
 
-// Add adds points t with values y and weights w, or 1 where w is nil. They must lie
-// within the range and the units of the plan. It takes some 150 ns a point and does not
-// allocate once warm. One goroutine at a time may add to a Sum.
+// Add adds points t with values y and weights w, or 1 where w is nil. They must lie within the range and the units of the plan.
+// It takes some 150 ns a point and does not allocate once warm. One goroutine at a time may add to a Sum.
 func (p *Plan) Add(s *Sum, t, y, w []float64) {
 	if len(y) != len(t) || (w != nil) != (p.units.Weight > 0) || w != nil && len(w) != len(t) || len(s.Cells) != Words*p.count {
-		panic(fmt.Sprintf("exactsums: %d points, %d values, %d weights, %d grid points for %d", len(t), len(y), len(w), len(s.Cells)/Words, p.count))
+		panic(fmt.Sprintf("exactsums: %d points, %d values, %d weights, %d grid points for %d",
+			len(t), len(y), len(w), len(s.Cells)/Words, p.count))
 	}
 	width := p.Width()
 	if s.taps == nil {

@@ -193,7 +193,8 @@ func TestGolden(t *testing.T) {
 		s := p.New()
 		var x, y, w []float64
 		for i := range 500 {
-			x, y, w = append(x, math.Mod(float64(i)*0.6180339887498949, 1)), append(y, 2+math.Mod(float64(i*i)*0.7548776662466927, 6)), append(w, 1/float64(i+1))
+			x, y, w = append(x, math.Mod(float64(i)*0.6180339887498949, 1)), append(y, 2+math.Mod(float64(i*i)*0.7548776662466927, 6)),
+				append(w, 1/float64(i+1))
 		}
 		if c.units.Weight == 0 {
 			w = nil

@@ -11,7 +11,8 @@ func TestUnits(t *testing.T) {
 			t.Errorf("the unit for %v is %v, want %v", v, got, want)
 		}
 	}
-	for v, want := range map[float64]bool{1: true, 0.125: true, 3: false, 0: false, -2: false, math.Ldexp(1, mostExponent-1): true, math.Ldexp(1, mostExponent+1): false, math.Inf(1): false} {
+	for v, want := range map[float64]bool{1: true, 0.125: true, 3: false, 0: false, -2: false, math.Ldexp(1, mostExponent-1): true,
+		math.Ldexp(1, mostExponent+1): false, math.Inf(1): false} {
 		if IsUnit(v) != want {
 			t.Errorf("%v is a unit: %v", v, !want)
 		}

@@ -28,7 +28,7 @@ type Information struct {
 	white  []blas64.General // L⁻¹ȦL⁻ᵀ, n×n each
 }
 
-// New factorises A, in (1 + 4q)·n³/3 flops, until ctx ends. It is an error if A is not positive definite. It keeps what it is given.
+// New factorises A, in (1 + 4q)·n³/3 flops, until ctx ends. It is an error if A is not positive definite. It keeps its arguments.
 func New(ctx context.Context, a blas64.General, dot []blas64.General) (*Information, error) {
 	i := &Information{A: a, Dot: dot, Factor: dense.NewLower(a.Rows)}
 	i.Factor.Ctx = ctx
@@ -65,9 +65,9 @@ func (i *Information) Projected(omega blas64.General) (*mat.SymDense, error) {
 	return dense.HalfProducts(whitened), nil
 }
 
-// Restrict subtracts from the information of z ~ N(0, S) and of a white remainder r ~ N(0, τI) what goes into coefficients that both have
-// in common. With W_a = L⁻¹∂_aS L⁻ᵀ and, for the remainder, relative_a·I = ∂_a log τ·I, W_a the two together, and N = I − BBᵀ, B
-// orthonormal on both, of which Bᵀ on z is b, h×k, and rest is BᵀB on r,
+// Restrict subtracts, from the information of z ~ N(0, S) and of a white remainder r ~ N(0, τI), what goes into coefficients that
+// both have in common. W_a is L⁻¹∂_aS L⁻ᵀ for z and relative_a·I = ∂_a log τ·I for the remainder, the two together; N = I − BBᵀ,
+// with B orthonormal on both, of which Bᵀ on z is b, h×k, and BᵀB on r is rest:
 //
 //	½tr(NW_aNW_b) = ½tr(W_aW_b) − tr(BᵀW_aW_bB) + ½tr(BᵀW_aB·BᵀW_bB).
 func Restrict(info *mat.SymDense, white []blas64.General, b blas64.General, relative []float64, rest blas64.General) {
@@ -209,7 +209,8 @@ func (i *Information) Conditional(omega blas64.General, d float64) (*mat.SymDens
 	parallel.For(dense.Blocks(b.Rows), func(s int) {
 		rows := dense.RowBlock(b, s)
 		for t := s; t < dense.Blocks(b.Rows); t++ { // the upper triangle is what SymDense keeps
-			g := blas64.General{Rows: rows.Rows, Cols: dense.Width(b.Rows, t), Stride: raw.Stride, Data: raw.Data[s*dense.Tile*raw.Stride+t*dense.Tile:]}
+			g := blas64.General{Rows: rows.Rows, Cols: dense.Width(b.Rows, t), Stride: raw.Stride,
+				Data: raw.Data[s*dense.Tile*raw.Stride+t*dense.Tile:]}
 			dense.Gemm(blas.NoTrans, blas.Trans, -1, rows, dense.RowBlock(b, t), 1, g)
 		}
 	})
@@ -248,15 +249,14 @@ func Null(a blas64.General) (null blas64.General, rank int, err error) {
 	return mat.DenseCopyOf(u.Slice(0, a.Rows, rank, a.Rows)).RawMatrix(), rank, nil
 }
 
-// singular is a lower bound on the smallest eigenvalue of an information matrix, scaled
-// to a unit diagonal: below it, rounding of about 1e-13 in the matrix leaves at most
-// two correct digits.
+// singular is a lower bound on the smallest eigenvalue of an information matrix, scaled to a unit diagonal: below it, rounding of
+// about 1e-13 in the matrix leaves at most two correct digits.
 const singular = 1e-11
 
 // Bounds returns the Cramér–Rao bounds √(I⁻¹)_pp, q of them, for an information matrix. A parameter that is not identified has
 // +Inf: if the matrix, scaled to a unit diagonal, has an eigenvalue below 1e-11, or if a diagonal entry of the unscaled matrix is
-// below 1e-20 of the largest. null has orthonormal directions about which there is no information as its columns, nil if there are
-// none. It is an error if the eigenvalues do not converge.
+// below 1e-20 of the largest. The columns of null are orthonormal directions without information; it is nil if there are none. It
+// is an error if the eigenvalues do not converge.
 func Bounds(info mat.Symmetric) (bounds []float64, null *mat.Dense, err error) {
 	q := info.SymmetricDim()
 	var largest float64

@@ -15,11 +15,13 @@ import (
 //
 //	Σ_i W_i·exp(−2πi(c + f)φ_i) = Σ_i (W_i·exp(−2πi·cφ_i))·exp(−2πi·fφ_i),  −F ≤ f < F,
 //
-// so that one small grid and window serve all bands, their FFTs stay in the nearest caches, and powers of four can be transformed in place by
-// gonum's radix-4 algorithm: a third of the time of its FFT of any size, with turns that are products of turns, which lose some digits.
+// so that one small grid and window serve all bands and their FFTs stay in the nearest caches. Powers of four can be transformed
+// in place by gonum's radix-4 algorithm, in a third of the time of its FFT of any size; its turns are products of turns, which
+// lose some digits.
 
 const (
-	// roughTolerance is from when on bands do: of a window without error they were seen to err by up to 4e-13 Σ_i|W_ij|, of few points.
+	// roughTolerance is the least tolerance at which bands suffice: with an exact window they erred by up to 4e-13 Σ_i|W_ij|, for
+	// few points.
 	roughTolerance = 1e-10
 	// sparsely is how many frequencies to a point there are at least: the points are spread anew for each band.
 	sparsely = 8

@@ -14,7 +14,8 @@ import (
 // divide, and those that begin above 0.
 func TestBands(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 5))
-	for _, c := range []struct{ n, k, m0, m int }{{1, 1, 0, leastBand}, {40, 2, 0, 5000}, {300, 1, 77, 20_001}, {3000, 2, 100_000, 70_003}} {
+	for _, c := range []struct{ n, k, m0, m int }{{1, 1, 0, leastBand}, {40, 2, 0, 5000}, {300, 1, 77, 20_001},
+		{3000, 2, 100_000, 70_003}} {
 		x := fill(c.n, func(int) float64 { return 1000 * rnd.Float64() })
 		w := randomGeneral(c.n, c.k, c.k+1, rnd)
 		phases, p := exactPhases(x, 1.1, 1080), NewPoints(x, 1.1, 1080)

@@ -10,15 +10,12 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Basis is an orthonormal basis of features over points that is computed from
-// moments alone. Let W (n×k) be the features at the points, each divided by its
-// length. WᵀW is a Gram matrix of Moments; with WᵀW = LLᵀ the basis is
-// Q = WL⁻ᵀ. Neither W nor Q is ever formed, and once the moments are known, the cost
-// does not depend on n.
+// Basis is an orthonormal basis of features over points that is computed from moments alone. Let W (n×k) be the features at the
+// points, each divided by its length. WᵀW is a Gram matrix of Moments; with WᵀW = LLᵀ the basis is Q = WL⁻ᵀ. Neither W nor Q is
+// ever formed, and once the moments are known, the cost does not depend on n.
 //
-// Rounding is amplified by up to ‖L⁻¹‖²: QᵀQ is the identity, and products with Q
-// are exact, within some 1e-15·Condition()². The pivots of L do not show that: the
-// features may be dependent in many digits while every pivot is near one.
+// Rounding is amplified by up to ‖L⁻¹‖²: QᵀQ is the identity, and products with Q are exact, within some 1e-15·Condition()². The
+// pivots of L do not show that: the features may be dependent in many digits while every pivot is near one.
 type Basis struct {
 	features  []Feature
 	scale     []float64 // one over the lengths
@@ -26,11 +23,9 @@ type Basis struct {
 	condition float64
 }
 
-// Basis returns a basis of the span of the features over the points whose moments
-// are t, in their order. It leaves out a feature if row i of L⁻¹, the coefficients of
-// column i of Q, would be longer than limit: then ‖L⁻¹‖ ≤ limit·√k. The basis of
-// the first features is the first part of the basis of all. It takes k³ flops.
-// The moments must reach twice the highest frequency.
+// Basis returns a basis of the span of the features over the points whose moments are t, in their order. It leaves out a feature
+// if row i of L⁻¹, the coefficients of column i of Q, would be longer than limit: then ‖L⁻¹‖ ≤ limit·√k. The basis of the first
+// features is the first part of the basis of all. It takes k³ flops. The moments must reach twice the highest frequency.
 func (t Moments) Basis(features []Feature, limit float64) *Basis {
 	if !(limit > 1) {
 		panic(fmt.Sprintf("fourier: limit %v", limit))
@@ -77,8 +72,7 @@ func (t Moments) Basis(features []Feature, limit float64) *Basis {
 	return b
 }
 
-// length returns that of a feature over the points, or 0 for one that vanishes at every
-// point but for rounding, as sines may.
+// length returns that of a feature over the points, or 0 for one that vanishes at every point but for rounding, as sines may.
 func (t Moments) length(f Feature, work blas64.General) float64 {
 	own := dense.Sub(work, 0, 1, 0, 1)
 	t.Gram(own, []Feature{f}, []Feature{f})
@@ -94,9 +88,8 @@ func (b *Basis) Features() []Feature { return b.features }
 // Condition returns ‖L⁻¹‖, in the norm that is the root of the sum of squares.
 func (b *Basis) Condition() float64 { return b.condition }
 
-// Product sets dst (len(rows)×k) to RᵀQ, where column i of R is the feature rows[i] at
-// the points. The moments t of the same points must reach the sum of the highest
-// frequencies of both. It takes k² flops a row.
+// Product sets dst (len(rows)×k) to RᵀQ, where column i of R is the feature rows[i] at the points. The moments t of the same
+// points must reach the sum of the highest frequencies of both. It takes k² flops a row.
 func (b *Basis) Product(dst blas64.General, t Moments, rows []Feature) {
 	if dst.Rows != len(rows) {
 		panic(fmt.Sprintf("fourier: %d rows for %d features", dst.Rows, len(rows)))
@@ -109,8 +102,7 @@ func (b *Basis) Product(dst blas64.General, t Moments, rows []Feature) {
 	})
 }
 
-// Project sets dst (k) to Qᵀy from the sums of y over the points as Sums orders
-// them, from frequency 0.
+// Project sets dst (k) to Qᵀy from the sums of y over the points as Sums orders them, from frequency 0.
 func (b *Basis) Project(dst, sums []float64) {
 	if len(dst) != len(b.features) {
 		panic(fmt.Sprintf("fourier: %d entries for a basis of %d", len(dst), len(b.features)))
@@ -121,8 +113,7 @@ func (b *Basis) Project(dst, sums []float64) {
 	b.turn(blas64.General{Rows: 1, Cols: len(dst), Stride: max(1, len(dst)), Data: dst})
 }
 
-// At sets dst (n×k) to the functions that are the columns of Q, at any points p of the
-// same circle.
+// At sets dst (n×k) to the functions that are the columns of Q, at any points p of the same circle.
 func (b *Basis) At(dst blas64.General, p *Points) {
 	if dst.Rows != p.N() || dst.Cols != len(b.features) {
 		panic(fmt.Sprintf("fourier: %d×%d entries for %d points and a basis of %d", dst.Rows, dst.Cols, p.N(), len(b.features)))
@@ -150,8 +141,7 @@ func (b *Basis) Coefficients(z []float64) []float64 {
 	return coef
 }
 
-// Subtract subtracts Qz from y (n) at the points p, by the coefficients L⁻ᵀz: in
-// O(nk), where At takes O(nk²).
+// Subtract subtracts Qz from y (n) at the points p, by the coefficients L⁻ᵀz: in O(nk), where At takes O(nk²).
 func (b *Basis) Subtract(y, z []float64, p *Points) {
 	k := len(b.features)
 	if len(y) != p.N() || len(z) != k {

@@ -23,8 +23,8 @@ func (c *CircleSums) sameCircle(o *CircleSums) bool {
 	return c.Origin == o.Origin && c.Period == o.Period && c.Windowed == o.Windowed
 }
 
-// Circles keep the sums over data that were asked for, to save time: those on the few circles that were begun last. They are safe for
-// concurrent use. The zero value is empty.
+// Circles keep sums over data for reuse: those on the few circles that were begun last. They are safe for concurrent use. The
+// zero value is empty.
 type Circles struct {
 	Most int // circles that are kept; 0 for maxCircles
 
@@ -70,8 +70,8 @@ func (s *Circles) Begin(suits func(c *CircleSums) bool, proposed CircleSums) *Ci
 	return c
 }
 
-// Grow returns the sums on a circle with frequencies up to m at least. If they have to be computed, sums does it, given what is known there,
-// for frequencies up to spare.
+// Grow returns the sums on a circle with frequencies up to at least m. If they have to be computed, it calls sums with what is
+// known there, for frequencies up to spare.
 func (s *Circles) Grow(c *CircleSums, m, spare int, sums func(known *CircleSums, m int) (Moments, blas64.General)) *CircleSums {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,9 +6,8 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// Cosine turns samples of an even P-periodic function on the grid jP/N into the
-// coefficients of its cosine series, and back. It owns scratch memory: one
-// goroutine at a time.
+// Cosine turns samples of an even P-periodic function on the grid jP/N into the coefficients of its cosine series, and back. It
+// owns scratch memory: one goroutine at a time.
 type Cosine struct {
 	n    int // N/2
 	y, d []float64
@@ -38,13 +37,11 @@ func NewCosine(size int) *Cosine {
 //
 //	c_m = (ε_m/N)·Σ_j ε_j g_j cos(2πmj/N),   ε = 1 at both ends, else 2.
 //
-// The matrix of this map is symmetric, so that Coefficients is its own adjoint:
-// of q it makes the w with Σ_m q_m c_m = Σ_j w_j g_j. It takes some 2.5·N·log₂N
-// flops and no memory; dst may be g.
+// The matrix of this map is symmetric, so that Coefficients is its own adjoint: of q it makes the w with Σ_m q_m c_m = Σ_j w_j
+// g_j. It takes some 2.5·N·log₂N flops and no memory; dst may be g.
 //
-// Even and odd coefficients are separated by folding, a DCT-I into a DCT-I and a
-// DCT-III of half the size each: they err by some 1e-16 of max|c|·log N, where
-// the DCT-I of gonum, a running sum over coefficients, loses √N.
+// Even and odd coefficients are separated by folding, a DCT-I into a DCT-I and a DCT-III of half the size each: they err by some
+// 1e-16 of max|c|·log N, where the DCT-I of gonum, a running sum over coefficients, loses √N.
 func (c *Cosine) Coefficients(dst, g []float64) {
 	if len(dst) != c.n+1 || len(g) != c.n+1 {
 		panic(fmt.Sprintf("fourier: %d coefficients of %d samples by a plan for %d", len(dst), len(g), c.n+1))

@@ -9,8 +9,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// A Feature is a function on the circle: number 2m is cos 2πmφ, number 2m+1 is
-// sin 2πmφ. (Number 1, sin 0, is zero.)
+// A Feature is a function on the circle: number 2m is cos 2πmφ, number 2m+1 is sin 2πmφ. (Number 1, sin 0, is zero.)
 type Feature int
 
 // Cos returns the feature cos 2πmφ.
@@ -25,14 +24,11 @@ func (f Feature) Frequency() int { return int(f) / 2 }
 // IsSin tells sines from cosines.
 func (f Feature) IsSin() bool { return f&1 == 1 }
 
-// Moments are the sums t_m = Σ_i w_i cos 2πmφ_i, u_m = Σ_i w_i sin 2πmφ_i for
-// m = 0, 1, …, by turns (entry f belongs to Feature f): what Sums makes of one
-// column of weights. From the moments up to 2M follow all products of features
-// up to frequency M.
+// Moments are the sums t_m = Σ_i w_i cos 2πmφ_i, u_m = Σ_i w_i sin 2πmφ_i for m = 0, 1, …, by turns (entry f belongs to Feature
+// f): what Sums makes of one column of weights. From the moments up to 2M follow all products of features up to frequency M.
 type Moments []float64
 
-// Moments returns the moments of the points, all weights 1, at the frequencies
-// 0 … m, each within tol·n.
+// Moments returns the moments of the points, all weights 1, at the frequencies 0 … m, each within tol·n.
 func (p *Points) Moments(m int, tol float64) Moments {
 	ones := dense.New(p.N(), 1)
 	for i := range ones.Data {
@@ -49,8 +45,7 @@ func (p *Points) Moments(m int, tol float64) Moments {
 //	Σ w sin m sin m′ = ½(t_{m−m′} − t_{m+m′})
 //	Σ w sin m cos m′ = ½(u_{m+m′} + u_{m−m′})
 //
-// where t is even and u odd: one block of the Toeplitz-plus-Hankel Gram matrix.
-// The features may be any, in any order.
+// where t is even and u odd: one block of the Toeplitz-plus-Hankel Gram matrix. The features may be any, in any order.
 func (t Moments) Gram(dst blas64.General, rows, cols []Feature) {
 	if dst.Rows != len(rows) || dst.Cols != len(cols) {
 		panic(fmt.Sprintf("fourier: a %d×%d block for %d×%d features", dst.Rows, dst.Cols, len(rows), len(cols)))
@@ -77,8 +72,8 @@ func (t Moments) Gram(dst blas64.General, rows, cols []Feature) {
 	}
 }
 
-// Mirrored are moments at the frequencies −m … m, t even and u odd in them, by which the products of a feature with a run of features are those of
-// vectors.
+// Mirrored are moments at the frequencies −m … m, with t even and u odd in them: products of a feature with a run of features
+// become products of vectors.
 type Mirrored struct {
 	t, u   []float64
 	middle int // the place of frequency 0
@@ -96,8 +91,8 @@ func (s *Mirrored) Set(of Moments) {
 	s.u[s.middle] = 0
 }
 
-// Along sets dst, a column, to scale times the sums Σ_i w_i·row(φ_i)·Σ_k weights_k·cols_k(φ_i) for each of the rows, as Moments.Gram does, for the
-// run of columns that begins with first: cosines, or sines, of consecutive frequencies.
+// Along sets dst, a column, to scale times the sums Σ_i w_i·row(φ_i)·Σ_k weights_k·cols_k(φ_i) for each of the rows, as
+// Moments.Gram does. The columns are the run that begins with first: cosines, or sines, of consecutive frequencies.
 func (s *Mirrored) Along(dst blas64.Vector, rows []Feature, first Feature, weights []float64, scale float64) {
 	from := s.middle + first.Frequency()
 	for i, a := range rows {

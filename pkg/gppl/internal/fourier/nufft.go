@@ -18,16 +18,13 @@ import (
 // floor is the smallest tolerance that NUFFT takes.
 const floor = 1e-14
 
-// NUFFT sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1,
-// within tol·Σ_i|W_ij|: 2nk flops for each grid point under a window, 12 to 16 of
-// them at 1e-13, and k real FFTs of 4 to 16 times m0+M. Beside its operands it
-// holds a grid for a panel of columns and 4 bytes a point.
+// NUFFT sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1, within tol·Σ_i|W_ij|: 2nk flops for each grid
+// point under a window, 12 to 16 of them at 1e-13, and k real FFTs of 4 to 16 times m0+M. Beside its operands it holds a grid for
+// a panel of columns and 4 bytes a point.
 //
-// It is the type 1 transform of Barnett, Magland and af Klinteberg (2019): the
-// weights are spread over a fine grid by a window ψ, and the transform of the
-// grid is divided by that of ψ; the error falls exponentially with the width of
-// ψ. Nearly all of the cost is spreading, which does not depend on the
-// frequencies, and weights on a grid that serves frequency 0 too stay real: so
+// It is the type 1 transform of Barnett, Magland and af Klinteberg (2019): the weights are spread over a fine grid by a window ψ,
+// and the transform of the grid is divided by that of ψ; the error falls exponentially with the width of ψ. Nearly all of the
+// cost is spreading, which does not depend on the frequencies, and weights on a grid that serves frequency 0 too stay real: so
 // further frequencies, from m0, cost as much as all of them anew.
 func (p *Points) NUFFT(dst, w blas64.General, m0 int, tol float64) {
 	p.check(dst, w, m0)
@@ -83,9 +80,8 @@ func newGrid(n, k, m1 int, tol float64) grid {
 	return best
 }
 
-// gridOf returns a grid with at least over points to the shortest half wave,
-// below frequency m1, σ of them in fact. What the window lets through of aliases
-// was measured at random points: less than 6w·exp(−πw√(1−1/σ)) for w ≥ 4.
+// gridOf returns a grid with at least over points to the shortest half wave, below frequency m1, σ of them in fact. What the
+// window lets through of aliases was measured at random points: less than 6w·exp(−πw√(1−1/σ)) for w ≥ 4.
 func gridOf(m1, over int, tol float64) grid {
 	g := grid{size: Smooth(max(2*over*m1, 32))}
 	sigma := float64(g.size) / float64(2*m1)
@@ -106,7 +102,8 @@ func Smooth(n int) int {
 	}
 }
 
-// mostFactors is one less than gonum's fftpack has room for, so that twice the size has it too. One too many is an index out of range.
+// mostFactors is one less than gonum's fftpack has room for, so that twice the size fits too. One too many is an index out of
+// range.
 const mostFactors = 12
 
 // factors returns in how many factors of 4, 2, 3 and 5, in this order, fftpack takes a size, 0 if there are others.
@@ -194,17 +191,15 @@ func (g *grid) sort(p *Points) []int32 {
 // sparse is how many grid points to a point take longer to count than points to sort.
 const sparse = 64
 
-// strip is the part of the grid that one run of sorted points touches, from grid
-// point base on and beyond the last one into the next round: its own memory, so
-// that runs do not meet.
+// strip is the part of the grid that one run of sorted points touches, from grid point base on and beyond the last one into the
+// next round: its own memory, so that runs do not meet.
 type strip struct {
 	base int
 	rows blas64.General
 }
 
-// spread adds W_i·ψ to the grid points around each point i. All strips together
-// are a grid and width rows a run. Runs are short not only for balance: the
-// rounding of a long sum of equal terms grows with its length.
+// spread adds W_i·ψ to the grid points around each point i. All strips together are a grid and width rows a run. Runs are short
+// not only for balance: the rounding of a long sum of equal terms grows with its length.
 func (g *grid) spread(p *Points, order []int32, w blas64.General) []strip {
 	n := len(order)
 	strips := make([]strip, max(1, min(lanes, n/128), n/1024))
@@ -222,9 +217,8 @@ func (g *grid) spread(p *Points, order []int32, w blas64.General) []strip {
 			points := mine[:min(block, len(mine))]
 			mine = mine[len(points):]
 			g.window(first, taps, p, points)
-			// Copies of rows that lie apart wait for memory all at once; Ger, which
-			// depends on the one before it, would wait for each: half the time at
-			// unsorted points.
+			// Copies of rows that lie apart wait for memory all at once; Ger, which depends on the one before it, would wait for each:
+			// half the time at unsorted points.
 			for q, i := range points {
 				copy(near[q*w.Cols:][:w.Cols], w.Data[int(i)*w.Stride:])
 			}
@@ -237,8 +231,7 @@ func (g *grid) spread(p *Points, order []int32, w blas64.General) []strip {
 	return strips
 }
 
-// window sets first[q] and taps[q·width:] to the grid points under the window
-// around points[q] and its values there.
+// window sets first[q] and taps[q·width:] to the grid points under the window around points[q] and its values there.
 func (g *grid) window(first []int, taps []float64, p *Points, points []int32) {
 	for q, i := range points {
 		var ahead float64
@@ -262,9 +255,8 @@ func (g *grid) exponents(tap []float64, ahead float64) {
 	}
 }
 
-// gains returns 1/ψ̂(m) for m in [m0, m1), ψ̂(m) = ∫ψ(t)cos(2πmt/size)dt. With
-// t = ½width·sin θ the integrand is analytic, and nearly zero at θ = ±π/2, so
-// that the trapezoidal rule converges exponentially.
+// gains returns 1/ψ̂(m) for m in [m0, m1), ψ̂(m) = ∫ψ(t)cos(2πmt/size)dt. With t = ½width·sin θ the integrand is analytic, and
+// nearly zero at θ = ±π/2, so that the trapezoidal rule converges exponentially.
 func (g *grid) gains(m0, m1 int) []float64 {
 	nodes := 8 + g.width
 	t, weight := make([]float64, nodes+1), make([]float64, nodes+1) // and one without weight, for an even count
@@ -298,8 +290,7 @@ func (g *grid) gains(m0, m1 int) []float64 {
 	return gain
 }
 
-// transform sets dst to the Fourier transform of the grid that strips make up,
-// times gain, column by column.
+// transform sets dst to the Fourier transform of the grid that strips make up, times gain, column by column.
 func (g *grid) transform(dst blas64.General, strips []strip, gain []float64, m0 int) {
 	line := 8 // columns that share cache lines
 	if dst.Cols < 2*line {
@@ -332,11 +323,12 @@ func (g *grid) transform(dst blas64.General, strips []strip, gain []float64, m0 
 	})
 }
 
-// transforms are kept from one transform to the next, which often has the same size: the tables of a large one take as long to set up as it does.
+// transforms are kept for the next transform, which often has the same size: the tables of a large one take as long as the
+// transform.
 var transforms = sync.Pool{New: func() any { return new(transformed) }}
 
-// transformed is the working memory of the transform of a column, in parts where it is long: every parts-th point, from each of the first on.
-// These fit into the caches, and take half the memory.
+// transformed is the working memory of the transform of a column. A long column is transformed in parts, each of every parts-th
+// point, beginning with one of the first: these fit into the caches, and take half the memory.
 type transformed struct {
 	parts        int
 	fft          *fourier.FFT // of a part
@@ -360,8 +352,8 @@ func (t *transformed) reset(size int) {
 	t.fft, t.coef = fourier.NewFFT(len(t.part)), make([]complex128, len(t.part)/2+1)
 }
 
-// each calls add with what each part adds to the transform of the column at the frequencies from … to−1: with Y_r the transform of part r, of N/R
-// points, exp(−2πi·rm/N)·Y_r(m mod N/R).
+// each calls add with what each part adds to the transform of the column at the frequencies from … to−1: exp(−2πi·rm/N)·Y_r(m mod
+// N/R), where Y_r is the transform of part r, of N/R points.
 func (t *transformed) each(from, to int, add func(m int, re, im float64)) {
 	size, length := len(t.column), len(t.part)
 	for r := range t.parts {
@@ -388,9 +380,8 @@ func (t *transformed) each(from, to int, add func(m int, re, im float64)) {
 	}
 }
 
-// Spread is NUFFT for points that come in parts, and whose weights the caller adds up
-// on the fine grid itself: Taps says where and how much, Sums transforms what came of
-// it. What Taps returns for a point depends on that point alone, and is the same on
+// Spread is NUFFT for points that come in parts, and whose weights the caller adds up on the fine grid itself: Taps says where
+// and how much, Sums transforms what came of it. What Taps returns for a point depends on that point alone, and is the same on
 // every processor. A Spread does not change.
 type Spread struct {
 	grid
@@ -433,9 +424,8 @@ func (s *Spread) Taps(first []int, taps, x []float64) {
 	vexp.Exp(taps, taps)
 }
 
-// Sums sets dst (2M) to the sums at the frequencies 0 … M−1, as Points.Sums orders them,
-// of the weights on the grid: values[i] at the grid point from + i, modulo Size, where
-// Σ W_i·ψ has been added up. It takes an FFT.
+// Sums sets dst (2M) to the sums at the frequencies 0 … M−1, as Points.Sums orders them, of the weights on the grid: values[i] at
+// the grid point from + i, modulo Size, where Σ W_i·ψ has been added up. It takes an FFT.
 func (s *Spread) Sums(dst []float64, from int, values []float64) {
 	if len(dst)%2 != 0 || len(values) > s.size || len(dst) > s.size {
 		panic(fmt.Sprintf("fourier: %d sums of %d values on a grid of %d", len(dst), len(values), s.size))

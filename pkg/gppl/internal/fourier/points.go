@@ -5,9 +5,8 @@
 //
 //	C[m][j] = Σ_i W[i][j]·cos 2πm(x_i−x₀)/P,   S[m][j] = Σ_i W[i][j]·sin 2πm(x_i−x₀)/P,
 //
-// are rows of one row-major matrix: for the frequencies m₀ ≤ m < m₁ it is
-// 2(m₁−m₀)×k, with C[m] in row 2(m−m₀) and S[m] in the row after it. So row f
-// belongs to [Feature] f + 2m₀, and higher frequencies are rows to append.
+// are rows of one row-major matrix: for the frequencies m₀ ≤ m < m₁ it is 2(m₁−m₀)×k, with C[m] in row 2(m−m₀) and S[m] in the
+// row after it. So row f belongs to [Feature] f + 2m₀, and higher frequencies are rows to append.
 //
 // No result depends on the number of processors.
 package fourier
@@ -24,8 +23,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
-// lanes is the number of fixed shares that a loop over points is cut into, each
-// with its own accumulators, added up in order.
+// lanes is the number of fixed shares that a loop over points is cut into, each with its own accumulators, added up in order.
 const lanes = 16
 
 // Points are n scalars as phases φ = (x−x₀)/P modulo 1.
@@ -35,8 +33,7 @@ type Points struct {
 	hi, lo []float64
 }
 
-// NewPoints returns the phases of the finite numbers x, in any order, taken as
-// exact, as are origin and period.
+// NewPoints returns the phases of the finite numbers x, in any order, taken as exact, as are origin and period.
 func NewPoints(x []float64, origin, period float64) *Points {
 	p := new(Points)
 	p.Set(x, origin, period)
@@ -66,19 +63,19 @@ func phase(x, origin, period float64) (hi, lo float64) {
 // N returns the number of points.
 func (p *Points) N() int { return len(p.hi) }
 
-// fused says whether the processor multiplies and adds at once. WebAssembly does not: there math.FMA takes some fifty operations on integers,
-// which was a third of the time of a page that computes with a quasi-periodic kernel.
+// fused says whether the processor multiplies and adds in one instruction. WebAssembly does not: there math.FMA takes some fifty
+// operations on integers, which was a third of the time of a page that computes with a quasi-periodic kernel.
 const fused = runtime.GOARCH != "wasm"
 
-// roundedOff returns m·x − a for a = m·x as rounded, exactly, where m is an integer below 2^25 (Veltkamp's division of x into halves).
+// roundedOff returns m·x − a exactly, where a is m·x as rounded and m an integer below 2^25 (Veltkamp's division of x into
+// halves).
 func roundedOff(m, x, a float64) float64 {
 	c := float64(x * (1<<27 + 1))
 	hi := c - (c - x)
 	return (float64(m*hi) - a) + float64(m*(x-hi))
 }
 
-// sincos returns sin and cos of 2πmφ_i within some 4e-16, where m and the periods
-// from the origin to x_i number less than 2^25.
+// sincos returns sin and cos of 2πmφ_i within some 4e-16, where m and the periods from the origin to x_i number less than 2^25.
 func (p *Points) sincos(i int, m float64) (sin, cos float64) {
 	return math.Sincos(math.Pi * p.halfTurns(i, m))
 }
@@ -128,7 +125,8 @@ const anchorEvery = 8
 // frequencies, a product for most of them. work holds 2·anchorEvery·cos.Cols numbers or is made.
 func (p *Points) Run(cos, sin blas64.General, from, m0 int, work []float64) []float64 {
 	if cos.Rows != sin.Rows || cos.Cols != sin.Cols || m0 < 0 || from < 0 || from+cos.Cols > p.N() {
-		panic(fmt.Sprintf("fourier: a run of %d and %d frequencies from %d, %d and %d of %d points from %d", cos.Rows, sin.Rows, m0, cos.Cols, sin.Cols, p.N(), from))
+		panic(fmt.Sprintf("fourier: a run of %d and %d frequencies from %d, %d and %d of %d points from %d",
+			cos.Rows, sin.Rows, m0, cos.Cols, sin.Cols, p.N(), from))
 	}
 	n := cos.Cols
 	if len(work) < 2*anchorEvery*n {

@@ -47,8 +47,7 @@ func ChoosePeriod(span, reach, band float64, images bool) (period float64, windo
 	case span == 0:
 		return 0, false, false
 	}
-	// The narrower the fall, the more frequencies it has itself: as many as fit
-	// into those of the function.
+	// The narrower the fall, the more frequencies it has itself: as many as fit into those of the function.
 	fall := 20 / (band * span)
 	return 2 * span * (1 + max(0.04, min(0.1, fall))), true, true
 }
@@ -121,8 +120,7 @@ func (s *Series) transform(dst, samples []float64, values func(dst, r []float64)
 // more samples where these do not resolve frequencies up to band, and where the coefficients do not fall, up to a limit: it is an
 // error if there are more.
 func (s *Series) Expand(k Even, band, eps float64) (m int, err error) {
-	// Samples that miss the shortest scale of k would alias it into what looks
-	// resolved.
+	// Samples that miss the shortest scale of k would alias it into what looks resolved.
 	for float64(len(s.C)) < 1.2*band*s.Period && len(s.C) <= maxSamples {
 		s.resample(2 * (len(s.C) - 1))
 	}
@@ -181,8 +179,8 @@ func (s *Series) Adjoint(q []float64) (w []float64) {
 	return s.w
 }
 
-// Contract adds Σ_m q_m ∂c_m to grad, given the Adjoint of q. It returns ⟨w, g⟩ and ⟨q, c⟩, which are equal but for rounding, and the
-// sum of the absolute values of their terms.
+// Contract adds Σ_m q_m ∂c_m to grad, given the Adjoint of q. It returns ⟨w, g⟩ and ⟨q, c⟩, which are equal up to rounding, and
+// the sum of the absolute values of their terms.
 func (s *Series) Contract(grad, q []float64, k Even) (adjoint, direct, size float64) {
 	for m, v := range q {
 		direct += v * s.C[m]
@@ -204,8 +202,8 @@ func (s *Series) Contract(grad, q []float64, k Even) (adjoint, direct, size floa
 	return adjoint, direct, size
 }
 
-// Expansion is the features φ_f that represent a function at the distances of points, k(t − t′) = Σ_f c_f·φ_f(t)·φ_f(t′): those of
-// its Series that count. It is working memory.
+// Expansion is the features φ_f that represent a function at the distances of points, k(t − t′) = Σ_f c_f·φ_f(t)·φ_f(t′): those
+// of its Series that matter. It is working memory.
 type Expansion struct {
 	Series   *Series
 	Features []Feature
@@ -215,8 +213,9 @@ type Expansion struct {
 	Probed   int       // the last frequency that is worth a look if it was left out
 }
 
-// Choose lists the features of the first m frequencies with weights above the threshold. Those with negative weights begin a block of
-// their own, after features of weight zero that fill the last block of the given size. Features are known up to the frequency most.
+// Choose lists the features of the first m frequencies with weights above the threshold. Those with negative weights begin a
+// block of their own, after features of weight zero that fill up the last block of the given size. Features are known up to the
+// frequency most.
 func (b *Expansion) Choose(m, most, block int, threshold float64) {
 	b.Features, b.Root, b.Leading = b.Features[:0], b.Root[:0], b.Leading[:0]
 	b.Probed = min(most, m+m/64+2)

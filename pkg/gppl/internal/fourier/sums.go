@@ -11,9 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Sums sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1,
-// within tol·Σ_i|W_ij|, by whichever of Direct and NUFFT is predicted to be
-// faster. Tolerances below 1e-14 are taken for 1e-14.
+// Sums sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1, within tol·Σ_i|W_ij|, by whichever of Direct and
+// NUFFT is predicted to be faster. Tolerances below 1e-14 are taken for 1e-14.
 func (p *Points) Sums(dst, w blas64.General, m0 int, tol float64) {
 	p.check(dst, w, m0)
 	if tol = max(tol, floor); Predict(p.N(), w.Cols, m0, m0+dst.Rows/2, tol).NUFFT {
@@ -61,12 +60,12 @@ func fftCost(k, size int) float64 {
 	return float64(size) * (plan + (column+level*math.Log2(float64(size)))*float64(k))
 }
 
-// Features sets row i of dst to the given features at point from+i: a block of
-// rows of Φ. It takes a sine and cosine per frequency; a sine next to the cosine
-// of its frequency shares them.
+// Features sets row i of dst to the given features at point from+i: a block of rows of Φ. It takes a sine and cosine per
+// frequency; a sine next to the cosine of its frequency shares them.
 func (p *Points) Features(dst blas64.General, from int, features []Feature) {
 	if dst.Cols != len(features) || from < 0 || from+dst.Rows > p.N() {
-		panic(fmt.Sprintf("fourier: a %d×%d block from %d for %d features of %d points", dst.Rows, dst.Cols, from, len(features), p.N()))
+		panic(fmt.Sprintf("fourier: a %d×%d block from %d for %d features of %d points",
+			dst.Rows, dst.Cols, from, len(features), p.N()))
 	}
 	for i := range dst.Rows {
 		p.features(dst.Data[i*dst.Stride:][:dst.Cols], from+i, features)
@@ -91,7 +90,8 @@ func (p *Points) features(row []float64, i int, features []Feature) {
 // cosine of its frequency shares its work.
 func (p *Points) FeatureRows(dst blas64.General, from int, features []Feature) {
 	if dst.Rows != len(features) || from < 0 || from+dst.Cols > p.N() {
-		panic(fmt.Sprintf("fourier: a %d×%d block from %d for %d features of %d points", dst.Rows, dst.Cols, from, len(features), p.N()))
+		panic(fmt.Sprintf("fourier: a %d×%d block from %d for %d features of %d points",
+			dst.Rows, dst.Cols, from, len(features), p.N()))
 	}
 	for a := 0; a < len(features); a++ {
 		f, row := features[a], dst.Data[a*dst.Stride:][:dst.Cols]
@@ -117,9 +117,8 @@ const (
 	chain  = 64 * dense.Tile // points added up before their sum joins the others
 )
 
-// Direct sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1,
-// in 4nMk flops of matrix products and O(k) memory beside its operands. It errs
-// by no more than 1e-14·Σ_i|W_ij|.
+// Direct sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1, in 4nMk flops of matrix products and O(k) memory
+// beside its operands. It errs by no more than 1e-14·Σ_i|W_ij|.
 func (p *Points) Direct(dst, w blas64.General, m0 int) {
 	p.check(dst, w, m0)
 	n, k, m := w.Rows, w.Cols, dst.Rows/2
@@ -127,8 +126,7 @@ func (p *Points) Direct(dst, w blas64.General, m0 int) {
 	if n == 0 || k == 0 || m == 0 {
 		return
 	}
-	// A block of frequencies is a task. Where they are few, the points are cut
-	// into shares as well.
+	// A block of frequencies is a task. Where they are few, the points are cut into shares as well.
 	blocks, chains := (m+freqs-1)/freqs, (n+chain-1)/chain
 	shares := min(chains, (lanes+blocks-1)/blocks)
 	others := dense.New((shares-1)*dst.Rows, k)
@@ -149,8 +147,7 @@ func (p *Points) Direct(dst, w blas64.General, m0 int) {
 	}
 }
 
-// table is the working memory of a task: the features of a block of
-// frequencies at a block of points.
+// table is the working memory of a task: the features of a block of frequencies at a block of points.
 type table struct {
 	features blas64.General // 2·freqs×points, cos and sin by turns
 	cos, sin []float64      // of the step between frequencies
@@ -197,9 +194,8 @@ func (t *table) accumulate(dst blas64.General, p *Points, w blas64.General, from
 	addTo(dst, t.sum)
 }
 
-// fill sets the features of points [from, from+n) at frequencies m, m+1, …:
-// e^{i(f+s)φ} = e^{ifφ}·e^{isφ}, s = 1, 2, 4, …, so that no entry is more than
-// log₂ freqs products away from math.Sincos.
+// fill sets the features of points [from, from+n) at frequencies m, m+1, …: e^{i(f+s)φ} = e^{ifφ}·e^{isφ}, s = 1, 2, 4, …, so
+// that no entry is more than log₂ freqs products away from math.Sincos.
 func (t *table) fill(p *Points, from, n, m int) {
 	row := func(r int) []float64 { return t.features.Data[r*points:][:n] }
 	c0, s0 := row(0), row(1)
@@ -223,7 +219,8 @@ func turnBy(c, s, a, b, cos, sin []float64) {
 	}
 }
 
-// Rounding is what sums over points err by, relative to the root of the sum of the squares of their terms: measured, at a tolerance of 1e-15.
+// Rounding is the error of sums over points, relative to the root of the sum of the squares of their terms: measured, at a
+// tolerance of 1e-15.
 const Rounding = 4e-16
 
 // RoundedForm bounds the effect of the rounding of sums over points on yᵀA⁻¹y, A ≥ σ²I, given yᵀy and the size of the fit to y.

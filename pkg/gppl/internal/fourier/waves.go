@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// Waves are the columns of Q = WL⁻ᵀ without a matrix, W the features of a Basis at points on a circle. Of the points, moments are all that is
-// needed; some have no points, but their moments alone. They do not change.
+// Waves are the columns of Q = WL⁻ᵀ without a matrix, where W are the features of a Basis at points on a circle. They need only
+// moments of the points; some have moments and no points. They do not change.
 type Waves struct {
 	X              []float64 // the points; nil: only moments are known
 	Origin, Period float64   // of the circle
@@ -21,8 +21,8 @@ type Waves struct {
 	matrix blas64.General
 }
 
-// NewWaves returns the waves of features at x, in ascending order of their frequencies, or nil if the moments do not distinguish them up to the
-// limit of their condition. It reuses known moments. x is copied.
+// NewWaves returns the waves of features at x, in ascending order of their frequencies, or nil if the moments do not distinguish
+// them up to the limit of their condition. It reuses known moments. x is copied.
 func NewWaves(x []float64, origin, period float64, features []Feature, known Moments, limit float64) *Waves {
 	w := &Waves{X: slices.Clone(x), Origin: origin, Period: period, Moments: known}
 	w.Moments = w.upTo(2 * features[len(features)-1].Frequency())
@@ -75,8 +75,7 @@ func (w *Waves) Matrix() blas64.General {
 	return w.matrix
 }
 
-// momentRounding is the relative rounding of a moment, 4e-16, with a margin of five;
-// see gppl's TestWavesAgainstOmega.
+// momentRounding is the relative rounding of a moment, 4e-16, with a margin of five; see gppl's TestWavesAgainstOmega.
 const momentRounding = 2e-15
 
 // Bound bounds the trace norm of QᵀQ − I, by the condition squared over the rounding of a moment.
@@ -109,7 +108,8 @@ func (s *WaveMoments) upTo(m int) Moments {
 	return s.t
 }
 
-// Product sets dst to ΦᵀQ, for the features Φ of frequencies from, from+1, … of a series whose frequency 1 is step of the circle's.
+// Product sets dst to ΦᵀQ, where Φ are features of the frequencies from, from+1, … of a series whose frequency 1 is step of the
+// circle's.
 func (s *WaveMoments) Product(dst blas64.General, step, from int) {
 	features := make([]Feature, dst.Rows)
 	for i := range features {

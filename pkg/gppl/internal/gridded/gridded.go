@@ -2,30 +2,25 @@
 //
 //	K_ij = k(t_i − t_j),   k(τ) = Σ_m c_m cos(2πmτ/P),   c_m ≥ 0, m = 0 … M,
 //
-// for functions k that are smooth and die out, such as v·exp(−τ²/2l²): log|A|,
-// yᵀA⁻¹y, their derivatives, and what predictions at new points need. The t_i may
-// lie anywhere, in any order, close together or equal. They enter through sums alone,
+// for functions k that are smooth and die out, such as v·exp(−τ²/2l²): log|A|, yᵀA⁻¹y, their derivatives, and what predictions at
+// new points need. The t_i may lie anywhere, in any order, close together or equal. They enter through sums alone,
 //
 //	E_j = Σ_i exp(2πij·t_i/P), j ≤ 2M,   F_j = Σ_i y_i·exp(2πij·t_i/P), j ≤ M,   Σ_i y_i²,
 //
-// which package fourier computes once. From then on, a factorisation takes time and
-// memory proportional to T/l, the range over the scale of k, whatever n is. Nothing
-// is approximated beyond the rounding error.
+// which package fourier computes once. From then on, a factorisation takes time and memory proportional to T/l, the range over
+// the scale of k, whatever n is. Nothing is approximated beyond the rounding error.
 //
 // # A local basis
 //
-// Let s_0 = √c_0, s_m = s_(−m) = √(c_m/2), and let a grid on the period have
-// p ≥ 2M + 1 points x_g = gP/p. The function
+// Let s_0 = √c_0, s_m = s_(−m) = √(c_m/2), and let a grid on the period have p ≥ 2M + 1 points x_g = gP/p. The function
 //
 //	r(τ) = p^(−½)·Σ_(|m|≤M) s_m·exp(2πimτ/P)
 //
-// is a convolution root of k on that grid: since Σ_g exp(2πi(m−m′)g/p) = p·δ_mm′ for
-// |m|, |m′| ≤ M,
+// is a convolution root of k on that grid: since Σ_g exp(2πi(m−m′)g/p) = p·δ_mm′ for |m|, |m′| ≤ M,
 //
 //	Σ_g r(t − x_g)·r(t′ − x_g) = Σ_m s_m²·exp(2πim(t−t′)/P) = k(t − t′).
 //
-// So K = BBᵀ with B_ig = r(t_i − x_g). By Sylvester's identity and the matrix
-// inversion lemma
+// So K = BBᵀ with B_ig = r(t_i − x_g). By Sylvester's identity and the matrix inversion lemma
 //
 //	H = I + σ⁻²BᵀB (p×p),  β = Bᵀy,  h = H⁻¹β
 //	log|A| = n·log σ² + log|H|,   yᵀA⁻¹y = σ⁻²(yᵀy − σ⁻²βᵀh).
@@ -35,14 +30,12 @@
 //
 //	(BᵀB)_gg′ = Σ_i r(t_i − x_g)·r(t_i − x_g′)
 //
-// is banded: r·r is below 1e-15 of its peak where |x_g − x_g′| > 8.3l. With
-// coefficients down to 1e-30 of the largest, p = 3.74·P/l, the band has 31 entries on
-// either side of the diagonal, and its Cholesky factorisation takes O(31²·p). H ≥ I,
-// so it can fail only where σ² is lost in rounding.
+// is banded: r·r is below 1e-15 of its peak where |x_g − x_g′| > 8.3l. With coefficients down to 1e-30 of the largest, p =
+// 3.74·P/l, the band has 31 entries on either side of the diagonal, and its Cholesky factorisation takes O(31²·p). H ≥ I, so it
+// can fail only where σ² is lost in rounding.
 //
-// The grid is a circle, but the band must not wrap around it. So all t_i must keep a
-// distance from both ends of the period that is at least the reach of r. Then no
-// entry of BᵀB joins one end of the grid to the other.
+// The grid is a circle, but the band must not wrap around it. So all t_i must keep a distance from both ends of the period that
+// is at least the reach of r. Then no entry of BᵀB joins one end of the grid to the other.
 //
 // # H from the sums
 //
@@ -51,15 +44,12 @@
 //
 //	Σ_i q(t_i) = (1/N)·Σ_a q(aP/N)·ρ_a,   ρ_a = E_0 + 2·Re Σ_(1≤j≤2M) conj(E_j)·exp(2πija/N).
 //
-// The finer grid N = 2p has the x_g at its even places, and the midpoint of any two
-// of them at a place too. Let r_a be the values of r on it, Z the last place where
-// r_a exceeds the tolerance, d = g′ − g, and f = g + g′ the place of the midpoint.
-// Then
+// The finer grid N = 2p has the x_g at its even places, and the midpoint of any two of them at a place too. Let r_a be the values
+// of r on it, Z the last place where r_a exceeds the tolerance, d = g′ − g, and f = g + g′ the place of the midpoint. Then
 //
 //	(BᵀB)_gg′ = (1/N)·Σ_(|z|≤Z−d) w_d(z)·ρ_(f+z),   w_d(z) = r_(d+z)·r_(d−z).
 //
-// For even f, and for odd f, this is a product of a matrix whose rows are windows of ρ
-// with a small matrix w. β takes one FFT.
+// For even f, and for odd f, this is a product of a matrix whose rows are windows of ρ with a small matrix w. β takes one FFT.
 //
 // # Derivatives
 //
@@ -67,10 +57,9 @@
 //
 //	d(½log|A| + ½yᵀA⁻¹y) = Σ_gg′ ½σ⁻²(G + σ⁻⁴hhᵀ)_gg′·d(BᵀB)_gg′ − σ⁻⁴hᵀdβ   (σ fixed).
 //
-// The chain runs backwards: windows of ρ times the bands of G + σ⁻⁴hhᵀ give the
-// derivatives with respect to w, these those with respect to r_a, and an FFT those with
-// respect to s_m and c_m. They hold for changes of c that leave r short, as a change
-// of v or l does, not for a change of a single c_m. Last, since Bσ⁻²h = y − σ²A⁻¹y,
+// The chain runs backwards: windows of ρ times the bands of G + σ⁻⁴hhᵀ give the derivatives with respect to w, these those with
+// respect to r_a, and an FFT those with respect to s_m and c_m. They hold for changes of c that leave r short, as a change of v
+// or l does, not for a change of a single c_m. Last, since Bσ⁻²h = y − σ²A⁻¹y,
 //
 //	tr A⁻¹ = σ⁻²(n − p + tr G),   |A⁻¹y|² = σ⁻⁴(yᵀy − σ⁻²βᵀh − σ⁻²hᵀh).
 //
@@ -89,19 +78,16 @@
 //
 // # Accuracy
 //
-// What is left out of s, r and H is below tol of the largest entry. The effect on
-// log|A| grows like tol·n·k(0)/σ², and so does that of rounding: see [Bound]. The c_m
-// must be accurate to their own last digits, not to those of the largest, since their
+// What is left out of s, r and H is below tol of the largest entry. The effect on log|A| grows like tol·n·k(0)/σ², and so does
+// that of rounding: see [Bound]. The c_m must be accurate to their own last digits, not to those of the largest, since their
 // roots enter: they must come from a formula, not from an FFT of k.
 //
-// How short r is depends on where √c, as a function of frequency, stops being analytic.
-// The root of a Gaussian is a Gaussian. The root of a sum of two has branch points, and
-// r dies out only exponentially: for scales 6 and 2 it reaches 125, where 36 suffice for
-// the longer scale alone. For nearly periodic k it reaches further still.
+// How short r is depends on where √c, as a function of frequency, stops being analytic. The root of a Gaussian is a Gaussian. The
+// root of a sum of two has branch points, and r dies out only exponentially: for scales 6 and 2 it reaches 125, where 36 suffice
+// for the longer scale alone. For nearly periodic k it reaches further still.
 //
-// We know of no publication of this method. Related are equispaced Fourier features,
-// O(M³) (Greengard, arXiv 2109.14081), and bases of compact support for Matérn kernels
-// (Chen, Ding and Tuo 2022; Bolin et al., arXiv 2410.13000).
+// We know of no publication of this method. Related are equispaced Fourier features, O(M³) (Greengard, arXiv 2109.14081), and
+// bases of compact support for Matérn kernels (Chen, Ding and Tuo 2022; Bolin et al., arXiv 2410.13000).
 package gridded
 
 import (
@@ -137,9 +123,8 @@ type Points struct {
 	Moments     fourier.Moments // Re E_j and Im E_j by turns
 }
 
-// Factor is a factorisation of A. It holds about 100p numbers for a Gaussian k. Methods
-// other than Factorise do not change it and may run at the same time, each with a
-// Workspace of its own. The zero value is empty.
+// Factor is a factorisation of A. It holds about 100p numbers for a Gaussian k. Methods other than Factorise do not change it and
+// may run at the same time, each with a Workspace of its own. The zero value is empty.
 type Factor struct {
 	points Points
 	noise  float64
@@ -162,13 +147,13 @@ func (e Unresolved) Error() string {
 	return fmt.Sprintf("the roots of the coefficients end at %.2g of the largest: more frequencies are needed", e.Tail)
 }
 
-// Gap is the error of Factorise if points lie too close to an end of the period: Have
-// is their distance from it, Need the reach of r, in periods. Need is infinite if r
-// does not die out within the period.
+// Gap is the error of Factorise if points lie too close to an end of the period: Have is their distance from it, Need the reach
+// of r, in periods. Need is infinite if r does not die out within the period.
 type Gap struct{ Have, Need float64 }
 
 func (e Gap) Error() string {
-	return fmt.Sprintf("points lie within %.3g periods of an end of the period, but the convolution root reaches %.3g: a longer period is needed", e.Have, e.Need)
+	return fmt.Sprintf("points lie within %.3g periods of an end of the period, but the convolution root reaches %.3g: a longer"+
+		" period is needed", e.Have, e.Need)
 }
 
 // Negative is the error of Factorise for a coefficient below zero, or not finite.
@@ -181,12 +166,10 @@ func (e Negative) Error() string {
 	return fmt.Sprintf("coefficient %d is %v, not positive", e.Frequency, e.Value)
 }
 
-// Factorise sets f to the factor of A with the coefficients c and the noise variance σ².
-// It drops frequencies whose root is below tol ≥ Floor of the largest, and chooses the
-// grid for the others. The errors are Negative, Unresolved, Gap, and
-// banded.NotPositive if σ² is lost in rounding. It panics if there are fewer moments
-// than 2M + 1 for the frequencies that are kept. It takes about p·60² flops for a
-// Gaussian k.
+// Factorise sets f to the factor of A with the coefficients c and the noise variance σ². It drops frequencies whose root is below
+// tol ≥ Floor of the largest, and chooses the grid for the others. The errors are Negative, Unresolved, Gap, and
+// banded.NotPositive if σ² is lost in rounding. It panics if there are fewer moments than 2M + 1 for the frequencies that are
+// kept. It takes about p·60² flops for a Gaussian k.
 func (f *Factor) Factorise(c []float64, points Points, noise, tol float64, w *Workspace) error {
 	if len(c) == 0 || points.N < 1 || !(noise > 0) || !(tol >= Floor) {
 		panic(fmt.Sprintf("gridded: %d coefficients, %d points, noise %v, tolerance %v", len(c), points.N, noise, tol))
@@ -358,9 +341,8 @@ func (f *Factor) LogDet() float64 {
 	return float64(f.points.N)*math.Log(f.noise) + f.h.LogDet()
 }
 
-// Project sets beta (p×c) to BᵀC for c columns C of the data, such as β = Bᵀy. Column j
-// of sums (at least 2(M+1)×c) has the F_m of column j, real and imaginary parts by turns,
-// as package fourier orders them.
+// Project sets beta (p×c) to BᵀC for c columns C of the data, such as β = Bᵀy. Column j of sums (at least 2(M+1)×c) has the F_m
+// of column j, real and imaginary parts by turns, as package fourier orders them.
 func (f *Factor) Project(beta, sums blas64.General, w *Workspace) {
 	f.check(beta, sums)
 	w.reset(f.p)
@@ -392,14 +374,12 @@ func (f *Factor) Solve(b blas64.General) {
 // SolveL replaces b (p×k) by L⁻¹b, where LLᵀ = H: |L⁻¹b|² = bᵀH⁻¹b.
 func (f *Factor) SolveL(b blas64.General) { f.h.SolveL(b) }
 
-// Gradient sets dst[m] to the derivative of ½log|A| + ½Σ_j y_jᵀA⁻¹y_j with respect to c_m,
-// zero for frequencies that were dropped, and returns the derivative with respect to σ².
-// The y_j, one or several, enter by their sums F_m and h = H⁻¹β, a column each, and by
-// form = Σ_j y_jᵀA⁻¹y_j; with zeros for all of them, the derivatives are those of ½log|A|.
-// It takes about twice the time of Factorise.
+// Gradient sets dst[m] to the derivative of ½log|A| + ½Σ_j y_jᵀA⁻¹y_j with respect to c_m, zero for frequencies that were
+// dropped, and returns the derivative with respect to σ². The y_j, one or several, enter by their sums F_m and h = H⁻¹β, a column
+// each, and by form = Σ_j y_jᵀA⁻¹y_j; with zeros for all of them, the derivatives are those of ½log|A|. It takes about twice the
+// time of Factorise.
 //
-// A is linear in c and σ², so Σ_m c_m·dst[m] + σ²·noise = ½(n − form): a check that a
-// caller can make at run time.
+// A is linear in c and σ², so Σ_m c_m·dst[m] + σ²·noise = ½(n − form): a check that a caller can make at run time.
 func (f *Factor) Gradient(dst []float64, sums, h blas64.General, form float64, w *Workspace) (noise float64) {
 	f.check(h, sums)
 	if len(dst) != f.count {
@@ -457,11 +437,10 @@ func (f *Factor) backward(dst []float64, sums, h blas64.General, w *Workspace) {
 	}
 }
 
-// Bound returns a bound on the error of ½log|A| + ½yᵀA⁻¹y, and of its derivatives with
-// respect to log σ² and log v, for n points. Derivatives with respect to log l may err by
-// 32 times as much: what is left out of r and H is small, but its derivative is larger by
-// τ²/l², up to 70. The bound is empirical: see TestDense, TestRandom and TestMixture,
-// where values stay below a sixth of it.
+// Bound returns a bound on the error of ½log|A| + ½yᵀA⁻¹y, and of its derivatives with respect to log σ² and log v, for n points.
+// Derivatives with respect to log l may err by 32 times as much: what is left out of r and H is small, but its derivative is
+// larger by τ²/l², up to 70. The bound is empirical: see TestDense, TestRandom and TestMixture, where values stay below a sixth
+// of it.
 func Bound(n int, k0, noise, tol float64) float64 {
 	return 4 * float64(n) * k0 / noise * max(tol, Floor)
 }

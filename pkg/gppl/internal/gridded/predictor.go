@@ -16,10 +16,9 @@ import (
 // Predictor evaluates the vectors b(t) of the package comment, and b(t)ᵀG·b(t). It does
 // not change, and does not refer to the factor that it came from.
 //
-// Only Q consecutive entries of b(t) are not zero. There, r equals a function of a short
-// period of Q grid points, which takes about Q/2 frequencies. So b(t) is a Q×Q matrix
-// times the cosines and sines of t: 2Q² flops, Q = 48 for a Gaussian k, and as much for
-// the variance.
+// Only Q consecutive entries of b(t) are not zero. There, r equals a function of a short period of Q grid points, which takes
+// about Q/2 frequencies. So b(t) is a Q×Q matrix times the cosines and sines of t: 2Q² flops, Q = 48 for a Gaussian k, and as
+// much for the variance.
 type Predictor struct {
 	p      int
 	q      int // grid points of the short period
@@ -71,8 +70,7 @@ func (z *Predictor) expand(f *Factor) {
 		}
 	}
 	hat := fourier.NewFFT(2*z.q).Coefficients(nil, samples)
-	// r has frequencies up to half of the highest one. Those that the cut at its reach adds
-	// are below the tolerance.
+	// r has frequencies up to half of the highest one. Those that the cut at its reach adds are below the tolerance.
 	z.waves = min(z.q/2+3, z.q)
 	z.series = dense.Reshape(z.series, z.q, 2*z.waves)
 	for k := range z.q {
@@ -117,9 +115,9 @@ func (p *Point) Set(t float64) {
 	blas64.Gemv(blas.NoTrans, 1, z.series, dense.Vec(p.waves), 0, dense.Vec(p.b))
 }
 
-// Entries returns those of b(t) that are not zero, and where the first of them is. Near the ends of the period and outside of it, some or
-// all of them do not belong to the grid, 0 … Size−1. These stand for grid points that no
-// data reach: there G is the identity and h zero.
+// Entries returns the entries of b(t) that are not zero, and where the first of them is. Near the ends of the period and outside
+// of it, some or all of them are not on the grid, 0 … Size−1. These stand for grid points that no data reach: there G is the
+// identity and h zero.
 func (p *Point) Entries() (first int, b []float64) { return p.first, p.b }
 
 // Means sets dst[j] to b(t)ᵀh_j/σ² for each column of h: k(t, ·)A⁻¹y where h = H⁻¹Bᵀy.

@@ -12,9 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
 )
 
-// Workspace is scratch memory for Factor. Reused from call to call, it saves
-// allocations. One goroutine at a time may use it, for any factor. The zero value is
-// ready.
+// Workspace is scratch memory for Factor. Reused from call to call, it saves allocations. One goroutine at a time may use it, for
+// any factor. The zero value is ready.
 type Workspace struct {
 	// Ctx, unless nil, is looked at in all loops: once it has ended, what works here panics with a workers.Stop.
 	Ctx context.Context
@@ -89,8 +88,7 @@ func (w *Workspace) density(f *Factor) {
 	copy(w.padded[z+2*f.p:], w.fine[:z])
 }
 
-// fillWindows sets row i of the window to ρ_(f+z) + ρ_(f−z), z = 0 … reach, and ρ_f for
-// z = 0, f = 2(q+i) + odd.
+// fillWindows sets row i of the window to ρ_(f+z) + ρ_(f−z), z = 0 … reach, and ρ_f for z = 0, f = 2(q+i) + odd.
 func (w *Workspace) fillWindows(dst blas64.General, q, odd int) {
 	z := w.f.reach
 	for i := range dst.Rows {

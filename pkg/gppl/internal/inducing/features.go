@@ -13,9 +13,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 )
 
-// Features writes K_xu = FCΨᵀ with p features of the data F (n×p) and of the
-// inducing inputs Ψ (m×p). Then Φ = FEᵀ with E = σ⁻¹L⁻¹ΨC (m×p), and all that
-// involves the data is in FᵀF and FᵀY:
+// Features writes K_xu = FCΨᵀ with p features of the data F (n×p) and of the inducing inputs Ψ (m×p). Then Φ = FEᵀ with E =
+// σ⁻¹L⁻¹ΨC (m×p), and all that involves the data is in FᵀF and FᵀY:
 //
 //	ΦᵀΦ = E·FᵀF·Eᵀ,  ΦᵀY = E·FᵀY,  Fᵀβ = σ⁻²(FᵀY − FᵀF·Eᵀ·B⁻¹ΦᵀY)R
 //
@@ -36,8 +35,8 @@ type Features struct {
 	eb    []float64
 }
 
-// Project sets ΦᵀΦ and ΦᵀY of a bound with the inducing inputs z, given the features and sums on a circle with the given origin, in
-// 2mp² + 2m²p flops. It stops soon after ctx has ended.
+// Project sets ΦᵀΦ and ΦᵀY of a bound with the inducing inputs z, given the features and sums on a circle with the given origin,
+// in 2mp² + 2m²p flops. It stops soon after ctx has ended.
 func (f *Features) Project(ctx context.Context, w *Bound, z []float64, origin float64) {
 	p, m := len(f.Features), len(z)
 	f.gram = dense.Reshape(f.gram, p, p)
@@ -81,8 +80,8 @@ func (f *Features) Project(ctx context.Context, w *Bound, z []float64, origin fl
 	}
 }
 
-// Contract sets Q to the derivatives in the coefficients of the series, and gradZ to those in the inducing inputs, that ∂K_xu contributes
-// to a bound whose Weights are set, and returns |β|².
+// Contract sets Q to the derivatives in the coefficients of the series, and gradZ to those in the inducing inputs, that ∂K_xu
+// contributes to a bound whose Weights are set. It returns |β|².
 func (f *Features) Contract(w *Bound, gradZ []float64) (beta2 float64) {
 	p, m := f.psi.Cols, f.psi.Rows
 	// Fᵀβ, and |β|² by ΦᵀYR = Bg = g + ΦᵀΦg, where g = B⁻¹ΦᵀYR.

@@ -1,5 +1,5 @@
-// Package inducing computes the variational free energy of n observations y with m inducing variables (Titsias 2009, eq. 9), from products
-// over the observations,
+// Package inducing computes the variational free energy of n observations y with m inducing variables (Titsias 2009, eq. 9), from
+// products over the observations,
 //
 //	−log N(y | 0, Q + σ²I) + tr(K − Q)/2σ²,  Q = K_xu·K_uu⁻¹·K_ux
 //	K_uu = LLᵀ,  Φ = σ⁻¹K_xu·L⁻ᵀ (n×m),  B = I + ΦᵀΦ = L_B·L_Bᵀ

@@ -96,7 +96,8 @@ func near(t *testing.T, what string, got, want, tol float64) {
 	}
 }
 
-// TestBound compares log|Q + σ²I| and yᵀ(Q + σ²I)⁻¹y with dense matrices, and the weights with central differences in every covariance.
+// TestBound compares log|Q + σ²I| and yᵀ(Q + σ²I)⁻¹y with dense matrices, and the weights with central differences in every
+// covariance.
 func TestBound(t *testing.T) {
 	p := newProblem()
 	kuu, kxu := covariance(p.z, p.z), covariance(p.x, p.z)
@@ -174,8 +175,8 @@ func inverse(t *testing.T, c *mat.Cholesky) mat.Matrix {
 	return &a
 }
 
-// TestFeatures: products over the observations by features, |β|² and the derivatives in the variance and in the inducing inputs, are those
-// of the covariances themselves.
+// TestFeatures: products over the observations by features, |β|² and the derivatives in the variance and in the inducing inputs,
+// are those of the covariances themselves.
 func TestFeatures(t *testing.T) {
 	p := newProblem()
 	kuu, kxu := covariance(p.z, p.z), covariance(p.x, p.z)
@@ -192,7 +193,8 @@ func TestFeatures(t *testing.T) {
 	}
 	f.Choose(count, count, dense.Tile, 0)
 	points := fourier.NewPoints(p.x, 0, period)
-	f.Sums = spectral.Sums{N: n, Moments: points.Moments(2*count, 1e-15), Columns: dense.New(2*(count+1), 1), Squares: dense.AsColumn([]float64{blas64.Dot(dense.Vec(p.y), dense.Vec(p.y))})}
+	f.Sums = spectral.Sums{N: n, Moments: points.Moments(2*count, 1e-15), Columns: dense.New(2*(count+1), 1),
+		Squares: dense.AsColumn([]float64{blas64.Dot(dense.Vec(p.y), dense.Vec(p.y))})}
 	points.Sums(f.Sums.Columns, dense.AsColumn(p.y), 0, 1e-15)
 	f.Project(context.Background(), got, p.z, 0)
 	for i, v := range want.PhiPhi.Data {

@@ -10,10 +10,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
 
-// Rows says how the noise of the observations enters a bound. If it is σ² for all,
-// formulas divide by it. If errors are known up to their scale, rows of K_xu and of Y
-// are divided by e_i, and the same formulas hold. With known errors, rows of Φ and of Y
-// are divided by the square roots of λ_i = σ²e_i² + s_i², and σ² is 1 in the formulas. It is working memory, for one goroutine.
+// Rows says how the noise of the observations enters a bound. If it is σ² for all, formulas divide by it. If errors are known up
+// to their scale, rows of K_xu and of Y are divided by e_i, and the same formulas hold. With known errors, rows of Φ and of Y are
+// divided by the square roots of λ_i = σ²e_i² + s_i², and σ² is 1 in the formulas. It is working memory, for one goroutine.
 type Rows struct {
 	Unit      float64        // σ², or 1
 	Logs      float64        // Σ log λ_i
@@ -58,7 +57,7 @@ func (r *Rows) Set(rows *observed.Noise, y, yy blas64.General, noise float64) {
 	dense.Square(r.Squares, r.Columns, 0)
 }
 
-// Divide makes rows of Φ of rows a of K_xu·L⁻ᵀ, from observation first on, σ² being the noise variance.
+// Divide turns rows a of K_xu·L⁻ᵀ, from observation first on, into rows of Φ, with the noise variance σ².
 func (r *Rows) Divide(a blas64.General, first int, noise float64) {
 	if r.scale == nil {
 		blas64.Scal(1/math.Sqrt(noise), dense.Vec(a.Data[:a.Rows*a.Cols]))
@@ -67,18 +66,19 @@ func (r *Rows) Divide(a blas64.General, first int, noise float64) {
 	dense.ScaleRows(a, r.scale[first:])
 }
 
-// Back makes weights on rows of K_xu, from observation first on, of weights on them as they are divided.
+// Back turns weights on the divided rows of K_xu, from observation first on, into weights on the rows themselves.
 func (r *Rows) Back(weight blas64.General, first int) {
 	if r.scale != nil {
 		dense.ScaleRows(weight, r.back[first:])
 	}
 }
 
-// NoiseSlope returns what rows of Φ and β, from observation first on, have of twice the derivative of the bound in σ², if there are known errors,
+// NoiseSlope returns the share of rows of Φ and β, from observation first on, in twice the derivative of the bound in σ², if
+// there are known errors,
 //
 //	Σ_i e_i²[1 − φ_iᵀB⁻¹φ_i − |β_i|² − (v/λ_i − |φ_i|²)]/λ_i,
 //
-// v being k(x, x). It works in room, which it returns.
+// where v is k(x, x). It works in room, which it returns.
 func (r *Rows) NoiseSlope(room, phi, beta, bInv blas64.General, v float64, first int) (slope float64, _ blas64.General) {
 	if r.noise.Known == nil {
 		return 0, room

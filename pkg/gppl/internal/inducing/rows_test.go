@@ -12,8 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
 
-// TestRows: whatever the noise, rows are divided such that ΦᵀΦ, ΦᵀY and YᵀY are K_uxΛ⁻¹K_xu, K_uxΛ⁻¹Y and YᵀΛ⁻¹Y but for L and the unit, Λ being the
-// variances of the noise; and with known errors the derivative in σ² is a difference of bounds.
+// TestRows: whatever the noise, rows are divided such that ΦᵀΦ, ΦᵀY and YᵀY are K_uxΛ⁻¹K_xu, K_uxΛ⁻¹Y and YᵀΛ⁻¹Y but for L and
+// the unit, Λ being the variances of the noise; and with known errors the derivative in σ² is a difference of bounds.
 func TestRows(t *testing.T) {
 	p := newProblem()
 	rnd := rand.New(rand.NewPCG(2, 5))
@@ -24,7 +24,8 @@ func TestRows(t *testing.T) {
 	kuu, kxu, y := covariance(p.z, p.z), covariance(p.x, p.z), dense.AsColumn(p.y)
 	yy := dense.Product(blas.Trans, y, y)
 	const v = 1.7
-	for kind, rows := range map[string]observed.Noise{"even": observed.NewNoise(nil, nil), "relative": observed.NewNoise(scale, nil), "known": observed.NewNoise(nil, known), "both": observed.NewNoise(scale, known)} {
+	for kind, rows := range map[string]observed.Noise{"even": observed.NewNoise(nil, nil), "relative": observed.NewNoise(scale, nil),
+		"known": observed.NewNoise(nil, known), "both": observed.NewNoise(scale, known)} {
 		// bound returns twice the free energy, and its algebra, at a noise variance.
 		bound := func(sigma2 float64) (float64, *Bound, *Rows, blas64.General) {
 			r := new(Rows)

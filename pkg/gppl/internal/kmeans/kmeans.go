@@ -72,8 +72,7 @@ func seeds(x []float64, d, m int, rnd *rand.Rand) (centres []float64, err error)
 	}
 }
 
-// assign gives each point to its nearest centre and reports whether any
-// changed hands. On the line centres must be sorted.
+// assign gives each point to its nearest centre and reports whether any changed hands. On the line centres must be sorted.
 func assign(owner []int, x, centres []float64, d int) (changed bool) {
 	m := len(centres) / d
 	for i := range owner {

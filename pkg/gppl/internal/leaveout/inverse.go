@@ -11,11 +11,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
-// Observations are left out by A⁻¹ at them, which the posterior of the signal there tells: with its means M and covariance V, and D the noise,
+// Observations are left out by A⁻¹ at them, which follows from the posterior of the signal there, with the means M and the
+// covariance V, and the noise D,
 //
-//	A⁻¹C = D⁻¹(C − M),  A⁻¹ = D⁻¹ − D⁻¹VD⁻¹,
+//	A⁻¹C = D⁻¹(C − M),  A⁻¹ = D⁻¹ − D⁻¹VD⁻¹.
 //
-// which are differences, from which P = A⁻¹ − A⁻¹QM⁻¹QᵀA⁻¹ is another.
+// Both are differences, and P = A⁻¹ − A⁻¹QM⁻¹QᵀA⁻¹ is another.
 type Observations struct {
 	Y       []float64
 	Noise   []float64      // D
@@ -49,7 +50,8 @@ func (o *Observations) Contrast(row []float64, precision float64) (alpha, p floa
 	return blas64.Dot(dense.Vec(row), dense.Vec(o.Fit.Contrast())), precision - o.Fit.Form(row[1:], row[1:])
 }
 
-// One sets what the others predict of observation i, given row i of A⁻¹C and (A⁻¹)_ii. It is a LostError, of block 0, if rounding puts it off.
+// One sets what the others predict of observation i, given row i of A⁻¹C and (A⁻¹)_ii. It is a LostError, of block 0, if rounding
+// spoils it.
 func (o *Observations) One(mean, variances, row []float64, precision float64, i int) error {
 	alpha, precision := o.Contrast(row, precision)
 	if !(precision > 0) {
@@ -62,9 +64,9 @@ func (o *Observations) One(mean, variances, row []float64, precision float64, i 
 	return nil
 }
 
-// off estimates how far rounding, and what is left out of A, puts off predictions of covariance S = P_BB⁻¹: A as it is
-// represented is off by some η, which its likelihood's bound tells as η/σ² an observation. That moves P_BB by no more than η/σ²
-// of itself, but where it is the difference of 1/σ² and a number about as large, by η/σ²·1/σ².
+// off estimates the error of predictions of covariance S = P_BB⁻¹ due to rounding and to what is left out of A. A as represented
+// is off by some η, and the bound on its likelihood is η/σ² per observation. That moves P_BB by no more than η/σ² of itself or,
+// where it is the difference of 1/σ² and a number about as large, by η/σ²·1/σ².
 func (o *Observations) off(block []int, trace float64) float64 {
 	least := math.Inf(1)
 	for _, i := range block {
@@ -73,8 +75,8 @@ func (o *Observations) off(block []int, trace float64) float64 {
 	return o.Eta * max(1, trace/least) * (1 + o.Length)
 }
 
-// Block sets what the others predict of the observations in block b, of the given indices, one or more: given the means and the covariance
-// of the signal there, which it spoils. It takes O(b³), and is a LostError if rounding puts a prediction off.
+// Block sets what the others predict of the observations in block b, of the given indices, one or more: given the means and the
+// covariance of the signal there, which it overwrites. It takes O(b³), and is a LostError if rounding spoils a prediction.
 func (o *Observations) Block(mean, variances []float64, solved blas64.General, cov *dense.Lower, b int, at []int) error {
 	n := len(at)
 	o.precision(cov, at)
@@ -130,15 +132,15 @@ func (o *Observations) precision(cov *dense.Lower, at []int) {
 	cov.AddDiagonals(precision)
 }
 
-// Missing bounds what a positive matrix that A lacks, of the diagonal δ, puts off predictions, in their standard deviations: A is then off
-// by a share of δ/σ², and Zᵀ·δA·α′ (Root) by that share of √(ZᵀAZ·yᵀPy).
+// Missing bounds the error of predictions, in their standard deviations, if A lacks a positive matrix with the diagonal δ: A is
+// then off by a share of δ/σ², and Zᵀ·δA·α′ (Root) by that share of √(ZᵀAZ·yᵀPy).
 func (o *Observations) Missing(diagonal float64) float64 {
 	return diagonal / slices.Min(o.Noise) * (1 + o.Length)
 }
 
-// Smoothed estimates what rounding does to predictions from the two sides of a block, in their standard deviations: by ε√(v/σ²), v the
-// variance of the signal, and by the rounding of y. With a mean, the columns of two observations that nearly coincide differ by rounding,
-// ε/σ, and what sets their y apart then counts as a statement on the coefficients.
+// Smoothed estimates what rounding does to predictions from the two sides of a block, in their standard deviations: ε√(v/σ²),
+// with v the variance of the signal, and the rounding of y. With a mean, the columns of two observations that nearly coincide
+// differ by rounding, ε/σ, and the difference of their y then counts as information on the coefficients.
 func (o *Observations) Smoothed(variance float64) float64 {
 	const margin = 8
 	least, most := slices.Min(o.Noise), 0.0

@@ -19,8 +19,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Trust is how far off a prediction may be for rounding, in its standard deviations, and its variance relatively.
-// What is off is estimated; a hundredth, which may be promised, leaves a margin of three.
+// Trust is how far rounding may put off a prediction, in its standard deviations, and its variance, relatively. The error is only
+// estimated: a hundredth, which may be promised, leaves a margin of three.
 const Trust = 0.003
 
 // A LostError says that rounding is not small beside the standard deviation of what is predicted.
@@ -74,7 +74,8 @@ type root struct {
 // Leave sets mean and variances of the observations in blocks, each block on its own, for columns [y, H], n×(1+h), where the
 // coefficient of each column of H is normal about its prior mean with variance 1, or flat if that is NaN. It takes O(n²b) for
 // a block of b observations with a dense L. It is a LostError if rounding puts a prediction off.
-func (r *Root) Leave(ctx context.Context, mean, variances []float64, columns blas64.General, priors []float64, blocks [][]int) error {
+func (r *Root) Leave(ctx context.Context, mean, variances []float64, columns blas64.General, priors []float64,
+	blocks [][]int) error {
 	s := r.prepare(columns, priors)
 	const batch = dense.Tile
 	errs := make([]error, len(blocks))
@@ -196,7 +197,8 @@ func (r *root) block(mean, variances []float64, b int, block []int, w blas64.Gen
 	}
 	inverse := dense.New(count, count) // R⁻¹
 	dense.AddDiagonal(inverse, 1)
-	dense.Trsm(blas.Left, blas.NoTrans, 1, blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: count, Stride: upper.Stride, Data: upper.Data}, inverse)
+	dense.Trsm(blas.Left, blas.NoTrans, 1,
+		blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: count, Stride: upper.Stride, Data: upper.Data}, inverse)
 	for j, i := range block {
 		var t, v float64
 		for k := j; k < count; k++ {
@@ -269,7 +271,8 @@ type Rows struct {
 	Length  float64        // √(yᵀPy)
 }
 
-// A RowReader sets dst to row i of A⁻¹, alone as exactly as can be, and returns the size of a δA for which the row is exact, beyond Weight².
+// A RowReader sets dst to row i of A⁻¹, as exactly as possible if alone, and returns the size of a δA for which it is exact,
+// beyond Weight².
 type RowReader func(dst []float64, i int, alone bool) (off float64)
 
 // Leave is that of Root, in O(nb) beside the b rows of a block.

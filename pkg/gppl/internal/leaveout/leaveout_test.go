@@ -138,8 +138,8 @@ func (p *problem) conditioned(t *testing.T, block []int) (mean, variances []floa
 	return mean, variances
 }
 
-// TestAgainstConditioning: by a root of A, and by the posterior at the observations, one at a time and in blocks, with a mean and without,
-// predictions are those from the other observations alone.
+// TestAgainstConditioning: by a root of A, and by the posterior at the observations, one at a time and in blocks, with a mean and
+// without, predictions are those from the other observations alone.
 func TestAgainstConditioning(t *testing.T) {
 	for _, mean := range []bool{false, true} {
 		p := newProblem(t, mean)

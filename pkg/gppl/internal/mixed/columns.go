@@ -64,8 +64,8 @@ func (p *Columns) weights(dst []float64, at int) {
 	}
 }
 
-// appendColumns appends the columns of a term, and those of its derivative in −log P without the angles, times the times, which count from
-// Moving on. Waves that move are on the circle of SetLines.
+// appendColumns appends the columns of a term and those, from Moving on, of its derivative in −log P: without the angles, times
+// the times. Waves that move are on the circle of SetLines.
 func (w *Term) appendColumns(still, moved []Columns) (columns, derivative []Columns) {
 	if w.Moving >= 0 {
 		return w.appendLines(still, moved)
@@ -90,8 +90,10 @@ func (w *Term) appendLines(still, moved []Columns) (columns, derivative []Column
 		if feature.IsSin() {
 			kind, own, other = 1, l.sines, l.cosines
 		}
-		still = append(still, Columns{Features: own, First: w.First + a, Rank: 1, z: dense.AsColumn(l.Waves[kind]), scale: w.root[a], isLine: true})
-		moved = append(moved, Columns{Features: other, First: w.Moving + a, Rank: 1, z: dense.AsColumn(l.Moved[kind]), scale: w.root[a], isLine: true})
+		still = append(still, Columns{Features: own, First: w.First + a, Rank: 1,
+			z: dense.AsColumn(l.Waves[kind]), scale: w.root[a], isLine: true})
+		moved = append(moved, Columns{Features: other, First: w.Moving + a, Rank: 1,
+			z: dense.AsColumn(l.Moved[kind]), scale: w.root[a], isLine: true})
 	}
 	return still, moved
 }
@@ -173,7 +175,8 @@ func (w *Term) SetLines(period, share float64) {
 	}
 }
 
-// lineAt returns the sine of harmonic j at a time from the middle by its lines on a circle, and that of t·sin by those of the derivative.
+// lineAt returns the sine of harmonic j at a time from the middle, by its lines on a circle, and t·sin by those of the
+// derivative.
 func (w *Term) lineAt(j int, t, period float64) (wave, moved float64) {
 	l := &w.Lines[j]
 	for k := range l.cosines {

@@ -19,9 +19,9 @@ type Series struct {
 	Columns blas64.General // n×c
 }
 
-// Factor is T = I + EᵀE = LLᵀ for the p columns E = B^−½ΦC^½ of all terms, and what there is of the s columns E′ that are derivatives of E
-// where frequencies move, times t − t₀, without the angles, and of z = B^−½Y. B is diagonal, by Fill, or what a caller sets the products for
-// who called Room. T holds EᵀE before Factorise.
+// Factor is T = I + EᵀE = LLᵀ for the p columns E = B^−½ΦC^½ of all terms, with products of z = B^−½Y and of s columns E′: the
+// derivatives of E where frequencies move, times t − t₀, without the angles. B is diagonal, by Fill, or the products are set by a
+// caller who called Room. T holds EᵀE before Factorise.
 //
 // It is working memory, which belongs to one goroutine until its last change.
 type Factor struct {
@@ -96,8 +96,8 @@ func (f *Factor) Room() {
 	f.Moved, f.MovedB = dense.Reshape(f.Moved, s, p), dense.Reshape(f.MovedB, s, c)
 }
 
-// chunk is how many observations are computed with at a time, block how many of them by one goroutine, and strip how many rows of their products, a
-// part of dense.Tile.
+// chunk is how many observations are processed at a time, block how many of them by one goroutine, and strip how many rows of
+// their products, a part of dense.Tile.
 const (
 	chunk = 2048
 	block = 64

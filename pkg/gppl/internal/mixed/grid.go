@@ -13,8 +13,9 @@ import (
 
 var _ observed.Source = (*Grid)(nil)
 
-// Grid is a series with the columns (Y, E, E′) of a Factor on a Circle, by sums on it, for what factorises B by sums on a grid. The sums of the
-// grid's waves with the columns of E follow from those over the data, too, so that an evaluation does not depend on n. It is working memory.
+// Grid is a series with the columns (Y, E, E′) of a Factor on a Circle, by sums on it, for engines that factorise B by sums on a
+// grid. The sums of the grid's waves with the columns of E also follow from those over the data, so that an evaluation does not
+// depend on n. It is working memory.
 type Grid struct {
 	*observed.Line
 	Factor  *Factor // after FillSums
@@ -29,7 +30,8 @@ type Grid struct {
 // Circle begins half of a period before the middle of the data.
 func (o *Grid) Circle() (observed.Circle, bool) {
 	c := o.Factor.Circle
-	return observed.Circle{Origin: o.Middle() - 0.5*c.Period, Period: c.Period, Highest: o.Highest, Resolves: "a wave is beyond the circle", Beyond: "%v"}, true
+	return observed.Circle{Origin: o.Middle() - 0.5*c.Period, Period: c.Period, Highest: o.Highest,
+		Resolves: "a wave is beyond the circle", Beyond: "%v"}, true
 }
 
 // Squares returns CᵀC but for E′ᵀE′, which nothing needs, given what FillSums has set.

@@ -12,8 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
-// TestPacketsBetweenTimes: what a packet leaves of waves is below the limit everywhere on the stretch, not only at the times that it is made
-// from, for stretches up to the whole period.
+// TestPacketsBetweenTimes: what a packet leaves of waves is below the limit everywhere on the stretch, not only at the times that
+// it is made from, for stretches up to the whole period.
 func TestPacketsBetweenTimes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 7))
 	const limit = 1e-14
@@ -51,14 +51,16 @@ func TestPacketsBetweenTimes(t *testing.T) {
 				off = max(off, left(func(m float64) float64 { return math.Sin(at * m) }))
 			}
 			if worst = max(worst, off/limit); off > 2*limit {
-				t.Fatalf("%d waves, kind %d, turn %.3g of π: %.2g is left at %.3g of the stretch, the limit is %g", len(c), kind, turn/math.Pi, off, at/turn, limit)
+				t.Fatalf("%d waves, kind %d, turn %.3g of π: %.2g is left at %.3g of the stretch, the limit is %g",
+					len(c), kind, turn/math.Pi, off, at/turn, limit)
 			}
 		}
 	}
 	t.Logf("at most %.2g of the limit", worst)
 }
 
-// TestLines: the sine of any frequency, and its product with the time, are what their lines on a circle add up to, anywhere on the stretch.
+// TestLines: the sine of any frequency, and its product with the time, are what their lines on a circle add up to, anywhere on
+// the stretch.
 func TestLines(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 3))
 	for range 200 {

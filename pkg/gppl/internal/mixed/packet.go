@@ -57,8 +57,8 @@ func both(b waves.Band) (count, columns float64) {
 	return float64(b.Count()), 2
 }
 
-// Pack sets the columns to packets that represent the term between times that are at most length apart, but for at most the given part
-// of its variance.
+// Pack sets the columns to packets that represent the term between times that are at most length apart, up to the given share of
+// its variance.
 func (w *Term) Pack(ctx context.Context, length, left float64) {
 	limit := left / float64(2*len(w.Bands))
 	w.work = dense.Resize(w.work, len(w.Bands)+1)

@@ -11,7 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Slopes sets slope to the derivatives in the coefficients of a term. It is an error if a block of T⁻¹ has not the diagonal that is known.
+// Slopes sets slope to the derivatives in the coefficients of a term. It is an error if a block of T⁻¹ does not have the known
+// diagonal.
 func (f *Factor) Slopes(slope []float64, w *Term) error {
 	clear(slope)
 	if len(w.Packets) == 0 {
@@ -72,8 +73,8 @@ func (f *Factor) packetSlopes(slope []float64, w *Term, p *Packet) error {
 	return nil
 }
 
-// MovedSlope returns the derivative in the log of the period of a term whose frequencies move with it, R being that of U: of the cosine at
-// the angle a = 2πm(t − t₀)/P it is a·sin a, of the sine −a·cos a.
+// MovedSlope returns the derivative in the log of the period of a term whose frequencies move with it, where R is that of U: of
+// the cosine at the angle a = 2πm(t − t₀)/P it is a·sin a, of the sine −a·cos a.
 func (f *Factor) MovedSlope(w *Term, r blas64.General) (slope float64) {
 	p := f.columns
 	f.work = dense.Resize(f.work, dense.Tile*dense.Tile)
@@ -133,7 +134,8 @@ func (f *Factor) ScaleSlope(form float64) float64 {
 	return 0.5 * (float64(len(f.Lambda)-f.columns) + trace - uu)
 }
 
-// NoiseSlope returns ½Σ_i w_i·(A⁻¹ − UUᵀ)_ii, R being that of U: the derivative in what each λ_i has w_i of.
+// NoiseSlope returns ½Σ_i w_i·(A⁻¹ − UUᵀ)_ii, where R is that of U: the derivative in a number that adds w_i of itself to each
+// λ_i.
 func (f *Factor) NoiseSlope(r blas64.General, weight func(i int) float64) float64 {
 	var sum float64
 	f.eachChunk(func() { sum += f.noiseSlopeOfChunk(r, weight) })
@@ -175,9 +177,10 @@ func (f *Factor) At(x []float64) blas64.General {
 	return e
 }
 
-// Regress sets means to kᵀA⁻¹Y for covariances k of the observations with some x, of which cross returns count rows from one on. With κ = B^−½k
-// it returns g = T⁻¹Eᵀκ, and calls visit with r = κ − Eg, a block of rows at a time: kᵀA⁻¹k = rᵀr + gᵀg.
-func (f *Factor) Regress(means blas64.General, cross func(from, count int) blas64.General, visit func(r blas64.General)) (g blas64.General) {
+// Regress sets means to kᵀA⁻¹Y for covariances k of the observations with some x; cross returns count rows of them from one on.
+// With κ = B^−½k it returns g = T⁻¹Eᵀκ, and calls visit with r = κ − Eg, a block of rows at a time: kᵀA⁻¹k = rᵀr + gᵀg.
+func (f *Factor) Regress(means blas64.General, cross func(from, count int) blas64.General,
+	visit func(r blas64.General)) (g blas64.General) {
 	n := len(f.Data.T)
 	e := dense.New(f.columns, block)
 	each := func(visit func(from int, k blas64.General)) {

@@ -22,7 +22,8 @@ type Circle struct {
 // partRoom is the working memory of the products of a part with those before it.
 type partRoom struct{ gram, half, whole blas64.General }
 
-// FillSums is Fill from sums over the data, for B = Noise·I and all waves on the circle. Those that move have their lines on it (SetLines).
+// FillSums is Fill from sums over the data, for B = Noise·I and all waves on the circle. Those that move have their lines on it
+// (SetLines).
 func (f *Factor) FillSums() {
 	f.Room()
 	f.mirrored.Set(f.Circle.Moments)
@@ -116,7 +117,8 @@ func (f *Factor) columnsAt(dst blas64.General, features []fourier.Feature) blas6
 	return dst
 }
 
-// Sums sets dst, 2(m+1)×(c+p+s), to the sums of the first features with the columns (Y, C^½Φ, its derivatives), once FillSums is done.
+// Sums sets dst, 2(m+1)×(c+p+s), to the sums of the first features with the columns (Y, C^½Φ, its derivatives), once FillSums is
+// done.
 func (f *Factor) Sums(dst blas64.General, features []fourier.Feature) {
 	for i, feature := range features {
 		copy(dense.Row(dst, i).Data, dense.Row(f.Circle.Columns, int(feature)).Data)
@@ -137,7 +139,8 @@ func (f *Factor) Sums(dst blas64.General, features []fourier.Feature) {
 	parallel.Within(f.Ctx, len(f.movedParts), func(i int) { fill(&f.movedParts[i], c+f.columns) })
 }
 
-// Strong returns how many columns of E the data determine: those of at least the length that the prior has. A row of T without one hardly has EᵀE.
+// Strong returns how many columns of E the data determine: those at least as long as the prior's. The rows of T for the others
+// hardly contain EᵀE.
 func (f *Factor) Strong() (count int) {
 	for _, length := range f.Length {
 		if length >= 1 {
@@ -184,7 +187,7 @@ search:
 	return a
 }
 
-// Row returns the column's row of σ²EᵀE times column k of H, its product with column k of the data, and the size of what was added.
+// Row returns the column's row of σ²EᵀE times column k of H, its product with column k of the data, and the size of their terms.
 func (a *Again) Row(k int) (fitted, data, size float64) {
 	f := a.f
 	for i, feature := range a.part.Features {

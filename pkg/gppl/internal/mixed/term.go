@@ -1,6 +1,6 @@
-// Package mixed has the columns of ΦCΦᵀ, a covariance that few waves represent: Φ their cosines and sines at times t_i, C ≥ 0 their
-// coefficients. It takes those combinations of the waves of a band that differ on the range of the times (packets), and products of columns
-// from sums over the times that are computed once, also for waves whose frequencies are parameters (lines).
+// Package mixed has the columns of ΦCΦᵀ, a covariance that few waves represent: Φ are their cosines and sines at times t_i, C ≥ 0
+// their coefficients. It takes the combinations of the waves of a band that differ on the range of the times (packets), and
+// products of columns from sums over the times that are computed once, also for waves whose frequencies are parameters (lines).
 //
 // # Packets
 //

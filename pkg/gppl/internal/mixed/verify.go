@@ -9,9 +9,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Verify compares L(Lᵀh) with Eᵀz, what follows from the sums on a circle with itself, made again, and one entry of the diagonal of T⁻¹ with
-// |L⁻¹e_i|² by a substitution, once Solve and Invert are done. rows is how products of a column are compared where B is a caller's; nil
-// for a diagonal B. form is an entry of YᵀA⁻¹Y: with other parameters, other columns are looked at.
+// Verify compares L(Lᵀh) with Eᵀz, what follows from the sums on a circle with the same computed again, and one diagonal entry of
+// T⁻¹ with |L⁻¹e_i|² by a substitution, once Solve and Invert are done. rows compares products of a column where B is a caller's;
+// it is nil for a diagonal B. form is an entry of YᵀA⁻¹Y: it varies with the parameters which columns are compared.
 func (f *Factor) Verify(form float64, rows func(a *Again) error) error {
 	for j := range f.H.Cols {
 		off, size := f.residual(j)
@@ -66,7 +66,8 @@ func (f *Factor) solved(i int) float64 {
 func (f *Factor) verifyRow(a *Again) error {
 	for k := range f.H.Cols {
 		fitted, data, size := a.Row(k)
-		if err := verify.Near("a row of a linear system", fitted+f.Noise*f.H.Data[a.Column*f.H.Stride+k], data, verify.Backward*size); err != nil {
+		if err := verify.Near("a row of a linear system", fitted+f.Noise*f.H.Data[a.Column*f.H.Stride+k], data,
+			verify.Backward*size); err != nil {
 			return err
 		}
 	}
@@ -76,7 +77,8 @@ func (f *Factor) verifyRow(a *Again) error {
 // verifyLines compares the lines of one frequency and those of its derivative with the wave near the end of the data.
 func (f *Factor) verifyLines(w *Term) error {
 	span := f.Data.T[len(f.Data.T)-1] - f.Data.T[0]
-	i, t := min(1+verify.Pick(max(1, len(w.Lines)-1), f.Noise, w.Coef[0], w.Period), len(w.Lines)-1), 0.49*span // not frequency 0, whose sine tells nothing
+	// Not frequency 0, whose sine is 0.
+	i, t := min(1+verify.Pick(max(1, len(w.Lines)-1), f.Noise, w.Coef[0], w.Period), len(w.Lines)-1), 0.49*span
 	_, turns := math.Modf(float64(i) * (t / w.Period))
 	want, _ := math.Sincos(2 * math.Pi * turns)
 	sum, moved := w.lineAt(i, t, f.Circle.Period)

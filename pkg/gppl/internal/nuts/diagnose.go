@@ -8,17 +8,18 @@ import (
 	"github.com/projected-likelihood/gppl/internal/quantile"
 )
 
-// Diagnosis tells of the draws of one quantity by several chains whether they can be used.
+// Diagnosis tells whether the draws of one quantity by several chains can be used.
 type Diagnosis struct {
-	// RHat is the larger of the rank-normalised split R̂ of the draws and of their distances from the median: 1 if all halves of the chains have the same
-	// distribution, at most 1.01 where they may be used.
+	// RHat is the larger of the rank-normalised split R̂ of the draws and of their distances from the median: 1 if all halves of the
+	// chains have the same distribution, at most 1.01 where the draws can be used.
 	RHat float64
-	// Bulk and Tail are effective numbers of draws: for the middle of the distribution, and the smaller one of the quantiles at 5 and 95 %.
+	// Bulk and Tail are effective numbers of draws: for the middle of the distribution, and the smaller one of the quantiles at 5
+	// and 95 %.
 	Bulk, Tail float64
 }
 
-// Diagnose computes R̂ and effective sizes as Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021) do, from chains of equal length, at least four; the
-// numbers are NaN for fewer draws, or where all are equal.
+// Diagnose computes R̂ and effective sizes as Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021) do, from chains of equal
+// length, at least four. The numbers are NaN for fewer draws, or if all are equal.
 func Diagnose(chains [][]float64) Diagnosis {
 	halves := split(chains)
 	if halves == nil {
@@ -122,7 +123,8 @@ func rHat(chains [][]float64) float64 {
 	return math.Sqrt(((n-1)/n*within + between/n) / within)
 }
 
-// effective is the number of draws over 1 + 2Σρ_t, where the autocorrelations ρ_t of all chains together end by Geyer's initial monotone sequence.
+// effective is the number of draws over 1 + 2Σρ_t, where Geyer's initial monotone sequence ends the autocorrelations ρ_t of all
+// chains.
 func effective(chains [][]float64) float64 {
 	within, between := moments(chains)
 	n, m := len(chains[0]), len(chains)

@@ -1,6 +1,6 @@
-// Package nuts draws from a density with a gradient by the No-U-Turn sampler (Hoffman and Gelman 2014) in its multinomial form with the generalised
-// criterion (Betancourt 2017, A conceptual introduction to Hamiltonian Monte Carlo, appendix A), and tells by R̂ and effective sizes whether the
-// draws can be used (Vehtari et al. 2021).
+// Package nuts draws from a density with a gradient by the No-U-Turn sampler (Hoffman and Gelman 2014), in its multinomial form
+// with the generalised criterion (Betancourt 2017, A conceptual introduction to Hamiltonian Monte Carlo, appendix A). R̂ and
+// effective sizes tell whether the draws can be used (Vehtari et al. 2021).
 package nuts
 
 import (
@@ -12,10 +12,11 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A Density returns the log density at u, up to a constant, and sets grad to its gradient; −Inf or NaN, and any gradient, where there is none.
+// A Density returns the log density at u, up to a constant, and sets grad to its gradient. Where there is none, it returns −Inf
+// or NaN, with any gradient.
 type Density func(grad, u []float64) (log float64)
 
-// Settings are all to be given.
+// Settings must all be set.
 type Settings struct {
 	Warmup, Draws int     // transitions that adapt and are dropped, and those that are kept
 	Accept        float64 // mean acceptance that the step is adapted to, in (0, 1)
@@ -34,8 +35,8 @@ type Chain struct {
 const (
 	// diverged is the error of the energy, in nats, from which on a trajectory is given up.
 	diverged = 1000
-	// The warm-up begins with a share of firstShare for the step alone and ends with lastShare for it; between, the metric is taken from windows, the
-	// first of firstWindow draws, each twice as long as the one before.
+	// The warm-up begins with a share of firstShare for the step alone and ends with lastShare for it. In between, the metric is
+	// taken from windows, the first of firstWindow draws, each twice as long as the one before.
 	firstShare, lastShare, firstWindow = 0.15, 0.1, 25
 )
 
@@ -65,11 +66,12 @@ func (q point) clone() point {
 	return point{append([]float64(nil), q.w...), append([]float64(nil), q.p...), append([]float64(nil), q.grad...), q.log}
 }
 
-// Run draws a chain from a start u at which the density is positive, with a metric of which lower is the Cholesky factor of the covariance that the
-// draws are expected to have, until ctx ends. The metric is adapted to the draws of the warm-up.
+// Run draws a chain from a start u with a positive density, until ctx ends. lower is the Cholesky factor of the covariance that
+// the draws are expected to have, which is the first metric; the warm-up adapts it to its draws.
 func Run(ctx context.Context, density Density, start []float64, lower *mat.TriDense, rnd *rand.Rand, s Settings) *Chain {
 	n := len(start)
-	c := &sampler{density: density, rnd: rnd, settings: s, centre: append([]float64(nil), start...), chain: &Chain{}, lower: mat.NewTriDense(n, mat.Lower, nil), u: make([]float64, n), grad: make([]float64, n)}
+	c := &sampler{density: density, rnd: rnd, settings: s, centre: append([]float64(nil), start...), chain: &Chain{},
+		lower: mat.NewTriDense(n, mat.Lower, nil), u: make([]float64, n), grad: make([]float64, n)}
 	c.lower.Copy(lower)
 	at := point{w: make([]float64, n), p: make([]float64, n), grad: make([]float64, n)}
 	c.evaluate(&at)
@@ -198,7 +200,8 @@ func (c *sampler) begin(at point) *dualAveraging {
 	return &dualAveraging{centre: math.Log(10 * step), target: c.settings.Accept}
 }
 
-// renew takes the metric from a window of draws: their covariance, together with as much of the one before as their number leaves open.
+// renew takes the metric from a window of draws: their covariance, mixed with the one before, which counts less the more draws
+// there are.
 func (c *sampler) renew(at *point, window [][]float64) {
 	n := len(at.w)
 	count := float64(len(window))
@@ -271,7 +274,8 @@ func logAdd(a, b float64) float64 {
 	return a + math.Log1p(math.Exp(b-a))
 }
 
-// grow makes the part of 2^depth further steps from an end of the trajectory, which it moves. ok is false if it turns back or diverges.
+// grow makes the part of 2^depth further steps from an end of the trajectory, and moves that end. ok is false if it turns back or
+// diverges.
 func (c *sampler) grow(end *point, depth int, step float64) (t tree, ok bool) {
 	if depth == 0 {
 		c.leap(end, step)

@@ -47,7 +47,8 @@ func column(chains []*nuts.Chain, j int) (out [][]float64) {
 	return out
 }
 
-// TestGaussian: means and covariances of scales from 0.01 to 10, far from the metric at the start, within five standard errors of the effective sizes.
+// TestGaussian: means and covariances of scales from 0.01 to 10, far from the metric at the start, within five standard errors of
+// the effective sizes.
 func TestGaussian(t *testing.T) {
 	lower := mat.NewTriDense(3, mat.Lower, []float64{10, 0, 0, 1, 0.5, 0, -0.02, 0.03, 0.01})
 	mean := []float64{3, -1, 0.5}

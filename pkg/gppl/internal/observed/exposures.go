@@ -10,8 +10,9 @@ import (
 // mostOverlap is the share of an exposure by which it may overlap another.
 const mostOverlap = 0.01
 
-// Exposures returns the ends of exposures around x as a line, and how long each is, in its order. Of two that overlap by no more than a
-// hundredth of the shorter, the later is cut; it is an error if they overlap by more, or if one is negative or not finite.
+// Exposures returns the ends of exposures around x as a line, and their lengths in the line's order. Of two that overlap by no
+// more than a hundredth of the shorter, the later is cut; it is an error if they overlap by more, or if one is negative or not
+// finite.
 func Exposures(x, exposure []float64) (*Line, []float64, error) {
 	ends := make([]float64, len(exposure))
 	for i, e := range exposure {
@@ -30,8 +31,8 @@ func Exposures(x, exposure []float64) (*Line, []float64, error) {
 		before := l.Input(i - 1)
 		overlap := lengths[i] - (l.T[i] - l.T[i-1])
 		if shorter := min(lengths[i], exposure[before]); overlap > mostOverlap*shorter+0x1p-50*math.Abs(l.T[i]) {
-			return nil, nil, fmt.Errorf("the exposures at x[%d] = %v and x[%d] = %v overlap by %.3g: exposures one after another are needed",
-				before, x[before], at, x[at], overlap)
+			return nil, nil, fmt.Errorf("the exposures at x[%d] = %v and x[%d] = %v overlap by %.3g: exposures one after another"+
+				" are needed", before, x[before], at, x[at], overlap)
 		}
 		lengths[i] -= max(0, overlap)
 	}

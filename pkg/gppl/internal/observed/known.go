@@ -43,8 +43,8 @@ func (k *Known) Shift(d float64) {
 	blas64.Axpy(-d, dense.Vec(k.Moments[:len(values)]), dense.Vec(values))
 }
 
-// AddLevel takes the weighted mean out of the only column, sets a column of 1/√n beside it, whose sums are among the moments, and returns
-// what the mean is of that column.
+// AddLevel subtracts the weighted mean from the only column, sets a column of 1/√n beside it, whose sums are among the moments,
+// and returns the mean as a multiple of that column.
 func (k *Known) AddLevel() (gamma float64) {
 	root := math.Sqrt(float64(k.N))
 	level := k.Columns.Data[0] / k.Moments[0]

@@ -1,5 +1,5 @@
-// Package observed has observations as engines read them: a time series with columns beside it and the noise of each observation, and
-// sums over them on circles.
+// Package observed has observations as engines read them: a time series with columns beside it, the noise of each observation,
+// and sums over them on circles.
 package observed
 
 import (
@@ -20,7 +20,7 @@ type Line struct {
 	T       []float64
 	Y       []float64      // the first column; nil if there are none
 	Columns blas64.General // n×c: y, and the basis of the mean
-	Unread  int            // of the columns, the last, whose products with one another nobody reads
+	Unread  int            // how many of the last columns have products with one another that nobody reads
 	Noise   Noise          // what is known of each observation's noise
 	Weights []float64      // 1/e_i² where errors are known up to their scale; nil if not
 	Order   []int          // T[i] = x[Order[i]]; nil if x was sorted
@@ -53,8 +53,7 @@ func Sorted(x []float64) *Line {
 // Middle returns the middle of the range.
 func (l *Line) Middle() float64 { return l.Lo + 0.5*l.Span }
 
-// Neighbours estimates the mean number of points within distance r to the right
-// of a point, from a sample of points.
+// Neighbours estimates the mean number of points within distance r to the right of a point, from a sample of points.
 func (l *Line) Neighbours(r float64) float64 {
 	n := len(l.T)
 	const sample = 64
@@ -68,8 +67,7 @@ func (l *Line) Neighbours(r float64) float64 {
 	return total / count
 }
 
-// SortRows returns the rows of a in the order of the series, copied unless they
-// are in it already.
+// SortRows returns the rows of a in the order of the series, copied unless they are in it already.
 func (l *Line) SortRows(a blas64.General) blas64.General {
 	if l.Order == nil {
 		return a

@@ -58,8 +58,8 @@ func (r *Noise) Least(noise float64) float64 {
 	return noise + r.leastKnown
 }
 
-// negligibleNoise is the share of a known error's variance below which noise beside it is negligible: it changes no error bar by more
-// than half a per cent.
+// negligibleNoise is the share of a known error's variance below which further noise is negligible: it changes no error bar by
+// more than half a per cent.
 const negligibleNoise = 0.01
 
 // Negligible reports whether σ² changes no λ_i by more than negligibleNoise, of the observations that it is of; nil: all.
@@ -86,8 +86,7 @@ func (r *Noise) Most(noise float64) float64 {
 // diagonal is a matrix in the making.
 type diagonal interface{ AddDiagonals(d []float64) }
 
-// OnDiagonal is what belongs on the whole diagonal of K before Add: σ², unless each
-// observation has its own share of it.
+// OnDiagonal is what belongs on the whole diagonal of K before Add: σ², unless each observation has its own share of it.
 func (r *Noise) OnDiagonal(noise float64) float64 {
 	if r.Scale != nil {
 		return 0
@@ -95,8 +94,7 @@ func (r *Noise) OnDiagonal(noise float64) float64 {
 	return noise
 }
 
-// Add completes the diagonal of K, to which OnDiagonal was added. It returns work, in
-// which it may work.
+// Add completes the diagonal of K, to which OnDiagonal was added. It returns work, in which it may work.
 func (r *Noise) Add(a diagonal, work []float64, n int, noise float64) []float64 {
 	switch {
 	case r.Scale != nil:

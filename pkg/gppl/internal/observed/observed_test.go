@@ -35,7 +35,8 @@ func TestLine(t *testing.T) {
 	ranks := l.Ranks()
 	for place, at := range l.T {
 		i := l.Input(place)
-		if x[i] != at || ranks[i] != place || l.Y[place] != 10*at || l.Columns.Data[2*place+1] != float64(i) || l.Noise.Scale[place] != at || l.Noise.Known[place] != at/10 || l.Weights[place] != 1/at {
+		if x[i] != at || ranks[i] != place || l.Y[place] != 10*at || l.Columns.Data[2*place+1] != float64(i) ||
+			l.Noise.Scale[place] != at || l.Noise.Known[place] != at/10 || l.Weights[place] != 1/at {
 			t.Errorf("place %d has observation %d: %v, %v", place, i, l.Y[place], l.Noise)
 		}
 	}
@@ -56,7 +57,8 @@ func TestLine(t *testing.T) {
 func TestNoise(t *testing.T) {
 	const n, sigma2 = 3, 0.5
 	scale, known := []float64{4, 0.8, 9}, []float64{0.1, 60, 0.3}
-	for kind, r := range map[string]observed.Noise{"even": observed.NewNoise(nil, nil), "relative": observed.NewNoise(scale, nil), "known": observed.NewNoise(nil, known), "both": observed.NewNoise(scale, known)} {
+	for kind, r := range map[string]observed.Noise{"even": observed.NewNoise(nil, nil), "relative": observed.NewNoise(scale, nil),
+		"known": observed.NewNoise(nil, known), "both": observed.NewNoise(scale, known)} {
 		want := make([]float64, n)
 		for i := range want {
 			if want[i] = sigma2; r.Scale != nil {
@@ -69,7 +71,8 @@ func TestNoise(t *testing.T) {
 		if got := r.Set(nil, n, sigma2); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", kind, got, want)
 		}
-		if r.Even() != (kind == "even") || r.Least(sigma2) > slices.Min(want) || r.Least(sigma2) <= 0 || r.Most(sigma2) < slices.Max(want) {
+		if r.Even() != (kind == "even") || r.Least(sigma2) > slices.Min(want) || r.Least(sigma2) <= 0 ||
+			r.Most(sigma2) < slices.Max(want) {
 			t.Errorf("%s: even %v, from %v to %v, want within %v", kind, r.Even(), r.Least(sigma2), r.Most(sigma2), want)
 		}
 		a := dense.NewLower(n)
@@ -81,7 +84,8 @@ func TestNoise(t *testing.T) {
 			}
 		}
 		second := func(i int) bool { return i == 1 }
-		if hasKnown := r.Known != nil; r.Negligible(sigma2, nil) || r.Negligible(sigma2, second) != hasKnown || r.Negligible(1e-4, nil) != hasKnown {
+		if hasKnown := r.Known != nil; r.Negligible(sigma2, nil) || r.Negligible(sigma2, second) != hasKnown ||
+			r.Negligible(1e-4, nil) != hasKnown {
 			t.Errorf("%s: negligible: %v of all, %v of one", kind, r.Negligible(sigma2, nil), r.Negligible(sigma2, second))
 		}
 	}
@@ -191,11 +195,13 @@ func TestCircle(t *testing.T) {
 	} {
 		circle := observed.Circle{Period: c.period, Highest: c.highest, Most: 1000, Resolves: "resolves", Beyond: "beyond %.3g"}
 		m, windowed, why := circle.Frequencies(span, c.kernel, 1e-10)
-		if !strings.Contains(why.String(), c.why) || (c.why == "") == why.Given() || c.why == "" && (windowed != c.window || m < c.kernel.bandwidth*c.period) {
+		if !strings.Contains(why.String(), c.why) || (c.why == "") == why.Given() || c.why == "" &&
+			(windowed != c.window || m < c.kernel.bandwidth*c.period) {
 			t.Errorf("%s: %v frequencies, window %v, %q", what, m, windowed, why)
 		}
 		least := circle.Least(span, c.kernel)
-		if images := c.kernel.reach <= c.period-span; images != (least == 1e-14) || least <= 0 || math.IsInf(least, 1) || least < 1e-16*c.kernel.bandwidth*c.period && !math.IsInf(c.kernel.bandwidth, 1) && c.kernel.reach > c.period-span {
+		if images := c.kernel.reach <= c.period-span; images != (least == 1e-14) || least <= 0 || math.IsInf(least, 1) ||
+			least < 1e-16*c.kernel.bandwidth*c.period && !math.IsInf(c.kernel.bandwidth, 1) && c.kernel.reach > c.period-span {
 			t.Errorf("%s: coefficients may be cut off at %v", what, least)
 		}
 	}
@@ -236,10 +242,12 @@ func TestGrow(t *testing.T) {
 // TestExposures: ends ascend with the lengths of their exposures beside them, and what overlaps by rounding is cut.
 func TestExposures(t *testing.T) {
 	l, lengths, err := observed.Exposures([]float64{5, 1, 2.495}, []float64{2, 1, 2})
-	if err != nil || !slices.Equal(l.T, []float64{1.5, 3.495, 6}) || lengths[0] != 1 || math.Abs(lengths[1]-1.995) > 1e-12 || lengths[2] != 2 {
+	if err != nil || !slices.Equal(l.T, []float64{1.5, 3.495, 6}) || lengths[0] != 1 || math.Abs(lengths[1]-1.995) > 1e-12 ||
+		lengths[2] != 2 {
 		t.Errorf("ends %v, lengths %v, %v", l, lengths, err)
 	}
-	for want, e := range map[string][]float64{"exposure[1] = -1": {1, -1, 0}, "exposure[2] = NaN": {1, 1, math.NaN()}, "x[1] = 1 and x[2] = 2.495 overlap by 0.105": {2, 1, 2.2}} {
+	for want, e := range map[string][]float64{"exposure[1] = -1": {1, -1, 0}, "exposure[2] = NaN": {1, 1, math.NaN()},
+		"x[1] = 1 and x[2] = 2.495 overlap by 0.105": {2, 1, 2.2}} {
 		if _, _, err := observed.Exposures([]float64{5, 1, 2.495}, e); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", e, err, want)
 		}
@@ -278,8 +286,8 @@ func (a wave) Contract(grad, w, r []float64) {
 	}
 }
 
-// TestLags: a table has the covariance at every distance of times on a grid, to the bit where they are whole multiples of its step, and there is
-// none where it would not pay.
+// TestLags: a table has the covariance at every distance of times on a grid, to the bit where they are whole multiples of its
+// step, and there is none where it would not pay.
 func TestLags(t *testing.T) {
 	workdays := func(i int) float64 { return float64(i/5*7 + i%5) }
 	for _, c := range []struct {

@@ -10,9 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Source is the view of the data for the spectral and the gridded engine: n, and
-// inner products and sums over the data for several columns C (n×c) at a time; the
-// first column is y. Sums may have weights w.
+// Source is the view of the data for the spectral and the gridded engine: n, and inner products and sums over the data for
+// several columns C (n×c) at a time; the first column is y. Sums may have weights w.
 type Source interface {
 	Count() int                  // n
 	Squares() blas64.General     // Σ w·c_i·c_iᵀ, c×c
@@ -36,8 +35,7 @@ type Circle struct {
 
 var _ Source = (*Line)(nil)
 
-// WindowRoom is how much longer than twice the range the period must be for a window to
-// fall in it, relative to the range.
+// WindowRoom is how much longer than twice the range the period must be for a window to fall in it, relative to the range.
 const WindowRoom = 0.04
 
 // Decaying is a covariance function as circles know it: see Reacher and Bandlimited.
@@ -46,10 +44,9 @@ type Decaying interface {
 	Bandwidth(eps float64) float64
 }
 
-// Least is the smallest sum of coefficients, relative to the variance, at which a series
-// may be cut off. With a window it is ten times the total rounding of the coefficients:
-// even if that is above the requested tolerance, there may be no other engine to take
-// over.
+// Least is the smallest sum of coefficients, relative to the variance, at which a series may be cut off. With a window it is ten
+// times the total rounding of the coefficients: even if that is above the requested tolerance, there may be no other engine to
+// take over.
 func (c Circle) Least(span float64, k Decaying) float64 {
 	const images, window = 1e-14, 1e-13
 	if k.Reach(images) <= c.Period-span {
@@ -70,8 +67,7 @@ func (c Circle) Covers(span float64, k Decaying, eps float64) (windowed bool, wh
 	return windowed, why
 }
 
-// Needs returns how many frequencies of the circle k takes, whether by a window, or why
-// there are none.
+// Needs returns how many frequencies of the circle k takes, whether by a window, or why there are none.
 func (c Circle) Needs(span float64, k Decaying, eps float64) (m float64, windowed bool, why choice.Reason) {
 	b := k.Bandwidth(eps)
 	if math.IsInf(b, 0) {
@@ -83,8 +79,7 @@ func (c Circle) Needs(span float64, k Decaying, eps float64) (m float64, windowe
 	return fourier.Frequencies(span, c.Period, b, windowed), windowed, choice.Reason{}
 }
 
-// Frequencies returns how many of the circle k takes, whether by a window, or why k is
-// beyond what the sums resolve.
+// Frequencies returns how many of the circle k takes, whether by a window, or why k is beyond what the sums resolve.
 func (c Circle) Frequencies(span float64, k Decaying, eps float64) (m float64, windowed bool, why choice.Reason) {
 	if m, windowed, why = c.Needs(span, k, eps); why.Given() {
 		return m, windowed, why
@@ -93,13 +88,13 @@ func (c Circle) Frequencies(span float64, k Decaying, eps float64) (m float64, w
 		return m, windowed, choice.Because(c.Beyond, m/c.Period)
 	}
 	if p := 2*m - 1; p > c.Most {
-		return m, windowed, choice.Because("it would take a dense matrix of %.0f features, and "+strconv.FormatFloat(c.Most, 'f', 0, 64)+" are the most: a single SE needs none, and longer lengthscales fewer", p)
+		return m, windowed, choice.Because("it would take a dense matrix of %.0f features, and "+
+			strconv.FormatFloat(c.Most, 'f', 0, 64)+" are the most: a single SE needs none, and longer lengthscales fewer", p)
 	}
 	return m, windowed, choice.Reason{}
 }
 
-// Summed is data that an engine reads by sums. It does not change, but for the sums
-// that it keeps.
+// Summed is data that an engine reads by sums. It does not change, but for the sums that it keeps.
 type Summed struct {
 	Source
 	N        int
@@ -145,9 +140,8 @@ func (d *Summed) Grow(c *fourier.CircleSums, m, spare int) (*fourier.CircleSums,
 	}), nil
 }
 
-// Pass returns the time of a pass over the data at the given seconds per observation: 0
-// if only their sums are known, since a chooser that counted it would prefer a slower
-// engine.
+// Pass returns the time of a pass over the data at the given seconds per observation: 0 if only their sums are known, since a
+// chooser that counted it would prefer a slower engine.
 func (d *Summed) Pass(each float64) (seconds float64) {
 	if _, ok := d.Circle(); ok {
 		return 0

@@ -64,8 +64,8 @@ func (g *Circle) OneValue(highest int) bool {
 //
 //	I_j = |Σ w·h·(y − ȳ)·exp(2πijφ)|² / Σ w·h²
 //
-// and its expectation where y has the covariance Σ_m ĉ_m·exp(2πimτ) over all m, ĉ_m = ĉ_−m, beside the noise/w. The moments are to
-// reach to last + Highest + len(ĉ). It takes O(M log M).
+// and its expectation where y has the covariance Σ_m ĉ_m·exp(2πimτ) over all m, ĉ_m = ĉ_−m, and the noise noise/w. The moments
+// must reach to last + Highest + len(ĉ). It takes O(M log M).
 func (g *Circle) At(first, last int, hat []float64, noise float64) (data, expected []float64) {
 	expected = g.expected(hat, first, last)
 	for i := range expected {
@@ -152,8 +152,7 @@ func (g *Circle) expected(hat []float64, first, last int) []float64 {
 	return out
 }
 
-// Window is h(u) = a_0 + 2·Σ_k a_k·cos(2π·k·Step·u/R), u in units of the extent about
-// its middle, R the period over the extent.
+// Window is h(u) = a_0 + 2·Σ_k a_k·cos(2π·k·Step·u/R), u in units of the extent about its middle, R the period over the extent.
 type Window struct {
 	Step int
 	A    []float64
@@ -162,8 +161,7 @@ type Window struct {
 // highest returns the highest frequency.
 func (w Window) highest() int { return w.Step * (len(w.A) - 1) }
 
-// windowTerms is the degree of the polynomial, which keeps within 0.005 of Hann's window: see
-// TestWindow.
+// windowTerms is the degree of the polynomial, which keeps within 0.005 of Hann's window: see TestWindow.
 const windowTerms = 5
 
 // NewWindow fits Hann's window cos²(πu), |u| ≤ ½, by least squares. Frequencies of some

@@ -1,5 +1,5 @@
-// Package periodogram computes periodograms with Hann's window, and their expectations under a covariance, from times and values, or
-// from trigonometric sums over them.
+// Package periodogram computes periodograms with Hann's window, and their expectations under a covariance, from times and values
+// or from trigonometric sums over them.
 package periodogram
 
 import (
@@ -39,7 +39,8 @@ func Times(t, y []float64, q [][]float64, cov func(dst, lags []float64), noise f
 	p := &Periodogram{}
 	lowest, highest := float64(g.length)*g.width/span, float64(g.length)*g.width/(2*spacing)
 	if !(lowest <= float64(g.length) && highest >= 0) {
-		return nil, fmt.Errorf("a periodogram of times over %.3g with a mean spacing of %.3g would have more frequencies than float64 can count", span, spacing)
+		return nil, fmt.Errorf("a periodogram of times over %.3g with a mean spacing of %.3g would have more frequencies than"+
+			" float64 can count", span, spacing)
 	}
 	first, last := max(1, int(math.Ceil(lowest))), int(min(float64(g.length/2), highest))
 

@@ -1,9 +1,9 @@
-// Package projected is the algebra of the likelihood of k projections z = ΩᵀY of n observations, Y being c columns of which the first
-// is y,
+// Package projected is the algebra of the likelihood of k projections z = ΩᵀY of n observations, where Y has c columns, y first,
 //
 //	PL = ½zᵀS⁻¹z + ½log|S| + (k/2)·log 2π,  S = Ωᵀ(K + σ²E + D)Ω,
 //
-// E being the squares of relative errors, D the variances of known ones, with or without the energy of what the projections leave of y.
+// where E are the squares of relative errors and D the variances of known ones, with or without the energy of what the
+// projections leave of y.
 package projected
 
 import (
@@ -55,8 +55,8 @@ func (d Directions) rest(y, z []float64) []float64 {
 	return rest
 }
 
-// Matrix returns Ω, formed if need be. That of waves is what moments make of it, orthonormal within Bound, so that z and S agree whatever
-// engine makes them.
+// Matrix returns Ω, formed if need be. That of waves is made from moments, orthonormal within Bound, so that z and S agree
+// whatever engine makes them.
 func (d Directions) Matrix() blas64.General {
 	if d.Waves == nil {
 		return d.Omega()
@@ -81,8 +81,8 @@ func (d Directions) Formed() float64 {
 	return 8 * float64(d.N) * float64(d.K)
 }
 
-// Bound is on what PL errs by since ΩᵀΩ is I but for rounding, E, for a form zᵀS⁻¹z of one per projection:
-// ½tr(S⁻¹σ²E) + ½σ²βᵀEβ, where σ²S⁻¹ ≤ I. It is 0 for an Ω that is not by waves.
+// Bound bounds the error of PL because ΩᵀΩ is I only up to rounding, E, for a form zᵀS⁻¹z of one per projection: ½tr(S⁻¹σ²E) +
+// ½σ²βᵀEβ, where σ²S⁻¹ ≤ I. It is 0 for an Ω that is not by waves.
 func (d Directions) Bound() float64 {
 	if d.Waves == nil {
 		return 0

@@ -110,7 +110,8 @@ func (f *Factor) Complete() {
 	f.U = dense.Combine(f.U, f.Alpha, f.R)
 }
 
-// Weigh sets V, both triangles, such that ½⟨V, ∂S₀⟩ + ½·prior·∂k(0) is the derivative in what the kernel depends on, and returns that in σ².
+// Weigh sets V, both triangles, such that ½⟨V, ∂S₀⟩ + ½·prior·∂k(0) is the derivative in the kernel's parameters, and returns
+// that in σ².
 func (f *Factor) Weigh() (noise, prior float64) {
 	f.L.InvertL(f.Inverse)
 	f.Inverse.Inverse(f.V)
@@ -147,9 +148,8 @@ func (f *Factor) ColumnRounding(beside float64, rounding func(size float64) floa
 // 600 random cases, with errors up to 1e7, no value needed more than 3.3.
 const unevenMargin = 8
 
-// UnevenRounding bounds what the value errs by since S is rounded to a part of its diagonal: an observation with a
-// huge error is in every projection, and drowns what they know of the others. L_ii² is what is left of S_ii, and
-// u what S⁻¹ makes of z:
+// UnevenRounding bounds the error of the value because S is rounded relative to its diagonal: an observation with a huge error is
+// in every projection, and drowns what they know of the others. L_ii² is what is left of S_ii, and u what S⁻¹ makes of z:
 //
 //	ε·(½Σ_i S_ii/L_ii² + ½(Σ_i √S_ii·|u_i|)²).
 func (f *Factor) UnevenRounding() (nats float64) {
@@ -167,8 +167,8 @@ func (f *Factor) UnevenRounding() (nats float64) {
 	return unevenMargin * 0.5 * 0x1p-53 * nats
 }
 
-// Information returns the information in parameters of which white_a is L⁻¹∂_aS L⁻ᵀ, and slope_a ∂_aτ of the residual, less what goes into the
-// coefficients of a mean given the data at this factor (fisher.Restrict), nil for none.
+// Information returns the information in parameters of which white_a is L⁻¹∂_aS L⁻ᵀ, and slope_a ∂_aτ of the residual, less what
+// goes into the coefficients of a mean given the data at this factor (fisher.Restrict), nil for none.
 func (f *Factor) Information(white []blas64.General, slope []float64, mean *regress.Conditioned) *mat.SymDense {
 	info, r := dense.HalfProducts(white), f.of.Residual
 	if r != nil {

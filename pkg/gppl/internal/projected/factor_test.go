@@ -24,8 +24,8 @@ func random(rnd *rand.Rand, rows, cols int) blas64.General {
 // square returns AᵀA.
 func square(a blas64.General) blas64.General { return dense.Product(blas.Trans, a, a) }
 
-// TestFactor compares the value of a likelihood with its formula, by another factorisation, and derivatives in σ², in S₀ and in k(0) with
-// differences of the value, with and without uneven noise and a residual.
+// TestFactor compares the value of a likelihood with its formula, by another factorisation, and derivatives in σ², in S₀ and in
+// k(0) with differences of the value, with and without uneven noise and a residual.
 func TestFactor(t *testing.T) {
 	const n, k = 40, 5
 	rnd := rand.New(rand.NewPCG(1, 2))

@@ -13,9 +13,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/spectral"
 )
 
-// Lattice is the number of frequencies per cycle over the range of x on which both directions by waves and the series of a kernel lie:
-// waves on one circle of Lattice times the range, so that all of their products follow from one row of
-// sums. As few as 16 leave the condition of 101 directions what it is unrounded.
+// Lattice is the number of frequencies per cycle over the range of x on which both the directions by waves and the series of a
+// kernel lie: waves on one circle of Lattice times the range, so that all of their products follow from one row of sums. As few
+// as 16 do not change the condition of 101 directions.
 const Lattice = 16
 
 // Features are the projections of waves, on as many circles as the lengthscales of kernels need, and on each up to the highest
@@ -33,11 +33,11 @@ type Features struct {
 // serves kernels whose own is a third shorter, so that a few do.
 const mostCircles = 6
 
-// slack is how many times as long as a kernel's own period one may be that is there.
+// slack is the largest ratio of an existing period to a kernel's own at which it is used again.
 const slack = 1.5
 
-// NewFeatures returns those of directions at x, which span the given range. fixed, unless nil, is the only circle on which sums are
-// known; x is then nil.
+// NewFeatures returns the Features of directions at x, which span the given range. fixed, unless nil, is the only circle on which
+// sums are known; x is then nil.
 func NewFeatures(x []float64, lo, span float64, d Directions, fixed *observed.Circle) *Features {
 	f := &Features{x: x, lo: lo, span: span, of: d, fixed: fixed, circles: fourier.Circles{Most: mostCircles}}
 	if d.Waves != nil {
@@ -69,9 +69,8 @@ func (f *Features) period(k spectral.Kernel, eps float64) (period float64, windo
 	return spectral.Period(f.span, k, eps, false)
 }
 
-// wavePeriod returns a period of Lattice/step times the range that suits a series
-// for kernel k, and whether that takes a window: the shortest that leaves room for
-// a lengthscale longer by a fifth, or for the fall of the window.
+// wavePeriod returns a period of Lattice/step times the range that suits a series for kernel k, and whether that takes a window:
+// the shortest that leaves room for a lengthscale longer by a fifth, or for the fall of the window.
 func wavePeriod(span float64, k spectral.Kernel, eps float64) (period float64, windowed bool, err error) {
 	if period, windowed, err = spectral.Period(span, k, eps, false); err != nil {
 		return 0, false, err
@@ -91,9 +90,8 @@ func (f *Features) step(period float64) int {
 	return int(math.Round(Lattice * f.span / period))
 }
 
-// suits reports whether the circle can replace a kernel's own period; it multiplies the
-// number of frequencies. A window falls from the range to half a period; images end
-// within what the period leaves.
+// suits reports whether the circle can replace a kernel's own period; it multiplies the number of frequencies. A window falls
+// from the range to half a period; images end within what the period leaves.
 func (f *Features) suits(c *fourier.CircleSums, k spectral.Kernel, eps, own float64, windowed bool) bool {
 	least := f.span + k.Reach(eps)
 	if windowed {
@@ -141,7 +139,8 @@ func (f *Features) find(k spectral.Kernel, eps float64) (best *fourier.CircleSum
 func (f *Features) circle(k spectral.Kernel, eps float64) (*fourier.CircleSums, bool, error) {
 	c, own, windowed, err := f.find(k, eps)
 	if c == nil && err == nil {
-		c = f.circles.Begin(func(c *fourier.CircleSums) bool { return c.Period == own }, fourier.CircleSums{Origin: f.lo, Period: own, Highest: -1})
+		c = f.circles.Begin(func(c *fourier.CircleSums) bool { return c.Period == own },
+			fourier.CircleSums{Origin: f.lo, Period: own, Highest: -1})
 	}
 	return c, windowed, err
 }
@@ -199,8 +198,8 @@ type Expansion struct {
 	known []*fourier.Series // of the circles that it has seen
 }
 
-// Expand returns the series of k, the number m of its frequencies before those that sum to eps of its variance, and the features of at
-// least these.
+// Expand returns the series of k, the number m of its frequencies before those that sum to eps of its variance, and the features
+// of at least these.
 func (e *Expansion) Expand(k spectral.Kernel, eps float64) (s *fourier.Series, m int, features blas64.General, err error) {
 	circle, windowed, err := e.Of.circle(k, eps)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// Residual is the remainder of y, and of the columns beside it, outside the projections. Its energy counts as that of white noise with the
-// variance that it has in the mean,
+// Residual is the remainder of y, and of the columns beside it, outside the projections. Its energy is modelled as white noise
+// with its expected variance,
 //
 //	τ = σ² + (n·k(0) − tr ΩᵀKΩ)/(n−k).
 type Residual struct {
@@ -63,7 +63,8 @@ func (r *Residual) average(d, seen []float64) (mean float64) {
 	return mean / r.DoF
 }
 
-// Remainder sets Tau of a factor whose S0 is set, prior being n·k(0); to 0 where there is no residual. It is an error if it is not positive.
+// Remainder sets Tau of a factor whose S0 is set, where prior is n·k(0); to 0 without a residual. It is an error if Tau is not
+// positive.
 func (f *Factor) Remainder(prior float64) error {
 	r := f.of.Residual
 	if f.Tau = 0; r == nil {
@@ -74,7 +75,8 @@ func (f *Factor) Remainder(prior float64) error {
 		prior -= f.S0[i*(k+1)]
 	}
 	if f.Tau = r.Share*f.noise + r.known + prior/r.DoF; !(f.Tau > 0) {
-		return fmt.Errorf("gppl: the variance of what %d projections leave is %.4g by rounding (noise variance %.4g)", k, f.Tau, f.noise)
+		return fmt.Errorf("gppl: the variance of what %d projections leave is %.4g by rounding (noise variance %.4g)",
+			k, f.Tau, f.noise)
 	}
 	return nil
 }
@@ -95,8 +97,9 @@ func (f *Factor) RemainderSlope(dS blas64.General, noise, prior float64) float64
 	return (self*noise + prior - dense.Trace(dS)) / r.DoF
 }
 
-// ResidualRounding bounds what the value errs by since τ loses digits where n·k(0) − tr S₀ cancels and where ΩᵀΩ is not I, signal being n·k(0)
-// and bound that of the directions. size is the larger of the terms and of the form that the residual adds. Both are 0 without one.
+// ResidualRounding bounds the error of the value because τ loses digits where n·k(0) − tr S₀ cancels and where ΩᵀΩ is not I.
+// signal is n·k(0), and bound that of the directions. size is the larger of the terms and of the form that the residual adds.
+// Both are 0 without one.
 func (f *Factor) ResidualRounding(signal, bound float64) (nats, size float64) {
 	r := f.of.Residual
 	if r == nil {

@@ -10,26 +10,26 @@ import (
 	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
-// A Proposal is what draws are from: c + L·t, LLᵀ its scale matrix, t multivariate Student-t with studentDegrees degrees of
-// freedom.
+// A Proposal is the distribution of draws c + L·t, with the scale matrix LLᵀ and t multivariate Student-t with studentDegrees
+// degrees of freedom.
 type Proposal struct {
 	Centre []float64
 	Lower  *mat.TriDense // L
 }
 
 const (
-	// studentDegrees give the proposal a variance, and tails that cover those of most
-	// densities. Normal draws do not: they never go where a skewed density is far
-	// wider than its curvature says, and k̂, which knows the draws alone, then calls
-	// wrong averages reliable.
+	// studentDegrees give the proposal a variance, and tails that cover those of most densities. Normal draws do not: they never go
+	// where a skewed density is far wider than its curvature says, and k̂, which knows the draws alone, then calls wrong averages
+	// reliable.
 	studentDegrees = 4
-	// MinDraws is what it takes to tell whether weights can be trusted.
+	// MinDraws is the least number of draws that tell whether weights can be trusted.
 	MinDraws = 25
 )
 
 // Draw returns draws, and the logs of the ratios of a density to that of the proposal, up to a constant, until ctx ends. failed
 // is the number of those where the density is no number or 0, of which the ratio is 0.
-func (p *Proposal) Draw(ctx context.Context, rnd *rand.Rand, count int, density func(u []float64) (log float64)) (draws [][]float64, ratios []float64, failed int) {
+func (p *Proposal) Draw(ctx context.Context, rnd *rand.Rand, count int,
+	density func(u []float64) (log float64)) (draws [][]float64, ratios []float64, failed int) {
 	n := len(p.Centre)
 	z, step := mat.NewVecDense(n, nil), mat.NewVecDense(n, nil)
 	for range count {

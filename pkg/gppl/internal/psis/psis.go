@@ -1,6 +1,5 @@
-// Package psis smooths importance weights by a generalised Pareto distribution of their
-// tail, and tells by its shape k̂ whether they can be trusted (Vehtari, Simpson, Gelman,
-// Yao and Gabry 2024, Pareto smoothed importance sampling, algorithm 1).
+// Package psis smooths importance weights by a generalised Pareto distribution of their tail, and tells by its shape k̂ whether
+// they can be trusted (Vehtari, Simpson, Gelman, Yao and Gabry 2024, Pareto smoothed importance sampling, algorithm 1).
 package psis
 
 import (
@@ -13,11 +12,9 @@ import (
 // Smoothed are the weights of S draws.
 type Smoothed struct {
 	Weights []float64 // in the order of the draws, of sum 1
-	// K is k̂, the shape of the tail of the raw weights: their moments up to 1/k̂ exist.
-	// Up to 0.7 averages over the draws are reliable; at 0.5 and above convergence is
-	// slow, and from 1 on there is no mean. It is −Inf where the largest weights are
-	// equal, and NaN where there are too few draws to tell: fewer than 25, or fewer than
-	// six within the support.
+	// K is k̂, the shape of the tail of the raw weights: their moments up to 1/k̂ exist. Up to 0.7 averages over the draws are
+	// reliable; at 0.5 and above convergence is slow, and from 1 on there is no mean. It is −Inf where the largest weights are
+	// equal, and NaN where there are too few draws to tell: fewer than 25, or fewer than six within the support.
 	K float64
 	// ESS is the effective number of draws 1/Σw².
 	ESS float64
@@ -29,11 +26,10 @@ const Reliable = 0.7
 // minTail is the number of weights that a tail needs to be fitted.
 const minTail = 5
 
-// Smooth returns the weights of draws whose log importance ratios are r, up to a constant;
-// −Inf is a draw outside the support. The largest M = min(S/5, 3√S) are replaced by the
-// expected order statistics of the generalised Pareto distribution that fits them, at most
-// the largest raw weight. r is not modified. It is an error if a ratio is NaN or +Inf, or
-// if there is none above −Inf.
+// Smooth returns the weights of draws whose log importance ratios are r, up to a constant; −Inf is a draw outside the support.
+// The largest M = min(S/5, 3√S) are replaced by the expected order statistics of the generalised Pareto distribution that fits
+// them, at most the largest raw weight. r is not modified. It is an error if a ratio is NaN or +Inf, or if there is none above
+// −Inf.
 func Smooth(r []float64) (*Smoothed, error) {
 	s := len(r)
 	most := math.Inf(-1)
@@ -103,10 +99,9 @@ func quantile(p, k, sigma float64) float64 {
 	return sigma * math.Expm1(k*l) / k
 }
 
-// FitPareto estimates the shape k and the scale σ of the generalised Pareto distribution
-// F(x) = 1 − (1 + kx/σ)^(−1/k) from excesses x ≥ 0, ascending, the last of them positive:
-// the mean of the posterior, on a grid of profile likelihoods in θ = −k/σ under a weakly
-// informative prior (Zhang and Stephens 2009).
+// FitPareto estimates the shape k and the scale σ of the generalised Pareto distribution F(x) = 1 − (1 + kx/σ)^(−1/k) from
+// excesses x ≥ 0, ascending, the last of them positive: the mean of the posterior, on a grid of profile likelihoods in θ = −k/σ
+// under a weakly informative prior (Zhang and Stephens 2009).
 func FitPareto(x []float64) (k, sigma float64) {
 	n := len(x)
 	// Zhang and Stephens take 20 + √n points; 30 + √n is what Vehtari et al. use.

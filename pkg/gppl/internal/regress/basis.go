@@ -2,9 +2,8 @@
 //
 //	y = Hβ + e,  e ~ N(0, A),  β_j ~ N(0, b_j) or flat,
 //
-// after A has been factorised. It knows A only through G = CᵀA⁻¹C, C = [y, Q], a matrix
-// of the size of the basis, so that it is the same for every factorisation that can
-// solve. It knows nothing of Gaussian processes.
+// after A has been factorised. It knows A only through G = CᵀA⁻¹C, C = [y, Q], a matrix of the size of the basis, so that it is
+// the same for every factorisation that can solve. It knows nothing of Gaussian processes.
 //
 // Sources: Rasmussen and Williams 2006, section 2.7; Harville 1974 for the restricted
 // likelihood; Demmel and Veselić 1992 for Jacobi's method, which keeps small singular values.
@@ -21,10 +20,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// A Basis is H in the coordinates in which the algebra is well conditioned: Q = HT,
-// β = Tγ, up to what β has of the flat columns. The columns of Q are orthogonal. Flat ones are
-// orthonormal, and γ has the prior N(0, 1) for the others, whatever the condition of H: T is
-// found, and applied, in double-double. It does not change.
+// A Basis is H in the coordinates in which the algebra is well conditioned: Q = HT, β = Tγ, up to what β has of the flat columns.
+// The columns of Q are orthogonal. Flat ones are orthonormal, and γ has the prior N(0, 1) for the others, whatever the condition
+// of H: T is found, and applied, in double-double. It does not change.
 type Basis struct {
 	Q     *mat.Dense // n×h, flat columns where H has them
 	T     *mat.Dense // h×h, rounded
@@ -33,8 +31,7 @@ type Basis struct {
 	count int // of the flat columns
 }
 
-// RankError says that a flat column of H is a linear combination of the flat columns
-// before it, as far as its rows tell.
+// RankError says that a flat column of H is a linear combination of the flat columns before it, as far as its rows tell.
 type RankError struct {
 	Column int
 	Zero   bool  // the column is zero
@@ -294,8 +291,7 @@ func (b *Basis) Apply(h mat.Matrix) *mat.Dense {
 	return q
 }
 
-// After returns b, a basis of the columns of first.Q as something else sees them, in terms of the
-// columns of H: T = T_first·T_b.
+// After returns b, a basis of the columns of first.Q as something else sees them, in terms of the columns of H: T = T_first·T_b.
 func (b *Basis) After(first *Basis) *Basis {
 	c, cols := *b, b.Len()
 	c.T, c.wide = mat.NewDense(cols, cols, nil), newWide(cols, cols)
@@ -308,10 +304,9 @@ func (b *Basis) After(first *Basis) *Basis {
 	return &c
 }
 
-// Shift returns γ₀, the least-squares fit of the columns to y, and what it leaves of y: likelihoods do not
-// change by it (NewFit is told), and what the mean explains does not cancel in them. h is the H of the
-// basis. Coefficients that are more than √n of their prior standard deviations are left out: there it is the
-// prior that explains y.
+// Shift returns γ₀, the least-squares fit of the columns to y, and what it leaves of y: likelihoods do not change by it (NewFit
+// is told), and what the mean explains does not cancel in them. h is the H of the basis. Coefficients that are more than √n of
+// their prior standard deviations are left out: there it is the prior that explains y.
 func (b *Basis) Shift(h mat.Matrix, y []float64) (gamma0, rest []float64) {
 	n, cols := b.Q.Dims()
 	gamma0, rest = make([]float64, cols), slices.Clone(y)
@@ -348,7 +343,7 @@ func (b *Basis) Shift(h mat.Matrix, y []float64) (gamma0, rest []float64) {
 	return gamma0, rest
 }
 
-// ShiftRounded is Shift with Q as it is rounded, in plain numbers: y − Qγ₀ is off by as much as y itself, where the columns of H are no
+// ShiftRounded is Shift with Q as rounded, in plain numbers: y − Qγ₀ is off by as much as y itself, if the columns of H are no
 // worse conditioned than Q is.
 func (b *Basis) ShiftRounded(y []float64) (gamma0, rest []float64) {
 	q := b.Q.RawMatrix()

@@ -94,10 +94,9 @@ func (b *Basis) NewFit(g *mat.SymDense, gamma0 []float64) (*Fit, error) {
 //
 //	½log|M| − ½yᵀA⁻¹Q M⁻¹ QᵀA⁻¹y − (h_flat/2)·log 2π,  M = QᵀA⁻¹Q + P,
 //
-// P = 1 on the diagonal of columns with a Gaussian prior, 0 elsewhere. With flat columns
-// alone the sum is the restricted likelihood, NLL(y − Hβ̂) + ½log|HᵀA⁻¹H| − ½log|HᵀH| −
-// (h/2)·log 2π: the density of n − h orthonormal contrasts that are free of β. With
-// Gaussian ones alone it is the likelihood under N(0, A + HBHᵀ).
+// P = 1 on the diagonal of columns with a Gaussian prior, 0 elsewhere. With flat columns alone the sum is the restricted
+// likelihood, NLL(y − Hβ̂) + ½log|HᵀA⁻¹H| − ½log|HᵀH| − (h/2)·log 2π: the density of n − h orthonormal contrasts that are free of
+// β. With Gaussian ones alone it is the likelihood under N(0, A + HBHᵀ).
 func (f *Fit) Value() float64 {
 	return 0.5*(f.logDet+f.quad-f.g.At(0, 0)) - 0.5*float64(f.basis.count)*log2Pi
 }
@@ -105,8 +104,7 @@ func (f *Fit) Value() float64 {
 // Quad returns yᵀA⁻¹y less what the mean explains: (y − Hβ̂)ᵀA⁻¹(y − Hβ̂) + β̂ᵀB⁻¹β̂.
 func (f *Fit) Quad() float64 { return f.quad }
 
-// Beta returns β̂ = Tγ̂, the generalised least-squares estimate or, with Gaussian priors,
-// the posterior mean.
+// Beta returns β̂ = Tγ̂, the generalised least-squares estimate or, with Gaussian priors, the posterior mean.
 func (f *Fit) Beta() []float64 {
 	var b mat.VecDense
 	b.MulVec(f.basis.T, f.gamma)
@@ -128,18 +126,15 @@ func (f *Fit) Covariance() *mat.SymDense {
 	return c
 }
 
-// Contrast returns v = [1, −γ̂], the weights of C = [y, Q] whose sum is y − Hβ̂: then
-// A⁻¹(y − Hβ̂) = (A⁻¹C)v.
+// Contrast returns v = [1, −γ̂], the weights of C = [y, Q] whose sum is y − Hβ̂: then A⁻¹(y − Hβ̂) = (A⁻¹C)v.
 func (f *Fit) Contrast() []float64 { return mat.VecDenseCopyOf(f.v).RawVector().Data }
 
-// Predict returns what the regression adds to a prediction at an input x* whose basis is
-// q = h*T (Basis.Apply), k*ᵀA⁻¹C being c, 1+h long, of which c[0] is the mean without
-// regression:
+// Predict returns what the regression adds to a prediction at an input x* whose basis is q = h*T (Basis.Apply), k*ᵀA⁻¹C being c,
+// 1+h long, of which c[0] is the mean without regression:
 //
 //	mean = qᵀγ̂ + cᵀv,  more = rᵀM⁻¹r,  r = q − c[1:],
 //
-// so that the prediction is N(mean, k** − k*ᵀA⁻¹k* + more) (Rasmussen and Williams 2006,
-// eq. 2.41 and 2.42).
+// so that the prediction is N(mean, k** − k*ᵀA⁻¹k* + more) (Rasmussen and Williams 2006, eq. 2.41 and 2.42).
 func (f *Fit) Predict(q, c []float64) (mean, more float64) {
 	if len(q) != f.basis.Len() || len(c) != 1+f.basis.Len() {
 		panic(fmt.Sprintf("regress: Predict: len(q) = %d and len(c) = %d for %d columns", len(q), len(c), f.basis.Len()))

@@ -354,7 +354,8 @@ func TestRankErrors(t *testing.T) {
 		p.h.Set(i, 3, 3*p.h.At(i, 0)-2*p.h.At(i, 2))
 	}
 	var e *regress.RankError
-	if _, err := regress.NewBasis(p.h, flats(4)); !errors.As(err, &e) || e.Column != 3 || e.Zero || !slices.Equal(e.With, []int{0, 2}) {
+	if _, err := regress.NewBasis(p.h, flats(4)); !errors.As(err, &e) || e.Column != 3 || e.Zero ||
+		!slices.Equal(e.With, []int{0, 2}) {
 		t.Errorf("got %v, want column 3 of columns 0 and 2", err)
 	}
 	if _, err := regress.NewBasis(p.h, []float64{inf, inf, inf, 4}); err != nil {

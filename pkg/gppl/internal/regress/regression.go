@@ -15,8 +15,8 @@ import (
 //
 //	C = [y − Qγ₀, Q],  Q = HT,
 //
-// Q being the basis in coordinates in which its columns are orthogonal. γ₀ is their least-squares fit (Basis.Shift). A nil Regression has no
-// columns: C = y. It does not change.
+// where Q is the basis in coordinates in which its columns are orthogonal, and γ₀ their least-squares fit (Basis.Shift). A nil
+// Regression has no columns: C = y. It does not change.
 type Regression struct {
 	Names  []string // of the columns of H
 	Basis  *Basis
@@ -139,8 +139,8 @@ func (c *Conditioned) Quad(g blas64.General) float64 {
 	return max(0, c.Fit.Quad())
 }
 
-// Predict returns the mean at an input whose basis is q, a row of Q, and what the uncertainty of the coefficients adds to the variance,
-// where k(x, ·)A⁻¹C is means.
+// Predict returns the mean at an input whose basis is q, a row of Q, and what the uncertainty of the coefficients adds to the
+// variance. means is k(x, ·)A⁻¹C there.
 func (c *Conditioned) Predict(q, means []float64) (mean, more float64) {
 	mean, more = c.Fit.Predict(q, means)
 	for j, g := range c.Gamma0 {
@@ -149,8 +149,8 @@ func (c *Conditioned) Predict(q, means []float64) (mean, more float64) {
 	return mean, more
 }
 
-// Spread returns S, h×len(x), such that the covariance of predictions grows by SᵀS = RM⁻¹Rᵀ: R, what each basis has more than the rows
-// k(x, ·)A⁻¹C of means (Rasmussen and Williams 2006, eq. 2.42).
+// Spread returns S, h×len(x), such that the covariance of predictions grows by SᵀS = RM⁻¹Rᵀ. R is the basis at each x less the
+// rows k(x, ·)A⁻¹C of means (Rasmussen and Williams 2006, eq. 2.42).
 func (c *Conditioned) Spread(q *mat.Dense, means blas64.General) blas64.General {
 	rows, h := q.Dims()
 	s := dense.New(h, rows)

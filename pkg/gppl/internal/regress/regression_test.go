@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
-// TestRegression: the shift by γ₀ changes neither what the mean adds, nor coefficients, nor predictions; a further observation has the row that
-// it would have among the others; and other observations are fitted as by a regression of their own.
+// TestRegression: the shift by γ₀ changes neither what the mean adds, nor coefficients, nor predictions; a further observation
+// has the row that it would have among the others; and other observations are fitted as by a regression of their own.
 func TestRegression(t *testing.T) {
 	p := newProblem(20, 3)
 	b, err := regress.NewBasis(p.h, []float64{inf, inf, 2})
@@ -98,7 +98,8 @@ func TestNoRegression(t *testing.T) {
 	root, g := dense.New(1, 1), dense.AsColumn([]float64{-3})
 	added, err := r.Complete(root, g)
 	c, other := r.Given(g)
-	if added != 0 || err != nil || root.Data[0] != 1 || c != nil || other != nil || r.Len() != 1 || c.Of() != nil || c.Quad(g) != 0 || c.PriorMeans() != nil {
+	if added != 0 || err != nil || root.Data[0] != 1 || c != nil || other != nil || r.Len() != 1 || c.Of() != nil ||
+		c.Quad(g) != 0 || c.PriorMeans() != nil {
 		t.Error("no regression adds something")
 	}
 }

@@ -36,8 +36,8 @@ func Seconds(p float64) float64 { return (2*p*p*p/3)/(2*choice.FlopRate) + p*p*6
 // Refused is the error of a kernel that the sums on a fixed circle do not take.
 func Refused(why choice.Reason) error { return &choice.Refused{Engine: "spectral", Why: why.String()} }
 
-// Period returns the period of a series of kernel k (fourier.Series) for distances up to span, and whether it takes a window; images
-// asks for a sum of images, however long the period, wherever k dies out.
+// Period returns the period of a series of kernel k (fourier.Series) for distances up to span, and whether it takes a window.
+// images asks for a sum of images, however long the period, wherever k dies out.
 func Period(span float64, k Kernel, eps float64, images bool) (period float64, windowed bool, err error) {
 	period, windowed, ok := fourier.ChoosePeriod(span, k.Reach(eps), k.Bandwidth(eps), images)
 	if !ok {
@@ -46,8 +46,8 @@ func Period(span float64, k Kernel, eps float64, images bool) (period float64, w
 	return period, windowed, err
 }
 
-// covers reports whether a period, with a window or without, suits kernel k. A window is only for kernels that cannot do without, and a
-// period that a long lengthscale asked for is not kept for a short one, whose frequencies it would multiply.
+// covers reports whether a period, with a window or without, suits kernel k. A window is only for kernels that need one, and the
+// period for a long lengthscale is not kept for a short one, whose frequencies it would multiply.
 func covers(span, period float64, windowed bool, k Kernel, eps float64) bool {
 	if !windowed {
 		r := k.Reach(eps)
@@ -111,7 +111,8 @@ func (d *Data) CircleFor(k Kernel, eps float64) (*fourier.CircleSums, error) {
 		fourier.CircleSums{Origin: d.Lo, Period: period, Windowed: windowed}), nil
 }
 
-// Expand sets b to the features of k, of the given variance, but for weights that sum to eps of it, and returns the sums on their circle.
+// Expand sets b to the features of k, of the given variance, except weights that sum to eps of it, and returns the sums on their
+// circle.
 func (d *Data) Expand(b *fourier.Expansion, k Kernel, variance, eps float64) (*fourier.CircleSums, error) {
 	c, err := d.CircleFor(k, eps)
 	if err != nil {

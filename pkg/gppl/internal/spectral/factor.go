@@ -6,8 +6,8 @@
 //	T = J + σ⁻²·DΦᵀΦD = LJLᵀ,  B = DΦᵀY,  H = T⁻¹B
 //	YᵀA⁻¹Y = σ⁻²(YᵀY − σ⁻²BᵀH),  log|A| = n·log σ² + log|det T|
 //
-// (Rasmussen and Williams 2006, eq. A.9 and A.10). ΦᵀΦ is Toeplitz plus Hankel. With weights w of the observations all inner products are
-// weighted, and log|A| lacks Σ log w.
+// (Rasmussen and Williams 2006, eq. A.9 and A.10). ΦᵀΦ is Toeplitz plus Hankel. With weights w of the observations all inner
+// products are weighted, and log|A| lacks Σ log w.
 package spectral
 
 import (
@@ -145,9 +145,8 @@ func (f *Factor) Forms() {
 	}
 }
 
-// leftOut sets missed to Σ c_m·|α̂_m|² and the largest |α̂_m|² of each column over the
-// frequencies that are left out, one after another as far as there are moments. It
-// returns Σ c_m over the tail of the series beyond them, where |α̂_m|² is not known and
+// leftOut sets missed to Σ c_m·|α̂_m|² and the largest |α̂_m|² of each column over the frequencies that are left out, one after
+// another as far as there are moments. It returns Σ c_m over the tail of the series beyond them, where |α̂_m|² is not known and
 // the largest one stands in for it.
 func (f *Factor) leftOut() (tail float64) {
 	f.missed = dense.Resize(f.missed, f.Sums.Columns.Cols)
@@ -187,8 +186,7 @@ func (f *Factor) hat(feature fourier.Feature, row []float64, j int) float64 {
 	return a * a
 }
 
-// gramRow returns the products of a feature with those that are kept, in the memory of
-// dst where it does.
+// gramRow returns the products of a feature with those that are kept, in the memory of dst where it does.
 func (f *Factor) gramRow(dst []float64, feature fourier.Feature) []float64 {
 	p := len(f.Features)
 	dst = dense.Resize(dst, p)
@@ -287,8 +285,8 @@ func (f *Factor) signedSquare(v []float64) float64 {
 	return blas64.Dot(plus, plus) - blas64.Dot(minus, minus)
 }
 
-// Verify compares one entry of the diagonal of T⁻¹, which came from all of L⁻¹, with |L⁻¹e_i|² by a substitution; and H with a row of T made
-// again from the moments. Forms and Invert are done.
+// Verify compares one diagonal entry of T⁻¹, which came from all of L⁻¹, with |L⁻¹e_i|² by a substitution, and H with a row of T
+// computed again from the moments. Forms and Invert must be done.
 func (f *Factor) Verify() error {
 	p := len(f.Features)
 	if p == 0 {

@@ -12,7 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Gram is the covariance of k linear functions of the observations, the columns of Ω, from their products with the features of a series,
+// Gram is the covariance of k linear functions of the observations, the columns of Ω, from their products with the features of a
+// series,
 //
 //	S = ΩᵀKΩ = Σ_m c_m·(b_m·b_mᵀ + s_m·s_mᵀ),  b_m = Ωᵀcos, s_m = Ωᵀsin of the mth frequency.
 //
@@ -44,7 +45,8 @@ func NewGram(k int) *Gram {
 	return g
 }
 
-// Keep sets s to the sum over those of the first m frequencies whose weight is above the threshold: few of them for a periodic function.
+// Keep sets s to the sum over those of the first m frequencies whose weight is above the threshold: few of them for a periodic
+// function.
 func (g *Gram) Keep(s []float64, m int, threshold float64) {
 	g.probed = min(g.Features.Rows/2, m+m/64+2)
 	g.weighted, g.last = g.weighted[:0], 0
@@ -57,8 +59,7 @@ func (g *Gram) Keep(s []float64, m int, threshold float64) {
 	g.multiply(s)
 }
 
-// weigh sets a to the listed features, each times the root of its weight in c, and b
-// to the same with the sign of the weight.
+// weigh sets a to the listed features, each times the root of its weight in c, and b to the same with the sign of the weight.
 func (g *Gram) weigh(c []float64, list []int) {
 	k := g.Features.Cols
 	rows := 2 * len(list)
@@ -123,8 +124,7 @@ func (g *Gram) LeftOut(beta blas64.Vector) float64 {
 // shares is the number of parts that the rows of features are cut into.
 const shares = 4
 
-// multiply sets s = aᵀb, symmetric, in 2·rows·k² flops, a half of which is
-// saved by symmetry but for the tiles on the diagonal.
+// multiply sets s = aᵀb, symmetric, in 2·rows·k² flops, a half of which is saved by symmetry but for the tiles on the diagonal.
 func (g *Gram) multiply(s []float64) {
 	k := g.Features.Cols
 	parallel.Within(g.Ctx, shares, g.product)
@@ -167,8 +167,8 @@ func between(a blas64.General, from, to, b int) blas64.General {
 	return a
 }
 
-// Quadratic sets Q to the derivatives of ⟨V, S⟩ in the coefficients of the series, q_m = b_mᵀVb_m + s_mᵀVs_m, and returns those up to the
-// last frequency that is kept.
+// Quadratic sets Q to the derivatives of ⟨V, S⟩ in the coefficients of the series, q_m = b_mᵀVb_m + s_mᵀVs_m, and returns those
+// up to the last frequency that is kept.
 func (g *Gram) Quadratic(v []float64) []float64 {
 	k := g.Features.Cols
 	g.Q = dense.Resize(g.Q, len(g.Series.C))
@@ -179,8 +179,7 @@ func (g *Gram) Quadratic(v []float64) []float64 {
 	return g.Q[:g.last]
 }
 
-// quadraticShare computes q for a share of the frequencies: all up to the last
-// where most are kept, else one by one.
+// quadraticShare computes q for a share of the frequencies: all up to the last where most are kept, else one by one.
 func (g *Gram) quadraticShare(c int) {
 	if 2*len(g.weighted) > g.last {
 		g.quadraticForms(parallel.Share(g.last, shares, c))

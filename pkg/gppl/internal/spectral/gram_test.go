@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// TestGram compares ΩᵀKΩ and its derivative in the variance with sums over all pairs of points, for coefficients of both signs (a window) and
-// of one.
+// TestGram compares ΩᵀKΩ and its derivative in the variance with sums over all pairs of points, for coefficients of both signs (a
+// window) and of one.
 func TestGram(t *testing.T) {
 	const n, k, span = 60, 5, 20.0
 	rnd := rand.New(rand.NewPCG(5, 6))

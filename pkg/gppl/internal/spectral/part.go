@@ -13,12 +13,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// part is what some of the noise has of the derivative in all of it. The noise of observation i is σ²/w_i, and that which grows σ²v_i/w_i².
-// With V = diag(v), U = A⁻¹YR,
+// part is the derivative in the scale of all noise, as far as it comes from a part of the noise. The noise of observation i is
+// σ²/w_i, that of the part σ²v_i/w_i². With V = diag(v), U = A⁻¹YR,
 //
 //	Σ_i σ²v_i·(A⁻¹ − UUᵀ)_ii/w_i² = Σ v_i/w_i − σ⁻²·tr T⁻¹DΦᵀVΦD − σ⁻²·|V^½(Y − ΦDH/σ²)R|²
 //
-// takes the sums with the weights v in the place of w.
+// needs the sums with the weights v instead of w.
 type part struct {
 	diagonal float64         // Σ v_i/w_i
 	squares  blas64.General  // YᵀVY
@@ -28,8 +28,8 @@ type part struct {
 	traces   []float64       // they add up to tr T⁻¹DΦᵀVΦD
 }
 
-// fit sets fitted and traces of a part whose sums are set, once Invert is done, in 2p³/3 flops. In the trace, products of a feature with
-// those before its block count twice, and products with those after it are left out.
+// fit sets fitted and traces of a part whose sums are set, once Invert is done, in 2p³/3 flops. In the trace, products of a
+// feature with those before its block count twice, and products with those after it are left out.
 func (f *Factor) fit(part *part) {
 	p, c := f.H.Rows, f.H.Cols
 	nb := dense.Blocks(p)
@@ -48,7 +48,8 @@ func (f *Factor) fit(part *part) {
 				times = 2
 			}
 			for a := range rows {
-				part.traces[i*dense.Tile+a] += times * blas64.Dot(dense.Row(tile, a), dense.Vec(gram.Data[a*gram.Stride+j*dense.Tile:][:tile.Cols]))
+				part.traces[i*dense.Tile+a] += times * blas64.Dot(dense.Row(tile, a),
+					dense.Vec(gram.Data[a*gram.Stride+j*dense.Tile:][:tile.Cols]))
 			}
 		}
 	})
@@ -58,8 +59,9 @@ func (f *Factor) fit(part *part) {
 func (f *Factor) rest(of *part) *part {
 	p, c := f.H.Rows, f.H.Cols
 	rest := &part{
-		squares: dense.Difference(f.Sums.Squares, of.squares), columns: dense.Difference(dense.Rows(f.Sums.Columns, 0, of.columns.Rows), of.columns),
-		fitted: dense.New(p, c), traces: make([]float64, p), diagonal: float64(f.Sums.N) - of.diagonal,
+		squares: dense.Difference(f.Sums.Squares, of.squares),
+		columns: dense.Difference(dense.Rows(f.Sums.Columns, 0, of.columns.Rows), of.columns),
+		fitted:  dense.New(p, c), traces: make([]float64, p), diagonal: float64(f.Sums.N) - of.diagonal,
 	}
 	for i := range p {
 		for j := range c {
@@ -111,11 +113,12 @@ func (f *Factor) again(part *part, i int) (trace, size float64, gram []float64) 
 	return trace, size, row.Data
 }
 
-// NoiseSlope returns the derivative of Slopes in log σ² where known errors s_i² beside it change the weights: w_i = σ²/λ_i, λ_i = σ²e_i² + s_i².
-// total is that in the scale of all λ. line has the weights w, and noise has e² and s². It is an error if what σ² and what
-// the known errors have of it do not add up to it, or if what is computed for σ² is wrong at one
-// frequency or feature. Neither takes sums over the data.
-func (f *Factor) NoiseSlope(line *observed.Line, noise *observed.Noise, circle *fourier.CircleSums, r blas64.General, total float64) (slope float64, err error) {
+// NoiseSlope returns the derivative of Slopes in log σ² where known errors s_i² change the weights: w_i = σ²/λ_i, λ_i = σ²e_i² +
+// s_i². total is that in the scale of all λ. line has the weights w, and noise has e² and s². It is an error if the parts of σ²
+// and of the known errors do not add up to total, or if what is computed for σ² is wrong at one frequency or feature. Neither
+// check takes sums over the data.
+func (f *Factor) NoiseSlope(line *observed.Line, noise *observed.Noise, circle *fourier.CircleSums, r blas64.General,
+	total float64) (slope float64, err error) {
 	own, v := f.partOf(line, noise, circle)
 	if err := f.verifySums(own, line, v, circle); err != nil {
 		return 0, err
@@ -193,8 +196,7 @@ func (f *Factor) verifySums(part *part, line *observed.Line, weights []float64, 
 	return verify.Near("the squares of the data with the weights of the noise", got, squares, sumsTrust*squares)
 }
 
-// verifyFit compares a part's value for the feature that Verify checks with the
-// result of substitutions.
+// verifyFit compares a part's value for the feature that Verify checks with the result of substitutions.
 func (f *Factor) verifyFit(part *part) error {
 	if len(f.Features) == 0 {
 		return nil
@@ -210,7 +212,8 @@ func (f *Factor) verifyFit(part *part) error {
 		for a, g := range gram {
 			size += math.Abs(g * h.Data[a*h.Inc])
 		}
-		if err := verify.Near("a row of a product", dense.Row(part.fitted, i).Data[j], blas64.Dot(dense.Vec(gram), h), sumsTrust*size); err != nil {
+		if err := verify.Near("a row of a product", dense.Row(part.fitted, i).Data[j], blas64.Dot(dense.Vec(gram), h),
+			sumsTrust*size); err != nil {
 			return err
 		}
 	}

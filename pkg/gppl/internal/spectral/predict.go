@@ -20,7 +20,7 @@ type Observations struct {
 	Tolerance float64         // of sums over them
 }
 
-// At returns g = Dφ(x), p×m, at m points on the circle of the sums, and L⁻¹g. With these, means are gᵀH/σ² and covariances gᵀT⁻¹g′
+// At returns g = Dφ(x), p×m, at m points on the circle of the sums, and L⁻¹g. Means are then gᵀH/σ² and covariances gᵀT⁻¹g′,
 // where the features represent the covariances of x with the observations.
 func (f *Factor) At(x *fourier.Points) (g, solved blas64.General) {
 	phi := dense.New(x.N(), len(f.Features))
@@ -36,17 +36,18 @@ func (f *Factor) At(x *fourier.Points) (g, solved blas64.General) {
 	return g, solved
 }
 
-// Regress predicts at any m inputs, k being their covariances with the observations, from the features that come nearest to them, and
-// r = k − ΦDg that is left:
+// Regress predicts at any m inputs, whose covariances with the observations are k, from the features that come nearest to them,
+// and the remainder r = k − ΦDg:
 //
 //	g = σ⁻²T⁻¹DΦᵀk,  r = σ²A⁻¹k
 //	mean = σ⁻²gᵀJH + rᵀα,  α = A⁻¹Y = σ⁻²(Y − σ⁻²ΦDH)
 //	kᵀA⁻¹k = gᵀJg + σ⁻²rᵀr
 //
-// where kᵀA⁻¹k is stationary in g, so that rounding of g counts by its square and nothing cancels. It adds the means, m×c, to what is
-// there, returns g, p×m, and calls visit with r, a block of its rows at a time: n×m in all. cross(i, ni, j, nj) returns the covariances
-// of ni observations, from i on, with nj inputs, from j on. It takes O(nmp). It is an error if ctx ends.
-func (f *Factor) Regress(ctx context.Context, means blas64.General, of Observations, cross func(i, ni, j, nj int) blas64.General, visit func(r blas64.General)) (g blas64.General, err error) {
+// where kᵀA⁻¹k is stationary in g, so that rounding of g counts by its square and nothing cancels. It adds the means, m×c, to
+// what is there, returns g, p×m, and calls visit with r, a block of its rows at a time: n×m in all. cross(i, ni, j, nj) returns
+// the covariances of ni observations, from i on, with nj inputs, from j on. It takes O(nmp). It is an error if ctx ends.
+func (f *Factor) Regress(ctx context.Context, means blas64.General, of Observations, cross func(i, ni, j, nj int) blas64.General,
+	visit func(r blas64.General)) (g blas64.General, err error) {
 	n, q, p, c := of.Points.N(), means.Rows, len(f.Features), means.Cols
 	if g, err = f.fitted(ctx, q, of, cross); err != nil {
 		return g, err
@@ -94,7 +95,8 @@ func (f *Factor) Regress(ctx context.Context, means blas64.General, of Observati
 }
 
 // fitted returns the g of Regress for q inputs: as many at a time as have a covariance with every observation in 32 MB.
-func (f *Factor) fitted(ctx context.Context, q int, of Observations, cross func(i, ni, j, nj int) blas64.General) (g blas64.General, err error) {
+func (f *Factor) fitted(ctx context.Context, q int, of Observations,
+	cross func(i, ni, j, nj int) blas64.General) (g blas64.General, err error) {
 	n := of.Points.N()
 	g = dense.New(len(f.Features), q)
 	size := max(1, min(128, (4<<20)/n))

@@ -222,7 +222,8 @@ func TestLongChains(t *testing.T) {
 				}
 				promise := promise(f, cs, noise, dot(y, alpha))
 				dv, dg := math.Abs(v-w), maxDiff(grad, mirrored)
-				t.Logf("%s l=%g noise=%g: values differ by %.1e, %.3f of the promise, gradients by %.1e, %.3f of it", name, l, noise, dv/math.Abs(v), dv/promise, dg/(1+maxNorm(grad)), dg/promise)
+				t.Logf("%s l=%g noise=%g: values differ by %.1e, %.3f of the promise, gradients by %.1e, %.3f of it",
+					name, l, noise, dv/math.Abs(v), dv/promise, dg/(1+maxNorm(grad)), dg/promise)
 				if dv > promise || dg > 4*promise {
 					t.Error("promise broken")
 				}

@@ -11,9 +11,9 @@ import (
 )
 
 // What a Filter does with blocks: the formulas at Filter, for an h that turns and a Φ with a square on its diagonal for each
-// unit, the state of one process. P and N are symmetric and kept by pairs of units (u, v ≤ u), d_u×d_v each, one after
-// another: a pair goes to ΦᵤPᵤᵥΦᵥᵀ by itself, whatever the number of units. What an observation fixes is hᵀx, no number of the
-// state: P − s·k·kᵀ is a difference there, and rounding costs v/σ², as in dense algebra, where it costs √(v/σ²) for Components.
+// unit, the state of one process. P and N are symmetric and kept by pairs of units (u, v ≤ u), d_u×d_v each, one after another: a
+// pair goes to ΦᵤPᵤᵥΦᵥᵀ by itself, whatever the number of units. What an observation fixes, hᵀx, is no number of the state: P −
+// s·k·kᵀ is a difference there, and rounding costs v/σ², as in dense algebra, where for Components it costs √(v/σ²).
 
 // system is what a Filter knows of its blocks.
 type system struct {
@@ -222,7 +222,8 @@ func (f *Filter) allocateBlocks() {
 		if b == len(r.phi) {
 			r.phi, r.noise, r.forms = append(r.phi, nil), append(r.noise, nil), append(r.forms, nil)
 		}
-		r.phi[b], r.noise[b], r.forms[b] = dense.Resize(r.phi[b], dim*dim), dense.Resize(r.noise[b], dim*dim), dense.Resize(r.forms[b], 2*dim*dim)
+		r.phi[b], r.noise[b], r.forms[b] = dense.Resize(r.phi[b], dim*dim), dense.Resize(r.noise[b], dim*dim),
+			dense.Resize(r.forms[b], 2*dim*dim)
 		widest, slopes = max(widest, dim), max(slopes, 2*dim*dim*block.Params)
 	}
 	r.slopes = dense.Resize(r.slopes, slopes)
@@ -233,14 +234,14 @@ func (f *Filter) allocateBlocks() {
 	f.n = dense.Resize(f.n, size)
 }
 
-// steps returns Φ and Q of unit u at input i, without its scale.
+// step returns Φ and Q of unit u at input i, without its scale.
 func (s *system) step(u *piece, i int) (phi, q []float64) {
 	dd := u.dim * u.dim
 	return s.phi[u.block][i*dd:][:dd], s.q[u.block][i*dd:][:dd]
 }
 
-// over sets the transitions from input i−1 to a place before input i that is seen by a view or, onward, from there to input i. Input −1 and
-// input n are infinitely far.
+// over sets the transitions from input i−1 to a place before input i that is seen by a view or, if onward, from there to input i.
+// Input −1 and input n are infinitely far.
 func (f *Filter) over(i int, at float64, view int, onward bool) {
 	gap, from, to := math.Inf(1), seenBy(f.system.viewed.of, i-1), view
 	if i > 0 {

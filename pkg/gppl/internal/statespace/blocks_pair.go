@@ -8,8 +8,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// The sweeps over two processes a and b of two numbers each that do not turn, as those of Rotation, written out. A symmetric matrix has
-// the blocks A and B of each and C, of the rows of b and the columns of a; h is (1, 0, 1, 0).
+// The sweeps over two processes a and b of two numbers each that do not turn, such as those of Rotation, written out. A symmetric
+// matrix has the blocks A and B of each, and C with the rows of b and the columns of a; h is (1, 0, 1, 0).
 
 // pair reports whether there are two such processes.
 func (s *system) pair() bool {
@@ -108,7 +108,8 @@ func (f *Filter) backwardPair(grad []float64, r blas64.General, others int) {
 			k1, k2, k3, k4 := g1*is, g2*is, g3*is, g4*is
 			if i+1 < n {
 				next := 4 * (i + 1)
-				t, w, q, z := s.phi[0][next:next+4:next+4], s.phi[1][next:next+4:next+4], s.q[0][next:next+4:next+4], s.q[1][next:next+4:next+4]
+				t, w, q, z := s.phi[0][next:next+4:next+4], s.phi[1][next:next+4:next+4], s.q[0][next:next+4:next+4],
+					s.q[1][next:next+4:next+4]
 				t11, t12, t21, t22 := t[0], t[1], t[2], t[3]
 				w11, w12, w21, w22 := w[0], w[1], w[2], w[3]
 				// N − h·uᵀ − u·hᵀ + c·h·hᵀ, and M.

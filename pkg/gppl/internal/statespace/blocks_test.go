@@ -59,7 +59,8 @@ func TestProcess(t *testing.T) {
 		theta []float64
 	}{
 		{"constant", nil}, {"laplace", []float64{0.3}}, {"matern32", []float64{0.3}}, {"matern52", []float64{-0.2}},
-		{"matern⊗oscillator", []float64{0.3, 0.5, 0.4}}, {"turn", []float64{0.4}}, {"matern⊗turn", []float64{0.3, 0.5}}, {"constant⊗turn", []float64{0.2}},
+		{"matern⊗oscillator", []float64{0.3, 0.5, 0.4}}, {"turn", []float64{0.4}}, {"matern⊗turn",
+			[]float64{0.3, 0.5}}, {"constant⊗turn", []float64{0.2}},
 		{"oscillator", []float64{0.5, math.Log(0.01)}}, {"oscillator", []float64{0.5, math.Log(0.3)}},
 		{"oscillator", []float64{0.5, math.Log(0.49)}}, {"oscillator", []float64{0.5, math.Log(0.5)}},
 		{"oscillator", []float64{0.5, math.Log(0.5 + 1e-9)}}, {"oscillator", []float64{0.5, math.Log(0.52)}},
@@ -198,10 +199,13 @@ var blockCases = []blockCase{
 	{"cosine", []string{"constant"}, []int{1}, []int{1}, []float64{0.3, -1.2, 0.8}},
 	{"periodic", []string{"constant"}, []int{0}, []int{4}, []float64{0.3, -1.2, 0.5, 0.3, 0.2, 0.05}},
 	{"matern32·periodic", []string{"matern32"}, []int{0}, []int{4}, []float64{0.3, -0.4, -1.2, 0.5, 0.3, 0.2, 0.05}},
-	{"matern32·cosine + matern32", []string{"matern32", "matern32"}, []int{1, 0}, []int{2, 0}, []float64{0.3, -0.4, -1.2, 0.5, 0.2, 0.4, -1.3}},
+	{"matern32·cosine + matern32", []string{"matern32", "matern32"}, []int{1, 0}, []int{2, 0},
+		[]float64{0.3, -0.4, -1.2, 0.5, 0.2, 0.4, -1.3}},
 	{"laplace·cosine", []string{"laplace"}, []int{2}, []int{1}, []float64{0.3, -0.4, -1.2, 0.5}},
-	{"matern52·cosine + oscillator + laplace", []string{"matern52", "oscillator", "laplace"}, []int{1, 0, 0}, []int{1, 0, 0}, []float64{0.3, -0.4, -1.2, 0.5, 0.1, -1.5, 0.9, -1, -2}},
-	{"oscillator·periodic + oscillator", []string{"oscillator", "oscillator"}, []int{0, 0}, []int{3, 0}, []float64{0.3, -0.4, -0.2, -1.2, 0.5, 0.3, 0.2, -0.4, -1.6, 1.5}},
+	{"matern52·cosine + oscillator + laplace", []string{"matern52", "oscillator",
+		"laplace"}, []int{1, 0, 0}, []int{1, 0, 0}, []float64{0.3, -0.4, -1.2, 0.5, 0.1, -1.5, 0.9, -1, -2}},
+	{"oscillator·periodic + oscillator", []string{"oscillator", "oscillator"}, []int{0, 0}, []int{3, 0},
+		[]float64{0.3, -0.4, -0.2, -1.2, 0.5, 0.3, 0.2, -0.4, -1.6, 1.5}},
 	{"(matern32⊗oscillator)·cosine", []string{"matern⊗oscillator"}, []int{1}, []int{1}, []float64{0.3, -0.4, -1.2, 0.9, -1.9, 0.7}},
 }
 

@@ -124,7 +124,8 @@ func (s *system) one() bool {
 func (f *Filter) forwardOne(columns blas64.General, scale float64) (quad float64, err error) {
 	n, cols := columns.Rows, columns.Cols
 	s, v := &f.system, f.system.units[0].scale
-	phis, qs, gains, covs, mean, inv, errs := s.phi[0][:4*n], s.q[0][:4*n], s.gain[:2*n], f.cov[:4*n], f.mean, f.inv[:n], f.errs[:cols*n]
+	phis, qs, gains, covs, mean, inv, errs := s.phi[0][:4*n], s.q[0][:4*n], s.gain[:2*n], f.cov[:4*n], f.mean, f.inv[:n],
+		f.errs[:cols*n]
 	_, step := f.means()
 	noise, own, unit, floor := f.noise, f.own, 1/scale, tiny*scale
 	logs := logSum{prod: 1}
@@ -245,8 +246,8 @@ func (f *Filter) backwardOne(grad []float64, r blas64.General, others int) {
 	grad[0], grad[len(grad)-1] = 0.5*scale*gv, gn
 }
 
-// contractTwo adds what the derivatives z in Φ and w in Q, of which Q₁₂ counts twice, give to those in the parameters of a process of two
-// numbers.
+// contractTwo adds the derivatives in the parameters of a process of two numbers, given those in Φ, z, and in Q, w, of which Q₁₂
+// counts twice.
 func (f *Filter) contractTwo(grad []float64, block *Block, phi, q []float64, z11, z12, z21, z22, w11, w12, w22, gap float64) {
 	if p, is := block.Process.(*Oscillator); is {
 		period, quality := p.contract(phi[0], phi[1], phi[3], z11, z12, z21, z22, w11, w12, w22, gap)

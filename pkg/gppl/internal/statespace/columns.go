@@ -10,16 +10,15 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// What a Filter does with columns beside the first. Their steps are in the loop of the
-// first one's, which mostly waits for its covariance: they fill the gaps. What is linear in
-// whole columns is done for a chunk of inputs at a time, in the nearest cache: the products
-// e_aᵀS⁻¹e_b, and the combinations CR of errors and means that the way back needs.
+// What a Filter does with columns beside the first. Their steps are in the loop of the first one's, which mostly waits for its
+// covariance: they fill the gaps. What is linear in whole columns is done for a chunk of inputs at a time, in the nearest cache:
+// the products e_aᵀS⁻¹e_b, and the combinations CR of errors and means that the way back needs.
 
 // chunk is how many inputs are done at a time.
 const chunk = 256
 
-// MeansKept returns of how many columns a Filter with so many keeps the means, n·D numbers each. Of more than panelWidth they are those of the
-// first alone: the errors of the others tell theirs again, see replay.
+// MeansKept returns of how many columns a Filter with so many keeps the means, n·D numbers each. Beyond panelWidth these are the
+// means of the first only: those of the others follow from their errors, see replay.
 func MeansKept(columns int) int {
 	if columns > panelWidth {
 		return 1
@@ -27,8 +26,8 @@ func MeansKept(columns int) int {
 	return columns
 }
 
-// means returns how many rows of n means there are, and how far apart in mean those of the columns after the first are: where they are not
-// kept, all write to one.
+// means returns how many rows of n means there are, and how far apart in mean those of the columns after the first are: if they
+// are not kept, all write to one row.
 func (f *Filter) means() (rows, step int) {
 	if MeansKept(f.cols) < f.cols {
 		return 2, 0
@@ -71,11 +70,12 @@ func (f *Filter) recall(i int) {
 	f.replay(0, f.cols, from, to)
 }
 
-// replay sets mixedMean of so many columns from j on, at some inputs, from mixedErrs and from their states before, which are in replayed:
+// replay sets mixedMean of so many columns from j on, at some inputs, from mixedErrs and from their states before, which are in
+// replayed:
 //
 //	m_i = Φ_i·x_{i−1},  x_i = m_i + k_i·e_i.
 //
-// Of one component it only reads what is not theirs, and may work on other columns at the same time.
+// With one component it only reads what the columns share, and may run for other columns at the same time.
 func (f *Filter) replay(j, cols, from, to int) {
 	d, blocks := f.dim, len(f.system.blocks) > 0
 	if f.single() {
@@ -122,12 +122,12 @@ const panelWidth = 32
 // productRows is how many rows of CᵀA⁻¹C are computed at a time: more compute more that is above the diagonal.
 const productRows = 16
 
-// From fewAside columns on, their products take longer than another processor takes to begin with them; above manyAside they take so much longer
-// than the rest that nothing is gained beside it, and they leave the caches.
+// From fewAside columns on, their products take longer than another processor takes to start on them. Above manyAside they take
+// so much longer than the rest that nothing is gained beside it, and they leave the caches.
 const fewAside, manyAside = 12, 128
 
-// scaledIn returns the memory for e/s of the columns after the first at a chunk of inputs: one of two, since the products of the chunk before
-// may still read the other.
+// scaledIn returns the memory for e/s of the columns after the first at a chunk of inputs: one of two, since the products of the
+// chunk before may still read the other.
 func (f *Filter) scaledIn(from int) []float64 {
 	size := len(f.scaled) / 2
 	return f.scaled[from/chunk%2*size:][:size]
@@ -188,9 +188,8 @@ func (f *Filter) addPanel(k int) {
 	}
 }
 
-// mix returns the means and errors of the first column of CR at some inputs, and sets
-// mixedMean and mixedErrs to those of all, column j from j·chunk on. They are zeros if R has
-// no column.
+// mix returns the means and errors of the first column of CR at some inputs, and sets mixedMean and mixedErrs to those of all,
+// column j from j·chunk on. They are zeros if R has no column.
 func (f *Filter) mix(r blas64.General, from, to int) (mean, errs []float64) {
 	d, w := f.dim, to-from
 	if f.cols == 1 && r.Cols == 1 && r.Data[0] == 1 {
@@ -211,10 +210,12 @@ func (f *Filter) mix(r blas64.General, from, to int) (mean, errs []float64) {
 	return f.mixedMean[:w*d], f.mixedErrs[:w]
 }
 
-// Residuals sets alpha to A⁻¹Cv for v, c×1, in O(nD) for one component and O(nD²) for more: the way back, without what it tells of parameters.
+// Residuals sets alpha to A⁻¹Cv for v, c×1, in O(nD) for one component and O(nD²) for more: the backward sweep without
+// derivatives.
 func (f *Filter) Residuals(alpha []float64, v blas64.General) {
 	if v.Rows != f.cols || v.Cols != 1 || len(alpha) != len(f.t) {
-		panic(fmt.Sprintf("statespace: Residuals: %d×%d weights of %d columns, for %d of %d inputs", v.Rows, v.Cols, f.cols, len(alpha), len(f.t)))
+		panic(fmt.Sprintf("statespace: Residuals: %d×%d weights of %d columns, for %d of %d inputs",
+			v.Rows, v.Cols, f.cols, len(alpha), len(f.t)))
 	}
 	n, blocks := len(f.t), len(f.system.blocks) > 0
 	clear(f.r)
@@ -322,8 +323,7 @@ func (f *Filter) extent(r blas64.General, from, cols int) (first, last int) {
 	return first, last
 }
 
-// roomToMix makes room for what mix sets, and returns how many columns CR has after the
-// first.
+// roomToMix makes room for what mix sets, and returns how many columns CR has after the first.
 func (f *Filter) roomToMix(r blas64.General) (others int) {
 	cols := max(1, r.Cols)
 	f.roomToReplay(cols)

@@ -16,7 +16,8 @@ import (
 )
 
 // denseColumns is what Gram and Gradient compute, by dense algebra.
-func denseColumns(t, known []float64, columns, r blas64.General, cs []Component, noise float64) (logDet float64, g *mat.Dense, grad []float64, share float64) {
+func denseColumns(t, known []float64, columns, r blas64.General, cs []Component,
+	noise float64) (logDet float64, g *mat.Dense, grad []float64, share float64) {
 	n := len(t)
 	a := mat.NewSymDense(n, nil)
 	var parts []*mat.SymDense

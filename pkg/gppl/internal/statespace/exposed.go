@@ -9,13 +9,13 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// An Exposed is a Process X beside the average z of its first number over an exposure, which is what is seen of it: its state is (z, x). From
-// one input to the next, whose exposure is the last δ of the gap Δ between them (SetExposures),
+// An Exposed is a Process X with the average z of its first number over an exposure, which is what is seen of it: its state is
+// (z, x). From one input to the next, whose exposure is the last δ of the gap Δ between them (SetExposures),
 //
 //	z = āᵀΦ(Δ−δ)x + noise,  ā = δ⁻¹∫Φ(u)ᵀe₁du,  c̄ = δ⁻¹∫Φ(u)P∞e₁du,  V̄ = 2δ⁻²∫(δ−u)k(u)du,  0 ≤ u ≤ δ,
 //
-// z having the variance V̄ in all and the covariance c̄ with x at the end. The integrals are Gauss–Legendre sums to rounding, of a function that
-// is smooth wherever Φ is. Without exposures, z is the first number of X.
+// where z has the variance V̄ in all and the covariance c̄ with x at the end. The integrals are Gauss–Legendre sums to rounding,
+// of a function that is smooth wherever Φ is. Without exposures, z is the first number of X.
 type Exposed struct {
 	X      Process
 	Params int
@@ -84,7 +84,8 @@ func (e *Exposed) windowOf(w *window, length float64, slopes bool) {
 	if slopes {
 		p = e.Params
 	}
-	w.beforeSlopes, w.afterSlopes, w.varySlopes = dense.Resize(w.beforeSlopes, p*d), dense.Resize(w.afterSlopes, p*d), dense.Resize(w.varySlopes, p)
+	w.beforeSlopes, w.afterSlopes, w.varySlopes = dense.Resize(w.beforeSlopes, p*d), dense.Resize(w.afterSlopes, p*d),
+		dense.Resize(w.varySlopes, p)
 	w.dPhi, w.dNoise = dense.Resize(w.dPhi, p*d*d), dense.Resize(w.dNoise, p*d*d)
 	clear(w.beforeSlopes)
 	clear(w.afterSlopes)
@@ -127,8 +128,8 @@ func (e *Exposed) addNode(before, after, phi, prior []float64, weight, at float6
 	return variance
 }
 
-// stride is a step of an Exposed: over a gap, at the end of which is a window that has the given share of its exposure. carry is 1 if the
-// exposure has begun before, and 0 if not.
+// stride is a step of an Exposed over a gap, at the end of which is a window with the given share of its exposure. carry is 1 if
+// the exposure began before the step, otherwise 0.
 type stride struct {
 	gap, share, carry float64
 	window            *window
@@ -246,8 +247,8 @@ func (e *Exposed) Slopes(dPhi, dNoise, _, _ []float64, gap float64) {
 	panic("statespace: Slopes of an Exposed")
 }
 
-// SetExposures sets the exposures that end at each input, for blocks of Exposed processes. None may begin before the input before it. The
-// filter keeps them.
+// SetExposures sets the exposures that end at each input, for blocks of Exposed processes. None may begin before the previous
+// input. The filter keeps them.
 func (f *Filter) SetExposures(lengths []float64) {
 	if len(lengths) != len(f.t) {
 		panic(fmt.Sprintf("statespace: %d exposures at %d inputs", len(lengths), len(f.t)))
@@ -273,8 +274,8 @@ func (f *Filter) strideInto(w *window, e *Exposed, i int, slopes bool) stride {
 	return stride{gap, 1, 0, w}
 }
 
-// halves returns the steps from the input before i to a place between and from there to input i, of which either may be missing (i = 0 or
-// i = n): what of its exposure is before the place is carried on.
+// halves returns the steps from the input before i to a place between, and from there to input i; either may be missing (i = 0 or
+// i = n). What is before the place of an exposure is carried on.
 func (f *Filter) halves(e *Exposed, i int, at float64) (to, from stride) {
 	to = stride{math.Inf(1), 0, 0, &window{}}
 	if i > 0 {

@@ -12,19 +12,16 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// A Filter factorises A = K + σ²diag(w) + diag(s) for one set of inputs, w being the noise
-// variances relative to one another, 1 unless SetScale was called, and s known
-// variances of the observations' errors. It knows CᵀA⁻¹C for some columns C. It is
-// the Kalman filter, which is A = LDLᵀ with unit lower triangular L, row by row, in
-// O(nD³): with m and P the mean and covariance of the state before y_i is seen,
-// given all before it,
+// A Filter factorises A = K + σ²diag(w) + diag(s) for one set of inputs, w being the noise variances relative to one another, 1
+// unless SetScale was called, and s known variances of the observations' errors. It knows CᵀA⁻¹C for some columns C. It is the
+// Kalman filter, which is A = LDLᵀ with unit lower triangular L, row by row, in O(nD³): with m and P the mean and covariance of
+// the state before y_i is seen, given all before it,
 //
 //	e = y_i − hᵀm    s = hᵀPh + σ²w_i + s_i    k = Ph/s     D_ii = s, (L⁻¹y)_i = e
 //	m ← Φ(m + k·e)   P ← Φ(P − s·k·kᵀ)Φᵀ + Q
 //
-// and back, r and N summing up what the later observations say of the state, so
-// that its mean and covariance given all are m + Pr and P − PNP (the smoother of
-// Bryson and Frazier and of de Jong; Durbin and Koopman 2012, section 4.4),
+// and back, r and N summing up what the later observations say of the state, so that its mean and covariance given all are m + Pr
+// and P − PNP (the smoother of Bryson and Frazier and of de Jong; Durbin and Koopman 2012, section 4.4),
 //
 //	α_i = e/s − kᵀr              (A⁻¹)_ii = 1/s + kᵀNk
 //	r ← Φᵀ(r + h·α_i)            N ← Φᵀ((I − hkᵀ)N(I − khᵀ) + hhᵀ/s)Φ
@@ -34,13 +31,11 @@ import (
 //
 //	2.2e-16·((n + q)·√(1 + v/σ²) + √n·(q + |log|A||)),  q = yᵀA⁻¹y, v = Σ v_c
 //
-// and four times that for a derivative, as far as tested (v/σ² up to 1e12): dense
-// algebra loses v/σ², not its root.
+// and four times that for a derivative, as far as tested (v/σ² up to 1e12): dense algebra loses v/σ², not its root.
 //
-// Memory, D² + 2 numbers per input, 3 per component and D + 1 per column, is kept from
-// call to call: calls allocate only when they need more than any before. Methods other
-// than Factorise leave the factorisation as it is, but work in memory of the Filter: it
-// is not safe for concurrent use. See Reader.
+// Memory, D² + 2 numbers per input, 3 per component and D + 1 per column, is kept from call to call: calls allocate only when
+// they need more than any before. Methods other than Factorise leave the factorisation as it is, but work in memory of the
+// Filter: it is not safe for concurrent use. See Reader.
 type Filter struct {
 	// Ctx, unless nil, is looked at every 256 inputs of a sweep: once it has ended, methods panic with a workers.Stop.
 	Ctx context.Context
@@ -66,9 +61,8 @@ type Filter struct {
 	quad  float64   // yᵀA⁻¹y of the first column
 	gram  []float64 // CᵀA⁻¹C of all columns: the lower triangle, c×c, but for quad
 
-	// The state's basis is the sum hᵀx in the first place and all of x but its
-	// own first place after it, so that h = (1, 0, …) for sums as well: what an
-	// observation fixes is a number of its own, not a difference of large ones.
+	// The state's basis is the sum hᵀx in the first place and all of x but its own first place after it, so that h = (1, 0, …) for
+	// sums as well: what an observation fixes is a number of its own, not a difference of large ones.
 	drift [][]entry // F of each component in that basis
 
 	system system // instead of components, if there are blocks
@@ -96,8 +90,7 @@ type scratch struct {
 	sums                []float64 // what a chunk of inputs has of M, −rᵀFm and the diagonal of A⁻¹ − UUᵀ, see backward3
 }
 
-// NewFilter returns a filter for inputs t, ascending, and known error variances,
-// which may be nil. It keeps both.
+// NewFilter returns a filter for inputs t, ascending, and known error variances, which may be nil. It keeps both.
 func NewFilter(t, errors []float64) *Filter {
 	checkSorted(t)
 	f := &Filter{t: t}
@@ -120,8 +113,7 @@ func (f *Filter) SetErrors(s []float64) {
 	}
 }
 
-// SetScale sets w, positive and finite, one for each input; nil stands for ones. The filter
-// keeps it.
+// SetScale sets w, positive and finite, one for each input; nil stands for ones. The filter keeps it.
 func (f *Filter) SetScale(w []float64) {
 	if w != nil && len(w) != len(f.t) {
 		panic(fmt.Sprintf("statespace: %d scales at %d inputs", len(w), len(f.t)))
@@ -132,16 +124,14 @@ func (f *Filter) SetScale(w []float64) {
 	}
 }
 
-// NotPositive is the error for a matrix A whose leading minor that ends in Row
-// is not positive definite to working precision.
+// NotPositive is the error for a matrix A whose leading minor that ends in Row is not positive definite to working precision.
 type NotPositive struct{ Row int }
 
 func (e NotPositive) Error() string {
 	return fmt.Sprintf("statespace: the leading minor of order %d is not positive definite", e.Row+1)
 }
 
-// Factorise factorises A and solves for the columns C, n×c, of which there may be
-// none.
+// Factorise factorises A and solves for the columns C, n×c, of which there may be none.
 func (f *Filter) Factorise(columns blas64.General, cs []Component, noise float64) error {
 	n := len(f.t)
 	if columns.Cols > 0 && columns.Rows != n {
@@ -186,9 +176,8 @@ func (f *Filter) Gram(g blas64.General) {
 //
 //	½tr(A⁻¹∂A) − ½Σ_j u_jᵀ∂A u_j,  U = A⁻¹CR,
 //
-// for R, c×r, with respect to log v, log l of each component in turn and, last,
-// log σ², and returns that in the direction ∂A = diag(s) of the known errors, 0 if
-// there are none. With C = y and R = 1 they are those of the negative log likelihood.
+// for R, c×r, with respect to log v, log l of each component in turn and, last, log σ², and returns that in the direction ∂A =
+// diag(s) of the known errors, 0 if there are none. With C = y and R = 1 they are those of the negative log likelihood.
 func (f *Filter) Gradient(grad []float64, r blas64.General) (known float64) {
 	if size := f.Derivatives(); len(grad) != size {
 		panic(fmt.Sprintf("statespace: room for %d derivatives, want %d", len(grad), size))
@@ -215,8 +204,8 @@ func (f *Filter) Gradient(grad []float64, r blas64.General) (known float64) {
 	return known
 }
 
-// OwnSlopes returns the diagonal of A⁻¹ − UUᵀ that the last Gradient computed, twice its derivatives in the noise variances of the inputs;
-// nil if these are all σ². The next call overwrites it.
+// OwnSlopes returns the diagonal of A⁻¹ − UUᵀ that the last Gradient computed, twice its derivatives in the noise variances of
+// the inputs; nil if these are all σ². The next call overwrites it.
 func (f *Filter) OwnSlopes() []float64 {
 	if f.own == nil {
 		return nil
@@ -240,9 +229,8 @@ func (f *Filter) shareAt(i int) float64 {
 	return f.share[i]
 }
 
-// Reader returns a filter that shares the factorisation and has working memory of
-// its own, so that it may be used at the same time, as long as f does not factorise
-// anew. It must not factorise.
+// Reader returns a filter that shares the factorisation and has working memory of its own, so that it may be used at the same
+// time, as long as f does not factorise anew. It must not factorise.
 func (f *Filter) Reader() *Filter {
 	r := *f
 	r.scratch = scratch{}
@@ -485,8 +473,8 @@ func (f *Filter) update(cov []float64, i int) {
 	f.condition(cov, f.cov[i*f.dim*f.dim:], f.noiseAt(i))
 }
 
-// condition sets cov = P − s·k·kᵀ, P being that before an observation of this noise variance, which is the noise variance times k in the
-// first row and column. k must be set.
+// condition sets cov = P − s·k·kᵀ, where P is the covariance before an observation with this noise variance. Its first row and
+// column are the noise variance times k. k must be set.
 func (f *Filter) condition(cov, p []float64, noise float64) {
 	d := f.dim
 	for a, k := range f.k {
@@ -517,8 +505,7 @@ func (f *Filter) transitions(i int) {
 	f.assemble()
 }
 
-// assemble sets phi from block, see embed. Differences are between propagators
-// here, before they multiply anything large.
+// assemble sets phi from block, see embed. Differences are between propagators here, before they multiply anything large.
 func (f *Filter) assemble() {
 	d := f.dim
 	for c, o := range f.first {
@@ -630,8 +617,7 @@ func apply(dst, b, x []float64) {
 	}
 }
 
-// inform takes r from after observation i, of error e, to before it, and returns
-// α_i. k must be set.
+// inform takes r from after observation i, of error e, to before it, and returns α_i. k must be set.
 func (f *Filter) inform(r []float64, e float64, i int) (alpha float64) {
 	alpha = e * f.inv[i]
 	for a, k := range f.k {
@@ -671,11 +657,10 @@ func (f *Filter) observe(i int) (diag float64) {
 	return diag
 }
 
-// backward sweeps from the last input to the first with the columns CR, r_j being that of
-// each. It sets grad to the gradient, and diag to the diagonal of A⁻¹ − UUᵀ where noise
-// variances differ. With M = N − Σ_j r_j r_jᵀ the value has
-// the derivatives ½M in Q, −r_j in m_j and ½M in P (Koopman and Shephard 1992), and over a
-// gap m and P follow dm/da = Fm, dP/da = FP + PFᵀ + q·v·e_d·e_dᵀ, hence
+// backward sweeps from the last input to the first with the columns CR, r_j being that of each. It sets grad to the gradient, and
+// diag to the diagonal of A⁻¹ − UUᵀ where noise variances differ. With M = N − Σ_j r_j r_jᵀ the value has the derivatives ½M in
+// Q, −r_j in m_j and ½M in P (Koopman and Shephard 1992), and over a gap m and P follow dm/da = Fm, dP/da = FP + PFᵀ +
+// q·v·e_d·e_dᵀ, hence
 //
 //	∂/∂log v = Σ ½tr(MQ)
 //	∂/∂log l = −Σ a·(tr(FᵀX) + ½q·v·M_dd),  X = MP − Σ_j r_j m_jᵀ
@@ -790,8 +775,7 @@ func subtractOuter(m, a, b []float64) {
 	}
 }
 
-// Solve sets dst = A⁻¹b, in O(nD·d).
-// dst may be b.
+// Solve sets dst = A⁻¹b, in O(nD·d). dst may be b.
 func (f *Filter) Solve(dst, b []float64) {
 	if len(b) != len(f.t) || len(dst) != len(f.t) {
 		panic(fmt.Sprintf("statespace: solving for %d of %d with %d inputs", len(dst), len(b), len(f.t)))

@@ -92,7 +92,8 @@ func TestNLL(t *testing.T) {
 						}
 					}
 				}
-				t.Logf("worst against dense float64: value %.1e (%.1f units), gradient %.1e (%.1f units), alpha %.1e", value, units, gradient, gunits, worstAlpha)
+				t.Logf("worst against dense float64: value %.1e (%.1f units), gradient %.1e (%.1f units), alpha %.1e",
+					value, units, gradient, gunits, worstAlpha)
 			})
 		}
 	}
@@ -277,7 +278,8 @@ func TestMisuse(t *testing.T) {
 		t.Errorf("no observation: %v, %v", v, err)
 	}
 	mean, variance := []float64{1}, []float64{0}
-	if err := NewFilter(nil, nil).predict(mean, variance, []float64{3}, nil, sums["1"], 1); err != nil || mean[0] != 0 || variance[0] != 1.5 {
+	if err := NewFilter(nil, nil).predict(mean, variance, []float64{3}, nil, sums["1"], 1); err != nil || mean[0] != 0 ||
+		variance[0] != 1.5 {
 		t.Errorf("prior at one input: %v, %v, %v", mean, variance, err)
 	}
 }

@@ -57,12 +57,14 @@ type leaver struct {
 func (f *Filter) LeaveOut(mean, variance []float64, columns blas64.General, prior []float64, blocks [][]int) error {
 	n, d, h := len(f.t), f.dim, columns.Cols-1
 	if len(mean) != n || len(variance) != n || columns.Rows != n || len(prior) != h {
-		panic(fmt.Sprintf("statespace: LeaveOut: %d means, %d variances and %d priors for %d×%d columns at %d inputs", len(mean), len(variance), len(prior), columns.Rows, columns.Cols, n))
+		panic(fmt.Sprintf("statespace: LeaveOut: %d means, %d variances and %d priors for %d×%d columns at %d inputs",
+			len(mean), len(variance), len(prior), columns.Rows, columns.Cols, n))
 	}
 	wide := d + h + 1
 	l := &leaver{
 		Filter: f.Reader(), columns: columns, h: h, noise: make([]float64, n),
-		drive: make([]float64, d*d), at: make([]float64, d), look: make([]float64, d), rows: make([]float64, (2*d+2*h+1)*(d+wide)), row: make([]float64, wide), after: make([]float64, (d+h)*wide),
+		drive: make([]float64, d*d), at: make([]float64, d), look: make([]float64, d),
+		rows: make([]float64, (2*d+2*h+1)*(d+wide)), row: make([]float64, wide), after: make([]float64, (d+h)*wide),
 	}
 	for i := range l.noise {
 		l.noise[i] = math.Sqrt(f.noiseAt(i))
@@ -312,8 +314,7 @@ func (l *leaver) observeAfter(u []float64, i int) {
 	rotateIn(u, d+h, row)
 }
 
-// behind takes the information u from before input i to after the one before it: x ← Φx + noise, and the noise is
-// eliminated.
+// behind takes the information u from before input i to after the one before it: x ← Φx + noise, and the noise is eliminated.
 func (l *leaver) behind(u []float64, i int) {
 	l.step(i)
 	d, k := l.dim, l.dim+l.h

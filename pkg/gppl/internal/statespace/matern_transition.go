@@ -1,19 +1,15 @@
-// Package statespace computes with symmetric matrices A = K + σ²I over n sorted
-// scalars t₁ ≤ … ≤ t_n in time linear in n, where K is a sum of Matérn
-// covariances of half-integer order. Such a K is the covariance of the output of
-// a linear system driven by white noise,
+// Package statespace computes with symmetric matrices A = K + σ²I over n sorted scalars t₁ ≤ … ≤ t_n in time linear in n, where K
+// is a sum of Matérn covariances of half-integer order. Such a K is the covariance of the output of a linear system driven by
+// white noise,
 //
 //	x(t+Δ) = Φ(Δ)·x(t) + noise of covariance Q(Δ),  K_ij = cov(hᵀx(t_i), hᵀx(t_j)),
 //
-// whose state x has D numbers (Hartikainen and Särkkä 2010). Sorted inputs may
-// coincide, and lie as near or as far from each other as they like: nothing
-// divides by a gap or inverts Q.
+// whose state x has D numbers (Hartikainen and Särkkä 2010). Sorted inputs may coincide, and lie as near or as far from each
+// other as they like: nothing divides by a gap or inverts Q.
 //
-// The state of one component is x, (1 + d/dτ)x, (1 + d/dτ)²x, … in the unit of time 1/λ, λ =
-// √(2ν)/l, up to the one that white noise drives: then N below has ones above the diagonal
-// and nothing else, so that Φ is triangular, and no entry of Φ or Q is a difference.
-// Lengthscales enter through the pure numbers a = λΔ alone, and the variance v is a factor of
-// P∞ and Q:
+// The state of one component is x, (1 + d/dτ)x, (1 + d/dτ)²x, … in the unit of time 1/λ, λ = √(2ν)/l, up to the one that white
+// noise drives: then N below has ones above the diagonal and nothing else, so that Φ is triangular, and no entry of Φ or Q is a
+// difference. Lengthscales enter through the pure numbers a = λΔ alone, and the variance v is a factor of P∞ and Q:
 //
 //	Φ  = exp(Fa) = e⁻ᵃ·Σ_k (aN)ᵏ/k!,  F = N − I
 //	P∞ = stationary covariance,       Q = P∞ − ΦP∞Φᵀ
@@ -89,12 +85,11 @@ type steps struct {
 	of Component // that set computed them for
 }
 
-// far is the a from which an input knows nothing of the one before: there every
-// covariance is below 2e-19 of the variance.
+// far is the a from which an input knows nothing of the one before: there every covariance is below 2e-19 of the variance.
 const far = 50
 
-// set computes the transitions of c into the first of the inputs t, from infinitely far, and from each to the next. Without noise it leaves out g, which only Q
-// needs.
+// set computes the transitions of c into the first of the inputs t, from infinitely far, and from each to the next. Without noise
+// it leaves out g, which only Q needs.
 func (s *steps) set(t []float64, c Component, noise bool) {
 	n, before := len(t), math.Inf(-1)
 	s.of = c
@@ -138,8 +133,7 @@ func (s *steps) set(t []float64, c Component, noise bool) {
 //
 //	G_j(x) = ∫₀ˣ sʲe⁻ˢ ds/j! = 1 − e⁻ˣ·Σ_(k≤j) xᵏ/k! = e⁻ˣ·Σ_(k>j) xᵏ/k!,
 //
-// the regularised incomplete gamma function. The second form cancels for small
-// x, the last does not.
+// the regularised incomplete gamma function. The second form cancels for small x, the last does not.
 func gammas(g, a, e []float64, order int) {
 	g, e = g[:len(a)], e[:len(a)]
 	switch order {
@@ -173,7 +167,8 @@ func gammas(g, a, e []float64, order int) {
 				continue
 			}
 			x2 := x * x
-			even := 1 + x2*(1./42+x2*(1./3024+x2*(1./332640+x2*(1./51891840+x2*(1./10897286400+x2*(1./2964061900800+x2*(1./1013709170073600)))))))
+			even := 1 + x2*(1./42+x2*(1./3024+x2*(1./332640+
+				x2*(1./51891840+x2*(1./10897286400+x2*(1./2964061900800+x2*(1./1013709170073600)))))))
 			odd := 1./6 + x2*(1./336+x2*(1./30240+x2*(1./3991680+x2*(1./726485760+x2*(1./174356582400+x2*(1./53353114214400))))))
 			g[i] = e2 * x2 * x2 * x * (1. / 120) * (even + x*odd)
 		}
@@ -220,8 +215,7 @@ func (c Component) over(phi, q []float64, gap float64) {
 	c.transition(phi, q, a, e, g[0])
 }
 
-// noise2 returns G₁ and G₀ of 2a from g = G₂, e2 = e⁻²ᵃ: by G_(j−1)(x) = G_j(x) + e⁻ˣxʲ/j!,
-// which does not cancel as a → 0.
+// noise2 returns G₁ and G₀ of 2a from g = G₂, e2 = e⁻²ᵃ: by G_(j−1)(x) = G_j(x) + e⁻ˣxʲ/j!, which does not cancel as a → 0.
 func noise2(a, e2, g float64) (g1, g0 float64) {
 	p1 := 2 * a * e2
 	g1 = g + p1*a

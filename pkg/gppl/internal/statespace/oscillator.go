@@ -13,11 +13,12 @@ import "math"
 // entry of Q = 4β∫(φ₁₂ φ₂₂)ᵀ(φ₁₂ φ₂₂) is a difference of larger numbers over a short gap.
 type Oscillator struct {
 	omega, beta, eta2 float64
-	slow, fast        float64                                   // decay rates of an overdamped one: β ∓ κ, κ² = −η²
-	kappa, eta        float64                                   // η or κ, 0 for the other
-	bend              float64                                   // β²/η²
-	rate              float64                                   // ν: u·ν is what the series for short gaps take
-	near              struct{ s, second, q11, ds, dq11 taylor } // of s and ∂s/∂log quality from uν on, φ₂₂, Q₁₁ and ∂Q₁₁/∂log quality from (uν)³ on
+	slow, fast        float64 // decay rates of an overdamped one: β ∓ κ, κ² = −η²
+	kappa, eta        float64 // η or κ, 0 for the other
+	bend              float64 // β²/η²
+	rate              float64 // ν: u·ν is what the series for short gaps take
+	// near has s and ∂s/∂log quality from uν on, φ₂₂, Q₁₁ and ∂Q₁₁/∂log quality from (uν)³ on.
+	near struct{ s, second, q11, ds, dq11 taylor }
 }
 
 // oscillator is how many coefficients give a step to rounding up to nearby.

@@ -8,17 +8,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Posterior sets row i of means, m×c, and variance[i] to the mean that each column
-// y of C gives and the variance of the latent process, noise apart, at the inputs
-// at, in any order:
+// Posterior sets row i of means, m×c, and variance[i] to the mean that each column y of C gives and the variance of the latent
+// process, noise apart, at the inputs at, in any order:
 //
 //	mean = K_*ᵀA⁻¹y,  variance = diag(K_** − K_*ᵀA⁻¹K_*)
 //
-// in O((n + m)·D³ + m·log m), n being the inputs after the first of at. variance may
-// be nil. Between two inputs the state comes from the earlier one by Φ, with mean x
-// and covariance P, and the information of all later ones from the next by Φᵀ:
-// hᵀ(x + Pr), hᵀ(P − PNP)h. The variance has an absolute error of a few 1e-16·Σv; it
-// is never negative.
+// in O((n + m)·D³ + m·log m), n being the inputs after the first of at. variance may be nil. Between two inputs the state comes
+// from the earlier one by Φ, with mean x and covariance P, and the information of all later ones from the next by Φᵀ: hᵀ(x + Pr),
+// hᵀ(P − PNP)h. The variance has an absolute error of a few 1e-16·Σv; it is never negative.
 func (f *Filter) Posterior(means blas64.General, variance, at []float64) {
 	f.PosteriorOf(means, variance, at, nil)
 }
@@ -29,7 +26,8 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 		panic(fmt.Sprintf("statespace: %d views of %d inputs", len(view), len(at)))
 	}
 	if means.Rows != len(at) || means.Cols != f.cols || variance != nil && len(variance) != len(at) {
-		panic(fmt.Sprintf("statespace: room for %d×%d means and %d variances at %d inputs, with %d columns", means.Rows, means.Cols, len(variance), len(at), f.cols))
+		panic(fmt.Sprintf("statespace: room for %d×%d means and %d variances at %d inputs, with %d columns",
+			means.Rows, means.Cols, len(variance), len(at), f.cols))
 	}
 	for i, s := range at {
 		if math.IsNaN(s) {
@@ -106,8 +104,7 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 			}
 		}
 		if i >= 0 {
-			// What r and N are at input i is before its observation; the
-			// next round wants them there.
+			// What r and N are at input i is before its observation; the next round wants them there.
 			if i+1 < last {
 				f.transitions(i + 1)
 				for c := range f.cols {
@@ -230,8 +227,7 @@ func choleskyRoot(l, c []float64, d int) {
 	}
 }
 
-// triangularise makes the first so many columns of a, rows×cols, upper triangular by
-// reflections.
+// triangularise makes the first so many columns of a, rows×cols, upper triangular by reflections.
 func triangularise(a []float64, rows, cols, first int) {
 	for j := range first {
 		var largest float64

@@ -9,14 +9,13 @@ import (
 //
 //	x(t+Δ) = Φ(Δ)·x(t) + noise of covariance Q(Δ),  Q = P∞ − ΦP∞Φᵀ,  k(Δ) = (ΦP∞)₁₁.
 //
-// Matrices are d×d, row by row. Methods may be called at the same time.
+// Matrices are d×d, by rows. Methods must be safe for concurrent use.
 type Process interface {
 	Dim() int
-	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. What Q lacks in digits relative
-	// to itself, where gaps are short, the likelihood lacks by v/σ².
+	// Transition sets phi to Φ and noise to Q. Over an infinite gap they are 0 and P∞. Digits that Q loses, relative to itself over
+	// a short gap, cost the likelihood digits in proportion to v/σ².
 	Transition(phi, noise []float64, gap float64)
-	// Slopes sets entry p of dPhi and dNoise, d×d each, to ∂Φ and ∂Q in the log of parameter p. It is given what Transition
-	// sets.
+	// Slopes sets entry p of dPhi and dNoise, d×d each, to ∂Φ and ∂Q in the log of parameter p. It is given what Transition sets.
 	Slopes(dPhi, dNoise, phi, noise []float64, gap float64)
 }
 

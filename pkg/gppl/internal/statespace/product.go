@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// A Product computes BᵀKB and Bᵀ∂KB for one set of inputs, without noise. The lower triangle of K is a combination of exponentials times powers:
-// as e⁻ᵃaʲ/j! turns into e⁻ᵃ⁻ᵟ·Σ_i (aⁱ/i!)·δ^(j−i)/(j−i)! over a gap δ, the sums
+// A Product computes BᵀKB and Bᵀ∂KB for one set of inputs, without noise. The lower triangle of K is a combination of
+// exponentials times powers: as e⁻ᵃaʲ/j! becomes e⁻ᵃ⁻ᵟ·Σ_i (aⁱ/i!)·δ^(j−i)/(j−i)! over a gap δ, the sums
 //
 //	X_j = Σ_(m<i) e⁻ᵃ·aʲ/j!·b_m,  a = λ(t_i − t_m),  b_m row m of B
 //
@@ -23,8 +23,7 @@ import (
 //
 // All coefficients are positive, so that small gaps and large cost no digits.
 //
-// Columns are shared out between processors, in panels that stay in the nearest
-// cache. A Product is not safe for concurrent use.
+// Columns are shared out between processors, in panels that stay in the nearest cache. A Product is not safe for concurrent use.
 type Product struct {
 	t      []float64
 	steps  []steps
@@ -78,9 +77,8 @@ func (p *Product) prepare(b blas64.General, cs []Component) {
 	}
 }
 
-// Gram sets values[c] = BᵀK_cB and, unless slopes is nil, slopes[c] =
-// Bᵀ(∂K_c/∂log l_c)B, all k×k, for each component's own K_c. It takes 2nk² flops
-// for each of them, and O(k²) memory. b is n×k.
+// Gram sets values[c] = BᵀK_cB and, unless slopes is nil, slopes[c] = Bᵀ(∂K_c/∂log l_c)B, all k×k, for each component's own K_c.
+// It takes 2nk² flops for each of them, and O(k²) memory. b is n×k.
 func (p *Product) Gram(values, slopes []blas64.General, b blas64.General, cs []Component) {
 	k := b.Cols
 	if len(values) != len(cs) || slopes != nil && len(slopes) != len(cs) {
@@ -93,8 +91,7 @@ func (p *Product) Gram(values, slopes []blas64.General, b blas64.General, cs []C
 		}
 	}
 	p.prepare(b, cs)
-	// K = U + Uᵀ, where U is its lower triangle with the diagonal halved:
-	// BᵀKB = BᵀUB + (BᵀUB)ᵀ.
+	// K = U + Uᵀ, where U is its lower triangle with the diagonal halved: BᵀKB = BᵀUB + (BᵀUB)ᵀ.
 	parallel.For(len(p.panels), func(i int) { p.panels[i].gram(p, len(outs), b, cs) })
 	for i := range p.panels {
 		q := &p.panels[i]
@@ -115,8 +112,7 @@ func (p *Product) Gram(values, slopes []blas64.General, b blas64.General, cs []C
 	}
 }
 
-// gram sets sum = Bᵀ[U₁B … | ∂U₁B …] for the columns of the panel, n of U and
-// ∂U together.
+// gram sets sum = Bᵀ[U₁B … | ∂U₁B …] for the columns of the panel, n of U and ∂U together.
 func (q *panel) gram(p *Product, n int, b blas64.General, cs []Component) {
 	k, w := b.Cols, q.to-q.from
 	width := n * w

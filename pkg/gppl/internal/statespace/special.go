@@ -9,9 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// The sweeps of a Filter with one component, written out: the same formulas as
-// in forward and backward, with the states' numbers in registers. The noise
-// enters as σ²·k where it can, for P − s·k·kᵀ = σ²·k in h's row and column.
+// The sweeps of a Filter with one component, written out: the same formulas as in forward and backward, with the states' numbers
+// in registers. The noise enters as σ²·k where it can, for P − s·k·kᵀ = σ²·k in h's row and column.
 
 // part returns the transitions into some inputs, P and 1/s there.
 func (f *Filter) part(from, to int) (a, e, g, cov, inv []float64) {
@@ -302,9 +301,8 @@ func (f *Filter) forward3(columns blas64.General) (quad float64, err error) {
 	return quad, nil
 }
 
-// backward3 is backward for one component of order 2. It has two loops for each chunk, since
-// the numbers of both together are more than there are registers: the first one leaves M,
-// −rᵀFm and the diagonal in sums.
+// backward3 is backward for one component of order 2. It has two loops for each chunk, since the numbers of both together are
+// more than there are registers: the first one leaves M, −rᵀFm and the diagonal in sums.
 func (f *Filter) backward3(grad []float64, r blas64.General) {
 	noise, own, v := f.noise, f.own, f.cs[0].Variance
 	var r1, r2, r3, n11, n12, n13, n22, n23, n33, gv, gl, gn float64
@@ -364,9 +362,8 @@ func (f *Filter) backward3(grad []float64, r blas64.General) {
 	grad[0], grad[1], grad[2] = 0.5*v*gv, -gl, 0.5*f.noise*gn
 }
 
-// What the columns after the first have in the sweeps of special.go where the registers do
-// not suffice for both. For each input of a chunk they leave in sums, in this order, the
-// upper triangle of Σ_j r_j r_jᵀ, −Σ_j r_jᵀFm_j and Σ_j α_j².
+// What the columns after the first have in the sweeps of special.go where the registers do not suffice for both. For each input
+// of a chunk they leave in sums, in this order, the upper triangle of Σ_j r_j r_jᵀ, −Σ_j r_jᵀFm_j and Σ_j α_j².
 const (
 	sums2 = 3 + 2
 	sums3 = 6 + 2
@@ -399,8 +396,8 @@ func (f *Filter) backwardColumns2(sums []float64, from, to int) {
 	}
 }
 
-// forwardColumns3 takes the columns after the first over some inputs, for one component of order 2: two at a time, since each waits for
-// itself at every input.
+// forwardColumns3 takes the columns after the first over some inputs, for one component of order 2: two at a time, since each
+// waits for its own result at every input.
 func (f *Filter) forwardColumns3(columns blas64.General, from, to int) {
 	more := columns.Cols - 1
 	as, es, _, cov, inv := f.part(from, to)
@@ -424,8 +421,8 @@ func (f *Filter) forwardColumns3(columns blas64.General, from, to int) {
 	}
 }
 
-// track is what a column after the first has over some inputs: its y, a stride of the columns apart, its state after the last observation,
-// and where its errors, these over s and its means go.
+// track is what a column after the first has over some inputs: its y, a stride of the columns apart, its state after the last
+// observation, and where its errors, the errors over s, and its means go.
 type track struct{ y, after, errs, scaled, means []float64 }
 
 // trackOf returns that of column j+1.

@@ -9,7 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// Stretch is a short stretch of a series, on which gradients are checked by differences of values. The zero value is ready for Of.
+// Stretch is a short stretch of a series, on which gradients are checked by differences of values. The zero value is ready for
+// Of.
 type Stretch struct {
 	*Filter
 	Columns blas64.General // of the stretch
@@ -19,8 +20,8 @@ type Stretch struct {
 	moved []Component
 }
 
-// Of takes the stretch from the middle of a series, with its columns, known errors and scales of the noise (SetErrors, SetScale). The
-// inputs of all calls are the same.
+// Of takes the stretch from the middle of a series, with its columns, known errors and scales of the noise (SetErrors, SetScale).
+// The inputs of all calls must be the same.
 func (s *Stretch) Of(t []float64, columns blas64.General, known, scale []float64) {
 	const longest = 1000
 	n := len(t)
@@ -42,7 +43,8 @@ func (s *Stretch) Of(t []float64, columns blas64.General, known, scale []float64
 }
 
 // CompareComponents is Compare for components, in their logs.
-func (s *Stretch) CompareComponents(cs []Component, noise float64, r blas64.General, rounding float64) (slope, difference, limit float64, err error) {
+func (s *Stretch) CompareComponents(cs []Component, noise float64, r blas64.General,
+	rounding float64) (slope, difference, limit float64, err error) {
 	return s.Compare(func(step float64) error {
 		s.moved = append(s.moved[:0], cs...)
 		for i := range s.moved {
@@ -53,11 +55,12 @@ func (s *Stretch) CompareComponents(cs []Component, noise float64, r blas64.Gene
 	}, func(grad []float64) []float64 { return grad }, r, rounding)
 }
 
-// Compare returns the slope of ½log|A| + ½Σ_j (Cr_j)ᵀA⁻¹Cr_j along the direction in log θ by its gradient and by a difference of values, and
-// what they may differ by, rounding being that of a value, relative to its size. factorise sets the filter a step along the direction;
-// chain makes derivatives in log θ of those of the filter. Where the kernel turns by many radians within the stretch, so that
-// a step of its period moves the far end by much of a radian, a smaller step is taken.
-func (s *Stretch) Compare(factorise func(step float64) error, chain func(grad []float64) []float64, r blas64.General, rounding float64) (slope, difference, limit float64, err error) {
+// Compare returns the slope of ½log|A| + ½Σ_j (Cr_j)ᵀA⁻¹Cr_j along the direction in log θ by its gradient and by a difference of
+// values, and how much they may differ. rounding is that of a value, relative to its size. factorise sets the filter a step along
+// the direction; chain turns derivatives of the filter into those in log θ. Where the kernel turns by many radians within the
+// stretch, so that a step of its period moves the far end by much of a radian, a smaller step is taken.
+func (s *Stretch) Compare(factorise func(step float64) error, chain func(grad []float64) []float64, r blas64.General,
+	rounding float64) (slope, difference, limit float64, err error) {
 	value := func(step float64) (float64, error) {
 		if err := factorise(step); err != nil {
 			return 0, err

@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// A Tail is what a Filter knows after its last input: all that later inputs ask for, whatever the number of those before. It does not
-// change.
+// A Tail is what a Filter knows after its last input: all that later inputs need, whatever the number of those before. It does
+// not change.
 type Tail struct {
 	at   float64   // the last input
 	mean []float64 // of the state after its observation, D for each column
@@ -66,8 +66,8 @@ func (t *Tail) Gram(g blas64.General) {
 	}
 }
 
-// Ahead sets means to what each column predicts at an input that is not before the last, and returns the variance of the latent process
-// there, as Posterior does, in O(D³ + cD²).
+// Ahead sets means to the prediction of each column at an input that is not before the last, and returns the variance of the
+// latent process there, as Posterior does, in O(D³ + cD²).
 func (f *Filter) Ahead(means []float64, t *Tail, at float64) (variance float64) {
 	if len(means) != f.cols {
 		panic(fmt.Sprintf("statespace: room for %d means of %d columns", len(means), f.cols))
@@ -88,8 +88,8 @@ func (f *Filter) ahead() []float64 {
 	return f.x[:f.dim]
 }
 
-// reach sets the transitions from a tail to an input, the covariance there (room.ahead and Ph in room.u for blocks, else p), and returns
-// hᵀPh.
+// reach sets the transitions from a tail to an input and the covariance there (for blocks room.ahead, and Ph in room.u; else p),
+// and returns hᵀPh.
 func (f *Filter) reach(t *Tail, at float64) float64 {
 	if !(at >= t.at) {
 		panic(fmt.Sprintf("statespace: an input %v before the last, %v", at, t.at))
@@ -113,8 +113,8 @@ func (f *Filter) carry(x, mean []float64) float64 {
 	return f.system.see(f.room.seen, x)
 }
 
-// Extend returns the tail after one more observation, at an input that is not before the last: y has the value of each column, and the
-// noise has the variance σ²·share + known. It takes O(D³ + cD² + c²), and allocates the tail alone.
+// Extend returns the tail after one more observation, at an input that is not before the last. y has the value of each column,
+// and the noise the variance σ²·share + known. It takes O(D³ + cD² + c²), and allocates only the tail.
 func (f *Filter) Extend(t *Tail, at float64, y []float64, share, known float64) (*Tail, error) {
 	if len(y) != f.cols {
 		panic(fmt.Sprintf("statespace: %d values of %d columns", len(y), f.cols))
@@ -154,7 +154,8 @@ func (f *Filter) Extend(t *Tail, at float64, y []float64, share, known float64) 
 	return next, nil
 }
 
-// Over returns a filter of other inputs, columns, known variances and shares (nil as in NewFilter and SetScale), factorised as f is.
+// Over returns a filter of other inputs, columns, known variances and shares (nil as in NewFilter and SetScale), factorised as f
+// is.
 func (f *Filter) Over(t []float64, columns blas64.General, known, share []float64) (*Filter, error) {
 	other := NewFilter(t, known)
 	other.SetScale(share)
@@ -164,8 +165,9 @@ func (f *Filter) Over(t []float64, columns blas64.General, known, share []float6
 	return other, other.Factorise(columns, f.cs, f.noise)
 }
 
-// AheadJointly sets row i of means, m×c, to what the columns predict at at[i], and cov(i, j, v) is told the covariance v of the latent process
-// at at[i] and at[j], once for each pair i ≥ j, the inputs being ascending and none before the last. It takes O(m·D³ + m²·D²).
+// AheadJointly sets row i of means, m×c, to the predictions of the columns at at[i], and calls cov(i, j, v) with the covariance v
+// of the latent process at at[i] and at[j], once for each pair i ≥ j. The inputs ascend, and none is before the last. It takes
+// O(m·D³ + m²·D²).
 func (f *Filter) AheadJointly(means blas64.General, t *Tail, at []float64, cov func(i, j int, v float64)) {
 	x, c := make([]float64, f.dim), make([]float64, f.dim)
 	for j, from := range at {

@@ -26,9 +26,10 @@ var (
 	_ Differentiable = Turn{}
 )
 
-// viewed is what a Filter knows of its views. Where an observation sees hᵀx, x is kept as T·x, T being |h| times the reflection that
-// has h/|h| as its first row: every sweep then sees the first number of the state, as without views, by transitions TΦT⁻¹ and TQTᵀ. A
-// reflection times a number is as well conditioned as can be, and likelihoods do not depend on what is below the first row.
+// viewed is what a Filter knows of its views. Where an observation sees hᵀx, x is kept as T·x, where T is |h| times the
+// reflection with h/|h| as its first row: every sweep then sees the first number of the state, as without views, by the
+// transitions TΦT⁻¹ and TQTᵀ. A multiple of a reflection is as well conditioned as can be, and likelihoods do not depend on what
+// is below the first row.
 type viewed struct {
 	views   []View
 	of      []int       // the view of each input
@@ -45,12 +46,12 @@ type glass struct {
 	w []float64 // nil: zeros
 }
 
-// leastSeen is the least |h| of a block, relative to the largest of its view: what a view does not see at all is seen with a variance of
-// 2⁻⁸⁰, so that T has an inverse.
+// leastSeen is the least |h| of a block, relative to the largest of its view: what a view does not see at all counts as seen with
+// a variance of 2⁻⁸⁰, so that T has an inverse.
 const leastSeen = 0x1p-40
 
-// SetViews sets the views and which of them each input has; a view may have none. nil stands for f itself. The filter keeps both. Views
-// are for FactoriseBlocks with blocks without Weights.
+// SetViews sets the views and which of them each input has; a view may have no input. nil stands for f itself. The filter keeps
+// both. Views are for FactoriseBlocks with blocks without Weights.
 func (f *Filter) SetViews(views []View, of []int) {
 	if len(of) != len(f.t) {
 		panic(fmt.Sprintf("statespace: %d views of %d inputs", len(of), len(f.t)))
@@ -250,8 +251,8 @@ func (f *Filter) chainViews(grad []float64) {
 	}
 }
 
-// ViewSlopes sets the derivatives that Gradient is of in Value and in Slope of each view and in the log of the noise variance of its
-// observations. Slope's is 0 if f has no derivative. Gradient was asked for, after SetScale.
+// ViewSlopes sets the derivatives, of what Gradient differentiates, in the Value and Slope of each view and in the log of the
+// noise variance of its observations. Slope's is 0 if f has no derivative. Gradient must have been called, after SetScale.
 func (f *Filter) ViewSlopes(value, slope, noise []float64) {
 	s := &f.system
 	for c := range s.viewed.views {

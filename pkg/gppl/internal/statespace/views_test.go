@@ -119,8 +119,9 @@ func (c *viewedCase) filter(t *testing.T, theta []float64, views []View) (f *Fil
 // TestDerivative compares f′ = gᵀx with differences of the covariance, and ∂g with differences of g.
 func TestDerivative(t *testing.T) {
 	for kind, theta := range map[string][]float64{
-		"constant": nil, "turn": {0.4}, "matern32": {0.3}, "matern52": {-0.4}, "oscillator": {0.2, -0.9}, "matern⊗oscillator": {0.3, 0.5, 0.4},
-		"matern⊗turn": {0.1, 0.7}, "constant⊗turn": {0.7},
+		"constant": nil, "turn": {0.4}, "matern32": {0.3}, "matern52": {-0.4}, "oscillator": {0.2, -0.9},
+		"matern⊗oscillator": {0.3, 0.5, 0.4},
+		"matern⊗turn":       {0.1, 0.7}, "constant⊗turn": {0.7},
 	} {
 		p, params := process(kind, theta)
 		blocks := []Block{{Process: p, Params: params, Variance: 1}}
@@ -132,7 +133,8 @@ func TestDerivative(t *testing.T) {
 		if got, want := at(slope, f)(0.3), fd.Derivative(at(f, f), 0.3, central); math.Abs(got-want) > 1e-8*(1+math.Abs(want)) {
 			t.Errorf("%s: cov(f′, f) = %v, want %v", kind, got, want)
 		}
-		if got, want := at(slope, slope)(0.3), -fd.Derivative(at(slope, f), 0.3, central); math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
+		if got, want := at(slope, slope)(0.3), -fd.Derivative(at(slope, f), 0.3,
+			central); math.Abs(got-want) > 1e-7*(1+math.Abs(want)) {
 			t.Errorf("%s: cov(f′, f′) = %v, want %v", kind, got, want)
 		}
 		d := p.Dim()
@@ -162,7 +164,8 @@ var fivePoints = &fd.Settings{Step: 1e-5, Formula: fd.Formula{Derivative: 1, Ste
 	{Loc: -2, Coeff: 1. / 12}, {Loc: -1, Coeff: -8. / 12}, {Loc: 1, Coeff: 8. / 12}, {Loc: 2, Coeff: -1. / 12}}}}
 
 func randomViewed(rnd *rand.Rand, n int) *viewedCase {
-	all := [][]string{{"matern32"}, {"oscillator"}, {"matern52"}, {"matern⊗oscillator"}, {"matern⊗turn"}, {"oscillator", "oscillator"},
+	all := [][]string{{"matern32"}, {"oscillator"}, {"matern52"}, {"matern⊗oscillator"}, {"matern⊗turn"}, {"oscillator",
+		"oscillator"},
 		{"matern32", "matern52"}, {"turn", "matern32"}, {"matern32", "constant"}, {"constant⊗turn", "oscillator"}}
 	c := &viewedCase{kinds: all[rnd.IntN(len(all))]}
 	for _, kind := range c.kinds {

@@ -13,8 +13,7 @@ import (
 	smooth "github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Columns are right-hand sides of n entries, with their transforms, for the factors of
-// any A of n rows. They do not change.
+// Columns are right-hand sides of n entries, with their transforms, for the factors of any A of n rows. They do not change.
 type Columns struct {
 	rows blas64.General // c×n
 	hat  []complex128   // of each
@@ -111,11 +110,9 @@ func (w *Workspace) solveShare(i int) {
 	}
 }
 
-// CombinedSums sets dst to the n sums s_d = Σ_i (A⁻¹ − Σ_k α_kα_kᵀ)_(i,i+d) over the
-// pairs of observed rows that are d apart, for α_k = (A⁻¹CR)_k, R having a row for each
-// column of C, by 3 + m transforms: those of A⁻¹C are known. With one, α = A⁻¹y,
-// ½yᵀA⁻¹y + ½log|A| has the derivatives ½s_0 with respect to c_0 and s_d with
-// respect to c_d.
+// CombinedSums sets dst to the n sums s_d = Σ_i (A⁻¹ − Σ_k α_kα_kᵀ)_(i,i+d) over the pairs of observed rows that are d apart, for
+// α_k = (A⁻¹CR)_k, R having a row for each column of C, by 3 + m transforms: those of A⁻¹C are known. With one, α = A⁻¹y, ½yᵀA⁻¹y
+// + ½log|A| has the derivatives ½s_0 with respect to c_0 and s_d with respect to c_d.
 func (f *Factor) CombinedSums(dst []float64, s *Solutions, r blas64.General, w *Workspace) {
 	if r.Cols > 0 && r.Rows != s.Alpha.Rows {
 		panic(fmt.Sprintf("toeplitz: R has %d rows for %d columns", r.Rows, s.Alpha.Rows))

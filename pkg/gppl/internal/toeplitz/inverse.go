@@ -14,12 +14,10 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Workspace is scratch memory for Factor. Reused from call to call, it saves
-// allocations. One goroutine at a time may use it, for any n. The zero value is
-// ready.
+// Workspace is scratch memory for Factor. Reused from call to call, it saves allocations. One goroutine at a time may use it, for
+// any n. The zero value is ready.
 type Workspace struct {
-	// Ctx, unless nil, is looked at between stages and columns: once it has ended, what works here panics with a
-	// workers.Stop.
+	// Ctx, unless nil, is looked at between stages and columns: once it has ended, what works here panics with a workers.Stop.
 	Ctx context.Context
 
 	lattice lattice
@@ -29,8 +27,7 @@ type Workspace struct {
 	rest, step, along []float64
 	spread            [2][]float64 // of a short factor
 
-	// The loops that run in parallel, made once so that calls need not allocate,
-	// and what they run on.
+	// The loops that run in parallel, made once so that calls need not allocate, and what they run on.
 	columns, convolve, correlate func(int)
 	f                            *Factor
 	rhs                          []float64
@@ -125,9 +122,8 @@ func (f *Factor) formOver(b []float64, w *Workspace) float64 {
 	return (norm(f.hat) - norm(f.tilde)) / (f.x[0] * float64(f.size) * float64(f.size))
 }
 
-// Refine adds A⁻¹(b − Ax) to x: one step of iterative refinement, 9 transforms. Solve
-// errs by up to 6 times what rounding of A does, Refine brings that down to 2
-// (TestDense).
+// Refine adds A⁻¹(b − Ax) to x: one step of iterative refinement, 9 transforms. Solve errs by up to 6 times what rounding of A
+// does, Refine brings that down to 2 (TestDense).
 func (f *Factor) Refine(x, b []float64, w *Workspace) {
 	f.check("x", x)
 	f.check("b", b)
@@ -200,8 +196,7 @@ func (f *Factor) applyTransforms(dst, b []float64, w *Workspace) {
 	copy(dst, l.seq[:f.n])
 }
 
-// correct subtracts BBᵀb from dst, and sets missing entries to zero. It returns work, in
-// which it works.
+// correct subtracts BBᵀb from dst, and sets missing entries to zero. It returns work, in which it works.
 func (f *Factor) correct(dst, b, work []float64) []float64 {
 	m := len(f.missing)
 	if m == 0 {
@@ -214,8 +209,7 @@ func (f *Factor) correct(dst, b, work []float64) []float64 {
 	return work
 }
 
-// convolveShare sets the spectrum of lane i to that of L(x)L(x)ᵀb for lane 0, of
-// L(x̃)L(x̃)ᵀb for lane 1, times size.
+// convolveShare sets the spectrum of lane i to that of L(x)L(x)ᵀb for lane 0, of L(x̃)L(x̃)ᵀb for lane 1, times size.
 func (w *Workspace) convolveShare(i int) {
 	f, l := w.f, &w.lanes[i]
 	column := f.hat
@@ -266,8 +260,8 @@ func (w *Workspace) columnsShare(i int) {
 	}
 }
 
-// DiagonalSum returns entry d of CombinedSums from its definition, without a transform, and the sum of the absolute values that it adds
-// up, by O(n(1 + m)) operations and O(n) for each α_k. With x the first column of A⁻¹,
+// DiagonalSum returns entry d of CombinedSums from its definition, without a transform, and the sum of the absolute values of its
+// terms, in O(n(1 + m)) operations and O(n) for each α_k. With x the first column of A⁻¹,
 //
 //	Σ_i (A⁻¹)_(i,i+d) = Σ_j (n − d − 2j)·x_j·x_(j+d)/x_0.
 func (f *Factor) DiagonalSum(d int, alpha []float64) (sum, size float64) {
@@ -309,8 +303,7 @@ func (f *Factor) diagonalSums(dst, alpha, power []float64, w *Workspace) {
 	copy(dst, l.seq[:f.n])
 }
 
-// correlateShare sets the power of a lane to its share of the transform of the
-// sums along diagonals.
+// correlateShare sets the power of a lane to its share of the transform of the sums along diagonals.
 func (w *Workspace) correlateShare(i int) {
 	f, l := w.f, &w.lanes[i]
 	if i == 0 {

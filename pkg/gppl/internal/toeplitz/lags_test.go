@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestLags: the sums over a sample of lags are those over all of them, within the margin, for a function that falls and for one whose period
-// divides the step.
+// TestLags: the sums over a sample of lags are those over all of them, within the margin, for a function that falls and for one
+// whose period divides the step.
 func TestLags(t *testing.T) {
 	for _, n := range []int{1, 100, 5000} {
 		all := make([]float64, n)

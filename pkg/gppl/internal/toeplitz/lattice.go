@@ -22,11 +22,9 @@ const (
 //
 //	a ← a − κ·zb,  b ← zb − κ·a   (z shifts by one place)
 //
-// of the package comment, for two inputs at once. It does depth stages at a time.
-// Their κ follow from the first depth entries alone. Then every piece of width
-// entries, together with the depth entries before it, passes through all of these
-// stages on its own: pieces are independent, each stays in the cache of its
-// processor, and no result depends on the number of processors.
+// of the package comment, for two inputs at once. It does depth stages at a time. Their κ follow from the first depth entries
+// alone. Then every piece of width entries, together with the depth entries before it, passes through all of these stages on its
+// own: pieces are independent, each stays in the cache of its processor, and no result depends on the number of processors.
 type lattice struct {
 	ctx  context.Context
 	n    int
@@ -63,8 +61,7 @@ func (l *lattice) reset(n int) {
 	}
 }
 
-// factorise sets x to the first column of A⁻¹ and returns log|A|, where c is the
-// first column of A.
+// factorise sets x to the first column of A⁻¹ and returns log|A|, where c is the first column of A.
 func (l *lattice) factorise(x, c []float64) (float64, error) {
 	n := len(c)
 	l.reset(n)
@@ -132,8 +129,7 @@ func (l *lattice) piece(i int) {
 	l.filter(i, l.p[next], l.r[next], l.p[now], l.r[now], from, min(from+width, l.done+stages+1))
 }
 
-// filter sets entries [from, to) of a and b to those of a0 and b0 after the
-// stages of kappa. What lies before entry 0 is zero.
+// filter sets entries [from, to) of a and b to those of a0 and b0 after the stages of kappa. What lies before entry 0 is zero.
 func (l *lattice) filter(piece int, a, b, a0, b0 []float64, from, to int) {
 	s := &l.scratch[piece]
 	stages := len(l.kappa)

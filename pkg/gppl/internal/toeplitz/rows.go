@@ -8,8 +8,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// Rows reads rows of A⁻¹, for one goroutine: a row by a solution and its refinement, the rows after it one from another (see Inverse), in
-// 4n flops each and 2nm for m missing rows.
+// Rows reads rows of A⁻¹, for one goroutine: a row by a solution and its refinement, the rows after it from one another (see
+// Inverse), in 4n flops each and 2nm for m missing rows.
 type Rows struct {
 	f       *Factor
 	w       *Workspace
@@ -34,8 +34,9 @@ func (f *Factor) NewRows(w *Workspace) *Rows {
 	return r
 }
 
-// Read sets dst to row i, with zeros in the missing ones; row i is not missing. It returns an estimate of the change of A, relative to A₀₀, for
-// which the row is exact: 0 if it was solved and is as exact as the factor (Backward), as alone asks for.
+// Read sets dst to row i, which is not missing, with zeros in the missing ones. It returns an estimate of the change of A,
+// relative to A₀₀, for which the row is exact; 0 if it was solved for, as alone requires, and is as exact as the factor
+// (Backward).
 func (r *Rows) Read(dst []float64, i int, alone bool) (off float64) {
 	r.f.check("dst", dst)
 	if r.at >= 0 && r.at == r.end && i == r.at+1 && !alone {

@@ -6,7 +6,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// short is the number of rows up to which convolutions are made by inner products, n² flops each, which take less time than transforms.
+// short is the number of rows up to which convolutions are inner products, of n² flops each, which are then faster than
+// transforms.
 const short = 192
 
 func (f *Factor) short() bool { return f.n <= short }

@@ -1,8 +1,6 @@
-// Package toeplitz does the linear algebra of symmetric positive definite
-// Toeplitz matrices, A_ij = c_|i−j|, and of such matrices without a few of their
-// rows and columns: log|A|, A⁻¹b, the diagonal of A⁻¹, and the sums along all
-// diagonals of A⁻¹. It takes O(n²) time, nearly all of it in one filter, and O(n)
-// memory.
+// Package toeplitz does the linear algebra of symmetric positive definite Toeplitz matrices, A_ij = c_|i−j|, and of such matrices
+// without a few of their rows and columns: log|A|, A⁻¹b, the diagonal of A⁻¹, and the sums along all diagonals of A⁻¹. It takes
+// O(n²) time, nearly all of it in one filter, and O(n) memory.
 //
 // # Factorisation
 //
@@ -11,21 +9,19 @@
 //
 //	κ_m = u_m/v_(m−1),   u_i ← u_i − κ_m·v_(i−1),   v_i ← v_(i−1) − κ_m·u_i   (i ≥ m),
 //
-// which makes u_m zero. Then v_i, i ≥ m, is column m of LD in A = LDLᵀ, and
-// D_m = v_m is the variance of the error of predicting one entry of a series of
-// covariance A from the m entries before it. So log|A| = Σ log D_m, and A is positive
-// definite if and only if all D_m > 0, D_0 = c_0.
+// which makes u_m zero. Then v_i, i ≥ m, is column m of LD in A = LDLᵀ, and D_m = v_m is the variance of the error of predicting
+// one entry of a series of covariance A from the m entries before it. So log|A| = Σ log D_m, and A is positive definite if and
+// only if all D_m > 0, D_0 = c_0.
 //
 // The coefficients of that prediction follow from the κ_m (Durbin 1960; Levinson
 // 1947), by the same filter from p = r = (1, 0, …),
 //
 //	p_j ← p_j − κ_m·r_(j−1),   r_j ← r_(j−1) − κ_m·p_j,
 //
-// and in the end x = p/D_(n−1) is the first column of A⁻¹. Durbin and Levinson
-// find κ_m from p, by an inner product. Here it comes from u and v: that is stable
-// for every positive definite A, like Cholesky (Bojanczyk, Brent, de Hoog and
-// Sweet 1995), and leaves no sums, on which processors would have to wait for
-// each other. The two filters together work on n + 1 entries in every stage.
+// and in the end x = p/D_(n−1) is the first column of A⁻¹. Durbin and Levinson find κ_m from p, by an inner product. Here it
+// comes from u and v: that is stable for every positive definite A, like Cholesky (Bojanczyk, Brent, de Hoog and Sweet 1995), and
+// leaves no sums, on which processors would have to wait for each other. The two filters together work on n + 1 entries in every
+// stage.
 //
 // # Inverse
 //
@@ -33,9 +29,8 @@
 //
 //	x_0·A⁻¹ = L(x)L(x)ᵀ − L(x̃)L(x̃)ᵀ,   x̃ = (0, x_(n−1), …, x_1),
 //
-// where L(x) is the lower triangular Toeplitz matrix with first column x. So A⁻¹b
-// is four convolutions, by FFT or, of few rows, by inner products. An entry differs from the one above it on its
-// diagonal by
+// where L(x) is the lower triangular Toeplitz matrix with first column x. So A⁻¹b is four convolutions, by FFT or, of few rows,
+// by inner products. An entry differs from the one above it on its diagonal by
 //
 //	(A⁻¹)_(i+1,j+1) − (A⁻¹)_ij = (x_(i+1)x_(j+1) − x_(n−1−i)x_(n−1−j))/x_0,
 //
@@ -44,9 +39,8 @@
 //
 //	s_d = Σ_i (A⁻¹)_(i,i+d) = (1/x_0)·Σ_j (n−d−2j)·x_j·x_(j+d).
 //
-// With n−d−2j = (n/2−j) + (n/2−j−d) this is the correlation of x with (n/2−j)x_j,
-// in both directions: the transform of s is 2·Re(conj(x̂)·ŵ)/x_0, ŵ that of
-// (n/2−j)x_j. Those of ααᵀ, Σ_i α_i·α_(i+d), have the transform |α̂|².
+// With n−d−2j = (n/2−j) + (n/2−j−d) this is the correlation of x with (n/2−j)x_j, in both directions: the transform of s is
+// 2·Re(conj(x̂)·ŵ)/x_0, ŵ that of (n/2−j)x_j. Those of ααᵀ, Σ_i α_i·α_(i+d), have the transform |α̂|².
 //
 // # Missing rows
 //
@@ -54,30 +48,24 @@
 //
 //	A⁻¹ = [P Q; Qᵀ R],   R = (A⁻¹)_mm = (A_mm − A_mo·A_oo⁻¹·A_om)⁻¹.
 //
-// R⁻¹ is the Schur complement of A_oo in A, whence |A| = |A_oo|/|R|, and from the
-// inverse of a block matrix
+// R⁻¹ is the Schur complement of A_oo in A, whence |A| = |A_oo|/|R|, and from the inverse of a block matrix
 //
 //	log|A_oo| = log|A| + log|R|,   A_oo⁻¹ = P − QR⁻¹Qᵀ.
 //
-// Let E be the m columns of the identity of the missing rows, R = FFᵀ and
-// B = A⁻¹E·F⁻ᵀ (n×m). Then BBᵀ = [QR⁻¹Qᵀ Q; Qᵀ R] and
+// Let E be the m columns of the identity of the missing rows, R = FFᵀ and B = A⁻¹E·F⁻ᵀ (n×m). Then BBᵀ = [QR⁻¹Qᵀ Q; Qᵀ R] and
 //
 //	A⁻¹ − BBᵀ = [A_oo⁻¹ 0; 0 0]
 //
-// is A_oo⁻¹ with zeros in the missing rows and columns. So sums over all entries are
-// sums over the observed ones: the diagonal is that of A⁻¹ minus Σ_k B_ik², and the
-// sums along diagonals, over pairs of observed rows, are
-// s_d − Σ_k Σ_i B_ik·B_(i+d,k), that is m more autocorrelations. The columns A⁻¹E take
-// O(m·n log n) time, B takes O(m²n) time and nm numbers of memory.
+// is A_oo⁻¹ with zeros in the missing rows and columns. So sums over all entries are sums over the observed ones: the diagonal is
+// that of A⁻¹ minus Σ_k B_ik², and the sums along diagonals, over pairs of observed rows, are s_d − Σ_k Σ_i B_ik·B_(i+d,k), that
+// is m more autocorrelations. The columns A⁻¹E take O(m·n log n) time, B takes O(m²n) time and nm numbers of memory.
 //
 // # Accuracy
 //
-// Rounding of A alone, a relative change ε = 2⁻⁵³ of it, moves log|A| by up to
-// ε·‖A‖·tr A⁻¹, at most ε·n·‖A‖/σ² for A = K + σ²I. The results err by a small multiple
-// of what that does to them (TestDense, for ‖A‖·‖A⁻¹‖ up to 1e10). The computed x is
-// nearly that of another Toeplitz matrix A + ΔA, the one with the computed κ, and the
-// computed log|A| belongs to the same matrix. [Factor.Backward] measures it with
-// one product: ‖Ax − e_1‖/‖x‖ = ‖ΔA·x‖/‖x‖.
+// Rounding of A alone, a relative change ε = 2⁻⁵³ of it, moves log|A| by up to ε·‖A‖·tr A⁻¹, at most ε·n·‖A‖/σ² for A = K + σ²I.
+// The results err by a small multiple of what that does to them (TestDense, for ‖A‖·‖A⁻¹‖ up to 1e10). The computed x is nearly
+// that of another Toeplitz matrix A + ΔA, the one with the computed κ, and the computed log|A| belongs to the same matrix.
+// [Factor.Backward] measures it with one product: ‖Ax − e_1‖/‖x‖ = ‖ΔA·x‖/‖x‖.
 package toeplitz
 
 import (
@@ -90,9 +78,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
-// Factor is a factorisation of A. It holds about 6n numbers, and nm + m²/2 more for m
-// missing rows. Methods other than Factorise do not change it and may run at the
-// same time, each with a Workspace of its own. The zero value is empty.
+// Factor is a factorisation of A. It holds about 6n numbers, and nm + m²/2 more for m missing rows. Methods other than Factorise
+// do not change it and may run at the same time, each with a Workspace of its own. The zero value is empty.
 type Factor struct {
 	n        int
 	x        []float64
@@ -110,9 +97,8 @@ type Factor struct {
 	logDetObserved float64
 }
 
-// Factorise sets f to the factor of the A with first column c, without the rows and
-// columns in missing, which must ascend. It takes about 4n² flops, on all
-// processors, and returns dense.NotPositive if A is not positive definite to rounding.
+// Factorise sets f to the factor of the A with first column c, without the rows and columns in missing, which must ascend. It
+// takes about 4n² flops, on all processors, and returns dense.NotPositive if A is not positive definite to rounding.
 func (f *Factor) Factorise(c []float64, missing []int, w *Workspace) error {
 	n := len(c)
 	if n == 0 {
@@ -183,9 +169,8 @@ func (f *Factor) measure(w *Workspace) {
 // LogDet returns log|A|, of the observed rows and columns.
 func (f *Factor) LogDet() float64 { return f.logDetObserved }
 
-// Backward returns ‖Ax − e_1‖/‖x‖, where x is the computed first column of A⁻¹: an
-// estimate of the change of A for which the results are exact. So log|A| errs by about
-// Backward·tr A⁻¹, and bᵀA⁻¹b by Backward·‖A⁻¹b‖². It is below 8·2⁻⁵³·‖A‖ unless
+// Backward returns ‖Ax − e_1‖/‖x‖, where x is the computed first column of A⁻¹: an estimate of the change of A for which the
+// results are exact. So log|A| errs by about Backward·tr A⁻¹, and bᵀA⁻¹b by Backward·‖A⁻¹b‖². It is below 8·2⁻⁵³·‖A‖ unless
 // something went wrong (TestBackward). It does not see what is done for missing rows.
 func (f *Factor) Backward() float64 { return f.backward }
 

@@ -234,8 +234,8 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// TestFormOfCovariances: at an input between two places, the form of its covariances is what the data explain of the variance. It is as
-// exact as by a solve, also where A is nearly singular.
+// TestFormOfCovariances: at an input between two places, the form of its covariances is what the data explain of the variance. It
+// is as exact as by a solve, also where A is nearly singular.
 func TestFormOfCovariances(t *testing.T) {
 	var w Workspace
 	var f Factor
@@ -265,7 +265,8 @@ func TestFormOfCovariances(t *testing.T) {
 				bySolve := math.Abs(floats.Dot(cross, solved) - exact)
 				rounding := eps * (d.norm()*d.trace() + n) * mat.Norm(b, 2) * mat.Norm(&want, 2)
 				if off := math.Abs(f.Form(cross, &w) - exact); off > 4*bySolve+0.1*rounding {
-					t.Errorf("%s, noise %g, at %v: form off by %.2g, by a solve %.2g, rounding of A %.2g", name, noise, at, off, bySolve, rounding)
+					t.Errorf("%s, noise %g, at %v: form off by %.2g, by a solve %.2g, rounding of A %.2g",
+						name, noise, at, off, bySolve, rounding)
 				}
 			}
 		}
@@ -381,7 +382,8 @@ func TestReuse(t *testing.T) {
 		procs := runtime.GOMAXPROCS(1)
 		want := run(c[0], c[1], &f1, &w1)
 		runtime.GOMAXPROCS(procs)
-		if got.logDet != want.logDet || !slices.Equal(got.x, want.x) || !slices.Equal(got.sums, want.sums) || !slices.Equal(got.solved, want.solved) {
+		if got.logDet != want.logDet || !slices.Equal(got.x, want.x) || !slices.Equal(got.sums, want.sums) ||
+			!slices.Equal(got.solved, want.solved) {
 			t.Errorf("n=%d, %d missing: other digits from new memory on one processor", c[0], c[1])
 		}
 	}
@@ -552,7 +554,8 @@ func TestRows(t *testing.T) {
 							followed++
 						}
 						if off := rows.residual(got, i) / blas64.Nrm2(dense.Vec(got)); !(off <= 16*said+64*eps*norm) {
-							t.Fatalf("n=%d/%s/noise=%g/missing=%d: row %d: |e − A·row| is %.2g of |row|, said were %.2g", n, name, noise, m, i, off, said)
+							t.Fatalf("n=%d/%s/noise=%g/missing=%d: row %d: |e − A·row| is %.2g of |row|, said were %.2g",
+								n, name, noise, m, i, off, said)
 						}
 						for _, j := range missing {
 							if got[j] != 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
-// What a factor and the sums along diagonals take, measured: seconds a row squared, and for every missing row seconds a row (its solve) and
-// a row and missing row.
+// Measured times of a factor and the sums along diagonals: seconds per row squared and per row; and for every missing row,
+// seconds per row for its solve, and per row and missing row.
 const (
 	stageSeconds   = 0.75e-9
 	rowSeconds     = 3e-7
@@ -24,17 +24,18 @@ func Seconds(n, missing int) float64 {
 	return rows*rows*stageSeconds + rows*rowSeconds + m*rows*(solveSeconds+m*missingSeconds)
 }
 
-// vectors is the number of vectors of n numbers that a factor and a Workspace take, transforms of twice the next power of two included.
+// vectors is the number of vectors of n numbers in a factor and a Workspace, transforms of twice the next power of two included.
 const vectors = 56
 
 // Bytes is their memory.
 func Bytes(n, missing int) float64 { return 8 * float64(n) * (vectors + float64(missing)) }
 
-// trusted is what the checks allow, relative: far above rounding. What remains below it is told by Backward and by the rest of Solutions.
+// trusted is the relative error that the checks allow, far above rounding. Backward and the Rest of Solutions report what is
+// below it.
 const trusted = 1e-8
 
-// Verify compares A, whose first column is c, times the first column of A⁻¹ with 1, and A times the solutions with their columns, by what
-// Factorise and SolveColumns left of them.
+// Verify compares A, whose first column is c, times the first column of A⁻¹ with 1, and A times the solutions with their columns,
+// by the residuals that Factorise and SolveColumns kept.
 func (f *Factor) Verify(s *Solutions, c []float64) error {
 	norm := -c[0]
 	for _, v := range c {
@@ -52,8 +53,8 @@ func (f *Factor) Verify(s *Solutions, c []float64) error {
 	return nil
 }
 
-// VerifySums compares the sums along two diagonals, the first and a given one, with their definition, without the transforms. sums are those
-// of A⁻¹ less uᵀu, u being c×n.
+// VerifySums compares the sums along two diagonals, the first and a given one, with their definition, without the transforms.
+// sums are those of A⁻¹ − uᵀu, where u is c×n.
 func (f *Factor) VerifySums(sums []float64, u blas64.General, other int) error {
 	var size float64 // of the terms
 	for _, d := range [...]int{0, other} {

@@ -21,8 +21,7 @@ func Name(v any) string {
 	return t.Name()
 }
 
-// Read returns a value of the type of zero with the fields of a JSON object, which
-// may be missing.
+// Read returns a value of the type of zero with the fields of a JSON object, which may be missing.
 func Read[T any](zero T, fields json.RawMessage) (T, error) {
 	t := reflect.TypeOf(zero)
 	pointer := t.Kind() == reflect.Pointer

@@ -1,6 +1,6 @@
-// Package verify checks answers where they are made: before an engine returns a gradient, it compares a part of it with the same number
-// computed by another route, one that does not share the step that may go wrong. The cost is a small share of the evaluation. An answer that
-// fails is an error of type Failed; a loss counts it, reports it and asks the next engine.
+// Package verify checks answers where they are made: before an engine returns a gradient, it compares a part of it with the same
+// number computed by another route, which does not share the step that may go wrong. The cost is a small share of the evaluation.
+// An answer that fails is an error of type Failed; a loss counts it, reports it and asks the next engine.
 package verify
 
 import (
@@ -34,8 +34,7 @@ const GradientTrust = 1e-6
 // over the rounding of some thousands of operations.
 const Backward = 1e-11
 
-// Pick returns an index below n that the parameters decide: another at every
-// evaluation, and the same at the same one.
+// Pick returns an index below n that the parameters decide: another at every evaluation, and the same at the same one.
 func Pick(n int, theta ...float64) int {
 	h := uint64(0x9e3779b97f4a7c15)
 	for _, t := range theta {

@@ -10,9 +10,9 @@ const (
 	q3, q4, q5 = 2.48015872888517045348e-5, -1.38888888888730564116e-3, 4.16666666666665929218e-2
 )
 
-// SincosPi sets sin[i] = sin πx[i] and cos[i] = cos πx[i], within 2 units of 2⁻⁵³ and, of the sine of less than a quarter, 2 units in its last
-// place: whole turns cost no digits, which in math.Sincos(πx) the rounding of πx does. sin or cos may be x. Like Exp it gives the same bits on every
-// processor.
+// SincosPi sets sin[i] = sin πx[i] and cos[i] = cos πx[i], within 2 units of 2⁻⁵³ and, for the sine of |x| < ¼, within 2 units in
+// its last place: whole turns cost no digits, unlike the rounding of πx in math.Sincos(πx). sin or cos may be x. Like Exp it
+// gives the same bits on every processor.
 func SincosPi(sin, cos, x []float64) {
 	sin, cos = sin[:len(x)], cos[:len(x)]
 	for i, v := range x {

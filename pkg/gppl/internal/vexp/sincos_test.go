@@ -8,10 +8,12 @@ import (
 
 // TestSincosPi compares with math.Sincos after whole turns were taken off, which is exact.
 func TestSincosPi(t *testing.T) {
-	x := []float64{0, 0.25, 0.5, 0.75, 1, -0.25, -0.5, -1, 1.5, 2, 1e-300, -1e-300, 1 << 49, -(1 << 49), 1<<49 - 0.25, 1<<48 + 0.5, 1e300, math.Inf(1), math.NaN()}
+	x := []float64{0, 0.25, 0.5, 0.75, 1, -0.25, -0.5, -1, 1.5, 2, 1e-300, -1e-300, 1 << 49, -(1 << 49), 1<<49 - 0.25, 1<<48 + 0.5,
+		1e300, math.Inf(1), math.NaN()}
 	rnd := rand.New(rand.NewPCG(2, 1))
 	for range 300000 {
-		x = append(x, rnd.NormFloat64(), 1e5*rnd.NormFloat64(), math.Exp(20*rnd.NormFloat64()), 0.25*float64(rnd.IntN(4000)-2000)+1e-9*rnd.NormFloat64())
+		x = append(x, rnd.NormFloat64(), 1e5*rnd.NormFloat64(), math.Exp(20*rnd.NormFloat64()),
+			0.25*float64(rnd.IntN(4000)-2000)+1e-9*rnd.NormFloat64())
 	}
 	sin, cos := make([]float64, len(x)), make([]float64, len(x))
 	SincosPi(sin, cos, x)

@@ -1,6 +1,5 @@
-// Package vexp computes exp, and sines and cosines, over slices, for the kernels: loops that the
-// processor can overlap from entry to entry, at about half the time of math.Exp
-// and within 1 unit in the last place of it.
+// Package vexp computes exp, and sines and cosines, over slices, for the kernels: loops that the processor can overlap from entry
+// to entry, at about half the time of math.Exp and within 1 unit in the last place of it.
 package vexp
 
 import "math"
@@ -11,17 +10,15 @@ const (
 	mask = size - 1
 
 	perUnit = size / math.Ln2
-	// Added to a float64 below 2^51, it leaves the nearest integer in the low
-	// bits of the sum.
+	// Added to a float64 below 2^51, it leaves the nearest integer in the low bits of the sum.
 	shift = 3 << 51
 
 	lowest  = -708 // exp is subnormal or zero below
 	highest = 709
 )
 
-// table holds the bits of 2^(i/size), less i in the place of the exponent's
-// fraction, so that adding n<<(52-bits) to entry n mod size gives 2^(n/size). It is
-// math.Exp2 of one processor, written out since processors differ in the last bit.
+// table holds the bits of 2^(i/size), less i in the place of the exponent's fraction, so that adding n<<(52-bits) to entry n mod
+// size gives 2^(n/size). It is math.Exp2 of one processor, written out since processors differ in the last bit.
 var table = [size]uint64{
 	0x3ff0000000000000, 0x3feff63da9fb3335, 0x3fefec9a3e778061, 0x3fefe315e86e7f85,
 	0x3fefd9b0d3158574, 0x3fefd06b29ddf6de, 0x3fefc74518759bc8, 0x3fefbe3ecac6f383,
@@ -66,9 +63,8 @@ func init() {
 	c1, c2 = ln2Hi/size, ln2Lo/size
 }
 
-// Exp sets dst[i] = exp(x[i]), 0 where that is subnormal: arithmetic with
-// subnormal numbers takes a hundred times as long. dst may be x. From −708 to 709 every
-// processor gives the same bits, since no product is fused with what it is added to.
+// Exp sets dst[i] = exp(x[i]), 0 where that is subnormal: arithmetic with subnormal numbers takes a hundred times as long. dst
+// may be x. From −708 to 709 every processor gives the same bits, since no product is fused with what it is added to.
 func Exp(dst, x []float64) {
 	dst = dst[:len(x)]
 	a, b := c1, c2

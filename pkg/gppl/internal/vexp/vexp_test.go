@@ -7,7 +7,8 @@ import (
 )
 
 func TestExp(t *testing.T) {
-	x := []float64{0, math.Copysign(0, -1), 1, -1, 709.7, 710, -708.5, -745, -746, math.Inf(1), math.Inf(-1), math.NaN(), 1e-300, -1e-17}
+	x := []float64{0, math.Copysign(0, -1), 1, -1, 709.7, 710, -708.5, -745, -746, math.Inf(1), math.Inf(-1), math.NaN(), 1e-300,
+		-1e-17}
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for range 1000000 {
 		x = append(x, 1400*(rnd.Float64()-0.5), -40*rnd.Float64(), math.Exp(20*rnd.NormFloat64()))

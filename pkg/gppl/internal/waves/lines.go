@@ -38,9 +38,9 @@ type Lines struct {
 	Weights                       []float64 // a_j, which add to 1 or less
 }
 
-// BandsOf appends the ranges of frequencies outside which Σ c_m is at most eps·k(0), in multiples of one over the period, to dst; none if
-// they are too many to count. Half of eps is for the next image of the kernel, half for what lies outside the bands: for line j,
-// where a_j·exp(−2π²l²f²) is small.
+// BandsOf appends the ranges of frequencies outside which Σ c_m is at most eps·k(0), in multiples of one over the period, to dst;
+// none if they are too many to count. Half of eps is for the next image of the kernel, half for what lies outside the bands: for
+// line j, where a_j·exp(−2π²l²f²) is small.
 func BandsOf[B BandLike](k Lines, dst []B, span, eps float64) (float64, []B) {
 	eps *= min(1, span/k.Lengthscale) // derivatives in a period grow with the lengthscale over it, and not with the range
 	period := span + k.Lengthscale*math.Sqrt(2*math.Log(4/eps))

@@ -209,8 +209,8 @@ func (k Scales) Slope(dst, r []float64) {
 // vanishes is an exponent whose exponential, 1e-35, is nothing beside any tolerance.
 const vanishes = 80
 
-// Circle returns the period, beyond whose next image there is less than half of eps, and the frequency that less than a quarter of eps is
-// beyond, on either side.
+// Circle returns the period beyond whose next image there is less than half of eps, and the frequency beyond which there is less
+// than a quarter of eps on either side.
 func (k Scales) Circle(span, eps float64) (period, frequency float64) {
 	total := k.Weight()
 	eps *= min(1, span/k.Terms[0].Lengthscale)

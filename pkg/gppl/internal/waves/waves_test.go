@@ -8,8 +8,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
-// TestHarmonics: the weights add up to exp(−2 sin²(πr/p)/l²), and their derivatives to its derivative, for a single harmonic and for
-// hundreds of them.
+// TestHarmonics: the weights add up to exp(−2 sin²(πr/p)/l²), and their derivatives to its derivative, for a single harmonic and
+// for hundreds of them.
 func TestHarmonics(t *testing.T) {
 	for _, l := range []float64{0.02, 0.3, 1, 7, 1e3} {
 		last := LastHarmonic(l, 1e-14)
@@ -39,12 +39,13 @@ func TestHarmonics(t *testing.T) {
 	}
 }
 
-// TestLines: the waves of widened lines add up to the function up to the span, and their derivatives to its derivatives, for lines that lie
-// apart and for those that run into one another.
+// TestLines: the waves of widened lines add up to the function up to the span, and their derivatives to its derivatives, for
+// lines that lie apart and for those that run into one another.
 func TestLines(t *testing.T) {
 	const span = 30.0
 	for _, k := range []Lines{
-		{1.3, 4, 4, []float64{1}}, {1, 300, 0.7, []float64{0.5, 0.3, 0, 0.2}}, {0.7, 2, 3, []float64{0.1, 0.9}}, {1, 1e4, 500, []float64{0, 1}},
+		{1.3, 4, 4, []float64{1}}, {1, 300, 0.7, []float64{0.5, 0.3, 0, 0.2}}, {0.7, 2, 3, []float64{0.1, 0.9}},
+		{1, 1e4, 500, []float64{0, 1}},
 	} {
 		period, bands := BandsOf(k, []Band(nil), span, 1e-13)
 		if bands == nil || !(period >= span) {
@@ -93,8 +94,8 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestScales: the terms of a rational quadratic function add up to it, and so do their derivatives, whatever α is. It fails if the rule has
-// a step too many, or ends too early.
+// TestScales: the terms of a rational quadratic function add up to it, and so do their derivatives, whatever α is. It fails if
+// the rule has a step too many, or ends too early.
 func TestScales(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 3))
 	for range testsize.Of(300, 1000, 10000) {
