@@ -16,8 +16,8 @@ import _ "embed"
 //go:embed co2-weekly.csv
 var CO2Weekly string
 
-// Coal is the text of coal.csv: the disasters in British coal mines with ten deaths or more, 1851 to 1962. A header and 112 rows, one a year;
-// columns year and disasters.
+// Coal is the text of coal.csv: the disasters in British coal mines with ten deaths or more, 1851 to 1962. A header and 112 rows,
+// one a year; columns year and disasters.
 //
 //go:embed coal.csv
 var Coal string

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// The kernel keeps panelRows×panelCols entries of the result in registers while it adds up to depth products to each. At a depth of 64
-// the parts of a and b that it reads stay in the first cache.
+// The kernel keeps panelRows×panelCols entries of the result in registers while it adds up to depth products to each. At a depth
+// of 64 the parts of a and b that it reads stay in the first cache.
 const (
 	panelRows = 4
 	panelCols = 8
@@ -36,22 +36,23 @@ type packed struct {
 
 var packs = sync.Pool{New: func() any { return new(packed) }}
 
-// addProduct adds to the 4×8 matrix c the product of the 4×k matrix a, stored by columns, and the k×8 matrix b, for k > 0. The rows of b
-// and c are ldb and ldc apart. It needs AVX. Each entry adds its products one after another, each rounded, as gonum does.
+// addProduct adds to the 4×8 matrix c the product of the 4×k matrix a, stored by columns, and the k×8 matrix b, for k > 0. The
+// rows of b and c are ldb and ldc apart. It needs AVX. Each entry adds its products one after another, each rounded, as gonum
+// does.
 //
 //go:noescape
 func addProduct(k int, a, b *float64, ldb int, c *float64, ldc int)
 
-// dots sets to to the products of 4 rows of a, lda apart, and 2 rows of b, ldb apart, of k entries each. It needs AVX. It adds up as gonum
-// does: every fourth product in a lane, those left over in the first.
+// dots sets to to the products of 4 rows of a, lda apart, and 2 rows of b, ldb apart, of k entries each. It needs AVX. It adds up
+// as gonum does: every fourth product in a lane, those left over in the first.
 //
 //go:noescape
 func dots(k int, a *float64, lda int, b *float64, ldb int, to *[dotRows * dotCols]float64)
 
 // Gemm sets c = alpha·op(a)·op(b) + beta·c like blas64.Gemm, serially: for use where the processors are busy already. It takes
 // 2·m·n·k operations, in vectors of four on processors with AVX and with the result in registers: twice as fast as gonum, or more
-// (BenchmarkGemm). It skips leading and trailing columns of zeros of four rows of op(a). The result is that of gonum to the last bit, so
-// that nothing depends on the processor.
+// (BenchmarkGemm). It skips leading and trailing columns of zeros of four rows of op(a). The result is that of gonum to the last
+// bit, so that nothing depends on the processor.
 func Gemm(ta, tb blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
 	k, kb := a.Cols, b.Rows
 	if ta != blas.NoTrans {
@@ -67,7 +68,9 @@ func Gemm(ta, tb blas.Transpose, alpha float64, a, b blas64.General, beta float6
 	if k != kb {
 		panic(fmt.Sprintf("dense: op(a) has %d columns, op(b) %d rows", k, kb))
 	}
-	_, _, _ = a.Data[(a.Rows-1)*a.Stride+a.Cols-1], b.Data[(b.Rows-1)*b.Stride+b.Cols-1], c.Data[(c.Rows-1)*c.Stride+c.Cols-1] // the kernels do not check
+	for _, m := range []blas64.General{a, b, c} { // the kernels do not check
+		_ = m.Data[(m.Rows-1)*m.Stride+m.Cols-1]
+	}
 	switch beta {
 	case 0:
 		Zero(c)

@@ -36,8 +36,8 @@ func Mul(ctx context.Context, c blas64.General, ta blas.Transpose, a, b blas64.G
 	})
 }
 
-// Square sets g to aᵀa on all processors. Of the products of the last unread columns with one another it sets none but those that share a
-// tile with others.
+// Square sets g to aᵀa on all processors. Of the products of the last unread columns with one another it sets none but those that
+// share a tile with others.
 func Square(g, a blas64.General, unread int) {
 	if a.Cols == 1 {
 		g.Data[0] = blas64.Dot(Column(a, 0), Column(a, 0))
@@ -74,7 +74,8 @@ func Product(ta blas.Transpose, a, b blas64.General) blas64.General {
 	return c
 }
 
-// Combine returns a·r, in the memory of dst where it does. Where r is zero above or below, as a triangular one is, it takes less time.
+// Combine returns a·r, in the memory of dst where it does. Where r is zero above or below, as a triangular one is, it takes less
+// time.
 func Combine(dst, a, r blas64.General) blas64.General {
 	dst = Reshape(dst, a.Rows, r.Cols)
 	if a.Cols == 1 && r.Cols == 1 {

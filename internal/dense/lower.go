@@ -144,8 +144,8 @@ func (l *Lower) CholeskySigned(negative int) error {
 	return nil
 }
 
-// CholeskyWithJitter factorises the matrix that fill writes. If that fails it adds jitter to the diagonal, from 1e-12 of scale upwards by
-// tens to 1e-6 of scale, and returns what it took.
+// CholeskyWithJitter factorises the matrix that fill writes. If that fails it adds jitter to the diagonal, from 1e-12 of scale
+// upwards by tens to 1e-6 of scale, and returns what it took.
 func (l *Lower) CholeskyWithJitter(scale float64, fill func()) (jitter float64, err error) {
 	fill()
 	if err = l.Cholesky(); err == nil {
@@ -462,8 +462,8 @@ func (l *Lower) RowSquares(visit func(row int, all, left float64)) {
 	}
 }
 
-// InverseBlock sets dst to rows and columns first, first + 1, … of A⁻¹ = MᵀM, where m = M = L⁻¹, with the working memory of strip, which it
-// returns.
+// InverseBlock sets dst to rows and columns first, first + 1, … of A⁻¹ = MᵀM, where m = M = L⁻¹, with the working memory of
+// strip, which it returns.
 func (m *Lower) InverseBlock(dst blas64.General, first int, strip blas64.General) blas64.General {
 	count := dst.Cols
 	strip = Reshape(strip, Tile, count)

@@ -192,8 +192,8 @@ func deflate(w, q blas64.General) {
 //
 //	W ← normalise(W − rate·W·offdiag(WᵀW)),
 //
-// as often as steps says. It iterates on the k×k Gram matrix G = WᵀW and the accumulated factor in O(nk² + steps·k³), since W itself is only
-// needed at the end.
+// as often as steps says. It iterates on the k×k Gram matrix G = WᵀW and the accumulated factor in O(nk² + steps·k³), since W
+// itself is only needed at the end.
 func Repel(w *mat.Dense, steps int, rate float64) {
 	_, k := w.Dims()
 	var gram, next, step, moved mat.Dense

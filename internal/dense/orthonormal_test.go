@@ -37,7 +37,8 @@ func TestRepel(t *testing.T) {
 	}
 }
 
-// TestCholeskyWithJitter: a singular matrix takes a little on its diagonal, one that is not even close to positive definite is an error.
+// TestCholeskyWithJitter: a singular matrix takes a little on its diagonal, one that is not even close to positive definite is an
+// error.
 func TestCholeskyWithJitter(t *testing.T) {
 	const n = 5
 	l := NewLower(n)

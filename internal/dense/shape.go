@@ -95,8 +95,8 @@ func New(rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: max(1, cols), Data: make([]float64, rows*cols)}
 }
 
-// Resize returns n elements in the memory of x, or in new memory, with room for an eighth more, if that does not suffice. They have any
-// values.
+// Resize returns n elements in the memory of x, or in new memory, with room for an eighth more, if that does not suffice. They
+// have any values.
 func Resize[T any](x []T, n int) []T {
 	if cap(x) < n {
 		return make([]T, n, n+n/8)
