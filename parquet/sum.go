@@ -72,7 +72,7 @@ func columnOf(s *schema.Schema, name string, place int, dates bool) (n numbers, 
 	c := s.Column(n.index)
 	n.name, n.level, n.physical = c.Path(), c.MaxDefinitionLevel(), c.PhysicalType()
 	cannot := func() (numbers, error) {
-		return n, fmt.Errorf("column %q is %v %v, and numbers and texts are read, and timestamps as x",
+		return n, fmt.Errorf("column %q is %v %v: only numbers and texts can be read, and timestamps as x",
 			n.name, n.physical, c.LogicalType())
 	}
 	if c.MaxRepetitionLevel() > 0 {

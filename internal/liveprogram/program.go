@@ -18,8 +18,8 @@ import (
 var built embed.FS
 
 // ErrAbsent says that the command was built without the program.
-var ErrAbsent = errors.New("this gppl was built without the program of live figures, or with that of other sources, which the" +
-	" release files have; in a clone, go generate ./internal/liveprogram && go install ./cmd/gppl adds it")
+var ErrAbsent = errors.New("this gppl was built without the program for live figures, or with one from other sources; release" +
+	" files contain it; in a clone, go generate ./internal/liveprogram && go install ./cmd/gppl adds it")
 
 // Load returns the program and its worker. The error is ErrAbsent if go generate has not made it, or made it of another
 // internal/live.

@@ -41,7 +41,7 @@ func (c commands) run(ctx context.Context, rows, kernels string) error {
 	for text := range strings.SplitSeq(rows, ",") {
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(n >= 1) {
-			return fmt.Errorf("-files %s: numbers of rows are wanted", rows)
+			return fmt.Errorf("-files %s: want numbers of rows", rows)
 		}
 		lengths = append(lengths, int(n))
 	}

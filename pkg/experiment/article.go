@@ -16,7 +16,7 @@ func Article(rows []Row) (string, error) {
 	row := func(id string) (Row, error) {
 		i := slices.IndexFunc(rows, func(r Row) bool { return r.ID == id })
 		if i < 0 {
-			return Row{}, fmt.Errorf("experiment: the article names row %q, which the ledger has not", id)
+			return Row{}, fmt.Errorf("experiment: the article names row %q, which is not in the ledger", id)
 		}
 		return rows[i], nil
 	}

@@ -378,7 +378,7 @@ func TestErrata(t *testing.T) {
 			id = strings.Trim(id, " `")
 			named[id] = true
 			if _, ok := rows[id]; !ok {
-				t.Errorf("errata.md names row %q, which the ledger has not", id)
+				t.Errorf("errata.md names row %q, which is not in the ledger", id)
 			}
 		}
 	}

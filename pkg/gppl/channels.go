@@ -116,7 +116,7 @@ func (m ChannelModel) Check() error {
 		}
 		names[c.Name] = true
 		if c.Slope != 0 && !differentiable(blocks) {
-			return fmt.Errorf("gppl: channel %q sees the derivative of f, and that of %v has none: take Matern32, Matern52, SHO,"+
+			return fmt.Errorf("gppl: channel %q sees the derivative of f, but %v is not differentiable, or its derivative is unknown: use Matern32, Matern52, SHO,"+
 				" Rotation or Cosine, or products of them with Periodic", c.Name, m.Kernel)
 		}
 	}

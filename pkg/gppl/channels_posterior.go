@@ -59,7 +59,7 @@ func (p *ChannelPosterior) Function(x []float64) (mean, variances []float64, err
 // Derivative returns the mean and variance of f′, per unit of x. It is an error if f has none, or with exposures.
 func (p *ChannelPosterior) Derivative(x []float64) (mean, variances []float64, err error) {
 	if !p.sloped {
-		return nil, nil, fmt.Errorf("gppl: %v has no derivative that is known, or observations are averages over exposures",
+		return nil, nil, fmt.Errorf("gppl: the derivative of %v is not available, or the observations are averages over exposures",
 			p.model.Kernel)
 	}
 	return p.view(x, len(p.model.Channels)+1, -1)

@@ -141,8 +141,8 @@ type lostError struct {
 }
 
 func (e *lostError) Error() string {
-	return fmt.Sprintf("gppl: %s cannot be left out: what they add to the others is lost in rounding: by the %s engine the"+
-		" prediction may be %.2g of its standard deviation off", observations(e.block), e.engine, e.off)
+	return fmt.Sprintf("gppl: %s cannot be left out: rounding errors of the %s engine may shift the prediction by %.2g of its"+
+		" standard deviation", observations(e.block), e.engine, e.off)
 }
 
 // lost is an error of leaveout in the words of this package.

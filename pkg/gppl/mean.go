@@ -264,8 +264,8 @@ func basisOf(m Mean, h *mat.Dense, variances []float64) (*regress.Basis, error) 
 				" prior (GaussianBeta)", name)
 		}
 		if len(rank.With) == 0 { // products of extreme values are no numbers
-			return nil, fmt.Errorf("gppl: column %q of the mean cannot be told from those before it in float64: scale it, leave it"+
-				" out, or give it a prior (GaussianBeta)", name)
+			return nil, fmt.Errorf("gppl: column %q of the mean is indistinguishable from those before it in float64: scale it,"+
+				" leave it out, or give it a prior (GaussianBeta)", name)
 		}
 		var with []string
 		for _, j := range rank.With {

@@ -52,8 +52,8 @@ func Contour(o ContourOptions) (*Figure, error) {
 	}{{o.X, o.LogX}, {o.Y, o.LogY}} {
 		for i, v := range side.at {
 			if !drawable(v, side.log) || i > 0 && !(side.at[i-1] < v) {
-				return nil, fmt.Errorf("viz: value %d of a side of a contour is %g: they ascend, are finite, "+
-					"and positive on a log axis", i, v)
+				return nil, fmt.Errorf("viz: value %d along a side of a contour is %g: values must ascend, be finite "+
+					"and, on a log axis, positive", i, v)
 			}
 		}
 	}

@@ -130,13 +130,13 @@ func (a *fitting) searchRest(d gppl.Data) error {
 		a.result.Search.Next = s.optima[1].value - s.optima[0].value
 	}
 	if better, nats := s.beyond(family); nats > 1 {
-		a.unsettled = append(a.unsettled, fmt.Sprintf("beyond the range of x a period would fit %.3g nats better, as no rhythm but"+
-			" a lengthscale: %v", nats, a.family.WithParams(better.u).Kernel))
+		a.unsettled = append(a.unsettled, fmt.Sprintf("a period longer than the range of x would fit %.3g nats better, but acts as a"+
+			" lengthscale: %v", nats, a.family.WithParams(better.u).Kernel))
 	}
 	a.unsettled = append(a.unsettled, s.rivals()...)
 	if share := outliers(d.Y); scales.periods != nil && share > 0.5 {
-		a.unsettled = append(a.unsettled, fmt.Sprintf("a fiftieth of the observations hold %.2g of the mean of y²: these outliers"+
-			" decide on the period, and no search finds the best for sure", share))
+		a.unsettled = append(a.unsettled, fmt.Sprintf("2 %% of the observations make up %.0f %% of the mean of y²: these outliers"+
+			" determine the period, and the search may miss the best one", 100*share))
 	}
 	if s.open {
 		a.unsettled = append(a.unsettled, "the search was still finding better optima when it ended")
@@ -438,8 +438,8 @@ func (a *fitting) aliasDoubts() (doubts []string) {
 		best := a.result.Result
 		found := best.Model.Params()[i].Value
 		if each := a.settings.Fit.EvaluationSeconds; each > 0 && gppl.Seconds(all, best.Model.Values()) > firstSteps*each {
-			return append(doubts, fmt.Sprintf("whether the times take another period for %s was not looked at: evaluations there would"+
-				" exceed the limit of time", params[i].Name))
+			return append(doubts, fmt.Sprintf("whether another period explains the times as well as %s was not checked: evaluations"+
+				" there would exceed the time limit", params[i].Name))
 		}
 		stands := best.Value
 		if a.spread != nil {

@@ -154,7 +154,7 @@ func TestAliasesWithinTime(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said := strings.Contains(strings.Join(r.Warnings, "; "), "was not looked at"); said != c.left {
+		if said := strings.Contains(strings.Join(r.Warnings, "; "), "was not checked"); said != c.left {
 			t.Errorf("evaluations of %g s: aliases are left out is %v, want %v: %q", c.seconds, said, c.left, r.Warnings)
 		}
 		if c.left && r.Status == gppl.Converged {
