@@ -178,7 +178,7 @@ func (l *stumble) ValueGrad(grad, theta []float64) (float64, error) {
 func TestFitAroundFailures(t *testing.T) {
 	d := drawn(t, 150, 6)
 	r := must.Get(gppl.Fit(context.Background(), hole{exactLoss(t, d)}, nil, gppl.Settings{}))(t)
-	if !strings.Contains(strings.Join(r.Warnings, " "), "retreated; most recently: too long") || r.Params[1].Value > 2.05 {
+	if !strings.Contains(strings.Join(r.Warnings, " "), "went back from them; the last time: too long") || r.Params[1].Value > 2.05 {
 		t.Errorf("got %v", r)
 	}
 	passing := &stumble{Loss: exactLoss(t, d)}

@@ -158,8 +158,8 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 		r.warn("%d times an engine could not keep its promise and another took over", rep.Fallbacks)
 	}
 	if nats > 0 {
-		r.warn("no engine could keep the tolerance: the loss may be wrong by up to %.2g nats at the best point, because the noise"+
-			" is tiny compared with the variance", nats)
+		r.warn("no engine could keep the tolerance: the loss may be wrong by up to %.2g nats at the best point, where the noise is"+
+			" tiny against the variance", nats)
 	}
 	r.Evaluations, r.Checks = o.evaluations, o.checks
 	if o.failures > 0 && r.Status != Converged { // an optimum is one whatever was tried on the way
@@ -177,8 +177,8 @@ func (o *objective) failed() string {
 	if o.failure != nil {
 		why = strings.TrimPrefix(o.failure.Error(), "gppl: ")
 	}
-	return fmt.Sprintf("in %d of %d evaluations training tried parameters at which the loss cannot be computed, and retreated;"+
-		" most recently: %s", o.failures, o.evaluations, why)
+	return fmt.Sprintf("in %d of %d evaluations training tried parameters at which the loss cannot be computed, and went back"+
+		" from them; the last time: %s", o.failures, o.evaluations, why)
 }
 
 // compromised returns the error bound of the loss at the best point, if no engine kept the tolerance there, or 0, and the
