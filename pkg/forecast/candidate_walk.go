@@ -118,7 +118,7 @@ func (randomWalk) says(c Candidate) (note, summary string) {
 	percent := 100 * c.Weight
 	if c.Half > 0 {
 		return fmt.Sprintf("The weight of the random walk grows with the distance ahead, whatever its evidence: %.0f %% after %.0f steps, where the weights of this table are, and %.0f %% far ahead.", percent, c.Half, 2*percent),
-			fmt.Sprintf("A random walk with drift has %.0f %% after %.0f steps and more further ahead, whatever its evidence, which is about the next step.", percent, c.Half)
+			fmt.Sprintf("A random walk with drift has %.0f %% after %.0f steps and more further ahead, whatever its evidence: what observations show of the next steps says little of those.", percent, c.Half)
 	}
 	return fmt.Sprintf("The random walk has a fixed weight of %.0f %%, whatever its evidence.", percent),
 		fmt.Sprintf("A random walk with drift has %.0f %%, whatever its evidence: growth often stops, and levels last longer than a short series shows.", percent)
