@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// shareOf is a series of per cent that comes close to 100, with some values there if full is set.
-func shareOf(t *testing.T, full bool) *Series {
+// share is a series of per cent that comes close to 100, with some values there if full is set.
+func share(t *testing.T, full bool) *Series {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(9, 9))
 	x, y := make([]float64, 80), make([]float64, 80)
@@ -30,7 +30,7 @@ func shareOf(t *testing.T, full bool) *Series {
 // TestBounds forecasts per cent with and without bounds: bands do not leave 0 to 100, nor do those of a saved model, and without bounds they do.
 func TestBounds(t *testing.T) {
 	for _, full := range []bool{false, true} {
-		s := shareOf(t, full)
+		s := share(t, full)
 		free, err := Fit(t.Context(), s, Options{Budget: 1, Log: "never"})
 		if err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestBounds(t *testing.T) {
 
 // TestBoundedDistribution integrates the density between bounds: it is that of the distribution.
 func TestBoundedDistribution(t *testing.T) {
-	s := shareOf(t, false)
+	s := share(t, false)
 	if err := s.Bound(0, 100); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestBoundedDistribution(t *testing.T) {
 
 // TestBoundsErrors names a value beyond the bounds, and bounds that are none.
 func TestBoundsErrors(t *testing.T) {
-	s := shareOf(t, false)
+	s := share(t, false)
 	if err := s.Bound(0, 50); err == nil || !strings.Contains(err.Error(), "is beyond the bounds, 0 and 50") || s.Bounds != nil {
 		t.Error(err)
 	}

@@ -22,8 +22,8 @@ type candidate interface {
 	grown() bool
 	// takesPart reports whether a trained model of it has a part in the forecast, beside the others of the search.
 	takesPart(p *policy, t *trial) bool
-	// share is the weight of its model in a forecast from n observations.
-	share(n int) share
+	// share is the weight of its model in a forecast from n observations; fixed is false if the evidence decides it.
+	share(n int) (weight float64, fixed bool)
 	// prior replaces the weak prior of the i-th parameter of a model, by none if its Sigma is 0; ok is false where it does not.
 	prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool)
 	// slope is the prior variance of the slope of a linear trend about which its models are, of n observations.
@@ -31,15 +31,7 @@ type candidate interface {
 	// odds is the logarithm of the prior odds of a model, in nats: what the evidence of others must be higher by.
 	odds(k gppl.Kernel) float64
 	// says is what a table and the summary say of its model in a forecast; "" for no more than of any.
-	says(c Candidate) (note, summary string)
-}
-
-// share is the weight of a candidate's model in a forecast. Where half is above 0, the weight grows with the steps h after the
-// last observation, as weight·h/(h + half).
-type share struct {
-	fixed  bool // false if the evidence decides the weight
-	weight float64
-	half   float64 // steps after which it has half of its weight; 0 for all of it everywhere
+	says(weight float64) (note, summary string)
 }
 
 // walker is a candidate whose models begin with a walk: a term whose level wanders, since it returns only beyond a lengthscale, its reach, that is
@@ -92,7 +84,7 @@ func (byEvidence) grown() bool { return true }
 
 func (byEvidence) takesPart(*policy, *trial) bool { return true }
 
-func (byEvidence) share(int) share { return share{} }
+func (byEvidence) share(int) (weight float64, fixed bool) { return 0, false }
 
 func (byEvidence) prior(gppl.Model, int, extent) (p gppl.LogNormal, ok bool) {
 	return gppl.LogNormal{}, false
@@ -102,7 +94,7 @@ func (byEvidence) slope(n int) float64 { return slopeOf(n) }
 
 func (byEvidence) odds(gppl.Kernel) float64 { return 0 }
 
-func (byEvidence) says(Candidate) (note, summary string) { return "", "" }
+func (byEvidence) says(float64) (note, summary string) { return "", "" }
 
 // Candidate is a model that was tried.
 type Candidate struct {
@@ -116,7 +108,6 @@ type Candidate struct {
 	Score      float64  `json:"score,omitempty"`  // nats: the negative log evidence, parameters integrated out; only if Options.Kernels is nil
 	Rough      bool     `json:"rough,omitempty"`  // the penalty in Score is BIC's: the curvature at the optimum is not positive definite
 	Weight     float64  `json:"weight,omitempty"` // of the candidate in the average of forecasts
-	Half       float64  `json:"half,omitempty"`   // steps ahead where a weight that grows with them, to twice Weight, is Weight; 0 for none
 	BIC        float64  `json:"bic"`
 	Parameters int      `json:"parameters"` // trained, noise included
 	Model      string   `json:"model"`
@@ -153,8 +144,9 @@ func (c Candidate) Name() string {
 
 // FixedWeight reports whether the weight of the candidate does not depend on its evidence, and what a table and the summary say of that.
 func (c Candidate) FixedWeight() (fixed bool, note, summary string) {
-	note, summary = c.kind.says(c)
-	return c.kind.share(0).fixed, note, summary
+	_, fixed = c.kind.share(0)
+	note, summary = c.kind.says(c.Weight)
+	return fixed, note, summary
 }
 
 // before orders candidates by a value of each, failures last.

@@ -43,9 +43,9 @@ func (heldLevel) name([]gppl.Kernel) string { return "HeldLevel" }
 
 func (heldLevel) named(name string) bool { return name == "HeldLevel" }
 
-func (heldLevel) share(int) share { return share{fixed: true, weight: 0.1} }
+func (heldLevel) share(int) (weight float64, fixed bool) { return 0.1, true }
 
-func (heldLevel) says(Candidate) (note, summary string) { return "a note", "a summary" }
+func (heldLevel) says(float64) (note, summary string) { return "a note", "a summary" }
 
 func (heldLevel) propose(p *policy) ([]proposal, error) {
 	return []proposal{{terms: []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: p.extent.span}}, noise: startNoise, only: &place{trend: "none"}}}, nil
@@ -94,7 +94,7 @@ func TestCandidatesOfMembers(t *testing.T) {
 			if m.kind == nil || m.kind != a.Candidates[i].kind {
 				t.Errorf("member %d is a %T, the candidate a %T", i, m.kind, a.Candidates[i].kind)
 			}
-			if m.kind.share(0).fixed {
+			if _, alone := m.kind.share(0); alone {
 				fixed++
 			}
 		}

@@ -27,12 +27,9 @@ const (
 	// ahead, growth stops more often, and levels last longer, than so few observations show. In trials on the development half of M3 this
 	// share lowered the CRPS of yearly, quarterly and other series, and left fewer forecasts of monthly ones poor, whose CRPS it hardly changed.
 	walkMost, walkWorth = 0.5, 40
-	// Of more than brief observations, the share grows with the distance ahead, to walkMost, and is half of that after walkHalf
-	// steps: near the last observation, evidence from so many can be trusted. There is none beside a season, nor where less than
-	// levelLasts of the level is left after walkHalf steps: so many returns to a level are evidence. On prices and weekly series
-	// this lowered the CRPS of forecasts 100 steps ahead; 13 steps ahead it changed little.
-	brief, walkHalf = 400, 50
-	levelLasts      = 0.5
+	// brief is the number of observations above which the share, below a tenth, is not worth the time. Every effort trains on as many, so
+	// that a walk is always learnt from the whole series, in its unit.
+	brief = 400
 	// walkReach is the lengthscale over the range of x: over a horizon of a third of the range, the walk returns to its mean by 3 %.
 	walkReach = 10
 	// walkNoise, of the standardised series, serves the factorisation alone: a random walk without a season has no observation noise.
@@ -49,17 +46,17 @@ func (randomWalk) name(terms []gppl.Kernel) string { return nameBehind(walkName,
 func (randomWalk) named(name string) bool { return strings.HasPrefix(name, walkName) }
 
 // share returns the weight of a random walk in the forecast of a series of n observations, whatever its evidence.
-func (randomWalk) share(n int) share {
+func (randomWalk) share(n int) (weight float64, fixed bool) {
 	if n > brief {
-		return share{fixed: true, weight: walkMost, half: walkHalf}
+		return 0, true
 	}
-	return share{fixed: true, weight: min(walkMost, walkWorth/float64(n))}
+	return min(walkMost, walkWorth/float64(n)), true
 }
 
 // propose returns one model. It has the seasonal terms, and observation noise, if the best model has a season. There is none if the
-// user gave another form of mean or priors, nor for a long series that is of counts, has a season, or returns to its level.
+// series is long, or if the user gave another form of mean or priors.
 func (randomWalk) propose(p *policy) ([]proposal, error) {
-	if len(p.options.Priors) > 0 || len(p.series.X) > brief && (p.series.Counting != nil || !keepsLevel(p.trials[0].model.Kernel, p.extent.step)) {
+	if len(p.series.X) > brief || len(p.options.Priors) > 0 {
 		return nil, nil
 	}
 	at := &place{trend: p.trends[len(p.trends)-1]}
@@ -85,13 +82,6 @@ func (randomWalk) propose(p *policy) ([]proposal, error) {
 	return []proposal{q}, nil
 }
 
-// keepsLevel reports whether a model of values some step apart has no season, and a level that lasts.
-func keepsLevel(k gppl.Kernel, step float64) bool {
-	cov := make([]float64, 2)
-	gppl.Covariance(cov, k, gppl.Scalars([]float64{0}), gppl.Scalars([]float64{0, walkHalf * step}))
-	return !hasPeriod(k) && cov[1] >= levelLasts*cov[0]
-}
-
 // grown is false: its share is trained when the search has ended.
 func (randomWalk) grown() bool { return false }
 
@@ -114,12 +104,7 @@ func (randomWalk) lasts() bool { return false }
 
 func (randomWalk) odds(gppl.Kernel) float64 { return 0 }
 
-func (randomWalk) says(c Candidate) (note, summary string) {
-	percent := 100 * c.Weight
-	if c.Half > 0 {
-		return fmt.Sprintf("The weight of the random walk grows with the distance ahead, whatever its evidence: %.0f %% after %.0f steps, where the weights of this table are, and %.0f %% far ahead.", percent, c.Half, 2*percent),
-			fmt.Sprintf("A random walk with drift has %.0f %% after %.0f steps and more further ahead, whatever its evidence: what observations show of the next steps says little of those.", percent, c.Half)
-	}
-	return fmt.Sprintf("The random walk has a fixed weight of %.0f %%, whatever its evidence.", percent),
-		fmt.Sprintf("A random walk with drift has %.0f %%, whatever its evidence: growth often stops, and levels last longer than a short series shows.", percent)
+func (randomWalk) says(weight float64) (note, summary string) {
+	return fmt.Sprintf("The random walk has a fixed weight of %.0f %%, whatever its evidence.", 100*weight),
+		fmt.Sprintf("A random walk with drift has %.0f %%, whatever its evidence: growth often stops, and levels last longer than a short series shows.", 100*weight)
 }

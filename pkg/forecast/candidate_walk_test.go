@@ -24,7 +24,10 @@ func walkWeight(a *Analysis) float64 {
 }
 
 // walkShare is the weight that it is to have.
-func walkShare(n int) float64 { return randomWalk{}.share(n).weight }
+func walkShare(n int) float64 {
+	share, _ := randomWalk{}.share(n)
+	return share
+}
 
 // walked is a random walk with drift of n steps.
 func walked(t *testing.T, n int) *Series {
@@ -38,7 +41,7 @@ func walked(t *testing.T, n int) *Series {
 }
 
 // TestWalk: a short series has a random walk with drift in its forecast, whose bands widen as the root of the horizon; one that is long
-// and has a season or is white, or whose parameters have priors, has not.
+// or white, or whose parameters have priors, has not.
 func TestWalk(t *testing.T) {
 	s := walked(t, 30)
 	a := automatic(t, s, Options{})
@@ -82,16 +85,13 @@ func TestWalk(t *testing.T) {
 		t.Error(diff)
 	}
 	rng := rand.New(rand.NewPCG(9, 0))
-	level := 0.0
-	returning := steps(t, 1000, 0, func(int) float64 { level = 0.9*level + rng.NormFloat64(); return level })
 	for name, none := range map[string]struct {
 		s *Series
 		o Options
 	}{
-		"season":  {steps(t, brief+1, 0.3, func(i int) float64 { return 8 * math.Sin(2*math.Pi*float64(i)/12) }), Options{Log: "never", Trend: "linear", Periods: []float64{12}}},
-		"returns": {returning, Options{}},
-		"white":   {steps(t, 40, 0, func(int) float64 { return rng.NormFloat64() }), Options{}},
-		"priors":  {walked(t, 30), Options{Priors: []gppl.ParamPrior{{Role: gppl.RoleNoise, Prior: gppl.LogNormalWithin(0.1, 10)}}}},
+		"long":   {walked(t, brief+1), Options{Log: "never", Trend: "linear"}},
+		"white":  {steps(t, 40, 0, func(int) float64 { return rng.NormFloat64() }), Options{}},
+		"priors": {walked(t, 30), Options{Priors: []gppl.ParamPrior{{Role: gppl.RoleNoise, Prior: gppl.LogNormalWithin(0.1, 10)}}}},
 	} {
 		if a := automatic(t, none.s, none.o); walkWeight(a) != 0 {
 			t.Errorf("%s: a random walk has a weight of %v", name, walkWeight(a))
@@ -99,86 +99,9 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// TestLongWalk: in the forecast of a long series the weight of the walk grows with the distance ahead, and the weights add up to
-// one at each step; also where the analysis is read again, in predictions one step ahead, and in components.
-func TestLongWalk(t *testing.T) {
-	s := walked(t, brief+1)
-	a := automatic(t, s, Options{Log: "never", Trend: "linear"})
-	if got := walkWeight(a); got != walkMost/2 {
-		t.Fatalf("the table gives the walk %v: %+v", got, a.Candidates)
-	}
-	var shown float64
-	for _, c := range a.Candidates {
-		shown += c.Weight
-	}
-	if math.Abs(shown-1) > 1e-12 {
-		t.Errorf("the weights in the table add up to %v", shown)
-	}
-	if _, note, summary := a.Candidates[len(a.members)-1].FixedWeight(); !strings.Contains(note, "25 % after 50 steps") || !strings.Contains(summary, "25 % after 50 steps") {
-		t.Errorf("the table says %q, the summary %q", note, summary)
-	}
-	last := s.X[brief]
-	x := []float64{last - 7, last, last + 1, last + walkHalf, last + 9*walkHalf}
-	f, err := a.Predict(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, want := range []float64{0, 0, walkMost / (1 + walkHalf), walkMost / 2, walkMost * 0.9} {
-		var total float64
-		for _, p := range f.Parts {
-			total += p.weightAt(i)
-		}
-		if walk := f.Parts[len(f.Parts)-1].weightAt(i); math.Abs(walk-want) > 1e-12 || math.Abs(total-1) > 1e-12 {
-			t.Errorf("x[%d] = %v: the walk has %v of %v, want %v of 1", i, x[i], walk, total, want)
-		}
-	}
-	again, err := reloaded(t, a).Predict(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(f, again, ofParts, cmpopts.EquateApprox(1e-9, 0)); diff != "" {
-		t.Error(diff)
-	}
-	longer := walked(t, brief+9)
-	parts, err := a.oneStep(t.Context(), longer, brief+9)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 8 {
-		if walk, want := parts[len(parts)-1].weightAt(i), walkMost/(1+walkHalf); math.Abs(walk-want) > 1e-12 {
-			t.Errorf("one step ahead, at %d, the walk has %v, want %v", i, walk, want)
-		}
-	}
-	d, err := a.Decompose(t.Context(), 60)
-	if err != nil {
-		t.Fatal(err)
-	}
-	there, err := a.Predict(d.X)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range d.X {
-		var sum, mean float64
-		for at, c := range d.Columns {
-			if d.Names[at] != rest { // from the mean to the median
-				sum += c[i]
-			}
-		}
-		for _, p := range there.Parts {
-			mean += p.weightAt(i) * p.Mean[i]
-		}
-		if math.Abs(sum-mean) > 1e-6*math.Abs(mean) {
-			t.Fatalf("x = %v: the components add up to %v, the mean is %v", d.X[i], sum, mean)
-		}
-	}
-	if _, err := a.Until(t.Context(), s.Y[brief]+40, []float64{last + 20, last + 40}, 1); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestWalkShare: the share falls with the number of observations, from a half to a tenth; above, it is that of far ahead.
+// TestWalkShare: the share falls with the number of observations, from a half to a tenth.
 func TestWalkShare(t *testing.T) {
-	for n, want := range map[int]float64{5: 0.5, 80: 0.5, 160: 0.25, brief: 0.1, brief + 1: walkMost} {
+	for n, want := range map[int]float64{5: 0.5, 80: 0.5, 160: 0.25, brief: 0.1, brief + 1: 0} {
 		if got := walkShare(n); got != want {
 			t.Errorf("the share of %d observations is %v, want %v", n, got, want)
 		}

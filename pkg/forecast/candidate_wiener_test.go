@@ -11,10 +11,10 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
-// wanderWeight is the weight of the models of a forecast that wander, far ahead.
+// wanderWeight is the weight of the models of a forecast that wander.
 func wanderWeight(a *Analysis) (weight float64) {
 	for _, m := range a.members {
-		if m.kind == candidate(wiener{}) || m.kind == candidate(randomWalk{}) {
+		if m.kind == candidate(wiener{}) {
 			weight += m.weight
 		}
 	}

@@ -218,9 +218,7 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 			d.column(name)
 		}
 	}
-	last := a.Series.X[len(a.Series.X)-1]
-	grown := a.growth(len(d.X), func(i int) float64 { return max(0, d.X[i]-last) })
-	for at, m := range a.members {
+	for _, m := range a.members {
 		models := m.draws
 		if len(models) == 0 {
 			models = []gppl.Model{m.model}
@@ -229,7 +227,7 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := a.addTo(d, m, model, k, Part{Weight: m.weight / float64(len(models)), grown: grown(at)}); err != nil {
+			if err := a.addTo(d, m, model, k, m.weight/float64(len(models))); err != nil {
 				return nil, err
 			}
 		}
@@ -267,8 +265,8 @@ func (d *Decomposition) about(period float64) float64 {
 	return nearest
 }
 
-// addTo adds the columns of a model of a member, which is conditioned on the latest k observations, with the weights of a part.
-func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, of Part) error {
+// addTo adds the columns of a model of a member, which is conditioned on the latest k observations, with a weight.
+func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, weight float64) error {
 	f, err := a.newFactor(model, m.scale.data, k)
 	if err != nil {
 		return err
@@ -318,7 +316,7 @@ func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, o
 					v -= warp.inverse(before)
 				}
 			}
-			d.Columns[at][i] += of.weightAt(i) * v
+			d.Columns[at][i] += weight * v
 		}
 	}
 	return nil

@@ -18,7 +18,6 @@ type member struct {
 	model     gppl.Model
 	log       bool
 	weight    float64
-	half      float64 // the distance after the last observation where a weight that grows with it has half its value; 0: it does not grow
 	scale     *yScale
 	posterior conditioned
 	// draws are models with parameters drawn from their posterior, equally weighted; none: model alone.
@@ -39,8 +38,7 @@ func (m *member) given() []conditioned {
 // NoisyVar. LatentVar is the variance of f.
 type Part struct {
 	Weight    float64
-	grown     []float64 // what Weight is multiplied with at each x; nil for 1
-	warp      warp      // from y to what the model is of; nil for y itself
+	warp      warp // from y to what the model is of; nil for y itself
 	Mean      []float64
 	LatentVar []float64
 	NoisyVar  []float64
@@ -60,9 +58,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	last := a.Series.X[len(a.Series.X)-1]
-	grown := a.growth(len(x), func(i int) float64 { return max(0, x[i]-last) })
-	for at, m := range a.members {
+	for _, m := range a.members {
 		posteriors := m.given()
 		from := len(out)
 		for _, posterior := range posteriors {
@@ -71,7 +67,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 				return nil, fmt.Errorf("forecast: %w", err)
 			}
 			model, wider := posterior.Model(), func(j int) float64 { return a.Series.wider(a.Widen, x[j]) }
-			p := Part{Weight: m.weight / float64(len(posteriors)), grown: grown(at), warp: m.scale.warp, Mean: m.scale.scaling.Values(nil, mean), LatentVar: m.scale.scaling.Variances(nil, latent)}
+			p := Part{Weight: m.weight / float64(len(posteriors)), warp: m.scale.warp, Mean: m.scale.scaling.Values(nil, mean), LatentVar: m.scale.scaling.Variances(nil, latent)}
 			nugget := gppl.Nugget(model.Kernel) // a part of the variance of f, and of the noise
 			noise := m.scale.scaling.Variance(model.Noise + nugget)
 			for j, v := range p.LatentVar {
@@ -91,36 +87,6 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 		}
 	}
 	return out, nil
-}
-
-// growth returns, of a member, what its weight is multiplied with at n distances after the last observation; nil for ones. A
-// weight w that grows is w·h/(h + half) at the distance h, and what is missing of it goes to the others, in proportion.
-func (a *Analysis) growth(n int, ahead func(i int) float64) (of func(member int) []float64) {
-	at := slices.IndexFunc(a.members, func(m *member) bool { return m.half > 0 })
-	if at < 0 {
-		return func(int) []float64 { return nil }
-	}
-	own, others := make([]float64, n), make([]float64, n)
-	m := a.members[at]
-	for i := range own {
-		h := ahead(i)
-		own[i] = h / (h + m.half)
-		others[i] = (1 - m.weight*own[i]) / (1 - m.weight)
-	}
-	return func(member int) []float64 {
-		if member == at {
-			return own
-		}
-		return others
-	}
-}
-
-// weightAt returns the weight of the part at the i-th x.
-func (p Part) weightAt(i int) float64 {
-	if p.grown == nil {
-		return p.Weight
-	}
-	return p.Weight * p.grown[i]
 }
 
 // wider is the factor on variances at x of bands that are widened, above 1, beyond the last observation.
@@ -202,7 +168,7 @@ func (m mixture) set(parts []Part, i int, latent bool) {
 		if latent {
 			v = q.LatentVar[i]
 		}
-		m[j] = component{q.weightAt(i), q.warp, q.Mean[i], math.Sqrt(v)}
+		m[j] = component{q.Weight, q.warp, q.Mean[i], math.Sqrt(v)}
 	}
 }
 

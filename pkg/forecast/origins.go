@@ -224,7 +224,7 @@ func (a *Analysis) reusedAt(ctx context.Context, train Window) (past *Analysis, 
 		if err != nil {
 			return nil, err
 		}
-		past.members = append(past.members, &member{kind: m.kind, model: model, log: m.log, weight: m.weight, half: m.half, scale: &v, posterior: p, shape: m.shape})
+		past.members = append(past.members, &member{kind: m.kind, model: model, log: m.log, weight: m.weight, scale: &v, posterior: p, shape: m.shape})
 	}
 	return past, nil
 }

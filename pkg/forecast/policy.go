@@ -230,7 +230,7 @@ func (p *policy) ofCandidates(fixed bool, visit func(of candidate, q proposal) e
 		return p.ofNamed(fixed, visit)
 	}
 	for _, c := range candidates {
-		if c.share(len(p.series.X)).fixed != fixed {
+		if _, own := c.share(len(p.series.X)); own != fixed {
 			continue
 		}
 		proposals, err := c.propose(p)
@@ -426,16 +426,13 @@ func (p *policy) tryFixed(visit func(*trial)) error {
 func (a *Analysis) addFixed(t *trial) {
 	at := len(a.members)
 	if t.Error == "" {
-		own := t.kind.share(len(a.Series.X))
-		t.Weight, t.Half = own.weight, own.half
-		if own.half > 0 {
-			t.Weight = own.weight / 2
-		}
+		share, _ := t.kind.share(len(a.Series.X))
 		for i, m := range a.members {
-			m.weight *= 1 - own.weight
-			a.Candidates[i].Weight *= 1 - t.Weight
+			m.weight *= 1 - share
+			a.Candidates[i].Weight = m.weight
 		}
-		a.members = append(a.members, &member{kind: t.kind, model: t.model, log: t.Log, weight: own.weight, half: own.half * t.step, shape: t.shape})
+		t.Weight = share
+		a.members = append(a.members, &member{kind: t.kind, model: t.model, log: t.Log, weight: share, shape: t.shape})
 	}
 	a.Candidates = slices.Insert(a.Candidates, at, t.Candidate)
 }

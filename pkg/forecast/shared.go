@@ -281,7 +281,7 @@ func (p *policy) share(of candidate, trend string, log bool, m gppl.Model, b *be
 	}
 	own := p.shareableOf(of, trend, log, m, *b)
 	g := p.options.Shared.of(own.name)
-	if !of.share(len(p.series.X)).fixed {
+	if _, fixed := of.share(len(p.series.X)); !fixed {
 		b.odds = p.options.Shared.Unseen
 		if g != nil {
 			b.odds = g.Odds

@@ -89,7 +89,6 @@ func (o storedSeries) series() *Series {
 // storedMember is one of the models that forecasts average.
 type storedMember struct {
 	Weight float64     `json:"weight"`
-	Half   float64     `json:"half,omitempty"` // of member
 	Log    bool        `json:"log,omitempty"`
 	Model  store.Model `json:"model"`
 	// Draws are models with parameters drawn from their posterior, equally weighted.
@@ -107,7 +106,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 	var members []storedMember
 	if a.Chosen == ByEvidence {
 		for _, m := range a.members {
-			of := storedMember{Weight: m.weight, Half: m.half, Log: m.log, Model: store.Model{Model: m.model}, Shape: m.shape}
+			of := storedMember{Weight: m.weight, Log: m.log, Model: store.Model{Model: m.model}, Shape: m.shape}
 			for _, drawn := range m.draws {
 				of.Draws = append(of.Draws, store.Model{Model: drawn})
 			}
@@ -262,7 +261,7 @@ func decode(b []byte) (*Analysis, error) {
 		}
 	}
 	for i, m := range j.Members { // the averaged candidates come first, in the order of the members
-		of := &member{kind: a.Candidates[i].kind, model: m.Model.Model, log: m.Log, weight: m.Weight, half: m.Half, shape: m.Shape}
+		of := &member{kind: a.Candidates[i].kind, model: m.Model.Model, log: m.Log, weight: m.Weight, shape: m.Shape}
 		for _, drawn := range m.Draws {
 			of.draws = append(of.draws, drawn.Model)
 		}
@@ -309,9 +308,6 @@ func (j *stored) check() error {
 		}
 		if m.Log && j.Bounds == nil && !positive(j.Y) {
 			return fmt.Errorf("member %d is a model of the logarithm, and not all y are positive", i)
-		}
-		if !(m.Half >= 0 && m.Half <= largest && (m.Half == 0 || m.Weight < 1)) {
-			return fmt.Errorf("the weight of member %d, %v, grows over %v", i, m.Weight, m.Half)
 		}
 		total += m.Weight
 	}

@@ -22,7 +22,6 @@ type trial struct {
 	scale     int
 	structure string                      // of its kind and terms
 	fix       func(gppl.Model) gppl.Model // of its proposal
-	step      float64                     // the typical one of x
 	model     gppl.Model                  // before training what it begins at
 	shape     float64                     // of the likelihood of counts; 0 for none
 	score     float64                     // negative log evidence of y, in nats; +Inf if it failed
@@ -102,7 +101,7 @@ func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error)
 	}
 	return &trial{
 		Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Seasons: p.series.seasonsOf(q.terms), Trend: at.trend, Log: v.log, Scale: p.series.logName()},
-		scale:     at.scale, step: p.extent.step, structure: structure(of, q.terms), fix: q.fix, model: p.begin(q, at.mean), score: math.Inf(1),
+		scale:     at.scale, structure: structure(of, q.terms), fix: q.fix, model: p.begin(q, at.mean), score: math.Inf(1),
 	}, nil
 }
 

@@ -66,14 +66,12 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 		return nil, err
 	}
 	drawn, share := 0, 0.0
-	grown := a.growth(1, func(int) float64 { return last - a.Series.X[len(a.Series.X)-1] }) // the weights at the last step
-	first := make([]int, len(x))                                                            // how many draws are first at the level at each step
-	for at, m := range a.members {
-		weight := Part{Weight: m.weight, grown: grown(at)}.weightAt(0)
+	first := make([]int, len(x)) // how many draws are first at the level at each step
+	for _, m := range a.members {
 		posteriors := m.given()
 		reached := a.reaches(m, c, x)
 		for _, p := range posteriors {
-			share += weight / float64(len(posteriors))
+			share += m.weight / float64(len(posteriors))
 			count := int(math.Round(share*float64(c.Draws))) - drawn
 			if drawn += count; count == 0 {
 				continue

@@ -290,7 +290,7 @@ func (a *Analysis) with(r *newRows, count int) *Analysis {
 	s.spacing()
 	b.Series, b.members, b.options, b.ahead, b.sizes, b.computed = &s, nil, nil, nil, nil, new(computed)
 	for _, m := range a.members {
-		b.members = append(b.members, &member{kind: m.kind, model: m.model, log: m.log, weight: m.weight, half: m.half, draws: m.draws, shape: m.shape})
+		b.members = append(b.members, &member{kind: m.kind, model: m.model, log: m.log, weight: m.weight, draws: m.draws, shape: m.shape})
 	}
 	return &b
 }
@@ -365,8 +365,7 @@ func (a *Analysis) oneStep(ctx context.Context, s *Series, to int) (parts []Part
 		}
 		return a.parts(ctx, s.X[from:to])
 	}
-	grown := a.growth(to-from, func(i int) float64 { return s.X[from+i] - s.X[from+i-1] })
-	for at, m := range a.members {
+	for _, m := range a.members {
 		v, err := m.scale.over(s, from, to)
 		if err != nil {
 			return nil, err
@@ -377,7 +376,7 @@ func (a *Analysis) oneStep(ctx context.Context, s *Series, to int) (parts []Part
 			if err != nil {
 				return nil, fmt.Errorf("forecast: %w", err)
 			}
-			p := Part{Weight: m.weight / float64(len(posteriors)), grown: grown(at), warp: m.scale.warp, Mean: m.scale.scaling.Values(nil, mean), NoisyVar: m.scale.scaling.Variances(nil, noisy)}
+			p := Part{Weight: m.weight / float64(len(posteriors)), warp: m.scale.warp, Mean: m.scale.scaling.Values(nil, mean), NoisyVar: m.scale.scaling.Variances(nil, noisy)}
 			p.LatentVar = slices.Clone(p.NoisyVar)
 			parts = append(parts, p)
 		}
