@@ -10,10 +10,10 @@ import (
 // wiener is the candidate of series that wander: a Wiener process, with or without drift, alone and with seasons, in series that
 // are too long for the fixed share of randomWalk. The best of it grows by stationary terms like any sum.
 //
-// A Wiener process with a diffuse level is the limit of a Laplace kernel of variance V whose lengthscale ℓ, and V with it, grow:
-// a step Δ has the variance 2VΔ/ℓ. ℓ is fixed far beyond the observations that parameters are learnt from. Stationary candidates
-// learn ℓ, and underestimate it for a process that never returns: the forecast then leaves the last value for a level that does
-// not exist.
+// A Wiener process with a diffuse level is the limit of a Laplace kernel of variance V whose lengthscale ℓ, and V with it,
+// grow: a step Δ has the variance 2VΔ/ℓ. ℓ is fixed far beyond the observations that parameters are learnt from. Stationary
+// candidates learn ℓ, and underestimate it for a process that never returns: the forecast then leaves the last value for a
+// level that does not exist.
 type wiener struct {
 	byEvidence
 	laplaceWalk

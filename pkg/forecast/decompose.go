@@ -46,8 +46,8 @@ func (a *Analysis) trendName() string {
 //
 // The means add up to the posterior mean minus the mean of y. The variances do not add up, since the terms are correlated given
 // the data. If y is modelled on another scale, such as log y or a log rate, both are on that scale (Decompose adds up in the unit
-// of y). The cost is n² flops for each x. If forecasts are conditioned on more than 4000 observations, or the model has one term,
-// the error is ErrNoComponents.
+// of y). The cost is n² flops for each x. If forecasts are conditioned on more than 4000 observations, or the model has one
+// term, the error is ErrNoComponents.
 func (a *Analysis) Components(x []float64) ([]Component, error) {
 	terms := sumTerms(a.Result.Model.Kernel)
 	most := a.conditionsOn()
@@ -183,9 +183,9 @@ const shortTerm, rest = "short-term", "rest"
 // With terms f_j and the constant and linear trend m of a model, y = m + Σ f_j. The column of a term is its posterior mean
 // (Components). m includes the mean of each season over its period, and terms without a period whose lengthscale is at least the
 // longest season and a tenth of the range of x. For a model of log y, the column of the trend is e^m, and each further column is
-// what the prediction gains by its term: e^{m+f₁} − e^m, e^{m+f₁+f₂} − e^{m+f₁}, …, in the order of Names. The columns of several
-// models are averaged with their weights. The mean of their forecast is a median; rest is the difference, and is left out if it
-// is mere rounding.
+// what the prediction gains by its term: e^{m+f₁} − e^m, e^{m+f₁+f₂} − e^{m+f₁}, …, in the order of Names. The
+// columns of several models are averaged with their weights. The mean of their forecast is a median; rest is the difference, and
+// is left out if it is mere rounding.
 //
 // It takes n³/3 flops for each model, n up to 4000; with more the error is ErrNoComponents.
 func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, error) {

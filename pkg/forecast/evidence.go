@@ -54,8 +54,8 @@ func (b beliefs) list(params []gppl.Param, mode bool) (list []gppl.ParamPrior) {
 	return list
 }
 
-// cost returns −log p(u) − ½log 2π of u = log θ for the i-th parameter, and its second derivative by u; ok is false without a
-// prior.
+// cost returns −log p(u) − ½log 2π of u = log θ for the i-th parameter, and its second derivative by u; ok is false
+// without a prior.
 func (b beliefs) cost(i int, theta float64) (value, curvature float64, ok bool) {
 	switch {
 	case i >= len(b.weak):
@@ -77,9 +77,9 @@ func (b beliefs) cost(i int, theta float64) (value, curvature float64, ok bool) 
 	return 0, 0, false
 }
 
-// withModeAt returns a prior whose density in θ has its mode at log θ = μ, where the density of p in log θ has its own; in θ, p
-// has its mode at μ − σ². The optimum of gppl.NewMAP then does not depend on whether, for example, a lengthscale or its inverse
-// is the parameter.
+// withModeAt returns a prior whose density in θ has its mode at log θ = μ, where the density of p in log θ has its own; in
+// θ, p has its mode at μ − σ². The optimum of gppl.NewMAP then does not depend on whether, for example, a lengthscale or
+// its inverse is the parameter.
 func withModeAt(p gppl.LogNormal) gppl.LogNormal {
 	return gppl.LogNormal{Mu: p.Mu + p.Sigma*p.Sigma, Sigma: p.Sigma}
 }
@@ -199,8 +199,8 @@ type evidence struct {
 // With a given prior, θ is the mode of the density in θ, as for named kernels, where the gradient in u is −1, not 0. The term
 // −½gᵀH⁻¹g of a Newton step accounts for that.
 //
-// Data can only add to ½log|H|, which is −Σ log σ of the priors if they determine nothing. If even that would leave the evidence
-// above enough, the curvature is not computed, and each parameter costs ½log n.
+// Data can only add to ½log|H|, which is −Σ log σ of the priors if they determine nothing. If even that would leave the
+// evidence above enough, the curvature is not computed, and each parameter costs ½log n.
 func evidenceOf(l gppl.Loss, theta []float64, priors beliefs, n int, enough float64) (e evidence, err error) {
 	params := l.Params()
 	slope := make([]float64, len(theta))

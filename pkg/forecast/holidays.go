@@ -18,7 +18,8 @@ import (
 )
 
 // Holidays are the effects of the public holidays of a country, and of the days before and after each, on a daily or finer
-// series. Each effect has a coefficient with the prior N(0, Scale²), which shrinks what few years show of a holiday towards zero.
+// series. Each effect has a coefficient with the prior N(0, Scale²), which shrinks what few years show of a holiday towards
+// zero.
 type Holidays struct {
 	Country string   `json:"country"`
 	Names   []string `json:"names"` // of the effects; none if no effect was seen
@@ -87,9 +88,9 @@ func holidayEffects(country string, first, last int) (of map[int][]string, names
 // LearnHolidays adds the effects of the holidays of a country, by its ISO 3166 code, to a series with a step of a day or less:
 // fits and forecasts then have them. The scales of their priors are learnt from the differences between each day and the median
 // of the same weekdays of four weeks before and after. With the mean difference m of an effect over n days and the variance v of
-// the differences of quiet days, a scale is the root of the mean of m² − v/n, one for holidays and one for the days around them.
-// z are the normal scores of the differences among those of quiet days, and z̄ their mean. Effects of a kind are left out if
-// chance explains Σ n·z̄² (χ² test at 1 %), and single effects if n·z̄² < 2.
+// the differences of quiet days, a scale is the root of the mean of m² − v/n, one for holidays and one for the days around
+// them. z are the normal scores of the differences among those of quiet days, and z̄ their mean. Effects of a kind are left out
+// if chance explains Σ n·z̄² (χ² test at 1 %), and single effects if n·z̄² < 2.
 func (s *Series) LearnHolidays(country string) error {
 	country = strings.ToUpper(country)
 	if countries[country] == nil {

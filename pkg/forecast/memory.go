@@ -14,9 +14,9 @@ import (
 
 // The most memory that a series takes at once, in bytes for each observation, beside some for the program. These are bounds of
 // live memory, whether a file is sorted or not: with GOGC=15 in the environment, gppl fit --origins 0 --budget 2s has a peak of
-// 98 to 114 MB on 10⁵ irregular rows and 181 to 186 MB on 10⁶ for Laplace; these constants and the residual checks (denseBytes,
-// 100 MB) give 136 and 190 MB. The automatic search takes 109 to 125 and 124 to 158 MB. Without a limit the garbage collector
-// lets the heap grow to up to twice that.
+// 98 to 114 MB on 10⁵ irregular rows and 181 to 186 MB on 10⁶ for Laplace; these constants and the residual checks
+// (denseBytes, 100 MB) give 136 and 190 MB. The automatic search takes 109 to 125 and 124 to 158 MB. Without a limit the garbage
+// collector lets the heap grow to up to twice that.
 
 const (
 	readBytes   = 60  // columns that grow, and the copies that checks sort

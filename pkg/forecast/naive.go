@@ -20,10 +20,10 @@ func checkSeason(season int) {
 	}
 }
 
-// SeasonalNaive forecasts that the last season repeats: with T values and season m, the forecast of T + h is y_{T+h−m(k+1)}, k =
-// ⌊(h − 1)/m⌋, with the variance (k + 1)·σ², σ² the mean square of y_t − y_{t−m} in train (Hyndman and Athanasopoulos 2021,
-// sections 5.2 and 5.5). Season 1 is the naive forecast, a random walk. It panics if season < 1 or horizon < 0, and returns an
-// error if train has no more than season values.
+// SeasonalNaive forecasts that the last season repeats: with T values and season m, the forecast of T + h is y_{T+h−m(k+1)}, k
+// = ⌊(h − 1)/m⌋, with the variance (k + 1)·σ², σ² the mean square of y_t − y_{t−m} in train (Hyndman and
+// Athanasopoulos 2021, sections 5.2 and 5.5). Season 1 is the naive forecast, a random walk. It panics if season < 1 or horizon <
+// 0, and returns an error if train has no more than season values.
 func SeasonalNaive(train []float64, season, horizon int) (Gaussian, error) {
 	checkSeason(season)
 	if horizon < 0 {
@@ -141,8 +141,8 @@ func (s *Series) ahead(x, length float64) float64 {
 	return max(1, math.Ceil((x-s.X[len(s.X)-1])/length-rounding*s.Step/length))
 }
 
-// drifting forecasts x on the line through the first and the last observation, with the variance k·σ²·(1 + k/(n − 1)) after k
-// steps, σ² the mean square of single steps (Hyndman and Athanasopoulos 2021, sections 5.2 and 5.5).
+// drifting forecasts x on the line through the first and the last observation, with the variance k·σ²·(1 + k/(n − 1)) after
+// k steps, σ² the mean square of single steps (Hyndman and Athanasopoulos 2021, sections 5.2 and 5.5).
 func (s *Series) drifting(x []float64) Gaussian {
 	n := len(s.X)
 	slope, square := (s.Y[n-1]-s.Y[0])/(s.X[n-1]-s.X[0]), s.squareApart(0)

@@ -19,9 +19,9 @@ const checked = 2500
 var ErrCounts = errors.New("forecast: counts, shares and events are not normal, so that there are no innovations to test; " +
 	"the forecasts of the past test the model")
 
-// Residuals are the standardised innovations e = L⁻¹z, where A = LLᵀ: the difference between each observation and its prediction
-// from those before it, divided by the standard deviation of that prediction. Under the model they are independent and N(0, 1),
-// unlike leave-one-out residuals.
+// Residuals are the standardised innovations e = L⁻¹z, where A = LLᵀ: the difference between each observation and its
+// prediction from those before it, divided by the standard deviation of that prediction. Under the model they are independent and
+// N(0, 1), unlike leave-one-out residuals.
 type Residuals struct {
 	X, E []float64
 	// Of is the number of observations in the series; only the latest 2500 are checked.
@@ -32,9 +32,9 @@ type Residuals struct {
 	Autocorrelation    []float64 // at lags 1, 2, …, of e clipped at 5σ from its median, σ by the median distance
 	Band               float64   // 1.96/√n: if e is white, 95 % of the autocorrelations are within ±Band
 
-	// LjungBox is n(n+2)Σ ρ_h²/(n−h) over the first LjungBoxLags lags, at most 20: with more lags it rejects white noise too often
-	// (Ljung and Box 1978). Under the model it is approximately χ² with LjungBoxLags degrees of freedom. LjungBoxP is a little too
-	// high, since the parameters were learnt from the same data.
+	// LjungBox is n(n+2)Σ ρ_h²/(n−h) over the first LjungBoxLags lags, at most 20: with more lags it rejects white noise too
+	// often (Ljung and Box 1978). Under the model it is approximately χ² with LjungBoxLags degrees of freedom. LjungBoxP is a
+	// little too high, since the parameters were learnt from the same data.
 	LjungBox     float64
 	LjungBoxP    float64
 	LjungBoxLags int

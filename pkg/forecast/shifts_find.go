@@ -50,9 +50,9 @@ type shifted struct {
 // anew with the best shift, which is accepted if the chance of one as clear is below 0.5 %, both by the improvement of the
 // trained likelihood and by its score: the sum, over all places and both kinds, of the chance that white innovations give such a
 // score. The innovations have Student's t distribution with the degrees of freedom that they show, so that a single large one of
-// many is no shift. Then the search continues with the next shift. Each takes ⅔n³ flops. There are none if the model has no dense
-// factor, for fewer than 30 observations, and for counts. Shifts that are already in the mean of the model are among them, with
-// Used set. If none is found, outliers are left out, unless they are more than 5 %, but still count for the tails.
+// many is no shift. Then the search continues with the next shift. Each takes ⅔n³ flops. There are none if the model has no
+// dense factor, for fewer than 30 observations, and for counts. Shifts that are already in the mean of the model are among them,
+// with Used set. If none is found, outliers are left out, unless they are more than 5 %, but still count for the tails.
 func (a *Analysis) findShifts(ctx context.Context) ([]ShiftSize, error) {
 	search, best, err := a.searchShifts(ctx)
 	if err != nil || len(best.shifts) == 0 {
