@@ -227,7 +227,7 @@ func writeRows(w io.Writer, rows []result) error {
 		if v == nil {
 			return ""
 		}
-		if *v == math.MaxFloat64 { // of an error over none, as JSON has it
+		if *v == math.MaxFloat64 { // the naive forecast had no error; JSON has this number
 			return "inf"
 		}
 		return strconv.FormatFloat(*v, 'g', 6, 64)

@@ -173,7 +173,7 @@ func checkSteps(c *cli.Command) error {
 	return nil
 }
 
-// forecastSteps returns how many steps --forecast says for a series of n observations.
+// forecastSteps returns the number of steps of --forecast, or the default for n observations.
 func forecastSteps(c *cli.Command, n int) int {
 	if c.IsSet("forecast") {
 		return c.Int("forecast")
@@ -311,8 +311,7 @@ const (
 	searchSuffix = ".search"
 )
 
-// learnFile reads the file named by the argument and trains as the flags say. past, unless it is nil, shows later tests of the
-// past.
+// learnFile reads the file of the argument and trains by the flags. past, unless it is nil, shows later tests of the past.
 func learnFile(ctx context.Context, c *cli.Command, past *pastBar) (*forecast.Analysis, error) {
 	path, err := argument(c, "csv file")
 	if err != nil {
@@ -597,7 +596,7 @@ func setPeriods(c *cli.Command, s *forecast.Series, o *forecast.Options) error {
 		return usageError{errors.New("--period none is no season, and another --period is one: leave out one of them")}
 	}
 	for _, period := range o.Periods {
-		if o.Kernels != nil { // named kernels have the period whatever it is
+		if o.Kernels != nil { // named kernels take any period
 			break
 		}
 		if err := s.CheckPeriod(period, *o); err != nil {

@@ -258,8 +258,7 @@ func formatKnown(flag, path string) error {
 	return nil
 }
 
-// checkOutputs returns an error, before any work is done, if a file that a flag names cannot be written (writable), or not in its
-// format.
+// checkOutputs returns an error, before any work is done, if a file that a flag names cannot be written, or not in its format.
 func checkOutputs(c *cli.Command, flags ...string) error {
 	for _, flag := range flags {
 		if err := formatKnown(flag, c.String(flag)); err != nil {

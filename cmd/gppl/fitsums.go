@@ -292,8 +292,7 @@ func forecastSums(
 }
 
 // fitKernel learns one kernel from the best of several starts. If its exact likelihood is refused, it learns by projections, from
-// the start at which the likelihood of a few projections is highest. A refusal of both is not an error: sumsFit.Refused has the
-// reason of the first.
+// the start that is best by a few projections. A refusal of both is not an error: sumsFit.Refused has the reason of the first.
 func fitKernel(ctx context.Context, s *sums.Sums, name string, settings auto.Settings) (sumsFit, error) {
 	fit := sumsFit{Kernel: name}
 	kernel, err := forecast.ParseKernel(name)
@@ -343,8 +342,7 @@ func (f *sumsFit) learn(
 	return "", nil
 }
 
-// bestStart returns the start at which the loss is lowest. If it cannot be computed at any, it returns nil and the reason of the
-// last refusal.
+// bestStart returns the start at which the loss is lowest. If there is none, it returns nil and the last refusal.
 func bestStart(ctx context.Context, loss library.Loss, from []library.Model) (best *library.Model, refused string, err error) {
 	lowest := math.Inf(1)
 	for i, m := range from {

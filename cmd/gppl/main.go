@@ -98,8 +98,7 @@ func (w *firstError) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// helpFirst makes --help, anywhere after a command, ask for help about that command: cli would take the words before it for the
-// name of a topic.
+// helpFirst makes --help after a command ask for help about that command: cli would take the words before it for a topic.
 func helpFirst(args []string) []string {
 	asks := func(a string) bool { return a == "--help" || a == "-h" }
 	if len(args) > 2 && !strings.HasPrefix(args[1], "-") && slices.ContainsFunc(args[2:], asks) {

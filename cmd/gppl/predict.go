@@ -112,8 +112,7 @@ func printPredictions(ctx context.Context, c *cli.Command, n int, csv func(io.Wr
 	return nil
 }
 
-// checkPlaces returns an error for places of predictions that exclude one another, and for a level of --until that cannot be
-// answered.
+// checkPlaces returns an error for places of predictions that exclude one another, and for an invalid level of --until.
 func checkPlaces(c *cli.Command) error {
 	level := c.Float("until")
 	switch {

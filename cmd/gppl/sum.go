@@ -275,7 +275,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 			return err
 		}
 		wrong, found := b.Wrong()
-		b.Bad = b.Bad[:0] // the report tells of these
+		b.Bad = b.Bad[:0] // the report lists these
 		x, y := forecast.Taken(s.header, b)
 		s.show(b)
 		if s.strict && found {

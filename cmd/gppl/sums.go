@@ -42,7 +42,7 @@ func mergeCommand() *cli.Command {
 				return usageError{errors.New("merge: a file of sums is missing")}
 			}
 			subtract, added := c.Bool("subtract"), files
-			if subtract { // a file less itself is nothing, which may be asked
+			if subtract { // a file may be subtracted from itself
 				added = files[1:]
 			}
 			if err := atomicfile.Distinct(added); err != nil {

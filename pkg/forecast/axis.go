@@ -20,8 +20,7 @@ type Axis struct {
 	Dates  bool      `json:"dates"`
 	Origin time.Time `json:"origin,omitzero"` // the date at x = Zero
 	Zero   float64   `json:"zero,omitempty"`
-	// Months is the number of calendar months between observations if it is constant: 1 for a monthly series, 12 for a yearly one;
-	// otherwise 0.
+	// Months is the constant number of months between observations: 1 for a monthly series, 12 for a yearly one; 0 for none.
 	Months int `json:"months,omitempty"`
 	// Day, unless 0, is the day on which months begin on an axis of years whose months are all equally long.
 	Day int `json:"day,omitempty"`

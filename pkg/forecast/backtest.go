@@ -27,14 +27,12 @@ type BacktestPlan struct {
 	// Step is the distance between origins, in observations; 0 means Horizon, so that
 	// every observation is forecast once.
 	Step int
-	// Window is the largest number of observations to train on; 0 means all before the
-	// origin.
+	// Window is the largest number of observations to train on; 0 means all before the origin.
 	Window int
 	// Together is the number of origins whose forecasts are made at the same time. Above 1, the Forecaster must be safe for
 	// concurrent use; 0 means 1.
 	Together int
-	// Season is the season of MASE and of the seasonal naive forecast, in observations;
-	// 0 means 1.
+	// Season is the season of MASE and of the seasonal naive forecast, in observations; 0 means 1.
 	Season int
 	// Levels are those of the central intervals; nil means 0.5 and 0.95.
 	Levels []float64
@@ -47,8 +45,7 @@ type Yardstick struct {
 	Season   int // observations after which it repeats; 0 if it does not
 }
 
-// Scores are the scores of many forecasts of one value each; the functions of the same
-// names define them.
+// Scores are the scores of many forecasts of one value each; the functions of the same names define them.
 type Scores struct {
 	N         int // forecasts
 	RMSE      float64
@@ -78,8 +75,7 @@ type Origin struct {
 	Forecast     Predictive // nil if there is none
 }
 
-// Report is the result of a backtest. All scores are over the origins that have a
-// forecast.
+// Report is the result of a backtest. All scores are over the origins that have a forecast.
 type Report struct {
 	Model, Naive Scores // Naive is the yardstick's forecast of the same values
 	// Against is the yardstick: of several, the one with the least mean absolute error over all origins.
@@ -90,9 +86,8 @@ type Report struct {
 }
 
 // Backtest forecasts y from rolling origins (Tashman 2000): at First, First + Step, …, as long as Horizon observations follow,
-// the Forecaster learns from the observations before the origin. Its forecast of those after it is scored beside the best of the
-// yardsticks or, without any, the seasonal naive forecast. If a forecast fails, the origin is reported with its error and the
-// backtest continues.
+// the Forecaster learns from the observations before the origin. Its forecast of those after it is scored with the best yardstick
+// or, without any, the seasonal naive forecast. An origin whose forecast fails is reported with its error.
 //
 // It is an error if the plan is out of range or has no origin, if y is not finite, or if no
 // origin has a forecast. When ctx ends, the report so far is returned with its error.
@@ -271,7 +266,7 @@ func (b *bench) singles(p Predictive, y []float64, scale float64) ([]single, err
 	}
 	below, above := p.Quantile(oneBelow), p.Quantile(1-oneBelow)
 	for i := range y {
-		const most = 1e6 // standard deviations, of a forecast that was sure
+		const most = 1e6 // standard deviations, for a forecast without spread
 		if out[i].absolute > 0 {
 			z := min(most, 2*out[i].absolute/(above[i]-below[i]))
 			out[i].squareSpread = z * z

@@ -47,8 +47,7 @@ func (s *Series) calendarPeriods() []float64 {
 	return nil
 }
 
-// Season returns the name of a season: year, quarter, week, day or hour if dates, or numbers in years, have that period,
-// otherwise its length.
+// Season names a season: year, quarter, week, day or hour if x are dates, or numbers in years, otherwise its length.
 func (a Axis) Season(period float64) string {
 	if a.Dates || a.Unit == "year" {
 		unit := unitSeconds[a.Unit]
@@ -79,8 +78,7 @@ func (s *Series) seasonsOf(terms []gppl.Kernel) (seasons []string) {
 	return seasons
 }
 
-// leastPeriods is the number of periods that the series must span, and of steps that a period must have, for a season to be
-// tried.
+// leastPeriods is the number of periods that a series must span, and of steps that a period must have, to be tried.
 const leastPeriods = 1.5
 
 // CheckPeriod returns an error if the automatic search would leave out a season of this period: the compared observations must

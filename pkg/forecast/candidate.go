@@ -15,8 +15,7 @@ type candidate interface {
 	// name returns the name of a sum of its terms in tables and files; named reports whether a model of that name belongs to it.
 	name(terms []gppl.Kernel) string
 	named(name string) bool
-	// propose returns the models to train for the series of a search; none if it does not apply. A candidate with a fixed share is
-	// asked after the search.
+	// propose returns the models to train in a search; none if it does not apply. A candidate with a fixed share is asked last.
 	propose(p *policy) ([]proposal, error)
 	// grown reports whether the search may add terms to its best model.
 	grown() bool
@@ -24,8 +23,7 @@ type candidate interface {
 	takesPart(p *policy, t *trial) bool
 	// share is the weight of its model in a forecast from n observations; fixed is false if the evidence decides it.
 	share(n int) (weight float64, fixed bool)
-	// prior replaces the weak prior of the i-th parameter of a model, or removes it if the new Sigma is 0; ok is false if it keeps
-	// it.
+	// prior replaces the weak prior of the i-th parameter of a model, or removes it by a Sigma of 0; ok is false if it keeps it.
 	prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool)
 	// slope is the prior variance of the slope of a linear trend in its models, for n observations.
 	slope(n int) float64
@@ -36,21 +34,19 @@ type candidate interface {
 }
 
 // walker is a candidate whose models begin with a walk: a term whose level wanders, since the lengthscale beyond which it
-// returns, its reach, is held far outside the observations. Names and shared priors keep the walk as the first term, and count
-// its variance in steps.
+// returns, its reach, is held far beyond the data. Names and shared priors keep it as the first term, and count its variance in
+// steps.
 type walker interface {
 	candidate
 	// reach returns the reach of a walk; 0 for another first term, which a search for shifts tries instead of the walk.
 	reach(first gppl.Kernel) float64
-	// unit is the unit in which series that share priors count the i-th parameter of a walk if it is no length of x; 1 for its own
-	// value.
+	// unit is that in which shared priors count the i-th parameter of a walk, unless it is a length of x; 1 for its own value.
 	unit(i int, reach, step float64) float64
 	// lasts reports whether a search for shifts keeps the walk instead of trying shifts alone.
 	lasts() bool
 }
 
-// candidates are those of the automatic search, in the order in which they are tried. If several take a name, it belongs to the
-// last.
+// candidates are those of the automatic search, in the order of trial. A name that several take belongs to the last.
 var candidates = []candidate{stationary{}, noiseAlone{}, wiener{}, dampedTrend{}, randomWalk{}}
 
 // candidateNamed returns the candidate of a name in a file.
@@ -68,7 +64,7 @@ type proposal struct {
 	terms []gppl.Kernel
 	noise float64
 	only  *place // nil for all
-	// fix holds parameters of the model; nil for none but those that policy.hold holds.
+	// fix holds parameters of the model; nil if only policy.hold does.
 	fix func(gppl.Model) gppl.Model
 }
 
@@ -116,7 +112,7 @@ type Candidate struct {
 	Parameters int      `json:"parameters"` // trained, noise included
 	Model      string   `json:"model"`
 	Status     string   `json:"status"` // of training (gppl.Status); of a named kernel "doubtful" where Doubts says why
-	// Search is what was searched before the optimum of a named kernel was called one, and Doubts why it may not be one.
+	// Search describes the search behind the optimum of a named kernel, and Doubts says why it may not be the optimum.
 	Search      string   `json:"search,omitempty"`
 	Doubts      []string `json:"doubts,omitempty"`
 	Engine      string   `json:"engine"`
@@ -146,8 +142,7 @@ func (c Candidate) Name() string {
 	return name
 }
 
-// FixedWeight reports whether the weight of the candidate is independent of its evidence, and what a table and the summary say of
-// that.
+// FixedWeight reports whether the weight does not depend on the evidence, and what a table and the summary say of that.
 func (c Candidate) FixedWeight() (fixed bool, note, summary string) {
 	_, fixed = c.kind.share(0)
 	note, summary = c.kind.says(c.Weight)

@@ -2,8 +2,7 @@ package forecast
 
 import "github.com/projected-likelihood/gppl/pkg/gppl"
 
-// asked is a kernel that the user named. The search does not propose it. It is trained by its likelihood, with only the given
-// priors.
+// asked is a kernel that the user named. The search does not propose it. It is trained by its likelihood and the given priors.
 type asked struct{ byEvidence }
 
 var _ candidate = asked{}

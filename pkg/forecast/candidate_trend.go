@@ -12,8 +12,7 @@ import (
 // wanders about a linear trend and follows a slope that lasts for some steps, with observation noise. It is proposed in series of
 // at least lasting and fewer than telling observations.
 //
-// The slopes that fewer observations show do not last. In M4's weekly series of 150 to 400 observations it was no better than the
-// other candidates.
+// The slopes that fewer observations show do not last. It was no better than others in M4's weekly series of 150 to 400.
 //
 // The lengthscale, beyond which the level returns, is fixed far beyond the range of x, as in randomWalk. Matern32, whose paths
 // are as smooth, returns to the trend as soon as its slope is forgotten.
@@ -28,8 +27,7 @@ const (
 	// returnsByChance is the advantage in nats of a damped trend over models that return to a line. Even if the series is a walk,
 	// the likelihood of a process that returns is higher by this much on average (see neverReturns).
 	returnsByChance = 2
-	// slopeLasts is the prior median of the number of steps for which a slope lasts, slopeSpread the standard deviation of its
-	// logarithm.
+	// slopeLasts is the prior median of the number of steps for which a slope lasts, slopeSpread the standard deviation of its log.
 	slopeLasts, slopeSpread = 8, 1
 )
 
@@ -40,8 +38,7 @@ func (dampedTrend) named(name string) bool { return strings.HasPrefix(name, tren
 // grown is false: growing it would change where the search ends, even in series that it does not describe better.
 func (dampedTrend) grown() bool { return false }
 
-// propose returns the process with a linear trend on each scale; none for series of few or of many observations, of counts, or
-// with given priors.
+// propose returns the process with a linear trend on each scale; none for short or long series, counts, and with given priors.
 func (dampedTrend) propose(p *policy) (all []proposal, err error) {
 	n := len(p.series.X)
 	if n < lasting || n >= telling || len(p.options.Priors) > 0 || p.series.Counting != nil || !slices.Contains(p.trends, "linear") {

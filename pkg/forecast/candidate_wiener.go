@@ -43,12 +43,12 @@ const (
 	driftVariance = 0.1
 )
 
-// name is that of the further terms behind wienerName.
+// name appends the further terms to wienerName.
 func (wiener) name(terms []gppl.Kernel) string { return nameBehind(wienerName, terms) }
 
 func (wiener) named(name string) bool { return strings.HasPrefix(name, wienerName) }
 
-// propose returns the process alone and with the first season; none for short series, or where priors were given.
+// propose returns the process alone and with the first season; none for short series, or if priors were given.
 func (c wiener) propose(p *policy) ([]proposal, error) {
 	if len(p.series.X) <= brief || len(p.options.Priors) > 0 {
 		return nil, nil

@@ -11,14 +11,13 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Channels are the series of one long table that observe one function (gppl.Channel): instruments, or a velocity and its activity
-// indices.
+// Channels are series of a long table that observe one function (gppl.Channel): instruments, or a velocity and activity indices.
 type Channels struct {
 	Series *Series  // the observations of all channels
 	Column string   // that says which channel a row belongs to, "series" if there is one channel
 	Names  []string // in the order in which they are met
 	Of     []int    // the channel of each observation
-	// Exposure is how long each observation averages about its x, in the unit of the axis; nil for observations of a moment.
+	// Exposure is how long each observation averages about its x, in the unit of the axis; nil for instantaneous observations.
 	Exposure []float64
 }
 
@@ -60,7 +59,7 @@ func ReadChannels(path, column, exposure string, o ReadOptions) (*Channels, erro
 	if c.Series, failed = o.series(shown, part, partial); failed != nil {
 		return nil, failed
 	}
-	c.Series.Source.Dropped, c.Series.Duplicates = dropped, nil // channels may be observed at one time
+	c.Series.Source.Dropped, c.Series.Duplicates = dropped, nil // channels may be observed at the same time
 	if exposure != "" {
 		values := slices.Repeat([]float64{one}, len(rows))
 		name, lines := "", []int(nil)

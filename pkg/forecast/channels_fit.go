@@ -181,7 +181,7 @@ func newChannelTrainer(c *Channels) *channelTrainer {
 }
 
 const (
-	searchedChannels = 2  // how many of those with most observations are searched by themselves
+	searchedChannels = 2  // number of channels, those with most observations, that are searched alone
 	searchedOf       = 20 // fewest observations for such a search
 	channelStarts    = 3  // optima of a search
 	trainedStarts    = 3  // starts that are trained to the end
@@ -194,7 +194,7 @@ func (t *channelTrainer) search(ctx context.Context, k gppl.Kernel) ([]channelSt
 	}
 	counts := t.Counts()
 	if len(counts) == 1 {
-		counts = nil // all is the channel
+		counts = nil // all observations are of one channel
 	}
 	order := timeline.Range(0, len(counts))
 	slices.SortStableFunc(order, func(a, b int) int { return counts[b] - counts[a] })

@@ -67,8 +67,7 @@ func (a *ChannelAnalysis) WriteChannels(w io.Writer, all []ChannelPrediction, le
 	return WriteCSV(w, rows)
 }
 
-// WriteComponents writes each observation beside the noise-free value of its channel, and f and its derivative, with standard
-// deviations.
+// WriteComponents writes each observation, the noise-free value of its channel, f and its derivative, with standard deviations.
 func (a *ChannelAnalysis) WriteComponents(w io.Writer) error {
 	s := a.Channels.Series
 	f, variance, err := a.Function(s.X)

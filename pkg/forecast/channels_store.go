@@ -40,8 +40,7 @@ type storedChannels struct {
 	Exposure []float64      `json:"exposure,omitempty"`
 }
 
-// Encode writes the best model with its observations and a checksum, as LoadChannels reads it, without standard errors and other
-// models.
+// Encode writes the best model with its observations and a checksum, without standard errors, as LoadChannels reads it.
 func (a *ChannelAnalysis) Encode(w io.Writer) error {
 	c, s, f := a.Channels, a.Channels.Series, a.Best()
 	b, err := json.Marshal(storedChannels{

@@ -19,9 +19,8 @@ import (
 // checkpointHeader has a version that must change when the computation of a trial changes.
 var checkpointHeader = sealed.Header{Format: "gppl search", Version: 6}
 
-// checkpoint stores the finished trials of a search in a file, so that a later run can continue after an interrupt. The key of a
-// trial covers everything that determines its outcome, so the result of a search does not depend on interrupts. It is safe for
-// concurrent use.
+// checkpoint stores the finished trials of a search in a file, to continue after an interrupt. The key of a trial covers all that
+// determines its outcome, so interrupts do not change the result. It is safe for concurrent use.
 type checkpoint struct {
 	path string
 	mu   sync.Mutex

@@ -90,7 +90,7 @@ func (r *closedTimes) between(from, to float64) (closed int) {
 	return closed
 }
 
-// note says what is left out.
+// note describes the closed times.
 func (r *closedTimes) note() string {
 	const forecast = "and the forecast has none there."
 	var days []string // of the closed steps

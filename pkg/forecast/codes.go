@@ -32,8 +32,7 @@ const (
 // thermometer without contact.
 func usualCode(v float64) bool { return v == -127 || repeated(v) >= 2 || noReading(v) }
 
-// noReading reports whether v is the least or greatest 16- or 32-bit integer, the one after the least, or a fill value
-// (dataset.LeastFill).
+// noReading reports whether v is one of the two least or the greatest 16- or 32-bit integer, or a fill value (dataset.LeastFill).
 func noReading(v float64) bool {
 	if math.Abs(v) >= dataset.LeastFill {
 		return true
@@ -60,8 +59,7 @@ func repeated(v float64) int {
 
 // codesIn returns the values at the ends of y that may be codes. A code is further from the other values than their range: a
 // usual code by half the range, a few zeros or a code that occurs once by three times the range. Only codes such as -999 and
-// -32767 may occur once. Of all ways to take up to three values from each end it takes that with the fewest, and then searches
-// what is left again.
+// -32767 may occur once. It takes as few values as possible, up to three from each end, and then searches the rest again.
 func codesIn(y []float64) (all []Code) {
 	sorted := slices.Clone(y)
 	slices.Sort(sorted)
@@ -187,8 +185,7 @@ func minusOnes(y []float64) (n int) {
 	return n
 }
 
-// lonely returns the index of the first or last observation if it is so far from all others that its x may be wrong; otherwise
-// -1.
+// lonely returns the index of the first or last observation if its distance from all others suggests a wrong x; else -1.
 func (s *Series) lonely() int {
 	const (
 		least = 10 // observations

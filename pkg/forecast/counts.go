@@ -21,8 +21,7 @@ import (
 // Counting says that the values of a series are counts, and how they arise from the latent value g that models describe.
 type Counting struct {
 	Likelihood string `json:"likelihood"` // poisson, negbinomial, binomial or bernoulli
-	// Sizes are the exposures of counts, or the numbers of trials; nil means all 1. SizeName is their column. A forecast assumes the
-	// last.
+	// Sizes are exposures of counts, or numbers of trials; nil means all 1. SizeName is their column. Forecasts take the last.
 	Sizes    []float64 `json:"sizes,omitempty"`
 	SizeName string    `json:"size_name,omitempty"`
 	// Because is the reason for modelling the values as counts when no likelihood was named; "" if one was.
@@ -394,8 +393,7 @@ func (v yScale) gaussian(m gppl.Model, shape float64) func(k int) (gppl.Data, er
 	}
 }
 
-// approximated returns all observations. The latest k are Gaussian ones by the approximation at a model; the others are guesses
-// that nothing uses.
+// approximated returns all observations. The latest k are Gaussian by the approximation at a model, the others unused guesses.
 func (v yScale) approximated(m gppl.Model, shape float64, k int) (gppl.Data, error) {
 	late, err := v.gaussian(m, shape)(k)
 	n := v.data.Len()
@@ -412,8 +410,7 @@ func (v yScale) approximated(m gppl.Model, shape float64, k int) (gppl.Data, err
 	return d.WithErrors(errs)
 }
 
-// piloted linearises the observations at a rough signal learnt from them, so that one Gaussian approximation compares all
-// structures.
+// piloted linearises the observations at a rough signal learnt from them: one Gaussian approximation compares all structures.
 func (p *policy) piloted(v yScale) (yScale, error) {
 	c := v.counts
 	mean, err := policyMean(stationary{}, "linear", c.raw.X)
@@ -507,8 +504,7 @@ func (l centred) Mean(size, z float64) float64     { return l.Likelihood.Mean(si
 func (l centred) Variance(size, z float64) float64 { return l.Likelihood.Variance(size, z+l.by) }
 func (l centred) CDF(y, size, z float64) float64   { return l.Likelihood.CDF(y, size, z+l.by) }
 
-// sizesAt returns the sizes of new observations: those of a test if they are known, otherwise those of the last observations up
-// to x.
+// sizesAt returns the sizes of new observations: those of a test if known, otherwise those of the last observations up to x.
 func (a *Analysis) sizesAt(x []float64) []float64 {
 	c := a.Series.Counting
 	if a.sizes != nil || c.Sizes == nil {

@@ -27,11 +27,10 @@ type Drift struct {
 	Word    string  `json:"word"` // holds, learn again, or too few to tell
 }
 
-// driftLevel is the probability at which the tests together doubt a model that holds.
+// driftLevel is the probability with which the tests together doubt a model that holds.
 const driftLevel = 0.01
 
-// driftWords are the outcomes of a test of drift: the parameters hold, the model should be fitted again, or there are too few
-// observations.
+// driftWords are the outcomes of a test of drift: the parameters hold, the model needs a new fit, or observations are too few.
 var driftWords = []string{"holds", "learn again", "too few to tell"}
 
 const (

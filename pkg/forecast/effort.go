@@ -17,8 +17,7 @@ type effort struct {
 	// searched is the number of latest observations on which structures are compared.
 	searched int
 	// In a longer series the best finalists candidates are then trained on the latest trained observations, which determine the
-	// parameters well, or, if x is not regular, on at least trainedUneven: more if an engine takes them in the time of dense
-	// algebra.
+	// parameters well, or, if x is not regular, on at least trainedUneven: more if an engine is fast enough.
 	finalists, trained, trainedUneven int
 	// mostUneven bounds the latter; 0 for no bound. Forecasts of the past learn from no more than the fit did.
 	mostUneven int
@@ -204,8 +203,7 @@ const (
 	// mostTrained is their number if a state space takes all kernels.
 	mostTrained = 200000
 	// exactSeconds bounds the predicted time of one exact evaluation of all observations, above Options.MaxExact, by an engine that
-	// is cheap at any parameters; partSeconds that of a part of them; likelySeconds that of an engine that is cheap where training
-	// begins.
+	// is cheap at any parameters; partSeconds that of a part; likelySeconds that of an engine that is cheap where training begins.
 	exactSeconds  = 1
 	partSeconds   = 0.2
 	likelySeconds = 0.25
@@ -385,7 +383,7 @@ func (t *trainer) quick(starts [][]gppl.Model, most float64) bool {
 	return len(starts) > 0
 }
 
-// within reports whether an evaluation of the likelihood of the data is predicted to take at most that many seconds at every
+// within reports whether an evaluation of the likelihood of the data is predicted to take no more than most seconds at every
 // start.
 func (t *trainer) within(starts [][]gppl.Model, most float64) bool {
 	for _, m := range slices.Concat(starts...) {

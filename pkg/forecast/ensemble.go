@@ -114,8 +114,7 @@ func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float6
 	return noise + e*e
 }
 
-// quantiles returns the quantile at level p of the mixture of parts at each x, of f if latent is set, otherwise of new
-// observations.
+// quantiles returns the quantile at level p of the mixture at each x, of f if latent is set, otherwise of new observations.
 func quantiles(parts []Part, p float64, latent bool) []float64 {
 	z := quantile.Normal(p)
 	out, m := make([]float64, len(parts[0].Mean)), make(mixture, len(parts))

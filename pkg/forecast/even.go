@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// fewestEven is the length of the shortest series whose nearly equal steps are taken as equal; in a shorter one they may be
-// chance.
+// fewestEven is the length of the shortest series whose nearly equal steps count as equal; in a shorter one they may be chance.
 const fewestEven = 24
 
 // takeEven makes plain numbers x even if they are even but for rounding or the lengths of months or years, and remarks on it. An
@@ -40,8 +39,7 @@ func (s *Series) takeEven() {
 // mostDecimals is the largest number of decimals to which x may be rounded, and with which an even x is written.
 const mostDecimals = 9
 
-// unround moves x, ascending, to multiples of a step if all are within rounding of them, and returns the step. It leaves other x
-// alone.
+// unround moves x, ascending, to multiples of a step if all are within rounding, and returns the step; others stay.
 func unround(x []float64, digits int) (step float64, ok bool) {
 	const (
 		largest = 0.02 // rounding, as a fraction of a step
@@ -119,8 +117,7 @@ func medianStep(x []float64) float64 {
 // Numbers from fromYear to toYear may be years.
 const fromYear, toYear = 1600, 2400
 
-// equalDays moves x, ascending decimal years, to days of equal length if all are at the same time of day. It leaves other x
-// alone.
+// equalDays moves x, ascending decimal years, to days of equal length if all are at one time of day; others stay.
 func equalDays(x []float64, digits int) bool {
 	const (
 		fewest = 3   // decimals that resolve days
@@ -163,8 +160,7 @@ func dayOf(year, month int) float64 {
 // dayYear converts days since 1970 to years, with all days equally long.
 func dayYear(days float64) float64 { return 1970 + days/365.25 }
 
-// equalMonths moves x, ascending decimal years, to months of equal length if all are the same day of their month, or its middle.
-// It leaves other x alone.
+// equalMonths moves x, ascending decimal years, to equal months if all are the same day of a month, or its middle; others stay.
 func equalMonths(x []float64) bool {
 	const (
 		near   = 1.6 // days from that day, as middles of months are

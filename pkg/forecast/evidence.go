@@ -22,8 +22,7 @@ type beliefs struct {
 	chosen float64
 	// odds is the log prior odds of the structure, as shared by the series of a panel.
 	odds float64
-	// information approximates the second derivatives of the loss with these priors in the log of all parameters, 0 where unknown;
-	// nil for none.
+	// information approximates the second derivatives of the loss with these priors in log θ, 0 where unknown; nil for none.
 	information *mat.SymDense
 }
 
@@ -54,8 +53,8 @@ func (b beliefs) list(params []gppl.Param, mode bool) (list []gppl.ParamPrior) {
 	return list
 }
 
-// cost returns −log p(u) − ½log 2π of u = log θ for the i-th parameter, and its second derivative by u; ok is false
-// without a prior.
+// cost returns −log p(u) − ½log 2π of u = log θ for the i-th parameter, and its second derivative; ok is false without a
+// prior.
 func (b beliefs) cost(i int, theta float64) (value, curvature float64, ok bool) {
 	switch {
 	case i >= len(b.weak):
@@ -188,14 +187,15 @@ type evidence struct {
 	told    *population.LogQuadratic // the likelihood near the parameters with priors; nil if there is no curvature
 }
 
-// evidenceOf returns the evidence for the model of a loss of n observations. Laplace's method integrates the parameters out in u
-// = log θ, around the mode θ. With the prior p(u) and the curvature H of −log p(y|u)p(u),
+// evidenceOf returns the evidence for the model of a loss of n observations. Laplace's method integrates out the parameters in u
+// = log θ around the mode θ. With the prior p(u) and the curvature H of −log p(y|u)p(u),
 //
 //	−log p(y) ≈ NLL − log p(u) + ½log|H| − ½d·log 2π.
 //
 // A parameter that the data do not determine costs nothing. One that they determine well costs the log ratio of its prior width
 // to its posterior width. Periods that the data chose cost beliefs.chosen. The evaluation takes a gradient for each parameter. If
 // H is not positive definite, singular to rounding, or cannot be computed, each parameter costs ½log n.
+//
 // With a given prior, θ is the mode of the density in θ, as for named kernels, where the gradient in u is −1, not 0. The term
 // −½gᵀH⁻¹g of a Newton step accounts for that.
 //
@@ -285,8 +285,7 @@ type guide struct {
 // Information is part of gppl.Informed.
 func (g guide) Information([]float64) (*mat.SymDense, error) { return g.information, nil }
 
-// logCurvature returns the second derivatives of a loss in log θ of the free parameters, by differences of its gradient from
-// slope, the one at θ.
+// logCurvature returns the second derivatives of a loss in the free log θ, by differences of its gradient from slope, at θ.
 func logCurvature(l gppl.Loss, theta, slope []float64, free []int) (*mat.SymDense, error) {
 	const step = 1e-4 // the evidence is then exact to about as many nats
 	at, all, u, start := slices.Clone(theta), make([]float64, len(theta)), make([]float64, len(free)), make([]float64, len(free))

@@ -49,8 +49,7 @@ func (p *policy) final() error {
 	}
 }
 
-// worthMore is how many times as many observations the best candidate must be able to take to be trained once more, without
-// slower ones.
+// worthMore is how many times as many observations the best must take to be trained once more, without slower ones.
 const worthMore = 2
 
 // LeftOut is the Status of a candidate that is too slow for the number of observations that the best takes.
@@ -111,8 +110,7 @@ func (p *policy) trainOn(n int, kept []*trial) error {
 	return err
 }
 
-// addSeasons tries each further season, the likeliest first, with the best candidate whose evaluation then stays within the
-// allowed time.
+// addSeasons tries each further season, the likeliest first, with the best candidate that then stays within the allowed time.
 func (p *policy) addSeasons() error {
 	for _, s := range p.seasons {
 		if slices.ContainsFunc(termsOf(p.trials[0].model.Kernel), func(t gppl.Kernel) bool { return hasSeason(t, s) }) {

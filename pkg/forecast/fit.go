@@ -69,12 +69,12 @@ type Progress struct {
 // TestOfPast is the stage of Progress in which Analysis.Backtest learns anew at each origin.
 const TestOfPast = "test of the past"
 
-// progress reports how far a comparison has come. Trainings may report at the same time.
+// progress reports how far a comparison has come. Several trainings may report at once.
 type progress struct {
-	to    func(Progress) // nil for nobody; called by one at a time
+	to    func(Progress) // nil for none; calls do not overlap
 	began time.Time
 
-	mu sync.Mutex // of what follows
+	mu sync.Mutex // guards the fields below
 	// candidates tried and their expected number, or hundredths of the work, and evaluations over all candidates
 	index, count, evaluations int
 	done, end, each           float64 // see upTo
@@ -181,12 +181,14 @@ func (a *Analysis) Kernel() string { return a.Candidates[0].Kernel }
 // how far behind it was. Options.Budget changes these numbers. Forecasts are conditioned on the observations that parameters were
 // learnt from, or on four of the longest season. Predictions before these are conditioned on all observations or, if neither a
 // state space, a constant step nor waves make that cheap, on the 2000 around each x.
+//
 // If kernels are named, Fit trains each and keeps the one with the lowest BIC, with standard errors of its parameters. All have
 // the trend of Options.Trend, or with auto a linear one; the best kernel is then tried without a trend and with a quadratic one.
 // The coefficients of a trend have priors and are integrated out, so they do not count as parameters. If all y are positive and
 // Options.Log is auto, the best is also tried on the logarithm; NLL and BIC are those of y. The criterion is BIC because evidence
 // needs a proper prior of every parameter. A named kernel is trained by its likelihood, with no priors but Options.Priors, so
 // that the values can be compared with those of other programs.
+//
 // The library searches and trains a named kernel (auto.FindStarts, auto.Starts.Train), on each scale of y once, and anew for a
 // trend that ends far above the others. With more than 400 observations only y is searched, and training on log y begins at what
 // that found, unless evaluations there take long. If an evaluation of all observations takes more than some hundredths of a

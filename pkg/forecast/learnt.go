@@ -49,7 +49,7 @@ func (a *Analysis) Learnt() ([]Learnt, error) {
 	}
 	var out []Learnt
 	for i, m := range a.members {
-		// Forecasts may be conditioned on more; a page has what the parameters were learnt from.
+		// Forecasts may be conditioned on more; a page has those that the parameters were learnt from.
 		out = append(out, Learnt{a.Candidates[i].Name(), m.model, m.log, m.scale.scaling,
 			latest(m.scale.data, a.TrainedOn()+len(s.X)-s.learnt()), m.scale.typical})
 	}

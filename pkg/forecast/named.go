@@ -178,7 +178,7 @@ func (c *comparison) carry(on trained, searched []*auto.Starts) {
 	}
 	seconds, err := c.cost(on.Model)
 	if err != nil {
-		return // training says why
+		return // training reports it
 	}
 	if n, err := c.afforded(seconds); err != nil || n < carried {
 		return

@@ -38,7 +38,7 @@ type relearning struct {
 // originsDone reports how many origins are done; concurrent origins report one after another.
 type originsDone struct {
 	mu       sync.Mutex
-	to       func(Progress) // nil for nobody
+	to       func(Progress) // nil for none
 	done, of int
 }
 
@@ -246,7 +246,7 @@ func (a *Analysis) remembers() int {
 // followed forecasts observations of the whole series by an analysis as of an earlier origin.
 func (a *Analysis) followed(ctx context.Context, whole *Series, test Window) (Predictive, error) {
 	x := whole.X[test.From:test.To]
-	if whole.Errors != nil && whole.Student == nil { // weights are not known before
+	if whole.Errors != nil && whole.Student == nil { // weights are unknown in advance
 		a.ahead = whole.Errors[test.From:test.To]
 	}
 	if c := whole.Counting; c != nil && c.Sizes != nil {

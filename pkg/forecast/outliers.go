@@ -72,7 +72,7 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
 	m := a.Result.Model
-	if a.Candidates[0].NoSignal() { // whose kernel is zero between observations, so that none tells of another
+	if a.Candidates[0].NoSignal() { // its kernel is zero between observations: none predicts another
 		m.Kernel = gppl.Laplace{Variance: whiteTerm.Variance, Lengthscale: s.X[n-1] - s.X[0]}
 	}
 	found, err := observe.FindOutliers(m, latest(data, n-from))

@@ -138,7 +138,7 @@ func (o ReadOptions) refusePanel(path string, s *Series, rep dataset.CSVReport, 
 	}
 	columns, texts, series, err := dataset.KeyColumns(path, o.csv(), rep, rows, distinct)
 	if err != nil || columns == nil {
-		return nil // the notes tell of the repeated x
+		return nil // the notes mention the repeated x
 	}
 	var names, settings []string
 	for _, at := range columns {

@@ -138,8 +138,8 @@ func (o Options) mayBeLog(s *Series) bool {
 	return false
 }
 
-// straight is the ratio of the largest to the least y up to which log y is a straight line in y, to 1.2 % of its range: models of
-// either say the same.
+// straight is the ratio of the largest to the least y up to which log y is a straight line in y, to 1.2 % of its range: models
+// agree.
 const straight = 1.1
 
 // alwaysLog reports whether no models of y are tried: only log y is requested, or y has bounds.
@@ -330,8 +330,8 @@ func (p *policy) everywhere() (all []place) {
 	return all
 }
 
-// scout finds the scale and the trend with which the search begins: those that suit one sum best. The sum has a season if there
-// is one that costs little.
+// scout finds the scale and the trend that suit one sum best, to begin the search with. The sum has a season if that costs
+// little.
 func (p *policy) scout() error {
 	terms := []gppl.Kernel{(stationary{}).signal("Matern32", p.extent, false)}
 	if len(p.seasons) > 0 && !p.series.dense() {

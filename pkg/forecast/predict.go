@@ -225,8 +225,7 @@ func (f *Forecast) LatentBand() (lo, hi []float64) {
 
 // WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new
 // observation, and the 95 % band of the latter. Two more columns for each further level, in (0, 1), are the ends of that band:
-// the quantiles at (1 − level)/2 and (1 + level)/2. A forecast of counts also has columns of the median and of the probability
-// of 0.
+// the quantiles at (1 − level)/2 and (1 + level)/2. A forecast of counts also has the median and the probability of 0.
 func (f *Forecast) WriteCSV(w io.Writer, a Axis, levels ...float64) error {
 	rows := [][]string{{cmp.Or(a.Name, "x"), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
 	var medians, zeros []float64
@@ -314,8 +313,7 @@ func (a *Analysis) Note() string {
 	return a.note
 }
 
-// WithNoise returns the analysis with another noise variance (of the standardised series), and the increase of the exact NLL in
-// nats.
+// WithNoise returns the analysis with another noise variance (of the standardised series), and the rise of the exact NLL in nats.
 func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, err error) {
 	m := a.Result.Model
 	m.Noise = noise

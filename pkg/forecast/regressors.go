@@ -166,8 +166,8 @@ func (s *Series) Ahead() []float64 {
 	return s.Known.X[i:]
 }
 
-// Effect is the learnt coefficient of a regressor or a holiday: one unit of it, or the holiday, raises y, or log y if Log is set,
-// by Value.
+// Effect is the learnt coefficient of a regressor or a holiday: a unit of it, or the holiday, adds Value to y, or log y if Log is
+// set.
 type Effect struct {
 	Name   string  `json:"name"`
 	Value  float64 `json:"value"`
@@ -175,8 +175,7 @@ type Effect struct {
 	Log    bool    `json:"log,omitempty"` // of log y
 }
 
-// Effects returns the coefficients of the regressors of the best model, in the units of the file, and of its holidays; nil
-// without either.
+// Effects returns the coefficients of regressors and holidays in the best model, in the units of the file; nil if there are none.
 func (a *Analysis) Effects() ([]Effect, error) {
 	units := map[string]Effect{} // by the name of a column: the name of the effect, and the value of a coefficient of 1
 	if k := a.Series.Known; k != nil {

@@ -87,7 +87,7 @@ func checkWhite(e []float64) *Residuals {
 }
 
 // nearMedian clips values at five standard deviations from the median, by those of a normal distribution with the same median
-// distance. Otherwise one or two wrong readings would hide the autocorrelation of all others. Of normal values, only one in two
+// distance. Otherwise one or two wrong readings would hide the autocorrelation of all others. Only one normal value in two
 // million is clipped.
 func nearMedian(e []float64) []float64 {
 	const far, normal = 5, 1.4826 // σ over the median distance
@@ -119,8 +119,8 @@ func autocorrelation(e []float64, mean float64, lags int) []float64 {
 	return rho
 }
 
-// Verdict summarises the checks in sentences. The tests have a level of 1 %. The counted autocorrelations are those of the
-// Ljung–Box test.
+// Verdict summarises the checks in sentences. The tests have a level of 1 %. It counts the autocorrelations of the Ljung–Box
+// test.
 func (r *Residuals) Verdict() []string {
 	const level = 0.01
 	var v []string

@@ -22,11 +22,10 @@ type ReadOptions struct {
 	X, Y         string // a column by its name in the header or by its number from 1
 	XUnit, YUnit string // for axes and tables; dates need no XUnit
 	Comma        rune   // the field separator; 0: detected
-	// DecimalComma says that numbers are written 1.025,10, and DecimalPoint 1,025.10; without either, each column is judged by
-	// itself.
+	// DecimalComma says that numbers are written 1.025,10, and DecimalPoint 1,025.10; without either, it is detected by column.
 	DecimalComma, DecimalPoint bool
 	NoHeader                   bool
-	Missing                    []string           // texts for a missing value, beside an empty cell, NA, NaN, null and the like
+	Missing                    []string           // texts for a missing value, besides an empty cell, NA, NaN, null and the like
 	Time                       dataset.TimeFormat // how x is written; "": detected
 	// Last keeps only this number of the latest observations; 0 keeps all.
 	Last int
@@ -38,8 +37,7 @@ type ReadOptions struct {
 	// or in the file Future, which has the column of x and those of the regressors.
 	Regressors []string
 	Future     string
-	// By are columns whose texts tell the series of a long table apart, for ReadPanel. Pooled reads all rows of such a table as one
-	// series.
+	// By are columns whose texts tell the series of a long table apart, for ReadPanel. Pooled reads all rows as one series.
 	By     []string
 	Pooled bool
 	// Holidays is the ISO 3166 code of the country whose holidays y may depend on (Series.LearnHolidays); "" for none.
@@ -351,8 +349,7 @@ func (o ReadOptions) csv() dataset.CSVOptions {
 // instrumentName is the name of a column that tells instruments apart.
 var instrumentName = regexp.MustCompile(`(?i)^(tel|telescope|inst|instrument|spectrograph|detector)$`)
 
-// unused reports columns that were not read and whose names say that they belong to y: its standard deviations, or the
-// instrument.
+// unused reports unread columns whose names say that they belong to y: its standard deviations, or the instrument.
 func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []string) {
 	taken := append([]int{rep.X, rep.Y}, slices.Concat(rep.Also.Columns, rep.Also.KeyColumns)...)
 	y := cmp.Or(rep.Columns[rep.Y], "y")
@@ -488,8 +485,7 @@ func (s *Series) spacing() {
 			s.Absent += absent
 		}
 	}
-	// The last digit of numbers such as 1903.08333333333 is rounded: the whole length gives the step more exactly than two
-	// neighbours do.
+	// The last digit of numbers such as 1903.08333333333 is rounded: the whole length gives the step more exactly than neighbours.
 	const rounding = 1e-6
 	if whole := (s.X[len(s.X)-1] - s.X[0]) / float64(len(s.X)-1+s.Absent); math.Abs(whole-s.Step) < rounding*s.Step {
 		s.Step = whole
@@ -508,8 +504,7 @@ func (s *Series) spacing() {
 // YLabel names y with its unit.
 func (s *Series) YLabel() string { return words.WithUnit(s.YName, s.YUnit) }
 
-// Notes says in sentences what a reader of the file should know besides Lead: its extent, and what is missing, repeated or out of
-// order.
+// Notes says in sentences what a reader should know besides Lead: extent, and what is missing, repeated or out of order.
 func (s *Series) Notes() []string {
 	a, n := s.Axis, len(s.X)
 	spacing := "every " + strings.TrimPrefix(a.Length(s.Step), "1 ")

@@ -20,8 +20,7 @@ import (
 )
 
 // Shared is what the series of a panel have in common, as Share learns it: how often each structure of the automatic search
-// describes them, and how its parameters vary among them. Options.Shared makes it the prior of a series, instead of the weak
-// priors.
+// describes them, and how its parameters vary among them. Options.Shared makes it the prior of a series.
 type Shared struct {
 	Series     int               `json:"series"` // from which it was learnt
 	Structures []SharedStructure `json:"structures"`
@@ -229,8 +228,7 @@ func learnShared(all [][]told) *Shared {
 	return s
 }
 
-// structureOf learns the priors of a structure. The weak priors of lengthscales differ with the lengths of the series; it starts
-// from their mean.
+// structureOf learns the priors of a structure, from the mean of the weak priors, which for lengthscales differ between series.
 func structureOf(name string, of []told) SharedStructure {
 	out := SharedStructure{Name: name, Params: of[0].params, Fixed: of[0].fixed}
 	weak := make([]gppl.LogNormal, len(out.Params))
@@ -304,8 +302,7 @@ func (p *policy) share(of candidate, trend string, log bool, m gppl.Model, b *be
 	}
 }
 
-// SharedBy returns the number of series from which the priors of the analysis were learnt; 0 if they are those of this series
-// alone.
+// SharedBy returns the number of series from which the priors of the analysis were learnt; 0 if this series alone has them.
 func (a *Analysis) SharedBy() int {
 	if a.shared == nil {
 		return 0

@@ -49,8 +49,7 @@ func (a *Analysis) shiftMode() string {
 
 const (
 	shiftPrefix = "change: " // of the columns of the mean, before the names
-	// shiftScale is the prior standard deviation of a step, in standard deviations of y, and of what a kink adds over half of the
-	// range.
+	// shiftScale is the prior standard deviation of a step, in standard deviations of y, and of a kink over half the range.
 	shiftScale = 2
 )
 
@@ -166,7 +165,7 @@ type ShiftSize struct {
 	InY float64 `json:"size_in_y,omitempty"`
 	// Chance is approximately the probability of a shift as clear somewhere in a series without shifts; 0 if it was given.
 	Chance float64 `json:"chance,omitempty"`
-	// Used says that the forecast has it.
+	// Used says that the forecast includes it.
 	Used bool `json:"used"`
 }
 

@@ -16,8 +16,7 @@ const (
 	// fewestScanned and mostScanned bound the latest observations in which shifts are looked for: fewer cannot tell a shift from a
 	// walk, and more take seconds.
 	fewestScanned, mostScanned = 30, 1000
-	// beside is the number of observations at either end within which no shift is looked for: a few that are far off may also be
-	// outliers.
+	// beside is the number of observations at either end without shifts: a few that are far off may also be outliers.
 	beside = 6
 	// mostShifts is the largest number of shifts that are looked for.
 	mostShifts = 6
@@ -77,8 +76,7 @@ func withoutSpikes(all []ShiftSize, x []float64) (left []ShiftSize) {
 	return left
 }
 
-// searchShifts returns the best model with the shifts that are found: among all observations or, if there are none, without the
-// outliers.
+// searchShifts returns the best model with the shifts found among all observations or, if there are none, without the outliers.
 func (a *Analysis) searchShifts(ctx context.Context) (search shiftSearch, best shifted, err error) {
 	n := min(len(a.Series.X), a.TrainedOn(), mostScanned)
 	search = shiftSearch{ctx: ctx, a: a, n: n}
@@ -123,8 +121,7 @@ func (search shiftSearch) all() (best shifted, err error) {
 	return best, nil
 }
 
-// leaveOutliers drops the outliers among the scanned observations, if there are some, unless they are many or the observations
-// have weights.
+// leaveOutliers drops the outliers among the scanned observations, unless they are many or the observations have weights.
 func (search *shiftSearch) leaveOutliers() (some bool, err error) {
 	const few = 0.05 // of the observations
 	a := search.a
@@ -166,8 +163,8 @@ func (search shiftSearch) extent() extent {
 	return extent{search.a.Series.Step, x[len(x)-1] - x[len(x)-search.n]}
 }
 
-// withFound returns the analysis learnt anew with the shifts that it finds in the mean; itself if there are none or the search
-// fails, which it keeps as missed.
+// withFound returns the analysis learnt anew with the found shifts in its mean; itself if there are none or the search fails,
+// which it keeps as missed.
 func (a *Analysis) withFound(
 	ctx context.Context, fit func(context.Context, *Series, Options) (*Analysis, error),
 ) (*Analysis, error) {
@@ -195,8 +192,7 @@ func (search shiftSearch) with(shifts []Shift) (*Analysis, yScale, error) {
 }
 
 // trained returns the likeliest model with shifts, by its evidence. Training begins at the parameters of another model and keeps
-// its terms; if fewer is set, in a short series it also tries one term less and no trend, since these may have described the
-// shift.
+// its terms; if fewer is set, in a short series it also tries one term less and no trend, which may have described the shift.
 func (search shiftSearch) trained(shifts []Shift, from gppl.Model, fewer bool) (best shifted, err error) {
 	_, v, err := search.with(shifts)
 	if err != nil {
@@ -381,8 +377,7 @@ func (search shiftSearch) seasonsAlone(m gppl.Model) (seasons gppl.Model, ok boo
 	return modelOfTerms(terms, m), len(terms) < len(termsOf(m.Kernel)) && m.Kernel != gppl.Kernel(whiteTerm)
 }
 
-// judge trains the model with one more shift, at the place where the model with it finds it, and returns the probability of one
-// as clear by chance.
+// judge trains the model with one more shift, at the place where this finds it, and returns the chance of one as clear.
 func (search shiftSearch) judge(from shifted, c Shift) (to *shifted, chance float64, err error) {
 	const rounds = 2
 	for range rounds {

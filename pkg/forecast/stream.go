@@ -219,8 +219,7 @@ func SumsAxis(h sums.Header) Axis {
 	return Axis{Name: "date", Unit: "second", Dates: true, Origin: instant(0)}
 }
 
-// LookAt returns the range of csv files from a first look: at all of each file up to 4 MB, otherwise at pieces of it, with a
-// margin.
+// LookAt returns the range of csv files from a first look: at all of a file up to 4 MB, else at pieces, with a margin.
 func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, err error) {
 	var x, y []float64
 	whole := true

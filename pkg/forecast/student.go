@@ -28,8 +28,7 @@ const (
 	farOff        = 2.5 // relative error over the typical one at which an observation is far off: its weight is then a sixth
 )
 
-// weigh returns the series from which models are learnt: with Student-t noise it has the weights of the observations, and models
-// are of y.
+// weigh returns the series to learn from: with Student-t noise it has the weights of the observations, and models are of y.
 func (o *Options) weigh(ctx context.Context, s *Series) (*Series, error) {
 	if s.Student == nil {
 		return s, nil

@@ -11,8 +11,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Trends are the values of Options.Trend: mean functions of the model, whose coefficients are learnt with it. "auto", or "",
-// compares them.
+// Trends are the values of Options.Trend: mean functions whose coefficients are learnt. "auto", or "", compares them.
 var Trends = []string{"auto", "none", "linear", "quadratic"}
 
 // trendVariance is the prior variance of the coefficients of a trend, for the standardised series and x scaled to [−1, 1]: a
@@ -20,8 +19,7 @@ var Trends = []string{"auto", "none", "linear", "quadratic"}
 // compared, and a trend that the data do not show stays near zero.
 const trendVariance = 4
 
-// meanOf returns the mean function for a trend and the regressors of x. It is nil without both, since the standardised series has
-// mean zero.
+// meanOf returns the mean function for a trend and the regressors of x. It is nil without both, since the series is standardised.
 func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	degree := 0
 	switch strings.ToLower(trend) {

@@ -130,8 +130,7 @@ func structure(of candidate, terms []gppl.Kernel) string {
 	return fmt.Sprintf("%T ", of) + strings.Join(names, " + ")
 }
 
-// hold fixes the given periods, the variance of a white term (the noise of the model replaces it), and all but one variance of a
-// product.
+// hold fixes the given periods, the variance of a white term (the noise replaces it), and all but one variance of a product.
 func (p *policy) hold(m gppl.Model) gppl.Model {
 	m = m.FixRedundant()
 	at := 0

@@ -12,8 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Trust compares forecasts of the recent past, at the requested horizon, with what was then observed, and says what to do with
-// the forecast.
+// Trust compares forecasts of the recent past, at the requested horizon, with what followed, and judges the forecast.
 type Trust struct {
 	Horizon int `json:"horizon"` // observations ahead
 	Origins int `json:"origins"` // places in the past that were forecast from

@@ -102,8 +102,7 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 	return c, nil
 }
 
-// reaches returns a function that reports whether a curve of the member, in its standardised values, has reached the level at
-// step i.
+// reaches returns whether a curve of the member, in its standardised values, has reached the level at step i.
 func (a *Analysis) reaches(m *member, c *Crossing, x []float64) func(i int, f float64) bool {
 	level := c.Level
 	value := func(_ int, g float64) float64 { return g }
@@ -146,8 +145,7 @@ func (a *Analysis) drawnOf(ctx context.Context, p conditioned, in gppl.Inputs, c
 	return draws, ctx.Err()
 }
 
-// Quantile returns the index of the first step by which the level is reached with probability p; −1 if that is after the last
-// step.
+// Quantile returns the index of the first step by which the level is reached with probability p; −1 for none.
 func (c *Crossing) Quantile(p float64) int {
 	for i, by := range c.By {
 		if by >= p {

@@ -28,8 +28,7 @@ type Addition struct {
 // Arrivals are observations that came after a model was learnt, each with its prediction from all observations before it.
 type Arrivals struct {
 	Y []float64
-	// Forecast has the prediction of each, at the parameters of the model. Its bands are not widened: Analysis.Widen is for longer
-	// horizons.
+	// Forecast predicts each at the parameters of the model. Its bands are not widened: Analysis.Widen is for longer horizons.
 	Forecast *Forecast
 	// Z is the normal quantile of each in its prediction, (y − mean)/sd if that is Gaussian. They are independent and N(0, 1) if
 	// the model still holds. Those of counts are of randomised ranks.
@@ -58,8 +57,7 @@ func (a *Analysis) Update(ctx context.Context, path string, o ReadOptions) (*Ana
 	return a.extend(ctx, rows)
 }
 
-// Extend is Update for observations y at ascending x that come from no file. errs are their known errors; nil if the series has
-// none.
+// Extend is Update for observations y at ascending x that come from no file. errs are their known errors; nil for none.
 func (a *Analysis) Extend(ctx context.Context, x, y, errs []float64) (*Analysis, *Arrivals, error) {
 	s := a.Series
 	if s.Student != nil {
@@ -205,8 +203,7 @@ func (a *Analysis) readMore(path string, o ReadOptions) (*newRows, error) {
 	return r, nil
 }
 
-// later returns the indices of the rows that are not in the series, in the order of x. It is an error if one is not after its
-// last observation.
+// later returns the indices of the rows that are not in the series, in the order of x. It is an error if one is before its end.
 func (a *Analysis) later(d dataset.Series, rep dataset.CSVReport, r *newRows) (order []int, err error) {
 	s := a.Series
 	last := s.X[len(s.X)-1]
@@ -235,8 +232,7 @@ func (a *Analysis) later(d dataset.Series, rep dataset.CSVReport, r *newRows) (o
 	return order, nil
 }
 
-// checkDates returns an error if the x of a file are dates and those of the series numbers, or the reverse; line and x are an
-// example.
+// checkDates returns an error if x are dates in the file and numbers in the series, or the reverse; line and x are an example.
 func (s *Series) checkDates(dates bool, line int, x float64) error {
 	switch example := s.Axis.Text(s.X[0]); {
 	case s.Axis.Dates && !dates:
@@ -365,8 +361,7 @@ func (p *Part) join(q Part) {
 	}
 }
 
-// oneStep returns the predictions of the observations of s after those of a, before the index to: each from all before it, except
-// for counts.
+// oneStep predicts the observations of s after those of a, before the index to: each from all before it, except for counts.
 func (a *Analysis) oneStep(ctx context.Context, s *Series, to int) (parts []Part, err error) {
 	from := len(a.Series.X)
 	if a.Series.Counting != nil {

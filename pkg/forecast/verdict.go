@@ -40,8 +40,7 @@ const (
 	// poor is the coverage of 95 % bands below which they have failed, and poorRate how often that happens to a single forecast with
 	// correct bands, whose errors are correlated.
 	poor, poorRate = 0.7, 0.06
-	// leastSeparate is the least number of separate tests for which the past must have room, and leastKnown that of observations
-	// before them.
+	// leastSeparate is the least number of separate tests that fit into the past, and leastKnown that of observations before them.
 	leastSeparate, leastKnown = 2, 10
 	// lowCoverage is the coverage below which a reader of a usable forecast is warned; widened is the factor from which wider bands
 	// are mentioned.
@@ -58,8 +57,7 @@ const (
 )
 
 // pairedChance is the probability of a mean difference at least as high as that of worse if its expectation is 0: Student's t
-// test, with the degrees of freedom of the separate tests. It is 1 with fewer than leastSeparate, and if the mean is at most
-// none.
+// test, with the degrees of freedom of the separate tests. It is 1 for fewer than leastSeparate, or a mean up to none.
 func pairedChance(worse []float64, separate, none float64) float64 {
 	if len(worse) < 2 || separate < leastSeparate {
 		return 1

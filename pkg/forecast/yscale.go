@@ -13,8 +13,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// Logs are the values of Options.Log, which says whether log y is modelled. "auto", or "", compares both scales if all y are
-// positive.
+// Logs are the values of Options.Log: whether log y is modelled. "auto", or "", compares both scales if all y are positive.
 var Logs = []string{"auto", "never", "always"}
 
 // yScale is the standardised series on a scale of y, y or log y, as a model sees it.
@@ -98,8 +97,7 @@ func (v yScale) over(s *Series, from, to int) (yScale, error) {
 	return v, nil
 }
 
-// scale returns all observations as the models of the analysis see them, in the standardisation of those that they were learnt
-// from.
+// scale returns all observations as the models of the analysis see them, standardised as those that they were learnt from.
 func (a *Analysis) scale(log bool) (yScale, error) {
 	n, from, to := len(a.Series.X), 0, a.Series.learnt()
 	if a.Chosen == ByEvidence {
@@ -165,8 +163,7 @@ func (s *Series) typicalError(log bool) float64 {
 	return median(errs)
 }
 
-// ErrorScale returns the learnt factor between the noise and the errors of the column ErrorName; 1 if the errors are not
-// relative.
+// ErrorScale returns the learnt factor from the errors of the column ErrorName to the noise; 1 if they are not relative.
 func (a *Analysis) ErrorScale() float64 {
 	if !a.Series.Relative {
 		return 1

@@ -180,8 +180,7 @@ func Residuals(a *forecast.Analysis, r *forecast.Residuals) ([]*viz.Figure, erro
 	return []*viz.Figure{along, histogram, correlogram}, cmp.Or(noSeries, noHistogram, noCorrelogram)
 }
 
-// Components draws the terms of a sum over the observations and the forecast. The error is forecast.ErrNoComponents for other
-// kernels.
+// Components draws the terms of a sum over the observations and the forecast. For other kernels it is forecast.ErrNoComponents.
 func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	s := a.Series
 	last, end := s.X[len(s.X)-1], f.X[len(f.X)-1]
@@ -608,8 +607,7 @@ func warnings(a *forecast.Analysis) []string {
 }
 
 // Doubt says in a sentence what was not done because the budget was used up or, for the best named kernel, the first reason why
-// it may not be at its optimum or the data do not determine it; "" if nothing is in doubt. The other reasons are among the
-// warnings.
+// it may not be at its optimum or the data do not determine it; "" for no doubt. Other reasons are among the warnings.
 func Doubt(a *forecast.Analysis) string {
 	if n := a.Untried; n > 0 {
 		return fmt.Sprintf("The budget was used up: %s %s not tried, and nothing was learnt anew for forecasts of the past.",

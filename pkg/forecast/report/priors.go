@@ -6,8 +6,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
-// priorLines says in sentences which priors were given or are shared, and gives likelihood and prior separately; nil if there are
-// none.
+// priorLines says in sentences which priors were given or are shared, and gives likelihood and prior apart; nil for none.
 func priorLines(a *forecast.Analysis) (out []string) {
 	for _, b := range a.Beliefs() {
 		out = append(out, fmt.Sprintf("%s ~ %s, in the unit of the table; its log density at the learnt value is %.3g nats.",

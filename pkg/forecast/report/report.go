@@ -71,8 +71,7 @@ const slicePoints = 25
 // HTML writes the analysis as one HTML page that loads nothing from a network: the verdict if the forecast was tested, the
 // forecast, comparison, parameters, residual checks, spectrum and terms of a sum. It adds slices through the likelihood if an
 // evaluation takes less than 20 ms, and a contour if it takes less than 5 ms. With a program, which makes the page about 2 MB
-// larger, readers can try other parameters (see tryFigure); the error is forecast.ErrNotPlain for an analysis that does not allow
-// it.
+// larger, readers can try other parameters (see tryFigure); the error is forecast.ErrNotPlain for an analysis without this.
 func HTML(
 	ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust, program *viz.Program,
 ) error {
@@ -362,7 +361,7 @@ const second, minute = len("2025-06-12T23:06:00"), len("2025-06-12T23:06")
 func isTime(when string) bool { return len(when) == second+1 && when[10] == 'T' && when[second] == 'Z' }
 
 // briefTime writes a time without the zone, and without seconds if they are zero: 2025-06-12 23:06 for 2025-06-12T23:06:00Z.
-// Other texts stay.
+// Others stay.
 func briefTime(when string) string {
 	if !isTime(when) {
 		return when
@@ -374,8 +373,7 @@ func briefTime(when string) string {
 	return when[:10] + " " + when[11:end]
 }
 
-// brief shortens the times in the first column of a table as briefTime does, so that it fits on a phone. All rows keep seconds,
-// or none.
+// brief shortens the times in the first column of a table as briefTime does, to fit on a phone. All rows keep seconds, or none.
 func brief(t *viz.Table) *viz.Table {
 	of := func(row []any) (when string, ok bool) {
 		when, ok = row[0].(string)

@@ -172,14 +172,13 @@ func ifWrong(n int, others bool) string {
 	return fmt.Sprintf("If %s %s, ReadOptions.Likelihood: \"student\" lets %s count for less.", who, are, it)
 }
 
-// farOff says in sentences that observations are so far from all others that they may dominate the forecast; "" if there are
-// none.
+// farOff says in sentences that observations are so far from all others that they may dominate the forecast; "" for none.
 func farOff(a *forecast.Analysis, f *forecast.Forecast) string {
 	if a.Series.Student != nil || a.Chosen != forecast.ByEvidence {
 		return ""
 	}
 	outliers, err := a.Outliers(context.Background())
-	if err != nil { // the line on outliers says so
+	if err != nil { // the line on outliers reports it
 		return ""
 	}
 	var off []float64
