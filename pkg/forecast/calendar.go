@@ -47,7 +47,7 @@ func (s *Series) calendarPeriods() []float64 {
 	return nil
 }
 
-// Season names a season: year, quarter, week, day or hour if x are dates, or numbers in years, otherwise its length.
+// Season names a period of dates, or of numbers in years: year, quarter, week, day or hour; any other by its length.
 func (a Axis) Season(period float64) string {
 	if a.Dates || a.Unit == "year" {
 		unit := unitSeconds[a.Unit]

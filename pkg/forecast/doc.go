@@ -22,8 +22,8 @@
 //
 // Dates that cover two years or more are measured in years of 365.25 days, so that all days have the same length and a weekly or
 // daily season keeps a constant period. The exceptions are monthly, quarterly and yearly series, whose months all last a twelfth
-// of a year. Shorter records are measured from their first observation, in days, hours or seconds. Results have the dates as text
-// too.
+// of a year. Shorter records are measured from their first observation, in days, hours or seconds. Results also have dates as
+// text.
 //
 // # Scores
 //

@@ -19,7 +19,8 @@ const (
 	// series. Factorising their covariance takes n³/3 operations, 0.3 s at coreFlops; all of n = 7445 would take 15 s, all of 20
 	// 000 five minutes.
 	windowLength = 2000
-	// cheapDense is the number of observations up to which dense algebra, at 2.4 ms, is so cheap that no other engine is tried.
+	// cheapDense is the number of observations up to which dense algebra (2.4 ms at coreFlops) is so cheap that no other engine is
+	// tried.
 	cheapDense = 400
 	// askedDense is the number of observations up to which, for a named kernel, predictions are conditioned on all by dense algebra:
 	// the default of Options.MaxExact in training, 8 s at coreFlops.
