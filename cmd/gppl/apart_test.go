@@ -16,7 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
-// apartCalls are calls of the commands that write files, with an input IN of a kind. The recording of gppl data is where GPPL_DATA says.
+// apartCalls are calls of the commands that write files, with an input IN of a kind. GPPL_DATA has the recording of gppl data.
 var apartCalls = []apartCall{
 	{"csv", "fit IN", false}, {"csv", "fit two.csv IN", true}, {"csv", "fit IN --y y --y p", true}, {"sums", "fit IN --forecast 2", false},
 	{"future", "fit known.csv --regressor p --future IN", false}, {"future", "fit known.csv two.csv --regressor p --future IN", true},
@@ -38,8 +38,8 @@ const recordingFile = "SN_m_tot_V2.0.csv"
 var noFiles = []string{"COLUMN", "DISTRIBUTION", "LO,HI", "FORMAT", "UNIT", "CHARACTER", "TEXT", "COUNTRY", "N", "KERNELS", "WHEN", "PERIOD", "TREND", "NAME=DISTRIBUTION", "SEED", "TIME", "SIZE", "STEPS", "DATE",
 	"X", "Y", "LENGTHSCALE", "DISTANCE", "PERCENTAGES", "PROBABILITY", "LEVEL", "VIEW"}
 
-// writingFlags returns, by command, the flags that name files to write. It is an error of the test if apartCalls lack a file that a command
-// reads, or if it is not known whether a flag takes a file.
+// writingFlags returns, by command, the flags that name files to write. The test fails if apartCalls lack a file that a command
+// reads, or if it is unknown whether a flag takes a file.
 func writingFlags(t *testing.T) map[string][]string {
 	t.Helper()
 	writing := map[string][]string{}
@@ -73,8 +73,8 @@ func writingFlags(t *testing.T) map[string][]string {
 	return writing
 }
 
-// TestNothingOverwritten names every input of every command as each of its outputs, in every way, and every output as another: the command
-// fails, and no file changes. What there is comes from the flags of the commands themselves.
+// TestNothingOverwritten names every input of every command as each of its outputs, in every way, and every output as another:
+// the command fails, and no file changes. The inputs and outputs come from the flags of the commands.
 func TestNothingOverwritten(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -25,7 +25,7 @@ func shop(level float64) string {
 	return b.String()
 }
 
-// TestBatchExact: an error over none is inf in a table, where the naive forecast repeats a series exactly; and --horizon is --forecast.
+// TestBatchExact: the relative error is inf in the table if the naive forecast is exact; and --horizon means --forecast.
 func TestBatchExact(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("date,shop,y\n")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestBy fits each series of a long table as a file of its own, from a file and from standard input; texts that are no names of files are
-// written as those.
+// TestBy fits each series of a long table as if it had its own file, from a file and from standard input; keys that cannot be
+// file names are changed into ones.
 func TestBy(t *testing.T) {
 	dir := t.TempDir()
 	stores := []string{"north", "../../south", "=cmd|x", "a\x1b[2Jb"}

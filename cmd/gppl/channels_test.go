@@ -12,7 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
 
-// TestChannelsInTheShell fits two instruments of one quantity, writes all files, and refuses in one line what does not go with channels.
+// TestChannelsInTheShell fits two instruments of one quantity, writes all files, and refuses flags that channels do not take in
+// one line.
 func TestChannelsInTheShell(t *testing.T) {
 	dir := t.TempDir()
 	path := put(t, dir, "rv.csv", made("day,rv,err,tel", 80, func(i int) string {

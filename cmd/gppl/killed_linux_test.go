@@ -31,11 +31,12 @@ var killedCommands = []string{
 	"data sunspots --offline --out out.csv",
 }
 
-// varying are the parts of a file that differ from run to run: times, of which a report has a last column, and the checksum over them.
+// varying are the parts of a file that differ between runs: times, which a report has in a last column, and the checksum over
+// them.
 var varying = regexp.MustCompile(`(?i)"([a-z_]*seconds|checksum)":\s*("[^"]*"|\[[^\]]*\]|[^,}\]\s]+)|\d{4}-\d\d-\d\d \d\d:\d\d UTC|[0-9.]+ ?(ns|µs|ms|s)\b|\d+m\d+(\.\d+)?s|>\d+\.\d</td></tr>|/(Creation|Mod)Date \(D:\d+\)`)
 
-// TestKilled kills commands at random moments, some after an earlier kill. What was there before is left, or the whole new file; the next
-// run gives the files of one that was not killed, but for times, and leaves nothing else.
+// TestKilled kills commands at random moments, some after an earlier kill. A kill leaves the old file or the whole new one; the
+// next run gives the same files as one that was not killed, except for times, and leaves nothing else.
 func TestKilled(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var count killed.Count
@@ -108,7 +109,8 @@ func runIn(t *testing.T, dir, args string, environment ...string) []byte {
 	return out
 }
 
-// TestSameEverywhere: files and JSON do not depend on the number of processors, the time zone, the locale or the folder, but for times.
+// TestSameEverywhere: except for times, files and JSON do not depend on the number of processors, the time zone, the locale or
+// the folder.
 func TestSameEverywhere(t *testing.T) {
 	commands := []string{
 		"fit a.csv --out out.csv --model out.json --report out.html --figure out.svg --json", "fit a.csv --kernel SE,Matern32 --model named.json --figure out.png --json",

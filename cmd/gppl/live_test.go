@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// TestLive: a report has a live figure if it is asked for, the command has the program, and the analysis is one that a page can compute;
-// otherwise it is the static one, and the command says why.
+// TestLive: a report has a live figure if it is requested, the command has the program, and a page can compute the analysis;
+// otherwise the figure is static, and the command says why.
 func TestLive(t *testing.T) {
 	defer func() { loadProgram = liveprogram.Load }()
 	absent := func() (*viz.Program, error) { return nil, liveprogram.ErrAbsent }

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestShareFlag: a batch with --share says what is shared, in its table and in each model, writes the same bytes on any number of processors, and
-// forecasts otherwise than without.
+// TestShareFlag: a batch with --share says what is shared, in its table and in each model, writes the same bytes on any number of
+// processors, and has other forecasts than without.
 func TestShareFlag(t *testing.T) {
 	dir := t.TempDir()
 	rnd := rand.New(rand.NewPCG(3, 4))

@@ -13,8 +13,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
 
-// TestShiftsOfFit: a change of level is told with its date, in the text, the page and JSON; the flag leaves it out, reports it or names it. Outliers
-// are listed, and --robust is noise with heavy tails.
+// TestShiftsOfFit: the text, the page and JSON give a change of level with its date; the flag leaves it out, reports it or names
+// it. Outliers are listed, and --robust means noise with heavy tails.
 func TestShiftsOfFit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 5))
 	path := put(t, t.TempDir(), "level.csv", made("month,level", 96, func(i int) string {
@@ -70,7 +70,7 @@ func TestShiftsOfFit(t *testing.T) {
 	}
 }
 
-// TestFarOutlier: an observation far from all others is told in the result, with what to do; the figure leaves it out and says so.
+// TestFarOutlier: the result mentions an observation far from all others, with advice; the figure leaves it out and says so.
 func TestFarOutlier(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 6))
 	folder := t.TempDir()
@@ -90,7 +90,8 @@ func TestFarOutlier(t *testing.T) {
 	}
 }
 
-// TestOutliersOnHolidays: outliers on the holidays of a country come with the flag that learns them, and others with --robust alone.
+// TestOutliersOnHolidays: outliers on the holidays of a country come with the flag that learns them, other outliers with
+// --robust.
 func TestOutliersOnHolidays(t *testing.T) {
 	for days, want := range map[string]string{
 		" 01-01 07-04 12-25 2023-11-23 2024-11-28 2023-05-29 2024-05-27": "They fall on or beside public holidays of US: --holidays US lets the model learn their effects.",

@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A program that a signal ends says so by its exit code, although it waits for a file that never comes, and leaves no file behind.
+// A program ended by a signal says so by its exit code, even while it waits for a file that never comes, and leaves no file
+// behind.
 func TestSignals(t *testing.T) {
 	for _, test := range []struct {
 		signal  syscall.Signal
@@ -94,8 +95,8 @@ func TestOutputToPipe(t *testing.T) {
 	}
 }
 
-// A signal ends a program that waits for the reader of a pipe that it writes, for any of its outputs, or for the writer of one that it
-// reads beside its argument.
+// A signal ends a program that waits for the reader of a pipe, for any of its outputs, or for the writer of one that it reads
+// besides its argument.
 func TestSignalsAtPipes(t *testing.T) {
 	for _, args := range []string{
 		"fit a.csv --kernel SE --origins 0 --model there --out PIPE", "fit a.csv --kernel SE --origins 0 --model there --figure PIPE.svg",

@@ -205,8 +205,8 @@ func TestSumsTellDates(t *testing.T) {
 	}
 }
 
-// TestSumNumberDates wants gppl sum to read numbers that stand for dates as gppl fit does, with the same remark, and to go on with sums
-// of the plain numbers.
+// TestSumNumberDates: gppl sum reads numbers that stand for dates as gppl fit does, with the same remark, and continues sums of
+// plain numbers.
 func TestSumNumberDates(t *testing.T) {
 	dir := t.TempDir()
 	day := time.Date(2024, 1, 31, 0, 0, 0, 0, time.UTC)
@@ -537,8 +537,8 @@ func TestSumsForecast(t *testing.T) {
 	}
 }
 
-// TestSumResume stops at a bad row of the third file, mends it, and goes on: the bytes are those of one run. A file that was read is not
-// read again, and must be as it was.
+// TestSumResume stops at a bad row of the third file, corrects it, and continues: the bytes are those of a single run. A file
+// that was read is not read again, and must not have changed.
 func TestSumResume(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }

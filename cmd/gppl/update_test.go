@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
 
-// TestUpdate: the model of some rows, updated by the others, forecasts from all of them; what is far out among them is listed; and nothing is
-// written that no flag asks for.
+// TestUpdate: a model of some rows, updated by the others, forecasts from all of them; it lists outliers among the new ones; and
+// no file is written without a flag.
 func TestUpdate(t *testing.T) {
 	dir := t.TempDir()
 	const before, all, far = 60, 80, 70

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestAllThatIsWrong lists everything that is wrong with a file, a line each, columns of errors and regressors included; in a table of several
-// series it is one cell.
+// TestAllThatIsWrong lists all errors in a file, one a line, columns of errors and regressors included; in a table of several
+// series they are one cell.
 func TestAllThatIsWrong(t *testing.T) {
 	rows := map[int]string{7: "2024-01-32,7,1,1", 9: "2024-01-08,n\x1bne,1,1", 12: "2024-01-04,12,1,1", 14: "2024-01-13,14,-1,1", 15: "2024-01-14,15,1,"}
 	path := put(t, t.TempDir(), "bad.csv", made("date,y,se,p", 29, func(i int) string {
@@ -56,7 +56,7 @@ func TestAllThatIsWrong(t *testing.T) {
 	}
 }
 
-// TestTextFirst names the columns of a table whose second one is words: --y for the numbers, --by for the series that they tell apart.
+// TestTextFirst names the columns of a table whose second column is text: --y for the numbers, --by for the series.
 func TestTextFirst(t *testing.T) {
 	row := func(rows ...string) string { return put(t, t.TempDir(), "a.csv", strings.Join(rows, "\n")) }
 	for _, test := range []struct {

@@ -82,7 +82,8 @@ func TestRegularMonths(t *testing.T) {
 	}
 }
 
-// TestPeriods writes months, quarters, half-years, weeks and years as such and reads them back; dates within one are written as days.
+// TestPeriods writes months, quarters, half-years, weeks and years as such and reads them back; dates within one are written as
+// days.
 func TestPeriods(t *testing.T) {
 	for _, c := range []struct {
 		period, text, within string
@@ -117,7 +118,7 @@ func TestPeriods(t *testing.T) {
 	}
 }
 
-// TestLengthDigits: a length has the digits that are asked for, without a power of ten; a name that is the unit has none after it.
+// TestLengthDigits: a length has the requested digits, without a power of ten; a name that equals the unit is not followed by it.
 func TestLengthDigits(t *testing.T) {
 	if got := (Axis{Name: "Year", Unit: "year"}).Label(); got != "Year" {
 		t.Errorf("an axis of years is called %q", got)

@@ -51,7 +51,8 @@ func (heldLevel) propose(p *policy) ([]proposal, error) {
 	return []proposal{{terms: []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: p.extent.span}}, noise: startNoise, only: &place{trend: "none"}}}, nil
 }
 
-// TestNewCandidate: a new candidate is its methods and a place in the list. It is searched, averaged, tested, saved and read again.
+// TestNewCandidate: a new candidate is its methods and an entry in the list. It is searched, averaged, tested, saved and read
+// again.
 func TestNewCandidate(t *testing.T) {
 	before := candidates
 	defer func() { candidates = before }()
@@ -85,7 +86,7 @@ func TestNewCandidate(t *testing.T) {
 	}
 }
 
-// TestCandidatesOfMembers: the models of a forecast, and those of the same forecast from a file, are of the candidates in the table.
+// TestCandidatesOfMembers: the models of a forecast, also of one from a file, belong to the candidates in the table.
 func TestCandidatesOfMembers(t *testing.T) {
 	a := automatic(t, walked(t, 30), Options{})
 	for _, a := range []*Analysis{a, reloaded(t, a)} {
@@ -134,7 +135,7 @@ func TestPriorWithoutTheWalk(t *testing.T) {
 	}
 }
 
-// TestLevelOfTheLongSeason: beside the shape of a day by its place in the week, the level of a day by its place in the week may be added.
+// TestLevelOfTheLongSeason: besides the shape of a day by its place in the week, the level of a day by its place may be added.
 func TestLevelOfTheLongSeason(t *testing.T) {
 	day, week := season{1, true}, season{7, true}
 	p := &policy{seasons: []season{day, week}, extent: extent{1.0 / 24, 28}}

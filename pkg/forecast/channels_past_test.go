@@ -30,8 +30,8 @@ func channelsOf(t *testing.T, n int, row func(i int) string) *Channels {
 	return must.Get(ReadChannels(path, "by", "", ReadOptions{YError: "error"}))(t)
 }
 
-// TestChannelsBacktest: the past of two instruments that see one sinusoid says use; that of a sinusoid forced on a random walk says do not use; a
-// channel that begins late is forecast from where it has three observations.
+// TestChannelsBacktest: the verdict is use for two instruments that observe one sinusoid, and do not use for a sinusoid forced on
+// a random walk; a channel that begins late is forecast from its third observation on.
 func TestChannelsBacktest(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	wave := func(i int, late int) string {
@@ -100,7 +100,7 @@ func TestChannelsKnownIn(t *testing.T) {
 	}
 }
 
-// TestChannelsStored: a stored model predicts as the one that was saved; a byte that changed, and what no model of channels can have, is refused.
+// TestChannelsStored: a stored model predicts like the saved one; a changed byte, and impossible contents, are refused.
 func TestChannelsStored(t *testing.T) {
 	c := channelsOf(t, 60, func(i int) string {
 		return fmt.Sprintf("%d,%.4f,0.1,%s", i, math.Sin(float64(i)/4)+float64(i%2), []string{"a", "b"}[i%2])

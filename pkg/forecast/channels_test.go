@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// channelsFile is a table in which an index sees f, and a velocity f and its derivative, f being a sum of waves about a period of 23.
+// channelsFile is a table in which an index observes f, and a velocity f and its derivative; f is a sum of waves with periods
+// near 23.
 func channelsFile(t *testing.T, n int) (path string, f, slope func(x float64) float64) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(3, 1))
@@ -176,8 +177,8 @@ func TestReadChannelsErrors(t *testing.T) {
 	}
 }
 
-// TestExposedChannel: exposures are longer than the scale of f, and its variance and scale are learnt all the same. A model that takes each
-// average for a value at one time learns neither.
+// TestExposedChannel: exposures are longer than the scale of f; its variance and scale are still learnt. A model that takes
+// averages for values at one time learns neither.
 func TestExposedChannel(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 4))
 	const fine, long, n = 40, 2.0, 150 // steps of a walk within an exposure

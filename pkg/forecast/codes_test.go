@@ -90,7 +90,8 @@ func TestLonelyDate(t *testing.T) {
 	}
 }
 
-// TestLeadZeros: a few zeros lead where all else is far above, as that of a pressure, and not where it comes near or where zeros are frequent.
+// TestLeadZeros: a few zeros lead if all else is far above, as for a pressure, and not if other values come near or zeros are
+// frequent.
 func TestLeadZeros(t *testing.T) {
 	for _, c := range []struct {
 		level, times float64

@@ -49,8 +49,8 @@ func countSeries(t *testing.T, likelihood string, x, y, sizes []float64) *Series
 	return s
 }
 
-// TestCountForecastsCalibrated forecasts simulated counts from models that Fit finds: the randomised probability integral transforms of what came
-// are uniform, by Kolmogorov and Smirnov at the level 1e-3, one step ahead and some steps ahead of each series.
+// TestCountForecastsCalibrated forecasts simulated counts from models that Fit finds, one step and several steps ahead: the
+// randomised probability integral transforms are uniform by the Kolmogorov–Smirnov test at the level 1e-3.
 func TestCountForecastsCalibrated(t *testing.T) {
 	const n, ahead = 48, 7
 	series := testsize.Of(4, 20, 100)
@@ -267,7 +267,8 @@ func TestCountErrors(t *testing.T) {
 	}
 }
 
-// TestApproximated compares the latest observations of a long series of counts, as Gaussian ones, with those of a series that has no others.
+// TestApproximated compares the latest observations of a long series of counts, as Gaussian ones, with those of a series of these
+// alone.
 func TestApproximated(t *testing.T) {
 	const n, k = 60, 40
 	x, y, _ := drawnCounts(rand.New(rand.NewPCG(10, 10)), "poisson", n)

@@ -152,8 +152,8 @@ type opaque struct{ gppl.Kernel }
 
 func (k opaque) WithParams(theta []float64) gppl.Kernel { return opaque{k.Kernel.WithParams(theta)} }
 
-// TestChoose: named kernels are trained on as many of the latest observations as their engine affords, the same for y and for log y, and
-// whatever the limit of memory.
+// TestChoose: named kernels are trained on as many of the latest observations as their engine affords, the same for y and log y,
+// whatever the memory limit.
 func TestChoose(t *testing.T) {
 	even, uneven := &Series{Step: 1}, &Series{Step: 1}
 	for i := range 40000 {
@@ -200,8 +200,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestUnevenLearnsFromMore: where an engine takes an uneven series in the time of dense algebra for the plan's part, parameters are learnt
-// from all of it, and a season that the part does not show is found.
+// TestUnevenLearnsFromMore: if an engine takes an uneven series in the time of dense algebra for the plan's part, parameters are
+// learnt from all of it, and a season that the part does not show is found.
 func TestUnevenLearnsFromMore(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(3, 1))
@@ -241,8 +241,9 @@ func TestUnevenLearnsFromMore(t *testing.T) {
 	}
 }
 
-// TestSlowRhythmOfLongSeries: a rhythm that is longer than what structures are compared on, beside red noise of more power, is found in all
-// observations of a long uneven series, by a term that takes time linear in their number; without the rhythm no period is.
+// TestSlowRhythmOfLongSeries: a rhythm longer than the observations on which structures are compared, beside stronger red noise,
+// is found in all observations of a long uneven series, by a term whose cost is linear in their number; without the rhythm no
+// period is found.
 func TestSlowRhythmOfLongSeries(t *testing.T) {
 	t.Parallel()
 	for _, amplitude := range []float64{0, 1.5} {
@@ -281,7 +282,8 @@ func TestSlowRhythmOfLongSeries(t *testing.T) {
 	}
 }
 
-// TestDearCandidateIsLeftOut: a candidate that is too slow for what the best takes does not keep the best from it, and the list says so.
+// TestDearCandidateIsLeftOut: a candidate too slow for the observations that the best takes does not hold the best back, and the
+// list says so.
 func TestDearCandidateIsLeftOut(t *testing.T) {
 	t.Parallel()
 	left := 0
@@ -317,8 +319,8 @@ func TestDearCandidateIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestBudgetSpent: where evaluations cost more than planned, as for a series without noise, the search stops once the budget is used up, and
-// counts what it did not try; no other search follows. Where they cost what was planned, it tries everything.
+// TestBudgetSpent: if evaluations cost more than planned, as for a series without noise, the search stops once the budget is used
+// up, and counts what it did not try; no other search follows. If they cost what was planned, it tries everything.
 func TestBudgetSpent(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 51))
 	for name, noise := range map[string]float64{"exact": 0, "noisy": 0.3} {

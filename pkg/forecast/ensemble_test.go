@@ -141,7 +141,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// TestLatentBand: the band of f of an average that has models of log y is one of quantiles: above 0, and within that of a new observation.
+// TestLatentBand: the band of f for an average with models of log y consists of quantiles: above 0, and within the band of a new
+// observation.
 func TestLatentBand(t *testing.T) {
 	parts := []Part{
 		{Weight: 0.6, warp: logarithm{}, Mean: []float64{0}, LatentVar: []float64{0.8}, NoisyVar: []float64{1}},

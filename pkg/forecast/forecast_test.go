@@ -496,8 +496,8 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// TestFitProjected: above MaxExact, a kernel that neither a state space nor a Toeplitz factor takes is learnt from projections, with a
-// trend like the others.
+// TestFitProjected: above MaxExact, a kernel that neither a state space nor a Toeplitz factor takes is learnt from projections,
+// with a trend like the others.
 func TestFitProjected(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	var rows strings.Builder
@@ -739,8 +739,8 @@ func TestProductFit(t *testing.T) {
 	}
 }
 
-// A named kernel is tried on the logarithm too where that is open: what grows by a share is likelier there, what grows by a step is not,
-// and the likelihoods that are compared are both those of y.
+// A named kernel is also tried on the logarithm if Options.Log allows it. Growth by a share is likelier there, growth by a step
+// is not, and both likelihoods are those of y.
 func TestFitNamedOnTheLogarithm(t *testing.T) {
 	multiplied := steps(t, 60, 0, func(i int) float64 { return float64(i) })
 	added := steps(t, 60, 0, func(i int) float64 { return float64(i) })

@@ -104,7 +104,7 @@ func TestHolidays(t *testing.T) {
 	}
 }
 
-// TestNoHolidays leaves the model as it is where there is no effect, so that the forecast has the same scores; and says what has none.
+// TestNoHolidays: without an effect the model stays as it is, so that the forecast has the same scores, and a note says so.
 func TestNoHolidays(t *testing.T) {
 	const runs = 40
 	for _, heavy := range []bool{false, true} {

@@ -39,8 +39,8 @@ func workdays(n int) (at []time.Time) {
 	return at
 }
 
-// TestNaiveByDate: a week before a Monday is a Monday, however many observations there are between, or two weeks before where that
-// was a holiday.
+// TestNaiveByDate: a week before a Monday is a Monday, however many observations lie between, or two weeks before if that was a
+// holiday.
 func TestNaiveByDate(t *testing.T) {
 	for _, n := range []int{40, 600} { // an axis of days, and one of years
 		at := workdays(n + 5)
@@ -66,8 +66,8 @@ func TestNaiveByDate(t *testing.T) {
 	}
 }
 
-// TestYardsticks: they have the season that the user names, or the calendar, and only without both the strongest of the data. None comes
-// from the model, whatever period that has.
+// TestYardsticks: they have the season of the user or of the calendar, or without both the strongest of the data. None comes from
+// the model, whatever its period.
 func TestYardsticks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 0))
 	level := 0.0

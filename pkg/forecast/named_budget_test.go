@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestBudgetShares: what looking, checking, all candidates and the last training take by the forecast is within the budget, or a candidate
-// is refused, which it is not if the least fits.
+// TestBudgetShares: the predicted time of looking, checking, all candidates and the last training is within the budget, or a
+// candidate is refused, but only if its least training does not fit.
 func TestBudgetShares(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 0))
 	log := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, rnd.Float64()) }
@@ -42,8 +42,8 @@ func TestBudgetShares(t *testing.T) {
 	}
 }
 
-// TestLimitUnits: without a budget, evaluations are counted in units of the shortest at any start, so that a training that leaves an
-// expensive start for a cheap place has as many as the time allows there; with one, in units of the first.
+// TestLimitUnits: without a budget, evaluations are counted in units of the fastest at any start, so that a training that leaves
+// an expensive start for a cheap place has as many as the time allows there; with a budget, in units of the first.
 func TestLimitUnits(t *testing.T) {
 	var x, y []float64
 	for i := range 2000 {

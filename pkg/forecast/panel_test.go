@@ -80,7 +80,8 @@ func TestReadPanel(t *testing.T) {
 	}
 }
 
-// TestTwoKeysAtOnce: a file of several stations and elements, as GHCN has for a year, is refused with all that tells its series apart, though no column of numbers is named.
+// TestTwoKeysAtOnce: a file of several stations and elements, like those of GHCN for a year, is refused with all columns that
+// tell its series apart, though no column of numbers is named.
 func TestTwoKeysAtOnce(t *testing.T) {
 	var rows []string
 	for day := 1; day <= 9; day++ {

@@ -107,7 +107,7 @@ func TestPriors(t *testing.T) {
 	}
 }
 
-// TestPolicyPriors has the automatic choice take the priors given, in units of the file and wherever a candidate has the parameter.
+// TestPolicyPriors: the automatic choice takes the given priors, in units of the file, wherever a candidate has the parameter.
 func TestPolicyPriors(t *testing.T) {
 	s := steps(t, 80, 5, func(i int) float64 { return 1000 + 100*math.Sin(0.1*float64(i)) + 30*math.Sin(2*math.Pi*float64(i)/7) })
 	prior := func(text string) gppl.ParamPrior {
@@ -199,8 +199,8 @@ func TestReachable(t *testing.T) {
 	}
 }
 
-// TestEvidenceOfGivenPriors compares the evidence by Laplace's method with a sum over a grid, for priors that are not log-normal, and
-// for the log-normal one both as a weak prior and as a given one, which have different modes and the same evidence.
+// TestEvidenceOfGivenPriors compares the evidence by Laplace's method with a sum over a grid, for priors that are not log-normal,
+// and for the log-normal one both as a weak and as a given prior, which have different modes and the same evidence.
 func TestEvidenceOfGivenPriors(t *testing.T) {
 	s := steps(t, 60, 1, func(int) float64 { return 0 })
 	v, err := newYScale(s, 0, 60, false)

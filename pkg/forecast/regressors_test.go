@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// driven is a csv file in which y follows a regressor of coefficient 3 and stands still otherwise; the regressor goes on for 6 months.
+// driven is a csv file in which y follows a regressor with coefficient 3 and is otherwise constant; the regressor continues for 6
+// months.
 func driven(n int) string {
 	rnd := rand.New(rand.NewPCG(5, 9))
 	var b strings.Builder
@@ -227,8 +228,8 @@ func TestKnownErrors(t *testing.T) {
 	}
 }
 
-// TestRelativeErrors learns the scale of errors that are known up to it: in whatever unit they are given, the forecast is the same, and
-// it survives being saved.
+// TestRelativeErrors learns the scale of errors that are known up to a factor: in any unit, the forecast is the same, also after
+// saving.
 func TestRelativeErrors(t *testing.T) {
 	const scale = 0.3
 	var first *Forecast

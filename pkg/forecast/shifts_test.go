@@ -101,8 +101,8 @@ func TestNoShifts(t *testing.T) {
 	}
 }
 
-// TestNile: the flow of the Nile at Aswan fell when its first dam was begun, as is known of these data (Cobb 1978); with the change in the mean, nothing
-// is left of the trend that would describe it too.
+// TestNile: the flow of the Nile at Aswan fell when its first dam was begun (Cobb 1978); with the change in the mean, nothing is
+// left of the trend that would also describe it.
 func TestNile(t *testing.T) {
 	flow := []float64{1120, 1160, 963, 1210, 1160, 1160, 813, 1230, 1370, 1140, 995, 935, 1110, 994, 1020, 960, 1180, 799, 958, 1140, 1100, 1210, 1150, 1250, 1260,
 		1220, 1030, 1100, 774, 840, 874, 694, 940, 833, 701, 916, 692, 1020, 1050, 969, 831, 726, 456, 824, 702, 1120, 1100, 832, 764, 821, 768, 845, 864, 862, 698,
@@ -154,7 +154,7 @@ func TestShiftsFound(t *testing.T) {
 	}
 }
 
-// TestShiftsUsed: a forecast has the changes that are found or given, in its components, in a file, and at origins that know of them.
+// TestShiftsUsed: a forecast has the found or given changes, in its components, in a file, and at origins that know of them.
 func TestShiftsUsed(t *testing.T) {
 	const n, at, size = 150, 90, 12
 	s := steps(t, n, 1, func(i int) float64 {
@@ -210,8 +210,8 @@ func TestShiftsUsed(t *testing.T) {
 	}
 }
 
-// TestShiftsAuto: auto has changes in forecasts of up to 400 observations, reports them in longer series and of named kernels, and origins have
-// the mode of the whole series.
+// TestShiftsAuto: auto has changes in forecasts of up to 400 observations, reports them in longer series and for named kernels,
+// and origins have the mode of the whole series.
 func TestShiftsAuto(t *testing.T) {
 	series := func(n int) *Series {
 		return steps(t, n, 1, func(i int) float64 {
@@ -259,7 +259,7 @@ func TestShiftsMissed(t *testing.T) {
 	}
 }
 
-// TestShiftsTrainLate: of many observations the scan comes first, and a model is trained on the latest only where it sees something.
+// TestShiftsTrainLate: with many observations the scan comes first; a model is trained on the latest only if it finds something.
 func TestShiftsTrainLate(t *testing.T) {
 	const n = cheapShifts + 100
 	for _, step := range []float64{0, 9} {
@@ -272,7 +272,7 @@ func TestShiftsTrainLate(t *testing.T) {
 	}
 }
 
-// BenchmarkFitShifts is the automatic fit with changes in the forecast, reported and not looked for, of series without a change and with one.
+// BenchmarkFitShifts is the automatic fit with changes used, reported and not looked for, in series without and with a change.
 func BenchmarkFitShifts(b *testing.B) {
 	for _, n := range []int{100, 400, 1000, 2000} {
 		for name, step := range map[string]float64{"none": 0, "step": 5} {
@@ -298,8 +298,8 @@ func BenchmarkFitShifts(b *testing.B) {
 	}
 }
 
-// TestOutliers: single observations that are far off are listed with their probabilities, and are no changes of level. With Student-t noise they
-// are those that count for less.
+// TestOutliers: single observations that are far off are listed with their probabilities, and are not changes of level. With
+// Student-t noise they are those that count for less.
 func TestOutliers(t *testing.T) {
 	far := map[int]bool{40: true, 70: true}
 	s := steps(t, 120, 1, func(i int) float64 {

@@ -7,8 +7,9 @@ import (
 	"github.com/projected-likelihood/gppl/internal/must"
 )
 
-// TestShortBands: bands beyond a short series are wider than the models' own by √(1 + (11/n)²), with what the past shows beside; those of named
-// kernels, and within the series, are the models' own. (A mixture is a little narrower: its means differ by as much as before.)
+// TestShortBands: bands beyond a short series are wider than the models' own by √(1 + (11/n)²), times what the past shows;
+// those of named kernels, and within the series, are the models' own. (A mixture is a little narrower: its means differ by as
+// much as before.)
 func TestShortBands(t *testing.T) {
 	n := 20
 	s := &Series{Axis: Axis{Name: "t"}, YName: "y", Step: 1}

@@ -13,8 +13,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
-// TestStudent: where noise has heavy tails, the curve of a Student-t fit is nearer to the truth than that of a normal one, its bands hold as much as
-// they say of new observations, and the degrees of freedom are about those of the noise.
+// TestStudent: with heavy-tailed noise, the curve of a Student-t fit is nearer to the truth than that of a normal one, its bands
+// hold as many new observations as they say, and the degrees of freedom are about those of the noise.
 func TestStudent(t *testing.T) {
 	t.Parallel()
 	const n, nu, scale = 120, 2.0, 0.4

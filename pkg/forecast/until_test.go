@@ -10,8 +10,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestUntilRandomWalk compares the first crossing of a level by a random walk with the reflection principle: P(the level a is reached by T) =
-// 2·P(N(0, T) > a), with a + 0.5826σ√Δ for a walk that is seen at steps of Δ (Siegmund 1979), within the error of the draws.
+// TestUntilRandomWalk compares the first crossing of a level by a random walk with the reflection principle: P(the level a is
+// reached by T) = 2·P(N(0, T) > a), with a + 0.5826σ√Δ for a walk observed at steps of Δ (Siegmund 1979), within the error
+// of the draws.
 func TestUntilRandomWalk(t *testing.T) {
 	t.Parallel()
 	const steps, far = 120, 1e6
@@ -53,7 +54,8 @@ func TestUntilRandomWalk(t *testing.T) {
 	}
 }
 
-// TestUntil: every kind of model says when its curve reaches a level, the same at each call; what the model cannot reach is never reached.
+// TestUntil: every kind of model says when its curve reaches a level, the same at each call; a level that it cannot reach is
+// never reached.
 func TestUntil(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -48,8 +48,8 @@ func trueModel(t *testing.T, x, y []float64, l, noise float64) *Analysis {
 	return a
 }
 
-// TestFalseAlarms: of observations that follow the model, a share of 1e-3 has a P below 1e-3, and the tests of drift doubt the model in at most
-// a share of driftLevel.
+// TestFalseAlarms: of observations that follow the model, a share of 1e-3 has a P below 1e-3, and the tests of drift doubt the
+// model in at most a share of driftLevel.
 func TestFalseAlarms(t *testing.T) {
 	t.Parallel()
 	const level, before, each = 1e-3, 400, 500
@@ -130,8 +130,8 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// TestUpdatedPredictions: an updated analysis, and the file of it, predicts as the posterior of the same model given all observations, in the
-// standardisation of those that it was learnt from, whatever kind of series it is.
+// TestUpdatedPredictions: for every kind of series, an updated analysis, and its file, predicts as the posterior of the same
+// model given all observations, in the standardisation of those that it was learnt from.
 func TestUpdatedPredictions(t *testing.T) {
 	t.Parallel()
 	x, y := wandering(rand.New(rand.NewPCG(1, 14)), 60, 9, 0.3)
@@ -211,8 +211,8 @@ func updateFile(t *testing.T, from, to, ahead int) string {
 	return path
 }
 
-// TestUpdateFromFiles: for every kind of series, an update by a file of the new rows, or of all rows, equals the series read whole with the same
-// models, before and after it is saved.
+// TestUpdateFromFiles: for every kind of series, an update by a file of the new rows, or of all rows, equals the series read
+// whole with the same models, before and after saving.
 func TestUpdateFromFiles(t *testing.T) {
 	t.Parallel()
 	const before, all, ahead = 48, 60, 66

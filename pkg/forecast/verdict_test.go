@@ -56,7 +56,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestPairedChance: it is Student's for separate origins, has its level where two forecasts are equally good, and asks for two separate tests.
+// TestPairedChance: it is Student's for separate origins, has its level if two forecasts are equally good, and needs two separate
+// tests.
 func TestPairedChance(t *testing.T) {
 	worse := []float64{1, 2, 3, 4, 5}
 	if got, want := pairedChance(worse, 5, 0), (distuv.StudentsT{Sigma: 1, Nu: 4}).Survival(3/math.Sqrt(0.5)); math.Abs(got-want) > 1e-12 {
