@@ -35,7 +35,8 @@ func TestLive(t *testing.T) {
 		{there, series + " --x day --kernel SE --live", true, ""},
 		{there, series + " --x day --kernel SE", false, ""},
 		{absent, series + " --x day --kernel SE --live", false, "go generate ./internal/liveprogram"},
-		{there, sold + " --kernel SE --likelihood poisson --live", false, "no live figure in the report: not of plain observations: it has counts"},
+		{there, sold + " --kernel SE --likelihood poisson --live", false,
+			"no live figure in the report: not of plain observations: it has counts"},
 	} {
 		loadProgram = c.load
 		page := filepath.Join(dir, fmt.Sprintf("%d.html", i))
@@ -48,7 +49,8 @@ func TestLive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if live := strings.Contains(string(text), "<figure data-live="); live != c.live || live != strings.Contains(string(text), "wasm-unsafe-eval") {
+		if live := strings.Contains(string(text), "<figure data-live="); live != c.live ||
+			live != strings.Contains(string(text), "wasm-unsafe-eval") {
 			t.Errorf("%s: a live figure: %v", c.args, live)
 		}
 	}

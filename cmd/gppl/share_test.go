@@ -30,7 +30,8 @@ func TestShareFlag(t *testing.T) {
 		t.Helper()
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 		out := filepath.Join(dir, fmt.Sprint(procs, len(flags)))
-		code, stdout, stderr := gppl(append([]string{"fit", path, "--by", "store", "--y", "sold", "--budget", "1ms", "--origins", "2", "--forecast", "2", "-q",
+		code, stdout, stderr := gppl(append([]string{"fit", path, "--by", "store", "--y", "sold", "--budget", "1ms", "--origins", "2",
+			"--forecast", "2", "-q",
 			"--model", out + "/{name}.json"}, flags...)...)
 		if code != exitFailed || !strings.Contains(stderr, "1 of 7 series failed") {
 			t.Fatalf("exit %d: %s", code, stderr)

@@ -33,7 +33,8 @@ func TestShiftsOfFit(t *testing.T) {
 		args       string
 		want, lack []string
 	}{
-		{"--robust --report " + page, []string{"The level of level rose by", "at " + date, "--shifts never", "2 of 96 observations are far off and count for less", "2017-07"}, nil},
+		{"--robust --report " + page, []string{"The level of level rose by", "at " + date, "--shifts never",
+			"2 of 96 observations are far off and count for less", "2017-07"}, nil},
 		{"--robust --shifts report", []string{"at " + date, "--shifts use does"}, nil},
 		{"--shifts never", []string{"further off than the model explains", "2017-07", "--robust"}, []string{"at " + date, "Changes"}},
 		{"--shifts 2020-01", []string{"at " + date}, []string{"probability of a change"}},
@@ -51,17 +52,20 @@ func TestShiftsOfFit(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(page)
-	if text := string(text); err != nil || !strings.Contains(text, "rose by") || !strings.Contains(text, "change of level") || !strings.Contains(text, "outliers") {
+	if text := string(text); err != nil || !strings.Contains(text, "rose by") || !strings.Contains(text, "change of level") ||
+		!strings.Contains(text, "outliers") {
 		t.Error("the page does not tell")
 	}
 	stdout, _ := must(t, "fit", path, "-q", "--json", "--origins", "0", "--shifts", "2020-01-01", "--log", "never")
 	var j report.JSON
-	if err := json.Unmarshal([]byte(stdout), &j); err != nil || len(j.Shifts) != 1 || j.Shifts[0].When != date || !j.Shifts[0].Used || !(j.Shifts[0].Size > 6 && j.Shifts[0].Size < 10) ||
+	if err := json.Unmarshal([]byte(stdout), &j); err != nil || len(j.Shifts) != 1 || j.Shifts[0].When != date ||
+		!j.Shifts[0].Used || !(j.Shifts[0].Size > 6 && j.Shifts[0].Size < 10) ||
 		j.Outliers == nil || len(j.Outliers.List) == 0 || j.Outliers.List[0].When != "2017-07" {
 		t.Errorf("%+v, %+v (%v)", j.Shifts, j.Outliers, err)
 	}
 	for want, args := range map[string][]string{
-		"it is auto, use, report, never, or the places": {"--shifts", "sometimes"}, "not within the observations": {"--shifts", "2030-01"},
+		"it is auto, use, report, never, or the places": {"--shifts", "sometimes"},
+		"not within the observations":                   {"--shifts", "2030-01"},
 		"--robust is --likelihood student, not poisson": {"--robust", "--likelihood", "poisson"},
 	} {
 		if code, _, stderr := gppl(append([]string{"fit", path}, args...)...); code != exitUsage || !strings.Contains(stderr, want) {
@@ -85,7 +89,8 @@ func TestFarOutlier(t *testing.T) {
 	stdout, _ := must(t, "fit", path, "-q", "--origins", "0", "--report", page)
 	const want = "1 observation is far from all others and may widen the bands. If it is a wrong reading, --robust lets it count for less."
 	text, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(stdout, want) || !strings.Contains(string(text), "1 observation is far from all others") || !strings.Contains(string(text), "1 outlier is far beyond the figure.") {
+	if err != nil || !strings.Contains(stdout, want) || !strings.Contains(string(text), "1 observation is far from all others") ||
+		!strings.Contains(string(text), "1 outlier is far beyond the figure.") {
 		t.Errorf("%v: %s", err, stdout)
 	}
 }

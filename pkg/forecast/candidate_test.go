@@ -48,7 +48,8 @@ func (heldLevel) share(int) (weight float64, fixed bool) { return 0.1, true }
 func (heldLevel) says(float64) (note, summary string) { return "a note", "a summary" }
 
 func (heldLevel) propose(p *policy) ([]proposal, error) {
-	return []proposal{{terms: []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: p.extent.span}}, noise: startNoise, only: &place{trend: "none"}}}, nil
+	return []proposal{{terms: []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: p.extent.span}}, noise: startNoise,
+		only: &place{trend: "none"}}}, nil
 }
 
 // TestNewCandidate: a new candidate is its methods and an entry in the list. It is searched, averaged, tested, saved and read
@@ -122,14 +123,16 @@ func TestNameOfSeveralSeasons(t *testing.T) {
 // A model without the walk, which a search for shifts tries too, has no prior of its steps.
 func TestPriorWithoutTheWalk(t *testing.T) {
 	e := extent{1, 100}
-	for k, want := range map[gppl.Kernel]bool{gppl.Laplace{Variance: 1, Lengthscale: 9}: true, gppl.LocPer{Variance: 1, Period: 7}: false} {
+	for k, want := range map[gppl.Kernel]bool{gppl.Laplace{Variance: 1, Lengthscale: 9}: true,
+		gppl.LocPer{Variance: 1, Period: 7}: false} {
 		for _, of := range []candidate{wiener{}, randomWalk{}} {
 			if _, ok := of.prior(gppl.Model{Kernel: k, Noise: 1}, 0, e); ok != want {
 				t.Errorf("%T, %v: a prior: %v", of, k, ok)
 			}
 		}
 	}
-	product := gppl.Mul(gppl.LocPer{Variance: 1, Lengthscale: 9, Period: 1, PeriodicLengthscale: 1}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 7})
+	product := gppl.Mul(gppl.LocPer{Variance: 1, Lengthscale: 9, Period: 1, PeriodicLengthscale: 1},
+		gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 7})
 	if _, ok := (wiener{}).prior(gppl.Model{Kernel: product, Noise: 1}, 0, e); ok {
 		t.Error("a product has the prior of a walk")
 	}

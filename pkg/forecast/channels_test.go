@@ -99,10 +99,12 @@ func TestFitChannels(t *testing.T) {
 		t.Fatal(ahead, err)
 	}
 	var out, parts bytes.Buffer
-	if err := a.WriteChannels(&out, ahead); err != nil || strings.Count(out.String(), "\n") != 9 || !strings.HasPrefix(out.String(), "time,instrument,mean,") {
+	if err := a.WriteChannels(&out, ahead); err != nil || strings.Count(out.String(), "\n") != 9 ||
+		!strings.HasPrefix(out.String(), "time,instrument,mean,") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
-	if err := a.WriteComponents(&parts); err != nil || strings.Count(parts.String(), "\n") != 121 || !strings.HasPrefix(parts.String(), "time,instrument,value,mean,sd_mean,f,sd_f,slope,sd_slope\n") {
+	if err := a.WriteComponents(&parts); err != nil || strings.Count(parts.String(), "\n") != 121 ||
+		!strings.HasPrefix(parts.String(), "time,instrument,value,mean,sd_mean,f,sd_f,slope,sd_slope\n") {
 		t.Errorf("%v\n%.200s", err, parts.String())
 	}
 }

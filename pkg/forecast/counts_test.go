@@ -153,7 +153,8 @@ func TestCountsStored(t *testing.T) {
 		zeros := got.Zeros()
 		for i := range want.Mean {
 			if !scalar.EqualWithinRel(got.Mean[i], want.Mean[i], 1e-9) || got.Upper[i] != want.Upper[i] || got.Lower[i] != want.Lower[i] {
-				t.Errorf("%s: after loading %v in [%v, %v], before %v in [%v, %v]", likelihood, got.Mean[i], got.Lower[i], got.Upper[i], want.Mean[i], want.Lower[i], want.Upper[i])
+				t.Errorf("%s: after loading %v in [%v, %v], before %v in [%v, %v]",
+					likelihood, got.Mean[i], got.Lower[i], got.Upper[i], want.Mean[i], want.Lower[i], want.Upper[i])
 			}
 			if zeros[i] != got.Counts.CDF(i, 0) || !(zeros[i] > 0 && zeros[i] < 1) {
 				t.Errorf("%s: the probability of 0 is %v", likelihood, zeros[i])
@@ -168,7 +169,8 @@ func TestCountsStored(t *testing.T) {
 // TestCountsNamed trains the kernels that are named for counts, and no others.
 func TestCountsNamed(t *testing.T) {
 	x, y, _ := drawnCounts(rand.New(rand.NewPCG(6, 6)), "poisson", 72)
-	a, err := Fit(t.Context(), countSeries(t, "poisson", x, y, nil), Options{Kernels: []string{"Matern32", "Matern32 + Periodic"}, Periods: []float64{12}, Trend: "none"})
+	a, err := Fit(t.Context(), countSeries(t, "poisson", x, y, nil),
+		Options{Kernels: []string{"Matern32", "Matern32 + Periodic"}, Periods: []float64{12}, Trend: "none"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,8 @@ func TestResume(t *testing.T) {
 	for i, c := range want.Candidates {
 		g := got.Candidates[i]
 		c.Seconds, g.Seconds = 0, 0
-		if diff := cmp.Diff(c, g, cmp.AllowUnexported(Candidate{}), cmp.Comparer(func(a, b candidate) bool { return a == b })); diff != "" {
+		if diff := cmp.Diff(c, g, cmp.AllowUnexported(Candidate{}),
+			cmp.Comparer(func(a, b candidate) bool { return a == b })); diff != "" {
 			t.Errorf("candidate %d, with a pause in between: %s", i, diff)
 		}
 	}
@@ -189,7 +190,8 @@ func TestChoose(t *testing.T) {
 					_, k = tr.omega.Dims()
 				}
 				if tr.data.Len() != c.n || k != c.projections {
-					t.Errorf("%v, memory %g: %d observations and %d projections, want %d and %d", c.kernel, memory, tr.data.Len(), k, c.n, c.projections)
+					t.Errorf("%v, memory %g: %d observations and %d projections, want %d and %d",
+						c.kernel, memory, tr.data.Len(), k, c.n, c.projections)
 				}
 			}
 		}
@@ -363,7 +365,8 @@ func TestAtOnce(t *testing.T) {
 		n      int
 		want   int
 	}{
-		{0, 1000, 4}, {0, 10_001, 1}, {s.bytes() + 2.5*denseBytes(1000), 1000, 2}, {s.bytes(), 1000, 1}, {s.bytes() + 9*denseBytes(1000), 1000, 4},
+		{0, 1000, 4}, {0, 10_001, 1}, {s.bytes() + 2.5*denseBytes(1000), 1000, 2}, {s.bytes(), 1000, 1},
+		{s.bytes() + 9*denseBytes(1000), 1000, 4},
 	} {
 		if got := (Options{Memory: c.memory}).atOnce(s, c.n); got != c.want {
 			t.Errorf("%d observations in %.3g bytes: %d at once, want %d", c.n, c.memory, got, c.want)

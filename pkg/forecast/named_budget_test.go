@@ -18,7 +18,8 @@ func TestBudgetShares(t *testing.T) {
 	refused := 0
 	for range 2000 {
 		budget := log(0.01, 1e4)
-		tr := trainer{progress: &progress{count: 1 + rnd.IntN(6)}, beside: log(1e-3, 1) * budget, options: Options{Budget: time.Duration(budget * 1e9), RandomStarts: rnd.IntN(50)}}
+		tr := trainer{progress: &progress{count: 1 + rnd.IntN(6)}, beside: log(1e-3, 1) * budget,
+			options: Options{Budget: time.Duration(budget * 1e9), RandomStarts: rnd.IntN(50)}}
 		seconds := log(1e-4, 10)
 		tr.searched = searchShare * rnd.Float64() * tr.allowance()
 		count, err := tr.afforded(seconds)
@@ -55,7 +56,8 @@ func TestLimitUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(lengthscale, harmonics float64) gppl.Model {
-		return gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: lengthscale, Period: 100, PeriodicLengthscale: harmonics}, Noise: 0.1}
+		return gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: lengthscale, Period: 100, PeriodicLengthscale: harmonics},
+			Noise: 0.1}
 	}
 	expensive, cheap := at(100, 0.3), at(3000, 3)
 	for _, budget := range []time.Duration{0, time.Hour} {
@@ -78,7 +80,8 @@ func TestLimitUnits(t *testing.T) {
 		}
 		count, err := tr.afforded(most)
 		if err != nil || s.EvaluationSeconds != unit || math.Abs(float64(s.MaxEvaluations)*unit/(float64(count)*most)-1) > 0.1 {
-			t.Errorf("budget %v: %d evaluations of %v s, want as long as %d of %v: %v", budget, s.MaxEvaluations, s.EvaluationSeconds, count, most, err)
+			t.Errorf("budget %v: %d evaluations of %v s, want as long as %d of %v: %v",
+				budget, s.MaxEvaluations, s.EvaluationSeconds, count, most, err)
 		}
 	}
 }

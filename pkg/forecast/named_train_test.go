@@ -102,7 +102,8 @@ func TestOneSearchForBothScales(t *testing.T) {
 	for i := range n {
 		s.X = append(s.X, float64(i))
 	}
-	_, draw, _, err := gppl.Model{Kernel: gppl.Periodic{Variance: 1, Period: 13.3, Lengthscale: 0.6}, Noise: 0.05}.Sample(gppl.Scalars(s.X), 4)
+	_, draw, _, err := gppl.Model{Kernel: gppl.Periodic{Variance: 1, Period: 13.3, Lengthscale: 0.6},
+		Noise: 0.05}.Sample(gppl.Scalars(s.X), 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +189,8 @@ func TestFitDoubts(t *testing.T) {
 		t.Errorf("a period in white noise: %+v", c)
 	}
 	c := fit(Options{Kernels: []string{"Periodic"}, Budget: time.Second / 5})
-	if c.Status != string(gppl.Doubtful) || !strings.Contains(strings.Join(c.Doubts, "; "), "not searched: ") || strings.HasPrefix(c.Search, "searched") {
+	if c.Status != string(gppl.Doubtful) || !strings.Contains(strings.Join(c.Doubts, "; "), "not searched: ") ||
+		strings.HasPrefix(c.Search, "searched") {
 		t.Errorf("without time to search: %+v", c)
 	}
 }

@@ -76,7 +76,8 @@ func TestOriginPlans(t *testing.T) {
 	for _, test := range []struct {
 		n, asked, origins int
 		effort            string
-	}{{100, 0, 2, "quick"}, {100, 5, 5, "quick"}, {100, 1, 1, "standard"}, {200, 0, 5, "short"}, {2000, 0, 5, "short"}, {2000, 1, 1, "standard"}} {
+	}{{100, 0, 2, "quick"}, {100, 5, 5, "quick"}, {100, 1, 1, "standard"}, {200, 0, 5, "short"}, {2000, 0, 5, "short"},
+		{2000, 1, 1, "standard"}} {
 		s := steps(t, test.n, 1, func(i int) float64 { return math.Sin(float64(i)) })
 		told := ""
 		progress := func(p Progress) { told += fmt.Sprintf("%s %d/%d ", p.Stage, p.Index, p.Count) }

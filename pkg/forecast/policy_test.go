@@ -290,7 +290,8 @@ func TestChosenPeriods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	two := gppl.Model{Kernel: gppl.Add(m.Kernel, gppl.LocPer{Variance: 0.3, Lengthscale: 40, Period: 5, PeriodicLengthscale: 0.8}), Noise: 0.1}
+	two := gppl.Model{Kernel: gppl.Add(m.Kernel, gppl.LocPer{Variance: 0.3, Lengthscale: 40, Period: 5, PeriodicLengthscale: 0.8}),
+		Noise: 0.1}
 	for name, test := range map[string]struct {
 		b    beliefs
 		want float64
@@ -329,14 +330,16 @@ func TestBacktest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if good.Word != Use || good.Origins != 5 || good.Season != 12 || good.Relative > 0.95 || !strings.HasPrefix(good.Verdict, "You can use this forecast: in 5 tests on the past, each learnt anew by a quick search, 12 steps ahead, the 95 % bands held") {
+	if good.Word != Use || good.Origins != 5 || good.Season != 12 || good.Relative > 0.95 || !strings.HasPrefix(good.Verdict,
+		"You can use this forecast: in 5 tests on the past, each learnt anew by a quick search, 12 steps ahead, the 95 % bands held") {
 		t.Errorf("%+v", good)
 	}
 	few, err := a.Backtest(context.Background(), BacktestOptions{Horizon: 12})
 	if err != nil || few.Origins != 2 || few.Known != 72 {
 		t.Errorf("%+v, %v", few, err)
 	}
-	named, err := automatic(t, steps(t, 96, 0.5, season), Options{Kernels: []string{"SE"}}).Backtest(context.Background(), BacktestOptions{Horizon: 12})
+	named, err := automatic(t, steps(t, 96, 0.5, season), Options{Kernels: []string{"SE"}}).Backtest(context.Background(),
+		BacktestOptions{Horizon: 12})
 	if err != nil {
 		t.Fatal(err)
 	}

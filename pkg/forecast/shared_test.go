@@ -36,7 +36,8 @@ func shortSeries(t *testing.T, count, n, after int) (panel []forecast.Learning, 
 		if err != nil {
 			t.Fatal(err)
 		}
-		panel = append(panel, forecast.Learning{Series: s, Options: forecast.Options{Log: "never", Periods: []float64{7}, Budget: time.Millisecond}})
+		panel = append(panel, forecast.Learning{Series: s,
+			Options: forecast.Options{Log: "never", Periods: []float64{7}, Budget: time.Millisecond}})
 		later = append(later, y[n:])
 	}
 	return panel, later

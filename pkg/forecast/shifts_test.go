@@ -74,7 +74,8 @@ func unchanged(kind string, n int, rng *rand.Rand) []float64 {
 // found returns the changes that a fit of values at 0, 1, … finds.
 func found(t *testing.T, y []float64) []ShiftSize {
 	t.Helper()
-	shifts, err := automatic(t, steps(t, len(y), 0, func(i int) float64 { return y[i] }), Options{Log: "never", Shifts: shiftsReported}).Shifts(context.Background())
+	shifts, err := automatic(t, steps(t, len(y), 0, func(i int) float64 { return y[i] }),
+		Options{Log: "never", Shifts: shiftsReported}).Shifts(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,8 @@ func found(t *testing.T, y []float64) []ShiftSize {
 // TestNoShifts: a change is seen in at most 2 % of the series that have none.
 func TestNoShifts(t *testing.T) {
 	alarms, all := 0, 0
-	for n, series := range map[int]int{100: testsize.Of(4, 12, 100), 300: testsize.Of(1, 3, 60), 1000: testsize.Of(0, 0, 10), 3000: testsize.Of(0, 0, 5)} {
+	for n, series := range map[int]int{100: testsize.Of(4, 12, 100), 300: testsize.Of(1, 3, 60), 1000: testsize.Of(0, 0, 10),
+		3000: testsize.Of(0, 0, 5)} {
 		for _, kind := range unchanging {
 			for seed := range uint64(series) {
 				all++
@@ -104,9 +106,12 @@ func TestNoShifts(t *testing.T) {
 // TestNile: the flow of the Nile at Aswan fell when its first dam was begun (Cobb 1978); with the change in the mean, nothing is
 // left of the trend that would also describe it.
 func TestNile(t *testing.T) {
-	flow := []float64{1120, 1160, 963, 1210, 1160, 1160, 813, 1230, 1370, 1140, 995, 935, 1110, 994, 1020, 960, 1180, 799, 958, 1140, 1100, 1210, 1150, 1250, 1260,
-		1220, 1030, 1100, 774, 840, 874, 694, 940, 833, 701, 916, 692, 1020, 1050, 969, 831, 726, 456, 824, 702, 1120, 1100, 832, 764, 821, 768, 845, 864, 862, 698,
-		845, 744, 796, 1040, 759, 781, 865, 845, 944, 984, 897, 822, 1010, 771, 676, 649, 846, 812, 742, 801, 1040, 860, 874, 848, 890, 744, 749, 838, 1050, 918, 986,
+	flow := []float64{1120, 1160, 963, 1210, 1160, 1160, 813, 1230, 1370, 1140, 995, 935, 1110, 994, 1020, 960, 1180, 799, 958, 1140,
+		1100, 1210, 1150, 1250, 1260,
+		1220, 1030, 1100, 774, 840, 874, 694, 940, 833, 701, 916, 692, 1020, 1050, 969, 831, 726, 456, 824, 702, 1120, 1100, 832, 764,
+		821, 768, 845, 864, 862, 698,
+		845, 744, 796, 1040, 759, 781, 865, 845, 944, 984, 897, 822, 1010, 771, 676, 649, 846, 812, 742, 801, 1040, 860, 874, 848, 890,
+		744, 749, 838, 1050, 918, 986,
 		797, 923, 975, 815, 1020, 906, 901, 1170, 912, 746, 919, 718, 714, 740}
 	shifts := found(t, flow) // from 1871 on
 	if len(shifts) != 1 || shifts[0].X != 1899-1871 || shifts[0].Kind != "level" || math.Abs(shifts[0].Size+243) > 20 {
@@ -123,7 +128,8 @@ func TestShiftsFound(t *testing.T) {
 		size         float64 // of the step, or of the kink at the end
 		near         float64
 		least        float64 // share that is found
-	}{{"noise", "level", 100, 4, 2, 0.7}, {"noise", "level", 300, 4, 2, 0.9}, {"SE", "level", 300, 1.2, 2, 0.4}, {"noise", "slope", 300, 30, 20, 0.7}} {
+	}{{"noise", "level", 100, 4, 2, 0.7}, {"noise", "level", 300, 4, 2, 0.9}, {"SE", "level", 300, 1.2, 2, 0.4},
+		{"noise", "slope", 300, 30, 20, 0.7}} {
 		hits := 0
 		for seed := range uint64(series) {
 			rng := rand.New(rand.NewPCG(seed, 9))
@@ -167,7 +173,8 @@ func TestShiftsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, a := range map[string]*Analysis{"found": automatic(t, s, Options{}), "given": automatic(t, given, Options{Shifts: "never"}), "named": automatic(t, given, Options{Kernels: []string{"SE"}})} {
+	for name, a := range map[string]*Analysis{"found": automatic(t, s, Options{}),
+		"given": automatic(t, given, Options{Shifts: "never"}), "named": automatic(t, given, Options{Kernels: []string{"SE"}})} {
 		shifts, err := a.Shifts(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -226,7 +233,8 @@ func TestShiftsAuto(t *testing.T) {
 		o    Options
 		used bool
 	}{
-		{150, Options{}, true}, {150, Options{Shifts: "auto"}, true}, {cheapShifts + 1, Options{}, false}, {cheapShifts + 1, Options{Shifts: ShiftsUsed}, true},
+		{150, Options{}, true}, {150, Options{Shifts: "auto"}, true}, {cheapShifts + 1, Options{}, false},
+		{cheapShifts + 1, Options{Shifts: ShiftsUsed}, true},
 		{150, Options{Kernels: []string{"SE"}}, false}, {150, Options{Shifts: shiftsReported}, false},
 	} {
 		c.o.Log = "never"
@@ -264,7 +272,8 @@ func TestShiftsTrainLate(t *testing.T) {
 	const n = cheapShifts + 100
 	for _, step := range []float64{0, 9} {
 		y := unchanged("noise", n, rand.New(rand.NewPCG(3, 3)))
-		a := must.Get(Fit(t.Context(), steps(t, n, 0, func(i int) float64 { return y[i] + step*float64(i/(n/2)) }), Options{Log: "never"}))(t)
+		a := must.Get(Fit(t.Context(), steps(t, n, 0, func(i int) float64 { return y[i] + step*float64(i/(n/2)) }),
+			Options{Log: "never"}))(t)
 		_, best, err := a.searchShifts(t.Context())
 		if err != nil || math.IsNaN(best.value) != (step == 0) || len(best.shifts) != map[bool]int{true: 1}[step > 0] {
 			t.Errorf("step %g: %v, the value is %v, %v", step, best.shifts, best.value, err)

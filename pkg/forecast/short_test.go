@@ -27,7 +27,8 @@ func TestShortBands(t *testing.T) {
 		wide, within := ahead(float64(n)+3), ahead(3.5)
 		a.Widen = 1
 		if got := math.Sqrt(wide / ahead(float64(n)+3)); math.Abs(got-want) > 0.1*(want-1)+1e-12 || ahead(3.5) != within {
-			t.Errorf("kernels %q: bands are %v times as wide, want %v; within the series the variance is %v and %v", kernels, got, want, within, ahead(3.5))
+			t.Errorf("kernels %q: bands are %v times as wide, want %v; within the series the variance is %v and %v",
+				kernels, got, want, within, ahead(3.5))
 		}
 		if a.Calibrate(&Trust{Widen: 1.5}); math.Abs(a.Widen-1.5*want) > 1e-15 {
 			t.Errorf("kernels %q: calibrated to %v, want %v", kernels, a.Widen, 1.5*want)

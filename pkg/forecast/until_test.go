@@ -24,7 +24,8 @@ func TestUntilRandomWalk(t *testing.T) {
 		}
 		a := trueModel(t, x, y, far, 1e-9)
 		unit := 1 / (a.Scaling.Scale * a.Scaling.Scale)
-		a.Result.Model = gppl.Model{Kernel: gppl.Laplace{Variance: unit * far / 2, Lengthscale: far}, Noise: 1e-9 * unit} // increments of variance 1
+		a.Result.Model = gppl.Model{Kernel: gppl.Laplace{Variance: unit * far / 2, Lengthscale: far},
+			Noise: 1e-9 * unit} // increments of variance 1
 		a.members = a.alone()
 		ahead, err := a.Series.Next(steps)
 		if err != nil {
@@ -62,7 +63,8 @@ func TestUntil(t *testing.T) {
 		kind        string
 		near, never float64
 	}{
-		"plain": {"plain", 33, 1e6}, "automatic": {"automatic", 33, 1e6}, "log": {"log", 33, -1}, "bounds": {"bounds", 33, 100}, "counts": {"counts", 2.5, -1}, "shares": {"shares", 3, 20},
+		"plain": {"plain", 33, 1e6}, "automatic": {"automatic", 33, 1e6}, "log": {"log", 33, -1}, "bounds": {"bounds", 33, 100},
+		"counts": {"counts", 2.5, -1}, "shares": {"shares", 3, 20},
 		"regressor": {"regressor", 33, 1e6},
 	} {
 		kind := updateKinds[c.kind]
@@ -83,7 +85,8 @@ func TestUntil(t *testing.T) {
 			t.Fatal(err)
 		}
 		again, err := a.Until(t.Context(), c.near, x, 1)
-		if err != nil || !slices.Equal(near.By, again.By) || !slices.IsSorted(near.By) || near.By[11] < 0.2 || near.When[0] != s.Axis.Text(x[0]) {
+		if err != nil || !slices.Equal(near.By, again.By) || !slices.IsSorted(near.By) || near.By[11] < 0.2 ||
+			near.When[0] != s.Axis.Text(x[0]) {
 			t.Errorf("%s: %v reached by %v, again by %v, %v", name, c.near, near.By, again, err)
 		}
 		if never, err := a.Until(t.Context(), c.never, x, 1); err != nil || never.By[11] != 0 {
