@@ -187,8 +187,8 @@ type evidence struct {
 	told    *population.LogQuadratic // the likelihood near the parameters with priors; nil if there is no curvature
 }
 
-// evidenceOf returns the evidence for the model of a loss of n observations. Laplace's method integrates out the parameters in u
-// = log θ around the mode θ. With the prior p(u) and the curvature H of −log p(y|u)p(u),
+// evidenceOf returns the evidence for the model of a loss of n observations. Laplace's method integrates out the parameters in
+// u = log θ around the mode θ. With the prior p(u) and the curvature H of −log p(y|u)p(u),
 //
 //	−log p(y) ≈ NLL − log p(u) + ½log|H| − ½d·log 2π.
 //
