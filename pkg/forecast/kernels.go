@@ -43,9 +43,9 @@ func KernelNames() (names []string) {
 	return names
 }
 
-// ParseKernel reads a kernel by name, or sums and products of kernels: "SE", "matern52", "SE + LocPer", "SE * Periodic", "(SE +
-// RQ) * Periodic", "ChangePoint(SE, Matern32)". All parameters are 1, except the location of a change, which is 0. A term White
-// stands for the noise that every model has, and adds nothing.
+// ParseKernel reads a kernel by name, or sums and products of kernels: "SE", "matern52", "SE + LocPer", "SE * Periodic",
+// "(SE + RQ) * Periodic", "ChangePoint(SE, Matern32)". All parameters are 1, except the location of a change, which is 0. A term
+// White stands for the noise that every model has, and adds nothing.
 func ParseKernel(text string) (gppl.Kernel, error) {
 	p := kernelParser{text: strings.TrimSpace(text)}
 	k, err := p.sum(0)

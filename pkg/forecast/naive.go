@@ -20,10 +20,10 @@ func checkSeason(season int) {
 	}
 }
 
-// SeasonalNaive forecasts that the last season repeats: with T values and season m, the forecast of T + h is y_{T+h−m(k+1)}, k
-// = ⌊(h − 1)/m⌋, with the variance (k + 1)·σ², σ² the mean square of y_t − y_{t−m} in train (Hyndman and
-// Athanasopoulos 2021, sections 5.2 and 5.5). Season 1 is the naive forecast, a random walk. It panics if season < 1 or horizon <
-// 0, and returns an error if train has no more than season values.
+// SeasonalNaive forecasts that the last season repeats: with T values and season m, that of T + h is y_{T+h−m(k+1)}, where
+// k = ⌊(h − 1)/m⌋, with the variance (k + 1)·σ², σ² the mean square of y_t − y_{t−m} in train (Hyndman and
+// Athanasopoulos 2021, sections 5.2 and 5.5). Season 1 is the naive forecast, a random walk. It panics if season < 1 or
+// horizon < 0. It is an error if train has no more than season values.
 func SeasonalNaive(train []float64, season, horizon int) (Gaussian, error) {
 	checkSeason(season)
 	if horizon < 0 {
