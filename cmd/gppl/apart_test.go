@@ -16,13 +16,16 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
-// apartCalls are calls of the commands that write files, with an input IN of a kind. The recording of gppl data is where GPPL_DATA says.
+// apartCalls are calls of the commands that write files, with an input IN of a kind. GPPL_DATA has the recording of gppl data.
 var apartCalls = []apartCall{
-	{"csv", "fit IN", false}, {"csv", "fit two.csv IN", true}, {"csv", "fit IN --y y --y p", true}, {"sums", "fit IN --forecast 2", false},
-	{"future", "fit known.csv --regressor p --future IN", false}, {"future", "fit known.csv two.csv --regressor p --future IN", true},
+	{"csv", "fit IN", false}, {"csv", "fit two.csv IN", true}, {"csv", "fit IN --y y --y p", true},
+	{"sums", "fit IN --forecast 2", false},
+	{"future", "fit known.csv --regressor p --future IN", false},
+	{"future", "fit known.csv two.csv --regressor p --future IN", true},
 	{"model", "predict IN", false}, {"future", "predict known.json --future IN", false},
 	{"model", "update IN two.csv", false}, {"csv", "update known.json IN", false},
-	{"csv", "sum IN", false}, {"csv", "sum two.csv IN", false}, {"csv", "sum IN --resume", false}, {"sums", "sum two.csv --like IN", false}, {"sums", "sum two.csv --like IN --resume", false},
+	{"csv", "sum IN", false}, {"csv", "sum two.csv IN", false}, {"csv", "sum IN --resume", false},
+	{"sums", "sum two.csv --like IN", false}, {"sums", "sum two.csv --like IN --resume", false},
 	{"sums", "merge IN", false}, {"sums", "merge two.sums IN", false}, {"sums", "merge two.sums IN --subtract", false},
 	{recordingFile, "data sunspots --offline", false},
 }
@@ -35,11 +38,12 @@ type apartCall struct {
 const recordingFile = "SN_m_tot_V2.0.csv"
 
 // noFiles are what flags take that is no file.
-var noFiles = []string{"COLUMN", "DISTRIBUTION", "LO,HI", "FORMAT", "UNIT", "CHARACTER", "TEXT", "COUNTRY", "N", "KERNELS", "WHEN", "PERIOD", "TREND", "NAME=DISTRIBUTION", "SEED", "TIME", "SIZE", "STEPS", "DATE",
+var noFiles = []string{"COLUMN", "DISTRIBUTION", "LO,HI", "FORMAT", "UNIT", "CHARACTER", "TEXT", "COUNTRY", "N", "KERNELS",
+	"WHEN", "PERIOD", "TREND", "NAME=DISTRIBUTION", "SEED", "TIME", "SIZE", "STEPS", "DATE",
 	"X", "Y", "LENGTHSCALE", "DISTANCE", "PERCENTAGES", "PROBABILITY", "LEVEL", "VIEW"}
 
-// writingFlags returns, by command, the flags that name files to write. It is an error of the test if apartCalls lack a file that a command
-// reads, or if it is not known whether a flag takes a file.
+// writingFlags returns, by command, the flags that name files to write. The test fails if apartCalls lack a file that a command
+// reads, or if it is unknown whether a flag takes a file.
 func writingFlags(t *testing.T) map[string][]string {
 	t.Helper()
 	writing := map[string][]string{}
@@ -73,8 +77,8 @@ func writingFlags(t *testing.T) map[string][]string {
 	return writing
 }
 
-// TestNothingOverwritten names every input of every command as each of its outputs, in every way, and every output as another: the command
-// fails, and no file changes. What there is comes from the flags of the commands themselves.
+// TestNothingOverwritten names every input of every command as each of its outputs, in every way, and every output as another:
+// the command fails, and no file changes. The inputs and outputs come from the flags of the commands.
 func TestNothingOverwritten(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -97,7 +101,8 @@ func TestNothingOverwritten(t *testing.T) {
 	put(t, "data", "in.future", made("t,p", 60, func(i int) string { return fmt.Sprintf("%d,1.%d", i, i%7) }))
 	must(t, "sum", "two.csv", "--out", "two.sums", "-q")
 	must(t, "sum", "two.csv", "--out", "data/in.sums", "-q")
-	must(t, "fit", "known.csv", "--kernel", "SE", "--regressor", "p", "--future", "data/in.future", "--origins", "0", "--model", "known.json", "-q")
+	must(t, "fit", "known.csv", "--kernel", "SE", "--regressor", "p", "--future", "data/in.future", "--origins", "0", "--model",
+		"known.json", "-q")
 	must(t, "fit", "two.csv", "--kernel", "SE", "--origins", "0", "--model", "data/in.model", "-q")
 	symbolic := os.Symlink("data", "linked") == nil
 	for _, kind := range []string{"csv", "future", "sums", "model"} { // --figure writes to names that end so
@@ -118,7 +123,8 @@ func TestNothingOverwritten(t *testing.T) {
 		}
 	}
 	ways := func(name string) []string {
-		ways := []string{"data/" + name, "./data//" + name, "data/below/../" + name, filepath.Join(dir, "data", name), "more/hard-" + name}
+		ways := []string{"data/" + name, "./data//" + name, "data/below/../" + name, filepath.Join(dir, "data", name),
+			"more/hard-" + name}
 		if symbolic {
 			ways = append(ways, "linked/"+name, "linked/below/../"+name, "more/link-"+name)
 		}
@@ -228,9 +234,11 @@ func TestStandardOutput(t *testing.T) {
 	must(t, "fit", "in.csv", "--kernel", "SE", "--origins", "0", "--model", "in.json", "-q")
 	cells := 0
 	for input, calls := range map[string][]string{
-		"in.csv": {"fit in.csv --kernel SE --origins 0", "fit other.csv in.csv --kernel SE --origins 0", "compare in.csv --kernel SE", "backtest in.csv --kernel SE",
+		"in.csv": {"fit in.csv --kernel SE --origins 0", "fit other.csv in.csv --kernel SE --origins 0", "compare in.csv --kernel SE",
+			"backtest in.csv --kernel SE",
 			"sum in.csv -o new.sums", "fit other.csv --kernel SE --origins 0 --regressor p --future in.csv"},
-		"in.json": {"predict in.json", "update in.json other.csv"}, "in.sums": {"info in.sums", "fit in.sums", "merge in.sums -o new.sums", "sum other.csv --like in.sums -o new.sums"},
+		"in.json": {"predict in.json", "update in.json other.csv"},
+		"in.sums": {"info in.sums", "fit in.sums", "merge in.sums -o new.sums", "sum other.csv --like in.sums -o new.sums"},
 	} {
 		before := bytesOf(t, input)
 		f, err := os.OpenFile(input, os.O_WRONLY|os.O_APPEND, 0)

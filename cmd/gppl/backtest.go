@@ -13,11 +13,13 @@ import (
 )
 
 func holdoutFlag() cli.Flag {
-	return &cli.IntFlag{Name: "holdout", Usage: "test once, by forecasting the last `N` observations from those before", HideDefault: true, Category: "RESULTS"}
+	return &cli.IntFlag{Name: "holdout",
+		Usage: "test once, by forecasting the last `N` observations from those before", HideDefault: true, Category: "RESULTS"}
 }
 
 func originsFlag() cli.Flag {
-	return &cli.IntFlag{Name: "origins", Value: 5, DefaultText: "5, or 2 to 4 in series of less than 150 observations", Usage: "test by forecasts from `N` places in the past, called origins; 0 skips the test", Category: "RESULTS"}
+	return &cli.IntFlag{Name: "origins", Value: 5, DefaultText: "5, or 2 to 4 in series of less than 150 observations",
+		Usage: "test by forecasts from `N` places in the past, called origins; 0 skips the test", Category: "RESULTS"}
 }
 
 // tested is a model that can be tried on its past.
@@ -26,8 +28,8 @@ type tested interface {
 	Backtest(ctx context.Context, o forecast.BacktestOptions) (*forecast.Trust, error)
 }
 
-// backtest tests a model as the flags say. It returns nil if they say not to and, unless they ask for a test, if the series is too long
-// or too short for one, or no model could be learnt at any origin, which it says.
+// backtest tests a model as the flags say; nil if they ask for none. Unless they ask for a test, it also returns nil if the
+// series is too long or too short for one, or if no model could be learnt at any origin, which it reports.
 func backtest(ctx context.Context, c *cli.Command, a tested, horizon int) (*forecast.Trust, error) {
 	o, asked, none := testOptions(c, horizon)
 	if none || !asked && !a.Testable(o) {
@@ -41,7 +43,7 @@ func backtest(ctx context.Context, c *cli.Command, a tested, horizon int) (*fore
 	return t, err
 }
 
-// testOptions are those of the tests of the past by the flags, whether they ask for tests, and whether there are none.
+// testOptions returns the options of the tests of the past by the flags, whether these ask for tests, and whether there are none.
 func testOptions(c *cli.Command, horizon int) (o forecast.BacktestOptions, asked, none bool) {
 	o = forecast.BacktestOptions{Horizon: horizon, Holdout: c.Int("holdout")}
 	if c.IsSet("origins") {
@@ -54,7 +56,8 @@ func testOptions(c *cli.Command, horizon int) (o forecast.BacktestOptions, asked
 func backtestCommand() *cli.Command {
 	return &cli.Command{
 		Name: "backtest", Usage: "measure how good forecasts of the past were", ArgsUsage: "FILE.csv",
-		Description: `Learns a model as gppl fit does, forecasts the most recent observations with it, and compares the errors with those of the
+		Description: `Learns a model as gppl fit does, forecasts the most recent observations with it, ` +
+			`and compares the errors with those of the
 best naive forecast of the same observations: the last value, with or without drift, or the last season.
 
    gppl backtest co2-weekly.csv --x date --y co2_ppm --forecast 52 --origins 10
@@ -76,7 +79,8 @@ best naive forecast of the same observations: the last value, with or without dr
 			if t == nil {
 				return usageError{fmt.Errorf("--origins 0: there is nothing to test")}
 			}
-			return show(ctx, c, func() any { return report.Describe(a, nil, nil, t) }, func(w io.Writer) error { return report.Backtest(w, a, t) })
+			return show(ctx, c, func() any { return report.Describe(a, nil, nil, t) },
+				func(w io.Writer) error { return report.Backtest(w, a, t) })
 		},
 	}
 }

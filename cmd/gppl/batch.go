@@ -66,10 +66,12 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 		return err
 	}
 	if c.Bool("share") && !strings.EqualFold(strings.TrimSpace(c.String("kernel")), "auto") {
-		return usageError{errors.New("--share learns the priors of the automatic search, and --kernel names kernels that are compared without: leave out one of them")}
+		return usageError{errors.New("--share learns the priors of the automatic search, " +
+			"and --kernel names kernels that are compared without: leave out one of them")}
 	}
 	if len(columns) > 1 && slices.Contains(files, dataset.StandardInput) || c.String("future") == dataset.StandardInput {
-		return usageError{errors.New("fit: - stands for standard input, which can be read only once, and each series reads it: write it to a file")}
+		return usageError{errors.New("fit: - stands for standard input, which can be read only once, " +
+			"and each series reads it: write it to a file")}
 	}
 	tasks, err := batchSeries(ctx, c, files, columns)
 	if err != nil {
@@ -127,7 +129,7 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 	return failures(rows)
 }
 
-// share learns what the series share, all but those that cannot be read, and gives it to each.
+// share learns what the series have in common, except those that cannot be read, and gives it to each.
 func share(ctx context.Context, c *cli.Command, tasks []task) error {
 	var panel []forecast.Learning
 	for i := range tasks {
@@ -157,7 +159,7 @@ func share(ctx context.Context, c *cli.Command, tasks []task) error {
 	return nil
 }
 
-// failures is the error of a batch in which series failed, nil if none did.
+// failures returns the error of a batch in which series failed; nil if none did.
 func failures(rows []result) error {
 	failed, first := 0, ""
 	for _, r := range rows {
@@ -217,12 +219,15 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 
 // writeRows writes the table as csv.
 func writeRows(w io.Writer, rows []result) error {
-	table := [][]string{{"name", "file", "y", "n", "kernel", "model", "use", "coverage_95", "relative_error", "nll", "evidence", "bic", "seconds", "verdict", "notes", "error"}}
+	table := [][]string{{
+		"name", "file", "y", "n", "kernel", "model", "use", "coverage_95", "relative_error",
+		"nll", "evidence", "bic", "seconds", "verdict", "notes", "error",
+	}}
 	number := func(v *float64) string {
 		if v == nil {
 			return ""
 		}
-		if *v == math.MaxFloat64 { // of an error over none, as JSON has it
+		if *v == math.MaxFloat64 { // the naive forecast had no error; JSON has this number
 			return "inf"
 		}
 		return strconv.FormatFloat(*v, 'g', 6, 64)
@@ -237,7 +242,8 @@ func writeRows(w io.Writer, rows []result) error {
 			n = strconv.Itoa(r.N)
 		}
 		row := []string{r.Name, r.File, r.Y, n, r.Kernel, r.Model, string(r.Use), number(r.Coverage), number(r.Relative),
-			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64), r.Verdict, inOneLine(r.Notes), r.Error}
+			number(r.NLL), number(r.Score), number(r.BIC), strconv.FormatFloat(r.Seconds, 'f', 2, 64),
+			r.Verdict, inOneLine(r.Notes), r.Error}
 		if by {
 			row = slices.Insert(row, 3, strings.Join(r.By, ", "))
 		}
@@ -246,7 +252,7 @@ func writeRows(w io.Writer, rows []result) error {
 	return forecast.WriteCSV(w, table)
 }
 
-// inOneLine makes one line of notes, of which some are sentences.
+// inOneLine joins notes, some of which are sentences, in one line.
 func inOneLine(notes []string) string {
 	plain := slices.Clone(notes)
 	for i, n := range plain {
@@ -284,7 +290,7 @@ func batchSeries(ctx context.Context, c *cli.Command, files, columns []string) (
 	return tasks, nil
 }
 
-// heldBy is the memory, in bytes, that the series of tasks take which were read before.
+// heldBy returns the memory, in bytes, of the series of tasks that were read before.
 func heldBy(tasks []task) (bytes float64) {
 	for _, t := range tasks {
 		if t.series != nil {
@@ -294,7 +300,7 @@ func heldBy(tasks []task) (bytes float64) {
 	return bytes
 }
 
-// batchName is the name of a task, as it can stand in that of a file.
+// batchName returns the name of a task in a form that a file name can have.
 func (t task) batchName(columns bool) string {
 	name := strings.TrimSuffix(filepath.Base(dataset.Shown(t.path)), filepath.Ext(t.path))
 	if columns {
@@ -356,7 +362,8 @@ func batchPattern(flag string, pattern *string, count int) error {
 	folder := err == nil && info.IsDir() || strings.HasSuffix(given, "/") || filepath.Ext(given) == ""
 	if !strings.Contains(given, place) {
 		if !folder {
-			return usageError{fmt.Errorf("--%s %s: there are %d series: name a folder, or write %s where their names go, as in %s%s", flag, given, count, place, place, filepath.Ext(given))}
+			return usageError{fmt.Errorf("--%s %s: there are %d series: name a folder, or write %s where their names go, as in %s%s",
+				flag, given, count, place, place, filepath.Ext(given))}
 		}
 		*pattern = filepath.Join(given, place+extensions[flag])
 	}
@@ -364,12 +371,13 @@ func batchPattern(flag string, pattern *string, count int) error {
 		return err
 	}
 	if strings.Contains(filepath.Dir(*pattern), place) {
-		return usageError{fmt.Errorf("--%s %s: %s is allowed in the name of the file only, not in that of a folder", flag, given, place)}
+		return usageError{fmt.Errorf("--%s %s: %s is allowed in the name of the file only, not in that of a folder",
+			flag, given, place)}
 	}
 	return nil
 }
 
-// longestName is the number of bytes of a file name that the name of a series takes at most: file systems allow 255 for the whole.
+// longestName is the largest number of bytes that the name of a series takes in a file name, for which file systems allow 255.
 const longestName = 200
 
 // fileName turns the name of a series into a file name.

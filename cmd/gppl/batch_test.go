@@ -25,7 +25,7 @@ func shop(level float64) string {
 	return b.String()
 }
 
-// TestBatchExact: an error over none is inf in a table, where the naive forecast repeats a series exactly; and --horizon is --forecast.
+// TestBatchExact: the relative error is inf in the table if the naive forecast is exact; and --horizon means --forecast.
 func TestBatchExact(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("date,shop,y\n")
@@ -34,8 +34,10 @@ func TestBatchExact(t *testing.T) {
 			fmt.Fprintf(&b, "2021-%03d,%s,%d\n", 1+i, name, 100+i%7)
 		}
 	}
-	code, stdout, stderr := gppl("fit", put(t, t.TempDir(), "a.csv", b.String()), "--by", "shop", "--horizon", "7", "--kernel", "Periodic", "--period", "7", "-q")
-	if code != 0 || !strings.Contains(stdout, ",inf,") || strings.Contains(stdout, "e+308") || !strings.Contains(stdout, "7 steps ahead") {
+	code, stdout, stderr := gppl("fit", put(t, t.TempDir(), "a.csv", b.String()), "--by", "shop", "--horizon", "7", "--kernel",
+		"Periodic", "--period", "7", "-q")
+	if code != 0 || !strings.Contains(stdout, ",inf,") || strings.Contains(stdout, "e+308") ||
+		!strings.Contains(stdout, "7 steps ahead") {
 		t.Errorf("exit %d: %s %s", code, stdout, stderr)
 	}
 }
@@ -54,7 +56,8 @@ func TestBatchNotices(t *testing.T) {
 	path := put(t, t.TempDir(), "a.csv", b.String())
 	code, stdout, stderr := gppl("fit", path, "--y", "y", "--y", "z", "--origins", "0", "-q")
 	const outlier = "1 of 200 observations is further off than the model explains: 2021-05-01 (300, "
-	if lines := strings.Split(stdout, "\n"); code != 0 || len(lines) < 3 || strings.Contains(lines[1], "further off") || !strings.Contains(lines[2], outlier) ||
+	if lines := strings.Split(stdout, "\n"); code != 0 || len(lines) < 3 || strings.Contains(lines[1], "further off") ||
+		!strings.Contains(lines[2], outlier) ||
 		!strings.Contains(lines[2], "1 observation is far from all others and may widen the bands. If it is a wrong reading, --robust lets it count for less") || strings.Contains(lines[2], ".;") {
 		t.Errorf("exit %d: %s %s", code, stdout, stderr)
 	}
@@ -64,9 +67,11 @@ func TestBatchNotices(t *testing.T) {
 func TestBatch(t *testing.T) {
 	dir := t.TempDir()
 	north, south := put(t, dir, "north.csv", shop(20)), put(t, dir, "south.csv", shop(40))
-	code, stdout, stderr := gppl("fit", north, south, "--y", "sales", "--y", "visits, all", "--y", "fixed", "--forecast", "3", "-q", "--kernel", "SE",
+	code, stdout, stderr := gppl("fit", north, south, "--y", "sales", "--y", "visits, all", "--y", "fixed", "--forecast", "3", "-q",
+		"--kernel", "SE",
 		"--out", filepath.Join(dir, "new"), "--model", filepath.Join(dir, "{name}.model"), "--figure", filepath.Join(dir, "{name}.png"))
-	if code != exitFailed || !strings.Contains(stderr, "2 of 6 series failed") || !strings.Contains(stderr, "north-fixed: ") || !strings.Contains(stderr, "nothing to learn") {
+	if code != exitFailed || !strings.Contains(stderr, "2 of 6 series failed") || !strings.Contains(stderr, "north-fixed: ") ||
+		!strings.Contains(stderr, "nothing to learn") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	table, err := rfc4180.NewReader(strings.NewReader(stdout)).ReadAll()
@@ -87,7 +92,8 @@ func TestBatch(t *testing.T) {
 		}
 		for _, y := range []string{"sales", "visits__all"} {
 			r := of[shop+"-"+y]
-			if r["n"] != "36" || r["kernel"] != "SE" || r["error"] != "" || r["verdict"] == "" || r["coverage_95"] == "" || r["bic"] == "" || r["use"] == "" {
+			if r["n"] != "36" || r["kernel"] != "SE" || r["error"] != "" || r["verdict"] == "" || r["coverage_95"] == "" ||
+				r["bic"] == "" || r["use"] == "" {
 				t.Errorf("%s %s: %v", shop, y, r)
 			}
 			forecast := string(bytesOf(t, filepath.Join(dir, "new", shop+"-"+y+".csv")))
@@ -118,7 +124,8 @@ func TestBatchJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &rows); err != nil {
 		t.Fatal(err)
 	}
-	if len(rows) != 2 || rows[0].Name != "a" || rows[1].Name != "a-2" || rows[1].File != b || rows[0].N != 36 || rows[0].NLL == nil || rows[0].Use != "" || rows[0].Y != "sales" {
+	if len(rows) != 2 || rows[0].Name != "a" || rows[1].Name != "a-2" || rows[1].File != b || rows[0].N != 36 ||
+		rows[0].NLL == nil || rows[0].Use != "" || rows[0].Y != "sales" {
 		t.Errorf("%s", stdout)
 	}
 }
@@ -163,7 +170,8 @@ func TestFormulas(t *testing.T) {
 	for _, evil := range []string{"=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1", "\r=1", " =1+1", "＝1+1", "\n=1"} {
 		var b bytes.Buffer
 		number := -1.5
-		err := writeRows(&b, []result{{Name: evil, File: evil, Y: evil, Kernel: evil, Model: evil, Use: forecast.Word(evil), NLL: &number, Verdict: evil, Notes: []string{evil, evil}, Error: evil}})
+		err := writeRows(&b, []result{{Name: evil, File: evil, Y: evil, Kernel: evil, Model: evil, Use: forecast.Word(evil),
+			NLL: &number, Verdict: evil, Notes: []string{evil, evil}, Error: evil}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +183,8 @@ func TestFormulas(t *testing.T) {
 		for i, cell := range rows[1] {
 			if strings.HasPrefix(cell, "'") {
 				escaped++
-			} else if strings.TrimSpace(cell) != "" && strings.ContainsAny(strings.TrimLeft(cell, " ")[:1], "=+-@\t\r") && rows[0][i] != "nll" {
+			} else if strings.TrimSpace(cell) != "" && strings.ContainsAny(strings.TrimLeft(cell, " ")[:1], "=+-@\t\r") &&
+				rows[0][i] != "nll" {
 				t.Errorf("%s is %q", rows[0][i], cell)
 			}
 			if rows[0][i] == "nll" && cell != "-1.5" {
@@ -192,7 +201,8 @@ func TestFormulas(t *testing.T) {
 func TestForeignSearch(t *testing.T) {
 	dir := t.TempDir()
 	path := put(t, dir, "a.csv", plain)
-	for _, text := range []string{"mine", `{"format":"gppl search","version":3,"series":"of another","trials":{}}`, `{"format":"notes"}`, ""} {
+	for _, text := range []string{"mine", `{"format":"gppl search","version":3,"series":"of another","trials":{}}`,
+		`{"format":"notes"}`, ""} {
 		other := put(t, dir, "z.json.search", text)
 		must(t, "fit", path, "--kernel", "SE", "--origins", "0", "--model", filepath.Join(dir, "z.json"), "-q")
 		if got := string(bytesOf(t, other)); got != text {

@@ -16,7 +16,8 @@ import (
 func TestBoundsInTheShell(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "cloud.csv")
 	text := made("month,cover", 48, func(i int) string {
-		return fmt.Sprintf("%s,%.2f", month(i).Format("2006-01-02"), 100/(1+math.Exp(-3-math.Sin(float64(i)/3)-0.8*math.Sin(17*float64(i*i)))))
+		return fmt.Sprintf("%s,%.2f", month(i).Format("2006-01-02"),
+			100/(1+math.Exp(-3-math.Sin(float64(i)/3)-0.8*math.Sin(17*float64(i*i)))))
 	})
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -44,7 +45,8 @@ func TestBoundsInTheShell(t *testing.T) {
 		"--bounds 0,100 --likelihood poisson":    "--bounds is of a normal distribution",
 		"--kernel Matern32 --bounds 0,95 --json": "line ",
 	} {
-		if code, _, stderr := gppl(append([]string{"fit", path, "-q"}, strings.Fields(flags)...)...); code == exitOK || !strings.Contains(stderr, want) {
+		if code, _, stderr := gppl(append([]string{"fit", path, "-q"}, strings.Fields(flags)...)...); code == exitOK ||
+			!strings.Contains(stderr, want) {
 			t.Errorf("%s: exit %d, %s, want %s", flags, code, stderr, want)
 		}
 	}
@@ -57,7 +59,8 @@ func TestBoundsInTheShell(t *testing.T) {
 	}
 	var outputs []string
 	for _, flags := range []string{"--log logit", "--bounds 0,1", "--bounds 0,1 --log logit"} {
-		args := append([]string{"fit", share, "-q", "--kernel", "Matern32", "--trend", "none", "--forecast", "3", "--origins", "0"}, strings.Fields(flags)...)
+		args := append([]string{"fit", share, "-q", "--kernel", "Matern32", "--trend", "none", "--forecast", "3", "--origins", "0"},
+			strings.Fields(flags)...)
 		code, stdout, stderr := gppl(args...)
 		if code != exitOK || !strings.Contains(stdout, "log odds") {
 			t.Fatalf("%s: exit %d: %s%s", flags, code, stdout, stderr)
@@ -68,10 +71,12 @@ func TestBoundsInTheShell(t *testing.T) {
 	if outputs[0] != outputs[1] || outputs[0] != outputs[2] {
 		t.Errorf("--log logit prints other than --bounds 0,1:\n%s\n%s\n%s", outputs[0], outputs[1], outputs[2])
 	}
-	if code, _, stderr := gppl("fit", path, "-q", "--log", "logit"); code == exitOK || !strings.Contains(stderr, "is beyond the bounds, 0 and 1: --bounds says what y cannot leave") {
+	if code, _, stderr := gppl("fit", path, "-q", "--log", "logit"); code == exitOK ||
+		!strings.Contains(stderr, "is beyond the bounds, 0 and 1: --bounds says what y cannot leave") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if code, stdout, stderr := gppl("fit", path, "-q", "--bounds", "0,100", "--kernel", "Matern32, SE", "--trend", "none", "--forecast", "3", "--origins", "0"); code != exitOK || !strings.Contains(stdout, "(log odds)²") {
+	if code, stdout, stderr := gppl("fit", path, "-q", "--bounds", "0,100", "--kernel", "Matern32, SE", "--trend", "none",
+		"--forecast", "3", "--origins", "0"); code != exitOK || !strings.Contains(stdout, "(log odds)²") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }

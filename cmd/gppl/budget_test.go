@@ -44,7 +44,8 @@ func TestBudgetInterrupted(t *testing.T) {
 	}()
 	var out, errs bytes.Buffer
 	code := run(ctx, []string{"gppl", "fit", path, "--budget", "1ms", "--model", model, "-q"}, &out, &errs)
-	if code != exitFailed || !strings.Contains(errs.String(), "kept in "+model+searchSuffix+": run the same command again to continue") || out.Len() > 0 {
+	if code != exitFailed || !strings.Contains(errs.String(),
+		"kept in "+model+searchSuffix+": run the same command again to continue") || out.Len() > 0 {
 		t.Errorf("exit code %d: %s%s", code, out.String(), errs.String())
 	}
 }
@@ -58,10 +59,12 @@ func TestTestsOfPast(t *testing.T) {
 	}
 	path := put(t, t.TempDir(), "a.csv", b.String())
 	code, stdout, stderr := gppl("backtest", path, "--kernel", "SE", "--origins", "2", "--forecast", "5")
-	if code != 0 || !strings.Contains(stderr, "tests of the past: 2/2") || strings.Contains(stderr, "µs") || !strings.Contains(stdout, "in 2 tests on the past") {
+	if code != 0 || !strings.Contains(stderr, "tests of the past: 2/2") || strings.Contains(stderr, "µs") ||
+		!strings.Contains(stdout, "in 2 tests on the past") {
 		t.Errorf("exit %d: %s %s", code, stdout, stderr)
 	}
-	if code, _, stderr = gppl("backtest", path, "--budget", "1ms", "--origins", "2", "--forecast", "5"); code != 0 || !strings.Contains(stderr, " s for the tests of the past.") {
+	if code, _, stderr = gppl("backtest", path, "--budget", "1ms", "--origins", "2", "--forecast", "5"); code != 0 ||
+		!strings.Contains(stderr, " s for the tests of the past.") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

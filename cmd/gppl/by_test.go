@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestBy fits each series of a long table as a file of its own, from a file and from standard input; texts that are no names of files are
-// written as those.
+// TestBy fits each series of a long table as if it had its own file, from a file and from standard input; keys that cannot be
+// file names are changed into ones.
 func TestBy(t *testing.T) {
 	dir := t.TempDir()
 	stores := []string{"north", "../../south", "=cmd|x", "a\x1b[2Jb"}
@@ -24,7 +24,8 @@ func TestBy(t *testing.T) {
 	args := []string{"--y", "y", "--by", "store", "--kernel", "SE", "--origins", "0", "--forecast", "3", "-q"}
 	run := func(in, out string) [][]string {
 		code, stdout, stderr := gppl(append([]string{"fit", in, "--out", filepath.Join(dir, out, "{name}.csv")}, args...)...)
-		if code != exitFailed || !strings.Contains(stderr, "1 of 5 series failed") || !strings.Contains(stderr, `store "few": 1 observation is too few`) {
+		if code != exitFailed || !strings.Contains(stderr, "1 of 5 series failed") ||
+			!strings.Contains(stderr, `store "few": 1 observation is too few`) {
 			t.Errorf("exit %d: %s", code, stderr)
 		}
 		table, err := rfc4180.NewReader(strings.NewReader(stdout)).ReadAll()
@@ -34,11 +35,13 @@ func TestBy(t *testing.T) {
 		return table
 	}
 	table := run(path, "out")
-	for k, want := range [][2]string{{"long-north", "north"}, {"long-.._.._south", "../../south"}, {"long-_cmd_x", "'=cmd|x"}, {"long-a__2Jb", "a"}} {
+	for k, want := range [][2]string{{"long-north", "north"}, {"long-.._.._south", "../../south"}, {"long-_cmd_x", "'=cmd|x"},
+		{"long-a__2Jb", "a"}} {
 		if table[k+1][0] != want[0] || !strings.HasPrefix(table[k+1][3], want[1]) || table[k+1][4] != "24" {
 			t.Errorf("%q", table[k+1])
 		}
-		own, alone := put(t, dir, "own.csv", made("t,y", 24, func(i int) string { return fmt.Sprintf("%d,%s", i, row(i, k)) })), filepath.Join(dir, "alone.csv")
+		own, alone := put(t, dir, "own.csv", made("t,y", 24, func(i int) string { return fmt.Sprintf("%d,%s", i, row(i, k)) })),
+			filepath.Join(dir, "alone.csv")
 		must(t, "fit", own, "--kernel", "SE", "--origins", "0", "--forecast", "3", "-q", "--out", alone)
 		if !bytes.Equal(bytesOf(t, alone), bytesOf(t, filepath.Join(dir, "out", want[0]+".csv"))) {
 			t.Errorf("%s differs from the forecast of a file of its own", want[0])
@@ -57,12 +60,14 @@ func TestBy(t *testing.T) {
 		{"fit " + path + " --y y --by shop", `no column "shop"`, exitFailed},
 		{"fit " + path + " --y y --by store --out f.csv", "there are 5 series: name a folder", exitUsage},
 	} {
-		if code, stdout, stderr := gppl(strings.Fields(test.args)...); code != test.code || stdout != "" || !strings.Contains(stderr, test.want) {
+		if code, stdout, stderr := gppl(strings.Fields(test.args)...); code != test.code || stdout != "" ||
+			!strings.Contains(stderr, test.want) {
 			t.Errorf("%s: exit %d: %s%s", test.args, code, stdout, stderr)
 		}
 	}
 	piped(t, long, func() {
-		if code, _, stderr := gppl("fit", "-", "--y", "y"); code != exitFailed || !strings.Contains(stderr, "--by store makes a series of each") {
+		if code, _, stderr := gppl("fit", "-", "--y", "y"); code != exitFailed ||
+			!strings.Contains(stderr, "--by store makes a series of each") {
 			t.Errorf("exit %d: %s", code, stderr)
 		}
 	})

@@ -16,18 +16,26 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// channelFlags choose how the rows of a file are channels of one function.
+// channelFlags say how the rows of a file are channels of one function.
 func channelFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "channel", Usage: "`COLUMN` whose texts say which channel a row belongs to: channels see one function, each with its own offset and noise, as instruments do, or a velocity and its indices of activity; kernels are named (--kernel)", Category: "THE FILE"},
-		&cli.StringFlag{Name: "exposure", Usage: "observations are averages over this length of time about x: a number, or the name of a `COLUMN` of numbers, in the unit of x, in seconds for dates; kernels are named (--kernel)", Category: "THE FILE"},
-		&cli.StringFlag{Name: "channel-view", Value: "auto", Usage: "how channels see the function: `VIEW` is " + strings.Join(forecast.ChannelViews, ", ") + " (a·f + b·f′), or auto for the best by BIC", Category: "THE MODEL"},
+		&cli.StringFlag{Name: "channel",
+			Usage: "`COLUMN` whose texts say which channel a row belongs to: channels see one function, each with its own offset and " +
+				"noise, as instruments do, or a velocity and its indices of activity; kernels are named (--kernel)", Category: "THE FILE"},
+		&cli.StringFlag{Name: "exposure",
+			Usage: "observations are averages over this length of time about x: a number, or the name of a `COLUMN` of numbers, in " +
+				"the unit of x, in seconds for dates; kernels are named (--kernel)", Category: "THE FILE"},
+		&cli.StringFlag{Name: "channel-view", Value: "auto",
+			Usage: "how channels see the function: `VIEW` is " + strings.Join(forecast.ChannelViews, ", ") + " (a·f + b·f′), or " +
+				"auto for the best by BIC", Category: "THE MODEL"},
 	}
 }
 
 // notOfChannels are the flags that do not go with --channel and --exposure.
-var notOfChannels = []string{"by", "size", "regressor", "future", "holidays", "log", "likelihood", "bounds", "period", "trend", "prior", "starts", "seed", "budget", "max-exact",
-	"live", "at"}
+var notOfChannels = []string{
+	"by", "size", "regressor", "future", "holidays", "log", "likelihood", "bounds", "period", "trend", "prior", "starts",
+	"seed", "budget", "max-exact", "live", "at",
+}
 
 // channelOptions reads the flags on channels.
 func channelOptions(c *cli.Command) (o forecast.ChannelOptions, err error) {
@@ -44,7 +52,8 @@ func channelOptions(c *cli.Command) (o forecast.ChannelOptions, err error) {
 		return o, usageError{fmt.Errorf("--%s takes one --y: the values of all channels stand in one column", asked)}
 	}
 	if strings.EqualFold(strings.TrimSpace(c.String("kernel")), "auto") {
-		return o, usageError{fmt.Errorf("--%s needs named kernels: --kernel Matern32, --kernel SHO or --kernel \"SHO, Rotation\"", asked)}
+		return o, usageError{fmt.Errorf("--%s needs named kernels: --kernel Matern32, --kernel SHO or --kernel \"SHO, Rotation\"",
+			asked)}
 	}
 	if o.Kernels, err = forecast.ParseKernels(c.String("kernel")); err != nil {
 		return o, usageError{errors.New(message(err))}
@@ -52,7 +61,8 @@ func channelOptions(c *cli.Command) (o forecast.ChannelOptions, err error) {
 	if view := strings.ToLower(c.String("channel-view")); slices.Contains(forecast.ChannelViews, view) {
 		o.Views = []string{view}
 	} else if view != "auto" {
-		return o, usageError{fmt.Errorf("--channel-view %q: it is one of %s or auto", c.String("channel-view"), strings.Join(forecast.ChannelViews, ", "))}
+		return o, usageError{fmt.Errorf("--channel-view %q: it is one of %s or auto",
+			c.String("channel-view"), strings.Join(forecast.ChannelViews, ", "))}
 	}
 	return o, nil
 }
@@ -145,5 +155,6 @@ func predictChannels(ctx context.Context, c *cli.Command, path string) error {
 	for _, p := range all {
 		count += len(p.X)
 	}
-	return printPredictions(ctx, c, count, func(w io.Writer) error { return a.WriteChannels(w, all, levels(c)...) }, report.DescribeChannels(a, all, nil))
+	return printPredictions(ctx, c, count, func(w io.Writer) error { return a.WriteChannels(w, all, levels(c)...) },
+		report.DescribeChannels(a, all, nil))
 }

@@ -12,15 +12,18 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
 
-// TestChannelsInTheShell fits two instruments of one quantity, writes all files, and refuses in one line what does not go with channels.
+// TestChannelsInTheShell fits two instruments of one quantity, writes all files, and refuses flags that channels do not take in
+// one line.
 func TestChannelsInTheShell(t *testing.T) {
 	dir := t.TempDir()
 	path := put(t, dir, "rv.csv", made("day,rv,err,tel", 80, func(i int) string {
 		x := float64(i) + 0.4*math.Sin(17*float64(i*i))
-		return fmt.Sprintf("%.4f,%.4f,0.1,%s", x, 4*math.Sin(x/5)+[]float64{10, -20}[i%2]+0.3*math.Sin(13*float64(i*i)), []string{"north", "=south"}[i%2])
+		return fmt.Sprintf("%.4f,%.4f,0.1,%s", x, 4*math.Sin(x/5)+[]float64{10, -20}[i%2]+0.3*math.Sin(13*float64(i*i)),
+			[]string{"north", "=south"}[i%2])
 	}))
 	out, parts, figure := filepath.Join(dir, "out.csv"), filepath.Join(dir, "parts.csv"), filepath.Join(dir, "f.svg")
-	code, stdout, stderr := gppl("fit", path, "--channel", "tel", "--y-error", "err", "--kernel", "Matern32, Laplace", "--forecast", "5", "--out", out, "--components", parts, "--figure", figure, "--json", "-q")
+	code, stdout, stderr := gppl("fit", path, "--channel", "tel", "--y-error", "err", "--kernel", "Matern32, Laplace", "--forecast",
+		"5", "--out", out, "--components", parts, "--figure", figure, "--json", "-q")
 	if code != exitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -41,11 +44,15 @@ func TestChannelsInTheShell(t *testing.T) {
 		}
 	}
 	page := filepath.Join(dir, "r.html")
-	code, stdout, stderr = gppl("fit", path, "--channel", "tel", "--kernel", "Matern32", "--channel-view", "same", "-q", "--forecast", "6", "--report", page, "--out", out, "--levels", "50,95", "--origins", "3")
-	if code != exitOK || !strings.HasPrefix(stdout, "You can use this forecast") && !strings.HasPrefix(stdout, "This forecast is untested: the past of 80") || !strings.Contains(stdout, "Forecasts of the past") || !strings.Contains(stdout, "y = f + offset") || !strings.Contains(stdout, "north") {
+	code, stdout, stderr = gppl("fit", path, "--channel", "tel", "--kernel", "Matern32", "--channel-view", "same", "-q",
+		"--forecast", "6", "--report", page, "--out", out, "--levels", "50,95", "--origins", "3")
+	if code != exitOK || !strings.HasPrefix(stdout, "You can use this forecast") &&
+		!strings.HasPrefix(stdout, "This forecast is untested: the past of 80") || !strings.Contains(stdout, "Forecasts of the past") ||
+		!strings.Contains(stdout, "y = f + offset") || !strings.Contains(stdout, "north") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
-	for file, wants := range map[string][]string{page: {"Forecasts of the past", "What each tel sees", "Channels: y = f + offset", "north", "Models compared"}, out: {"lower_95,upper_95,lower_50,upper_50\n"}} {
+	for file, wants := range map[string][]string{page: {"Forecasts of the past", "What each tel sees", "Channels: y = f + offset",
+		"north", "Models compared"}, out: {"lower_95,upper_95,lower_50,upper_50\n"}} {
 		b, err := os.ReadFile(file)
 		for _, want := range wants {
 			if err != nil || !strings.Contains(string(b), want) {
@@ -53,11 +60,13 @@ func TestChannelsInTheShell(t *testing.T) {
 			}
 		}
 	}
-	if stdout, _ := must(t, "fit", path, "--channel", "tel", "--kernel", "Matern32", "--channel-view", "same", "-q", "--origins", "0"); !strings.HasPrefix(stdout, "This forecast is untested: it was not compared with the past.") {
+	if stdout, _ := must(t, "fit", path, "--channel", "tel", "--kernel", "Matern32", "--channel-view", "same", "-q", "--origins",
+		"0"); !strings.HasPrefix(stdout, "This forecast is untested: it was not compared with the past.") {
 		t.Errorf("%s", stdout)
 	}
 	model, again := filepath.Join(dir, "m.json"), filepath.Join(dir, "again.csv")
-	must(t, "fit", path, "--channel", "tel", "--kernel", "Matern32", "-q", "--forecast", "6", "--origins", "0", "--model", model, "--out", out, "--levels", "50")
+	must(t, "fit", path, "--channel", "tel", "--kernel", "Matern32", "-q", "--forecast", "6", "--origins", "0", "--model", model,
+		"--out", out, "--levels", "50")
 	if stdout, _ := must(t, "predict", model, "--forecast", "6", "--levels", "50", "--out", again, "-q"); stdout != "" {
 		t.Errorf("predict -q: %s", stdout)
 	}
@@ -78,17 +87,20 @@ func TestChannelsInTheShell(t *testing.T) {
 		return fmt.Sprintf("%d,%.3f,%c", i, math.Sin(float64(i*i)), 'a'+i%8)
 	}))
 	code, stdout, stderr = gppl("fit", few, "--channel", "c", "--kernel", "Matern32", "--channel-view", "same")
-	if code != exitOK || !strings.HasPrefix(stdout, "This forecast is untested: it was not compared with the past.") || !strings.Contains(stderr, "no test of the past: ") {
+	if code != exitOK || !strings.HasPrefix(stdout, "This forecast is untested: it was not compared with the past.") ||
+		!strings.Contains(stderr, "no test of the past: ") {
 		t.Errorf("channels that are too short to test: exit %d, %s%s", code, stdout, stderr)
 	}
 	five := put(t, dir, "five.csv", "t,y\n1,1\n2,3\n3,2\n4,5\n5,4.5\n")
-	if code, stdout, stderr := gppl("fit", five, "--robust", "--budget", "1s"); code != exitOK || !strings.Contains(stderr, "no test of the past: ") || !strings.Contains(stdout, "Forecast of y") {
+	if code, stdout, stderr := gppl("fit", five, "--robust", "--budget", "1s"); code != exitOK ||
+		!strings.Contains(stderr, "no test of the past: ") || !strings.Contains(stdout, "Forecast of y") {
 		t.Errorf("a series that is too short to test with --robust: exit %d, %s%s", code, stdout, stderr)
 	}
 	bare := put(t, dir, "bare.csv", made("0,5,A", 30, func(i int) string {
 		return fmt.Sprintf("%d,%.3f,%s", i+1, math.Sin(float64(i)), []string{"A", "B"}[i%2])
 	}))
-	if stdout, _ := must(t, "fit", bare, "--no-header", "--channel", "3", "--kernel", "Matern32", "--channel-view", "same", "-q"); !strings.Contains(stdout, "2 channels, by column 3.") {
+	if stdout, _ := must(t, "fit", bare, "--no-header", "--channel", "3", "--kernel", "Matern32", "--channel-view", "same",
+		"-q"); !strings.Contains(stdout, "2 channels, by column 3.") {
 		t.Errorf("%s", stdout)
 	}
 	even := put(t, dir, "lc.csv", made("t,flux,length", 60, func(i int) string {

@@ -7,8 +7,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// bareBash lets the script for bash work without the package bash-completion: it defines the one function of that package that the
-// script calls.
+// bareBash lets the script for bash work without the package bash-completion: it defines the function that the script calls.
 const bareBash = `declare -F _get_comp_words_by_ref >/dev/null || _get_comp_words_by_ref() {
   cur="${COMP_WORDS[COMP_CWORD]}" prev="${COMP_WORDS[COMP_CWORD-1]}" words=("${COMP_WORDS[@]}") cword="${COMP_CWORD}"
 }

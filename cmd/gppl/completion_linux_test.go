@@ -29,7 +29,8 @@ COMP_WORDS=(`+test.line+`); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); __gppl_bash_aut
 			t.Errorf("%s: %q, want %q (%v)", test.line, got, test.want, err)
 		}
 	}
-	for shell, want := range map[string]string{"zsh": "#compdef gppl", "fish": "complete -c gppl", "pwsh": "Register-ArgumentCompleter"} {
+	for shell, want := range map[string]string{"zsh": "#compdef gppl", "fish": "complete -c gppl",
+		"pwsh": "Register-ArgumentCompleter"} {
 		if script, _ := must(t, "completion", shell); !strings.Contains(script, want) {
 			t.Errorf("%s: %s", shell, script)
 		}

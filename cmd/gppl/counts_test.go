@@ -21,7 +21,8 @@ func monthlyCounts(t *testing.T) string {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	path := filepath.Join(t.TempDir(), "cases.csv")
 	text := made("date,cases,people", 60, func(i int) string {
-		return fmt.Sprintf("%s,%.0f,%d", month(i).Format("2006-01-02"), distuv.Poisson{Lambda: math.Exp(0.8 + 0.8*math.Sin(float64(i)*math.Pi/6)), Src: rnd}.Rand(), 100+i)
+		return fmt.Sprintf("%s,%.0f,%d", month(i).Format("2006-01-02"),
+			distuv.Poisson{Lambda: math.Exp(0.8 + 0.8*math.Sin(float64(i)*math.Pi/6)), Src: rnd}.Rand(), 100+i)
 	})
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -32,8 +33,10 @@ func monthlyCounts(t *testing.T) string {
 // TestCountsInTheShell fits counts, found or asked for, writes everything, and predicts from the model.
 func TestCountsInTheShell(t *testing.T) {
 	path, dir := monthlyCounts(t), t.TempDir()
-	model, out, page, figure := filepath.Join(dir, "m.json"), filepath.Join(dir, "f.csv"), filepath.Join(dir, "r.html"), filepath.Join(dir, "f.svg")
-	code, stdout, stderr := gppl("fit", path, "--x", "date", "--y", "cases", "--forecast", "6", "--budget", "1s", "-q", "--json", "--model", model, "--out", out, "--levels", "50", "--report", page, "--figure", figure)
+	model, out, page, figure := filepath.Join(dir, "m.json"), filepath.Join(dir, "f.csv"), filepath.Join(dir, "r.html"),
+		filepath.Join(dir, "f.svg")
+	code, stdout, stderr := gppl("fit", path, "--x", "date", "--y", "cases", "--forecast", "6", "--budget", "1s", "-q", "--json",
+		"--model", model, "--out", out, "--levels", "50", "--report", page, "--figure", figure)
 	if code != exitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
@@ -41,11 +44,13 @@ func TestCountsInTheShell(t *testing.T) {
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Likelihood != "Poisson" || got.Trust == nil || len(got.Forecast) != 6 || !strings.Contains(strings.Join(got.Notes, " "), "--likelihood gaussian") {
+	if got.Likelihood != "Poisson" || got.Trust == nil || len(got.Forecast) != 6 ||
+		!strings.Contains(strings.Join(got.Notes, " "), "--likelihood gaussian") {
 		t.Errorf("%+v", got)
 	}
 	for _, p := range got.Forecast {
-		if p.Lower != math.Trunc(p.Lower) || p.Upper != math.Trunc(p.Upper) || p.Lower < 0 || p.Median == nil || p.Zero == nil || *p.Zero <= 0 {
+		if p.Lower != math.Trunc(p.Lower) || p.Upper != math.Trunc(p.Upper) || p.Lower < 0 || p.Median == nil || p.Zero == nil ||
+			*p.Zero <= 0 {
 			t.Errorf("%+v", p)
 		}
 	}
@@ -65,17 +70,22 @@ func TestCountsInTheShell(t *testing.T) {
 			}
 		}
 	}
-	if code, stdout, stderr = gppl("predict", model, "--forecast", "6", "--levels", "50", "--out", filepath.Join(dir, "again.csv")); code != exitOK {
+	if code, stdout, stderr = gppl("predict", model, "--forecast", "6", "--levels", "50", "--out",
+		filepath.Join(dir, "again.csv")); code != exitOK {
 		t.Fatalf("exit %d: %s%s", code, stdout, stderr)
 	}
 	if again, err := os.ReadFile(filepath.Join(dir, "again.csv")); err != nil || string(again) != string(written) {
 		t.Errorf("%v: from the model\n%s, from the fit\n%s", err, again, written)
 	}
-	if code, stdout, _ = gppl("fit", path, "--y", "cases", "--likelihood", "gaussian", "--forecast", "3", "--origins", "0", "--budget", "1s", "-q"); code != exitOK || strings.Contains(stdout, "modelled as counts") || !strings.Contains(stdout, "--likelihood negbinomial models counts") {
+	if code, stdout, _ = gppl("fit", path, "--y", "cases", "--likelihood", "gaussian", "--forecast", "3", "--origins", "0",
+		"--budget", "1s", "-q"); code != exitOK || strings.Contains(stdout, "modelled as counts") ||
+		!strings.Contains(stdout, "--likelihood negbinomial models counts") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
-	if code, stdout, _ = gppl("fit", path, "--y", "cases", "--likelihood", "poisson", "--size", "people", "--kernel", "Matern32", "--period", "1y", "--forecast", "3", "--origins", "0", "-q"); code != exitOK ||
-		!strings.Contains(stdout, "people has their sizes; the forecast assumes the last, 159") || !strings.Contains(stdout, "(log rate)²") {
+	if code, stdout, _ = gppl("fit", path, "--y", "cases", "--likelihood", "poisson", "--size", "people", "--kernel", "Matern32",
+		"--period", "1y", "--forecast", "3", "--origins", "0", "-q"); code != exitOK ||
+		!strings.Contains(stdout, "people has their sizes; the forecast assumes the last, 159") ||
+		!strings.Contains(stdout, "(log rate)²") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}
 }
@@ -83,14 +93,18 @@ func TestCountsInTheShell(t *testing.T) {
 // TestCountsWithoutStructure writes a report of counts of which nothing is learnt but their rate.
 func TestCountsWithoutStructure(t *testing.T) {
 	rnd, dir := rand.New(rand.NewPCG(2, 1)), t.TempDir()
-	path, page := put(t, dir, "a.csv", made("day,sold", 60, func(i int) string { return fmt.Sprintf("%d,%.0f", i, distuv.Poisson{Lambda: 0.4, Src: rnd}.Rand()) })), filepath.Join(dir, "r.html")
+	path, page := put(t, dir, "a.csv", made("day,sold", 60,
+		func(i int) string { return fmt.Sprintf("%d,%.0f", i, distuv.Poisson{Lambda: 0.4, Src: rnd}.Rand()) })),
+		filepath.Join(dir, "r.html")
 	stdout, _ := must(t, "fit", path, "--kernel", "auto", "--forecast", "3", "--origins", "0", "-q", "--report", page)
 	written, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(stdout, "\nWhite ") || strings.Contains(string(written), "Does the model capture the periodicities?") || strings.Contains(stdout, "1.000e-9") {
+	if err != nil || !strings.Contains(stdout, "\nWhite ") ||
+		strings.Contains(string(written), "Does the model capture the periodicities?") || strings.Contains(stdout, "1.000e-9") {
 		t.Errorf("%v: %s", err, stdout)
 	}
 	path = put(t, dir, "b.csv", made("day,rain", 60, func(i int) string { return fmt.Sprintf("%d,%.0f", i, distuv.Bernoulli{P: 0.4, Src: rnd}.Rand()) }))
-	if stdout, _ := must(t, "fit", path, "--forecast", "3", "--origins", "0", "-q"); !strings.Contains(stdout, "Expected is the probability of 1.") || strings.Contains(stdout, "1.000e-6") {
+	if stdout, _ := must(t, "fit", path, "--forecast", "3", "--origins", "0", "-q"); !strings.Contains(stdout,
+		"Expected is the probability of 1.") || strings.Contains(stdout, "1.000e-6") {
 		t.Error(stdout)
 	}
 }

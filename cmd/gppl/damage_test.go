@@ -28,7 +28,8 @@ func TestDamagedResult(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := store.Load(at("m.json")); err != nil || store.Save(at("again.json"), r) != nil || !bytes.Equal(bytesOf(t, at("again.json")), whole) {
+	if r, err := store.Load(at("m.json")); err != nil || store.Save(at("again.json"), r) != nil ||
+		!bytes.Equal(bytesOf(t, at("again.json")), whole) {
 		t.Errorf("store.Load and store.Save give another file: %v", err)
 	}
 	refused := 0

@@ -28,45 +28,85 @@ func inputFlags() []cli.Flag {
 	const file, model = "THE FILE", "THE MODEL"
 	return []cli.Flag{
 		&cli.StringFlag{Name: "x", Value: "1", Usage: "`COLUMN` of dates or numbers, by name or by number from 1", Category: file},
-		&listFlag{Name: "y", Value: []string{"2"}, Usage: "`COLUMN` of values, by name or by number from 1; may be repeated for gppl fit", Category: file},
+		&listFlag{Name: "y", Value: []string{"2"},
+			Usage: "`COLUMN` of values, by name or by number from 1; may be repeated for gppl fit", Category: file},
 		timeFlag(file),
-		&cli.StringFlag{Name: "y-error", Usage: "`COLUMN` of known standard deviations of the observations (error bars)", Category: file},
-		&cli.BoolFlag{Name: "relative-errors", Usage: "the errors in --y-error are relative to one another; their common scale is learnt", Category: file},
-		&cli.StringFlag{Name: "size", Usage: "`COLUMN` of the exposure of a count, or of the number of trials of a share (--likelihood)", Category: file},
-		&listFlag{Name: "regressor", Usage: "`COLUMN` that y depends on linearly; may be repeated; a forecast needs its future values, in rows with an empty y after the last y, or in --future", Category: file},
-		&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with future x and regressors, for the forecast; - is standard input", Category: file},
+		&cli.StringFlag{Name: "y-error",
+			Usage: "`COLUMN` of known standard deviations of the observations (error bars)", Category: file},
+		&cli.BoolFlag{Name: "relative-errors",
+			Usage: "the errors in --y-error are relative to one another; their common scale is learnt", Category: file},
+		&cli.StringFlag{Name: "size",
+			Usage: "`COLUMN` of the exposure of a count, or of the number of trials of a share (--likelihood)", Category: file},
+		&listFlag{Name: "regressor",
+			Usage: "`COLUMN` that y depends on linearly; may be repeated; a forecast needs its future values, in rows with an empty y " +
+				"after the last y, or in --future", Category: file},
+		&cli.StringFlag{Name: "future",
+			Usage: "`FILE.csv` with future x and regressors, for the forecast; - is standard input", Category: file},
 		&cli.StringFlag{Name: "x-unit", Usage: "`UNIT` of x, for axes; dates need none", Category: file},
 		&cli.StringFlag{Name: "y-unit", Usage: "`UNIT` of y, for axes", Category: file},
-		&cli.StringFlag{Name: "comma", Usage: "the `CHARACTER` between fields, tab, or space (any number of blanks); detected if not given", Category: file},
+		&cli.StringFlag{Name: "comma",
+			Usage: "the `CHARACTER` between fields, tab, or space (any number of blanks); detected if not given", Category: file},
 		&cli.BoolFlag{Name: "decimal-comma", Usage: "numbers are written 1.025,10; without it, each column tells", Category: file},
 		&cli.BoolFlag{Name: "decimal-point", Usage: "numbers are written 1,025.10", Category: file},
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
-		&cli.StringSliceFlag{Name: "missing", Usage: "`TEXT` that stands for a missing value, in addition to an empty cell, NA, NaN and null, or a number for its value: -999 for -999.0 too; may be repeated", Category: file},
-		&listFlag{Name: "by", Usage: "`COLUMN` whose texts tell the series of a long table apart: gppl fit fits each; may be repeated, for texts of several columns; none takes all rows for one series", Category: file},
-		&cli.BoolFlag{Name: "share", Usage: "gppl fit of several series: the priors of structures and parameters are learnt from all of them", Category: model},
-		&cli.StringFlag{Name: "holidays", Usage: "`COUNTRY`, as US, GB or DE-BY, whose holidays y may depend on, and the days before and after: daily or finer series", Category: model},
-		&cli.StringFlag{Name: "shifts", Value: "auto", Usage: "changes of level and of slope: `WHEN` is use (those that are clear are found, and the forecast has them), report (found, and not in the forecast), auto (use up to 400 observations; report for more, and for a named kernel), never, or DATE,DATE of changes of level that are known", Category: model},
+		&cli.StringSliceFlag{Name: "missing",
+			Usage: "`TEXT` that stands for a missing value, in addition to an empty cell, NA, NaN and null, or a number for its " +
+				"value: -999 for -999.0 too; may be repeated", Category: file},
+		&listFlag{Name: "by",
+			Usage: "`COLUMN` whose texts tell the series of a long table apart: gppl fit fits each; may be repeated, for texts of " +
+				"several columns; none takes all rows for one series", Category: file},
+		&cli.BoolFlag{Name: "share",
+			Usage: "gppl fit of several series: the priors of structures and parameters are learnt from all of them", Category: model},
+		&cli.StringFlag{Name: "holidays",
+			Usage: "`COUNTRY`, as US, GB or DE-BY, whose holidays y may depend on, and the days before and after: daily or finer " +
+				"series", Category: model},
+		&cli.StringFlag{Name: "shifts", Value: "auto",
+			Usage: "changes of level and of slope: `WHEN` is use (those that are clear are found, and the forecast has them), report " +
+				"(found, and not in the forecast), auto (use up to 400 observations; report for more, and for a named kernel), never, or " +
+				"DATE,DATE of changes of level that are known", Category: model},
 		&cli.IntFlag{Name: "last", Usage: "use only the latest `N` observations", HideDefault: true, Category: file},
-		&cli.StringFlag{Name: "kernel", Value: "auto", Usage: "`KERNELS` to compare, separated by commas: " + strings.Join(forecast.KernelNames(), ", ") + ", sums (+) and products (*) of them; auto finds structure and parameters by itself", Category: model},
-		&cli.StringFlag{Name: "log", Value: "auto", Usage: "model the logarithm of y: `WHEN` is never, always, auto (if it is more likely), or logit (the log odds of y between 0 and 1, or between --bounds)", Category: model},
-		&cli.StringFlag{Name: "likelihood", Value: "auto", Usage: "how y arises: `DISTRIBUTION` is " + strings.Join(forecast.Likelihoods[1:], ", ") + ", or auto, which recognises plain counts and series of 0 and 1, whose bands are whole numbers; student is for wrong readings", Category: model},
+		&cli.StringFlag{Name: "kernel", Value: "auto",
+			Usage: "`KERNELS` to compare, separated by commas: " + strings.Join(forecast.KernelNames(), ", ") + ", sums (+) and " +
+				"products (*) of them; auto finds structure and parameters by itself", Category: model},
+		&cli.StringFlag{Name: "log", Value: "auto",
+			Usage: "model the logarithm of y: `WHEN` is never, always, auto (if it is more likely), or logit (the log odds of y " +
+				"between 0 and 1, or between --bounds)", Category: model},
+		&cli.StringFlag{Name: "likelihood", Value: "auto",
+			Usage: "how y arises: `DISTRIBUTION` is " + strings.Join(forecast.Likelihoods[1:], ", ") + ", or auto, which recognises " +
+				"plain counts and series of 0 and 1, whose bands are whole numbers; student is for wrong readings", Category: model},
 		&cli.BoolFlag{Name: "robust", Usage: "wrong readings count for less: --likelihood student", Category: model},
-		&cli.StringFlag{Name: "bounds", Usage: "`LO,HI` that y cannot leave, such as 0,100 for per cent: models are of the log odds between them", Category: model},
-		&cli.StringSliceFlag{Name: "period", Usage: "fixed `PERIOD` of the season: 1y, 7d, 24h, or a number (of steps if x are dates, else in the unit of x); may be repeated; none for no season; if not given, from the calendar or detected", Category: model},
-		&cli.StringFlag{Name: "trend", Value: "auto", Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the most likely one with the best kernel", Category: model},
-		&listFlag{Name: "prior", Usage: "`NAME=DISTRIBUTION`, the prior of a parameter, as in lengthscale=within(1, 10); NAME is its name or its role (variance, lengthscale, period, shape, noise); names and units are those of the table of parameters; it applies to every candidate that has the parameter; may be repeated; " + forecast.Distributions, Category: model},
-		&cli.IntFlag{Name: "starts", Usage: "`N` random starts of a named kernel around the best that the search finds, beside those of the search", Category: model},
+		&cli.StringFlag{Name: "bounds",
+			Usage: "`LO,HI` that y cannot leave, such as 0,100 for per cent: models are of the log odds between them", Category: model},
+		&cli.StringSliceFlag{Name: "period",
+			Usage: "fixed `PERIOD` of the season: 1y, 7d, 24h, or a number (of steps if x are dates, else in the unit of x); may be " +
+				"repeated; none for no season; if not given, from the calendar or detected", Category: model},
+		&cli.StringFlag{Name: "trend", Value: "auto",
+			Usage: "`TREND` of the mean: none, linear, quadratic, or auto for the most likely one with the best kernel", Category: model},
+		&listFlag{Name: "prior",
+			Usage: "`NAME=DISTRIBUTION`, the prior of a parameter, as in lengthscale=within(1, 10); NAME is its name or its role " +
+				"(variance, lengthscale, period, shape, noise); names and units are those of the table of parameters; it applies to " +
+				"every candidate that has the parameter; may be repeated; " + forecast.Distributions, Category: model},
+		&cli.IntFlag{Name: "starts",
+			Usage:    "`N` random starts of a named kernel around the best that the search finds, beside those of the search",
+			Category: model},
 		&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the random starts", Category: model},
-		&cli.DurationFlag{Name: "budget", Usage: "predicted `TIME` of training at most, such as 10s or 5m, shared by the kernels of --kernel; predictions use no clock, so the search is the same on every machine; if not given, a minute for the automatic search and no more than a day for a named kernel", HideDefault: true, Category: model},
-		&cli.IntFlag{Name: "max-exact", Value: 6000, Usage: "up to `N` observations the likelihood of named kernels is exact; above, it is projected unless an engine of O(n) or a constant step makes the exact one cheap", Category: model},
+		&cli.DurationFlag{Name: "budget",
+			Usage: "predicted `TIME` of training at most, such as 10s or 5m, shared by the kernels of --kernel; predictions use no " +
+				"clock, so the search is the same on every machine; if not given, a minute for the automatic search and no more than a " +
+				"day for a named kernel", HideDefault: true, Category: model},
+		&cli.IntFlag{Name: "max-exact", Value: 6000,
+			Usage: "up to `N` observations the likelihood of named kernels is exact; above, it is projected unless an engine of O(n) " +
+				"or a constant step makes the exact one cheap", Category: model},
 		memoryFlag(), jsonFlag(), quietFlag(),
 	}
 }
 
-// timeFlag says how x is written.
+// timeFlag is the flag that says how x is written.
 func timeFlag(category string) cli.Flag {
 	return &cli.StringFlag{Name: "time", Aliases: []string{"dates"}, Category: category,
-		Usage: "`FORMAT` of x: iso, dmy (31/1/2000), mdy (1/31/2000), ymd, quarter (2000Q1), month, named (Jan 2000), week, unix (seconds since 1970), unix-ms, unix-us, unix-ns, yyyymmdd, yyyymm, yyyymmddhh, yyyymmddhhmm, yyyymmddhhmmss, mm.yyyy, excel (days as spreadsheets count them) or number; detected if not given"}
+		Usage: "`FORMAT` of x: iso, dmy (31/1/2000), mdy (1/31/2000), ymd, quarter (2000Q1), month, named (Jan 2000), week, " +
+			"unix (seconds since 1970), unix-ms, unix-us, unix-ns, yyyymmdd, yyyymm, yyyymmddhh, yyyymmddhhmm, " +
+			"yyyymmddhhmmss, mm.yyyy, excel (days as spreadsheets count them) or number; detected if not given"}
 }
 
 // formatFlags returns the flags of inputFlags that say how a file is written.
@@ -92,20 +132,21 @@ func quietFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress"}
 }
 
-// Without --forecast, a forecast has defaultForecast steps, or 1/defaultShare of the observations of a short series: the past then
-// has one stretch of that length to be forecast and three to learn from.
+// Without --forecast, a forecast has defaultForecast steps, or 1/defaultShare of the observations of a short series: the past
+// then has one stretch of that length to be forecast and three to learn from.
 const defaultForecast, defaultShare = 24, 4
 
 func forecastFlag() cli.Flag {
-	return &cli.IntFlag{Name: "forecast", Aliases: []string{"horizon"}, Value: defaultForecast, DefaultText: "24, or a quarter of a short series",
-		Usage: "number of `STEPS` ahead; a step is the series' own: a month, a week, …", Category: "RESULTS"}
+	return &cli.IntFlag{Name: "forecast", Aliases: []string{"horizon"}, Value: defaultForecast,
+		DefaultText: "24, or a quarter of a short series",
+		Usage:       "number of `STEPS` ahead; a step is the series' own: a month, a week, …", Category: "RESULTS"}
 }
 
 func levelsFlag() cli.Flag {
 	return &cli.FloatSliceFlag{Name: "levels", Usage: "bands of these `PERCENTAGES` in --out, such as 50,80,95", Category: "RESULTS"}
 }
 
-// levels returns those of --levels, in (0, 1).
+// levels returns the levels of --levels, in (0, 1).
 func levels(c *cli.Command) (all []float64) {
 	for _, p := range c.FloatSlice("levels") {
 		all = append(all, p/100)
@@ -113,7 +154,7 @@ func levels(c *cli.Command) (all []float64) {
 	return all
 }
 
-// checkSteps returns an error if --forecast says no number of steps, or --levels no percentages of bands that are written.
+// checkSteps returns an error if --forecast is not a number of steps, or --levels are not percentages of bands that are written.
 func checkSteps(c *cli.Command) error {
 	for _, p := range c.FloatSlice("levels") {
 		if !(p > 0 && p < 100) {
@@ -132,7 +173,7 @@ func checkSteps(c *cli.Command) error {
 	return nil
 }
 
-// forecastSteps returns how many steps --forecast says for a series of n observations.
+// forecastSteps returns the number of steps of --forecast, or the default for n observations.
 func forecastSteps(c *cli.Command, n int) int {
 	if c.IsSet("forecast") {
 		return c.Int("forecast")
@@ -143,9 +184,11 @@ func forecastSteps(c *cli.Command, n int) int {
 func fitCommand() *cli.Command {
 	return &cli.Command{
 		Name: "fit", Usage: "learn a model, check it, forecast", ArgsUsage: "FILE.csv … | FILE.sums",
-		Description: `Finds structure and parameters by their evidence, or compares named kernels (--kernel) by BIC. Then it forecasts, tests the
+		Description: `Finds structure and parameters by their evidence, or compares named kernels (--kernel) by BIC. ` +
+			`Then it forecasts, tests the
 model on the most recent observations at the same horizon, says whether to use the forecast, and checks the residuals.
-"-" reads standard input. From sums (gppl sum) it compares kernels, learns, and forecasts at --at or for --forecast steps; without observations
+"-" reads standard input. From sums (gppl sum) it compares kernels, learns, and forecasts at --at or for --forecast steps; ` +
+			`without observations
 it tests and checks nothing.
 
    gppl fit co2-weekly.csv --x date --y co2_ppm --y-unit ppm --forecast 104 --report co2.html --live
@@ -158,7 +201,8 @@ With --channel, rows are of several channels that see one function, each with it
 
    gppl fit velocities.csv --x time --y mnvel --y-error errvel --channel tel --kernel "SHO, Matern32" --out forecast.csv
 
-From several files, several --y, or a long table with --by, it writes one table (csv, or JSON with --json) with a row for each series;
+From several files, several --y, or a long table with --by, it writes one table (csv, or JSON with --json) ` +
+			`with a row for each series;
 --report, --model, --out and --figure then name a folder, or files with {name} in their names.
 
    gppl fit shops/*.csv --y sales --y visits --forecast 12 --out "forecasts/{name}.csv" > table.csv
@@ -166,11 +210,14 @@ From several files, several --y, or a long table with --by, it writes one table 
    gppl fit sales.csv --x date --y sold --by store --share > table.csv         # each series with priors learnt from all`,
 		Flags: append(append(inputFlags(), channelFlags()...), forecastFlag(), holdoutFlag(), originsFlag(),
 			&cli.StringFlag{Name: "report", Usage: "write a page with figures and tables to `FILE.html`", Category: "RESULTS"},
-			&cli.BoolFlag{Name: "live", Usage: "let the page of --report compute: its reader tries other kernels, lengthscales, seasons and horizons (2 MB more)", Category: "RESULTS"},
+			&cli.BoolFlag{Name: "live",
+				Usage:    "let the page of --report compute: its reader tries other kernels, lengthscales, seasons and horizons (2 MB more)",
+				Category: "RESULTS"},
 			&cli.StringFlag{Name: "figure", Usage: "draw the forecast to `FILE.svg`, .png or .pdf", Category: "RESULTS"},
 			&cli.StringFlag{Name: "model", Usage: "save the model to `FILE.json`, for gppl predict", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write the forecast to `FILE.csv`", Category: "RESULTS"}, levelsFlag(),
-			&cli.StringFlag{Name: "components", Usage: "write what the mean is made of, trend, seasons and the rest, to `FILE.csv`", Category: "RESULTS"},
+			&cli.StringFlag{Name: "components",
+				Usage: "write what the mean is made of, trend, seasons and the rest, to `FILE.csv`", Category: "RESULTS"},
 			&cli.StringSliceFlag{Name: "at", Usage: "for sums: predict at this `DATE` or number; may be repeated", Category: "RESULTS"},
 		),
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -197,7 +244,8 @@ From several files, several --y, or a long table with --by, it writes one table 
 			case len(files) > 1 || len(columns) > 1 || keyColumns(c) != nil:
 				return fitBatch(ctx, c, files, columns)
 			case c.Bool("share"):
-				return usageError{errors.New("--share learns what several series have in common: name several files, --y several times, or --by COLUMN")}
+				return usageError{errors.New("--share learns what several series have in common: " +
+					"name several files, --y several times, or --by COLUMN")}
 			}
 			path, err := argument(c, "csv file")
 			if err != nil {
@@ -216,7 +264,7 @@ func yColumns(c *cli.Command) []string {
 	return listOf(c, "y")
 }
 
-// keyColumns returns the columns of --by; nil if the flag is not set, or says none.
+// keyColumns returns the columns of --by; nil if the flag is not set, or is none.
 func keyColumns(c *cli.Command) []string {
 	if pooled(c) {
 		return nil
@@ -224,7 +272,7 @@ func keyColumns(c *cli.Command) []string {
 	return listOf(c, "by")
 }
 
-// pooled reports whether --by says none.
+// pooled reports whether --by is none.
 func pooled(c *cli.Command) bool {
 	columns := listOf(c, "by")
 	return len(columns) == 1 && columns[0] == "none"
@@ -250,19 +298,20 @@ func compareCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			return show(ctx, c, func() any { return report.Describe(a, nil, nil, nil) }, func(w io.Writer) error { return report.Text(w, a, nil, nil, nil, nil) })
+			return show(ctx, c, func() any { return report.Describe(a, nil, nil, nil) },
+				func(w io.Writer) error { return report.Text(w, a, nil, nil, nil, nil) })
 		},
 	}
 }
 
-// A search that takes announced seconds or more by prediction, with the tests of the past, is announced. If it takes as long without them, its finished
-// candidates are kept beside the model, in a file with searchSuffix, until the model is written.
+// A search is announced if its predicted time, with the tests of the past, is announced seconds or more. If it is that long
+// without the tests, finished candidates are kept beside the model, in a file with searchSuffix, until the model is written.
 const (
 	announced    = 3
 	searchSuffix = ".search"
 )
 
-// learnFile reads the file named by the argument and trains as the flags say. past, unless it is nil, shows later tests of the past.
+// learnFile reads the file of the argument and trains by the flags. past, unless it is nil, shows later tests of the past.
 func learnFile(ctx context.Context, c *cli.Command, past *pastBar) (*forecast.Analysis, error) {
 	path, err := argument(c, "csv file")
 	if err != nil {
@@ -272,7 +321,8 @@ func learnFile(ctx context.Context, c *cli.Command, past *pastBar) (*forecast.An
 		return nil, usageError{fmt.Errorf("%s takes one --y, not %d; gppl fit takes several", c.Name, len(columns))}
 	}
 	if columns := keyColumns(c); columns != nil {
-		return nil, usageError{fmt.Errorf("%s takes one series: gppl fit --by %s fits each, and --by none takes all rows for one", c.Name, columns[0])}
+		return nil, usageError{fmt.Errorf("%s takes one series: gppl fit --by %s fits each, and --by none takes all rows for one",
+			c.Name, columns[0])}
 	}
 	s, settings, err := prepare(ctx, c, task{path: path, y: yColumn(c)})
 	if err != nil {
@@ -284,15 +334,16 @@ func learnFile(ctx context.Context, c *cli.Command, past *pastBar) (*forecast.An
 	return trainSeries(ctx, c, s, settings, "", true)
 }
 
-// stepsAhead returns the number of steps to forecast: that of --forecast or, without the flag, as many as the regressors are known for.
-// If they are not known ahead, and no flag asks for a forecast, it returns 0 and why.
+// stepsAhead returns the number of steps to forecast: that of --forecast or, without the flag, as many as the regressors are
+// known for. If they are not known ahead, and no flag asks for a forecast, it returns 0 and the reason.
 func stepsAhead(c *cli.Command, s *forecast.Series) (steps int, why string, err error) {
 	steps = forecastSteps(c, len(s.X))
 	if s.Known == nil {
 		return steps, "", nil
 	}
 	known := len(s.Ahead())
-	asked := c.IsSet("forecast") || c.IsSet("report") || c.IsSet("out") || c.IsSet("components") || c.IsSet("figure") || c.Name == "predict"
+	asked := c.IsSet("forecast") || c.IsSet("report") || c.IsSet("out") || c.IsSet("components") || c.IsSet("figure") ||
+		c.Name == "predict"
 	remedy := fmt.Sprintf("add rows with an empty %s to the file, or name a file with future values by --future", s.YName)
 	if c.Name == "predict" {
 		remedy = "name a csv file with future values by --future"
@@ -301,14 +352,15 @@ func stepsAhead(c *cli.Command, s *forecast.Series) (steps int, why string, err 
 	case known >= steps || known > 0 && !c.IsSet("forecast"):
 		return min(known, steps), "", nil
 	case asked:
-		return 0, "", usageError{fmt.Errorf("a forecast of %d steps needs future values of %s, which the file has for %d after the last value of %s: %s",
+		return 0, "", usageError{fmt.Errorf("a forecast of %d steps needs future values of %s, "+
+			"which the file has for %d after the last value of %s: %s",
 			steps, names, known, s.YName, remedy)}
 	default:
 		return 0, fmt.Sprintf("no forecast: %s is not known after the last value of %s; %s", names, s.YName, remedy), nil
 	}
 }
 
-// prepare reads the series of a task, unless it was read, and the flags on training.
+// prepare reads the series of a task, unless it has been read, and the flags on training.
 func prepare(ctx context.Context, c *cli.Command, t task) (*forecast.Series, forecast.Options, error) {
 	settings, err := trainOptions(c)
 	if err != nil {
@@ -316,7 +368,8 @@ func prepare(ctx context.Context, c *cli.Command, t task) (*forecast.Series, for
 	}
 	settings.Shared = t.shared
 	if isSums(t.path) {
-		return nil, settings, usageError{fmt.Errorf("%s holds sums, and %s needs observations: gppl fit %s learns from sums alone", t.path, c.Name, t.path)}
+		return nil, settings, usageError{fmt.Errorf("%s holds sums, and %s needs observations: gppl fit %s learns from sums alone",
+			t.path, c.Name, t.path)}
 	}
 	if settings.Memory, err = memoryLimit(ctx, c); err != nil {
 		return nil, settings, err
@@ -337,7 +390,7 @@ func prepare(ctx context.Context, c *cli.Command, t task) (*forecast.Series, for
 	return s, settings, setPeriods(c, s, &settings)
 }
 
-// setShifts reads what becomes of changes of level: one of the modes, or the places where they are.
+// setShifts reads what to do with changes of level: one of the modes, or their places.
 func setShifts(c *cli.Command, s *forecast.Series, o *forecast.Options) (*forecast.Series, error) {
 	text := strings.TrimSpace(c.String("shifts"))
 	if slices.Contains(forecast.ShiftModes, strings.ToLower(text)) {
@@ -350,7 +403,8 @@ func setShifts(c *cli.Command, s *forecast.Series, o *forecast.Options) (*foreca
 	for _, one := range strings.Split(text, ",") {
 		x, err := s.Axis.Parse(strings.TrimSpace(one))
 		if err != nil {
-			return nil, fmt.Errorf("--shifts %q: it is %s, or the places of changes of level, separated by commas: %s", text, strings.Join(forecast.ShiftModes, ", "), message(err))
+			return nil, fmt.Errorf("--shifts %q: it is %s, or the places of changes of level, separated by commas: %s",
+				text, strings.Join(forecast.ShiftModes, ", "), message(err))
 		}
 		at = append(at, x)
 	}
@@ -385,14 +439,17 @@ func trainOptions(c *cli.Command) (o forecast.Options, err error) {
 			return o, usageError{errors.New(message(err))}
 		}
 	}
-	for flag, known := range map[string][]string{"log": append(slices.Clone(forecast.Logs), "logit"), "trend": forecast.Trends, "likelihood": forecast.Likelihoods} {
+	for flag, known := range map[string][]string{
+		"log": append(slices.Clone(forecast.Logs), "logit"), "trend": forecast.Trends, "likelihood": forecast.Likelihoods,
+	} {
 		if !slices.Contains(known, strings.ToLower(c.String(flag))) {
 			return o, usageError{fmt.Errorf("--%s %q: it is one of %s", flag, c.String(flag), strings.Join(known, ", "))}
 		}
 	}
-	o = forecast.Options{Kernels: kernels, Log: c.String("log"), Trend: c.String("trend"), RandomStarts: c.Int("starts"), Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
+	o = forecast.Options{Kernels: kernels, Log: c.String("log"), Trend: c.String("trend"), RandomStarts: c.Int("starts"),
+		Seed: uint64(c.Uint("seed")), MaxExact: c.Int("max-exact")}
 	if logit(c) {
-		o.Log = "auto" // the bounds say so
+		o.Log = "auto" // the bounds imply log odds
 	}
 	for _, text := range listOf(c, "prior") {
 		p, err := forecast.ParsePrior(text)
@@ -413,10 +470,10 @@ func trainOptions(c *cli.Command) (o forecast.Options, err error) {
 	return o, nil
 }
 
-// logit reports whether the models are of log odds: between --bounds, 0 and 1 if there are none.
+// logit reports whether models are of log odds: between --bounds, or 0 and 1 without them.
 func logit(c *cli.Command) bool { return strings.EqualFold(c.String("log"), "logit") }
 
-// mostStarts is the largest number of --starts: the optimum of a kernel of ten parameters is found from far fewer.
+// mostStarts is the largest number of --starts: far fewer find the optimum of a kernel of ten parameters.
 const mostStarts = 1000
 
 func checkStarts(c *cli.Command) error {
@@ -431,7 +488,7 @@ func checkStarts(c *cli.Command) error {
 	return nil
 }
 
-// readSeries reads a column of a file, "" for the second.
+// readSeries reads a column of a file; "" is the second.
 func readSeries(ctx context.Context, c *cli.Command, path, y string) (*forecast.Series, error) {
 	o, err := seriesOptions(ctx, c, y)
 	if err != nil {
@@ -447,7 +504,8 @@ func seriesOptions(ctx context.Context, c *cli.Command, y string) (forecast.Read
 		return o, err
 	}
 	o.Y, o.By, o.Pooled, o.Holidays = y, keyColumns(c), pooled(c), c.String("holidays")
-	o.YError, o.RelativeErrors, o.Regressors, o.Future = c.String("y-error"), c.Bool("relative-errors"), listOf(c, "regressor"), c.String("future")
+	o.YError, o.RelativeErrors, o.Regressors, o.Future =
+		c.String("y-error"), c.Bool("relative-errors"), listOf(c, "regressor"), c.String("future")
 	if o.RelativeErrors && o.YError == "" {
 		return o, usageError{errors.New("--relative-errors says how to read the errors in a column: name the column with --y-error")}
 	}
@@ -476,7 +534,7 @@ func seriesOptions(ctx context.Context, c *cli.Command, y string) (forecast.Read
 	return o, nil
 }
 
-// likelihoodOf returns how y arises, by the flags. What is asked for of a normal distribution implies one.
+// likelihoodOf returns the distribution of y by the flags. Flags for a normal distribution imply one.
 func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
 	likelihood, size = strings.ToLower(c.String("likelihood")), c.String("size")
 	if c.Bool("robust") {
@@ -493,7 +551,8 @@ func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
 	}
 	if c.IsSet("bounds") {
 		if normal = append(normal, "bounds"); c.IsSet("log") && !logit(c) {
-			return "", "", usageError{errors.New("--bounds model the log odds between them, and --log the logarithm: leave out one of them")}
+			return "", "", usageError{errors.New("--bounds model the log odds between them, " +
+				"and --log the logarithm: leave out one of them")}
 		}
 	}
 	if !slices.Contains([]string{"auto", "never"}, strings.ToLower(c.String("log"))) {
@@ -502,14 +561,19 @@ func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
 	counts := likelihood != "auto" && likelihood != "gaussian" && likelihood != "student" || size != ""
 	switch {
 	case likelihood == "student" && (size != "" || len(normal) > 0):
-		return "", "", usageError{fmt.Errorf("--likelihood student is of values on their own scale, with errors that are learnt: leave out --%s", append(normal, "size")[0])}
+		return "", "", usageError{fmt.Errorf("--likelihood student is of values on their own scale, with errors that are learnt: "+
+			"leave out --%s", append(normal, "size")[0])}
 	case counts && len(normal) > 0:
-		return "", "", usageError{fmt.Errorf("--%s is of a normal distribution, and counts have another: leave it out, or take --likelihood gaussian without --size", normal[0])}
+		return "", "", usageError{fmt.Errorf("--%s is of a normal distribution, and counts have another: "+
+			"leave it out, or take --likelihood gaussian without --size", normal[0])}
 	case size != "" && likelihood == "gaussian":
-		return "", "", usageError{errors.New("--size is the exposure of a count or the number of trials of a share: take --likelihood poisson, negbinomial or binomial")}
+		return "", "", usageError{errors.New("--size is the exposure of a count or the number of trials of a share: " +
+			"take --likelihood poisson, negbinomial or binomial")}
 	case likelihood == "binomial" && size == "":
-		return "", "", usageError{errors.New("--likelihood binomial needs the number of trials of each row: name their column with --size; of single trials, 0 or 1, it is --likelihood bernoulli")}
-	case likelihood == "auto" && !counts && (len(normal) > 0 || c.IsSet("prior") || c.IsSet("log") || !strings.EqualFold(strings.TrimSpace(c.String("kernel")), "auto")):
+		return "", "", usageError{errors.New("--likelihood binomial needs the number of trials of each row: " +
+			"name their column with --size; of single trials, 0 or 1, it is --likelihood bernoulli")}
+	case likelihood == "auto" && !counts && (len(normal) > 0 || c.IsSet("prior") || c.IsSet("log") ||
+		!strings.EqualFold(strings.TrimSpace(c.String("kernel")), "auto")):
 		likelihood = "gaussian"
 	}
 	return likelihood, size, nil
@@ -532,7 +596,7 @@ func setPeriods(c *cli.Command, s *forecast.Series, o *forecast.Options) error {
 		return usageError{errors.New("--period none is no season, and another --period is one: leave out one of them")}
 	}
 	for _, period := range o.Periods {
-		if o.Kernels != nil { // named kernels have the period whatever it is
+		if o.Kernels != nil { // named kernels take any period
 			break
 		}
 		if err := s.CheckPeriod(period, *o); err != nil {
@@ -542,11 +606,11 @@ func setPeriods(c *cli.Command, s *forecast.Series, o *forecast.Options) error {
 	return nil
 }
 
-// pastBar shows how many origins of the test of the past are done, from the first report of it until its end.
+// pastBar shows how many origins of the test of the past are done, from its first report to its end.
 type pastBar struct {
 	begin func(origins int) *viz.Progress
 
-	mu    sync.Mutex // of what follows: after an interrupt the test may go on and report
+	mu    sync.Mutex // guards the rest: after an interrupt the test may go on and report
 	bar   *viz.Progress
 	ended bool
 }
@@ -555,7 +619,7 @@ func newPastBar(c *cli.Command) *pastBar {
 	return &pastBar{begin: func(origins int) *viz.Progress { return progress(c, "tests of the past", origins) }}
 }
 
-// show takes the reports of forecast.Options.Progress that are of the test.
+// show takes the reports of forecast.Options.Progress about the test.
 func (b *pastBar) show(p forecast.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -568,7 +632,7 @@ func (b *pastBar) show(p forecast.Progress) {
 	b.bar.Set(p.Index)
 }
 
-// end ends the bar, with what ended the test before its end.
+// end ends the bar, with the error that ended the test early.
 func (b *pastBar) end(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -576,9 +640,11 @@ func (b *pastBar) end(err error) {
 	b.bar.Fail(err)
 }
 
-// trainSeries learns a model of the series. The model will be written to the file model, unless that is "". If tell is set, it shows its
-// progress; settings.Progress gets that of later tests of its past.
-func trainSeries(ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options, model string, tell bool) (*forecast.Analysis, error) {
+// trainSeries learns a model of the series. model is the file that it will be written to, or "". If tell is set, it shows its
+// progress; settings.Progress gets that of later tests of the past.
+func trainSeries(
+	ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options, model string, tell bool,
+) (*forecast.Analysis, error) {
 	if plan := forecast.PlanFit(s, settings); settings.Kernels == nil {
 		if model != "" && (plan.Seconds >= announced || plan.Over) {
 			settings.Resume = model + searchSuffix
@@ -631,7 +697,7 @@ func trainSeries(ctx context.Context, c *cli.Command, s *forecast.Series, settin
 	return a, err
 }
 
-// fitWithin is forecast.Fit, whose limits it words as flags.
+// fitWithin is forecast.Fit with its limits worded as flags.
 func fitWithin(ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options) (*forecast.Analysis, error) {
 	a, err := forecast.Fit(ctx, s, settings)
 	if budget := (*forecast.BudgetError)(nil); errors.As(err, &budget) {
@@ -644,10 +710,10 @@ func fitWithin(ctx context.Context, c *cli.Command, s *forecast.Series, settings
 // readOptions returns the options for reading a csv file from the flags.
 func readOptions(c *cli.Command) (o forecast.ReadOptions, err error) {
 	o = forecast.ReadOptions{
-		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), DecimalPoint: c.Bool("decimal-point"), Missing: c.StringSlice("missing"),
-		Time: dataset.TimeFormat(c.String("time")),
+		NoHeader: c.Bool("no-header"), DecimalComma: c.Bool("decimal-comma"), DecimalPoint: c.Bool("decimal-point"),
+		Missing: c.StringSlice("missing"), Time: dataset.TimeFormat(c.String("time")),
 	}
-	// Unless they are asked for, columns 1 and 2 are meant, not columns of these names.
+	// Without flags, columns 1 and 2 are meant, not columns of these names.
 	if c.IsSet("x") {
 		o.X = c.String("x")
 	}
@@ -673,8 +739,8 @@ func progress(c *cli.Command, title string, total int) *viz.Progress {
 	}
 }
 
-// writable returns an error, before any work is done, if a file of the flags cannot be written afterwards, or would overwrite a file that
-// the command reads or another that it writes.
+// writable returns an error, before any work is done, if a file of the flags cannot be written afterwards, or would overwrite one
+// that the command reads or another that it writes.
 func writable(c *cli.Command, flags ...string) error {
 	files := map[string]string{}
 	for _, flag := range flags {

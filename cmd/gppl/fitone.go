@@ -24,7 +24,7 @@ import (
 // outputs are the flags of gppl fit that name files to write.
 var outputs = []string{"report", "model", "out", "components", "figure"}
 
-// outputFiles are the files that they name, by flag; "" for one that is not asked for.
+// outputFiles returns the files that outputs name, by flag; "" for one that is not requested.
 func outputFiles(c *cli.Command) map[string]string {
 	files := map[string]string{}
 	for _, flag := range outputs {
@@ -33,14 +33,14 @@ func outputFiles(c *cli.Command) map[string]string {
 	return files
 }
 
-// inputFiles are the flags, of any command, that name files to read beside those of the arguments.
+// inputFiles are the flags, of any command, that name files to read besides the arguments.
 var inputFiles = []string{"future", "like"}
 
 // readsCSV are the commands whose arguments are csv files.
 var readsCSV = []string{"fit", "compare", "backtest", "update", "sum"}
 
-// apart returns an error if standard input is named twice, or if a file that the command writes, by flag and for each series, or standard output, is one that it reads or another
-// that it writes.
+// apart returns an error if standard input is named twice, or if a file that the command writes (by flag, for each series) or
+// standard output is one that it reads or another that it writes.
 func apart(c *cli.Command, written ...map[string]string) error {
 	var read, write []atomicfile.Name
 	standard := 0
@@ -94,10 +94,10 @@ type task struct {
 	files   map[string]string // by flag; no entry for a file that is not requested
 	alone   bool              // the only series: it shows its own progress bar
 
-	key    []string // of a series of a long table, which is read before, or is none with an error
+	key    []string // of a series of a long table, which has been read, or has failed
 	series *forecast.Series
 	failed error
-	shared *forecast.Shared // of all series (--share); nil for nothing
+	shared *forecast.Shared // of all series (--share); nil for none
 }
 
 // fitted holds the results of gppl fit for a series.
@@ -119,7 +119,8 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 		return out, err
 	}
 	if s.Counting != nil && t.files["components"] != "" { // before the work of a fit
-		return out, usageError{errors.New("--components: counts have none, since the terms of their model multiply the rate: leave it out, or take --likelihood gaussian")}
+		return out, usageError{errors.New("--components: counts have none, since the terms of their model multiply the rate: " +
+			"leave it out, or take --likelihood gaussian")}
 	}
 	steps, why, err := stepsAhead(c, s)
 	if err != nil {
@@ -167,7 +168,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 // loadProgram returns the program of live figures; a test takes another.
 var loadProgram = liveprogram.Load
 
-// report writes the page, without a live figure if there can be none.
+// report writes the page, without a live figure if one is impossible.
 func (o *fitted) report(ctx context.Context, w io.Writer) error {
 	if o.program != nil {
 		if _, err := o.a.Learnt(); errors.Is(err, forecast.ErrNotPlain) {
@@ -213,8 +214,10 @@ func drawn(path string, draw func() (*viz.Figure, error)) func(io.Writer) error 
 	}
 }
 
-// writeOutputs writes the files, by flag, that are asked for, and returns those that it has written.
-func writeOutputs(ctx context.Context, files map[string]string, writers map[string]func(io.Writer) error) (written []string, err error) {
+// writeOutputs writes the requested files, by flag, and returns those that it has written.
+func writeOutputs(
+	ctx context.Context, files map[string]string, writers map[string]func(io.Writer) error,
+) (written []string, err error) {
 	for _, flag := range outputs {
 		path := files[flag]
 		if path == "" {
@@ -234,8 +237,9 @@ func writeOutputs(ctx context.Context, files map[string]string, writers map[stri
 
 // otherFormats maps extensions that --report, --model and --out do not write to what to do instead.
 var otherFormats = map[string]string{
-	".pdf": "print the page of --report FILE.html to pdf, or draw the forecast with --figure FILE.pdf", ".png": "--figure writes this format", ".svg": "--figure writes this format",
-	".jpg": "--figure writes .svg, .png and .pdf", ".xlsx": "--out FILE.csv writes a file that spreadsheets read", ".xls": "--out FILE.csv writes a file that spreadsheets read",
+	".pdf": "print the page of --report FILE.html to pdf, or draw the forecast with --figure FILE.pdf",
+	".png": "--figure writes this format", ".svg": "--figure writes this format", ".jpg": "--figure writes .svg, .png and .pdf",
+	".xlsx": "--out FILE.csv writes a file that spreadsheets read", ".xls": "--out FILE.csv writes a file that spreadsheets read",
 	".docx": "--report FILE.html writes a page", ".parquet": "--out FILE.csv writes the forecast",
 }
 
@@ -254,7 +258,7 @@ func formatKnown(flag, path string) error {
 	return nil
 }
 
-// checkOutputs returns an error, before any work is done, if a file that a flag names cannot be written (writable), or not in its format.
+// checkOutputs returns an error, before any work is done, if a file that a flag names cannot be written, or not in its format.
 func checkOutputs(c *cli.Command, flags ...string) error {
 	for _, flag := range flags {
 		if err := formatKnown(flag, c.String(flag)); err != nil {
@@ -280,7 +284,8 @@ func fitFile(ctx context.Context, c *cli.Command, t task) error {
 	err = show(ctx, c, func() any { return report.Describe(o.a, o.f, o.r, o.trust) },
 		func(w io.Writer) error { return report.Text(w, o.a, o.f, o.r, o.trust, o.written) })
 	if err == nil && o.written == nil && !c.Bool("json") {
-		fmt.Fprintln(c.Root().ErrWriter, "No file was written. --report FILE.html writes a page with figures, --figure FILE.svg a figure, --model FILE.json the model, --out FILE.csv the forecast.")
+		fmt.Fprintln(c.Root().ErrWriter, "No file was written. --report FILE.html writes a page with figures, "+
+			"--figure FILE.svg a figure, --model FILE.json the model, --out FILE.csv the forecast.")
 	}
 	return err
 }

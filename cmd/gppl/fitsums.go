@@ -26,8 +26,11 @@ import (
 )
 
 // forCSV are the flags of gppl fit that sums do not support, since they need observations.
-var forCSV = []string{"x", "y", "time", "x-unit", "y-unit", "comma", "decimal-comma", "decimal-point", "no-header", "missing", "by", "share", "last", "max-exact", "report", "live", "figure", "levels", "components",
-	"y-error", "relative-errors", "prior", "regressor", "future", "holidays", "log", "likelihood", "size", "bounds", "trend", "period", "holdout", "origins"}
+var forCSV = []string{
+	"x", "y", "time", "x-unit", "y-unit", "comma", "decimal-comma", "decimal-point", "no-header", "missing", "by", "share", "last",
+	"max-exact", "report", "live", "figure", "levels", "components", "y-error", "relative-errors", "prior", "regressor", "future",
+	"holidays", "log", "likelihood", "size", "bounds", "trend", "period", "holdout", "origins",
+}
 
 // sumsFit is a kernel learnt from sums, or the reason why it was refused.
 type sumsFit struct {
@@ -82,11 +85,15 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 	}
 	var ahead *forecast.Forecast
 	if len(x) > 0 {
-		ahead, err = interruptible(ctx, func() (*forecast.Forecast, error) { return forecastSums(ctx, best.Result.Model, s, when, x, memory) })
+		ahead, err = interruptible(ctx, func() (*forecast.Forecast, error) {
+			return forecastSums(ctx, best.Result.Model, s, when, x, memory)
+		})
 		if err != nil {
 			return fmt.Errorf("%s: %s", path, cmp.Or(outsideRange(s.Header(), when, x), message(err)))
 		}
-		if err := writeFile(ctx, c.String("out"), func(w io.Writer) error { return ahead.WriteCSV(w, forecast.SumsAxis(s.Header())) }); err != nil {
+		if err := writeFile(ctx, c.String("out"), func(w io.Writer) error {
+			return ahead.WriteCSV(w, forecast.SumsAxis(s.Header()))
+		}); err != nil {
 			return err
 		}
 	}
@@ -99,7 +106,9 @@ func fitSums(ctx context.Context, c *cli.Command) error {
 // checkSumsFlags returns an error for flags that need observations, exclude one another, or lack another.
 func checkSumsFlags(c *cli.Command, path string) error {
 	if c.IsSet("budget") {
-		return usageError{fmt.Errorf("--budget cuts the work on observations, and %s holds sums of them: a likelihood takes the same time for any number of them (gppl info %s tells it), and a kernel that would take long is refused", path, path)}
+		return usageError{fmt.Errorf("--budget cuts the work on observations, and %s holds sums of them: "+
+			"a likelihood takes the same time for any number of them (gppl info %s tells it), "+
+			"and a kernel that would take long is refused", path, path)}
 	}
 	for _, flag := range forCSV {
 		if c.IsSet(flag) {
@@ -120,7 +129,7 @@ func checkSumsFlags(c *cli.Command, path string) error {
 	return nil
 }
 
-// sumsMemory is what the limit of memory leaves an evaluation beside the sums and what is read of them.
+// sumsMemory returns the memory that the limit leaves for an evaluation, besides the sums and what is read from them.
 func sumsMemory(ctx context.Context, c *cli.Command, s *sums.Sums) (float64, error) {
 	limit, err := memoryLimit(ctx, c)
 	if err != nil {
@@ -260,7 +269,9 @@ func outsideRange(h sums.Header, when []string, x []float64) string {
 }
 
 // forecastSums predicts without the observations.
-func forecastSums(ctx context.Context, m library.Model, s *sums.Sums, when []string, x []float64, memory float64) (*forecast.Forecast, error) {
+func forecastSums(
+	ctx context.Context, m library.Model, s *sums.Sums, when []string, x []float64, memory float64,
+) (*forecast.Forecast, error) {
 	centre := s.Mean()
 	post, err := library.NewSumsPosterior(m, s, centre, library.WithMemory(memory))
 	if err != nil {
@@ -280,8 +291,8 @@ func forecastSums(ctx context.Context, m library.Model, s *sums.Sums, when []str
 	return f, nil
 }
 
-// fitKernel learns one kernel from the best of several starts, by projections if its exact likelihood is refused: then the start is where the likelihood
-// of a few projections is highest. A refusal of both is not an error: sumsFit.Refused has the reason of the first.
+// fitKernel learns one kernel from the best of several starts. If its exact likelihood is refused, it learns by projections, from
+// the start that is best by a few projections. A refusal of both is not an error: sumsFit.Refused has the reason of the first.
 func fitKernel(ctx context.Context, s *sums.Sums, name string, settings auto.Settings) (sumsFit, error) {
 	fit := sumsFit{Kernel: name}
 	kernel, err := forecast.ParseKernel(name)
@@ -308,8 +319,10 @@ func fitKernel(ctx context.Context, s *sums.Sums, name string, settings auto.Set
 	return fit, err
 }
 
-// learn learns from the start at which the loss is lowest; refused says why the loss can be computed at none.
-func (f *sumsFit) learn(ctx context.Context, loss library.Loss, from []library.Model, s *sums.Sums, settings auto.Settings) (refused string, err error) {
+// learn learns from the start at which the loss is lowest; refused says why the loss cannot be computed at any.
+func (f *sumsFit) learn(
+	ctx context.Context, loss library.Loss, from []library.Model, s *sums.Sums, settings auto.Settings,
+) (refused string, err error) {
 	best, refused, err := bestStart(ctx, loss, from)
 	if err != nil {
 		return "", err
@@ -329,8 +342,7 @@ func (f *sumsFit) learn(ctx context.Context, loss library.Loss, from []library.M
 	return "", nil
 }
 
-// bestStart returns the start at which the loss is lowest. If it can be computed at none, it returns nil and the reason of the last
-// refusal.
+// bestStart returns the start at which the loss is lowest. If there is none, it returns nil and the last refusal.
 func bestStart(ctx context.Context, loss library.Loss, from []library.Model) (best *library.Model, refused string, err error) {
 	lowest := math.Inf(1)
 	for i, m := range from {
@@ -347,9 +359,9 @@ func bestStart(ctx context.Context, loss library.Loss, from []library.Model) (be
 	return best, refused, nil
 }
 
-// sumsStarts returns models to start from. Lengthscales and periods go from a third of the range down to twice the shortest that is
-// resolved, in factors of four; the longest come first, since they cost least. The noise gets 0.3 of the variance of the data, and the
-// terms share the rest.
+// sumsStarts returns models to start from. Lengthscales and periods go from a third of the range down to twice the shortest that
+// is resolved, in factors of four; the longest come first, since they cost least. The noise gets 0.3 of the variance of the data,
+// and the terms share the rest.
 func sumsStarts(kernel library.Kernel, s *sums.Sums) (starts []library.Model) {
 	variance := max(s.Variance(), math.SmallestNonzeroFloat64)
 	first, last := s.Extent()

@@ -85,10 +85,13 @@ var hostiles = []hostile{
 	// Encodings.
 	{"UTF-16 LE", utf16Bytes(plain, binary.LittleEndian, true), "", []string{twenty}},
 	{"UTF-16 BE", utf16Bytes(plain, binary.BigEndian, true), "", []string{twenty}},
-	{"UTF-16 LE without a mark", utf16Bytes(plain, binary.LittleEndian, false), "", []string{"!UTF-16 without a byte order mark", "UTF-8"}},
-	{"UTF-16 BE without a mark", utf16Bytes(plain, binary.BigEndian, false), "", []string{"!UTF-16 without a byte order mark", "UTF-8"}},
+	{"UTF-16 LE without a mark", utf16Bytes(plain, binary.LittleEndian, false), "",
+		[]string{"!UTF-16 without a byte order mark", "UTF-8"}},
+	{"UTF-16 BE without a mark", utf16Bytes(plain, binary.BigEndian, false), "",
+		[]string{"!UTF-16 without a byte order mark", "UTF-8"}},
 	{"UTF-16, odd number of bytes", utf16Bytes(plain, binary.LittleEndian, true) + "\x00", "", []string{"!ends within a character"}},
-	{"UTF-16, half a surrogate pair", utf16Bytes("t,y\n", binary.LittleEndian, true) + "\x00\xd8,\x001\x00", "", []string{"!line 2", "column 1"}},
+	{"UTF-16, half a surrogate pair", utf16Bytes("t,y\n", binary.LittleEndian, true) + "\x00\xd8,\x001\x00", "",
+		[]string{"!line 2", "column 1"}},
 	{"UTF-32", "\xff\xfe\x00\x00t\x00\x00\x00", "", []string{"!UTF-32", "UTF-8"}},
 	{"UTF-8 with a mark", "\ufeff" + plain, "--x t", []string{twenty}},
 	{"Latin-1", strings.Replace(plain, ",y\n", ",Temp (\xb0C)\n", 1), "--y 2", []string{"observations of Temp (°C)"}},
@@ -118,13 +121,17 @@ var hostiles = []hostile{
 	// Shape.
 	{"header only", "t,y\n", "", []string{"!no rows"}},
 	{"one row", "t,y\n1,2\n", "", []string{"!too few", "at least 5"}},
-	{"one column", "y\n" + rows(20, func(_ int, y float64) string { return fmt.Sprintf("%.3f\n", y) }), "", []string{`!no column "2"`, "--comma"}},
+	{"one column", "y\n" + rows(20, func(_ int, y float64) string { return fmt.Sprintf("%.3f\n", y) }), "",
+		[]string{`!no column "2"`, "--comma"}},
 	{"duplicated names", strings.Replace(plain, "t,y", "y,y", 1), "--y y", []string{"!more than one column", "by number"}},
 	{"duplicated names, by number", strings.Replace(plain, "t,y", "y,y", 1), "--x 1 --y 2", []string{twenty}},
 	{"no header", plain[4:], "", []string{"20 observations of y from 0 to 19", "The file has no header"}},
-	{"no header, errors", strings.ReplaceAll(plain[4:], "\n", ",0.5\n"), "", []string{"20 observations of y ", "column 3", "--y-error 3 makes use"}},
-	{"unused errors and instruments", "t,y,errvel,tel\n" + strings.ReplaceAll(plain[4:], "\n", ",0.5,k\n"), "", []string{twenty, "--y-error errvel makes use", "--channel tel gives"}},
-	{"errors in use", "t,y,errvel\n" + strings.ReplaceAll(plain[4:], "\n", ",0.5\n"), "--y-error errvel", []string{twenty, "errvel has the standard deviations"}},
+	{"no header, errors", strings.ReplaceAll(plain[4:], "\n", ",0.5\n"), "",
+		[]string{"20 observations of y ", "column 3", "--y-error 3 makes use"}},
+	{"unused errors and instruments", "t,y,errvel,tel\n" + strings.ReplaceAll(plain[4:], "\n", ",0.5,k\n"), "",
+		[]string{twenty, "--y-error errvel makes use", "--channel tel gives"}},
+	{"errors in use", "t,y,errvel\n" + strings.ReplaceAll(plain[4:], "\n", ",0.5\n"), "--y-error errvel",
+		[]string{twenty, "errvel has the standard deviations"}},
 	{"no header, names asked for", plain[4:], "--y level", []string{`!no column "level"`}},
 	{"a header of numbers", "2000,2001\n" + plain[4:], "", []string{"20 observations of 2001 ", "first line", "--no-header"}},
 	{"no header, names like numbers", "2,1\n" + plain[4:], "", []string{"20 observations of 1 "}},
@@ -146,8 +153,10 @@ var hostiles = []hostile{
 
 	// Comments.
 	{"comments above the header", "# source: a buoy, 2024\n#\n" + plain, "", []string{twenty, "begin with # were left out"}},
-	{"comments above the values", "# source: a buoy\n# when, level\n" + plain[4:], "--y level", []string{"20 observations of level from 0 to 19"}},
-	{"comments, and no names", "# source\n# a buoy, 2024, north\n" + strings.ReplaceAll(plain[4:], ",", ";"), "", []string{"20 observations of y from 0 to 19"}},
+	{"comments above the values", "# source: a buoy\n# when, level\n" + plain[4:], "--y level",
+		[]string{"20 observations of level from 0 to 19"}},
+	{"comments, and no names", "# source\n# a buoy, 2024, north\n" + strings.ReplaceAll(plain[4:], ",", ";"), "",
+		[]string{"20 observations of y from 0 to 19"}},
 	{"comments between rows", "# source\n" + table("# moved\n4,1"), "", []string{"20 observations"}},
 	{"comments and no header, told", "# source\n" + plain[4:], "--no-header", []string{twenty}},
 	{"a header with #", "#" + plain, "--x #t", []string{twenty}},
@@ -160,9 +169,12 @@ var hostiles = []hostile{
 	{"spaces", strings.ReplaceAll(plain, ",", "    "), "", []string{twenty}},
 	{"spaces, indented", "  " + strings.ReplaceAll(strings.ReplaceAll(plain, ",", " \t "), "\n", " \n  "), "", []string{twenty}},
 	{"sep=;", "sep=;\r\n" + strings.ReplaceAll(plain, ",", ";"), "", []string{twenty}},
-	{"commas in a name", strings.Replace(strings.ReplaceAll(plain, ",", ";"), "y", `"a,b,c"`, 1), "", []string{"20 observations of a,b,c"}},
-	{"decimal commas, no header", strings.ReplaceAll(strings.ReplaceAll(plain[4:], ",", ";"), ".", ","), "--no-header --decimal-comma", []string{twenty}},
-	{"decimal commas, not told", strings.ReplaceAll(strings.ReplaceAll(plain, ",", ";"), ".", ","), "", []string{twenty, "y is read with a decimal comma"}},
+	{"commas in a name", strings.Replace(strings.ReplaceAll(plain, ",", ";"), "y", `"a,b,c"`, 1), "",
+		[]string{"20 observations of a,b,c"}},
+	{"decimal commas, no header", strings.ReplaceAll(strings.ReplaceAll(plain[4:], ",", ";"), ".", ","),
+		"--no-header --decimal-comma", []string{twenty}},
+	{"decimal commas, not told", strings.ReplaceAll(strings.ReplaceAll(plain, ",", ";"), ".", ","), "",
+		[]string{twenty, "y is read with a decimal comma"}},
 
 	// Numbers.
 	{"1_000", table("4,1_000"), "", []string{"!line 6", "column 2", `"1_000"`, "_"}},
@@ -186,12 +198,17 @@ var hostiles = []hostile{
 	{"formula", table("4,=A1+1"), "", []string{"!line 6", `"=A1+1"`}},
 	{"a date as y", table("4,2024-01-01"), "", []string{"!line 6", "column 2", "date"}},
 	{"y = ±1e308", table("4,1e308\n4,-1e308"), "", []string{"!line 6", "column 2", `"1e308"`, "missing"}},
-	{"all y = ±1e308", "t,y\n" + rows(20, func(i int, y float64) string { return fmt.Sprintf("%d,%ge307\n", i, 5*(y-3)) }), "", []string{"!line 3", "column 2", "missing"}},
-	{"y = 1e-200", "t,y\n" + rows(20, func(i int, y float64) string { return fmt.Sprintf("%d,%ge-200\n", i, y) }), "", []string{"!y varies by only", "multiply"}},
+	{"all y = ±1e308", "t,y\n" + rows(20, func(i int, y float64) string { return fmt.Sprintf("%d,%ge307\n", i, 5*(y-3)) }), "",
+		[]string{"!line 3", "column 2", "missing"}},
+	{"y = 1e-200", "t,y\n" + rows(20, func(i int, y float64) string { return fmt.Sprintf("%d,%ge-200\n", i, y) }), "",
+		[]string{"!y varies by only", "multiply"}},
 	{"x = 1e300", table("1e300,1"), "", []string{"!line 6", "column 1", `"1e300"`}},
-	{"x within 1e-300", "t,y\n" + rows(20, func(i int, y float64) string { return fmt.Sprintf("%de-300,%g\n", i, y) }), "", []string{"!x", "multiply"}},
-	{"y constant", "t,y\n" + rows(20, func(i int, _ float64) string { return fmt.Sprintf("%d,1e100\n", i) }), "", []string{"!nothing to learn"}},
-	{"all missing", "t,y\n" + rows(20, func(i int, _ float64) string { return fmt.Sprintf("%d,NA\n", i) }), "", []string{"!no rows with both x and y"}},
+	{"x within 1e-300", "t,y\n" + rows(20, func(i int, y float64) string { return fmt.Sprintf("%de-300,%g\n", i, y) }), "",
+		[]string{"!x", "multiply"}},
+	{"y constant", "t,y\n" + rows(20, func(i int, _ float64) string { return fmt.Sprintf("%d,1e100\n", i) }), "",
+		[]string{"!nothing to learn"}},
+	{"all missing", "t,y\n" + rows(20, func(i int, _ float64) string { return fmt.Sprintf("%d,NA\n", i) }), "",
+		[]string{"!no rows with both x and y"}},
 
 	// Times.
 	{"leap second", times("t", func(i int) string {
@@ -200,9 +217,12 @@ var hostiles = []hostile{
 		}
 		return fmt.Sprintf("2017-01-01T00:00:%02dZ", i-2)
 	}), "", []string{"20 observations of y from 2016-12-31T23:59:58Z to 2017-01-01T00:00:17Z"}},
-	{"second 60 at noon", times("t", func(i int) string { return fmt.Sprintf("2016-12-31T12:%02d:%02dZ", i, min(50+i, 60)) }), "", []string{"!line 12", `"2016-12-31T12:10:60Z"`, "leap second"}},
-	{"year 0", times("t", func(i int) string { return fmt.Sprintf("%04d-01-01", i) }), "", []string{"20 observations", "0000-01-01"}},
-	{"year 99999", times("t", func(i int) string { return fmt.Sprintf("%d-01-01", 99980+i) }), "", []string{"!line 2", "column 1", `"99980-01-01"`, "four digits"}},
+	{"second 60 at noon", times("t", func(i int) string { return fmt.Sprintf("2016-12-31T12:%02d:%02dZ", i, min(50+i, 60)) }), "",
+		[]string{"!line 12", `"2016-12-31T12:10:60Z"`, "leap second"}},
+	{"year 0", times("t", func(i int) string { return fmt.Sprintf("%04d-01-01", i) }), "",
+		[]string{"20 observations", "0000-01-01"}},
+	{"year 99999", times("t", func(i int) string { return fmt.Sprintf("%d-01-01", 99980+i) }), "",
+		[]string{"!line 2", "column 1", `"99980-01-01"`, "four digits"}},
 	{"month 13", table("4,1\n"), "--time iso", []string{"!line 2", "ISO date"}},
 	{"time zones mixed", times("t", func(i int) string {
 		return fmt.Sprintf("2024-01-01T%02d:00:00%s", i, []string{"Z", "+00:00", "+0000", "+00"}[i%4])
@@ -210,29 +230,44 @@ var hostiles = []hostile{
 	{"zone after a space", times("t", func(i int) string {
 		return fmt.Sprintf("2024-01-01 %02d:00:00%s", i, []string{" UTC", " +00:00", "+00", "z"}[i%4])
 	}), "", []string{"20 observations", "every hour"}},
-	{"zone by a name", times("t", func(i int) string { return fmt.Sprintf("2024-01-01 %02d:00:00 CET", i) }), "", []string{"!line 2", "CET", "+02:00"}},
+	{"zone by a name", times("t", func(i int) string { return fmt.Sprintf("2024-01-01 %02d:00:00 CET", i) }), "",
+		[]string{"!line 2", "CET", "+02:00"}},
 	{"summer time begins", times("t", func(i int) string {
 		if i < 2 {
 			return fmt.Sprintf("2024-03-31T%02d:00:00+01:00", i)
 		}
 		return fmt.Sprintf("2024-03-31T%02d:00:00+02:00", i+1)
 	}), "", []string{"20 observations", "every hour"}},
-	{"dates with slashes", times("t", func(i int) string { return fmt.Sprintf("%d/1/2024", i+1) }), "", []string{"20 observations of y from 2024-01-01 to 2024-01-20, every day"}},
-	{"dates with slashes, day or month", times("t", func(i int) string { return fmt.Sprintf("%d/%d/2024", 1+i%7, 2+i/7) }), "", []string{"!line 2", `"1/2/2024" may be 1 February 2024 or 2 January 2024`, "--time dmy"}},
-	{"dates with slashes, told", times("t", func(i int) string { return fmt.Sprintf("%d/%d/2024", 1+i%7, 2+i/7) }), "--dates mdy", []string{"from 2024-01-02 to 2024-07-03"}},
-	{"two digits of the year", times("t", func(i int) string { return fmt.Sprintf("%d/1/24", i+1) }), "", []string{"from 2024-01-01 to 2024-01-20, every day", "Years of two digits"}},
-	{"20240131", times("t", func(i int) string { return fmt.Sprintf("202401%02d", i+1) }), "", []string{"from 2024-01-01 to 2024-01-20, every day", "dates written 20240131", "--time number"}},
+	{"dates with slashes", times("t", func(i int) string { return fmt.Sprintf("%d/1/2024", i+1) }), "",
+		[]string{"20 observations of y from 2024-01-01 to 2024-01-20, every day"}},
+	{"dates with slashes, day or month", times("t", func(i int) string { return fmt.Sprintf("%d/%d/2024", 1+i%7, 2+i/7) }), "",
+		[]string{"!line 2", `"1/2/2024" may be 1 February 2024 or 2 January 2024`, "--time dmy"}},
+	{"dates with slashes, told", times("t", func(i int) string { return fmt.Sprintf("%d/%d/2024", 1+i%7, 2+i/7) }), "--dates mdy",
+		[]string{"from 2024-01-02 to 2024-07-03"}},
+	{"two digits of the year", times("t", func(i int) string { return fmt.Sprintf("%d/1/24", i+1) }), "",
+		[]string{"from 2024-01-01 to 2024-01-20, every day", "Years of two digits"}},
+	{"20240131", times("t", func(i int) string { return fmt.Sprintf("202401%02d", i+1) }), "",
+		[]string{"from 2024-01-01 to 2024-01-20, every day", "dates written 20240131", "--time number"}},
 	{"date after numbers", table("2024-01-05,1"), "", []string{"!line 6", "column 1", "first row"}},
-	{"negative Unix times", times("t", func(i int) string { return fmt.Sprint(-86400 * (20 - i)) }), "--time unix", []string{"1969-12-12", "every day"}},
-	{"Unix seconds by name", times("unix_time", func(i int) string { return fmt.Sprint(1_700_000_000 + 60*i) }), "", []string{"2023-11-14T22:13:20Z", "Unix"}},
-	{"Unix milliseconds by name", times("timestamp", func(i int) string { return fmt.Sprint(1_700_000_000_000 + 60_000*i) }), "", []string{"2023-11-14T22:13:20Z", "milliseconds"}},
-	{"Unix microseconds by name", times("epoch", func(i int) string { return fmt.Sprint(1_700_000_000_000_000 + 60_000_000*i) }), "", []string{"2023-11-14T22:13:20Z", "microseconds"}},
+	{"negative Unix times", times("t", func(i int) string { return fmt.Sprint(-86400 * (20 - i)) }), "--time unix",
+		[]string{"1969-12-12", "every day"}},
+	{"Unix seconds by name", times("unix_time", func(i int) string { return fmt.Sprint(1_700_000_000 + 60*i) }), "",
+		[]string{"2023-11-14T22:13:20Z", "Unix"}},
+	{"Unix milliseconds by name", times("timestamp", func(i int) string { return fmt.Sprint(1_700_000_000_000 + 60_000*i) }), "",
+		[]string{"2023-11-14T22:13:20Z", "milliseconds"}},
+	{"Unix microseconds by name", times("epoch", func(i int) string { return fmt.Sprint(1_700_000_000_000_000 + 60_000_000*i) }), "",
+		[]string{"2023-11-14T22:13:20Z", "microseconds"}},
 	{"Unix nanoseconds by name", times("unix", func(i int) string { return fmt.Sprint(1_700_000_000_000_000_000 + 60_000_000_000*i) }), "", []string{"2023-11-14T22:13:20Z", "nanoseconds"}},
-	{"Unix milliseconds without a name", times("t", func(i int) string { return fmt.Sprint(1_700_000_000_000 + 60_000*i) }), "", []string{"2023-11-14T22:13:20Z", "Unix time in milliseconds", "--time number"}},
-	{"Unix milliseconds, told", times("t", func(i int) string { return fmt.Sprint(1_700_000_000_000 + 60_000*i) }), "--time unix-ms", []string{"2023-11-14T22:13:20Z"}},
-	{"Unix nanoseconds, told", times("t", func(i int) string { return fmt.Sprint(1_700_000_000_000_000_000 + 60_000_000_000*i) }), "--time unix-ns", []string{"2023-11-14T22:13:20Z"}},
-	{"Unix milliseconds, told as seconds", times("t", func(i int) string { return fmt.Sprint(1_700_000_000_000 + 60_000*i) }), "--time unix", []string{"!line 2", "column 1", "unix-ms"}},
-	{"Unix seconds, told as milliseconds", times("t", func(i int) string { return fmt.Sprint(1_700_000_000 + 60*i) }), "--time unix-ms", []string{"20 observations", "1970-01-20"}},
+	{"Unix milliseconds without a name", times("t", func(i int) string { return fmt.Sprint(1_700_000_000_000 + 60_000*i) }), "",
+		[]string{"2023-11-14T22:13:20Z", "Unix time in milliseconds", "--time number"}},
+	{"Unix milliseconds, told", times("t", func(i int) string { return fmt.Sprint(1_700_000_000_000 + 60_000*i) }), "--time unix-ms",
+		[]string{"2023-11-14T22:13:20Z"}},
+	{"Unix nanoseconds, told", times("t", func(i int) string { return fmt.Sprint(1_700_000_000_000_000_000 + 60_000_000_000*i) }),
+		"--time unix-ns", []string{"2023-11-14T22:13:20Z"}},
+	{"Unix milliseconds, told as seconds", times("t", func(i int) string { return fmt.Sprint(1_700_000_000_000 + 60_000*i) }),
+		"--time unix", []string{"!line 2", "column 1", "unix-ms"}},
+	{"Unix seconds, told as milliseconds", times("t", func(i int) string { return fmt.Sprint(1_700_000_000 + 60*i) }),
+		"--time unix-ms", []string{"20 observations", "1970-01-20"}},
 }
 
 func TestHostileFiles(t *testing.T) {
@@ -272,7 +307,8 @@ func neutral(t *testing.T, text string) string {
 func checkHostile(t *testing.T, path string, args, want []string) {
 	t.Helper()
 	code, stdout, stderr := gppl(args...)
-	t.Logf("exit %d: %.300s", code, strings.TrimSpace(strings.ReplaceAll(stderr+" "+strings.SplitN(stdout, "\nKernels", 2)[0], filepath.Dir(path)+"/", "")))
+	t.Logf("exit %d: %.300s",
+		code, strings.TrimSpace(strings.ReplaceAll(stderr+" "+strings.SplitN(stdout, "\nKernels", 2)[0], filepath.Dir(path)+"/", "")))
 	text := stdout
 	first, refused := strings.CutPrefix(want[0], "!")
 	if refused {
@@ -293,7 +329,8 @@ func checkHostile(t *testing.T, path string, args, want []string) {
 	if strings.Contains(lines[0], " things are wrong:") {
 		most = 12
 	}
-	if long := slices.MaxFunc(lines, func(a, b string) int { return len(a) - len(b) }); refused && len(lines) > most || len([]rune(long)) > 520 {
+	if long := slices.MaxFunc(lines, func(a, b string) int { return len(a) - len(b) }); refused && len(lines) > most ||
+		len([]rune(long)) > 520 {
 		t.Errorf("a message of %d lines and up to %d characters: %.300q", len(lines), len(long), stderr)
 	}
 }
@@ -330,8 +367,10 @@ func TestHostileModels(t *testing.T) {
 		{"huge place", whole, "--at " + strings.Repeat("9", 100000), []string{"!is not a finite number"}},
 		{"date on an axis of numbers", whole, "--at 2024-01-01", []string{"!date"}},
 		{"too many steps", whole, "--forecast 99999999999", []string{"!at most 1000000"}},
-		{"noise of 1e-300", number("noise_variance", "1e-300"), "--at 3", []string{"warning: The noise variance is", "lost in rounding", "3,"}},
-		{"noise of 1e-300, as JSON", number("noise_variance", "1e-300"), "--at 3 --json", []string{"warning: ", `"warnings": [`, "lost in rounding"}},
+		{"noise of 1e-300", number("noise_variance", "1e-300"), "--at 3",
+			[]string{"warning: The noise variance is", "lost in rounding", "3,"}},
+		{"noise of 1e-300, as JSON", number("noise_variance", "1e-300"), "--at 3 --json",
+			[]string{"warning: ", `"warnings": [`, "lost in rounding"}},
 		{"no noise", number("noise_variance", "0"), "", []string{`!"noise variance"`, "not positive"}},
 		{"negative lengthscale", number("lengthscale", "-1"), "", []string{`!"lengthscale"`, "not positive"}},
 		{"variance of 1e300", number("variance", "1e300"), "", []string{"!out of the range of float64"}},
@@ -345,15 +384,18 @@ func TestHostileModels(t *testing.T) {
 		{"the csv file", plain, "", []string{"!not a saved analysis"}},
 		{"gzip", gzipped(whole), "", []string{"!not a saved analysis"}},
 		{"deep", strings.Repeat("[", 200000), "", []string{"!not a saved analysis"}},
-		{"long name", strings.ReplaceAll(whole, `"lengthscale"`, `"`+strings.Repeat("l", 100000)+`"`), "", []string{`!lacks parameter "lengthscale"`}},
-		{"unknown kernel", strings.ReplaceAll(whole, `"Matern32"`, `"`+strings.Repeat("M", 100000)+`"`), "", []string{"!unknown kernel type"}},
+		{"long name", strings.ReplaceAll(whole, `"lengthscale"`, `"`+strings.Repeat("l", 100000)+`"`), "",
+			[]string{`!lacks parameter "lengthscale"`}},
+		{"unknown kernel", strings.ReplaceAll(whole, `"Matern32"`, `"`+strings.Repeat("M", 100000)+`"`), "",
+			[]string{"!unknown kernel type"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := neutral(t, test.file)
 			code, stdout, stderr := gppl(append([]string{"predict", path}, strings.Fields(test.args)...)...)
 			t.Logf("exit %d: %.200s %.120s", code, stderr, stdout)
 			first, refused := strings.CutPrefix(test.want[0], "!")
-			if refused != (code != exitOK) || refused && stdout != "" || strings.Contains(stdout, "NaN") || strings.Contains(stdout, "Inf") {
+			if refused != (code != exitOK) || refused && stdout != "" || strings.Contains(stdout, "NaN") ||
+				strings.Contains(stdout, "Inf") {
 				t.Errorf("exit %d", code)
 			}
 			for _, want := range append([]string{first}, test.want[1:]...) {
@@ -372,7 +414,8 @@ func TestHostileModels(t *testing.T) {
 // TestOutputs: what is read is not written over, and a link stays one.
 func TestOutputs(t *testing.T) {
 	path := neutral(t, plain)
-	if code, _, stderr := gppl("fit", path, "--kernel", "SE", "-q", "--out", path); code != exitFailed || !strings.Contains(stderr, "that is the input file") {
+	if code, _, stderr := gppl("fit", path, "--kernel", "SE", "-q", "--out", path); code != exitFailed ||
+		!strings.Contains(stderr, "that is the input file") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	link := filepath.Join(filepath.Dir(path), "link")
@@ -408,14 +451,22 @@ func TestHostileNames(t *testing.T) {
 	kernel := []string{"--kernel", "SE"}
 	said := 0
 	for _, args := range [][]string{
-		append([]string{"fit", name, "--model", model, "--out", "o" + evil, "--report", "r" + evil, "--figure", "f" + evil + ".svg"}, kernel...),
-		append([]string{"fit", name, "--regressor", "p" + evil}, kernel...), append([]string{"fit", name, "bad.csv"}, kernel...), append([]string{"fit", "bad.csv"}, kernel...),
-		append([]string{"compare", name}, kernel...), append([]string{"backtest", name}, kernel...), append([]string{"fit", name, "--y", "z" + evil}, kernel...),
-		append([]string{"fit", name, "--y", "p" + evil, "--out", name}, kernel...), {"fit", name, "--kernel", "SE" + evil}, {"fit", name, "--prior", evil + "=" + evil}, {"fit", name, "--" + evil},
-		{"fit", name, "--time", evil}, {"fit", name, "--comma", evil}, {"fit", name, "--period", evil}, {"fit", name, "--log", evil}, {"fit", name, "--memory", evil}, {"fit", evil}, {evil},
-		{"predict", model}, {"predict", model, "--at", evil}, {"predict", model, "--future", name}, {"predict", name}, {"update", model, name, "--model", "u" + evil}, {"update", model, "bad.csv"}, {"update", model, "other.csv"}, {"data", evil},
-		{"sum", name, "-o", sums}, {"sum", "bad.csv", "-o", sums}, {"sum", name, "--like", sums, "-o", sums + "2"}, {"sum", "bad.csv", "--like", sums, "-o", sums + "3"},
-		{"sum", "bad.csv", "--strict", "-o", sums + "4"}, {"sum", "bad.csv", "other.csv", "-o", sums + "5"}, {"info", sums}, {"info", name}, {"fit", sums}, {"merge", sums, name, "-o", "x"},
+		append([]string{"fit", name, "--model", model, "--out", "o" + evil, "--report", "r" + evil, "--figure", "f" + evil + ".svg"},
+			kernel...),
+		append([]string{"fit", name, "--regressor", "p" + evil}, kernel...), append([]string{"fit", name, "bad.csv"}, kernel...),
+		append([]string{"fit", "bad.csv"}, kernel...),
+		append([]string{"compare", name}, kernel...), append([]string{"backtest", name}, kernel...),
+		append([]string{"fit", name, "--y", "z" + evil}, kernel...),
+		append([]string{"fit", name, "--y", "p" + evil, "--out", name}, kernel...), {"fit", name, "--kernel", "SE" + evil},
+		{"fit", name, "--prior", evil + "=" + evil}, {"fit", name, "--" + evil},
+		{"fit", name, "--time", evil}, {"fit", name, "--comma", evil}, {"fit", name, "--period", evil}, {"fit", name, "--log", evil},
+		{"fit", name, "--memory", evil}, {"fit", evil}, {evil},
+		{"predict", model}, {"predict", model, "--at", evil}, {"predict", model, "--future", name}, {"predict", name},
+		{"update", model, name, "--model", "u" + evil}, {"update", model, "bad.csv"}, {"update", model, "other.csv"}, {"data", evil},
+		{"sum", name, "-o", sums}, {"sum", "bad.csv", "-o", sums}, {"sum", name, "--like", sums, "-o", sums + "2"},
+		{"sum", "bad.csv", "--like", sums, "-o", sums + "3"},
+		{"sum", "bad.csv", "--strict", "-o", sums + "4"}, {"sum", "bad.csv", "other.csv", "-o", sums + "5"}, {"info", sums},
+		{"info", name}, {"fit", sums}, {"merge", sums, name, "-o", "x"},
 		{"merge", sums, sums + "2", "-o", sums + "6"}, {"sum", name, "-o", sums + "/" + evil},
 	} {
 		_, stdout, stderr := gppl(args...)

@@ -58,21 +58,35 @@ func inputs() []input {
 	quarters := []string{"48 observations of gdp from 2010-Q1 to 2021-Q4, every quarter."}
 	months := []string{"48 observations of y from 2010-01 to 2013-12, every month."}
 	return []input{
-		{name: "quarters 1990Q1", file: inQuarters(func(y, q int) string { return fmt.Sprintf("%dQ%d", y, q) }), n: n, next: "2022-Q1", notes: quarters, from: n},
-		{name: "quarters 1990-Q1", file: inQuarters(func(y, q int) string { return fmt.Sprintf("%d-Q%d", y, q) }), n: n, next: "2022-Q1", notes: quarters, from: n},
-		{name: "quarters Q1 1990", file: inQuarters(func(y, q int) string { return fmt.Sprintf("Q%d %d", q, y) }), n: n, next: "2022-Q1", notes: quarters, from: n},
-		{name: "names of months", file: dates("month,y", "Jan 2006", month), args: "--period none", n: n, next: "2014-01", notes: months},
+		{name: "quarters 1990Q1", file: inQuarters(func(y, q int) string { return fmt.Sprintf("%dQ%d", y, q) }), n: n, next: "2022-Q1",
+			notes: quarters, from: n},
+		{name: "quarters 1990-Q1", file: inQuarters(func(y, q int) string { return fmt.Sprintf("%d-Q%d", y, q) }), n: n,
+			next: "2022-Q1", notes: quarters, from: n},
+		{name: "quarters Q1 1990", file: inQuarters(func(y, q int) string { return fmt.Sprintf("Q%d %d", q, y) }), n: n,
+			next: "2022-Q1", notes: quarters, from: n},
+		{name: "names of months", file: dates("month,y", "Jan 2006", month), args: "--period none", n: n, next: "2014-01",
+			notes: months},
 		{name: "year and month", file: dates("month,y", "2006-01", month), args: "--period none", n: n, next: "2014-01", notes: months},
-		{name: "last days of months", file: dates("month,y", "2006-01-02", func(i int) time.Time { return month(i+1).AddDate(0, 0, -1) }), args: "--period none", n: n, next: "2014-01-31", notes: []string{"every month"}},
-		{name: "US dates", file: dates("date,y", "1/2/2006", day), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"from 2024-01-01 to 2024-02-17, every day"}, from: n},
-		{name: "European dates", file: dates("date,y", "02.01.2006", day), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"from 2024-01-01 to 2024-02-17, every day"}, from: n},
-		{name: "ambiguous dates, told dmy", file: dates("date,y", "2/1/2006", month), args: "--dates dmy --period none", n: n, next: "2014-01-01", notes: []string{"48 observations of y from 2010-01-01 to 2013-12-01, every month."}},
-		{name: "ambiguous dates, told mdy", file: dates("date,y", "1/2/2006", quarter), args: "--dates mdy", n: n, next: "2022-01-01", notes: []string{"every quarter"}, from: n},
-		{name: "years", file: made("year,y", n, func(i int) string { return fmt.Sprintf("%d,%.3f", 1960+i, observed(i)) }), args: "--period 4", n: n, next: "2008", notes: []string{"from 1960 to 2007, every year"}, from: n},
+		{name: "last days of months", file: dates("month,y", "2006-01-02",
+			func(i int) time.Time { return month(i+1).AddDate(0, 0, -1) }), args: "--period none", n: n, next: "2014-01-31",
+			notes: []string{"every month"}},
+		{name: "US dates", file: dates("date,y", "1/2/2006", day), args: "--period 4", n: n, next: "2024-02-18",
+			notes: []string{"from 2024-01-01 to 2024-02-17, every day"}, from: n},
+		{name: "European dates", file: dates("date,y", "02.01.2006", day), args: "--period 4", n: n, next: "2024-02-18",
+			notes: []string{"from 2024-01-01 to 2024-02-17, every day"}, from: n},
+		{name: "ambiguous dates, told dmy", file: dates("date,y", "2/1/2006", month), args: "--dates dmy --period none", n: n,
+			next: "2014-01-01", notes: []string{"48 observations of y from 2010-01-01 to 2013-12-01, every month."}},
+		{name: "ambiguous dates, told mdy", file: dates("date,y", "1/2/2006", quarter), args: "--dates mdy", n: n, next: "2022-01-01",
+			notes: []string{"every quarter"}, from: n},
+		{name: "years", file: made("year,y", n, func(i int) string { return fmt.Sprintf("%d,%.3f", 1960+i, observed(i)) }),
+			args: "--period 4", n: n, next: "2008", notes: []string{"from 1960 to 2007, every year"}, from: n},
 		{name: "Unix milliseconds", file: made("t,y", n, func(i int) string { return fmt.Sprintf("%d,%.3f", day(i).UnixMilli(), observed(i)) }), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"t is read as Unix time in milliseconds", "every day"}, from: n},
-		{name: "Unix seconds", file: made("t,y", n, func(i int) string { return fmt.Sprintf("%d,%.3f", day(i).Unix(), observed(i)) }), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"Unix time in seconds"}, from: n},
-		{name: "20240131", file: dates("day,y", "20060102", day), args: "--period 4", n: n, next: "2024-02-18", notes: []string{"dates written 20240131"}, from: n},
-		{name: "ISO weeks", file: made("week,y", n, func(i int) string { return fmt.Sprintf("2024-W%02d,%.3f", 1+i, observed(i)) }), args: "--period 4", n: n, next: "2024-W49", notes: []string{"every week"}, from: n},
+		{name: "Unix seconds", file: made("t,y", n, func(i int) string { return fmt.Sprintf("%d,%.3f", day(i).Unix(), observed(i)) }),
+			args: "--period 4", n: n, next: "2024-02-18", notes: []string{"Unix time in seconds"}, from: n},
+		{name: "20240131", file: dates("day,y", "20060102", day), args: "--period 4", n: n, next: "2024-02-18",
+			notes: []string{"dates written 20240131"}, from: n},
+		{name: "ISO weeks", file: made("week,y", n, func(i int) string { return fmt.Sprintf("2024-W%02d,%.3f", 1+i, observed(i)) }),
+			args: "--period 4", n: n, next: "2024-W49", notes: []string{"every week"}, from: n},
 		{name: "a leap second", file: made("t,y", n, func(i int) string {
 			at := time.Date(2016, 12, 31, 23, 59, 20+i, 0, time.UTC)
 			text := at.Format("2006-01-02T15:04:05Z")
@@ -81,25 +95,35 @@ func inputs() []input {
 			}
 			return fmt.Sprintf("%s,%.3f", text, observed(i))
 		}), args: "--period 4", n: n, next: "2017-01-01T00:00:08Z", from: n},
-		{name: "decimal commas and semicolons", file: strings.ReplaceAll(made("t;y", n, func(i int) string { return fmt.Sprintf("%d;%.3f", i, observed(i)) }), ".", ","), args: "--decimal-comma --period 4", n: n, next: "48", from: n},
+		{name: "decimal commas and semicolons", file: strings.ReplaceAll(made("t;y", n,
+			func(i int) string { return fmt.Sprintf("%d;%.3f", i, observed(i)) }), ".", ","), args: "--decimal-comma --period 4", n: n,
+			next: "48", from: n},
 		{name: "missing values", file: made("quarter,y", n, func(i int) string {
 			if i%7 == 3 {
 				return fmt.Sprintf("%dQ%d,%s", 2010+i/4, 1+i%4, []string{"", "NA", "NaN", "-"}[i/7%4])
 			}
 			return fmt.Sprintf("%dQ%d,%.3f", 2010+i/4, 1+i%4, observed(i))
 		}), n: n - 7, next: "2022-Q1", notes: []string{"7 rows without a value were left out", "7 gaps", "every quarter"}, from: n},
-		{name: "unsorted", file: made("t,y", n, func(i int) string { j := 7 * i % n; return fmt.Sprintf("%d,%.3f", j, observed(j)) }), args: "--period 4", n: n, next: "48", notes: []string{"out of order were sorted"}, from: n},
+		{name: "unsorted", file: made("t,y", n, func(i int) string { j := 7 * i % n; return fmt.Sprintf("%d,%.3f", j, observed(j)) }),
+			args: "--period 4", n: n, next: "48", notes: []string{"out of order were sorted"}, from: n},
 		{name: "newest first", file: made("quarter,y", n, func(i int) string {
 			j := n - 1 - i
 			return fmt.Sprintf("%dQ%d,%.3f", 2010+j/4, 1+j%4, observed(j))
 		}), n: n, next: "2022-Q1", from: n},
 		{name: "duplicates", file: made("t,y", n+2, func(i int) string { j := min(i, n-1); return fmt.Sprintf("%d,%.3f", j, observed(j)) }), args: "--period 4", n: n + 2, next: "48", notes: []string{"1 value of x is repeated"}, from: n},
-		{name: "no header", file: made("0,100.2", n-1, func(i int) string { return fmt.Sprintf("%d,%.3f", i+1, observed(i+1)) }), args: "--no-header --period 4", n: n, next: "48", from: n},
-		{name: "tabs and a unit", file: made("depth (m)\ty (K)", n, func(i int) string { return fmt.Sprintf("%d\t%.3f", i, observed(i)) }), args: "--period 4", n: n, next: "48", notes: []string{"observations of y (K)"}, from: n},
-		{name: "error bars", file: made("t,y,se", n, func(i int) string { return fmt.Sprintf("%d,%.3f,0.5", i, observed(i)) }), args: "--y-error se --period 4", n: n, next: "48", notes: []string{"se has the standard deviations of the observations"}, from: n},
+		{name: "no header", file: made("0,100.2", n-1, func(i int) string { return fmt.Sprintf("%d,%.3f", i+1, observed(i+1)) }),
+			args: "--no-header --period 4", n: n, next: "48", from: n},
+		{name: "tabs and a unit", file: made("depth (m)\ty (K)", n,
+			func(i int) string { return fmt.Sprintf("%d\t%.3f", i, observed(i)) }), args: "--period 4", n: n, next: "48",
+			notes: []string{"observations of y (K)"}, from: n},
+		{name: "error bars", file: made("t,y,se", n, func(i int) string { return fmt.Sprintf("%d,%.3f,0.5", i, observed(i)) }),
+			args: "--y-error se --period 4", n: n, next: "48", notes: []string{"se has the standard deviations of the observations"},
+			from: n},
 		{name: "relative errors", file: made("t,y,e", n, func(i int) string { return fmt.Sprintf("%d,%.3f,%d", i, observed(i), 1+i%2) }), args: "--y-error e --relative-errors --period 4", n: n, next: "48", notes: []string{"e has the errors of the observations relative to one another, from 1 to 2"}, from: n},
-		{name: "5 points", file: made("t,y", 5, func(i int) string { return fmt.Sprintf("%d,%g", i, 2*float64(i)+0.1*float64(i%2)) }), n: 5, next: "5"},
-		{name: "6 points", file: made("t,y", 6, func(i int) string { return fmt.Sprintf("%d,%g", i, 2*float64(i)+0.1*float64(i%2)) }), n: 6, next: "6"},
+		{name: "5 points", file: made("t,y", 5, func(i int) string { return fmt.Sprintf("%d,%g", i, 2*float64(i)+0.1*float64(i%2)) }),
+			n: 5, next: "5"},
+		{name: "6 points", file: made("t,y", 6, func(i int) string { return fmt.Sprintf("%d,%g", i, 2*float64(i)+0.1*float64(i%2)) }),
+			n: 6, next: "6"},
 		{name: "8 points", file: made("year,y", 8, func(i int) string { return fmt.Sprintf("%d,%g", 2010+i, 2*float64(i)+0.1*float64(i%2)) }), n: 8, next: "2018"},
 	}
 }
@@ -152,24 +176,39 @@ func TestInputsRefused(t *testing.T) {
 		name, file, args string
 		want             []string
 	}{
-		{"ambiguous dates", made("date,y", 8, func(i int) string { return fmt.Sprintf("%d/1/2024,%d", i+1, i%3) }), "", []string{"line 3", "2 January 2024 or 1 February 2024|1 February 2024 or 2 January 2024", "--time dmy", "--time mdy"}},
+		{"ambiguous dates", made("date,y", 8, func(i int) string { return fmt.Sprintf("%d/1/2024,%d", i+1, i%3) }), "",
+			[]string{"line 3", "2 January 2024 or 1 February 2024|1 February 2024 or 2 January 2024", "--time dmy", "--time mdy"}},
 		{"mixed dates", "date,y\n2024Q1,1\n2024Q2,2\nJul 2024,3\n", "", []string{"line 4", `"Jul 2024"`, "2000Q1", "one way"}},
 		{"two points", "t,y\n1,2\n2,3\n", "", []string{"2 observations are too few", "at least 5"}},
 		{"constant", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,5", i) }), "", []string{"y is 5 in all 20 rows"}},
-		{"error bars of zero", made("t,y,se", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%2) }), "--y-error se", []string{"line 2", "se", "is 0", "smallest possible error"}},
-		{"relative errors without a column", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--relative-errors", []string{"--relative-errors says how to read the errors in a column", "--y-error"}},
-		{"error bars that are missing", made("t,y,se", 20, func(i int) string { return fmt.Sprintf("%d,%d,%s", i, i%3, []string{"1", ""}[i%2]) }), "--y-error se", []string{"line 3", "missing"}},
-		{"a forecast without the regressor's", made("t,y,z", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%4) }), "--regressor z --forecast 3", []string{"needs future values of z", "--future"}},
-		{"no such regressor", made("t,y,z", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%4) }), "--regressor w", []string{`no column "w"`, `"z"`}},
-		{"a prior of what no candidate learns", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--period 5 --prior period=gamma(1,1)", []string{"no parameter that is learnt", "SE.lengthscale"}},
-		{"a period beyond the range", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 30", []string{"--period", "30 is too long", "latest 40 observations", "span 39"}},
-		{"a period and none", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 5 --period none", []string{"--period none is no season", "leave out one"}},
-		{"a period below the step", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 5 --period 1.5", []string{"--period", "1.5 is too short", "1 apart"}},
-		{"quarters of short years", made("q,y", 40, func(i int) string { return fmt.Sprintf("%dQ%d,%d", 50+i/4, 1+i%4, i%5) }), "", []string{`"50Q1"`, "four digits of the year"}},
+		{"error bars of zero", made("t,y,se", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%2) }), "--y-error se",
+			[]string{"line 2", "se", "is 0", "smallest possible error"}},
+		{"relative errors without a column", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }),
+			"--relative-errors", []string{"--relative-errors says how to read the errors in a column", "--y-error"}},
+		{"error bars that are missing", made("t,y,se", 20,
+			func(i int) string { return fmt.Sprintf("%d,%d,%s", i, i%3, []string{"1", ""}[i%2]) }), "--y-error se",
+			[]string{"line 3", "missing"}},
+		{"a forecast without the regressor's", made("t,y,z", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%4) }),
+			"--regressor z --forecast 3", []string{"needs future values of z", "--future"}},
+		{"no such regressor", made("t,y,z", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%4) }), "--regressor w",
+			[]string{`no column "w"`, `"z"`}},
+		{"a prior of what no candidate learns", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }),
+			"--period 5 --prior period=gamma(1,1)", []string{"no parameter that is learnt", "SE.lengthscale"}},
+		{"a period beyond the range", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 30",
+			[]string{"--period", "30 is too long", "latest 40 observations", "span 39"}},
+		{"a period and none", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }), "--period 5 --period none",
+			[]string{"--period none is no season", "leave out one"}},
+		{"a period below the step", made("t,y", 40, func(i int) string { return fmt.Sprintf("%d,%d", i, i%5) }),
+			"--period 5 --period 1.5", []string{"--period", "1.5 is too short", "1 apart"}},
+		{"quarters of short years", made("q,y", 40, func(i int) string { return fmt.Sprintf("%dQ%d,%d", 50+i/4, 1+i%4, i%5) }), "",
+			[]string{`"50Q1"`, "four digits of the year"}},
 		{"a total between tables", plain + "Total,60\n3,60\n", "", []string{`"Total" is not a finite number`, "remove the line"}},
-		{"a total between tables of dates", made("q,y", 40, func(i int) string { return fmt.Sprintf("%dQ%d,%d", 1950+i/4, 1+i%4, i%5) }) + "\nTotal,60\n1950Q1,3\n", "", []string{`"Total" is not a date`, "remove the line"}},
+		{"a total between tables of dates", made("q,y", 40,
+			func(i int) string { return fmt.Sprintf("%dQ%d,%d", 1950+i/4, 1+i%4, i%5) }) + "\nTotal,60\n1950Q1,3\n", "",
+			[]string{`"Total" is not a date`, "remove the line"}},
 		{"one column", made("y", 40, func(i int) string { return fmt.Sprintf("%d", i%5) }), "", []string{"FILE puts numbers 1, 2, 3"}},
-		{"a prior of nothing", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }), "--kernel SE --prior period=gamma(1,1)", []string{"lengthscale", "no parameter"}},
+		{"a prior of nothing", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,%d", i, i%3) }),
+			"--kernel SE --prior period=gamma(1,1)", []string{"lengthscale", "no parameter"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			path := put(t, t.TempDir(), "data.csv", test.file)
@@ -196,8 +235,10 @@ func TestDefaultSteps(t *testing.T) {
 		n, want int
 		args    string
 	}{{6, 1, ""}, {48, 12, ""}, {120, 24, ""}, {48, 5, "--forecast 5"}} {
-		path := put(t, t.TempDir(), "data.csv", made("t,y", test.n, func(i int) string { return fmt.Sprintf("%d,%.3f", i, observed(i)) }))
-		code, stdout, stderr := gppl(append([]string{"fit", path, "-q", "--json", "--kernel", "Matern32"}, strings.Fields(test.args)...)...)
+		path := put(t, t.TempDir(), "data.csv", made("t,y", test.n,
+			func(i int) string { return fmt.Sprintf("%d,%.3f", i, observed(i)) }))
+		code, stdout, stderr := gppl(append([]string{"fit", path, "-q", "--json", "--kernel", "Matern32"},
+			strings.Fields(test.args)...)...)
 		if code != exitOK {
 			t.Fatalf("exit %d: %s", code, stderr)
 		}
@@ -224,13 +265,15 @@ func TestRegressorInput(t *testing.T) {
 			return fmt.Sprintf("%dQ%d,%s,%.4f", 2010+i/4, 1+i%4, y, price(i))
 		})
 	}
-	whole, past, model, out := put(t, dir, "whole.csv", file(52)), put(t, dir, "past.csv", file(48)), filepath.Join(dir, "m.json"), filepath.Join(dir, "f.csv")
+	whole, past, model, out := put(t, dir, "whole.csv", file(52)), put(t, dir, "past.csv", file(48)), filepath.Join(dir, "m.json"),
+		filepath.Join(dir, "f.csv")
 	stdout, _ := must(t, "fit", whole, "-q", "--regressor", "price", "--json", "--model", model, "--out", out)
 	var got report.JSON
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Regressors) != 1 || got.Regressors[0].Name != "price" || got.Regressors[0].StdErr <= 0 || got.Regressors[0].Log || math.Abs(got.Regressors[0].Value+20) > 0.5 {
+	if len(got.Regressors) != 1 || got.Regressors[0].Name != "price" || got.Regressors[0].StdErr <= 0 || got.Regressors[0].Log ||
+		math.Abs(got.Regressors[0].Value+20) > 0.5 {
 		t.Errorf("%+v", got.Regressors)
 	}
 	if len(got.Forecast) != 4 || got.Forecast[3].X != "2022-Q4" {
@@ -249,7 +292,8 @@ func TestRegressorInput(t *testing.T) {
 	if again != string(bytesOf(t, out)) {
 		t.Errorf("predict:\n%s\nfit:\n%s", again, bytesOf(t, out))
 	}
-	if code, _, stderr := gppl("predict", model, "--at", "2023Q1"); code == exitOK || !strings.Contains(stderr, "price is known from 2010-Q1 to 2022-Q4, not at 2023-Q1") || !strings.Contains(stderr, "--future") {
+	if code, _, stderr := gppl("predict", model, "--at", "2023Q1"); code == exitOK ||
+		!strings.Contains(stderr, "price is known from 2010-Q1 to 2022-Q4, not at 2023-Q1") || !strings.Contains(stderr, "--future") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	future := put(t, dir, "future.csv", "quarter,price\n2023Q1,12.5\n")
@@ -265,7 +309,8 @@ func TestRegressorInput(t *testing.T) {
 		t.Errorf("with the future apart:\n%s\nin one file:\n%s", bytesOf(t, apart), bytesOf(t, out))
 	}
 	code, stdout, stderr := gppl("fit", past, "-q", "--regressor", "price")
-	if code != exitOK || !strings.Contains(stderr, "no forecast: price is not known after the last value of sales") || strings.Contains(stdout, "Forecast of") {
+	if code != exitOK || !strings.Contains(stderr, "no forecast: price is not known after the last value of sales") ||
+		strings.Contains(stdout, "Forecast of") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }
@@ -277,7 +322,8 @@ func TestPredictFarAway(t *testing.T) {
 	must(t, "fit", path, "-q", "--model", model)
 	stdout, _ := must(t, "predict", model, "--at", "9999-01-01", "--at", "2022Q1", "--at", "2030")
 	rows := strings.Split(strings.TrimSpace(stdout), "\n")
-	if len(rows) != 4 || !strings.HasPrefix(rows[1], "2022-Q1,") || !strings.HasPrefix(rows[2], "2030-Q1,") || !strings.HasPrefix(rows[3], "9999-Q1,") {
+	if len(rows) != 4 || !strings.HasPrefix(rows[1], "2022-Q1,") || !strings.HasPrefix(rows[2], "2030-Q1,") ||
+		!strings.HasPrefix(rows[3], "9999-Q1,") {
 		t.Errorf("%s", stdout)
 	}
 }
@@ -292,10 +338,12 @@ func TestPredictOutOfRange(t *testing.T) {
 	must(t, "fit", growth, "-q", "--log", "always", "--model", model)
 	code, stdout, stderr := gppl("predict", model, "--forecast", "5000")
 	// It names the last place, which is looked at first.
-	if code != exitFailed || stdout != "" || !strings.Contains(stderr, "the prediction at 5039 is out of range: the model is one of the logarithm of y") || !strings.Contains(stderr, "--log never") {
+	if code != exitFailed || stdout != "" || !strings.Contains(stderr,
+		"the prediction at 5039 is out of range: the model is one of the logarithm of y") || !strings.Contains(stderr, "--log never") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
-	if _, _, stderr := gppl("predict", model, "--at", "1e300"); !strings.Contains(stderr, "a prediction at 1e+300 is too far away: x is up to 1e+140 in size") {
+	if _, _, stderr := gppl("predict", model, "--at", "1e300"); !strings.Contains(stderr,
+		"a prediction at 1e+300 is too far away: x is up to 1e+140 in size") {
 		t.Error(stderr)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
-// interruptible runs f, which must not write anything, and does not wait for it once ctx ends: the program can then exit even where the
-// library does not check ctx. A panic of f becomes an error of one line.
+// interruptible runs f, which must not write anything, and does not wait for it once ctx ends, so that the program can exit even
+// if the library does not check ctx. A panic of f becomes an error of one line.
 func interruptible[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type outcome struct {
 		value T
@@ -52,10 +52,10 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// frame is a line of a stack that names file and line, with the function above it.
+// frame matches a line of a stack that names file and line, with the function above it.
 var frame = regexp.MustCompile(`(?m)^(\S+)\(.*\n\t.*?([^/\n]+\.go:\d+)`)
 
-// origin returns file and line of the first of the panics in a stack of where the last was recovered.
+// origin returns file and line of the first panic, given the stack where the last was recovered.
 func origin(stack string) string {
 	at, panicked := "of unknown origin", false
 	for _, f := range frame.FindAllStringSubmatch(stack, -1) {
@@ -69,7 +69,7 @@ func origin(stack string) string {
 	return at
 }
 
-// rendered returns all that write writes.
+// rendered returns everything that write writes.
 func rendered(ctx context.Context, write func(io.Writer) error) ([]byte, error) {
 	return interruptible(ctx, func() ([]byte, error) {
 		var b bytes.Buffer
@@ -78,7 +78,7 @@ func rendered(ctx context.Context, write func(io.Writer) error) ([]byte, error) 
 	})
 }
 
-// writeFile writes a file, whole or not at all; none if path is "".
+// writeFile writes a file, whole or not at all; nothing if path is "".
 func writeFile(ctx context.Context, path string, write func(io.Writer) error) error {
 	if path == "" {
 		return nil
@@ -90,7 +90,7 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 	return atomicfile.WriteBytesContext(ctx, path, b)
 }
 
-// writePieces is writeFile of what can be as large as a series, and that write writes piece by piece: it is never in memory as a whole.
+// writePieces is writeFile for output as large as a series, which write writes piece by piece: it is never in memory as a whole.
 func writePieces(ctx context.Context, path string, write func(io.Writer) error) error {
 	return atomicfile.WriteContext(ctx, path, func(w io.Writer) error {
 		b := bufio.NewWriterSize(ending{ctx, w}, 1<<16)
@@ -114,7 +114,7 @@ func (e ending) Write(b []byte) (int, error) {
 	return e.Writer.Write(b)
 }
 
-// show prints what a command found: with --json as described, else as text.
+// show prints the result of a command: with --json as described, otherwise as text.
 func show(ctx context.Context, c *cli.Command, described func() any, text func(io.Writer) error) error {
 	if c.Bool("json") {
 		return writeJSON(ctx, c, described())

@@ -45,7 +45,8 @@ func TestInterruptible(t *testing.T) {
 	}
 	for _, f := range []func() (int, error){fails, inWorker, again} {
 		_, err = interruptible(context.Background(), f)
-		if text := message(err); !strings.HasPrefix(text, "internal error: ") || !strings.Contains(text, " (interrupt_test.go:") || strings.Contains(text, "\n") {
+		if text := message(err); !strings.HasPrefix(text, "internal error: ") || !strings.Contains(text, " (interrupt_test.go:") ||
+			strings.Contains(text, "\n") {
 			t.Errorf("a panic becomes %q", text)
 		}
 	}

@@ -26,16 +26,18 @@ var killedCommands = []string{
 	"fit a.csv --origins 0 --model out.json",
 	"fit a.csv b.csv --kernel SE --origins 0 --out {name}-out.csv --model {name}-out.json",
 	"fit a.sums --forecast 3 --out out.csv --model out.json",
-	"predict m.json --out out.csv", "update m.json later.csv --model out.json --out out.csv", "predict r.json --future future.csv --out out.csv",
+	"predict m.json --out out.csv", "update m.json later.csv --model out.json --out out.csv",
+	"predict r.json --future future.csv --out out.csv",
 	"sum a.csv b.csv -o out.sums", "sum a.csv b.csv --resume -o out.sums", "merge a.sums b.sums -o out.sums",
 	"data sunspots --offline --out out.csv",
 }
 
-// varying are the parts of a file that differ from run to run: times, of which a report has a last column, and the checksum over them.
+// varying are the parts of a file that differ between runs: times, which a report has in a last column, and the checksum over
+// them.
 var varying = regexp.MustCompile(`(?i)"([a-z_]*seconds|checksum)":\s*("[^"]*"|\[[^\]]*\]|[^,}\]\s]+)|\d{4}-\d\d-\d\d \d\d:\d\d UTC|[0-9.]+ ?(ns|µs|ms|s)\b|\d+m\d+(\.\d+)?s|>\d+\.\d</td></tr>|/(Creation|Mod)Date \(D:\d+\)`)
 
-// TestKilled kills commands at random moments, some after an earlier kill. What was there before is left, or the whole new file; the next
-// run gives the files of one that was not killed, but for times, and leaves nothing else.
+// TestKilled kills commands at random moments, some after an earlier kill. A kill leaves the old file or the whole new one; the
+// next run gives the same files as one that was not killed, except for times, and leaves nothing else.
 func TestKilled(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var count killed.Count
@@ -81,7 +83,8 @@ func killedFolder(t *testing.T, dir string) {
 	put(t, dir, "future.csv", made("t,p", 60, func(i int) string { return fmt.Sprintf("%d,1.%d", i+40, i%7) }))
 	put(t, dir, "later.csv", made("t,y", 9, func(i int) string { return fmt.Sprintf("%d,%.3f", i+40, observed(i+40)) }))
 	for _, args := range []string{
-		"sum smooth.csv --to 60 --lengthscale 0.5 -o a.sums -q", "sum smooth.csv --like a.sums -o b.sums -q", "fit a.csv --kernel SE --origins 0 --model m.json -q",
+		"sum smooth.csv --to 60 --lengthscale 0.5 -o a.sums -q", "sum smooth.csv --like a.sums -o b.sums -q",
+		"fit a.csv --kernel SE --origins 0 --model m.json -q",
 		"fit a.csv --kernel SE --origins 0 --regressor p --future future.csv --model r.json -q",
 	} {
 		runIn(t, dir, args)
@@ -108,16 +111,21 @@ func runIn(t *testing.T, dir, args string, environment ...string) []byte {
 	return out
 }
 
-// TestSameEverywhere: files and JSON do not depend on the number of processors, the time zone, the locale or the folder, but for times.
+// TestSameEverywhere: except for times, files and JSON do not depend on the number of processors, the time zone, the locale or
+// the folder.
 func TestSameEverywhere(t *testing.T) {
 	commands := []string{
-		"fit a.csv --out out.csv --model out.json --report out.html --figure out.svg --json", "fit a.csv --kernel SE,Matern32 --model named.json --figure out.png --json",
-		"fit a.csv --figure out.pdf --kernel SE --json", "predict m.json --out p.csv --json", "update m.json later.csv --model u.json --json", "sum a.csv b.csv -o out.sums --json", "fit a.sums --forecast 3 --out f.csv --model s.json --json",
+		"fit a.csv --out out.csv --model out.json --report out.html --figure out.svg --json",
+		"fit a.csv --kernel SE,Matern32 --model named.json --figure out.png --json",
+		"fit a.csv --figure out.pdf --kernel SE --json", "predict m.json --out p.csv --json",
+		"update m.json later.csv --model u.json --json", "sum a.csv b.csv -o out.sums --json",
+		"fit a.sums --forecast 3 --out f.csv --model s.json --json",
 		"compare a.csv --kernel SE,RQ --json", "backtest a.csv --kernel SE --json",
 	}
 	var want map[string][]byte
 	for _, environment := range [][]string{
-		{"GOMAXPROCS=1", "TZ=America/St_Johns", "LC_ALL=C", "LANG="}, {"GOMAXPROCS=3", "TZ=Pacific/Apia", "LC_ALL=tr_TR.UTF-8", "LANG=de_DE.UTF-8"},
+		{"GOMAXPROCS=1", "TZ=America/St_Johns", "LC_ALL=C", "LANG="},
+		{"GOMAXPROCS=3", "TZ=Pacific/Apia", "LC_ALL=tr_TR.UTF-8", "LANG=de_DE.UTF-8"},
 	} {
 		dir := t.TempDir()
 		killedFolder(t, dir)

@@ -11,8 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// TestLive: a report has a live figure if it is asked for, the command has the program, and the analysis is one that a page can compute;
-// otherwise it is the static one, and the command says why.
+// TestLive: a report has a live figure if it is requested, the command has the program, and a page can compute the analysis;
+// otherwise the figure is static, and the command says why.
 func TestLive(t *testing.T) {
 	defer func() { loadProgram = liveprogram.Load }()
 	absent := func() (*viz.Program, error) { return nil, liveprogram.ErrAbsent }
@@ -35,7 +35,8 @@ func TestLive(t *testing.T) {
 		{there, series + " --x day --kernel SE --live", true, ""},
 		{there, series + " --x day --kernel SE", false, ""},
 		{absent, series + " --x day --kernel SE --live", false, "go generate ./internal/liveprogram"},
-		{there, sold + " --kernel SE --likelihood poisson --live", false, "no live figure in the report: not of plain observations: it has counts"},
+		{there, sold + " --kernel SE --likelihood poisson --live", false,
+			"no live figure in the report: not of plain observations: it has counts"},
 	} {
 		loadProgram = c.load
 		page := filepath.Join(dir, fmt.Sprintf("%d.html", i))
@@ -48,7 +49,8 @@ func TestLive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if live := strings.Contains(string(text), "<figure data-live="); live != c.live || live != strings.Contains(string(text), "wasm-unsafe-eval") {
+		if live := strings.Contains(string(text), "<figure data-live="); live != c.live ||
+			live != strings.Contains(string(text), "wasm-unsafe-eval") {
 			t.Errorf("%s: a live figure: %v", c.args, live)
 		}
 	}

@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// listed is message, with a line for each row of a file where several are wrong.
+// listed is message, with a line for each row of a file if several are wrong.
 func listed(err error) string {
 	rows := (*dataset.CSVRowsError)(nil)
 	if !errors.As(err, &rows) || len(rows.Rows) < 2 && rows.End == nil {
@@ -98,8 +98,7 @@ func (w *firstError) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// helpFirst makes --help, anywhere after a command, ask for help about that command: cli would take the words before it for the name
-// of a topic.
+// helpFirst makes --help after a command ask for help about that command: cli would take the words before it for a topic.
 func helpFirst(args []string) []string {
 	asks := func(a string) bool { return a == "--help" || a == "-h" }
 	if len(args) > 2 && !strings.HasPrefix(args[1], "-") && slices.ContainsFunc(args[2:], asks) {
@@ -109,10 +108,13 @@ func helpFirst(args []string) []string {
 }
 
 // functions are the prefixes that name packages and functions in errors, for callers in Go; message removes them.
-var functions = []string{"forecast: ", "dataset: ", "viz: ", "gppl: ", "CSV: ", "sums.NewPlan: ", "sums.SampleRange: ", "Sums: ", "Sums.Merge: ", "Sums.Subtract: "}
+var functions = []string{
+	"forecast: ", "dataset: ", "viz: ", "gppl: ", "CSV: ", "sums.NewPlan: ", "sums.SampleRange: ", "Sums: ",
+	"Sums.Merge: ", "Sums.Subtract: ",
+}
 
-// message returns the text of an error with flags for settings, without the names of packages and functions in front, on one line of at most 500 characters,
-// unless it lists the places where a recording was searched.
+// message returns the text of an error with flags for settings, without the names of packages and functions in front, on one line
+// of at most 500 characters unless it lists the places where a recording was searched.
 func message(err error) string {
 	text := err.Error()
 	for {
@@ -153,14 +155,18 @@ func command(stdout, stderr io.Writer) *cli.Command {
    gppl data sunspots
    gppl sum january.csv february.csv -o winter.sums
    gppl fit winter.sums`,
-		Commands:              []*cli.Command{fitCommand(), compareCommand(), backtestCommand(), predictCommand(), updateCommand(), dataCommand(), sumCommand(), mergeCommand(), infoCommand()},
+		Commands: []*cli.Command{
+			fitCommand(), compareCommand(), backtestCommand(), predictCommand(), updateCommand(), dataCommand(),
+			sumCommand(), mergeCommand(), infoCommand(),
+		},
 		Version:               version(),
 		Writer:                stdout,
 		ErrWriter:             stderr,
 		EnableShellCompletion: true, ConfigureShellCompletionCommand: configureCompletion,
 		Action: func(_ context.Context, c *cli.Command) error {
 			if name := c.Args().First(); name != "" {
-				return usageError{fmt.Errorf("no command %q: there are fit, compare, backtest, predict, update, data, sum, merge, info, completion", name)}
+				return usageError{fmt.Errorf("no command %q: "+
+					"there are fit, compare, backtest, predict, update, data, sum, merge, info, completion", name)}
 			}
 			_ = cli.ShowRootCommandHelp(c)
 			return usageError{errors.New("a command is missing")}

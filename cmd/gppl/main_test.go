@@ -44,7 +44,8 @@ func gppl(args ...string) (code int, stdout, stderr string) {
 
 func TestFitAndPredict(t *testing.T) {
 	path, dir := csv(t), t.TempDir()
-	reportFile, model, forecastFile, parts := filepath.Join(dir, "r.html"), filepath.Join(dir, "m.json"), filepath.Join(dir, "f.csv"), filepath.Join(dir, "c.csv")
+	reportFile, model, forecastFile, parts := filepath.Join(dir, "r.html"), filepath.Join(dir, "m.json"),
+		filepath.Join(dir, "f.csv"), filepath.Join(dir, "c.csv")
 	code, stdout, stderr := gppl("fit", path, "--x", "day", "--y", script, "--kernel", "SE, SE + Laplace", "--forecast", "5",
 		"--report", reportFile, "--model", model, "--out", forecastFile, "--levels", "50,80", "--components", parts, "--json")
 	if code != exitOK {
@@ -78,13 +79,16 @@ func TestFitAndPredict(t *testing.T) {
 		t.Errorf("%d figures in the report", n)
 	}
 
-	if table, err := os.ReadFile(parts); err != nil || !strings.HasPrefix(string(table), "day,mean,trend") || strings.Count(string(table), "\n") != 66 {
+	if table, err := os.ReadFile(parts); err != nil || !strings.HasPrefix(string(table), "day,mean,trend") ||
+		strings.Count(string(table), "\n") != 66 {
 		t.Errorf("components (%v):\n%s", err, table)
 	}
-	if code, _, stderr := gppl("predict", model, "--levels", "50,100"); code != exitUsage || !strings.Contains(stderr, "--levels 100: percentages between 0 and 100") {
+	if code, _, stderr := gppl("predict", model, "--levels", "50,100"); code != exitUsage ||
+		!strings.Contains(stderr, "--levels 100: percentages between 0 and 100") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
-	if code, _, stderr := gppl("predict", model, "--levels", "50", "--json"); code != exitUsage || !strings.Contains(stderr, "--levels are of the bands in the csv file") {
+	if code, _, stderr := gppl("predict", model, "--levels", "50", "--json"); code != exitUsage ||
+		!strings.Contains(stderr, "--levels are of the bands in the csv file") {
 		t.Errorf("--levels with --json: %d, %s", code, stderr)
 	}
 	_, written, _ := gppl("predict", model, "--forecast", "5", "--levels", "50,80")
@@ -146,7 +150,8 @@ func TestExitCodes(t *testing.T) {
 		{[]string{"fit", path, "--holdout", "60"}, exitUsage, "--holdout 60: there are 60 observations"},
 		{[]string{"fit", path, "--origins", "-1"}, exitUsage, "neither may be negative"},
 		{[]string{"fit", path, "--log", "always"}, exitUsage, "is 0 at 2024-01-01, and only positive values have a logarithm"},
-		{[]string{"fit", path, "--model", "same.json", "--report", "./same.json"}, exitUsage, "--report and --model both name same.json"},
+		{[]string{"fit", path, "--model", "same.json", "--report", "./same.json"}, exitUsage,
+			"--report and --model both name same.json"},
 		{[]string{"fit", path, "--forecast", "0"}, exitUsage, "at least one step"},
 		{[]string{"fit", path, "--kernel", "Foo"}, exitUsage, `"Foo"`},
 		{[]string{"fit", path, "--time", "lunar"}, exitUsage, "yyyy.q, excel or number"},
@@ -186,7 +191,8 @@ func TestInterrupted(t *testing.T) {
 func TestData(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "co2.csv")
 	code, stdout, stderr := gppl("data", "co2", "--out", out)
-	if code != exitOK || !strings.Contains(stdout, "embedded") || !strings.Contains(stdout, "2225") || !strings.Contains(stdout, "public domain") {
+	if code != exitOK || !strings.Contains(stdout, "embedded") || !strings.Contains(stdout, "2225") ||
+		!strings.Contains(stdout, "public domain") {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 	code, stdout, stderr = gppl("compare", out, "--kernel", "Matern32", "--last", "50", "--quiet")

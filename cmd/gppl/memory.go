@@ -13,7 +13,8 @@ import (
 
 func memoryFlag() cli.Flag {
 	return &cli.StringFlag{Name: "memory", HideDefault: true, Category: "THE WORK",
-		Usage: "`SIZE` of memory to use at most, such as 500MB or 8GB, by forecasts: what would take more is refused before it begins, unless a way that takes less is known; half of what is available if not given"}
+		Usage: "`SIZE` of memory to use at most, such as 500MB or 8GB, by forecasts: what would take more is refused " +
+			"before it begins, unless a way that takes less is known; half of what is available if not given"}
 }
 
 // memoryLimit returns the bytes of --memory (machine.Limit), divided among those that work at the same time.
@@ -37,10 +38,10 @@ func memoryLimit(ctx context.Context, c *cli.Command) (float64, error) {
 // sharers is the key of the number of tasks that share the limit.
 type sharers struct{}
 
-// held is the key of the bytes that series take which were read before.
+// held is the key of the bytes taken by series that were read before.
 type held struct{}
 
-// process is the key of a context whose commands own the process: they may tell the runtime of the limit.
+// process is the key of a context whose commands own the process: they may set the memory limit of the runtime.
 type process struct{}
 
 func ownProcess(ctx context.Context) bool { return ctx.Value(process{}) != nil }

@@ -35,7 +35,8 @@ func rowsFile(t *testing.T, n int) string {
 
 // namedKernels are all that the shell knows by a name, and sums and products of every kind of engine.
 var namedKernels = slices.Concat([]string{"auto"}, forecast.KernelNames(), forecast.Auto, []string{
-	"SE * Periodic", "Matern32 * Periodic", "Matern52 * Cosine", "SHO + Matern32", "Rotation + SE", "SHO * SHO", "RQ * Periodic", "ChangePoint(SE, Matern32)",
+	"SE * Periodic", "Matern32 * Periodic", "Matern52 * Cosine", "SHO + Matern32", "Rotation + SE", "SHO * SHO", "RQ * Periodic",
+	"ChangePoint(SE, Matern32)",
 })
 
 // oneLine checks that a command was refused with one line that contains a text.
@@ -76,13 +77,16 @@ func TestMemoryRefuses(t *testing.T) {
 		code int
 		text string
 	}{
-		{[]string{"sum", path, "-o", filepath.Join(t.TempDir(), "a.sums"), "--lengthscale", "5", "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
+		{[]string{"sum", path, "-o", filepath.Join(t.TempDir(), "a.sums"), "--lengthscale", "5", "--memory", "20MB"}, exitFailed,
+			"and the limit is 20 MB"},
 		{[]string{"predict", model, "--memory", "40MB"}, exitFailed, "and the limit is 40 MB"},
-		{[]string{"merge", added, sums, "-o", filepath.Join(t.TempDir(), "a.sums"), "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
+		{[]string{"merge", added, sums, "-o", filepath.Join(t.TempDir(), "a.sums"), "--memory", "20MB"}, exitFailed,
+			"and the limit is 20 MB"},
 		{[]string{"info", added, "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
 		{[]string{"info", path, "--memory", "20MB"}, exitFailed, "this is no file of sums"},
 		{[]string{"predict", path, "--memory", "40MB"}, exitFailed, "this is not a saved analysis"},
-		{[]string{"sum", path, "--like", added, "-o", filepath.Join(t.TempDir(), "a.sums"), "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
+		{[]string{"sum", path, "--like", added, "-o", filepath.Join(t.TempDir(), "a.sums"), "--memory", "20MB"}, exitFailed,
+			"and the limit is 20 MB"},
 		{[]string{"fit", sums, "--memory", "20MB"}, exitFailed, "and the limit is 20 MB"},
 		{[]string{"fit", sums, "--forecast", "1000001"}, exitUsage, "--forecast 1000001: at most 1000000"},
 		{[]string{"predict", path, "--forecast", "1000000001"}, exitUsage, "--forecast 1000000001: at most 1000000"},
@@ -104,12 +108,15 @@ func TestEndless(t *testing.T) {
 	if _, err := os.Stat(endless); err != nil {
 		t.Skip(err)
 	}
-	path, out := put(t, t.TempDir(), "a.csv", made("t,y,p", 40, func(i int) string { return fmt.Sprintf("%d,%.3f,1.%d", i, observed(i), i%7) })), filepath.Join(t.TempDir(), "out")
+	path, out := put(t, t.TempDir(), "a.csv", made("t,y,p", 40,
+		func(i int) string { return fmt.Sprintf("%d,%.3f,1.%d", i, observed(i), i%7) })), filepath.Join(t.TempDir(), "out")
 	model := filepath.Join(t.TempDir(), "m.json")
 	must(t, "fit", path, "--kernel", "SE", "--origins", "0", "--model", model, "-q")
 	for _, args := range [][]string{
-		{"info", endless}, {"merge", endless, "-o", out}, {"sum", path, "--like", endless, "-o", out}, {"predict", endless}, {"update", endless, path}, {"update", model, endless},
-		{"fit", endless}, {"compare", endless}, {"sum", endless, "-o", out}, {"sum", endless, "--from", "0", "--to", "9", "--centre", "0", "--largest", "9", "-o", out},
+		{"info", endless}, {"merge", endless, "-o", out}, {"sum", path, "--like", endless, "-o", out}, {"predict", endless},
+		{"update", endless, path}, {"update", model, endless},
+		{"fit", endless}, {"compare", endless}, {"sum", endless, "-o", out},
+		{"sum", endless, "--from", "0", "--to", "9", "--centre", "0", "--largest", "9", "-o", out},
 		{"fit", path, "--regressor", "p", "--future", endless},
 	} {
 		var stdout, stderr bytes.Buffer
@@ -132,7 +139,8 @@ func TestMemoryStays(t *testing.T) {
 	}
 	path := rowsFile(t, 100000)
 	// Go reserves 1.8 GB of address space: of what is left, half suffices.
-	if out, err := exec.Command("sh", "-c", fmt.Sprintf("ulimit -v 2000000; %s fit %s -q --budget 5s", program, rowsFile(t, 30000))).CombinedOutput(); err != nil {
+	if out, err := exec.Command("sh", "-c", fmt.Sprintf("ulimit -v 2000000; %s fit %s -q --budget 5s", program,
+		rowsFile(t, 30000))).CombinedOutput(); err != nil {
 		t.Errorf("ulimit -v: %v: %s", err, out[:min(len(out), 300)])
 	}
 	file := rowsFile(t, 200000)
@@ -169,7 +177,8 @@ func TestMemoryBatch(t *testing.T) {
 	small, large := rowsFile(t, 60), rowsFile(t, 200000)
 	var stdout, stderr bytes.Buffer
 	code := run(t.Context(), []string{"gppl", "fit", small, large, "-q", "--memory", "40MB"}, &stdout, &stderr)
-	if code != exitFailed || !strings.Contains(stderr.String(), "1 of 2 series failed") || !strings.Contains(stdout.String(), "the limit is 40 MB") {
+	if code != exitFailed || !strings.Contains(stderr.String(), "1 of 2 series failed") ||
+		!strings.Contains(stdout.String(), "the limit is 40 MB") {
 		t.Errorf("exit code %d, %s\n%s", code, &stderr, &stdout)
 	}
 }
@@ -187,7 +196,8 @@ func TestBounds(t *testing.T) {
 		{[]string{"--starts", "1000000000"}, exitUsage, "--starts 1000000000: at most 1000"},
 		{[]string{"--kernel", strings.Repeat("SE + ", 2999) + "SE"}, exitUsage, "more than 64 terms"},
 		{[]string{"--kernel", strings.Repeat("SE * ", 2999) + "SE"}, exitUsage, "more than 64 terms"},
-		{[]string{"--kernel", "ChangePoint(" + strings.Repeat("SE + ", 40) + "SE, " + strings.Repeat("SE + ", 40) + "SE)"}, exitUsage, "more than 64 terms"},
+		{[]string{"--kernel", "ChangePoint(" + strings.Repeat("SE + ", 40) + "SE, " + strings.Repeat("SE + ", 40) + "SE)"}, exitUsage,
+			"more than 64 terms"},
 		{[]string{"--kernel", strings.Repeat("SE, ", 2999) + "SE"}, exitUsage, "3000 kernels to compare: at most 64"},
 		{[]string{"--levels", "50"}, exitUsage, "--levels are of the bands in the csv file that --out names"},
 		{[]string{"--kernel", "SE + LocPer", "--budget", "1us"}, exitFailed, "--budget allows more"},
@@ -200,7 +210,8 @@ func TestBounds(t *testing.T) {
 	}
 	// Within a budget, a thousand starts are cut.
 	var stdout, stderr bytes.Buffer
-	if code := run(t.Context(), []string{"gppl", "fit", path, "-q", "--kernel", "SE", "--starts", "1000", "--budget", "1s", "--origins", "0"}, &stdout, &stderr); code != exitOK {
+	if code := run(t.Context(), []string{"gppl", "fit", path, "-q", "--kernel", "SE", "--starts", "1000", "--budget", "1s",
+		"--origins", "0"}, &stdout, &stderr); code != exitOK {
 		t.Errorf("exit code %d, %s", code, &stderr)
 	}
 }

@@ -47,7 +47,8 @@ func BenchmarkNamed(b *testing.B) {
 		for _, kernel := range []string{"SE+LocPer", "Matern32+Periodic", "LocPer"} {
 			b.Run(series.name+"/kernel="+kernel, func(b *testing.B) {
 				for b.Loop() {
-					if code, _, stderr := gppl("fit", path, "--kernel", kernel, "--trend", "none", "--origins", "0", "--forecast", "10"); code != 0 {
+					if code, _, stderr := gppl("fit", path, "--kernel", kernel, "--trend", "none", "--origins", "0", "--forecast",
+						"10"); code != 0 {
 						b.Fatal(stderr)
 					}
 				}

@@ -29,9 +29,13 @@ func predictCommand() *cli.Command {
    gppl predict model.json --until 100 --forecast 120`,
 		Flags: append(formatFlags(), []cli.Flag{
 			forecastFlag(),
-			&cli.StringFlag{Name: "future", Usage: "`FILE.csv` with future x and the regressors of the model; - is standard input", Category: "RESULTS"},
-			&cli.StringSliceFlag{Name: "at", Usage: "predict at this `DATE` or number instead of the next steps; may be repeated", Category: "RESULTS"},
-			&cli.FloatFlag{Name: "until", Usage: "predict when the curve first reaches this `LEVEL`, within the steps of --forecast", HideDefault: true, Category: "RESULTS"},
+			&cli.StringFlag{Name: "future",
+				Usage: "`FILE.csv` with future x and the regressors of the model; - is standard input", Category: "RESULTS"},
+			&cli.StringSliceFlag{Name: "at",
+				Usage: "predict at this `DATE` or number instead of the next steps; may be repeated", Category: "RESULTS"},
+			&cli.FloatFlag{Name: "until",
+				Usage:       "predict when the curve first reaches this `LEVEL`, within the steps of --forecast",
+				HideDefault: true, Category: "RESULTS"},
 			&cli.UintFlag{Name: "seed", Value: 1, Usage: "`SEED` of the draws of --until", Category: "RESULTS"},
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE.csv` rather than to standard output", Category: "RESULTS"}, levelsFlag(),
 			jsonFlag(), &cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no line about the file of --out"},
@@ -85,7 +89,8 @@ func predictCommand() *cli.Command {
 			if note := a.Note(); note != "" {
 				say(c, "warning: %s", note)
 			}
-			return printPredictions(ctx, c, len(f.X), func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis, levels(c)...) }, report.Describe(a, f, nil, nil))
+			csv := func(w io.Writer) error { return f.WriteCSV(w, a.Series.Axis, levels(c)...) }
+			return printPredictions(ctx, c, len(f.X), csv, report.Describe(a, f, nil, nil))
 		},
 	}
 }
@@ -107,12 +112,13 @@ func printPredictions(ctx context.Context, c *cli.Command, n int, csv func(io.Wr
 	return nil
 }
 
-// checkPlaces returns an error for places of predictions that exclude one another, and for a level of --until that cannot be answered.
+// checkPlaces returns an error for places of predictions that exclude one another, and for an invalid level of --until.
 func checkPlaces(c *cli.Command) error {
 	level := c.Float("until")
 	switch {
 	case c.IsSet("at") && c.IsSet("forecast"):
-		return usageError{errors.New("--at names the places of the predictions, and --forecast counts the next steps: leave out one of them")}
+		return usageError{errors.New("--at names the places of the predictions, " +
+			"and --forecast counts the next steps: leave out one of them")}
 	case !c.IsSet("until"):
 		return nil
 	case !finite.Is(level):
@@ -120,7 +126,8 @@ func checkPlaces(c *cli.Command) error {
 	case c.IsSet("at") || c.IsSet("levels"):
 		return usageError{errors.New("--until is about the steps of --forecast: leave out --at and --levels")}
 	case c.Int("forecast") > forecast.CrossingSteps:
-		return usageError{fmt.Errorf("--until %v --forecast %d: at most %d steps are drawn jointly", level, c.Int("forecast"), forecast.CrossingSteps)}
+		return usageError{fmt.Errorf("--until %v --forecast %d: at most %d steps are drawn jointly",
+			level, c.Int("forecast"), forecast.CrossingSteps)}
 	}
 	return nil
 }
@@ -147,7 +154,7 @@ func until(ctx context.Context, c *cli.Command, a *forecast.Analysis, steps int)
 		func(w io.Writer) error { _, err := io.WriteString(w, report.Crossing(a, crossing)); return err })
 }
 
-// places returns the x of --at, ascending; nil if a forecast of the next steps is asked for.
+// places returns the x of --at, ascending; nil if a forecast of the next steps is requested.
 func places(axis forecast.Axis, c *cli.Command) ([]float64, error) {
 	at := c.StringSlice("at")
 	if len(at) == 0 {
@@ -167,7 +174,8 @@ func places(axis forecast.Axis, c *cli.Command) ([]float64, error) {
 func dataCommand() *cli.Command {
 	return &cli.Command{
 		Name: "data", Usage: "find or download a recording", ArgsUsage: "[NAME]",
-		Description: `Without a name, lists the recordings. With a name, looks for the recording in the folder GPPL_DATA, in data/ and at its
+		Description: `Without a name, lists the recordings. With a name, looks for the recording in the folder GPPL_DATA, ` +
+			`in data/ and at its
 publisher, and prints where it is and what it contains. --out writes it as a csv file for gppl fit.
 
    gppl data

@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestShareFlag: a batch with --share says what is shared, in its table and in each model, writes the same bytes on any number of processors, and
-// forecasts otherwise than without.
+// TestShareFlag: a batch with --share says what is shared, in its table and in each model, writes the same bytes on any number of
+// processors, and has other forecasts than without.
 func TestShareFlag(t *testing.T) {
 	dir := t.TempDir()
 	rnd := rand.New(rand.NewPCG(3, 4))
@@ -30,7 +30,8 @@ func TestShareFlag(t *testing.T) {
 		t.Helper()
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 		out := filepath.Join(dir, fmt.Sprint(procs, len(flags)))
-		code, stdout, stderr := gppl(append([]string{"fit", path, "--by", "store", "--y", "sold", "--budget", "1ms", "--origins", "2", "--forecast", "2", "-q",
+		code, stdout, stderr := gppl(append([]string{"fit", path, "--by", "store", "--y", "sold", "--budget", "1ms", "--origins", "2",
+			"--forecast", "2", "-q",
 			"--model", out + "/{name}.json"}, flags...)...)
 		if code != exitFailed || !strings.Contains(stderr, "1 of 7 series failed") {
 			t.Fatalf("exit %d: %s", code, stderr)

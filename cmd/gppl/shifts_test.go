@@ -13,8 +13,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
 
-// TestShiftsOfFit: a change of level is told with its date, in the text, the page and JSON; the flag leaves it out, reports it or names it. Outliers
-// are listed, and --robust is noise with heavy tails.
+// TestShiftsOfFit: the text, the page and JSON give a change of level with its date; the flag leaves it out, reports it or names
+// it. Outliers are listed, and --robust means noise with heavy tails.
 func TestShiftsOfFit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 5))
 	path := put(t, t.TempDir(), "level.csv", made("month,level", 96, func(i int) string {
@@ -33,7 +33,8 @@ func TestShiftsOfFit(t *testing.T) {
 		args       string
 		want, lack []string
 	}{
-		{"--robust --report " + page, []string{"The level of level rose by", "at " + date, "--shifts never", "2 of 96 observations are far off and count for less", "2017-07"}, nil},
+		{"--robust --report " + page, []string{"The level of level rose by", "at " + date, "--shifts never",
+			"2 of 96 observations are far off and count for less", "2017-07"}, nil},
 		{"--robust --shifts report", []string{"at " + date, "--shifts use does"}, nil},
 		{"--shifts never", []string{"further off than the model explains", "2017-07", "--robust"}, []string{"at " + date, "Changes"}},
 		{"--shifts 2020-01", []string{"at " + date}, []string{"probability of a change"}},
@@ -51,17 +52,20 @@ func TestShiftsOfFit(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(page)
-	if text := string(text); err != nil || !strings.Contains(text, "rose by") || !strings.Contains(text, "change of level") || !strings.Contains(text, "outliers") {
+	if text := string(text); err != nil || !strings.Contains(text, "rose by") || !strings.Contains(text, "change of level") ||
+		!strings.Contains(text, "outliers") {
 		t.Error("the page does not tell")
 	}
 	stdout, _ := must(t, "fit", path, "-q", "--json", "--origins", "0", "--shifts", "2020-01-01", "--log", "never")
 	var j report.JSON
-	if err := json.Unmarshal([]byte(stdout), &j); err != nil || len(j.Shifts) != 1 || j.Shifts[0].When != date || !j.Shifts[0].Used || !(j.Shifts[0].Size > 6 && j.Shifts[0].Size < 10) ||
+	if err := json.Unmarshal([]byte(stdout), &j); err != nil || len(j.Shifts) != 1 || j.Shifts[0].When != date ||
+		!j.Shifts[0].Used || !(j.Shifts[0].Size > 6 && j.Shifts[0].Size < 10) ||
 		j.Outliers == nil || len(j.Outliers.List) == 0 || j.Outliers.List[0].When != "2017-07" {
 		t.Errorf("%+v, %+v (%v)", j.Shifts, j.Outliers, err)
 	}
 	for want, args := range map[string][]string{
-		"it is auto, use, report, never, or the places": {"--shifts", "sometimes"}, "not within the observations": {"--shifts", "2030-01"},
+		"it is auto, use, report, never, or the places": {"--shifts", "sometimes"},
+		"not within the observations":                   {"--shifts", "2030-01"},
 		"--robust is --likelihood student, not poisson": {"--robust", "--likelihood", "poisson"},
 	} {
 		if code, _, stderr := gppl(append([]string{"fit", path}, args...)...); code != exitUsage || !strings.Contains(stderr, want) {
@@ -70,7 +74,7 @@ func TestShiftsOfFit(t *testing.T) {
 	}
 }
 
-// TestFarOutlier: an observation far from all others is told in the result, with what to do; the figure leaves it out and says so.
+// TestFarOutlier: the result mentions an observation far from all others, with advice; the figure leaves it out and says so.
 func TestFarOutlier(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 6))
 	folder := t.TempDir()
@@ -85,12 +89,14 @@ func TestFarOutlier(t *testing.T) {
 	stdout, _ := must(t, "fit", path, "-q", "--origins", "0", "--report", page)
 	const want = "1 observation is far from all others and may widen the bands. If it is a wrong reading, --robust lets it count for less."
 	text, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(stdout, want) || !strings.Contains(string(text), "1 observation is far from all others") || !strings.Contains(string(text), "1 outlier is far beyond the figure.") {
+	if err != nil || !strings.Contains(stdout, want) || !strings.Contains(string(text), "1 observation is far from all others") ||
+		!strings.Contains(string(text), "1 outlier is far beyond the figure.") {
 		t.Errorf("%v: %s", err, stdout)
 	}
 }
 
-// TestOutliersOnHolidays: outliers on the holidays of a country come with the flag that learns them, and others with --robust alone.
+// TestOutliersOnHolidays: outliers on the holidays of a country come with the flag that learns them, other outliers with
+// --robust.
 func TestOutliersOnHolidays(t *testing.T) {
 	for days, want := range map[string]string{
 		" 01-01 07-04 12-25 2023-11-23 2024-11-28 2023-05-29 2024-05-27": "They fall on or beside public holidays of US: --holidays US lets the model learn their effects.",

@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A program that a signal ends says so by its exit code, although it waits for a file that never comes, and leaves no file behind.
+// A program ended by a signal says so by its exit code, even while it waits for a file that never comes, and leaves no file
+// behind.
 func TestSignals(t *testing.T) {
 	for _, test := range []struct {
 		signal  syscall.Signal
@@ -65,7 +66,8 @@ func TestSignals(t *testing.T) {
 		c.Wait()
 		w.Close()
 		left, _ := os.ReadDir(dir)
-		if code := c.ProcessState.ExitCode(); code != test.code || stderr.String() != test.message || stdout.Len() > 0 || len(left) != 1 {
+		if code := c.ProcessState.ExitCode(); code != test.code || stderr.String() != test.message || stdout.Len() > 0 ||
+			len(left) != 1 {
 			t.Errorf("gppl %q: exit %d, want %d; %d files; %q %q", test.args, code, test.code, len(left), stdout.String(), stderr.String())
 		}
 	}
@@ -94,14 +96,17 @@ func TestOutputToPipe(t *testing.T) {
 	}
 }
 
-// A signal ends a program that waits for the reader of a pipe that it writes, for any of its outputs, or for the writer of one that it
-// reads beside its argument.
+// A signal ends a program that waits for the reader of a pipe, for any of its outputs, or for the writer of one that it reads
+// besides its argument.
 func TestSignalsAtPipes(t *testing.T) {
 	for _, args := range []string{
-		"fit a.csv --kernel SE --origins 0 --model there --out PIPE", "fit a.csv --kernel SE --origins 0 --model there --figure PIPE.svg",
+		"fit a.csv --kernel SE --origins 0 --model there --out PIPE",
+		"fit a.csv --kernel SE --origins 0 --model there --figure PIPE.svg",
 		"predict m.json --out PIPE", "data sunspots --offline --out PIPE", "sum a.csv -o PIPE", "merge a.sums -o PIPE",
-		"info PIPE", "sum PIPE -o x.sums", "sum PIPE --from 0 --to 30 --centre 3 --largest 9 -o x.sums", "sum a.csv --like PIPE -o x.sums", "merge a.sums PIPE -o x.sums",
-		"predict r.json --future PIPE", "update m.json PIPE --model x.json", "update PIPE a.csv", "update m.json b.csv --model PIPE", "fit a.csv --regressor p --future PIPE",
+		"info PIPE", "sum PIPE -o x.sums", "sum PIPE --from 0 --to 30 --centre 3 --largest 9 -o x.sums",
+		"sum a.csv --like PIPE -o x.sums", "merge a.sums PIPE -o x.sums",
+		"predict r.json --future PIPE", "update m.json PIPE --model x.json", "update PIPE a.csv", "update m.json b.csv --model PIPE",
+		"fit a.csv --regressor p --future PIPE",
 	} {
 		dir := t.TempDir()
 		t.Chdir(dir)
@@ -131,7 +136,8 @@ func TestSignalsAtPipes(t *testing.T) {
 		}
 		c.Process.Signal(syscall.SIGTERM)
 		err := c.Wait()
-		if code := c.ProcessState.ExitCode(); code != 143 && !strings.Contains(fmt.Sprint(err), "terminated") && !strings.Contains(stderr.String(), "not found") {
+		if code := c.ProcessState.ExitCode(); code != 143 && !strings.Contains(fmt.Sprint(err), "terminated") &&
+			!strings.Contains(stderr.String(), "not found") {
 			t.Errorf("gppl %s: %v: %s", args, err, stderr.String())
 		}
 		os.Remove("there")
@@ -154,8 +160,10 @@ func TestFullDevice(t *testing.T) {
 	must(t, "fit", "a.csv", "--kernel", "SE", "--origins", "0", "--model", "m.json", "-q")
 	must(t, "sum", "a.csv", "-o", "a.sums", "-q")
 	for _, args := range []string{
-		"--help", "-h", "help", "--version", "-v", "fit --help", "help fit", "data --help", "completion bash", "completion zsh", "data", "data sunspots --offline", "info a.sums",
-		"predict m.json", "predict m.json --json", "predict m.json --out p.csv", "update m.json a.csv", "update m.json a.csv --json", "fit a.csv --kernel SE --origins 0", "fit a.csv a.csv --kernel SE --origins 0",
+		"--help", "-h", "help", "--version", "-v", "fit --help", "help fit", "data --help", "completion bash", "completion zsh", "data",
+		"data sunspots --offline", "info a.sums",
+		"predict m.json", "predict m.json --json", "predict m.json --out p.csv", "update m.json a.csv", "update m.json a.csv --json",
+		"fit a.csv --kernel SE --origins 0", "fit a.csv a.csv --kernel SE --origins 0",
 		"compare a.csv --kernel SE", "backtest a.csv --kernel SE", "sum a.csv -o b.sums", "merge a.sums -o b.sums", "fit a.sums",
 	} {
 		var stderr bytes.Buffer

@@ -51,7 +51,8 @@ func TestStandardInput(t *testing.T) {
 	for _, test := range []struct{ args, input, writes string }{
 		{"fit IN --kernel SE --origins 2 --forecast 3 -q --json", "data.csv", ""},
 		{"fit IN --kernel SE --origins 0 --forecast 3 -q --json --out OUT", "data.csv", "f.csv"},
-		{"fit " + filepath.Join(dir, "data.csv") + " --regressor p --future IN --kernel SE --origins 0 -q --json --out OUT", "future.csv", "f.csv"},
+		{"fit " + filepath.Join(dir, "data.csv") + " --regressor p --future IN --kernel SE --origins 0 -q --json --out OUT",
+			"future.csv", "f.csv"},
 		{"compare IN --kernel SE -q --json", "data.csv", ""},
 		{"backtest IN --kernel SE --origins 2 --forecast 3 -q --json", "data.csv", ""},
 		{"predict " + model + " --future IN --json", "future.csv", ""},
@@ -76,8 +77,10 @@ func TestStandardInput(t *testing.T) {
 	}
 	// A batch names it.
 	piped(t, observed, func() {
-		stdout, _ := must(t, "fit", "-", filepath.Join(dir, "data.csv"), "--kernel", "SE", "--origins", "0", "-q", "--out", filepath.Join(dir, "all", "{name}.csv"))
-		if !strings.Contains(stdout, "\nstandard_input,standard input,") || !bytes.Equal(bytesOf(t, filepath.Join(dir, "all", "standard_input.csv")), bytesOf(t, filepath.Join(dir, "all", "data.csv"))) {
+		stdout, _ := must(t, "fit", "-", filepath.Join(dir, "data.csv"), "--kernel", "SE", "--origins", "0", "-q", "--out",
+			filepath.Join(dir, "all", "{name}.csv"))
+		if !strings.Contains(stdout, "\nstandard_input,standard input,") ||
+			!bytes.Equal(bytesOf(t, filepath.Join(dir, "all", "standard_input.csv")), bytesOf(t, filepath.Join(dir, "all", "data.csv"))) {
 			t.Errorf("%s", stdout)
 		}
 	})
@@ -99,7 +102,8 @@ func TestStandardInputRefused(t *testing.T) {
 		{"sum - - -o " + filepath.Join(dir, "a.sums"), "", once, exitUsage},
 		{"fit -", "t,y\n1,2\n2,zero\n", `standard input: line 3, column 2 ("y"): "zero" is not a finite number`, exitFailed},
 		{"fit -", "", "standard input: the file is empty", exitFailed},
-		{"fit - --memory 15MB -q", made("t,y", 200000, func(i int) string { return fmt.Sprintf("%d,%d", i, i%7) }), "rows of standard input", exitFailed},
+		{"fit - --memory 15MB -q", made("t,y", 200000, func(i int) string { return fmt.Sprintf("%d,%d", i, i%7) }),
+			"rows of standard input", exitFailed},
 	} {
 		piped(t, test.text, func() {
 			code, stdout, stderr := gppl(strings.Fields(test.args)...)
@@ -116,7 +120,8 @@ func TestStandardInputRefused(t *testing.T) {
 	before := os.Stdin
 	os.Stdin = in
 	defer func() { os.Stdin = before }()
-	if code, _, stderr := gppl("fit", "-", "--out", data); code != exitFailed || !strings.Contains(stderr, "that is the input file") {
+	if code, _, stderr := gppl("fit", "-", "--out", data); code != exitFailed ||
+		!strings.Contains(stderr, "that is the input file") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }

@@ -29,7 +29,8 @@ func sumCommand() *cli.Command {
 	const header = "THE SUMS"
 	return &cli.Command{
 		Name: "sum", Usage: "reduce csv files of any size to the sums that a likelihood needs", ArgsUsage: "FILE.csv …",
-		Description: `For smooth kernels, such as SE, a likelihood needs only sums over the data. Their size does not grow with the number of rows,
+		Description: `For smooth kernels, such as SE, a likelihood needs only sums over the data. ` +
+			`Their size does not grow with the number of rows,
 and sums of parts merge exactly. Dates become seconds since 1970. "-" reads standard input.
 
    gppl sum 2023.csv 2024.csv --x time --y level --to 2026-03-31 -o two.sums
@@ -38,14 +39,24 @@ and sums of parts merge exactly. Dates become seconds since 1970. "-" reads stan
    gppl fit all.sums`,
 		Flags: append(append(formatFlags(), flagsOf("y")...),
 			&cli.StringFlag{Name: "like", Usage: "take the header of `FILE.sums`, to merge with it later", Category: header},
-			&cli.StringFlag{Name: "from", Usage: "earliest `X`, of files to come too: a number or a date; taken from the files if not given", Category: header},
+			&cli.StringFlag{Name: "from",
+				Usage: "earliest `X`, of files to come too: a number or a date; taken from the files if not given", Category: header},
 			&cli.StringFlag{Name: "to", Usage: "latest `X`, of files to come too; taken from the files if not given", Category: header},
-			&cli.FloatFlag{Name: "lengthscale", Usage: "shortest `LENGTHSCALE` of SE to resolve, in the unit of x (seconds for dates); a thousandth of the range if not given", HideDefault: true, Category: header},
-			&cli.FloatFlag{Name: "longest", Usage: "longest `LENGTHSCALE` of interest, which makes the sums smaller; no limit if not given", HideDefault: true, Category: header},
-			&cli.FloatFlag{Name: "centre", Usage: "a `Y` near the mean; taken from the files if not given", HideDefault: true, Category: header},
-			&cli.FloatFlag{Name: "largest", Usage: "the largest `DISTANCE` of y from the centre; taken from the files if not given", HideDefault: true, Category: header},
-			&cli.BoolFlag{Name: "strict", Usage: "fail at a row that cannot be read or is out of range, instead of leaving it out", Category: "THE FILE"},
-			&cli.BoolFlag{Name: "resume", Usage: "continue where an earlier run of this command stopped; the sums so far are kept in FILE.sums.partial after each file", Category: "RESULTS"},
+			&cli.FloatFlag{Name: "lengthscale",
+				Usage: "shortest `LENGTHSCALE` of SE to resolve, in the unit of x (seconds for dates); a thousandth of the range if not " +
+					"given", HideDefault: true, Category: header},
+			&cli.FloatFlag{Name: "longest",
+				Usage:       "longest `LENGTHSCALE` of interest, which makes the sums smaller; no limit if not given",
+				HideDefault: true, Category: header},
+			&cli.FloatFlag{Name: "centre",
+				Usage: "a `Y` near the mean; taken from the files if not given", HideDefault: true, Category: header},
+			&cli.FloatFlag{Name: "largest",
+				Usage: "the largest `DISTANCE` of y from the centre; taken from the files if not given", HideDefault: true, Category: header},
+			&cli.BoolFlag{Name: "strict",
+				Usage: "fail at a row that cannot be read or is out of range, instead of leaving it out", Category: "THE FILE"},
+			&cli.BoolFlag{Name: "resume",
+				Usage: "continue where an earlier run of this command stopped; the sums so far are kept in FILE.sums.partial after each " +
+					"file", Category: "RESULTS"},
 			outFlag(), jsonFlag(), quietFlag(),
 		),
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -211,15 +222,15 @@ func (s *summer) run(ctx context.Context) (*sums.Sums, error) {
 	return all, nil
 }
 
-// frugal has the garbage of a command of its own process collected when it is a quarter of what is alive, not all of it: sums are large
-// arrays without pointers, so that it costs little.
+// frugal collects garbage at a quarter of the live memory, not all of it, if the command owns its process: sums are large arrays
+// without pointers, so that this costs little.
 func frugal(ctx context.Context) {
 	if ownProcess(ctx) {
 		debug.SetGCPercent(25)
 	}
 }
 
-// workers returns how many may add up rows at the same time: one for each processor, as far as their sums fit the memory.
+// workers returns how many workers may add up rows at the same time: one for each processor, as far as their sums fit the memory.
 func (s *summer) workers(ctx context.Context) (int, error) {
 	limit, err := memoryLimit(ctx, s.command)
 	if err != nil {
@@ -243,7 +254,8 @@ func (s *summer) plan(ctx context.Context) (h sums.Header, err error) {
 			return interruptible(ctx, func() (sums.Range, error) { return forecast.LookAt(ctx, s.files, s.options) })
 		}
 		if r.From == "" || r.To == "" || r.Largest == 0 {
-			err = usageError{errors.New("sum: the range of standard input is not known before it is read: give --from, --to and --largest (and --centre), or --like FILE.sums")}
+			err = usageError{errors.New("sum: the range of standard input is not known before it is read: " +
+				"give --from, --to and --largest (and --centre), or --like FILE.sums")}
 		}
 		return seen, err
 	})
@@ -263,7 +275,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 			return err
 		}
 		wrong, found := b.Wrong()
-		b.Bad = b.Bad[:0] // the report tells of these
+		b.Bad = b.Bad[:0] // the report lists these
 		x, y := forecast.Taken(s.header, b)
 		s.show(b)
 		if s.strict && found {
@@ -334,14 +346,17 @@ func (s *summer) tell(sums *sums.Sums) {
 	if s.bad > 0 {
 		remedy := "--from, --to, --centre and --largest set the range"
 		if like := s.command.String("like"); like != "" {
-			remedy = fmt.Sprintf("the range is that of %s: to change it, make %s again with --from, --to, --centre and --largest", like, like)
+			remedy = fmt.Sprintf("the range is that of %s: to change it, make %s again with --from, --to, --centre and --largest",
+				like, like)
 		}
-		say(s.command, "warning: %s %s left out (--strict makes that an error); %s", words.Count(s.bad, "row"), words.Was(s.bad), remedy)
+		say(s.command, "warning: %s %s left out (--strict makes that an error); %s",
+			words.Count(s.bad, "row"), words.Was(s.bad), remedy)
 	}
 	if s.skipped > 0 {
 		say(s.command, "%s %s left out for lack of a value", words.Count(s.skipped, "row"), words.Was(s.skipped))
 	}
 	if s.seconds > 0 && !s.command.Bool("quiet") {
-		say(s.command, "%d rows of %s in %.3g s, %.3g a second", sums.Len()+s.bad+s.skipped, words.Count(len(s.files), "file"), s.seconds, float64(s.rows)/s.seconds)
+		say(s.command, "%d rows of %s in %.3g s, %.3g a second",
+			sums.Len()+s.bad+s.skipped, words.Count(len(s.files), "file"), s.seconds, float64(s.rows)/s.seconds)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// sumState is what gppl sum --resume keeps beside its output until that is written: what was read, in a line of JSON, and then the sums of
-// it. They are one file, so that neither can be without the other.
+// sumState is what gppl sum --resume keeps beside its output until that is written: what was read, in a line of JSON, and then
+// its sums. They are one file, so that neither can exist without the other.
 type sumState struct {
 	Files   []readFile           `json:"files"`
 	Options forecast.ReadOptions `json:"options"`
@@ -38,7 +38,7 @@ type readFile struct {
 	Modified time.Time `json:"modified"`
 }
 
-// statePath returns where the state of an output is.
+// statePath returns the path of the state of an output.
 func statePath(out string) string { return out + ".partial" }
 
 func readFileOf(path string) (f readFile, err error) {
@@ -50,8 +50,8 @@ func readFileOf(path string) (f readFile, err error) {
 	return readFile{path, info.Size(), info.ModTime().UTC()}, err
 }
 
-// resume takes up what an earlier run has left: its files are taken off those to be read, once for each time they were. The sums are nil
-// if there is nothing.
+// resume loads the state of an earlier run and removes the files that it read from those to be read, once for each time it read
+// them. The sums are nil if there is no state.
 func (s *summer) resume(ctx context.Context, out string) (*sums.Sums, error) {
 	path := statePath(out)
 	limit, err := memoryLimit(ctx, s.command)
@@ -96,14 +96,15 @@ func (s *summer) resume(ctx context.Context, out string) (*sums.Sums, error) {
 		done = slices.Delete(done, i, i+1)
 	}
 	if len(done) > 0 {
-		return nil, fmt.Errorf("%s holds %s, which is not among the files: name it too, or delete %s to begin anew", path, done[0].Path, path)
+		return nil, fmt.Errorf("%s holds %s, which is not among the files: name it too, or delete %s to begin anew",
+			path, done[0].Path, path)
 	}
 	s.state, s.files = state, left
 	s.rows, s.skipped, s.bad = state.Rows, state.Skipped, state.Bad
 	return sums, nil
 }
 
-// headerFlags are the flags that the header is from, as they were given.
+// headerFlags returns the flags that determine the header, as they were given.
 func (s *summer) headerFlags() map[string]string {
 	given := map[string]string{}
 	for _, name := range append([]string{"like"}, sumflags.Names...) {
@@ -114,7 +115,7 @@ func (s *summer) headerFlags() map[string]string {
 	return given
 }
 
-// keep writes the state, with a file more. What the workers have is merged.
+// keep writes the state after one more file, with the sums of all workers merged.
 func (s *summer) keep(out, file string) error {
 	for i, part := range s.parts[1:] {
 		if err := s.parts[0].Merge(part); err != nil {

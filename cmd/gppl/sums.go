@@ -23,7 +23,8 @@ import (
 func mergeCommand() *cli.Command {
 	return &cli.Command{
 		Name: "merge", Usage: "add sums, or subtract them", ArgsUsage: "FILE.sums …",
-		Description: `The result does not depend on the order of the files: it has the same bytes as if all rows had been summed at once.
+		Description: `The result does not depend on the order of the files: it has the same bytes as if ` +
+			`all rows had been summed at once.
 
    gppl merge january.sums february.sums -o winter.sums
    gppl merge year.sums july.sums --subtract -o without-july.sums`,
@@ -41,7 +42,7 @@ func mergeCommand() *cli.Command {
 				return usageError{errors.New("merge: a file of sums is missing")}
 			}
 			subtract, added := c.Bool("subtract"), files
-			if subtract { // a file less itself is nothing, which may be asked
+			if subtract { // a file may be subtracted from itself
 				added = files[1:]
 			}
 			if err := atomicfile.Distinct(added); err != nil {
@@ -76,7 +77,8 @@ func merged(ctx context.Context, c *cli.Command, files []string, subtract bool) 
 		}
 		switch {
 		case subtract && s.Len() > all.Len() && s.Header() == all.Header():
-			return nil, fmt.Errorf("%s: its %s cannot be among the %d that %s has left", file, words.Count(s.Len(), "observation"), all.Len(), files[0])
+			return nil, fmt.Errorf("%s: its %s cannot be among the %d that %s has left",
+				file, words.Count(s.Len(), "observation"), all.Len(), files[0])
 		case subtract:
 			err = all.Subtract(s)
 		default:
@@ -111,10 +113,10 @@ func infoCommand() *cli.Command {
 	}
 }
 
-// isSums reports whether a file begins as one of sums does.
+// isSums reports whether a file begins like one of sums.
 func isSums(path string) bool {
 	if info, err := os.Stat(path); path == dataset.StandardInput || err != nil || !info.Mode().IsRegular() {
-		return false // what a pipe holds can be read once
+		return false // a pipe can be read only once
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -145,7 +147,7 @@ func writeSums(ctx context.Context, path string, s *sums.Sums) error {
 	return atomicfile.WriteBytesContext(ctx, path, b)
 }
 
-// sumsInfo is what there is to say of sums.
+// sumsInfo describes sums.
 type sumsInfo struct {
 	File           string      `json:"file"`
 	Observations   int         `json:"observations"`
@@ -163,7 +165,7 @@ type sumsInfo struct {
 	SecondsDense   *float64    `json:"seconds_likelihood_dense,omitempty"`
 }
 
-// tellSums says what sums hold, as text or JSON.
+// tellSums describes sums as text or JSON.
 func tellSums(ctx context.Context, c *cli.Command, path string, s *sums.Sums) error {
 	p := s.Plan()
 	h := p.Header
@@ -186,9 +188,11 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *sums.Sums) er
 		if i.First != nil {
 			fmt.Fprintf(w, "  x         %s to %s, of %s to %s that it takes\n",
 				sumflags.Place(h, *i.First), sumflags.Place(h, *i.Last), sumflags.Place(h, h.Lo), sumflags.Place(h, h.Hi))
-			fmt.Fprintf(w, "  y         mean %.6g, standard deviation %.4g, up to %.4g from %.6g\n", *i.Mean, *i.Deviation, h.Largest, h.Centre)
+			fmt.Fprintf(w, "  y         mean %.6g, standard deviation %.4g, up to %.4g from %.6g\n",
+				*i.Mean, *i.Deviation, h.Largest, h.Centre)
 			if *i.Deviation < 1e-6*h.Largest {
-				fmt.Fprintf(w, "  warning   y varies by so little of what is taken that digits are lost: sum again with --centre and --largest\n")
+				fmt.Fprintf(w, "  warning   y varies by so little of what is taken that digits are lost: "+
+					"sum again with --centre and --largest\n")
 			}
 		}
 		fmt.Fprintf(w, "  resolves  %d frequencies of the period %s: SE lengthscales from %s, in linear time up to %s\n",
@@ -201,7 +205,7 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *sums.Sums) er
 	})
 }
 
-// withoutRounding returns an input to a billionth of the range that sums take: 0 for the 7e-15 that rounding makes of it.
+// withoutRounding rounds an input to a billionth of the range of the sums: to 0 for a rounding error of 7e-15.
 func withoutRounding(x float64, h sums.Header) float64 {
 	digits := max(0, 9-int(math.Floor(math.Log10(h.Hi-h.Lo))))
 	v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
@@ -211,7 +215,7 @@ func withoutRounding(x float64, h sums.Header) float64 {
 	return v + 0 // without the sign of -0
 }
 
-// lengthOf writes a distance between inputs of sums: with its unit if inputs are dates.
+// lengthOf writes a distance between inputs of sums, with its unit if inputs are dates.
 func lengthOf(h sums.Header, d float64, digits int) string {
 	if h.Dates {
 		return forecast.SumsAxis(h).Length(d)

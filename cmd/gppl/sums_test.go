@@ -62,7 +62,8 @@ func TestSumMergeFit(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	whole := put(t, dir, "whole.csv", readings(0, 3000))
-	a, b, c := put(t, dir, "a.csv", readings(0, 1100)), put(t, dir, "b.csv", readings(1100, 1200)), put(t, dir, "c.csv", readings(1200, 3000))
+	a, b, c := put(t, dir, "a.csv", readings(0, 1100)), put(t, dir, "b.csv", readings(1100, 1200)),
+		put(t, dir, "c.csv", readings(1200, 3000))
 
 	stdout, stderr := must(t, "sum", whole, "--lengthscale", "0.3", "-o", at("whole.sums"))
 	for _, want := range []string{"3000 observations", "SE lengthscales from 0.2999"} {
@@ -86,9 +87,11 @@ func TestSumMergeFit(t *testing.T) {
 	}
 	must(t, "merge", at("a.sums"), at("a.sums"), "--subtract", "-o", at("nothing.sums"))
 	for _, args := range [][]string{
-		{"sum", a, b, dir + "/./a.csv"}, {"merge", at("a.sums"), dir + "/./a.sums"}, {"merge", at("whole.sums"), at("b.sums"), at("b.sums"), "--subtract"},
+		{"sum", a, b, dir + "/./a.csv"}, {"merge", at("a.sums"), dir + "/./a.sums"},
+		{"merge", at("whole.sums"), at("b.sums"), at("b.sums"), "--subtract"},
 	} {
-		if code, _, stderr := gppl(append(args, "-o", at("twice.sums"))...); code != exitUsage || !strings.Contains(stderr, "and would count twice") {
+		if code, _, stderr := gppl(append(args, "-o", at("twice.sums"))...); code != exitUsage ||
+			!strings.Contains(stderr, "and would count twice") {
 			t.Errorf("%q: exit code %d, %s", args, code, stderr)
 		}
 	}
@@ -148,7 +151,8 @@ func TestSumDates(t *testing.T) {
 		fmt.Fprintf(&b, "2024-03-%02dT%02d:00:00Z,%d\n", 1+i/24, i%24, i%7)
 	}
 	out := filepath.Join(dir, "a.sums")
-	stdout, _ := must(t, "sum", put(t, dir, "d.csv", b.String()), "--from", "2024-03-01", "--to", "2024-04-01", "-o", out, "-q", "--json")
+	stdout, _ := must(t, "sum", put(t, dir, "d.csv", b.String()), "--from", "2024-03-01", "--to", "2024-04-01", "-o", out, "-q",
+		"--json")
 	var info sumsInfo
 	if err := json.Unmarshal([]byte(stdout), &info); err != nil {
 		t.Fatal(err)
@@ -164,7 +168,8 @@ func TestSumsTellDates(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("when,y\n")
 	for i := range 120 {
-		fmt.Fprintf(&b, "%s,%.3f\n", time.Date(2020, 1, 1+i, 0, 0, 0, 0, time.UTC).Format("02.01.2006"), math.Sin(float64(i)/9)+0.1*math.Sin(float64(i*i)))
+		fmt.Fprintf(&b, "%s,%.3f\n", time.Date(2020, 1, 1+i, 0, 0, 0, 0, time.UTC).Format("02.01.2006"),
+			math.Sin(float64(i)/9)+0.1*math.Sin(float64(i*i)))
 	}
 	days := put(t, dir, "d.csv", b.String())
 	first, like, both := filepath.Join(dir, "a.sums"), filepath.Join(dir, "b.sums"), filepath.Join(dir, "c.sums")
@@ -173,30 +178,35 @@ func TestSumsTellDates(t *testing.T) {
 	merge, _ := must(t, "merge", first, like, "-o", both)
 	info, _ := must(t, "info", both)
 	for name, text := range map[string]string{"sum": sum, "merge": merge, "info": info} {
-		if !strings.Contains(text, "2020-01-01 to 2020-04-29, of 2020-01-01 to 2020-04-29 that it takes") || !strings.Contains(text, " hours, in linear time up to ") {
+		if !strings.Contains(text, "2020-01-01 to 2020-04-29, of 2020-01-01 to 2020-04-29 that it takes") ||
+			!strings.Contains(text, " hours, in linear time up to ") {
 			t.Errorf("gppl %s: %s", name, text)
 		}
 	}
 	must(t, "sum", days, "--to", "2020-05-31", "-o", both)
 	fit, _ := must(t, "fit", both, "--forecast", "1")
-	if !strings.Contains(fit, "x are dates: the lengthscale is ") || !strings.Contains(fit, "date,mean") || !strings.Contains(fit, "\n2020-04-30") {
+	if !strings.Contains(fit, "x are dates: the lengthscale is ") || !strings.Contains(fit, "date,mean") ||
+		!strings.Contains(fit, "\n2020-04-30") {
 		t.Errorf("gppl fit: %s", fit)
 	}
 	year, _ := must(t, "fit", both, "--at", "2020")
 	if !strings.Contains(year, "\n2020,") {
 		t.Errorf("gppl fit --at 2020: %s", year)
 	}
-	if wide, _ := must(t, "sum", days, "--from", "2019", "-o", both); !strings.Contains(wide, "of 2019-01-01 to 2020-04-29 that it takes") {
+	if wide, _ := must(t, "sum", days, "--from", "2019", "-o", both); !strings.Contains(wide,
+		"of 2019-01-01 to 2020-04-29 that it takes") {
 		t.Errorf("gppl sum --from 2019: %s", wide)
 	}
-	if _, _, refused := gppl("sum", days, "--from", "x", "-o", both); !strings.Contains(refused, `--from: "x" is not a finite number, nor a date`) {
+	if _, _, refused := gppl("sum", days, "--from", "x", "-o", both); !strings.Contains(refused,
+		`--from: "x" is not a finite number, nor a date`) {
 		t.Errorf("gppl sum --from x: %s", refused)
 	}
 	_, left := must(t, "sum", days, "--from", "2020-02-01", "--to", "2020-05-01", "-o", like)
 	if !strings.Contains(left, "t = 2020-01-01 is not within [2020-02-01, 2020-05-01]") {
 		t.Errorf("rows out of range: %s", left)
 	}
-	if _, _, refused := gppl("sum", days, "--from", "2020-05-01", "-o", like); !strings.Contains(refused, "is not before 2020-04-29, the last x") {
+	if _, _, refused := gppl("sum", days, "--from", "2020-05-01", "-o", like); !strings.Contains(refused,
+		"is not before 2020-04-29, the last x") {
 		t.Errorf("an empty range: %s", refused)
 	}
 	numbers, _ := must(t, "sum", put(t, dir, "n.csv", readings(0, 3000)), "-o", first)
@@ -205,8 +215,8 @@ func TestSumsTellDates(t *testing.T) {
 	}
 }
 
-// TestSumNumberDates wants gppl sum to read numbers that stand for dates as gppl fit does, with the same remark, and to go on with sums
-// of the plain numbers.
+// TestSumNumberDates: gppl sum reads numbers that stand for dates as gppl fit does, with the same remark, and continues sums of
+// plain numbers.
 func TestSumNumberDates(t *testing.T) {
 	dir := t.TempDir()
 	day := time.Date(2024, 1, 31, 0, 0, 0, 0, time.UTC)
@@ -251,7 +261,8 @@ func TestSumNumberDates(t *testing.T) {
 		sum("--time", "number")
 		plain, first := bytesOf(t, out), *info.First
 		before := put(t, dir, "before.sums", string(plain))
-		if remarks := sum("--like", before); !bytes.Equal(bytesOf(t, out), plain) || name != "unix" && !strings.Contains(remarks, "they stay numbers") {
+		if remarks := sum("--like", before); !bytes.Equal(bytesOf(t, out), plain) ||
+			name != "unix" && !strings.Contains(remarks, "they stay numbers") {
 			t.Errorf("%s: other sums by --like of plain numbers from %v: from %v, %q", name, first, *info.First, remarks)
 		}
 	}
@@ -288,7 +299,8 @@ func TestSumBadRows(t *testing.T) {
 	out := filepath.Join(dir, "a.sums")
 	header := []string{"--from", "0", "--to", "10", "--centre", "20", "--largest", "4", "-o", out}
 	stdout, stderr := must(t, append([]string{"sum", bad}, header...)...)
-	for _, want := range []string{"bad.csv, line 11, column 2", `"abc"`, "bad.csv, line 21: wrong number of fields: 1", "bad.csv, line 31: t = 1e+06 is not within [0, 10]", "3 rows were left out", "1 row was left out for lack of a value"} {
+	for _, want := range []string{"bad.csv, line 11, column 2", `"abc"`, "bad.csv, line 21: wrong number of fields: 1",
+		"bad.csv, line 31: t = 1e+06 is not within [0, 10]", "3 rows were left out", "1 row was left out for lack of a value"} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("%q is not in %q", want, stderr)
 		}
@@ -306,13 +318,15 @@ func TestSumBadRows(t *testing.T) {
 	}
 	// Totals and what stands below the table are no bad rows, as in gppl fit.
 	totals := put(t, dir, "totals.csv", "month,y\nJan 2015,5\nFeb 2015,6\nTotal 2015,11\nJan 2016,7\nSource: Office\n")
-	if stdout, stderr := must(t, "sum", totals, "--strict", "-o", out); !strings.Contains(stdout, "3 observations") || !strings.Contains(stderr, "1 row of totals or means was left out") ||
+	if stdout, stderr := must(t, "sum", totals, "--strict", "-o", out); !strings.Contains(stdout, "3 observations") ||
+		!strings.Contains(stderr, "1 row of totals or means was left out") ||
 		!strings.Contains(stderr, "What stands below the table, from line 6 on, was left out") {
 		t.Errorf("%s%s", stdout, stderr)
 	}
 	// A first line of numbers may be data that is lost, which is said once; a first line like the others is data.
 	numbers := put(t, dir, "numbers.csv", strings.Replace(readings(0, 200), "t,level\n", "2,1\n", 1))
-	if _, stderr := must(t, "sum", numbers, "-o", out); strings.Count(stderr, "was read as the header. If it is data, add --no-header.") != 1 {
+	if _, stderr := must(t, "sum", numbers, "-o", out); strings.Count(stderr,
+		"was read as the header. If it is data, add --no-header.") != 1 {
 		t.Errorf("%q", stderr)
 	}
 	headless := put(t, dir, "headless.csv", strings.TrimPrefix(readings(0, 200), "t,level\n"))
@@ -357,7 +371,8 @@ func TestSumExamples(t *testing.T) {
 		t.Errorf("%d predictions", rows)
 	}
 	put(t, ".", "2027.csv", "time,level\n2027-01-01,5\n2027-01-02,5.1\n")
-	if code, _, stderr := gppl("sum", "2027.csv", "--x", "time", "--y", "level", "--like", "two.sums", "-o", "x.sums"); code != exitFailed ||
+	if code, _, stderr := gppl("sum", "2027.csv", "--x", "time", "--y", "level", "--like", "two.sums", "-o",
+		"x.sums"); code != exitFailed ||
 		!strings.Contains(stderr, "the range is that of two.sums: to change it, make two.sums again with --from, --to") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
@@ -401,7 +416,8 @@ func TestSumsHostile(t *testing.T) {
 		{"sum - -o DIR/x.sums", exitUsage, "give --from, --to and --largest"},
 		{"sum - - -o DIR/x.sums", exitUsage, "can be read only once"},
 		{"sum DIR/empty.csv -o DIR/x.sums", exitFailed, "empty.csv: the file is empty"},
-		{"sum DIR/constant.csv -o DIR/x.sums", exitFailed, "gppl: x is 1 in all 20 rows of the first look: if other rows differ, say --from, --to, --centre and --largest"},
+		{"sum DIR/constant.csv -o DIR/x.sums", exitFailed,
+			"gppl: x is 1 in all 20 rows of the first look: if other rows differ, say --from, --to, --centre and --largest"},
 		{"sum DIR/same.csv -o DIR/x.sums", exitFailed, "gppl: y is 5 in all 200 rows of the first look"},
 		{"sum DIR/text.csv -o DIR/x.sums", exitFailed, "found no row with numbers"},
 		{"sum DIR/text.csv --from 0 --to 1 --centre 0 --largest 1 -o DIR/x.sums", exitFailed, "no row could be added"},
@@ -422,7 +438,8 @@ func TestSumsHostile(t *testing.T) {
 		{"merge DIR/good.sums DIR/damaged.sums -o DIR/x.sums", exitFailed, "damaged.sums: the file is damaged"},
 		{"merge DIR/good.sums DIR/short.sums -o DIR/x.sums", exitFailed, "short.sums: the file is cut short"},
 		{"merge DIR/good.sums DIR/good.csv -o DIR/x.sums", exitFailed, "good.csv: this is no file of sums"},
-		{"merge DIR/none.sums DIR/good.sums --subtract -o DIR/x.sums", exitFailed, "good.sums: its 300 observations cannot be among the 0 that"},
+		{"merge DIR/none.sums DIR/good.sums --subtract -o DIR/x.sums", exitFailed,
+			"good.sums: its 300 observations cannot be among the 0 that"},
 		{"info DIR/damaged.sums", exitFailed, "damaged"},
 		{"info", exitUsage, "file of sums is missing"},
 		{"fit DIR/damaged.sums", exitFailed, "damaged"},
@@ -433,7 +450,8 @@ func TestSumsHostile(t *testing.T) {
 		{"fit DIR/good.sums --at noon", exitUsage, "noon"},
 		{"fit DIR/good.sums --at 3 --forecast 2", exitUsage, "exclude each other"},
 		{"fit DIR/good.sums --forecast 0", exitUsage, "at least one step"},
-		{"fit DIR/good.sums --at 11 --out DIR/x.sums -q", exitFailed, "good.sums: 11 is outside the range of these sums, from 0 to 9.9667: sum the files again with --from and --to around it"},
+		{"fit DIR/good.sums --at 11 --out DIR/x.sums -q", exitFailed,
+			"good.sums: 11 is outside the range of these sums, from 0 to 9.9667: sum the files again with --from and --to around it"},
 		{"backtest DIR/good.sums", exitUsage, "good.sums holds sums, and backtest needs observations"},
 		{"compare DIR/good.sums", exitUsage, "compare needs observations"},
 		{"predict DIR/good.sums", exitUsage, "--at DATE predicts from them"},
@@ -537,14 +555,15 @@ func TestSumsForecast(t *testing.T) {
 	}
 }
 
-// TestSumResume stops at a bad row of the third file, mends it, and goes on: the bytes are those of one run. A file that was read is not
-// read again, and must be as it was.
+// TestSumResume stops at a bad row of the third file, corrects it, and continues: the bytes are those of a single run. A file
+// that was read is not read again, and must not have changed.
 func TestSumResume(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	a, b := put(t, dir, "a.csv", readings(0, 1000)), put(t, dir, "b.csv", readings(1000, 2000))
 	c := put(t, dir, "c.csv", readings(2000, 3000)+"101,wet\n")
-	args := []string{"sum", a, b, c, "--from", "0", "--to", "100", "--centre", "20", "--largest", "4", "--strict", "-q", "--resume", "-o", at("all.sums")}
+	args := []string{"sum", a, b, c, "--from", "0", "--to", "100", "--centre", "20", "--largest", "4", "--strict", "-q", "--resume",
+		"-o", at("all.sums")}
 	fails := func(want string) {
 		t.Helper()
 		if code, _, stderr := gppl(args...); code != exitFailed || !strings.Contains(stderr, want) {
@@ -562,7 +581,8 @@ func TestSumResume(t *testing.T) {
 	fails("delete it to begin anew")
 	put(t, dir, "all.sums.partial", string(half))
 
-	if code, _, stderr := gppl(append(args, "--lengthscale", "2")...); code != exitFailed || !strings.Contains(stderr, "other flags") {
+	if code, _, stderr := gppl(append(args, "--lengthscale", "2")...); code != exitFailed ||
+		!strings.Contains(stderr, "other flags") {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 	info, err := os.Stat(a)

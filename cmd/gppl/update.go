@@ -18,15 +18,21 @@ func updateCommand() *cli.Command {
 		Name: "update", Usage: "add new observations to a saved model, and check them", ArgsUsage: "MODEL.json FILE.csv",
 		Description: `Predicts each new observation from all before it, says which are anomalies and whether the parameters still hold,
 and writes the model with the new observations, at the same parameters: gppl predict then forecasts from all of them. The file may
-have the new rows alone, or all rows as they are now; its columns have the names that they had for gppl fit. "-" reads standard input.
+have the new rows alone, or all rows as they are now; its columns have the names that they had for gppl fit. ` +
+			`"-" reads standard input.
 
    gppl update model.json new.csv --model updated.json
    gppl update model.json all.csv --out checked.csv --anomaly 1e-4`,
 		Flags: append(formatFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "y", Usage: "`COLUMN` of values; if not given, the one that the model was learnt from", Category: "THE FILE"},
-			&cli.StringFlag{Name: "model", Aliases: []string{"o"}, Usage: "write the model with the new observations to `FILE.json`, for gppl predict", Category: "RESULTS"},
-			&cli.StringFlag{Name: "out", Usage: "write each new observation, its prediction and its probability to `FILE.csv`", Category: "RESULTS"},
-			&cli.FloatFlag{Name: "anomaly", Value: 0.001, Usage: "list observations with a `PROBABILITY` below this: so many of those that follow the model are listed by chance", Category: "RESULTS"},
+			&cli.StringFlag{Name: "y",
+				Usage: "`COLUMN` of values; if not given, the one that the model was learnt from", Category: "THE FILE"},
+			&cli.StringFlag{Name: "model", Aliases: []string{"o"},
+				Usage: "write the model with the new observations to `FILE.json`, for gppl predict", Category: "RESULTS"},
+			&cli.StringFlag{Name: "out",
+				Usage: "write each new observation, its prediction and its probability to `FILE.csv`", Category: "RESULTS"},
+			&cli.FloatFlag{Name: "anomaly", Value: 0.001,
+				Usage:    "list observations with a `PROBABILITY` below this: so many of those that follow the model are listed by chance",
+				Category: "RESULTS"},
 			jsonFlag(),
 		}...),
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -65,10 +71,11 @@ have the new rows alone, or all rows as they are now; its columns have the names
 	}
 }
 
-// loadModel reads a saved model within the limit of --memory, which it returns.
+// loadModel reads a saved model within the limit of --memory, and returns that limit.
 func loadModel(ctx context.Context, c *cli.Command, path string) (*forecast.Analysis, float64, error) {
 	if isSums(path) {
-		return nil, 0, usageError{fmt.Errorf("%s holds sums: gppl fit %s --at DATE predicts from them, and gppl sum adds observations", path, path)}
+		return nil, 0, usageError{fmt.Errorf("%s holds sums: gppl fit %s --at DATE predicts from them, and gppl sum adds observations",
+			path, path)}
 	}
 	limit, err := memoryLimit(ctx, c)
 	if err != nil {

@@ -26,7 +26,8 @@ func flagNames(c *cli.Command) (names []string) {
 	return names
 }
 
-// flagError rewrites an error of package cli about flags so that it says what the flag takes, or which of the names was meant, or which of all commands has it.
+// flagError rewrites an error of package cli about flags: it says what the flag takes, which of the names was probably meant, or
+// which of all commands has it.
 func flagError(err error, names []string, all []*cli.Command) error {
 	text := err.Error()
 	if found := unknownFlag.FindStringSubmatch(text); found != nil {

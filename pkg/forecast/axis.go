@@ -20,18 +20,17 @@ type Axis struct {
 	Dates  bool      `json:"dates"`
 	Origin time.Time `json:"origin,omitzero"` // the date at x = Zero
 	Zero   float64   `json:"zero,omitempty"`
-	// Months is the number of calendar months between observations if it is constant: 1 for a monthly series, 12 for a yearly one;
-	// otherwise 0.
+	// Months is the constant number of months between observations: 1 for a monthly series, 12 for a yearly one; 0 for none.
 	Months int `json:"months,omitempty"`
-	// Day, unless 0, says that all months are equally long on this axis of years, and on which day of the month they begin.
+	// Day, unless 0, is the day on which months begin on an axis of years whose months are all equally long.
 	Day int `json:"day,omitempty"`
 	// Clock says that the dates have times of day, which are then written.
 	Clock bool `json:"clock,omitempty"`
-	// Period says that dates name a month, a quarter, a half-year, a week, a year or a fiscal year, and not a day: they are written 1987-04,
-	// 1995-Q1, 1995-H1, 2019-W07, 1995 or 1995/96.
+	// Period is what dates name instead of a day: "month", "quarter", "half-year", "week", "year" or "fiscal year", written 1987-04,
+	// 1995-Q1, 1995-H1, 2019-W07, 1995 or 1995/96; "" for days.
 	Period string `json:"period,omitempty"`
-	// Decimals, unless 0, are those that numbers are written with: as many as the file had, of which x differs by rounding or by the lengths of
-	// months and years.
+	// Decimals, unless 0, is the number of decimals that numbers are written with, that of the file: x differs from the numbers
+	// there by rounding or by the lengths of months and years.
 	Decimals int `json:"decimals,omitempty"`
 }
 
@@ -72,8 +71,8 @@ func instant(seconds float64) time.Time {
 	return time.Unix(int64(whole), int64(math.Round(1e6*(seconds-whole)))*1000).UTC()
 }
 
-// calendarMonths returns the most common distance in months between dates that share the day of the month and the time of day, and that
-// day; or between last days of months, and 31. For other dates it returns 0.
+// calendarMonths returns the most common distance in months between dates that share the day of the month and the time of day,
+// and that day; or between last days of months, and 31. For other dates it returns 0.
 func calendarMonths(seconds []float64) (months, day int) {
 	count := map[int]int{}
 	first := instant(seconds[0])
@@ -135,7 +134,8 @@ func (a Axis) Time(x float64) time.Time {
 // fiscalYear is the period of dates such as 1995/96, which begins with the first of its years.
 const fiscalYear = "fiscal year"
 
-// asFiscal is the format of a file with dates of this axis, if f says none and one row alone would not tell: 2010/11 may be a month.
+// asFiscal returns the format of a file with dates of this axis. Without a format in f, a fiscal year is told apart from a month
+// by the axis: 2010/11 may be either.
 func (a Axis) asFiscal(f dataset.TimeFormat) dataset.TimeFormat {
 	if f == dataset.TimeAuto && a.Period == fiscalYear {
 		return dataset.TimeFiscal
@@ -163,7 +163,7 @@ func periodText(period string, t time.Time) (text string, ok bool) {
 	return "", false
 }
 
-// takePeriod lets the axis write dates, in seconds since 1970, as the periods that they begin, if each begins one.
+// takePeriod lets the axis write dates as periods if each date, in seconds since 1970, begins one.
 func (a *Axis) takePeriod(period string, seconds []float64) {
 	for _, s := range seconds {
 		if _, begins := periodText(period, instant(s)); !begins || a.Clock {
@@ -173,8 +173,8 @@ func (a *Axis) takePeriod(period string, seconds []float64) {
 	a.Period = period
 }
 
-// Text returns x as it is written in tables and csv files: a date in ISO form, the month, quarter, half-year, week or year that it
-// begins, or the number.
+// Text returns x as it is written in tables and csv files: a date in ISO form, the month, quarter, half-year, week or year that
+// it begins, or the number.
 func (a Axis) Text(x float64) string {
 	if !a.Dates {
 		if a.Decimals > 0 {
@@ -206,8 +206,8 @@ func (a Axis) texts(x []float64) []string {
 	return all
 }
 
-// Parse is the inverse of Text. On an axis of dates it reads any date that dataset.ParseDate reads, and a year as its first day; on
-// another axis it reads a number.
+// Parse is the inverse of Text. On an axis of dates it reads any date that dataset.ParseDate reads, and a year as its first day;
+// on another axis it reads a number.
 func (a Axis) Parse(text string) (float64, error) {
 	if !a.Dates {
 		v, err := dataset.ParseNumber(text)
@@ -297,14 +297,14 @@ func (a Axis) after(x, step float64, steps int) float64 {
 	return a.fromSeconds(float64(dayIn(month, day).Unix()))
 }
 
-// dayIn is a day of the month that begins with first: its last if it is shorter.
+// dayIn returns a day of the month that begins with first, or its last day if the month is shorter.
 func dayIn(first time.Time, day int) time.Time {
 	return first.AddDate(0, 0, min(day, first.AddDate(0, 1, -1).Day())-1)
 }
 
-// If Axis.Day is not 0, all months on the axis are a twelfth of a year long: a monthly, quarterly or yearly series then has a constant
-// step, although months have 28 to 31 days. Month k begins on Day of the k-th month after Origin (on its last day if it is shorter), at
-// the time of day of Origin; within the month x grows in proportion to time.
+// If Axis.Day is not 0, all months on the axis are a twelfth of a year long: a monthly, quarterly or yearly series then has a
+// constant step, although months have 28 to 31 days. Month k begins on Day of the k-th month after Origin (on its last day if it
+// is shorter), at the time of day of Origin; within the month x grows in proportion to time.
 
 // monthBegin returns the beginning of month k, in seconds since 1970.
 func (a Axis) monthBegin(k int) float64 {

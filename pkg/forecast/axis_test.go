@@ -25,7 +25,8 @@ func TestRegularMonths(t *testing.T) {
 		"months' names": {"1999-01-01", 1, false, func(d time.Time) string { return d.Format("Jan 2006") }, "2003-01"},
 		"years":         {"1999-01-01", 12, false, nil, "2047-01-01"},
 		"29 February":   {"1996-02-29", 12, true, nil, "2044-02-29"},
-		"with a clock":  {"1999-01-01T06:30:00Z", 1, false, func(d time.Time) string { return d.Format("2006-01-02T15:04:05Z") }, "2003-01-01T06:30:00Z"},
+		"with a clock": {"1999-01-01T06:30:00Z", 1, false, func(d time.Time) string { return d.Format("2006-01-02T15:04:05Z") },
+			"2003-01-01T06:30:00Z"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			from, err := time.Parse("2006-01-02T15:04:05Z", test.from)
@@ -82,12 +83,14 @@ func TestRegularMonths(t *testing.T) {
 	}
 }
 
-// TestPeriods writes months, quarters, half-years, weeks and years as such and reads them back; dates within one are written as days.
+// TestPeriods writes months, quarters, half-years, weeks and years as such and reads them back; dates within one are written as
+// days.
 func TestPeriods(t *testing.T) {
 	for _, c := range []struct {
 		period, text, within string
 	}{{"month", "1987-04", "1987-04-02"}, {"quarter", "1995-Q4", "1995-11-01"}, {"week", "2019-W07", "2019-02-12"},
-		{"half-year", "1995-H2", "1995-08-01"}, {"year", "1995", "1995-04-01"}, {"fiscal year", "2000/01", "2000-03-01"}, {"fiscal year", "1999/00", "2000-01-02"}, {"", "1987-04-01", "1987-04-02"}} {
+		{"half-year", "1995-H2", "1995-08-01"}, {"year", "1995", "1995-04-01"}, {"fiscal year", "2000/01", "2000-03-01"},
+		{"fiscal year", "1999/00", "2000-01-02"}, {"", "1987-04-01", "1987-04-02"}} {
 		var seconds []float64
 		for i := range 40 {
 			day := time.Date(1987, time.Month(1+3*i), 1, 0, 0, 0, 0, time.UTC)
@@ -117,13 +120,14 @@ func TestPeriods(t *testing.T) {
 	}
 }
 
-// TestLengthDigits: a length has the digits that are asked for, without a power of ten; a name that is the unit has none after it.
+// TestLengthDigits: a length has the requested digits, without a power of ten; a name that equals the unit is not followed by it.
 func TestLengthDigits(t *testing.T) {
 	if got := (Axis{Name: "Year", Unit: "year"}).Label(); got != "Year" {
 		t.Errorf("an axis of years is called %q", got)
 	}
 	a := Axis{Dates: true, Unit: "day"}
-	for d, want := range map[float64][2]string{1.5738: {"1.574 days", "1.6 days"}, 121.7: {"121.7 days", "120 days"}, 0.2: {"4.8 hours", "4.8 hours"}} {
+	for d, want := range map[float64][2]string{1.5738: {"1.574 days", "1.6 days"}, 121.7: {"121.7 days", "120 days"},
+		0.2: {"4.8 hours", "4.8 hours"}} {
 		if got := [2]string{a.Length(d), a.length(d, 2)}; got != want {
 			t.Errorf("%v days: %q, want %q", d, got, want)
 		}

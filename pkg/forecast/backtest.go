@@ -27,13 +27,12 @@ type BacktestPlan struct {
 	// Step is the distance between origins, in observations; 0 means Horizon, so that
 	// every observation is forecast once.
 	Step int
-	// Window is the largest number of observations to train on; 0 means all before the
-	// origin.
+	// Window is the largest number of observations to train on; 0 means all before the origin.
 	Window int
-	// Together is the number of origins whose forecasts are made at the same time: the Forecaster must then be safe for concurrent use. 0 means 1.
+	// Together is the number of origins whose forecasts are made at the same time. Above 1, the Forecaster must be safe for
+	// concurrent use; 0 means 1.
 	Together int
-	// Season is the season of MASE and of the seasonal naive forecast, in observations;
-	// 0 means 1.
+	// Season is the season of MASE and of the seasonal naive forecast, in observations; 0 means 1.
 	Season int
 	// Levels are those of the central intervals; nil means 0.5 and 0.95.
 	Levels []float64
@@ -46,8 +45,7 @@ type Yardstick struct {
 	Season   int // observations after which it repeats; 0 if it does not
 }
 
-// Scores are the scores of many forecasts of one value each; the functions of the same
-// names define them.
+// Scores are the scores of many forecasts of one value each; the functions of the same names define them.
 type Scores struct {
 	N         int // forecasts
 	RMSE      float64
@@ -56,7 +54,7 @@ type Scores struct {
 	SMAPE     float64
 	NLPD      float64
 	CRPS      float64
-	Spread    float64          // root mean square of (y − f)/s, s half the distance between the quantiles at 15.9 and 84.1 %; 1 if s is right
+	Spread    float64          // RMS of (y − f)/s, s half the distance of the quantiles at 15.9 and 84.1 %; 1 if s is correct
 	Intervals []IntervalScores // by level
 }
 
@@ -77,8 +75,7 @@ type Origin struct {
 	Forecast     Predictive // nil if there is none
 }
 
-// Report is the result of a backtest. All scores are over the origins that have a
-// forecast.
+// Report is the result of a backtest. All scores are over the origins that have a forecast.
 type Report struct {
 	Model, Naive Scores // Naive is the yardstick's forecast of the same values
 	// Against is the yardstick: of several, the one with the least mean absolute error over all origins.
@@ -88,10 +85,9 @@ type Report struct {
 	Failed  int // origins without a forecast
 }
 
-// Backtest forecasts y from rolling origins (Tashman 2000): at First, First + Step, …, as
-// long as Horizon observations follow, it asks the Forecaster to learn from the observations before
-// the origin, and scores the forecast of those after it beside the best of the yardsticks or, without any, beside the seasonal naive one. If a
-// forecast fails, the origin is reported with its error and the backtest continues.
+// Backtest forecasts y from rolling origins (Tashman 2000): at First, First + Step, …, as long as Horizon observations follow,
+// the Forecaster learns from the observations before the origin. Its forecast of those after it is scored with the best yardstick
+// or, without any, the seasonal naive forecast. An origin whose forecast fails is reported with its error.
 //
 // It is an error if the plan is out of range or has no origin, if y is not finite, or if no
 // origin has a forecast. When ctx ends, the report so far is returned with its error.
@@ -175,11 +171,13 @@ func (p BacktestPlan) filled(y []float64) (BacktestPlan, error) {
 	case p.Step < 0 || p.Window < 0 || p.Together < 0 || p.Season < 0:
 		return p, errors.New("forecast: Step, Window, Together and Season may not be negative")
 	case p.First <= p.Season:
-		return p, fmt.Errorf("forecast: %d observations before the first origin for a season of %d: want more than one season", p.First, p.Season)
+		return p, fmt.Errorf("forecast: %d observations before the first origin for a season of %d: want more than one season",
+			p.First, p.Season)
 	case p.Window > 0 && p.Window <= p.Season:
 		return p, fmt.Errorf("forecast: a window of %d observations for a season of %d: want more than one season", p.Window, p.Season)
 	case p.First+p.Horizon > len(y):
-		return p, fmt.Errorf("forecast: %d observations for a first origin at %d and a horizon of %d: there is none", len(y), p.First, p.Horizon)
+		return p, fmt.Errorf("forecast: %d observations for a first origin at %d and a horizon of %d: there is none",
+			len(y), p.First, p.Horizon)
 	}
 	for _, level := range p.Levels {
 		if !(level > 0 && level < 1) {
@@ -247,8 +245,8 @@ func (b *bench) report(r *Report, against []Yardstick, horizon int) {
 	}
 }
 
-// ScoresOf returns the scores of a forecast of y, with intervals at the levels: what came before it in train scales MASE by its season
-// (Scale). It is an error if a mean is not finite.
+// ScoresOf returns the scores of a forecast of y, with intervals at the levels. MASE is scaled by the seasonal differences of
+// train, the values before y (Scale). It is an error if a mean is not finite.
 func ScoresOf(p Predictive, y, train []float64, season int, levels []float64) (Scores, error) {
 	b := bench{levels: levels}
 	all, err := b.singles(p, y, Scale(train, season))
@@ -268,7 +266,7 @@ func (b *bench) singles(p Predictive, y []float64, scale float64) ([]single, err
 	}
 	below, above := p.Quantile(oneBelow), p.Quantile(1-oneBelow)
 	for i := range y {
-		const most = 1e6 // standard deviations, of a forecast that was sure
+		const most = 1e6 // standard deviations, for a forecast without spread
 		if out[i].absolute > 0 {
 			z := min(most, 2*out[i].absolute/(above[i]-below[i]))
 			out[i].squareSpread = z * z
@@ -319,7 +317,8 @@ func (b *bench) summarise(all []single) Scores {
 // String renders the scores on one line.
 func (s Scores) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "n=%d RMSE %.4g, MAE %.4g, MASE %.3f, sMAPE %.2f %%, NLPD %.3f, CRPS %.4g", s.N, s.RMSE, s.MAE, s.MASE, s.SMAPE, s.NLPD, s.CRPS)
+	fmt.Fprintf(&b, "n=%d RMSE %.4g, MAE %.4g, MASE %.3f, sMAPE %.2f %%, NLPD %.3f, CRPS %.4g",
+		s.N, s.RMSE, s.MAE, s.MASE, s.SMAPE, s.NLPD, s.CRPS)
 	for _, i := range s.Intervals {
 		fmt.Fprintf(&b, ", %g %% intervals hold %.1f %% (width %.4g)", 100*i.Level, 100*i.Coverage, i.Width)
 	}

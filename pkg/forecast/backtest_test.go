@@ -106,12 +106,13 @@ func TestConcurrentOrigins(t *testing.T) {
 	y := walk(100)
 	report := func(together int) *forecast.Report {
 		plan := forecast.BacktestPlan{First: 40, Horizon: 5, Season: 4, Together: together}
-		r, err := forecast.Backtest(context.Background(), y, plan, func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
-			if train.To == 60 {
-				return nil, errors.New("no model")
-			}
-			return forecast.SeasonalNaive(y[train.From:train.To], 4, test.Len())
-		})
+		r, err := forecast.Backtest(context.Background(), y, plan,
+			func(_ context.Context, train, test forecast.Window) (forecast.Predictive, error) {
+				if train.To == 60 {
+					return nil, errors.New("no model")
+				}
+				return forecast.SeasonalNaive(y[train.From:train.To], 4, test.Len())
+			})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +147,8 @@ func TestBacktestFailures(t *testing.T) {
 	if err != nil || r.Failed != 3 || len(r.Origins) != 10 || r.Model.N != 14 || len(fits) != 7 {
 		t.Errorf("%d of %d origins failed, %d values, %d fits (%v)", r.Failed, len(r.Origins), r.Model.N, len(fits), err)
 	}
-	if !errors.Is(r.Origins[0].Err, broken) || r.Origins[1].Err != nil || !errors.Is(r.Origins[5].Err, broken) || r.Origins[6].Err == nil {
+	if !errors.Is(r.Origins[0].Err, broken) || r.Origins[1].Err != nil || !errors.Is(r.Origins[5].Err, broken) ||
+		r.Origins[6].Err == nil {
 		t.Errorf("origins %+v", r.Origins)
 	}
 	never := func(context.Context, forecast.Window, forecast.Window) (forecast.Predictive, error) {

@@ -10,7 +10,7 @@ const (
 	ByEvidence                  // of the structures of the automatic search, whose parameters have weak priors
 )
 
-// bic returns the Bayesian information criterion, 2·nll + parameters·log n, of n observations (Schwarz 1978, Annals of Statistics 6).
+// bic returns the Bayesian information criterion of n observations, 2·nll + parameters·log n (Schwarz 1978, Ann. Stat. 6).
 func bic(nll float64, parameters, n int) float64 {
 	return 2*nll + float64(parameters)*math.Log(float64(n))
 }

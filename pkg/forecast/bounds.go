@@ -9,12 +9,13 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// Bounds are what the values of a series cannot leave, such as 0 and 100 for per cent. Models are then of the log odds of y between the bounds, in
-// the place of log y.
+// Bounds are limits that the values of a series cannot leave, such as 0 and 100 for per cent. Models are then of the log odds of
+// y between the bounds instead of log y.
 type Bounds struct {
 	Lo float64 `json:"lo"`
 	Hi float64 `json:"hi"`
-	// Beyond is how far beyond the bounds the log odds are infinite: 0, or where values are at a bound, half the distance of the next from it.
+	// Beyond is the distance outside the bounds at which the log odds are infinite: 0 or, if values lie at a bound, half the
+	// distance of the next value from it.
 	Beyond float64 `json:"beyond,omitempty"`
 }
 
@@ -45,7 +46,7 @@ func (b *Bounds) holds(y float64) error {
 	return nil
 }
 
-// checkAll returns an error for bounds that no series of these values can have; nil are none.
+// checkAll returns an error if bounds are invalid or a value is beyond them; nil means no bounds.
 func (b *Bounds) checkAll(y []float64) error {
 	if b == nil {
 		return nil
@@ -88,7 +89,7 @@ func (s *Series) setBounds(b Bounds) {
 	s.Bounds = &b
 }
 
-// logName is what models of log y are of.
+// logName names the scale that takes the place of log y; "" for log y itself.
 func (s *Series) logName() string {
 	if s.Bounds != nil {
 		return "log odds"
@@ -96,7 +97,8 @@ func (s *Series) logName() string {
 	return ""
 }
 
-// wrongValues returns an error that names the line of each value that a check finds wrong; of values of rows in the given order, nil for all.
+// wrongValues returns an error that names the line of each value that a check rejects. The values are those of the rows in the
+// given order, nil for all rows.
 func wrongValues(y []float64, m dataset.CSVMore, order []int, check func(i int, v float64) error) error {
 	var wrong dataset.CSVRowsError
 	for i, v := range y {

@@ -10,9 +10,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// calendarPeriods returns the periods, in the unit of the axis, that dates with this step suggest: a year for monthly, quarterly and
-// weekly series, and a quarter for weekly ones of which the weeks 13 apart are alike, a week and a year for daily ones, a day and a week for hourly ones and steps down to a minute. Series of numbers have
-// none, but for days in years.
+// calendarPeriods returns the periods, in the unit of the axis, that dates with this step suggest: a year for monthly, quarterly
+// and weekly series, and a quarter for weekly ones if weeks 13 apart are alike; a week and a year for daily series; a day and a
+// week for steps from a minute to six hours. Series of numbers have none, unless the unit is the year.
 func (s *Series) calendarPeriods() []float64 {
 	if !s.Axis.Dates && s.Axis.Unit != "year" || !s.Even {
 		return nil
@@ -47,14 +47,16 @@ func (s *Series) calendarPeriods() []float64 {
 	return nil
 }
 
-// Season returns what a season is called: year, week, day or hour where dates, or numbers in years, have that period, else its length.
+// Season names a period of dates, or of numbers in years: year, quarter, week, day or hour; any other by its length.
 func (a Axis) Season(period float64) string {
 	if a.Dates || a.Unit == "year" {
 		unit := unitSeconds[a.Unit]
 		for _, u := range []struct {
 			name    string
 			seconds float64
-		}{{"year", a.yearLength() * unit}, {"quarter", a.yearLength() / 4 * unit}, {"week", 7 * 86400}, {"day", 86400}, {"hour", 3600}} {
+		}{
+			{"year", a.yearLength() * unit}, {"quarter", a.yearLength() / 4 * unit}, {"week", 7 * 86400}, {"day", 86400}, {"hour", 3600},
+		} {
 			if math.Abs(period*unit/u.seconds-1) < 0.01 {
 				return u.name
 			}
@@ -76,27 +78,28 @@ func (s *Series) seasonsOf(terms []gppl.Kernel) (seasons []string) {
 	return seasons
 }
 
-// leastPeriods is how many periods of a season the series must span, and how many steps a period must have, for the season to be
-// offered.
+// leastPeriods is the number of periods that a series must span, and of steps that a period must have, to be tried.
 const leastPeriods = 1.5
 
-// CheckPeriod returns an error if the automatic choice would leave out a season of this period: the compared observations must span at
-// least leastPeriods of it, and the period must be longer than as many steps.
+// CheckPeriod returns an error if the automatic search would leave out a season of this period: the compared observations must
+// span at least leastPeriods of it, and the period must be longer than as many steps.
 func (s *Series) CheckPeriod(period float64, o Options) error {
 	searched := PlanFit(s, o).Searched
 	span := s.X[len(s.X)-1] - s.X[len(s.X)-searched]
 	switch {
 	case period > span/leastPeriods:
-		return fmt.Errorf("forecast: the period of %s is too long: structures are compared on the latest %d observations, which span %s, and must span one and a half periods",
+		return fmt.Errorf("forecast: the period of %s is too long: "+
+			"structures are compared on the latest %d observations, which span %s, and must span one and a half periods",
 			s.Axis.Length(period), searched, s.Axis.Length(span))
 	case period <= leastPeriods*s.Step:
-		return fmt.Errorf("forecast: the period of %s is too short for observations %s apart: it must be longer than one and a half of their distances", s.Axis.Length(period), s.Axis.Length(s.Step))
+		return fmt.Errorf("forecast: the period of %s is too short for observations %s apart: "+
+			"it must be longer than one and a half of their distances", s.Axis.Length(period), s.Axis.Length(s.Step))
 	}
 	return nil
 }
 
-// ParsePeriod reads a period and returns it in the unit of the axis. If x are dates, it is a length with a unit (1y, 3mo, 52w, 7d, 24h,
-// 90min, 30s) or a number of steps; otherwise it is a number in the unit of x.
+// ParsePeriod reads a period and returns it in the unit of the axis. If x are dates, it is a length with a unit (1y, 3mo, 52w,
+// 7d, 24h, 90min, 30s) or a number of steps; otherwise it is a number in the unit of x.
 func (s *Series) ParsePeriod(text string) (float64, error) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	digits := strings.TrimRight(text, "abcdefghijklmnopqrstuvwxyz ")
@@ -129,7 +132,8 @@ func (s *Series) ParsePeriod(text string) (float64, error) {
 const yearSeconds = 365.2425 * 86400
 
 var periodUnits = map[string]float64{
-	"y": yearSeconds, "year": yearSeconds, "years": yearSeconds, "mo": yearSeconds / 12, "month": yearSeconds / 12, "months": yearSeconds / 12,
+	"y": yearSeconds, "year": yearSeconds, "years": yearSeconds,
+	"mo": yearSeconds / 12, "month": yearSeconds / 12, "months": yearSeconds / 12,
 	"w": 7 * 86400, "week": 7 * 86400, "weeks": 7 * 86400, "d": 86400, "day": 86400, "days": 86400,
 	"h": 3600, "hour": 3600, "hours": 3600, "min": 60, "minutes": 60, "s": 1, "seconds": 1,
 }

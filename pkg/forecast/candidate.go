@@ -8,45 +8,45 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// candidate is a kind of model that may have a part in a forecast. All are Gaussian processes, so that training, evidence, conditioning
-// and predictive distributions are the same for every candidate (policy, member): a candidate says what is its own. A new one is a file
-// with its methods, and a line in candidates.
+// candidate is a kind of model that may have a part in a forecast. All are Gaussian processes, so training, evidence,
+// conditioning and predictive distributions are the same for all (policy, member): a candidate says only what differs. A new one
+// is a file with its methods, and an entry in candidates.
 type candidate interface {
-	// name is that of a sum of its terms, in tables and files; named reports whether a model of that name is one of its own.
+	// name returns the name of a sum of its terms in tables and files; named reports whether a model of that name belongs to it.
 	name(terms []gppl.Kernel) string
 	named(name string) bool
-	// propose returns the models to train for the series of a search; none if it does not apply. A candidate whose share is fixed is
-	// asked when the search has ended.
+	// propose returns the models to train in a search; none if it does not apply. A candidate with a fixed share is asked last.
 	propose(p *policy) ([]proposal, error)
 	// grown reports whether the search may add terms to its best model.
 	grown() bool
-	// takesPart reports whether a trained model of it has a part in the forecast, beside the others of the search.
+	// takesPart reports whether a trained model of it takes part in the forecast, beside the others of the search.
 	takesPart(p *policy, t *trial) bool
 	// share is the weight of its model in a forecast from n observations; fixed is false if the evidence decides it.
 	share(n int) (weight float64, fixed bool)
-	// prior replaces the weak prior of the i-th parameter of a model, by none if its Sigma is 0; ok is false where it does not.
+	// prior replaces the weak prior of the i-th parameter of a model, or removes it by a Sigma of 0; ok is false if it keeps it.
 	prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool)
-	// slope is the prior variance of the slope of a linear trend about which its models are, of n observations.
+	// slope is the prior variance of the slope of a linear trend in its models, for n observations.
 	slope(n int) float64
-	// odds is the logarithm of the prior odds of a model, in nats: what the evidence of others must be higher by.
+	// odds is the log of the prior odds of a model, in nats: the evidence of other models must be higher by this much.
 	odds(k gppl.Kernel) float64
-	// says is what a table and the summary say of its model in a forecast; "" for no more than of any.
+	// says returns what a table and the summary say of its model in a forecast; "" for nothing beyond what they say of any model.
 	says(weight float64) (note, summary string)
 }
 
-// walker is a candidate whose models begin with a walk: a term whose level wanders, since it returns only beyond a lengthscale, its reach, that is
-// held far outside the observations. Names and shared priors leave the walk in its place; its variance is told by its steps.
+// walker is a candidate whose models begin with a walk: a term whose level wanders, since the lengthscale beyond which it
+// returns, its reach, is held far beyond the data. Names and shared priors keep it as the first term, and count its variance in
+// steps.
 type walker interface {
 	candidate
-	// reach returns the reach of a walk; 0 of another first term, as a search for shifts tries in its place.
+	// reach returns the reach of a walk; 0 for another first term, which a search for shifts tries instead of the walk.
 	reach(first gppl.Kernel) float64
-	// unit is what series that share priors count the i-th parameter of a walk in, if that is no length of x; 1 for its own value.
+	// unit is that in which shared priors count the i-th parameter of a walk, unless it is a length of x; 1 for its own value.
 	unit(i int, reach, step float64) float64
-	// lasts reports whether a search for shifts keeps the walk, rather than to try shifts alone in its place.
+	// lasts reports whether a search for shifts keeps the walk instead of trying shifts alone.
 	lasts() bool
 }
 
-// candidates are those of the automatic search, in the order in which they are tried: of a name that several take, the last has it.
+// candidates are those of the automatic search, in the order of trial. A name that several take belongs to the last.
 var candidates = []candidate{stationary{}, noiseAlone{}, wiener{}, dampedTrend{}, randomWalk{}}
 
 // candidateNamed returns the candidate of a name in a file.
@@ -64,7 +64,7 @@ type proposal struct {
 	terms []gppl.Kernel
 	noise float64
 	only  *place // nil for all
-	// fix holds parameters of the model; nil for none but those that policy.hold holds.
+	// fix holds parameters of the model; nil if only policy.hold does.
 	fix func(gppl.Model) gppl.Model
 }
 
@@ -103,16 +103,16 @@ type Candidate struct {
 	Seasons    []string `json:"seasons,omitempty"`
 	Trend      string   `json:"trend"`            // linear, quadratic or none
 	Log        bool     `json:"log,omitempty"`    // of log y
-	Scale      string   `json:"scale,omitempty"`  // what takes the place of log y: "log odds" between bounds
+	Scale      string   `json:"scale,omitempty"`  // what replaces log y: "log odds" between bounds
 	NLL        float64  `json:"nll"`              // nats, of y
-	Score      float64  `json:"score,omitempty"`  // nats: the negative log evidence, parameters integrated out; only if Options.Kernels is nil
-	Rough      bool     `json:"rough,omitempty"`  // the penalty in Score is BIC's: the curvature at the optimum is not positive definite
+	Score      float64  `json:"score,omitempty"`  // nats, the negative log evidence; only if Options.Kernels is nil
+	Rough      bool     `json:"rough,omitempty"`  // Score has the penalty of BIC: the curvature is not positive definite
 	Weight     float64  `json:"weight,omitempty"` // of the candidate in the average of forecasts
 	BIC        float64  `json:"bic"`
 	Parameters int      `json:"parameters"` // trained, noise included
 	Model      string   `json:"model"`
 	Status     string   `json:"status"` // of training (gppl.Status); of a named kernel "doubtful" where Doubts says why
-	// Search is what was searched before the optimum of a named kernel was called one, and Doubts why it may not be one.
+	// Search describes the search behind the optimum of a named kernel, and Doubts says why it may not be the optimum.
 	Search      string   `json:"search,omitempty"`
 	Doubts      []string `json:"doubts,omitempty"`
 	Engine      string   `json:"engine"`
@@ -142,7 +142,7 @@ func (c Candidate) Name() string {
 	return name
 }
 
-// FixedWeight reports whether the weight of the candidate does not depend on its evidence, and what a table and the summary say of that.
+// FixedWeight reports whether the weight does not depend on the evidence, and what a table and the summary say of that.
 func (c Candidate) FixedWeight() (fixed bool, note, summary string) {
 	_, fixed = c.kind.share(0)
 	note, summary = c.kind.says(c.Weight)
@@ -166,7 +166,7 @@ func (c *Candidate) describe(r *gppl.Result, n int) {
 	c.Model, c.Status, c.Engine = r.Model.String(), string(r.Status), r.Engine
 }
 
-// setDoubts sets what is doubted of a named kernel: the reason why training was no success, and the warnings.
+// setDoubts sets the doubts about a named kernel: the reason why training did not succeed, and the warnings.
 func (c *Candidate) setDoubts(r *gppl.Result) {
 	c.Doubts = nil
 	if r.Status == gppl.Converged || r.Status == gppl.Stopped {

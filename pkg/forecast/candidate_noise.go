@@ -7,10 +7,10 @@ type noiseAlone struct{ byEvidence }
 
 var _ candidate = noiseAlone{}
 
-// startNoise is the noise variance at which training begins, of the standardised series.
+// startNoise is the noise variance of the standardised series at which training begins.
 const startNoise = 0.05
 
-// whiteTerm stands for no signal in a list of terms. The noise of the model has its part: its variance is held at next to nothing.
+// whiteTerm stands for no signal in a list of terms. Its variance is held near zero, since the model's noise has its role.
 var whiteTerm = gppl.White{Variance: 1e-9}
 
 func (noiseAlone) named(name string) bool { return name == kernelName(whiteTerm) }

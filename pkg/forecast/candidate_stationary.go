@@ -7,8 +7,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// stationary is the candidate of sums of stationary kernels: a smooth, a less smooth and a rough signal, seasons, and the nesting of two.
-// The search begins with each alone, and each signal with a season; the best sum grows.
+// stationary is the candidate of sums of stationary kernels: a smooth, a less smooth and a rough signal, seasons, and nested
+// seasons. The search begins with each alone and with each signal plus a season; the best sum then grows.
 type stationary struct{ byEvidence }
 
 var _ candidate = stationary{}
@@ -16,7 +16,7 @@ var _ candidate = stationary{}
 // signals are the names of its terms without a period.
 var signals = []string{"SE", "Matern32", "Laplace"}
 
-// named is true of any sum: one that another candidate has is that one's.
+// named is true for any sum: other candidates come later in candidates, and take theirs.
 func (stationary) named(string) bool { return true }
 
 // propose returns the sums with which the search begins.
@@ -35,7 +35,7 @@ func (c stationary) propose(p *policy) (all []proposal, err error) {
 	return all, nil
 }
 
-// signal returns a kernel at values of the middle of its prior, or with a short lengthscale, as what a slow term leaves asks for.
+// signal returns a kernel at the median of its prior, or with a short lengthscale, which suits what a slow term leaves.
 func (stationary) signal(name string, e extent, short bool) gppl.Kernel {
 	middle := func(k gppl.Kernel) float64 {
 		p, _ := priorOf(k, gppl.Param{Role: gppl.RoleLengthscale}, e)
@@ -71,13 +71,14 @@ func (stationary) seasonal(s season) gppl.Kernel {
 	return gppl.LocPer{Variance: 0.3, Lengthscale: seasonPeriods * s.period, Period: s.period, PeriodicLengthscale: 0.8}
 }
 
-// turning is a season of two harmonics, which takes time linear in n whatever x is.
+// turning is a season of two harmonics, whose cost is linear in n for any x.
 func (stationary) turning(s season) gppl.Kernel {
 	return gppl.Rotation{Variance: 0.3, Period: s.period, Quality: seasonQuality, Difference: 0.5, Mix: 0.5}
 }
 
-// additions returns the terms that may be added to a sum: each kind of signal once, each season once, and one cycle of nested seasons. The cycle has
-// neither season: what it says of an hour of Sundays tells little of the other hours, so that the level of a Sunday is a season of its own.
+// additions returns the terms that may be added to a sum: each kind of signal once, each season once, and one cycle of nested
+// seasons. A cycle leaves room for both of its seasons: what it says of an hour on Sundays says little of the other hours, so the
+// level of a Sunday needs a season of its own.
 func (c stationary) additions(p *policy, terms []gppl.Kernel) (more []gppl.Kernel) {
 	for _, name := range signals {
 		if !slices.ContainsFunc(terms, func(t gppl.Kernel) bool { return kernelName(t) == name }) {
@@ -108,8 +109,8 @@ func nested(seasons []season) (short, long season, ok bool) {
 	return short, long, false
 }
 
-// cycle is a short season whose shape depends on its place in the longer one: a day resembles the same day of other weeks more than its
-// neighbours. A sum of two seasons would add the same shape to every day.
+// cycle is a short season whose shape depends on its place in the longer one: a day resembles the same day of other weeks more
+// than its neighbours. A sum of two seasons would add the same shape to every day.
 func cycle(short, long season) gppl.Kernel {
 	const weeks = 4 // typical number of long seasons over which the shape changes
 	return gppl.Mul(gppl.LocPer{Variance: 0.2, Lengthscale: weeks * long.period, Period: short.period, PeriodicLengthscale: 0.8},

@@ -48,10 +48,12 @@ func (heldLevel) share(int) (weight float64, fixed bool) { return 0.1, true }
 func (heldLevel) says(float64) (note, summary string) { return "a note", "a summary" }
 
 func (heldLevel) propose(p *policy) ([]proposal, error) {
-	return []proposal{{terms: []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: p.extent.span}}, noise: startNoise, only: &place{trend: "none"}}}, nil
+	return []proposal{{terms: []gppl.Kernel{gppl.SE{Variance: 1, Lengthscale: p.extent.span}}, noise: startNoise,
+		only: &place{trend: "none"}}}, nil
 }
 
-// TestNewCandidate: a new candidate is its methods and a place in the list. It is searched, averaged, tested, saved and read again.
+// TestNewCandidate: a new candidate is its methods and an entry in the list. It is searched, averaged, tested, saved and read
+// again.
 func TestNewCandidate(t *testing.T) {
 	before := candidates
 	defer func() { candidates = before }()
@@ -85,7 +87,7 @@ func TestNewCandidate(t *testing.T) {
 	}
 }
 
-// TestCandidatesOfMembers: the models of a forecast, and those of the same forecast from a file, are of the candidates in the table.
+// TestCandidatesOfMembers: the models of a forecast, also of one from a file, belong to the candidates in the table.
 func TestCandidatesOfMembers(t *testing.T) {
 	a := automatic(t, walked(t, 30), Options{})
 	for _, a := range []*Analysis{a, reloaded(t, a)} {
@@ -121,20 +123,22 @@ func TestNameOfSeveralSeasons(t *testing.T) {
 // A model without the walk, which a search for shifts tries too, has no prior of its steps.
 func TestPriorWithoutTheWalk(t *testing.T) {
 	e := extent{1, 100}
-	for k, want := range map[gppl.Kernel]bool{gppl.Laplace{Variance: 1, Lengthscale: 9}: true, gppl.LocPer{Variance: 1, Period: 7}: false} {
+	for k, want := range map[gppl.Kernel]bool{gppl.Laplace{Variance: 1, Lengthscale: 9}: true,
+		gppl.LocPer{Variance: 1, Period: 7}: false} {
 		for _, of := range []candidate{wiener{}, randomWalk{}} {
 			if _, ok := of.prior(gppl.Model{Kernel: k, Noise: 1}, 0, e); ok != want {
 				t.Errorf("%T, %v: a prior: %v", of, k, ok)
 			}
 		}
 	}
-	product := gppl.Mul(gppl.LocPer{Variance: 1, Lengthscale: 9, Period: 1, PeriodicLengthscale: 1}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 7})
+	product := gppl.Mul(gppl.LocPer{Variance: 1, Lengthscale: 9, Period: 1, PeriodicLengthscale: 1},
+		gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 7})
 	if _, ok := (wiener{}).prior(gppl.Model{Kernel: product, Noise: 1}, 0, e); ok {
 		t.Error("a product has the prior of a walk")
 	}
 }
 
-// TestLevelOfTheLongSeason: beside the shape of a day by its place in the week, the level of a day by its place in the week may be added.
+// TestLevelOfTheLongSeason: besides the shape of a day by its place in the week, the level of a day by its place may be added.
 func TestLevelOfTheLongSeason(t *testing.T) {
 	day, week := season{1, true}, season{7, true}
 	p := &policy{seasons: []season{day, week}, extent: extent{1.0 / 24, 28}}

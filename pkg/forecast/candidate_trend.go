@@ -8,13 +8,14 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// dampedTrend is the candidate of a level that wanders and follows a slope that lasts for some steps, about a linear trend, in series of
-// lasting observations or more, but fewer than telling: what exponential smoothing calls a damped local linear trend (gppl.DampedTrend), with observation noise.
+// dampedTrend is the candidate of a damped local linear trend, as exponential smoothing calls it (gppl.DampedTrend): a level that
+// wanders about a linear trend and follows a slope that lasts for some steps, with observation noise. It is proposed in series of
+// at least lasting and fewer than telling observations.
 //
-// Fewer observations show slopes that do not last. In M4's weekly series of 150 to 400 observations it was no better than the other candidates.
+// The slopes that fewer observations show do not last. It was no better than others in M4's weekly series of 150 to 400.
 //
-// As of randomWalk, the lengthscale, beyond which the level returns, is fixed far beyond the range of x. Matern32, which bends as it does,
-// returns to the trend as soon as its slope is forgotten.
+// The lengthscale, beyond which the level returns, is fixed far beyond the range of x, as in randomWalk. Matern32, whose paths
+// are as smooth, returns to the trend as soon as its slope is forgotten.
 type dampedTrend struct{ byEvidence }
 
 var _ walker = dampedTrend{}
@@ -23,10 +24,10 @@ var _ walker = dampedTrend{}
 const trendName = "DampedTrend"
 
 const (
-	// returnsByChance is the advantage in nats of a damped trend over what returns to a line: by as much the likelihood of a process that
-	// returns exceeds that of a walk on average, if the series is a walk (see neverReturns).
+	// returnsByChance is the advantage in nats of a damped trend over models that return to a line. Even if the series is a walk,
+	// the likelihood of a process that returns is higher by this much on average (see neverReturns).
 	returnsByChance = 2
-	// slopeLasts is the prior median of the number of steps for which a slope lasts, and slopeSpread the standard deviation of its logarithm.
+	// slopeLasts is the prior median of the number of steps for which a slope lasts, slopeSpread the standard deviation of its log.
 	slopeLasts, slopeSpread = 8, 1
 )
 
@@ -34,20 +35,21 @@ func (dampedTrend) odds(gppl.Kernel) float64 { return returnsByChance }
 
 func (dampedTrend) named(name string) bool { return strings.HasPrefix(name, trendName) }
 
-// grown is false: a sum that grows from it would end another place than without it, in series that it does not describe better.
+// grown is false: growing it would change where the search ends, even in series that it does not describe better.
 func (dampedTrend) grown() bool { return false }
 
-// propose returns the process with a linear trend on each scale; none for series of few or of many observations, of counts, or where priors
-// were given.
+// propose returns the process with a linear trend on each scale; none for short or long series, counts, and with given priors.
 func (dampedTrend) propose(p *policy) (all []proposal, err error) {
 	n := len(p.series.X)
 	if n < lasting || n >= telling || len(p.options.Priors) > 0 || p.series.Counting != nil || !slices.Contains(p.trends, "linear") {
 		return nil, nil
 	}
 	reach := walkReach * p.extent.span
-	k := gppl.DampedTrend{Variance: stepVariance * reach / (2 * p.extent.step), Lengthscale: reach, Memory: slopeLasts * p.extent.step / reach}
+	k := gppl.DampedTrend{Variance: stepVariance * reach / (2 * p.extent.step), Lengthscale: reach,
+		Memory: slopeLasts * p.extent.step / reach}
 	for scale := range p.scales {
-		all = append(all, proposal{terms: []gppl.Kernel{k}, noise: seasonalNoise, only: &place{scale: scale, trend: "linear"}, fix: fixReach})
+		all = append(all, proposal{terms: []gppl.Kernel{k}, noise: seasonalNoise,
+			only: &place{scale: scale, trend: "linear"}, fix: fixReach})
 	}
 	return all, nil
 }
@@ -55,7 +57,7 @@ func (dampedTrend) propose(p *policy) (all []proposal, err error) {
 // fixReach holds the lengthscale of the first term.
 func fixReach(m gppl.Model) gppl.Model { return m.Fix(m.Params()[1].Name) }
 
-// prior is that of the variance, by which the level of steps far apart wanders, and of the memory.
+// prior is that of the variance, which sets how far the level wanders over many steps, and of the memory.
 func (c dampedTrend) prior(m gppl.Model, i int, e extent) (p gppl.LogNormal, ok bool) {
 	if reach := c.reach(sumTerms(m.Kernel)[0]); reach > 0 && i == 2 {
 		return gppl.LogNormal{Mu: math.Log(slopeLasts * e.step / reach), Sigma: slopeSpread}, true
@@ -70,7 +72,7 @@ func (dampedTrend) reach(first gppl.Kernel) float64 {
 	return 0
 }
 
-// unit is that of the variance where a step has variance 1, and of the memory where a slope lasts for a step.
+// unit is the variance for which a step has variance 1, and the memory for which a slope lasts for one step.
 func (dampedTrend) unit(i int, reach, step float64) float64 {
 	switch i {
 	case 0:
@@ -81,5 +83,5 @@ func (dampedTrend) unit(i int, reach, step float64) float64 {
 	return 1
 }
 
-// lasts is false: what a damped trend follows may be a shift and a smooth signal.
+// lasts is false: a shift and a smooth signal may explain what a damped trend follows.
 func (dampedTrend) lasts() bool { return false }

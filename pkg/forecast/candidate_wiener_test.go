@@ -21,8 +21,8 @@ func wanderWeight(a *Analysis) (weight float64) {
 	return weight
 }
 
-// TestWiener: a long walk is forecast by its last value, with bands that widen as the root of the horizon, on the scale that it is a walk of.
-// What returns to a level is not a walk.
+// TestWiener: a long walk is forecast by its last value, with bands that widen as the root of the horizon, on the scale on which
+// it is a walk. A series that returns to a level is not a walk.
 func TestWiener(t *testing.T) {
 	seeds := testsize.Of(1, 3, 20)
 	for seed := range uint64(seeds) {
@@ -68,8 +68,8 @@ func TestWiener(t *testing.T) {
 	}
 }
 
-// TestLately: a forecast of a long series does not feel what came long before the observations that its models were learnt from. What lies
-// among those is predicted from all.
+// TestLately: events long before the observations that models were learnt from do not affect the forecast of a long series.
+// Predictions among those early observations use all.
 func TestLately(t *testing.T) {
 	const n, changed = 2400, 600
 	series := func(jump float64) *Series {

@@ -11,23 +11,23 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Channels are series of one long table that see one function (gppl.Channel): instruments, or a velocity and its indices of activity.
+// Channels are series of a long table that observe one function (gppl.Channel): instruments, or a velocity and activity indices.
 type Channels struct {
 	Series *Series  // the observations of all channels
-	Column string   // that tells them apart, "series" if there is one channel
+	Column string   // that says which channel a row belongs to, "series" if there is one channel
 	Names  []string // in the order in which they are met
 	Of     []int    // the channel of each observation
-	// Exposure is how long each observation averages about its x, in the unit of the axis; nil for observations of a moment.
+	// Exposure is how long each observation averages about its x, in the unit of the axis; nil for instantaneous observations.
 	Exposure []float64
 }
 
-// mostChannels and fewestOf bound the channels, and the observations of each.
+// mostChannels bounds the number of channels, and fewestOf the observations of each.
 const mostChannels, fewestOf = 64, 3
 
-// ReadChannels reads the observations of a long table, whose column of the given name or number from 1 says to which channel a row belongs; "" if
-// all belong to one. exposure is how long each observation averages about its x: a number in the unit of x, in seconds for dates, or the name of a
-// column of such numbers; "" for observations of a moment. Options are those of Read, but for By, Regressors, Future, Holidays,
-// Likelihood, Size and Bounds, which channels do not have.
+// ReadChannels reads the observations of a long table. column, a name or a number from 1, says to which channel a row belongs; ""
+// if all rows belong to one. exposure is how long each observation averages about its x: a number in the unit of x (in seconds
+// for dates) or the name of a column of such numbers; "" for instantaneous observations. The options are those of Read but for
+// By, Regressors, Future, Holidays, Likelihood, Size and Bounds, which channels do not have.
 func ReadChannels(path, column, exposure string, o ReadOptions) (*Channels, error) {
 	o.By, o.Regressors, o.Future, o.Holidays, o.Size, o.Bounds, o.Likelihood = nil, nil, "", "", "", nil, "gaussian"
 	if column != "" {
@@ -59,7 +59,7 @@ func ReadChannels(path, column, exposure string, o ReadOptions) (*Channels, erro
 	if c.Series, failed = o.series(shown, part, partial); failed != nil {
 		return nil, failed
 	}
-	c.Series.Source.Dropped, c.Series.Duplicates = dropped, nil // channels may be observed at one time
+	c.Series.Source.Dropped, c.Series.Duplicates = dropped, nil // channels may be observed at the same time
 	if exposure != "" {
 		values := slices.Repeat([]float64{one}, len(rows))
 		name, lines := "", []int(nil)
@@ -88,13 +88,16 @@ func ReadChannels(path, column, exposure string, o ReadOptions) (*Channels, erro
 	}
 	switch n := len(c.Names); {
 	case n == 1:
-		return nil, fmt.Errorf("forecast: %s: column %q has one text, %q, in all rows, and channels are two at least", shown, c.Column, c.Names[0])
+		return nil, fmt.Errorf("forecast: %s: column %q has one text, %q, in all rows, and channels are two at least",
+			shown, c.Column, c.Names[0])
 	case n > mostChannels:
-		return nil, fmt.Errorf("forecast: %s: column %q has %d different texts, and there are at most %d channels", shown, c.Column, n, mostChannels)
+		return nil, fmt.Errorf("forecast: %s: column %q has %d different texts, and there are at most %d channels",
+			shown, c.Column, n, mostChannels)
 	}
 	for i, n := range c.Counts() {
 		if n < fewestOf {
-			return nil, fmt.Errorf("forecast: %s: channel %q has %s, and at least %d are needed", shown, c.Names[i], words.Count(n, "observation"), fewestOf)
+			return nil, fmt.Errorf("forecast: %s: channel %q has %s, and at least %d are needed",
+				shown, c.Names[i], words.Count(n, "observation"), fewestOf)
 		}
 	}
 	return c, nil
@@ -120,7 +123,8 @@ func (c *Channels) setExposure(values []float64, name string, lines []int) error
 			if v != v {
 				what = "missing"
 			}
-			return fmt.Errorf("%sthe exposure%s is %s: want a length of time from 0", where, map[bool]string{true: " (" + name + ")"}[name != ""], what)
+			return fmt.Errorf("%sthe exposure%s is %s: want a length of time from 0",
+				where, map[bool]string{true: " (" + name + ")"}[name != ""], what)
 		}
 		c.Exposure[i] = v / unit
 	}

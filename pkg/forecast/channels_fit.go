@@ -17,8 +17,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// ChannelViews are how channels may see a function f: all see f itself, each sees a multiple of it, or a multiple of it and one of its
-// derivative.
+// ChannelViews are the ways in which channels may observe a function f: all observe f itself, each a multiple of f, or each a
+// multiple of f plus a multiple of its derivative.
 var ChannelViews = []string{"same", "scaled", "derivative"}
 
 // ChannelOptions choose the models of FitChannels.
@@ -29,8 +29,8 @@ type ChannelOptions struct {
 	Progress func(kernel, view string, index, count int)
 }
 
-// ChannelFit is a model of channels after training, in the units of the series. In the views scaled and derivative the kernel's first
-// variance is 1, so that values and slopes have the size of what channels see.
+// ChannelFit is a model of channels after training, in the units of the series. In the views scaled and derivative the first
+// variance of the kernel is 1, so that the values and slopes of channels have the size of their signals.
 type ChannelFit struct {
 	Kernel, View string
 	Model        gppl.ChannelModel
@@ -56,9 +56,9 @@ type ChannelAnalysis struct {
 // Best is the model of the least BIC.
 func (a *ChannelAnalysis) Best() *ChannelFit { return &a.Fits[0] }
 
-// FitChannels trains each kernel with each view by the exact likelihood, and compares them by BIC. Training begins where the search of
-// auto.FindStarts ends on single channels and on all of them, each standardised; other channels begin where a regression on the posterior
-// of f and f′ has them.
+// FitChannels trains each kernel with each view by the exact likelihood, and compares them by BIC. Training begins where
+// auto.FindStarts ends on single channels and on all of them, each standardised. Where it searched a single channel, the others
+// begin at a regression on the posterior of f and f′.
 func FitChannels(ctx context.Context, c *Channels, o ChannelOptions) (*ChannelAnalysis, error) {
 	type job struct {
 		kernel gppl.Kernel
@@ -111,7 +111,7 @@ func FitChannels(ctx context.Context, c *Channels, o ChannelOptions) (*ChannelAn
 	return a, err
 }
 
-// likelihood is that of a model of all channels.
+// likelihood returns the likelihood of a model of all channels.
 func (c *Channels) likelihood(m gppl.ChannelModel, d gppl.Data, opts ...gppl.Option) (*gppl.ChannelLikelihood, error) {
 	if c.Exposure != nil {
 		return gppl.NewExposures(m, d, c.Of, c.Exposure, opts...)
@@ -119,7 +119,7 @@ func (c *Channels) likelihood(m gppl.ChannelModel, d gppl.Data, opts ...gppl.Opt
 	return gppl.NewChannels(m, d, c.Of, opts...)
 }
 
-// posterior is that of all channels or, for some rows, of one.
+// posterior returns the posterior of all channels or, given rows, of one channel.
 func (c *Channels) posterior(m gppl.ChannelModel, d gppl.Data, rows []int, opts ...gppl.Option) (*gppl.ChannelPosterior, error) {
 	of, exposure := c.Of, c.Exposure
 	if rows != nil {
@@ -139,7 +139,7 @@ type channelTrainer struct {
 	*Channels
 	data        gppl.Data
 	scale       float64
-	mean, size  []float64 // of each channel, the size in units of scale
+	mean, size  []float64 // of each channel; size in units of scale
 	starts      map[string][]channelStart
 	standardise gppl.Data // each channel by its own mean and size
 }
@@ -181,8 +181,8 @@ func newChannelTrainer(c *Channels) *channelTrainer {
 }
 
 const (
-	searchedChannels = 2  // how many of those with most observations are searched by themselves
-	searchedOf       = 20 // observations that such a search takes
+	searchedChannels = 2  // number of channels, those with most observations, that are searched alone
+	searchedOf       = 20 // fewest observations for such a search
 	channelStarts    = 3  // optima of a search
 	trainedStarts    = 3  // starts that are trained to the end
 )
@@ -194,7 +194,7 @@ func (t *channelTrainer) search(ctx context.Context, k gppl.Kernel) ([]channelSt
 	}
 	counts := t.Counts()
 	if len(counts) == 1 {
-		counts = nil // all is the channel
+		counts = nil // all observations are of one channel
 	}
 	order := timeline.Range(0, len(counts))
 	slices.SortStableFunc(order, func(a, b int) int { return counts[b] - counts[a] })
@@ -272,7 +272,7 @@ func (t *channelTrainer) train(ctx context.Context, k gppl.Kernel, view string) 
 	return t.finish(k, view, loss, best), nil
 }
 
-// begin returns the model of a start: with the view same in the scale of all channels, else with a first variance of 1.
+// begin returns the model of a start: in the view same on the scale of all channels, otherwise with a first variance of 1.
 func (t *channelTrainer) begin(s channelStart, view string) gppl.ChannelModel {
 	theta := s.model.Values()
 	noise := max(theta[len(theta)-1], 1e-4)
@@ -318,8 +318,8 @@ func (t *channelTrainer) begin(s channelStart, view string) gppl.ChannelModel {
 	return m.WithFixed(fixed...)
 }
 
-// regress sets value, slope and noise of the channels but the one that a start came from, by a regression on the posterior of f and f′
-// that this channel gives. It leaves them where a start came from all.
+// regress sets value, slope and noise of the channels, except that from which a start came, by a regression on the posterior of f
+// and f′ given that channel. It does nothing for a start that came from all channels.
 func (t *channelTrainer) regress(m gppl.ChannelModel, from int, slopes bool) {
 	if from < 0 {
 		return
@@ -374,11 +374,12 @@ func (t *channelTrainer) regress(m gppl.ChannelModel, from int, slopes bool) {
 	}
 }
 
-// finish takes a training to the units of the series.
+// finish converts a training to the units of the series.
 func (t *channelTrainer) finish(k gppl.Kernel, view string, loss *gppl.ChannelLikelihood, r *gppl.Result) *ChannelFit {
 	theta := r.Starts[r.Best].Theta
 	square := t.scale * t.scale
-	fit := &ChannelFit{Kernel: kernelName(k), View: view, Status: r.Status, Reason: r.Reason, Warnings: r.Warnings, Offsets: slices.Clone(r.Mean)}
+	fit := &ChannelFit{Kernel: kernelName(k), View: view, Status: r.Status, Reason: r.Reason, Warnings: r.Warnings,
+		Offsets: slices.Clone(r.Mean)}
 	at := gppl.Amplitudes(k)
 	kernel := len(k.Params())
 	for i, p := range r.Params {

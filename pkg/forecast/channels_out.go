@@ -8,14 +8,14 @@ import (
 	"github.com/projected-likelihood/gppl/internal/quantile"
 )
 
-// ChannelPrediction is what a channel will be at some x.
+// ChannelPrediction is the prediction of a channel at some x.
 type ChannelPrediction struct {
 	Channel string
 	X       []float64
 	When    []string
 	Mean    []float64
-	// Latent is the variance of what the channel sees of f and of its offset, and Noisy that of a new observation, with the median of the
-	// known errors.
+	// Latent is the variance of the channel without noise, its part of f and its offset; Noisy is that of a new observation with the
+	// median of the known errors.
 	Latent, Noisy []float64
 }
 
@@ -67,7 +67,7 @@ func (a *ChannelAnalysis) WriteChannels(w io.Writer, all []ChannelPrediction, le
 	return WriteCSV(w, rows)
 }
 
-// WriteComponents writes each observation beside what its channel sees without noise, and f and its derivative, with standard deviations.
+// WriteComponents writes each observation, the noise-free value of its channel, f and its derivative, with standard deviations.
 func (a *ChannelAnalysis) WriteComponents(w io.Writer) error {
 	s := a.Channels.Series
 	f, variance, err := a.Function(s.X)
@@ -89,7 +89,8 @@ func (a *ChannelAnalysis) WriteComponents(w io.Writer) error {
 	}
 	for i, x := range s.X {
 		c := a.Channels.Of[i]
-		row := []string{s.Axis.Text(x), a.Channels.Names[c], cell(s.Y[i]), cell(seen[c][0][i]), cell(math.Sqrt(seen[c][1][i])), cell(f[i]), cell(math.Sqrt(variance[i]))}
+		row := []string{s.Axis.Text(x), a.Channels.Names[c], cell(s.Y[i]),
+			cell(seen[c][0][i]), cell(math.Sqrt(seen[c][1][i])), cell(f[i]), cell(math.Sqrt(variance[i]))}
 		if sloped {
 			row = append(row, cell(slope[i]), cell(math.Sqrt(steepness[i])))
 		}

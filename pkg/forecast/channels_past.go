@@ -8,11 +8,11 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Backtest forecasts the latest past of the channels and compares the forecasts with what followed, as that of an Analysis does: the observations of all
-// channels in the order of x, from rolling origins. At each origin kernels, views and parameters are learnt anew, by FitChannels with the
-// same options, from the observations up to the origin alone. The yardstick repeats the last value of each channel, or its mean, whichever errs
-// less over all origins. An origin is left out at which a channel to be forecast has fewer than three observations. Averages over exposures are
-// forecast as values at their x.
+// Backtest forecasts the channels from rolling origins in their latest past and compares with what followed, as that of an
+// Analysis does. The observations of all channels count in the order of x. At each origin FitChannels, with the same options,
+// learns kernels, views and parameters anew from the observations before it. The yardstick repeats the last value of each channel
+// or its mean, whichever has the smaller mean absolute error over all origins. An origin is left out if a channel to be forecast
+// has fewer than three observations before it. Averages over exposures are forecast as values at their x.
 func (a *ChannelAnalysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, error) {
 	c, s := a.Channels, a.Channels.Series
 	o = o.complete()
@@ -40,7 +40,7 @@ func (a *ChannelAnalysis) Backtest(ctx context.Context, o BacktestOptions) (*Tru
 	return t, nil
 }
 
-// Testable reports whether a backtest is possible, and quick enough to run without being requested.
+// Testable reports whether a backtest is possible, and fast enough to run without being requested.
 func (a *ChannelAnalysis) Testable(o BacktestOptions) bool {
 	const quick = 20000 // observations: five origins then take some seconds for each kernel and view
 	_, err := o.complete().plan(len(a.Channels.Series.X))
@@ -50,7 +50,7 @@ func (a *ChannelAnalysis) Testable(o BacktestOptions) bool {
 // Calibrate widens the bands of later forecasts of the channels by Trust.Widen.
 func (a *ChannelAnalysis) Calibrate(t *Trust) { a.Widen = t.Widen }
 
-// knownIn returns the observations of a window as if they were all. Channels that have too few there are left out.
+// knownIn returns the observations of a window as Channels of their own, without the channels that have too few there.
 func (c *Channels) knownIn(w Window) (*Channels, error) {
 	counts := make([]int, len(c.Names))
 	for _, of := range c.Of[w.From:w.To] {
@@ -85,7 +85,7 @@ func (c *Channels) knownIn(w Window) (*Channels, error) {
 	return past, nil
 }
 
-// observed forecasts the observations of a window of channels that are those of a, and perhaps more, with what is known of their errors.
+// observed forecasts the observations of a window, with their known errors. Their channels are those of a, and perhaps more.
 func (a *ChannelAnalysis) observed(of *Channels, w Window) (Predictive, error) {
 	g := Gaussian{make([]float64, w.Len()), make([]float64, w.Len())}
 	for at, name := range of.Names {
@@ -119,7 +119,7 @@ func (a *ChannelAnalysis) observed(of *Channels, w Window) (Predictive, error) {
 	return g, nil
 }
 
-// noiseOf is the variance of the noise of an observation with a known error, of a channel whose noise is given.
+// noiseOf returns the noise variance of an observation with a known error, in a channel of the given noise.
 func (c *Channels) noiseOf(noise, known float64) float64 {
 	if c.Series.Relative {
 		return noise * known * known
@@ -127,7 +127,7 @@ func (c *Channels) noiseOf(noise, known float64) float64 {
 	return noise + known*known
 }
 
-// yardsticks are what a forecast of channels must beat.
+// yardsticks returns the forecasts that one of channels must beat.
 func (c *Channels) yardsticks() []Yardstick {
 	of := func(name string, value func(y []float64) float64) Yardstick {
 		return Yardstick{Name: name, Forecast: func(_ context.Context, train, test Window) (Predictive, error) {

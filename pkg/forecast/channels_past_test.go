@@ -30,8 +30,8 @@ func channelsOf(t *testing.T, n int, row func(i int) string) *Channels {
 	return must.Get(ReadChannels(path, "by", "", ReadOptions{YError: "error"}))(t)
 }
 
-// TestChannelsBacktest: the past of two instruments that see one sinusoid says use; that of a sinusoid forced on a random walk says do not use; a
-// channel that begins late is forecast from where it has three observations.
+// TestChannelsBacktest: the verdict is use for two instruments that observe one sinusoid, and do not use for a sinusoid forced on
+// a random walk; a channel that begins late is forecast from its third observation on.
 func TestChannelsBacktest(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 6))
 	wave := func(i int, late int) string {
@@ -39,7 +39,8 @@ func TestChannelsBacktest(t *testing.T) {
 		if i < late {
 			at = 0
 		}
-		return fmt.Sprintf("%d,%.4f,0.1,%s", i, 4*math.Sin(float64(i)/5)+[]float64{10, -20}[at]+0.2*rnd.NormFloat64(), []string{"north", "south"}[at])
+		return fmt.Sprintf("%d,%.4f,0.1,%s", i, 4*math.Sin(float64(i)/5)+[]float64{10, -20}[at]+0.2*rnd.NormFloat64(),
+			[]string{"north", "south"}[at])
 	}
 	walk := 0.
 	for name, c := range map[string]struct {
@@ -63,7 +64,8 @@ func TestChannelsBacktest(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		if trust.Word != c.want || trust.Horizon != 8 || len(trust.Past) != trust.Origins || c.want == Use && (trust.Relative > 0.6 || trust.Coverage < 0.8) {
+		if trust.Word != c.want || trust.Horizon != 8 || len(trust.Past) != trust.Origins ||
+			c.want == Use && (trust.Relative > 0.6 || trust.Coverage < 0.8) {
 			t.Errorf("%s: %s, %+v", name, trust.Verdict, trust)
 		}
 		if name == "late" && trust.Origins < 3 {
@@ -92,7 +94,8 @@ func TestChannelsKnownIn(t *testing.T) {
 		t.Errorf("%+v", past)
 	}
 	past = must.Get(c.knownIn(Window{0, 8}))(t)
-	if len(past.Names) != 1 || past.Names[0] != "c" || len(past.Series.X) != 4 || past.Series.X[3] != 7 || past.Series.Errors[1] != 1.3 || past.Of[2] != 0 {
+	if len(past.Names) != 1 || past.Names[0] != "c" || len(past.Series.X) != 4 || past.Series.X[3] != 7 ||
+		past.Series.Errors[1] != 1.3 || past.Of[2] != 0 {
 		t.Errorf("%+v, %+v", past, past.Series)
 	}
 	if _, err := c.knownIn(Window{0, 4}); err == nil {
@@ -100,7 +103,7 @@ func TestChannelsKnownIn(t *testing.T) {
 	}
 }
 
-// TestChannelsStored: a stored model predicts as the one that was saved; a byte that changed, and what no model of channels can have, is refused.
+// TestChannelsStored: a stored model predicts like the saved one; a changed byte, and impossible contents, are refused.
 func TestChannelsStored(t *testing.T) {
 	c := channelsOf(t, 60, func(i int) string {
 		return fmt.Sprintf("%d,%.4f,0.1,%s", i, math.Sin(float64(i)/4)+float64(i%2), []string{"a", "b"}[i%2])
@@ -127,12 +130,14 @@ func TestChannelsStored(t *testing.T) {
 		t.Errorf("read as an analysis: %v", err)
 	}
 	for old, now := range map[string]string{`"y":[0,`: `"y":[1,`, `"view":"same"`: `"view":"sane"`} {
-		if _, err := load(strings.Replace(file.String(), old, now, 1)); strings.Contains(file.String(), old) && (err == nil || !strings.Contains(err.Error(), "damaged")) {
+		if _, err := load(strings.Replace(file.String(), old, now, 1)); strings.Contains(file.String(), old) &&
+			(err == nil || !strings.Contains(err.Error(), "damaged")) {
 			t.Errorf("%s: %v", now, err)
 		}
 	}
 	plain := strings.Split(file.String(), `,"checksum"`)[0] + "}" // as files without a checksum are
-	for old, now := range map[string]string{`"channel":[0,1`: `"channel":[0,2`, `"name":"b"`: `"name":"a"`, `"version":1`: `"version":2`, `"x":[0,1,2`: `"x":[1,0,2`, `"errors":[0.1`: `"errors":[-1`, `"widen":1.5`: `"widen":-1`} {
+	for old, now := range map[string]string{`"channel":[0,1`: `"channel":[0,2`, `"name":"b"`: `"name":"a"`,
+		`"version":1`: `"version":2`, `"x":[0,1,2`: `"x":[1,0,2`, `"errors":[0.1`: `"errors":[-1`, `"widen":1.5`: `"widen":-1`} {
 		if !strings.Contains(plain, old) {
 			t.Errorf("no %s in %.300s", old, plain)
 		}

@@ -40,13 +40,13 @@ type storedChannels struct {
 	Exposure []float64      `json:"exposure,omitempty"`
 }
 
-// Encode writes the best model with its observations as LoadChannels reads it, with a checksum. Standard errors, and the other models, are not
-// part of it.
+// Encode writes the best model with its observations and a checksum, without standard errors, as LoadChannels reads it.
 func (a *ChannelAnalysis) Encode(w io.Writer) error {
 	c, s, f := a.Channels, a.Channels.Series, a.Best()
 	b, err := json.Marshal(storedChannels{
 		Header: channelHeader, storedSeries: s.stored(), Column: c.Column,
-		Channels: f.Model.Channels, Kernel: store.Model{Model: gppl.Model{Kernel: f.Model.Kernel, Noise: 1}}, View: f.View, NLL: f.NLL, BIC: f.BIC, Trained: f.Trained, Status: f.Status,
+		Channels: f.Model.Channels, Kernel: store.Model{Model: gppl.Model{Kernel: f.Model.Kernel, Noise: 1}},
+		View: f.View, NLL: f.NLL, BIC: f.BIC, Trained: f.Trained, Status: f.Status,
 		Warnings: f.Warnings, Widen: a.Widen, Of: c.Of, Exposure: c.Exposure,
 	})
 	if err == nil {
@@ -82,7 +82,11 @@ func LoadChannels(path string, memory float64) (*ChannelAnalysis, error) {
 	if a.ChannelPosterior, err = c.posterior(m, c.Data(), nil); err != nil {
 		return nil, fmt.Errorf("forecast: load %s: %w", path, err)
 	}
-	a.Fits = []ChannelFit{{Kernel: kernelName(m.Kernel), View: j.View, Model: m, StdErr: slices.Repeat([]float64{math.NaN()}, len(m.Params())), Offsets: a.Offsets(), NLL: j.NLL, BIC: j.BIC, Trained: j.Trained, Status: j.Status, Warnings: j.Warnings}}
+	a.Fits = []ChannelFit{{
+		Kernel: kernelName(m.Kernel), View: j.View, Model: m,
+		StdErr: slices.Repeat([]float64{math.NaN()}, len(m.Params())), Offsets: a.Offsets(),
+		NLL: j.NLL, BIC: j.BIC, Trained: j.Trained, Status: j.Status, Warnings: j.Warnings,
+	}}
 	return a, nil
 }
 
@@ -93,7 +97,8 @@ func (j *storedChannels) check() error {
 	}
 	n, names := len(j.Channels), map[string]bool{}
 	if n < 1 || n > mostChannels || len(j.Of) != len(j.X) || j.Exposure != nil && len(j.Exposure) != len(j.X) {
-		return fmt.Errorf("%d channels, and the channels of %d and exposures of %d of %d observations", n, len(j.Of), len(j.Exposure), len(j.X))
+		return fmt.Errorf("%d channels, and the channels of %d and exposures of %d of %d observations",
+			n, len(j.Of), len(j.Exposure), len(j.X))
 	}
 	counts := make([]int, n)
 	for i, of := range j.Of {

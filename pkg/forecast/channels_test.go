@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// channelsFile is a table in which an index sees f, and a velocity f and its derivative, f being a sum of waves about a period of 23.
+// channelsFile is a table in which an index observes f, and a velocity f and its derivative; f is a sum of waves with periods
+// near 23.
 func channelsFile(t *testing.T, n int) (path string, f, slope func(x float64) float64) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(3, 1))
@@ -98,10 +99,12 @@ func TestFitChannels(t *testing.T) {
 		t.Fatal(ahead, err)
 	}
 	var out, parts bytes.Buffer
-	if err := a.WriteChannels(&out, ahead); err != nil || strings.Count(out.String(), "\n") != 9 || !strings.HasPrefix(out.String(), "time,instrument,mean,") {
+	if err := a.WriteChannels(&out, ahead); err != nil || strings.Count(out.String(), "\n") != 9 ||
+		!strings.HasPrefix(out.String(), "time,instrument,mean,") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
-	if err := a.WriteComponents(&parts); err != nil || strings.Count(parts.String(), "\n") != 121 || !strings.HasPrefix(parts.String(), "time,instrument,value,mean,sd_mean,f,sd_f,slope,sd_slope\n") {
+	if err := a.WriteComponents(&parts); err != nil || strings.Count(parts.String(), "\n") != 121 ||
+		!strings.HasPrefix(parts.String(), "time,instrument,value,mean,sd_mean,f,sd_f,slope,sd_slope\n") {
 		t.Errorf("%v\n%.200s", err, parts.String())
 	}
 }
@@ -176,8 +179,8 @@ func TestReadChannelsErrors(t *testing.T) {
 	}
 }
 
-// TestExposedChannel: exposures are longer than the scale of f, and its variance and scale are learnt all the same. A model that takes each
-// average for a value at one time learns neither.
+// TestExposedChannel: exposures are longer than the scale of f; its variance and scale are still learnt. A model that takes
+// averages for values at one time learns neither.
 func TestExposedChannel(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 4))
 	const fine, long, n = 40, 2.0, 150 // steps of a walk within an exposure

@@ -19,8 +19,8 @@ import (
 // checkpointHeader has a version that must change when the computation of a trial changes.
 var checkpointHeader = sealed.Header{Format: "gppl search", Version: 6}
 
-// checkpoint stores the finished trials of a search in a file, so that a later run can continue after an interrupt. The key of a trial covers
-// everything that determines its outcome: the result of a search does not depend on how often it was interrupted. It is safe for concurrent use.
+// checkpoint stores the finished trials of a search in a file, to continue after an interrupt. The key of a trial covers all that
+// determines its outcome, so interrupts do not change the result. It is safe for concurrent use.
 type checkpoint struct {
 	path string
 	mu   sync.Mutex
@@ -69,8 +69,8 @@ func (k *finishedTold) quadratic() *population.LogQuadratic {
 	return q
 }
 
-// openCheckpoint reads the trials of a series from a file. It returns none if the file does not exist or belongs to another series. Any other
-// kind of file is an error: it would be overwritten.
+// openCheckpoint reads the trials of a series from a file. It returns none if the file does not exist or belongs to another
+// series. A file of another kind is an error, since it would be overwritten.
 func openCheckpoint(path string, s *Series) (*checkpoint, error) {
 	k := &checkpoint{path: path, Header: checkpointHeader, Series: seriesChecksum(s), Trials: map[string]finishedTrial{}}
 	old, err := loadCheckpoint(path)
@@ -117,12 +117,12 @@ func seriesChecksum(s *Series) string {
 	return checksum(parts...)
 }
 
-// Forget removes the candidates that were kept in a file for this series. It leaves alone what is not such a file, or is of another series.
+// Forget removes the file of candidates that Fit kept for this series. It leaves other files, and those of other series, alone.
 func (a *Analysis) Forget(path string) error {
 	defer atomicfile.Clear(path)
 	old, err := loadCheckpoint(path)
 	if err != nil || old == nil || old.Series != seriesChecksum(a.Series) {
-		return nil // not ours: openCheckpoint says so to who would write it
+		return nil // not ours: openCheckpoint reports it before anything is written
 	}
 	return os.Remove(path)
 }

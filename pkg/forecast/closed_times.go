@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// closedTimes are the times of the week, or of the day, at which a series of dates has no observation: the weekends of a stock exchange, the
-// nights of a shop. A forecast steps over them. nil stands for none.
+// closedTimes are the times of the week, or of the day, at which a series of dates never has an observation: the weekends of a
+// stock exchange, the nights of a shop. A forecast steps over them. nil means none.
 type closedTimes struct {
 	axis   Axis
 	cycle  float64 // seconds: a week or a day
@@ -16,7 +16,7 @@ type closedTimes struct {
 	closed []bool  // of each step of a cycle
 }
 
-// findClosed finds the steps of a week, or else of a day, that an even series leaves out whose step is a part of it.
+// findClosed finds the steps of a week, or else of a day, that an even series leaves out, if its step divides the week or day.
 func (s *Series) findClosed() *closedTimes {
 	if !s.Axis.Dates || s.Axis.Months > 0 || !s.Even {
 		return nil
@@ -36,12 +36,12 @@ func (s *Series) findClosed() *closedTimes {
 	return nil
 }
 
-// find fills in what is closed, and reports whether anything is. Chance must not explain it: where a share p of the other steps is missing,
-// one of n is missing in all of k cycles with a probability of at most n·pᵏ.
+// find fills in what is closed, and reports whether anything is. Chance must not explain it: if a share p of the other steps is
+// missing, the probability that any of n steps is missing in all of k cycles is at most n·pᵏ.
 func (r *closedTimes) find(x []float64) bool {
 	const (
 		chance = 0.01
-		least  = 2 // cycles: what happened once is no habit
+		least  = 2 // cycles: once is not a pattern
 	)
 	seen := make([]float64, len(r.closed))
 	for i, v := range x {
@@ -63,12 +63,12 @@ func (r *closedTimes) find(x []float64) bool {
 	return open < n && cycles >= least && n*math.Pow(p, cycles) <= chance
 }
 
-// steps is a distance on the axis in steps.
+// steps converts a distance on the axis to steps.
 func (r *closedTimes) steps(d float64) int {
 	return int(math.Round(d * unitSeconds[r.axis.Unit] / r.cycle * float64(len(r.closed))))
 }
 
-// phase returns which step of its cycle x is.
+// phase returns the index of x among the steps of its cycle.
 func (r *closedTimes) phase(x float64) int {
 	n := len(r.closed)
 	return (r.steps(x-r.first)%n + n) % n
@@ -90,7 +90,7 @@ func (r *closedTimes) between(from, to float64) (closed int) {
 	return closed
 }
 
-// note says what is left out.
+// note describes the closed times.
 func (r *closedTimes) note() string {
 	const forecast = "and the forecast has none there."
 	var days []string // of the closed steps
@@ -109,7 +109,7 @@ func (r *closedTimes) note() string {
 	return fmt.Sprintf("There is no observation at %d of the %d times of a week, %s", len(days), len(r.closed), forecast)
 }
 
-// after returns the given number of steps after x, those left out at which the series never has an observation.
+// after returns the given number of steps after x, skipping those at which the series never has an observation.
 func (s *Series) after(x float64, steps int) []float64 {
 	out := make([]float64, 0, steps)
 	for k := 1; len(out) < steps; k++ {

@@ -14,24 +14,25 @@ import (
 // Code is a value that may stand for a missing one, as -999 does.
 type Code struct {
 	Value float64
-	Times int // that it occurs
+	Times int // occurrences
 }
 
 // Bounds of codesIn.
 const (
 	mostCodes   = 3    // at either end
-	commonCodes = 0.25 // the share of the observations that codes are at most
-	usualCodes  = 0.5  // if all of them are usual ones
-	usualGap    = 0.5  // of the range of the others, by which a usual code is apart; another one by all of it
-	onceGap     = 3    // of the range of the others, by which a usual code is apart that occurs once, unless it alone is negative, and zeros
-	rareZeros   = 0.05 // the share that zeros are at most: a shop is closed more often, one day in seven
+	commonCodes = 0.25 // largest share of the observations that codes are
+	usualCodes  = 0.5  // the same if all are usual codes
+	usualGap    = 0.5  // least distance of a usual code from the others, in units of their range; that of another code is 1
+	onceGap     = 3    // the same for zeros, and for a code that occurs once unless only it is negative
+	rareZeros   = 0.05 // largest share of zeros that are codes: a shop is closed more often, one day in seven
 )
 
-// usualCode reports whether v is a number that programs and sensors write for a missing value: nines, with or without a sign and decimals, sevens
-// and eights below 0, the ends of 16 and 32 bits, the -127 of a thermometer without contact, and fills.
+// usualCode reports whether v is a number that programs and sensors write for a missing value: nines, with or without a sign and
+// decimals, three or more sevens or eights below 0, the ends of 16- and 32-bit integers, fill values, and the -127 of a
+// thermometer without contact.
 func usualCode(v float64) bool { return v == -127 || repeated(v) >= 2 || noReading(v) }
 
-// noReading reports whether v is the least or the greatest number of 16 or 32 bits, or next to the least one, or a fill (dataset.LeastFill).
+// noReading reports whether v is one of the two least or the greatest 16- or 32-bit integer, or a fill value (dataset.LeastFill).
 func noReading(v float64) bool {
 	if math.Abs(v) >= dataset.LeastFill {
 		return true
@@ -43,8 +44,8 @@ func noReading(v float64) bool {
 	return false
 }
 
-// repeated counts the nines of a number that has no other digits, but for zeros at its ends, and the sevens or eights of one below 0, if they are
-// three or more; 0 for other numbers.
+// repeated returns the number of digits of a number of nines alone, or of a negative one of three or more sevens or eights alone,
+// without the zeros at its ends; 0 for other numbers.
 func repeated(v float64) int {
 	digits := strings.Trim(strings.Replace(fmt.Sprint(math.Abs(v)), ".", "", 1), "0")
 	switch {
@@ -56,9 +57,9 @@ func repeated(v float64) int {
 	return 0
 }
 
-// codesIn returns the values at the ends of y that may be codes: each occurs more than once, or is -999, -32767 or the like and very far from the others, and
-// is further from the other values than these are from one another, or by half of that if it is a usual one; a few zeros are three times as far. Of all
-// ways to take up to three from each end, the one that takes the fewest is looked for first, and then the same in what is left.
+// codesIn returns the values at the ends of y that may be codes. A code is further from the other values than their range: a
+// usual code by half the range, a few zeros or a code that occurs once by three times the range. Only codes such as -999 and
+// -32767 may occur once. It takes as few values as possible, up to three from each end, and then searches the rest again.
 func codesIn(y []float64) (all []Code) {
 	sorted := slices.Clone(y)
 	slices.Sort(sorted)
@@ -69,7 +70,9 @@ func codesIn(y []float64) (all []Code) {
 			return all
 		}
 		all = append(all, codes...)
-		sorted = slices.DeleteFunc(sorted, func(v float64) bool { return slices.ContainsFunc(codes, func(c Code) bool { return c.Value == v }) })
+		sorted = slices.DeleteFunc(sorted, func(v float64) bool {
+			return slices.ContainsFunc(codes, func(c Code) bool { return c.Value == v })
+		})
 	}
 }
 
@@ -98,11 +101,12 @@ func codesAt(sorted []float64) []Code {
 	return nil
 }
 
-// areCodes reports whether some values of sorted y, of which the first low are at its lower end, are codes.
+// areCodes reports whether values at the ends of sorted y are codes. The first low of them are at the lower end.
 func areCodes(sorted []float64, codes []Code, low int) bool {
 	from, to, usual := 0, len(sorted), true
 	for i, c := range codes {
-		if usual = usual && usualCode(c.Value); c.Times < 2 && repeated(c.Value) < 3 && !noReading(c.Value) || c.Value == 0 && float64(c.Times) > rareZeros*float64(len(sorted)) {
+		if usual = usual && usualCode(c.Value); c.Times < 2 && repeated(c.Value) < 3 && !noReading(c.Value) ||
+			c.Value == 0 && float64(c.Times) > rareZeros*float64(len(sorted)) {
 			return false
 		}
 		if i < low {
@@ -141,16 +145,16 @@ func areCodes(sorted []float64, codes []Code, low int) bool {
 	return true
 }
 
-// minusOnes returns how often y is -1 where all others are whole numbers from 0 on and a step to -1 is hardly ever as small as one between two
-// others: counts with a code, and not degrees that fall below 0. It is 0 for any other y.
+// minusOnes returns how often y is -1 if these look like codes among counts, and 0 for any other y: all others are whole and not
+// negative, and most steps to -1 are larger than nearly all steps between others, unlike those of degrees that fall below 0.
 func minusOnes(y []float64) (n int) {
 	const (
-		few         = 3      // from which on it is enough that most of the steps
-		most, usual = 1, 0.9 // are larger than this share of the other steps
+		few         = 3      // steps to -1 from which usual holds
+		most, usual = 1, 0.9 // share of the other steps that the median step to -1 must exceed
 	)
 	var steps, leaps []float64
-	last := math.NaN() // that is not -1
-	leapt := false     // from it
+	last := math.NaN() // the last value that is not -1
+	leapt := false     // a -1 followed it
 	for _, v := range y {
 		switch {
 		case v == -1:
@@ -181,7 +185,7 @@ func minusOnes(y []float64) (n int) {
 	return n
 }
 
-// lonely returns the place of the first or the last observation if it is so far from all others that its x may be wrong; -1 for none.
+// lonely returns the index of the first or last observation if its distance from all others suggests a wrong x; else -1.
 func (s *Series) lonely() int {
 	const (
 		least = 10 // observations
@@ -198,14 +202,14 @@ func (s *Series) lonely() int {
 	return -1
 }
 
-// Lead is what comes first of all that is told of a series: numbers that may be a thousand times as large, a date that may be wrong, or values
-// that may stand for missing ones; "" if there are none.
+// Lead returns what a reader must know first of a series: that numbers may be a thousand times as large, a date may be wrong, or
+// values may stand for missing ones; "" if none of this is suspected.
 func (s *Series) Lead() string {
 	lead, _ := s.suspect()
 	return strings.TrimSpace(s.guess + " " + lead)
 }
 
-// suspect returns the lead of a series, and why tests of its past tell little until this is settled; "" if there is none.
+// suspect returns the lead of a series, and why tests of its past say little until this is settled; "" if there is none.
 func (s *Series) suspect() (lead, why string) {
 	const coded = "it was learnt from values that may stand for missing ones, and tested on them"
 	if i := s.lonely(); i >= 0 {
@@ -213,13 +217,14 @@ func (s *Series) suspect() (lead, why string) {
 		if i == 0 {
 			from, to = 1, len(s.X)-1
 		}
-		return fmt.Sprintf("The %s of one observation is %s, far from all others, which lie between %s and %s: if it is wrong, correct or remove its line.",
-			name, s.Axis.Text(s.X[i]), s.Axis.Text(s.X[from]), s.Axis.Text(s.X[to])), fmt.Sprintf("the %s of one observation may be wrong", name)
+		return fmt.Sprintf("The %s of one observation is %s, far from all others, which lie between %s and %s: "+
+				"if it is wrong, correct or remove its line.", name, s.Axis.Text(s.X[i]), s.Axis.Text(s.X[from]), s.Axis.Text(s.X[to])),
+			fmt.Sprintf("the %s of one observation may be wrong", name)
 	}
 	codes := codesIn(s.Y)
 	if n := minusOnes(s.Y); len(codes) == 0 && n > 0 {
-		return fmt.Sprintf("%s of %s %s -1, where all others are whole and not negative, and far from those beside. If -1 stands for a missing value, add ReadOptions.Missing: -1.",
-			words.Count(n, "value"), s.YName, words.Are(n)), coded
+		return fmt.Sprintf("%s of %s %s -1, where all others are whole and not negative, and far from those beside. "+
+			"If -1 stands for a missing value, add ReadOptions.Missing: -1.", words.Count(n, "value"), s.YName, words.Are(n)), coded
 	}
 	if len(codes) == 0 {
 		return "", ""
@@ -242,5 +247,6 @@ func (s *Series) suspect() (lead, why string) {
 	if len(codes) > 1 {
 		what = "they stand for missing values"
 	}
-	return fmt.Sprintf("%s, far from all others, which lie between %v and %v. If %s, add %s.", strings.Join(counts, ", "), least, most, what, strings.Join(settings, " ")), coded
+	return fmt.Sprintf("%s, far from all others, which lie between %v and %v. If %s, add %s.",
+		strings.Join(counts, ", "), least, most, what, strings.Join(settings, " ")), coded
 }

@@ -90,7 +90,8 @@ func TestLonelyDate(t *testing.T) {
 	}
 }
 
-// TestLeadZeros: a few zeros lead where all else is far above, as that of a pressure, and not where it comes near or where zeros are frequent.
+// TestLeadZeros: a few zeros lead if all else is far above, as for a pressure, and not if other values come near or zeros are
+// frequent.
 func TestLeadZeros(t *testing.T) {
 	for _, c := range []struct {
 		level, times float64
@@ -103,7 +104,8 @@ func TestLeadZeros(t *testing.T) {
 		for i := range int(c.times) {
 			y[7*i] = 0
 		}
-		if lead := (&forecast.Series{X: x, Y: y, YName: "y"}).Lead(); strings.Contains(lead, "values of y are 0, far from all others") != c.want {
+		if lead := (&forecast.Series{X: x, Y: y, YName: "y"}).Lead(); strings.Contains(lead,
+			"values of y are 0, far from all others") != c.want {
 			t.Errorf("%v, %v zeros: %q", c.level, c.times, lead)
 		}
 	}
@@ -112,7 +114,8 @@ func TestLeadZeros(t *testing.T) {
 // TestLeadThousands wants numbers that may all be a thousand times as large to lead, and the notes not to say so again.
 func TestLeadThousands(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sales.csv")
-	if err := os.WriteFile(path, []byte("Jahr;Umsatz\n1980;148.081\n1981;149.120\n1982;151.007\n1983;150.311\n1984;152.104\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("Jahr;Umsatz\n1980;148.081\n1981;149.120\n1982;151.007\n1983;150.311\n1984;152.104\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	s, err := forecast.Read(path, forecast.ReadOptions{})

@@ -2,11 +2,11 @@ package forecast
 
 import "sync"
 
-// computed is what an Analysis computes of its models when it is first asked for. Copies of an Analysis share it: one with another series or
-// other models has its own.
+// computed is what an Analysis computes of its models when it is first asked for. Copies of an Analysis share it; one with
+// another series or other models has its own.
 type computed struct {
 	conditioned once[struct{}] // the members
-	note        string         // why their posteriors are not exact; "" if they are. It belongs to who holds the lock of conditioned
+	note        string         // why their posteriors are not exact; "" if they are. Guarded by the lock of conditioned
 	windows     windowCache    // of the members
 	factor      once[*factor]  // of the best model, the last that was asked for
 	outliers    once[*Outliers]
@@ -20,7 +20,7 @@ type once[T any] struct {
 	value T
 }
 
-// get returns the value, and computes it unless it is there. suits, unless nil, reports whether the one that is there is the wanted one.
+// get returns the value, and computes it if it is missing or if suits, unless nil, rejects the one that is there.
 func (o *once[T]) get(suits func(T) bool, compute func() (T, error)) (T, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

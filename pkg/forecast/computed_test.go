@@ -26,7 +26,7 @@ func questions(ctx context.Context, a *Analysis) []func() (any, error) {
 	}
 }
 
-// TestAnalysisConcurrent: several goroutines may ask one analysis at once, and what it answers does not depend on what it was asked before.
+// TestAnalysisConcurrent: several goroutines may use one analysis, and its answers do not depend on earlier questions.
 func TestAnalysisConcurrent(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 41))
 	s := steps(t, 120, 0.3, func(i int) float64 {

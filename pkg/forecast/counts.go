@@ -18,24 +18,24 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// Counting says that the values of a series are counts: how they arise from the latent value g that the models are of.
+// Counting says that the values of a series are counts, and how they arise from the latent value g that models describe.
 type Counting struct {
 	Likelihood string `json:"likelihood"` // poisson, negbinomial, binomial or bernoulli
-	// Sizes are the exposures of counts, or the numbers of trials; nil for ones. SizeName is their column. A forecast has the last of them.
+	// Sizes are exposures of counts, or numbers of trials; nil means all 1. SizeName is their column. Forecasts take the last.
 	Sizes    []float64 `json:"sizes,omitempty"`
 	SizeName string    `json:"size_name,omitempty"`
 	// Because is the reason for modelling the values as counts when no likelihood was named; "" if one was.
 	Because string `json:"because,omitempty"`
 }
 
-// Likelihoods are the values of ReadOptions.Likelihood. "", or "gaussian", is the normal distribution of y or of log y,
-// and "student" has Student's t in its place (Series.Student).
+// Likelihoods are the values of ReadOptions.Likelihood. "" and "gaussian" mean a normal distribution of y or of log y, "student"
+// one of Student's t instead (Series.Student).
 var Likelihoods = []string{"auto", "gaussian", "student", "poisson", "negbinomial", "binomial", "bernoulli"}
 
-// startShape is where the shape of a negative binomial distribution begins: a variance of μ + μ²/3.
+// startShape is the shape at which that of a negative binomial distribution begins: a variance of μ + μ²/3.
 const startShape = 3
 
-// likelihood returns the likelihood with a shape, 0 for where it begins.
+// likelihood returns the likelihood with a shape; 0 means the start value.
 func (c *Counting) likelihood(shape float64) observe.Likelihood {
 	switch c.Likelihood {
 	case "poisson":
@@ -48,7 +48,7 @@ func (c *Counting) likelihood(shape float64) observe.Likelihood {
 	panic("forecast: no likelihood of counts " + c.Likelihood)
 }
 
-// shapeOf is the shape of a likelihood, 0 for none.
+// shapeOf returns the shape of a likelihood, 0 if it has none.
 func shapeOf(l observe.Likelihood) float64 {
 	if n, ok := l.(observe.NegBinomial); ok {
 		return n.Shape
@@ -56,15 +56,15 @@ func shapeOf(l observe.Likelihood) float64 {
 	return 0
 }
 
-// varies reports whether each observation may have a variation of its own on the scale of g: the noise of the model. A negative binomial
-// distribution has one already, and single trials cannot show it.
+// varies reports whether each observation may have a variation of its own on the scale of g, the noise of the model. A negative
+// binomial distribution already has one, and single trials cannot show it.
 func (c *Counting) varies() bool { return c.Likelihood == "poisson" || c.Likelihood == "binomial" }
 
-// noVariation stands for none.
+// noVariation is the noise variance that stands for no variation.
 const noVariation = 1e-6
 
-// Params are the parameters of the best model, but for variances that stand for none: of the white term of a model without a signal, and of the
-// noise where the likelihood has it all.
+// Params returns the parameters of the best model, except variances that stand for zero: of the white term in a model without a
+// signal, and of the noise if the likelihood includes it.
 func (a *Analysis) Params() []gppl.FittedParam {
 	return slices.DeleteFunc(slices.Clone(a.Result.Params), func(p gppl.FittedParam) bool {
 		return p.Unit == gppl.UnitY2 && p.IsFixed() && p.Value <= noVariation
@@ -74,7 +74,7 @@ func (a *Analysis) Params() []gppl.FittedParam {
 // size returns the size of the i-th observation.
 func (c *Counting) size(i int) float64 { return sizeAt(c.Sizes, i) }
 
-// sizeAt returns the i-th of sizes, of which nil stands for ones.
+// sizeAt returns the i-th of sizes; nil means all 1.
 func sizeAt(sizes []float64, i int) float64 {
 	if sizes == nil {
 		return 1
@@ -92,7 +92,7 @@ func (c *Counting) part(from, to int) *Counting {
 	return &p
 }
 
-// check returns an error for a y or a size that cannot be.
+// check returns an error for an impossible y or size.
 func (c *Counting) check(y, size float64) error {
 	err := c.likelihood(0).Check(y, size)
 	if err != nil && c.Likelihood == "bernoulli" {
@@ -101,7 +101,7 @@ func (c *Counting) check(y, size float64) error {
 	return err
 }
 
-// checkCounting returns an error for observations that cannot be.
+// checkCounting returns an error for impossible observations.
 func (s *Series) checkCounting(y []float64) error {
 	c := s.Counting
 	if !slices.Contains(Likelihoods[3:], c.Likelihood) {
@@ -111,7 +111,8 @@ func (s *Series) checkCounting(y []float64) error {
 		return fmt.Errorf("%d sizes of %d observations", len(c.Sizes), len(y))
 	}
 	if c.Likelihood == "binomial" && c.Sizes == nil {
-		return errors.New("a binomial distribution needs the number of trials of each observation: name their column by ReadOptions.Size")
+		return errors.New("a binomial distribution needs the number of trials of each observation: " +
+			"name their column by ReadOptions.Size")
 	}
 	for i, v := range y {
 		if err := c.check(v, c.size(i)); err != nil {
@@ -121,8 +122,8 @@ func (s *Series) checkCounting(y []float64) error {
 	return nil
 }
 
-// Count makes the values of a series counts of a likelihood: one of Likelihoods but the first three. Sizes are the exposures of the observations or
-// their numbers of trials; nil stands for ones. It is an error if a value cannot be.
+// Count makes the values of a series counts of a likelihood: one of Likelihoods but the first three. Sizes are the exposures of
+// the observations or their numbers of trials; nil means all 1. It is an error if a value is impossible.
 func (s *Series) Count(likelihood string, sizes []float64) error {
 	before := s.Counting
 	s.Counting = &Counting{Likelihood: likelihood, Sizes: sizes}
@@ -165,7 +166,7 @@ func (s *Series) setCounting(o ReadOptions, y []float64, m dataset.CSVMore, orde
 	return s.checkCounting(y)
 }
 
-// Likelihood names the distribution about the best model, with its learnt shape or degrees of freedom; "" for a normal distribution.
+// Likelihood names the distribution of observations in the best model, with its shape or degrees of freedom; "" for a normal one.
 func (a *Analysis) Likelihood() string {
 	if s := a.Series.Student; s != nil {
 		return fmt.Sprintf("Student-t (%.3g degrees of freedom)", s.Nu)
@@ -183,10 +184,10 @@ func (a *Analysis) Likelihood() string {
 	return c.likelihood(shape).String()
 }
 
-// countingNames are those of the likelihoods in a sentence.
+// countingNames name the likelihoods in a sentence.
 var countingNames = map[string]string{
-	"poisson": "counts with a Poisson distribution", "negbinomial": "counts with a negative binomial distribution", "binomial": "numbers of successes with a binomial distribution",
-	"bernoulli": "events, 0 or 1, with a probability that changes",
+	"poisson": "counts with a Poisson distribution", "negbinomial": "counts with a negative binomial distribution",
+	"binomial": "numbers of successes with a binomial distribution", "bernoulli": "events, 0 or 1, with a probability that changes",
 }
 
 // note says in a sentence how the values are modelled.
@@ -202,19 +203,19 @@ func (c *Counting) note(name string) string {
 }
 
 const (
-	// fewCounts is the median below which whole numbers may be counts whose distribution is far from a normal one: from 20 on, one has less than
-	// 1e-5 of its mass below 0.
+	// fewCounts is the median below which whole numbers may be counts whose distribution is far from normal. A normal one at 20 or
+	// more has less than 1e-5 of its mass below 0.
 	fewCounts = 20
 	// leastCounts is the fewest observations that guessCounting models as counts.
 	leastCounts = 20
-	// counted is the least ratio of the variance about neighbouring values to the mean that guessCounting accepts. Poisson counts have 1, and more
-	// if their rate changes; grades, ages and serial numbers have less.
+	// counted is the least ratio, of the variance about neighbouring values to the mean, that guessCounting accepts. It is 1 for
+	// Poisson counts, and more if their rate changes; grades, ages and serial numbers have less.
 	counted = 0.5
 )
 
-// guessCounting returns the counting of values that are plainly counts, nil for others: 0 and 1, or whole numbers from 0 with a median below
-// fewCounts that scatter about their neighbours as counts do, whose variance is their mean or more. Counts are negative binomial if the
-// scatter is beyond that of a Poisson distribution.
+// guessCounting returns the counting of values that are plainly counts, nil for others: 0 and 1, or whole numbers from 0 with a
+// median below fewCounts that scatter about their neighbours like counts, whose variance is about their mean or more. Counts are
+// negative binomial if they scatter more than a Poisson distribution.
 func guessCounting(y []float64) *Counting {
 	if len(y) < leastCounts {
 		return nil
@@ -236,7 +237,8 @@ func guessCounting(y []float64) *Counting {
 	case middle >= fewCounts || squares < counted*beyond:
 		return nil
 	}
-	c := &Counting{Likelihood: "poisson", Because: fmt.Sprintf("its values are whole numbers from 0 with a median of %v, scattered as counts are", middle)}
+	c := &Counting{Likelihood: "poisson", Because: fmt.Sprintf(
+		"its values are whole numbers from 0 with a median of %v, scattered as counts are", middle)}
 	// The ratio is 1 for a Poisson distribution, with a standard error of about √(3/n + 1/2S) for S events.
 	if excess := squares/beyond - 1; excess > 2*math.Sqrt(3/float64(len(y))+0.5/sum) {
 		c.Likelihood = "negbinomial"
@@ -250,11 +252,11 @@ type counts struct {
 	likelihood observe.Likelihood // of z
 	raw        gppl.Data
 	sizes      []float64 // of z
-	// compared and trained say that models are compared and trained by Laplace's method, not by one Gaussian approximation for all.
+	// compared and trained say that models are compared and trained by Laplace's method, not by one Gaussian approximation.
 	compared, trained bool
 }
 
-// newCounts returns the observations of a series with the centre, and the shape with which the likelihood begins.
+// newCounts returns the observations of a series about a centre, with the start value of the shape of the likelihood.
 func newCounts(s *Series, centre float64) (*counts, error) {
 	in, err := s.inputs(s.X)
 	if err != nil {
@@ -280,7 +282,7 @@ func newCounts(s *Series, centre float64) (*counts, error) {
 	return c, nil
 }
 
-// centreOf is the latent value at which all observations together are what is expected.
+// centreOf returns the latent value at which all observations together equal their expectation.
 func (c *Counting) centreOf(y []float64) float64 {
 	var sum, size float64
 	for i, v := range y {
@@ -308,8 +310,8 @@ func (c *counts) loss(m gppl.Model, l observe.Likelihood) (*observe.Laplace, err
 	return observe.NewLaplace(m, c.raw, l, c.sizes)
 }
 
-// linearised returns counts as the Gaussian model that Laplace's method ends with sees them, at a model and the shape of the likelihood:
-// pseudo-observations with known errors, on which models are trained from here on. Other observations are Gaussian already.
+// linearised returns counts as the Gaussian model at the end of Laplace's method sees them, for a model and a shape of the
+// likelihood: pseudo-observations with known errors, on which models are then trained. Other observations are Gaussian already.
 func (v yScale) linearised(ctx context.Context, m gppl.Model, shape float64) (yScale, error) {
 	if v.counts == nil {
 		return v, nil
@@ -330,8 +332,8 @@ func (v yScale) linearised(ctx context.Context, m gppl.Model, shape float64) (yS
 	return v, nil
 }
 
-// comparedCounts returns the loss of Laplace's method at a shape of the likelihood, with the gradient of its Gaussian approximation there: the
-// curvature for the evidence takes a tenth of the time, and differs by the third derivatives alone.
+// comparedCounts returns the loss of Laplace's method at a shape of the likelihood, with the gradient of its Gaussian
+// approximation there: the curvature for the evidence then takes a tenth of the time, and neglects only third derivatives.
 func (v yScale) comparedCounts(ctx context.Context, m gppl.Model, shape float64, opts ...gppl.Option) (gppl.Loss, error) {
 	at, err := v.linearised(ctx, m, shape)
 	if err != nil {
@@ -369,8 +371,8 @@ func (v yScale) latest(k int) yScale {
 	return v
 }
 
-// gaussian returns the function that returns the latest k observations as Gaussian ones: of counts by the approximation at a model, which is
-// computed once for each k.
+// gaussian returns a function that returns the latest k observations as Gaussian ones: for counts, by the approximation at a
+// model, computed once for each k.
 func (v yScale) gaussian(m gppl.Model, shape float64) func(k int) (gppl.Data, error) {
 	if v.counts == nil {
 		return func(k int) (gppl.Data, error) { return latest(v.data, k), nil }
@@ -391,8 +393,7 @@ func (v yScale) gaussian(m gppl.Model, shape float64) func(k int) (gppl.Data, er
 	}
 }
 
-// approximated returns all observations, of which the latest k are Gaussian ones by the approximation at a model, and the others guesses: nothing
-// looks at these.
+// approximated returns all observations. The latest k are Gaussian by the approximation at a model, the others unused guesses.
 func (v yScale) approximated(m gppl.Model, shape float64, k int) (gppl.Data, error) {
 	late, err := v.gaussian(m, shape)(k)
 	n := v.data.Len()
@@ -409,7 +410,7 @@ func (v yScale) approximated(m gppl.Model, shape float64, k int) (gppl.Data, err
 	return d.WithErrors(errs)
 }
 
-// piloted linearises the observations at a rough signal that is learnt from them, so that one Gaussian approximation compares all structures.
+// piloted linearises the observations at a rough signal learnt from them: one Gaussian approximation compares all structures.
 func (p *policy) piloted(v yScale) (yScale, error) {
 	c := v.counts
 	mean, err := policyMean(stationary{}, "linear", c.raw.X)
@@ -429,14 +430,15 @@ func (p *policy) piloted(v yScale) (yScale, error) {
 	if err != nil {
 		return v, fmt.Errorf("forecast: %w", err)
 	}
-	r, err := gppl.Fit(p.ctx, prior, nil, gppl.Settings{GradientTolerance: pilotGradient, MaxEvaluations: pilotEvaluations, NoStandardErrors: true})
+	r, err := gppl.Fit(p.ctx, prior, nil,
+		gppl.Settings{GradientTolerance: pilotGradient, MaxEvaluations: pilotEvaluations, NoStandardErrors: true})
 	if err != nil {
 		return v, fmt.Errorf("forecast: a first model of the counts: %w", err)
 	}
 	return v.linearised(p.ctx, plain(r).Model, shapeIn(r))
 }
 
-// ofNamed visits the kernels that the user named for counts, at starts taken from the Gaussian approximation.
+// ofNamed visits the kernels that the user named for counts, which start from the Gaussian approximation.
 func (p *policy) ofNamed(fixed bool, visit func(of candidate, q proposal) error) error {
 	if fixed {
 		return nil
@@ -460,16 +462,16 @@ func (p *policy) ofNamed(fixed bool, visit func(of candidate, q proposal) error)
 	return nil
 }
 
-// countFinalists is how many candidates are trained by Laplace's method itself.
+// countFinalists is the number of candidates that are trained by Laplace's method itself.
 const countFinalists = 2
 
-// The pilot need not be at its optimum.
+// The pilot need not reach its optimum.
 const (
 	pilotGradient    = 0.5
 	pilotEvaluations = 15
 )
 
-// shapeIn returns the shape of the likelihood in a result, 0 for none.
+// shapeIn returns the shape of the likelihood in a result, 0 if there is none.
 func shapeIn(r *gppl.Result) float64 {
 	if i := slices.IndexFunc(r.Params, func(p gppl.FittedParam) bool { return p.Name == "shape" }); i >= 0 && i == len(r.Params)-1 {
 		return r.Params[i].Value
@@ -502,7 +504,7 @@ func (l centred) Mean(size, z float64) float64     { return l.Likelihood.Mean(si
 func (l centred) Variance(size, z float64) float64 { return l.Likelihood.Variance(size, z+l.by) }
 func (l centred) CDF(y, size, z float64) float64   { return l.Likelihood.CDF(y, size, z+l.by) }
 
-// sizesAt returns the sizes of new observations: those of the test where they are known, else those of the observations at or before x.
+// sizesAt returns the sizes of new observations: those of a test if known, otherwise those of the last observations up to x.
 func (a *Analysis) sizesAt(x []float64) []float64 {
 	c := a.Series.Counting
 	if a.sizes != nil || c.Sizes == nil {
@@ -519,7 +521,7 @@ func (a *Analysis) sizesAt(x []float64) []float64 {
 	return out
 }
 
-// together makes one part of those of the draws of a member: a normal distribution of g with their mean and variance.
+// together combines the parts of the draws of a member into one: a normal distribution of g with their mean and variance.
 func together(parts []Part) Part {
 	one := parts[0]
 	if len(parts) == 1 {
@@ -541,7 +543,7 @@ func together(parts []Part) Part {
 	return one
 }
 
-// countsOf returns the distribution of the counts that parts forecast; latent leaves out the variation of single observations.
+// countsOf returns the distribution of the counts that parts forecast; latent omits the variation of single observations.
 func countsOf(parts []Part, latent bool) *observe.Counts {
 	var weights []float64
 	var all []*observe.Counts
@@ -580,7 +582,7 @@ var _ Predictive = predictedCounts{}
 // Mean returns the medians, the point forecasts with the least absolute error.
 func (p predictedCounts) Mean() []float64 { return p.Counts.Quantile(0.5) }
 
-// Standardised returns the normal quantiles of the middle of the jump of the distribution at each y.
+// Standardised returns the normal quantile of the middle of the jump of the distribution function at each y.
 func (p predictedCounts) Standardised(y []float64) []float64 {
 	z := p.PIT(y, slices.Repeat([]float64{0.5}, len(y)))
 	for i, u := range z {

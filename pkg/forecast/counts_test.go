@@ -49,8 +49,8 @@ func countSeries(t *testing.T, likelihood string, x, y, sizes []float64) *Series
 	return s
 }
 
-// TestCountForecastsCalibrated forecasts simulated counts from models that Fit finds: the randomised probability integral transforms of what came
-// are uniform, by Kolmogorov and Smirnov at the level 1e-3, one step ahead and some steps ahead of each series.
+// TestCountForecastsCalibrated forecasts simulated counts from models that Fit finds, one step and several steps ahead: the
+// randomised probability integral transforms are uniform by the Kolmogorov–Smirnov test at the level 1e-3.
 func TestCountForecastsCalibrated(t *testing.T) {
 	const n, ahead = 48, 7
 	series := testsize.Of(4, 20, 100)
@@ -153,7 +153,8 @@ func TestCountsStored(t *testing.T) {
 		zeros := got.Zeros()
 		for i := range want.Mean {
 			if !scalar.EqualWithinRel(got.Mean[i], want.Mean[i], 1e-9) || got.Upper[i] != want.Upper[i] || got.Lower[i] != want.Lower[i] {
-				t.Errorf("%s: after loading %v in [%v, %v], before %v in [%v, %v]", likelihood, got.Mean[i], got.Lower[i], got.Upper[i], want.Mean[i], want.Lower[i], want.Upper[i])
+				t.Errorf("%s: after loading %v in [%v, %v], before %v in [%v, %v]",
+					likelihood, got.Mean[i], got.Lower[i], got.Upper[i], want.Mean[i], want.Lower[i], want.Upper[i])
 			}
 			if zeros[i] != got.Counts.CDF(i, 0) || !(zeros[i] > 0 && zeros[i] < 1) {
 				t.Errorf("%s: the probability of 0 is %v", likelihood, zeros[i])
@@ -168,7 +169,8 @@ func TestCountsStored(t *testing.T) {
 // TestCountsNamed trains the kernels that are named for counts, and no others.
 func TestCountsNamed(t *testing.T) {
 	x, y, _ := drawnCounts(rand.New(rand.NewPCG(6, 6)), "poisson", 72)
-	a, err := Fit(t.Context(), countSeries(t, "poisson", x, y, nil), Options{Kernels: []string{"Matern32", "Matern32 + Periodic"}, Periods: []float64{12}, Trend: "none"})
+	a, err := Fit(t.Context(), countSeries(t, "poisson", x, y, nil),
+		Options{Kernels: []string{"Matern32", "Matern32 + Periodic"}, Periods: []float64{12}, Trend: "none"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +269,8 @@ func TestCountErrors(t *testing.T) {
 	}
 }
 
-// TestApproximated compares the latest observations of a long series of counts, as Gaussian ones, with those of a series that has no others.
+// TestApproximated compares the latest observations of a long series of counts, as Gaussian ones, with those of a series of these
+// alone.
 func TestApproximated(t *testing.T) {
 	const n, k = 60, 40
 	x, y, _ := drawnCounts(rand.New(rand.NewPCG(10, 10)), "poisson", n)

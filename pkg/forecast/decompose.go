@@ -18,19 +18,20 @@ import (
 
 // Component is the posterior of one term of a sum.
 type Component struct {
-	Name     string
-	About    string    // its seasons, as in "week", or the length over which it changes, as in "over 3 days", or "constant"; "" if none says it
+	Name string
+	// About is its seasons ("week"), the length over which it changes ("over 3 days"), or "constant"; "" if none applies.
+	About    string
 	X, Mean  []float64 // Mean without the mean of y, in the unit of y, or on the scale that y is modelled on
 	Variance []float64
 }
 
-// maxDense is the number of observations up to which the mean is taken apart, by a dense factor of all.
+// maxDense is the largest number of observations for which the mean is decomposed, by a dense factor of all.
 const maxDense = 4000
 
-// ErrNoComponents says that the model has only one term, or that the series is too long for a dense factor, or for one in the memory.
+// ErrNoComponents says that the model has only one term, or that the series is too long for a dense factor or for the memory.
 var ErrNoComponents = errors.New("forecast: no components")
 
-// trendName names what a mean function and slow terms explain.
+// trendName names the part that the mean function and slow terms explain.
 func (a *Analysis) trendName() string {
 	if a.Series.Known != nil {
 		return "trend and regressors"
@@ -43,10 +44,10 @@ func (a *Analysis) trendName() string {
 //
 //	mean_j = k_j(x, X)A⁻¹z,  var_j = k_j(0) − k_j(x, X)A⁻¹k_j(X, x)
 //
-// The means add up to the posterior mean minus the mean of y. The variances do not add up, since the terms are correlated given the data.
-// If y is modelled on another scale, such as log y or a log rate, both are on that scale (Decompose adds up in the unit of y).
-// It takes n² flops for each x. Above 4000 observations that forecasts are conditioned on, and for models with one term, the error is
-// ErrNoComponents.
+// The means add up to the posterior mean minus the mean of y. The variances do not add up, since the terms are correlated given
+// the data. If y is modelled on another scale, such as log y or a log rate, both are on that scale (Decompose adds up in the unit
+// of y). The cost is n² flops for each x. If forecasts are conditioned on more than 4000 observations, or the model has one
+// term, the error is ErrNoComponents.
 func (a *Analysis) Components(x []float64) ([]Component, error) {
 	terms := sumTerms(a.Result.Model.Kernel)
 	most := a.conditionsOn()
@@ -130,7 +131,7 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 	return out, nil
 }
 
-// about says what a reader knows a term by.
+// about describes a term as Component.About does.
 func (a *Analysis) about(term gppl.Kernel) string {
 	params := gppl.Model{Kernel: term, Noise: 1}.Params()
 	var seasons []string
@@ -152,29 +153,29 @@ func (a *Analysis) about(term gppl.Kernel) string {
 	return "over " + a.Series.Axis.length(lengths[0], 2)
 }
 
-// Decomposition is what the mean of a forecast is made of, in the unit of y: at each X, the Columns add up to Mean.
+// Decomposition splits the mean of a forecast into parts, in the unit of y: at each X, the Columns add up to Mean.
 type Decomposition struct {
 	X       []float64
 	When    []string // as in Forecast
 	Mean    []float64
-	Names   []string // of the columns: trend, the seasons, the longest first, changes, holidays, short-term, and rest
+	Names   []string // of Columns: trend, seasons by decreasing length, changes, holidays, short-term, rest
 	Columns [][]float64
 
-	periods []float64 // of the seasons, one of those that are about the same
+	periods []float64 // of the seasons; periods within 5 % of each other appear once
 }
 
 // shortTerm and rest are names of columns of a Decomposition.
 const shortTerm, rest = "short-term", "rest"
 
-// Decompose returns what the predictions of the latest observations, and of steps after them, are made of. These are the observations that
-// forecasts are conditioned on, or the later half of them if the series has more.
+// Decompose splits the predictions of the latest observations, and of steps after them, into parts. These observations are those
+// that forecasts are conditioned on, or their later half if the series has more.
 //
-// With terms f_j and the constant and linear trend m of a model, y = m + Σ f_j: the column of a term is its posterior mean (Components). To
-// m belong the mean of a season over its period, and a term without a period whose lengthscale is at least the longest season and a tenth
-// of the range of x. If a
-// model is one of log y, the column of the trend is e^m, and each further one what the prediction gains by its term: e^{m+f₁} − e^m,
-// e^{m+f₁+f₂} − e^{m+f₁}, …, in the order of Names. The columns of several models are averaged with their weights. The mean of their
-// forecast is a median, and rest the difference; it is left out if there is none beyond rounding.
+// With terms f_j and the constant and linear trend m of a model, y = m + Σ f_j. The column of a term is its posterior mean
+// (Components). m includes the mean of each season over its period, and terms without a period whose lengthscale is at least the
+// longest season and a tenth of the range of x. For a model of log y, the column of the trend is e^m, and each further column is
+// what the prediction gains by its term: e^{m+f₁} − e^m, e^{m+f₁+f₂} − e^{m+f₁}, …, in the order of Names. The
+// columns of several models are averaged with their weights. The mean of their forecast is a median; rest is the difference, and
+// is left out if it is mere rounding.
 //
 // It takes n³/3 flops for each model, n up to 4000; with more the error is ErrNoComponents.
 func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, error) {
@@ -183,7 +184,8 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 		return nil, fmt.Errorf("%w: the terms of counts multiply their rates, and the mean is no sum of them", ErrNoComponents)
 	}
 	if k > maxDense {
-		return nil, fmt.Errorf("%w: forecasts are conditioned on %d observations, and at most %d can be taken apart", ErrNoComponents, k, maxDense)
+		return nil, fmt.Errorf("%w: forecasts are conditioned on %d observations, and at most %d can be taken apart",
+			ErrNoComponents, k, maxDense)
 	}
 	ahead, err := a.Forecast(steps)
 	if err != nil {
@@ -197,7 +199,8 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 	if err != nil {
 		return nil, err
 	}
-	d := &Decomposition{X: f.X, When: f.When, Mean: f.Mean, Names: []string{a.trendName()}, Columns: [][]float64{make([]float64, len(f.X))}}
+	d := &Decomposition{X: f.X, When: f.When, Mean: f.Mean,
+		Names: []string{a.trendName()}, Columns: [][]float64{make([]float64, len(f.X))}}
 	for _, m := range a.members {
 		for _, p := range periodsOf(m.model.Params()) {
 			if d.about(p) == p && !slices.Contains(d.periods, p) {
@@ -244,7 +247,7 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 	return d, nil
 }
 
-// column returns the column of a name, which it makes if there is none.
+// column returns the column of a name, and adds one if there is none.
 func (d *Decomposition) column(name string) []float64 {
 	at := slices.Index(d.Names, name)
 	if at < 0 {
@@ -254,7 +257,7 @@ func (d *Decomposition) column(name string) []float64 {
 	return d.Columns[at]
 }
 
-// about returns the nearest of the periods of d within a twentieth of a period, or that: each model learns its own.
+// about returns the period of d nearest to a period if it is within 5 %, otherwise the period itself: each model learns its own.
 func (d *Decomposition) about(period float64) float64 {
 	nearest, off := period, math.Log(1.05)
 	for _, p := range d.periods {
@@ -265,7 +268,7 @@ func (d *Decomposition) about(period float64) float64 {
 	return nearest
 }
 
-// addTo adds the columns of a model of a member, which is conditioned on the latest k observations, with a weight.
+// addTo adds the columns of a model of a member, conditioned on the latest k observations, with a weight.
 func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, weight float64) error {
 	f, err := a.newFactor(model, m.scale.data, k)
 	if err != nil {
@@ -298,7 +301,9 @@ func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, w
 			level := f.levelOf(t, d.X, period)
 			floats.Sub(mean, level)
 			add(d.Names[0], level)
-		} else if slices.ContainsFunc(t.Params(), func(p gppl.Param) bool { return p.Role == gppl.RoleLengthscale && p.Value >= slow }) {
+		} else if slices.ContainsFunc(t.Params(), func(p gppl.Param) bool {
+			return p.Role == gppl.RoleLengthscale && p.Value >= slow
+		}) {
 			name = d.Names[0]
 		}
 		add(name, mean)
@@ -345,7 +350,8 @@ func (f *factor) levelOf(term gppl.Kernel, x []float64, period float64) []float6
 	return level
 }
 
-// trendMean returns the posterior mean of the model's mean function at each x, and apart from it those of changes and of each holiday with the days around it.
+// trendMean returns the posterior mean of the model's mean function at each x and, separately, those of changes and of each
+// holiday with the days around it.
 func (f *factor) trendMean(a *Analysis, x []float64) (trend []float64, effects map[string][]float64, err error) {
 	trend = make([]float64, len(x))
 	there, err := a.trendBasis(f.model, x)

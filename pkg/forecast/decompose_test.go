@@ -59,7 +59,8 @@ func TestDecompose(t *testing.T) {
 			}
 		}
 	}
-	long := automatic(t, steps(t, maxDense+1, 0, func(int) float64 { return rng.NormFloat64() }), Options{Kernels: []string{"Matern32"}, Trend: "none"})
+	long := automatic(t, steps(t, maxDense+1, 0, func(int) float64 { return rng.NormFloat64() }),
+		Options{Kernels: []string{"Matern32"}, Trend: "none"})
 	if _, err := long.Decompose(context.Background(), 1); !errors.Is(err, ErrNoComponents) {
 		t.Errorf("of %d observations: %v", maxDense+1, err)
 	}

@@ -20,13 +20,15 @@
 //
 // # Time
 //
-// Dates that cover two years or more are measured in years of 365.25 days, so that all days have the same length and a weekly or daily
-// season keeps a constant period. The exception are monthly, quarterly and yearly series, whose months all last a twelfth of a year.
-// Shorter records are measured from their first observation, in days, hours or seconds. Results also have the dates as text.
+// Dates that cover two years or more are measured in years of 365.25 days, so that all days have the same length and a weekly or
+// daily season keeps a constant period. The exceptions are monthly, quarterly and yearly series, whose months all last a twelfth
+// of a year. Shorter records are measured from their first observation, in days, hours or seconds. Results also have dates as
+// text.
 //
 // # Scores
 //
-// [Backtest] scores the forecasts of any model over rolling origins, by their point errors, densities and intervals, beside the seasonal
-// naive forecast: a forecast is any [Predictive]. For all scores but coverage and log density, smaller is better. The functions of scores
-// panic if slices that belong together differ in length. A score of no values is NaN, and so is a score of values that are NaN.
+// [Backtest] scores the forecasts of any model over rolling origins, by their point errors, densities and intervals, beside the
+// seasonal naive forecast: a forecast is any [Predictive]. For all scores but coverage and log density, smaller is better. The
+// functions of scores panic if slices that belong together differ in length. A score of no values is NaN, and so is a score of
+// values that are NaN.
 package forecast

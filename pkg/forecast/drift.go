@@ -10,27 +10,27 @@ import (
 	"github.com/projected-likelihood/gppl/internal/words"
 )
 
-// Drift says whether the parameters of a model still hold, by the normal quantiles z of new observations in their predictions one step ahead
-// (Arrivals.Z): independent and N(0, 1) if they do. Three tests look at different departures, each at a third of one per cent, so that a model
-// that holds is doubted at most that often. Single observations far out move none of them much.
+// Drift says whether the parameters of a model still hold, by the normal quantiles z of new observations in their predictions one
+// step ahead (Arrivals.Z), which are then independent and N(0, 1). Three tests look for different departures, each at a third of
+// one per cent, so that a model that holds is doubted at most once in a hundred times. Single outliers hardly move any of them.
 type Drift struct {
 	N int `json:"n"`
-	// Mean is the mean of z, clipped at ±2.5, and MeanP the probability of one as far from 0.
+	// Mean is the mean of z, clipped at ±2.5, and MeanP the probability of a mean at least as far from 0.
 	Mean  float64 `json:"mean_z"`
 	MeanP float64 `json:"mean_p"`
-	// Within is the share of the observations in the 50 % bands of their predictions, and WithinP the probability of one as far from ½.
+	// Within is the share of the observations in their 50 % bands, and WithinP the probability of a share at least as far from ½.
 	Within  float64 `json:"within_50"`
 	WithinP float64 `json:"within_50_p"`
-	// Serial is the correlation of neighbouring z, clipped, and SerialP the probability of one as far from 0.
+	// Serial is the correlation of neighbouring z, clipped, and SerialP the probability of one at least as far from 0.
 	Serial  float64 `json:"serial"`
 	SerialP float64 `json:"serial_p"`
 	Word    string  `json:"word"` // holds, learn again, or too few to tell
 }
 
-// driftLevel is the probability at which the tests together doubt a model that holds.
+// driftLevel is the probability with which the tests together doubt a model that holds.
 const driftLevel = 0.01
 
-// driftWords are what a test of drift says: the parameters hold, the model should be fitted again, or there are too few observations to tell.
+// driftWords are the outcomes of a test of drift: the parameters hold, the model needs a new fit, or observations are too few.
 var driftWords = []string{"holds", "learn again", "too few to tell"}
 
 const (
@@ -46,8 +46,9 @@ func driftOf(z []float64) Drift {
 		return d
 	}
 	tail := 0.5 * math.Erfc(driftClip/math.Sqrt2)
-	variance := 1 - 2*tail - 2*driftClip*math.Exp(-0.5*driftClip*driftClip)/math.Sqrt(2*math.Pi) + 2*driftClip*driftClip*tail // of the clipped
-	inside, before, first, second := 0, 0.0, 0.0, 0.0                                                                         // of pairs, the sums of squares
+	// variance is that of a clipped z; first and second are the sums of squares over neighbouring pairs.
+	variance := 1 - 2*tail - 2*driftClip*math.Exp(-0.5*driftClip*driftClip)/math.Sqrt(2*math.Pi) + 2*driftClip*driftClip*tail
+	inside, before, first, second := 0, 0.0, 0.0, 0.0
 	for i, v := range z {
 		if math.Abs(v) < middleHalf {
 			inside++
@@ -83,9 +84,12 @@ func driftOf(z []float64) Drift {
 func (d Drift) Verdict() string {
 	switch d.Word {
 	case driftWords[2]:
-		return fmt.Sprintf("%s too few to tell whether the parameters still hold: the check needs %d.", words.Count(d.N, "new observation")+" "+words.Are(d.N), leastDrift)
+		return fmt.Sprintf("%s too few to tell whether the parameters still hold: the check needs %d.",
+			words.Count(d.N, "new observation")+" "+words.Are(d.N), leastDrift)
 	case driftWords[0]:
-		return fmt.Sprintf("The parameters still hold: nothing in %d new observations, predicted one step ahead, speaks against them (level %g).", d.N, driftLevel)
+		return fmt.Sprintf("The parameters still hold: nothing in %d new observations, "+
+			"predicted one step ahead, speaks against them (level %g).",
+			d.N, driftLevel)
 	}
 	var why []string
 	add := func(p float64, format string, args ...any) {
@@ -100,5 +104,7 @@ func (d Drift) Verdict() string {
 	add(d.MeanP, "they are %.2g standard deviations %s their predictions on average", math.Abs(d.Mean), side)
 	add(d.WithinP, "%.0f %% of them are in their 50 %% bands", 100*d.Within)
 	add(d.SerialP, "neighbouring errors have a correlation of %.2g", d.Serial)
-	return fmt.Sprintf("Learn again, by a fit of all rows: %d new observations, predicted one step ahead, speak against the parameters: %s.", d.N, strings.Join(why, "; "))
+	return fmt.Sprintf("Learn again, by a fit of all rows: %d new observations, "+
+		"predicted one step ahead, speak against the parameters: %s.",
+		d.N, strings.Join(why, "; "))
 }

@@ -11,23 +11,23 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// effort is how far the search of the automatic policy goes.
+// effort is the extent of the automatic search.
 type effort struct {
 	name string
-	// searched is the number of observations, the latest, on which structures are compared.
+	// searched is the number of latest observations on which structures are compared.
 	searched int
 	// In a longer series the best finalists candidates are then trained on the latest trained observations, which determine the
-	// parameters well, or on trainedUneven at least if x is not regular: on more where an engine takes them in the time of dense algebra.
+	// parameters well, or, if x is not regular, on at least trainedUneven: more if an engine is fast enough.
 	finalists, trained, trainedUneven int
-	// mostUneven bounds these; 0 for all that are affordable. Forecasts of the past learn from no more than the fit did.
+	// mostUneven bounds the latter; 0 for no bound. Forecasts of the past learn from no more than the fit did.
 	mostUneven int
-	// terms bounds the terms of a sum, evaluations those of training one candidate.
+	// terms bounds the terms of a sum, and evaluations the evaluations to train one candidate.
 	terms, evaluations int
-	// scouts says that the sums are tried with one scale and one trend, those that suit one sum best, and only the best sum with all.
+	// scouts says that sums are tried with only the scale and trend that suit one sum best, and only the best sum with all.
 	scouts bool
 }
 
-// margin is how many nats behind the best a model is of no interest.
+// margin is the distance behind the best, in nats, at which a model is dropped.
 func (e effort) margin() float64 {
 	if e.scouts {
 		return -math.Log(negligible)
@@ -35,8 +35,8 @@ func (e effort) margin() float64 {
 	return hopeless
 }
 
-// efforts are the levels between which a budget chooses, the cheapest first. Each takes three to ten times as long as the one before.
-// The values of standard were chosen on the development halves of M3 and M4; more data change forecasts of long series little.
+// efforts are the levels that a budget chooses from, the cheapest first. Each takes three to ten times as long as the one before.
+// The values of standard were chosen on the development halves of M3 and M4; more data hardly change forecasts of long series.
 var efforts = []effort{
 	{"quick", 150, 1, 400, 250, 0, 2, 40, true},
 	{"short", 250, 2, 800, 400, 0, 3, 60, false},
@@ -54,11 +54,11 @@ const (
 // Plan says what a fit by the automatic policy will do, and its predicted time.
 type Plan struct {
 	Effort string // quick, short, standard, wide or widest
-	// Searched is the number of observations on which structures are compared. Trained is the number from which parameters are then
-	// learnt, at least: an uneven series gives as many more as an engine takes in the same time.
+	// Searched is the number of observations on which structures are compared. Trained is the least number from which parameters are
+	// then learnt: for an uneven series more, if an engine takes more in the same time.
 	Searched, Trained int
-	// Seconds is the predicted time on one core of 9 Gflop/s, correct to within a factor of about two. It is computed, not measured: the
-	// same budget means the same search on every machine.
+	// Seconds is the predicted time on one core of 9 Gflop/s, correct to within a factor of about two. It is computed, not measured,
+	// so that the same budget means the same search on every machine.
 	Seconds float64
 	// Tests is the predicted time of the tests of the past (WithTests); 0 for none.
 	Tests float64
@@ -80,11 +80,11 @@ func (p Plan) String() string {
 	if p.Tests > 0 {
 		tests = fmt.Sprintf(", and %s for the tests of the past", about(p.Tests))
 	}
-	return fmt.Sprintf("%s search: structures are compared on %d observations, parameters are learnt from %d; about %s on one core%s",
-		p.Effort, p.Searched, p.Trained, about(p.Seconds), tests)
+	return fmt.Sprintf("%s search: structures are compared on %d observations, "+
+		"parameters are learnt from %d; about %s on one core%s", p.Effort, p.Searched, p.Trained, about(p.Seconds), tests)
 }
 
-// PlanFit chooses the largest effort whose predicted time is within Options.Budget, or standard at most if that is 0.
+// PlanFit chooses the largest effort whose predicted time is within Options.Budget; if that is 0, at most the standard effort.
 func PlanFit(s *Series, o Options) Plan {
 	if o.effort != nil {
 		return planOf(s, o, *o.effort)
@@ -117,8 +117,8 @@ func planOf(s *Series, o Options, e effort) Plan {
 	} else if len(o.Periods) > 0 {
 		seasons = len(o.Periods)
 	}
-	// Four kernels, five in a series that may wander, with and without a season, then rounds of three kernels and the seasons. A candidate has about six parameters, a
-	// finalist nine; the evidence takes a gradient for each.
+	// The search tries four kernels (five in a series that may wander) with and without a season, then rounds of three kernels and
+	// the seasons. A candidate has about six parameters, a finalist nine; the evidence takes a gradient for each.
 	even := s.Errors == nil && s.Counting == nil && regular(s.X[len(s.X)-p.Trained:])
 	const grown = 3
 	bases := 4
@@ -130,7 +130,7 @@ func planOf(s *Series, o Options, e effort) Plan {
 		first = first/(scales*trends) + 2*(scales*trends-1)
 	}
 	later := scales * (e.terms - 1) * (grown + seasons) / 2 // most sums stop growing half way
-	typical := 0.6 * float64(e.evaluations)                 // evaluations that training typically takes
+	typical := 0.6 * float64(e.evaluations)                 // evaluations of a typical training
 	p.Seconds = float64(first+later) * (typical + evidenceEvaluations) * evaluationSeconds(p.Searched, even)
 	training, finalists := (typical+18)*evaluationSeconds(p.Trained, even), 0
 	switch {
@@ -143,11 +143,11 @@ func planOf(s *Series, o Options, e effort) Plan {
 	return p
 }
 
-// evidenceEvaluations are about those that the evidence of a candidate of six parameters takes.
+// evidenceEvaluations is about the number that the evidence of a candidate with six parameters takes.
 const evidenceEvaluations = 12
 
-// searchedOn returns the number of observations, the latest, on which structures are compared. Four periods distinguish a season from
-// noise: if x is regular, the observations span four of the longest period, up to twice e.searched.
+// searchedOn returns the number of latest observations on which structures are compared. It takes four periods to tell a season
+// from noise: if x is regular, the observations span four of the longest period, up to twice e.searched.
 func (e effort) searchedOn(s *Series, o Options) int {
 	most := e.searched
 	if !s.dense() && !o.NoSeason {
@@ -162,7 +162,7 @@ func (e effort) searchedOn(s *Series, o Options) int {
 	return min(most, len(s.X))
 }
 
-// trainedOn returns the number of observations, the latest, from which parameters are learnt.
+// trainedOn returns the number of latest observations from which parameters are learnt.
 func (e effort) trainedOn(s *Series) int {
 	n := len(s.X)
 	switch {
@@ -174,15 +174,15 @@ func (e effort) trainedOn(s *Series) int {
 	return min(n, e.trained)
 }
 
-// The core for which times are predicted, the same on every machine: with measured speeds, the same budget would mean different searches
-// on different machines.
+// The core for which times are predicted, the same on every machine: with measured speeds, the same budget would mean different
+// searches on different machines.
 const (
 	coreFlops    = 9e9    // flops of dense algebra per second
 	toeplitzPair = 1.5e-9 // seconds per pair of observations for a Toeplitz factor and its gradient
 )
 
-// evaluationSeconds predicts the time of a likelihood and its gradient, by a Toeplitz factor or by dense algebra. The constants were
-// measured on sums of three terms.
+// evaluationSeconds predicts the time of a likelihood and its gradient, by a Toeplitz factor or by dense algebra. The constants
+// were measured on sums of three terms.
 func evaluationSeconds(n int, regular bool) float64 {
 	const (
 		overhead = 4e-5
@@ -197,24 +197,24 @@ func evaluationSeconds(n int, regular bool) float64 {
 	return overhead + dense
 }
 
-// The number of observations, the latest, on which named kernels are trained and compared. More hardly change the parameters, and take
-// time and memory in proportion. Training takes some 40 evaluations for each of up to four candidates.
+// Bounds for the latest observations on which named kernels are trained and compared. More observations hardly change the
+// parameters, and take time and memory in proportion. Training takes about 40 evaluations for each of up to four candidates.
 const (
-	// mostTrained is the number if a state space takes all kernels.
+	// mostTrained is their number if a state space takes all kernels.
 	mostTrained = 200000
-	// exactSeconds bounds the predicted time of one evaluation of the exact likelihood of all observations above Options.MaxExact by an
-	// engine that is cheap at any parameters, partSeconds that of a part of them, likelySeconds that of an engine that is cheap where
-	// training begins.
+	// exactSeconds bounds the predicted time of one exact evaluation of all observations, above Options.MaxExact, by an engine that
+	// is cheap at any parameters; partSeconds that of a part; likelySeconds that of an engine that is cheap where training begins.
 	exactSeconds  = 1
 	partSeconds   = 0.2
 	likelySeconds = 0.25
-	// formShare of a budget may be spent on one set of projections.
+	// formShare is the share of a budget that one set of projections may take.
 	formShare = 0.2
 )
 
-// exactParts, likelyParts and projectedParts are the numbers of observations that are tried, one after the other, where those of before
-// take too long: for the exact likelihood by an engine that is cheap at any parameters, by one that is cheap at the likely ones, for the
-// projected likelihood, and for the exact one by any engine, within a budget. A dense evaluation takes as long as its n²; the last takes a tenth of a second.
+// The numbers of observations that are tried one after the other while larger ones take too long: exactParts for the exact
+// likelihood by an engine that is cheap at any parameters, likelyParts by one that is cheap at likely ones, unevenParts for the
+// final training of an uneven series, projectedParts for the projected likelihood, and budgetParts for the exact one by any
+// engine within a budget.
 var (
 	exactParts     = []int{100000, 50000, 20000, 10000}
 	likelyParts    = []int{50000, 20000, 10000, 5000}
@@ -223,15 +223,15 @@ var (
 	budgetParts    = []int{fewest, 1200, 600, 300, 150}
 )
 
-// projections are those of a projected likelihood.
+// projections is the number of projections of a projected likelihood.
 const projections = 400
 
-// fewest is the number of observations of a long series from which parameters are learnt at least.
+// fewest is the least number of observations of a long series from which parameters are learnt.
 const fewest = 2500
 
-// choose sets the observations of a series on which all candidates are trained, and by which likelihood: the exact one if there are few
-// or if it is cheap, of all or of the latest, else the projected one. The choice is made once: candidates for y and for log y have the
-// same observations. The series takes some memory beside.
+// choose sets the likelihood by which all candidates are trained, and its observations: the exact likelihood of all observations
+// if they are few or it is cheap, or of the latest, otherwise the projected one. The choice is made once, so that candidates for
+// y and for log y have the same observations. beside is the memory of the series, in bytes.
 func (t *trainer) choose(ctx context.Context, all gppl.Data, beside float64) (err error) {
 	if n := t.data.Len(); n > 0 {
 		t.data = latest(all, n)
@@ -289,8 +289,8 @@ func (t *trainer) choose(ctx context.Context, all gppl.Data, beside float64) (er
 	return nil
 }
 
-// reduce takes so few observations that their exact likelihood is within the budget by dense algebra, if there are such; otherwise it leaves
-// what was chosen.
+// reduce takes so few observations that their exact likelihood by dense algebra is within the budget, if that is possible;
+// otherwise it changes nothing.
 func (t *trainer) reduce(all gppl.Data, starts [][]gppl.Model) {
 	few := *t
 	few.omega = nil
@@ -302,7 +302,7 @@ func (t *trainer) reduce(all gppl.Data, starts [][]gppl.Model) {
 	}
 }
 
-// take sets the latest observations as the data, and forgets what was searched on others.
+// take sets the latest observations as the data, and drops the results of searches on other data.
 func (t *trainer) take(all gppl.Data, part int) {
 	before := t.data.Len()
 	if t.data = latest(all, part); t.data.Len() != before {
@@ -310,8 +310,8 @@ func (t *trainer) take(all gppl.Data, part int) {
 	}
 }
 
-// cheap finds for each candidate an engine that is predicted to compute the exact likelihood of the data in some seconds at any
-// parameters, and reports whether all candidates have one. It does not depend on the limit of memory.
+// cheap reports whether every candidate has an engine that is predicted to compute the exact likelihood of the data within some
+// seconds at any parameters, and keeps these engines. It does not depend on the memory limit.
 func (t *trainer) cheap(seconds float64) bool {
 	t.engines = map[string]string{}
 	for _, k := range t.kernels {
@@ -337,8 +337,8 @@ func (t *trainer) cheapEngine(m gppl.Model, most float64) (engine string, ok boo
 	return "", false
 }
 
-// searchAll searches each candidate on the data with the first trend, and returns the starts of each of its families, none if a candidate
-// cannot be searched, and the predicted seconds that it took. It is an error if ctx ends.
+// searchAll searches each candidate on the data with the first trend. It returns the starts of each of its families, none if a
+// candidate cannot be searched, and the predicted seconds of the searches. It is an error if ctx ends.
 func (t *trainer) searchAll(ctx context.Context) (starts [][]gppl.Model, seconds float64, err error) {
 	if err := t.setTrend(t.options.Trend); err != nil {
 		return nil, 0, err
@@ -359,9 +359,9 @@ func (t *trainer) searchAll(ctx context.Context) (starts [][]gppl.Model, seconds
 	return starts, seconds, nil
 }
 
-// quick reports whether an evaluation of the likelihood of the data is predicted to take no longer than so many seconds where the training of
-// each family begins, without dense algebra, and that of the exact likelihood at more than half of its starts: short lengthscales take a
-// hundred times as long as long ones. It does not depend on the limit of memory.
+// quick reports whether the likelihood of the data is fast where training begins: at the first start of each family an evaluation
+// is predicted to take at most that many seconds, without dense algebra, and so is the exact likelihood at more than half of its
+// starts, since short lengthscales take a hundred times as long as long ones. It does not depend on the memory limit.
 func (t *trainer) quick(starts [][]gppl.Model, most float64) bool {
 	free := *t
 	free.memory = gppl.WithMemory(defaultEngineMemory)
@@ -383,7 +383,8 @@ func (t *trainer) quick(starts [][]gppl.Model, most float64) bool {
 	return len(starts) > 0
 }
 
-// within reports whether an evaluation of the likelihood of the data is predicted to take no longer than so many seconds at every start.
+// within reports whether an evaluation of the likelihood of the data is predicted to take no more than most seconds at every
+// start.
 func (t *trainer) within(starts [][]gppl.Model, most float64) bool {
 	for _, m := range slices.Concat(starts...) {
 		if seconds, err := t.cost(m); err != nil || seconds > most {

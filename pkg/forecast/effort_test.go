@@ -95,7 +95,8 @@ func TestResume(t *testing.T) {
 	for i, c := range want.Candidates {
 		g := got.Candidates[i]
 		c.Seconds, g.Seconds = 0, 0
-		if diff := cmp.Diff(c, g, cmp.AllowUnexported(Candidate{}), cmp.Comparer(func(a, b candidate) bool { return a == b })); diff != "" {
+		if diff := cmp.Diff(c, g, cmp.AllowUnexported(Candidate{}),
+			cmp.Comparer(func(a, b candidate) bool { return a == b })); diff != "" {
 			t.Errorf("candidate %d, with a pause in between: %s", i, diff)
 		}
 	}
@@ -152,8 +153,8 @@ type opaque struct{ gppl.Kernel }
 
 func (k opaque) WithParams(theta []float64) gppl.Kernel { return opaque{k.Kernel.WithParams(theta)} }
 
-// TestChoose: named kernels are trained on as many of the latest observations as their engine affords, the same for y and for log y, and
-// whatever the limit of memory.
+// TestChoose: named kernels are trained on as many of the latest observations as their engine affords, the same for y and log y,
+// whatever the memory limit.
 func TestChoose(t *testing.T) {
 	even, uneven := &Series{Step: 1}, &Series{Step: 1}
 	for i := range 40000 {
@@ -189,7 +190,8 @@ func TestChoose(t *testing.T) {
 					_, k = tr.omega.Dims()
 				}
 				if tr.data.Len() != c.n || k != c.projections {
-					t.Errorf("%v, memory %g: %d observations and %d projections, want %d and %d", c.kernel, memory, tr.data.Len(), k, c.n, c.projections)
+					t.Errorf("%v, memory %g: %d observations and %d projections, want %d and %d",
+						c.kernel, memory, tr.data.Len(), k, c.n, c.projections)
 				}
 			}
 		}
@@ -200,8 +202,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestUnevenLearnsFromMore: where an engine takes an uneven series in the time of dense algebra for the plan's part, parameters are learnt
-// from all of it, and a season that the part does not show is found.
+// TestUnevenLearnsFromMore: if an engine takes an uneven series in the time of dense algebra for the plan's part, parameters are
+// learnt from all of it, and a season that the part does not show is found.
 func TestUnevenLearnsFromMore(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(3, 1))
@@ -241,8 +243,9 @@ func TestUnevenLearnsFromMore(t *testing.T) {
 	}
 }
 
-// TestSlowRhythmOfLongSeries: a rhythm that is longer than what structures are compared on, beside red noise of more power, is found in all
-// observations of a long uneven series, by a term that takes time linear in their number; without the rhythm no period is.
+// TestSlowRhythmOfLongSeries: a rhythm longer than the observations on which structures are compared, beside stronger red noise,
+// is found in all observations of a long uneven series, by a term whose cost is linear in their number; without the rhythm no
+// period is found.
 func TestSlowRhythmOfLongSeries(t *testing.T) {
 	t.Parallel()
 	for _, amplitude := range []float64{0, 1.5} {
@@ -281,7 +284,8 @@ func TestSlowRhythmOfLongSeries(t *testing.T) {
 	}
 }
 
-// TestDearCandidateIsLeftOut: a candidate that is too slow for what the best takes does not keep the best from it, and the list says so.
+// TestDearCandidateIsLeftOut: a candidate too slow for the observations that the best takes does not hold the best back, and the
+// list says so.
 func TestDearCandidateIsLeftOut(t *testing.T) {
 	t.Parallel()
 	left := 0
@@ -317,8 +321,8 @@ func TestDearCandidateIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestBudgetSpent: where evaluations cost more than planned, as for a series without noise, the search stops once the budget is used up, and
-// counts what it did not try; no other search follows. Where they cost what was planned, it tries everything.
+// TestBudgetSpent: if evaluations cost more than planned, as for a series without noise, the search stops once the budget is used
+// up, and counts what it did not try; no other search follows. If they cost what was planned, it tries everything.
 func TestBudgetSpent(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(4, 51))
 	for name, noise := range map[string]float64{"exact": 0, "noisy": 0.3} {
@@ -361,7 +365,8 @@ func TestAtOnce(t *testing.T) {
 		n      int
 		want   int
 	}{
-		{0, 1000, 4}, {0, 10_001, 1}, {s.bytes() + 2.5*denseBytes(1000), 1000, 2}, {s.bytes(), 1000, 1}, {s.bytes() + 9*denseBytes(1000), 1000, 4},
+		{0, 1000, 4}, {0, 10_001, 1}, {s.bytes() + 2.5*denseBytes(1000), 1000, 2}, {s.bytes(), 1000, 1},
+		{s.bytes() + 9*denseBytes(1000), 1000, 4},
 	} {
 		if got := (Options{Memory: c.memory}).atOnce(s, c.n); got != c.want {
 			t.Errorf("%d observations in %.3g bytes: %d at once, want %d", c.n, c.memory, got, c.want)

@@ -20,13 +20,13 @@ type member struct {
 	weight    float64
 	scale     *yScale
 	posterior conditioned
-	// draws are models with parameters drawn from their posterior, equally weighted; none: model alone.
+	// draws are models with parameters drawn from their posterior, equally weighted; if there are none, model stands alone.
 	draws      []gppl.Model
 	posteriors []conditioned // of draws
 	shape      float64       // of the likelihood of counts; 0 for none
 }
 
-// given returns the member's models conditioned on the data, equally weighted: those of the draws or, without any, of the model alone.
+// given returns the member's models conditioned on the data, equally weighted: those of the draws or, without draws, of model.
 func (m *member) given() []conditioned {
 	if len(m.posteriors) == 0 {
 		return []conditioned{m.posterior}
@@ -42,13 +42,13 @@ type Part struct {
 	Mean      []float64
 	LatentVar []float64
 	NoisyVar  []float64
-	// Of counts, the distribution is that of the latent value g: Observed is the likelihood of a count, and Sizes are its exposures or numbers
-	// of trials; nil for ones.
+	// For counts, the distribution is that of the latent value g. Observed is the likelihood of a count, and Sizes are its exposures
+	// or numbers of trials; nil means all 1.
 	Observed observe.Likelihood
 	Sizes    []float64
 }
 
-// Value returns the y of a value of what the model is of: itself, or the inverse of the logarithm, or of log odds.
+// Value converts a value of the modelled quantity to y: itself, or the inverse of the logarithm or of the log odds.
 func (p Part) Value(z float64) float64 { return component{warp: p.warp, mean: z}.quantile(0) }
 
 // parts returns the forecasts of all members.
@@ -67,7 +67,8 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 				return nil, fmt.Errorf("forecast: %w", err)
 			}
 			model, wider := posterior.Model(), func(j int) float64 { return a.Series.wider(a.Widen, x[j]) }
-			p := Part{Weight: m.weight / float64(len(posteriors)), warp: m.scale.warp, Mean: m.scale.scaling.Values(nil, mean), LatentVar: m.scale.scaling.Variances(nil, latent)}
+			p := Part{Weight: m.weight / float64(len(posteriors)), warp: m.scale.warp,
+				Mean: m.scale.scaling.Values(nil, mean), LatentVar: m.scale.scaling.Variances(nil, latent)}
 			nugget := gppl.Nugget(model.Kernel) // a part of the variance of f, and of the noise
 			noise := m.scale.scaling.Variance(model.Noise + nugget)
 			for j, v := range p.LatentVar {
@@ -89,7 +90,7 @@ func (a *Analysis) parts(ctx context.Context, x []float64) ([]Part, error) {
 	return out, nil
 }
 
-// wider is the factor on variances at x of bands that are widened, above 1, beyond the last observation.
+// wider returns the factor on variances at x: that of widened bands beyond the last observation, otherwise 1.
 func (s *Series) wider(widen, x float64) float64 {
 	if widen > 1 && x > s.X[len(s.X)-1] {
 		return widen * widen
@@ -97,8 +98,8 @@ func (s *Series) wider(widen, x float64) float64 {
 	return 1
 }
 
-// noiseVariance returns the variance of the noise of a new observation at the j-th x of a part. It includes the known error: a.ahead[j],
-// or the typical one if a.ahead is nil.
+// noiseVariance returns the variance of the noise of a new observation at the j-th x of a part. It includes the known error:
+// a.ahead[j], or the typical one if a.ahead is nil.
 func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float64 {
 	e := m.scale.scaling.Scale * m.scale.typical
 	if a.ahead != nil {
@@ -113,7 +114,7 @@ func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float6
 	return noise + e*e
 }
 
-// quantiles returns at each x the quantile at level p of the mixture of parts, for f if latent is set, else for new observations.
+// quantiles returns the quantile at level p of the mixture at each x, of f if latent is set, otherwise of new observations.
 func quantiles(parts []Part, p float64, latent bool) []float64 {
 	z := quantile.Normal(p)
 	out, m := make([]float64, len(parts[0].Mean)), make(mixture, len(parts))
@@ -132,8 +133,8 @@ func quantiles(parts []Part, p float64, latent bool) []float64 {
 // plainGaussian reports whether the forecast is a Gaussian of y: one part, not of the logarithm.
 func plainGaussian(parts []Part) bool { return len(parts) == 1 && parts[0].warp == nil }
 
-// forecastOf summarises parts: of a single Gaussian its mean and variances. Otherwise Mean is the median, and the standard
-// deviations are half the distances between the quantiles at 15.9 and 84.1 %.
+// forecastOf summarises parts. The forecast of a single Gaussian has its mean and variances. Otherwise Mean is the median, and
+// the standard deviations are half the distances between the quantiles at 15.9 and 84.1 %.
 func forecastOf(x []float64, when []string, parts []Part) *Forecast {
 	if parts[0].Observed != nil {
 		return forecastCounts(x, when, parts)
@@ -178,7 +179,7 @@ type component struct {
 	mean, sd float64
 }
 
-// quantile returns the quantile whose standard normal one is z.
+// quantile returns the quantile that corresponds to the standard normal quantile z.
 func (c component) quantile(z float64) float64 {
 	v := c.mean + z*c.sd
 	if c.warp != nil {

@@ -129,19 +129,22 @@ func BenchmarkMixtureQuantile(b *testing.B) {
 
 // TestLevels: a csv file has two columns for each further level, the ends of its band, and those that it always has.
 func TestLevels(t *testing.T) {
-	f := forecastOf([]float64{1}, []string{"1"}, []Part{{Weight: 1, Mean: []float64{10}, LatentVar: []float64{1}, NoisyVar: []float64{4}}})
+	f := forecastOf([]float64{1}, []string{"1"}, []Part{{Weight: 1, Mean: []float64{10}, LatentVar: []float64{1},
+		NoisyVar: []float64{4}}})
 	var plain, more strings.Builder
 	if err := errors.Join(f.WriteCSV(&plain, Axis{}), f.WriteCSV(&more, Axis{}, 0.5, 0.95, 0.683)); err != nil {
 		t.Fatal(err)
 	}
 	head, row, _ := strings.Cut(strings.TrimSpace(more.String()), "\n")
 	first, values, _ := strings.Cut(strings.TrimSpace(plain.String()), "\n")
-	if head != first+",lower_50,upper_50,lower_68.3,upper_68.3" || !strings.HasPrefix(row, values+",8.651020") || !strings.Contains(row, ",11.34897") {
+	if head != first+",lower_50,upper_50,lower_68.3,upper_68.3" || !strings.HasPrefix(row, values+",8.651020") ||
+		!strings.Contains(row, ",11.34897") {
 		t.Errorf("%s\n%s\nwithout levels\n%s\n%s", head, row, first, values)
 	}
 }
 
-// TestLatentBand: the band of f of an average that has models of log y is one of quantiles: above 0, and within that of a new observation.
+// TestLatentBand: the band of f for an average with models of log y consists of quantiles: above 0, and within the band of a new
+// observation.
 func TestLatentBand(t *testing.T) {
 	parts := []Part{
 		{Weight: 0.6, warp: logarithm{}, Mean: []float64{0}, LatentVar: []float64{0.8}, NoisyVar: []float64{1}},
@@ -155,7 +158,8 @@ func TestLatentBand(t *testing.T) {
 	if symmetric := f.Mean[0] - Quantile95*math.Sqrt(f.LatentVar[0]); symmetric > 0 {
 		t.Errorf("a symmetric band would begin at %v: this tests nothing", symmetric)
 	}
-	plain := forecastOf([]float64{1}, []string{"1"}, []Part{{Weight: 1, Mean: []float64{3}, LatentVar: []float64{4}, NoisyVar: []float64{5}}})
+	plain := forecastOf([]float64{1}, []string{"1"}, []Part{{Weight: 1, Mean: []float64{3}, LatentVar: []float64{4},
+		NoisyVar: []float64{5}}})
 	if lo, hi := plain.LatentBand(); math.Abs(lo[0]-(3-2*Quantile95)) > 1e-9 || math.Abs(hi[0]-(3+2*Quantile95)) > 1e-9 {
 		t.Errorf("of a Gaussian: [%v, %v]", lo[0], hi[0])
 	}

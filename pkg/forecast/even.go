@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// fewestEven is the length of the shortest series whose nearly equal steps are taken as equal; in a shorter one they may be a coincidence.
+// fewestEven is the length of the shortest series whose nearly equal steps count as equal; in a shorter one they may be chance.
 const fewestEven = 24
 
-// takeEven moves plain numbers x to where they are even, if they are but for rounding or for the lengths of months or years, and says so. An even
-// series takes engines that are ten times as fast.
+// takeEven makes plain numbers x even if they are even but for rounding or the lengths of months or years, and remarks on it. An
+// even series allows engines that are ten times as fast.
 func (s *Series) takeEven() {
 	if len(s.X) < fewestEven {
 		return
@@ -36,13 +36,13 @@ func (s *Series) takeEven() {
 	s.remarks = append(s.remarks, said+" ReadOptions.Time: \"number\" takes x as it is.")
 }
 
-// mostDecimals are those that numbers are rounded to, or written with where they are even.
+// mostDecimals is the largest number of decimals to which x may be rounded, and with which an even x is written.
 const mostDecimals = 9
 
-// unround moves x, ascending, to the multiples of a step that it is within its last decimal, and returns the step. It leaves others.
+// unround moves x, ascending, to multiples of a step if all are within rounding, and returns the step; others stay.
 func unround(x []float64, digits int) (step float64, ok bool) {
 	const (
-		largest = 0.02 // of a step, that rounding may be
+		largest = 0.02 // rounding, as a fraction of a step
 		slack   = 1.3  // for the rounding of the line itself
 	)
 	n := float64(len(x))
@@ -51,7 +51,7 @@ func unround(x []float64, digits int) (step float64, ok bool) {
 	if digits == 0 || digits > mostDecimals || !(half < largest*guess) {
 		return 0, false
 	}
-	// The line x = a + b·k through the numbers of steps k, which follow from one distance after another.
+	// Fit the line x = a + b·k, where the numbers of steps k follow from one distance after another.
 	k := make([]float64, len(x))
 	var kk, kx, meanK, meanX float64
 	for i := range x {
@@ -90,7 +90,7 @@ func unround(x []float64, digits int) (step float64, ok bool) {
 	return step, true
 }
 
-// writtenDecimals returns how many decimals numbers are written with at most.
+// writtenDecimals returns the largest number of decimals with which the numbers are written.
 func writtenDecimals(x []float64) (most int) {
 	for _, v := range x {
 		if _, after, found := strings.Cut(strconv.FormatFloat(v, 'f', -1, 64), "."); found {
@@ -117,12 +117,11 @@ func medianStep(x []float64) float64 {
 // Numbers from fromYear to toYear may be years.
 const fromYear, toYear = 1600, 2400
 
-// equalDays moves x, ascending years with the part of the year that has passed, to days of equal length, if all are at the same time of a day. It
-// leaves others.
+// equalDays moves x, ascending decimal years, to days of equal length if all are at one time of day; others stay.
 func equalDays(x []float64, digits int) bool {
 	const (
-		fewest = 3   // decimals that tell days
-		near   = 0.2 // of a day from that time, as numbers of so many are
+		fewest = 3   // decimals that resolve days
+		near   = 0.2 // days from that time, as with so few decimals
 	)
 	if x[0] < fromYear || x[len(x)-1] > toYear || digits < fewest {
 		return false
@@ -136,7 +135,7 @@ func equalDays(x []float64, digits int) bool {
 		s, c := math.Sincos(2 * math.Pi * days[i])
 		sin, cos = sin+s, cos+c
 	}
-	const parts = 1440 // minutes of a day, which the time is one of
+	const parts = 1440 // the time is rounded to minutes
 	after := math.Round(parts*math.Atan2(sin, cos)/(2*math.Pi)) / parts
 	moved := false
 	for i, d := range days {
@@ -153,25 +152,24 @@ func equalDays(x []float64, digits int) bool {
 	return moved
 }
 
-// dayOf returns on which day, from 1970 on, a month begins.
+// dayOf returns the day, from 1970, on which a month begins.
 func dayOf(year, month int) float64 {
 	return time.Date(year, time.Month(month), 1, 0, 0, 0, 0, time.UTC).Sub(time.Unix(0, 0)).Hours() / 24
 }
 
-// dayYear returns days since 1970 in years, all days being equally long.
+// dayYear converts days since 1970 to years, with all days equally long.
 func dayYear(days float64) float64 { return 1970 + days/365.25 }
 
-// equalMonths moves x, ascending years with the part of the year that has passed, to months of equal length, if all are the same day of their
-// month, or its middle. It leaves others.
+// equalMonths moves x, ascending decimal years, to equal months if all are the same day of a month, or its middle; others stay.
 func equalMonths(x []float64) bool {
 	const (
-		near   = 1.6 // days from that day, as the middles of months are
-		within = 2   // days that all of these differ by; equal months would differ by 2.9
+		near   = 1.6 // days from that day, as middles of months are
+		within = 2   // range of these in days; for equal months it would be 2.9
 	)
 	if x[0] < fromYear || x[len(x)-1] > toYear {
 		return false
 	}
-	// off returns how many days v is after the beginning of a month, months counted from the year 0.
+	// off returns how many days v is after the beginning of a month, with months counted from the year 0.
 	off := func(v float64, months int) float64 {
 		year, month := months/12, months%12
 		begin := dayOf(year, 1)
@@ -208,7 +206,7 @@ func equalMonths(x []float64) bool {
 		return false
 	}
 	after := roundTo(mean/365.2425, 4)
-	moved := false // years, and what is even already, stay
+	moved := false // years, and x that is even already, stay
 	for i, m := range months {
 		even := float64(m)/12 + after
 		moved = moved || math.Abs(x[i]-even) > 1e-9

@@ -10,8 +10,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
-// TestTakeEven: numbers that are even but for rounding or for the lengths of months become even, near where they were, and a note says so. Others
-// stay.
+// TestTakeEven: numbers that are even but for rounding or the lengths of months become even, near their old places, with a note.
+// Others stay.
 func TestTakeEven(t *testing.T) {
 	const n = 415
 	rounded := func(decimals int, f func(i int) float64) []float64 {
@@ -90,7 +90,8 @@ func TestTakeEven(t *testing.T) {
 	}
 }
 
-// TestStepOfRounded: x written to eleven decimals, with a gap, goes on at times that are written like it, not an error further off at each.
+// TestStepOfRounded: x written to eleven decimals, with a gap, continues at times that are written like it, without accumulating
+// error.
 func TestStepOfRounded(t *testing.T) {
 	var x, y []float64
 	for i := range 1080 {

@@ -12,17 +12,17 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/population"
 )
 
-// beliefs are the priors of the trained parameters of a model, by their index: the weak one (Sigma 0: none), or the given one that replaces
-// it (nil: none).
+// beliefs are the priors of the trained parameters of a model, by their index: the weak one (Sigma 0: none), or the given one
+// that replaces it (nil: none).
 type beliefs struct {
 	weak  []gppl.LogNormal
 	given []gppl.Prior
-	// chosen is the price, in nats of evidence, of periods that the data chose. The weak prior of such a period is centred on a peak of
-	// the periodogram, one of about span/(2·step) frequencies that were equally likely before the data were seen.
+	// chosen is the cost, in nats of evidence, of periods that the data chose. The weak prior of such a period is centred on a peak
+	// of the periodogram, one of about span/(2·step) frequencies that were equally likely before the data were seen.
 	chosen float64
-	// odds is the log prior odds of the structure, as the series of a panel share it.
+	// odds is the log prior odds of the structure, as shared by the series of a panel.
 	odds float64
-	// information is about the second derivatives of the loss with these priors in the log of all parameters, 0 where they are not known; nil if none is.
+	// information approximates the second derivatives of the loss with these priors in log θ, 0 where unknown; nil for none.
 	information *mat.SymDense
 }
 
@@ -36,8 +36,8 @@ func (b beliefs) places() (all []int) {
 	return all
 }
 
-// list returns the priors by the names of the parameters, for gppl.NewMAP. If mode is set, weak priors become those of withModeAt, so that
-// NewMAP finds the mode of log θ; given priors stay as they are.
+// list returns the priors by the names of the parameters, for gppl.NewMAP. If mode is set, weak priors become those of
+// withModeAt, so that NewMAP finds the mode of log θ; given priors stay as they are.
 func (b beliefs) list(params []gppl.Param, mode bool) (list []gppl.ParamPrior) {
 	for i, p := range params {
 		switch {
@@ -53,7 +53,8 @@ func (b beliefs) list(params []gppl.Param, mode bool) (list []gppl.ParamPrior) {
 	return list
 }
 
-// cost returns −log p(u) − ½log 2π of u = log θ for the i-th parameter, and its second derivative by u; ok is false without a prior.
+// cost returns −log p(u) − ½log 2π of u = log θ for the i-th parameter, and its second derivative; ok is false without a
+// prior.
 func (b beliefs) cost(i int, theta float64) (value, curvature float64, ok bool) {
 	switch {
 	case i >= len(b.weak):
@@ -75,8 +76,9 @@ func (b beliefs) cost(i int, theta float64) (value, curvature float64, ok bool) 
 	return 0, 0, false
 }
 
-// withModeAt returns a prior whose density in θ has its mode where the density of p in log θ has its own, at log θ = μ: that of p is at
-// μ − σ². The optimum of gppl.NewMAP then does not depend on whether, for example, a lengthscale or its inverse is the parameter.
+// withModeAt returns a prior whose density in θ has its mode at log θ = μ, where the density of p in log θ has its own; in
+// θ, p has its mode at μ − σ². The optimum of gppl.NewMAP then does not depend on whether, for example, a lengthscale or
+// its inverse is the parameter.
 func withModeAt(p gppl.LogNormal) gppl.LogNormal {
 	return gppl.LogNormal{Mu: p.Mu + p.Sigma*p.Sigma, Sigma: p.Sigma}
 }
@@ -84,8 +86,8 @@ func withModeAt(p gppl.LogNormal) gppl.LogNormal {
 // extent describes x for the priors: its step and its range.
 type extent struct{ step, span float64 }
 
-// priorOf returns the prior of a parameter q of a term, for a standardised series. The priors are weak and prevent short series from
-// overfitting (Corani et al. 2021): a few dozen observations overrule them.
+// priorOf returns the prior of a parameter q of a term, for a standardised series. The priors are weak and prevent short series
+// from overfitting (Corani et al. 2021): a few dozen observations overrule them.
 func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p gppl.LogNormal, ok bool) {
 	switch q.Role {
 	case gppl.RoleVariance:
@@ -98,8 +100,8 @@ func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p gppl.LogNormal, ok boo
 	case gppl.RolePeriod: // a detected period is correct to some per cent
 		return gppl.LogNormal{Mu: math.Log(q.Value), Sigma: 0.05}, true
 	case gppl.RoleShape:
-		if _, turns := term.(gppl.Rotation); turns && strings.HasSuffix(q.Name, "quality") { // a season keeps its shape for quality/π of its periods
-			return gppl.LogNormal{Mu: math.Log(seasonQuality), Sigma: 1}, true
+		if _, turns := term.(gppl.Rotation); turns && strings.HasSuffix(q.Name, "quality") {
+			return gppl.LogNormal{Mu: math.Log(seasonQuality), Sigma: 1}, true // a season keeps its shape for quality/π periods
 		}
 		return gppl.LogNormal{Mu: math.Log(0.8), Sigma: 0.7}, true
 	case gppl.RoleLengthscale:
@@ -117,8 +119,8 @@ func priorOf(term gppl.Kernel, q gppl.Param, e extent) (p gppl.LogNormal, ok boo
 	return gppl.LogNormal{}, false
 }
 
-// beliefsOf returns the priors of a model of a candidate for a series that was divided by scale: the given ones, and weak ones for the
-// other parameters.
+// beliefsOf returns the priors of a model of a candidate, for a series that was divided by scale: the given ones, and weak ones
+// for the other parameters.
 func beliefsOf(of candidate, m gppl.Model, e extent, given []gppl.ParamPrior, scale float64) beliefs {
 	params := m.Params()
 	out := beliefs{weak: make([]gppl.LogNormal, len(params)), given: make([]gppl.Prior, len(params))}
@@ -181,24 +183,24 @@ func withBeliefs(l gppl.Loss, b beliefs) (gppl.Loss, error) {
 // evidence is what the data say for a model with priors.
 type evidence struct {
 	nats    float64                  // the negative log marginal likelihood
-	laplace bool                     // it is that of Laplace's method, not that of ½log n for each parameter, as in BIC
-	told    *population.LogQuadratic // what the likelihood alone tells of the parameters with priors; nil where the curvature is not computed
+	laplace bool                     // by Laplace's method, not with ½log n for each parameter as in BIC
+	told    *population.LogQuadratic // the likelihood near the parameters with priors; nil if there is no curvature
 }
 
-// evidenceOf returns the evidence for the model of a loss of n observations. The parameters are integrated out by Laplace's method in u = log θ around the
-// mode θ. With the prior p(u) and the curvature H of −log p(y|u)p(u),
+// evidenceOf returns the evidence for the model of a loss of n observations. Laplace's method integrates out the parameters in
+// u = log θ around the mode θ. With the prior p(u) and the curvature H of −log p(y|u)p(u),
 //
 //	−log p(y) ≈ NLL − log p(u) + ½log|H| − ½d·log 2π.
 //
-// A parameter that the data do not determine costs nothing. One that they determine well costs the logarithm of the ratio of its prior
-// to its posterior width. Periods that the data chose cost beliefs.chosen. The evaluation takes a gradient for each parameter. If H
-// is not positive definite, singular to rounding, or cannot be computed, each parameter costs ½log n.
+// A parameter that the data do not determine costs nothing. One that they determine well costs the log ratio of its prior width
+// to its posterior width. Periods that the data chose cost beliefs.chosen. The evaluation takes a gradient for each parameter. If
+// H is not positive definite, singular to rounding, or cannot be computed, each parameter costs ½log n.
 //
-// With a given prior, θ is the mode of the density in θ, as for named kernels, where the gradient in u is −1, not 0. The term −½gᵀH⁻¹g
-// of a Newton step accounts for that.
+// With a given prior, θ is the mode of the density in θ, as for named kernels, where the gradient in u is −1, not 0. The term
+// −½gᵀH⁻¹g of a Newton step accounts for that.
 //
-// What the data determine only adds to ½log|H|: with nothing determined, it is −Σ log σ of the priors. If even that would leave the evidence
-// above enough, the curvature is not computed, and each parameter costs ½log n too.
+// Data can only add to ½log|H|, which is −Σ log σ of the priors if they determine nothing. If even that would leave the
+// evidence above enough, the curvature is not computed, and each parameter costs ½log n.
 func evidenceOf(l gppl.Loss, theta []float64, priors beliefs, n int, enough float64) (e evidence, err error) {
 	params := l.Params()
 	slope := make([]float64, len(theta))
@@ -255,8 +257,9 @@ func evidenceOf(l gppl.Loss, theta []float64, priors beliefs, n int, enough floa
 	return e, nil
 }
 
-// information is about that of n observations at theta in the log of all parameters, and of their priors: what a training on other observations told
-// of the parameters with priors, in proportion to their number, and 0 of others. It is nil before any training.
+// information approximates the information of n observations at theta, in the log of all parameters, plus that of their priors. A
+// training on other observations gave that of the parameters with priors, in proportion to their number; that of others is 0. It
+// is nil before any training.
 func (t *trial) information(priors beliefs, theta []float64, n int) *mat.SymDense {
 	free := priors.places()
 	if t.told == nil || len(free) == 0 || t.told.Curvature.SymmetricDim() != len(free) || len(priors.weak) != len(theta) {
@@ -282,7 +285,7 @@ type guide struct {
 // Information is part of gppl.Informed.
 func (g guide) Information([]float64) (*mat.SymDense, error) { return g.information, nil }
 
-// logCurvature returns the second derivatives of a loss in log θ of the free parameters, by differences of its gradient from slope, that at θ.
+// logCurvature returns the second derivatives of a loss in the free log θ, by differences of its gradient from slope, at θ.
 func logCurvature(l gppl.Loss, theta, slope []float64, free []int) (*mat.SymDense, error) {
 	const step = 1e-4 // the evidence is then exact to about as many nats
 	at, all, u, start := slices.Clone(theta), make([]float64, len(theta)), make([]float64, len(free)), make([]float64, len(free))

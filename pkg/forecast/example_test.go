@@ -60,7 +60,8 @@ func ExampleAnalysis_Components() {
 // A light curve has errors of its own, and a star that turns has a period.
 func ExampleFitValues_lightCurve() {
 	days, flux, errors := lightCurve()
-	a, err := forecast.FitValues(context.Background(), days, flux, errors, forecast.Options{Kernels: []string{"Rotation"}, Trend: "none"})
+	a, err := forecast.FitValues(context.Background(), days, flux, errors,
+		forecast.Options{Kernels: []string{"Rotation"}, Trend: "none"})
 	check(err)
 	for _, p := range a.Result.Params[:2] {
 		fmt.Printf("%s %.1g\n", p.Name, p.Value)

@@ -9,8 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// final trains the best candidates on as many observations as none of them is too slow for, and then, without those that are slow, on as many as
-// the best can take.
+// final trains the best candidates on as many observations as the slowest of them can take, and then, without the slow ones, on
+// as many as the best can take.
 func (p *policy) final() error {
 	finalists := p.plan.effort.finalists
 	if p.series.Counting != nil {
@@ -21,8 +21,10 @@ func (p *policy) final() error {
 		finalists = 1
 	}
 	kept := slices.Clone(p.trials[:min(finalists, len(p.trials))])
-	for _, t := range p.trials[len(kept):] { // few observations hardly tell y from log y, or what wanders from what returns slowly
-		if !spent && t.score < kept[0].score+hopeless && !slices.ContainsFunc(kept, func(o *trial) bool { return o.scale == t.scale && o.kind == t.kind }) {
+	// Few observations hardly tell y from log y, or a series that wanders from one that returns slowly.
+	for _, t := range p.trials[len(kept):] {
+		if !spent && t.score < kept[0].score+hopeless &&
+			!slices.ContainsFunc(kept, func(o *trial) bool { return o.scale == t.scale && o.kind == t.kind }) {
 			kept = append(kept, t)
 		}
 	}
@@ -47,13 +49,13 @@ func (p *policy) final() error {
 	}
 }
 
-// worthMore is how many times as many observations the best candidate must take for it to be trained once more, without those that do not.
+// worthMore is how many times as many observations the best must take to be trained once more, without slower ones.
 const worthMore = 2
 
-// LeftOut is the Status of a candidate that is too slow for as many observations as the best takes.
+// LeftOut is the Status of a candidate that is too slow for the number of observations that the best takes.
 const LeftOut = "left out"
 
-// leaveOut marks the candidates that do not take n observations, after all were trained on fewer.
+// leaveOut marks the candidates that cannot take n observations, after all were trained on fewer.
 func (p *policy) leaveOut(kept []*trial, learnt, n int) error {
 	best := kept[0].score
 	for _, t := range kept {
@@ -64,14 +66,15 @@ func (p *policy) leaveOut(kept []*trial, learnt, n int) error {
 			continue
 		}
 		t.Status = LeftOut
-		t.Error = fmt.Sprintf("it is too slow for %d observations, and was %.1f nats behind the best on the latest %d", n, t.score-best, learnt)
+		t.Error = fmt.Sprintf("it is too slow for %d observations, and was %.1f nats behind the best on the latest %d",
+			n, t.score-best, learnt)
 		t.score = math.Inf(1)
 	}
 	return nil
 }
 
-// trainOn trains candidates on the latest n observations and ranks them. Where the engines take many of an uneven series, the best is also
-// tried with the seasons that only these show.
+// trainOn trains candidates on the latest n observations and ranks them. If the engines take many observations of an uneven
+// series, the best is also tried with the seasons that only these show.
 func (p *policy) trainOn(n int, kept []*trial) error {
 	from := len(p.series.X) - n
 	if err := p.setScales(from); err != nil {
@@ -107,7 +110,7 @@ func (p *policy) trainOn(n int, kept []*trial) error {
 	return err
 }
 
-// addSeasons tries each further season, the likeliest first, beside the best candidate with which an evaluation takes no longer than it may.
+// addSeasons tries each further season, the likeliest first, with the best candidate that then stays within the allowed time.
 func (p *policy) addSeasons() error {
 	for _, s := range p.seasons {
 		if slices.ContainsFunc(termsOf(p.trials[0].model.Kernel), func(t gppl.Kernel) bool { return hasSeason(t, s) }) {
@@ -133,8 +136,9 @@ func (p *policy) addSeasons() error {
 	return nil
 }
 
-// raises reports whether the last term of a proposal raises the likelihood of a trial at one of several variances before any training, which
-// takes tens of evaluations. A rhythm that the trial has in other words hardly does, and where the likelihood cannot be evaluated none does.
+// raises reports whether the last term of a proposal raises the likelihood of a trial at one of several variances. It comes
+// before training, which takes tens of evaluations. A rhythm that the trial already has in another form hardly raises it; a
+// likelihood that cannot be evaluated does not.
 func (p *policy) raises(t *trial, q proposal) (bool, error) {
 	const much = 3 // nats: less than the parameters of a season cost in evidence
 	v, last := p.scales[t.scale], len(q.terms)-1
@@ -166,12 +170,12 @@ func (p *policy) raises(t *trial, q proposal) (bool, error) {
 	return false, nil
 }
 
-// withSeason proposes a trial with a season: of many harmonics or, where these take too long, of two.
+// withSeason proposes a trial with a season: one of many harmonics or, if these take too long, of two.
 func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
 	if t.Error != "" || slices.ContainsFunc(termsOf(t.model.Kernel), func(k gppl.Kernel) bool { return hasSeason(k, s) }) {
 		return q, false
 	}
-	// At most two seasons are tried: an evaluation with two harmonics may take longer than those of other candidates.
+	// At most two seasons are tried, so an evaluation with two harmonics may take longer than those of other candidates.
 	const longer = 3 // times
 	v, m := p.scales[t.scale], t.model
 	q = t.with((stationary{}).seasonal(s))
@@ -183,7 +187,7 @@ func (p *policy) withSeason(t *trial, s season) (q proposal, ok bool) {
 	return q, p.seconds(m, v) <= longer*p.allowed()
 }
 
-// learnable returns the number of observations, the latest, on which candidates are trained at the end: those of the plan or, where x is
+// learnable returns the number of latest observations on which candidates are trained at the end: that of the plan or, if x is
 // uneven, as many more as the engines take in the time that the plan allows for dense algebra.
 func (p *policy) learnable(kept []*trial) (int, error) {
 	n := len(p.series.X)
@@ -204,8 +208,8 @@ func (p *policy) learnable(kept []*trial) (int, error) {
 	return p.plan.Trained, nil
 }
 
-// allAffordable reports whether an evaluation of each candidate, on the observations from an index on, is predicted to take no longer than
-// the plan allows for.
+// allAffordable reports whether an evaluation of each candidate, on the observations from an index on, is predicted to stay
+// within the time that the plan allows.
 func (p *policy) allAffordable(kept []*trial, from int) (bool, error) {
 	for _, t := range kept {
 		if t.Error != "" {
@@ -226,10 +230,10 @@ func (p *policy) allAffordable(kept []*trial, from int) (bool, error) {
 	return true, nil
 }
 
-// affordable reports whether an evaluation of m is predicted to take no longer than the plan allows for.
+// affordable reports whether an evaluation of m is predicted to stay within the time that the plan allows.
 func (p *policy) affordable(m gppl.Model, v yScale) bool { return p.seconds(m, v) <= p.allowed() }
 
-// allowed is the time of an evaluation that the plan allows for, that of dense algebra.
+// allowed is the time that the plan allows for an evaluation, that of dense algebra.
 func (p *policy) allowed() float64 { return evaluationSeconds(p.plan.Trained, false) }
 
 // seconds predicts the time of an evaluation of m.
@@ -245,5 +249,5 @@ func (p *policy) seconds(m gppl.Model, v yScale) float64 {
 	return seconds
 }
 
-// newtonEvaluations is about how many evaluations of a Gaussian likelihood one by Laplace's method takes.
+// newtonEvaluations is about the number of Gaussian evaluations that one by Laplace's method takes.
 const newtonEvaluations = 10

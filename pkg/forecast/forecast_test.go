@@ -75,14 +75,16 @@ func TestRead(t *testing.T) {
 
 // TestReadMissing leaves out what programs and offices write for a missing value, and says which flags and lines it left out.
 func TestReadMissing(t *testing.T) {
-	for _, text := range []string{"NA", "nan", "NULL", "n.a.", "unavailable", "Unknown", "M", "MM", "/", ": c", ":u", "***", "(D)", "x", "[c]", "#N/A N/A", "Ice", ".b", "#BEZUG!", "#¡DIV/0!", "#VALEUR!", "#VÄRDEFEL!"} {
+	for _, text := range []string{"NA", "nan", "NULL", "n.a.", "unavailable", "Unknown", "M", "MM", "/", ": c", ":u", "***", "(D)",
+		"x", "[c]", "#N/A N/A", "Ice", ".b", "#BEZUG!", "#¡DIV/0!", "#VALEUR!", "#VÄRDEFEL!"} {
 		s, err := Read(file(t, "t;y\n0;1\n1;"+text+"\n2;3\n3;5\n4;2 p\nt;y\n5;4\n"), ReadOptions{})
 		if err != nil || len(s.X) != 5 || s.Source.Skipped != 1 {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
 		notes := strings.Join(s.Notes(), "\n")
-		for _, want := range []string{`Flags behind numbers, as in "2 p", were left out.`, "1 line has the header once more and was left out.", "1 row without a value was left out."} {
+		for _, want := range []string{`Flags behind numbers, as in "2 p", were left out.`,
+			"1 line has the header once more and was left out.", "1 row without a value was left out."} {
 			if !strings.Contains(notes, want) {
 				t.Errorf("%q: no %q in %s", text, want, notes)
 			}
@@ -92,7 +94,8 @@ func TestReadMissing(t *testing.T) {
 
 // TestReadDoubts: what a file may hold beside a series is said, and only then.
 func TestReadDoubts(t *testing.T) {
-	const several, code = "If a column tells several series apart, ReadOptions.By takes it", "If it stands for a missing value, add ReadOptions.Missing:"
+	const several, code = "If a column tells several series apart, ReadOptions.By takes it",
+		"If it stands for a missing value, add ReadOptions.Missing:"
 	for name, test := range map[string]struct {
 		row  func(i int, y float64) string
 		want map[string]bool
@@ -100,8 +103,10 @@ func TestReadDoubts(t *testing.T) {
 		"plain":        {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, y) }, nil},
 		"several":      {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i%20, y) }, map[string]bool{several: true}},
 		"some doubled": {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", min(i, 35), y) }, nil},
-		"code":         {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y, -999)) }, map[string]bool{code + " -999": true}},
-		"high code":    {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y, 9999)) }, map[string]bool{code + " 9999": true}},
+		"code": {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y, -999)) },
+			map[string]bool{code + " -999": true}},
+		"high code": {func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, coded(i, y, 9999)) },
+			map[string]bool{code + " 9999": true}},
 		"one code": {func(i int, y float64) string {
 			return fmt.Sprintf("%d,%.3f\n", i, coded(20*i, y, y)+map[bool]float64{true: -999 - y}[i == 7])
 		}, map[string]bool{code + " -999": true}},
@@ -118,7 +123,8 @@ func TestReadDoubts(t *testing.T) {
 			}
 			notes := strings.Join(append(s.Notes(), s.Lead()), "\n")
 			for _, text := range []string{several, code + " -999", code + " 9999", code} {
-				if want := test.want[text] || text == code && len(test.want) > 0 && !test.want[several]; strings.Contains(notes, text) != want {
+				if want := test.want[text] || text == code && len(test.want) > 0 &&
+					!test.want[several]; strings.Contains(notes, text) != want {
 					t.Errorf("%q: %v, in %q", text, !want, notes)
 				}
 			}
@@ -145,7 +151,8 @@ func TestReadErrors(t *testing.T) {
 		"text":         {"t,y\n0,1\n1,two\n", ReadOptions{}, []string{"data.csv", "line 3", "column 2", `"two"`}},
 		"few":          {"t,y\n0,1\n1,2\n", ReadOptions{}, []string{"2 observations", "at least 5"}},
 		"one x":        {"t,y\n" + many, ReadOptions{}, []string{"1 different x"}},
-		"constant":     {rhythm(20, func(i int, _ float64) string { return fmt.Sprintf("%d,5\n", i) }), ReadOptions{}, []string{"y is 5 in all 20 rows"}},
+		"constant": {rhythm(20, func(i int, _ float64) string { return fmt.Sprintf("%d,5\n", i) }), ReadOptions{},
+			[]string{"y is 5 in all 20 rows"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Read(file(t, test.text), test.o)
@@ -164,14 +171,16 @@ func TestReadErrors(t *testing.T) {
 func TestSplitUnit(t *testing.T) {
 	for column, want := range map[string][2]string{
 		"level (m)": {"level", "m"}, "Temperatur [°C]": {"Temperatur", "°C"}, "a (b) (c)": {"a (b)", "c"},
-		"flu: (Worldwide)": {"flu: (Worldwide)", ""}, "rate (EXR.D.USD.EUR)": {"rate (EXR.D.USD.EUR)", ""}, "Temp (S/N: 1, SEN S/N: 2)": {"Temp (S/N: 1, SEN S/N: 2)", ""}, "rate (% p.a.)": {"rate", "% p.a."},
+		"flu: (Worldwide)": {"flu: (Worldwide)", ""}, "rate (EXR.D.USD.EUR)": {"rate (EXR.D.USD.EUR)", ""},
+		"Temp (S/N: 1, SEN S/N: 2)": {"Temp (S/N: 1, SEN S/N: 2)", ""}, "rate (% p.a.)": {"rate", "% p.a."},
 		"level": {"level", ""}, "(m)": {"(m)", ""}, "level ()": {"level ()", ""}, "f(x) of y": {"f(x) of y", ""}, "": {"", ""},
 	} {
 		if name, unit, _ := splitUnit(column); name != want[0] || unit != want[1] {
 			t.Errorf("%q: %q in %q", column, name, unit)
 		}
 	}
-	text := strings.Replace(rhythm(20, func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, y) }), ",level\n", ",level (m)\n", 1)
+	text := strings.Replace(rhythm(20, func(i int, y float64) string { return fmt.Sprintf("%d,%.3f\n", i, y) }), ",level\n",
+		",level (m)\n", 1)
 	for _, o := range []ReadOptions{{}, {YUnit: "cm"}} {
 		s, err := Read(file(t, text), o)
 		if err != nil {
@@ -207,24 +216,32 @@ func TestReadRemarks(t *testing.T) {
 		want string // in the notes; "" for no remark
 		unit string // of the axis
 	}{
-		"milliseconds by name":        {times("Timestamp (ms)", "", 1_700_000_000_000, 3_600_000), ReadOptions{}, `is read as Unix time in milliseconds; ReadOptions.Time: "number"`, "hour"},
-		"milliseconds by values":      {times("t", "", 1_700_000_000_000, 3_600_000), ReadOptions{}, `is read as Unix time in milliseconds; ReadOptions.Time: "number"`, "hour"},
-		"told to be numbers":          {times("unix", "", 1_700_000_000, 3600), ReadOptions{Time: dataset.TimeNumber}, "", ""},
-		"told to be seconds":          {times("t", "", 1_700_000_000, 3600), ReadOptions{Time: dataset.TimeUnix}, "", "hour"},
-		"compact dates":               {times("t", "", 2024_01_01, 1), ReadOptions{}, `is read as dates written 20240131; ReadOptions.Time: "number"`, "day"},
-		"compact months":              {"t,y\n202211,1\n202212,2\n202301,3\n202302,4\n202303,5\n", ReadOptions{}, `is read as dates written 202401; ReadOptions.Time: "number"`, "day"},
-		"no compact months":           {"t,y\n200001,1\n200002,2\n200003,3\n200004,4\n200005,5\n", ReadOptions{}, "", ""},
-		"no compact dates":            {times("t", "", 2024_01_20, 1), ReadOptions{}, "", ""},
-		"nanoseconds, a microsecond":  {times("t", "", 1_700_000_000_000_000_000, 1000), ReadOptions{Time: dataset.TimeUnixNano}, "x is rounded to multiples of 2.384e-07 seconds", "second"},
-		"nanoseconds, a millisecond":  {times("t", "", 1_700_000_000_000_000_000, 1_000_000), ReadOptions{Time: dataset.TimeUnixNano}, "", "second"},
-		"numbers that are hardly set": {times("t", "e15", 9000, 0) + "9000.00000000000001e15,1\n9001e15,2\n9002e15,2\n", ReadOptions{}, "", ""},
+		"milliseconds by name": {times("Timestamp (ms)", "", 1_700_000_000_000, 3_600_000), ReadOptions{},
+			`is read as Unix time in milliseconds; ReadOptions.Time: "number"`, "hour"},
+		"milliseconds by values": {times("t", "", 1_700_000_000_000, 3_600_000), ReadOptions{},
+			`is read as Unix time in milliseconds; ReadOptions.Time: "number"`, "hour"},
+		"told to be numbers": {times("unix", "", 1_700_000_000, 3600), ReadOptions{Time: dataset.TimeNumber}, "", ""},
+		"told to be seconds": {times("t", "", 1_700_000_000, 3600), ReadOptions{Time: dataset.TimeUnix}, "", "hour"},
+		"compact dates": {times("t", "", 2024_01_01, 1), ReadOptions{},
+			`is read as dates written 20240131; ReadOptions.Time: "number"`, "day"},
+		"compact months": {"t,y\n202211,1\n202212,2\n202301,3\n202302,4\n202303,5\n", ReadOptions{},
+			`is read as dates written 202401; ReadOptions.Time: "number"`, "day"},
+		"no compact months": {"t,y\n200001,1\n200002,2\n200003,3\n200004,4\n200005,5\n", ReadOptions{}, "", ""},
+		"no compact dates":  {times("t", "", 2024_01_20, 1), ReadOptions{}, "", ""},
+		"nanoseconds, a microsecond": {times("t", "", 1_700_000_000_000_000_000, 1000), ReadOptions{Time: dataset.TimeUnixNano},
+			"x is rounded to multiples of 2.384e-07 seconds", "second"},
+		"nanoseconds, a millisecond": {times("t", "", 1_700_000_000_000_000_000, 1_000_000), ReadOptions{Time: dataset.TimeUnixNano},
+			"", "second"},
+		"numbers that are hardly set": {times("t", "e15", 9000, 0) + "9000.00000000000001e15,1\n9001e15,2\n9002e15,2\n", ReadOptions{},
+			"", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Read(file(t, test.text), test.o)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(s.remarks, " "); test.want == "" && got != "" || !strings.Contains(strings.Join(s.Notes(), " "), test.want) || s.Axis.Unit != test.unit {
+			if got := strings.Join(s.remarks, " "); test.want == "" && got != "" ||
+				!strings.Contains(strings.Join(s.Notes(), " "), test.want) || s.Axis.Unit != test.unit {
 				t.Errorf("remarks %q, axis %+v", got, s.Axis)
 			}
 		})
@@ -268,7 +285,8 @@ func TestKernels(t *testing.T) {
 	if diff := cmp.Diff(append([]string{"SE", "Matern52 + LocPer"}, Auto...), names); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := ParseKernels("SE + Foo"); err == nil || !strings.Contains(err.Error(), `"Foo"`) || !strings.Contains(err.Error(), "LocPer") {
+	if _, err := ParseKernels("SE + Foo"); err == nil || !strings.Contains(err.Error(), `"Foo"`) ||
+		!strings.Contains(err.Error(), "LocPer") {
 		t.Error(err)
 	}
 }
@@ -281,7 +299,8 @@ func learn(t *testing.T) *Analysis {
 		t.Fatal(err)
 	}
 	var last Progress
-	a, err := Fit(context.Background(), s, Options{Kernels: []string{"SE", "SE + Periodic", "Matern32"}, Trend: "none", Progress: func(p Progress) { last = p }})
+	a, err := Fit(context.Background(), s, Options{Kernels: []string{"SE", "SE + Periodic", "Matern32"}, Trend: "none",
+		Progress: func(p Progress) { last = p }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -488,7 +507,8 @@ func TestTrend(t *testing.T) {
 	for i := range s.Y {
 		s.Y[i] -= 0.02 * float64(i)
 	}
-	if a, err = Fit(context.Background(), s, Options{Kernels: []string{"Periodic", "SE"}}); err != nil || a.Candidates[0].Name() != "Periodic" {
+	if a, err = Fit(context.Background(), s, Options{Kernels: []string{"Periodic", "SE"}}); err != nil ||
+		a.Candidates[0].Name() != "Periodic" {
 		t.Errorf("without a trend: %+v, %v", a.Candidates, err)
 	}
 	if _, err := Fit(context.Background(), s, Options{Trend: "cubic"}); err == nil || !strings.Contains(err.Error(), "quadratic") {
@@ -496,8 +516,8 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// TestFitProjected: above MaxExact, a kernel that neither a state space nor a Toeplitz factor takes is learnt from projections, with a
-// trend like the others.
+// TestFitProjected: above MaxExact, a kernel that neither a state space nor a Toeplitz factor takes is learnt from projections,
+// with a trend like the others.
 func TestFitProjected(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 8))
 	var rows strings.Builder
@@ -605,7 +625,8 @@ func TestCheckWhite(t *testing.T) {
 	}
 	// 5 % of 400 is 20 ± 4.4; both tests hold their level only about.
 	if correlated < 6 || correlated > 40 || skewed < 6 || skewed > 40 || seen < 0.98*draws {
-		t.Errorf("of %d: white noise refused %d times for its correlation and %d for its distribution; red noise %d times", draws, correlated, skewed, seen)
+		t.Errorf("of %d: white noise refused %d times for its correlation and %d for its distribution; red noise %d times",
+			draws, correlated, skewed, seen)
 	}
 }
 
@@ -615,7 +636,8 @@ func TestAxisText(t *testing.T) {
 			t.Errorf("%v is written %s, want %s", x, got, want)
 		}
 	}
-	if _, err := (Axis{Dates: true, Unit: "year"}).Parse("10001-01-01"); err == nil || !strings.Contains(err.Error(), "four digits") || !strings.Contains(err.Error(), "such as") {
+	if _, err := (Axis{Dates: true, Unit: "year"}).Parse("10001-01-01"); err == nil ||
+		!strings.Contains(err.Error(), "four digits") || !strings.Contains(err.Error(), "such as") {
 		t.Error(err)
 	}
 }
@@ -672,7 +694,8 @@ func TestChangePointFit(t *testing.T) {
 	for i := range x {
 		x[i] = -3 + 0.25*float64(i)
 	}
-	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 5}, After: gppl.Laplace{Variance: 2, Lengthscale: 1}, Location: 22, Width: 0.5}, Noise: 0.01}
+	truth := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 5},
+		After: gppl.Laplace{Variance: 2, Lengthscale: 1}, Location: 22, Width: 0.5}, Noise: 0.01}
 	_, y, _, err := truth.Sample(gppl.Scalars(x), 4)
 	if err != nil {
 		t.Fatal(err)
@@ -739,8 +762,8 @@ func TestProductFit(t *testing.T) {
 	}
 }
 
-// A named kernel is tried on the logarithm too where that is open: what grows by a share is likelier there, what grows by a step is not,
-// and the likelihoods that are compared are both those of y.
+// A named kernel is also tried on the logarithm if Options.Log allows it. Growth by a share is likelier there, growth by a step
+// is not, and both likelihoods are those of y.
 func TestFitNamedOnTheLogarithm(t *testing.T) {
 	multiplied := steps(t, 60, 0, func(i int) float64 { return float64(i) })
 	added := steps(t, 60, 0, func(i int) float64 { return float64(i) })
@@ -754,7 +777,8 @@ func TestFitNamedOnTheLogarithm(t *testing.T) {
 		s   *Series
 		log string
 		is  bool
-	}{{multiplied, "", true}, {multiplied, "auto", true}, {multiplied, "never", false}, {added, "auto", false}, {added, "always", true}} {
+	}{{multiplied, "", true}, {multiplied, "auto", true}, {multiplied, "never", false}, {added, "auto", false},
+		{added, "always", true}} {
 		a := automatic(t, test.s, Options{Kernels: []string{"SE"}, Trend: "linear", Log: test.log, RandomStarts: -1})
 		if a.Log != test.is || a.Candidates[0].Log != test.is {
 			t.Errorf("--log %q: the logarithm is modelled: %v, want %v; %+v", test.log, a.Log, test.is, a.Candidates)
@@ -770,7 +794,8 @@ func TestFitNamedOnTheLogarithm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := a.Result.Value + a.Result.LogPrior + v.offset; math.Abs(c.NLL-want) > 1e-9*math.Abs(want) || a.NLL() != a.Candidates[0].NLL {
+			if want := a.Result.Value + a.Result.LogPrior + v.offset; math.Abs(c.NLL-want) > 1e-9*math.Abs(want) ||
+				a.NLL() != a.Candidates[0].NLL {
 				t.Errorf("the NLL of y is %v, reported as %v and %v", want, c.NLL, a.NLL())
 			}
 		}

@@ -17,44 +17,45 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Holidays are the effects of the public holidays of a country, and of the days before and after each, on a daily or finer series. Each effect
-// has a coefficient with the prior N(0, Scale²), so that what few years show of a holiday is shrunk towards none.
+// Holidays are the effects of the public holidays of a country, and of the days before and after each, on a daily or finer
+// series. Each effect has a coefficient with the prior N(0, Scale²), which shrinks what few years show of a holiday towards
+// zero.
 type Holidays struct {
 	Country string   `json:"country"`
 	Names   []string `json:"names"` // of the effects; none if no effect was seen
-	// Scale is the prior standard deviation of each effect, in standard deviations of y. It is learnt, one for holidays and one for the days
-	// around them.
+	// Scale is the prior standard deviation of each effect, in standard deviations of y. One value is learnt for holidays and one
+	// for the days around them.
 	Scale []float64 `json:"scale"`
 }
 
-// nearHoliday stands in the name of an effect between the holiday and which day near it the effect is of: before, after, or observed, for the
-// working day on which a holiday at a weekend is kept.
+// nearHoliday stands in the name of an effect between the holiday and the day near it: before, after, or observed, for the
+// working day on which a weekend holiday is kept.
 const nearHoliday = ", the day "
 
 const (
 	holidayPrefix = "holiday: " // of the columns of the mean, before the names
-	holidayWeeks  = 4           // before and after a day, whose same weekday tells what it would be without a holiday
-	leastAround   = 3           // of these days
-	leastQuiet    = 30          // days that are none, which tell the spread
-	holidayChance = 0.01        // of effects as large as these where there are none; a larger one leaves them out
-	holidayLeast  = 2           // n·z² of an effect that gets a column: each makes an evaluation slower, and less would be shrunk away
+	holidayWeeks  = 4           // before and after a day, whose same weekday shows what it would be without a holiday
+	leastAround   = 3           // such weekdays
+	leastQuiet    = 30          // days without an effect, which show the spread
+	holidayChance = 0.01        // largest chance of effects this large where there are none
+	holidayLeast  = 2           // least n·z² of an effect with a column: columns cost time, and less would be shrunk away
 	secondsOfDay  = 86400
 )
 
-// dayOf is the day, from 1970, of x on an axis of dates.
+// dayOf returns the day, from 1970, of x on an axis of dates.
 func (a Axis) dayOf(x float64) int {
 	const rounding = 1e-3 // of dates in floating point, in seconds
 	t := a.Time(x)
 	return int(math.Floor((sinceEpoch(t) + rounding) / secondsOfDay))
 }
 
-// dayNumber is the day, from 1970, of the date that t shows where it is.
+// dayNumber returns the day, from 1970, of the date of t in its own time zone.
 func dayNumber(t time.Time) int {
 	year, month, day := t.Date()
 	return int(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / secondsOfDay)
 }
 
-// holidayEffects returns the names of the effects that each day from first to last has, and all of them, in the order of the year.
+// holidayEffects returns the names of the effects of each day from first to last, and all names in the order of the year.
 func holidayEffects(country string, first, last int) (of map[int][]string, names []string) {
 	of = map[int][]string{}
 	year := func(day int) int { return instant(secondsOfDay * float64(day)).Year() }
@@ -84,16 +85,17 @@ func holidayEffects(country string, first, last int) (of map[int][]string, names
 	return of, names
 }
 
-// LearnHolidays adds the effects of the holidays of a country, as ISO 3166 codes it, to a series with a step of a day or less: fits and
-// forecasts then have them. The scales of their priors are learnt from the differences between each day and the median of the same weekdays
-// of four weeks before and after: with the mean difference m of an effect over n days and the variance v of the differences of quiet days,
-// a scale is the root of the mean of m² − v/n, one for holidays and one for the days around them. With the normal scores z of the
-// differences among those of quiet days and their mean z̄, effects of a kind are left out if Σ n·z̄² is no more than chance makes it (χ² test
-// at 1 %), and each with n·z̄² < 2.
+// LearnHolidays adds the effects of the holidays of a country, by its ISO 3166 code, to a series with a step of a day or less:
+// fits and forecasts then have them. The scales of their priors are learnt from the differences between each day and the median
+// of the same weekdays of four weeks before and after. With the mean difference m of an effect over n days and the variance v of
+// the differences of quiet days, a scale is the root of the mean of m² − v/n, one for holidays and one for the days around
+// them. z are the normal scores of the differences among those of quiet days, and z̄ their mean. Effects of a kind are left out
+// if chance explains Σ n·z̄² (χ² test at 1 %), and single effects if n·z̄² < 2.
 func (s *Series) LearnHolidays(country string) error {
 	country = strings.ToUpper(country)
 	if countries[country] == nil {
-		return fmt.Errorf("forecast: no holidays are known of %q: they are of %s", country, strings.Join(slices.Sorted(maps.Keys(countries)), ", "))
+		return fmt.Errorf("forecast: no holidays are known of %q: they are of %s",
+			country, strings.Join(slices.Sorted(maps.Keys(countries)), ", "))
 	}
 	if err := s.takesHolidays(); err != nil {
 		return err
@@ -104,7 +106,10 @@ func (s *Series) LearnHolidays(country string) error {
 		return nil
 	}
 	unit := dataset.Series{X: s.X, Y: s.Y}.Scaling().Scale
-	for _, kind := range [][]string{slices.DeleteFunc(slices.Clone(names), isAround), slices.DeleteFunc(names, func(name string) bool { return !isAround(name) })} {
+	for _, kind := range [][]string{
+		slices.DeleteFunc(slices.Clone(names), isAround),
+		slices.DeleteFunc(names, func(name string) bool { return !isAround(name) }),
+	} {
 		seen, scale := seenEffects(kind, quiet, of)
 		for _, name := range seen {
 			s.Holidays.Names, s.Holidays.Scale = append(s.Holidays.Names, name), append(s.Holidays.Scale, scale/unit)
@@ -116,7 +121,7 @@ func (s *Series) LearnHolidays(country string) error {
 // isAround reports whether an effect is of a day around a holiday.
 func isAround(name string) bool { return strings.Contains(name, nearHoliday) }
 
-// takesHolidays returns an error that says why a series has no use for holidays; nil for one of dates, daily or finer.
+// takesHolidays returns an error that says why a series cannot have holidays; nil for daily or finer dates.
 func (s *Series) takesHolidays() error {
 	if !s.Axis.Dates {
 		return fmt.Errorf("forecast: holidays need dates, and %s is numbers", s.Axis.Label())
@@ -131,8 +136,8 @@ func (s *Series) takesHolidays() error {
 	return nil
 }
 
-// holidayDifferences returns the differences of the days of each effect and, sorted, of quiet days, which have none, from the median of the
-// same weekdays around each.
+// holidayDifferences returns the differences between days and the median of the same weekdays around them: those of each effect
+// and, sorted, those of quiet days, which have none.
 func (s *Series) holidayDifferences(country string) (names []string, quiet []float64, of map[string][]float64) {
 	sum, n := map[int]float64{}, map[int]float64{}
 	for i, x := range s.X {
@@ -168,7 +173,7 @@ func (s *Series) holidayDifferences(country string) (names []string, quiet []flo
 	return slices.DeleteFunc(names, func(name string) bool { return len(of[name]) == 0 }), quiet, of
 }
 
-// seenEffects returns which effects of a kind are no chance, and the standard deviation of them all.
+// seenEffects returns the effects of a kind that are beyond chance, and the standard deviation of all of them.
 func seenEffects(kind []string, quiet []float64, of map[string][]float64) (seen []string, scale float64) {
 	spread := stat.Variance(quiet, nil)
 	var test, square float64
@@ -190,8 +195,8 @@ func seenEffects(kind []string, quiet []float64, of map[string][]float64) (seen 
 	return seen, math.Sqrt(square / float64(len(kind)))
 }
 
-// normalScore is the quantile of the standard normal distribution at the rank of d among sorted values: heavy tails make no score larger than
-// their number allows.
+// normalScore returns the standard normal quantile of the rank of d among sorted values. Heavy tails thus make no score larger
+// than the number of values allows.
 func normalScore(d float64, sorted []float64) float64 {
 	below, _ := slices.BinarySearch(sorted, d)
 	return distuv.UnitNormal.Quantile((float64(below) + 0.5) / float64(len(sorted)+1))
@@ -219,7 +224,7 @@ func (h *Holidays) inputs(in gppl.Inputs, a Axis, x []float64) gppl.Inputs {
 	return in
 }
 
-// note says which holidays a model has.
+// note describes the holidays of a model.
 func (h *Holidays) note() string {
 	if len(h.Names) == 0 {
 		return fmt.Sprintf("Holidays of %s: no effect was seen beyond chance, so that the model has none.", h.Country)
@@ -227,7 +232,7 @@ func (h *Holidays) note() string {
 	return fmt.Sprintf("Holidays of %s: %s of holidays and of days around them.", h.Country, words.Count(len(h.Names), "effect"))
 }
 
-// check returns an error for holidays that no series on an axis can have; nil are none.
+// check returns an error for holidays that no series on this axis can have; nil means no holidays.
 func (h *Holidays) check(a Axis) error {
 	if h == nil {
 		return nil

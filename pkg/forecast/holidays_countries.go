@@ -36,18 +36,20 @@ import (
 	"github.com/rickar/cal/v2/za"
 )
 
-// countries are the public holidays that are known, by ISO 3166: of a country, or of a state of Germany or Australia. ECB are those of the
-// European payment system.
+// countries holds the known public holidays by ISO 3166 code: of countries, and of states of Germany and Australia. ECB are those
+// of the European payment system.
 var countries = map[string][]*cal.Holiday{
-	"AR": ar.Holidays, "AT": at.Holidays, "BE": be.Holidays, "BG": bg.Holidays, "BR": br.Holidays, "CA": ca.Holidays, "CH": ch.Holidays,
-	"CZ": cz.Holidays, "DE": de.Holidays, "DK": dk.Holidays, "ECB": ecb.Holidays, "ES": es.Holidays, "FR": fr.Holidays, "GB": gb.Holidays,
-	"GR": gr.Holidays, "HR": hr.Holidays, "IE": ie.Holidays, "IT": it.Holidays, "LT": lt.Holidays, "LV": lv.Holidays, "NL": nl.Holidays,
-	"NO": no.Holidays, "NZ": nz.Holidays, "PL": pl.Holidays, "RO": ro.Holidays, "SE": se.Holidays, "SI": si.Holidays, "SK": sk.Holidays,
-	"UA": ua.Holidays, "US": us.Holidays, "ZA": za.Holidays,
+	"AR": ar.Holidays, "AT": at.Holidays, "BE": be.Holidays, "BG": bg.Holidays, "BR": br.Holidays, "CA": ca.Holidays,
+	"CH": ch.Holidays, "CZ": cz.Holidays, "DE": de.Holidays, "DK": dk.Holidays, "ECB": ecb.Holidays, "ES": es.Holidays,
+	"FR": fr.Holidays, "GB": gb.Holidays, "GR": gr.Holidays, "HR": hr.Holidays, "IE": ie.Holidays, "IT": it.Holidays,
+	"LT": lt.Holidays, "LV": lv.Holidays, "NL": nl.Holidays, "NO": no.Holidays, "NZ": nz.Holidays, "PL": pl.Holidays,
+	"RO": ro.Holidays, "SE": se.Holidays, "SI": si.Holidays, "SK": sk.Holidays, "UA": ua.Holidays, "US": us.Holidays,
+	"ZA": za.Holidays,
 
-	"DE-BW": de.HolidaysBW, "DE-BY": de.HolidaysBY, "DE-BE": de.HolidaysBE, "DE-BB": de.HolidaysBB, "DE-HB": de.HolidaysHB, "DE-HH": de.HolidaysHH,
-	"DE-HE": de.HolidaysHE, "DE-MV": de.HolidaysMV, "DE-NI": de.HolidaysNI, "DE-NW": de.HolidaysNW, "DE-RP": de.HolidaysRP, "DE-SL": de.HolidaysSL,
-	"DE-SN": de.HolidaysSN, "DE-ST": de.HolidaysST, "DE-SH": de.HolidaysSH, "DE-TH": de.HolidaysTH,
+	"DE-BW": de.HolidaysBW, "DE-BY": de.HolidaysBY, "DE-BE": de.HolidaysBE, "DE-BB": de.HolidaysBB, "DE-HB": de.HolidaysHB,
+	"DE-HH": de.HolidaysHH, "DE-HE": de.HolidaysHE, "DE-MV": de.HolidaysMV, "DE-NI": de.HolidaysNI, "DE-NW": de.HolidaysNW,
+	"DE-RP": de.HolidaysRP, "DE-SL": de.HolidaysSL, "DE-SN": de.HolidaysSN, "DE-ST": de.HolidaysST, "DE-SH": de.HolidaysSH,
+	"DE-TH": de.HolidaysTH,
 
 	"AU-ACT": au.HolidaysACT, "AU-NSW": au.HolidaysNSW, "AU-NT": au.HolidaysNT, "AU-QLD": au.HolidaysQLD, "AU-SA": au.HolidaysSA,
 	"AU-TAS": au.HolidaysTAS, "AU-VIC": au.HolidaysVIC, "AU-WA": au.HolidaysWA,

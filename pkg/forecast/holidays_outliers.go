@@ -11,25 +11,26 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// AtHolidays are outliers that fall on public holidays, or on the days around them, more often than chance lets them.
+// AtHolidays are outliers that fall on public holidays, or on the days around them, more often than by chance.
 type AtHolidays struct {
 	Count int `json:"count"` // of the outliers
-	// Country is whose holidays they are, as ISO 3166 codes it; "" where those of several countries explain them about as well.
+	// Country is the ISO 3166 code of the country of the holidays; "" if those of several countries explain the outliers about
+	// equally well.
 	Country string `json:"country,omitempty"`
 }
 
 const (
-	leastAtHolidays = 3    // days with outliers on holidays: of two, too much is chance
-	clearCountry    = 20.0 // how much more probable the days are under the holidays of a country than under those of another
+	leastAtHolidays = 3    // days with outliers on holidays: two are too often chance
+	clearCountry    = 20.0 // how much more probable the days are with the holidays of a country than with those of another
 )
 
-// calendarFit is how the holidays of a country explain the days of outliers.
+// calendarFit says how well the holidays of a country explain the days of outliers.
 type calendarFit struct {
 	country string
 	days    map[int]bool // of holidays, with or without those around them
 	hits    int
-	chance  float64 // of as many hits if the days were any of the series
-	// weight is the log of the probability of the days, each one of the holidays with a probability of which nothing is known, over that of any days.
+	chance  float64 // of as many hits on random days of the series
+	// weight is the log of the probability of the days if each is a holiday with an unknown probability, over that of random days.
 	weight float64
 }
 
@@ -41,13 +42,15 @@ func fitCalendar(country string, days map[int]bool, k, m, h, n int) calendarFit 
 	}
 	share := float64(h) / float64(n)
 	of.chance = distuv.Binomial{N: float64(m), P: share}.Survival(float64(k) - 1)
-	of.weight = -combin.LogGeneralizedBinomial(float64(m), float64(k)) - math.Log(float64(m+1)) - float64(k)*math.Log(share) - float64(m-k)*math.Log(1-share)
+	of.weight = -combin.LogGeneralizedBinomial(float64(m), float64(k)) - math.Log(float64(m+1)) -
+		float64(k)*math.Log(share) - float64(m-k)*math.Log(1-share)
 	return of
 }
 
-// atHolidays returns which of some outliers are at holidays, of the observations from an index on; nil if chance explains them or the series takes no holidays. All calendars
-// are tried, with the days around holidays and without, and a country is named if the days are clearCountry times as probable under its holidays as under those of
-// any other, and if LearnHolidays sees effects. A state is named only where the holidays of its country do not explain them as well.
+// atHolidays says which of some outliers, among the observations from an index on, are at holidays; nil if chance explains them
+// or the series cannot have holidays. It tries all calendars, with and without the days around holidays. It names a country if
+// the days are clearCountry times as probable with its holidays as with those of any other, and if LearnHolidays finds effects.
+// It names a state only if the holidays of its country do not explain the days as well.
 func (s *Series) atHolidays(list []Outlier, from int) *AtHolidays {
 	if s.Holidays != nil || len(list) < leastAtHolidays || s.takesHolidays() != nil {
 		return nil
@@ -97,7 +100,8 @@ func (s *Series) atHolidays(list []Outlier, from int) *AtHolidays {
 	return at
 }
 
-// clearest returns the country of the best of some calendars, or the state, if no other comes near; a country comes before its states. It is "" where others do.
+// clearest returns the country or state of the best calendar; "" if another comes near it. A country has precedence over its
+// states.
 func clearest(fits []calendarFit, best calendarFit) string {
 	near := map[string]bool{}
 	for _, f := range fits {

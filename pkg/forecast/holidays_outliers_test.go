@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// atDays returns a daily series of three years from 2021, with a jump on the given days (as 12-25, or 2021-12-25), and these as its outliers.
+// atDays returns a daily series of three years from 2021, with a jump on the given days (such as 12-25 or 2021-12-25), and these
+// as its outliers.
 func atDays(r *rand.Rand, days string) (*Series, []Outlier) {
 	s := &Series{Axis: Axis{Dates: true, Unit: "day", Origin: time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC)}, Step: 1}
 	var list []Outlier

@@ -43,7 +43,8 @@ func TestHolidays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Fit(context.Background(), s, Options{Kernels: []string{"Periodic"}, Periods: []float64{7. / 365.25}, Trend: "none", Log: "never"})
+	a, err := Fit(context.Background(), s, Options{Kernels: []string{"Periodic"}, Periods: []float64{7. / 365.25}, Trend: "none",
+		Log: "never"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestHolidays(t *testing.T) {
 	}
 }
 
-// TestNoHolidays leaves the model as it is where there is no effect, so that the forecast has the same scores; and says what has none.
+// TestNoHolidays: without an effect the model stays as it is, so that the forecast has the same scores, and a note says so.
 func TestNoHolidays(t *testing.T) {
 	const runs = 40
 	for _, heavy := range []bool{false, true} {
@@ -133,7 +134,8 @@ func TestNoHolidays(t *testing.T) {
 	for _, test := range []struct{ text, country, want string }{
 		{"", "XX", `no holidays are known of "XX": they are of AR, AT, AU-ACT`},
 		{"t,y\n1,2\n2,3\n3,5\n4,1\n5,2\n6,4\n", "US", "holidays need dates, and t is numbers"},
-		{"week,y\n2024-01-01,2\n2024-01-08,3\n2024-01-15,5\n2024-01-22,1\n2024-01-29,2\n", "US", "holidays are for daily and finer series, and this has an observation every 7 days"},
+		{"week,y\n2024-01-01,2\n2024-01-08,3\n2024-01-15,5\n2024-01-22,1\n2024-01-29,2\n", "US",
+			"holidays are for daily and finer series, and this has an observation every 7 days"},
 	} {
 		path := shop(t, x, y)
 		if test.text != "" {

@@ -10,9 +10,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Auto are the kernels that "auto" stands for in a list of kernels (ParseKernels): smooth, less smooth and rough signals, signals of many
-// scales, exact and drifting seasons, and sums of them.
-var Auto = []string{"SE", "Matern52", "Matern32", "Laplace", "RQ", "Periodic", "LocPer", "SE + Periodic", "SE + LocPer", "Laplace + Matern52"}
+// Auto are the kernels that "auto" stands for in a list of kernels (ParseKernels): smooth, less smooth and rough signals, signals
+// of many scales, exact and drifting seasons, and sums of them.
+var Auto = []string{
+	"SE", "Matern52", "Matern32", "Laplace", "RQ", "Periodic", "LocPer", "SE + Periodic", "SE + LocPer", "Laplace + Matern52",
+}
 
 // families are the kernels that ParseKernel knows, with arbitrary values.
 var families = []struct {
@@ -42,8 +44,8 @@ func KernelNames() (names []string) {
 }
 
 // ParseKernel reads a kernel by name, or sums and products of kernels: "SE", "matern52", "SE + LocPer", "SE * Periodic",
-// "(SE + RQ) * Periodic", "ChangePoint(SE, Matern32)". All parameters are 1, except the location of a change, which is 0. A term White
-// stands for the noise that every model has, and adds nothing.
+// "(SE + RQ) * Periodic", "ChangePoint(SE, Matern32)". All parameters are 1, except the location of a change, which is 0. A term
+// White stands for the noise that every model has, and adds nothing.
 func ParseKernel(text string) (gppl.Kernel, error) {
 	p := kernelParser{text: strings.TrimSpace(text)}
 	k, err := p.sum(0)
@@ -54,7 +56,8 @@ func ParseKernel(text string) (gppl.Kernel, error) {
 		return nil, err
 	}
 	if k == nil {
-		return nil, fmt.Errorf("forecast: the kernel %q is noise alone, which every model has anyway: name a kernel of the signal", p.text)
+		return nil, fmt.Errorf("forecast: the kernel %q is noise alone, which every model has anyway: name a kernel of the signal",
+			p.text)
 	}
 	return k, nil
 }
@@ -70,8 +73,8 @@ type kernelParser struct {
 	leaves int // kernels by name so far
 }
 
-// mostTerms is the largest number of terms and factors of a kernel, and of kernels in a list: its parameters, three or so each, take
-// hundreds of evaluations, and none is learnt well that is one of as many.
+// mostTerms is the largest number of terms and factors of a kernel, and of kernels in a list. The parameters of more, about three
+// each, would take hundreds of evaluations and could not be learnt well.
 const mostTerms = 64
 
 // maxNesting is how deep parentheses may be nested.
@@ -81,7 +84,9 @@ const maxNesting = 16
 func (p *kernelParser) next() string {
 	rest := strings.TrimLeftFunc(p.text[p.at:], unicode.IsSpace)
 	p.at = len(p.text) - len(rest)
-	if end := strings.IndexFunc(rest, func(r rune) bool { return strings.ContainsRune("+*×(),", r) || unicode.IsSpace(r) }); end > 0 {
+	if end := strings.IndexFunc(rest, func(r rune) bool {
+		return strings.ContainsRune("+*×(),", r) || unicode.IsSpace(r)
+	}); end > 0 {
 		return rest[:end]
 	} else if end == 0 {
 		r, _ := utf8.DecodeRuneInString(rest)
@@ -90,7 +95,7 @@ func (p *kernelParser) next() string {
 	return rest
 }
 
-// take reads the next symbol if it is one of those.
+// take reads the next symbol if it is one of symbols.
 func (p *kernelParser) take(symbols ...string) bool {
 	s := p.next()
 	if s == "" || !slices.Contains(symbols, s) {
@@ -107,7 +112,7 @@ func (p *kernelParser) unexpected(s string) error {
 	return fmt.Errorf("forecast: %q was not expected in the kernel %q, after %q", s, p.text, strings.TrimSpace(p.text[:p.at]))
 }
 
-// sum returns nil where all terms are White.
+// sum returns nil if all terms are White.
 func (p *kernelParser) sum(depth int) (gppl.Kernel, error) {
 	var terms []gppl.Kernel
 	for {
@@ -201,7 +206,8 @@ func (p *kernelParser) factor(depth int) (gppl.Kernel, error) {
 			return f.kernel, nil
 		}
 	}
-	return nil, fmt.Errorf("forecast: no kernel %q: there are %s, and sums and products such as SE + LocPer or SE * Periodic, and ChangePoint(SE, SE)", name, strings.Join(KernelNames(), ", "))
+	return nil, fmt.Errorf("forecast: no kernel %q: there are %s, and sums and products such as SE + LocPer or SE * Periodic, "+
+		"and ChangePoint(SE, SE)", name, strings.Join(KernelNames(), ", "))
 }
 
 const changePoint = "ChangePoint"

@@ -21,14 +21,14 @@ type Slice struct {
 	Value   []float64 // of the parameter
 	Excess  []float64 // NLL above that of the optimum, in nats; +Inf where it cannot be computed
 	Optimum float64
-	StdErr  float64 // of the log; NaN if it is not known, +Inf if the data leave it open
+	StdErr  float64 // of the log; NaN if it is unknown, +Inf if the data do not determine it
 }
 
 // highest bounds the NLL at the ends of a slice, in nats above the optimum.
 const highest = 12
 
-// Slices evaluates the likelihood along each parameter at the given number of points. A slice covers four standard errors of the log of
-// the parameter (a factor of three if that is not known, and at most ten), or less if the NLL rises by 12 nats before.
+// Slices evaluates the likelihood along each parameter at the given number of points. A slice covers four standard errors of the
+// log of the parameter (a factor of three if that is unknown, and at most ten), or less if the NLL rises by 12 nats before.
 func (a *Analysis) Slices(ctx context.Context, points int) ([]Slice, error) {
 	v, err := a.valley()
 	if err != nil {
@@ -79,14 +79,14 @@ func (a *Analysis) unit(p gppl.FittedParam) string {
 	return ""
 }
 
-// valley is the loss of training, with the priors if there were any, around its optimum.
+// valley is the loss of training, with any priors, around its optimum.
 type valley struct {
 	loss   gppl.Loss
 	theta  []float64 // where it is evaluated; at first the optimum
 	lowest float64
 }
 
-// minimised returns the observations whose loss is looked at: those that the best model was trained on.
+// minimised returns the observations that the best model was trained on.
 func (a *Analysis) minimised() (gppl.Data, error) {
 	data, err := a.standardised()
 	return latest(data, a.TrainedOn()), err
@@ -104,7 +104,7 @@ func (a *Analysis) valley() (*valley, error) {
 	return v, nil
 }
 
-// minimisedLoss returns the loss of training, with the priors if there were any.
+// minimisedLoss returns the loss of training, with any priors.
 func (a *Analysis) minimisedLoss() (gppl.Loss, error) {
 	data, err := a.minimised()
 	if err != nil {
@@ -176,7 +176,7 @@ func (a *Analysis) Periodogram() (*gppl.Periodogram, error) {
 type Contour struct {
 	A, B        ContourAxis
 	Excess      [][]float64 // NLL minus that of the optimum, in nats: a row for each value of B, a column for each value of A
-	Correlation float64     // of the logs of A and B, by the curvature of the likelihood, all parameters free
+	Correlation float64     // of the logs of A and B, by the curvature of the likelihood with all parameters free
 }
 
 // ContourAxis is a parameter and the values at which the likelihood was computed.
@@ -186,13 +186,13 @@ type ContourAxis struct {
 	Optimum    float64
 }
 
-// ErrNoContour says that there is no contour to draw: the data determine fewer than two parameters, or the loss does not curve upwards
-// where training ended.
+// ErrNoContour says that there is no contour to draw: the data determine fewer than two parameters, or the loss does not curve
+// upwards where training ended.
 var ErrNoContour = errors.New("forecast: no contour")
 
-// Contour evaluates the likelihood on a square grid around the optimum, over the two parameters whose logs are the most correlated
-// according to the curvature of the likelihood at the optimum (differences of its gradient). With the other parameters fixed,
-// the grid reaches 3.5 standard deviations, and at most a factor of ten.
+// Contour evaluates the likelihood on a square grid around the optimum, over the two parameters whose logs are the most
+// correlated by the curvature of the likelihood there (differences of its gradient). With the other parameters fixed, the grid
+// reaches 3.5 standard deviations, and at most a factor of ten.
 func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
 	v, err := a.valley()
 	if err != nil {
@@ -233,7 +233,7 @@ func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
 			}
 		}
 	}
-	// The others kept, the covariance is the inverse of the block of these two.
+	// With the others fixed, the covariance is the inverse of the block of these two.
 	hii, hjj, hij := curvature.At(i, i), curvature.At(j, j), curvature.At(i, j)
 	det := hii*hjj - hij*hij
 	axis := func(at int, variance float64) ContourAxis {

@@ -6,15 +6,15 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// lately is a model conditioned on the latest observations, which it was learnt from, at and beyond a place, and on all before it. What
-// happened long before the observations that a model was learnt from is no reason to leave the last value.
+// lately is a model that predicts from the latest observations, those it was learnt from, at x from a place on, and from all
+// observations before it. Events long before those that a model was learnt from are no reason to leave the last value.
 type lately struct {
 	conditioned         // on the latest
 	from        float64 // the place
 	whole       func() (conditioned, error)
 }
 
-// LatentContext predicts each x.
+// LatentContext predicts f at each x.
 func (l lately) LatentContext(ctx context.Context, x gppl.Inputs) (mean, variances []float64, err error) {
 	early := func(x float64) bool { return x < l.from }
 	return latentByParts(ctx, x, early, func(early bool) (conditioned, error) {

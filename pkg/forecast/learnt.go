@@ -10,28 +10,32 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Learnt is a model that forecasts average, and the observations as it sees them.
+// Learnt is one of the models that forecasts average, with the observations as it sees them.
 type Learnt struct {
 	Name    string
 	Model   gppl.Model
 	Log     bool            // of log y
 	Scaling dataset.Scaling // between y, or log y, and what the model sees
-	Data    gppl.Data       // that it was learnt from, and what came later, standardised
-	Typical float64         // the known standard error, standardised, of a new observation; 0 if errors are relative, or there are none
+	Data    gppl.Data       // that it was learnt from, and later ones, standardised
+	Typical float64         // standardised known error of a new observation; 0 if errors are relative or there are none
 }
 
-// ErrNotPlain says that an analysis has more than Gaussian observations of one series, or too many for a page to compute with.
+// ErrNotPlain says that an analysis is not just one series of Gaussian observations, or has too many for a page to compute with.
 var ErrNotPlain = errors.New("forecast: not of plain observations")
 
-// Learnt returns the models that forecasts average, without the draws of their parameters, the best first. The error is ErrNotPlain for
-// counts, bounds, noise with heavy tails, regressors, holidays and changes of level, and if the likelihood is predicted to take 50 ms or more.
+// Learnt returns the models that forecasts average, the best first, without the draws of their parameters. The error is
+// ErrNotPlain for counts, bounds, noise with heavy tails, regressors, holidays and changes of level, and if the likelihood is
+// predicted to take 50 ms or more.
 func (a *Analysis) Learnt() ([]Learnt, error) {
 	s := a.Series
 	for _, more := range []struct {
 		there bool
 		what  string
-	}{{s.Counting != nil, "counts"}, {s.Bounds != nil, "bounds"}, {s.Student != nil, "noise with heavy tails"}, {s.Known != nil, "regressors"}, {s.Holidays != nil, "holidays"},
-		{len(s.Shifts) > 0, "changes of level, which Options.Shifts: \"never\" leaves out"}} {
+	}{
+		{s.Counting != nil, "counts"}, {s.Bounds != nil, "bounds"}, {s.Student != nil, "noise with heavy tails"},
+		{s.Known != nil, "regressors"}, {s.Holidays != nil, "holidays"},
+		{len(s.Shifts) > 0, "changes of level, which Options.Shifts: \"never\" leaves out"},
+	} {
 		if more.there {
 			return nil, fmt.Errorf("%w: it has %s", ErrNotPlain, more.what)
 		}
@@ -45,23 +49,28 @@ func (a *Analysis) Learnt() ([]Learnt, error) {
 	}
 	var out []Learnt
 	for i, m := range a.members {
-		// Forecasts may be conditioned on more; a page has what the parameters were learnt from.
-		out = append(out, Learnt{a.Candidates[i].Name(), m.model, m.log, m.scale.scaling, latest(m.scale.data, a.TrainedOn()+len(s.X)-s.learnt()), m.scale.typical})
+		// Forecasts may be conditioned on more; a page has those that the parameters were learnt from.
+		out = append(out, Learnt{a.Candidates[i].Name(), m.model, m.log, m.scale.scaling,
+			latest(m.scale.data, a.TrainedOn()+len(s.X)-s.learnt()), m.scale.typical})
 	}
 	return out, nil
 }
 
-// Smoothness returns models with other kernels in place of the first term of m that is SE, a Matérn kernel or Laplace, of the same variance
-// and lengthscale, and their names; none if there is no such term.
+// Smoothness returns models with other kernels of the same variance and lengthscale in place of the first term of m that is SE, a
+// Matérn kernel or Laplace, and their names; none if there is no such term.
 func Smoothness(m gppl.Model) (names []string, models []gppl.Model) {
 	terms := sumTerms(m.Kernel)
 	for i, t := range terms {
 		p := t.Params()
-		if len(p) != 2 || p[0].Role != gppl.RoleVariance || p[1].Role != gppl.RoleLengthscale || p[1].IsFixed() { // fixed: a random walk
+		// A fixed lengthscale is that of a random walk.
+		if len(p) != 2 || p[0].Role != gppl.RoleVariance || p[1].Role != gppl.RoleLengthscale || p[1].IsFixed() {
 			continue
 		}
 		v, l := p[0].Value, p[1].Value
-		for _, other := range []gppl.Kernel{gppl.SE{Variance: v, Lengthscale: l}, gppl.Matern52{Variance: v, Lengthscale: l}, gppl.Matern32{Variance: v, Lengthscale: l}, gppl.Laplace{Variance: v, Lengthscale: l}} {
+		for _, other := range []gppl.Kernel{
+			gppl.SE{Variance: v, Lengthscale: l}, gppl.Matern52{Variance: v, Lengthscale: l},
+			gppl.Matern32{Variance: v, Lengthscale: l}, gppl.Laplace{Variance: v, Lengthscale: l},
+		} {
 			if kernelName(other) == kernelName(t) {
 				continue
 			}

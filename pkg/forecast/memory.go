@@ -12,27 +12,28 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// The memory that a series takes at most at once, in bytes for each observation, beside some for the program. They are bounds of what is
-// live, sorted files or not: with GOGC=15 in the environment, gppl fit --origins 0 --budget 2s has a peak of 98 to 114 MB on 10⁵ irregular
-// rows and 181 to 186 MB on 10⁶ for Laplace, where these constants and the residual checks (denseBytes, 100 MB) say 136 and 190 MB. The
-// automatic search has 109 to 125 and 124 to 158 MB. Without a limit the garbage collector lets the heap grow to up to twice that.
+// The most memory that a series takes at once, in bytes for each observation, beside some for the program. These are bounds of
+// live memory, whether a file is sorted or not: with GOGC=15 in the environment, gppl fit --origins 0 --budget 2s has a peak of
+// 98 to 114 MB on 10⁵ irregular rows and 181 to 186 MB on 10⁶ for Laplace; these constants and the residual checks
+// (denseBytes, 100 MB) give 136 and 190 MB. The automatic search takes 109 to 125 and 124 to 158 MB. Without a limit the garbage
+// collector lets the heap grow to up to twice that.
 
 const (
 	readBytes   = 60  // columns that grow, and the copies that checks sort
 	columnBytes = 80  // more for each column of errors or regressors
 	keyBytes    = 60  // more for each column that tells series apart
 	trainBytes  = 150 // training on the whole series: columns of the trend, a likelihood, its sums
-	// projectedBytes are those of the projected likelihood, for each observation and projection.
+	// projectedBytes is that of the projected likelihood, for each observation and projection.
 	projectedBytes = 40
 	searchBytes    = 5e6 // the automatic search, whose parts are short
 	programSize    = 30e6
 )
 
-// modest is the memory, in bytes, above which a way that needs less is taken where there is one: windows instead of a state space,
-// waves instead of an Ω that is formed. It does not depend on the machine, so that results do not either.
+// modest is the memory, in bytes, above which a method that needs less is used if there is one: windows instead of a state space,
+// waves instead of an explicit Ω. It does not depend on the machine, so that results do not either.
 const modest = 1 << 30
 
-// refuse returns a MemoryError if the forecast is above the limit, of which 0 is none.
+// refuse returns a MemoryError if the predicted memory is above the limit; 0 means no limit.
 func refuse(what string, needed, limit float64) error {
 	if limit > 0 && needed > limit {
 		return &gppl.MemoryError{What: what, Needed: needed, Limit: limit}
@@ -40,13 +41,13 @@ func refuse(what string, needed, limit float64) error {
 	return nil
 }
 
-// bytesFor is the forecast of Read for a number of rows.
+// bytesFor predicts the memory of Read for a number of rows.
 func (o ReadOptions) bytesFor(rows float64) float64 {
 	return programSize + rows*(readBytes+columnBytes*float64(len(o.also()))+keyBytes*float64(len(o.By)))
 }
 
-// fits returns a MemoryError if the rows of a file, whose number is told from its size and its first lines, do not fit the limit.
-// Nothing is known of a pipe before it is read: rows then end the reading where they exceed the limit.
+// fits returns a MemoryError if the rows of a file, whose number follows from its size and first lines, exceed the limit. The
+// length of a pipe is unknown: there, reading stops at the row that exceeds the limit.
 func (o ReadOptions) fits(path string) error {
 	if o.Memory <= 0 {
 		return nil
@@ -70,7 +71,7 @@ func (o ReadOptions) fits(path string) error {
 	return refuse(fmt.Sprintf("reading about %.2g rows of %s", rows, path), o.bytesFor(rows), o.Memory)
 }
 
-// mostRows is the number of rows that fit the limit, 0 for any.
+// mostRows returns the number of rows that fit the limit; 0 means any number.
 func (o ReadOptions) mostRows() int {
 	if o.Memory <= 0 {
 		return 0
@@ -78,7 +79,7 @@ func (o ReadOptions) mostRows() int {
 	return max(1, int(o.Memory/o.bytesFor(1e6)*1e6))
 }
 
-// bytes is the forecast for a series in memory.
+// bytes predicts the memory of a series.
 func (s *Series) bytes() float64 {
 	columns := 0.0
 	if s.Errors != nil {
@@ -94,10 +95,11 @@ func (s *Series) bytes() float64 {
 	return programSize + float64(len(s.X))*(readBytes+columns*columnBytes)
 }
 
-// Bytes is the memory that the series takes, beside the program.
+// Bytes returns the memory of the series, without the program.
 func (s *Series) Bytes() float64 { return s.bytes() - programSize }
 
-// fitBytes is the forecast of a fit: the series, training on the part of it that is trained on, and the least that a forecast takes.
+// fitBytes predicts the memory of a fit: the series, training on the part of it that is used, and the least that a forecast
+// takes.
 func (o Options) fitBytes(s *Series) float64 {
 	if len(o.Kernels) == 0 {
 		bytes := s.bytes() + searchBytes
@@ -109,8 +111,8 @@ func (o Options) fitBytes(s *Series) float64 {
 	return s.bytes() + trainBytes*float64(min(len(s.X), mostTrained))
 }
 
-// atOnce returns how many models, or origins, of n observations are learnt at the same time: as many as there are processors, or as the limit of memory has room
-// for by dense algebra; of a long series one, which may take much of the memory.
+// atOnce returns how many models, or origins, of n observations are learnt at the same time: one for each processor, or as many
+// as the memory limit allows by dense algebra; for a long series only one, which may need much of the memory.
 func (o Options) atOnce(s *Series, n int) int {
 	const most = 10_000 // observations
 	if n > most {
@@ -123,7 +125,7 @@ func (o Options) atOnce(s *Series, n int) int {
 	return processors
 }
 
-// engineMemory is what engines may take beside the series.
+// engineMemory is the memory that engines may take beside the series.
 func (o Options) engineMemory(s *Series) gppl.Option {
 	if o.Memory <= 0 {
 		return gppl.WithMemory(defaultEngineMemory)
@@ -138,14 +140,14 @@ func (a *Analysis) engineMemory() gppl.Option {
 // defaultEngineMemory is that of gppl.WithMemory.
 const defaultEngineMemory = 12 << 30
 
-// LimitMemory bounds what predictions may take, in bytes; 0 is no limit. Fit does it by Options.Memory. It is an error, a
+// LimitMemory bounds the memory of predictions, in bytes; 0 means no limit. Fit sets it by Options.Memory. It is an error, a
 // *gppl.MemoryError, if the series itself takes more.
 func (a *Analysis) LimitMemory(bytes float64) error {
 	a.memory = bytes
 	return refuse(fmt.Sprintf("predicting from %d observations", len(a.Series.X)), a.Series.bytes(), bytes)
 }
 
-// room is the memory that the averaged models, given the data, may take.
+// room is the memory that the averaged models, conditioned on the data, may take.
 type room struct {
 	bytes  float64 // beside the series; +Inf for no limit
 	models int     // that are conditioned at the same time
@@ -163,14 +165,15 @@ func (a *Analysis) room() room {
 	return r
 }
 
-// most is what one of the models may take anywhere: above, a way that needs less is taken. share is what it may take here.
+// most is the memory that one model may take on any machine, above which a method that needs less is used; share is what it may
+// take here.
 func (r room) most() float64  { return modest / float64(r.models) }
 func (r room) share() float64 { return min(modest, 0.5*r.bytes) / float64(r.models) }
 
-// denseMatrices are made to factorise the covariance of observations: itself and its factor.
+// denseMatrices is the number of matrices for a factorisation of a covariance: itself and its factor.
 const denseMatrices = 2
 
-// windows is how many dense factors of n observations may be held at a time, half of the room being for what is computed from
+// windows returns how many dense factors of n observations may be held at a time; half of the room is for what is computed from
 // them. It is a *gppl.MemoryError if one does not fit.
 func (r room) windows(n int) (int, error) {
 	each := denseBytes(n)
@@ -182,5 +185,5 @@ func (r room) windows(n int) (int, error) {
 
 func denseBytes(n int) float64 { return denseMatrices * 8 * float64(n) * float64(n) }
 
-// loadFactor is the memory that Load takes for each byte of a file. It is measured: text, numbers and the checks.
+// loadFactor is the memory that Load takes for each byte of a file, for text, numbers and checks, as measured.
 const loadFactor = 6.5

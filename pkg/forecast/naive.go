@@ -20,10 +20,10 @@ func checkSeason(season int) {
 	}
 }
 
-// SeasonalNaive forecasts that the last season repeats: with T values and season m, that of T + h is y_{T+h−m(k+1)}, k = ⌊(h − 1)/m⌋,
-// with the variance (k + 1)·σ², σ² the mean square of y_t − y_{t−m} in train (Hyndman and Athanasopoulos 2021, sections 5.2 and 5.5).
-// Season 1 is the naive forecast, a random walk. It panics if season < 1 or horizon < 0, and is an error if train has no more than
-// season values.
+// SeasonalNaive forecasts that the last season repeats: with T values and season m, that of T + h is y_{T+h−m(k+1)}, where
+// k = ⌊(h − 1)/m⌋, with the variance (k + 1)·σ², σ² the mean square of y_t − y_{t−m} in train (Hyndman and
+// Athanasopoulos 2021, sections 5.2 and 5.5). Season 1 is the naive forecast, a random walk. It panics if season < 1 or
+// horizon < 0. It is an error if train has no more than season values.
 func SeasonalNaive(train []float64, season, horizon int) (Gaussian, error) {
 	checkSeason(season)
 	if horizon < 0 {
@@ -31,7 +31,8 @@ func SeasonalNaive(train []float64, season, horizon int) (Gaussian, error) {
 	}
 	n := len(train)
 	if n <= season {
-		return Gaussian{}, fmt.Errorf("forecast: %d values for a season of %d: the seasonal naive forecast needs more than one season", n, season)
+		return Gaussian{}, fmt.Errorf("forecast: %d values for a season of %d: the seasonal naive forecast needs more than one season",
+			n, season)
 	}
 	x := timeline.Steps(n + horizon)
 	past := &Series{X: x[:n], Y: train, Step: 1}
@@ -41,13 +42,14 @@ func SeasonalNaive(train []float64, season, horizon int) (Gaussian, error) {
 
 // seasonalYardstick is SeasonalNaive as a yardstick.
 func seasonalYardstick(y []float64, season int) Yardstick {
-	return Yardstick{Name: "seasonal naive", Season: season, Forecast: func(_ context.Context, train, test Window) (Predictive, error) {
+	forecast := func(_ context.Context, train, test Window) (Predictive, error) {
 		return SeasonalNaive(y[train.From:train.To], season, test.Len())
-	}}
+	}
+	return Yardstick{Name: "seasonal naive", Season: season, Forecast: forecast}
 }
 
-// yardsticks are what a forecast of the series must beat: the last value, the last value with drift, and what repeats with each of the
-// periods, if n observations have more than one of it. They know the data and the calendar, and nothing of a model.
+// yardsticks returns the forecasts that one of the series must beat: the last value, the last value with drift, and a repetition
+// for each of the periods, if n observations span more than one of it. They use the data and the calendar, but no model.
 func (s *Series) yardsticks(n int, periods []float64) []Yardstick {
 	of := func(name string, season int, forecast func(past *Series, x []float64) Gaussian) Yardstick {
 		return Yardstick{Name: name, Season: season, Forecast: func(_ context.Context, train, test Window) (Predictive, error) {
@@ -55,7 +57,9 @@ func (s *Series) yardsticks(n int, periods []float64) []Yardstick {
 		}}
 	}
 	all := []Yardstick{
-		of("repeating the last value", 0, func(past *Series, x []float64) Gaussian { return past.repeated(x, 0, past.squareApart(0)) }),
+		of("repeating the last value", 0, func(past *Series, x []float64) Gaussian {
+			return past.repeated(x, 0, past.squareApart(0))
+		}),
 		of("extending the line from the first value to the last", 0, (*Series).drifting),
 	}
 	for _, p := range periods {
@@ -68,7 +72,8 @@ func (s *Series) yardsticks(n int, periods []float64) []Yardstick {
 	return all
 }
 
-// lastSeason names a period of some steps behind "the last": year, 10 days or, where x are not dates, 12 steps. Without a unit, 12 alone does not tell what it counts.
+// lastSeason names a period for use after "the last": year, 10 days or, if x are not dates, 12 steps. A bare 12 would have no
+// unit.
 func (s *Series) lastSeason(period float64, steps int) string {
 	name, unnamed := strings.CutPrefix(s.Axis.Season(period), unnamedSeason)
 	if unnamed && !s.Axis.Dates {
@@ -77,8 +82,8 @@ func (s *Series) lastSeason(period float64, steps int) string {
 	return name
 }
 
-// naiveSeasons returns the periods of the yardsticks: those that the user named and the calendar's. Only where there are neither, it is
-// the strongest seasons of the first n observations. None is learnt by a model.
+// naiveSeasons returns the periods of the yardsticks: those that the user named and those of the calendar or, only if there are
+// neither, the strongest seasons of the first n observations. None is learnt by a model.
 func (a *Analysis) naiveSeasons(n int) (periods []float64) {
 	const same = 0.01
 	s := a.Series
@@ -97,8 +102,8 @@ func (a *Analysis) naiveSeasons(n int) (periods []float64) {
 	return periods
 }
 
-// seasonPeaks returns the lags, 2 to a third of n, at which the autocorrelation of the differences of y has peaks beyond chance, the highest
-// first. It takes n²/3 operations at most.
+// seasonPeaks returns the lags, from 2 to a third of n, at which the autocorrelation of the differences of y has peaks beyond
+// chance, the highest first. It takes at most n²/3 operations.
 func seasonPeaks(y []float64) (lags []int) {
 	const beyond, strong, longest = 3, 0.2, 1000 // standard errors, correlation, steps
 	n := len(y) - 1
@@ -119,7 +124,8 @@ func seasonPeaks(y []float64) (lags []int) {
 	return lags
 }
 
-// repeated forecasts x by naive from all observations, with a variance of square for each period ahead; for each step if period is 0.
+// repeated forecasts x by naive from all observations, with a variance of square for each period ahead, or for each step if
+// period is 0.
 func (s *Series) repeated(x []float64, period, square float64) Gaussian {
 	n := len(s.X)
 	g := Gaussian{s.naive(x, n, period), make([]float64, len(x))}
@@ -135,8 +141,8 @@ func (s *Series) ahead(x, length float64) float64 {
 	return max(1, math.Ceil((x-s.X[len(s.X)-1])/length-rounding*s.Step/length))
 }
 
-// drifting forecasts x on the line through the first and the last observation, with the variance k·σ²·(1 + k/(n − 1)) after k steps, σ² the
-// mean square of single steps (Hyndman and Athanasopoulos 2021, sections 5.2 and 5.5).
+// drifting forecasts x on the line through the first and the last observation, with the variance k·σ²·(1 + k/(n − 1)) after
+// k steps, σ² the mean square of single steps (Hyndman and Athanasopoulos 2021, sections 5.2 and 5.5).
 func (s *Series) drifting(x []float64) Gaussian {
 	n := len(s.X)
 	slope, square := (s.Y[n-1]-s.Y[0])/(s.X[n-1]-s.X[0]), s.squareApart(0)
@@ -148,7 +154,7 @@ func (s *Series) drifting(x []float64) Gaussian {
 	return g
 }
 
-// squareApart is the mean square difference of observations from those a period before, of neighbours if period is 0; 0 where there are
+// squareApart returns the mean square difference of observations a period apart, or of neighbours if period is 0; 0 if there are
 // none.
 func (s *Series) squareApart(period float64) float64 {
 	var sum, count float64
@@ -164,9 +170,9 @@ func (s *Series) squareApart(period float64) float64 {
 	return sum / max(1, count)
 }
 
-// naive returns what forecasts are compared with, at each of x, from the first n observations: the value the fewest whole periods
-// before, or where there is none, or with period 0, the last value. It goes by x and not by the number of observations, which in a series
-// with gaps are not those of the same day of the week.
+// naive returns the reference forecast at each x from the first n observations: the value the fewest whole periods before or, if
+// there is none or period is 0, the last value. It goes by x, not by the number of observations, since in a series with gaps
+// these drift from the day of the week.
 func (s *Series) naive(x []float64, n int, period float64) []float64 {
 	y := make([]float64, len(x))
 	for i, v := range x {

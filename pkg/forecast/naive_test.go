@@ -39,8 +39,8 @@ func workdays(n int) (at []time.Time) {
 	return at
 }
 
-// TestNaiveByDate: a week before a Monday is a Monday, however many observations there are between, or two weeks before where that
-// was a holiday.
+// TestNaiveByDate: a week before a Monday is a Monday, however many observations lie between, or two weeks before if that was a
+// holiday.
 func TestNaiveByDate(t *testing.T) {
 	for _, n := range []int{40, 600} { // an axis of days, and one of years
 		at := workdays(n + 5)
@@ -66,8 +66,8 @@ func TestNaiveByDate(t *testing.T) {
 	}
 }
 
-// TestYardsticks: they have the season that the user names, or the calendar, and only without both the strongest of the data. None comes
-// from the model, whatever period that has.
+// TestYardsticks: they have the season of the user or of the calendar, or without both the strongest of the data. None comes from
+// the model, whatever its period.
 func TestYardsticks(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 0))
 	level := 0.0
@@ -98,7 +98,8 @@ func TestYardsticks(t *testing.T) {
 		"none":     {steps(t, 300, 0, wander(0)), nil, 200, nil, nil},
 		"too long": {seven, []float64{250}, 200, nil, nil},
 	} {
-		a := &Analysis{Series: test.s, seasons: test.named, members: []*member{{model: gppl.Model{Kernel: learnt, Noise: 0.1}, weight: 1}}}
+		a := &Analysis{Series: test.s, seasons: test.named,
+			members: []*member{{model: gppl.Model{Kernel: learnt, Noise: 0.1}, weight: 1}}}
 		got := test.s.yardsticks(test.n, a.naiveSeasons(test.n))
 		var names []string
 		var seasons []int
@@ -112,10 +113,12 @@ func TestYardsticks(t *testing.T) {
 	// What they forecast, with variances that grow.
 	line := steps(t, 20, 0, func(i int) float64 { return 3 + 2*float64(i) })
 	ahead := steps(t, 24, 0, func(i int) float64 { return 3 + 2*float64(i) })
-	if g := line.drifting(ahead.X[20:]); !slices.Equal(g.Mu, ahead.Y[20:]) || math.Abs(g.Variance[3]/g.Variance[0]-4*(1+4./19)/(1+1./19)) > 1e-12 {
+	if g := line.drifting(ahead.X[20:]); !slices.Equal(g.Mu, ahead.Y[20:]) ||
+		math.Abs(g.Variance[3]/g.Variance[0]-4*(1+4./19)/(1+1./19)) > 1e-12 {
 		t.Errorf("a line goes on as %v", g)
 	}
-	if g := line.repeated(ahead.X[20:], 0, line.squareApart(0)); g.Mu[3] != 41 || !slices.Equal(g.Variance, []float64{4, 8, 12, 16}) {
+	if g := line.repeated(ahead.X[20:], 0, line.squareApart(0)); g.Mu[3] != 41 ||
+		!slices.Equal(g.Variance, []float64{4, 8, 12, 16}) {
 		t.Errorf("the last value goes on as %v", g)
 	}
 }
@@ -144,7 +147,8 @@ func TestClosedTimes(t *testing.T) {
 			t.Fatalf("steps ahead are %v, want %v first", got, d)
 		}
 	}
-	if len(s.Gaps) != 0 || !strings.Contains(strings.Join(s.Notes(), "\n"), "There is no observation on any Saturday or Sunday, and the forecast has none there.") {
+	if len(s.Gaps) != 0 || !strings.Contains(strings.Join(s.Notes(), "\n"),
+		"There is no observation on any Saturday or Sunday, and the forecast has none there.") {
 		t.Errorf("gaps %v, notes %q", s.Gaps, s.Notes())
 	}
 	var hours []time.Time // from 9 to 17, but for Mondays
@@ -155,7 +159,8 @@ func TestClosedTimes(t *testing.T) {
 	}
 	s = dated(t, hours, func(d time.Time) float64 { return float64(d.Hour()) })
 	for _, x := range s.after(s.X[len(hours)-1], 100) {
-		if d := s.Axis.Time(x).Round(time.Second); d.Hour() < 9 || d.Hour() > 17 || d.Weekday() < time.Tuesday || d.Weekday() > time.Friday {
+		if d := s.Axis.Time(x).Round(time.Second); d.Hour() < 9 || d.Hour() > 17 || d.Weekday() < time.Tuesday ||
+			d.Weekday() > time.Friday {
 			t.Errorf("a step ahead is %v", d)
 		}
 	}

@@ -15,11 +15,11 @@ import (
 
 const (
 	trainTolerance = 1e-4 // error of an engine while training, in nats per observation; compared values have the default
-	// fallbackSeconds is what an evaluation may take where the engine of the start cannot keep the tolerance, unless all take as long.
+	// fallbackSeconds is what an evaluation may take if the engine of the start cannot keep the tolerance, unless all take as long.
 	fallbackSeconds = 0.2
 )
 
-// comparison is that of named kernels by BIC.
+// comparison compares named kernels by BIC.
 type comparison struct {
 	trainer
 	series     *Series
@@ -29,7 +29,8 @@ type comparison struct {
 	failures   []error
 }
 
-// fitNamed trains the named kernels, and the best of them with other trends and on the logarithm, and keeps the one with the lowest BIC.
+// fitNamed trains the named kernels, and the best of them with other trends and on the logarithm, and keeps the one with the
+// lowest BIC.
 func fitNamed(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	c, err := newComparison(ctx, s, o)
 	if err != nil {
@@ -50,7 +51,7 @@ func fitNamed(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 	return c.finish(ctx)
 }
 
-// newComparison reads the kernels, and begins with y, or with log y if that is all that is asked for, and with the first trend.
+// newComparison reads the kernels, and begins with the first trend and with y, or with log y if only that is allowed.
 func newComparison(ctx context.Context, s *Series, o Options) (*comparison, error) {
 	o.MaxExact = cmp.Or(o.MaxExact, 6000)
 	o.RandomStarts = max(0, o.RandomStarts)
@@ -69,8 +70,9 @@ func newComparison(ctx context.Context, s *Series, o Options) (*comparison, erro
 	}
 	always := o.alwaysLog(s)
 	c := &comparison{
-		trainer: trainer{options: o, kernels: kernels, memory: o.engineMemory(s), progress: &progress{to: o.Progress, began: time.Now(), count: len(kernels)}},
-		series:  s, bothScales: !always && o.mayBeLog(s),
+		trainer: trainer{options: o, kernels: kernels, memory: o.engineMemory(s),
+			progress: &progress{to: o.Progress, began: time.Now(), count: len(kernels)}},
+		series: s, bothScales: !always && o.mayBeLog(s),
 		analysis: &Analysis{Series: s, memory: o.Memory, computed: new(computed)}, models: map[string]trained{},
 	}
 	c.count += len(c.otherTrends())
@@ -92,8 +94,8 @@ func newComparison(ctx context.Context, s *Series, o Options) (*comparison, erro
 	return c, nil
 }
 
-// try trains a kernel with the present trend and on the present scale. What cannot be trained is kept with its error; it is an error only
-// if ctx ends.
+// try trains a kernel with the present trend on the present scale. A kernel that cannot be trained is kept with its error; try
+// returns one only if ctx ends.
 func (c *comparison) try(ctx context.Context, k gppl.Kernel, starts []gppl.Model) error {
 	began, before := time.Now(), c.evaluations
 	out := Candidate{kind: asked{}, Kernel: kernelName(k), Trend: c.trend, Log: c.log, Scale: c.series.logName()}
@@ -118,7 +120,7 @@ func (c *comparison) try(ctx context.Context, k gppl.Kernel, starts []gppl.Model
 	return nil
 }
 
-// best returns the best candidate so far, trained; ok is false if it could not be.
+// best returns the best candidate so far, trained; ok is false if it could not be trained.
 func (c *comparison) best() (r trained, ok bool) {
 	r, ok = c.models[c.analysis.Candidates[0].Name()]
 	return r, ok
@@ -163,18 +165,20 @@ func (c *comparison) tryLogarithm(ctx context.Context) error {
 	return nil
 }
 
-// carried is the least number of evaluations that a training may take, at where the one on the other scale ended, to begin there.
+// carried is the least number of evaluations that a training must be able to take, where that on the other scale ended, to begin
+// there.
 const carried = 30
 
-// carry lets training on this scale begin at what was searched on the other, where a search takes parts of the data only and training
-// decides, unless that would end too early, since an evaluation takes long where training ended there: then this scale is searched as well.
+// carry lets training on this scale begin at what the search on the other scale found, in series where a search takes only parts
+// of the data. If evaluations take so long where the other training ended that this one would end too early, this scale is
+// searched as well.
 func (c *comparison) carry(on trained, searched []*auto.Starts) {
 	if c.data.Len() <= searchedWhole {
 		return
 	}
 	seconds, err := c.cost(on.Model)
 	if err != nil {
-		return // training says why
+		return // training reports it
 	}
 	if n, err := c.afforded(seconds); err != nil || n < carried {
 		return
@@ -212,7 +216,7 @@ func (c *comparison) rank() {
 	slices.SortStableFunc(c.analysis.Candidates, func(p, q Candidate) int { return p.before(q, p.BIC, q.BIC) })
 }
 
-// firstLimit returns the first of the errors that says that a limit of memory or time was in the way; nil if none does.
+// firstLimit returns the first error about a limit of memory or time; nil if there is none.
 func firstLimit(failures []error) error {
 	for _, err := range failures {
 		memory, budget := (*gppl.MemoryError)(nil), (*BudgetError)(nil)
@@ -240,10 +244,10 @@ type trainer struct {
 	trend     string
 	mean      gppl.Mean                 // of that trend
 	found     map[string][]*auto.Starts // of the searches on the present scale, by the name of the kernel
-	reached   map[string]float64        // the lowest loss on the present scale, with any trend, likewise
+	reached   map[string]float64        // the lowest loss on the present scale with any trend, by the name of the kernel
 	searched  float64                   // predicted seconds of the search for the present candidate
-	beside    float64                   // predicted seconds of all that is not the training of a candidate
-	candidate string                    // that is trained
+	beside    float64                   // predicted seconds of everything but the training of candidates
+	candidate string                    // being trained
 	*progress
 }
 
@@ -262,7 +266,7 @@ func (t *trainer) look(ctx context.Context, s *Series, log bool) error {
 	return nil
 }
 
-// loss returns the likelihood of d at m: the projected one if there are projections of it, else the exact one.
+// loss returns the likelihood of d at m: the projected one if there are projections of it, otherwise the exact one.
 func (t *trainer) loss(m gppl.Model, d gppl.Data) (gppl.Loss, error) {
 	m.Mean = t.mean
 	opts := []gppl.Option{t.memory}

@@ -10,17 +10,18 @@ import (
 // patience is the predicted time above which a named kernel is refused without a budget.
 const patience = 24 * time.Hour
 
-// fewestEvaluations is the least number of evaluations that makes a training.
+// fewestEvaluations is the least number of evaluations of a training.
 const fewestEvaluations = 10
 
-// BudgetError is the error of a named kernel whose training is predicted to exceed the budget, however short.
+// BudgetError is the error of a named kernel whose shortest training is predicted to exceed the budget.
 type BudgetError struct {
 	Kernel          string
 	Needed, Allowed time.Duration // predicted; Allowed is the share of the kernel in the budget
 }
 
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("forecast: training %s would take about %v by the forecast, and it may take %v", e.Kernel, rounded(e.Needed), rounded(e.Allowed))
+	return fmt.Sprintf("forecast: training %s would take about %v by the forecast, and it may take %v",
+		e.Kernel, rounded(e.Needed), rounded(e.Allowed))
 }
 
 func rounded(d time.Duration) time.Duration {
@@ -30,8 +31,8 @@ func rounded(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
-// allowance is the predicted seconds that one candidate may take: what looking at the series, its projections and the checks of the model
-// leave of the budget is shared by the candidates; one share more is for standard errors.
+// allowance is the predicted time in seconds that one candidate may take. The candidates share what looking at the series, its
+// projections and the checks of the model leave of the budget; one more share is for standard errors.
 func (t *trainer) allowance() float64 {
 	if t.options.Budget <= 0 {
 		return patience.Seconds()
@@ -39,11 +40,11 @@ func (t *trainer) allowance() float64 {
 	return max(0, t.options.Budget.Seconds()-t.beside) / float64(t.count+1)
 }
 
-// rowSeconds is the predicted time of one look at an observation: standardising, searching periods, reading again what was read.
+// rowSeconds is the predicted time of one look at an observation: standardising, searching periods, reading it again.
 const rowSeconds = 3e-7
 
-// lookSeconds predicts a look at a series of n observations, and checkSeconds the checks of the residuals and of past forecasts, which
-// factorise two dense matrices.
+// lookSeconds predicts a look at a series of n observations, and checkSeconds the checks of the residuals and of past forecasts,
+// which factorise two dense matrices.
 func lookSeconds(n int) float64 { return rowSeconds * float64(n) }
 
 func checkSeconds(n int) float64 {
@@ -51,20 +52,22 @@ func checkSeconds(n int) float64 {
 	return 2*size*size*size/3/coreFlops + lookSeconds(n)
 }
 
-// formSeconds predicts the forming of k projections of n observations: their directions, made orthonormal, and their products with the
+// formSeconds predicts the time to form k projections of n observations: their orthonormal directions, and the products with the
 // data.
 func formSeconds(n, k int) float64 { return 8 * float64(n) * float64(k) * float64(k) / coreFlops }
 
-// affordable is the predicted seconds that an evaluation may take: most, or what leaves room for a training within the budget.
+// affordable is the predicted time in seconds that an evaluation may take: most, or what leaves room for a training in the
+// budget.
 func (t *trainer) affordable(most float64) float64 {
 	const evaluations = 40 // of a training
 	return min(most, t.allowance()/evaluations)
 }
 
-// limit sets how many evaluations of the likelihood the training of each of some families of a candidate may take: in predicted
-// seconds what the search leaves of its allowance or, without a budget, what swift gives. They are counted in units of one at the first of the
-// starts or, without a budget, of the shortest at any of them, and those that take longer count for more: a start may fit the noise by
-// columns that the optimum does not need. It is a BudgetError if these are too few, or if they would take longer than anyone waits.
+// limit bounds the evaluations of the likelihood in the training of each of some families of a candidate: in predicted seconds by
+// what the search leaves of its allowance or, without a budget, by what swift gives. They are counted in units of one at the
+// first start or, without a budget, of the fastest at any start; slower ones count for more, since a start may fit the noise by
+// columns that the optimum does not need. It returns a BudgetError if these are too few, or if they would take longer than
+// patience.
 func (t *trainer) limit(s *gppl.Settings, starts []gppl.Model, families int) (err error) {
 	seconds, err := t.cost(starts[0])
 	if err != nil {
@@ -88,10 +91,10 @@ func (t *trainer) limit(s *gppl.Settings, starts []gppl.Model, families int) (er
 	return nil
 }
 
-// mostEvaluations bounds those of a training without a limit of time.
+// mostEvaluations bounds the evaluations of a training without a time limit.
 const mostEvaluations = 1e6
 
-// afforded returns how many evaluations of so many seconds each limit allows.
+// afforded returns the number of evaluations that the limits allow if each takes this many seconds.
 func (t *trainer) afforded(seconds float64) (int, error) {
 	least, allowed := fewestEvaluations*seconds, t.allowance()-t.searched
 	if least > allowed {

@@ -10,15 +10,16 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestBudgetShares: what looking, checking, all candidates and the last training take by the forecast is within the budget, or a candidate
-// is refused, which it is not if the least fits.
+// TestBudgetShares: the predicted time of looking, checking, all candidates and the last training is within the budget, or a
+// candidate is refused, but only if its least training does not fit.
 func TestBudgetShares(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 0))
 	log := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, rnd.Float64()) }
 	refused := 0
 	for range 2000 {
 		budget := log(0.01, 1e4)
-		tr := trainer{progress: &progress{count: 1 + rnd.IntN(6)}, beside: log(1e-3, 1) * budget, options: Options{Budget: time.Duration(budget * 1e9), RandomStarts: rnd.IntN(50)}}
+		tr := trainer{progress: &progress{count: 1 + rnd.IntN(6)}, beside: log(1e-3, 1) * budget,
+			options: Options{Budget: time.Duration(budget * 1e9), RandomStarts: rnd.IntN(50)}}
 		seconds := log(1e-4, 10)
 		tr.searched = searchShare * rnd.Float64() * tr.allowance()
 		count, err := tr.afforded(seconds)
@@ -42,8 +43,8 @@ func TestBudgetShares(t *testing.T) {
 	}
 }
 
-// TestLimitUnits: without a budget, evaluations are counted in units of the shortest at any start, so that a training that leaves an
-// expensive start for a cheap place has as many as the time allows there; with one, in units of the first.
+// TestLimitUnits: without a budget, evaluations are counted in units of the fastest at any start, so that a training that leaves
+// an expensive start for a cheap place has as many as the time allows there; with a budget, in units of the first.
 func TestLimitUnits(t *testing.T) {
 	var x, y []float64
 	for i := range 2000 {
@@ -55,7 +56,8 @@ func TestLimitUnits(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := func(lengthscale, harmonics float64) gppl.Model {
-		return gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: lengthscale, Period: 100, PeriodicLengthscale: harmonics}, Noise: 0.1}
+		return gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: lengthscale, Period: 100, PeriodicLengthscale: harmonics},
+			Noise: 0.1}
 	}
 	expensive, cheap := at(100, 0.3), at(3000, 3)
 	for _, budget := range []time.Duration{0, time.Hour} {
@@ -78,7 +80,8 @@ func TestLimitUnits(t *testing.T) {
 		}
 		count, err := tr.afforded(most)
 		if err != nil || s.EvaluationSeconds != unit || math.Abs(float64(s.MaxEvaluations)*unit/(float64(count)*most)-1) > 0.1 {
-			t.Errorf("budget %v: %d evaluations of %v s, want as long as %d of %v: %v", budget, s.MaxEvaluations, s.EvaluationSeconds, count, most, err)
+			t.Errorf("budget %v: %d evaluations of %v s, want as long as %d of %v: %v",
+				budget, s.MaxEvaluations, s.EvaluationSeconds, count, most, err)
 		}
 	}
 }

@@ -12,17 +12,17 @@ import (
 // A named kernel is searched and trained by the library (auto.FindStarts, auto.Starts.Train).
 
 const (
-	// swift is the predicted time that the evaluations of swiftFor observations may take without a budget for each trend, and those of up to
-	// ten times as many in proportion, as long as there are leastSteps of them.
+	// swift is the predicted time, without a budget, that the evaluations of each trend may take for up to swiftFor observations.
+	// For up to ten times as many it grows in proportion. At least leastSteps evaluations are allowed.
 	swift, swiftFor, leastSteps = 2.0, 2000, 12
-	// searchedWhole is up to how many observations a search takes all of them, which is that of auto.FindStarts.
+	// searchedWhole is the number of observations up to which a search takes all of them, that of auto.FindStarts.
 	searchedWhole = 400
-	// unsearchedStarts is the least number of random starts where nothing was searched.
+	// unsearchedStarts is the least number of random starts without a search.
 	unsearchedStarts = 3
 )
 
-// search finds where the training of k begins, for each of its families. It is done once for each kernel and scale, with the first trend;
-// other trends begin at the same starts, unless train has it done anew, and the other scale may (comparison.carry).
+// search finds where the training of k begins, for each of its families. It is done once for each kernel and scale, with the
+// first trend. Other trends begin at the same starts unless train searches anew, and so may the other scale (comparison.carry).
 func (t *trainer) search(ctx context.Context, k gppl.Kernel) (all []*auto.Starts, err error) {
 	t.searched = 0
 	if found, ok := t.found[kernelName(k)]; ok {
@@ -57,7 +57,7 @@ func (t *trainer) find(ctx context.Context, m gppl.Model) (*auto.Starts, error) 
 	return found, err
 }
 
-// unsearched says why the search of k is left out: it would exceed the budget or the memory. It is "" if neither.
+// unsearched says why k is not searched: it would exceed the budget or the memory; "" if neither.
 func (t *trainer) unsearched(k gppl.Kernel) string {
 	const plain = "not searched: training began at start values from the data alone, since a search would take about"
 	n := t.data.Len()
@@ -70,7 +70,8 @@ func (t *trainer) unsearched(k gppl.Kernel) string {
 	return ""
 }
 
-// families returns the models to search: that of k or, if periods are given and k has one, one for each with its period fixed there.
+// families returns the models to search: that of k or, if periods are given and k has a period, one model for each with the
+// period fixed.
 func (t *trainer) families(k gppl.Kernel) (models []gppl.Model) {
 	plain := gppl.Model{Kernel: k, Noise: 1, Mean: t.mean}.FixRedundant().WithTransform(gppl.NoiseName, noiseFloor(1))
 	if len(periodsOf(k.Params())) != 1 || len(t.options.Periods) == 0 {
@@ -96,12 +97,12 @@ type trained struct {
 	found *auto.Starts
 }
 
-// astray is by how many nats a trend may end above what the kernel reached with another before its search is done anew: the trends
+// astray is the distance, in nats, above what the kernel reached with another trend at which its search is done anew. Trends
 // differ by some nats unless the kernel ends at other scales.
 const astray = 10
 
-// train learns the parameters of k from the starts of the search and any others. A search that was done with another trend is done anew
-// if the result is astray.
+// train learns the parameters of k from the starts of the search and any others. A search that was done with another trend is
+// done anew if the result is astray.
 func (t *trainer) train(ctx context.Context, k gppl.Kernel, others []gppl.Model) (trained, error) {
 	name := kernelName(k)
 	_, again := t.found[name]
@@ -114,7 +115,8 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, others []gppl.Model)
 	case !again || !known || out.Value <= reached+astray:
 	case t.options.Budget > 0:
 		out.Status = gppl.Doubtful
-		out.Warnings = append(out.Warnings, fmt.Sprintf("not searched with this trend: another ends %.3g nats lower, and the budget leaves no time", out.Value-reached))
+		out.Warnings = append(out.Warnings, fmt.Sprintf("not searched with this trend: another ends %.3g nats lower, "+
+			"and the budget leaves no time", out.Value-reached))
 	default:
 		delete(t.found, name)
 		anew, err := t.trainFound(ctx, k, []gppl.Model{out.Model})
@@ -131,7 +133,7 @@ func (t *trainer) train(ctx context.Context, k gppl.Kernel, others []gppl.Model)
 	return out, nil
 }
 
-// trainFound is train from what is known of the kernel.
+// trainFound is train without the check whether the result is astray.
 func (t *trainer) trainFound(ctx context.Context, k gppl.Kernel, others []gppl.Model) (best trained, err error) {
 	all, err := t.search(ctx, k)
 	if err != nil {
@@ -160,11 +162,11 @@ func (t *trainer) trainFound(ctx context.Context, k gppl.Kernel, others []gppl.M
 	return best, nil
 }
 
-// searchShare is the share of the time that a candidate may take that the search may take.
+// searchShare is the largest share of the time of a candidate that its search may take.
 const searchShare = 0.5
 
-// searchSeconds predicts the time of the search of a kernel: that of its likelihoods of n observations or of three parts of 128 and, with
-// a period, of as many by the periodogram of all. Their numbers are those of Search, on draws of each kernel.
+// searchSeconds predicts the time of the search of a kernel: its likelihoods of n observations or of three parts of 128 and, with
+// a period, as many by the periodogram of all. Their numbers are those of Search, on draws of each kernel.
 func searchSeconds(k gppl.Kernel, n int) float64 {
 	const (
 		part          = 128     // that of auto.FindStarts
@@ -186,7 +188,7 @@ func searchSeconds(k gppl.Kernel, n int) float64 {
 	return count * evaluationSeconds(n, false)
 }
 
-// searchedBytes is the forecast of the memory of the search: the periodogram of all, at a fiftieth of the mean spacing.
+// searchedBytes predicts the memory of the search: the periodogram of all, at a fiftieth of the mean spacing.
 func searchedBytes(k gppl.Kernel, n int) float64 {
 	const frequencies, each = 1 << 19, 100
 	if !hasPeriod(k) {

@@ -36,9 +36,9 @@ func drawOf(t testing.TB, k gppl.Kernel, even bool, seed uint64) (*Series, gppl.
 	return &Series{X: x, Y: y, Step: 100. / n}, m
 }
 
-// TestFitFindsDraws: a named kernel finds the parameters of its own draw, or what is likelier. From start values alone each of these
-// ended more than a hundred nats above, but for the last, and was called converged. The search is that of auto.Fit: what Fit calls
-// converged is no worse than what that finds.
+// TestFitFindsDraws: a named kernel finds the parameters of its own draw, or likelier ones. From start values alone all but the
+// last ended more than a hundred nats above, and were called converged. The search is that of auto.Fit: what Fit calls converged
+// is no worse.
 func TestFitFindsDraws(t *testing.T) {
 	slow := gppl.SE{Variance: 1, Lengthscale: 30}
 	for i, c := range []struct {
@@ -95,14 +95,15 @@ func TestFitFindsDraws(t *testing.T) {
 	}
 }
 
-// TestOneSearchForBothScales: log y of a long series is trained from what was searched on y, and ends where a search of its own leads.
+// TestOneSearchForBothScales: log y of a long series is trained from the search on y, and ends where a search of its own leads.
 func TestOneSearchForBothScales(t *testing.T) {
 	const n = 450
 	s := &Series{Step: 1}
 	for i := range n {
 		s.X = append(s.X, float64(i))
 	}
-	_, draw, _, err := gppl.Model{Kernel: gppl.Periodic{Variance: 1, Period: 13.3, Lengthscale: 0.6}, Noise: 0.05}.Sample(gppl.Scalars(s.X), 4)
+	_, draw, _, err := gppl.Model{Kernel: gppl.Periodic{Variance: 1, Period: 13.3, Lengthscale: 0.6},
+		Noise: 0.05}.Sample(gppl.Scalars(s.X), 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,8 +159,8 @@ func TestCarryNeedsTime(t *testing.T) {
 	}
 }
 
-// TestFitDoubts: what the library doubts, the candidate says: a period that nothing in white noise determines, and a search that the
-// budget did not leave time for.
+// TestFitDoubts: the candidate repeats the doubts of the library: about a period that white noise cannot determine, and a search
+// that the budget left no time for.
 func TestFitDoubts(t *testing.T) {
 	noise := &Series{Step: 1}
 	rnd := rand.New(rand.NewPCG(3, 0))
@@ -188,7 +189,8 @@ func TestFitDoubts(t *testing.T) {
 		t.Errorf("a period in white noise: %+v", c)
 	}
 	c := fit(Options{Kernels: []string{"Periodic"}, Budget: time.Second / 5})
-	if c.Status != string(gppl.Doubtful) || !strings.Contains(strings.Join(c.Doubts, "; "), "not searched: ") || strings.HasPrefix(c.Search, "searched") {
+	if c.Status != string(gppl.Doubtful) || !strings.Contains(strings.Join(c.Doubts, "; "), "not searched: ") ||
+		strings.HasPrefix(c.Search, "searched") {
 		t.Errorf("without time to search: %+v", c)
 	}
 }

@@ -2,12 +2,12 @@ package forecast
 
 import "github.com/projected-likelihood/gppl/pkg/gppl"
 
-// leastNoise is the least noise variance that is learnt, of the standardised series. Where a model explains all observations, an exact
-// straight line for one, the likelihood grows without limit as the noise vanishes, until rounding is all that is left.
+// leastNoise is the least noise variance that is learnt, of the standardised series. If a model explains all observations, such
+// as an exact straight line, the likelihood grows without bound as the noise vanishes, until only rounding is left.
 const leastNoise = 1e-12
 
-// noiseFloor keeps the noise variance of a named kernel above leastNoise, of a series whose standard deviation is size. The automatic
-// search keeps it there by scaledLog.
+// noiseFloor keeps the noise variance of a named kernel above leastNoise, for a series whose standard deviation is size. In the
+// automatic search scaledLog does this.
 func noiseFloor(size float64) gppl.Softplus { return gppl.Softplus{Floor: leastNoise * size * size} }
 
 // withFloors keeps the noise of each channel above leastNoise of its variance.

@@ -12,34 +12,37 @@ import (
 )
 
 const (
-	// defaultOrigins is the number of origins without BacktestOptions.Origins. In a series of less than telling observations, whose past cannot
-	// speak against its forecast, they are fewer, at least fewOrigins, if a quick search at each takes more than shortShare of the predicted
-	// time of the fit: a batch of a thousand series must end.
+	// defaultOrigins is the number of origins without BacktestOptions.Origins. A series of fewer than telling observations, whose
+	// past cannot speak against its forecast, has fewer, at least fewOrigins, if a quick search at each takes more than shortShare
+	// of the predicted time of the fit: a batch of a thousand series must end.
 	defaultOrigins, fewOrigins, shortShare = 5, 2, 0.5
-	// leastEffort is the least in a longer series, with all terms, and parameters learnt from as many observations as in the fit: on M4's development
-	// half a quick search forecasts weekly series up to 2.5 times worse than a standard one, and this one as well.
+	// leastEffort is the lowest effort in a longer series, with all terms, and with parameters learnt from as many observations as
+	// in the fit. On M4's development half, a quick search forecasts weekly series up to 2.5 times worse than a standard one, and
+	// this one equally well.
 	leastEffort = 1
-	// namedBudget is the predicted time of training named kernels at one origin: above, parameters are those of the whole series.
+	// namedBudget is the predicted time of training named kernels at one origin above which parameters are those of the whole
+	// series.
 	namedBudget = time.Second
 )
 
-// relearning is how the past is tested: from where, and what is learnt there. It is the same on every machine.
+// relearning says how the past is tested: at which origins, and what is learnt there. It is the same on every machine.
 type relearning struct {
 	plan BacktestPlan
-	// options are those of Fit at each origin; nil: structure and parameters are those of the whole series, for the reason why.
+	// options are those of Fit at each origin; nil means that structure and parameters are those of the whole series, because of
+	// why.
 	options *Options
 	why     string
 	done    *originsDone
 }
 
-// originsDone reports how many origins are done; origins at the same time report one after another.
+// originsDone reports how many origins are done; concurrent origins report one after another.
 type originsDone struct {
 	mu       sync.Mutex
-	to       func(Progress) // nil for nobody
+	to       func(Progress) // nil for none
 	done, of int
 }
 
-// add counts n origins more.
+// add counts n more origins.
 func (d *originsDone) add(n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -48,9 +51,9 @@ func (d *originsDone) add(n int) {
 	}
 }
 
-// relearning plans origins at which structure and parameters are learnt anew, by the options of the fit. The search at the origins is the widest
-// with which all together take no longer than the fit, by the forecast of both: at most as wide as that of the fit, at least that of leastEffort,
-// or quick in a short series.
+// relearning plans origins at which structure and parameters are learnt anew, by the options of the fit. The search at the
+// origins is the widest with which all together are predicted to take no longer than the fit: at most as wide as that of the fit,
+// and at least that of leastEffort, or quick in a short series.
 func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
 	n := len(a.Series.X)
 	defer func() {
@@ -93,7 +96,7 @@ func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
 	return r, nil
 }
 
-// WithTests adds to the plan of a fit the predicted time of the tests of the past that follow it.
+// WithTests adds the predicted time of the tests of the past that follow a fit to its plan.
 func (p Plan) WithTests(s *Series, o Options, tests BacktestOptions) Plan {
 	if search, err := tests.complete().pastSearch(s, o, p.Effort, p.Trained); err == nil {
 		_, p.Tests = search.widest()
@@ -101,19 +104,19 @@ func (p Plan) WithTests(s *Series, o Options, tests BacktestOptions) Plan {
 	return p
 }
 
-// pastSearch is the search at the origins of a plan, to be weighed against that of the fit.
+// pastSearch weighs the search at the origins of a plan against that of the fit.
 type pastSearch struct {
 	plan             BacktestPlan
-	origins          int     // that the plan was to have, where there is room
-	last             *Series // as it is known at the last origin
+	origins          int     // wanted by the plan, if there is room
+	last             *Series // as known at the last origin
 	options          Options // of Fit at an origin
-	fit, most, least int     // of efforts: that of the fit, and the widest and the least at an origin
-	trained          int     // observations that the parameters of the fit are learnt from
+	fit, most, least int     // indices of efforts: that of the fit, and the widest and the least at an origin
+	trained          int     // number of observations that the fit learns parameters from
 	seconds          float64 // predicted time of the fit
 }
 
-// pastSearch plans the origins, fewer in a short series if their number is not asked for. The other arguments are the options of Fit at an origin,
-// the effort of the fit, and the number of observations that its parameters are learnt from.
+// pastSearch plans the origins, fewer in a short series if their number is not given. at are the options of Fit at an origin, fit
+// the effort of the fit, and trained the number of observations that its parameters are learnt from.
 func (o BacktestOptions) pastSearch(s *Series, at Options, fit string, trained int) (p pastSearch, err error) {
 	p = pastSearch{origins: cmp.Or(o.Origins, defaultOrigins), options: at, trained: trained}
 	n := len(s.X)
@@ -137,17 +140,18 @@ func (o BacktestOptions) pastSearch(s *Series, at Options, fit string, trained i
 	return p, err
 }
 
-// at returns a search of efforts, as it is at an origin, and its predicted time at the last one.
+// at returns an effort as it is at an origin, and its predicted time at the last one.
 func (p pastSearch) at(i int) (e effort, seconds float64) {
 	e = efforts[i]
 	e.mostUneven = p.trained
 	if of := efforts[p.fit]; i < p.fit && p.least > 0 {
-		e.trained, e.trainedUneven, e.terms, e.evaluations, e.scouts, e.finalists = of.trained, of.trainedUneven, of.terms, of.evaluations, true, 1
+		e.trained, e.trainedUneven, e.terms, e.evaluations, e.scouts, e.finalists =
+			of.trained, of.trainedUneven, of.terms, of.evaluations, true, 1
 	}
 	return e, planOf(p.last, p.options, e).Seconds
 }
 
-// widest returns the widest search with which all origins together take no longer than the fit, and the predicted time of all.
+// widest returns the widest search with which all origins together take no longer than the fit, and their predicted time.
 func (p pastSearch) widest() (e effort, seconds float64) {
 	i := p.most
 	e, seconds = p.at(i)
@@ -157,8 +161,8 @@ func (p pastSearch) widest() (e effort, seconds float64) {
 	return e, seconds * float64(len(p.plan.origins(len(p.last.X)+p.plan.Horizon)))
 }
 
-// asOf returns the analysis as it would be after the observations of train: that of a fit to them alone. If structure and parameters are
-// those of the whole series, reused says why.
+// asOf returns the analysis as of the observations of train: that of a fit to them alone. If structure and parameters are those
+// of the whole series, reused says why.
 func (r relearning) asOf(ctx context.Context, a *Analysis, train Window) (past *Analysis, reused string, err error) {
 	defer r.done.add(1)
 	if r.options == nil {
@@ -180,7 +184,8 @@ func (r relearning) asOf(ctx context.Context, a *Analysis, train Window) (past *
 	return past, "", past.condition()
 }
 
-// knownIn returns the observations from ≤ i < to as if they were all: with their own step, and with regressors and holidays by what they show.
+// knownIn returns the observations from ≤ i < to as a series of their own: with its own step, and with regressors and holidays
+// learnt from it.
 func (s *Series) knownIn(from, to int) (*Series, error) {
 	p := s.part(from, to)
 	p.whole, p.Source, p.YUnit = nil, s.Source, s.YUnit
@@ -224,7 +229,8 @@ func (a *Analysis) reusedAt(ctx context.Context, train Window) (past *Analysis, 
 		if err != nil {
 			return nil, err
 		}
-		past.members = append(past.members, &member{kind: m.kind, model: model, log: m.log, weight: m.weight, scale: &v, posterior: p, shape: m.shape})
+		past.members = append(past.members, &member{kind: m.kind, model: model, log: m.log, weight: m.weight,
+			scale: &v, posterior: p, shape: m.shape})
 	}
 	return past, nil
 }
@@ -237,10 +243,10 @@ func (a *Analysis) remembers() int {
 	return min(remembered, a.conditionsOn())
 }
 
-// followed forecasts observations of the whole series by an analysis as of some origin.
+// followed forecasts observations of the whole series by an analysis as of an earlier origin.
 func (a *Analysis) followed(ctx context.Context, whole *Series, test Window) (Predictive, error) {
 	x := whole.X[test.From:test.To]
-	if whole.Errors != nil && whole.Student == nil { // weights are not known before
+	if whole.Errors != nil && whole.Student == nil { // weights are unknown in advance
 		a.ahead = whole.Errors[test.From:test.To]
 	}
 	if c := whole.Counting; c != nil && c.Sizes != nil {

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 )
 
-// TestNothingLeaks: what comes after an origin changes nothing of the forecast from there: neither structure nor parameters, nor the step,
-// the standardisation of regressors, or the effects of holidays.
+// TestNothingLeaks: observations after an origin change nothing of the forecast from there: neither structure and parameters, nor
+// the step, the standardisation of regressors, or the effects of holidays.
 func TestNothingLeaks(t *testing.T) {
 	const n, known, horizon = 160, 120, 40
 	y := func(after func(i int) float64) func(i int) float64 {
@@ -70,13 +70,14 @@ func rowsOfRegressor(n int, of func(i int) float64) (rows []knownRow) {
 	return rows
 }
 
-// TestOriginPlans: the search at the origins is less wide the longer the series, and the origins are fewer in a short one unless their number was
-// asked for.
+// TestOriginPlans: the search at the origins is narrower the longer the series, and a short series has fewer origins unless their
+// number is given.
 func TestOriginPlans(t *testing.T) {
 	for _, test := range []struct {
 		n, asked, origins int
 		effort            string
-	}{{100, 0, 2, "quick"}, {100, 5, 5, "quick"}, {100, 1, 1, "standard"}, {200, 0, 5, "short"}, {2000, 0, 5, "short"}, {2000, 1, 1, "standard"}} {
+	}{{100, 0, 2, "quick"}, {100, 5, 5, "quick"}, {100, 1, 1, "standard"}, {200, 0, 5, "short"}, {2000, 0, 5, "short"},
+		{2000, 1, 1, "standard"}} {
 		s := steps(t, test.n, 1, func(i int) float64 { return math.Sin(float64(i)) })
 		told := ""
 		progress := func(p Progress) { told += fmt.Sprintf("%s %d/%d ", p.Stage, p.Index, p.Count) }

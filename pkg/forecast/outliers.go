@@ -22,25 +22,25 @@ type Outlier struct {
 	Probability float64 `json:"probability"`
 }
 
-// Outliers are the observations that the best model does not explain, of the latest Of.
+// Outliers are those of the latest Of observations that the best model does not explain.
 type Outliers struct {
 	List []Outlier `json:"list"` // by time
 	Of   int       `json:"of"`
-	// Heavy says that there are more of them than normal noise has, so that noise with heavy tails describes the observations better
-	// (observe.Outliers.Proposed).
+	// Heavy says that there are more of them than normal noise produces, so that noise with heavy tails describes the observations
+	// better (observe.Outliers.Proposed).
 	Heavy bool `json:"heavy,omitempty"`
-	// Holidays are those of them at public holidays that the model does not have; nil if chance explains where they are.
+	// Holidays are those of them at public holidays that the model does not have; nil if chance explains their dates.
 	Holidays *AtHolidays `json:"holidays,omitempty"`
 }
 
-// mostOutliers is the number of observations, the latest, among which outliers are looked for.
+// mostOutliers is the number of latest observations among which outliers are looked for.
 const mostOutliers = 2500
 
-// Outliers returns the observations that the best model does not explain: with normal noise those whose leave-one-out residual is so large that
-// the probability of one as large among all is below 1 % (observe.FindOutliers), with Student-t noise those that count for less than a sixth of
-// the others. Of counts, and of observations with known errors, there are none.
+// Outliers returns the observations that the best model does not explain. With normal noise these are those with a leave-one-out
+// residual so large that the probability of one as large among all is below 1 % (observe.FindOutliers), with Student-t noise
+// those that have less than a sixth of the weight of the others. Counts, and observations with known errors, have none.
 //
-// They are looked for once for each model. The caller must not change what is returned.
+// They are computed once for each model. The caller must not change the result.
 func (a *Analysis) Outliers(ctx context.Context) (*Outliers, error) {
 	out, err := a.outliers.get(nil, func() (*Outliers, error) { return a.findOutliers(ctx) })
 	return out, cmp.Or(err, ctx.Err())
@@ -72,7 +72,7 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
 	m := a.Result.Model
-	if a.Candidates[0].NoSignal() { // whose kernel is zero between observations, so that none tells of another
+	if a.Candidates[0].NoSignal() { // its kernel is zero between observations: none predicts another
 		m.Kernel = gppl.Laplace{Variance: whiteTerm.Variance, Lengthscale: s.X[n-1] - s.X[0]}
 	}
 	found, err := observe.FindOutliers(m, latest(data, n-from))

@@ -18,9 +18,10 @@ type Member struct {
 	Err    error
 }
 
-// ReadPanel reads the series of a long table, in which the columns of ReadOptions.By tell them apart: in the order in which they are met, each as
-// Read reads a file that has its rows alone, but that all rows decide how numbers and dates are written. Regressors in ReadOptions.Future
-// have the same columns there. Rows that are no series are members with an error; the error of ReadPanel is of the file.
+// ReadPanel reads the series of a long table, which the columns of ReadOptions.By tell apart, in the order of their first rows.
+// Each is read as Read reads a file with its rows alone, except that all rows decide how numbers and dates are written.
+// Regressors in ReadOptions.Future have the same columns there. Rows that do not form a series become a member with an error; the
+// error of ReadPanel is about the file.
 func ReadPanel(path string, o ReadOptions) ([]Member, error) {
 	if len(o.By) == 0 {
 		panic("forecast: ReadPanel: ReadOptions.By is empty")
@@ -58,7 +59,7 @@ func ReadPanel(path string, o ReadOptions) ([]Member, error) {
 	return members, nil
 }
 
-// text is the key for messages: store "north".
+// text is the key in messages: store "north".
 func (m Member) text(by []string) string {
 	var parts []string
 	for j, text := range m.Key {
@@ -97,12 +98,14 @@ func rowsOf(texts [][]string, ids [][]int32, n int) keyRows {
 	return r
 }
 
-// partOf returns some rows of a file, with a report as if it had no others.
+// partOf returns some rows of a file, with a report as if the file had no others.
 func partOf(s dataset.Series, rep dataset.CSVReport, rows, open []int) (dataset.Series, dataset.CSVReport) {
 	m := rep.Also
-	also := dataset.CSVMore{Names: m.Names, Columns: m.Columns, Lines: timeline.Pick(m.Lines, rows), OpenX: timeline.Pick(m.OpenX, open), OpenLines: timeline.Pick(m.OpenLines, open)}
+	also := dataset.CSVMore{Names: m.Names, Columns: m.Columns, Lines: timeline.Pick(m.Lines, rows),
+		OpenX: timeline.Pick(m.OpenX, open), OpenLines: timeline.Pick(m.OpenLines, open)}
 	for j := range m.Values {
-		also.Values, also.OpenValues = append(also.Values, timeline.Pick(m.Values[j], rows)), append(also.OpenValues, timeline.Pick(m.OpenValues[j], open))
+		also.Values, also.OpenValues = append(also.Values, timeline.Pick(m.Values[j], rows)),
+			append(also.OpenValues, timeline.Pick(m.OpenValues[j], open))
 	}
 	rep.Also, rep.Rows, rep.Skipped = also, len(rows)+len(open), len(open)
 	return s.Select(rows), rep
@@ -121,7 +124,7 @@ func (f futureRows) split() map[string]futureRows {
 	return out
 }
 
-// fewRepeated is the share of different x that may occur more than once in a table of one series.
+// fewRepeated is the largest share of different x that may occur more than once in a table of one series.
 const fewRepeated = 0.1
 
 // plainName is a name of a column that needs no quotes in a shell.
@@ -135,7 +138,7 @@ func (o ReadOptions) refusePanel(path string, s *Series, rep dataset.CSVReport, 
 	}
 	columns, texts, series, err := dataset.KeyColumns(path, o.csv(), rep, rows, distinct)
 	if err != nil || columns == nil {
-		return nil // the notes tell of the repeated x
+		return nil // the notes mention the repeated x
 	}
 	var names, settings []string
 	for _, at := range columns {
@@ -159,8 +162,10 @@ func (o ReadOptions) refusePanel(path string, s *Series, rep dataset.CSVReport, 
 			texts[i] = fmt.Sprintf("%q", text)
 		}
 	}
-	return panelError{fmt.Errorf("forecast: %s holds %d series: %d of the %d values of x are repeated, and the %s %s %s their rows apart (%s). %s makes a series of each; ReadOptions.Pooled takes all rows for one",
-		dataset.Shown(path), series, len(s.Duplicates), distinct, what, strings.Join(names, " and "), tell, strings.Join(texts, ", "), strings.Join(settings, " "))}
+	return panelError{fmt.Errorf("forecast: %s holds %d series: %d of the %d values of x are repeated, "+
+		"and the %s %s %s their rows apart (%s). %s makes a series of each; ReadOptions.Pooled takes all rows for one",
+		dataset.Shown(path), series, len(s.Duplicates), distinct,
+		what, strings.Join(names, " and "), tell, strings.Join(texts, ", "), strings.Join(settings, " "))}
 }
 
 // panelError is the error of a file that holds several series.

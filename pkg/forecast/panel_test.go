@@ -57,7 +57,8 @@ func TestReadPanel(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, m.Series, cmpopts.IgnoreUnexported(forecast.Series{}, forecast.Axis{}), cmpopts.IgnoreFields(forecast.Source{}, "File", "SHA256", "Columns")); diff != "" {
+		if diff := cmp.Diff(want, m.Series, cmpopts.IgnoreUnexported(forecast.Series{}, forecast.Axis{}),
+			cmpopts.IgnoreFields(forecast.Source{}, "File", "SHA256", "Columns")); diff != "" {
 			t.Errorf("%q: %s", store, diff)
 		}
 	}
@@ -75,16 +76,19 @@ func TestReadPanel(t *testing.T) {
 		t.Errorf("%v: %v", s, err)
 	}
 	o.By = []string{"y"}
-	if _, err := forecast.ReadPanel(path, o); err == nil || !strings.Contains(err.Error(), `column 3 ("y") is y and cannot tell series apart too`) {
+	if _, err := forecast.ReadPanel(path, o); err == nil ||
+		!strings.Contains(err.Error(), `column 3 ("y") is y and cannot tell series apart too`) {
 		t.Error(err)
 	}
 }
 
-// TestTwoKeysAtOnce: a file of several stations and elements, as GHCN has for a year, is refused with all that tells its series apart, though no column of numbers is named.
+// TestTwoKeysAtOnce: a file of several stations and elements, like those of GHCN for a year, is refused with all columns that
+// tell its series apart, though no column of numbers is named.
 func TestTwoKeysAtOnce(t *testing.T) {
 	var rows []string
 	for day := 1; day <= 9; day++ {
-		for _, key := range []string{"US1,2019010%d,TMAX,5%[1]d", "US1,2019010%d,TMIN,1%[1]d", "US2,2019010%d,TMAX,6%[1]d", "US2,2019010%d,TMIN,2%[1]d"} {
+		for _, key := range []string{"US1,2019010%d,TMAX,5%[1]d", "US1,2019010%d,TMIN,1%[1]d", "US2,2019010%d,TMAX,6%[1]d",
+			"US2,2019010%d,TMIN,2%[1]d"} {
 			rows = append(rows, fmt.Sprintf(key, day)+",,W")
 		}
 	}
@@ -96,7 +100,8 @@ func TestTwoKeysAtOnce(t *testing.T) {
 	if _, err := forecast.Read(path, forecast.ReadOptions{}); err == nil || !strings.Contains(err.Error(), want) {
 		t.Error(err)
 	}
-	if members, err := forecast.ReadPanel(path, forecast.ReadOptions{By: []string{"1", "3"}}); err != nil || len(members) != 4 || members[3].Series.Y[8] != 29 {
+	if members, err := forecast.ReadPanel(path, forecast.ReadOptions{By: []string{"1", "3"}}); err != nil || len(members) != 4 ||
+		members[3].Series.Y[8] != 29 {
 		t.Errorf("%v: %v", members, err)
 	}
 }

@@ -18,13 +18,13 @@ import (
 const (
 	// worthwhile is the evidence, in nats, that a further term must bring for the sum to go on growing.
 	worthwhile = 0.5
-	// hopeless: models of a scale, y or log y, or of a kind are given up if their best is this many nats behind the best of all.
+	// hopeless is the distance behind the best, in nats, at which the best model of a scale, y or log y, or of a kind is given up.
 	hopeless = 6
 	// searchGradient ends the training of a candidate within some hundredths of a nat of the optimum, for steps of 0.3 in log θ.
 	searchGradient = 0.05
-	// lostNats is the error of a likelihood, for each observation, from which it tells nothing: models differ by less.
+	// lostNats is the error of a likelihood, for each observation, at which it is useless: models differ by less.
 	lostNats = 10
-	// negligible is the weight below which a candidate has no part in the forecast.
+	// negligible is the weight below which a candidate takes no part in the forecast.
 	negligible = 0.03
 	// mostMembers is the largest number of models that are averaged.
 	mostMembers = 5
@@ -49,9 +49,9 @@ type policy struct {
 	trends     []string
 	where      []place // the scales and trends that a proposal is tried with
 	trials     []*trial
-	enough     float64 // the score from which a trial of these scales needs no further look
-	spent      float64 // predicted seconds of the trainings so far, each at what an evaluation takes where it ended
-	untried    int     // proposals that came once the budget was spent
+	enough     float64 // the score above which a trial on these scales is not examined further
+	spent      float64 // predicted seconds of the trainings so far, at the cost of an evaluation where each ended
+	untried    int     // proposals left out because the budget was spent
 	*progress
 }
 
@@ -102,7 +102,7 @@ func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
 	return p, nil
 }
 
-// setScales makes the scales that the options allow, for the observations from an index on.
+// setScales sets the scales that the options allow, for the observations from an index on.
 func (p *policy) setScales(from int) error {
 	if y := p.series.Y[from:]; p.series.Counting == nil && slices.Min(y) == slices.Max(y) { // the latest are constant: take all
 		from = 0
@@ -124,36 +124,37 @@ func (p *policy) setScales(from int) error {
 	return nil
 }
 
-// mayBeLog reports whether models of log y are tried: if --log asks for them, or leaves it open and all y are positive and tell log y from y.
-// A prior of a variance is in the unit of y², so it implies that y is modelled.
+// mayBeLog reports whether models of log y are tried: if Options.Log requires them or, by default, if all y are positive and
+// their range tells log y from y. A prior of a variance is in the unit of y², so it implies that y is modelled.
 func (o Options) mayBeLog(s *Series) bool {
 	if o.alwaysLog(s) {
 		return true
 	}
 	switch strings.ToLower(o.Log) {
 	case "", "auto":
-		return s.Counting == nil && positive(s.Y) && slices.Max(s.Y) > straight*slices.Min(s.Y) && !slices.ContainsFunc(o.Priors, ofVariance)
+		return s.Counting == nil && positive(s.Y) && slices.Max(s.Y) > straight*slices.Min(s.Y) &&
+			!slices.ContainsFunc(o.Priors, ofVariance)
 	}
 	return false
 }
 
-// straight is the ratio of the largest to the least y up to which log y is a straight line in y, to 1.2 % of its range: models of either tell
-// the same.
+// straight is the ratio of the largest to the least y up to which log y is a straight line in y, to 1.2 % of its range: models
+// agree.
 const straight = 1.1
 
-// alwaysLog reports whether no models of y are tried: those of log y are asked for, or y has bounds.
+// alwaysLog reports whether no models of y are tried: only log y is requested, or y has bounds.
 func (o Options) alwaysLog(s *Series) bool {
 	return s.Bounds != nil || strings.EqualFold(o.Log, "always")
 }
 
-// dense reports whether a series is long and its latest x are not regular, or its observations have errors of their own, so that most
-// kernels take n³.
+// dense reports whether most kernels take n³: the series is long, and its latest x are not regular or its observations have
+// errors of their own or are counts.
 func (s *Series) dense() bool {
 	n := len(s.X)
 	return n > fewUneven && (s.Errors != nil || s.Counting != nil || !regular(s.X[max(0, n-efforts[standard].trained):]))
 }
 
-// setSeasons takes the periods asked for, or those of the calendar, or else the first two that are found in the data.
+// setSeasons takes the given periods, otherwise those of the calendar, otherwise the first two that are found in the data.
 func (p *policy) setSeasons(find func(d gppl.Data, count int) []float64) {
 	periods := p.options.Periods
 	if len(periods) == 0 && !p.options.NoSeason {
@@ -175,8 +176,8 @@ func (p *policy) setSeasons(find func(d gppl.Data, count int) []float64) {
 	}
 }
 
-// Shares of the work in hundredths, as measured on series of which the final training takes 0 to 60 %: the first candidates, those with a
-// term more, of which growthSteps are expected on each scale, and the final training. The rest is for standard errors and draws.
+// Shares of the work in hundredths, as measured on series whose final training takes 0 to 60 %: the first candidates, those with
+// one more term (about growthSteps on each scale), and the final training. The rest is for standard errors and draws.
 const firstShare, growthShare, finalShare, growthSteps = 45, 15, 30, 4
 
 // search compares structures on the latest observations.
@@ -200,18 +201,19 @@ func (p *policy) search() error {
 		return err
 	}
 	p.rank()
-	if len(p.options.Kernels) > 0 { // of counts: they are as they were named
+	if len(p.options.Kernels) > 0 { // of counts: named kernels do not grow
 		return nil
 	}
 	if best := p.trials[0]; len(p.where) == 1 && best.Error == "" {
 		p.where = p.everywhere()
-		if err := p.try(proposed{best.kind, proposal{terms: slices.Clone(sumTerms(best.model.Kernel)), noise: best.model.Noise, fix: best.fix}}); err != nil {
+		again := proposal{terms: slices.Clone(sumTerms(best.model.Kernel)), noise: best.model.Noise, fix: best.fix}
+		if err := p.try(proposed{best.kind, again}); err != nil {
 			return err
 		}
 		p.rank()
 	}
 	p.upTo(firstShare+growthShare, len(p.scales)*growthSteps)
-	for v := range p.scales { // only the scales that are of interest grow
+	for v := range p.scales { // only promising scales grow
 		best := p.best(v)
 		if best == nil || best.score > p.trials[0].score+p.plan.effort.margin() {
 			continue
@@ -271,10 +273,11 @@ func (p *policy) grow(best *trial) error {
 	return nil
 }
 
-// with proposes a model of the same candidate and place, with a term more.
+// with proposes a model of the same candidate and place with one more term.
 func (t *trial) with(more gppl.Kernel) proposal {
-	q := proposal{terms: append(termsOf(t.model.Kernel), more), noise: t.model.Noise, only: &place{scale: t.scale, trend: t.Trend}, fix: t.fix}
-	if t.fix != nil { // noise, which a walk alone has not, may be learnt from here
+	q := proposal{terms: append(termsOf(t.model.Kernel), more), noise: t.model.Noise,
+		only: &place{scale: t.scale, trend: t.Trend}, fix: t.fix}
+	if t.fix != nil { // a walk alone has no noise; with more terms it is learnt
 		q.noise = max(seasonalNoise, q.noise)
 	}
 	return q
@@ -327,8 +330,8 @@ func (p *policy) everywhere() (all []place) {
 	return all
 }
 
-// scout finds the scale and the trend with which the search begins: the best of one sum, which has a season if there is one to try that
-// costs little.
+// scout finds the scale and the trend that suit one sum best, to begin the search with. The sum has a season if that costs
+// little.
 func (p *policy) scout() error {
 	terms := []gppl.Kernel{(stationary{}).signal("Matern32", p.extent, false)}
 	if len(p.seasons) > 0 && !p.series.dense() {
@@ -346,14 +349,17 @@ func (p *policy) rank() {
 	slices.SortStableFunc(p.trials, func(a, b *trial) int { return a.before(b.Candidate, a.score, b.score) })
 }
 
-// analysis returns the best with standard errors, and the members of the average.
+// analysis returns the best model with standard errors, and the members of the average.
 func (p *policy) analysis() (*Analysis, error) {
 	best := p.trials[0]
 	if best.Error != "" {
 		return nil, fmt.Errorf("forecast: no candidate could be trained; %s: %w", best.Name(), errors.New(best.Error))
 	}
 	v := p.scales[best.scale]
-	a := &Analysis{Series: p.series, Scaling: v.scaling, trained: v.data.Len(), Log: v.log, Chosen: ByEvidence, memory: p.options.Memory, Effort: p.plan.Effort, given: p.options.Priors, shared: p.options.Shared, computed: new(computed)}
+	a := &Analysis{
+		Series: p.series, Scaling: v.scaling, trained: v.data.Len(), Log: v.log, Chosen: ByEvidence, memory: p.options.Memory,
+		Effort: p.plan.Effort, given: p.options.Priors, shared: p.options.Shared, computed: new(computed),
+	}
 	a.Widen, a.Untried = a.ShortBands(), p.untried
 	for _, t := range p.trials {
 		a.Candidates = append(a.Candidates, t.Candidate)
@@ -364,10 +370,11 @@ func (p *policy) analysis() (*Analysis, error) {
 	}
 	p.scales[best.scale] = v
 	gradient := searchGradient
-	if v.counts != nil { // at the best, where it stays
+	if v.counts != nil { // training stays at the best
 		gradient = math.MaxFloat64
 	}
-	r, _, err := trainWithPriors(p.ctx, v, best.model, p.beliefs(best.kind, best.Trend, best.model, v), p.extent.span, p.settings(best, v.data.Len(), gppl.Settings{
+	priors := p.beliefs(best.kind, best.Trend, best.model, v)
+	r, _, err := trainWithPriors(p.ctx, v, best.model, priors, p.extent.span, p.settings(best, v.data.Len(), gppl.Settings{
 		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: p.options.origin,
 	}))
 	if err != nil {
@@ -407,7 +414,7 @@ func (p *policy) analysis() (*Analysis, error) {
 	return a, p.tryFixed(a.addFixed)
 }
 
-// tryFixed trains the candidates whose share is fixed, and visits those that have a part in the forecast or could not be trained.
+// tryFixed trains the candidates whose share is fixed, and visits those that take part in the forecast or could not be trained.
 func (p *policy) tryFixed(visit func(*trial)) error {
 	return p.ofCandidates(true, func(of candidate, q proposal) error {
 		t, err := p.trial(of, q, *q.only)
@@ -421,8 +428,8 @@ func (p *policy) tryFixed(visit func(*trial)) error {
 	})
 }
 
-// addFixed gives a candidate its fixed share of the forecast, and lists it after the other averaged candidates. One that could not be
-// trained gets no share; the list shows its error.
+// addFixed gives a candidate its fixed share of the forecast, and lists it after the other averaged candidates. One that could
+// not be trained gets no share; the list shows its error.
 func (a *Analysis) addFixed(t *trial) {
 	at := len(a.members)
 	if t.Error == "" {
@@ -438,16 +445,16 @@ func (a *Analysis) addFixed(t *trial) {
 }
 
 const (
-	// drawn is the number of observations up to which forecasts average over the parameters too.
+	// drawn is the number of observations up to which forecasts also average over the parameters.
 	drawn = 300
 	// drawCount is the number of importance-weighted draws of the parameters of one model; drawnModels of them are kept.
 	drawCount, drawnModels = 40, 10
-	// worthDrawing is the weight in the average from which a model's parameters are drawn.
+	// worthDrawing is the least weight in the average for which the parameters of a model are drawn.
 	worthDrawing = 0.2
 )
 
-// draw samples the parameters of a member: a short series does not determine them well, and a band that treats them as known is too
-// narrow. A member whose draws cannot be trusted keeps the learnt values.
+// draw samples the parameters of a member: a short series does not determine them well, and a band that treats them as known is
+// too narrow. A member whose draws are unreliable keeps the learnt values.
 func (p *policy) draw(m *member, t *trial) error {
 	v, err := p.scales[t.scale].linearised(p.ctx, m.model, m.shape)
 	if err != nil {
@@ -462,7 +469,8 @@ func (p *policy) draw(m *member, t *trial) error {
 		return fmt.Errorf("forecast: %w", err)
 	}
 	r := &gppl.Result{Model: m.model, Starts: []gppl.StartResult{{Theta: m.model.Values()}}}
-	u, err := draws.NewUncertain(p.ctx, loss, r, draws.UncertainSettings{Draws: drawCount, Models: drawnModels, Seed: p.options.Seed + 1})
+	u, err := draws.NewUncertain(p.ctx, loss, r,
+		draws.UncertainSettings{Draws: drawCount, Models: drawnModels, Seed: p.options.Seed + 1})
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}

@@ -56,7 +56,8 @@ func reloaded(t *testing.T, a *Analysis) *Analysis {
 	return loaded
 }
 
-// TestPolicyExact: a series without noise is forecast to many digits. Its likelihood has no maximum, but the noise has a least value.
+// TestPolicyExact: a series without noise is forecast to many digits. Its likelihood has no maximum, but the noise has a least
+// value.
 func TestPolicyExact(t *testing.T) {
 	for name, f := range map[string]func(i int) float64{
 		"line":   func(i int) float64 { return 2*float64(i) + 5 },
@@ -280,8 +281,8 @@ func TestStructure(t *testing.T) {
 	}
 }
 
-// TestChosenPeriods: a period that the data chose pays for the frequencies that it was chosen from; one that is held, or that has a
-// prior of the user's, does not.
+// TestChosenPeriods: a period that the data chose pays for the frequencies from which it was chosen; a fixed one, or one with a
+// given prior, does not.
 func TestChosenPeriods(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.LocPer{Variance: 0.3, Lengthscale: 96, Period: 12, PeriodicLengthscale: 0.8}, Noise: 0.1}
 	e := extent{step: 1, span: 100}
@@ -289,7 +290,8 @@ func TestChosenPeriods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	two := gppl.Model{Kernel: gppl.Add(m.Kernel, gppl.LocPer{Variance: 0.3, Lengthscale: 40, Period: 5, PeriodicLengthscale: 0.8}), Noise: 0.1}
+	two := gppl.Model{Kernel: gppl.Add(m.Kernel, gppl.LocPer{Variance: 0.3, Lengthscale: 40, Period: 5, PeriodicLengthscale: 0.8}),
+		Noise: 0.1}
 	for name, test := range map[string]struct {
 		b    beliefs
 		want float64
@@ -328,14 +330,16 @@ func TestBacktest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if good.Word != Use || good.Origins != 5 || good.Season != 12 || good.Relative > 0.95 || !strings.HasPrefix(good.Verdict, "You can use this forecast: in 5 tests on the past, each learnt anew by a quick search, 12 steps ahead, the 95 % bands held") {
+	if good.Word != Use || good.Origins != 5 || good.Season != 12 || good.Relative > 0.95 || !strings.HasPrefix(good.Verdict,
+		"You can use this forecast: in 5 tests on the past, each learnt anew by a quick search, 12 steps ahead, the 95 % bands held") {
 		t.Errorf("%+v", good)
 	}
 	few, err := a.Backtest(context.Background(), BacktestOptions{Horizon: 12})
 	if err != nil || few.Origins != 2 || few.Known != 72 {
 		t.Errorf("%+v, %v", few, err)
 	}
-	named, err := automatic(t, steps(t, 96, 0.5, season), Options{Kernels: []string{"SE"}}).Backtest(context.Background(), BacktestOptions{Horizon: 12})
+	named, err := automatic(t, steps(t, 96, 0.5, season), Options{Kernels: []string{"SE"}}).Backtest(context.Background(),
+		BacktestOptions{Horizon: 12})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,8 +427,8 @@ func TestPeriodGiven(t *testing.T) {
 	}
 }
 
-// Where working days have another shape than the days of a weekend, a term says so, and the forecast is better than by a season and
-// noise: the latest four weeks are looked at.
+// If working days have another shape than weekends, a term says so, and the forecast is better than by a season and noise: the
+// latest four weeks show it.
 func TestFitFindsTheWeekInTheDay(t *testing.T) {
 	if testsize.Quick() {
 		t.Skip("some seconds")

@@ -33,7 +33,7 @@ func (a *Analysis) standardised() (gppl.Data, error) {
 	return v.data, err
 }
 
-// condition conditions the members on the data, once. Before it they have no posteriors.
+// condition conditions the members on the data, once. Before that they have no posteriors.
 func (a *Analysis) condition() error {
 	_, err := a.conditioned.get(nil, func() (struct{}, error) { return struct{}{}, a.conditionMembers() })
 	return err
@@ -68,8 +68,8 @@ func (a *Analysis) conditionMembers() error {
 	return nil
 }
 
-// lostNoise warns if jitter was added to the noise, or if the noise is below rounding: n observations of variance v are factorised with
-// an error of about n·v·2⁻⁵². It returns "" if neither holds.
+// lostNoise warns if jitter was added to the noise, or if the noise is below rounding: n observations of variance v are
+// factorised with an error of about n·v·2⁻⁵². It returns "" if neither holds.
 func (a *Analysis) lostNoise() string {
 	m := a.Result.Model
 	at := []float64{0}
@@ -82,17 +82,19 @@ func (a *Analysis) lostNoise() string {
 	const eps = 0x1p-52
 	switch jitter := a.members[0].posterior.Jitter(); {
 	case jitter > 0:
-		return fmt.Sprintf("Jitter of %.2g had to be added to a noise variance of %.2g (of the standardised series): bands near observations show rounding.", jitter, m.Noise)
+		return fmt.Sprintf("Jitter of %.2g had to be added to a noise variance of %.2g (of the standardised series): "+
+			"bands near observations show rounding.", jitter, m.Noise)
 	case noise < eps*float64(len(a.Series.X))*signal:
-		return fmt.Sprintf("The noise variance is only %.2g times the signal variance and is lost in rounding: do not rely on bands near observations. "+
-			"If the observations have errors, the model does not include them: fit again.", noise/signal)
+		return fmt.Sprintf("The noise variance is only %.2g times the signal variance and is lost in rounding: "+
+			"do not rely on bands near observations. If the observations have errors, the model does not include them: fit again.",
+			noise/signal)
 	}
 	return ""
 }
 
 // Forecast is a prediction in the unit of the file. The prediction of a single model of y is Gaussian, with mean Mean and the two
-// variances. That of a model of log y, or of an average of models, is not: Mean is then the median, each variance the square of half the
-// distance between the quantiles at 15.9 and 84.1 %, and the 95 % band from Lower to Upper is not symmetric.
+// variances. That of a model of log y, or of an average of models, is not: Mean is then the median, each variance the square of
+// half the distance between the quantiles at 15.9 and 84.1 %, and the 95 % band from Lower to Upper is not symmetric.
 type Forecast struct {
 	X         []float64
 	When      []string // X as text: dates in ISO form, or numbers
@@ -102,8 +104,8 @@ type Forecast struct {
 	Lower     []float64 // ends of the 95 % band of a new observation
 	Upper     []float64
 	Parts     []Part // the forecasts that are averaged
-	// Counts are the distributions of counts; nil for other observations. Mean is then the expected count, LatentVar the variance of the expectation
-	// given f, and the ends of the band are whole numbers.
+	// Counts are the distributions of counts; nil for other observations. Mean is then the expected count, LatentVar the variance of
+	// the expectation given f, and the ends of the band are whole numbers.
 	Counts *observe.Counts
 }
 
@@ -120,7 +122,7 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 	if i := finite.First(x); i >= 0 {
 		return nil, fmt.Errorf("forecast: x[%d] = %v is not finite", i, x[i])
 	}
-	const many = 1000 // predictions leave the range at the ends first: of more x than this, the ends are computed first
+	const many = 1000 // predictions leave the range first at the ends, which are computed first for more x than this
 	if n := len(x); n > many {
 		if _, err := a.PredictContext(ctx, []float64{x[0], x[n-1]}); err != nil {
 			return nil, err
@@ -137,11 +139,12 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 				return nil, fmt.Errorf("forecast: a prediction at %s is too far away: x is up to %g in size", f.When[i], largest)
 			}
 			if a.ofLog() {
-				return nil, fmt.Errorf("forecast: the prediction at %s is out of range: the model is one of the logarithm of %s, whose trend or uncertainty keeps growing: predict less far ahead, or fit with Options.Log: \"never\"",
+				return nil, fmt.Errorf("forecast: the prediction at %s is out of range: the model is one of the logarithm of %s, "+
+					"whose trend or uncertainty keeps growing: predict less far ahead, or fit with Options.Log: \"never\"",
 					f.When[i], a.Series.YName)
 			}
-			return nil, fmt.Errorf("forecast: the prediction at %s is %g with a variance of %g: the parameters of the model, %v, are out of the range of float64",
-				f.When[i], f.Mean[i], f.NoisyVar[i], a.Result.Model)
+			return nil, fmt.Errorf("forecast: the prediction at %s is %g with a variance of %g: "+
+				"the parameters of the model, %v, are out of the range of float64", f.When[i], f.Mean[i], f.NoisyVar[i], a.Result.Model)
 		}
 	}
 	return f, nil
@@ -155,9 +158,9 @@ func (a *Analysis) ofLog() bool {
 // MostSteps is the largest number of steps of a forecast.
 const MostSteps = 1_000_000
 
-// Forecast predicts the given number of steps beyond the last observation. A step is a calendar month in a monthly series (likewise for
-// quarters and years), otherwise the median distance between observations, without the times of the week or day at which the series
-// never has one.
+// Forecast predicts the given number of steps beyond the last observation. A step is a calendar month in a monthly series
+// (likewise for quarters and years), otherwise the median distance between observations, skipping the times of the week or day at
+// which the series never has one.
 func (a *Analysis) Forecast(steps int) (*Forecast, error) {
 	if steps < 1 {
 		return nil, fmt.Errorf("forecast: a forecast of %d steps: at least one is needed", steps)
@@ -172,8 +175,8 @@ func (a *Analysis) Forecast(steps int) (*Forecast, error) {
 	return a.Predict(x)
 }
 
-// Next returns the x of a number of steps beyond the last observation: where the regressors are known, if there are any. It is an error if
-// these are fewer.
+// Next returns the x of a number of steps beyond the last observation: if there are regressors, the next at which they are known.
+// It is an error if these are fewer.
 func (s *Series) Next(steps int) ([]float64, error) {
 	if s.Known == nil {
 		return s.after(s.X[len(s.X)-1], steps), nil
@@ -185,7 +188,7 @@ func (s *Series) Next(steps int) ([]float64, error) {
 	return ahead[:steps], nil
 }
 
-// Fitted predicts on an even grid of the given size over the part of the axis from one place to another.
+// Fitted predicts on an even grid of the given size between two places of the axis.
 func (a *Analysis) Fitted(from, to float64, points int) (*Forecast, error) {
 	return a.Predict(floats.Span(make([]float64, points), from, to))
 }
@@ -207,8 +210,8 @@ func (f *Forecast) Quantile(p float64) []float64 {
 	return Gaussian{f.Mean, f.NoisyVar}.Quantile(p)
 }
 
-// LatentBand returns the ends of the 95 % band of f at each x: the quantiles of the mixture where the forecast is no plain Gaussian. It panics for
-// counts, whose f is not on the scale of y.
+// LatentBand returns the ends of the 95 % band of f at each x: the quantiles of the mixture if the forecast is not a plain
+// Gaussian. It panics for counts, whose f is not on the scale of y.
 func (f *Forecast) LatentBand() (lo, hi []float64) {
 	switch {
 	case f.Counts != nil:
@@ -221,8 +224,8 @@ func (f *Forecast) LatentBand() (lo, hi []float64) {
 }
 
 // WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new
-// observation, and the latter's 95 % band. Two columns more for each further level, in (0, 1), are the ends of that band: the quantiles at
-// (1 − level)/2 and (1 + level)/2. A forecast of counts has columns of the median and of the probability of 0 too.
+// observation, and the 95 % band of the latter. Two more columns for each further level, in (0, 1), are the ends of that band:
+// the quantiles at (1 − level)/2 and (1 + level)/2. A forecast of counts also has the median and the probability of 0.
 func (f *Forecast) WriteCSV(w io.Writer, a Axis, levels ...float64) error {
 	rows := [][]string{{cmp.Or(a.Name, "x"), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
 	var medians, zeros []float64
@@ -264,11 +267,11 @@ func (f *Forecast) SaveCSV(path string, a Axis) error {
 	return atomicfile.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
 }
 
-// cell is a number in a table.
+// cell formats a number for a table.
 func cell(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 
-// WriteCSV writes rows as csv. A cell that a spreadsheet would read as a formula, and that is no number, gets an apostrophe in front, and
-// control characters, which a terminal would obey, become U+FFFD, except ends of lines and tabs.
+// WriteCSV writes rows as csv. A cell that a spreadsheet would read as a formula, and that is not a number, gets an apostrophe in
+// front. Control characters, which a terminal would obey, become U+FFFD, except ends of lines and tabs.
 func WriteCSV(w io.Writer, rows [][]string) error {
 	table := csv.NewWriter(w)
 	for _, row := range rows {
@@ -294,7 +297,7 @@ func harmless(r rune) rune {
 	return r
 }
 
-// formula reports whether a spreadsheet reads a cell as a formula: the first character decides, behind what it skips.
+// formula reports whether a spreadsheet reads a cell as a formula, by its first character after what a spreadsheet skips.
 func formula(cell string) bool {
 	if _, err := strconv.ParseFloat(cell, 64); err == nil {
 		return false
@@ -310,7 +313,7 @@ func (a *Analysis) Note() string {
 	return a.note
 }
 
-// WithNoise returns the analysis with another noise variance (of the standardised series), and the increase of the exact NLL in nats.
+// WithNoise returns the analysis with another noise variance (of the standardised series), and the rise of the exact NLL in nats.
 func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, err error) {
 	m := a.Result.Model
 	m.Noise = noise
@@ -329,7 +332,10 @@ func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, er
 	}
 	r := *a.Result
 	r.Model = m
-	other = &Analysis{Series: a.Series, Scaling: a.Scaling, Log: a.Log, Chosen: a.Chosen, Effort: a.Effort, Candidates: a.Candidates, Projections: a.Projections, Result: &r, given: a.given, shared: a.shared, trained: a.trained, computed: new(computed)}
+	other = &Analysis{
+		Series: a.Series, Scaling: a.Scaling, Log: a.Log, Chosen: a.Chosen, Effort: a.Effort, Candidates: a.Candidates,
+		Projections: a.Projections, Result: &r, given: a.given, shared: a.shared, trained: a.trained, computed: new(computed),
+	}
 	other.members = other.alone()
 	return other, there - here, nil
 }

@@ -15,29 +15,33 @@ var distributions = map[string]struct {
 	args  []string
 	prior func(v []float64) gppl.Prior
 }{
-	"lognormal":    {[]string{"mu", "sigma"}, func(v []float64) gppl.Prior { return gppl.LogNormal{Mu: v[0], Sigma: v[1]} }},
-	"halfnormal":   {[]string{"scale"}, func(v []float64) gppl.Prior { return gppl.HalfNormal{Scale: v[0]} }},
-	"gamma":        {[]string{"shape", "rate"}, func(v []float64) gppl.Prior { return gppl.Gamma{Shape: v[0], Rate: v[1]} }},
-	"inversegamma": {[]string{"shape", "scale"}, func(v []float64) gppl.Prior { return gppl.InverseGamma{Shape: v[0], Scale: v[1]} }},
-	"uniform":      {[]string{"lo", "hi"}, func(v []float64) gppl.Prior { return gppl.Uniform{Lo: v[0], Hi: v[1]} }},
-	"within":       {[]string{"lo", "hi"}, nil}, // log-normal, with 98 % between
+	"lognormal":  {[]string{"mu", "sigma"}, func(v []float64) gppl.Prior { return gppl.LogNormal{Mu: v[0], Sigma: v[1]} }},
+	"halfnormal": {[]string{"scale"}, func(v []float64) gppl.Prior { return gppl.HalfNormal{Scale: v[0]} }},
+	"gamma":      {[]string{"shape", "rate"}, func(v []float64) gppl.Prior { return gppl.Gamma{Shape: v[0], Rate: v[1]} }},
+	"inversegamma": {[]string{"shape", "scale"}, func(v []float64) gppl.Prior {
+		return gppl.InverseGamma{Shape: v[0], Scale: v[1]}
+	}},
+	"uniform": {[]string{"lo", "hi"}, func(v []float64) gppl.Prior { return gppl.Uniform{Lo: v[0], Hi: v[1]} }},
+	"within":  {[]string{"lo", "hi"}, nil}, // log-normal, with 98 % between
 }
 
 // Distributions are the priors that ParsePrior reads.
-const Distributions = "lognormal(mu, sigma), halfnormal(scale), gamma(shape, rate), inversegamma(shape, scale), uniform(lo, hi), or within(lo, hi), which is log-normal with 98 % between lo and hi"
+const Distributions = "lognormal(mu, sigma), halfnormal(scale), gamma(shape, rate), inversegamma(shape, scale), " +
+	"uniform(lo, hi), or within(lo, hi), which is log-normal with 98 % between lo and hi"
 
 var priorRoles = map[string]gppl.Role{
 	"variance": gppl.RoleVariance, "lengthscale": gppl.RoleLengthscale, "period": gppl.RolePeriod, "shape": gppl.RoleShape,
 	"noise": gppl.RoleNoise, gppl.NoiseName: gppl.RoleNoise,
 }
 
-// ParsePrior reads NAME=DISTRIBUTION, as in lengthscale=within(1, 10). The name is that of a parameter, such as SE.lengthscale, or a
-// role: variance, lengthscale, period, shape or noise, for all parameters with this role. Variances are in the unit of y squared (of
-// log y if that is modelled), lengthscales and periods in the unit of x, as in a table of parameters.
+// ParsePrior reads NAME=DISTRIBUTION, as in lengthscale=within(1, 10). The name is that of a parameter, such as SE.lengthscale,
+// or a role: variance, lengthscale, period, shape or noise, for all parameters with this role. Variances are in the unit of y
+// squared (of log y if that is modelled), lengthscales and periods in the unit of x, as in a table of parameters.
 func ParsePrior(text string) (gppl.ParamPrior, error) {
 	name, of, ok := strings.Cut(text, "=")
 	if name = strings.TrimSpace(name); !ok || name == "" {
-		return gppl.ParamPrior{}, fmt.Errorf("forecast: the prior %q: write it as NAME=DISTRIBUTION, such as lengthscale=within(1, 10)", text)
+		return gppl.ParamPrior{}, fmt.Errorf("forecast: the prior %q: write it as NAME=DISTRIBUTION, such as lengthscale=within(1, 10)",
+			text)
 	}
 	prior, err := parseDistribution(strings.TrimSpace(of))
 	if err != nil {
@@ -109,7 +113,7 @@ func priorsOf(m gppl.Model, given []gppl.ParamPrior, scale float64) (out []gppl.
 		if q.IsFixed() {
 			continue
 		}
-		byName := func(p gppl.ParamPrior) bool { // the parameters of a kernel of one term lack the prefix; a prior may have it
+		byName := func(p gppl.ParamPrior) bool { // parameters of a single term lack the prefix, which a prior may have
 			return strings.EqualFold(p.Name, q.Name) || strings.EqualFold(p.Name, kernelName(m.Kernel)+"."+q.Name)
 		}
 		byRole := func(p gppl.ParamPrior) bool { return p.Name == "" && p.Role == q.Role }
@@ -151,7 +155,8 @@ func checkPriors(models []gppl.Model, given []gppl.ParamPrior) error {
 			}
 		}
 		if !found {
-			return fmt.Errorf("forecast: the prior %v applies to no parameter that is learnt: there are %s, and the roles variance, lengthscale, period, shape and noise", p, strings.Join(names, ", "))
+			return fmt.Errorf("forecast: the prior %v applies to no parameter that is learnt: there are %s, "+
+				"and the roles variance, lengthscale, period, shape and noise", p, strings.Join(names, ", "))
 		}
 	}
 	return nil

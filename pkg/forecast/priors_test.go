@@ -28,8 +28,10 @@ func TestParsePrior(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"lengthscale": "NAME=DISTRIBUTION", "=gamma(1,2)": "NAME=DISTRIBUTION", "noise=cauchy(1)": "there are lognormal(mu, sigma)", "noise=gamma(1,2": "is not a distribution",
-		"noise=gamma(1)": "2 numbers, not 1: shape, rate", "noise=gamma(1,x)": `rate of gamma is "x"`, "noise=gamma(-1,2)": "positive", "noise=within(2,1)": "lo < hi", "noise=uniform(2,1)": "lo < hi",
+		"lengthscale": "NAME=DISTRIBUTION", "=gamma(1,2)": "NAME=DISTRIBUTION", "noise=cauchy(1)": "there are lognormal(mu, sigma)",
+		"noise=gamma(1,2": "is not a distribution",
+		"noise=gamma(1)":  "2 numbers, not 1: shape, rate", "noise=gamma(1,x)": `rate of gamma is "x"`, "noise=gamma(-1,2)": "positive",
+		"noise=within(2,1)": "lo < hi", "noise=uniform(2,1)": "lo < hi",
 	} {
 		if _, err := ParsePrior(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
@@ -92,22 +94,25 @@ func TestPriors(t *testing.T) {
 			t.Errorf("slices are not about the posterior's optimum: %v %v", slices, err)
 		}
 	}
-	for prior, want := range map[string]string{"period=within(1,2)": "the prior every period", "RQ.shape=within(1,2)": "SE.lengthscale"} {
+	for prior, want := range map[string]string{"period=within(1,2)": "the prior every period",
+		"RQ.shape=within(1,2)": "SE.lengthscale"} {
 		p, err := ParsePrior(prior)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Fit(t.Context(), s, Options{Kernels: []string{"SE", "SE + Laplace"}, Priors: []gppl.ParamPrior{p}}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Fit(t.Context(), s, Options{Kernels: []string{"SE", "SE + Laplace"}, Priors: []gppl.ParamPrior{p}}); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", prior, err)
 		}
 	}
 	p, _ := ParsePrior("noise=within(1,2)")
-	if _, err := Fit(t.Context(), s, Options{Kernels: []string{"SE"}, Priors: []gppl.ParamPrior{p, p}}); err == nil || !strings.Contains(err.Error(), "one prior is enough") {
+	if _, err := Fit(t.Context(), s, Options{Kernels: []string{"SE"}, Priors: []gppl.ParamPrior{p, p}}); err == nil ||
+		!strings.Contains(err.Error(), "one prior is enough") {
 		t.Error(err)
 	}
 }
 
-// TestPolicyPriors has the automatic choice take the priors given, in units of the file and wherever a candidate has the parameter.
+// TestPolicyPriors: the automatic choice takes the given priors, in units of the file, wherever a candidate has the parameter.
 func TestPolicyPriors(t *testing.T) {
 	s := steps(t, 80, 5, func(i int) float64 { return 1000 + 100*math.Sin(0.1*float64(i)) + 30*math.Sin(2*math.Pi*float64(i)/7) })
 	prior := func(text string) gppl.ParamPrior {
@@ -169,7 +174,8 @@ func TestReachable(t *testing.T) {
 		return math.Sin(0.02*float64(i)) + math.Sin(2*math.Pi*float64(i)/7) + math.Sin(2*math.Pi*float64(i)/28)
 	})
 	o := Options{Periods: []float64{7, 28}, Log: "never", Trend: "none"}
-	p := &policy{progress: new(progress), options: o, plan: PlanFit(s, o), series: s, extent: extent{s.Step, s.X[len(s.X)-1] - s.X[0]}}
+	p := &policy{progress: new(progress), options: o, plan: PlanFit(s, o), series: s,
+		extent: extent{s.Step, s.X[len(s.X)-1] - s.X[0]}}
 	p.setSeasons(auto.LikelyPeriods)
 	known := map[string]bool{}
 	models, err := p.reachable()
@@ -199,8 +205,8 @@ func TestReachable(t *testing.T) {
 	}
 }
 
-// TestEvidenceOfGivenPriors compares the evidence by Laplace's method with a sum over a grid, for priors that are not log-normal, and
-// for the log-normal one both as a weak prior and as a given one, which have different modes and the same evidence.
+// TestEvidenceOfGivenPriors compares the evidence by Laplace's method with a sum over a grid, for priors that are not log-normal,
+// and for the log-normal one both as a weak and as a given prior, which have different modes and the same evidence.
 func TestEvidenceOfGivenPriors(t *testing.T) {
 	s := steps(t, 60, 1, func(int) float64 { return 0 })
 	v, err := newYScale(s, 0, 60, false)
@@ -209,7 +215,8 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 	}
 	m := gppl.Model{Kernel: gppl.White{Variance: 1e-9}, Noise: 0.7}.Fix("variance")
 	at := func(b beliefs) float64 {
-		r, _, err := trainWithPriors(t.Context(), v, m, b, 59, gppl.Settings{GradientTolerance: 1e-6, MaxEvaluations: 100, NoStandardErrors: true})
+		r, _, err := trainWithPriors(t.Context(), v, m, b, 59,
+			gppl.Settings{GradientTolerance: 1e-6, MaxEvaluations: 100, NoStandardErrors: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -226,7 +233,8 @@ func TestEvidenceOfGivenPriors(t *testing.T) {
 	with := func(p gppl.Prior) beliefs {
 		return beliefs{weak: make([]gppl.LogNormal, 2), given: []gppl.Prior{nil, p}}
 	}
-	for _, p := range []gppl.Prior{gppl.LogNormal{Mu: -1, Sigma: 0.3}, gppl.Gamma{Shape: 20, Rate: 40}, gppl.InverseGamma{Shape: 20, Scale: 10}, gppl.HalfNormal{Scale: 0.5}} {
+	for _, p := range []gppl.Prior{gppl.LogNormal{Mu: -1, Sigma: 0.3}, gppl.Gamma{Shape: 20, Rate: 40},
+		gppl.InverseGamma{Shape: 20, Scale: 10}, gppl.HalfNormal{Scale: 0.5}} {
 		loss, err := gppl.NewExact(m, v.data)
 		if err != nil {
 			t.Fatal(err)

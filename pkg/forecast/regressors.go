@@ -52,7 +52,8 @@ func newKnown(names []string, rows []knownRow) (*Known, error) {
 		if n := len(k.X); n > 0 && k.X[n-1] == r.x {
 			for j, name := range names {
 				if r.values[j] != last.values[j] {
-					return nil, fmt.Errorf("%s is %v in %s and %v in %s, at the same x: a regressor has one value at each x", name, last.values[j], last.line, r.values[j], r.line)
+					return nil, fmt.Errorf("%s is %v in %s and %v in %s, at the same x: a regressor has one value at each x",
+						name, last.values[j], last.line, r.values[j], r.line)
 				}
 			}
 			continue
@@ -66,8 +67,8 @@ func newKnown(names []string, rows []knownRow) (*Known, error) {
 	return k, nil
 }
 
-// join returns the regressors, on their scale, with further rows. After the last observation these replace what was known there: another
-// scenario, or what was expected.
+// join returns the regressors, on their scale, with further rows. After the last observation these replace the known values:
+// another scenario, or what was expected.
 func (k *Known) join(rows []knownRow, last float64) (*Known, error) {
 	replaced := map[float64]bool{}
 	for _, r := range rows {
@@ -108,7 +109,7 @@ func (k *Known) standardise(x []float64) error {
 	return nil
 }
 
-// value returns a regressor at x, interpolated between the neighbours where it is known; ok is false outside them.
+// value returns a regressor at x, interpolated between its neighbours; ok is false outside the range where it is known.
 func (k *Known) value(j int, x float64) (v float64, ok bool) {
 	const rounding = 1e-9 // of the range
 	n := len(k.X)
@@ -127,7 +128,7 @@ func (k *Known) value(j int, x float64) (v float64, ok bool) {
 	return k.Values[j][i-1] + t*(k.Values[j][i]-k.Values[j][i-1]), true
 }
 
-// errUnknown says that a regressor is not known where a prediction is asked for.
+// errUnknown says that a regressor is not known at the x of a prediction.
 var errUnknown = errors.New("a regressor is not known there")
 
 // inputs returns x with the regressors, if there are any.
@@ -152,8 +153,10 @@ func (s *Series) inputs(x []float64) (gppl.Inputs, error) {
 
 func (s *Series) unknown(name string, at float64) error {
 	k := s.Known
-	return fmt.Errorf("forecast: %w: %s is known from %s to %s, not at %s; add rows with %s and %s and an empty y to the file, or name a file with such rows: ReadOptions.Future",
-		errUnknown, name, s.Axis.Text(k.X[0]), s.Axis.Text(k.X[len(k.X)-1]), s.Axis.Text(at), cmp.Or(s.Axis.Name, "x"), strings.Join(k.Names, ", "))
+	return fmt.Errorf("forecast: %w: %s is known from %s to %s, not at %s; "+
+		"add rows with %s and %s and an empty y to the file, or name a file with such rows: ReadOptions.Future",
+		errUnknown, name, s.Axis.Text(k.X[0]), s.Axis.Text(k.X[len(k.X)-1]), s.Axis.Text(at),
+		cmp.Or(s.Axis.Name, "x"), strings.Join(k.Names, ", "))
 }
 
 // Ahead returns the x after the last observation at which the regressors are known. It panics if there are none.
@@ -163,8 +166,8 @@ func (s *Series) Ahead() []float64 {
 	return s.Known.X[i:]
 }
 
-// Effect is the learnt coefficient of a regressor or a holiday: one unit of it, or the holiday, raises y, or log y if Log is set, by
-// Value.
+// Effect is the learnt coefficient of a regressor or a holiday: a unit of it, or the holiday, adds Value to y, or log y if Log is
+// set.
 type Effect struct {
 	Name   string  `json:"name"`
 	Value  float64 `json:"value"`
@@ -172,7 +175,7 @@ type Effect struct {
 	Log    bool    `json:"log,omitempty"` // of log y
 }
 
-// Effects returns the coefficients of the regressors of the best model, in the units of the file, and those of holidays; nil without either.
+// Effects returns the coefficients of regressors and holidays in the best model, in the units of the file; nil if there are none.
 func (a *Analysis) Effects() ([]Effect, error) {
 	units := map[string]Effect{} // by the name of a column: the name of the effect, and the value of a coefficient of 1
 	if k := a.Series.Known; k != nil {
@@ -205,7 +208,7 @@ func (a *Analysis) Effects() ([]Effect, error) {
 	return out, nil
 }
 
-// coefficients returns those of the mean of the best model, by the names of its columns.
+// coefficients returns the coefficients of the mean of the best model, by the names of its columns.
 func (a *Analysis) coefficients() (map[string]gppl.Coefficient, error) {
 	if err := a.condition(); err != nil {
 		return nil, err
@@ -217,7 +220,7 @@ func (a *Analysis) coefficients() (map[string]gppl.Coefficient, error) {
 	return all, nil
 }
 
-// withRegressors adds the regressors of x to a mean, nil for none: each with a coefficient of its own.
+// withRegressors adds the regressors of x to a mean, each with its own coefficient; nil parts are none.
 func withRegressors(parts []gppl.Mean, variances []float64, x gppl.Inputs) gppl.Mean {
 	for _, name := range x.ColumnNames() {
 		parts = append(parts, gppl.Regressor{Name: name})
@@ -233,12 +236,13 @@ func withRegressors(parts []gppl.Mean, variances []float64, x gppl.Inputs) gppl.
 	return gppl.GaussianBeta{Of: gppl.AddMeans(parts...), Variances: variances}
 }
 
-// check returns an error for regressors that no series can have; nil are none.
+// check returns an error for regressors that no series can have; nil is valid.
 func (k *Known) check() error {
 	if k == nil {
 		return nil
 	}
-	if len(k.Names) == 0 || len(k.Values) != len(k.Names) || len(k.Centre) != len(k.Names) || len(k.Scale) != len(k.Names) || len(k.X) == 0 {
+	if len(k.Names) == 0 || len(k.Values) != len(k.Names) || len(k.Centre) != len(k.Names) ||
+		len(k.Scale) != len(k.Names) || len(k.X) == 0 {
 		return errors.New("the regressors are incomplete")
 	}
 	for i, x := range k.X {
@@ -247,7 +251,8 @@ func (k *Known) check() error {
 		}
 	}
 	for j, name := range k.Names {
-		if name == "" || slices.Contains(k.Names[:j], name) || !(k.Scale[j] > 0) || !(math.Abs(k.Centre[j]) <= largest) || len(k.Values[j]) != len(k.X) {
+		if name == "" || slices.Contains(k.Names[:j], name) || !(k.Scale[j] > 0) ||
+			!(math.Abs(k.Centre[j]) <= largest) || len(k.Values[j]) != len(k.X) {
 			return fmt.Errorf("the regressor %q is incomplete", name)
 		}
 		for _, v := range k.Values[j] {
@@ -285,26 +290,28 @@ func (o ReadOptions) checkRoles(path string, rep dataset.CSVReport) error {
 			role = "the size"
 		}
 		if before, ok := taken[col]; ok {
-			return fmt.Errorf("forecast: %s: column %d (%q) is %s and cannot be %s too: choose another for one of them", path, col+1, rep.Also.Names[i], before, role)
+			return fmt.Errorf("forecast: %s: column %d (%q) is %s and cannot be %s too: choose another for one of them",
+				path, col+1, rep.Also.Names[i], before, role)
 		}
 		taken[col] = role
 	}
 	for i, col := range rep.Also.KeyColumns {
 		if before, ok := taken[col]; ok {
-			return fmt.Errorf("forecast: %s: column %d (%q) is %s and cannot tell series apart too: choose another for one of them", path, col+1, rep.Columns[col], before)
+			return fmt.Errorf("forecast: %s: column %d (%q) is %s and cannot tell series apart too: choose another for one of them",
+				path, col+1, rep.Columns[col], before)
 		}
 		taken[col] = fmt.Sprintf("number %d of the columns that tell series apart", i+1)
 	}
 	return nil
 }
 
-// alsoName is the name of one of the further columns, or its number if it has none.
+// alsoName returns the name of one of the further columns, or its number if it has none.
 func alsoName(m dataset.CSVMore, i int) string {
 	return cmp.Or(m.Names[i], fmt.Sprintf("column %d", m.Columns[i]+1))
 }
 
-// wrongCells tells of errors of y that are none, of rows in the given order (nil: all), and of regressors that are missing beside a y; nil if all
-// is well.
+// wrongCells returns an error for invalid errors of y and sizes in rows of the given order (nil: all), and for missing
+// regressors; nil if all is well.
 func (o ReadOptions) wrongCells(m dataset.CSVMore, order []int) error {
 	var wrong dataset.CSVRowsError
 	add := func(i int, format string, args ...any) {
@@ -353,7 +360,7 @@ func (o ReadOptions) wrongCells(m dataset.CSVMore, order []int) error {
 	return &wrong
 }
 
-// sizeColumn is the place of the sizes among the further columns.
+// sizeColumn returns the index of the sizes among the further columns.
 func (o ReadOptions) sizeColumn() int {
 	if o.YError != "" {
 		return 1
@@ -361,7 +368,7 @@ func (o ReadOptions) sizeColumn() int {
 	return 0
 }
 
-// regressorNames are those of the header, or numbers.
+// regressorNames returns their names in the header, or numbers.
 func (o ReadOptions) regressorNames(m dataset.CSVMore) (names []string) {
 	for i := len(m.Names) - len(o.Regressors); i < len(m.Names); i++ {
 		names = append(names, alsoName(m, i))
@@ -369,13 +376,14 @@ func (o ReadOptions) regressorNames(m dataset.CSVMore) (names []string) {
 	return names
 }
 
-// setKnown takes the regressors: at the observations, from rows without y, and from the future file if there is one.
+// setKnown sets the regressors: at the observations, from rows without y, and from the future file if there is one.
 func (s *Series) setKnown(o ReadOptions, rep dataset.CSVReport, x []float64) error {
 	m := rep.Also
 	first, names := len(m.Names)-len(o.Regressors), o.regressorNames(m)
 	var rows []knownRow
 	add := func(x float64, line string, columns [][]float64, i int) {
-		if r := knownRowAt(s.Axis.place(x), columns, i, line); !slices.ContainsFunc(r.values, math.IsNaN) { // a row without all regressors is left out
+		// Rows that lack a regressor are left out.
+		if r := knownRowAt(s.Axis.place(x), columns, i, line); !slices.ContainsFunc(r.values, math.IsNaN) {
 			rows = append(rows, r)
 		}
 	}
@@ -417,15 +425,16 @@ func (o ReadOptions) futureOf(names []string, rep dataset.CSVReport) (futureRows
 	return readFuture(o, names, rep.Time, true)
 }
 
-// AddFuture adds the values of the regressors in a csv file to the known ones; after the last observation they replace these. The options say how the file is written; o.X is the
-// column of x, by default the one with the name of the axis.
+// AddFuture adds the values of the regressors in a csv file to the known ones; after the last observation they replace them. The
+// options say how the file is written; o.X is the column of x, by default the one with the name of the axis.
 func (s *Series) AddFuture(path string, o ReadOptions) error {
 	k, name := s.Known, dataset.Shown(path)
 	if k == nil {
 		return errors.New("forecast: the model has no regressors, so it needs no future values")
 	}
 	if o.NoHeader {
-		return fmt.Errorf("forecast: %s needs a header: its columns are found by their names, %s and %s", name, s.Axis.Name, strings.Join(k.Names, ", "))
+		return fmt.Errorf("forecast: %s needs a header: its columns are found by their names, %s and %s",
+			name, s.Axis.Name, strings.Join(k.Names, ", "))
 	}
 	o.By = nil
 	o.X, o.Regressors, o.Future = cmp.Or(o.X, s.Axis.Name), k.Names, path
@@ -460,8 +469,8 @@ type futureRows struct {
 	of     map[string][]int // the rows of each key of ReadOptions.By
 }
 
-// readFuture reads regressors from a file without y: the column of x by its name or number as in o, the others by name.
-// Without dates, numbers do not stand for dates.
+// readFuture reads regressors from a file without y: the column of x by its name or number in o, the others by name. Unless dates
+// is set, numbers do not stand for dates.
 func readFuture(o ReadOptions, names []string, format dataset.TimeFormat, dates bool) (futureRows, error) {
 	opt := o.csv()
 	if o.NoHeader {
@@ -475,7 +484,8 @@ func readFuture(o ReadOptions, names []string, format dataset.TimeFormat, dates 
 	if s.Len() == 0 {
 		return futureRows{}, errors.New("no rows")
 	}
-	f := futureRows{s.X, rep.Also.Lines, rep.Also.Values, rep.Time != dataset.TimeNumber, rowsOf(rep.Also.KeyTexts, rep.Also.Keys, s.Len()).of}
+	f := futureRows{s.X, rep.Also.Lines, rep.Also.Values, rep.Time != dataset.TimeNumber,
+		rowsOf(rep.Also.KeyTexts, rep.Also.Keys, s.Len()).of}
 	for j, values := range f.values {
 		for i, v := range values {
 			if math.IsNaN(v) {

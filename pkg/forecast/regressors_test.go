@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// driven is a csv file in which y follows a regressor of coefficient 3 and stands still otherwise; the regressor goes on for 6 months.
+// driven is a csv file in which y follows a regressor with coefficient 3 and is otherwise constant; the regressor continues for 6
+// months.
 func driven(n int) string {
 	rnd := rand.New(rand.NewPCG(5, 9))
 	var b strings.Builder
@@ -36,7 +37,8 @@ func TestRegressor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if notes := strings.Join(s.Notes(), " "); !strings.Contains(notes, "Regressors: price, known up to 2015-06, 6 steps ahead.") || strings.Contains(notes, "left out") {
+	if notes := strings.Join(s.Notes(), " "); !strings.Contains(notes, "Regressors: price, known up to 2015-06, 6 steps ahead.") ||
+		strings.Contains(notes, "left out") {
 		t.Error(notes)
 	}
 	for name, o := range map[string]Options{"automatic": {}, "named": {Kernels: []string{"SE"}, Trend: "none"}} {
@@ -63,7 +65,8 @@ func TestRegressor(t *testing.T) {
 					t.Errorf("%s: %.2f in [%.2f, %.2f], want %.2f", f.When[i], mean, f.Lower[i], f.Upper[i], want)
 				}
 			}
-			if _, err := a.Forecast(7); !errors.Is(err, errUnknown) || !strings.Contains(err.Error(), "price is known from 2010-01 to 2015-06, not at 2015-07") || !strings.Contains(err.Error(), "ReadOptions.Future") {
+			if _, err := a.Forecast(7); !errors.Is(err, errUnknown) || !strings.Contains(err.Error(),
+				"price is known from 2010-01 to 2015-06, not at 2015-07") || !strings.Contains(err.Error(), "ReadOptions.Future") {
 				t.Errorf("beyond what is known: %v", err)
 			}
 			trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 6})
@@ -114,7 +117,8 @@ func TestFuture(t *testing.T) {
 	}
 	write("11,2015-02", "13,2014-12")
 	_, err = Read(past, o)
-	if err == nil || !strings.Contains(err.Error(), "line 61") || !strings.Contains(err.Error(), "future.csv") || !strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "one value at each") {
+	if err == nil || !strings.Contains(err.Error(), "line 61") || !strings.Contains(err.Error(), "future.csv") ||
+		!strings.Contains(err.Error(), "line 3") || !strings.Contains(err.Error(), "one value at each") {
 		t.Errorf("two values at one x: %v", err)
 	}
 	write("bad,2015-02")
@@ -122,7 +126,8 @@ func TestFuture(t *testing.T) {
 		t.Errorf("a bad value ahead: %v", err)
 	}
 	write("11,31/1/2015")
-	if _, err = Read(past, o); err == nil || !strings.Contains(err.Error(), `"31/1/2015" is not an ISO date (it is one written as 31/1/2000)`) {
+	if _, err = Read(past, o); err == nil || !strings.Contains(err.Error(),
+		`"31/1/2015" is not an ISO date (it is one written as 31/1/2000)`) {
 		t.Errorf("other dates ahead: %v", err)
 	}
 	write("13,2015-02") // another scenario in place of the values of the file
@@ -189,7 +194,8 @@ func TestKnownErrors(t *testing.T) {
 	if s, err = Read(path, ReadOptions{YError: "se"}); err != nil {
 		t.Fatal(err)
 	}
-	if notes := strings.Join(s.Notes(), " "); !strings.Contains(notes, "se has the standard deviations of the observations, from 0.1 to 1") {
+	if notes := strings.Join(s.Notes(), " "); !strings.Contains(notes,
+		"se has the standard deviations of the observations, from 0.1 to 1") {
 		t.Error(notes)
 	}
 	plain, err := Read(path, ReadOptions{})
@@ -227,8 +233,8 @@ func TestKnownErrors(t *testing.T) {
 	}
 }
 
-// TestRelativeErrors learns the scale of errors that are known up to it: in whatever unit they are given, the forecast is the same, and
-// it survives being saved.
+// TestRelativeErrors learns the scale of errors that are known up to a factor: in any unit, the forecast is the same, also after
+// saving.
 func TestRelativeErrors(t *testing.T) {
 	const scale = 0.3
 	var first *Forecast
@@ -244,7 +250,8 @@ func TestRelativeErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if notes := strings.Join(s.Notes(), " "); !strings.Contains(notes, "e has the errors of the observations relative to one another, from ") {
+		if notes := strings.Join(s.Notes(), " "); !strings.Contains(notes,
+			"e has the errors of the observations relative to one another, from ") {
 			t.Error(notes)
 		}
 		for _, o := range []Options{{Log: "never"}, {Log: "always"}, {Kernels: []string{"SE"}}} {

@@ -12,16 +12,16 @@ import (
 	"github.com/projected-likelihood/gppl/internal/words"
 )
 
-// checked is the number of observations, the latest, that the residual checks factorise densely, in about a second.
+// checked is the number of latest observations that the residual checks factorise densely, in about a second.
 const checked = 2500
 
 // ErrCounts says that observations are counts, shares or events.
 var ErrCounts = errors.New("forecast: counts, shares and events are not normal, so that there are no innovations to test; " +
 	"the forecasts of the past test the model")
 
-// Residuals are the standardised innovations e = L⁻¹z, where A = LLᵀ: the difference between each observation and its prediction
-// from those before it, divided by the standard deviation of that prediction. Under the model they are independent and N(0, 1), unlike
-// leave-one-out residuals.
+// Residuals are the standardised innovations e = L⁻¹z, where A = LLᵀ: the difference between each observation and its
+// prediction from those before it, divided by the standard deviation of that prediction. Under the model they are independent and
+// N(0, 1), unlike leave-one-out residuals.
 type Residuals struct {
 	X, E []float64
 	// Of is the number of observations in the series; only the latest 2500 are checked.
@@ -29,12 +29,12 @@ type Residuals struct {
 
 	Mean, SD           float64
 	Skewness, Kurtosis float64   // excess kurtosis
-	Autocorrelation    []float64 // at lags 1, 2, …, of e moved within 5σ of its median, σ by the median distance
+	Autocorrelation    []float64 // at lags 1, 2, …, of e clipped at 5σ from its median, σ by the median distance
 	Band               float64   // 1.96/√n: if e is white, 95 % of the autocorrelations are within ±Band
 
-	// LjungBox is n(n+2)Σ ρ_h²/(n−h) over the first LjungBoxLags lags, at most 20: with more lags it rejects white noise too often
-	// (Ljung and Box 1978). Under the model it is approximately χ² with LjungBoxLags degrees of freedom. LjungBoxP is a little too
-	// high, since the parameters were learnt from the same data.
+	// LjungBox is n(n+2)Σ ρ_h²/(n−h) over the first LjungBoxLags lags, at most 20: with more lags it rejects white noise too
+	// often (Ljung and Box 1978). Under the model it is approximately χ² with LjungBoxLags degrees of freedom. LjungBoxP is a
+	// little too high, since the parameters were learnt from the same data.
 	LjungBox     float64
 	LjungBoxP    float64
 	LjungBoxLags int
@@ -82,8 +82,9 @@ func checkWhite(e []float64) *Residuals {
 	return r
 }
 
-// nearMedian moves values that are far from the median to where far begins: five times the standard deviation of a normal distribution with the same median distance. A wrong reading or
-// two would hide the autocorrelation of all others otherwise, and normal values stay as they are, but for one in two million.
+// nearMedian clips values at five standard deviations from the median, by those of a normal distribution with the same median
+// distance. Otherwise one or two wrong readings would hide the autocorrelation of all others. Only one normal value in two
+// million is clipped.
 func nearMedian(e []float64) []float64 {
 	const far, normal = 5, 1.4826 // σ over the median distance
 	middle := median(e)
@@ -96,7 +97,7 @@ func nearMedian(e []float64) []float64 {
 	return e
 }
 
-// autocorrelation returns that of e, whose mean is given, at the lags 1, …, lags: 0 where e is constant.
+// autocorrelation returns the autocorrelation of e, with the given mean, at the lags 1, …, lags: 0 if e is constant.
 func autocorrelation(e []float64, mean float64, lags int) []float64 {
 	rho := make([]float64, lags)
 	var total float64
@@ -114,7 +115,8 @@ func autocorrelation(e []float64, mean float64, lags int) []float64 {
 	return rho
 }
 
-// Verdict summarises the checks in sentences. The tests have a level of 1 %. The autocorrelations that are counted are those of the Ljung–Box test.
+// Verdict summarises the checks in sentences. The tests have a level of 1 %. It counts the autocorrelations of the Ljung–Box
+// test.
 func (r *Residuals) Verdict() []string {
 	const level = 0.01
 	var v []string
@@ -128,19 +130,22 @@ func (r *Residuals) Verdict() []string {
 		words.P(r.LjungBoxP), outside, r.LjungBoxLags, words.Are(outside), 0.05*float64(r.LjungBoxLags))
 	const should = "Innovations, the errors of predictions one step ahead, should be uncorrelated"
 	if r.LjungBoxP < level {
-		v = append(v, fmt.Sprintf("%s, but are not: the model misses structure in time (%s, the largest at lag %d).", should, beyond, r.largestLag()))
+		v = append(v, fmt.Sprintf("%s, but are not: the model misses structure in time (%s, the largest at lag %d).",
+			should, beyond, r.largestLag()))
 	} else {
 		v = append(v, fmt.Sprintf("%s: nothing speaks against it (%s).", should, beyond))
 	}
 	if r.JarqueBeraP < level {
-		v = append(v, words.Minus(fmt.Sprintf("They should be Gaussian, but are not (Jarque–Bera %s, skewness %.2f, excess kurtosis %.2f): the ends of the bands may be off.",
+		v = append(v, words.Minus(fmt.Sprintf("They should be Gaussian, but are not "+
+			"(Jarque–Bera %s, skewness %.2f, excess kurtosis %.2f): the ends of the bands may be off.",
 			words.P(r.JarqueBeraP), r.Skewness, r.Kurtosis)))
 	} else {
 		v = append(v, fmt.Sprintf("They should be Gaussian: nothing speaks against it (Jarque–Bera %s).", words.P(r.JarqueBeraP)))
 	}
 	// The standard error of a standard deviation of Gaussian values is 1/√(2n).
 	if math.Abs(r.SD-1) > 3/math.Sqrt(2*float64(len(r.E))) {
-		v = append(v, fmt.Sprintf("Their standard deviation is %.2f times the model's: its bands one step ahead were too %s on average.", r.SD, map[bool]string{true: "narrow", false: "wide"}[r.SD > 1]))
+		v = append(v, fmt.Sprintf("Their standard deviation is %.2f times the model's: "+
+			"its bands one step ahead were too %s on average.", r.SD, map[bool]string{true: "narrow", false: "wide"}[r.SD > 1]))
 	}
 	if n := len(r.E); n < r.Of {
 		v = append(v, fmt.Sprintf("Checked on the latest %d of %d observations.", n, r.Of))
@@ -148,7 +153,7 @@ func (r *Residuals) Verdict() []string {
 	return v
 }
 
-// largestLag is that of the largest of the autocorrelations that are tested.
+// largestLag returns the lag of the largest of the tested autocorrelations.
 func (r *Residuals) largestLag() int {
 	at := 0
 	for h, rho := range r.Autocorrelation[:r.LjungBoxLags] {

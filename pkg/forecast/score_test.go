@@ -31,8 +31,10 @@ func TestScoresByHand(t *testing.T) {
 	near(t, "Scale, season 1", forecast.Scale(train, 1), 21./5, 1e-15) // 4, 3, 5, 5, 4
 	near(t, "MASE", forecast.MASE(y, f, train, 1), 5./21, 1e-15)
 	near(t, "sMAPE", forecast.SMAPE([]float64{100, 0, -1}, []float64{110, 0, 1}), (2000./210+0+200)/3, 1e-12)
-	near(t, "NLPD", forecast.NLPD([]float64{0, 3}, []float64{0, 1}, []float64{1, 4}), 0.5*math.Log(2*math.Pi)+0.5*(math.Log(2)+0.5), 1e-15)
-	near(t, "CRPS of N(0, 1) at 0", forecast.CRPS([]float64{0}, []float64{0}, []float64{1}), (math.Sqrt2-1)/math.Sqrt(math.Pi), 1e-15)
+	near(t, "NLPD", forecast.NLPD([]float64{0, 3}, []float64{0, 1}, []float64{1, 4}), 0.5*math.Log(2*math.Pi)+0.5*(math.Log(2)+0.5),
+		1e-15)
+	near(t, "CRPS of N(0, 1) at 0", forecast.CRPS([]float64{0}, []float64{0}, []float64{1}), (math.Sqrt2-1)/math.Sqrt(math.Pi),
+		1e-15)
 	near(t, "CRPS of a point", forecast.CRPS([]float64{3}, []float64{1}, []float64{0}), 2, 0)
 	near(t, "pinball", forecast.Pinball(3, 1, 0.9), 1.8, 1e-15)
 	near(t, "pinball", forecast.Pinball(1, 3, 0.9), 0.2, 1e-15)

@@ -22,10 +22,10 @@ type ReadOptions struct {
 	X, Y         string // a column by its name in the header or by its number from 1
 	XUnit, YUnit string // for axes and tables; dates need no XUnit
 	Comma        rune   // the field separator; 0: detected
-	// DecimalComma says that numbers are written 1.025,10, and DecimalPoint 1,025.10; without either, each column tells.
+	// DecimalComma says that numbers are written 1.025,10, and DecimalPoint 1,025.10; without either, it is detected by column.
 	DecimalComma, DecimalPoint bool
 	NoHeader                   bool
-	Missing                    []string           // texts for a missing value, beside an empty cell, NA, NaN, null and the like
+	Missing                    []string           // texts for a missing value, besides an empty cell, NA, NaN, null and the like
 	Time                       dataset.TimeFormat // how x is written; "": detected
 	// Last keeps only this number of the latest observations; 0 keeps all.
 	Last int
@@ -37,24 +37,24 @@ type ReadOptions struct {
 	// or in the file Future, which has the column of x and those of the regressors.
 	Regressors []string
 	Future     string
-	// By are columns whose texts tell the series of a long table apart, for ReadPanel. Pooled makes one series of such a table, with all its rows.
+	// By are columns whose texts tell the series of a long table apart, for ReadPanel. Pooled reads all rows as one series.
 	By     []string
 	Pooled bool
-	// Holidays is the country, as ISO 3166 codes it, whose holidays y may depend on (Series.LearnHolidays); "" for none.
+	// Holidays is the ISO 3166 code of the country whose holidays y may depend on (Series.LearnHolidays); "" for none.
 	Holidays string
-	// Memory bounds, in bytes, what Read takes by its forecast: the error is then a *gppl.MemoryError. 0 is no limit.
+	// Memory bounds, in bytes, the predicted memory of Read: the error is then a *gppl.MemoryError. 0 means no limit.
 	Memory float64
-	// Likelihood says how y arises, one of Likelihoods: auto takes plain counts, and what is 0 or 1, for what they are. Size is a column of exposures
-	// of counts, or of numbers of trials.
+	// Likelihood is the distribution of y, one of Likelihoods: auto recognises plain counts, and values that are 0 or 1. Size is a
+	// column of exposures of counts, or of numbers of trials.
 	Likelihood, Size string
 	Bounds           *Bounds // that y cannot leave; nil for none
 
 	future *futureRows // of one series of a panel; nil: those in Future
-	within [2]float64  // that x is wanted in (dataset.CSVOptions.Within)
+	within [2]float64  // the wanted range of x (dataset.CSVOptions.Within)
 }
 
-// Within returns options for rows that are to be added to sums with the header h: numbers that stand for dates stay numbers where its
-// range is one of these.
+// Within returns options for rows that are to be added to sums with the header h: numbers that might stand for dates stay numbers
+// if its range is one of numbers.
 func (o ReadOptions) Within(h sums.Header) ReadOptions {
 	o.within = [2]float64{h.Lo, h.Hi}
 	return o
@@ -91,34 +91,39 @@ type Series struct {
 	Counting  *Counting // of counts; nil for a normal distribution
 	Bounds    *Bounds   // that y cannot leave; nil for none
 	Student   *Student  // of noise with heavy tails; nil for a normal distribution
-	// Added are the files of the latest observations, which came after models were learnt (Analysis.Update); nil for none.
+	// Added are the files of the latest observations, which came after the models were learnt (Analysis.Update); nil for none.
 	Added []Addition
 
 	Step       float64   // the median distance between neighbours in x, duplicates left out
 	Even       bool      // most distances are about Step
-	Gaps       []Stretch // where neighbours are more than 1.5 steps apart, 10 if the series is not Even; the longest first
+	Gaps       []Stretch // neighbours more than 1.5 steps apart, 10 if the series is not Even; the longest first
 	Absent     int       // observations that would fill the gaps at distance Step
 	Duplicates []float64 // the x that occur more than once
 
 	closed  *closedTimes // the times of the week or day that have no observations; nil for none
 	remarks []string     // on how the file was read
-	guess   string       // of the remarks, what comes first
-	whole   *Series      // the series that this is a part of; nil if this is a whole one
+	guess   string       // the remark that comes first
+	whole   *Series      // the series that this is a part of; nil if it is a whole one
 }
 
 // Stretch is a part of the axis.
 type Stretch struct{ From, To float64 }
 
-// missing are texts for a missing value, each as it is, in upper case and in lower case: of programs, of offices of statistics, of METAR, of gauges, of
-// buoys and of home automation; then error codes of spreadsheets in English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Swedish and Turkish.
+// missing are texts for a missing value, each as written here, in upper and in lower case: of programs, statistical offices,
+// METAR, gauges, buoys and home automation; then error codes of spreadsheets in English, German, French, Spanish, Italian,
+// Portuguese, Dutch, Polish, Swedish and Turkish.
 var missing = func() (all []string) {
-	for _, text := range []string{"NA", "N/A", "#N/A", "<NA>", "NaN", "-NaN", "NaT", "Null", "None", "-", "--", "---", "–", "—", "?", ".", "..", "...", "…", ":", "*", "**", "***", "/", "(NA)", "(D)", "(S)", "(X)",
-		"#N/A N/A", "x", "[x]", "[c]", "[z]", "[u]", "[w]", "[low]", "Ice", "Eqp", "Bkw", "Rat", "Mnt",
-		"n.a.", "n. a.", "n.d.", "n. d.", "n/d", "n/e", "n.v.", "n. v.", "k.A.", "k. A.", "k.A", "s.d.", "s.o.", "s. o.", "n.c.", "M", "MM", "Missing", "Unavailable", "Unknown", "Undefined", "No data",
-		": b", ": c", ": d", ": e", ": i", ": n", ": p", ": r", ": s", ": u", ": z", ":c", ":n", ":u", ":z",
-		"#NV", "#N/D", "#DIV/0!", "#VALUE!", "#WERT!", "#REF!", "#BEZUG!", "#NAME?", "#NUM!", "#ZAHL!", "#NULL!", "#SPILL!",
-		"#VALEUR!", "#NOM?", "#NOMBRE!", "#¡DIV/0!", "#¡VALOR!", "#¿NOMBRE?", "#¡NUM!", "#¡REF!", "#VALORE!", "#NOME?", "#RIF!", "#VALOR!", "#NÚM!", "#N/B", "#WAARDE!", "#NAAM?", "#GETAL!", "#VERW!",
-		"#ARG!", "#ADR!", "#NAZWA?", "#LICZBA!", "#N/D!", "#SAKNAS!", "#VÄRDEFEL!", "#DIVISION/0!", "#REFERENS!", "#YOK", "#DEĞER!", "#SAYI/0!", "#BAŞV!", "#AD?"} {
+	for _, text := range []string{
+		"NA", "N/A", "#N/A", "<NA>", "NaN", "-NaN", "NaT", "Null", "None", "-", "--", "---", "–", "—", "?", ".", "..", "...", "…",
+		":", "*", "**", "***", "/", "(NA)", "(D)", "(S)", "(X)", "#N/A N/A", "x", "[x]", "[c]", "[z]", "[u]", "[w]", "[low]", "Ice",
+		"Eqp", "Bkw", "Rat", "Mnt", "n.a.", "n. a.", "n.d.", "n. d.", "n/d", "n/e", "n.v.", "n. v.", "k.A.", "k. A.", "k.A", "s.d.",
+		"s.o.", "s. o.", "n.c.", "M", "MM", "Missing", "Unavailable", "Unknown", "Undefined", "No data", ": b", ": c", ": d", ": e",
+		": i", ": n", ": p", ": r", ": s", ": u", ": z", ":c", ":n", ":u", ":z", "#NV", "#N/D", "#DIV/0!", "#VALUE!", "#WERT!",
+		"#REF!", "#BEZUG!", "#NAME?", "#NUM!", "#ZAHL!", "#NULL!", "#SPILL!", "#VALEUR!", "#NOM?", "#NOMBRE!", "#¡DIV/0!", "#¡VALOR!",
+		"#¿NOMBRE?", "#¡NUM!", "#¡REF!", "#VALORE!", "#NOME?", "#RIF!", "#VALOR!", "#NÚM!", "#N/B", "#WAARDE!", "#NAAM?", "#GETAL!",
+		"#VERW!", "#ARG!", "#ADR!", "#NAZWA?", "#LICZBA!", "#N/D!", "#SAKNAS!", "#VÄRDEFEL!", "#DIVISION/0!", "#REFERENS!", "#YOK",
+		"#DEĞER!", "#SAYI/0!", "#BAŞV!", "#AD?",
+	} {
 		all = append(all, text, strings.ToUpper(text), strings.ToLower(text))
 	}
 	for letter := 'a'; letter <= 'z'; letter++ { // of Stata
@@ -127,24 +132,25 @@ var missing = func() (all []string) {
 	return append(all, "N/a", "Nan")
 }()
 
-// largest and smallest bound |x|, |y|, the range of x and the standard deviation of y: the square of what is between them, times a
-// variance of the standardised series up to 1e28 or down to 1e-28, is within float64.
+// largest and smallest bound |x|, |y|, the range of x and the standard deviation of y: the square of a number between them, times
+// a variance of the standardised series between 1e-28 and 1e28, is within float64.
 const (
 	largest  = 1e140
 	smallest = 1e-140
 )
 
-// Read reads a series from a csv file, or from standard input for the path dataset.StandardInput. Rows without x or y are counted and left out; rows are sorted by x. If all x are numbers, and
-// ReadOptions.Time does not say how they are written, Read recognises Unix times in one unit between 1973 and 2096
-// and dates written 20240131 or 202401 (dataset.CSVOptions.NumberDates), and moves numbers that are even but for rounding or for the lengths
-// of months to where they are even, unless there are regressors; Notes then says so.
+// Read reads a series from a csv file, or from standard input if the path is dataset.StandardInput. Rows without x or y are
+// counted and left out; rows are sorted by x. If all x are numbers, and ReadOptions.Time does not say how they are written, Read
+// recognises Unix times in one unit between 1973 and 2096 and dates written 20240131 or 202401 (dataset.CSVOptions.NumberDates).
+// Unless there are regressors, it also makes numbers even that are even but for rounding or for the lengths of months; Notes then
+// says so.
 //
 // The error for a missing file, a missing column or a cell that is not a number names file, line and column and quotes what is
 // there. At least five observations at three different x are needed, and y must not be constant. Numbers may be up to 1e140 in
 // size; the range of x and the standard deviation of y must be above 1e-140.
 //
-// A table of several series, in which the x repeat and a column tells the rows of an x apart, is an error that names the column, unless
-// ReadOptions.Pooled is set.
+// A table of several series, in which the x repeat and a column tells the rows of an x apart, is an error that names the column,
+// unless ReadOptions.Pooled is set.
 func Read(path string, o ReadOptions) (*Series, error) {
 	o.By = nil
 	s, rep, err := read(path, o)
@@ -262,8 +268,8 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	}
 	const exact = 100 // steps in which the median distance is known to 1 %
 	if out.Step < exact*rounding {
-		out.remarks = append(out.remarks, fmt.Sprintf("x is rounded to multiples of %s, which is coarse for observations %s apart: measure x from the first observation.",
-			out.Axis.Length(rounding), out.Axis.Length(out.Step)))
+		out.remarks = append(out.remarks, fmt.Sprintf("x is rounded to multiples of %s, which is coarse for observations %s apart: "+
+			"measure x from the first observation.", out.Axis.Length(rounding), out.Axis.Length(out.Step)))
 	}
 	return out, nil
 }
@@ -291,7 +297,11 @@ func NewSeries(axis Axis, x, y []float64) (*Series, error) {
 
 // part returns the observations from ≤ i < to, with the step, the errors and the regressors of the whole.
 func (s *Series) part(from, to int) *Series {
-	p := &Series{Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative, Known: s.Known, Holidays: s.Holidays, Shifts: s.Shifts, Counting: s.Counting.part(from, to), Bounds: s.Bounds, Student: s.Student, whole: s}
+	p := &Series{
+		Axis: s.Axis, X: s.X[from:to], Y: s.Y[from:to], Step: s.Step, ErrorName: s.ErrorName, Relative: s.Relative,
+		Known: s.Known, Holidays: s.Holidays, Shifts: s.Shifts, Counting: s.Counting.part(from, to), Bounds: s.Bounds,
+		Student: s.Student, whole: s,
+	}
 	if s.whole != nil {
 		p.whole = s.whole
 	}
@@ -321,24 +331,25 @@ func read(path string, o ReadOptions) (s dataset.Series, rep dataset.CSVReport, 
 		err = fmt.Errorf("%w; ReadOptions.By: %q fits each of several series that the column tells apart", err, text.Name)
 	}
 	if errors.Is(err, dataset.ErrTooManyRows) {
-		err = &gppl.MemoryError{What: fmt.Sprintf("reading more than %d rows of %s", o.mostRows(), dataset.Shown(path)), Needed: o.Memory, Limit: o.Memory}
+		what := fmt.Sprintf("reading more than %d rows of %s", o.mostRows(), dataset.Shown(path))
+		err = &gppl.MemoryError{What: what, Needed: o.Memory, Limit: o.Memory}
 	}
 	return s, rep, err
 }
 
-// csv are the options of the reader.
+// csv returns the options of the reader.
 func (o ReadOptions) csv() dataset.CSVOptions {
 	return dataset.CSVOptions{
-		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, DecimalPoint: o.DecimalPoint, NoHeader: o.NoHeader, Time: o.Time, Seconds: true, Limit: largest,
-		SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...), Also: o.also(), Keys: o.By, PassLabels: true, MaxRows: o.mostRows(),
-		NumberDates: true, Within: o.within,
+		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, DecimalPoint: o.DecimalPoint, NoHeader: o.NoHeader,
+		Time: o.Time, Seconds: true, Limit: largest, SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...),
+		Also: o.also(), Keys: o.By, PassLabels: true, MaxRows: o.mostRows(), NumberDates: true, Within: o.within,
 	}
 }
 
 // instrumentName is the name of a column that tells instruments apart.
 var instrumentName = regexp.MustCompile(`(?i)^(tel|telescope|inst|instrument|spectrograph|detector)$`)
 
-// unused tells of columns that were not read and whose names say that they belong to y: its standard deviations, or the instrument.
+// unused reports unread columns whose names say that they belong to y: its standard deviations, or the instrument.
 func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []string) {
 	taken := append([]int{rep.X, rep.Y}, slices.Concat(rep.Also.Columns, rep.Also.KeyColumns)...)
 	y := cmp.Or(rep.Columns[rep.Y], "y")
@@ -347,16 +358,19 @@ func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []string) {
 	}
 	errors, instruments := o.YError != "" || used(dataset.ErrorName), used(instrumentName.MatchString)
 	if rep.Headless && len(rep.Columns) == 3 && rep.X == 0 && rep.Y == 1 && !slices.Contains(taken, 2) {
-		remarks = append(remarks, fmt.Sprintf("If column 3 has the standard deviations of %s, ReadOptions.YError: \"3\" makes use of them.", y))
+		remarks = append(remarks, fmt.Sprintf(
+			"If column 3 has the standard deviations of %s, ReadOptions.YError: \"3\" makes use of them.", y))
 	}
 	for i, name := range rep.Columns {
 		switch {
 		case slices.Contains(taken, i):
 		case !errors && dataset.ErrorName(name) && !dataset.ErrorName(y):
-			remarks = append(remarks, fmt.Sprintf("If %s has the standard deviations of %s, ReadOptions.YError: %q makes use of them.", name, y, name))
+			remarks = append(remarks, fmt.Sprintf(
+				"If %s has the standard deviations of %s, ReadOptions.YError: %q makes use of them.", name, y, name))
 			errors = true
 		case !instruments && instrumentName.MatchString(name):
-			remarks = append(remarks, fmt.Sprintf("If %s tells instruments apart, ReadChannels by %s gives each its own offset and noise.", name, name))
+			remarks = append(remarks, fmt.Sprintf(
+				"If %s tells instruments apart, ReadChannels by %s gives each its own offset and noise.", name, name))
 			instruments = true
 		}
 	}
@@ -393,7 +407,7 @@ func unitOf(name string, x []float64) string {
 	return "year"
 }
 
-// noUnit is what stands in brackets and is no unit: the name of a series with points, serial numbers, or what a colon before it announces.
+// noUnit matches text in brackets that is not a unit: the name of a series with points, serial numbers, or text with a colon.
 var noUnit = regexp.MustCompile(`\pL\w*\.\w+\.\w|:`)
 
 // splitUnit divides "level (m)" into a name and a unit.
@@ -424,9 +438,11 @@ func enough(s dataset.Series) error {
 	const fewest = 5
 	switch {
 	case s.Len() < fewest:
-		return fmt.Errorf("%s %s too few to learn from: at least %d are needed", words.Count(s.Len(), "observation"), words.Are(s.Len()), fewest)
+		return fmt.Errorf("%s %s too few to learn from: at least %d are needed",
+			words.Count(s.Len(), "observation"), words.Are(s.Len()), fewest)
 	case distinct < 3:
-		return fmt.Errorf("%d observations at %d different x are not a series (if the time is spread over several columns, combine them into one)", s.Len(), distinct)
+		return fmt.Errorf("%d observations at %d different x are not a series "+
+			"(if the time is spread over several columns, combine them into one)", s.Len(), distinct)
 	case slices.Min(s.Y) == slices.Max(s.Y):
 		return constantError{s.Y[0], s.Len()}
 	}
@@ -439,8 +455,8 @@ func enough(s dataset.Series) error {
 	return nil
 }
 
-// spacing finds step, gaps and duplicates. A gap is wider than 1.5 steps, or than 10 in a series whose steps vary. Times of the week or
-// day that never have an observation are no gaps.
+// spacing finds step, gaps and duplicates. A gap is wider than 1.5 steps, or than 10 in a series whose steps vary. Times of the
+// week or day that never have an observation are not gaps.
 func (s *Series) spacing() {
 	steps := make([]float64, 0, len(s.X))
 	for i := 1; i < len(s.X); i++ {
@@ -469,7 +485,7 @@ func (s *Series) spacing() {
 			s.Absent += absent
 		}
 	}
-	// The last digit of numbers such as 1903.08333333333 is off; the whole length tells the step better than two neighbours do.
+	// The last digit of numbers such as 1903.08333333333 is rounded: the whole length gives the step more exactly than neighbours.
 	const rounding = 1e-6
 	if whole := (s.X[len(s.X)-1] - s.X[0]) / float64(len(s.X)-1+s.Absent); math.Abs(whole-s.Step) < rounding*s.Step {
 		s.Step = whole
@@ -488,7 +504,7 @@ func (s *Series) spacing() {
 // YLabel names y with its unit.
 func (s *Series) YLabel() string { return words.WithUnit(s.YName, s.YUnit) }
 
-// Notes says in sentences what a reader of the file should know, beside Lead: its extent, and what is missing, repeated or out of order.
+// Notes says in sentences what a reader should know besides Lead: extent, and what is missing, repeated or out of order.
 func (s *Series) Notes() []string {
 	a, n := s.Axis, len(s.X)
 	spacing := "every " + strings.TrimPrefix(a.Length(s.Step), "1 ")
@@ -508,7 +524,8 @@ func (s *Series) Notes() []string {
 	case a.Months > 0:
 		spacing = fmt.Sprintf("every %d months", a.Months)
 	}
-	notes := []string{fmt.Sprintf("%d observations of %s from %s to %s, %s.", n, s.YLabel(), a.Text(s.X[0]), a.Text(s.X[n-1]), spacing)}
+	notes := []string{fmt.Sprintf("%d observations of %s from %s to %s, %s.",
+		n, s.YLabel(), a.Text(s.X[0]), a.Text(s.X[n-1]), spacing)}
 	if s.Student != nil && s.Errors != nil {
 		notes = append(notes, s.Student.note(s.Errors))
 	} else if s.Errors != nil {
@@ -536,7 +553,8 @@ func (s *Series) Notes() []string {
 		notes = append(notes, s.Counting.note(s.YName))
 	}
 	if b := s.Bounds; b != nil {
-		notes = append(notes, fmt.Sprintf("%s is modelled by its log odds between %v and %v, which bands do not leave.", s.YName, b.Lo, b.Hi))
+		notes = append(notes, fmt.Sprintf("%s is modelled by its log odds between %v and %v, which bands do not leave.",
+			s.YName, b.Lo, b.Hi))
 	}
 	if k := s.Source.Skipped - s.Source.Ahead; k > 0 {
 		notes = append(notes, fmt.Sprintf("%s without a value %s left out.", words.Count(k, "row"), words.Was(k)))
@@ -554,10 +572,13 @@ func (s *Series) Notes() []string {
 	switch k, distinct := len(s.Duplicates), distinct(s.X); {
 	case k > distinct/2:
 		notes = append(notes, fmt.Sprintf(
-			"%d of the %d values of x are repeated, the first at %s, and all rows are modelled as one series. If a column tells several series apart, ReadOptions.By takes it; if the time is spread over several columns, combine them into one.",
+			"%d of the %d values of x are repeated, the first at %s, and all rows are modelled as one series. "+
+				"If a column tells several series apart, ReadOptions.By takes it; "+
+				"if the time is spread over several columns, combine them into one.",
 			k, distinct, a.Text(s.Duplicates[0])))
 	case k > 0:
-		notes = append(notes, fmt.Sprintf("%s of x %s repeated, the first at %s. Every observation is used.", words.Count(k, "value"), words.Are(k), a.Text(s.Duplicates[0])))
+		notes = append(notes, fmt.Sprintf("%s of x %s repeated, the first at %s. Every observation is used.",
+			words.Count(k, "value"), words.Are(k), a.Text(s.Duplicates[0])))
 	}
 	if k := s.Source.Unsorted; k > 0 {
 		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", words.Count(k, "row"), words.Was(k)))
@@ -575,7 +596,7 @@ func distinct(x []float64) (count int) {
 	return count
 }
 
-// median of values, which are not empty: of an even number the upper of the two in the middle.
+// median returns the median of values, of which there is at least one; of an even number, the upper of the two in the middle.
 func median(values []float64) float64 {
 	sorted := slices.Clone(values)
 	slices.Sort(sorted)

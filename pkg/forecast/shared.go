@@ -19,8 +19,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/population"
 )
 
-// Shared is what the series of a panel have in common, as Share learns it: how often each structure of the automatic search describes them, and how
-// its parameters vary among them. Options.Shared makes it the prior of a series, in place of the weak priors.
+// Shared is what the series of a panel have in common, as Share learns it: how often each structure of the automatic search
+// describes them, and how its parameters vary among them. Options.Shared makes it the prior of a series.
 type Shared struct {
 	Series     int               `json:"series"` // from which it was learnt
 	Structures []SharedStructure `json:"structures"`
@@ -46,17 +46,18 @@ type Learning struct {
 }
 
 const (
-	// shareRounds is how often Share searches all series: with the weak priors, and with those that the first search told.
+	// shareRounds is how often Share searches all series: with the weak priors, and with those learnt from the first search.
 	shareRounds = 2
-	// leastShared is the posterior probability of a structure in a series from which it tells anything.
+	// leastShared is the least posterior probability of a structure in a series for that series to inform its priors.
 	leastShared = 1e-3
 )
 
-// Share learns the priors of a panel from its series (empirical Bayes). Each is searched as Fit does, without standard errors and forecasts; what
-// the structures of each search tell of their parameters, weighted by their posterior probabilities, becomes a prior for each structure
-// (population.LearnLogNormals), and all are searched once more with it. A structure of which few series tell keeps about the weak priors. Periods keep
-// theirs, and a prior of Options.Priors has precedence. Several series are searched at a time; the result does not depend on how many. Series
-// that cannot be searched tell nothing. done, unless nil, is called after each search. The error is ctx's, or that fewer than two series tell anything.
+// Share learns the priors of a panel from its series (empirical Bayes). Each is searched as by Fit, without standard errors and
+// forecasts. The likelihoods of the parameters in each search, weighted by the posterior probabilities of their structures,
+// become a prior for each structure (population.LearnLogNormals), and all series are searched once more with it. A structure that
+// few series have keeps approximately the weak priors. Periods keep theirs, and priors in Options.Priors take precedence. Several
+// series are searched at a time; the result does not depend on how many. Series that cannot be searched are ignored. done, unless
+// nil, is called after each search. The error is that of ctx, or says that fewer than two series are informative.
 func Share(ctx context.Context, panel []Learning, done func(searches, of int)) (*Shared, error) {
 	var shared *Shared
 	for round := range shareRounds {
@@ -85,7 +86,7 @@ func Share(ctx context.Context, panel []Learning, done func(searches, of int)) (
 	return shared, nil
 }
 
-// told is what a series tells of a structure.
+// told is the information of one series on a structure.
 type told struct {
 	name      string
 	weight    float64 // its posterior probability in the series
@@ -136,13 +137,13 @@ func tellShared(ctx context.Context, l Learning, shared *Shared) (all []told, er
 type shareable struct {
 	name  string
 	index []int // of the shared parameters, in the order of those of the loss
-	own   []int // their places among the parameters with priors, in the order of those
+	own   []int // their places among the parameters with priors
 	names []string
-	unit  []float64 // log of what each is counted in
+	unit  []float64 // log of the unit of each
 	weak  []gppl.LogNormal
 }
 
-// shareable returns how the model of a trial shares its parameters: all that are trained but periods and those with a given prior.
+// shareable returns how the model of a trial shares its parameters: all trained ones except periods and those with a given prior.
 func (p *policy) shareable(t *trial) shareable {
 	return p.shareableOf(t.kind, t.Trend, t.Log, t.model, p.weakBeliefs(t.kind, t.model, p.scales[t.scale]))
 }
@@ -161,8 +162,11 @@ func (p *policy) shareableOf(of candidate, trend string, log bool, m gppl.Model,
 	if ok { // the first term keeps its place
 		sorted = order[1:]
 	}
-	slices.SortStableFunc(sorted, func(i, j int) int { return strings.Compare(kernelName(terms[i]), kernelName(terms[j])) })
-	indices := append(slices.Concat(timeline.Pick(each, order)...), at) // with the noise; the shape of a likelihood keeps its weak prior
+	slices.SortStableFunc(sorted, func(i, j int) int {
+		return strings.Compare(kernelName(terms[i]), kernelName(terms[j]))
+	})
+	// With the noise; the shape of a likelihood keeps its weak prior.
+	indices := append(slices.Concat(timeline.Pick(each, order)...), at)
 	s.name = Candidate{Kernel: of.name(timeline.Pick(terms, order)), Trend: trend, Log: log, Scale: p.series.logName()}.Name()
 	places := b.places()
 	for _, i := range indices {
@@ -182,7 +186,7 @@ func (p *policy) shareableOf(of candidate, trend string, log bool, m gppl.Model,
 	return s
 }
 
-// told returns what a quadratic in the logs of all parameters with priors tells of the shared ones, the others held.
+// told reduces a quadratic in the logs of all parameters with priors to the shared ones, with the others held.
 func (s shareable) told(q population.LogQuadratic) told {
 	n := len(s.own)
 	out := told{name: s.name, params: s.names, weak: slices.Clone(s.weak)}
@@ -200,7 +204,7 @@ func (s shareable) told(q population.LogQuadratic) told {
 	return out
 }
 
-// learnShared learns from what series tell, in their order.
+// learnShared learns from the information of all series, in their order.
 func learnShared(all [][]told) *Shared {
 	s := &Shared{}
 	groups := map[string][]told{}
@@ -224,7 +228,7 @@ func learnShared(all [][]told) *Shared {
 	return s
 }
 
-// structureOf learns the priors of a structure. The weak priors of lengthscales differ with the lengths of the series: theirs is the mean.
+// structureOf learns the priors of a structure, from the mean of the weak priors, which for lengthscales differ between series.
 func structureOf(name string, of []told) SharedStructure {
 	out := SharedStructure{Name: name, Params: of[0].params, Fixed: of[0].fixed}
 	weak := make([]gppl.LogNormal, len(out.Params))
@@ -248,7 +252,8 @@ func structureOf(name string, of []told) SharedStructure {
 	return out
 }
 
-// setOdds sets the odds of the structures that the evidence weighs: their frequency, as if each and an unseen one had been seen once more, over the mean.
+// setOdds sets the odds of the structures that the evidence weighs: their frequency over the mean, as if each and an unseen one
+// had been seen once more.
 func (s *Shared) setOdds() {
 	var total, count float64
 	for _, g := range s.Structures {
@@ -267,14 +272,16 @@ func (s *Shared) setOdds() {
 
 // of returns the structure of a name; nil if there is none.
 func (s *Shared) of(name string) *SharedStructure {
-	i, ok := slices.BinarySearchFunc(s.Structures, name, func(g SharedStructure, name string) int { return strings.Compare(g.Name, name) })
+	i, ok := slices.BinarySearchFunc(s.Structures, name, func(g SharedStructure, name string) int {
+		return strings.Compare(g.Name, name)
+	})
 	if !ok {
 		return nil
 	}
 	return &s.Structures[i]
 }
 
-// share replaces weak priors of a model by those that the series of the panel share, and adds to the odds of its structure.
+// share replaces weak priors of a model by those that the series of the panel share, and sets the odds of its structure.
 func (p *policy) share(of candidate, trend string, log bool, m gppl.Model, b *beliefs) {
 	if p.options.Shared == nil {
 		return
@@ -295,7 +302,7 @@ func (p *policy) share(of candidate, trend string, log bool, m gppl.Model, b *be
 	}
 }
 
-// SharedBy returns the number of series from which the priors of the analysis were learnt; 0 if they are those of this series alone.
+// SharedBy returns the number of series from which the priors of the analysis were learnt; 0 if this series alone has them.
 func (a *Analysis) SharedBy() int {
 	if a.shared == nil {
 		return 0
@@ -303,7 +310,7 @@ func (a *Analysis) SharedBy() int {
 	return a.shared.Series
 }
 
-// check returns an error for contents that Share does not return; nil is nothing.
+// check returns an error for contents that Share does not return; nil is valid.
 func (s *Shared) check() error {
 	if s == nil {
 		return nil
@@ -324,7 +331,7 @@ func (s *Shared) check() error {
 	return nil
 }
 
-// Often returns the structures that most series have, at most count of them, without those whose share of a forecast is fixed.
+// Often returns the structures that most series have, at most count of them, without those with a fixed share of a forecast.
 func (s *Shared) Often(count int) []SharedStructure {
 	often := slices.DeleteFunc(slices.Clone(s.Structures), func(g SharedStructure) bool { return g.Fixed })
 	slices.SortStableFunc(often, func(a, b SharedStructure) int { return cmp.Compare(b.Series, a.Series) })

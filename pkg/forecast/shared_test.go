@@ -17,8 +17,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
-// shortSeries returns series of n days with a weekly season of their own and noise, as of stores whose weeks are alike in strength, and the days
-// that follow.
+// shortSeries returns series of n days with a weekly season of their own and noise, like stores whose weeks are equally strong,
+// and the days that follow.
 func shortSeries(t *testing.T, count, n, after int) (panel []forecast.Learning, later [][]float64) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(7, 1))
@@ -36,14 +36,15 @@ func shortSeries(t *testing.T, count, n, after int) (panel []forecast.Learning, 
 		if err != nil {
 			t.Fatal(err)
 		}
-		panel = append(panel, forecast.Learning{Series: s, Options: forecast.Options{Log: "never", Periods: []float64{7}, Budget: time.Millisecond}})
+		panel = append(panel, forecast.Learning{Series: s,
+			Options: forecast.Options{Log: "never", Periods: []float64{7}, Budget: time.Millisecond}})
 		later = append(later, y[n:])
 	}
 	return panel, later
 }
 
-// TestShare: short series are forecast better with the priors that they share, on average over observations that none has seen; what is learnt
-// does not depend on the number of processors, and is saved with a model.
+// TestShare: short series are forecast better with shared priors, on average over unseen observations; what is learnt does not
+// depend on the number of processors, and is saved with a model.
 func TestShare(t *testing.T) {
 	const after = 7
 	count := testsize.Of(80, 200, 400)

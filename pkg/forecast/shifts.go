@@ -16,24 +16,25 @@ import (
 type Shift struct {
 	At    float64 `json:"at"` // the first observation with it
 	Slope bool    `json:"slope,omitempty"`
-	// Scale is the prior standard deviation of its size: of a step in standard deviations of y, of a kink in these in a unit of x.
+	// Scale is the prior standard deviation of its size: of a step in standard deviations of y, of a kink in these per unit of x.
 	Scale float64 `json:"scale"`
-	// Chance is that of one as clear in a series that has none, if the shift was found; 0 if it was given.
+	// Chance, if the shift was found, is the probability of one as clear in a series without shifts; 0 if it was given.
 	Chance float64 `json:"chance,omitempty"`
 }
 
-// ShiftModes are the values of Options.Shifts: use has shifts that are found in the mean of the forecast, report leaves them to Analysis.Shifts, never
-// does not look for any, and auto is use for a series of up to 400 observations whose kernel is not named, and report otherwise.
+// ShiftModes are the values of Options.Shifts: use puts shifts that are found into the mean of the forecast, report leaves them
+// to Analysis.Shifts, and never does not look for any. auto is use for a series of up to 400 observations without named kernels,
+// and report otherwise.
 var ShiftModes = []string{shiftsAuto, ShiftsUsed, shiftsReported, "never"}
 
-// ShiftsUsed is the mode in which a forecast has the shifts that are found, shiftsReported that in which it has not.
+// ShiftsUsed is the mode in which a forecast includes the shifts that are found, shiftsReported that in which it does not.
 const shiftsAuto, ShiftsUsed, shiftsReported = "auto", "use", "report"
 
-// cheapShifts is the number of observations up to which learning anew with shifts is cheap (BenchmarkFitShifts): auto then has them in the
-// forecast, and the search for them trains more models.
+// cheapShifts is the number of observations up to which learning anew with shifts is cheap (BenchmarkFitShifts): auto then
+// includes them in the forecast, and the search for them trains more models.
 const cheapShifts = 400
 
-// shiftMode is the mode of the analysis, not auto; never, if it was read from a file.
+// shiftMode is the mode of the analysis after resolving auto; never if it was read from a file.
 func (a *Analysis) shiftMode() string {
 	switch {
 	case a.options == nil:
@@ -48,21 +49,22 @@ func (a *Analysis) shiftMode() string {
 
 const (
 	shiftPrefix = "change: " // of the columns of the mean, before the names
-	// changeScale is the prior standard deviation of a step, in standard deviations of y, and of what a kink adds over half of the range.
+	// shiftScale is the prior standard deviation of a step, in standard deviations of y, and of a kink over half the range.
 	shiftScale = 2
 )
 
-// errShift says that a time is none at which a series can have a shift.
+// errShift says that a series cannot have a shift at a time.
 var errShift = errors.New("not within the observations")
 
-// Shifted returns the series with a change of level at each x, or at the first observation behind it. It is an error if there is
-// none on either side.
+// Shifted returns the series with a change of level at each x, or at the first observation after it. It is an error if there are
+// no observations on either side.
 func (s *Series) Shifted(at ...float64) (*Series, error) {
 	var shifts []Shift
 	for _, x := range at {
 		i, _ := slices.BinarySearch(s.X, x)
 		if i == 0 || i == len(s.X) {
-			return nil, fmt.Errorf("forecast: a change of level at %s is %w, from %s to %s", s.Axis.Text(x), errShift, s.Axis.Text(s.X[0]), s.Axis.Text(s.X[len(s.X)-1]))
+			return nil, fmt.Errorf("forecast: a change of level at %s is %w, from %s to %s",
+				s.Axis.Text(x), errShift, s.Axis.Text(s.X[0]), s.Axis.Text(s.X[len(s.X)-1]))
 		}
 		if c := (Shift{At: s.X[i], Scale: shiftScale}); !slices.Contains(shifts, c) {
 			shifts = append(shifts, c)
@@ -78,7 +80,7 @@ func (s *Series) withShifts(shifts []Shift) *Series {
 	return &out
 }
 
-// givenShifts returns those that were given, not found, and that the observations show: those with some on either side.
+// givenShifts returns those that were given, not found, and that have observations on both sides.
 func (s *Series) givenShifts(shifts []Shift) (given []Shift) {
 	for _, c := range shifts {
 		if c.Chance == 0 && c.At > s.X[0] && c.At <= s.X[len(s.X)-1] {
@@ -122,7 +124,8 @@ func (s *Series) withShiftColumns(in gppl.Inputs, x []float64) gppl.Inputs {
 // shiftsName is the column of shifts among the components of a mean.
 const shiftsName = "changes"
 
-// effectColumns returns what each column of a mean is part of: the name of a holiday, or shiftsName; "" for the trend and regressors.
+// effectColumns returns the part of the forecast to which each column of a mean belongs: the name of a holiday, or shiftsName; ""
+// for the trend and regressors.
 func (s *Series) effectColumns(m gppl.Mean) []string {
 	out := make([]string, len(m.Columns()))
 	for j, c := range m.Columns() {
@@ -141,7 +144,8 @@ func isShift(column string) bool { return strings.HasPrefix(column, shiftPrefix)
 // checkShifts returns an error for shifts that no series can have.
 func checkShifts(shifts []Shift) error {
 	for i, c := range shifts {
-		if !(math.Abs(c.At) <= largest) || !(c.Scale > 0 && c.Scale <= largest) || !(c.Chance >= 0 && c.Chance <= 1) || slices.ContainsFunc(shifts[:i], func(o Shift) bool { return o.At == c.At && o.Slope == c.Slope }) {
+		if !(math.Abs(c.At) <= largest) || !(c.Scale > 0 && c.Scale <= largest) || !(c.Chance >= 0 && c.Chance <= 1) ||
+			slices.ContainsFunc(shifts[:i], func(o Shift) bool { return o.At == c.At && o.Slope == c.Slope }) {
 			return fmt.Errorf("the change at %v is incomplete", c.At)
 		}
 	}
@@ -153,22 +157,22 @@ type ShiftSize struct {
 	Kind string  `json:"kind"` // level or slope
 	X    float64 `json:"x"`
 	When string  `json:"when"`
-	// Size is that of the shift, in the unit of y, or of y in a unit of x; of a model of log y it is that of log y.
+	// Size is that of the shift, in the unit of y or, for a slope, in that per unit of x; in a model of log y it is that of log y.
 	Size   float64 `json:"size"`
 	StdErr float64 `json:"std_err"` // given the kernel's parameters and the noise
 	Log    bool    `json:"log,omitempty"`
-	// InY, of a change of the level of log y, is what it adds to the median of 24 observations before it.
+	// InY, for a change of the level of log y, is what it adds to the median of the 24 observations before it.
 	InY float64 `json:"size_in_y,omitempty"`
-	// Chance is the probability of a shift as clear somewhere in a series that has none, about; 0 where it was given.
+	// Chance is approximately the probability of a shift as clear somewhere in a series without shifts; 0 if it was given.
 	Chance float64 `json:"chance,omitempty"`
-	// Used says that the forecast has it.
+	// Used says that the forecast includes it.
 	Used bool `json:"used"`
 }
 
-// Shifts returns the shifts in the mean of the best model with their sizes, by time, and in the mode "report" those that it finds (findShifts has the
-// test). It is an error if they could not be looked for, or have no sizes.
+// Shifts returns the shifts in the mean of the best model with their sizes, by time, and in the mode "report" those that it finds
+// (findShifts describes the test). It is an error if the search failed, or if they have no sizes.
 //
-// They are looked for once. The caller must not change what is returned.
+// They are computed once. The caller must not change the result.
 func (a *Analysis) Shifts(ctx context.Context) ([]ShiftSize, error) {
 	if a.missed != nil {
 		return nil, a.missed
@@ -176,7 +180,7 @@ func (a *Analysis) Shifts(ctx context.Context) ([]ShiftSize, error) {
 	return a.shifts.get(nil, func() ([]ShiftSize, error) { return a.sizedShifts(ctx) })
 }
 
-// sizedShifts returns what Shifts does.
+// sizedShifts computes the result of Shifts.
 func (a *Analysis) sizedShifts(ctx context.Context) (all []ShiftSize, err error) {
 	switch {
 	case a.shiftMode() == shiftsReported && a.Untried > 0:

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// fewestScanned and mostScanned bound the observations, the latest, in which shifts are looked for: fewer do not tell a shift from a walk,
-	// and more take seconds.
+	// fewestScanned and mostScanned bound the latest observations in which shifts are looked for: fewer cannot tell a shift from a
+	// walk, and more take seconds.
 	fewestScanned, mostScanned = 30, 1000
-	// beside is the number of observations at either end within which nothing is a shift: a few that are far off may also be outliers.
+	// beside is the number of observations at either end without shifts: a few that are far off may also be outliers.
 	beside = 6
 	// mostShifts is the largest number of shifts that are looked for.
 	mostShifts = 6
-	// shiftChance is the chance of a shift as clear somewhere in a series that has none, below which it is one.
+	// shiftChance is the probability of a shift as clear somewhere in a series without shifts, below which one is accepted.
 	shiftChance = 0.005
 )
 
@@ -28,7 +28,7 @@ const (
 type shiftSearch struct {
 	ctx  context.Context
 	a    *Analysis // of all observations, or without outliers, which may hide shifts
-	n    int       // the observations
+	n    int       // number of observations
 	tail []float64 // the innovations with the outliers, if there are any
 }
 
@@ -39,17 +39,19 @@ type shifted struct {
 	value  float64 // NaN before the model is trained on the scanned observations
 }
 
-// findShifts looks for changes of level and of slope of the mean among the latest observations that the best model was learnt from, 1000 at
-// most. With A the covariance of the observations under the model and c a step or a kink at one of them, the score of a shift there is
+// findShifts looks for changes of level and of slope of the mean among the latest observations that the best model was learnt
+// from, at most 1000. With A the covariance of the observations under the model and c a step or a kink at one of them, the score
+// of a shift there is
 //
 //	(cᵀPz)²/cᵀPc,   P = A⁻¹ without what a change of single observations at that place explains,
 //
-// the improvement of −2 log likelihood by it (de Jong and Penzer 1998, Diagnosing shocks in time series). The model is trained anew with the
-// best, and it is a shift if the chance of one as clear, by the improvement of the trained likelihood and by its score, is below 0.5 %: the
-// sum over all places and both kinds of the chance that white innovations make such a score. These have Student's t distribution with the
-// degrees of freedom that the innovations show, so that a single large one of many is no shift. Then the next is looked for. It takes ⅔n³
-// flops for each, and returns none where the model has no dense factor, of fewer than 30 observations, and of counts. Shifts in the mean of
-// the model are among them, with Used set. Where none is found, outliers are left out, unless they are more than 5 %, and count in the tails.
+// the improvement of −2 log likelihood by it (de Jong and Penzer 1998, Diagnosing shocks in time series). The model is trained
+// anew with the best shift, which is accepted if the chance of one as clear is below 0.5 %, both by the improvement of the
+// trained likelihood and by its score: the sum, over all places and both kinds, of the chance that white innovations give such a
+// score. The innovations have Student's t distribution with the degrees of freedom that they show, so that a single large one of
+// many is no shift. Then the search continues with the next shift. Each takes ⅔n³ flops. There are none if the model has no
+// dense factor, for fewer than 30 observations, and for counts. Shifts that are already in the mean of the model are among them,
+// with Used set. If none is found, outliers are left out, unless they are more than 5 %, but still count for the tails.
 func (a *Analysis) findShifts(ctx context.Context) ([]ShiftSize, error) {
 	search, best, err := a.searchShifts(ctx)
 	if err != nil || len(best.shifts) == 0 {
@@ -59,7 +61,7 @@ func (a *Analysis) findShifts(ctx context.Context) ([]ShiftSize, error) {
 	return withoutSpikes(sizes, a.Series.X), err
 }
 
-// withoutSpikes leaves out pairs of changes of level in opposite directions with one of the observations between them: that one is an outlier.
+// withoutSpikes drops pairs of opposite changes of level with a single observation between them, which is an outlier.
 func withoutSpikes(all []ShiftSize, x []float64) (left []ShiftSize) {
 	for _, s := range all {
 		if k := len(left) - 1; k >= 0 && s.Kind == "level" && left[k].Kind == "level" && s.Size*left[k].Size < 0 {
@@ -74,11 +76,12 @@ func withoutSpikes(all []ShiftSize, x []float64) (left []ShiftSize) {
 	return left
 }
 
-// searchShifts returns the best model with the shifts that are found: among all observations or, where there are none, without the outliers.
+// searchShifts returns the best model with the shifts found among all observations or, if there are none, without the outliers.
 func (a *Analysis) searchShifts(ctx context.Context) (search shiftSearch, best shifted, err error) {
 	n := min(len(a.Series.X), a.TrainedOn(), mostScanned)
 	search = shiftSearch{ctx: ctx, a: a, n: n}
-	unfinished := a.Projections > 0 || a.Result.Status == gppl.Limited // a named kernel that is not at its optimum takes for a shift what it would follow there
+	// A named kernel that is not at its optimum takes for a shift what it would follow there.
+	unfinished := a.Projections > 0 || a.Result.Status == gppl.Limited
 	if n < fewestScanned || a.Series.Counting != nil || a.Chosen == ByBIC && unfinished {
 		return search, best, nil
 	}
@@ -96,8 +99,8 @@ func (a *Analysis) searchShifts(ctx context.Context) (search shiftSearch, best s
 	return without, more, nil
 }
 
-// all returns the model with the shifts that are found, one after the other. Of many observations it is first that of all of them, trained on
-// the scanned ones only where it sees something.
+// all returns the model with the shifts that are found one after the other. With many observations it starts from the model of
+// all of them, and trains it on the scanned ones only if that finds something.
 func (search shiftSearch) all() (best shifted, err error) {
 	best = shifted{search.a.Series.Shifts, search.a.Result.Model, math.NaN()}
 	if search.n <= cheapShifts {
@@ -118,7 +121,7 @@ func (search shiftSearch) all() (best shifted, err error) {
 	return best, nil
 }
 
-// leaveOutliers leaves out the outliers among the scanned observations, if there are some, unless they are many or have weights.
+// leaveOutliers drops the outliers among the scanned observations, unless they are many or the observations have weights.
 func (search *shiftSearch) leaveOutliers() (some bool, err error) {
 	const few = 0.05 // of the observations
 	a := search.a
@@ -152,15 +155,17 @@ func (search *shiftSearch) leaveOutliers() (some bool, err error) {
 	return true, nil
 }
 
-// extent is that of the scanned observations.
+// extent is the extent of the scanned observations.
 func (search shiftSearch) extent() extent {
 	x := search.a.Series.X
 	return extent{search.a.Series.Step, x[len(x)-1] - x[len(x)-search.n]}
 }
 
-// withFound returns the analysis with the shifts that it shows, learnt anew with these in the mean; itself if there are none, or where they
-// cannot be looked for, which it keeps as missed.
-func (a *Analysis) withFound(ctx context.Context, fit func(context.Context, *Series, Options) (*Analysis, error)) (*Analysis, error) {
+// withFound returns the analysis learnt anew with the found shifts in its mean; itself if there are none or the search fails,
+// which it keeps as missed.
+func (a *Analysis) withFound(
+	ctx context.Context, fit func(context.Context, *Series, Options) (*Analysis, error),
+) (*Analysis, error) {
 	_, best, err := a.searchShifts(ctx)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("forecast: looking for changes: %w", ctx.Err())
@@ -184,8 +189,8 @@ func (search shiftSearch) with(shifts []Shift) (*Analysis, yScale, error) {
 	return &b, v, err
 }
 
-// trained returns the likeliest model with shifts, by its evidence: with the terms of another, from whose parameters training begins, and,
-// if fewer is set, in a short series with one less or without a trend, for a shift may be what these described.
+// trained returns the likeliest model with shifts, by its evidence. Training begins at the parameters of another model and keeps
+// its terms; if fewer is set, in a short series it also tries one term less and no trend, which may have described the shift.
 func (search shiftSearch) trained(shifts []Shift, from gppl.Model, fewer bool) (best shifted, err error) {
 	_, v, err := search.with(shifts)
 	if err != nil {
@@ -215,10 +220,10 @@ func (search shiftSearch) trained(shifts []Shift, from gppl.Model, fewer bool) (
 	return best, nil
 }
 
-// simpler returns models with one term less, noise if there is no other, and with a smoother one in its place.
+// simpler returns models with one term less (noise if there is no other), and with a smoother term in its place.
 func (search shiftSearch) simpler(m gppl.Model, e extent) (all []gppl.Model) {
 	terms := termsOf(m.Kernel)
-	first := 0 // of the terms that may go
+	first := 0 // of the removable terms
 	if of, ok := search.a.Candidates[0].kind.(walker); ok && of.lasts() {
 		first = 1
 	}
@@ -237,7 +242,7 @@ func (search shiftSearch) simpler(m gppl.Model, e extent) (all []gppl.Model) {
 	return all
 }
 
-// modelOfTerms returns a model of terms, noise alone without any, with the fixed periods of another.
+// modelOfTerms returns a model of terms, or of noise alone if there are none, with the fixed periods of another model.
 func modelOfTerms(terms []gppl.Kernel, other gppl.Model) gppl.Model {
 	if len(terms) == 0 {
 		terms = []gppl.Kernel{whiteTerm}
@@ -274,7 +279,8 @@ func (search shiftSearch) trainOne(v yScale, m gppl.Model, trend string) (c shif
 		priors.chosen = 0
 	}
 	const evaluations = 60
-	r, _, err := trainWithPriors(search.ctx, v, m, priors, e.span, gppl.Settings{GradientTolerance: searchGradient, MaxEvaluations: evaluations, NoStandardErrors: true})
+	r, _, err := trainWithPriors(search.ctx, v, m, priors, e.span,
+		gppl.Settings{GradientTolerance: searchGradient, MaxEvaluations: evaluations, NoStandardErrors: true})
 	if err != nil {
 		return c, err
 	}
@@ -286,7 +292,7 @@ func (search shiftSearch) trainOne(v yScale, m gppl.Model, trend string) (c shif
 	return shifted{model: r.Model, value: found.nats}, err
 }
 
-// factor returns that of the model with some shifts in its mean.
+// factor returns the factor of the model with some shifts in its mean.
 func (search shiftSearch) factor(shifts []Shift, m gppl.Model) (*factor, error) {
 	b, v, err := search.with(shifts)
 	if err != nil {
@@ -296,7 +302,7 @@ func (search shiftSearch) factor(shifts []Shift, m gppl.Model) (*factor, error) 
 	return b.newFactor(m, v.data, search.n)
 }
 
-// withoutShifts returns a mean whose columns of shifts are those given alone.
+// withoutShifts returns a mean with no columns of shifts but the given ones.
 func withoutShifts(m gppl.Mean, but []Shift) gppl.Mean {
 	of, ok := m.(gppl.GaussianBeta)
 	if !ok {
@@ -321,8 +327,8 @@ func withoutShifts(m gppl.Mean, but []Shift) gppl.Mean {
 	return gppl.GaussianBeta{Of: gppl.AddMeans(parts...), Variances: variances}
 }
 
-// next returns the model with one shift more; nil if there is none. Of few observations it tries two: the clearest to the model, and to one of
-// seasons and noise alone, for a model that was learnt without the shift may describe it.
+// next returns the model with one more shift; nil if there is none. With few observations it tries two shifts: the clearest under
+// the model, and under one of seasons and noise alone, since a model that was learnt without the shift may describe it.
 func (search shiftSearch) next(from shifted) (best *shifted, err error) {
 	nulls := []gppl.Model{from.model}
 	if search.n <= cheapShifts && search.a.Chosen == ByEvidence {
@@ -363,13 +369,13 @@ func (search shiftSearch) next(from shifted) (best *shifted, err error) {
 	return best, nil
 }
 
-// seasonsAlone returns the model of the terms with periods and noise; ok is false where it has no other.
+// seasonsAlone returns the model of the terms with periods and noise; ok is false if there are no other terms.
 func (search shiftSearch) seasonsAlone(m gppl.Model) (seasons gppl.Model, ok bool) {
 	terms := slices.DeleteFunc(termsOf(m.Kernel), func(t gppl.Kernel) bool { return !hasPeriod(t) })
 	return modelOfTerms(terms, m), len(terms) < len(termsOf(m.Kernel)) && m.Kernel != gppl.Kernel(whiteTerm)
 }
 
-// judge trains the model with a shift more, at the place where the model with it sees it, and returns the chance that it is none.
+// judge trains the model with one more shift, at the place where this finds it, and returns the chance of one as clear.
 func (search shiftSearch) judge(from shifted, c Shift) (to *shifted, chance float64, err error) {
 	const rounds = 2
 	for range rounds {
@@ -396,9 +402,9 @@ func (search shiftSearch) judge(from shifted, c Shift) (to *shifted, chance floa
 	return nil, 1, nil
 }
 
-// promising is the score from which a model with the shift is trained. A model that was learnt without it may have described it so well that
-// the score is low, and training is cheap for few observations. For more it is part of the score that a shift needs: a normal score above z
-// somewhere among n places of two kinds has a chance of at most 2n·exp(−z²/2).
+// promising is the least score at which a model with the shift is trained. A model that was learnt without the shift may describe
+// it so well that the score is low, and training is cheap for few observations. For more it is a part of the score that a shift
+// needs: the chance of a normal score above z somewhere among n places of two kinds is at most 2n·exp(−z²/2).
 func (search shiftSearch) promising() float64 {
 	if search.n <= cheapShifts {
 		return 5

@@ -74,7 +74,8 @@ func unchanged(kind string, n int, rng *rand.Rand) []float64 {
 // found returns the changes that a fit of values at 0, 1, … finds.
 func found(t *testing.T, y []float64) []ShiftSize {
 	t.Helper()
-	shifts, err := automatic(t, steps(t, len(y), 0, func(i int) float64 { return y[i] }), Options{Log: "never", Shifts: shiftsReported}).Shifts(context.Background())
+	shifts, err := automatic(t, steps(t, len(y), 0, func(i int) float64 { return y[i] }),
+		Options{Log: "never", Shifts: shiftsReported}).Shifts(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +85,8 @@ func found(t *testing.T, y []float64) []ShiftSize {
 // TestNoShifts: a change is seen in at most 2 % of the series that have none.
 func TestNoShifts(t *testing.T) {
 	alarms, all := 0, 0
-	for n, series := range map[int]int{100: testsize.Of(4, 12, 100), 300: testsize.Of(1, 3, 60), 1000: testsize.Of(0, 0, 10), 3000: testsize.Of(0, 0, 5)} {
+	for n, series := range map[int]int{100: testsize.Of(4, 12, 100), 300: testsize.Of(1, 3, 60), 1000: testsize.Of(0, 0, 10),
+		3000: testsize.Of(0, 0, 5)} {
 		for _, kind := range unchanging {
 			for seed := range uint64(series) {
 				all++
@@ -101,12 +103,15 @@ func TestNoShifts(t *testing.T) {
 	}
 }
 
-// TestNile: the flow of the Nile at Aswan fell when its first dam was begun, as is known of these data (Cobb 1978); with the change in the mean, nothing
-// is left of the trend that would describe it too.
+// TestNile: the flow of the Nile at Aswan fell when its first dam was begun (Cobb 1978); with the change in the mean, nothing is
+// left of the trend that would also describe it.
 func TestNile(t *testing.T) {
-	flow := []float64{1120, 1160, 963, 1210, 1160, 1160, 813, 1230, 1370, 1140, 995, 935, 1110, 994, 1020, 960, 1180, 799, 958, 1140, 1100, 1210, 1150, 1250, 1260,
-		1220, 1030, 1100, 774, 840, 874, 694, 940, 833, 701, 916, 692, 1020, 1050, 969, 831, 726, 456, 824, 702, 1120, 1100, 832, 764, 821, 768, 845, 864, 862, 698,
-		845, 744, 796, 1040, 759, 781, 865, 845, 944, 984, 897, 822, 1010, 771, 676, 649, 846, 812, 742, 801, 1040, 860, 874, 848, 890, 744, 749, 838, 1050, 918, 986,
+	flow := []float64{1120, 1160, 963, 1210, 1160, 1160, 813, 1230, 1370, 1140, 995, 935, 1110, 994, 1020, 960, 1180, 799, 958, 1140,
+		1100, 1210, 1150, 1250, 1260,
+		1220, 1030, 1100, 774, 840, 874, 694, 940, 833, 701, 916, 692, 1020, 1050, 969, 831, 726, 456, 824, 702, 1120, 1100, 832, 764,
+		821, 768, 845, 864, 862, 698,
+		845, 744, 796, 1040, 759, 781, 865, 845, 944, 984, 897, 822, 1010, 771, 676, 649, 846, 812, 742, 801, 1040, 860, 874, 848, 890,
+		744, 749, 838, 1050, 918, 986,
 		797, 923, 975, 815, 1020, 906, 901, 1170, 912, 746, 919, 718, 714, 740}
 	shifts := found(t, flow) // from 1871 on
 	if len(shifts) != 1 || shifts[0].X != 1899-1871 || shifts[0].Kind != "level" || math.Abs(shifts[0].Size+243) > 20 {
@@ -123,7 +128,8 @@ func TestShiftsFound(t *testing.T) {
 		size         float64 // of the step, or of the kink at the end
 		near         float64
 		least        float64 // share that is found
-	}{{"noise", "level", 100, 4, 2, 0.7}, {"noise", "level", 300, 4, 2, 0.9}, {"SE", "level", 300, 1.2, 2, 0.4}, {"noise", "slope", 300, 30, 20, 0.7}} {
+	}{{"noise", "level", 100, 4, 2, 0.7}, {"noise", "level", 300, 4, 2, 0.9}, {"SE", "level", 300, 1.2, 2, 0.4},
+		{"noise", "slope", 300, 30, 20, 0.7}} {
 		hits := 0
 		for seed := range uint64(series) {
 			rng := rand.New(rand.NewPCG(seed, 9))
@@ -154,7 +160,7 @@ func TestShiftsFound(t *testing.T) {
 	}
 }
 
-// TestShiftsUsed: a forecast has the changes that are found or given, in its components, in a file, and at origins that know of them.
+// TestShiftsUsed: a forecast has the found or given changes, in its components, in a file, and at origins that know of them.
 func TestShiftsUsed(t *testing.T) {
 	const n, at, size = 150, 90, 12
 	s := steps(t, n, 1, func(i int) float64 {
@@ -167,7 +173,8 @@ func TestShiftsUsed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, a := range map[string]*Analysis{"found": automatic(t, s, Options{}), "given": automatic(t, given, Options{Shifts: "never"}), "named": automatic(t, given, Options{Kernels: []string{"SE"}})} {
+	for name, a := range map[string]*Analysis{"found": automatic(t, s, Options{}),
+		"given": automatic(t, given, Options{Shifts: "never"}), "named": automatic(t, given, Options{Kernels: []string{"SE"}})} {
 		shifts, err := a.Shifts(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -210,8 +217,8 @@ func TestShiftsUsed(t *testing.T) {
 	}
 }
 
-// TestShiftsAuto: auto has changes in forecasts of up to 400 observations, reports them in longer series and of named kernels, and origins have
-// the mode of the whole series.
+// TestShiftsAuto: auto has changes in forecasts of up to 400 observations, reports them in longer series and for named kernels,
+// and origins have the mode of the whole series.
 func TestShiftsAuto(t *testing.T) {
 	series := func(n int) *Series {
 		return steps(t, n, 1, func(i int) float64 {
@@ -226,7 +233,8 @@ func TestShiftsAuto(t *testing.T) {
 		o    Options
 		used bool
 	}{
-		{150, Options{}, true}, {150, Options{Shifts: "auto"}, true}, {cheapShifts + 1, Options{}, false}, {cheapShifts + 1, Options{Shifts: ShiftsUsed}, true},
+		{150, Options{}, true}, {150, Options{Shifts: "auto"}, true}, {cheapShifts + 1, Options{}, false},
+		{cheapShifts + 1, Options{Shifts: ShiftsUsed}, true},
 		{150, Options{Kernels: []string{"SE"}}, false}, {150, Options{Shifts: shiftsReported}, false},
 	} {
 		c.o.Log = "never"
@@ -259,12 +267,13 @@ func TestShiftsMissed(t *testing.T) {
 	}
 }
 
-// TestShiftsTrainLate: of many observations the scan comes first, and a model is trained on the latest only where it sees something.
+// TestShiftsTrainLate: with many observations the scan comes first; a model is trained on the latest only if it finds something.
 func TestShiftsTrainLate(t *testing.T) {
 	const n = cheapShifts + 100
 	for _, step := range []float64{0, 9} {
 		y := unchanged("noise", n, rand.New(rand.NewPCG(3, 3)))
-		a := must.Get(Fit(t.Context(), steps(t, n, 0, func(i int) float64 { return y[i] + step*float64(i/(n/2)) }), Options{Log: "never"}))(t)
+		a := must.Get(Fit(t.Context(), steps(t, n, 0, func(i int) float64 { return y[i] + step*float64(i/(n/2)) }),
+			Options{Log: "never"}))(t)
 		_, best, err := a.searchShifts(t.Context())
 		if err != nil || math.IsNaN(best.value) != (step == 0) || len(best.shifts) != map[bool]int{true: 1}[step > 0] {
 			t.Errorf("step %g: %v, the value is %v, %v", step, best.shifts, best.value, err)
@@ -272,7 +281,7 @@ func TestShiftsTrainLate(t *testing.T) {
 	}
 }
 
-// BenchmarkFitShifts is the automatic fit with changes in the forecast, reported and not looked for, of series without a change and with one.
+// BenchmarkFitShifts is the automatic fit with changes used, reported and not looked for, in series without and with a change.
 func BenchmarkFitShifts(b *testing.B) {
 	for _, n := range []int{100, 400, 1000, 2000} {
 		for name, step := range map[string]float64{"none": 0, "step": 5} {
@@ -298,8 +307,8 @@ func BenchmarkFitShifts(b *testing.B) {
 	}
 }
 
-// TestOutliers: single observations that are far off are listed with their probabilities, and are no changes of level. With Student-t noise they
-// are those that count for less.
+// TestOutliers: single observations that are far off are listed with their probabilities, and are not changes of level. With
+// Student-t noise they are those that count for less.
 func TestOutliers(t *testing.T) {
 	far := map[int]bool{40: true, 70: true}
 	s := steps(t, 120, 1, func(i int) float64 {

@@ -7,8 +7,9 @@ import (
 	"github.com/projected-likelihood/gppl/internal/must"
 )
 
-// TestShortBands: bands beyond a short series are wider than the models' own by √(1 + (11/n)²), with what the past shows beside; those of named
-// kernels, and within the series, are the models' own. (A mixture is a little narrower: its means differ by as much as before.)
+// TestShortBands: bands beyond a short series are wider than the models' own by √(1 + (11/n)²), times what the past shows;
+// those of named kernels, and within the series, are the models' own. (A mixture is a little narrower: its means differ by as
+// much as before.)
 func TestShortBands(t *testing.T) {
 	n := 20
 	s := &Series{Axis: Axis{Name: "t"}, YName: "y", Step: 1}
@@ -26,7 +27,8 @@ func TestShortBands(t *testing.T) {
 		wide, within := ahead(float64(n)+3), ahead(3.5)
 		a.Widen = 1
 		if got := math.Sqrt(wide / ahead(float64(n)+3)); math.Abs(got-want) > 0.1*(want-1)+1e-12 || ahead(3.5) != within {
-			t.Errorf("kernels %q: bands are %v times as wide, want %v; within the series the variance is %v and %v", kernels, got, want, within, ahead(3.5))
+			t.Errorf("kernels %q: bands are %v times as wide, want %v; within the series the variance is %v and %v",
+				kernels, got, want, within, ahead(3.5))
 		}
 		if a.Calibrate(&Trust{Widen: 1.5}); math.Abs(a.Widen-1.5*want) > 1e-15 {
 			t.Errorf("kernels %q: calibrated to %v, want %v", kernels, a.Widen, 1.5*want)

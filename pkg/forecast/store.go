@@ -24,19 +24,19 @@ var ErrModelAlone = errors.New("this is a model alone, without observations")
 const (
 	format  = "gppl analysis"
 	version = 2
-	// whole is the version before, whose models have the standardisation of the whole series, whatever they were trained on.
+	// whole is the previous version, whose models have the standardisation of the whole series, whatever they were trained on.
 	whole = 1
 )
 
-// stored is an analysis in a file. It contains the observations, so that it predicts without the csv file, and the name and checksum of
-// that file, so that its origin is known.
+// stored is an analysis in a file. It contains the observations, so that it predicts without the csv file, and the name and
+// checksum of that file, so that its origin is known.
 type stored struct {
 	sealed.Header
 	storedSeries
 	Candidates  []Candidate   `json:"candidates"`
 	Projections int           `json:"projections,omitempty"`
 	Result      *store.Result `json:"result"`
-	// The number of observations, the latest, on which the models were trained. Those of the automatic policy have their standardisation.
+	// The number of latest observations on which the models were trained. Those of the automatic policy have their standardisation.
 	Trained int `json:"trained_on,omitempty"`
 	// Fields of the automatic policy; older files lack them.
 	Log     bool           `json:"log,omitempty"`
@@ -49,7 +49,7 @@ type stored struct {
 	// Periods that were given; older files lack them.
 	Periods []float64 `json:"periods,omitempty"`
 	Shared  *Shared   `json:"shared,omitempty"` // priors learnt from a panel
-	// What a series has besides; older files lack it.
+	// Optional parts of a series; older files lack them.
 	Known    *Known    `json:"regressors,omitempty"`
 	Holidays *Holidays `json:"holidays,omitempty"`
 	Shifts   []Shift   `json:"changes,omitempty"` // of the mean
@@ -61,7 +61,7 @@ type stored struct {
 	Added []Addition `json:"added,omitempty"`
 }
 
-// storedSeries is what every series has, in a file of its model. Older files lack the errors.
+// storedSeries is the part of a series that every file has. Older files lack the errors.
 type storedSeries struct {
 	Source    Source    `json:"source"`
 	Axis      Axis      `json:"axis"`
@@ -99,8 +99,8 @@ type storedMember struct {
 // Save writes the analysis to a file, whole or not at all.
 func (a *Analysis) Save(path string) error { return atomicfile.Write(path, a.Encode) }
 
-// Encode writes the analysis as Load reads it, with a checksum. The observations are written piece by piece: as one text they would take
-// several times the memory of the series.
+// Encode writes the analysis as Load reads it, with a checksum. The observations are written piece by piece: a single text would
+// take several times the memory of the series.
 func (a *Analysis) Encode(w io.Writer) error {
 	s := a.Series
 	var members []storedMember
@@ -118,8 +118,9 @@ func (a *Analysis) Encode(w io.Writer) error {
 	b, err := json.Marshal(stored{
 		Header: sealed.Header{Format: format, Version: version}, storedSeries: series,
 		Candidates: a.Candidates, Projections: a.Projections, Result: &store.Result{Result: a.Result}, Trained: a.trained,
-		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort, Priors: store.Priors(a.given), Periods: a.seasons, Shared: a.shared,
-		Known: s.Known, Holidays: s.Holidays, Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
+		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort,
+		Priors: store.Priors(a.given), Periods: a.seasons, Shared: a.shared, Known: s.Known, Holidays: s.Holidays,
+		Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
 	})
 	if err == nil {
 		err = writeStored(sealed.NewWriter(w), b, s.X, s.Y)
@@ -175,7 +176,7 @@ func writeNumbers(w io.Writer, all []float64) error {
 // Load reads what Save wrote, and checks it.
 func Load(path string) (*Analysis, error) { return LoadWithin(path, math.Inf(1)) }
 
-// LoadWithin is Load that takes no more bytes of memory, by forecast: else the error is a [*gppl.MemoryError].
+// LoadWithin is Load with a limit on its predicted memory, in bytes: beyond it the error is a [*gppl.MemoryError].
 func LoadWithin(path string, memory float64) (*Analysis, error) {
 	b, err := readStored(path, memory)
 	if err != nil {
@@ -188,11 +189,12 @@ func LoadWithin(path string, memory float64) (*Analysis, error) {
 	return a, nil
 }
 
-// readStored reads a file that a model was saved in, if that takes no more bytes of memory, by forecast.
+// readStored reads a file that a model was saved in, if the predicted memory is within the limit.
 func readStored(path string, memory float64) ([]byte, error) {
 	b, err := atomicfile.ReadWithin(path, "{", int64(min((memory-programSize)/loadFactor, 1<<62)))
 	if large := (*atomicfile.LargeError)(nil); errors.As(err, &large) {
-		return nil, &gppl.MemoryError{What: "the model " + path, Needed: programSize + loadFactor*float64(large.Bytes), Limit: memory}
+		return nil, &gppl.MemoryError{What: "the model " + path,
+			Needed: programSize + loadFactor*float64(large.Bytes), Limit: memory}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("forecast: load: %w", err)
@@ -246,7 +248,11 @@ func decode(b []byte) (*Analysis, error) {
 		}
 	}
 	s.spacing()
-	a := &Analysis{Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result.Result, trained: j.Trained, Log: j.Log, Widen: j.Widen, Effort: j.Effort, given: store.ParamPriors(j.Priors), shared: j.Shared, seasons: j.Periods, computed: new(computed)}
+	a := &Analysis{
+		Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result.Result, trained: j.Trained, Log: j.Log,
+		Widen: j.Widen, Effort: j.Effort, given: store.ParamPriors(j.Priors), shared: j.Shared, seasons: j.Periods,
+		computed: new(computed),
+	}
 	if j.Weak {
 		a.Chosen = ByEvidence
 	}
@@ -275,7 +281,8 @@ func decode(b []byte) (*Analysis, error) {
 
 // check returns an error for contents that no analysis can have.
 func (j *stored) check() error {
-	if err := cmp.Or(j.storedSeries.check(), j.Known.check(), j.Holidays.check(j.Axis), checkShifts(j.Shifts), j.Bounds.checkAll(j.Y), j.Shared.check()); err != nil {
+	if err := cmp.Or(j.storedSeries.check(), j.Known.check(), j.Holidays.check(j.Axis), checkShifts(j.Shifts),
+		j.Bounds.checkAll(j.Y), j.Shared.check()); err != nil {
 		return err
 	}
 	for _, p := range j.Periods {
@@ -320,7 +327,7 @@ func (j *stored) check() error {
 	return nil
 }
 
-// check returns an error for what no series can have.
+// check returns an error for contents that no series can have.
 func (o storedSeries) check() error {
 	x, y := o.X, o.Y
 	if len(x) != len(y) {

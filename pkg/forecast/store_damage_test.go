@@ -110,7 +110,8 @@ func TestEncodePieces(t *testing.T) {
 		for i := range x {
 			x[i], y[i] = float64(i)+1e-9, math.Sin(float64(i))*math.Pow(10, float64(i%40-20))
 		}
-		whole := stored{Header: sealed.Header{Format: format, Version: version}, storedSeries: storedSeries{Source: Source{File: `a "x":[],"y":[] b`}, X: x, Y: y}}
+		whole := stored{Header: sealed.Header{Format: format, Version: version},
+			storedSeries: storedSeries{Source: Source{File: `a "x":[],"y":[] b`}, X: x, Y: y}}
 		want, err := json.Marshal(whole)
 		if err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// guessed says that all numbers may be a thousand times as large; "" if they may not.
+// guessed returns the remark that all numbers may be a thousand times as large; "" if they may not.
 func guessed(rep dataset.CSVReport) string {
 	if rep.Guessed == "" {
 		return ""
@@ -28,7 +28,8 @@ func guessed(rep dataset.CSVReport) string {
 // Remarks says in sentences what may be wrong with how a file was read: the same for [Read] and [Stream].
 func Remarks(rep dataset.CSVReport) (remarks []string) {
 	if x, y := rep.Columns[rep.X], rep.Columns[rep.Y]; isValue(x) && isValue(y) {
-		remarks = append(remarks, fmt.Sprintf("The first line, with %s and %s, was read as the header. If it is data, add ReadOptions.NoHeader.", x, y))
+		remarks = append(remarks, fmt.Sprintf("The first line, with %s and %s, was read as the header. "+
+			"If it is data, add ReadOptions.NoHeader.", x, y))
 	}
 	if rep.Headless {
 		remarks = append(remarks, "The file has no header: its first line is a row like the others, and was read as data.")
@@ -49,7 +50,8 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 		remarks = append(remarks, fmt.Sprintf("%s of words below the header %s left out.", words.Count(n, "row"), words.Was(n)))
 	}
 	if n := rep.Headers; n > 0 {
-		remarks = append(remarks, fmt.Sprintf("%s %s the header once more and %s left out.", words.Count(n, "line"), map[bool]string{true: "has", false: "have"}[n == 1], words.Was(n)))
+		remarks = append(remarks, fmt.Sprintf("%s %s the header once more and %s left out.",
+			words.Count(n, "line"), map[bool]string{true: "has", false: "have"}[n == 1], words.Was(n)))
 	}
 	if n := rep.Totals; n > 0 {
 		remarks = append(remarks, fmt.Sprintf("%s of totals or means %s left out.", words.Count(n, "row"), words.Was(n)))
@@ -58,13 +60,16 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 		remarks = append(remarks, "Each cell of "+rep.Wide+" is read as an observation, since the names of these columns are times.")
 	}
 	if rep.Levels != "" {
-		remarks = append(remarks, fmt.Sprintf("Texts of the column %[1]q alternate, each with y at another level: if they are several series, ReadOptions.By: %[1]q fits each.", rep.Levels))
+		remarks = append(remarks, fmt.Sprintf("Texts of the column %[1]q alternate, each with y at another level: "+
+			"if they are several series, ReadOptions.By: %[1]q fits each.", rep.Levels))
 	}
 	if len(rep.Below) > 0 {
-		remarks = append(remarks, fmt.Sprintf("What stands below the table, from line %d on, was left out: %q.", rep.Below[0].Line, clip(rep.Below[0].Words())))
+		remarks = append(remarks, fmt.Sprintf("What stands below the table, from line %d on, was left out: %q.",
+			rep.Below[0].Line, clip(rep.Below[0].Words())))
 	}
 	if rep.DecimalComma && !rep.Asked {
-		remarks = append(remarks, fmt.Sprintf("%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.", cmp.Or(rep.Columns[rep.Y], "y")))
+		remarks = append(remarks, fmt.Sprintf("%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.",
+			cmp.Or(rep.Columns[rep.Y], "y")))
 	}
 	if guess := guessed(rep); guess != "" {
 		remarks = append(remarks, guess)
@@ -73,7 +78,8 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 		remarks = append(remarks, fmt.Sprintf("Flags behind numbers, as in %q, were left out.", rep.Flagged))
 	}
 	if rep.Limit != "" {
-		remarks = append(remarks, fmt.Sprintf("Of values below a limit, as %q, half the limit is read; ReadOptions.Missing: %q leaves them out.", rep.Limit, rep.Limit))
+		remarks = append(remarks, fmt.Sprintf("Of values below a limit, as %q, half the limit is read; "+
+			"ReadOptions.Missing: %q leaves them out.", rep.Limit, rep.Limit))
 	}
 	for _, code := range rep.Declared {
 		remarks = append(remarks, fmt.Sprintf("Missing values are written %s.", code))
@@ -83,15 +89,18 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 		if rep.Time == dataset.TimeMDY {
 			order, other = "month", "dmy"
 		}
-		remarks = append(remarks, fmt.Sprintf("Dates are read with the %s first, since their steps are equal then; ReadOptions.Time: %q reads them otherwise.", order, other))
+		remarks = append(remarks, fmt.Sprintf("Dates are read with the %s first, since their steps are equal then; "+
+			"ReadOptions.Time: %q reads them otherwise.", order, other))
 	}
 	if rep.ShortYears {
 		remarks = append(remarks, "Years of two digits are read as 1969 to 2068.")
 	}
 	if name := cmp.Or(rep.Columns[rep.X], "x"); rep.Numbers != "" && rep.Time == dataset.TimeNumber {
-		remarks = append(remarks, fmt.Sprintf("%s looks like %s, but the range of the sums is one of the plain numbers: they stay numbers.", name, rep.Numbers))
+		remarks = append(remarks, fmt.Sprintf("%s looks like %s, but the range of the sums is one of the plain numbers: "+
+			"they stay numbers.", name, rep.Numbers))
 	} else if rep.Numbers != "" {
-		remarks = append(remarks, fmt.Sprintf("%s is read as %s; ReadOptions.Time: \"number\" reads it as plain numbers.", name, rep.Numbers))
+		remarks = append(remarks, fmt.Sprintf("%s is read as %s; ReadOptions.Time: \"number\" reads it as plain numbers.",
+			name, rep.Numbers))
 	}
 	if rep.Comment != 0 {
 		remarks = append(remarks, fmt.Sprintf("Lines that begin with %c were left out as comments.", rep.Comment))
@@ -99,7 +108,7 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	return remarks
 }
 
-// clip cuts a text of a file for a sentence.
+// clip shortens a text of a file for a sentence.
 func clip(text string) string {
 	const most = 40
 	if runes := []rune(text); len(runes) > most {
@@ -108,22 +117,25 @@ func clip(text string) string {
 	return text
 }
 
-// Stream reads a csv file of any size as [Read] reads a small one, block by block (see [dataset.StreamCSV]): dates, and numbers that stand
-// for them, become seconds since 1970. It uses X, Y, Comma, DecimalComma, DecimalPoint, NoHeader, Missing and Time of the options.
-func Stream(r io.Reader, o ReadOptions, workers int, visit func(worker int, b *dataset.CSVBlock) error) (dataset.CSVReport, error) {
+// Stream reads a csv file of any size as [Read] reads a small one, block by block (see [dataset.StreamCSV]): dates, and numbers
+// that stand for them, become seconds since 1970. It uses X, Y, Comma, DecimalComma, DecimalPoint, NoHeader, Missing and Time of
+// the options.
+func Stream(
+	r io.Reader, o ReadOptions, workers int, visit func(worker int, b *dataset.CSVBlock) error,
+) (dataset.CSVReport, error) {
 	opt := o.csv()
-	opt.PassLabels = false // nothing looks whether labels tell several series apart
+	opt.PassLabels = false // nothing checks whether labels tell several series apart
 	return dataset.StreamCSV(r, opt, workers, visit)
 }
 
-// OneAxis is how the files that were read so far have x: as dates or as plain numbers. The zero value has read none.
+// OneAxis says how the files that were read so far have x: as dates or as plain numbers. The zero value has read none.
 type OneAxis struct {
 	File  string `json:"file,omitempty"` // the first that decides
 	Dates bool   `json:"dates,omitempty"`
 }
 
-// Add takes a file as it was read. It is an error if it has dates and another one plain numbers, which would not be on one axis. Unix times
-// in seconds are both.
+// Add adds a file as it was read. It is an error if one file has dates and another plain numbers, which do not share an axis.
+// Unix times in seconds fit both.
 func (a *OneAxis) Add(file string, rep dataset.CSVReport) error {
 	if rep.Time == dataset.TimeAuto || rep.Time == dataset.TimeUnix || rep.Rows == rep.Skipped {
 		return nil
@@ -131,7 +143,7 @@ func (a *OneAxis) Add(file string, rep dataset.CSVReport) error {
 	return a.Join(OneAxis{file, rep.Time != dataset.TimeNumber})
 }
 
-// Join is Add of the files of b.
+// Join adds the files of b as Add does.
 func (a *OneAxis) Join(b OneAxis) error {
 	if a.File == "" {
 		*a = b
@@ -140,11 +152,11 @@ func (a *OneAxis) Join(b OneAxis) error {
 		return nil
 	}
 	words := map[bool]string{true: "dates", false: "plain numbers"}
-	return fmt.Errorf("x is read as %s, and as %s in %s: ReadOptions.Time says how all files have it, number for plain numbers", words[b.Dates], words[a.Dates], a.File)
+	return fmt.Errorf("x is read as %s, and as %s in %s: "+
+		"ReadOptions.Time says how all files have it, number for plain numbers", words[b.Dates], words[a.Dates], a.File)
 }
 
-// ParsePlace reads a number, or a date as seconds since 1970: a position on the axis that [Stream]
-// reads.
+// ParsePlace reads a number, or a date as seconds since 1970: a position on the axis that [Stream] reads.
 func ParsePlace(text string) (float64, error) {
 	if at, err := dataset.ParseDate(text); err == nil {
 		return sinceEpoch(at), nil
@@ -156,7 +168,7 @@ func ParsePlace(text string) (float64, error) {
 	return v, nil
 }
 
-// ParsePlaceOf is ParsePlace on an axis of dates, on which 2024 is a year, or on another one.
+// ParsePlaceOf is ParsePlace on an axis of dates, on which 2024 is a year, or on one of numbers.
 func ParsePlaceOf(dates bool, text string) (float64, error) {
 	if at, err := time.Parse("2006", text); dates && err == nil {
 		return sinceEpoch(at), nil
@@ -185,18 +197,18 @@ func Taken(h sums.Header, b *dataset.CSVBlock) (x, y []float64) {
 	return b.X[:n], b.Y[:n]
 }
 
-// A first look reads a file whole up to wholeFile bytes, else pieces of it.
+// A first look reads a whole file of up to wholeFile bytes, otherwise pieces of it.
 const (
 	wholeFile  = 4 << 20
 	pieces     = 16
 	pieceBytes = 128 << 10
-	// If a file was not read whole, lookMargin times the range is added on either side, and y may be lookSpread times as far from the
-	// centre as in the rows that were read.
+	// If a file was not read whole, lookMargin times the range is added on either side, and y may be lookSpread times as far from
+	// the centre as in the rows that were read.
 	lookMargin = 0.05
 	lookSpread = 4
 )
 
-// giveRange says what replaces a first look.
+// giveRange says what to give instead of a first look.
 const giveRange = "give a SumsRange or a SumsHeader"
 
 // SumsAxis is the axis of sums with the header h, for the files and tables of forecasts.
@@ -207,7 +219,7 @@ func SumsAxis(h sums.Header) Axis {
 	return Axis{Name: "date", Unit: "second", Dates: true, Origin: instant(0)}
 }
 
-// LookAt returns the range of csv files from a first look: all of each file up to 4 MB, else pieces of it, with a margin.
+// LookAt returns the range of csv files from a first look: at all of a file up to 4 MB, else at pieces, with a margin.
 func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, err error) {
 	var x, y []float64
 	whole := true
@@ -222,7 +234,7 @@ func LookAt(ctx context.Context, files []string, o ReadOptions) (r sums.Range, e
 			x, y = append(x, b.X...), append(y, b.Y...)
 			return ctx.Err()
 		})
-		if err != nil && !all { // pieces do not have the lines of the file, nor all its dates
+		if err != nil && !all { // pieces have other line numbers, and not all dates
 			if err = fileError(ctx, file, o); err == nil {
 				err = fmt.Errorf("pieces of it cannot be read apart from the rest: %s", giveRange)
 			}
@@ -294,7 +306,7 @@ func excerpt(path string) (text []byte, whole bool, err error) {
 	return text, false, nil
 }
 
-// longestPiece is more than the reader takes for a row: where no line ends in as much, the excerpt is one that it refuses.
+// longestPiece is more than the reader accepts for a row: if no line ends within it, the reader refuses the excerpt.
 const longestPiece = 4 << 20
 
 // piece returns the whole lines of a piece of a file. The piece is pieceBytes long, or longer if a line is, up to longestPiece.
@@ -317,7 +329,8 @@ func piece(f io.ReaderAt, size int64, i int) (lines []byte, err error) {
 		if i < pieces-1 {
 			lines = lines[:bytes.LastIndexByte(lines, '\n')+1]
 		}
-		if few := i == 0 && bytes.Count(lines, []byte("\n")) < 2; len(lines) > 0 && !few || length == size { // a header and a row
+		few := i == 0 && bytes.Count(lines, []byte("\n")) < 2 // a header and a row are needed
+		if len(lines) > 0 && !few || length == size {
 			return lines, nil
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
-// Student says that the observations scatter about the curve as Student's t does: some are far off, which moves neither the curve nor the
-// noise of the others.
+// Student says that the observations scatter about the curve like Student's t: outliers then move neither the curve nor the noise
+// of the other observations.
 type Student struct {
 	Nu float64 `json:"nu"` // degrees of freedom; 0 until they are learnt
 }
@@ -23,12 +23,12 @@ var errStudent = errors.New("the weights of a model with Student-t noise are lea
 
 const (
 	studentParts  = 12   // Gaussians in the noise of a forecast: its 2.5 % quantiles are within 2 % of the scale for ν ≥ 2
-	mostStudent   = 5000 // observations, the latest, from which ν is learnt
+	mostStudent   = 5000 // number of latest observations from which ν is learnt
 	studentRounds = 200
-	farOff        = 2.5 // of the typical relative error, from which an observation is far off: it counts for a sixth
+	farOff        = 2.5 // relative error over the typical one at which an observation is far off: its weight is then a sixth
 )
 
-// weigh returns the series as models are learnt of it: with the weights of Student-t noise, on its own scale, where it has that.
+// weigh returns the series to learn from: with Student-t noise it has the weights of the observations, and models are of y.
 func (o *Options) weigh(ctx context.Context, s *Series) (*Series, error) {
 	if s.Student == nil {
 		return s, nil
@@ -37,9 +37,9 @@ func (o *Options) weigh(ctx context.Context, s *Series) (*Series, error) {
 	return s.weighted(ctx)
 }
 
-// weighted returns the series with the degrees of freedom of its noise and the weights w of its observations, as relative errors w^−½: the noise of
-// models is then learnt as the squared scale σ² of the distribution, of which an observation has σ²/w. Both come from a first model, a
-// Matérn 3/2 with a linear trend, which a state space takes in O(n): observe.FitRobust.
+// weighted returns the series with the degrees of freedom of its noise and the weights w of its observations, as relative errors
+// w^−½. Models then learn the noise as the squared scale σ² of the distribution; an observation has σ²/w. Both come from a
+// first model, a Matérn 3/2 with a linear trend, which a state space takes in O(n): observe.FitRobust.
 func (s *Series) weighted(ctx context.Context) (*Series, error) {
 	if s.Counting != nil || s.Bounds != nil || s.Errors != nil && s.Student.Nu == 0 {
 		return nil, errors.New("forecast: Student-t noise is not combined with counts, bounds or known errors")
@@ -65,14 +65,15 @@ func (s *Series) weighted(ctx context.Context) (*Series, error) {
 	}
 	out := *s
 	out.Student, out.ErrorName, out.Relative = &Student{Nu: robust.Nu}, "", true
-	out.Errors = slices.Repeat([]float64{1}, from) // what is before counts as others that are not far off
+	out.Errors = slices.Repeat([]float64{1}, from) // earlier observations count as not far off
 	for _, w := range robust.Weights {
 		out.Errors = append(out.Errors, 1/math.Sqrt(w))
 	}
 	return &out, nil
 }
 
-// spreadNoise returns a part once for each Gaussian of Student-t noise of the squared scale, whose variance at the j-th place is wider(j) times that.
+// spreadNoise returns a part once for each Gaussian of Student-t noise with the given squared scale; the variance at the j-th
+// place is wider(j) times that of the Gaussian.
 func (s *Student) spreadNoise(p Part, scale2 float64, wider func(j int) float64) (parts []Part) {
 	variances, weights := observe.StudentNoise{Nu: s.Nu, Scale2: scale2}.Mixture(studentParts)
 	for c, noise := range variances {
@@ -87,7 +88,7 @@ func (s *Student) spreadNoise(p Part, scale2 float64, wider func(j int) float64)
 	return parts
 }
 
-// note says in a sentence how the values scatter.
+// note describes in a sentence how the values scatter.
 func (s *Student) note(errs []float64) string {
 	far, typical := 0, median(errs)
 	for _, e := range errs {
@@ -95,9 +96,10 @@ func (s *Student) note(errs []float64) string {
 			far++
 		}
 	}
-	const nearlyNormal = 100 // degrees of freedom: 0.34 % are beyond three standard deviations, and 0.27 % with a normal distribution
+	const nearlyNormal = 100 // degrees of freedom: 0.34 % are beyond three standard deviations; 0.27 % for a normal distribution
 	if far == 0 && s.Nu >= nearlyNormal {
-		return fmt.Sprintf("Observations scatter as a normal distribution does (Student's t with %.0f degrees of freedom); none of %d is far off.", s.Nu, len(errs))
+		return fmt.Sprintf("Observations scatter as a normal distribution does (Student's t with %.0f degrees of freedom); "+
+			"none of %d is far off.", s.Nu, len(errs))
 	}
 	nu := fmt.Sprintf("%.2g", s.Nu)
 	if s.Nu >= nearlyNormal {

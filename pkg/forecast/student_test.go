@@ -13,8 +13,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
-// TestStudent: where noise has heavy tails, the curve of a Student-t fit is nearer to the truth than that of a normal one, its bands hold as much as
-// they say of new observations, and the degrees of freedom are about those of the noise.
+// TestStudent: with heavy-tailed noise, the curve of a Student-t fit is nearer to the truth than that of a normal one, its bands
+// hold as many new observations as they say, and the degrees of freedom are about those of the noise.
 func TestStudent(t *testing.T) {
 	t.Parallel()
 	const n, nu, scale = 120, 2.0, 0.4
@@ -69,7 +69,8 @@ func TestStudent(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again, err := loaded.Predict(x); err != nil || !slices.Equal(again.Upper, f.Upper) || loaded.Likelihood() != a.Likelihood() {
+			if again, err := loaded.Predict(x); err != nil || !slices.Equal(again.Upper, f.Upper) ||
+				loaded.Likelihood() != a.Likelihood() {
 				t.Errorf("saved and loaded: %v, %v, was %v", err, loaded.Likelihood(), a.Likelihood())
 			}
 			if _, _, err := a.Extend(t.Context(), []float64{n}, []float64{1}, nil); err == nil {
@@ -77,7 +78,8 @@ func TestStudent(t *testing.T) {
 			}
 		}
 	}
-	if m, s := median(learnt), median(scales); m < 1.3 || m > 4 || s < 0.8*scale || s > 1.2*scale { // one sample in some has no value far off
+	if m, s := median(learnt), median(scales); m < 1.3 || m > 4 || s < 0.8*scale ||
+		s > 1.2*scale { // one sample in some has no value far off
 		t.Errorf("%v degrees of freedom and a scale of %v in the median, of noise with %v and %v", m, s, nu, scale)
 	}
 	if !(off[0] < 0.8*off[1]) {
@@ -98,7 +100,8 @@ func TestStudentAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(s *Series) error{
-		"errors": func(s *Series) error { s.Errors = s.Y; return nil }, "counts": func(s *Series) error { return s.Count("poisson", nil) }, "bounds": func(s *Series) error { return s.Bound(0, 100) },
+		"errors": func(s *Series) error { s.Errors = s.Y; return nil },
+		"counts": func(s *Series) error { return s.Count("poisson", nil) }, "bounds": func(s *Series) error { return s.Bound(0, 100) },
 	} {
 		c := *s
 		if err := change(&c); err != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// scaledLog is the transform θ = exp(s·u). With s the standard error of log θ, a step of one in u changes the loss about equally for
-// every parameter, and L-BFGS needs a fraction of the evaluations. A gradient g in u means that the loss can fall by about g²/2 nats.
-// Below least, θ is least: leastNoise for the noise, none for others.
+// scaledLog is the transform θ = exp(s·u). With s the standard error of log θ, a step of one in u changes the loss about
+// equally for every parameter, and L-BFGS needs a fraction of the evaluations. A gradient g in u means that the loss can fall by
+// about g²/2 nats. θ is at least least: leastNoise for the noise, 0 for other parameters.
 type scaledLog struct{ s, least float64 }
 
 var _ gppl.Transform = scaledLog{}
@@ -25,11 +25,11 @@ func (t scaledLog) Slope(u float64) float64 {
 	return 0
 }
 
-// guess is the standard error of log θ that a parameter is taken to have before anything is known of it.
+// guess is the assumed standard error of log θ before anything is known of a parameter.
 const guess = 0.3
 
-// scaled returns m with transforms scaledLog. Their scales are guesses of standard errors: a fifth of a cycle over the span for a period, a
-// third for any other parameter.
+// scaled returns m with transforms scaledLog. Their scales are guesses of standard errors: at most a fifth of a cycle over the
+// span for a period, guess for any other parameter.
 func scaled(m gppl.Model, span float64) gppl.Model {
 	for _, p := range m.Params() {
 		if p.IsFixed() || p.Role == gppl.RoleLocation { // of any sign

@@ -11,17 +11,15 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Trends are the values of Options.Trend: mean functions of the model, whose coefficients are learnt with it. "auto", or "", compares
-// them.
+// Trends are the values of Options.Trend: mean functions whose coefficients are learnt. "auto", or "", compares them.
 var Trends = []string{"auto", "none", "linear", "quadratic"}
 
-// trendVariance is the prior variance of the coefficients of a trend, for the standardised series and x scaled to [−1, 1]: a trend that
-// explains all of the series then has a slope of √3. With a prior, likelihoods with and without a trend can be compared, and a trend
-// that the data do not show stays near zero.
+// trendVariance is the prior variance of the coefficients of a trend, for the standardised series and x scaled to [−1, 1]: a
+// trend that explains all of the series then has a slope of √3. With a prior, likelihoods with and without a trend can be
+// compared, and a trend that the data do not show stays near zero.
 const trendVariance = 4
 
-// meanOf returns the mean function for a trend and the regressors of x. It is nil without both: the series is standardised, so its mean
-// is zero.
+// meanOf returns the mean function for a trend and the regressors of x. It is nil without both, since the series is standardised.
 func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	degree := 0
 	switch strings.ToLower(trend) {
@@ -38,10 +36,10 @@ func meanOf(trend string, x gppl.Inputs) (gppl.Mean, error) {
 	return withRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(degree, x)}, variances, x), nil
 }
 
-// slopeVariance and levelVariance are the prior variances of the automatic policy. briefSlope replaces slopeVariance in series of fewer
-// than lasting observations: a slope that has lasted is extrapolated, one that only a few observations show is damped. On the
-// development half of M3, 0.3 did best of 0.1, 0.3, 1 and 4 on the yearly series, which have 14 to 41 observations, and 1 did best of
-// 0.3, 1 and 3 on the others. A variance in proportion to the length was no better.
+// slopeVariance and levelVariance are the prior variances of the automatic policy. In series of fewer than lasting observations
+// briefSlope replaces slopeVariance: a slope that has lasted is extrapolated, one that only a few observations show is damped. On
+// the development half of M3, 0.3 did best of 0.1, 0.3, 1 and 4 on the yearly series, which have 14 to 41 observations, and 1 did
+// best of 0.3, 1 and 3 on the others. A variance in proportion to the length was no better.
 const (
 	slopeVariance = 1
 	briefSlope    = 0.3
@@ -49,7 +47,7 @@ const (
 	levelVariance = 1
 )
 
-// slopeOf is the prior variance of the slope of n observations, unless a candidate has its own.
+// slopeOf returns the prior variance of the slope for n observations, unless a candidate has its own.
 func slopeOf(n int) float64 {
 	if n < lasting {
 		return briefSlope
@@ -68,8 +66,8 @@ func policyMean(of candidate, trend string, x gppl.Inputs) (gppl.Mean, error) {
 	return meanOf(trend, x)
 }
 
-// trendBasis returns the columns of the model's trend at x, each multiplied by the prior standard deviation of its coefficient: the
-// covariance of the trend is their outer product. It returns nil for a model without a trend.
+// trendBasis returns the columns of the model's trend at x, each multiplied by the prior standard deviation of its coefficient:
+// the covariance of the trend is the sum of their outer products. It is nil for a model without a trend.
 func (a *Analysis) trendBasis(of gppl.Model, x []float64) (*mat.Dense, error) {
 	m := of.Mean
 	if m == nil {

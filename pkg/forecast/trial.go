@@ -22,12 +22,12 @@ type trial struct {
 	scale     int
 	structure string                      // of its kind and terms
 	fix       func(gppl.Model) gppl.Model // of its proposal
-	model     gppl.Model                  // before training what it begins at
+	model     gppl.Model                  // before training, its start
 	shape     float64                     // of the likelihood of counts; 0 for none
 	score     float64                     // negative log evidence of y, in nats; +Inf if it failed
-	cost      float64                     // predicted seconds of the training, at what an evaluation takes where it ended
-	told      *population.LogQuadratic    // what the likelihood tells of the parameters with priors; nil if that is not known
-	learnt    int                         // from so many observations
+	cost      float64                     // predicted seconds of the training, at the cost of an evaluation where it ended
+	told      *population.LogQuadratic    // the likelihood near the parameters with priors; nil if unknown
+	learnt    int                         // number of observations it was trained on
 }
 
 // proposed is a proposal of a candidate.
@@ -52,7 +52,7 @@ func (p *policy) try(all ...proposed) error {
 		}
 	}
 	each := len(batch)
-	if p.options.Budget > 0 { // what one has cost decides whether the next is tried
+	if p.options.Budget > 0 { // the cost of each decides whether the next is tried
 		each = 1
 	}
 	for some := range slices.Chunk(batch, max(1, each)) {
@@ -73,11 +73,11 @@ func (t *trial) same(o *trial) bool {
 	return o.scale == t.scale && o.Trend == t.Trend && o.structure == t.structure
 }
 
-// budgetSpent is why an analysis with models that were not tried does no more than it must.
+// budgetSpent is the reason why an analysis with models that were not tried does no optional work.
 const budgetSpent = "the budget was used up by the fit"
 
-// overspent reports whether the trainings have used up the budget, and at least one has succeeded. Evaluations can cost far more than planned:
-// where the noise vanishes, only dense algebra is left. Costs are predicted, so that the clock decides nothing.
+// overspent reports whether the trainings have used up the budget and at least one has succeeded. Evaluations can cost far more
+// than planned: if the noise vanishes, only dense algebra is left. Costs are predicted, so that the clock decides nothing.
 func (p *policy) overspent() bool {
 	budget := p.options.Budget.Seconds()
 	return budget > 0 && p.spent > budget && slices.ContainsFunc(p.trials, func(t *trial) bool { return t.Error == "" })
@@ -100,12 +100,15 @@ func (p *policy) trial(of candidate, q proposal, at place) (t *trial, err error)
 		}
 	}
 	return &trial{
-		Candidate: Candidate{kind: of, Kernel: of.name(q.terms), Seasons: p.series.seasonsOf(q.terms), Trend: at.trend, Log: v.log, Scale: p.series.logName()},
-		scale:     at.scale, structure: structure(of, q.terms), fix: q.fix, model: p.begin(q, at.mean), score: math.Inf(1),
+		Candidate: Candidate{
+			kind: of, Kernel: of.name(q.terms), Seasons: p.series.seasonsOf(q.terms),
+			Trend: at.trend, Log: v.log, Scale: p.series.logName(),
+		},
+		scale: at.scale, structure: structure(of, q.terms), fix: q.fix, model: p.begin(q, at.mean), score: math.Inf(1),
 	}, nil
 }
 
-// begin returns the model that the training of a proposal begins at.
+// begin returns the model with which the training of a proposal begins.
 func (p *policy) begin(q proposal, mean gppl.Mean) gppl.Model {
 	m := p.hold(gppl.Model{Kernel: sumOf(q.terms), Noise: q.noise, Mean: mean})
 	if q.fix != nil {
@@ -114,7 +117,7 @@ func (p *policy) begin(q proposal, mean gppl.Mean) gppl.Model {
 	return m
 }
 
-// structure names a sum of a candidate by its terms and their periods, independent of the order of terms; periods within 5 % count as equal.
+// structure names a sum of a candidate by its terms and their periods, in any order of terms; periods within 5 % count as equal.
 func structure(of candidate, terms []gppl.Kernel) string {
 	names := make([]string, len(terms))
 	for i, t := range terms {
@@ -127,8 +130,7 @@ func structure(of candidate, terms []gppl.Kernel) string {
 	return fmt.Sprintf("%T ", of) + strings.Join(names, " + ")
 }
 
-// hold fixes the given periods, the variance of a white term (the noise of the model replaces it), and all but one variance of a
-// product.
+// hold fixes the given periods, the variance of a white term (the noise replaces it), and all but one variance of a product.
 func (p *policy) hold(m gppl.Model) gppl.Model {
 	m = m.FixRedundant()
 	at := 0
@@ -151,12 +153,12 @@ func (p *policy) hold(m gppl.Model) gppl.Model {
 	return m
 }
 
-// train trains trials on their scales, several at once, or takes those that were kept. The result is that of training one after the other: the
-// evidence of each waits for those before it. A model that cannot be trained is not an error: the trial says why.
-// train returns an error if ctx ends, or if a trial cannot be kept.
+// train trains trials on their scales, several at once, or takes their stored outcomes. The result is as if they were trained one
+// after the other: the evidence of each waits for those before it. A model that cannot be trained is not an error: the trial says
+// why. train returns an error if ctx ends, or if a trial cannot be stored.
 func (p *policy) train(all []*trial) error {
 	errs := make([]error, len(all))
-	weighed := make([]chan struct{}, len(all)+1) // the evidence of those before an index is known
+	weighed := make([]chan struct{}, len(all)+1) // closed once the evidence of all before an index is known
 	for i := range weighed {
 		weighed[i] = make(chan struct{})
 	}
@@ -171,7 +173,7 @@ func (p *policy) train(all []*trial) error {
 	return cmp.Or(errs...)
 }
 
-// trainOne trains a trial, whose turn it is to be weighed once a channel is closed.
+// trainOne trains a trial. It computes the evidence once the channel turn is closed.
 func (p *policy) trainOne(t *trial, turn <-chan struct{}) error {
 	v := p.scales[t.scale]
 	t.cost = 0
@@ -179,7 +181,10 @@ func (p *policy) trainOne(t *trial, turn <-chan struct{}) error {
 	if p.checkpoint == nil {
 		return p.learn(t, turn)
 	}
-	parts := []any{v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations, store.Model{Model: t.model}, store.Priors(p.options.Priors)}
+	parts := []any{
+		v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations,
+		store.Model{Model: t.model}, store.Priors(p.options.Priors),
+	}
 	if v.counts != nil {
 		parts = append(parts, v.counts.compared, v.counts.trained, v.data.Y)
 	}
@@ -192,16 +197,18 @@ func (p *policy) trainOne(t *trial, turn <-chan struct{}) error {
 	key := checksum(parts...)
 	if k, ok := p.checkpoint.kept(key); ok {
 		k.Candidate.kind = t.kind
-		t.Candidate, t.model, t.score, t.shape, t.cost, t.told = k.Candidate, k.Model.Model, k.Score, k.Shape, k.Cost, k.Told.quadratic()
+		t.Candidate, t.model, t.score, t.shape, t.cost, t.told =
+			k.Candidate, k.Model.Model, k.Score, k.Shape, k.Cost, k.Told.quadratic()
 		return nil
 	}
 	if err := p.learn(t, turn); err != nil || t.Error != "" {
 		return err
 	}
-	return p.checkpoint.keep(key, finishedTrial{t.Candidate, store.Model{Model: t.model}, t.score, t.shape, t.cost, keptTold(t.told)})
+	return p.checkpoint.keep(key,
+		finishedTrial{t.Candidate, store.Model{Model: t.model}, t.score, t.shape, t.cost, keptTold(t.told)})
 }
 
-// learn trains a trial; where it cannot be trained, the trial says why. It returns an error if ctx ends.
+// learn trains a trial; if it cannot be trained, the trial says why. It returns an error if ctx ends.
 func (p *policy) learn(t *trial, turn <-chan struct{}) error {
 	err := p.fill(t, turn)
 	if p.ctx.Err() != nil {
@@ -251,12 +258,14 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	return nil
 }
 
-// slowest is the number of seconds that an evaluation may take whatever it takes at the start.
+// slowest is the number of seconds that an evaluation may always take, whatever it takes at the start.
 const slowest = 1
 
-// trainWithPriors trains m, from its values, with priors, and returns a result whose model has the transforms of m, and the shape of the
-// likelihood of counts; 0 if it has none.
-func trainWithPriors(ctx context.Context, v yScale, m gppl.Model, priors beliefs, span float64, s gppl.Settings) (r *gppl.Result, shape float64, err error) {
+// trainWithPriors trains m, from its values, with priors. It returns a result whose model has the transforms of m, and the shape
+// of the likelihood of counts; 0 if it has none.
+func trainWithPriors(
+	ctx context.Context, v yScale, m gppl.Model, priors beliefs, span float64, s gppl.Settings,
+) (r *gppl.Result, shape float64, err error) {
 	likelihood, err := v.trained(ctx, scaled(m, span))
 	if err != nil {
 		return nil, 0, err
@@ -286,7 +295,7 @@ func (p *policy) beliefs(of candidate, trend string, m gppl.Model, v yScale) bel
 	return b
 }
 
-// weakBeliefs returns them without what the series of a panel share.
+// weakBeliefs returns the priors without those that the series of a panel share.
 func (p *policy) weakBeliefs(of candidate, m gppl.Model, v yScale) beliefs {
 	b := beliefsOf(of, m, p.extent, p.options.Priors, v.scaling.Scale)
 	if v.counts != nil && v.counts.trained {
@@ -295,8 +304,8 @@ func (p *policy) weakBeliefs(of candidate, m gppl.Model, v yScale) beliefs {
 	return b
 }
 
-// settings are those of a training on n observations. Within a budget an evaluation that takes much longer than planned, as by dense algebra where
-// the noise has vanished, counts as several.
+// settings returns the settings of a training on n observations. With a budget, an evaluation that takes much longer than planned
+// counts as several: by dense algebra, for example, if the noise has vanished.
 func (p *policy) settings(t *trial, n int, s gppl.Settings) gppl.Settings {
 	if x := p.series.X; p.options.Budget > 0 {
 		const longer = 8 // times

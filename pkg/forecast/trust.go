@@ -12,48 +12,47 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Trust compares forecasts of the recent past, at the requested horizon, with what was then observed, and says what to do with the
-// forecast.
+// Trust compares forecasts of the recent past, at the requested horizon, with what followed, and judges the forecast.
 type Trust struct {
 	Horizon int `json:"horizon"` // observations ahead
 	Origins int `json:"origins"` // places in the past that were forecast from
 	N       int `json:"n"`       // observations that were forecast, over all origins
-	// Separate is the number of tests that do not overlap for which the origins have room, which may be a fraction.
+	// Separate is the number of tests without overlap for which the origins have room; it may be fractional.
 	Separate float64 `json:"separate_tests"`
 	// Known is the number of observations before the first origin.
 	Known int `json:"known_at_first_origin"`
-	// Against is the yardstick, the best of the naive forecasts over the same origins, as in "the error was half that of …". Season is its
-	// season in observations; 0 if it has none.
+	// Against is the yardstick, the best of the naive forecasts over the same origins, as in "the error was half that of …".
+	// Season is its season in observations; 0 if it has none.
 	Against string `json:"against"`
 	Season  int    `json:"season"`
-	// Coverage is the share of the N observations that lie within the 95 % bands, before these are widened.
+	// Coverage is the share of the N observations within the 95 % bands, before these are widened.
 	Coverage float64 `json:"coverage_95"`
-	// Relative is the mean absolute error over that of the yardstick. Chance is the probability of errors so much larger than the yardstick's
-	// if the two forecasts were equally good, by a paired t test over the origins; 1 where too few are separate.
+	// Relative is the mean absolute error over that of the yardstick. Chance is the probability of errors this much larger than the
+	// yardstick's if the two forecasts were equally good, by a paired t test over the origins; 1 if too few tests are separate.
 	Relative float64 `json:"relative_error"`
 	Chance   float64 `json:"p_no_worse"`
-	Spread   float64 `json:"spread"` // root mean square of error over standard deviation; 1 if the bands are right
+	Spread   float64 `json:"spread"` // root mean square of error over standard deviation; 1 if the bands are correct
 	Late     float64 `json:"late"`   // the same over the last third of the horizon
 	// Widened is the coverage of the bands as Calibrate widens them, by Widen.
 	Widened float64 `json:"coverage_95_widened"`
-	// Widen is the factor by which the standard deviations of a forecast must be multiplied to agree with the errors of the past; at least 1.
-	// Narrow is the number of origins whose widened 95 % bands held less than 70 % of the observations.
+	// Widen is the factor, at least 1, by which the standard deviations of a forecast must be multiplied to agree with the errors of
+	// the past. Narrow is the number of origins whose widened 95 % bands held less than 70 % of the observations.
 	Widen  float64 `json:"widen"`
 	Narrow int     `json:"origins_too_narrow"`
-	// Effort is that of the search at the origins, if it was less wide than that of the fit, and Unlearnt the number of further origins at
-	// which no model could be learnt. Knew says what the forecasts of the past knew of the whole series; "" for nothing.
+	// Effort is that of the search at the origins, if it was narrower than that of the fit, and Unlearnt the number of further
+	// origins at which no model could be learnt. Knew says what the forecasts of the past knew of the whole series; "" for nothing.
 	Effort   string `json:"effort,omitempty"`
 	Unlearnt int    `json:"unlearnt_origins,omitempty"`
 	Knew     string `json:"knew,omitempty"`
-	// Word is what to do with the forecast, Reasons why not to use it, and Verdict says all this in a sentence or two.
+	// Word says what to do with the forecast, Reasons why not to use it, and Verdict says all this in a sentence or two.
 	Word    Word     `json:"word"`
 	Reasons []string `json:"reasons,omitempty"`
 	Verdict string   `json:"verdict"`
 	// Origin by origin, the earliest first.
 	Past []PastForecast `json:"past,omitempty"`
 
-	missed  string // how residual checks fail so badly that the bands cannot hold; "" if they do not
-	suspect string // why what was tested may not be the series (Series.suspect); "" if nothing says so
+	missed  string // why residual checks rule out that the bands hold; "" if they do not
+	suspect string // why the tested data may be wrong (Series.suspect); "" if nothing says so
 }
 
 // PastForecast is a forecast from one origin in the past, compared with what followed.
@@ -70,7 +69,7 @@ type PastForecast struct {
 // BacktestOptions choose the part of the past that is forecast. The zero value means 24 steps from each of five origins.
 type BacktestOptions struct {
 	Horizon int // 0 means 24
-	Origins int // 0 means 5, or fewer where learning anew at 5 would take longer than the fit
+	Origins int // 0 means 5, or fewer if learning anew at 5 would take longer than the fit
 	// Holdout, if positive, replaces the rolling origins by one: the last Holdout observations are forecast from those before.
 	Holdout int
 }
@@ -78,7 +77,7 @@ type BacktestOptions struct {
 const (
 	// reusedAll is what forecasts of the past knew if nothing was learnt anew.
 	reusedAll = "structure and parameters"
-	// unseen is an error over the spread of y that counts as none.
+	// unseen is the ratio of error to spread of y below which an error counts as none.
 	unseen = 1e-6
 	// remembered is the number of observations before an origin that a forecast of the past is conditioned on.
 	remembered = 3000
@@ -86,21 +85,22 @@ const (
 	fewUneven = 700
 )
 
-// Backtest forecasts the latest past from rolling origins and compares the forecasts with what followed: it is the function Backtest for
-// the models of an analysis. At each origin structure and parameters are learnt anew, by Fit with the same options, from the observations up to
-// the origin alone; regressors are known in advance. The search there may be less wide (Trust.Effort), so that all origins together take no
-// longer than the fit by their forecast, unless the least search takes more. Where kernels were named, and training them takes more than seconds, where the likelihood is projected, and of a
-// model from a file, structure and parameters are those of the whole series (PastForecast.Reused), which flatters the forecast. The verdict
-// says either. An origin at which no model can be learnt is left out. If the series is too short for the horizon, a shorter horizon is tested.
+// Backtest forecasts the latest past from rolling origins and compares the forecasts with what followed: it is the function
+// Backtest for the models of an analysis. At each origin structure and parameters are learnt anew, by Fit with the same options,
+// from the observations before the origin alone; regressors are known in advance. The search there may be narrower
+// (Trust.Effort), so that all origins together are predicted to take no longer than the fit, unless even the least search takes
+// more. Structure and parameters are those of the whole series (PastForecast.Reused), which flatters the forecast, if training
+// named kernels takes more than seconds, if the likelihood is projected, and for a model from a file. The verdict mentions both.
+// An origin at which no model can be learnt is left out. If the series is too short for the horizon, a shorter horizon is tested.
 //
-// The yardstick is the best of the last value, the last value with drift, and what repeats with a season that the user or the calendar names
-// or, without one, with the strongest autocorrelation: the one with the least error over the same origins.
+// The yardstick is the one with the least error over the same origins among the last value, the last value with drift, and the
+// repetition of a season: one that the user or the calendar names or, without one, that of the strongest autocorrelation.
 //
-// The forecast is untested if the past has no room for two separate tests at the horizon, or no ten observations before them. Its verdict
-// is a [Word].
+// The forecast is untested if the past has no room for two separate tests at the horizon, or fewer than ten observations before
+// them. Its verdict is a [Word].
 //
-// Bands that were a little too narrow are no reason against it: Calibrate widens them. The verdict cannot foresee what the past does not
-// show, such as a change of level after the last observation.
+// Bands that were slightly too narrow do not count against it: Calibrate widens them. The verdict cannot foresee what the past
+// does not show, such as a change of level after the last observation.
 func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, error) {
 	n := len(a.Series.X)
 	o = o.complete()
@@ -161,8 +161,8 @@ func (o BacktestOptions) complete() BacktestOptions {
 	return o
 }
 
-// trust compares the forecasts of a backtest of the series, which ended with an error or nil, with what followed; the horizon is the one asked
-// for. Origins without a forecast are left out of r.
+// trust compares the forecasts of a backtest of the series, which ended with err, with what followed; asked is the requested
+// horizon. Origins without a forecast are left out of r.
 func (s *Series) trust(ctx context.Context, r *Report, plan BacktestPlan, asked int, err error) (*Trust, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -185,7 +185,7 @@ func (s *Series) trust(ctx context.Context, r *Report, plan BacktestPlan, asked 
 	return t, nil
 }
 
-// compare takes what the verdict needs from a backtest of y.
+// compare computes what the verdict needs from a backtest of y.
 func (t *Trust) compare(r *Report, y []float64) {
 	h := len(r.Leads)
 	t.Horizon, t.Origins, t.N = h, len(r.Origins), r.Model.N
@@ -215,7 +215,7 @@ func (t *Trust) compare(r *Report, y []float64) {
 	}
 }
 
-// widenedCoverage is the share of y in the 95 % bands of a forecast, widened about its mean.
+// widenedCoverage returns the share of y in the 95 % bands of a forecast, widened about its mean.
 func widenedCoverage(p Predictive, y []float64, widen float64) float64 {
 	middle, lo, hi := p.Mean(), p.Quantile(0.025), p.Quantile(0.975)
 	for i, m := range middle {
@@ -224,7 +224,7 @@ func widenedCoverage(p Predictive, y []float64, widen float64) float64 {
 	return Coverage(y, lo, hi)
 }
 
-// plan returns the latest origins in n observations that leave enough to learn from, with a shorter horizon if need be.
+// plan returns the latest origins in n observations that leave enough to learn from, with a shorter horizon if necessary.
 func (o BacktestOptions) plan(n int) (p BacktestPlan, err error) {
 	least, origins := max(4, n/3), cmp.Or(o.Origins, defaultOrigins)
 	if o.Holdout > 0 {
@@ -251,8 +251,8 @@ func medianDistance(y []float64) float64 {
 	return median(away)
 }
 
-// relative returns a mean error divided by that of the naive forecast. Errors up to none count as equal: of two forecasts that are right
-// to six digits neither is better.
+// relative returns a mean error divided by that of the naive forecast. Errors up to none count as equal: of two forecasts that
+// are correct to six digits neither is better.
 func relative(mean, naive, none float64) float64 {
 	switch {
 	case mean <= none && naive <= none:
@@ -263,9 +263,9 @@ func relative(mean, naive, none float64) float64 {
 	return mean / naive
 }
 
-// widening returns √((k₀ + Σ s_k)/(k₀ + K)), at least 1. s_k, at most 6, is the mean of (error/standard deviation)² at origin k of K.
-// This is approximately the posterior mean of the factor by which variances are too small, with a prior worth k₀ origins at which they
-// were right. The errors of one origin have much in common, so each origin counts as one observation.
+// widening returns √((k₀ + Σ s_k)/(k₀ + K)), at least 1. s_k, at most 6, is the mean of (error/standard deviation)² at
+// origin k of K. This is approximately the posterior mean of the factor by which variances are too small, with a prior worth k₀
+// origins at which they were correct. The errors of one origin are correlated, so each origin counts as one observation.
 func widening(squares []float64) float64 {
 	const before, most = 12, 6
 	sum := float64(before)
@@ -275,15 +275,15 @@ func widening(squares []float64) float64 {
 	return max(1, math.Sqrt(sum/float64(before+len(squares))))
 }
 
-// Calibrate widens the bands of later forecasts of the analysis by Trust.Widen, beside what a short series asks for.
+// Calibrate widens the bands of later forecasts of the analysis by Trust.Widen, beyond the widening for a short series.
 func (a *Analysis) Calibrate(t *Trust) { a.Widen = a.ShortBands() * t.Widen }
 
-// ShortBands is the factor on standard deviations beyond the last observation that the automatic search takes for a series of n observations,
-// √(1 + (11/n)²), up to 400: 1.27 for 14, 1.04 for 40 and 1.01 for 100.
+// ShortBands returns the factor on standard deviations beyond the last observation in the automatic search, √(1 + (11/n)²) for
+// a series of n observations, up to 400: 1.27 for 14, 1.04 for 40 and 1.01 for 100.
 //
-// A short series shows little of what will happen to it, and the model that fits it best errs by more than it says. The number was chosen on the
-// yearly and quarterly series of M3's development half. Without the factor, the 95 % bands of those of fewer than 20 observations hold 88 and 91 %
-// of what comes; with it they hold 91 and 95 %, and have a lower CRPS.
+// A short series shows little of what will happen to it, and the model that fits it best errs more than it predicts. The 11 was
+// chosen on the yearly and quarterly series of M3's development half. Without the factor, the 95 % bands of those with fewer than
+// 20 observations hold 88 and 91 % of what comes; with it they hold 91 and 95 %, and have a lower CRPS.
 func (a *Analysis) ShortBands() float64 {
 	const short = 11
 	n := float64(len(a.Series.X))
@@ -293,13 +293,13 @@ func (a *Analysis) ShortBands() float64 {
 	return math.Sqrt(1 + short*short/(n*n))
 }
 
-// Testable reports whether a backtest is possible, and quick enough to run without being requested.
+// Testable reports whether a backtest is possible, and fast enough to run without being requested.
 func (a *Analysis) Testable(o BacktestOptions) bool {
 	n := len(a.Series.X)
 	return a.Projections == 0 && n-max(4, n/3) >= 1
 }
 
-// rescaled multiplies the variances of a model by c, except fixed ones: those of further factors of a product.
+// rescaled multiplies the variances of a model by c, except fixed ones, those of further factors of a product.
 func rescaled(m gppl.Model, c float64) gppl.Model {
 	theta := m.Values()
 	for i, p := range m.Params() {

@@ -11,12 +11,12 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Crossing is the distribution of the first step of a forecast at which the curve, without the noise of single observations, is at a level or
-// beyond it. Of counts the curve is their expected number, of a model of log y the exponential of its own.
+// Crossing is the distribution of the first step of a forecast at which the curve, without the noise of single observations,
+// reaches a level. For counts the curve is their expected number, for a model of log y the exponential of its own.
 type Crossing struct {
 	Level  float64 `json:"level"`
 	Rising bool    `json:"rising"` // the level is above the curve at the last observation
-	// X are the steps, and When their text. By is the share of the draws that were at the level by each.
+	// X are the steps, and When their text. By is the share of the draws that had reached the level by each.
 	X    []float64 `json:"-"`
 	When []string  `json:"x"`
 	By   []float64 `json:"p_by"`
@@ -33,9 +33,10 @@ const (
 	drawnNumbers          = 1e7 // draws times steps, 80 MB, that more than leastDraws may take
 )
 
-// Until returns when the curve first reaches a level, by joint draws at x, ascending and after the last observation, on the axis of the series:
-// the whole uncertainty of the forecast, with its correlation from step to step. It takes O(m³) for m steps and 10⁴ draws, or 10⁷/m if
-// that is less, at least 1000. Analysis.Widen widens the draws about their mean as it does bands.
+// Until returns when the curve first reaches a level, by joint draws at x, which is ascending and after the last observation, on
+// the axis of the series. The draws have the whole uncertainty of the forecast, with its correlation between steps. It takes
+// O(m³) for m steps, and 10⁴ draws, or 10⁷/m if that is fewer, at least 1000. Analysis.Widen widens the draws about their
+// mean as it does bands.
 func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed uint64) (*Crossing, error) {
 	switch {
 	case !finite.Is(level):
@@ -52,7 +53,8 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 		}
 		last = v
 	}
-	now, err := a.PredictContext(ctx, append([]float64{a.Series.X[len(a.Series.X)-1]}, x[len(x)-1])) // checks the range too
+	// This checks the range too.
+	now, err := a.PredictContext(ctx, append([]float64{a.Series.X[len(a.Series.X)-1]}, x[len(x)-1]))
 	if err != nil {
 		return nil, err
 	}
@@ -60,13 +62,14 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 	if now.Counts == nil {
 		curve = quantiles(now.Parts, 0.5, true)[0]
 	}
-	c := &Crossing{Level: level, Rising: curve < level, X: x, When: a.Series.Axis.texts(x), By: make([]float64, len(x)), Seed: seed, Draws: max(leastDraws, min(mostDraws, int(drawnNumbers)/len(x)))}
+	c := &Crossing{Level: level, Rising: curve < level, X: x, When: a.Series.Axis.texts(x), By: make([]float64, len(x)),
+		Seed: seed, Draws: max(leastDraws, min(mostDraws, int(drawnNumbers)/len(x)))}
 	in, err := a.Series.inputs(x)
 	if err != nil {
 		return nil, err
 	}
 	drawn, share := 0, 0.0
-	first := make([]int, len(x)) // how many draws are first at the level at each step
+	first := make([]int, len(x)) // how many draws first reach the level at each step
 	for _, m := range a.members {
 		posteriors := m.given()
 		reached := a.reaches(m, c, x)
@@ -99,7 +102,7 @@ func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed u
 	return c, nil
 }
 
-// reaches returns whether a curve of the member, in its standardised values, is at the level or beyond it at step i.
+// reaches returns whether a curve of the member, in its standardised values, has reached the level at step i.
 func (a *Analysis) reaches(m *member, c *Crossing, x []float64) func(i int, f float64) bool {
 	level := c.Level
 	value := func(_ int, g float64) float64 { return g }
@@ -107,7 +110,7 @@ func (a *Analysis) reaches(m *member, c *Crossing, x []float64) func(i int, f fl
 		sizes, l := a.sizesAt(x), counts.likelihood(m.shape)
 		value = func(i int, g float64) float64 { return l.Mean(sizeAt(sizes, i), g) }
 	} else if m.log {
-		level = a.Series.warp().forward(c.Level) // NaN beyond what the model can be
+		level = a.Series.warp().forward(c.Level) // NaN for values that the model cannot reach
 		if math.IsNaN(level) && c.Rising {
 			level = math.Inf(1)
 		} else if math.IsNaN(level) {
@@ -142,7 +145,7 @@ func (a *Analysis) drawnOf(ctx context.Context, p conditioned, in gppl.Inputs, c
 	return draws, ctx.Err()
 }
 
-// Quantile returns the index of the first step by which the level is reached with probability p, −1 if that is after the last step.
+// Quantile returns the index of the first step by which the level is reached with probability p; −1 for none.
 func (c *Crossing) Quantile(p float64) int {
 	for i, by := range c.By {
 		if by >= p {

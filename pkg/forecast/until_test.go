@@ -10,8 +10,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestUntilRandomWalk compares the first crossing of a level by a random walk with the reflection principle: P(the level a is reached by T) =
-// 2·P(N(0, T) > a), with a + 0.5826σ√Δ for a walk that is seen at steps of Δ (Siegmund 1979), within the error of the draws.
+// TestUntilRandomWalk compares the first crossing of a level by a random walk with the reflection principle: P(the level a is
+// reached by T) = 2·P(N(0, T) > a), with a + 0.5826σ√Δ for a walk observed at steps of Δ (Siegmund 1979), within the error
+// of the draws.
 func TestUntilRandomWalk(t *testing.T) {
 	t.Parallel()
 	const steps, far = 120, 1e6
@@ -23,7 +24,8 @@ func TestUntilRandomWalk(t *testing.T) {
 		}
 		a := trueModel(t, x, y, far, 1e-9)
 		unit := 1 / (a.Scaling.Scale * a.Scaling.Scale)
-		a.Result.Model = gppl.Model{Kernel: gppl.Laplace{Variance: unit * far / 2, Lengthscale: far}, Noise: 1e-9 * unit} // increments of variance 1
+		a.Result.Model = gppl.Model{Kernel: gppl.Laplace{Variance: unit * far / 2, Lengthscale: far},
+			Noise: 1e-9 * unit} // increments of variance 1
 		a.members = a.alone()
 		ahead, err := a.Series.Next(steps)
 		if err != nil {
@@ -53,14 +55,16 @@ func TestUntilRandomWalk(t *testing.T) {
 	}
 }
 
-// TestUntil: every kind of model says when its curve reaches a level, the same at each call; what the model cannot reach is never reached.
+// TestUntil: every kind of model says when its curve reaches a level, the same at each call; a level that it cannot reach is
+// never reached.
 func TestUntil(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		kind        string
 		near, never float64
 	}{
-		"plain": {"plain", 33, 1e6}, "automatic": {"automatic", 33, 1e6}, "log": {"log", 33, -1}, "bounds": {"bounds", 33, 100}, "counts": {"counts", 2.5, -1}, "shares": {"shares", 3, 20},
+		"plain": {"plain", 33, 1e6}, "automatic": {"automatic", 33, 1e6}, "log": {"log", 33, -1}, "bounds": {"bounds", 33, 100},
+		"counts": {"counts", 2.5, -1}, "shares": {"shares", 3, 20},
 		"regressor": {"regressor", 33, 1e6},
 	} {
 		kind := updateKinds[c.kind]
@@ -81,7 +85,8 @@ func TestUntil(t *testing.T) {
 			t.Fatal(err)
 		}
 		again, err := a.Until(t.Context(), c.near, x, 1)
-		if err != nil || !slices.Equal(near.By, again.By) || !slices.IsSorted(near.By) || near.By[11] < 0.2 || near.When[0] != s.Axis.Text(x[0]) {
+		if err != nil || !slices.Equal(near.By, again.By) || !slices.IsSorted(near.By) || near.By[11] < 0.2 ||
+			near.When[0] != s.Axis.Text(x[0]) {
 			t.Errorf("%s: %v reached by %v, again by %v, %v", name, c.near, near.By, again, err)
 		}
 		if never, err := a.Until(t.Context(), c.never, x, 1); err != nil || never.By[11] != 0 {

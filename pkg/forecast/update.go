@@ -25,30 +25,30 @@ type Addition struct {
 	Observations int    `json:"observations"`
 }
 
-// Arrivals are observations that came after a model was learnt, each beside its prediction from all observations before it.
+// Arrivals are observations that came after a model was learnt, each with its prediction from all observations before it.
 type Arrivals struct {
 	Y []float64
-	// Forecast has the prediction of each, at the parameters of the model. Its bands are not widened: Analysis.Widen is of longer horizons.
+	// Forecast predicts each at the parameters of the model. Its bands are not widened: Analysis.Widen is for longer horizons.
 	Forecast *Forecast
-	// Z is the normal quantile of each in its prediction, (y − mean)/sd where that is Gaussian. They are independent and N(0, 1) if the
-	// model still holds. Those of counts are of randomised ranks.
+	// Z is the normal quantile of each in its prediction, (y − mean)/sd if that is Gaussian. They are independent and N(0, 1) if
+	// the model still holds. Those of counts are of randomised ranks.
 	Z []float64
-	// P is the probability, if the model holds, of an observation as far out in either tail of its prediction: of all observations that
-	// follow the model a share of p has a P below p, of counts at most that.
+	// P is the probability, if the model holds, of an observation as far out in either tail of its prediction: a share p of all
+	// observations has a P below p, for counts at most p.
 	P []float64
-	// Already is the number of rows of the file that the model had already.
+	// Already is the number of rows of the file that the model already had.
 	Already int
 	Drift   Drift
 }
 
-// Update returns the analysis with the rows of a csv file as further observations, at the same parameters, and what its predictions
-// made of them. The rows have the columns, by name, that the series was read from; o says how the file is written, o.X and o.Y may name
-// other columns, and the rest of o is not looked at. Rows that are in the series already are left out, so that the file may be the whole series as it is now. Any
-// other row that is not after the last observation is an error: that is a series to fit again.
+// Update returns the analysis with the rows of a csv file as further observations, at the same parameters, and how they compare
+// with its predictions. The rows have the columns, by name, that the series was read from; o says how the file is written, and
+// o.X and o.Y may name other columns; the rest of o is ignored. Rows that are already in the series are left out, so the file may
+// be the whole series as it is now. Any other row that is not after the last observation is an error: fit such a series again.
 //
-// The models stay as they were learnt, with the standardisation of the observations that they were learnt from. Predictions are conditioned on the
-// new observations beside those on which they were before. One pass takes O(1) for each new row by a state space; other engines condition anew
-// after every 500, and models of counts after each, at most 200 times.
+// The models stay as they were learnt, with the standardisation of their observations. Predictions are conditioned on the new
+// observations as well as the old ones. By a state space, one pass takes O(1) for each new row; other engines condition anew
+// after every 500 rows, and models of counts after each row, at most 200 times.
 func (a *Analysis) Update(ctx context.Context, path string, o ReadOptions) (*Analysis, *Arrivals, error) {
 	rows, err := a.readMore(path, o)
 	if err != nil {
@@ -57,7 +57,7 @@ func (a *Analysis) Update(ctx context.Context, path string, o ReadOptions) (*Ana
 	return a.extend(ctx, rows)
 }
 
-// Extend is Update by observations y at x, ascending, that come from no file. errs are their known errors, nil if the series has none.
+// Extend is Update for observations y at ascending x that come from no file. errs are their known errors; nil for none.
 func (a *Analysis) Extend(ctx context.Context, x, y, errs []float64) (*Analysis, *Arrivals, error) {
 	s := a.Series
 	if s.Student != nil {
@@ -88,12 +88,12 @@ func (a *Analysis) Extend(ctx context.Context, x, y, errs []float64) (*Analysis,
 // newRows are observations after the last of a series.
 type newRows struct {
 	x, y, errors, sizes []float64
-	known               *Known // all that is known of the regressors; nil for none
+	known               *Known // all known values of the regressors; nil for none
 	source              Addition
 	already             int
 }
 
-// takes returns an error for a value, with its size, that the models cannot have.
+// takes returns an error for a value, with its size, that is impossible in the models.
 func (a *Analysis) takes(y, size float64) error {
 	s := a.Series
 	if !(math.Abs(y) <= largest) {
@@ -190,7 +190,8 @@ func (a *Analysis) readMore(path string, o ReadOptions) (*newRows, error) {
 	if o.Size != "" {
 		r.sizes = timeline.Pick(rep.Also.Values[o.sizeColumn()], order)
 	}
-	if err := wrongValues(r.y, rep.Also, order, func(i int, v float64) error { return a.takes(v, sizeAt(r.sizes, i)) }); err != nil {
+	check := func(i int, v float64) error { return a.takes(v, sizeAt(r.sizes, i)) }
+	if err := wrongValues(r.y, rep.Also, order, check); err != nil {
 		return nil, wrap(err)
 	}
 	if s.Known != nil {
@@ -202,7 +203,7 @@ func (a *Analysis) readMore(path string, o ReadOptions) (*newRows, error) {
 	return r, nil
 }
 
-// later returns the indices of the rows that are not in the series, in the order of x. It is an error if one is not after its last observation.
+// later returns the indices of the rows that are not in the series, in the order of x. It is an error if one is before its end.
 func (a *Analysis) later(d dataset.Series, rep dataset.CSVReport, r *newRows) (order []int, err error) {
 	s := a.Series
 	last := s.X[len(s.X)-1]
@@ -220,7 +221,8 @@ func (a *Analysis) later(d dataset.Series, rep dataset.CSVReport, r *newRows) (o
 		case x > last || x == last && len(s.Duplicates) > 0:
 			order = append(order, i)
 		default:
-			wrong.Add(dataset.CSVRowError{Line: rep.Also.Lines[i], Err: fmt.Errorf("%s = %v at %s is not among the observations of the model, and not after the last of them, at %s: fit again with all rows",
+			wrong.Add(dataset.CSVRowError{Line: rep.Also.Lines[i], Err: fmt.Errorf("%s = %v at %s is not among the observations "+
+				"of the model, and not after the last of them, at %s: fit again with all rows",
 				s.YName, d.Y[i], s.Axis.Text(x), s.Axis.Text(last))})
 		}
 	}
@@ -230,7 +232,7 @@ func (a *Analysis) later(d dataset.Series, rep dataset.CSVReport, r *newRows) (o
 	return order, nil
 }
 
-// checkDates returns an error for a file whose x, as that of a line, are dates where those of the series are numbers, or the reverse.
+// checkDates returns an error if x are dates in the file and numbers in the series, or the reverse; line and x are an example.
 func (s *Series) checkDates(dates bool, line int, x float64) error {
 	switch example := s.Axis.Text(s.X[0]); {
 	case s.Axis.Dates && !dates:
@@ -241,7 +243,7 @@ func (s *Series) checkDates(dates bool, line int, x float64) error {
 	return nil
 }
 
-// alsoKnown joins what is known of the regressors with the rows of a file, of which some may be new observations.
+// alsoKnown joins the known values of the regressors with the rows of a file, some of which may be new observations.
 func (s *Series) alsoKnown(o ReadOptions, rep dataset.CSVReport, x []float64, observed bool) (*Known, error) {
 	read, last := &Series{Axis: s.Axis, X: s.X, Source: s.Source}, s.X[len(s.X)-1]
 	if err := read.setKnown(o, rep, x); err != nil {
@@ -256,7 +258,7 @@ func (s *Series) alsoKnown(o ReadOptions, rep dataset.CSVReport, x []float64, ob
 	return s.Known.join(rows, last)
 }
 
-// learnt is the number of observations, the first, that there were when models were learnt.
+// learnt returns the number of observations, the first ones, that there were when the models were learnt.
 func (s *Series) learnt() int {
 	n := len(s.X)
 	for _, a := range s.Added {
@@ -265,7 +267,7 @@ func (s *Series) learnt() int {
 	return n
 }
 
-// with returns the analysis with the first of some further observations.
+// with returns the analysis with the first count of some further observations.
 func (a *Analysis) with(r *newRows, count int) *Analysis {
 	b, s := *a, *a.Series
 	s.X, s.Y = slices.Concat(s.X, r.x[:count]), slices.Concat(s.Y, r.y[:count])
@@ -290,19 +292,21 @@ func (a *Analysis) with(r *newRows, count int) *Analysis {
 	s.spacing()
 	b.Series, b.members, b.options, b.ahead, b.sizes, b.computed = &s, nil, nil, nil, nil, new(computed)
 	for _, m := range a.members {
-		b.members = append(b.members, &member{kind: m.kind, model: m.model, log: m.log, weight: m.weight, draws: m.draws, shape: m.shape})
+		b.members = append(b.members, &member{kind: m.kind, model: m.model, log: m.log, weight: m.weight,
+			draws: m.draws, shape: m.shape})
 	}
 	return &b
 }
 
-// Rows are taken together by engines that condition anew: updateRows of them, and of counts as many as make mostAnew times.
+// Engines that condition anew take several rows at a time: updateRows or, for counts, so many that they condition mostAnew times.
 const updateRows, mostAnew = 500, 200
 
-// extend returns the analysis with further observations, and what it predicted of them.
+// extend returns the analysis with further observations, and its predictions of them.
 func (a *Analysis) extend(ctx context.Context, r *newRows) (*Analysis, *Arrivals, error) {
 	after := a.with(r, len(r.x))
 	out := &Arrivals{Y: r.y, Already: r.already}
-	if err := refuse(fmt.Sprintf("adding %d observations to %d", len(r.x), len(a.Series.X)), a.Series.bytes()+after.Series.Bytes(), a.memory); err != nil {
+	what := fmt.Sprintf("adding %d observations to %d", len(r.x), len(a.Series.X))
+	if err := refuse(what, a.Series.bytes()+after.Series.Bytes(), a.memory); err != nil {
 		return nil, nil, err
 	}
 	if len(r.x) == 0 {
@@ -335,7 +339,7 @@ func (a *Analysis) extend(ctx context.Context, r *newRows) (*Analysis, *Arrivals
 	return after, out, nil
 }
 
-// rowsTogether is how many of n rows are taken until the members are conditioned anew.
+// rowsTogether returns how many of n rows are taken before the members are conditioned anew.
 func (a *Analysis) rowsTogether(n int) int {
 	if a.Series.Counting != nil {
 		return (n + mostAnew - 1) / mostAnew
@@ -350,13 +354,14 @@ func (a *Analysis) rowsTogether(n int) int {
 
 // join appends the values of another part of the same model.
 func (p *Part) join(q Part) {
-	p.Mean, p.LatentVar, p.NoisyVar = append(p.Mean, q.Mean...), append(p.LatentVar, q.LatentVar...), append(p.NoisyVar, q.NoisyVar...)
+	p.Mean, p.LatentVar = append(p.Mean, q.Mean...), append(p.LatentVar, q.LatentVar...)
+	p.NoisyVar = append(p.NoisyVar, q.NoisyVar...)
 	if p.Sizes != nil {
 		p.Sizes = append(p.Sizes, q.Sizes...)
 	}
 }
 
-// oneStep returns the predictions of the observations of s from those of a on, before the index to: each from all before it, but for counts.
+// oneStep predicts the observations of s after those of a, before the index to: each from all before it, except for counts.
 func (a *Analysis) oneStep(ctx context.Context, s *Series, to int) (parts []Part, err error) {
 	from := len(a.Series.X)
 	if a.Series.Counting != nil {
@@ -376,7 +381,8 @@ func (a *Analysis) oneStep(ctx context.Context, s *Series, to int) (parts []Part
 			if err != nil {
 				return nil, fmt.Errorf("forecast: %w", err)
 			}
-			p := Part{Weight: m.weight / float64(len(posteriors)), warp: m.scale.warp, Mean: m.scale.scaling.Values(nil, mean), NoisyVar: m.scale.scaling.Variances(nil, noisy)}
+			p := Part{Weight: m.weight / float64(len(posteriors)), warp: m.scale.warp,
+				Mean: m.scale.scaling.Values(nil, mean), NoisyVar: m.scale.scaling.Variances(nil, noisy)}
 			p.LatentVar = slices.Clone(p.NoisyVar)
 			parts = append(parts, p)
 		}
@@ -416,10 +422,10 @@ func (r *Arrivals) standardise() {
 	}
 }
 
-// normalRank is the normal quantile of a rank, which is kept off 0 and 1.
+// normalRank returns the normal quantile of a rank, which is kept away from 0 and 1.
 func normalRank(p float64) float64 { return quantile.Normal(min(max(p, 1e-15), 1-1e-15)) }
 
-// tails returns the probabilities of values below and above v, each to its own digits.
+// tails returns the probabilities of values below and above v, each to full relative accuracy.
 func (m mixture) tails(v float64) (below, above float64) {
 	for _, c := range m {
 		z := c.standard(v) / math.Sqrt2
@@ -428,7 +434,7 @@ func (m mixture) tails(v float64) (below, above float64) {
 	return below, above
 }
 
-// standard returns how many standard deviations v, or what a model of its logarithm sees of it, is above the mean.
+// standard returns how many standard deviations v, on the scale of the model, is above the mean.
 func (c component) standard(v float64) float64 {
 	if c.warp != nil {
 		v = c.warp.forward(v)
@@ -436,8 +442,8 @@ func (c component) standard(v float64) float64 {
 	return (v - c.mean) / c.sd
 }
 
-// WriteCSV writes a row for each new observation: the axis, y, its prediction one step ahead with the standard deviation and the 95 % band
-// of an observation, the normal quantile z, and the probability of an observation as far out.
+// WriteCSV writes a row for each new observation: the axis, y, its prediction one step ahead with the standard deviation and the
+// 95 % band of an observation, the normal quantile z, and the probability of an observation as far out.
 func (r *Arrivals) WriteCSV(w io.Writer, s *Series) error {
 	rows := [][]string{{cmp.Or(s.Axis.Name, "x"), s.YName, "mean", "sd_observation", "lower_95", "upper_95", "z", "probability"}}
 	for i, y := range r.Y {

@@ -43,13 +43,14 @@ func trueModel(t *testing.T, x, y []float64, l, noise float64) *Analysis {
 	}
 	unit := 9 / (v.scaling.Scale * v.scaling.Scale)
 	a.Scaling = v.scaling
-	a.Result = &gppl.Result{Model: gppl.Model{Kernel: gppl.Laplace{Variance: unit, Lengthscale: l}, Noise: unit * noise, Mean: gppl.Intercept{}}}
+	a.Result = &gppl.Result{Model: gppl.Model{Kernel: gppl.Laplace{Variance: unit, Lengthscale: l}, Noise: unit * noise,
+		Mean: gppl.Intercept{}}}
 	a.members = a.alone()
 	return a
 }
 
-// TestFalseAlarms: of observations that follow the model, a share of 1e-3 has a P below 1e-3, and the tests of drift doubt the model in at most
-// a share of driftLevel.
+// TestFalseAlarms: of observations that follow the model, a share of 1e-3 has a P below 1e-3, and the tests of drift doubt the
+// model in at most a share of driftLevel.
 func TestFalseAlarms(t *testing.T) {
 	t.Parallel()
 	const level, before, each = 1e-3, 400, 500
@@ -88,8 +89,9 @@ func TestDrift(t *testing.T) {
 		l, noise, level, out float64
 		word                 string
 	}{
-		"nothing": {9, 0.3, 0, 0, "holds"}, "one far out": {9, 0.3, 0, 300, "holds"}, "more noise": {9, 4, 0, 0, "learn again"}, "less noise": {9, 0.02, 0, 0, "learn again"},
-		"rougher": {0.5, 0.3, 0, 0, "learn again"}, "a level": {9, 0.3, 60, 0, "learn again"},
+		"nothing": {9, 0.3, 0, 0, "holds"}, "one far out": {9, 0.3, 0, 300, "holds"}, "more noise": {9, 4, 0, 0, "learn again"},
+		"less noise": {9, 0.02, 0, 0, "learn again"},
+		"rougher":    {0.5, 0.3, 0, 0, "learn again"}, "a level": {9, 0.3, 60, 0, "learn again"},
 	} {
 		rnd := rand.New(rand.NewPCG(3, 13))
 		x, y := wandering(rnd, before, 9, 0.3)
@@ -122,16 +124,18 @@ func TestDrift(t *testing.T) {
 			}
 		}
 		if most := driftLevel*float64(all) + 4*math.Sqrt(driftLevel*float64(all)); float64(bad) > most {
-			t.Errorf("%d of %d times %d observations that follow the model are a reason to learn again, want at most %.0f", bad, all, n, most)
+			t.Errorf("%d of %d times %d observations that follow the model are a reason to learn again, want at most %.0f",
+				bad, all, n, most)
 		}
 	}
-	if d := driftOf([]float64{9, 9, 9}); d.Word != "too few to tell" || !strings.Contains(d.Verdict(), "3 new observations are too few") {
+	if d := driftOf([]float64{9, 9, 9}); d.Word != "too few to tell" ||
+		!strings.Contains(d.Verdict(), "3 new observations are too few") {
 		t.Errorf("of three: %+v, %s", d, d.Verdict())
 	}
 }
 
-// TestUpdatedPredictions: an updated analysis, and the file of it, predicts as the posterior of the same model given all observations, in the
-// standardisation of those that it was learnt from, whatever kind of series it is.
+// TestUpdatedPredictions: for every kind of series, an updated analysis, and its file, predicts as the posterior of the same
+// model given all observations, in the standardisation of those that it was learnt from.
 func TestUpdatedPredictions(t *testing.T) {
 	t.Parallel()
 	x, y := wandering(rand.New(rand.NewPCG(1, 14)), 60, 9, 0.3)
@@ -163,7 +167,8 @@ func TestUpdatedPredictions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range at {
-		if m, v := a.Scaling.Values(nil, mean)[i], a.Scaling.Variance(variances[i]); math.Abs(f.Mean[i]-m) > 1e-9*math.Abs(m) || math.Abs(f.NoisyVar[i]-v) > 1e-9*v {
+		if m, v := a.Scaling.Values(nil, mean)[i], a.Scaling.Variance(variances[i]); math.Abs(f.Mean[i]-m) > 1e-9*math.Abs(m) ||
+			math.Abs(f.NoisyVar[i]-v) > 1e-9*v {
 			t.Errorf("at %v: N(%v, %v), by the library N(%v, %v)", at[i], f.Mean[i], f.NoisyVar[i], m, v)
 		}
 	}
@@ -183,10 +188,12 @@ var updateKinds = map[string]struct {
 	"log":       {ReadOptions{X: "date", Y: "y (m)"}, Options{Kernels: []string{"SE"}, Log: "always"}, false},
 	"bounds":    {ReadOptions{X: "date", Y: "y (m)", Bounds: &Bounds{Lo: 0, Hi: 100}}, Options{Kernels: []string{"Laplace"}}, false},
 	"errors":    {ReadOptions{X: "date", Y: "y (m)", YError: "se"}, Options{Kernels: []string{"Matern32"}}, false},
-	"relative":  {ReadOptions{X: "date", Y: "y (m)", YError: "se", RelativeErrors: true}, Options{Kernels: []string{"Matern32"}}, false},
+	"relative": {ReadOptions{X: "date", Y: "y (m)", YError: "se", RelativeErrors: true}, Options{Kernels: []string{"Matern32"}},
+		false},
 	"regressor": {ReadOptions{X: "date", Y: "y (m)", Regressors: []string{"price"}}, Options{Kernels: []string{"Laplace"}}, false},
 	"counts":    {ReadOptions{X: "date", Y: "sold", Likelihood: "poisson"}, Options{Kernels: []string{"Laplace"}}, true},
-	"shares":    {ReadOptions{X: "date", Y: "sold", Likelihood: "binomial", Size: "shown"}, Options{Kernels: []string{"Laplace"}}, true},
+	"shares": {ReadOptions{X: "date", Y: "sold", Likelihood: "binomial", Size: "shown"}, Options{Kernels: []string{"Laplace"}},
+		true},
 }
 
 // updateFile writes the rows from ≤ i < to, and rows without y up to ahead.
@@ -197,7 +204,8 @@ func updateFile(t *testing.T, from, to, ahead int) string {
 	for i := from; i < ahead; i++ {
 		rnd := rand.New(rand.NewPCG(uint64(i), 15))
 		price := 3 + math.Sin(float64(i)) + 0.1*rnd.NormFloat64()
-		row := fmt.Sprintf("%.3f,%s,%.4f,%.3f,%d,%d", price, time.Date(2015, time.Month(1+i), 1, 0, 0, 0, 0, time.UTC).Format(time.DateOnly),
+		row := fmt.Sprintf("%.3f,%s,%.4f,%.3f,%d,%d", price,
+			time.Date(2015, time.Month(1+i), 1, 0, 0, 0, 0, time.UTC).Format(time.DateOnly),
 			20+4*price+5*math.Sin(float64(i)/9)+rnd.NormFloat64(), 0.5+rnd.Float64(), 1+rnd.IntN(4), 9+rnd.IntN(4))
 		if i >= to {
 			row = fmt.Sprintf("%.3f,%s,,,,", price, time.Date(2015, time.Month(1+i), 1, 0, 0, 0, 0, time.UTC).Format(time.DateOnly))
@@ -211,8 +219,8 @@ func updateFile(t *testing.T, from, to, ahead int) string {
 	return path
 }
 
-// TestUpdateFromFiles: for every kind of series, an update by a file of the new rows, or of all rows, equals the series read whole with the same
-// models, before and after it is saved.
+// TestUpdateFromFiles: for every kind of series, an update by a file of the new rows, or of all rows, equals the series read
+// whole with the same models, before and after saving.
 func TestUpdateFromFiles(t *testing.T) {
 	t.Parallel()
 	const before, all, ahead = 48, 60, 66
@@ -249,8 +257,10 @@ func TestUpdateFromFiles(t *testing.T) {
 					t.Fatalf("%s: %v", what, err)
 				}
 				for i := range at {
-					if math.Abs(f.Mean[i]-wantForecast.Mean[i]) > 1e-9*math.Abs(f.Mean[i]) || math.Abs(f.NoisyVar[i]-wantForecast.NoisyVar[i]) > 1e-9*f.NoisyVar[i] || f.When[i] != wantForecast.When[i] {
-						t.Errorf("%s at %s: N(%v, %v), all read together N(%v, %v)", what, f.When[i], f.Mean[i], f.NoisyVar[i], wantForecast.Mean[i], wantForecast.NoisyVar[i])
+					if math.Abs(f.Mean[i]-wantForecast.Mean[i]) > 1e-9*math.Abs(f.Mean[i]) ||
+						math.Abs(f.NoisyVar[i]-wantForecast.NoisyVar[i]) > 1e-9*f.NoisyVar[i] || f.When[i] != wantForecast.When[i] {
+						t.Errorf("%s at %s: N(%v, %v), all read together N(%v, %v)",
+							what, f.When[i], f.Mean[i], f.NoisyVar[i], wantForecast.Mean[i], wantForecast.NoisyVar[i])
 					}
 				}
 			}
@@ -260,7 +270,8 @@ func TestUpdateFromFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 				check("updated", u)
-				if len(arrivals.Y) != all-before || arrivals.Already != already || arrivals.Drift.N != all-before || slices.ContainsFunc(arrivals.P, func(p float64) bool { return !(p > 0 && p <= 1) }) {
+				if len(arrivals.Y) != all-before || arrivals.Already != already || arrivals.Drift.N != all-before ||
+					slices.ContainsFunc(arrivals.P, func(p float64) bool { return !(p > 0 && p <= 1) }) {
 					t.Errorf("%d arrivals, %d already, %+v, P = %v", len(arrivals.Y), arrivals.Already, arrivals.Drift, arrivals.P)
 				}
 				// A forecast does not know the number of trials to come; what arrives is predicted without the factor on bands further ahead.
@@ -320,7 +331,8 @@ func TestUpdateErrors(t *testing.T) {
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := a.Update(t.Context(), path, ReadOptions{NoHeader: name == "headless"}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := a.Update(t.Context(), path, ReadOptions{NoHeader: name == "headless"}); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}

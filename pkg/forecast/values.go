@@ -8,8 +8,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// FitValues is Fit for values y at the numbers x, in any order, that come from no file. errors are known standard deviations of y;
-// nil for none. Nothing of the slices is kept. It is an error, with the index, if a number is out of range.
+// FitValues is Fit for values y at numbers x, in any order, without a file. errors are known standard deviations of y; nil for
+// none. It keeps none of the slices. A number out of range is an error with its index.
 func FitValues(ctx context.Context, x, y, errors []float64, o Options) (*Analysis, error) {
 	d, err := gppl.Data{X: gppl.Scalars(x), Y: y}.WithErrors(errors)
 	if err != nil {

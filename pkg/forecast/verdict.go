@@ -15,46 +15,49 @@ import (
 type Word string
 
 const (
-	// Use: the past was forecast, and nothing speaks against the forecast beyond chance.
+	// Use: the past was forecast, and nothing beyond chance speaks against the forecast.
 	Use Word = "use"
-	// Untested: there are too few observations to test the forecast, or to advise against it, or some may be wrong (Series.Lead). That is no warning.
+	// Untested: there are too few observations to test the forecast, or to advise against it, or some may be wrong (Series.Lead). It
+	// is not a warning.
 	Untested Word = "untested"
-	// DoNotUse: in the past a naive forecast was better beyond chance or by far, or the bands failed beyond chance or held less than 70 % of all that
-	// came; or the residual checks fail so badly that the bands cannot hold.
+	// DoNotUse: in the past a naive forecast was better beyond chance or by far, or the bands failed beyond chance or held less than
+	// 70 % of the values; or the residual checks fail so badly that the bands cannot hold.
 	DoNotUse Word = "do not use"
 )
 
 const (
 	// beyondChance is the level of the tests of the past: of the paired t test of errors, and of the binomial test of bands.
 	beyondChance = 0.05
-	// highRelative is the error over the yardstick's that is worth a warning: one that is hardly larger is as good, however sure that is, and
-	// one above asGood is not said to be smaller.
+	// highRelative is the ratio of the error to the yardstick's above which a warning is worthwhile: forecasts below are as good,
+	// however certain the difference is. Above asGood, the yardstick is said to do as well.
 	highRelative, asGood = 1.15, 1.005
-	// farRelative is one that is no better for being possible by chance, in a series of at least telling observations: on M4's development half, of
-	// 222 forecasts that nothing else speaks against, 8 of the 11 with a higher one failed, and 28 % of the others.
+	// farRelative is the ratio above which a forecast of a series of at least telling observations is rejected even if chance may
+	// explain it. On M4's development half, of 222 forecasts that nothing else speaks against, 8 of the 11 with a higher ratio
+	// failed, and 28 % of the others.
 	farRelative = 1.5
-	// absurdRelative is one that two origins suffice to see: none of the 643 series of docs/forecasts.md has one above 5.
+	// absurdRelative is a ratio that two origins suffice to see: none of the 643 series of docs/forecasts.md has one above 5.
 	absurdRelative = 10
-	// poor is a coverage of 95 % bands that has failed, and poorRate how often it happens to a single forecast whose bands are right: its
-	// errors have much in common.
+	// poor is the coverage of 95 % bands below which they have failed, and poorRate how often that happens to a single forecast with
+	// correct bands, whose errors are correlated.
 	poor, poorRate = 0.7, 0.06
-	// leastSeparate is the number of separate tests for which the past must have room, and leastKnown that of observations before them.
+	// leastSeparate is the least number of separate tests that fit into the past, and leastKnown that of observations before them.
 	leastSeparate, leastKnown = 2, 10
-	// lowCoverage is one that a reader wonders at where the forecast can be used; widened is the factor from which wider bands are told.
+	// lowCoverage is the coverage below which a reader of a usable forecast is warned; widened is the factor from which wider bands
+	// are mentioned.
 	lowCoverage, widened = 0.85, 1.05
-	// telling is the number of observations from which the past can advise against a forecast. On the 1501 series of M3's development half, of 14
-	// to 126 observations, these rules would have advised against 162, of which 28 % failed (95 % interval 22 to 36), as 29 % of the others did
-	// (measure/forecasting prints this): there the past does not know.
+	// telling is the number of observations from which the past can advise against a forecast. On the 1501 series of M3's
+	// development half, of 14 to 126 observations, these rules would have advised against 162. Of these 28 % failed (95 % interval
+	// 22 to 36), and 29 % of the others (measure/forecasting prints this): in such series the past cannot tell.
 	telling = 150
-	// lastChecked is the number of observations, the latest, whose innovations the verdict looks at.
+	// lastChecked is the number of latest observations whose innovations the verdict examines.
 	lastChecked = 1000
-	// brokenSpread and brokenCorrelation are a standard deviation of the innovations, and a sum of squares of their autocorrelations, with
-	// which the bands cannot hold.
+	// brokenSpread and brokenCorrelation are the standard deviation of the innovations, and the sum of squares of their
+	// autocorrelations, above which the bands cannot hold.
 	brokenSpread, brokenCorrelation = 1.5, 1
 )
 
-// pairedChance is the probability of mean differences at least as high as those of worse if their expectation is 0: Student's t test, whose
-// degrees of freedom are those of the separate tests. It is 1 with fewer than leastSeparate, and if the mean is none at most.
+// pairedChance is the probability of a mean difference at least as high as that of worse if its expectation is 0: Student's t
+// test, with the degrees of freedom of the separate tests. It is 1 for fewer than leastSeparate, or a mean up to none.
 func pairedChance(worse []float64, separate, none float64) float64 {
 	if len(worse) < 2 || separate < leastSeparate {
 		return 1
@@ -70,7 +73,7 @@ func pairedChance(worse []float64, separate, none float64) float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: separate - 1}.Survival(mean / (sd / math.Sqrt(separate)))
 }
 
-// broken says why bands cannot hold by the innovations; "" if they do not say so.
+// broken says why, by the innovations, bands cannot hold; "" if they do not show that.
 func (r *Residuals) broken() string {
 	if len(r.E) < telling {
 		return ""
@@ -84,12 +87,13 @@ func (r *Residuals) broken() string {
 		return fmt.Sprintf("errors one step ahead are %.1f times as large as the model says", r.SD)
 	case squares > brokenCorrelation && r.LjungBoxP < 1e-6:
 		lag := r.largestLag()
-		return fmt.Sprintf("errors one step ahead repeat themselves (autocorrelation %.2f at lag %d): the model misses structure in time", r.Autocorrelation[lag-1], lag)
+		return fmt.Sprintf("errors one step ahead repeat themselves (autocorrelation %.2f at lag %d): "+
+			"the model misses structure in time", r.Autocorrelation[lag-1], lag)
 	}
 	return ""
 }
 
-// judge sets the word, its reasons and the verdict on a series of n observations, for the horizon asked for.
+// judge sets the word, its reasons and the verdict on a series of n observations, for the requested horizon.
 func (t *Trust) judge(n, asked int) {
 	over := t.how()
 	tested := t.Origins > 1 && t.Separate >= leastSeparate && t.Known >= leastKnown
@@ -100,9 +104,11 @@ func (t *Trust) judge(n, asked int) {
 		t.Reasons = append(t.Reasons, t.missed)
 	}
 	of := t.Against
-	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of the values that followed, and the error was %s that of %s", over, 100*t.Coverage, times(t.Relative), of)
+	found := fmt.Sprintf("%s the 95 %% bands held %.0f %% of the values that followed, and the error was %s that of %s",
+		over, 100*t.Coverage, times(t.Relative), of)
 	if t.Relative == math.MaxFloat64 {
-		found = fmt.Sprintf("%s the 95 %% bands held %.0f %% of the values that followed, and %s had no error", over, 100*t.Coverage, of)
+		found = fmt.Sprintf("%s the 95 %% bands held %.0f %% of the values that followed, and %s had no error",
+			over, 100*t.Coverage, of)
 	}
 	switch {
 	case len(t.Reasons) > 0 && n >= telling:
@@ -113,16 +119,18 @@ func (t *Trust) judge(n, asked int) {
 		t.Verdict = fmt.Sprintf("This forecast is untested, since %s: %s.", t.suspect, found)
 	case len(t.Reasons) > 0:
 		t.Word = Untested
-		t.Verdict = fmt.Sprintf("This forecast is untested: the past of %d observations does not tell skill from luck. There, %s.", n, strings.Join(t.Reasons, "; "))
+		t.Verdict = fmt.Sprintf("This forecast is untested: the past of %d observations does not tell skill from luck. There, %s.",
+			n, strings.Join(t.Reasons, "; "))
 	case !tested && t.Origins == 1 && t.Separate >= 1:
 		t.Word = Untested
 		t.Verdict = fmt.Sprintf("This forecast is untested, since one test does not tell skill from luck: %s.", found)
 	case !tested:
 		t.Word = Untested
-		t.Verdict = fmt.Sprintf("This forecast is untested: %d observations are too few to test a forecast of %s. %s.", n, words.Count(asked, "step"), strings.ToUpper(found[:1])+found[1:])
+		t.Verdict = fmt.Sprintf("This forecast is untested: %d observations are too few to test a forecast of %s. %s.",
+			n, words.Count(asked, "step"), strings.ToUpper(found[:1])+found[1:])
 	default:
 		t.Word = Use
-		var though []string // what failures has not found beyond chance; docs/forecasts.md has how such forecasts turned out
+		var though []string // failures within chance; docs/forecasts.md has how such forecasts turned out
 		so := ""
 		switch {
 		case t.Relative > highRelative:
@@ -144,11 +152,12 @@ func (t *Trust) judge(n, asked int) {
 		if t.Widened == t.Coverage && t.Widened < lowCoverage {
 			so = "even so, they would have held only"
 		}
-		t.Verdict += fmt.Sprintf(" Because of these errors its bands are %.1f times as wide as the model's own; %s %.0f %%.", t.Widen, so, 100*t.Widened)
+		t.Verdict += fmt.Sprintf(" Because of these errors its bands are %.1f times as wide as the model's own; %s %.0f %%.",
+			t.Widen, so, 100*t.Widened)
 	}
 }
 
-// times writes how often one error is another.
+// times writes the ratio of two errors.
 func times(ratio float64) string {
 	switch {
 	case ratio > 1000:
@@ -159,7 +168,7 @@ func times(ratio float64) string {
 	return fmt.Sprintf("%.2f times", ratio)
 }
 
-// how says what was tested: from where, how far ahead, and what of it flatters the forecast or does it less than justice.
+// how says what was tested: from where, how far ahead, and what flatters the forecast or disadvantages it.
 func (t *Trust) how() string {
 	from := fmt.Sprintf("in %d tests on the past, ", t.Origins)
 	if t.Origins == 1 {
@@ -177,8 +186,8 @@ func (t *Trust) how() string {
 	return from + words.Count(t.Horizon, "step") + " ahead,"
 }
 
-// failures returns how the forecasts of the past of n observations failed: beyond chance, with an error that is far too large, or with bands that
-// held too little of all that came.
+// failures returns how the forecasts of the past of n observations failed: beyond chance, with an error that is far too large, or
+// with bands that held too few of the values.
 func (t *Trust) failures(over string, n int) (reasons []string) {
 	switch {
 	case t.Relative == math.MaxFloat64:
@@ -191,7 +200,8 @@ func (t *Trust) failures(over string, n int) (reasons []string) {
 	case t.Coverage < poor:
 		reasons = append(reasons, fmt.Sprintf("%s the 95 %% bands held only %.0f %% of the values that followed", over, 100*t.Coverage))
 	case narrow > 0 && (distuv.Binomial{N: float64(t.Origins), P: poorRate}).Survival(narrow-1) < beyondChance:
-		reasons = append(reasons, fmt.Sprintf("%s the 95 %% bands, even widened, held less than %.0f %% of the values that followed in %d of the tests", over, 100*poor, t.Narrow))
+		reasons = append(reasons, fmt.Sprintf("%s the 95 %% bands, even widened, held less than %.0f %% of the values "+
+			"that followed in %d of the tests", over, 100*poor, t.Narrow))
 	}
 	return reasons
 }

@@ -14,38 +14,61 @@ import (
 
 // TestJudge: each rule alone is enough, and what chance may do is no reason.
 func TestJudge(t *testing.T) {
-	fine := Trust{Horizon: 8, Origins: 5, Known: 20, Separate: 4, Against: "repeating the last year", Season: 4, Coverage: 0.95, Relative: 0.6, Chance: 1, Late: 1, Widen: 1}
+	fine := Trust{Horizon: 8, Origins: 5, Known: 20, Separate: 4, Against: "repeating the last year", Season: 4, Coverage: 0.95,
+		Relative: 0.6, Chance: 1, Late: 1, Widen: 1}
 	for name, test := range map[string]struct {
 		change func(*Trust)
 		n      int
 		want   string
 		word   Word
 	}{
-		"fine":         {func(*Trust) {}, 400, "You can use this forecast: in 5 tests on the past, 8 steps ahead, the 95 % bands held 95 % of the values that followed, and the error was 0.60 times that of repeating the last year.", Use},
-		"knew":         {func(t *Trust) { t.Knew = "structure and parameters" }, 400, "in 5 tests on the past, with the structure and parameters of all observations, which flatters it, 8 steps ahead, the", Use},
-		"quick":        {func(t *Trust) { t.Effort = "quick" }, 400, "in 5 tests on the past, each learnt anew by a quick search, 8 steps ahead, the", Use},
-		"unlearnt ":    {func(t *Trust) { t.Unlearnt = 2 }, 400, "in 5 tests on the past, without 2 more at which no model could be learnt, 8 steps ahead, the", Use},
-		"narrow":       {func(t *Trust) { t.Coverage, t.Narrow = 0.5, 2 }, 400, "Do not use this forecast: in 5 tests on the past, 8 steps ahead, the 95 % bands held only 50 % of the values that followed.", DoNotUse},
-		"two narrow":   {func(t *Trust) { t.Coverage, t.Narrow = 0.72, 2 }, 400, "Do not use this forecast: in 5 tests on the past, 8 steps ahead, the 95 % bands, even widened, held less than 70 % of the values that followed in 2 of the tests.", DoNotUse},
-		"one narrow":   {func(t *Trust) { t.Coverage, t.Narrow = 0.8, 1 }, 400, "You can use this forecast, though its bands may be too narrow: in 5 tests", Use},
-		"as good":      {func(t *Trust) { t.Relative, t.Coverage = 1.04, 0.8 }, 400, "You can use this forecast, though repeating the last year did as well and its bands may be too narrow: in 5 tests", Use},
-		"wrong":        {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 400, "its error was 2.00 times that of repeating the last year", DoNotUse},
-		"by chance":    {func(t *Trust) { t.Relative, t.Chance = 1.4, 0.2 }, 400, "You can use this forecast, though repeating the last year did better so far: in 5 tests on the past, 8 steps ahead, the 95 % bands held 95 % of the values that followed, and the error was 1.40 times that of repeating the last year. In 5 tests chance explains that; compare the two.", Use},
-		"far":          {func(t *Trust) { t.Relative, t.Chance = 2, 0.2 }, 400, "Do not use this forecast: in 5 tests on the past, 8 steps ahead, its error was 2.00 times that of repeating the last year.", DoNotUse},
-		"suspect":      {func(t *Trust) { t.suspect = "values may be wrong" }, 400, "This forecast is untested, since values may be wrong: in 5 tests on the past, 8 steps ahead, the 95 % bands held 95 %", Untested},
-		"suspect, far": {func(t *Trust) { t.suspect, t.Relative = "values may be wrong", 2 }, 400, "Do not use this forecast: in 5 tests on the past, 8 steps ahead, its error was 2.00 times", DoNotUse},
-		"suspect, few": {func(t *Trust) { t.suspect, t.Relative, t.Chance = "values may be wrong", 2, 0.01 }, 149, "This forecast is untested, since values may be wrong: in 5 tests on the past, 8 steps ahead, the", Untested},
-		"few, high":    {func(t *Trust) { t.Relative, t.Chance = 2, 0.2 }, 149, "You can use this forecast, though repeating the last year did better so far: in 5 tests", Use},
-		"absurd":       {func(t *Trust) { t.Relative, t.Chance = 1e6, 0.2 }, 400, "its error was more than 1000 times that of repeating the last year", DoNotUse},
-		"no matter":    {func(t *Trust) { t.Relative, t.Chance = 1.05, 0.001 }, 400, "You can use", Use},
-		"exact":        {func(t *Trust) { t.Relative, t.Chance = math.MaxFloat64, 0 }, 400, "8 steps ahead, repeating the last year had no error at all, and the forecast had one.", DoNotUse},
-		"checks":       {func(t *Trust) { t.missed = "the model misses structure in time" }, 400, "Do not use this forecast: the model misses structure in time.", DoNotUse},
-		"short":        {func(t *Trust) { t.Separate, t.Coverage = 1.9, 0.5 }, 40, "This forecast is untested: 40 observations are too few to test a forecast of 8 steps. In 5 tests", Untested},
-		"unlearnt":     {func(t *Trust) { t.Known = 5 }, 40, "This forecast is untested: 40 observations are too few", Untested},
-		"one origin":   {func(t *Trust) { t.Origins, t.Separate, t.Relative = 1, 1, 0.3 }, 400, "This forecast is untested, since one test does not tell skill from luck: in one test on the past", Untested},
-		"still short":  {func(t *Trust) { t.Coverage, t.Widen, t.Widened = 0.5, 1.1, 0.5 }, 100, "its bands are 1.1 times as wide as the model's own; even so, they would have held only 50 %.", Untested},
-		"wider":        {func(t *Trust) { t.Widen, t.Widened = 1.4, 0.9 }, 400, "Because of these errors its bands are 1.4 times as wide as the model's own; so wide, they would have held 90 %.", Use},
-		"few, wrong":   {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 149, "This forecast is untested: the past of 149 observations does not tell skill from luck. There, in 5 tests on the past, 8 steps ahead, its error was 2.00 times", Untested},
+		"fine": {func(*Trust) {}, 400, "You can use this forecast: in 5 tests on the past, 8 steps ahead, the 95 % bands held 95 % of the values that followed, and the error was 0.60 times that of repeating the last year.", Use},
+		"knew": {func(t *Trust) { t.Knew = "structure and parameters" }, 400,
+			"in 5 tests on the past, with the structure and parameters of all observations, which flatters it, 8 steps ahead, the", Use},
+		"quick": {func(t *Trust) { t.Effort = "quick" }, 400,
+			"in 5 tests on the past, each learnt anew by a quick search, 8 steps ahead, the", Use},
+		"unlearnt ": {func(t *Trust) { t.Unlearnt = 2 }, 400,
+			"in 5 tests on the past, without 2 more at which no model could be learnt, 8 steps ahead, the", Use},
+		"narrow": {func(t *Trust) { t.Coverage, t.Narrow = 0.5, 2 }, 400,
+			"Do not use this forecast: in 5 tests on the past, 8 steps ahead, the 95 % bands held only 50 % of the values that followed.",
+			DoNotUse},
+		"two narrow": {func(t *Trust) { t.Coverage, t.Narrow = 0.72, 2 }, 400, "Do not use this forecast: in 5 tests on the past, 8 steps ahead, the 95 % bands, even widened, held less than 70 % of the values that followed in 2 of the tests.", DoNotUse},
+		"one narrow": {func(t *Trust) { t.Coverage, t.Narrow = 0.8, 1 }, 400,
+			"You can use this forecast, though its bands may be too narrow: in 5 tests", Use},
+		"as good": {func(t *Trust) { t.Relative, t.Coverage = 1.04, 0.8 }, 400,
+			"You can use this forecast, though repeating the last year did as well and its bands may be too narrow: in 5 tests", Use},
+		"wrong": {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 400,
+			"its error was 2.00 times that of repeating the last year", DoNotUse},
+		"by chance": {func(t *Trust) { t.Relative, t.Chance = 1.4, 0.2 }, 400, "You can use this forecast, though repeating the last year did better so far: in 5 tests on the past, 8 steps ahead, the 95 % bands held 95 % of the values that followed, and the error was 1.40 times that of repeating the last year. In 5 tests chance explains that; compare the two.", Use},
+		"far": {func(t *Trust) { t.Relative, t.Chance = 2, 0.2 }, 400,
+			"Do not use this forecast: in 5 tests on the past, 8 steps ahead, its error was 2.00 times that of repeating the last year.",
+			DoNotUse},
+		"suspect": {func(t *Trust) { t.suspect = "values may be wrong" }, 400,
+			"This forecast is untested, since values may be wrong: in 5 tests on the past, 8 steps ahead, the 95 % bands held 95 %",
+			Untested},
+		"suspect, far": {func(t *Trust) { t.suspect, t.Relative = "values may be wrong", 2 }, 400,
+			"Do not use this forecast: in 5 tests on the past, 8 steps ahead, its error was 2.00 times", DoNotUse},
+		"suspect, few": {func(t *Trust) { t.suspect, t.Relative, t.Chance = "values may be wrong", 2, 0.01 }, 149,
+			"This forecast is untested, since values may be wrong: in 5 tests on the past, 8 steps ahead, the", Untested},
+		"few, high": {func(t *Trust) { t.Relative, t.Chance = 2, 0.2 }, 149,
+			"You can use this forecast, though repeating the last year did better so far: in 5 tests", Use},
+		"absurd": {func(t *Trust) { t.Relative, t.Chance = 1e6, 0.2 }, 400,
+			"its error was more than 1000 times that of repeating the last year", DoNotUse},
+		"no matter": {func(t *Trust) { t.Relative, t.Chance = 1.05, 0.001 }, 400, "You can use", Use},
+		"exact": {func(t *Trust) { t.Relative, t.Chance = math.MaxFloat64, 0 }, 400,
+			"8 steps ahead, repeating the last year had no error at all, and the forecast had one.", DoNotUse},
+		"checks": {func(t *Trust) { t.missed = "the model misses structure in time" }, 400,
+			"Do not use this forecast: the model misses structure in time.", DoNotUse},
+		"short": {func(t *Trust) { t.Separate, t.Coverage = 1.9, 0.5 }, 40,
+			"This forecast is untested: 40 observations are too few to test a forecast of 8 steps. In 5 tests", Untested},
+		"unlearnt": {func(t *Trust) { t.Known = 5 }, 40, "This forecast is untested: 40 observations are too few", Untested},
+		"one origin": {func(t *Trust) { t.Origins, t.Separate, t.Relative = 1, 1, 0.3 }, 400,
+			"This forecast is untested, since one test does not tell skill from luck: in one test on the past", Untested},
+		"still short": {func(t *Trust) { t.Coverage, t.Widen, t.Widened = 0.5, 1.1, 0.5 }, 100,
+			"its bands are 1.1 times as wide as the model's own; even so, they would have held only 50 %.", Untested},
+		"wider": {func(t *Trust) { t.Widen, t.Widened = 1.4, 0.9 }, 400,
+			"Because of these errors its bands are 1.4 times as wide as the model's own; so wide, they would have held 90 %.", Use},
+		"few, wrong": {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 149, "This forecast is untested: the past of 149 observations does not tell skill from luck. There, in 5 tests on the past, 8 steps ahead, its error was 2.00 times", Untested},
 	} {
 		v := fine
 		test.change(&v)
@@ -56,17 +79,20 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestPairedChance: it is Student's for separate origins, has its level where two forecasts are equally good, and asks for two separate tests.
+// TestPairedChance: it is Student's for separate origins, has its level if two forecasts are equally good, and needs two separate
+// tests.
 func TestPairedChance(t *testing.T) {
 	worse := []float64{1, 2, 3, 4, 5}
-	if got, want := pairedChance(worse, 5, 0), (distuv.StudentsT{Sigma: 1, Nu: 4}).Survival(3/math.Sqrt(0.5)); math.Abs(got-want) > 1e-12 {
+	if got, want := pairedChance(worse, 5, 0), (distuv.StudentsT{Sigma: 1,
+		Nu: 4}).Survival(3/math.Sqrt(0.5)); math.Abs(got-want) > 1e-12 {
 		t.Errorf("the chance is %v, want %v", got, want)
 	}
 	if few, many := pairedChance(worse, 2.2, 0), pairedChance(worse, 5, 0); few < 2*many {
 		t.Errorf("the chance is %v where origins overlap, and %v where they do not", few, many)
 	}
 	for name, got := range map[string]float64{
-		"one": pairedChance(worse[:1], 5, 0), "not separate": pairedChance(worse, 1.9, 0), "better": pairedChance([]float64{-1, -2}, 5, 0), "unseen": pairedChance([]float64{1e-9, 1e-9}, 5, 1e-6),
+		"one": pairedChance(worse[:1], 5, 0), "not separate": pairedChance(worse, 1.9, 0),
+		"better": pairedChance([]float64{-1, -2}, 5, 0), "unseen": pairedChance([]float64{1e-9, 1e-9}, 5, 1e-6),
 	} {
 		if got != 1 {
 			t.Errorf("%s: the chance is %v", name, got)
@@ -140,16 +166,19 @@ func TestVerdicts(t *testing.T) {
 	}{
 		{"white noise", 200, white, nil, 24, Use},
 		{"ten points", 10, white, nil, 2, Untested},
-		{"two years of months", 24, func(i int) float64 { return 10 + 5*math.Sin(float64(i)*math.Pi/6) + 0.3*rng.NormFloat64() }, []float64{12}, 12, Untested},
+		{"two years of months", 24, func(i int) float64 { return 10 + 5*math.Sin(float64(i)*math.Pi/6) + 0.3*rng.NormFloat64() },
+			[]float64{12}, 12, Untested},
 		{"a price", 3000, price, nil, 100, Use}, // learnt as a level to which it returns, its bands held 56 % of what came
-		{"a trend that breaks at the end", 120, func(i int) float64 { return float64(min(i, 200-i)) + 0.3*rng.NormFloat64() }, nil, 12, Use},
+		{"a trend that breaks at the end", 120, func(i int) float64 { return float64(min(i, 200-i)) + 0.3*rng.NormFloat64() }, nil, 12,
+			Use},
 		{"a season that ends", 216, func(i int) float64 {
 			if i < 156 {
 				return 20*math.Sin(float64(i)*math.Pi/6) + 0.1*rng.NormFloat64()
 			}
 			return 0.1 * rng.NormFloat64()
 		}, []float64{12}, 12, DoNotUse},
-		{"a constant with one jump", 100, func(i int) float64 { return math.Floor(float64(i) / 90) }, nil, 12, Untested}, // which nothing before foretold
+		{"a constant with one jump", 100, func(i int) float64 { return math.Floor(float64(i) / 90) }, nil, 12, Untested},
+		// which nothing before foretold
 	} {
 		a := automatic(t, steps(t, test.n, 0, test.y), Options{Periods: test.periods})
 		v, err := a.Backtest(t.Context(), BacktestOptions{Horizon: test.horizon})

@@ -2,9 +2,9 @@ package forecast
 
 import "math"
 
-// A warp is a strictly increasing transformation z = g(y) of the observations that makes a Gaussian process a better model of them
-// (Snelson, Rasmussen and Ghahramani 2004). The model is fitted to z, and log p(y) = log p(z) + Σ log g′(y). Quantiles of z transform to
-// those of y by g⁻¹; means do not.
+// A warp is a strictly increasing transformation z = g(y) of the observations that makes a Gaussian process a better model of
+// them (Snelson, Rasmussen and Ghahramani 2004). The model is fitted to z, and log p(y) = log p(z) + Σ log g′(y). Quantiles of
+// z transform to those of y by g⁻¹; means do not.
 type warp interface {
 	forward(y float64) float64  // g(y), NaN or ±Inf where y is outside the domain
 	inverse(z float64) float64  // g⁻¹(z)
@@ -19,26 +19,26 @@ func (s *Series) warp() warp {
 	return logarithm{}
 }
 
-// logarithm is z = log y, for y > 0: effects that multiply.
+// logarithm is z = log y, for y > 0 with multiplicative effects.
 type logarithm struct{}
 
 func (logarithm) forward(y float64) float64  { return math.Log(y) }
 func (logarithm) inverse(z float64) float64  { return math.Exp(z) }
 func (logarithm) logSlope(y float64) float64 { return -math.Log(y) }
 
-// ends are where the log odds are infinite.
+// ends returns the places where the log odds are infinite.
 func (b *Bounds) ends() (lo, hi float64) { return b.Lo - b.Beyond, b.Hi + b.Beyond }
 
-// forward is z = log((y − lo)/(hi − y)), for lo < y < hi: shares and percentages.
+// forward is z = log((y − lo)/(hi − y)), for lo < y < hi, such as shares and percentages.
 func (b *Bounds) forward(y float64) float64 {
 	lo, hi := b.ends()
 	return math.Log(y-lo) - math.Log(hi-y)
 }
 
-// inverse ends at the bounds.
+// inverse stays within the bounds.
 func (b *Bounds) inverse(z float64) float64 {
 	lo, hi := b.ends()
-	e := math.Exp(-math.Abs(z)) // from the nearer end, for the digits
+	e := math.Exp(-math.Abs(z)) // from the nearer end, which keeps digits
 	y := hi - (hi-lo)*e/(1+e)
 	if z < 0 {
 		y = lo + (hi-lo)*e/(1+e)

@@ -9,7 +9,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// TestWhiteOnce wants the white noise of a kernel, a part of f and of the noise, to be in a new observation once: as if the noise of the model had it.
+// TestWhiteOnce: the white noise of a kernel, a part of f and of the noise, counts once in a new observation: as if the model's
+// noise had it.
 func TestWhiteOnce(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(29, 7))
 	s := &Series{Axis: Axis{Name: "t"}, YName: "y", Step: 1}

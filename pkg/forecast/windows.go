@@ -15,17 +15,18 @@ import (
 )
 
 const (
-	// windowLength is the number of neighbouring observations on which a prediction is conditioned if no cheap engine takes the series.
-	// Factorising their covariance takes n³/3 operations, 0.3 s at coreFlops; all of n = 7445 would take 15 s, all of 20 000 five minutes.
+	// windowLength is the number of neighbouring observations on which a prediction is conditioned if no cheap engine takes the
+	// series. Factorising their covariance takes n³/3 operations, 0.3 s at coreFlops; all of n = 7445 would take 15 s, all of 20
+	// 000 five minutes.
 	windowLength = 2000
-	// cheapDense is the number of observations up to which dense algebra is cheap enough not to look for another engine: 2.4 ms at
-	// coreFlops.
+	// cheapDense is the number of observations up to which dense algebra (2.4 ms at coreFlops) is so cheap that no other engine is
+	// tried.
 	cheapDense = 400
-	// askedDense is the number of observations up to which, for a named kernel, predictions are conditioned on all by dense algebra: the
-	// default of Options.MaxExact in training, 8 s at coreFlops.
+	// askedDense is the number of observations up to which, for a named kernel, predictions are conditioned on all by dense algebra:
+	// the default of Options.MaxExact in training, 8 s at coreFlops.
 	askedDense = 6000
-	// mostToeplitz is the largest number of observations of a regular series in one factor, which takes 3 s: half of toeplitzPair for each
-	// pair, without gradient. A longer series uses windows.
+	// mostToeplitz is the largest number of observations of a regular series in one factor, which takes 3 s: half of toeplitzPair
+	// for each pair, without gradient. A longer series uses windows.
 	mostToeplitz = 60000
 	// mostMixed is the number of seconds, of value and gradient, up to which the engine of waves factorises the covariance.
 	mostMixed = 3
@@ -42,7 +43,7 @@ type conditioned interface {
 	Engine() string
 }
 
-// windows is a model conditioned, for each x, on the length observations around it: those of the window with the nearest middle,
+// windows is a model conditioned, for each x, on the length observations around it: those of the window whose middle is nearest,
 // or the last window beyond the end. It is safe for concurrent use.
 type windows struct {
 	model  gppl.Model
@@ -54,12 +55,12 @@ type windows struct {
 	coefficients []gppl.Coefficient
 }
 
-// windowCache holds the windows that were used last, of all models that share it: at most most of them, any number if that is 0. That
-// changes the time of predictions, not their values. It is safe for concurrent use.
+// windowCache holds the most recently used windows of all models that share it, at most most of them, or any number if that is 0.
+// It changes the time of predictions, not their values. It is safe for concurrent use.
 type windowCache struct {
 	mu   sync.Mutex
 	most int
-	made []cachedWindow // the one that was used last comes last
+	made []cachedWindow // by last use, the latest last
 }
 
 type cachedWindow struct {
@@ -68,7 +69,7 @@ type cachedWindow struct {
 	posterior *gppl.Posterior
 }
 
-// limit has the cache hold so many windows at most, or fewer if it does already.
+// limit bounds the number of windows that the cache holds; it never raises the bound.
 func (c *windowCache) limit(most int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -77,7 +78,7 @@ func (c *windowCache) limit(most int) {
 	}
 }
 
-// get returns a window, which it makes if it does not hold it.
+// get returns a window, and makes it if it is not in the cache.
 func (c *windowCache) get(of *windows, k int, fresh func() (*gppl.Posterior, error)) (*gppl.Posterior, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -113,7 +114,7 @@ func (w *windows) Model() gppl.Model { return w.model }
 // Jitter returns the jitter of the last window.
 func (w *windows) Jitter() float64 { return w.jitter }
 
-// Coefficients returns those of the last window.
+// Coefficients returns the coefficients of the last window.
 func (w *windows) Coefficients() []gppl.Coefficient { return w.coefficients }
 
 // OneStep predicts from the last window.
@@ -134,7 +135,7 @@ func (w *windows) Sample(x gppl.Inputs, count int, seed uint64) (f [][]float64, 
 	return last.Sample(x, count, seed)
 }
 
-// Engine returns that of windows.
+// Engine returns the engine of the windows.
 func (w *windows) Engine() string { return gppl.EngineDense }
 
 // stride is the distance between windows: every x has a quarter of a window on each side, or the end of the series.
@@ -162,8 +163,10 @@ func (w *windows) LatentContext(ctx context.Context, x gppl.Inputs) (mean, varia
 	return latentByParts(ctx, x, w.of, func(k int) (conditioned, error) { return w.window(k) })
 }
 
-// latentByParts predicts each x by one of several models: that of the part which of says it is in.
-func latentByParts[K comparable](ctx context.Context, x gppl.Inputs, of func(x float64) K, model func(part K) (conditioned, error)) (mean, variances []float64, err error) {
+// latentByParts predicts each x by one of several models: that of the part to which of assigns it.
+func latentByParts[K comparable](
+	ctx context.Context, x gppl.Inputs, of func(x float64) K, model func(part K) (conditioned, error),
+) (mean, variances []float64, err error) {
 	mean, variances = make([]float64, x.Len()), make([]float64, x.Len())
 	members := map[K][]int{}
 	var order []K
@@ -221,8 +224,8 @@ func (a *Analysis) posteriorOf(model gppl.Model, n int, latest func(k int) (gppl
 	})}, nil
 }
 
-// conditionsOn is the number of observations, the latest, that forecasts are conditioned on: all if kernels were named, else those that the
-// models were learnt from, or four of the longest season if these are more, and those that came later.
+// conditionsOn returns the number of latest observations that forecasts are conditioned on: all if kernels were named, otherwise
+// those that the models were learnt from, or four of the longest season if these are more, and those that came later.
 func (a *Analysis) conditionsOn() int {
 	n := len(a.Series.X)
 	if a.Chosen == ByBIC {
@@ -238,7 +241,7 @@ func (a *Analysis) conditionsOn() int {
 	return int(min(k+float64(n-a.Series.learnt()), float64(n)))
 }
 
-// remarkOn notes that a posterior uses windows, of n observations, or that an engine failed.
+// remarkOn notes that a posterior uses windows of the n observations, or that an engine failed.
 func (a *Analysis) remarkOn(p conditioned, failed error, n int) {
 	if w, ok := p.(*windows); ok && w.length < n {
 		a.remark(fmt.Sprintf("Predictions are conditioned on the %d observations around them, of %d.", w.length, n))
@@ -256,11 +259,11 @@ func (a *Analysis) remark(sentence string) {
 	}
 }
 
-// conditionOn conditions a model on the data: by a state space, for a regular series by a Toeplitz factor, or by waves if one of them takes
-// the model; on all observations by any engine if there are few; otherwise by windows, which the cache holds. The first three check their own
-// answers, which is enough for a forecast; the automatic choice might fall back on dense algebra to keep digits that nobody sees. An
-// engine that takes the model but fails is skipped; failed says why. Which way is taken does not depend on the limit of memory: the error
-// is a *gppl.MemoryError if it has no room.
+// conditionOn conditions a model on the data: on all observations by a state space, by a Toeplitz factor if the series is
+// regular, or by waves, if one of these takes the model; on all by any engine if there are few; otherwise by windows, which the
+// cache holds. The first three check their own answers, which is enough for a forecast; the automatic choice might fall back on
+// dense algebra to keep irrelevant digits. An engine that takes the model but fails is skipped; failed says why. The choice does
+// not depend on the memory limit: if there is no room for it, the error is a *gppl.MemoryError.
 func conditionOn(model gppl.Model, data gppl.Data, few int, r room, cache *windowCache) (p conditioned, failed, err error) {
 	n := data.Len()
 	if n > cheapDense {
@@ -300,9 +303,11 @@ func conditionOn(model gppl.Model, data gppl.Data, few int, r room, cache *windo
 	return p, failed, nil
 }
 
-// firstThatTakes conditions by the first engine that neither refuses the model nor fails; nil if there is none. The error failed joins
-// those of the engines that failed; err is that of an engine which would take at most so many bytes and has less.
-func firstThatTakes(engines []string, most float64, condition func(engine string) (*gppl.Posterior, error)) (p conditioned, failed, err error) {
+// firstThatTakes conditions by the first engine that neither refuses the model nor fails; nil if there is none. The error failed
+// joins those of the engines that failed; err is that of an engine which would take at most that many bytes and has less.
+func firstThatTakes(
+	engines []string, most float64, condition func(engine string) (*gppl.Posterior, error),
+) (p conditioned, failed, err error) {
 	for _, engine := range engines {
 		p, err := condition(engine)
 		if err == nil {
@@ -318,7 +323,7 @@ func firstThatTakes(engines []string, most float64, condition func(engine string
 	return nil, failed, nil
 }
 
-// regular reports whether ascending x have a constant step, with a few missing values at most: the Toeplitz engine then takes any
+// regular reports whether ascending x have a constant step, with at most a few missing values: the Toeplitz engine then takes any
 // kernel, in O(n²) instead of O(n³).
 func regular(x []float64) bool {
 	const off, missing = 1e-4, 0.02

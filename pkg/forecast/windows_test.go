@@ -31,9 +31,11 @@ func seriesAt(x []float64) gppl.Data {
 
 // windowModel is one that only the Toeplitz engine and dense algebra take, waveModel one that is a sum of few waves.
 var (
-	windowModel = gppl.Model{Kernel: gppl.Mul(gppl.RQ{Variance: 0.7, Lengthscale: 60, Alpha: 2}, gppl.SE{Variance: 1, Lengthscale: 1e4}), Noise: 0.04}
-	waveModel   = gppl.Model{Kernel: gppl.Add(
-		gppl.LocPer{Variance: 0.5, Lengthscale: 200, Period: 24, PeriodicLengthscale: 0.9}, gppl.SE{Variance: 0.2, Lengthscale: 90}), Noise: 0.04}
+	windowModel = gppl.Model{Kernel: gppl.Mul(gppl.RQ{Variance: 0.7, Lengthscale: 60, Alpha: 2},
+		gppl.SE{Variance: 1, Lengthscale: 1e4}), Noise: 0.04}
+	waveModel = gppl.Model{Kernel: gppl.Add(
+		gppl.LocPer{Variance: 0.5, Lengthscale: 200, Period: 24, PeriodicLengthscale: 0.9}, gppl.SE{Variance: 0.2, Lengthscale: 90}),
+		Noise: 0.04}
 )
 
 var anyRoom = room{bytes: math.Inf(1), models: 1}
@@ -66,7 +68,8 @@ func TestWindows(t *testing.T) {
 	wantMean, wantVariance := all.Latent(at)
 	for i := range mean {
 		if math.Abs(mean[i]-wantMean[i]) > 0.25*math.Sqrt(wantVariance[i]+1e-6) || math.Abs(variance[i]/wantVariance[i]-1) > 0.15 {
-			t.Errorf("at %v: %v ± %v, by all observations %v ± %v", at.At(i), mean[i], math.Sqrt(variance[i]), wantMean[i], math.Sqrt(wantVariance[i]))
+			t.Errorf("at %v: %v ± %v, by all observations %v ± %v",
+				at.At(i), mean[i], math.Sqrt(variance[i]), wantMean[i], math.Sqrt(wantVariance[i]))
 		}
 	}
 	if made := len(w.(*windows).cache.made); made != 2 {
@@ -137,7 +140,8 @@ func grid(n int) []float64 {
 // An engine that refuses is passed over in silence, one that fails is named, and what is left is taken.
 func TestFirstThatTakes(t *testing.T) {
 	singular, want := errors.New("singular"), new(gppl.Posterior)
-	outcomes := map[string]error{"refuses": fmt.Errorf("gppl: %w", &gppl.Refusal{Engine: "refuses"}), "fails": singular, "takes": nil}
+	outcomes := map[string]error{"refuses": fmt.Errorf("gppl: %w", &gppl.Refusal{Engine: "refuses"}), "fails": singular,
+		"takes": nil}
 	for _, test := range []struct {
 		engines []string
 		took    bool
@@ -158,7 +162,8 @@ func TestFirstThatTakes(t *testing.T) {
 		if err != nil || (p != nil) != test.took || test.took && p != conditioned(want) {
 			t.Errorf("%v: %v", test.engines, p)
 		}
-		if errors.Is(failed, singular) != test.failed || test.failed && !strings.Contains(failed.Error(), "fails: ") || !test.failed && failed != nil {
+		if errors.Is(failed, singular) != test.failed || test.failed && !strings.Contains(failed.Error(), "fails: ") ||
+			!test.failed && failed != nil {
 			t.Errorf("%v: failed: %v", test.engines, failed)
 		}
 	}
@@ -185,7 +190,8 @@ func TestMemoryAnswers(t *testing.T) {
 		x[i] = x[i-1] + 0.1 + 0.8*rng.Float64()
 	}
 	d := seriesAt(x)
-	models := []gppl.Model{windowModel, {Kernel: gppl.Mul(gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, gppl.SE{Variance: 1, Lengthscale: 1e3}), Noise: 0.1}}
+	models := []gppl.Model{windowModel, {Kernel: gppl.Mul(gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1},
+		gppl.SE{Variance: 1, Lengthscale: 1e3}), Noise: 0.1}}
 	at := gppl.Scalars([]float64{x[10], x[650], x[300], x[699] + 1, x[450]})
 	const length = 200
 	for _, few := range []int{length, len(x)} { // windows, and all

@@ -13,20 +13,20 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
 
-// Logs are the values of Options.Log, which says whether log y is modelled. "auto", or "", compares both scales if all y are positive.
+// Logs are the values of Options.Log: whether log y is modelled. "auto", or "", compares both scales if all y are positive.
 var Logs = []string{"auto", "never", "always"}
 
-// yScale is the series on a scale of y, y or log y, as a model sees it, standardised.
+// yScale is the standardised series on a scale of y, y or log y, as a model sees it.
 type yScale struct {
 	log     bool
 	scaling dataset.Scaling // of y, or of log y
 	data    gppl.Data
-	// offset, added to the NLL of the standardised values, gives that of y: n·log s − Σ log g′(y) for z = (g(y) − μ)/s. It makes
-	// likelihoods of y and of log y comparable.
+	// offset, added to the NLL of the standardised values, gives that of y: n·log s − Σ log g′(y) for z = (g(y) − μ)/s. It
+	// makes likelihoods of y and of log y comparable.
 	offset  float64
 	warp    warp    // of log y; nil for y itself
 	typical float64 // median of the standardised known errors; 0 if there are none
-	counts  *counts // where y are counts: data are then a Gaussian approximation
+	counts  *counts // nil unless y are counts: data are then a Gaussian approximation
 }
 
 // newYScale returns the observations from ≤ i < to as a model sees them, standardised by themselves.
@@ -54,7 +54,8 @@ func (v yScale) transformed(y []float64) ([]float64, error) {
 	g := make([]float64, len(y))
 	for i, value := range y {
 		if g[i] = v.warp.forward(value); !finite.Is(g[i]) {
-			return nil, fmt.Errorf("forecast: observation %d is %v: only positive values have a logarithm; choose Options.Log: \"never\"", i, value)
+			return nil, fmt.Errorf("forecast: observation %d is %v: only positive values have a logarithm; choose Options.Log: \"never\"",
+				i, value)
 		}
 	}
 	return g, nil
@@ -96,7 +97,7 @@ func (v yScale) over(s *Series, from, to int) (yScale, error) {
 	return v, nil
 }
 
-// scale returns all observations as the models of the analysis see them, in the standardisation of those that they were learnt from.
+// scale returns all observations as the models of the analysis see them, standardised as those that they were learnt from.
 func (a *Analysis) scale(log bool) (yScale, error) {
 	n, from, to := len(a.Series.X), 0, a.Series.learnt()
 	if a.Chosen == ByEvidence {
@@ -109,7 +110,7 @@ func (a *Analysis) scale(log bool) (yScale, error) {
 	return v.over(a.Series, 0, n)
 }
 
-// offsetOf returns the offset of some of the observations.
+// offsetOf returns the offset for some of the observations.
 func (v yScale) offsetOf(y []float64) float64 {
 	offset := float64(len(y)) * math.Log(v.scaling.Scale)
 	if v.log {
@@ -131,7 +132,7 @@ func latest(d gppl.Data, most int) gppl.Data {
 	return d.Pick(timeline.Range(n-most, n))
 }
 
-// errorsOf returns the known errors of the observations on this scale, in units of one. The error of log y is e/y to first order.
+// errorsOf returns the known errors of the observations on this scale, divided by unit. The error of log y is e/y to first order.
 func (v yScale) errorsOf(errors, y []float64, unit float64) []float64 {
 	out := make([]float64, len(errors))
 	for i, e := range errors {
@@ -143,8 +144,8 @@ func (v yScale) errorsOf(errors, y []float64, unit float64) []float64 {
 	return out
 }
 
-// typicalError returns the median of the known errors of y or log y, of the observations that models were learnt from. For a part of a series it is that of the whole series, so that
-// models with relative errors can be used on any part.
+// typicalError returns the median known error of y or log y over the observations that models were learnt from. For a part of a
+// series it is that of the whole series, so that models with relative errors can be used on any part.
 func (s *Series) typicalError(log bool) float64 {
 	if s.whole != nil {
 		return s.whole.typicalError(log)
@@ -162,7 +163,7 @@ func (s *Series) typicalError(log bool) float64 {
 	return median(errs)
 }
 
-// ErrorScale returns the learnt factor between the noise and the errors of the column ErrorName; 1 if the errors are not relative.
+// ErrorScale returns the learnt factor from the errors of the column ErrorName to the noise; 1 if they are not relative.
 func (a *Analysis) ErrorScale() float64 {
 	if !a.Series.Relative {
 		return 1
@@ -192,7 +193,7 @@ func (v yScale) trained(ctx context.Context, m gppl.Model) (gppl.Loss, error) {
 	return auto.Likelihood(m, v.data, slowest, gppl.WithTolerance(trainTolerance))
 }
 
-// loss returns the negative log likelihood of a model by which it is compared.
+// loss returns the negative log likelihood by which a model is compared.
 func (v yScale) loss(ctx context.Context, m gppl.Model, shape float64, opts ...gppl.Option) (gppl.Loss, error) {
 	if v.counts != nil && v.counts.compared {
 		return v.comparedCounts(ctx, m, shape, opts...)

@@ -9,11 +9,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
-// mostListed is how many anomalies a text lists; files have all.
+// mostListed is the largest number of anomalies that a text lists; files have all.
 const mostListed = 20
 
-// Arrivals says what new observations tell of a model, for a terminal: the drift check, what was added, and the observations with a
-// probability below the level.
+// Arrivals says for a terminal what new observations say about a model: the drift check, what was added, and the observations
+// with a probability below the level.
 func Arrivals(after *forecast.Analysis, r *forecast.Arrivals, level float64) string {
 	var b strings.Builder
 	s := after.Series
@@ -23,19 +23,22 @@ func Arrivals(after *forecast.Analysis, r *forecast.Arrivals, level float64) str
 	}
 	fmt.Fprintf(&b, "%s\n\n", r.Drift.Verdict())
 	f := r.Forecast
-	fmt.Fprintf(&b, "  added to the model: %d of %s, from %s to %s, at the same parameters; it has %d now\n", len(r.Y), s.YLabel(), f.When[0], f.When[len(f.When)-1], len(s.X))
+	fmt.Fprintf(&b, "  added to the model: %d of %s, from %s to %s, at the same parameters; it has %d now\n",
+		len(r.Y), s.YLabel(), f.When[0], f.When[len(f.When)-1], len(s.X))
 	if r.Already > 0 {
 		fmt.Fprintf(&b, "  %d rows were in the model already\n", r.Already)
 	}
 	at := anomalies(r, level)
-	fmt.Fprintf(&b, "  %d with a probability below %g one step ahead, where %.3g are expected by chance\n", len(at), level, level*float64(len(r.Y)))
+	fmt.Fprintf(&b, "  %d with a probability below %g one step ahead, where %.3g are expected by chance\n",
+		len(at), level, level*float64(len(r.Y)))
 	for k, i := range at {
 		if k == mostListed {
 			fmt.Fprintf(&b, "    … and %d more\n", len(at)-k)
 			break
 		}
 		lo, hi := f.Band(i)
-		fmt.Fprintf(&b, "    %s: %.6g, predicted %.6g, 95 %% between %.6g and %.6g: probability %.2g\n", f.When[i], r.Y[i], f.Mean[i], lo, hi, r.P[i])
+		fmt.Fprintf(&b, "    %s: %.6g, predicted %.6g, 95 %% between %.6g and %.6g: probability %.2g\n",
+			f.When[i], r.Y[i], f.Mean[i], lo, hi, r.P[i])
 	}
 	for _, w := range warnings(after) {
 		fmt.Fprintf(&b, "  %s\n", w)
@@ -53,7 +56,7 @@ func anomalies(r *forecast.Arrivals, level float64) (at []int) {
 	return at
 }
 
-// ArrivalsJSON is what new observations tell of a model, for programs.
+// ArrivalsJSON is what new observations say about a model, for programs.
 type ArrivalsJSON struct {
 	N         int            `json:"n"` // of the model, with the new observations
 	Added     int            `json:"added"`
@@ -67,7 +70,7 @@ type ArrivalsJSON struct {
 	Warnings     []string      `json:"warnings,omitempty"`
 }
 
-// ArrivalJSON is a new observation beside its prediction one step ahead.
+// ArrivalJSON is a new observation with its prediction one step ahead.
 type ArrivalJSON struct {
 	X             string  `json:"x"`
 	Y             float64 `json:"y"`
@@ -81,11 +84,13 @@ type ArrivalJSON struct {
 
 // DescribeArrivals returns what Arrivals says, for programs.
 func DescribeArrivals(after *forecast.Analysis, r *forecast.Arrivals, level float64) ArrivalsJSON {
-	j := ArrivalsJSON{N: len(after.Series.X), Added: len(r.Y), Already: r.Already, Drift: r.Drift, Verdict: flagwords.Of(r.Drift.Verdict()), Level: level,
+	j := ArrivalsJSON{N: len(after.Series.X), Added: len(r.Y), Already: r.Already, Drift: r.Drift,
+		Verdict: flagwords.Of(r.Drift.Verdict()), Level: level,
 		Anomalies: append([]int{}, anomalies(r, level)...), Observations: []ArrivalJSON{}, Warnings: warnings(after)}
 	for i, y := range r.Y {
 		f := r.Forecast
-		j.Observations = append(j.Observations, ArrivalJSON{f.When[i], y, f.Mean[i], math.Sqrt(f.NoisyVar[i]), f.Lower[i], f.Upper[i], r.Z[i], r.P[i]})
+		j.Observations = append(j.Observations,
+			ArrivalJSON{f.When[i], y, f.Mean[i], math.Sqrt(f.NoisyVar[i]), f.Lower[i], f.Upper[i], r.Z[i], r.P[i]})
 	}
 	return j
 }

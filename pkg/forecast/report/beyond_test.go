@@ -15,8 +15,12 @@ func TestBeyond(t *testing.T) {
 		lo, hi float64
 		want   string
 	}{
-		"above": {"%", 99, 80, 104, "0,100"}, "below": {"%", 1, -4, 20, "0,100"}, "within": {"%", 99, 80, 100, ""}, "no per cent": {"m", 99, 80, 104, ""}, "growth": {"%", -3, -9, 104, ""},
-		"counts": {"", 3, -1, 9, "above, and ReadOptions.Likelihood: \"negbinomial\""}, "counts and none": {"", 0, -1, 9, "if none can be, ReadOptions.Likelihood: \"negbinomial\""}, "counts within": {"", 3, 0, 9, ""}, "amounts": {"mm", 1.5, -1, 9, "always"}, "amounts and none": {"mm", 0, -1, 9, "as 0"}, "differences": {"mm", -0.5, -1, 9, ""},
+		"above": {"%", 99, 80, 104, "0,100"}, "below": {"%", 1, -4, 20, "0,100"}, "within": {"%", 99, 80, 100, ""},
+		"no per cent": {"m", 99, 80, 104, ""}, "growth": {"%", -3, -9, 104, ""},
+		"counts":          {"", 3, -1, 9, "above, and ReadOptions.Likelihood: \"negbinomial\""},
+		"counts and none": {"", 0, -1, 9, "if none can be, ReadOptions.Likelihood: \"negbinomial\""},
+		"counts within":   {"", 3, 0, 9, ""}, "amounts": {"mm", 1.5, -1, 9, "always"}, "amounts and none": {"mm", 0, -1, 9, "as 0"},
+		"differences": {"mm", -0.5, -1, 9, ""},
 	} {
 		s := &forecast.Series{YUnit: c.unit, Y: []float64{50, c.y}}
 		if c.unit == "mm" {
@@ -28,7 +32,8 @@ func TestBeyond(t *testing.T) {
 		}
 	}
 	humidity := &forecast.Series{YName: "Humidity", Y: []float64{50, 99}}
-	if got := beyond(humidity, &forecast.Forecast{When: []string{"then"}, Lower: []float64{80}, Upper: []float64{104}}); !strings.Contains(got, "0,100") {
+	if got := beyond(humidity, &forecast.Forecast{When: []string{"then"}, Lower: []float64{80},
+		Upper: []float64{104}}); !strings.Contains(got, "0,100") {
 		t.Errorf("humidity: %q", got)
 	}
 	bounded := &forecast.Series{YUnit: "%", Y: []float64{50, 99}, Bounds: &forecast.Bounds{Hi: 100}}

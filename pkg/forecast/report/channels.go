@@ -25,11 +25,15 @@ func channelVerdict(trust *forecast.Trust) string {
 	return trust.Verdict
 }
 
-// viewsOf says how channels see f.
-var viewsOf = map[string]string{"same": "y = f + offset", "scaled": "y = a·f + offset", "derivative": "y = a·f + b·f′ + offset"}
+// viewsOf are the formulas of the views of channels on f.
+var viewsOf = map[string]string{
+	"same": "y = f + offset", "scaled": "y = a·f + offset", "derivative": "y = a·f + b·f′ + offset",
+}
 
 // ChannelText writes the result on channels as text.
-func ChannelText(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction, trust *forecast.Trust, written []string) error {
+func ChannelText(
+	w io.Writer, a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction, trust *forecast.Trust, written []string,
+) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", channelVerdict(trust))
 	section(&b, "Series", channelNotes(a))
@@ -64,12 +68,16 @@ func channelNotes(a *forecast.ChannelAnalysis) []string {
 func channelComparison(a *forecast.ChannelAnalysis) *viz.Table {
 	t := &viz.Table{
 		Caption: "Models compared",
-		Columns: []viz.Column{{Name: "kernel"}, {Name: "view"}, {Name: "NLL", Unit: "nats", Format: viz.Fixed(2), Best: viz.Min}, {Name: "parameters"},
-			{Name: "BIC above the best", Format: viz.Fixed(1), Best: viz.Min}, {Name: "training"}},
-		Notes: []string{"Exact NLL of y with offsets integrated out; BIC = 2·NLL + parameters·log n, offsets counted. A difference of ten in BIC is strong evidence."},
+		Columns: []viz.Column{
+			{Name: "kernel"}, {Name: "view"}, {Name: "NLL", Unit: "nats", Format: viz.Fixed(2), Best: viz.Min},
+			{Name: "parameters"}, {Name: "BIC above the best", Format: viz.Fixed(1), Best: viz.Min}, {Name: "training"},
+		},
+		Notes: []string{"Exact NLL of y with offsets integrated out; BIC = 2·NLL + parameters·log n, offsets counted. " +
+			"A difference of ten in BIC is strong evidence."},
 	}
 	for _, f := range a.Fits {
-		t.Rows = append(t.Rows, []any{f.Kernel, f.View, f.NLL, f.Trained + len(a.Channels.Names), f.BIC - a.Best().BIC, string(f.Status)})
+		t.Rows = append(t.Rows,
+			[]any{f.Kernel, f.View, f.NLL, f.Trained + len(a.Channels.Names), f.BIC - a.Best().BIC, string(f.Status)})
 		if text := fmt.Sprintf("%s: %s.", f.View, viewsOf[f.View]); !strings.Contains(strings.Join(t.Notes, "\n"), text) {
 			t.Notes = append(t.Notes, text)
 		}
@@ -77,7 +85,7 @@ func channelComparison(a *forecast.ChannelAnalysis) *viz.Table {
 	return t
 }
 
-// known returns a standard error for a table, nil if it is not known.
+// known returns a standard error for a table; nil if it is unknown.
 func known(se float64) any {
 	if se := knownError(se); se > 0 {
 		return se
@@ -89,7 +97,9 @@ func channelParameters(a *forecast.ChannelAnalysis) *viz.Table {
 	f, s := a.Best(), a.Channels.Series
 	t := &viz.Table{
 		Caption: "Parameters of " + f.Kernel,
-		Columns: []viz.Column{{Name: "parameter"}, {Name: "value", Align: viz.Right}, {Name: "standard error", Align: viz.Right}, {Name: "unit"}},
+		Columns: []viz.Column{
+			{Name: "parameter"}, {Name: "value", Align: viz.Right}, {Name: "standard error", Align: viz.Right}, {Name: "unit"},
+		},
 	}
 	for i, p := range f.Model.Kernel.Params() {
 		unit := p.Unit
@@ -110,7 +120,7 @@ func channelParameters(a *forecast.ChannelAnalysis) *viz.Table {
 	return t
 }
 
-// channelRows are what the channels see.
+// channelRows returns the coefficients, offset and noise of each channel.
 func channelRows(a *forecast.ChannelAnalysis) (rows []ChannelJSON) {
 	f, counts := a.Best(), a.Channels.Counts()
 	kernel, n := len(f.Model.Kernel.Params()), len(counts)
@@ -131,18 +141,27 @@ func channelRows(a *forecast.ChannelAnalysis) (rows []ChannelJSON) {
 func channelTable(a *forecast.ChannelAnalysis) *viz.Table {
 	t := &viz.Table{
 		Caption: "Channels: " + viewsOf[a.Best().View],
-		Columns: []viz.Column{{Name: a.Channels.Column}, {Name: "n"}, {Name: "a"}, {Name: "± a"}, {Name: "b"}, {Name: "± b"}, {Name: "offset", Format: viz.Digits(7)}, {Name: "± offset"}, {Name: "noise"}, {Name: "± noise"}},
-		Notes:   []string{"Noise is a standard deviation, beyond the known errors if there are any. ± is a standard error; where there is none, the number is fixed, not determined, or a noise that is negligible beside the known errors."},
+		Columns: []viz.Column{
+			{Name: a.Channels.Column}, {Name: "n"}, {Name: "a"}, {Name: "± a"}, {Name: "b"}, {Name: "± b"},
+			{Name: "offset", Format: viz.Digits(7)}, {Name: "± offset"}, {Name: "noise"}, {Name: "± noise"},
+		},
+		Notes: []string{"Noise is a standard deviation, beyond the known errors if there are any. " +
+			"± is a standard error; where there is none, " +
+			"the number is fixed, not determined, or a noise that is negligible beside the known errors."},
 	}
 	for _, r := range channelRows(a) {
-		t.Rows = append(t.Rows, []any{r.Name, r.N, r.A, known(r.AErr), r.B, known(r.BErr), r.Offset, known(r.OffsetErr), r.Noise, known(r.NoiseErr)})
+		t.Rows = append(t.Rows, []any{
+			r.Name, r.N, r.A, known(r.AErr), r.B, known(r.BErr), r.Offset, known(r.OffsetErr), r.Noise, known(r.NoiseErr),
+		})
 	}
 	return t
 }
 
 func channelPredictions(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction) *viz.Table {
 	const most = 3 // steps of each channel
-	t := &viz.Table{Caption: "Forecast", Columns: []viz.Column{{Name: a.Channels.Column}, {Name: a.Channels.Series.Axis.Name}, {Name: "mean"}, {Name: "sd of a new observation"}}}
+	t := &viz.Table{Caption: "Forecast", Columns: []viz.Column{
+		{Name: a.Channels.Column}, {Name: a.Channels.Series.Axis.Name}, {Name: "mean"}, {Name: "sd of a new observation"},
+	}}
 	for _, p := range all {
 		for i, when := range p.When {
 			if i < most || i == len(p.When)-1 {
@@ -173,7 +192,7 @@ type ChannelsJSON struct {
 	Warnings   []string               `json:"warnings,omitempty"`
 }
 
-// ChannelJSON is y = a·f + b·f′ + offset + noise, the noise by its standard deviation; standard errors are 0 where they are not known.
+// ChannelJSON is y = a·f + b·f′ + offset + noise, the noise by its standard deviation; unknown standard errors are 0.
 type ChannelJSON struct {
 	Name      string  `json:"name"`
 	N         int     `json:"n"`
@@ -200,18 +219,24 @@ type ChannelFitJSON struct {
 // DescribeChannels returns the result on channels.
 func DescribeChannels(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction, trust *forecast.Trust) ChannelsJSON {
 	f, s := a.Best(), a.Channels.Series
-	j := ChannelsJSON{File: s.Source.File, SHA256: s.Source.SHA256, Trust: trust, N: len(s.X), Notes: channelNotes(a), Kernel: f.Kernel, View: f.View, Status: string(f.Status),
-		Channels: channelRows(a), Forecast: map[string][]PointJSON{}, Warnings: f.Warnings}
+	j := ChannelsJSON{File: s.Source.File, SHA256: s.Source.SHA256, Trust: trust, N: len(s.X), Notes: channelNotes(a),
+		Kernel: f.Kernel, View: f.View, Status: string(f.Status), Channels: channelRows(a),
+		Forecast: map[string][]PointJSON{}, Warnings: f.Warnings}
 	for i, p := range f.Model.Kernel.Params() {
-		j.Parameters = append(j.Parameters, ParameterJSON{Name: p.Name, Value: p.Value, InUnits: p.Value, StdErr: knownError(f.StdErr[i]), Unit: p.Unit})
+		j.Parameters = append(j.Parameters,
+			ParameterJSON{Name: p.Name, Value: p.Value, InUnits: p.Value, StdErr: knownError(f.StdErr[i]), Unit: p.Unit})
 	}
 	for _, c := range a.Fits {
-		j.Candidates = append(j.Candidates, ChannelFitJSON{c.Kernel, c.View, c.NLL, c.BIC, c.Trained + len(j.Channels), string(c.Status)})
+		j.Candidates = append(j.Candidates,
+			ChannelFitJSON{c.Kernel, c.View, c.NLL, c.BIC, c.Trained + len(j.Channels), string(c.Status)})
 	}
 	for _, p := range all {
 		for i, when := range p.When {
 			half := forecast.Quantile95 * math.Sqrt(p.Noisy[i])
-			j.Forecast[p.Channel] = append(j.Forecast[p.Channel], PointJSON{X: when, Mean: p.Mean[i], SDLatent: math.Sqrt(p.Latent[i]), SDObservation: math.Sqrt(p.Noisy[i]), Lower: p.Mean[i] - half, Upper: p.Mean[i] + half})
+			j.Forecast[p.Channel] = append(j.Forecast[p.Channel], PointJSON{
+				X: when, Mean: p.Mean[i], SDLatent: math.Sqrt(p.Latent[i]), SDObservation: math.Sqrt(p.Noisy[i]),
+				Lower: p.Mean[i] - half, Upper: p.Mean[i] + half,
+			})
 		}
 	}
 	return j
@@ -221,9 +246,11 @@ func DescribeChannels(a *forecast.ChannelAnalysis, all []forecast.ChannelPredict
 func ChannelHTML(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction, trust *forecast.Trust) error {
 	f, s := a.Best(), a.Channels.Series
 	c := content{
-		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Series: s, Kernel: f.Kernel, Lead: flagwords.Of(s.Lead()), Notes: channelNotes(a),
+		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Series: s, Kernel: f.Kernel,
+		Lead: flagwords.Of(s.Lead()), Notes: channelNotes(a),
 		Trust: trust, Warnings: f.Warnings, Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
-		How:    "Each kernel was trained by the exact likelihood with each view, from starts found on single channels and on all of them; the lowest BIC was kept.",
+		How: "Each kernel was trained by the exact likelihood with each view, " +
+			"from starts found on single channels and on all of them; the lowest BIC was kept.",
 		Result: fmt.Sprintf("%s, %s: %s, NLL %.4g nats. %s", f.Kernel, viewsOf[f.View], f.Status, f.NLL, f.Reason),
 	}
 	if trust == nil {
@@ -236,7 +263,10 @@ func ChannelHTML(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.Channe
 	if c.Forecast, err = fig.HTML(); err != nil {
 		return err
 	}
-	for t, to := range map[*viz.Table]*template.HTML{channelPredictions(a, all): &c.Predictions, channelComparison(a): &c.Comparison, channelParameters(a): &c.Parameters, channelTable(a): &c.Effects} {
+	for t, to := range map[*viz.Table]*template.HTML{
+		channelPredictions(a, all): &c.Predictions, channelComparison(a): &c.Comparison,
+		channelParameters(a): &c.Parameters, channelTable(a): &c.Effects,
+	} {
 		if *to, err = t.HTML(); err != nil {
 			return err
 		}
@@ -249,7 +279,7 @@ func ChannelHTML(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.Channe
 	return pages.Execute(w, c)
 }
 
-// Channels draws the observations of each channel beside what it sees, and the forecast: a panel each.
+// Channels draws the observations of each channel with its noise-free values, and the forecast, one panel for each.
 func Channels(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction) (*viz.Figure, error) {
 	s := a.Channels.Series
 	last := s.X[len(s.X)-1]
@@ -285,6 +315,7 @@ func Channels(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction) (*v
 		title = fmt.Sprintf("What is seen: %s", s.YName)
 	}
 	whole := frame(title)
-	whole.Caption = fmt.Sprintf("Each channel beside the posterior of what it sees of one function, %s: mean, 95 %% band of the function and of a new observation. Kernel: %s.", viewsOf[a.Best().View], a.Best().Kernel)
+	whole.Caption = fmt.Sprintf("Each channel beside the posterior of what it sees of one function, %s: "+
+		"mean, 95 %% band of the function and of a new observation. Kernel: %s.", viewsOf[a.Best().View], a.Best().Kernel)
 	return viz.Grid(len(panels), 1, viz.GridOptions{Frame: whole, ShareX: true}, panels...)
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// link names the scale on which models are, that of their parameters; "" for that of y.
+// link names the scale on which models and their parameters are; "" for that of y.
 func link(a *forecast.Analysis) string {
 	switch c := a.Series.Counting; {
 	case a.Series.Bounds != nil, c != nil && (c.Likelihood == "binomial" || c.Likelihood == "bernoulli"):
@@ -37,17 +37,17 @@ func events(s *forecast.Series) bool {
 	return s.Counting != nil && s.Counting.Likelihood == "bernoulli"
 }
 
-// prediction is the posterior as a figure draws it: of counts, the expected one with the band of a new one, whose ends are steps between whole numbers.
+// prediction is the posterior as a figure draws it: for counts, the expected count and the band of a new one, in whole numbers.
 func prediction(f *forecast.Forecast) viz.Prediction {
 	p := viz.Prediction{Name: "mean", X: f.X, Mean: f.Mean, NoisyVar: f.NoisyVar, Lower: f.Lower, Upper: f.Upper}
-	if f.Counts == nil { // of counts a band of f would not be one of counts
+	if f.Counts == nil { // for counts, a band of f would not be on their scale
 		p.LatentVar = f.LatentVar
 		p.LatentLower, p.LatentUpper = f.LatentBand()
 	}
 	return p
 }
 
-// joined is a prediction that goes on with another.
+// joined is a prediction continued by another.
 func joined(p, q viz.Prediction) viz.Prediction {
 	for _, part := range []struct{ to, from *[]float64 }{
 		{&p.X, &q.X}, {&p.Mean, &q.Mean}, {&p.LatentVar, &q.LatentVar}, {&p.NoisyVar, &q.NoisyVar},
@@ -63,12 +63,16 @@ func countPredictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 	whole := viz.Fixed(0)
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),
-		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "expected", Format: digits(f)}, {Name: "median", Format: whole}, {Name: "95 % from", Format: whole}, {Name: "to", Format: whole},
-			{Name: "probability of 0", Unit: "%", Format: viz.Fixed(0)}},
-		Notes: []string{"Expected is the mean of the counts that may come. The band holds a new count with a probability of at least 95 %; its ends are whole numbers."},
+		Columns: []viz.Column{
+			{Name: a.Series.Axis.Name}, {Name: "expected", Format: digits(f)}, {Name: "median", Format: whole},
+			{Name: "95 % from", Format: whole}, {Name: "to", Format: whole}, {Name: "probability of 0", Unit: "%", Format: viz.Fixed(0)},
+		},
+		Notes: []string{"Expected is the mean of the counts that may come. " +
+			"The band holds a new count with a probability of at least 95 %; its ends are whole numbers."},
 	}
 	if events(a.Series) {
-		t.Notes[0] = "Expected is the probability of 1. The band holds a new value with a probability of at least 95 %: from 0 to 1 means that both are likely."
+		t.Notes[0] = "Expected is the probability of 1. The band holds a new value with a probability of at least 95 %: " +
+			"from 0 to 1 means that both are likely."
 	}
 	medians, zeros := f.Quantile(0.5), f.Zeros()
 	addSteps(t, f, func(i int) []any {

@@ -20,7 +20,8 @@ func Crossing(a *forecast.Analysis, c *forecast.Crossing) string {
 		verb = "falls to"
 	}
 	name := a.Series.YLabel()
-	fmt.Fprintf(&b, "%s first %s %v by %s with a probability of %.3g; it does not with %.3g.\n\n", name, verb, c.Level, c.When[last], c.By[last], c.Never())
+	fmt.Fprintf(&b, "%s first %s %v by %s with a probability of %.3g; it does not with %.3g.\n\n",
+		name, verb, c.Level, c.When[last], c.By[last], c.Never())
 	for _, p := range crossingLevels {
 		when := "after " + c.When[last]
 		if i := c.Quantile(p); i >= 0 {
@@ -28,11 +29,12 @@ func Crossing(a *forecast.Analysis, c *forecast.Crossing) string {
 		}
 		fmt.Fprintf(&b, "  %3.0f %%  %s\n", 100*p, when)
 	}
-	fmt.Fprintf(&b, "\n  from %d joint draws of the curve, without the noise of single observations, at %d steps (seed %d)\n", c.Draws, len(c.X), c.Seed)
+	fmt.Fprintf(&b, "\n  from %d joint draws of the curve, without the noise of single observations, at %d steps (seed %d)\n",
+		c.Draws, len(c.X), c.Seed)
 	return printableLines(b.String())
 }
 
-// CrossingJSON is a crossing for programs: the quantiles of the time by their level, "" where that is after the last step.
+// CrossingJSON is a crossing for programs, with the quantiles of the time by their level; "" for one after the last step.
 type CrossingJSON struct {
 	*forecast.Crossing
 	Never     float64           `json:"p_never"`

@@ -1,4 +1,4 @@
-// Package report makes figures, tables, text, JSON and a page in HTML of an analysis, with package viz.
+// Package report turns an analysis into figures, tables, text, JSON and an HTML page, with package viz.
 package report
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// fittedPoints is the number of places at which a posterior is drawn.
+// fittedPoints is the number of points at which a posterior is drawn.
 const fittedPoints = 500
 
-// Forecast draws the latest observations, the fit through them and the forecast with its bands. It shows the observations as far back
+// Forecast draws the latest observations, the fit through them and the forecast with its bands. It shows observations as far back
 // as eight times the length of the forecast, and at least sixty.
 func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	s := a.Series
@@ -70,8 +70,8 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	})
 }
 
-// withoutFar is the range of a figure of observations y and the ends of the bands of a forecast that leaves out the outliers, among y, beside which all else would
-// be a line, and how many these are; the zero range if there are none.
+// withoutFar returns a range for a figure of observations y and the ends of the bands of a forecast that leaves out extreme
+// outliers, beside which all else would be a line, and the number of these; the zero range if there are none.
 func withoutFar(outliers, y, lower, upper []float64) (limits [2]float64, beyond int) {
 	const far, margin = 2, 0.05 // of the range of all else
 	if len(outliers) == 0 {
@@ -99,7 +99,7 @@ func withoutFar(outliers, y, lower, upper []float64) (limits [2]float64, beyond 
 	return limits, beyond
 }
 
-// averaged is the number of models that the forecast averages.
+// averaged returns the number of models that the forecast averages.
 func averaged(a *forecast.Analysis) int {
 	members := 0
 	for _, c := range a.Candidates {
@@ -110,7 +110,7 @@ func averaged(a *forecast.Analysis) int {
 	return max(1, members)
 }
 
-// calendar is that of an axis of dates, nil of one of numbers.
+// calendar returns the calendar of an axis of dates; nil for one of numbers.
 func calendar(s *forecast.Series) viz.Calendar {
 	a := s.Axis
 	switch {
@@ -122,13 +122,13 @@ func calendar(s *forecast.Series) viz.Calendar {
 	return a
 }
 
-// weeks is an axis whose observations are a week apart: a figure then names the weeks that it shows.
+// weeks is an axis of observations a week apart: a figure then names the weeks that it shows.
 type weeks struct {
 	forecast.Axis
 	Week time.Weekday `json:"week"` // on which they begin
 }
 
-// recent returns the first observation that is drawn beside a forecast.
+// recent returns the index of the first observation that is drawn with a forecast.
 func recent(s *forecast.Series, f *forecast.Forecast) int {
 	last := s.X[len(s.X)-1]
 	from := last - 8*(f.X[len(f.X)-1]-last)
@@ -155,8 +155,10 @@ func Residuals(a *forecast.Analysis, r *forecast.Residuals) ([]*viz.Figure, erro
 	const unit = "standardised innovation"
 	along, noSeries := viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
-			Title: "What the past does not predict", XLabel: a.Series.Axis.Label(), Dates: calendar(a.Series), YLabel: unit, Width: 960, Height: 260,
-			Caption: "Standardised innovations: the difference between each observation and its prediction from those before it, in standard deviations of that prediction.",
+			Title: "What the past does not predict", XLabel: a.Series.Axis.Label(), Dates: calendar(a.Series), YLabel: unit,
+			Width: 960, Height: 260,
+			Caption: "Standardised innovations: the difference between each observation and its prediction from those before it, " +
+				"in standard deviations of that prediction.",
 		},
 		Observed: viz.Points{Name: "innovations", X: r.X, Y: r.E},
 	})
@@ -170,15 +172,15 @@ func Residuals(a *forecast.Analysis, r *forecast.Residuals) ([]*viz.Figure, erro
 	correlogram, noCorrelogram := viz.Correlogram(viz.CorrelogramOptions{
 		Frame: viz.Frame{
 			Title: "Are the innovations uncorrelated?", XLabel: "lag (observations)", YLabel: "autocorrelation", Width: 470, Height: 320,
-			Caption: fmt.Sprintf("Autocorrelation of the innovations. Ljung–Box %s over %d lags.", words.P(r.LjungBoxP), r.LjungBoxLags),
+			Caption: fmt.Sprintf("Autocorrelation of the innovations. Ljung–Box %s over %d lags.",
+				words.P(r.LjungBoxP), r.LjungBoxLags),
 		},
 		Values: r.Autocorrelation, Band: r.Band,
 	})
 	return []*viz.Figure{along, histogram, correlogram}, cmp.Or(noSeries, noHistogram, noCorrelogram)
 }
 
-// Components draws the terms of a sum over the observations and the forecast. The error is forecast.ErrNoComponents for other
-// kernels.
+// Components draws the terms of a sum over the observations and the forecast. For other kernels it is forecast.ErrNoComponents.
 func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	s := a.Series
 	last, end := s.X[len(s.X)-1], f.X[len(f.X)-1]
@@ -215,7 +217,7 @@ func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error)
 	return viz.Components(o)
 }
 
-// termNames are the names of terms, numbered as in the table of parameters where several have the same, with what they are about.
+// termNames returns the names of terms and what they are about, numbered as in the table of parameters if several share a name.
 func termNames(terms []forecast.Component) []string {
 	count, names := map[string]int{}, make([]string, len(terms))
 	for _, c := range terms {
@@ -232,8 +234,8 @@ func termNames(terms []forecast.Component) []string {
 	return names
 }
 
-// Spectrum draws the periodogram of the data beside its expectation under the model, both averaged over bands of frequencies that are
-// narrow enough to show a periodicity.
+// Spectrum draws the periodogram of the data with its expectation under the model, both averaged over bands of frequencies that
+// are narrow enough to show a periodicity.
 func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 	const bands = 120
 	first, last := p.Frequency[0], p.Frequency[len(p.Frequency)-1]
@@ -264,7 +266,9 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 	return viz.Curves(viz.CurvesOptions{
 		Frame: viz.Frame{
 			Title: "Does the model capture the periodicities?", XLabel: frequencies, YLabel: power, Width: 960, Height: 340,
-			Caption: "Periodogram of the detrended series (Hann window), averaged over narrow bands, and its expectation under the model. A peak that the line lacks is a periodicity that the model does not have. At high frequencies both end at the noise.",
+			Caption: "Periodogram of the detrended series (Hann window), averaged over narrow bands, " +
+				"and its expectation under the model. A peak that the line lacks is a periodicity that the model does not have. " +
+				"At high frequencies both end at the noise.",
 		},
 		LogX: true, LogY: true,
 		Curves: []viz.Curve{
@@ -279,10 +283,14 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 func Slices(slices []forecast.Slice) (*viz.Figure, error) {
 	o := viz.SliceOptions{Frame: viz.Frame{
 		Title: "How well the data determine each parameter", Width: 960,
-		Caption: "Likelihood along each parameter, with the others fixed at the optimum, beside the parabola of its standard error. The parabola is wider if other parameters can compensate for this one.",
+		Caption: "Likelihood along each parameter, with the others fixed at the optimum, beside the parabola of its standard error. " +
+			"The parabola is wider if other parameters can compensate for this one.",
 	}}
 	for _, s := range slices {
-		o.Slices = append(o.Slices, viz.SliceCurve{Name: s.Name, Label: words.WithUnit(s.Name, s.Unit), Value: s.Value, Excess: s.Excess, Optimum: s.Optimum, Parabola: knownError(s.StdErr)})
+		o.Slices = append(o.Slices, viz.SliceCurve{
+			Name: s.Name, Label: words.WithUnit(s.Name, s.Unit), Value: s.Value, Excess: s.Excess,
+			Optimum: s.Optimum, Parabola: knownError(s.StdErr),
+		})
 	}
 	return viz.Slices(o)
 }
@@ -293,7 +301,9 @@ func Contour(c *forecast.Contour) (*viz.Figure, error) {
 		Frame: viz.Frame{
 			Title:  fmt.Sprintf("%s and %s make up for each other: correlation %.2f", c.A.Name, c.B.Name, c.Correlation),
 			XLabel: words.WithUnit(c.A.Name, c.A.Unit), YLabel: words.WithUnit(c.B.Name, c.B.Unit), Width: 620, Height: 440,
-			Caption: "Likelihood over the two parameters whose estimates are the most correlated, with the others fixed at the optimum. The lines bound the confidence regions of 68, 95 and 99 % by the likelihood ratio: 1.15, 3.0 and 4.6 nats above the optimum.",
+			Caption: "Likelihood over the two parameters whose estimates are the most correlated, with the others fixed at the optimum. " +
+				"The lines bound the confidence regions of 68, 95 and 99 % by the likelihood ratio: " +
+				"1.15, 3.0 and 4.6 nats above the optimum.",
 		},
 		LogX: true, LogY: true, X: c.A.Value, Y: c.B.Value, Z: c.Excess,
 		Levels: []viz.ContourLevel{{Z: 1.148, Name: "68 %"}, {Z: 2.996, Name: "95 %"}, {Z: 4.605, Name: "99 %"}},
@@ -313,22 +323,28 @@ func Comparison(a *forecast.Analysis) *viz.Table {
 	t.Notes = append(t.Notes, scaleOf(a))
 	if a.Projections > 0 {
 		nll = "projected NLL"
-		t.Notes = append(t.Notes, fmt.Sprintf("n = %d is too large for the exact likelihood of every kernel: all were trained and compared by the projected likelihood of %d projections with the residual energy.", a.TrainedOn(), a.Projections))
+		t.Notes = append(t.Notes, fmt.Sprintf("n = %d is too large for the exact likelihood of every kernel: "+
+			"all were trained and compared by the projected likelihood of %d projections with the residual energy.",
+			a.TrainedOn(), a.Projections))
 	}
 	t.Notes = append(t.Notes, learntFrom(a)...)
-	t.Columns = []viz.Column{{Name: "kernel"}, {Name: nll, Unit: "nats", Format: viz.Fixed(2), Best: viz.Min}, {Name: "parameters"},
-		{Name: "BIC above the best", Format: viz.Fixed(1), Best: viz.Min}, {Name: "training"}, {Name: "engine", Minor: true}, {Name: "evaluations", Minor: true}, {Name: "time", Unit: "s", Format: viz.Fixed(1), Minor: true}}
+	t.Columns = []viz.Column{
+		{Name: "kernel"}, {Name: nll, Unit: "nats", Format: viz.Fixed(2), Best: viz.Min}, {Name: "parameters"},
+		{Name: "BIC above the best", Format: viz.Fixed(1), Best: viz.Min}, {Name: "training"}, {Name: "engine", Minor: true},
+		{Name: "evaluations", Minor: true}, {Name: "time", Unit: "s", Format: viz.Fixed(1), Minor: true},
+	}
 	for _, c := range a.Candidates {
 		if c.Error != "" {
 			addFailed(t, c)
 			continue
 		}
-		t.Rows = append(t.Rows, []any{c.Name(), c.NLL, c.Parameters, c.BIC - a.Candidates[0].BIC, c.Status, c.Engine, c.Evaluations, c.Seconds})
+		t.Rows = append(t.Rows,
+			[]any{c.Name(), c.NLL, c.Parameters, c.BIC - a.Candidates[0].BIC, c.Status, c.Engine, c.Evaluations, c.Seconds})
 	}
 	return t
 }
 
-// scaleOf says in which respects named kernels differ from the automatic choice.
+// scaleOf says how named kernels differ from the automatic choice.
 func scaleOf(a *forecast.Analysis) string {
 	text := "Named kernels are compared by BIC"
 	if len(a.Result.Priors) == 0 {
@@ -344,10 +360,11 @@ func addFailed(t *viz.Table, c forecast.Candidate) {
 		status, happened = c.Status, "was left out"
 	}
 	t.Rows = append(t.Rows, []any{c.Name(), nil, nil, nil, status, nil, c.Evaluations, c.Seconds})
-	t.Notes = append(t.Notes, fmt.Sprintf("%s %s: %s.", c.Name(), happened, strings.TrimPrefix(strings.TrimPrefix(c.Error, "forecast: "), "gppl: ")))
+	t.Notes = append(t.Notes, fmt.Sprintf("%s %s: %s.",
+		c.Name(), happened, strings.TrimPrefix(strings.TrimPrefix(c.Error, "forecast: "), "gppl: ")))
 }
 
-// learntFrom is a note where parameters were learnt from a part of the series.
+// learntFrom returns a note if parameters were learnt from a part of the series.
 func learntFrom(a *forecast.Analysis) []string {
 	if n := a.TrainedOn(); n < len(a.Series.X) {
 		return []string{fmt.Sprintf("Parameters were learnt from the latest %d observations.", n)}
@@ -358,20 +375,27 @@ func learntFrom(a *forecast.Analysis) []string {
 // evidenceTable turns t into the comparison of the automatic policy.
 func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 	t.Caption = "Models compared"
-	t.Columns = []viz.Column{{Name: "model"}, {Name: "evidence behind the best", Unit: "nats", Format: viz.Fixed(1), Best: viz.Min}, {Name: "weight", Unit: "%", Format: viz.Fixed(0)},
-		{Name: "parameters", Minor: true}, {Name: "training"}, {Name: "engine", Minor: true}, {Name: "evaluations", Minor: true}, {Name: "time", Unit: "s", Format: viz.Fixed(1), Minor: true}}
-	t.Notes = []string{"Evidence is the marginal likelihood of y with weak priors, with parameters integrated out by Laplace's method. Forecasts average the models by their weights."}
+	t.Columns = []viz.Column{
+		{Name: "model"}, {Name: "evidence behind the best", Unit: "nats", Format: viz.Fixed(1), Best: viz.Min},
+		{Name: "weight", Unit: "%", Format: viz.Fixed(0)}, {Name: "parameters", Minor: true}, {Name: "training"},
+		{Name: "engine", Minor: true}, {Name: "evaluations", Minor: true},
+		{Name: "time", Unit: "s", Format: viz.Fixed(1), Minor: true},
+	}
+	t.Notes = []string{"Evidence is the marginal likelihood of y with weak priors, " +
+		"with parameters integrated out by Laplace's method. Forecasts average the models by their weights."}
 	for _, c := range a.Candidates {
 		if _, note, _ := c.FixedWeight(); c.Weight > 0 && note != "" {
 			t.Notes = append(t.Notes, note)
 		}
 	}
 	if factor := a.ShortBands(); factor >= 1.02 {
-		t.Notes = append(t.Notes, fmt.Sprintf("The series is short: bands beyond its end are %.2f times as wide as the models' own.", factor))
+		t.Notes = append(t.Notes,
+			fmt.Sprintf("The series is short: bands beyond its end are %.2f times as wide as the models' own.", factor))
 	}
 	t.Notes = append(t.Notes, learntFrom(a)...)
 	if n := a.Untried; n > 0 {
-		t.Notes = append(t.Notes, fmt.Sprintf("%s %s not tried: evaluations cost more than planned, as they do for a series without noise.",
+		t.Notes = append(t.Notes, fmt.Sprintf("%s %s not tried: "+
+			"evaluations cost more than planned, as they do for a series without noise.",
 			words.Count(n, "further model"), words.Was(n)))
 	}
 	const most = 12
@@ -401,7 +425,8 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 		t.Rows = append(t.Rows, []any{c.Name(), behind, weight, c.Parameters, training, c.Engine, c.Evaluations, c.Seconds})
 	}
 	if rough {
-		t.Notes = append(t.Notes, "\"Penalised as by BIC\": the curvature at the optimum was not positive definite, so Laplace's method does not apply.")
+		t.Notes = append(t.Notes, "\"Penalised as by BIC\": the curvature at the optimum was not positive definite, "+
+			"so Laplace's method does not apply.")
 	}
 	return t
 }
@@ -419,8 +444,10 @@ func pastTable(t *forecast.Trust) *viz.Table {
 	error := precise(0.1*least, most) // three digits of the smallest
 	table := &viz.Table{
 		Caption: "Forecasts of the past",
-		Columns: []viz.Column{{Name: "known up to"}, {Name: "observations ahead"}, {Name: "within the 95 % band", Unit: "%", Format: viz.Fixed(0)}, {Name: "mean absolute error", Format: error},
-			{Name: "error of " + t.Against, Format: error}},
+		Columns: []viz.Column{
+			{Name: "known up to"}, {Name: "observations ahead"}, {Name: "within the 95 % band", Unit: "%", Format: viz.Fixed(0)},
+			{Name: "mean absolute error", Format: error}, {Name: "error of " + t.Against, Format: error},
+		},
 	}
 	var reused []string
 	for _, p := range t.Past {
@@ -431,8 +458,8 @@ func pastTable(t *forecast.Trust) *viz.Table {
 	}
 	note := "At each origin structure and parameters were learnt anew from the observations up to it."
 	if n := len(reused); n > 0 {
-		note = fmt.Sprintf("At %d of %d origins structure and parameters are those of the whole series, which flatters the forecast: %s.",
-			n, len(t.Past), strings.Join(slices.Compact(reused), "; "))
+		note = fmt.Sprintf("At %d of %d origins structure and parameters are those of the whole series, "+
+			"which flatters the forecast: %s.", n, len(t.Past), strings.Join(slices.Compact(reused), "; "))
 	}
 	table.Notes = []string{note}
 	return table
@@ -451,8 +478,11 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 	}
 	t := &viz.Table{
 		Caption: "Parameters of " + a.Kernel(),
-		Columns: []viz.Column{{Name: "parameter"}, {Name: "value", Align: viz.Right}, {Name: "standard error", Align: viz.Right}, {Name: "unit"}},
-		Notes:   []string{"Variances are " + variances + ". Standard errors are approximate: those of the logarithm, from the curvature of the likelihood, times the value."},
+		Columns: []viz.Column{
+			{Name: "parameter"}, {Name: "value", Align: viz.Right}, {Name: "standard error", Align: viz.Right}, {Name: "unit"},
+		},
+		Notes: []string{"Variances are " + variances + ". Standard errors are approximate: " +
+			"those of the logarithm, from the curvature of the likelihood, times the value."},
 	}
 	for _, p := range a.Params() {
 		number, se, unit := inUnits(a, p)
@@ -465,7 +495,8 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 		}
 		if p.Negligible {
 			known = "negligible"
-			t.Notes = append(t.Notes, "The "+p.Name+" beyond the known errors changes none of them by more than half a per cent: they explain the noise.")
+			t.Notes = append(t.Notes, "The "+p.Name+" beyond the known errors changes none of them by more than half a per cent: "+
+				"they explain the noise.")
 		}
 		t.Rows = append(t.Rows, []any{p.Name, value, known, inDays(a.Series.Axis, p, unit)})
 	}
@@ -475,7 +506,7 @@ func Parameters(a *forecast.Analysis) *viz.Table {
 	return t
 }
 
-// inDays adds to the unit of a length in years how many days or hours a short one has: a week is 0.01916 years.
+// inDays adds the days or hours of a short length in years to its unit: a week is 0.01916 years.
 func inDays(axis forecast.Axis, p gppl.FittedParam, unit string) string {
 	const short = 0.25 // years
 	if p.Unit != "x" || p.Role == gppl.RoleLocation || !axis.Dates || axis.Unit != "year" || p.Value >= short {
@@ -484,7 +515,7 @@ func inDays(axis forecast.Axis, p gppl.FittedParam, unit string) string {
 	return fmt.Sprintf("%s (%s)", unit, axis.Length(p.Value))
 }
 
-// withError writes a value with two digits of its standard error, and with four at most where that is not known.
+// withError writes a value with two digits of its standard error, or with at most four if that is unknown.
 func withError(value, se float64) (text, known any) {
 	if se = knownError(se); se == 0 {
 		return viz.UpTo(4)(value), nil
@@ -493,7 +524,7 @@ func withError(value, se float64) (text, known any) {
 	return digits(value), digits(se)
 }
 
-// knownError returns a standard error, or 0 if it is not known or the parameter is not identified.
+// knownError returns a standard error, or 0 if it is unknown or the parameter is not identified.
 func knownError(se float64) float64 {
 	if !finite.Is(se) {
 		return 0
@@ -501,7 +532,7 @@ func knownError(se float64) float64 {
 	return se
 }
 
-// inUnits returns a parameter of the standardised series in the unit of the file, with its standard error; 0 if that is not known.
+// inUnits returns a parameter of the standardised series in the unit of the file, with its standard error; 0 if that is unknown.
 func inUnits(a *forecast.Analysis, p gppl.FittedParam) (value, se float64, unit string) {
 	switch {
 	case p.Unit == gppl.UnitX:
@@ -526,14 +557,16 @@ func Predictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 	d := digits(f)
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),
-		Columns: []viz.Column{{Name: a.Series.Axis.Name}, {Name: "mean", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d}},
-		Notes:   []string{band(a)},
+		Columns: []viz.Column{
+			{Name: a.Series.Axis.Name}, {Name: "mean", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d},
+		},
+		Notes: []string{band(a)},
 	}
 	addSteps(t, f, func(i int) []any { return []any{f.When[i], f.Mean[i], f.Lower[i], f.Upper[i]} })
 	return t
 }
 
-// addSteps adds the rows of the steps of a forecast to a table, of a long one those of the first and the last.
+// addSteps adds the rows of the steps of a forecast to a table, or those of the first and the last if it is long.
 func addSteps(t *viz.Table, f *forecast.Forecast, row func(i int) []any) {
 	const most, ends = 26, 12
 	for i := range f.When {
@@ -549,7 +582,8 @@ func addSteps(t *viz.Table, f *forecast.Forecast, row func(i int) []any) {
 // band says what the 95 % band of a forecast includes.
 func band(a *forecast.Analysis) string {
 	if a.Series.Relative && a.Series.Student == nil {
-		return fmt.Sprintf("The band is that of a new observation with the median of the relative errors. The learnt noise is %.3g times %s.", a.ErrorScale(), a.Series.ErrorName)
+		return fmt.Sprintf("The band is that of a new observation with the median of the relative errors. "+
+			"The learnt noise is %.3g times %s.", a.ErrorScale(), a.Series.ErrorName)
 	}
 	if a.Series.Student != nil {
 		return "The band is that of a new observation, which may be far off: its noise is " + a.Likelihood() + "."
@@ -560,7 +594,7 @@ func band(a *forecast.Analysis) string {
 	return "The band is that of a new observation, noise included."
 }
 
-// warnings returns those of training and of the posterior.
+// warnings returns the warnings of training and of the posterior.
 func warnings(a *forecast.Analysis) []string {
 	w := slices.Clone(a.Result.Warnings)
 	if n := a.Note(); n != "" {
@@ -572,11 +606,12 @@ func warnings(a *forecast.Analysis) []string {
 	return slices.Compact(w)
 }
 
-// Doubt says in a sentence what was left undone since the budget was used up, or that the best named kernel may not be at its optimum, or that the
-// data do not determine it, and the first reason; "" if nothing is in doubt. The others are among the warnings.
+// Doubt says in a sentence what was not done because the budget was used up or, for the best named kernel, the first reason why
+// it may not be at its optimum or the data do not determine it; "" for no doubt. Other reasons are among the warnings.
 func Doubt(a *forecast.Analysis) string {
 	if n := a.Untried; n > 0 {
-		return fmt.Sprintf("The budget was used up: %s %s not tried, and nothing was learnt anew for forecasts of the past.", words.Count(n, "further model"), words.Was(n))
+		return fmt.Sprintf("The budget was used up: %s %s not tried, and nothing was learnt anew for forecasts of the past.",
+			words.Count(n, "further model"), words.Was(n))
 	}
 	doubts := a.Candidates[0].Doubts
 	if len(doubts) == 0 {
@@ -589,8 +624,8 @@ func Doubt(a *forecast.Analysis) string {
 	return fmt.Sprintf("The parameters of %s are in doubt: %s%s.", a.Name(), doubts[0], more)
 }
 
-// WithNoise draws the forecast with another noise variance (of the standardised series) and all else unchanged. The title gives the
-// increase of the NLL.
+// WithNoise draws the forecast with another noise variance (of the standardised series) and all else unchanged. The title gives
+// the increase of the NLL.
 func WithNoise(a *forecast.Analysis, noise float64, steps int) (*viz.Figure, error) {
 	other, excess, err := a.WithNoise(noise)
 	if err != nil {

@@ -14,7 +14,7 @@ type JSON struct {
 	SHA256     string               `json:"sha256"`
 	N          int                  `json:"n"`
 	Trust      *forecast.Trust      `json:"trust,omitempty"`
-	Lead       string               `json:"lead,omitempty"` // what comes before all else: values that may stand for missing ones
+	Lead       string               `json:"lead,omitempty"` // what a reader must know first: values that may stand for missing ones
 	Notes      []string             `json:"notes"`
 	Kernel     string               `json:"kernel"`
 	Status     string               `json:"status"`               // of training the best model, as in Candidates
@@ -35,8 +35,8 @@ type JSON struct {
 	Warnings   []string             `json:"warnings,omitempty"`
 }
 
-// ParameterJSON is a parameter of the best model: Value and StdErrLog, the standard error of its logarithm, for the standardised series,
-// InUnits and StdErr in the unit of the file. Unknown standard errors are left out; a location has no StdErrLog.
+// ParameterJSON is a parameter of the best model: Value and StdErrLog, the standard error of its logarithm, for the standardised
+// series, InUnits and StdErr in the unit of the file. Unknown standard errors are left out; a location has no StdErrLog.
 type ParameterJSON struct {
 	Name      string  `json:"name"`
 	Value     float64 `json:"value"`
@@ -64,16 +64,18 @@ type PointJSON struct {
 	SDObservation float64 `json:"sd_observation"`
 	Lower         float64 `json:"lower_95"`
 	Upper         float64 `json:"upper_95"`
-	// Of counts: the median, and the probability of 0.
+	// For counts: the median, and the probability of 0.
 	Median *float64 `json:"median,omitempty"`
 	Zero   *float64 `json:"p_zero,omitempty"`
 }
 
-// Describe returns the analysis for a program, with the forecast, the residual checks and the backtest that are not nil.
+// Describe returns the analysis for a program, with the forecast, the residual checks and the backtest if they are not nil.
 func Describe(a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals, trust *forecast.Trust) JSON {
 	j := JSON{
-		File: a.Series.Source.File, SHA256: a.Series.Source.SHA256, N: len(a.Series.X), Lead: flagwords.Of(a.Series.Lead()), Notes: flagwords.All(a.Series.Notes()),
-		Kernel: a.Kernel(), Status: a.Candidates[0].Status, Doubts: a.Candidates[0].Doubts, Exact: a.Projections == 0, Candidates: a.Candidates, Warnings: warnings(a),
+		File: a.Series.Source.File, SHA256: a.Series.Source.SHA256, N: len(a.Series.X),
+		Lead: flagwords.Of(a.Series.Lead()), Notes: flagwords.All(a.Series.Notes()),
+		Kernel: a.Kernel(), Status: a.Candidates[0].Status, Doubts: a.Candidates[0].Doubts,
+		Exact: a.Projections == 0, Candidates: a.Candidates, Warnings: warnings(a),
 		Trust: trust, Log: a.Log, Likelihood: a.Likelihood(), LogLik: -a.NLL(), LogPrior: a.Result.LogPrior, Priors: a.Beliefs(),
 	}
 	for _, p := range a.Params() {
@@ -105,7 +107,9 @@ func Describe(a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals,
 func Points(f *forecast.Forecast) (points []PointJSON) {
 	for i, when := range f.When {
 		lo, hi := f.Band(i)
-		points = append(points, PointJSON{X: when, Mean: f.Mean[i], SDLatent: math.Sqrt(f.LatentVar[i]), SDObservation: math.Sqrt(f.NoisyVar[i]), Lower: lo, Upper: hi})
+		points = append(points, PointJSON{
+			X: when, Mean: f.Mean[i], SDLatent: math.Sqrt(f.LatentVar[i]), SDObservation: math.Sqrt(f.NoisyVar[i]), Lower: lo, Upper: hi,
+		})
 	}
 	if f.Counts != nil {
 		medians, zeros := f.Quantile(0.5), f.Zeros()

@@ -7,7 +7,8 @@ import (
 
 // TestPrintable wants nothing of a file to move the cursor, or to turn the text, of a terminal.
 func TestPrintable(t *testing.T) {
-	for _, bad := range []string{"\x1b[2J", "\x07", "\u009b2J", "\u202e", "\u2066", "\u200f", "\u061c", "\u2028", "\r", "\x7f", "\ufeff"} {
+	for _, bad := range []string{"\x1b[2J", "\x07", "\u009b2J", "\u202e", "\u2066", "\u200f", "\u061c", "\u2028", "\r", "\x7f",
+		"\ufeff"} {
 		text := printableLines("a" + bad + "b\nc")
 		if strings.ContainsAny(text, string([]rune(bad)[0])) || !strings.HasSuffix(text, "b\nc") {
 			t.Errorf("%q is shown as %q", bad, text)

@@ -65,17 +65,21 @@ type content struct {
 	NoResiduals string
 }
 
-// slicePoints is the number of places at which the likelihood is drawn, along each parameter.
+// slicePoints is the number of points at which the likelihood is drawn along each parameter.
 const slicePoints = 25
 
-// HTML writes the analysis as one HTML page that loads nothing from a network: the verdict if the forecast was tested, the forecast,
-// comparison, parameters, residual checks, spectrum and terms of a sum. It adds slices through the likelihood if an evaluation takes less
-// than 20 ms, and a contour if it takes less than 5 ms. With a program, which makes the page about 2 MB larger, its readers can try other
-// parameters (see tryFigure); the error is forecast.ErrNotPlain for an analysis for which they cannot.
-func HTML(ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust, program *viz.Program) error {
+// HTML writes the analysis as one HTML page that loads nothing from a network: the verdict if the forecast was tested, the
+// forecast, comparison, parameters, residual checks, spectrum and terms of a sum. It adds slices through the likelihood if an
+// evaluation takes less than 20 ms, and a contour if it takes less than 5 ms. With a program, which makes the page about 2 MB
+// larger, readers can try other parameters (see tryFigure); the error is forecast.ErrNotPlain for an analysis without this.
+func HTML(
+	ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust, program *viz.Program,
+) error {
 	c := content{
-		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Lead: flagwords.Of(a.Series.Lead()), Notes: flagwords.All(a.Series.Notes()), Series: a.Series, Kernel: a.Kernel(), Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
-		How: how(a), Result: a.Result.String(), Summary: Summary(a, f), Doubt: Doubt(a),
+		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Lead: flagwords.Of(a.Series.Lead()),
+		Notes: flagwords.All(a.Series.Notes()), Series: a.Series, Kernel: a.Kernel(),
+		Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
+		How:     how(a), Result: a.Result.String(), Summary: Summary(a, f), Doubt: Doubt(a),
 	}
 	changes, err := shiftLines(ctx, a)
 	if err != nil {
@@ -214,7 +218,8 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 				}
 			}
 		}
-		out = append(out, fmt.Sprintf("The forecast averages %d models%s; the best has a weight of %.0f %%.%s", averaged(a), by, 100*best.Weight, fixed))
+		out = append(out, fmt.Sprintf("The forecast averages %d models%s; the best has a weight of %.0f %%.%s",
+			averaged(a), by, 100*best.Weight, fixed))
 	}
 	if f != nil {
 		i := len(f.When) - 1
@@ -241,7 +246,8 @@ func bandLines(a *forecast.Analysis, f *forecast.Forecast) (text []string) {
 	return text
 }
 
-// Notices says in sentences, for a table of many series, which observations the model does not explain, and what may be wrong with the bands of the forecast, which may be nil.
+// Notices says in sentences, for a table of many series, which observations the model does not explain, and what may be wrong
+// with the bands of the forecast, which may be nil.
 func Notices(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) (text []string, err error) {
 	if text, err = outlierLines(ctx, a); err != nil || f == nil {
 		return flagwords.All(text), err
@@ -254,8 +260,8 @@ func Notices(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) (t
 // percentName is the name of a column of per cent whose cells do not say so.
 var percentName = regexp.MustCompile(`(?i)percent|per[ _]cent|pct|prozent|pourcent|porcent|humidity|(^|[ _])rh($|[ _])`)
 
-// beyond says in a sentence that bands go where no observation is and perhaps none can be, below 0 or beyond 0 and 100 %, and what keeps them
-// from there; "" if they do not.
+// beyond says in a sentence that bands reach where no observation is and perhaps none can be, below 0 or beyond 0 and 100 %, and
+// how to prevent that; "" if they do not.
 func beyond(s *forecast.Series, f *forecast.Forecast) string {
 	if s.Bounds != nil || f.Counts != nil || len(f.When) == 0 || slices.Min(s.Y) < 0 {
 		return ""
@@ -263,7 +269,8 @@ func beyond(s *forecast.Series, f *forecast.Forecast) string {
 	const most = 100
 	below := slices.Min(f.Lower) < 0
 	if (s.YUnit == "%" || percentName.MatchString(s.YName)) && slices.Max(s.Y) <= most && (below || slices.Max(f.Upper) > most) {
-		return "Its bands go beyond 0 or 100 %, where no observation is: if none can be, ReadOptions.Bounds: \"0,100\" keeps them within."
+		return "Its bands go beyond 0 or 100 %, where no observation is: " +
+			"if none can be, ReadOptions.Bounds: \"0,100\" keeps them within."
 	}
 	if !below {
 		return ""
@@ -285,10 +292,14 @@ func beyond(s *forecast.Series, f *forecast.Forecast) string {
 // how says how the model was chosen.
 func how(a *forecast.Analysis) string {
 	if a.Series.Counting != nil {
-		return "Models are of the " + link(a) + ". Sums of terms were compared with weak priors on a Gaussian approximation of the observations, and the best were trained by Laplace's method on the observations themselves. They are ranked by their evidence, the marginal likelihood with the parameters integrated out."
+		return "Models are of the " + link(a) + ". Sums of terms were compared with weak priors on a Gaussian approximation " +
+			"of the observations, and the best were trained by Laplace's method on the observations themselves. " +
+			"They are ranked by their evidence, the marginal likelihood with the parameters integrated out."
 	}
 	if a.Chosen == forecast.ByEvidence {
-		return "The series, or its logarithm, was standardised. Sums of terms were trained with weak priors, and the best sum grew by one term at a time. They are ranked by their evidence, the marginal likelihood with the parameters integrated out by Laplace's method."
+		return "The series, or its logarithm, was standardised. Sums of terms were trained with weak priors, " +
+			"and the best sum grew by one term at a time. They are ranked by their evidence, " +
+			"the marginal likelihood with the parameters integrated out by Laplace's method."
 	}
 	return standardised(a) + " Each kernel plus noise was trained from starts taken from the data; the lowest BIC was kept."
 }
@@ -311,7 +322,7 @@ func standardised(a *forecast.Analysis) string {
 	return "The series was standardised."
 }
 
-// digits is how a forecast is written: with two digits of its least standard deviation, since more say nothing.
+// digits is the format of a forecast: with two digits of its least standard deviation, since more are meaningless.
 func digits(f *forecast.Forecast) viz.Format {
 	least, most := math.Inf(1), 0.0
 	for i, v := range f.NoisyVar {
@@ -320,8 +331,8 @@ func digits(f *forecast.Forecast) viz.Format {
 	return precise(least, most)
 }
 
-// decimals is the number of decimals with which a value is written with two digits, below 0 that of the whole digits that are rounded off; 6 for
-// one that is not positive or not finite, which tells nothing.
+// decimals is the number of decimals that writes a value with two digits, negative if digits before the point are rounded off; 6
+// for a value that is not positive or not finite.
 func decimals(v float64) int {
 	if !(v > 0) || math.IsInf(v, 0) {
 		return 6
@@ -329,8 +340,8 @@ func decimals(v float64) int {
 	return 1 - place(v)
 }
 
-// precise is how numbers up to most are written with two digits of least, the smallest difference that tells something: with a power of ten
-// for all below 1e-5, and for some above 1e15 whose last digits would be zeros.
+// precise is the format of numbers up to most with two digits of least, the smallest difference that matters. It has a power of
+// ten if all are below 1e-5, or if some are above 1e15 and their last digits would be zeros.
 func precise(least, most float64) viz.Format {
 	const manyZeros, manyDecimals, manyDigits = 5, 12, 15
 	n := decimals(least)
@@ -349,7 +360,8 @@ const second, minute = len("2025-06-12T23:06:00"), len("2025-06-12T23:06")
 // isTime reports whether a text is a time in UTC in ISO form.
 func isTime(when string) bool { return len(when) == second+1 && when[10] == 'T' && when[second] == 'Z' }
 
-// briefTime writes a time without the seconds, if they are zero, and the zone: 2025-06-12 23:06 for 2025-06-12T23:06:00Z. Other texts stay.
+// briefTime writes a time without the zone, and without seconds if they are zero: 2025-06-12 23:06 for 2025-06-12T23:06:00Z.
+// Others stay.
 func briefTime(when string) string {
 	if !isTime(when) {
 		return when
@@ -361,8 +373,7 @@ func briefTime(when string) string {
 	return when[:10] + " " + when[11:end]
 }
 
-// brief writes the times in the first column of a table without what says nothing, so that it fits on a phone, as briefTime does. Seconds stay in all
-// rows or in none.
+// brief shortens the times in the first column of a table as briefTime does, to fit on a phone. All rows keep seconds, or none.
 func brief(t *viz.Table) *viz.Table {
 	of := func(row []any) (when string, ok bool) {
 		when, ok = row[0].(string)

@@ -32,7 +32,8 @@ func fitted(t *testing.T) (*forecast.Analysis, *forecast.Forecast) {
 	fmt.Fprintf(&b, "month,%s (m)\n", script)
 	for i := range 96 {
 		x := float64(i) // a slow wave and two harmonics, so that the data determine every parameter
-		fmt.Fprintf(&b, "%d-%02d,%.4f\n", 2015+i/12, 1+i%12, 100+0.2*x+2*math.Sin(x/9)+3*math.Sin(2*math.Pi*x/12)+math.Sin(4*math.Pi*x/12)+0.5*rnd.NormFloat64())
+		fmt.Fprintf(&b, "%d-%02d,%.4f\n", 2015+i/12, 1+i%12,
+			100+0.2*x+2*math.Sin(x/9)+3*math.Sin(2*math.Pi*x/12)+math.Sin(4*math.Pi*x/12)+0.5*rnd.NormFloat64())
 	}
 	path := filepath.Join(t.TempDir(), "data.csv")
 	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
@@ -70,7 +71,8 @@ func TestShow(t *testing.T) {
 		}
 		allowed := sha256.Sum256([]byte(viz.Script()))
 		policy := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(allowed[:]) + "';"
-		if head, _, _ := strings.Cut(page, "<style"); !strings.Contains(head, "Content-Security-Policy") || !strings.Contains(html.UnescapeString(head), policy) {
+		if head, _, _ := strings.Cut(page, "<style"); !strings.Contains(head, "Content-Security-Policy") ||
+			!strings.Contains(html.UnescapeString(head), policy) {
 			t.Errorf("no policy that allows this script only in %s", head)
 		}
 		page = strings.Replace(page, own, "", 1)
@@ -85,7 +87,8 @@ func TestShow(t *testing.T) {
 		if figures < 7 || captions != figures { // forecast, series, three of residuals, spectrum, components; the others if there is time
 			t.Errorf("%d figures, %d captions, want 7 at least", figures, captions)
 		}
-		for _, want := range []string{"Does the model capture the periodicities?", "prefers-color-scheme:dark", "BIC above the best", " m; with a probability of <span style=\"white-space:nowrap\">95 %</span>"} {
+		for _, want := range []string{"Does the model capture the periodicities?", "prefers-color-scheme:dark", "BIC above the best",
+			" m; with a probability of <span style=\"white-space:nowrap\">95 %</span>"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("%q is not on the page", want)
 			}
@@ -101,7 +104,8 @@ func TestShow(t *testing.T) {
 		if n := strings.Count(page, "<figure data-live="); n != 1 {
 			t.Errorf("%d live figures", n)
 		}
-		for _, want := range []string{"'wasm-unsafe-eval'; worker-src blob:", `id="gppl-worker">worker<`, `id="gppl-program">program<`, "What if?"} {
+		for _, want := range []string{"'wasm-unsafe-eval'; worker-src blob:", `id="gppl-worker">worker<`, `id="gppl-program">program<`,
+			"What if?"} {
 			if strings.Count(page, want) != 1 {
 				t.Errorf("%q is not on the page once", want)
 			}
@@ -112,7 +116,8 @@ func TestShow(t *testing.T) {
 		}
 		// One model makes the forecast: what its figure publishes is what the tables of the page say.
 		got, last := again.Figure.Fitted.Published, len(f.X)-1
-		for _, pair := range [][2]float64{{got.NLL, a.Result.Value + a.Result.LogPrior}, {got.Middle, f.Mean[last]}, {got.Lower, f.Lower[last]}, {got.Upper, f.Upper[last]}} {
+		for _, pair := range [][2]float64{{got.NLL, a.Result.Value + a.Result.LogPrior}, {got.Middle, f.Mean[last]},
+			{got.Lower, f.Lower[last]}, {got.Upper, f.Upper[last]}} {
 			if math.Abs(pair[0]-pair[1]) > 1e-9*math.Abs(pair[1]) {
 				t.Errorf("the figure publishes %.12g, the page says %.12g", pair[0], pair[1])
 			}
@@ -170,12 +175,14 @@ func TestShow(t *testing.T) {
 	t.Run("units", func(t *testing.T) {
 		changed, result := *a, *a.Result
 		changed.Result = &result
-		place := gppl.FittedParam{Param: gppl.Param{Name: "location", Role: gppl.RoleLocation, Unit: "x", Value: 2018.5, Transform: gppl.Free{}}}
+		place := gppl.FittedParam{Param: gppl.Param{Name: "location", Role: gppl.RoleLocation, Unit: "x", Value: 2018.5,
+			Transform: gppl.Free{}}}
 		result.Params = append(slices.Clone(result.Params), place)
 		var got []ParameterJSON
 		for _, p := range Describe(&changed, nil, nil, nil).Parameters {
 			switch {
-			case p.Name == "noise variance" && math.Abs(p.InUnits/a.Scaling.Variance(p.Value)-1) < 1e-12 && p.StdErr > 0 && p.Unit == "m²",
+			case p.Name == "noise variance" && math.Abs(p.InUnits/a.Scaling.Variance(p.Value)-1) < 1e-12 && p.StdErr > 0 &&
+				p.Unit == "m²",
 				p.Name == "location" && p.InUnits == 2018.5 && p.Unit == "year":
 				got = append(got, p)
 			}
@@ -269,7 +276,8 @@ func TestBoundedComponents(t *testing.T) {
 
 // TestTermNames: terms of one name are told apart as in the table of parameters.
 func TestTermNames(t *testing.T) {
-	got := termNames([]forecast.Component{{Name: "trend", About: "constant"}, {Name: "LocPer", About: "week"}, {Name: "SE"}, {Name: "LocPer", About: "year"}})
+	got := termNames([]forecast.Component{{Name: "trend", About: "constant"}, {Name: "LocPer", About: "week"}, {Name: "SE"},
+		{Name: "LocPer", About: "year"}})
 	if want := []string{"trend (constant)", "LocPer1 (week)", "SE", "LocPer2 (year)"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -281,7 +289,8 @@ func TestFailed(t *testing.T) {
 	addFailed(table, forecast.Candidate{Kernel: "SE", Error: "gppl: too long"})
 	addFailed(table, forecast.Candidate{Kernel: "SE", Status: forecast.LeftOut, Error: "forecast: it is too slow"})
 	status := []any{table.Rows[0][4], table.Rows[1][4]}
-	if got := strings.Join(table.Notes, " "); got != "SE could not be trained: too long. SE was left out: it is too slow." || !slices.Equal(status, []any{"failed", "left out"}) {
+	if got := strings.Join(table.Notes, " "); got != "SE could not be trained: too long. SE was left out: it is too slow." ||
+		!slices.Equal(status, []any{"failed", "left out"}) {
 		t.Errorf("%s, %v", got, status)
 	}
 }
@@ -291,9 +300,11 @@ func TestDigits(t *testing.T) {
 		mean, sd float64
 		want     string
 	}{
-		{1, 3, "1.0"}, {-1, 0.4, "−1.00"}, {1234, 250, "1230"}, {1, 1e-4, "1.00000"}, {1, 0, "1.000000"}, {3615764498, 6e8, "3620000000"}, {-2, 70, "−2"}, {-2, 7000, "0"},
+		{1, 3, "1.0"}, {-1, 0.4, "−1.00"}, {1234, 250, "1230"}, {1, 1e-4, "1.00000"}, {1, 0, "1.000000"},
+		{3615764498, 6e8, "3620000000"}, {-2, 70, "−2"}, {-2, 7000, "0"},
 		{1000, 1e-12, "1000.000000000000"}, {1e15 + 868, 30, "1000000000000868"},
-		{3.14159265e-20, 1e-22, "3.142e-20"}, {3.68e-8, 1.1e-10, "3.680e-8"}, {1e-7, 2, "0.0"}, {-2.5e130, 3e127, "−2.5000e130"}, {3.157e14, 1e10, "315700000000000"},
+		{3.14159265e-20, 1e-22, "3.142e-20"}, {3.68e-8, 1.1e-10, "3.680e-8"}, {1e-7, 2, "0.0"}, {-2.5e130, 3e127, "−2.5000e130"},
+		{3.157e14, 1e10, "315700000000000"},
 	} {
 		f := &forecast.Forecast{Mean: []float64{test.mean}, NoisyVar: []float64{test.sd * test.sd}}
 		if got := digits(f)(test.mean); got != test.want {
@@ -305,8 +316,10 @@ func TestDigits(t *testing.T) {
 // TestBrief: times are written without the zone and, if all are of minutes, without seconds; other texts as they are.
 func TestBrief(t *testing.T) {
 	for _, c := range []struct{ cells, want []string }{
-		{[]string{"2025-06-12T23:06:00Z", "2025-06-12T23:07:00Z", "2025-06-12", "…"}, []string{"2025-06-12 23:06", "2025-06-12 23:07", "2025-06-12", "…"}},
-		{[]string{"2025-06-12T23:06:00Z", "2025-06-12T23:06:01Z", "2025-06-12"}, []string{"2025-06-12 23:06:00", "2025-06-12 23:06:01", "2025-06-12"}},
+		{[]string{"2025-06-12T23:06:00Z", "2025-06-12T23:07:00Z", "2025-06-12", "…"},
+			[]string{"2025-06-12 23:06", "2025-06-12 23:07", "2025-06-12", "…"}},
+		{[]string{"2025-06-12T23:06:00Z", "2025-06-12T23:06:01Z", "2025-06-12"},
+			[]string{"2025-06-12 23:06:00", "2025-06-12 23:06:01", "2025-06-12"}},
 	} {
 		table := viz.Table{}
 		for _, cell := range c.cells {
@@ -329,9 +342,11 @@ func TestWithoutFar(t *testing.T) {
 		limits   [2]float64
 		beyond   int
 	}{
-		{nil, [2]float64{}, 0}, {[]float64{6}, [2]float64{}, 0}, {[]float64{1e6}, [2]float64{-0.3, 6.3}, 1}, {[]float64{1e6, 6}, [2]float64{-0.3, 6.3}, 1},
+		{nil, [2]float64{}, 0}, {[]float64{6}, [2]float64{}, 0}, {[]float64{1e6}, [2]float64{-0.3, 6.3}, 1},
+		{[]float64{1e6, 6}, [2]float64{-0.3, 6.3}, 1},
 	} {
-		if limits, beyond := withoutFar(c.outliers, y, lower, upper); math.Abs(limits[0]-c.limits[0])+math.Abs(limits[1]-c.limits[1]) > 1e-9 || beyond != c.beyond {
+		if limits, beyond := withoutFar(c.outliers, y, lower,
+			upper); math.Abs(limits[0]-c.limits[0])+math.Abs(limits[1]-c.limits[1]) > 1e-9 || beyond != c.beyond {
 			t.Errorf("%v: %v, %d beyond, want %v, %d", c.outliers, limits, beyond, c.limits, c.beyond)
 		}
 	}
@@ -343,7 +358,8 @@ func TestWithError(t *testing.T) {
 		value, se float64
 		want      string
 	}{
-		{57.92, 35.24, "58 ± 35"}, {0.00431, 0.001058, "0.0043 ± 0.0011"}, {1.026e-4, 2.048e-5, "0.000103 ± 0.000020"}, {7.546e16, 5.517e16, "7.5e16 ± 5.5e16"},
+		{57.92, 35.24, "58 ± 35"}, {0.00431, 0.001058, "0.0043 ± 0.0011"}, {1.026e-4, 2.048e-5, "0.000103 ± 0.000020"},
+		{7.546e16, 5.517e16, "7.5e16 ± 5.5e16"},
 		{5.909e-6, 2.72e-6, "5.9e-6 ± 2.7e-6"}, {1, 0, "1 ± <nil>"}, {19800, math.NaN(), "19800 ± <nil>"},
 	} {
 		value, known := withError(c.value, c.se)

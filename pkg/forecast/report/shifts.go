@@ -12,7 +12,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// shiftLines says in sentences which changes of level and of slope there are, and what becomes of them.
+// shiftLines says in sentences which changes of level and of slope there are, and whether the forecast includes them.
 func shiftLines(ctx context.Context, a *forecast.Analysis) (text []string, err error) {
 	all, err := a.Shifts(ctx)
 	if ctx.Err() != nil {
@@ -34,7 +34,8 @@ func shiftLines(ctx context.Context, a *forecast.Analysis) (text []string, err e
 	}
 	switch {
 	case len(left) > 0:
-		text = append(text, fmt.Sprintf("The forecast does not have %s in its mean: Options.Shifts: \"use\" does.", map[bool]string{true: "this", false: "them"}[len(left) == 1]))
+		text = append(text, fmt.Sprintf("The forecast does not have %s in its mean: Options.Shifts: \"use\" does.",
+			map[bool]string{true: "this", false: "them"}[len(left) == 1]))
 	case len(all) > 0 && a.Found():
 		text = append(text, "The forecast has found changes in its mean: Options.Shifts: \"never\" leaves them out.")
 	}
@@ -46,7 +47,7 @@ func unsought(what string, err error) string {
 	return what + " were not looked for: " + strings.TrimPrefix(strings.TrimPrefix(err.Error(), "forecast: "), "gppl: ") + "."
 }
 
-// shift says in a sentence what a change is.
+// shift describes a change in a sentence.
 func shift(a *forecast.Analysis, s forecast.ShiftSize) string {
 	unit := a.Series.YUnit
 	if link(a) != "" {
@@ -65,12 +66,13 @@ func shift(a *forecast.Analysis, s forecast.ShiftSize) string {
 	}
 	if link(a) == logY { // in the unit of y, and in per cent
 		return fmt.Sprintf("The level of %s %s by %s, %s, at %s.", a.Series.YName, verb,
-			uncertain(math.Abs(s.InY), math.Abs(s.InY*s.StdErr/math.Expm1(s.Size)*math.Exp(s.Size)), a.Series.YUnit), uncertain(100*math.Abs(math.Expm1(s.Size)), 100*s.StdErr*math.Exp(s.Size), "%"), s.When)
+			uncertain(math.Abs(s.InY), math.Abs(s.InY*s.StdErr/math.Expm1(s.Size)*math.Exp(s.Size)), a.Series.YUnit),
+			uncertain(100*math.Abs(math.Expm1(s.Size)), 100*s.StdErr*math.Exp(s.Size), "%"), s.When)
 	}
 	return fmt.Sprintf("The level of %s %s by %s at %s.", linked(a), verb, uncertain(math.Abs(s.Size), s.StdErr, unit), s.When)
 }
 
-// uncertain writes a value with its standard error, if that is known, and its unit.
+// uncertain writes a value with its standard error, if known, and its unit.
 func uncertain(v, se float64, unit string) string {
 	text, known := withError(v, se)
 	if known != nil {
@@ -107,7 +109,8 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 		head = fmt.Sprintf("%d of %d observations %s further off than the model explains:", len(o.List), o.Of, words.Are(len(o.List)))
 	}
 	if a.Series.Student != nil {
-		head = fmt.Sprintf("%d of %d observations %s far off and %s for less:", len(o.List), o.Of, words.Are(len(o.List)), words.Does(len(o.List), "count"))
+		head = fmt.Sprintf("%d of %d observations %s far off and %s for less:",
+			len(o.List), o.Of, words.Are(len(o.List)), words.Does(len(o.List), "count"))
 	}
 	var list []string
 	for i, at := range o.List {
@@ -140,19 +143,21 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 	return text, nil
 }
 
-// onHolidays says that outliers, of so many, are at public holidays, and what to do.
+// onHolidays says that some of a number of outliers are at public holidays, and what to do.
 func onHolidays(at *forecast.AtHolidays, of int) string {
 	who := fmt.Sprintf("%d of them fall", at.Count)
 	if at.Count == of {
 		who = "They fall"
 	}
 	if at.Country == "" {
-		return who + " on or beside public holidays of several countries or states: ReadOptions.Holidays: \"CC\", with the code of yours in place of CC, lets the model learn their effects."
+		return who + " on or beside public holidays of several countries or states: ReadOptions.Holidays: \"CC\", " +
+			"with the code of yours in place of CC, lets the model learn their effects."
 	}
-	return fmt.Sprintf("%s on or beside public holidays of %s: ReadOptions.Holidays: %q lets the model learn their effects.", who, at.Country, at.Country)
+	return fmt.Sprintf("%s on or beside public holidays of %s: ReadOptions.Holidays: %q lets the model learn their effects.",
+		who, at.Country, at.Country)
 }
 
-// ifWrong says what to do about n outliers, which may be those that are left where something is said of others.
+// ifWrong says what to do about n outliers; others says that a sentence before was about other outliers.
 func ifWrong(n int, others bool) string {
 	who, are, it := "they", "are wrong readings", "them"
 	if others {
@@ -167,13 +172,13 @@ func ifWrong(n int, others bool) string {
 	return fmt.Sprintf("If %s %s, ReadOptions.Likelihood: \"student\" lets %s count for less.", who, are, it)
 }
 
-// farOff says in sentences that observations are so far from all others that they may decide the forecast; "" if there are none.
+// farOff says in sentences that observations are so far from all others that they may dominate the forecast; "" for none.
 func farOff(a *forecast.Analysis, f *forecast.Forecast) string {
 	if a.Series.Student != nil || a.Chosen != forecast.ByEvidence {
 		return ""
 	}
 	outliers, err := a.Outliers(context.Background())
-	if err != nil { // the line on outliers says so
+	if err != nil { // the line on outliers reports it
 		return ""
 	}
 	var off []float64
@@ -195,7 +200,7 @@ func farOff(a *forecast.Analysis, f *forecast.Forecast) string {
 func atChanges(ctx context.Context, a *forecast.Analysis, outliers []forecast.Outlier) (n int) {
 	shifts, err := a.Shifts(ctx)
 	if err != nil {
-		return 0 // which another line says
+		return 0 // another line reports it
 	}
 	for _, o := range outliers {
 		if slices.ContainsFunc(shifts, func(c forecast.ShiftSize) bool {
@@ -207,7 +212,7 @@ func atChanges(ctx context.Context, a *forecast.Analysis, outliers []forecast.Ou
 	return n
 }
 
-// marks are the changes and the outliers in a figure that begins at an observation; none where they were not looked for.
+// marks returns the changes and the outliers in a figure that begins at an observation; none if they were not looked for.
 func marks(ctx context.Context, a *forecast.Analysis, first int) (changes []viz.Event, off viz.Points) {
 	s := a.Series
 	if shifts, err := a.Shifts(ctx); err == nil {

@@ -11,9 +11,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
-// Text writes an analysis for a terminal: the verdict if the forecast was tested, what is in doubt of a named kernel, the series, the candidates and the best model; then
-// the checks, the forecast and the names of written files, unless these are nil.
-func Text(w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals, trust *forecast.Trust, written []string) error {
+// Text writes an analysis for a terminal: the verdict if the forecast was tested, doubts about a named kernel, the series, the
+// candidates and the best model; then the checks, the forecast and the names of written files, unless these are nil.
+func Text(
+	w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals, trust *forecast.Trust, written []string,
+) error {
 	var b strings.Builder
 	lines := func(title string, text []string) { section(&b, title, text) }
 	if lead := a.Series.Lead(); lead != "" {
@@ -78,7 +80,7 @@ func Backtest(w io.Writer, a *forecast.Analysis, t *forecast.Trust) error {
 	return err
 }
 
-// printableLines is flagwords.Printable of each line.
+// printableLines applies flagwords.Printable to each line.
 func printableLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -125,7 +127,8 @@ func Facts(r forecast.Recording, s dataset.Series, written string) RecordingFact
 
 // Text writes the facts for a terminal.
 func (f RecordingFacts) Text(w io.Writer) error {
-	text := fmt.Sprintf("%s\n  path     %s\n  series   %s\n  licence  %s\n  from     %s\n", f.Title, f.Path, f.summary, f.Licence, f.From)
+	text := fmt.Sprintf("%s\n  path     %s\n  series   %s\n  licence  %s\n  from     %s\n",
+		f.Title, f.Path, f.summary, f.Licence, f.From)
 	if f.Written != "" {
 		text += fmt.Sprintf("  written  %s; try gppl fit %s\n", f.Written, f.Written)
 	}

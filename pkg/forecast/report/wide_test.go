@@ -14,7 +14,8 @@ func TestWideTablesShowTheirShadow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := (&viz.Table{Caption: "t", Columns: []viz.Column{{Name: "a"}, {Name: "b", Best: viz.Min}}, Rows: [][]any{{"x", 1.}, {"y", 2.}}}).HTML()
+	table, err := (&viz.Table{Caption: "t", Columns: []viz.Column{{Name: "a"}, {Name: "b", Best: viz.Min}},
+		Rows: [][]any{{"x", 1.}, {"y", 2.}}}).HTML()
 	if err != nil {
 		t.Fatal(err)
 	}
