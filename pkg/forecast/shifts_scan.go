@@ -88,17 +88,21 @@ func seen(project, norm float64, cross [2]float64, pulses [2][2]float64, alpha [
 	const least = 1e-8 // of its norm
 	det := pulses[0][0]*pulses[1][1] - pulses[0][1]*pulses[1][0]
 	s.norm, s.plain = norm, project*project/norm
-	s.pulse = [2]float64{(pulses[1][1]*cross[0] - pulses[0][1]*cross[1]) / det, (pulses[0][0]*cross[1] - pulses[1][0]*cross[0]) / det}
+	s.pulse = [2]float64{
+		(pulses[1][1]*cross[0] - pulses[0][1]*cross[1]) / det,
+		(pulses[0][0]*cross[1] - pulses[1][0]*cross[0]) / det,
+	}
 	s.rest = norm - s.pulse[0]*cross[0] - s.pulse[1]*cross[1]
 	z := project - s.pulse[0]*alpha[0] - s.pulse[1]*alpha[1]
 	s.score = z * z / s.rest
 	return s, det > 0 && s.rest > least*norm
 }
 
-// chanceOf returns the chance that a series without a shift has, at some place, a score of z² or more for a step or a kink, as clear as s. A score
-// is the square of a weighted sum of white innovations. Its chance at one place is that of a normal sum and, where tails are heavy, that of one
-// innovation so large that it makes the score by itself. These are distributed as e or, where one may make the score alone, as all: the
-// innovations with the outliers, nil if there are none. The chances of all places are added.
+// chanceOf returns the chance that a series without a shift has, at some place, a score of z² or more for a step or a kink, as
+// clear as s. A score is the square of a weighted sum of white innovations. Its chance at one place is that of a normal sum and,
+// where tails are heavy, that of one innovation so large that it makes the score by itself. These are distributed as e or, where
+// one may make the score alone, as all: the innovations with the outliers, nil if there are none. The chances of all places are
+// added.
 func (f *factor) chanceOf(s possibleShift, z float64, e, all []float64) float64 {
 	column := Shift{At: f.x[s.at], Slope: s.slope, Scale: 1}.column(f.x)
 	column[s.at-1] -= s.pulse[0]

@@ -116,8 +116,8 @@ func (m ChannelModel) Check() error {
 		}
 		names[c.Name] = true
 		if c.Slope != 0 && !differentiable(blocks) {
-			return fmt.Errorf("gppl: channel %q sees the derivative of f, but %v is not differentiable, or its derivative is unknown: use Matern32, Matern52, SHO,"+
-				" Rotation or Cosine, or products of them with Periodic", c.Name, m.Kernel)
+			return fmt.Errorf("gppl: channel %q sees the derivative of f, but %v is not differentiable, or its derivative"+
+				" is unknown: use Matern32, Matern52, SHO, Rotation or Cosine, or products of them with Periodic", c.Name, m.Kernel)
 		}
 	}
 	if m.Mean != nil {

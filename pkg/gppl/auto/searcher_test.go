@@ -87,7 +87,7 @@ func TestFitAutoPeriod(t *testing.T) {
 	if p := r.Model.Kernel.(gppl.Periodic).Period; p < 2 || p > 99 {
 		t.Errorf("period %v of a series with spacing 1 and range 99", p)
 	}
-	if r.Status != gppl.Doubtful || !strings.Contains(strings.Join(r.Warnings, "; "), "beyond the range of x") {
+	if r.Status != gppl.Doubtful || !strings.Contains(strings.Join(r.Warnings, "; "), "longer than the range of x") {
 		t.Errorf("a period at the end of the range, without a word: %v", r)
 	}
 }

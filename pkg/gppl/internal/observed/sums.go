@@ -89,7 +89,8 @@ func (c Circle) Frequencies(span float64, k Decaying, eps float64) (m float64, w
 	}
 	if p := 2*m - 1; p > c.Most {
 		return m, windowed, choice.Because("it would take a dense matrix of %.0f features, and "+
-			strconv.FormatFloat(c.Most, 'f', 0, 64)+" is the limit: a single SE needs no such matrix, and longer lengthscales need fewer features", p)
+			strconv.FormatFloat(c.Most, 'f', 0, 64)+" is the limit: a single SE needs no such matrix, and"+
+			" longer lengthscales need fewer features", p)
 	}
 	return m, windowed, choice.Reason{}
 }
