@@ -84,7 +84,7 @@ func TestCountsInTheShell(t *testing.T) {
 	}
 	if code, stdout, _ = gppl("fit", path, "--y", "cases", "--likelihood", "poisson", "--size", "people", "--kernel", "Matern32",
 		"--period", "1y", "--forecast", "3", "--origins", "0", "-q"); code != exitOK ||
-		!strings.Contains(stdout, "people has their sizes; the forecast assumes the last, 159") ||
+		!strings.Contains(stdout, "Their sizes are in column people; the forecast uses the last, 159") ||
 		!strings.Contains(stdout, "(log rate)²") {
 		t.Errorf("exit %d: %s", code, stdout)
 	}

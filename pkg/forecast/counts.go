@@ -197,7 +197,7 @@ func (c *Counting) note(name string) string {
 		text += ", since " + c.Because + ": ReadOptions.Likelihood: \"gaussian\" models them as any other values"
 	}
 	if c.SizeName != "" {
-		text += fmt.Sprintf(". %s has their sizes; the forecast assumes the last, %v", c.SizeName, c.Sizes[len(c.Sizes)-1])
+		text += fmt.Sprintf(". Their sizes are in column %s; the forecast uses the last, %v", c.SizeName, c.Sizes[len(c.Sizes)-1])
 	}
 	return text + "."
 }

@@ -20,7 +20,7 @@ type BudgetError struct {
 }
 
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("forecast: training %s would take about %v by the forecast, and it may take %v",
+	return fmt.Sprintf("forecast: training %s is predicted to take %v; the budget allows %v",
 		e.Kernel, rounded(e.Needed), rounded(e.Allowed))
 }
 

@@ -110,7 +110,7 @@ func (a *Analysis) takes(y, size float64) error {
 	if a.Log || a.ofLog() {
 		if g := s.warp().forward(y); !finite.Is(g) {
 			if s.Bounds != nil {
-				return fmt.Errorf("%v is at a bound, at which no observation was that the model was learnt from: fit again", y)
+				return fmt.Errorf("%v is at a bound, where the model has no observations: fit again", y)
 			}
 			return fmt.Errorf("%v has no logarithm, and the model is of the logarithm: fit again", y)
 		}

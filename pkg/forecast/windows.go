@@ -246,7 +246,7 @@ func (a *Analysis) remarkOn(p conditioned, failed error, n int) {
 	if w, ok := p.(*windows); ok && w.length < n {
 		a.remark(fmt.Sprintf("Predictions are conditioned on the %d observations around them, of %d.", w.length, n))
 	}
-	const replaced = "An engine that takes this model failed, and another took its place: "
+	const replaced = "An engine for this model failed and was replaced: "
 	if failed != nil && !strings.Contains(a.note, replaced) { // noted once, for the first of the averaged models
 		a.remark(fmt.Sprintf("%s%v.", replaced, failed))
 	}

@@ -34,10 +34,10 @@ func shiftLines(ctx context.Context, a *forecast.Analysis) (text []string, err e
 	}
 	switch {
 	case len(left) > 0:
-		text = append(text, fmt.Sprintf("The forecast does not have %s in its mean: Options.Shifts: \"use\" does.",
+		text = append(text, fmt.Sprintf("The forecast does not include %s: Options.Shifts: \"use\" does.",
 			map[bool]string{true: "this", false: "them"}[len(left) == 1]))
 	case len(all) > 0 && a.Found():
-		text = append(text, "The forecast has found changes in its mean: Options.Shifts: \"never\" leaves them out.")
+		text = append(text, "The forecast includes these changes: Options.Shifts: \"never\" leaves them out.")
 	}
 	return text, nil
 }
@@ -126,7 +126,7 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 		if n == len(o.List) {
 			who = map[bool]string{true: "It", false: "They"}[n == 1]
 		}
-		text = append(text, fmt.Sprintf("%s %s at a change of level that the forecast does not have in its mean, which explains %s.",
+		text = append(text, fmt.Sprintf("%s %s at a change of level that the forecast does not include, which explains %s.",
 			who, map[bool]string{true: "stands", false: "stand"}[n == 1], map[bool]string{true: "it", false: "them"}[n == 1]))
 		if n == len(o.List) {
 			return text, nil
