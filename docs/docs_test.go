@@ -19,6 +19,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 )
@@ -629,6 +630,29 @@ func TestFiles(t *testing.T) {
 	}
 	if count < 200 {
 		t.Errorf("%d files: the pattern misses some", count)
+	}
+}
+
+// TestLines: no line of a Go file without tests is longer than the 130 characters of CONTRIBUTING.md.
+func TestLines(t *testing.T) {
+	const most = 130
+	count := 0
+	for _, name := range repositoryFiles(t) {
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, line := range strings.Split(string(text), "\n") {
+			if count++; utf8.RuneCountInString(line) > most {
+				t.Errorf("%s:%d has %d characters, of %d at most", name, i+1, utf8.RuneCountInString(line), most)
+			}
+		}
+	}
+	if count < 50000 {
+		t.Errorf("only %d lines were looked at", count)
 	}
 }
 

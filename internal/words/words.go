@@ -79,12 +79,13 @@ func WithUnit(name, unit string) string {
 }
 
 // Are returns the verb for n things, is or are.
-func Are(n int) string { return choose(n, "is", "are") }
+func Are(n int) string { return Choose(n, "is", "are") }
 
 // Was returns the verb for n things, was or were.
-func Was(n int) string { return choose(n, "was", "were") }
+func Was(n int) string { return Choose(n, "was", "were") }
 
-func choose(n int, one, more string) string {
+// Choose returns one if n is 1, else more.
+func Choose(n int, one, more string) string {
 	if n == 1 {
 		return one
 	}

@@ -51,7 +51,7 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	}
 	if n := rep.Headers; n > 0 {
 		remarks = append(remarks, fmt.Sprintf("%s %s the header once more and %s left out.",
-			words.Count(n, "line"), map[bool]string{true: "has", false: "have"}[n == 1], words.Was(n)))
+			words.Count(n, "line"), words.Choose(n, "has", "have"), words.Was(n)))
 	}
 	if n := rep.Totals; n > 0 {
 		remarks = append(remarks, fmt.Sprintf("%s of totals or means %s left out.", words.Count(n, "row"), words.Was(n)))

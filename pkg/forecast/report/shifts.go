@@ -35,9 +35,10 @@ func shiftLines(ctx context.Context, a *forecast.Analysis) (text []string, err e
 	switch {
 	case len(left) > 0:
 		text = append(text, fmt.Sprintf("The forecast does not include %s: Options.Shifts: \"use\" does.",
-			map[bool]string{true: "this", false: "them"}[len(left) == 1]))
+			words.Choose(len(left), "this change", "these changes")))
 	case len(all) > 0 && a.Found():
-		text = append(text, "The forecast includes these changes: Options.Shifts: \"never\" leaves them out.")
+		text = append(text, fmt.Sprintf("The forecast includes %s: Options.Shifts: \"never\" leaves %s out.",
+			words.Choose(len(all), "this change", "these changes"), words.Choose(len(all), "it", "them")))
 	}
 	return text, nil
 }
@@ -124,10 +125,10 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 	if n := atChanges(ctx, a, o.List); n > 0 {
 		who := fmt.Sprintf("%d of them", n)
 		if n == len(o.List) {
-			who = map[bool]string{true: "It", false: "They"}[n == 1]
+			who = words.Choose(n, "It", "They")
 		}
 		text = append(text, fmt.Sprintf("%s %s at a change of level that the forecast does not include, which explains %s.",
-			who, map[bool]string{true: "stands", false: "stand"}[n == 1], map[bool]string{true: "it", false: "them"}[n == 1]))
+			who, words.Choose(n, "stands", "stand"), words.Choose(n, "it", "them")))
 		if n == len(o.List) {
 			return text, nil
 		}
