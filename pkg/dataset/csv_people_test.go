@@ -488,6 +488,7 @@ func TestWide(t *testing.T) {
 		hours += fmt.Sprintf(",H%d", h)
 	}
 	plain := strings.ReplaceAll(hours, "H", "")
+	days, periods := plain+",25,26,27,28,29,30,31", ",P1,P2,P3,P4,P5,P6,P7,P8,P9,P10,P11,P12,P13"
 	for header, c := range map[string]struct {
 		row    string  // the cells before the times
 		then   string  // those of the second row; "" for one row
@@ -530,13 +531,29 @@ func TestWide(t *testing.T) {
 		"date" + plain:                                                 {"01.01.2001", "02.01.2001", 48, 1 / 24.0, 2, 24},
 		"datum" + hours:                                                {"20010101", "20010102", 48, 1 / 24.0, 2, 24},
 
+		"week,Mon,Tue,Wed,Thu,Fri":                     {"2015-W01", "2015-W02", 10, 5110, 5121, 5},
+		"Year,Q1,Q2,Q3,Total":                          {"2001", "2002", 6, 0, 546, 3},
+		"Mes,Ventas 2001,Ventas 2002":                  {"Enero", "Febrero", 4, 0, 396, 2},
+		"Month,Sales 2001,Sales 2002,Costs 2001":       {"Jan", "Feb", 4, 0, 396, 2},
+		"Monat,2001":                                   {"Jan", "Feb", 2, 0, 31, 1},
+		"Country,2001 GDP,2002 GDP,2003 GDP":           {"DE", "", 3, 2001, 2003, 3},
+		"geo,2001Q1,2001Q2,2001,2002Q1":                {"DE", "", 3, 0, 365, 4},
+		"Year,Jan,Feb,Mar,Q1,Apr,May,Jun,Q2,Total":     {"2001", "2002", 12, 0, 516, 7},
+		"Account,Jan-01,Feb-01,Mar-01,Total":           {"Sales", "", 3, 0, 59, 3},
+		"Year" + periods:                               {"2001", "2002", 26, 0, 365 + 336, 13},
+		"Year,Month" + days:                            {"2001,1", "2001,3", 62, 0, 89, 32},
+		"zone,year,month,day" + strings.ToLower(hours): {"1,2001,1,1", "1,2001,1,2", 48, 1 / 24.0, 2, 27},
+		"year,month,day,00:00,12:00,18:00":             {"2001,1,1", "2001,1,2", 6, 0, 1.75, 5},
+		"Name" + days:                                  {"a", "b", 0, 0, 0, 0},
+		"Month" + days:                                 {"2001-01", "2001-03", 62, 0, 89, 31},
+
 		"day,2001,2002,2003":                            {"1", "2", 0, 0, 0, 0}, // rows are days of these years
+		"Country,1990,1991,Change,1992,1993,1994":       {"DE", "FR", 0, 0, 0, 0},
 		"Line,,2015,2015,2015,2015,2016,2016,2016,2016": {"a,b", "", 0, 0, 0, 0},
 		"site,Jan,Feb,Mar":                              {"Bonn", "Köln", 0, 0, 0, 0},
 		"year,May,Jun,Jul":                              {"1999/00", "2000/01", 0, 0, 0, 0},
 		"Year,Jul,Aug,Sep,Oct,Nov,Dec,Jan,Feb":          {"2001", "2002", 0, 0, 0, 0},
 		"place,2003,2002,2001,2002,2003":                {"a", "b", 0, 0, 0, 0},
-		"week,Mon,Tue,Wed,Thu,Fri":                      {"2015-W01", "2015-W02", 0, 0, 0, 0},
 		"KW,Mon.,Tue.,Wed.,Thu.,Fri.,Sat.,Sun.":         {"1", "2", 0, 0, 0, 0},
 	} {
 		columns := strings.Count(header, ",")
@@ -749,6 +766,7 @@ func TestRefusedWithAdvice(t *testing.T) {
 	for text, want := range map[string]string{
 		"t,y\n1-Jan,5\n2-Jan,6\n":                                                       "a date without a year? add it, in four digits",
 		"month,y\nJan,5\nFeb,6\n":                                                       "a date without a year? add it",
+		"Year,Period,y\n2015,P01,5\n2015,P02,6\n2015,P03,6\n":                           "periods up to 3 may be months, or have four weeks each",
 		"Period,y\nFY2015 P01,5\nFY2015 P02,6\n":                                        "a period of a fiscal year? write the month that it is",
 		"week,y\n01/20,5\n02/20,6\n":                                                    "a date without a year? add it",
 		"year,y\n98,1\n99,2\n00,3\n01,4\n":                                              "0 follows 99: write years with four digits",
@@ -758,7 +776,6 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"date,y\n2020-01-01,5\n2020-02-01,> 0.5\n":                                      "a value below or above a limit? sed -E 's/[<>]=? *[0-9.]+//g' FILE",
 		"date;y\n2020-01-01;5\n2020-02-01;>0,5\n":                                       "sed -E 's/[<>]=? *[0-9]+,[0-9]+//g' FILE leaves such cells empty",
 		"date,y\n2020-01-01,5 ± 0.2\n":                                                  "a value and its error? write them in two columns",
-		"Year,Period,y\n2020,M12,5\n2020,M13,6\n":                                       "the mean of a year? remove such rows",
 		"t,y\n“2020-01-01”,“5”\n":                                                       "quotation marks as in print? write \" for them",
 		"t,y\n２０２０-０１-０１,5\n":                                                           "write numbers with the digits 0 to 9",
 		"t,y\n0:05.5,5\n":                                                               "it is a time of day: make one column",
@@ -767,7 +784,7 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"date,y\n2020-01-01,١١\n":                                                       "write numbers with the digits 0 to 9",
 		"t,y\n1900-1904,5\n1905-1909,6\n":                                               "a range of years? write the first",
 		"t,y\nWeek of 2020-01-06,5\nWeek of 2020-01-13,6\n":                             "words before a date? remove them",
-		"t,y\nJan-Mar 2015,5\nApr-Jun 2015,6\n":                                         "a range of months? write the first, or the quarter",
+		"t,y\nFeb-Apr 2015,5\nMar-May 2015,6\n":                                         "a range of months? write the first, or the quarter",
 		"y\n5\n6\n7\n":                                                                  "awk '{print NR \";\" $0}' FILE puts numbers",
 		"t,y\n12:00 AM,5\n1:00 AM,6\n":                                                  "as sed 's/^/2024-01-31 /' FILE does",
 		"date,TMP\n2020-01-01,\"+0012,1\"\n2020-01-02,\"-0007,1\"\n":                    "the code of its quality",
