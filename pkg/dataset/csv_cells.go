@@ -215,8 +215,8 @@ func (rows firstCells) shortDays(i int, named bool) (century string) {
 	return century
 }
 
-// periods returns the last of the periods of a year that a column numbers, as P1 or 1: 13 if they have four weeks each, 12 for months;
-// 0 for other columns.
+// periods returns the last of the periods of a year that a column numbers, as P1 or 1: 13 if they have four weeks each, 12 for
+// months; 0 for other columns.
 func (rows firstCells) periods(i int) (most int) {
 	for _, row := range rows {
 		n, ok := periodNumber(row[i])

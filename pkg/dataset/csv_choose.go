@@ -38,6 +38,10 @@ func (s *csvStream) choose(names, first []string) (err error) {
 				"write months as 2015-01, or the first day of each period", columnName(names, i), s.rows().periods(i)))
 		}
 	}
+	if thirds.MatchString(names[x.columns[0]]) && len(first) >= len(names) && periodOf(first[x.columns[0]]) == "quarter" {
+		wrong = append(wrong, fmt.Errorf("%s: %s seems to be one of three parts of a year, and is read as a quarter: "+
+			"write the first month of each as 2015-05", columnName(names, x.columns[0]), quoted(first[x.columns[0]])))
+	}
 	if s.rep.X, err = column(names, s.opt.X, x.columns[0]+1); err != nil {
 		wrong = append(wrong, fmt.Errorf("x: %w", err))
 	}
@@ -62,7 +66,8 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	if len(x.columns) == 1 && s.opt.Time == TimeAuto {
 		s.sign = s.periodSign(names[s.rep.X], s.rep.X)
 	}
-	s.rep.FourWeeks = s.sign == "P" || x.periods == fourWeeks || s.wide != nil && s.wide.kind == "period" && len(s.wide.columns) == fourWeeks
+	wide := s.wide != nil && s.wide.kind == "period" && len(s.wide.columns) == fourWeeks
+	s.rep.FourWeeks = wide || s.sign == "P" || x.periods == fourWeeks
 	if len(first) >= len(names) {
 		text := withSign(s.sign, x.text(func(column int) string { return first[column] }))
 		s.rep.Period, s.spaced = periodOf(text), spacedYear.MatchString(text)

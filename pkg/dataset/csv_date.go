@@ -178,7 +178,8 @@ var (
 	timeOfDay = regexp.MustCompile(`^[T,:]?\s*(?:(?:kl|um|at|à|ore|alle)\.?\s+)?(?P<hour>\d{1,2})(?P<sign>[:.h]?)(?P<minute>\d{2})` +
 		`(?:(?P<again>[:.]?)(?P<second>\d{2})(?P<part>[.,]\d+|:\d{3})?)?\s*` +
 		`(?:(?P<half>[AaPp])(?:\.?\s?[Mm]\.?)?)?\s*(?:(?:GMT|UTC)(?P<named>[-+]))?(?P<zone>.*?)(?: \(.*\))?$`)
-	shortYear = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2})\b(\D|$)`)
+	pointedTime = regexp.MustCompile(`^-(\d\d\.\d\d\.\d\d)`)
+	shortYear   = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2})\b(\D|$)`)
 )
 
 const longestDate = 64 // bytes of what is a date
@@ -234,6 +235,9 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 		return t, short, ok
 	}
 	rest, day, ok := cutWeekday(text)
+	if m := weekdayBehind.FindStringSubmatch(text); m != nil && !ok {
+		rest, day, ok = cutWeekday(m[2] + " " + m[1])
+	}
 	if !ok {
 		begin, end := withinDate(text)
 		if t, short, ok = dateOf(begin, f); ok && end != "" {
@@ -383,7 +387,7 @@ var beforeEra = map[string]int{"明治": 1867, "大正": 1911, "昭和": 1925, "
 // clockText writes a date with a time of day, 14:30:00.5, 14.30, 14h30, 1430 or 2:30 PM and a zone, as ISO 8601 has it; "" if it
 // is none.
 func clockText(date, text string) string {
-	part := fields(timeOfDay, text)
+	part := fields(timeOfDay, pointedTime.ReplaceAllString(text, "$1")) // DB2 has 2000-01-31-14.30.00
 	if part == nil || part["second"] != "" && part["again"] != part["sign"] && !(part["sign"] == "h" && part["again"] == ":") {
 		return ""
 	}
@@ -456,9 +460,10 @@ func (r yearRange) check(column string, seconds, spaced bool) error {
 	return nil
 }
 
-// monthNames are those of English, German, French, Spanish, Italian, Dutch, Portuguese, Catalan, Scandinavian and Baltic languages,
-// Indonesian, Polish, Czech, Slovak, Hungarian, Romanian, Serbian, Slovene, Turkish (also without a keyboard for it), Greek, Ukrainian,
-// Bulgarian, Russian, Arabic and Hebrew, in the forms that stand beside a year or a day, and short forms that do not begin them.
+// monthNames are those of English, German, French, Spanish, Italian, Dutch, Portuguese, Catalan, Scandinavian and Baltic
+// languages, Indonesian, Polish, Czech, Slovak, Hungarian, Romanian, Serbian, Slovene, Turkish (also without a keyboard for it),
+// Greek, Ukrainian, Bulgarian, Russian, Arabic and Hebrew, in the forms that stand beside a year or a day, and short forms that
+// do not begin them.
 var monthNames = [12][]string{
 	strings.Fields(`january januar jänner janvier enero gennaio januari janeiro gener styczeń stycznia leden ledna január
 		ianuarie ocak ιανουάριος ιανουαρίου січень січня януари январь января sausis janvāris jaanuar janúar јануар يناير ינואר

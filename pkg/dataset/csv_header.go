@@ -245,8 +245,8 @@ func (opt CSVOptions) wordRows() (n int) {
 	return 0
 }
 
-// numbersColumns reports whether the row below the header numbers the columns, as offices of statistics do: 1, 2, 3 or (1), (2), (3)
-// above dates or years.
+// numbersColumns reports whether the row below the header numbers the columns, as offices of statistics do: 1, 2, 3 or (1), (2),
+// (3) above dates or years.
 func (opt CSVOptions) numbersColumns() bool {
 	if len(opt.head) < fewestDates {
 		return false

@@ -7,8 +7,8 @@ import (
 
 // partNames are what columns with parts of a date are named.
 var partNames = map[string]*regexp.Regexp{
-	"year": regexp.MustCompile(`(?i)^((mmwr|epi|iso)[_ ]?year|year|yr|yyyy|yy|jahr|année|annee|an|año|anno|jaar|ano|år|` +
-		`vuosi|rok|év)$`),
+	"year": regexp.MustCompile(`(?i)^((mmwr|epi|iso|fiscal|financial|calendar)[_ ]?year|` +
+		`fy|year|yr|yyyy|yy|jahr|année|annee|an|año|anno|jaar|ano|år|vuosi|rok|év)$`),
 	"month": regexp.MustCompile(`(?i)^(month|mon|mn|mm|mo|monat|mois|mes|mese|maand|mês|period|måned|månad|` +
 		`kk|kuukausi|miesi[ąa]c|měsíc|mesic|hónap)$`),
 	"period": regexp.MustCompile(`(?i)^((fiscal|accounting|4[- ]?weeks?|four[- ]weeks?)?[-_ ]?(period|per|p|pd)|` +
@@ -19,13 +19,16 @@ var partNames = map[string]*regexp.Regexp{
 	"day":     regexp.MustCompile(`(?i)^(day|dd|dy|tag|jour|día|dia|giorno|dag|pv|päivä|dzie[ńn]|den|nap)$`),
 	"ordinal": regexp.MustCompile(`(?i)^(doy|jday|yday|julian[ _.]?day|day[ _.]?of[ _.]?(the[ _.]?)?year)$`),
 	"half":    regexp.MustCompile(`(?i)^(half([-_ ]?year)?|halbjahr|semester|semestre)$`),
-	"hour":    regexp.MustCompile(`(?i)^(hour([ _]?ending)?|hr|hh|stunde|heure|hora|ora|uur)$`),
+	"hour":    regexp.MustCompile(`(?i)^(hours?([ _]?ending)?|hr|hh|stunden?|heures?|horas?|ora|uur)$`),
 	"minute":  regexp.MustCompile(`^((?i:minutes?|min|mn|minuut|minuto)|mm)$`),
 	"second":  regexp.MustCompile(`(?i)^(seconds?|sec|ss|sekunde|seconde|segundo|secondo)$`),
 	"time": regexp.MustCompile(`(?i)^((time|uhrzeit|zeit|heure|hora|ora|tijd)?[-_ ]?(von|from|start|beginn|anfang)|` +
 		`(start|begin|anfangs)[-_ ]?(time|zeit)|` +
 		`(time|uhrzeit|zeit|heure|hora|ora|tijd|tid|klo|kello|godzina|čas|hr_?mn|hhmm(ss)?)([-_ ]?\(?(utc|gmt|lst|cet|mez)\)?)?)$`),
 }
+
+// thirds is the name of a column of periods of four months, which are written as quarters are: T1 to T3.
+var thirds = regexp.MustCompile(`(?i)^(tertial|tertiaal|cuatrimestre|quadrimestre|quadrimestral)$`)
 
 // numberedMonth is a month as M01.
 var numberedMonth = regexp.MustCompile(`^M(0[1-9]|1[0-2])$`)
@@ -80,7 +83,7 @@ var asideName = regexp.MustCompile(`(?i)^(year|month|week|weekday|day|dates?|hou
 	`day[ _.]?of[ _.]?(the[ _.]?)?(week|year|month)|` +
 	`week[ _.]?(no|nr|number|of[ _.]?year)|` +
 	`jahr|monat|woche|wochentag|(?-i:kw|KW)|tag|stunde|quartal|jour|mois|année|time|uhrzeit|heure|hora|qn_\d+|` +
-	`decimal|ms|milli(second)?s?|lat(itude)?|lon(gitude)?|lng|elevation|altitude|settlement[_ ]?period|` +
+	`decimal|ms|milli(second)?s?|lat(itude)?|lon(gitude)?|lng|elevation|altitude|i?ind|qc|flags?|settlement[_ ]?period|` +
 	`elapsed([_ (\[].*)?)$|(^|[_ .-])(id|code|nbr|type)$|typ$`)
 
 // valueName is the name of the column of values among others that say what they are of.

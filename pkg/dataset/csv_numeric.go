@@ -172,6 +172,7 @@ type numberOrder struct {
 	// Of quarters and months behind a point: two numbers after one another are of two years, and whether all such are the last and
 	// the first of these.
 	turned, apart bool
+	quarterly     bool // all months are three apart
 	quarters      bool // all could be quarters
 }
 
@@ -184,7 +185,7 @@ func (o *numberOrder) add(v float64) bool {
 			}
 		}
 		quarters, _ := numberDateOf(TimeYYYYdQ)
-		o.last, o.quarters = v, quarters.likely(v)
+		o.last, o.quarters, o.quarterly = v, quarters.likely(v), true
 		return o.met
 	}
 	o.lo, o.hi = min(o.lo, v), max(o.hi, v)
@@ -196,11 +197,12 @@ func (o *numberOrder) add(v float64) bool {
 			o.form = quarters // 2014.1 may be October, and 2014.2 is no month
 		}
 		first, then := min(o.last, v), max(o.last, v)
+		part := func(v float64) float64 {
+			return o.form.parts()*math.Floor(v) + math.Round((v-math.Floor(v))/o.form.scale)
+		}
+		o.quarterly = o.quarterly && part(then)-part(first) == 3
 		if math.Floor(first) != math.Floor(then) {
 			o.turned = true
-			part := func(v float64) float64 {
-				return o.form.parts()*math.Floor(v) + math.Round((v-math.Floor(v))/o.form.scale)
-			}
 			o.apart = o.apart || part(then)-part(first) != 1
 		}
 	}
@@ -212,7 +214,7 @@ func (o *numberOrder) add(v float64) bool {
 func (o *numberOrder) format() TimeFormat {
 	oneYear := o.form.scale == 1e2 && math.Floor(o.lo/1e2) == math.Floor(o.hi/1e2)
 	oneMonth := o.form.format == TimeMMYYYY && math.Floor(o.lo) == math.Floor(o.hi)
-	dotted := (o.form.format == TimeYYYYdMM || o.form.format == TimeYYYYdQ) && !(o.turned && o.inYear && !o.apart)
+	dotted := (o.form.format == TimeYYYYdMM || o.form.format == TimeYYYYdQ) && !(o.turned && o.inYear && (!o.apart || o.quarterly))
 	if !o.met || oneYear || oneMonth || dotted || o.counts && o.form.format == TimeYYYYDDD {
 		return TimeNumber
 	}

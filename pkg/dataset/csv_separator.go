@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -145,11 +146,18 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 			}
 			filled := outside(strings.TrimRight(texts[i], string(c)+" "), c)
 			one := n > 0 && filled == 0
-			below := i+2 == len(texts) && namesTimes(split(texts[i], c)) || i+2 < len(texts) && outside(texts[i+2], c) == n
-			regular = n > 0 && outside(texts[i+1], c) == n && below && !(setting.MatchString(texts[i]) && setting.MatchString(texts[i+1]))
+			last := i+2 == len(texts) || outside(texts[i+2], c) == 0
+			two := last && namesTimes(split(texts[i], c)) || i+2 < len(texts) && outside(texts[i+2], c) == n
+			regular = n > 0 && outside(texts[i+1], c) == n && two && !(setting.MatchString(texts[i]) && setting.MatchString(texts[i+1]))
 			table := n > most[j] && regular && !one && !(2*filled < n && namesBelow(texts[i+1:], c, n))
-			bare := most[j] == 0 && (n > 1 || dateFormat(split(texts[i], c)[0]) != TimeAuto) // no line above is a header
+			bare := most[j] == 0 && (n > 1 || c != ',' || isDate(split(texts[i], c)[0])) // no line above is a header
+			below := 0
+			if table && i == 0 {
+				below = belowBlank(texts, ends, opt, c)
+			}
 			switch most[j] = max(most[j], filled); {
+			case below > 0:
+				return ends[below], cut(r, starts[below], strings.Repeat("\n", ends[below]))
 			case table && (i == 0 || allValues(texts[i], opt) && !opt.NoHeader && !bare):
 				return 0, r
 			case table:
@@ -166,6 +174,23 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 	}
 	instead := strings.Repeat("\n", ends[header]) + texts[header] + strings.Repeat("\n", ends[i]-ends[header]) // no units
 	return ends[header], cut(r, starts[i], instead)
+}
+
+// belowBlank returns the line of the header below a blank line and at least two lines of settings, each with a word before its
+// value and as many fields as the table; 0 if there is none. It has words alone, above three rows of values alone.
+func belowBlank(lines []string, ends []int, opt CSVOptions, c rune) int {
+	const most, rows = 20, 3
+	opt.Comma = c
+	n := outside(lines[0], c)
+	word := func(line string) bool { return unicode.IsLetter(firstRune(strings.TrimLeft(line, "\" "))) }
+	for i := 1; i+rows < len(lines) && i < most && word(lines[i-1]); i++ {
+		table := !slices.ContainsFunc(lines[i:i+rows+1], func(line string) bool { return outside(line, c) != n })
+		values := !slices.ContainsFunc(lines[i+1:i+rows+1], func(line string) bool { return !allValues(line, opt) })
+		if i > 1 && ends[i] > ends[i-1]+1 && table && values && valuesIn(lines[i], opt) == 0 && word(lines[i]) {
+			return i
+		}
+	}
+	return 0
 }
 
 // namesBelow reports whether one of some lines, with n separators, has a word in each field, or names of times: a line with few

@@ -36,7 +36,7 @@ const unitBehind = `%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*(?:[23]/\pL+)?\.?`
 func partsOf(currency, unit string) *regexp.Regexp {
 	const blanks = `[ \x{a0}\x{202f}\x{2009}\x{2007}]*`
 	return regexp.MustCompile(`^(\(?)([-+−–]?)(` + currency + `)?` + blanks + `(\(?)([-+−–]?)` +
-		`([.,]?\d[\d.,'’ \x{a0}\x{202f}\x{2009}\x{2007}]*?)(?:[.,][-–—]{1,2}|([eE][-+]?\d+|[dD][-+]\d+)?(-?))` +
+		`([.,]?\d[\d.,'’ \x{a0}\x{202f}\x{2009}\x{2007}]*?)(?:[.,][-–—]{1,2}|([eE][-+]?\d+|[dD][-+]\d+)?([-+]?))` +
 		blanks + `(` + unit + `)?(\)?)$`)
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
-// fewestWide is how many columns that are named as times, one after the other, make a table wide, and mostYears how many years with
-// others behind them do.
+// fewestWide is how many columns that are named as times, one after the other, make a table wide, and mostYears how many years
+// with others behind them do.
 const fewestWide, mostYears = 3, 5
 
 // wide is a table of which some columns are times: it is read as if each of their cells were a row.
@@ -79,8 +79,11 @@ func (s *csvStream) bareMonths(names []string) *wide {
 	return newWide(times{kind: "month", columns: timeline.Range(1, 1+months), numbers: timeline.Range(1, 1+months)}, names)
 }
 
-// lastTimes are the times that some names end with. Totals between them are passed over, and so are years and quarters between
-// smaller parts of these. anyOrder says that dates need not ascend or descend.
+// changes is the name of a column of changes from one time to the next.
+var changes = regexp.MustCompile(`(?i)^%|\b(change|growth|diff(erence)?|veränderung|variación|variation|variazione|variação)\b`)
+
+// lastTimes are the times that some names end with. Totals and changes between them are passed over, and so are years and
+// quarters between smaller parts of these. anyOrder says that dates need not ascend or descend.
 func lastTimes(names []string, anyOrder bool) (t times) {
 	last := len(names) - 1
 	for last > 0 && names[last] == "" {
@@ -91,7 +94,7 @@ func lastTimes(names []string, anyOrder bool) (t times) {
 		kind, number := timeNamed(name)
 		if t.extends(measure, kind, number, anyOrder) {
 			t.columns, t.numbers = append(t.columns, i), append(t.numbers, number)
-		} else if len(t.columns) == 0 || !total.MatchString(names[i]) && !coarser(kind, t.kind) {
+		} else if len(t.columns) == 0 || !isAside(names[i]) && !coarser(kind, t.kind) {
 			break
 		}
 	}
@@ -102,6 +105,9 @@ func lastTimes(names []string, anyOrder bool) (t times) {
 	slices.Reverse(t.numbers)
 	return t
 }
+
+// isAside reports whether a column beside times has totals, means or changes, by its name.
+func isAside(name string) bool { return total.MatchString(name) || changes.MatchString(name) }
 
 // extends reports whether a column may stand before those that are known, of which the last is the first in the file.
 func (t *times) extends(measure, kind string, number int, anyOrder bool) bool {
@@ -180,8 +186,9 @@ func (s *csvStream) wideBy(t times, names, first []string) (*wide, error) {
 		"and the value in the second; or choose one column by CSVOptions.Y"
 	rest := restOf(t.kind, len(t.numbers), names[:from], first)
 	before, beside := kindOfTime(names[from-1]), kindOfTime(first[from-1])
-	byNumber := numbersMonths(names[from-1], s.rows(), from-1)
-	months := t.kind == "year" && !t.twice && before == "" && (beside == "month" || beside == "quarter" || byNumber) // of these years
+	byNumber := numbered(names[from-1], s.rows(), from-1)
+	parts := beside == "month" || beside == "quarter" || byNumber != ""
+	months := t.kind == "year" && !t.twice && before == "" && parts // of these years
 	behind := ""
 	if last+1 < len(names) {
 		behind = cmp.Or(names[last+1], strings.Join(names[last+1:], ""))
@@ -216,9 +223,7 @@ func (s *csvStream) wideBy(t times, names, first []string) (*wide, error) {
 	case months || t.kind == "date" && beside == "clock":
 		w.rest, w.before = from-1, true
 		for k, text := range w.texts {
-			if w.texts[k] = text + " "; byNumber {
-				w.texts[k] = text + "M"
-			}
+			w.texts[k] = text + cmp.Or(byNumber, " ")
 		}
 	case whole && labelled && !t.twice && before != t.kind:
 		w.rest = -1
@@ -233,8 +238,8 @@ func (s *csvStream) wideBy(t times, names, first []string) (*wide, error) {
 	return w, nil
 }
 
-// besideParts is the name of the column that times make which are parts of days beside columns of year, month and day, or days beside
-// year and month; "" for others.
+// besideParts is the name of the column that times make which are parts of days beside columns of year, month and day, or days
+// beside year and month; "" for others.
 func (s *csvStream) besideParts(t times, names, first []string) string {
 	x, ok := xFinder{names, first[:len(names)], s.rows(), true}.year()
 	switch n := len(t.numbers); {
@@ -259,7 +264,7 @@ var sums = regexp.MustCompile(`(?i)^(year|annual|sum|totals?|jahr|summe|gesamt|i
 // their sum. Where the rows are months, one year will do. behind is the name of the next column, if there are others.
 func (t times) enough(rest, months bool, behind string) bool {
 	n, first := len(t.numbers), t.numbers[0]
-	some := n >= fewestWide && (behind == "" || total.MatchString(behind))
+	some := n >= fewestWide && (behind == "" || isAside(behind))
 	whole := func(of ...int) bool { return rest && first == 1 && slices.Contains(of, n) }
 	switch t.kind {
 	case "quarter":
@@ -299,16 +304,25 @@ func restOf(kind string, count int, names, first []string) int {
 	return -1
 }
 
-// numbersMonths reports whether a column has the numbers of the twelve months, above what are no numbers, and its name does not
-// say otherwise.
-func numbersMonths(name string, rows [][]string, column int) bool {
-	const months = 12
-	for i, row := range rows {
-		if n, err := strconv.Atoi(row[column]); (err == nil) != (i < months) || err == nil && n != i+1 {
-			return false
-		}
+// numbered returns the sign of the parts of a year that a column numbers from 1 on, above what are no numbers: M of the twelve
+// months, if its name does not say otherwise, W of weeks, and Q of the quarters, if its name says so; "" for others.
+func numbered(name string, rows [][]string, column int) string {
+	n := 0
+	for n < len(rows) && rows[n][column] == strconv.Itoa(n+1) {
+		n++
 	}
-	return len(rows) >= months && (name == "" || partNames["month"].MatchString(name))
+	if slices.ContainsFunc(rows[n:], func(row []string) bool { return isWhole(row[column]) }) {
+		return ""
+	}
+	switch {
+	case n == 12 && (name == "" || partNames["month"].MatchString(name)):
+		return "M"
+	case n == 4 && partNames["quarter"].MatchString(name):
+		return "Q"
+	case n >= fewestDates && n <= 53 && partNames["week"].MatchString(name):
+		return "W"
+	}
+	return ""
 }
 
 // wideText is what one of some columns whose names are times of a kind says of it, behind the rest. The 13 periods of a year have

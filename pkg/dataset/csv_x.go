@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,8 @@ type xColumns struct {
 	counted int         // the part that numbers the hours of a day, its minutes or seconds, or its half-hours from 1; 0 for none
 	seconds int         // of each of them
 	periods int         // the second part numbers so many periods of a year; 0 if it does not
+	ranges  bool        // the second part has ranges of hours
+	short   bool        // the first part has years of two digits
 }
 
 // text joins the cells of a row to a date.
@@ -39,8 +42,17 @@ func (x xColumns) part(i int, cell string) string {
 		n = min(x.seconds*n, 24*anHour-x.seconds%anHour)
 		return fmt.Sprintf("%02d:%02d:%02d", n/anHour, n/60%60, n%60)
 	}
-	if n, ok := periodNumber(cell); ok && i > 0 && x.periods > 0 {
-		return periodText("", n, x.periods == fourWeeks)
+	switch {
+	case i == 0 && x.short && len(cell) < 3:
+		return shortToLong(cell)
+	case i > 0 && x.periods > 0:
+		if n, ok := periodNumber(cell); ok {
+			return periodText("", n, x.periods == fourWeeks)
+		}
+	case i > 0 && x.ranges:
+		if from, ok := hourRange(cell); ok {
+			return from + ":00"
+		}
 	}
 	if len(x.columns) > 1 {
 		cell = strings.TrimSuffix(cell, ".0") // as programs write whole numbers where some are missing
@@ -198,6 +210,36 @@ func within(lo, hi int) func(cell string) bool {
 
 var isYear = within(1000, 2999)
 
+// twoDigits is a year of two digits.
+var twoDigits = regexp.MustCompile(`^\d\d$`)
+
+// shortToLong is a year with four digits: one of two, or one without a leading zero, is of 1969 to 2068 (POSIX).
+func shortToLong(year string) string {
+	if year = fmt.Sprintf("%02s", year); year >= "69" {
+		return "19" + year
+	}
+	return "20" + year
+}
+
+// hours are those of a range of one hour: 00 - 01, 23-24h.
+var hours = regexp.MustCompile(`^(\d{1,2})\s?[-–]\s?(\d{1,2})\s?h?$`)
+
+// hourRange is the first hour of such a range.
+func hourRange(cell string) (from string, ok bool) {
+	m := hours.FindStringSubmatch(cell)
+	if m == nil {
+		return "", false
+	}
+	lo, _ := strconv.Atoi(m[1])
+	hi, _ := strconv.Atoi(m[2])
+	return m[1], lo < 24 && (hi == lo+1 || lo == 23 && hi == 0)
+}
+
+// pointedClock is a time of day with points, which is a day in other columns.
+var pointedClock = regexp.MustCompile(`^\d{1,2}\.\d{2}\.\d{2}$`)
+
+func isClock(cell string) bool { return clock.MatchString(cell) || pointedClock.MatchString(cell) }
+
 // date is the first column of dates, or the next where that has one date, as of a download, in all rows; -1 if there is none.
 func (f xFinder) date() int {
 	date := -1
@@ -232,9 +274,12 @@ func (f xFinder) unnamedYear() (x xColumns, ok bool) {
 func (f xFinder) year() (x xColumns, ok bool) {
 	year := f.part("year", isYear)
 	if year < 0 {
-		return x, false
+		if year = f.part("year", twoDigits.MatchString); year < 0 {
+			return x, false
+		}
+		x.short = true
 	}
-	x = xColumns{columns: []int{year}, before: []string{""}}
+	x.columns, x.before = []int{year}, []string{""}
 	for i, name := range f.names {
 		if most := f.rows.periods(i); partNames["period"].MatchString(name) && (most == 12 || most == fourWeeks) {
 			x.periods = most
@@ -249,7 +294,7 @@ func (f xFinder) year() (x xColumns, ok bool) {
 		x.add(month, "-")
 		if day := f.part("day", within(1, 31)); day >= 0 {
 			x.add(day, "-")
-			if clocks := f.part("time", clock.MatchString); !f.addHours(&x, " ") && clocks >= 0 {
+			if clocks := f.part("time", isClock); !f.addHours(&x, " ") && clocks >= 0 {
 				x.add(clocks, " ")
 			}
 		}
@@ -373,8 +418,8 @@ func (f xFinder) timed(date int) xColumns {
 	next := date + 1
 	behind := next < len(f.names) // a column
 	digits := f.part("time", isDigits)
-	clocks := max(f.part("time", clock.MatchString), f.part("hour", clock.MatchString))
-	hour := f.part("hour", within(0, 24))
+	clocks := max(f.part("time", isClock), f.part("hour", clock.MatchString))
+	hour, ranges := f.part("hour", within(0, 24)), f.part("hour", func(cell string) bool { _, ok := hourRange(cell); return ok })
 	counted, unit := f.rows.sinceMidnight(f.names, date)
 	switch {
 	case behind && clock.MatchString(f.first[next]) &&
@@ -387,6 +432,9 @@ func (f xFinder) timed(date int) xColumns {
 	case hour >= 0:
 		x.add(hour, " ")
 		x.after = ":00"
+	case ranges >= 0:
+		x.add(ranges, " ")
+		x.ranges = true
 	case behind && f.names[next] == "" && f.rows.digitClocks(next) > 0 && f.rows.repeats(date):
 		x.addDigits(next, f.rows.digitClocks(next))
 	case counted >= 0:
