@@ -54,7 +54,8 @@ func (opt CSVOptions) mergedColumns(rows [][]string) []int {
 	if first := timeline.Range(0, n); n > 0 && tellsApart(rows, first, n) {
 		return first
 	}
-	for i := 1; i+1 < width && len(rows) > 0; i++ {
+	const most = 4 // first columns
+	for i := 1; i+1 < width && i < most && len(rows) > 0; i++ {
 		months := slices.Contains([]string{"month", "quarter"}, kindOfTime(rows[0][i-1]))
 		if year := []int{i}; months && kindOfTime(rows[0][i]) == "year" && isMerged(rows, i) && tellsApart(rows, year, i-1) {
 			return year
@@ -246,6 +247,9 @@ func underTimes(r *bufio.Reader, opt *CSVOptions) *bufio.Reader {
 	head, _ := r.Peek(headSize)
 	for i := 0; i+2 < len(starts) && i < mostAbove && !opt.NoHeader; i++ {
 		for _, c := range separatorsOf(*opt) {
+			if !timeAbove(head[starts[i]:], string(c)) { // most lines, which may be long
+				continue
+			}
 			names := joinedNames(lineCells(head[starts[i]:], c), lineCells(head[starts[i+1]:], c))
 			if names == nil {
 				continue
@@ -257,6 +261,18 @@ func underTimes(r *bufio.Reader, opt *CSVOptions) *bufio.Reader {
 		}
 	}
 	return r
+}
+
+// timeAbove reports whether the first cell of a line behind its first column that is not empty is a time down to a day.
+func timeAbove(text []byte, comma string) bool {
+	line, _, _ := bytes.Cut(text, newline)
+	_, rest, _ := bytes.Cut(line, []byte(comma))
+	name := bytes.TrimLeft(rest, "\" "+comma)
+	if end := bytes.IndexAny(name, "\""+comma); end >= 0 {
+		name = name[:end]
+	}
+	kind := kindOfTime(string(bytes.TrimSpace(name[:min(len(name), longestDate)])))
+	return slices.Contains([]string{"year", "quarter", "month", "date"}, kind)
 }
 
 // lineCells are those of the first line of a text.
