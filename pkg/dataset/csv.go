@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 )
@@ -20,23 +19,24 @@ import (
 // file with a header, and treats a missing cell as an error.
 type CSVOptions struct {
 	// X and Y each choose a column by its name in the header or, failing that, by its number, counted from 1.
-	// Empty: "1" for X, or the first that Keys does not name, or where the dates are, and for Y the first column behind it that Keys does not name.
+	// Empty: "1" for X, or the first that Keys does not name, or where the dates are, and for Y the first column behind it that Keys
+	// does not name.
 	X, Y string
 	// Comma separates fields. If it is 0, the first line decides whether ',', ';', a tabulator, '|' or blanks do. A space stands for
 	// any run of blanks and tabulators.
 	Comma rune
-	// Comment, if not 0, starts the lines that are ignored. If it is 0, lines with #, or with %, above the header are ignored; if rows of values
-	// follow several such lines, the last of them is the header.
+	// Comment, if not 0, starts the lines that are ignored. If it is 0, lines with #, or with %, above the header are ignored; if
+	// rows of values follow several such lines, the last of them is the header.
 	Comment rune
-	// DecimalComma says that numbers are written 1.025,10, and DecimalPoint that they are written 1,025.10. Without either, the numbers of
-	// each column tell; see docs/data.md.
+	// DecimalComma says that numbers are written 1.025,10, and DecimalPoint that they are written 1,025.10. Without either, the
+	// numbers of each column tell; see docs/data.md.
 	DecimalComma, DecimalPoint bool
-	// NoHeader says that the first line is data already; columns are then chosen by number only. It need not be said where the first line
-	// is a row like those below it.
+	// NoHeader says that the first line is data already; columns are then chosen by number only. It need not be said where the first
+	// line is a row like those below it.
 	NoHeader bool
-	// Missing lists texts that, as an empty cell does, stand for a missing value: "NA", "NaN", "-99.99". In columns of numbers but x a number
-	// stands for its value, however a cell writes it: -999 for -999.0, "-999,00" and "−999" too. Without a number here, those that the head of the file declares
-	// count, as "# missing value: -99.9" does; CSVReport.Declared has them.
+	// Missing lists texts that, as an empty cell does, stand for a missing value: "NA", "NaN", "-99.99". In columns of numbers but x
+	// a number stands for its value, however a cell writes it: -999 for -999.0, "-999,00" and "−999" too. Without a number here,
+	// those that the head of the file declares count, as "# missing value: -99.9" does; CSVReport.Declared has them.
 	Missing []string
 	// SkipMissing leaves out the rows whose x or y is missing, which are bad rows otherwise.
 	SkipMissing bool
@@ -48,11 +48,11 @@ type CSVOptions struct {
 	Time TimeFormat
 	// Also are further columns of numbers, chosen as X and Y are, that [ReadCSVReport] returns; [StreamCSV] ignores it.
 	Also []string
-	// Keys are columns of texts that tell series apart, chosen as X and Y are; [ReadCSVReport] numbers their texts, and [StreamCSV] ignores
-	// them.
+	// Keys are columns of texts that tell series apart, chosen as X and Y are; [ReadCSVReport] numbers their texts, and [StreamCSV]
+	// ignores them.
 	Keys []string
-	// PassLabels lets Y, if it is empty, be the first column of numbers behind columns of words, as labels of rows are, where the first rows have
-	// different x. Words may tell several series apart: the caller looks whether x repeats.
+	// PassLabels lets Y, if it is empty, be the first column of numbers behind columns of words, as labels of rows are, where the
+	// first rows have different x. Words may tell several series apart: the caller looks whether x repeats.
 	PassLabels bool
 	// MaxRows, unless 0, is the number of rows above which [ReadCSVReport] stops, with [ErrTooManyRows].
 	MaxRows int
@@ -60,8 +60,9 @@ type CSVOptions struct {
 	// then has the same length.
 	Seconds bool
 
-	// NumberDates recognises, with TimeAuto, numbers x that all stand for dates: times since 1970 in one unit, between 1973 and 2096, and
-	// 20240131 or 202401, between 1800 and 2200. The report says so. All rows decide, or those of the first 32 MiB of text.
+	// NumberDates recognises, with TimeAuto, numbers x that all stand for dates: times since 1970 in one unit, between 1973 and
+	// 2096, and 20240131 or 202401, between 1800 and 2200. The report says so. All rows decide, or those of the first 32 MiB of
+	// text.
 	NumberDates bool
 	// Within, unless it is zero, is the range, in seconds for dates, that x is wanted in: if it holds the plain numbers and not
 	// the dates that NumberDates sees in them, they stay numbers.
@@ -75,31 +76,33 @@ type CSVOptions struct {
 	coarser string     // what was left out above the months: years and quarters
 	head    [][]string // the cells of the first rows, the header among them
 
-	years    bool // have rows of their own, above their months
-	merged   int  // columns whose cells are filled from above
-	anyOrder bool // of the times of a wide table: its header is of two rows
-	shortest int  // fields of a row, where most end before the header does
-	rowNames bool // the header has no name for the first column
-	unnamed  bool // nor for the last one (lacksName)
-	headless bool // found, where NoHeader was not given
+	merged   merged // cells
+	anyOrder bool   // of the times of a wide table: its header is of two rows
+	shortest int    // fields of a row, where most end before the header does
+	rowNames bool   // the header has no name for the first column
+	unnamed  bool   // nor for the last one (lacksName)
+	headless bool   // found, where NoHeader was not given
 }
 
 // ErrTooManyRows is the error of a file with more than CSVOptions.MaxRows rows.
 var ErrTooManyRows = errors.New("too many rows")
 
-// ReadCSV reads two columns of a CSV file with a header. The text is UTF-8, with or without a byte order mark, or UTF-16 with one;
-// names in the header that are not UTF-8 are read as Latin-1. Lines end with LF, CRLF or CR. Spaces around a field and blank lines
-// are ignored. Of a table with a column for each time, each cell of these is a row, with its y in a column "value" and x, if names are all of it, in a column "time". Every row must have as many fields as the first; empty ones beyond those do not count. Up to ten lines of words below the last row,
-// a total or a source, are left out, and so is another table there with less than half as many. A row longer than 2 MiB is an error.
+// ReadCSV reads two columns of a CSV file with a header. The text is UTF-8, with or without a byte order mark, or UTF-16 with
+// one; names in the header that are not UTF-8 are read as Latin-1. Lines end with LF, CRLF or CR. Spaces around a field and blank
+// lines are ignored. Of a table with a column for each time, each cell of these is a row: its y is in a column "value", or what
+// the names of the columns have before the time, and its x, if names are all of it, in a column "time". Every row must have as
+// many fields as the first; empty ones beyond those do not count. Up to ten lines of words below the last row, a total or a
+// source, are left out, and so is another table there with less than half as many rows. A row longer than 2 MiB is an error.
 //
-// Y is a number and x a number or a date, as docs/data.md lists them ([TimeFormat] names the forms of dates): the first row decides which
-// for all, unless CSVOptions.Time does. Where days and months are both numbers, the first row that tells them apart decides. Dates become
-// decimal years by [DecimalYear], and XUnit then is "decimal year" (seconds since 1970 with CSVOptions.Seconds); all other units are left
-// empty, for the caller to set. XName and YName are the names in the header. Rows keep their order.
+// Y is a number and x a number or a date, as docs/data.md lists them ([TimeFormat] names the forms of dates): the first row
+// decides which for all, unless CSVOptions.Time does. Where days and months are both numbers, the first row that tells them apart
+// decides. Dates become decimal years by [DecimalYear], and XUnit then is "decimal year" (seconds since 1970 with
+// CSVOptions.Seconds); all other units are left empty, for the caller to set. XName and YName are the names in the header. Rows
+// keep their order.
 //
-// An error names line, column and offending text. Where several rows cannot be read, a [CSVRowsError] tells of the first ten, and of
-// rows among them whose x is that of another one. A file without a single row is an error. ReadCSV panics
-// if Comma or Comment is not a possible separator.
+// An error names line, column and offending text. Where several rows cannot be read, a [CSVRowsError] tells of the first ten, and
+// of rows among them whose x is that of another one. A file without a single row is an error. ReadCSV panics if Comma or Comment
+// is not a possible separator.
 func ReadCSV(r io.Reader, opt CSVOptions) (Series, error) {
 	opt.check()
 	s, _, err := readCSV(r, opt)
@@ -109,14 +112,15 @@ func ReadCSV(r io.Reader, opt CSVOptions) (Series, error) {
 	return s, nil
 }
 
-// ReadCSVFile is [ReadCSV] on a file, or on standard input for the path [StandardInput]. The base name of path becomes the series' Name, and
-// path its Source; both are "standard input" there.
+// ReadCSVFile is [ReadCSV] on a file, or on standard input for the path [StandardInput]. The base name of path becomes the
+// series' Name, and path its Source; both are "standard input" there.
 func ReadCSVFile(path string, opt CSVOptions) (Series, error) {
 	s, _, err := ReadCSVReport(path, opt)
 	return s, err
 }
 
-// ReadCSVReport is [ReadCSVFile] with a report. With an error of rows, the further columns in it are those of the rows that can be read.
+// ReadCSVReport is [ReadCSVFile] with a report. With an error of rows, the further columns in it are those of the rows that can
+// be read.
 func ReadCSVReport(path string, opt CSVOptions) (Series, CSVReport, error) {
 	opt.check()
 	f, err := Open(path)
@@ -164,15 +168,16 @@ func (h *headWriter) lines() []byte {
 	return h.text[:bytes.LastIndexByte(h.text, '\n')+1]
 }
 
-// StreamCSV reads two columns of a CSV file of any size as [ReadCSV] does, with the same values and the same errors. It calls visit for
-// each block of rows from as many goroutines as there are workers, numbered from 0: in any order, or in the order of the file with one
-// worker. visit must not keep a block. A row that cannot be read does not end the reading: it is among the bad rows of its block.
-// The report tells those that are wrong (CSVReport.Bad) from totals between the rows and from what stands below the table. A table begins once more behind a
-// total if its x are among those before; ReadCSV, which has all x, asks whether one of them repeats.
+// StreamCSV reads two columns of a CSV file of any size as [ReadCSV] does, with the same values and the same errors. It calls
+// visit for each block of rows from as many goroutines as there are workers, numbered from 0: in any order, or in the order of
+// the file with one worker. visit must not keep a block. A row that cannot be read does not end the reading: it is among the bad
+// rows of its block. The report tells those that are wrong (CSVReport.Bad) from totals between the rows and from what stands
+// below the table. Rows between totals whose x are within the range of others begin the table once more: then these totals are
+// wrong, too.
 //
-// The error is that of the file as a whole (no text, no such column, dates that are ambiguous in all rows), of visit, of a row longer
-// than 2 MiB, or of a quoted field that is never closed: the first in the file, whatever the workers. Memory is bounded: some 256 KiB for
-// each worker, and at most 32 MiB while the order of day and month is open. The report has no SHA256.
+// The error is that of the file as a whole (no text, no such column, dates that are ambiguous in all rows), of visit, of a row
+// longer than 2 MiB, or of a quoted field that is never closed: the first in the file, whatever the workers. Memory is bounded:
+// some 256 KiB for each worker, and at most 32 MiB while the order of day and month is open. The report has no SHA256.
 func StreamCSV(r io.Reader, opt CSVOptions, workers int, visit func(worker int, b *CSVBlock) error) (CSVReport, error) {
 	opt.check()
 	if workers < 1 {
@@ -202,7 +207,6 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 		}
 		return nil
 	}
-	stream.again = func() bool { return repeats(s.X) }
 	err = stream.run(r, 1)
 	rep = stream.rep
 	rep.Also = stream.more
@@ -231,7 +235,8 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 	}
 	if err == nil && s.Len() == 0 {
 		if err = errors.New("no rows with both x and y"); rep.Skipped > 0 {
-			err = fmt.Errorf("%w: one of them is missing in all %d (CSVOptions.X and CSVOptions.Y choose other columns; %s)", err, rep.Skipped, eventsAdvice)
+			err = fmt.Errorf("%w: one of them is missing in all %d (CSVOptions.X and CSVOptions.Y choose other columns; %s)",
+				err, rep.Skipped, eventsAdvice)
 		}
 	}
 	if err == nil {
@@ -244,20 +249,16 @@ func readCSV(r io.Reader, opt CSVOptions) (s Series, rep CSVReport, err error) {
 	return s, rep, nil
 }
 
-// repeats reports whether any x stands twice, as where one table follows another.
-func repeats(x []float64) bool {
-	return len(slices.Compact(slices.Sorted(slices.Values(x)))) < len(x)
-}
-
-// checkX returns an error if x cannot be what the column says: most rows with a y have none, as where a year stands once for several rows, or years
-// of two digits pass a century.
+// checkX returns an error if x cannot be what the column says: most rows with a y have none, as where a value stands once for
+// several rows, or years of two digits pass a century.
 func (s *csvStream) checkX(x []float64) error {
 	var names []string
 	for _, place := range s.parts.columns {
 		names = append(names, columnName(s.rep.Columns, s.columns[place]))
 	}
 	if s.noX > len(x) {
-		return fmt.Errorf("%s: %d of %d rows with a y have no x: where a value stands once for several rows, write it in each", strings.Join(names, ", "), s.noX, s.noX+len(x))
+		return fmt.Errorf("%s: %d of %d rows with a y have no x: where a value stands once for several rows, write it in each",
+			strings.Join(names, ", "), s.noX, s.noX+len(x))
 	}
 	for i := 1; i < len(x) && s.rep.Time == TimeNumber && partNames["year"].MatchString(s.rep.Columns[s.rep.X]); i++ {
 		if x[i-1] == 99 && x[i] == 0 {
@@ -277,7 +278,8 @@ type CSVMore struct {
 	OpenX      []float64
 	OpenLines  []int
 	OpenValues [][]float64
-	// Of each column of CSVOptions.Keys: its place from 0, the number of its text at each observation and in each open row, and the texts.
+	// Of each column of CSVOptions.Keys: its place from 0, the number of its text at each observation and in each open row, and the
+	// texts.
 	KeyColumns     []int
 	Keys, OpenKeys [][]int32
 	KeyTexts       [][]string
@@ -330,6 +332,7 @@ func (opt CSVOptions) explain(err error, text string, format TimeFormat, first b
 	written := dateFormat(text)
 	form, isDate := formOf(format)
 	isDate = isDate || format == timeSlashes
+	words := !strings.ContainsAny(text, "0123456789") && !infinite.MatchString(text)
 	switch {
 	case !isDate && format != TimeNumber:
 	case opt.Time != TimeAuto:
@@ -348,7 +351,7 @@ func (opt CSVOptions) explain(err error, text string, format TimeFormat, first b
 		}
 	case isDate && written != TimeAuto:
 		hint = ", as the first row is: write all dates in one way"
-	case !first && hint == "" && (isDate && barePart.MatchString(text) || !strings.ContainsAny(text, "0123456789") && !infinite.MatchString(text)):
+	case !first && hint == "" && (isDate && barePart.MatchString(text) || words):
 		hint = totalHint
 	case isDate && hint == "" && isDecimal(text):
 		hint = ", as the first row is"
@@ -366,7 +369,8 @@ var barePart = regexp.MustCompile(`^[QqTtHhSs][1-4]$`)
 func (opt CSVOptions) beyond(v float64) bool { return opt.Limit != 0 && math.Abs(v) > opt.Limit }
 
 func (opt CSVOptions) limitError(text string) error {
-	return fmt.Errorf("%s is beyond ±%g (if it stands for a missing value, name it as one: CSVOptions.Missing; else scale the column)", quoted(text), opt.Limit)
+	const hint = "(if it stands for a missing value, name it as one: CSVOptions.Missing; else scale the column)"
+	return fmt.Errorf("%s is beyond ±%g "+hint, quoted(text), opt.Limit)
 }
 
 // ParseNumber reads a number as ReadCSV does: decimal digits, with or without a point and an exponent, and finite.

@@ -3,26 +3,28 @@ package dataset
 import (
 	"bufio"
 	"bytes"
-	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
 
-// aligned writes tabulators between the columns of a table of blanks in which some rows have blank cells or some names blanks: words do not
-// tell these apart. A column ends where the first lines all have blanks: the header among them, if each column stands below its name, or the rows alone, if the header has a name for each of
-// their columns. What stands above the header, but for its line ends, is left out: title is how many lines that is. It is nil for other texts.
+// aligned writes tabulators between the columns of a table of fixed width in which some cells are blank, or some names have
+// several words: blanks alone do not tell its columns apart. What stands above the header, but for its line ends, is left out:
+// title is how many lines that is. It is nil for other texts.
 func aligned(r *bufio.Reader, opt CSVOptions) (columns *bufio.Reader, title int) {
 	const fewest = 5 // rows
 	texts, starts, above := tableLines(r, opt)
-	if len(texts) <= fewest || opt.NoHeader || strings.Contains(texts[len(texts)-1], ",") || strings.ContainsAny(strings.Join(texts, ""), "\t;|\"") {
+	others := func(text string) bool { return strings.ContainsAny(text, "\t;|\"") }
+	if len(texts) <= fewest || opt.NoHeader || separates(texts[len(texts)-1]) || slices.ContainsFunc(texts, others) {
 		return nil, 0
 	}
-	value := func(text string) bool {
+	isRow := func(text string) bool {
 		word := strings.Fields(text)[0]
 		return isNumber(word) || dateFormat(word) != TimeAuto
 	}
 	header := 0
-	for header+fewest < len(texts) && slices.ContainsFunc(texts[header+1:header+1+fewest], func(text string) bool { return !value(text) }) {
+	noRow := func(text string) bool { return !isRow(text) }
+	for header+fewest < len(texts) && slices.ContainsFunc(texts[header+1:header+1+fewest], noRow) {
 		header++
 	}
 	if header+fewest >= len(texts) {
@@ -31,24 +33,55 @@ func aligned(r *bufio.Reader, opt CSVOptions) (columns *bufio.Reader, title int)
 	head, _ := r.Peek(headSize)
 	var lines [][]byte
 	for i, at := range starts[header:] {
-		if i > fewest && header > 0 && !value(texts[header+i]) { // what is below the table
+		if i > fewest && header > 0 && !isRow(texts[header+i]) { // what is below the table
 			break
 		}
 		line, _, _ := bytes.Cut(head[at:], newline)
 		lines = append(lines, bytes.TrimRight(line, " "))
 	}
-	names := strings.Fields(texts[header])
-	ends := gapsOf(lines)
-	named := len(ends) == len(names)-1 && !slices.ContainsFunc(strings.Split(string(tabbed(lines[0], ends)), "\t"), func(name string) bool { return len(strings.Fields(name)) != 1 })
-	if below, phrases := gapsOf(lines[1:]), apart.Split(texts[header], -1); !named || len(below) == len(phrases)-1 { // of several words, some
-		ends, names = below, phrases
-	}
-	if len(ends) < 1 || len(ends) != len(names)-1 || strings.Contains(strings.Join(texts[header:], ""), ",") || value(texts[header]) || header > 0 && !startsWithWord.MatchString(texts[header]) ||
-		!slices.ContainsFunc(texts[header:], func(text string) bool { return len(strings.Fields(text)) < len(names) }) && len(strings.Fields(texts[header])) == len(names) {
+	texts, from := texts[header:], starts[header]
+	if isRow(texts[0]) || header > 0 && !startsWithWord.MatchString(texts[0]) || slices.ContainsFunc(texts, separates) {
 		return nil, 0
 	}
-	size, instead := starts[header]+bytes.IndexByte(head[starts[header]:], '\n')+1, strings.Repeat("\n", above[header])+strings.Join(names, "\t")+"\n"
-	return bufio.NewReaderSize(&alignedReader{lines: cut(r, size, ""), left: []byte(instead), ends: ends}, headSize), above[header]
+	words := len(strings.Fields(texts[0]))
+	names, ends := alignedNames(texts[0], lines)
+	blank := slices.ContainsFunc(texts, func(text string) bool { return len(strings.Fields(text)) < len(names) })
+	if len(ends) == 0 || len(ends) != len(names)-1 || !blank && words == len(names) {
+		return nil, 0
+	}
+	instead := strings.Repeat("\n", above[header]) + strings.Join(names, "\t") + "\n"
+	rows := cut(r, from+bytes.IndexByte(head[from:], '\n')+1, "")
+	tabs := &lineEditor{lines: rows, left: []byte(instead), edit: func(line []byte) []byte {
+		text := bytes.TrimSuffix(line, newline)
+		if len(bytes.TrimSpace(text)) == 0 || isRuler(text) {
+			return line
+		}
+		return append(tabbed(text, ends), line[len(text):]...)
+	}}
+	return bufio.NewReaderSize(tabs, headSize), above[header]
+}
+
+// alignedNames returns the names of columns and where all but the last of these end: at blanks that the header and the rows have,
+// if each column then has a name of one word, or at those that the rows have, if these have as many columns as there are names.
+func alignedNames(header string, lines [][]byte) (names []string, ends []int) {
+	names, ends = strings.Fields(header), gapsOf(lines)
+	named := strings.Split(string(tabbed(lines[0], ends)), "\t")
+	others := func(name string) bool { return len(strings.Fields(name)) != 1 }
+	oneWord := len(ends) == len(names)-1 && !slices.ContainsFunc(named, others)
+	if below, phrases := gapsOf(lines[1:]), apart.Split(header, -1); !oneWord || len(below) == len(phrases)-1 {
+		return phrases, below
+	}
+	return names, ends
+}
+
+// decimalComma is a number with one comma, between digits.
+var decimalComma = regexp.MustCompile(`^[^,]*\d,\d[^,]*$`)
+
+// separates reports whether a line has a comma that is no decimal sign.
+func separates(text string) bool {
+	return strings.Contains(text, ",") && slices.ContainsFunc(strings.Fields(text), func(word string) bool {
+		return strings.Contains(word, ",") && !(decimalComma.MatchString(word) && isNumber(word))
+	})
 }
 
 // gapsOf are the places at which blanks begin that all of some lines have.
@@ -80,28 +113,3 @@ func tabbed(line []byte, places []int) []byte {
 	}
 	return line
 }
-
-// alignedReader writes tabulators into each line.
-type alignedReader struct {
-	lines *bufio.Reader
-	ends  []int
-	left  []byte
-}
-
-func (a *alignedReader) Read(p []byte) (n int, err error) {
-	if len(a.left) == 0 {
-		line, err := a.lines.ReadBytes('\n')
-		text := bytes.TrimSuffix(line, newline)
-		if a.left = line; len(bytes.TrimSpace(text)) > 0 && !isRuler(text) {
-			a.left = append(tabbed(text, a.ends), line[len(text):]...)
-		}
-		if len(a.left) == 0 {
-			return 0, err
-		}
-	}
-	n = copy(p, a.left)
-	a.left = a.left[n:]
-	return n, nil
-}
-
-var _ io.Reader = (*alignedReader)(nil)

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// apostrophes returns a reader of a table that has no apostrophes around its fields: '2020-01-01';'1,5' is 2020-01-01;"1,5". Other tables,
-// in which no two lines after one another have a number or a date in such a field, stay as they are.
+// apostrophes returns a reader of a table that has no apostrophes around its fields: '2020-01-01';'1,5' is 2020-01-01;"1,5".
+// Other tables, in which no two lines after one another have a number or a date in such a field, stay as they are.
 func apostrophes(r *bufio.Reader) *bufio.Reader {
 	head, _ := r.Peek(headSize) // an error is met again by the first read
 	before := false
@@ -41,8 +41,8 @@ func hasApostrophe(line []byte) bool {
 	return false
 }
 
-// apostropheReader leaves out the apostrophes around fields. Quotation marks go around those that need some. A line longer than its buffer
-// stays as it is.
+// apostropheReader leaves out the apostrophes around fields. Quotation marks go around those that need some. A line longer than
+// its buffer stays as it is.
 type apostropheReader struct {
 	r       *bufio.Reader
 	left    []byte // of a line, not yet delivered
@@ -115,8 +115,9 @@ func plainFields(line []byte) (out []byte) {
 	return out
 }
 
-// apostropheText is a field that an apostrophe opened, and the bytes up to behind the one that closes it. Two stand for one within. open says
-// that a field before was not closed: what follows the apostrophes that this one begins with was searched then, in vain.
+// apostropheText is a field that an apostrophe opened, and the bytes up to behind the one that closes it. Two stand for one
+// within. open says that a field before was not closed: what follows the apostrophes that this one begins with was searched then,
+// in vain.
 func apostropheText(field []byte, open bool) (text []byte, size int, closed bool) {
 	for i := 0; i < len(field); i++ {
 		if field[i] != '\'' {

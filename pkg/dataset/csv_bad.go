@@ -31,8 +31,8 @@ func (e *CSVRowsError) Error() string {
 	return title + " " + strings.Join(lines, "; ")
 }
 
-// Lines returns a title and an entry for each row, and for what else there is; no title for one row alone. A hint in parentheses is given
-// once.
+// Lines returns a title and an entry for each row, and for what else there is; no title for one row alone. A hint in parentheses
+// is given once.
 func (e *CSVRowsError) Lines() (title string, lines []string) {
 	hints := map[string]bool{}
 	for _, row := range e.Rows {
@@ -81,8 +81,8 @@ func (e *CSVRowsError) cut(most int) {
 	}
 }
 
-// withRepeats adds the rows whose x is that of another row, if they are few: they are no errors, but whoever edits the file looks at them. Where dates are read in the wrong
-// order, equal ones tell nothing.
+// withRepeats adds the rows whose x is that of another row, if they are few: they are no errors, but whoever edits the file looks
+// at them. Where dates are read in the wrong order, equal ones tell nothing.
 func (e *CSVRowsError) withRepeats(x []float64, lines []int, column string) {
 	if slices.ContainsFunc(e.Rows, func(r CSVRowError) bool { return r.turn }) {
 		return
@@ -92,7 +92,8 @@ func (e *CSVRowsError) withRepeats(x []float64, lines []int, column string) {
 	var repeats []CSVRowError
 	for i, v := range x {
 		if line, met := first[v]; met {
-			repeats = append(repeats, CSVRowError{Line: lines[i], Err: cellError{column, fmt.Errorf("the x of line %d once more (both are used; remove one if they are the same observation)", line)}})
+			err := fmt.Errorf("the x of line %d once more (both are used; remove one if they are the same observation)", line)
+			repeats = append(repeats, CSVRowError{Line: lines[i], Err: cellError{column, err}})
 		} else {
 			first[v] = lines[i]
 		}

@@ -11,7 +11,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
-// column returns the index of the column that spec names or, if no name fits, numbers from 1; an empty spec is the number otherwise.
+// column returns the index of the column that spec names or, if no name fits, numbers from 1; an empty spec is the number
+// otherwise.
 func column(names []string, spec string, otherwise int) (int, error) {
 	if spec == "" {
 		if otherwise <= len(names) {
@@ -55,7 +56,8 @@ func noColumn(names []string, spec string) error {
 	case len(names) == 1 && strings.ContainsAny(names[0], ",;\t|"):
 		more = ": each line is one field between quotation marks; remove those around whole lines"
 	case len(names) == 1:
-		more = ", and x and y are two columns; awk '{print NR \";\" $0}' FILE puts numbers 1, 2, 3, … before the lines; or remove lines above the header, or name the character between the fields: CSVOptions.Comma"
+		more = ", and x and y are two columns; awk '{print NR \";\" $0}' FILE puts numbers 1, 2, 3, … before the lines; " +
+			"or remove lines above the header, or name the character between the fields: CSVOptions.Comma"
 	}
 	return fmt.Errorf("no column %s; there are %s%s", quoted(spec), strings.Join(have, ", "), more)
 }

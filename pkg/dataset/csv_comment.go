@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// comments looks at a table that begins with lines starting with #, or with %. Unless the first of them can only be the header, it makes them
-// comments and, where the row after them has values only, the last of them the header.
+// comments looks at a table that begins with lines starting with #, or with %. Unless the first of them can only be the header,
+// it makes them comments and, where the row after them has values only, the last of them the header.
 func comments(r *bufio.Reader, opt *CSVOptions) {
 	head, _ := r.Peek(headSize)
 	sign := "#"
@@ -49,7 +49,8 @@ func comments(r *bufio.Reader, opt *CSVOptions) {
 			names = apart.Split(last, -1)
 		}
 		if len(names) == width && width > 1 {
-			if above := split(lines[max(0, i-1)], comma); len(above) == width && len(slices.Compact(slices.Sorted(slices.Values(names)))) < width {
+			different := len(slices.Compact(slices.Sorted(slices.Values(names))))
+			if above := split(lines[max(0, i-1)], comma); len(above) == width && different < width {
 				names = above // of units, which repeat
 			}
 			for k, name := range names {
@@ -90,7 +91,8 @@ func allValues(line string, opt CSVOptions) bool {
 		field = strings.TrimSpace(field)
 		number, _ := withoutFlag(field, "")
 		_, ok := splitNumber(number)
-		if !ok && dateFormat(field) == TimeAuto && !clock.MatchString(field) && field != "" && field != "NA" && field != "NaN" && field != "---" && !slices.Contains(opt.Missing, field) {
+		missing := slices.Contains([]string{"", "NA", "NaN", "---"}, field) || slices.Contains(opt.Missing, field)
+		if !ok && !isDate(field) && !clock.MatchString(field) && !missing {
 			return false
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// dateOrder finds out whether the day or the month is first in a column of dates such as 3/4/2000, or neither, as may be in 03/04/05; and
-// whether 2000/01 are months or pairs of years.
+// dateOrder finds out whether the day or the month is first in a column of dates such as 3/4/2000, or neither, as may be in
+// 03/04/05; and whether 2000/01 are months or pairs of years.
 type dateOrder struct {
 	met       bool       // a date that may be either
 	open, odd dateInRow  // the first of which the order matters, and the first text that is no such date
@@ -99,9 +99,9 @@ func yearFirst(text string) (t time.Time, ok bool) {
 	return t, iso != "" && err == nil
 }
 
-// settle decides for a column of which no date does: with points the day is first, which is how dates with points are written; else it is
-// the order with which the steps between the dates are equal, if they are with one only. The year of two digits is not first if the dates
-// then go back and forth, and do not otherwise.
+// settle decides for a column of which no date does: with points the day is first, which is how dates with points are written;
+// else it is the order with which the steps between the dates are equal, if they are with one only. The year of two digits is not
+// first if the dates then go back and forth, and do not otherwise.
 func (o *dateOrder) settle(column string, opt CSVOptions) (f TimeFormat, bySteps bool, err error) {
 	if o.pairs.months != "" {
 		return o.pairs.settle(), false, nil
@@ -133,7 +133,8 @@ func (o *dateOrder) undecided(line int, column, text string, year bool) error {
 	const layout = "2 January 2006"
 	dmy, mdy := bothWays(text)
 	may := []string{dmy.Format(layout), mdy.Format(layout)}
-	const open = "line %d, %s: %s may be %s or %s, and no other date of the column tells which: say CSVOptions.Time: \"dmy\" (day first) or CSVOptions.Time: \"mdy\" (month first)"
+	const open = "line %d, %s: %s may be %s or %s, and no other date of the column tells which: " +
+		"say CSVOptions.Time: \"dmy\" (day first) or CSVOptions.Time: \"mdy\" (month first)"
 	if !year {
 		return fmt.Errorf(open, line, column, quoted(text), may[0], may[1])
 	}
@@ -144,7 +145,8 @@ func (o *dateOrder) undecided(line int, column, text string, year bool) error {
 		may = may[1:]
 	}
 	first, _ := yearFirst(text)
-	return fmt.Errorf(open+", or write years with four digits", line, column, quoted(text), strings.Join(may, ", "), first.Format(layout))
+	return fmt.Errorf(open+", or write years with four digits",
+		line, column, quoted(text), strings.Join(may, ", "), first.Format(layout))
 }
 
 // steps are those from one date to the next.

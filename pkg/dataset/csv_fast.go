@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// decimal reads [+-] digits [. digits] [e [+-] digits] if it has so few digits that the result is exact but for one rounding (Clinger
-// 1990): a mantissa below 2^53 times or over a power of ten up to 10^22. Otherwise ok is false.
+// decimal reads [+-] digits [. digits] [e [+-] digits] if it has so few digits that the result is exact but for one rounding
+// (Clinger 1990): a mantissa below 2^53 times or over a power of ten up to 10^22. Otherwise ok is false.
 func decimal(b []byte) (v float64, ok bool) {
 	i, negative := 0, false
 	if i < len(b) && (b[i] == '-' || b[i] == '+') {
@@ -69,8 +69,8 @@ var powersOfTen = func() (p [23]float64) {
 	return p
 }()
 
-// isoSeconds reads 2006-01-02, and 2006-01-02T15:04:05 with or without a fraction and a Z or a space for the T, as seconds since 1970.
-// For any other form, leap seconds among them, ok is false.
+// isoSeconds reads 2006-01-02, and 2006-01-02T15:04:05 with or without a fraction and a Z or a space for the T, as seconds since
+// 1970. For any other form, leap seconds among them, ok is false.
 func isoSeconds(b []byte) (v float64, ok bool) {
 	const date, clock = len("2006-01-02"), len("2006-01-02T15:04:05")
 	if len(b) != date && len(b) < clock {

@@ -44,8 +44,8 @@ type yearPairs struct {
 	last   string
 }
 
-// mostMonths is the largest number of texts such as 2001/02 that are still read as months. Three in a row, 2001/02, 2002/03 and 2003/04, span
-// two years as months and follow one another as fiscal years.
+// mostMonths is the largest number of texts such as 2001/02 that are still read as months. Three in a row, 2001/02, 2002/03 and
+// 2003/04, span two years as months and follow one another as fiscal years.
 const mostMonths = 2
 
 // opens reports whether a text that was read in a format may be two years as well.

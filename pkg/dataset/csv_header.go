@@ -16,10 +16,10 @@ const (
 	farFirst = 10
 )
 
-// headless reports whether the first line of a table is a row like those below it, so that the table has no header: its x is a date written
-// as the next one is, or a number from which the next ones go on; every column of numbers begins with one, and so does at least one
-// beside x. A header may be of numbers as well: years above columns, or 0, 1, 2 as a program counts them; x does not go on from these, or
-// they are whole numbers above fractions.
+// headless reports whether the first line of a table is a row like those below it, so that the table has no header: its x is a
+// date written as the next one is, or a number from which the next ones go on; every column of numbers begins with one, and so
+// does at least one beside x. A header may be of numbers as well: years above columns, or 0, 1, 2 as a program counts them; x
+// does not go on from these, or they are whole numbers above fractions.
 func headless(rows [][]string, opt CSVOptions) bool {
 	if len(rows) < 3 || len(rows[0]) < 2 {
 		return false
@@ -34,7 +34,8 @@ func headless(rows [][]string, opt CSVOptions) bool {
 			return false
 		}
 	}
-	if dates := slices.IndexFunc(second, func(cell string) bool { return eitherOrder(cell) != TimeAuto || isDay(cell) }); opt.X == "" && dates > 0 && goesOn(rows, dates) {
+	dates := slices.IndexFunc(second, func(cell string) bool { return isDate(cell) || isDay(cell) })
+	if opt.X == "" && dates > 0 && goesOn(rows, dates) {
 		x = dates // behind a count or a station
 	}
 	if !goesOn(rows, x) {
@@ -48,7 +49,8 @@ func headless(rows [][]string, opt CSVOptions) bool {
 		if first[i] == "" || strings.EqualFold(first[i], "nan") || strings.EqualFold(first[i], "na") {
 			continue
 		}
-		if !isNumber(first[i]) || isWhole(first[i]) && !slices.ContainsFunc(rows[1:], func(row []string) bool { return isWhole(row[i]) || !isNumber(row[i]) }) {
+		whole := func(row []string) bool { return isWhole(row[i]) || !isNumber(row[i]) }
+		if !isNumber(first[i]) || isWhole(first[i]) && !slices.ContainsFunc(rows[1:], whole) {
 			return false
 		}
 		beside = true
@@ -81,7 +83,7 @@ func goesOn(rows [][]string, x int) bool {
 		}
 		v = append(v, value)
 	}
-	if v[0] == v[1] && isWhole(rows[0][x]) && v[0] >= 1500 && v[0] < 2200 { // a year that stands in several rows, and names no column
+	if v[0] == v[1] && isWhole(rows[0][x]) && v[0] >= 1500 && v[0] < 2200 { // a year in several rows, which names no column
 		return true
 	}
 	step := v[1] - v[0]
@@ -130,8 +132,8 @@ func likeBefore(rows [][]string) int {
 	return len(rows)
 }
 
-// evenHead takes the first rows as far as they have as many cells as the first; or, if most rows below the header end before it does, as where its last columns
-// are for remarks, it fills them up with empty cells, and notes how many a row has at least.
+// evenHead takes the first rows as far as they have as many cells as the first. If most rows below the header end before it does,
+// as where its last columns are for remarks, it fills them up with empty cells, and notes how many a row has at least.
 func (opt *CSVOptions) evenHead(rows [][]string) {
 	const fewest = 3 // rows
 	if len(rows) == 0 {
@@ -149,7 +151,9 @@ func (opt *CSVOptions) evenHead(rows [][]string) {
 	for n := range counts {
 		shortest = min(shortest, n)
 	}
-	if n := counts[shortest]; opt.NoHeader || opt.Comma == ' ' || shortest < 2 || shortest == width || n < fewest || 2*n < len(rows) {
+	n := counts[shortest]
+	most := shortest > 1 && shortest < width && n >= fewest && 2*n >= len(rows)
+	if opt.NoHeader || opt.Comma == ' ' || !most {
 		if i := slices.IndexFunc(rows, func(row []string) bool { return len(row) != width }); i >= 0 {
 			rows = rows[:i]
 		}
@@ -163,13 +167,15 @@ func (opt *CSVOptions) evenHead(rows [][]string) {
 	opt.head = rows
 }
 
-// lacksName reports whether rows have one field more than the header and the rows about the series below it, as where marks stand behind the values; it fills
-// up what is shorter.
+// lacksName reports whether rows have one field more than the header and the rows about the series below it, as where marks stand
+// behind the values. It fills up what is shorter.
 func (opt *CSVOptions) lacksName(rows [][]string) bool {
 	width := len(rows[0])
 	about := slices.IndexFunc(rows, func(row []string) bool { return len(row) == width+1 })
-	if opt.NoHeader || opt.Comma == ' ' || width < 2 || about < 2 || slices.ContainsFunc(rows[:about], func(row []string) bool { return len(row) != width }) ||
-		slices.ContainsFunc(rows[about:], func(row []string) bool { return len(row) != width+1 }) {
+	have := func(rows [][]string, fields int) bool {
+		return !slices.ContainsFunc(rows, func(row []string) bool { return len(row) != fields })
+	}
+	if opt.NoHeader || opt.Comma == ' ' || width < 2 || about < 2 || !have(rows[:about], width) || !have(rows[about:], width+1) {
 		return false
 	}
 	if (CSVOptions{head: rows}).aboutRows() != about-1 {
@@ -203,8 +209,8 @@ func isWhole(cell string) bool {
 const (
 	// mostWordRows is how many rows of words may stand below the header: units, and what else loggers write there.
 	mostWordRows = 3
-	// mostAbout is how many rows of words and their values may stand there, as statistical offices tell of a series above its dates, and
-	// fewestDates how many dates must follow.
+	// mostAbout is how many rows of words and their values may stand there, as statistical offices tell of a series above its dates,
+	// and fewestDates how many dates must follow.
 	mostAbout, fewestDates = 12, 3
 )
 
@@ -220,10 +226,13 @@ func (opt CSVOptions) wordRows() (n int) {
 	if n = opt.aboutRows(); n > 0 {
 		return n
 	}
+	if opt.numbersColumns() {
+		return 1
+	}
 	for _, row := range opt.head[1:] {
 		words, values := false, false
 		for _, cell := range row {
-			value := isNumber(cell) && !rdbWidth.MatchString(cell) || dateFormat(cell) != TimeAuto || clock.MatchString(cell) || isTruth(cell)
+			value := isNumber(cell) && !rdbWidth.MatchString(cell) || isDate(cell) || clock.MatchString(cell) || isTruth(cell)
 			words, values = words || cell != "" && !value, values || value
 		}
 		if values {
@@ -234,6 +243,21 @@ func (opt CSVOptions) wordRows() (n int) {
 		}
 	}
 	return 0
+}
+
+// numbersColumns reports whether the row below the header numbers the columns, as offices of statistics do: 1, 2, 3 or (1), (2),
+// (3) above dates or years.
+func (opt CSVOptions) numbersColumns() bool {
+	if len(opt.head) < fewestDates {
+		return false
+	}
+	for i, cell := range opt.head[1] {
+		if n := strconv.Itoa(i + 1); strings.Trim(cell, "()") != n && !(i == 0 && cell == "") {
+			return false
+		}
+	}
+	then := opt.head[2][0]
+	return isDate(then) || kindOfTime(then) == "year"
 }
 
 // aboutRows are the rows above the dates of the first column, of which some begin with words.

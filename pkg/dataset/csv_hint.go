@@ -20,10 +20,13 @@ var (
 const (
 	missingHint = " (if it stands for a missing value, name it as one: CSVOptions.Missing)"
 	dateInstead = " (it is a date: is this the column that was meant? CSVOptions.X and CSVOptions.Y choose others)"
-	timeInstead = " (it is a time of day: make one column of date and time, as sed 's/^/2024-01-31 /' FILE does up to midnight; write a time that has elapsed as a number of hours; CSVOptions.X and CSVOptions.Y choose other columns)"
+	timeInstead = " (it is a time of day: make one column of date and time, as sed 's/^/2024-01-31 /' FILE does up to midnight; " +
+		"write a time that has elapsed as a number of hours; CSVOptions.X and CSVOptions.Y choose other columns)"
 	// durationInstead is timeInstead of a column that is not x.
-	durationInstead = " (it is a time of day, or a duration? write a duration as a number of hours or minutes; CSVOptions.X and CSVOptions.Y choose other columns)"
-	nameInstead     = " (if another column was meant, CSVOptions.X and CSVOptions.Y choose it; if this stands for a missing value, name it as one: CSVOptions.Missing)"
+	durationInstead = " (it is a time of day, or a duration? write a duration as a number of hours or minutes; " +
+		"CSVOptions.X and CSVOptions.Y choose other columns)"
+	nameInstead = " (if another column was meant, CSVOptions.X and CSVOptions.Y choose it; " +
+		"if this stands for a missing value, name it as one: CSVOptions.Missing)"
 )
 
 // hints are what may help of a text, in parentheses: that of the first kind that it is.
@@ -45,7 +48,8 @@ func (all hints) of(text string) string {
 }
 
 // total is what a row of a sum or of a mean says in place of a time.
-var total = regexp.MustCompile(`(?i)\b(sub|ins)?(totals?|totaux|annual|sum|summe|gesamt|totale|suma|somme|average|avg|mean|mittel|mittelwert|durchschnitt|moyenne|media|promedio)\b`)
+var total = regexp.MustCompile(`(?i)\b(sub|ins)?(totals?|totaux|annual|sum|summe|gesamt|totale|suma|somme|` +
+	`average|avg|mean|mittel|mittelwert|durchschnitt|moyenne|media|promedio)\b`)
 
 // totalHint is of a row that is none of the table's.
 const totalHint = " (the header once more, or a total? remove the line)"
@@ -60,9 +64,12 @@ var numberHints = hints{
 	{isDecimal, " (its size is beyond that of a float64)"},
 	{like(`^\d\d-?[Qq][1-4]$`), " (write quarters with four digits of the year: 1949Q1)"},
 	{like(`^([+-]?[\d.]+)[dDqQ]([+-]?\d+)$`), " (a Fortran exponent? write e for it)"},
-	{like(`^[<>]=?\s*\d+,\d+$`), " (a value below or above a limit? sed -E 's/[<>]=? *[0-9]+,[0-9]+//g' FILE leaves such cells empty, or write the number alone)"},
-	{like(`^[<>]=?\s*[\d.]+$`), " (a value below or above a limit? sed -E 's/[<>]=? *[0-9.]+//g' FILE leaves such cells empty, or write the number alone)"},
-	{like(`^[<>≤≥~≈]=?\s*[\d.,]+`), " (a value below or above a limit? write the number alone, or name the text as missing: CSVOptions.Missing)"},
+	{like(`^[<>]=?\s*\d+,\d+$`), " (a value below or above a limit? " +
+		"sed -E 's/[<>]=? *[0-9]+,[0-9]+//g' FILE leaves such cells empty, or write the number alone)"},
+	{like(`^[<>]=?\s*[\d.]+$`), " (a value below or above a limit? sed -E 's/[<>]=? *[0-9.]+//g' FILE leaves such cells empty, " +
+		"or write the number alone)"},
+	{like(`^[<>≤≥~≈]=?\s*[\d.,]+`), " (a value below or above a limit? write the number alone, " +
+		"or name the text as missing: CSVOptions.Missing)"},
 	{like(`^[-+\d.,]+\s*(±|\+/-|\+-)\s*[\d.,]+`), " (a value and its error? write them in two columns)"},
 	{footnote.MatchString, footnoteHint},
 	{hasOtherDigits, " (write numbers with the digits 0 to 9)"},
@@ -86,14 +93,24 @@ var dateHints = hints{
 	{like(`^\d{1,4}[./]\d{1,2}[./]\d{1,4}\b`), " (write dates as 2024-01-31)"},
 	{like(`^\d{4}\s*[-–/]\s*\d{4}$`), " (a range of years? write the first)"},
 	{footnote.MatchString, footnoteHint},
-	{func(text string) bool { p := wordsBefore.FindStringSubmatch(text); return p != nil && isDate(p[1]) }, " (words before a date? remove them)"},
+	{datesBehind, " (words before a date? remove them)"},
 	{lacksYear, " (a date without a year? add it, in four digits)"},
 }
 
 // lacksYear reports whether a text is a day and a month, or a month alone.
 func lacksYear(text string) bool {
 	p := noYear.FindStringSubmatch(text)
-	return p != nil && (p[1]+p[2] == "" || isASCII(p[1]) && strings.Trim(p[1], "0123456789") == "" && p[1] != "" || monthOf(p[1]+p[2]) > 0)
+	if p == nil {
+		return false
+	}
+	day := p[1] != "" && strings.Trim(p[1], "0123456789") == ""
+	return p[1]+p[2] == "" || day || monthOf(p[1]+p[2]) > 0
+}
+
+// datesBehind reports whether a text is a date behind words.
+func datesBehind(text string) bool {
+	p := wordsBefore.FindStringSubmatch(text)
+	return p != nil && isDate(p[1])
 }
 
 // numberHint says how a text that is no number could be made one.
@@ -102,10 +119,6 @@ func numberHint(text string) string { return cmp.Or(numberHints.of(text), nameIn
 // hasOtherDigits reports whether a text has digits of another script, or wide ones.
 func hasOtherDigits(text string) bool {
 	return strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf && unicode.IsDigit(r) })
-}
-
-func isASCII(text string) bool {
-	return !strings.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // isDate reports whether a text is a date, in any order of day and month, or a year.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
@@ -42,7 +43,8 @@ func (k *keyColumn) number(text []byte, all *int) int32 {
 	return id
 }
 
-// keyNumbers adds the numbers of the texts of a row to b. It is an error, of a place, if one is beyond the bounds, unless that may be.
+// keyNumbers adds the numbers of the texts of a row to b. It is an error, of a place, if one is beyond the bounds, unless that
+// may be.
 func (s *csvStream) keyNumbers(b *CSVBlock, fields [][]byte) (place int, err error) {
 	for j := range s.keys {
 		k := &s.keys[j]
@@ -72,12 +74,14 @@ const (
 	mostTold     = 3       // texts of a column that are returned
 )
 
-// KeyColumns looks for the one or two columns that tell the series of a long table apart: texts or whole numbers, each of which occurs several
-// times, and hardly ever twice at the same x. It returns them from 0, with some of their texts (and "…" for more), and the number of series; nil if there are none.
-// rep is the report of the table, which had rows rows, and distinct different x. Of the columns that will do, texts go before numbers, and fewer
-// series before more; y is one of them only if opt names none and no others will do. It reads the file again, or looks at the first 4 MiB of what can be read once; at most 16 columns, and compares some
-// 50 000 rows.
-func KeyColumns(path string, opt CSVOptions, rep CSVReport, rows, distinct int) (columns []int, texts []string, series int, err error) {
+// KeyColumns looks for the one or two columns that tell the series of a long table apart: texts or whole numbers, each of which
+// occurs several times, and hardly ever twice at the same x. It returns them, counted from 0, with some of their texts (and "…"
+// for more), and the number of series; nil if there are none. rep is the report of the table, which had rows rows and distinct
+// different x. Of the columns that will do, texts go before numbers, and fewer series before more; y is one of them only if opt
+// names none and no others will do. It reads the file again, or looks at the first 4 MiB of what can be read once; it considers
+// at most 16 columns, and compares some 50 000 rows.
+func KeyColumns(path string, opt CSVOptions, rep CSVReport, rows, distinct int) (
+	columns []int, texts []string, series int, err error) {
 	var text io.Reader = bytes.NewReader(rep.Head)
 	if rep.Head == nil {
 		f, err := Open(path)
@@ -141,8 +145,8 @@ func (k *keySample) add(b *CSVBlock) {
 	}
 }
 
-// find returns the best column or pair of columns, and the number of their different values. withY says that the first is y: it is one of them
-// only where others will not do, and where another column has numbers.
+// find returns the best column or pair of columns, and the number of their different values. withY says that the first is y: it
+// is one of them only where others will not do, and where another column has numbers.
 func (k *keySample) find(keys []keyColumn, distinct int, withY bool) (best []int, series int) {
 	type candidate struct {
 		columns []int
@@ -154,7 +158,8 @@ func (k *keySample) find(keys []keyColumn, distinct int, withY bool) (best []int
 	try := func(columns []int, whole bool, ids []int64) {
 		n, repeats := k.count(ids)
 		share := float64(k.rows) / float64(n)
-		if n < 2 || share < fewestRows || whole && share < wholeShare*float64(distinct) || float64(repeats) > fewRepeats*float64(len(k.x)) {
+		few := share < fewestRows || whole && share < wholeShare*float64(distinct)
+		if n < 2 || few || float64(repeats) > fewRepeats*float64(len(k.x)) {
 			return
 		}
 		all = append(all, candidate{columns, whole, n, withY && columns[0] == 0})
@@ -228,7 +233,7 @@ func kindOf(texts []string) (whole, ok bool) {
 		if !isNumber {
 			continue
 		}
-		if numbers++; w.exponent != "" || w.unit != "" || slices.ContainsFunc([]byte(w.digits), func(c byte) bool { return c < '0' || c > '9' }) {
+		if numbers++; w.exponent != "" || w.unit != "" || strings.Trim(w.digits, "0123456789") != "" {
 			return false, false
 		}
 	}

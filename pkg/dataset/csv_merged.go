@@ -3,20 +3,43 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
-// mergedColumns is how many of the first columns have merged cells, as spreadsheets write them: a value in the first of its rows, and nothing below it. Of the first rows at
-// least half have no value there; values are years, months, dates or names, each other than the one above it; and the column behind tells the rows of a value
-// apart, by words or dates, or by whole numbers that ascend.
-func (opt CSVOptions) mergedColumns(rows [][]string) (n int) {
-	for len(rows) > 0 && !opt.NoHeader && !slices.ContainsFunc(rows[0], func(cell string) bool { return isNumber(cell) || dateFormat(cell) != TimeAuto }) {
+// merged says where a value stands once for several rows below it, as spreadsheets write tables to be read by people.
+type merged struct {
+	columns  []int // of which blank cells have the value above them
+	years    bool  // years have rows of their own, above their months or quarters
+	quarters bool  // and so have quarters, above their months
+	labels   bool  // years are above words, the same below each year
+}
+
+func (m merged) any() bool { return m.years || m.labels || len(m.columns) > 0 }
+
+// mergedOf finds it by the first rows.
+func (opt CSVOptions) mergedOf(rows [][]string) (m merged) {
+	if opt.Comma == ' ' { // no cell is blank
+		return m
+	}
+	if m = opt.yearRows(rows); !m.any() {
+		m.columns = opt.mergedColumns(rows)
+	}
+	return m
+}
+
+// mergedColumns returns the columns that have a value in the first of its rows and nothing below it: the first columns, where the
+// one behind them tells the rows of a value apart, or one of years behind one of months or quarters.
+func (opt CSVOptions) mergedColumns(rows [][]string) []int {
+	isName := func(cell string) bool { return !isNumber(cell) && dateFormat(cell) == TimeAuto }
+	for len(rows) > 0 && !opt.NoHeader && !slices.ContainsFunc(rows[0], func(cell string) bool { return !isName(cell) }) {
 		rows = rows[1:] // names, or units
 	}
 	width := 0
@@ -24,28 +47,33 @@ func (opt CSVOptions) mergedColumns(rows [][]string) (n int) {
 		width = max(width, len(row))
 	}
 	rows = slices.DeleteFunc(slices.Clone(rows), func(row []string) bool { return len(row) < width }) // remarks
+	n := 0
 	for n+2 < width && isMerged(rows, n) {
 		n++
 	}
-	if n == 0 || !tellsApart(rows, n) {
-		return 0
+	if first := timeline.Range(0, n); n > 0 && tellsApart(rows, first, n) {
+		return first
 	}
-	return n
+	const most = 4 // first columns
+	for i := 1; i+1 < width && i < most && len(rows) > 0; i++ {
+		months := slices.Contains([]string{"month", "quarter"}, kindOfTime(rows[0][i-1]))
+		if year := []int{i}; months && kindOfTime(rows[0][i]) == "year" && isMerged(rows, i) && tellsApart(rows, year, i-1) {
+			return year
+		}
+	}
+	return nil
 }
 
-// isMerged reports whether a column has values of one kind as mergedColumns wants them.
+// isMerged reports whether a column has a value in the first row and none in at least half of the others, and values of one kind,
+// years, other times or names, each other than the one above it.
 func isMerged(rows [][]string, column int) bool {
 	kind := func(cell string) string {
-		n, err := strconv.Atoi(cell)
-		k, _ := timeNamed(cell)
-		switch {
-		case err == nil && n >= 1500 && n < 2200:
-			return "year"
-		case dateFormat(cell) != TimeAuto || k == "month" || k == "quarter":
+		switch kind := kindOfTime(cell); {
+		case kind == "year":
+			return kind
+		case dateFormat(cell) != TimeAuto || kind == "month" || kind == "quarter":
 			return "time"
-		case err == nil || isNumber(cell):
-			return ""
-		case strings.ContainsFunc(cell, unicode.IsLetter) && !total.MatchString(cell):
+		case strings.ContainsFunc(cell, unicode.IsLetter) && !isNumber(cell) && !total.MatchString(cell):
 			return "name"
 		}
 		return ""
@@ -68,23 +96,23 @@ func isMerged(rows [][]string, column int) bool {
 	return 2*blank >= len(rows)-1 && kind(last) != "" // the last of the first rows may begin a pair
 }
 
-// tellsApart reports whether a column tells the rows of each value in the columns before it apart.
-func tellsApart(rows [][]string, column int) bool {
+// tellsApart reports whether a column tells the rows of each value of merged columns apart: by words or dates, or by whole
+// numbers that ascend.
+func tellsApart(rows [][]string, merged []int, column int) bool {
+	some := func(cell string) bool { return cell != "" }
 	var met []string // with this value
 	last := 0
 	for _, row := range rows {
-		if slices.ContainsFunc(row[:column], func(cell string) bool { return cell != "" }) {
+		if slices.ContainsFunc(merged, func(i int) bool { return row[i] != "" }) {
 			met, last = nil, -1
 		}
 		cell := row[column]
-		if cell == "" {
-			if slices.ContainsFunc(row[column:], func(cell string) bool { return cell != "" }) {
-				return false
-			}
+		if cell == "" && !slices.ContainsFunc(row[column:], some) {
 			continue // a value in a row of its own
 		}
 		n, err := strconv.Atoi(cell)
-		if slices.Contains(met, cell) || err == nil && n <= last || err != nil && isNumber(cell) && dateFormat(cell) == TimeAuto {
+		ascends, names := err == nil && n > last, err != nil && some(cell) && (!isNumber(cell) || dateFormat(cell) != TimeAuto)
+		if !ascends && !names || slices.Contains(met, cell) {
 			return false
 		}
 		if met = append(met, cell); err == nil {
@@ -94,84 +122,105 @@ func tellsApart(rows [][]string, column int) bool {
 	return true
 }
 
-// yearRows reports whether the first column has months or quarters without a year, each in some rows below one of its year.
-func (opt CSVOptions) yearRows(rows [][]string) bool {
-	if opt.NoHeader || len(rows) < 2 {
-		return false
+// yearRows finds years in the first column, each in a row of its own: above months or quarters, of which totals and remarks may
+// stand below; or above at least two words, which are the same below all years.
+func (opt CSVOptions) yearRows(rows [][]string) (m merged) {
+	if opt.NoHeader || len(rows) < 2 || kindOfTime(rows[1][0]) != "year" {
+		return m
 	}
-	var met []string // below a year
-	years := 0
+	var below [][]string // each year
+	years, labels, kinds := true, true, map[string]bool{}
 	for _, row := range rows[1:] {
-		switch kind, _ := timeNamed(row[0]); {
-		case kind == "year" && (years == 0 || len(met) > 1):
-			met = nil
-			years++
-		case years > 0 && (kind == "month" || kind == "quarter") && !slices.Contains(met, row[0]):
-			met = append(met, row[0])
-		case len(met) > 1 && !isNumber(row[0]) && dateFormat(row[0]) == TimeAuto && kind == "": // a total, or a remark
-		default:
-			return false
+		kind := kindOfTime(row[0])
+		if kind == "year" {
+			years = years && (len(below) == 0 || len(below[len(below)-1]) > 1)
+			below = append(below, nil)
+			continue
+		}
+		met := &below[len(below)-1]
+		kinds[kind] = true
+		part := kind == "month" || kind == "quarter"
+		other := kind == "" && !isNumber(row[0]) && dateFormat(row[0]) == TimeAuto
+		years = years && (part && !slices.Contains(*met, row[0]) || other && len(*met) > 1)
+		if labels = labels && other && row[0] != ""; part || labels {
+			*met = append(*met, row[0])
 		}
 	}
-	return years > 1 || len(met) >= fewestDates
+	last := len(below) - 1 // of which the first rows may not have all
+	labels = labels && last > 0 && len(below[0]) > 1
+	for k, words := range below {
+		n := len(below[0])
+		if k == last {
+			n = min(n, len(words))
+			words = words[:n]
+		}
+		labels = labels && slices.Equal(words, below[0][:n])
+	}
+	years = years && (last > 0 || len(below[0]) >= fewestDates)
+	return merged{years: years, quarters: years && kinds["month"] && kinds["quarter"], labels: labels}
 }
 
-// withYear is a line with the year above it behind its first cell, or nothing for one of a year.
-func (m *mergedReader) withYear(line []byte) []byte {
-	cell, rest, _ := bytes.Cut(line, []byte(string(m.opt.Comma)))
+// mergedReader returns the text of a table with merged cells without them.
+func mergedReader(text *bufio.Reader, opt CSVOptions) *bufio.Reader {
+	m := unmerger{opt: opt, above: make([][]byte, len(opt.merged.columns))}
+	return bufio.NewReaderSize(&lineEditor{lines: text, edit: m.line}, headSize)
+}
+
+// unmerger writes the value above into blank cells of lines that have others, or the year above to the first cell.
+type unmerger struct {
+	opt    CSVOptions
+	above  [][]byte // of each column
+	year   string
+	begun  bool // the header was read
+	within bool // quotation marks, at the beginning of a line
+}
+
+func (m *unmerger) line(line []byte) []byte {
+	within := m.within
+	if bytes.Count(line, []byte{'"'})%2 == 1 {
+		m.within = !within
+	}
+	if within || len(bytes.TrimSpace(line)) == 0 || m.opt.Comment != 0 && bytes.HasPrefix(line, []byte(string(m.opt.Comment))) {
+		return line
+	}
+	header := !m.begun && !m.opt.NoHeader
+	m.begun = true
+	switch {
+	case header && m.opt.merged.labels:
+		return append([]byte(timeColumn+string(m.opt.Comma)), line...)
+	case header:
+		return line
+	case m.opt.merged.years || m.opt.merged.labels:
+		return m.withYear(line)
+	}
+	return m.filled(line)
+}
+
+// withYear is a line with the year above it, or nothing for one of a year.
+func (m *unmerger) withYear(line []byte) []byte {
+	comma := string(m.opt.Comma)
+	cell, rest, _ := bytes.Cut(line, []byte(comma))
 	name := strings.Trim(string(cell), "\" \t\n")
-	switch kind, _ := timeNamed(name); {
+	switch joined, kind := joinedTime(m.year, name), kindOfTime(name); {
 	case kind == "year":
 		m.year = name
 		return newline
-	case (kind == "month" || kind == "quarter") && m.year != "":
-		return append([]byte(name+" "+m.year+string(m.opt.Comma)), rest...)
+	case m.opt.merged.quarters && kind == "quarter":
+		return newline
+	case m.opt.merged.labels && len(bytes.Trim(rest, "\" \t\n"+comma)) > 0: // no remark
+		return append([]byte(m.year+comma), line...)
+	case joined != "":
+		return append([]byte(joined+comma), rest...)
 	}
 	return line
 }
 
-// mergedReader writes the value above into blank cells of the first columns, in lines that have other cells; or a year behind its months, where it has a row of its own. A value ends those of the columns behind it.
-type mergedReader struct {
-	lines  *bufio.Reader
-	opt    CSVOptions
-	above  [][]byte // of each column
-	year   string   // of CSVOptions.years
-	begun  bool     // the header was read
-	within bool     // quotation marks, at the beginning of a line
-	left   []byte
-}
-
-func (m *mergedReader) Read(p []byte) (n int, err error) {
-	if len(m.left) == 0 {
-		line, err := m.lines.ReadBytes('\n')
-		if m.left = line; !m.within && len(bytes.TrimSpace(line)) > 0 && !(m.opt.Comment != 0 && bytes.HasPrefix(line, []byte(string(m.opt.Comment)))) {
-			switch {
-			case !m.begun && !m.opt.NoHeader:
-			case m.opt.years:
-				m.left = m.withYear(line)
-			default:
-				m.left = m.filled(line)
-			}
-			m.begun = true
-		}
-		if bytes.Count(line, []byte{'"'})%2 == 1 {
-			m.within = !m.within
-		}
-		if len(m.left) == 0 {
-			return 0, err
-		}
-	}
-	n = copy(p, m.left)
-	m.left = m.left[n:]
-	return n, nil
-}
-
-// filled is a line with the values above in its blank cells.
-func (m *mergedReader) filled(line []byte) (full []byte) {
+// filled is a line with the values above in its blank cells. A value ends those of the columns behind it.
+func (m *unmerger) filled(line []byte) []byte {
 	comma := []byte(string(m.opt.Comma))
 	var cells [][]byte
 	rest := line
-	for range m.above {
+	for range 1 + slices.Max(m.opt.merged.columns) {
 		cell, behind, more := bytes.Cut(rest, comma)
 		if !more || bytes.Count(cell, []byte{'"'})%2 == 1 {
 			return line // a remark, or a separator within quotation marks
@@ -179,55 +228,51 @@ func (m *mergedReader) filled(line []byte) (full []byte) {
 		cells, rest = append(cells, cell), behind
 	}
 	blank := func(cell []byte) bool { return len(bytes.Trim(cell, "\" \t\n"+string(comma))) == 0 }
-	for i, cell := range cells {
-		if !blank(cell) {
-			m.above[i] = slices.Clone(cell)
-			clear(m.above[i+1:])
+	for k, i := range m.opt.merged.columns {
+		if !blank(cells[i]) {
+			m.above[k] = slices.Clone(cells[i])
+			clear(m.above[k+1:])
 		} else if !blank(rest) {
-			cells[i] = m.above[i]
+			cells[i] = m.above[k]
 		}
 	}
 	return append(bytes.Join(append(cells, nil), comma), rest...)
 }
 
-// underTimes makes one header of two, of which the upper has a time only above the first of its columns: years above months or quarters, months or quarters above years, months above
-// days, days above hours. It is an error if some of these columns have no time, as totals of the years.
-func underTimes(r *bufio.Reader, opt *CSVOptions) (*bufio.Reader, error) {
+// underTimes makes one header of two, of which the upper has a time above the first of its columns alone: years above months or
+// quarters or the other way round, months above days, days above hours.
+func underTimes(r *bufio.Reader, opt *CSVOptions) *bufio.Reader {
 	const mostAbove = 20 // lines
 	_, starts, ends := tableLines(r, *opt)
 	head, _ := r.Peek(headSize)
 	for i := 0; i+2 < len(starts) && i < mostAbove && !opt.NoHeader; i++ {
 		for _, c := range separatorsOf(*opt) {
-			if !beginsWithTime(head[starts[i]:], string(c)) {
+			if !timeAbove(head[starts[i]:], string(c)) { // most lines, which may be long
 				continue
 			}
-			upper, lower := lineCells(head[starts[i]:], c), lineCells(head[starts[i+1]:], c)
-			names, err := joinedNames(upper, lower)
-			if err != nil {
-				return nil, fmt.Errorf("line %d: %w", ends[i]+1, err)
-			}
+			names := joinedNames(lineCells(head[starts[i]:], c), lineCells(head[starts[i+1]:], c))
 			if names == nil {
 				continue
 			}
 			opt.anyOrder = true
-			instead := string(head[:starts[i]]) + strings.Repeat("\n", ends[i+1]-ends[i]) + `"` + strings.Join(names, `"`+string(c)+`"`) + "\"\n"
-			size := starts[i+1] + bytes.IndexByte(head[starts[i+1]:], '\n') + 1
-			return cut(r, size, instead), nil
+			quotedNames := `"` + strings.Join(names, `"`+string(c)+`"`) + "\"\n"
+			instead := string(head[:starts[i]]) + strings.Repeat("\n", ends[i+1]-ends[i]) + quotedNames
+			return cut(r, starts[i+1]+bytes.IndexByte(head[starts[i+1]:], '\n')+1, instead)
 		}
 	}
-	return r, nil
+	return r
 }
 
-// beginsWithTime reports whether the first cell of a line that is not empty, but for that of its first column, is a year or a smaller part of it, down to a day.
-func beginsWithTime(text []byte, comma string) bool {
+// timeAbove reports whether the first cell of a line behind its first column that is not empty is a time down to a day.
+func timeAbove(text []byte, comma string) bool {
 	line, _, _ := bytes.Cut(text, newline)
-	_, rest, found := bytes.Cut(line, []byte(comma))
+	_, rest, _ := bytes.Cut(line, []byte(comma))
 	name := bytes.TrimLeft(rest, "\" "+comma)
 	if end := bytes.IndexAny(name, "\""+comma); end >= 0 {
 		name = name[:end]
 	}
-	kind, _ := timeNamed(string(bytes.TrimSpace(name[:min(len(name), longestDate)])))
-	return found && slices.Contains([]string{"year", "quarter", "month", "date"}, kind)
+	kind := kindOfTime(string(bytes.TrimSpace(name[:min(len(name), longestDate)])))
+	return slices.Contains([]string{"year", "quarter", "month", "date"}, kind)
 }
 
 // lineCells are those of the first line of a text.
@@ -243,39 +288,40 @@ func lineCells(text []byte, comma rune) (cells []string) {
 	return cells
 }
 
-// joinedNames are the names of columns from two rows of a header; nil if these are none.
-func joinedNames(upper, lower []string) (names []string, err error) {
+// joinedNames are the names of columns from two rows of a header: a time where the two make one, else their words. It is nil for
+// other rows: of which fewer than three columns make times, or of which the upper has a time for each.
+func joinedNames(upper, lower []string) (names []string) {
 	from := 1
 	for from < len(upper) && upper[from] == "" {
 		from++
 	}
-	if from+fewestWide > len(lower) || from >= len(upper) || len(upper) > len(lower) || joinedTime(upper[from], lower[from]) == "" {
-		return nil, nil
+	if from >= len(upper) || len(upper) > len(lower) {
+		return nil
 	}
 	names = slices.Clone(lower)
-	above, times, blanks, without := "", 0, 0, -1
+	above, times, repeats := "", 0, 0
 	for k := from; k < len(lower); k++ {
 		if k < len(upper) && upper[k] != "" && upper[k] != above {
 			above = upper[k]
 		} else {
-			blanks++
+			repeats++
 		}
-		if name := joinedTime(above, lower[k]); name != "" {
-			if names[k] = name; without >= 0 && times > 0 { // times behind a column without one
-				return nil, fmt.Errorf("%s below %s is a column between those of times: remove such columns (totals, means), or write one row for each time", quoted(lower[without]), quoted(upper[from]))
-			}
+		name := joinedTime(above, lower[k])
+		if name == "" && k == from {
+			return nil
+		}
+		if name != "" {
 			times++
-		} else if names[k] = strings.TrimSpace(above + " " + lower[k]); without < 0 {
-			without = k
 		}
+		names[k] = cmp.Or(name, strings.TrimSpace(above+" "+lower[k]))
 	}
-	if times < fewestWide || 2*blanks < times {
-		return nil, nil
+	if times < fewestWide || 2*repeats < times {
+		return nil
 	}
-	return names, nil
+	return names
 }
 
-// joinedTime is the time that a name of a column gives with the one above it; "" if it is none.
+// joinedTime is the time that a name, of a column or a row, makes with the one above it; "" if it is none.
 func joinedTime(above, name string) string {
 	k, t := timeNamed(above)
 	of, at := timeNamed(name)
@@ -287,7 +333,7 @@ func joinedTime(above, name string) string {
 		return fmt.Sprintf("%dM%02d", t, at)
 	case k == "year" && of == "quarter":
 		return fmt.Sprintf("%dQ%d", t, at)
-	case k == "date" && of == "number" || k == "date" && isWhole(day): // a day of a month
+	case k == "date" && isWhole(day): // a day of a month
 		first := time.Unix(int64(t), 0).UTC()
 		if n, _ := strconv.Atoi(day); periodOf(above) == "month" && n > 0 && n <= 31 {
 			return first.AddDate(0, 0, n-1).Format(time.DateOnly)
@@ -297,5 +343,3 @@ func joinedTime(above, name string) string {
 	}
 	return ""
 }
-
-var _ io.Reader = (*mergedReader)(nil)

@@ -26,10 +26,14 @@ func TestMerged(t *testing.T) {
 		"Wert;;;\n;2015;;;;2016\nLand;Q1;Q2;Q3;Q4;Q1\nBonn;5;6,5;7;8;9\n":                            {0, []float64{0, 90, 181, 273, 365}},
 		"\tQ1\t\tQ2\t\nLand\t2015\t2016\t2015\t2016\nBonn\t5\t6\t7\t8\n":                             {0, []float64{0, 365, 90, 456}},
 		"Region,2015-01-01,,,2015-01-02,,\n,00:00,06:00,12:00,00:00,06:00,12:00\nBonn,1,2,3,4,5,6\n": {0, []float64{0, 0.25, 0.5, 1, 1.25, 1.5}},
+		"x,2015,,,2016,,\nRegion,Q1,Q2,Sum,Q1,Q2,Sum\nBonn,5,6,7,8,9,1\n":                            {0, []float64{0, 90, 365, 456}},
 		"Region,2015-01,,,2015-02,,\n,1,2,3,1,2,3\nBonn,1,2,3,4,5,6\n":                               {0, []float64{0, 1, 2, 31, 32, 33}},
 
 		"Period,n\n2015,\nJanuary,5\nFebruary,6\n2016,9\nJanuary,8\nFebruary,9\nSource: Office\n": {0, []float64{0, 31, 365, 396}},
 		"Zeit;n\n\"2015\";11\nQ1;5\n Q2;6\nQ3;5,5\nQ4;4\n":                                        {0, []float64{0, 90, 181, 273}},
+
+		"Monat;Jahr;Wert\nJan;2015;5\nFeb;;6\nMrz;;7\nJan;2016;8\nFeb;;9\n":                            {1, []float64{0, 31, 59, 365, 396}},
+		"Row Labels,n\n2015,9\nQtr1,3\nJan,1\nMar,2\nQtr2,6\nApr,6\n2016,2\nQtr1,2\nJan,2\nTotal,11\n": {0, []float64{0, 59, 90, 365}},
 
 		"level,date\n5,2015-01-01\n,2015-01-02\n,2015-01-03\n,2015-01-04\n":                   {0, []float64{0}},                        // a value, and no number of rows
 		"t,y,z\n2015-01-01,1,5\n2015-01-02,1,6\n,1,7\n2015-01-04,1,8\n,1,9\n2015-01-06,1,8\n": {0, []float64{0, 1, 3, 5}},               // few have no date
@@ -56,8 +60,9 @@ func TestMerged(t *testing.T) {
 			}
 		}
 	}
-	_, _, err := readCSV(strings.NewReader("x,2015,,,2016,,\nRegion,Q1,Q2,Sum,Q1,Q2,Sum\nBonn,5,6,7,8,9,1\n"), CSVOptions{})
-	if err == nil || !strings.Contains(err.Error(), `line 1: "Sum" below "2015" is a column between those of times: remove such columns`) {
-		t.Errorf("totals of years: %v", err)
+	below := ";Wert\n2015;\nUmsatz;5\nKosten;3\n2016;11\nUmsatz;6\nKosten;4\nQuelle: Amt\n" // words below each year
+	series, rep, err := readCSV(strings.NewReader(below), CSVOptions{Y: "Wert", Keys: []string{"2"}})
+	if err != nil || !slices.Equal(series.X, []float64{2015, 2015, 2016, 2016}) || !slices.Equal(series.Y, []float64{5, 3, 6, 4}) || !rep.Years {
+		t.Errorf("%v, %v", series, err)
 	}
 }

@@ -12,15 +12,18 @@ import (
 // LeastFill is from where on numbers, of either sign, only stand for missing values, as the 1e20 and 9.97e36 of NetCDF do.
 const LeastFill = 1e19
 
-// declares is a line with what stands for a missing value: nothing but nines, as the NOAA writes it below a table; or behind the words, in the same cell and after some that
-// connect them unless the line begins with them, as no cell of a row does; or before the words.
-var declares = regexp.MustCompile(`(?i)^(-?9[9.]+)$|(?:^[\W_]*` + declaring + `[\pL_ ]*[,;\t|=: ]+|` + declaring + `[^\d,;\t|]{0,60}?[\pL=:][^\d,;\t|\pL]{0,3}?)([-−]?\d[\d.]*(?:e[-+]?\d+)?)|` +
-	`([-−]\d[\d.]*|\b9[9.]+)['"]?\s*(?:=|:|means|is|are|indicates?|denotes?|marks?|for)\s*(?:an? |the )?(?:missing|no[ _-]?data|fill)`)
+// declares is a line that says what stands for a missing value: nothing but nines, as the NOAA writes it below a table; or a
+// number behind such words, in the same cell and with words between unless the line begins with them, as no cell of a row does;
+// or before the words.
+var declares = regexp.MustCompile(`(?i)^(-?9[9.]+)$|(?:^[\W_]*` + declaring + `[\pL_ ]*[,;\t|=: ]+|` +
+	declaring + `[^\d,;\t|]{0,60}?[\pL=:][^\d,;\t|\pL]{0,3}?)([-−]?\d[\d.]*(?:e[-+]?\d+)?)|` +
+	`([-−]\d[\d.]*|\b9[9.]+)['"]?\s*(?:=|:|means|is|are|indicates?|denotes?|marks?|for)\s*(?:an? |the )?` +
+	`(?:missing|no[ _-]?data|fill)`)
 
 const declaring = `(?:missing|fill|no[ _-]?data|undef|not available|fehl(?:end|wert)|manquant|mancant|ausente|faltante)`
 
-// takeDeclared adds to the missing values of a table that has none of numbers those that a line of its head declares: negative ones, nines, and what is beyond
-// a float32 but for fills. Other numbers beside such words may count what is missing.
+// takeDeclared adds to the missing values, if none of them is a number, those that a line of the head declares: negative ones,
+// nines, and numbers as large as fills are. Other numbers beside such words may count what is missing.
 func (opt *CSVOptions) takeDeclared(r *bufio.Reader) {
 	if slices.ContainsFunc(opt.Missing, isNumber) {
 		return
@@ -62,8 +65,8 @@ func (s *csvStream) addCode(text string) {
 	}
 }
 
-// missingAt reports whether a cell of a column of numbers is missing: by its text, or because its value is one of the codes. Where its marks leave
-// two values open, the style of the column decides, once it is known.
+// missingAt reports whether a cell of a column of numbers is missing: by its text, or because its value is one of the codes.
+// Where its marks leave two values open, the style of the column decides, once it is known.
 func (s *csvStream) missingAt(place int, text []byte) bool {
 	if s.isMissing(text) {
 		return true

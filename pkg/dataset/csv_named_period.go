@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// barePeriod is a year with a number that may be a quarter or a week, or a month: 2000-1, 1/2000, 200001, 2000:1; or with a Roman one: III 2000.
+// barePeriod is a year with a number that may be a quarter or a week, or a month: 2000-1, 1/2000, 200001, 2000:1; or with a Roman
+// one: III 2000.
 var barePeriod = regexp.MustCompile(`^(?:(\d{4})[-/. :]?(\d{1,2}|[IVX]{1,4})|(\d{1,2}|[IVX]{1,4})[-/. ]{1,2}(\d{4}))$`)
 
 var romanMonths = strings.Fields("I II III IV V VI VII VIII IX X XI XII")
@@ -26,11 +27,15 @@ func bareParts(text string) (year, number string, ok bool) {
 	return year, number, true
 }
 
-// periodSign returns the sign, Q, H, W or M, of the period that the numbers of a column are, by its name and the first rows: quarters of one
-// digit from 1 to 4, not only those that begin a quarter as months do, half-years of one from 1 to 2, or weeks. Without such a name, those of one digit are quarters
-// if they go from the fourth of a year to the first of the next, and Roman ones months if any is above 4. It is "" for any other column.
+// periodSign returns the sign, Q, H, W, M or P, of the period that the numbers of a column are, by its name and the first rows:
+// quarters of one digit from 1 to 4, not only 1 and 4 as of months that begin a quarter; half-years of one from 1 to 2; or weeks.
+// Without such a name, numbers of one digit are quarters if they go from the fourth of a year to the first of the next, and Roman
+// ones months if any is above 4. It is "" for any other column.
 func (s *csvStream) periodSign(name string, column int) string {
 	sign, most := "", 0
+	if sign = s.yearPeriods(column); sign != "" {
+		return sign
+	}
 	switch {
 	case partNames["quarter"].MatchString(name):
 		sign, most = "Q", 4
@@ -89,10 +94,32 @@ func (s *csvStream) unnamedSign(column int) string {
 	return ""
 }
 
-// withSign writes a bare period with its sign.
+// yearPeriod is a period of a year, of which there are 12 or 13: 2015 P01, P1 2015.
+var yearPeriod = regexp.MustCompile(`(?i)^(?:FY ?)?(\d{4})[-/ ]*(P(?:er(?:iod)?)?\.? ?\d{1,2})$|` +
+	`^(P(?:er(?:iod)?)?\.? ?\d{1,2})[-/, ]+(?:FY ?)?(\d{4})$`)
+
+// yearPeriods is periodSign of a column of periods: P if a year has 13 of four weeks each, M if it has 12, and else "".
+func (s *csvStream) yearPeriods(column int) string {
+	var numbers firstCells
+	for _, row := range s.rows() {
+		m := yearPeriod.FindStringSubmatch(row[column])
+		if m == nil {
+			return ""
+		}
+		numbers = append(numbers, []string{m[2] + m[3]})
+	}
+	return map[int]string{12: "M", fourWeeks: "P"}[numbers.periods(0)]
+}
+
+// withSign writes a bare period with its sign, and one of four weeks as its first day.
 func withSign(sign, text string) string {
 	if sign == "" {
 		return text
+	}
+	if m := yearPeriod.FindStringSubmatch(text); m != nil {
+		if n, ok := periodNumber(m[2] + m[3]); ok {
+			return periodText(m[1]+m[4], n, sign == "P")
+		}
 	}
 	if year, number, ok := bareParts(strings.TrimSpace(text)); ok {
 		return year + "-" + sign + number

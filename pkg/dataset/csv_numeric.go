@@ -17,7 +17,8 @@ type numberDate struct {
 }
 
 // dateName is the name of a column of dates.
-var dateName = regexp.MustCompile(`(?i)date|datum|fecha|^(dato|jour|tag|giorno|dag|months?|monat|mois|mes|mese|maand|week|woche|zeitpunkt|zeitstempel|horodatage|yyyy-?(mm-?(dd)?|ddd))$`)
+var dateName = regexp.MustCompile(`(?i)date|datum|fecha|^(dato|jour|tag|giorno|dag|months?|monat|mois|mes|mese|maand|` +
+	`week|woche|zeitpunkt|zeitstempel|horodatage|yyyy-?(mm-?(dd)?|ddd))$`)
 
 // unixTime stands before the unit of a count since 1970.
 const unixTime = "Unix time in "
@@ -41,7 +42,7 @@ var numberDates = []numberDate{
 	{TimeMMYYYY, 0, 1e-4, "months written 01.2024"},
 	{TimeYYYYdQ, 0, 0.1, "quarters written 2024.1"},
 	{TimeYYYYdMM, 0, 0.01, "months written 2024.01"},
-	{TimeExcel, 1.0 / 86400, 0, "days as spreadsheets count them, 45292 for 2024-01-01"}, // only where the name of the column says that they are dates
+	{TimeExcel, 1.0 / 86400, 0, "days as spreadsheets count them, 45292 for 2024-01-01"}, // only in a column of dates, by its name
 }
 
 // numberDateOf returns that of a format.
@@ -145,8 +146,8 @@ func (d numberDate) dateError(text string, v float64) error {
 // unit is that of a count of time since 1970.
 func (d numberDate) unit() string { return strings.TrimPrefix(d.like, unixTime) }
 
-// likelyUnix returns the count since 1970 by which v lies between 1973 and 2096; the zero value if there is none. This is a guess: other
-// numbers may be as large.
+// likelyUnix returns the count since 1970 by which v lies between 1973 and 2096; the zero value if there is none. This is a
+// guess: other numbers may be as large.
 func likelyUnix(v float64) numberDate {
 	for _, d := range numberDates {
 		if d.perSecond > 0 && d.format != TimeExcel && d.likely(v) {
@@ -156,9 +157,10 @@ func likelyUnix(v float64) numberDate {
 	return numberDate{}
 }
 
-// numberOrder finds out whether a column of numbers stands for dates: all must be likely of the form of the first. Months must pass from
-// one year to the next, since numbers from 200001 to 200012 may be anything, and there must be two months before a point. So must quarters and months behind a point, from the last of
-// a year to the first of the next, since 2014.25 is a part of a year as well.
+// numberOrder finds out whether a column of numbers stands for dates: all must be likely of the form of the first. Months must
+// pass from one year to the next, since numbers from 200001 to 200012 may be anything; of months before a point there must be
+// two. Quarters and months behind a point must pass from the last of a year to the first of the next, since 2014.25 is a part of
+// a year as well.
 type numberOrder struct {
 	named  bool // the column is one of dates, by its name
 	counts bool // it counts the rows, by its name: 2019001 may be the first of 2019
@@ -167,9 +169,10 @@ type numberOrder struct {
 	lo, hi float64
 	last   float64
 	inYear bool // two numbers after one another differ and are of one year
-	// Of quarters and months behind a point: two numbers after one another are of two years, and whether all such are the last and the first
-	// of these.
+	// Of quarters and months behind a point: two numbers after one another are of two years, and whether all such are the last and
+	// the first of these.
 	turned, apart bool
+	quarterly     bool // all months are three apart
 	quarters      bool // all could be quarters
 }
 
@@ -182,7 +185,7 @@ func (o *numberOrder) add(v float64) bool {
 			}
 		}
 		quarters, _ := numberDateOf(TimeYYYYdQ)
-		o.last, o.quarters = v, quarters.likely(v)
+		o.last, o.quarters, o.quarterly = v, quarters.likely(v), true
 		return o.met
 	}
 	o.lo, o.hi = min(o.lo, v), max(o.hi, v)
@@ -194,11 +197,12 @@ func (o *numberOrder) add(v float64) bool {
 			o.form = quarters // 2014.1 may be October, and 2014.2 is no month
 		}
 		first, then := min(o.last, v), max(o.last, v)
+		part := func(v float64) float64 {
+			return o.form.parts()*math.Floor(v) + math.Round((v-math.Floor(v))/o.form.scale)
+		}
+		o.quarterly = o.quarterly && part(then)-part(first) == 3
 		if math.Floor(first) != math.Floor(then) {
 			o.turned = true
-			part := func(v float64) float64 {
-				return o.form.parts()*math.Floor(v) + math.Round((v-math.Floor(v))/o.form.scale)
-			}
 			o.apart = o.apart || part(then)-part(first) != 1
 		}
 	}
@@ -210,7 +214,7 @@ func (o *numberOrder) add(v float64) bool {
 func (o *numberOrder) format() TimeFormat {
 	oneYear := o.form.scale == 1e2 && math.Floor(o.lo/1e2) == math.Floor(o.hi/1e2)
 	oneMonth := o.form.format == TimeMMYYYY && math.Floor(o.lo) == math.Floor(o.hi)
-	dotted := (o.form.format == TimeYYYYdMM || o.form.format == TimeYYYYdQ) && !(o.turned && o.inYear && !o.apart)
+	dotted := (o.form.format == TimeYYYYdMM || o.form.format == TimeYYYYdQ) && !(o.turned && o.inYear && (!o.apart || o.quarterly))
 	if !o.met || oneYear || oneMonth || dotted || o.counts && o.form.format == TimeYYYYDDD {
 		return TimeNumber
 	}

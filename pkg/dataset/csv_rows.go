@@ -25,11 +25,11 @@ type rowScanner struct {
 	rest, folded []byte // its part of the time, and the time
 }
 
-// scan goes to the next row that is neither blank nor a comment; more is false where there is none. After an error, of a row that cannot
-// be split, it may go on.
+// scan goes to the next row that is neither blank nor a comment; more is false where there is none. After an error, of a row that
+// cannot be split, it may go on.
 func (r *rowScanner) scan() (more bool, err error) {
 	b := &r.block
-	if r.unfolded > 0 && r.unfolded < len(r.s.wide.times) {
+	if r.unfolded > 0 && r.unfolded < len(r.s.wide.texts) {
 		r.unfold()
 		return true, nil
 	}
@@ -118,8 +118,8 @@ func (r *rowScanner) split(line []byte) (blank bool, err error) {
 // aRow is a row of a wide table below others.
 var aRow = regexp.MustCompile(`(?m)^\s*\d`)
 
-// lastYear reports whether a row that ends after n fields is the last of a wide table between blanks, as the year that has not ended. Its other cells are empty. A row above would have
-// blank cells at places that nobody knows.
+// lastYear reports whether a row that ends after n fields is the last of a wide table between blanks, as the year that has not
+// ended. Its other cells are empty. A row above would have blank cells at places that nobody knows.
 func (r *rowScanner) lastYear(n int) bool {
 	s := r.s
 	if s.wide == nil || s.comma[0] != ' ' || n <= s.wide.from || aRow.Match(r.block.text) {
@@ -133,7 +133,8 @@ func (r *rowScanner) lastYear(n int) bool {
 	return true
 }
 
-// short reports whether a row may end after n fields: the columns behind are not read, and have no names or are behind the end of most rows.
+// short reports whether a row may end after n fields: the columns behind are not read, and have no names or are behind the end of
+// most rows.
 func (r *rowScanner) short(n int) bool {
 	for i := n; i < len(r.s.places); i++ {
 		named := i >= len(r.s.rep.Columns) || r.s.rep.Columns[i] != "" || r.s.opt.NoHeader
@@ -205,7 +206,8 @@ func (s *csvStream) ragged(n int, record []byte) error {
 		hint = " (a comma within a number? quote such numbers, or separate fields by semicolons)"
 	}
 	text := strings.TrimSuffix(string(record[:min(len(record), longestQuote)]), "\n")
-	return raggedError{fmt.Errorf("wrong number of fields: %d, where the first line has %d: %s%s", n, len(s.places), quoted(text), hint), n, text}
+	err := fmt.Errorf("wrong number of fields: %d, where the first line has %d: %s%s", n, len(s.places), quoted(text), hint)
+	return raggedError{err, n, text}
 }
 
 // digitsAround is a comma that may be one of a number.
@@ -221,7 +223,8 @@ type raggedError struct {
 // longestQuote is as much of a text as can matter to quoted.
 const longestQuote = 1 << 10
 
-// quotedRow is a row with quotation marks: a field that begins with one ends at the next, holds a doubled one once, and may hold line ends.
+// quotedRow is a row with quotation marks: a field that begins with one ends at the next, holds a doubled one once, and may hold
+// line ends.
 type quotedRow struct {
 	text  []byte // of all fields, without the marks
 	ends  []int  // of each field in text
@@ -322,8 +325,8 @@ type textBlock struct {
 	quotes bool
 }
 
-// Limits of a row: its bytes, with the line end, and its columns, eight times as many as a spreadsheet has. They bound the memory for a file
-// that is no table.
+// Limits of a row: its bytes, with the line end, and its columns, eight times as many as a spreadsheet has. They bound the memory
+// for a file that is no table.
 const (
 	longestLine = 2 << 20
 	mostColumns = 1 << 17
@@ -342,8 +345,8 @@ type rowSplitter struct {
 	open  bool // the row at the end of the text has a quoted field that is not closed
 }
 
-// next returns the next block, or io.EOF. A row longer than longestLine and a quoted field that is never closed are errors, after the
-// blocks above them.
+// next returns the next block, or io.EOF. A row longer than longestLine and a quoted field that is never closed are errors, after
+// the blocks above them.
 func (l *rowSplitter) next() (textBlock, error) {
 	buf := append(l.spare[:0], l.carry...)
 	l.spare, l.carry = nil, l.carry[:0]
@@ -362,7 +365,8 @@ func (l *rowSplitter) next() (textBlock, error) {
 		have := len(buf)
 		most := min(l.s.size, longestLine+1-have)
 		if most <= 0 {
-			l.err = fmt.Errorf("line %d is longer than %d MiB: rows of a table are shorter (does a separator, or the end of the line, have another form?)", l.line, longestLine>>20)
+			l.err = fmt.Errorf("line %d is longer than %d MiB: rows of a table are shorter "+
+				"(does a separator, or the end of the line, have another form?)", l.line, longestLine>>20)
 			if l.open {
 				l.err = fmt.Errorf("line %d: a field that a quotation mark \" opens is not closed within %d MiB", l.line, longestLine>>20)
 			}

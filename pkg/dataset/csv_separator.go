@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
-// tableText decodes r to lines of fields with one character between them, and sets what is open in opt: the separator and comments.
+// tableText decodes r to lines of fields with one character between them, and sets what is open in opt: the separator and
+// comments.
 func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 	text, err := decoded(r)
 	if err != nil {
@@ -28,9 +30,7 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 		comments(text, opt)
 	}
 	settings, text := withoutSettings(text)
-	if text, err = underTimes(text, opt); err != nil {
-		return nil, err
-	}
+	text = underTimes(text, opt)
 	fixed := 0 // lines above a table of fixed width
 	if opt.Comma == 0 {
 		if columns, above := aligned(text, *opt); columns != nil {
@@ -50,10 +50,9 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 		opt.coarser, text = withoutCoarser(text, *opt)
 	}
 	rows := firstRows(text, *opt)
-	opt.years = opt.yearRows(rows)
-	if n := opt.mergedColumns(rows); (n > 0 || opt.years) && opt.Comma != ' ' {
-		text = bufio.NewReaderSize(&mergedReader{lines: text, opt: *opt, above: make([][]byte, n)}, headSize)
-		rows, opt.merged = firstRows(text, *opt), n
+	if opt.merged = opt.mergedOf(rows); opt.merged.any() {
+		text = mergedReader(text, *opt)
+		rows = firstRows(text, *opt)
 	}
 	opt.head = rows[:likeBefore(rows)]
 	if opt.rowNames = !opt.NoHeader && opt.Comma != ',' && namesRows(opt.head); opt.rowNames {
@@ -70,8 +69,8 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 	return text, nil
 }
 
-// withoutBars makes a header with blanks of that of a table of IPAC, the archive of infrared astronomy: names between bars, above rows without bars, below
-// comments that a backslash begins. Types, units and the sign of missing values below the names are left out.
+// withoutBars writes blanks for the bars in the header of a table of IPAC, the archive of infrared astronomy, whose rows have
+// none. Above it are comments that a backslash begins. Types, units and the sign of missing values below the names are left out.
 func withoutBars(r *bufio.Reader) *bufio.Reader {
 	header, lines, size := "", 0, 0
 	for line := range headLines(r) {
@@ -90,10 +89,12 @@ func withoutBars(r *bufio.Reader) *bufio.Reader {
 	return r
 }
 
-// endOfHeader is a line with which programs end what they write about a recording, above its table: LabVIEW, and services of NASA.
+// endOfHeader is a line with which programs end what they write about a recording, above its table: LabVIEW, and services of
+// NASA.
 var endOfHeader = regexp.MustCompile(`(?i)^\W*end[_ ]of[_ ]header\W*$|^-END HEADER-$`)
 
-// withoutSettings leaves out what stands above the last line that ends a header, but for the line ends, and returns how many lines that are.
+// withoutSettings leaves out what stands above the last line that ends a header, but for the line ends, and returns how many
+// lines that are.
 func withoutSettings(r *bufio.Reader) (lines int, rest *bufio.Reader) {
 	size, at, end := 0, 0, 0
 	for line := range headLines(r) {
@@ -114,11 +115,14 @@ func cut(r *bufio.Reader, size int, instead string) *bufio.Reader {
 	return bufio.NewReaderSize(io.MultiReader(strings.NewReader(instead), r), headSize)
 }
 
-// tableLines are the lines of the head that are neither blank nor a comment nor drawn, where each begins, and the line ends before it.
+// tableLines are the lines of the head that are neither blank nor a comment nor drawn, where each begins, and the line ends
+// before it.
 func tableLines(r *bufio.Reader, opt CSVOptions) (texts []string, starts, ends []int) {
 	at, end := 0, 0
 	for line := range headLines(r) {
-		if text := strings.TrimSpace(string(line)); text != "" && (opt.Comment == 0 || !strings.HasPrefix(text, string(opt.Comment))) && !isRuler([]byte(text)) {
+		text := strings.TrimSpace(string(line))
+		comment := opt.Comment != 0 && strings.HasPrefix(text, string(opt.Comment))
+		if text != "" && !comment && !isRuler([]byte(text)) {
 			texts, starts, ends = append(texts, text), append(starts, at), append(ends, end)
 		}
 		at, end = at+len(line)+1, end+1
@@ -126,9 +130,9 @@ func tableLines(r *bufio.Reader, opt CSVOptions) (texts []string, starts, ends [
 	return texts, starts, ends
 }
 
-// withoutTitle leaves out what stands above the header, but for the line ends, and returns how many lines that are: lines with fewer fields
-// than the header and the two rows below it, which have as many. Empty fields at the end of a line do not count there, and one field is
-// no header.
+// withoutTitle leaves out what stands above the header, but for the line ends, and returns how many lines that are: lines with
+// fewer fields than the header and the two rows below it, which have as many. Empty fields at the end of a line do not count
+// there, and one field is no header.
 func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
 	texts, starts, ends := tableLines(r, opt)
 	candidates := separatorsOf(opt)
@@ -142,11 +146,18 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 			}
 			filled := outside(strings.TrimRight(texts[i], string(c)+" "), c)
 			one := n > 0 && filled == 0
-			below := i+2 == len(texts) && namesTimes(split(texts[i], c)) || i+2 < len(texts) && outside(texts[i+2], c) == n
-			regular = n > 0 && outside(texts[i+1], c) == n && below && !(setting.MatchString(texts[i]) && setting.MatchString(texts[i+1]))
+			last := i+2 == len(texts) || outside(texts[i+2], c) == 0
+			two := last && namesTimes(split(texts[i], c)) || i+2 < len(texts) && outside(texts[i+2], c) == n
+			regular = n > 0 && outside(texts[i+1], c) == n && two && !(setting.MatchString(texts[i]) && setting.MatchString(texts[i+1]))
 			table := n > most[j] && regular && !one && !(2*filled < n && namesBelow(texts[i+1:], c, n))
-			bare := most[j] == 0 && (n > 1 || dateFormat(split(texts[i], c)[0]) != TimeAuto) // no line above is a header
+			bare := most[j] == 0 && (n > 1 || c != ',' || isDate(split(texts[i], c)[0])) // no line above is a header
+			below := 0
+			if table && i == 0 {
+				below = belowBlank(texts, ends, opt, c)
+			}
 			switch most[j] = max(most[j], filled); {
+			case below > 0:
+				return ends[below], cut(r, starts[below], strings.Repeat("\n", ends[below]))
 			case table && (i == 0 || allValues(texts[i], opt) && !opt.NoHeader && !bare):
 				return 0, r
 			case table:
@@ -161,11 +172,29 @@ func withoutTitle(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 	if header < 0 {
 		return ends[i], cut(r, starts[i], strings.Repeat("\n", ends[i]))
 	}
-	return ends[header], cut(r, starts[i], strings.Repeat("\n", ends[header])+texts[header]+strings.Repeat("\n", ends[i]-ends[header])) // units below it stay out
+	instead := strings.Repeat("\n", ends[header]) + texts[header] + strings.Repeat("\n", ends[i]-ends[header]) // no units
+	return ends[header], cut(r, starts[i], instead)
 }
 
-// namesBelow reports whether one of some lines, with n separators, has a word in each field, or names of times: a line with few fields above it is one of a title, to which a spreadsheet has
-// added empty ones.
+// belowBlank returns the line of the header below a blank line and at least two lines of settings, each with a word before its
+// value and as many fields as the table; 0 if there is none. It has words alone, above three rows of values alone.
+func belowBlank(lines []string, ends []int, opt CSVOptions, c rune) int {
+	const most, rows = 20, 3
+	opt.Comma = c
+	n := outside(lines[0], c)
+	word := func(line string) bool { return unicode.IsLetter(firstRune(strings.TrimLeft(line, "\" "))) }
+	for i := 1; i+rows < len(lines) && i < most && word(lines[i-1]); i++ {
+		table := !slices.ContainsFunc(lines[i:i+rows+1], func(line string) bool { return outside(line, c) != n })
+		values := !slices.ContainsFunc(lines[i+1:i+rows+1], func(line string) bool { return !allValues(line, opt) })
+		if i > 1 && ends[i] > ends[i-1]+1 && table && values && valuesIn(lines[i], opt) == 0 && word(lines[i]) {
+			return i
+		}
+	}
+	return 0
+}
+
+// namesBelow reports whether one of some lines, with n separators, has a word in each field, or names of times: a line with few
+// fields above it is one of a title, to which a spreadsheet has added empty ones.
 func namesBelow(lines []string, c rune, n int) bool {
 	const most = 12
 	return slices.ContainsFunc(lines[:min(most, len(lines))], func(line string) bool {
@@ -199,8 +228,9 @@ func namesTimes(names []string) bool {
 // setting is a name with a colon before its value, as programs write what a table is about.
 var setting = regexp.MustCompile(`^"?\pL[^\t;,|]*:"?[\t;,]`)
 
-// beginOfWords returns the first of three rows of as many values, separated by blanks, below other lines, and the header: one of the two lines
-// above with as many words, or with one less if the rows are counted; -1 if there is none. The row is 0 if there is no such table.
+// beginOfWords returns the first of three rows of as many values, separated by blanks, below other lines, and the header: one of
+// the two lines above with as many words, or with one less if the rows are counted; -1 if there is none. The row is 0 if there is
+// no such table.
 func beginOfWords(lines []string, opt CSVOptions) (header, row int) {
 	opt.Comma = ' '
 	for i := 1; i+2 < len(lines); i++ {
@@ -210,7 +240,8 @@ func beginOfWords(lines []string, opt CSVOptions) (header, row int) {
 			continue
 		}
 		written := dateFormat(strings.Fields(lines[i])[0])
-		if written != TimeAuto && slices.ContainsFunc(lines[:i], func(line string) bool { return dateFormat(strings.Fields(line)[0]) == written }) {
+		alike := func(line string) bool { return dateFormat(strings.Fields(line)[0]) == written }
+		if written != TimeAuto && slices.ContainsFunc(lines[:i], alike) {
 			return 0, 0 // rows with blank cells are above
 		}
 		var rows [][]string
@@ -227,8 +258,9 @@ func beginOfWords(lines []string, opt CSVOptions) (header, row int) {
 	return 0, 0
 }
 
-// withoutBlock leaves out up to mostBlock lines of another table above the header, as loggers and services write about the place and the device: lines
-// with a number of fields of their own, more or fewer, above words or years for names and rows of values that all have another number.
+// withoutBlock leaves out up to mostBlock lines of another table above the header, as loggers and services write about the place
+// and the device: they have a number of fields of their own, more or fewer, and the names, words or years, and the rows of values
+// below them all have another number.
 func withoutBlock(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reader) {
 	const mostBlock, fewestBelow = 12, 3
 	texts, starts, ends := tableLines(r, opt)
@@ -265,8 +297,8 @@ func withoutBlock(r *bufio.Reader, opt CSVOptions) (lines int, rest *bufio.Reade
 	return ends[from], cut(r, starts[from], strings.Repeat("\n", ends[from]))
 }
 
-// withoutCoarser leaves out the years and quarters of a table that goes on with the months of the same time below them, or with its quarters, as offices of
-// statistics write them, but for the line ends. It returns what is left out and what is read.
+// withoutCoarser leaves out the years and quarters of a table that goes on with the months of the same time below them, or with
+// its quarters, as offices of statistics write them, but for the line ends. It returns what is left out and what is read.
 func withoutCoarser(r *bufio.Reader, opt CSVOptions) (coarser string, rest *bufio.Reader) {
 	const fewest = 3 // rows of each
 	type part struct {
@@ -307,7 +339,8 @@ func withoutCoarser(r *bufio.Reader, opt CSVOptions) (coarser string, rest *bufi
 	var names []string
 	for i, of := range parts[:len(parts)-1] {
 		next := parts[i+1]
-		if min(of.rows, next.rows) < fewest || next.period == "" || !strings.Contains(finer[of.period], next.period) || next.first > of.last {
+		goesOn := next.period != "" && strings.Contains(finer[of.period], next.period) && next.first <= of.last
+		if !goesOn || min(of.rows, next.rows) < fewest {
 			return "", r
 		}
 		names = append(names, of.period+"s")
@@ -331,8 +364,9 @@ func valuesIn(line string, opt CSVOptions) (n int) {
 	return n
 }
 
-// namesRows reports whether the header has no name for the first column, as R and pandas write tables with names of rows: it has one field less
-// than all rows below it, and these begin with whole numbers that count them, or years. Between commas the field more may be decimals.
+// namesRows reports whether the header has no name for the first column, as R and pandas write tables with names of rows: it has
+// one field less than all rows below it, and these begin with whole numbers that count them, or years. Between commas the field
+// more may be decimals.
 func namesRows(head [][]string) bool {
 	const fewest = 3 // rows
 	if len(head) < fewest || slices.ContainsFunc(head[0], isNumber) {
@@ -378,9 +412,9 @@ func namedSeparator(r *bufio.Reader) rune {
 	return c
 }
 
-// separator returns what separates the fields: the one of semicolon, tabulator and bar that all of the first lines have equally often outside quotes; else the one that the first has most often,
-// or a comma; else blanks, where the first two lines have as many words, at least two; else a comma. A comma is none where it is the
-// decimal sign.
+// separator returns what separates the fields: the one of semicolon, tabulator and bar that all of the first lines have equally
+// often outside quotes; else the one that the first has most often, or a comma; else blanks, where the first two lines have as
+// many words, at least two; else a comma. A comma is none where it is the decimal sign.
 func separator(r *bufio.Reader, opt CSVOptions) rune {
 	head, _ := r.Peek(headSize) // an error is met again by the first read
 	first, rest := nextLine(head, opt.Comment)
@@ -409,7 +443,10 @@ func separator(r *bufio.Reader, opt CSVOptions) rune {
 		}
 	}
 	if most == 0 {
-		if n, below := wordsOf(first), wordsOf(second); n > 1 && n == below || n > 0 && n == below-1 && valuesIn(first, CSVOptions{Comma: ' '}) == 0 && valuesIn(second, CSVOptions{Comma: ' '}) > 1 {
+		blanks := CSVOptions{Comma: ' '}
+		n, below := wordsOf(first), wordsOf(second)
+		counted := n > 0 && n == below-1 && valuesIn(first, blanks) == 0 && valuesIn(second, blanks) > 1 // rows
+		if n > 1 && n == below || counted {
 			return ' '
 		}
 	}
@@ -479,6 +516,7 @@ func (b *blankReader) Read(p []byte) (n int, err error) {
 var (
 	_ io.Reader = (*apostropheReader)(nil)
 	_ io.Reader = (*blankReader)(nil)
+	_ io.Reader = (*lineEditor)(nil)
 	_ io.Reader = (*lineReader)(nil)
 	_ io.Reader = (*utf16Reader)(nil)
 )

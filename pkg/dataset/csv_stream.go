@@ -61,7 +61,8 @@ func (e cellError) Unwrap() error { return e.error }
 
 const blockSize = 256 << 10
 
-// mostHeld is how much text is read to find out how dates are written: 12 days, within which 3/4/2000 stays ambiguous, at a row a second.
+// mostHeld is how much text is read to find out how dates are written: 12 days, within which 3/4/2000 stays ambiguous, at a row a
+// second.
 const mostHeld = 32 << 20
 
 // mostStyled is how much text is read for a number that shows its decimal sign. Columns of whole numbers have none.
@@ -105,7 +106,6 @@ type csvStream struct {
 
 	mu    sync.Mutex
 	rest  unread
-	again func() bool // whether x repeat, where they are kept
 	short yearRange
 	noX   int // rows with y that have no x
 	err   error
@@ -114,7 +114,8 @@ type csvStream struct {
 
 func (s *csvStream) run(r io.Reader, atOnce int) error {
 	text, err := tableText(r, &s.opt)
-	s.rep.Comma, s.rep.Comment, s.rep.Title, s.rep.Headless, s.rep.Declared, s.rep.Coarser = s.opt.Comma, s.opt.Comment, s.opt.title, s.opt.headless, s.opt.declared, s.opt.coarser
+	s.rep.Comma, s.rep.Comment, s.rep.Title, s.rep.Headless = s.opt.Comma, s.opt.Comment, s.opt.title, s.opt.headless
+	s.rep.Declared, s.rep.Coarser = s.opt.declared, s.opt.coarser
 	if err != nil {
 		return err
 	}
@@ -206,13 +207,7 @@ func (s *csvStream) run(r io.Reader, atOnce int) error {
 	if s.err == nil && s.rep.ShortYears {
 		s.err = s.short.check(columnName(s.rep.Columns, s.rep.X), s.opt.Seconds, s.spaced)
 	}
-	tables := false // below one another
-	if len(s.keys) == 0 && len(s.rest.totals) > 0 {
-		if s.again == nil {
-			s.again = s.rest.again
-		}
-		tables = s.again()
-	}
+	tables := len(s.keys) == 0 && len(s.rest.totals) > 0 && s.rest.again() // below one another
 	return s.rest.settle(&s.rep, tables, s.err)
 }
 
@@ -338,7 +333,7 @@ func (s *csvStream) format(f TimeFormat) {
 		s.dateX = &d
 	}
 	s.isoX = f == TimeISO && s.opt.Seconds
-	s.named = f == TimeNamed || f == TimeQuarter || f == TimeDMY || f == TimeMDY
+	s.named = slices.Contains([]TimeFormat{TimeNamed, TimeQuarter, TimeDMY, TimeMDY, TimeFiscal}, f)
 }
 
 // detect looks at the rows of a block until it is known how x and the numbers are written. Of the two, it reports which is known.
@@ -359,7 +354,8 @@ func (s *csvStream) detect(b textBlock) (x, numbers bool) {
 			continue
 		}
 		text := rows.x()
-		if total.Match(text) || s.isHeader(rows.fields) || s.isMissing(text) || s.missingAt(s.y, trim(rows.fields[s.y])) && (!s.keepsOpen() || !s.opt.SkipMissing) {
+		leftOut := s.missingAt(s.y, trim(rows.fields[s.y])) && !(s.keepsOpen() && s.opt.SkipMissing)
+		if leftOut || total.Match(text) || s.isHeader(rows.fields) || s.isMissing(text) {
 			continue
 		}
 		if !x {
@@ -376,11 +372,13 @@ func (s *csvStream) detect(b textBlock) (x, numbers bool) {
 	}
 }
 
-// detectX takes an x: the first decides how all are written or, of dates such as 3/4/2000, the first in which the day cannot be a month.
-// Numbers that may stand for dates do so unless one of them cannot.
+// detectX takes an x: the first decides how all are written or, of dates such as 3/4/2000, the first in which the day cannot be a
+// month. Numbers that may stand for dates do so unless one of them cannot.
 func (s *csvStream) detectX(x []byte, rows *rowScanner) {
 	if s.numbers.met {
-		if v, ok := s.numberX(x); ok && !s.missingAt(s.y, trim(rows.fields[s.y])) && !s.numbers.add(v) {
+		v, ok := s.numberX(x)
+		ok = ok && !s.missingAt(s.y, trim(rows.fields[s.y])) && !(s.numbers.form.format == TimeYYYYMM && meanMonth.Match(x))
+		if ok && !s.numbers.add(v) {
 			s.format(TimeNumber)
 		}
 		return
@@ -452,7 +450,8 @@ func (s *csvStream) settle() error {
 		if !s.isNumber(place) {
 			continue
 		}
-		if err := f.settle(columnName(s.rep.Columns, s.columns[place]), s.opt.Comma, s.opt.decimalSign(), s.opt.pointedDates()); err != nil {
+		err := f.settle(columnName(s.rep.Columns, s.columns[place]), s.opt.Comma, s.opt.decimalSign(), s.opt.pointedDates())
+		if err != nil {
 			wrong = append(wrong, err)
 		}
 		if s.styles[place] = f.style; f.guess && place == s.y {
@@ -515,7 +514,7 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 			if err != nil {
 				column, name := s.columns[place], ""
 				if name = columnName(s.rep.Columns, column); s.wide != nil && place == s.wide.value {
-					name = columnName(s.wide.names, s.wide.from+rows.unfolded-1)
+					name = columnName(s.wide.names, s.wide.columns[rows.unfolded-1])
 				}
 				line, err = rows.lineOf(column), cellError{name, err}
 			}
@@ -523,7 +522,7 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 		if err != nil {
 			words := s.wordsOf(rows, place, err)
 			if words != "" && s.wide != nil { // one line, and not one for each of its cells
-				rows.unfolded = len(s.wide.times)
+				rows.unfolded = len(s.wide.texts)
 			}
 			b.Bad = append(b.Bad, CSVRowError{Line: line, Err: err, words: words})
 		}
@@ -549,12 +548,16 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 var bracketed = regexp.MustCompile(`^<(\w+)>$`)
 
 // startsWithWord is how a total or a source begins, and no cell that was cut off.
-var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³ ]*(?:\d\)\s*|C\)|[a-z]\)\s*)?\pL{3}|\(\d+ rows?\)|\d+ rows? in set)`)
+var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³> ]*(?:\d\)\s*|C\)|[a-z]\)\s*)?\pL{3}|\(\d+ rows?\)|\d+ rows? in set)`)
+
+// meanMonth is the thirteenth month as which the BLS and the EIA write the mean, or the total, of a year: 2015M13, 201513.
+var meanMonth = regexp.MustCompile(`^\d{4}(?:[-_ ]?M|-M|-?)13$`)
 
 // countsRows is how programs of databases say how many rows they wrote: (96 rows affected).
 var countsRows = regexp.MustCompile(`^\(\d+( rows?\b|$)`)
 
-// alone is what may stand below a table of several columns: the value that stands for a missing one, or a code and not the begin of a row that was cut off.
+// alone is what may stand below a table of several columns: the value that stands for a missing one, or a code and not the begin
+// of a row that was cut off.
 var alone = regexp.MustCompile(`^\s*(?:-9+(?:\.9+)?|\d{0,2}\pL.*|"(?:\d{1,2}|\.{2,3})?"?[,;]?"?\pL.*)\s*$`)
 
 // wordsOf is the text of a row that is none, if it begins with a word and has too few fields or words for x.
@@ -572,11 +575,11 @@ func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {
 		if text = cellText(rows.x()); s.wide != nil && rows.rest != nil {
 			text = cellText(rows.rest)
 		}
-		if countsRows.MatchString(text) {
+		if countsRows.MatchString(text) || total.MatchString(text) {
 			return text
 		}
-		if total.MatchString(text) {
-			return text
+		if meanMonth.MatchString(text) {
+			return text + ", a mean or a total"
 		}
 		if strings.ContainsAny(text, "0123456789") || infinite.MatchString(text) {
 			return ""
@@ -590,13 +593,15 @@ func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {
 
 var byteOrderMark = []byte("\xef\xbb\xbf") // stands before the header once more where files were put below one another
 
-// isHeader reports whether a row has the names of the columns for values, as where a logger began once more or files were put below one another.
+// isHeader reports whether a row has the names of the columns for values, as where a logger began once more or files were put
+// below one another.
 func (s *csvStream) isHeader(fields [][]byte) bool {
 	if s.opt.NoHeader {
 		return false
 	}
 	for place, column := range s.columns {
-		if name := s.rep.Columns[column]; name == "" || string(bytes.TrimPrefix(trim(fields[place]), byteOrderMark)) != name || isNumber(name) {
+		cell := bytes.TrimPrefix(trim(fields[place]), byteOrderMark)
+		if name := s.rep.Columns[column]; name == "" || string(cell) != name || isNumber(name) {
 			return false
 		}
 	}

@@ -20,11 +20,13 @@ type numberStyle struct {
 // plain reports whether numbers may be read by [decimal] alone, where it can.
 func (n numberStyle) plain() bool { return n == numberStyle{} }
 
-// numberParts are a sign or a parenthesis for it, a currency, digits with marks, an exponent, a trailing minus and a unit; rareParts have a name as in T=20.5, other
-// currencies, and amounts of a thousand or more of one, and are tried where numberParts do not fit, which are faster alone.
+// numberParts are a sign or a parenthesis for it, a currency, digits with marks, an exponent, a trailing minus and a unit. Where
+// they do not fit, rareParts are tried, which have a name as in T=20.5, other currencies, and thousands or more of one:
+// numberParts are faster alone.
 var (
 	numberParts = partsOf(`\p{Sc}|%|[A-Z]{3}[ \x{a0}]`, unitBehind)
-	rareParts   = partsOf(`[A-Za-z]\w{0,19}=|[A-Z]{1,3}\$|(?:[A-Z]{3}|kr\.?|Kr\.?|Rs\.?|Fr\.)[ \x{a0}\x{202f}]`, `(?:Mio|Mrd|Tsd|mln|mld|bn)\.? ?(?:\p{Sc}|[A-Z]{3})|`+unitBehind)
+	rareParts   = partsOf(`[A-Za-z]\w{0,19}=|[A-Z]{1,3}\$|(?:[A-Z]{3}|kr\.?|Kr\.?|Rs\.?|Fr\.)[ \x{a0}\x{202f}]`,
+		`(?:Mio|Mrd|Tsd|mln|mld|bn)\.? ?(?:\p{Sc}|[A-Z]{3})|`+unitBehind)
 )
 
 // unitBehind is a unit as it stands behind a number: per cent, a currency, or letters, as of kWh, m³, m3/s and kr.
@@ -32,8 +34,10 @@ const unitBehind = `%|‰|\p{Sc}|[\pL°µ][\pL°µ/²³]*(?:[23]/\pL+)?\.?`
 
 // partsOf are the parts of a number with currencies before it and units behind.
 func partsOf(currency, unit string) *regexp.Regexp {
-	return regexp.MustCompile(`^(\(?)([-+−–]?)(` + currency + `)?[ \x{a0}\x{202f}\x{2009}\x{2007}]*(\(?)([-+−–]?)` +
-		`([.,]?\d[\d.,'’ \x{a0}\x{202f}\x{2009}\x{2007}]*?)(?:[.,][-–—]{1,2}|([eE][-+]?\d+|[dD][-+]\d+)?(-?))[ \x{a0}\x{202f}\x{2009}\x{2007}]*(` + unit + `)?(\)?)$`)
+	const blanks = `[ \x{a0}\x{202f}\x{2009}\x{2007}]*`
+	return regexp.MustCompile(`^(\(?)([-+−–]?)(` + currency + `)?` + blanks + `(\(?)([-+−–]?)` +
+		`([.,]?\d[\d.,'’ \x{a0}\x{202f}\x{2009}\x{2007}]*?)(?:[.,][-–—]{1,2}|([eE][-+]?\d+|[dD][-+]\d+)?([-+]?))` +
+		blanks + `(` + unit + `)?(\)?)$`)
 }
 
 // writtenNumber is a number in the parts in which it is written.
@@ -88,8 +92,8 @@ func firstRune(text string) rune {
 	return r
 }
 
-// splitPlain is splitParts for most numbers, at less than a tenth of the cost: digits and marks, with or without a sign before them and a unit
-// behind. ok is false for any other text.
+// splitPlain is splitParts for most numbers, at less than a tenth of the cost: digits and marks, with or without a sign before
+// them and a unit behind. ok is false for any other text.
 func splitPlain(text string) (w writtenNumber, ok bool) {
 	if text[0] == '-' || text[0] == '+' {
 		w.negative, text = text[0] == '-', text[1:]
@@ -109,13 +113,14 @@ func splitPlain(text string) (w writtenNumber, ok bool) {
 // unitOnly is a unit as numberParts has it behind a number.
 var unitOnly = regexp.MustCompile(`^(?:` + unitBehind + `)$`)
 
-// truths are the words for true and false, as spreadsheets and programs write them: 1 and 0. Those of one letter may be something else, as the
-// unit t is.
+// truths are the words for true and false, as spreadsheets and programs write them: 1 and 0. Those of one letter may be something
+// else, as the unit t is.
 var truths = map[string]float64{
-	"true": 1, "yes": 1, "on": 1, "wahr": 1, "ja": 1, "ein": 1, "an": 1, "vrai": 1, "oui": 1, "verdadero": 1, "si": 1, "sí": 1, "vero": 1, "sì": 1, "verdadeiro": 1, "sim": 1,
-	"waar": 1, "sant": 1, "prawda": 1, "tak": 1, "doğru": 1, "evet": 1, "y": 1, "t": 1, "j": 1,
-	"false": 0, "no": 0, "off": 0, "falsch": 0, "nein": 0, "aus": 0, "faux": 0, "non": 0, "falso": 0, "não": 0, "onwaar": 0, "nee": 0, "falskt": 0, "nej": 0, "fałsz": 0, "nie": 0,
-	"yanlış": 0, "hayır": 0, "n": 0, "f": 0,
+	"true": 1, "yes": 1, "on": 1, "wahr": 1, "ja": 1, "ein": 1, "an": 1, "vrai": 1, "oui": 1, "verdadero": 1, "si": 1, "sí": 1,
+	"vero": 1, "sì": 1, "verdadeiro": 1, "sim": 1, "waar": 1, "sant": 1, "prawda": 1, "tak": 1, "doğru": 1, "evet": 1,
+	"y": 1, "t": 1, "j": 1,
+	"false": 0, "no": 0, "off": 0, "falsch": 0, "nein": 0, "aus": 0, "faux": 0, "non": 0, "falso": 0, "não": 0, "onwaar": 0,
+	"nee": 0, "falskt": 0, "nej": 0, "fałsz": 0, "nie": 0, "yanlış": 0, "hayır": 0, "n": 0, "f": 0,
 }
 
 // truthOf returns the value of one of them.
@@ -134,9 +139,10 @@ func isTruth(text string) bool {
 	return ok && len(text) > 1
 }
 
-// statusFlag is a letter or two, or the mark of a footnote, that offices of statistics write behind a number: a break in the series, an estimate,
-// provisional, revised, of low reliability. It may be a remark behind #.
-var statusFlag = regexp.MustCompile(`^(.*\d)(?:[ \x{a0}]+(?:[bepru]{1,2}|\d\)|#.*)|[ \x{a0}]*(?:\*{1,3}|#|[†‡¹²³⁴⁵]|\((?:[a-z]|\d)\)|\[(?:[a-z]|\d)\]))$`)
+// statusFlag is a letter or two, or the mark of a footnote, that offices of statistics write behind a number: a break in the
+// series, an estimate, provisional, revised, of low reliability. It may be a remark behind #.
+var statusFlag = regexp.MustCompile(`^(.*\d)(?:[ \x{a0}]+(?:[bepru]{1,2}|\d\)|#.*)|` +
+	`[ \x{a0}]*(?:\*{1,3}|#|[†‡¹²³⁴⁵]|\((?:[a-z]|\d)\)|\[(?:[a-z]|\d)\]))$`)
 
 // bareFlag is one without a blank, where numbers have no unit: 50p beside 10 may be pence.
 var bareFlag = regexp.MustCompile(`^(.*\d)[er]$`)
@@ -159,7 +165,8 @@ const between = "'’" + numberBlanks
 // numberBlanks are those of them that are blank.
 const numberBlanks = " \u00a0\u202f\u2009\u2007"
 
-// sign returns the decimal sign that the digits show; if they may be read both ways, as those of 1,025 and 1.025, it returns 0 and their mark.
+// sign returns the decimal sign that the digits show; if they may be read both ways, as those of 1,025 and 1.025, it returns 0
+// and their mark.
 func (w writtenNumber) sign() (decimal, open byte) {
 	last := strings.LastIndexAny(w.digits, ".,")
 	if last < 0 {
@@ -226,7 +233,8 @@ func (n numberStyle) value(text string) (float64, error) {
 	v, err := parseFinite(whole + "." + fraction + w.exponent)
 	switch sign, _ := w.sign(); {
 	case err != nil && sign != 0 && (sign == ',') != n.comma:
-		return 0, styleError{fmt.Errorf("%s is not a finite number with a decimal %s: write all numbers of a column in one way", quoted(text), map[bool]string{true: "comma", false: "point"}[n.comma])}
+		return 0, styleError{fmt.Errorf("%s is not a finite number with a decimal %s: write all numbers of a column in one way",
+			quoted(text), map[bool]string{true: "comma", false: "point"}[n.comma])}
 	case err != nil:
 		return 0, noNumber(text)
 	case w.negative:
@@ -253,15 +261,19 @@ func noNumber(text string) error { return fmt.Errorf("%s is not a finite number"
 func unitError(text, has, want string) error {
 	switch {
 	case want == "":
-		return styleError{fmt.Errorf("%s has %s, and the numbers above have no unit: write all with it or without", quoted(text), quoted(has))}
+		return styleError{fmt.Errorf("%s has %s, and the numbers above have no unit: write all with it or without",
+			quoted(text), quoted(has))}
 	case has == "":
-		return styleError{fmt.Errorf("%s has no %s, and the numbers above have: write all with it or without", quoted(text), quoted(want))}
+		return styleError{fmt.Errorf("%s has no %s, and the numbers above have: write all with it or without",
+			quoted(text), quoted(want))}
 	}
-	return styleError{fmt.Errorf("%s has %s, and the numbers above have %s: write all in one unit", quoted(text), quoted(has), quoted(want))}
+	return styleError{fmt.Errorf("%s has %s, and the numbers above have %s: write all in one unit",
+		quoted(text), quoted(has), quoted(want))}
 }
 
-// styleFinder finds out how the numbers of a column are written. The unit is that of the first number. The first number that shows its decimal
-// sign decides; a column of numbers that may all be read both ways is settled by what else is known, or is an error.
+// styleFinder finds out how the numbers of a column are written. The unit is that of the first number. The first number that
+// shows its decimal sign decides; a column of numbers that may all be read both ways is settled by what else is known, or is an
+// error.
 type styleFinder struct {
 	style        numberStyle
 	met, done    bool
@@ -327,12 +339,14 @@ func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 // qualityPair is a number with a sign and leading zeros, and a digit behind a comma: +0012,1.
 var qualityPair = regexp.MustCompile(`^[+-]0\d{3},\d$`)
 
-// settle decides by all numbers there are. With numbers above 999 without a mark, marks are decimal signs; else they are what the decimal
-// sign of the other columns, if these show one, makes them. Between commas, 1,025 is read as 1025: with decimal commas, programs separate
-// fields by semicolons. There 1,025 is 1.025, 1.025 beside 980 or beside dates with points, as in German, may be both, and so may 1,025 between other signs.
+// settle decides by all numbers there are. With numbers above 999 without a mark, marks are decimal signs; else they are what the
+// decimal sign of the other columns, if these show one, makes them. Between commas, 1,025 is read as 1025: with decimal commas,
+// programs separate fields by semicolons. There 1,025 is 1.025; 1.025 beside 980 or beside dates with points, as in German, may
+// be both, and so may 1,025 between other signs.
 func (f *styleFinder) settle(column string, comma rune, others byte, pointed bool) error {
 	if f.pair.text != "" {
-		return fmt.Errorf("line %d, %s: %s seems to be a value and the code of its quality, as weather stations of the NOAA have them: sed -E 's/([+-][0-9]{4}),[0-9]/\\1/g' FILE leaves the values, in tenths, of which +9999 is missing",
+		return fmt.Errorf("line %d, %s: %s seems to be a value and the code of its quality, as weather stations of the NOAA have "+
+			"them: sed -E 's/([+-][0-9]{4}),[0-9]/\\1/g' FILE leaves the values, in tenths, of which +9999 is missing",
 			f.pair.line, column, quoted(f.pair.text))
 	}
 	if f.done {
@@ -350,8 +364,9 @@ func (f *styleFinder) settle(column string, comma rune, others byte, pointed boo
 	case f.mark == ',' && comma == ';':
 		f.fixed(true)
 	case both:
-		return fmt.Errorf("line %d, %s: %s may be %s or %s, and no other number of the column tells which: say CSVOptions.DecimalComma or CSVOptions.DecimalPoint",
-			f.open.line, column, quoted(f.open.text), strings.Replace(f.open.text, string(f.mark), "", 1), strings.Replace(f.open.text, ",", ".", 1))
+		whole, fraction := strings.Replace(f.open.text, string(f.mark), "", 1), strings.Replace(f.open.text, ",", ".", 1)
+		return fmt.Errorf("line %d, %s: %s may be %s or %s, and no other number of the column tells which: "+
+			"say CSVOptions.DecimalComma or CSVOptions.DecimalPoint", f.open.line, column, quoted(f.open.text), whole, fraction)
 	default:
 		f.guess = f.mark == '.' && strings.ContainsRune(";\t|", comma)
 		f.fixed(false)

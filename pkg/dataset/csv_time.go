@@ -12,9 +12,9 @@ import (
 type TimeFormat string
 
 // These are the formats besides TimeQuarter and those after it. With TimeAuto the first row decides: if its x is a date, all x
-// must be dates of that form; otherwise they are numbers. Seconds since 1970, 45292 and 20240131 look like any other number: they must be
-// requested, unless CSVOptions.NumberDates is set. For dates such as 3/4/2000, the first row in which one of the two numbers is above 12 decides
-// whether the day or the month comes first.
+// must be dates of that form; otherwise they are numbers. Seconds since 1970, 45292 and 20240131 look like any other number: they
+// must be requested, unless CSVOptions.NumberDates is set. For dates such as 3/4/2000, the first row in which one of the two
+// numbers is above 12 decides whether the day or the month comes first.
 const (
 	TimeAuto      TimeFormat = ""
 	TimeISO       TimeFormat = "iso"            // 2006-01-02, 2006-01, 2006-01-02T15:04:05+02:00, …
@@ -37,8 +37,9 @@ const (
 
 // TimeFormats are the formats that CSVOptions.Time accepts, besides TimeAuto.
 var TimeFormats = []TimeFormat{
-	TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeHalf, TimeMonth, TimeNamed, TimeWeek, TimeFiscal, TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano,
-	TimeYYYYMMDD, TimeYYYYDDD, TimeYYYYMM, TimeHours, TimeMinutes, TimeDigits, TimeMMYYYY, TimeYYYYdMM, TimeYYYYdQ, TimeExcel, TimeNumber,
+	TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeHalf, TimeMonth, TimeNamed, TimeWeek, TimeFiscal,
+	TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano, TimeYYYYMMDD, TimeYYYYDDD, TimeYYYYMM, TimeHours, TimeMinutes, TimeDigits,
+	TimeMMYYYY, TimeYYYYdMM, TimeYYYYdQ, TimeExcel, TimeNumber,
 }
 
 // unixSeconds is the XUnit of a date that was read with CSVOptions.Seconds.
@@ -53,20 +54,21 @@ type CSVReport struct {
 	Headless bool
 	X, Y     int // the columns that were read, from 0
 	Time     TimeFormat
-	// Numbers says which dates the numbers x stand for by CSVOptions.NumberDates; "" if none. They stay numbers, as Time then says, where
-	// CSVOptions.Within holds these.
+	// Numbers says which dates the numbers x stand for by CSVOptions.NumberDates; "" if none. They stay numbers, as Time then says,
+	// where CSVOptions.Within holds these.
 	Numbers      string
 	Title        int           // lines above the header that were left out
 	Coarser      string        // years and quarters above the months or quarters that are read, which were left out; "" for none
 	Merged       []string      // columns whose blank cells are read as the value above them
-	Years        bool          // have rows of their own above their months, which were left out
+	Years        bool          // have rows of their own above their months or other rows, which were left out
+	FourWeeks    bool          // x are periods of four weeks, 13 a year, read as their first days from 1 January on
 	Words        int           // rows of words below the header that were left out: units, or a second line of names
 	Wide         string        // the columns of which each cell is an observation, as their names are times; "" for none
 	Levels       string        // a column of words whose texts alternate in the first rows, with y at different levels; "" for none
 	Unit         string        // of all y, which the cells have beside their digits: %, €, kWh
 	DecimalComma bool          // y is written 1.025,10
 	Declared     []string      // missing values that the file itself declares, each with its line
-	Guessed      string        // the first of y if all may be read both ways: 1.025 between semicolons or tabs, which is read as 1.025 and may be 1025
+	Guessed      string        // the first of y if all may be read both ways: 1.025 between semicolons or tabs, which may be 1025
 	Flagged      string        // a number with a flag behind it, as 1.5 p, which was left out; "" for none
 	Limit        string        // a value below a limit, as <0.5, of which half the limit is read; "" for none
 	Asked        bool          // for it, or for a decimal point
@@ -81,8 +83,8 @@ type CSVReport struct {
 	Also         CSVMore
 	// ShortYears says that years of two digits were met, in dates such as Jan-00, and read as 1969 to 2068.
 	ShortYears bool
-	// Period is what each date names where it has no day: month, quarter, half-year, week, year, or fiscal year for two years; "" for dates
-	// with days.
+	// Period is what each date names where it has no day: month, quarter, half-year, week, year, or fiscal year for two years; ""
+	// for dates with days.
 	Period string
 	Head   []byte // of what can be read once: its first lines, up to 4 MiB, for KeyColumns
 }
@@ -155,9 +157,9 @@ var dateLayouts = []string{
 	"2006-002", "2006-002T15:04:05Z07:00", "2006-002T15:04:05", "2006-002 15:04:05", "2006-002T15:04", "2006-002 15:04",
 }
 
-// parseTime reads a date in ISO 8601 form, with or without a time of day and a zone, which a space may precede: Z, UTC, GMT, +02:00,
-// +0200 or +02; without a zone it is UTC. A leap second, such as 2016-12-31T23:59:60Z, is the second that follows it, as in Unix
-// time: it must end an hour of UTC. 24:00 is the end of a day.
+// parseTime reads a date in ISO 8601 form, with or without a time of day and a zone, which a space may precede: Z, UTC, GMT,
+// +02:00, +0200 or +02; without a zone it is UTC. A leap second, such as 2016-12-31T23:59:60Z, is the second that follows it, as
+// in Unix time: it must end an hour of UTC. 24:00 is the end of a day.
 func parseTime(text string) (time.Time, error) {
 	const longest = 64 // of what is a date
 	if len(text) <= longest && startsWithYear(text) {

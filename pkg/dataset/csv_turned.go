@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// turned returns the row from which on the dates of a block have day and month in the other order than the column: where its dates, read
-// otherwise, follow those above it closely and so go on, while as they are read they leap. Nothing else tells of rows of which both
-// numbers can be a month. It looks at rows that are a week apart or less, as of those further apart some follow one another by chance, and at
-// none if an order was asked for.
+// turned returns the row from which on the dates of a block have day and month in the other order than the column. As they are
+// read, the dates leap there; with day and month exchanged, they follow those above closely, and so do the next. Nothing else
+// tells, where both numbers can be months. It looks at rows that are a week apart or less, since of those further apart some
+// follow one another by chance, and at none if an order was asked for.
 func (s *csvStream) turned(b *CSVBlock) (at CSVRowError, found bool) {
 	const (
 		fewest = 5 // rows, of which two are needed behind the turn
@@ -44,8 +44,9 @@ func (s *csvStream) turned(b *CSVBlock) (at CSVRowError, found bool) {
 			if s.rep.Time == TimeMDY {
 				first, then = then, first
 			}
-			return CSVRowError{Line: b.Lines[begun], turn: true, Err: cellError{columnName(s.rep.Columns, s.rep.X), fmt.Errorf(
-				"from this row on, dates seem to have the %s first, and above it the %s: write all dates in one way, or say CSVOptions.Time: %q if they have", then, first, s.rep.Time)}}, true
+			err := fmt.Errorf("from this row on, dates seem to have the %s first, and above it the %s: "+
+				"write all dates in one way, or say CSVOptions.Time: %q if they have", then, first, s.rep.Time)
+			return CSVRowError{Line: b.Lines[begun], turn: true, Err: cellError{columnName(s.rep.Columns, s.rep.X), err}}, true
 		case both && follows(b.X[i-1], y):
 			begun = i
 		default:

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// unread gathers, block by block, the rows that could not be read, and tells totals between the rows and what stands below the table from those that are wrong.
+// unread gathers, block by block, the rows that could not be read. It tells totals between the rows, and what stands below the
+// table, from those that are wrong.
 type unread struct {
 	bad        CSVRowsError
 	totals     []CSVRowError
@@ -96,7 +97,8 @@ func (u *unread) again() bool {
 	return false
 }
 
-// settle writes into rep what is below the table, how many totals are between its rows, unless each ends a table, and what is wrong. err is that of the file.
+// settle writes into rep what is below the table, how many totals are between its rows, unless each ends a table, and what is
+// wrong. err is that of the file.
 func (u *unread) settle(rep *CSVReport, tables bool, err error) error {
 	if !tables {
 		rep.Totals, _ = slices.BinarySearchFunc(u.totals, u.last, func(r CSVRowError, line int) int { return r.Line - line })
@@ -119,8 +121,8 @@ func (u *unread) settle(rep *CSVReport, tables bool, err error) error {
 // tableBelowError is that of another table below the one that is read.
 type tableBelowError struct{ error }
 
-// below reports whether all are lines of words below the line of the last of some rows; or, where rows are many more, the lines of another table, of which
-// the first is words. It is an error if these are not.
+// below reports whether all are lines of words below the last of some rows; or, where rows are many more, the lines of another
+// table, of which the first is words. Another table is an error where they are not.
 func (e *CSVRowsError) below(rows, last int) (below bool, err error) {
 	const most = 2 // rows for each line of another table
 	if rows == 0 || len(e.Rows) == 0 || e.Rows[0].Line <= last || e.Rows[0].words == "" {
@@ -133,7 +135,9 @@ func (e *CSVRowsError) below(rows, last int) (below bool, err error) {
 	case lines < mostBad: // some may be rows of this table
 		return false, nil
 	case most*lines > rows:
-		return false, tableBelowError{fmt.Errorf("another table seems to begin at line %d, with %s: write each table to a file of its own", e.Rows[0].Line, quoted(e.Rows[0].words))}
+		err = fmt.Errorf("another table seems to begin at line %d, with %s: write each table to a file of its own",
+			e.Rows[0].Line, quoted(e.Rows[0].words))
+		return false, tableBelowError{err}
 	}
 	return true, nil
 }

@@ -1,49 +1,64 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
-// fewestWide is how many columns that are named as times, one after the other, make a table wide; fewestMonths of months that follow one another, beside a year.
-const fewestWide, fewestMonths = 3, 2
+// fewestWide is how many columns that are named as times, one after the other, make a table wide, and mostYears how many years
+// with others behind them do.
+const fewestWide, mostYears = 3, 5
 
-// wholeWide are the kinds of times of which a wide table has all, by their number: other columns may be called Q1 to Q3, or 1 to 5.
-var wholeWide = map[string][]int{"quarter": {4}, "weekday": {5, 7}, "number": {12, 24}, "hour": {24}, "season": {4, 12}}
-
-// wide is a table of which some columns, one after the other, are times: it is read as if each of their cells were a row.
+// wide is a table of which some columns are times: it is read as if each of their cells were a row.
 type wide struct {
-	from, rest int      // the first of these columns, and that of the rest of the time, as a year or a day; -1 if their names are all of it
-	names      []string // of all columns
-	times      []string // what each of these columns says of the time, behind the rest
-	before     bool     // it is said before the rest, as a year is before the month of the row
-	turn       int      // the first column of the next year, in a table of which rows are two, as 1990/91; 0 for none
-	seasons    bool     // the times are of three months each
-	at, value  int      // places of the time and of the cells; -1 where they are not read
+	times
+	from      int      // the first of these columns
+	rest      int      // the column of the rest of the time, as a year or a day; -1 if names are all of it
+	names     []string // of all columns
+	texts     []string // what each of these columns says of the time, behind the rest
+	before    bool     // it is said before the rest, as a year is before the month of the row
+	part      string   // the name of a column of its own for it, beside those of other parts of a date; "" for none
+	at, value int      // places of the time and of the cells; -1 where they are not read
+}
+
+// times are columns that are named by times of one kind, in the order of the file.
+type times struct {
+	kind    string // of timeNamed
+	columns []int
+	numbers []int  // of timeNamed
+	measure string // before a year or a date, the same in all names: Sales 2021
+	down    bool   // the latest is first
+	twice   bool   // some time has two columns, one after the other
+	turn    int    // the place of the first of the next year, as of January behind December; 0 for none
 }
 
 // valueColumn and timeColumn name what a wide table has no names for.
 const valueColumn, timeColumn = "value", "time"
 
-// wideOf finds the columns of times: behind the first few, and before up to mostBehind others. It is nil for a table that is not wide, or of which the options
-// choose a column. first is its first row. An error is of a wide table that is not read.
+// valueName is the name of the column of the cells.
+func (t times) valueName() string { return cmp.Or(t.measure, valueColumn) }
+
+// wideOf finds the columns of times: behind the first few, and before up to mostBehind others. It is nil for a table that is not
+// wide, or of which the options choose a column. first is its first row. An error is of a wide table that is not read.
 func (s *csvStream) wideOf(names, first []string) (w *wide, err error) {
 	const mostBehind = 6 // columns: a total, means of seasons, a remark
-	if s.opt.Y != "" && s.opt.Y != valueColumn || slices.Contains(names, valueColumn) || len(s.opt.Also) > 0 || len(first) < len(names) {
+	if slices.Contains(names, valueColumn) || len(s.opt.Also) > 0 || len(first) < len(names) {
 		return nil, nil
 	}
-	if w = s.bareMonths(names); w != nil {
-		return w, nil
+	if w = s.bareMonths(names); w == nil {
+		for cut := 0; cut <= mostBehind && len(names) > cut && w == nil && err == nil; cut++ {
+			w, err = s.wideBy(lastTimes(names[:len(names)-cut], s.opt.anyOrder), names, first)
+		}
 	}
-	for cut := 0; cut <= mostBehind && len(names) > cut && w == nil && err == nil; cut++ {
-		w, err = wideUntil(names[:len(names)-cut], first, s.rows(), cut > 0, s.opt.anyOrder)
-	}
-	if w != nil {
-		w.names = names
+	if s.opt.Y != "" && (w == nil || s.opt.Y != w.valueName()) {
+		return nil, nil
 	}
 	return w, err
 }
@@ -55,125 +70,263 @@ func (s *csvStream) bareMonths(names []string) *wide {
 	if len(names) != 1+months || strings.Join(names, "") != "" || len(rows) < fewestDates {
 		return nil
 	}
+	first, _ := strconv.Atoi(rows[0][0])
 	for i, row := range rows {
-		n, err := strconv.Atoi(row[0])
-		if before, _ := strconv.Atoi(rows[max(i-1, 0)][0]); err != nil || n < 1500 || n >= 2200 || i > 0 && n != before+1 {
+		if kindOfTime(row[0]) != "year" || row[0] != strconv.Itoa(first+i) {
 			return nil
 		}
 	}
-	w := &wide{from: 1, names: names}
-	for month := 1; month <= months; month++ {
-		w.times = append(w.times, wideText("month", "", month, months))
+	return newWide(times{kind: "month", columns: timeline.Range(1, 1+months), numbers: timeline.Range(1, 1+months)}, names)
+}
+
+// changes is the name of a column of changes from one time to the next.
+var changes = regexp.MustCompile(`(?i)^%|\b(change|growth|diff(erence)?|veränderung|variación|variation|variazione|variação)\b`)
+
+// lastTimes are the times that some names end with. Totals and changes between them are passed over, and so are years and
+// quarters between smaller parts of these. anyOrder says that dates need not ascend or descend.
+func lastTimes(names []string, anyOrder bool) (t times) {
+	last := len(names) - 1
+	for last > 0 && names[last] == "" {
+		last--
+	}
+	for i := last; i > 0; i-- { // the latest first
+		measure, name := measured(names[i])
+		kind, number := timeNamed(name)
+		if t.extends(measure, kind, number, anyOrder) {
+			t.columns, t.numbers = append(t.columns, i), append(t.numbers, number)
+		} else if len(t.columns) == 0 || !isAside(names[i]) && !coarser(kind, t.kind) {
+			break
+		}
+	}
+	if t.turn > 0 {
+		t.turn = len(t.columns) - t.turn
+	}
+	slices.Reverse(t.columns)
+	slices.Reverse(t.numbers)
+	return t
+}
+
+// isAside reports whether a column beside times has totals, means or changes, by its name.
+func isAside(name string) bool { return total.MatchString(name) || changes.MatchString(name) }
+
+// extends reports whether a column may stand before those that are known, of which the last is the first in the file.
+func (t *times) extends(measure, kind string, number int, anyOrder bool) bool {
+	if len(t.numbers) == 0 {
+		t.measure, t.kind = measure, kind
+		return kind != ""
+	}
+	step := t.numbers[len(t.numbers)-1] - number
+	if measure != t.measure || kind != t.kind {
+		return false
+	}
+	if len(t.numbers) == 1 {
+		t.down = step < 0
+	}
+	switch {
+	case kind == "year" && step == 0:
+		t.twice = true
+		return true
+	case kind == "year":
+		return step*step == 1 && (step < 0) == t.down
+	case kind == "date":
+		return step != 0 && (anyOrder || (step < 0) == t.down)
+	case kind == "month" && step == 1-12 && t.turn == 0:
+		t.turn = len(t.numbers)
+		return true
+	}
+	return step > 0
+}
+
+// coarser reports whether times of a kind are sums of those of another.
+func coarser(kind, of string) bool {
+	return kind == "year" && of == "date" || kind == "quarter" && of == "month"
+}
+
+// measures are what a column measures and a year, or a month or quarter with one: Sales 2021, Sales Jan 2021, 2021 Sales.
+var measures = patterns(
+	`^(?P<of>\pL[^\d=]*?)[-_ ]+(?P<t>(?:\pL+[-_ ]+|[QqTt]?[1-4][-_ /]*)?\d{4}(?:[-_ ]?[QMqm]\d{1,2}|-\d{2})?)$`,
+	`^(?P<t>\d{4})[-_ ]+(?P<of>\pL[^\d=]*)$`)
+
+// measured cuts what a column measures off its name.
+func measured(name string) (measure, time string) {
+	for _, form := range measures {
+		part := fields(form, name)
+		if kind := kindOfTime(part["t"]); (kind == "year" || kind == "date") && kindOfTime(name) == "" {
+			return part["of"], part["t"]
+		}
+	}
+	return "", name
+}
+
+// newWide is a table with a cell for each of some times.
+func newWide(t times, names []string) *wide {
+	w := &wide{times: t, from: t.columns[0], names: names}
+	for k, i := range t.columns {
+		_, name := measured(names[i])
+		w.texts = append(w.texts, wideText(t.kind, name, t.numbers[k], len(t.numbers)))
 	}
 	return w
 }
 
-// mostYears is how many columns of years make a table wide although others stand behind.
-const mostYears = 5
-
-// wideUntil is wideOf a table that ends with the times, and begins with these rows. Where the times need no rest, rows have words for names: others may be days, of which
-// the columns are years. anyOrder says that dates need not ascend or descend. If others stand behind, the times must be all months or quarters of a year, or years.
-func wideUntil(names, first []string, rows firstCells, behind, anyOrder bool) (*wide, error) {
-	for len(names) > 0 && names[len(names)-1] == "" {
-		names = names[:len(names)-1]
-	}
-	from := len(names)
-	kind, last, twice, turn := "", 0, false, 0
-	var at []int                   // the times, from the last
-	for down := false; from > 1; { // the latest first
-		k, t := timeNamed(names[from-1])
-		if len(at) == 1 {
-			down = t > last && (k == "year" || k == "date")
-		}
-		if k == "month" && kind == k && last == 1 && t == 12 && turn == 0 {
-			turn = from
-		} else if sorted := !anyOrder || k != "date" || t == last; k == "" || kind != "" && (k != kind || sorted && (t > last) != down && t != last || t == last && k != "year") || k == "year" && kind != "" && max(last-t, t-last) > 1 {
-			break
-		}
-		twice = twice || kind != "" && t == last
-		from, kind, last = from-1, k, t
-		at = append(at, t)
-	}
-	count := len(names) - from
-	if count == 0 {
+// wideBy decides how a table is wide by some times: the rows are months of years, or hours of days; or words for names, where the
+// times need no rest; or one of their cells is the rest. It is nil if they are not enough for a wide table.
+func (s *csvStream) wideBy(t times, names, first []string) (*wide, error) {
+	if len(t.columns) == 0 {
 		return nil, nil
 	}
-	rest := restOf(kind, count, names[:from], first)
-	rests := rest >= 0
-	if !rests {
-		rest = from - 1
-	}
-	if behind && !((kind == "month" || kind == "season") && rests || kind == "quarter" && count == 4 || kind == "year" && (count >= mostYears || from > 0 && slices.Contains([]string{"month", "quarter"}, kindOfTime(first[from-1])))) {
-		return nil, nil
-	}
-	fewest := fewestWide
-	if kind == "month" && rests && count > 1 && at[0] == at[1]+1 {
-		fewest = fewestMonths
-	}
-	if whole, is := wholeWide[kind]; is && !(slices.Contains(whole, count) && last == 1 && rests) || count < fewest {
-		return nil, nil
-	}
-	if turn > 0 {
-		if turn -= from; rests && fiscalPeriod(first[rest]) != "fiscal year" {
-			return nil, fmt.Errorf("the columns %s to %s pass the turn of a year, and %s does not say of which of them it is the year: write both years there, as 1990/91",
-				quoted(names[from]), quoted(names[len(names)-1]), quoted(first[rest]))
+	from, last := t.columns[0], t.columns[len(t.columns)-1]
+	refused := func(format string, a ...any) (*wide, error) {
+		if t.measure != "" { // its columns may be those of several plans or forecasts
+			return nil, nil
 		}
+		these := fmt.Sprintf("the columns %s to %s ", quoted(names[from]), quoted(names[last]))
+		return nil, fmt.Errorf(these+format, a...)
 	}
-	w := &wide{from: from, rest: rest, turn: turn, seasons: kind == "season"}
-	for k := range count {
-		w.times = append(w.times, wideText(kind, names[from+k], at[count-1-k], count))
+	const oneRow = "are times, but a row is one observation: write one row for each time, with the time in the first column " +
+		"and the value in the second; or choose one column by CSVOptions.Y"
+	rest := restOf(t.kind, len(t.numbers), names[:from], first)
+	before, beside := kindOfTime(names[from-1]), kindOfTime(first[from-1])
+	byNumber := numbered(names[from-1], s.rows(), from-1)
+	parts := beside == "month" || beside == "quarter" || byNumber != ""
+	months := t.kind == "year" && !t.twice && before == "" && parts // of these years
+	behind := ""
+	if last+1 < len(names) {
+		behind = cmp.Or(names[last+1], strings.Join(names[last+1:], ""))
 	}
-	before, _ := timeNamed(names[from-1])
-	part, _ := timeNamed(first[from-1])
-	labelled := slices.ContainsFunc(first[:from], func(cell string) bool { return strings.ContainsFunc(cell, unicode.IsLetter) }) || len(rows) == 1
-	byNumber := numbersMonths(names[from-1], rows, from-1)
-	switch {
-	case kind == "year" && !twice && before == "" && (part == "month" || part == "quarter" || byNumber), kind == "date" && part == "clock": // rows are months of these years, or hours of these days
-		w.before = true
-		for k, time := range w.times {
-			if w.times[k] = time + " "; byNumber {
-				w.times[k] = time + "M"
+	part := ""
+	if rest < 0 {
+		part = s.besideParts(t, names[:from], first)
+	}
+	if !t.enough(rest >= 0 || part != "", months, behind) {
+		return nil, nil
+	}
+	whole := t.kind == "year" || t.kind == "date" // time
+	same := func(name string) bool {
+		measure, name := measured(name)
+		return measure == t.measure && kindOfTime(name) == t.kind
+	}
+	if whole && slices.ContainsFunc(names[1:from], same) { // with others between
+		return refused(oneRow)
+	}
+	w := newWide(t, names)
+	labelled := len(s.rows()) == 1 ||
+		slices.ContainsFunc(first[:from], func(cell string) bool { return strings.ContainsFunc(cell, unicode.IsLetter) })
+	labelled = labelled && (t.measure == "" || !slices.ContainsFunc(first[:from], isDate))
+	switch w.rest = rest; {
+	case part != "":
+		w.part = part
+		for k, n := range t.numbers {
+			if w.texts[k] = strings.TrimSpace(w.texts[k]); t.kind != "clock" {
+				w.texts[k] = strconv.Itoa(n)
 			}
 		}
-	case (kind == "year" || kind == "date") && !twice && labelled && before != kind:
+	case months || t.kind == "date" && beside == "clock":
+		w.rest, w.before = from-1, true
+		for k, text := range w.texts {
+			w.texts[k] = text + cmp.Or(byNumber, " ")
+		}
+	case whole && labelled && !t.twice && before != t.kind:
 		w.rest = -1
-	case kind == "year" || kind == "date" || before == kind,
-		kind == "weekday" || twice || !rests || dateFormat(first[rest]) == TimeFiscal && turn == 0:
-		return nil, fmt.Errorf("the columns %s to %s are times, but a row is one observation: write one row for each time, with the time in the first column and the value in the second; or choose one column by CSVOptions.Y",
-			quoted(names[from]), quoted(names[len(names)-1]))
+	case whole || rest < 0 || before == t.kind || t.kind == "weekday" && dateFormat(first[rest]) != TimeWeek:
+		return refused(oneRow)
+	case t.turn > 0 && fiscalPeriod(first[rest]) != "fiscal year":
+		return refused("pass the turn of a year, and %s does not say of which of them it is the year: "+
+			"write both years there, as 1990/91", quoted(first[rest]))
+	case t.turn == 0 && dateFormat(first[rest]) == TimeFiscal:
+		return refused(oneRow)
 	}
 	return w, nil
+}
+
+// besideParts is the name of the column that times make which are parts of days beside columns of year, month and day, or days
+// beside year and month; "" for others.
+func (s *csvStream) besideParts(t times, names, first []string) string {
+	x, ok := xFinder{names, first[:len(names)], s.rows(), true}.year()
+	switch n := len(t.numbers); {
+	case !ok || x.periods > 0 || x.before[1] != "-":
+		return ""
+	case len(x.columns) == 2 && t.kind == "number" && n == 31:
+		return "day"
+	case len(x.columns) == 3 && (t.kind == "hour" || t.kind == "number") && n == 24:
+		return "hour"
+	case len(x.columns) == 3 && t.kind == "clock":
+		return "time"
+	}
+	return ""
+}
+
+// sums is the name of a column of sums, which quarters have and quartiles have not.
+var sums = regexp.MustCompile(`(?i)^(year|annual|sum|totals?|jahr|summe|gesamt|insgesamt|` +
+	`année|totale|suma|somme|año|anno|ano|jaar|totaal)\b`)
+
+// enough reports whether there are as many times as a wide table has. With the rest of the time in a cell, these are all of a
+// year, a week or a day, as others may be called Q1 to Q3, or 1 to 5; or two months that follow one another, or quarters with
+// their sum. Where the rows are months, one year will do. behind is the name of the next column, if there are others.
+func (t times) enough(rest, months bool, behind string) bool {
+	n, first := len(t.numbers), t.numbers[0]
+	some := n >= fewestWide && (behind == "" || isAside(behind))
+	whole := func(of ...int) bool { return rest && first == 1 && slices.Contains(of, n) }
+	switch t.kind {
+	case "quarter":
+		return whole(4) || rest && n > 1 && sums.MatchString(behind)
+	case "season":
+		return whole(4, 12)
+	case "month":
+		return some || rest && (n >= fewestWide || n == 2 && t.numbers[1] == first+1)
+	case "period":
+		return whole(12, 13)
+	case "year":
+		return months || n >= mostYears || some
+	case "weekday":
+		return whole(5, 7) && behind == ""
+	case "number":
+		return whole(12, 24, 31) && behind == "" || n == 31 && first == 1 // which is an error without the rest
+	case "hour":
+		return whole(24) && behind == ""
+	}
+	return some
 }
 
 // kindOfTime is that of timeNamed.
 func kindOfTime(name string) string { kind, _ := timeNamed(name); return kind }
 
-// restOf returns the column, of those before the times, that has the rest of them: the last, or one that is named as a year, with no others of times behind it. It is -1 if there
-// is none.
+// restOf returns the column, of those before the times, that has the rest of them: the last, or one that is named as a year, with
+// no others of times behind it. It is -1 if there is none.
 func restOf(kind string, count int, names, first []string) int {
 	for i := len(names) - 1; i >= 0; i-- {
 		if (i == len(names)-1 || partNames["year"].MatchString(names[i])) && wideRow(kind, count, first[i]) {
 			return i
 		}
-		if k, _ := timeNamed(names[i]); k != "" {
+		if kindOfTime(names[i]) != "" {
 			break
 		}
 	}
 	return -1
 }
 
-// numbersMonths reports whether a column has the numbers of the twelve months, above what are no numbers, and its name does not say otherwise.
-func numbersMonths(name string, rows [][]string, column int) bool {
-	const months = 12
-	for i, row := range rows {
-		if n, err := strconv.Atoi(row[column]); (err == nil) != (i < months) || err == nil && n != i+1 {
-			return false
-		}
+// numbered returns the sign of the parts of a year that a column numbers from 1 on, above what are no numbers: M of the twelve
+// months, if its name does not say otherwise, W of weeks, and Q of the quarters, if its name says so; "" for others.
+func numbered(name string, rows [][]string, column int) string {
+	n := 0
+	for n < len(rows) && rows[n][column] == strconv.Itoa(n+1) {
+		n++
 	}
-	return len(rows) >= months && (name == "" || partNames["month"].MatchString(name))
+	if slices.ContainsFunc(rows[n:], func(row []string) bool { return isWhole(row[column]) }) {
+		return ""
+	}
+	switch {
+	case n == 12 && (name == "" || partNames["month"].MatchString(name)):
+		return "M"
+	case n == 4 && partNames["quarter"].MatchString(name):
+		return "Q"
+	case n >= fewestDates && n <= 53 && partNames["week"].MatchString(name):
+		return "W"
+	}
+	return ""
 }
 
-// wideText is what one of some columns whose names are times of a kind says of it, behind the rest.
+// wideText is what one of some columns whose names are times of a kind says of it, behind the rest. The 13 periods of a year have
+// four weeks each, from 1 January on.
 func wideText(kind, name string, at, count int) string {
 	const hour = 60
 	switch {
@@ -187,33 +340,38 @@ func wideText(kind, name string, at, count int) string {
 		return name
 	case kind == "quarter":
 		return fmt.Sprintf("-Q%d", at)
+	case kind == "period":
+		return periodText("", at, count == fourWeeks)
 	}
 	return fmt.Sprintf("-%d", at)
 }
 
+// fourWeeks is how many periods of four weeks a year has.
+const fourWeeks = 13
+
 // header are the names of the long table.
 func (w *wide) header(names []string) []string {
 	if names = names[:w.from:w.from]; w.rest < 0 {
-		names = append(names, timeColumn)
+		names = append(names, cmp.Or(w.part, timeColumn))
 	}
-	return append(names, valueColumn)
+	return append(names, w.valueName())
 }
 
 // row is the k-th row that a row of the wide table makes.
 func (w *wide) row(cells []string, k int) []string {
 	row := slices.Clone(cells[:w.from])
 	if w.rest < 0 {
-		row = append(row, w.times[k])
+		row = append(row, w.texts[k])
 	} else {
 		row[w.rest] = w.time(row[w.rest], k)
 	}
-	return append(row, cells[w.from+k])
+	return append(row, cells[w.columns[k]])
 }
 
 // time is that of the k-th row that a row makes whose cells have the rest of it.
 func (w *wide) time(rest string, k int) string {
 	if w.before {
-		return w.times[k] + rest
+		return w.texts[k] + rest
 	}
 	if w.turn > 0 && fiscalPeriod(rest) == "fiscal year" { // others are errors
 		year, _ := strconv.Atoi(fourDigits.FindString(rest))
@@ -222,13 +380,13 @@ func (w *wide) time(rest string, k int) string {
 		}
 		rest = strconv.Itoa(year)
 	}
-	return rest + w.times[k]
+	return rest + w.texts[k]
 }
 
 // rows are the first rows that those of the wide table make.
 func (w *wide) rows(of [][]string) (rows [][]string) {
 	for _, cells := range of {
-		for k := range w.times {
+		for k := range w.texts {
 			if len(rows) < likeRows {
 				rows = append(rows, w.row(cells, k))
 			}
@@ -265,20 +423,28 @@ func (s *csvStream) unfoldsAt() {
 	if w.rest < 0 {
 		w.at = s.places[w.from]
 	}
-	s.places = s.places[:w.from:w.from]
-	for k := range w.names[w.from:] {
+	s.places = slices.Grow(s.places[:w.from:w.from], len(w.names)-w.from)
+	for i := range w.names[w.from:] {
+		k, is := slices.BinarySearch(w.columns, w.from+i)
 		place := -1
-		if k < len(w.times) {
+		if is {
 			place = len(s.columns) + k
 		}
 		s.places = append(s.places, place)
 	}
-	last := w.from + len(w.times) - 1
+	last := w.columns[len(w.columns)-1]
 	s.rep.Wide = fmt.Sprintf("%s to %s", columnName(w.names, w.from), columnName(w.names, last))
-	if len(w.names) > last+1 && w.names[last+1] != "" {
-		s.rep.Wide += fmt.Sprintf(", without %s,", columnName(w.names, last+1))
+	without := last + 1
+	for k, i := range w.columns {
+		if i != w.from+k { // a total between
+			without = w.from + k
+			break
+		}
 	}
-	if w.seasons {
+	if without < len(w.names) && w.names[without] != "" {
+		s.rep.Wide += fmt.Sprintf(", without %s,", columnName(w.names, without))
+	}
+	if w.kind == "season" {
 		s.rep.Wide += ", at the middle of its three months,"
 	}
 }
@@ -287,19 +453,21 @@ func (s *csvStream) unfoldsAt() {
 func (s *csvStream) fields() [][]byte {
 	n := len(s.columns)
 	if s.wide != nil {
-		n += len(s.wide.times)
+		n += len(s.wide.texts)
 	}
 	return make([][]byte, n)
 }
 
-// wideRow reports whether a cell can be the rest of the time that the names of columns give: a year for quarters and months, a week for its
-// days, a day for its hours.
+// wideRow reports whether a cell can be the rest of the time that the names of columns give: a year for quarters and months, a
+// week for its days, a day for its hours.
 func wideRow(kind string, count int, cell string) bool {
 	n, err := strconv.Atoi(cell)
 	format := dateFormat(cell)
 	switch {
 	case kind == "clock" || kind == "hour" || kind == "number" && count == 24:
 		return format != TimeAuto && periodOf(cell) == "" && !strings.Contains(cell, ":") || err == nil && MayBeDate(float64(n))
+	case kind == "number" && count == 31: // days
+		return format == TimeISO && periodOf(cell) == "month"
 	case kind == "weekday":
 		return err == nil && n >= 1 && n <= 53 || format == TimeWeek
 	}
@@ -310,6 +478,7 @@ var (
 	clockName   = regexp.MustCompile(`^(\d{1,2}):(\d{2})(?::\d{2})?(?: ?([AaPp])[Mm])?(?:\s?[-–].*)?$`)
 	hourName    = regexp.MustCompile(`(?i)^(?:h|he|hour|hr|std|stunde|heure)[-_ .]?(\d{1,2})$`)
 	yearName    = regexp.MustCompile(`^[XFY]?(\d{4})(?: \[YR\d{4}\])?$`)
+	periodName  = regexp.MustCompile(`^[Pp](?:er(?:iod|\.)?)?[ _]?(0?[1-9]|1[0-3])$`)
 	quarterName = regexp.MustCompile(`^(?:(?:[QqTt]|[Qq]tr\.? ?)([1-4])|([1-4])(?:[QqTt]|\. ?(?i:quartal|trimestre|quarter)))$`)
 )
 
@@ -320,7 +489,10 @@ var seasonNames = func() map[string]int {
 	for middle := 1; middle <= 12; middle++ {
 		names[initials[middle-1:middle+2]] = middle
 	}
-	for i, season := range []string{"winter win hiver invierno", "spring spr frühling frühjahr printemps primavera", "summer sum sommer été verano", "autumn aut fall herbst automne otoño"} {
+	for i, season := range []string{
+		"winter win hiver invierno", "spring spr frühling frühjahr printemps primavera", "summer sum sommer été verano",
+		"autumn aut fall herbst automne otoño",
+	} {
 		for _, name := range strings.Fields(season) {
 			names[name] = 1 + 3*i
 		}
@@ -345,6 +517,10 @@ func timeNamed(name string) (kind string, at int) {
 		n, _ := strconv.Atoi(m[1] + m[2])
 		return "quarter", n
 	}
+	if m := periodName.FindStringSubmatch(name); m != nil {
+		n, _ := strconv.Atoi(m[1])
+		return "period", n
+	}
 	if m := hourName.FindStringSubmatch(name); m != nil {
 		n, _ := strconv.Atoi(m[1])
 		return "hour", n
@@ -359,7 +535,7 @@ func timeNamed(name string) (kind string, at int) {
 		}
 		return "clock", 60*hour + minute + 1
 	}
-	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= 24 && name[0] != '0' {
+	if n, err := strconv.Atoi(name); err == nil && n >= 1 && n <= 31 && name[0] != '0' {
 		return "number", n
 	}
 	if _, day, ok := cutWeekday(name + " 1"); ok && !strings.ContainsAny(name, "0123456789") && day != unknownWeekday {

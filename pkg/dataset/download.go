@@ -93,7 +93,8 @@ func download(ctx context.Context, f File, dir string, opt Options) (path string
 	}
 	progress(done, done)
 	if got := hex.EncodeToString(sum.Sum(nil)); f.seen != nil && !slices.Contains(f.seen, got) {
-		fmt.Fprintf(log, "\n%s: sha256 %s is new: the publisher adds to the file. Seen before: %s\n", path, got, strings.Join(f.seen, ", "))
+		fmt.Fprintf(log, "\n%s: sha256 %s is new: the publisher adds to the file. Seen before: %s\n",
+			path, got, strings.Join(f.seen, ", "))
 	}
 	return path, nil
 }

@@ -2,7 +2,8 @@ package dataset
 
 import "os"
 
-// StandardInput is the path of standard input wherever a csv file is read. It can be read once. A file that is called so is "./-".
+// StandardInput is the path of standard input wherever a csv file is read. It can be read once. A file that is called so is
+// "./-".
 const StandardInput = "-"
 
 // Shown is how messages name a path: "standard input" for StandardInput, and others as they are.

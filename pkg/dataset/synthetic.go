@@ -8,8 +8,8 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Synthetic is a Gaussian-process draw that is its own ground truth: the times, in ascending order, are uniform on [0, 1000), the interval
-// of the paper's synthetic experiments; the observations are a draw of the model at them, noise included.
+// Synthetic is a Gaussian-process draw that is its own ground truth: the times, in ascending order, are uniform on [0, 1000), the
+// interval of the paper's synthetic experiments; the observations are a draw of the model at them, noise included.
 type Synthetic struct {
 	Model gppl.Model
 	N     int

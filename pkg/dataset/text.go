@@ -34,9 +34,9 @@ func headLines(r *bufio.Reader) iter.Seq[[]byte] {
 	}
 }
 
-// decoded returns a reader of the text in r as UTF-8 with \n for line ends: it leaves a byte order mark out, and translates UTF-16
-// with such a mark, and \r\n and a lone \r. It unpacks gzip. What is no text is an error, at once where the first bytes tell, else of the read that
-// meets a NUL byte.
+// decoded returns a reader of the text in r as UTF-8 with \n for line ends: it leaves a byte order mark out, and translates
+// UTF-16 with such a mark, and \r\n and a lone \r. It unpacks gzip. What is no text is an error, at once where the first bytes
+// tell, else of the read that meets a NUL byte.
 func decoded(r io.Reader) (*bufio.Reader, error) {
 	b := bufio.NewReaderSize(r, headSize)
 	head, _ := b.Peek(headSize) // an error here is met again, and reported, by the first read
@@ -69,8 +69,8 @@ func decoded(r io.Reader) (*bufio.Reader, error) {
 	return text, otherText(text)
 }
 
-// looksUTF16 reports whether every other byte of head is NUL more often than not, and no byte between is: text in UTF-16, mostly of
-// ASCII characters.
+// looksUTF16 reports whether every other byte of head is NUL more often than not, and no byte between is: text in UTF-16, mostly
+// of ASCII characters.
 func looksUTF16(head []byte) bool {
 	var nul [2]int
 	for i, c := range head {
@@ -160,7 +160,8 @@ func (l *lineReader) Read(p []byte) (n int, err error) {
 			l.cr = c == '\r'
 			switch {
 			case c == 0:
-				l.err = fmt.Errorf("line %d holds a NUL byte: this is no text file, or one that was not closed properly (remove what follows)", l.line)
+				l.err = fmt.Errorf("line %d holds a NUL byte: this is no text file, "+
+					"or one that was not closed properly (remove what follows)", l.line)
 				return n, l.err
 			case lf || l.cr:
 				c = '\n'
@@ -171,6 +172,25 @@ func (l *lineReader) Read(p []byte) (n int, err error) {
 		}
 	}
 	return n, l.err
+}
+
+// lineEditor writes other text in the place of each line.
+type lineEditor struct {
+	lines *bufio.Reader
+	edit  func(line []byte) []byte
+	left  []byte // of the text
+}
+
+func (l *lineEditor) Read(p []byte) (n int, err error) {
+	if len(l.left) == 0 {
+		line, err := l.lines.ReadBytes('\n')
+		if l.left = l.edit(line); len(l.left) == 0 {
+			return 0, err
+		}
+	}
+	n = copy(p, l.left)
+	l.left = l.left[n:]
+	return n, nil
 }
 
 var newline = []byte("\n")
