@@ -47,8 +47,8 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 		remarks = append(remarks, "Rows are read with the year that stands above them; the rows of these years were left out.")
 	}
 	if rep.FourWeeks {
-		remarks = append(remarks, "Periods of four weeks are read as their first days, from 1 January on; write these days if the years begin"+
-			" otherwise.")
+		remarks = append(remarks, "Periods of four weeks are read as their first days, from 1 January on; write these days if the"+
+			" years begin otherwise.")
 	}
 	if n := rep.Words; n > 0 {
 		remarks = append(remarks, fmt.Sprintf("%s of words below the header %s left out.", words.Count(n, "row"), words.Was(n)))
