@@ -35,6 +35,41 @@ func longSeries(t *testing.T, n int, jitter float64) *Series {
 	return s
 }
 
+// TestTwoWeeks: structures of quarters of an hour are compared on two weeks, in the tests of the past too, unless many of these are missing.
+func TestTwoWeeks(t *testing.T) {
+	series := func(step time.Duration, n, gap int) *Series {
+		var at []time.Time
+		for i := range n {
+			if gap < 0 || i < gap || i >= gap+40 {
+				at = append(at, time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(i)*step))
+			}
+		}
+		return dated(t, at, func(at time.Time) float64 { return float64(at.Weekday()) + float64(at.Minute()%7) })
+	}
+	for _, c := range []struct {
+		step             time.Duration
+		n, gap           int
+		standard, shorts int
+	}{
+		{15 * time.Minute, 4000, -1, 1344, 1344},
+		{15 * time.Minute, 4000, 3900, 400, 250},
+		{15 * time.Minute, 4000, 100, 1344, 1344},
+		{15 * time.Minute, 1200, -1, 800, 500},
+		{30 * time.Minute, 4000, -1, 800, 672},
+		{time.Hour, 4000, -1, 672, 500},
+		{5 * time.Minute, 9000, -1, 800, 576},
+		{24 * time.Hour, 1500, -1, 800, 730},
+	} {
+		s := series(c.step, c.n, c.gap)
+		if got := efforts[standard].searchedOn(s, Options{}); got != c.standard {
+			t.Errorf("%v, %d, gap at %d: structures are compared on %d, want %d", c.step, c.n, c.gap, got, c.standard)
+		}
+		if got := efforts[1].searchedOn(s, Options{}); got != c.shorts {
+			t.Errorf("%v, %d, gap at %d: a short search compares on %d, want %d", c.step, c.n, c.gap, got, c.shorts)
+		}
+	}
+}
+
 func TestPlanFit(t *testing.T) {
 	for _, jitter := range []float64{0, 0.5} {
 		s := longSeries(t, 20000, jitter)
