@@ -104,7 +104,8 @@ func PlanFit(s *Series, o Options) Plan {
 
 func planOf(s *Series, o Options, e effort) Plan {
 	e.scouts = e.scouts || s.dense()
-	p := Plan{Effort: e.name, effort: e, Searched: e.searchedOn(s, o), Trained: e.trainedOn(s)}
+	p := Plan{Effort: e.name, effort: e, Searched: e.searchedOn(s, o)}
+	p.Trained = max(p.Searched, e.trainedOn(s))
 	scales, trends, seasons := 1, 1, 1
 	if !o.alwaysLog(s) && o.mayBeLog(s) {
 		scales = 2
@@ -147,8 +148,8 @@ func planOf(s *Series, o Options, e effort) Plan {
 const evidenceEvaluations = 12
 
 // twoPeriods is the most observations, with a constant step, on which structures are compared to see two of the longest period:
-// a Toeplitz evaluation of as many takes 3 ms. A week of quarters of an hour has 672.
-const twoPeriods = 1500
+// two weeks of ten minutes each have 2016, and a Toeplitz evaluation of as many takes 6 ms.
+const twoPeriods = 2100
 
 // searchedOn returns the number of latest observations on which structures are compared. It takes four periods to tell a season
 // from noise, and two at the least: if x is regular, the observations span four of the longest period, up to twice e.searched,

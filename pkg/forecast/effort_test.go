@@ -35,7 +35,7 @@ func longSeries(t *testing.T, n int, jitter float64) *Series {
 	return s
 }
 
-// TestTwoWeeks: structures of quarters of an hour are compared on two weeks, in the tests of the past too, unless many of these are missing.
+// TestTwoWeeks: structures of ten minutes and of quarters of an hour are compared on two weeks, in the tests of the past too, unless many of these are missing.
 func TestTwoWeeks(t *testing.T) {
 	series := func(step time.Duration, n, gap int) *Series {
 		var at []time.Time
@@ -55,12 +55,16 @@ func TestTwoWeeks(t *testing.T) {
 		{15 * time.Minute, 4000, 3900, 400, 250},
 		{15 * time.Minute, 4000, 100, 1344, 1344},
 		{15 * time.Minute, 1200, -1, 800, 500},
+		{10 * time.Minute, 4000, -1, 2016, 2016},
 		{30 * time.Minute, 4000, -1, 800, 672},
 		{time.Hour, 4000, -1, 672, 500},
 		{5 * time.Minute, 9000, -1, 800, 576},
 		{24 * time.Hour, 1500, -1, 800, 730},
 	} {
 		s := series(c.step, c.n, c.gap)
+		if p := PlanFit(s, Options{}); p.Trained < p.Searched {
+			t.Errorf("%v: %v", c.step, p)
+		}
 		if got := efforts[standard].searchedOn(s, Options{}); got != c.standard {
 			t.Errorf("%v, %d, gap at %d: structures are compared on %d, want %d", c.step, c.n, c.gap, got, c.standard)
 		}
