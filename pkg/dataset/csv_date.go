@@ -235,8 +235,10 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 		return t, short, ok
 	}
 	rest, day, ok := cutWeekday(text)
-	if m := weekdayBehind.FindStringSubmatch(text); m != nil && !ok {
-		rest, day, ok = cutWeekday(m[2] + " " + m[1])
+	if !ok && !isDigits(text[len(text)-1:]) {
+		if m := weekdayBehind.FindStringSubmatch(text); m != nil {
+			rest, day, ok = cutWeekday(m[2] + " " + m[1])
+		}
 	}
 	if !ok {
 		begin, end := withinDate(text)
