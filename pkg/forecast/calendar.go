@@ -84,7 +84,8 @@ const leastPeriods = 1.5
 // CheckPeriod returns an error if the automatic search would leave out a season of this period: the compared observations must
 // span at least leastPeriods of it, and the period must be longer than as many steps.
 func (s *Series) CheckPeriod(period float64, o Options) error {
-	searched := PlanFit(s, o).Searched
+	plan := PlanFit(s, o)
+	searched := plan.Every * plan.Searched
 	span := s.X[len(s.X)-1] - s.X[len(s.X)-searched]
 	switch {
 	case period > span/leastPeriods:

@@ -57,6 +57,9 @@ type Plan struct {
 	// Searched is the number of observations on which structures are compared. Trained is the least number from which parameters are
 	// then learnt: for an uneven series more, if an engine takes more in the same time.
 	Searched, Trained int
+	// Every is 1 or, where two of the longest season take too many observations, 2 or more: structures are compared on every
+	// second of the latest, or on fewer.
+	Every int
 	// Seconds is the predicted time on one core of 9 Gflop/s, correct to within a factor of about two. It is computed, not measured,
 	// so that the same budget means the same search on every machine.
 	Seconds float64
@@ -80,8 +83,12 @@ func (p Plan) String() string {
 	if p.Tests > 0 {
 		tests = fmt.Sprintf(", and %s for the tests of the past", about(p.Tests))
 	}
-	return fmt.Sprintf("%s search: structures are compared on %d observations, "+
-		"parameters are learnt from %d; about %s on one core%s", p.Effort, p.Searched, p.Trained, about(p.Seconds), tests)
+	every := ""
+	if p.Every > 1 {
+		every = fmt.Sprintf(" (one in %d of the latest %d)", p.Every, p.Every*p.Searched)
+	}
+	return fmt.Sprintf("%s search: structures are compared on %d observations%s, "+
+		"parameters are learnt from %d; about %s on one core%s", p.Effort, p.Searched, every, p.Trained, about(p.Seconds), tests)
 }
 
 // PlanFit chooses the largest effort whose predicted time is within Options.Budget; if that is 0, at most the standard effort.
@@ -104,8 +111,9 @@ func PlanFit(s *Series, o Options) Plan {
 
 func planOf(s *Series, o Options, e effort) Plan {
 	e.scouts = e.scouts || s.dense()
-	p := Plan{Effort: e.name, effort: e, Searched: e.searchedOn(s, o)}
-	p.Trained = max(p.Searched, e.trainedOn(s))
+	p := Plan{Effort: e.name, effort: e}
+	p.Searched, p.Every = e.searchedOn(s, o)
+	p.Trained = max(p.Every*p.Searched, e.trainedOn(s))
 	scales, trends, seasons := 1, 1, 1
 	if !o.alwaysLog(s) && o.mayBeLog(s) {
 		scales = 2
@@ -147,17 +155,23 @@ func planOf(s *Series, o Options, e effort) Plan {
 // evidenceEvaluations is about the number that the evidence of a candidate with six parameters takes.
 const evidenceEvaluations = 12
 
-// twoPeriods is the most observations, with a constant step, on which structures are compared to see two of the longest period:
-// two weeks of ten minutes each have 2016, and a Toeplitz evaluation of as many takes 6 ms.
-const twoPeriods = 2100
+const (
+	// twoPeriods is the most observations, with a constant step, on which structures are compared to see two of the longest
+	// period: two weeks of ten minutes each have 2016, and a Toeplitz evaluation of as many takes 6 ms.
+	twoPeriods = 2100
+	// mostThinned is the most of which fewer, at most thinned, are compared to see two: two weeks of five minutes each have 4032.
+	// The best structures are then trained on all, which takes 25 ms for each evaluation of as many.
+	mostThinned, thinned = 6000, 1500
+)
 
-// searchedOn returns the number of latest observations on which structures are compared. It takes four periods to tell a season
-// from noise, and two at the least: if x is regular, the observations span four of the longest period, up to twice e.searched,
-// or else two, up to twoPeriods.
-func (e effort) searchedOn(s *Series, o Options) int {
-	most := e.searched
+// searchedOn returns the number of observations on which structures are compared, the latest or, with every above 1, one in
+// every of them. It takes four periods to tell a season from noise, and two at the least: if x is regular, the observations span
+// four of the longest period, up to twice e.searched, or else two, up to twoPeriods, or up to mostThinned of
+// which fewer are compared.
+func (e effort) searchedOn(s *Series, o Options) (most, every int) {
+	most, every = e.searched, 1
 	if s.dense() || o.NoSeason {
-		return min(most, len(s.X))
+		return min(most, len(s.X)), every
 	}
 	periods := o.Periods
 	if len(periods) == 0 {
@@ -166,11 +180,16 @@ func (e effort) searchedOn(s *Series, o Options) int {
 	for _, period := range periods {
 		most = max(most, min(2*e.searched, int(math.Round(4*period/s.Step))))
 		two := int(math.Round(2 * period / s.Step))
-		if two > most && two <= min(twoPeriods, len(s.X)) && regular(s.X[len(s.X)-two:]) {
-			most = two
+		few := two <= twoPeriods
+		fits := few || two <= mostThinned && s.Errors == nil && s.Counting == nil
+		if fits && two > most*every && two <= len(s.X) && regular(s.X[len(s.X)-two:]) {
+			if most, every = two, 1; !few {
+				every = (two + thinned - 1) / thinned
+				most = two / every
+			}
 		}
 	}
-	return min(most, len(s.X))
+	return min(most, len(s.X)), every
 }
 
 // trainedOn returns the number of latest observations from which parameters are learnt.

@@ -50,27 +50,59 @@ func TestTwoWeeks(t *testing.T) {
 		step             time.Duration
 		n, gap           int
 		standard, shorts int
+		every            int
 	}{
-		{15 * time.Minute, 4000, -1, 1344, 1344},
-		{15 * time.Minute, 4000, 3900, 400, 250},
-		{15 * time.Minute, 4000, 100, 1344, 1344},
-		{15 * time.Minute, 1200, -1, 800, 500},
-		{10 * time.Minute, 4000, -1, 2016, 2016},
-		{30 * time.Minute, 4000, -1, 800, 672},
-		{time.Hour, 4000, -1, 672, 500},
-		{5 * time.Minute, 9000, -1, 800, 576},
-		{24 * time.Hour, 1500, -1, 800, 730},
+		{15 * time.Minute, 4000, -1, 1344, 1344, 1},
+		{15 * time.Minute, 4000, 3900, 400, 250, 1},
+		{15 * time.Minute, 4000, 100, 1344, 1344, 1},
+		{15 * time.Minute, 1200, -1, 800, 500, 1},
+		{10 * time.Minute, 4000, -1, 2016, 2016, 1},
+		{30 * time.Minute, 4000, -1, 800, 672, 1},
+		{time.Hour, 4000, -1, 672, 500, 1},
+		{5 * time.Minute, 9000, -1, 1344, 1344, 3},
+		{5 * time.Minute, 3000, -1, 800, 576, 1},
+		{time.Minute, 4000, -1, 1440, 1440, 2},
+		{24 * time.Hour, 1500, -1, 800, 730, 1},
 	} {
 		s := series(c.step, c.n, c.gap)
-		if p := PlanFit(s, Options{}); p.Trained < p.Searched {
+		if p := PlanFit(s, Options{}); p.Trained < p.Every*p.Searched || p.Every != c.every {
 			t.Errorf("%v: %v", c.step, p)
 		}
-		if got := efforts[standard].searchedOn(s, Options{}); got != c.standard {
-			t.Errorf("%v, %d, gap at %d: structures are compared on %d, want %d", c.step, c.n, c.gap, got, c.standard)
+		if got, every := efforts[standard].searchedOn(s, Options{}); got != c.standard || every != c.every {
+			t.Errorf("%v, %d, gap at %d: structures are compared on %d, one in %d, want %d", c.step, c.n, c.gap, got, every, c.standard)
 		}
-		if got := efforts[1].searchedOn(s, Options{}); got != c.shorts {
+		if got, _ := efforts[1].searchedOn(s, Options{}); got != c.shorts {
 			t.Errorf("%v, %d, gap at %d: a short search compares on %d, want %d", c.step, c.n, c.gap, got, c.shorts)
 		}
+	}
+}
+
+// TestThinned: a week of five minutes is found in one in three observations, and the parameters are learnt from all of two weeks.
+func TestThinned(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	var at []time.Time
+	for i := range 5000 {
+		at = append(at, time.Date(2024, 1, 1, 0, 5*i, 0, 0, time.UTC))
+	}
+	s := dated(t, at, func(at time.Time) float64 {
+		hour := float64(at.Hour()) + float64(at.Minute())/60
+		height := 3.0
+		if at.Weekday() == time.Saturday || at.Weekday() == time.Sunday {
+			height = 1
+		}
+		return height*math.Exp(-math.Pow((hour-13)/4, 2)) + 0.1*rng.NormFloat64()
+	})
+	a := automatic(t, s, Options{Log: "never", Trend: "none", Budget: 10 * time.Second})
+	week := s.calendarPeriods()[1]
+	if !slices.ContainsFunc(periodsOf(a.Result.Model.Params()), func(p float64) bool { return math.Abs(p/week-1) < 0.01 }) {
+		t.Errorf("%s has no week, by a %s search", a.Name(), a.Effort)
+	}
+	if a.trained != 4032 {
+		t.Errorf("parameters are learnt from %d", a.trained)
+	}
+	noise := a.Scaling.Variance(a.Result.Model.Noise)
+	if sd := math.Sqrt(noise); sd < 0.08 || sd > 0.12 {
+		t.Errorf("the noise is %v, of 0.1", sd)
 	}
 }
 

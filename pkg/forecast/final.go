@@ -77,10 +77,10 @@ func (p *policy) leaveOut(kept []*trial, learnt, n int) error {
 // series, the best is also tried with the seasons that only these show.
 func (p *policy) trainOn(n int, kept []*trial) error {
 	from := len(p.series.X) - n
-	if err := p.setScales(from); err != nil {
+	if err := p.setScales(p.series, from); err != nil {
 		return err
 	}
-	p.extent.span = p.series.X[len(p.series.X)-1] - p.series.X[from]
+	p.extent = extent{p.series.Step, p.series.X[len(p.series.X)-1] - p.series.X[from]}
 	for i := range p.scales {
 		if c := p.scales[i].counts; c != nil {
 			c.compared, c.trained = true, true

@@ -73,9 +73,12 @@ func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
 			return nil, err
 		}
 	}
-	from := len(s.X) - p.plan.Searched
-	p.extent = extent{s.Step, s.X[len(s.X)-1] - s.X[from]}
-	if err := p.setScales(from); err != nil {
+	compared, from := s, len(s.X)-p.plan.Every*p.plan.Searched
+	if p.plan.Every > 1 {
+		compared, from = s.thinned(from, p.plan.Every), 0
+	}
+	p.extent = extent{compared.Step, s.X[len(s.X)-1] - compared.X[from]}
+	if err := p.setScales(compared, from); err != nil {
 		return nil, err
 	}
 	p.setSeasons(auto.LikelyPeriods)
@@ -94,7 +97,7 @@ func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
 	if err := p.search(); err != nil {
 		return nil, err
 	}
-	if from > 0 || s.Counting != nil {
+	if from > 0 || p.plan.Every > 1 || s.Counting != nil {
 		if err := p.final(); err != nil {
 			return nil, err
 		}
@@ -102,17 +105,17 @@ func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
 	return p, nil
 }
 
-// setScales sets the scales that the options allow, for the observations from an index on.
-func (p *policy) setScales(from int) error {
-	if y := p.series.Y[from:]; p.series.Counting == nil && slices.Min(y) == slices.Max(y) { // the latest are constant: take all
-		from = 0
+// setScales sets the scales that the options allow, for the observations of a series from an index on.
+func (p *policy) setScales(s *Series, from int) error {
+	if y := s.Y[from:]; s.Counting == nil && slices.Min(y) == slices.Max(y) { // the latest are constant: take all
+		s, from = p.series, 0
 	}
 	p.scales, p.enough = nil, math.Inf(1)
 	for _, log := range []bool{false, true} {
 		if log && !p.options.mayBeLog(p.series) || !log && p.options.alwaysLog(p.series) {
 			continue
 		}
-		v, err := newYScale(p.series, from, len(p.series.X), log)
+		v, err := newYScale(s, from, len(s.X), log)
 		if err == nil && v.counts != nil {
 			v, err = p.piloted(v)
 		}

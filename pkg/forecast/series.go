@@ -311,6 +311,18 @@ func (s *Series) part(from, to int) *Series {
 	return p
 }
 
+// thinned returns one in every of the observations from an index on, up to the last. There are no errors of these.
+func (s *Series) thinned(from, every int) *Series {
+	p := s.part(from, len(s.X))
+	p.X, p.Y, p.Step = nil, nil, float64(every)*s.Step
+	for i := len(s.X) - 1; i >= from; i -= every {
+		p.X, p.Y = append(p.X, s.X[i]), append(p.Y, s.Y[i])
+	}
+	slices.Reverse(p.X)
+	slices.Reverse(p.Y)
+	return p
+}
+
 // ulp is the distance from v to the next float64.
 func ulp(v float64) float64 { return math.Nextafter(v, math.Inf(1)) - v }
 
