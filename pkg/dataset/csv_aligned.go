@@ -18,7 +18,8 @@ func aligned(r *bufio.Reader, opt CSVOptions) (columns *bufio.Reader, title int)
 	if len(texts) <= fewest || opt.NoHeader || separates(texts[len(texts)-1]) || slices.ContainsFunc(texts, others) {
 		return nil, 0
 	}
-	if middle := texts[len(texts)/2]; !strings.Contains(middle, " ") || separates(middle) { // in the table, whatever is above and below
+	// The middle is in the table, whatever stands above and below.
+	if middle := texts[len(texts)/2]; !strings.Contains(middle, " ") || separates(middle) {
 		return nil, 0
 	}
 	isRow := func(text string) bool {
