@@ -81,8 +81,10 @@ func TestTwoWeeks(t *testing.T) {
 func TestThinned(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	var at []time.Time
-	for i := range 5000 {
-		at = append(at, time.Date(2024, 1, 1, 0, 5*i, 0, 0, time.UTC))
+	for i := range 5003 {
+		if i != 2000 && i != 3001 && i != 4002 {
+			at = append(at, time.Date(2024, 1, 1, 0, 5*i, 0, 0, time.UTC))
+		}
 	}
 	s := dated(t, at, func(at time.Time) float64 {
 		hour := float64(at.Hour()) + float64(at.Minute())/60
@@ -92,6 +94,9 @@ func TestThinned(t *testing.T) {
 		}
 		return height*math.Exp(-math.Pow((hour-13)/4, 2)) + 0.1*rng.NormFloat64()
 	})
+	if coarse := s.thinned(len(s.X)-4032, 3); !regular(coarse.X) || len(coarse.X) < 1340 || coarse.X[len(coarse.X)-1] != s.X[len(s.X)-1] {
+		t.Fatalf("%d observations of %d, which three missing ones make uneven", len(coarse.X), len(s.X))
+	}
 	a := automatic(t, s, Options{Log: "never", Trend: "none", Budget: 10 * time.Second})
 	week := s.calendarPeriods()[1]
 	if !slices.ContainsFunc(periodsOf(a.Result.Model.Params()), func(p float64) bool { return math.Abs(p/week-1) < 0.01 }) {

@@ -311,15 +311,17 @@ func (s *Series) part(from, to int) *Series {
 	return p
 }
 
-// thinned returns one in every of the observations from an index on, up to the last. There are no errors of these.
+// thinned returns the observations from an index on that are a multiple of every steps before the last, so that a missing one
+// does not shift those before it. There are no errors of these.
 func (s *Series) thinned(from, every int) *Series {
 	p := s.part(from, len(s.X))
 	p.X, p.Y, p.Step = nil, nil, float64(every)*s.Step
-	for i := len(s.X) - 1; i >= from; i -= every {
-		p.X, p.Y = append(p.X, s.X[i]), append(p.Y, s.Y[i])
+	last := s.X[len(s.X)-1]
+	for i := from; i < len(s.X); i++ {
+		if int(math.Round((last-s.X[i])/s.Step))%every == 0 {
+			p.X, p.Y = append(p.X, s.X[i]), append(p.Y, s.Y[i])
+		}
 	}
-	slices.Reverse(p.X)
-	slices.Reverse(p.Y)
 	return p
 }
 
