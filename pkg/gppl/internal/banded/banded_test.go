@@ -119,125 +119,130 @@ func asDense(g blas64.General) *mat.Dense { return mat.NewDense(g.Rows, g.Cols, 
 // halves, in one matrix reused for every profile.
 func TestMatrix(t *testing.T) {
 	var a, inverse Matrix
-	halves := 0
+	compare(t, &a, &inverse, band(300, 20), true, 1, 5)
+	if a.m == 0 {
+		t.Error("a band of 20 in 300 rows is not cut in halves")
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		first := profiles(t)
-		n := len(first)
-		if rapid.Bool().Draw(t, "halves") {
-			split(&a, first)
-			split(&inverse, first)
-		} else {
-			a.Reset(first)
-			inverse.Reset(first)
-		}
-		if a.m > 0 {
-			halves++
-		}
+		halves := rapid.Bool().Draw(t, "halves")
 		seed := rapid.Uint64().Draw(t, "seed")
-		full := fill(&a, seed)
-		seen := mat.NewDense(n, n, nil)
-		a.EachTile(func(row, col int, t blas64.General) {
-			for r := range t.Rows {
-				for c := range t.Cols {
-					i, k := row+r, col+c
-					seen.Set(i, k, seen.At(i, k)+1)
-					if row != col {
-						seen.Set(k, i, seen.At(k, i)+1)
-					}
-				}
-			}
-			if t.Rows*t.Cols > a.MaxTile() || t.Stride != t.Cols {
-				panic("MaxTile or Stride")
-			}
-		})
-		for i := range n {
-			for k := range n {
-				if s := seen.At(i, k); s > 1 || s == 0 && k >= first[i] && k <= i {
-					t.Fatalf("entry (%d, %d) is in %v tiles", i, k, s)
-				}
-			}
-		}
-		near := func(what string, got, want mat.Matrix) {
-			t.Helper()
-			var d mat.Dense
-			d.Sub(got, want)
-			if e := mat.Norm(&d, 2) / mat.Norm(want, 2); !(e < 1e-12) {
-				t.Fatalf("%s: n = %d, relative error %.2g", what, n, e)
-			}
-		}
-		rnd := rand.New(rand.NewPCG(seed, 3))
-		b := general(n, rapid.SampledFrom([]int{1, 2, 5, 70, 200}).Draw(t, "columns"), rnd)
-		var want mat.Dense
-		got := general(n, b.Cols, rnd)
-		a.Mul(got, b)
-		want.Mul(full, asDense(b))
-		near("A·b", asDense(got), &want)
-
-		var chol mat.Cholesky
-		if !chol.Factorize(full) {
-			t.Fatal("not positive definite")
-		}
-		if err := a.Cholesky(); err != nil {
-			t.Fatal(err)
-		}
-		if w := chol.LogDet(); math.Abs(a.LogDet()-w) > 1e-12*(math.Abs(w)+float64(n)) {
-			t.Fatalf("log det %v, want %v", a.LogDet(), w)
-		}
-		x := clone(b)
-		a.SolveL(x)
-		var norm mat.Dense
-		norm.Mul(asDense(x).T(), asDense(x))
-		a.SolveLT(x)
-		if err := chol.SolveTo(&want, asDense(b)); err != nil {
-			t.Fatal(err)
-		}
-		near("A⁻¹b", asDense(x), &want)
-		var wantNorm mat.Dense
-		wantNorm.Mul(asDense(b).T(), asDense(x))
-		near("bᵀA⁻¹b", &norm, &wantNorm)
-		lo, hi := rnd.IntN(n), 0
-		hi = lo + 1 + rnd.IntN(n-lo)
-		part := clone(b)
-		dense.Zero(rowRange(part, 0, n)) // and what is within [lo, hi) stays
-		copy(rowRange(part, lo, hi).Data, rowRange(b, lo, hi).Data)
-		if err := chol.SolveTo(&want, asDense(part)); err != nil {
-			t.Fatal(err)
-		}
-		wantNorm.Mul(asDense(part).T(), &want)
-		for _, rest := range []float64{0, 1e-17 * mat.Norm(&wantNorm, 2), 1e-2 * wantNorm.At(0, 0)} {
-			within := clone(part)
-			squares := make([]float64, b.Cols)
-			a.Squares(squares, within, lo, hi, least(full), rest)
-			for c, s := range squares {
-				if w := wantNorm.At(c, c); !(s <= w*(1+1e-12) && s >= w*(1-1e-12)-rest) {
-					t.Fatalf("n = %d, rows %d to %d: |F⁻¹b|² = %v of column %d, want %v less at most %v", n, lo, hi, s, c, w, rest)
-				}
-			}
-			if i := slices.IndexFunc(within.Data, func(v float64) bool { return v != 0 }); i >= 0 {
-				t.Fatalf("n = %d, rows %d to %d: entry %d is %v after Squares", n, lo, hi, i, within.Data[i])
-			}
-		}
-
-		var inv mat.SymDense
-		if err := chol.InverseTo(&inv); err != nil {
-			t.Fatal(err)
-		}
-		tiles := func(what string, z *Matrix) {
-			t.Helper()
-			z.EachTile(func(row, col int, tile blas64.General) {
-				whole := mat.DenseCopyOf(&inv)
-				near(what, asDense(tile), whole.Slice(row, row+tile.Rows, col, col+tile.Cols))
-			})
-		}
-		a.Inverse(&inverse)
-		tiles("A⁻¹", &inverse)
-		a.SolveL(got) // the factor is still there
-		a.Inverse(&a)
-		tiles("A⁻¹ in place", &a)
+		compare(t, &a, &inverse, first, halves, seed, rapid.SampledFrom([]int{1, 2, 5, 70, 200}).Draw(t, "columns"))
 	})
-	if halves == 0 {
-		t.Error("no matrix was cut in halves")
+}
+
+// compare fills a, of the profile first, with random entries, multiplies and
+// solves random columns, and compares all that it gets with gonum's.
+func compare(t rapid.TB, a, inverse *Matrix, first []int, halves bool, seed uint64, columns int) {
+	t.Helper()
+	n := len(first)
+	if halves {
+		split(a, first)
+		split(inverse, first)
+	} else {
+		a.Reset(first)
+		inverse.Reset(first)
 	}
+	full := fill(a, seed)
+	seen := mat.NewDense(n, n, nil)
+	a.EachTile(func(row, col int, t blas64.General) {
+		for r := range t.Rows {
+			for c := range t.Cols {
+				i, k := row+r, col+c
+				seen.Set(i, k, seen.At(i, k)+1)
+				if row != col {
+					seen.Set(k, i, seen.At(k, i)+1)
+				}
+			}
+		}
+		if t.Rows*t.Cols > a.MaxTile() || t.Stride != t.Cols {
+			panic("MaxTile or Stride")
+		}
+	})
+	for i := range n {
+		for k := range n {
+			if s := seen.At(i, k); s > 1 || s == 0 && k >= first[i] && k <= i {
+				t.Fatalf("entry (%d, %d) is in %v tiles", i, k, s)
+			}
+		}
+	}
+	near := func(what string, got, want mat.Matrix) {
+		t.Helper()
+		var d mat.Dense
+		d.Sub(got, want)
+		if e := mat.Norm(&d, 2) / mat.Norm(want, 2); !(e < 1e-12) {
+			t.Fatalf("%s: n = %d, relative error %.2g", what, n, e)
+		}
+	}
+	rnd := rand.New(rand.NewPCG(seed, 3))
+	b := general(n, columns, rnd)
+	var want mat.Dense
+	got := general(n, b.Cols, rnd)
+	a.Mul(got, b)
+	want.Mul(full, asDense(b))
+	near("A·b", asDense(got), &want)
+
+	var chol mat.Cholesky
+	if !chol.Factorize(full) {
+		t.Fatal("not positive definite")
+	}
+	if err := a.Cholesky(); err != nil {
+		t.Fatal(err)
+	}
+	if w := chol.LogDet(); math.Abs(a.LogDet()-w) > 1e-12*(math.Abs(w)+float64(n)) {
+		t.Fatalf("log det %v, want %v", a.LogDet(), w)
+	}
+	x := clone(b)
+	a.SolveL(x)
+	var norm mat.Dense
+	norm.Mul(asDense(x).T(), asDense(x))
+	a.SolveLT(x)
+	if err := chol.SolveTo(&want, asDense(b)); err != nil {
+		t.Fatal(err)
+	}
+	near("A⁻¹b", asDense(x), &want)
+	var wantNorm mat.Dense
+	wantNorm.Mul(asDense(b).T(), asDense(x))
+	near("bᵀA⁻¹b", &norm, &wantNorm)
+	lo, hi := rnd.IntN(n), 0
+	hi = lo + 1 + rnd.IntN(n-lo)
+	part := clone(b)
+	dense.Zero(rowRange(part, 0, n)) // and what is within [lo, hi) stays
+	copy(rowRange(part, lo, hi).Data, rowRange(b, lo, hi).Data)
+	if err := chol.SolveTo(&want, asDense(part)); err != nil {
+		t.Fatal(err)
+	}
+	wantNorm.Mul(asDense(part).T(), &want)
+	for _, rest := range []float64{0, 1e-17 * mat.Norm(&wantNorm, 2), 1e-2 * wantNorm.At(0, 0)} {
+		within := clone(part)
+		squares := make([]float64, b.Cols)
+		a.Squares(squares, within, lo, hi, least(full), rest)
+		for c, s := range squares {
+			if w := wantNorm.At(c, c); !(s <= w*(1+1e-12) && s >= w*(1-1e-12)-rest) {
+				t.Fatalf("n = %d, rows %d to %d: |F⁻¹b|² = %v of column %d, want %v less at most %v", n, lo, hi, s, c, w, rest)
+			}
+		}
+		if i := slices.IndexFunc(within.Data, func(v float64) bool { return v != 0 }); i >= 0 {
+			t.Fatalf("n = %d, rows %d to %d: entry %d is %v after Squares", n, lo, hi, i, within.Data[i])
+		}
+	}
+
+	var inv mat.SymDense
+	if err := chol.InverseTo(&inv); err != nil {
+		t.Fatal(err)
+	}
+	tiles := func(what string, z *Matrix) {
+		t.Helper()
+		z.EachTile(func(row, col int, tile blas64.General) {
+			whole := mat.DenseCopyOf(&inv)
+			near(what, asDense(tile), whole.Slice(row, row+tile.Rows, col, col+tile.Cols))
+		})
+	}
+	a.Inverse(inverse)
+	tiles("A⁻¹", inverse)
+	a.SolveL(got) // the factor is still there
+	a.Inverse(a)
+	tiles("A⁻¹ in place", a)
 }
 
 // least returns a number that no eigenvalue of a is below: its least one.
