@@ -286,7 +286,7 @@ func TestKilledWorkerOnce(t *testing.T) {
 	}
 }
 
-// TestNotAgain checks that an error returned by a step of the pipeline is not taken for a lost worker, and is not retried.
+// TestNotAgain: an error that a step of the pipeline returns is final. Only a lost worker starts the job again.
 func TestNotAgain(t *testing.T) {
 	elsewhere(t)
 	dir := shards(t, "a.csv", "b.csv")

@@ -114,7 +114,7 @@ func TestPeriods(t *testing.T) {
 		if b := dateAxis("date", seconds); c.period != "" {
 			b.takePeriod(c.period, append(seconds, seconds[0]+86400))
 			if b.Period != "" {
-				t.Errorf("%q is taken for dates within it", c.period)
+				t.Errorf("%q is the period of dates that lie within one", c.period)
 			}
 		}
 	}

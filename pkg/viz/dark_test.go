@@ -67,8 +67,8 @@ func TestDarkCovers(t *testing.T) {
 	}
 }
 
-// TestDarkLeavesText checks that texts are not taken for attributes, and that a file keeps plain colours, which every program
-// reads.
+// TestDarkLeavesText: dark mode replaces colours in attributes, not in texts that look like one. Files keep plain colours, which
+// every program reads.
 func TestDarkLeavesText(t *testing.T) {
 	f := Must(Curves(CurvesOptions{Frame: frame(`style="fill:#0072b2"`), Curves: []Curve{{Y: []float64{1, 2}}}}))
 	if h := string(Must(f.HTML())); !strings.Contains(h, "fill:#0072b2&#34;</text>") &&

@@ -98,7 +98,7 @@ type study struct {
 
 func (s study) params() int { return len(s.info.Params()) }
 
-// measured holds the two informations and the two terms of one projection.
+// measured is what one projection was found to keep of the information: its Fisher information, and the two terms of the loss.
 type measured struct {
 	iz   *mat.SymDense
 	loss fisher.Loss

@@ -12,7 +12,7 @@ import (
 )
 
 // Sums sets dst (2M×k) to the sums of w (n×k) at the frequencies m0 … m0+M−1, within tol·Σ_i|W_ij|, by whichever of Direct and
-// NUFFT is predicted to be faster. Tolerances below 1e-14 are taken for 1e-14.
+// NUFFT is predicted to be faster. The least tolerance is 1e-14; a smaller tol means 1e-14.
 func (p *Points) Sums(dst, w blas64.General, m0 int, tol float64) {
 	p.check(dst, w, m0)
 	if tol = max(tol, floor); Predict(p.N(), w.Cols, m0, m0+dst.Rows/2, tol).NUFFT {
