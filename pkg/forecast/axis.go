@@ -37,12 +37,13 @@ type Axis struct {
 // unitSeconds are the lengths of the units of dates.
 var unitSeconds = map[string]float64{"year": 365.25 * 86400, "day": 86400, "hour": 3600, "minute": 60, "second": 1}
 
-// dateAxis chooses unit and origin for ascending dates in seconds since 1970.
+// dateAxis chooses unit and origin for ascending dates in seconds since 1970. Years are for observations a day or more apart:
+// hours counted in years since 1970 are rounded to 1e-9 of an hour, too coarse for a Toeplitz factor of rough kernels.
 func dateAxis(name string, seconds []float64) Axis {
 	a := Axis{Name: name, Dates: true, Unit: "second"}
 	first, last := seconds[0], seconds[len(seconds)-1]
 	switch span := last - first; {
-	case span >= 2*unitSeconds["year"]:
+	case span >= 2*unitSeconds["year"] && medianStep(seconds) > unitSeconds["day"]/2:
 		a.Unit = "year"
 	case span >= 4*unitSeconds["day"]:
 		a.Unit = "day"

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -273,6 +274,41 @@ func TestAfter(t *testing.T) {
 		}
 		if x, err := a.Parse(a.Text(last)); err != nil || math.Abs(x-last) > 1e-9 {
 			t.Errorf("%s: Parse(Text(%v)) = %v, %v", test.dates, last, x, err)
+		}
+	}
+}
+
+// TestUnitOfDates: years are for observations a day or more apart. A Toeplitz factor takes an exponential kernel on hours of nine years.
+func TestUnitOfDates(t *testing.T) {
+	for _, c := range []struct {
+		step float64 // seconds
+		n    int
+		want string
+	}{{3600, 80000, "day"}, {43200, 2000, "day"}, {86400, 2000, "year"}, {86400, 300, "day"}, {3600, 90, "hour"}, {600, 20, "second"}} {
+		seconds := timeline.Steps(c.n)
+		for i := range seconds {
+			seconds[i] = 1.3e9 + c.step*seconds[i]
+		}
+		a := dateAxis("t", seconds)
+		if a.Unit != c.want {
+			t.Errorf("%d steps of %v s are counted in units of a %s, want %s", c.n, c.step, a.Unit, c.want)
+		}
+		if c.n < 80000 {
+			continue
+		}
+		x := make([]float64, 1500)
+		for i := range x {
+			x[i] = a.fromSeconds(seconds[c.n-len(x)+i])
+		}
+		step := x[1] - x[0]
+		rough := gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 3 * step}, gppl.LocPer{1, 300 * step, 24 * step, 0.6})
+		m := gppl.Model{Kernel: rough, Noise: 1e-3}
+		loss, err := gppl.NewExact(m, gppl.Data{X: gppl.Scalars(x), Y: x}, gppl.WithTolerance(trainTolerance))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if engine, _ := loss.Cost(m); engine != gppl.EngineToeplitz {
+			t.Errorf("%d steps of %v s: engine %s, want toeplitz", c.n, c.step, engine)
 		}
 	}
 }
