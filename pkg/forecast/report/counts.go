@@ -1,6 +1,8 @@
 package report
 
 import (
+	"math"
+
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -47,15 +49,33 @@ func prediction(f *forecast.Forecast) viz.Prediction {
 	return p
 }
 
+// columns are the numbers of a prediction at each x.
+func columns(p *viz.Prediction) []*[]float64 {
+	return []*[]float64{&p.Mean, &p.LatentVar, &p.NoisyVar, &p.Lower, &p.Upper, &p.LatentLower, &p.LatentUpper}
+}
+
 // joined is a prediction continued by another.
 func joined(p, q viz.Prediction) viz.Prediction {
-	for _, part := range []struct{ to, from *[]float64 }{
-		{&p.X, &q.X}, {&p.Mean, &q.Mean}, {&p.LatentVar, &q.LatentVar}, {&p.NoisyVar, &q.NoisyVar},
-		{&p.Lower, &q.Lower}, {&p.Upper, &q.Upper}, {&p.LatentLower, &q.LatentLower}, {&p.LatentUpper, &q.LatentUpper},
-	} {
-		*part.to = append(*part.to, *part.from...)
+	p.X = append(p.X, q.X...)
+	from := columns(&q)
+	for i, to := range columns(&p) {
+		*to = append(*to, *from[i]...)
 	}
 	return p
+}
+
+// leaveOut leaves gaps in a prediction where closed says so.
+func leaveOut(p *viz.Prediction, closed func(x float64) bool) {
+	for i, x := range p.X {
+		if !closed(x) {
+			continue
+		}
+		for _, c := range columns(p) {
+			if *c != nil {
+				(*c)[i] = math.NaN()
+			}
+		}
+	}
 }
 
 // countPredictions lists a forecast of counts.

@@ -53,6 +53,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	}
 	changes, off := marks(context.Background(), a, first)
 	drawn := joined(prediction(fit), prediction(fine))
+	leaveOut(&drawn, s.Closed)
 	limits, beyond := withoutFar(off.Y, y, fine.Lower, fine.Upper)
 	if beyond > 0 {
 		caption += fmt.Sprintf(" %s %s far beyond the figure.", words.Count(beyond, "outlier"), words.Are(beyond))

@@ -274,6 +274,20 @@ func TestBoundedComponents(t *testing.T) {
 	}
 }
 
+// TestLeaveOut: at closed times neither the mean nor a band is drawn.
+func TestLeaveOut(t *testing.T) {
+	p := viz.Prediction{X: []float64{1, 2, 3}, Mean: []float64{4, 5, 6}, Lower: []float64{1, 2, 3}, Upper: []float64{7, 8, 9}}
+	leaveOut(&p, func(x float64) bool { return x == 2 })
+	for _, c := range [][]float64{p.Mean, p.Lower, p.Upper} {
+		if !math.IsNaN(c[1]) || math.IsNaN(c[0]) || math.IsNaN(c[2]) {
+			t.Errorf("%v", c)
+		}
+	}
+	if p.X[1] != 2 || p.NoisyVar != nil {
+		t.Errorf("%+v", p)
+	}
+}
+
 // TestTermNames: terms of one name are told apart as in the table of parameters.
 func TestTermNames(t *testing.T) {
 	got := termNames([]forecast.Component{{Name: "trend", About: "constant"}, {Name: "LocPer", About: "week"}, {Name: "SE"},
