@@ -106,6 +106,13 @@ func (e *CSVRowsError) withRepeats(x []float64, lines []int, column string) {
 // severalErrors are errors that are told together.
 type severalErrors []error
 
+// add takes an error; nil is none.
+func (all *severalErrors) add(err error) {
+	if err != nil {
+		*all = append(*all, err)
+	}
+}
+
 // one is the only error, or all on one line.
 func (all severalErrors) one() error {
 	if len(all) == 1 {

@@ -439,7 +439,7 @@ func (s *csvStream) settle() error {
 	if s.parseX == nil && (s.order.met || s.order.pairs.months != "") {
 		f, bySteps, err := s.order.settle(columnName(s.rep.Columns, s.rep.X), s.opt)
 		if err != nil {
-			wrong = append(wrong, err)
+			wrong.add(err)
 		} else {
 			s.rep.BySteps = bySteps
 			s.format(f)
@@ -450,10 +450,7 @@ func (s *csvStream) settle() error {
 		if !s.isNumber(place) {
 			continue
 		}
-		err := f.settle(columnName(s.rep.Columns, s.columns[place]), s.opt.Comma, s.opt.decimalSign(), s.opt.pointedDates())
-		if err != nil {
-			wrong = append(wrong, err)
-		}
+		wrong.add(f.settle(columnName(s.rep.Columns, s.columns[place]), s.opt.Comma, s.opt.decimalSign(), s.opt.pointedDates()))
 		if s.styles[place] = f.style; f.guess && place == s.y {
 			s.rep.Guessed = f.open.text
 		}
