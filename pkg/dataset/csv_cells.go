@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -179,6 +180,16 @@ func (rows firstCells) digitClocks(i int) (digits int) {
 	return digits
 }
 
+// pointedHours reports whether a column has times of day written 18.00, and no hours with a half for a fraction.
+func (rows firstCells) pointedHours(i int) bool {
+	is := func(pattern *regexp.Regexp) bool {
+		return !slices.ContainsFunc(rows, func(row []string) bool { return !pattern.MatchString(row[i]) })
+	}
+	return is(pointedHour) && (is(wholeHour) || !is(partHours))
+}
+
+var wholeHour, partHours = regexp.MustCompile(`\.00$`), regexp.MustCompile(`\.[05]0$`)
+
 // digitDates returns the format of the dates that a column has as digits: 20240131, 01.2024 and so on; "" for others.
 func (rows firstCells) digitDates(i int) (f TimeFormat) {
 	rows = rows[:min(many, len(rows))] // below may be words
@@ -213,6 +224,28 @@ func (rows firstCells) shortDays(i int, named bool) (century string) {
 		return ""
 	}
 	return century
+}
+
+// yearLast reports whether days of six digits go on by days or weeks with the year last.
+func (rows firstCells) yearLast(i int) bool {
+	const most = 27 * 24 * time.Hour
+	return slices.ContainsFunc([]string{"020106", "010206"}, func(layout string) bool {
+		var by steps
+		for _, row := range rows {
+			day, err := time.Parse(layout, row[i])
+			if err != nil {
+				return false
+			}
+			by.add(day)
+		}
+		return by.oneWay() && max(by.least.Abs(), by.most.Abs()) < most
+	})
+}
+
+// weeks reports whether a column has how many weeks each period has, four or five.
+func (rows firstCells) weeks(i int) bool {
+	other := func(row []string) bool { return row[i] != "4" && row[i] != "5" }
+	return len(rows) >= fewestDates && !rows.constant(i) && !slices.ContainsFunc(rows, other)
 }
 
 // periods returns the last of the periods of a year that a column numbers, as P1 or 1: 13 if they have four weeks each, 12 for

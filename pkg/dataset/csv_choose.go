@@ -57,14 +57,22 @@ func (s *csvStream) xBesideKeys(names, first []string) xColumns {
 	return x
 }
 
-// checkPeriods refuses periods of a year if it is open how long they are.
+// checkPeriods refuses days if it is open which they are, and periods of a year if it is open how long they are.
 func (s *csvStream) checkPeriods(names, first []string, x xColumns, wrong *severalErrors) {
 	if len(first) < len(names) {
 		return
 	}
 	at := x.columns[0]
 	years := s.opt.X == "" && len(x.columns) == 1 && isYear(first[at])
+	if x.before[0] != "" && s.rows().yearLast(at) {
+		wrong.add(fmt.Errorf("%s: %s may have its year last: write dates as 2015-01-31", columnName(names, at), quoted(first[at])))
+	}
+	months := x.periods == 12 || len(x.columns) == 1 && s.yearPeriods(at) == "M"
 	for i, name := range names {
+		if months && weeksName.MatchString(name) && s.rows().weeks(i) {
+			wrong.add(fmt.Errorf("%s: periods of four or five weeks are no months: write the first day of each period, as 2015-01-31",
+				columnName(names, i)))
+		}
 		if years && partNames["period"].MatchString(name) && kindOfTime(first[i]) == "period" {
 			wrong.add(fmt.Errorf("%s: periods up to %d may be months, or have four weeks each: "+
 				"write months as 2015-01, or the first day of each period", columnName(names, i), s.rows().periods(i)))

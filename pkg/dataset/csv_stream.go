@@ -555,7 +555,7 @@ var countsRows = regexp.MustCompile(`^\(\d+( rows?\b|$)`)
 
 // alone is what may stand below a table of several columns: the value that stands for a missing one, or a code and not the begin
 // of a row that was cut off.
-var alone = regexp.MustCompile(`^\s*(?:-9+(?:\.9+)?|\d{0,2}\pL.*|"(?:\d{1,2}|\.{2,3})?"?[,;]?"?\pL.*)\s*$`)
+var alone = regexp.MustCompile(`^\s*(?:-9+(?:\.9+)?|\*+|\d{0,2}\pL.*|"(?:\d{1,2}|\.{2,3})?"?[,;]?"?\pL.*)\s*$`)
 
 // wordsOf is the text of a row that is none, if it begins with a word and has too few fields or words for x.
 func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {

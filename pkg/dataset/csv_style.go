@@ -144,19 +144,20 @@ func isTruth(text string) bool {
 var statusFlag = regexp.MustCompile(`^(.*\d)(?:[ \x{a0}]+(?:[bepru]{1,2}|\d\)|#.*)|` +
 	`[ \x{a0}]*(?:\*{1,3}|#|[†‡¹²³⁴⁵]|\((?:[a-z]|\d)\)|\[(?:[a-z]|\d)\]))$`)
 
-// bareFlag is one without a blank, where numbers have no unit: 50p beside 10 may be pence.
-var bareFlag = regexp.MustCompile(`^(.*\d)[er]$`)
+// bareFlag is one without a blank, where numbers have no unit, and about stands before a number that is not exact.
+var (
+	bareFlag = regexp.MustCompile(`^(.*\d)[epr]$`)
+	about    = regexp.MustCompile(`^(?:(?i:c|ca|circa|approx|about|etwa|rund|env|environ)(?:\.\s*|\s+)|[~≈]\s*)(\d.*)$`)
+)
 
-// withoutFlag returns a number without a flag behind it, in a column in which numbers have a unit.
+// withoutFlag returns a number without a flag beside it, in a column in which numbers have a unit.
 func withoutFlag(text, unit string) (number string, ok bool) {
-	m := statusFlag.FindStringSubmatch(text)
-	if m == nil && unit == "" {
-		m = bareFlag.FindStringSubmatch(text)
+	for _, flag := range []*regexp.Regexp{statusFlag, about, bareFlag} {
+		if m := flag.FindStringSubmatch(text); m != nil && (flag != bareFlag || unit == "") {
+			return m[1], true
+		}
 	}
-	if m == nil {
-		return text, false
-	}
-	return m[1], true
+	return text, false
 }
 
 // between are the marks that stand between thousands in any style.
@@ -258,8 +259,14 @@ type styleError struct{ error }
 
 func noNumber(text string) error { return fmt.Errorf("%s is not a finite number", quoted(text)) }
 
+// accounts are the two sides of an account, behind numbers: debit and credit, in German S and H.
+var accounts = regexp.MustCompile(`^(?i:cr?dr?|dr?cr?|sh|hs)$`)
+
 func unitError(text, has, want string) error {
 	switch {
+	case accounts.MatchString(has + want):
+		return styleError{fmt.Errorf("%s has %s, and the numbers above have %s: write a minus before those of one side of the account",
+			quoted(text), quoted(has), quoted(want))}
 	case want == "":
 		return styleError{fmt.Errorf("%s has %s, and the numbers above have no unit: write all with it or without",
 			quoted(text), quoted(has))}
