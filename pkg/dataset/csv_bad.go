@@ -103,7 +103,7 @@ func (e *CSVRowsError) withRepeats(x []float64, lines []int, column string) {
 	}
 }
 
-// severalErrors are errors that are told together.
+// severalErrors are errors that are told together, on one line.
 type severalErrors []error
 
 // add takes an error; nil is none.
@@ -113,13 +113,7 @@ func (all *severalErrors) add(err error) {
 	}
 }
 
-// one is the only error, or all on one line.
-func (all severalErrors) one() error {
-	if len(all) == 1 {
-		return all[0]
-	}
-	return all
-}
+func (all severalErrors) Unwrap() []error { return all }
 
 func (all severalErrors) Error() string {
 	var texts []string

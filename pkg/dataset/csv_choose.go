@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -30,10 +31,11 @@ func (s *csvStream) choose(names, first []string) error {
 	if wrong == nil && s.passesWords(x) {
 		s.rep.Levels = s.levels(names)
 	}
+	s.checkSides(names, &wrong)
 	s.findPeriod(names, first, x, &wrong)
 	s.placeColumns(names, x, &wrong)
 	if wrong != nil {
-		return wrong.one()
+		return wrong
 	}
 	name := names[s.rep.X]
 	s.numbers.named, s.numbers.counts = dateName.MatchString(name), name != "" && counter.MatchString(name)
@@ -107,13 +109,26 @@ func (s *csvStream) chooseXY(names, first []string, x xColumns, wrong *severalEr
 	return x
 }
 
+// checkSides refuses a y that no option names if another column says on which side of an account its numbers stand.
+func (s *csvStream) checkSides(names []string, wrong *severalErrors) {
+	signed := !s.rows().all(s.rep.Y, func(cell string) bool { return !strings.Contains(cell, "-") })
+	for i := 0; i < len(names) && s.opt.Y == "" && !signed; i++ {
+		cells := map[string]bool{}
+		s.rows().all(i, func(cell string) bool { cells[cell] = true; return len(cells) < 3 })
+		if of := slices.Collect(maps.Keys(cells)); len(of) == 2 && areSides(of[0], of[1]) {
+			wrong.add(fmt.Errorf("y: %s says on which side of an account each number of %s stands: "+
+				"write a minus before those of one side, or say CSVOptions.Y", columnName(names, i), columnName(names, s.rep.Y)))
+		}
+	}
+}
+
 // findPeriod finds what dates without a day name, and refuses those of other calendars.
 func (s *csvStream) findPeriod(names, first []string, x xColumns, wrong *severalErrors) {
 	if len(x.columns) == 1 && s.opt.Time == TimeAuto {
 		s.sign = s.periodSign(names[s.rep.X], s.rep.X)
 	}
-	wide := s.wide != nil && s.wide.kind == "period" && len(s.wide.columns) == fourWeeks
-	s.rep.FourWeeks = wide || s.sign == "P" || x.periods == fourWeeks
+	s.rep.FourWeeks = s.sign == "P" || x.periods == fourWeeks ||
+		s.wide != nil && s.wide.kind == "period" && len(s.wide.columns) == fourWeeks
 	if len(first) < len(names) {
 		return
 	}
@@ -218,7 +233,7 @@ func (s *csvStream) decimalYears(i int, x xColumns) bool {
 	rows := s.rows()
 	return len(rows) >= fewestDates && !slices.ContainsFunc(rows, func(row []string) bool {
 		year, _, fraction := strings.Cut(row[i], ".")
-		return !fraction || year != row[x.columns[0]] || strings.Trim(year, "0123456789") != ""
+		return !fraction || year != row[x.columns[0]] || !isWhole(year)
 	})
 }
 

@@ -13,7 +13,6 @@ var (
 	clock       = regexp.MustCompile(`^(\d{1,2}[:h]\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp](\.?\s?[Mm]\.?)?| Uhr)?|\d{4} (UTC|GMT))$`)
 	noYear      = regexp.MustCompile(`^(?:\d{1,2}[-/. ]\s?(\d{1,2}|\pL{3,12})\.?|(\pL{3,12})\.?([- ]\d{1,2})?)$`)
 	wordsBefore = regexp.MustCompile(`^(?:[\pL/]+\.?:?\s+)+(\d.*)$`)
-	footnote    = regexp.MustCompile(`\d\s*(?:\*+|[†‡¹²³ᵃᵇᵖʳ]|\(?\[?[a-z]\]?\)|\(\d\)|\[\d\])$`)
 )
 
 // Hints that are about a column.
@@ -54,8 +53,6 @@ var total = regexp.MustCompile(`(?i)\b(sub|ins)?(totals?|totaux|annual|sum|summe
 // totalHint is of a row that is none of the table's.
 const totalHint = " (the header once more, or a total? remove the line)"
 
-const footnoteHint = " (the mark of a footnote? remove it)"
-
 // numberHints are of texts that are no numbers.
 var numberHints = hints{
 	{like(`^[+-]?0[xX]`), " (a hexadecimal number? write it in decimal)"},
@@ -72,7 +69,6 @@ var numberHints = hints{
 		"or name the text as missing: CSVOptions.Missing)"},
 	{like(`^[-+\d.,]+\s*(±|\+/-|\+-)\s*[\d.,]+`), " (a value and its error? write them in two columns)"},
 	{like(`^[\d.,]+\s*[-–—]\s*[\d.,]+$`), " (a range? write its middle)"},
-	{footnote.MatchString, footnoteHint},
 	{hasOtherDigits, " (write numbers with the digits 0 to 9)"},
 	{isDate, dateInstead},
 	{like(`^\d{1,3}:\d{2}\b`), timeInstead},
@@ -95,7 +91,6 @@ var dateHints = hints{
 	{shortYear.MatchString, " (write years with four digits)"},
 	{like(`^\d{1,4}[./]\d{1,2}[./]\d{1,4}\b`), " (write dates as 2024-01-31)"},
 	{like(`^\d{4}\s*[-–/]\s*\d{4}$`), " (a range of years? write the first)"},
-	{footnote.MatchString, footnoteHint},
 	{datesBehind, " (words before a date? remove them)"},
 	{lacksYear, " (a date without a year? add it, in four digits)"},
 }

@@ -160,12 +160,6 @@ func (opt CSVOptions) yearRows(rows [][]string) (m merged) {
 	return merged{years: years, quarters: years && kinds["month"] && kinds["quarter"], labels: labels}
 }
 
-// mergedReader returns the text of a table with merged cells without them.
-func mergedReader(text *bufio.Reader, opt CSVOptions) *bufio.Reader {
-	m := unmerger{opt: opt, above: make([][]byte, len(opt.merged.columns))}
-	return bufio.NewReaderSize(&lineEditor{lines: text, edit: m.line}, headSize)
-}
-
 // unmerger writes the value above into blank cells of lines that have others, or the year above to the first cell.
 type unmerger struct {
 	opt    CSVOptions

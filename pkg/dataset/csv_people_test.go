@@ -342,6 +342,8 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"a row of digits and hours":     {"POSTE;LAT;AAAAMMJJHH;RR1;QRR1;T\n0108;45.9;2015010100;5.5;1;3.1\n0108;45.9;2015010101;6.5;1;3.5\n0108;45.9;2015010102;7.5;1;2.5\n", 2015010100, 2015010102, 5.5, 7.5, "AAAAMMJJHH", "RR1", ""},
 		"a quality before values":       {"STATIONS_ID;MESS_DATUM;QN;TT\n1048;2015-01-01;3;5.5\n1048;2015-01-02;3;6.5\n1048;2015-01-03;3;7.5\n", 0, 2, 5.5, 7.5, "MESS_DATUM", "TT", ""},
 		"years called Zeit":             {"Code;Label;Zeit;Ort;Index\n61111;VPI;2015;DE;5,5\n61111;VPI;2016;DE;6,5\n61111;VPI;2017;DE;7,5\n", 2015, 2017, 5.5, 7.5, "Zeit", "Index", ""},
+		"hours called HE01":             {"Date,HE,MW\n01/13/2015,HE01,5\n01/13/2015,HE24,6\n", 12 + 1.0/24, 13, 5, 6, "Date", "MW", ""},
+		"a column of AM and PM":         {"Date,Time,AM/PM,v\n01/13/2015,12:00,AM,5\n01/13/2015,12:00,PM,6\n", 12, 12.5, 5, 6, "Date", "v", ""},
 		"numbers and fields":            {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {
 		for _, size := range []int{1, 40, blockSize} {
@@ -545,6 +547,10 @@ func TestWide(t *testing.T) {
 		hours += fmt.Sprintf(",H%d", h)
 	}
 	plain := strings.ReplaceAll(hours, "H", "")
+	weeks := ""
+	for w := 1; w <= 52; w++ {
+		weeks += fmt.Sprintf(",KW%d", w)
+	}
 	days, fourWeeks := plain+",25,26,27,28,29,30,31", ",P1,P2,P3,P4,P5,P6,P7,P8,P9,P10,P11,P12,P13"
 	for header, c := range map[string]struct {
 		row    string  // the cells before the times
@@ -602,6 +608,7 @@ func TestWide(t *testing.T) {
 		"Year,Jan,Feb,Mar,Q1,Apr,May,Jun,Q2,Total":                      {"2001", "2002", 12, 0, 516, 7},
 		"Account,Jan-01,Feb-01,Mar-01,Total":                            {"Sales", "", 3, 0, 59, 3},
 		"Year" + fourWeeks:                                              {"2001", "2002", 26, 0, 365 + 336, 13},
+		"Jahr" + weeks:                                                  {"2001", "2002", 104, 0, 364 + 51*7, 52},
 		"Year,Month" + days:                                             {"2001,1", "2001,3", 62, 0, 89, 32},
 		"zone,year,month,day" + strings.ToLower(hours):                  {"1,2001,1,1", "1,2001,1,2", 48, 1 / 24.0, 2, 27},
 		"year,month,day,00:00,12:00,18:00":                              {"2001,1,1", "2001,1,2", 6, 0, 1.75, 5},
@@ -887,6 +894,7 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"t,y\nw/e 3 Jan 2021,5\nw/e 10 Jan 2021,6\n":                                    "words before a date? remove them",
 		"t,y\n2015-01-01,20-22\n2015-01-02,20-23\n":                                     "a range? write its middle",
 		"t,y\n2015-01-01,5.50 CR\n2015-01-02,6.50 DR\n":                                 "write a minus before those of one side of the account",
+		"Umsatz;S/H;Datum\n5,50;S;01.01.2015\n6,50;H;02.01.2015\n7,50;S;03.01.2015\n":   "on which side of an account each number of column 1 (\"Umsatz\") stands",
 		"JD & RV \\\\\n2458000 & 5 \\\\\n2458001 & 6 \\\\\n":                            "a table of LaTeX, not csv: write , for &",
 		"\"Date,Value\"\n\"2020-01-01,5\"\n\"2020-01-02,6\"\n":                          "remove those around whole lines",
 		"t,y\n1,3,5\n2,4,5\n3,5,5\n":                                                    "a comma within a number?",

@@ -51,7 +51,8 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 	}
 	rows := firstRows(text, *opt)
 	if opt.merged = opt.mergedOf(rows); opt.merged.any() {
-		text = mergedReader(text, *opt)
+		m := unmerger{opt: *opt, above: make([][]byte, len(opt.merged.columns))}
+		text = bufio.NewReaderSize(&lineEditor{lines: text, edit: m.line}, headSize)
 		rows = firstRows(text, *opt)
 	}
 	opt.head = rows[:likeBefore(rows)]
@@ -537,7 +538,6 @@ func (b *blankReader) Read(p []byte) (n int, err error) {
 }
 
 var (
-	_ io.Reader = (*apostropheReader)(nil)
 	_ io.Reader = (*blankReader)(nil)
 	_ io.Reader = (*lineEditor)(nil)
 	_ io.Reader = (*lineReader)(nil)

@@ -456,7 +456,7 @@ func (s *csvStream) settle() error {
 		}
 	}
 	if wrong != nil {
-		return wrong.one()
+		return wrong
 	}
 	switch s.rep.Time {
 	case TimeYYYYMM, TimeMMYYYY, TimeYYYYdMM:

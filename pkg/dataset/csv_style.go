@@ -142,7 +142,7 @@ func isTruth(text string) bool {
 // statusFlag is a letter or two, or the mark of a footnote, that offices of statistics write behind a number: a break in the
 // series, an estimate, provisional, revised, of low reliability. It may be a remark behind #.
 var statusFlag = regexp.MustCompile(`^(.*\d)(?:[ \x{a0}]+(?:[bepru]{1,2}|\d\)|#.*)|` +
-	`[ \x{a0}]*(?:\*{1,3}|#|[†‡¹²³⁴⁵]|\((?:[a-z]|\d)\)|\[(?:[a-z]|\d)\]))$`)
+	`[ \x{a0}]*(?:\*{1,3}|#|[†‡¹²³⁴⁵ᵃᵇᵖʳ]|\(?[a-z]\)|\(\d\)|\[(?:[a-z]|\d)\]))$`)
 
 // bareFlag is one without a blank, where numbers have no unit, and about stands before a number that is not exact.
 var (
@@ -259,12 +259,15 @@ type styleError struct{ error }
 
 func noNumber(text string) error { return fmt.Errorf("%s is not a finite number", quoted(text)) }
 
-// accounts are the two sides of an account, behind numbers: debit and credit, in German S and H.
-var accounts = regexp.MustCompile(`^(?i:cr?dr?|dr?cr?|sh|hs)$`)
+// sides are the two sides of an account, debit and credit, in German S and H.
+var sides = regexp.MustCompile(`(?i)^(cr?dr?|creditdebit|créditdébit|habensoll|hs)$`)
+
+// areSides reports whether two texts are these.
+func areSides(a, b string) bool { return sides.MatchString(min(a, b) + max(a, b)) }
 
 func unitError(text, has, want string) error {
 	switch {
-	case accounts.MatchString(has + want):
+	case areSides(has, want):
 		return styleError{fmt.Errorf("%s has %s, and the numbers above have %s: write a minus before those of one side of the account",
 			quoted(text), quoted(has), quoted(want))}
 	case want == "":

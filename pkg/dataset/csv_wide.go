@@ -298,6 +298,8 @@ func (t times) enough(rest, months bool, behind string) bool {
 		return some || rest && (n >= fewestWide || n == 2 && t.numbers[1] == first+1)
 	case "period":
 		return whole(12, 13)
+	case "week":
+		return whole(52, 53)
 	case "year":
 		return months || n >= mostYears || some
 	case "weekday":
@@ -363,6 +365,8 @@ func wideText(kind, name string, at, count int) string {
 		return name
 	case kind == "quarter":
 		return fmt.Sprintf("-Q%d", at)
+	case kind == "week":
+		return fmt.Sprintf("-W%02d", at)
 	case kind == "period":
 		return periodText("", at, count == fourWeeks)
 	}
@@ -505,6 +509,7 @@ var (
 	clockName   = regexp.MustCompile(`^(\d{1,2}):(\d{2})(?::\d{2})?(?: ?([AaPp])[Mm])?(?:\s?[-–].*)?$`)
 	hourName    = regexp.MustCompile(`(?i)^(?:h|he|hour|hr|std|stunde|heure)[-_ .]?(\d{1,2})$`)
 	yearName    = regexp.MustCompile(`^[XFY]?(\d{4})(?: \[YR\d{4}\])?$`)
+	weekName    = regexp.MustCompile(`(?i)^(?:kw|wk|week|woche|semaine|semana)[-_ .]?(0?[1-9]|[1-4]\d|5[0-3])$`)
 	periodName  = regexp.MustCompile(`^[Pp](?:er(?:iod|\.)?)?[ _]?(0?[1-9]|1[0-3])$`)
 	quarterName = regexp.MustCompile(`^(?:(?:[QqTt]|[Qq]tr\.? ?)([1-4])|([1-4])(?:[QqTt]|\. ?(?i:quartal|trimestre|quarter)))$`)
 )
@@ -544,13 +549,11 @@ func timeNamed(name string) (kind string, at int) {
 		n, _ := strconv.Atoi(m[1] + m[2])
 		return "quarter", n
 	}
-	if m := periodName.FindStringSubmatch(name); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		return "period", n
-	}
-	if m := hourName.FindStringSubmatch(name); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		return "hour", n
+	for of, named := range map[string]*regexp.Regexp{"period": periodName, "hour": hourName, "week": weekName} {
+		if m := named.FindStringSubmatch(name); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			return of, n
+		}
 	}
 	if m := clockName.FindStringSubmatch(name); m != nil {
 		hour, _ := strconv.Atoi(m[1])

@@ -58,6 +58,9 @@ func (x xColumns) part(i int, cell string) string {
 	if len(x.columns) > 1 {
 		cell = strings.TrimSuffix(cell, ".0") // as programs write whole numbers where some are missing
 	}
+	if i > 0 && strings.HasPrefix(cell, "H") { // HE01
+		cell = hourName.ReplaceAllString(cell, "$1")
+	}
 	return strings.Repeat("0", max(0, x.digits[i]-len(cell))) + cell
 }
 
@@ -241,6 +244,9 @@ var pointedClock = regexp.MustCompile(`^\d{1,2}\.\d{2}\.\d{2}$`)
 
 // pointedHour is one without seconds, which are numbers elsewhere.
 var pointedHour = regexp.MustCompile(`^\d{1,2}\.[0-5]\d$`)
+
+// halfDay is a half of a day, in a column behind its time.
+var halfDay = regexp.MustCompile(`^[AaPp]\.?[Mm]\.?$`)
 
 func isClock(cell string) bool { return clock.MatchString(cell) || pointedClock.MatchString(cell) }
 
@@ -427,7 +433,8 @@ func (f xFinder) timed(date int) xColumns {
 	if i := f.part("time", pointedHour.MatchString); i >= 0 && f.rows.pointedHours(i) {
 		clocks = i
 	}
-	hour, ranges := f.part("hour", within(0, 24)), f.part("hour", func(cell string) bool { _, ok := hourRange(cell); return ok })
+	inDay := func(cell string) bool { return within(0, 24)(hourName.ReplaceAllString(cell, "$1")) }
+	hour, ranges := f.part("hour", inDay), f.part("hour", func(cell string) bool { _, ok := hourRange(cell); return ok })
 	counted, unit := f.rows.sinceMidnight(f.names, date)
 	switch {
 	case behind && clock.MatchString(f.first[next]) &&
@@ -453,6 +460,10 @@ func (f xFinder) timed(date int) xColumns {
 			x.counted = len(x.columns)
 			x.add(next, " ")
 		}
+	}
+	half := slices.IndexFunc(f.first[:len(f.names)], halfDay.MatchString)
+	if half >= 0 && len(x.columns) == 2 && clock.MatchString(f.first[x.columns[1]]) {
+		x.add(half, " ")
 	}
 	return x
 }
