@@ -244,11 +244,6 @@ func (rows firstCells) yearLast(i int) bool {
 	})
 }
 
-// weeks reports whether a column has how many weeks each period has, four or five.
-func (rows firstCells) weeks(i int) bool {
-	return len(rows) >= fewestDates && !rows.constant(i) && rows.all(i, within(4, 5))
-}
-
 // periods returns the last of the periods of a year that a column numbers, as P1 or 1: 13 if they have four weeks each, 12 for
 // months; 0 for other columns.
 func (rows firstCells) periods(i int) (most int) {

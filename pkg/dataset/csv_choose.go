@@ -71,7 +71,7 @@ func (s *csvStream) checkPeriods(names, first []string, x xColumns, wrong *sever
 	}
 	months := x.periods == 12 || len(x.columns) == 1 && s.yearPeriods(at) == "M"
 	for i, name := range names {
-		if months && weeksName.MatchString(name) && s.rows().weeks(i) {
+		if months && weeksName.MatchString(name) && !s.rows().constant(i) && s.rows().all(i, within(4, 5)) {
 			wrong.add(fmt.Errorf("%s: periods of four or five weeks are no months: write the first day of each period, as 2015-01-31",
 				columnName(names, i)))
 		}
@@ -88,19 +88,17 @@ func (s *csvStream) checkPeriods(names, first []string, x xColumns, wrong *sever
 
 // chooseXY chooses x and y by the options and, where these name none, by xOf and yOf. It returns the columns of x.
 func (s *csvStream) chooseXY(names, first []string, x xColumns, wrong *severalErrors) xColumns {
-	of := func(name, spec string, otherwise int) (i int, err error) {
-		if i, err = column(names, spec, otherwise); err != nil {
-			wrong.add(fmt.Errorf("%s: %w", name, err))
-		}
-		return i, err
+	var err error
+	if s.rep.X, err = column(names, s.opt.X, x.columns[0]+1); err != nil {
+		wrong.add(fmt.Errorf("x: %w", err))
 	}
-	s.rep.X, _ = of("x", s.opt.X, x.columns[0]+1)
 	y := len(names) // of a wide table
 	if s.wide == nil {
 		y = s.yOf(names, first, x)
 	}
-	var err error
-	if s.rep.Y, err = of("y", s.opt.Y, y); err == nil && s.opt.Y == "" {
+	if s.rep.Y, err = column(names, s.opt.Y, y); err != nil {
+		wrong.add(fmt.Errorf("y: %w", err))
+	} else if s.opt.Y == "" {
 		wrong.add(s.checkText(names, first))
 	}
 	if s.opt.X != "" || slices.Contains(x.columns, s.rep.Y) {

@@ -78,10 +78,10 @@ func cellText(cell []byte) string {
 	return windows.Replace(oldLetter.ReplaceAllStringFunc(latin1(cell), oldLetters.Replace))
 }
 
-// windows has signs where Latin-1 has control characters, and oldLetters the letters of DOS and of old Macs there, within words.
+// windows has signs where Latin-1 has control characters, and oldLetters the letters of DOS and of old Macs, and a Polish one, within words.
 var (
 	windows    = strings.NewReplacer("\u0080", "€", "\u0092", "’", "\u0096", "–", "\u0097", "—")
 	oldLetter  = regexp.MustCompile(`\pL[\x{80}-\x{9f}]\pL`)
 	oldLetters = strings.NewReplacer("\u0081", "ü", "\u0082", "é", "\u0084", "ä", "\u008a", "ä", "\u008e", "é", "\u0094", "ö",
-		"o\u0096t", "oût", "o\u009et", "oût")
+		"o\u0096t", "oût", "o\u009et", "oût", "\u009f", "ź")
 )

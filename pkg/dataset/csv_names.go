@@ -19,7 +19,7 @@ var partNames = map[string]*regexp.Regexp{
 	"day":     regexp.MustCompile(`(?i)^(day|dd|dy|tag|jour|día|dia|giorno|dag|pv|päivä|dzie[ńn]|den|nap)$`),
 	"ordinal": regexp.MustCompile(`(?i)^(doy|jday|yday|julian[ _.]?day|day[ _.]?of[ _.]?(the[ _.]?)?year)$`),
 	"half":    regexp.MustCompile(`(?i)^(half([-_ ]?year)?|halbjahr|semester|semestre)$`),
-	"hour":    regexp.MustCompile(`(?i)^(hours?([ _]?ending)?|he|hr|hh|stunden?|heures?|horas?|ora|uur)$`),
+	"hour":    regexp.MustCompile(`(?i)^(hours?([ _]?ending)?|(?-i:HE)|hr|hh|stunden?|heures?|horas?|ora|uur)$`),
 	"minute":  regexp.MustCompile(`^((?i:minutes?|min|mn|minuut|minuto)|mm)$`),
 	"second":  regexp.MustCompile(`(?i)^(seconds?|sec|ss|sekunde|seconde|segundo|secondo)$`),
 	"time": regexp.MustCompile(`(?i)^((time|uhrzeit|zeit|heure|hora|ora|tijd)?[-_ ]?(von|from|start|beginn|anfang)|` +

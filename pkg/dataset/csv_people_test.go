@@ -333,6 +333,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"periods of SAP":                {"t;y\n001/2015;1.025,50-\n002/2015;980,00\n", 0, 31, -1025.5, 980, "t", "y", ""},
 		"eight digits, the day first":   {"Datum;y\n01012015;5\n13012015;6\n", 0, 12, 5, 6, "Datum", "y", ""},
 		"eight digits, the month first": {"Date,y\n01012015,5\n01132015,6\n", 0, 12, 5, 6, "Date", "y", ""},
+		"frequencies of eight digits":   {"freq,y\n10012000,5\n10013000,6\n10014000,7\n", 10012000, 10014000, 5, 7, "freq", "y", ""},
 		"an interval of ISO 8601":       {"t,y\n2015-01-05/2015-01-11,5\n2015-01-12/2015-01-18,6\n", 4, 11, 5, 6, "t", "y", ""},
 		"a zone between brackets":       {"t,y\n01/13/2015 00:00:00 - 01/13/2015 12:00:00 (CET),5\n01/13/2015 12:00:00 - 01/14/2015 00:00:00 (CET),6\n", 12, 12.5, 5, 6, "t", "y", ""},
 		"German, DOS":                   {"Monat;y\nFebruar 2015;5\nM\x84rz 2015;6\n", 31, 59, 5, 6, "Monat", "y", ""},
@@ -344,6 +345,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"years called Zeit":             {"Code;Label;Zeit;Ort;Index\n61111;VPI;2015;DE;5,5\n61111;VPI;2016;DE;6,5\n61111;VPI;2017;DE;7,5\n", 2015, 2017, 5.5, 7.5, "Zeit", "Index", ""},
 		"hours called HE01":             {"Date,HE,MW\n01/13/2015,HE01,5\n01/13/2015,HE24,6\n", 12 + 1.0/24, 13, 5, 6, "Date", "MW", ""},
 		"a column of AM and PM":         {"Date,Time,AM/PM,v\n01/13/2015,12:00,AM,5\n01/13/2015,12:00,PM,6\n", 12, 12.5, 5, 6, "Date", "v", ""},
+		"a log with its level":          {"[2015-01-01 00:00:00] INFO 5.5\n[2015-01-01 12:00:00] INFO 6\n[2015-01-02 00:00:00] INFO 7\n[2015-01-02 12:00:00] INFO 7.5\n", 0, 1.5, 5.5, 7.5, "", "", ""},
 		"numbers and fields":            {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {
 		for _, size := range []int{1, 40, blockSize} {

@@ -91,7 +91,7 @@ func withoutBars(r *bufio.Reader) *bufio.Reader {
 }
 
 // bracketedTime is a time between brackets before the rest of a line, as logs have it.
-var bracketedTime = regexp.MustCompile(`^\[([^]"]{8,40})\][\t ]`)
+var bracketedTime = regexp.MustCompile(`^\[([^]"]{8,40})\]([\t ]+[^,;|\s])`)
 
 // withoutBrackets writes quotation marks for the brackets around the times that the lines of a log begin with.
 func withoutBrackets(r *bufio.Reader) *bufio.Reader {
@@ -102,7 +102,7 @@ func withoutBrackets(r *bufio.Reader) *bufio.Reader {
 			return r
 		}
 		if lines++; lines == firstLines {
-			edit := func(line []byte) []byte { return bracketedTime.ReplaceAll(line, []byte(`"$1" `)) }
+			edit := func(line []byte) []byte { return bracketedTime.ReplaceAll(line, []byte(`"$1"$2`)) }
 			return bufio.NewReaderSize(&lineEditor{lines: r, edit: edit}, headSize)
 		}
 	}

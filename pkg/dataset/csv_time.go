@@ -167,9 +167,7 @@ func parseTime(text string) (time.Time, error) {
 		if t, ok := parseLayouts(plain); ok {
 			return t, nil
 		}
-		behind := func(layout, part string) bool {
-			return len(plain) > len(layout) && strings.HasPrefix(plain[len(layout):], part)
-		}
+		behind := func(layout, part string) bool { return strings.HasPrefix(plain[min(len(plain), len(layout)):], part) }
 		if behind("2006-01-02T15:04", ":60") {
 			if t, ok := parseLayouts(strings.Replace(plain, ":60", ":59", 1)); ok && t.Minute() == 59 && t.Second() == 59 {
 				return t.Add(time.Second), nil

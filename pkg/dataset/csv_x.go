@@ -391,8 +391,7 @@ func (f xFinder) number() int {
 		return at
 	}
 	for i := 1; i < cmp.Or(at, len(f.names)-1); i++ {
-		changes := at == 0 || !f.rows.constant(i)
-		if changes && (dateName.MatchString(f.names[i]) && mayBeDate(i) || f.rows.digitDates(i) != "") {
+		if (at == 0 || !f.rows.constant(i)) && (dateName.MatchString(f.names[i]) && mayBeDate(i) || f.rows.digitDates(i) != "") {
 			return i
 		}
 	}
