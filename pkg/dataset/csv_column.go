@@ -78,7 +78,7 @@ func cellText(cell []byte) string {
 	return windows.Replace(oldLetter.ReplaceAllStringFunc(latin1(cell), oldLetters.Replace))
 }
 
-// windows has signs where Latin-1 has control characters, and oldLetters the letters of DOS and of old Macs, and a Polish one, within words.
+// windows has signs where Latin-1 has control characters, oldLetters those of DOS and old Macs, and a Polish one, within words.
 var (
 	windows    = strings.NewReplacer("\u0080", "€", "\u0092", "’", "\u0096", "–", "\u0097", "—")
 	oldLetter  = regexp.MustCompile(`\pL[\x{80}-\x{9f}]\pL`)

@@ -122,8 +122,8 @@ func tellsApart(rows [][]string, merged []int, column int) bool {
 	return true
 }
 
-// yearRows finds years in the first column, each in a row of its own: above months, quarters or weeks, of which totals and remarks
-// may stand below; or above at least two words, which are the same below all years.
+// yearRows finds years in the first column, each in a row of its own: above months, quarters or weeks, of which totals and
+// remarks may stand below; or above at least two words, which are the same below all years.
 func (opt CSVOptions) yearRows(rows [][]string) (m merged) {
 	if opt.NoHeader || len(rows) < 2 || kindOfTime(rows[1][0]) != "year" {
 		return m
