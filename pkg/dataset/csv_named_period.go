@@ -27,8 +27,8 @@ func bareParts(text string) (year, number string, ok bool) {
 	return year, number, true
 }
 
-// periodSign returns the sign, Q, H, W, M or P, of the period that the numbers of a column are, by its name and the first rows
-// or / for days with the year last. They are quarters of one digit from 1 to 4, not only 1 and 4 as of months that begin a quarter;
+// periodSign returns the sign, Q, H, W, M or P, of the period that the numbers of a column are, by its name and first rows, and
+// a slash for days with the year last. They are quarters of one digit from 1 to 4, not only 1 and 4 as of months that begin one;
 // half-years of one from 1 to 2; or weeks. Without such a name, numbers of one digit are quarters if they go from the fourth of a
 // year to the first of the next, and Roman ones months if any is above 4. It is "" for any other column.
 func (s *csvStream) periodSign(name string, column int) string {
