@@ -19,7 +19,7 @@ func apostrophes(r *bufio.Reader) *bufio.Reader {
 		}
 		has := hasApostrophe(line)
 		if has && before {
-			return bufio.NewReaderSize(&apostropheReader{r: r, atStart: true}, headSize)
+			return bufio.NewReaderSize(&lineEditor{lines: r, edit: plainFields}, headSize)
 		}
 		before = has
 	}
@@ -39,35 +39,6 @@ func hasApostrophe(line []byte) bool {
 		}
 	}
 	return false
-}
-
-// apostropheReader leaves out the apostrophes around fields. Quotation marks go around those that need some. A line longer than
-// its buffer stays as it is.
-type apostropheReader struct {
-	r       *bufio.Reader
-	left    []byte // of a line, not yet delivered
-	atStart bool   // of a line
-	err     error
-}
-
-func (a *apostropheReader) Read(p []byte) (n int, err error) {
-	if len(a.left) == 0 && a.err == nil {
-		var line []byte
-		line, a.err = a.r.ReadSlice('\n')
-		whole := a.err != bufio.ErrBufferFull
-		if !whole {
-			a.err = nil
-		}
-		if a.left = line; a.atStart && whole {
-			a.left = plainFields(line)
-		}
-		a.atStart = whole
-	}
-	n = copy(p, a.left)
-	if a.left = a.left[n:]; len(a.left) > 0 {
-		return n, nil
-	}
-	return n, a.err
 }
 
 // isShortYear reports whether what follows an apostrophe, in the first field, makes it a year: '90.

@@ -103,16 +103,17 @@ func (e *CSVRowsError) withRepeats(x []float64, lines []int, column string) {
 	}
 }
 
-// severalErrors are errors that are told together.
+// severalErrors are errors that are told together, on one line.
 type severalErrors []error
 
-// one is the only error, or all on one line.
-func (all severalErrors) one() error {
-	if len(all) == 1 {
-		return all[0]
+// add takes an error; nil is none.
+func (all *severalErrors) add(err error) {
+	if err != nil {
+		*all = append(*all, err)
 	}
-	return all
 }
+
+func (all severalErrors) Unwrap() []error { return all }
 
 func (all severalErrors) Error() string {
 	var texts []string

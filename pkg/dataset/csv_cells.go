@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,9 +21,14 @@ func (s *csvStream) rows() firstCells {
 	return s.opt.head[min(1+s.rep.Words, len(s.opt.head)):]
 }
 
+// all reports whether all cells of a column are of a kind.
+func (rows firstCells) all(i int, is func(cell string) bool) bool {
+	return !slices.ContainsFunc(rows, func(row []string) bool { return !is(row[i]) })
+}
+
 // constant reports whether a column has one value.
 func (rows firstCells) constant(i int) bool {
-	return len(rows) >= fewestDates && !slices.ContainsFunc(rows, func(row []string) bool { return row[i] != rows[0][i] })
+	return len(rows) >= fewestDates && rows.all(i, func(cell string) bool { return cell == rows[0][i] })
 }
 
 const many = 20 // of the first rows
@@ -179,40 +185,63 @@ func (rows firstCells) digitClocks(i int) (digits int) {
 	return digits
 }
 
+// pointedHours reports whether a column has times of day written 18.00, and no hours with a half for a fraction.
+func (rows firstCells) pointedHours(i int) bool {
+	return rows.all(i, pointedHour.MatchString) && (rows.all(i, wholeHour.MatchString) || !rows.all(i, partHours.MatchString))
+}
+
+var wholeHour, partHours = regexp.MustCompile(`\.00$`), regexp.MustCompile(`\.[05]0$`)
+
 // digitDates returns the format of the dates that a column has as digits: 20240131, 01.2024 and so on; "" for others.
 func (rows firstCells) digitDates(i int) (f TimeFormat) {
 	rows = rows[:min(many, len(rows))] // below may be words
 	for _, d := range numberDates {
-		unlikely := func(row []string) bool { v, err := ParseNumber(row[i]); return err != nil || !d.likely(v) }
-		if d.perSecond == 0 && len(rows) >= fewestDates && !slices.ContainsFunc(rows, unlikely) {
+		likely := func(cell string) bool { v, err := ParseNumber(cell); return err == nil && d.likely(v) }
+		if d.perSecond == 0 && len(rows) >= fewestDates && rows.all(i, likely) {
 			f = d.format
 		}
 	}
 	return f
 }
 
+// daysOf are the steps of a column of days in a layout of the package time.
+func (rows firstCells) daysOf(i int, layout string) (days steps, ok bool) {
+	for _, row := range rows {
+		day, err := time.Parse(layout, row[i])
+		if err != nil {
+			return days, false
+		}
+		days.add(day)
+	}
+	return days, len(rows) > 0
+}
+
 // shortDays returns the century of a column of days written 240131, as the German office for roads writes them; "" for other
 // columns. Where no name says that they are days, their steps are equal, and those of the numbers are not.
 func (rows firstCells) shortDays(i int, named bool) (century string) {
-	var days, numbers steps
+	days, ok := rows.daysOf(i, "060102")
+	var numbers steps
 	for _, row := range rows {
-		of := "20"
-		if row[i] >= "69" {
-			of = "19"
-		}
-		if len(row[i]) != len("240131") || !isDay(of+row[i]) || century != "" && of != century {
-			return ""
-		}
-		day, _ := time.Parse("20060102", of+row[i])
 		v, _ := strconv.Atoi(row[i])
-		days.add(day)
 		numbers.add(time.Unix(int64(v), 0))
-		century = of
 	}
-	if !named && !(days.equal() && !numbers.equal()) {
+	if !ok || !named && !(days.equal() && !numbers.equal()) {
+		return ""
+	}
+	century = shortToLong(rows[0][i][:2])[:2]
+	if !rows.all(i, func(cell string) bool { return shortToLong(cell[:2])[:2] == century }) {
 		return ""
 	}
 	return century
+}
+
+// yearLast reports whether days of six digits go on by days or weeks with the year last.
+func (rows firstCells) yearLast(i int) bool {
+	const most = 27 * 24 * time.Hour
+	return slices.ContainsFunc([]string{"020106", "010206"}, func(layout string) bool {
+		days, ok := rows.daysOf(i, layout)
+		return ok && days.oneWay() && max(days.least.Abs(), days.most.Abs()) < most
+	})
 }
 
 // periods returns the last of the periods of a year that a column numbers, as P1 or 1: 13 if they have four weeks each, 12 for

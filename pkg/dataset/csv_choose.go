@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -14,7 +15,7 @@ import (
 )
 
 // choose finds the columns by the options, the names and the first row of values.
-func (s *csvStream) choose(names, first []string) (err error) {
+func (s *csvStream) choose(names, first []string) error {
 	s.rep.Columns = names
 	s.rep.Years = s.opt.merged.years || s.opt.merged.labels
 	for _, i := range s.opt.merged.columns {
@@ -23,62 +24,122 @@ func (s *csvStream) choose(names, first []string) (err error) {
 	if slices.ContainsFunc(s.opt.head, func(row []string) bool { return len(row) < len(names) }) {
 		s.opt.head = nil // its rows are split otherwise, at a remark
 	}
+	x := s.xBesideKeys(names, first)
+	var wrong severalErrors
+	s.checkPeriods(names, first, x, &wrong)
+	x = s.chooseXY(names, first, x, &wrong)
+	if wrong == nil && s.passesWords(x) {
+		s.rep.Levels = s.levels(names)
+	}
+	s.checkSides(names, &wrong)
+	s.findPeriod(names, first, x, &wrong)
+	s.placeColumns(names, x, &wrong)
+	if wrong != nil {
+		return wrong
+	}
+	name := names[s.rep.X]
+	s.numbers.named, s.numbers.counts = dateName.MatchString(name), name != "" && counter.MatchString(name)
+	s.styles, s.finders = make([]numberStyle, len(s.columns)), make([]styleFinder, len(s.columns))
+	if s.opt.Time != TimeAuto {
+		s.format(s.opt.Time)
+	}
+	return nil
+}
+
+// xBesideKeys is xOf, or the first column that is no key.
+func (s *csvStream) xBesideKeys(names, first []string) xColumns {
 	x := s.xOf(names, first)
 	if len(x.columns) == 1 && s.isKey(names, x.columns[0]) {
-		noKey := func(name string) bool { return !s.isKey(names, slices.Index(names, name)) }
-		if at := slices.IndexFunc(names, noKey); at >= 0 {
-			x = oneColumn(at)
+		for i := range names {
+			if !s.isKey(names, i) {
+				return oneColumn(i)
+			}
 		}
 	}
-	var wrong severalErrors
-	years := s.opt.X == "" && len(x.columns) == 1 && len(first) >= len(names) && isYear(first[x.columns[0]])
-	for i := 0; i < len(names) && years; i++ {
-		if partNames["period"].MatchString(names[i]) && kindOfTime(first[i]) == "period" {
-			wrong = append(wrong, fmt.Errorf("%s: periods up to %d may be months, or have four weeks each: "+
+	return x
+}
+
+// checkPeriods refuses days if it is open which they are, and periods of a year if it is open how long they are.
+func (s *csvStream) checkPeriods(names, first []string, x xColumns, wrong *severalErrors) {
+	if len(first) < len(names) {
+		return
+	}
+	at := x.columns[0]
+	years := s.opt.X == "" && len(x.columns) == 1 && isYear(first[at])
+	if x.before[0] != "" && s.rows().yearLast(at) {
+		wrong.add(fmt.Errorf("%s: %s may have its year last: write dates as 2015-01-31", columnName(names, at), quoted(first[at])))
+	}
+	months := x.periods == 12 || len(x.columns) == 1 && s.yearPeriods(at) == "M"
+	for i, name := range names {
+		if months && weeksName.MatchString(name) && !s.rows().constant(i) && s.rows().all(i, within(4, 5)) {
+			wrong.add(fmt.Errorf("%s: periods of four or five weeks are no months: write the first day of each period, as 2015-01-31",
+				columnName(names, i)))
+		}
+		if years && partNames["period"].MatchString(name) && kindOfTime(first[i]) == "period" {
+			wrong.add(fmt.Errorf("%s: periods up to %d may be months, or have four weeks each: "+
 				"write months as 2015-01, or the first day of each period", columnName(names, i), s.rows().periods(i)))
 		}
 	}
-	if thirds.MatchString(names[x.columns[0]]) && len(first) >= len(names) && periodOf(first[x.columns[0]]) == "quarter" {
-		wrong = append(wrong, fmt.Errorf("%s: %s seems to be one of three parts of a year, and is read as a quarter: "+
-			"write the first month of each as 2015-05", columnName(names, x.columns[0]), quoted(first[x.columns[0]])))
+	if thirds.MatchString(names[at]) && periodOf(first[at]) == "quarter" {
+		wrong.add(fmt.Errorf("%s: %s seems to be one of three parts of a year, and is read as a quarter: "+
+			"write the first month of each as 2015-05", columnName(names, at), quoted(first[at])))
 	}
+}
+
+// chooseXY chooses x and y by the options and, where these name none, by xOf and yOf. It returns the columns of x.
+func (s *csvStream) chooseXY(names, first []string, x xColumns, wrong *severalErrors) xColumns {
+	var err error
 	if s.rep.X, err = column(names, s.opt.X, x.columns[0]+1); err != nil {
-		wrong = append(wrong, fmt.Errorf("x: %w", err))
+		wrong.add(fmt.Errorf("x: %w", err))
 	}
 	y := len(names) // of a wide table
 	if s.wide == nil {
 		y = s.yOf(names, first, x)
 	}
 	if s.rep.Y, err = column(names, s.opt.Y, y); err != nil {
-		wrong = append(wrong, fmt.Errorf("y: %w", err))
-	}
-	if err == nil && s.opt.Y == "" {
-		if err := s.checkText(names, first); err != nil {
-			wrong = append(wrong, err)
-		}
+		wrong.add(fmt.Errorf("y: %w", err))
+	} else if s.opt.Y == "" {
+		wrong.add(s.checkText(names, first))
 	}
 	if s.opt.X != "" || slices.Contains(x.columns, s.rep.Y) {
-		x = oneColumn(s.rep.X)
+		return oneColumn(s.rep.X)
 	}
-	if wrong == nil && s.passesWords(x) {
-		s.rep.Levels = s.levels(names)
+	return x
+}
+
+// checkSides refuses a y that no option names if another column says on which side of an account its numbers stand.
+func (s *csvStream) checkSides(names []string, wrong *severalErrors) {
+	signed := !s.rows().all(s.rep.Y, func(cell string) bool { return !strings.Contains(cell, "-") })
+	for i := 0; i < len(names) && s.opt.Y == "" && !signed; i++ {
+		cells := map[string]bool{}
+		s.rows().all(i, func(cell string) bool { cells[cell] = true; return len(cells) < 3 })
+		if of := slices.Collect(maps.Keys(cells)); len(of) == 2 && areSides(of[0], of[1]) {
+			wrong.add(fmt.Errorf("y: %s says on which side of an account each number of %s stands: "+
+				"write a minus before those of one side, or say CSVOptions.Y", columnName(names, i), columnName(names, s.rep.Y)))
+		}
 	}
+}
+
+// findPeriod finds what dates without a day name, and refuses those of other calendars.
+func (s *csvStream) findPeriod(names, first []string, x xColumns, wrong *severalErrors) {
 	if len(x.columns) == 1 && s.opt.Time == TimeAuto {
 		s.sign = s.periodSign(names[s.rep.X], s.rep.X)
 	}
-	wide := s.wide != nil && s.wide.kind == "period" && len(s.wide.columns) == fourWeeks
-	s.rep.FourWeeks = wide || s.sign == "P" || x.periods == fourWeeks
-	if len(first) >= len(names) {
-		text := withSign(s.sign, x.text(func(column int) string { return first[column] }))
-		s.rep.Period, s.spaced = periodOf(text), spacedYear.MatchString(text)
-		if err := otherCalendar(text); err != nil && s.opt.Time == TimeAuto {
-			wrong = append(wrong, fmt.Errorf("%s: %w", columnName(names, s.rep.X), err))
-		}
+	s.rep.FourWeeks = s.sign == "P" || x.periods == fourWeeks ||
+		s.wide != nil && s.wide.kind == "period" && len(s.wide.columns) == fourWeeks
+	if len(first) < len(names) {
+		return
 	}
-	s.places = make([]int, len(names))
-	for i := range s.places {
-		s.places[i] = -1
+	text := withSign(s.sign, x.text(func(column int) string { return first[column] }))
+	s.rep.Period, s.spaced = periodOf(text), spacedYear.MatchString(text)
+	if err := otherCalendar(text); err != nil && s.opt.Time == TimeAuto {
+		wrong.add(fmt.Errorf("%s: %w", columnName(names, s.rep.X), err))
 	}
+}
+
+// placeColumns numbers the columns that are read: x, y and those that the options name besides.
+func (s *csvStream) placeColumns(names []string, x xColumns, wrong *severalErrors) {
+	s.places = slices.Repeat([]int{-1}, len(names))
 	place := func(column int) int {
 		if s.places[column] < 0 {
 			s.places[column] = len(s.columns)
@@ -91,31 +152,21 @@ func (s *csvStream) choose(names, first []string) (err error) {
 		s.parts.columns[i] = place(column)
 	}
 	s.y = place(s.rep.Y)
-	for k, spec := range slices.Concat(s.opt.Also, s.opt.Keys) {
-		switch i, err := column(names, spec, len(names)+1); {
-		case err != nil:
-			wrong = append(wrong, err)
-		case k < len(s.opt.Also):
-			s.also = append(s.also, place(i))
-			s.more.Columns, s.more.Names = append(s.more.Columns, i), append(s.more.Names, names[i])
-		default:
-			s.searched = append(s.searched, i)
-		}
+	for _, spec := range s.opt.Also { // where there is none, reading ends
+		i, err := column(names, spec, len(names)+1)
+		wrong.add(err)
+		s.also = append(s.also, place(i))
+		s.more.Columns, s.more.Names = append(s.more.Columns, i), append(s.more.Names, names[i])
 	}
-	if wrong != nil {
-		return wrong.one()
+	for _, spec := range s.opt.Keys {
+		i, err := column(names, spec, len(names)+1)
+		s.searched = append(s.searched, i)
+		wrong.add(err)
 	}
 	for _, i := range s.searched {
 		s.keys = append(s.keys, keyColumn{place: place(i), of: map[string]int32{}})
 		s.more.KeyColumns = append(s.more.KeyColumns, i)
 	}
-	name := names[s.rep.X]
-	s.numbers.named, s.numbers.counts = dateName.MatchString(name), name != "" && counter.MatchString(name)
-	s.styles, s.finders = make([]numberStyle, len(s.columns)), make([]styleFinder, len(s.columns))
-	if s.opt.Time != TimeAuto {
-		s.format(s.opt.Time)
-	}
-	return nil
 }
 
 var spacedYear = regexp.MustCompile(`^\pL+\.? \d{2}$`)
@@ -180,7 +231,7 @@ func (s *csvStream) decimalYears(i int, x xColumns) bool {
 	rows := s.rows()
 	return len(rows) >= fewestDates && !slices.ContainsFunc(rows, func(row []string) bool {
 		year, _, fraction := strings.Cut(row[i], ".")
-		return !fraction || year != row[x.columns[0]] || strings.Trim(year, "0123456789") != ""
+		return !fraction || year != row[x.columns[0]] || !isWhole(year)
 	})
 }
 

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,10 +70,18 @@ func columnName(names []string, i int) string {
 	return fmt.Sprintf("column %d (%s)", i+1, quoted(names[i]))
 }
 
-// cellText is the text of a cell; one that is not UTF-8 is read as Latin-1, with the € of Windows.
+// cellText is the text of a cell; one that is not UTF-8 is read as Latin-1.
 func cellText(cell []byte) string {
 	if utf8.Valid(cell) {
 		return string(cell)
 	}
-	return strings.ReplaceAll(latin1(cell), "\u0080", "€") // a control character there
+	return windows.Replace(oldLetter.ReplaceAllStringFunc(latin1(cell), oldLetters.Replace))
 }
+
+// windows has signs where Latin-1 has control characters, oldLetters those of DOS and old Macs, and a Polish one, within words.
+var (
+	windows    = strings.NewReplacer("\u0080", "€", "\u0092", "’", "\u0096", "–", "\u0097", "—")
+	oldLetter  = regexp.MustCompile(`\pL[\x{80}-\x{9f}]\pL`)
+	oldLetters = strings.NewReplacer("\u0081", "ü", "\u0082", "é", "\u0084", "ä", "\u008a", "ä", "\u008e", "é", "\u0094", "ö",
+		"o\u0096t", "oût", "o\u009et", "oût", "\u009f", "ź")
+)

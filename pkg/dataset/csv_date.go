@@ -68,7 +68,9 @@ var dateForms = []dateForm{
 			`^(?P<y>\d{4})[-:/. ]*(?:kw\.? )?(?P<roman>I{1,3}|IV)(?:\.? `+quarterWord+`)?$`,
 			`^(?P<roman>I{1,3}|IV)(?:\.? `+quarterWord+`|\.? kw\.?)?[-:/., ]+(?P<y>\d{4})$`,
 			`^[QqTt](?P<q>[1-4])(?:[-/. ]+['’]?|['’]|[-/. ]*FY['’ ]?)(?P<yy>\d{2})$`,
-			`^(?P<q>[1-4])[QqTt][-/. ]*['’]?(?P<yy>\d{2})$`),
+			`^(?P<q>[1-4])[QqTt][-/. ]*['’]?(?P<yy>\d{2})$`,
+			`^FY ?['’]?(?P<yy>\d{2})[-/ ]*[QqTt](?P<q>[1-4])$`,
+			`^(?P<y>\d{4})年 ?第?(?P<q>[1-4])(?:季度?|四半期)$`),
 	},
 	{
 		TimeHalf, "2000-H1", []string{"2000-H1", "2000H1", "H1 2000", "1H2000", "2000-S1", "1. Halbjahr 2000"},
@@ -81,7 +83,7 @@ var dateForms = []dateForm{
 	},
 	{
 		TimeMonth, "2000M01", []string{"2000M01", "2000-M1", "01/2000", "1-2000"}, "the first day of the month",
-		patterns(`^(?P<y>\d{4})[- ]?[Mm](?P<m>\d{1,2})$`, `^(?P<y>\d{4}):(?P<m>\d{2})$`, `^(?P<m>\d{1,2})[/-](?P<y>\d{4})$`,
+		patterns(`^(?P<y>\d{4})[- ]?[Mm](?P<m>\d{1,2})$`, `^(?P<y>\d{4}):(?P<m>\d{2})$`, `^0?(?P<m>\d{1,2})[/-](?P<y>\d{4})$`,
 			`^(?i:tháng) ?(?P<m>\d{1,2})(?:[-/]|,? (?:năm )?)(?P<y>\d{4})$`),
 	},
 	{
@@ -110,6 +112,7 @@ var dateForms = []dateForm{
 			`^(?P<y>\d{4})[-/ ]?`+weekWord+` ?(?P<week>\d{1,2})(?:-?(?P<day>[1-7]))?$`,
 			`^`+weekWord+` ?(?P<week>\d{1,2})[-/., ]+(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})-?[Ss](?P<week>\d{2})$`,
+			`^[Ss](?P<week>\d{2})[-/., ]+(?P<y>\d{4})$`,
 			`^(?P<week>\d{1,2})\. ?(?i:KW|woche)[-/., ]*(?P<y>\d{4})$`),
 	},
 	{
@@ -153,8 +156,9 @@ const (
 // The endings of ordinal numbers, and what quarters and weeks are called.
 const (
 	weekWord    = `(?i:W|KW|wk|week|woche|semaine|semana|settimana|v\.?|vecka|uke|uge|vko|viikko)`
-	ordinal     = `(?:\.|st|nd|rd|th|\.?er|e|º|-?й)?`
-	quarterWord = `(?i:quartal|quarter|trimestre|trim\.?|kwartaal|kwartał|kvartal|kvartál|čtvrtletí|negyedév|çeyrek|квартал|кв\.?)`
+	ordinal     = `(?:\.|st|nd|rd|th|\.?er|[eè]me|e|º|-?й)?`
+	quarterWord = `(?i:quartal|vierteljahr|vj\.?|quarter|trimestre|trim\.?|kwartaal|kwartał|kvartal|kvartál|` +
+		`čtvrtletí|negyedév|çeyrek|квартал|кв\.?)`
 )
 
 func patterns(of ...string) (all []*regexp.Regexp) {
@@ -177,7 +181,7 @@ func formOf(f TimeFormat) (dateForm, bool) {
 var (
 	timeOfDay = regexp.MustCompile(`^[T,:]?\s*(?:(?:kl|um|at|à|ore|alle)\.?\s+)?(?P<hour>\d{1,2})(?P<sign>[:.h]?)(?P<minute>\d{2})` +
 		`(?:(?P<again>[:.]?)(?P<second>\d{2})(?P<part>[.,]\d+|:\d{3})?)?\s*` +
-		`(?:(?P<half>[AaPp])(?:\.?\s?[Mm]\.?)?)?\s*(?:(?:GMT|UTC)(?P<named>[-+]))?(?P<zone>.*?)(?: \(.*\))?$`)
+		`(?:(?P<half>[AaPp])(?:\.?\s?[Mm]\.?)?)?\s*(?:(?:GMT|UTC)(?P<named>[-+]))?(?P<zone>.*?)(?:\s*\(.*\))?$`)
 	pointedTime = regexp.MustCompile(`^-(\d\d\.\d\d\.\d\d)`)
 	shortYear   = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2})\b(\D|$)`)
 )
@@ -262,6 +266,9 @@ var fromTo = regexp.MustCompile(`^(.*\d.*?)\s+(?:[-–—/]|to|until|bis|au|al|a
 func withinDate(text string) (begin, end string) {
 	if inner, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(inner, "]") {
 		return strings.TrimSuffix(inner, "]"), ""
+	}
+	if begin, end, ok := strings.Cut(text, "/"); ok && len(begin) >= len(time.DateOnly) { // of ISO 8601
+		return begin, end
 	}
 	if !strings.Contains(text, " ") {
 		return "", ""

@@ -3,6 +3,7 @@ package dataset
 import (
 	"bufio"
 	"bytes"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -102,13 +103,14 @@ func firstRows(r *bufio.Reader, opt CSVOptions) (rows [][]string) {
 			continue
 		}
 		var cells []string
-		if opt.Comma == ' ' {
+		quotes := bytes.IndexByte(text, '"') >= 0
+		if opt.Comma == ' ' && quotes {
+			line, _ = io.ReadAll(&blankReader{r: bufio.NewReader(bytes.NewReader(text))})
+		}
+		if opt.Comma == ' ' && !quotes {
 			if cells = strings.Fields(string(text)); len(rows) > 0 && len(cells) > len(rows[0]) {
 				short, _ := withoutRemark(text)
 				cells = strings.Fields(string(short))
-			}
-			for i, cell := range cells {
-				cells[i] = strings.Trim(cell, "\"")
 			}
 		} else if _, failure := row.read(line, []byte(string(opt.Comma))); failure != nil {
 			break

@@ -12,8 +12,7 @@ var (
 	infinite    = regexp.MustCompile(`(?i)^[+-]?(inf|infinity|nan|1\.#\w+)$`)
 	clock       = regexp.MustCompile(`^(\d{1,2}[:h]\d{2}(:\d{2}([.,]\d+)?)?(\s?[AaPp](\.?\s?[Mm]\.?)?| Uhr)?|\d{4} (UTC|GMT))$`)
 	noYear      = regexp.MustCompile(`^(?:\d{1,2}[-/. ]\s?(\d{1,2}|\pL{3,12})\.?|(\pL{3,12})\.?([- ]\d{1,2})?)$`)
-	wordsBefore = regexp.MustCompile(`^(?:\pL+\.?:?\s+)+(\d.*)$`)
-	footnote    = regexp.MustCompile(`\d\s*(?:\*+|[†‡¹²³ᵃᵇᵖʳ]|\(?\[?[a-z]\]?\)|\(\d\)|\[\d\])$`)
+	wordsBefore = regexp.MustCompile(`^(?:[\pL/]+\.?:?\s+)+(\d.*)$`)
 )
 
 // Hints that are about a column.
@@ -48,13 +47,11 @@ func (all hints) of(text string) string {
 }
 
 // total is what a row of a sum or of a mean says in place of a time.
-var total = regexp.MustCompile(`(?i)\b(sub|ins)?(totals?|totaux|annual|sum|summe|gesamt|totale|suma|somme|` +
+var total = regexp.MustCompile(`(?i)\b(sub|ins)?(totals?|totaux|annual|sum|summe|gesamt(ergebnis)?|totale|suma|somme|` +
 	`average|avg|mean|mittel|mittelwert|durchschnitt|moyenne|media|promedio)\b`)
 
 // totalHint is of a row that is none of the table's.
 const totalHint = " (the header once more, or a total? remove the line)"
-
-const footnoteHint = " (the mark of a footnote? remove it)"
 
 // numberHints are of texts that are no numbers.
 var numberHints = hints{
@@ -71,7 +68,7 @@ var numberHints = hints{
 	{like(`^[<>≤≥~≈]=?\s*[\d.,]+`), " (a value below or above a limit? write the number alone, " +
 		"or name the text as missing: CSVOptions.Missing)"},
 	{like(`^[-+\d.,]+\s*(±|\+/-|\+-)\s*[\d.,]+`), " (a value and its error? write them in two columns)"},
-	{footnote.MatchString, footnoteHint},
+	{like(`^[\d.,]+\s*[-–—]\s*[\d.,]+$`), " (a range? write its middle)"},
 	{hasOtherDigits, " (write numbers with the digits 0 to 9)"},
 	{isDate, dateInstead},
 	{like(`^\d{1,3}:\d{2}\b`), timeInstead},
@@ -89,10 +86,11 @@ var dateHints = hints{
 	{like(`^[+-]?\d{5,}-\d\d`), " (years have four digits)"},
 	{like(`:\d\d:60`), " (a leap second ends an hour: 23:59:60)"},
 	{like(`\d{2}:\d{2}.*\s[A-Z]{2,5}$`), " (write the zone as its distance from UTC: +02:00)"},
+	{like(`(?i)^(kw|wk?|s)\.? ?\d{1,2}[-/. ]+\d{2}$`), " (write years with four digits)"},
+	{like(`(?i)\b(quarter|quartal|trimestre)\b`), " (write quarters as 2015Q1)"},
 	{shortYear.MatchString, " (write years with four digits)"},
 	{like(`^\d{1,4}[./]\d{1,2}[./]\d{1,4}\b`), " (write dates as 2024-01-31)"},
 	{like(`^\d{4}\s*[-–/]\s*\d{4}$`), " (a range of years? write the first)"},
-	{footnote.MatchString, footnoteHint},
 	{datesBehind, " (words before a date? remove them)"},
 	{lacksYear, " (a date without a year? add it, in four digits)"},
 }

@@ -122,8 +122,8 @@ func tellsApart(rows [][]string, merged []int, column int) bool {
 	return true
 }
 
-// yearRows finds years in the first column, each in a row of its own: above months or quarters, of which totals and remarks may
-// stand below; or above at least two words, which are the same below all years.
+// yearRows finds years in the first column, each in a row of its own: above months, quarters or weeks, of which totals and
+// remarks may stand below; or above at least two words, which are the same below all years.
 func (opt CSVOptions) yearRows(rows [][]string) (m merged) {
 	if opt.NoHeader || len(rows) < 2 || kindOfTime(rows[1][0]) != "year" {
 		return m
@@ -139,7 +139,7 @@ func (opt CSVOptions) yearRows(rows [][]string) (m merged) {
 		}
 		met := &below[len(below)-1]
 		kinds[kind] = true
-		part := kind == "month" || kind == "quarter"
+		part := kind == "month" || kind == "quarter" || kind == "week"
 		other := kind == "" && !isNumber(row[0]) && dateFormat(row[0]) == TimeAuto
 		years = years && (part && !slices.Contains(*met, row[0]) || other && len(*met) > 1)
 		if labels = labels && other && row[0] != ""; part || labels {
@@ -158,12 +158,6 @@ func (opt CSVOptions) yearRows(rows [][]string) (m merged) {
 	}
 	years = years && (last > 0 || len(below[0]) >= fewestDates)
 	return merged{years: years, quarters: years && kinds["month"] && kinds["quarter"], labels: labels}
-}
-
-// mergedReader returns the text of a table with merged cells without them.
-func mergedReader(text *bufio.Reader, opt CSVOptions) *bufio.Reader {
-	m := unmerger{opt: opt, above: make([][]byte, len(opt.merged.columns))}
-	return bufio.NewReaderSize(&lineEditor{lines: text, edit: m.line}, headSize)
 }
 
 // unmerger writes the value above into blank cells of lines that have others, or the year above to the first cell.
@@ -331,8 +325,8 @@ func joinedTime(above, name string) string {
 	switch day := strings.TrimSuffix(name, "."); {
 	case k == "year" && of == "month":
 		return fmt.Sprintf("%dM%02d", t, at)
-	case k == "year" && of == "quarter":
-		return fmt.Sprintf("%dQ%d", t, at)
+	case k == "year" && (of == "quarter" || of == "week"):
+		return fmt.Sprintf("%d%s", t, wideText(of, name, at, 0))
 	case k == "date" && isWhole(day): // a day of a month
 		first := time.Unix(int64(t), 0).UTC()
 		if n, _ := strconv.Atoi(day); periodOf(above) == "month" && n > 0 && n <= 31 {

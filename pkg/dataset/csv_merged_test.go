@@ -29,6 +29,8 @@ func TestMerged(t *testing.T) {
 		"x,2015,,,2016,,\nRegion,Q1,Q2,Sum,Q1,Q2,Sum\nBonn,5,6,7,8,9,1\n":                            {0, []float64{0, 90, 365, 456}},
 		"Region,2015-01,,,2015-02,,\n,1,2,3,1,2,3\nBonn,1,2,3,4,5,6\n":                               {0, []float64{0, 1, 2, 31, 32, 33}},
 
+		"Woche;n\n2015;\nKW 2;5\nKW 3;6\n2016;\nKW 2;8\nKW 3;9\n": {0, []float64{4, 11, 375, 382}},
+
 		"Period,n\n2015,\nJanuary,5\nFebruary,6\n2016,9\nJanuary,8\nFebruary,9\nSource: Office\n": {0, []float64{0, 31, 365, 396}},
 		"Zeit;n\n\"2015\";11\nQ1;5\n Q2;6\nQ3;5,5\nQ4;4\n":                                        {0, []float64{0, 90, 181, 273}},
 

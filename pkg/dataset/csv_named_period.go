@@ -27,16 +27,18 @@ func bareParts(text string) (year, number string, ok bool) {
 	return year, number, true
 }
 
-// periodSign returns the sign, Q, H, W, M or P, of the period that the numbers of a column are, by its name and the first rows:
-// quarters of one digit from 1 to 4, not only 1 and 4 as of months that begin a quarter; half-years of one from 1 to 2; or weeks.
-// Without such a name, numbers of one digit are quarters if they go from the fourth of a year to the first of the next, and Roman
-// ones months if any is above 4. It is "" for any other column.
+// periodSign returns the sign, Q, H, W, M or P, of the period that the numbers of a column are, by its name and first rows, and
+// a slash for days with the year last. They are quarters of one digit from 1 to 4, not only 1 and 4 as of months that begin one;
+// half-years of one from 1 to 2; or weeks. Without such a name, numbers of one digit are quarters if they go from the fourth of a
+// year to the first of the next, and Roman ones months if any is above 4. It is "" for any other column.
 func (s *csvStream) periodSign(name string, column int) string {
 	sign, most := "", 0
 	if sign = s.yearPeriods(column); sign != "" {
 		return sign
 	}
 	switch {
+	case dateName.MatchString(name) && len(s.rows()) > 0 && s.rows().all(column, yearBehind.MatchString):
+		return "/"
 	case partNames["quarter"].MatchString(name):
 		sign, most = "Q", 4
 	case partNames["half"].MatchString(name):
@@ -111,10 +113,16 @@ func (s *csvStream) yearPeriods(column int) string {
 	return map[int]string{12: "M", fourWeeks: "P"}[numbers.periods(0)]
 }
 
-// withSign writes a bare period with its sign, and one of four weeks as its first day.
+// yearBehind is a day written 31012000, or 01312000; no number of a year, a month and a day is one.
+var yearBehind = regexp.MustCompile(`^([0-3]\d)([0-3]\d)((?:19|20)\d\d)$`)
+
+// withSign writes a bare period with its sign, one of four weeks as its first day, and signs between the parts of a day.
 func withSign(sign, text string) string {
 	if sign == "" {
 		return text
+	}
+	if sign == "/" {
+		return yearBehind.ReplaceAllString(text, "$1/$2/$3")
 	}
 	if m := yearPeriod.FindStringSubmatch(text); m != nil {
 		if n, ok := periodNumber(m[2] + m[3]); ok {

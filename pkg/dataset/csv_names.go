@@ -13,19 +13,22 @@ var partNames = map[string]*regexp.Regexp{
 		`kk|kuukausi|miesi[ąa]c|měsíc|mesic|hónap)$`),
 	"period": regexp.MustCompile(`(?i)^((fiscal|accounting|4[- ]?weeks?|four[- ]weeks?)?[-_ ]?(period|per|p|pd)|` +
 		`période|periode|periodo)$`),
-	"quarter": regexp.MustCompile(`(?i)^(quarter|qtr|q|quartal|trimestre|kwartaal)$`),
+	"quarter": regexp.MustCompile(`(?i)^(quarter|qtr|q|quartal|vierteljahr|trimestre|kwartaal)$`),
 	"week": regexp.MustCompile(`(?i)^(year|jahr|année|iso|epi|mmwr|date)?[-_ /]?` +
 		`(week|wk|(?-i:kw|KW)|woche|kalenderwoche|semaine|semana|settimana)[-_ /]?(year|jahr|no\.?|nr\.?)?$`),
 	"day":     regexp.MustCompile(`(?i)^(day|dd|dy|tag|jour|día|dia|giorno|dag|pv|päivä|dzie[ńn]|den|nap)$`),
 	"ordinal": regexp.MustCompile(`(?i)^(doy|jday|yday|julian[ _.]?day|day[ _.]?of[ _.]?(the[ _.]?)?year)$`),
 	"half":    regexp.MustCompile(`(?i)^(half([-_ ]?year)?|halbjahr|semester|semestre)$`),
-	"hour":    regexp.MustCompile(`(?i)^(hours?([ _]?ending)?|hr|hh|stunden?|heures?|horas?|ora|uur)$`),
+	"hour":    regexp.MustCompile(`(?i)^(hours?([ _]?ending)?|(?-i:HE)|hr|hh|stunden?|heures?|horas?|ora|uur)$`),
 	"minute":  regexp.MustCompile(`^((?i:minutes?|min|mn|minuut|minuto)|mm)$`),
 	"second":  regexp.MustCompile(`(?i)^(seconds?|sec|ss|sekunde|seconde|segundo|secondo)$`),
 	"time": regexp.MustCompile(`(?i)^((time|uhrzeit|zeit|heure|hora|ora|tijd)?[-_ ]?(von|from|start|beginn|anfang)|` +
 		`(start|begin|anfangs)[-_ ]?(time|zeit)|` +
 		`(time|uhrzeit|zeit|heure|hora|ora|tijd|tid|klo|kello|godzina|čas|hr_?mn|hhmm(ss)?)([-_ ]?\(?(utc|gmt|lst|cet|mez)\)?)?)$`),
 }
+
+// weeksName is the name of a column that counts the weeks of each period.
+var weeksName = regexp.MustCompile(`(?i)^(no\.? of |number of |#)?(weeks|wochen|semaines)( in .*)?$`)
 
 // thirds is the name of a column of periods of four months, which are written as quarters are: T1 to T3.
 var thirds = regexp.MustCompile(`(?i)^(tertial|tertiaal|cuatrimestre|quadrimestre|quadrimestral)$`)
@@ -38,8 +41,8 @@ var counter = regexp.MustCompile(`(?i)^(|unnamed: ?0|index|row|record|id|#|no\.?
 
 // timeName is the name of a column of times, in words, and julianName of Julian dates.
 var (
-	timeName = regexp.MustCompile(`(?i)^(x|t|_?times?|time[_ ]?(stamp|period)|date ?time|dates?|[bhmt]*jd([-_ ].*)?|` +
-		`(time|date|t)[-_ ]?[(\[].*)$`)
+	timeName = regexp.MustCompile(`(?i)^(x|t|_?times?|time[_ ]?(stamp|period)|date ?time|dates?|zeit|tiempo|tijd|` +
+		`[bhmt]*jd([-_ ].*)?|(time|date|t)[-_ ]?[(\[].*)$`)
 	julianName = regexp.MustCompile(`(?i)^[bhmt]*jd([-_ ].*)?$`)
 )
 
@@ -82,9 +85,10 @@ func withErrors(names []string) map[string]bool {
 var asideName = regexp.MustCompile(`(?i)^(year|month|week|weekday|day|dates?|hour|quarter|dow|doy|` +
 	`day[ _.]?of[ _.]?(the[ _.]?)?(week|year|month)|` +
 	`week[ _.]?(no|nr|number|of[ _.]?year)|` +
-	`jahr|monat|woche|wochentag|(?-i:kw|KW)|tag|stunde|quartal|jour|mois|année|time|uhrzeit|heure|hora|qn_\d+|` +
-	`decimal|ms|milli(second)?s?|lat(itude)?|lon(gitude)?|lng|elevation|altitude|i?ind|qc|flags?|settlement[_ ]?period|` +
-	`elapsed([_ (\[].*)?)$|(^|[_ .-])(id|code|nbr|type)$|typ$`)
+	`jahr|monat|woche|wochentag|(?-i:kw|KW)|tag|stunde|quartal|vierteljahr|jour|mois|semaine|trimestre|année|` +
+	`time|uhrzeit|heure|hora|qn(_\d+)?|` +
+	`decimal|ms|milli(second)?s?|lat(itude)?|lon(gitude)?|lng|elevation|altitude|i?ind|indicat(or|eur)|qc|` +
+	`flags?|settlement[_ ]?period|elapsed([_ (\[].*)?)$|(^|[_ .-])(id|code|nbr|type)$|typ$`)
 
 // valueName is the name of the column of values among others that say what they are of.
 var valueName = regexp.MustCompile(`(?i)^(obs[_ ]?value|_?value|wert|valeur|valor|valore|waarde|värde|` +

@@ -18,7 +18,7 @@ type numberDate struct {
 
 // dateName is the name of a column of dates.
 var dateName = regexp.MustCompile(`(?i)date|datum|fecha|^(dato|jour|tag|giorno|dag|months?|monat|mois|mes|mese|maand|` +
-	`week|woche|zeitpunkt|zeitstempel|horodatage|yyyy-?(mm-?(dd)?|ddd))$`)
+	`week|woche|zeitpunkt|zeitstempel|horodatage|yyyy-?(mm-?(dd)?|ddd)|(jjjj|aaaa)mm((tt|jj)(hh)?)?)$`)
 
 // unixTime stands before the unit of a count since 1970.
 const unixTime = "Unix time in "

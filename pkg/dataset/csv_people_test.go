@@ -3,6 +3,7 @@ package dataset
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -318,6 +319,33 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"a spectrum":                    {"SpectraSuite Data File\nUser: ann\n>>>>>Begin Data<<<<<\n200.5\t5\n200.9\t6\n201.5\t7\n>>>>>End Data<<<<<\n", 200.5, 201.5, 5, 7, "", "", ""},
 		"a column of indicators":        {"date,ind,rain\n2015-01-01,0,5\n2015-01-02,0,6\n", 0, 1, 5, 6, "date", "rain", ""},
 		"weeks below years":             {"Week,2014,2015,2016\n1,5,6,7\n2,6,7,8\n3,7,8,9\n", -367, 382, 5, 9, "Week", "value", ""},
+		"hours with points":             {"Date;Time;CO\n10/03/2015;18.00;5,5\n10/03/2015;19.00;6\n10/03/2015;20.00;6\n10/03/2015;21.00;6\n13/03/2015;06.00;7,5\n", 68.75, 71.25, 5.5, 7.5, "Date", "CO", ""},
+		"decimal hours":                 {"Date;Time;CO\n10.03.2015;0.00;5,5\n10.03.2015;0.50;6,5\n10.03.2015;1.00;7,5\n", 68, 68, 5.5, 7.5, "Date", "CO", ""},
+		"a log":                         {"[2015-01-01 00:00:00] 5.5\n[2015-01-01 12:00:00] 6.5\n[2015-01-02 00:00:00] 7.5\n", 0, 1, 5.5, 7.5, "", "", ""},
+		"about":                         {"Year,n\n2015,5\n2016,c. 6\nc. 2017,6\n2018,~7\n", 2015, 2018, 5, 7, "Year", "n", ""},
+		"provisional without a blank":   {"Jahr;n\n2015;980\n2016;990p\n", 2015, 2016, 980, 990, "Jahr", "n", ""},
+		"Vierteljahre":                  {"Jahr;Vierteljahr;n\n2015;1. Vierteljahr;5\n2015;2. Vierteljahr;6\n", 0, 90, 5, 6, "Vierteljahr", "n", ""},
+		"Vierteljahre, in short":        {"t;y\n1. Vj. 2015;5\n2. Vj. 2015;6\n", 0, 90, 5, 6, "t", "y", ""},
+		"French ordinal numbers":        {"t;y\n1er trimestre 2015;5\n2ème trimestre 2015;6\n", 0, 90, 5, 6, "t", "y", ""},
+		"fiscal years before quarters":  {"t,y\nFY15 Q1,5\nFY15 Q2,6\n", 0, 90, 5, 6, "t", "y", ""},
+		"Chinese quarters":              {"t,y\n2015年第1季度,5\n2015年第2季度,6\n", 0, 90, 5, 6, "t", "y", ""},
+		"French weeks by their column":  {"Année;Semaine;Cas\n2015;S02;5\n2015;S03;6\n", 4, 11, 5, 6, "Semaine", "Cas", ""},
+		"periods of SAP":                {"t;y\n001/2015;1.025,50-\n002/2015;980,00\n", 0, 31, -1025.5, 980, "t", "y", ""},
+		"eight digits, the day first":   {"Datum;y\n01012015;5\n13012015;6\n", 0, 12, 5, 6, "Datum", "y", ""},
+		"eight digits, the month first": {"Date,y\n01012015,5\n01132015,6\n", 0, 12, 5, 6, "Date", "y", ""},
+		"frequencies of eight digits":   {"freq,y\n10012000,5\n10013000,6\n10014000,7\n", 10012000, 10014000, 5, 7, "freq", "y", ""},
+		"an interval of ISO 8601":       {"t,y\n2015-01-05/2015-01-11,5\n2015-01-12/2015-01-18,6\n", 4, 11, 5, 6, "t", "y", ""},
+		"a zone between brackets":       {"t,y\n01/13/2015 00:00:00 - 01/13/2015 12:00:00 (CET),5\n01/13/2015 12:00:00 - 01/14/2015 00:00:00 (CET),6\n", 12, 12.5, 5, 6, "t", "y", ""},
+		"German, DOS":                   {"Monat;y\nFebruar 2015;5\nM\x84rz 2015;6\n", 31, 59, 5, 6, "Monat", "y", ""},
+		"French, an old Mac":            {"Mois;y\rf\x8evrier 2015;5\rao\x9et 2015;6\r", 31, 212, 5, 6, "Mois", "y", ""},
+		"dashes of Windows":             {"Monat;Ertr\xe4ge\nJanuar 2015;\x965,5\nFebruar 2015;6\n", 0, 31, -5.5, 6, "Monat", "Erträge", ""},
+		"a pivot table":                 {"Summe von y;Spalten;;;\nZeilen;2014;2015;2016;Gesamtergebnis\nJan;1,5;2;3;6\nFeb;1;2;4,5;7\nGesamtergebnis;2;4;7;13\n", -365, 396, 1.5, 4.5, "Zeilen", "value", ""},
+		"a row of digits and hours":     {"POSTE;LAT;AAAAMMJJHH;RR1;QRR1;T\n0108;45.9;2015010100;5.5;1;3.1\n0108;45.9;2015010101;6.5;1;3.5\n0108;45.9;2015010102;7.5;1;2.5\n", 2015010100, 2015010102, 5.5, 7.5, "AAAAMMJJHH", "RR1", ""},
+		"a quality before values":       {"STATIONS_ID;MESS_DATUM;QN;TT\n1048;2015-01-01;3;5.5\n1048;2015-01-02;3;6.5\n1048;2015-01-03;3;7.5\n", 0, 2, 5.5, 7.5, "MESS_DATUM", "TT", ""},
+		"years called Zeit":             {"Code;Label;Zeit;Ort;Index\n61111;VPI;2015;DE;5,5\n61111;VPI;2016;DE;6,5\n61111;VPI;2017;DE;7,5\n", 2015, 2017, 5.5, 7.5, "Zeit", "Index", ""},
+		"hours called HE01":             {"Date,HE,MW\n01/13/2015,HE01,5\n01/13/2015,HE24,6\n", 12 + 1.0/24, 13, 5, 6, "Date", "MW", ""},
+		"a column of AM and PM":         {"Date,Time,AM/PM,v\n01/13/2015,12:00,AM,5\n01/13/2015,12:00,PM,6\n", 12, 12.5, 5, 6, "Date", "v", ""},
+		"a log with its level":          {"[2015-01-01 00:00:00] INFO 5.5\n[2015-01-01 12:00:00] INFO 6\n[2015-01-02 00:00:00] INFO 7\n[2015-01-02 12:00:00] INFO 7.5\n", 0, 1.5, 5.5, 7.5, "", "", ""},
 		"numbers and fields":            {"t,y\n0,1.025\n1,980\n", 0, 1, 1.025, 980, "t", "y", ""},
 	} {
 		for _, size := range []int{1, 40, blockSize} {
@@ -521,6 +549,10 @@ func TestWide(t *testing.T) {
 		hours += fmt.Sprintf(",H%d", h)
 	}
 	plain := strings.ReplaceAll(hours, "H", "")
+	weeks := ""
+	for w := 1; w <= 52; w++ {
+		weeks += fmt.Sprintf(",KW%d", w)
+	}
 	days, fourWeeks := plain+",25,26,27,28,29,30,31", ",P1,P2,P3,P4,P5,P6,P7,P8,P9,P10,P11,P12,P13"
 	for header, c := range map[string]struct {
 		row    string  // the cells before the times
@@ -564,22 +596,26 @@ func TestWide(t *testing.T) {
 		"date" + plain:                                                 {"01.01.2001", "02.01.2001", 48, 1 / 24.0, 2, 24},
 		"datum" + hours:                                                {"20010101", "20010102", 48, 1 / 24.0, 2, 24},
 
-		"week,Mon,Tue,Wed,Thu,Fri":                     {"2015-W01", "2015-W02", 10, 5110, 5121, 5},
-		"Year,Q1,Q2,Q3,Total":                          {"2001", "2002", 6, 0, 546, 3},
-		"Mes,Ventas 2001,Ventas 2002":                  {"Enero", "Febrero", 4, 0, 396, 2},
-		"Month,Sales 2001,Sales 2002,Costs 2001":       {"Jan", "Feb", 4, 0, 396, 2},
-		"Monat,2001":                                   {"Jan", "Feb", 2, 0, 31, 1},
-		"Country,1990,1991,% change,1992":              {"DE", "FR", 6, 1990, 1992, 4},
-		"Country,2001 GDP,2002 GDP,2003 GDP":           {"DE", "", 3, 2001, 2003, 3},
-		"geo,2001Q1,2001Q2,2001,2002Q1":                {"DE", "", 3, 0, 365, 4},
-		"Year,Jan,Feb,Mar,Q1,Apr,May,Jun,Q2,Total":     {"2001", "2002", 12, 0, 516, 7},
-		"Account,Jan-01,Feb-01,Mar-01,Total":           {"Sales", "", 3, 0, 59, 3},
-		"Year" + fourWeeks:                             {"2001", "2002", 26, 0, 365 + 336, 13},
-		"Year,Month" + days:                            {"2001,1", "2001,3", 62, 0, 89, 32},
-		"zone,year,month,day" + strings.ToLower(hours): {"1,2001,1,1", "1,2001,1,2", 48, 1 / 24.0, 2, 27},
-		"year,month,day,00:00,12:00,18:00":             {"2001,1,1", "2001,1,2", 6, 0, 1.75, 5},
-		"Name" + days:                                  {"a", "b", 0, 0, 0, 0},
-		"Month" + days:                                 {"2001-01", "2001-03", 62, 0, 89, 31},
+		"week,Mon,Tue,Wed,Thu,Fri":                                      {"2015-W01", "2015-W02", 10, 5110, 5121, 5},
+		"Year,Q1,Q2,Q3,Total":                                           {"2001", "2002", 6, 0, 546, 3},
+		"Mes,Ventas 2001,Ventas 2002":                                   {"Enero", "Febrero", 4, 0, 396, 2},
+		"Month,Costs 2001,Sales 2001,Costs 2002,Sales 2002":             {"Jan", "Feb", 4, 0, 396, 3},
+		"Country,GDP 2001,GDP 2002,GDP 2003,Pop 2001,Pop 2002,Pop 2003": {"DE", "", 3, 2001, 2003, 3},
+		"Datum,11.01.2001,12.01.2001,13.01.2001":                        {"Umsatz", "", 3, 10, 12, 3},
+		"Month,Sales 2001,Sales 2002,Costs 2001":                        {"Jan", "Feb", 4, 0, 396, 2},
+		"Monat,2001":                                                    {"Jan", "Feb", 2, 0, 31, 1},
+		"Country,1990,1991,% change,1992":                               {"DE", "FR", 6, 1990, 1992, 4},
+		"Country,2001 GDP,2002 GDP,2003 GDP":                            {"DE", "", 3, 2001, 2003, 3},
+		"geo,2001Q1,2001Q2,2001,2002Q1":                                 {"DE", "", 3, 0, 365, 4},
+		"Year,Jan,Feb,Mar,Q1,Apr,May,Jun,Q2,Total":                      {"2001", "2002", 12, 0, 516, 7},
+		"Account,Jan-01,Feb-01,Mar-01,Total":                            {"Sales", "", 3, 0, 59, 3},
+		"Year" + fourWeeks:                                              {"2001", "2002", 26, 0, 365 + 336, 13},
+		"Jahr" + weeks:                                                  {"2001", "2002", 104, 0, 364 + 51*7, 52},
+		"Year,Month" + days:                                             {"2001,1", "2001,3", 62, 0, 89, 32},
+		"zone,year,month,day" + strings.ToLower(hours):                  {"1,2001,1,1", "1,2001,1,2", 48, 1 / 24.0, 2, 27},
+		"year,month,day,00:00,12:00,18:00":                              {"2001,1,1", "2001,1,2", 6, 0, 1.75, 5},
+		"Name" + days:                                                   {"a", "b", 0, 0, 0, 0},
+		"Month" + days:                                                  {"2001-01", "2001-03", 62, 0, 89, 31},
 
 		"day,2001,2002,2003":                            {"1", "2", 0, 0, 0, 0}, // rows are days of these years
 		"Country,1990,1991,Note,1992,1993,1994":         {"DE", "FR", 0, 0, 0, 0},
@@ -627,6 +663,26 @@ func TestWide(t *testing.T) {
 			}
 			if math.Abs(x0-c.x0) > 1e-6 || math.Abs(x1-c.x1) > 1e-6 || s.Y[c.n-1] != c.y1 {
 				t.Errorf("%s: x from %v to %v, last y %v", header, x0, x1, s.Y[c.n-1])
+			}
+		}
+	}
+}
+
+// TestMeasures reads the measure of a wide table that the options name, or the first, and says how to read the others.
+func TestMeasures(t *testing.T) {
+	for _, names := range []string{"Sales 2001,Sales 2002,Costs 2001,Costs 2002", "Sales 2001,Costs 2001,Sales 2002,Costs 2002"} {
+		for y, want := range map[string][]float64{"": {1, 2, 1, 2}, "Sales": {1, 2, 1, 2}, "Costs": {3, 4, 3, 4}, "Costs 2002": {4, 4}} {
+			row := ",1,2,3,4\n"
+			if strings.HasPrefix(names, "Sales 2001,C") {
+				row = ",1,3,2,4\n"
+			}
+			s, rep, err := readCSV(strings.NewReader("Month,"+names+"\nJan"+row+"Feb"+row), CSVOptions{Y: y, Seconds: true})
+			if len(want) == 2 { // one column, below months without a year
+				if err == nil || !strings.Contains(err.Error(), "a date without a year?") {
+					t.Errorf("%s, y %q: %v, %v", names, y, s, err)
+				}
+			} else if err != nil || !slices.Equal(s.Y, want) || s.X[1] != year(2002) || y == "" && !strings.Contains(rep.Wide, `CSVOptions.Y: "Costs" reads`) {
+				t.Errorf("%s, y %q: %v, %v, %q", names, y, s, err, rep.Wide)
 			}
 		}
 	}
@@ -832,6 +888,15 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"t,y,z\n1,5,1\n2,6,1\n3\n":                                                      "wrong number of fields: 1",
 		"USW1,20240101,TMAX,5\nUSW1,20240101,TMIN,6\nUSW1,20240102,TMAX,7\n":            "y: column 3 begins with \"TMAX\"",
 		"t,y\n2000,5\n2001,6\n2000 Q1,5\n2000 Q2,6\n":                                   "write all x in one way, or leave the rows of one kind",
+		"Year,Period,Weeks,y\n2015,P10,4,5\n2015,P11,4,6\n2015,P12,5,7\n":               "periods of four or five weeks are no months",
+		"Period,Weeks,y\nFY2015 P10,4,5\nFY2015 P11,4,6\nFY2015 P12,5,7\n":              "periods of four or five weeks are no months",
+		"Datum;y\n010115;5\n020115;6\n050115;7\n":                                       "may have its year last: write dates as 2015-01-31",
+		"week,y\nKW01-21,5\nKW02-21,6\n":                                                "write years with four digits",
+		"t,y\nFirst quarter 2015,5\nSecond quarter 2015,6\n":                            "write quarters as 2015Q1",
+		"t,y\nw/e 3 Jan 2021,5\nw/e 10 Jan 2021,6\n":                                    "words before a date? remove them",
+		"t,y\n2015-01-01,20-22\n2015-01-02,20-23\n":                                     "a range? write its middle",
+		"t,y\n2015-01-01,5.50 CR\n2015-01-02,6.50 DR\n":                                 "write a minus before those of one side of the account",
+		"Umsatz;S/H;Datum\n5,50;S;01.01.2015\n6,50;H;02.01.2015\n7,50;S;03.01.2015\n":   "on which side of an account each number of column 1 (\"Umsatz\") stands",
 		"JD & RV \\\\\n2458000 & 5 \\\\\n2458001 & 6 \\\\\n":                            "a table of LaTeX, not csv: write , for &",
 		"\"Date,Value\"\n\"2020-01-01,5\"\n\"2020-01-02,6\"\n":                          "remove those around whole lines",
 		"t,y\n1,3,5\n2,4,5\n3,5,5\n":                                                    "a comma within a number?",

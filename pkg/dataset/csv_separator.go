@@ -21,7 +21,7 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 		return nil, err
 	}
 	opt.takeDeclared(text)
-	text = apostrophes(withoutBars(text))
+	text = apostrophes(withoutBrackets(withoutBars(text)))
 	named := namedSeparator(text)
 	if opt.Comma == 0 {
 		opt.Comma = named
@@ -51,7 +51,8 @@ func tableText(r io.Reader, opt *CSVOptions) (io.Reader, error) {
 	}
 	rows := firstRows(text, *opt)
 	if opt.merged = opt.mergedOf(rows); opt.merged.any() {
-		text = mergedReader(text, *opt)
+		m := unmerger{opt: *opt, above: make([][]byte, len(opt.merged.columns))}
+		text = bufio.NewReaderSize(&lineEditor{lines: text, edit: m.line}, headSize)
 		rows = firstRows(text, *opt)
 	}
 	opt.head = rows[:likeBefore(rows)]
@@ -85,6 +86,25 @@ func withoutBars(r *bufio.Reader) *bufio.Reader {
 			return cut(r, size, strings.Repeat("\n", lines-1)+header+"\n")
 		}
 		lines, size = lines+1, size+len(line)+1
+	}
+	return r
+}
+
+// bracketedTime is a time between brackets before the rest of a line, as logs have it.
+var bracketedTime = regexp.MustCompile(`^\[([^]"]{8,40})\]([\t ]+[^,;|\s])`)
+
+// withoutBrackets writes quotation marks for the brackets around the times that the lines of a log begin with.
+func withoutBrackets(r *bufio.Reader) *bufio.Reader {
+	lines := 0
+	for line := range headLines(r) {
+		m := bracketedTime.FindSubmatch(line)
+		if m == nil || !isDate(string(m[1])) {
+			return r
+		}
+		if lines++; lines == firstLines {
+			edit := func(line []byte) []byte { return bracketedTime.ReplaceAll(line, []byte(`"$1"$2`)) }
+			return bufio.NewReaderSize(&lineEditor{lines: r, edit: edit}, headSize)
+		}
 	}
 	return r
 }
@@ -217,12 +237,16 @@ func separatorsOf(opt CSVOptions) string {
 	return ";\t|," // a comma last: it may be the decimal sign
 }
 
-// namesTimes reports whether the last of some names are those of the times of a wide table, which may have one row.
+// namesTimes reports whether some names end with those of the times of a wide table, which may have one row, and their totals.
 func namesTimes(names []string) bool {
-	return len(names) > fewestWide && !slices.ContainsFunc(names[len(names)-fewestWide:], func(name string) bool {
-		kind, _ := timeNamed(strings.Trim(name, `" `))
-		return kind == ""
-	})
+	var plain []string
+	for _, name := range names {
+		plain = append(plain, strings.Trim(name, `" `))
+	}
+	for len(plain) > fewestWide && isAside(plain[len(plain)-1]) {
+		plain = plain[:len(plain)-1]
+	}
+	return len(lastTimes(plain, false, "").columns) >= fewestWide
 }
 
 // setting is a name with a colon before its value, as programs write what a table is about.
@@ -514,7 +538,6 @@ func (b *blankReader) Read(p []byte) (n int, err error) {
 }
 
 var (
-	_ io.Reader = (*apostropheReader)(nil)
 	_ io.Reader = (*blankReader)(nil)
 	_ io.Reader = (*lineEditor)(nil)
 	_ io.Reader = (*lineReader)(nil)

@@ -439,7 +439,7 @@ func (s *csvStream) settle() error {
 	if s.parseX == nil && (s.order.met || s.order.pairs.months != "") {
 		f, bySteps, err := s.order.settle(columnName(s.rep.Columns, s.rep.X), s.opt)
 		if err != nil {
-			wrong = append(wrong, err)
+			wrong.add(err)
 		} else {
 			s.rep.BySteps = bySteps
 			s.format(f)
@@ -450,16 +450,13 @@ func (s *csvStream) settle() error {
 		if !s.isNumber(place) {
 			continue
 		}
-		err := f.settle(columnName(s.rep.Columns, s.columns[place]), s.opt.Comma, s.opt.decimalSign(), s.opt.pointedDates())
-		if err != nil {
-			wrong = append(wrong, err)
-		}
+		wrong.add(f.settle(columnName(s.rep.Columns, s.columns[place]), s.opt.Comma, s.opt.decimalSign(), s.opt.pointedDates()))
 		if s.styles[place] = f.style; f.guess && place == s.y {
 			s.rep.Guessed = f.open.text
 		}
 	}
 	if wrong != nil {
-		return wrong.one()
+		return wrong
 	}
 	switch s.rep.Time {
 	case TimeYYYYMM, TimeMMYYYY, TimeYYYYdMM:
@@ -558,7 +555,7 @@ var countsRows = regexp.MustCompile(`^\(\d+( rows?\b|$)`)
 
 // alone is what may stand below a table of several columns: the value that stands for a missing one, or a code and not the begin
 // of a row that was cut off.
-var alone = regexp.MustCompile(`^\s*(?:-9+(?:\.9+)?|\d{0,2}\pL.*|"(?:\d{1,2}|\.{2,3})?"?[,;]?"?\pL.*)\s*$`)
+var alone = regexp.MustCompile(`^\s*(?:-9+(?:\.9+)?|\*+|\d{0,2}\pL.*|"(?:\d{1,2}|\.{2,3})?"?[,;]?"?\pL.*)\s*$`)
 
 // wordsOf is the text of a row that is none, if it begins with a word and has too few fields or words for x.
 func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {

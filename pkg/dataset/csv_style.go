@@ -142,21 +142,22 @@ func isTruth(text string) bool {
 // statusFlag is a letter or two, or the mark of a footnote, that offices of statistics write behind a number: a break in the
 // series, an estimate, provisional, revised, of low reliability. It may be a remark behind #.
 var statusFlag = regexp.MustCompile(`^(.*\d)(?:[ \x{a0}]+(?:[bepru]{1,2}|\d\)|#.*)|` +
-	`[ \x{a0}]*(?:\*{1,3}|#|[†‡¹²³⁴⁵]|\((?:[a-z]|\d)\)|\[(?:[a-z]|\d)\]))$`)
+	`[ \x{a0}]*(?:\*{1,3}|#|[†‡¹²³⁴⁵ᵃᵇᵖʳ]|\(?[a-z]\)|\(\d\)|\[(?:[a-z]|\d)\]))$`)
 
-// bareFlag is one without a blank, where numbers have no unit: 50p beside 10 may be pence.
-var bareFlag = regexp.MustCompile(`^(.*\d)[er]$`)
+// bareFlag is one without a blank, where numbers have no unit, and about stands before a number that is not exact.
+var (
+	bareFlag = regexp.MustCompile(`^(.*\d)[epr]$`)
+	about    = regexp.MustCompile(`^(?:(?i:c|ca|circa|approx|about|etwa|rund|env|environ)(?:\.\s*|\s+)|[~≈]\s*)(\d.*)$`)
+)
 
-// withoutFlag returns a number without a flag behind it, in a column in which numbers have a unit.
+// withoutFlag returns a number without a flag beside it, in a column in which numbers have a unit.
 func withoutFlag(text, unit string) (number string, ok bool) {
-	m := statusFlag.FindStringSubmatch(text)
-	if m == nil && unit == "" {
-		m = bareFlag.FindStringSubmatch(text)
+	for _, flag := range []*regexp.Regexp{statusFlag, about, bareFlag} {
+		if m := flag.FindStringSubmatch(text); m != nil && (flag != bareFlag || unit == "") {
+			return m[1], true
+		}
 	}
-	if m == nil {
-		return text, false
-	}
-	return m[1], true
+	return text, false
 }
 
 // between are the marks that stand between thousands in any style.
@@ -258,8 +259,17 @@ type styleError struct{ error }
 
 func noNumber(text string) error { return fmt.Errorf("%s is not a finite number", quoted(text)) }
 
+// sides are the two sides of an account, debit and credit, in German S and H.
+var sides = regexp.MustCompile(`(?i)^(cr?dr?|creditdebit|créditdébit|habensoll|hs)$`)
+
+// areSides reports whether two texts are these.
+func areSides(a, b string) bool { return sides.MatchString(min(a, b) + max(a, b)) }
+
 func unitError(text, has, want string) error {
 	switch {
+	case areSides(has, want):
+		return styleError{fmt.Errorf("%s has %s, and the numbers above have %s: write a minus before those of one side of the account",
+			quoted(text), quoted(has), quoted(want))}
 	case want == "":
 		return styleError{fmt.Errorf("%s has %s, and the numbers above have no unit: write all with it or without",
 			quoted(text), quoted(has))}

@@ -22,7 +22,7 @@ var numberForms = []struct {
 	{"with a name, the same in all rows", []string{"T=1500", "T=1500C"}, CSVOptions{}, 1500, ""},
 	{"negative, as tables of accounts have it", []string{"-1500", "−1500", "(1500)", "1500-", "-$1500"}, CSVOptions{}, -1500, ""},
 	{"words for true and false, as the first value is", []string{"TRUE", "yes", "Y", "on", "wahr"}, CSVOptions{}, 1, ""},
-	{"with a flag of an office of statistics behind a blank, b, e, p, r, u, or the mark of a footnote", []string{"1500 p", "1500.0 bp", "1500*", "1500 (p)"}, CSVOptions{}, 1500, ""},
+	{"with a flag of an office of statistics behind a blank, b, e, p, r, u, the mark of a footnote, or a word for about", []string{"1500 p", "1500.0 bp", "1500*", "1500 (p)", "1500p", "c. 1500", "~1500"}, CSVOptions{}, 1500, ""},
 	{"below a limit, as half of it, with a note", []string{"<3000", "< 3000"}, CSVOptions{}, 1500, ""},
 	{"three digits after a comma between semicolons, if nothing else tells", []string{"1,500"}, CSVOptions{}, 1.5, ""},
 	{"three digits after a comma, with `--decimal-comma`", []string{"1,500"}, CSVOptions{DecimalComma: true}, 1.5, ""},

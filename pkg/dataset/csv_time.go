@@ -162,25 +162,24 @@ var dateLayouts = []string{
 // in Unix time: it must end an hour of UTC. 24:00 is the end of a day.
 func parseTime(text string) (time.Time, error) {
 	const longest = 64 // of what is a date
-	if len(text) <= longest && startsWithYear(text) {
+	if len(text) <= longest && len(text) > len("2006") && isDigits(text[:len("2006")]) {
 		plain := plainZone(text)
 		if t, ok := parseLayouts(plain); ok {
 			return t, nil
 		}
-		if t, ok := parseLayouts(strings.Replace(plain, ":60", ":59", 1)); ok && isLeap(plain, t) {
-			return t.Add(time.Second), nil
+		behind := func(layout, part string) bool { return strings.HasPrefix(plain[min(len(plain), len(layout)):], part) }
+		if behind("2006-01-02T15:04", ":60") {
+			if t, ok := parseLayouts(strings.Replace(plain, ":60", ":59", 1)); ok && t.Minute() == 59 && t.Second() == 59 {
+				return t.Add(time.Second), nil
+			}
 		}
-		if t, ok := parseLayouts(strings.Replace(plain, "24:00", "00:00", 1)); ok && isMidnight(plain, t) {
-			return t.AddDate(0, 0, 1), nil
+		if behind("2006-01-02T", "24:00") {
+			if t, ok := parseLayouts(strings.Replace(plain, "24:00", "00:00", 1)); ok && t.Second() == 0 && t.Nanosecond() == 0 {
+				return t.AddDate(0, 0, 1), nil
+			}
 		}
 	}
 	return time.Time{}, fmt.Errorf("%s is not an ISO date", quoted(text))
-}
-
-// startsWithYear reports whether text has four digits and more, as all of dateLayouts do.
-func startsWithYear(text string) bool {
-	const year = len("2006")
-	return len(text) > year && strings.Trim(text[:year], "0123456789") == ""
 }
 
 func parseLayouts(text string) (time.Time, bool) {
@@ -190,18 +189,6 @@ func parseLayouts(text string) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
-}
-
-// isLeap reports whether text has :60 for its seconds, t being the date with :59 there, and these end an hour.
-func isLeap(text string, t time.Time) bool {
-	const seconds = len("2006-01-02T15:04") // where they begin
-	return len(text) > seconds && strings.HasPrefix(text[seconds:], ":60") && t.Minute() == 59 && t.Second() == 59
-}
-
-// isMidnight reports whether text has 24:00 for its time of day, t being the date with 00:00 there, without seconds.
-func isMidnight(text string, t time.Time) bool {
-	const clock = len("2006-01-02T") // where the time of day begins
-	return len(text) > clock && strings.HasPrefix(text[clock:], "24:00") && t.Second() == 0 && t.Nanosecond() == 0
 }
 
 // zonePlace is the place of a zone behind its distance from UTC, as Java writes it: +01:00[Europe/Berlin].

@@ -53,8 +53,9 @@ func (s *csvStream) wideOf(names, first []string) (w *wide, err error) {
 		return nil, nil
 	}
 	if w = s.bareMonths(names); w == nil {
+		measure := s.measureOf(names)
 		for cut := 0; cut <= mostBehind && len(names) > cut && w == nil && err == nil; cut++ {
-			w, err = s.wideBy(lastTimes(names[:len(names)-cut], s.opt.anyOrder), names, first)
+			w, err = s.wideBy(lastTimes(names[:len(names)-cut], s.opt.anyOrder, measure), names, first)
 		}
 	}
 	if s.opt.Y != "" && (w == nil || s.opt.Y != w.valueName()) {
@@ -76,15 +77,27 @@ func (s *csvStream) bareMonths(names []string) *wide {
 			return nil
 		}
 	}
-	return newWide(times{kind: "month", columns: timeline.Range(1, 1+months), numbers: timeline.Range(1, 1+months)}, names)
+	return newWide(times{kind: "month", columns: timeline.Range(1, 1+months), numbers: timeline.Range(1, 1+months)}, names, 1)
 }
 
 // changes is the name of a column of changes from one time to the next.
 var changes = regexp.MustCompile(`(?i)^%|\b(change|growth|diff(erence)?|veränderung|variación|variation|variazione|variação)\b`)
 
-// lastTimes are the times that some names end with. Totals and changes between them are passed over, and so are years and
-// quarters between smaller parts of these. anyOrder says that dates need not ascend or descend.
-func lastTimes(names []string, anyOrder bool) (t times) {
+// measureOf is the measure that is read of those of some names: the one that the options name, or the first; "" for none.
+func (s *csvStream) measureOf(names []string) (first string) {
+	for _, name := range names {
+		of, _ := measured(name)
+		if of != "" && of == s.opt.Y {
+			return of
+		}
+		first = cmp.Or(first, of)
+	}
+	return first
+}
+
+// lastTimes are the times that some names end with. Those of other measures, totals and changes between them are passed over, and
+// so are years and quarters between smaller parts of these. anyOrder says that dates need not ascend or descend.
+func lastTimes(names []string, anyOrder bool, of string) (t times) {
 	last := len(names) - 1
 	for last > 0 && names[last] == "" {
 		last--
@@ -92,6 +105,9 @@ func lastTimes(names []string, anyOrder bool) (t times) {
 	for i := last; i > 0; i-- { // the latest first
 		measure, name := measured(names[i])
 		kind, number := timeNamed(name)
+		if measure != "" && measure != of {
+			continue
+		}
 		if t.extends(measure, kind, number, anyOrder) {
 			t.columns, t.numbers = append(t.columns, i), append(t.numbers, number)
 		} else if len(t.columns) == 0 || !isAside(names[i]) && !coarser(kind, t.kind) {
@@ -159,8 +175,8 @@ func measured(name string) (measure, time string) {
 }
 
 // newWide is a table with a cell for each of some times.
-func newWide(t times, names []string) *wide {
-	w := &wide{times: t, from: t.columns[0], names: names}
+func newWide(t times, names []string, from int) *wide {
+	w := &wide{times: t, from: from, names: names}
 	for k, i := range t.columns {
 		_, name := measured(names[i])
 		w.texts = append(w.texts, wideText(t.kind, name, t.numbers[k], len(t.numbers)))
@@ -175,6 +191,13 @@ func (s *csvStream) wideBy(t times, names, first []string) (*wide, error) {
 		return nil, nil
 	}
 	from, last := t.columns[0], t.columns[len(t.columns)-1]
+	other := func(name string) bool { // measure
+		measure, _ := measured(name)
+		return t.measure != "" && measure != "" && measure != t.measure
+	}
+	for from > 1 && other(names[from-1]) {
+		from--
+	}
 	refused := func(format string, a ...any) (*wide, error) {
 		if t.measure != "" { // its columns may be those of several plans or forecasts
 			return nil, nil
@@ -190,8 +213,8 @@ func (s *csvStream) wideBy(t times, names, first []string) (*wide, error) {
 	parts := beside == "month" || beside == "quarter" || byNumber != ""
 	months := t.kind == "year" && !t.twice && before == "" && parts // of these years
 	behind := ""
-	if last+1 < len(names) {
-		behind = cmp.Or(names[last+1], strings.Join(names[last+1:], ""))
+	if rest := slices.DeleteFunc(slices.Clone(names[last+1:]), other); len(rest) > 0 {
+		behind = cmp.Or(rest[0], strings.Join(rest, ""))
 	}
 	part := ""
 	if rest < 0 {
@@ -208,7 +231,7 @@ func (s *csvStream) wideBy(t times, names, first []string) (*wide, error) {
 	if whole && slices.ContainsFunc(names[1:from], same) { // with others between
 		return refused(oneRow)
 	}
-	w := newWide(t, names)
+	w := newWide(t, names, from)
 	labelled := len(s.rows()) == 1 ||
 		slices.ContainsFunc(first[:from], func(cell string) bool { return strings.ContainsFunc(cell, unicode.IsLetter) })
 	labelled = labelled && (t.measure == "" || !slices.ContainsFunc(first[:from], isDate))
@@ -275,6 +298,8 @@ func (t times) enough(rest, months bool, behind string) bool {
 		return some || rest && (n >= fewestWide || n == 2 && t.numbers[1] == first+1)
 	case "period":
 		return whole(12, 13)
+	case "week":
+		return whole(52, 53)
 	case "year":
 		return months || n >= mostYears || some
 	case "weekday":
@@ -340,6 +365,8 @@ func wideText(kind, name string, at, count int) string {
 		return name
 	case kind == "quarter":
 		return fmt.Sprintf("-Q%d", at)
+	case kind == "week":
+		return fmt.Sprintf("-W%02d", at)
 	case kind == "period":
 		return periodText("", at, count == fourWeeks)
 	}
@@ -433,16 +460,20 @@ func (s *csvStream) unfoldsAt() {
 		s.places = append(s.places, place)
 	}
 	last := w.columns[len(w.columns)-1]
-	s.rep.Wide = fmt.Sprintf("%s to %s", columnName(w.names, w.from), columnName(w.names, last))
+	s.rep.Wide = fmt.Sprintf("%s to %s", columnName(w.names, w.columns[0]), columnName(w.names, last))
 	without := last + 1
 	for k, i := range w.columns {
-		if i != w.from+k { // a total between
-			without = w.from + k
+		if i != w.columns[0]+k { // a total between
+			without = w.columns[0] + k
 			break
 		}
 	}
 	if without < len(w.names) && w.names[without] != "" {
-		s.rep.Wide += fmt.Sprintf(", without %s,", columnName(w.names, without))
+		other, _ := measured(w.names[without])
+		if other != "" {
+			other = fmt.Sprintf(" (CSVOptions.Y: %q reads those of it)", other)
+		}
+		s.rep.Wide += fmt.Sprintf(", without %s%s,", columnName(w.names, without), other)
 	}
 	if w.kind == "season" {
 		s.rep.Wide += ", at the middle of its three months,"
@@ -478,6 +509,7 @@ var (
 	clockName   = regexp.MustCompile(`^(\d{1,2}):(\d{2})(?::\d{2})?(?: ?([AaPp])[Mm])?(?:\s?[-–].*)?$`)
 	hourName    = regexp.MustCompile(`(?i)^(?:h|he|hour|hr|std|stunde|heure)[-_ .]?(\d{1,2})$`)
 	yearName    = regexp.MustCompile(`^[XFY]?(\d{4})(?: \[YR\d{4}\])?$`)
+	weekName    = regexp.MustCompile(`(?i)^(?:kw|wk|week|woche|semaine|semana)[-_ .]?(0?[1-9]|[1-4]\d|5[0-3])$`)
 	periodName  = regexp.MustCompile(`^[Pp](?:er(?:iod|\.)?)?[ _]?(0?[1-9]|1[0-3])$`)
 	quarterName = regexp.MustCompile(`^(?:(?:[QqTt]|[Qq]tr\.? ?)([1-4])|([1-4])(?:[QqTt]|\. ?(?i:quartal|trimestre|quarter)))$`)
 )
@@ -517,13 +549,11 @@ func timeNamed(name string) (kind string, at int) {
 		n, _ := strconv.Atoi(m[1] + m[2])
 		return "quarter", n
 	}
-	if m := periodName.FindStringSubmatch(name); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		return "period", n
-	}
-	if m := hourName.FindStringSubmatch(name); m != nil {
-		n, _ := strconv.Atoi(m[1])
-		return "hour", n
+	for of, named := range map[string]*regexp.Regexp{"period": periodName, "hour": hourName, "week": weekName} {
+		if m := named.FindStringSubmatch(name); m != nil {
+			n, _ := strconv.Atoi(m[1])
+			return of, n
+		}
 	}
 	if m := clockName.FindStringSubmatch(name); m != nil {
 		hour, _ := strconv.Atoi(m[1])
@@ -544,7 +574,7 @@ func timeNamed(name string) (kind string, at int) {
 	t, err := ParseDate(name)
 	if f := dateFormat(name); err != nil && f != TimeAuto { // day and month in either order, or a year of two digits
 		dmy, mdy := bothWays(name)
-		if t = mdy; f == TimeDMY {
+		if t = mdy; f == TimeDMY || f == timeSlashes && pointedDate.MatchString(name) {
 			t = dmy
 		}
 	} else if err != nil {

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -56,6 +57,9 @@ func (x xColumns) part(i int, cell string) string {
 	}
 	if len(x.columns) > 1 {
 		cell = strings.TrimSuffix(cell, ".0") // as programs write whole numbers where some are missing
+	}
+	if i > 0 && strings.HasPrefix(cell, "H") { // HE01
+		cell = hourName.ReplaceAllString(cell, "$1")
 	}
 	return strings.Repeat("0", max(0, x.digits[i]-len(cell))) + cell
 }
@@ -238,6 +242,12 @@ func hourRange(cell string) (from string, ok bool) {
 // pointedClock is a time of day with points, which is a day in other columns.
 var pointedClock = regexp.MustCompile(`^\d{1,2}\.\d{2}\.\d{2}$`)
 
+// pointedHour is one without seconds, which are numbers elsewhere.
+var pointedHour = regexp.MustCompile(`^\d{1,2}\.[0-5]\d$`)
+
+// halfDay is a half of a day, in a column behind its time.
+var halfDay = regexp.MustCompile(`^[AaPp]\.?[Mm]\.?$`)
+
 func isClock(cell string) bool { return clock.MatchString(cell) || pointedClock.MatchString(cell) }
 
 // date is the first column of dates, or the next where that has one date, as of a download, in all rows; -1 if there is none.
@@ -372,16 +382,16 @@ func (f xFinder) digitDate() (x xColumns, ok bool) {
 }
 
 // number is the column of x that are numbers: the one that is named as a time; or that of dates in digits behind a first column
-// which is neither; or the first.
+// which is neither, and before one named T, which may be a temperature; or the first.
 func (f xFinder) number() int {
 	at := f.namedTime()
 	mayBeDate := func(i int) bool { v, err := ParseNumber(f.first[i]); return err == nil && MayBeDate(v) }
 	aside := f.anyY || !isNumber(f.first[0]) || f.rows.constant(0)
-	if at > 0 || !aside || timeName.MatchString(f.names[0]) || mayBeDate(0) {
+	if at > 0 && len(f.names[at]) > 1 || !aside || timeName.MatchString(f.names[0]) || mayBeDate(0) {
 		return at
 	}
-	for i := 1; i < len(f.names)-1; i++ {
-		if dateName.MatchString(f.names[i]) && mayBeDate(i) || f.rows.digitDates(i) != "" {
+	for i := 1; i < cmp.Or(at, len(f.names)-1); i++ {
+		if (at == 0 || !f.rows.constant(i)) && (dateName.MatchString(f.names[i]) && mayBeDate(i) || f.rows.digitDates(i) != "") {
 			return i
 		}
 	}
@@ -419,7 +429,11 @@ func (f xFinder) timed(date int) xColumns {
 	behind := next < len(f.names) // a column
 	digits := f.part("time", isDigits)
 	clocks := max(f.part("time", isClock), f.part("hour", clock.MatchString))
-	hour, ranges := f.part("hour", within(0, 24)), f.part("hour", func(cell string) bool { _, ok := hourRange(cell); return ok })
+	if i := f.part("time", pointedHour.MatchString); i >= 0 && f.rows.pointedHours(i) {
+		clocks = i
+	}
+	inDay := func(cell string) bool { return within(0, 24)(hourName.ReplaceAllString(cell, "$1")) }
+	hour, ranges := f.part("hour", inDay), f.part("hour", func(cell string) bool { _, ok := hourRange(cell); return ok })
 	counted, unit := f.rows.sinceMidnight(f.names, date)
 	switch {
 	case behind && clock.MatchString(f.first[next]) &&
@@ -445,6 +459,10 @@ func (f xFinder) timed(date int) xColumns {
 			x.counted = len(x.columns)
 			x.add(next, " ")
 		}
+	}
+	half := slices.IndexFunc(f.first[:len(f.names)], halfDay.MatchString)
+	if half >= 0 && len(x.columns) == 2 && clock.MatchString(f.first[x.columns[1]]) {
+		x.add(half, " ")
 	}
 	return x
 }

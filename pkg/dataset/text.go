@@ -174,23 +174,30 @@ func (l *lineReader) Read(p []byte) (n int, err error) {
 	return n, l.err
 }
 
-// lineEditor writes other text in the place of each line.
+// lineEditor writes other text in the place of each line. A line longer than the buffer stays as it is.
 type lineEditor struct {
 	lines *bufio.Reader
 	edit  func(line []byte) []byte
 	left  []byte // of the text
+	long  bool   // a line goes on
+	err   error
 }
 
 func (l *lineEditor) Read(p []byte) (n int, err error) {
-	if len(l.left) == 0 {
-		line, err := l.lines.ReadBytes('\n')
-		if l.left = l.edit(line); len(l.left) == 0 {
-			return 0, err
+	if len(l.left) == 0 && l.err == nil {
+		long := l.long
+		l.left, l.err = l.lines.ReadSlice('\n')
+		if l.long = l.err == bufio.ErrBufferFull; l.long {
+			l.err = nil
+		} else if !long {
+			l.left = l.edit(l.left)
 		}
 	}
 	n = copy(p, l.left)
-	l.left = l.left[n:]
-	return n, nil
+	if l.left = l.left[n:]; len(l.left) > 0 {
+		return n, nil
+	}
+	return n, l.err
 }
 
 var newline = []byte("\n")

@@ -84,7 +84,7 @@ func TestReadMissing(t *testing.T) {
 			continue
 		}
 		notes := strings.Join(s.Notes(), "\n")
-		for _, want := range []string{`Flags behind numbers, as in "2 p", were left out.`,
+		for _, want := range []string{`Flags beside numbers, as in "2 p", were left out.`,
 			"1 line has the header once more and was left out.", "1 row without a value was left out."} {
 			if !strings.Contains(notes, want) {
 				t.Errorf("%q: no %q in %s", text, want, notes)

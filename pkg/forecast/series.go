@@ -129,7 +129,7 @@ var missing = func() (all []string) {
 	for letter := 'a'; letter <= 'z'; letter++ { // of Stata
 		all = append(all, "."+string(letter))
 	}
-	return append(all, "N/a", "Nan")
+	return append(all, "N/a", "Nan", "\x96", "\x97") // dashes of Windows
 }()
 
 // largest and smallest bound |x|, |y|, the range of x and the standard deviation of y: the square of a number between them, times

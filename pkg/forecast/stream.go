@@ -79,7 +79,7 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 		remarks = append(remarks, guess)
 	}
 	if rep.Flagged != "" {
-		remarks = append(remarks, fmt.Sprintf("Flags behind numbers, as in %q, were left out.", rep.Flagged))
+		remarks = append(remarks, fmt.Sprintf("Flags beside numbers, as in %q, were left out.", rep.Flagged))
 	}
 	if rep.Limit != "" {
 		remarks = append(remarks, fmt.Sprintf("Of values below a limit, as %q, half the limit is read; "+
