@@ -95,6 +95,23 @@ func TestFarOutlier(t *testing.T) {
 	}
 }
 
+// TestSameChance: a probability that all outliers share is said once.
+func TestSameChance(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	path := put(t, t.TempDir(), "far.csv", made("month,level", 600, func(i int) string {
+		y := 50 + rng.NormFloat64()
+		if i == 50 || i == 70 || i == 90 {
+			y += 60
+		}
+		return fmt.Sprintf("%d-%02d,%.3f", 1971+i/12, i%12+1, y)
+	}))
+	stdout, _ := must(t, "fit", path, "-q", "--origins", "0", "--kernel", "SE", "--log", "never")
+	const want = "3 of 600 observations are further off than the model explains, each with a probability of less than 1e-12: 1975-03 ("
+	if !strings.Contains(stdout, want) || strings.Count(stdout, "1e-12") != 1 {
+		t.Error(stdout)
+	}
+}
+
 // TestOutliersOnHolidays: outliers on the holidays of a country come with the flag that learns them, other outliers with
 // --robust.
 func TestOutliersOnHolidays(t *testing.T) {
