@@ -142,6 +142,10 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 			return text, nil
 		}
 	}
+	if i := slices.IndexFunc(o.List, func(at forecast.Outlier) bool { return at.Late }); i >= 0 {
+		text = append(text, fmt.Sprintf("So near the end changes of level are not looked for: "+
+			"if it changed at %s, Options.Shifts: %q gives the forecast the new level.", o.List[i].When, o.List[i].When))
+	}
 	rest, others := len(o.List), false
 	if o.Holidays != nil {
 		text = append(text, onHolidays(o.Holidays, rest))
