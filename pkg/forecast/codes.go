@@ -203,7 +203,7 @@ func (s *Series) lonely() int {
 }
 
 // stuck returns the first and the last index of the longest run of equal values, not 0, if it is too long for chance: of a sensor
-// that was stuck, or of a gap that was filled. Elsewhere a value equals the one before it with a share q, and such a run somewhere
+// that was stuck, or of a gap that was filled. Elsewhere a value equals the one before it with a share q, and such a run
 // has a chance of about n·q^(values − 1). ok is false if there is none.
 func (s *Series) stuck() (from, to int, ok bool) {
 	const least, unlikely = 10, 1e-6 // values, chance

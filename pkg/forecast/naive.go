@@ -72,7 +72,7 @@ func (s *Series) yardsticks(n int, periods []float64) []Yardstick {
 	return all
 }
 
-// lastSeason names a period for use after "the last": year, 10 days, 19 years or, if x are numbers without such a unit, 12 steps. A
+// lastSeason names a period for use after "the last": year, 10 days, 19 years or, if x are other numbers, 12 steps. A
 // bare 12 would have no unit.
 func (s *Series) lastSeason(period float64, steps int) string {
 	name, unnamed := strings.CutPrefix(s.Axis.Season(period), unnamedSeason)
