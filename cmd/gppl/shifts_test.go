@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -92,6 +93,51 @@ func TestFarOutlier(t *testing.T) {
 	if err != nil || !strings.Contains(stdout, want) || !strings.Contains(string(text), "1 observation is far from all others") ||
 		!strings.Contains(string(text), "1 outlier is far beyond the figure.") {
 		t.Errorf("%v: %s", err, stdout)
+	}
+}
+
+// TestLateChange: an outlier among the latest observations may be the first of a new level, which --shifts gives the forecast; one
+// further back, or the last, may not.
+func TestLateChange(t *testing.T) {
+	for _, c := range []struct {
+		from, to int
+		want     bool
+	}{{92, 96, true}, {50, 51, false}, {95, 96, false}} {
+		rng := rand.New(rand.NewPCG(3, 2))
+		path := put(t, t.TempDir(), "late.csv", made("month,level", 96, func(i int) string {
+			y := 80 + 10*math.Sin(math.Pi/6*float64(i)) + 2*rng.NormFloat64()
+			if i >= c.from && i < c.to {
+				y -= 30
+			}
+			return fmt.Sprintf("%d-%02d,%.3f", 2015+i/12, i%12+1, y)
+		}))
+		const line = "if it changed at 2022-09, --shifts 2022-09 gives the forecast the new level."
+		stdout, _ := must(t, "fit", path, "-q", "--origins", "0", "--log", "never")
+		if !strings.Contains(stdout, "further off than") || strings.Contains(stdout, line) != c.want {
+			t.Errorf("from %d to %d: %s", c.from, c.to, stdout)
+		}
+		if c.want {
+			if stdout, _ := must(t, "fit", path, "-q", "--origins", "0", "--shifts", "2022-09"); strings.Contains(stdout, line) {
+				t.Error(stdout)
+			}
+		}
+	}
+}
+
+// TestSameChance: a probability that all outliers share is said once.
+func TestSameChance(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 1))
+	path := put(t, t.TempDir(), "far.csv", made("month,level", 600, func(i int) string {
+		y := 50 + rng.NormFloat64()
+		if i == 50 || i == 70 || i == 90 {
+			y += 60
+		}
+		return fmt.Sprintf("%d-%02d,%.3f", 1971+i/12, i%12+1, y)
+	}))
+	stdout, _ := must(t, "fit", path, "-q", "--origins", "0", "--kernel", "SE", "--log", "never")
+	const want = "3 of 600 observations are further off than the model explains, each with a probability of less than 1e-12: 1975-03 ("
+	if !strings.Contains(stdout, want) || strings.Count(stdout, "1e-12") != 1 {
+		t.Error(stdout)
 	}
 }
 

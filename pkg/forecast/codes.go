@@ -202,6 +202,30 @@ func (s *Series) lonely() int {
 	return -1
 }
 
+// stuck returns the first and the last index of the longest run of equal values, not 0, if it is too long for chance: of a sensor
+// that was stuck, or of a gap that was filled. Elsewhere a value equals the one before it with a share q, and such a run
+// has a chance of about n·q^(values − 1). ok is false if there is none.
+func (s *Series) stuck() (from, to int, ok bool) {
+	const least, unlikely = 10, 1e-6 // values, chance
+	equal, run := 0, 0
+	for i := 1; i < len(s.Y); i++ {
+		if s.Y[i] != s.Y[i-1] {
+			run = 0
+			continue
+		}
+		equal++
+		if run++; run > to-from {
+			from, to = i-run, i
+		}
+	}
+	n, pairs := len(s.Y), to-from
+	if pairs+1 < least || s.Y[to] == 0 {
+		return 0, 0, false
+	}
+	q := float64(equal-pairs+1) / float64(n-pairs+1)
+	return from, to, float64(n)*math.Pow(q, float64(pairs)) < unlikely
+}
+
 // Lead returns what a reader must know first of a series: that numbers may be a thousand times as large, a date may be wrong, or
 // values may stand for missing ones; "" if none of this is suspected.
 func (s *Series) Lead() string {

@@ -2,6 +2,7 @@ package forecast_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,6 +87,43 @@ func TestLonelyDate(t *testing.T) {
 		s := &forecast.Series{Axis: forecast.Axis{Name: "t"}, X: c.x, Y: c.x}
 		if lead := s.Lead(); (lead == "") != (c.want == "") || !strings.Contains(lead, c.want) {
 			t.Errorf("%v: %q", c.x, lead)
+		}
+	}
+}
+
+// TestStuck: a note tells a run of equal values that chance does not explain, except of 0, and not where values often repeat.
+func TestStuck(t *testing.T) {
+	held := func(y func(i int) float64, value float64) func(i int) float64 {
+		return func(i int) float64 {
+			if i >= 100 && i < 130 {
+				return value
+			}
+			return y(i)
+		}
+	}
+	rnd := rand.New(rand.NewPCG(4, 4))
+	noise := func(int) float64 { return 20 + rnd.NormFloat64() }
+	for name, c := range map[string]struct {
+		y    func(i int) float64
+		want string
+	}{
+		"stuck":   {held(noise, 21.5), "30 observations from 100 to 129 are all 21.5, where others seldom repeat"},
+		"noise":   {noise, ""},
+		"closed":  {held(noise, 0), ""},
+		"nights":  {func(i int) float64 { return 3 + max(0, 40*math.Sin(float64(i)/4)) }, ""},
+		"steps":   {func(i int) float64 { return float64(i / 30) }, ""},
+		"rounded": {func(i int) float64 { return math.Round(20 + 0.4*rnd.NormFloat64()) }, ""},
+	} {
+		x, y := make([]float64, 300), make([]float64, 300)
+		for i := range x {
+			x[i], y[i] = float64(i), c.y(i)
+		}
+		s, err := forecast.NewSeries(forecast.Axis{Name: "t"}, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if notes := strings.Join(s.Notes(), " "); c.want == "" && strings.Contains(notes, "are all") || !strings.Contains(notes, c.want) {
+			t.Errorf("%s: %s", name, notes)
 		}
 	}
 }

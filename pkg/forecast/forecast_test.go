@@ -62,7 +62,7 @@ func TestRead(t *testing.T) {
 	want := []string{
 		"19 observations of level (m) from 2024-01-01 to 2024-01-20, every day.",
 		"1 row without a value was left out.",
-		"1 gap, the longest from 2024-01-07 to 2024-01-10; 2 observations would fill them. Gaps need not be filled.",
+		"1 gap, from 2024-01-07 to 2024-01-10; 2 observations would fill them. Gaps need not be filled.",
 		"1 value of x is repeated, the first at 2024-01-20. Every observation is used.",
 		"1 row out of order was sorted by x.",
 	}

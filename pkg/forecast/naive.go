@@ -72,11 +72,11 @@ func (s *Series) yardsticks(n int, periods []float64) []Yardstick {
 	return all
 }
 
-// lastSeason names a period for use after "the last": year, 10 days or, if x are not dates, 12 steps. A bare 12 would have no
-// unit.
+// lastSeason names a period for use after "the last": year, 10 days, 19 years or, if x are other numbers, 12 steps. A
+// bare 12 would have no unit.
 func (s *Series) lastSeason(period float64, steps int) string {
 	name, unnamed := strings.CutPrefix(s.Axis.Season(period), unnamedSeason)
-	if unnamed && !s.Axis.Dates {
+	if unnamed && !s.Axis.Dates && s.Axis.Unit != "year" {
 		return words.Count(steps, "step")
 	}
 	return name

@@ -83,6 +83,8 @@ func TestYardsticks(t *testing.T) {
 		t.Fatal(err)
 	}
 	seven := steps(t, 300, 0, wander(7))
+	years := steps(t, 300, 0, wander(7))
+	years.Axis.Unit = "year"
 	learnt := gppl.LocPer{Variance: 1, Lengthscale: 50, Period: 93, PeriodicLengthscale: 1}
 	for name, test := range map[string]struct {
 		s       *Series
@@ -96,6 +98,7 @@ func TestYardsticks(t *testing.T) {
 		"both":     {months, []float64{0.25}, 50, []string{"repeating the last quarter", "repeating the last year"}, []int{3, 12}},
 		"same":     {months, []float64{1.001}, 50, []string{"repeating the last year"}, []int{12}},
 		"data":     {seven, nil, 200, []string{"repeating the last 7 steps", "repeating the last 14 steps"}, []int{7, 14}},
+		"years":    {years, nil, 200, []string{"repeating the last 7 years", "repeating the last 14 years"}, []int{7, 14}},
 		"none":     {steps(t, 300, 0, wander(0)), nil, 200, nil, nil},
 		"too long": {seven, []float64{250}, 200, nil, nil},
 	} {

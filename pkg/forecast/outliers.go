@@ -20,6 +20,9 @@ type Outlier struct {
 	Y     float64 `json:"y"`
 	// Probability is that of an observation as far out in either tail, given all others; with Student-t noise, of noise as large.
 	Probability float64 `json:"probability"`
+	// Late says that it is among the latest observations, where changes of level are not looked for, and not the last: it may be the
+	// first of a new level.
+	Late bool `json:"late,omitempty"`
 }
 
 // Outliers are those of the latest Of observations that the best model does not explain.
@@ -54,7 +57,7 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 		return out, ctx.Err()
 	}
 	add := func(i int, probability float64) {
-		out.List = append(out.List, Outlier{i, s.Axis.Text(s.X[i]), s.Y[i], probability})
+		out.List = append(out.List, Outlier{i, s.Axis.Text(s.X[i]), s.Y[i], probability, i > n-beside && i < n-1})
 	}
 	if s.Student != nil {
 		nu, typical := s.Student.Nu, median(s.Errors)

@@ -577,7 +577,8 @@ func (s *Series) Notes() []string {
 		notes = append(notes, fmt.Sprintf("Only the last %d observations are used; %d earlier ones are left out.", n, k))
 	}
 	if k := len(s.Gaps); k > 0 {
-		text := fmt.Sprintf("%s, the longest from %s to %s", words.Count(k, "gap"), a.Text(s.Gaps[0].From), a.Text(s.Gaps[0].To))
+		text := fmt.Sprintf("%s,%s from %s to %s", words.Count(k, "gap"), words.Choose(k, "", " the longest"),
+			a.Text(s.Gaps[0].From), a.Text(s.Gaps[0].To))
 		if s.Even {
 			text += fmt.Sprintf("; %s would fill them", words.Count(s.Absent, "observation"))
 		}
@@ -593,6 +594,11 @@ func (s *Series) Notes() []string {
 	case k > 0:
 		notes = append(notes, fmt.Sprintf("%s of x %s repeated, the first at %s. Every observation is used.",
 			words.Count(k, "value"), words.Are(k), a.Text(s.Duplicates[0])))
+	}
+	if from, to, ok := s.stuck(); ok && len(codesIn(s.Y)) == 0 {
+		notes = append(notes, fmt.Sprintf("%d observations from %s to %s are all %v, where others seldom repeat: "+
+			"if the sensor was stuck, or a gap was filled, leave their values empty.",
+			to-from+1, a.Text(s.X[from]), a.Text(s.X[to]), s.Y[to]))
 	}
 	if k := s.Source.Unsorted; k > 0 {
 		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", words.Count(k, "row"), words.Was(k)))

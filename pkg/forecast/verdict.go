@@ -148,12 +148,14 @@ func (t *Trust) judge(n, asked int) {
 		}
 	}
 	if t.Widen > widened {
-		so := "so wide, they would have held"
-		if t.Widened == t.Coverage && t.Widened < lowCoverage {
-			so = "even so, they would have held only"
+		so := ""
+		switch {
+		case t.Widened == t.Coverage && t.Widened < lowCoverage:
+			so = fmt.Sprintf("; even so, they would have held only %.0f %%", 100*t.Widened)
+		case math.Round(100*t.Widened) != math.Round(100*t.Coverage): // the share was said above
+			so = fmt.Sprintf("; so wide, they would have held %.0f %%", 100*t.Widened)
 		}
-		t.Verdict += fmt.Sprintf(" Because of these errors its bands are %.1f times as wide as the model's own; %s %.0f %%.",
-			t.Widen, so, 100*t.Widened)
+		t.Verdict += fmt.Sprintf(" Because of these errors its bands are %.1f times as wide as the model's own%s.", t.Widen, so)
 	}
 }
 

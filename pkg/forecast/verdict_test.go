@@ -68,6 +68,8 @@ func TestJudge(t *testing.T) {
 			"its bands are 1.1 times as wide as the model's own; even so, they would have held only 50 %.", Untested},
 		"wider": {func(t *Trust) { t.Widen, t.Widened = 1.4, 0.9 }, 400,
 			"Because of these errors its bands are 1.4 times as wide as the model's own; so wide, they would have held 90 %.", Use},
+		"as many": {func(t *Trust) { t.Widen, t.Widened = 1.1, t.Coverage }, 400,
+			"Because of these errors its bands are 1.1 times as wide as the model's own.", Use},
 		"few, wrong": {func(t *Trust) { t.Relative, t.Chance = 2, 0.01 }, 149, "This forecast is untested: the past of 149 observations does not tell skill from luck. There, in 5 tests on the past, 8 steps ahead, its error was 2.00 times", Untested},
 	} {
 		v := fine

@@ -247,7 +247,7 @@ func ChannelHTML(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.Channe
 	f, s := a.Best(), a.Channels.Series
 	c := content{
 		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Series: s, Kernel: f.Kernel,
-		Lead: flagwords.Of(s.Lead()), Notes: channelNotes(a),
+		Lead: briefTimes(flagwords.Of(s.Lead())), Notes: allBrief(channelNotes(a)),
 		Trust: trust, Warnings: f.Warnings, Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
 		How: "Each kernel was trained by the exact likelihood with each view, " +
 			"from starts found on single channels and on all of them; the lowest BIC was kept.",

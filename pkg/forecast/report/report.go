@@ -76,10 +76,10 @@ func HTML(
 	ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust, program *viz.Program,
 ) error {
 	c := content{
-		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Lead: flagwords.Of(a.Series.Lead()),
-		Notes: flagwords.All(a.Series.Notes()), Series: a.Series, Kernel: a.Kernel(),
+		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Lead: briefTimes(flagwords.Of(a.Series.Lead())),
+		Notes: allBrief(flagwords.All(a.Series.Notes())), Series: a.Series, Kernel: a.Kernel(),
 		Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
-		How:     how(a), Result: a.Result.String(), Summary: Summary(a, f), Doubt: Doubt(a),
+		How:     how(a), Result: a.Result.String(), Summary: allBrief(Summary(a, f)), Doubt: Doubt(a),
 	}
 	changes, err := shiftLines(ctx, a)
 	if err != nil {
@@ -89,7 +89,7 @@ func HTML(
 	if err != nil {
 		return err
 	}
-	c.Changes = flagwords.All(append(changes, outliers...))
+	c.Changes = allBrief(flagwords.All(append(changes, outliers...)))
 	figure := func(fig *viz.Figure, problem error) (h template.HTML) {
 		if err == nil {
 			err = problem
@@ -371,6 +371,20 @@ func briefTime(when string) string {
 		end = minute
 	}
 	return when[:10] + " " + when[11:end]
+}
+
+// utcTime is a time for which isTime holds.
+var utcTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// briefTimes shortens the times in a sentence as briefTime does.
+func briefTimes(text string) string { return utcTime.ReplaceAllStringFunc(text, briefTime) }
+
+// allBrief applies briefTimes to each sentence.
+func allBrief(text []string) []string {
+	for i := range text {
+		text[i] = briefTimes(text[i])
+	}
+	return text
 }
 
 // brief shortens the times in the first column of a table as briefTime does, to fit on a phone. All rows keep seconds, or none.

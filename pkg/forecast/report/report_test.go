@@ -347,6 +347,48 @@ func TestBrief(t *testing.T) {
 	}
 }
 
+// TestPageTimes: a page writes a time as 2025-06-12 23:06, in sentences as in tables and figures.
+func TestPageTimes(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("time,y\n")
+	for i := range 60 {
+		y := math.Sin(float64(i)/3) + 0.1*math.Sin(float64(7*i*i))
+		if i == 20 {
+			y = 9 // an outlier
+		}
+		fmt.Fprintf(&b, "2025-06-%02d %02d:00,%.4f\n", 12+i/24, i%24, y)
+	}
+	path := filepath.Join(t.TempDir(), "data.csv")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := forecast.Read(path, forecast.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := forecast.Fit(context.Background(), s, forecast.Options{Kernels: []string{"SE"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := a.Forecast(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Reset()
+	if err := HTML(context.Background(), &b, a, f, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	if at := regexp.MustCompile(`.{0,60}\d\dT\d\d:\d\d.{0,20}`).FindString(b.String()); at != "" {
+		t.Errorf("the page has %q", at)
+	}
+	page := html.UnescapeString(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(b.String(), ""))
+	for _, want := range []string{"from 2025-06-12 00:00 to 2025-06-14 11:00", "2025-06-12 20:00 (9", "At 2025-06-14 14:00 it expects"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%q is not on the page", want)
+		}
+	}
+}
+
 // TestWithoutFar: an outlier beside which the rest would be a line is left out of the figure and counted; others are in it.
 func TestWithoutFar(t *testing.T) {
 	y := []float64{1, 2, 1e6, 3, 6}

@@ -113,13 +113,22 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 		head = fmt.Sprintf("%d of %d observations %s far off and %s for less:",
 			len(o.List), o.Of, words.Are(len(o.List)), words.Does(len(o.List), "count"))
 	}
+	each := func(at forecast.Outlier) string { return "probability " + chance(at.Probability) }
+	same := len(o.List) > 1 && !slices.ContainsFunc(o.List, func(at forecast.Outlier) bool { return each(at) != each(o.List[0]) })
+	if same { // said once
+		head = strings.TrimSuffix(head, ":") + ", each with a " + strings.Replace(each(o.List[0]), " ", " of ", 1) + ":"
+	}
 	var list []string
 	for i, at := range o.List {
 		if i == mostOutliersListed {
 			list = append(list, fmt.Sprintf("and %d more", len(o.List)-i))
 			break
 		}
-		list = append(list, fmt.Sprintf("%s (%s, probability %s)", at.When, viz.UpTo(5)(at.Y), chance(at.Probability)))
+		text := viz.UpTo(5)(at.Y)
+		if !same {
+			text += ", " + each(at)
+		}
+		list = append(list, fmt.Sprintf("%s (%s)", at.When, text))
 	}
 	text = append(text, head+" "+strings.Join(list, ", ")+".")
 	if n := atChanges(ctx, a, o.List); n > 0 {
@@ -132,6 +141,10 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 		if n == len(o.List) {
 			return text, nil
 		}
+	}
+	if i := slices.IndexFunc(o.List, func(at forecast.Outlier) bool { return at.Late }); i >= 0 {
+		text = append(text, fmt.Sprintf("So near the end changes of level are not looked for: "+
+			"if it changed at %s, Options.Shifts: %q gives the forecast the new level.", o.List[i].When, o.List[i].When))
 	}
 	rest, others := len(o.List), false
 	if o.Holidays != nil {
