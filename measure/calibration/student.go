@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -35,10 +36,7 @@ func (k kind) sampled(d gppl.Data, at gppl.Inputs, seed uint64) (*draws.Mixture,
 		gppl.Covariance(prior[i:i+1], k.truth.Kernel, one, one)
 	}
 	y := mat.NewVecDense(n, d.Y)
-	lambda := make([]float64, n)
-	for i := range lambda {
-		lambda[i] = 1
-	}
+	lambda := slices.Repeat([]float64{1}, n)
 	forecast := &draws.Mixture{}
 	for round := range burnIn + states {
 		a := mat.NewSymDense(n, nil)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -109,9 +110,7 @@ func (k kind) series(seed uint64) (gppl.Data, error) {
 	for _, v := range y {
 		mean += v / float64(len(y))
 	}
-	for i := range y {
-		y[i] -= mean
-	}
+	floats.AddConst(-mean, y)
 	return gppl.NewData(gppl.Scalars(x), y)
 }
 

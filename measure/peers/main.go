@@ -17,6 +17,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -101,9 +103,7 @@ func measure(r request) (answer, error) {
 		times = append(times, time.Since(start).Seconds())
 	}
 	a.Seconds = quantile.Median(times)
-	for i := range a.Grad {
-		a.Grad[i] *= theta[i]
-	}
+	floats.Mul(a.Grad, theta)
 	report := loss.Report()
 	a.Engine, a.Bound = report.Engine, report.LastBound
 	return a, nil

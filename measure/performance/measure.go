@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -117,9 +119,7 @@ func timeLoss(l loss, p plan) (point, error) {
 			break
 		}
 	}
-	for i := range grad {
-		grad[i] *= theta[i]
-	}
+	floats.Mul(grad, theta)
 	c := chosen(candidates(l))
 	return point{engine: c.engine, seconds: quantile.Median(times), predicted: c.seconds, exact: c.exact, value: value, grad: grad},
 		nil

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -145,16 +146,9 @@ func (s Source) eeg() (Sample, error) {
 		index[i] = rnd.IntN(series.Len())
 	}
 	z, _ := series.Select(index).Standardize() // as the authors do: the whole sample, before it is split
-	train := make([]int, s.N)
-	for i := range train {
-		train[i] = i
-	}
+	train := timeline.Range(0, s.N)
 	slices.SortFunc(train, func(a, b int) int { return cmp.Compare(z.X[a], z.X[b]) })
-	rest := make([]int, held)
-	for i := range rest {
-		rest[i] = s.N + i
-	}
-	test := z.Select(rest)
+	test := z.Select(timeline.Range(s.N, s.N+held))
 	sam, err := sample(z.Select(train), &test)
 	seen := map[int]bool{}
 	sam.Seen = make([]bool, held)

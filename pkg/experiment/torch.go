@@ -61,9 +61,7 @@ func (l *rawLoss) valueGrad(grad, raw []float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for i := range l.noise {
-		grad[i] *= l.theta[i]
-	}
+	floats.Mul(grad[:l.noise], l.theta[:l.noise])
 	grad[l.noise] /= 1 + math.Exp(-raw[l.noise])
 	return value, nil
 }

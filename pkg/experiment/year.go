@@ -8,12 +8,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	"gonum.org/v1/gonum/dsp/fourier"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -121,11 +123,8 @@ func merged(parts []*sums.Sums, order []int) (*sums.Sums, error) {
 
 // ordersOf returns three orders of the months: forwards, backwards, and shuffled.
 func ordersOf(seed uint64) map[string][]int {
-	forwards := make([]int, months)
-	backwards := make([]int, months)
-	for i := range forwards {
-		forwards[i], backwards[i] = i, months-1-i
-	}
+	forwards, backwards := timeline.Range(0, months), timeline.Range(0, months)
+	slices.Reverse(backwards)
 	return map[string][]int{"forwards": forwards, "backwards": backwards, "shuffled": rand.New(rand.NewPCG(seed, 0)).Perm(months)}
 }
 

@@ -65,10 +65,9 @@ func CostFigure(t *viz.Table, seed uint64) (*viz.Figure, error) {
 func (y *Year) GapFigure(m gppl.Model, all, rest *sums.Sums, month int) (*viz.Figure, error) {
 	start := yearDays / months * float64(month)
 	const before, after, points = 2.0, 3.0, 300
-	days, signal := make([]float64, points), make([]float64, points)
-	for i := range days {
-		days[i] = start - before + (before+after)*float64(i)/(points-1)
-		signal[i] = y.noiseless(days[i])
+	days, signal := Grid(start-before, start+after, points), make([]float64, points)
+	for i, day := range days {
+		signal[i] = y.noiseless(day)
 	}
 	o := viz.SeriesOptions{
 		Frame: viz.Frame{

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -275,9 +277,7 @@ func newCounts(s *Series, centre float64) (*counts, error) {
 		c.likelihood = centred{l, centre}
 	default: // the rate is size·eᶻ⁺ᶜ
 		c.likelihood = l
-		for i := range c.sizes {
-			c.sizes[i] *= math.Exp(centre)
-		}
+		floats.Scale(math.Exp(centre), c.sizes)
 	}
 	return c, nil
 }

@@ -301,7 +301,8 @@ func TestUnitOfDates(t *testing.T) {
 			x[i] = a.fromSeconds(seconds[c.n-len(x)+i])
 		}
 		step := x[1] - x[0]
-		rough := gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 3 * step}, gppl.LocPer{1, 300 * step, 24 * step, 0.6})
+		rough := gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 3 * step},
+			gppl.LocPer{Variance: 1, Lengthscale: 300 * step, Period: 24 * step, PeriodicLengthscale: 0.6})
 		m := gppl.Model{Kernel: rough, Noise: 1e-3}
 		loss, err := gppl.NewExact(m, gppl.Data{X: gppl.Scalars(x), Y: x}, gppl.WithTolerance(trainTolerance))
 		if err != nil {

@@ -27,88 +27,54 @@ func guessed(rep dataset.CSVReport) string {
 
 // Remarks says in sentences what may be wrong with how a file was read: the same for [Read] and [Stream].
 func Remarks(rep dataset.CSVReport) (remarks []string) {
-	if x, y := rep.Columns[rep.X], rep.Columns[rep.Y]; isValue(x) && isValue(y) {
-		remarks = append(remarks, fmt.Sprintf("The first line, with %s and %s, was read as the header. "+
-			"If it is data, add ReadOptions.NoHeader.", x, y))
-	}
-	if rep.Headless {
-		remarks = append(remarks, "The file has no header: its first line is a row like the others, and was read as data.")
-	}
-	if rep.Title > 0 {
-		remarks = append(remarks, fmt.Sprintf("The table begins at line %d; what stands above it was left out.", rep.Title+1))
-	}
-	if rep.Coarser != "" {
-		remarks = append(remarks, fmt.Sprintf("The %s above the others, of the same time, were left out.", rep.Coarser))
-	}
-	if len(rep.Merged) > 0 {
-		remarks = append(remarks, fmt.Sprintf("Blank cells of %s are read as the value above them.", strings.Join(rep.Merged, " and ")))
-	}
-	if rep.Years {
-		remarks = append(remarks, "Rows are read with the year that stands above them; the rows of these years were left out.")
-	}
-	if rep.FourWeeks {
-		remarks = append(remarks, "Periods of four weeks are read as their first days, from 1 January on; write these days if the"+
-			" years begin otherwise.")
-	}
-	if n := rep.Words; n > 0 {
-		remarks = append(remarks, fmt.Sprintf("%s of words below the header %s left out.", words.Count(n, "row"), words.Was(n)))
-	}
-	if n := rep.Headers; n > 0 {
-		remarks = append(remarks, fmt.Sprintf("%s %s the header once more and %s left out.",
-			words.Count(n, "line"), words.Choose(n, "has", "have"), words.Was(n)))
-	}
-	if n := rep.Totals; n > 0 {
-		remarks = append(remarks, fmt.Sprintf("%s of totals or means %s left out.", words.Count(n, "row"), words.Was(n)))
-	}
-	if rep.Wide != "" {
-		remarks = append(remarks, "Each cell of "+rep.Wide+" is read as an observation, since the names of these columns are times.")
-	}
-	if rep.Levels != "" {
-		remarks = append(remarks, fmt.Sprintf("Texts of the column %[1]q alternate, each with y at another level: "+
-			"if they are several series, ReadOptions.By: %[1]q fits each.", rep.Levels))
-	}
-	if len(rep.Below) > 0 {
-		remarks = append(remarks, fmt.Sprintf("What stands below the table, from line %d on, was left out: %q.",
-			rep.Below[0].Line, clip(rep.Below[0].Words())))
-	}
-	if rep.DecimalComma && !rep.Asked {
-		remarks = append(remarks, fmt.Sprintf("%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.",
-			cmp.Or(rep.Columns[rep.Y], "y")))
-	}
-	if guess := guessed(rep); guess != "" {
-		remarks = append(remarks, guess)
-	}
-	if rep.Flagged != "" {
-		remarks = append(remarks, fmt.Sprintf("Flags beside numbers, as in %q, were left out.", rep.Flagged))
-	}
-	if rep.Limit != "" {
-		remarks = append(remarks, fmt.Sprintf("Of values below a limit, as %q, half the limit is read; "+
-			"ReadOptions.Missing: %q leaves them out.", rep.Limit, rep.Limit))
-	}
-	for _, code := range rep.Declared {
-		remarks = append(remarks, fmt.Sprintf("Missing values are written %s.", code))
-	}
-	if rep.BySteps {
-		order, other := "day", "mdy"
-		if rep.Time == dataset.TimeMDY {
-			order, other = "month", "dmy"
+	say := func(holds bool, format string, args ...any) {
+		if holds {
+			remarks = append(remarks, fmt.Sprintf(format, args...))
 		}
-		remarks = append(remarks, fmt.Sprintf("Dates are read with the %s first, since their steps are equal then; "+
-			"ReadOptions.Time: %q reads them otherwise.", order, other))
 	}
-	if rep.ShortYears {
-		remarks = append(remarks, "Years of two digits are read as 1969 to 2068.")
+	x, y := rep.Columns[rep.X], rep.Columns[rep.Y]
+	say(isValue(x) && isValue(y),
+		"The first line, with %s and %s, was read as the header. If it is data, add ReadOptions.NoHeader.", x, y)
+	x, y = cmp.Or(x, "x"), cmp.Or(y, "y")
+	say(rep.Headless, "The file has no header: its first line is a row like the others, and was read as data.")
+	say(rep.Title > 0, "The table begins at line %d; what stands above it was left out.", rep.Title+1)
+	say(rep.Coarser != "", "The %s above the others, of the same time, were left out.", rep.Coarser)
+	say(len(rep.Merged) > 0, "Blank cells of %s are read as the value above them.", strings.Join(rep.Merged, " and "))
+	say(rep.Years, "Rows are read with the year that stands above them; the rows of these years were left out.")
+	say(rep.FourWeeks, "Periods of four weeks are read as their first days, from 1 January on; write these days if the"+
+		" years begin otherwise.")
+	say(rep.Words > 0, "%s of words below the header %s left out.", words.Count(rep.Words, "row"), words.Was(rep.Words))
+	say(rep.Headers > 0, "%s %s the header once more and %s left out.",
+		words.Count(rep.Headers, "line"), words.Choose(rep.Headers, "has", "have"), words.Was(rep.Headers))
+	say(rep.Totals > 0, "%s of totals or means %s left out.", words.Count(rep.Totals, "row"), words.Was(rep.Totals))
+	say(rep.Wide != "", "Each cell of %s is read as an observation, since the names of these columns are times.", rep.Wide)
+	say(rep.Levels != "", "Texts of the column %[1]q alternate, each with y at another level: "+
+		"if they are several series, ReadOptions.By: %[1]q fits each.", rep.Levels)
+	if len(rep.Below) > 0 {
+		say(true, "What stands below the table, from line %d on, was left out: %q.", rep.Below[0].Line, clip(rep.Below[0].Words()))
 	}
-	if name := cmp.Or(rep.Columns[rep.X], "x"); rep.Numbers != "" && rep.Time == dataset.TimeNumber {
-		remarks = append(remarks, fmt.Sprintf("%s looks like %s, but the range of the sums is one of the plain numbers: "+
-			"they stay numbers.", name, rep.Numbers))
-	} else if rep.Numbers != "" {
-		remarks = append(remarks, fmt.Sprintf("%s is read as %s; ReadOptions.Time: \"number\" reads it as plain numbers.",
-			name, rep.Numbers))
+	say(rep.DecimalComma && !rep.Asked, "%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.", y)
+	say(rep.Guessed != "", "%s", guessed(rep))
+	say(rep.Flagged != "", "Flags beside numbers, as in %q, were left out.", rep.Flagged)
+	say(rep.Limit != "",
+		"Of values below a limit, as %q, half the limit is read; ReadOptions.Missing: %q leaves them out.", rep.Limit, rep.Limit)
+	for _, code := range rep.Declared {
+		say(true, "Missing values are written %s.", code)
 	}
-	if rep.Comment != 0 {
-		remarks = append(remarks, fmt.Sprintf("Lines that begin with %c were left out as comments.", rep.Comment))
+	order, other := "day", "mdy"
+	if rep.Time == dataset.TimeMDY {
+		order, other = "month", "dmy"
 	}
+	say(rep.BySteps, "Dates are read with the %s first, since their steps are equal then; "+
+		"ReadOptions.Time: %q reads them otherwise.", order, other)
+	say(rep.ShortYears, "Years of two digits are read as 1969 to 2068.")
+	if rep.Time == dataset.TimeNumber {
+		say(rep.Numbers != "",
+			"%s looks like %s, but the range of the sums is one of the plain numbers: they stay numbers.", x, rep.Numbers)
+	} else {
+		say(rep.Numbers != "", "%s is read as %s; ReadOptions.Time: \"number\" reads it as plain numbers.", x, rep.Numbers)
+	}
+	say(rep.Comment != 0, "Lines that begin with %c were left out as comments.", rep.Comment)
 	return remarks
 }
 

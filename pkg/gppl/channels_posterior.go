@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -87,11 +88,8 @@ func (p *ChannelPosterior) view(x []float64, view, offset int) (mean, variances 
 	if err := Scalars(x).check("x"); err != nil {
 		return nil, nil, err
 	}
-	views, means := make([]int, n), dense.New(n, cols)
+	views, means := slices.Repeat([]int{view}, n), dense.New(n, cols)
 	row := mat.NewDense(1, cols-1, nil)
-	for i := range views {
-		views[i] = view
-	}
 	if offset >= 0 {
 		row.Set(0, offset, 1)
 	}

@@ -77,9 +77,7 @@ func (o *objective) newton() (score float64, ok bool) {
 		if score > 3 { // too far for a parabola
 			return score, false
 		}
-		for j := range u {
-			u[j] -= step.AtVec(j)
-		}
+		floats.Sub(u, step.RawVector().Data)
 		v, err := o.evaluate(u)
 		if err != nil || !(v <= value+max(descent.Rounding*math.Abs(value), o.loss.Report().LastBound)) {
 			return score, false

@@ -3,6 +3,7 @@ package gppl
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
@@ -233,11 +234,7 @@ func NewSpectralMixture(q int) Sum {
 	if q < 1 {
 		panic(fmt.Sprintf("gppl: NewSpectralMixture: q = %d, want at least 1", q))
 	}
-	terms := make([]Kernel, q)
-	for i := range terms {
-		terms[i] = SpectralMixture{1, 1, 1}
-	}
-	return Add(terms...)
+	return Add(slices.Repeat([]Kernel{SpectralMixture{1, 1, 1}}, q)...)
 }
 
 func (k SpectralMixture) Params() []Param {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
@@ -127,9 +128,7 @@ func (p *Posterior) leaver(ctx context.Context, d Data, columns blas64.General) 
 	}
 	rows := d.rowNoise()
 	rows.Set(l.Noise, d.Len(), p.model.Noise+Nugget(p.model.Kernel))
-	for i := range l.Noise {
-		l.Noise[i] += p.jitter
-	}
+	floats.AddConst(p.jitter, l.Noise)
 	return l
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/workers"
@@ -397,9 +399,7 @@ func (p *Panel) ValueGradContext(ctx context.Context, grad, theta []float64) (va
 			err = fmt.Errorf("gppl: series %d of the panel: %w", i, e)
 		}
 		value += v
-		for j := range grad {
-			grad[j] += s.grads[i*count+j]
-		}
+		floats.Add(grad, s.grads[i*count:][:len(grad)])
 	}
 	p.scratch.Put(s)
 	if err != nil {

@@ -29,12 +29,8 @@ const NoiseName = "noise variance"
 // PaperModel returns k as the paper starts training it: every raw parameter at log 1, so that every kernel parameter is 1 and the
 // noise variance, which is softplus(raw) + 1e-6, is ln 2 + 1e-6.
 func PaperModel(k Kernel) Model {
-	theta := Values(k.Params())
-	for i := range theta {
-		theta[i] = 1
-	}
-	noise := Softplus{Floor: 1e-6}
-	return Model{Kernel: k.WithParams(theta), Noise: noise.Natural(0)}.WithTransform(NoiseName, noise)
+	noise, ones := Softplus{Floor: 1e-6}, slices.Repeat([]float64{1}, len(k.Params()))
+	return Model{Kernel: k.WithParams(ones), Noise: noise.Natural(0)}.WithTransform(NoiseName, noise)
 }
 
 // Params returns the kernel's parameters and, last, the noise variance, each with the transform under which it is trained.

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
@@ -170,9 +171,7 @@ func (p *Posterior) Noisy(x Inputs) (mean, variances []float64) {
 // NoisyContext is like Noisy, can be cancelled, and returns an error, as LatentContext does.
 func (p *Posterior) NoisyContext(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
 	mean, variances, err = p.LatentContext(ctx, x)
-	for i := range variances {
-		variances[i] += p.model.Noise
-	}
+	floats.AddConst(p.model.Noise, variances)
 	return mean, variances, err
 }
 

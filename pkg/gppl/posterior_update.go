@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
@@ -278,10 +279,7 @@ func (p *Posterior) stepsJointly(d Data, noise []float64) (mean, variances []flo
 		return nil, nil, notFactorised(p.model.Kernel, p.model.Noise, err,
 			"gppl: the covariance of %d predictions cannot be factorised: %v", d.Len(), err)
 	}
-	e := make([]float64, d.Len())
-	for i, y := range d.Y {
-		e[i] = y - mean[i]
-	}
+	e := floats.SubTo(make([]float64, d.Len()), d.Y, mean)
 	cov.SolveL(dense.AsColumn(e))
 	variances = make([]float64, d.Len())
 	for i := range e {

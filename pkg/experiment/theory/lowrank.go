@@ -85,10 +85,7 @@ func (l *lowRank) projected(p *gppl.Projection) *mat.Dense {
 	var c mat.Dense
 	c.Mul(l.u.T(), p.Omega())
 	for i, s := range l.root {
-		row := c.RawRowView(i)
-		for j := range row {
-			row[j] *= s
-		}
+		floats.Scale(s, c.RawRowView(i))
 	}
 	return &c
 }

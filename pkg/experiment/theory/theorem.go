@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -76,9 +77,7 @@ func line(n int, span float64, seed uint64) gppl.Inputs {
 		x[i] = sum
 	}
 	sum += rnd.ExpFloat64()
-	for i := range x {
-		x[i] *= span / sum
-	}
+	floats.Scale(span/sum, x)
 	return gppl.Scalars(x)
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
@@ -134,9 +135,7 @@ func newShrunk(params int) Shrunk {
 // fit adds the terms and fits slopes to the last count points.
 func (v *Vanishing) fit(count int) {
 	for _, p := range v.Points {
-		for a := range p.Total {
-			p.Total[a] = p.Quadratic[a] + p.Cross[a]
-		}
+		floats.AddTo(p.Total, p.Quadratic, p.Cross)
 	}
 	v.Fitted = count
 	last := v.Points[len(v.Points)-count:]

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/curvature"
@@ -258,9 +259,7 @@ func (t *target) laplace(ctx context.Context) (p *psis.Proposal, ok bool) {
 			break
 		}
 		shorter := min(1, 1/math.Sqrt(score), longestStep/mat.Norm(&step, math.Inf(1)))
-		for j := range u {
-			u[j] -= shorter * step.AtVec(j)
-		}
+		floats.AddScaled(u, -shorter, step.RawVector().Data)
 	}
 	var inv mat.SymDense
 	if err := chol.InverseTo(&inv); err != nil {

@@ -131,9 +131,7 @@ func valueGradLog(l gppl.Loss) (value float64, grad []float64, err error) {
 	theta := gppl.Values(params)
 	grad = make([]float64, len(theta))
 	value, err = l.ValueGrad(grad, theta)
-	for i := range grad {
-		grad[i] *= theta[i]
-	}
+	floats.Mul(grad, theta)
 	return value, grad, err
 }
 

@@ -83,9 +83,7 @@ func CheckKernel(t *testing.T, k gppl.Kernel) {
 		before := 3.0 // Contract adds
 		got := slices.Repeat([]float64{before}, len(theta))
 		k.Contract(got, w, r)
-		for p := range got {
-			got[p] -= before
-		}
+		floats.AddConst(-before, got)
 		closeVectors(t, "Σ w ∂k/∂log θ", got, want, 1e-7)
 	})
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/diff/fd"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -53,9 +54,7 @@ func CheckLoss(t *testing.T, loss gppl.Loss) {
 		}
 		return value(at)
 	}, scaled, &fd.Settings{Formula: fourthOrder, Step: 2e-5})
-	for i := range grad {
-		grad[i] *= unit[i]
-	}
+	floats.Mul(grad, unit)
 	closeVectors(t, loss.String()+": gradient", grad, want, 1e-6)
 
 	for i, p := range params {

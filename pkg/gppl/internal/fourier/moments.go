@@ -2,6 +2,7 @@ package fourier
 
 import (
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -30,10 +31,7 @@ type Moments []float64
 
 // Moments returns the moments of the points, all weights 1, at the frequencies 0 … m, each within tol·n.
 func (p *Points) Moments(m int, tol float64) Moments {
-	ones := dense.New(p.N(), 1)
-	for i := range ones.Data {
-		ones.Data[i] = 1
-	}
+	ones := dense.AsColumn(slices.Repeat([]float64{1}, p.N()))
 	t := dense.New(2*(m+1), 1)
 	p.Sums(t, ones, 0, tol)
 	return t.Data

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
@@ -70,9 +71,7 @@ func (p *Proposal) Adapt(draws [][]float64, w *Smoothed) {
 	n := len(p.Centre)
 	mean := make([]float64, n)
 	for i, u := range draws {
-		for j, v := range u {
-			mean[j] += w.Weights[i] * v
-		}
+		floats.AddScaled(mean, w.Weights[i], u)
 	}
 	var old mat.Dense
 	old.Mul(p.Lower, p.Lower.T())

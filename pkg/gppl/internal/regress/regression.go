@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
@@ -111,9 +112,7 @@ func (c *Conditioned) Coefficients() (beta, se []float64) {
 	shift := mat.NewVecDense(len(c.Gamma0), nil)
 	shift.MulVec(c.Basis.T, mat.NewVecDense(len(c.Gamma0), c.Gamma0))
 	beta = c.Fit.Beta()
-	for j := range beta {
-		beta[j] += shift.AtVec(j)
-	}
+	floats.Add(beta, shift.RawVector().Data)
 	return beta, c.Fit.StdErr()
 }
 

@@ -3,6 +3,7 @@ package statespace
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -72,10 +73,7 @@ func (f *Filter) LeaveOut(mean, variance []float64, columns blas64.General, prio
 	l.at[0] = 1
 	first, last := make([][]int, n), make([][]int, n) // the blocks that begin and end at an input
 	ends := make([][2]int, len(blocks))
-	owner := make([]int, n) // the block of an observation, −1 for none
-	for i := range owner {
-		owner[i] = -1
-	}
+	owner := slices.Repeat([]int{-1}, n) // the block of an observation, −1 for none
 	for b, block := range blocks {
 		lo, hi := n, -1
 		for _, i := range block {

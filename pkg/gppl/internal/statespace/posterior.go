@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
 // Posterior sets row i of means, m×c, and variance[i] to the mean that each column y of C gives and the variance of the latent
@@ -34,10 +36,7 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 			panic(fmt.Sprintf("statespace: input %d is NaN", i))
 		}
 	}
-	order := make([]int, len(at)) // from the last to the first
-	for i := range order {
-		order[i] = i
-	}
+	order := timeline.Range(0, len(at)) // from the last to the first
 	slices.SortFunc(order, func(a, b int) int {
 		switch {
 		case at[a] > at[b]:
