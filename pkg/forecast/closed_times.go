@@ -76,8 +76,8 @@ func (r *closedTimes) phase(x float64) int {
 
 func (r *closedTimes) isClosed(x float64) bool { return r != nil && r.closed[r.phase(x)] }
 
-// Closed reports whether x is at a time of the day or week at which a series of hours or minutes never has an observation, such as
-// the nights of a shop. It is false for weekends of a daily series: of these a figure shows the days beside them.
+// Closed reports whether x is at a time of the day or week at which a series of hours or minutes never has an observation, such
+// as the nights of a shop. It is false for weekends of a daily series: of these a figure shows the days beside them.
 func (s *Series) Closed(x float64) bool {
 	const days = 7
 	return s.closed.isClosed(x) && len(s.closed.closed) > days
