@@ -21,8 +21,8 @@ import (
 // fittedPoints is the number of points at which a posterior is drawn.
 const fittedPoints = 500
 
-// Forecast draws the latest observations, the fit through them and the forecast with its bands. It shows observations as far back
-// as eight times the length of the forecast, and at least sixty.
+// Forecast draws the latest observations, the fit through them and the forecast with its bands. It shows the recent past
+// alone, at a scale at which it can be seen.
 func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	s := a.Series
 	first := recent(s, f)
@@ -129,12 +129,16 @@ type weeks struct {
 	Week time.Weekday `json:"week"` // on which they begin
 }
 
-// recent returns the index of the first observation that is drawn with a forecast.
+// recent returns the index of the first observation that is drawn with a forecast: as far back as eight times its length, and at
+// least 60 observations. Beyond 600, three lengths are enough: on a telephone more hours would be one blot.
 func recent(s *forecast.Series, f *forecast.Forecast) int {
-	last := s.X[len(s.X)-1]
-	from := last - 8*(f.X[len(f.X)-1]-last)
-	first, _ := slices.BinarySearch(s.X, from)
-	return max(0, min(first, len(s.X)-60))
+	const least, most = 60, 600
+	n, last := len(s.X), s.X[len(s.X)-1]
+	back := func(lengths float64) int {
+		i, _ := slices.BinarySearch(s.X, last-lengths*(f.X[len(f.X)-1]-last))
+		return i
+	}
+	return max(0, min(max(back(8), min(back(3), n-most)), n-least))
 }
 
 // Series draws all observations.

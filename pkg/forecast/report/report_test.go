@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -271,6 +272,19 @@ func TestBoundedComponents(t *testing.T) {
 	}
 	if !strings.Contains(string(page), "minus the mean of the log odds") || strings.Contains(string(page), "log y") {
 		t.Error("the terms are not said to be of the log odds")
+	}
+}
+
+// TestRecent: eight lengths of a forecast, but of many observations only three, and never fewer than 60.
+func TestRecent(t *testing.T) {
+	for _, c := range []struct{ n, ahead, want int }{
+		{50, 4, 50}, {1000, 4, 60}, {1000, 20, 161}, {5000, 75, 600}, {5000, 168, 600}, {5000, 1000, 3001}, {400, 100, 400},
+	} {
+		s := &forecast.Series{X: timeline.Steps(c.n)}
+		f := &forecast.Forecast{X: timeline.Steps(c.n + c.ahead)[c.n:]}
+		if got := c.n - recent(s, f); got != c.want {
+			t.Errorf("%d ahead of %d: %d observations are drawn, want %d", c.ahead, c.n, got, c.want)
+		}
 	}
 }
 
