@@ -113,6 +113,21 @@ func addDots(alpha float64, a, b, c blas64.General) {
 	}
 }
 
+// slide is slideEach. The kernel multiplies four windows, and the four after them by x four places later: these products meet the
+// zeros before x first.
+func slide(sums *[windows]float64, k int, long, x []float64) {
+	if !cpu.X86.HasAVX {
+		slideEach(sums, k, long, x)
+		return
+	}
+	_, _ = long[dotRows-1+k+strands-1], x[strands+k+strands-1] // the kernel does not check
+	var to [windows]float64
+	dots(k+strands, &long[0], 1, &x[strands], -strands, &to)
+	for s := range sums {
+		sums[s] = to[s%dotRows*dotCols+s/dotRows]
+	}
+}
+
 // addProducts adds alpha·op(a)·b to c, a panel of which stays in registers for depth products of each entry.
 func addProducts(ta blas.Transpose, alpha float64, a, b, c blas64.General, k int) {
 	p := packs.Get().(*packed)

@@ -11,3 +11,5 @@ import (
 func Gemm(ta, tb blas.Transpose, alpha float64, a, b blas64.General, beta float64, c blas64.General) {
 	pieces(ta, tb, alpha, a, b, beta, c)
 }
+
+func slide(sums *[windows]float64, k int, long, x []float64) { slideEach(sums, k, long, x) }

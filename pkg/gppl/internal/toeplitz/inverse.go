@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/dsp/fourier"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
@@ -25,7 +26,8 @@ type Workspace struct {
 	size    int
 
 	rest, step, along []float64
-	spread            [2][]float64 // of a short factor
+	spread            [2][]float64 // of a short factor, as correlated
+	correlated        []float64
 
 	// The loops that run in parallel, made once so that calls need not allocate, and what they run on.
 	columns, convolve, correlate func(int)
@@ -151,9 +153,9 @@ func (f *Factor) mask(x []float64) {
 // multiply sets dst to b − A·x, A over all rows. dst may be b.
 func (f *Factor) multiply(dst, x []float64, w *Workspace, b []float64) {
 	if f.short() {
-		for i, v := range b {
-			dst[i] = v - f.row(i, x)
-		}
+		w.spread[0] = dense.Resize(w.spread[0], f.n)
+		f.product(w.spread[0], x, w)
+		floats.SubTo(dst, b, w.spread[0])
 		return
 	}
 	w.reset(f.size)

@@ -1,14 +1,16 @@
 package toeplitz
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
-// short is the number of rows up to which convolutions are inner products, of n² flops each, which are then faster than
-// transforms.
-const short = 192
+// short is the number of rows up to which convolutions are inner products, of n² flops each, which then take half the time of
+// transforms (BenchmarkLikelihood).
+const short = 512
 
 func (f *Factor) short() bool { return f.n <= short }
 
@@ -27,33 +29,32 @@ func (f *Factor) arrange(c []float64, w *Workspace) {
 		f.both[n-1+i], f.both[n-1-i] = c[i], c[i]
 	}
 	w.rest = dense.Resize(w.rest, n)
-	for i := range w.rest {
-		w.rest[i] = f.row(i, f.x)
-	}
+	f.product(w.rest, f.x, w)
 	w.rest[0]--
 	f.backward = floats.Norm(w.rest, 2) / floats.Norm(f.x, 2)
 }
 
-// row returns entry i of A·b, A over all rows.
-func (f *Factor) row(i int, b []float64) float64 { return floats.Dot(f.both[f.n-1-i:][:f.n], b) }
+// product sets dst to A·b, A over all rows. dst may be b.
+func (f *Factor) product(dst, b []float64, w *Workspace) {
+	w.correlated = dense.Correlate(dst, f.both, b, w.correlated) // from the last row on
+	slices.Reverse(dst)
+}
 
 // spread sets dst to L(x)ᵀb, and other to L(x̃)ᵀb.
-func (f *Factor) spread(dst, other, b []float64) {
-	n := f.n
-	for i := range b {
-		dst[i] = floats.Dot(f.x[:n-i], b[i:])
-		other[i] = floats.Dot(f.reversed[:n-1-i], b[i+1:])
-	}
+func (f *Factor) spread(dst, other, b []float64, w *Workspace) {
+	w.correlated = dense.Correlate(dst, b, f.x, w.correlated)
+	w.correlated = dense.Correlate(other, b[1:], f.reversed, w.correlated)
 }
 
 // invert sets dst to A⁻¹b, A over all rows. dst may be b.
 func (f *Factor) invert(dst, b []float64, w *Workspace) {
-	n := f.n
-	w.spread[0], w.spread[1] = dense.Resize(w.spread[0], n), dense.Resize(w.spread[1], n)
+	w.spread[0], w.spread[1] = dense.Resize(w.spread[0], f.n), dense.Resize(w.spread[1], f.n)
 	u, v := w.spread[0], w.spread[1]
-	f.spread(u, v, b)
+	f.spread(u, v, b, w)
+	w.correlated = dense.Correlate(u, f.reversed, u, w.correlated) // L(x)u and L(x̃)v, from the last entry on
+	w.correlated = dense.Correlate(v, f.x[1:], v, w.correlated)
 	for i := range dst {
-		dst[i] = (floats.Dot(f.reversed[n-1-i:], u[:i+1]) - floats.Dot(f.x[n-i:], v[:i])) / f.x[0]
+		dst[f.n-1-i] = (u[i] - v[i]) / f.x[0]
 	}
 }
 
@@ -63,9 +64,8 @@ func (f *Factor) solveShort(s *Solutions, w *Workspace) {
 		b, alpha, rest := dense.Row(s.columns.rows, j).Data, dense.Row(s.Alpha, j).Data, dense.Row(s.Rest, j).Data
 		f.invert(alpha, b, w)
 		w.along = f.correct(alpha, b, w.along)
-		for i, v := range b {
-			rest[i] = v - f.row(i, alpha)
-		}
+		f.product(rest, alpha, w)
+		floats.SubTo(rest, b, rest)
 		f.mask(rest)
 	}
 }
@@ -84,26 +84,25 @@ func (f *Factor) columnsShort(w *Workspace) {
 func (f *Factor) formShort(b []float64, w *Workspace) float64 {
 	w.spread[0], w.spread[1] = dense.Resize(w.spread[0], f.n), dense.Resize(w.spread[1], f.n)
 	u, v := w.spread[0], w.spread[1]
-	f.spread(u, v, b)
+	f.spread(u, v, b, w)
 	return (floats.Dot(u, u) - floats.Dot(v, v)) / f.x[0]
 }
 
 // sumsShort is CombinedSums for α_k one after the other in alpha.
 func (f *Factor) sumsShort(dst, alpha []float64, w *Workspace) {
 	n := f.n
-	w.rest = dense.Resize(w.rest, n)
+	w.rest, w.spread[0] = dense.Resize(w.rest, n), dense.Resize(w.spread[0], n)
+	sums := w.spread[0]
 	for j, v := range f.x {
 		w.rest[j] = (0.5*float64(n) - float64(j)) * v / f.x[0]
 	}
-	for d := range dst {
-		dst[d] = floats.Dot(w.rest[:n-d], f.x[d:]) + floats.Dot(f.x[:n-d], w.rest[d:])
-	}
+	w.correlated = dense.Correlate(dst, f.x, w.rest, w.correlated)
+	w.correlated = dense.Correlate(sums, w.rest, f.x, w.correlated)
+	floats.Add(dst, sums)
 	for _, rows := range [2][]float64{alpha, f.b.Data[:len(f.missing)*n]} {
 		for ; len(rows) > 0; rows = rows[n:] {
-			row := rows[:n]
-			for d := range dst {
-				dst[d] -= floats.Dot(row[:n-d], row[d:])
-			}
+			w.correlated = dense.Correlate(sums, rows[:n], rows[:n], w.correlated)
+			floats.Sub(dst, sums)
 		}
 	}
 }

@@ -116,20 +116,25 @@ func (f *Factor) Factorise(c []float64, missing []int, w *Workspace) error {
 	if f.logDet, err = w.lattice.factorise(f.x, c); err != nil {
 		return err
 	}
-	if f.short() {
-		f.arrange(c, w)
-	} else {
-		f.size = fourier.Smooth(2*n - 1)
-		w.reset(f.size)
-		f.transform(c, w)
-		f.measure(w)
-	}
+	f.prepare(c, w)
 	f.logDetObserved = f.logDet
 	if len(missing) == 0 {
 		return nil
 	}
 	f.missing = append(f.missing, missing...)
 	return f.remove(w)
+}
+
+// prepare sets what convolutions with x and the first column of A need, and backward.
+func (f *Factor) prepare(c []float64, w *Workspace) {
+	if f.short() {
+		f.arrange(c, w)
+		return
+	}
+	f.size = fourier.Smooth(2*f.n - 1)
+	w.reset(f.size)
+	f.transform(c, w)
+	f.measure(w)
 }
 
 // transform sets eigen, hat and tilde.

@@ -278,7 +278,7 @@ func TestDiagonalSum(t *testing.T) {
 	var w Workspace
 	var f Factor
 	for name, k := range columns {
-		for _, n := range []int{1, 2, 7, 64, 131} {
+		for _, n := range []int{1, 2, 7, 64, 131, short + 1} {
 			for _, m := range []int{0, 1, 5} {
 				if m > 0 && n <= 2*m {
 					continue
@@ -307,29 +307,34 @@ func TestDiagonalSum(t *testing.T) {
 // TestBackward holds the measured backward error to its word: it bounds the error
 // of log|A|, and where a result is spoilt it says so.
 func TestBackward(t *testing.T) {
-	const n = 400
-	var w Workspace
-	var f Factor
-	for name, k := range columns {
-		for _, noise := range []float64{1, 1e-3, 1e-8} {
-			c := column(n, k, noise)
-			if err := f.Factorise(c, nil, &w); err != nil {
-				t.Fatal(name, noise, err)
-			}
-			d := densely(t, c, nil)
-			if e, most := f.Backward(), 8*eps*d.norm(); !(e <= most) {
-				t.Errorf("%s, noise %g: backward error %.2g, want at most %.2g", name, noise, e, most)
-			}
-			if e, most := math.Abs(f.LogDet()-d.chol.LogDet()), f.Backward()*d.trace()+16*eps*(d.norm()*d.trace()+n); !(e <= most) {
-				t.Errorf("%s, noise %g: log det errs by %.2g, at most %.2g by the backward error", name, noise, e, most)
-			}
-			f.x[n/2] *= 1 + 1e-9
-			f.transform(c, &w)
-			f.measure(&w)
-			if spoilt := f.Backward(); noise == 1 && !(spoilt > 1e-13) && math.Abs(f.x[n/2]) > 1e-3 {
-				t.Errorf("%s: a wrong column has backward error %.2g", name, spoilt)
+	for _, n := range []int{130, short + 20} {
+		for name, k := range columns {
+			for _, noise := range []float64{1, 1e-3, 1e-8} {
+				checkBackward(t, n, name, k, noise)
 			}
 		}
+	}
+}
+
+func checkBackward(t *testing.T, n int, name string, k func(float64) float64, noise float64) {
+	t.Helper()
+	var w Workspace
+	var f Factor
+	c := column(n, k, noise)
+	if err := f.Factorise(c, nil, &w); err != nil {
+		t.Fatal(name, noise, err)
+	}
+	d := densely(t, c, nil)
+	if e, most := f.Backward(), 8*eps*d.norm(); !(e <= most) {
+		t.Errorf("%s, noise %g: backward error %.2g, want at most %.2g", name, noise, e, most)
+	}
+	if e, most := math.Abs(f.LogDet()-d.chol.LogDet()), f.Backward()*d.trace()+16*eps*(d.norm()*d.trace()+float64(n)); !(e <= most) {
+		t.Errorf("%s, noise %g: log det errs by %.2g, at most %.2g by the backward error", name, noise, e, most)
+	}
+	f.x[n/2] *= 1 + 1e-9
+	f.prepare(c, &w)
+	if spoilt := f.Backward(); noise == 1 && !(spoilt > 1e-13) && math.Abs(f.x[n/2]) > 1e-3 {
+		t.Errorf("%s: a wrong column has backward error %.2g", name, spoilt)
 	}
 }
 
@@ -458,7 +463,7 @@ func BenchmarkFactorise(b *testing.B) {
 
 // BenchmarkLikelihood is all of a value and its derivatives.
 func BenchmarkLikelihood(b *testing.B) {
-	for _, n := range []int{1000, 3319, 20000} {
+	for _, n := range []int{60, 130, 400, 1000, 3319, 20000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			c, y := column(n, columns["RQ"], 0.1), noisy(n, 1)
 			x, s := make([]float64, n), make([]float64, n)
