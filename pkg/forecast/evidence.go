@@ -200,7 +200,7 @@ type evidence struct {
 // −½gᵀH⁻¹g of a Newton step accounts for that.
 //
 // Data can only add to ½log|H|, which is −Σ log σ of the priors if they determine nothing. If even that would leave the
-// evidence above enough, the curvature is not computed, and each parameter costs ½log n.
+// evidence above enough, the curvature is not computed, and each parameter costs ½log n, or more if that is not above it.
 func evidenceOf(l gppl.Loss, theta []float64, priors beliefs, n int, enough float64) (e evidence, err error) {
 	params := l.Params()
 	slope := make([]float64, len(theta))
@@ -229,6 +229,7 @@ func evidenceOf(l gppl.Loss, theta []float64, priors beliefs, n int, enough floa
 		least += 0.5 * math.Log(c)
 	}
 	if least > enough { // false if a given prior has no curvature
+		e.nats = max(e.nats, least)
 		return e, nil
 	}
 	h, err := logCurvature(l, theta, slope, free)

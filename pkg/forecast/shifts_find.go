@@ -207,7 +207,7 @@ func (search shiftSearch) trained(shifts []Shift, from gppl.Model, fewer bool) (
 	best.value = math.Inf(1)
 	for _, trend := range trends {
 		for _, m := range models {
-			to, err := search.trainOne(v, m, trend)
+			to, err := search.trainOne(v, m, trend, best.value)
 			if err != nil {
 				return best, err
 			}
@@ -261,8 +261,8 @@ func modelOfTerms(terms []gppl.Kernel, other gppl.Model) gppl.Model {
 	return m
 }
 
-// trainOne trains a model of observations with shifts and a trend.
-func (search shiftSearch) trainOne(v yScale, m gppl.Model, trend string) (c shifted, err error) {
+// trainOne trains a model of observations with shifts and a trend. Its evidence is not computed if it is surely above enough.
+func (search shiftSearch) trainOne(v yScale, m gppl.Model, trend string, enough float64) (c shifted, err error) {
 	best := search.a.Candidates[0]
 	mean, given, scale := policyMean, search.a.given, v.scaling.Scale
 	if search.a.Chosen == ByBIC {
@@ -288,7 +288,7 @@ func (search shiftSearch) trainOne(v yScale, m gppl.Model, trend string) (c shif
 	if err != nil {
 		return c, err
 	}
-	found, err := evidenceOf(loss, r.Model.Values(), priors, v.data.Len(), math.Inf(1))
+	found, err := evidenceOf(loss, r.Model.Values(), priors, v.data.Len(), enough)
 	return shifted{model: r.Model, value: found.nats}, err
 }
 
@@ -403,11 +403,11 @@ func (search shiftSearch) judge(from shifted, c Shift) (to *shifted, chance floa
 }
 
 // promising is the least score at which a model with the shift is trained. A model that was learnt without the shift may describe
-// it so well that the score is low, and training is cheap for few observations. For more it is a part of the score that a shift
+// it so well that the score is low, and training is cheap for few observations: half of what is accepted at last. For more it is a part of the score that a shift
 // needs: the chance of a normal score above z somewhere among n places of two kinds is at most 2n·exp(−z²/2).
 func (search shiftSearch) promising() float64 {
 	if search.n <= cheapShifts {
-		return 5
+		return 9
 	}
 	const part = 0.6
 	return part * 2 * math.Log(2*float64(search.n)/shiftChance)

@@ -52,10 +52,14 @@ func (l *lattice) reset(n int) {
 		clear(l.p[i])
 		clear(l.r[i])
 	}
+	size := min(n, width) + depth
+	if len(l.scratch) > 0 && len(l.scratch[0][0]) < size {
+		l.scratch = l.scratch[:0]
+	}
 	for len(l.scratch) < n/width+3 { // two remainders and what rounding adds
 		var s [4][]float64
 		for i := range s {
-			s[i] = make([]float64, width+depth)
+			s[i] = make([]float64, size)
 		}
 		l.scratch = append(l.scratch, s)
 	}
