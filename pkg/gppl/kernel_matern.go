@@ -169,16 +169,19 @@ func (k Matern52) Cov(dst, r []float64)                   { k.term().cov(dst, r)
 func (k Matern52) Contract(grad, w, r []float64)          { k.term().contract(grad, w, r) }
 func (k Matern52) Slope(dst, r []float64)                 { k.term().slope(dst, r) }
 
-// tail solves poly(a)·exp(−a) = eps for a by fixed-point iteration, which
-// contracts since log poly grows slowly.
+// tail solves poly(a)·exp(−a) = eps for a by fixed-point iteration, which contracts since log poly grows slowly, with Aitken's
+// extrapolation of every other step.
 func tail(eps float64, poly func(float64) float64) float64 {
+	const near = 0x1p-50
 	log := math.Log(eps)
 	a := -log
-	for range 30 {
-		before := a
-		if a = math.Log(poly(a)) - log; a == before {
-			break
+	for range 15 {
+		b := math.Log(poly(a)) - log
+		c := math.Log(poly(b)) - log
+		if math.Abs(c-b) <= near*math.Abs(c) {
+			return c
 		}
+		a -= (b - a) * (b - a) / (c - 2*b + a)
 	}
 	return a
 }

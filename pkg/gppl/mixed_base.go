@@ -195,12 +195,14 @@ const gridColumns = 300
 func (e *mixedExact) gridTerm(m *compiled) (term int) {
 	term = -1
 	most := float64(gridColumns)
+	if !e.line.Noise.Even() || len(m.split.signal) < 2 || m.variance > griddedContrast*m.noise {
+		return term
+	}
 	for i, k := range m.split.signal {
-		if _, ok := k.(Spectrum); !ok || !e.line.Noise.Even() || len(m.split.signal) < 2 || !(reach(k, 1e-16) < 0.1*e.line.Span) ||
-			m.variance > griddedContrast*m.noise {
+		if _, ok := k.(Spectrum); !ok {
 			continue
 		}
-		if columns := 2 * bandwidth(k, 1e-14) * e.line.Span; columns > most {
+		if columns := 2 * bandwidth(k, 1e-14) * e.line.Span; columns > most && reach(k, 1e-16) < 0.1*e.line.Span {
 			term, most = i, columns
 		}
 	}

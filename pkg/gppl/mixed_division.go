@@ -85,8 +85,8 @@ func (e *mixedExact) takeWaves(d *division, index int, w Waver, eps float64) boo
 			d.widest = max(d.widest, float64(b.To-b.From+1)/period)
 		}
 	}
-	dies := reach(w, 1e-16) < 0.1*e.line.Span && index != d.layered
-	if bands == nil || dies && columns > 0.25*float64(len(e.line.T)) {
+	dies := func() bool { return index != d.layered && reach(w, 1e-16) < 0.1*e.line.Span }
+	if bands == nil || columns > 0.25*float64(len(e.line.T)) && dies() {
 		return false
 	}
 	d.waves = append(d.waves, wavePart{index, w})

@@ -7,15 +7,18 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/lapack64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/internal/dense"
 )
 
 // A Fit is the regression at one A. It does not change.
 type Fit struct {
 	basis  *Basis
 	g      *mat.SymDense
-	l      mat.TriDense  // L, LLᵀ = M = QᵀA⁻¹Q + P
-	inv    mat.SymDense  // M⁻¹, h×h
+	l      *mat.TriDense // L, LLᵀ = M = QᵀA⁻¹Q + P
+	inv    *mat.SymDense // M⁻¹, h×h
 	gamma  *mat.VecDense // M⁻¹QᵀA⁻¹y
 	v      *mat.VecDense // [1, −γ]
 	logDet float64
@@ -60,28 +63,31 @@ func (b *Basis) NewFit(g *mat.SymDense, gamma0 []float64) (*Fit, error) {
 		}
 		right.SetVec(i, unit[i]*pulled)
 	}
-	var scaled mat.Cholesky
-	if !scaled.Factorize(m) {
+	size := mat.Norm(m, 1)
+	upper, ok := lapack64.Potrf(m.RawSymmetric())
+	if !ok {
 		return nil, errIndefinite
 	}
-	f.gamma = mat.NewVecDense(h, nil)
-	if err := scaled.SolveVecTo(f.gamma, right); err != nil {
-		return nil, errIndefinite
-	}
+	f.gamma = mat.VecDenseCopyOf(right)
+	lapack64.Potrs(upper, dense.AsColumn(f.gamma.RawVector().Data))
 	f.quad = g.At(0, 0) + f.prior - mat.Dot(right, f.gamma)
-	if err := scaled.InverseTo(&f.inv); err != nil {
-		return nil, errIndefinite
-	}
-	f.logDet = scaled.LogDet()
-	scaled.LTo(&f.l)
+	f.l = mat.NewTriDense(h, mat.Lower, nil)
 	for i, u := range unit {
 		f.gamma.SetVec(i, u*f.gamma.AtVec(i))
-		f.logDet -= 2 * math.Log(u)
+		f.logDet += 2 * math.Log(m.At(i, i)/u)
 		for j := range i + 1 {
-			f.l.SetTri(i, j, f.l.At(i, j)/u)
-			f.inv.SetSym(i, j, u*f.inv.At(i, j)*unit[j])
+			f.l.SetTri(i, j, m.At(j, i)/u)
 		}
 	}
+	if _, ok = lapack64.Potri(upper); !ok || !(size*mat.Norm(m, 1) <= mat.ConditionTolerance) { // m is the inverse
+		return nil, errIndefinite
+	}
+	for i, u := range unit {
+		for j := range i + 1 {
+			m.SetSym(j, i, u*m.At(j, i)*unit[j])
+		}
+	}
+	f.inv = m
 	f.v = mat.NewVecDense(1+h, nil)
 	f.v.SetVec(0, 1)
 	for i := range h {
@@ -115,7 +121,7 @@ func (f *Fit) Beta() []float64 {
 func (f *Fit) Covariance() *mat.SymDense {
 	h := f.basis.Len()
 	var half, all mat.Dense
-	half.Mul(f.basis.T, &f.inv)
+	half.Mul(f.basis.T, f.inv)
 	all.Mul(&half, f.basis.T.T())
 	c := mat.NewSymDense(h, nil)
 	for i := range h {
@@ -151,7 +157,7 @@ func (f *Fit) Predict(q, c []float64) (mean, more float64) {
 // Form returns rᵀM⁻¹s. With rows of A⁻¹Q for r and s it is what the regression takes
 // from an entry of A⁻¹, as leave-one-out needs it.
 func (f *Fit) Form(r, s []float64) float64 {
-	return mat.Inner(mat.NewVecDense(len(r), r), &f.inv, mat.NewVecDense(len(s), s))
+	return mat.Inner(mat.NewVecDense(len(r), r), f.inv, mat.NewVecDense(len(s), s))
 }
 
 // StdErr returns the standard errors of β.
