@@ -28,21 +28,22 @@ var (
 // so that n covariances and n derivatives suffice instead of the n² of a dense matrix. About 4n² flops for the factor, in memory
 // for O(n) numbers; the derivation is in internal/toeplitz.
 type toeplitzExact struct {
-	line    *observed.Line
-	grid    timeline.Regular
-	ok      bool
-	limit   float64        // bytes, of the options
-	idle    bool           // too large, or another engine is forced: columns are not transformed
-	columns blas64.General // Cᵀ, c×n, at the places, 0 where missing
-	rhs     *toeplitz.Columns
-	lag     []float64     // d·step
-	sampled toeplitz.Lags // those that a forecast looks at
-	factors parallel.Pool[toeplitzFactor]
+	line      *observed.Line
+	grid      timeline.Regular
+	ok        bool
+	limit     float64        // bytes, of the options
+	tolerance float64        // nats per observation, of the options
+	idle      bool           // too large, or another engine is forced: columns are not transformed
+	columns   blas64.General // Cᵀ, c×n, at the places, 0 where missing
+	rhs       *toeplitz.Columns
+	lag       []float64     // d·step
+	sampled   toeplitz.Lags // those that a forecast looks at
+	factors   parallel.Pool[toeplitzFactor]
 }
 
 // newToeplitzExact makes the transforms of the columns, unless the options leave no use for them.
 func newToeplitzExact(l *observed.Line, o options) *toeplitzExact {
-	e := &toeplitzExact{line: l, limit: o.Memory}
+	e := &toeplitzExact{line: l, limit: o.Memory, tolerance: o.tolerance}
 	if e.grid, e.ok = timeline.RegularOf(l.T); !e.ok {
 		return e
 	}
@@ -85,14 +86,17 @@ func (e *toeplitzExact) forecast(c *compiled) choice.Forecast {
 		return choice.Cannot("another engine is forced")
 	}
 	n := float64(e.grid.N)
-	size, slopes := e.sampled.Size(c.kernel.Cov), e.slopes(c.kernel)
-	norm := c.noise + 2*size // ‖A‖, by its rows
+	norm := c.noise + 2*e.sampled.Size(c.kernel.Cov) // ‖A‖, by its rows
+	moved := e.moved(c)
+	if moved > 0.1*e.tolerance { // the other bound takes as long as an evaluation of a hundred observations
+		moved = min(moved, 4*e.grid.Off*e.slopes(c.kernel)/c.noise)
+	}
 	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is
 	// at most n/σ² and |α|², where the model is right, about as large.
 	return choice.Forecast{
 		Bytes:   e.bytes(),
 		Seconds: toeplitz.Seconds(e.grid.N, len(e.grid.Missing)),
-		Err:     n/c.noise*0x1p-52*norm + n*min(4*e.grid.Off*slopes/c.noise, e.moved(c)),
+		Err:     n/c.noise*0x1p-52*norm + n*moved,
 	}
 }
 
