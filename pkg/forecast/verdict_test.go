@@ -194,3 +194,16 @@ func TestVerdicts(t *testing.T) {
 		}
 	}
 }
+
+// TestExactSeason: of 200 values that repeat themselves exactly, tiny residuals and an error that a naive forecast does not have
+// are no reasons against a forecast.
+func TestExactSeason(t *testing.T) {
+	a := automatic(t, steps(t, 200, 0, func(i int) float64 { return 1.5 * float64(i%13) }), Options{})
+	trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 26})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if trust.Word != Use {
+		t.Error(trust.Verdict)
+	}
+}
