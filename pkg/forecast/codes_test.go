@@ -165,3 +165,37 @@ func TestLeadThousands(t *testing.T) {
 		t.Errorf("the lead is %q, the notes %q", s.Lead(), s.Notes())
 	}
 }
+
+// TestNeverFalls: a note says what to do with a running total, and is not said of a series that falls once, is negative, or has
+// few levels.
+func TestNeverFalls(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(5, 5))
+	for name, c := range map[string]struct {
+		change func(y []float64)
+		want   bool
+	}{
+		"total":    {func([]float64) {}, true},
+		"falls":    {func(y []float64) { y[30] = y[29] - 1 }, false},
+		"negative": {func(y []float64) { y[0] = -1 }, false},
+		"levels": {func(y []float64) {
+			for i := range y {
+				y[i] = float64(i / 10)
+			}
+		}, false},
+	} {
+		x, y := make([]float64, 60), make([]float64, 60)
+		for i := range x {
+			if x[i] = float64(i); i > 0 {
+				y[i] = y[i-1] + float64(rnd.IntN(9))
+			}
+		}
+		c.change(y)
+		s, err := forecast.NewSeries(forecast.Axis{Name: "t"}, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if notes := strings.Join(s.Notes(), " "); strings.Contains(notes, "running total") != c.want {
+			t.Errorf("%s: %s", name, notes)
+		}
+	}
+}

@@ -216,36 +216,47 @@ const (
 )
 
 // guessCounting returns the counting of values that are plainly counts, nil for others: 0 and 1, or whole numbers from 0 with a
-// median below fewCounts that scatter about their neighbours like counts, whose variance is about their mean or more. Counts are
-// negative binomial if they scatter more than a Poisson distribution.
+// median below fewCounts that scatter about their neighbours like counts, whose variance is about their mean or more, and about
+// those of a strong season, which a schedule repeats. Counts are negative binomial if they scatter more than a Poisson
+// distribution.
 func guessCounting(y []float64) *Counting {
-	if len(y) < leastCounts {
+	if len(y) < leastCounts || slices.ContainsFunc(y, func(v float64) bool { return v < 0 || v != math.Trunc(v) }) {
 		return nil
 	}
-	var sum, squares, beyond float64
-	for i, v := range y {
-		if v < 0 || v != math.Trunc(v) {
-			return nil
-		}
-		if sum += v; i > 0 {
-			squares += 0.5 * (v - y[i-1]) * (v - y[i-1])
-			beyond += 0.5 * (v + y[i-1])
-		}
-	}
-	middle := median(y)
+	middle, n := median(y), float64(len(y))
+	ratio := scatter(y, 1)
 	switch most := slices.Max(y); {
 	case most == 1:
 		return &Counting{Likelihood: "bernoulli", Because: "its values are 0 and 1"}
-	case middle >= fewCounts || squares < counted*beyond:
+	case middle >= fewCounts || ratio < counted:
+		return nil
+	}
+	late := y[max(0, len(y)-remembered):]
+	below := min(counted, 1-3*math.Sqrt(3/float64(len(late)))) // three standard errors
+	if lags := seasonPeaks(late); len(lags) > 0 && scatter(late, lags[0]) < below {
 		return nil
 	}
 	c := &Counting{Likelihood: "poisson", Because: fmt.Sprintf(
 		"its values are whole numbers from 0 with a median of %v, scattered as counts are", middle)}
 	// The ratio is 1 for a Poisson distribution, with a standard error of about √(3/n + 1/2S) for S events.
-	if excess := squares/beyond - 1; excess > 2*math.Sqrt(3/float64(len(y))+0.5/sum) {
+	if excess := ratio - 1; excess > 2*math.Sqrt(3/n+0.5/floats.Sum(y)) {
 		c.Likelihood = "negbinomial"
 	}
 	return c
+}
+
+// scatter returns Σ (y_i − y_{i−lag})²/Σ (y_i + y_{i−lag}), which is 1 in expectation for Poisson counts whose rate repeats after
+// lag; 0 for zeros.
+func scatter(y []float64, lag int) float64 {
+	var squares, sums float64
+	for i := lag; i < len(y); i++ {
+		d := y[i] - y[i-lag]
+		squares, sums = squares+d*d, sums+y[i]+y[i-lag]
+	}
+	if sums == 0 {
+		return 0
+	}
+	return squares / sums
 }
 
 // counts are observations as the likelihood of counts sees them, for a latent value z = g − centre.

@@ -220,6 +220,7 @@ func TestGuessCounting(t *testing.T) {
 		}
 		return ""
 	}
+	week := []float64{0, 2, 5, 1, 8, 3, 0}
 	poisson := func(mean float64) float64 { return distuv.Poisson{Lambda: mean, Src: rnd}.Rand() }
 	for what, c := range map[string]struct {
 		want string
@@ -229,6 +230,9 @@ func TestGuessCounting(t *testing.T) {
 		"overdispersed": {"negbinomial", func(int) float64 { return poisson(distuv.Gamma{Alpha: 0.5, Beta: 0.2, Src: rnd}.Rand()) }},
 		"intermittent":  {"negbinomial", func(int) float64 { return float64(rnd.IntN(2)*rnd.IntN(2)) * (1 + poisson(4)) }},
 		"events":        {"bernoulli", func(int) float64 { return float64(rnd.IntN(2)) }},
+		"of a week":     {"negbinomial", func(i int) float64 { return poisson(week[i%7]) }},
+		"a schedule":    {"", func(i int) float64 { return week[i%7] }},
+		"nearly one":    {"", func(i int) float64 { return week[i%7] + float64(rnd.IntN(5)/4) }},
 		"large":         {"", func(int) float64 { return poisson(200) }},
 		"numbers":       {"", func(i int) float64 { return float64(i / 6) }},
 		"a level":       {"", func(i int) float64 { return float64(10 + i%2) }},

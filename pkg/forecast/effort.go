@@ -113,7 +113,10 @@ func planOf(s *Series, o Options, e effort) Plan {
 	e.scouts = e.scouts || s.dense()
 	p := Plan{Effort: e.name, effort: e}
 	p.Searched, p.Every = e.searchedOn(s, o)
-	p.Trained = max(p.Every*p.Searched, e.trainedOn(s))
+	p.Trained = e.trainedOn(s)
+	if !s.dense() {
+		p.Trained = max(p.Every*p.Searched, p.Trained)
+	}
 	scales, trends, seasons := 1, 1, 1
 	if !o.alwaysLog(s) && o.mayBeLog(s) {
 		scales = 2
@@ -166,16 +169,23 @@ const (
 
 // searchedOn returns the number of observations on which structures are compared, the latest or, with every above 1, one in
 // every of them. It takes four periods to tell a season from noise, and two at the least: if x is regular, the observations span
-// four of the longest period, up to twice e.searched, or else two, up to twoPeriods, or up to mostThinned of
-// which fewer are compared.
+// four of the longest period, up to twice e.searched, or else two, up to twoPeriods, or up to mostThinned of which fewer are
+// compared. Of an uneven series, they are one in up to mostEvery (thinnedTo).
 func (e effort) searchedOn(s *Series, o Options) (most, every int) {
 	most, every = e.searched, 1
-	if s.dense() || o.NoSeason {
+	if o.NoSeason || len(s.X) <= most {
 		return min(most, len(s.X)), every
 	}
 	periods := o.Periods
 	if len(periods) == 0 {
 		periods = s.calendarPeriods()
+	}
+	if len(periods) == 0 {
+		late := s.part(max(0, len(s.X)-mostThinned), len(s.X))
+		periods = auto.ClearPeriods(gppl.Data{X: gppl.Scalars(late.X), Y: late.Y}, 2)
+	}
+	if s.dense() {
+		return most, s.thinnedTo(most, periods)
 	}
 	for _, period := range periods {
 		most = max(most, min(2*e.searched, int(math.Round(4*period/s.Step))))
@@ -190,6 +200,25 @@ func (e effort) searchedOn(s *Series, o Options) (most, every int) {
 		}
 	}
 	return min(most, len(s.X)), every
+}
+
+// mostEvery is the most in which one observation of a long uneven series is compared.
+const mostEvery = 8
+
+// thinnedTo returns every so that one in every of the latest observations of a long uneven series, most in all, span four of each
+// period of which that leaves two to a period.
+func (s *Series) thinnedTo(most int, periods []float64) (every int) {
+	const wanted, left = 4, 2
+	every = 1
+	if s.Errors != nil || s.Counting != nil || len(periods) == 0 {
+		return every
+	}
+	least := int(slices.Min(periods) / (left * s.Step))
+	for most*(every+1) <= len(s.X) && every < min(mostEvery, least) &&
+		s.X[len(s.X)-1]-s.X[len(s.X)-most*every] < wanted*slices.Max(periods) {
+		every++
+	}
+	return every
 }
 
 // trainedOn returns the number of latest observations from which parameters are learnt.

@@ -53,7 +53,7 @@ func TestTwoWeeks(t *testing.T) {
 		every            int
 	}{
 		{15 * time.Minute, 4000, -1, 1344, 1344, 1},
-		{15 * time.Minute, 4000, 3900, 400, 250, 1},
+		{15 * time.Minute, 4000, 3900, 400, 250, 7}, // uneven: four weeks are 2688
 		{15 * time.Minute, 4000, 100, 1344, 1344, 1},
 		{15 * time.Minute, 1200, -1, 800, 500, 1},
 		{10 * time.Minute, 4000, -1, 2016, 2016, 1},
@@ -65,7 +65,7 @@ func TestTwoWeeks(t *testing.T) {
 		{24 * time.Hour, 1500, -1, 800, 730, 1},
 	} {
 		s := series(c.step, c.n, c.gap)
-		if p := PlanFit(s, Options{}); p.Trained < p.Every*p.Searched || p.Every != c.every {
+		if p := PlanFit(s, Options{}); !s.dense() && p.Trained < p.Every*p.Searched || p.Every != c.every {
 			t.Errorf("%v: %v", c.step, p)
 		}
 		if got, every := efforts[standard].searchedOn(s, Options{}); got != c.standard || every != c.every {
@@ -447,5 +447,45 @@ func TestAtOnce(t *testing.T) {
 		if got := (Options{Memory: c.memory}).atOnce(s, c.n); got != c.want {
 			t.Errorf("%d observations in %.3g bytes: %d at once, want %d", c.n, c.memory, got, c.want)
 		}
+	}
+}
+
+// TestUnevenSeason: structures of a long uneven series are compared on four of a season that is clear in it, in tests of the past
+// too, which learn it; on its latest observations if there is none.
+func TestUnevenSeason(t *testing.T) {
+	const n, period, noise = 1400, 150.0, 0.3
+	series := func(amplitude float64) *Series {
+		rng := rand.New(rand.NewPCG(7, 7))
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range x {
+			if i > 0 {
+				x[i] = x[i-1] + rng.ExpFloat64()
+			}
+			y[i] = amplitude*math.Sin(2*math.Pi*x[i]/period) + noise*rng.NormFloat64()
+		}
+		s, err := NewSeries(Axis{Name: "t"}, x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	if most, every := efforts[1].searchedOn(series(0), Options{}); most != efforts[1].searched || every != 1 {
+		t.Errorf("of noise, structures are compared on %d, one in %d", most, every)
+	}
+	s := series(2)
+	for _, e := range efforts[1:3] {
+		most, every := e.searchedOn(s, Options{})
+		if span := s.X[n-1] - s.X[n-most*every]; most != e.searched || span < 4*period || every > 3 {
+			t.Errorf("%s: structures are compared on %d, one in %d, which span %.0f", e.name, most, every, span)
+		}
+		if most, every := e.searchedOn(s, Options{NoSeason: true}); most != e.searched || every != 1 {
+			t.Errorf("%s, without seasons: structures are compared on %d, one in %d", e.name, most, every)
+		}
+	}
+	at := efforts[1]
+	at.scouts, at.finalists = true, 1
+	a := automatic(t, s, Options{Log: "never", Trend: "none", effort: &at, origin: true})
+	if !slices.ContainsFunc(periodsOf(a.Result.Model.Params()), func(p float64) bool { return math.Abs(p/period-1) < 0.03 }) {
+		t.Errorf("a short search finds %s", a.Name())
 	}
 }

@@ -130,7 +130,7 @@ func TestYardsticks(t *testing.T) {
 // TestRelative: errors that no one sees are equal, be naive's 0 or not.
 func TestRelative(t *testing.T) {
 	for _, test := range []struct{ mean, naive, want float64 }{
-		{2, 4, 0.5}, {1e-7, 1e-14, 1}, {1e-7, 0, 1}, {0, 0, 1}, {1e-14, 0.5, 2e-14}, {0.1, 0, math.MaxFloat64}, {0.1, 1e-7, 1e6},
+		{2, 4, 0.5}, {1e-7, 1e-14, 1}, {1e-7, 0, 1}, {5e-4, 0, 1}, {5e-4, 1e-5, 50}, {0, 0, 1}, {1e-14, 0.5, 2e-14}, {0.1, 0, math.MaxFloat64}, {0.1, 1e-7, 1e6},
 	} {
 		if got := relative(test.mean, test.naive, 1e-6); math.Abs(got/test.want-1) > 1e-9 {
 			t.Errorf("an error of %v to %v is %v, want %v", test.mean, test.naive, got, test.want)

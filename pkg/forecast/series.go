@@ -312,13 +312,17 @@ func (s *Series) part(from, to int) *Series {
 }
 
 // thinned returns the observations from an index on that are a multiple of every steps before the last, so that a missing one
-// does not shift those before it. There are no errors of these.
+// does not shift those before it, or one in every of them if most steps differ. There are no errors of these.
 func (s *Series) thinned(from, every int) *Series {
 	p := s.part(from, len(s.X))
 	p.X, p.Y, p.Step = nil, nil, float64(every)*s.Step
 	last := s.X[len(s.X)-1]
 	for i := from; i < len(s.X); i++ {
-		if int(math.Round((last-s.X[i])/s.Step))%every == 0 {
+		before := len(s.X) - 1 - i
+		if !s.dense() {
+			before = int(math.Round((last - s.X[i]) / s.Step))
+		}
+		if before%every == 0 {
 			p.X, p.Y = append(p.X, s.X[i]), append(p.Y, s.Y[i])
 		}
 	}
@@ -600,10 +604,20 @@ func (s *Series) Notes() []string {
 			"if the sensor was stuck, or a gap was filled, leave their values empty.",
 			to-from+1, a.Text(s.X[from]), a.Text(s.X[to]), s.Y[to]))
 	}
+	if s.neverFalls() {
+		notes = append(notes, fmt.Sprintf("%s never falls. If it is a running total, such as cases to date or a meter's reading, "+
+			"its bands do not know that and may reach below the last value: forecast what each step adds to it.", s.YName))
+	}
 	if k := s.Source.Unsorted; k > 0 {
 		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", words.Count(k, "row"), words.Was(k)))
 	}
 	return append(notes, slices.DeleteFunc(slices.Clone(s.remarks), func(r string) bool { return r == s.guess })...)
+}
+
+// neverFalls reports whether y may be a running total: not negative, never below the value before, and often above it.
+func (s *Series) neverFalls() bool {
+	const fewest, levels = 20, 10 // observations, different values
+	return len(s.Y) >= fewest && s.Y[0] >= 0 && s.Bounds == nil && slices.IsSorted(s.Y) && distinct(s.Y) >= levels
 }
 
 // distinct returns the number of different values of ascending x.

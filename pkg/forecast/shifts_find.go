@@ -51,7 +51,8 @@ type shifted struct {
 // score. The innovations have Student's t distribution with the degrees of freedom that they show, so that a single large one of
 // many is no shift. Then the search continues with the next shift. Each takes ⅔n³ flops. There are none if the model has no
 // dense factor, for fewer than 30 observations, and for counts. Shifts that are already in the mean of the model are among them,
-// with Used set. If none is found, outliers are left out, unless they are more than 5 %, but still count for the tails.
+// with Used set. If none is found, outliers are left out, unless they are more than 5 %, but still count for the tails. The
+// repeats of a stuck sensor (Series.stuck) are left out: a run is no level, though a level before it and another after it are.
 func (a *Analysis) findShifts(ctx context.Context) ([]ShiftSize, error) {
 	search, best, err := a.searchShifts(ctx)
 	if err != nil || len(best.shifts) == 0 {
@@ -78,11 +79,13 @@ func withoutSpikes(all []ShiftSize, x []float64) (left []ShiftSize) {
 
 // searchShifts returns the best model with the shifts found among all observations or, if there are none, without the outliers.
 func (a *Analysis) searchShifts(ctx context.Context) (search shiftSearch, best shifted, err error) {
-	n := min(len(a.Series.X), a.TrainedOn(), mostScanned)
-	search = shiftSearch{ctx: ctx, a: a, n: n}
+	search = shiftSearch{ctx: ctx, a: a, n: min(len(a.Series.X), a.TrainedOn(), mostScanned)}
+	if first, last, ok := a.Series.stuck(); ok {
+		search.leave(func(i int) bool { return i > first && i <= last })
+	}
 	// A named kernel that is not at its optimum takes for a shift what it would follow there.
 	unfinished := a.Projections > 0 || a.Result.Status == gppl.Limited
-	if n < fewestScanned || a.Series.Counting != nil || a.Chosen == ByBIC && unfinished {
+	if search.n < fewestScanned || a.Series.Counting != nil || a.Chosen == ByBIC && unfinished {
 		return search, best, nil
 	}
 	if best, err = search.all(); err != nil || len(best.shifts) > len(a.Series.Shifts) {
@@ -143,16 +146,29 @@ func (search *shiftSearch) leaveOutliers() (some bool, err error) {
 		return false, err
 	}
 	search.tail = f.innovations()
+	search.leave(func(i int) bool { return slices.ContainsFunc(list, func(o Outlier) bool { return o.Index == i }) })
+	return true, nil
+}
+
+// leave drops some of the observations.
+func (search *shiftSearch) leave(drop func(i int) bool) {
+	a := search.a
+	from := len(a.Series.X) - search.n
 	b, s := *a, *a.Series
-	s.X, s.Y = nil, nil
+	s.X, s.Y, s.Errors = nil, nil, nil
 	for i := range a.Series.X {
-		if !slices.ContainsFunc(list, func(o Outlier) bool { return o.Index == i }) {
-			s.X, s.Y = append(s.X, a.Series.X[i]), append(s.Y, a.Series.Y[i])
+		if drop(i) {
+			if i >= from {
+				search.n--
+			}
+			continue
+		}
+		s.X, s.Y = append(s.X, a.Series.X[i]), append(s.Y, a.Series.Y[i])
+		if a.Series.Errors != nil {
+			s.Errors = append(s.Errors, a.Series.Errors[i])
 		}
 	}
-	search.n -= len(list)
 	b.Series, b.trained, b.computed, search.a = &s, search.n, new(computed), &b
-	return true, nil
 }
 
 // extent is the extent of the scanned observations.

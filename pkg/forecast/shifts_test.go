@@ -160,6 +160,29 @@ func TestShiftsFound(t *testing.T) {
 	}
 }
 
+// TestShiftsStuck: a run of a stuck sensor is no change of level, and hides none.
+func TestShiftsStuck(t *testing.T) {
+	const from, to = 100, 140 // of the run
+	for _, n := range []int{300, 600} {
+		for _, step := range []float64{0, 6} {
+			y := unchanged("noise", n, rand.New(rand.NewPCG(3, uint64(n))))
+			for i := from; i < n; i++ {
+				if y[i] += step; i < to {
+					y[i] = 3.21
+				}
+			}
+			shifts := found(t, y)
+			if step == 0 && len(shifts) > 0 {
+				t.Errorf("n = %d: %+v", n, shifts)
+			}
+			if step > 0 && (len(shifts) != 1 || shifts[0].X < from || shifts[0].X > to ||
+				math.Abs(shifts[0].Size-step) > 4*shifts[0].StdErr) {
+				t.Errorf("n = %d with a step: %+v", n, shifts)
+			}
+		}
+	}
+}
+
 // TestShiftsUsed: a forecast has the found or given changes, in its components, in a file, and at origins that know of them.
 func TestShiftsUsed(t *testing.T) {
 	const n, at, size = 150, 90, 12

@@ -51,6 +51,7 @@ type Trust struct {
 	// Origin by origin, the earliest first.
 	Past []PastForecast `json:"past,omitempty"`
 
+	exact   bool   // the forecasts of the past were correct to three digits: what their residuals are like says nothing
 	missed  string // why residual checks rule out that the bands hold; "" if they do not
 	suspect string // why the tested data may be wrong (Series.suspect); "" if nothing says so
 }
@@ -77,8 +78,9 @@ type BacktestOptions struct {
 const (
 	// reusedAll is what forecasts of the past knew if nothing was learnt anew.
 	reusedAll = "structure and parameters"
-	// unseen is the ratio of error to spread of y below which an error counts as none.
-	unseen = 1e-6
+	// unseen is the ratio of error to spread of y below which an error counts as none; where the yardstick has none, as in a series
+	// that repeats itself exactly, it is exactly times that for the forecast: training to the last digit takes forever.
+	unseen, exactly = 1e-6, 1000
 	// remembered is the number of observations before an origin that a forecast of the past is conditioned on.
 	remembered = 3000
 	// fewUneven replaces remembered for a series whose likelihood is dense (Series.dense).
@@ -140,7 +142,7 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	if again.options != nil && again.options.effort != nil && again.options.effort.name != a.Effort {
 		t.Effort = again.options.effort.name
 	}
-	if checks, err := a.residuals(lastChecked); err == nil {
+	if checks, err := a.residuals(lastChecked); err == nil && !t.exact {
 		t.missed = checks.broken()
 	}
 	if t.missed != "" && a.Series.Student == nil {
@@ -192,7 +194,7 @@ func (t *Trust) compare(r *Report, y []float64) {
 	t.Against, t.Season = r.Against.Name, r.Against.Season
 	t.Coverage, t.Spread = r.Model.Intervals[0].Coverage, r.Model.Spread
 	none := unseen * medianDistance(y)
-	t.Relative = relative(r.Model.MAE, r.Naive.MAE, none)
+	t.Relative, t.exact = relative(r.Model.MAE, r.Naive.MAE, none), r.Model.MAE <= exactly*none
 	var late, leads float64
 	for i, lead := range r.Leads {
 		if 3*i >= 2*h {
@@ -251,11 +253,11 @@ func medianDistance(y []float64) float64 {
 	return median(away)
 }
 
-// relative returns a mean error divided by that of the naive forecast. Errors up to none count as equal: of two forecasts that
-// are correct to six digits neither is better.
+// relative returns a mean error divided by that of the naive forecast. A naive error up to none and another up to exactly times
+// as much count as equal: of two forecasts that are correct to three digits neither is better.
 func relative(mean, naive, none float64) float64 {
 	switch {
-	case mean <= none && naive <= none:
+	case mean <= exactly*none && naive <= none:
 		return 1
 	case naive == 0:
 		return math.MaxFloat64

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -192,5 +193,22 @@ func TestVerdicts(t *testing.T) {
 		if _, err := json.Marshal(v); err != nil || v.Word != test.word {
 			t.Errorf("%s: %q (%v)", test.name, v.Verdict, err)
 		}
+	}
+}
+
+// TestExactSeason: of 200 values that repeat themselves exactly, tiny residuals and an error that a naive forecast does not have
+// are no reasons against a forecast.
+func TestExactSeason(t *testing.T) {
+	if testing.Short() {
+		t.Skip("without noise, training takes dense algebra")
+	}
+	a := automatic(t, steps(t, 200, 0, func(i int) float64 { return 1.5 * float64(i%13) }),
+		Options{Log: "never", Trend: "none", Periods: []float64{13}, Budget: time.Second})
+	trust, err := a.Backtest(t.Context(), BacktestOptions{Horizon: 26})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if trust.Word != Use {
+		t.Error(trust.Verdict)
 	}
 }
