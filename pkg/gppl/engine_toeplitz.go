@@ -89,11 +89,10 @@ func (e *toeplitzExact) forecast(c *compiled) choice.Forecast {
 	norm := c.noise + 2*size // ‖A‖, by its rows
 	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is
 	// at most n/σ² and |α|², where the model is right, about as large.
-	return choice.Forecast{
-		Bytes:   e.bytes(),
-		Seconds: toeplitz.Seconds(e.grid.N, len(e.grid.Missing)),
-		Err:     n/c.noise*0x1p-52*norm + n*min(4*e.grid.Off*slopes/c.noise, e.moved(c)),
-	}
+	f := choice.Forecast{Bytes: e.bytes(), Seconds: toeplitz.Seconds(e.grid.N, len(e.grid.Missing))}
+	f.Moved = n * min(4*e.grid.Off*slopes/c.noise, e.moved(c))
+	f.Err = n/c.noise*0x1p-52*norm + f.Moved
+	return f
 }
 
 // moved bounds the change of NLL, to first order, if one input is off its place by δ = Off, with a margin of two. s² = 2(k(0) −
