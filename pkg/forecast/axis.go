@@ -278,7 +278,8 @@ func plural(v float64, unit string, digits int) string {
 
 // significant writes v rounded to some digits, at most four: 1200 with two.
 func significant(v float64, digits int) string {
-	return strconv.FormatFloat(words.Rounded(v, digits), 'g', 4, 64)
+	const plain = 9 // digits before the point up to which there is no power of ten
+	return strconv.FormatFloat(words.Rounded(v, digits), 'g', plain, 64)
 }
 
 // after returns x plus a number of steps: of a.Months calendar months, or of length step if a.Months is 0.

@@ -132,4 +132,7 @@ func TestLengthDigits(t *testing.T) {
 			t.Errorf("%v days: %q, want %q", d, got, want)
 		}
 	}
+	if got := (Axis{Unit: "year"}).length(15234, 2); got != "15000 years" {
+		t.Errorf("15234 years: %q", got)
+	}
 }

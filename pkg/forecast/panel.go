@@ -54,6 +54,9 @@ func ReadPanel(path string, o ReadOptions) ([]Member, error) {
 		part, partial := partOf(s, rep, rows.of[key], open.of[key])
 		member := Member{Key: strings.Split(key, keySeparator)}
 		member.Series, member.Err = of.series(fmt.Sprintf("%s, %s", shown, member.text(o.By)), part, partial)
+		if member.Series != nil {
+			member.Series.Source.Part = strings.Join(member.Key, ", ")
+		}
 		members = append(members, member)
 	}
 	return members, nil

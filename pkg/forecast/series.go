@@ -62,7 +62,8 @@ func (o ReadOptions) Within(h sums.Header) ReadOptions {
 
 // Source says where a series comes from.
 type Source struct {
-	File   string `json:"file"` // base name
+	File   string `json:"file"`           // base name
+	Part   string `json:"part,omitempty"` // of a file with several series: the texts that tell it apart (ReadOptions.By)
 	SHA256 string `json:"sha256"`
 	Rows   int    `json:"rows"`
 	// Skipped rows lack x or y. Dropped ones were left out by ReadOptions.Last.
@@ -71,6 +72,14 @@ type Source struct {
 	Columns  []string `json:"columns"`
 	Unsorted int      `json:"unsorted"`        // rows that came before the row above them in x
 	Ahead    int      `json:"ahead,omitempty"` // skipped rows after the last observation that have the regressors
+}
+
+// String names the file and, of a file with several series, the one that was read.
+func (s Source) String() string {
+	if s.Part != "" {
+		return s.Part + " in " + s.File
+	}
+	return s.File
 }
 
 // Series is a time series ready to be modelled: x ascending, on one axis.

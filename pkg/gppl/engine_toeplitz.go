@@ -93,11 +93,9 @@ func (e *toeplitzExact) forecast(c *compiled) choice.Forecast {
 	}
 	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is
 	// at most n/σ² and |α|², where the model is right, about as large.
-	return choice.Forecast{
-		Bytes:   e.bytes(),
-		Seconds: toeplitz.Seconds(e.grid.N, len(e.grid.Missing)),
-		Err:     n/c.noise*0x1p-52*norm + n*moved,
-	}
+	f := choice.Forecast{Bytes: e.bytes(), Seconds: toeplitz.Seconds(e.grid.N, len(e.grid.Missing)), Moved: n * moved}
+	f.Err = n/c.noise*0x1p-52*norm + f.Moved
+	return f
 }
 
 // moved bounds the change of NLL, to first order, if one input is off its place by δ = Off, with a margin of two. s² = 2(k(0) −

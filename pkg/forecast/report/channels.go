@@ -107,7 +107,7 @@ func channelParameters(a *forecast.ChannelAnalysis) *viz.Table {
 		case p.Unit == gppl.UnitX:
 			unit = s.Axis.Unit
 		case p.Unit == gppl.UnitY2 && f.View == "same" && s.YUnit != "":
-			unit = s.YUnit + "²"
+			unit = squared(s.YUnit)
 		case p.Unit == gppl.UnitY2 && f.View != "same":
 			unit = ""
 		}

@@ -149,7 +149,7 @@ func observationsFigure(s *forecast.Series, changes []viz.Event, off viz.Points)
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
 			Title: s.YName, XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: s.YLabel(), Width: 960, Height: 300,
-			Caption: fmt.Sprintf("All %d observations of %s.", len(s.X), s.Source.File),
+			Caption: fmt.Sprintf("All %d observations of %s.", len(s.X), s.Source),
 		},
 		Observed: viz.Points{X: s.X, Y: s.Y}, HeldOut: off, Events: changes,
 	})
@@ -210,8 +210,8 @@ func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error)
 	o := viz.ComponentsOptions{
 		Frame: viz.Frame{
 			Title: "What the model is made of", XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: label, Width: 960,
-			Caption: fmt.Sprintf("Posterior of each term of %s%s with its 95 %% band. The means add up to the fit minus %s%.5g; "+
-				"the bands do not add up, since the terms are correlated.", a.Kernel(), scale, minus, a.Scaling.Mean),
+			Caption: fmt.Sprintf("Posterior of each term of %s%s with its 95 %% band. The means add up to the fit minus %s%s; "+
+				"the bands do not add up, since the terms are correlated.", a.Kernel(), scale, minus, viz.Digits(5)(a.Scaling.Mean)),
 		},
 		Spans: []viz.Span{{From: last, To: end}},
 	}
@@ -264,16 +264,16 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 	if a.Series.Axis.Unit != "" {
 		frequencies += " (1/" + a.Series.Axis.Unit + ")"
 	}
-	power := "power"
-	if a.Series.YUnit != "" {
-		power += " (" + a.Series.YUnit + "²)"
+	const missing = "A peak that the line lacks is a periodicity that the model does not have"
+	caption := missing
+	if a.Series.Known != nil {
+		caption = missing + ", or that of a regressor"
 	}
 	return viz.Curves(viz.CurvesOptions{
 		Frame: viz.Frame{
-			Title: "Does the model capture the periodicities?", XLabel: frequencies, YLabel: power, Width: 960, Height: 340,
+			Title: "Does the model capture the periodicities?", XLabel: frequencies, YLabel: words.WithUnit("power", squaredUnit(a)), Width: 960, Height: 340,
 			Caption: "Periodogram of the detrended series (Hann window), averaged over narrow bands, " +
-				"and its expectation under the model. A peak that the line lacks is a periodicity that the model does not have. " +
-				"At high frequencies both end at the noise.",
+				"and its expectation under the model. " + caption + ". At high frequencies both end at the noise.",
 		},
 		LogX: true, LogY: true,
 		Curves: []viz.Curve{
@@ -546,12 +546,22 @@ func inUnits(a *forecast.Analysis, p gppl.FittedParam) (value, se float64, unit 
 		return p.Value, knownError(p.StdErr()), p.Unit
 	case p.Role == gppl.RoleVariance && p.IsFixed(): // of a further factor of a product, whose first has the variance
 		return p.Value, 0, ""
-	case link(a) != "":
-		unit = "(" + link(a) + ")²"
-	case a.Series.YUnit != "":
-		unit = a.Series.YUnit + "²"
 	}
-	return a.Scaling.Variance(p.Value), a.Scaling.Variance(knownError(p.StdErr())), unit
+	return a.Scaling.Variance(p.Value), a.Scaling.Variance(knownError(p.StdErr())), squaredUnit(a)
+}
+
+// squaredUnit is the unit of a variance: that of y, or what is modelled in place of y, squared; "" if y has no unit.
+func squaredUnit(a *forecast.Analysis) string { return squared(cmp.Or(link(a), a.Series.YUnit)) }
+
+// squared is the square of a unit: ppm², (log y)²; "" for none.
+func squared(unit string) string {
+	switch {
+	case unit == "":
+		return ""
+	case strings.ContainsAny(unit, " /*·^²³"):
+		return "(" + unit + ")²"
+	}
+	return unit + "²"
 }
 
 // Predictions lists a forecast; the middle of a long one is left out.

@@ -224,6 +224,10 @@ func TestForecast(t *testing.T) {
 			t.Errorf("form %v: %v, want %v", form, got, want)
 		}
 	}
+	// What comes of another A grows with the form, what rounding leaves with the size of what cancels.
+	if got := (choice.Forecast{Err: 5, Moved: 3}).Completed(100, 20, 10); got != 2*19+3*3 {
+		t.Errorf("a moved forecast: %v", got)
+	}
 	if choice.Summation(-1000, 10) != choice.Summation(1, 1000) {
 		t.Error("a sum is rounded by its value or by its terms, whichever is more")
 	}

@@ -125,7 +125,7 @@ func (c *Chooser) Evaluate(s *Selection, attempt func(i int) (Outcome, error)) e
 // mean. The tolerance is per term or, where the form is larger than their number, relative to it: y is then off the model's
 // scale.
 func (s *Selection) promise(c *Chooser, o Outcome) {
-	s.Nats = Completed(s.Candidates[s.Chosen].Err, o.Size, o.Terms) + o.Extra + Summation(o.Value, o.Terms)
+	s.Nats = s.Candidates[s.Chosen].Completed(o.Size, o.Form, o.Terms) + o.Extra + Summation(o.Value, o.Terms)
 	s.Allowed = c.Limit * max(1, o.Form/o.Terms)
 }
 
@@ -141,7 +141,7 @@ func (c *Chooser) better(s *Selection, o Outcome) bool {
 	s.Failed |= 1 << s.Chosen
 	i := c.Next(s)
 	s.Failed = failed
-	return i >= 0 && 8*(Completed(s.Candidates[i].Err, o.Size, o.Terms)+o.Shared) < s.Nats
+	return i >= 0 && 8*(s.Candidates[i].Completed(o.Size, o.Form, o.Terms)+o.Shared) < s.Nats
 }
 
 // Completed returns a forecast's error bound once the quadratic form yᵀA⁻¹y is known. The forecast err assumes a form of one per
@@ -149,6 +149,11 @@ func (c *Chooser) better(s *Selection, o Outcome) bool {
 // itself. The factor 2·form/terms − 1, instead of (1 + form/terms)/2, is four times that growth: where y is far from the model's
 // scale, 2.2 times was measured, for a y that alternates.
 func Completed(err, form, terms float64) float64 { return err * max(1, 2*form/terms-1) }
+
+// Completed is the error bound of a forecast once the form, and the size of what cancels in it, are known.
+func (f Forecast) Completed(size, form, terms float64) float64 {
+	return Completed(f.Err-f.Moved, size, terms) + Completed(f.Moved, form, terms)
+}
 
 // Summation is the rounding error of a sum of that many terms.
 func Summation(value, terms float64) float64 { return 16 * 0x1p-53 * max(math.Abs(value), terms) }

@@ -15,6 +15,9 @@ type Forecast struct {
 	Setup   float64 // seconds still to be paid once
 	Bytes   float64 // that it keeps and works in, beside the data; what is there already counts too
 	Err     float64 // bound on the error of the value, in nats
+	// Moved is the part of Err that comes of a matrix A other than that of the model. To first order it does not change what the
+	// mean explains (the coefficients are at their optimum), so that it grows with the form alone, not with what cancels in it.
+	Moved float64
 
 	Windowed bool // a window cuts the kernel: features have weights of both signs
 }
