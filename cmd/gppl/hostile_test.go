@@ -85,10 +85,8 @@ var hostiles = []hostile{
 	// Encodings.
 	{"UTF-16 LE", utf16Bytes(plain, binary.LittleEndian, true), "", []string{twenty}},
 	{"UTF-16 BE", utf16Bytes(plain, binary.BigEndian, true), "", []string{twenty}},
-	{"UTF-16 LE without a mark", utf16Bytes(plain, binary.LittleEndian, false), "",
-		[]string{"!UTF-16 without a byte order mark", "UTF-8"}},
-	{"UTF-16 BE without a mark", utf16Bytes(plain, binary.BigEndian, false), "",
-		[]string{"!UTF-16 without a byte order mark", "UTF-8"}},
+	{"UTF-16 LE without a mark", utf16Bytes(plain, binary.LittleEndian, false), "", []string{twenty}},
+	{"UTF-16 BE without a mark", utf16Bytes(plain, binary.BigEndian, false), "", []string{twenty}},
 	{"UTF-16, odd number of bytes", utf16Bytes(plain, binary.LittleEndian, true) + "\x00", "", []string{"!ends within a character"}},
 	{"UTF-16, half a surrogate pair", utf16Bytes("t,y\n", binary.LittleEndian, true) + "\x00\xd8,\x001\x00", "",
 		[]string{"!line 2", "column 1"}},

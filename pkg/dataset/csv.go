@@ -87,12 +87,12 @@ type CSVOptions struct {
 // ErrTooManyRows is the error of a file with more than CSVOptions.MaxRows rows.
 var ErrTooManyRows = errors.New("too many rows")
 
-// ReadCSV reads two columns of a CSV file with a header. The text is UTF-8, with or without a byte order mark, or UTF-16 with
-// one; names in the header that are not UTF-8 are read as Latin-1. Lines end with LF, CRLF or CR. Spaces around a field and blank
-// lines are ignored. Of a table with a column for each time, each cell of these is a row: its y is in a column "value", or what
-// the names of the columns have before the time, and its x, if names are all of it, in a column "time". Every row must have as
-// many fields as the first; empty ones beyond those do not count. Up to ten lines of words below the last row, a total or a
-// source, are left out, and so is another table there with less than half as many rows. A row longer than 2 MiB is an error.
+// ReadCSV reads two columns of a CSV file with a header. The text is UTF-8, or UTF-16, with or without a byte order
+// mark; names in the header that are not UTF-8 are read as Latin-1. Lines end with LF, CRLF or CR. Spaces around a field and
+// blank lines are ignored. Of a table with a column for each time, each cell of these is a row: its y is in a column "value",
+// or what the names of the columns have before the time, and its x, if names are all of it, in a column "time". Every row must
+// have as many fields as the first; empty ones beyond those do not count. Up to ten lines of words below the last row, a total or
+// a source, are left out, and so is another table there with less than half as many rows. A row longer than 2 MiB is an error.
 //
 // Y is a number and x a number or a date, as docs/data.md lists them ([TimeFormat] names the forms of dates): the first row
 // decides which for all, unless CSVOptions.Time does. Where days and months are both numbers, the first row that tells them apart

@@ -93,11 +93,11 @@ func (rows firstCells) wanders(i int) bool {
 	return up && down
 }
 
-const halfHour, anHour = 1800, 3600 // seconds
+const quarterHour, halfHour, anHour = 900, 1800, 3600 // seconds
 
-// dayParts returns the seconds of what a column numbers for the days in another column: half-hours from 1, 46, 48 or 50 as clocks
-// are changed, or hours from 0, or from 1, 23, 24 or 25. It is 0 for other columns, and where the rows do not go on to a second
-// day.
+// dayParts returns the seconds of what a column numbers for the days in another column: quarter-hours from 1, 92, 96 or 100 as
+// clocks are changed, half-hours, 46, 48 or 50, or hours from 0, or from 1, 23, 24 or 25. It is 0 for other
+// columns, and where the rows do not go on to a second day.
 func (rows firstCells) dayParts(i, days int) (seconds int) {
 	var before, from int
 	for r, row := range rows {
@@ -116,6 +116,8 @@ func (rows firstCells) dayParts(i, days int) (seconds int) {
 				of = anHour * from
 			case 46, 48, 50:
 				of = halfHour * from
+			case 92, 96, 100:
+				of = quarterHour * from
 			}
 			if of == 0 || seconds > 0 && of != seconds {
 				return 0
@@ -225,7 +227,7 @@ func (rows firstCells) shortDays(i int, named bool) (century string) {
 		v, _ := strconv.Atoi(row[i])
 		numbers.add(time.Unix(int64(v), 0))
 	}
-	if !ok || !named && !(days.equal() && !numbers.equal()) {
+	if !ok || rows.yearLast(i) && !days.oneWay() || !named && !(days.equal() && !numbers.equal()) {
 		return ""
 	}
 	century = shortToLong(rows[0][i][:2])[:2]

@@ -116,6 +116,8 @@ func (s *csvStream) checkSides(names []string, wrong *severalErrors) {
 		if of := slices.Collect(maps.Keys(cells)); len(of) == 2 && areSides(of[0], of[1]) {
 			wrong.add(fmt.Errorf("y: %s says on which side of an account each number of %s stands: "+
 				"write a minus before those of one side, or say CSVOptions.Y", columnName(names, i), columnName(names, s.rep.Y)))
+		} else if len(of) == 1 && sidesName.MatchString(names[i]) && s.wide == nil {
+			s.side, s.sideAt = of[0], i
 		}
 	}
 }
@@ -146,6 +148,9 @@ func (s *csvStream) placeColumns(names []string, x xColumns, wrong *severalError
 			s.columns = append(s.columns, column)
 		}
 		return s.places[column]
+	}
+	if s.side != "" {
+		s.sideAt = place(s.sideAt)
 	}
 	s.x, s.parts = place(s.rep.X), x
 	for i, column := range x.columns {
@@ -203,9 +208,9 @@ func (s *csvStream) isLabel(cell string) bool {
 
 // counts reports whether a column counts the rows, by its name and the first of them, or by more of them.
 func (s *csvStream) counts(names []string, i int) bool {
-	fewest := likeRows / 5
+	fewest, from := 10, 1 // rows, and the greatest first number
 	if counter.MatchString(names[i]) {
-		fewest = likeRows / 10
+		fewest, from = 5, math.MaxInt // as of rows that were chosen from others
 	}
 	if names[i] == "" || len(s.opt.head) < fewest {
 		return false
@@ -214,7 +219,7 @@ func (s *csvStream) counts(names []string, i int) bool {
 	for _, row := range s.opt.head[1:] {
 		switch n, err := strconv.Atoi(row[i]); {
 		case err != nil && !any: // a row of words
-		case err != nil || any && n != last+1 || !any && n > 1:
+		case err != nil || any && n != last+1 || !any && n > from:
 			return false
 		default:
 			last, any = n, true

@@ -83,7 +83,7 @@ var dateForms = []dateForm{
 	},
 	{
 		TimeMonth, "2000M01", []string{"2000M01", "2000-M1", "01/2000", "1-2000"}, "the first day of the month",
-		patterns(`^(?P<y>\d{4})[- ]?[Mm](?P<m>\d{1,2})$`, `^(?P<y>\d{4}):(?P<m>\d{2})$`, `^0?(?P<m>\d{1,2})[/-](?P<y>\d{4})$`,
+		patterns(`^(?P<y>\d{4})[- ]?[Mm]{1,2}(?P<m>\d{1,2})$`, `^(?P<y>\d{4}):(?P<m>\d{2})$`, `^0?(?P<m>\d{1,2})[/-](?P<y>\d{4})$`,
 			`^(?i:tháng) ?(?P<m>\d{1,2})(?:[-/]|,? (?:năm )?)(?P<y>\d{4})$`),
 	},
 	{
@@ -179,8 +179,8 @@ func formOf(f TimeFormat) (dateForm, bool) {
 }
 
 var (
-	timeOfDay = regexp.MustCompile(`^[T,:]?\s*(?:(?:kl|um|at|à|ore|alle)\.?\s+)?(?P<hour>\d{1,2})(?P<sign>[:.h]?)(?P<minute>\d{2})` +
-		`(?:(?P<again>[:.]?)(?P<second>\d{2})(?P<part>[.,]\d+|:\d{3})?)?\s*` +
+	timeOfDay = regexp.MustCompile(`^[T,:]?\s*(?:(?:kl|um|at|à|ore|alle|@)\.?\s+)?` +
+		`(?P<hour>\d{1,2})(?P<sign>[:.h]?)(?P<minute>\d{2})(?:(?P<again>[:.]?)(?P<second>\d{2})(?P<part>[.,]\d+|:\d{3})?)?\s*` +
 		`(?:(?P<half>[AaPp])(?:\.?\s?[Mm]\.?)?)?\s*(?:(?:GMT|UTC)(?P<named>[-+]))?(?P<zone>.*?)(?:\s*\(.*\))?$`)
 	pointedTime = regexp.MustCompile(`^-(\d\d\.\d\d\.\d\d)`)
 	shortYear   = regexp.MustCompile(`^(\d{1,2}[-/.]\d{1,2}[-/.]\d{2}|[A-Za-z]{3,9}[-\s/.']+\d{2})\b(\D|$)`)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	likeRows = 50 // from the first on, by which it is judged whether the first is one of them
+	likeRows = 102 // from the first on, by which it is judged whether the first is one of them: more than a day of quarter-hours
 	// farFirst is how far the first x may be from the second, in units of what the other x of these rows span.
 	farFirst = 10
 )

@@ -16,7 +16,7 @@ const LeastFill = 1e19
 // number behind such words, in the same cell and with words between unless the line begins with them, as no cell of a row does;
 // or before the words.
 var declares = regexp.MustCompile(`(?i)^(-?9[9.]+)$|(?:^[\W_]*` + declaring + `[\pL_ ]*[,;\t|=: ]+|` +
-	declaring + `[^\d,;\t|]{0,60}?[\pL=:][^\d,;\t|\pL]{0,3}?)([-−]?\d[\d.]*(?:e[-+]?\d+)?)|` +
+	declaring + `[^\d,;\t|]{0,120}?[\pL=:][^\d,;\t|\pL]{0,3}?)([-−]?\d[\d.]*(?:e[-+]?\d+)?)|` +
 	`([-−]\d[\d.]*|\b9[9.]+)['"]?\s*(?:=|:|means|is|are|indicates?|denotes?|marks?|for)\s*(?:an? |the )?` +
 	`(?:missing|no[ _-]?data|fill)`)
 

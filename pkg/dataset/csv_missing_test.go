@@ -40,6 +40,16 @@ func TestMissingValues(t *testing.T) {
 	}
 }
 
+// TestErrorName tells columns of standard deviations by their names, and no others that have these letters.
+func TestErrorName(t *testing.T) {
+	for name, want := range map[string]bool{"err": true, "magerr": true, "errvel": true, "SAP_FLUX_ERR": true, "mag_err_up": true, "Error (m)": true, "fluxerror": true,
+		"Territorio": false, "Sierra": false, "ferry": false} {
+		if dataset.ErrorName(name) != want {
+			t.Errorf("%s: %v", name, !want)
+		}
+	}
+}
+
 // TestDeclared reads what files say of their missing values: in comments, in lines above and below the table; and takes no count, date or cell of a row for it.
 func TestDeclared(t *testing.T) {
 	rows := "date,v,w\n2015-01-01,5,no data\n2015-01-02,-99.9,-4\n2015-01-03,7,missing\n2015-01-04,1e20,3\n"
@@ -47,10 +57,11 @@ func TestDeclared(t *testing.T) {
 		"# missing value: -99.9\n":                                 3,
 		"# Missing days are denoted by \"-99.9\" in the column.\n": 3,
 		"# -99.90 = no data\n":                                     3,
-		"_FillValue,1.0e+20\n":                                     3,
-		"# units: K; missing_value = 1e20\n# FILL  -99.9\n":        2,
-		"# missing values: 5\n":                                    4,
-		"# no data after 7 May 2015, -99.9 m below the sea\n":      4,
+		"The value for missing source data that cannot be computed or is outside of the sources availability range: -99.9\n": 3,
+		"_FillValue,1.0e+20\n":                                3,
+		"# units: K; missing_value = 1e20\n# FILL  -99.9\n":   2,
+		"# missing values: 5\n":                               4,
+		"# no data after 7 May 2015, -99.9 m below the sea\n": 4,
 		"": 4,
 	} {
 		n := 0

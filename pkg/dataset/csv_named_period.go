@@ -37,7 +37,8 @@ func (s *csvStream) periodSign(name string, column int) string {
 		return sign
 	}
 	switch {
-	case dateName.MatchString(name) && len(s.rows()) > 0 && s.rows().all(column, yearBehind.MatchString):
+	case dateName.MatchString(name) && len(s.rows()) > 0 && s.rows().all(column, yearBehind.MatchString),
+		dateName.MatchString(name) && s.rows().yearLast(column): // or xOf has found the year first
 		return "/"
 	case partNames["quarter"].MatchString(name):
 		sign, most = "Q", 4
@@ -113,8 +114,12 @@ func (s *csvStream) yearPeriods(column int) string {
 	return map[int]string{12: "M", fourWeeks: "P"}[numbers.periods(0)]
 }
 
-// yearBehind is a day written 31012000, or 01312000; no number of a year, a month and a day is one.
-var yearBehind = regexp.MustCompile(`^([0-3]\d)([0-3]\d)((?:19|20)\d\d)$`)
+// yearBehind is a day written 31012000, or 01312000; no number of a year, a month and a day is one. dayDigits may have two digits
+// of the year.
+var (
+	yearBehind = regexp.MustCompile(`^[0-3]\d[0-3]\d(?:19|20)\d\d$`)
+	dayDigits  = regexp.MustCompile(`^([0-3]\d)([0-3]\d)((?:19|20)?\d\d)$`)
+)
 
 // withSign writes a bare period with its sign, one of four weeks as its first day, and signs between the parts of a day.
 func withSign(sign, text string) string {
@@ -122,7 +127,7 @@ func withSign(sign, text string) string {
 		return text
 	}
 	if sign == "/" {
-		return yearBehind.ReplaceAllString(text, "$1/$2/$3")
+		return dayDigits.ReplaceAllString(text, "$1/$2/$3")
 	}
 	if m := yearPeriod.FindStringSubmatch(text); m != nil {
 		if n, ok := periodNumber(m[2] + m[3]); ok {

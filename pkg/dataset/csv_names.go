@@ -59,8 +59,8 @@ var ofDay = map[int]*regexp.Regexp{
 }
 
 // errorName is the name of a column of standard deviations.
-var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|err|sigma|^(sd|se|std|stdev|unc|uncertainty)($|[-_ ])|` +
-	`[-_ ](sd|se|std|stdev|unc|uncertainty)$`)
+var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|(^|[^\pL])err|err(or)?s?([^\pL]|$)|sigma|` +
+	`^(sd|se|std|stdev|unc|uncertainty)($|[-_ ])|[-_ ](sd|se|std|stdev|unc|uncertainty)$`)
 
 // ErrorName reports whether a column is named as one of standard deviations is.
 func ErrorName(name string) bool { return errorName.MatchString(name) }

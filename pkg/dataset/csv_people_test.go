@@ -20,6 +20,22 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		xName, yName string
 		unit         string
 	}{
+		"a counter of loggers":        {"TIMESTAMP,RECORD,Temp\n" + rowsOf("2015-01-%02d,1%02d,5.5\n", 25), 0, 24, 5.5, 5.5, "TIMESTAMP", "Temp", ""},
+		"months of CBS":               {"Perioden;CPI\n2015MM01;5,5\n2015MM02;6,5\n", 0, 31, 5.5, 6.5, "Perioden", "CPI", ""},
+		"Kibana":                      {"t,n\n\"Jan 1, 2015 @ 00:00:00.000\",5\n\"Jan 1, 2015 @ 12:00:00.000\",6\n", 0, 0.5, 5, 6, "t", "n", ""},
+		"quarter-hours":               {"Datum;Viertelstunde;kWh\n" + strings.ReplaceAll(halfHours("2015-01-01", 96, 1)+halfHours("2015-01-02", 96, 1), ",", ";"), 0, 1 + 95.0/96, 1, 96, "Datum", "kWh", ""},
+		"a flag in the first cell":    {"t,v\n2015-01-01,12.1p\n2015-02-01,9.5\n", 0, 31, 12.1, 9.5, "t", "v", ""},
+		"pence":                       {"t,v\n2015-01-01,12.1p\n2015-02-01,9.5p\n", 0, 31, 12.1, 9.5, "t", "v", "p"},
+		"an hour beside digits":       {"# STN,YYYYMMDD,HH,T\n260,20150101,1,5\n260,20150101,24,6\n260,20150102,1,7\n", 1.0 / 24, 1 + 1.0/24, 5, 7, "YYYYMMDD", "T", ""},
+		"R's names of dates":          {"\"V1\"\n\"2015-01-01\" 5\n\"2015-01-02\" 6\n\"2015-01-03\" 7\n", 0, 2, 5, 7, "", "V1", ""},
+		"six digits, the year last":   {"Datum;v\n301215;5,5\n311215;6,5\n010116;7,5\n", 363, 365, 5.5, 7.5, "Datum", "v", ""},
+		"six digits, the month first": {"Date,v\n123015,5\n123115,6\n010116,7\n", 363, 365, 5, 7, "Date", "v", ""},
+		"dates across":                {"Shop,11/01/2015,12/01/2015,13/01/2015\nBonn,5,6,7\n", 10, 12, 5, 7, "time", "value", ""},
+		"dates across, descending":    {"Shop,01/13/2015,01/12/2015,01/11/2015\nBonn,5,6,7\n", 12, 10, 5, 7, "time", "value", ""},
+		"codes of INSEE":              {"Libellé;Date;2015-01;Codes;2015-02;Codes;2015-03;Codes\nIndice;12/01/2024;5.5;A;6.5;A;7.5;P\n", 0, 59, 5.5, 7.5, "time", "value", ""},
+		"codes without a name":        {"Libellé;2015-01;;2015-02;;2015-03;\nIndice;5.5;A;6.5;A;7.5;P\n", 0, 59, 5.5, 7.5, "time", "value", ""},
+		"months by their cells":       {"Zeit;Label;Wert\n2015;Januar;5,5\n2015;Februar;6,5\n2015;März;7,5\n", 0, 59, 5.5, 7.5, "Zeit", "Wert", ""},
+		"whole fields below":          {"\"a\",\"2015M01\",\"2015M02\",\"2015M03\",\"2015M04\"\n\"b\",5,6,6,7\n\n\"Updated:\"\n\"20240115 08:00\"\n1,\"Monthly prices.\"\n", 0, 90, 5, 7, "time", "value", ""},
 		"quoted thousands":            {"date,sales\n2015-01-01,\"1,025.10\"\n2015-02-01,\"980.00\"\n", 0, 31, 1025.1, 980, "date", "sales", ""},
 		"whole thousands":             {"date,sales\n2015-01-01,\"1,025\"\n2015-02-01,980\n", 0, 31, 1025, 980, "date", "sales", ""},
 		"per cent":                    {"date,rate\n2015-01-01,10.51%\n2015-02-01,9%\n", 0, 31, 10.51, 9, "date", "rate", "%"},
@@ -905,6 +921,17 @@ func TestRefusedWithAdvice(t *testing.T) {
 	} {
 		if s, _, err := readCSV(strings.NewReader(text), CSVOptions{Seconds: true, SkipMissing: true}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, %v", text, s, err)
+		}
+	}
+}
+
+// TestSidesBelow refuses amounts without a sign of which the first rows are all on one side of the account.
+func TestSidesBelow(t *testing.T) {
+	rows := rowsOf("%d;%d,5;S\n", 700)
+	for text, want := range map[string]bool{rows: true, rows + "701;5,5;H\n": false} {
+		_, _, err := readCSV(strings.NewReader("t;Betrag;S/H\n"+text), CSVOptions{SkipMissing: true})
+		if (err == nil) != want || err != nil && !strings.Contains(err.Error(), "other side of the account") {
+			t.Errorf("%v, want it read: %v", err, want)
 		}
 	}
 }

@@ -389,17 +389,19 @@ func valuesIn(line string, opt CSVOptions) (n int) {
 }
 
 // namesRows reports whether the header has no name for the first column, as R and pandas write tables with names of rows: it has
-// one field less than all rows below it, and these begin with whole numbers that count them, or years. Between commas the field
-// more may be decimals.
+// one field less than all rows below it, and these begin with whole numbers that count them, years or dates. Between
+// commas the field more may be decimals.
 func namesRows(head [][]string) bool {
 	const fewest = 3 // rows
 	if len(head) < fewest || slices.ContainsFunc(head[0], isNumber) {
 		return false
 	}
 	first, err := strconv.Atoi(head[1][0])
+	days := dateFormat(head[1][0])
 	for i, row := range head[1:] {
 		n, bad := strconv.Atoi(row[0])
-		if err != nil || bad != nil || n != first+i || len(row) != len(head[0])+1 {
+		dated := days != TimeAuto && dateFormat(row[0]) == days && len(row) > 1 && !isClock(row[1])
+		if !dated && (err != nil || bad != nil || n != first+i) || len(row) != len(head[0])+1 {
 			return false
 		}
 	}

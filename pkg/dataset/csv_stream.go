@@ -77,7 +77,9 @@ type csvStream struct {
 	size  int     // of a block
 
 	comma, comment []byte
-	places         []int    // of each column in the fields that are read; -1 for none
+	places         []int  // of each column in the fields that are read; -1 for none
+	side           string // of an account, in the first rows, and the place of its column; "" for none
+	sideAt         int
 	wide           *wide    // nil for a table with a row for each observation
 	x, y           int      // places
 	parts          xColumns // of x, by places
@@ -554,8 +556,9 @@ var meanMonth = regexp.MustCompile(`^\d{4}(?:[-_ ]?M|-M|-?)13$`)
 var countsRows = regexp.MustCompile(`^\(\d+( rows?\b|$)`)
 
 // alone is what may stand below a table of several columns: the value that stands for a missing one, or a code and not the begin
-// of a row that was cut off.
-var alone = regexp.MustCompile(`^\s*(?:-9+(?:\.9+)?|\*+|\d{0,2}\pL.*|"(?:\d{1,2}|\.{2,3})?"?[,;]?"?\pL.*)\s*$`)
+// of a row that was cut off, or one whole field.
+var alone = regexp.MustCompile(`^\s*(?:-9+(?:\.9+)?|\*+|\d{0,2}\pL.*|` +
+	`"(?:\d{1,2}|\.{2,3})?"?[,;]?"?\pL.*|\d{1,2}[,;]"\pL.*"|"[^"]*")\s*$`)
 
 // wordsOf is the text of a row that is none, if it begins with a word and has too few fields or words for x.
 func (s *csvStream) wordsOf(rows *rowScanner, place int, err error) string {
@@ -622,6 +625,10 @@ func (b *CSVBlock) reset(size, also, keys int) {
 func (s *csvStream) row(b *CSVBlock, rows *rowScanner, line int) (place int, err error) {
 	fields := rows.fields
 	xtext, ytext := rows.x(), trim(fields[s.y])
+	if s.side != "" && areSides(s.side, string(trim(fields[s.sideAt]))) {
+		return s.sideAt, styleError{fmt.Errorf("%s stands on the other side of the account than the numbers above: "+
+			"write a minus before those of one side, or say CSVOptions.Y", columnName(s.rep.Columns, s.rep.Y))}
+	}
 	open := 0 // rows without y
 	if noX, noY := s.isMissing(xtext), s.missingAt(s.y, ytext); noX || noY {
 		if !s.opt.SkipMissing {

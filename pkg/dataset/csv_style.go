@@ -262,6 +262,9 @@ func noNumber(text string) error { return fmt.Errorf("%s is not a finite number"
 // sides are the two sides of an account, debit and credit, in German S and H.
 var sides = regexp.MustCompile(`(?i)^(cr?dr?|creditdebit|créditdébit|habensoll|hs)$`)
 
+// sidesName is the name of a column of them.
+var sidesName = regexp.MustCompile(`(?i)^(s ?/ ?h|h ?/ ?s|[cd]r? ?/ ?[cd]r?|soll ?/ ?haben|(debit|credit) ?/ ?(debit|credit).*)$`)
+
 // areSides reports whether two texts are these.
 func areSides(a, b string) bool { return sides.MatchString(min(a, b) + max(a, b)) }
 
@@ -319,7 +322,7 @@ func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 		f.pair = dateInRow{line, string(text)}
 	}
 	if !f.met {
-		f.met, f.style.unit = true, w.unit
+		f.met, f.style.unit = !bareFlag.MatchString(string(text)), w.unit // 12.1p may be a flag, or pence
 		if _, flagged := withoutFlag(cellText(text), w.unit); flagged {
 			f.style.unit = ""
 		}

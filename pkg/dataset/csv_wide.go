@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
@@ -53,15 +54,46 @@ func (s *csvStream) wideOf(names, first []string) (w *wide, err error) {
 		return nil, nil
 	}
 	if w = s.bareMonths(names); w == nil {
-		measure := s.measureOf(names)
+		measure, plain := s.measureOf(names), s.plainNames(names)
 		for cut := 0; cut <= mostBehind && len(names) > cut && w == nil && err == nil; cut++ {
-			w, err = s.wideBy(lastTimes(names[:len(names)-cut], s.opt.anyOrder, measure), names, first)
+			w, err = s.wideBy(lastTimes(plain[:len(names)-cut], s.opt.anyOrder, measure), plain, first)
+		}
+		for k := 0; w != nil && k < len(w.columns) && s.opt.Time != TimeAuto && w.kind == "date"; k++ {
+			w.texts[k] = strings.Replace(w.texts[k], plain[w.columns[k]], names[w.columns[k]], 1) // as it is asked for
 		}
 	}
 	if s.opt.Y != "" && (w == nil || s.opt.Y != w.valueName()) {
 		return nil, nil
 	}
 	return w, err
+}
+
+// plainNames are names of columns in which dates with day and month as numbers are written as ISO 8601 has them, if one order
+// fits all, and columns without a name and without numbers between times are called by what they have: marks.
+func (s *csvStream) plainNames(names []string) []string {
+	plain, order, f := slices.Clone(names), dateOrder{}, timeSlashes
+	for i, name := range names {
+		numbers := func(row []string) bool { return i < len(row) && isNumber(row[i]) }
+		switch {
+		case slashesFormat(name) != TimeAuto:
+			f = order.add(name, 1)
+		case name == "" && i > 0 && kindOfTime(names[i-1]) != "" && !slices.ContainsFunc(s.rows(), numbers):
+			if i+1 < len(names) && kindOfTime(names[i+1]) != "" {
+				plain[i] = "flags"
+			}
+		}
+	}
+	if s.opt.Time == TimeDMY || s.opt.Time == TimeMDY {
+		f = s.opt.Time
+	} else if f == timeSlashes && order.met {
+		f, _, _ = order.settle("", s.opt)
+	}
+	for i, name := range names {
+		if t, _, ok := dateOf(name, f); ok {
+			plain[i] = strings.TrimSuffix(t.Format(time.DateTime), " 00:00:00")
+		}
+	}
+	return plain
 }
 
 // bareMonths is wideOf a table without names: a year in each row, one after the other, and twelve numbers.
@@ -122,8 +154,13 @@ func lastTimes(names []string, anyOrder bool, of string) (t times) {
 	return t
 }
 
-// isAside reports whether a column beside times has totals, means or changes, by its name.
-func isAside(name string) bool { return total.MatchString(name) || changes.MatchString(name) }
+// marks is the name of a column of marks beside the values of another, as INSEE has them.
+var marks = regexp.MustCompile(`(?i)^(codes?|flags?|stat(us|ut))$`)
+
+// isAside reports whether a column beside times has totals, means, changes or marks, by its name.
+func isAside(name string) bool {
+	return total.MatchString(name) || changes.MatchString(name) || marks.MatchString(name)
+}
 
 // extends reports whether a column may stand before those that are known, of which the last is the first in the file.
 func (t *times) extends(measure, kind string, number int, anyOrder bool) bool {

@@ -37,7 +37,7 @@ func (x xColumns) text(cell func(column int) string) (text string) {
 // hour, or the time at which a half-hour begins; of those beyond a day, where clocks are set back, the last.
 func (x xColumns) part(i int, cell string) string {
 	if n, err := strconv.Atoi(cell); i > 0 && i == x.counted && err == nil && n >= 0 {
-		if x.seconds == halfHour {
+		if x.seconds <= halfHour && x.seconds >= quarterHour {
 			n--
 		}
 		n = min(x.seconds*n, 24*anHour-x.seconds%anHour)
@@ -283,6 +283,12 @@ func (f xFinder) unnamedYear() (x xColumns, ok bool) {
 // year is a column of years with others of their parts.
 func (f xFinder) year() (x xColumns, ok bool) {
 	year := f.part("year", isYear)
+	if year < 0 { // as Destatis has Zeit
+		year = slices.IndexFunc(f.names, timeName.MatchString)
+		if year >= 0 && !(f.rows.repeats(year) && f.rows.all(year, isYear)) {
+			year = -1
+		}
+	}
 	if year < 0 {
 		if year = f.part("year", twoDigits.MatchString); year < 0 {
 			return x, false
@@ -300,7 +306,14 @@ func (f xFinder) year() (x xColumns, ok bool) {
 	isMonth := func(cell string) bool {
 		return within(1, 12)(cell) || monthOf(cell) > 0 && len(cell) > 2 || numberedMonth.MatchString(cell)
 	}
-	if month := f.part("month", isMonth); month >= 0 {
+	month := f.part("month", isMonth)
+	named := func(cell string) bool { return monthOf(cell) > 0 && len(cell) > 2 }
+	for i := 0; i < len(f.names) && month < 0 && f.rows.repeats(year); i++ { // by its cells
+		if f.rows.all(i, named) && !f.rows.constant(i) {
+			month = i
+		}
+	}
+	if month >= 0 {
 		x.add(month, "-")
 		if day := f.part("day", within(1, 31)); day >= 0 {
 			x.add(day, "-")
@@ -365,9 +378,12 @@ func (f xFinder) shortDay() (x xColumns, ok bool) {
 	return x, false
 }
 
-// digitDate is a date written 20240131 before a column of the time of day.
+// digitDate is a date written 20240131 before a column of the time of day, or of the hour.
 func (f xFinder) digitDate() (x xColumns, ok bool) {
 	at := f.part("time", func(cell string) bool { return clock.MatchString(cell) || isDigits(cell) })
+	if hour := f.part("hour", within(0, 24)); at < 0 && hour > 0 && isDay(f.first[hour-1]) {
+		return xColumns{columns: []int{hour - 1, hour}, before: []string{"", " "}, after: ":00"}, true
+	}
 	if at < 1 || !isDay(f.first[at-1]) {
 		return x, false
 	}
@@ -455,7 +471,7 @@ func (f xFinder) timed(date int) xColumns {
 		x.counted, x.seconds = len(x.columns), unit
 		x.add(counted, " ")
 	case behind:
-		if x.seconds = f.rows.dayParts(next, date); x.seconds == halfHour || x.seconds > 0 && hourly.MatchString(f.names[next]) {
+		if x.seconds = f.rows.dayParts(next, date); x.seconds > 0 && (x.seconds < anHour || hourly.MatchString(f.names[next])) {
 			x.counted = len(x.columns)
 			x.add(next, " ")
 		}

@@ -35,8 +35,8 @@ func headLines(r *bufio.Reader) iter.Seq[[]byte] {
 }
 
 // decoded returns a reader of the text in r as UTF-8 with \n for line ends: it leaves a byte order mark out, and translates
-// UTF-16 with such a mark, and \r\n and a lone \r. It unpacks gzip. What is no text is an error, at once where the first bytes
-// tell, else of the read that meets a NUL byte.
+// UTF-16 with or without such a mark, and \r\n and a lone \r. It unpacks gzip. What is no text is an error, at once where
+// the first bytes tell, else of the read that meets a NUL byte.
 func decoded(r io.Reader) (*bufio.Reader, error) {
 	b := bufio.NewReaderSize(r, headSize)
 	head, _ := b.Peek(headSize) // an error here is met again, and reported, by the first read
@@ -62,23 +62,31 @@ func decoded(r io.Reader) (*bufio.Reader, error) {
 	case bytes.HasPrefix(head, []byte("\xfe\xff")):
 		b.Discard(2)
 		source = &utf16Reader{r: b, order: binary.BigEndian}
-	case looksUTF16(head):
-		return nil, errors.New("the text is UTF-16 without a byte order mark: save it as UTF-8, or with the mark")
+	default:
+		if order := utf16Order(head); order != nil {
+			source = &utf16Reader{r: b, order: order}
+		}
 	}
 	text := bufio.NewReaderSize(&lineReader{r: source, line: 1}, headSize)
 	return text, otherText(text)
 }
 
-// looksUTF16 reports whether every other byte of head is NUL more often than not, and no byte between is: text in UTF-16, mostly
-// of ASCII characters.
-func looksUTF16(head []byte) bool {
+// utf16Order is the order of bytes of text in UTF-16 without a byte order mark, mostly of ASCII characters: every other byte of
+// head is NUL more often than not, and no byte between is. It is nil for other text.
+func utf16Order(head []byte) binary.ByteOrder {
 	var nul [2]int
 	for i, c := range head {
 		if c == 0 {
 			nul[i%2]++
 		}
 	}
-	return max(nul[0], nul[1]) > len(head)/4 && min(nul[0], nul[1]) == 0
+	switch {
+	case max(nul[0], nul[1]) <= len(head)/4 || min(nul[0], nul[1]) > 0:
+		return nil
+	case nul[0] > 0:
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
 }
 
 // utf16Reader translates UTF-16 to UTF-8; half a surrogate pair becomes U+FFFD.

@@ -58,8 +58,8 @@ func repeated(v float64) int {
 }
 
 // codesIn returns the values at the ends of y that may be codes. A code is further from the other values than their range: a
-// usual code by half the range, a few zeros or a code that occurs once by three times the range. Only codes such as -999 and
-// -32767 may occur once. It takes as few values as possible, up to three from each end, and then searches the rest again.
+// usual code by half the range, a few zeros or a code that occurs once by three times the range. Only codes such as -99, -999
+// and -32767 may occur once. It takes as few values as possible, up to three from each end, and then searches the rest again.
 func codesIn(y []float64) (all []Code) {
 	sorted := slices.Clone(y)
 	slices.Sort(sorted)
@@ -105,7 +105,7 @@ func codesAt(sorted []float64) []Code {
 func areCodes(sorted []float64, codes []Code, low int) bool {
 	from, to, usual := 0, len(sorted), true
 	for i, c := range codes {
-		if usual = usual && usualCode(c.Value); c.Times < 2 && repeated(c.Value) < 3 && !noReading(c.Value) ||
+		if usual = usual && usualCode(c.Value); c.Times < 2 && repeated(c.Value) < 3 && c.Value != -99 && !noReading(c.Value) ||
 			c.Value == 0 && float64(c.Times) > rareZeros*float64(len(sorted)) {
 			return false
 		}

@@ -76,7 +76,7 @@ func TestRead(t *testing.T) {
 
 // TestReadMissing leaves out what programs and offices write for a missing value, and says which flags and lines it left out.
 func TestReadMissing(t *testing.T) {
-	for _, text := range []string{"NA", "nan", "NULL", "n.a.", "unavailable", "Unknown", "M", "MM", "/", ": c", ":u", "***", "(D)",
+	for _, text := range []string{"NA", "nan", "NULL", "n.a.", "unavailable", "Unknown", `\N`, "M", "MM", "/", ": c", ":u", "***", "(D)",
 		"x", "[c]", "#N/A N/A", "Ice", ".b", "#BEZUG!", "#¡DIV/0!", "#VALEUR!", "#VÄRDEFEL!"} {
 		s, err := Read(file(t, "t;y\n0;1\n1;"+text+"\n2;3\n3;5\n4;2 p\nt;y\n5;4\n"), ReadOptions{})
 		if err != nil || len(s.X) != 5 || s.Source.Skipped != 1 {

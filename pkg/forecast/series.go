@@ -119,8 +119,8 @@ type Series struct {
 type Stretch struct{ From, To float64 }
 
 // missing are texts for a missing value, each as written here, in upper and in lower case: of programs, statistical offices,
-// METAR, gauges, buoys and home automation; then error codes of spreadsheets in English, German, French, Spanish, Italian,
-// Portuguese, Dutch, Polish, Swedish and Turkish.
+// databases, METAR, gauges, buoys and home automation; then error codes of spreadsheets in English, German, French, Spanish,
+// Italian, Portuguese, Dutch, Polish, Swedish and Turkish.
 var missing = func() (all []string) {
 	for _, text := range []string{
 		"NA", "N/A", "#N/A", "<NA>", "NaN", "-NaN", "NaT", "Null", "None", "-", "--", "---", "–", "—", "?", ".", "..", "...", "…",
@@ -131,7 +131,7 @@ var missing = func() (all []string) {
 		"#REF!", "#BEZUG!", "#NAME?", "#NUM!", "#ZAHL!", "#NULL!", "#SPILL!", "#VALEUR!", "#NOM?", "#NOMBRE!", "#¡DIV/0!", "#¡VALOR!",
 		"#¿NOMBRE?", "#¡NUM!", "#¡REF!", "#VALORE!", "#NOME?", "#RIF!", "#VALOR!", "#NÚM!", "#N/B", "#WAARDE!", "#NAAM?", "#GETAL!",
 		"#VERW!", "#ARG!", "#ADR!", "#NAZWA?", "#LICZBA!", "#N/D!", "#SAKNAS!", "#VÄRDEFEL!", "#DIVISION/0!", "#REFERENS!", "#YOK",
-		"#DEĞER!", "#SAYI/0!", "#BAŞV!", "#AD?",
+		"#DEĞER!", "#SAYI/0!", "#BAŞV!", "#AD?", `\N`,
 	} {
 		all = append(all, text, strings.ToUpper(text), strings.ToLower(text))
 	}
