@@ -22,9 +22,20 @@ func (p *policy) final() error {
 	}
 	kept := slices.Clone(p.trials[:min(finalists, len(p.trials))])
 	// Few observations hardly tell y from log y, or a series that wanders from one that returns slowly.
+	few := func(t *trial) bool { // of its scale are kept
+		same := 0
+		for _, o := range kept {
+			if o.scale == t.scale {
+				same++
+			}
+		}
+		return same < finalists
+	}
+	grown := p.grown()
 	for _, t := range p.trials[len(kept):] {
-		if !spent && t.score < kept[0].score+hopeless &&
-			!slices.ContainsFunc(kept, func(o *trial) bool { return o.scale == t.scale && o.kind == t.kind }) {
+		near := t.score < kept[0].score+hopeless &&
+			!slices.ContainsFunc(kept, func(o *trial) bool { return o.scale == t.scale && o.kind == t.kind })
+		if !spent && (near || grown && few(t)) {
 			kept = append(kept, t)
 		}
 	}
@@ -47,6 +58,22 @@ func (p *policy) final() error {
 			err = p.leaveOut(kept, learnt, n)
 		}
 	}
+}
+
+// grown reports whether y has grown, or fallen, far more over all observations than over those that were compared, which then
+// say little of y and log y.
+func (p *policy) grown() bool {
+	const most, more = 4, 2 // the ratio of the largest to the smallest y, and that of its logarithms
+	y := p.series.Y
+	if !positive(y) {
+		return false
+	}
+	ratio := func(count int) float64 {
+		latest := y[len(y)-min(count, len(y)):]
+		return slices.Max(latest) / slices.Min(latest)
+	}
+	all, compared := ratio(len(y)), ratio(p.plan.Every*p.plan.Searched)
+	return all > most && math.Log(all) > more*math.Log(compared)
 }
 
 // worthMore is how many times as many observations the best must take to be trained once more, without slower ones.

@@ -58,8 +58,11 @@ func TestReadPanel(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(want, m.Series, cmpopts.IgnoreUnexported(forecast.Series{}, forecast.Axis{}),
-			cmpopts.IgnoreFields(forecast.Source{}, "File", "SHA256", "Columns")); diff != "" {
+			cmpopts.IgnoreFields(forecast.Source{}, "File", "SHA256", "Columns", "Part")); diff != "" {
 			t.Errorf("%q: %s", store, diff)
+		}
+		if part := m.Series.Source.Part; part != store {
+			t.Errorf("%q is part %q", store, part)
 		}
 	}
 	for i, want := range []string{`store "few": 1 observation is too few`, `store "none": 0 observations are too few`} {

@@ -35,7 +35,8 @@ const (
 	// explain it. On M4's development half, of 222 forecasts that nothing else speaks against, 8 of the 11 with a higher ratio
 	// failed, and 28 % of the others.
 	farRelative = 1.5
-	// absurdRelative is a ratio that two origins suffice to see: none of the 643 series of docs/forecasts.md has one above 5.
+	// absurdRelative is a ratio that two origins suffice to see, of a short series too: none of the 643 series of docs/forecasts.md
+	// has one above 5.
 	absurdRelative = 10
 	// poor is the coverage of 95 % bands below which they have failed, and poorRate how often that happens to a single forecast with
 	// correct bands, whose errors are correlated.
@@ -111,7 +112,7 @@ func (t *Trust) judge(n, asked int) {
 			over, 100*t.Coverage, of)
 	}
 	switch {
-	case len(t.Reasons) > 0 && n >= telling:
+	case len(t.Reasons) > 0 && (n >= telling || t.Relative > absurdRelative && t.Relative < math.MaxFloat64):
 		t.Word = DoNotUse
 		t.Verdict = fmt.Sprintf("Do not use this forecast: %s.", strings.Join(t.Reasons, "; "))
 	case t.suspect != "":
