@@ -14,9 +14,11 @@ type closedTimes struct {
 	cycle  float64 // seconds: a week or a day
 	first  float64 // x of step 0
 	closed []bool  // of each step of a cycle
+	latest int     // the number of latest observations that show it; 0: all
 }
 
-// findClosed finds the steps of a week, or else of a day, that an even series leaves out, if its step divides the week or day.
+// findClosed finds the steps of a week, or else of a day, that an even series leaves out, if its step divides the week or day: at
+// all times or, since stock exchanges once were open on Saturdays, among the latest observations.
 func (s *Series) findClosed() *closedTimes {
 	if !s.Axis.Dates || s.Axis.Months > 0 || !s.Even {
 		return nil
@@ -28,17 +30,26 @@ func (s *Series) findClosed() *closedTimes {
 		if n < 2 || n > many*float64(len(s.X)) || math.Abs(parts-n) > 0.01 {
 			continue
 		}
-		r := &closedTimes{axis: s.Axis, cycle: cycle, first: s.X[0], closed: make([]bool, int(n))}
-		if r.find(s.X) {
-			return r
+		all := &closedTimes{axis: s.Axis, cycle: cycle, first: s.X[0], closed: make([]bool, int(n))}
+		open := all.find(s.X)
+		const fewest, cycles = 1000, 20 // of the latest observations
+		if latest := max(fewest, cycles*int(n)); latest < len(s.X) {
+			late := *all
+			late.closed, late.latest = make([]bool, int(n)), latest
+			if left := late.find(s.X[len(s.X)-latest:]); left > 0 && (open == 0 || left < open) {
+				return &late
+			}
+		}
+		if open > 0 {
+			return all
 		}
 	}
 	return nil
 }
 
-// find fills in what is closed, and reports whether anything is. Chance must not explain it: if a share p of the other steps is
-// missing, the probability that any of n steps is missing in all of k cycles is at most n·pᵏ.
-func (r *closedTimes) find(x []float64) bool {
+// find fills in what is closed, and returns how many of the n steps are open if others are not, or 0. Chance must not explain it:
+// if a share p of the open steps is missing, the probability that any step is missing in all of k cycles is at most n·pᵏ.
+func (r *closedTimes) find(x []float64) (open float64) {
 	const (
 		chance = 0.01
 		least  = 2 // cycles: once is not a pattern
@@ -50,7 +61,7 @@ func (r *closedTimes) find(x []float64) bool {
 		}
 	}
 	cycles := math.Floor((x[len(x)-1] - x[0]) * unitSeconds[r.axis.Unit] / r.cycle)
-	var open, present float64
+	var present float64
 	for i, k := range seen {
 		r.closed[i] = k == 0
 		if k > 0 {
@@ -60,7 +71,10 @@ func (r *closedTimes) find(x []float64) bool {
 	}
 	n := float64(len(seen))
 	p := (max(0, open*cycles-present) + 1) / (open*cycles + 2)
-	return open < n && cycles >= least && n*math.Pow(p, cycles) <= chance
+	if open == n || cycles < least || n*math.Pow(p, cycles) > chance {
+		return 0
+	}
+	return open
 }
 
 // steps converts a distance on the axis to steps.
@@ -107,13 +121,17 @@ func (r *closedTimes) note() string {
 			days = append(days, r.axis.Time(at).Add(time.Minute).Weekday().String()) // rounding must not end in the day before
 		}
 	}
+	among, a := "There is no observation", "any"
+	if r.latest > 0 {
+		among, a = fmt.Sprintf("Of the latest %d observations none is", r.latest), "a"
+	}
 	switch {
 	case r.cycle == unitSeconds["day"]:
-		return fmt.Sprintf("There is no observation at %d of the %d times of a day, %s", len(days), len(r.closed), forecast)
+		return fmt.Sprintf("%s at %d of the %d times of a day, %s", among, len(days), len(r.closed), forecast)
 	case len(r.closed) == 7:
-		return fmt.Sprintf("There is no observation on any %s, %s", strings.Join(days, " or "), forecast)
+		return fmt.Sprintf("%s on %s %s, %s", among, a, strings.Join(days, " or "), forecast)
 	}
-	return fmt.Sprintf("There is no observation at %d of the %d times of a week, %s", len(days), len(r.closed), forecast)
+	return fmt.Sprintf("%s at %d of the %d times of a week, %s", among, len(days), len(r.closed), forecast)
 }
 
 // after returns the given number of steps after x, skipping those at which the series never has an observation.

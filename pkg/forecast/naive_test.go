@@ -175,6 +175,24 @@ func TestClosedTimes(t *testing.T) {
 	if evening := last + 3*s.Step; s.Closed(last) || !s.Closed(evening) {
 		t.Errorf("closed at %s: %v, at %s: %v", s.Axis.Text(last), s.Closed(last), s.Axis.Text(evening), s.Closed(evening))
 	}
+	// An exchange that once was open on Saturdays.
+	later := workdays(1100)
+	var all []time.Time
+	for d := later[0].AddDate(0, 0, -700); d.Before(later[0]); d = d.AddDate(0, 0, 1) {
+		if d.Weekday() != time.Sunday {
+			all = append(all, d)
+		}
+	}
+	all = append(all, later[:1050]...)
+	s = dated(t, all, func(d time.Time) float64 { return float64(d.Day()) })
+	for i, x := range s.after(s.X[len(all)-1], 10) {
+		if want := later[1050+i].Format(time.DateOnly); s.Axis.Text(x) != want {
+			t.Errorf("step %d ahead is %s, want %s", i+1, s.Axis.Text(x), want)
+		}
+	}
+	if text := strings.Join(s.Notes(), "\n"); !strings.Contains(text, "Of the latest 1000 observations none is on a Saturday or Sunday, and the forecast has none there.") {
+		t.Errorf("notes %q", text)
+	}
 	// Eight days are no week that came twice, but nights are seen.
 	s = dated(t, hours[:6*9], func(d time.Time) float64 { return float64(d.Hour()) })
 	for _, x := range s.after(s.X[6*9-1], 100) {

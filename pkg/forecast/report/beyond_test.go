@@ -31,6 +31,10 @@ func TestBeyond(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+	falling := &forecast.Forecast{When: []string{"then"}, Mean: []float64{-1}, Lower: []float64{-4}, Upper: []float64{2}}
+	if got := beyond(&forecast.Series{Y: []float64{5.5, 2}}, falling); !strings.HasPrefix(got, "It expects values below 0, where") {
+		t.Errorf("a mean below 0: %q", got)
+	}
 	humidity := &forecast.Series{YName: "Humidity", Y: []float64{50, 99}}
 	if got := beyond(humidity, &forecast.Forecast{When: []string{"then"}, Lower: []float64{80},
 		Upper: []float64{104}}); !strings.Contains(got, "0,100") {

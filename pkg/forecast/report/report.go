@@ -286,7 +286,11 @@ func beyond(s *forecast.Series, f *forecast.Forecast) string {
 	if ways == nil {
 		ways = []string{"read their lower ends as 0"}
 	}
-	return "Its bands go below 0, where no observation is: if none can be, " + strings.Join(ways, ", and ") + "."
+	what := "Its bands go below 0"
+	if slices.ContainsFunc(f.Mean, func(v float64) bool { return v < 0 }) {
+		what = "It expects values below 0"
+	}
+	return what + ", where no observation is: if none can be, " + strings.Join(ways, ", and ") + "."
 }
 
 // how says how the model was chosen.
