@@ -419,8 +419,9 @@ func (search shiftSearch) judge(from shifted, c Shift) (to *shifted, chance floa
 }
 
 // promising is the least score at which a model with the shift is trained. A model that was learnt without the shift may describe
-// it so well that the score is low, and training is cheap for few observations: half of what is accepted at last. For more it is a part of the score that a shift
-// needs: the chance of a normal score above z somewhere among n places of two kinds is at most 2n·exp(−z²/2).
+// it so well that the score is low, and training is cheap for few observations: half of what is accepted at last. For more it is
+// a part of the score that a shift needs: the chance of a normal score above z somewhere among n places of two kinds is at most
+// 2n·exp(−z²/2).
 func (search shiftSearch) promising() float64 {
 	if search.n <= cheapShifts {
 		return 9

@@ -271,7 +271,8 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 	}
 	return viz.Curves(viz.CurvesOptions{
 		Frame: viz.Frame{
-			Title: "Does the model capture the periodicities?", XLabel: frequencies, YLabel: words.WithUnit("power", squaredUnit(a)), Width: 960, Height: 340,
+			Title: "Does the model capture the periodicities?", XLabel: frequencies,
+			YLabel: words.WithUnit("power", squaredUnit(a)), Width: 960, Height: 340,
 			Caption: "Periodogram of the detrended series (Hann window), averaged over narrow bands, " +
 				"and its expectation under the model. " + caption + ". At high frequencies both end at the noise.",
 		},
