@@ -21,7 +21,7 @@ var parts = regexp.MustCompile(`(^|[\s(])(--[a-z][a-z-]*)|(` + strings.Join([]st
 	number + unit,
 	`\d[\d.]*e-\d+`,
 	`Matérn \d/\d`,
-	`\d{4}-\d\d(?:-\d\d(?:T[\d:]+Z?)?)?\b`,
+	`\d{4}-(?:Q\d|W?\d\d(?:-\d\d(?:T[\d:]+Z?)?)?)\b`,
 }, "|") + `)`)
 
 // HTML returns escaped text in which 95 %, p = 1e-05, 7.4 ± 0.8, 2025-06-12T23:06:00Z and --y-error are not broken.

@@ -10,6 +10,7 @@ func TestHTML(t *testing.T) {
 	for text, want := range map[string]string{
 		"p = 2.2e-06, say (--y-error)":              "[p = 2.2e-06], say ([--y-error])",
 		"from 2025-06-02T00:00:00Z to 2025-06":      "from [2025-06-02T00:00:00Z] to [2025-06]",
+		"from 1956-Q1 to 2008-W23":                  "from [1956-Q1] to [2008-W23]",
 		"--robust lets E1-3 and a-b count for less": "[--robust] lets E1-3 and a-b count for less",
 		"held 100 % of 24 values, 80 to 95 % bands": "held [100 %] of 24 values, 80 to [95 %] bands",
 		"by 29.8 ± 6.4 EUR, 18.9 ± 4.1 %, at last":  "by [29.8 ± 6.4] EUR, [18.9 ± 4.1 %], at last",

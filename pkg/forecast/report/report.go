@@ -287,7 +287,8 @@ func beyond(s *forecast.Series, f *forecast.Forecast) string {
 		ways = []string{"read their lower ends as 0"}
 	}
 	what := "Its bands go below 0"
-	if slices.ContainsFunc(f.Mean, func(v float64) bool { return v < 0 }) {
+	const visible = 0.01 // of the largest y
+	if slices.ContainsFunc(f.Mean, func(v float64) bool { return v < -visible*slices.Max(s.Y) }) {
 		what = "It expects values below 0"
 	}
 	return what + ", where no observation is: if none can be, " + strings.Join(ways, ", and ") + "."
