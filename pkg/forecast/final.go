@@ -63,7 +63,7 @@ func (p *policy) final() error {
 // grown reports whether y has grown, or fallen, far more over all observations than over those that were compared, which then
 // say little of y and log y.
 func (p *policy) grown() bool {
-	const most, more = 4, 2 // the ratio of the largest to the smallest y, and that of its logarithms
+	const most, more = 100, 2 // the ratio of the largest to the smallest y, and that of its logarithms
 	y := p.series.Y
 	if !positive(y) {
 		return false
