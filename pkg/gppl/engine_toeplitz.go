@@ -88,7 +88,7 @@ func (e *toeplitzExact) forecast(c *compiled) choice.Forecast {
 	n := float64(e.grid.N)
 	norm := c.noise + 2*e.sampled.Size(c.kernel.Cov) // ‖A‖, by its rows
 	moved := e.moved(c)
-	if moved > 0.1*e.tolerance { // the other bound takes as long as an evaluation of a hundred observations
+	if moved > 0.1*e.tolerance { // the other bound takes hundreds of slopes of the kernel
 		moved = min(moved, 4*e.grid.Off*e.slopes(c.kernel)/c.noise)
 	}
 	// A change of A by ΔA moves NLL by at most ½‖ΔA‖(tr A⁻¹ + |α|²), where tr A⁻¹ is

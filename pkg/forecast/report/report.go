@@ -288,7 +288,7 @@ func beyond(s *forecast.Series, f *forecast.Forecast) string {
 	}
 	what := "Its bands go below 0"
 	const visible = 0.01 // of the largest y
-	if slices.ContainsFunc(f.Mean, func(v float64) bool { return v < -visible*slices.Max(s.Y) }) {
+	if len(f.Mean) > 0 && slices.Min(f.Mean) < -visible*slices.Max(s.Y) {
 		what = "It expects values below 0"
 	}
 	return what + ", where no observation is: if none can be, " + strings.Join(ways, ", and ") + "."
