@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -699,6 +700,9 @@ func trainSeries(
 
 // fitWithin is forecast.Fit with its limits worded as flags.
 func fitWithin(ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options) (*forecast.Analysis, error) {
+	if ownProcess(ctx) {
+		machine.CollectFor(len(s.X))
+	}
 	a, err := forecast.Fit(ctx, s, settings)
 	if budget := (*forecast.BudgetError)(nil); errors.As(err, &budget) {
 		remedy := "--budget allows more, and --last N takes fewer observations"

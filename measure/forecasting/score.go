@@ -9,6 +9,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/competition"
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
@@ -112,6 +113,7 @@ func one(ctx context.Context, g competition.Group, s competition.Series, options
 		if err != nil {
 			return err
 		}
+		machine.CollectFor(len(data.X)) // as the shell does
 		a, err := forecast.Fit(ctx, data, options)
 		if err != nil {
 			return err
