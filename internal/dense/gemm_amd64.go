@@ -49,6 +49,11 @@ func addProduct(k int, a, b *float64, ldb int, c *float64, ldc int)
 //go:noescape
 func dots(k int, a *float64, lda int, b *float64, ldb int, to *[dotRows * dotCols]float64)
 
+// reflect is Reflect of n entries. It needs AVX.
+//
+//go:noescape
+func reflect(n int, k float64, a, b, x, y *float64)
+
 // Gemm sets c = alpha·op(a)·op(b) + beta·c like blas64.Gemm, serially: for use where the processors are busy already. It takes
 // 2·m·n·k operations, in vectors of four on processors with AVX and with the result in registers: twice as fast as gonum, or more
 // (BenchmarkGemm). It skips leading and trailing columns of zeros of four rows of op(a). The result is that of gonum to the last
@@ -126,6 +131,16 @@ func slide(sums *[windows]float64, k int, long, x []float64) {
 	for s := range sums {
 		sums[s] = to[s%dotRows*dotCols+s/dotRows]
 	}
+}
+
+// Reflect sets a = x + k·y and b = y + k·x, which all have the length of x. a and b may not overlap others.
+func Reflect(a, b []float64, k float64, x, y []float64) {
+	if n := len(x); cpu.X86.HasAVX && n > 0 {
+		_, _, _ = a[n-1], b[n-1], y[n-1] // the kernel does not check
+		reflect(n, k, &a[0], &b[0], &x[0], &y[0])
+		return
+	}
+	reflectEach(a, b, k, x, y)
 }
 
 // addProducts adds alpha·op(a)·b to c, a panel of which stays in registers for depth products of each entry.

@@ -194,3 +194,56 @@ sum: // lanes 0 and 2, 1 and 3, then both
 	VMOVUPD      X6, 48(DX)
 	VZEROUPPER
 	RET
+
+// func reflect(n int, k float64, a, b, x, y *float64)
+//
+// Y0 holds k four times, Y1 and Y2 entries of x and y.
+TEXT ·reflect(SB), NOSPLIT, $0-48
+	MOVQ         n+0(FP), CX
+	VBROADCASTSD k+8(FP), Y0
+	MOVQ         a+16(FP), SI
+	MOVQ         b+24(FP), DI
+	MOVQ         x+32(FP), R8
+	MOVQ         y+40(FP), R9
+	SUBQ         $4, CX
+	JL           last
+
+four:
+	VMOVUPD (R8), Y1
+	VMOVUPD (R9), Y2
+	VMULPD  Y2, Y0, Y3
+	VMULPD  Y1, Y0, Y4
+	VADDPD  Y1, Y3, Y3
+	VADDPD  Y2, Y4, Y4
+	VMOVUPD Y3, (SI)
+	VMOVUPD Y4, (DI)
+	ADDQ    $32, R8
+	ADDQ    $32, R9
+	ADDQ    $32, SI
+	ADDQ    $32, DI
+	SUBQ    $4, CX
+	JGE     four
+
+last:
+	ADDQ $4, CX
+	JLE  end
+
+one:
+	VMOVSD (R8), X1
+	VMOVSD (R9), X2
+	VMULSD X2, X0, X3
+	VMULSD X1, X0, X4
+	VADDSD X1, X3, X3
+	VADDSD X2, X4, X4
+	VMOVSD X3, (SI)
+	VMOVSD X4, (DI)
+	ADDQ   $8, R8
+	ADDQ   $8, R9
+	ADDQ   $8, SI
+	ADDQ   $8, DI
+	DECQ   CX
+	JNZ    one
+
+end:
+	VZEROUPPER
+	RET

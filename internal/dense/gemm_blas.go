@@ -13,3 +13,6 @@ func Gemm(ta, tb blas.Transpose, alpha float64, a, b blas64.General, beta float6
 }
 
 func slide(sums *[windows]float64, k int, long, x []float64) { slideEach(sums, k, long, x) }
+
+// Reflect sets a = x + k·y and b = y + k·x, which all have the length of x. a and b may not overlap others.
+func Reflect(a, b []float64, k float64, x, y []float64) { reflectEach(a, b, k, x, y) }

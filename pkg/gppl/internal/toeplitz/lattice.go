@@ -4,8 +4,6 @@ import (
 	"context"
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
@@ -146,8 +144,7 @@ func (l *lattice) filter(piece int, a, b, a0, b0 []float64, from, to int) {
 	copy(x[missing:], a0[start+missing:to])
 	copy(y[missing:], b0[start+missing:to])
 	for i, k := range l.kappa {
-		floats.AddScaledTo(x1[i+1:], x[i+1:], -k, y[i:size-1])
-		floats.AddScaledTo(y1[i+1:], y[i:size-1], -k, x[i+1:])
+		dense.Reflect(x1[i+1:], y1[i+1:], -k, x[i+1:], y[i:size-1])
 		x, y, x1, y1 = x1, y1, x, y
 	}
 	copy(a[from:to], x[stages:])
