@@ -58,15 +58,15 @@ var dateForms = []dateForm{
 		},
 		"the first day of the quarter; T and K for Q are read too",
 		patterns(
-			`^(?:FY ?)?(?P<y>\d{4})[-:/. ]*(?:[QqTtK]|[Qq]tr ?)(?P<q>[1-4])$`,
-			`^(?:[QqTtK]|[Qq]tr ?)(?P<q>[1-4])[-:/., ]*(?:FY ?)?(?P<y>\d{4})$`,
+			`^(?:FY ?)?(?P<y>\d{4})[-:/. ]*(?:[QqTtK]|[Qq]tr ?|[Kk]v\.? ?)(?P<q>[1-4])$`,
+			`^(?:[QqTtK]|[Qq]tr ?|[Kk]v\.? ?)(?P<q>[1-4])[-:/., ]*(?:FY ?)?(?P<y>\d{4})$`,
 			`^(?P<q>[1-4])[QqTt][-:/., ]*(?P<y>\d{4})$`,
 			`^(?P<q>[1-4])`+ordinal+` *`+quarterWord+`[-:/., ]*(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})[-:/., ]+(?P<q>[1-4])`+ordinal+` *`+quarterWord+`$`,
 			`^`+quarterWord+` *(?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`,
 			`^(?P<name>\pL{3,12})\.? ?[-–—/] ?(?P<to>\pL{3,12})\.?,? (?P<y>\d{4})$`, // of its months
 			`^(?P<y>\d{4})[-:/. ]*(?:kw\.? )?(?P<roman>I{1,3}|IV)(?:\.? `+quarterWord+`)?$`,
-			`^(?P<roman>I{1,3}|IV)(?:\.? `+quarterWord+`|\.? kw\.?)?[-:/., ]+(?P<y>\d{4})$`,
+			`^(?P<roman>I{1,3}|IV|(?i:first|second|third|fourth))(?:\.? `+quarterWord+`|\.? kw\.?)?(?:[-:/., ]+| of )(?P<y>\d{4})$`,
 			`^[QqTt](?P<q>[1-4])(?:[-/. ]+['’]?|['’]|[-/. ]*FY['’ ]?)(?P<yy>\d{2})$`,
 			`^(?P<q>[1-4])[QqTt][-/. ]*['’]?(?P<yy>\d{2})$`,
 			`^FY ?['’]?(?P<yy>\d{2})[-/ ]*[QqTt](?P<q>[1-4])$`,
@@ -101,7 +101,7 @@ var dateForms = []dateForm{
 			`^(?P<name>\pL{3,12}) +(?P<d>\d{1,2}) +(?P<rest>\d{1,2}:\d{2}:\d{2}) +(?:(?:UTC|GMT) +)?(?P<y>\d{4})$`,
 			`^(?P<name>\pL{3,12})\.?[-\s,/.]*(?:del?\s+)?(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})[-\s,/.]*(?:gada\s+)?(?P<name>\pL{3,12})\.?$`,
-			`^(?P<name>\pL{3,12})(?:\.?[-/ ]|\.| ?['’])(?P<yy>\d{2})$`,
+			`^(?P<name>\pL{3,12})(?:\.?[-/ ]?| ?['’])(?P<yy>\d{2})$`,
 			`^(?P<d>\d{1,2})\.?[-/ ]?(?P<name>\pL{3,12})\.?[-/ ]?(?P<yy>\d{2})(?P<rest>\D.*)?$`,
 		),
 	},
@@ -109,7 +109,7 @@ var dateForms = []dateForm{
 		TimeWeek, "2000-W05", []string{"2000-W05", "2000W05", "2000-W05-1", "2000 W5", "2000-S05", "KW 05/2000", "5. KW 2000"},
 		"the Monday of the ISO week, or the day of it",
 		patterns(
-			`^(?P<y>\d{4})[-/ ]?`+weekWord+` ?(?P<week>\d{1,2})(?:-?(?P<day>[1-7]))?$`,
+			`^(?P<y>\d{4})(?: - |[-/ ]?)`+weekWord+` ?(?P<week>\d{1,2})(?:-?(?P<day>[1-7]))?$`,
 			`^`+weekWord+` ?(?P<week>\d{1,2})[-/., ]+(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})-?[Ss](?P<week>\d{2})$`,
 			`^[Ss](?P<week>\d{2})[-/., ]+(?P<y>\d{4})$`,
@@ -235,6 +235,10 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 	if len(text) > longestDate || !strings.ContainsAny(text, "0123456789") { // all have a year
 		return t, false, false
 	}
+	text, ok = toClock(text, f)
+	if !ok {
+		return t, false, false
+	}
 	if t, short, ok = plainDate(text, f); ok {
 		return t, short, ok
 	}
@@ -256,6 +260,22 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 		ok = false
 	}
 	return t, short, ok
+}
+
+// toClock cuts the end off a period of a day that is written without blanks, 31/1/2000 14:00-14:30, which may look like a zone. A
+// form of ISO 8601 has zones: there it is no date if the end is the later time.
+func toClock(text string, f TimeFormat) (begin string, ok bool) {
+	const size = len("00:00-00:30")
+	at := len(text) - size
+	if at <= 0 || text[at+5] != '-' || text[at+2] != ':' || text[at+8] != ':' || strings.ContainsRune(text[:at], ':') || text[at-1] == 'T' {
+		return text, true
+	}
+	begin, end := text[at:at+5], text[at+6:]
+	later := end > begin || end == "00:00"
+	if f == TimeISO {
+		return text, !later
+	}
+	return text[:at+5], later
 }
 
 // fromTo are two dates that a period goes from and to, or a date and two times of day.
@@ -355,7 +375,8 @@ func periodOf(text string) string {
 func isoText(part map[string]string) string {
 	month := part["m"]
 	if roman := part["roman"]; roman != "" {
-		part["q"] = map[string]string{"I": "1", "II": "2", "III": "3", "IV": "4"}[roman]
+		part["q"] = map[string]string{"i": "1", "ii": "2", "iii": "3", "iv": "4", "first": "1", "second": "2", "third": "3",
+			"fourth": "4"}[strings.ToLower(roman)]
 	}
 	if q := part["q"]; q != "" {
 		month = strconv.Itoa(3*int(q[0]-'1') + 1)

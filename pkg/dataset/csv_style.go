@@ -265,6 +265,11 @@ var sides = regexp.MustCompile(`(?i)^(cr?dr?|creditdebit|créditdébit|habensoll
 // sidesName is the name of a column of them.
 var sidesName = regexp.MustCompile(`(?i)^(s ?/ ?h|h ?/ ?s|[cd]r? ?/ ?[cd]r?|soll ?/ ?haben|(debit|credit) ?/ ?(debit|credit).*)$`)
 
+// sideNamed is the name of a column with the numbers of one side, in the group that of debit.
+var sideNamed = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:(debits?|débits?|débitos?|soll|belastung(?:en)?|lastschrift|debe|cargos?|dare|` +
+	`addebit[io]|withdrawals?|(?:money|paid) out|af|debet)|credits?|crédits?|créditos?|haben|gutschrift(?:en)?|haber|abonos?|avere|` +
+	`accredit[io]|deposits?|(?:money|paid) in|bij|kredit)(?:[^\pL]|$)`)
+
 // areSides reports whether two texts are these.
 func areSides(a, b string) bool { return sides.MatchString(min(a, b) + max(a, b)) }
 
@@ -353,8 +358,8 @@ func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 var qualityPair = regexp.MustCompile(`^[+-]0\d{3},\d$`)
 
 // settle decides by all numbers there are. With numbers above 999 without a mark, marks are decimal signs; else they are what the
-// decimal sign of the other columns, if these show one, makes them. Between commas, 1,025 is read as 1025: with decimal commas,
-// programs separate fields by semicolons. There 1,025 is 1.025; 1.025 beside 980 or beside dates with points, as in German, may
+// decimal sign of the other columns, if these show one, makes them. Between commas, 1,025 is read as 1025 unless dates have points:
+// with decimal commas, programs separate fields by semicolons. There 1,025 is 1.025; 1.025 beside 980 or beside dates with points, as in German, may
 // be both, and so may 1,025 between other signs.
 func (f *styleFinder) settle(column string, comma rune, others byte, pointed bool) error {
 	if f.pair.text != "" {
@@ -366,7 +371,7 @@ func (f *styleFinder) settle(column string, comma rune, others byte, pointed boo
 		return nil
 	}
 	const several = 3 // 980 beside 1.025: of fractions with three decimals, one in a thousand is whole
-	both := f.mark == ',' && comma != ',' && comma != ';' || f.mark == '.' && comma == ';' && (f.short || pointed)
+	both := f.mark == ',' && comma != ';' && (comma != ',' || pointed) || f.mark == '.' && comma == ';' && (f.short || pointed)
 	switch {
 	case f.long:
 		f.fixed(f.mark == ',')

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -53,7 +54,10 @@ func (s *csvStream) wideOf(names, first []string) (w *wide, err error) {
 	if slices.Contains(names, valueColumn) || len(s.opt.Also) > 0 || len(first) < len(names) {
 		return nil, nil
 	}
-	if w = s.bareMonths(names); w == nil {
+	if err = s.withoutRest(names); err == nil {
+		w = s.bareMonths(names)
+	}
+	if w == nil && err == nil {
 		measure, plain := s.measureOf(names), s.plainNames(names)
 		for cut := 0; cut <= mostBehind && len(names) > cut && w == nil && err == nil; cut++ {
 			w, err = s.wideBy(lastTimes(plain[:len(names)-cut], s.opt.anyOrder, measure), plain, first)
@@ -110,6 +114,30 @@ func (s *csvStream) bareMonths(names []string) *wide {
 		}
 	}
 	return newWide(times{kind: "month", columns: timeline.Range(1, 1+months), numbers: timeline.Range(1, 1+months)}, names, 1)
+}
+
+// withoutRest refuses a table in which nothing has the rest of the times: all names are years, quarters or months; or there are
+// none, and the rows are the days of twelve months, of which some end before the 31st.
+func (s *csvStream) withoutRest(names []string) error {
+	const months, days = 12, 31
+	t, rows := lastTimes(append([]string{""}, names...), false, ""), s.rows()
+	n, partly := len(names), t.kind == "year" || t.kind == "quarter" || t.kind == "month"
+	if s.opt.X == "" && partly && n == len(t.columns) && n >= fewestWide {
+		return fmt.Errorf("the columns %s to %s are times, and no column has the rest of the time: write it in a first column, "+
+			"as 2015 beside quarters or months, and Q1 or Jan beside years", quoted(names[0]), quoted(names[n-1]))
+	}
+	is := s.opt.X == "" && n == 1+months && strings.Join(names, "") == "" && len(rows) >= days
+	for i := 0; is && i < days; i++ {
+		is = rows[i][0] == strconv.Itoa(i+1)
+	}
+	for _, month := range []int{2, 4, 6, 9, 11} {
+		is = is && s.isMissing([]byte(rows[days-1][month]))
+	}
+	if !is {
+		return nil
+	}
+	return errors.New("the rows seem to be days, and the columns months of a year that nothing names: write one row for each day, " +
+		"with the date in the first column, as 2015-01-31, and the value in the second")
 }
 
 // changes is the name of a column of changes from one time to the next.
