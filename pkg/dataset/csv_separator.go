@@ -110,8 +110,8 @@ func withoutBrackets(r *bufio.Reader) *bufio.Reader {
 }
 
 // endOfHeader is a line with which programs end what they write about a recording, above its table: LabVIEW, and services of
-// NASA.
-var endOfHeader = regexp.MustCompile(`(?i)^\W*end[_ ]of[_ ]header\W*$|^-END HEADER-$`)
+// NASA; or the comment that PANGAEA writes there.
+var endOfHeader = regexp.MustCompile(`(?i)^\W*end[_ ]of[_ ]header\W*$|^-END HEADER-$|^\*/$`)
 
 // withoutSettings leaves out what stands above the last line that ends a header, but for the line ends, and returns how many
 // lines that are.

@@ -462,7 +462,7 @@ func (w *wide) row(cells []string, k int) []string {
 
 // time is that of the k-th row that a row makes whose cells have the rest of it.
 func (w *wide) time(rest string, k int) string {
-	if w.before {
+	if rest = unmarked(rest); w.before {
 		return w.texts[k] + rest
 	}
 	if w.turn > 0 && fiscalPeriod(rest) == "fiscal year" { // others are errors
@@ -473,6 +473,14 @@ func (w *wide) time(rest string, k int) string {
 		rest = strconv.Itoa(year)
 	}
 	return rest + w.texts[k]
+}
+
+// unmarked is the rest of a time without a mark of a footnote or a flag behind its year.
+func unmarked(rest string) string {
+	if n := len(rest); n > 0 && rest[n-1]-'0' > 9 {
+		rest, _ = withoutFlag(rest, "")
+	}
+	return rest
 }
 
 // rows are the first rows that those of the wide table make.
@@ -557,6 +565,7 @@ func (s *csvStream) fields() [][]byte {
 // wideRow reports whether a cell can be the rest of the time that the names of columns give: a year for quarters and months, a
 // week for its days, a day for its hours.
 func wideRow(kind string, count int, cell string) bool {
+	cell = unmarked(cell)
 	n, err := strconv.Atoi(cell)
 	format := dateFormat(cell)
 	switch {
