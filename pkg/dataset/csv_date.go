@@ -235,9 +235,13 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 	if len(text) > longestDate || !strings.ContainsAny(text, "0123456789") { // all have a year
 		return t, false, false
 	}
-	text, ok = toClock(text, f)
-	if !ok {
-		return t, false, false
+	if m := clockToClock.FindStringSubmatch(text[max(0, len(text)-len(" 14:00-14:30")):]); m != nil {
+		if later := m[2] > m[1] || m[2] == "00:00"; later == (f == TimeISO) { // which has zones
+			return t, false, false
+		}
+		if f != TimeISO {
+			text = strings.TrimSuffix(text, "-"+m[2])
+		}
 	}
 	if t, short, ok = plainDate(text, f); ok {
 		return t, short, ok
@@ -262,21 +266,8 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 	return t, short, ok
 }
 
-// toClock cuts the end off a period of a day that is written without blanks, 31/1/2000 14:00-14:30, which may look like a zone. A
-// form of ISO 8601 has zones: there it is no date if the end is the later time.
-func toClock(text string, f TimeFormat) (begin string, ok bool) {
-	const size = len("00:00-00:30")
-	at := len(text) - size
-	if at <= 0 || text[at+5] != '-' || text[at+2] != ':' || text[at+8] != ':' || strings.ContainsRune(text[:at], ':') || text[at-1] == 'T' {
-		return text, true
-	}
-	begin, end := text[at:at+5], text[at+6:]
-	later := end > begin || end == "00:00"
-	if f == TimeISO {
-		return text, !later
-	}
-	return text[:at+5], later
-}
+// clockToClock is a period of a day without blanks, whose end may look like a zone.
+var clockToClock = regexp.MustCompile(` (\d\d:\d\d)-(\d\d:\d\d)$`)
 
 // fromTo are two dates that a period goes from and to, or a date and two times of day.
 var fromTo = regexp.MustCompile(`^(.*\d.*?)\s+(?:[-–—/]|to|until|bis|au|al|a)\s+(.+)$`)
