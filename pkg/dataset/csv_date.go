@@ -55,6 +55,7 @@ var dateForms = []dateForm{
 	{
 		TimeQuarter, "2000Q1", []string{
 			"1990Q1", "1990-Q1", "Q1 1990", "1Q1990", "1. Quartal 1990", "Q1 '90", "Q1/90", "1Q90", "FY1990Q1", "I 1990", "1990K1",
+			"1990 kv1", "First quarter 1990",
 		},
 		"the first day of the quarter; T and K for Q are read too",
 		patterns(
@@ -89,7 +90,7 @@ var dateForms = []dateForm{
 	{
 		TimeNamed, "Jan 2000", []string{
 			"Jan 2000", "31 January 2000", "31.I.2000", "Jan 31, 2000", "2000-Jan-31", "31-Jan-2000 14:30", "Jan-00", "Jan 00",
-			"31-Jan-00", "31Jan00", "31Jan2000:14:30:00",
+			"Jan00", "31-Jan-00", "31Jan00", "31Jan2000:14:30:00",
 		},
 		"months by their names in most languages of Europe and in Indonesian, the first three letters or more, " +
 			"or behind a day by a Roman number; two digits are a year from 1969 to 2068",

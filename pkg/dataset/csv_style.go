@@ -266,9 +266,9 @@ var sides = regexp.MustCompile(`(?i)^(cr?dr?|creditdebit|créditdébit|habensoll
 var sidesName = regexp.MustCompile(`(?i)^(s ?/ ?h|h ?/ ?s|[cd]r? ?/ ?[cd]r?|soll ?/ ?haben|(debit|credit) ?/ ?(debit|credit).*)$`)
 
 // sideNamed is the name of a column with the numbers of one side, in the group that of debit.
-var sideNamed = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:(debits?|débits?|débitos?|soll|belastung(?:en)?|lastschrift|debe|cargos?|dare|` +
-	`addebit[io]|withdrawals?|(?:money|paid) out|af|debet)|credits?|crédits?|créditos?|haben|gutschrift(?:en)?|haber|abonos?|avere|` +
-	`accredit[io]|deposits?|(?:money|paid) in|bij|kredit)(?:[^\pL]|$)`)
+var sideNamed = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:(d[eé]bit[ao]?s?|soll|belastung(?:en)?|lastschrift|debe|cargos?|dare|addebit[io]|` +
+	`withdrawals?|(?:money|paid) out|af|debet)|cr[eé]dit[ao]?s?|haben|gutschrift(?:en)?|haber|abonos?|avere|accredit[io]|` +
+	`deposits?|(?:money|paid) in|bij|kredit)(?:[^\pL]|$)`)
 
 // areSides reports whether two texts are these.
 func areSides(a, b string) bool { return sides.MatchString(min(a, b) + max(a, b)) }
@@ -358,9 +358,9 @@ func (f *styleFinder) add(text []byte, line int, opt CSVOptions) bool {
 var qualityPair = regexp.MustCompile(`^[+-]0\d{3},\d$`)
 
 // settle decides by all numbers there are. With numbers above 999 without a mark, marks are decimal signs; else they are what the
-// decimal sign of the other columns, if these show one, makes them. Between commas, 1,025 is read as 1025 unless dates have points:
-// with decimal commas, programs separate fields by semicolons. There 1,025 is 1.025; 1.025 beside 980 or beside dates with points, as in German, may
-// be both, and so may 1,025 between other signs.
+// decimal sign of the other columns, if these show one, makes them. Between commas, 1,025 is read as 1025: with decimal commas,
+// programs separate fields by semicolons. There 1,025 is 1.025. What may be both is 1.025 beside 980 or beside dates with points,
+// as in German, 1,025 beside these between commas, and 1,025 between other signs.
 func (f *styleFinder) settle(column string, comma rune, others byte, pointed bool) error {
 	if f.pair.text != "" {
 		return fmt.Errorf("line %d, %s: %s seems to be a value and the code of its quality, as weather stations of the NOAA have "+
