@@ -266,9 +266,9 @@ var sides = regexp.MustCompile(`(?i)^(cr?dr?|creditdebit|créditdébit|habensoll
 var sidesName = regexp.MustCompile(`(?i)^(s ?/ ?h|h ?/ ?s|[cd]r? ?/ ?[cd]r?|soll ?/ ?haben|(debit|credit) ?/ ?(debit|credit).*)$`)
 
 // sideNamed is the name of a column with the numbers of one side, in the group that of debit.
-var sideNamed = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:(d[eé]bit[ao]?s?|soll|belastung(?:en)?|lastschrift|debe|cargos?|dare|addebit[io]|` +
-	`withdrawals?|(?:money|paid) out|af|debet)|cr[eé]dit[ao]?s?|haben|gutschrift(?:en)?|haber|abonos?|avere|accredit[io]|` +
-	`deposits?|(?:money|paid) in|bij|kredit)(?:[^\pL]|$)`)
+var sideNamed = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:(d[eé]bit[ao]?s?|soll|belastung(?:en)?|lastschrift|debe|cargos?|dare|` +
+	`addebit[io]|withdrawals?|(?:money|paid) out|af|debet)|cr[eé]dit[ao]?s?|haben|gutschrift(?:en)?|haber|abonos?|avere|` +
+	`accredit[io]|deposits?|(?:money|paid) in|bij|kredit)(?:[^\pL]|$)`)
 
 // areSides reports whether two texts are these.
 func areSides(a, b string) bool { return sides.MatchString(min(a, b) + max(a, b)) }
