@@ -110,18 +110,15 @@ func (s *csvStream) chooseXY(names, first []string, x xColumns, wrong *severalEr
 // checkSides refuses a y that no option names if another column says on which side of an account its numbers stand, or has those
 // of the other side.
 func (s *csvStream) checkSides(names []string, wrong *severalErrors) {
-	if s.opt.Y != "" || s.wide != nil || s.rep.Y >= len(names) {
-		return
-	}
 	signed := !s.rows().all(s.rep.Y, func(cell string) bool { return !strings.Contains(cell, "-") })
 	y := sideNamed.FindStringSubmatch(names[s.rep.Y])
-	for i := range names {
+	for i := 0; i < len(names) && s.opt.Y == ""; i++ {
 		cells := map[string]bool{}
 		s.rows().all(i, func(cell string) bool { cells[cell] = true; return len(cells) < 3 })
 		if of := slices.Collect(maps.Keys(cells)); len(of) == 2 && areSides(of[0], of[1]) && !signed {
 			wrong.add(fmt.Errorf("y: %s says on which side of an account each number of %s stands: "+
 				"write a minus before those of one side, or say CSVOptions.Y", columnName(names, i), columnName(names, s.rep.Y)))
-		} else if len(of) == 1 && sidesName.MatchString(names[i]) && !signed {
+		} else if len(of) == 1 && sidesName.MatchString(names[i]) && !signed && s.wide == nil {
 			s.side, s.sideAt = of[0], i
 		} else if other := sideNamed.FindStringSubmatch(names[i]); y != nil && other != nil && (y[1] == "") != (other[1] == "") &&
 			s.rows().apart(i, s.rep.Y) {
@@ -218,8 +215,9 @@ func (s *csvStream) isLabel(cell string) bool {
 
 // labels reports whether a column begins with words, which words for true and false are too if others stand below them.
 func (s *csvStream) labels(first []string, i int) bool {
-	_, truth := truthOf(first[i])
-	return s.isLabel(first[i]) || truth && slices.ContainsFunc(s.rows(), func(row []string) bool { return s.isLabel(row[i]) })
+	letter := func(cell string) bool { return len(cell) == 1 && cell[0] >= 'A' && !isTrueOrFalse(cell) } // M beside F is not missing
+	return s.isLabel(first[i]) || isTrueOrFalse(first[i]) &&
+		slices.ContainsFunc(s.rows(), func(row []string) bool { return s.isLabel(row[i]) || letter(row[i]) })
 }
 
 // counts reports whether a column counts the rows, by its name and the first of them, or by more of them.
@@ -375,7 +373,8 @@ func (s *csvStream) mayBeY(names, first []string, i int, x xColumns) bool {
 	timed := strings.Contains(x.text(func(column int) string { return first[column] }), ":")
 	isTime := !plain && (isDate(cell) || timed && clock.MatchString(cell)) || s.decimalYears(i, x) || julianName.MatchString(name) ||
 		rows.digitDates(i) != "" && rows.digitDates(x.columns[0]) == rows.digitDates(i)
-	return !isTime && !errorName.MatchString(name) && !asideName.MatchString(name) && !isTruth(cell)
+	return !isTime && !errorName.MatchString(name) && !asideName.MatchString(name) && !isTruth(cell) &&
+		!(isTrueOrFalse(cell) && rows.all(i, isTrueOrFalse))
 }
 
 // TextColumnError is the error of a y that no option names and whose first value is words, where a column behind it begins with a

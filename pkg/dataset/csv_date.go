@@ -80,7 +80,7 @@ var dateForms = []dateForm{
 			`^(?P<y>\d{4})[-:/. ]*[HhSs](?P<half>[12])$`,
 			`^[HhSs](?P<half>[12])[-:/., ]*(?P<y>\d{4})$`,
 			`^(?P<half>[12])[HhSs][-:/., ]*(?P<y>\d{4})$`,
-			`^(?P<half>[12])`+ordinal+` *(?i:halbjahr|half(?:[- ]year)?|semestre|semester)[-:/., ]*(?P<y>\d{4})$`),
+			`^(?P<half>[12])`+ordinal+` *(?i:halbjahr|hj\.?|half(?:[- ]year)?|semestre|semester)[-:/., ]*(?P<y>\d{4})$`),
 	},
 	{
 		TimeMonth, "2000M01", []string{"2000M01", "2000-M1", "01/2000", "1-2000"}, "the first day of the month",
@@ -236,12 +236,12 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 	if len(text) > longestDate || !strings.ContainsAny(text, "0123456789") { // all have a year
 		return t, false, false
 	}
-	if m := clockToClock.FindStringSubmatch(text[max(0, len(text)-len(" 14:00-14:30")):]); m != nil {
-		if later := m[2] > m[1] || m[2] == "00:00"; later == (f == TimeISO) { // which has zones
+	if m := clockToClock.FindStringSubmatch(text[max(0, len(text)-len(" 14:00–14:30")):]); m != nil {
+		zone := f == TimeISO && m[2][0] == '-' // or none that is known
+		if later := fmt.Sprintf("%5s", m[3]) > fmt.Sprintf("%5s", m[1]) || strings.Trim(m[3], "0:") == ""; later == zone {
 			return t, false, false
-		}
-		if f != TimeISO {
-			text = strings.TrimSuffix(text, "-"+m[2])
+		} else if !zone {
+			text = strings.TrimSuffix(text, m[2])
 		}
 	}
 	if t, short, ok = plainDate(text, f); ok {
@@ -268,7 +268,7 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 }
 
 // clockToClock is a period of a day without blanks, whose end may look like a zone.
-var clockToClock = regexp.MustCompile(` (\d\d:\d\d)-(\d\d:\d\d)$`)
+var clockToClock = regexp.MustCompile(` (\d?\d:\d\d)([-–](\d?\d:\d\d))$`)
 
 // fromTo are two dates that a period goes from and to, or a date and two times of day.
 var fromTo = regexp.MustCompile(`^(.*\d.*?)\s+(?:[-–—/]|to|until|bis|au|al|a)\s+(.+)$`)

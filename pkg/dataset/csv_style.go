@@ -133,11 +133,10 @@ func truthOf(text string) (v float64, ok bool) {
 	return v, ok
 }
 
-// isTruth reports whether a text is one of them, and of more than one letter.
-func isTruth(text string) bool {
-	_, ok := truthOf(text)
-	return ok && len(text) > 1
-}
+// isTrueOrFalse reports whether a text is one of them, and isTruth whether it has more than one letter, too.
+func isTrueOrFalse(text string) bool { _, ok := truthOf(text); return ok }
+
+func isTruth(text string) bool { return len(text) > 1 && isTrueOrFalse(text) }
 
 // statusFlag is a letter or two, or the mark of a footnote, that offices of statistics write behind a number: a break in the
 // series, an estimate, provisional, revised, of low reliability. It may be a remark behind #.
