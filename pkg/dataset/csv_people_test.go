@@ -26,6 +26,7 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		"one-letter words":            {"week,y,n\n2015-01-01,Y,5\n2015-01-02,N,6\n", 0, 1, 5, 6, "week", "n", ""},
 		"half-years, Hj.":             {"t;v\n1. Hj. 2015;5,5\n2. Hj. 2015;6,5\n", 0, 181, 5.5, 6.5, "t", "v", ""},
 		"periods of hours":            {"t;v\n31.01.2015 9:00–10:00;5,5\n31.01.2015 23:00–0:00;6,5\n", 30 + 9.0/24, 30 + 23.0/24, 5.5, 6.5, "t", "v", ""},
+		"tabs, the first name empty":  {"\t2015\t2016\t2017\nQ1\t5\t5\t5\nQ2\t5\t5\t5\nQ3\t5\t5\t5\nQ4\t5\t5\t6\n", 0, 1004, 5, 6, "", "value", ""},
 		"months of SAS":               {"DATE,AIR\nJAN15,5\nFEB15,6\nDEC15,7\n", 0, 334, 5, 7, "DATE", "AIR", ""},
 		"Swedish quarters":            {"kvartal;v\n2015 kv1;5,5\n2015 kv2;6,5\n", 0, 90, 5.5, 6.5, "kvartal", "v", ""},
 		"quarters by number words":    {"t,v\nFirst quarter 2015,5\nSecond quarter of 2015,6\n", 0, 90, 5, 6, "t", "v", ""},

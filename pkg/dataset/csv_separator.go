@@ -139,6 +139,7 @@ func tableLines(r *bufio.Reader, opt CSVOptions) (texts []string, starts, ends [
 		text := strings.TrimSpace(string(line))
 		comment := opt.Comment != 0 && strings.HasPrefix(text, string(opt.Comment))
 		if text != "" && !comment && !isRuler([]byte(text)) {
+			text = strings.TrimLeft(string(line[:bytes.Index(line, []byte(text))]), " \r") + text // a tab is an empty field
 			texts, starts, ends = append(texts, text), append(starts, at), append(ends, end)
 		}
 		at, end = at+len(line)+1, end+1
