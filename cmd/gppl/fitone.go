@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -36,6 +37,9 @@ func outputFiles(c *cli.Command) map[string]string {
 // inputFiles are the flags, of any command, that name files to read besides the arguments.
 var inputFiles = []string{"future", "like"}
 
+// timeOfDay is what the shell makes a file of where a date and its time are not quoted.
+var timeOfDay = regexp.MustCompile(`^\d{1,2}:\d{2}`)
+
 // readsCSV are the commands whose arguments are csv files.
 var readsCSV = []string{"fit", "compare", "backtest", "update", "sum"}
 
@@ -53,6 +57,10 @@ func apart(c *cli.Command, written ...map[string]string) error {
 		read = append(read, name)
 	}
 	for _, path := range c.Args().Slice() {
+		if _, err := os.Stat(path); err != nil && timeOfDay.MatchString(path) {
+			return usageError{fmt.Errorf("%s is no file but a time of day: write a date and its time between quotation marks, "+
+				"as --shifts \"2021-05-06 14:00\"", path)}
+		}
 		add("", path, slices.Contains(readsCSV, c.Name))
 	}
 	for _, flag := range inputFiles {

@@ -131,6 +131,7 @@ func TestExitCodes(t *testing.T) {
 		{nil, exitUsage, "a command is missing"},
 		{[]string{"fitt"}, exitUsage, `no command "fitt"`},
 		{[]string{"fit"}, exitUsage, "csv file is missing"},
+		{[]string{"fit", path, "--shifts", "2021-05-06", "14:00"}, exitUsage, `between quotation marks, as --shifts "2021-05-06 14:00"`},
 		{[]string{"compare", path, "other.csv"}, exitUsage, "one csv file, not 2"},
 		{[]string{"compare", path, "--y", "1", "--y", "2"}, exitUsage, "compare takes one --y, not 2"},
 		{[]string{"fit", path, "--figure", "a.jpg"}, exitUsage, ".svg, .png, .pdf"},

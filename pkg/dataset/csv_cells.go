@@ -31,6 +31,14 @@ func (rows firstCells) constant(i int) bool {
 	return len(rows) >= fewestDates && rows.all(i, func(cell string) bool { return cell == rows[0][i] })
 }
 
+// apart reports whether no row has a number other than 0 in both of two columns.
+func (rows firstCells) apart(i, j int) bool {
+	const digits = "123456789"
+	return !slices.ContainsFunc(rows, func(row []string) bool {
+		return strings.ContainsAny(row[i], digits) && strings.ContainsAny(row[j], digits)
+	})
+}
+
 const many = 20 // of the first rows
 
 // blank reports whether a column has nothing in many rows, or a mark such as -> that is no value.

@@ -107,17 +107,24 @@ func (s *csvStream) chooseXY(names, first []string, x xColumns, wrong *severalEr
 	return x
 }
 
-// checkSides refuses a y that no option names if another column says on which side of an account its numbers stand.
+// checkSides refuses a y that no option names if another column says on which side of an account its numbers stand, or has those
+// of the other side.
 func (s *csvStream) checkSides(names []string, wrong *severalErrors) {
 	signed := !s.rows().all(s.rep.Y, func(cell string) bool { return !strings.Contains(cell, "-") })
-	for i := 0; i < len(names) && s.opt.Y == "" && !signed; i++ {
+	y := sideNamed.FindStringSubmatch(names[s.rep.Y])
+	for i := 0; i < len(names) && s.opt.Y == ""; i++ {
 		cells := map[string]bool{}
 		s.rows().all(i, func(cell string) bool { cells[cell] = true; return len(cells) < 3 })
-		if of := slices.Collect(maps.Keys(cells)); len(of) == 2 && areSides(of[0], of[1]) {
+		if of := slices.Collect(maps.Keys(cells)); len(of) == 2 && areSides(of[0], of[1]) && !signed {
 			wrong.add(fmt.Errorf("y: %s says on which side of an account each number of %s stands: "+
 				"write a minus before those of one side, or say CSVOptions.Y", columnName(names, i), columnName(names, s.rep.Y)))
-		} else if len(of) == 1 && sidesName.MatchString(names[i]) && s.wide == nil {
+		} else if len(of) == 1 && sidesName.MatchString(names[i]) && !signed && s.wide == nil {
 			s.side, s.sideAt = of[0], i
+		} else if other := sideNamed.FindStringSubmatch(names[i]); y != nil && other != nil && (y[1] == "") != (other[1] == "") &&
+			s.rows().apart(i, s.rep.Y) {
+			wrong.add(fmt.Errorf("y: %s has the numbers of one side of an account, and %s those of the other: "+
+				"write one column, with a minus before those of one side, or say CSVOptions.Y",
+				columnName(names, s.rep.Y), columnName(names, i)))
 		}
 	}
 }
@@ -174,7 +181,7 @@ func (s *csvStream) placeColumns(names []string, x xColumns, wrong *severalError
 	}
 }
 
-var spacedYear = regexp.MustCompile(`^\pL+\.? \d{2}$`)
+var spacedYear = regexp.MustCompile(`^\pL+\.? ?\d{2}$`)
 
 // isKey reports whether a column tells series apart, by the options.
 func (s *csvStream) isKey(names []string, i int) bool {
@@ -204,6 +211,13 @@ func (s *csvStream) isLabel(cell string) bool {
 	_, truth := truthOf(cell)
 	value := isNumber(cell) || isDate(cell) || truth || infinite.MatchString(cell)
 	return strings.ContainsFunc(cell, unicode.IsLetter) && !value && !s.isMissing([]byte(cell))
+}
+
+// labels reports whether a column begins with words, which words for true and false are too if others stand below them.
+func (s *csvStream) labels(first []string, i int) bool {
+	letter := func(cell string) bool { return len(cell) == 1 && cell[0] >= 'A' && !isTrueOrFalse(cell) } // M beside F is not missing
+	return s.isLabel(first[i]) || isTrueOrFalse(first[i]) &&
+		slices.ContainsFunc(s.rows(), func(row []string) bool { return s.isLabel(row[i]) || letter(row[i]) })
 }
 
 // counts reports whether a column counts the rows, by its name and the first of them, or by more of them.
@@ -310,7 +324,7 @@ func (s *csvStream) yOf(names, first []string, x xColumns) int {
 		}
 	}
 	for i := y - 1; i < len(names); i++ {
-		if passes && s.isLabel(first[i]) || !may(i) {
+		if passes && s.labels(first, i) || !may(i) {
 			continue
 		}
 		if i == y-1 && !s.rows().blank(i) || s.isKey(names, y-1) || s.hasNumber(first, i) {
@@ -359,7 +373,8 @@ func (s *csvStream) mayBeY(names, first []string, i int, x xColumns) bool {
 	timed := strings.Contains(x.text(func(column int) string { return first[column] }), ":")
 	isTime := !plain && (isDate(cell) || timed && clock.MatchString(cell)) || s.decimalYears(i, x) || julianName.MatchString(name) ||
 		rows.digitDates(i) != "" && rows.digitDates(x.columns[0]) == rows.digitDates(i)
-	return !isTime && !errorName.MatchString(name) && !asideName.MatchString(name) && !isTruth(cell)
+	return !isTime && !errorName.MatchString(name) && !asideName.MatchString(name) && !isTruth(cell) &&
+		!(isTrueOrFalse(cell) && rows.all(i, isTrueOrFalse))
 }
 
 // TextColumnError is the error of a y that no option names and whose first value is words, where a column behind it begins with a
@@ -385,7 +400,7 @@ const eventsAdvice = "if each row is an event, write a file with the number of e
 
 // checkText returns an error if the first value of y is words: a TextColumnError, or that of events where no column has numbers.
 func (s *csvStream) checkText(names, first []string) error {
-	if len(first) < len(names) || !s.isLabel(first[s.rep.Y]) || !unicode.IsLetter(firstRune(first[s.rep.Y])) {
+	if len(first) < len(names) || !s.labels(first, s.rep.Y) || !unicode.IsLetter(firstRune(first[s.rep.Y])) {
 		return nil
 	}
 	number := func(row []string) bool {

@@ -55,18 +55,19 @@ var dateForms = []dateForm{
 	{
 		TimeQuarter, "2000Q1", []string{
 			"1990Q1", "1990-Q1", "Q1 1990", "1Q1990", "1. Quartal 1990", "Q1 '90", "Q1/90", "1Q90", "FY1990Q1", "I 1990", "1990K1",
+			"1990 kv1", "First quarter 1990",
 		},
 		"the first day of the quarter; T and K for Q are read too",
 		patterns(
-			`^(?:FY ?)?(?P<y>\d{4})[-:/. ]*(?:[QqTtK]|[Qq]tr ?)(?P<q>[1-4])$`,
-			`^(?:[QqTtK]|[Qq]tr ?)(?P<q>[1-4])[-:/., ]*(?:FY ?)?(?P<y>\d{4})$`,
+			`^(?:FY ?)?(?P<y>\d{4})[-:/. ]*(?:[QqTtK]|[Qq]tr ?|[Kk]v\.? ?)(?P<q>[1-4])$`,
+			`^(?:[QqTtK]|[Qq]tr ?|[Kk]v\.? ?)(?P<q>[1-4])[-:/., ]*(?:FY ?)?(?P<y>\d{4})$`,
 			`^(?P<q>[1-4])[QqTt][-:/., ]*(?P<y>\d{4})$`,
 			`^(?P<q>[1-4])`+ordinal+` *`+quarterWord+`[-:/., ]*(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})[-:/., ]+(?P<q>[1-4])`+ordinal+` *`+quarterWord+`$`,
 			`^`+quarterWord+` *(?P<q>[1-4])[-:/., ]*(?P<y>\d{4})$`,
 			`^(?P<name>\pL{3,12})\.? ?[-–—/] ?(?P<to>\pL{3,12})\.?,? (?P<y>\d{4})$`, // of its months
 			`^(?P<y>\d{4})[-:/. ]*(?:kw\.? )?(?P<roman>I{1,3}|IV)(?:\.? `+quarterWord+`)?$`,
-			`^(?P<roman>I{1,3}|IV)(?:\.? `+quarterWord+`|\.? kw\.?)?[-:/., ]+(?P<y>\d{4})$`,
+			`^(?P<roman>I{1,3}|IV|(?i:first|second|third|fourth))(?:\.? `+quarterWord+`|\.? kw\.?)?(?:[-:/., ]+| of )(?P<y>\d{4})$`,
 			`^[QqTt](?P<q>[1-4])(?:[-/. ]+['’]?|['’]|[-/. ]*FY['’ ]?)(?P<yy>\d{2})$`,
 			`^(?P<q>[1-4])[QqTt][-/. ]*['’]?(?P<yy>\d{2})$`,
 			`^FY ?['’]?(?P<yy>\d{2})[-/ ]*[QqTt](?P<q>[1-4])$`,
@@ -79,7 +80,7 @@ var dateForms = []dateForm{
 			`^(?P<y>\d{4})[-:/. ]*[HhSs](?P<half>[12])$`,
 			`^[HhSs](?P<half>[12])[-:/., ]*(?P<y>\d{4})$`,
 			`^(?P<half>[12])[HhSs][-:/., ]*(?P<y>\d{4})$`,
-			`^(?P<half>[12])`+ordinal+` *(?i:halbjahr|half(?:[- ]year)?|semestre|semester)[-:/., ]*(?P<y>\d{4})$`),
+			`^(?P<half>[12])`+ordinal+` *(?i:halbjahr|hj\.?|half(?:[- ]year)?|semestre|semester)[-:/., ]*(?P<y>\d{4})$`),
 	},
 	{
 		TimeMonth, "2000M01", []string{"2000M01", "2000-M1", "01/2000", "1-2000"}, "the first day of the month",
@@ -89,7 +90,7 @@ var dateForms = []dateForm{
 	{
 		TimeNamed, "Jan 2000", []string{
 			"Jan 2000", "31 January 2000", "31.I.2000", "Jan 31, 2000", "2000-Jan-31", "31-Jan-2000 14:30", "Jan-00", "Jan 00",
-			"31-Jan-00", "31Jan00", "31Jan2000:14:30:00",
+			"Jan00", "31-Jan-00", "31Jan00", "31Jan2000:14:30:00",
 		},
 		"months by their names in most languages of Europe and in Indonesian, the first three letters or more, " +
 			"or behind a day by a Roman number; two digits are a year from 1969 to 2068",
@@ -101,7 +102,7 @@ var dateForms = []dateForm{
 			`^(?P<name>\pL{3,12}) +(?P<d>\d{1,2}) +(?P<rest>\d{1,2}:\d{2}:\d{2}) +(?:(?:UTC|GMT) +)?(?P<y>\d{4})$`,
 			`^(?P<name>\pL{3,12})\.?[-\s,/.]*(?:del?\s+)?(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})[-\s,/.]*(?:gada\s+)?(?P<name>\pL{3,12})\.?$`,
-			`^(?P<name>\pL{3,12})(?:\.?[-/ ]|\.| ?['’])(?P<yy>\d{2})$`,
+			`^(?P<name>\pL{3,12})(?:\.?[-/ ]?| ?['’])(?P<yy>\d{2})$`,
 			`^(?P<d>\d{1,2})\.?[-/ ]?(?P<name>\pL{3,12})\.?[-/ ]?(?P<yy>\d{2})(?P<rest>\D.*)?$`,
 		),
 	},
@@ -109,7 +110,7 @@ var dateForms = []dateForm{
 		TimeWeek, "2000-W05", []string{"2000-W05", "2000W05", "2000-W05-1", "2000 W5", "2000-S05", "KW 05/2000", "5. KW 2000"},
 		"the Monday of the ISO week, or the day of it",
 		patterns(
-			`^(?P<y>\d{4})[-/ ]?`+weekWord+` ?(?P<week>\d{1,2})(?:-?(?P<day>[1-7]))?$`,
+			`^(?P<y>\d{4})(?: - |[-/ ]?)`+weekWord+` ?(?P<week>\d{1,2})(?:-?(?P<day>[1-7]))?$`,
 			`^`+weekWord+` ?(?P<week>\d{1,2})[-/., ]+(?P<y>\d{4})$`,
 			`^(?P<y>\d{4})-?[Ss](?P<week>\d{2})$`,
 			`^[Ss](?P<week>\d{2})[-/., ]+(?P<y>\d{4})$`,
@@ -235,6 +236,14 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 	if len(text) > longestDate || !strings.ContainsAny(text, "0123456789") { // all have a year
 		return t, false, false
 	}
+	if m := clockToClock.FindStringSubmatch(text[max(0, len(text)-len(" 14:00–14:30")):]); m != nil {
+		zone := f == TimeISO && m[2][0] == '-' // or none that is known
+		if later := fmt.Sprintf("%5s", m[3]) > fmt.Sprintf("%5s", m[1]) || strings.Trim(m[3], "0:") == ""; later == zone {
+			return t, false, false
+		} else if !zone {
+			text = strings.TrimSuffix(text, m[2])
+		}
+	}
 	if t, short, ok = plainDate(text, f); ok {
 		return t, short, ok
 	}
@@ -257,6 +266,9 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 	}
 	return t, short, ok
 }
+
+// clockToClock is a period of a day without blanks, whose end may look like a zone.
+var clockToClock = regexp.MustCompile(` (\d?\d:\d\d)([-–](\d?\d:\d\d))$`)
 
 // fromTo are two dates that a period goes from and to, or a date and two times of day.
 var fromTo = regexp.MustCompile(`^(.*\d.*?)\s+(?:[-–—/]|to|until|bis|au|al|a)\s+(.+)$`)
@@ -355,7 +367,8 @@ func periodOf(text string) string {
 func isoText(part map[string]string) string {
 	month := part["m"]
 	if roman := part["roman"]; roman != "" {
-		part["q"] = map[string]string{"I": "1", "II": "2", "III": "3", "IV": "4"}[roman]
+		part["q"] = map[string]string{"i": "1", "ii": "2", "iii": "3", "iv": "4", "first": "1", "second": "2", "third": "3",
+			"fourth": "4"}[strings.ToLower(roman)]
 	}
 	if q := part["q"]; q != "" {
 		month = strconv.Itoa(3*int(q[0]-'1') + 1)

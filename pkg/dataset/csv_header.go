@@ -119,7 +119,9 @@ func firstRows(r *bufio.Reader, opt CSVOptions) (rows [][]string) {
 				cells = append(cells, cellText(trim(row.field(i))))
 			}
 		}
-		rows = append(rows, cells)
+		if len(rows) == 0 || !slices.Equal(cells, rows[0]) || slices.ContainsFunc(cells, isNumber) { // no header once more
+			rows = append(rows, cells)
+		}
 	}
 	return rows
 }

@@ -85,6 +85,7 @@ var dateHints = hints{
 	{like(`^\d{4}-\d{1,2}-\d{1,2}$`), " (the calendar has no such day)"},
 	{like(`^[+-]?\d{5,}-\d\d`), " (years have four digits)"},
 	{like(`:\d\d:60`), " (a leap second ends an hour: 23:59:60)"},
+	{clockToClock.MatchString, " (a period, or a zone? write the begin alone, or seconds before the zone: 14:00:00-05:00)"},
 	{like(`\d{2}:\d{2}.*\s[A-Z]{2,5}$`), " (write the zone as its distance from UTC: +02:00)"},
 	{like(`(?i)^(kw|wk?|s)\.? ?\d{1,2}[-/. ]+\d{2}$`), " (write years with four digits)"},
 	{like(`(?i)\b(quarter|quartal|trimestre)\b`), " (write quarters as 2015Q1)"},

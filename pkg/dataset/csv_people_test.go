@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestFilesAsPeopleHaveThem reads what spreadsheets and offices of statistics write, in German, English and French among others: the first
@@ -21,6 +22,21 @@ func TestFilesAsPeopleHaveThem(t *testing.T) {
 		unit         string
 	}{
 		"a counter of loggers":        {"TIMESTAMP,RECORD,Temp\n" + rowsOf("2015-01-%02d,1%02d,5.5\n", 25), 0, 24, 5.5, 5.5, "TIMESTAMP", "Temp", ""},
+		"sides of an account, both":   {"t;Soll;Haben\n2015-01-01;5,5;1,5\n2015-01-02;6,5;2,5\n", 0, 1, 5.5, 6.5, "t", "Soll", ""},
+		"one-letter words":            {"week,y,n\n2015-01-01,Y,5\n2015-01-02,N,6\n", 0, 1, 5, 6, "week", "n", ""},
+		"half-years, Hj.":             {"t;v\n1. Hj. 2015;5,5\n2. Hj. 2015;6,5\n", 0, 181, 5.5, 6.5, "t", "v", ""},
+		"periods of hours":            {"t;v\n31.01.2015 9:00–10:00;5,5\n31.01.2015 23:00–0:00;6,5\n", 30 + 9.0/24, 30 + 23.0/24, 5.5, 6.5, "t", "v", ""},
+		"tabs, the first name empty":  {"\t2015\t2016\t2017\nQ1\t5\t5\t5\nQ2\t5\t5\t5\nQ3\t5\t5\t5\nQ4\t5\t5\t6\n", 0, 1004, 5, 6, "", "value", ""},
+		"months of SAS":               {"DATE,AIR\nJAN15,5\nFEB15,6\nDEC15,7\n", 0, 334, 5, 7, "DATE", "AIR", ""},
+		"Swedish quarters":            {"kvartal;v\n2015 kv1;5,5\n2015 kv2;6,5\n", 0, 90, 5.5, 6.5, "kvartal", "v", ""},
+		"quarters by number words":    {"t,v\nFirst quarter 2015,5\nSecond quarter of 2015,6\n", 0, 90, 5, 6, "t", "v", ""},
+		"weeks behind a dash":         {"t,v\n2015 - KW01,5\n2015 - KW02,6\n", -3, 4, 5, 6, "t", "v", ""},
+		"periods of a day":            {"t;v\n31/01/2015 23:30-23:45;5,5\n31/01/2015 23:45-00:00;6,5\n", 30 + 23.5/24, 30 + 23.75/24, 5.5, 6.5, "t", "v", ""},
+		"points and commas, a value":  {"Datum,T\n13.01.2015,\"20,500\"\n14.01.2015,\"19,25\"\n", 12, 13, 20.5, 19.25, "Datum", "T", ""},
+		"a comment of PANGAEA":        {"/* DATA DESCRIPTION:\nCitation:\tSmith, J\n\tAge [ka BP]\n*/\nDate\tCO2 [ppmv]\n2015-01-01\t5.5\n2015-01-02\t6.5\n", 0, 1, 5.5, 6.5, "Date", "CO2 [ppmv]", ""},
+		"marks behind years, wide":    {"YEAR JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC\n\n2015** 5 5 5 5 5 5 5 5 5 5 5 6\n2016* 5 5 5 5 5 5 5 5 5 5 5 7\n", 0, 700, 5, 7, "YEAR", "value", ""},
+		"footnotes with numbers":      {"Year,v\n2015,5\n2016,6\n(1) Break in series.\n[2] Provisional.\n", 2015, 2016, 5, 6, "Year", "v", ""},
+		"tables of InfluxDB":          {"#datatype,string,long,dateTime,double\n,result,table,_time,_value\n,,0,2015-01-01T00:00:00Z,5.5\n\n#datatype,string,long,dateTime,double\n,result,table,_time,_value\n,,1,2015-01-02T00:00:00Z,6.5\n", 0, 1, 5.5, 6.5, "_time", "_value", ""},
 		"months of CBS":               {"Perioden;CPI\n2015MM01;5,5\n2015MM02;6,5\n", 0, 31, 5.5, 6.5, "Perioden", "CPI", ""},
 		"Kibana":                      {"t,n\n\"Jan 1, 2015 @ 00:00:00.000\",5\n\"Jan 1, 2015 @ 12:00:00.000\",6\n", 0, 0.5, 5, 6, "t", "n", ""},
 		"quarter-hours":               {"Datum;Viertelstunde;kWh\n" + strings.ReplaceAll(halfHours("2015-01-01", 96, 1)+halfHours("2015-01-02", 96, 1), ",", ";"), 0, 1 + 95.0/96, 1, 96, "Datum", "kWh", ""},
@@ -908,7 +924,16 @@ func TestRefusedWithAdvice(t *testing.T) {
 		"Period,Weeks,y\nFY2015 P10,4,5\nFY2015 P11,4,6\nFY2015 P12,5,7\n":              "periods of four or five weeks are no months",
 		"Datum;y\n010115;5\n020115;6\n050115;7\n":                                       "may have its year last: write dates as 2015-01-31",
 		"week,y\nKW01-21,5\nKW02-21,6\n":                                                "write years with four digits",
-		"t,y\nFirst quarter 2015,5\nSecond quarter 2015,6\n":                            "write quarters as 2015Q1",
+		"t,y\nPast quarter 2015,5\nLast quarter 2015,6\n":                               "write quarters as 2015Q1",
+		"t;Soll;Haben\n1;5,5;\n2;;6,5\n3;7,5;0\n":                                       "column 2 (\"Soll\") has the numbers of one side of an account, and column 3 (\"Haben\")",
+		"Date,Paid out (£),Paid in (£)\n2015-01-01,5,0\n2015-01-02,0,6\n":               "has the numbers of one side of an account",
+		"2018;2019;2020\n5,5;6,5;7,5\n5,7;6,7;7,7\n":                                    "no column has the rest of the time: write it in a first column",
+		"Q1,Q2,Q3,Q4\n5,6,7,8\n6,7,8,9\n":                                               "no column has the rest of the time",
+		daysByMonths:                                                                    "the rows seem to be days, and the columns months",
+		"Datum,T\n13.01.2015,\"20,500\"\n14.01.2015,\"19,250\"\n":                       "may be 20500 or 20.500",
+		"year,sex,n\n2015,F,5\n2015,M,6\n2016,F,7\n2016,M,8\n":                          `column 2 ("sex") begins with "F", no number`,
+		"t,y\n2015-01-01 00:00-00:15,5\n2015-01-01 00:15-00:30,6\n":                     "a period, or a zone? write the begin alone",
+		"t,y\n31/1/2015 00:00-00:15,5\n31/1/2015 10:00-05:00,6\n":                       "is not a date written as",
 		"t,y\nw/e 3 Jan 2021,5\nw/e 10 Jan 2021,6\n":                                    "words before a date? remove them",
 		"t,y\n2015-01-01,20-22\n2015-01-02,20-23\n":                                     "a range? write its middle",
 		"t,y\n2015-01-01,5.50 CR\n2015-01-02,6.50 DR\n":                                 "write a minus before those of one side of the account",
@@ -924,6 +949,22 @@ func TestRefusedWithAdvice(t *testing.T) {
 		}
 	}
 }
+
+// daysByMonths has a row for each day and a column for each month of a year, and no names.
+var daysByMonths = func() (text string) {
+	for day := 1; day <= 31; day++ {
+		text += fmt.Sprint(day)
+		for month := 1; month <= 12; month++ {
+			cell := fmt.Sprintf(";%d.5", day+month)
+			if time.Date(2015, time.Month(month), day, 0, 0, 0, 0, time.UTC).Day() != day {
+				cell = ";"
+			}
+			text += cell
+		}
+		text += "\n"
+	}
+	return text
+}()
 
 // TestSidesBelow refuses amounts without a sign of which the first rows are all on one side of the account.
 func TestSidesBelow(t *testing.T) {

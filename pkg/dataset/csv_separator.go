@@ -110,23 +110,19 @@ func withoutBrackets(r *bufio.Reader) *bufio.Reader {
 }
 
 // endOfHeader is a line with which programs end what they write about a recording, above its table: LabVIEW, and services of
-// NASA.
-var endOfHeader = regexp.MustCompile(`(?i)^\W*end[_ ]of[_ ]header\W*$|^-END HEADER-$`)
+// NASA; or the comment that PANGAEA writes there.
+var endOfHeader = regexp.MustCompile(`(?i)^\W*end[_ ]of[_ ]header\W*$|^-END HEADER-$|^\*/$`)
 
 // withoutSettings leaves out what stands above the last line that ends a header, but for the line ends, and returns how many
 // lines that are.
 func withoutSettings(r *bufio.Reader) (lines int, rest *bufio.Reader) {
-	size, at, end := 0, 0, 0
-	for line := range headLines(r) {
-		at, end = at+len(line)+1, end+1
-		if endOfHeader.Match(bytes.TrimSpace(line)) {
-			size, lines = at, end
+	texts, starts, ends := tableLines(r, CSVOptions{})
+	for i := len(texts) - 1; i > 0; i-- {
+		if endOfHeader.MatchString(texts[i-1]) {
+			return ends[i], cut(r, starts[i], strings.Repeat("\n", ends[i]))
 		}
 	}
-	if size == 0 {
-		return 0, r
-	}
-	return lines, cut(r, size, strings.Repeat("\n", lines))
+	return 0, r
 }
 
 // cut leaves out so many bytes, for a text that is read instead.
@@ -143,6 +139,7 @@ func tableLines(r *bufio.Reader, opt CSVOptions) (texts []string, starts, ends [
 		text := strings.TrimSpace(string(line))
 		comment := opt.Comment != 0 && strings.HasPrefix(text, string(opt.Comment))
 		if text != "" && !comment && !isRuler([]byte(text)) {
+			text = strings.TrimLeft(string(line[:bytes.Index(line, []byte(text))]), " \r") + text // a tab is an empty field
 			texts, starts, ends = append(texts, text), append(starts, at), append(ends, end)
 		}
 		at, end = at+len(line)+1, end+1

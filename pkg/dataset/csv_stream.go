@@ -547,7 +547,7 @@ func (s *csvStream) read(worker int, rows *rowScanner, b *CSVBlock) error {
 var bracketed = regexp.MustCompile(`^<(\w+)>$`)
 
 // startsWithWord is how a total or a source begins, and no cell that was cut off.
-var startsWithWord = regexp.MustCompile(`^(?:["*(©†‡¹²³> ]*(?:\d\)\s*|C\)|[a-z]\)\s*)?\pL{3}|\(\d+ rows?\)|\d+ rows? in set)`)
+var startsWithWord = regexp.MustCompile(`^(?:["*([©†‡¹²³> ]*(?:\d[)\]]\s*|C\)|[a-z]\)\s*)?\pL{3}|\(\d+ rows?\)|\d+ rows? in set)`)
 
 // meanMonth is the thirteenth month as which the BLS and the EIA write the mean, or the total, of a year: 2015M13, 201513.
 var meanMonth = regexp.MustCompile(`^\d{4}(?:[-_ ]?M|-M|-?)13$`)

@@ -37,7 +37,7 @@ func streamed(r io.Reader, opt CSVOptions, workers, size int) (s Series, lines [
 		return nil
 	}}
 	err = stream.run(r, workers)
-	slices.SortFunc(rows, func(a, b row) int { return a.line - b.line })
+	slices.SortStableFunc(rows, func(a, b row) int { return a.line - b.line })
 	bad = stream.rep.Bad.Rows
 	for _, r := range rows {
 		s.X, s.Y, lines = append(s.X, r.x), append(s.Y, r.y), append(lines, r.line)

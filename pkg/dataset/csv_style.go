@@ -133,11 +133,10 @@ func truthOf(text string) (v float64, ok bool) {
 	return v, ok
 }
 
-// isTruth reports whether a text is one of them, and of more than one letter.
-func isTruth(text string) bool {
-	_, ok := truthOf(text)
-	return ok && len(text) > 1
-}
+// isTrueOrFalse reports whether a text is one of them, and isTruth whether it has more than one letter, too.
+func isTrueOrFalse(text string) bool { _, ok := truthOf(text); return ok }
+
+func isTruth(text string) bool { return len(text) > 1 && isTrueOrFalse(text) }
 
 // statusFlag is a letter or two, or the mark of a footnote, that offices of statistics write behind a number: a break in the
 // series, an estimate, provisional, revised, of low reliability. It may be a remark behind #.
@@ -265,6 +264,11 @@ var sides = regexp.MustCompile(`(?i)^(cr?dr?|creditdebit|créditdébit|habensoll
 // sidesName is the name of a column of them.
 var sidesName = regexp.MustCompile(`(?i)^(s ?/ ?h|h ?/ ?s|[cd]r? ?/ ?[cd]r?|soll ?/ ?haben|(debit|credit) ?/ ?(debit|credit).*)$`)
 
+// sideNamed is the name of a column with the numbers of one side, in the group that of debit.
+var sideNamed = regexp.MustCompile(`(?i)(?:^|[^\pL])(?:(d[eé]bit[ao]?s?|soll|belastung(?:en)?|lastschrift|debe|cargos?|dare|` +
+	`addebit[io]|withdrawals?|(?:money|paid) out|af|debet)|cr[eé]dit[ao]?s?|haben|gutschrift(?:en)?|haber|abonos?|avere|` +
+	`accredit[io]|deposits?|(?:money|paid) in|bij|kredit)(?:[^\pL]|$)`)
+
 // areSides reports whether two texts are these.
 func areSides(a, b string) bool { return sides.MatchString(min(a, b) + max(a, b)) }
 
@@ -354,8 +358,8 @@ var qualityPair = regexp.MustCompile(`^[+-]0\d{3},\d$`)
 
 // settle decides by all numbers there are. With numbers above 999 without a mark, marks are decimal signs; else they are what the
 // decimal sign of the other columns, if these show one, makes them. Between commas, 1,025 is read as 1025: with decimal commas,
-// programs separate fields by semicolons. There 1,025 is 1.025; 1.025 beside 980 or beside dates with points, as in German, may
-// be both, and so may 1,025 between other signs.
+// programs separate fields by semicolons. There 1,025 is 1.025. What may be both is 1.025 beside 980 or beside dates with points,
+// as in German, 1,025 beside these between commas, and 1,025 between other signs.
 func (f *styleFinder) settle(column string, comma rune, others byte, pointed bool) error {
 	if f.pair.text != "" {
 		return fmt.Errorf("line %d, %s: %s seems to be a value and the code of its quality, as weather stations of the NOAA have "+
@@ -366,7 +370,7 @@ func (f *styleFinder) settle(column string, comma rune, others byte, pointed boo
 		return nil
 	}
 	const several = 3 // 980 beside 1.025: of fractions with three decimals, one in a thousand is whole
-	both := f.mark == ',' && comma != ',' && comma != ';' || f.mark == '.' && comma == ';' && (f.short || pointed)
+	both := f.mark == ',' && comma != ';' && (comma != ',' || pointed) || f.mark == '.' && comma == ';' && (f.short || pointed)
 	switch {
 	case f.long:
 		f.fixed(f.mark == ',')

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -53,7 +54,13 @@ func (s *csvStream) wideOf(names, first []string) (w *wide, err error) {
 	if slices.Contains(names, valueColumn) || len(s.opt.Also) > 0 || len(first) < len(names) {
 		return nil, nil
 	}
-	if w = s.bareMonths(names); w == nil {
+	if w, err = s.bareMonths(names); w == nil && err == nil {
+		t := lastTimes(append([]string{""}, names...), false, "")
+		if n := len(names); n == len(t.columns) && n >= fewestWide && slices.Contains([]string{"year", "quarter", "month"}, t.kind) {
+			err = fmt.Errorf("the columns %s to %s are times, and no column has the rest of the time: write it in a first column, as "+
+				"2015 beside quarters or months, and Q1 or Jan beside years; or choose both of CSVOptions.X and CSVOptions.Y",
+				quoted(names[0]), quoted(names[n-1]))
+		}
 		measure, plain := s.measureOf(names), s.plainNames(names)
 		for cut := 0; cut <= mostBehind && len(names) > cut && w == nil && err == nil; cut++ {
 			w, err = s.wideBy(lastTimes(plain[:len(names)-cut], s.opt.anyOrder, measure), plain, first)
@@ -96,20 +103,30 @@ func (s *csvStream) plainNames(names []string) []string {
 	return plain
 }
 
-// bareMonths is wideOf a table without names: a year in each row, one after the other, and twelve numbers.
-func (s *csvStream) bareMonths(names []string) *wide {
-	const months = 12
+// bareMonths is wideOf a table without names: a year in each row, one after the other, and twelve numbers. It refuses one whose
+// rows are the days of twelve months, of which some end before the 31st.
+func (s *csvStream) bareMonths(names []string) (*wide, error) {
+	const months, days = 12, 31
 	rows := s.rows()
 	if len(names) != 1+months || strings.Join(names, "") != "" || len(rows) < fewestDates {
-		return nil
+		return nil, nil
 	}
 	first, _ := strconv.Atoi(rows[0][0])
 	for i, row := range rows {
-		if kindOfTime(row[0]) != "year" || row[0] != strconv.Itoa(first+i) {
-			return nil
+		if row[0] != strconv.Itoa(first+i) {
+			return nil, nil
 		}
 	}
-	return newWide(times{kind: "month", columns: timeline.Range(1, 1+months), numbers: timeline.Range(1, 1+months)}, names, 1)
+	of := timeline.Range(1, 1+months)
+	short := func(month int) bool { return s.isMissing([]byte(rows[days-1][month])) }
+	switch {
+	case kindOfTime(rows[0][0]) == "year":
+		return newWide(times{kind: "month", columns: of, numbers: of}, names, 1), nil
+	case first == 1 && len(rows) == days && short(2) && short(4) && short(6) && short(9) && short(11):
+		return nil, errors.New("the rows seem to be days, and the columns months of a year that nothing names: " +
+			"write one row for each day, with the date in the first column, as 2015-01-31, and the value in the second")
+	}
+	return nil, nil
 }
 
 // changes is the name of a column of changes from one time to the next.
@@ -427,7 +444,8 @@ func (w *wide) row(cells []string, k int) []string {
 	if w.rest < 0 {
 		row = append(row, w.texts[k])
 	} else {
-		row[w.rest] = w.time(row[w.rest], k)
+		rest, _ := withoutFlag(row[w.rest], "")
+		row[w.rest] = w.time(rest, k)
 	}
 	return append(row, cells[w.columns[k]])
 }
@@ -464,7 +482,8 @@ func (r *rowScanner) unfold() {
 	w := r.s.wide
 	if w.at >= 0 {
 		if r.unfolded == 0 {
-			r.rest = trim(r.fields[w.at])
+			rest, _ := withoutFlag(string(trim(r.fields[w.at])), "")
+			r.rest = []byte(rest)
 		}
 		if w.rest < 0 {
 			r.rest = nil
@@ -529,6 +548,7 @@ func (s *csvStream) fields() [][]byte {
 // wideRow reports whether a cell can be the rest of the time that the names of columns give: a year for quarters and months, a
 // week for its days, a day for its hours.
 func wideRow(kind string, count int, cell string) bool {
+	cell, _ = withoutFlag(cell, "")
 	n, err := strconv.Atoi(cell)
 	format := dateFormat(cell)
 	switch {
