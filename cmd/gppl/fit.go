@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -148,10 +149,7 @@ func levelsFlag() cli.Flag {
 
 // levels returns the levels of --levels, in (0, 1).
 func levels(c *cli.Command) (all []float64) {
-	for _, p := range c.FloatSlice("levels") {
-		all = append(all, p/100)
-	}
-	return all
+	return lists.Map(c.FloatSlice("levels"), func(p float64) float64 { return p / 100 })
 }
 
 // checkSteps returns an error if --forecast is not a number of steps, or --levels are not percentages of bands that are written.

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -133,10 +134,7 @@ func newCounted(ctx context.Context, s CountSeries, draws int) (c counted, err e
 	if c.train > mostCorrected {
 		return c, nil
 	}
-	theta := make([]float64, len(c.fit.Params))
-	for i, p := range c.fit.Params {
-		theta[i] = p.Value
-	}
+	theta := lists.Map(c.fit.Params, func(p gppl.FittedParam) float64 { return p.Value })
 	if c.correction, err = c.fit.Loss.Correct(ctx, theta, draws, 15); err != nil {
 		if c.refused = c.correction.K > 0; !c.refused {
 			return c, err

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
@@ -201,11 +202,7 @@ func (m *Many) Priors() *viz.Table {
 		t.Rows = append(t.Rows, []any{often[0].Params[i], math.Exp(p.Mu), math.Exp(p.Mu - 2*p.Sigma), math.Exp(p.Mu + 2*p.Sigma)})
 	}
 	if len(often) > 1 {
-		var next []string
-		for _, g := range often[1:] {
-			next = append(next, share(g))
-		}
-		t.Notes = append(t.Notes, "Next come "+strings.Join(next, "; ")+".")
+		t.Notes = append(t.Notes, "Next come "+strings.Join(lists.Map(often[1:], share), "; ")+".")
 	}
 	return t
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/goldensection"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -66,11 +67,7 @@ var textClaims = []claim{
 		}
 		var logs [][]float64
 		for _, g := range groups {
-			var l []float64
-			for _, x := range finite.Of(g) {
-				l = append(l, math.Log(max(x, 1e-3)))
-			}
-			logs = append(logs, l)
+			logs = append(logs, lists.Map(finite.Of(g), func(x float64) float64 { return math.Log(max(x, 1e-3)) }))
 		}
 		return fmt.Sprintf("PL ends %s nats above ML in the median; %.0f %% of the variance of its logarithm is between Ω on the "+
 			"same data", nestedSpan(groups), 100*withinShare(logs)), verdict(len(logs), withinShare(logs) > 0.5, Found, NotFound)

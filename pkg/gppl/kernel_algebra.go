@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
@@ -86,11 +87,7 @@ func (k Sum) Terms() []Kernel { return append([]Kernel(nil), k.parts...) }
 func (k Sum) WithParams(theta []float64) Kernel { return Sum{k.withParams(theta, "Sum")} }
 
 func (k Sum) String() string {
-	var s []string
-	for _, p := range k.parts {
-		s = append(s, p.String())
-	}
-	return strings.Join(s, " + ")
+	return strings.Join(lists.Map(k.parts, Kernel.String), " + ")
 }
 
 // sum applies a linear operation (Cov or Slope) to every part and adds up.

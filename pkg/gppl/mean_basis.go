@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 var (
@@ -235,11 +236,7 @@ type Regressor struct{ Name string }
 
 // Regressors returns the sum of the columns of the given names, at least one.
 func Regressors(names ...string) MeanSum {
-	var parts []Mean
-	for _, name := range names {
-		parts = append(parts, Regressor{name})
-	}
-	return AddMeans(parts...)
+	return AddMeans(lists.Map(names, func(name string) Mean { return Regressor{name} })...)
 }
 
 func (m Regressor) Columns() []Column { return flats(m.Name) }

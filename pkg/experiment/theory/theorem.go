@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
@@ -82,10 +83,7 @@ func line(n int, span float64, seed uint64) gppl.Inputs {
 }
 
 func names(params []gppl.Param) (all []string) {
-	for _, p := range params {
-		all = append(all, p.Name)
-	}
-	return all
+	return lists.Map(params, func(p gppl.Param) string { return p.Name })
 }
 
 // study is the model that most parts use.

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
@@ -332,10 +333,7 @@ func (f *whittle) Information(theta []float64) (*mat.SymDense, error) {
 		m := f.model.WithParams(at)
 		w := f.expect(m.Kernel)
 		noise := m.Noise + gppl.Nugget(m.Kernel)
-		all := make([]float64, len(w.expected))
-		for j, e := range w.expected {
-			all[j] = math.Log(e + noise)
-		}
+		all := lists.Map(w.expected, func(e float64) float64 { return math.Log(e + noise) })
 		f.spectra.Put(w)
 		return all
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -47,16 +48,9 @@ func cov(k gppl.Kernel, r float64) float64 {
 
 // gradientLog differentiates f in the logs of the kernel's parameters.
 func gradientLog(k gppl.Kernel, f func(k gppl.Kernel) float64) []float64 {
-	var u []float64
-	for _, v := range gppl.Values(k.Params()) {
-		u = append(u, math.Log(v))
-	}
+	u := lists.Map(gppl.Values(k.Params()), math.Log)
 	return fd.Gradient(nil, func(u []float64) float64 {
-		at := make([]float64, len(u))
-		for i, v := range u {
-			at[i] = math.Exp(v)
-		}
-		return f(k.WithParams(at))
+		return f(k.WithParams(lists.Map(u, math.Exp)))
 	}, u, &fd.Settings{Formula: fourthOrder, Step: 1e-4})
 }
 

@@ -1,0 +1,22 @@
+package lists
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+)
+
+func TestMap(t *testing.T) {
+	if got := Map([]int{3, 1}, strconv.Itoa); !slices.Equal(got, []string{"3", "1"}) {
+		t.Errorf("Map: %v", got)
+	}
+	if got := Map([]int{}, strconv.Itoa); got != nil {
+		t.Errorf("Map of none: %#v, want nil", got)
+	}
+}
+
+func TestCount(t *testing.T) {
+	if n := Count([]int{3, 1, 4, 1}, func(v int) bool { return v == 1 }); n != 2 {
+		t.Errorf("Count: %d, want 2", n)
+	}
+}
