@@ -1,7 +1,16 @@
-// Package lists has the two loops over a slice that package slices lacks.
+// Package lists has the loops that make or count a slice and that package slices lacks.
 package lists
 
 import "slices"
+
+// Of returns f(0), …, f(n − 1), called in this order.
+func Of[T any](n int, f func(i int) T) []T {
+	all := make([]T, n)
+	for i := range all {
+		all[i] = f(i)
+	}
+	return all
+}
 
 // Map returns f of each value; nil for none.
 func Map[T, U any](values []T, f func(T) U) (all []U) {

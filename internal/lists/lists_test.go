@@ -6,6 +6,12 @@ import (
 	"testing"
 )
 
+func TestOf(t *testing.T) {
+	if got := Of(3, strconv.Itoa); !slices.Equal(got, []string{"0", "1", "2"}) {
+		t.Errorf("Of: %v", got)
+	}
+}
+
 func TestMap(t *testing.T) {
 	if got := Map([]int{3, 1}, strconv.Itoa); !slices.Equal(got, []string{"3", "1"}) {
 		t.Errorf("Map: %v", got)

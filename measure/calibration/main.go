@@ -22,6 +22,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/internal/lists"
@@ -157,9 +158,7 @@ func (k kind) draw(n int, seed uint64) (gppl.Data, error) {
 			y[i] = f[i] + noise.Rand()
 		}
 	}
-	for i := range y {
-		y[i] += k.slope * x[i]
-	}
+	floats.AddScaled(y, k.slope, x)
 	return gppl.NewData(gppl.Scalars(x), y)
 }
 

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
@@ -105,11 +106,7 @@ func ahead(ctx context.Context, path, likelihood string) (p forecast.Predictive,
 	if err != nil {
 		return nil, false, err
 	}
-	x := make([]float64, heldOut)
-	for i := range x {
-		x[i] = float64(learnt + i)
-	}
-	f, err := a.PredictContext(ctx, x)
+	f, err := a.PredictContext(ctx, lists.Of(heldOut, func(i int) float64 { return float64(learnt + i) }))
 	if err != nil {
 		return nil, false, err
 	}

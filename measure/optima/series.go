@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -116,11 +117,7 @@ func (k kind) series(seed uint64) (gppl.Data, error) {
 
 // even, uneven, gap, clustered and duplicated place the times.
 func even(*rand.Rand) []float64 {
-	x := make([]float64, points)
-	for i := range x {
-		x[i] = span * float64(i) / points
-	}
-	return x
+	return lists.Of(points, func(i int) float64 { return span * float64(i) / points })
 }
 
 func uneven(rnd *rand.Rand) []float64 {
@@ -141,10 +138,7 @@ func duplicated(rnd *rand.Rand) []float64 {
 }
 
 func sorted(at func(i int) float64) []float64 {
-	x := make([]float64, points)
-	for i := range x {
-		x[i] = at(i)
-	}
+	x := lists.Of(points, at)
 	slices.SortFunc(x, cmp.Compare[float64])
 	return x
 }

@@ -117,10 +117,7 @@ func newCounted(ctx context.Context, s CountSeries, draws int) (c counted, err e
 		return c, err
 	}
 	rnd := rand.New(rand.NewPCG(15, 2))
-	u := make([]float64, held.Len())
-	for i := range u {
-		u[i] = rnd.Float64()
-	}
+	u := lists.Of(held.Len(), func(i int) float64 { return rnd.Float64() })
 	for k, p := range []whole{next, rounded{normal.(forecast.Gaussian)}} {
 		lower, upper := p.Quantile(0.025), p.Quantile(0.975)
 		for i, log := range p.LogDensity(held.Y) {

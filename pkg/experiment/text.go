@@ -251,10 +251,7 @@ var printedNoise = sync.OnceValues(func() (printed, meant float64) {
 		panic(err) // k < n directions of a sphere are independent
 	}
 	rnd := rand.New(rand.NewPCG(1, 9))
-	y := make([]float64, n)
-	for i := range y {
-		y[i] = math.Sqrt(variance) * rnd.NormFloat64()
-	}
+	y := lists.Of(n, func(i int) float64 { return math.Sqrt(variance) * rnd.NormFloat64() })
 	data, err := gppl.NewData(gppl.Scalars(x), y)
 	if err != nil {
 		panic(err)

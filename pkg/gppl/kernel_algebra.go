@@ -8,6 +8,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
+	"gonum.org/v1/gonum/floats"
 )
 
 var (
@@ -179,9 +180,7 @@ func (k Product) others(acc, tmp, r []float64, skip int) {
 			continue
 		}
 		p.Cov(tmp, r)
-		for i, v := range tmp {
-			acc[i] *= v
-		}
+		floats.Mul(acc, tmp)
 	}
 }
 
@@ -191,9 +190,7 @@ func (k Product) Contract(grad, w, r []float64) {
 	inChunks(len(r), func(from, to int, acc, tmp, _ []float64) {
 		for f, p := range k.parts {
 			k.others(acc, tmp, r[from:to], f)
-			for i, v := range w[from:to] {
-				acc[i] *= v
-			}
+			floats.Mul(acc, w[from:to])
 			p.Contract(grad[k.offset[f]:k.offset[f+1]], acc, r[from:to])
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -270,10 +271,7 @@ func (m Model) SubtractMean(d Data) Data {
 	if len(columns) >= d.Len() {
 		return d
 	}
-	variances := make([]float64, len(columns))
-	for j := range variances {
-		variances[j] = math.Inf(1)
-	}
+	variances := slices.Repeat([]float64{math.Inf(1)}, len(columns))
 	b, err := regress.NewBasis(h, variances)
 	if err != nil {
 		if b, err = regressionOn(m.Mean, h); err != nil {

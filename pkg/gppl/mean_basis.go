@@ -87,11 +87,7 @@ func NewTrend(degree int, x Inputs) Trend {
 }
 
 func (m Trend) Columns() []Column {
-	names := make([]string, m.Degree)
-	for j := range names {
-		names[j] = fmt.Sprint("trend ", j+1)
-	}
-	return flats(names...)
+	return flats(lists.Of(m.Degree, func(j int) string { return fmt.Sprint("trend ", j+1) })...)
 }
 
 func (m Trend) Check() error {

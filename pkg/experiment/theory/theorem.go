@@ -288,11 +288,7 @@ func (s study) identical() (all []Identical, err error) {
 func rowsOf(m mat.Matrix) (rows [][]float64) {
 	r, c := m.Dims()
 	for i := range r {
-		row := make([]float64, c)
-		for j := range row {
-			row[j] = m.At(i, j)
-		}
-		rows = append(rows, row)
+		rows = append(rows, lists.Of(c, func(j int) float64 { return m.At(i, j) }))
 	}
 	return rows
 }

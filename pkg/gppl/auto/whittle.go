@@ -170,9 +170,7 @@ func (f *whittle) expect(k gppl.Kernel) *spectrum {
 		*s = spectrum{fourier.NewDCT(f.half + 1), make([]float64, len(f.data)), make([]float64, lags), make([]float64, f.half+1)}
 	}
 	k.Cov(s.sequence[:lags], f.lags)
-	for h, p := range f.pairs {
-		s.sequence[h] *= p
-	}
+	floats.Mul(s.sequence[:lags], f.pairs)
 	clear(s.sequence[lags:])
 	s.dct.Transform(s.sequence, s.sequence)
 	for j := range s.expected {

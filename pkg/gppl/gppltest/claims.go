@@ -389,10 +389,7 @@ func checkDensity(t *testing.T, _ gppl.Kernel, k gppl.Spectrum) {
 	}
 	const intervals = 1 << 14
 	step := c.Reach(1e-12) / intervals
-	f := make([]float64, 9)
-	for i := range f {
-		f[i] = 0.1 * float64(i) * 2 / c.Reach(0.1)
-	}
+	f := lists.Of(9, func(i int) float64 { return 0.1 * float64(i) * 2 / c.Reach(0.1) })
 	density := make([]float64, len(f))
 	k.Density(density, f)
 	for i, fi := range f {
@@ -412,10 +409,7 @@ func checkDensity(t *testing.T, _ gppl.Kernel, k gppl.Spectrum) {
 			t.Errorf("Density at %v is %v, the cosine transform %v", fi, density[i], sum)
 		}
 	}
-	w := make([]float64, len(f))
-	for i := range w {
-		w[i] = 1 / (1 + float64(i))
-	}
+	w := lists.Of(len(f), func(i int) float64 { return 1 / (1 + float64(i)) })
 	want := gradientLog(k, func(k gppl.Kernel) float64 {
 		s := make([]float64, len(f))
 		k.(gppl.Spectrum).Density(s, f)
