@@ -47,10 +47,7 @@ func (d *Directions) parameters() []int {
 // names are those of the parameters at the given places.
 func (d *Directions) names(at []int) (names []string) {
 	params := d.Model.Params()
-	for _, i := range at {
-		names = append(names, params[i].Name)
-	}
-	return names
+	return lists.Map(at, func(i int) string { return params[i].Name })
 }
 
 // sliders are the two controls that move parameters.

@@ -84,10 +84,7 @@ func compareRule(ctx context.Context, each int) error {
 				fmt.Printf("| %s | %v | %d of %d |  |  |\n", kind.name, level, recognised, each)
 				continue
 			}
-			var gains []float64
-			for i := range logs[0] {
-				gains = append(gains, logs[0][i]-logs[1][i])
-			}
+			gains := lists.Of(len(logs[0]), func(i int) float64 { return logs[0][i] - logs[1][i] })
 			mean, sd := stat.MeanStdDev(gains, nil)
 			fmt.Printf("| %s | %v | %d of %d | %+.2f ± %.2f | %.2f |\n", kind.name, level, recognised, each, mean,
 				sd/math.Sqrt(float64(len(gains))), stat.Mean(crps[0], nil)/stat.Mean(crps[1], nil))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -62,14 +61,8 @@ func kinds() []kind {
 		{"clustered x", observed(clustered, func(x float64, rnd *rand.Rand) float64 {
 			return math.Sin(5*x) + math.Sin(x/9) + 0.2*rnd.NormFloat64()
 		})},
-		{"duplicated x", observed(duplicated, func(x float64, rnd *rand.Rand) float64 {
-			return math.Sin(x/3) +
-				0.2*rnd.NormFloat64()
-		})},
-		{"step", observed(uneven, func(x float64, rnd *rand.Rand) float64 {
-			return math.Copysign(1, x-span/2) +
-				0.1*rnd.NormFloat64()
-		})},
+		{"duplicated x", observed(duplicated, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x/3) + 0.2*rnd.NormFloat64() })},
+		{"step", observed(uneven, func(x float64, rnd *rand.Rand) float64 { return math.Copysign(1, x-span/2) + 0.1*rnd.NormFloat64() })},
 		{"chirp", observed(even, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x*x/100) + 0.1*rnd.NormFloat64() })},
 		{"spike", drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
 			x, y = even(rnd), make([]float64, points)
@@ -98,8 +91,7 @@ func kinds() []kind {
 			return math.Exp(x/60)*math.Sin(2*math.Pi*x/6) + 0.2*rnd.NormFloat64()
 		})},
 		{"sawtooth", observed(uneven, func(x float64, rnd *rand.Rand) float64 {
-			return math.Mod(x, 11)/5.5 - 1 +
-				0.1*rnd.NormFloat64()
+			return math.Mod(x, 11)/5.5 - 1 + 0.1*rnd.NormFloat64()
 		})},
 	}
 }
@@ -139,7 +131,7 @@ func duplicated(rnd *rand.Rand) []float64 {
 
 func sorted(at func(i int) float64) []float64 {
 	x := lists.Of(points, at)
-	slices.SortFunc(x, cmp.Compare[float64])
+	slices.Sort(x)
 	return x
 }
 
@@ -147,9 +139,7 @@ func sorted(at func(i int) float64) []float64 {
 func observed(times func(*rand.Rand) []float64, f func(x float64, rnd *rand.Rand) float64) drawing {
 	return drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
 		x = times(rnd)
-		for _, v := range x {
-			y = append(y, f(v, rnd))
-		}
+		y = lists.Map(x, func(v float64) float64 { return f(v, rnd) })
 		return x, y
 	}}
 }

@@ -115,10 +115,7 @@ func (m *Many) show(models [2]*forecast.Analysis, later []float64) error {
 	s := models[0].Series
 	end := s.X[len(s.X)-1]
 	m.one = &Study{Title: "A store known for two weeks", XLabel: "time (days)", YLabel: "sales"}
-	var x []float64
-	for i := range later {
-		x = append(x, end+1+float64(i))
-	}
+	x := lists.Of(len(later), func(i int) float64 { return end + 1 + float64(i) })
 	for at := 0.0; at <= end+float64(len(later)); at++ { // sales are by whole days
 		m.one.grid = append(m.one.grid, at)
 	}

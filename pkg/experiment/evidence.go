@@ -260,10 +260,7 @@ func nestedExcess(all []Outcome) (groups [][]float64) {
 	for _, o := range Where(all, NotebookE1With(PL, Authors{Diagonal: PLDiagonal})) {
 		byDraw[o.Trial.Source.Seed] = append(byDraw[o.Trial.Source.Seed], o)
 	}
-	for _, seed := range slices.Sorted(maps.Keys(byDraw)) {
-		groups = append(groups, Excess(all, byDraw[seed]))
-	}
-	return groups
+	return lists.Map(slices.Sorted(maps.Keys(byDraw)), func(seed uint64) []float64 { return Excess(all, byDraw[seed]) })
 }
 
 // E2Single selects the trials of E2 by VFE in single precision.

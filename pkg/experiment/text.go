@@ -174,10 +174,7 @@ var textClaims = []claim{
 	}},
 	{id: "text-vfe-noise", rule: func(e *Evidence) (string, Status) {
 		vfe, ml := pairs(Where(e.E1, NotebookE1("Adam", VFE)), sameSeeds(Where(e.E1, NotebookE1("Adam", ML))))
-		var r []float64
-		for i := range vfe {
-			r = append(r, vfe[i].Theta[2]/ml[i].Theta[2])
-		}
+		r := lists.Of(len(vfe), func(i int) float64 { return vfe[i].Theta[2] / ml[i].Theta[2] })
 		if len(r) == 0 {
 			return "", NotRun
 		}

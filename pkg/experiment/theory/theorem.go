@@ -287,10 +287,7 @@ func (s study) identical() (all []Identical, err error) {
 // rowsOf copies a matrix into rows.
 func rowsOf(m mat.Matrix) (rows [][]float64) {
 	r, c := m.Dims()
-	for i := range r {
-		rows = append(rows, lists.Of(c, func(j int) float64 { return m.At(i, j) }))
-	}
-	return rows
+	return lists.Of(r, func(i int) []float64 { return lists.Of(c, func(j int) float64 { return m.At(i, j) }) })
 }
 
 // leastEigenvalue returns the smallest eigenvalue of a, with the parameters scaled so that scale has a unit diagonal.

@@ -216,10 +216,7 @@ func thin(values []float64, count int) (some []float64) {
 	if len(values) <= count {
 		return values
 	}
-	for i := range count {
-		some = append(some, values[i*(len(values)-1)/(count-1)])
-	}
-	return some
+	return lists.Of(count, func(i int) float64 { return values[i*(len(values)-1)/(count-1)] })
 }
 
 // candidates returns the starts of the search: all combinations of the levels or, if these are too many, as many of them

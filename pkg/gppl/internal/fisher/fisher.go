@@ -234,11 +234,7 @@ func Null(a blas64.General) (null blas64.General, rank int, err error) {
 	}
 	const rounding = 1e-12
 	values := svd.Values(nil)
-	for _, s := range values {
-		if s > rounding*values[0] {
-			rank++
-		}
-	}
+	rank = lists.Count(values, func(s float64) bool { return s > rounding*values[0] })
 	if rank == a.Rows {
 		return null, rank, nil
 	}
