@@ -117,12 +117,7 @@ func formatFlags() []cli.Flag {
 
 // flagsOf returns the flags of inputFlags with one of the names.
 func flagsOf(names ...string) (flags []cli.Flag) {
-	for _, f := range inputFlags() {
-		if slices.Contains(names, f.Names()[0]) {
-			flags = append(flags, f)
-		}
-	}
-	return flags
+	return lists.Where(inputFlags(), func(f cli.Flag) bool { return slices.Contains(names, f.Names()[0]) })
 }
 
 func jsonFlag() cli.Flag {
@@ -541,12 +536,7 @@ func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
 		}
 		likelihood = "student"
 	}
-	var normal []string
-	for _, flag := range []string{"y-error", "relative-errors"} {
-		if c.IsSet(flag) {
-			normal = append(normal, flag)
-		}
-	}
+	normal := lists.Where([]string{"y-error", "relative-errors"}, c.IsSet)
 	if c.IsSet("bounds") {
 		if normal = append(normal, "bounds"); c.IsSet("log") && !logit(c) {
 			return "", "", usageError{errors.New("--bounds model the log odds between them, " +

@@ -1,4 +1,4 @@
-// Package lists has the loops that make or count a slice and that package slices lacks.
+// Package lists has the loops that make, select from or count a slice and that package slices lacks.
 package lists
 
 import "slices"
@@ -29,4 +29,24 @@ func Count[T any](values []T, is func(T) bool) (n int) {
 		}
 	}
 	return n
+}
+
+// Where returns the values that satisfy is; nil for none.
+func Where[T any](values []T, is func(T) bool) (some []T) {
+	for _, v := range values {
+		if is(v) {
+			some = append(some, v)
+		}
+	}
+	return some
+}
+
+// Places returns the indices of the values that satisfy is; nil for none.
+func Places[T any](values []T, is func(T) bool) (at []int) {
+	for i, v := range values {
+		if is(v) {
+			at = append(at, i)
+		}
+	}
+	return at
 }

@@ -26,3 +26,16 @@ func TestCount(t *testing.T) {
 		t.Errorf("Count: %d, want 2", n)
 	}
 }
+
+func TestWhereAndPlaces(t *testing.T) {
+	odd := func(v int) bool { return v%2 == 1 }
+	if got := Where([]int{3, 4, 1}, odd); !slices.Equal(got, []int{3, 1}) {
+		t.Errorf("Where: %v", got)
+	}
+	if got := Places([]int{3, 4, 1}, odd); !slices.Equal(got, []int{0, 2}) {
+		t.Errorf("Places: %v", got)
+	}
+	if some, at := Where([]int{4}, odd), Places([]int{4}, odd); some != nil || at != nil {
+		t.Errorf("of none: %#v, %#v, want nil", some, at)
+	}
+}

@@ -114,12 +114,7 @@ type E2Figure struct {
 
 // Where returns the outcomes whose trial matches.
 func Where(all []Outcome, match func(Trial) bool) (some []Outcome) {
-	for _, o := range all {
-		if match(o.Trial) {
-			some = append(some, o)
-		}
-	}
-	return some
+	return lists.Where(all, func(o Outcome) bool { return match(o.Trial) })
 }
 
 // Values applies number to each outcome.

@@ -172,12 +172,7 @@ func shareOf(rows []Row) string {
 // distinctClaims returns the rows of the paper's claims in words, one for each claim: of several rows the one with the verdict,
 // which has the settings of the published numbers.
 func distinctClaims(rows []Row) (claims []Row) {
-	for _, r := range rows {
-		if inWords[r.Group] && r.Of == "" && !r.Status.ours() {
-			claims = append(claims, r)
-		}
-	}
-	return claims
+	return lists.Where(rows, func(r Row) bool { return inWords[r.Group] && r.Of == "" && !r.Status.ours() })
 }
 
 // The groups of the ledger, in their order.

@@ -147,8 +147,7 @@ func (e *lostError) Error() string {
 
 // lost is an error of leaveout in the words of this package.
 func (l *leaver) lost(err error, blocks [][]int) error {
-	var lost *leaveout.LostError
-	if errors.As(err, &lost) {
+	if lost, ok := errors.AsType[*leaveout.LostError](err); ok {
 		return &lostError{l.p.engine, blocks[lost.Block], lost.Off}
 	}
 	return err

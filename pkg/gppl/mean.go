@@ -238,8 +238,7 @@ func basisOf(m Mean, h *mat.Dense, variances []float64) (*regress.Basis, error) 
 		return nil, fmt.Errorf("gppl: %d observations for %d columns of the mean %v with flat priors: there must be more", n, free, m)
 	}
 	b, err := regress.NewBasis(h, variances)
-	var rank *regress.RankError
-	if errors.As(err, &rank) {
+	if rank, ok := errors.AsType[*regress.RankError](err); ok {
 		name := columns[rank.Column].Name
 		if rank.Zero {
 			return nil, fmt.Errorf("gppl: column %q of the mean is zero at all observations: leave it out, or give it a"+

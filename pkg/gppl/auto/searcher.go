@@ -457,12 +457,7 @@ func (s *searcher) stages(points []point, within float64) {
 	for _, p := range append(points, s.optima...) {
 		best = min(best, p.value)
 	}
-	var near []point
-	for _, p := range s.distinct(points, secondStage, 0.2) {
-		if p.value <= best+within && !s.known(p) {
-			near = append(near, p)
-		}
-	}
+	near := lists.Where(s.distinct(points, secondStage, 0.2), func(p point) bool { return p.value <= best+within && !s.known(p) })
 	for _, p := range s.trainAll(near, secondSteps) {
 		s.add(p)
 	}

@@ -69,12 +69,7 @@ func checkRoles(t *testing.T, k gppl.Kernel) {
 		return
 	}
 	params := k.Params()
-	var variances []int
-	for i, p := range params {
-		if p.Role == gppl.RoleVariance {
-			variances = append(variances, i)
-		}
-	}
+	variances := lists.Places(params, func(p gppl.Param) bool { return p.Role == gppl.RoleVariance })
 	if variances != nil {
 		checkTogether(t, k, variances, "parameters of RoleVariance")
 	}

@@ -344,12 +344,7 @@ func (r *Robust) String() string {
 	fmt.Fprintf(&b, "Student-t noise, ν = %.3g, σ = %.4g: bound %.6g nats, %s (%s)\n  %v",
 		r.Nu, math.Sqrt(r.Model.Noise), r.Bound, r.Status, r.Reason, r.Model)
 	const doubted = 0.3
-	var at []int
-	for i, w := range r.Weights {
-		if w < doubted {
-			at = append(at, i)
-		}
-	}
+	at := lists.Places(r.Weights, func(w float64) bool { return w < doubted })
 	slices.SortFunc(at, func(i, j int) int {
 		return cmp.Compare(r.Weights[i], r.Weights[j])
 	})

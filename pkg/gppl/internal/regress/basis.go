@@ -366,12 +366,7 @@ const missing = 1e-12
 // whether there is one. These have the Gram matrix I − Q_BᵀQ_B, Q_B the rows left out: the
 // column is where elimination finds nothing left of its diagonal. It takes O(bh² + h³).
 func (b *Basis) Lost(rows []int) (column int, lost bool) {
-	var flat []int
-	for j, is := range b.flat {
-		if is {
-			flat = append(flat, j)
-		}
-	}
+	flat := lists.Places(b.flat, func(is bool) bool { return is })
 	l := make([][]float64, len(flat)) // the Cholesky factor
 	for p, i := range flat {
 		l[p] = make([]float64, p+1)
