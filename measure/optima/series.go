@@ -61,8 +61,12 @@ func kinds() []kind {
 		{"clustered x", observed(clustered, func(x float64, rnd *rand.Rand) float64 {
 			return math.Sin(5*x) + math.Sin(x/9) + 0.2*rnd.NormFloat64()
 		})},
-		{"duplicated x", observed(duplicated, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x/3) + 0.2*rnd.NormFloat64() })},
-		{"step", observed(uneven, func(x float64, rnd *rand.Rand) float64 { return math.Copysign(1, x-span/2) + 0.1*rnd.NormFloat64() })},
+		{"duplicated x", observed(duplicated, func(x float64, rnd *rand.Rand) float64 {
+			return math.Sin(x/3) + 0.2*rnd.NormFloat64()
+		})},
+		{"step", observed(uneven, func(x float64, rnd *rand.Rand) float64 {
+			return math.Copysign(1, x-span/2) + 0.1*rnd.NormFloat64()
+		})},
 		{"chirp", observed(even, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x*x/100) + 0.1*rnd.NormFloat64() })},
 		{"spike", drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
 			x, y = even(rnd), make([]float64, points)
