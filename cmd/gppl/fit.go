@@ -17,6 +17,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/machine"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -117,12 +118,7 @@ func formatFlags() []cli.Flag {
 
 // flagsOf returns the flags of inputFlags with one of the names.
 func flagsOf(names ...string) (flags []cli.Flag) {
-	for _, f := range inputFlags() {
-		if slices.Contains(names, f.Names()[0]) {
-			flags = append(flags, f)
-		}
-	}
-	return flags
+	return lists.Where(inputFlags(), func(f cli.Flag) bool { return slices.Contains(names, f.Names()[0]) })
 }
 
 func jsonFlag() cli.Flag {
@@ -149,10 +145,7 @@ func levelsFlag() cli.Flag {
 
 // levels returns the levels of --levels, in (0, 1).
 func levels(c *cli.Command) (all []float64) {
-	for _, p := range c.FloatSlice("levels") {
-		all = append(all, p/100)
-	}
-	return all
+	return lists.Map(c.FloatSlice("levels"), func(p float64) float64 { return p / 100 })
 }
 
 // checkSteps returns an error if --forecast is not a number of steps, or --levels are not percentages of bands that are written.
@@ -544,12 +537,7 @@ func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
 		}
 		likelihood = "student"
 	}
-	var normal []string
-	for _, flag := range []string{"y-error", "relative-errors"} {
-		if c.IsSet(flag) {
-			normal = append(normal, flag)
-		}
-	}
+	normal := lists.Where([]string{"y-error", "relative-errors"}, c.IsSet)
 	if c.IsSet("bounds") {
 		if normal = append(normal, "bounds"); c.IsSet("log") && !logit(c) {
 			return "", "", usageError{errors.New("--bounds model the log odds between them, " +

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // Alone runs the test again in a process of its own, and reports whether this is that process: what Full limits would else
@@ -98,9 +100,5 @@ func list(t *testing.T, path string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
-	return names
+	return lists.Map(entries, os.DirEntry.Name)
 }

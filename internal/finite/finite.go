@@ -1,7 +1,11 @@
 // Package finite tells finite numbers from NaN and infinities.
 package finite
 
-import "math"
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/internal/lists"
+)
 
 // Is reports whether v is neither NaN nor infinite.
 func Is(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -21,10 +25,5 @@ func First(values []float64) int {
 
 // Of returns the finite ones of the values, in their order.
 func Of(values []float64) (some []float64) {
-	for _, v := range values {
-		if Is(v) {
-			some = append(some, v)
-		}
-	}
-	return some
+	return lists.Where(values, Is)
 }

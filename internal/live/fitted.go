@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -67,12 +69,7 @@ type given struct {
 
 // has reports whether a model has parameters of a role that can move.
 func (f *Fitted) has(role gppl.Role) bool {
-	for _, m := range f.Models {
-		if len(moving(m.Model.Model, role)) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Models, func(m Learnt) bool { return len(moving(m.Model.Model, role)) > 0 })
 }
 
 // moving are the places of the parameters of a role, without those that are fixed to define a kernel, such as a random walk. A
@@ -89,10 +86,7 @@ func moving(m gppl.Model, role gppl.Role) (at []int) {
 // Controls are the model, if there are several, the lengthscales and seasons as multiples of the learnt ones, the number of steps
 // that are forecast, and the observation that is left out.
 func (f *Fitted) Controls() []Control {
-	var names []string
-	for _, m := range f.Models {
-		names = append(names, m.Name)
-	}
+	names := lists.Map(f.Models, func(m Learnt) string { return m.Name })
 	var controls []Control
 	if len(names) > 1 {
 		controls = append(controls, choice("Kernel", names...))

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -59,12 +60,7 @@ const (
 
 // learnt are the parameters that have controls: the lengthscales, which say what a forecast believes.
 func (f *Forecast) learnt() (at []int) {
-	for i, p := range f.Model.Params() {
-		if p.Role == gppl.RoleLengthscale {
-			at = append(at, i)
-		}
-	}
-	return at
+	return lists.Places(f.Model.Params(), func(p gppl.Param) bool { return p.Role == gppl.RoleLengthscale })
 }
 
 // Controls are the split, how many observations are left out between two that are trained on, the lengthscales, and the number k

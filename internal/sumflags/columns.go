@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
@@ -57,10 +58,7 @@ func Check(o forecast.ReadOptions) error {
 	if o.Time == dataset.TimeAuto || slices.Contains(dataset.TimeFormats, o.Time) {
 		return nil
 	}
-	var known []string
-	for _, f := range dataset.TimeFormats {
-		known = append(known, string(f))
-	}
+	known := lists.Map(dataset.TimeFormats, func(f dataset.TimeFormat) string { return string(f) })
 	last := len(known) - 1
 	return fmt.Errorf("--time %q: it is %s or %s", o.Time, strings.Join(known[:last], ", "), known[last])
 }

@@ -22,8 +22,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -156,9 +158,7 @@ func (k kind) draw(n int, seed uint64) (gppl.Data, error) {
 			y[i] = f[i] + noise.Rand()
 		}
 	}
-	for i := range y {
-		y[i] += k.slope * x[i]
-	}
+	floats.AddScaled(y, k.slope, x)
 	return gppl.NewData(gppl.Scalars(x), y)
 }
 
@@ -249,13 +249,7 @@ func (k kind) report(to io.Writer, outcomes []outcome) {
 		for i, h := range horizons {
 			fmt.Fprintf(out, "  %s\t%d", name, h)
 			for l := range levels {
-				count := 0
-				for _, o := range outcomes {
-					if o.err == nil && o.inside[f][l][i] {
-						count++
-					}
-				}
-				p := float64(count) / float64(n)
+				p := float64(lists.Count(outcomes, func(o outcome) bool { return o.err == nil && o.inside[f][l][i] })) / float64(n)
 				fmt.Fprintf(out, "\t%.1f ± %.1f %%", 100*p, 100*math.Sqrt(levels[l]*(1-levels[l])/float64(n)))
 			}
 			var width float64

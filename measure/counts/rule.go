@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
@@ -83,10 +84,7 @@ func compareRule(ctx context.Context, each int) error {
 				fmt.Printf("| %s | %v | %d of %d |  |  |\n", kind.name, level, recognised, each)
 				continue
 			}
-			var gains []float64
-			for i := range logs[0] {
-				gains = append(gains, logs[0][i]-logs[1][i])
-			}
+			gains := lists.Of(len(logs[0]), func(i int) float64 { return logs[0][i] - logs[1][i] })
 			mean, sd := stat.MeanStdDev(gains, nil)
 			fmt.Printf("| %s | %v | %d of %d | %+.2f ± %.2f | %.2f |\n", kind.name, level, recognised, each, mean,
 				sd/math.Sqrt(float64(len(gains))), stat.Mean(crps[0], nil)/stat.Mean(crps[1], nil))
@@ -105,11 +103,7 @@ func ahead(ctx context.Context, path, likelihood string) (p forecast.Predictive,
 	if err != nil {
 		return nil, false, err
 	}
-	x := make([]float64, heldOut)
-	for i := range x {
-		x[i] = float64(learnt + i)
-	}
-	f, err := a.PredictContext(ctx, x)
+	f, err := a.PredictContext(ctx, lists.Of(heldOut, func(i int) float64 { return float64(learnt + i) }))
 	if err != nil {
 		return nil, false, err
 	}

@@ -76,8 +76,7 @@ type outcome struct {
 func (k kind) measure(folder string, series int) (string, error) {
 	outcomes := make([]outcome, series)
 	workers.Each(runtime.NumCPU(), series, func(i int) {
-		outcomes[i] = k.one(filepath.Join(folder, fmt.Sprintf("%d.csv", i)),
-			uint64(i))
+		outcomes[i] = k.one(filepath.Join(folder, fmt.Sprintf("%d.csv", i)), uint64(i))
 	})
 	seen, gain := 0, make([]float64, series)
 	var mean outcome

@@ -10,6 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/competition"
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/machine"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
@@ -52,13 +53,7 @@ func (o outcome) String() string {
 var words = []string{string(forecast.Use), string(forecast.Untested), string(forecast.DoNotUse)}
 
 // levels are the levels of the quantiles from which the CRPS is computed.
-var levels = func() (p []float64) {
-	const count = 100
-	for k := range count {
-		p = append(p, (float64(k)+0.5)/count)
-	}
-	return p
-}()
+var levels = lists.Of(100, func(k int) float64 { return (float64(k) + 0.5) / 100 })
 
 // score compares quantiles with the test part. The point forecast is the median.
 func score(quantile func(p float64) []float64, train, test []float64, season int) (s competition.Scores) {
@@ -192,11 +187,7 @@ func medianAndLongest(seconds []float64) (median, longest float64) {
 
 func average(all []competition.Scores) (m competition.Scores) {
 	for f, to := range fields(&m) {
-		var v []float64
-		for i := range all {
-			v = append(v, *fields(&all[i])[f])
-		}
-		*to = finiteMean(v)
+		*to = finiteMean(lists.Of(len(all), func(i int) float64 { return *fields(&all[i])[f] }))
 	}
 	return m
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
+
+	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // table is a csv file that is written row by row.
@@ -25,11 +27,7 @@ func days(from string, n int) []time.Time {
 	if err != nil {
 		panic(err) // from is a constant
 	}
-	all := make([]time.Time, n)
-	for i := range all {
-		all[i] = first.AddDate(0, 0, i)
-	}
-	return all
+	return lists.Of(n, func(i int) time.Time { return first.AddDate(0, 0, i) })
 }
 
 // files returns the data of the gallery by name. They are simulated from fixed seeds, so that every page can be checked and none

@@ -27,6 +27,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -241,11 +242,7 @@ func reference(p pair, d gppl.Data, restarts int) (best float64, at string, agre
 			best, at = r.Value, r.Model.String()
 		}
 	}
-	for _, v := range ends {
-		if v < best+0.1 {
-			agree++
-		}
-	}
+	agree = lists.Count(ends, func(v float64) bool { return v < best+0.1 })
 	return best, at, agree
 }
 

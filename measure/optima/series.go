@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -62,12 +62,10 @@ func kinds() []kind {
 			return math.Sin(5*x) + math.Sin(x/9) + 0.2*rnd.NormFloat64()
 		})},
 		{"duplicated x", observed(duplicated, func(x float64, rnd *rand.Rand) float64 {
-			return math.Sin(x/3) +
-				0.2*rnd.NormFloat64()
+			return math.Sin(x/3) + 0.2*rnd.NormFloat64()
 		})},
 		{"step", observed(uneven, func(x float64, rnd *rand.Rand) float64 {
-			return math.Copysign(1, x-span/2) +
-				0.1*rnd.NormFloat64()
+			return math.Copysign(1, x-span/2) + 0.1*rnd.NormFloat64()
 		})},
 		{"chirp", observed(even, func(x float64, rnd *rand.Rand) float64 { return math.Sin(x*x/100) + 0.1*rnd.NormFloat64() })},
 		{"spike", drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
@@ -97,8 +95,7 @@ func kinds() []kind {
 			return math.Exp(x/60)*math.Sin(2*math.Pi*x/6) + 0.2*rnd.NormFloat64()
 		})},
 		{"sawtooth", observed(uneven, func(x float64, rnd *rand.Rand) float64 {
-			return math.Mod(x, 11)/5.5 - 1 +
-				0.1*rnd.NormFloat64()
+			return math.Mod(x, 11)/5.5 - 1 + 0.1*rnd.NormFloat64()
 		})},
 	}
 }
@@ -116,11 +113,7 @@ func (k kind) series(seed uint64) (gppl.Data, error) {
 
 // even, uneven, gap, clustered and duplicated place the times.
 func even(*rand.Rand) []float64 {
-	x := make([]float64, points)
-	for i := range x {
-		x[i] = span * float64(i) / points
-	}
-	return x
+	return lists.Of(points, func(i int) float64 { return span * float64(i) / points })
 }
 
 func uneven(rnd *rand.Rand) []float64 {
@@ -141,11 +134,8 @@ func duplicated(rnd *rand.Rand) []float64 {
 }
 
 func sorted(at func(i int) float64) []float64 {
-	x := make([]float64, points)
-	for i := range x {
-		x[i] = at(i)
-	}
-	slices.SortFunc(x, cmp.Compare[float64])
+	x := lists.Of(points, at)
+	slices.Sort(x)
 	return x
 }
 
@@ -153,9 +143,7 @@ func sorted(at func(i int) float64) []float64 {
 func observed(times func(*rand.Rand) []float64, f func(x float64, rnd *rand.Rand) float64) drawing {
 	return drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
 		x = times(rnd)
-		for _, v := range x {
-			y = append(y, f(v, rnd))
-		}
+		y = lists.Map(x, func(v float64) float64 { return f(v, rnd) })
 		return x, y
 	}}
 }

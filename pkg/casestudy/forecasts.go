@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -250,12 +251,9 @@ func (f *Forecasts) Failures() []Failure {
 	const short = 200                 // observations: a picture then takes seconds
 	groups := competition.Developed() // Picture reads their series
 	worst := func(kind string, fits func(competition.Detail) bool, badness func(competition.Detail) float64) []Failure {
-		var some []competition.Detail
-		for _, d := range f.record.Series {
-			if slices.Contains(groups, d.Group) && d.Error == "" && d.N <= short && d.Naive > 0 && fits(d) {
-				some = append(some, d)
-			}
-		}
+		some := lists.Where(f.record.Series, func(d competition.Detail) bool {
+			return slices.Contains(groups, d.Group) && d.Error == "" && d.N <= short && d.Naive > 0 && fits(d)
+		})
 		if len(some) == 0 {
 			return nil
 		}
@@ -264,25 +262,21 @@ func (f *Forecasts) Failures() []Failure {
 		})}}
 	}
 	return slices.Concat(
-		worst("Bands missed what came, though the forecast could be used",
-			func(d competition.Detail) bool {
-				return d.Word == string(forecast.Use) && d.Cover95 < competition.Poor
-			},
+		worst("Bands missed what came, though the forecast could be used", func(d competition.Detail) bool {
+			return d.Word == string(forecast.Use) && d.Cover95 < competition.Poor
+		},
 			func(d competition.Detail) float64 { return d.MASE - 10*d.Cover95 }),
-		worst("Bands missed what came, untested or advised against",
-			func(d competition.Detail) bool {
-				return d.Word != string(forecast.Use) && d.Cover95 < competition.Poor
-			},
+		worst("Bands missed what came, untested or advised against", func(d competition.Detail) bool {
+			return d.Word != string(forecast.Use) && d.Cover95 < competition.Poor
+		},
 			func(d competition.Detail) float64 { return d.MASE - 10*d.Cover95 }),
-		worst("Much worse than seasonal naive, within the bands",
-			func(d competition.Detail) bool {
-				return d.Word == string(forecast.Use) && d.Cover95 >= competition.Poor
-			},
+		worst("Much worse than seasonal naive, within the bands", func(d competition.Detail) bool {
+			return d.Word == string(forecast.Use) && d.Cover95 >= competition.Poor
+		},
 			func(d competition.Detail) float64 { return d.MASE - d.Naive }),
-		worst("Untested or advised against, and good",
-			func(d competition.Detail) bool {
-				return d.Word != string(forecast.Use) && d.Cover95 >= 0.95 && d.MASE < d.Naive
-			},
+		worst("Untested or advised against, and good", func(d competition.Detail) bool {
+			return d.Word != string(forecast.Use) && d.Cover95 >= 0.95 && d.MASE < d.Naive
+		},
 			func(d competition.Detail) float64 { return d.Naive / d.MASE }),
 	)
 }

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
@@ -114,10 +115,7 @@ func (m *Many) show(models [2]*forecast.Analysis, later []float64) error {
 	s := models[0].Series
 	end := s.X[len(s.X)-1]
 	m.one = &Study{Title: "A store known for two weeks", XLabel: "time (days)", YLabel: "sales"}
-	var x []float64
-	for i := range later {
-		x = append(x, end+1+float64(i))
-	}
+	x := lists.Of(len(later), func(i int) float64 { return end + 1 + float64(i) })
 	for at := 0.0; at <= end+float64(len(later)); at++ { // sales are by whole days
 		m.one.grid = append(m.one.grid, at)
 	}
@@ -201,11 +199,7 @@ func (m *Many) Priors() *viz.Table {
 		t.Rows = append(t.Rows, []any{often[0].Params[i], math.Exp(p.Mu), math.Exp(p.Mu - 2*p.Sigma), math.Exp(p.Mu + 2*p.Sigma)})
 	}
 	if len(often) > 1 {
-		var next []string
-		for _, g := range often[1:] {
-			next = append(next, share(g))
-		}
-		t.Notes = append(t.Notes, "Next come "+strings.Join(next, "; ")+".")
+		t.Notes = append(t.Notes, "Next come "+strings.Join(lists.Map(often[1:], share), "; ")+".")
 	}
 	return t
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -142,10 +143,7 @@ func (p *Planet) Table(ctx context.Context) (*viz.Table, error) {
 	}
 	velocity := best.Channels[0]
 	white := gppl.Channel{Name: velocity.Name, Noise: 100}
-	var kernel []string
-	for _, k := range best.Kernel.Params() {
-		kernel = append(kernel, k.Name)
-	}
+	kernel := lists.Map(best.Kernel.Params(), func(k gppl.Param) string { return k.Name })
 	for _, c := range []struct {
 		name    string
 		data    gppl.Data

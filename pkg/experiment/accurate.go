@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -21,7 +22,7 @@ func AccurateBy(all []Outcome, source Source, loss string, seeds int) []Outcome 
 
 // Unsuccessful counts the outcomes that failed (see [Outcome.Failed]) or whose status is not Converged.
 func Unsuccessful(all []Outcome) int {
-	return count(all, func(o Outcome) bool { return o.failed() || o.Status != string(gppl.Converged) })
+	return lists.Count(all, func(o Outcome) bool { return o.failed() || o.Status != string(gppl.Converged) })
 }
 
 // Coverage counts how often the true value of a parameter lies within two reported standard errors of its estimate, in the log.

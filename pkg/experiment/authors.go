@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -57,11 +58,7 @@ func newSingle(m gppl.Model, d gppl.Data, omega *gppl.Projection) (*single, erro
 }
 
 func toSingle(v []float64) []float32 {
-	s := make([]float32, len(v))
-	for i := range v {
-		s[i] = float32(v[i])
-	}
-	return s
+	return lists.Of(len(v), func(i int) float32 { return float32(v[i]) })
 }
 
 func (s *single) Params() []gppl.Param             { return s.model.Params() }

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -161,447 +162,370 @@ var experimentClaims = []claim{
 	accuracy("e1-accuracy-100-single", map[string]compared{
 		"Adam": func(loss string) func(Trial) bool { return NotebookE1Text(loss, true) }}),
 	accuracy("e1-accuracy-converged", map[string]compared{"L-BFGS": byText("L-BFGS")}),
-	{
-		id: "e1-time",
-		rule: func(e *Evidence) (string, Status) {
-			faster, n := true, 0
-			s := ""
-			for _, o := range []string{"BFGS", "Adam"} {
-				t := map[string]float64{}
-				for _, m := range methodNames {
-					v := finite.Of(notebookSeconds(e, o, m))
-					t[m] = median(v)
-					n += len(v)
-				}
-				faster = faster && t[PL] < t[VFE] && t[PL] < t[ML]
-				s += fmt.Sprintf("%s: PL %s, VFE %s, ML %s. ", o, inSeconds(t[PL]), inSeconds(t[VFE]), inSeconds(t[ML]))
+	{id: "e1-time", rule: func(e *Evidence) (string, Status) {
+		faster, n := true, 0
+		s := ""
+		for _, o := range []string{"BFGS", "Adam"} {
+			t := map[string]float64{}
+			for _, m := range methodNames {
+				v := finite.Of(notebookSeconds(e, o, m))
+				t[m] = median(v)
+				n += len(v)
 			}
-			return s, verdict(n, faster, Order, Reversed)
-		},
-	},
-	{
-		id: "e1-steps",
-		rule: func(e *Evidence) (string, Status) {
-			evals := func(m string) float64 { return median(Evaluations(Where(e.E1, NotebookE1("Adam", m)))) }
-			pl, vfe, ml := evals(PL), evals(VFE), evals(ML)
-			return fmt.Sprintf("PL %.0f, VFE %.0f, ML %.0f", pl, vfe, ml),
-				verdict(len(Where(e.E1, NotebookE1("Adam", PL))), pl < vfe && pl < 1.5*ml, Reproduced, Contradicted)
-		},
-	},
-	{
-		id: "e1-variance",
-		rule: func(e *Evidence) (string, Status) {
-			v := Figure2Ratios(e.E1, VFE, "", true)
-			if len(v.Theirs) < 2 {
-				return "", NotRun
-			}
-			pl := Figure2Ratios(e.E1, PL, "", false).Theirs
-			ours := fmt.Sprintf("VFE over ML on the further draws: %s; the slips alone make it ×%s. PL ×%s", v,
-				number(median(quotients(v.Theirs, v.Sparse))), medianSpan(pl))
-			switch {
-			case v.slip():
-				return ours, Corrected
-			case medianSpan(v.Sparse).lo > excess:
-				return ours, Reproduced
-			}
-			return ours, Contradicted
-		},
-	},
-	{
-		id: "e2-same",
-		rule: func(e *Evidence) (string, Status) {
-			worst := map[string]float64{}
-			near, of := map[string]int{}, map[string]int{}
-			for _, loss := range []string{VFE, PL} {
-				for _, n := range E2Sizes(scales.Full) {
-					for _, protocol := range []string{Paper, GPPL} {
-						match := E2By
-						if loss == VFE && protocol == GPPL {
-							match = E2Stated
+			faster = faster && t[PL] < t[VFE] && t[PL] < t[ML]
+			s += fmt.Sprintf("%s: PL %s, VFE %s, ML %s. ", o, inSeconds(t[PL]), inSeconds(t[VFE]), inSeconds(t[ML]))
+		}
+		return s, verdict(n, faster, Order, Reversed)
+	}},
+	{id: "e1-steps", rule: func(e *Evidence) (string, Status) {
+		evals := func(m string) float64 { return median(Evaluations(Where(e.E1, NotebookE1("Adam", m)))) }
+		pl, vfe, ml := evals(PL), evals(VFE), evals(ML)
+		return fmt.Sprintf("PL %.0f, VFE %.0f, ML %.0f", pl, vfe, ml),
+			verdict(len(Where(e.E1, NotebookE1("Adam", PL))), pl < vfe && pl < 1.5*ml, Reproduced, Contradicted)
+	}},
+	{id: "e1-variance", rule: func(e *Evidence) (string, Status) {
+		v := Figure2Ratios(e.E1, VFE, "", true)
+		if len(v.Theirs) < 2 {
+			return "", NotRun
+		}
+		pl := Figure2Ratios(e.E1, PL, "", false).Theirs
+		ours := fmt.Sprintf("VFE over ML on the further draws: %s; the slips alone make it ×%s. PL ×%s", v,
+			number(median(quotients(v.Theirs, v.Sparse))), medianSpan(pl))
+		switch {
+		case v.slip():
+			return ours, Corrected
+		case medianSpan(v.Sparse).lo > excess:
+			return ours, Reproduced
+		}
+		return ours, Contradicted
+	}},
+	{id: "e2-same", rule: func(e *Evidence) (string, Status) {
+		worst := map[string]float64{}
+		near, of := map[string]int{}, map[string]int{}
+		for _, loss := range []string{VFE, PL} {
+			for _, n := range E2Sizes(scales.Full) {
+				for _, protocol := range []string{Paper, GPPL} {
+					match := E2By
+					if loss == VFE && protocol == GPPL {
+						match = E2Stated
+					}
+					for _, x := range Excess(e.E2, Where(e.E2, match(protocol, loss, n, 150))) {
+						of[loss]++
+						if x <= sameNLL {
+							near[loss]++
 						}
-						for _, x := range Excess(e.E2, Where(e.E2, match(protocol, loss, n, 150))) {
-							of[loss]++
-							if x <= sameNLL {
-								near[loss]++
-							}
-							worst[loss] = max(worst[loss], x)
-						}
+						worst[loss] = max(worst[loss], x)
 					}
 				}
 			}
-			typical := func(logs []float64) string { return number(math.Exp(stat.Mean(logs, nil))) }
-			return fmt.Sprintf("within 2 nats of ML: PL %d of %d runs, VFE %d of %d; worst PL +%s, VFE +%s nats; geometric mean of PL "+
-					"%s nats (on the draws on which the rule was chosen %s)",
-					near[PL], of[PL], near[VFE], of[VFE], number(worst[PL]), number(worst[VFE]), typical(excessByDraw(e, E2By)),
-					typical(excessByDraw(e, E2Stated))),
-				verdict(of[PL], true, "", "")
-		},
-		test: func(e *Evidence) *Test { return above(excessByDraw(e, E2By), math.Log(sameNLL)) },
-	},
-	{
-		id: "e2-time",
-		rule: func(e *Evidence) (string, Status) {
-			s, held, judged := each(E2Sizes(scales.Full), func(n int) (string, bool) {
-				dense := func(loss string) float64 { return median(denseTimes(e.E2, E2By(Paper, loss, n, 150))) }
-				r := dense(PL) / dense(VFE)
-				if math.IsNaN(r) {
-					return "", false
-				}
-				return fmt.Sprintf("n=%d ×%.2g", n, r), r < 1 || n >= 3000 && r < 1.5
-			})
-			return "time of PL over VFE: " + s, verdict(judged, held == judged, Order, Reversed)
-		},
-	},
-	{
-		id: "e3-sunspots",
-		rule: func(e *Evidence) (string, Status) {
-			s, _, judged := each(KernelNames, func(kernel string) (string, bool) {
-				pl, vfe := sunspotPair(e, kernel)
-				if len(pl) == 0 || math.IsNaN(vfe) {
-					return "", false
-				}
-				text := fmt.Sprintf("%s: PL %s, better than VFE (%s) on %d of %d Ω", kernel, medianSpan(pl),
-					number(vfe), below(pl, vfe), len(pl))
-				if _, theirs := vfeVariants(e, kernel); len(theirs) > 0 {
-					text += fmt.Sprintf(", than VFE as their code has it (%s) on %d", number(median(theirs)), below(pl, median(theirs)))
-				}
-				return text, true
-			})
-			won, of := allKernels(e)
-			return fmt.Sprintf("PL is better for all kernels on %d of %d Ω. %s", won, of, s), verdict(judged, true, "", "")
-		},
-		test: func(e *Evidence) *Test { return signs(allKernels(e)) },
-	},
-	{
-		id: "e3-sunspots-best",
-		rule: func(e *Evidence) (string, Status) {
-			s, held, judged := each(KernelNames, func(kernel string) (string, bool) {
-				v := NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{})))
-				if len(v) == 0 {
-					return "", false
-				}
-				p := e.Published.Sunspots[kernel][PL].NLL
-				return fmt.Sprintf("%s: %d of %d draws are better", kernel, below(v, p), len(v)), p < median(v)
-			})
-			return s, verdict(judged, held == judged, Found, NotFound)
-		},
-	},
-	{
-		id: "e3-eeg",
-		rule: func(e *Evidence) (string, Status) {
-			paper := true
-			s, held, judged := each(KernelNames, func(kernel string) (string, bool) {
-				pl, vfe := pairs(predicted(e.EEG, Paper, kernel, PL), predicted(e.EEG, Paper, kernel, VFE))
-				if len(pl) == 0 {
-					return "", false
-				}
-				better := 0
-				for i := range pl {
-					paper = paper && pl[i].PaperRecording
-					if nmse(pl[i]) < nmse(vfe[i]) && fresh(pl[i]) < fresh(vfe[i]) {
-						better++
-					}
-				}
-				own := func(o Outcome) float64 { return o.VMSE.NMSE }
-				return fmt.Sprintf("%s %s / %s (%s); without the overlap %s / %s; better on %d of %d samples, VFE %s", kernel,
-					ofSamples(pl, nmse), ofSamples(vfe, nmse), ofSamples(vfe, own), ofSamples(pl, fresh), ofSamples(vfe, fresh), better, len(pl),
-					eegSteps(vfe)), better == len(pl)
-			})
-			if judged > 0 && !paper {
-				return fmt.Sprintf("PL is better for %d of %d kernels. PL / VFE by the exact posterior, as the authors predict (by its "+
-					"own), another recording: %s", held, judged, s), NotComparable
+		}
+		typical := func(logs []float64) string { return number(math.Exp(stat.Mean(logs, nil))) }
+		return fmt.Sprintf("within 2 nats of ML: PL %d of %d runs, VFE %d of %d; worst PL +%s, VFE +%s nats; geometric mean of PL "+
+				"%s nats (on the draws on which the rule was chosen %s)",
+				near[PL], of[PL], near[VFE], of[VFE], number(worst[PL]), number(worst[VFE]), typical(excessByDraw(e, E2By)),
+				typical(excessByDraw(e, E2Stated))),
+			verdict(of[PL], true, "", "")
+	}, test: func(e *Evidence) *Test { return above(excessByDraw(e, E2By), math.Log(sameNLL)) }},
+	{id: "e2-time", rule: func(e *Evidence) (string, Status) {
+		s, held, judged := each(E2Sizes(scales.Full), func(n int) (string, bool) {
+			dense := func(loss string) float64 { return median(denseTimes(e.E2, E2By(Paper, loss, n, 150))) }
+			r := dense(PL) / dense(VFE)
+			if math.IsNaN(r) {
+				return "", false
 			}
-			return "PL / VFE: " + s, verdict(judged, held == judged, Reproduced, Contradicted)
-		},
-	},
-	{
-		id: "e3-eeg-infeasible",
-		rule: func(e *Evidence) (string, Status) {
-			s, feasible, judged := each(KernelNames, func(kernel string) (string, bool) {
-				runs := predicted(e.EEG, GPPL, kernel, ML)
-				if len(runs) == 0 {
-					return "", false
+			return fmt.Sprintf("n=%d ×%.2g", n, r), r < 1 || n >= 3000 && r < 1.5
+		})
+		return "time of PL over VFE: " + s, verdict(judged, held == judged, Order, Reversed)
+	}},
+	{id: "e3-sunspots", rule: func(e *Evidence) (string, Status) {
+		s, _, judged := each(KernelNames, func(kernel string) (string, bool) {
+			pl, vfe := sunspotPair(e, kernel)
+			if len(pl) == 0 || math.IsNaN(vfe) {
+				return "", false
+			}
+			text := fmt.Sprintf("%s: PL %s, better than VFE (%s) on %d of %d Ω", kernel, medianSpan(pl),
+				number(vfe), below(pl, vfe), len(pl))
+			if _, theirs := vfeVariants(e, kernel); len(theirs) > 0 {
+				text += fmt.Sprintf(", than VFE as their code has it (%s) on %d", number(median(theirs)), below(pl, median(theirs)))
+			}
+			return text, true
+		})
+		won, of := allKernels(e)
+		return fmt.Sprintf("PL is better for all kernels on %d of %d Ω. %s", won, of, s), verdict(judged, true, "", "")
+	}, test: func(e *Evidence) *Test { return signs(allKernels(e)) }},
+	{id: "e3-sunspots-best", rule: func(e *Evidence) (string, Status) {
+		s, held, judged := each(KernelNames, func(kernel string) (string, bool) {
+			v := NLLs(Where(e.Sunspots, SunspotsBy(Paper, kernel, PL, Authors{})))
+			if len(v) == 0 {
+				return "", false
+			}
+			p := e.Published.Sunspots[kernel][PL].NLL
+			return fmt.Sprintf("%s: %d of %d draws are better", kernel, below(v, p), len(v)), p < median(v)
+		})
+		return s, verdict(judged, held == judged, Found, NotFound)
+	}},
+	{id: "e3-eeg", rule: func(e *Evidence) (string, Status) {
+		paper := true
+		s, held, judged := each(KernelNames, func(kernel string) (string, bool) {
+			pl, vfe := pairs(predicted(e.EEG, Paper, kernel, PL), predicted(e.EEG, Paper, kernel, VFE))
+			if len(pl) == 0 {
+				return "", false
+			}
+			better := 0
+			for i := range pl {
+				paper = paper && pl[i].PaperRecording
+				if nmse(pl[i]) < nmse(vfe[i]) && fresh(pl[i]) < fresh(vfe[i]) {
+					better++
 				}
-				return fmt.Sprintf("%s %s (%s, %s)", kernel, inSeconds(runs[0].Seconds()), runs[0].Engine, runs[0].Status),
-					runs[0].Seconds() < 600 && runs[0].Status == "converged"
-			})
-			return fmt.Sprintf("ML trained at n = 8000, to the optimum for %d of %d kernels: %s", feasible, judged, s),
-				verdict(judged, feasible == 0, Reproduced, Corrected)
-		},
-	},
+			}
+			own := func(o Outcome) float64 { return o.VMSE.NMSE }
+			return fmt.Sprintf("%s %s / %s (%s); without the overlap %s / %s; better on %d of %d samples, VFE %s", kernel,
+				ofSamples(pl, nmse), ofSamples(vfe, nmse), ofSamples(vfe, own), ofSamples(pl, fresh), ofSamples(vfe, fresh), better, len(pl),
+				eegSteps(vfe)), better == len(pl)
+		})
+		if judged > 0 && !paper {
+			return fmt.Sprintf("PL is better for %d of %d kernels. PL / VFE by the exact posterior, as the authors predict (by its "+
+				"own), another recording: %s", held, judged, s), NotComparable
+		}
+		return "PL / VFE: " + s, verdict(judged, held == judged, Reproduced, Contradicted)
+	}},
+	{id: "e3-eeg-infeasible", rule: func(e *Evidence) (string, Status) {
+		s, feasible, judged := each(KernelNames, func(kernel string) (string, bool) {
+			runs := predicted(e.EEG, GPPL, kernel, ML)
+			if len(runs) == 0 {
+				return "", false
+			}
+			return fmt.Sprintf("%s %s (%s, %s)", kernel, inSeconds(runs[0].Seconds()), runs[0].Engine, runs[0].Status),
+				runs[0].Seconds() < 600 && runs[0].Status == "converged"
+		})
+		return fmt.Sprintf("ML trained at n = 8000, to the optimum for %d of %d kernels: %s", feasible, judged, s),
+			verdict(judged, feasible == 0, Reproduced, Corrected)
+	}},
 }
 
 var codeClaims = []claim{
-	{
-		id: "code-noise",
-		rule: func(e *Evidence) (string, Status) {
-			s, held, judged := each([]string{"RQ", "LocPer"}, func(kernel string) (string, bool) {
-				proper, theirs := vfeVariants(e, kernel)
-				if len(proper) == 0 || len(theirs) == 0 {
-					return "", false
-				}
-				p := e.Published.Sunspots[kernel][VFE].NLL
-				return fmt.Sprintf("%s: published %s, proper %s, as their code trains it %s", kernel, number(p), number(median(proper)),
-					number(median(theirs))), 2*math.Abs(median(theirs)-p) < math.Abs(median(proper)-p)
-			})
-			return s, verdict(judged, held == judged, Found, NotFound)
-		},
-	},
-	{
-		id: "code-repulsion",
-		rule: func(e *Evidence) (string, Status) {
-			s, small, judged := each(KernelNames, func(kernel string) (string, bool) {
-				change := repulsionEffect(e, kernel)
-				if len(change) == 0 {
-					return "", false
-				}
-				in := rangeOf(change)
-				return fmt.Sprintf("%s %+.2f [%+.2f, %+.2f] over %d", kernel, median(change), in.lo, in.hi, len(change)),
-					math.Abs(median(change)) <= 5
-			})
-			return "change of VFE's NLL (nats, with and without the noise in K_uu, up to three starts): " + s,
-				verdict(judged, small == judged, Found, NotFound)
-		},
-	},
-	{
-		id: "code-diagonal",
-		rule: func(e *Evidence) (string, Status) {
-			with, without := pairs(Where(e.E1, func(t Trial) bool { return t.Authors == Authors{Diagonal: 1e-4} }),
-				Where(e.E1, E1By("Adam", PL)))
-			var change []float64
+	{id: "code-noise", rule: func(e *Evidence) (string, Status) {
+		s, held, judged := each([]string{"RQ", "LocPer"}, func(kernel string) (string, bool) {
+			proper, theirs := vfeVariants(e, kernel)
+			if len(proper) == 0 || len(theirs) == 0 {
+				return "", false
+			}
+			p := e.Published.Sunspots[kernel][VFE].NLL
+			return fmt.Sprintf("%s: published %s, proper %s, as their code trains it %s", kernel, number(p), number(median(proper)),
+				number(median(theirs))), 2*math.Abs(median(theirs)-p) < math.Abs(median(proper)-p)
+		})
+		return s, verdict(judged, held == judged, Found, NotFound)
+	}},
+	{id: "code-repulsion", rule: func(e *Evidence) (string, Status) {
+		s, small, judged := each(KernelNames, func(kernel string) (string, bool) {
+			change := repulsionEffect(e, kernel)
+			if len(change) == 0 {
+				return "", false
+			}
+			in := rangeOf(change)
+			return fmt.Sprintf("%s %+.2f [%+.2f, %+.2f] over %d", kernel, median(change), in.lo, in.hi, len(change)),
+				math.Abs(median(change)) <= 5
+		})
+		return "change of VFE's NLL (nats, with and without the noise in K_uu, up to three starts): " + s,
+			verdict(judged, small == judged, Found, NotFound)
+	}},
+	{id: "code-diagonal", rule: func(e *Evidence) (string, Status) {
+		with, without := pairs(Where(e.E1, func(t Trial) bool { return t.Authors == Authors{Diagonal: 1e-4} }),
+			Where(e.E1, E1By("Adam", PL)))
+		change := lists.Of(len(with), func(i int) float64 { return math.Abs(with[i].NLL - without[i].NLL) })
+		return fmt.Sprintf("it moves the NLL by %s nats in the median over %d draws, %s at most", number(median(change)), len(change),
+			number(rangeOf(change).hi)), verdict(len(change), median(change) <= 1, Found, NotFound)
+	}},
+	{id: "code-float32", rule: func(e *Evidence) (string, Status) {
+		change := func(with, without []Outcome) (d []float64, failed int) {
+			with, without = pairs(with, without)
 			for i := range with {
-				change = append(change, math.Abs(with[i].NLL-without[i].NLL))
+				failed += with[i].Retries
+				d = append(d, math.Abs(with[i].NLL-without[i].NLL))
 			}
-			return fmt.Sprintf("it moves the NLL by %s nats in the median over %d draws, %s at most", number(median(change)), len(change),
-				number(rangeOf(change).hi)), verdict(len(change), median(change) <= 1, Found, NotFound)
-		},
-	},
-	{
-		id: "code-float32",
-		rule: func(e *Evidence) (string, Status) {
-			change := func(with, without []Outcome) (d []float64, failed int) {
-				with, without = pairs(with, without)
-				for i := range with {
-					failed += with[i].Retries
-					d = append(d, math.Abs(with[i].NLL-without[i].NLL))
+			return d, failed
+		}
+		pl, _ := change(Where(e.E1, NotebookE1With(PL, Authors{Diagonal: PLDiagonal, Float32: true})),
+			Where(e.E1, NotebookE1With(PL, Authors{Diagonal: PLDiagonal})))
+		vfe, failed := change(Where(e.E1, NotebookE1With(VFE, Authors{Float32: true})), Where(e.E1, NotebookE1With(VFE, Authors{})))
+		runs := 0
+		var retries, higher []float64 // by pair of E2: failed factorisations in single precision; by how much it ends higher
+		for _, n := range E2Sizes(scales.Full) {
+			for _, x := range precisionPairs(e, n, 150) {
+				if runs++; x.failed >= manyFailures {
+					retries, higher = append(retries, float64(x.failed)), append(higher, x.single-x.double)
 				}
-				return d, failed
 			}
-			pl, _ := change(Where(e.E1, NotebookE1With(PL, Authors{Diagonal: PLDiagonal, Float32: true})),
-				Where(e.E1, NotebookE1With(PL, Authors{Diagonal: PLDiagonal})))
-			vfe, failed := change(Where(e.E1, NotebookE1With(VFE, Authors{Float32: true})), Where(e.E1, NotebookE1With(VFE, Authors{})))
-			runs := 0
-			var retries, higher []float64 // by pair of E2: failed factorisations in single precision; by how much it ends higher
+		}
+		if len(pl) == 0 || runs == 0 {
+			return "", NotRun
+		}
+		s := fmt.Sprintf("it moves the NLL of PL by %s nats in the median over %d draws, of VFE with m = 40 (E1) by %s with %d "+
+			"failed factorisations in all", number(median(pl)), len(pl), number(median(vfe)), failed)
+		if len(retries) > 0 {
+			s += fmt.Sprintf("; of %d pairs of VFE with m = 150 (E2) %d have %.0f or more failed factorisations in single precision, "+
+				"and end from %+.1f to %+.1f nats from the same draw in double", runs, len(retries), rangeOf(retries).lo,
+				rangeOf(higher).lo, rangeOf(higher).hi)
+		}
+		return s, verdict(len(pl), len(retries) > 0 && median(pl) <= 1, Found, NotFound)
+	}},
+	{id: "code-early-stop", rule: func(e *Evidence) (string, Status) {
+		count := func(protocol string, match func(protocol, loss string, n, order int) func(Trial) bool) (failed, of int) {
 			for _, n := range E2Sizes(scales.Full) {
-				for _, x := range precisionPairs(e, n, 150) {
-					if runs++; x.failed >= manyFailures {
-						retries, higher = append(retries, float64(x.failed)), append(higher, x.single-x.double)
-					}
+				for _, k := range E2Orders(scales.Full) {
+					runs := Where(e.E2, match(protocol, PL, n, k))
+					failed += Failures(runs)
+					of += len(runs)
 				}
 			}
-			if len(pl) == 0 || runs == 0 {
-				return "", NotRun
+			return failed, of
+		}
+		stopped, n := count(Paper, E2By)
+		converged, m := count(GPPL, E2By)
+		before, of := count(Paper, E2Stated)
+		after, all := count(GPPL, E2Stated)
+		return fmt.Sprintf("%d of %d stopped as in the paper, %d of %d converged; with noise variance 0.1, on draws 1 to 10, %d of "+
+			"%d and %d of %d", stopped, n, converged, m, before, of, after, all), verdict(m, converged > stopped, Found, NotFound)
+	}},
+	{id: "code-locper", rule: func(e *Evidence) (string, Status) {
+		adam, lbfgs := NLLs(Where(e.Sunspots, SunspotsBy(Paper, "LocPer", ML, Authors{}))),
+			NLLs(Where(e.Sunspots, SunspotsBy(GPPL, "LocPer", ML, Authors{})))
+		if len(adam) == 0 || len(lbfgs) == 0 {
+			return "", NotRun
+		}
+		ours := fmt.Sprintf("Adam %.3f, L-BFGS %.3f", adam[0], lbfgs[0])
+		for _, v := range NLLs(Where(e.Accurate, func(t Trial) bool {
+			return t.Source.Name == "sunspots" && t.Kernel == "LocPer" && t.Loss == AutoProjected
+		})) {
+			ours += fmt.Sprintf("; started from the data and kept to projections %.3f", v)
+		}
+		return ours, verdict(1, lbfgs[0] <= 1468.565+0.01 && adam[0] > 1500, Found, NotFound)
+	}},
+	{id: "code-rule", rule: func(e *Evidence) (string, Status) {
+		s, more, judged := each(KernelNames, func(kernel string) (string, bool) {
+			evals := func(match func(Trial) bool) float64 { return median(Evaluations(Where(e.Sunspots, match))) }
+			stopped, like, ml := evals(SunspotsBy(Paper, kernel, PL, Authors{})), evals(LooserStop(kernel)),
+				evals(SunspotsBy(Paper, kernel, ML, Authors{}))
+			if math.IsNaN(stopped) || math.IsNaN(like) {
+				return "", false
 			}
-			s := fmt.Sprintf("it moves the NLL of PL by %s nats in the median over %d draws, of VFE with m = 40 (E1) by %s with %d "+
-				"failed factorisations in all", number(median(pl)), len(pl), number(median(vfe)), failed)
-			if len(retries) > 0 {
-				s += fmt.Sprintf("; of %d pairs of VFE with m = 150 (E2) %d have %.0f or more failed factorisations in single precision, "+
-					"and end from %+.1f to %+.1f nats from the same draw in double", runs, len(retries), rangeOf(retries).lo,
-					rangeOf(higher).lo, rangeOf(higher).hi)
-			}
-			return s, verdict(len(pl), len(retries) > 0 && median(pl) <= 1, Found, NotFound)
-		},
-	},
-	{
-		id: "code-early-stop",
-		rule: func(e *Evidence) (string, Status) {
-			count := func(protocol string, match func(protocol, loss string, n, order int) func(Trial) bool) (failed, of int) {
-				for _, n := range E2Sizes(scales.Full) {
-					for _, k := range E2Orders(scales.Full) {
-						runs := Where(e.E2, match(protocol, PL, n, k))
-						failed += Failures(runs)
-						of += len(runs)
-					}
-				}
-				return failed, of
-			}
-			stopped, n := count(Paper, E2By)
-			converged, m := count(GPPL, E2By)
-			before, of := count(Paper, E2Stated)
-			after, all := count(GPPL, E2Stated)
-			return fmt.Sprintf("%d of %d stopped as in the paper, %d of %d converged; with noise variance 0.1, on draws 1 to 10, %d of "+
-				"%d and %d of %d", stopped, n, converged, m, before, of, after, all), verdict(m, converged > stopped, Found, NotFound)
-		},
-	},
-	{
-		id: "code-locper",
-		rule: func(e *Evidence) (string, Status) {
-			adam, lbfgs := NLLs(Where(e.Sunspots, SunspotsBy(Paper, "LocPer", ML, Authors{}))),
-				NLLs(Where(e.Sunspots, SunspotsBy(GPPL, "LocPer", ML, Authors{})))
-			if len(adam) == 0 || len(lbfgs) == 0 {
-				return "", NotRun
-			}
-			ours := fmt.Sprintf("Adam %.3f, L-BFGS %.3f", adam[0], lbfgs[0])
-			for _, v := range NLLs(Where(e.Accurate, func(t Trial) bool {
-				return t.Source.Name == "sunspots" && t.Kernel == "LocPer" && t.Loss == AutoProjected
-			})) {
-				ours += fmt.Sprintf("; started from the data and kept to projections %.3f", v)
-			}
-			return ours, verdict(1, lbfgs[0] <= 1468.565+0.01 && adam[0] > 1500, Found, NotFound)
-		},
-	},
-	{
-		id: "code-rule",
-		rule: func(e *Evidence) (string, Status) {
-			s, more, judged := each(KernelNames, func(kernel string) (string, bool) {
-				evals := func(match func(Trial) bool) float64 { return median(Evaluations(Where(e.Sunspots, match))) }
-				stopped, like, ml := evals(SunspotsBy(Paper, kernel, PL, Authors{})), evals(LooserStop(kernel)),
-					evals(SunspotsBy(Paper, kernel, ML, Authors{}))
-				if math.IsNaN(stopped) || math.IsNaN(like) {
-					return "", false
-				}
-				return fmt.Sprintf("%s: %.0f, with the rule per number %.0f; ML %.0f", kernel, stopped, like, ml), like > stopped
-			})
-			return s, verdict(judged, more == judged, Found, NotFound)
-		},
-	},
-	{
-		id: "code-nmse",
-		rule: func(e *Evidence) (string, Status) {
-			const held = 2000
-			var energy, asNMSE, asRMSE []float64 // by row: the implied ‖y‖²; relative errors as NMSE, as RMSE
-			for _, kernel := range KernelNames {
-				for _, loss := range []string{VFE, PL} {
-					norm, printed := e.Published.Logs.EEGNorms[kernel][loss], e.Published.EEG[kernel][loss].NMSE
-					if norm > 0 && printed > 0 {
-						energy = append(energy, norm*norm/printed)
-						asRMSE = append(asRMSE, math.Abs(norm/math.Sqrt(held)/printed-1))
-					}
+			return fmt.Sprintf("%s: %.0f, with the rule per number %.0f; ML %.0f", kernel, stopped, like, ml), like > stopped
+		})
+		return s, verdict(judged, more == judged, Found, NotFound)
+	}},
+	{id: "code-nmse", rule: func(e *Evidence) (string, Status) {
+		const held = 2000
+		var energy, asNMSE, asRMSE []float64 // by row: the implied ‖y‖²; relative errors as NMSE, as RMSE
+		for _, kernel := range KernelNames {
+			for _, loss := range []string{VFE, PL} {
+				norm, printed := e.Published.Logs.EEGNorms[kernel][loss], e.Published.EEG[kernel][loss].NMSE
+				if norm > 0 && printed > 0 {
+					energy = append(energy, norm*norm/printed)
+					asRMSE = append(asRMSE, math.Abs(norm/math.Sqrt(held)/printed-1))
 				}
 			}
-			for _, y2 := range energy {
-				asNMSE = append(asNMSE, math.Abs(y2/median(energy)-1))
-			}
-			worst, least := rangeOf(asNMSE).hi, rangeOf(asRMSE).lo
-			return fmt.Sprintf("from ‖μ − y‖ as the notebook prints it (Experiment 3, cell 18): with one ‖y‖² = %s for all, "+
-					"‖μ − y‖²/‖y‖² is the printed number within %.1g in %d of %d rows; the root mean square error is off by %.0f "+
-					"%% or more",
-					number(median(energy)), worst, below(asNMSE, 0.01), len(asNMSE), 100*least),
-				verdict(len(energy), worst < 0.01 && least > 0.1, Corrected, Reproduced)
-		},
-	},
+		}
+		for _, y2 := range energy {
+			asNMSE = append(asNMSE, math.Abs(y2/median(energy)-1))
+		}
+		worst, least := rangeOf(asNMSE).hi, rangeOf(asRMSE).lo
+		return fmt.Sprintf("from ‖μ − y‖ as the notebook prints it (Experiment 3, cell 18): with one ‖y‖² = %s for all, "+
+				"‖μ − y‖²/‖y‖² is the printed number within %.1g in %d of %d rows; the root mean square error is off by %.0f "+
+				"%% or more",
+				number(median(energy)), worst, below(asNMSE, 0.01), len(asNMSE), 100*least),
+			verdict(len(energy), worst < 0.01 && least > 0.1, Corrected, Reproduced)
+	}},
 }
 
 var betterClaims = []claim{
-	{
-		id: "dense-times",
-		rule: func(e *Evidence) (string, Status) {
-			factors := wholeDense(e)
-			var medians []float64
-			s, _, judged := each(methodNames, func(loss string) (string, bool) {
-				v := factors[loss]
-				if len(v) == 0 {
-					return "", false
-				}
-				medians = append(medians, median(v))
-				return fmt.Sprintf("%s ×%.2g [%.2g, %.2g] over %d", loss, median(v), rangeOf(v).lo, rangeOf(v).hi, len(v)), true
+	{id: "dense-times", rule: func(e *Evidence) (string, Status) {
+		factors := wholeDense(e)
+		var medians []float64
+		s, _, judged := each(methodNames, func(loss string) (string, bool) {
+			v := factors[loss]
+			if len(v) == 0 {
+				return "", false
+			}
+			medians = append(medians, median(v))
+			return fmt.Sprintf("%s ×%.2g [%.2g, %.2g] over %d", loss, median(v), rangeOf(v).lo, rangeOf(v).hi, len(v)), true
+		})
+		begun, of := costsAtStart(e)
+		return fmt.Sprintf("%sThe cost of one was measured at the start of training, where subnormal numbers slow it, for %d of %d "+
+			"sizes of E2", s, begun, of), verdict(judged, rangeOf(medians).hi <= 2*rangeOf(medians).lo, Found, NotFound)
+	}},
+	{id: "better-exact", rule: func(e *Evidence) (string, Status) {
+		s, quick, judged := each(KernelNames, func(kernel string) (string, bool) {
+			runs := Where(e.Sunspots, SunspotsBy(GPPL, kernel, ML, Authors{}))
+			if len(runs) == 0 {
+				return "", false
+			}
+			return fmt.Sprintf("%s %s", kernel, inSeconds(runs[0].Seconds())), runs[0].Seconds() < 60
+		})
+		return s, verdict(judged, quick == judged, Better, NotFound)
+	}},
+	{id: "better-pl-cost", rule: func(e *Evidence) (string, Status) {
+		s, quick, judged := each(KernelNames, func(kernel string) (string, bool) {
+			runs := Where(e.Sunspots, func(t Trial) bool {
+				return t.Seed <= 10 && SunspotsBy(Paper, kernel, PL, Authors{})(t) // the other options have ten draws, too
 			})
-			begun, of := costsAtStart(e)
-			return fmt.Sprintf("%sThe cost of one was measured at the start of training, where subnormal numbers slow it, for %d of %d "+
-				"sizes of E2", s, begun, of), verdict(judged, rangeOf(medians).hi <= 2*rangeOf(medians).lo, Found, NotFound)
-		},
-	},
-	{
-		id: "better-exact",
-		rule: func(e *Evidence) (string, Status) {
-			s, quick, judged := each(KernelNames, func(kernel string) (string, bool) {
-				runs := Where(e.Sunspots, SunspotsBy(GPPL, kernel, ML, Authors{}))
-				if len(runs) == 0 {
-					return "", false
-				}
-				return fmt.Sprintf("%s %s", kernel, inSeconds(runs[0].Seconds())), runs[0].Seconds() < 60
-			})
-			return s, verdict(judged, quick == judged, Better, NotFound)
-		},
-	},
-	{
-		id: "better-pl-cost",
-		rule: func(e *Evidence) (string, Status) {
-			s, quick, judged := each(KernelNames, func(kernel string) (string, bool) {
-				runs := Where(e.Sunspots, func(t Trial) bool {
-					return t.Seed <= 10 && SunspotsBy(Paper, kernel, PL, Authors{})(t) // the other options have ten draws, too
-				})
-				if len(runs) == 0 {
-					return "", false
-				}
-				ours, dense := median(Values(runs, Outcome.Seconds)),
-					median(Values(runs, func(o Outcome) float64 { return DenseSeconds(e.Sunspots, o) }))
-				return fmt.Sprintf("%s %s, dense %s", kernel, inSeconds(ours), inSeconds(dense)), ours < dense/10
-			})
-			grows, flat := plGrowth(e)
-			return fmt.Sprintf("an evaluation at k = 150 grows with n from 500 to 4000 as %s. Sunspots: %s", grows, s),
-				verdict(judged, quick == judged && flat, Better, NotFound)
-		},
-	},
-	{
-		id: "better-accurate",
-		rule: func(e *Evidence) (string, Status) {
-			s, held, judged := each(AccurateSources(scales.Full), func(source Source) (string, bool) {
-				ours := AccurateBy(e.Accurate, source, AutoProjected, AccurateSeeds(scales.Full))
-				if len(ours) == 0 {
-					return "", false
-				}
-				excess, failed := Excess(e.Accurate, ours), Unsuccessful(ours)
-				k, exact := Orders(ours)
-				paper := AccurateBy(e.Accurate, source, PL, AccurateSeeds(scales.Full))
-				return fmt.Sprintf("n=%d l=%g: k = %.0f in the median, exact in %d of %d; median %s nats above ML, worst %s, %d failed "+
-						"(the paper's PL, k = 100, converged: median %s, %d failed)", source.N, source.Lengthscale, median(k), exact, len(ours),
-						number(median(excess)), number(rangeOf(excess).hi), failed, number(median(Excess(e.Accurate, paper))), Unsuccessful(paper)),
-					len(ours) == AccurateSeeds(scales.Full) && median(excess) <= 0.5 && rangeOf(excess).hi <= 2 && failed == 0
-			})
-			return s, verdict(judged, held == len(AccurateSources(scales.Full)), Better, NotFound)
-		},
-	},
-	{
-		id: "better-calibrated",
-		rule: func(e *Evidence) (string, Status) {
-			s, held, judged := each(Coverages(e.Accurate), func(c Coverage) (string, bool) {
-				share := float64(c.Covered) / float64(c.Of)
-				return fmt.Sprintf("%s %.1f %%", c.Name, 100*share), share >= 0.9 && share <= 0.98 && c.Of == calibrationSeeds(scales.Full)
-			})
-			return s, verdict(judged, held == judged, Better, NotFound)
-		},
-	},
-	{
-		id: "better-sunspots",
-		rule: func(e *Evidence) (string, Status) {
-			runs := Where(e.Accurate, func(t Trial) bool { return t.Source.Name == "sunspots" && t.Loss == Auto })
-			s, held, judged := each(runs, func(o Outcome) (string, bool) {
+			if len(runs) == 0 {
+				return "", false
+			}
+			ours, dense := median(Values(runs, Outcome.Seconds)),
+				median(Values(runs, func(o Outcome) float64 { return DenseSeconds(e.Sunspots, o) }))
+			return fmt.Sprintf("%s %s, dense %s", kernel, inSeconds(ours), inSeconds(dense)), ours < dense/10
+		})
+		grows, flat := plGrowth(e)
+		return fmt.Sprintf("an evaluation at k = 150 grows with n from 500 to 4000 as %s. Sunspots: %s", grows, s),
+			verdict(judged, quick == judged && flat, Better, NotFound)
+	}},
+	{id: "better-accurate", rule: func(e *Evidence) (string, Status) {
+		s, held, judged := each(AccurateSources(scales.Full), func(source Source) (string, bool) {
+			ours := AccurateBy(e.Accurate, source, AutoProjected, AccurateSeeds(scales.Full))
+			if len(ours) == 0 {
+				return "", false
+			}
+			excess, failed := Excess(e.Accurate, ours), Unsuccessful(ours)
+			k, exact := Orders(ours)
+			paper := AccurateBy(e.Accurate, source, PL, AccurateSeeds(scales.Full))
+			return fmt.Sprintf("n=%d l=%g: k = %.0f in the median, exact in %d of %d; median %s nats above ML, worst %s, %d failed "+
+					"(the paper's PL, k = 100, converged: median %s, %d failed)", source.N, source.Lengthscale, median(k), exact, len(ours),
+					number(median(excess)), number(rangeOf(excess).hi), failed, number(median(Excess(e.Accurate, paper))), Unsuccessful(paper)),
+				len(ours) == AccurateSeeds(scales.Full) && median(excess) <= 0.5 && rangeOf(excess).hi <= 2 && failed == 0
+		})
+		return s, verdict(judged, held == len(AccurateSources(scales.Full)), Better, NotFound)
+	}},
+	{id: "better-calibrated", rule: func(e *Evidence) (string, Status) {
+		s, held, judged := each(Coverages(e.Accurate), func(c Coverage) (string, bool) {
+			share := float64(c.Covered) / float64(c.Of)
+			return fmt.Sprintf("%s %.1f %%", c.Name, 100*share), share >= 0.9 && share <= 0.98 && c.Of == calibrationSeeds(scales.Full)
+		})
+		return s, verdict(judged, held == judged, Better, NotFound)
+	}},
+	{id: "better-sunspots", rule: func(e *Evidence) (string, Status) {
+		runs := Where(e.Accurate, func(t Trial) bool { return t.Source.Name == "sunspots" && t.Loss == Auto })
+		s, held, judged := each(runs, func(o Outcome) (string, bool) {
+			x := o.NLL - Optimum(e.Accurate, o.Trial)
+			return fmt.Sprintf("%s +%s in %s", o.Trial.Kernel, number(max(0, x)), inSeconds(o.Seconds())), o.Error == "" && x <= 1
+		})
+		p, _, _ := each(Where(e.Accurate, func(t Trial) bool { return t.Source.Name == "sunspots" && t.Loss == AutoProjected }),
+			func(o Outcome) (string, bool) {
 				x := o.NLL - Optimum(e.Accurate, o.Trial)
-				return fmt.Sprintf("%s +%s in %s", o.Trial.Kernel, number(max(0, x)), inSeconds(o.Seconds())), o.Error == "" && x <= 1
+				if o.K == 0 {
+					return fmt.Sprintf("%s %+.2f, exact after all", o.Trial.Kernel, x), true
+				}
+				return fmt.Sprintf("%s %+.2f with k = %d", o.Trial.Kernel, x, o.K), true
 			})
-			p, _, _ := each(Where(e.Accurate, func(t Trial) bool { return t.Source.Name == "sunspots" && t.Loss == AutoProjected }),
-				func(o Outcome) (string, bool) {
-					x := o.NLL - Optimum(e.Accurate, o.Trial)
-					if o.K == 0 {
-						return fmt.Sprintf("%s %+.2f, exact after all", o.Trial.Kernel, x), true
-					}
-					return fmt.Sprintf("%s %+.2f with k = %d", o.Trial.Kernel, x, o.K), true
-				})
-			return s + "Restricted to projections: " + p, verdict(judged, held == judged, Better, NotFound)
-		},
-	},
-	{
-		id: "better-speed",
-		rule: func(e *Evidence) (string, Status) {
-			s, held, judged := each(Speeds(e.Accurate), func(v Speed) (string, bool) {
-				return fmt.Sprintf("n=%d: ×%.0f (restricted to projections ×%.0f, exact ML with the same engines from the paper's "+
-						"start ×%.0f)", v.Source.N, v.Dense/v.Automatic, v.Dense/v.Projected, v.Dense/v.Engines),
-					v.Dense/v.Automatic >= map[int]float64{2000: 20, 4000: 100}[v.Source.N]
-			})
-			return s, verdict(judged, held == judged, Better, NotFound)
-		},
-	},
+		return s + "Restricted to projections: " + p, verdict(judged, held == judged, Better, NotFound)
+	}},
+	{id: "better-speed", rule: func(e *Evidence) (string, Status) {
+		s, held, judged := each(Speeds(e.Accurate), func(v Speed) (string, bool) {
+			return fmt.Sprintf("n=%d: ×%.0f (restricted to projections ×%.0f, exact ML with the same engines from the paper's "+
+					"start ×%.0f)", v.Source.N, v.Dense/v.Automatic, v.Dense/v.Projected, v.Dense/v.Engines),
+				v.Dense/v.Automatic >= map[int]float64{2000: 20, 4000: 100}[v.Source.N]
+		})
+		return s, verdict(judged, held == judged, Better, NotFound)
+	}},
 }
 
 // wholeDense returns, for each loss, the time of complete dense trainings of E1 divided by the estimate behind all dense times of
@@ -646,10 +570,7 @@ func excessByDraw(e *Evidence, match func(protocol, loss string, n, order int) f
 			}
 		}
 	}
-	for _, seed := range slices.Sorted(maps.Keys(logs)) {
-		means = append(means, stat.Mean(logs[seed], nil))
-	}
-	return means
+	return lists.Map(slices.Sorted(maps.Keys(logs)), func(seed uint64) float64 { return stat.Mean(logs[seed], nil) })
 }
 
 // compared selects the trials of a loss, for comparing PL with VFE.

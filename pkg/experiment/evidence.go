@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
@@ -113,21 +114,12 @@ type E2Figure struct {
 
 // Where returns the outcomes whose trial matches.
 func Where(all []Outcome, match func(Trial) bool) (some []Outcome) {
-	for _, o := range all {
-		if match(o.Trial) {
-			some = append(some, o)
-		}
-	}
-	return some
+	return lists.Where(all, func(o Outcome) bool { return match(o.Trial) })
 }
 
 // Values applies number to each outcome.
 func Values(all []Outcome, number func(Outcome) float64) []float64 {
-	v := make([]float64, len(all))
-	for i, o := range all {
-		v[i] = number(o)
-	}
-	return v
+	return lists.Map(all, number)
 }
 
 // NLLs returns the exact NLL of each outcome, +Inf for a trial that ended in an error.
@@ -183,21 +175,11 @@ func Excess(all, some []Outcome) []float64 {
 	return v
 }
 
-// count returns how many of all satisfy is.
-func count[T any](all []T, is func(T) bool) (n int) {
-	for _, v := range all {
-		if is(v) {
-			n++
-		}
-	}
-	return n
-}
-
 // Failures counts the outcomes that failed (see [Outcome.Failed]).
-func Failures(all []Outcome) int { return count(all, Outcome.failed) }
+func Failures(all []Outcome) int { return lists.Count(all, Outcome.failed) }
 
 // Floors counts the outcomes whose noise variance was driven to its floor.
-func Floors(all []Outcome) int { return count(all, func(o Outcome) bool { return o.Floor }) }
+func Floors(all []Outcome) int { return lists.Count(all, func(o Outcome) bool { return o.Floor }) }
 
 // Evaluations returns the number of evaluations of each outcome.
 func Evaluations(all []Outcome) []float64 {
@@ -273,10 +255,7 @@ func nestedExcess(all []Outcome) (groups [][]float64) {
 	for _, o := range Where(all, NotebookE1With(PL, Authors{Diagonal: PLDiagonal})) {
 		byDraw[o.Trial.Source.Seed] = append(byDraw[o.Trial.Source.Seed], o)
 	}
-	for _, seed := range slices.Sorted(maps.Keys(byDraw)) {
-		groups = append(groups, Excess(all, byDraw[seed]))
-	}
-	return groups
+	return lists.Map(slices.Sorted(maps.Keys(byDraw)), func(seed uint64) []float64 { return Excess(all, byDraw[seed]) })
 }
 
 // E2Single selects the trials of E2 by VFE in single precision.

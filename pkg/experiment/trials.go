@@ -3,6 +3,7 @@ package experiment
 import (
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
@@ -77,11 +78,7 @@ func E1Notebook(s scales.Scale) (trials []Trial) {
 		trials = append(trials, notebookE1(s, seed)...)
 	}
 	for seed := notebookDraws + 1; seed <= notebookDraws+scales.Pick(s, 20, 1); seed++ {
-		for _, t := range notebookE1(s, seed) {
-			if notebookE1Confirming(t) {
-				trials = append(trials, t)
-			}
-		}
+		trials = append(trials, lists.Where(notebookE1(s, seed), notebookE1Confirming)...)
 	}
 	return trials
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 )
 
@@ -130,9 +131,9 @@ func Ledger(e *Evidence) []Row {
 // Summary says in a few sentences how many rows have which status, how many distinct claims there are, what share is comparable,
 // and how much may be due to chance.
 func Summary(rows []Row) string {
-	tested := count(rows, func(r Row) bool { return r.Test != nil })
-	small := count(rows, func(r Row) bool { return r.Test != nil && r.Test.P < testLevel })
-	rejected := count(rows, func(r Row) bool { return r.Test != nil && r.Test.Holm < testLevel })
+	tested := lists.Count(rows, func(r Row) bool { return r.Test != nil })
+	small := lists.Count(rows, func(r Row) bool { return r.Test != nil && r.Test.P < testLevel })
+	rejected := lists.Count(rows, func(r Row) bool { return r.Test != nil && r.Test.Holm < testLevel })
 	claims := distinctClaims(rows)
 	text := fmt.Sprintf("%d rows: %s. %s Those in words are %d distinct claims of the paper: %s.", len(rows), countsOf(rows),
 		shareOf(rows), len(claims), countsOf(claims))
@@ -161,9 +162,9 @@ func countsOf(rows []Row) string {
 
 // shareOf says what share of the paper's statements could be compared.
 func shareOf(rows []Row) string {
-	paper := count(rows, func(r Row) bool { return !r.Status.ours() })
-	comparable := count(rows, func(r Row) bool { return !r.Status.ours() && r.Status.comparable() })
-	variable := count(rows, func(r Row) bool { return r.Status == Variable })
+	paper := lists.Count(rows, func(r Row) bool { return !r.Status.ours() })
+	comparable := lists.Count(rows, func(r Row) bool { return !r.Status.ours() && r.Status.comparable() })
+	variable := lists.Count(rows, func(r Row) bool { return r.Status == Variable })
 	return fmt.Sprintf("%d of %d rows on the paper are comparable (%.0f %%), of which %d vary too much to tell.", comparable, paper,
 		100*float64(comparable)/float64(max(1, paper)), variable)
 }
@@ -171,12 +172,7 @@ func shareOf(rows []Row) string {
 // distinctClaims returns the rows of the paper's claims in words, one for each claim: of several rows the one with the verdict,
 // which has the settings of the published numbers.
 func distinctClaims(rows []Row) (claims []Row) {
-	for _, r := range rows {
-		if inWords[r.Group] && r.Of == "" && !r.Status.ours() {
-			claims = append(claims, r)
-		}
-	}
-	return claims
+	return lists.Where(rows, func(r Row) bool { return inWords[r.Group] && r.Of == "" && !r.Status.ours() })
 }
 
 // The groups of the ledger, in their order.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
@@ -200,11 +201,7 @@ func (a Axis) Text(x float64) string {
 
 // texts is Text of each x.
 func (a Axis) texts(x []float64) []string {
-	all := make([]string, len(x))
-	for i, v := range x {
-		all[i] = a.Text(v)
-	}
-	return all
+	return lists.Map(x, a.Text)
 }
 
 // Parse is the inverse of Text. On an axis of dates it reads any date that dataset.ParseDate reads, and a year as its first day;

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -23,10 +24,7 @@ func (s *Series) calendarPeriods() []float64 {
 	step := s.Step * unit
 	near := func(want float64) bool { return math.Abs(step/want-1) < 0.01 }
 	of := func(seconds ...float64) (out []float64) {
-		for _, v := range seconds {
-			out = append(out, v/unit)
-		}
-		return out
+		return lists.Map(seconds, func(v float64) float64 { return v / unit })
 	}
 	switch {
 	case s.Axis.Months >= 12:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -144,12 +145,7 @@ func (c *Channels) Data() gppl.Data {
 
 // rowsOf returns the observations of a channel.
 func (c *Channels) rowsOf(channel int) (rows []int) {
-	for i, of := range c.Of {
-		if of == channel {
-			rows = append(rows, i)
-		}
-	}
-	return rows
+	return lists.Places(c.Of, func(of int) bool { return of == channel })
 }
 
 // Counts returns how many observations each channel has.

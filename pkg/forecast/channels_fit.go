@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -198,12 +199,8 @@ func (t *channelTrainer) search(ctx context.Context, k gppl.Kernel) ([]channelSt
 	}
 	order := timeline.Range(0, len(counts))
 	slices.SortStableFunc(order, func(a, b int) int { return counts[b] - counts[a] })
-	from := []int{-1}
-	for _, c := range order[:min(len(order), searchedChannels)] {
-		if counts[c] >= searchedOf {
-			from = append(from, c)
-		}
-	}
+	order = order[:min(len(order), searchedChannels)]
+	from := append([]int{-1}, lists.Where(order, func(c int) bool { return counts[c] >= searchedOf })...)
 	var all []channelStart
 	for _, c := range from {
 		d := t.standardise

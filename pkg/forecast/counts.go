@@ -12,6 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -579,10 +580,7 @@ func forecastCounts(x []float64, when []string, parts []Part) *Forecast {
 
 // Zeros returns the probability of 0 at each x of a forecast of counts.
 func (f *Forecast) Zeros() (p []float64) {
-	for i := range f.X {
-		p = append(p, f.Counts.CDF(i, 0))
-	}
-	return p
+	return lists.Of(len(f.X), func(i int) float64 { return f.Counts.CDF(i, 0) })
 }
 
 // predictedCounts is a forecast of counts as a Predictive.

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // fewestEven is the length of the shortest series whose nearly equal steps count as equal; in a shorter one they may be chance.
@@ -107,11 +109,7 @@ func roundTo(v float64, decimals int) float64 {
 
 // medianStep returns the median distance between neighbours.
 func medianStep(x []float64) float64 {
-	gaps := make([]float64, len(x)-1)
-	for i := range gaps {
-		gaps[i] = x[i+1] - x[i]
-	}
-	return median(gaps)
+	return median(lists.Of(len(x)-1, func(i int) float64 { return x[i+1] - x[i] }))
 }
 
 // Numbers from fromYear to toYear may be years.

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -207,10 +208,7 @@ func (h *Holidays) inputs(in gppl.Inputs, a Axis, x []float64) gppl.Inputs {
 	if h == nil || len(h.Names) == 0 || len(x) == 0 {
 		return in
 	}
-	days := make([]int, len(x))
-	for i, at := range x {
-		days[i] = a.dayOf(at)
-	}
+	days := lists.Map(x, a.dayOf)
 	of, _ := holidayEffects(h.Country, slices.Min(days), slices.Max(days))
 	for j, name := range h.Names {
 		column := make([]float64, len(x))

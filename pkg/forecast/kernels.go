@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -37,10 +38,12 @@ var families = []struct {
 
 // KernelNames returns the names of the kernels that ParseKernel knows.
 func KernelNames() (names []string) {
-	for _, f := range families {
-		names = append(names, f.name)
-	}
-	return names
+	return lists.Map(families, func(f struct {
+		name   string
+		kernel gppl.Kernel
+	}) string {
+		return f.name
+	})
 }
 
 // ParseKernel reads a kernel by name, or sums and products of kernels: "SE", "matern52", "SE + LocPer", "SE * Periodic",

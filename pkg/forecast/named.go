@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -183,11 +184,7 @@ func (c *comparison) carry(on trained, searched []*auto.Starts) {
 	if n, err := c.afforded(seconds); err != nil || n < carried {
 		return
 	}
-	var carry []*auto.Starts
-	for _, s := range searched {
-		carry = append(carry, s.On(c.data))
-	}
-	c.found[kernelName(on.Model.Kernel)] = carry
+	c.found[kernelName(on.Model.Kernel)] = lists.Map(searched, func(s *auto.Starts) *auto.Starts { return s.On(c.data) })
 }
 
 // finish returns the analysis with the best candidate.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
@@ -76,10 +77,7 @@ const keySeparator = "\x1f"
 
 // keyAt returns the texts of row i, joined.
 func keyAt(texts [][]string, ids [][]int32, i int) string {
-	key := make([]string, len(ids))
-	for j := range ids {
-		key[j] = strings.ReplaceAll(texts[j][ids[j][i]], keySeparator, " ")
-	}
+	key := lists.Of(len(ids), func(j int) string { return strings.ReplaceAll(texts[j][ids[j][i]], keySeparator, " ") })
 	return strings.Join(key, keySeparator)
 }
 

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 )
 
@@ -120,12 +121,7 @@ func autocorrelation(e []float64, mean float64, lags int) []float64 {
 func (r *Residuals) Verdict() []string {
 	const level = 0.01
 	var v []string
-	outside := 0
-	for _, rho := range r.Autocorrelation[:r.LjungBoxLags] {
-		if math.Abs(rho) > r.Band {
-			outside++
-		}
-	}
+	outside := lists.Count(r.Autocorrelation[:r.LjungBoxLags], func(rho float64) bool { return math.Abs(rho) > r.Band })
 	beyond := fmt.Sprintf("Ljung–Box %s; %d of %d autocorrelations %s beyond the band, %.1f expected",
 		words.P(r.LjungBoxP), outside, r.LjungBoxLags, words.Are(outside), 0.05*float64(r.LjungBoxLags))
 	const should = "Innovations, the errors of predictions one step ahead, should be uncorrelated"

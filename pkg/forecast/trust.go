@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -246,11 +247,7 @@ func (o BacktestOptions) plan(n int) (p BacktestPlan, err error) {
 // medianDistance returns the median distance of y from its median, which outliers hardly move.
 func medianDistance(y []float64) float64 {
 	middle := median(y)
-	away := make([]float64, len(y))
-	for i, v := range y {
-		away[i] = math.Abs(v - middle)
-	}
-	return median(away)
+	return median(lists.Map(y, func(v float64) float64 { return math.Abs(v - middle) }))
 }
 
 // relative returns a mean error divided by that of the naive forecast. A naive error up to none and another up to exactly times

@@ -1,6 +1,10 @@
 package gppl
 
-import "math"
+import (
+	"math"
+
+	"github.com/projected-likelihood/gppl/internal/lists"
+)
 
 // A kernel declares its properties beyond the covariance through optional interfaces: Reacher, Bandlimited, Scaled, Markovian,
 // LinearSDE, Spectrum, Waver, Nuggeter, Steep, Amplified. A kernel without them is computed densely, or by the Toeplitz engine on
@@ -297,10 +301,5 @@ func NoiseTerms(k Kernel) (at []int) {
 	if _, ok := k.(Product); ok || IsPlaced(k) {
 		return nil
 	}
-	for i, p := range k.Params() {
-		if p.Role == RoleNoise {
-			at = append(at, i)
-		}
-	}
-	return at
+	return lists.Places(k.Params(), func(p Param) bool { return p.Role == RoleNoise })
 }

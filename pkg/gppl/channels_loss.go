@@ -13,6 +13,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
@@ -118,10 +119,7 @@ func (m ChannelModel) offsets(x Inputs, channel []int) Inputs {
 
 // offsetMean is the mean of the observations: an offset for each channel, and Mean.
 func (m ChannelModel) offsetMean() Mean {
-	var names []string
-	for _, c := range m.Channels {
-		names = append(names, c.OffsetOf())
-	}
+	names := lists.Map(m.Channels, Channel.OffsetOf)
 	if m.Mean != nil {
 		return AddMeans(Regressors(names...), m.Mean)
 	}

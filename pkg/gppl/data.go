@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
@@ -117,11 +118,7 @@ func squaresOf(x []float64) []float64 {
 	if x == nil {
 		return nil
 	}
-	v := make([]float64, len(x))
-	for i, s := range x {
-		v[i] = s * s
-	}
-	return v
+	return lists.Map(x, func(s float64) float64 { return s * s })
 }
 
 // Len returns n, the number of observations.

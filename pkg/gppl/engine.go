@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
 
@@ -26,10 +27,7 @@ type exactEngine interface {
 
 // engineNamesOf returns the names of the engines of a loss.
 func engineNamesOf[E interface{ name() string }](engines []E) (names []string) {
-	for _, e := range engines {
-		names = append(names, e.name())
-	}
-	return names
+	return lists.Map(engines, func(e E) string { return e.name() })
 }
 
 // An exactFactor is the factorised A of one model. It belongs to one goroutine, except for its posterior.

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
+	"gonum.org/v1/gonum/floats"
 )
 
 var (
@@ -86,11 +88,7 @@ func (k Sum) Terms() []Kernel { return append([]Kernel(nil), k.parts...) }
 func (k Sum) WithParams(theta []float64) Kernel { return Sum{k.withParams(theta, "Sum")} }
 
 func (k Sum) String() string {
-	var s []string
-	for _, p := range k.parts {
-		s = append(s, p.String())
-	}
-	return strings.Join(s, " + ")
+	return strings.Join(lists.Map(k.parts, Kernel.String), " + ")
 }
 
 // sum applies a linear operation (Cov or Slope) to every part and adds up.
@@ -182,9 +180,7 @@ func (k Product) others(acc, tmp, r []float64, skip int) {
 			continue
 		}
 		p.Cov(tmp, r)
-		for i, v := range tmp {
-			acc[i] *= v
-		}
+		floats.Mul(acc, tmp)
 	}
 }
 
@@ -194,9 +190,7 @@ func (k Product) Contract(grad, w, r []float64) {
 	inChunks(len(r), func(from, to int, acc, tmp, _ []float64) {
 		for f, p := range k.parts {
 			k.others(acc, tmp, r[from:to], f)
-			for i, v := range w[from:to] {
-				acc[i] *= v
-			}
+			floats.Mul(acc, w[from:to])
 			p.Contract(grad[k.offset[f]:k.offset[f+1]], acc, r[from:to])
 		}
 	})

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
@@ -146,8 +147,7 @@ func (e *lostError) Error() string {
 
 // lost is an error of leaveout in the words of this package.
 func (l *leaver) lost(err error, blocks [][]int) error {
-	var lost *leaveout.LostError
-	if errors.As(err, &lost) {
+	if lost, ok := errors.AsType[*leaveout.LostError](err); ok {
 		return &lostError{l.p.engine, blocks[lost.Block], lost.Off}
 	}
 	return err
@@ -262,10 +262,7 @@ func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, 
 // placed leaves out observation i at place[i] of count places: leave sets the predictions there for the first column of C.
 func (l *leaver) placed(mean, variances []float64, blocks [][]int, place []int, count int,
 	leave func(m, v []float64, blocks [][]int) error) error {
-	at := make([][]int, len(blocks))
-	for b, block := range blocks {
-		at[b] = timeline.Pick(place, block)
-	}
+	at := lists.Map(blocks, func(block []int) []int { return timeline.Pick(place, block) })
 	m, v := make([]float64, count), make([]float64, count)
 	if err := leave(m, v, at); err != nil {
 		return l.lost(err, blocks)

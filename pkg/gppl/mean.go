@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
@@ -47,11 +49,7 @@ type Column struct {
 
 // flats returns columns of flat priors.
 func flats(names ...string) []Column {
-	c := make([]Column, len(names))
-	for i, name := range names {
-		c[i] = Column{name, math.Inf(1)}
-	}
-	return c
+	return lists.Map(names, func(name string) Column { return Column{name, math.Inf(1)} })
 }
 
 // MeanSum is the sum of mean functions: their columns side by side. Build it with AddMeans.
@@ -116,11 +114,7 @@ func (m MeanSum) Check() error {
 }
 
 func (m MeanSum) String() string {
-	var s []string
-	for _, p := range m.parts {
-		s = append(s, p.String())
-	}
-	return strings.Join(s, " + ")
+	return strings.Join(lists.Map(m.parts, Mean.String), " + ")
 }
 
 // GaussianBeta is a mean whose coefficients have Gaussian priors, β_j ~ N(0, Variances[j]) independently; +Inf is a flat prior.
@@ -161,10 +155,7 @@ func (m GaussianBeta) Check() error {
 }
 
 func (m GaussianBeta) String() string {
-	var s []string
-	for _, v := range m.Variances {
-		s = append(s, fmt.Sprintf("%.4g", v))
-	}
+	s := lists.Map(m.Variances, func(v float64) string { return fmt.Sprintf("%.4g", v) })
 	return fmt.Sprintf("(%v; β ~ N(0, %s))", m.Of, strings.Join(s, ", "))
 }
 
@@ -224,11 +215,7 @@ func basisAt(m Mean, x Inputs) (*mat.Dense, error) {
 // regressionOn prepares the basis h of m, at the data or projected as they are.
 func regressionOn(m Mean, h *mat.Dense) (*regress.Basis, error) {
 	columns := m.Columns()
-	variances := make([]float64, len(columns))
-	for j, c := range columns {
-		variances[j] = c.Variance
-	}
-	return basisOf(m, h, variances)
+	return basisOf(m, h, lists.Map(columns, func(c Column) float64 { return c.Variance }))
 }
 
 // seenBasis prepares seen, the columns of the basis first of m as a likelihood sees them: coefficients with
@@ -246,18 +233,12 @@ func seenBasis(m Mean, first *regress.Basis, seen *mat.Dense) (*regress.Basis, e
 // basisOf prepares h, whose columns are those of m, and says in its words what the rows do not determine.
 func basisOf(m Mean, h *mat.Dense, variances []float64) (*regress.Basis, error) {
 	columns := m.Columns()
-	free := 0
-	for _, v := range variances {
-		if math.IsInf(v, 1) {
-			free++
-		}
-	}
+	free := lists.Count(variances, func(v float64) bool { return math.IsInf(v, 1) })
 	if n, _ := h.Dims(); n <= free {
 		return nil, fmt.Errorf("gppl: %d observations for %d columns of the mean %v with flat priors: there must be more", n, free, m)
 	}
 	b, err := regress.NewBasis(h, variances)
-	var rank *regress.RankError
-	if errors.As(err, &rank) {
+	if rank, ok := errors.AsType[*regress.RankError](err); ok {
 		name := columns[rank.Column].Name
 		if rank.Zero {
 			return nil, fmt.Errorf("gppl: column %q of the mean is zero at all observations: leave it out, or give it a"+
@@ -267,10 +248,7 @@ func basisOf(m Mean, h *mat.Dense, variances []float64) (*regress.Basis, error) 
 			return nil, fmt.Errorf("gppl: column %q of the mean is indistinguishable from those before it in float64: scale it,"+
 				" leave it out, or give it a prior (GaussianBeta)", name)
 		}
-		var with []string
-		for _, j := range rank.With {
-			with = append(with, fmt.Sprintf("%q", columns[j].Name))
-		}
+		with := lists.Map(rank.With, func(j int) string { return fmt.Sprintf("%q", columns[j].Name) })
 		return nil, fmt.Errorf("gppl: column %q of the mean is a linear combination of %s at the observations: leave one out, or"+
 			" give it a prior (GaussianBeta)", name, strings.Join(with, ", "))
 	}
@@ -292,10 +270,7 @@ func (m Model) SubtractMean(d Data) Data {
 	if len(columns) >= d.Len() {
 		return d
 	}
-	variances := make([]float64, len(columns))
-	for j := range variances {
-		variances[j] = math.Inf(1)
-	}
+	variances := slices.Repeat([]float64{math.Inf(1)}, len(columns))
 	b, err := regress.NewBasis(h, variances)
 	if err != nil {
 		if b, err = regressionOn(m.Mean, h); err != nil {
@@ -318,10 +293,7 @@ func (m Model) SubtractMean(d Data) Data {
 
 // columnNames returns the names of the columns of m.
 func columnNames(m Mean) (names []string) {
-	for _, c := range m.Columns() {
-		names = append(names, c.Name)
-	}
-	return names
+	return lists.Map(m.Columns(), func(c Column) string { return c.Name })
 }
 
 // dataColumns returns y as the columns of an engine, with the basis of m beside it if

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 var (
@@ -86,11 +87,7 @@ func NewTrend(degree int, x Inputs) Trend {
 }
 
 func (m Trend) Columns() []Column {
-	names := make([]string, m.Degree)
-	for j := range names {
-		names[j] = fmt.Sprint("trend ", j+1)
-	}
-	return flats(names...)
+	return flats(lists.Of(m.Degree, func(j int) string { return fmt.Sprint("trend ", j+1) })...)
 }
 
 func (m Trend) Check() error {
@@ -235,11 +232,7 @@ type Regressor struct{ Name string }
 
 // Regressors returns the sum of the columns of the given names, at least one.
 func Regressors(names ...string) MeanSum {
-	var parts []Mean
-	for _, name := range names {
-		parts = append(parts, Regressor{name})
-	}
-	return AddMeans(parts...)
+	return AddMeans(lists.Map(names, func(name string) Mean { return Regressor{name} })...)
 }
 
 func (m Regressor) Columns() []Column { return flats(m.Name) }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -340,10 +341,7 @@ func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, er
 	}
 	rnd := rand.New(rand.NewPCG(seed, 3))
 	sigma := math.Sqrt(m.Noise)
-	y = make([]float64, n)
-	for i := range y {
-		y[i] = f[i] + sigma*rnd.NormFloat64()
-	}
+	y = lists.Of(n, func(i int) float64 { return f[i] + sigma*rnd.NormFloat64() })
 	return f, y, jitter, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -90,11 +91,7 @@ func Curves(o CurvesOptions) (*Figure, error) {
 }
 
 func count(n int) []float64 {
-	x := make([]float64, n)
-	for i := range x {
-		x[i] = float64(i + 1)
-	}
-	return x
+	return lists.Of(n, func(i int) float64 { return float64(i + 1) })
 }
 
 // builder collects plotters, the range that they need and the legend.

@@ -111,8 +111,7 @@ func (l label) spot(side vg.Point, more vg.Length) spot {
 	near := func(v, lo, hi vg.Length) vg.Length { return max(lo, min(hi, v)) }
 	end := vg.Point{X: near(l.at.X, s.box.Min.X, s.box.Max.X), Y: near(l.at.Y, s.box.Min.Y, s.box.Max.Y)}
 	d := end.Sub(l.at)
-	if long := vg.Length(math.Hypot(float64(d.X), float64(d.Y))); more > 0 &&
-		long > l.distance {
+	if long := vg.Length(math.Hypot(float64(d.X), float64(d.Y))); more > 0 && long > l.distance {
 		// From the marker's edge to the text.
 		s.tie, s.tied = stroke{l.at.Add(d.Scale((l.distance - 1.5) / long)), l.at.Add(d.Scale((long - 1) / long))}, true
 	}

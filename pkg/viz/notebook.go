@@ -9,6 +9,7 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/comms"
+	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // screen is where output is shown; tests replace it. Each display waits until GoNB has read it: a cell that ends immediately
@@ -77,11 +78,7 @@ func showHTML(h template.HTML) (shown bool) {
 func Note(lines ...string) (shown bool) { return showHTML(template.HTML(paragraph(lines...))) }
 
 func paragraph(lines ...string) string {
-	escaped := make([]string, len(lines))
-	for i, l := range lines {
-		escaped[i] = escape(l)
-	}
-	return "<p>" + strings.Join(escaped, "<br>") + "</p>"
+	return "<p>" + strings.Join(lists.Map(lines, escape), "<br>") + "</p>"
 }
 
 // Must returns v, or ends a cell of a notebook with err, as [Check] does:

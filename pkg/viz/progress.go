@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 )
 
@@ -171,11 +172,7 @@ func (p *Progress) status() string {
 	if s := p.share(); !p.done && s > 0 && s < 1 {
 		parts = append(parts, "about "+formatDuration(elapsed*(1-s)/s)+" left")
 	}
-	for _, s := range []string{p.message, p.failed} {
-		if s != "" {
-			parts = append(parts, s)
-		}
-	}
+	parts = append(parts, lists.Where([]string{p.message, p.failed}, func(s string) bool { return s != "" })...)
 	return strings.Join(parts, " · ")
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -26,12 +27,7 @@ func Histogram(o HistogramOptions) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	var sorted []float64
-	for _, v := range o.Values {
-		if drawable(v, false) {
-			sorted = append(sorted, v)
-		}
-	}
+	sorted := lists.Where(o.Values, func(v float64) bool { return drawable(v, false) })
 	if len(sorted) == 0 {
 		return nil, fmt.Errorf("%w: no value is finite", ErrNoData)
 	}

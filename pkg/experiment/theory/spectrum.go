@@ -157,8 +157,7 @@ func (m *Measured) add(info *mat.SymDense, params []gppl.Param) error {
 		m.Information[a] = append(m.Information[a], info.At(a, a))
 	}
 	se, err := fisher.StdErrLog(info, params)
-	var unidentified *fisher.NotIdentified
-	if errors.As(err, &unidentified) {
+	if _, ok := errors.AsType[*fisher.NotIdentified](err); ok {
 		m.Unidentified++
 		return nil
 	}

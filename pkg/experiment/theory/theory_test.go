@@ -164,10 +164,18 @@ func TestSmoke(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("no verdict on %v", want)
 	}
+	seen := map[string]bool{}
 	for _, v := range Verdicts(Results{}) {
 		if v.Status != notRun {
 			t.Errorf("%s: %s without any number", v.ID, v.Status)
 		}
+		if seen[v.ID] || v.Notebook == "" || v.Where == "" || v.Statement == "" || v.Test == "" || v.Overturn == "" {
+			t.Errorf("%+v is there twice, or lacks a text", v)
+		}
+		seen[v.ID] = true
+	}
+	if len(seen) != len(texts) {
+		t.Errorf("%d of %d statements are judged", len(seen), len(texts))
 	}
 
 	// A verdict follows the numbers: these changes reverse some.

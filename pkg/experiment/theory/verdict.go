@@ -1,10 +1,14 @@
 package theory
 
 import (
+	_ "embed"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // Verdict is a statement of the paper, or about its code, with what was found. Its status follows from stored numbers; it is "not
@@ -30,9 +34,25 @@ const (
 	notFound     = "not found"
 )
 
-// statement is a verdict, the numbers that it needs and the rule that judges them.
+//go:embed statements.json
+var statementsJSON []byte
+
+// texts are the entries of statements.json by ID: verdicts without what was found.
+var texts = func() map[string]Verdict {
+	var all []Verdict
+	if err := json.Unmarshal(statementsJSON, &all); err != nil {
+		panic("theory: statements.json: " + err.Error())
+	}
+	byID := map[string]Verdict{}
+	for _, v := range all {
+		byID[v.ID] = v
+	}
+	return byID
+}()
+
+// statement is how a statement of statements.json is judged: the numbers that it needs, and the rule.
 type statement struct {
-	Verdict
+	id    string
 	needs []string
 	judge func(r Results) (found, status string)
 }
@@ -40,7 +60,7 @@ type statement struct {
 // Verdicts judges every statement by the results.
 func Verdicts(r Results) (all []Verdict) {
 	for _, s := range append(theoremStatements(), spectrumStatements(r)...) {
-		v := s.Verdict
+		v := texts[s.id]
 		v.Found, v.Status = "nothing is stored", notRun
 		if r.has(s.needs...) {
 			v.Found, v.Status = s.judge(r)
@@ -62,10 +82,7 @@ var parameters = []string{"variance", "lengthscale", "noise"}
 
 // forParameters returns a name for each parameter.
 func forParameters(format string) (all []string) {
-	for _, p := range parameters {
-		all = append(all, fmt.Sprintf(format, p))
-	}
-	return all
+	return lists.Map(parameters, func(p string) string { return fmt.Sprintf(format, p) })
 }
 
 // values prints the numbers of all parameters.
@@ -92,76 +109,39 @@ func theoremStatements() []statement {
 	slopes := slices.Concat(forParameters("theorem.slope.noisy.%s.total"), forParameters("theorem.slope.noisy.%s.quadratic"),
 		forParameters("theorem.slope.to_n.%s.total"))
 	return []statement{
-		{
-			Verdict{
-				ID: "score", Notebook: "03", Where: "3.2, eq. (deltaI)", Test: "within 4.5 standard errors",
-				Overturn:  "simulated scores further off",
-				Statement: "s(z) = E[s(Y) | Z = z], and ΔI = I_Y − I_Z ≥ 0",
-			},
-			[]string{"theorem.score.worst_deviation", "theorem.score.draws", "theorem.loss.least_eigenvalue"},
+		{"score", []string{"theorem.score.worst_deviation", "theorem.score.draws", "theorem.loss.least_eigenvalue"},
 			func(r Results) (string, string) {
 				worst, least := r["theorem.score.worst_deviation"], r["theorem.loss.least_eigenvalue"]
 				return fmt.Sprintf("over %.0f draws the variances of both scores and their covariance are I_Y, I_Z and I_Z, within "+
 					"%.1f standard errors; ΔI as a matrix is positive (least eigenvalue %.2g of I_Y's scale)",
 					r["theorem.score.draws"], worst, least), status(worst < deviations && least > -1e-12, reproduced, contradicted)
-			},
-		},
-		{
-			Verdict{
-				ID: "loss-formula", Notebook: "03", Where: "3.2, eq. (inf_loss)", Test: "1e-9 of I_Y",
-				Overturn:  "two routes that differ by more",
-				Statement: "ΔI = ½tr((K̄Σ)²) + tr(K̄ΣK̄ E[μμᵀ])",
-			},
-			[]string{"theorem.routes.worst", "theorem.routes.cases"},
-			func(r Results) (string, string) {
-				worst := r["theorem.routes.worst"]
-				return fmt.Sprintf("agrees with I_Y − I_Z within %.1g of I_Y in %.0f cases",
-						worst, r["theorem.routes.cases"]),
-					status(worst < 1e-9, reproduced, contradicted)
-			},
-		},
-		{
-			Verdict{ID: "quadratic", Notebook: "03", Where: "3.2, theorem 1",
-				Test:     "the powers with which ΔI and its terms fall: 0.95 to 1.05 for the leading term",
-				Overturn: "a leading term with another power", Statement: "ΔI is quadratic in Σ"},
-			slopes,
-			func(r Results) (string, string) {
-				lo, hi := r.extremes(forParameters("theorem.slope.noisy.%s.total"))
-				qlo, qhi := r.extremes(forParameters("theorem.slope.noisy.%s.quadratic"))
-				nlo, nhi := r.extremes(forParameters("theorem.slope.to_n.%s.total"))
-				found := fmt.Sprintf("as Σ shrinks in norm, ΔI falls with its power %.3f to %.3f (1 is linear) and the first term "+
-					"alone with %.3f to %.3f; as k → n, ΔI falls with %.2f to %.2f",
-					lo, hi, qlo, qhi, nlo, nhi)
-				if lo > 1.5 {
-					return found, reproduced
-				}
-				return "ΔI = tr(K̄ΣK̄A) − ½tr((K̄Σ)²) is a quadratic polynomial in Σ. A remark: its leading term is linear, so " +
-						"that the loss falls in proportion to Σ and not with its square: " + found,
-					status(lo > 0.95 && hi < 1.05, reproduced, contradicted)
-			},
-		},
-		{
-			Verdict{
-				ID: "corollary-1", Notebook: "03", Where: "3.2, corollary 1", Test: "1e-20 by the theorem's route, 1e-6 by the other",
-				Overturn:  "information lost with k = n",
-				Statement: "k = n independent projections lose nothing",
-			},
-			[]string{"theorem.k_equals_n.lost", "theorem.k_equals_n.off"},
-			func(r Results) (string, string) {
-				lost, off := r["theorem.k_equals_n.lost"], r["theorem.k_equals_n.off"]
-				return fmt.Sprintf("ΔI/I_Y is %.1g by the theorem's route, |I_Y − I_Z|/I_Y %.1g",
-						lost, off),
-					status(lost < 1e-20 && off < 1e-6, reproduced, contradicted)
-			},
-		},
-		{
-			Verdict{
-				ID: "corollary-2", Notebook: "03", Where: "3.2, corollary 2",
-				Test: "in every draw (1e-6) or in the mean (4.5 standard errors)", Overturn: "draws in which the two are equal",
-				Statement: "white noise, one projection: NLL = n·PL, the losses are equivalent",
-			},
-			[]string{"theorem.corollary2.mean", "theorem.corollary2.sd", "theorem.corollary2.kept", "theorem.corollary2.n",
-				"theorem.corollary2.draws", "theorem.corollary2.sd_log_nll", "theorem.corollary2.sd_log_pl"},
+			}},
+		{"loss-formula", []string{"theorem.routes.worst", "theorem.routes.cases"}, func(r Results) (string, string) {
+			worst := r["theorem.routes.worst"]
+			return fmt.Sprintf("agrees with I_Y − I_Z within %.1g of I_Y in %.0f cases", worst, r["theorem.routes.cases"]),
+				status(worst < 1e-9, reproduced, contradicted)
+		}},
+		{"quadratic", slopes, func(r Results) (string, string) {
+			lo, hi := r.extremes(forParameters("theorem.slope.noisy.%s.total"))
+			qlo, qhi := r.extremes(forParameters("theorem.slope.noisy.%s.quadratic"))
+			nlo, nhi := r.extremes(forParameters("theorem.slope.to_n.%s.total"))
+			found := fmt.Sprintf("as Σ shrinks in norm, ΔI falls with its power %.3f to %.3f (1 is linear) and the first term "+
+				"alone with %.3f to %.3f; as k → n, ΔI falls with %.2f to %.2f",
+				lo, hi, qlo, qhi, nlo, nhi)
+			if lo > 1.5 {
+				return found, reproduced
+			}
+			return "ΔI = tr(K̄ΣK̄A) − ½tr((K̄Σ)²) is a quadratic polynomial in Σ. A remark: its leading term is linear, so " +
+					"that the loss falls in proportion to Σ and not with its square: " + found,
+				status(lo > 0.95 && hi < 1.05, reproduced, contradicted)
+		}},
+		{"corollary-1", []string{"theorem.k_equals_n.lost", "theorem.k_equals_n.off"}, func(r Results) (string, string) {
+			lost, off := r["theorem.k_equals_n.lost"], r["theorem.k_equals_n.off"]
+			return fmt.Sprintf("ΔI/I_Y is %.1g by the theorem's route, |I_Y − I_Z|/I_Y %.1g", lost, off),
+				status(lost < 1e-20 && off < 1e-6, reproduced, contradicted)
+		}},
+		{"corollary-2", []string{"theorem.corollary2.mean", "theorem.corollary2.sd", "theorem.corollary2.kept",
+			"theorem.corollary2.n", "theorem.corollary2.draws", "theorem.corollary2.sd_log_nll", "theorem.corollary2.sd_log_pl"},
 			func(r Results) (string, string) {
 				c := func(name string) float64 { return r["theorem.corollary2."+name] }
 				found := fmt.Sprintf("over %.0f draws of n = %.0f, NLL − n·PL is %.2g ± %.3g (expected √(n(n−1)/2) = %.3g); the "+
@@ -174,84 +154,49 @@ func theoremStatements() []statement {
 					return found, corrected
 				}
 				return found, contradicted
-			},
-		},
-		{
-			Verdict{
-				ID: "optimal-directions", Notebook: "03", Where: "3.2 and 4",
-				Test:      "no chance in it: a counterexample, computed to rounding, among 5 designs on one series of 150 times",
-				Overturn:  "directions of a smaller trace with a smaller error of the noise than the eigenvectors'",
-				Statement: "the top-k eigenvectors are the optimal directions, since less trace of Σ is less loss of information",
-			},
-			slices.Concat([]string{"theorem.choice.eigen.trace", "theorem.choice.onehot.trace",
-				"theorem.choice.all_data.stderr.noise"}, forParameters("theorem.choice.eigen.stderr.%s"),
-				forParameters("theorem.choice.onehot.stderr.%s")),
-			func(r Results) (string, string) {
-				of := func(design, what string) float64 { return r["theorem.choice."+design+"."+what] }
-				least, most := "eigen", "eigen"
-				for _, d := range []string{"spectral", "localised", "sphere", "onehot"} {
-					if of(d, "trace") < of(least, "trace") {
-						least = d
-					}
-					if of(d, "stderr.noise") > of(most, "stderr.noise") {
-						most = d
-					}
+			}},
+		{"optimal-directions", slices.Concat([]string{"theorem.choice.eigen.trace", "theorem.choice.onehot.trace",
+			"theorem.choice.all_data.stderr.noise"}, forParameters("theorem.choice.eigen.stderr.%s"),
+			forParameters("theorem.choice.onehot.stderr.%s")), func(r Results) (string, string) {
+			of := func(design, what string) float64 { return r["theorem.choice."+design+"."+what] }
+			least, most := "eigen", "eigen"
+			for _, d := range []string{"spectral", "localised", "sphere", "onehot"} {
+				if of(d, "trace") < of(least, "trace") {
+					least = d
 				}
-				found := fmt.Sprintf("the least trace is that of %s (%.4g; One-hot %.4g), with a standard error of the log noise of "+
-					"%.3g, against %.3g with One-hot and %.3g from all data",
-					designNames[least], of(least, "trace"), of("onehot", "trace"), of(least, "stderr.noise"),
-					of("onehot", "stderr.noise"), of("all_data", "stderr.noise"))
-				return found, status(least == "eigen" && most != "eigen", reproduced, contradicted)
-			},
-		},
-		{
-			Verdict{
-				ID: "without-loss-of-generality", Notebook: "03", Where: "4",
-				Test:      "no chance in it: a counterexample, computed to rounding, n = 150",
-				Overturn:  "a Sphere projection whose Σ commutes with A",
-				Statement: "any projection can be written, without loss of generality, as a choice of k eigenvectors",
-			},
-			[]string{"theorem.choice.sphere.commutator", "theorem.choice.eigen.commutator"},
+				if of(d, "stderr.noise") > of(most, "stderr.noise") {
+					most = d
+				}
+			}
+			found := fmt.Sprintf("the least trace is that of %s (%.4g; One-hot %.4g), with a standard error of the log noise of "+
+				"%.3g, against %.3g with One-hot and %.3g from all data",
+				designNames[least], of(least, "trace"), of("onehot", "trace"), of(least, "stderr.noise"),
+				of("onehot", "stderr.noise"), of("all_data", "stderr.noise"))
+			return found, status(least == "eigen" && most != "eigen", reproduced, contradicted)
+		}},
+		{"without-loss-of-generality", []string{"theorem.choice.sphere.commutator", "theorem.choice.eigen.commutator"},
 			func(r Results) (string, string) {
 				sphere, eigen := r["theorem.choice.sphere.commutator"], r["theorem.choice.eigen.commutator"]
-				return fmt.Sprintf("Σ and A would commute; ‖ΣA − AΣ‖/‖ΣA‖ is %.2g for Sphere, %.1g for eigenvectors",
-						sphere, eigen),
+				return fmt.Sprintf("Σ and A would commute; ‖ΣA − AΣ‖/‖ΣA‖ is %.2g for Sphere, %.1g for eigenvectors", sphere, eigen),
 					status(sphere > 0.01 && eigen < 1e-6, contradicted, reproduced)
-			},
-		},
-		{
-			Verdict{
-				ID: "trace-bounds", Notebook: "03", Where: "4", Test: "no violation, as printed or with n − k eigenvalues",
-				Overturn:  "a projection outside the corrected bounds",
-				Statement: "the sums of the k smallest and of the k largest eigenvalues bound tr Σ",
-			},
-			[]string{"theorem.bounds.cases", "theorem.bounds.printed_violations", "theorem.bounds.corrected_violations"},
+			}},
+		{"trace-bounds", []string{"theorem.bounds.cases", "theorem.bounds.printed_violations", "theorem.bounds.corrected_violations"},
 			func(r Results) (string, string) {
 				cases, printed, ours := r["theorem.bounds.cases"], r["theorem.bounds.printed_violations"],
 					r["theorem.bounds.corrected_violations"]
-				found := fmt.Sprintf("violated as printed in %.0f of %.0f projections, with n − k eigenvalues in %.0f",
-					printed, cases, ours)
+				found := fmt.Sprintf("violated as printed in %.0f of %.0f projections, with n − k eigenvalues in %.0f", printed, cases, ours)
 				return found, status(printed == 0, reproduced, status(ours == 0, corrected, contradicted))
-			},
-		},
-		{
-			Verdict{
-				ID: "positive-definite", Notebook: "03", Where: "4", Test: "eigenvalues and traces of the terms, to rounding",
-				Overturn:  "terms that are symmetric and positive definite",
-				Statement: "both terms of ΔI are positive definite matrices",
-			},
-			[]string{"theorem.definite.least_trace", "theorem.definite.least_matrix", "theorem.definite.least_asymmetry",
-				"theorem.definite.eigenvalue"},
-			func(r Results) (string, string) {
-				trace, matrix := r["theorem.definite.least_trace"], r["theorem.definite.least_matrix"]
-				skew, e := r["theorem.definite.least_asymmetry"], r["theorem.definite.eigenvalue"]
-				found := fmt.Sprintf("of the n×n matrices under the traces ‖T − Tᵀ‖/‖T‖ is %.2g or more, and the symmetric "+
-					"parts have eigenvalues down to %.2g of the largest; the least trace is %.2g, and as matrices over the parameters the "+
-					"terms have no eigenvalue below %.1g",
-					skew, e, trace, matrix)
-				return found, status(skew < 1e-6 && e > -1e-9, reproduced, status(trace >= 0 && matrix > -1e-12, corrected, contradicted))
-			},
-		},
+			}},
+		{"positive-definite", []string{"theorem.definite.least_trace", "theorem.definite.least_matrix",
+			"theorem.definite.least_asymmetry", "theorem.definite.eigenvalue"}, func(r Results) (string, string) {
+			trace, matrix := r["theorem.definite.least_trace"], r["theorem.definite.least_matrix"]
+			skew, e := r["theorem.definite.least_asymmetry"], r["theorem.definite.eigenvalue"]
+			found := fmt.Sprintf("of the n×n matrices under the traces ‖T − Tᵀ‖/‖T‖ is %.2g or more, and the symmetric "+
+				"parts have eigenvalues down to %.2g of the largest; the least trace is %.2g, and as matrices over the parameters the "+
+				"terms have no eigenvalue below %.1g",
+				skew, e, trace, matrix)
+			return found, status(skew < 1e-6 && e > -1e-9, reproduced, status(trace >= 0 && matrix > -1e-12, corrected, contradicted))
+		}},
 	}
 }
 
@@ -283,20 +228,14 @@ func spectrumStatements(r Results) (all []statement) {
 		return fmt.Sprintf("k = %.0f: %s", k, strings.Join(parts, ", "))
 	}
 	perK := func(designs []string) string {
-		var parts []string
-		for _, k := range ks {
-			parts = append(parts, list(k, designs))
-		}
+		parts := lists.Map(ks, func(k float64) string { return list(k, designs) })
 		return strings.Join(parts, "; ")
 	}
 	// always reports whether, for every k, Sphere's trace is the smallest of the designs or within 2 % of it, and One-hot's the
 	// largest.
 	always := func(designs []string) bool {
 		for _, k := range ks {
-			var of []float64
-			for _, d := range designs {
-				of = append(of, r[name(d, k, "figure.median")])
-			}
+			of := lists.Map(designs, func(d string) float64 { return r[name(d, k, "figure.median")] })
 			if r[name("sphere", k, "figure.median")] > 1.02*slices.Min(of) || r[name("onehot", k, "figure.median")] < slices.Max(of) {
 				return false
 			}
@@ -313,42 +252,21 @@ func spectrumStatements(r Results) (all []statement) {
 		return names
 	}
 	return []statement{
-		{
-			Verdict{
-				ID: "traces-fall", Notebook: "04", Where: "4, figure 1", Test: "less than half of tr K, every design and k",
-				Overturn:  "a design that leaves more than half",
-				Statement: "all the projection structures critically reduce the trace of Σ",
-			},
-			append(traces, "spectrum.trace"),
-			func(r Results) (string, string) {
-				worst := 0.0
-				for _, t := range traces {
-					worst = max(worst, r[t]/r["spectrum.trace"])
-				}
-				return fmt.Sprintf("tr K = %.0f; %s", r["spectrum.trace"], perK(sorted)), status(worst < 0.5, reproduced, contradicted)
-			},
-		},
-		{
-			Verdict{
-				ID: "sphere-best", Notebook: "04", Where: "4, figure 1", Test: "medians, every k, Sphere within 2 % of the least",
-				Overturn:  "a design with another order of traces",
-				Statement: "of the four designs, spherical projections reduce the trace most and One-hot ones least",
-			},
-			traces,
-			func(r Results) (string, string) {
-				asDrawn, asMeant := always(figureDesigns), always(sorted)
-				found := "as drawn, with Localised bumps over the index of unsorted observations: " + perK(figureDesigns) +
-					". With bumps over x: " + perK([]string{"localised"})
-				return found, status(asMeant, reproduced, status(asDrawn, corrected, contradicted))
-			},
-		},
-		{
-			Verdict{
-				ID: "repulsive", Notebook: "04", Where: "4", Test: "spans 1e-9 apart", Overturn: "a span that is not Sphere's",
-				Statement: "Repulsive projections are a design of their own, beside Sphere",
-			},
-			[]string{fmt.Sprintf("spectrum.repulsive.k%.0f.span",
-				ks[2]), fmt.Sprintf("spectrum.repulsive.k%.0f.information", ks[2]), fmt.Sprintf("spectrum.repulsive.k%.0f.drawn", ks[2])},
+		{"traces-fall", append(traces, "spectrum.trace"), func(r Results) (string, string) {
+			worst := 0.0
+			for _, t := range traces {
+				worst = max(worst, r[t]/r["spectrum.trace"])
+			}
+			return fmt.Sprintf("tr K = %.0f; %s", r["spectrum.trace"], perK(sorted)), status(worst < 0.5, reproduced, contradicted)
+		}},
+		{"sphere-best", traces, func(r Results) (string, string) {
+			asDrawn, asMeant := always(figureDesigns), always(sorted)
+			found := "as drawn, with Localised bumps over the index of unsorted observations: " + perK(figureDesigns) +
+				". With bumps over x: " + perK([]string{"localised"})
+			return found, status(asMeant, reproduced, status(asDrawn, corrected, contradicted))
+		}},
+		{"repulsive", []string{fmt.Sprintf("spectrum.repulsive.k%.0f.span", ks[2]),
+			fmt.Sprintf("spectrum.repulsive.k%.0f.information", ks[2]), fmt.Sprintf("spectrum.repulsive.k%.0f.drawn", ks[2])},
 			func(r Results) (string, string) {
 				at := func(what string) float64 { return r[fmt.Sprintf("spectrum.repulsive.k%.0f.%s", ks[2], what)] }
 				found := fmt.Sprintf("equal to Sphere in distribution: the repulsion multiplies Ω from the right by a matrix that depends "+
@@ -357,49 +275,31 @@ func spectrumStatements(r Results) (all []statement) {
 					"though the directions moved by %.2g",
 					at("span"), at("information"), at("drawn"))
 				return found, status(at("span") < 1e-9, corrected, reproduced)
-			},
-		},
-		{
-			Verdict{
-				ID: "sphere-chosen", Notebook: "04", Where: "4", Test: "standard errors at k = 100, within 5 % of the least of the designs " +
-					"for every parameter", Overturn: "standard errors that are least with Sphere",
-				Statement: "a choice of the paper, by the trace: by what is learnt, Sphere is not the best design",
-			},
-			stderrs(ks[1]),
-			func(r Results) (string, string) {
-				best := true
-				var parts []string
-				for _, p := range parameters {
-					of := func(d string) float64 { return r[name(d, ks[1], "stderr."+p+".median")] }
-					best = best && of("sphere") <= 1.05*min(of("onehot"), of("localised"), of("spectral"))
-					parts = append(parts, fmt.Sprintf("%s %.3g (One-hot %.3g, Localised %.3g, Spectral %.3g)",
-						p, of("sphere"), of("onehot"), of("localised"), of("spectral")))
-				}
-				ratios := r.values(fmt.Sprintf("spectrum.figure_1.sphere_over_onehot.k%.0f.information.%%s", ks[1]), "%.2g")
-				return fmt.Sprintf("standard errors of the logs with Sphere at k = %.0f: %s. The information of Sphere over that "+
-						"of One-hot, a random subset of the data: %s",
-						ks[1], strings.Join(parts, "; "), ratios),
-					status(best, notFound, found)
-			},
-		},
-		{
-			Verdict{
-				ID: "eigen-noise", Notebook: "04", Where: "3.2", Test: "no chance in it: the bounds are computed to rounding; medians over " +
-					"5 draws of 2000 times", Overturn: "a standard error of the noise that is least with the eigenvectors",
-				Of:        "optimal-directions",
-				Statement: "the top-k eigenvectors are the optimal directions (SE(1, 5), k = n/20)",
-			},
-			[]string{shortName("eigen",
-				ks[1]), shortName("sphere", ks[1]), shortName("onehot", ks[1]), "spectrum.short.all.stderr.noise.median"},
-			func(r Results) (string, string) {
-				eigen, sphere, onehot, exact := r[shortName("eigen",
-					ks[1])], r[shortName("sphere", ks[1])], r[shortName("onehot", ks[1])], r["spectrum.short.all.stderr.noise.median"]
-				return fmt.Sprintf("standard error of the log noise: %.3g with them, %.3g with Sphere, %.3g with One-hot, %.2g "+
-						"from all data",
-						eigen, sphere, onehot, exact),
-					status(eigen <= min(sphere, onehot), reproduced, contradicted)
-			},
-		},
+			}},
+		{"sphere-chosen", stderrs(ks[1]), func(r Results) (string, string) {
+			best := true
+			var parts []string
+			for _, p := range parameters {
+				of := func(d string) float64 { return r[name(d, ks[1], "stderr."+p+".median")] }
+				best = best && of("sphere") <= 1.05*min(of("onehot"), of("localised"), of("spectral"))
+				parts = append(parts, fmt.Sprintf("%s %.3g (One-hot %.3g, Localised %.3g, Spectral %.3g)",
+					p, of("sphere"), of("onehot"), of("localised"), of("spectral")))
+			}
+			ratios := r.values(fmt.Sprintf("spectrum.figure_1.sphere_over_onehot.k%.0f.information.%%s", ks[1]), "%.2g")
+			return fmt.Sprintf("standard errors of the logs with Sphere at k = %.0f: %s. The information of Sphere over that "+
+					"of One-hot, a random subset of the data: %s",
+					ks[1], strings.Join(parts, "; "), ratios),
+				status(best, notFound, found)
+		}},
+		{"eigen-noise", []string{shortName("eigen", ks[1]), shortName("sphere", ks[1]), shortName("onehot", ks[1]),
+			"spectrum.short.all.stderr.noise.median"}, func(r Results) (string, string) {
+			eigen, sphere, onehot, exact := r[shortName("eigen",
+				ks[1])], r[shortName("sphere", ks[1])], r[shortName("onehot", ks[1])], r["spectrum.short.all.stderr.noise.median"]
+			return fmt.Sprintf("standard error of the log noise: %.3g with them, %.3g with Sphere, %.3g with One-hot, %.2g "+
+					"from all data",
+					eigen, sphere, onehot, exact),
+				status(eigen <= min(sphere, onehot), reproduced, contradicted)
+		}},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -102,13 +103,7 @@ func withoutFar(outliers, y, lower, upper []float64) (limits [2]float64, beyond 
 
 // averaged returns the number of models that the forecast averages.
 func averaged(a *forecast.Analysis) int {
-	members := 0
-	for _, c := range a.Candidates {
-		if c.Weight > 0 {
-			members++
-		}
-	}
-	return max(1, members)
+	return max(1, lists.Count(a.Candidates, func(c forecast.Candidate) bool { return c.Weight > 0 }))
 }
 
 // calendar returns the calendar of an axis of dates; nil for one of numbers.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -195,11 +196,7 @@ func farOff(a *forecast.Analysis, f *forecast.Forecast) string {
 	if err != nil { // the line on outliers reports it
 		return ""
 	}
-	var off []float64
-	for _, o := range outliers.List {
-		off = append(off, o.Y)
-	}
-	_, n := withoutFar(off, a.Series.Y, f.Lower, f.Upper)
+	_, n := withoutFar(lists.Map(outliers.List, func(o forecast.Outlier) float64 { return o.Y }), a.Series.Y, f.Lower, f.Upper)
 	if n == 0 {
 		return ""
 	}

@@ -107,8 +107,7 @@ func (f *sumsFit) project(why string) (string, error) {
 		}
 		_, k := loss.Dims()
 		gain, err := f.train(loss, k)
-		var refusal *gppl.Refusal
-		if errors.As(err, &refusal) && last > 0 {
+		if refusal, ok := errors.AsType[*gppl.Refusal](err); ok && last > 0 {
 			return fmt.Sprintf("%s; %d are refused: %s", why, k, refusal.Reason), nil
 		}
 		if err != nil {

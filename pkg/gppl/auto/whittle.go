@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
@@ -169,9 +170,7 @@ func (f *whittle) expect(k gppl.Kernel) *spectrum {
 		*s = spectrum{fourier.NewDCT(f.half + 1), make([]float64, len(f.data)), make([]float64, lags), make([]float64, f.half+1)}
 	}
 	k.Cov(s.sequence[:lags], f.lags)
-	for h, p := range f.pairs {
-		s.sequence[h] *= p
-	}
+	floats.Mul(s.sequence[:lags], f.pairs)
 	clear(s.sequence[lags:])
 	s.dct.Transform(s.sequence, s.sequence)
 	for j := range s.expected {
@@ -332,10 +331,7 @@ func (f *whittle) Information(theta []float64) (*mat.SymDense, error) {
 		m := f.model.WithParams(at)
 		w := f.expect(m.Kernel)
 		noise := m.Noise + gppl.Nugget(m.Kernel)
-		all := make([]float64, len(w.expected))
-		for j, e := range w.expected {
-			all[j] = math.Log(e + noise)
-		}
+		all := lists.Map(w.expected, func(e float64) float64 { return math.Log(e + noise) })
 		f.spectra.Put(w)
 		return all
 	}

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -220,10 +221,7 @@ func (c *Counts) Quantile(p float64) (quantiles []float64) {
 	if !(p > 0 && p < 1) {
 		panic(fmt.Sprintf("observe: Quantile(%v): want p in (0, 1)", p))
 	}
-	for i := range c.Mean {
-		quantiles = append(quantiles, c.quantile(i, p))
-	}
-	return quantiles
+	return lists.Of(len(c.Mean), func(i int) float64 { return c.quantile(i, p) })
 }
 
 func (c *Counts) continuous() bool {

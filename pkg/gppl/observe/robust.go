@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/goldensection"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -329,10 +330,7 @@ func (r *Robust) predict(ctx context.Context, x gppl.Inputs, models []gppl.Model
 			return nil, err
 		}
 		for c, lambda := range precisions {
-			v := make([]float64, len(variances))
-			for i := range v {
-				v[i] = variances[i] + r.Model.Noise/lambda
-			}
+			v := lists.Of(len(variances), func(i int) float64 { return variances[i] + r.Model.Noise/lambda })
 			mixture.Weights = append(mixture.Weights, weights[c]/float64(len(models)))
 			mixture.Means, mixture.Variances = append(mixture.Means, mean), append(mixture.Variances, v)
 		}
@@ -346,12 +344,7 @@ func (r *Robust) String() string {
 	fmt.Fprintf(&b, "Student-t noise, ν = %.3g, σ = %.4g: bound %.6g nats, %s (%s)\n  %v",
 		r.Nu, math.Sqrt(r.Model.Noise), r.Bound, r.Status, r.Reason, r.Model)
 	const doubted = 0.3
-	var at []int
-	for i, w := range r.Weights {
-		if w < doubted {
-			at = append(at, i)
-		}
-	}
+	at := lists.Places(r.Weights, func(w float64) bool { return w < doubted })
 	slices.SortFunc(at, func(i, j int) int {
 		return cmp.Compare(r.Weights[i], r.Weights[j])
 	})

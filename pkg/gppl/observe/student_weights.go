@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/projected-likelihood/gppl/internal/goldensection"
+	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // Student-t noise of ν degrees of freedom and scale σ is a scale mixture of Gaussians,
@@ -116,9 +117,7 @@ type StudentNoise struct{ Nu, Scale2 float64 }
 // Mixture returns variances and weights, of sum 1, of a mixture of so many Gaussians that is the noise.
 func (s StudentNoise) Mixture(components int) (variances, weights []float64) {
 	precisions, weights := student{s.Nu, s.Scale2}.mixed(components)
-	for _, lambda := range precisions {
-		variances = append(variances, s.Scale2/lambda)
-	}
+	variances = lists.Map(precisions, func(lambda float64) float64 { return s.Scale2 / lambda })
 	return variances, weights
 }
 

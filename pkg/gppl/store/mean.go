@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
@@ -78,10 +79,7 @@ func decodeMean(j meanJSON, depth int) (gppl.Mean, error) {
 		if len(parts) != 1 {
 			return nil, fmt.Errorf("a GaussianBeta of %d means, want 1", len(parts))
 		}
-		variances := make([]float64, len(j.Variances))
-		for i, v := range j.Variances {
-			variances[i] = float64(v)
-		}
+		variances := lists.Map(j.Variances, func(v orInf) float64 { return float64(v) })
 		return gppl.GaussianBeta{Of: parts[0], Variances: variances}, nil
 	}
 	if j.Parts != nil || j.Variances != nil {

@@ -3,6 +3,7 @@ package descent
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 )
 
@@ -38,9 +39,7 @@ func (c *Coordinates) Point(z []float64) []float64 {
 		return z
 	}
 	mat.NewVecDense(len(z), c.u).MulVec(c.m, mat.NewVecDense(len(z), z))
-	for i, v := range c.u0 {
-		c.u[i] += v
-	}
+	floats.Add(c.u, c.u0)
 	return c.u
 }
 

@@ -17,6 +17,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
@@ -133,10 +134,7 @@ func (i *Information) quadratic(q blas64.General, f []blas64.General) *mat.SymDe
 	sums := make([][]float64, min(parallel.Lanes, nb))
 	parallel.For(len(sums), func(c int) {
 		sum := make([]float64, np*np)
-		tiles := make([]blas64.General, np)
-		for a := range tiles {
-			tiles[a] = dense.New(dense.Tile, dense.Tile)
-		}
+		tiles := lists.Of(np, func(a int) blas64.General { return dense.New(dense.Tile, dense.Tile) })
 		for s := c; s < nb; s += parallel.Lanes {
 			for t := range s + 1 {
 				weight := 1.0 // ½ of the tile and its mirror image
@@ -236,11 +234,7 @@ func Null(a blas64.General) (null blas64.General, rank int, err error) {
 	}
 	const rounding = 1e-12
 	values := svd.Values(nil)
-	for _, s := range values {
-		if s > rounding*values[0] {
-			rank++
-		}
-	}
+	rank = lists.Count(values, func(s float64) bool { return s > rounding*values[0] })
 	if rank == a.Rows {
 		return null, rank, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
@@ -135,9 +136,7 @@ func (b *Basis) Coefficients(z []float64) []float64 {
 	}
 	coef := append([]float64(nil), z...)
 	b.l.SolveLT(blas64.General{Rows: k, Cols: 1, Stride: 1, Data: coef})
-	for j, s := range b.scale {
-		coef[j] *= s
-	}
+	floats.Mul(coef, b.scale)
 	return coef
 }
 

@@ -3,6 +3,8 @@ package fourier
 import (
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/floats"
 )
 
 // Even is an even function with parameters, by its values at distances r.
@@ -103,14 +105,10 @@ func (s *Series) transform(dst, samples []float64, values func(dst, r []float64)
 	values(samples, s.tau)
 	first = samples[0]
 	if s.window != nil {
-		for j, w := range s.window {
-			samples[j] *= w
-		}
+		floats.Mul(samples, s.window)
 	} else {
 		values(dst, s.mirror)
-		for j, v := range dst {
-			samples[j] += v
-		}
+		floats.Add(samples, dst)
 	}
 	s.plan.Coefficients(dst, samples)
 	return first
@@ -191,9 +189,7 @@ func (s *Series) Contract(grad, q []float64, k Even) (adjoint, direct, size floa
 		size += math.Abs(w * s.g[j])
 	}
 	if s.window != nil {
-		for j, w := range s.window {
-			s.w[j] *= w
-		}
+		floats.Mul(s.w, s.window)
 		k.Contract(grad, s.w, s.tau)
 		return adjoint, direct, size
 	}

@@ -41,10 +41,7 @@ func point(x []float64, d, i int) []float64 { return x[i*d:][:d] }
 func seeds(x []float64, d, m int, rnd *rand.Rand) (centres []float64, err error) {
 	n := len(x) / d
 	next := rnd.IntN(n)
-	dist2 := make([]float64, n)
-	for i := range dist2 {
-		dist2[i] = math.Inf(1)
-	}
+	dist2 := slices.Repeat([]float64{math.Inf(1)}, n)
 	for count := 1; ; count++ {
 		last := point(x, d, next)
 		if centres = append(centres, last...); count == m {

@@ -2,6 +2,7 @@ package mixed
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -155,10 +156,7 @@ func (f *Factor) noiseSlopeOfChunk(r blas64.General, weight func(i int) float64)
 	rest := dense.New(r.Cols, count) // Rᵀ(z − Eh)ᵀ
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, r, dense.Rows(f.rows, p+s, c), 0, rest)
 	dense.Gemm(blas.Trans, blas.NoTrans, -1, f.U, dense.Rows(f.rows, 0, p), 1, rest)
-	left := make([]float64, count)
-	for i := range left {
-		left[i] = 1
-	}
+	left := slices.Repeat([]float64{1}, count)
 	dense.AddSquares(left, -1, solved)
 	dense.AddSquares(left, -1, rest)
 	for i, v := range left {
