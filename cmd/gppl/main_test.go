@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,7 +80,7 @@ func TestFitAndPredict(t *testing.T) {
 		t.Errorf("%d figures in the report", n)
 	}
 
-	if table, err := os.ReadFile(parts); err != nil || !strings.HasPrefix(string(table), "day,mean,trend") ||
+	if table, err := os.ReadFile(parts); err != nil || !strings.HasPrefix(string(table), "day,median,trend") ||
 		strings.Count(string(table), "\n") != 66 {
 		t.Errorf("components (%v):\n%s", err, table)
 	}
@@ -236,5 +237,26 @@ func TestFitPlace(t *testing.T) {
 	}
 	if p := got.Parameters[place]; p.StdErr <= 0 || p.StdErrLog != 0 || p.InUnits != p.Value {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestNoComponents: where components are refused at last, all else is written and shown.
+func TestNoComponents(t *testing.T) {
+	rnd, y := rand.New(rand.NewPCG(3, 4)), 0.0
+	var rows strings.Builder
+	for i := range 4200 {
+		y += rnd.NormFloat64()
+		fmt.Fprintf(&rows, "%d,%.3f\n", i, y)
+	}
+	folder := t.TempDir()
+	file, figure := filepath.Join(folder, "walk.csv"), filepath.Join(folder, "walk.svg")
+	if err := os.WriteFile(file, []byte("t,y\n"+rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, text, stderr := gppl("fit", file, "--kernel", "Laplace", "--origins", "1", "--forecast", "3", "--figure", figure,
+		"--components", filepath.Join(folder, "parts.csv"))
+	if _, err := os.Stat(figure); code != exitFailed || err != nil || !strings.Contains(text, "Forecast of y") ||
+		!strings.Contains(stderr, "no components: ") {
+		t.Errorf("exit %d, %v: %s\n%s", code, err, text, stderr)
 	}
 }

@@ -135,6 +135,16 @@ func TestPlanFit(t *testing.T) {
 	}
 }
 
+// Each holiday adds to the predicted time: to that of chicago's ridership, with 28 of them, a factor of six.
+func TestPlanOfHolidays(t *testing.T) {
+	s := longSeries(t, 3000, 0)
+	without := PlanFit(s, Options{}).Seconds
+	s.Holidays = &Holidays{Country: "US", Names: make([]string, 28)}
+	if with := PlanFit(s, Options{}).Seconds; with < 5*without || with > 8*without {
+		t.Errorf("%.1f s with 28 holidays, %.1f s without", with, without)
+	}
+}
+
 // A search that was interrupted goes on with what had finished, and ends where one without a pause ends.
 func TestResume(t *testing.T) {
 	s := longSeries(t, 90, 0.5)
