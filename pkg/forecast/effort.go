@@ -215,7 +215,7 @@ const mostEvery = 8
 func (s *Series) thinnedTo(most int, periods []float64) (every int) {
 	const wanted, left = 4, 2
 	every = 1
-	if s.Errors != nil || s.Counting != nil || len(periods) == 0 {
+	if s.Counting != nil || len(periods) == 0 {
 		return every
 	}
 	least := int(slices.Min(periods) / (left * s.Step))
