@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -258,5 +259,27 @@ func TestNoComponents(t *testing.T) {
 	if _, err := os.Stat(figure); code != exitFailed || err != nil || !strings.Contains(text, "Forecast of y") ||
 		!strings.Contains(stderr, "no components: ") {
 		t.Errorf("exit %d, %v: %s\n%s", code, err, text, stderr)
+	}
+}
+
+// TestShortTimes: texts write a time as 2020-01-13 13:00, and a flag that takes one with quotation marks; files have ISO 8601.
+func TestShortTimes(t *testing.T) {
+	var rows strings.Builder
+	for i := range 90 {
+		y := 10 + math.Sin(float64(i)) + 0.1*math.Sin(float64(i*i))
+		if i > 85 {
+			y += 6
+		}
+		fmt.Fprintf(&rows, "%s,%.3f\n", time.Date(2020, 1, 1, i, 0, 0, 0, time.UTC).Format(time.DateTime), y)
+	}
+	file, out := filepath.Join(t.TempDir(), "hours.csv"), filepath.Join(t.TempDir(), "out.csv")
+	if err := os.WriteFile(file, []byte("time,y\n"+rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, text, stderr := gppl("fit", file, "--out", out, "--period", "none")
+	written, err := os.ReadFile(out)
+	if code != 0 || err != nil || strings.Contains(text, ":00Z") || !strings.Contains(text, "2020-01-04 18:00") ||
+		!strings.Contains(text, `--shifts "2020-01-04 13:00" gives`) || !strings.Contains(string(written), "2020-01-04T18:00:00Z,") {
+		t.Errorf("exit %d, %v, %s: %s\n%s", code, err, stderr, text, written)
 	}
 }

@@ -43,7 +43,7 @@ func Arrivals(after *forecast.Analysis, r *forecast.Arrivals, level float64) str
 	for _, w := range warnings(after) {
 		fmt.Fprintf(&b, "  %s\n", w)
 	}
-	return printableLines(flagwords.Of(b.String()))
+	return printableLines(flagwords.Of(briefTimes(b.String())))
 }
 
 // anomalies returns the indices of the observations with a probability below the level.

@@ -51,7 +51,7 @@ func ChannelText(
 
 func channelNotes(a *forecast.ChannelAnalysis) []string {
 	c := a.Channels
-	notes := flagwords.All(c.Series.Notes())
+	notes := said(c.Series.Notes())
 	if len(c.Names) > 1 {
 		notes = append(notes, fmt.Sprintf("%d channels, by %s.", len(c.Names), c.Column))
 	}
@@ -172,7 +172,7 @@ func channelPredictions(a *forecast.ChannelAnalysis, all []forecast.ChannelPredi
 			t.Notes = []string{"The first steps and the last one."}
 		}
 	}
-	return t
+	return brief(t)
 }
 
 // ChannelsJSON is the result on channels for programs, in the unit of the file. Unknown standard errors are left out.
@@ -247,7 +247,7 @@ func ChannelHTML(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.Channe
 	f, s := a.Best(), a.Channels.Series
 	c := content{
 		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Series: s, Kernel: f.Kernel,
-		Lead: briefTimes(flagwords.Of(s.Lead())), Notes: allBrief(channelNotes(a)),
+		Lead: flagwords.Of(briefTimes(s.Lead())), Notes: channelNotes(a),
 		Trust: trust, Warnings: f.Warnings, Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
 		How: "Each kernel was trained by the exact likelihood with each view, " +
 			"from starts found on single channels and on all of them; the lowest BIC was kept.",

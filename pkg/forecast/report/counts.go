@@ -98,5 +98,5 @@ func countPredictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 	addSteps(t, f, func(i int) []any {
 		return []any{f.When[i], f.Mean[i], medians[i], f.Lower[i], f.Upper[i], 100 * zeros[i]}
 	})
-	return t
+	return brief(t)
 }

@@ -468,7 +468,7 @@ func pastTable(t *forecast.Trust) *viz.Table {
 			"which flatters the forecast: %s.", n, len(t.Past), strings.Join(slices.Compact(reused), "; "))
 	}
 	table.Notes = []string{note}
-	return table
+	return brief(table)
 }
 
 // Parameters lists the parameters of the best model with their standard errors, in units.
@@ -579,7 +579,7 @@ func Predictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 		Notes: []string{band(a)},
 	}
 	addSteps(t, f, func(i int) []any { return []any{f.When[i], f.Mean[i], f.Lower[i], f.Upper[i]} })
-	return t
+	return brief(t)
 }
 
 // addSteps adds the rows of the steps of a forecast to a table, or those of the first and the last if it is long.
