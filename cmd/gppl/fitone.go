@@ -23,7 +23,7 @@ import (
 )
 
 // outputs are the flags of gppl fit that name files to write.
-var outputs = []string{"report", "model", "out", "components", "figure"}
+var outputs = []string{"report", "model", "out", "figure", "components"}
 
 // outputFiles returns the files that outputs name, by flag; "" for one that is not requested.
 func outputFiles(c *cli.Command) map[string]string {
@@ -286,12 +286,13 @@ func fitFile(ctx context.Context, c *cli.Command, t task) error {
 	for _, note := range o.notes {
 		say(c, "%s", note)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, forecast.ErrNoComponents) { // which leaves all else to show
 		return err
 	}
+	failed := err
 	err = show(ctx, c, func() any { return report.Describe(o.a, o.f, o.r, o.trust) },
 		func(w io.Writer) error { return report.Text(w, o.a, o.f, o.r, o.trust, o.written) })
-	if err == nil && o.written == nil && !c.Bool("json") {
+	if err = cmp.Or(err, failed); err == nil && o.written == nil && !c.Bool("json") {
 		fmt.Fprintln(c.Root().ErrWriter, "No file was written. --report FILE.html writes a page with figures, "+
 			"--figure FILE.svg a figure, --model FILE.json the model, --out FILE.csv the forecast.")
 	}

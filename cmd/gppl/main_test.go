@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -79,7 +81,7 @@ func TestFitAndPredict(t *testing.T) {
 		t.Errorf("%d figures in the report", n)
 	}
 
-	if table, err := os.ReadFile(parts); err != nil || !strings.HasPrefix(string(table), "day,mean,trend") ||
+	if table, err := os.ReadFile(parts); err != nil || !strings.HasPrefix(string(table), "day,median,trend") ||
 		strings.Count(string(table), "\n") != 66 {
 		t.Errorf("components (%v):\n%s", err, table)
 	}
@@ -237,5 +239,48 @@ func TestFitPlace(t *testing.T) {
 	}
 	if p := got.Parameters[place]; p.StdErr <= 0 || p.StdErrLog != 0 || p.InUnits != p.Value {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestNoComponents: where components are refused at last, all else is written and shown.
+func TestNoComponents(t *testing.T) {
+	rnd, y := rand.New(rand.NewPCG(3, 4)), 0.0
+	var rows strings.Builder
+	for i := range 4200 {
+		y += rnd.NormFloat64()
+		fmt.Fprintf(&rows, "%d,%.3f\n", i, y)
+	}
+	folder := t.TempDir()
+	file, figure := filepath.Join(folder, "walk.csv"), filepath.Join(folder, "walk.svg")
+	if err := os.WriteFile(file, []byte("t,y\n"+rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, text, stderr := gppl("fit", file, "--kernel", "Laplace", "--origins", "1", "--forecast", "3", "--figure", figure,
+		"--components", filepath.Join(folder, "parts.csv"))
+	if _, err := os.Stat(figure); code != exitFailed || err != nil || !strings.Contains(text, "Forecast of y") ||
+		!strings.Contains(stderr, "no components: ") {
+		t.Errorf("exit %d, %v: %s\n%s", code, err, text, stderr)
+	}
+}
+
+// TestShortTimes: texts write a time as 2020-01-13 13:00, and a flag that takes one with quotation marks; files have ISO 8601.
+func TestShortTimes(t *testing.T) {
+	var rows strings.Builder
+	for i := range 90 {
+		y := 10 + math.Sin(float64(i)) + 0.1*math.Sin(float64(i*i))
+		if i > 85 {
+			y += 6
+		}
+		fmt.Fprintf(&rows, "%s,%.3f\n", time.Date(2020, 1, 1, i, 0, 0, 0, time.UTC).Format(time.DateTime), y)
+	}
+	file, out := filepath.Join(t.TempDir(), "hours.csv"), filepath.Join(t.TempDir(), "out.csv")
+	if err := os.WriteFile(file, []byte("time,y\n"+rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, text, stderr := gppl("fit", file, "--out", out, "--period", "none")
+	written, err := os.ReadFile(out)
+	if code != 0 || err != nil || strings.Contains(text, ":00Z") || !strings.Contains(text, "2020-01-04 18:00") ||
+		!strings.Contains(text, `--shifts "2020-01-04 13:00" gives`) || !strings.Contains(string(written), "2020-01-04T18:00:00Z,") {
+		t.Errorf("exit %d, %v, %s: %s\n%s", code, err, stderr, text, written)
 	}
 }

@@ -42,7 +42,11 @@ func Of(message string) string {
 			return named
 		}
 		if m[3] != "" {
-			flag += " " + strings.Trim(m[3], `"`)
+			value := m[3]
+			if !strings.Contains(value, " ") { // a shell needs no quotation marks
+				value = strings.Trim(value, `"`)
+			}
+			flag += " " + value
 		}
 		return flag
 	})

@@ -24,6 +24,7 @@ func TestOf(t *testing.T) {
 		"CSVOptions.X and CSVOptions.Y choose others": "--x and --y choose others",
 		`say ReadOptions.Time: "dmy" (day first)`:     "say --time dmy (day first)",
 		"set ReadOptions.Missing: -99.9.":             "set --missing -99.9.",
+		`Options.Shifts: "2020-01-13 13:00" gives it`: `--shifts "2020-01-13 13:00" gives it`,
 		"if ReadOptions.Memory allows it, Options.Budget and CSVOptions do": "if ReadOptions.Memory allows it, Options.Budget and" +
 			" CSVOptions do",
 	} {

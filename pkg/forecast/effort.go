@@ -143,8 +143,13 @@ func planOf(s *Series, o Options, e effort) Plan {
 	}
 	later := scales * (e.terms - 1) * (grown + seasons) / 2 // most sums stop growing half way
 	typical := 0.6 * float64(e.evaluations)                 // evaluations of a typical training
-	p.Seconds = float64(first+later) * (typical + evidenceEvaluations) * evaluationSeconds(p.Searched, even)
-	training, finalists := (typical+18)*evaluationSeconds(p.Trained, even), 0
+	// A Toeplitz factor is solved for each regressor, holiday and change of level, too.
+	const column = 0.2 // of an evaluation without them
+	evaluation := func(n int) float64 {
+		return min(evaluationSeconds(n, false), (1+column*float64(s.effects()))*evaluationSeconds(n, even))
+	}
+	p.Seconds = float64(first+later) * (typical + evidenceEvaluations) * evaluation(p.Searched)
+	training, finalists := (typical+18)*evaluation(p.Trained), 0
 	switch {
 	case s.Counting != nil:
 		training, finalists = newtonEvaluations*training, min(e.finalists, countFinalists)
@@ -210,7 +215,7 @@ const mostEvery = 8
 func (s *Series) thinnedTo(most int, periods []float64) (every int) {
 	const wanted, left = 4, 2
 	every = 1
-	if s.Errors != nil || s.Counting != nil || len(periods) == 0 {
+	if s.Counting != nil || len(periods) == 0 {
 		return every
 	}
 	least := int(slices.Min(periods) / (left * s.Step))

@@ -135,6 +135,16 @@ func TestPlanFit(t *testing.T) {
 	}
 }
 
+// Each holiday adds to the predicted time: to that of chicago's ridership, with 28 of them, a factor of six.
+func TestPlanOfHolidays(t *testing.T) {
+	s := longSeries(t, 3000, 0)
+	without := PlanFit(s, Options{}).Seconds
+	s.Holidays = &Holidays{Country: "US", Names: make([]string, 28)}
+	if with := PlanFit(s, Options{}).Seconds; with < 5*without || with > 8*without {
+		t.Errorf("%.1f s with 28 holidays, %.1f s without", with, without)
+	}
+}
+
 // A search that was interrupted goes on with what had finished, and ends where one without a pause ends.
 func TestResume(t *testing.T) {
 	s := longSeries(t, 90, 0.5)
@@ -484,8 +494,19 @@ func TestUnevenSeason(t *testing.T) {
 	}
 	at := efforts[1]
 	at.scouts, at.finalists = true, 1
-	a := automatic(t, s, Options{Log: "never", Trend: "none", effort: &at, origin: true})
-	if !slices.ContainsFunc(periodsOf(a.Result.Model.Params()), func(p float64) bool { return math.Abs(p/period-1) < 0.03 }) {
-		t.Errorf("a short search finds %s", a.Name())
+	known := *s
+	known.Errors = make([]float64, n)
+	for i := range known.Errors {
+		known.Errors[i] = noise * (0.5 + float64(i%3)/2)
+	}
+	thin := known.thinned(n-500, 2)
+	if len(thin.X) != 250 || !slices.Equal(thin.Errors[247:], []float64{known.Errors[n-5], known.Errors[n-3], known.Errors[n-1]}) {
+		t.Errorf("of 500 known errors, one in 2 leaves %d observations with %v at last", len(thin.X), thin.Errors[247:])
+	}
+	for _, s := range []*Series{s, &known} {
+		a := automatic(t, s, Options{Log: "never", Trend: "none", effort: &at, origin: true})
+		if !slices.ContainsFunc(periodsOf(a.Result.Model.Params()), func(p float64) bool { return math.Abs(p/period-1) < 0.03 }) {
+			t.Errorf("a short search finds %s", a.Name())
+		}
 	}
 }

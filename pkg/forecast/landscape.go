@@ -190,9 +190,21 @@ type ContourAxis struct {
 // upwards where training ended.
 var ErrNoContour = errors.New("forecast: no contour")
 
+// ridge returns how far a contour reaches in the logs of two parameters a and b, whose curvatures are given: 3.5 standard
+// deviations, and at most a factor of ten. If that cuts one of two correlated parameters, the other reaches no further than it
+// goes with these values.
+func ridge(haa, hab, hbb float64) (a, b float64) {
+	const sd = 3.5
+	det := haa*hbb - hab*hab
+	a, b = min(sd*math.Sqrt(hbb/det), math.Log(10)), min(sd*math.Sqrt(haa/det), math.Log(10))
+	b = min(b, math.Abs(hab)/hbb*a+sd/math.Sqrt(hbb))
+	return min(a, math.Abs(hab)/haa*b+sd/math.Sqrt(haa)), b
+}
+
 // Contour evaluates the likelihood on a square grid around the optimum, over the two parameters whose logs are the most
 // correlated by the curvature of the likelihood there (differences of its gradient). With the other parameters fixed, the grid
-// reaches 3.5 standard deviations, and at most a factor of ten.
+// reaches 3.5 standard deviations, and at most a factor of ten, of one, and of the other what goes with these. The error is
+// ErrNoContour if the region of 68 % is narrower than a step.
 func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
 	v, err := a.valley()
 	if err != nil {
@@ -235,15 +247,18 @@ func (a *Analysis) Contour(ctx context.Context, points int) (*Contour, error) {
 	}
 	// With the others fixed, the covariance is the inverse of the block of these two.
 	hii, hjj, hij := curvature.At(i, i), curvature.At(j, j), curvature.At(i, j)
-	det := hii*hjj - hij*hij
-	axis := func(at int, variance float64) ContourAxis {
+	reachA, reachB := ridge(hii, hij, hjj)
+	if 3/math.Sqrt(hjj) < 2*reachB/float64(points-1) { // the width of the region of 68 %, and a step
+		return nil, fmt.Errorf("%w: %s and %s make up for each other so exactly that a grid of %d values does not show it",
+			ErrNoContour, params[free[i]].Name, params[free[j]].Name, points)
+	}
+	axis := func(at int, reach float64) ContourAxis {
 		p := params[free[at]]
 		s := ContourAxis{Name: p.Name, Unit: a.unit(p), Optimum: p.Value, Value: make([]float64, points)}
-		reach := min(3.5*math.Sqrt(variance), math.Log(10))
 		floats.LogSpan(s.Value, p.Value*math.Exp(-reach), p.Value*math.Exp(reach))
 		return s
 	}
-	c.A, c.B = axis(i, hjj/det), axis(j, hii/det)
+	c.A, c.B = axis(i, reachA), axis(j, reachB)
 	for _, b := range c.B.Value {
 		row := make([]float64, points)
 		for k, value := range c.A.Value {

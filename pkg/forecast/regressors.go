@@ -151,6 +151,18 @@ func (s *Series) inputs(x []float64) (gppl.Inputs, error) {
 	return in, nil
 }
 
+// effects is the number of columns of inputs.
+func (s *Series) effects() int {
+	n := len(s.Shifts)
+	if s.Known != nil {
+		n += len(s.Known.Names)
+	}
+	if s.Holidays != nil {
+		n += len(s.Holidays.Names)
+	}
+	return n
+}
+
 func (s *Series) unknown(name string, at float64) error {
 	k := s.Known
 	return fmt.Errorf("forecast: %w: %s is known from %s to %s, not at %s; "+

@@ -321,10 +321,10 @@ func (s *Series) part(from, to int) *Series {
 }
 
 // thinned returns the observations from an index on that are a multiple of every steps before the last, so that a missing one
-// does not shift those before it, or one in every of them if most steps differ. There are no errors of these.
+// does not shift those before it, or one in every of them if most steps differ or they have errors of their own.
 func (s *Series) thinned(from, every int) *Series {
 	p := s.part(from, len(s.X))
-	p.X, p.Y, p.Step = nil, nil, float64(every)*s.Step
+	p.X, p.Y, p.Errors, p.Step = nil, nil, nil, float64(every)*s.Step
 	last := s.X[len(s.X)-1]
 	for i := from; i < len(s.X); i++ {
 		before := len(s.X) - 1 - i
@@ -333,6 +333,9 @@ func (s *Series) thinned(from, every int) *Series {
 		}
 		if before%every == 0 {
 			p.X, p.Y = append(p.X, s.X[i]), append(p.Y, s.Y[i])
+			if s.Errors != nil {
+				p.Errors = append(p.Errors, s.Errors[i])
+			}
 		}
 	}
 	return p

@@ -383,3 +383,16 @@ func TestSpikes(t *testing.T) {
 		}
 	}
 }
+
+// TestLeave: observations that a search for changes leaves out take their known errors with them, and leave fewer to look through.
+func TestLeave(t *testing.T) {
+	s := must.Get(NewSeries(Axis{Name: "t"}, []float64{0, 1, 2, 3, 4, 5}, []float64{10, 11, 12, 13, 14, 15}))(t)
+	s.Errors = []float64{0.1, 1.1, 2.1, 3.1, 4.1, 5.1}
+	search := shiftSearch{a: &Analysis{Series: s}, n: 4}
+	search.leave(func(i int) bool { return i == 1 || i == 3 })
+	left := search.a.Series
+	if search.n != 3 || !slices.Equal(left.X, []float64{0, 2, 4, 5}) || !slices.Equal(left.Y, []float64{10, 12, 14, 15}) ||
+		!slices.Equal(left.Errors, []float64{0.1, 2.1, 4.1, 5.1}) || len(s.Errors) != 6 {
+		t.Errorf("%d are looked through of %v, %v with errors %v", search.n, left.X, left.Y, left.Errors)
+	}
+}

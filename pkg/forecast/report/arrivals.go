@@ -44,7 +44,7 @@ func Arrivals(after *forecast.Analysis, r *forecast.Arrivals, level float64) str
 	for _, w := range warnings(after) {
 		fmt.Fprintf(&b, "  %s\n", w)
 	}
-	return printableLines(flagwords.Of(b.String()))
+	return printableLines(flagwords.Of(briefTimes(b.String())))
 }
 
 // anomalies returns the indices of the observations with a probability below the level.
@@ -70,7 +70,7 @@ type ArrivalsJSON struct {
 type ArrivalJSON struct {
 	X             string  `json:"x"`
 	Y             float64 `json:"y"`
-	Mean          float64 `json:"mean"`
+	Point         float64 `json:"point"` // the median or, of counts, the mean
 	SDObservation float64 `json:"sd_observation"`
 	Lower         float64 `json:"lower_95"`
 	Upper         float64 `json:"upper_95"`

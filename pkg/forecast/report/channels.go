@@ -51,7 +51,7 @@ func ChannelText(
 
 func channelNotes(a *forecast.ChannelAnalysis) []string {
 	c := a.Channels
-	notes := flagwords.All(c.Series.Notes())
+	notes := said(c.Series.Notes())
 	if len(c.Names) > 1 {
 		notes = append(notes, fmt.Sprintf("%d channels, by %s.", len(c.Names), c.Column))
 	}
@@ -160,7 +160,7 @@ func channelTable(a *forecast.ChannelAnalysis) *viz.Table {
 func channelPredictions(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction) *viz.Table {
 	const most = 3 // steps of each channel
 	t := &viz.Table{Caption: "Forecast", Columns: []viz.Column{
-		{Name: a.Channels.Column}, {Name: a.Channels.Series.Axis.Name}, {Name: "mean"}, {Name: "sd of a new observation"},
+		{Name: a.Channels.Column}, {Name: a.Channels.Series.Axis.Name}, {Name: "median"}, {Name: "sd of a new observation"},
 	}}
 	for _, p := range all {
 		for i, when := range p.When {
@@ -172,7 +172,7 @@ func channelPredictions(a *forecast.ChannelAnalysis, all []forecast.ChannelPredi
 			t.Notes = []string{"The first steps and the last one."}
 		}
 	}
-	return t
+	return brief(t)
 }
 
 // ChannelsJSON is the result on channels for programs, in the unit of the file. Unknown standard errors are left out.
@@ -234,7 +234,7 @@ func DescribeChannels(a *forecast.ChannelAnalysis, all []forecast.ChannelPredict
 		for i, when := range p.When {
 			half := forecast.Quantile95 * math.Sqrt(p.Noisy[i])
 			j.Forecast[p.Channel] = append(j.Forecast[p.Channel], PointJSON{
-				X: when, Mean: p.Mean[i], SDLatent: math.Sqrt(p.Latent[i]), SDObservation: math.Sqrt(p.Noisy[i]),
+				X: when, Median: p.Mean[i], SDLatent: math.Sqrt(p.Latent[i]), SDObservation: math.Sqrt(p.Noisy[i]),
 				Lower: p.Mean[i] - half, Upper: p.Mean[i] + half,
 			})
 		}
@@ -247,7 +247,7 @@ func ChannelHTML(w io.Writer, a *forecast.ChannelAnalysis, all []forecast.Channe
 	f, s := a.Best(), a.Channels.Series
 	c := content{
 		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Series: s, Kernel: f.Kernel,
-		Lead: briefTimes(flagwords.Of(s.Lead())), Notes: allBrief(channelNotes(a)),
+		Lead: flagwords.Of(briefTimes(s.Lead())), Notes: channelNotes(a),
 		Trust: trust, Warnings: f.Warnings, Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
 		How: "Each kernel was trained by the exact likelihood with each view, " +
 			"from starts found on single channels and on all of them; the lowest BIC was kept.",

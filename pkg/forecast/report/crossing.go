@@ -31,7 +31,7 @@ func Crossing(a *forecast.Analysis, c *forecast.Crossing) string {
 	}
 	fmt.Fprintf(&b, "\n  from %d joint draws of the curve, without the noise of single observations, at %d steps (seed %d)\n",
 		c.Draws, len(c.X), c.Seed)
-	return printableLines(b.String())
+	return printableLines(briefTimes(b.String()))
 }
 
 // CrossingJSON is a crossing for programs, with the quantiles of the time by their level; "" for one after the last step.

@@ -76,10 +76,10 @@ func HTML(
 	ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust, program *viz.Program,
 ) error {
 	c := content{
-		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Lead: briefTimes(flagwords.Of(a.Series.Lead())),
-		Notes: allBrief(flagwords.All(a.Series.Notes())), Series: a.Series, Kernel: a.Kernel(),
+		Dark: viz.CSS(), Script: viz.Script(), Policy: viz.Policy(), Lead: flagwords.Of(briefTimes(a.Series.Lead())),
+		Notes: said(a.Series.Notes()), Series: a.Series, Kernel: a.Kernel(),
 		Written: time.Now().UTC().Format("2006-01-02 15:04 UTC"),
-		How:     how(a), Result: a.Result.String(), Summary: allBrief(Summary(a, f)), Doubt: Doubt(a),
+		How:     how(a), Result: a.Result.String(), Summary: said(Summary(a, f)), Doubt: Doubt(a),
 	}
 	changes, err := shiftLines(ctx, a)
 	if err != nil {
@@ -89,7 +89,7 @@ func HTML(
 	if err != nil {
 		return err
 	}
-	c.Changes = allBrief(flagwords.All(append(changes, outliers...)))
+	c.Changes = said(append(changes, outliers...))
 	figure := func(fig *viz.Figure, problem error) (h template.HTML) {
 		if err == nil {
 			err = problem
@@ -106,10 +106,10 @@ func HTML(
 		return h
 	}
 	if trust != nil {
-		c.Trust, c.Past = trust, table(brief(pastTable(trust)))
+		c.Trust, c.Past = trust, table(pastTable(trust))
 	}
 	c.Forecast = figure(Forecast(a, f))
-	c.Predictions = table(brief(Predictions(a, f)))
+	c.Predictions = table(Predictions(a, f))
 	changed, off := marks(ctx, a, 0)
 	c.All = figure(observationsFigure(a.Series, changed, off))
 	c.Comparison = table(Comparison(a))
@@ -250,9 +250,9 @@ func bandLines(a *forecast.Analysis, f *forecast.Forecast) (text []string) {
 // with the bands of the forecast, which may be nil.
 func Notices(ctx context.Context, a *forecast.Analysis, f *forecast.Forecast) (text []string, err error) {
 	if text, err = outlierLines(ctx, a); err != nil || f == nil {
-		return flagwords.All(text), err
+		return said(text), err
 	}
-	text, bands := flagwords.All(text), bandLines(a, f)
+	text, bands := said(text), bandLines(a, f)
 	said := strings.Join(bands, " ")
 	return append(slices.DeleteFunc(text, func(line string) bool { return strings.Contains(said, line) }), bands...), nil
 }
@@ -263,7 +263,9 @@ var percentName = regexp.MustCompile(`(?i)percent|per[ _]cent|pct|prozent|pource
 // beyond says in a sentence that bands reach where no observation is and perhaps none can be, below 0 or beyond 0 and 100 %, and
 // how to prevent that; "" if they do not.
 func beyond(s *forecast.Series, f *forecast.Forecast) string {
-	if s.Bounds != nil || f.Counts != nil || len(f.When) == 0 || slices.Min(s.Y) < 0 {
+	const visible = 0.01 // of the largest y
+	least := slices.Min(s.Y)
+	if s.Bounds != nil || f.Counts != nil || len(f.When) == 0 || least < -visible*slices.Max(s.Y) {
 		return ""
 	}
 	const most = 100
@@ -272,24 +274,26 @@ func beyond(s *forecast.Series, f *forecast.Forecast) string {
 		return "Its bands go beyond 0 or 100 %, where no observation is: " +
 			"if none can be, ReadOptions.Bounds: \"0,100\" keeps them within."
 	}
-	if !below {
+	if !below || slices.Min(f.Lower) >= least {
 		return ""
 	}
-	positive, whole := slices.Min(s.Y) > 0, !slices.ContainsFunc(s.Y, func(y float64) bool { return y != math.Trunc(y) })
+	positive, whole := least > 0, !slices.ContainsFunc(s.Y, func(y float64) bool { return y != math.Trunc(y) })
 	var ways []string
 	if positive {
 		ways = append(ways, "Options.Log: \"always\" keeps them above")
 	}
-	if whole {
+	if whole && s.YUnit == "" { // µg/m³ may be whole, and are no counts
 		ways = append(ways, "ReadOptions.Likelihood: \"negbinomial\" models counts, whose bands end at 0")
 	}
 	if ways == nil {
 		ways = []string{"read their lower ends as 0"}
 	}
 	what := "Its bands go below 0"
-	const visible = 0.01 // of the largest y
 	if len(f.Mean) > 0 && slices.Min(f.Mean) < -visible*slices.Max(s.Y) {
 		what = "It expects values below 0"
+	}
+	if least < 0 {
+		return what + ", where observations hardly are: read their lower ends as 0 if that is why."
 	}
 	return what + ", where no observation is: if none can be, " + strings.Join(ways, ", and ") + "."
 }
@@ -384,30 +388,29 @@ var utcTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 // briefTimes shortens the times in a sentence as briefTime does.
 func briefTimes(text string) string { return utcTime.ReplaceAllStringFunc(text, briefTime) }
 
-// allBrief applies briefTimes to each sentence.
-func allBrief(text []string) []string {
-	for i := range text {
-		text[i] = briefTimes(text[i])
+// said returns messages as readers see them, with short times (briefTimes) and flags for settings.
+func said(messages []string) []string {
+	text := make([]string, len(messages))
+	for i, m := range messages {
+		text[i] = flagwords.Of(briefTimes(m))
 	}
 	return text
 }
 
-// brief shortens the times in the first column of a table as briefTime does, to fit on a phone. All rows keep seconds, or none.
+// brief shortens the times in a table as briefTime does, to fit on a phone. All keep seconds, or none.
 func brief(t *viz.Table) *viz.Table {
-	of := func(row []any) (when string, ok bool) {
-		when, ok = row[0].(string)
-		return when, ok && isTime(when)
-	}
+	var cells []*any
 	end := minute
 	for _, row := range t.Rows {
-		if when, ok := of(row); ok && len(briefTime(when)) == second {
-			end = second
+		for i := range row {
+			if when, ok := row[i].(string); ok && isTime(when) {
+				cells, end = append(cells, &row[i]), max(end, len(briefTime(when)))
+			}
 		}
 	}
-	for _, row := range t.Rows {
-		if when, ok := of(row); ok {
-			row[0] = when[:10] + " " + when[11:end]
-		}
+	for _, cell := range cells {
+		when := (*cell).(string)
+		*cell = when[:10] + " " + when[11:end]
 	}
 	return t
 }

@@ -438,3 +438,14 @@ func TestWithError(t *testing.T) {
 		}
 	}
 }
+
+// TestBunched: outliers near another are counted, those alone are not.
+func TestBunched(t *testing.T) {
+	var all []forecast.Outlier
+	for _, at := range []int{3, 9, 14, 15, 40, 80, 85} {
+		all = append(all, forecast.Outlier{Index: at})
+	}
+	if n := bunched(all); n != 5 {
+		t.Errorf("%d of 5", n)
+	}
+}

@@ -147,6 +147,10 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 		text = append(text, fmt.Sprintf("So near the end changes of level are not looked for: "+
 			"if it changed at %s, Options.Shifts: %q gives the forecast the new level.", o.List[i].When, o.List[i].When))
 	}
+	if n := bunched(o.List); n >= 4 && 2*n >= len(o.List) {
+		text = append(text, fmt.Sprintf("%d of them stand within %d observations of another, as where a series varies more "+
+			"at some times than at others: the bands of the model are as wide at all times.", n, near))
+	}
 	rest, others := len(o.List), false
 	if o.Holidays != nil {
 		text = append(text, onHolidays(o.Holidays, rest))
@@ -156,6 +160,19 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 		text = append(text, ifWrong(rest, others))
 	}
 	return text, nil
+}
+
+// near is the number of observations within which two outliers are one event, not two wrong readings by chance.
+const near = 5
+
+// bunched counts the outliers near another.
+func bunched(all []forecast.Outlier) (n int) {
+	for i, o := range all {
+		if i > 0 && o.Index-all[i-1].Index <= near || i+1 < len(all) && all[i+1].Index-o.Index <= near {
+			n++
+		}
+	}
+	return n
 }
 
 // onHolidays says that some of a number of outliers are at public holidays, and what to do.

@@ -19,7 +19,7 @@ func Text(
 	var b strings.Builder
 	lines := func(title string, text []string) { section(&b, title, text) }
 	if lead := a.Series.Lead(); lead != "" {
-		fmt.Fprintf(&b, "%s\n", flagwords.Printable(flagwords.Of(lead)))
+		fmt.Fprintf(&b, "%s\n", flagwords.Printable(flagwords.Of(briefTimes(lead))))
 	}
 	if trust != nil {
 		fmt.Fprintf(&b, "%s\n", flagwords.Printable(trust.Verdict))
@@ -27,17 +27,17 @@ func Text(
 	if d := Doubt(a); d != "" {
 		fmt.Fprintf(&b, "%s\n", flagwords.Printable(d))
 	}
-	lines("Series", flagwords.All(a.Series.Notes()))
+	lines("Series", said(a.Series.Notes()))
 	changes, err := shiftLines(context.Background(), a)
 	if err != nil {
 		return err
 	}
-	lines("Changes", flagwords.All(changes))
+	lines("Changes", said(changes))
 	outliers, err := outlierLines(context.Background(), a)
 	if err != nil {
 		return err
 	}
-	lines("Outliers", flagwords.All(outliers))
+	lines("Outliers", said(outliers))
 	fmt.Fprintf(&b, "\n%s\n%s", Comparison(a), Parameters(a))
 	lines("Priors", priorLines(a))
 	if t, err := effectsTable(a); err != nil {
@@ -52,7 +52,7 @@ func Text(
 		fmt.Fprintf(&b, "\n%s", Predictions(a, f))
 	}
 	lines("Warnings", warnings(a))
-	lines("Result", Summary(a, f))
+	lines("Result", said(Summary(a, f)))
 	for _, path := range written {
 		fmt.Fprintf(&b, "  written: %s\n", path)
 	}
@@ -74,7 +74,7 @@ func section(b *strings.Builder, title string, text []string) {
 func Backtest(w io.Writer, a *forecast.Analysis, t *forecast.Trust) error {
 	lead := a.Series.Lead()
 	if lead != "" {
-		lead = flagwords.Of(lead) + "\n"
+		lead = flagwords.Of(briefTimes(lead)) + "\n"
 	}
 	_, err := io.WriteString(w, printableLines(fmt.Sprintf("%s%s\n\n%s", lead, flagwords.Printable(t.Verdict), pastTable(t))))
 	return err
