@@ -16,8 +16,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
-	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/lists"
+	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"

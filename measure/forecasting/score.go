@@ -9,8 +9,8 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/competition"
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/lists"
+	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
