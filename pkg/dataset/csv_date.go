@@ -237,8 +237,8 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 		return t, false, false
 	}
 	if m := clockToClock.FindStringSubmatch(text[max(0, len(text)-len(" 14:00–14:30")):]); m != nil {
-		zone := f == TimeISO && m[2][0] == '-' // or none that is known
-		if later := fmt.Sprintf("%5s", m[3]) > fmt.Sprintf("%5s", m[1]) || strings.Trim(m[3], "0:") == ""; later == zone {
+		later := fmt.Sprintf("%5s", m[3]) > fmt.Sprintf("%5s", m[1]) || strings.Trim(m[3], "0:") == ""
+		if zone := f == TimeISO && m[2][0] == '-'; zone && later && !american.MatchString(m[3]) || !zone && !later {
 			return t, false, false
 		} else if !zone {
 			text = strings.TrimSuffix(text, m[2])
@@ -269,6 +269,9 @@ func dateOf(text string, f TimeFormat) (t time.Time, short, ok bool) {
 
 // clockToClock is a period of a day without blanks, whose end may look like a zone.
 var clockToClock = regexp.MustCompile(` (\d?\d:\d\d)([-–](\d?\d:\d\d))$`)
+
+// american is a zone west of Greenwich, but for one hour, which an end of a period is more often.
+var american = regexp.MustCompile(`^(0[2-9]|1[0-2]):[03]0$`)
 
 // fromTo are two dates that a period goes from and to, or a date and two times of day.
 var fromTo = regexp.MustCompile(`^(.*\d.*?)\s+(?:[-–—/]|to|until|bis|au|al|a)\s+(.+)$`)
