@@ -125,7 +125,7 @@ def gppl(tool, folder, s, test):
     f = pd.read_csv(out, index_col=0)
     f.index = pd.to_datetime(f.index, utc=True).tz_localize(None)
     f = f.reindex(test.index, method="nearest", tolerance=step_of(s) / 2)
-    return f["median"], f["lower_95"], f["upper_95"], json.loads(said.stdout)["trust"]["word"]
+    return f["mean"], f["lower_95"], f["upper_95"], json.loads(said.stdout)["trust"]["word"]
 
 
 def mstl(s, test):

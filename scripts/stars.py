@@ -186,7 +186,7 @@ def compare(program, name, package, file, checksum, columns, head, options):
     for instrument, points in forecast.items():
         points = points[:AHEAD]
         mean, sd = star.predict(p, np.array([float(q["x"]) for q in points]), instrument)
-        apart += [max(abs(q["median"] - m), abs(q["sd_latent"] / widened - s)) / s for q, m, s in zip(points, mean, sd)]
+        apart += [max(abs(q["mean"] - m), abs(q["sd_latent"] / widened - s)) / s for q, m, s in zip(points, mean, sd)]
     reached = sum(value < min(best, nll) + SAME for value, _, _ in found)
     times, ends = TABLES
     return dict(zip([*times, *ends[1:]], [

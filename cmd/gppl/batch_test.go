@@ -97,7 +97,7 @@ func TestBatch(t *testing.T) {
 				t.Errorf("%s %s: %v", shop, y, r)
 			}
 			forecast := string(bytesOf(t, filepath.Join(dir, "new", shop+"-"+y+".csv")))
-			if strings.Count(forecast, "\n") != 4 || !strings.HasPrefix(forecast, "month,median") || !strings.Contains(forecast, "2023-03") {
+			if strings.Count(forecast, "\n") != 4 || !strings.HasPrefix(forecast, "month,mean") || !strings.Contains(forecast, "2023-03") {
 				t.Errorf("%s", forecast)
 			}
 			if _, again, _ := gppl("predict", filepath.Join(dir, shop+"-"+y+".model"), "--forecast", "3"); again != forecast {

@@ -37,7 +37,7 @@ func TestChannelsInTheShell(t *testing.T) {
 	if d := got.Channels[0].Offset - got.Channels[1].Offset; math.Abs(d-30) > 0.5 {
 		t.Errorf("offsets differ by %v, want 30", d)
 	}
-	for file, want := range map[string]string{out: "day,tel,median,", parts: "day,tel,rv,mean,", figure: "<svg"} {
+	for file, want := range map[string]string{out: "day,tel,mean,", parts: "day,tel,rv,mean,", figure: "<svg"} {
 		b, err := os.ReadFile(file)
 		if err != nil || !strings.Contains(string(b), want) || strings.Contains(string(b), ",=south") {
 			t.Errorf("%s: %v\n%.200s", file, err, b)

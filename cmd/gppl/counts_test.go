@@ -49,7 +49,7 @@ func TestCountsInTheShell(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for _, p := range got.Forecast {
-		if p.Lower != math.Trunc(p.Lower) || p.Upper != math.Trunc(p.Upper) || p.Lower < 0 || p.Mean == nil || p.Zero == nil ||
+		if p.Lower != math.Trunc(p.Lower) || p.Upper != math.Trunc(p.Upper) || p.Lower < 0 || p.Median == nil || p.Zero == nil ||
 			*p.Zero <= 0 {
 			t.Errorf("%+v", p)
 		}

@@ -155,12 +155,12 @@ func TestInputs(t *testing.T) {
 				t.Errorf("the forecast was judged %+v", got.Trust)
 			}
 			for i, p := range got.Forecast {
-				if !(p.Lower < p.Median && p.Median < p.Upper) {
+				if !(p.Lower < p.Mean && p.Mean < p.Upper) {
 					t.Errorf("%+v", p)
 				}
 				// The season is known to some percent of its amplitude; a model without trend or season would be off by 10.
-				if want := truth(test.from + i); test.from > 0 && math.Abs(p.Median-want) > 3 {
-					t.Errorf("%s: %.2f, want %.2f", p.X, p.Median, want)
+				if want := truth(test.from + i); test.from > 0 && math.Abs(p.Mean-want) > 3 {
+					t.Errorf("%s: %.2f, want %.2f", p.X, p.Mean, want)
 				}
 			}
 			if test.from > 0 && got.Trust.Word == forecast.DoNotUse {
@@ -280,8 +280,8 @@ func TestRegressorInput(t *testing.T) {
 		t.Fatalf("%+v", got.Forecast)
 	}
 	for i, p := range got.Forecast {
-		if want := 500 - 20*price(48+i) + truth(48+i); math.Abs(p.Median-want) > 4 {
-			t.Errorf("%s: %.2f, want %.2f", p.X, p.Median, want)
+		if want := 500 - 20*price(48+i) + truth(48+i); math.Abs(p.Mean-want) > 4 {
+			t.Errorf("%s: %.2f, want %.2f", p.X, p.Mean, want)
 		}
 	}
 	text, _ := must(t, "fit", whole, "-q", "--regressor", "price")

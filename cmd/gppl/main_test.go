@@ -81,7 +81,7 @@ func TestFitAndPredict(t *testing.T) {
 		t.Errorf("%d figures in the report", n)
 	}
 
-	if table, err := os.ReadFile(parts); err != nil || !strings.HasPrefix(string(table), "day,median,trend") ||
+	if table, err := os.ReadFile(parts); err != nil || !strings.HasPrefix(string(table), "day,mean,trend") ||
 		strings.Count(string(table), "\n") != 66 {
 		t.Errorf("components (%v):\n%s", err, table)
 	}

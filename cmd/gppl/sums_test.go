@@ -185,7 +185,7 @@ func TestSumsTellDates(t *testing.T) {
 	}
 	must(t, "sum", days, "--to", "2020-05-31", "-o", both)
 	fit, _ := must(t, "fit", both, "--forecast", "1")
-	if !strings.Contains(fit, "x are dates: the lengthscale is ") || !strings.Contains(fit, "date,median") ||
+	if !strings.Contains(fit, "x are dates: the lengthscale is ") || !strings.Contains(fit, "date,mean") ||
 		!strings.Contains(fit, "\n2020-04-30") {
 		t.Errorf("gppl fit: %s", fit)
 	}
@@ -546,7 +546,7 @@ func TestSumsForecast(t *testing.T) {
 		}
 	}
 	stdout, _ := must(t, "fit", at("a.sums"), "--forecast", "3", "-q")
-	if n := strings.Count(stdout[strings.Index(stdout, "x,median"):], "\n"); n != 4 {
+	if n := strings.Count(stdout[strings.Index(stdout, "x,mean"):], "\n"); n != 4 {
 		t.Errorf("%d lines: %s", n, stdout)
 	}
 	stdout, _ = must(t, "fit", at("a.sums"), "--forecast", "3", "-q", "--json")

@@ -40,7 +40,7 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("gppl update: %s", stderr)
 	}
 	if lines := strings.Split(strings.TrimSpace(string(bytesOf(t, checked))), "\n"); len(lines) != 1+all-before ||
-		lines[0] != "t,level,median,sd_observation,lower_95,upper_95,z,probability" {
+		lines[0] != "t,level,mean,sd_observation,lower_95,upper_95,z,probability" {
 		t.Errorf("--out: %d lines, %s", len(lines), lines[0])
 	}
 	first, _ := must(t, "predict", updated, "--at", "80.5", "--at", "30.5")

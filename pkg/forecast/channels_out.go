@@ -50,7 +50,7 @@ func (a *ChannelAnalysis) Forecast(steps int) ([]ChannelPrediction, error) {
 
 // WriteChannels writes predictions as csv, a row for each x and channel, with the columns of Forecast.WriteCSV.
 func (a *ChannelAnalysis) WriteChannels(w io.Writer, all []ChannelPrediction, levels ...float64) error {
-	head := []string{cmp.Or(a.Channels.Series.Axis.Name, "x"), a.Channels.Column, "median", "sd_latent", "sd_observation"}
+	head := []string{cmp.Or(a.Channels.Series.Axis.Name, "x"), a.Channels.Column, "mean", "sd_latent", "sd_observation"}
 	head, bands := withBands(head, append([]float64{0.95}, levels...))
 	rows := [][]string{head}
 	for _, p := range all {

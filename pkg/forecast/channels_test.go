@@ -100,7 +100,7 @@ func TestFitChannels(t *testing.T) {
 	}
 	var out, parts bytes.Buffer
 	if err := a.WriteChannels(&out, ahead); err != nil || strings.Count(out.String(), "\n") != 9 ||
-		!strings.HasPrefix(out.String(), "time,instrument,median,") {
+		!strings.HasPrefix(out.String(), "time,instrument,mean,") {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 	if err := a.WriteComponents(&parts); err != nil || strings.Count(parts.String(), "\n") != 121 ||

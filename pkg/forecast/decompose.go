@@ -151,7 +151,7 @@ func (a *Analysis) about(term gppl.Kernel) string {
 	return "over " + a.Series.Axis.length(lengths[0], 2)
 }
 
-// Decomposition splits a forecast into parts, in the unit of y: at each X, the Columns add up to Mean, its median.
+// Decomposition splits the mean of a forecast into parts, in the unit of y: at each X, the Columns add up to Mean.
 type Decomposition struct {
 	X       []float64
 	When    []string // as in Forecast
@@ -172,8 +172,8 @@ const shortTerm, rest = "short-term", "rest"
 // (Components). m includes the mean of each season over its period, and terms without a period whose lengthscale is at least the
 // longest season and a tenth of the range of x. For a model of log y, the column of the trend is e^m, and each further column is
 // what the prediction gains by its term: e^{m+f₁} − e^m, e^{m+f₁+f₂} − e^{m+f₁}, …, in the order of Names. The
-// columns of several models are averaged with their weights. rest is the difference to the median of
-// their mixture, and is left out if it is mere rounding.
+// columns of several models are averaged with their weights. The mean of their forecast is a median; rest is the difference, and
+// is left out if it is mere rounding.
 //
 // It takes n³/3 flops for each model, n up to 4000; with more the error is ErrNoComponents.
 func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, error) {
@@ -380,7 +380,7 @@ func (f *factor) trendMean(a *Analysis, x []float64) (trend []float64, effects m
 
 // WriteCSV writes the axis, the mean and the columns, with a header.
 func (d *Decomposition) WriteCSV(w io.Writer, a Axis) error {
-	rows := [][]string{append([]string{cmp.Or(a.Name, "x"), "median"}, d.Names...)}
+	rows := [][]string{append([]string{cmp.Or(a.Name, "x"), "mean"}, d.Names...)}
 	for i, when := range d.When {
 		row := []string{when, cell(d.Mean[i])}
 		for _, c := range d.Columns {

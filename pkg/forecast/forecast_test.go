@@ -489,7 +489,7 @@ func TestFit(t *testing.T) {
 		if err := f.WriteCSV(&b, a.Series.Axis); err != nil {
 			t.Fatal(err)
 		}
-		s, err := dataset.ReadCSV(&b, dataset.CSVOptions{X: "t", Y: "median"})
+		s, err := dataset.ReadCSV(&b, dataset.CSVOptions{X: "t", Y: "mean"})
 		if err != nil || s.Len() != 24 || math.Abs(s.Y[3]-f.Mean[3]) > 1e-6 {
 			t.Errorf("%v, %v", s, err)
 		}

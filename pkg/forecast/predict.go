@@ -109,14 +109,6 @@ type Forecast struct {
 	Counts *observe.Counts
 }
 
-// Point names what Mean holds: "median", which for a Gaussian is the mean too, or "mean" for counts.
-func (f *Forecast) Point() string {
-	if f != nil && f.Counts != nil {
-		return "mean"
-	}
-	return "median"
-}
-
 // Predict returns the posterior at each x, ascending, on the axis of the series. A prediction that is not finite is an error.
 func (a *Analysis) Predict(x []float64) (*Forecast, error) {
 	return a.PredictContext(context.Background(), x)
@@ -231,12 +223,11 @@ func (f *Forecast) LatentBand() (lo, hi []float64) {
 	return quantiles(f.Parts, 0.025, true), quantiles(f.Parts, 0.975, true)
 }
 
-// WriteCSV writes the forecast with a header: the axis, median, the standard deviations of the latent function and of a new
+// WriteCSV writes the forecast with a header: the axis, mean, the standard deviations of the latent function and of a new
 // observation, and the 95 % band of the latter. Two more columns for each further level, in (0, 1), are the ends of that band:
-// the quantiles at (1 − level)/2 and (1 + level)/2. A forecast of counts has the mean in place of the median, and then the
-// median and the probability of 0.
+// the quantiles at (1 − level)/2 and (1 + level)/2. A forecast of counts also has the median and the probability of 0.
 func (f *Forecast) WriteCSV(w io.Writer, a Axis, levels ...float64) error {
-	rows := [][]string{{cmp.Or(a.Name, "x"), f.Point(), "sd_latent", "sd_observation", "lower_95", "upper_95"}}
+	rows := [][]string{{cmp.Or(a.Name, "x"), "mean", "sd_latent", "sd_observation", "lower_95", "upper_95"}}
 	var medians, zeros []float64
 	if f.Counts != nil {
 		rows[0] = append(rows[0], "median", "p_zero")

@@ -442,11 +442,10 @@ func (c component) standard(v float64) float64 {
 	return (v - c.mean) / c.sd
 }
 
-// WriteCSV writes a row for each new observation: the axis, y, its prediction one step ahead (Forecast.Point) with the standard
-// deviation and the 95 % band of an observation, the normal quantile z, and the probability of an observation as far out.
+// WriteCSV writes a row for each new observation: the axis, y, its prediction one step ahead with the standard deviation and the
+// 95 % band of an observation, the normal quantile z, and the probability of an observation as far out.
 func (r *Arrivals) WriteCSV(w io.Writer, s *Series) error {
-	rows := [][]string{
-		{cmp.Or(s.Axis.Name, "x"), s.YName, r.Forecast.Point(), "sd_observation", "lower_95", "upper_95", "z", "probability"}}
+	rows := [][]string{{cmp.Or(s.Axis.Name, "x"), s.YName, "mean", "sd_observation", "lower_95", "upper_95", "z", "probability"}}
 	for i, y := range r.Y {
 		f := r.Forecast
 		row := []string{f.When[i]}

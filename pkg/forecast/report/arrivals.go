@@ -70,7 +70,7 @@ type ArrivalsJSON struct {
 type ArrivalJSON struct {
 	X             string  `json:"x"`
 	Y             float64 `json:"y"`
-	Point         float64 `json:"point"` // the median or, of counts, the mean
+	Mean          float64 `json:"mean"`
 	SDObservation float64 `json:"sd_observation"`
 	Lower         float64 `json:"lower_95"`
 	Upper         float64 `json:"upper_95"`

@@ -160,7 +160,7 @@ func channelTable(a *forecast.ChannelAnalysis) *viz.Table {
 func channelPredictions(a *forecast.ChannelAnalysis, all []forecast.ChannelPrediction) *viz.Table {
 	const most = 3 // steps of each channel
 	t := &viz.Table{Caption: "Forecast", Columns: []viz.Column{
-		{Name: a.Channels.Column}, {Name: a.Channels.Series.Axis.Name}, {Name: "median"}, {Name: "sd of a new observation"},
+		{Name: a.Channels.Column}, {Name: a.Channels.Series.Axis.Name}, {Name: "mean"}, {Name: "sd of a new observation"},
 	}}
 	for _, p := range all {
 		for i, when := range p.When {
@@ -234,7 +234,7 @@ func DescribeChannels(a *forecast.ChannelAnalysis, all []forecast.ChannelPredict
 		for i, when := range p.When {
 			half := forecast.Quantile95 * math.Sqrt(p.Noisy[i])
 			j.Forecast[p.Channel] = append(j.Forecast[p.Channel], PointJSON{
-				X: when, Median: p.Mean[i], SDLatent: math.Sqrt(p.Latent[i]), SDObservation: math.Sqrt(p.Noisy[i]),
+				X: when, Mean: p.Mean[i], SDLatent: math.Sqrt(p.Latent[i]), SDObservation: math.Sqrt(p.Noisy[i]),
 				Lower: p.Mean[i] - half, Upper: p.Mean[i] + half,
 			})
 		}

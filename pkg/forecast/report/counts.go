@@ -41,7 +41,7 @@ func events(s *forecast.Series) bool {
 
 // prediction is the posterior as a figure draws it: for counts, the expected count and the band of a new one, in whole numbers.
 func prediction(f *forecast.Forecast) viz.Prediction {
-	p := viz.Prediction{Name: f.Point(), X: f.X, Mean: f.Mean, NoisyVar: f.NoisyVar, Lower: f.Lower, Upper: f.Upper}
+	p := viz.Prediction{Name: "mean", X: f.X, Mean: f.Mean, NoisyVar: f.NoisyVar, Lower: f.Lower, Upper: f.Upper}
 	if f.Counts == nil { // for counts, a band of f would not be on their scale
 		p.LatentVar = f.LatentVar
 		p.LatentLower, p.LatentUpper = f.LatentBand()

@@ -42,7 +42,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	if n := averaged(a) - 1; n > 0 {
 		of += ", averaged with " + words.Count(n, "other model")
 	}
-	caption := fmt.Sprintf("Posterior of %s: median, 95 %% band of the function f, and of a new observation y, which has noise.", of)
+	caption := fmt.Sprintf("Posterior of %s: mean, 95 %% band of the function f, and of a new observation y, which has noise.", of)
 	if f.Counts != nil {
 		caption = fmt.Sprintf("Posterior of %s: the expected count, and the 95 %% band of a new one, whose ends are whole numbers.", of)
 		if events(s) {
@@ -569,7 +569,7 @@ func Predictions(a *forecast.Analysis, f *forecast.Forecast) *viz.Table {
 	t := &viz.Table{
 		Caption: "Forecast of " + a.Series.YLabel(),
 		Columns: []viz.Column{
-			{Name: a.Series.Axis.Name}, {Name: f.Point(), Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d},
+			{Name: a.Series.Axis.Name}, {Name: "mean", Format: d}, {Name: "95 % from", Format: d}, {Name: "to", Format: d},
 		},
 		Notes: []string{band(a)},
 	}

@@ -59,14 +59,14 @@ type ResidualsJSON struct {
 // PointJSON is one step of a forecast.
 type PointJSON struct {
 	X             string  `json:"x"`
-	Median        float64 `json:"median"`
+	Mean          float64 `json:"mean"`
 	SDLatent      float64 `json:"sd_latent"`
 	SDObservation float64 `json:"sd_observation"`
 	Lower         float64 `json:"lower_95"`
 	Upper         float64 `json:"upper_95"`
-	// For counts: the expected count, and the probability of 0.
-	Mean *float64 `json:"mean,omitempty"`
-	Zero *float64 `json:"p_zero,omitempty"`
+	// For counts: the median, and the probability of 0.
+	Median *float64 `json:"median,omitempty"`
+	Zero   *float64 `json:"p_zero,omitempty"`
 }
 
 // Describe returns the analysis for a program, with the forecast, the residual checks and the backtest if they are not nil.
@@ -108,13 +108,13 @@ func Points(f *forecast.Forecast) (points []PointJSON) {
 	for i, when := range f.When {
 		lo, hi := f.Band(i)
 		points = append(points, PointJSON{
-			X: when, Median: f.Mean[i], SDLatent: math.Sqrt(f.LatentVar[i]), SDObservation: math.Sqrt(f.NoisyVar[i]), Lower: lo, Upper: hi,
+			X: when, Mean: f.Mean[i], SDLatent: math.Sqrt(f.LatentVar[i]), SDObservation: math.Sqrt(f.NoisyVar[i]), Lower: lo, Upper: hi,
 		})
 	}
 	if f.Counts != nil {
 		medians, zeros := f.Quantile(0.5), f.Zeros()
 		for i := range points {
-			points[i].Mean, points[i].Median, points[i].Zero = &f.Mean[i], medians[i], &zeros[i]
+			points[i].Median, points[i].Zero = &medians[i], &zeros[i]
 		}
 	}
 	return points

@@ -70,7 +70,7 @@ func tryFigure(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, *live.P
 				models[0].Name, n, viz.Fixed(3)(again.Published.NLL), average),
 		},
 		Observed: viz.Points{X: dots.X, Y: dots.Y},
-		Predictions: []viz.Prediction{{Name: mean.Name, X: mean.X, Mean: mean.Y,
+		Predictions: []viz.Prediction{{Name: "mean", X: mean.X, Mean: mean.Y,
 			LatentVar: squares(latent), NoisyVar: squares(wide), Lower: wide.Lo, Upper: wide.Hi}},
 		Spans: []viz.Span{{From: span.Lo[0], To: span.Hi[0], Label: span.Name}},
 	})
