@@ -22,7 +22,7 @@ func StorePath(s scales.Scale, notebooks, name string) string {
 
 // RunNamed runs the trials of a named experiment at GPPL_SCALE. GPPL_FRESH, a time in Unix seconds, recomputes what was stored
 // before it (1: before now). GPPL_SLOW=1 includes trials that take hours. The current folder must be that of the notebooks.
-// Afterwards the store holds these trials only, in their order.
+// Afterwards the store begins with these trials, in their order; what else it holds is kept behind them.
 func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Progress)) error {
 	scale := scales.FromEnvironment()
 	store, err := OpenStore(StorePath(scale, ".", name))

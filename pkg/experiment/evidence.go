@@ -39,10 +39,31 @@ func LoadEvidence(dir string) (*Evidence, error) {
 		if err != nil {
 			return nil, err
 		}
-		*from.to = append(*from.to, store.Outcomes()...)
+		trials, _ := Named(from.name, scales.Full)
+		*from.to = append(*from.to, ofTrials(store.Outcomes(), trials)...)
 	}
 	e.Theory, err = theory.Load(filepath.Join(dir, "theory.json"))
 	return e, err
+}
+
+// ofTrials returns the outcomes of the trials, in the order of the outcomes: the latest of each. A store may hold others, such as those
+// of an older revision.
+func ofTrials(outcomes []Outcome, trials []Trial) (kept []Outcome) {
+	at := map[Trial]int{} // index in kept
+	for _, t := range trials {
+		at[t] = -1
+	}
+	for _, o := range outcomes {
+		switch i, listed := at[o.Trial]; {
+		case !listed:
+		case i < 0:
+			at[o.Trial] = len(kept)
+			kept = append(kept, o)
+		case o.When > kept[i].When:
+			kept[i] = o
+		}
+	}
+	return kept
 }
 
 //go:embed published.json

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
@@ -31,8 +30,9 @@ type Store struct {
 // contents are what the file holds.
 type contents struct {
 	outcomes map[string]Outcome
-	order    []string // keys in the order of the file
-	stale    int      // lines that were replaced by a later one, or cut off
+	lines    map[string][]byte // as they stand in the file, with members that this version does not know
+	order    []string          // keys in the order of the file
+	stale    int               // lines that were replaced by a later one, or cut off
 }
 
 // OpenStore reads the store at path; a file that does not exist is an empty store. A line that was cut off, by a kill or a full
@@ -47,7 +47,7 @@ func OpenStore(path string) (*Store, error) {
 }
 
 func readStore(path string) (contents, error) {
-	c := contents{outcomes: map[string]Outcome{}}
+	c := contents{outcomes: map[string]Outcome{}, lines: map[string][]byte{}}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c, nil
@@ -74,7 +74,7 @@ func readStore(path string) (contents, error) {
 			}
 			return c, fmt.Errorf("experiment: %s, line %d: %w", path, number, err)
 		}
-		c.keep(o)
+		c.keep(o, line)
 	}
 	return c, nil
 }
@@ -88,13 +88,13 @@ func cutOff(line []byte) bool {
 	return errors.Is(json.NewDecoder(bytes.NewReader(line)).Decode(&any), io.ErrUnexpectedEOF)
 }
 
-func (c *contents) keep(o Outcome) {
+func (c *contents) keep(o Outcome, line []byte) {
 	if _, ok := c.outcomes[o.Key]; ok {
 		c.stale++
 	} else {
 		c.order = append(c.order, o.Key)
 	}
-	c.outcomes[o.Key] = o
+	c.outcomes[o.Key], c.lines[o.Key] = o, line
 }
 
 // Get returns the outcome of a trial, if it is stored.
@@ -135,12 +135,13 @@ func (s *Store) Put(o Outcome) error {
 	if err := atomicfile.AppendLine(s.path, line); err != nil {
 		return err
 	}
-	s.keep(o)
+	s.keep(o, line)
 	return nil
 }
 
-// Tidy rewrites the file, whole or not at all, in the order of the trials. It drops lines that later ones replaced and lines of
-// other trials. Other programs that add to it meanwhile wait. If the file is tidy, neither it nor its folder is touched.
+// Tidy rewrites the file, whole or not at all: first the outcomes of the trials, in their order, then all others, which it keeps as
+// they stand. It drops only lines that later ones replaced or that were cut off. Other programs that add to it meanwhile wait. If the
+// file is tidy, neither it nor its folder is touched.
 func (s *Store) Tidy(trials []Trial) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,39 +158,41 @@ func (s *Store) Tidy(trials []Trial) (err error) {
 	if tidy || err != nil {
 		return err
 	}
-	var text strings.Builder
-	kept := map[string]Outcome{}
+	var text bytes.Buffer
 	for _, key := range keys {
-		line, err := s.outcomes[key].rounded().line()
-		if err != nil {
-			return err
-		}
-		kept[key] = s.outcomes[key]
-		text.Write(line)
+		text.Write(s.lines[key])
 		text.WriteByte('\n')
 	}
-	if err := atomicfile.WriteBytes(s.path, []byte(text.String())); err != nil {
+	if err := atomicfile.WriteBytes(s.path, text.Bytes()); err != nil {
 		return err
 	}
-	s.contents = contents{outcomes: kept, order: keys}
+	s.order, s.stale = keys, 0
 	return nil
 }
 
-// read reads the file again. It returns the keys of the trials that are in it, in their order, and whether it has no other lines.
+// read reads the file again. It returns the keys in the order of a tidy file, and whether the file is tidy.
 func (s *Store) read(trials []Trial) (keys []string, tidy bool, err error) {
 	now, err := readStore(s.path)
 	if err != nil {
 		return nil, false, err
 	}
 	s.contents = now
+	listed := map[string]bool{}
+	add := func(key string) {
+		if _, ok := s.outcomes[key]; ok && !listed[key] {
+			listed[key] = true
+			keys = append(keys, key)
+		}
+	}
 	for _, t := range trials {
 		key, err := t.Key()
 		if err != nil {
 			return nil, false, err
 		}
-		if _, ok := s.outcomes[key]; ok && !slices.Contains(keys, key) {
-			keys = append(keys, key)
-		}
+		add(key)
+	}
+	for _, key := range s.order {
+		add(key)
 	}
 	return keys, s.stale == 0 && slices.Equal(keys, s.order), nil
 }

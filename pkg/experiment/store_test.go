@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -131,6 +132,10 @@ func TestStoreTidy(t *testing.T) {
 	put(trials[0], 2)
 	put(trials[2], 3)
 	put(E1(scales.Smoke)[4], 4) // not among the trials
+	later := `{"key":"of a later version","trial":{"kernel":"SE","renamed":1},"nll":5,"new":true}`
+	if err := appendLine(path, later); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.Tidy(trials); err != nil {
 		t.Fatal(err)
 	}
@@ -142,10 +147,36 @@ func TestStoreTidy(t *testing.T) {
 	for _, o := range again.Outcomes() {
 		got = append(got, o.NLL)
 	}
-	if diff := cmp.Diff([]float64{2, 3}, got); diff != "" {
+	if diff := cmp.Diff([]float64{2, 3, 4, 5}, got); diff != "" {
 		t.Error(diff)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasSuffix(string(text), "\n"+later+"\n") {
+		t.Errorf("what a later version wrote is not kept as it stands:\n%s", text)
+	}
+	if diff := cmp.Diff(trials[2:], trialsOf(ofTrials(again.Outcomes(), trials[1:]))); diff != "" {
+		t.Errorf("evidence takes other outcomes: %s", diff)
 	}
 	if files, _ := os.ReadDir(filepath.Dir(path)); len(files) != 1 {
 		t.Errorf("%d files are left, want 1", len(files))
 	}
+}
+
+func appendLine(path, line string) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(line + "\n")
+	return errors.Join(err, f.Close())
+}
+
+func trialsOf(outcomes []Outcome) (trials []Trial) {
+	for _, o := range outcomes {
+		trials = append(trials, o.Trial)
+	}
+	return trials
 }
