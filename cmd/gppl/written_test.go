@@ -1,0 +1,71 @@
+package main
+
+import (
+	csvfile "encoding/csv"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestWritten reads files that commit 58032895 wrote, which stand in testdata/written, each beside the forecast that it gave then.
+func TestWritten(t *testing.T) {
+	models, err := filepath.Glob("testdata/written/*.json")
+	if err != nil || len(models) < 10 {
+		t.Fatalf("%d models: %v", len(models), err)
+	}
+	for _, model := range models {
+		name := strings.TrimSuffix(model, ".json")
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			args := []string{"predict", model, "--forecast", "3"}
+			switch filepath.Base(name) {
+			case "sums": // a model alone, which predicts with its sums
+				args = []string{"fit", name + ".sums", "--at", "3", "--at", "14.5", "--quiet"}
+			case "holidays": // its regressor needs values of the future
+				args = append(args, "--future", name+"-future.csv")
+			}
+			out := filepath.Join(t.TempDir(), "out.csv")
+			if code, _, stderr := gppl(append(args, "--out", out)...); code != 0 {
+				t.Fatal(stderr)
+			}
+			compareTables(t, out, name+".csv")
+		})
+	}
+}
+
+// compareTables compares the cells of two csv files, numbers to within a millionth.
+func compareTables(t *testing.T, path, want string) {
+	t.Helper()
+	got, wanted := readTable(t, path), readTable(t, want)
+	if len(got) != len(wanted) {
+		t.Fatalf("%d rows, want %d", len(got), len(wanted))
+	}
+	for i, row := range wanted {
+		for j, cell := range row {
+			if got[i][j] == cell {
+				continue
+			}
+			a, err := strconv.ParseFloat(got[i][j], 64)
+			b, errWant := strconv.ParseFloat(cell, 64)
+			if err != nil || errWant != nil || !(math.Abs(a-b) <= 1e-6*math.Abs(b)) {
+				t.Errorf("row %d, %s: %s, want %s", i, wanted[0][j], got[i][j], cell)
+			}
+		}
+	}
+}
+
+func readTable(t *testing.T, path string) [][]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csvfile.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
