@@ -25,11 +25,11 @@ import (
 func CheckEngine(t *testing.T, engine string, must func(m gppl.Model, d gppl.Data, proj *gppl.Projection) bool) {
 	t.Helper()
 	taken := 0
-	for i, c := range engineCases() {
+	for i, c := range EngineCases() {
 		if testsize.Quick() && i%5 != 0 {
 			continue
 		}
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(c.Name, func(t *testing.T) {
 			err := c.compare(engine)
 			if errors.Is(err, errLong) {
 				t.Skip(err)
@@ -41,7 +41,7 @@ func CheckEngine(t *testing.T, engine string, must func(m gppl.Model, d gppl.Dat
 				t.Error(err)
 			case refusal.Reason == "":
 				t.Errorf("%s refuses without a reason", engine)
-			case must != nil && must(c.model, c.data, c.proj):
+			case must != nil && must(c.Model, c.Data, c.Proj):
 				t.Errorf("must take this case: %v", err)
 			}
 		})
@@ -51,11 +51,12 @@ func CheckEngine(t *testing.T, engine string, must func(m gppl.Model, d gppl.Dat
 	}
 }
 
-type engineCase struct {
-	name  string
-	model gppl.Model
-	data  gppl.Data
-	proj  *gppl.Projection // nil: the exact NLL
+// EngineCase is one case of the standard set of CheckEngine.
+type EngineCase struct {
+	Name  string
+	Model gppl.Model
+	Data  gppl.Data
+	Proj  *gppl.Projection // nil: the exact NLL
 }
 
 // longest returns the seconds that an evaluation of a case may take by the engine's own forecast.
@@ -69,23 +70,23 @@ func longest() float64 {
 var errLong = errors.New("it would take too long")
 
 // cost is what the loss expects an evaluation to take, in seconds.
-func (c engineCase) cost(l gppl.Loss) (seconds float64) {
+func (c EngineCase) cost(l gppl.Loss) (seconds float64) {
 	switch l := l.(type) {
 	case *gppl.Exact:
-		_, seconds = l.Cost(c.model)
+		_, seconds = l.Cost(c.Model)
 	case *gppl.Projected:
-		seconds = l.Cost(c.model)
+		seconds = l.Cost(c.Model)
 	}
 	return seconds
 }
 
 // compare returns a Refusal, errLong, or what is wrong.
-func (c engineCase) compare(engine string) error {
+func (c EngineCase) compare(engine string) error {
 	build := func(name string) (gppl.Loss, error) {
-		if c.proj == nil {
-			return gppl.NewExact(c.model, c.data, gppl.WithEngine(name))
+		if c.Proj == nil {
+			return gppl.NewExact(c.Model, c.Data, gppl.WithEngine(name))
 		}
-		return gppl.NewProjected(c.model, c.data, c.proj, gppl.WithEngine(name))
+		return gppl.NewProjected(c.Model, c.Data, c.Proj, gppl.WithEngine(name))
 	}
 	loss, err := build(engine)
 	if err != nil {
@@ -106,9 +107,9 @@ func (c engineCase) compare(engine string) error {
 	if err != nil {
 		return fmt.Errorf("dense: %v", err)
 	}
-	terms := float64(c.data.Len())
-	if c.proj != nil {
-		_, k := c.proj.Dims()
+	terms := float64(c.Data.Len())
+	if c.Proj != nil {
+		_, k := c.Proj.Dims()
 		terms = float64(k)
 	}
 	if !(math.Abs(value-want) <= 1e-8*max(terms, math.Abs(want))) {
@@ -135,8 +136,8 @@ func valueGradLog(l gppl.Loss) (value float64, grad []float64, err error) {
 	return value, grad, err
 }
 
-// engineCases is the standard set.
-func engineCases() (cases []engineCase) {
+// EngineCases returns the standard set of CheckEngine, some 300 cases, the same at each call.
+func EngineCases() (cases []EngineCase) {
 	kernels := func(l float64) []gppl.Kernel {
 		se, laplace := gppl.SE{Variance: 1.2, Lengthscale: l}, gppl.Laplace{Variance: 0.7, Lengthscale: l}
 		periodic := gppl.Periodic{Variance: 0.5, Lengthscale: 0.9, Period: 2 * l}
@@ -178,17 +179,17 @@ func engineCases() (cases []engineCase) {
 						y[i] = math.Sin(x[i]-1e6) + math.Sqrt(noise)*rnd.NormFloat64()
 					}
 					turn++
-					c := engineCase{model: gppl.Model{Kernel: k, Noise: noise}}
+					c := EngineCase{Model: gppl.Model{Kernel: k, Noise: noise}}
 					var err error
-					if c.data, err = gppl.NewData(gppl.Scalars(x), y); err != nil {
+					if c.Data, err = gppl.NewData(gppl.Scalars(x), y); err != nil {
 						panic(err)
 					}
-					c.name = fmt.Sprintf("%v/noise=%v/n=%d", k, noise, n)
+					c.Name = fmt.Sprintf("%v/noise=%v/n=%d", k, noise, n)
 					if design != nil {
-						if c.proj, err = gppl.NewProjection(design, c.data.X, 1+n/4, 1); err != nil {
+						if c.Proj, err = gppl.NewProjection(design, c.Data.X, 1+n/4, 1); err != nil {
 							continue // Spectral needs a range
 						}
-						c.name += "/" + design.String()
+						c.Name += "/" + design.String()
 					}
 					cases = append(cases, c)
 				}
@@ -200,7 +201,7 @@ func engineCases() (cases []engineCase) {
 }
 
 // regularCase is the exact NLL on n places at a constant step, of which some are missing.
-func regularCase(k gppl.Kernel, noise float64, n, missing int, rnd *rand.Rand) engineCase {
+func regularCase(k gppl.Kernel, noise float64, n, missing int, rnd *rand.Rand) EngineCase {
 	n = max(n, 20+missing)
 	gaps := map[int]bool{}
 	for len(gaps) < missing {
@@ -217,8 +218,8 @@ func regularCase(k gppl.Kernel, noise float64, n, missing int, rnd *rand.Rand) e
 	if err != nil {
 		panic(err)
 	}
-	return engineCase{
-		name:  fmt.Sprintf("%v/noise=%v/n=%d/regular/missing=%d", k, noise, n, missing),
-		model: gppl.Model{Kernel: k, Noise: noise}, data: d,
+	return EngineCase{
+		Name:  fmt.Sprintf("%v/noise=%v/n=%d/regular/missing=%d", k, noise, n, missing),
+		Model: gppl.Model{Kernel: k, Noise: noise}, Data: d,
 	}
 }
