@@ -8,8 +8,9 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
 
-// library evaluates each loss on the standard cases of the engines, by the automatic choice: the exact likelihood and VFE, or, for a
-// case with projections, PL with and without the residual energy. A line has the engine, the value, its bound and the gradient.
+// library evaluates each loss on the standard cases of the engines, by the automatic choice: the exact likelihood and VFE, or,
+// for a case with projections, PL with and without the residual energy. A line has the engine, the value, its bound and the
+// gradient.
 func library(ctx context.Context) (lines []string, err error) {
 	for _, c := range gppltest.EngineCases() {
 		for _, l := range losses(c) {

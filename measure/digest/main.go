@@ -1,5 +1,6 @@
 // Command digest prints one line for each kind of number that a change of form must not move: the likelihoods of the library, the
-// forecasts of gppl fit, and the stored results of the paper. A commit that takes away or moves code quotes the lines of both sides:
+// forecasts of gppl fit, and the stored results of the paper. A commit that takes away or moves code quotes the lines of both
+// sides:
 //
 //	GPPL_DATA=… go run ./measure/digest                        # three lines: the kind, how many, a hash
 //	GPPL_DATA=… go run ./measure/digest -details digest.txt    # and every number, to compare by diff

@@ -46,8 +46,8 @@ func LoadEvidence(dir string) (*Evidence, error) {
 	return e, err
 }
 
-// ofTrials returns the outcomes of the trials, in the order of the outcomes: the latest of each. A store may hold others, such as those
-// of an older revision.
+// ofTrials returns the outcomes of the trials, in the order of the outcomes: the latest of each. A store may hold others, such as
+// those of an older revision.
 func ofTrials(outcomes []Outcome, trials []Trial) (kept []Outcome) {
 	at := map[Trial]int{} // index in kept
 	for _, t := range trials {

@@ -139,9 +139,9 @@ func (s *Store) Put(o Outcome) error {
 	return nil
 }
 
-// Tidy rewrites the file, whole or not at all: first the outcomes of the trials, in their order, then all others, which it keeps as
-// they stand. It drops only lines that later ones replaced or that were cut off. Other programs that add to it meanwhile wait. If the
-// file is tidy, neither it nor its folder is touched.
+// Tidy rewrites the file, whole or not at all: first the outcomes of the trials, in their order, then all others, which it keeps
+// as they stand. It drops only lines that later ones replaced or that were cut off. Other programs that add to it meanwhile wait.
+// If the file is tidy, neither it nor its folder is touched.
 func (s *Store) Tidy(trials []Trial) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
