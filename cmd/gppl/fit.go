@@ -191,10 +191,6 @@ it tests and checks nothing.
    ssh logger cat log.csv | gppl fit - --out forecast.csv
    gppl fit sales.csv --regressor price --y-error se --future prices.csv --figure sales.svg
 
-With --channel, rows are of several channels that see one function, each with its own offset and noise.
-
-   gppl fit velocities.csv --x time --y mnvel --y-error errvel --channel tel --kernel "SHO, Matern32" --out forecast.csv
-
 From several files, several --y, or a long table with --by, it writes one table (csv, or JSON with --json) ` +
 			`with a row for each series;
 --report, --model, --out and --figure then name a folder, or files with {name} in their names.
@@ -202,7 +198,7 @@ From several files, several --y, or a long table with --by, it writes one table 
    gppl fit shops/*.csv --y sales --y visits --forecast 12 --out "forecasts/{name}.csv" > table.csv
    gppl fit sales.csv --x date --y sold --by store --by item --out "forecasts/{name}.csv" > table.csv
    gppl fit sales.csv --x date --y sold --by store --share > table.csv         # each series with priors learnt from all`,
-		Flags: append(append(inputFlags(), channelFlags()...), forecastFlag(), holdoutFlag(), originsFlag(),
+		Flags: append(inputFlags(), forecastFlag(), holdoutFlag(), originsFlag(),
 			&cli.StringFlag{Name: "report", Usage: "write a page with figures and tables to `FILE.html`", Category: "RESULTS"},
 			&cli.BoolFlag{Name: "live",
 				Usage:    "let the page of --report compute: its reader tries other kernels, lengthscales, seasons and horizons (2 MB more)",
@@ -216,11 +212,8 @@ From several files, several --y, or a long table with --by, it writes one table 
 		),
 		Action: func(ctx context.Context, c *cli.Command) error {
 			files, columns := c.Args().Slice(), yColumns(c)
-			sums, channels := isSums(c.Args().First()), c.IsSet("channel") || c.IsSet("exposure")
 			switch {
-			case sums && channels:
-				return usageError{errors.New("--channel and --exposure need observations: sums know neither")}
-			case sums:
+			case isSums(c.Args().First()):
 				return fitSums(ctx, c)
 			case c.IsSet("at"):
 				return usageError{errors.New("--at is for sums: gppl predict takes it with the model that --model saves")}
@@ -231,10 +224,6 @@ From several files, several --y, or a long table with --by, it writes one table 
 			switch {
 			case c.Bool("live") && !c.IsSet("report"):
 				return usageError{errors.New("--live is of the page that --report FILE.html writes")}
-			case channels:
-				return fitChannels(ctx, c)
-			case c.IsSet("channel-view"):
-				return usageError{errors.New("--channel-view is of channels: name the column that tells them apart with --channel")}
 			case len(files) > 1 || len(columns) > 1 || keyColumns(c) != nil:
 				return fitBatch(ctx, c, files, columns)
 			case c.Bool("share"):

@@ -49,9 +49,6 @@ func predictCommand() *cli.Command {
 				return err
 			}
 			a, limit, err := loadModel(ctx, c, path)
-			if errors.Is(err, forecast.ErrChannels) {
-				return predictChannels(ctx, c, path)
-			}
 			if err != nil {
 				return err
 			}

@@ -85,9 +85,6 @@ func loadModel(ctx context.Context, c *cli.Command, path string) (*forecast.Anal
 	if errors.Is(err, forecast.ErrModelAlone) {
 		return nil, 0, fmt.Errorf("%w, as gppl fit saves of sums: gppl fit FILE.sums --at DATE predicts from these", err)
 	}
-	if errors.Is(err, forecast.ErrChannels) {
-		return nil, 0, fmt.Errorf("%w: gppl predict predicts from it, and gppl fit learns anew from a file with new rows", err)
-	}
 	if err == nil {
 		err = a.LimitMemory(limit)
 	}

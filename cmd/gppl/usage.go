@@ -19,6 +19,13 @@ var (
 	unknownFlag  = regexp.MustCompile(`^flag provided but not defined: -(\S+)$`)
 )
 
+// retired are flags of the release before this one, and what replaced each.
+var retired = map[string]string{
+	"channel":      "gppl.NewChannels of the library models several channels (notebook 14)",
+	"channel-view": "the Values and Slopes of a gppl.ChannelModel say how channels see the function (notebook 14)",
+	"exposure":     "gppl.NewExposures of the library models averages over exposures (notebook 14)",
+}
+
 // flagNames returns the long names of the flags of a command.
 func flagNames(c *cli.Command) (names []string) {
 	return lists.Map(c.Flags, func(f cli.Flag) string { return f.Names()[0] })
@@ -30,6 +37,9 @@ func flagError(err error, names []string, all []*cli.Command) error {
 	text := err.Error()
 	if found := unknownFlag.FindStringSubmatch(text); found != nil {
 		unknown := dashes(found[1]) + found[1]
+		if instead, ok := retired[found[1]]; ok {
+			return fmt.Errorf("there is no flag %s any more: %s", unknown, instead)
+		}
 		if near := spelling.Nearest(found[1], names); len(found[1]) > 1 && near != "" && spelling.Distance(found[1], near) <= 2 {
 			return fmt.Errorf("there is no flag %s: did you mean %s%s?", unknown, dashes(near), near)
 		}

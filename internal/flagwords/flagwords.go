@@ -19,7 +19,7 @@ var flags = map[string]string{
 // Range are the flags of a SumsRange or a SumsHeader.
 const Range = "say --from, --to, --centre and --largest, or --like FILE.sums"
 
-var phrases = strings.NewReplacer(`ReadOptions.Likelihood: "student"`, "--robust", "ReadChannels by ", "--channel ",
+var phrases = strings.NewReplacer(`ReadOptions.Likelihood: "student"`, "--robust",
 	"give a SumsRange or a SumsHeader", Range)
 
 var setting = regexp.MustCompile(`\b(?:CSVOptions|ReadOptions|Options)\.([A-Z]\w*)(: ("[^"]*"|-?[\d.e+]+|…))?`)

@@ -6,11 +6,11 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
-	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
@@ -46,21 +46,75 @@ func (s spots) at(x float64) (f, slope float64) {
 	return f, slope
 }
 
-// learnChannels gives the channels their observations at days x, and learns an SHO from them, with the given views or all.
-func learnChannels(
-	ctx context.Context, c *forecast.Channels, xName, yName string, x, y []float64, views ...string,
-) (*forecast.ChannelAnalysis, error) {
-	s, err := forecast.NewSeries(forecast.Axis{Name: xName, Unit: "day"}, x, y)
-	if err != nil {
-		return nil, err
+// channels are observations of one function by several channels, with the model learnt from them.
+type channels struct {
+	x, y     []float64
+	of       []int     // the channel of each observation
+	exposure []float64 // nil: values of a moment
+	model    gppl.ChannelModel
+	nll      float64
+}
+
+func (c *channels) data() gppl.Data { return gppl.Data{X: gppl.Scalars(c.x), Y: c.y} }
+
+// add adds an observation.
+func (c *channels) add(of int, x, y float64) {
+	c.x, c.y, c.of = append(c.x, x), append(c.y, y), append(c.of, of)
+}
+
+// learn trains an SHO. It begins at what a search finds on the channel with the given number, which sees f alone and as Value·f,
+// and with either sign of the slopes of the others.
+func (c *channels) learn(ctx context.Context, first int, names ...string) error {
+	var rows []int
+	for i, of := range c.of {
+		if of == first {
+			rows = append(rows, i)
+		}
 	}
-	s.YName, c.Series = yName, s
-	return forecast.FitChannels(ctx, c, forecast.ChannelOptions{Kernels: []string{"SHO"}, Views: views})
+	alone := gppl.Model{Kernel: gppl.SHO{Variance: 1, Period: 1, Quality: 1}, Noise: 1, Mean: gppl.Intercept{}}
+	found, err := auto.FindStarts(ctx, alone, c.data().Pick(rows), auto.Settings{})
+	if err != nil {
+		return err
+	}
+	start := found.Models[0]
+	star := start.Kernel.(gppl.SHO)
+	size := math.Sqrt(star.Variance)
+	star.Variance = 1 // the Values of the channels are what they see
+	c.nll = math.Inf(1)
+	for _, sign := range []float64{1, -1}[:min(len(names), 2)] {
+		m := gppl.ChannelModel{Kernel: star}
+		fixed := []string{"variance"}
+		for i, name := range names {
+			ch := gppl.Channel{Name: name, Value: size, Noise: start.Noise}
+			if i != first {
+				ch.Slope = sign * size * star.Period / (2 * math.Pi)
+			} else {
+				fixed = append(fixed, ch.SlopeOf())
+			}
+			m.Channels = append(m.Channels, ch)
+		}
+		r, learnt, err := fitChannels(ctx, m.WithFixed(fixed...), c.data(), c.of, c.exposure)
+		if err != nil {
+			return err
+		}
+		if r.Value < c.nll {
+			c.nll, c.model = r.Value, learnt
+		}
+	}
+	return nil
 }
 
 // fitChannels trains a model of channels and also returns the learnt model.
-func fitChannels(ctx context.Context, m gppl.ChannelModel, d gppl.Data, channel []int) (*gppl.Result, gppl.ChannelModel, error) {
-	loss, err := gppl.NewChannels(m, d, channel, gppl.WithContext(ctx))
+func fitChannels(
+	ctx context.Context, m gppl.ChannelModel, d gppl.Data, channel []int, exposure []float64,
+) (*gppl.Result, gppl.ChannelModel, error) {
+	var loss *gppl.ChannelLikelihood
+	var err error
+	if exposure != nil {
+		loss, err = gppl.NewExposures(m, d, channel, exposure, gppl.WithContext(ctx))
+	} else {
+		loss, err = gppl.NewChannels(m, d, channel, gppl.WithContext(ctx))
+	}
 	if err != nil {
 		return nil, m, err
 	}
@@ -71,22 +125,60 @@ func fitChannels(ctx context.Context, m gppl.ChannelModel, d gppl.Data, channel 
 	return r, loss.ChannelModel(r.Starts[r.Best].Theta), nil
 }
 
-// channelFigure shows the channels and a forecast of 20 steps.
-func channelFigure(a *forecast.ChannelAnalysis) (*viz.Figure, error) {
-	ahead, err := a.Forecast(20)
+// figure shows each channel, under its label, beside the posterior of what it sees.
+func (c *channels) figure(title, xLabel string, labels ...string) (*viz.Figure, error) {
+	var p *gppl.ChannelPosterior
+	var err error
+	if c.exposure != nil {
+		p, err = gppl.NewExposurePosterior(c.model, c.data(), c.of, c.exposure)
+	} else {
+		p, err = gppl.NewChannelPosterior(c.model, c.data(), c.of)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return report.Channels(a, ahead)
+	first, last := c.x[0], c.x[len(c.x)-1]
+	end := last + (last-first)/10
+	x := floats.Span(make([]float64, 2000), first, end)
+	frame := viz.Frame{XLabel: xLabel, YLabel: "observation", Width: 960}
+	var panels []*viz.Figure
+	for of, channel := range c.model.Channels {
+		mean, latent, err := p.Channel(of, x)
+		if err != nil {
+			return nil, err
+		}
+		noisy := make([]float64, len(latent))
+		for i, v := range latent {
+			noisy[i] = v + channel.Noise
+		}
+		var points viz.Points
+		for i := range c.x {
+			if c.of[i] == of {
+				points.X, points.Y = append(points.X, c.x[i]), append(points.Y, c.y[i])
+			}
+		}
+		panel := frame
+		panel.Title = labels[of]
+		one, err := viz.Series(viz.SeriesOptions{Frame: panel, Observed: points,
+			Predictions: []viz.Prediction{{Name: "posterior", X: x, Mean: mean, LatentVar: latent, NoisyVar: noisy}},
+			Spans:       []viz.Span{{From: last, To: end, Label: "forecast"}}})
+		if err != nil {
+			return nil, err
+		}
+		panels = append(panels, one)
+	}
+	frame.Title = title
+	frame.Caption = "Each channel beside the posterior of what it sees of one function: mean, 95 % band of the function and of a " +
+		"new observation. Kernel: SHO."
+	return viz.Grid(len(panels), 1, viz.GridOptions{Frame: frame, ShareX: true}, panels...)
 }
 
 // Planet is a spotted star with a planet, observed at night: a velocity in m/s and an index of activity. The index sees the spots
 // as f, the velocity as f and f′ (Rajpaul et al. 2015).
 type Planet struct {
-	Channels  *forecast.Channels
+	channels
 	orbit     [2][]float64 // cosine and sine of the orbit for velocities, 0 for the index
 	amplitude float64      // m/s
-	analysis  *forecast.ChannelAnalysis
 }
 
 // The planet of the simulation, whose period is known from transits.
@@ -99,27 +191,23 @@ const (
 func NewPlanet(ctx context.Context, scale scales.Scale, seed uint64) (*Planet, error) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	star := drawSpots(rnd, spotsPeriod, spotsQuality)
-	p := &Planet{Channels: &forecast.Channels{Column: "channel", Names: []string{"velocity", "index"}}, amplitude: planetAmplitude}
-	var x, y []float64
+	p := &Planet{amplitude: planetAmplitude}
 	t := 0.
 	for range scales.Pick(scale, 120, 40) {
 		t += 0.5 + rnd.ExpFloat64()
 		f, slope := star.at(t)
 		phase := 2*math.Pi*t/planetPeriod + 0.7
-		x, y = append(x, t, t), append(y, 2*f+14*slope+planetAmplitude*math.Cos(phase)+
-			0.8*rnd.NormFloat64(), 5+f+0.15*rnd.NormFloat64())
-		p.Channels.Of = append(p.Channels.Of, 0, 1)
+		p.add(0, t, 2*f+14*slope+planetAmplitude*math.Cos(phase)+0.8*rnd.NormFloat64())
+		p.add(1, t, 5+f+0.15*rnd.NormFloat64())
 		sin, cos := math.Sincos(2 * math.Pi * t / planetPeriod)
 		p.orbit[0], p.orbit[1] = append(p.orbit[0], cos, 0), append(p.orbit[1], sin, 0)
 	}
-	var err error
-	p.analysis, err = learnChannels(ctx, p.Channels, "night", "observation", x, y, "derivative")
-	return p, err
+	return p, p.learn(ctx, 1, "velocity", "index")
 }
 
 // Figure shows both channels and what they see of the spots.
 func (p *Planet) Figure() (*viz.Figure, error) {
-	return channelFigure(p.analysis)
+	return p.figure("What each channel sees of the spots", "night", "velocity [m/s]", "index")
 }
 
 // Table measures the planet's amplitude with three models of the spots: white noise, a process in the velocity only, and one
@@ -132,18 +220,21 @@ func (p *Planet) Table(ctx context.Context) (*viz.Table, error) {
 		Notes: []string{fmt.Sprintf("The simulated planet has an amplitude of %.1f m/s and the noise a standard "+
 			"deviation of 0.8 m/s.", p.amplitude)},
 	}
-	best := p.analysis.Best().Model
-	both := p.Channels.Data()
+	best := p.model
+	both := p.data()
 	both.X = both.X.WithColumn("cos", p.orbit[0]).WithColumn("sin", p.orbit[1])
 	var rows, zeros []int
-	for i, of := range p.Channels.Of {
+	for i, of := range p.of {
 		if of == 0 {
 			rows, zeros = append(rows, i), append(zeros, 0)
 		}
 	}
 	velocity := best.Channels[0]
 	white := gppl.Channel{Name: velocity.Name, Noise: 100}
-	kernel := lists.Map(best.Kernel.Params(), func(k gppl.Param) string { return k.Name })
+	var kernel []string
+	for _, k := range best.Kernel.Params() {
+		kernel = append(kernel, k.Name)
+	}
 	for _, c := range []struct {
 		name    string
 		data    gppl.Data
@@ -154,11 +245,11 @@ func (p *Planet) Table(ctx context.Context) (*viz.Table, error) {
 			Channels: []gppl.Channel{white}}.WithFixed(kernel...).WithFixed(white.ValueOf(), white.SlopeOf())},
 		{"a process of the velocity", both.Pick(rows), zeros, gppl.ChannelModel{Kernel: best.Kernel,
 			Channels: []gppl.Channel{velocity}}.WithFixed("variance")},
-		{"one function with the index", both, p.Channels.Of, gppl.ChannelModel{Kernel: best.Kernel,
+		{"one function with the index", both, p.of, gppl.ChannelModel{Kernel: best.Kernel,
 			Channels: best.Channels}.WithFixed("variance")},
 	} {
 		c.model.Mean = gppl.Regressors("cos", "sin")
-		r, fitted, err := fitChannels(ctx, c.model, c.data, c.channel)
+		r, fitted, err := fitChannels(ctx, c.model, c.data, c.channel, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -172,9 +263,8 @@ func (p *Planet) Table(ctx context.Context) (*viz.Table, error) {
 
 // Spotted is the light of a rotating spotted star, averaged over long exposures.
 type Spotted struct {
-	Channels *forecast.Channels
-	analysis *forecast.ChannelAnalysis
-	period   float64
+	channels
+	period float64
 }
 
 // NewSpotted simulates a light curve with gaps and exposures of a third of a period, and learns an SHO from it.
@@ -182,8 +272,7 @@ func NewSpotted(ctx context.Context, scale scales.Scale, seed uint64) (*Spotted,
 	rnd := rand.New(rand.NewPCG(seed, 2))
 	const period, exposure = 1.5, 0.5
 	star := drawSpots(rnd, period, 6)
-	s := &Spotted{Channels: &forecast.Channels{Column: "series", Names: []string{"flux"}}, period: period}
-	var x, y []float64
+	s := &Spotted{period: period}
 	t := 0.
 	for range scales.Pick(scale, 200, 80) {
 		if t += exposure; rnd.IntN(40) == 0 {
@@ -196,17 +285,15 @@ func NewSpotted(ctx context.Context, scale scales.Scale, seed uint64) (*Spotted,
 			f, _ := star.at(at)
 			sum += f
 		}
-		x, y = append(x, t), append(y, 100+sum/fine+0.05*rnd.NormFloat64())
-		s.Channels.Of, s.Channels.Exposure = append(s.Channels.Of, 0), append(s.Channels.Exposure, exposure)
+		s.add(0, t, 100+sum/fine+0.05*rnd.NormFloat64())
+		s.exposure = append(s.exposure, exposure)
 	}
-	var err error
-	s.analysis, err = learnChannels(ctx, s.Channels, "day", "flux", x, y)
-	return s, err
+	return s, s.learn(ctx, 0, "flux")
 }
 
 // Figure shows the light curve and the function that it averages.
 func (s *Spotted) Figure() (*viz.Figure, error) {
-	return channelFigure(s.analysis)
+	return s.figure("The light of the star and its averages", "day", "flux")
 }
 
 // Table compares the period and variance found when exposures are modelled with those found when they are ignored.
@@ -217,29 +304,17 @@ func (s *Spotted) Table(ctx context.Context) (*viz.Table, error) {
 			{Name: "period", Unit: "day", Format: viz.Fixed(3)}, {Name: "variance", Format: viz.Fixed(2)}},
 		Notes: []string{fmt.Sprintf("The simulated star turns in %.3g days, and its light has a variance of about 1.", s.period)},
 	}
-	moment := *s.Channels
-	moment.Exposure = nil
-	other, err := forecast.FitChannels(ctx, &moment, forecast.ChannelOptions{Kernels: []string{"SHO"}})
-	if err != nil {
+	moments := s.channels
+	moments.exposure = nil
+	if err := moments.learn(ctx, 0, "flux"); err != nil {
 		return nil, err
 	}
-	for _, a := range []*forecast.ChannelAnalysis{s.analysis, other} {
-		what := "averages"
-		if a == other {
-			what = "of a moment"
-		}
-		for _, f := range a.Fits {
-			var period, variance float64
-			for _, p := range f.Model.Kernel.Params() {
-				switch p.Name {
-				case "period":
-					period = p.Value
-				case "variance":
-					variance = p.Value
-				}
-			}
-			t.Rows = append(t.Rows, []any{f.Kernel, what, f.NLL, period, variance})
-		}
+	for _, c := range []struct {
+		what string
+		channels
+	}{{"averages", s.channels}, {"of a moment", moments}} {
+		value := c.model.Channels[0].Value
+		t.Rows = append(t.Rows, []any{"SHO", c.what, c.nll, c.model.Kernel.(gppl.SHO).Period, value * value})
 	}
 	return t, nil
 }
@@ -278,7 +353,7 @@ func Transit(ctx context.Context, scale scales.Scale, seed uint64) (*viz.Table, 
 			if value == 0 {
 				m = m.WithFixed("variance", "lengthscale")
 			}
-			r, _, err := fitChannels(ctx, m, d, make([]int, n))
+			r, _, err := fitChannels(ctx, m, d, make([]int, n), nil)
 			if err != nil {
 				return nil, err
 			}

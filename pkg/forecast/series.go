@@ -376,17 +376,14 @@ func (o ReadOptions) csv() dataset.CSVOptions {
 	}
 }
 
-// instrumentName is the name of a column that tells instruments apart.
-var instrumentName = regexp.MustCompile(`(?i)^(tel|telescope|inst|instrument|spectrograph|detector)$`)
-
-// unused reports unread columns whose names say that they belong to y: its standard deviations, or the instrument.
+// unused reports an unread column whose name says that it has the standard deviations of y.
 func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []string) {
 	taken := append([]int{rep.X, rep.Y}, slices.Concat(rep.Also.Columns, rep.Also.KeyColumns)...)
 	y := cmp.Or(rep.Columns[rep.Y], "y")
 	used := func(is func(name string) bool) bool {
 		return slices.ContainsFunc(taken, func(i int) bool { return i >= 0 && i < len(rep.Columns) && is(rep.Columns[i]) })
 	}
-	errors, instruments := o.YError != "" || used(dataset.ErrorName), used(instrumentName.MatchString)
+	errors := o.YError != "" || used(dataset.ErrorName)
 	if rep.Headless && len(rep.Columns) == 3 && rep.X == 0 && rep.Y == 1 && !slices.Contains(taken, 2) {
 		remarks = append(remarks, fmt.Sprintf(
 			"If column 3 has the standard deviations of %s, ReadOptions.YError: \"3\" makes use of them.", y))
@@ -398,10 +395,6 @@ func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []string) {
 			remarks = append(remarks, fmt.Sprintf(
 				"If %s has the standard deviations of %s, ReadOptions.YError: %q makes use of them.", name, y, name))
 			errors = true
-		case !instruments && instrumentName.MatchString(name):
-			remarks = append(remarks, fmt.Sprintf(
-				"If %s tells instruments apart, ReadChannels by %s gives each its own offset and noise.", name, name))
-			instruments = true
 		}
 	}
 	return remarks

@@ -218,8 +218,9 @@ func decode(b []byte) (*Analysis, error) {
 	case format:
 	case "gppl result":
 		return nil, ErrModelAlone
-	case channelFormat:
-		return nil, ErrChannels
+	case "gppl channels":
+		return nil, errors.New("this is a model of channels or exposures, which gppl fit no longer makes: gppl.NewChannels and " +
+			"gppl.NewExposures of the library do (notebook 14)")
 	default:
 		return nil, fmt.Errorf("format %q, want %q: this is not a saved analysis", head.Format, format)
 	}
