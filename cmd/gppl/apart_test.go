@@ -24,8 +24,8 @@ var apartCalls = []apartCall{
 	{"future", "fit known.csv two.csv --regressor p --future IN", true},
 	{"model", "predict IN", false}, {"future", "predict known.json --future IN", false},
 	{"model", "update IN two.csv", false}, {"csv", "update known.json IN", false},
-	{"csv", "sum IN", false}, {"csv", "sum two.csv IN", false}, {"csv", "sum IN --resume", false},
-	{"sums", "sum two.csv --like IN", false}, {"sums", "sum two.csv --like IN --resume", false},
+	{"csv", "sum IN", false}, {"csv", "sum two.csv IN", false},
+	{"sums", "sum two.csv --like IN", false},
 	{"sums", "merge IN", false}, {"sums", "merge two.sums IN", false}, {"sums", "merge two.sums IN --subtract", false},
 	{recordingFile, "data sunspots --offline", false},
 }
@@ -198,8 +198,6 @@ func TestNothingOverwritten(t *testing.T) {
 		}
 	}
 	// What is kept beside an output is one too, and what killed writers leave.
-	check([]string{"fit", "two.csv", "--model", "data/m", "--out", "linked/m.search"})
-	check([]string{"sum", "data/in.csv", "--resume", "--like", "data/s.partial", "--out", "linked/s"})
 	check([]string{"fit", orphan, "--kernel", "SE", "--origins", "0", "--out", "data/o.csv"})
 	check([]string{"fit", dash, "--kernel", "SE", "--origins", "0", "--out", "./" + dash})
 	t.Logf("%d cells", cells)

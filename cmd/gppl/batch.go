@@ -140,9 +140,6 @@ func share(ctx context.Context, c *cli.Command, tasks []task) error {
 			continue
 		}
 		t.series = l.Series
-		if plan := forecast.PlanFit(l.Series, l.Options); t.files["model"] != "" && plan.Seconds >= announced {
-			l.Options.Resume = t.files["model"] + searchSuffix
-		}
 		panel = append(panel, l)
 	}
 	bar := progress(c, "what the series share", 100)

@@ -1,18 +1,14 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
-// A budget that even the least search exceeds is announced, and its candidates are gone once the model is written.
+// A budget that even the least search exceeds is announced.
 func TestBudget(t *testing.T) {
 	path := csv(t)
 	model := filepath.Join(t.TempDir(), "m.json")
@@ -20,33 +16,8 @@ func TestBudget(t *testing.T) {
 	if code != exitOK || !strings.Contains(stderr, "quick search: structures are compared on") {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	if _, err := os.Stat(model + searchSuffix); !os.IsNotExist(err) {
-		t.Errorf("the candidates were left behind: %v", err)
-	}
 	if code, _, stderr = gppl("fit", path, "--budget", "0s"); code != exitUsage || !strings.Contains(stderr, "--budget 0s") {
 		t.Errorf("no budget at all: exit code %d: %s", code, stderr)
-	}
-}
-
-// A search that is interrupted says where its candidates are.
-func TestBudgetInterrupted(t *testing.T) {
-	path := csv(t)
-	model := filepath.Join(t.TempDir(), "m.json")
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		for ctx.Err() == nil {
-			if _, err := os.Stat(model + searchSuffix); err == nil {
-				cancel()
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}()
-	var out, errs bytes.Buffer
-	code := run(ctx, []string{"gppl", "fit", path, "--budget", "1ms", "--model", model, "-q"}, &out, &errs)
-	if code != exitFailed || !strings.Contains(errs.String(),
-		"kept in "+model+searchSuffix+": run the same command again to continue") || out.Len() > 0 {
-		t.Errorf("exit code %d: %s%s", code, out.String(), errs.String())
 	}
 }
 

@@ -287,12 +287,8 @@ func compareCommand() *cli.Command {
 	}
 }
 
-// A search is announced if its predicted time, with the tests of the past, is announced seconds or more. If it is that long
-// without the tests, finished candidates are kept beside the model, in a file with searchSuffix, until the model is written.
-const (
-	announced    = 3
-	searchSuffix = ".search"
-)
+// announced is the least predicted time of a search, with the tests of the past, in seconds, that is announced.
+const announced = 3
 
 // learnFile reads the file of the argument and trains by the flags. past, unless it is nil, shows later tests of the past.
 func learnFile(ctx context.Context, c *cli.Command, past *pastBar) (*forecast.Analysis, error) {
@@ -314,7 +310,7 @@ func learnFile(ctx context.Context, c *cli.Command, past *pastBar) (*forecast.An
 	if past != nil {
 		settings.Progress = past.show
 	}
-	return trainSeries(ctx, c, s, settings, "", true)
+	return trainSeries(ctx, c, s, settings, true)
 }
 
 // stepsAhead returns the number of steps to forecast: that of --forecast or, without the flag, as many as the regressors are
@@ -618,15 +614,12 @@ func (b *pastBar) end(err error) {
 	b.bar.Fail(err)
 }
 
-// trainSeries learns a model of the series. model is the file that it will be written to, or "". If tell is set, it shows its
-// progress; settings.Progress gets that of later tests of the past.
+// trainSeries learns a model of the series. If tell is set, it shows its progress; settings.Progress takes the reports of later tests
+// of the past.
 func trainSeries(
-	ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options, model string, tell bool,
+	ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options, tell bool,
 ) (*forecast.Analysis, error) {
 	if plan := forecast.PlanFit(s, settings); settings.Kernels == nil {
-		if model != "" && (plan.Seconds >= announced || plan.Over) {
-			settings.Resume = model + searchSuffix
-		}
 		if tests, _, none := testOptions(c, forecastSteps(c, len(s.X))); !none {
 			plan = plan.WithTests(s, settings, tests)
 		}
@@ -634,11 +627,6 @@ func trainSeries(
 			say(c, "%v.", plan)
 		}
 	}
-	defer func() {
-		if _, err := os.Stat(settings.Resume); ctx.Err() != nil && settings.Resume != "" && err == nil {
-			say(c, "finished candidates are kept in %s: run the same command again to continue.", settings.Resume)
-		}
-	}()
 	if !tell {
 		return interruptible(ctx, func() (*forecast.Analysis, error) { return fitWithin(ctx, c, s, settings) })
 	}

@@ -71,14 +71,7 @@ func apart(c *cli.Command, written ...map[string]string) error {
 	}
 	for _, files := range written {
 		for _, flag := range outputs {
-			path := files[flag]
-			write = append(write, atomicfile.Name{Flag: flag, Path: path})
-			if path != "" && flag == "model" {
-				write = append(write, atomicfile.Name{Flag: flag, Path: path + searchSuffix})
-			}
-			if path != "" && c.Bool("resume") {
-				write = append(write, atomicfile.Name{Flag: flag, Path: statePath(path)})
-			}
+			write = append(write, atomicfile.Name{Flag: flag, Path: files[flag]})
 		}
 	}
 	for i, w := range []io.Writer{c.Root().Writer, c.Root().ErrWriter} {
@@ -141,7 +134,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 	if t.alone {
 		settings.Progress = past.show
 	}
-	if out.a, err = trainSeries(ctx, c, s, settings, t.files["model"], t.alone); err != nil {
+	if out.a, err = trainSeries(ctx, c, s, settings, t.alone); err != nil {
 		return out, err
 	}
 	out.trust, err = backtest(ctx, c, out.a, cmp.Or(steps, forecastSteps(c, len(s.X))))
@@ -205,9 +198,6 @@ func (o *fitted) write(ctx context.Context, files map[string]string) error {
 	}
 	var err error
 	o.written, err = writeOutputs(ctx, files, writers)
-	if path := files["model"]; slices.Contains(o.written, path) {
-		err = cmp.Or(err, o.a.Forget(path+searchSuffix))
-	}
 	return err
 }
 

@@ -28,7 +28,7 @@ var killedCommands = []string{
 	"fit a.sums --forecast 3 --out out.csv --model out.json",
 	"predict m.json --out out.csv", "update m.json later.csv --model out.json --out out.csv",
 	"predict r.json --future future.csv --out out.csv",
-	"sum a.csv b.csv -o out.sums", "sum a.csv b.csv --resume -o out.sums", "merge a.sums b.sums -o out.sums",
+	"sum a.csv b.csv -o out.sums", "merge a.sums b.sums -o out.sums",
 	"data sunspots --offline --out out.csv",
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -54,9 +53,6 @@ and sums of parts merge exactly. Dates become seconds since 1970. "-" reads stan
 				Usage: "the largest `DISTANCE` of y from the centre; taken from the files if not given", HideDefault: true, Category: header},
 			&cli.BoolFlag{Name: "strict",
 				Usage: "fail at a row that cannot be read or is out of range, instead of leaving it out", Category: "THE FILE"},
-			&cli.BoolFlag{Name: "resume",
-				Usage: "continue where an earlier run of this command stopped; the sums so far are kept in FILE.sums.partial after each " +
-					"file", Category: "RESULTS"},
 			outFlag(), jsonFlag(), quietFlag(),
 		),
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -71,12 +67,6 @@ and sums of parts merge exactly. Dates become seconds since 1970. "-" reads stan
 			if err := writeSums(ctx, c.String("out"), sums); err != nil {
 				return err
 			}
-			if c.Bool("resume") {
-				if err := os.Remove(statePath(c.String("out"))); err != nil && !errors.Is(err, fs.ErrNotExist) {
-					return err
-				}
-			}
-			atomicfile.Clear(statePath(c.String("out")))
 			s.tell(sums)
 			return tellSums(ctx, c, c.String("out"), sums)
 		},
@@ -104,7 +94,7 @@ type summer struct {
 	strict  bool
 	header  sums.Header
 	parts   []*sums.Sums // one for each worker
-	state   sumState     // with --resume
+	axis    forecast.OneAxis
 
 	rows, skipped, bad int
 	first              []badRow // the first rows that were left out, at most mostShown
@@ -152,9 +142,7 @@ func newSummer(c *cli.Command) (*summer, error) {
 		return nil, usageError{err}
 	}
 	if slices.Contains(s.files, dataset.StandardInput) {
-		if s.total = 0; c.Bool("resume") {
-			return nil, usageError{errors.New("sum: --resume cannot tell whether standard input was read")}
-		}
+		s.total = 0
 	}
 	var err error
 	s.options, err = readOptions(c)
@@ -163,16 +151,7 @@ func newSummer(c *cli.Command) (*summer, error) {
 
 func (s *summer) run(ctx context.Context) (*sums.Sums, error) {
 	var err error
-	var before *sums.Sums
-	out, resumable := s.command.String("out"), s.command.Bool("resume")
-	if resumable {
-		if before, err = s.resume(ctx, out); err != nil {
-			return nil, err
-		}
-	}
-	if before != nil {
-		s.header = before.Header()
-	} else if s.header, err = s.plan(ctx); err != nil {
+	if s.header, err = s.plan(ctx); err != nil {
 		return nil, err
 	}
 	workers, err := s.workers(ctx)
@@ -187,9 +166,6 @@ func (s *summer) run(ctx context.Context) (*sums.Sums, error) {
 		}
 		s.parts = append(s.parts, part)
 	}
-	if before != nil {
-		s.parts[0] = before
-	}
 	s.began = time.Now()
 	if megabytes := int(s.total >> 20); megabytes > 0 || slices.Contains(s.files, dataset.StandardInput) { // less is read at once
 		s.bar = progress(s.command, "MB", megabytes)
@@ -198,12 +174,6 @@ func (s *summer) run(ctx context.Context) (*sums.Sums, error) {
 		if err := s.add(ctx, file); err != nil {
 			s.bar.Fail(err)
 			return nil, err
-		}
-		if resumable {
-			if err := s.keep(out, file); err != nil {
-				s.bar.Fail(err)
-				return nil, err
-			}
 		}
 	}
 	s.bar.Done()
@@ -313,7 +283,7 @@ func (s *summer) add(ctx context.Context, file string) error {
 	case rep.X == rep.Y:
 		return fmt.Errorf("%s: x and y are both column %d: choose another for one of them", name, rep.X+1)
 	}
-	if err := s.state.Axis.Add(name, rep); err != nil {
+	if err := s.axis.Add(name, rep); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	for _, remark := range forecast.Remarks(rep) {

@@ -555,59 +555,6 @@ func TestSumsForecast(t *testing.T) {
 	}
 }
 
-// TestSumResume stops at a bad row of the third file, corrects it, and continues: the bytes are those of a single run. A file
-// that was read is not read again, and must not have changed.
-func TestSumResume(t *testing.T) {
-	dir := t.TempDir()
-	at := func(name string) string { return filepath.Join(dir, name) }
-	a, b := put(t, dir, "a.csv", readings(0, 1000)), put(t, dir, "b.csv", readings(1000, 2000))
-	c := put(t, dir, "c.csv", readings(2000, 3000)+"101,wet\n")
-	args := []string{"sum", a, b, c, "--from", "0", "--to", "100", "--centre", "20", "--largest", "4", "--strict", "-q", "--resume",
-		"-o", at("all.sums")}
-	fails := func(want string) {
-		t.Helper()
-		if code, _, stderr := gppl(args...); code != exitFailed || !strings.Contains(stderr, want) {
-			t.Fatalf("exit %d: %s", code, stderr)
-		}
-		if _, err := os.Stat(at("all.sums")); err == nil {
-			t.Fatal("there is an output")
-		}
-	}
-	fails("c.csv, line 1002")
-	half := bytesOf(t, at("all.sums.partial"))
-	put(t, dir, "c.csv", readings(2000, 3000))
-
-	put(t, dir, "all.sums.partial", string(half[:len(half)-1]))
-	fails("delete it to begin anew")
-	put(t, dir, "all.sums.partial", string(half))
-
-	if code, _, stderr := gppl(append(args, "--lengthscale", "2")...); code != exitFailed ||
-		!strings.Contains(stderr, "other flags") {
-		t.Errorf("exit %d: %s", code, stderr)
-	}
-	info, err := os.Stat(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	put(t, dir, "a.csv", readings(0, 1001))
-	fails("a.csv has changed since it was read")
-	// Of the same size and time, it is not looked at again.
-	text := readings(0, 1000)
-	put(t, dir, "a.csv", strings.Repeat("x", len(text)))
-	if err := os.Chtimes(a, info.ModTime(), info.ModTime()); err != nil {
-		t.Fatal(err)
-	}
-	must(t, args...)
-	if _, err := os.Stat(at("all.sums.partial")); err == nil {
-		t.Error("the state is still there")
-	}
-	put(t, dir, "a.csv", text)
-	must(t, "sum", put(t, dir, "whole.csv", readings(0, 3000)), "--like", at("all.sums"), "-o", at("whole.sums"), "-q")
-	if !bytes.Equal(bytesOf(t, at("all.sums")), bytesOf(t, at("whole.sums"))) {
-		t.Error("other bytes")
-	}
-}
-
 // TestSumsProjections learns a lengthscale shorter than the exact likelihood of the sums takes.
 func TestSumsProjections(t *testing.T) {
 	dir := t.TempDir()

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -142,72 +141,6 @@ func TestPlanOfHolidays(t *testing.T) {
 	s.Holidays = &Holidays{Country: "US", Names: make([]string, 28)}
 	if with := PlanFit(s, Options{}).Seconds; with < 5*without || with > 8*without {
 		t.Errorf("%.1f s with 28 holidays, %.1f s without", with, without)
-	}
-}
-
-// A search that was interrupted goes on with what had finished, and ends where one without a pause ends.
-func TestResume(t *testing.T) {
-	s := longSeries(t, 90, 0.5)
-	o := Options{Log: "never", Trend: "none", Resume: filepath.Join(t.TempDir(), "search")}
-	whole := o
-	whole.Resume = ""
-	want, err := Fit(context.Background(), s, whole)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	interrupted := o
-	begun, last := map[string]bool{}, 0
-	interrupted.Progress = func(p Progress) {
-		if begun[p.Candidate] = true; len(begun) == 4 {
-			cancel()
-		}
-		if p.Index < last || p.Index > p.Count {
-			t.Errorf("%d of %d of the work is done after %d", p.Index, p.Count, last)
-		}
-		last = p.Index
-	}
-	if _, err := Fit(ctx, s, interrupted); !errors.Is(err, context.Canceled) {
-		t.Fatalf("interrupted: %v", err)
-	}
-	k, err := openCheckpoint(o.Resume, s)
-	if err != nil || len(k.Trials) < 1 || len(k.Trials) > 3 { // as many as had finished when the fourth began
-		t.Fatalf("%d candidates were kept, want 1 to 3 (%v)", len(k.Trials), err)
-	}
-	got, err := Fit(context.Background(), s, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, c := range want.Candidates {
-		g := got.Candidates[i]
-		c.Seconds, g.Seconds = 0, 0
-		if diff := cmp.Diff(c, g, cmp.AllowUnexported(Candidate{}),
-			cmp.Comparer(func(a, b candidate) bool { return a == b })); diff != "" {
-			t.Errorf("candidate %d, with a pause in between: %s", i, diff)
-		}
-	}
-	if !slices.Equal(got.Result.Model.Values(), want.Result.Model.Values()) {
-		t.Errorf("%v, without a pause %v", got.Result.Model, want.Result.Model)
-	}
-	for i, m := range want.members {
-		if math.Abs(m.weight-got.members[i].weight) > 0 {
-			t.Errorf("weight %d: %v, want %v", i, got.members[i].weight, m.weight)
-		}
-	}
-	k, err = openCheckpoint(o.Resume, longSeries(t, 91, 0.5))
-	if err != nil || len(k.Trials) != 0 {
-		t.Errorf("another series finds %d candidates (%v)", len(k.Trials), err)
-	}
-	nowhere := o
-	nowhere.Resume = filepath.Join(t.TempDir(), "missing", "search")
-	if _, err := Fit(t.Context(), s, nowhere); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("candidates cannot be kept: %v", err)
-	}
-	if err := os.WriteFile(o.Resume, []byte("notes"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Fit(context.Background(), s, o); err == nil {
-		t.Error("a file of something else was overwritten")
 	}
 }
 

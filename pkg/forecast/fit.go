@@ -45,9 +45,6 @@ type Options struct {
 	// Memory bounds, in bytes, the predicted memory of Fit and of predictions: engines that would take more are not chosen, and if
 	// no other way is left the error is a *gppl.MemoryError. 0 means no limit but that of gppl.WithMemory.
 	Memory float64
-	// Resume is a file for finished candidates: after an interrupt, Fit with the same series and options continues from it. "" keeps
-	// none. The file may be removed once Fit has returned.
-	Resume string
 
 	// origin says that the fit is of what was known at an origin, so that nobody needs its standard errors.
 	origin bool

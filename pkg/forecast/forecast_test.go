@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/projected-likelihood/gppl/internal/timeline"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"

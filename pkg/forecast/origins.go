@@ -80,7 +80,7 @@ func (a *Analysis) relearning(o BacktestOptions) (r relearning, err error) {
 		return r, nil
 	}
 	at := *a.options
-	at.origin, at.Progress, at.Resume, at.Shifts = true, nil, "", a.shiftMode()
+	at.origin, at.Progress, at.Shifts = true, nil, a.shiftMode()
 	at.Budget /= time.Duration(cmp.Or(o.Origins, defaultOrigins)) // all origins together may take as long as the fit
 	r.options = &at
 	if a.Chosen == ByBIC {

@@ -38,20 +38,19 @@ type season struct {
 
 // policy is the search that Fit runs if no kernels are named.
 type policy struct {
-	ctx        context.Context
-	options    Options
-	plan       Plan
-	checkpoint *checkpoint // nil: candidates are not kept
-	series     *Series
-	scales     []yScale // the scales, y and log y, of the observations on which structures are compared
-	extent     extent
-	seasons    []season
-	trends     []string
-	where      []place // the scales and trends that a proposal is tried with
-	trials     []*trial
-	enough     float64 // the score above which a trial on these scales is not examined further
-	spent      float64 // predicted seconds of the trainings so far, at the cost of an evaluation where each ended
-	untried    int     // proposals left out because the budget was spent
+	ctx     context.Context
+	options Options
+	plan    Plan
+	series  *Series
+	scales  []yScale // the scales, y and log y, of the observations on which structures are compared
+	extent  extent
+	seasons []season
+	trends  []string
+	where   []place // the scales and trends that a proposal is tried with
+	trials  []*trial
+	enough  float64 // the score above which a trial on these scales is not examined further
+	spent   float64 // predicted seconds of the trainings so far, at the cost of an evaluation where each ended
+	untried int     // proposals left out because the budget was spent
 	*progress
 }
 
@@ -67,12 +66,6 @@ func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 // searchPolicy returns the trials of a search, the best first.
 func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
 	p := &policy{ctx: ctx, options: o, plan: PlanFit(s, o), series: s, progress: &progress{to: o.Progress, began: time.Now()}}
-	if o.Resume != "" {
-		var err error
-		if p.checkpoint, err = openCheckpoint(o.Resume, s); err != nil {
-			return nil, err
-		}
-	}
 	compared, from := s, len(s.X)-p.plan.Every*p.plan.Searched
 	if p.plan.Every > 1 {
 		compared, from = s.thinned(from, p.plan.Every), 0

@@ -110,42 +110,6 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// TestShareResumes: what finished candidates told is kept with them, so that an interrupted panel continues to the same end.
-func TestShareResumes(t *testing.T) {
-	panel, _ := shortSeries(t, 4, 16, 0)
-	ctx := context.Background()
-	want, err := forecast.Share(ctx, panel, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for i := range panel {
-		panel[i].Options.Resume = filepath.Join(dir, string(rune('a'+i)))
-	}
-	evaluated := func() (n int) {
-		for _, l := range panel {
-			l.Options.Progress = func(p forecast.Progress) { n = max(n, p.Evaluations) }
-			if _, err := forecast.Fit(ctx, l.Series, l.Options); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return n
-	}
-	for range 2 { // without files, and with those of the first time
-		got, err := forecast.Share(ctx, panel, nil)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%v: %s", err, diff)
-		}
-	}
-	resumed := evaluated()
-	for i := range panel {
-		panel[i].Options.Resume = ""
-	}
-	if anew := evaluated(); resumed*2 > anew {
-		t.Errorf("%d evaluations with the files of the panel, %d without", resumed, anew)
-	}
-}
-
 func TestShareErrors(t *testing.T) {
 	panel, _ := shortSeries(t, 3, 18, 0)
 	ctx := context.Background()

@@ -13,7 +13,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/population"
-	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
 
 // trial is a candidate that was trained.
@@ -178,34 +177,7 @@ func (p *policy) trainOne(t *trial, turn <-chan struct{}) error {
 	v := p.scales[t.scale]
 	t.cost = 0
 	defer func() { t.learnt = v.data.Len(); p.advance() }()
-	if p.checkpoint == nil {
-		return p.learn(t, turn)
-	}
-	parts := []any{
-		v.log, v.data.Len(), p.extent.span, p.plan.effort.evaluations, t.Name(), t.Evaluations,
-		store.Model{Model: t.model}, store.Priors(p.options.Priors),
-	}
-	if v.counts != nil {
-		parts = append(parts, v.counts.compared, v.counts.trained, v.data.Y)
-	}
-	if p.options.Shared != nil {
-		parts = append(parts, p.options.Shared)
-	}
-	if p.series.Shifts != nil {
-		parts = append(parts, p.series.Shifts)
-	}
-	key := checksum(parts...)
-	if k, ok := p.checkpoint.kept(key); ok {
-		k.Candidate.kind = t.kind
-		t.Candidate, t.model, t.score, t.shape, t.cost, t.told =
-			k.Candidate, k.Model.Model, k.Score, k.Shape, k.Cost, k.Told.quadratic()
-		return nil
-	}
-	if err := p.learn(t, turn); err != nil || t.Error != "" {
-		return err
-	}
-	return p.checkpoint.keep(key,
-		finishedTrial{t.Candidate, store.Model{Model: t.model}, t.score, t.shape, t.cost, keptTold(t.told)})
+	return p.learn(t, turn)
 }
 
 // learn trains a trial; if it cannot be trained, the trial says why. It returns an error if ctx ends.
