@@ -66,10 +66,6 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 	if _, err := readOptions(c); err != nil {
 		return err
 	}
-	if c.Bool("share") && !strings.EqualFold(strings.TrimSpace(c.String("kernel")), "auto") {
-		return usageError{errors.New("--share learns the priors of the automatic search, " +
-			"and --kernel names kernels that are compared without: leave out one of them")}
-	}
 	if len(columns) > 1 && slices.Contains(files, dataset.StandardInput) || c.String("future") == dataset.StandardInput {
 		return usageError{errors.New("fit: - stands for standard input, which can be read only once, " +
 			"and each series reads it: write it to a file")}
@@ -89,11 +85,6 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 	done := 0
 	atOnce := min(len(tasks), runtime.GOMAXPROCS(0))
 	among := context.WithValue(ctx, sharers{}, atOnce)
-	if c.Bool("share") {
-		if err := share(among, c, tasks); err != nil {
-			return err
-		}
-	}
 	var later []int // those that need more than their share of the memory
 	workers.Each(atOnce, len(tasks), func(i int) {
 		row := tasks[i].row(among, c, names[i])
@@ -128,33 +119,6 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 		return ctx.Err()
 	}
 	return failures(rows)
-}
-
-// share learns what the series have in common, except those that cannot be read, and gives it to each.
-func share(ctx context.Context, c *cli.Command, tasks []task) error {
-	var panel []forecast.Learning
-	for i := range tasks {
-		t := &tasks[i]
-		var l forecast.Learning
-		if l.Series, l.Options, t.failed = prepare(ctx, c, *t); t.failed != nil {
-			continue
-		}
-		t.series = l.Series
-		panel = append(panel, l)
-	}
-	bar := progress(c, "what the series share", 100)
-	shared, err := interruptible(ctx, func() (*forecast.Shared, error) {
-		return forecast.Share(ctx, panel, func(searches, of int) { bar.Set(100 * searches / of) })
-	})
-	bar.Fail(ctx.Err())
-	if err != nil {
-		return err
-	}
-	say(c, "%s", shared)
-	for i := range tasks {
-		tasks[i].shared = shared
-	}
-	return nil
 }
 
 // failures returns the error of a batch in which series failed; nil if none did.
@@ -202,9 +166,6 @@ func (t task) row(ctx context.Context, c *cli.Command, name string) result {
 	}
 	if lead := flagwords.Of(o.a.Series.Lead()); lead != "" {
 		r.Notes = append([]string{lead}, r.Notes...)
-	}
-	if t.shared != nil {
-		r.Notes = append(r.Notes, fmt.Sprintf("priors shared by %d series", t.shared.Series))
 	}
 	if d := report.Doubt(o.a); d != "" {
 		r.Notes = append(r.Notes, d)

@@ -57,8 +57,6 @@ func inputFlags() []cli.Flag {
 		&listFlag{Name: "by",
 			Usage: "`COLUMN` whose texts tell the series of a long table apart: gppl fit fits each; may be repeated, for texts of " +
 				"several columns; none takes all rows for one series", Category: file},
-		&cli.BoolFlag{Name: "share",
-			Usage: "gppl fit of several series: the priors of structures and parameters are learnt from all of them", Category: model},
 		&cli.StringFlag{Name: "holidays",
 			Usage: "`COUNTRY`, as US, GB or DE-BY, whose holidays y may depend on, and the days before and after: daily or finer " +
 				"series", Category: model},
@@ -197,7 +195,7 @@ From several files, several --y, or a long table with --by, it writes one table 
 
    gppl fit shops/*.csv --y sales --y visits --forecast 12 --out "forecasts/{name}.csv" > table.csv
    gppl fit sales.csv --x date --y sold --by store --by item --out "forecasts/{name}.csv" > table.csv
-   gppl fit sales.csv --x date --y sold --by store --share > table.csv         # each series with priors learnt from all`,
+`,
 		Flags: append(inputFlags(), forecastFlag(), holdoutFlag(), originsFlag(),
 			&cli.StringFlag{Name: "report", Usage: "write a page with figures and tables to `FILE.html`", Category: "RESULTS"},
 			&cli.BoolFlag{Name: "live",
@@ -226,9 +224,6 @@ From several files, several --y, or a long table with --by, it writes one table 
 				return usageError{errors.New("--live is of the page that --report FILE.html writes")}
 			case len(files) > 1 || len(columns) > 1 || keyColumns(c) != nil:
 				return fitBatch(ctx, c, files, columns)
-			case c.Bool("share"):
-				return usageError{errors.New("--share learns what several series have in common: " +
-					"name several files, --y several times, or --by COLUMN")}
 			}
 			path, err := argument(c, "csv file")
 			if err != nil {
@@ -345,7 +340,6 @@ func prepare(ctx context.Context, c *cli.Command, t task) (*forecast.Series, for
 	if err != nil {
 		return nil, settings, err
 	}
-	settings.Shared = t.shared
 	if isSums(t.path) {
 		return nil, settings, usageError{fmt.Errorf("%s holds sums, and %s needs observations: gppl fit %s learns from sums alone",
 			t.path, c.Name, t.path)}

@@ -98,7 +98,6 @@ type task struct {
 	key    []string // of a series of a long table, which has been read, or has failed
 	series *forecast.Series
 	failed error
-	shared *forecast.Shared // of all series (--share); nil for none
 }
 
 // fitted holds the results of gppl fit for a series.

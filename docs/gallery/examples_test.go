@@ -81,20 +81,3 @@ func Example_price() {
 	// Output:
 	// on 2025-07-28 the price is above 40 with a probability of 95 %
 }
-
-func Example_shops() {
-	shops := viz.Must(forecast.ReadPanel("shops.csv", forecast.ReadOptions{X: "week", Y: "sold", By: []string{"shop"}}))
-	var panel []forecast.Learning
-	for _, shop := range shops {
-		panel = append(panel, forecast.Learning{Series: shop.Series})
-	}
-	shared := viz.Must(forecast.Share(ctx, panel, nil))
-	for _, shop := range shops[:2] {
-		model := viz.Must(forecast.Fit(ctx, shop.Series, forecast.Options{Shared: shared}))
-		ahead := viz.Must(model.Forecast(1))
-		fmt.Printf("%s: %.0f, between %.0f and %.0f\n", shop.Key[0], ahead.Mean[0], ahead.Lower[0], ahead.Upper[0])
-	}
-	// Output:
-	// Aachen: 105, between 95 and 116
-	// Bonn: 112, between 97 and 128
-}

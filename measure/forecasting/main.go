@@ -56,8 +56,6 @@ func main() {
 	verbose := flag.Bool("v", false, "a line for each series")
 	backtest := flag.Bool("trust", true, "backtest each series, to see what the verdict warns of")
 	details := flag.String("details", "", "write what became of each series to this file, one line of JSON each")
-	share := flag.Bool("share", false, "with the priors that the series of -half dev share, learnt from their training parts "+
-		"(forecast.Share), of the group, all or -limit")
 	shifts := flag.String("shifts", "", "what becomes of changes of level that the series show, as of "+
 		"gppl fit: auto, use, report or never")
 	wander := flag.Bool("wander", false, "series of at least 1000 observations beside the last value, from four origins, 100 "+
@@ -88,12 +86,7 @@ func main() {
 		loaded, err = wandering(loaded, *prices)
 		endOn(err)
 	}
-	priors := make([]*forecast.Shared, len(loaded))
 	for i := range loaded {
-		if *share {
-			priors[i], err = learnShared(loaded[i], which)
-			endOn(err)
-		}
 		endOn(which.choose(&loaded[i]))
 		if *wander {
 			loaded[i] = atOrigins(loaded[i])
@@ -102,8 +95,8 @@ func main() {
 	var results []competition.Summary
 	var each []competition.Detail
 	fmt.Println(header)
-	for i, g := range loaded {
-		s, found := judge(context.Background(), g, forecast.Options{Periods: g.Periods, Shared: priors[i], Shifts: *shifts}, *workers,
+	for _, g := range loaded {
+		s, found := judge(context.Background(), g, forecast.Options{Periods: g.Periods, Shifts: *shifts}, *workers,
 			*backtest, *verbose)
 		each = append(each, found...)
 		s.Half, s.Seed = which.half, which.seed
@@ -272,23 +265,6 @@ func (s selection) choose(g *competition.Group) error {
 		g.Series = append(g.Series, all[i])
 	}
 	return nil
-}
-
-// learnShared learns the priors that the even series of a group share.
-func learnShared(g competition.Group, which selection) (*forecast.Shared, error) {
-	which.half, which.sample = "dev", false
-	if err := which.choose(&g); err != nil {
-		return nil, err
-	}
-	var panel []forecast.Learning
-	for _, s := range g.Series {
-		data, err := seriesOf(s)
-		if err != nil {
-			return nil, err
-		}
-		panel = append(panel, forecast.Learning{Series: data, Options: forecast.Options{Periods: g.Periods}})
-	}
-	return forecast.Share(context.Background(), panel, nil)
 }
 
 // judge forecasts the series of a group, several at a time.

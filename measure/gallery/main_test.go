@@ -37,7 +37,7 @@ func TestPages(t *testing.T) {
 	if err != nil || len(pages) != 1+len(files()) {
 		t.Fatalf("%d pages for %d files: %v", len(pages), len(files()), err)
 	}
-	quick := []string{"README", "shops", "star"}
+	quick := []string{"README", "star"}
 	for _, path := range pages {
 		if testsize.Quick() && !slices.Contains(quick, strings.TrimSuffix(filepath.Base(path), ".md")) {
 			continue

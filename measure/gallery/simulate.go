@@ -35,7 +35,7 @@ func days(from string, n int) []time.Time {
 func files() map[string]string {
 	return map[string]string{
 		"sales.csv": sales(), "sensor.csv": sensor(), "star.csv": star(), "eeg.csv": eeg(),
-		"calls.csv": calls(), "price.csv": price(), "shops.csv": shops(),
+		"calls.csv": calls(), "price.csv": price(),
 	}
 }
 
@@ -153,22 +153,6 @@ func price() string {
 		}
 		log += 0.0003 + 0.012*rnd.NormFloat64()
 		t.row("%s,%.2f", d.Format(time.DateOnly), math.Exp(log))
-	}
-	return t.String()
-}
-
-// shops are the weekly sales of six shops that opened half a year ago.
-func shops() string {
-	rnd, t := seeded(7), newTable("week,shop,sold")
-	for _, shop := range []string{"Aachen", "Bonn", "Celle", "Dachau", "Emden", "Fulda"} {
-		level, growth, wave := 80+60*rnd.Float64(), 0.6*rnd.NormFloat64(), 0.0
-		for i, d := range days("2025-03-03", 26*7) {
-			if i%7 != 0 {
-				continue
-			}
-			wave = 0.8*wave + 5*rnd.NormFloat64()
-			t.row("%s,%s,%.0f", d.Format(time.DateOnly), shop, level+growth*float64(i)/7+wave+3*rnd.NormFloat64())
-		}
 	}
 	return t.String()
 }

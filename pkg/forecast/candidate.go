@@ -34,14 +34,11 @@ type candidate interface {
 }
 
 // walker is a candidate whose models begin with a walk: a term whose level wanders, since the lengthscale beyond which it
-// returns, its reach, is held far beyond the data. Names and shared priors keep it as the first term, and count its variance in
-// steps.
+// returns, its reach, is held far beyond the data. Names keep it as the first term.
 type walker interface {
 	candidate
 	// reach returns the reach of a walk; 0 for another first term, which a search for shifts tries instead of the walk.
 	reach(first gppl.Kernel) float64
-	// unit is that in which shared priors count the i-th parameter of a walk, unless it is a length of x; 1 for its own value.
-	unit(i int, reach, step float64) float64
 	// lasts reports whether a search for shifts keeps the walk instead of trying shifts alone.
 	lasts() bool
 }

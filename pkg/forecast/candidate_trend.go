@@ -72,16 +72,5 @@ func (dampedTrend) reach(first gppl.Kernel) float64 {
 	return 0
 }
 
-// unit is the variance for which a step has variance 1, and the memory for which a slope lasts for one step.
-func (dampedTrend) unit(i int, reach, step float64) float64 {
-	switch i {
-	case 0:
-		return reach / (2 * step)
-	case 2:
-		return step / reach
-	}
-	return 1
-}
-
 // lasts is false: a shift and a smooth signal may explain what a damped trend follows.
 func (dampedTrend) lasts() bool { return false }

@@ -89,14 +89,6 @@ func (laplaceWalk) reach(first gppl.Kernel) float64 {
 	return 0
 }
 
-// unit is the variance of the level for which a step has variance 1.
-func (laplaceWalk) unit(i int, reach, step float64) float64 {
-	if i == 0 {
-		return reach / (2 * step)
-	}
-	return 1
-}
-
 // fixWalk holds the lengthscale of the first term and, for a walk alone, the noise.
 func fixWalk(m gppl.Model) gppl.Model {
 	m = m.Fix(m.Params()[1].Name)

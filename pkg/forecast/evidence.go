@@ -9,7 +9,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/curvature"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
-	"github.com/projected-likelihood/gppl/pkg/gppl/population"
 )
 
 // beliefs are the priors of the trained parameters of a model, by their index: the weak one (Sigma 0: none), or the given one
@@ -20,8 +19,6 @@ type beliefs struct {
 	// chosen is the cost, in nats of evidence, of periods that the data chose. The weak prior of such a period is centred on a peak
 	// of the periodogram, one of about span/(2·step) frequencies that were equally likely before the data were seen.
 	chosen float64
-	// odds is the log prior odds of the structure, as shared by the series of a panel.
-	odds float64
 	// information approximates the second derivatives of the loss with these priors in log θ, 0 where unknown; nil for none.
 	information *mat.SymDense
 }
@@ -182,9 +179,10 @@ func withBeliefs(l gppl.Loss, b beliefs) (gppl.Loss, error) {
 
 // evidence is what the data say for a model with priors.
 type evidence struct {
-	nats    float64                  // the negative log marginal likelihood
-	laplace bool                     // by Laplace's method, not with ½log n for each parameter as in BIC
-	told    *population.LogQuadratic // the likelihood near the parameters with priors; nil if there is no curvature
+	nats    float64 // the negative log marginal likelihood
+	laplace bool    // by Laplace's method, not with ½log n for each parameter as in BIC
+	// curvature has the second derivatives of −log likelihood in the logs of the parameters with priors; nil if unknown.
+	curvature *mat.SymDense
 }
 
 // evidenceOf returns the evidence for the model of a loss of n observations. Laplace's method integrates out the parameters in
@@ -221,7 +219,7 @@ func evidenceOf(l gppl.Loss, theta []float64, priors beliefs, n int, enough floa
 		}
 	}
 	if len(free) == 0 {
-		return evidence{value, true, &population.LogQuadratic{Curvature: &mat.SymDense{}}}, nil
+		return evidence{value, true, &mat.SymDense{}}, nil
 	}
 	e.nats = bic(value, len(free), n) / 2
 	least := value
@@ -236,11 +234,8 @@ func evidenceOf(l gppl.Loss, theta []float64, priors beliefs, n int, enough floa
 	if err != nil {
 		return e, nil
 	}
-	e.told = &population.LogQuadratic{Curvature: mat.NewSymDense(len(free), nil)}
-	e.told.Curvature.CopySym(h)
-	for _, i := range free {
-		e.told.At, e.told.Gradient = append(e.told.At, math.Log(theta[i])), append(e.told.Gradient, slope[i]*theta[i])
-	}
+	e.curvature = mat.NewSymDense(len(free), nil)
+	e.curvature.CopySym(h)
 	for a, c := range curvatures {
 		h.SetSym(a, a, h.At(a, a)+c)
 	}
@@ -263,13 +258,13 @@ func evidenceOf(l gppl.Loss, theta []float64, priors beliefs, n int, enough floa
 // is nil before any training.
 func (t *trial) information(priors beliefs, theta []float64, n int) *mat.SymDense {
 	free := priors.places()
-	if t.told == nil || len(free) == 0 || t.told.Curvature.SymmetricDim() != len(free) || len(priors.weak) != len(theta) {
+	if t.curvature == nil || len(free) == 0 || t.curvature.SymmetricDim() != len(free) || len(priors.weak) != len(theta) {
 		return nil
 	}
 	h := mat.NewSymDense(len(theta), nil)
 	for a, i := range free {
 		for b, j := range free[:a+1] {
-			h.SetSym(i, j, float64(n)*(t.told.Curvature.At(a, b)/float64(t.learnt)))
+			h.SetSym(i, j, float64(n)*(t.curvature.At(a, b)/float64(t.learnt)))
 		}
 		_, curvature, _ := priors.cost(i, theta[i])
 		h.SetSym(i, i, h.At(i, i)+curvature)

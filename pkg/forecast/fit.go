@@ -33,8 +33,7 @@ type Options struct {
 	// Priors of parameters are in the units of the file (see ParsePrior). Training then maximises the posterior. If Kernels is nil,
 	// each replaces the weak prior of the parameters with its name or role.
 	Priors       []gppl.ParamPrior
-	Shared       *Shared // what the series of a panel share (Share); it replaces the weak priors; nil for none
-	RandomStarts int     // extra random starts of a named kernel, around the best of the search
+	RandomStarts int // extra random starts of a named kernel, around the best of the search
 	Seed         uint64
 	MaxExact     int // 0 means 6000
 	Progress     func(Progress)
@@ -135,7 +134,6 @@ type Analysis struct {
 	Projections int
 
 	given   []gppl.ParamPrior // Options.Priors, if Chosen is ByEvidence
-	shared  *Shared           // Options.Shared
 	seasons []float64         // Options.Periods
 	options *Options          // of Fit; nil if the analysis was read from a file
 	members []*member         // the models that forecasts average

@@ -112,8 +112,8 @@ func (a *Analysis) minimisedLoss() (gppl.Loss, error) {
 	}
 	if a.Chosen == ByEvidence {
 		s := a.Series
-		p := &policy{series: s, extent: extent{s.Step, s.X[len(s.X)-1] - s.X[0]}, options: Options{Priors: a.given, Shared: a.shared}}
-		priors := p.beliefs(a.Candidates[0].kind, a.Candidates[0].Trend, a.Result.Model, yScale{log: a.Log, scaling: a.Scaling})
+		p := &policy{series: s, extent: extent{s.Step, s.X[len(s.X)-1] - s.X[0]}, options: Options{Priors: a.given}}
+		priors := p.beliefs(a.Candidates[0].kind, a.Result.Model, yScale{log: a.Log, scaling: a.Scaling})
 		exact, err := auto.Likelihood(a.Result.Model, data, slowest, a.engineMemory(), gppl.WithTolerance(trainTolerance))
 		if err != nil {
 			return nil, err

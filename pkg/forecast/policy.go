@@ -354,7 +354,7 @@ func (p *policy) analysis() (*Analysis, error) {
 	v := p.scales[best.scale]
 	a := &Analysis{
 		Series: p.series, Scaling: v.scaling, trained: v.data.Len(), Log: v.log, Chosen: ByEvidence, memory: p.options.Memory,
-		Effort: p.plan.Effort, given: p.options.Priors, shared: p.options.Shared, computed: new(computed),
+		Effort: p.plan.Effort, given: p.options.Priors, computed: new(computed),
 	}
 	a.Widen, a.Untried = a.ShortBands(), p.untried
 	for _, t := range p.trials {
@@ -369,7 +369,7 @@ func (p *policy) analysis() (*Analysis, error) {
 	if v.counts != nil { // training stays at the best
 		gradient = math.MaxFloat64
 	}
-	priors := p.beliefs(best.kind, best.Trend, best.model, v)
+	priors := p.beliefs(best.kind, best.model, v)
 	r, _, err := trainWithPriors(p.ctx, v, best.model, priors, p.extent.span, p.settings(best, v.data.Len(), gppl.Settings{
 		GradientTolerance: gradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: p.options.origin,
 	}))
@@ -460,7 +460,7 @@ func (p *policy) draw(m *member, t *trial) error {
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}
-	loss, err := gppl.NewMAP(exact, p.beliefs(m.kind, t.Trend, m.model, v).list(exact.Params(), false)...)
+	loss, err := gppl.NewMAP(exact, p.beliefs(m.kind, m.model, v).list(exact.Params(), false)...)
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}

@@ -334,7 +334,7 @@ func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, er
 	r.Model = m
 	other = &Analysis{
 		Series: a.Series, Scaling: a.Scaling, Log: a.Log, Chosen: a.Chosen, Effort: a.Effort, Candidates: a.Candidates,
-		Projections: a.Projections, Result: &r, given: a.given, shared: a.shared, trained: a.trained, computed: new(computed),
+		Projections: a.Projections, Result: &r, given: a.given, trained: a.trained, computed: new(computed),
 	}
 	other.members = other.alone()
 	return other, there - here, nil

@@ -48,7 +48,8 @@ type stored struct {
 	Priors []store.Prior `json:"priors,omitempty"`
 	// Periods that were given; older files lack them.
 	Periods []float64 `json:"periods,omitempty"`
-	Shared  *Shared   `json:"shared,omitempty"` // priors learnt from a panel
+	// Files of series that were fitted with --share have the priors that they shared, which no prediction needs.
+	Shared json.RawMessage `json:"shared,omitempty"`
 	// Optional parts of a series; older files lack them.
 	Known    *Known    `json:"regressors,omitempty"`
 	Holidays *Holidays `json:"holidays,omitempty"`
@@ -119,7 +120,7 @@ func (a *Analysis) Encode(w io.Writer) error {
 		Header: sealed.Header{Format: format, Version: version}, storedSeries: series,
 		Candidates: a.Candidates, Projections: a.Projections, Result: &store.Result{Result: a.Result}, Trained: a.trained,
 		Log: a.Log, Weak: a.Chosen == ByEvidence, Members: members, Widen: a.Widen, Effort: a.Effort,
-		Priors: store.Priors(a.given), Periods: a.seasons, Shared: a.shared, Known: s.Known, Holidays: s.Holidays,
+		Priors: store.Priors(a.given), Periods: a.seasons, Known: s.Known, Holidays: s.Holidays,
 		Shifts: s.Shifts, Counting: s.Counting, Bounds: s.Bounds, Student: s.Student, Added: s.Added,
 	})
 	if err == nil {
@@ -251,7 +252,7 @@ func decode(b []byte) (*Analysis, error) {
 	s.spacing()
 	a := &Analysis{
 		Series: s, Candidates: j.Candidates, Projections: j.Projections, Result: j.Result.Result, trained: j.Trained, Log: j.Log,
-		Widen: j.Widen, Effort: j.Effort, given: store.ParamPriors(j.Priors), shared: j.Shared, seasons: j.Periods,
+		Widen: j.Widen, Effort: j.Effort, given: store.ParamPriors(j.Priors), seasons: j.Periods,
 		computed: new(computed),
 	}
 	if j.Weak {
@@ -283,7 +284,7 @@ func decode(b []byte) (*Analysis, error) {
 // check returns an error for contents that no analysis can have.
 func (j *stored) check() error {
 	if err := cmp.Or(j.storedSeries.check(), j.Known.check(), j.Holidays.check(j.Axis), checkShifts(j.Shifts),
-		j.Bounds.checkAll(j.Y), j.Shared.check()); err != nil {
+		j.Bounds.checkAll(j.Y)); err != nil {
 		return err
 	}
 	for _, p := range j.Periods {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
-	"reflect"
 	"slices"
 	"testing"
 
@@ -110,38 +109,6 @@ func TestStudentAlone(t *testing.T) {
 		if _, err := Fit(t.Context(), &c, Options{Kernels: []string{"SE"}}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
-	}
-}
-
-// TestStudentShared: what series share is learnt with the weights of their observations.
-func TestStudentShared(t *testing.T) {
-	t.Parallel()
-	var panel, weighted []Learning
-	for k := range 2 {
-		rnd := rand.New(rand.NewPCG(uint64(k), 19))
-		var x, y []float64
-		for i := range 24 {
-			x, y = append(x, float64(i)), append(y, math.Sin(float64(i)/4)+0.1*rnd.NormFloat64())
-		}
-		y[7] += 30
-		s, err := NewSeries(Axis{Name: "t"}, x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.Student = new(Student)
-		w, err := s.weighted(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.Student = nil
-		panel, weighted = append(panel, Learning{Series: s}), append(weighted, Learning{Series: w, Options: Options{Log: "never"}})
-	}
-	got, err := Share(t.Context(), panel, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want, err := Share(t.Context(), weighted, nil); err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%+v, with weights %+v, %v", got, want, err)
 	}
 }
 

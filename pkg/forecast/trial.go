@@ -9,10 +9,11 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
-	"github.com/projected-likelihood/gppl/pkg/gppl/population"
 )
 
 // trial is a candidate that was trained.
@@ -25,7 +26,7 @@ type trial struct {
 	shape     float64                     // of the likelihood of counts; 0 for none
 	score     float64                     // negative log evidence of y, in nats; +Inf if it failed
 	cost      float64                     // predicted seconds of the training, at the cost of an evaluation where it ended
-	told      *population.LogQuadratic    // the likelihood near the parameters with priors; nil if unknown
+	curvature *mat.SymDense               // of −log likelihood in the logs of the parameters with priors; nil if unknown
 	learnt    int                         // number of observations it was trained on
 }
 
@@ -196,7 +197,7 @@ func (p *policy) learn(t *trial, turn <-chan struct{}) error {
 func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	began, v := time.Now(), p.scales[t.scale]
 	m := auto.InSupport(t.model, priorsOf(t.model, p.options.Priors, v.scaling.Scale))
-	priors := p.beliefs(t.kind, t.Trend, m, v)
+	priors := p.beliefs(t.kind, m, v)
 	priors.information = t.information(priors, m.Values(), v.data.Len())
 	r, shape, err := trainWithPriors(p.ctx, v, m, priors, p.extent.span, p.settings(t, v.data.Len(), gppl.Settings{
 		GradientTolerance: searchGradient, MaxEvaluations: p.plan.effort.evaluations, NoStandardErrors: true,
@@ -214,14 +215,14 @@ func (p *policy) fill(t *trial, turn <-chan struct{}) error {
 	if off := max(loss.Report().LastBound, loss.Report().LastInexact); off > lostNats*float64(v.data.Len()) {
 		return fmt.Errorf("forecast: the likelihood at the optimum is lost in rounding, by up to %.2g nats", off)
 	}
-	odds := t.kind.odds(m.Kernel) + priors.odds
+	odds := t.kind.odds(m.Kernel)
 	<-turn
 	found, err := evidenceOf(loss, r.Model.Values(), priors, v.data.Len(), p.enough-v.offset+odds)
 	if err != nil {
 		return err
 	}
 	nll := r.Value + r.LogPrior
-	t.model, t.shape, t.score, t.told = r.Model, shape, found.nats+v.offset-odds, found.told
+	t.model, t.shape, t.score, t.curvature = r.Model, shape, found.nats+v.offset-odds, found.curvature
 	t.Candidate.NLL, t.Candidate.Score, t.Candidate.Rough = nll+v.offset, t.score, !found.laplace
 	t.describe(r, v.data.Len())
 	t.Evaluations += r.Evaluations
@@ -261,14 +262,7 @@ func trainWithPriors(
 }
 
 // beliefs returns the priors of a model m of a candidate, on a scale.
-func (p *policy) beliefs(of candidate, trend string, m gppl.Model, v yScale) beliefs {
-	b := p.weakBeliefs(of, m, v)
-	p.share(of, trend, v.log, m, &b)
-	return b
-}
-
-// weakBeliefs returns the priors without those that the series of a panel share.
-func (p *policy) weakBeliefs(of candidate, m gppl.Model, v yScale) beliefs {
+func (p *policy) beliefs(of candidate, m gppl.Model, v yScale) beliefs {
 	b := beliefsOf(of, m, p.extent, p.options.Priors, v.scaling.Scale)
 	if v.counts != nil && v.counts.trained {
 		b = withShape(b, v.counts.likelihood)

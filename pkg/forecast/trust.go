@@ -137,9 +137,6 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 			t.Knew = reusedAll
 		}
 	}
-	if t.Knew == "" && a.shared != nil {
-		t.Knew = "shared priors"
-	}
 	if again.options != nil && again.options.effort != nil && again.options.effort.name != a.Effort {
 		t.Effort = again.options.effort.name
 	}

@@ -290,8 +290,7 @@ func leaders(l Loss) []int {
 //
 //	L(θ) = Σ_s L_s(θ).
 //
-// Each series has its own inputs, noise and mean, whose coefficients are its own. Where the parameters of series are only
-// similar, population.LearnPriors learns how similar.
+// Each series has its own inputs, noise and mean, whose coefficients are its own.
 type Panel struct {
 	losses  []Loss
 	params  []Param

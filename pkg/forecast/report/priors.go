@@ -6,14 +6,11 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
-// priorLines says in sentences which priors were given or are shared, and gives likelihood and prior apart; nil for none.
+// priorLines says in sentences which priors were given, and gives likelihood and prior apart; nil for none.
 func priorLines(a *forecast.Analysis) (out []string) {
 	for _, b := range a.Beliefs() {
 		out = append(out, fmt.Sprintf("%s ~ %s, in the unit of the table; its log density at the learnt value is %.3g nats.",
 			b.Name, b.Prior, b.Log))
-	}
-	if n := a.SharedBy(); n > 0 {
-		out = append(out, fmt.Sprintf("The weak priors of structures and parameters are those that %d series share.", n))
 	}
 	if out != nil {
 		out = append(out, fmt.Sprintf("The log likelihood is %.2f nats, the log density of the priors %.2f nats. "+
