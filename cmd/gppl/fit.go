@@ -608,8 +608,8 @@ func (b *pastBar) end(err error) {
 	b.bar.Fail(err)
 }
 
-// trainSeries learns a model of the series. If tell is set, it shows its progress; settings.Progress takes the reports of later tests
-// of the past.
+// trainSeries learns a model of the series. If tell is set, it shows its progress; settings.Progress takes the reports of later
+// tests of the past.
 func trainSeries(
 	ctx context.Context, c *cli.Command, s *forecast.Series, settings forecast.Options, tell bool,
 ) (*forecast.Analysis, error) {

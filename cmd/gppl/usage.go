@@ -23,7 +23,7 @@ var (
 var retired = map[string]string{
 	"channel":      "gppl.NewChannels of the library models several channels (notebook 14)",
 	"channel-view": "the Values and Slopes of a gppl.ChannelModel say how channels see the function (notebook 14)",
-	"share":        "it gained nothing on M3; gppl.NewPanel of the library learns parameters that several series have in common (notebook 16)",
+	"share":        "gppl.NewPanel of the library learns parameters that several series have in common (notebook 16)",
 	"resume":       "gppl sum each file by itself, and gppl merge what is there: a run that was interrupted repeats one file",
 	"exposure":     "gppl.NewExposures of the library models averages over exposures (notebook 14)",
 }

@@ -454,37 +454,6 @@ func TestFit(t *testing.T) {
 			}
 		}
 	})
-	t.Run("slices", func(t *testing.T) {
-		s, err := a.Slices(context.Background(), 9)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range s {
-			if s.Excess[4] > 1e-9 || s.Excess[0] < 0 || s.Excess[8] < 0 {
-				t.Errorf("%s: %v is no valley", s.Name, s.Excess)
-			}
-		}
-	})
-	t.Run("contour", func(t *testing.T) {
-		c, err := a.Contour(context.Background(), 9)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.Excess[4][4] > 1e-9 || c.A.Name == c.B.Name || !(math.Abs(c.Correlation) < 1) {
-			t.Errorf("%v and %v, correlation %v, %v at the optimum", c.A.Name, c.B.Name, c.Correlation, c.Excess[4][4])
-		}
-		// The corners are far off, but for two along the valley.
-		for i, row := range c.Excess {
-			for j, z := range row {
-				if z < -1e-9 {
-					t.Errorf("%v lower than the optimum at (%d, %d)", -z, i, j)
-				}
-			}
-		}
-		if max(c.Excess[0][0], c.Excess[0][8]) < 2 {
-			t.Errorf("no valley: %v", c.Excess)
-		}
-	})
 	t.Run("csv", func(t *testing.T) {
 		var b bytes.Buffer
 		if err := f.WriteCSV(&b, a.Series.Axis); err != nil {

@@ -41,7 +41,7 @@ func (a *Analysis) Learnt() ([]Learnt, error) {
 		}
 	}
 	const slow = 50 * time.Millisecond // in a page it takes two to ten times as long
-	if !a.Quick(slow) {
+	if !a.quick(slow) {
 		return nil, fmt.Errorf("%w: its likelihood takes more than %v, and longer in a page", ErrNotPlain, slow)
 	}
 	if err := a.condition(); err != nil {
@@ -82,4 +82,27 @@ func Smoothness(m gppl.Model) (names []string, models []gppl.Model) {
 		return names, models
 	}
 	return nil, nil
+}
+
+// minimised returns the observations that the best model was trained on.
+func (a *Analysis) minimised() (gppl.Data, error) {
+	data, err := a.standardised()
+	return latest(data, a.TrainedOn()), err
+}
+
+// quick reports whether one evaluation of the likelihood is predicted to take less than the given time (gppl.Exact.Cost).
+func (a *Analysis) quick(limit time.Duration) bool {
+	if a.Projections > 0 {
+		return false
+	}
+	data, err := a.minimised()
+	if err != nil {
+		return false
+	}
+	loss, err := gppl.NewExact(a.Result.Model, data, a.engineMemory())
+	if err != nil {
+		return false
+	}
+	_, seconds := loss.Cost(a.Result.Model)
+	return seconds < limit.Seconds()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // checked is the number of latest observations that the residual checks factorise densely, in about a second.
@@ -158,4 +159,17 @@ func (r *Residuals) largestLag() int {
 		}
 	}
 	return at + 1
+}
+
+// Periodogram compares the standardised series with what the model expects, frequency by frequency.
+func (a *Analysis) Periodogram() (*gppl.Periodogram, error) {
+	data, err := a.standardised()
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	p, err := gppl.NewPeriodogram(a.Result.Model, data)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	return p, nil
 }

@@ -8,10 +8,11 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // Mark is how a curve is drawn.

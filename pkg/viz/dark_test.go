@@ -32,9 +32,6 @@ func TestDarkCovers(t *testing.T) {
 			Spans:       []Span{{From: 2, To: 3, Label: "span"}},
 		})),
 		Must(Histogram(HistogramOptions{Frame: frame("h"), Values: y})),
-		Must(Contour(bowl(9))),
-		Must(Slices(SliceOptions{Frame: frame("h"), Slices: []SliceCurve{
-			{Name: "l", Label: "l", Value: x, Excess: y, Optimum: 2, Parabola: 1}}})),
 	}
 	var page strings.Builder
 	for _, f := range figures {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/comms"
+
 	"github.com/projected-likelihood/gppl/internal/lists"
 )
 

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
 	"gonum.org/v1/plot"
@@ -24,6 +23,8 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
 )
 
 // pngDPI gives a PNG twice as many pixels as the figure has CSS pixels, so that it is sharp on a dense screen and in print.

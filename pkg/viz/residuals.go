@@ -5,11 +5,12 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
-	"github.com/projected-likelihood/gppl/internal/quantile"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/projected-likelihood/gppl/internal/lists"
+	"github.com/projected-likelihood/gppl/internal/quantile"
 )
 
 // HistogramOptions describe a histogram of values that should be standard normal.

@@ -23,12 +23,6 @@ func TestResidualFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	slice := SliceCurve{Name: "lengthscale", Label: "lengthscale (s)", Value: []float64{1, 2, 4},
-		Excess: []float64{2, 0, 2}, Optimum: 2, Parabola: 0.3}
-	slices, err := Slices(SliceOptions{Slices: []SliceCurve{slice, slice}})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, test := range map[string]struct {
 		fig  *Figure
 		want []string
@@ -36,7 +30,6 @@ func TestResidualFigures(t *testing.T) {
 		"histogram":   {histogram, []string{"7 values", "standard normal"}}, // NaN is not counted
 		"correlogram": {correlogram, []string{"within the band", "beyond it", "95 % of white noise within"}},
 		"components":  {components, []string{">SE<", "95 % band for f"}},
-		"slices":      {slices, []string{"lengthscale (s)", "by the standard error", "optimum"}},
 	} {
 		svg, err := test.fig.SVG()
 		if err != nil {
@@ -57,8 +50,6 @@ func TestResidualFigures(t *testing.T) {
 	_, err = Correlogram(CorrelogramOptions{Frame: frame, Values: []float64{math.Inf(1)}})
 	nothing = append(nothing, err)
 	_, err = Components(ComponentsOptions{Frame: frame})
-	nothing = append(nothing, err)
-	_, err = Slices(SliceOptions{})
 	nothing = append(nothing, err)
 	for i, err := range nothing {
 		if !errors.Is(err, ErrNoData) {

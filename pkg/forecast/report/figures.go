@@ -280,38 +280,6 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 	})
 }
 
-// Slices draws the likelihood along each parameter.
-func Slices(slices []forecast.Slice) (*viz.Figure, error) {
-	o := viz.SliceOptions{Frame: viz.Frame{
-		Title: "How well the data determine each parameter", Width: 960,
-		Caption: "Likelihood along each parameter, with the others fixed at the optimum, beside the parabola of its standard error. " +
-			"The parabola is wider if other parameters can compensate for this one.",
-	}}
-	for _, s := range slices {
-		o.Slices = append(o.Slices, viz.SliceCurve{
-			Name: s.Name, Label: words.WithUnit(s.Name, s.Unit), Value: s.Value, Excess: s.Excess,
-			Optimum: s.Optimum, Parabola: knownError(s.StdErr),
-		})
-	}
-	return viz.Slices(o)
-}
-
-// Contour draws the likelihood over the two most correlated parameters.
-func Contour(c *forecast.Contour) (*viz.Figure, error) {
-	return viz.Contour(viz.ContourOptions{
-		Frame: viz.Frame{
-			Title:  fmt.Sprintf("%s and %s make up for each other: correlation %.2f", c.A.Name, c.B.Name, c.Correlation),
-			XLabel: words.WithUnit(c.A.Name, c.A.Unit), YLabel: words.WithUnit(c.B.Name, c.B.Unit), Width: 620, Height: 440,
-			Caption: "Likelihood over the two parameters whose estimates are the most correlated, with the others fixed at the optimum. " +
-				"The lines bound the confidence regions of 68, 95 and 99 % by the likelihood ratio: " +
-				"1.15, 3.0 and 4.6 nats above the optimum.",
-		},
-		LogX: true, LogY: true, X: c.A.Value, Y: c.B.Value, Z: c.Excess,
-		Levels: []viz.ContourLevel{{Z: 1.148, Name: "68 %"}, {Z: 2.996, Name: "95 %"}, {Z: 4.605, Name: "99 %"}},
-		Mark:   [2]float64{c.A.Optimum, c.B.Optimum}, MarkName: "optimum",
-	})
-}
-
 // Comparison lists the candidates, the best first.
 func Comparison(a *forecast.Analysis) *viz.Table {
 	nll := "exact NLL"

@@ -57,20 +57,14 @@ type content struct {
 	Spectrum    template.HTML
 	Try         template.HTML
 	Program     template.HTML
-	Slices      template.HTML
-	Contour     template.HTML
 	How         string
 	Result      string
 	Warnings    []string
 	NoResiduals string
 }
 
-// slicePoints is the number of points at which the likelihood is drawn along each parameter.
-const slicePoints = 25
-
 // HTML writes the analysis as one HTML page that loads nothing from a network: the verdict if the forecast was tested, the
-// forecast, comparison, parameters, residual checks, spectrum and terms of a sum. It adds slices through the likelihood if an
-// evaluation takes less than 20 ms, and a contour if it takes less than 5 ms. With a program, which makes the page about 2 MB
+// forecast, comparison, parameters, residual checks, spectrum and terms of a sum. With a program, which makes the page about 2 MB
 // larger, readers can try other parameters (see tryFigure); the error is forecast.ErrNotPlain for an analysis without this.
 func HTML(
 	ctx context.Context, w io.Writer, a *forecast.Analysis, f *forecast.Forecast, trust *forecast.Trust, program *viz.Program,
@@ -138,23 +132,6 @@ func HTML(
 	}
 	if fig, problem := Components(a, f); !errors.Is(problem, forecast.ErrNoComponents) {
 		c.Components = figure(fig, problem)
-	}
-	if a.Quick(20 * time.Millisecond) {
-		slices, problem := a.Slices(ctx, slicePoints)
-		if problem != nil {
-			return problem
-		}
-		if len(slices) > 0 { // else nothing was learnt
-			c.Slices = figure(Slices(slices))
-		}
-	}
-	if a.Quick(5 * time.Millisecond) {
-		if contour, problem := a.Contour(ctx, slicePoints); !errors.Is(problem, forecast.ErrNoContour) {
-			if problem != nil {
-				return problem
-			}
-			c.Contour = figure(Contour(contour))
-		}
 	}
 	if program != nil {
 		fig, again, problem := tryFigure(a, f)

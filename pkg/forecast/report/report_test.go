@@ -127,26 +127,6 @@ func TestShow(t *testing.T) {
 			t.Errorf("kernels %q", names)
 		}
 	})
-	t.Run("valley", func(t *testing.T) {
-		profiles, err := a.Slices(context.Background(), 9)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := Slices(profiles); err != nil {
-			t.Error(err)
-		}
-		contour, err := a.Contour(context.Background(), 9)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fig, err := Contour(contour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(fig.Title, "make up for each other: correlation") {
-			t.Errorf("title %q", fig.Title)
-		}
-	})
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
