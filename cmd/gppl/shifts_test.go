@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
@@ -138,27 +137,5 @@ func TestSameChance(t *testing.T) {
 	const want = "3 of 600 observations are further off than the model explains, each with a probability of less than 1e-12: 1975-03 ("
 	if !strings.Contains(stdout, want) || strings.Count(stdout, "1e-12") != 1 {
 		t.Error(stdout)
-	}
-}
-
-// TestOutliersOnHolidays: outliers on the holidays of a country come with the flag that learns them, other outliers with
-// --robust.
-func TestOutliersOnHolidays(t *testing.T) {
-	for days, want := range map[string]string{
-		" 01-01 07-04 12-25 2023-11-23 2024-11-28 2023-05-29 2024-05-27": "They fall on or beside public holidays of US: --holidays US lets the model learn their effects.",
-		" 01-19 02-14 06-27 08-09 10-11":                                 "If they are wrong readings, --robust lets them count for less.",
-	} {
-		rng := rand.New(rand.NewPCG(2, 5))
-		path := put(t, t.TempDir(), "sales.csv", made("date,sales", 730, func(i int) string {
-			day, y := time.Date(2023, 1, 1+i, 0, 0, 0, 0, time.UTC).Format(time.DateOnly), 400+5*rng.NormFloat64()
-			if strings.Contains(days, " "+day) || strings.Contains(days, " "+day[5:]) {
-				y -= 90
-			}
-			return fmt.Sprintf("%s,%.2f", day, y)
-		}))
-		stdout, _ := must(t, "fit", path, "-q", "--origins", "0", "--budget", "1s")
-		if !strings.Contains(stdout, want) || strings.Count(stdout, "--robust")+strings.Count(stdout, "--holidays") != 1 {
-			t.Errorf("no %q in %s", want, stdout)
-		}
 	}
 }

@@ -32,8 +32,6 @@ type Outliers struct {
 	// Heavy says that there are more of them than normal noise produces, so that noise with heavy tails describes the observations
 	// better (observe.Outliers.Proposed).
 	Heavy bool `json:"heavy,omitempty"`
-	// Holidays are those of them at public holidays that the model does not have; nil if chance explains their dates.
-	Holidays *AtHolidays `json:"holidays,omitempty"`
 }
 
 // mostOutliers is the number of latest observations among which outliers are looked for.
@@ -67,7 +65,6 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 				add(i, 2*tail.Survival(math.Sqrt(max(0, (nu+1)*e*e-nu))))
 			}
 		}
-		out.Holidays = s.atHolidays(out.List, from)
 		return out, nil
 	}
 	data, err := a.standardised()
@@ -87,6 +84,5 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 		add(from+i, math.Erfc(math.Abs(found.Z[i])/math.Sqrt2))
 	}
 	slices.SortFunc(out.List, func(a, b Outlier) int { return cmp.Compare(a.Index, b.Index) })
-	out.Holidays = s.atHolidays(out.List, from)
 	return out, nil
 }

@@ -151,13 +151,8 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 		text = append(text, fmt.Sprintf("%d of them stand within %d observations of another, as where a series varies more "+
 			"at some times than at others: the bands of the model are as wide at all times.", n, near))
 	}
-	rest, others := len(o.List), false
-	if o.Holidays != nil {
-		text = append(text, onHolidays(o.Holidays, rest))
-		rest, others = rest-o.Holidays.Count, true
-	}
-	if o.Heavy && a.Chosen == forecast.ByEvidence && rest > 0 {
-		text = append(text, ifWrong(rest, others))
+	if o.Heavy && a.Chosen == forecast.ByEvidence {
+		text = append(text, ifWrong(len(o.List)))
 	}
 	return text, nil
 }
@@ -175,33 +170,13 @@ func bunched(all []forecast.Outlier) (n int) {
 	return n
 }
 
-// onHolidays says that some of a number of outliers are at public holidays, and what to do.
-func onHolidays(at *forecast.AtHolidays, of int) string {
-	who := fmt.Sprintf("%d of them fall", at.Count)
-	if at.Count == of {
-		who = "They fall"
-	}
-	if at.Country == "" {
-		return who + " on or beside public holidays of several countries or states: ReadOptions.Holidays: \"CC\", " +
-			"with the code of yours in place of CC, lets the model learn their effects."
-	}
-	return fmt.Sprintf("%s on or beside public holidays of %s: ReadOptions.Holidays: %q lets the model learn their effects.",
-		who, at.Country, at.Country)
-}
-
-// ifWrong says what to do about n outliers; others says that a sentence before was about other outliers.
-func ifWrong(n int, others bool) string {
-	who, are, it := "they", "are wrong readings", "them"
-	if others {
-		who = "the others"
-	}
+// ifWrong says what to do about n outliers.
+func ifWrong(n int) string {
+	who := "they are wrong readings, ReadOptions.Likelihood: \"student\" lets them count"
 	if n == 1 {
-		who, are, it = "it", "is a wrong reading", "it"
-		if others {
-			who = "the other one"
-		}
+		who = "it is a wrong reading, ReadOptions.Likelihood: \"student\" lets it count"
 	}
-	return fmt.Sprintf("If %s %s, ReadOptions.Likelihood: \"student\" lets %s count for less.", who, are, it)
+	return fmt.Sprintf("If %s for less.", who)
 }
 
 // farOff says in sentences that observations are so far from all others that they may dominate the forecast; "" for none.
@@ -217,11 +192,7 @@ func farOff(a *forecast.Analysis, f *forecast.Forecast) string {
 	if n == 0 {
 		return ""
 	}
-	advice := ifWrong(n, false)
-	if outliers.Holidays != nil {
-		advice = onHolidays(outliers.Holidays, len(outliers.List))
-	}
-	return fmt.Sprintf("%s %s far from all others and may widen the bands. %s", words.Count(n, "observation"), words.Are(n), advice)
+	return fmt.Sprintf("%s %s far from all others and may widen the bands. %s", words.Count(n, "observation"), words.Are(n), ifWrong(n))
 }
 
 // atChanges counts the outliers beside a change of level that is not in the mean.
