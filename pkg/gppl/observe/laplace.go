@@ -417,8 +417,11 @@ func (s *mode) draw(draws int, seed uint64) (g [][]float64, logs []float64, err 
 	for k, values := range g {
 		for i, at := range s.at {
 			w := -1 / at.D2
-			share := s.noise / (s.noise + w)
-			values[i] += share*(d.Y[i]-values[i]) + math.Sqrt(w*share)*rnd.NormFloat64() // given f and y
+			total := s.noise + w
+			// Given f and the pseudo-observation y, g is N(f + share·(y − f), w·share). Sample has added a nugget to f, which is a part
+			// of that variance; (own + noise²/w)·(w/total)² is the rest, with own the noise without the nugget.
+			rest := (s.model.Noise*w + s.noise*s.noise) * w / (total * total)
+			values[i] += s.noise/total*(d.Y[i]-values[i]) + math.Sqrt(rest)*rnd.NormFloat64()
 			by := values[i] - s.g[i]
 			logs[k] += s.likelihood.LogDensity(l.data.Y[i], l.sizes[i], values[i]).Value - (at.Value + at.D1*by + 0.5*at.D2*by*by)
 		}
