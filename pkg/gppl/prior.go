@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gammas"
 )
 
 // A Prior is a probability density of one positive parameter θ, with respect to θ
@@ -103,8 +104,8 @@ func (p Gamma) LogDensity(theta float64) (value, slope float64) {
 	if !(theta > 0) || math.IsInf(theta, 1) {
 		return math.Inf(-1), 0
 	}
-	g, _ := math.Lgamma(p.Shape)
-	return p.Shape*math.Log(p.Rate) - g + (p.Shape-1)*math.Log(theta) - p.Rate*theta, (p.Shape-1)/theta - p.Rate
+	log := math.Log(theta)
+	return gammas.LogGamma(p.Shape, math.Log(p.Rate/p.Shape)+log) - log, (p.Shape-1)/theta - p.Rate
 }
 
 func (p Gamma) Check() error   { return positive("gamma", "shape", p.Shape, "rate", p.Rate) }
@@ -122,9 +123,8 @@ func (p InverseGamma) LogDensity(theta float64) (value, slope float64) {
 	if !(theta > 0) || math.IsInf(theta, 1) {
 		return math.Inf(-1), 0
 	}
-	g, _ := math.Lgamma(p.Shape)
-	r := p.Scale / theta
-	return p.Shape*math.Log(p.Scale) - g - (p.Shape+1)*math.Log(theta) - r, (r - p.Shape - 1) / theta
+	log := math.Log(theta)
+	return gammas.LogGamma(p.Shape, math.Log(p.Scale/p.Shape)-log) - log, (p.Scale/theta - p.Shape - 1) / theta
 }
 
 func (p InverseGamma) Check() error {

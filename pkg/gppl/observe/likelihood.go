@@ -5,9 +5,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gammas"
 )
 
 // Likelihood is how an observation y arises from the latent value g = f(x): log p(y | g, size), concave in g. The size is the
@@ -61,7 +61,15 @@ func (Poisson) Check(y, size float64) error { return checkCount(y, size) }
 
 func (Poisson) LogDensity(y, size, g float64) Derivatives {
 	mu := size * math.Exp(g)
-	return Derivatives{y*(g+math.Log(size)) - mu - logFactorial(y), y - mu, -mu, -mu}
+	return Derivatives{logPoisson(y, size, g, mu), y - mu, -mu, -mu}
+}
+
+// logPoisson returns y·log μ − μ − log y!.
+func logPoisson(y, size, g, mu float64) float64 {
+	if y > few {
+		return gammas.LogGamma(y, g+math.Log(size/y)) - math.Log(y)
+	}
+	return y*(g+math.Log(size)) - mu - logFactorials[int(y)]
 }
 
 func (Poisson) Guess(y, size float64) float64    { return math.Log((y + 0.5) / size) }
@@ -69,10 +77,17 @@ func (Poisson) Mean(size, g float64) float64     { return size * math.Exp(g) }
 func (Poisson) Variance(size, g float64) float64 { return size * math.Exp(g) }
 
 func (Poisson) CDF(y, size, g float64) float64 {
-	if y < 0 {
+	y = math.Floor(y)
+	switch {
+	case y < 0:
 		return 0
+	case math.IsInf(y, 1):
+		return 1
+	case y < few:
+		return mathext.GammaIncRegComp(y+1, size*math.Exp(g))
 	}
-	return mathext.GammaIncRegComp(math.Floor(y)+1, size*math.Exp(g))
+	_, above := gammas.GammaTails(y+1, g+math.Log(size/(y+1)))
+	return above
 }
 
 // NegBinomial counts events whose rate varies beyond what f explains: Poisson with a rate that is gamma distributed about
@@ -86,10 +101,27 @@ func (l NegBinomial) String() string { return fmt.Sprintf("NegBinomial(shape=%.4
 func (l NegBinomial) Check(y, size float64) error { return checkCount(y, size) }
 
 func (l NegBinomial) LogDensity(y, size, g float64) Derivatives {
-	r := l.Shape
+	r, mu := l.Shape, size*math.Exp(g)
 	s, left, log, logLeft := logistics(g + math.Log(size/r)) // μ/(r + μ)
-	d2 := -(y + r) * s * left
-	return Derivatives{logRising(r, y) - logFactorial(y) + y*log + r*logLeft, y - (y+r)*s, d2, d2 * (left - s)}
+	d := Derivatives{D1: y - (y+r)*s, D2: -(y + r) * s * left}
+	if s < 0.5 { // of a large r, μ has more digits than r·s
+		d.D1, d.D2 = left*(y-mu), -(1+y/r)*mu*left*left
+	}
+	d.D3 = d.D2 * (left - s)
+	switch {
+	case y == 0 && s < 0.5: // −r·log(1 + μ/r)
+		d.Value = -mu
+		if q := mu / r; q > 0 {
+			d.Value *= math.Log1p(q) / q
+		}
+	case y == 0:
+		d.Value = r * logLeft
+	case y > few || r > few:
+		d.Value = gammas.LogBeta(y, r, g+math.Log(size/y)) - math.Log(y)
+	default:
+		d.Value = logRising(r, y) - logFactorials[int(y)] + y*log + r*logLeft
+	}
+	return d
 }
 
 func (NegBinomial) Guess(y, size float64) float64 { return math.Log((y + 0.5) / size) }
@@ -106,7 +138,8 @@ func (l NegBinomial) CDF(y, size, g float64) float64 {
 	if math.IsInf(y, 1) {
 		return 1
 	}
-	return regIncBeta(l.Shape, math.Floor(y)+1, math.Log(l.Shape)-g-math.Log(size))
+	y = math.Floor(y) + 1
+	return betaBelow(l.Shape, y, math.Log(y/size)-g)
 }
 
 // Params is the shape, learnt by its logarithm.
@@ -119,11 +152,17 @@ func (l NegBinomial) WithParams(theta []float64) Likelihood { return NegBinomial
 func (l NegBinomial) Slopes(_ int, y, size, g float64) Derivatives {
 	r := l.Shape
 	s, left, _, logLeft := logistics(g + math.Log(size/r))
-	ds := -s * left / r
+	z := y/r*left - s // (y − μ)/(r + μ)
+	log := math.Log1p(y/r) + logLeft - z
+	if s < 0.5 {
+		z = (y - size*math.Exp(g)) / r * left
+		log = gammas.Log1pLess(z)
+	}
 	return Derivatives{
-		Value: mathext.Digamma(y+r) - mathext.Digamma(r) + logLeft + s - y*left/r, // 1 + log r − log(r + μ) − (y + r)/(r + μ)
-		D1:    -s - (y+r)*ds,
-		D2:    -s*left - (y+r)*(left-s)*ds,
+		// ψ(r + y) − ψ(r) − log(1 + μ/r) + (μ − y)/(r + μ), whose terms are y/r and the sum about y/r²
+		Value: gammas.PsiStep(r, y) + log,
+		D1:    s * z,
+		D2:    s * left * (y/r*(left-s) - 2*s),
 	}
 }
 
@@ -150,8 +189,12 @@ func (Binomial) LogDensity(y, size, g float64) Derivatives {
 	p, left, log, logLeft := logistics(g)
 	d2 := -size * p * left
 	value := y*log + (size-y)*logLeft
-	if size > 1 {
-		value += logFactorial(size) - logFactorial(y) - logFactorial(size-y)
+	switch fails := size - y; {
+	case y == 0 || fails == 0: // there is one way
+	case size > few:
+		value = gammas.LogBeta(y, fails, g-math.Log(y/fails)) + math.Log(size/y/fails)
+	default:
+		value += logFactorials[int(size)] - logFactorials[int(y)] - logFactorials[int(fails)]
 	}
 	return Derivatives{value, y - size*p, d2, d2 * (left - p)}
 }
@@ -167,36 +210,16 @@ func (Binomial) CDF(y, size, g float64) float64 {
 	case y >= size:
 		return 1
 	}
-	return regIncBeta(size-y, y+1, -g)
+	return betaBelow(size-y, y+1, -g-math.Log((size-y)/(y+1)))
 }
 
-// regIncBeta is I_x(a, b) for x = logistic(z). Where one or both of a and b are large, the continued fraction of
-// mathext.RegIncBeta does not converge, and what it returns is no probability. There, the approximation is that of Wise 1950 for
-// a large b alone, to (a/b)², and of Peizer and Pratt 1968 for both, to 1e-6.
-func regIncBeta(a, b, z float64) float64 {
-	const alone, both = 1e6, 1e4
-	switch {
-	case b > alone*max(1, a):
-		_, _, _, log := logistics(z) // of 1 − x
-		return mathext.GammaIncReg(a, -(b+0.5*(a-1))*log)
-	case min(a, b) > both:
-		x, left, _, _ := logistics(z)
-		n, s, t := a+b-1, b-0.5, a-0.5
-		d := s + 1./6 - (n+1./3)*left + 0.02*(x/(s+0.5)-left/(t+0.5)+(x-0.5)/(n+1))
-		return distuv.UnitNormal.CDF(d * math.Sqrt((1+x*peizerPratt(s/(n*left))+left*peizerPratt(t/(n*x)))/((n+1./6)*left*x)))
+// betaBelow is P(X ≤ x) at x/(1 − x) = eᵈ·a/b, where X has the beta distribution of a and b.
+func betaBelow(a, b, d float64) float64 {
+	if max(a, b) <= few {
+		return mathext.RegIncBeta(a, b, logistic(d+math.Log(a/b)))
 	}
-	return mathext.RegIncBeta(a, b, logistic(z))
-}
-
-// peizerPratt is (1 − x² + 2x log x)/(1 − x)².
-func peizerPratt(x float64) float64 {
-	if e := 1 - x; math.Abs(e) < 1e-2 {
-		return e * (1./3 + e*(1./6+e*(1./10+e*(1./15+e/21))))
-	}
-	if x == 0 {
-		return 1
-	}
-	return (1 - x*x + 2*x*math.Log(x)) / ((1 - x) * (1 - x))
+	below, _ := gammas.BetaTails(a, b, d)
+	return below
 }
 
 func checkCount(y, size float64) error {
@@ -228,26 +251,21 @@ func logistics(x float64) (p, left, log, logLeft float64) {
 	return p, left, log, logLeft
 }
 
-// logFactorials are those of the numbers up to 255.
-var logFactorials = func() (logs [256]float64) {
+// few is up to where factorials are taken from a table, and Γ by its logarithm: beyond, differences of these lose digits.
+const few = 200
+
+// logFactorials are those of the numbers up to few.
+var logFactorials = func() (logs [few + 1]float64) {
 	for n := range logs {
 		logs[n] = logGamma(float64(n) + 1)
 	}
 	return logs
 }()
 
-// logFactorial is log n!, for whole n.
-func logFactorial(n float64) float64 {
-	if n < float64(len(logFactorials)) {
-		return logFactorials[int(n)]
-	}
-	return logGamma(n + 1)
-}
-
-// logRising is log Γ(r + n)/Γ(r), for whole n: of few factors by their product.
+// logRising is log Γ(r + n)/Γ(r), for whole n and r of up to few: of some factors by their product.
 func logRising(r, n float64) float64 {
 	const factors = 16
-	if n > factors || r > 1e15 {
+	if n > factors {
 		return logGamma(r+n) - logGamma(r)
 	}
 	product := 1.0

@@ -7,6 +7,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/goldensection"
 	"github.com/projected-likelihood/gppl/internal/lists"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gammas"
 )
 
 // Student-t noise of ν degrees of freedom and scale σ is a scale mixture of Gaussians,
@@ -40,9 +41,7 @@ func (s student) logDensity(r2 float64) float64 {
 }
 
 func (s student) logConstant() float64 {
-	a, _ := math.Lgamma(0.5 * (s.nu + 1))
-	b, _ := math.Lgamma(0.5 * s.nu)
-	return a - b - 0.5*math.Log(math.Pi*s.nu*s.scale2)
+	return gammas.HalfStep(0.5*s.nu) - 0.5*math.Log(2*math.Pi*s.scale2)
 }
 
 // slack is E log λ − log E λ, halved, less the Kullback–Leibler divergence of q(λ) from its prior, where q is that of r²: what
@@ -50,11 +49,8 @@ func (s student) logConstant() float64 {
 func (s student) slack(r2 float64) float64 {
 	a, b := 0.5*(s.nu+1), 0.5*(s.nu+r2/s.scale2)
 	a0 := 0.5 * s.nu
-	psi := mathext.Digamma(a)
-	la, _ := math.Lgamma(a)
-	la0, _ := math.Lgamma(a0)
-	kl := (a-a0)*psi - la + la0 + a0*math.Log(b/a0) + a*(a0-b)/b
-	return 0.5*(psi-math.Log(a)) - kl
+	// The divergence is ½ψ(a) − log Γ(a)/Γ(a0) + a0·log(b/a0) + a·(a0 − b)/b; of a large ν its terms are large and cancel.
+	return gammas.HalfStep(a0) + 0.5*math.Log(a0/a) - a0*math.Log1p(r2/(s.nu*s.scale2)) + a*(0.5*r2/s.scale2)/b
 }
 
 // scaledStudent returns the σ² of the largest likelihood at a ν, by its fixed point σ² = Σ w_i r_i²/n, and the likelihood.
