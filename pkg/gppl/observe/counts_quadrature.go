@@ -42,8 +42,8 @@ func (n latent) average(f func(g float64) float64) float64 {
 	})
 }
 
-// cdf returns E P(Y ≤ y | g). As a function of g this probability is a step: about that of the normal distribution, at the guess c
-// with the width w of the likelihood there, for which the average has a closed form. The rest is smooth, and is found near c.
+// cdf returns E P(Y ≤ y | g). As a function of g this probability is a step: about the normal distribution function, at the guess
+// c with the width w of the likelihood there, whose average has a closed form. The rest is smooth, and lies near c.
 func (n latent) cdf(y, size float64) float64 {
 	at := func(g float64) float64 { return n.likelihood.CDF(y, size, g) }
 	if n.sd == 0 {
@@ -160,7 +160,8 @@ func trapezoid(from, step, lo, hi, least float64, f func(g float64) (term, curva
 		}
 		ends[0], ends[1], step = 2*ends[0]+1, 2*ends[1]+1, 0.5*step
 		after := sum * step
-		if !rough && math.Abs(after-before) <= max(least, agreement*size*step) || !(nodes < mostNodes) || math.IsInf(sum, 0) || math.IsNaN(sum) {
+		agree := !rough && math.Abs(after-before) <= max(least, agreement*size*step)
+		if agree || nodes >= mostNodes || math.IsInf(sum, 0) || math.IsNaN(sum) {
 			return after
 		}
 	}

@@ -167,7 +167,8 @@ func BetaTails(a, b, d float64) (below, above float64) {
 	return sides(d, tail, under-over)
 }
 
-// sides returns the probabilities on both sides, given the tail beyond d and how much more is below than the tail's distribution has.
+// sides returns the probabilities on both sides, given the tail beyond d and how much more is below than the distribution of the
+// tail has there.
 func sides(d, tail, more float64) (below, above float64) {
 	if d < 0 {
 		below, above = tail, 1-tail
