@@ -60,9 +60,17 @@ func (k SHO) Steepness(span float64) float64 {
 	return min(u*min(u, 1/eta), min(1/(math.E*a*eta), 4/(math.E*math.E*a*a)))
 }
 
-// oscillation returns the oscillator with a chain, nil where nobody asks for derivatives in parameters.
+// oscillation returns the oscillator with a chain, of ∂log(v, period, quality)/∂log of each parameter of the kernel, nil where
+// nobody asks for derivatives in parameters.
 func (k SHO) oscillation(chain [][3]float64) oscillation {
-	return oscillation{k.Variance, statespace.NewOscillator(k.Period, k.Quality), chain}
+	o := oscillation{k.Variance, statespace.NewOscillator(k.Period, k.Quality), chain}
+	if h, parted := o.process.Parted(); parted && chain != nil {
+		o.chain = make([][3]float64, len(chain))
+		for p, c := range chain {
+			o.chain[p] = [3]float64{c[0], c[1] - h*c[2], 2 * h * c[2]}
+		}
+	}
+	return o
 }
 
 func (k SHO) Cov(dst, r []float64)   { sumOscillations(dst, r, false, k) }
@@ -81,7 +89,7 @@ func (k SHO) Blocks(dst []StateBlock) []StateBlock {
 type oscillation struct {
 	variance float64
 	process  statespace.Oscillator
-	chain    [][3]float64 // ∂log(v, period, quality)/∂log of each parameter of the kernel
+	chain    [][3]float64 // ∂log(v, first, second)/∂log of each parameter of the kernel, of the process's two
 }
 
 // ownChain is the chain of an SHO.
@@ -110,12 +118,12 @@ func sumOscillations(dst, r []float64, slopes bool, all ...SHO) {
 
 // contract adds Σ w_i·∂k(r_i) to grad, in the logs of the kernel's parameters.
 func (o *oscillation) contract(grad, w, r []float64) {
-	var g [3]float64 // in log v, log period and log quality
+	var g [3]float64 // in log v and in the logs of the parameters of the process
 	for i, ri := range r {
-		k, _, period, quality := o.process.Cov(ri)
+		k, _, first, second := o.process.Cov(ri)
 		g[0] += w[i] * k
-		g[1] += w[i] * period
-		g[2] += w[i] * quality
+		g[1] += w[i] * first
+		g[2] += w[i] * second
 	}
 	for i := range g {
 		g[i] *= o.variance

@@ -37,9 +37,17 @@ func (k DampedTrend) Oscillator() SHO {
 	return SHO{k.Variance, 2 * math.Pi * k.Lengthscale * root, root / (1 + k.Memory)}
 }
 
-// oscillation has the chain rule: ∂log quality/∂log memory = ½ − memory/(1 + memory).
+// oscillation has the chain rule: ∂log quality/∂log memory = ½ − memory/(1 + memory). Where the two times are far apart, they
+// are the parameters of the process: the longer one, and the shorter over it.
 func (k DampedTrend) oscillation() oscillation {
-	return k.Oscillator().oscillation([][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0.5, 0.5 * (1 - k.Memory) / (1 + k.Memory)}})
+	o := k.Oscillator().oscillation([][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0.5, 0.5 * (1 - k.Memory) / (1 + k.Memory)}})
+	if _, parted := o.process.Parted(); parted {
+		o.chain[2] = [3]float64{0, 0, 1}
+		if k.Memory > 1 {
+			o.chain[2] = [3]float64{0, 1, -1}
+		}
+	}
+	return o
 }
 
 func (k DampedTrend) Cov(dst, r []float64)   { k.Oscillator().Cov(dst, r) }

@@ -34,6 +34,9 @@ func (k wideSHO) at(g []wide, r wide, _ bool) wide {
 	turns := r.Mul(k.perPeriod).Scale(2)
 	u := turns.Mul(widePi)
 	bu := k.beta.Mul(u)
+	if k.beta.Hi > 1.2 {
+		return k.parted(g, u)
+	}
 	eta2 := one.Sub(k.beta).Mul(one.Add(k.beta))
 	w := eta2.Mul(u).Mul(u)
 	var c, s, slope wide // slope is e⁻ᵝᵘ(cos √w − sin √w/√w)/2w, with s/u = e⁻ᵝᵘ·sin √w/√w
@@ -67,6 +70,22 @@ func (k wideSHO) at(g []wide, r wide, _ bool) wide {
 	g[0] = k.v.Mul(c.Add(k.beta.Mul(s)))
 	g[1] = k.v.Mul(u).Mul(s)
 	g[2] = k.v.Mul(dc.Add(k.beta.Mul(ds.Sub(s))))
+	return g[0]
+}
+
+// parted is at for two real rates of decay, 1/f and f with f = β + √(β² − 1), which no digit is lost of at any β: with M = 1/f²,
+// A = exp(−u/f), B = exp(−uf) and a = u/f, k is v·(A − MB)/(1 − M), and ∂log M = 2(1 + M)/(1 − M)·∂log quality.
+func (k wideSHO) parted(g []wide, u wide) wide {
+	one, over := doubled.Of(1), doubled.Of(1).Div(k.beta)
+	fast := k.beta.Mul(one.Add(one.Sub(over).Mul(one.Add(over)).Sqrt()))
+	a, m := u.Div(fast), one.Div(fast).Div(fast)
+	rest := one.Sub(m)
+	slow, quick := wideExp(a.Neg()), wideExp(u.Mul(fast).Neg())
+	v, apart := k.v.Div(rest), slow.Sub(quick)
+	g[0] = v.Mul(slow.Sub(m.Mul(quick)))
+	g[1] = v.Mul(a).Mul(apart)
+	h := one.Add(m).Div(rest)
+	g[2] = v.Mul(h).Mul(m.Mul(apart).Scale(2).Div(rest).Sub(a.Mul(slow.Add(quick))))
 	return g[0]
 }
 

@@ -18,6 +18,16 @@ func oscillatorOf(period, quality float64) *Oscillator {
 	return &p
 }
 
+// withParams returns an oscillator whose own parameters (see Parted) are first and, but for a factor, second, which is a quality
+// if the process is not parted.
+func withParams(first, second float64) *Oscillator {
+	if p := oscillatorOf(first, second); !p.parted {
+		return p
+	}
+	ratio := second / 3
+	return oscillatorOf(2*math.Pi*first*math.Sqrt(ratio), math.Sqrt(ratio)/(1+ratio))
+}
+
 // processes are those of the tests, with the logs of their parameters.
 func process(kind string, theta []float64) (Process, int) {
 	at := func(i int) float64 { return math.Exp(theta[i]) }
@@ -25,7 +35,7 @@ func process(kind string, theta []float64) (Process, int) {
 	case "constant":
 		return Constant{}, 0
 	case "oscillator":
-		return oscillatorOf(at(0), at(1)), 2
+		return withParams(at(0), at(1)), 2
 	case "turn":
 		return Turn{at(0), 1}, 1
 	case "matern⊗turn":
@@ -33,7 +43,7 @@ func process(kind string, theta []float64) (Process, int) {
 	case "constant⊗turn":
 		return &Kronecker{Constant{}, Turn{at(0), 1}, 0, 1}, 1
 	case "matern⊗oscillator":
-		return &Kronecker{&Matern{1, at(0)}, oscillatorOf(at(1), at(2)), 1, 2}, 3
+		return &Kronecker{&Matern{1, at(0)}, withParams(at(1), at(2)), 1, 2}, 3
 	}
 	order := map[string]int{"laplace": 0, "matern32": 1, "matern52": 2}[kind]
 	return &Matern{order, at(0)}, 1

@@ -9,11 +9,13 @@ import "math"
 //	F = (0 1; −1 −2β),  P∞ = I,  Φ = (c + βs, s; −s, c − βs),
 //	c = e⁻ᵝᵘ·cos ηu,  s = e⁻ᵝᵘ·sin(ηu)/η,  η² = 1 − β²,
 //
-// cosh and sinh where η² < 0, and series where η²u² is small, through quality ½. Its parameters are period and quality. No
-// entry of Q = 4β∫(φ₁₂ φ₂₂)ᵀ(φ₁₂ φ₂₂) is a difference of larger numbers over a short gap.
+// cosh and sinh where η² < 0, and series where η²u² is small, through quality ½. Its parameters are period and quality, or those
+// of Parted. No entry of Q = 4β∫(φ₁₂ φ₂₂)ᵀ(φ₁₂ φ₂₂) is a difference of larger numbers over a short gap.
 type Oscillator struct {
 	omega, beta, eta2 float64
 	slow, fast        float64 // decay rates of an overdamped one: β ∓ κ, κ² = −η²
+	ratio             float64 // slow/fast = slow², where the process is parted
+	parted            bool
 	kappa, eta        float64 // η or κ, 0 for the other
 	bend              float64 // β²/η²
 	rate              float64 // ν: u·ν is what the series for short gaps take
@@ -35,9 +37,11 @@ func NewOscillator(period, quality float64) Oscillator {
 	p := Oscillator{omega: 2 * math.Pi / period, beta: 0.5 / quality}
 	p.eta2 = (1 - p.beta) * (1 + p.beta)
 	if p.eta2 < 0 {
-		p.kappa = math.Sqrt(-p.eta2)
+		p.kappa = p.beta * math.Sqrt((1-1/p.beta)*(1+1/p.beta)) // β² may be beyond float64
 		p.fast = p.beta + p.kappa
 		p.slow = 1 / p.fast
+		p.ratio = p.slow * p.slow
+		p.parted = p.beta*p.beta >= 2
 	} else {
 		p.eta = math.Sqrt(p.eta2)
 	}
@@ -45,13 +49,22 @@ func NewOscillator(period, quality float64) Oscillator {
 	p.rate = max(1, 2*p.beta)
 	// s = Σ a_k·(uν)ᵏ by s″ = −2βs′ − s.
 	const n = oscillator + 2
-	var a, da [n]float64
+	var a, da [n]float64 // da is ∂a in the log of the second parameter
 	a[1] = 1 / p.rate
 	b, c := 2*p.beta/p.rate, 1/(p.rate*p.rate)
 	for k := range n - 2 {
 		j := float64(k + 1)
 		a[k+2] = -(b*j*a[k+1] + c*a[k]) / (j * (j + 1))
 		da[k+2] = -(b*j*(da[k+1]-a[k+1]) + c*da[k]) / (j * (j + 1))
+	}
+	if p.parted { // a term in uᵏ has the derivative −k in the log of the period, where u is in its unit
+		for k := range da {
+			da[k] = 0.5 * (da[k]/p.sharpness() - float64(k)*a[k])
+		}
+	}
+	log := p.intensitySlope() // of 4β∫s²du, for a given s
+	if p.parted {
+		log -= 0.5
 	}
 	for i := range oscillator {
 		var sum, slope float64
@@ -60,13 +73,36 @@ func NewOscillator(period, quality float64) Oscillator {
 			slope += 2 * a[k] * da[i+2-k]
 		}
 		w := 4 * p.beta / p.rate / float64(i+3)
-		p.near.q11[i], p.near.dq11[i] = w*sum, w*(slope-sum)
+		p.near.q11[i], p.near.dq11[i] = w*sum, w*(slope+log*sum)
 		p.near.s[i], p.near.ds[i], p.near.second[i] = a[i+1], da[i+1], p.rate*float64(i+1)*a[i+1]
 	}
 	return p
 }
 
 func (p *Oscillator) Dim() int { return 2 }
+
+// Parted reports whether the process is overdamped so far (β² ≥ 2) that its two rates of decay are its parameters: the time
+// 1/(ω₀·slow) of the slow one, and M = slow/fast. A quality of Q has M ≈ Q², and what it adds to a derivative is as small: in log
+// period and log quality it would be a difference of larger numbers. In the logs of these,
+//
+//	∂log time = ∂log period + h·(−∂log quality),  ∂log M = 2h·∂log quality,  h = (1 + M)/(1 − M).
+func (p *Oscillator) Parted() (h float64, ok bool) {
+	if !p.parted {
+		return 0, false
+	}
+	return p.sharpness(), true
+}
+
+// sharpness is h, see Parted.
+func (p *Oscillator) sharpness() float64 { return p.beta / p.kappa }
+
+// intensitySlope is the derivative of log β in the log of the second parameter.
+func (p *Oscillator) intensitySlope() float64 {
+	if p.parted { // β = (1 + M)/2√M
+		return -0.5 / p.sharpness()
+	}
+	return -1
+}
 
 // waves returns c and s at u = ω₀Δ; both are 0 where nothing is left.
 func (p *Oscillator) waves(u float64) (c, s float64) {
@@ -95,6 +131,39 @@ func (p *Oscillator) left(u float64) float64 {
 	return p.beta * u
 }
 
+// A parting is a parted process at u, with the decays A = e⁻ᵃ and B = e⁻ᵇ of its two rates, a = slow·u and b = fast·u:
+//
+//	φ₁₁ = (A − MB)/(1 − M),  φ₁₂ = √M·(A − B)/(1 − M),  φ₂₂ = (B − MA)/(1 − M).
+type parting struct {
+	a, slow, fast float64 // a, A and B
+	left          float64 // bB
+	apart         float64 // A − B
+}
+
+func (p *Oscillator) part(u float64) (d parting) {
+	d.a = p.slow * u
+	b := p.fast * u
+	d.slow = math.Exp(-d.a)
+	if b < 800 {
+		d.fast = math.Exp(-b)
+		d.left = b * d.fast
+	}
+	if d.apart = d.slow - d.fast; b < 1 {
+		d.apart = -d.slow * math.Expm1(d.a-b)
+	}
+	return d
+}
+
+// partedCov is Cov for a parted process.
+func (p *Oscillator) partedCov(u float64) (k, slope, time, ratio float64) {
+	if p.left(u) > far {
+		return 0, 0, 0, 0
+	}
+	d, rest := p.part(u), 1-p.ratio
+	return (d.slow - p.ratio*d.fast) / rest, -p.omega * p.slow * d.apart / rest, d.a * d.apart / rest,
+		p.ratio * (d.apart/rest - d.left) / rest
+}
+
 // diagonal returns φ₁₁ and φ₂₂.
 func (p *Oscillator) diagonal(u, c, s float64) (first, second float64) {
 	if p.eta2*u*u <= -nearZero && c != 0 { // c − βs would cancel
@@ -104,9 +173,12 @@ func (p *Oscillator) diagonal(u, c, s float64) (first, second float64) {
 	return c + p.beta*s, c - p.beta*s
 }
 
-// Cov returns the covariance at a distance r, and its derivatives in r, in log period and in log quality.
-func (p *Oscillator) Cov(r float64) (k, slope, period, quality float64) {
+// Cov returns the covariance at a distance r, and its derivatives in r and in the logs of the two parameters.
+func (p *Oscillator) Cov(r float64) (k, slope, first, second float64) {
 	u := p.omega * r
+	if p.parted {
+		return p.partedCov(u)
+	}
 	c, s := p.waves(u)
 	if c == 0 && s == 0 {
 		return 0, 0, 0, 0
@@ -137,9 +209,9 @@ func (p *Oscillator) Transition(phi, noise []float64, gap float64) {
 	noise[1] = 2 * p.beta * s * s
 	noise[2] = noise[1]
 	noise[3] = double + 2*p.beta*s*phi[3]
-	if noise[0] = double - 2*p.beta*s*phi[0]; p.eta2 <= -0.5*p.beta*p.beta {
+	if noise[0] = double - 2*p.beta*s*phi[0]; p.parted {
 		decayed := func(rate float64) float64 { return -math.Expm1(-2*rate*u) / (2 * rate) }
-		noise[0] = p.beta / (p.kappa * p.kappa) * (decayed(p.slow) - 2*decayed(p.beta) + decayed(p.fast))
+		noise[0] = p.beta / p.kappa * (decayed(p.slow) - 2*decayed(p.beta) + decayed(p.fast)) / p.kappa
 	}
 }
 
@@ -182,8 +254,7 @@ func (p *Oscillator) Slopes(dPhi, dNoise, phi, _ []float64, gap float64) {
 		clear(dNoise)
 		return
 	}
-	dPhi[0], dPhi[1] = u*s, -u*second
-	dPhi[2], dPhi[3] = u*(first-2*p.beta*s), u*(s+2*p.beta*second)
+	dPhi[0], dPhi[1], dPhi[2], dPhi[3] = u*s, -u*second, u*second, p.slide(u, first, s, second)
 	q := -4 * p.beta * u
 	dNoise[0], dNoise[1], dNoise[2], dNoise[3] = q*s*s, q*s*second, q*s*second, q*second*second
 
@@ -192,34 +263,52 @@ func (p *Oscillator) Slopes(dPhi, dNoise, phi, _ []float64, gap float64) {
 	dNoise[4], dNoise[5], dNoise[6], dNoise[7] = q11, q12, q12, q22
 }
 
+// slide returns the derivative of φ₂₂ in the log of the first parameter.
+func (p *Oscillator) slide(u, first, s, second float64) float64 {
+	if !p.parted {
+		return u * (s + 2*p.beta*second)
+	}
+	d := p.part(u)
+	return (d.left - p.ratio*d.a*d.slow) / (1 - p.ratio)
+}
+
 // over reports whether a step has no derivatives: it has no length, or nothing is left after it.
 func (p *Oscillator) over(first, s, gap float64) bool { return gap == 0 || first == 0 && s == 0 }
 
-// sharpen returns the derivatives of φ₁₂, φ₁₁, φ₂₂ and of Q in log quality.
+// sharpen returns the derivatives of φ₁₂, φ₁₁, φ₂₂ and of Q in the log of the second parameter.
 func (p *Oscillator) sharpen(u, first, s, second float64) (ds, d11, d22, q11, q12, q22 float64) {
-	c, x := 0.5*(first+second), p.rate*u
+	x := p.rate * u
 	near := x < nearby
 	if near {
 		ds, q11 = x*p.near.ds.at(x), x*x*x*p.near.dq11.at(x)
-	} else {
-		ds = p.damp(u, c, s)
 	}
-	dc, turn := p.beta*u*(c-p.beta*s), p.beta*(ds-s)
-	d11, d22 = dc+turn, dc-turn
+	if p.parted {
+		d, rest := p.part(u), 1-p.ratio
+		if !near {
+			ds = 0.5*p.sharpness()*s - p.slow*d.left/rest
+		}
+		d11, d22 = (p.slow*s-p.ratio*d.left)/rest, (d.left-p.slow*s)/rest
+	} else {
+		c := 0.5 * (first + second)
+		if !near {
+			ds = p.damp(u, c, s)
+		}
+		dc, turn := p.beta*u*(c-p.beta*s), p.beta*(ds-s)
+		d11, d22 = dc+turn, dc-turn
+	}
 	if !near {
 		q11 = -2 * (first*d11 + s*ds)
 	}
-	return ds, d11, d22, q11, 2 * p.beta * s * (2*ds - s), -2 * (s*ds + second*d22)
+	return ds, d11, d22, q11, 2 * p.beta * s * (2*ds + p.intensitySlope()*s), -2 * (s*ds + second*d22)
 }
 
 // contract returns the sum of Slopes, with weights z for Φ and w for Q₁₁, Q₁₂ and Q₂₂, without writing them down.
-func (p *Oscillator) contract(first, s, second, z11, z12, z21, z22, w11, w12, w22, gap float64) (period, quality float64) {
+func (p *Oscillator) contract(first, s, second, z11, z12, z21, z22, w11, w12, w22, gap float64) (inFirst, inSecond float64) {
 	if p.over(first, s, gap) {
 		return 0, 0
 	}
-	u, double := p.omega*gap, 2*p.beta
-	period = z11*s - z12*second + z21*(first-double*s) + z22*(s+double*second)
-	period -= 2 * double * (w11*s*s + w12*s*second + w22*second*second)
+	u := p.omega * gap
+	inFirst = z11*s + (z21-z12)*second - 4*p.beta*(w11*s*s+w12*s*second+w22*second*second)
 	ds, d11, d22, q11, q12, q22 := p.sharpen(u, first, s, second)
-	return u * period, z11*d11 + (z12-z21)*ds + z22*d22 + w11*q11 + w12*q12 + w22*q22
+	return u*inFirst + z22*p.slide(u, first, s, second), z11*d11 + (z12-z21)*ds + z22*d22 + w11*q11 + w12*q12 + w22*q22
 }

@@ -286,6 +286,9 @@ func (p *Oscillator) Derivative(g, slopes []float64) bool {
 	g[0], g[1] = 0, p.omega
 	negate(slopes[:2], g)
 	clear(slopes[2:])
+	if p.parted { // ω₀ = 1/(time·√M)
+		slopes[3] = -0.5 * p.omega
+	}
 	return true
 }
 
