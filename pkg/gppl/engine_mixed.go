@@ -39,6 +39,7 @@ type mixedExact struct {
 	line      *observed.Line
 	tolerance float64       // nats per observation
 	tight     bool          // for a posterior
+	memory    float64       // bytes that predictions far from the data may take
 	probes    []exactEngine // that may factorise B, for their forecasts
 	grid      *griddedExact // likewise
 	factors   parallel.Pool[mixedFactor]
@@ -50,7 +51,7 @@ type mixedExact struct {
 }
 
 func newMixedExact(l *observed.Line, o options) *mixedExact {
-	e := &mixedExact{line: l, tolerance: o.tolerance, tight: o.posterior, favour: 1}
+	e := &mixedExact{line: l, tolerance: o.tolerance, tight: o.posterior, memory: o.Memory, favour: 1}
 	e.sums.Read(l)
 	e.grid = newGriddedExact(l)
 	for _, base := range bases {
@@ -91,7 +92,7 @@ func (e *mixedExact) forecast(m *compiled) choice.Forecast {
 		return choice.Forecast{Reason: choice.Because(tooSteep, contrast)}
 	}
 	d := e.divisions.Get()
-	e.divide(d, m, e.eps(m), 0)
+	e.divide(d, m, e.eps(m))
 	var f choice.Forecast
 	switch {
 	case d.p == 0:
@@ -165,17 +166,7 @@ type mixedFactor struct {
 }
 
 func (e *mixedExact) factor(m *compiled) (exactFactor, error) {
-	f, err := e.factorOver(m, 0)
-	if err != nil {
-		return nil, err
-	}
-	return f, nil
-}
-
-// factorOver factorises A with waves that represent the kernel up to the given distance, 0: as far as the data need.
-func (e *mixedExact) factorOver(m *compiled, span float64) (*mixedFactor, error) {
 	f := e.factors.Get()
-	f.span = span
 	f.engine, f.model, f.kernel, f.Noise, f.eps = e, m, m.kernel, m.noise, e.eps(m)
 	if err := f.expand(); err != nil {
 		f.release()
@@ -359,102 +350,5 @@ func (p *mixedPosterior) joint(_ context.Context, means blas64.General, cov *den
 	fillGram(cov, x, p.kernel, 0)
 	g := p.Regress(means, p.cross(x), func(r blas64.General) { cov.AddOuter(-1, r) })
 	cov.AddOuter(-1, g)
-	return nil
-}
-
-// basedPosterior predicts with a base of other terms: given the weights w ~ N(h, T⁻¹) of the waves, the rest is the posterior
-// of the base for Y − Ew. With m_Y and m_E, what the base predicts from the columns Y and E, and e the waves at x,
-//
-//	q = e − m_E,  mean = m_Y + qᵀh,  covariance = that of the base + qᵀT⁻¹q′.
-//
-// The waves represent the covariance with the data within a range of the data on either side; beyond that the model is
-// factorised again over a longer one.
-type basedPosterior struct {
-	*mixedFactor // from now on it does not change
-	of           predictor
-}
-
-func newBasedPosterior(f *mixedFactor) *basedPosterior {
-	own := *f.model // the evaluation's may be used again
-	f.model, own.ctx = &own, nil
-	return &basedPosterior{f, f.base.factor.posterior()}
-}
-
-// over returns a posterior whose waves represent the covariances of x with the data, and room for the means of its base.
-func (p *basedPosterior) over(ctx context.Context, x Inputs) (*basedPosterior, blas64.General, error) {
-	lo, hi := x.Range(0)
-	l := p.engine.line
-	if far := max(hi-l.Lo, l.Lo+l.Span-lo); far > p.span {
-		m := *p.model
-		m.ctx = ctx
-		f, err := p.engine.factorOver(&m, far)
-		if err != nil {
-			return nil, blas64.General{}, err
-		}
-		f.gram(dense.New(f.B.Cols, f.B.Cols))
-		p = newBasedPosterior(f)
-	}
-	return p, dense.New(x.Len(), p.base.g.Cols), nil
-}
-
-// conditioned sets the means at x, given those of the base for all columns, and returns L⁻¹q.
-func (p *basedPosterior) conditioned(means, wide blas64.General, x Inputs) (solved blas64.General) {
-	count, c := p.Columns(), means.Cols
-	q := p.At(x.at)
-	for j := range x.Len() {
-		of := wide.Data[j*wide.Stride:]
-		copy(means.Data[j*means.Stride:][:c], of)
-		for i, m := range of[c:][:count] {
-			q.Data[i*q.Stride+j] -= m
-		}
-	}
-	dense.Gemm(blas.Trans, blas.NoTrans, 1, q, p.H, 1, means)
-	p.T.SolveL(q)
-	return q
-}
-
-// latent predicts at each x alone where some are too far to be represented, as a farError then says.
-func (p *basedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	err := p.latentOver(ctx, means, variances, x)
-	if err == nil || ctx.Err() != nil {
-		return err
-	}
-	var far *farError
-	for i := range x.Len() {
-		row := blas64.General{Rows: 1, Cols: means.Cols, Stride: means.Stride, Data: means.Data[i*means.Stride:]}
-		if err := p.latentOver(ctx, row, variances[i:i+1], x.Slice(i, i+1)); err != nil {
-			variances[i] = math.NaN()
-			if far == nil {
-				far = &farError{i, err}
-			}
-		}
-	}
-	if far == nil {
-		return ctx.Err()
-	}
-	return far
-}
-
-func (p *basedPosterior) latentOver(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
-	p, wide, err := p.over(ctx, x)
-	if err == nil {
-		err = p.of.latent(ctx, wide, variances, x)
-	}
-	if err != nil {
-		return err
-	}
-	dense.AddSquares(variances, 1, p.conditioned(means, wide, x))
-	return nil
-}
-
-func (p *basedPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
-	p, wide, err := p.over(ctx, x)
-	if err == nil {
-		err = p.of.joint(ctx, wide, cov, x)
-	}
-	if err != nil {
-		return err
-	}
-	cov.AddOuter(1, p.conditioned(means, wide, x))
 	return nil
 }

@@ -43,17 +43,17 @@ func (p basePart) sameFamily(q basePart) bool {
 	return p.index == q.index && cut == also && (!cut || a.from == b.from && a.to == b.to)
 }
 
-// divide sets d to the terms of a kernel that are taken as waves, at distances of at least the span of the data, and to the rest.
-// A term that dies out goes to the base if it takes many columns.
-func (e *mixedExact) divide(d *division, m *compiled, eps, span float64) {
-	e.divideBy(d, m, eps, span, e.gridTerm(m))
+// divide sets d to the terms of a kernel that are taken as waves, and to the rest. A term that dies out goes to the base if it
+// takes many columns.
+func (e *mixedExact) divide(d *division, m *compiled, eps float64) {
+	e.divideBy(d, m, eps, e.gridTerm(m))
 	if d.grid >= 0 && (len(d.rest) != 1 || d.p == 0) {
-		e.divideBy(d, m, eps, span, -1)
+		e.divideBy(d, m, eps, -1)
 	}
 }
 
 // divideBy is divide with the given term on a grid, −1: none.
-func (e *mixedExact) divideBy(d *division, m *compiled, eps, span float64, grid int) {
+func (e *mixedExact) divideBy(d *division, m *compiled, eps float64, grid int) {
 	*d = division{waves: d.waves[:0], rest: d.rest[:0], grid: grid, layered: -1}
 	for i, k := range m.split.signal {
 		if of, ok := k.(layered); ok && d.layered < 0 {
@@ -67,7 +67,7 @@ func (e *mixedExact) divideBy(d *division, m *compiled, eps, span float64, grid 
 		}
 	}
 	if d.layered >= 0 {
-		e.takeLayers(d, eps, max(span, 2*e.line.Span))
+		e.takeLayers(d, eps, 2*e.line.Span)
 	}
 }
 

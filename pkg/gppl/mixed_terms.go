@@ -27,15 +27,15 @@ type waveTerm struct {
 func (f *mixedFactor) expand() error {
 	l := f.engine.line
 	e := f.engine
-	e.divide(&f.division, f.model, f.eps, f.span)
+	e.divide(&f.division, f.model, f.eps)
 	if err := f.verifyLayers(); err != nil {
 		return err
 	}
 	if err := f.base.compile(f.model, f.division.rest); err != nil {
 		return err
 	}
-	if f.span = max(f.span, l.Span); e.tight && len(f.division.rest) > 0 { // a posterior: as far from the data as they reach
-		f.span = max(f.span, 2*l.Span)
+	if f.span = l.Span; e.tight && len(f.division.rest) > 0 { // a posterior: as far from the data as they reach
+		f.span = 2 * l.Span
 	}
 	frequencies := 0.
 	f.terms = slices.Grow(f.terms[:0], len(f.division.waves))[:len(f.division.waves)]
@@ -45,9 +45,7 @@ func (f *mixedFactor) expand() error {
 		w.kernel, w.index, w.param = of.kernel, of.index, of.kernel.PeriodParam()
 		w.Period, w.bands = w.kernel.Bands(w.bands[:0], f.span, 0.5*f.eps)
 		for _, b := range w.bands {
-			if frequencies += float64(b.To) - float64(b.From) + 1; frequencies > mostFarFrequencies && f.span > 2*l.Span {
-				return tooManyWaves(f.span, frequencies)
-			}
+			frequencies += float64(b.To) - float64(b.From) + 1
 		}
 	}
 	if len(f.division.rest) > 0 {
@@ -69,10 +67,6 @@ func (f *mixedFactor) expand() error {
 	}
 	return nil
 }
-
-// mostFarFrequencies bounds the frequencies of a posterior far from the data; packets may make fewer columns of them. The
-// forecast has bounded those that the data need.
-const mostFarFrequencies = 1e5
 
 func tooManyWaves(span, frequencies float64) error {
 	return fmt.Errorf("gppl: mixed engine: waves that represent the kernel over a range of %.3g would have about %.2g frequencies",

@@ -121,7 +121,7 @@ func TestScaleLayersMissing(t *testing.T) {
 	e := newMixedExact(observed.Sorted(benchData(t, 100).X.at), options{tolerance: defaultTolerance})
 	m := compiledAt(Add(RQ{1, 20, 0.7}, Periodic{1, 1, 30}), 0.1)
 	f := mixedFactor{Factor: mixed.Factor{Noise: m.noise}, engine: e, model: m, eps: e.eps(m)}
-	e.divide(&f.division, m, f.eps, 0)
+	e.divide(&f.division, m, f.eps)
 	if err := f.verifyLayers(); err != nil {
 		t.Error(err)
 	}
