@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -35,8 +36,9 @@ type Posterior struct {
 	bound     float64 // on the error of the likelihood, nats per observation
 	form      float64 // (y − Hβ̂)ᵀA⁻¹(y − Hβ̂) + β̂ᵀB⁻¹β̂, see regress.Fit.Quad
 	horizon   horizon
-	nugget    float64              // of the kernel: a part of f
-	mean      *regress.Conditioned // nil for a mean of zero
+	nugget    float64                    // of the kernel: a part of f
+	mean      *regress.Conditioned       // nil for a mean of zero
+	inOrder   func() (*Posterior, error) // the same by a state space, made when Update asks for it; nil: there is no series
 }
 
 // NewPosterior conditions m on the data exactly (Rasmussen and Williams 2006, eq. 2.25 and 2.26; the paper's μ* and Σ*), by the
@@ -68,7 +70,23 @@ func (l *Exact) posteriorBy(f exactFactor, m Model, x Inputs) (post *Posterior, 
 		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 	}
 	p.predictor = f.posterior()
+	if l.series != nil {
+		p.inOrder = sync.OnceValues(func() (*Posterior, error) { return l.inOrder(m, x) })
+	}
 	return p, nil
+}
+
+// inOrder is the posterior of m by a state space, whatever engine the loss has chosen.
+func (l *Exact) inOrder(m Model, x Inputs) (post *Posterior, err error) {
+	defer workers.Stopped(&err)
+	of := *l
+	of.only, of.options.Engine, of.options.posterior = EngineStateSpace, "", true
+	of.setEngines([]exactEngine{newStateSpaceExact(l.series).within(of.options)})
+	_, f, err := of.evaluate(context.Background(), nil, Values(m.Params()), true)
+	if err != nil {
+		return nil, err
+	}
+	return of.posteriorBy(f, m, x)
 }
 
 // NewVFEPosterior conditions m on the data through the inducing inputs z, as the variational posterior of VFE does (Titsias 2009,

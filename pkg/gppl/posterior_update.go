@@ -24,12 +24,23 @@ import (
 // observations: microseconds. Predictions from the last observation on then take as much. The first prediction before it
 // conditions on all observations, in O(n) and once.
 //
-// It is an error if d is not valid, if an observation is older than the last of p, or if another engine made p: other engines
-// factorise all observations together, and NewPosterior with the longer data costs what it did for p (n³/3 flops densely). Sums
-// take an observation by Sums.Add in O(1), and NewSumsPosterior then costs what it did.
+// If another engine made p, as the automatic choice does for few observations, the first Update conditions the same observations
+// by a state space, in O(n), once for all updates of p: the answer's Engine and Inexact are of the state space.
+//
+// It is an error if d is not valid, if an observation is older than the last of p, or if the kernel has no state space that is
+// known (SE, RQ): other engines factorise all observations together, and NewPosterior with the longer data costs what it did for p
+// (n³/3 flops densely). Sums take an observation by Sums.Add in O(1), and NewSumsPosterior then costs what it did.
 func (p *Posterior) Update(d Data) (*Posterior, error) {
 	if err := p.checkUpdate(d); err != nil {
 		return nil, err
+	}
+	if !p.takesMore() && p.inOrder != nil {
+		of, err := p.inOrder()
+		if err != nil {
+			return nil, fmt.Errorf("gppl: Posterior.Update: the %s engine factorises all observations together, and takes no further"+
+				" one: NewPosterior conditions on all of them. No state space does so in order: %w", p.engine, err)
+		}
+		p = of
 	}
 	u, err := p.updated()
 	if err != nil {
@@ -76,6 +87,15 @@ type addedRow struct {
 	at           float64
 	columns      []float64
 	share, known float64
+}
+
+// takesMore reports whether the predictor of p takes further observations.
+func (p *Posterior) takesMore() bool {
+	switch p.predictor.(type) {
+	case *updated, *stateSpacePosterior:
+		return true
+	}
+	return false
 }
 
 // updated returns the predictor of p in a form that takes further observations.

@@ -167,19 +167,73 @@ func TestUpdateRefuses(t *testing.T) {
 	end := d.X.at[d.Len()-1]
 	for _, c := range []struct {
 		engine string
+		kernel Kernel
 		d      Data
 		want   string
 	}{
-		{EngineStateSpace, one(end - 0.1), "before the last observation"}, {EngineStateSpace, one(math.NaN()), "not finite"},
-		{EngineDense, one(end + 1), "NewPosterior conditions on all"}, {EngineToeplitz, one(end + 1), "NewPosterior conditions on all"},
+		{EngineStateSpace, Matern32{1, 5}, one(end - 0.1), "before the last observation"},
+		{EngineDense, Matern32{1, 5}, one(end - 0.1), "before the last observation"},
+		{EngineStateSpace, Matern32{1, 5}, one(math.NaN()), "not finite"},
+		{EngineDense, SE{1, 5}, one(end + 1), "NewPosterior conditions on all"},
+		{EngineToeplitz, SE{1, 5}, one(end + 1), "No state space does so in order"},
 	} {
-		p, err := NewPosterior(Model{Kernel: Matern32{1, 5}, Noise: 0.1}, d, WithEngine(c.engine))
+		p, err := NewPosterior(Model{Kernel: c.kernel, Noise: 0.1}, d, WithEngine(c.engine))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := p.Update(c.d); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s, x = %v: %v, want %q", c.engine, c.d.X.at, err, c.want)
 		}
+	}
+}
+
+// TestUpdateAnyNumber: a posterior takes further observations whatever their number was and whichever engine conditioned on them,
+// and the answer is that of all of them together.
+func TestUpdateAnyNumber(t *testing.T) {
+	t.Parallel()
+	engines := map[string]int{}
+	for number := range testsize.Of(22, 550, 5000) {
+		m, d := updateCase(number)
+		n := d.Len()
+		for _, engine := range append(Engines(), "") {
+			for _, first := range []int{1, 2, 3, n / 2, n - 1} {
+				if first >= n || first < 1 || testsize.Quick() && engine != "" && first > 2 {
+					continue
+				}
+				p, err := NewPosterior(m, d.Pick(timeline.Range(0, first)), WithEngine(engine), WithSeconds(0.01))
+				if err != nil {
+					continue // no such regression on these few, or the engine does not take the kernel
+				}
+				about := fmt.Sprintf("case %d, %q, %v, %d of %d", number, engine, m, first, n)
+				u, err := p.Update(d.Pick(timeline.Range(first, n)))
+				if err != nil {
+					t.Errorf("%s: %v", about, err)
+					continue
+				}
+				if again, err := p.Update(d.Pick([]int{first})); err != nil || again.Engine() != EngineStateSpace {
+					t.Errorf("%s: a second update of the same: %v", about, err)
+				}
+				engines[p.Engine()]++
+				want, err := NewPosterior(m, d, WithEngine(EngineDense))
+				if err != nil {
+					t.Fatal(err)
+				}
+				x := Scalars([]float64{d.X.at[0] - 1, d.X.at[n/2], d.X.at[n-1] + 0.5}).WithColumn("errs", []float64{1, 2, 3})
+				mean, variances := u.Latent(x)
+				wantMean, wantVariances := want.Latent(x)
+				for i := range mean {
+					if !(math.Abs(mean[i]-wantMean[i]) <= 1e-7*(3+math.Abs(wantMean[i])) &&
+						math.Abs(variances[i]-wantVariances[i]) <= 1e-7*(1+wantVariances[i])) {
+						t.Errorf("%s at %v: N(%v, %v), all together N(%v, %v)", about, x.at[i], mean[i], variances[i], wantMean[i],
+							wantVariances[i])
+					}
+				}
+			}
+		}
+	}
+	t.Log(engines)
+	if engines[EngineDense] == 0 || engines[EngineBanded] == 0 || engines[EngineStateSpace] == 0 {
+		t.Errorf("engines: %v", engines)
 	}
 }
 
