@@ -198,6 +198,7 @@ func (l *Exact) ValueGradContext(ctx context.Context, grad, theta []float64) (fl
 // evaluate is ValueGrad that returns the factor too, if it is to be kept.
 func (l *Exact) evaluate(ctx context.Context, grad, theta []float64, keep bool) (value float64, f exactFactor, err error) {
 	defer workers.Stopped(&err)
+	theta = l.rows.Positive(theta, len(l.params)-1)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, nil, err
 	}
@@ -288,7 +289,7 @@ func (l *Exact) assemble(f exactFactor, expected float64, grad []float64, c *exa
 func (l *Exact) Cost(m Model) (engine string, seconds float64) {
 	c := l.calls.Get()
 	engine, seconds = "", math.Inf(1)
-	if err := c.compile(l.model.Kernel, Values(m.Params())); err == nil {
+	if err := c.compile(l.model.Kernel, l.rows.Positive(Values(m.Params()), len(l.params)-1)); err == nil {
 		l.forecast(c)
 		if i := l.chooser.Next(&c.Selection); i >= 0 {
 			engine, seconds = l.chooser.Names[i], c.Candidates[i].Cost()

@@ -345,6 +345,7 @@ func (l *Exact) Residuals(ctx context.Context, alpha, precisions, grad, theta []
 	if len(alpha) != l.n || precisions != nil && len(precisions) != l.n {
 		panic(fmt.Sprintf("gppl: Residuals: room for %d and %d, want %d", len(alpha), len(precisions), l.n))
 	}
+	theta = l.rows.Positive(theta, len(l.params)-1)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, err
 	}

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -177,11 +178,12 @@ func notNil(where, what string, argument any) {
 // checked returns a copy of the data of a loss, which no caller can change after the check, and the options, or what is wrong
 // with them or the model.
 func checked(m interface{ Check() error }, d Data, opts []Option) (Data, options, error) {
-	err := m.Check()
-	if d = d.clone(); err == nil {
-		err = d.Check()
+	d = d.clone()
+	check := m.Check
+	if of, ok := m.(Model); ok {
+		check = func() error { return of.checkWith(d) }
 	}
-	if err != nil {
+	if err := cmp.Or(check(), d.Check()); err != nil {
 		return d, options{}, err
 	}
 	o, err := optionsOf(opts)

@@ -16,7 +16,7 @@ import (
 // It is an immutable value; training returns a new one.
 type Model struct {
 	Kernel Kernel
-	Noise  float64 // noise variance σ², in the unit of y²
+	Noise  float64 // noise variance σ², in the unit of y²; 0, which is then kept, only beside known errors of all observations
 	Mean   Mean    // h and the prior of β; nil for a mean of zero
 
 	transforms []Transform // one per parameter; nil for each parameter's own
@@ -35,7 +35,11 @@ func PaperModel(k Kernel) Model {
 
 // Params returns the kernel's parameters and, last, the noise variance, each with the transform under which it is trained.
 func (m Model) Params() []Param {
-	params := append(m.Kernel.Params(), Param{Name: NoiseName, Value: m.Noise, Transform: Log{}, Unit: UnitY2, Role: RoleNoise})
+	noise := Param{Name: NoiseName, Value: m.Noise, Transform: Log{}, Unit: UnitY2, Role: RoleNoise}
+	if m.Noise == 0 {
+		noise.Transform = Fixed{}
+	}
+	params := append(m.Kernel.Params(), noise)
 	for i, t := range m.transforms {
 		if t != nil {
 			params[i].Transform = t
@@ -95,6 +99,24 @@ func (m Model) FixRedundant() Model {
 		m = m.Fix(params[i].Name)
 	}
 	return m
+}
+
+// checkWith is Check, for a model of the data: a noise variance of 0 is taken beside known errors of all observations.
+func (m Model) checkWith(d Data) error {
+	if m.Noise != 0 || len(d.Errors) == 0 || m.Kernel == nil {
+		return m.Check()
+	}
+	for i, s := range d.Errors {
+		if s == 0 {
+			return fmt.Errorf("gppl: parameter %q = 0 is taken beside known errors alone, and the error of observation %d is 0", NoiseName, i)
+		}
+	}
+	m.Noise = 1
+	if m.transforms != nil { // of the noise, which is kept
+		m.transforms = slices.Clone(m.transforms)
+		m.transforms[len(m.transforms)-1] = nil
+	}
+	return m.Check()
 }
 
 // Check returns an error that names the first parameter that is not finite and positive or that its transform cannot reach, a

@@ -65,7 +65,7 @@ func (l *Exact) posterior(x Inputs) (post *Posterior, err error) {
 // posteriorBy is the posterior by a factor, which it keeps, of the model m.
 func (l *Exact) posteriorBy(f exactFactor, m Model, x Inputs) (post *Posterior, err error) {
 	p := &Posterior{model: m, engine: l.chooser.Engines(), dim: x.Dim(), jitter: f.jitter(), inexact: l.Report().LastInexact,
-		bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.n, x), nugget: Nugget(m.Kernel)}
+		bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.rows.Least(m.Noise), l.n, x), nugget: Nugget(m.Kernel)}
 	if p.mean, p.form, err = l.given(f); err != nil {
 		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 	}
@@ -106,7 +106,7 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 	blas64.Scal(1/math.Sqrt(w.Unit), dense.Vec(weights.Data))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.Luu, lb: w.Lb, weights: weights}}
 	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, inexact: l.Report().LastInexact,
-		horizon: newHorizon(m, d.Len(), d.X, z), nugget: Nugget(m.Kernel)}
+		horizon: newHorizon(m, l.rows.Least(m.Noise), d.Len(), d.X, z), nugget: Nugget(m.Kernel)}
 	if p.mean, err = l.mean.Given(w.G); err != nil {
 		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 	}
@@ -341,7 +341,11 @@ func drawNormals(factor *dense.Lower, mean []float64, count int, seed uint64) []
 // O(n³) and memory for n²/2 numbers. jitter is the amount that had to be added to the diagonal of K; smooth kernels on close
 // inputs need some.
 func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, err error) {
-	if err := cmp.Or(m.Check(), x.check("x")); err != nil {
+	checked := m
+	if m.Noise == 0 { // y is f
+		checked.Noise = 1
+	}
+	if err := cmp.Or(checked.Check(), x.check("x")); err != nil {
 		return nil, nil, 0, err
 	}
 	n := x.Len()
@@ -394,9 +398,9 @@ type horizon struct {
 // data of it add to the mean is below rounding: |α| ≤ |y|/σ², and n·σ²/(v + σ²) is divided out.
 const farCovariance = 0x1p-53
 
-func newHorizon(m Model, n int, conditioned ...Inputs) horizon {
+func newHorizon(m Model, noise float64, n int, conditioned ...Inputs) horizon {
 	v, d := variance(m.Kernel), conditioned[0].Dim()
-	eps := max(farCovariance*m.Noise/((v+m.Noise)*float64(n)), 1e-250)
+	eps := max(farCovariance*noise/((v+noise)*float64(n)), 1e-250)
 	h := horizon{m.Kernel, slices.Repeat([]float64{math.Inf(1)}, d), slices.Repeat([]float64{math.Inf(-1)}, d),
 		reach(m.Kernel, eps), v}
 	for _, x := range conditioned {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,8 @@ type Projected struct {
 	mean   *regress.Regression // nil for a mean of zero
 	data   projected.Data      // of y and the basis of the mean
 	uneven bool                // there are known or relative errors, of any size
+	rows   observed.Noise      // what is known of each observation's noise
+	known  float64             // a bound below ΩᵀDΩ, D the variances of known errors; 0 without them
 
 	terms []*projectedTerm // those of the kernel, by the engines of a series
 	whole *projectedTerm   // the kernel as one; nil if it has one term
@@ -91,7 +94,7 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 		return nil, err
 	}
 	l := newProjected(m, p, projected.Data{Directions: directions, Z: z, Sizes: sizes, LogDet: logDet})
-	l.mean, l.uneven, l.ctx = mean, d.Errors != nil || d.Relative != nil, o.ctx
+	l.mean, l.uneven, l.ctx, l.rows = mean, d.Errors != nil || d.Relative != nil, o.ctx, d.rowNoise()
 	switch {
 	case d.Relative != nil:
 		l.data.OtO = dense.Weighted(directions.Matrix(), d.rowNoise().Scale).Data
@@ -103,6 +106,11 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	}
 	l.data.Least, l.data.Cond = dense.LeastEigenvalue(l.data.OtO, k)
 	if d.Errors != nil {
+		l.known = l.rows.Least(0)
+		if !seen.Orthonormal {
+			least, _ := dense.LeastEigenvalue(dense.Weighted(directions.Matrix(), slices.Repeat([]float64{1}, n)).Data, k)
+			l.known *= least
+		}
 		l.data.Known = dense.Weighted(directions.Matrix(), d.knownVariances()).Data
 	}
 	l.plan(d.X, o)
@@ -198,6 +206,7 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 
 func (l *Projected) ValueGradContext(ctx context.Context, grad, theta []float64) (value float64, err error) {
 	defer workers.Stopped(&err)
+	theta = l.rows.Positive(theta, len(l.params)-1)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, err
 	}
@@ -257,7 +266,7 @@ func (l *Projected) begin(c *projectedCall, theta []float64) error {
 
 // ask collects the forecasts for a term, of the parameters from offset to end.
 func (c *projectedCall) ask(t *termCall, k Kernel, offset, end int) {
-	t.set(k, offset, end, c.noise*c.loss.data.Least, c.loss.data.Cond)
+	t.set(k, offset, end, c.noise*c.loss.data.Least+c.loss.known, c.loss.data.Cond)
 	t.ctx = c.ctx
 	t.forecast(&t.Selection, &t.compiledTerm)
 }
@@ -582,6 +591,7 @@ func (l *Projected) conditionedAt(theta []float64) (of *regress.Conditioned, err
 	if l.mean == nil {
 		return nil, nil
 	}
+	theta = l.rows.Positive(theta, len(l.params)-1)
 	if err := CheckParams(l.params, theta); err != nil {
 		return nil, err
 	}

@@ -66,6 +66,7 @@ type vfeWork struct {
 	inducing.Bound
 	z     Inputs
 	rows  inducing.Rows // what the noise of each observation does
+	least float64       // a noise variance that no observation is below
 	added float64       // jitter
 	value float64
 
@@ -188,6 +189,7 @@ func (l *VFE) ValueGradContext(ctx context.Context, grad, theta []float64) (valu
 }
 
 func (l *VFE) evaluateIn(w *vfeWork, grad, theta []float64) (float64, error) {
+	theta = l.rows.Positive(theta, l.hyper-1)
 	if err := l.evaluate(w, grad, theta); err != nil {
 		return 0, err
 	}
@@ -200,19 +202,21 @@ func (l *VFE) evaluateIn(w *vfeWork, grad, theta []float64) (float64, error) {
 // evaluate sets w to the bound and its factors and, unless grad is nil, grad to its
 // derivatives in the logs of the model's parameters, and in Z.
 func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
+	theta = l.rows.Positive(theta, l.hyper-1)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return err
 	}
 	if err := w.compile(l.model.Kernel, theta[:l.hyper]); err != nil {
 		return err
 	}
+	w.least = l.rows.Least(w.noise)
 	w.Init(l.z.Len(), l.columns.Cols)
 	w.Luu.Ctx, w.Lb.Ctx = w.ctx, w.ctx
 	w.z = Vectors(theta[l.hyper:], l.z.d)
 	l.chooser.Begin(&w.Selection)
 	err := l.factorise(w)
 	if err == nil {
-		blur := float64(l.data.Len()) * phases(w.kernel, l.span, w.noise, 1)
+		blur := float64(l.data.Len()) * phases(w.kernel, l.span, w.least, 1)
 		for i, e := range l.engines {
 			w.Candidates[i] = l.chooser.Limited(e.forecast(w))
 			w.Candidates[i].Err += blur
@@ -311,7 +315,7 @@ func (w *vfeWork) perturbation(inexact, n, form float64, gradient bool) (shared,
 	w2, u2 := w.Norms()
 	shared = 0x1p-53 * w.steep * v * (w2 + u2)
 	if all = shared; inexact > 0 {
-		all += inexact * v * math.Sqrt(n) * (2*math.Sqrt(w2/w.noise) + math.Sqrt(u2*max(0, form)/w.noise))
+		all += inexact * v * math.Sqrt(n) * (2*math.Sqrt(w2/w.least) + math.Sqrt(u2*max(0, form)/w.least))
 	}
 	margin := float64(vfeRounding)
 	if gradient && all > 0 {

@@ -53,7 +53,7 @@ func (e *denseVFE) forecast(w *vfeWork) choice.Forecast {
 	return choice.Forecast{
 		Bytes:   8 * (n*m + parallel.Lanes*m*(m+2*dense.Tile)),
 		Seconds: n * m * (6*m/choice.FlopRate + 2*pairSeconds) / 2,
-		Err:     n * rounding(w.variance, w.noise),
+		Err:     n * rounding(w.variance, w.least),
 	}
 }
 
@@ -239,7 +239,7 @@ func (e *spectralVFE) forecast(w *vfeWork) choice.Forecast {
 		return choice.Forecast{Reason: choice.Because("the inducing inputs nearly coincide: their covariance has condition %.1g",
 			condition)}
 	}
-	f.Err = vfeRounding * n * (2*vfeEps*v/w.noise*math.Sqrt(v*w.worst) + rounding(v, w.noise))
+	f.Err = vfeRounding * n * (2*vfeEps*v/w.least*math.Sqrt(v*w.worst) + rounding(v, w.least))
 	f.Bytes = 2 * 8 * (p*p + 2*m*p + 5*m*m)
 	f.Seconds = (2*m*p*p+8*m*m*p)/(2*choice.FlopRate) + p*p*1.5e-9 + 2*m*p*15e-9
 	return f

@@ -58,6 +58,24 @@ func (r *Noise) Least(noise float64) float64 {
 	return noise + r.leastKnown
 }
 
+// standIn is what stands for a σ² of 0 beside known errors, relative to the least of their variances: it changes none of their
+// digits, and the derivative in σ² is there.
+const standIn = 0x1p-80
+
+// Positive returns theta, in which σ² has the given place, or a copy of it where a σ² of 0 is replaced with one that changes no λ_i,
+// if all observations have known errors.
+func (r *Noise) Positive(theta []float64, place int) []float64 {
+	if place >= len(theta) || theta[place] != 0 || !(r.leastKnown > 0) {
+		return theta
+	}
+	theta = slices.Clone(theta)
+	theta[place] = standIn * r.leastKnown
+	if r.Scale != nil {
+		theta[place] /= max(1, slices.Max(r.Scale))
+	}
+	return theta
+}
+
 // negligibleNoise is the share of a known error's variance below which further noise is negligible: it changes no error bar by
 // more than half a per cent.
 const negligibleNoise = 0.01

@@ -1,0 +1,167 @@
+package gppl_test
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// knownData is a series all of whose observations have known errors.
+func knownData(t *testing.T, n int) gppl.Data {
+	t.Helper()
+	x, y, errs := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = float64(i) + 0.3*math.Sin(float64(3*i))
+		y[i], errs[i] = math.Sin(x[i]/3)+0.1*math.Cos(float64(7*i)), 0.1+0.05*float64(i%3)
+	}
+	d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+	return must.Get(d.WithErrors(errs))(t)
+}
+
+// noiseless are kernels that all engines meet.
+var noiseless = []gppl.Kernel{
+	gppl.SE{Variance: 1, Lengthscale: 6}, gppl.Matern32{Variance: 1, Lengthscale: 3}, gppl.Laplace{Variance: 0.5, Lengthscale: 2},
+	gppl.SHO{Variance: 1, Period: 9, Quality: 2}, gppl.RQ{Variance: 1, Lengthscale: 4, Alpha: 1},
+	gppl.Add(gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 7}, gppl.Matern52{Variance: 0.3, Lengthscale: 4}),
+}
+
+// TestNoNoise: where every observation has a known error, a noise variance of 0 is taken, A = K + diag(s²), and 1e-300 costs no
+// digit of the bound.
+func TestNoNoise(t *testing.T) {
+	d := knownData(t, 30)
+	x := d.X.Coordinate(0)
+	took := map[string]int{}
+	for _, k := range noiseless {
+		gram := newWideGram(k, x)
+		truth := must.Get(gram.exact(1e-40, d.Errors, d.Y))(t)
+		for _, engine := range append(gppl.Engines(), "") {
+			for _, noise := range []float64{0, 1e-300} {
+				l := must.Get(gppl.NewExact(gppl.Model{Kernel: k, Noise: noise}, d, gppl.WithEngine(engine)))(t)
+				theta := gppl.Values(l.Params())
+				grad := make([]float64, len(theta))
+				value, err := l.ValueGrad(grad, theta)
+				if err != nil {
+					continue
+				}
+				took[engine]++
+				bound := l.Report().LastBound
+				if !(bound < 1e-6) {
+					t.Errorf("%q, %v, noise %g: bound %g", engine, k, noise, bound)
+				}
+				if off := math.Abs(value - truth.value.Hi); !(off <= bound+1e-13*truth.size) {
+					t.Errorf("%q, %v, noise %g: %v, want %v within %g", engine, k, noise, value, truth.value.Hi, bound)
+				}
+				for p, g := range grad {
+					want, scale := truth.grad[p].Hi, theta[p]
+					if p == len(grad)-1 {
+						want, scale = want/1e-40, 1
+					}
+					if off := math.Abs(g*scale - want); !(off <= 1e-6*(1+math.Abs(want))) {
+						t.Errorf("%q, %v, noise %g: derivative %d is %v, want %v", engine, k, noise, p, g*scale, want)
+					}
+				}
+				if _, seconds := l.Cost(l.Model(theta)); !(seconds < 10) {
+					t.Errorf("%q, %v, noise %g: %v seconds", engine, k, noise, seconds)
+				}
+			}
+		}
+	}
+	for _, engine := range []string{"", gppl.EngineDense, gppl.EngineBanded, gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineMixed} {
+		if took[engine] == 0 {
+			t.Errorf("%q took %d", engine, took[engine])
+		}
+	}
+}
+
+// TestNoNoiseLosses: the other losses, posteriors, leaving out, updates and training take it too, and say what they do with a
+// noise variance that vanishes beside the errors.
+func TestNoNoiseLosses(t *testing.T) {
+	d := knownData(t, 30)
+	proj := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 9, 1))(t)
+	raw := must.Get(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, d.X, 9, 1))(t)
+	z := gppl.Scalars([]float64{1, 5.3, 10.1, 15.7, 18, 25})
+	at := gppl.Scalars([]float64{-3, 4.2, 17, 40})
+	for _, k := range noiseless {
+		zero, tiny, some := gppl.Model{Kernel: k}, gppl.Model{Kernel: k, Noise: 1e-300}, gppl.Model{Kernel: k, Noise: 1e-17}
+		for name, of := range map[string]func(m gppl.Model) (gppl.Loss, error){
+			"PL":       func(m gppl.Model) (gppl.Loss, error) { return gppl.NewProjected(m, d, proj) },
+			"PL, raw":  func(m gppl.Model) (gppl.Loss, error) { return gppl.NewProjected(m, d, raw) },
+			"residual": func(m gppl.Model) (gppl.Loss, error) { return gppl.NewResidual(m, d, proj) },
+			"VFE":      func(m gppl.Model) (gppl.Loss, error) { return gppl.NewVFE(m, d, z, gppl.VFEOptions{}) },
+		} {
+			want := must.Get(must.Get(of(some))(t).ValueGrad(nil, append(some.Values(), extra(of, some)...)))(t)
+			for _, m := range []gppl.Model{zero, tiny} {
+				l := must.Get(of(m))(t)
+				theta := gppl.Values(l.Params())
+				grad := make([]float64, len(theta))
+				got, err := l.ValueGrad(grad, theta)
+				report := l.(interface{ Report() gppl.LossReport }).Report()
+				if err != nil || !(math.Abs(got-want) <= 1e-9*(1+math.Abs(want))) || !(report.LastBound < 1e-5) {
+					t.Errorf("%s, %v: %v (%v), want %v; bound %v", name, m, got, err, want, report.LastBound)
+				}
+			}
+		}
+		p := must.Get(gppl.NewPosterior(zero, d))(t)
+		q := must.Get(gppl.NewPosterior(some, d, gppl.WithEngine(gppl.EngineDense)))(t)
+		alike(t, k.String()+": posterior", first(p.Noisy(at)), first(q.Noisy(at)))
+		alike(t, k.String()+": variance", second(p.Noisy(at)), second(q.Noisy(at)))
+		blocks := [][]int{{0}, {4, 5}, {29}}
+		out, spread, err := gppl.LeaveBlockOut(zero, d, blocks)
+		want, wantSpread, wantErr := gppl.LeaveBlockOut(some, d, blocks)
+		if err != nil || wantErr != nil {
+			t.Fatal(err, wantErr)
+		}
+		alike(t, k.String()+": left out", out, want)
+		alike(t, k.String()+": spread", spread, wantSpread)
+		if f, y, _, err := zero.Sample(at, 1); err != nil || y[2] != f[2] {
+			t.Errorf("%v: draws %v and %v, %v", k, f, y, err)
+		}
+	}
+	l := must.Get(gppl.NewExact(gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 3}}, d))(t)
+	r, err := gppl.Fit(context.Background(), l, l.Params(), gppl.Settings{})
+	if err != nil || r.Model.Noise != 0 || !(r.Value < must.Get(l.ValueGrad(nil, gppl.Values(l.Params())))(t)) {
+		t.Errorf("training: %v, %v", r, err)
+	}
+}
+
+// TestNoNoiseRefused: without known errors, or with one that is 0, a noise variance of 0 is an error that says so.
+func TestNoNoiseRefused(t *testing.T) {
+	d := knownData(t, 30)
+	m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 3}}
+	if _, err := gppl.NewExact(m, gppl.Data{X: d.X, Y: d.Y}); err == nil || !strings.Contains(err.Error(), "noise variance") {
+		t.Error(err)
+	}
+	d.Errors[7] = 0
+	if _, err := gppl.NewExact(m, d); err == nil || !strings.Contains(err.Error(), "observation 7") {
+		t.Error(err)
+	}
+}
+
+func first(a, _ []float64) []float64  { return a }
+func second(_, b []float64) []float64 { return b }
+
+// extra are the values of the parameters of a loss beyond the model's.
+func extra(of func(m gppl.Model) (gppl.Loss, error), m gppl.Model) []float64 {
+	l, err := of(m)
+	if err != nil {
+		return nil
+	}
+	return gppl.Values(l.Params())[len(m.Values()):]
+}
+
+func alike(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	for i := range want {
+		if math.IsNaN(got[i]) && math.IsNaN(want[i]) { // not asked for
+			continue
+		}
+		if !(math.Abs(got[i]-want[i]) <= 1e-7*(1+math.Abs(want[i]))) {
+			t.Errorf("%s: %v, want %v", what, got, want)
+			return
+		}
+	}
+}
