@@ -108,7 +108,8 @@ func (m Model) checkWith(d Data) error {
 	}
 	for i, s := range d.Errors {
 		if s == 0 {
-			return fmt.Errorf("gppl: parameter %q = 0 is taken beside known errors alone, and the error of observation %d is 0", NoiseName, i)
+			return fmt.Errorf("gppl: parameter %q = 0 is taken beside known errors alone, and the error of observation %d is 0",
+				NoiseName, i)
 		}
 	}
 	m.Noise = 1

@@ -28,8 +28,8 @@ import (
 // by a state space, in O(n), once for all updates of p: the answer's Engine and Inexact are of the state space.
 //
 // It is an error if d is not valid, if an observation is older than the last of p, or if the kernel has no state space that is
-// known (SE, RQ): other engines factorise all observations together, and NewPosterior with the longer data costs what it did for p
-// (n³/3 flops densely). Sums take an observation by Sums.Add in O(1), and NewSumsPosterior then costs what it did.
+// known (SE, RQ): other engines factorise all observations together, and NewPosterior with the longer data costs what it did
+// for p (n³/3 flops densely). Sums take an observation by Sums.Add in O(1), and NewSumsPosterior then costs what it did.
 func (p *Posterior) Update(d Data) (*Posterior, error) {
 	if err := p.checkUpdate(d); err != nil {
 		return nil, err

@@ -62,8 +62,8 @@ func (r *Noise) Least(noise float64) float64 {
 // digits, and the derivative in σ² is there.
 const standIn = 0x1p-80
 
-// Positive returns theta, in which σ² has the given place, or a copy of it where a σ² of 0 is replaced with one that changes no λ_i,
-// if all observations have known errors.
+// Positive returns theta, in which σ² has the given place, or a copy of it where a σ² of 0 is replaced with one that changes no
+// λ_i, if all observations have known errors.
 func (r *Noise) Positive(theta []float64, place int) []float64 {
 	if place >= len(theta) || theta[place] != 0 || !(r.leastKnown > 0) {
 		return theta
