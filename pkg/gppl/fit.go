@@ -175,6 +175,7 @@ type objective struct {
 	ahead    []evaluation         // what the loss was evaluated at before newton asks for it
 	metric   *descent.Coordinates // of the guide; nil: none
 	units    []float64            // of the trained parameters that have no logarithm, see findUnits
+	held     []bool               // parameters at a bound, which differences do not move; nil: none
 
 	theta, gradTheta []float64
 	u, grad          []float64 // where value and grad were computed

@@ -69,6 +69,7 @@ type Transform interface {
 var (
 	_ Transform = Log{}
 	_ Transform = Softplus{}
+	_ Transform = Interval{}
 	_ Transform = Cycles{}
 	_ Transform = Fixed{}
 	_ Transform = Free{}
@@ -106,6 +107,34 @@ func (s Softplus) Slope(u float64) float64 {
 }
 
 func (s Softplus) String() string { return fmt.Sprintf("softplus+%g", s.Floor) }
+
+// Interval is θ = Lo + (Hi − Lo)/(1 + exp(−u)): between the two bounds, which may have any sign and are never crossed. Far below Hi
+// it moves θ − Lo as Log does. A bound that is not below the other, or not finite, is an error of Model.Check, as is a value that
+// does not lie between them. If the optimum lies beyond a bound, training ends there, and the result says so (FittedParam.AtBound).
+type Interval struct{ Lo, Hi float64 }
+
+func (b Interval) Natural(u float64) float64 {
+	e := math.Exp(-math.Abs(u))
+	share := (b.Hi - b.Lo) * (e / (1 + e)) // of the way from the bound that is nearer
+	if u < 0 {
+		return b.Lo + share
+	}
+	return b.Hi - share
+}
+
+func (b Interval) Raw(theta float64) float64 {
+	if !(b.Lo < b.Hi) {
+		return math.NaN()
+	}
+	return math.Log((theta - b.Lo) / (b.Hi - theta))
+}
+
+func (b Interval) Slope(u float64) float64 {
+	e := math.Exp(-math.Abs(u))
+	return (b.Hi - b.Lo) * (e / ((1 + e) * (1 + e)))
+}
+
+func (b Interval) String() string { return fmt.Sprintf("%g to %g", b.Lo, b.Hi) }
 
 // Cycles is the transform of a period that is short against the range Span of x: its cycles over the range are what the
 // data determine, to a small part of one,

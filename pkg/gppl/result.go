@@ -12,6 +12,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/curvature"
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // Result is the outcome of Fit: the learned model, standard errors, and how training went. Package store writes it to files.
@@ -30,7 +31,7 @@ type Result struct {
 	GradientNorm float64 // largest derivative with respect to a raw parameter
 
 	Evaluations int           // of value and gradient, all starts together
-	Checks      int           `json:",omitempty"` // evaluations of the value alone that checked gradients
+	Checks      int           `json:",omitempty"` // further evaluations, which checked gradients and parameters close to a bound
 	Iterations  int           // of the best start
 	SetupTime   time.Duration `json:"-"`
 	FitTime     time.Duration `json:"-"` // all but the set-up
@@ -51,7 +52,10 @@ type FittedParam struct {
 	// parameter, for one at a bound, for one of any sign, for a loss that is not a likelihood, and if the curvature is not positive.
 	// StdErr returns the standard error of θ itself.
 	StdErrLog float64
-	AtBound   bool // driven to the end of its transform or of the float range
+	// AtBound says that the parameter is held close to a bound of its transform (a floor, an end of an interval) by a loss that
+	// falls beyond it, or was driven to the end of its range by data that do not determine it. A warning says which. An optimum close
+	// to a bound is none of these.
+	AtBound bool
 	// Negligible says that this is a noise variance below a hundredth of the known variance of every observation that has it: it
 	// changes no error bar by more than half a per cent. Its value then does not matter, and it has no standard error.
 	Negligible bool
@@ -120,16 +124,16 @@ func (o *objective) result(starts []StartResult, best int) *Result {
 	for i, p := range o.params[:hyper] {
 		fitted := FittedParam{Param: p, Start: p.Value, StdErrLog: math.NaN()}
 		fitted.Value = win.Theta[i]
-		fitted.AtBound = atBound(p, win.Theta[i])
 		fitted.Negligible = !p.IsFixed() && noiseNegligible(o.loss, i, win.Theta[i])
 		r.Params = append(r.Params, fitted)
-		if fitted.AtBound && !fitted.Negligible {
-			r.warn("%s was driven to %.3g, the end of its range: the data or the projections do not determine it", p.Name, win.Theta[i])
-		}
 	}
+	stuck := o.bounded(r, win)
 	r.Inducing = append(r.Inducing, win.Theta[hyper:]...)
 	r.LogPrior, r.Priors = PriorsAt(o.loss, win.Theta)
 	o.curvature(r, win)
+	if stuck != "" && r.Status == Converged {
+		r.Status, r.Reason = Stalled, stuck
+	}
 	if o.ctx.Err() == nil {
 		mean, err := conditionedAt(o.loss, win.Theta)
 		if r.Mean = coefficients(mean); err != nil {
@@ -200,19 +204,6 @@ func (r *Result) warn(format string, args ...any) {
 	r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...))
 }
 
-// atBound reports whether theta has gone where its transform no longer moves it, or further than any data can tell.
-func atBound(p Param, theta float64) bool {
-	if p.IsFixed() || !p.IsScale() {
-		return false
-	}
-	t := transformOf(p)
-	if s, ok := t.(Softplus); ok && theta-s.Floor < s.Floor {
-		return true
-	}
-	ratio := theta / p.Value
-	return ratio < 1e-8 || ratio > 1e8
-}
-
 // curvature computes the Hessian of the loss in the logs of the trained hyperparameters, those of any sign as they are, by
 // central differences of its gradient. From it follow the standard errors, given the parameters that are at a bound or
 // negligible, and, where the line search gave up, whether that was at the optimum after all.
@@ -223,6 +214,11 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	}
 	p := len(o.trained)
 	h, first, ok := o.logCurvature(win)
+	if !ok && slices.ContainsFunc(r.Params, func(p FittedParam) bool { return p.AtBound }) {
+		// Beyond its bound a parameter may be one that the loss cannot be evaluated at.
+		o.held = lists.Map(r.Params, func(p FittedParam) bool { return p.AtBound })
+		h, first, ok = o.logCurvature(win)
+	}
 	if !ok {
 		r.warn("no standard errors: the loss cannot be evaluated around the optimum")
 		return
@@ -343,6 +339,9 @@ func (o *objective) logGradient(grad, theta, moved []float64) (value float64, er
 	copy(o.theta, theta)
 	o.known = false
 	for a, i := range o.trained {
+		if o.isHeld(i) {
+			continue
+		}
 		if step := moved[a] * o.units[a]; o.params[i].IsScale() {
 			o.theta[i] *= math.Exp(step)
 		} else {
@@ -363,6 +362,9 @@ func (o *objective) logGradient(grad, theta, moved []float64) (value float64, er
 	return value, nil
 }
 
+// isHeld reports whether differences leave parameter i where it is.
+func (o *objective) isHeld(i int) bool { return i < len(o.held) && o.held[i] }
+
 // findUnits sets the units in which parameters are counted: 1 for logs or, for the log of a period of many cycles over the
 // range, a part of a cycle; for parameters of any sign such that curvature.Step is a thousandth of a standard error, given the
 // other parameters, as it is about for logs. ok is false if the loss cannot be evaluated.
@@ -377,6 +379,9 @@ func (o *objective) findUnits(theta []float64) (ok bool) {
 			if t, ok := o.through[i].(Cycles); ok {
 				o.units[a] = min(1, math.Abs(t.Slope(t.Raw(theta[i])))/theta[i])
 			}
+			continue
+		}
+		if o.isHeld(i) {
 			continue
 		}
 		o.units[a] = o.through[i].Slope(0)

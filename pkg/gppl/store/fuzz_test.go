@@ -32,6 +32,8 @@ func fuzzModels() []gppl.Model {
 		{Kernel: se, Noise: 1, Mean: gppl.AddMeans(gppl.Intercept{}, gppl.Trend{Degree: 2, Hi: 1},
 			gppl.GaussianBeta{Of: gppl.Fourier{Period: 2, Harmonics: 3}, Variances: []float64{4}}, gppl.Regressor{Name: "wind"})},
 		gppl.Model{Kernel: gppl.LocPer{}, Noise: 1}.WithParams([]float64{1e-300, 1, 1e300, 2, 3}),
+		gppl.Model{Kernel: se, Noise: 0.1}.WithTransform("lengthscale", gppl.Interval{Lo: 1, Hi: 50}).WithTransform("noise variance",
+			gppl.Interval{Lo: -0.5, Hi: 2}),
 	}
 }
 

@@ -13,6 +13,8 @@ type transformJSON struct {
 	Kind  string  `json:"kind"`
 	Floor float64 `json:"floor,omitempty"`
 	Span  float64 `json:"span,omitempty"`
+	Lo    float64 `json:"lo,omitempty"`
+	Hi    float64 `json:"hi,omitempty"`
 }
 
 func encodeTransform(t gppl.Transform) (transformJSON, error) {
@@ -25,6 +27,8 @@ func encodeTransform(t gppl.Transform) (transformJSON, error) {
 		return transformJSON{Kind: "softplus", Floor: t.Floor}, nil
 	case gppl.Cycles:
 		return transformJSON{Kind: "cycles", Span: t.Span}, nil
+	case gppl.Interval:
+		return transformJSON{Kind: "interval", Lo: t.Lo, Hi: t.Hi}, nil
 	}
 	return transformJSON{}, fmt.Errorf("gppl: transform %v (%T) cannot be saved", t, t)
 }
@@ -41,6 +45,11 @@ func decodeTransform(j transformJSON) (gppl.Transform, error) {
 			return nil, fmt.Errorf("cycles over %v", j.Span)
 		}
 		return gppl.Cycles{Span: j.Span}, nil
+	case "interval":
+		if !(j.Lo < j.Hi) || math.IsInf(j.Hi-j.Lo, 0) {
+			return nil, fmt.Errorf("interval from %v to %v", j.Lo, j.Hi)
+		}
+		return gppl.Interval{Lo: j.Lo, Hi: j.Hi}, nil
 	}
 	for _, plain := range []gppl.Transform{gppl.Log{}, gppl.Fixed{}, gppl.Free{}} {
 		if plain.String() == j.Kind {
