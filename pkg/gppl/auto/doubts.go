@@ -32,7 +32,7 @@ func (a *fitting) limits() (doubts []string) {
 	power := blas64.Dot(dense.Vec(a.rest.Y), dense.Vec(a.rest.Y)) / float64(a.data.Len())
 	noise := params[last]
 	floor, _ := noise.Transform.(gppl.Softplus)
-	atFloor := noise.Value < 2*floor.Floor
+	atFloor := noise.Value < 2*floor.Floor && a.result.Result != nil && a.result.Params[last].AtBound
 	if !noise.IsFixed() && (atFloor || noise.Value < vanished*power) && a.data.Errors == nil {
 		if a.straight() {
 			doubt("a straight line explains all %d observations: for a smooth kernel the likelihood has no maximum", a.data.Len())

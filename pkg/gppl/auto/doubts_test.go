@@ -108,3 +108,49 @@ func TestFitAutoFloor(t *testing.T) {
 		t.Errorf("%v: %s", r.Status, said)
 	}
 }
+
+// TestFitAutoBounds: an optimum close to a floor or an end of an interval is as sure as any other, and the search begins where
+// transforms reach; an optimum beyond a bound is doubtful, and the warning names the parameter.
+func TestFitAutoBounds(t *testing.T) {
+	x := make([]float64, 400)
+	for i := range x {
+		x[i] = float64(i) / 8
+	}
+	_, y, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.53}.Sample(gppl.Scalars(x), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, m := gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}
+	free := must.Get(auto.Fit(t.Context(), m, d, auto.Settings{}))(t)
+	variance, noise := free.Params[0].Value, free.Params[2]
+	for _, c := range []struct {
+		name   string
+		by     gppl.Transform
+		inside bool
+	}{
+		{gppl.NoiseName, gppl.Softplus{Floor: 0.8 * noise.Value}, true},
+		{gppl.NoiseName, gppl.Interval{Lo: 0.9 * noise.Value, Hi: 2 * noise.Value}, true},
+		{gppl.NoiseName, gppl.Interval{Hi: 1.1 * noise.Value}, true},
+		{"variance", gppl.Interval{Lo: 0.3 * variance, Hi: 1.2 * variance}, true},
+		{gppl.NoiseName, gppl.Softplus{Floor: 1.5 * noise.Value}, false},
+		{gppl.NoiseName, gppl.Interval{Lo: 0.01, Hi: 0.7 * noise.Value}, false},
+		{"variance", gppl.Interval{Lo: 8 * variance, Hi: 100 * variance}, false},
+	} {
+		theta := []float64{variance, 1, noise.Value}
+		for i, p := range m.Params() {
+			if p.Name == c.name {
+				theta[i] = c.by.Natural(0.1)
+			}
+		}
+		r, err := auto.Fit(t.Context(), m.WithParams(theta).WithTransform(c.name, c.by), d, auto.Settings{})
+		if err != nil {
+			t.Errorf("%s, %v: %v", c.name, c.by, err)
+			continue
+		}
+		said := strings.Join(r.Warnings, "; ")
+		if c.inside && (r.Status != gppl.Converged || r.Value > free.Value+1e-6) ||
+			!c.inside && (r.Status != gppl.Doubtful || !strings.Contains(said, "the optimal value found for "+c.name)) {
+			t.Errorf("%s, %v, the optimum at %v: %v", c.name, c.by, free.Model, r)
+		}
+	}
+}

@@ -141,13 +141,13 @@ func (a *fitting) efficiency(loss *gppl.Projected) (stdErr, kept []float64) {
 }
 
 // stdErrors returns the standard errors of the logs of the trained parameters, NaN
-// for the fixed ones, +Inf for those that are not identified.
+// for the fixed ones and those at a bound, given which they are, +Inf for those that are not identified.
 func (a *fitting) stdErrors(info *mat.SymDense) []float64 {
 	all := a.at.Params()
 	var trained []int
 	var params []gppl.Param
 	for i, p := range all {
-		if !p.IsFixed() {
+		if !p.IsFixed() && !a.result.Params[i].AtBound {
 			trained, params = append(trained, i), append(params, p)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/ends"
 
 	"gonum.org/v1/gonum/floats"
 )
@@ -121,6 +122,29 @@ func (s scales) limit(m gppl.Model) gppl.Model {
 	return m
 }
 
+// reachable returns the value nearest to theta that is off the ends of what the transform of p reaches: a thousandth above a floor,
+// and a hundredth of the way inside an interval, of its logarithm if it is positive.
+func reachable(p gppl.Param, theta float64) float64 {
+	if p.Transform == nil || p.IsFixed() {
+		return theta
+	}
+	lo, hi := ends.Of(p.Transform.Natural)
+	const above, within = 1.001, 0.01
+	switch {
+	case math.IsInf(hi, 1):
+		if lo > 0 {
+			return max(theta, above*lo)
+		}
+	case lo > 0:
+		return interval{lo, hi}.inside(theta)
+	case p.IsScale():
+		return min(theta, (1-within)*hi)
+	case !math.IsInf(lo, -1):
+		return min(max(theta, lo+within*(hi-lo)), hi-within*(hi-lo))
+	}
+	return theta
+}
+
 // inside returns m with its parameters moved to where their transforms reach.
 func (s scales) inside(m gppl.Model) gppl.Model {
 	theta := m.Values()
@@ -130,8 +154,8 @@ func (s scales) inside(m gppl.Model) gppl.Model {
 			theta[i] = t.inside(theta[i])
 		case gppl.Cycles:
 			theta[i] = min(max(theta[i], s.shortest), t.Span/1.01)
-		case gppl.Softplus:
-			theta[i] = max(theta[i], 1.001*t.Floor)
+		default:
+			theta[i] = reachable(p, theta[i])
 		}
 	}
 	return m.WithParams(theta)

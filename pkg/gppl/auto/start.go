@@ -347,13 +347,13 @@ func (s *starter) candidates(a *autocovariance, terms []int) iter.Seq2[int, []fl
 	}
 }
 
-// startAt returns m at theta, but for what is fixed, and above what Softplus cannot reach.
+// startAt returns m at theta, but for what is fixed, and where transforms reach.
 func startAt(m gppl.Model, theta []float64) gppl.Model {
 	for i, p := range m.Params() {
 		if p.IsFixed() {
 			theta[i] = p.Value
-		} else if t, ok := p.Transform.(gppl.Softplus); ok {
-			theta[i] = max(theta[i], 1.001*t.Floor)
+		} else {
+			theta[i] = reachable(p, theta[i])
 		}
 	}
 	return m.WithParams(theta)
