@@ -76,12 +76,20 @@ func (l *Lower) Entry(i, j int) float64 {
 	return t.Data[i%Tile*t.Stride+j%Tile]
 }
 
+// Within returns a factor whose solves look at ctx, for one goroutine of many that share the tiles. It is not to be factorised.
+func (l *Lower) Within(ctx context.Context) *Lower {
+	own := *l
+	own.Ctx = ctx
+	return &own
+}
+
 // EachTile calls f once for every tile (i, j), i ≥ j, in parallel.
 func (l *Lower) EachTile(f func(i, j int, tile blas64.General)) {
 	nb := Blocks(l.n)
 	parallel.Within(l.Ctx, nb, func(k int) {
 		i := nb - 1 - k // longest row first
 		for j := range i + 1 {
+			parallel.Look(l.Ctx)
 			f(i, j, l.At(i, j))
 		}
 	})
@@ -257,11 +265,12 @@ func (l *Lower) SubtractProduct(a, b blas64.General) {
 // computed.
 func (l *Lower) Whiten(w blas64.General) {
 	n, nb := l.n, Blocks(l.n)
-	parallel.For(nb, func(s int) { l.SolveL(columnBlock(w, s)) })
-	parallel.For(nb, func(c int) {
+	parallel.Within(l.Ctx, nb, func(s int) { l.SolveL(columnBlock(w, s)) })
+	parallel.Within(l.Ctx, nb, func(c int) {
 		s := nb - 1 - c // longest row first
 		row := RowBlock(w, s)
 		for t := range s + 1 {
+			parallel.Look(l.Ctx)
 			for u := range t {
 				Gemm(blas.NoTrans, blas.Trans, -1, columnBlock(row, u), l.At(t, u), 1, columnBlock(row, t))
 			}

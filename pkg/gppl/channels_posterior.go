@@ -1,12 +1,14 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
@@ -34,7 +36,9 @@ func NewExposurePosterior(m ChannelModel, d Data, channel []int, exposure []floa
 	return newChannelPosterior(m, d, channel, exposure, opts)
 }
 
-func newChannelPosterior(m ChannelModel, d Data, channel []int, exposure []float64, opts []Option) (*ChannelPosterior, error) {
+func newChannelPosterior(m ChannelModel, d Data, channel []int, exposure []float64,
+	opts []Option) (post *ChannelPosterior, err error) {
+	defer workers.Stopped(&err)
 	l, err := newChannels(m, d, channel, exposure, append(opts[:len(opts):len(opts)], forPosterior))
 	if err != nil {
 		return nil, err
@@ -54,32 +58,48 @@ func newChannelPosterior(m ChannelModel, d Data, channel []int, exposure []float
 
 // Function returns the mean and variance of f at each x: the process itself, without offsets. x is scalar and finite.
 func (p *ChannelPosterior) Function(x []float64) (mean, variances []float64, err error) {
-	return p.view(x, len(p.model.Channels), -1)
+	return p.FunctionContext(context.Background(), x)
+}
+
+// FunctionContext is Function that ends soon after ctx has, with an error that wraps ctx's.
+func (p *ChannelPosterior) FunctionContext(ctx context.Context, x []float64) (mean, variances []float64, err error) {
+	return p.view(ctx, x, len(p.model.Channels), -1)
 }
 
 // Derivative returns the mean and variance of f′, per unit of x. It is an error if f has none, or with exposures.
 func (p *ChannelPosterior) Derivative(x []float64) (mean, variances []float64, err error) {
+	return p.DerivativeContext(context.Background(), x)
+}
+
+// DerivativeContext is Derivative that ends soon after ctx has, with an error that wraps ctx's.
+func (p *ChannelPosterior) DerivativeContext(ctx context.Context, x []float64) (mean, variances []float64, err error) {
 	if !p.sloped {
 		return nil, nil, fmt.Errorf("gppl: the derivative of %v is not available, or the observations are averages over exposures",
 			p.model.Kernel)
 	}
-	return p.view(x, len(p.model.Channels)+1, -1)
+	return p.view(ctx, x, len(p.model.Channels)+1, -1)
 }
 
 // Channel returns the mean and variance of what the channel with the given index sees, its offset included but not its noise: a
 // new observation has the noise variance in addition. It panics if there is no such channel.
 func (p *ChannelPosterior) Channel(channel int, x []float64) (mean, variances []float64, err error) {
+	return p.ChannelContext(context.Background(), channel, x)
+}
+
+// ChannelContext is Channel that ends soon after ctx has, with an error that wraps ctx's.
+func (p *ChannelPosterior) ChannelContext(ctx context.Context, channel int, x []float64) (mean, variances []float64, err error) {
 	if channel < 0 || channel >= len(p.model.Channels) {
 		panic(fmt.Sprintf("gppl: ChannelPosterior.Channel: channel = %d, and there are %d", channel, len(p.model.Channels)))
 	}
-	return p.view(x, channel, channel)
+	return p.view(ctx, x, channel, channel)
 }
 
 // Offsets returns the offset of each channel, and then the coefficients of the model's Mean.
 func (p *ChannelPosterior) Offsets() []Coefficient { return coefficients(p.mean) }
 
 // view returns what a view of the filter sees, with the offset of a channel unless that is −1.
-func (p *ChannelPosterior) view(x []float64, view, offset int) (mean, variances []float64, err error) {
+func (p *ChannelPosterior) view(ctx context.Context, x []float64, view, offset int) (mean, variances []float64, err error) {
+	defer workers.Stopped(&err)
 	n, cols := len(x), p.mean.Len()
 	mean, variances = make([]float64, n), make([]float64, n)
 	if n == 0 {
@@ -94,7 +114,9 @@ func (p *ChannelPosterior) view(x []float64, view, offset int) (mean, variances 
 		row.Set(0, offset, 1)
 	}
 	q := p.mean.Basis.Apply(row).RawRowView(0)
-	p.filter.Reader().PosteriorOf(means, variances, x, views)
+	reader := p.filter.Reader()
+	reader.Ctx = ctx
+	reader.PosteriorOf(means, variances, x, views)
 	for i := range mean {
 		m, more := p.mean.Predict(q, means.Data[i*means.Stride:][:cols])
 		mean[i] = m

@@ -336,10 +336,7 @@ func (p *bandedPosterior) latent(ctx context.Context, means blas64.General, vari
 	prior := make([]float64, len(l.T))
 	variancesAt(prior, p.kernel, Scalars(l.T))
 	var spaces parallel.Pool[[]float64]
-	parallel.For(len(starts), func(b int) {
-		if ctx.Err() != nil {
-			return
-		}
+	parallel.Within(ctx, len(starts), func(b int) {
 		from, to := starts[b], len(l.T)
 		if b+1 < len(starts) {
 			to = starts[b+1]

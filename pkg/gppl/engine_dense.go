@@ -10,6 +10,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
@@ -186,21 +187,34 @@ type conditioner struct {
 
 // factors gives the means at x, len(x)×c, and those matrices, a column for each of x. more may be empty.
 type factors interface {
-	condition(means blas64.General, x Inputs) (less, more blas64.General)
+	condition(ctx context.Context, means blas64.General, x Inputs) (less, more blas64.General)
+	// rows returns the numbers of rows of less and more.
+	rows() (less, more int)
 }
 
 func (c conditioner) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	variancesAt(variances, c.kernel, x)
 	return parallel.Parts(ctx, x.Len(), dense.Tile, func(from, to int) {
-		less, more := c.factors.condition(dense.Rows(means, from, to-from), x.Slice(from, to))
+		less, more := c.factors.condition(ctx, dense.Rows(means, from, to-from), x.Slice(from, to))
 		v := variances[from:to]
 		dense.AddSquares(v, -1, less)
 		dense.AddSquares(v, 1, more)
 	})
 }
 
-func (c conditioner) joint(_ context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
-	less, more := c.factors.condition(means, x)
+func (c conditioner) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
+	down, up := c.factors.rows()
+	less, more := dense.New(down, x.Len()), dense.New(up, x.Len())
+	err := parallel.Parts(ctx, x.Len(), dense.Tile, func(from, to int) {
+		l, m := c.factors.condition(ctx, dense.Rows(means, from, to-from), x.Slice(from, to))
+		dense.Copy(dense.Sub(less, 0, down, from, to), l)
+		if up > 0 {
+			dense.Copy(dense.Sub(more, 0, up, from, to), m)
+		}
+	})
+	if err != nil {
+		return err
+	}
 	fillGram(cov, x, c.kernel, 0)
 	cov.AddOuter(-1, less)
 	cov.AddOuter(1, more)
@@ -240,9 +254,22 @@ func newExactPosterior(k Kernel, of *exactFactors, rows []int) exactPosterior {
 	return exactPosterior{conditioner{k, of}, of, rows}
 }
 
-func (p *exactFactors) condition(means blas64.General, x Inputs) (less, more blas64.General) {
+func (p *exactFactors) condition(ctx context.Context, means blas64.General, x Inputs) (less, more blas64.General) {
 	less = crossCovariance(p.x, x, p.kernel)
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, less, p.alpha, 0, means)
-	p.factor.SolveL(less) // L⁻¹K_x*
+	until(ctx, p.factor).SolveL(less) // L⁻¹K_x*
 	return less, more
+}
+
+func (p *exactFactors) rows() (less, more int) { return p.x.Len(), 0 }
+
+// until returns the factor with solves that look at ctx.
+func until(ctx context.Context, f triangular) triangular {
+	switch f := f.(type) {
+	case *dense.Lower:
+		return f.Within(ctx)
+	case *banded.Matrix:
+		return f.Within(ctx)
+	}
+	return f
 }

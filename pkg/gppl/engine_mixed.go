@@ -309,24 +309,24 @@ func (p *mixedPosterior) represented(x float64) bool {
 }
 
 // solved returns e at represented inputs, and L⁻¹e.
-func (p *mixedPosterior) solved(x Inputs) (e, solved blas64.General) {
+func (p *mixedPosterior) solved(ctx context.Context, x Inputs) (e, solved blas64.General) {
 	e = p.At(x.at)
 	solved = dense.New(e.Rows, e.Cols)
 	copy(solved.Data, e.Data)
-	p.T.SolveL(solved)
+	p.T.Within(ctx).SolveL(solved)
 	return e, solved
 }
 
 func (p *mixedPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	within, beyond := apart(x, p.represented)
 	inBatches(ctx, means, variances, x, within, func(m blas64.General, v []float64, x Inputs) {
-		e, solved := p.solved(x)
+		e, solved := p.solved(ctx, x)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, e, p.H, 0, m)
 		dense.AddSquares(v, 1, solved)
 	})
 	inBatches(ctx, means, variances, x, beyond, func(m blas64.General, v []float64, x Inputs) {
 		variancesAt(v, p.kernel, x)
-		g := p.Regress(m, p.cross(x), func(r blas64.General) { dense.AddSquares(v, -1, r) })
+		g := p.Regress(ctx, m, p.cross(x), func(r blas64.General) { dense.AddSquares(v, -1, r) })
 		dense.AddSquares(v, -1, g)
 	})
 	return ctx.Err()
@@ -338,17 +338,17 @@ func (p *mixedPosterior) cross(x Inputs) func(from, count int) blas64.General {
 	return func(from, count int) blas64.General { return crossCovariance(t.Slice(from, from+count), x, p.kernel) }
 }
 
-func (p *mixedPosterior) joint(_ context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
+func (p *mixedPosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
 	lo, hi := x.Range(0)
 	if p.represented(lo) && p.represented(hi) {
-		e, solved := p.solved(x)
+		e, solved := p.solved(ctx, x)
 		dense.Gemm(blas.Trans, blas.NoTrans, 1, e, p.H, 0, means)
 		cov.EachTile(func(_, _ int, t blas64.General) { clear(t.Data) })
 		cov.AddOuter(1, solved)
 		return nil
 	}
 	fillGram(cov, x, p.kernel, 0)
-	g := p.Regress(means, p.cross(x), func(r blas64.General) { cov.AddOuter(-1, r) })
+	g := p.Regress(ctx, means, p.cross(x), func(r blas64.General) { cov.AddOuter(-1, r) })
 	cov.AddOuter(-1, g)
 	return nil
 }

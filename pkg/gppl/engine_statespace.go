@@ -298,13 +298,15 @@ func (f *stateSpaceFactor) posterior() predictor {
 	return p
 }
 
-// read calls f with the filter and working memory for one goroutine.
-func (p *stateSpacePosterior) read(f func(*statespace.Filter)) {
+// read calls f with the filter and working memory for one goroutine, until ctx ends.
+func (p *stateSpacePosterior) read(ctx context.Context, f func(*statespace.Filter)) {
 	r := p.readers.Get()
 	if *r == nil {
 		*r = p.filter.Reader()
 	}
+	(*r).Ctx = ctx
 	f(*r)
+	(*r).Ctx = nil
 	p.readers.Put(r)
 }
 
@@ -312,23 +314,24 @@ func (p *stateSpacePosterior) latent(ctx context.Context, means blas64.General, 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	p.read(func(f *statespace.Filter) { f.Posterior(means, variances, x.at) })
+	p.read(ctx, func(f *statespace.Filter) { f.Posterior(means, variances, x.at) })
 	return nil
 }
 
 // joint predicts from the last observation on by the state there. Elsewhere K** − K_*x A⁻¹ K_x* takes a solve in O(n) per column.
 func (p *stateSpacePosterior) joint(ctx context.Context, means blas64.General, cov *dense.Lower, x Inputs) error {
 	if n := len(p.line.T); x.Len() > 0 && x.at[0] >= p.line.T[n-1] && slices.IsSorted(x.at) {
-		p.read(func(f *statespace.Filter) { f.AheadJointly(means, f.Tail(), x.at, cov.SetEntry) })
+		p.read(ctx, func(f *statespace.Filter) { f.AheadJointly(means, f.Tail(), x.at, cov.SetEntry) })
 		return ctx.Err()
 	}
 	if err := p.latent(ctx, means, nil, x); err != nil {
 		return err
 	}
-	cross := crossCovariance(x, Scalars(p.line.T), p.kernel)
-	solved := dense.New(cross.Rows, cross.Cols)
+	n := len(p.line.T)
+	cross, solved := dense.New(x.Len(), n), dense.New(x.Len(), n)
 	err := parallel.Parts(ctx, cross.Rows, 1, func(i, _ int) {
-		p.read(func(f *statespace.Filter) { f.Solve(dense.Row(solved, i).Data, dense.Row(cross, i).Data) })
+		dense.Copy(dense.Rows(cross, i, 1), crossCovariance(x.Slice(i, i+1), Scalars(p.line.T), p.kernel))
+		p.read(ctx, func(f *statespace.Filter) { f.Solve(dense.Row(solved, i).Data, dense.Row(cross, i).Data) })
 	})
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/leaveout"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/toeplitz"
 )
 
@@ -65,6 +66,9 @@ func LeaveBlockOut(m Model, d Data, blocks [][]int, opts ...Option) (mean, varia
 		if mean, variances, again := leaveOut(o.ctx, m, d, blocks, append(slices.Clone(opts), WithEngine(engine))); again == nil {
 			return mean, variances, nil
 		}
+		if ended := o.ctx.Err(); ended != nil {
+			return nil, nil, ended
+		}
 	}
 	return nil, nil, err
 }
@@ -87,6 +91,17 @@ func (p *Posterior) leaveOut(ctx context.Context, m Model, d Data, blocks [][]in
 	_, columns, err := dataColumns(m, d)
 	if err != nil {
 		return nil, nil, err
+	}
+	largest := 0
+	for _, block := range blocks {
+		largest = max(largest, len(block))
+	}
+	if _, smoothed := p.predictor.(*stateSpacePosterior); !smoothed {
+		// Rows of L⁻¹ or of A⁻¹, what they become, and two matrices of the block.
+		b := float64(largest)
+		if err := p.roomFor(largest, 8*b*(3*float64(d.Len())+2*b), "leaving out"); err != nil {
+			return nil, nil, err
+		}
 	}
 	l := p.leaver(ctx, d, columns)
 	mean, variances = make([]float64, d.Len()), make([]float64, d.Len())
@@ -196,6 +211,7 @@ func (l *leaver) byInverse(mean, variances []float64, blocks [][]int) error {
 			continue
 		}
 		means, cov := dense.New(len(at), l.Columns.Cols), dense.NewLower(len(at))
+		cov.Ctx = l.ctx
 		if err := l.p.predictor.joint(l.ctx, means, cov, l.x.Pick(at)); err != nil {
 			return err
 		}
@@ -252,7 +268,9 @@ func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, 
 		return &lostError{l.p.engine, blocks[0], off}
 	}
 	return l.placed(mean, variances, blocks, p.line.Ranks(), len(l.Y), func(m, v []float64, blocks [][]int) error {
-		if err := p.filter.LeaveOut(m, v, p.line.Columns, l.p.mean.PriorMeans(), blocks); err != nil {
+		var err error
+		p.read(l.ctx, func(f *statespace.Filter) { err = f.LeaveOut(m, v, p.line.Columns, l.p.mean.PriorMeans(), blocks) })
+		if err != nil {
 			return fmt.Errorf("gppl: leaving out by the state space: %w", err)
 		}
 		return nil
@@ -291,7 +309,7 @@ func covarianceNoise(k Kernel, x Inputs) float64 {
 // byRoot leaves out by a factor of A.
 func (l *leaver) byRoot(of exactPosterior, mean, variances []float64, blocks [][]int) error {
 	k, n := l.p.model.Kernel, len(l.Y)
-	root := leaveout.Root{Factor: of.of.factor, Variance: variance(k), Noise: make([]float64, n), Jitter: l.p.jitter,
+	root := leaveout.Root{Factor: until(l.ctx, of.of.factor), Variance: variance(k), Noise: make([]float64, n), Jitter: l.p.jitter,
 		Epsilon: covarianceNoise(k, l.x)}
 	columns := dense.New(n, l.Columns.Cols)
 	for i, at := range of.rows {

@@ -41,7 +41,7 @@ func (p *basedPosterior) represented(x float64) bool {
 }
 
 // conditioned sets the means at x, given those of the base for all columns, and returns L⁻¹q.
-func (p *basedPosterior) conditioned(means, wide blas64.General, x Inputs) (solved blas64.General) {
+func (p *basedPosterior) conditioned(ctx context.Context, means, wide blas64.General, x Inputs) (solved blas64.General) {
 	count, c := p.Columns(), means.Cols
 	q := p.At(x.at)
 	for j := range x.Len() {
@@ -52,7 +52,7 @@ func (p *basedPosterior) conditioned(means, wide blas64.General, x Inputs) (solv
 		}
 	}
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, q, p.H, 1, means)
-	p.T.SolveL(q)
+	p.T.Within(ctx).SolveL(q)
 	return q
 }
 
@@ -66,7 +66,7 @@ func (p *basedPosterior) latent(ctx context.Context, means blas64.General, varia
 			return err
 		}
 		m := dense.New(near.Len(), means.Cols)
-		dense.AddSquares(v, 1, p.conditioned(m, wide, near))
+		dense.AddSquares(v, 1, p.conditioned(ctx, m, wide, near))
 		dense.Scatter(means, m, within)
 		for j, i := range within {
 			variances[i] = v[j]
@@ -103,7 +103,7 @@ func (p *basedPosterior) joint(ctx context.Context, means blas64.General, cov *d
 		if err := p.of.joint(ctx, wide, cov, x); err != nil {
 			return err
 		}
-		cov.AddOuter(1, p.conditioned(means, wide, x))
+		cov.AddOuter(1, p.conditioned(ctx, means, wide, x))
 		return nil
 	}
 	g, explained, err := p.beyond(ctx, means, x)
@@ -134,7 +134,7 @@ func (p *basedPosterior) beyond(ctx context.Context, means blas64.General, x Inp
 	}
 	g = dense.New(count, q)
 	dense.Copy(g, dense.Sub(products, 0, count, count, count+q))
-	p.T.Solve(g)
+	p.T.Within(ctx).Solve(g)
 	dense.Gemm(blas.NoTrans, blas.NoTrans, -1, e, p.H, 1, y)
 	dense.Gemm(blas.NoTrans, blas.NoTrans, -1, e, g, 1, cross)
 	if products, err = p.products(ctx, y, cross); err != nil {

@@ -18,7 +18,9 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/lists"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
@@ -39,6 +41,8 @@ type Posterior struct {
 	nugget    float64                    // of the kernel: a part of f
 	mean      *regress.Conditioned       // nil for a mean of zero
 	inOrder   func() (*Posterior, error) // the same by a state space, made when Update asks for it; nil: there is no series
+	memory    float64                    // that a joint prediction may take, in bytes
+	held      int                        // rows that each input of a joint prediction takes, beside the covariance
 }
 
 // NewPosterior conditions m on the data exactly (Rasmussen and Williams 2006, eq. 2.25 and 2.26; the paper's μ* and Σ*), by the
@@ -65,11 +69,13 @@ func (l *Exact) posterior(x Inputs) (post *Posterior, err error) {
 // posteriorBy is the posterior by a factor, which it keeps, of the model m.
 func (l *Exact) posteriorBy(f exactFactor, m Model, x Inputs) (post *Posterior, err error) {
 	p := &Posterior{model: m, engine: l.chooser.Engines(), dim: x.Dim(), jitter: f.jitter(), inexact: l.Report().LastInexact,
-		bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.rows.Least(m.Noise), l.n, x), nugget: Nugget(m.Kernel)}
+		bound: l.Report().LastBound / float64(l.n), horizon: newHorizon(m, l.rows.Least(m.Noise), l.n, x), nugget: Nugget(m.Kernel),
+		memory: l.options.Memory}
 	if p.mean, p.form, err = l.given(f); err != nil {
 		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 	}
 	p.predictor = f.posterior()
+	p.held = heldRows(p.predictor, l.n)
 	if l.series != nil {
 		p.inOrder = sync.OnceValues(func() (*Posterior, error) { return l.inOrder(m, x) })
 	}
@@ -89,24 +95,57 @@ func (l *Exact) inOrder(m Model, x Inputs) (post *Posterior, err error) {
 	return of.posteriorBy(f, m, x)
 }
 
+// heldRows returns how many numbers a joint prediction holds for each input, beside the covariance, by a posterior of n
+// observations: the covariances with what it is conditioned on, and what they are solved to.
+func heldRows(p predictor, n int) int {
+	switch p := p.(type) {
+	case conditioner:
+		less, more := p.factors.rows()
+		return less + more
+	case exactPosterior, *bandedPosterior:
+		return n
+	case *stateSpacePosterior, *toeplitzPosterior:
+		return 2 * n
+	case *spectralPosterior:
+		return 3 * len(p.Features)
+	case *griddedPosterior:
+		return p.factor.Size()
+	case *mixedPosterior:
+		return 2 * p.Columns()
+	case *basedPosterior:
+		return 2*p.Columns() + heldRows(p.of, n)
+	}
+	return 0
+}
+
 // NewVFEPosterior conditions m on the data through the inducing inputs z, as the variational posterior of VFE does (Titsias 2009,
 // eq. 6), in O(nm²). Predictions take 2m² flops per new input.
 func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
-	l, err := NewVFE(m, d, z, VFEOptions{})
+	return NewVFEPosteriorContext(context.Background(), m, d, z)
+}
+
+// NewVFEPosteriorContext is NewVFEPosterior that ends soon after ctx has, with an error that wraps ctx's, and with the options of
+// NewVFE, such as WithMemory.
+func NewVFEPosteriorContext(ctx context.Context, m Model, d Data, z Inputs, opts ...Option) (post *Posterior, err error) {
+	defer workers.Stopped(&err)
+	l, err := NewVFE(m, d, z, VFEOptions{}, append(opts[:len(opts):len(opts)], WithContext(ctx))...)
 	if err != nil {
 		return nil, err
 	}
 	w := l.works.Get() // to keep
+	w.ctx = ctx
 	if err := l.evaluate(w, nil, Values(l.params)); err != nil {
 		return nil, err
 	}
 	weights := dense.New(w.C.Rows, w.C.Cols)
 	dense.Copy(weights, w.C)
 	w.Lb.SolveLT(weights)
+	w.ctx, w.Luu.Ctx, w.Lb.Ctx = nil, nil, nil // of the evaluation, not of predictions
 	blas64.Scal(1/math.Sqrt(w.Unit), dense.Vec(weights.Data))
 	c := conditioner{m.Kernel, &vfeFactors{z: z, kernel: m.Kernel, luu: w.Luu, lb: w.Lb, weights: weights}}
 	p := &Posterior{model: m, predictor: c, engine: EngineDense, dim: d.X.Dim(), jitter: w.added, inexact: l.Report().LastInexact,
-		horizon: newHorizon(m, l.rows.Least(m.Noise), d.Len(), d.X, z), nugget: Nugget(m.Kernel)}
+		horizon: newHorizon(m, l.rows.Least(m.Noise), d.Len(), d.X, z), nugget: Nugget(m.Kernel), memory: l.chooser.Memory,
+		held: heldRows(c, d.Len())}
 	if p.mean, err = l.mean.Given(w.G); err != nil {
 		return nil, fmt.Errorf("gppl: %w (%v)", err, m)
 	}
@@ -138,6 +177,7 @@ func (p *Posterior) Latent(x Inputs) (mean, variances []float64) {
 // their distance lacks the digits that the kernel needs (1e300 for a Periodic): mean and variance are NaN there, and correct
 // elsewhere. If ctx ends, its error is returned and no value is valid. It panics if x has another dimension than the data.
 func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
+	defer workers.Stopped(&err)
 	p.checkDim(x)
 	n := x.Len()
 	mean, variances = make([]float64, n), make([]float64, n)
@@ -152,6 +192,9 @@ func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variance
 	}
 	for j, i := range prior {
 		variances[i] += v[j] + p.nugget
+	}
+	if e := ctx.Err(); e != nil {
+		return mean, variances, e
 	}
 	if len(near) == 0 {
 		return mean, variances, err
@@ -235,9 +278,16 @@ func (p *Posterior) checkDim(x Inputs) {
 }
 
 // Sample draws count functions f from the posterior at the inputs x, jointly over x: row i of the result is one of them. It takes
-// O(len(x)³). jitter is the amount that had to be added to the diagonal of the covariance of f. Errors are those of
-// LatentContext, or that the covariance cannot be factorised.
+// O(len(x)³), and memory for len(x)² numbers. jitter is the amount that had to be added to the diagonal of the covariance of f.
+// Errors are those of LatentContext, or that the covariance cannot be factorised; a MemoryError if it would take more than
+// WithMemory allows, by default 12 GB.
 func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error) {
+	return p.SampleContext(context.Background(), x, count, seed)
+}
+
+// SampleContext is Sample that ends soon after ctx has, with an error that wraps ctx's.
+func (p *Posterior) SampleContext(ctx context.Context, x Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error) {
+	defer workers.Stopped(&err)
 	p.checkDim(x)
 	if count < 0 {
 		panic(fmt.Sprintf("gppl: Posterior.Sample: count = %d", count))
@@ -245,12 +295,16 @@ func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jit
 	if err := x.check("x"); err != nil {
 		return nil, 0, err
 	}
-	mean, cov, err := p.joint(x)
+	n := x.Len()
+	if err := p.roomFor(n, 8*triangle(n)+8*float64(count)*float64(n), "drawing from the posterior"); err != nil {
+		return nil, 0, err
+	}
+	mean, cov, err := p.joint(ctx, x)
 	if err != nil {
 		return nil, 0, err
 	}
-	n := x.Len()
 	factor := dense.NewLower(n)
+	factor.Ctx = ctx
 	jitter, err = factor.CholeskyWithJitter(variance(p.model.Kernel)+p.nugget, func() {
 		factor.EachTile(func(i, j int, t blas64.General) { copy(t.Data, cov.At(i, j).Data) })
 		factor.AddDiagonal(p.nugget)
@@ -262,9 +316,18 @@ func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jit
 	return drawNormals(factor, mean, count, seed), jitter, nil
 }
 
+// roomFor returns a MemoryError if a joint prediction at n inputs, and further bytes, would take more than is allowed.
+func (p *Posterior) roomFor(n int, further float64, what string) error {
+	needed := 8*triangle(n) + 8*float64(n)*float64(p.held) + further
+	if needed > p.memory {
+		return &MemoryError{What: fmt.Sprintf("%s at n = %d inputs jointly", what, n), Needed: needed, Limit: p.memory}
+	}
+	return nil
+}
+
 // joint returns the posterior mean and covariance of f at x, without the nugget.
-func (p *Posterior) joint(x Inputs) (mean []float64, cov *dense.Lower, err error) {
-	means, cov, err := p.engineJoint(x)
+func (p *Posterior) joint(ctx context.Context, x Inputs) (mean []float64, cov *dense.Lower, err error) {
+	means, cov, err := p.engineJoint(ctx, x)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -284,15 +347,19 @@ func (p *Posterior) joint(x Inputs) (mean []float64, cov *dense.Lower, err error
 }
 
 // engineJoint returns what each column of C predicts at x, and the covariance if the mean were known.
-func (p *Posterior) engineJoint(x Inputs) (means blas64.General, cov *dense.Lower, err error) {
+func (p *Posterior) engineJoint(ctx context.Context, x Inputs) (means blas64.General, cov *dense.Lower, err error) {
 	n := x.Len()
 	near, prior, err := p.horizon.divide(x)
 	if err != nil {
 		return means, nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return means, nil, err
+	}
 	means, cov = dense.New(n, p.columns()), dense.NewLower(n)
+	cov.Ctx = ctx
 	if len(prior) == 0 {
-		return means, cov, p.predictor.joint(context.Background(), means, cov, x)
+		return means, cov, p.predictor.joint(ctx, means, cov, x)
 	}
 	// Inputs beyond the horizon have their prior covariances, also with those that are not.
 	fillGram(cov, x, p.model.Kernel, 0)
@@ -307,7 +374,8 @@ func (p *Posterior) engineJoint(x Inputs) (means blas64.General, cov *dense.Lowe
 		return means, cov, nil
 	}
 	m, c := dense.New(len(near), p.columns()), dense.NewLower(len(near))
-	if err := p.predictor.joint(context.Background(), m, c, x.Pick(near)); err != nil {
+	c.Ctx = ctx
+	if err := p.predictor.joint(ctx, m, c, x.Pick(near)); err != nil {
 		return means, nil, err
 	}
 	dense.Scatter(means, m, near)
@@ -325,6 +393,7 @@ func drawNormals(factor *dense.Lower, mean []float64, count int, seed uint64) []
 	f := make([][]float64, count)
 	for i := range f {
 		f[i] = make([]float64, factor.N())
+		parallel.Look(factor.Ctx)
 		for j := range f[i] {
 			f[i][j] = rnd.NormFloat64()
 		}
@@ -338,9 +407,15 @@ func drawNormals(factor *dense.Lower, mean []float64, count int, seed uint64) []
 
 // Sample draws one function f from the prior at the inputs x, and noisy observations y = f + ε of it, from the given seed. If the
 // model has a mean, f includes it, its coefficients drawn from their priors: it is an error if one of them is flat. It takes
-// O(n³) and memory for n²/2 numbers. jitter is the amount that had to be added to the diagonal of K; smooth kernels on close
-// inputs need some.
+// O(n³) and memory for n²/2 numbers: a MemoryError if that is more than 12 GB. jitter is the amount that had to be added to the
+// diagonal of K; smooth kernels on close inputs need some.
 func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, err error) {
+	return m.SampleContext(context.Background(), x, seed)
+}
+
+// SampleContext is Sample that ends soon after ctx has, with an error that wraps ctx's.
+func (m Model) SampleContext(ctx context.Context, x Inputs, seed uint64) (f, y []float64, jitter float64, err error) {
+	defer workers.Stopped(&err)
 	checked := m
 	if m.Noise == 0 { // y is f
 		checked.Noise = 1
@@ -349,7 +424,12 @@ func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, er
 		return nil, nil, 0, err
 	}
 	n := x.Len()
+	if needed := 8 * triangle(n); needed > choice.DefaultMemory {
+		return nil, nil, 0, &MemoryError{What: fmt.Sprintf("drawing from the prior at n = %d inputs", n), Needed: needed,
+			Limit: choice.DefaultMemory}
+	}
 	gram, nugget := dense.NewLower(n), Nugget(m.Kernel)
+	gram.Ctx = ctx
 	jitter, err = gram.CholeskyWithJitter(variance(m.Kernel)+nugget, func() { fillGram(gram, x, m.Kernel, nugget) })
 	if err != nil {
 		return nil, nil, jitter, notFactorised(m.Kernel, m.Noise, err,
@@ -375,13 +455,15 @@ type vfeFactors struct {
 	weights blas64.General // B⁻¹ΦᵀC/σ, m×c
 }
 
-func (p *vfeFactors) condition(means blas64.General, x Inputs) (less, more blas64.General) {
+func (p *vfeFactors) rows() (less, more int) { return p.z.Len(), p.z.Len() }
+
+func (p *vfeFactors) condition(ctx context.Context, means blas64.General, x Inputs) (less, more blas64.General) {
 	less = crossCovariance(p.z, x, p.kernel)
-	p.luu.SolveL(less) // L⁻¹K_u*
+	p.luu.Within(ctx).SolveL(less) // L⁻¹K_u*
 	dense.Gemm(blas.Trans, blas.NoTrans, 1, less, p.weights, 0, means)
 	more = dense.New(less.Rows, less.Cols)
 	copy(more.Data, less.Data)
-	p.lb.SolveL(more) // L_B⁻¹L⁻¹K_u*
+	p.lb.Within(ctx).SolveL(more) // L_B⁻¹L⁻¹K_u*
 	return less, more
 }
 

@@ -112,11 +112,11 @@ func TestPosteriorCovarianceFarAway(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		gm, gc, err := got.joint(x)
+		gm, gc, err := got.joint(t.Context(), x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wm, wc, err := want.joint(x)
+		wm, wc, err := want.joint(t.Context(), x)
 		if err != nil {
 			t.Fatal(err)
 		}

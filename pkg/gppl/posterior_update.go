@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
@@ -31,6 +32,12 @@ import (
 // known (SE, RQ): other engines factorise all observations together, and NewPosterior with the longer data costs what it did
 // for p (n³/3 flops densely). Sums take an observation by Sums.Add in O(1), and NewSumsPosterior then costs what it did.
 func (p *Posterior) Update(d Data) (*Posterior, error) {
+	return p.UpdateContext(context.Background(), d)
+}
+
+// UpdateContext is Update that ends soon after ctx has, with an error that wraps ctx's.
+func (p *Posterior) UpdateContext(ctx context.Context, d Data) (post *Posterior, err error) {
+	defer workers.Stopped(&err)
 	if err := p.checkUpdate(d); err != nil {
 		return nil, err
 	}
@@ -47,6 +54,7 @@ func (p *Posterior) Update(d Data) (*Posterior, error) {
 		return nil, err
 	}
 	for i := range d.Y {
+		parallel.Look(ctx)
 		if u, err = u.next(p.model.Mean, d, i); err != nil {
 			return nil, err
 		}
@@ -70,14 +78,18 @@ type updated struct {
 	base  *stateSpacePosterior
 	mean  *regress.Regression // nil for a mean of zero
 	tail  *statespace.Tail
-	added *addedRow                            // nil: none
-	whole func() (*stateSpacePosterior, error) // of all observations, made when it is first asked for
+	added *addedRow // nil: none
+	whole *whole
+}
+
+// whole is the posterior of all observations, made when it is first asked for by whoever has the turn.
+type whole struct {
+	turn chan struct{} // holds one
+	of   *stateSpacePosterior
 }
 
 func newUpdated(base *stateSpacePosterior, mean *regress.Regression, tail *statespace.Tail, added *addedRow) *updated {
-	u := &updated{base: base, mean: mean, tail: tail, added: added}
-	u.whole = sync.OnceValues(u.condition)
-	return u
+	return &updated{base: base, mean: mean, tail: tail, added: added, whole: &whole{turn: make(chan struct{}, 1)}}
 }
 
 // addedRow is an observation that came later, and those before it.
@@ -105,7 +117,7 @@ func (p *Posterior) updated() (*updated, error) {
 		return of, nil
 	case *stateSpacePosterior:
 		var tail *statespace.Tail
-		of.read(func(f *statespace.Filter) { tail = f.Tail() })
+		of.read(context.Background(), func(f *statespace.Filter) { tail = f.Tail() })
 		return newUpdated(of, p.mean.Of(), tail, nil), nil
 	}
 	return nil, fmt.Errorf("gppl: Posterior.Update: the %s engine factorises all observations together, and takes no further"+
@@ -137,7 +149,7 @@ func (u *updated) next(m Mean, d Data, i int) (*updated, error) {
 	}
 	var tail *statespace.Tail
 	var err error
-	u.base.read(func(f *statespace.Filter) { tail, err = f.Extend(u.tail, at, row.columns, row.share, row.known) })
+	u.base.read(context.Background(), func(f *statespace.Filter) { tail, err = f.Extend(u.tail, at, row.columns, row.share, row.known) })
 	if err != nil {
 		return nil, fmt.Errorf("gppl: Posterior.Update: %w", err)
 	}
@@ -178,15 +190,16 @@ func (u *updated) latent(ctx context.Context, means blas64.General, variances []
 	}
 	for _, at := range x.at {
 		if at < u.tail.At() {
-			whole, err := u.whole()
+			whole, err := u.condition(ctx)
 			if err != nil {
 				return err
 			}
 			return whole.latent(ctx, means, variances, x)
 		}
 	}
-	u.base.read(func(f *statespace.Filter) {
+	u.base.read(ctx, func(f *statespace.Filter) {
 		for i, at := range x.at {
+			parallel.Look(ctx)
 			v := f.Ahead(means.Data[i*means.Stride:][:means.Cols], u.tail, at)
 			if variances != nil {
 				variances[i] = v
@@ -202,20 +215,29 @@ func (u *updated) joint(ctx context.Context, means blas64.General, cov *dense.Lo
 		return err
 	}
 	if x.at[0] >= u.tail.At() && slices.IsSorted(x.at) {
-		u.base.read(func(f *statespace.Filter) { f.AheadJointly(means, u.tail, x.at, cov.SetEntry) })
+		u.base.read(ctx, func(f *statespace.Filter) { f.AheadJointly(means, u.tail, x.at, cov.SetEntry) })
 		return nil
 	}
-	whole, err := u.whole()
+	whole, err := u.condition(ctx)
 	if err != nil {
 		return err
 	}
 	return whole.joint(ctx, means, cov, x)
 }
 
-// condition conditions on all observations.
-func (u *updated) condition() (*stateSpacePosterior, error) {
+// condition conditions on all observations, once; what ctx ends is begun anew by the next call.
+func (u *updated) condition(ctx context.Context) (*stateSpacePosterior, error) {
 	if u.added == nil {
 		return u.base, nil
+	}
+	select {
+	case u.whole.turn <- struct{}{}:
+		defer func() { <-u.whole.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if u.whole.of != nil {
+		return u.whole.of, nil
 	}
 	old, n, m := u.base.line, len(u.base.line.T), u.added.count
 	all := &observed.Line{T: append(old.T[:n:n], make([]float64, m)...), Columns: dense.New(n+m, old.Columns.Cols)}
@@ -229,11 +251,12 @@ func (u *updated) condition() (*stateSpacePosterior, error) {
 		copy(all.Columns.Data[i*all.Columns.Stride:], row.columns)
 	}
 	all.Noise = observed.NewNoise(scale, known)
-	filter, err := u.base.filter.Over(all.T, all.Columns, known, scale)
+	filter, err := u.base.filter.Over(ctx, all.T, all.Columns, known, scale)
 	if err != nil {
 		return nil, fmt.Errorf("gppl: Posterior.Update: conditioning on all observations: %w", err)
 	}
-	return &stateSpacePosterior{line: all, kernel: u.base.kernel, filter: filter, lost: u.base.lost}, nil
+	u.whole.of = &stateSpacePosterior{line: all, kernel: u.base.kernel, filter: filter, lost: u.base.lost}
+	return u.whole.of, nil
 }
 
 // longer returns a copy of x, n numbers that are all missing where it is nil, with room for m more.
@@ -253,26 +276,30 @@ func longer(x []float64, n, m int, missing float64) []float64 {
 //
 // With a state space and observations in order, none before the last of p, it takes O(D³) for each. Otherwise the m observations
 // of d are predicted jointly, and the Cholesky factor of their covariance makes them independent: O(m³), and memory for m²
-// numbers. It is an error if d is not valid, or as for Sample. If the errors of the data are relative, all of the noise is, a
+// numbers. It is an error if d is not valid, or as for Sample, or that of ctx once it has ended. If the errors of the data are relative, all of the noise is, a
 // White term of the kernel included.
 func (p *Posterior) OneStep(ctx context.Context, d Data) (mean, variances []float64, err error) {
+	defer workers.Stopped(&err)
 	if err := p.checkUpdate(d); err != nil {
 		return nil, nil, err
 	}
 	noise := make([]float64, d.Len())
 	rows := d.rowNoise()
 	rows.Set(noise, d.Len(), p.model.Noise+p.nugget)
-	if mean, variances, err = p.stepByStep(ctx, d, noise); err == nil || ctx.Err() != nil {
-		return mean, variances, err
+	if mean, variances, err = p.stepByStep(ctx, d, noise); err == nil {
+		return mean, variances, nil
 	}
-	return p.stepsJointly(d, noise)
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	return p.stepsJointly(ctx, d, noise)
 }
 
 // stepByStep is OneStep by updates.
 func (p *Posterior) stepByStep(ctx context.Context, d Data, noise []float64) (mean, variances []float64, err error) {
 	for i := range d.Y {
 		if i > 0 {
-			if p, err = p.Update(d.Pick([]int{i - 1})); err != nil {
+			if p, err = p.UpdateContext(ctx, d.Pick([]int{i - 1})); err != nil {
 				return nil, nil, err
 			}
 		} else if _, err := p.updated(); err != nil || d.X.At(0)[0] < p.horizon.hi[0] {
@@ -289,8 +316,11 @@ func (p *Posterior) stepByStep(ctx context.Context, d Data, noise []float64) (me
 
 // stepsJointly is OneStep by the joint prediction: with its covariance LLᵀ and e = L⁻¹(y − μ), the errors are L_ii·e_i, and the
 // variances L_ii².
-func (p *Posterior) stepsJointly(d Data, noise []float64) (mean, variances []float64, err error) {
-	mean, cov, err := p.joint(d.X)
+func (p *Posterior) stepsJointly(ctx context.Context, d Data, noise []float64) (mean, variances []float64, err error) {
+	if err := p.roomFor(d.Len(), 0, "predicting"); err != nil {
+		return nil, nil, err
+	}
+	mean, cov, err := p.joint(ctx, d.X)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -95,8 +95,8 @@ func TestUpdate(t *testing.T) {
 			}
 		}
 		for _, x := range []Inputs{x.Slice(0, 4), x} {
-			gotMean, gotCov, err := u.joint(x)
-			wantMean, wantCov, wantErr := want.joint(x)
+			gotMean, gotCov, err := u.joint(t.Context(), x)
+			wantMean, wantCov, wantErr := want.joint(t.Context(), x)
 			if err != nil || wantErr != nil {
 				t.Fatal(err, wantErr)
 			}

@@ -323,6 +323,9 @@ func (d Eigen) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
 		return err
 	}
 	n, k := omega.Dims()
+	if needed := 8 * 4 * float64(n) * float64(n); needed > choice.DefaultMemory { // the matrix, its eigenvectors, and work
+		return &MemoryError{What: fmt.Sprintf("the Eigen projection of n = %d", n), Needed: needed, Limit: choice.DefaultMemory}
+	}
 	gram := make([]float64, n*n)
 	distances(gram, x, x)
 	d.Kernel.Cov(gram, gram)

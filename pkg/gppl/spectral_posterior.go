@@ -53,7 +53,7 @@ func (p *spectralPosterior) points(x []float64) *fourier.Points {
 func (p *spectralPosterior) latent(ctx context.Context, means blas64.General, variances []float64, x Inputs) error {
 	within, beyond := apart(x, p.represented)
 	inBatches(ctx, means, variances, x, within, func(m blas64.General, v []float64, x Inputs) {
-		g, solved := p.At(p.points(x.at))
+		g, solved := p.At(ctx, p.points(x.at))
 		dense.Gemm(blas.Trans, blas.NoTrans, 1/p.Noise, g, p.H, 0, m)
 		plus, minus := p.Signed(solved)
 		dense.AddSquares(v, 1, plus)
@@ -145,7 +145,7 @@ func (p *spectralPosterior) joint(ctx context.Context, means blas64.General, cov
 	lo, hi := x.Range(0)
 	// The inputs are represented with the data, and with one another.
 	if far := p.hi - p.engine.Lo; p.represented(lo) && p.represented(hi) && hi-lo <= far {
-		g, solved := p.At(p.points(x.at))
+		g, solved := p.At(ctx, p.points(x.at))
 		dense.Gemm(blas.Trans, blas.NoTrans, 1/p.Noise, g, p.H, 0, means)
 		plus, minus := p.Signed(solved)
 		cov.EachTile(func(_, _ int, t blas64.General) { clear(t.Data) })

@@ -409,12 +409,15 @@ func (s *mode) draw(draws int, seed uint64) (g [][]float64, logs []float64, err 
 	if err != nil {
 		return nil, nil, err
 	}
-	if g, _, err = p.Sample(d.X, draws, seed); err != nil {
+	if g, _, err = p.SampleContext(s.ctx, d.X, draws, seed); err != nil {
 		return nil, nil, err
 	}
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	logs = make([]float64, draws)
 	for k, values := range g {
+		if err := s.ctx.Err(); err != nil {
+			return nil, nil, err
+		}
 		for i, at := range s.at {
 			w := -1 / at.D2
 			total := s.noise + w

@@ -1,6 +1,7 @@
 package banded
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -153,6 +154,13 @@ func potrf(d blas64.General) int {
 		panic("banded: Potrf failed, but no pivot is bad")
 	}
 	return -1
+}
+
+// Within returns a factor whose solves look at ctx, for one goroutine of many that share the band. It is not to be factorised.
+func (a *Matrix) Within(ctx context.Context) *Matrix {
+	own := *a
+	own.Ctx = ctx
+	return &own
 }
 
 // SolveL replaces b (n×k) by F⁻¹b, in 2n·b·k flops: |F⁻¹y|² = yᵀA⁻¹y.

@@ -90,7 +90,7 @@ func (r *Root) Leave(ctx context.Context, mean, variances []float64, columns bla
 		from = to
 	}
 	leave := func(lots [][2]int) error {
-		parallel.Within(ctx, len(lots), func(k int) { s.lot(mean, variances, blocks, lots[k], errs) })
+		parallel.Within(ctx, len(lots), func(k int) { s.lot(ctx, mean, variances, blocks, lots[k], errs) })
 		return cmp.Or(errs...)
 	}
 	first := min(1, len(lots)) // where rounding is not small, it is so in the first, which spares the others
@@ -146,7 +146,7 @@ func project(v []float64, basis [][]float64) {
 }
 
 // lot leaves out the blocks of a lot, each on its own.
-func (r *root) lot(mean, variances []float64, blocks [][]int, lot [2]int, errs []error) {
+func (r *root) lot(ctx context.Context, mean, variances []float64, blocks [][]int, lot [2]int, errs []error) {
 	var at []int
 	for _, block := range blocks[lot[0]:lot[1]] {
 		at = append(at, block...)
@@ -165,18 +165,19 @@ func (r *root) lot(mean, variances []float64, blocks [][]int, lot [2]int, errs [
 	}
 	for b := lot[0]; b < lot[1]; b++ {
 		if count := len(blocks[b]); count > 0 {
-			errs[b] = r.block(mean, variances, b, blocks[b], dense.Rows(rows, 0, count))
+			errs[b] = r.block(ctx, mean, variances, b, blocks[b], dense.Rows(rows, 0, count))
 			rows.Data = rows.Data[count*rows.Stride:]
 		}
 	}
 }
 
 // block leaves out block b, the columns of L⁻¹ of which are the rows of w. It spoils w.
-func (r *root) block(mean, variances []float64, b int, block []int, w blas64.General) error {
+func (r *root) block(ctx context.Context, mean, variances []float64, b int, block []int, w blas64.General) error {
 	count := len(block)
 	theta, lengths := make([][]float64, count), make([]float64, count)
 	upper := dense.New(count, count) // R
 	for j := range count {
+		parallel.Look(ctx)
 		v := dense.Row(w, j).Data
 		project(v, r.base)
 		lengths[j] = blas64.Nrm2(dense.Vec(v))
@@ -208,12 +209,12 @@ func (r *root) block(mean, variances []float64, b int, block []int, w blas64.Gen
 		}
 		mean[i], variances[i] = r.y[i]-t, v
 	}
-	return r.check(b, block, theta, inverse, lengths, variances)
+	return r.check(ctx, b, block, theta, inverse, lengths, variances)
 }
 
 // check is an error if rounding, as a change of A, moves what is predicted for a block by more than is trusted. A bound
 // that takes no more work comes first: zᵀAz = P_ii⁻¹ gives |Dz|² ≤ (1 + v/σ²)·P_ii⁻¹ with D² the diagonal of A.
-func (r *root) check(b int, block []int, theta [][]float64, inverse blas64.General, lengths, variances []float64) error {
+func (r *root) check(ctx context.Context, b int, block []int, theta [][]float64, inverse blas64.General, lengths, variances []float64) error {
 	least := math.Inf(1)
 	for _, s := range r.Noise {
 		least = min(least, s-r.Jitter)
@@ -224,6 +225,7 @@ func (r *root) check(b int, block []int, theta [][]float64, inverse blas64.Gener
 	n := len(r.alpha)
 	z := dense.New(n, len(block)) // ΘR⁻ᵀ, then Z
 	for j := range block {
+		parallel.Look(ctx)
 		for k := j; k < len(block); k++ {
 			blas64.Axpy(inverse.Data[j*inverse.Stride+k], dense.Vec(theta[k][:n]), dense.Column(z, j))
 		}
@@ -243,6 +245,7 @@ func (r *root) check(b int, block []int, theta [][]float64, inverse blas64.Gener
 	}
 	rest := weigh(dense.Vec(alpha)) + math.Sqrt(r.Epsilon)*r.form
 	for j, i := range block {
+		parallel.Look(ctx)
 		size, sd := weigh(dense.Column(z, j)), math.Sqrt(variances[i])
 		var spread float64 // Σ_k |W_k|·|S_jk|
 		for k := range block {
@@ -284,10 +287,10 @@ func (r *Rows) Leave(ctx context.Context, mean, variances []float64, blocks [][]
 		for b := i * lot; b < min((i+1)*lot, len(blocks)); b++ {
 			parallel.Look(ctx)
 			if len(blocks[b]) > 0 {
-				errs[b] = r.block(mean, variances, b, blocks[b], read, false)
+				errs[b] = r.block(ctx, mean, variances, b, blocks[b], read, false)
 			}
 			if errs[b] != nil {
-				errs[b] = r.block(mean, variances, b, blocks[b], read, true)
+				errs[b] = r.block(ctx, mean, variances, b, blocks[b], read, true)
 			}
 		}
 	})
@@ -295,10 +298,11 @@ func (r *Rows) Leave(ctx context.Context, mean, variances []float64, blocks [][]
 }
 
 // block leaves out block b.
-func (r *Rows) block(mean, variances []float64, b int, block []int, read RowReader, alone bool) error {
+func (r *Rows) block(ctx context.Context, mean, variances []float64, b int, block []int, read RowReader, alone bool) error {
 	count, n, weight := len(block), len(r.Alpha), r.Weight
 	w, lengths := dense.New(count, n), make([]float64, count)
 	for j, at := range block {
+		parallel.Look(ctx)
 		v := dense.Row(w, j)
 		weight = max(weight, math.Hypot(r.Weight, math.Sqrt(read(v.Data, at, alone))))
 		lengths[j] = blas64.Nrm2(v)
@@ -307,6 +311,7 @@ func (r *Rows) block(mean, variances []float64, b int, block []int, read RowRead
 		}
 	}
 	p, alpha := dense.NewLower(count), make([]float64, count)
+	p.Ctx = ctx
 	p.EachTile(func(bi, bj int, t blas64.General) {
 		for i := range t.Rows {
 			for j := range t.Cols {
@@ -325,12 +330,13 @@ func (r *Rows) block(mean, variances []float64, b int, block []int, read RowRead
 	p.SolveL(inverse)
 	p.SolveLT(inverse)
 	z := dense.New(count, n)
-	dense.Gemm(blas.NoTrans, blas.NoTrans, 1, inverse, w, 0, z)
+	dense.Mul(ctx, z, blas.NoTrans, inverse, w)
 	rest := append([]float64(nil), r.Alpha...) // α less Zα_B
 	for j := range block {
 		blas64.Axpy(-alpha[j], dense.Row(z, j), dense.Vec(rest))
 	}
 	for j, i := range block {
+		parallel.Look(ctx)
 		v, sd := inverse.Data[j*inverse.Stride+j], math.Sqrt(inverse.Data[j*inverse.Stride+j])
 		mean[i], variances[i] = r.Y[i]-blas64.Dot(dense.Row(inverse, j), dense.Vec(alpha)), v
 		size := weight * blas64.Nrm2(dense.Row(z, j))

@@ -1,6 +1,7 @@
 package mixed
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -177,12 +178,13 @@ func (f *Factor) At(x []float64) blas64.General {
 
 // Regress sets means to kᵀA⁻¹Y for covariances k of the observations with some x; cross returns count rows of them from one on.
 // With κ = B^−½k it returns g = T⁻¹Eᵀκ, and calls visit with r = κ − Eg, a block of rows at a time: kᵀA⁻¹k = rᵀr + gᵀg.
-func (f *Factor) Regress(means blas64.General, cross func(from, count int) blas64.General,
+func (f *Factor) Regress(ctx context.Context, means blas64.General, cross func(from, count int) blas64.General,
 	visit func(r blas64.General)) (g blas64.General) {
 	n := len(f.Data.T)
 	e := dense.New(f.columns, block)
 	each := func(visit func(from int, k blas64.General)) {
 		for from := 0; from < n; from += block {
+			parallel.Look(ctx)
 			e.Cols = min(block, n-from)
 			f.whitened(e, from)
 			k := cross(from, e.Cols)
@@ -192,7 +194,7 @@ func (f *Factor) Regress(means blas64.General, cross func(from, count int) blas6
 	}
 	g = dense.New(f.columns, means.Rows)
 	each(func(_ int, k blas64.General) { dense.Gemm(blas.NoTrans, blas.NoTrans, 1, e, k, 1, g) })
-	f.T.Solve(g)
+	f.T.Within(ctx).Solve(g)
 	clear(means.Data)
 	each(func(from int, k blas64.General) {
 		z := dense.New(k.Rows, means.Cols) // z − Eh

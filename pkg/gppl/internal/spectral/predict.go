@@ -22,7 +22,7 @@ type Observations struct {
 
 // At returns g = Dφ(x), p×m, at m points on the circle of the sums, and L⁻¹g. Means are then gᵀH/σ² and covariances gᵀT⁻¹g′,
 // where the features represent the covariances of x with the observations.
-func (f *Factor) At(x *fourier.Points) (g, solved blas64.General) {
+func (f *Factor) At(ctx context.Context, x *fourier.Points) (g, solved blas64.General) {
 	phi := dense.New(x.N(), len(f.Features))
 	x.Features(phi, 0, f.Features)
 	g, solved = dense.New(phi.Cols, phi.Rows), dense.New(phi.Cols, phi.Rows)
@@ -32,7 +32,7 @@ func (f *Factor) At(x *fourier.Points) (g, solved blas64.General) {
 		}
 	}
 	dense.Copy(solved, g)
-	f.T.SolveL(solved)
+	f.T.Within(ctx).SolveL(solved)
 	return g, solved
 }
 
@@ -116,6 +116,6 @@ func (f *Factor) fitted(ctx context.Context, q int, of Observations,
 			}
 		}
 	}
-	f.T.Solve(g)
+	f.T.Within(ctx).Solve(g)
 	return g, nil
 }

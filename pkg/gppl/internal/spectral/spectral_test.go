@@ -189,7 +189,7 @@ func TestRegress(t *testing.T) {
 			near(t, "a mean", means.Data[2*i+j], want.At(i, j), 1e-11)
 		}
 	}
-	h, s := p.At(fourier.NewPoints(x[:1], 0, period))
+	h, s := p.At(t.Context(), fourier.NewPoints(x[:1], 0, period))
 	near(t, "a variance on the features", blas64.Dot(dense.Column(s, 0), dense.Column(s, 0)), 1.7-form.At(0, 0), 1e-11)
 	near(t, "a mean on the features", blas64.Dot(dense.Column(h, 0), dense.Column(p.H, 1))/noise, want.At(0, 1), 1e-11)
 }

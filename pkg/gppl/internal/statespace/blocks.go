@@ -496,6 +496,7 @@ func (f *Filter) solveBlocks(dst, b []float64) {
 	s, after := &f.system, f.r
 	clear(after)
 	for i, v := range b {
+		f.lookAt(i)
 		f.turn(f.w, after, i)
 		v -= s.see(s.hAt(i), f.w)
 		f.gainBlocks(i)
@@ -504,6 +505,7 @@ func (f *Filter) solveBlocks(dst, b []float64) {
 	}
 	clear(f.r)
 	for i := len(dst) - 1; i >= 0; i-- {
+		f.lookAt(i)
 		f.gainBlocks(i)
 		dst[i] = f.informBlocks(f.r, dst[i], i)
 		f.turnBack(f.w, f.r, i)

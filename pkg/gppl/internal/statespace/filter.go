@@ -37,7 +37,7 @@ import (
 // they need more than any before. Methods other than Factorise leave the factorisation as it is, but work in memory of the
 // Filter: it is not safe for concurrent use. See Reader.
 type Filter struct {
-	// Ctx, unless nil, is looked at every 256 inputs of a sweep: once it has ended, methods panic with a workers.Stop.
+	// Ctx, unless nil, is looked at every few inputs of a sweep: once it has ended, methods panic with a workers.Stop.
 	Ctx context.Context
 
 	t     []float64
@@ -227,6 +227,13 @@ func (f *Filter) shareAt(i int) float64 {
 		return 1
 	}
 	return f.share[i]
+}
+
+// lookAt looks at the context at every sixteenth step of what takes O(D³) or more for each, which may be a millisecond.
+func (f *Filter) lookAt(step int) {
+	if step%16 == 0 {
+		parallel.Look(f.Ctx)
+	}
 }
 
 // Reader returns a filter that shares the factorisation and has working memory of its own, so that it may be used at the same
@@ -787,6 +794,7 @@ func (f *Filter) Solve(dst, b []float64) {
 	mean, after := f.w, f.r
 	clear(after)
 	for i, v := range b {
+		f.lookAt(i)
 		f.transitions(i)
 		f.forth(mean, after)
 		v -= mean[0]
@@ -796,6 +804,7 @@ func (f *Filter) Solve(dst, b []float64) {
 	}
 	clear(f.r)
 	for i := len(dst) - 1; i >= 0; i-- {
+		f.lookAt(i)
 		f.gain(i)
 		dst[i] = f.inform(f.r, dst[i], i)
 		f.transitions(i)

@@ -92,6 +92,7 @@ func (f *Filter) LeaveOut(mean, variance []float64, columns blas64.General, prio
 	}
 	begin := make([]forecast, len(blocks))
 	for i := range n {
+		l.lookAt(i)
 		l.ahead(now, i)
 		for _, b := range first[i] {
 			begin[b].copyOf(now)
@@ -104,6 +105,7 @@ func (f *Filter) LeaveOut(mean, variance []float64, columns blas64.General, prio
 		for _, b := range last[i] {
 			from := ends[b][0]
 			for j := from; ; j++ {
+				l.lookAt(j)
 				if owner[j] == b {
 					if at := j - from; at >= len(within) {
 						within = append(within, make([]forecast, at+1-len(within))...)
@@ -119,6 +121,7 @@ func (f *Filter) LeaveOut(mean, variance []float64, columns blas64.General, prio
 			}
 			copy(own, l.after)
 			for j := i; j >= from; j-- {
+				l.lookAt(j)
 				if owner[j] == b {
 					mean[j], variance[j] = l.between(&within[j-from], own, j)
 					if math.IsNaN(mean[j]) || !(variance[j] <= math.MaxFloat64) {

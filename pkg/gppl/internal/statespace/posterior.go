@@ -57,6 +57,7 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 	r, n := make([]float64, d), make([]float64, d*d)
 	clear(f.n)
 	for i := last - 1; i >= -1 && len(order) > 0; i-- {
+		f.lookAt(i)
 		// info and f.n are the information of the observations after i, at
 		// input i+1, or at the last of all where they are beyond the inputs.
 		before, next := math.Inf(-1), min(i+1, last-1)
@@ -73,6 +74,7 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 			clear(p)
 		}
 		for len(order) > 0 && (i < 0 || at[order[0]] >= f.t[i]) {
+			f.lookAt(len(order))
 			o := order[0]
 			order = order[1:]
 			f.jump(at[o] - before)
@@ -138,6 +140,7 @@ func (f *Filter) posteriorBlocks(means blas64.General, variance, at []float64, v
 	x, r := make([]float64, d), make([]float64, d)
 	clear(f.n)
 	for i := last - 1; i >= -1 && len(order) > 0; i-- {
+		f.lookAt(i)
 		src, g, inv := f.room.zero, f.room.g, 0.
 		clear(g)
 		clear(m)
@@ -151,6 +154,7 @@ func (f *Filter) posteriorBlocks(means blas64.General, variance, at []float64, v
 			}
 		}
 		for len(order) > 0 && (i < 0 || at[order[0]] >= f.t[i]) {
+			f.lookAt(len(order))
 			o := order[0]
 			order = order[1:]
 			h := f.room.seen

@@ -1,6 +1,7 @@
 package statespace
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -156,8 +157,10 @@ func (f *Filter) Extend(t *Tail, at float64, y []float64, share, known float64) 
 
 // Over returns a filter of other inputs, columns, known variances and shares (nil as in NewFilter and SetScale), factorised as f
 // is.
-func (f *Filter) Over(t []float64, columns blas64.General, known, share []float64) (*Filter, error) {
+func (f *Filter) Over(ctx context.Context, t []float64, columns blas64.General, known, share []float64) (*Filter, error) {
 	other := NewFilter(t, known)
+	other.Ctx = ctx
+	defer func() { other.Ctx = nil }()
 	other.SetScale(share)
 	if len(f.system.blocks) > 0 {
 		return other, other.FactoriseBlocks(columns, f.system.blocks, f.noise)
@@ -181,6 +184,7 @@ func (f *Filter) AheadJointly(means blas64.General, t *Tail, at []float64, cov f
 			}
 		}
 		for i := j + 1; i < len(at); i++ {
+			f.lookAt(i)
 			f.next(at[i], at[i]-at[i-1])
 			v := f.carry(x, c)
 			x, c = c, x

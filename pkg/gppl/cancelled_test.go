@@ -1,0 +1,297 @@
+package gppl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+// cancellable is a call that a context ends.
+type cancellable struct {
+	name string
+	run  func(ctx context.Context) error
+}
+
+// engineModels have a kernel that the named engine takes, and inputs with a constant step.
+func engineModels() map[string]gppl.Kernel {
+	return map[string]gppl.Kernel{
+		gppl.EngineDense:      gppl.SE{Variance: 1, Lengthscale: 6},
+		gppl.EngineBanded:     gppl.SE{Variance: 1, Lengthscale: 2},
+		gppl.EngineStateSpace: gppl.Matern32{Variance: 1, Lengthscale: 6},
+		gppl.EngineToeplitz:   gppl.RQ{Variance: 1, Lengthscale: 6, Alpha: 1.5},
+		gppl.EngineGridded:    gppl.SE{Variance: 1, Lengthscale: 6},
+		gppl.EngineSpectral:   gppl.SE{Variance: 1, Lengthscale: 60},
+		gppl.EngineMixed:      gppl.Add(gppl.Periodic{Variance: 1, Period: 30, Lengthscale: 1}, gppl.Matern32{Variance: 1, Lengthscale: 6}),
+	}
+}
+
+// posteriorCalls are the calls about n observations, and m inputs or observations more, of which no one ends by itself soon if n and
+// m are large.
+func posteriorCalls(tb testing.TB, n, m int) (calls []cancellable) {
+	tb.Helper()
+	rnd := rand.New(rand.NewPCG(1, 7))
+	series := func(from, count int, by float64) gppl.Data {
+		x, y := make([]float64, count), make([]float64, count)
+		for i := range x {
+			x[i] = float64(from) + by*float64(i)
+			y[i] = math.Sin(x[i]/5) + 0.3*rnd.NormFloat64()
+		}
+		return gppl.Data{X: gppl.Scalars(x), Y: y}
+	}
+	data, after, among := series(0, n, 1), series(n, m, 1), series(0, m, float64(n)/float64(m+1))
+	add := func(name string, run func(ctx context.Context) error) { calls = append(calls, cancellable{name, run}) }
+	for engine, kernel := range engineModels() {
+		model := gppl.Model{Kernel: kernel, Noise: 0.1}
+		p, err := gppl.NewPosterior(model, data, gppl.WithEngine(engine))
+		if err != nil {
+			tb.Fatal(engine, err)
+		}
+		add("Posterior.LatentContext, "+engine, func(ctx context.Context) error {
+			_, _, err := p.LatentContext(ctx, among.X)
+			return err
+		})
+		add("Posterior.SampleContext, "+engine, func(ctx context.Context) error {
+			_, _, err := p.SampleContext(ctx, among.X, 2, 1)
+			return err
+		})
+		add("Posterior.OneStep, "+engine, func(ctx context.Context) error {
+			_, _, err := p.OneStep(ctx, after)
+			return err
+		})
+		blocks := [][]int{nil, nil}
+		for i := range n {
+			blocks[2*i/n] = append(blocks[2*i/n], i)
+		}
+		add("LeaveBlockOut, "+engine, func(ctx context.Context) error {
+			_, _, err := gppl.LeaveBlockOut(model, data, blocks, gppl.WithEngine(engine), gppl.WithContext(ctx))
+			return err
+		})
+		add("LeaveOneOut, "+engine, func(ctx context.Context) error {
+			_, _, err := gppl.LeaveOneOut(model, data, gppl.WithEngine(engine), gppl.WithContext(ctx))
+			return err
+		})
+		if engine != gppl.EngineStateSpace {
+			continue
+		}
+		add("Posterior.UpdateContext", func(ctx context.Context) error {
+			_, err := p.UpdateContext(ctx, after)
+			return err
+		})
+		add("Posterior.LatentContext before an update", func(ctx context.Context) error {
+			u, err := p.Update(series(n, 3, 1))
+			if err == nil {
+				_, _, err = u.LatentContext(ctx, among.X)
+			}
+			return err
+		})
+	}
+	smooth := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 6}, Noise: 0.1}
+	add("Model.SampleContext", func(ctx context.Context) error {
+		_, _, _, err := smooth.SampleContext(ctx, among.X, 1)
+		return err
+	})
+	z := gppl.Scalars(must.Get(gppl.KMeans(data.X, n/4, 1))(tb).Coordinate(0))
+	add("NewVFEPosteriorContext", func(ctx context.Context) error {
+		_, err := gppl.NewVFEPosteriorContext(ctx, smooth, data, z)
+		return err
+	})
+	vfe := must.Get(gppl.NewVFEPosterior(smooth, data, z))(tb)
+	add("Posterior.SampleContext, VFE", func(ctx context.Context) error {
+		_, _, err := vfe.SampleContext(ctx, among.X, 2, 1)
+		return err
+	})
+	channels := gppl.ChannelModel{Kernel: gppl.Matern52{Variance: 1, Lengthscale: 6},
+		Channels: []gppl.Channel{{Name: "a", Value: 1, Noise: 0.1}, {Name: "b", Value: 0.5, Noise: 0.1}}}
+	of := make([]int, n)
+	for i := range of {
+		of[i] = i % 2
+	}
+	cp := must.Get(gppl.NewChannelPosterior(channels, data, of))(tb)
+	add("NewChannelPosterior", func(ctx context.Context) error {
+		_, err := gppl.NewChannelPosterior(channels, data, of, gppl.WithContext(ctx))
+		return err
+	})
+	add("ChannelPosterior.FunctionContext", func(ctx context.Context) error {
+		_, _, err := cp.FunctionContext(ctx, among.X.Coordinate(0))
+		return err
+	})
+	add("ChannelPosterior.DerivativeContext", func(ctx context.Context) error {
+		_, _, err := cp.DerivativeContext(ctx, among.X.Coordinate(0))
+		return err
+	})
+	add("ChannelPosterior.ChannelContext", func(ctx context.Context) error {
+		_, _, err := cp.ChannelContext(ctx, 1, among.X.Coordinate(0))
+		return err
+	})
+	return calls
+}
+
+// testCancelled ends each call at several of its looks at the context: it returns the context's error, and looks no more, alone and
+// on all processors. Afterwards no goroutine is left.
+func testCancelled(t *testing.T, calls []cancellable) {
+	for _, c := range calls {
+		t.Run(c.name, func(t *testing.T) {
+			if err := c.run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			ctx, before := &looked{Context: t.Context()}, runtime.NumGoroutine()
+			onOneProcessor(func() {
+				if err := c.run(ctx); err != nil {
+					t.Fatal(err)
+				}
+			})
+			all := ctx.looks.Load()
+			if all < 2 {
+				t.Fatalf("%d looks", all)
+			}
+			for _, end := range []int64{1, 2, all / 2, all - 1} {
+				if end < 1 {
+					continue
+				}
+				onOneProcessor(func() {
+					ctx := &looked{Context: t.Context(), end: end}
+					if err := c.run(ctx); !errors.Is(err, context.Canceled) || ctx.looks.Load() > end+2 {
+						t.Errorf("look %d of %d: error %v after %d looks", end, all, err, ctx.looks.Load())
+					}
+				})
+				if err := c.run(&looked{Context: t.Context(), end: end}); !errors.Is(err, context.Canceled) {
+					t.Errorf("look %d of %d, on all processors: error %v", end, all, err)
+				}
+			}
+			ended, stop := context.WithCancel(t.Context())
+			stop()
+			if err := c.run(ended); !errors.Is(err, context.Canceled) {
+				t.Errorf("a context that has ended: error %v", err)
+			}
+			for range 100 { // those that end take a moment
+				if runtime.NumGoroutine() <= before {
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
+			if left := runtime.NumGoroutine(); left > before {
+				t.Errorf("%d goroutines, %d before", left, before)
+			}
+			if err := c.run(t.Context()); err != nil {
+				t.Errorf("afterwards: %v", err)
+			}
+		})
+	}
+}
+
+func TestCancelledPosterior(t *testing.T) { testCancelled(t, posteriorCalls(t, 160, 150)) }
+
+// benchmarkCancelled asks each call to end after a part of a second and reports when it was asked and when it returned, in seconds, and
+// the longest time between two looks at the context. A call that ended before it was asked reports no return.
+func benchmarkCancelled(b *testing.B, calls []cancellable) {
+	const asked = 400 * time.Millisecond
+	for _, c := range calls {
+		b.Run(c.name, func(b *testing.B) {
+			for range b.N {
+				ctx, stop := context.WithTimeout(b.Context(), asked)
+				began := time.Now()
+				err := c.run(ctx)
+				took := time.Since(began)
+				stop()
+				if took < asked {
+					b.ReportMetric(took.Seconds(), "s-alone")
+				} else {
+					b.ReportMetric(asked.Seconds(), "s-asked")
+					b.ReportMetric(took.Seconds(), "s-returned")
+				}
+				if err == nil && took > asked+50*time.Millisecond {
+					b.Errorf("asked at %v, returned at %v without an error", asked, took)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkCancelledPosterior(b *testing.B) { benchmarkCancelled(b, posteriorCalls(b, 6000, 6000)) }
+
+// TestMemoryJointly: what is predicted or drawn jointly is refused before anything is allocated.
+func TestMemoryJointly(t *testing.T) {
+	const many = 60000 // 14 GB for a triangle
+	x := make([]float64, many)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	all := gppl.Data{X: gppl.Scalars(x), Y: make([]float64, many)}
+	few := all.Pick([]int{0, 1, 2, 5, 8, 13, 21, 34, 55, 89})
+	calls := map[string]func() error{
+		"Model.Sample": func() error {
+			_, _, _, err := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 1}.Sample(all.X, 1)
+			return err
+		},
+		"NewProjection, Eigen": func() error {
+			_, err := gppl.NewProjection(gppl.Eigen{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}}, all.X, 3, 1)
+			return err
+		},
+		"NewVFE": func() error {
+			l, err := gppl.NewVFE(gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 1}, all, all.X, gppl.VFEOptions{})
+			if err == nil {
+				_, err = l.ValueGrad(nil, gppl.Values(l.Params()))
+			}
+			return err
+		},
+		"NewVFEPosterior": func() error {
+			_, err := gppl.NewVFEPosterior(gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 1}, all, all.X)
+			return err
+		},
+		"LeaveBlockOut": func() error {
+			whole := make([]int, many)
+			for i := range whole {
+				whole[i] = i
+			}
+			_, _, err := gppl.LeaveBlockOut(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 1}, all, [][]int{whole},
+				gppl.WithEngine(gppl.EngineBanded))
+			return err
+		},
+	}
+	for engine, kernel := range engineModels() {
+		for _, limit := range []float64{12e9, 1e8} {
+			p, err := gppl.NewPosterior(gppl.Model{Kernel: kernel, Noise: 0.1}, few, gppl.WithEngine(engine), gppl.WithMemory(limit))
+			if errors.As(err, new(*gppl.Refusal)) {
+				continue // few are not the inputs of every engine
+			} else if err != nil {
+				t.Fatal(engine, err)
+			}
+			n := many
+			if limit < 1e9 {
+				n = 5000 // 100 MB for a triangle
+			}
+			calls[fmt.Sprintf("Posterior.Sample, %s, %d", engine, n)] = func() error {
+				_, _, err := p.Sample(all.X.Slice(0, n), 1, 1)
+				return err
+			}
+			calls[fmt.Sprintf("Posterior.OneStep, %s, %d", engine, n)] = func() error {
+				some := all.Pick([]int{7, 6, 5, 4, 3}) // older than the last
+				for len(some.Y) < n {
+					some = gppl.Data{X: gppl.Scalars(append(some.X.Coordinate(0), x[:n-len(some.Y)]...)), Y: make([]float64, n)}
+				}
+				_, _, err := p.OneStep(t.Context(), some)
+				return err
+			}
+		}
+	}
+	for name, call := range calls {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := call()
+		runtime.ReadMemStats(&after)
+		if memory := (*gppl.MemoryError)(nil); !errors.As(err, &memory) || !(memory.Needed > memory.Limit) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if grown := float64(after.TotalAlloc - before.TotalAlloc); grown > 2e8 {
+			t.Errorf("%s allocates %.0f MB before it refuses", name, grown/1e6)
+		}
+	}
+}
