@@ -132,7 +132,7 @@ func (a *Analysis) drawnOf(ctx context.Context, p conditioned, in gppl.Inputs, c
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
-	draws, _, err := p.Sample(in, count, seed)
+	draws, _, err := p.SampleContext(ctx, in, count, seed)
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}

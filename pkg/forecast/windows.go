@@ -39,7 +39,7 @@ type conditioned interface {
 	Jitter() float64
 	Coefficients() []gppl.Coefficient
 	OneStep(ctx context.Context, d gppl.Data) (mean, variances []float64, err error)
-	Sample(x gppl.Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error)
+	SampleContext(ctx context.Context, x gppl.Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error)
 	Engine() string
 }
 
@@ -126,13 +126,13 @@ func (w *windows) OneStep(ctx context.Context, d gppl.Data) (mean, variances []f
 	return last.OneStep(ctx, d)
 }
 
-// Sample draws from the last window.
-func (w *windows) Sample(x gppl.Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error) {
+// SampleContext draws from the last window.
+func (w *windows) SampleContext(ctx context.Context, x gppl.Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error) {
 	last, err := w.window(0)
 	if err != nil {
 		return nil, 0, err
 	}
-	return last.Sample(x, count, seed)
+	return last.SampleContext(ctx, x, count, seed)
 }
 
 // Engine returns the engine of the windows.

@@ -173,7 +173,9 @@ const constant = 1e-13
 func (a *fitting) findStarts() (err error) {
 	a.starts = []gppl.Model{a.family}
 	if !a.settings.KeepStart {
-		a.starts = startsFrom(a.family, a.data)
+		if a.starts, err = startsFrom(a.ctx, a.family, a.data); err != nil { // ctx has ended, as training says
+			a.starts = []gppl.Model{unitScales(a.family)}
+		}
 	}
 	if a.priors, err = a.priorsByName(); err != nil {
 		return err

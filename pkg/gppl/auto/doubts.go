@@ -1,6 +1,7 @@
 package auto
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -78,7 +79,7 @@ func (a *fitting) resolved(spacing float64) float64 {
 	if a.irregular != nil {
 		return a.irregular.shortest()
 	}
-	if power := newLombScargle(a.rest, spacing); power != nil {
+	if power := newLombScargle(context.Background(), a.rest, spacing); power != nil {
 		return power.shortest()
 	}
 	return 2 * spacing

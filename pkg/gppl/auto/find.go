@@ -39,7 +39,7 @@ type Starts struct {
 func FindStarts(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*Starts, error) {
 	a, err := newFitting(ctx, m, d, s)
 	if err != nil {
-		return notSearched(m, d, s, err)
+		return notSearched(ctx, m, d, s, err)
 	}
 	if err := a.findStarts(); err != nil {
 		return nil, err
@@ -61,14 +61,21 @@ func FindStarts(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*St
 const fromDataAlone = "not searched: training began at start values from the data alone"
 
 // notSearched returns start values where Fit refuses for the given reason, or its error where there is nothing to train.
-func notSearched(m gppl.Model, d gppl.Data, s Settings, why error) (*Starts, error) {
+func notSearched(ctx context.Context, m gppl.Model, d gppl.Data, s Settings, why error) (*Starts, error) {
 	if m.Kernel == nil || d.Check() != nil || d.CheckUnits() != nil || m.Mean != nil && gppl.CheckBasis(m.Mean, d.X) != nil {
 		return nil, why
 	}
-	models := startsFrom(m, d)
+	models, err := startsFrom(ctx, m, d)
+	if err != nil {
+		return nil, err
+	}
 	rest := gppl.Detrend(d)
 	rest.Errors, rest.Relative = d.Errors, d.Relative
-	if plain := StartFrom(m, rest); !slices.Equal(plain.Values(), models[0].Values()) {
+	plain, err := StartFromContext(ctx, m, rest)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.Equal(plain.Values(), models[0].Values()) {
 		models = append(models, plain) // one maximum explains the trend alone, another more
 	}
 	for _, start := range models {
@@ -81,7 +88,6 @@ func notSearched(m gppl.Model, d gppl.Data, s Settings, why error) (*Starts, err
 		doubt = "not searched: " + strings.TrimPrefix(why.Error(), "gppl: ")
 	}
 	a := &fitting{settings: s, data: d, rest: rest, family: m, starts: models, result: &Result{}, refused: true}
-	var err error
 	a.priors, err = a.priorsByName()
 	return &Starts{Models: models, Doubts: []string{doubt}, auto: a}, err
 }

@@ -2,9 +2,13 @@ package auto
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
@@ -46,10 +50,11 @@ const (
 
 // newLombScargle takes two transforms of O(n + m log m), or of O(nm/2¹⁵ + m) if the number of frequencies m exceeds 8n. It
 // returns nil if the data are no time series, or if the highest frequency is hardly higher than half of 1/spacing.
-func newLombScargle(d gppl.Data, spacing float64) *lombScargle {
+func newLombScargle(ctx context.Context, d gppl.Data, spacing float64) *lombScargle {
 	if d.X.Dim() != 1 || d.Len() < 8 {
 		return nil
 	}
+	parallel.Look(ctx)
 	t := newLine(d.X, nil).t
 	n := len(t)
 	s := &lombScargle{span: t[n-1] - t[0]}
@@ -81,12 +86,17 @@ func newLombScargle(d gppl.Data, spacing float64) *lombScargle {
 	for i := range n {
 		only.Data[i] = weights.Data[2*i]
 	}
+	parallel.Look(ctx)
 	var both workers.Group
-	both.Go(func() { fourier.NewPoints(d.X.Coordinate(0), t[0], finer*s.span).Sums(first, weights, 0, tolerance) })
-	both.Go(func() { // at twice the frequencies
-		fourier.NewPoints(d.X.Coordinate(0), t[0], finer*s.span/2).Sums(second, only, 0, tolerance)
-	})
+	sums := func(dst, w blas64.General, period float64) {
+		points := fourier.NewPoints(d.X.Coordinate(0), t[0], period)
+		points.Ctx = ctx
+		points.Sums(dst, w, 0, tolerance)
+	}
+	both.Go(func() { sums(first, weights, finer*s.span) })
+	both.Go(func() { sums(second, only, finer*s.span/2) }) // at twice the frequencies
 	both.Wait()
+	parallel.Look(ctx)
 	s.nats, s.window = make([]float64, s.last+1), make([]float64, s.last+1)
 	for j := range s.nats {
 		c, yc := first.Data[4*j], first.Data[4*j+1]

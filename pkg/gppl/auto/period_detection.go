@@ -2,10 +2,13 @@ package auto
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -18,10 +21,22 @@ import (
 // between the frequencies of the grid. It takes O(n log n). It returns none for inputs of several dimensions, none if all x are
 // equal, and none where squares of x or y overflow or vanish in float64.
 func LikelyPeriods(d gppl.Data, count int) []float64 {
+	periods, _ := LikelyPeriodsContext(context.Background(), d, count)
+	return periods
+}
+
+// LikelyPeriodsContext is LikelyPeriods that ends soon after ctx has, with an error that wraps ctx's.
+func LikelyPeriodsContext(ctx context.Context, d gppl.Data, count int) (periods []float64, err error) {
+	defer workers.Stopped(&err)
+	return likelyPeriods(ctx, d, count), nil
+}
+
+// likelyPeriods is LikelyPeriods until ctx ends (parallel.Look).
+func likelyPeriods(ctx context.Context, d gppl.Data, count int) []float64 {
 	if count < 0 {
 		panic(fmt.Sprintf("gppl: LikelyPeriods: count = %d", count))
 	}
-	g := newPowerGrid(d)
+	g := newPowerGrid(ctx, d)
 	if g == nil {
 		return nil
 	}
@@ -48,17 +63,28 @@ func LikelyPeriods(d gppl.Data, count int) []float64 {
 // above the median of the powers at half to one and a half times their frequency that noise gets as far, at any frequency, with a
 // probability of 5 %. Harmonics of likelier periods are left out. It takes O(n log n), and returns none where LikelyPeriods does.
 func ClearPeriods(d gppl.Data, count int) (periods []float64) {
+	periods, _ = ClearPeriodsContext(context.Background(), d, count)
+	return periods
+}
+
+// ClearPeriodsContext is ClearPeriods that ends soon after ctx has, with an error that wraps ctx's.
+func ClearPeriodsContext(ctx context.Context, d gppl.Data, count int) (periods []float64, err error) {
+	defer workers.Stopped(&err)
+	return clearPeriods(ctx, d, count), nil
+}
+
+func clearPeriods(ctx context.Context, d gppl.Data, count int) (periods []float64) {
 	const (
 		likeliest = 6
 		level     = 0.05
 		lobe      = 4 // half the width of a peak under a Hann window, on a grid of twice the range
 		fewest    = 8 // powers whose median tells
 	)
-	g := newPowerGrid(d)
+	g := newPowerGrid(ctx, d)
 	if g == nil {
 		return nil
 	}
-	for _, period := range LikelyPeriods(d, likeliest) {
+	for _, period := range likelyPeriods(ctx, d, likeliest) {
 		j := int(math.Round(g.length / period))
 		var around []float64
 		for i := (j + 1) / 2; i <= min(j+j/2, len(g.power)-1); i++ {
@@ -91,15 +117,20 @@ type powerGrid struct {
 
 // newPowerGrid bins the series on a grid of twice as many bins as there are mean spacings, padded to twice its range. It
 // returns nil for what is no time series.
-func newPowerGrid(d gppl.Data) *powerGrid {
+func newPowerGrid(ctx context.Context, d gppl.Data) *powerGrid {
+	parallel.Look(ctx)
 	if d.X.Dim() != 1 || d.Len() < 3 || d.CheckUnits() != nil {
 		return nil
 	}
-	l := newLine(d.X, gppl.Detrend(d).Y)
+	y := gppl.Detrend(d).Y
+	parallel.Look(ctx)
+	l := newLine(d.X, y)
 	if !(l.span() > 0) {
 		return nil
 	}
+	parallel.Look(ctx)
 	spacing := l.spacing()
+	parallel.Look(ctx)
 	bins := 64
 	for float64(bins) < min(2*l.span()/spacing, 1<<15) {
 		bins *= 2
@@ -110,6 +141,7 @@ func newPowerGrid(d gppl.Data) *powerGrid {
 			mean[b] /= c
 		}
 	}
+	parallel.Look(ctx)
 	window.Hann(mean[:bins])
 	var power []float64
 	for _, c := range fourier.NewFFT(2*bins).Coefficients(nil, mean) {
@@ -130,15 +162,17 @@ func vertex(power []float64) float64 {
 
 // findPeriods sets the periods of the kernel that are not fixed: of the likely ones those at which it fits the autocovariance of
 // the data without their trend best. In the autocovariance of the original data, a trend would outweigh any periodicity.
-func (s *starter) findPeriods(d gppl.Data) {
-	likely := LikelyPeriods(d, 6)
+func (s *starter) findPeriods(ctx context.Context, d gppl.Data) {
+	likely := likelyPeriods(ctx, d, 6)
 	if likely == nil {
 		return
 	}
 	rest := *s // a starter of its own, of which the periods are taken
 	rest.theta = slices.Clone(s.theta)
 	rest.periods = likely
-	rest.match(autocovarianceOf(newLine(d.X, gppl.Detrend(d).Y)))
+	y := gppl.Detrend(d).Y
+	parallel.Look(ctx)
+	rest.match(autocovarianceOf(ctx, newLine(d.X, y)))
 	for i, p := range s.params {
 		if isTrainedPeriod(p) {
 			s.theta[i] = rest.theta[i]
@@ -160,11 +194,11 @@ func isTrainedLength(p gppl.Param) bool { return p.Unit == gppl.UnitX && !isPeri
 
 // searchFast puts the peaks of the periodogram of irregular times in front of the periods if one of them is shorter than
 // twice the mean spacing.
-func (s *scales) searchFast(d gppl.Data, spacing float64) {
+func (s *scales) searchFast(ctx context.Context, d gppl.Data, spacing float64) {
 	const above = 3 // nats above the highest peak of white noise: one series of noise in twenty has as much
 	rest := d
 	rest.Y = gppl.Detrend(d).Y
-	power := newLombScargle(rest, spacing)
+	power := newLombScargle(ctx, rest, spacing)
 	if power == nil {
 		return
 	}
@@ -195,20 +229,20 @@ func multiples(peaks []float64) []float64 {
 
 // likely returns the periods worth trying: the peaks of the periodogram with their doubles and halves, the fundamentals
 // whose harmonics together stand out, and the range.
-func (s scales) likely(d gppl.Data) (periods []float64) {
+func (s scales) likely(ctx context.Context, d gppl.Data) (periods []float64) {
 	add := func(p float64) {
 		p = min(max(p, s.shortest), s.longest)
 		if len(periods) < likeliest && isNew(p, periods, s.longest, drift) {
 			periods = append(periods, p)
 		}
 	}
-	peaks := LikelyPeriods(d, 6)
+	peaks := likelyPeriods(ctx, d, 6)
 	for _, p := range peaks[:min(3, len(peaks))] {
 		add(p)
 		add(2 * p)
 		add(p / 2)
 	}
-	for _, p := range harmonicPeriods(d) {
+	for _, p := range harmonicPeriods(ctx, d) {
 		add(p)
 	}
 	for _, p := range peaks {
@@ -227,8 +261,8 @@ func (s scales) likely(d gppl.Data) (periods []float64) {
 // a periodicity with many harmonics need not show in any single peak, and two periodicities show together as harmonics
 // of a longer one. A frequency at P times the median power is worth P − 1 − log P nats to a model that has it (Whittle),
 // less the mean of that over all frequencies.
-func harmonicPeriods(d gppl.Data) (periods []float64) {
-	g := newPowerGrid(d)
+func harmonicPeriods(ctx context.Context, d gppl.Data) (periods []float64) {
+	g := newPowerGrid(ctx, d)
 	if g == nil {
 		return nil
 	}

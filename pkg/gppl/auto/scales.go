@@ -1,10 +1,12 @@
 package auto
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/ends"
 
@@ -30,16 +32,19 @@ const (
 
 // newScales reads the scales off the data. Lengthscales begin at half the mean spacing, or lower where a tenth of the
 // neighbours are closer than that.
-func newScales(d gppl.Data, withPeriods bool) scales {
+func newScales(ctx context.Context, d gppl.Data, withPeriods bool) scales {
 	if d.X.Dim() != 1 {
 		extent := extentOf(d.X)
 		return scales{lengthscales: octavesOf(extent/128, 2*extent)}
 	}
+	parallel.Look(ctx)
 	l := newLine(d.X, nil)
 	if !(l.span() > 0) {
 		return scales{}
 	}
+	parallel.Look(ctx)
 	spacing := l.spacing()
+	parallel.Look(ctx)
 	var gaps []float64
 	for i, t := range l.t[1:] {
 		if t > l.t[i] {
@@ -50,8 +55,8 @@ func newScales(d gppl.Data, withPeriods bool) scales {
 	least := max(min(spacing/2, 2*gaps[len(gaps)/10]), 1e-7*l.span())
 	s := scales{lengthscales: octavesOf(least, l.span()), shortest: 2 * spacing, longest: l.span()}
 	if withPeriods && s.shortest < s.longest {
-		s.periods, s.searched = s.likely(d), s.shortest
-		s.searchFast(d, spacing)
+		s.periods, s.searched = s.likely(ctx, d), s.shortest
+		s.searchFast(ctx, d, spacing)
 	}
 	return s
 }

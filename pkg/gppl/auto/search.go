@@ -2,6 +2,7 @@ package auto
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -35,19 +36,23 @@ func (a *fitting) search() error {
 	setMean(nil)
 	err := a.searchRest(a.rest)
 	setMean(mean)
+	if a.ctx.Err() != nil {
+		return nil // training says so, from what starts there are
+	}
 	return err
 }
 
 // searchRest is search of d with models of a zero mean.
-func (a *fitting) searchRest(d gppl.Data) error {
+func (a *fitting) searchRest(d gppl.Data) (err error) {
+	defer workers.Stopped(&err)
 	began := time.Now()
 	family := a.family
 	family.Mean = nil
 	var scales scales
 	var atPeriods []gppl.Model
 	var both workers.Group
-	both.Go(func() { scales = newScales(d, slices.ContainsFunc(family.Params(), isPeriod)) })
-	both.Go(func() { atPeriods = startsAtPeriods(family, d) })
+	both.Go(func() { scales = newScales(a.ctx, d, slices.ContainsFunc(family.Params(), isPeriod)) })
+	both.Go(func() { atPeriods = startsAtPeriods(a.ctx, family, d) })
 	both.Wait()
 	if scales.lengthscales == nil || d.Len() < 4 ||
 		!slices.ContainsFunc(a.starts[0].Params(), func(p gppl.Param) bool { return !p.IsFixed() }) {
@@ -151,15 +156,15 @@ func (a *fitting) searchRest(d gppl.Data) error {
 // startsAtPeriods returns, for a kernel with one trained period, the start values from the data with the period held at each of
 // the two likeliest: the likelihood has a maximum at every multiple of a period, and StartFrom takes one by the autocovariance
 // alone.
-func startsAtPeriods(m gppl.Model, d gppl.Data) (starts []gppl.Model) {
+func startsAtPeriods(ctx context.Context, m gppl.Model, d gppl.Data) (starts []gppl.Model) {
 	at := slices.IndexFunc(m.Params(), isTrainedPeriod)
 	if at < 0 || slices.ContainsFunc(m.Params()[at+1:], isTrainedPeriod) {
 		return nil
 	}
-	for _, period := range LikelyPeriods(d, 2) {
+	for _, period := range likelyPeriods(ctx, d, 2) {
 		theta := m.Values()
 		theta[at] = period
-		held := StartFrom(m.WithParams(theta).Fix(m.Params()[at].Name), d)
+		held := startWithin(ctx, m.WithParams(theta).Fix(m.Params()[at].Name), d)
 		starts = append(starts, m.WithParams(held.Values()))
 	}
 	return starts
@@ -205,7 +210,7 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 	a.result.Search.Evaluations += all.search.Evaluations + loss.Evaluations()
 	known := math.Inf(1) // the best of the starts that there are, by the periodogram
 	for _, m := range a.starts {
-		if v, err := posterior.ValueGrad(nil, m.Values()); err == nil {
+		if v, err := gppl.ValueGradContext(a.ctx, posterior, nil, m.Values()); err == nil {
 			known = min(known, v)
 		}
 	}
@@ -272,7 +277,7 @@ func (a *fitting) faint(s *searcher, m gppl.Model, d gppl.Data) (all []gppl.Mode
 	rest.Y = slices.Clone(d.Y)
 	floats.Sub(rest.Y, mean)
 	power := floats.Dot(rest.Y, rest.Y) / float64(d.Len())
-	for _, period := range LikelyPeriods(rest, count) {
+	for _, period := range likelyPeriods(a.ctx, rest, count) {
 		if !s.scales.allow(period) {
 			continue
 		}
@@ -371,7 +376,7 @@ func (a *fitting) fastStarts(s *searcher, d gppl.Data) {
 	}
 	var order []ranked
 	for _, m := range models {
-		if v, err := posterior.ValueGrad(nil, m.Values()); err == nil && a.ctx.Err() == nil {
+		if v, err := gppl.ValueGradContext(a.ctx, posterior, nil, m.Values()); err == nil && a.ctx.Err() == nil {
 			order = append(order, ranked{m, v})
 		}
 		a.evaluations++

@@ -1,11 +1,14 @@
 package auto
 
 import (
+	"context"
 	"iter"
 	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -36,10 +39,22 @@ import (
 // 1. If the model has a mean, start values come from the residuals of y after a
 // least-squares fit of the mean.
 func StartFrom(m gppl.Model, d gppl.Data) gppl.Model {
+	start, _ := StartFromContext(context.Background(), m, d)
+	return start
+}
+
+// StartFromContext is StartFrom that ends soon after ctx has, with an error that wraps ctx's.
+func StartFromContext(ctx context.Context, m gppl.Model, d gppl.Data) (start gppl.Model, err error) {
+	defer workers.Stopped(&err)
+	return startWithin(ctx, m, d), nil
+}
+
+// startWithin is StartFrom until ctx ends (parallel.Look).
+func startWithin(ctx context.Context, m gppl.Model, d gppl.Data) gppl.Model {
 	if d.CheckUnits() != nil {
 		return unitScales(m)
 	}
-	start := startFrom(m, d)
+	start := startFrom(ctx, m, d)
 	if !finite.All(start.Values()...) { // fourth powers of y overflow
 		return unitScales(m)
 	}
@@ -58,18 +73,22 @@ func unitScales(m gppl.Model) gppl.Model {
 }
 
 // startFrom is StartFrom for units in which squares of x and y do not overflow.
-func startFrom(m gppl.Model, d gppl.Data) gppl.Model {
+func startFrom(ctx context.Context, m gppl.Model, d gppl.Data) gppl.Model {
+	parallel.Look(ctx)
 	d = m.SubtractMean(d)
 	if k, ok := m.Kernel.(gppl.ChangePoint); ok && d.X.Dim() == 1 {
-		return startChange(m, k, d)
+		return startChange(ctx, m, k, d)
 	}
+	parallel.Look(ctx)
 	s := newStarter(m, d)
+	s.ctx = ctx
 	if d.X.Dim() == 1 && d.Len() > 2 {
 		if l := newLine(d.X, d.Y); l.span() > 0 {
+			parallel.Look(ctx)
 			s.noise = min(max(differenceNoise(l, s.noise), 1e-6*s.power), s.power)
-			a := autocovarianceOf(l)
+			a := autocovarianceOf(ctx, l)
 			if slices.ContainsFunc(s.params, isPeriod) {
-				s.findPeriods(d)
+				s.findPeriods(ctx, d)
 			} else {
 				a = a.near()
 			}
@@ -81,11 +100,12 @@ func startFrom(m gppl.Model, d gppl.Data) gppl.Model {
 
 // startsFrom returns StartFrom and, for kernels of several scales, whose likelihood may have a minimum for every order of these,
 // a second start: all scales equal to the lengthscale of SE that fits best, all pure numbers 1.
-func startsFrom(m gppl.Model, d gppl.Data) []gppl.Model {
-	starts := []gppl.Model{StartFrom(m, d)}
+func startsFrom(ctx context.Context, m gppl.Model, d gppl.Data) (starts []gppl.Model, err error) {
+	defer workers.Stopped(&err)
+	starts = []gppl.Model{startWithin(ctx, m, d)}
 	theta := starts[0].Values()
 	scales := 0
-	l := StartFrom(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Mean: m.Mean}, d).Kernel.(gppl.SE).Lengthscale
+	l := startWithin(ctx, gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Mean: m.Mean}, d).Kernel.(gppl.SE).Lengthscale
 	for i, p := range m.Params() {
 		switch {
 		case p.IsFixed():
@@ -99,11 +119,12 @@ func startsFrom(m gppl.Model, d gppl.Data) []gppl.Model {
 	if scales > 1 {
 		starts = append(starts, m.WithParams(theta))
 	}
-	return starts
+	return starts, nil
 }
 
 // starter holds the parameters of a kernel while they are sought.
 type starter struct {
+	ctx    context.Context
 	of     gppl.Model
 	params []gppl.Param // the kernel's
 	theta  []float64
@@ -208,7 +229,8 @@ type autocovariance struct {
 
 // autocovarianceOf bins the series on a grid twice as fine as its mean spacing
 // and counts all pairs by their lag, an observation with itself left out.
-func autocovarianceOf(l *line) *autocovariance {
+func autocovarianceOf(ctx context.Context, l *line) *autocovariance {
+	parallel.Look(ctx)
 	n := len(l.t)
 	bins := 64
 	for bins < 2*n && bins < 1<<14 {
@@ -227,7 +249,9 @@ func autocovarianceOf(l *line) *autocovariance {
 		}
 		return fft.Sequence(nil, c)
 	}
+	parallel.Look(ctx)
 	products, pairs := correlate(sum), correlate(count)
+	parallel.Look(ctx)
 	products[0] -= self
 	pairs[0] -= float64(n)
 	a := &autocovariance{spacing: l.spacing(), span: l.span()}
@@ -281,6 +305,7 @@ func (s *starter) match(a *autocovariance) {
 		for i, candidates := range s.candidates(a, terms) {
 			best, keep := math.Inf(1), s.theta[i]
 			for _, v := range candidates {
+				parallel.Look(s.ctx)
 				s.theta[i] = v
 				if loss, _ := misfit(); loss < best {
 					best, keep = loss, v

@@ -1,13 +1,14 @@
 package auto
 
 import (
+	"context"
 	"math"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
 // startChange is StartFrom for a change point.
-func startChange(m gppl.Model, k gppl.ChangePoint, d gppl.Data) gppl.Model {
+func startChange(ctx context.Context, m gppl.Model, k gppl.ChangePoint, d gppl.Data) gppl.Model {
 	l := newLine(d.X, d.Y)
 	n := len(l.t)
 	theta := m.Values()
@@ -30,7 +31,7 @@ func startChange(m gppl.Model, k gppl.ChangePoint, d gppl.Data) gppl.Model {
 		if side.to > side.from {
 			part = gppl.Data{X: gppl.Scalars(l.t[side.from:side.to]), Y: l.y[side.from:side.to]}
 		}
-		start := StartFrom(gppl.Model{Kernel: side.kernel, Noise: 1}, part)
+		start := startWithin(ctx, gppl.Model{Kernel: side.kernel, Noise: 1}, part)
 		copy(side.theta, start.Values())
 		noise += start.Noise * float64(side.to-side.from) / float64(n)
 	}

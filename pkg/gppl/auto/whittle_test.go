@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"gonum.org/v1/gonum/floats"
@@ -164,7 +165,7 @@ func TestSpectralStarts(t *testing.T) {
 	a := &fitting{ctx: context.Background(), family: family, result: &Result{}}
 	a.data = gppl.Data{X: gppl.Scalars(x), Y: y}
 	a.rest = a.data
-	a.starts = startsFrom(family, a.data)
+	a.starts = must.Get(startsFrom(t.Context(), family, a.data))(t)
 	if err := a.search(); err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ func TestLobes(t *testing.T) {
 	}
 	s := &searcher{
 		ctx: context.Background(), model: m, params: m.Params(), loss: loss, compared: gppl.NewProfile(loss.parts...),
-		scales: newScales(d, true), search: &Search{},
+		scales: newScales(t.Context(), d, true), search: &Search{},
 		methods: gppl.Settings{NoStandardErrors: true, GradientTolerance: 1e-2},
 	}
 	s.findLinear()

@@ -90,7 +90,11 @@ func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings)
 		return r, err
 	}
 	// A kernel that was learnt with outliers may have taken them for signal.
-	other, err := robustFrom(ctx, auto.StartFrom(m, withoutSpikes(d)), d, s, rounds, tolerance)
+	start, err := auto.StartFromContext(ctx, m, withoutSpikes(d))
+	if err != nil {
+		return r, ctx.Err()
+	}
+	other, err := robustFrom(ctx, start, d, s, rounds, tolerance)
 	if ctx.Err() != nil {
 		return r, ctx.Err()
 	}
@@ -150,7 +154,11 @@ func robustFrom(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings
 	r := &Robust{data: d, Status: gppl.Limited, Reason: fmt.Sprintf("%d rounds", rounds)}
 	best := math.Inf(1)
 	for range rounds {
-		if err := e.expect(); err != nil {
+		if err := e.expect(ctx); err != nil {
+			if ended := ctx.Err(); ended != nil && e.r2 != nil {
+				r.Status, r.Reason = gppl.Cancelled, ended.Error()
+				break
+			}
 			return nil, err
 		}
 		e.learnNoise()
@@ -202,13 +210,13 @@ func gaussian(m gppl.Model, d gppl.Data, noise student, r2 []float64) (gppl.Mode
 }
 
 // expect sets r2 from the posterior of f given the weights.
-func (e *robustWork) expect() error {
+func (e *robustWork) expect(ctx context.Context) error {
 	m, d := gaussian(e.model, e.data, e.noise, e.r2)
-	p, err := gppl.NewPosterior(m, d)
+	p, err := gppl.NewPosterior(m, d, gppl.WithContext(ctx))
 	if err != nil {
 		return err
 	}
-	mean, variances, err := p.LatentContext(context.Background(), d.X)
+	mean, variances, err := p.LatentContext(ctx, d.X)
 	if err != nil {
 		return err
 	}
@@ -321,7 +329,7 @@ func (r *Robust) predict(ctx context.Context, x gppl.Inputs, models []gppl.Model
 	for _, of := range models {
 		m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)
 		m.Kernel = of.Kernel
-		p, err := gppl.NewPosterior(m, d)
+		p, err := gppl.NewPosterior(m, d, gppl.WithContext(ctx))
 		if err != nil {
 			return nil, err
 		}

@@ -63,12 +63,13 @@ func (p *Points) bands(dst, w blas64.General, m0 int, tol float64) {
 	}
 	vexp.Exp(taps, taps)
 	var rooms parallel.Pool[bandRoom]
-	parallel.For((m+2*half-1)/(2*half), func(b int) {
+	parallel.Within(p.Ctx, (m+2*half-1)/(2*half), func(b int) {
 		r := rooms.Get()
 		r.values, r.sin, r.cos = dense.Resize(r.values, g.size), dense.Resize(r.sin, n), dense.Resize(r.cos, n)
 		from := 2 * half * b // of dst
 		p.sincosOf(r.sin, r.cos, 0, float64(m0+from+half))
 		for j := range k {
+			parallel.Look(p.Ctx)
 			clear(r.values)
 			for i, at := range first {
 				v := w.Data[i*w.Stride+j]

@@ -2,6 +2,7 @@ package fourier
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -38,6 +39,7 @@ func (p *Points) NUFFT(dst, w blas64.General, m0 int, tol float64) {
 		return
 	}
 	g := newGrid(p.N(), k, m0+dst.Rows/2, tol)
+	g.ctx = p.Ctx
 	gain := g.gains(m0, m0+dst.Rows/2)
 	order := g.sort(p)
 	panels := (k + maxPanel - 1) / maxPanel
@@ -58,6 +60,7 @@ const (
 // grid is a fine grid of size points on the circle with a window of width of
 // them: ψ(t) = exp(β(√(1−(2t/width)²) − 1)), |t| ≤ width/2.
 type grid struct {
+	ctx         context.Context
 	size, width int
 	beta        float64
 	cost        float64 // predicted, in ns on one processor
@@ -164,7 +167,7 @@ func (g *grid) sort(p *Points) []int32 {
 	}
 	shares := max(1, min(lanes, n/4096, n/g.size))
 	next := make([][]int32, shares)
-	parallel.For(shares, func(s int) {
+	parallel.Within(g.ctx, shares, func(s int) {
 		count := make([]int32, g.size)
 		for i := n * s / shares; i < n*(s+1)/shares; i++ {
 			first, _ := g.locate(p, i)
@@ -178,7 +181,7 @@ func (g *grid) sort(p *Points) []int32 {
 			at, count[cell] = at+count[cell], at
 		}
 	}
-	parallel.For(shares, func(s int) {
+	parallel.Within(g.ctx, shares, func(s int) {
 		for i := n * s / shares; i < n*(s+1)/shares; i++ {
 			first, _ := g.locate(p, i)
 			order[next[s][first]] = int32(i)
@@ -203,7 +206,7 @@ type strip struct {
 func (g *grid) spread(p *Points, order []int32, w blas64.General) []strip {
 	n := len(order)
 	strips := make([]strip, max(1, min(lanes, n/128), n/1024))
-	parallel.For(len(strips), func(s int) {
+	parallel.Within(g.ctx, len(strips), func(s int) {
 		mine := order[n*s/len(strips) : n*(s+1)/len(strips)]
 		base, _ := g.locate(p, int(mine[0]))
 		last, _ := g.locate(p, int(mine[len(mine)-1]))
@@ -270,7 +273,7 @@ func (g *grid) gains(m0, m1 int) []float64 {
 	weight[0] *= 0.5
 	gain := make([]float64, m1-m0)
 	const block = anchorEvery
-	parallel.For((len(gain)+block-1)/block, func(b int) {
+	parallel.Within(g.ctx, (len(gain)+block-1)/block, func(b int) {
 		part := gain[b*block : min(len(gain), (b+1)*block)]
 		for q := 0; q < nodes; q += 2 { // two chains of turns at once: each waits for itself
 			sin, cos := math.Sincos(float64(m0+b*block) * t[q])
@@ -296,7 +299,7 @@ func (g *grid) transform(dst blas64.General, strips []strip, gain []float64, m0 
 	if dst.Cols < 2*line {
 		line = 1 // processors busy are worth more
 	}
-	parallel.For((dst.Cols+line-1)/line, func(b int) {
+	parallel.Within(g.ctx, (dst.Cols+line-1)/line, func(b int) {
 		t := transforms.Get().(*transformed)
 		t.reset(g.size)
 		for j := b * line; j < min(dst.Cols, (b+1)*line); j++ {
@@ -315,6 +318,9 @@ func (g *grid) transform(dst blas64.General, strips []strip, gain []float64, m0 
 			}
 			t.each(m0, m0+len(gain), func(m int, re, im float64) {
 				i := m - m0
+				if i%4096 == 0 {
+					parallel.Look(g.ctx)
+				}
 				dst.Data[2*i*dst.Stride+j] += gain[i] * re
 				dst.Data[(2*i+1)*dst.Stride+j] -= gain[i] * im
 			})

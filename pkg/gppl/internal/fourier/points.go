@@ -12,6 +12,7 @@
 package fourier
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"runtime"
@@ -28,6 +29,9 @@ const lanes = 16
 
 // Points are n scalars as phases φ = (x−x₀)/P modulo 1.
 type Points struct {
+	// Ctx, unless nil, is looked at in sums and transforms: once it has ended, they panic with a workers.Stop.
+	Ctx context.Context
+
 	// φ = hi + lo, |hi| ≤ 1/2, to about twice the digits of a float64: the phase
 	// at frequency m is mφ modulo 1, so that an error in φ counts m times.
 	hi, lo []float64

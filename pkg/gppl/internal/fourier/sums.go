@@ -130,7 +130,7 @@ func (p *Points) Direct(dst, w blas64.General, m0 int) {
 	blocks, chains := (m+freqs-1)/freqs, (n+chain-1)/chain
 	shares := min(chains, (lanes+blocks-1)/blocks)
 	others := dense.New((shares-1)*dst.Rows, k)
-	parallel.For(blocks*shares, func(task int) {
+	parallel.Within(p.Ctx, blocks*shares, func(task int) {
 		b, s := task%blocks, task/blocks
 		first, last := b*freqs, min(m, (b+1)*freqs)
 		sum := dense.Sub(dst, 2*first, 2*last, 0, k)
