@@ -65,12 +65,17 @@ func Square(g, a blas64.General, unread int) {
 
 // Product returns op(a)·b, as Mul.
 func Product(ta blas.Transpose, a, b blas64.General) blas64.General {
+	return ProductWithin(context.Background(), ta, a, b)
+}
+
+// ProductWithin is Product until ctx ends (parallel.Within).
+func ProductWithin(ctx context.Context, ta blas.Transpose, a, b blas64.General) blas64.General {
 	rows := a.Rows
 	if ta == blas.Trans {
 		rows = a.Cols
 	}
 	c := New(rows, b.Cols)
-	Mul(context.Background(), c, ta, a, b)
+	Mul(ctx, c, ta, a, b)
 	return c
 }
 

@@ -360,6 +360,7 @@ func (l *Lower) SolveLTRight(b blas64.General) {
 // MulL sets b (n×m) to L·b, in n²m flops.
 func (l *Lower) MulL(b blas64.General) {
 	for i := Blocks(l.n) - 1; i >= 0; i-- {
+		parallel.Look(l.Ctx)
 		bi := RowBlock(b, i)
 		blas64.Trmm(blas.Left, blas.NoTrans, 1, lowerTriangle(l.At(i, i)), bi)
 		for j := range i {
@@ -372,6 +373,7 @@ func (l *Lower) MulL(b blas64.General) {
 func (l *Lower) MulLT(b blas64.General) {
 	nb := Blocks(l.n)
 	for i := range nb {
+		parallel.Look(l.Ctx)
 		bi := RowBlock(b, i)
 		blas64.Trmm(blas.Left, blas.Trans, 1, lowerTriangle(l.At(i, i)), bi)
 		for j := i + 1; j < nb; j++ {

@@ -295,3 +295,49 @@ func TestMemoryJointly(t *testing.T) {
 		}
 	}
 }
+
+// helperCalls are the calls of other kinds, on n inputs.
+func helperCalls(tb testing.TB, n int) (calls []cancellable) {
+	tb.Helper()
+	x := uniform(n, 100, 3)
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = math.Sin(x.At(i)[0])
+	}
+	d := must.Get(gppl.NewData(x, y))(tb)
+	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 0.1}
+	profile := gppl.NewProfile(must.Get(gppl.NewExact(m, d))(tb))
+	plane := gppl.Vectors(append(x.Coordinate(0), y...), 2)
+	return []cancellable{
+		{"KMeansContext", func(ctx context.Context) error {
+			_, err := gppl.KMeansContext(ctx, plane, n/4, 1)
+			return err
+		}},
+		{"CovarianceContext", func(ctx context.Context) error {
+			return gppl.CovarianceContext(ctx, make([]float64, n*n), m.Kernel, x, x)
+		}},
+		{"Profile.NLLContext", func(ctx context.Context) error {
+			return profile.NLLContext(ctx, make([]float64, 3), make([]float64, 3), m, []float64{0.1, 0.2, 0.3}, false)
+		}},
+	}
+}
+
+func TestCancelledHelpers(t *testing.T) { testCancelled(t, helperCalls(t, 300)) }
+
+func BenchmarkCancelledHelpers(b *testing.B) { benchmarkCancelled(b, helperCalls(b, 9000)) }
+
+// TestCovarianceContext: the covariances are those of Covariance.
+func TestCovarianceContext(t *testing.T) {
+	a, b := uniform(700, 50, 1), uniform(300, 50, 2)
+	k := gppl.Matern52{Variance: 2, Lengthscale: 3}
+	want, got := make([]float64, 700*300), make([]float64, 700*300)
+	gppl.Covariance(want, k, a, b)
+	if err := gppl.CovarianceContext(t.Context(), got, k, a, b); err != nil {
+		t.Fatal(err)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("entry %d is %v, want %v", i, got[i], want[i])
+		}
+	}
+}

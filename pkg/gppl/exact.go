@@ -378,6 +378,12 @@ func (p *Profile) linear(k Kernel) bool {
 // factor scales A. It panics if lengths differ. It takes O(n) for a Markov kernel, and otherwise n² covariances and, for each
 // noise variance, n³/3 flops.
 func (p *Profile) NLL(nll, factors []float64, m Model, noises []float64, free bool) {
+	p.NLLContext(context.Background(), nll, factors, m, noises, free)
+}
+
+// NLLContext is NLL that ends soon after ctx has, with an error that wraps ctx's; nll and factors then have no meaning.
+func (p *Profile) NLLContext(ctx context.Context, nll, factors []float64, m Model, noises []float64, free bool) (err error) {
+	defer workers.Stopped(&err)
 	if len(nll) != len(noises) || len(factors) != len(noises) {
 		panic(fmt.Sprintf("gppl: Profile.NLL: len(nll) = %d, len(factors) = %d, want len(noises) = %d",
 			len(nll), len(factors), len(noises)))
@@ -387,12 +393,13 @@ func (p *Profile) NLL(nll, factors []float64, m Model, noises []float64, free bo
 	if theta := m.Values(); p.linear(m.Kernel) {
 		p.evaluations.Add(int64(len(noises)))
 		for i, noise := range noises {
-			quad[i], logdet[i] = p.filter(theta, noise, free)
+			parallel.Look(ctx)
+			quad[i], logdet[i] = p.filter(ctx, theta, noise, free)
 		}
 	} else {
 		work := p.profileds()
 		parts := *work
-		parallel.For(len(parts), func(i int) { parts[i].set(m.Kernel, noises) })
+		parallel.Within(ctx, len(parts), func(i int) { parts[i].set(ctx, m.Kernel, noises) })
 		for i := range parts {
 			dense.Add(quad, parts[i].quad)
 			dense.Add(logdet, parts[i].logdet)
@@ -409,15 +416,16 @@ func (p *Profile) NLL(nll, factors []float64, m Model, noises []float64, free bo
 			nll[i] = math.Inf(1)
 		}
 	}
+	return ctx.Err()
 }
 
 // Evaluations returns how many likelihoods were computed so far.
 func (p *Profile) Evaluations() int { return int(p.evaluations.Load()) }
 
 // value returns the sum of the likelihoods at theta.
-func (p *Profile) value(theta []float64) (sum float64, err error) {
+func (p *Profile) value(ctx context.Context, theta []float64) (sum float64, err error) {
 	for _, l := range p.exact {
-		v, err := l.ValueGrad(nil, theta)
+		v, err := l.ValueGradContext(ctx, nil, theta)
 		if err != nil {
 			return 0, err
 		}
@@ -428,10 +436,10 @@ func (p *Profile) value(theta []float64) (sum float64, err error) {
 
 // filter returns Q and log|B| from the likelihoods at one and at four times the variances. If these are not free, Q is twice the
 // likelihood without its constant, and log|B| is 0.
-func (p *Profile) filter(theta []float64, noise float64, free bool) (quad, logdet float64) {
+func (p *Profile) filter(ctx context.Context, theta []float64, noise float64, free bool) (quad, logdet float64) {
 	last := len(theta) - 1
 	theta[last] = noise
-	once, err := p.value(theta)
+	once, err := p.value(ctx, theta)
 	if err != nil {
 		return math.Inf(1), math.Inf(1)
 	}
@@ -446,7 +454,7 @@ func (p *Profile) filter(theta []float64, noise float64, free bool) (quad, logde
 			four[i] *= factor
 		}
 	}
-	other, err := p.value(four)
+	other, err := p.value(ctx, four)
 	if err != nil {
 		return math.Inf(1), math.Inf(1)
 	}
@@ -455,7 +463,8 @@ func (p *Profile) filter(theta []float64, noise float64, free bool) (quad, logde
 }
 
 // set sets Q and log|B| of one part of the data for each noise variance.
-func (p *profiled) set(k Kernel, noises []float64) {
+func (p *profiled) set(ctx context.Context, k Kernel, noises []float64) {
+	p.cov.Ctx, p.work.Ctx = ctx, ctx
 	p.quad, p.logdet = dense.Resize(p.quad, len(noises)), dense.Resize(p.logdet, len(noises))
 	fillGram(p.cov, p.data.X, k, 0)
 	for i, noise := range noises {

@@ -1,12 +1,14 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/kmeans"
 )
 
@@ -231,13 +233,19 @@ func (c *columns) check(arg string) error {
 // come in ascending order. Time is O(nm) for the seeding and per iteration; on the line, O(n log m) per iteration. It is an error
 // if m is not in 1, …, n or if x has fewer than m distinct points.
 func KMeans(x Inputs, m int, seed uint64) (Inputs, error) {
+	return KMeansContext(context.Background(), x, m, seed)
+}
+
+// KMeansContext is KMeans that ends soon after ctx has, with an error that wraps ctx's.
+func KMeansContext(ctx context.Context, x Inputs, m int, seed uint64) (z Inputs, err error) {
+	defer workers.Stopped(&err)
 	if err := x.check("x"); err != nil {
 		return Inputs{}, err
 	}
 	if n := x.Len(); m < 1 || m > n {
 		return Inputs{}, fmt.Errorf("gppl: m = %d centres of n = %d points: want 1 ≤ m ≤ n", m, n)
 	}
-	centres, err := kmeans.Centres(x.at, x.d, m, seed)
+	centres, err := kmeans.Centres(ctx, x.at, x.d, m, seed)
 	if err != nil {
 		return Inputs{}, fmt.Errorf("gppl: %w", err)
 	}

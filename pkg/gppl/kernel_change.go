@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -215,6 +216,26 @@ func Covariance(dst []float64, k Kernel, a, b Inputs) {
 	}
 	distances(dst, a, b)
 	covariances(dst, k, a, b, dst)
+}
+
+// CovarianceContext is Covariance that ends soon after ctx has, with ctx's error; dst then has no meaning.
+func CovarianceContext(ctx context.Context, dst []float64, k Kernel, a, b Inputs) error {
+	n, m := a.Len(), b.Len()
+	if len(dst) != n*m {
+		panic(fmt.Sprintf("gppl: CovarianceContext: len(dst) = %d for %d×%d inputs", len(dst), n, m))
+	}
+	if m == 0 {
+		return ctx.Err()
+	}
+	rows := max(1, (1<<16)/m)
+	for from := 0; from < n; from += rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		to := min(n, from+rows)
+		Covariance(dst[from*m:to*m], k, a.Slice(from, to), b)
+	}
+	return ctx.Err()
 }
 
 // covariances sets c, row-major of the rows a and the columns b, to k(a, b), given their distances in r, which may be c.

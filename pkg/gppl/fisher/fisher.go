@@ -86,7 +86,7 @@ func NewContext(ctx context.Context, m gppl.Model, x gppl.Inputs) (info *Informa
 	}
 	i.derivatives(ctx, moved)
 	if m.Mean != nil {
-		if err := i.contrasts(); err != nil {
+		if err := i.contrasts(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -169,11 +169,17 @@ func (i *Information) Derivative(p int) *mat.SymDense { return dense.Symmetric(i
 // orthonormal basis. It is an error if columns of Ω, given or Raw, depend on each other so nearly that rounding decides what they
 // span, with the condition, or if S cannot be factorised. It panics if p is of another number of observations.
 func (i *Information) Projected(p *gppl.Projection) (*mat.SymDense, error) {
+	return i.ProjectedContext(context.Background(), p)
+}
+
+// ProjectedContext is Projected that ends soon after ctx has, with an error that wraps ctx's.
+func (i *Information) ProjectedContext(ctx context.Context, p *gppl.Projection) (info *mat.SymDense, err error) {
+	defer workers.Stopped(&err)
 	omega, err := i.seen(p)
 	if err != nil {
 		return nil, err
 	}
-	info, err := i.of.Projected(omega)
+	info, err = i.of.Projected(ctx, omega)
 	return info, i.explain(err, omega)
 }
 
@@ -212,11 +218,17 @@ func (l Loss) Total() *mat.SymDense {
 //
 // It is an error if columns of LᵀΩ are linearly dependent. It panics if p has another number of observations.
 func (i *Information) Loss(p *gppl.Projection) (Loss, error) {
+	return i.LossContext(context.Background(), p)
+}
+
+// LossContext is Loss that ends soon after ctx has, with an error that wraps ctx's.
+func (i *Information) LossContext(ctx context.Context, p *gppl.Projection) (loss Loss, err error) {
+	defer workers.Stopped(&err)
 	omega, err := i.seen(p)
 	if err != nil {
 		return Loss{}, err
 	}
-	quadratic, cross, f := i.of.Loss(omega)
+	quadratic, cross, f := i.of.Loss(ctx, omega)
 	if f.Dependent != nil {
 		return Loss{}, dependentError(f, p.Design, omega.Cols)
 	}
@@ -226,32 +238,50 @@ func (i *Information) Loss(p *gppl.Projection) (Loss, error) {
 // Conditional returns Σ = Cov(Y|Z) = A − AΩS⁻¹ΩᵀA, n×n, of rank n − k, in 4n²k flops. Rounding leaves about 1e-16 of the largest
 // eigenvalue of A where there should be 0, of either sign. Errors are those of Projected.
 func (i *Information) Conditional(p *gppl.Projection) (*mat.SymDense, error) {
-	return i.conditional(p, 0)
+	return i.ConditionalContext(context.Background(), p)
+}
+
+// ConditionalContext is Conditional that ends soon after ctx has, with an error that wraps ctx's.
+func (i *Information) ConditionalContext(ctx context.Context, p *gppl.Projection) (cov *mat.SymDense, err error) {
+	defer workers.Stopped(&err)
+	return i.conditional(ctx, p, 0)
 }
 
 // ConditionalLatent returns Cov(f|Z) = K − KΩS⁻¹ΩᵀK, n×n: the uncertainty about the
 // noise-free function that the projections leave. See Conditional.
 func (i *Information) ConditionalLatent(p *gppl.Projection) (*mat.SymDense, error) {
-	return i.conditional(p, -i.model.Noise)
+	return i.ConditionalLatentContext(context.Background(), p)
+}
+
+// ConditionalLatentContext is ConditionalLatent that ends soon after ctx has, with an error that wraps ctx's.
+func (i *Information) ConditionalLatentContext(ctx context.Context, p *gppl.Projection) (cov *mat.SymDense, err error) {
+	defer workers.Stopped(&err)
+	return i.conditional(ctx, p, -i.model.Noise)
 }
 
 // conditional returns the covariance given Z of y with as much noise more.
-func (i *Information) conditional(p *gppl.Projection, more float64) (*mat.SymDense, error) {
+func (i *Information) conditional(ctx context.Context, p *gppl.Projection, more float64) (*mat.SymDense, error) {
 	omega, err := i.seen(p)
 	if err != nil {
 		return nil, err
 	}
-	c, err := i.of.Conditional(omega, more)
+	c, err := i.of.Conditional(ctx, omega, more)
 	return c, i.explain(err, omega)
 }
 
 // ConditionalTrace returns tr Cov(Y|Z) and tr Cov(f|Z), in 2n²k flops and without the matrices. Errors are those of Projected.
 func (i *Information) ConditionalTrace(p *gppl.Projection) (observed, latent float64, err error) {
+	return i.ConditionalTraceContext(context.Background(), p)
+}
+
+// ConditionalTraceContext is ConditionalTrace that ends soon after ctx has, with an error that wraps ctx's.
+func (i *Information) ConditionalTraceContext(ctx context.Context, p *gppl.Projection) (observed, latent float64, err error) {
+	defer workers.Stopped(&err)
 	omega, err := i.seen(p)
 	if err != nil {
 		return 0, 0, err
 	}
-	b, err := i.of.Explained(omega, 0, -i.model.Noise)
+	b, err := i.of.Explained(ctx, omega, 0, -i.model.Noise)
 	if err != nil {
 		return 0, 0, i.explain(err, omega)
 	}
@@ -268,7 +298,7 @@ func (i *Information) ConditionalTrace(p *gppl.Projection) (observed, latent flo
 // Columns with a normal prior belong to the covariance, to which they add HBHᵀ.
 
 // contrasts replaces A and Ȧ by those of the contrasts of y.
-func (i *Information) contrasts() error {
+func (i *Information) contrasts(ctx context.Context) error {
 	if err := gppl.CheckBasis(i.model.Mean, i.x); err != nil {
 		return err
 	}
@@ -297,9 +327,9 @@ func (i *Information) contrasts() error {
 		columns.SetCol(k, mat.Col(nil, j, h))
 	}
 	i.flat, i.free = columns.RawMatrix(), algebra.Complement(columns)
-	i.of.A = algebra.Sandwich(i.of.A, i.free)
+	i.of.A = algebra.Sandwich(ctx, i.of.A, i.free)
 	for p, dot := range i.of.Dot {
-		i.of.Dot[p] = algebra.Sandwich(dot, i.free)
+		i.of.Dot[p] = algebra.Sandwich(ctx, dot, i.free)
 	}
 	return nil
 }

@@ -52,14 +52,14 @@ func New(ctx context.Context, a blas64.General, dot []blas64.General) (*Informat
 func (i *Information) Data() *mat.SymDense { return dense.HalfProducts(i.white) }
 
 // Projected returns I_Z, q×q, for Ω, n×k, in 2qn²k flops. It is an error if S is not positive definite.
-func (i *Information) Projected(omega blas64.General) (*mat.SymDense, error) {
-	s, err := factorise(omega, dense.Product(blas.NoTrans, i.A, omega))
+func (i *Information) Projected(ctx context.Context, omega blas64.General) (*mat.SymDense, error) {
+	s, err := factorise(ctx, omega, dense.ProductWithin(ctx, blas.NoTrans, i.A, omega))
 	if err != nil {
 		return nil, err
 	}
 	var whitened []blas64.General
 	for _, dot := range i.Dot {
-		g := Sandwich(dot, omega)
+		g := Sandwich(ctx, dot, omega)
 		s.Whiten(g)
 		whitened = append(whitened, g)
 	}
@@ -89,32 +89,33 @@ func Restrict(info *mat.SymDense, white []blas64.General, b blas64.General, rela
 }
 
 // Sandwich returns ΩᵀaΩ.
-func Sandwich(a, omega blas64.General) blas64.General {
-	return dense.Product(blas.Trans, omega, dense.Product(blas.NoTrans, a, omega))
+func Sandwich(ctx context.Context, a, omega blas64.General) blas64.General {
+	return dense.ProductWithin(ctx, blas.Trans, omega, dense.ProductWithin(ctx, blas.NoTrans, a, omega))
 }
 
 // factorise returns the Cholesky factor of S = ΩᵀAΩ, given AΩ.
-func factorise(omega, aOmega blas64.General) (*dense.Lower, error) {
+func factorise(ctx context.Context, omega, aOmega blas64.General) (*dense.Lower, error) {
 	s := dense.NewLower(omega.Cols)
-	s.Set(dense.Product(blas.Trans, omega, aOmega))
+	s.Ctx = ctx
+	s.Set(dense.ProductWithin(ctx, blas.Trans, omega, aOmega))
 	return s, s.Cholesky()
 }
 
 // Loss returns two terms that add up to I_Y − I_Z, each positive semi-definite, in 4qn²k flops. In the coordinates L⁻¹y the
 // functions see the span of Q = orth(LᵀΩ). With W = L⁻¹ȦL⁻ᵀ and P = I − QQᵀ the terms are ½‖PWP‖² and ‖PWQ‖². The absolute
 // error is about ε·‖W‖·√ΔI. The matrices mean nothing if columns of LᵀΩ are dependent.
-func (i *Information) Loss(omega blas64.General) (quadratic, cross *mat.SymDense, f *dense.QR) {
+func (i *Information) Loss(ctx context.Context, omega blas64.General) (quadratic, cross *mat.SymDense, f *dense.QR) {
 	n, k := omega.Rows, omega.Cols
 	q := dense.New(n, k)
 	dense.Copy(q, omega)
-	i.Factor.MulLT(q)
+	i.Factor.Within(ctx).MulLT(q)
 	if f = dense.Orthonormalise(q); f.Dependent != nil {
 		return nil, nil, f
 	}
 	var residual, half []blas64.General
 	for _, w := range i.white {
-		u := dense.Product(blas.NoTrans, w, q)
-		qh := dense.Product(blas.NoTrans, q, dense.Product(blas.Trans, q, u))
+		u := dense.ProductWithin(ctx, blas.NoTrans, w, q)
+		qh := dense.ProductWithin(ctx, blas.NoTrans, q, dense.ProductWithin(ctx, blas.Trans, q, u))
 		r, f := dense.New(n, k), dense.New(n, k)
 		for j, v := range u.Data {
 			r.Data[j] = v - qh.Data[j]     // PWQ
@@ -124,11 +125,11 @@ func (i *Information) Loss(omega blas64.General) (quadratic, cross *mat.SymDense
 	}
 	cross = dense.HalfProducts(residual)
 	cross.ScaleSym(2, cross)
-	return i.quadratic(q, half), cross, f
+	return i.quadratic(ctx, q, half), cross, f
 }
 
 // quadratic returns ½⟨PW_aP, PW_bP⟩, where PWP = W − QFᵀ − FQᵀ, tile by tile.
-func (i *Information) quadratic(q blas64.General, f []blas64.General) *mat.SymDense {
+func (i *Information) quadratic(ctx context.Context, q blas64.General, f []blas64.General) *mat.SymDense {
 	n, np := q.Rows, len(f)
 	nb := dense.Blocks(n)
 	sums := make([][]float64, min(parallel.Lanes, nb))
@@ -137,6 +138,7 @@ func (i *Information) quadratic(q blas64.General, f []blas64.General) *mat.SymDe
 		tiles := lists.Of(np, func(a int) blas64.General { return dense.New(dense.Tile, dense.Tile) })
 		for s := c; s < nb; s += parallel.Lanes {
 			for t := range s + 1 {
+				parallel.Look(ctx)
 				weight := 1.0 // ½ of the tile and its mirror image
 				if s == t {
 					weight = 0.5
@@ -174,9 +176,9 @@ func (i *Information) quadratic(q blas64.General, f []blas64.General) *mat.SymDe
 
 // Explained returns, for each of the given numbers d, B (n×k) such that BBᵀ = CΩS⁻¹ΩᵀC, where C = A + dI: what z explains of
 // linear functions of y, in 2n²k flops. It is an error if S is not positive definite.
-func (i *Information) Explained(omega blas64.General, shifts ...float64) (all []blas64.General, err error) {
-	aOmega := dense.Product(blas.NoTrans, i.A, omega)
-	s, err := factorise(omega, aOmega)
+func (i *Information) Explained(ctx context.Context, omega blas64.General, shifts ...float64) (all []blas64.General, err error) {
+	aOmega := dense.ProductWithin(ctx, blas.NoTrans, i.A, omega)
+	s, err := factorise(ctx, omega, aOmega)
 	if err != nil {
 		return nil, err
 	}
@@ -186,15 +188,15 @@ func (i *Information) Explained(omega blas64.General, shifts ...float64) (all []
 		for r := range b.Rows {
 			blas64.Axpy(d, dense.Row(omega, r), dense.Row(b, r))
 		}
-		parallel.For(dense.Blocks(b.Rows), func(r int) { s.SolveLTRight(dense.RowBlock(b, r)) })
+		parallel.Within(ctx, dense.Blocks(b.Rows), func(r int) { s.SolveLTRight(dense.RowBlock(b, r)) })
 		all = append(all, b)
 	}
 	return all, nil
 }
 
 // Conditional returns A + dI − BBᵀ, B that of Explained, in 4n²k flops.
-func (i *Information) Conditional(omega blas64.General, d float64) (*mat.SymDense, error) {
-	explained, err := i.Explained(omega, d)
+func (i *Information) Conditional(ctx context.Context, omega blas64.General, d float64) (*mat.SymDense, error) {
+	explained, err := i.Explained(ctx, omega, d)
 	if err != nil {
 		return nil, err
 	}
@@ -204,9 +206,10 @@ func (i *Information) Conditional(omega blas64.General, d float64) (*mat.SymDens
 		c.SetSym(j, j, c.At(j, j)+d)
 	}
 	raw := c.RawSymmetric()
-	parallel.For(dense.Blocks(b.Rows), func(s int) {
+	parallel.Within(ctx, dense.Blocks(b.Rows), func(s int) {
 		rows := dense.RowBlock(b, s)
-		for t := s; t < dense.Blocks(b.Rows); t++ { // the upper triangle is what SymDense keeps
+		for t := s; t < dense.Blocks(b.Rows); t++ {
+			parallel.Look(ctx) // the upper triangle is what SymDense keeps
 			g := blas64.General{Rows: rows.Rows, Cols: dense.Width(b.Rows, t), Stride: raw.Stride,
 				Data: raw.Data[s*dense.Tile*raw.Stride+t*dense.Tile:]}
 			dense.Gemm(blas.NoTrans, blas.Trans, -1, rows, dense.RowBlock(b, t), 1, g)

@@ -2,19 +2,21 @@
 package kmeans
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // Centres returns m centres of the points x of R^d, point by point, after at most 100 iterations; on the line in ascending
 // order. Time is O(nm) for the seeding and per iteration; on the line, O(n log m) per iteration. It is an error if x has
 // fewer than m distinct points.
-func Centres(x []float64, d, m int, seed uint64) ([]float64, error) {
-	centres, err := seeds(x, d, m, rand.New(rand.NewPCG(seed, 0)))
+func Centres(ctx context.Context, x []float64, d, m int, seed uint64) ([]float64, error) {
+	centres, err := seeds(ctx, x, d, m, rand.New(rand.NewPCG(seed, 0)))
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +25,7 @@ func Centres(x []float64, d, m int, seed uint64) ([]float64, error) {
 		if d == 1 {
 			slices.Sort(centres)
 		}
-		if !assign(owner, x, centres, d) {
+		if !assign(ctx, owner, x, centres, d) {
 			break
 		}
 		move(centres, x, d, owner)
@@ -38,11 +40,12 @@ func Centres(x []float64, d, m int, seed uint64) ([]float64, error) {
 func point(x []float64, d, i int) []float64 { return x[i*d:][:d] }
 
 // seeds draws each centre with probability proportional to the squared distance from those already drawn.
-func seeds(x []float64, d, m int, rnd *rand.Rand) (centres []float64, err error) {
+func seeds(ctx context.Context, x []float64, d, m int, rnd *rand.Rand) (centres []float64, err error) {
 	n := len(x) / d
 	next := rnd.IntN(n)
 	dist2 := slices.Repeat([]float64{math.Inf(1)}, n)
 	for count := 1; ; count++ {
+		parallel.Look(ctx)
 		last := point(x, d, next)
 		if centres = append(centres, last...); count == m {
 			return centres, nil
@@ -70,9 +73,12 @@ func seeds(x []float64, d, m int, rnd *rand.Rand) (centres []float64, err error)
 }
 
 // assign gives each point to its nearest centre and reports whether any changed hands. On the line centres must be sorted.
-func assign(owner []int, x, centres []float64, d int) (changed bool) {
+func assign(ctx context.Context, owner []int, x, centres []float64, d int) (changed bool) {
 	m := len(centres) / d
 	for i := range owner {
+		if i%64 == 0 {
+			parallel.Look(ctx)
+		}
 		best := 0
 		if d == 1 {
 			best, _ = slices.BinarySearch(centres, x[i])
