@@ -176,7 +176,8 @@ func Share(count, parts, part int) (from, to int) {
 	return count * part / parts, count * (part + 1) / parts
 }
 
-// Parts calls f for parts from … to−1 of n things, of the given size, in parallel, until ctx ends, and returns an error that wraps
+// Parts calls f for parts from … to−1 of n things, of the given size, in parallel, until ctx ends, and returns an error that
+// wraps
 // its error; f may Look at it.
 func Parts(ctx context.Context, n, size int, f func(from, to int)) (err error) {
 	defer workers.Stopped(&err)

@@ -127,7 +127,8 @@ func (w *windows) OneStep(ctx context.Context, d gppl.Data) (mean, variances []f
 }
 
 // SampleContext draws from the last window.
-func (w *windows) SampleContext(ctx context.Context, x gppl.Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error) {
+func (w *windows) SampleContext(ctx context.Context, x gppl.Inputs, count int,
+	seed uint64) (f [][]float64, jitter float64, err error) {
 	last, err := w.window(0)
 	if err != nil {
 		return nil, 0, err

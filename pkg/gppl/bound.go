@@ -8,8 +8,10 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/ends"
 )
 
-// A transform that levels off hides a gradient from the optimiser: at a bound the derivative in the raw parameter vanishes, whatever
-// the one in the parameter itself is. What the transform is called does not matter: its limits are found by evaluating it. Whether a
+// A transform that levels off hides a gradient from the optimiser: at a bound the derivative in the raw parameter vanishes,
+// whatever
+// the one in the parameter itself is. What the transform is called does not matter: its limits are found by evaluating it.
+// Whether a
 // parameter close to one is held there, or has its optimum there, is decided by derivatives of the loss in the parameter itself.
 
 const (
@@ -151,7 +153,8 @@ func (o *objective) bounded(r *Result, win StartResult) (stuck string) {
 				continue
 			}
 			p.AtBound = true
-			stuck = fmt.Sprintf("%s did not leave %.6g, close to the %s bound %.6g of its transform (%v), which levels off there, although"+
+			stuck = fmt.Sprintf("%s did not leave %.6g, close to the %s bound %.6g of its transform (%v), which levels"+
+				" off there, although"+
 				" the loss falls away from it by %.2g nats per unit of %s: start further from the bound", p.Name, p.Value, b.side(), b.at,
 				o.through[i], math.Abs(f.slope), o.unit(i))
 			r.warn("%s", stuck)
@@ -184,7 +187,8 @@ func (b bound) warning(p FittedParam, t Transform, unit string, f pull) string {
 	if b.upper {
 		move = "increasing"
 	}
-	return fmt.Sprintf("the optimal value found for %s, %.6g, is close to the specified %s bound %.6g (transform %v), towards which the"+
+	return fmt.Sprintf("the optimal value found for %s, %.6g, is close to the specified %s bound %.6g (transform"+
+		" %v), towards which the"+
 		" loss still falls, by %.2g nats per unit of %s: %s the bound and training again may find a better value", p.Name, p.Value,
 		b.side(), b.at, t, math.Abs(f.slope), unit, move)
 }

@@ -286,7 +286,8 @@ func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jit
 }
 
 // SampleContext is Sample that ends soon after ctx has, with an error that wraps ctx's.
-func (p *Posterior) SampleContext(ctx context.Context, x Inputs, count int, seed uint64) (f [][]float64, jitter float64, err error) {
+func (p *Posterior) SampleContext(ctx context.Context, x Inputs, count int, seed uint64) (f [][]float64,
+	jitter float64, err error) {
 	defer workers.Stopped(&err)
 	p.checkDim(x)
 	if count < 0 {

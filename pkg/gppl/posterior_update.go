@@ -149,7 +149,9 @@ func (u *updated) next(m Mean, d Data, i int) (*updated, error) {
 	}
 	var tail *statespace.Tail
 	var err error
-	u.base.read(context.Background(), func(f *statespace.Filter) { tail, err = f.Extend(u.tail, at, row.columns, row.share, row.known) })
+	u.base.read(context.Background(), func(f *statespace.Filter) {
+		tail, err = f.Extend(u.tail, at, row.columns, row.share, row.known)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("gppl: Posterior.Update: %w", err)
 	}
@@ -276,7 +278,8 @@ func longer(x []float64, n, m int, missing float64) []float64 {
 //
 // With a state space and observations in order, none before the last of p, it takes O(D³) for each. Otherwise the m observations
 // of d are predicted jointly, and the Cholesky factor of their covariance makes them independent: O(m³), and memory for m²
-// numbers. It is an error if d is not valid, or as for Sample, or that of ctx once it has ended. If the errors of the data are relative, all of the noise is, a
+// numbers. It is an error if d is not valid, or as for Sample, or that of ctx once it has ended. If the errors of the data are
+// relative, all of the noise is, a
 // White term of the kernel included.
 func (p *Posterior) OneStep(ctx context.Context, d Data) (mean, variances []float64, err error) {
 	defer workers.Stopped(&err)

@@ -53,7 +53,8 @@ type FittedParam struct {
 	// StdErr returns the standard error of θ itself.
 	StdErrLog float64
 	// AtBound says that the parameter is held close to a bound of its transform (a floor, an end of an interval) by a loss that
-	// falls beyond it, or was driven to the end of its range by data that do not determine it. A warning says which. An optimum close
+	// falls beyond it, or was driven to the end of its range by data that do not determine it. A warning says which. An optimum
+	// close
 	// to a bound is none of these.
 	AtBound bool
 	// Negligible says that this is a noise variance below a hundredth of the known variance of every observation that has it: it

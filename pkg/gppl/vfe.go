@@ -210,7 +210,8 @@ func (l *VFE) evaluate(w *vfeWork, grad, theta []float64) error {
 		return err
 	}
 	if needed := inducing.Bytes(l.z.Len()); needed > l.chooser.Memory {
-		return &MemoryError{What: fmt.Sprintf("the bound of m = %d inducing inputs", l.z.Len()), Needed: needed, Limit: l.chooser.Memory}
+		return &MemoryError{What: fmt.Sprintf("the bound of m = %d inducing inputs",
+			l.z.Len()), Needed: needed, Limit: l.chooser.Memory}
 	}
 	w.least = l.rows.Least(w.noise)
 	w.Init(l.z.Len(), l.columns.Cols)
