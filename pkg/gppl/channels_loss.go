@@ -36,10 +36,16 @@ type ChannelLikelihood struct {
 	of      []int // the channel of each observation of the line
 	params  []Param
 	mean    *regress.Regression
-	exposed []float64 // the exposure that ends at each input of the line; nil: none
+	exposed *exposed // nil: none
 	options options
 	tally   *tally
 	calls   *parallel.Pool[channelCall]
+}
+
+// exposed is the exposures that end at the inputs of a line.
+type exposed struct {
+	*statespace.Schedule
+	longest float64
 }
 
 // channelCall is the working memory of one evaluation.
@@ -251,12 +257,15 @@ func (l *ChannelLikelihood) factorise(ctx context.Context, c *channelCall, theta
 		v = variance(c.model.Kernel) * most
 	}
 	if l.exposed != nil {
-		longest := slices.Max(l.exposed)
 		for i := range c.linear.blocks {
 			b := &c.linear.blocks[i]
-			b.Process = statespace.NewExposed(b.Process, b.Params, longest)
+			b.Process = statespace.NewExposed(b.Process, b.Params, l.exposed.Slots(), l.exposed.longest)
 		}
-		c.filter.SetExposures(l.exposed)
+		if state, _ := c.linear.size(); state > largestState {
+			return fmt.Errorf("gppl: up to %d exposures overlap: the state of %v would have %v numbers, and the limit is %d",
+				l.exposed.Slots(), c.model.Kernel, state, largestState)
+		}
+		c.filter.SetExposures(l.exposed.Schedule)
 	}
 	if bytes := l.bytes(&c.linear); bytes > l.options.Memory {
 		return &MemoryError{What: fmt.Sprintf("a state space of %d channels", len(c.model.Channels)),
@@ -343,9 +352,10 @@ func (l *ChannelLikelihood) conditionedAt(theta []float64) (of *regress.Conditio
 //
 //	y_i = a_c·δ_i⁻¹∫f(u)du + offset_c + ε_i,  x_i − δ_i/2 ≤ u ≤ x_i + δ_i/2,
 //
-// where exposure[i] is δ_i, in the unit of x; 0 means f(x_i) itself. The likelihood and its gradient are exact, to rounding, in
-// O(n·D³): the running integral joins the state of the kernel. All Slopes must be 0. Exposures that overlap are an error, unless
-// by at most 1 % of the shorter one, as times in files are rounded: the later is then cut. It panics if lengths differ.
+// where exposure[i] is δ_i, in the unit of x; 0 means f(x_i) itself. The likelihood and its gradient are exact, to rounding,
+// however long an exposure is against the scales of the kernel, in O(n·D³): the state of each process of the kernel is joined by a
+// running integral for every exposure that is open at the same time, one where none overlap. More than some hundred of these are
+// an error. All Slopes must be 0. It panics if lengths differ.
 func NewExposures(m ChannelModel, d Data, channel []int, exposure []float64, opts ...Option) (*ChannelLikelihood, error) {
 	if len(exposure) != d.Len() {
 		panic(fmt.Sprintf("gppl: NewExposures: len(exposure) = %d, want len(d.Y) = %d", len(exposure), d.Len()))
@@ -353,16 +363,16 @@ func NewExposures(m ChannelModel, d Data, channel []int, exposure []float64, opt
 	return newChannels(m, d, channel, exposure, opts)
 }
 
-// exposures returns the ends of exposures as a line, and how long each is.
-func (m ChannelModel) exposures(x Inputs, exposure []float64) (*observed.Line, []float64, error) {
+// exposures returns the ends of exposures as a line, and what a filter needs of them.
+func (m ChannelModel) exposures(x Inputs, exposure []float64) (*observed.Line, *exposed, error) {
 	for _, c := range m.Channels {
 		if c.Slope != 0 {
 			return nil, nil, fmt.Errorf("gppl: channel %q sees the derivative of f, and exposures see f alone", c.Name)
 		}
 	}
-	l, lengths, err := observed.Exposures(x.at, exposure)
+	e, err := observed.ExposuresOf(x.at, exposure)
 	if err != nil {
 		return nil, nil, fmt.Errorf("gppl: %w", err)
 	}
-	return l, lengths, nil
+	return &e.Line, &exposed{statespace.NewSchedule(e.Origin, e.Starts, e.Ends, e.Lengths), slices.Max(exposure)}, nil
 }

@@ -214,7 +214,8 @@ func TestExposures(t *testing.T) {
 	}
 }
 
-// TestExposuresErrors: overlaps, derivatives and lengths that are none are refused by name; rounded times are not.
+// TestExposuresErrors: derivatives, lengths that are none and more exposures at the same time than a state has room for are refused
+// by name; rounded times and overlaps are not.
 func TestExposuresErrors(t *testing.T) {
 	d := gppl.Data{X: gppl.Scalars([]float64{0, 1, 2, 3}), Y: []float64{1, 2, 0, 1}}
 	m := gppl.ChannelModel{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 1},
@@ -227,16 +228,31 @@ func TestExposuresErrors(t *testing.T) {
 		want     string
 	}{
 		{m, []float64{1, 1.004, 1, 1}, ""},
-		{m, []float64{1, 1, 1.5, 1}, "x[1] = 1 and x[2] = 2 overlap by 0.25"},
-		{m, []float64{0, 0, 3, 0}, "overlap"},
+		{m, []float64{1, 1, 1.5, 1}, ""},
+		{m, []float64{0, 0, 3, 0}, ""},
 		{m, []float64{1, -1, 1, 1}, "exposure[1] = -1"},
 		{m, []float64{1, math.NaN(), 1, 1}, "exposure[1] = NaN"},
 		{sloped, []float64{1, 1, 1, 1}, `channel "A" sees the derivative`},
 	} {
-		_, err := gppl.NewExposures(c.m, d, make([]int, 4), c.exposure)
+		l, err := gppl.NewExposures(c.m, d, make([]int, 4), c.exposure)
+		if err == nil {
+			_, err = l.ValueGrad(nil, gppl.Values(l.Params()))
+		}
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %q", c.exposure, err, c.want)
 		}
+	}
+	const n = 300
+	x, exposure := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], exposure[i] = float64(i), n
+	}
+	l, err := gppl.NewExposures(m, gppl.Data{X: gppl.Scalars(x), Y: x}, make([]int, n), exposure)
+	if err == nil {
+		_, err = l.ValueGrad(nil, gppl.Values(l.Params()))
+	}
+	if err == nil || !strings.Contains(err.Error(), "up to 300 exposures overlap") {
+		t.Error(err)
 	}
 }
 
@@ -256,5 +272,80 @@ func BenchmarkExposures(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.Run(fmt.Sprintf("n=%d/kernel=%T", n, k), func(b *testing.B) { benchmarkLoss(b, loss) })
+	}
+}
+
+// TestExposuresLong: exposures from 1e-6 to 1e6 lengthscales long, one after another, overlapping and within one another, against
+// ∫∫k = K₂(d − a) − K₂(d − b) − K₂(c − a) + K₂(c − b) over [a, b] and [c, d], K₂″ = k.
+func TestExposuresLong(t *testing.T) {
+	const v, l, noise = 1.7, 1e-2, 0.01
+	rate := math.Sqrt(3) / l
+	twice := func(r float64) float64 {
+		r = rate * math.Abs(r)
+		if r < 1 { // Σ (−1)ʲ(1 − j)r^(j+2)/(j!(j+1)(j+2)), of k = Σ (−1)ʲ(1 − j)rʲ/j!
+			sum, term := 0., r*r
+			for j := 0.; j < 30; j++ {
+				sum += (1 - j) * term / ((j + 1) * (j + 2))
+				term *= -r / (j + 1)
+			}
+			return v * sum / (rate * rate)
+		}
+		return v * (2*r - 3 + math.Exp(-r)*(r+3)) / (rate * rate)
+	}
+	average := func(x, d, z, e float64) float64 {
+		a, b, c, f := x-d/2, x+d/2, z-e/2, z+e/2
+		return (twice(f-a) - twice(f-b) - twice(c-a) + twice(c-b)) / (d * e)
+	}
+	for _, ratio := range []float64{1e-3, 0.1, 3, 50, 3.3e3, 5e4, 1e6} {
+		d := ratio * l
+		for name, x := range map[string][]float64{"apart": {0, 3 * d, 9 * d}, "touching": {0, d, 2 * d}, "overlapping": {0, 0.4 * d, 1.3 * d},
+			"the same": {d, d, d}} {
+			exposure := []float64{d, d, 2 * d}
+			if name == "touching" {
+				exposure[2] = d
+			}
+			y := []float64{0.3, -0.5, 0.1}
+			m := gppl.ChannelModel{Kernel: gppl.Matern32{Variance: v, Lengthscale: l},
+				Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: noise}}}
+			loss, err := gppl.NewExposures(m, gppl.Data{X: gppl.Scalars(x), Y: y}, make([]int, 3), exposure)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := loss.ValueGrad(nil, gppl.Values(loss.Params()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Two contrasts that are free of the offset.
+			contrasts := [2][3]float64{{math.Sqrt(0.5), -math.Sqrt(0.5), 0}, {math.Sqrt(1. / 6), math.Sqrt(1. / 6), -math.Sqrt(4. / 6)}}
+			a, z := mat.NewSymDense(2, nil), mat.NewVecDense(2, nil)
+			for p := range 2 {
+				for q := range p + 1 {
+					sum := 0.
+					for i := range 3 {
+						for j := range 3 {
+							cov := average(x[i], exposure[i], x[j], exposure[j])
+							if i == j {
+								cov += noise
+							}
+							sum += contrasts[p][i] * contrasts[q][j] * cov
+						}
+					}
+					a.SetSym(p, q, sum)
+				}
+				z.SetVec(p, contrasts[p][0]*y[0]+contrasts[p][1]*y[1]+contrasts[p][2]*y[2])
+			}
+			var root mat.Cholesky
+			var u mat.VecDense
+			if !root.Factorize(a) {
+				t.Fatal("not positive definite")
+			}
+			if err := root.SolveVecTo(&u, z); err != nil {
+				t.Fatal(err)
+			}
+			want := 0.5*(root.LogDet()+mat.Dot(z, &u)) + math.Log(2*math.Pi)
+			if !(math.Abs(got-want) < 1e-6) {
+				t.Errorf("%g lengthscales, %s: %v, want %v", ratio, name, got, want)
+			}
+		}
 	}
 }

@@ -1,40 +1,60 @@
 package observed
 
 import (
+	"cmp"
 	"fmt"
-	"math"
+	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/lists"
+	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// mostOverlap is the share of an exposure by which it may overlap another.
-const mostOverlap = 0.01
+// Exposures are intervals of time about the inputs. Their starts and ends are exact, whatever the origin of the inputs.
+type Exposures struct {
+	Line                 // the ends, from Origin on
+	Origin       float64 // the first input
+	Starts, Ends []doubled.Float
+	Lengths      []float64 // in the order of the line, as Starts and Ends are
+}
 
-// Exposures returns the ends of exposures around x as a line, and their lengths in the line's order. Of two that overlap by no
-// more than a hundredth of the shorter, the later is cut; it is an error if they overlap by more, or if one is negative or not
-// finite.
-func Exposures(x, exposure []float64) (*Line, []float64, error) {
-	ends := make([]float64, len(exposure))
-	for i, e := range exposure {
-		if !(e >= 0 && finite.Is(e)) {
-			return nil, nil, fmt.Errorf("exposure[%d] = %v: want a finite number, not negative", i, e)
+// negligible is the share of an exposure by which it may be cut: less than the rounding of its average.
+const negligible = 0x1p-50
+
+// ExposuresOf returns exposures of the given lengths about x. It is an error if one is negative or not finite. Of two that
+// overlap by no more than rounding, the later is cut.
+func ExposuresOf(x, exposure []float64) (*Exposures, error) {
+	e := &Exposures{Origin: slices.Min(x)}
+	ends := make([]doubled.Float, len(x))
+	for i, d := range exposure {
+		if !(d >= 0 && finite.Is(d)) {
+			return nil, fmt.Errorf("exposure[%d] = %v: want a finite number, not negative", i, d)
 		}
-		ends[i] = x[i] + 0.5*e
+		ends[i] = doubled.Difference(x[i], e.Origin).Add(doubled.Of(0.5 * d))
+		if !finite.Is(ends[i].Hi) {
+			return nil, fmt.Errorf("exposure[%d] = %v about x[%d] = %v ends beyond the range of numbers", i, d, i, x[i])
+		}
 	}
-	l := Sorted(ends)
-	lengths := make([]float64, len(exposure))
-	for i := range lengths {
-		at := l.Input(i)
-		if lengths[i] = exposure[at]; i == 0 {
-			continue
-		}
-		before := l.Input(i - 1)
-		overlap := lengths[i] - (l.T[i] - l.T[i-1])
-		if shorter := min(lengths[i], exposure[before]); overlap > mostOverlap*shorter+0x1p-50*math.Abs(l.T[i]) {
-			return nil, nil, fmt.Errorf("the exposures at x[%d] = %v and x[%d] = %v overlap by %.3g: exposures one after another"+
-				" are needed", before, x[before], at, x[at], overlap)
-		}
-		lengths[i] -= max(0, overlap)
+	order := timeline.Range(0, len(x))
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(ends[a].Hi, ends[b].Hi), cmp.Compare(ends[a].Lo, ends[b].Lo))
+	})
+	if e.T = lists.Map(order, func(i int) float64 { return ends[i].Hi }); !slices.IsSorted(order) {
+		e.Order = order
 	}
-	return l, lengths, nil
+	e.Lo, e.Span = e.T[0], e.T[len(x)-1]-e.T[0]
+	for i := range x {
+		at := e.Input(i)
+		length := exposure[at]
+		start := ends[at].Sub(doubled.Of(length))
+		if i > 0 {
+			overlap := e.Ends[i-1].Sub(start).Hi
+			if shorter := min(length, e.Lengths[i-1]); overlap > 0 && overlap <= negligible*shorter {
+				start = e.Ends[i-1]
+			}
+		}
+		e.Starts, e.Ends, e.Lengths = append(e.Starts, start), append(e.Ends, ends[at]), append(e.Lengths, length)
+	}
+	return e, nil
 }

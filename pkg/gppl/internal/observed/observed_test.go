@@ -239,18 +239,36 @@ func TestGrow(t *testing.T) {
 	}
 }
 
-// TestExposures: ends ascend with the lengths of their exposures beside them, and what overlaps by rounding is cut.
+// TestExposures: ends ascend with the exposures beside them, exactly at any origin; those that overlap are as they are, and only
+// what rounding of a length leaves is cut.
 func TestExposures(t *testing.T) {
-	l, lengths, err := observed.Exposures([]float64{5, 1, 2.495}, []float64{2, 1, 2})
-	if err != nil || !slices.Equal(l.T, []float64{1.5, 3.495, 6}) || lengths[0] != 1 || math.Abs(lengths[1]-1.995) > 1e-12 ||
-		lengths[2] != 2 {
-		t.Errorf("ends %v, lengths %v, %v", l, lengths, err)
+	const julian = 2450000
+	x := []float64{julian + 5, julian + 1, julian + 2.25}
+	e, err := observed.ExposuresOf(x, []float64{2, 1, 2})
+	if err != nil || e.Origin != julian+1 || !slices.Equal(e.T, []float64{0.5, 2.25, 5}) || !slices.Equal(e.Lengths, []float64{1, 2, 2}) {
+		t.Errorf("%+v, %v", e, err)
 	}
-	for want, e := range map[string][]float64{"exposure[1] = -1": {1, -1, 0}, "exposure[2] = NaN": {1, 1, math.NaN()},
-		"x[1] = 1 and x[2] = 2.495 overlap by 0.105": {2, 1, 2.2}} {
-		if _, _, err := observed.Exposures([]float64{5, 1, 2.495}, e); err == nil || !strings.Contains(err.Error(), want) {
+	for i, want := range []float64{-0.5, 0.25, 3} {
+		if got := e.Starts[i]; got.Hi != want || got.Lo != 0 {
+			t.Errorf("start %d: %v, want %v", i, got, want)
+		}
+	}
+	const early = 1 + 0x1p-52
+	if e, err = observed.ExposuresOf([]float64{0, early}, []float64{early, early}); err != nil || e.Starts[1] != e.Ends[0] {
+		t.Errorf("%+v, %v", e, err)
+	}
+	third := 1. / 3
+	if e, err = observed.ExposuresOf([]float64{0, third}, []float64{third * (1 + 0x1p-52), third}); err != nil ||
+		e.Starts[1] != e.Ends[0] {
+		t.Errorf("rounding is left: %+v, %v", e, err)
+	}
+	for want, e := range map[string][]float64{"exposure[1] = -1": {1, -1, 0}, "exposure[2] = NaN": {1, 1, math.NaN()}} {
+		if _, err := observed.ExposuresOf(x, e); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", e, err, want)
 		}
+	}
+	if _, err := observed.ExposuresOf([]float64{1e308, -1e308}, []float64{1e308, 0}); err == nil {
+		t.Error("an end beyond the range of numbers")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
 // What a Filter does with blocks: the formulas at Filter, for an h that turns and a Φ with a square on its diagonal for each
@@ -30,7 +31,7 @@ type system struct {
 	firsts []int // where the derivatives of each block begin
 	viewed viewed
 
-	exposures []float64 // that end at each input; nil: none
+	exposures *Schedule // those that end at each input; nil: none
 }
 
 // room is what a Filter with blocks works in.
@@ -46,7 +47,7 @@ type room struct {
 	turned          []float64 // Pq at their first numbers
 	tilted          []float64 // of each block, what the means add to the derivative in its lengthscale
 	views           []float64 // the derivatives in h of each view, D each
-	windows         []window  // of each block, for derivatives
+	windows         []windows // of each block
 }
 
 // FactoriseBlocks is Factorise for blocks. It keeps them. Gradient then has the derivatives of each block in turn: in log v,
@@ -149,12 +150,12 @@ func (f *Filter) setSteps(b, from, to int) {
 	s, process := &f.system, f.system.blocks[b].Process
 	d := process.Dim()
 	exposed, _ := process.(*Exposed)
-	var w window
+	var w windows
 	for i := from; i < to; i++ {
 		at := i * d * d
 		phi, q := s.phi[b][at:][:d*d], s.q[b][at:][:d*d]
 		if exposed != nil && s.exposures != nil {
-			exposed.step(phi, q, f.strideInto(&w, exposed, i, false))
+			exposed.step(phi, q, &w, f.strideInto(&w, i))
 			continue
 		}
 		gap := math.Inf(1)
@@ -213,9 +214,11 @@ func (f *Filter) allocateBlocks() {
 	r.rates, r.tilted = dense.Resize(r.rates, 2*len(s.blocks)), dense.Resize(r.tilted, len(s.blocks))
 	r.seen, r.views = dense.Resize(r.seen, len(s.units)), dense.Resize(r.views, len(s.viewed.views)*d)
 	for len(r.windows) < len(s.blocks) {
-		r.windows = append(r.windows, window{})
+		r.windows = append(r.windows, windows{})
 	}
-	clear(r.windows)
+	for b := range r.windows {
+		r.windows[b].reset()
+	}
 	widest, slopes := 0, 0
 	for b, block := range s.blocks {
 		dim := block.Process.Dim()
@@ -242,24 +245,21 @@ func (s *system) step(u *piece, i int) (phi, q []float64) {
 
 // over sets the transitions from input i−1 to a place before input i that is seen by a view or, if onward, from there to input i.
 // Input −1 and input n are infinitely far.
-func (f *Filter) over(i int, at float64, view int, onward bool) {
+func (f *Filter) over(i int, at doubled.Float, view int, onward bool) {
 	gap, from, to := math.Inf(1), seenBy(f.system.viewed.of, i-1), view
 	if i > 0 {
-		gap = at - f.t[i-1]
+		gap = at.Hi - f.t[i-1]
 	}
 	if onward {
-		gap, from, to = f.t[i]-at, view, seenBy(f.system.viewed.of, i)
+		gap, from, to = f.t[i]-at.Hi, view, seenBy(f.system.viewed.of, i)
 	}
 	for b, block := range f.system.blocks {
 		phi, noise, d := f.room.phi[b], f.room.noise[b], block.Process.Dim()
 		if e, ok := block.Process.(*Exposed); ok && f.system.exposures != nil {
-			step, rest := f.halves(e, i, at)
-			if onward {
-				step = rest
-			}
-			e.step(phi, noise, step)
-			swapFirst(phi, d, !onward, onward) // f is seen between the inputs, not its average
-			swapFirst(noise, d, !onward, !onward)
+			ws := &f.room.windows[b]
+			e.step(phi, noise, ws, f.halfway(ws, i, at, onward))
+			swapFirst(phi, d, e.Slots, !onward, onward) // f is seen between the inputs, not its average
+			swapFirst(noise, d, e.Slots, !onward, !onward)
 		} else {
 			block.Process.Transition(phi, noise, gap)
 		}

@@ -169,7 +169,8 @@ func (f *Filter) contractForms(grad []float64, i int) {
 				into, noise = v.phi[b][i*dd:][:dd], v.q[b][i*dd:][:dd]
 			}
 			if e, ok := block.Process.(*Exposed); ok && f.system.exposures != nil {
-				e.contract(grad[at+1:][:block.Params], forms, f.strideInto(&f.room.windows[b], e, i, true))
+				ws := &f.room.windows[b]
+				e.contract(grad[at+1:][:block.Params], forms, ws, f.strideInto(ws, i))
 				at += block.derivatives()
 				continue
 			}

@@ -3,227 +3,505 @@ package statespace
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/integrate/quad"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
-// An Exposed is a Process X with the average z of its first number over an exposure, which is what is seen of it: its state is
-// (z, x). From one input to the next, whose exposure is the last δ of the gap Δ between them (SetExposures),
+// An Exposed is a Process X with the averages z of its first number over exposures, as far as they have gone, which are what is
+// seen of it: its state is (z, x), with a z for each exposure that may be open at the same time (Schedule). Over a span τ
 //
-//	z = āᵀΦ(Δ−δ)x + noise,  ā = δ⁻¹∫Φ(u)ᵀe₁du,  c̄ = δ⁻¹∫Φ(u)P∞e₁du,  V̄ = 2δ⁻²∫(δ−u)k(u)du,  0 ≤ u ≤ δ,
+//	z ← z + δ⁻¹(rᵀx + e),  x ← Φx + noise of covariance Q,
+//	r = ∫Φ(u)ᵀe₁du,  cov(e, x) = ∫Φ(τ−u)Q(u)e₁du,  var e = 2∫r(τ−u)ᵀQ(u)e₁du,  0 ≤ u ≤ τ,
 //
-// where z has the variance V̄ in all and the covariance c̄ with x at the end. The integrals are Gauss–Legendre sums to rounding,
-// of a function that is smooth wherever Φ is. Without exposures, z is the first number of X.
+// and e is the same for all exposures that are open. The integrals are Gauss–Legendre sums over a span in which Φ hardly changes,
+// and from there go from a span to one of twice the length, as Φ and Q do: in log₂ of the length over the scale, whatever that
+// is. None is a difference, so that no digits are lost over short or long exposures. Without exposures, z is the first number of X.
 type Exposed struct {
 	X      Process
 	Params int
+	Slots  int // of z
 
-	prior  []float64 // P∞, d×d
-	slopes []float64 // ∂P∞ in each parameter
-	panels int       // of Gauss–Legendre sums over the longest exposure
+	grain float64 // a span in which Φ hardly changes
 }
 
-// exposedNodes is how many nodes a panel has.
+var infinity = math.Inf(1)
+
+// exposedNodes is how many nodes the shortest span has.
 const exposedNodes = 10
 
-var nodes, weights = func() (x, w []float64) {
+// nodes and weights are those of Gauss and Legendre on (0, 1); row j of partly are the weights of an integral from 0 to 1 less
+// node j.
+var nodes, weights, partly = func() (x, w []float64, partly [][]float64) {
 	x, w = make([]float64, exposedNodes), make([]float64, exposedNodes)
 	quad.Legendre{}.FixedLocations(x, w, 0, 1)
-	return x, w
+	for _, node := range x {
+		row, end := make([]float64, exposedNodes), 1-node
+		for m, at := range x { // the polynomial through values at the nodes, integrated by the same nodes
+			for k := range x {
+				lagrange := 1.
+				for j := range x {
+					if j != k {
+						lagrange *= (end*at - x[j]) / (x[k] - x[j])
+					}
+				}
+				row[k] += end * w[m] * lagrange
+			}
+		}
+		partly = append(partly, row)
+	}
+	return x, w, partly
 }()
 
-// NewExposed prepares one for exposures up to the longest.
-func NewExposed(x Process, params int, longest float64) *Exposed {
+// grainChange is how much Φ may change over the shortest span, relative to the standard deviations of the state: ten nodes then
+// give integrals to rounding.
+const grainChange = 0.25
+
+// NewExposed prepares one for exposures up to the longest, of which so many may be open at the same time.
+func NewExposed(x Process, params, slots int, longest float64) *Exposed {
 	d := x.Dim()
-	e := &Exposed{X: x, Params: params, prior: make([]float64, d*d), slopes: make([]float64, params*d*d), panels: 1}
-	phi := make([]float64, d*d)
-	x.Transition(phi, e.prior, math.Inf(1))
-	if params > 0 {
-		x.Slopes(make([]float64, params*d*d), e.slopes, phi, e.prior, math.Inf(1))
-	}
-	const enough, most = 8e-15, 256
-	var a, b window
-	for e.windowOf(&a, longest, false); e.panels < most; a, b = b, a {
-		e.panels *= 2
-		e.windowOf(&b, longest, false)
-		off, size := math.Abs(a.variance-b.variance), b.variance
-		for i := range a.before {
-			off = max(off, math.Abs(a.before[i]-b.before[i]))
-			size = max(size, math.Abs(b.before[i]))
-		}
-		if off <= enough*size {
-			break
+	e := &Exposed{X: x, Params: params, Slots: slots}
+	phi, q := make([]float64, d*d), make([]float64, d*d)
+	x.Transition(phi, q, infinity)
+	size := make([]float64, d)
+	for i := range size {
+		if size[i] = math.Sqrt(q[i*d+i]); !(size[i] > 0) {
+			size[i] = 1
 		}
 	}
+	still := func(gap float64) bool {
+		x.Transition(phi, q, gap)
+		for i := range d {
+			var change float64
+			for j := range d {
+				v := phi[i*d+j]
+				if i == j {
+					v--
+				}
+				change += math.Abs(v) * size[j] / size[i]
+			}
+			if !(change <= grainChange) {
+				return false
+			}
+		}
+		return true
+	}
+	// From short to long: a whole number of turns is no small change.
+	const far = -64
+	for e.grain = math.Ldexp(longest, far); e.grain > 0 && !still(e.grain); {
+		e.grain = math.Ldexp(e.grain, far)
+	}
+	for e.grain > 0 && e.grain < longest && still(2*e.grain) {
+		e.grain *= 2
+	}
+	e.grain = max(e.grain, math.SmallestNonzeroFloat64)
 	return e
 }
 
-func (e *Exposed) Dim() int { return 1 + e.X.Dim() }
+func (e *Exposed) Dim() int { return e.Slots + e.X.Dim() }
 
-// window is what an exposure is of: ā, c̄ and V̄, and their derivatives in each parameter.
+// window is what a span is of: Φ, Q and, unless it is bare, the integrals r, cov(e, x) and var e; and their derivatives in each
+// parameter, if it is sloped.
 type window struct {
-	length                                float64
-	sloped                                bool
-	before, after                         []float64 // ā, c̄
-	variance                              float64
-	beforeSlopes, afterSlopes, varySlopes []float64
-	phi, noise, dPhi, dNoise, room        []float64 // to work in
+	length              float64
+	set, sloped, bare   bool
+	phi, noise          []float64
+	row, cross          []float64
+	spread              float64
+	dPhi, dNoise        []float64
+	dRow, dCross        []float64
+	dSpread             []float64
+	atPhi, atNoise      []float64 // at the nodes
+	atdPhi, atdNoise    []float64
+	next, slope, within []float64 // to work in
 }
 
-// windowOf sets w to an exposure of the given length, unless it is that already.
-func (e *Exposed) windowOf(w *window, length float64, slopes bool) {
-	d := e.X.Dim()
-	w.before, w.after = dense.Resize(w.before, d), dense.Resize(w.after, d)
-	w.phi, w.noise = dense.Resize(w.phi, d*d), dense.Resize(w.noise, d*d)
-	clear(w.before)
-	clear(w.after)
-	w.length, w.sloped, w.variance = length, slopes, 0
-	p := 0
+// windows are the latest windows: those of few lengths come again and again.
+type windows struct {
+	all   [4]window
+	last  int
+	steps stride
+	room  []float64
+	done  stride // that walk did last, for so many parameters; nothing where there are no spans
+	p     int
+	s     moves // what it came to
+	ds    []moves
+}
+
+// of returns the window of a span, computed only if it is none of the latest.
+func (ws *windows) of(e *Exposed, length float64, slopes, bare bool) *window {
+	for i := range ws.all {
+		if w := &ws.all[i]; w.set && w.length == length && w.sloped == slopes && w.bare == bare {
+			return w
+		}
+	}
+	ws.last = (ws.last + 1) % len(ws.all)
+	w := &ws.all[ws.last]
+	e.windowOf(w, length, slopes, bare)
+	return w
+}
+
+// reset forgets all windows, of another process.
+func (ws *windows) reset() {
+	for i := range ws.all {
+		ws.all[i].set = false
+	}
+	ws.done.spans = ws.done.spans[:0]
+}
+
+// windowOf sets w to a span of the given length.
+func (e *Exposed) windowOf(w *window, length float64, slopes, bare bool) {
+	d, p := e.X.Dim(), 0
+	dd := d * d
 	if slopes {
 		p = e.Params
 	}
-	w.beforeSlopes, w.afterSlopes, w.varySlopes = dense.Resize(w.beforeSlopes, p*d), dense.Resize(w.afterSlopes, p*d),
-		dense.Resize(w.varySlopes, p)
-	w.dPhi, w.dNoise = dense.Resize(w.dPhi, p*d*d), dense.Resize(w.dNoise, p*d*d)
-	clear(w.beforeSlopes)
-	clear(w.afterSlopes)
-	clear(w.varySlopes)
-	for panel := range e.panels {
-		for j, node := range nodes {
-			at := (float64(panel) + node) / float64(e.panels)
-			weight := weights[j] / float64(e.panels)
-			e.X.Transition(w.phi, w.noise, length*at)
-			w.variance += e.addNode(w.before, w.after, w.phi, e.prior, weight, at)
-			if p == 0 {
-				continue
-			}
-			e.X.Slopes(w.dPhi, w.dNoise, w.phi, w.noise, length*at)
-			for k := range p {
-				dPhi := w.dPhi[k*d*d:][:d*d]
-				w.varySlopes[k] += e.addNode(w.beforeSlopes[k*d:][:d], w.afterSlopes[k*d:][:d], dPhi, e.prior, weight, at)
-				w.varySlopes[k] += e.addNode(nil, w.afterSlopes[k*d:][:d], w.phi, e.slopes[k*d*d:], weight, at)
-			}
-		}
-	}
-}
-
-// addNode adds a node to ā and c̄, and returns what it adds to V̄.
-func (e *Exposed) addNode(before, after, phi, prior []float64, weight, at float64) (variance float64) {
-	d := len(after)
-	for i := range d {
-		var sum float64
-		for j := range d {
-			sum += phi[i*d+j] * prior[j*d]
-		}
-		after[i] += weight * sum
-		if i == 0 {
-			variance = 2 * weight * (1 - at) * sum
-		}
-		if before != nil {
-			before[i] += weight * phi[i]
-		}
-	}
-	return variance
-}
-
-// stride is a step of an Exposed over a gap, at the end of which is a window with the given share of its exposure. carry is 1 if
-// the exposure began before the step, otherwise 0.
-type stride struct {
-	gap, share, carry float64
-	window            *window
-}
-
-// step sets phi and noise of a stride. Entries of x are those of X over the gap.
-func (e *Exposed) step(phi, noise []float64, s stride) {
-	d := e.X.Dim()
-	m := d + 1
-	s.window.room = dense.Resize(s.window.room, 4*d*d+2*d)
-	room := s.window.room
-	take := func(size int) (x []float64) { x, room = room[:size], room[size:]; return x }
-	whole, q, lead, leadQ, row, spread := take(d*d), take(d*d), take(d*d), take(d*d), take(d), take(d)
-	e.X.Transition(whole, q, s.gap)
-	clear(phi[:m*m])
-	for i := range d {
-		copy(phi[(1+i)*m+1:][:d], whole[i*d:][:d])
-		copy(noise[(1+i)*m+1:][:d], q[i*d:][:d])
-	}
-	phi[0] = s.carry
-	if s.window.length == 0 { // no difference
-		copy(phi[1:][:d], whole[:d])
-		noise[0] = s.share * s.share * q[0]
-		for i := range d {
-			phi[1+i] *= s.share
-			noise[1+i] = s.share * q[i]
-			noise[(1+i)*m] = noise[1+i]
-		}
+	w.length, w.sloped, w.bare, w.set = length, slopes, bare, true
+	w.phi, w.noise = dense.Resize(w.phi, dd), dense.Resize(w.noise, dd)
+	w.dPhi, w.dNoise = dense.Resize(w.dPhi, p*dd), dense.Resize(w.dNoise, p*dd)
+	if bare {
+		e.over(w, length, p)
 		return
 	}
-	e.X.Transition(lead, leadQ, max(0, s.gap-s.window.length))
-	clear(row)
-	for k, w := range s.window.before {
-		addScaled(row, w, lead[k*d:][:d])
+	w.row, w.cross, w.spread = dense.Resize(w.row, d), dense.Resize(w.cross, d), 0
+	w.dRow, w.dCross = dense.Resize(w.dRow, p*d), dense.Resize(w.dCross, p*d)
+	w.dSpread, w.next, w.within = dense.Resize(w.dSpread, p), dense.Resize(w.next, d), dense.Resize(w.within, d)
+	w.slope = dense.Resize(w.slope, 3*d)
+	doublings := 0
+	if length > e.grain {
+		_, long := math.Frexp(length)
+		_, short := math.Frexp(e.grain)
+		doublings = max(0, long-short)
+		if math.Ldexp(length, -doublings) > e.grain {
+			doublings++
+		}
 	}
-	multiplyRow(spread, row, e.prior)
-	noise[0] = s.share * s.share * (s.window.variance - dot(spread, row))
-	for i := range d {
-		phi[1+i] = s.share * row[i]
-		noise[1+i] = s.share * (s.window.after[i] - dot(spread, whole[i*d:][:d]))
-		noise[(1+i)*m] = noise[1+i]
+	e.shortest(w, math.Ldexp(length, -doublings), p)
+	for k := doublings; k > 0; k-- {
+		e.over(w, math.Ldexp(length, -k), p)
+		e.double(w, p)
+	}
+	e.over(w, length, p)
+}
+
+// over sets Φ and Q of a gap.
+func (e *Exposed) over(w *window, gap float64, p int) {
+	e.X.Transition(w.phi, w.noise, gap)
+	if p > 0 {
+		e.X.Slopes(w.dPhi, w.dNoise, w.phi, w.noise, gap)
 	}
 }
 
-// contract adds the products of the adjoints of Φ and Q of a whole stride, m×m each in forms, with their derivatives to grad.
-func (e *Exposed) contract(grad, forms []float64, s stride) {
-	d, n := e.X.Dim(), e.Params
-	m, dd := d+1, d*d
-	s.window.room = dense.Resize(s.window.room, (4+4*n)*dd+4*d)
-	room := s.window.room
-	clear(room)
-	take := func(size int) (x []float64) { x, room = room[:size], room[size:]; return x }
-	whole, q, lead, leadQ := take(dd), take(dd), take(dd), take(dd)
-	dWhole, dQ, dLead, dLeadQ := take(n*dd), take(n*dd), take(n*dd), take(n*dd)
-	row, dRow, spread, dSpread := take(d), take(d), take(d), take(d)
-	before := max(0, s.gap-s.window.length)
-	e.X.Transition(whole, q, s.gap)
-	e.X.Slopes(dWhole, dQ, whole, q, s.gap)
-	e.X.Transition(lead, leadQ, before)
-	e.X.Slopes(dLead, dLeadQ, lead, leadQ, before)
-	for k, w := range s.window.before {
-		addScaled(row, w, lead[k*d:][:d])
-	}
-	multiplyRow(spread, row, e.prior)
-	z, w := forms[:m*m], forms[m*m:2*m*m]
-	for p := range n {
-		phi, noise := dWhole[p*dd:][:dd], dQ[p*dd:][:dd]
-		var sum float64
-		for i := range d {
-			sum += dot(z[(1+i)*m+1:][:d], phi[i*d:][:d]) + dot(w[(1+i)*m+1:][:d], noise[i*d:][:d])
-		}
-		if s.window.length == 0 {
-			sum += dot(z[1:][:d], phi[:d]) + w[0]*noise[0]
-			for i := range d {
-				sum += (w[1+i] + w[(1+i)*m]) * noise[i]
-			}
-			grad[p] += sum
+// shortest sets the integrals over a span in which Φ hardly changes.
+func (e *Exposed) shortest(w *window, length float64, p int) {
+	d := e.X.Dim()
+	dd := d * d
+	w.atPhi, w.atNoise = dense.Resize(w.atPhi, exposedNodes*dd), dense.Resize(w.atNoise, exposedNodes*dd)
+	w.atdPhi, w.atdNoise = dense.Resize(w.atdPhi, exposedNodes*p*dd), dense.Resize(w.atdNoise, exposedNodes*p*dd)
+	clear(w.row)
+	clear(w.cross)
+	clear(w.dRow)
+	clear(w.dCross)
+	clear(w.dSpread)
+	at := func(x []float64, j, size int) []float64 { return x[j*size:][:size] }
+	for j, node := range nodes {
+		phi, q := at(w.atPhi, j, dd), at(w.atNoise, j, dd)
+		e.X.Transition(phi, q, length*node)
+		addScaled(w.row, length*weights[j], phi[:d])
+		if p == 0 {
 			continue
 		}
-		clear(dRow)
-		for k := range d {
-			addScaled(dRow, s.window.beforeSlopes[p*d+k], lead[k*d:][:d])
-			addScaled(dRow, s.window.before[k], dLead[p*dd+k*d:][:d])
+		dPhi := at(w.atdPhi, j, p*dd)
+		e.X.Slopes(dPhi, at(w.atdNoise, j, p*dd), phi, q, length*node)
+		for k := range p {
+			addScaled(w.dRow[k*d:][:d], length*weights[j], dPhi[k*dd:][:d])
 		}
-		multiplyRow(dSpread, dRow, e.prior)
-		vary := s.window.varySlopes[p] - 2*dot(dSpread, row)
-		for k, v := range row { // ∂P∞
-			addScaled(dSpread, v, e.slopes[p*dd+k*d:][:d])
-			vary -= v * dot(row, e.slopes[p*dd+k*d:][:d])
+	}
+	partial := func(dst []float64, values []float64, size, offset, j int) { // of r over a span that is shorter by node j
+		clear(dst)
+		for k, weight := range partly[j] {
+			addScaled(dst, length*weight, at(values, k, size)[offset:][:d])
 		}
-		sum += dot(z[1:][:d], dRow) + w[0]*vary
+	}
+	r, dr := w.slope[:d], w.slope[d:2*d]
+	for j := range nodes {
+		scale, other := length*weights[j], exposedNodes-1-j
+		phi, q := at(w.atPhi, other, dd), at(w.atNoise, j, dd)
+		partial(r, w.atPhi, dd, 0, j)
+		w.spread += 2 * scale * dot(r, q[:d])
 		for i := range d {
-			cross := s.window.afterSlopes[p*d+i] - dot(dSpread, whole[i*d:][:d]) - dot(spread, phi[i*d:][:d])
-			sum += (w[1+i] + w[(1+i)*m]) * cross
+			w.cross[i] += scale * dot(phi[i*d:][:d], q[:d])
+		}
+		for k := range p {
+			dPhi, dQ := at(w.atdPhi, other, p*dd)[k*dd:][:dd], at(w.atdNoise, j, p*dd)[k*dd:][:dd]
+			partial(dr, w.atdPhi, p*dd, k*dd, j)
+			w.dSpread[k] += 2 * scale * (dot(dr, q[:d]) + dot(r, dQ[:d]))
+			for i := range d {
+				w.dCross[k*d+i] += scale * (dot(dPhi[i*d:][:d], q[:d]) + dot(phi[i*d:][:d], dQ[:d]))
+			}
+		}
+	}
+}
+
+// double takes the integrals over a span to those over two, given Φ and Q of one:
+//
+//	r ← r + Φᵀr,  cov(e, x) ← Φ(cov(e, x) + Qr) + cov(e, x),  var e ← 2var e + 2rᵀcov(e, x) + rᵀQr.
+func (e *Exposed) double(w *window, p int) {
+	d := e.X.Dim()
+	dd := d * d
+	r, c, in, next := w.row, w.cross, w.within, w.next
+	for i := range d { // cov(e, x) + Qr
+		in[i] = c[i] + dot(w.noise[i*d:][:d], r)
+	}
+	dIn, moved := w.slope[:d], w.slope[d:2*d]
+	for k := range p {
+		dPhi, dQ, dr, dc := w.dPhi[k*dd:][:dd], w.dNoise[k*dd:][:dd], w.dRow[k*d:][:d], w.dCross[k*d:][:d]
+		for i := range d {
+			dIn[i] = dc[i] + dot(dQ[i*d:][:d], r) + dot(w.noise[i*d:][:d], dr)
+		}
+		// rᵀ(cov(e, x) + in)
+		w.dSpread[k] = 2*w.dSpread[k] + dot(dr, c) + dot(dr, in) + dot(r, dc) + dot(r, dIn)
+		clear(moved)
+		for i := range d {
+			dc[i] += dot(dPhi[i*d:][:d], in) + dot(w.phi[i*d:][:d], dIn)
+			addScaled(moved, r[i], dPhi[i*d:][:d])
+			addScaled(moved, dr[i], w.phi[i*d:][:d])
+		}
+		dense.Add(dr, moved)
+	}
+	w.spread = 2*w.spread + dot(r, c) + dot(r, in)
+	clear(next)
+	for i := range d {
+		c[i] += dot(w.phi[i*d:][:d], in)
+		addScaled(next, r[i], w.phi[i*d:][:d])
+	}
+	dense.Add(r, next)
+}
+
+// moves is what a stride does so far: x at its end is Φx plus noise of covariance xx, and what is added to z is rows·x plus noise
+// of covariances zz and zx.
+type moves struct{ phi, xx, rows, zx, zz []float64 }
+
+func movesIn(room []float64, m, d int) (s moves, rest []float64) {
+	take := func(size int) (x []float64) { x, room = room[:size:size], room[size:]; return x }
+	return moves{take(d * d), take(d * d), take(m * d), take(m * d), take(m * m)}, room
+}
+
+func movesSize(m, d int) int { return 2*d*d + 2*m*d + m*m }
+
+// walk sets s to a stride and, for the p parameters of a sloped one, ds to its derivatives.
+func (e *Exposed) walk(ws *windows, st *stride, p int) (s moves, ds []moves) {
+	if ws.p == p && slices.Equal(ws.done.spans, st.spans) && slices.Equal(ws.done.slots, st.slots) { // regular exposures
+		return ws.s, ws.ds
+	}
+	d, m := e.X.Dim(), e.Slots
+	size := movesSize(m, d)
+	ws.done.spans, ws.done.slots = append(ws.done.spans[:0], st.spans...), append(ws.done.slots[:0], st.slots...)
+	ws.room = dense.Resize(ws.room, (1+p)*size+4*d*d+3*d+m*d)
+	clear(ws.room)
+	s, room := movesIn(ws.room, m, d)
+	ds = ws.ds[:0]
+	for range p {
+		var one moves
+		one, room = movesIn(room, m, d)
+		ds = append(ds, one)
+	}
+	take := func(size int) (x []float64) { x, room = room[:size:size], room[size:]; return x }
+	left, right, other, third, u, v, du := take(d*d), take(d*d), take(d*d), take(d*d), take(d), take(d), take(d)
+	before := take(m * d)
+	for i := range d {
+		s.phi[i*d+i] = 1
+	}
+	share := func(j, k int) float64 { // of slot j in span k
+		if st.slots[j].from <= k {
+			return st.slots[j].share
+		}
+		return 0
+	}
+	for k, length := range st.spans {
+		bare := true
+		for j := range m {
+			bare = bare && share(j, k) == 0
+		}
+		if length == 0 && len(st.spans) > 1 {
+			continue
+		}
+		w := ws.of(e, length, p > 0, bare)
+		first := k == 0 // nothing was before it
+		if !bare {
+			multiplyRow(u, w.row, s.xx) // rᵀxx
+			own := dot(u, w.row) + w.spread
+			for q := range p {
+				dr, t := w.dRow[q*d:][:d], &ds[q]
+				multiplyRow(v, w.row, t.xx)
+				dOwn := dot(v, w.row) + 2*dot(u, dr) + w.dSpread[q]
+				for j := range m {
+					sj := share(j, k)
+					dcj := dot(t.zx[j*d:][:d], w.row) + dot(s.zx[j*d:][:d], dr)
+					for i := range m {
+						si := share(i, k)
+						dci := dot(t.zx[i*d:][:d], w.row) + dot(s.zx[i*d:][:d], dr)
+						t.zz[j*m+i] += si*dcj + sj*dci + sj*si*dOwn
+					}
+				}
+			}
+			for j := range m {
+				sj, cj := share(j, k), dot(s.zx[j*d:][:d], w.row)
+				for i := range m {
+					s.zz[j*m+i] += share(i, k)*cj + share(j, k)*dot(s.zx[i*d:][:d], w.row) + sj*share(i, k)*own
+				}
+			}
+			for j := range m {
+				sj := share(j, k)
+				if sj == 0 {
+					continue
+				}
+				for q := range p {
+					dr, t := w.dRow[q*d:][:d], &ds[q]
+					multiplyRow(du, dr, s.phi)
+					addScaled(t.rows[j*d:][:d], sj, du)
+					multiplyRow(du, w.row, t.phi)
+					addScaled(t.rows[j*d:][:d], sj, du)
+				}
+				multiplyRow(du, w.row, s.phi)
+				addScaled(s.rows[j*d:][:d], sj, du)
+			}
+		}
+		// zx ← (zx + s·rᵀxx)Φᵀ + s·cov(e, x)
+		copy(before, s.zx)
+		for j := range m {
+			sj, row := share(j, k), before[j*d:][:d]
+			if !bare && sj != 0 {
+				addScaled(row, sj, u)
+			}
+			for q := range p {
+				t, dPhi := &ds[q], w.dPhi[q*d*d:][:d*d]
+				to := t.zx[j*d:][:d]
+				copy(v, to)
+				if !bare && sj != 0 {
+					multiplyRow(du, w.dRow[q*d:][:d], s.xx)
+					addScaled(v, sj, du)
+					multiplyRow(du, w.row, t.xx)
+					addScaled(v, sj, du)
+				}
+				for i := range d {
+					to[i] = dot(w.phi[i*d:][:d], v) + dot(dPhi[i*d:][:d], row)
+				}
+				if !bare && sj != 0 {
+					addScaled(to, sj, w.dCross[q*d:][:d])
+				}
+			}
+			to := s.zx[j*d:][:d]
+			for i := range d {
+				to[i] = dot(w.phi[i*d:][:d], row)
+			}
+			if !bare && sj != 0 {
+				addScaled(to, sj, w.cross)
+			}
+		}
+		if first {
+			copy(s.phi, w.phi)
+			copy(s.xx, w.noise)
+			for q := range p {
+				copy(ds[q].phi, w.dPhi[q*d*d:][:d*d])
+				copy(ds[q].xx, w.dNoise[q*d*d:][:d*d])
+			}
+			continue
+		}
+		multiplySquare(left, w.phi, s.phi, d)
+		multiplySquare(right, w.phi, s.xx, d)
+		for q := range p {
+			t, dPhi := &ds[q], w.dPhi[q*d*d:][:d*d]
+			multiplySquare(other, dPhi, s.phi, d)
+			multiplySquare(third, w.phi, t.phi, d)
+			for i := range t.phi {
+				t.phi[i] = other[i] + third[i]
+			}
+			multiplySquare(other, w.phi, t.xx, d) // Φ∂xxΦᵀ + ∂Φ·xxΦᵀ and its mirror image
+			multiplySquare(third, dPhi, s.xx, d)
+			for i := range d {
+				for j := range d {
+					t.xx[i*d+j] = dot(other[i*d:][:d], w.phi[j*d:][:d]) + dot(third[i*d:][:d], w.phi[j*d:][:d]) +
+						dot(right[i*d:][:d], dPhi[j*d:][:d]) + w.dNoise[q*d*d+i*d+j]
+				}
+			}
+		}
+		copy(s.phi, left)
+		for i := range d {
+			for j := range d {
+				s.xx[i*d+j] = dot(right[i*d:][:d], w.phi[j*d:][:d]) + w.noise[i*d+j]
+			}
+		}
+	}
+	if st.slots[0].value { // f at the end
+		for q := -1; q < p; q++ {
+			t := &s
+			if q >= 0 {
+				t = &ds[q]
+			}
+			copy(t.rows[:d], t.phi[:d])
+			copy(t.zx[:d], t.xx[:d])
+			for j := 1; j < m; j++ {
+				t.zz[j], t.zz[j*m] = t.zx[j*d], t.zx[j*d]
+			}
+			t.zz[0] = t.xx[0]
+		}
+	}
+	ws.p, ws.s, ws.ds = p, s, ds
+	return s, ds
+}
+
+// multiplySquare sets dst = a·b, d×d.
+func multiplySquare(dst, a, b []float64, d int) {
+	for i := range d {
+		multiplyRow(dst[i*d:][:d], a[i*d:][:d], b)
+	}
+}
+
+// step sets phi and noise of a stride.
+func (e *Exposed) step(phi, noise []float64, ws *windows, st *stride) {
+	d, m := e.X.Dim(), e.Slots
+	all := d + m
+	s, _ := e.walk(ws, st, 0)
+	clear(phi[:all*all])
+	clear(noise[:all*all])
+	for j := range m {
+		if c := st.slots[j].carry; c >= 0 {
+			phi[j*all+c] = 1
+		}
+		copy(phi[j*all+m:][:d], s.rows[j*d:][:d])
+		copy(noise[j*all:][:m], s.zz[j*m:][:m])
+		copy(noise[j*all+m:][:d], s.zx[j*d:][:d])
+		for i := range d {
+			noise[(m+i)*all+j] = s.zx[j*d+i]
+		}
+	}
+	for i := range d {
+		copy(phi[(m+i)*all+m:][:d], s.phi[i*d:][:d])
+		copy(noise[(m+i)*all+m:][:d], s.xx[i*d:][:d])
+	}
+}
+
+// contract adds the products of the adjoints of Φ and Q of a stride, in forms, with their derivatives to grad.
+func (e *Exposed) contract(grad, forms []float64, ws *windows, st *stride) {
+	d, m := e.X.Dim(), e.Slots
+	all := d + m
+	_, ds := e.walk(ws, st, e.Params)
+	z, w := forms[:all*all], forms[all*all:2*all*all]
+	for p := range ds {
+		t := &ds[p]
+		var sum float64
+		for j := range m {
+			sum += dot(z[j*all+m:][:d], t.rows[j*d:][:d]) + dot(w[j*all:][:m], t.zz[j*m:][:m]) + dot(w[j*all+m:][:d], t.zx[j*d:][:d])
+			for i := range d {
+				sum += w[(m+i)*all+j] * t.zx[j*d+i]
+			}
+		}
+		for i := range d {
+			sum += dot(z[(m+i)*all+m:][:d], t.phi[i*d:][:d]) + dot(w[(m+i)*all+m:][:d], t.xx[i*d:][:d])
 		}
 		grad[p] += sum
 	}
@@ -239,7 +517,12 @@ func multiplyRow(dst, row, a []float64) {
 
 // Transition implements Process, without an exposure.
 func (e *Exposed) Transition(phi, noise []float64, gap float64) {
-	e.step(phi, noise, stride{gap, 1, 0, &window{}})
+	st := stride{spans: []float64{gap}}
+	for range e.Slots {
+		st.slots = append(st.slots, slot{carry: -1, from: 1})
+	}
+	st.slots[0].value = true
+	e.step(phi, noise, new(windows), &st)
 }
 
 // Slopes implements Process, without an exposure.
@@ -247,70 +530,42 @@ func (e *Exposed) Slopes(dPhi, dNoise, _, _ []float64, gap float64) {
 	panic("statespace: Slopes of an Exposed")
 }
 
-// SetExposures sets the exposures that end at each input, for blocks of Exposed processes. None may begin before the previous
-// input. The filter keeps them.
-func (f *Filter) SetExposures(lengths []float64) {
-	if len(lengths) != len(f.t) {
-		panic(fmt.Sprintf("statespace: %d exposures at %d inputs", len(lengths), len(f.t)))
+// SetExposures sets the exposures that end at the inputs, for blocks of Exposed processes. The filter keeps them.
+func (f *Filter) SetExposures(s *Schedule) {
+	if len(s.ends) != len(f.t) {
+		panic(fmt.Sprintf("statespace: %d exposures at %d inputs", len(s.ends), len(f.t)))
 	}
-	for i, l := range lengths {
-		if !(l >= 0 && l <= math.MaxFloat64) {
-			panic(fmt.Sprintf("statespace: exposure %d is %v, want a finite number, not negative", i, l))
-		}
-	}
-	f.system.exposures = lengths
+	f.system.exposures = s
 }
 
-// strideInto returns the step into input i, with its window in w.
-func (f *Filter) strideInto(w *window, e *Exposed, i int, slopes bool) stride {
-	length := f.system.exposures[i]
-	if w.before == nil || w.length != length || w.sloped != slopes {
-		e.windowOf(w, length, slopes)
-	}
-	gap := math.Inf(1)
-	if i > 0 {
-		gap = f.t[i] - f.t[i-1]
-	}
-	return stride{gap, 1, 0, w}
+// strideInto returns the step into input i.
+func (f *Filter) strideInto(ws *windows, i int) *stride {
+	ws.steps.into(f.system.exposures, i)
+	return &ws.steps
 }
 
-// halves returns the steps from the input before i to a place between, and from there to input i; either may be missing (i = 0 or
-// i = n). What is before the place of an exposure is carried on.
-func (f *Filter) halves(e *Exposed, i int, at float64) (to, from stride) {
-	to = stride{math.Inf(1), 0, 0, &window{}}
-	if i > 0 {
-		to.gap = at - f.t[i-1]
+// halfway returns the step from the input before i to a place between or, if onward, from there to input i. What is before the
+// place of an exposure is carried on.
+func (f *Filter) halfway(ws *windows, i int, place doubled.Float, onward bool) *stride {
+	s := f.system.exposures
+	if onward {
+		ws.steps.onward(s, i, place)
+	} else {
+		ws.steps.until(s, i, place, false)
 	}
-	if i == len(f.t) {
-		return to, stride{}
-	}
-	length := f.system.exposures[i]
-	begin := f.t[i] - length
-	from = stride{f.t[i] - at, 1, 0, &window{}}
-	if length == 0 {
-		return to, from
-	}
-	if at > begin {
-		passed := min(at-begin, to.gap, length)
-		to.share, from.share, from.carry = passed/length, 1-passed/length, 1
-		to.window = &window{}
-		e.windowOf(to.window, passed, false)
-		length = max(0, length-passed)
-	}
-	e.windowOf(from.window, length, false)
-	return to, from
+	return &ws.steps
 }
 
-// swapFirst exchanges the first two numbers of what a step ends in (rows), or begins with.
-func swapFirst(a []float64, m int, rows, columns bool) {
+// swapFirst exchanges the first number of what a step ends in (rows), or begins with, with the first of x.
+func swapFirst(a []float64, m, slots int, rows, columns bool) {
 	for i := range m {
 		if rows {
-			a[i], a[m+i] = a[m+i], a[i]
+			a[i], a[slots*m+i] = a[slots*m+i], a[i]
 		}
 	}
 	for i := range m {
 		if columns {
-			a[i*m], a[i*m+1] = a[i*m+1], a[i*m]
+			a[i*m], a[i*m+slots] = a[i*m+slots], a[i*m]
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/timeline"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
 // Posterior sets row i of means, m×c, and variance[i] to the mean that each column y of C gives and the variance of the latent
@@ -37,6 +38,12 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 		}
 	}
 	order := timeline.Range(0, len(at)) // from the last to the first
+	if len(f.system.blocks) > 0 {
+		places := f.places(at)
+		slices.SortFunc(order, func(a, b int) int { return sign(places[b].Sub(places[a])) })
+		f.posteriorBlocks(means, variance, places, view, order)
+		return
+	}
 	slices.SortFunc(order, func(a, b int) int {
 		switch {
 		case at[a] > at[b]:
@@ -46,10 +53,6 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 		}
 		return 0
 	})
-	if len(f.system.blocks) > 0 {
-		f.posteriorBlocks(means, variance, at, view, order)
-		return
-	}
 	d, last := f.dim, len(f.t)
 	m, p := make([]float64, f.cols*d), make([]float64, d*d) // after an observation
 	x, cov := make([]float64, d), make([]float64, d*d)
@@ -131,8 +134,27 @@ func (f *Filter) jump(gap float64) {
 	f.assemble()
 }
 
+// places returns inputs in the filter's time, exactly: with exposures, it begins at their origin.
+func (f *Filter) places(at []float64) []doubled.Float {
+	all := make([]doubled.Float, len(at))
+	for i, v := range at {
+		if all[i] = doubled.Of(v); f.system.exposures != nil && !math.IsInf(v, 0) {
+			all[i] = doubled.Difference(v, f.system.exposures.origin)
+		}
+	}
+	return all
+}
+
+// reached reports whether a place is not before input i.
+func (f *Filter) reached(place doubled.Float, i int) bool {
+	if s := f.system.exposures; s != nil {
+		return !before(place, s.ends[i])
+	}
+	return place.Hi >= f.t[i]
+}
+
 // posteriorBlocks is Posterior for the inputs in order, from the last to the first.
-func (f *Filter) posteriorBlocks(means blas64.General, variance, at []float64, view, order []int) {
+func (f *Filter) posteriorBlocks(means blas64.General, variance []float64, at []doubled.Float, view, order []int) {
 	s, d, last := &f.system, f.dim, len(f.t)
 	size := s.rows[len(s.units)]
 	m := make([]float64, f.cols*d)    // after an observation
@@ -153,12 +175,12 @@ func (f *Filter) posteriorBlocks(means blas64.General, variance, at []float64, v
 				f.move(m[c*d:][:d], mean, e)
 			}
 		}
-		for len(order) > 0 && (i < 0 || at[order[0]] >= f.t[i]) {
+		for len(order) > 0 && (i < 0 || f.reached(at[order[0]], i)) {
 			f.lookAt(len(order))
 			o := order[0]
 			order = order[1:]
 			h := f.room.seen
-			s.look(h, at[o])
+			s.look(h, at[o].Hi)
 			f.over(i+1, at[o], seenBy(view, o), false)
 			f.advance(f.room.ahead, f.room.u, src, g, inv, h, -1)
 			for c := range f.cols {
