@@ -141,9 +141,14 @@ func channelBlocks(k Kernel) ([]statespace.Block, error) {
 	case Nugget(k) > 0:
 		return nil, fmt.Errorf("gppl: channels have noise of their own: leave White out of %v", k)
 	case IsPlaced(k) || !l.expand(k, mostLost):
-		return nil, fmt.Errorf("gppl: channels do not take %v: it is %s", k, notLinear)
+		return nil, notForChannels(k)
 	}
 	return l.blocks, nil
+}
+
+// notForChannels is the error for a kernel that is no linear one, or has too many harmonics.
+func notForChannels(k Kernel) error {
+	return fmt.Errorf("gppl: channels do not take %v: it is %s, or its state has more than %d numbers", k, notLinear, largestState)
 }
 
 // IsDifferentiable reports whether channels can see the derivative of the process of k.

@@ -16,6 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
@@ -58,7 +59,14 @@ type channelCall struct {
 	g, r                blas64.General
 	grad                []float64 // of the blocks and the noise
 	value, slope, noise []float64 // of the views
-	bound               float64   // on the error of the value, in nats
+	least               float64   // noise variance
+	contrast            float64   // the largest variance over noise that a channel sees
+	lost                float64   // what harmonics that are left out may cost, in nats
+	sharp               bool      // Φ and Q have all their digits
+	doubled             bool      // the filter is one of double-double
+	fit                 *regress.Conditioned
+	recentred           blas64.General // r for the g of fit
+	bound               float64        // on the error of the value, in nats
 }
 
 // NewChannels returns the negative log likelihood of d, whose observation i is of channel[i], an index into m.Channels. Inputs
@@ -198,31 +206,95 @@ func (l *ChannelLikelihood) ValueGradContext(ctx context.Context, grad, theta []
 	return value, err
 }
 
-// evaluate is ValueGrad in c, which has the factorisation afterwards.
+// evaluate is ValueGrad in c, which has the factorisation afterwards. Where rounding of a filter in float64 costs more than the
+// tolerance, it is one of double-double.
 func (l *ChannelLikelihood) evaluate(ctx context.Context, c *channelCall, grad, theta []float64) (value float64, err error) {
 	defer workers.Stopped(&err)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, err
 	}
-	if err := l.factorise(ctx, c, theta); err != nil {
+	if err := l.expand(ctx, c, theta); err != nil {
 		return 0, err
 	}
 	n, cols := float64(l.data.Len()), l.line.Columns.Cols
-	c.g, c.r = dense.Reshape(c.g, cols, cols), dense.Reshape(c.r, cols, cols)
-	c.filter.Gram(c.g)
-	added, err := l.mean.Complete(c.r, c.g)
-	if err != nil {
-		return 0, notFactorised(c.model.Kernel, c.model.Channels[0].Noise, err, "gppl: %v", err)
+	c.g, c.r, c.recentred = dense.Reshape(c.g, cols, cols), dense.Reshape(c.r, cols, cols), dense.Reshape(c.recentred, cols, cols)
+	wide := c.sharp && l.bytes(&c.linear, true) <= l.options.Memory
+	var allowed, rounding float64
+	for c.doubled = wide && c.expected(n, false) > l.working()*n; ; c.doubled = true {
+		err := l.factorise(c)
+		if err == nil {
+			err = l.complete(c)
+		}
+		if err != nil {
+			if wide && !c.doubled { // digits were lost
+				continue
+			}
+			return 0, notFactorised(c.model.Kernel, c.least, err, "gppl: statespace engine: %v", err)
+		}
+		form := dense.Form(c.g, c.recentred)
+		size := form
+		if !c.doubled { // coefficients cancel in float64
+			size = dense.Spread(dense.Diagonal(c.g), c.recentred)
+		}
+		value = 0.5*(c.g.Data[0]+c.filter.LogDet()+n*log2Pi) + c.fit.Fit.Value()
+		rounding = choice.Completed(c.expected(n, c.doubled), size, n) + choice.Summation(value, n)
+		allowed = max(n, form)
+		if !wide || c.doubled || rounding <= l.working()*allowed {
+			break
+		}
 	}
-	value = 0.5*(c.g.Data[0]+c.filter.LogDet()+n*log2Pi) + added
+	c.bound = rounding
+	l.tally.promise(c.bound, c.bound <= l.options.tolerance*allowed)
 	if grad == nil {
 		return value, nil
 	}
 	return value, l.gradient(c, grad, theta)
 }
 
-// factorise sets the filter of c to theta.
-func (l *ChannelLikelihood) factorise(ctx context.Context, c *channelCall, theta []float64) error {
+// posteriorShare is how much less than the tolerance a factorisation for a posterior may err: what is predicted are differences.
+const posteriorShare = 1e-4
+
+// working is the tolerance, in nats per observation, that decides how an evaluation is computed.
+func (l *ChannelLikelihood) working() float64 {
+	if l.options.posterior {
+		return l.options.tolerance * posteriorShare
+	}
+	return l.options.tolerance
+}
+
+// expected bounds the error of a value of n observations whose form is n: rounding, relative to all that a channel sees, and the
+// harmonics that are left out.
+func (c *channelCall) expected(n float64, doubled bool) float64 {
+	contrast := 1 + c.contrast
+	if doubled {
+		contrast = math.Sqrt(contrast)
+	}
+	return n*0x1p-50*contrast + c.lost
+}
+
+// complete sets g and the regression.
+func (l *ChannelLikelihood) complete(c *channelCall) (err error) {
+	if c.doubled {
+		c.fit, err = l.mean.GivenDoubled(c.g, c.filter.GramDoubled())
+	} else {
+		c.filter.Gram(c.g)
+		c.fit, err = l.mean.Given(c.g)
+	}
+	if err != nil {
+		return err
+	}
+	c.fit.Fit.Root(c.r.Data)
+	copy(c.recentred.Data, c.r.Data)
+	if c.doubled { // g is that of y − Qγ already
+		for i := 1; i < c.r.Rows; i++ {
+			c.recentred.Data[i*c.recentred.Stride] = 0
+		}
+	}
+	return nil
+}
+
+// expand sets c to theta, but for the factorisation.
+func (l *ChannelLikelihood) expand(ctx context.Context, c *channelCall, theta []float64) error {
 	c.model = l.model.WithParams(theta)
 	if err := checkVariance(c.model.Kernel, variance(c.model.Kernel)); err != nil {
 		return err
@@ -233,68 +305,111 @@ func (l *ChannelLikelihood) factorise(ctx context.Context, c *channelCall, theta
 	}
 	c.filter.Ctx = ctx
 	c.scale = dense.Resize(c.scale, len(l.of))
-	least := math.Inf(1)
+	least := make([]float64, len(c.model.Channels)) // noise of each channel
+	for i := range least {
+		least[i] = math.Inf(1)
+	}
 	for i, of := range l.of {
 		c.scale[i] = c.model.Channels[of].Noise * l.line.Noise.Weight(i)
-		least = min(least, c.scale[i])
+		own := c.scale[i]
+		if l.line.Noise.Known != nil {
+			own += l.line.Noise.Known[i]
+		}
+		least[of] = min(least[of], own)
 	}
+	c.least = slices.Min(least)
 	c.views = c.views[:0]
-	var most, steepest float64 // squares
 	for _, ch := range c.model.Channels {
 		c.views = append(c.views, statespace.View{Value: ch.Value, Slope: ch.Slope})
-		most, steepest = max(most, ch.Value*ch.Value), max(steepest, ch.Slope*ch.Slope)
 	}
-	v := variance(c.model.Kernel) * most
+	v := variance(c.model.Kernel)
+	// seen is the largest variance over noise that a channel sees of a process with this variance of f and of f′.
+	seen := func(value, slope float64) (most float64) {
+		for i, ch := range c.model.Channels {
+			most = max(most, (ch.Value*ch.Value*value+ch.Slope*ch.Slope*slope)/least[i])
+		}
+		return most
+	}
+	contrast, slope := seen(v, 0), 0.
 	for range 2 { // a harmonic that is left out has a derivative, too, as fast as it is
-		if !c.linear.expand(c.model.Kernel, harmonicsLost(l.options.tolerance, v, least)) {
-			return fmt.Errorf("gppl: channels do not take %v: it is %s", c.model.Kernel, notLinear)
+		if err := l.terms(c, contrast); err != nil {
+			return err
 		}
 		fastest := 2 * c.linear.fastest()
 		if fastest == 0 {
 			break
 		}
-		most = max(most, steepest*fastest*fastest)
-		v = variance(c.model.Kernel) * most
+		slope = fastest * fastest
+		contrast = seen(v, v*slope)
 	}
-	if l.exposed != nil {
-		for i := range c.linear.blocks {
-			b := &c.linear.blocks[i]
+	curve := 0.
+	for i := range c.linear.blocks {
+		curve += c.linear.blocks[i].SlopeVariance()
+	}
+	c.contrast, c.lost = seen(v, curve), float64(len(l.of))*seen(c.linear.lost, c.linear.lost*slope)
+	c.sharp = true
+	for i := range c.linear.blocks {
+		b := &c.linear.blocks[i]
+		c.sharp = c.sharp && statespace.Sharp(b.Process)
+		if l.exposed != nil {
 			b.Process = statespace.NewExposed(b.Process, b.Params, l.exposed.Slots(), l.exposed.longest)
 		}
+	}
+	if l.exposed != nil {
 		if state, _ := c.linear.size(); state > largestState {
 			return fmt.Errorf("gppl: up to %d exposures overlap: the state of %v would have %v numbers, and the limit is %d",
 				l.exposed.Slots(), c.model.Kernel, state, largestState)
 		}
 		c.filter.SetExposures(l.exposed.Schedule)
 	}
-	if bytes := l.bytes(&c.linear); bytes > l.options.Memory {
+	if bytes := l.bytes(&c.linear, false); bytes > l.options.Memory {
 		return &MemoryError{What: fmt.Sprintf("a state space of %d channels", len(c.model.Channels)),
 			Needed: bytes, Limit: l.options.Memory}
 	}
+	return nil
+}
+
+// terms expands the kernel, with as many harmonics as the tolerance wants or, if their state is too large, as there is room for:
+// the bound then says so.
+func (l *ChannelLikelihood) terms(c *channelCall, contrast float64) error {
+	const least = 1e-40 // the last harmonics are far below a rounding of the first, and weigh as much as the noise is small
+	for eps := max(0.1*l.working()/contrast, least); ; eps *= 16 {
+		if c.linear.expand(c.model.Kernel, min(eps, mostLost)) {
+			return nil
+		}
+		if eps >= mostLost {
+			return notForChannels(c.model.Kernel)
+		}
+	}
+}
+
+// factorise sets the filter of c, after expand.
+func (l *ChannelLikelihood) factorise(c *channelCall) error {
 	views := append(c.views, statespace.View{Value: 1})
 	if differentiable(c.linear.blocks) {
 		views = append(views, statespace.View{Slope: 1})
 	}
 	c.filter.SetScale(c.scale)
 	c.filter.SetViews(views, l.of)
-	if err := c.filter.FactoriseBlocks(l.line.Columns, c.linear.blocks, 1); err != nil {
-		return notFactorised(c.model.Kernel, least, err, "gppl: statespace engine: %v", err)
+	if c.doubled {
+		return c.filter.FactoriseDoubled(l.line.Columns, c.linear.blocks, 1)
 	}
-	n := float64(len(l.of))
-	c.bound = n*0x1p-50*(1+v/least) + most*c.linear.bound(n, least)
-	l.tally.promise(c.bound, true)
-	return nil
+	return c.filter.FactoriseBlocks(l.line.Columns, c.linear.blocks, 1)
 }
 
 // bytes predicts the memory of a factorisation.
-func (l *ChannelLikelihood) bytes(blocks *linear) float64 {
+func (l *ChannelLikelihood) bytes(blocks *linear, doubled bool) float64 {
 	d, pairs := blocks.size()
 	steps := 0.
 	for i := range blocks.blocks {
 		size := float64(blocks.blocks[i].Process.Dim())
 		steps += 4 * size * size
 	}
-	return 8 * float64(len(l.of)) * (pairs + 3*d + 4 + steps + (d+1)*float64(l.line.Columns.Cols))
+	each := pairs + 3*d + 4 + steps + (d+1)*float64(l.line.Columns.Cols)
+	if doubled {
+		each += 2 * (d*d + d + 1 + (d+1)*float64(l.line.Columns.Cols))
+	}
+	return 8 * float64(len(l.of)) * each
 }
 
 // gradient sets grad, and checks it by two identities: scaling all variances, the noise and the known errors by one factor scales
@@ -310,7 +425,7 @@ func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) erro
 	blocks := c.grad[:len(c.grad)-1]
 	verify.Tampered("channels", c.value)
 
-	n, form := float64(len(l.of)), dense.Form(c.g, c.r)
+	n, form := float64(len(l.of)), dense.Form(c.g, c.recentred)
 	scaled := c.linear.scaling(blocks)
 	sum, coefficients, size := scaled+known, 0., n+form+math.Abs(scaled)
 	for i, ch := range c.model.Channels {
@@ -342,7 +457,7 @@ func (l *ChannelLikelihood) gradient(c *channelCall, grad, theta []float64) erro
 func (l *ChannelLikelihood) conditionedAt(theta []float64) (of *regress.Conditioned, err error) {
 	c := l.calls.Get()
 	if _, err = l.evaluate(l.options.ctx, c, nil, theta); err == nil {
-		of, err = l.mean.Given(c.g)
+		of = c.fit
 	}
 	l.calls.Put(c)
 	return of, err

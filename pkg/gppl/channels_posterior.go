@@ -16,10 +16,11 @@ import (
 // ChannelPosterior is the Gaussian process of a ChannelModel given observations of all its channels: f, its derivative, and what
 // each channel sees of it. It includes the uncertainty of the offsets. It is safe for concurrent use.
 type ChannelPosterior struct {
-	model  ChannelModel
-	mean   *regress.Conditioned
-	filter *statespace.Filter
-	sloped bool
+	model   ChannelModel
+	mean    *regress.Conditioned
+	filter  *statespace.Filter
+	sloped  bool
+	inexact float64
 }
 
 // NewChannelPosterior conditions m on the observations d of the channels; see NewChannels. It takes O(n·D³).
@@ -43,18 +44,18 @@ func newChannelPosterior(m ChannelModel, d Data, channel []int, exposure []float
 	if err != nil {
 		return nil, err
 	}
-	l.options.tolerance *= 1e-4 // what is left out is predicted from differences
 	c := l.calls.Get()
 	if _, err := l.evaluate(l.options.ctx, c, nil, Values(m.Params())); err != nil {
 		return nil, err
 	}
-	mean, err := l.mean.Given(c.g)
-	if err != nil {
-		return nil, err
-	}
 	c.filter.Ctx = nil
-	return &ChannelPosterior{m, mean, c.filter, differentiable(c.linear.blocks)}, nil
+	return &ChannelPosterior{model: m, mean: c.fit, filter: c.filter, sloped: differentiable(c.linear.blocks),
+		inexact: l.Report().LastInexact}, nil
 }
+
+// Inexact returns the error bound, in nats, of the likelihood of the data by the same factorisation, if it could not keep the
+// tolerance (LossReport.LastInexact), else 0. Means and variances may then be off by much more than rounding.
+func (p *ChannelPosterior) Inexact() float64 { return p.inexact }
 
 // Function returns the mean and variance of f at each x: the process itself, without offsets. x is scalar and finite.
 func (p *ChannelPosterior) Function(x []float64) (mean, variances []float64, err error) {
@@ -118,7 +119,7 @@ func (p *ChannelPosterior) view(ctx context.Context, x []float64, view, offset i
 	reader.Ctx = ctx
 	reader.PosteriorOf(means, variances, x, views)
 	for i := range mean {
-		m, more := p.mean.Predict(q, means.Data[i*means.Stride:][:cols])
+		m, more := p.mean.PredictSharply(q, means.Data[i*means.Stride:][:cols])
 		mean[i] = m
 		variances[i] += more
 	}

@@ -114,3 +114,19 @@ func Dot(a, b []Float) Float {
 	}
 	return quickTwoSum(s, c)
 }
+
+// DotTimes returns Σ w[i]·x[i], as Dot does.
+func DotTimes(w []float64, x []Float) Float {
+	x = x[:len(w)]
+	var s, c float64
+	for i, v := range w {
+		y := &x[i]
+		p := float64(v * y.Hi)
+		e := math.FMA(v, y.Hi, -p) + float64(v*y.Lo)
+		t := s + p
+		d := t - s
+		c += ((s - (t - d)) + (p - d)) + e
+		s = t
+	}
+	return quickTwoSum(s, c)
+}

@@ -31,7 +31,8 @@ type system struct {
 	firsts []int // where the derivatives of each block begin
 	viewed viewed
 
-	exposures *Schedule // those that end at each input; nil: none
+	exposures *Schedule     // those that end at each input; nil: none
+	doubled   *doubledState // nil: in float64
 }
 
 // room is what a Filter with blocks works in.
@@ -64,6 +65,7 @@ func (f *Filter) FactoriseBlocks(columns blas64.General, blocks []Block, noise f
 		return err
 	}
 	f.cs = f.cs[:0]
+	f.system.doubled = nil
 	f.setBlocks(blocks)
 	if f.system.viewed.views != nil {
 		if err := f.setViews(blocks); err != nil {
@@ -263,7 +265,7 @@ func (f *Filter) over(i int, at doubled.Float, view int, onward bool) {
 		} else {
 			block.Process.Transition(phi, noise, gap)
 		}
-		if f.system.viewed.views != nil {
+		if f.system.viewed.views != nil && f.system.doubled == nil {
 			f.system.viewed.through(phi, noise, b, from, to, d)
 		}
 	}

@@ -164,7 +164,7 @@ func (f *Filter) contractForms(grad []float64, i int) {
 			dd := d * d
 			phi, q := f.room.slopes[:dd*block.Params], f.room.slopes[dd*block.Params:][:dd*block.Params]
 			forms, into, noise := f.room.forms[b], f.system.phi[b][i*dd:][:dd], f.system.q[b][i*dd:][:dd]
-			if v := &f.system.viewed; v.views != nil {
+			if v := &f.system.viewed; v.views != nil && f.system.doubled == nil {
 				v.unveil(forms, b, i, d)
 				into, noise = v.phi[b][i*dd:][:dd], v.q[b][i*dd:][:dd]
 			}

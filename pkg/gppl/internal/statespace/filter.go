@@ -65,7 +65,8 @@ type Filter struct {
 	// sums as well: what an observation fixes is a number of its own, not a difference of large ones.
 	drift [][]entry // F of each component in that basis
 
-	system system // instead of components, if there are blocks
+	system system        // instead of components, if there are blocks
+	twice  *doubledState // that of the last doubled factorisation, for its memory
 
 	scratch
 }
@@ -143,7 +144,7 @@ func (f *Filter) Factorise(columns blas64.General, cs []Component, noise float64
 	if err := f.begin(columns.Cols, noise); err != nil {
 		return err
 	}
-	f.system.blocks = f.system.blocks[:0]
+	f.system.blocks, f.system.doubled = f.system.blocks[:0], nil
 	f.setComponents(cs)
 	f.makeRoom(columns.Cols)
 	if columns.Cols == 0 {
@@ -672,6 +673,10 @@ func (f *Filter) observe(i int) (diag float64) {
 //	∂/∂log v = Σ ½tr(MQ)
 //	∂/∂log l = −Σ a·(tr(FᵀX) + ½q·v·M_dd),  X = MP − Σ_j r_j m_jᵀ
 func (f *Filter) backward(grad []float64, r blas64.General) {
+	if f.system.doubled != nil {
+		f.backwardDoubled(grad, r)
+		return
+	}
 	others := f.roomToMix(r)
 	if len(f.system.blocks) > 0 {
 		f.backwardBlocks(grad, r, others)

@@ -41,7 +41,11 @@ func (f *Filter) PosteriorOf(means blas64.General, variance, at []float64, view 
 	if len(f.system.blocks) > 0 {
 		places := f.places(at)
 		slices.SortFunc(order, func(a, b int) int { return sign(places[b].Sub(places[a])) })
-		f.posteriorBlocks(means, variance, places, view, order)
+		if f.system.doubled != nil {
+			f.posteriorDoubled(means, variance, places, view, order)
+		} else {
+			f.posteriorBlocks(means, variance, places, view, order)
+		}
 		return
 	}
 	slices.SortFunc(order, func(a, b int) int {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
 // A View is how observations see the process f: Value·f + Slope·f′.
@@ -111,6 +112,10 @@ func (f *Filter) setViews(blocks []Block) error {
 			largest[c] = 1
 		}
 	}
+	if s.doubled != nil {
+		f.setFunctionals()
+		return nil
+	}
 	for b := range blocks {
 		v.glasses[b] = v.glasses[b][:0]
 		for c := range v.views {
@@ -128,6 +133,25 @@ func (f *Filter) setViews(blocks []Block) error {
 		}
 	}
 	return nil
+}
+
+// setFunctionals sets h of each view, in the basis of the processes.
+func (f *Filter) setFunctionals() {
+	s := &f.system
+	s.doubled.h = s.doubled.h[:0]
+	for _, view := range s.viewed.views {
+		h := make([]doubled.Float, f.dim)
+		for i := range s.units {
+			u := &s.units[i]
+			if view.Slope != 0 {
+				for a, g := range s.viewed.rate[u.block] {
+					h[u.at+a] = doubled.Of(view.Slope).Times(g)
+				}
+			}
+			h[u.at] = h[u.at].Add(doubled.Of(view.Value))
+		}
+		s.doubled.h = append(s.doubled.h, h)
+	}
 }
 
 // newGlass returns the T whose first row is h, which it changes, or one that is longer where h is shorter than least.

@@ -93,7 +93,7 @@ func (c *viewedCase) dense(theta []float64, views []View) (*mat.Cholesky, float6
 }
 
 // filter factorises by views and returns the derivatives in theta, and in Value and Slope of each view.
-func (c *viewedCase) filter(t *testing.T, theta []float64, views []View) (f *Filter, value float64, grad []float64) {
+func (c *viewedCase) filter(t *testing.T, theta []float64, views []View, doubled bool) (f *Filter, value float64, grad []float64) {
 	t.Helper()
 	blocks, noise := c.blocks(theta)
 	f = NewFilter(c.t, nil)
@@ -103,7 +103,11 @@ func (c *viewedCase) filter(t *testing.T, theta []float64, views []View) (f *Fil
 	}
 	f.SetScale(scale)
 	f.SetViews(views, c.of)
-	if err := f.FactoriseBlocks(column(c.y), blocks, 1); err != nil {
+	factorise := f.FactoriseBlocks
+	if doubled {
+		factorise = f.FactoriseDoubled
+	}
+	if err := factorise(column(c.y), blocks, 1); err != nil {
 		t.Fatal(err)
 	}
 	g := general(1, 1, []float64{0})
@@ -201,13 +205,13 @@ func randomViewed(rnd *rand.Rand, n int) *viewedCase {
 	return c
 }
 
-// TestViews compares values, gradients and posteriors with dense algebra.
+// TestViews compares values, gradients and posteriors with dense algebra, in float64 and in double-double.
 func TestViews(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 8))
 	for trial := range testsize.Of(40, 200, 2000) {
 		c := randomViewed(rnd, 1+rnd.IntN(25))
 		t.Run(fmt.Sprint(trial, c.kinds), func(t *testing.T) {
-			f, value, grad := c.filter(t, c.theta, c.views)
+			f, value, grad := c.filter(t, c.theta, c.views, trial%2 == 1)
 			root, want := c.dense(c.theta, c.views)
 			if !(math.Abs(value-want) < 1e-9*(1+math.Abs(want))) {
 				t.Fatalf("value %v, want %v", value, want)

@@ -1,0 +1,122 @@
+package regress
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
+)
+
+// GivenDoubled is Given for a G in double-double, which tells coefficients apart whose information differs by 1e20. It sets g to
+// that of [y − Qγ̂, Q], in which nothing cancels: values, Fit.Value and Quad are of this g, while Contrast, Root and Predict are of
+// the columns [y, Q].
+func (r *Regression) GivenDoubled(g blas64.General, wide [][]doubled.Float) (*Conditioned, error) {
+	b := r.Basis
+	h := b.Len()
+	if len(wide) != 1+h || g.Rows != 1+h || g.Cols != 1+h {
+		panic(fmt.Sprintf("regress: GivenDoubled: G is %d×%d and has room for %d×%d, want 1 + %d", len(wide), len(wide), g.Rows,
+			g.Cols, h))
+	}
+	f := &Fit{basis: b, l: mat.NewTriDense(h, mat.Lower, nil), inv: mat.NewSymDense(h, nil), gamma: mat.NewVecDense(h, nil),
+		v: mat.NewVecDense(1+h, nil)}
+	l, right := newWide(h, h), make([]doubled.Float, h) // L by rows
+	for i := range h {
+		right[i] = wide[0][1+i]
+		if !b.flat[i] {
+			right[i] = right[i].Sub(doubled.Of(r.Gamma0[i]))
+			f.prior += r.Gamma0[i] * r.Gamma0[i]
+		}
+		for j := range i + 1 {
+			v := wide[1+i][1+j]
+			if i == j && !b.flat[i] {
+				v = v.Add(doubled.Of(1))
+			}
+			whole := v.Hi
+			if v = v.Sub(doubled.Dot(l[i][:j], l[j])); i > j {
+				l[i][j] = v.Div(l[j][j])
+				continue
+			}
+			const rounding = 1e-27 // of double-double, with room for sums
+			if !(v.Hi > rounding*whole) || math.IsInf(whole, 1) {
+				return nil, errIndefinite
+			}
+			l[i][i] = v.Sqrt()
+		}
+	}
+	gamma, inverse := solveWide(l, right), newWide(h, h)
+	for i := range h {
+		unit := make([]doubled.Float, h)
+		unit[i] = doubled.Of(1)
+		inverse[i] = solveWide(l, unit)
+	}
+	f.v.SetVec(0, 1)
+	v := make([]doubled.Float, 1+h)
+	v[0] = doubled.Of(1)
+	for i := range h {
+		f.gamma.SetVec(i, gamma[i].Hi)
+		f.v.SetVec(1+i, -gamma[i].Hi)
+		v[1+i] = doubled.Of(-gamma[i].Hi)
+		f.logDet += 2 * math.Log(l[i][i].Hi)
+		for j := range i + 1 {
+			f.l.SetTri(i, j, l[i][j].Hi)
+			f.inv.SetSym(i, j, inverse[i][j].Hi)
+		}
+	}
+	for i := range 1 + h {
+		for j := range 1 + h {
+			g.Data[i*g.Stride+j] = wide[i][j].Hi
+		}
+	}
+	var form doubled.Float
+	for i := range 1 + h {
+		x := doubled.Dot(wide[i], v)
+		form = form.Add(x.Mul(v[i]))
+		if i > 0 {
+			g.Data[i], g.Data[i*g.Stride] = x.Hi, x.Hi
+		}
+	}
+	g.Data[0] = form.Hi
+	f.quad = form.Hi
+	for i := range h {
+		if !b.flat[i] {
+			s := f.gamma.AtVec(i) + r.Gamma0[i]
+			f.quad += s * s
+		}
+	}
+	f.g = dense.Symmetric(g)
+	return &Conditioned{r, f}, nil
+}
+
+// solveWide returns x with LLᵀx = b.
+func solveWide(l [][]doubled.Float, b []doubled.Float) []doubled.Float {
+	n := len(b)
+	x := make([]doubled.Float, n)
+	for i := range n {
+		x[i] = b[i].Sub(doubled.Dot(l[i][:i], x)).Div(l[i][i])
+	}
+	for i := n - 1; i >= 0; i-- {
+		for j := i + 1; j < n; j++ {
+			x[i] = x[i].Sub(l[j][i].Mul(x[j]))
+		}
+		x[i] = x[i].Div(l[i][i])
+	}
+	return x
+}
+
+// PredictSharply is Predict with a variance that no large numbers cancel in: |L⁻¹r|².
+func (c *Conditioned) PredictSharply(q, means []float64) (mean, more float64) {
+	mean, _ = c.Predict(q, means)
+	r := dense.New(len(q), 1)
+	for j, v := range q {
+		r.Data[j] = v - means[1+j]
+	}
+	c.Fit.Whiten(r)
+	for _, v := range r.Data {
+		more += v * v
+	}
+	return mean, more
+}
