@@ -12,8 +12,8 @@ import (
 )
 
 // GivenDoubled is Given for a G in double-double, which tells coefficients apart whose information differs by 1e20. It sets g to
-// that of [y − Qγ̂, Q], in which nothing cancels: values, Fit.Value and Quad are of this g, while Contrast, Root and Predict are of
-// the columns [y, Q].
+// that of [y − Qγ̂, Q], in which nothing cancels: values, Fit.Value and Quad are of this g, while Contrast, Root and Predict are
+// of the columns [y, Q].
 func (r *Regression) GivenDoubled(g blas64.General, wide [][]doubled.Float) (*Conditioned, error) {
 	b := r.Basis
 	h := b.Len()

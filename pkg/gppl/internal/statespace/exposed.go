@@ -19,7 +19,8 @@ import (
 //
 // and e is the same for all exposures that are open. The integrals are Gauss–Legendre sums over a span in which Φ hardly changes,
 // and from there go from a span to one of twice the length, as Φ and Q do: in log₂ of the length over the scale, whatever that
-// is. None is a difference, so that no digits are lost over short or long exposures. Without exposures, z is the first number of X.
+// is. None is a difference, so that no digits are lost over short or long exposures. Without exposures, z is the first
+// number of X.
 type Exposed struct {
 	X      Process
 	Params int
