@@ -468,7 +468,7 @@ func (l *ChannelLikelihood) conditionedAt(theta []float64) (of *regress.Conditio
 //
 // where exposure[i] is δ_i, in the unit of x; 0 means f(x_i) itself. The likelihood and its gradient are exact, to rounding,
 // however long an exposure is against the scales of the kernel, in O(n·D³): the state of each process of the kernel is joined
-// by a running integral for every exposure that is open at the same time, one where none overlap. More than some hundred of these are
+// by a running integral for every exposure that is open at the same time, one where none overlap. More than some hundred are
 // an error. All Slopes must be 0. It panics if lengths differ.
 func NewExposures(m ChannelModel, d Data, channel []int, exposure []float64, opts ...Option) (*ChannelLikelihood, error) {
 	if len(exposure) != d.Len() {
