@@ -86,7 +86,7 @@ const LeftOut = "left out"
 func (p *policy) leaveOut(kept []*trial, learnt, n int) error {
 	best := kept[0].score
 	for _, t := range kept {
-		if all, err := p.allAffordable([]*trial{t}, len(p.series.X)-n); err != nil || all || t.Error != "" {
+		if all, err := p.allAffordable([]*trial{t}, n); err != nil || all || t.Error != "" {
 			if err != nil {
 				return err
 			}
@@ -100,14 +100,21 @@ func (p *policy) leaveOut(kept []*trial, learnt, n int) error {
 	return nil
 }
 
-// trainOn trains candidates on the latest n observations and ranks them. If the engines take many observations of an uneven
+// trainOn trains candidates on the latest n observations, or on n of more if those are at few places (Series.reaching), and ranks
+// them. If the engines take many observations of an uneven
 // series, the best is also tried with the seasons that only these show.
 func (p *policy) trainOn(n int, kept []*trial) error {
-	from := len(p.series.X) - n
-	if err := p.setScales(p.series, from); err != nil {
+	p.rows = p.series.reaching(n)
+	if err := p.setScales(p.series, len(p.series.X)-p.rows); err != nil {
 		return err
 	}
-	p.extent = extent{p.series.Step, p.series.X[len(p.series.X)-1] - p.series.X[from]}
+	for i := range p.scales {
+		var err error
+		if p.scales[i], err = p.scales[i].ofSpread(p.series, p.rows, n); err != nil {
+			return err
+		}
+	}
+	p.extent = p.series.extentOf(p.rows, p.series.Step)
 	for i := range p.scales {
 		if c := p.scales[i].counts; c != nil {
 			c.compared, c.trained = true, true
@@ -228,21 +235,25 @@ func (p *policy) learnable(kept []*trial) (int, error) {
 		if part = min(part, n); part <= p.plan.Trained {
 			break
 		}
-		if all, err := p.allAffordable(kept, len(p.series.X)-part); all || err != nil {
+		if all, err := p.allAffordable(kept, part); all || err != nil {
 			return part, err
 		}
 	}
 	return p.plan.Trained, nil
 }
 
-// allAffordable reports whether an evaluation of each candidate, on the observations from an index on, is predicted to stay
+// allAffordable reports whether an evaluation of each candidate, on as many observations as trainOn(n), is predicted to stay
 // within the time that the plan allows.
-func (p *policy) allAffordable(kept []*trial, from int) (bool, error) {
+func (p *policy) allAffordable(kept []*trial, n int) (bool, error) {
+	rows := p.series.reaching(n)
 	for _, t := range kept {
 		if t.Error != "" {
 			continue
 		}
-		v, err := newYScale(p.series, from, len(p.series.X), p.scales[t.scale].log)
+		v, err := newYScale(p.series, len(p.series.X)-rows, len(p.series.X), p.scales[t.scale].log)
+		if err == nil {
+			v, err = v.ofSpread(p.series, rows, n)
+		}
 		if err != nil {
 			return false, err
 		}

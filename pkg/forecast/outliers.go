@@ -47,6 +47,27 @@ func (a *Analysis) Outliers(ctx context.Context) (*Outliers, error) {
 	return out, cmp.Or(err, ctx.Err())
 }
 
+// findUnexplained is observe.FindOutliers, with more noise where that of the model is too small to leave observations out, as it is
+// of a series without noise: the least of 1e-11, 1e-10, … 1e-5 times the variance of the signal at which rounding errors are small
+// beside it. An observation off by less is then no outlier.
+func findUnexplained(ctx context.Context, m gppl.Model, d gppl.Data) (found *observe.Outliers, err error) {
+	const first, last, further = 1e-11, 1e-5, 10
+	if found, err = observe.FindOutliers(m, d, gppl.WithContext(ctx)); err == nil {
+		return found, nil
+	}
+	at := []float64{0}
+	m.Kernel.Cov(at, at)
+	for share := first; share < 2*last && ctx.Err() == nil; share *= further {
+		if noise := share * at[0]; noise > m.Noise {
+			m.Noise = noise
+			if found, again := observe.FindOutliers(m, d, gppl.WithContext(ctx)); again == nil {
+				return found, nil
+			}
+		}
+	}
+	return nil, cmp.Or(ctx.Err(), err)
+}
+
 func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 	s, n := a.Series, len(a.Series.X)
 	from := max(0, n-mostOutliers)
@@ -75,7 +96,7 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 	if a.Candidates[0].NoSignal() { // its kernel is zero between observations: none predicts another
 		m.Kernel = gppl.Laplace{Variance: whiteTerm.Variance, Lengthscale: s.X[n-1] - s.X[0]}
 	}
-	found, err := observe.FindOutliers(m, latest(data, n-from))
+	found, err := findUnexplained(ctx, m, latest(data, n-from))
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}

@@ -43,6 +43,7 @@ type policy struct {
 	plan    Plan
 	series  *Series
 	scales  []yScale // the scales, y and log y, of the observations on which structures are compared
+	rows    int      // the number of latest observations among which those are
 	extent  extent
 	seasons []season
 	trends  []string
@@ -66,11 +67,15 @@ func fitPolicy(ctx context.Context, s *Series, o Options) (*Analysis, error) {
 // searchPolicy returns the trials of a search, the best first.
 func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
 	p := &policy{ctx: ctx, options: o, plan: PlanFit(s, o), series: s, progress: &progress{to: o.Progress, began: time.Now()}}
-	compared, from := s, len(s.X)-p.plan.Every*p.plan.Searched
-	if p.plan.Every > 1 {
+	p.rows = s.reaching(p.plan.Every * p.plan.Searched)
+	compared, from := s, len(s.X)-p.rows
+	switch {
+	case p.rows > p.plan.Every*p.plan.Searched:
+		compared, from = s.spread(from, p.plan.Searched), 0
+	case p.plan.Every > 1:
 		compared, from = s.thinned(from, p.plan.Every), 0
 	}
-	p.extent = extent{compared.Step, s.X[len(s.X)-1] - compared.X[from]}
+	p.extent = compared.extentOf(len(compared.X)-from, compared.Step)
 	if err := p.setScales(compared, from); err != nil {
 		return nil, err
 	}
@@ -90,7 +95,7 @@ func searchPolicy(ctx context.Context, s *Series, o Options) (*policy, error) {
 	if err := p.search(); err != nil {
 		return nil, err
 	}
-	if from > 0 || p.plan.Every > 1 || s.Counting != nil {
+	if from > 0 || compared != s || s.Counting != nil {
 		if err := p.final(); err != nil {
 			return nil, err
 		}
@@ -353,7 +358,7 @@ func (p *policy) analysis() (*Analysis, error) {
 	}
 	v := p.scales[best.scale]
 	a := &Analysis{
-		Series: p.series, Scaling: v.scaling, trained: v.data.Len(), Log: v.log, Chosen: ByEvidence, memory: p.options.Memory,
+		Series: p.series, Scaling: v.scaling, trained: p.rows, Log: v.log, Chosen: ByEvidence, memory: p.options.Memory,
 		Effort: p.plan.Effort, given: p.options.Priors, computed: new(computed),
 	}
 	a.Widen, a.Untried = a.ShortBands(), p.untried

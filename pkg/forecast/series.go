@@ -323,8 +323,7 @@ func (s *Series) part(from, to int) *Series {
 // thinned returns the observations from an index on that are a multiple of every steps before the last, so that a missing one
 // does not shift those before it, or one in every of them if most steps differ or they have errors of their own.
 func (s *Series) thinned(from, every int) *Series {
-	p := s.part(from, len(s.X))
-	p.X, p.Y, p.Errors, p.Step = nil, nil, nil, float64(every)*s.Step
+	var at []int
 	last := s.X[len(s.X)-1]
 	for i := from; i < len(s.X); i++ {
 		before := len(s.X) - 1 - i
@@ -332,12 +331,11 @@ func (s *Series) thinned(from, every int) *Series {
 			before = int(math.Round((last - s.X[i]) / s.Step))
 		}
 		if before%every == 0 {
-			p.X, p.Y = append(p.X, s.X[i]), append(p.Y, s.Y[i])
-			if s.Errors != nil {
-				p.Errors = append(p.Errors, s.Errors[i])
-			}
+			at = append(at, i)
 		}
 	}
+	p := s.pick(at)
+	p.Step = float64(every) * s.Step
 	return p
 }
 

@@ -173,8 +173,7 @@ func (search *shiftSearch) leave(drop func(i int) bool) {
 
 // extent is the extent of the scanned observations.
 func (search shiftSearch) extent() extent {
-	x := search.a.Series.X
-	return extent{search.a.Series.Step, x[len(x)-1] - x[len(x)-search.n]}
+	return search.a.Series.extentOf(search.n, search.a.Series.Step)
 }
 
 // withFound returns the analysis learnt anew with the found shifts in its mean; itself if there are none or the search fails,

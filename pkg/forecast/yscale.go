@@ -108,6 +108,15 @@ func (a *Analysis) scale(log bool) (yScale, error) {
 	return v.over(a.Series, 0, n)
 }
 
+// ofSpread returns the scale with at most n of the latest rows of a series, in their standardisation; itself if they are no more.
+func (v yScale) ofSpread(s *Series, rows, n int) (yScale, error) {
+	if rows <= n {
+		return v, nil
+	}
+	few := s.spread(len(s.X)-rows, n)
+	return v.over(few, 0, len(few.X))
+}
+
 // offsetOf returns the offset for some of the observations.
 func (v yScale) offsetOf(y []float64) float64 {
 	offset := float64(len(y)) * math.Log(v.scaling.Scale)
