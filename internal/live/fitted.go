@@ -22,6 +22,7 @@ type Fitted struct {
 	Y         []float64 `json:"y"`
 	Texts     []string  `json:"texts"` // of the latest X, as many as are drawn
 	Ahead     []float64 `json:"ahead"` // of the longest forecast
+	Drawn     []float64 `json:"drawn"` // where the line is drawn, up to the end of that
 	Steps     int       `json:"steps"` // of the published one
 	YUnit     string    `json:"yUnit"`
 	XUnit     string    `json:"xUnit"`
@@ -110,7 +111,7 @@ func (f *Fitted) Controls() []Control {
 func (f *Fitted) check() error {
 	n := len(f.X)
 	if !sort.Float64sAreSorted(f.X) || len(f.Y) != n || len(f.Texts) > n || len(f.Models) == 0 || f.Steps < 1 ||
-		f.Steps > len(f.Ahead) || !(f.Widen > 0) {
+		f.Steps > len(f.Ahead) || !(f.Widen > 0) || !sort.Float64sAreSorted(f.Drawn) {
 		return fmt.Errorf("live: %d times, %d observations, %d texts, %d models, %d of %d steps and bands wider by %v do not fit"+
 			" together, or times do not ascend", n, len(f.Y), len(f.Texts), len(f.Models), f.Steps, len(f.Ahead), f.Widen)
 	}
@@ -257,18 +258,15 @@ func fourDigits(v float64) int {
 	return min(max(0, 3-int(math.Floor(math.Log10(max(math.Abs(v), 1e-12))))), 12)
 }
 
-// places are the points at which the figure is drawn: half before the end of the observations and half beyond, the last step
-// last.
-func (f *Fitted) places(steps int) []float64 {
-	n := len(f.X)
-	from, last, end := f.X[n-len(f.Texts)], f.X[n-1], f.Ahead[steps-1]
-	x := make([]float64, points)
-	for i := range points / 2 {
-		x[i] = from + (last-from)*float64(i)/(points/2)
-		x[points/2+i] = last + (end-last)*float64(i)/(points/2-1)
+// places are the points at which the figure is drawn, the last step last.
+func (f *Fitted) places(steps int) (x []float64) {
+	end := f.Ahead[steps-1]
+	for _, v := range f.Drawn {
+		if v < end {
+			x = append(x, v)
+		}
 	}
-	x[points-1] = end
-	return x
+	return append(x, end)
 }
 
 // predicted is a forecast on the scale of y: at each x the middle, and half widths or ends in standard deviations.

@@ -28,6 +28,7 @@ func learnt(t *testing.T) *Fitted {
 	for i := range 16 {
 		f.Ahead = append(f.Ahead, f.X[119]+0.7*float64(i+1))
 	}
+	f.Drawn = append(slices.Clone(f.X[40:]), f.Ahead...)
 	f.Views = []View{linear, log}
 	rhythm := gppl.LocPer{Variance: 1, Lengthscale: 60, Period: 12, PeriodicLengthscale: 1}
 	rough := gppl.Model{Kernel: gppl.Add(rhythm, gppl.Matern32{Variance: 0.1, Lengthscale: 3}), Noise: 0.01}.Fix("LocPer.period")
@@ -103,6 +104,9 @@ func TestFitted(t *testing.T) {
 	}
 	if was, is := reading(t, published, "LocPer.period"), reading(t, at(2, 1.1), "LocPer.period"); math.Abs(is/was-1.1) > 1e-12 {
 		t.Errorf("the season is %g, not 1.1 times %g", is, was)
+	}
+	if x := at(3, 8).Layers[4].X; !slices.Equal(x, append(slices.Clone(f.X[40:]), f.Ahead[:8]...)) {
+		t.Errorf("drawn at %v, not at the instants", x)
 	}
 	if x := at(3, 16).Layers[4].X; x[len(x)-1] != f.Ahead[15] {
 		t.Errorf("a longer forecast ends at %g", x[len(x)-1])

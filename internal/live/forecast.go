@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/lists"
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -52,10 +53,9 @@ type trained struct {
 }
 
 const (
-	points = 400           // of a line, one for every other pixel of a page
-	drawn  = 1.96          // half width of a band that is drawn, in standard deviations, as pkg/viz has it
-	half   = 1.95996398454 // of the band whose coverage is counted: the 97.5 % quantile of a normal distribution
-	seed   = 1             // of the projections
+	drawn = 1.96          // half width of a band that is drawn, in standard deviations, as pkg/viz has it
+	half  = 1.95996398454 // of the band whose coverage is counted: the 97.5 % quantile of a normal distribution
+	seed  = 1             // of the projections
 )
 
 // learnt are the parameters that have controls: the lengthscales, which say what a forecast believes.
@@ -182,6 +182,7 @@ func (f *Forecast) at(values []float64) (*Shown, error) {
 // curves is a forecast where the figure draws it, and then where observations are held out, with its scores.
 type curves struct {
 	*predicted
+	count          int // points of the figure
 	coverage, rmse float64
 	engine         string // of the posterior
 }
@@ -192,16 +193,15 @@ func (f *Forecast) curves(m gppl.Model, opts ...gppl.Option) (*curves, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, end := make([]float64, points), f.X[len(f.X)-1]
-	for i := range x {
-		x[i] = f.From + (end-f.From)*float64(i)/(points-1)
-	}
+	end := f.X[len(f.X)-1]
+	x := timeline.Drawn(f.X, f.Y, f.From, end)
 	held, y := f.X[f.trained.from:], f.Y[f.trained.from:]
 	all, err := predict(p, View{Mean: f.Mean, Scale: f.Scale}, slices.Concat(x, held), end, 1)
 	if err != nil {
 		return nil, err
 	}
-	c := &curves{predicted: all, engine: p.Engine()}
+	points := len(x)
+	c := &curves{predicted: all, engine: p.Engine(), count: points}
 	within := 0
 	for i, v := range y {
 		off := v - c.mean[points+i]
@@ -217,14 +217,14 @@ func (f *Forecast) curves(m gppl.Model, opts ...gppl.Option) (*curves, error) {
 
 // layers are those of the figure of show.Forecast, which has these kinds and names.
 func (c *curves) layers(t *trained, f *Forecast) []Layer {
-	x, seen := c.x[:points], sort.SearchFloat64s(t.x, f.From)
+	x, seen := c.x[:c.count], sort.SearchFloat64s(t.x, f.From)
 	return []Layer{
 		{Kind: "span", Name: "forecast", Lo: []float64{t.split}, Hi: f.X[len(f.X)-1:]},
 		band(BandY, x, c.mean, c.wide, drawn, c.value),
 		band(BandF, x, c.mean, c.latent, drawn, c.value),
 		{Kind: "dots", Name: "trained on", X: t.x[seen:], Y: t.y[seen:]},
 		{Kind: "dots", Name: "held out", X: f.X[t.from:], Y: f.Y[t.from:]},
-		{Kind: "line", Name: "forecast", X: x, Y: c.mean[:points]},
+		{Kind: "line", Name: "forecast", X: x, Y: c.mean[:c.count]},
 	}
 }
 

@@ -6,8 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
-
+	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -99,10 +98,9 @@ func (f *Forecast) String() string {
 
 // Figure draws the forecast with its bands and the held-out observations, for x ≥ from.
 func (f *Forecast) Figure(title string, from float64) (*viz.Figure, error) {
-	const points = 800 // enough for a line as wide as a page
 	s := f.split
 	end := slices.Max(s.Held.X)
-	x := floats.Span(make([]float64, points), from, end)
+	x := timeline.Drawn(s.whole.X, s.whole.Y, from, end)
 	mean, latent, err := f.posterior.LatentContext(context.Background(), gppl.Scalars(x))
 	if err != nil {
 		return nil, err

@@ -186,10 +186,40 @@ func (p *panel) data(f *Figure) *panelData {
 			}
 		}
 	}
+	if dx >= 0 {
+		dx = p.exactly(layers, dx)
+	}
 	for i, l := range layers {
 		d.Layers = append(d.Layers, l.data(layers[:i], dx, dy))
 	}
 	return d
+}
+
+// exactly returns the decimals of x, at least some, that keep its instants: a date to a tenth of a millisecond, and a number to a
+// ten thousandth of the least distance between neighbours. A reader who looks up a point of the csv then finds the same.
+func (p *panel) exactly(layers []layer, least int) int {
+	const most, share, moment = 12, 1e-4, 1e-4
+	apart := math.Inf(1)
+	if t, ok := p.xTicks.(dateTicks); ok {
+		lo, hi := p.plot.X.Min, p.plot.X.Max
+		if seconds := t.Time(hi).Sub(t.Time(lo)).Seconds(); seconds > 0 && t.Time(hi).Year()-t.Time(lo).Year() < 250 {
+			apart = moment / share * (hi - lo) / seconds
+		}
+	}
+	for _, l := range layers {
+		if l.kind != layerLine && l.kind != layerBand && l.kind != layerDots {
+			continue
+		}
+		for i := 1; i < len(l.x); i++ {
+			if d := l.x[i] - l.x[i-1]; d > 0 {
+				apart = min(apart, d)
+			}
+		}
+	}
+	if math.IsInf(apart, 1) {
+		return least
+	}
+	return max(least, min(most, int(math.Ceil(-math.Log10(share*apart)))))
 }
 
 func (l *layer) data(before []layer, dx, dy int) layerData {

@@ -292,3 +292,42 @@ func TestWordsOfDates(t *testing.T) {
 type written struct{ seconds }
 
 func (w written) Text(x float64) string { return w.Time(x).Format(time.RFC3339) }
+
+// yearCalendar counts years of 365.25 days from 2000.
+type yearCalendar struct{}
+
+func (yearCalendar) Time(x float64) time.Time {
+	return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration((x - 2000) * 365.25 * 86400 * 1e9))
+}
+func (yearCalendar) X(t time.Time) float64 {
+	return 2000 + t.Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)).Hours()/8766
+}
+
+// TestInstants checks that a page, and the csv that it offers, have the instants of a line: dates to a millisecond, where they were
+// rounded to half a minute, and steps of a long series to a thousandth.
+func TestInstants(t *testing.T) {
+	for name, c := range map[string]struct {
+		step, off float64
+		n         int
+		dates     Calendar
+	}{
+		"days of years": {1 / 365.25, 1e-3 / (365.25 * 86400), 480, yearCalendar{}},
+		"many steps":    {1. / 3, 1e-3 / 3, 15000, nil},
+	} {
+		x, y := make([]float64, c.n), make([]float64, c.n)
+		for i := range x {
+			x[i], y[i] = 2005+c.step*float64(i), math.Sin(float64(i))
+		}
+		o := SeriesOptions{Frame: frame(name), Predictions: []Prediction{{Name: "mean", X: x, Mean: y}}}
+		o.Dates = c.dates
+		var got []float64
+		if err := json.Unmarshal(decode(t, Must(Series(o)))[0].Layers[0].X, &got); err != nil {
+			t.Fatal(err)
+		}
+		for i := range x {
+			if math.Abs(got[i]-x[i]) > c.off {
+				t.Fatalf("%s: x[%d] is %v in the page, and %v in the figure", name, i, got[i], x[i])
+			}
+		}
+	}
+}

@@ -2,7 +2,9 @@ package report
 
 import (
 	"math"
+	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -54,14 +56,46 @@ func columns(p *viz.Prediction) []*[]float64 {
 	return []*[]float64{&p.Mean, &p.LatentVar, &p.NoisyVar, &p.Lower, &p.Upper, &p.LatentLower, &p.LatentUpper}
 }
 
-// joined is a prediction continued by another.
-func joined(p, q viz.Prediction) viz.Prediction {
-	p.X = append(p.X, q.X...)
-	from := columns(&q)
-	for i, to := range columns(&p) {
-		*to = append(*to, *from[i]...)
+// drawnPrediction is the posterior as a figure draws it from a place on: at the instants of the series (forecast.Series.Drawn), and
+// at the steps of a forecast, which it has as they are.
+func drawnPrediction(a *forecast.Analysis, f *forecast.Forecast, from float64) (drawn viz.Prediction, err error) {
+	s := a.Series
+	x := append(s.Drawn(from, s.X[len(s.X)-1]), s.DrawnAhead(f.X, f.Mean, f.Lower, f.Upper)...)
+	given := func(v float64) bool {
+		_, ok := slices.BinarySearch(f.X, v)
+		return ok
 	}
-	return p
+	others, err := a.Predict(lists.Where(x, func(v float64) bool { return !given(v) }))
+	if err != nil {
+		return drawn, err
+	}
+	ahead, past := prediction(f), prediction(others)
+	drawn = viz.Prediction{Name: past.Name, X: x}
+	here, there := columns(&ahead), columns(&past)
+	for i, to := range columns(&drawn) {
+		if *here[i] == nil {
+			continue
+		}
+		for j, before := 0, 0; j < len(x); j++ {
+			if at, ok := slices.BinarySearch(f.X, x[j]); ok {
+				*to = append(*to, (*here[i])[at])
+				before++
+			} else {
+				*to = append(*to, (*there[i])[j-before])
+			}
+		}
+	}
+	leaveOut(&drawn, empty(s, f))
+	return drawn, nil
+}
+
+// empty tells the times of the day or week at which the series never has an observation, nor the forecast a step.
+func empty(s *forecast.Series, f *forecast.Forecast) func(x float64) bool {
+	return func(x float64) bool {
+		_, observed := slices.BinarySearch(s.X, x)
+		_, given := slices.BinarySearch(f.X, x)
+		return !observed && !given && s.Closed(x)
+	}
 }
 
 // leaveOut leaves gaps in a prediction where closed says so.

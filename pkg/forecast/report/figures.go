@@ -19,9 +19,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// fittedPoints is the number of points at which a posterior is drawn.
-const fittedPoints = 500
-
 // Forecast draws the latest observations, the fit through them and the forecast with its bands. It shows the recent past
 // alone, at a scale at which it can be seen.
 func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
@@ -29,15 +26,11 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	first := recent(s, f)
 	x, y := s.X[first:], s.Y[first:]
 	last := x[len(x)-1]
-	fit, err := a.Fitted(x[0], last, fittedPoints)
+	drawn, err := drawnPrediction(a, f, x[0])
 	if err != nil {
 		return nil, err
 	}
 	end := f.X[len(f.X)-1]
-	fine, err := a.Fitted(last, end, max(2, min(fittedPoints, 12*len(f.X))))
-	if err != nil {
-		return nil, err
-	}
 	of := a.Kernel()
 	if n := averaged(a) - 1; n > 0 {
 		of += ", averaged with " + words.Count(n, "other model")
@@ -53,9 +46,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 		caption += fmt.Sprintf(" Shown are the latest %d of %d observations.", len(x), len(s.X))
 	}
 	changes, off := marks(context.Background(), a, first)
-	drawn := joined(prediction(fit), prediction(fine))
-	leaveOut(&drawn, s.Closed)
-	limits, beyond := withoutFar(off.Y, y, fine.Lower, fine.Upper)
+	limits, beyond := withoutFar(off.Y, y, f.Lower, f.Upper)
 	if beyond > 0 {
 		caption += fmt.Sprintf(" %s %s far beyond the figure.", words.Count(beyond, "outlier"), words.Are(beyond))
 	}
@@ -184,11 +175,7 @@ func Residuals(a *forecast.Analysis, r *forecast.Residuals) ([]*viz.Figure, erro
 func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	s := a.Series
 	last, end := s.X[len(s.X)-1], f.X[len(f.X)-1]
-	x := make([]float64, fittedPoints)
-	from := s.X[recent(s, f)]
-	for i := range x {
-		x[i] = from + (end-from)*float64(i)/(fittedPoints-1)
-	}
+	x := append(s.Drawn(s.X[recent(s, f)], last), s.DrawnAhead(f.X, f.Mean, f.Lower, f.Upper)...)
 	terms, err := a.Components(x)
 	if err != nil {
 		return nil, err
@@ -212,7 +199,9 @@ func Components(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error)
 	}
 	names := termNames(terms)
 	for i, c := range terms {
-		o.Terms = append(o.Terms, viz.Prediction{Name: names[i], X: c.X, Mean: c.Mean, LatentVar: c.Variance})
+		term := viz.Prediction{Name: names[i], X: c.X, Mean: c.Mean, LatentVar: c.Variance}
+		leaveOut(&term, empty(s, f))
+		o.Terms = append(o.Terms, term)
 	}
 	return viz.Components(o)
 }

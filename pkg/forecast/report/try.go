@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/live"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
@@ -32,6 +33,9 @@ func tryFigure(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, *live.P
 	for _, x := range s.X[first:] {
 		again.Texts = append(again.Texts, s.Axis.Text(x))
 	}
+	closed := empty(s, &forecast.Forecast{X: again.Ahead})
+	again.Drawn = lists.Where(append(s.Drawn(s.X[first], s.X[len(s.X)-1]), s.DrawnAhead(again.Ahead)...),
+		func(x float64) bool { return !closed(x) })
 	view := map[bool]int{}
 	for _, m := range models {
 		v, known := view[m.Log]
