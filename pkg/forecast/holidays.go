@@ -27,6 +27,10 @@ type Holidays struct {
 	// Scale is the prior standard deviation of each effect, in standard deviations of y. One value is learnt for holidays and one
 	// for the days around them.
 	Scale []float64 `json:"scale"`
+	// Groups are the effects of each name, which fall on the same days of the series and have one coefficient; the name has all. A
+	// day that is itself a holiday has no effect of a day before or after another. nil, in files of earlier versions, says that
+	// each name is one effect, and that a holiday may also be the day before or after another.
+	Groups [][]string `json:"groups,omitempty"`
 }
 
 // nearHoliday stands in the name of an effect between the holiday and the day near it: before, after, or observed, for the
@@ -56,9 +60,12 @@ func dayNumber(t time.Time) int {
 	return int(time.Date(year, month, day, 0, 0, 0, 0, time.UTC).Unix() / secondsOfDay)
 }
 
-// holidayEffects returns the names of the effects of each day from first to last, and all names in the order of the year.
-func holidayEffects(country string, first, last int) (of map[int][]string, names []string) {
+// holidayEffects returns the names of the effects of each day from first to last, and all names in the order of the year. A
+// holiday has no effect of a day before or after another, unless twofold is set, as in models of earlier versions.
+func holidayEffects(country string, first, last int, twofold bool) (of map[int][]string, names []string) {
 	of = map[int][]string{}
+	var around []func()
+	holiday := map[int]bool{}
 	year := func(day int) int { return instant(secondsOfDay * float64(day)).Year() }
 	for y := year(first) - 1; y <= year(last)+1; y++ {
 		for _, h := range countries[country] {
@@ -76,15 +83,61 @@ func holidayEffects(country string, first, last int) (of map[int][]string, names
 			}
 			day, kept := dayNumber(actual), dayNumber(observed)
 			add(day, h.Name)
-			add(day-1, h.Name+nearHoliday+"before")
-			add(day+1, h.Name+nearHoliday+"after")
+			holiday[day], holiday[kept] = true, true
+			near := func(day int, which string) {
+				if twofold {
+					add(day, h.Name+nearHoliday+which)
+					return
+				}
+				names = append(names, h.Name+nearHoliday+which)
+				around = append(around, func() {
+					if !holiday[day] {
+						add(day, h.Name+nearHoliday+which)
+					}
+				})
+			}
+			near(day-1, "before")
+			near(day+1, "after")
 			if kept != day {
 				add(kept, h.Name+nearHoliday+"observed")
 			}
 		}
 	}
-	return of, names
+	for _, add := range around { // once all holidays are known
+		add()
+	}
+	var once []string
+	for _, name := range names {
+		if !slices.Contains(once, name) {
+			once = append(once, name)
+		}
+	}
+	return of, once
 }
+
+// sameDays groups the effects that fall on the same of some days, in the order of their names; those that fall on none are left out.
+func sameDays(names []string, of map[int][]string, days []int) (groups [][]string) {
+	falls := map[string][]int{}
+	for _, day := range days {
+		for _, name := range of[day] {
+			falls[name] = append(falls[name], day)
+		}
+	}
+	for _, name := range names {
+		at := slices.IndexFunc(groups, func(g []string) bool { return slices.Equal(falls[g[0]], falls[name]) })
+		switch {
+		case len(falls[name]) == 0:
+		case at < 0:
+			groups = append(groups, []string{name})
+		default:
+			groups[at] = append(groups[at], name)
+		}
+	}
+	return groups
+}
+
+// groupName names effects that have one coefficient.
+func groupName(group []string) string { return strings.Join(group, " = ") }
 
 // LearnHolidays adds the effects of the holidays of a country, by its ISO 3166 code, to a series with a step of a day or less:
 // fits and forecasts then have them. The scales of their priors are learnt from the differences between each day and the median
@@ -102,9 +155,14 @@ func (s *Series) LearnHolidays(country string) error {
 		return err
 	}
 	s.Holidays = &Holidays{Country: country}
-	names, quiet, of := s.holidayDifferences(country)
+	groups, quiet, of := s.holidayDifferences(country)
 	if len(quiet) < leastQuiet {
 		return nil
+	}
+	var names []string
+	group := map[string][]string{}
+	for _, g := range groups {
+		names, group[g[0]] = append(names, g[0]), g
 	}
 	unit := dataset.Series{X: s.X, Y: s.Y}.Scaling().Scale
 	for _, kind := range [][]string{
@@ -113,10 +171,35 @@ func (s *Series) LearnHolidays(country string) error {
 	} {
 		seen, scale := seenEffects(kind, quiet, of)
 		for _, name := range seen {
-			s.Holidays.Names, s.Holidays.Scale = append(s.Holidays.Names, name), append(s.Holidays.Scale, scale/unit)
+			h := s.Holidays
+			h.Names, h.Scale = append(h.Names, groupName(group[name])), append(h.Scale, scale/unit)
+			h.Groups = append(h.Groups, group[name])
 		}
 	}
+	s.leaveDependentHolidays()
 	return nil
+}
+
+// leaveDependentHolidays leaves out the effects whose column follows from those before it and from the regressors, such as a
+// column of the file that is 1 on Christmas Day: its coefficient would be shared out by chance of the priors.
+func (s *Series) leaveDependentHolidays() {
+	h := s.Holidays
+	columns := s.Known.columns(s.X)
+	first := len(columns)
+	in := h.inputs(gppl.Scalars(s.X), s.Axis, s.X)
+	for _, name := range h.Names {
+		column, _ := in.Column(holidayPrefix + name)
+		columns = append(columns, column)
+	}
+	kept := &Holidays{Country: h.Country}
+	from := followsFrom(columns)
+	for j, name := range h.Names {
+		if from[first+j] == nil {
+			kept.Names, kept.Scale = append(kept.Names, name), append(kept.Scale, h.Scale[j])
+			kept.Groups = append(kept.Groups, h.Groups[j])
+		}
+	}
+	s.Holidays = kept
 }
 
 // isAround reports whether an effect is of a day around a holiday.
@@ -137,9 +220,9 @@ func (s *Series) takesHolidays() error {
 	return nil
 }
 
-// holidayDifferences returns the differences between days and the median of the same weekdays around them: those of each effect
-// and, sorted, those of quiet days, which have none.
-func (s *Series) holidayDifferences(country string) (names []string, quiet []float64, of map[string][]float64) {
+// holidayDifferences returns the differences between days and the median of the same weekdays around them: those of each effect,
+// by the first name of those that fall on the same days, and, sorted, those of quiet days, which have none.
+func (s *Series) holidayDifferences(country string) (groups [][]string, quiet []float64, of map[string][]float64) {
 	sum, n := map[int]float64{}, map[int]float64{}
 	for i, x := range s.X {
 		day := s.Axis.dayOf(x)
@@ -147,7 +230,8 @@ func (s *Series) holidayDifferences(country string) (names []string, quiet []flo
 		n[day]++
 	}
 	days := slices.Sorted(maps.Keys(n))
-	effects, names := holidayEffects(country, days[0], days[len(days)-1])
+	effects, names := holidayEffects(country, days[0], days[len(days)-1], false)
+	groups = sameDays(names, effects, days)
 	of = map[string][]float64{}
 	for _, day := range days {
 		var around []float64
@@ -171,7 +255,7 @@ func (s *Series) holidayDifferences(country string) (names []string, quiet []flo
 		}
 	}
 	slices.Sort(quiet)
-	return slices.DeleteFunc(names, func(name string) bool { return len(of[name]) == 0 }), quiet, of
+	return slices.DeleteFunc(groups, func(g []string) bool { return len(of[g[0]]) == 0 }), quiet, of
 }
 
 // seenEffects returns the effects of a kind that are beyond chance, and the standard deviation of all of them.
@@ -209,11 +293,15 @@ func (h *Holidays) inputs(in gppl.Inputs, a Axis, x []float64) gppl.Inputs {
 		return in
 	}
 	days := lists.Map(x, a.dayOf)
-	of, _ := holidayEffects(h.Country, slices.Min(days), slices.Max(days))
+	of, _ := holidayEffects(h.Country, slices.Min(days), slices.Max(days), h.Groups == nil)
 	for j, name := range h.Names {
+		group := []string{name}
+		if h.Groups != nil {
+			group = h.Groups[j]
+		}
 		column := make([]float64, len(x))
 		for i, day := range days {
-			if slices.Contains(of[day], name) {
+			if slices.ContainsFunc(of[day], func(effect string) bool { return slices.Contains(group, effect) }) {
 				column[i] = h.Scale[j]
 			}
 		}
@@ -235,7 +323,7 @@ func (h *Holidays) check(a Axis) error {
 	if h == nil {
 		return nil
 	}
-	if countries[h.Country] == nil || len(h.Names) != len(h.Scale) {
+	if countries[h.Country] == nil || len(h.Names) != len(h.Scale) || h.Groups != nil && len(h.Groups) != len(h.Names) {
 		return fmt.Errorf("the holidays of %q are not known", h.Country)
 	}
 	for j, name := range h.Names {

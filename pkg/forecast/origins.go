@@ -199,6 +199,7 @@ func (s *Series) knownIn(from, to int) (*Series, error) {
 		if err := known.standardise(p.X); err != nil {
 			return nil, err
 		}
+		known.group(p.X)
 		p.Known = &known
 	}
 	p.Shifts = p.givenShifts(s.Shifts)

@@ -22,6 +22,10 @@ type Known struct {
 	// Models use (value − Centre)/Scale, with the mean and the standard deviation of the values at the observations.
 	Centre []float64 `json:"centre"`
 	Scale  []float64 `json:"scale"`
+	// Groups are the regressors that models have, by their indices: those of a group are equal at the observations and have one
+	// coefficient. One that is in no group follows from others there: their coefficients include what it adds. nil means that each
+	// has its own.
+	Groups [][]int `json:"groups,omitempty"`
 }
 
 // regressorVariance is the prior variance of a regressor's coefficient, both standardised: one that explains all of y has 1.
@@ -82,7 +86,7 @@ func (k *Known) join(rows []knownRow, last float64) (*Known, error) {
 	}
 	joined, err := newKnown(k.Names, append(all, rows...))
 	if err == nil {
-		joined.Centre, joined.Scale = k.Centre, k.Scale
+		joined.Centre, joined.Scale, joined.Groups = k.Centre, k.Scale, k.Groups
 	}
 	return joined, err
 }
@@ -137,16 +141,18 @@ func (s *Series) inputs(x []float64) (gppl.Inputs, error) {
 	if s.Known == nil {
 		return in, nil
 	}
-	for j, name := range s.Known.Names {
+	for _, group := range s.Known.groups() {
 		column := make([]float64, len(x))
-		for i, at := range x {
-			v, ok := s.Known.value(j, at)
-			if !ok {
-				return in, s.unknown(name, at)
+		for _, j := range group {
+			for i, at := range x {
+				v, ok := s.Known.value(j, at)
+				if !ok {
+					return in, s.unknown(s.Known.Names[j], at)
+				}
+				column[i] += (v - s.Known.Centre[j]) / s.Known.Scale[j] / float64(len(group))
 			}
-			column[i] = (v - s.Known.Centre[j]) / s.Known.Scale[j]
 		}
-		in = in.WithColumn(name, column)
+		in = in.WithColumn(s.Known.groupName(group), column)
 	}
 	return in, nil
 }
@@ -155,7 +161,7 @@ func (s *Series) inputs(x []float64) (gppl.Inputs, error) {
 func (s *Series) effects() int {
 	n := len(s.Shifts)
 	if s.Known != nil {
-		n += len(s.Known.Names)
+		n += len(s.Known.groups())
 	}
 	if s.Holidays != nil {
 		n += len(s.Holidays.Names)
@@ -191,8 +197,9 @@ type Effect struct {
 func (a *Analysis) Effects() ([]Effect, error) {
 	units := map[string]Effect{} // by the name of a column: the name of the effect, and the value of a coefficient of 1
 	if k := a.Series.Known; k != nil {
-		for j, name := range k.Names {
-			units[name] = Effect{Name: name, Value: 1 / k.Scale[j]}
+		for _, group := range k.groups() {
+			name := k.groupName(group)
+			units[name] = Effect{Name: name, Value: 1 / k.Scale[group[0]]}
 		}
 	}
 	if h := a.Series.Holidays; h != nil {
@@ -256,6 +263,18 @@ func (k *Known) check() error {
 	if len(k.Names) == 0 || len(k.Values) != len(k.Names) || len(k.Centre) != len(k.Names) ||
 		len(k.Scale) != len(k.Names) || len(k.X) == 0 {
 		return errors.New("the regressors are incomplete")
+	}
+	seen := map[int]bool{}
+	for _, group := range k.Groups {
+		for _, j := range group {
+			if j < 0 || j >= len(k.Names) || seen[j] {
+				return errors.New("the groups of regressors do not fit")
+			}
+			seen[j] = true
+		}
+		if len(group) == 0 {
+			return errors.New("a group of regressors is empty")
+		}
 	}
 	for i, x := range k.X {
 		if !(math.Abs(x) <= largest) || i > 0 && !(x > k.X[i-1]) {

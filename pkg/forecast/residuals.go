@@ -117,27 +117,27 @@ func autocorrelation(e []float64, mean float64, lags int) []float64 {
 	return rho
 }
 
-// Verdict summarises the checks in sentences. The tests have a level of 1 %. It counts the autocorrelations of the Ljung–Box
-// test.
+// Verdict summarises the checks in sentences. The tests have a level of 1 %, which it states. It counts all autocorrelations, as a
+// figure shows them; the Ljung–Box test takes fewer.
 func (r *Residuals) Verdict() []string {
 	const level = 0.01
 	var v []string
-	outside := lists.Count(r.Autocorrelation[:r.LjungBoxLags], func(rho float64) bool { return math.Abs(rho) > r.Band })
-	beyond := fmt.Sprintf("Ljung–Box %s; %d of %d autocorrelations %s beyond the band, %.1f expected",
-		words.P(r.LjungBoxP), outside, r.LjungBoxLags, words.Are(outside), 0.05*float64(r.LjungBoxLags))
+	outside, lags := lists.Count(r.Autocorrelation, func(rho float64) bool { return math.Abs(rho) > r.Band }), len(r.Autocorrelation)
+	beyond := fmt.Sprintf("Ljung–Box %s over %d lags; %d of %d autocorrelations %s beyond the band, %.1f expected",
+		words.P(r.LjungBoxP), r.LjungBoxLags, outside, lags, words.Are(outside), 0.05*float64(lags))
 	const should = "Innovations, the errors of predictions one step ahead, should be uncorrelated"
 	if r.LjungBoxP < level {
 		v = append(v, fmt.Sprintf("%s, but are not: the model misses structure in time (%s, the largest at lag %d).",
 			should, beyond, r.largestLag()))
 	} else {
-		v = append(v, fmt.Sprintf("%s: nothing speaks against it (%s).", should, beyond))
+		v = append(v, fmt.Sprintf("%s: nothing speaks against it at the level of 1 %% (%s).", should, beyond))
 	}
 	if r.JarqueBeraP < level {
 		v = append(v, words.Minus(fmt.Sprintf("They should be Gaussian, but are not "+
 			"(Jarque–Bera %s, skewness %.2f, excess kurtosis %.2f): the ends of the bands may be off.",
 			words.P(r.JarqueBeraP), r.Skewness, r.Kurtosis)))
 	} else {
-		v = append(v, fmt.Sprintf("They should be Gaussian: nothing speaks against it (Jarque–Bera %s).", words.P(r.JarqueBeraP)))
+		v = append(v, fmt.Sprintf("They should be Gaussian: nothing speaks against it at the level of 1 %% (Jarque–Bera %s).", words.P(r.JarqueBeraP)))
 	}
 	// The standard error of a standard deviation of Gaussian values is 1/√(2n).
 	if math.Abs(r.SD-1) > 3/math.Sqrt(2*float64(len(r.E))) {

@@ -257,7 +257,9 @@ func (o ReadOptions) series(path string, s dataset.Series, rep dataset.CSVReport
 	if len(o.Regressors) > 0 {
 		err := out.setKnown(o, rep, all)
 		if err == nil {
-			err = out.Known.standardise(out.X)
+			if err = out.Known.standardise(out.X); err == nil {
+				out.Known.group(out.X)
+			}
 		}
 		if about := (futureError{}); errors.As(err, &about) {
 			return nil, fmt.Errorf("forecast: %w", err)
@@ -565,7 +567,7 @@ func (s *Series) Notes() []string {
 		if len(s.Ahead()) == 0 {
 			where = "at the observations only: there can be no forecast"
 		}
-		notes = append(notes, fmt.Sprintf("Regressors: %s, known %s.", strings.Join(s.Known.Names, ", "), where))
+		notes = append(notes, fmt.Sprintf("Regressors: %s, known %s.", strings.Join(s.Known.Names, ", "), where)+s.Known.note())
 	}
 	if s.Holidays != nil {
 		notes = append(notes, s.Holidays.note())

@@ -220,11 +220,11 @@ type Periodogram struct {
 	Noise     float64   // the expectation of white noise, at every frequency: σ², known errors and the nugget
 }
 
-// NewPeriodogram returns the periodogram of d less its trend (Detrend), with Hann's window w,
+// NewPeriodogram returns the periodogram of d less its trend (Detrend) and what the columns of m.Mean explain, with Hann's window w,
 //
 //	I(ξ) = |uᵀMy|² / Σ_i w_i²,   u_i = w_i·exp(−2πi·ξ·x_i),   M = I − QQᵀ,
 //
-// the columns of Q an orthonormal basis of the cubics, and its expectation under m, including the leakage from the window and
+// the columns of Q an orthonormal basis of the cubics and of those columns, and its expectation under m, including the leakage from the window and
 // from gaps in x, and the power that the trend removes,
 //
 //	E I(ξ) = u*M(K + σ²I)Mu / Σ_i w_i².
@@ -254,11 +254,44 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 		noise = m.Noise * floats.Dot(d.Relative, d.Relative) / n
 	}
 	noise += Nugget(m.Kernel)
-	p, err := periodogram.Times(d.X.at, Detrend(d).Y, trend(d.X), m.Kernel.Cov, noise)
+	q, y, err := meanRemoved(m.Mean, d)
+	if err != nil {
+		return nil, err
+	}
+	p, err := periodogram.Times(d.X.at, y, q, m.Kernel.Cov, noise)
 	if err != nil {
 		return nil, fmt.Errorf("gppl: %w", err)
 	}
 	return &Periodogram{Frequency: p.Frequency, Data: p.Data, Expected: p.Expected, Noise: noise}, nil
+}
+
+// meanRemoved returns an orthonormal basis of the cubics in x and of the columns of a mean, nil for none, and y less both.
+func meanRemoved(m Mean, d Data) (q [][]float64, y []float64, err error) {
+	const rounding = 1e-7 // of the length of a column: those before it explain the rest
+	q, y = trend(d.X), slices.Clone(Detrend(d).Y)
+	if m == nil {
+		return q, y, nil
+	}
+	h, err := basisAt(m, d.X)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, columns := h.Dims()
+	for j := range columns {
+		left := mat.Col(nil, j, h)
+		length := floats.Norm(left, 2)
+		for range 2 {
+			for _, u := range q {
+				floats.AddScaled(left, -floats.Dot(u, left), u)
+			}
+		}
+		if rest := floats.Norm(left, 2); rest > rounding*length {
+			floats.Scale(1/rest, left)
+			q = append(q, left)
+			floats.AddScaled(y, -floats.Dot(left, y), left)
+		}
+	}
+	return q, y, nil
 }
 
 // NewSumsPeriodogram compares the observations in s with their expectation under m, like NewPeriodogram, but subtracts only their
