@@ -195,23 +195,52 @@ func (b *builder) observations(p Points, col color.NRGBA, radius vg.Length, limi
 	if n == 0 {
 		return nil
 	}
-	name := clean(p.Name)
+	if p.Errors != nil && len(p.Errors) != n {
+		return fmt.Errorf("viz: %s: %d X and %d errors", p.Name, n, len(p.Errors))
+	}
+	name, errors := clean(p.Name), p.Errors
 	if n > limit {
-		all.x, all.y = make([]float64, 0, limit+1), make([]float64, 0, limit+1)
+		all.x, all.y, errors = make([]float64, 0, limit+1), make([]float64, 0, limit+1), nil
 		// Multiples of the golden ratio modulo one are evenly spread at every scale. Unlike every m-th observation, the subset that
 		// they select cannot be in step with a period of the data.
 		for i := range n {
 			if _, u := math.Modf(float64(i) * math.Phi); u < float64(limit)/float64(n) {
 				all.x, all.y = append(all.x, p.X[i]), append(all.y, p.Y[i])
+				if p.Errors != nil {
+					errors = append(errors, p.Errors[i])
+				}
 			}
 		}
 		name = fmt.Sprintf("%s (%d of %d drawn)", name, len(all.x), n)
 	}
+	b.errorBars(all, errors, col)
 	b.dots(name, all, col, radius)
 	if last := &b.layers[len(b.layers)-1]; n > limit { // a page carries more observations, for zooming
 		last.name, last.x, last.y = clean(p.Name), p.X, p.Y
 	}
 	return nil
+}
+
+// errorsName names error bars in a legend.
+const errorsName = "known errors, one standard deviation"
+
+// errorBars draws bars of one standard deviation on each side of observations; nil draws nothing.
+func (b *builder) errorBars(p path, errors []float64, col color.NRGBA) {
+	var l layer
+	for i, e := range errors {
+		if p.ok(i) && e > 0 && drawable(p.y[i]-e, false) && drawable(p.y[i]+e, false) {
+			l.x, l.lo, l.hi = append(l.x, p.x[i]), append(l.lo, p.y[i]-e), append(l.hi, p.y[i]+e)
+			b.reach(p.x[i], p.y[i]-e)
+			b.reach(p.x[i], p.y[i]+e)
+		}
+	}
+	if len(l.x) == 0 {
+		return
+	}
+	look := draw.LineStyle{Color: withAlpha(col, style.overlaid), Width: 0.7}
+	l.kind, l.name, l.colour = layerErrors, errorsName, look.Color
+	b.add(errorsPlot{l.x, l.lo, l.hi, look}, l)
+	b.last = append(b.last, entry{name: errorsName, look: look, kind: swatchLine})
 }
 
 // band draws mean ± 1.96·√variance; nil variance draws nothing.

@@ -500,3 +500,28 @@ func TestLongLabel(t *testing.T) {
 		t.Errorf("a long label ends at %v", got+65)
 	}
 }
+
+// TestErrorBars checks that observations with errors have bars, in the figure, its range, its numbers and its words.
+func TestErrorBars(t *testing.T) {
+	o := SeriesOptions{Frame: frame("errors"), Observed: Points{X: []float64{1, 2, 3}, Y: []float64{5, 6, 7}, Errors: []float64{0.5, 0, 4}}}
+	f := Must(Series(o))
+	if lo, hi := f.panels[0].plot.Y.Min, f.panels[0].plot.Y.Max; lo > 3 || hi < 11 {
+		t.Errorf("the axis from %v to %v cuts a bar from 3 to 11", lo, hi)
+	}
+	found := false
+	for _, l := range decode(t, f)[0].Layers {
+		if l.Kind == "errors" {
+			found = string(l.X) == "[1,3]" && string(l.Lo) == "[4.5,3]"
+		}
+	}
+	if words := f.words(); !found || !strings.Contains(words, "Bars of one standard deviation at 2 of them are between 0.500 and 4.00") {
+		t.Errorf("found %v: %s", found, words)
+	}
+	if !f.panels[0].zoomable() {
+		t.Error("a figure with bars cannot be zoomed")
+	}
+	o.Observed.Errors = o.Observed.Errors[1:]
+	if _, err := Series(o); err == nil {
+		t.Error("two errors of three observations are no error")
+	}
+}

@@ -26,6 +26,7 @@ const (
 	layerStems  layerKind = "stems"
 	layerStrip  layerKind = "strip" // y alone: the runs of one method
 	layerLevels layerKind = "levels"
+	layerErrors layerKind = "errors" // upright bars from lo to hi
 )
 
 // layer is what a figure draws, in the units of its axes, for the script that zooms, for the csv download, and for the

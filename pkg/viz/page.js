@@ -527,6 +527,7 @@
 				flush();
 				break;
 			}
+			case 'errors': for (let i = from; i < to; i++) parts.push(`M${at(m.x(l.x[i]), m.y(l.lo[i]))}L${at(m.x(l.x[i]), m.y(l.hi[i]))}`); break;
 			case 'span': {
 				const [a, b] = [l.lo[0], l.hi[0]].map((v) => m.x(Math.min(Math.max(v, p.view.x0), p.view.x1)));
 				return `M${at(a, r.y)}h${b - a}v${r.h}h${a - b}z`;

@@ -149,6 +149,22 @@ func (b bandPlot) Plot(c draw.Canvas, plt *plot.Plot) {
 	flush(len(b.x))
 }
 
+// errorsPlot draws upright lines from lo to hi.
+type errorsPlot struct {
+	x, lo, hi []float64
+	look      draw.LineStyle
+}
+
+func (p errorsPlot) Plot(c draw.Canvas, plt *plot.Plot) {
+	trX, trY := plt.Transforms(&c)
+	for i, x := range p.x {
+		lo, hi := math.Max(p.lo[i], plt.Y.Min), math.Min(p.hi[i], plt.Y.Max)
+		if lo < hi && plt.X.Min <= x && x <= plt.X.Max {
+			c.StrokeLine2(p.look, trX(x), trY(lo), trX(x), trY(hi))
+		}
+	}
+}
+
 // dotsPlot draws dots.
 type dotsPlot struct {
 	path

@@ -13,6 +13,9 @@ import (
 type Points struct {
 	Name string // in the legend; default "observations" or "held out"
 	X, Y []float64
+	// Errors are standard deviations of the observations, drawn as bars of one on each side; nil for none. A value that is not
+	// positive has no bar.
+	Errors []float64
 }
 
 // Prediction is a posterior along X, which must ascend. LatentVar is the variance of f, NoisyVar that of a new observation

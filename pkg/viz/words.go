@@ -123,6 +123,13 @@ func (l *layer) words(before []layer) string {
 		return fmt.Sprintf("%s: a horizontal line at %s", name, threeDigits(l.y[0]))
 	case layerPoints:
 		return l.places("Points", "%s is at", "%s: %d points")
+	case layerErrors:
+		least, most := math.Inf(1), 0.0
+		for i := range l.x {
+			e := 0.5 * (l.hi[i] - l.lo[i])
+			least, most = math.Min(least, e), math.Max(most, e)
+		}
+		return fmt.Sprintf("Bars of one standard deviation at %d of them are between %s and %s", len(l.x), threeDigits(least), threeDigits(most))
 	case layerStrip:
 		s := SpreadOf(l.y)
 		if s.N == 0 {

@@ -55,7 +55,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 			Title:  fmt.Sprintf("%s: forecast to %s", s.YName, briefTime(f.When[len(f.When)-1])),
 			XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: s.YLabel(), Caption: caption, Width: 960,
 		},
-		Observed:    viz.Points{X: x, Y: y},
+		Observed:    viz.Points{X: x, Y: y, Errors: errorsFrom(a, first)},
 		Predictions: []viz.Prediction{drawn},
 		YRange:      limits,
 		Spans:       []viz.Span{{From: last, To: end, Label: "forecast"}},
@@ -128,16 +128,37 @@ func recent(s *forecast.Series, f *forecast.Forecast) int {
 }
 
 // Series draws all observations.
-func Series(s *forecast.Series) (*viz.Figure, error) { return observationsFigure(s, nil, viz.Points{}) }
+func Series(s *forecast.Series) (*viz.Figure, error) {
+	var errors []float64
+	if knownErrors(s) && !s.Relative {
+		errors = s.Errors
+	}
+	return observationsFigure(s, errors, nil, viz.Points{})
+}
 
-// observationsFigure draws all observations, with the changes and the outliers among them.
-func observationsFigure(s *forecast.Series, changes []viz.Event, off viz.Points) (*viz.Figure, error) {
+// knownErrors reports whether the observations have known errors, if only relative to one another, not those of heavy tails.
+func knownErrors(s *forecast.Series) bool { return s.Errors != nil && s.Student == nil }
+
+// errorsFrom returns the known errors of the observations from an index on, relative ones in their learnt scale; nil for none.
+func errorsFrom(a *forecast.Analysis, first int) []float64 {
+	if !knownErrors(a.Series) {
+		return nil
+	}
+	errors := slices.Clone(a.Series.Errors[first:])
+	for i := range errors {
+		errors[i] *= a.ErrorScale()
+	}
+	return errors
+}
+
+// observationsFigure draws all observations with their errors, nil for none, and the changes and the outliers among them.
+func observationsFigure(s *forecast.Series, errors []float64, changes []viz.Event, off viz.Points) (*viz.Figure, error) {
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
 			Title: s.YName, XLabel: s.Axis.Label(), Dates: calendar(s), YLabel: s.YLabel(), Width: 960, Height: 300,
 			Caption: fmt.Sprintf("All %d observations of %s.", len(s.X), s.Source),
 		},
-		Observed: viz.Points{X: s.X, Y: s.Y}, HeldOut: off, Events: changes,
+		Observed: viz.Points{X: s.X, Y: s.Y, Errors: errors}, HeldOut: off, Events: changes,
 	})
 }
 
@@ -248,17 +269,26 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 	if a.Series.Axis.Unit != "" {
 		frequencies += " (1/" + a.Series.Axis.Unit + ")"
 	}
-	const missing = "A peak that the line lacks is a periodicity that the model does not have"
-	caption := missing
+	var less []string
 	if a.Series.Known != nil {
-		caption = missing + ", or that of a regressor"
+		less = append(less, "regressors")
+	}
+	if h := a.Series.Holidays; h != nil && len(h.Names) > 0 {
+		less = append(less, "holidays")
+	}
+	if len(a.Series.Shifts) > 0 {
+		less = append(less, "changes of level and slope")
+	}
+	of := "Periodogram of the detrended series"
+	if less != nil {
+		of = "Periodogram of the series less its trend and what its " + strings.Join(less, " and its ") + " explain"
 	}
 	return viz.Curves(viz.CurvesOptions{
 		Frame: viz.Frame{
 			Title: "Does the model capture the periodicities?", XLabel: frequencies,
 			YLabel: words.WithUnit("power", squaredUnit(a)), Width: 960, Height: 340,
-			Caption: "Periodogram of the detrended series (Hann window), averaged over narrow bands, " +
-				"and its expectation under the model. " + caption + ". At high frequencies both end at the noise.",
+			Caption: of + " (Hann window), averaged over narrow bands, and its expectation under the model. " +
+				"A peak that the line lacks is a periodicity that the model does not have. At high frequencies both end at the noise.",
 		},
 		LogX: true, LogY: true,
 		Curves: []viz.Curve{

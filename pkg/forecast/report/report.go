@@ -105,7 +105,7 @@ func HTML(
 	c.Forecast = figure(Forecast(a, f))
 	c.Predictions = table(Predictions(a, f))
 	changed, off := marks(ctx, a, 0)
-	c.All = figure(observationsFigure(a.Series, changed, off))
+	c.All = figure(observationsFigure(a.Series, errorsFrom(a, 0), changed, off))
 	c.Comparison = table(Comparison(a))
 	c.Parameters = table(Parameters(a))
 	if effects, problem := effectsTable(a); problem != nil {
