@@ -22,7 +22,7 @@ func Example_sales() {
 		}
 	}
 	// Output:
-	// Christmas Day: -1.9 in log sales
+	// Christmas Day: -2.4 in log sales
 }
 
 func Example_sensor() {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// A figure draws a line at the instants of its series, never between two steps: between midnights a model of days with holidays,
-// or with a week, has values that no day has.
+// A figure draws a line at the instants of its series, never between two steps: between midnights a model of days with
+// holidays, or with a week, has values that no day has.
 
 const (
 	// MostDrawn is the number of instants up to which a figure draws all.
@@ -50,7 +50,8 @@ func Absent(from, to, step float64) (at []float64) {
 	return at
 }
 
-// Smooth returns ascending x with further places where neighbours are far apart, evenly between them: at least 500 over the range.
+// Smooth returns ascending x with further places where neighbours are far apart, evenly between them: at least 500 over the
+// range.
 func Smooth(x []float64) (filled []float64) {
 	if len(x) < 2 {
 		return x
@@ -67,9 +68,9 @@ func Smooth(x []float64) (filled []float64) {
 	return filled
 }
 
-// Extremes returns the indices of the instants of a long series that a figure keeps, ascending: in each of 480 equal parts of the
-// range the first, and those at which one of the values is the least or the largest. Values that are NaN are skipped. Of at most
-// MostDrawn instants it keeps all.
+// Extremes returns the indices of the instants of a long series that a figure keeps, ascending: in each of 480 equal parts of
+// the range the first, and those at which one of the values is the least or the largest. Values that are NaN are skipped. Of
+// at most MostDrawn instants it keeps all.
 func Extremes(x []float64, values ...[]float64) (at []int) {
 	n := len(x)
 	if n <= MostDrawn {
@@ -107,9 +108,9 @@ func Extremes(x []float64, values ...[]float64) (at []int) {
 	return slices.Compact(at)
 }
 
-// Drawn returns the places at which a figure draws a line from one place to another of a series: all instants of an even series,
-// those that are missing among them, and of another one its instants with more between them. Of a long series they are those with
-// the extremes of y (Extremes).
+// Drawn returns the places at which a figure draws a line from one place to another of a series: all instants of an even
+// series, those that are missing among them, and of another one its instants with more between them. Of a long series they are
+// those with the extremes of y (Extremes).
 func Drawn(x, y []float64, from, to float64) (at []float64) {
 	step, even := Even(x)
 	var instants, values []float64

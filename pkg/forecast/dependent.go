@@ -12,15 +12,16 @@ import (
 	"github.com/projected-likelihood/gppl/internal/words"
 )
 
-// Columns that depend on one another at the observations have no coefficients of their own: the priors alone would share an effect
-// out among them, and a table would show halves of it.
+// Columns that depend on one another at the observations have no coefficients of their own: the priors alone would share an
+// effect out among them, and a table would show halves of it.
 
 // negligibleRest is the share of a column, in standard deviations, below which the others explain it: two prices rounded to
-// their last digits differ by as much, and n observations tell their coefficients apart only with noise below √n·negligibleRest.
+// their last digits differ by as much, and n observations tell their coefficients apart only with noise below
+// √n·negligibleRest.
 const negligibleRest = 1e-3
 
-// followsFrom returns for each column the columns before it, a constant aside, of which it is a weighted sum, to a thousandth; nil
-// for none. It orthogonalises each against those before it, twice, in O(n·k²) for k columns.
+// followsFrom returns for each column the columns before it, a constant aside, of which it is a weighted sum, to a thousandth;
+// nil for none. It orthogonalises each against those before it, twice, in O(n·k²) for k columns.
 func followsFrom(columns [][]float64) [][]int {
 	const share = 0.01 // the least weight, in standard deviations, that counts
 	type direction struct {
@@ -115,7 +116,8 @@ func (k *Known) group(x []float64) {
 
 // alike reports whether two regressors of which one rises with the other have the same values, to a thousandth of their scale.
 func (k *Known) alike(i, j int) bool {
-	return math.Abs(k.Centre[i]-k.Centre[j]) <= negligibleRest*k.Scale[i] && math.Abs(k.Scale[i]-k.Scale[j]) <= negligibleRest*k.Scale[i]
+	most := negligibleRest * k.Scale[i]
+	return math.Abs(k.Centre[i]-k.Centre[j]) <= most && math.Abs(k.Scale[i]-k.Scale[j]) <= most
 }
 
 // note says which regressors have no coefficient of their own; "" if all have.

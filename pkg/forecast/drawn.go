@@ -7,11 +7,11 @@ import (
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
-// Drawn returns the x between two places at which a figure draws a line through the series, ascending: the observations and, in a
-// series with a step, the steps that are missing between them, never places between two steps, which have another day of the week
-// or hour than any observation. Where the steps vary, more places lie between the observations. Beyond 2000 steps they are those
-// with the least and the largest y of each pixel or so. Of up to 2000, a stretch at which the series never has an observation has one
-// place, for which Closed holds, to leave a gap there.
+// Drawn returns the x between two places at which a figure draws a line through the series, ascending: the observations and,
+// in a series with a step, the steps that are missing between them, never places between two steps, which have another day of
+// the week or hour than any observation. Where the steps vary, more places lie between the observations. Beyond 2000 steps
+// they are those with the least and the largest y of each pixel or so. Of up to 2000, a stretch at which the series never has
+// an observation has one place, for which Closed holds, to leave a gap there.
 func (s *Series) Drawn(from, to float64) []float64 {
 	var x, y []float64
 	for i := sort.SearchFloat64s(s.X, from); i < len(s.X) && s.X[i] <= to; i++ {
@@ -35,8 +35,8 @@ func (s *Series) Drawn(from, to float64) []float64 {
 	return x
 }
 
-// DrawnAhead is Drawn for the steps of a forecast, all after the last observation. Beyond 2000 they are those with the least and
-// the largest of each of the values at them.
+// DrawnAhead is Drawn for the steps of a forecast, all after the last observation. Beyond 2000 they are those with the least
+// and the largest of each of the values at them.
 func (s *Series) DrawnAhead(steps []float64, values ...[]float64) []float64 {
 	x := timeline.Pick(steps, timeline.Extremes(steps, values...))
 	last := s.X[len(s.X)-1]
@@ -58,8 +58,8 @@ func (s *Series) DrawnAhead(steps []float64, values ...[]float64) []float64 {
 	return all
 }
 
-// between moves the places of a line that are not among the given ones to those that a date can name (Axis.Text), a midnight where
-// dates have no time of day, and leaves out those that are then not between their neighbours.
+// between moves the places of a line that are not among the given ones to those that a date can name (Axis.Text), a midnight
+// where dates have no time of day, and leaves out those that are then not between their neighbours.
 func (s *Series) between(places, given []float64) (x []float64) {
 	if !s.Axis.Dates {
 		return places

@@ -115,7 +115,8 @@ func holidayEffects(country string, first, last int, twofold bool) (of map[int][
 	return of, once
 }
 
-// sameDays groups the effects that fall on the same of some days, in the order of their names; those that fall on none are left out.
+// sameDays groups the effects that fall on the same of some days, in the order of their names. Those that fall on none are left
+// out.
 func sameDays(names []string, of map[int][]string, days []int) (groups [][]string) {
 	falls := map[string][]int{}
 	for _, day := range days {

@@ -18,10 +18,11 @@ type Outlier struct {
 	Index int     `json:"index"`
 	When  string  `json:"when"`
 	Y     float64 `json:"y"`
-	// Probability is that of an observation as far out in either tail, given all others; with Student-t noise, of noise as large.
+	// Probability is that of an observation as far out in either tail, given all others; with Student-t noise, of noise as
+	// large.
 	Probability float64 `json:"probability"`
-	// Late says that it is among the latest observations, where changes of level are not looked for, and not the last: it may be the
-	// first of a new level.
+	// Late says that it is among the latest observations, where changes of level are not looked for, and not the last: it may
+	// be the first of a new level.
 	Late bool `json:"late,omitempty"`
 }
 
@@ -29,17 +30,18 @@ type Outlier struct {
 type Outliers struct {
 	List []Outlier `json:"list"` // by time
 	Of   int       `json:"of"`
-	// Heavy says that there are more of them than normal noise produces, so that noise with heavy tails describes the observations
-	// better (observe.Outliers.Proposed).
+	// Heavy says that there are more of them than normal noise produces, so that noise with heavy tails describes the
+	// observations better (observe.Outliers.Proposed).
 	Heavy bool `json:"heavy,omitempty"`
 }
 
 // mostOutliers is the number of latest observations among which outliers are looked for.
 const mostOutliers = 2500
 
-// Outliers returns the observations that the best model does not explain. With normal noise these are those with a leave-one-out
-// residual so large that the probability of one as large among all is below 1 % (observe.FindOutliers), with Student-t noise
-// those that have less than a sixth of the weight of the others. Counts, and observations with known errors, have none.
+// Outliers returns the observations that the best model does not explain. With normal noise these are those with a
+// leave-one-out residual so large that the probability of one as large among all is below 1 % (observe.FindOutliers), with
+// Student-t noise those that have less than a sixth of the weight of the others. Counts, and observations with known errors,
+// have none.
 //
 // They are computed once for each model. The caller must not change the result.
 func (a *Analysis) Outliers(ctx context.Context) (*Outliers, error) {
@@ -47,9 +49,9 @@ func (a *Analysis) Outliers(ctx context.Context) (*Outliers, error) {
 	return out, cmp.Or(err, ctx.Err())
 }
 
-// findUnexplained is observe.FindOutliers, with more noise where that of the model is too small to leave observations out, as it is
-// of a series without noise: the least of 1e-11, 1e-10, … 1e-5 times the variance of the signal at which rounding errors are small
-// beside it. An observation off by less is then no outlier.
+// findUnexplained is observe.FindOutliers, with more noise where that of the model is too small to leave observations out, as
+// it is of a series without noise: the least of 1e-11, 1e-10, … 1e-5 times the variance of the signal at which rounding errors
+// are small beside it. An observation off by less is then no outlier.
 func findUnexplained(ctx context.Context, m gppl.Model, d gppl.Data) (found *observe.Outliers, err error) {
 	const first, last, further = 1e-11, 1e-5, 10
 	if found, err = observe.FindOutliers(m, d, gppl.WithContext(ctx)); err == nil {

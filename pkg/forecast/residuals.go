@@ -117,8 +117,8 @@ func autocorrelation(e []float64, mean float64, lags int) []float64 {
 	return rho
 }
 
-// Verdict summarises the checks in sentences. The tests have a level of 1 %, which it states. It counts all autocorrelations, as a
-// figure shows them; the Ljung–Box test takes fewer.
+// Verdict summarises the checks in sentences. The tests have a level of 1 %, which it states. It counts all autocorrelations, as
+// a figure shows them; the Ljung–Box test takes fewer.
 func (r *Residuals) Verdict() []string {
 	const level = 0.01
 	var v []string
@@ -137,7 +137,8 @@ func (r *Residuals) Verdict() []string {
 			"(Jarque–Bera %s, skewness %.2f, excess kurtosis %.2f): the ends of the bands may be off.",
 			words.P(r.JarqueBeraP), r.Skewness, r.Kurtosis)))
 	} else {
-		v = append(v, fmt.Sprintf("They should be Gaussian: nothing speaks against it at the level of 1 %% (Jarque–Bera %s).", words.P(r.JarqueBeraP)))
+		v = append(v, fmt.Sprintf("They should be Gaussian: nothing speaks against it at the level of 1 %% (Jarque–Bera %s).",
+			words.P(r.JarqueBeraP)))
 	}
 	// The standard error of a standard deviation of Gaussian values is 1/√(2n).
 	if math.Abs(r.SD-1) > 3/math.Sqrt(2*float64(len(r.E))) {

@@ -220,12 +220,13 @@ type Periodogram struct {
 	Noise     float64   // the expectation of white noise, at every frequency: σ², known errors and the nugget
 }
 
-// NewPeriodogram returns the periodogram of d less its trend (Detrend) and what the columns of m.Mean explain, with Hann's window w,
+// NewPeriodogram returns the periodogram of d less its trend (Detrend) and what the columns of m.Mean explain, with Hann's window
+// w,
 //
 //	I(ξ) = |uᵀMy|² / Σ_i w_i²,   u_i = w_i·exp(−2πi·ξ·x_i),   M = I − QQᵀ,
 //
-// the columns of Q an orthonormal basis of the cubics and of those columns, and its expectation under m, including the leakage from the window and
-// from gaps in x, and the power that the trend removes,
+// the columns of Q an orthonormal basis of the cubics and of those columns, and its expectation under m, including the leakage
+// from the window and from gaps in x, and the power that the trend and the mean remove,
 //
 //	E I(ξ) = u*M(K + σ²I)Mu / Σ_i w_i².
 //

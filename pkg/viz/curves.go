@@ -237,7 +237,8 @@ func (b *builder) errorBars(p path, errors []float64, col color.NRGBA) {
 	if len(l.x) == 0 {
 		return
 	}
-	look := draw.LineStyle{Color: withAlpha(col, style.overlaid), Width: 0.7}
+	const alpha = 150 // paler than the dots
+	look := draw.LineStyle{Color: withAlpha(col, alpha), Width: 0.9}
 	l.kind, l.name, l.colour = layerErrors, errorsName, look.Color
 	b.add(errorsPlot{l.x, l.lo, l.hi, look}, l)
 	b.last = append(b.last, entry{name: errorsName, look: look, kind: swatchLine})

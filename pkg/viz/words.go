@@ -129,7 +129,8 @@ func (l *layer) words(before []layer) string {
 			e := 0.5 * (l.hi[i] - l.lo[i])
 			least, most = math.Min(least, e), math.Max(most, e)
 		}
-		return fmt.Sprintf("Bars of one standard deviation at %d of them are between %s and %s", len(l.x), threeDigits(least), threeDigits(most))
+		return fmt.Sprintf("Bars of one standard deviation at %d of them are between %s and %s",
+			len(l.x), threeDigits(least), threeDigits(most))
 	case layerStrip:
 		s := SpreadOf(l.y)
 		if s.N == 0 {

@@ -56,8 +56,8 @@ func columns(p *viz.Prediction) []*[]float64 {
 	return []*[]float64{&p.Mean, &p.LatentVar, &p.NoisyVar, &p.Lower, &p.Upper, &p.LatentLower, &p.LatentUpper}
 }
 
-// drawnPrediction is the posterior as a figure draws it from a place on: at the instants of the series (forecast.Series.Drawn), and
-// at the steps of a forecast, which it has as they are.
+// drawnPrediction is the posterior as a figure draws it from a place on: at the instants of the series
+// (forecast.Series.Drawn), and at the steps of a forecast, which it has as they are.
 func drawnPrediction(a *forecast.Analysis, f *forecast.Forecast, from float64) (drawn viz.Prediction, err error) {
 	s := a.Series
 	x := append(s.Drawn(from, s.X[len(s.X)-1]), s.DrawnAhead(f.X, f.Mean, f.Lower, f.Upper)...)
