@@ -23,6 +23,7 @@ import (
 const (
 	defaultMaxBytes = 256 << 20
 	defaultStall    = time.Minute
+	defaultWhole    = 5 * time.Minute // the largest recording, 40 MB, at 1 Mbit/s; a publisher that drips must not hold a reader up
 )
 
 // download fetches f.URL into dir under f.Name and returns the path. What it leaves behind on failure is what was there
@@ -41,6 +42,9 @@ func download(ctx context.Context, f File, dir string, opt Options) (path string
 	defer cancel(nil)
 	watch := time.AfterFunc(stall, func() { cancel(fmt.Errorf("no data for %v", stall)) })
 	defer watch.Stop()
+	whole := cmp.Or(opt.whole, defaultWhole)
+	limit := time.AfterFunc(whole, func() { cancel(fmt.Errorf("not complete after %v", whole)) })
+	defer limit.Stop()
 	defer func() {
 		if err == nil {
 			return
@@ -60,10 +64,10 @@ func download(ctx context.Context, f File, dir string, opt Options) (path string
 	}
 	defer body.Close()
 
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	path = filepath.Join(dir, f.Name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return "", err
 	}
-	path = filepath.Join(dir, f.Name)
 	sum := sha256.New()
 	var done int64
 	err = atomicfile.Write(path, func(w io.Writer) error {

@@ -17,9 +17,13 @@ import (
 // EnvDir is the environment variable that names a folder with recordings.
 const EnvDir = "GPPL_DATA"
 
+// EnvOffline is the environment variable that forbids downloads if it is set, as Options.Offline does. scripts/reproduce.sh
+// sets it for the notebooks after it has asked the publishers once.
+const EnvOffline = "GPPL_OFFLINE"
+
 // File is a recording that can be looked for by its name, and downloaded if a publisher offers it.
 type File struct {
-	Name string // base name under which it is looked for and stored
+	Name string // under which it is looked for and stored: a base name, or one in a subfolder, separated by a slash
 	URL  string // https address at the publisher; empty: it cannot be downloaded
 	// SHA256 is the hexadecimal checksum that a download must have; empty where the publisher's file changes, or where the
 	// checksum is not known.
@@ -32,6 +36,9 @@ type File struct {
 
 	// check reads a downloaded file before it is given its name, so that a notice served in its place is not stored.
 	check func(path string) error
+
+	// made is the command that makes the file, if no publisher has it in this form.
+	made string
 }
 
 // Options says where recordings are looked for, and how they are downloaded. The zero value is the default.
@@ -49,13 +56,14 @@ type Options struct {
 	// URL replaces the publisher's address: a mirror, say. It must be https.
 	URL string
 	// Client makes the requests. Nil means one with time limits for connecting and for the first answer, and proxies taken
-	// from the environment. Whatever the client, a download that stands still for a minute is given up; ctx limits the whole.
+	// from the environment. Whatever the client, a download is given up if it stands still for a minute, and after five minutes.
 	Client *http.Client
 
 	// All makes Sunspots return every row of the file, not only those that the paper used.
 	All bool
 
 	stall time.Duration // longest time without a byte; 0 means a minute; tests shorten it
+	whole time.Duration // longest time of a download; 0 means five minutes; tests shorten it
 }
 
 // Find returns the path of a recording. It looks, in this order, at
@@ -69,9 +77,9 @@ type Options struct {
 // A download is written to a temporary file in the same folder, checked (length, checksum if known, format), and renamed, so
 // a file that Find returns is always whole, also when several processes download it at once.
 //
-// If the recording is nowhere, the error is a [*NotFoundError]. Find panics if f.Name is not a base name.
+// If the recording is nowhere, the error is a [*NotFoundError]. Find panics if f.Name is not a name of a file in these folders.
 func Find(ctx context.Context, f File, opt Options) (string, error) {
-	if f.Name == "" || f.Name == "." || f.Name == ".." || strings.ContainsAny(f.Name, `/\`) {
+	if f.Name == "." || !fs.ValidPath(f.Name) || strings.Contains(f.Name, `\`) {
 		panic(fmt.Sprintf("dataset: Find: f.Name = %q is not the name of a file", f.Name))
 	}
 	if opt.Path != "" {
@@ -110,7 +118,7 @@ func Find(ctx context.Context, f File, opt Options) (string, error) {
 	switch {
 	case f.URL == "":
 		missing.tried("download: no publisher is known")
-	case opt.Offline:
+	case opt.Offline || os.Getenv(EnvOffline) != "":
 		missing.tried("download from %s: not allowed offline", f.URL)
 	case len(folders) == 0:
 		missing.tried("download from %s: there is no folder to put it in", f.URL)
@@ -141,6 +149,9 @@ func (e *NotFoundError) Error() string {
 	fmt.Fprintf(&b, "Put the file in a folder and set %s=that folder, or give its path.", EnvDir)
 	if e.File.URL != "" {
 		fmt.Fprintf(&b, " Its publisher has it at %s", e.File.URL)
+	}
+	if e.File.made != "" {
+		fmt.Fprintf(&b, " This makes it: %s", e.File.made)
 	}
 	return b.String()
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
@@ -9,8 +10,10 @@ import (
 	"io"
 	"io/fs"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -230,6 +233,22 @@ func TestDownloadFailures(t *testing.T) {
 			w.(http.Flusher).Flush()
 			<-r.Context().Done()
 		}, func(_ *File, o *Options) { o.stall = 50 * time.Millisecond }, "no data for 50ms"},
+		"drips": {func(w http.ResponseWriter, r *http.Request) {
+			for r.Context().Err() == nil { // never still for long, and never done
+				io.WriteString(w, "x")
+				w.(http.Flusher).Flush()
+				time.Sleep(time.Millisecond)
+			}
+		}, func(_ *File, o *Options) { o.whole = 100 * time.Millisecond }, "not complete after 100ms"},
+		"answers never": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+			func(_ *File, o *Options) { o.stall = 50 * time.Millisecond }, "no data for 50ms"},
+		"a proxy that refuses": {serve(tideText), throughProxy(func(c net.Conn) {
+			io.WriteString(c, "HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+		}), "Service Unavailable"},
+		"a proxy that hangs up": {serve(tideText), throughProxy(func(c net.Conn) {
+			io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n")
+		}), "EOF"},
+		"a proxy that is silent": {serve(tideText), throughProxy(func(c net.Conn) { io.Copy(io.Discard, c) }), "no data for 50ms"},
 		"plain http": {serve(tideText), func(_ *File, o *Options) {
 			o.URL = strings.Replace(o.URL, "https", "http", 1)
 		}, "only https"},
@@ -258,6 +277,62 @@ func TestDownloadFailures(t *testing.T) {
 				t.Errorf("left in data/: %q", got)
 			}
 		})
+	}
+}
+
+// throughProxy makes requests go through a proxy that answers a CONNECT by answer and then closes the connection.
+func throughProxy(answer func(net.Conn)) func(*File, *Options) {
+	return func(_ *File, o *Options) {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			panic(err)
+		}
+		go func() {
+			defer listener.Close()
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			defer c.Close()
+			if _, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+				answer(c)
+			}
+		}()
+		transport := o.Client.Transport.(*http.Transport).Clone()
+		transport.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: listener.Addr().String()})
+		o.Client = &http.Client{Transport: transport}
+		o.stall = 50 * time.Millisecond
+	}
+}
+
+// What is kept in a subfolder is found there, and downloaded into it.
+func TestFindInSubfolder(t *testing.T) {
+	root := module(t)
+	f := File{Name: "forecast/tide.csv"}
+	path, err := Find(t.Context(), f, publisher(t, serve(tideText)))
+	want := filepath.Join(root, "data", "forecast", "tide.csv")
+	if err != nil || path != want {
+		t.Fatalf("%s, %v; want %s", path, err, want)
+	}
+	env := t.TempDir()
+	t.Setenv(EnvDir, env)
+	write(t, filepath.Join(env, "forecast", "tide.csv"), tideText)
+	if path, err = Find(t.Context(), f, Options{}); err != nil || path != filepath.Join(env, "forecast", "tide.csv") {
+		t.Errorf("%s, %v; want that of GPPL_DATA", path, err)
+	}
+	_, err = Find(t.Context(), M3File, Options{})
+	mustFail(t, err, "forecast/m3.csv not found", "scripts/m3.py")
+}
+
+func TestOfflineByEnvironment(t *testing.T) {
+	module(t)
+	asked := false
+	opt := publisher(t, func(http.ResponseWriter, *http.Request) { asked = true })
+	t.Setenv(EnvOffline, "1")
+	_, err := Find(t.Context(), tideFile, opt)
+	mustFail(t, err, "not allowed offline")
+	if asked {
+		t.Error("the publisher was asked all the same")
 	}
 }
 

@@ -19,10 +19,7 @@ var (
 		URL:      "https://www.sidc.be/SILSO/DATA/SN_m_tot_V2.0.csv",
 		MaxBytes: 8 << 20,
 		seen:     []string{"1209879186ae84d9ebf1a8db7dce5b5fbe0b23a1d3b94a870bddfcdad7abe8d5"},
-		check: func(path string) error {
-			_, err := readSILSOFile(path)
-			return err
-		},
+		check:    checkSunspots,
 	}
 	// EEGFile is the recording of the paper's EEG experiment. Its checksum is not known here.
 	EEGFile = File{
@@ -38,13 +35,16 @@ var (
 		SHA256: "6e79aff006afb17dfd3f2acf1a0f544575687a239e86da5766c083a7ba883ddc",
 		check:  checkEEG,
 	}
+	// M3File holds the 3003 series of the competition M3. No publisher has it in this form: scripts/m3.py makes it from a package
+	// of PyPI.
+	M3File = File{Name: "forecast/m3.csv", made: "scripts/reproduce.sh --only 12, or python3 scripts/m3.py data/forecast/m3.csv"}
 )
 
 // eegSignal is the label of the signal that EEG and EEGBurst read.
 const eegSignal = "EEG F3-Ref"
 
-// The last month of the sunspots that the paper used.
-const paperYear, paperMonth = 2025, 7
+// The last month of the sunspots that the paper used, and how many there are up to it.
+const paperYear, paperMonth, paperMonths = 2025, 7, 3319
 
 // CO2 returns the weekly mean concentration of CO2 at Mauna Loa, 1958 to 2001: 2225 weeks, x in decimal years, y in parts per
 // million. The 59 weeks without a measurement are left out. It is embedded: no file and no network is needed.
@@ -74,12 +74,8 @@ func Sunspots(ctx context.Context, opt Options) (Series, error) {
 		return Series{}, fmt.Errorf("dataset: SILSO %s: %w", path, err)
 	}
 	if !opt.All {
-		n := len(months)
-		for n > 0 && !months[n-1].before(paperYear, paperMonth+1) {
-			n--
-		}
-		months = months[:n]
-		if n == 0 || months[n-1].before(paperYear, paperMonth) {
+		months = upToPaper(months)
+		if n := len(months); n == 0 || months[n-1].before(paperYear, paperMonth) {
 			return Series{}, fmt.Errorf("dataset: SILSO %s: no row of %d-%02d, where the paper's series ends; "+
 				"remove the file to have it downloaded anew, or set Options.All", path, paperYear, paperMonth)
 		}
@@ -87,6 +83,28 @@ func Sunspots(ctx context.Context, opt Options) (Series, error) {
 	s := sunspotSeries(months)
 	s.Source = path
 	return s, nil
+}
+
+// upToPaper returns the months up to the last one that the paper used.
+func upToPaper(months []silsoMonth) []silsoMonth {
+	n := len(months)
+	for n > 0 && !months[n-1].before(paperYear, paperMonth+1) {
+		n--
+	}
+	return months[:n]
+}
+
+// checkSunspots rejects a file that lacks months which the publisher's has: one that was cut off at the end of a row, say.
+// Stored, it would stand in the way of the whole one.
+func checkSunspots(path string) error {
+	months, err := readSILSOFile(path)
+	if err != nil {
+		return err
+	}
+	if n := len(upToPaper(months)); n != paperMonths {
+		return fmt.Errorf("%d months up to %d-%02d, want %d: the file is not whole", n, paperYear, paperMonth, paperMonths)
+	}
+	return nil
 }
 
 func readSILSOFile(path string) ([]silsoMonth, error) {

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"math"
 	"net/http"
 	"os"
@@ -122,6 +123,15 @@ func TestEEG(t *testing.T) {
 	}
 }
 
+// silsoRows is a file of n months from January 1749, as the publisher's.
+func silsoRows(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%d;%02d;%8.3f;%6.1f;%5.1f;%5d;1\n", 1749+i/12, 1+i%12, 1749+(float64(i)+0.5)/12, 50+float64(i%97), 5.0, 20)
+	}
+	return b.String()
+}
+
 // What a publisher serves in place of a recording is not stored under its name.
 func TestRecordingsAreCheckedOnDownload(t *testing.T) {
 	other := eegSpec()
@@ -132,7 +142,13 @@ func TestRecordingsAreCheckedOnDownload(t *testing.T) {
 		want   string
 	}{
 		"sunspots, a page": {"<html>", func(opt Options) error { _, err := Sunspots(t.Context(), opt); return err }, "HTML"},
-		"EEG, a page":      {"<html>", func(opt Options) error { _, err := EEG(t.Context(), opt); return err }, "too few"},
+		"sunspots, cut at the end of a row": {silsoRows(3000),
+			func(opt Options) error { _, err := Sunspots(t.Context(), opt); return err }, "3000 months up to 2025-07, want 3319"},
+		"sunspots, cut within a row": {silsoRows(3319)[:100_000],
+			func(opt Options) error { _, err := Sunspots(t.Context(), opt); return err }, "field"},
+		"sunspots, its beginning missing": {silsoRows(3319)[40_000:],
+			func(opt Options) error { _, err := Sunspots(t.Context(), opt); return err }, "not the recording"},
+		"EEG, a page": {"<html>", func(opt Options) error { _, err := EEG(t.Context(), opt); return err }, "too few"},
 		"EEG, cut": {string(eegSpec().bytes()[:515]),
 			func(opt Options) error { _, err := EEG(t.Context(), opt); return err }, "truncated"},
 		"EEG, another signal": {string(other.bytes()),
@@ -148,6 +164,13 @@ func TestRecordingsAreCheckedOnDownload(t *testing.T) {
 			}
 		})
 	}
+	t.Run("sunspots, good", func(t *testing.T) {
+		module(t)
+		s, err := Sunspots(t.Context(), publisher(t, serve(silsoRows(3340))))
+		if err != nil || s.Len() != 3319 {
+			t.Errorf("%v, error %v; want 3319 months", s, err)
+		}
+	})
 	t.Run("EEG, good", func(t *testing.T) {
 		root := module(t)
 		s, err := EEG(t.Context(), publisher(t, func(w http.ResponseWriter, _ *http.Request) {
