@@ -21,3 +21,11 @@ var CO2Weekly string
 //
 //go:embed coal.csv
 var Coal string
+
+// SunspotsZurich is the text of sunspots-zurich.csv: the monthly mean relative sunspot number, version 1, January 1749 to
+// December 1983. A header and 2820 rows, one a month without a gap; columns month, decimal_year (its middle) and sunspot_number.
+//
+// Most callers want dataset.SunspotsZurich, which parses it.
+//
+//go:embed sunspots-zurich.csv
+var SunspotsZurich string

@@ -17,7 +17,8 @@ func TestReadmeSHA256(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for file, text := range map[string]string{"co2-weekly.csv": data.CO2Weekly, "coal.csv": data.Coal} {
+	for file, text := range map[string]string{"co2-weekly.csv": data.CO2Weekly, "coal.csv": data.Coal,
+		"sunspots-zurich.csv": data.SunspotsZurich} {
 		sum := sha256.Sum256([]byte(text))
 		row := regexp.MustCompile("(?m)^sha256 of `" + file + "`: `([0-9a-f]{64})`$").FindSubmatch(readme)
 		if row == nil {

@@ -59,6 +59,20 @@ func CO2() Series {
 	return s
 }
 
+// SunspotsZurich returns the monthly mean relative sunspot number of Zürich and, from 1961, Tokyo, January 1749 to December
+// 1983: 2820 months, x in decimal years. It is embedded: no file and no network is needed. It is version 1 of the index, of which
+// [Sunspots] is version 2.0, computed anew: other numbers of the same Sun.
+func SunspotsZurich() Series {
+	s, err := ReadCSV(strings.NewReader(data.SunspotsZurich), CSVOptions{X: "decimal_year", Y: "sunspot_number"})
+	if err != nil {
+		panic(err) // the text is part of the program, and tested
+	}
+	s.Name, s.Source = "Monthly mean relative sunspot number, Zürich", "embedded"
+	s.XName, s.XUnit = "time", "year"
+	s.YName, s.YUnit = "sunspot number", ""
+	return s
+}
+
 // Sunspots returns the monthly mean total sunspot number from January 1749, x in decimal years: the paper's 3319 rows, up to
 // July 2025, or with Options.All every row of the file. The file is looked for as [Find] says.
 //

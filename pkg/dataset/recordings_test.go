@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/projected-likelihood/gppl/data"
 )
 
@@ -45,6 +47,27 @@ func TestCO2(t *testing.T) {
 		if math.Abs(dated.X[i]-s.X[i]) > 0.51e-6 || dated.Y[i] != s.Y[i] {
 			t.Fatalf("row %d: (%v, %v), by date (%v, %v)", i, s.X[i], s.Y[i], dated.X[i], dated.Y[i])
 		}
+	}
+}
+
+func TestSunspotsZurich(t *testing.T) {
+	s := SunspotsZurich()
+	want := "Monthly mean relative sunspot number, Zürich: n = 2820, time 1749.042 to 1983.958 year, sunspot number 0 to 253.8"
+	if s.String() != want {
+		t.Errorf("String() = %q, want %q", s.String(), want)
+	}
+	for i, x := range s.X {
+		if want := 1749 + (float64(i)+0.5)/12; math.Abs(x-want) > 0.51e-3 {
+			t.Fatalf("row %d: %v, want the middle of its month, %v", i, x, want)
+		}
+	}
+	// The same Sun as that of the paper's series: the two versions agree in which months had many spots.
+	whole, err := Sunspots(t.Context(), Options{Path: recording(t, SunspotsFile.Name)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := stat.Correlation(s.Y, whole.Y[:s.Len()], nil); r < 0.98 {
+		t.Errorf("correlation of %.3f with version 2.0", r)
 	}
 }
 
