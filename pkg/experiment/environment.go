@@ -21,14 +21,16 @@ func StorePath(s scales.Scale, notebooks, name string) string {
 }
 
 // RunNamed runs the trials of a named experiment at GPPL_SCALE. GPPL_FRESH, a time in Unix seconds, recomputes what was stored
-// before it (1: before now). GPPL_SLOW=1 includes trials that take hours. The current folder must be that of the notebooks.
+// before it (1: before now). Recordings are downloaded if they can be; results of those that cannot are taken as they are stored.
+// GPPL_SLOW=1 includes trials that take hours. The current folder must be that of the notebooks.
 // Afterwards the store begins with these trials, in their order; what else it holds is kept behind them.
 func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Progress)) error {
 	scale := scales.FromEnvironment()
-	store, err := OpenStore(StorePath(scale, ".", name))
+	store, err := openNamed(name)
 	if err != nil {
 		return err
 	}
+	download(ctx, trials)
 	r := Runner{Store: store, Progress: progress}
 	switch fresh := os.Getenv("GPPL_FRESH"); fresh {
 	case "":
@@ -52,7 +54,7 @@ func RunNamed(ctx context.Context, name string, trials []Trial, progress func(Pr
 
 // Stored returns the stored outcomes of the trials, without computing any. It is an error if one is missing.
 func Stored(name string, trials []Trial) ([]Outcome, error) {
-	store, err := OpenStore(StorePath(scales.FromEnvironment(), ".", name))
+	store, err := openNamed(name)
 	if err != nil {
 		return nil, err
 	}

@@ -43,15 +43,16 @@ func (p Progress) String() string {
 	return s
 }
 
-// Run returns the outcomes of the trials in their order, from the store if they are there. When ctx ends or a trial cannot be
-// run, it waits for those that are running and returns the error with the outcomes so far. The next Run continues from there.
+// Run returns the outcomes of the trials in their order, from the store if they are there. One whose recording cannot be had is
+// taken from the store whatever its age, and is an error if it is not there. When ctx ends or a trial cannot be run, it waits
+// for those that are running and returns the error with the outcomes so far. The next Run continues from there.
 func (r Runner) Run(ctx context.Context, trials []Trial) ([]Outcome, error) {
 	p := &pass{runner: r, trials: trials, outcomes: make([]Outcome, len(trials)), spent: map[Trial]*cost{}}
 	for i, t := range trials {
 		kept := r.Keep != nil && r.Keep(t)
 		o, ok := r.Store.Get(t)
 		switch {
-		case ok && (kept || o.When >= r.Since.Unix()):
+		case ok && (kept || o.When >= r.Since.Unix() || t.Source.unavailable() != nil):
 			p.outcomes[i] = o
 			p.progress.Done++
 			p.progress.Stored++

@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -68,7 +67,7 @@ type Sample struct {
 // loaded caches samples, so that the trials of one data set share one draw.
 var loaded sync.Map // Source → func() (Sample, error)
 
-// Load returns the data. Recordings are located as [dataset.Find] describes and may be downloaded.
+// Load returns the data. Recordings are located as [dataset.Find] describes, and not downloaded: RunNamed does that once.
 func (s Source) Load() (Sample, error) { return once(&loaded, s, s.load) }
 
 // once computes the value for a source the first time, and caches it.
@@ -108,7 +107,7 @@ func (s Source) draw() (Sample, error) {
 }
 
 func (s Source) sunspots() (Sample, error) {
-	series, err := dataset.Sunspots(context.Background(), dataset.Options{Log: io.Discard})
+	series, err := dataset.Sunspots(context.Background(), dataset.Options{Offline: true})
 	if err != nil {
 		return Sample{}, err
 	}
@@ -119,9 +118,13 @@ func (s Source) sunspots() (Sample, error) {
 	return sample(z, nil)
 }
 
-// Recording returns the paper's EEG if it is present or can be downloaded, else the other recording; its Name says which.
-var Recording = sync.OnceValues(func() (dataset.Series, error) {
-	opt := dataset.Options{Log: io.Discard}
+// Recording returns the paper's EEG if it is on this machine, else the other recording; its Name says which.
+var Recording = findRecording()
+
+func findRecording() func() (dataset.Series, error) { return sync.OnceValues(readRecording) }
+
+func readRecording() (dataset.Series, error) {
+	opt := dataset.Options{Offline: true}
 	series, err := dataset.EEG(context.Background(), opt)
 	if err == nil {
 		return series, nil
@@ -131,7 +134,7 @@ var Recording = sync.OnceValues(func() (dataset.Series, error) {
 		return other, fmt.Errorf("experiment: neither recording of an EEG can be had: %w; %w", err, second)
 	}
 	return other, nil
-})
+}
 
 // eeg returns the paper's sample: drawn with replacement from the first 400 000, four fifths of it to train on.
 func (s Source) eeg() (Sample, error) {

@@ -25,6 +25,8 @@ type Store struct {
 
 	mu sync.Mutex
 	contents
+
+	without map[string]Outcome // of recordings, for trials whose recording cannot be had; not part of the file
 }
 
 // contents are what the file holds.
@@ -97,16 +99,36 @@ func (c *contents) keep(o Outcome, line []byte) {
 	c.outcomes[o.Key], c.lines[o.Key] = o, line
 }
 
-// Get returns the outcome of a trial, if it is stored.
+// Get returns the outcome of a trial, if it is stored: that of the recording on this machine, or else that of the recording
+// which the results in the repository are of.
 func (s *Store) Get(t Trial) (Outcome, bool) {
-	key, err := t.Key()
-	if err != nil {
-		return Outcome{}, false
-	}
+	keys := t.keys()
+	lost := t.Source.unavailable() != nil
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o, ok := s.outcomes[key]
-	return o, ok
+	for _, key := range keys {
+		if o, ok := s.outcomes[key]; ok {
+			return o, true
+		}
+		if o, ok := s.without[key]; ok && lost {
+			return o, true
+		}
+	}
+	return Outcome{}, false
+}
+
+// keys returns under which keys a result may be stored, the first that is there counts: that with the recording on this
+// machine, if it can be had, and that with the recording which the results in the repository are of.
+func (t Trial) keys() (keys []string) {
+	if key, err := t.Key(); err == nil {
+		keys = append(keys, key)
+	}
+	if data, ok := known[t.Source]; ok {
+		if key, err := t.keyOf(data); err == nil {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // Outcomes returns all that is stored, in the order of the file.
@@ -185,11 +207,12 @@ func (s *Store) read(trials []Trial) (keys []string, tidy bool, err error) {
 		}
 	}
 	for _, t := range trials {
-		key, err := t.Key()
-		if err != nil {
-			return nil, false, err
+		for _, key := range t.keys() {
+			if _, ok := s.outcomes[key]; ok {
+				add(key)
+				break
+			}
 		}
-		add(key)
 	}
 	for _, key := range s.order {
 		add(key)

@@ -97,6 +97,11 @@ func (t Trial) Key() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return t.keyOf(data)
+}
+
+// keyOf is the key of a result with the data of this fingerprint.
+func (t Trial) keyOf(data string) (string, error) {
 	text, err := json.Marshal(struct {
 		Trial    Trial
 		Data     string

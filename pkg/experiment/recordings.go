@@ -1,0 +1,177 @@
+package experiment
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/lists"
+	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
+)
+
+// known are the fingerprints of the recordings that the results in notebooks/results are of: SN_m_tot_V2.0.csv up to July 2025,
+// and eeg_burst_eg.edf. With them a stored result is found where its recording is not. TestKnownRecordings compares them with
+// the results, and with the recordings where these can be had.
+var known = map[Source]string{
+	{Name: "sunspots", N: 3319}:     "e9930f786bb958eb",
+	{Name: "sunspots", N: 240}:      "606473980b346956", // of smoke scale, as the last
+	{Name: "eeg", N: 8000, Seed: 1}: "4e72aa0bba22e4ce",
+	{Name: "eeg", N: 8000, Seed: 2}: "6805c44ef19ddc98",
+	{Name: "eeg", N: 8000, Seed: 3}: "e069fe2f4c999487",
+	{Name: "eeg", N: 200, Seed: 1}:  "245027ee7cc4706a",
+}
+
+// files are the recordings of a source; one of them is enough.
+var files = map[string][]dataset.File{
+	"sunspots": {dataset.SunspotsFile},
+	"eeg":      {dataset.EEGFile, dataset.EEGBurstFile},
+}
+
+// unavailable returns why the data of a source cannot be had, nil if they can. A draw can always be had.
+func (s Source) unavailable() error {
+	_, err := s.fingerprint()
+	return err
+}
+
+// download asks the publishers for the recordings of the trials that are not on this machine. One that they do not send is no
+// error here: what is stored is shown in its place.
+func download(ctx context.Context, trials []Trial) {
+	asked := map[string]bool{}
+	for _, t := range trials {
+		if name := t.Source.Name; !asked[name] {
+			asked[name] = true
+			one := func(opt dataset.Options) (found bool) {
+				for _, f := range files[name] {
+					_, err := dataset.Find(ctx, f, opt)
+					if found = err == nil; found {
+						return true
+					}
+				}
+				return false
+			}
+			if !one(dataset.Options{Offline: true}) {
+				one(dataset.Options{Log: io.Discard})
+			}
+		}
+	}
+}
+
+// NotRecomputed says in a line which of the outcomes stand as they are stored, because their recording cannot be had or is not
+// the one that they are of, and which command computes them. It is empty if there are none. notebook is the number of the
+// notebook that shows them.
+func NotRecomputed(notebook string, all []Outcome) string {
+	lost, other := 0, 0
+	var names []string
+	reason := "is not here"
+	for _, o := range all {
+		key, err := o.Trial.Key()
+		switch {
+		case err != nil:
+			lost++
+			for _, f := range files[o.Trial.Source.Name] {
+				if !slices.Contains(names, f.Name) {
+					names = append(names, f.Name)
+				}
+			}
+			if !errors.Is(err, fs.ErrNotExist) {
+				reason = "cannot be read"
+			}
+		case o.Key != "" && o.Key != key:
+			other++
+		}
+	}
+	scale, fresh := "", " --fresh"
+	if scales.FromEnvironment() == scales.Smoke {
+		scale, fresh = "GPPL_SCALE=smoke ", ""
+	}
+	command := "scripts/reproduce.sh --only " + notebook + fresh
+	switch {
+	case lost > 0:
+		return fmt.Sprintf("Not recomputed: %d of %d results are shown as they are stored, because %s %s. With the file in a FOLDER, "+
+			"%sGPPL_DATA=FOLDER %s computes them.", lost, len(all), strings.Join(names, " or "), reason, scale, command)
+	case other > 0:
+		return fmt.Sprintf("Not recomputed: %d of %d results are shown as they are stored, which is of another recording than the one "+
+			"here. %s%s computes them from this one.", other, len(all), scale, command)
+	}
+	return ""
+}
+
+// openNamed opens the store of a named experiment at GPPL_SCALE in the folder of the notebooks. At smoke scale, outcomes of
+// recordings that cannot be had are those in results/smoke, which scripts/reproduce.sh --numbers accept stores; at full scale all
+// are in the store itself.
+func openNamed(name string) (*Store, error) {
+	scale := scales.FromEnvironment()
+	s, err := OpenStore(StorePath(scale, ".", name))
+	if err != nil || scale != scales.Smoke {
+		return s, err
+	}
+	without, err := readStore(filepath.Join("results", "smoke", name+".jsonl"))
+	s.without = without.outcomes
+	return s, err
+}
+
+// Kept returns what figures need of a recording: what compute returns if the recording can be had, else what is stored under
+// the name. In the folder of the notebooks, what is computed is stored beside the outcomes, at full scale only where nothing is
+// stored yet or GPPL_FRESH is set. An error of compute is returned if nothing is stored.
+func Kept[T any](name string, scale scales.Scale, compute func() (T, error)) (T, error) {
+	stored := filepath.Join("results", name+".json")
+	target := stored
+	if scale == scales.Smoke {
+		stored, target = filepath.Join("results", "smoke", name+".json"), filepath.Join("out", "smoke-"+name+".json")
+	}
+	v, err := compute()
+	if err != nil {
+		return keptIn[T](stored, err)
+	}
+	if info, err := os.Stat("results"); err != nil || !info.IsDir() {
+		return v, nil
+	}
+	if _, err := os.Stat(target); err != nil || scale == scales.Smoke || os.Getenv("GPPL_FRESH") != "" {
+		return v, keep(target, v)
+	}
+	return v, nil
+}
+
+func keep(path string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("experiment: %s: %w", path, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	return atomicfile.WriteBytes(path, append(text, '\n'))
+}
+
+// keptIn reads what keep wrote, and returns why it could not be computed if there is no such file.
+func keptIn[T any](path string, why error) (v T, err error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return v, why
+	}
+	if err != nil {
+		return v, err
+	}
+	if err := json.Unmarshal(text, &v); err != nil {
+		return v, fmt.Errorf("experiment: %s: %w", path, err)
+	}
+	return v, nil
+}
+
+// Numbers are values of a figure, stored with six digits.
+type Numbers []float64
+
+// MarshalJSON writes six digits of each.
+func (n Numbers) MarshalJSON() ([]byte, error) {
+	return json.Marshal(lists.Map(n, func(v float64) float64 { return words.Rounded(v, 6) }))
+}
