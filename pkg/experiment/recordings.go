@@ -72,7 +72,7 @@ func download(ctx context.Context, trials []Trial) {
 func NotRecomputed(notebook string, all []Outcome) string {
 	lost, other := 0, 0
 	var names []string
-	reason := "is not here"
+	state := "here"
 	for _, o := range all {
 		key, err := o.Trial.Key()
 		switch {
@@ -84,7 +84,7 @@ func NotRecomputed(notebook string, all []Outcome) string {
 				}
 			}
 			if !errors.Is(err, fs.ErrNotExist) {
-				reason = "cannot be read"
+				state = "a file that can be read"
 			}
 		case o.Key != "" && o.Key != key:
 			other++
@@ -97,8 +97,12 @@ func NotRecomputed(notebook string, all []Outcome) string {
 	command := "scripts/reproduce.sh --only " + notebook + fresh
 	switch {
 	case lost > 0:
-		return fmt.Sprintf("Not recomputed: %d of %d results are shown as they are stored, because %s %s. With the file in a FOLDER, "+
-			"%sGPPL_DATA=FOLDER %s computes them.", lost, len(all), strings.Join(names, " or "), reason, scale, command)
+		reason := strings.Join(names, "") + " is not " + state
+		if len(names) > 1 {
+			reason = "neither " + strings.Join(names, " nor ") + " is " + state
+		}
+		return fmt.Sprintf("Not recomputed: %d of %d results are shown as they are stored, because %s. With the file in a FOLDER, "+
+			"%sGPPL_DATA=FOLDER %s computes them.", lost, len(all), reason, scale, command)
 	case other > 0:
 		return fmt.Sprintf("Not recomputed: %d of %d results are shown as they are stored, which is of another recording than the one "+
 			"here. %s%s computes them from this one.", other, len(all), scale, command)

@@ -1,10 +1,15 @@
 package exhibit
 
 import (
+	"encoding/json"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
@@ -12,7 +17,7 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
-// stored returns the outcomes that come with the project; it skips the test if their recording is missing.
+// stored returns the outcomes that come with the project, whether or not their recording is here.
 func stored(t *testing.T, name string) []experiment.Outcome {
 	t.Helper()
 	t.Setenv("GPPL_SCALE", "")
@@ -20,14 +25,6 @@ func stored(t *testing.T, name string) []experiment.Outcome {
 	trials, ok := experiment.Named(name, scales.Full)
 	if !ok {
 		t.Fatalf("no experiment %q", name)
-	}
-	for _, x := range trials {
-		if x.Source.Name == "draw" {
-			continue
-		}
-		if _, err := x.Source.Load(); err != nil {
-			t.Skip(err)
-		}
 	}
 	all, err := experiment.Stored(name, trials)
 	if err != nil {
@@ -232,6 +229,48 @@ func TestEEG(t *testing.T) {
 	checkTable(t, Table3(missing, published(t), "another recording"), 1, "not run")
 	f, err := EEGErrors(all, "another recording")
 	checkFigure(t, f, err, "another recording", "Laplace")
+
+	// Of the recording itself, what is stored is what is computed from it, but for the digits.
+	kept, err := Sample(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err = kept.Figure()
+	checkFigure(t, f, err, "eeg_burst_eg.edf")
+	if said := strings.Join(kept.Said(), " "); !strings.Contains(said, "eeg_burst_eg.edf") || !strings.Contains(said, "273 of the 2000") {
+		t.Errorf("said: %s", said)
+	}
+	computed, err := sampled(all)
+	if err != nil {
+		t.Log("compared with nothing:", err)
+		return
+	}
+	text, err := os.ReadFile("results/eeg-sample.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read EEGSample
+	if err := json.Unmarshal(text, &read); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(computed, read, cmpopts.EquateApprox(1e-5, 1e-12)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestSunspotsStored: notebook 02 shows the stored results on the paper's series, which are those of the paper's Table 2.
+func TestSunspotsStored(t *testing.T) {
+	const results = "../../../notebooks/results"
+	f, err := SunspotsDraws(results)
+	checkFigure(t, f, err, "series, from stored results", "over 30 draws", "PL, converged")
+	table, err := SunspotsLearnt(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkTable(t, table, 4, "1549.119", "1549.120", "1691.999")
+	if _, err := SunspotsDraws(t.TempDir()); err == nil {
+		t.Error("nothing is stored, and no error says so")
+	}
 }
 
 func TestAccurate(t *testing.T) {
