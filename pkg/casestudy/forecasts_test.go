@@ -1,8 +1,9 @@
 package casestudy_test
 
 import (
-	"context"
 	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -12,6 +13,9 @@ import (
 )
 
 const records = "../../measure/forecasting"
+
+// results is where notebooks find what is stored.
+var results = viz.Must(filepath.Abs("../../notebooks/results"))
 
 // TestForecasts checks that the stored results cover all groups and rivals, with the same series.
 func TestForecasts(t *testing.T) {
@@ -80,22 +84,41 @@ func TestPublished(t *testing.T) {
 	}
 }
 
-// TestPicture needs the series themselves.
-func TestPicture(t *testing.T) {
-	f := viz.Must(casestudy.ReadForecasts(records))
-	failure := f.Failures()[0]
-	if os.Getenv(dataset.EnvDir) == "" {
-		t.Skipf("%s is not set", dataset.EnvDir)
+// TestPictures: a picture is drawn from the series, or else from what is stored of it; both show the same.
+func TestPictures(t *testing.T) {
+	t.Chdir("../../notebooks")
+	f := viz.Must(casestudy.ReadForecasts("../measure/forecasting"))
+	draw := func(failure casestudy.Failure) (string, string) {
+		figure, verdict, err := f.Picture(t.Context(), failure)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := figure.HTML()
+		if err != nil || verdict == "" {
+			t.Fatalf("no picture of %s: %q, %v", failure.Detail.ID, verdict, err)
+		}
+		return regexp.MustCompile(`(?s)<figcaption.*</figcaption>`).FindString(string(h)), verdict
 	}
-	figure, verdict, err := f.Picture(context.Background(), failure)
-	if err != nil {
-		t.Fatal(err)
+	first := f.Failures()[0]
+	var caption, verdict string
+	if f.NotRecomputed() == "" {
+		caption, verdict = draw(first)
 	}
-	if figure == nil || verdict == "" {
-		t.Errorf("no picture of %s, or no verdict: %q", failure.Detail.ID, verdict)
-	}
+	t.Chdir(t.TempDir()) // where no data/ is found
 	t.Setenv(dataset.EnvDir, "")
-	if _, _, err := f.Picture(context.Background(), failure); err == nil {
-		t.Error("a picture without the series")
+	if _, _, err := f.Picture(t.Context(), first); err == nil || !strings.Contains(err.Error(), "scripts/m3.py") {
+		t.Errorf("%v: want an error that says how to make the series", err)
+	}
+	if line := f.NotRecomputed(); !strings.Contains(line, "forecast/m3.csv is not here") {
+		t.Errorf("NotRecomputed() = %q", line)
+	}
+	if err := os.Symlink(results, "results"); err != nil {
+		t.Skip(err)
+	}
+	for i, failure := range f.Failures() {
+		c, v := draw(failure)
+		if i == 0 && caption != "" && (c != caption || v != verdict) {
+			t.Errorf("from the series %s\n%s\nas stored %s\n%s", caption, verdict, c, v)
+		}
 	}
 }
