@@ -64,16 +64,17 @@ install() {
 	"$python" -c 'import venv, ensurepip' 2>/dev/null ||
 		die "$python cannot make virtual environments: install its venv module (Debian, Ubuntu: apt install python3-venv)"
 
-	echo "setup: Python packages into .env/venv"
+	echo "setup: making the environment in .env/, once, in three parts; it takes some minutes, most of them compiling"
+	echo "setup: 1 of 3, JupyterLab and nbconvert, with what they need, from PyPI into .env/venv"
 	rm -f "$env/key"
 	"$python" -m venv --clear "$env/venv"
 	"$env/venv/bin/python" -m pip install --quiet --no-input --disable-pip-version-check --require-hashes \
 		--requirement "$GPPL_ROOT/scripts/requirements.txt"
 
-	echo "setup: GoNB and the Go tools that it and CI need into .env/bin"
+	echo "setup: 2 of 3, GoNB, the Go kernel, and the Go tools that it and CI need: downloaded and compiled into .env/bin (the longest part)"
 	(cd "$GPPL_ROOT/tools" && prompt_gonb && GOWORK=off GOBIN=$env/bin go install -modfile="$env/tools.mod" tool)
 
-	echo "setup: the GoNB kernel into .env/jupyter"
+	echo "setup: 3 of 3, GoNB registered as a kernel in .env/jupyter, not in your home"
 	mkdir -p "$JUPYTER_CONFIG_DIR" "$JUPYTER_DATA_DIR" "$JUPYTER_RUNTIME_DIR" "$IPYTHONDIR"
 	gonb --install 2>"$env/install.log" || die "GoNB could not be registered: $(cat "$env/install.log")"
 
@@ -82,6 +83,7 @@ install() {
 	printf '%s\n' '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}' \
 		>"$JUPYTER_CONFIG_DIR/labconfig/default_setting_overrides.json"
 	printf '%s\n' "$key" >"$env/key"
+	echo "setup: done after $((SECONDS / 60)) min $((SECONDS % 60)) s"
 }
 
 if [ ! -x "$env/venv/bin/python" ] || [ ! -x "$env/bin/gonb" ] || [ "$(cat "$env/key" 2>/dev/null)" != "$key" ]; then

@@ -29,6 +29,7 @@ from pygments.styles.friendly import FriendlyStyle
 from pygments.token import Token
 
 import live
+import recordings
 import smoke_numbers
 from check import check
 from ledger import Ledger, LedgerError
@@ -43,6 +44,7 @@ BOOTSTRAP = "bootstrap"  # the tag of the cell that readers need not see
 HELP = """environment:
   GPPL_SCALE=smoke   makes every notebook small and quick; the default is full, the scale of the paper
   GPPL_DATA=DIR      a folder with recordings, looked into before data/ and before a download
+  GPPL_OFFLINE=1     nothing is downloaded: what recordings would be needed for is shown as it is stored
   GPPL_FRESH=1       --fresh: notebooks do not use the results in notebooks/results/ but compute and store them anew.
                      An interrupted run goes on with GPPL_FRESH=TIME: what was stored since that time (in Unix seconds,
                      as date +%s prints it) counts as new
@@ -163,12 +165,6 @@ def facts(path):
     return {"name": path.stem, "title": title[1] if title else path.stem, "about": about, "figures": 0, "tables": 0, "needs": [], **nb.metadata.get("gppl", {})}
 
 
-def missing(needs):
-    """Those of the recordings that are not on this machine; "a|b" is one of two."""
-    folders = [ROOT / "data"] + [Path(f) for f in [os.environ.get("GPPL_DATA")] if f]
-    return [n.replace("|", " or ") for n in needs if not any((f / name).is_file() for f in folders for name in n.split("|"))]
-
-
 def execute(path, nb, seconds):
     """Executes the notebook in place (a copy in memory: the file is not touched)."""
     deadline = time.monotonic() + seconds
@@ -259,6 +255,7 @@ def render(nb, about, code_css):
 def report(path, out, seconds):
     nb = nbformat.read(path, as_version=4)
     about = facts(path)
+    about["without"] = recordings.missing(ROOT, about["needs"])
     if not about.get("seeds"):
         raise Failure("its metadata (gppl.seeds) do not say which seeds it draws with")
     start = time.monotonic()
@@ -304,10 +301,11 @@ def index(out, notebooks, why, ledger):
 
 
 def attempt(path, out, seconds):
-    """What report took, and "", or why there is none."""
+    """What report took and said of recordings, and "", or why there is none."""
     print(f"{path.name}: executing at {SCALE} scale\n", end="", flush=True)  # in one write: another job prints as well
     try:
-        return report(path, out, seconds)["duration"], ""
+        about = report(path, out, seconds)
+        return about["duration"] + (f", stored results shown where {', '.join(about['without'])} is needed" if about["without"] else ""), ""
     except Failure as failure:
         return "", str(failure)
 
@@ -315,12 +313,12 @@ def attempt(path, out, seconds):
 def main():
     cli = argparse.ArgumentParser(prog="scripts/reproduce.sh", description="Executes every notebook and writes reports/*.html.",
                                   epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
-    cli.add_argument("--only", metavar="NAME", help="only the notebooks whose names begin so, e.g. 02")
+    cli.add_argument("--only", metavar="NAME", help="only the notebooks whose names begin so, e.g. 02, or 02,07 for several")
     cli.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "reports", help="where the pages go (reports/)")
     cli.add_argument("--timeout", metavar="MINUTES", type=float, help="the most that one notebook may take (180; 1440 with --slow)")
     cli.add_argument("--fresh", action="store_true", help="compute all stored results anew, as GPPL_FRESH does")
     cli.add_argument("--slow", action="store_true", help="compute also what takes hours, as GPPL_SLOW=1 does")
-    cli.add_argument("--skip-missing", action="store_true", help="skip a notebook whose recordings are not on this machine, do not download")
+    cli.add_argument("--strict", action="store_true", help="fail if a recording cannot be had, in place of showing stored results")
     cli.add_argument("--jobs", metavar="N", type=int, default=1, help="notebooks at a time (1, so that they do not slow one another in what they time)")
     cli.add_argument("--numbers", choices=("check", "accept"), help="at smoke scale: compare the numbers of the pages with the stored ones, or store them")
     args = cli.parse_args()
@@ -329,7 +327,7 @@ def main():
     if SCALE not in ("full", "smoke"):
         cli.error(f"GPPL_SCALE={SCALE}: it is full or smoke")
     notebooks = sorted((ROOT / "notebooks").glob("*.ipynb"))
-    chosen = [n for n in notebooks if n.name.startswith(args.only or "")]
+    chosen = [n for n in notebooks if n.name.startswith(tuple((args.only or "").split(",")))]
     if not chosen:
         cli.error(f"no notebook begins with {args.only!r}" if args.only else "there are no notebooks")
     # Notebooks inherit the environment. A time and not a mere yes: what one cell has computed anew, the next may use.
@@ -340,11 +338,16 @@ def main():
     minutes = args.timeout or (1440 if os.environ.get("GPPL_SLOW") else 180)
     args.out.mkdir(parents=True, exist_ok=True)
     why, failed, present = {}, [], []
+    needs = {path: facts(path)["needs"] for path in chosen}
+    lost = recordings.fetch(ROOT, [n for path in chosen for n in needs[path]], args.strict, lambda text: print(text, flush=True))
+    for need, reason in lost.items():
+        print(f"recordings: {recordings.either(need)} cannot be had: {reason}", flush=True)
+    os.environ["GPPL_OFFLINE"] = "1"  # the notebooks need not ask again
     for path in chosen:
-        absent = missing(facts(path)["needs"]) if args.skip_missing else []
-        if absent:
-            why[path] = f"skipped: {', '.join(absent)} not found"
-            print(f"{path.name}: {why[path]}", flush=True)
+        if args.strict and (absent := [recordings.either(n) for n in needs[path] if n in lost]):
+            why[path] = f"failed: {', '.join(absent)} cannot be had, and --strict is set"
+            failed.append(path.name)
+            print(f"{path.name}: {why[path]}", file=sys.stderr, flush=True)
         else:
             present.append(path)
     with ProcessPoolExecutor(args.jobs) as pool:
@@ -368,13 +371,15 @@ def main():
         made = [path.stem for path in chosen if path not in why]
         if args.numbers == "accept":
             print(f"numbers: {smoke_numbers.accept(args.out, made)} of {len(made)} pages stored")
+            for path in chosen:
+                if path not in why and not recordings.missing(ROOT, needs[path]):
+                    recordings.keep_smoke(ROOT, path.stem)
         elif moved := smoke_numbers.check(args.out, made):
             print("numbers: moved\n  " + "\n  ".join(moved), file=sys.stderr, flush=True)
             failed.append("the numbers, which are not those that are stored (if they should be: --numbers accept)")
         else:
             print(f"numbers: those of {len(made)} pages are as stored")
-    broken = sum("failed" in w for w in why.values())
-    print(f"{len(chosen) - len(why)} passed, {broken} failed, {len(why) - broken} skipped")
+    print(f"{len(chosen) - len(why)} passed, {len(why)} failed")
     if failed:
         sys.exit(f"FAILED: {', '.join(failed)}")
     print(f"reports: {args.out / 'index.html'}")

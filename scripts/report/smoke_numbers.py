@@ -1,7 +1,8 @@
 """Compares the numbers of the reports of a smoke run with stored ones, so that a change that moves results is seen.
 
 Compared are the numbers in tables, their notes, captions of figures, and notes between them. Not compared: times, speeds and what
-names a machine (TIMED, DURATION, MACHINE), and outputs of a cell that has the tag "varies".
+names a machine (TIMED, DURATION, MACHINE), outputs of a cell that has the tag "varies", and the line that says what was not recomputed
+(STORED_SHOWN). A page that was made without the recordings that it wants has numbers of its own if these differ.
 
     scripts/reproduce.sh --numbers check     after a run at GPPL_SCALE=smoke; --numbers accept stores what it shows
 
@@ -14,6 +15,8 @@ from pathlib import Path
 
 from bs4 import BeautifulSoup
 
+STORED_SHOWN = "Not recomputed:"  # how a line begins that a page has only where a recording could not be had
+WITHOUT = ", without recordings"  # after the name of a page that has other numbers then
 VARIES = "varies"  # the tag of a cell whose numbers differ from run to run or from machine to machine
 STORED = Path(__file__).parent / "smoke-numbers.json"
 
@@ -63,7 +66,8 @@ def of_page(html):
             continue
         for kind in ("p", "ul > li"):
             for i, e in enumerate(output.select(f":scope > {kind}"), 1):
-                note(f"note {text_of(e)[:40]!r}", text_of(e))
+                if not text_of(e).startswith(STORED_SHOWN):
+                    note(f"note {text_of(e)[:40]!r}", text_of(e))
         for caption in output.select("figcaption"):
             note(text_of(caption).split(".")[0], text_of(caption).partition(".")[2])
         for table in output.select("table"):
@@ -117,16 +121,29 @@ def of_folder(folder, names):
     return {name: of_page((folder / f"{name}.html").read_text("utf-8")) for name in names}
 
 
+def without(folder, name):
+    """Whether a page was made without a recording that it wants."""
+    found = re.search(r'id="gppl">(.*?)</script>', (folder / f"{name}.html").read_text("utf-8"))
+    return bool(found and json.loads(found[1]).get("without"))
+
+
 def load():
     return json.loads(STORED.read_text("utf-8")) if STORED.is_file() else {}
 
 
 def accept(folder, names):
     """Stores what the pages show, beside what is stored of others."""
-    stored = load() | of_folder(folder, names)
+    stored, shown = load(), of_folder(folder, names)
+    for name in names:
+        if not without(folder, name):
+            stored[name] = shown[name]
+        elif name in stored and not differences(stored[name], shown[name]):
+            stored.pop(name + WITHOUT, None)  # it shows the same either way
+        else:
+            stored[name + WITHOUT] = shown[name]
     text = ",\n".join(f' {json.dumps(name)}: {json.dumps(stored[name], ensure_ascii=False)}' for name in sorted(stored))
     STORED.write_text("{\n" + text + "\n}\n", "utf-8")
-    return sum(len(v) for name in names for v in stored[name].values())
+    return sum(len(v) for page in shown.values() for v in page.values())
 
 
 MOST = 20  # lines of one page that are printed
@@ -139,7 +156,8 @@ def check(folder, names):
         if name not in stored:
             lines.append(f"{name}: no numbers are stored of it; scripts/reproduce.sh --only {name[:2]} --numbers accept stores them")
             continue
-        moved = differences(stored[name], shown)
+        own = name + WITHOUT if name + WITHOUT in stored and without(folder, name) else name
+        moved = differences(stored[own], shown)
         lines += [f"{name}: {line}" for line in moved[:MOST]]
         if len(moved) > MOST:
             lines.append(f"{name}: and {len(moved) - MOST} more")

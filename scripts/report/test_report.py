@@ -24,6 +24,7 @@ import nbformat
 
 sys.path.insert(0, str(Path(os.environ["GPPL_ROOT"]) / "scripts" / "lab"))
 
+import recordings
 import report
 from whole import whole
 import smoke_numbers
@@ -32,6 +33,7 @@ from gppl_contents import Contents as Manager
 from ledger import OFTEN, STATUSES, Ledger, LedgerError
 from page import Numbering, PageError, References, contents, pager, plain
 
+ROOT = Path(os.environ["GPPL_ROOT"])
 ENVIRONMENT = '<section id="environment"></section>'
 FIGURE = "<figure><svg></svg><figcaption>what it shows</figcaption></figure>"
 TABLE = "<table><caption>what it lists</caption><tr><td>1</td></tr></table>"
@@ -254,6 +256,70 @@ class LedgerTest(unittest.TestCase):
         self.assertEqual(ledger(*rows[1:]).groups[0].notes, {})
 
 
+class Recordings(unittest.TestCase):
+    def test_missing(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, {"GPPL_DATA": ""}):
+            root = Path(folder)
+            self.assertEqual(recordings.missing(root, ["a|b", "forecast/c"]), ["a or b", "forecast/c"])
+            (root / "data" / "forecast").mkdir(parents=True)
+            (root / "data" / "b").touch()
+            (root / "data" / "forecast" / "c").touch()
+            self.assertEqual(recordings.missing(root, ["a|b", "forecast/c"]), [])
+
+    def fetched(self, root, needs, answers, strict=False, **environment):
+        """What fetch says of the needs where commands end as in answers, and which of these ran."""
+        ran = []
+
+        def attempt(command, *_):
+            name = Path(command[0]).name
+            key = command[-1] if name == "gppl" else "build" if name == "go" else Path(command[-1]).name
+            ran.append(key)
+            return answers.get(key, "")
+
+        with unittest.mock.patch.object(recordings, "attempt", attempt), unittest.mock.patch.dict(os.environ, {"GPPL_DATA": "", "GPPL_OFFLINE": ""} | environment):
+            return recordings.fetch(root, needs, strict, lambda text: None), sorted(ran)
+
+    def test_fetch(self):
+        """Each recording is asked for once, the second of two only if the first cannot be had; a failure is said and is no error."""
+        needs = ["SN_m_tot_V2.0.csv", "eeg27.edf|eeg_burst_eg.edf", "forecast/m3.csv", "SN_m_tot_V2.0.csv"]
+        with tempfile.TemporaryDirectory() as folder:
+            root = Path(folder)
+            self.assertEqual(self.fetched(root, needs, {}), ({}, ["build", "eeg", "m3.csv", "sunspots"]))
+            lost, ran = self.fetched(root, needs, {"sunspots": "503", "eeg": "cut", "eeg-burst": "slow", "m3.csv": "no PyPI"})
+            self.assertEqual(lost, {needs[0]: "503", needs[1]: "slow", needs[2]: "no PyPI"})
+            self.assertEqual(ran, ["build", "eeg", "eeg-burst", "m3.csv", "sunspots"])
+            self.assertEqual(self.fetched(root, needs, {"eeg": "cut"})[0], {})
+            self.assertEqual(self.fetched(root, needs, {"build": "broken"})[0], {needs[0]: "broken", needs[1]: "broken"})
+            self.assertEqual(self.fetched(root, [], {}), ({}, []))
+            for strict in (False, True):
+                lost, ran = self.fetched(root, needs[2:3], {}, strict, GPPL_OFFLINE="1")
+                self.assertEqual((lost, ran), ({needs[2]: "GPPL_OFFLINE is set"}, []))
+            (root / "data").mkdir()
+            (root / "data" / needs[0]).write_text("not a recording")
+            self.assertEqual(self.fetched(root, needs[:1], {"sunspots": "no rows"}), ({}, []))  # the notebook says so
+            self.assertEqual(self.fetched(root, needs[:1], {"sunspots": "no rows"}, strict=True)[0], {needs[0]: "no rows"})
+
+    def test_attempt(self):
+        """The last line of what a command wrote says why it failed, except for advice."""
+        run = lambda text, seconds=60: recordings.attempt([sys.executable, "-c", text], ROOT, None, seconds)
+        self.assertEqual(run(""), "")
+        self.assertEqual(run("import sys; sys.exit('tried, in order:\\n  4. download: 503\\nPut the file in a folder')"), "download: 503")
+        self.assertIn("without a word", run("import sys; sys.exit(1)"))
+        self.assertIn("was not done after 1 s", run("import time; time.sleep(60)", 1))
+        self.assertIn("No such file", recordings.attempt(["/no/such/program"], ROOT, None, 60))
+
+    def test_needs(self):
+        """All that a notebook wants can be asked for, and results at smoke scale are stored of what is computed from it."""
+        for path in (ROOT / "notebooks").glob("*.ipynb"):
+            for need in report.facts(path)["needs"]:
+                for name in need.split("|"):
+                    self.assertTrue(name in recordings.PUBLISHED or name in recordings.MADE, name)
+        for stem, files in recordings.SMOKE.items():
+            self.assertTrue((ROOT / "notebooks" / f"{stem}.ipynb").is_file(), stem)
+            for name in files:
+                self.assertTrue((ROOT / "notebooks" / "results" / "smoke" / name).is_file(), name)
+
+
 class Index(unittest.TestCase):
     def test_rows(self):
         rows = [row(id=f"{s}-{i}".replace(" ", "-"), status=s, claim=f"claim {s} {i}", group=f"group {i}") for s in STATUSES for i in range(2)]
@@ -322,6 +388,24 @@ class Numbers(unittest.TestCase):
             self.assertEqual(smoke_numbers.check(Path(folder), ["01-x"]), [])
             (Path(folder) / "01-x.html").write_text(self.PAGE.replace("NLL</td>", "1.7</td>"), "utf-8")
             self.assertIn("-1.5 → -1.7", smoke_numbers.check(Path(folder), ["01-x"])[0])
+
+    def test_without_recordings(self):
+        """A page has numbers of its own where it was made without recordings only if they differ, and the line that says so is not compared."""
+        made = lambda nll, lost=(): f'<script id="gppl">{json.dumps({"without": lost})}</script>' + self.PAGE.replace("NLL</td>", nll + "</td>")
+        line = '<div class="output"><p>Not recomputed: 3 of 12 results</p></div>'
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(smoke_numbers, "STORED", Path(folder) / "stored.json"):
+            page = Path(folder) / "01-x.html"
+            step = lambda text, what: (page.write_text(text), what(Path(folder), ["01-x"]))[1]
+            step(made("-1.5"), smoke_numbers.accept)
+            self.assertEqual(step(made("-1.5", ["a.csv"]) + line, smoke_numbers.check), [])
+            self.assertIn("-1.5 → -1.7", step(made("-1.7", ["a.csv"]), smoke_numbers.check)[0])
+            step(made("-1.7", ["a.csv"]), smoke_numbers.accept)
+            self.assertEqual(step(made("-1.7", ["a.csv"]), smoke_numbers.check), [])
+            self.assertEqual(step(made("-1.5"), smoke_numbers.check), [])
+            self.assertIn("-1.5 → -1.7", step(made("-1.7"), smoke_numbers.check)[0])
+            self.assertIn("-1.7 → -1.5", step(made("-1.5", ["a.csv"]), smoke_numbers.check)[0])
+            step(made("-1.5", ["a.csv"]), smoke_numbers.accept)  # as with the recording again
+            self.assertEqual(list(smoke_numbers.load()), ["01-x"])
 
 
 class Questions(unittest.TestCase):
