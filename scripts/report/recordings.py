@@ -52,7 +52,7 @@ def fetch(root, needs, strict=False, say=print):
     if offline and not strict:
         return {n: "GPPL_OFFLINE is set" for n in absent}
     for n in absent:
-        say(f"recordings: {either(n)} is not here; asking {'PyPI' if n in MADE else 'its publisher'}, which ends after five minutes")
+        say(f"recordings: {either(n)} is not here; asking {'PyPI' if n in MADE else 'its publisher'}, for five minutes at most")
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(len(wanted) or 1) as pool:
         gppl, broken = Path(folder) / "gppl", ""
         if any(n not in MADE for n in wanted):

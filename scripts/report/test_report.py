@@ -265,6 +265,11 @@ class Recordings(unittest.TestCase):
             (root / "data" / "b").touch()
             (root / "data" / "forecast" / "c").touch()
             self.assertEqual(recordings.missing(root, ["a|b", "forecast/c"]), [])
+            os.environ["GPPL_DATA"] = str(root / "mine")
+            self.assertEqual(recordings.missing(root, ["d", "a|b"]), ["d"])
+            (root / "mine").mkdir()
+            (root / "mine" / "d").touch()
+            self.assertEqual(recordings.missing(root, ["d", "a|b"]), [])
 
     def fetched(self, root, needs, answers, strict=False, **environment):
         """What fetch says of the needs where commands end as in answers, and which of these ran."""
@@ -425,17 +430,6 @@ class Questions(unittest.TestCase):
                 self.assertTrue(q["question"].endswith("?") and len(q["answer"]) > 20, q)
                 with self.subTest(name):
                     self.assertTrue("…" in q["answer"] or plain(q["answer"]) in notebooks[name], f"{name} no longer says: {q['answer']}")
-
-
-class Recordings(unittest.TestCase):
-    def test_missing(self):
-        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ):
-            os.environ.pop("GPPL_DATA", None)
-            self.assertEqual(report.missing([]), [])
-            self.assertEqual(report.missing(["none.csv"]), ["none.csv"])
-            os.environ["GPPL_DATA"] = folder
-            (Path(folder) / "some.csv").touch()
-            self.assertEqual(report.missing(["none.csv", "some.csv", "none.csv|some.csv"]), ["none.csv"])
 
 
 class Contents(unittest.TestCase):
