@@ -177,8 +177,7 @@ func Share(count, parts, part int) (from, to int) {
 }
 
 // Parts calls f for parts from … to−1 of n things, of the given size, in parallel, until ctx ends, and returns an error that
-// wraps
-// its error; f may Look at it.
+// wraps its error; f may Look at it.
 func Parts(ctx context.Context, n, size int, f func(from, to int)) (err error) {
 	defer workers.Stopped(&err)
 	Within(ctx, (n+size-1)/size, func(p int) { f(p*size, min(n, (p+1)*size)) })

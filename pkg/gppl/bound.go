@@ -9,10 +9,9 @@ import (
 )
 
 // A transform that levels off hides a gradient from the optimiser: at a bound the derivative in the raw parameter vanishes,
-// whatever
-// the one in the parameter itself is. What the transform is called does not matter: its limits are found by evaluating it.
-// Whether a
-// parameter close to one is held there, or has its optimum there, is decided by derivatives of the loss in the parameter itself.
+// whatever the one in the parameter itself is. What the transform is called does not matter: its limits are found by evaluating
+// it. Whether a parameter close to one is held there, or has its optimum there, is decided by derivatives of the loss in the
+// parameter itself.
 
 const (
 	// besideBound is the share of the way between two bounds within which a value is close to one of them; for a positive

@@ -163,7 +163,7 @@ func (l *Exact) WithObservations(y, errors []float64) (*Exact, error) {
 
 // newExact returns the loss of n observations, which the engines know, over the given range of inputs, with a mean of zero.
 func newExact(m Model, n int, engines []exactEngine, o options, span float64) *Exact {
-	l := &Exact{model: m, n: n, params: m.Params(), scale: scalingOf(m.Kernel), columns: 1, span: span, options: o}
+	l := &Exact{model: m, n: n, params: m.trained(), scale: scalingOf(m.Kernel), columns: 1, span: span, options: o}
 	l.calls = new(parallel.Pool[exactCall])
 	l.setEngines(engines)
 	return l

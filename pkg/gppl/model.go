@@ -16,7 +16,7 @@ import (
 // It is an immutable value; training returns a new one.
 type Model struct {
 	Kernel Kernel
-	Noise  float64 // noise variance σ², in the unit of y²; 0, which is then kept, only beside known errors of all observations
+	Noise  float64 // noise variance σ², in the unit of y²; 0 only beside known errors of all observations: a loss keeps it
 	Mean   Mean    // h and the prior of β; nil for a mean of zero
 
 	transforms []Transform // one per parameter; nil for each parameter's own
@@ -35,11 +35,7 @@ func PaperModel(k Kernel) Model {
 
 // Params returns the kernel's parameters and, last, the noise variance, each with the transform under which it is trained.
 func (m Model) Params() []Param {
-	noise := Param{Name: NoiseName, Value: m.Noise, Transform: Log{}, Unit: UnitY2, Role: RoleNoise}
-	if m.Noise == 0 {
-		noise.Transform = Fixed{}
-	}
-	params := append(m.Kernel.Params(), noise)
+	params := append(m.Kernel.Params(), Param{Name: NoiseName, Value: m.Noise, Transform: Log{}, Unit: UnitY2, Role: RoleNoise})
 	for i, t := range m.transforms {
 		if t != nil {
 			params[i].Transform = t
@@ -99,6 +95,15 @@ func (m Model) FixRedundant() Model {
 		m = m.Fix(params[i].Name)
 	}
 	return m
+}
+
+// trained returns the parameters as a loss trains them: a noise variance of 0, which checkWith takes, is kept.
+func (m Model) trained() []Param {
+	params := m.Params()
+	if m.Noise == 0 {
+		params[len(params)-1].Transform = Fixed{}
+	}
+	return params
 }
 
 // checkWith is Check, for a model of the data: a noise variance of 0 is taken beside known errors of all observations.

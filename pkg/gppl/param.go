@@ -109,9 +109,8 @@ func (s Softplus) Slope(u float64) float64 {
 func (s Softplus) String() string { return fmt.Sprintf("softplus+%g", s.Floor) }
 
 // Interval is θ = Lo + (Hi − Lo)/(1 + exp(−u)): between the two bounds, which may have any sign and are never crossed. Far
-// below Hi
-// it moves θ − Lo as Log does. A bound that is not below the other, or not finite, is an error of Model.Check, as is a value that
-// does not lie between them. If the optimum lies beyond a bound, training ends there, and the result says so
+// below Hi it moves θ − Lo as Log does. A bound that is not below the other, or not finite, is an error of Model.Check, as is a
+// value that does not lie between them. If the optimum lies beyond a bound, training ends there, and the result says so
 // (FittedParam.AtBound).
 type Interval struct{ Lo, Hi float64 }
 

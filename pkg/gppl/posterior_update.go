@@ -276,11 +276,10 @@ func longer(x []float64, n, m int, missing float64) []float64 {
 // d before it: its one-step-ahead prediction. The standardised errors (y − mean)/√variance are independent and N(0, 1) if the
 // model holds.
 //
-// With a state space and observations in order, none before the last of p, it takes O(D³) for each. Otherwise the m observations
-// of d are predicted jointly, and the Cholesky factor of their covariance makes them independent: O(m³), and memory for m²
-// numbers. It is an error if d is not valid, or as for Sample, or that of ctx once it has ended. If the errors of the data are
-// relative, all of the noise is, a
-// White term of the kernel included.
+// With a state space and observations in order, none before the last of p, it takes O(D³) for each. Otherwise the m
+// observations of d are predicted jointly, and the Cholesky factor of their covariance makes them independent: O(m³), and
+// memory for m² numbers. It is an error if d is not valid, or as for Sample, or that of ctx once it has ended. If the errors of
+// the data are relative, all of the noise is, a White term of the kernel included.
 func (p *Posterior) OneStep(ctx context.Context, d Data) (mean, variances []float64, err error) {
 	defer workers.Stopped(&err)
 	if err := p.checkUpdate(d); err != nil {

@@ -121,7 +121,7 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 // newProjected returns the loss of data, without engines, mean and residual.
 func newProjected(m Model, p *Projection, d projected.Data) *Projected {
 	return &Projected{
-		model: m, proj: p, params: m.Params(), scale: scalingOf(m.Kernel), data: d,
+		model: m, proj: p, params: m.trained(), scale: scalingOf(m.Kernel), data: d,
 		tally: new(tally), used: new(lastUse), calls: new(parallel.Pool[projectedCall]),
 	}
 }

@@ -54,8 +54,7 @@ type FittedParam struct {
 	StdErrLog float64
 	// AtBound says that the parameter is held close to a bound of its transform (a floor, an end of an interval) by a loss that
 	// falls beyond it, or was driven to the end of its range by data that do not determine it. A warning says which. An optimum
-	// close
-	// to a bound is none of these.
+	// close to a bound is none of these.
 	AtBound bool
 	// Negligible says that this is a noise variance below a hundredth of the known variance of every observation that has it: it
 	// changes no error bar by more than half a per cent. Its value then does not matter, and it has no standard error.

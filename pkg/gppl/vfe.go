@@ -121,7 +121,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	if z.Len() > d.Len() {
 		return nil, fmt.Errorf("gppl: m = %d inducing inputs for n = %d observations: want m ≤ n", z.Len(), d.Len())
 	}
-	l := &VFE{model: m, data: d, z: z, opt: opt, params: m.Params(), scale: scalingOf(m.Kernel), span: extent(d.X), ctx: o.ctx}
+	l := &VFE{model: m, data: d, z: z, opt: opt, params: m.trained(), scale: scalingOf(m.Kernel), span: extent(d.X), ctx: o.ctx}
 	l.hyper = len(l.params)
 	var transform Transform = Free{}
 	if opt.FixInducing {

@@ -192,7 +192,8 @@ func farOff(a *forecast.Analysis, f *forecast.Forecast) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s %s far from all others and may widen the bands. %s", words.Count(n, "observation"), words.Are(n), ifWrong(n))
+	return fmt.Sprintf("%s %s far from all others and may widen the bands. %s",
+		words.Count(n, "observation"), words.Are(n), ifWrong(n))
 }
 
 // atChanges counts the outliers beside a change of level that is not in the mean.

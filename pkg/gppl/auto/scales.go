@@ -128,8 +128,7 @@ func (s scales) limit(m gppl.Model) gppl.Model {
 }
 
 // reachable returns the value nearest to theta that is off the ends of what the transform of p reaches: a thousandth above a
-// floor,
-// and a hundredth of the way inside an interval, of its logarithm if it is positive.
+// floor, and a hundredth of the way inside an interval, of its logarithm if it is positive.
 func reachable(p gppl.Param, theta float64) float64 {
 	if p.Transform == nil || p.IsFixed() {
 		return theta

@@ -214,7 +214,9 @@ func (r *root) block(ctx context.Context, mean, variances []float64, b int, bloc
 
 // check is an error if rounding, as a change of A, moves what is predicted for a block by more than is trusted. A bound
 // that takes no more work comes first: zᵀAz = P_ii⁻¹ gives |Dz|² ≤ (1 + v/σ²)·P_ii⁻¹ with D² the diagonal of A.
-func (r *root) check(ctx context.Context, b int, block []int, theta [][]float64, inverse blas64.General, lengths, variances []float64) error {
+func (r *root) check(
+	ctx context.Context, b int, block []int, theta [][]float64, inverse blas64.General, lengths, variances []float64,
+) error {
 	least := math.Inf(1)
 	for _, s := range r.Noise {
 		least = min(least, s-r.Jitter)
