@@ -245,7 +245,7 @@ func (c *covariances) of(a gppl.Channel, x, d float64, b gppl.Channel, z, e floa
 		}
 		return v.Sub(doubled.Of(a.Slope).Times(b.Slope).Mul(expoValue(c.second, r)))
 	case d == 0:
-		x, d, z, e = z, e, x, d
+		d = e
 		tau = tau.Neg()
 		fallthrough
 	case e == 0: // the average over d about x with a value at z
