@@ -90,11 +90,10 @@ func NotRecomputed(notebook string, all []Outcome) string {
 			other++
 		}
 	}
-	scale, fresh := "", " --fresh"
+	scale, command := "", fmt.Sprintf("scripts/reproduce.sh --only %s --fresh", notebook)
 	if scales.FromEnvironment() == scales.Smoke {
-		scale, fresh = "GPPL_SCALE=smoke ", ""
+		scale, command = "GPPL_SCALE=smoke ", fmt.Sprintf("scripts/reproduce.sh --only %s", notebook)
 	}
-	command := "scripts/reproduce.sh --only " + notebook + fresh
 	switch {
 	case lost > 0:
 		reason := strings.Join(names, "") + " is not " + state
