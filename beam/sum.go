@@ -1,7 +1,7 @@
-// Package gpplbeam makes sums.Sums of csv files on Apache Beam: on prism in this process, with nothing to install, or by its
-// flags on Flink, Dataflow or any other runner.
+// Package gpplbeam makes sums.Sums of csv and Parquet files on Apache Beam: on prism in this process, with nothing to install, or
+// by its flags on Flink, Dataflow or any other runner.
 //
-// One worker reads each file as a stream and makes one sums.Sums of it; observations are never elements of a collection. Two
+// One worker reads each file in blocks and makes one sums.Sums of it; observations are never elements of a collection. Two
 // Combines, the first by key, add the Sums. A runner may split, order and repeat the work in any way: the result always has the
 // bits of gppl sum on all files at once.
 package gpplbeam
@@ -13,7 +13,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io"
 	"reflect"
 	"slices"
 	"strings"
@@ -21,12 +20,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/fileio"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/log"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
-	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
@@ -74,9 +71,14 @@ func sumsOf(p *part) *sums.Sums { return p.sums }
 
 // Options say how files are read.
 type Options struct {
-	Header  sums.Header // of the sums, without weights
+	Header sums.Header // of the sums, without weights
+	// Columns names the columns X and Y; by default they are the first and the second. In a Parquet file "a.b" is a field of a
+	// group.
 	Columns forecast.ReadOptions
 	Strict  bool // a row that cannot be read or is out of range is an error instead of being left out
+	// PageBytes is the largest allowed size of a page of a Parquet file, compressed and uncompressed: a small file can claim to have
+	// pages of many gigabytes. 0 means arrow's limits, 64 and 256 MB. A worker holds up to PagesHeld pages.
+	PageBytes int64
 }
 
 // The names of the counters of rows, in the namespace Namespace: rows that were added, rows without a value, and rows that could
@@ -99,7 +101,7 @@ func Sum(s beam.Scope, patterns []string, o Options) beam.PCollection {
 		panic(fmt.Sprintf("gpplbeam: Sum: %v", err))
 	}
 	if o.Header.LargestWeight != 0 {
-		panic("gpplbeam: Sum: csv files have no weights, and the header has")
+		panic("gpplbeam: Sum: the header has weights, which are not read")
 	}
 	s = s.Scope("gppl.Sum")
 	matches := fileio.MatchAll(s, beam.CreateList(s, patterns), fileio.MatchEmptyDisallow())
@@ -125,56 +127,15 @@ func (f *sumFile) ProcessElement(ctx context.Context, file fileio.ReadableFile) 
 		return 0, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	defer in.Close()
-	if err = f.read(ctx, in, path, p); err != nil {
+	if isParquet(path) {
+		err = f.readParquet(ctx, in, path, p)
+	} else {
+		err = f.readCSV(ctx, in, path, p)
+	}
+	if err != nil {
 		return 0, nil, fmt.Errorf("%s: %s", path, strings.TrimPrefix(err.Error(), "dataset: "))
 	}
 	return int(h.Sum32() % keys), p, nil
-}
-
-func (f *sumFile) read(ctx context.Context, in io.Reader, path string, p *part) error {
-	s := p.sums
-	var bad dataset.CSVRowsError
-	rep, err := forecast.Stream(in, f.Options.Columns.Within(f.Options.Header), 1, func(_ int, b *dataset.CSVBlock) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if wrong, found := b.Wrong(); found && f.Options.Strict {
-			return wrong
-		}
-		b.Bad = b.Bad[:0] // the report counts these
-		x, y := forecast.Taken(f.Options.Header, b)
-		if len(b.Bad) > 0 && f.Options.Strict {
-			return b.Bad[0]
-		}
-		bad.Add(b.Bad...)
-		return s.Add(x, y)
-	})
-	if err != nil {
-		return err
-	}
-	if bad.Add(rep.Bad.Rows...); f.Options.Strict && len(bad.Rows) > 0 {
-		return bad.Rows[0]
-	}
-	bad.More += rep.Bad.More
-	if rep.X == rep.Y {
-		return fmt.Errorf("x and y are both column %d: choose another for one of them", rep.X+1)
-	}
-	if err := p.axis.Add(path, rep); err != nil {
-		return err
-	}
-	for _, remark := range forecast.Remarks(rep) {
-		log.Warnf(ctx, "%s: %s", path, flagwords.Of(remark))
-	}
-	for _, row := range bad.Rows {
-		log.Warnf(ctx, "%s, %v", path, row)
-	}
-	if bad.More > 0 {
-		log.Warnf(ctx, "%s: and %d more", path, bad.More)
-	}
-	beam.NewCounter(Namespace, RowsAdded).Inc(ctx, int64(s.Len()))
-	beam.NewCounter(Namespace, RowsMissing).Inc(ctx, int64(rep.Skipped))
-	beam.NewCounter(Namespace, RowsBad).Inc(ctx, int64(len(bad.Rows)+bad.More))
-	return nil
 }
 
 // merge adds the sums of files whose x is on one axis. Combine takes no side input, so the header is a field.

@@ -588,7 +588,7 @@ func repositoryFiles(t *testing.T) (files []string) {
 // Files of the repository, as pages name them: by name, by path from the root or from a folder above, or by a pattern; and folders.
 var (
 	fileNamed   = regexp.MustCompile("`([\\w./*-]+\\.(?:go|py|sh|js|css|ipynb|j2|tmpl|svg))`")
-	folderNamed = regexp.MustCompile("`((?:pkg|cmd|internal|measure|scripts|notebooks|beam|parquet|tools)/[\\w./*-]*)`")
+	folderNamed = regexp.MustCompile("`((?:pkg|cmd|internal|measure|scripts|notebooks|beam|tools)/[\\w./*-]*)`")
 )
 
 // isThere reports whether a name is that of a file, or of a folder of one.

@@ -1,4 +1,4 @@
-// Command gppl-beam makes sums.Sums of csv files on Apache Beam.
+// Command gppl-beam makes sums.Sums of csv and Parquet files on Apache Beam.
 //
 //	go run ./cmd/gppl-beam --input 'dir/*.csv' --output all.sums
 //
@@ -23,13 +23,12 @@ import (
 	"github.com/projected-likelihood/gppl/internal/ended"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
-	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
 var (
-	input    = flag.String("input", "", "csv files: patterns, separated by commas")
+	input    = flag.String("input", "", "csv files, and Parquet files, whose names end in .parquet: patterns, separated by commas")
 	output   = flag.String("output", "", "file for the sums")
 	header   = sumflags.New(flag.CommandLine, "a look at the files")
 	columns  = sumflags.NewColumns(flag.CommandLine, true)
@@ -63,21 +62,26 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("--attempts %d: at least one is needed", *attempts)
 	}
 	patterns := strings.Split(*input, ",")
-	o, err := columns.Options()
-	if err != nil {
+	o := gpplbeam.Options{Strict: *strict}
+	var err error
+	if o.Columns, err = columns.Options(); err != nil {
 		return err
 	}
 	if err := spared(patterns); err != nil {
 		return err
 	}
-	h, err := header.Header(func() (sums.Range, error) { return look(ctx, patterns, o) })
+	limit, err := header.Memory()
 	if err != nil {
 		return err
 	}
-	if h.LargestWeight != 0 {
-		return fmt.Errorf("--like %s: these sums have weights, and csv files have none", header.Like)
+	o.PageBytes = pageBytes(limit - processBytes)
+	if o.Header, err = header.Header(func() (sums.Range, error) { return look(ctx, patterns, o) }); err != nil {
+		return err
 	}
-	if err := fits(h, patterns); err != nil {
+	if o.Header.LargestWeight != 0 {
+		return fmt.Errorf("--like %s: these sums have weights, which are not read", header.Like)
+	}
+	if o.PageBytes, err = fits(o.Header, patterns, limit); err != nil {
 		return err
 	}
 	again := gpplbeam.Again{Lost: func(attempt int, err error) {
@@ -89,7 +93,7 @@ func run(ctx context.Context) error {
 	}
 	result, err := again.Run(ctx, beamx.RunWithMetrics, func() *beam.Pipeline {
 		p, s := beam.NewPipelineWithRoot()
-		gpplbeam.Write(s, *output, gpplbeam.Sum(s, patterns, gpplbeam.Options{Header: h, Columns: o, Strict: *strict}))
+		gpplbeam.Write(s, *output, gpplbeam.Sum(s, patterns, o))
 		return p
 	})
 	if err != nil {
@@ -107,28 +111,34 @@ const (
 	sumsOfFile   = 14
 )
 
-// fits returns an error if prism runs in this process and the sums of all files do not fit its memory. Other runners have their
-// own memory.
-func fits(h sums.Header, patterns []string) error {
-	limit, err := header.Memory()
-	if err != nil || !ownRunner() || !gpplbeam.Local(patterns) {
-		return err
+// fits returns the largest page of a Parquet file that may be read, and an error if prism runs in this process and the sums of
+// all files do not fit its memory. Other runners have their own memory, and the pages that arrow allows.
+func fits(h sums.Header, patterns []string, limit float64) (page int64, err error) {
+	if !ownRunner() || !gpplbeam.Local(patterns) {
+		return 0, nil
 	}
 	files, err := sumflags.Files(patterns)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	plan, err := h.Plan()
 	if err != nil {
-		return err
+		return 0, err
 	}
-	if needed := processBytes + sumsOfFile*float64(len(files))*float64(plan.Bytes); needed > limit {
+	needed := processBytes + sumsOfFile*float64(len(files))*float64(plan.Bytes)
+	if needed > limit {
 		err := &gppl.MemoryError{What: fmt.Sprintf("sums of %d frequencies for each of %d files, which prism keeps,", h.Highest,
 			len(files)), Needed: needed, Limit: limit}
-		return fmt.Errorf("%w: --memory raises the limit, and gppl sum needs no more for many files than for one", err)
+		return 0, fmt.Errorf("%w: --memory raises the limit, and gppl sum needs no more for many files than for one", err)
 	}
-	return nil
+	return pageBytes(limit - needed), nil
 }
+
+// atOnce is the number of files that prism reads at the same time, at most (runners/prism/internal/execute.go).
+const atOnce = 8
+
+// pageBytes is the largest page that is allowed if left bytes remain for pages.
+func pageBytes(left float64) int64 { return int64(1<<20 + max(0, left)/(atOnce*gpplbeam.PagesHeld)) }
 
 // onPrism reports whether prism is the runner, which is the default.
 func onPrism() bool {
@@ -153,7 +163,7 @@ func spared(patterns []string) error {
 }
 
 // look returns the range of the files, as gppl sum does.
-func look(ctx context.Context, patterns []string, o forecast.ReadOptions) (r sums.Range, err error) {
+func look(ctx context.Context, patterns []string, o gpplbeam.Options) (r sums.Range, err error) {
 	if !gpplbeam.Local(patterns) {
 		return r, errors.New("--input is not on this machine, so its range is not known before it is read: give --from, --to, " +
 			"--centre and --largest, or --like FILE.sums")
@@ -162,7 +172,7 @@ func look(ctx context.Context, patterns []string, o forecast.ReadOptions) (r sum
 	if err != nil {
 		return r, err
 	}
-	return forecast.LookAt(ctx, files, o)
+	return gpplbeam.LookAt(ctx, files, o)
 }
 
 // tell prints the numbers of rows if the runner reports them.

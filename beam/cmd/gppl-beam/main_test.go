@@ -74,13 +74,12 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set("memory", "500MB")
-	if err := fits(p.Header, []string{*input}); err == nil || !strings.Contains(err.Error(), "for each of 2 files") ||
+	if _, err := fits(p.Header, []string{*input}, 500e6); err == nil || !strings.Contains(err.Error(), "for each of 2 files") ||
 		!strings.Contains(err.Error(), "and the limit is 500 MB") {
 		t.Errorf("prism in this process: %v", err)
 	}
 	set("endpoint", "localhost:8073")
-	if err := fits(p.Header, []string{*input}); err != nil {
+	if _, err := fits(p.Header, []string{*input}, 500e6); err != nil {
 		t.Errorf("prism elsewhere: %v", err)
 	}
 }

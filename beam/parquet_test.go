@@ -1,4 +1,4 @@
-package gpplparquet
+package gpplbeam
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,14 +20,15 @@ import (
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/fileio"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
-// write writes a file with arrow, in row groups of the given size.
-func write(t testing.TB, s *arrow.Schema, group int64, fill func(*array.RecordBuilder)) string {
+// writeParquet writes a file with arrow, in row groups of the given size.
+func writeParquet(t testing.TB, s *arrow.Schema, group int64, fill func(*array.RecordBuilder)) string {
 	t.Helper()
 	b := array.NewRecordBuilder(memory.DefaultAllocator, s)
 	defer b.Release()
@@ -47,7 +49,7 @@ func write(t testing.TB, s *arrow.Schema, group int64, fill func(*array.RecordBu
 	return path
 }
 
-func header(t testing.TB, r sums.Range) sums.Header {
+func headerOf(t testing.TB, r sums.Range) sums.Header {
 	t.Helper()
 	p, err := sums.NewPlan(r)
 	if err != nil {
@@ -56,7 +58,7 @@ func header(t testing.TB, r sums.Range) sums.Header {
 	return p.Header
 }
 
-func bytesOf(t *testing.T, s *sums.Sums) []byte {
+func marshalled(t *testing.T, s *sums.Sums) []byte {
 	t.Helper()
 	b, err := s.MarshalBinary()
 	if err != nil {
@@ -65,9 +67,27 @@ func bytesOf(t *testing.T, s *sums.Sums) []byte {
 	return b
 }
 
-// TestSum reads files that arrow wrote, of every type, with missing values and values out of range: the bytes are those of the
-// numbers, whatever the row groups and workers.
-func TestSum(t *testing.T) {
+// sumOf adds up files, each as a worker does.
+func sumOf(ctx context.Context, files []string, o Options) (*sums.Sums, error) {
+	all, err := newPart(o.Header)
+	for _, path := range files {
+		var p *part
+		if err == nil {
+			_, p, err = (&sumFile{o}).ProcessElement(ctx, fileio.ReadableFile{Metadata: fileio.FileMetadata{Path: path}})
+		}
+		if err == nil {
+			all, err = (&merge{o.Header}).MergeAccumulators(all, p)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return all.sums, nil
+}
+
+// TestParquet reads files that arrow wrote, of every type, with missing values and values out of range: the bytes are those of the
+// numbers, whatever the row groups.
+func TestParquet(t *testing.T) {
 	const n = 50000
 	rnd := rand.New(rand.NewPCG(1, 1))
 	micros, ints, floats := make([]int64, n), make([]int32, n), make([]float64, n)
@@ -106,47 +126,73 @@ func TestSum(t *testing.T) {
 		{"step", "coarse", func(i int) (x, y float64) { return float64(ints[i]), float64(float32(floats[i])) },
 			sums.Range{Lo: 0, Hi: 99, Largest: 8}},
 	} {
-		h := header(t, c.r)
+		h := headerOf(t, c.r)
 		want, err := sums.New(h)
 		if err != nil {
 			t.Fatal(err)
 		}
-		left, bad := 0, 0
 		for i := range n {
-			if x, y := c.of(i); c.y == "level" && missing(i) {
-				left++
-			} else if h.Takes(x, y, 1) != nil {
-				bad++
-			} else if err := want.Add([]float64{x}, []float64{y}); err != nil {
+			x, y := c.of(i)
+			if c.y == "level" && missing(i) || h.Takes(x, y, 1) != nil {
+				continue
+			}
+			if err := want.Add([]float64{x}, []float64{y}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for _, group := range []int64{n, 20000, 777} {
-			path := write(t, s, group, fill)
-			for _, workers := range []int{1, 3} {
-				got, rep, err := Sum(t.Context(), []string{path}, h, Options{Columns: forecast.ReadOptions{X: c.x, Y: c.y}}, workers)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !bytes.Equal(bytesOf(t, got), bytesOf(t, want)) {
-					t.Errorf("%s, %s, row groups of %d, %d workers: other bytes", c.x, c.y, group, workers)
-				}
-				if rep.Rows != n || rep.Missing != left || rep.Bad != bad || rep.RowGroups != int((n+group-1)/group) {
-					t.Errorf("%+v, want %d missing and %d bad", rep, left, bad)
-				}
-				if bad > 0 && (rep.First == nil || !strings.Contains(rep.First.Error(), "row group")) {
-					t.Errorf("the first bad row: %v", rep.First)
-				}
+			path := writeParquet(t, s, group, fill)
+			got, err := sumOf(t.Context(), []string{path}, Options{Header: h, Columns: forecast.ReadOptions{X: c.x, Y: c.y}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(marshalled(t, got), marshalled(t, want)) {
+				t.Errorf("%s, %s, row groups of %d: other bytes", c.x, c.y, group)
 			}
 		}
 	}
 }
 
-// TestLook checks that the range of the file is that of its statistics.
-func TestLook(t *testing.T) {
+// TestParquetPipeline runs the pipeline on a csv file and a Parquet file: the bytes are those of the rows in csv files alone.
+func TestParquetPipeline(t *testing.T) {
+	dir := shards(t, "a.csv", "b.csv")
+	want := filepath.Join(dir, "want.sums")
+	if err := run(t, want, Options{Header: header(t)}, filepath.Join(dir, "*.csv")); err != nil {
+		t.Fatal(err)
+	}
+	s := arrow.NewSchema([]arrow.Field{{Name: "level", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+		{Name: "t", Type: arrow.PrimitiveTypes.Float64}}, nil)
+	rows := strings.Split(strings.TrimSpace(string(bytesOf(t, filepath.Join(dir, "b.csv")))), "\n")
+	file := writeParquet(t, s, 500, func(b *array.RecordBuilder) {
+		for _, row := range rows[1:] {
+			x, y, _ := strings.Cut(row, ",")
+			at, err := strconv.ParseFloat(x, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Field(1).(*array.Float64Builder).Append(at)
+			if v, err := strconv.ParseFloat(y, 64); err == nil {
+				b.Field(0).(*array.Float64Builder).Append(v)
+			} else {
+				b.Field(0).AppendNull()
+			}
+		}
+	})
+	out := filepath.Join(dir, "got.sums")
+	o := Options{Header: header(t), Columns: forecast.ReadOptions{X: "t", Y: "level"}}
+	if err := run(t, out, o, filepath.Join(dir, "a.csv"), file); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(bytesOf(t, out), bytesOf(t, want)) {
+		t.Error("other bytes")
+	}
+}
+
+// TestParquetLook checks that the range of the file is that of its statistics.
+func TestParquetLook(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64},
 		{Name: "y", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
-	path := write(t, s, 10, func(b *array.RecordBuilder) {
+	path := writeParquet(t, s, 10, func(b *array.RecordBuilder) {
 		for i := range 100 {
 			b.Field(0).(*array.Float64Builder).Append(float64(i) / 4)
 			if i < 20 {
@@ -156,7 +202,7 @@ func TestLook(t *testing.T) {
 			}
 		}
 	})
-	r, err := Look([]string{path}, Options{})
+	r, err := LookAt(t.Context(), []string{path}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,8 +211,8 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestErrors checks that errors name the file and what is wrong.
-func TestErrors(t *testing.T) {
+// TestParquetErrors checks that errors name the file and what is wrong.
+func TestParquetErrors(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{
 		{Name: "t", Type: arrow.PrimitiveTypes.Float64},
 		{Name: "y", Type: arrow.PrimitiveTypes.Float64},
@@ -176,7 +222,7 @@ func TestErrors(t *testing.T) {
 		{Name: "big", Type: arrow.PrimitiveTypes.Uint64},
 		{Name: "raw", Type: arrow.BinaryTypes.Binary},
 	}, nil)
-	path := write(t, s, 10, func(b *array.RecordBuilder) {
+	path := writeParquet(t, s, 10, func(b *array.RecordBuilder) {
 		for i := range 30 {
 			y := float64(i)
 			if i == 25 {
@@ -191,8 +237,8 @@ func TestErrors(t *testing.T) {
 			b.Field(6).(*array.BinaryBuilder).Append([]byte("a"))
 		}
 	})
-	h := header(t, sums.Range{Lo: 0, Hi: 30, Largest: 64})
-	text := filepath.Join(t.TempDir(), "a.csv")
+	h := headerOf(t, sums.Range{Lo: 0, Hi: 30, Largest: 64})
+	text := filepath.Join(t.TempDir(), "text.parquet")
 	if err := os.WriteFile(text, []byte("t,y\n1,2\n3,4\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -210,59 +256,61 @@ func TestErrors(t *testing.T) {
 		want string
 	}{
 		{path, Options{Columns: forecast.ReadOptions{X: "u"}}, `there is no column "u"; the columns are t, y, name`},
-		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "name"}, Strict: true}, `row 0: column 2: "a" is not a finite number`},
+		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "name"}, Strict: true}, `row 1: column 2: "a" is not a finite number`},
 		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "raw"}}, `column "raw" is BYTE_ARRAY`},
 		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "when"}}, "timestamps as x"},
 		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "list.list.element"}}, "is a list"},
 		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "big"}}, `column "big" is INT64`},
 		{path, Options{Columns: forecast.ReadOptions{X: "y", Y: "y"}}, "both column"},
-		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "y"}, Strict: true}, "row group 2, row 5: y = +Inf"},
-		{text, Options{}, "a.csv"},
+		{path, Options{Columns: forecast.ReadOptions{X: "t", Y: "y"}, Strict: true}, "row 26: y = +Inf"},
+		{text, Options{}, "text.parquet: "},
 		{damaged, Options{Columns: forecast.ReadOptions{X: "t", Y: "y"}}, "damaged.parquet"},
-		{path + ".none", Options{}, "no such file"},
+		{filepath.Join(t.TempDir(), "none.parquet"), Options{}, "no such file"},
 	} {
-		got, _, err := Sum(t.Context(), []string{c.file}, h, c.o, 2)
+		c.o.Header = h
+		got, err := sumOf(t.Context(), []string{c.file}, c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) || got != nil {
-			t.Errorf("%+v: %v, want %q", c.o, err, c.want)
+			t.Errorf("%+v: %v, want %q", c.o.Columns, err, c.want)
 		}
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := Sum(ended, []string{path}, h, Options{Columns: forecast.ReadOptions{X: "t", Y: "y"}}, 2); err == nil {
-		t.Error("no error though the context has ended")
+	o := Options{Header: h, Columns: forecast.ReadOptions{X: "t", Y: "y"}}
+	if _, err := sumOf(ended, []string{path}, o); err == nil || !strings.Contains(err.Error(), context.Canceled.Error()) {
+		t.Errorf("%v though the context has ended", err)
 	}
 }
 
-// BenchmarkSum reads and adds up a million rows.
-func BenchmarkSum(b *testing.B) {
+// BenchmarkParquet reads and adds up a million rows.
+func BenchmarkParquet(b *testing.B) {
 	const n = 1_000_000
 	rnd := rand.New(rand.NewPCG(2, 2))
 	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64},
 		{Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
-	path := write(b, s, 1<<17, func(r *array.RecordBuilder) {
+	path := writeParquet(b, s, 1<<17, func(r *array.RecordBuilder) {
 		for i := range n {
 			r.Field(0).(*array.Float64Builder).Append(float64(i))
 			r.Field(1).(*array.Float64Builder).Append(rnd.NormFloat64())
 		}
 	})
-	h := header(b, sums.Range{Lo: 0, Hi: n, Largest: 8})
+	h := headerOf(b, sums.Range{Lo: 0, Hi: n, Largest: 8})
 	for b.Loop() {
-		if _, _, err := Sum(b.Context(), []string{path}, h, Options{}, 2); err != nil {
+		if _, err := sumOf(b.Context(), []string{path}, Options{Header: h}); err != nil {
 			b.Fatal(err)
 		}
 	}
 	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// TestSameAsCSV compares the bytes with those of a csv file with the same dates and numbers.
-func TestSameAsCSV(t *testing.T) {
+// TestParquetAsCSV compares the bytes with those of a csv file with the same dates and numbers.
+func TestParquetAsCSV(t *testing.T) {
 	const n = 5000
 	rnd := rand.New(rand.NewPCG(3, 3))
 	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.FixedWidthTypes.Timestamp_us},
 		{Name: "y", Type: arrow.PrimitiveTypes.Float64}}, nil)
 	var text strings.Builder
 	text.WriteString("t,y\n")
-	path := write(t, s, 1000, func(b *array.RecordBuilder) {
+	path := writeParquet(t, s, 1000, func(b *array.RecordBuilder) {
 		for range n {
 			micros, y := rnd.Int64N(2e15)-1e14, rnd.NormFloat64()
 			b.Field(0).(*array.TimestampBuilder).Append(arrow.Timestamp(micros))
@@ -270,8 +318,8 @@ func TestSameAsCSV(t *testing.T) {
 			fmt.Fprintf(&text, "%s,%v\n", time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.000000Z"), y)
 		}
 	})
-	h := header(t, sums.Range{Lo: -1e8, Hi: 2e9, Largest: 8})
-	got, _, err := Sum(t.Context(), []string{path}, h, Options{}, 2)
+	h := headerOf(t, sums.Range{Lo: -1e8, Hi: 2e9, Largest: 8})
+	got, err := sumOf(t.Context(), []string{path}, Options{Header: h})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,18 +334,18 @@ func TestSameAsCSV(t *testing.T) {
 		}); err != nil {
 		t.Fatal(err)
 	}
-	if got.Len() != n || !bytes.Equal(bytesOf(t, got), bytesOf(t, want)) {
+	if got.Len() != n || !bytes.Equal(marshalled(t, got), marshalled(t, want)) {
 		t.Errorf("%d observations, or other bytes", got.Len())
 	}
 }
 
-// TestOneAxis checks that files of dates and files of plain numbers are not summed as if they were on one axis, whichever comes
+// TestParquetAxis checks that files of dates and files of plain numbers are not summed as if they were on one axis, whichever comes
 // first, and whether the dates have a type of their own, are texts, or are numbers that stand for dates.
-func TestOneAxis(t *testing.T) {
+func TestParquetAxis(t *testing.T) {
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	file := func(kind arrow.DataType, add func(b array.Builder, i int)) string {
 		s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: kind, Nullable: true}, {Name: "y", Type: arrow.PrimitiveTypes.Int64}}, nil)
-		return write(t, s, 10, func(b *array.RecordBuilder) {
+		return writeParquet(t, s, 10, func(b *array.RecordBuilder) {
 			for i := range 30 {
 				add(b.Field(0), i)
 				b.Field(1).(*array.Int64Builder).Append(int64(i % 5))
@@ -331,13 +379,14 @@ func TestOneAxis(t *testing.T) {
 	}
 	empty := file(arrow.PrimitiveTypes.Float64, func(b array.Builder, _ int) { b.AppendNull() })
 	unix := file(arrow.PrimitiveTypes.Int64, func(b array.Builder, i int) { b.(*array.Int64Builder).Append(day.Unix() + int64(i)) })
-	h := header(t, sums.Range{Lo: 0, Hi: 3e9, Largest: 9})
+	h := headerOf(t, sums.Range{Lo: 0, Hi: 3e9, Largest: 9})
 	both := func(o Options, files ...string) (err error) {
 		t.Helper()
-		_, err = Look(files, o)
-		_, _, also := Sum(t.Context(), files, h, o, 2)
+		o.Header = h
+		_, err = LookAt(t.Context(), files, o)
+		_, also := sumOf(t.Context(), files, o)
 		if (err == nil) != (also == nil) {
-			t.Errorf("%q: Look says %v, Sum says %v", files, err, also)
+			t.Errorf("%q: LookAt says %v, sumOf says %v", files, err, also)
 		}
 		return err
 	}
@@ -366,8 +415,8 @@ func TestOneAxis(t *testing.T) {
 	t.Logf("%d cells", cells)
 }
 
-// TestPageBytes reads pages that are small in the file and large in memory.
-func TestPageBytes(t *testing.T) {
+// TestParquetPages reads pages that are small in the file and large in memory.
+func TestParquetPages(t *testing.T) {
 	const n = 1 << 18 // 2 MB in a column, of zeros
 	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64},
 		{Name: "y", Type: arrow.PrimitiveTypes.Float64}, {Name: "text", Type: arrow.BinaryTypes.String}}, nil)
@@ -390,23 +439,24 @@ func TestPageBytes(t *testing.T) {
 	if err := errors.Join(w.Write(b.NewRecordBatch()), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	h := header(t, sums.Range{Lo: 0, Hi: n, Largest: 1, Shortest: 1000})
+	h := headerOf(t, sums.Range{Lo: 0, Hi: n, Largest: 1, Shortest: 1000})
 	for _, y := range []string{"y", "text"} {
 		for limit, want := range map[int64]string{1 << 20: "exceeds configured limit 1048576", 8 << 20: "", 0: ""} {
-			_, rep, err := Sum(t.Context(), []string{path}, h, Options{Columns: forecast.ReadOptions{X: "t", Y: y}, PageBytes: limit}, 1)
-			if want == "" && (err != nil || rep.Rows != n) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-				t.Errorf("%s, pages of %d bytes: %d rows, %v; want %q", y, limit, rep.Rows, err, want)
+			o := Options{Header: h, Columns: forecast.ReadOptions{X: "t", Y: y}, PageBytes: limit}
+			got, err := sumOf(t.Context(), []string{path}, o)
+			if want == "" && (err != nil || got.Len() != n) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%s, pages of %d bytes: %v, want %q", y, limit, err, want)
 			}
 		}
 	}
 }
 
-// TestDamaged changes a bit of every third byte of a file of numbers and texts: either arrow does not notice and there are sums,
+// TestParquetDamaged changes a bit of every third byte of a file of numbers and texts: either arrow does not notice and there are sums,
 // or there is an error; nothing panics.
-func TestDamaged(t *testing.T) {
+func TestParquetDamaged(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64},
 		{Name: "y", Type: arrow.PrimitiveTypes.Float64}, {Name: "text", Type: arrow.BinaryTypes.String}}, nil)
-	file := write(t, s, 1000, func(b *array.RecordBuilder) {
+	file := writeParquet(t, s, 1000, func(b *array.RecordBuilder) {
 		for i := range 60 {
 			b.Field(0).(*array.Float64Builder).Append(float64(i))
 			b.Field(1).(*array.Float64Builder).Append(float64(i * i % 7))
@@ -417,7 +467,7 @@ func TestDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := header(t, sums.Range{Lo: 0, Hi: 100, Largest: 10, Shortest: 50})
+	h := headerOf(t, sums.Range{Lo: 0, Hi: 100, Largest: 10, Shortest: 50})
 	refused := 0
 	for at := 0; at < len(whole); at += 3 {
 		b := bytes.Clone(whole)
@@ -426,9 +476,9 @@ func TestDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, y := range []string{"y", "text"} {
-			o := Options{Columns: forecast.ReadOptions{X: "t", Y: y}, PageBytes: 1 << 20}
-			_, looked := Look([]string{file}, o)
-			if _, _, err := Sum(t.Context(), []string{file}, h, o, 1); err != nil || looked != nil {
+			o := Options{Header: h, Columns: forecast.ReadOptions{X: "t", Y: y}, PageBytes: 1 << 20}
+			_, looked := LookAt(t.Context(), []string{file}, o)
+			if _, err := sumOf(t.Context(), []string{file}, o); err != nil || looked != nil {
 				refused++
 			}
 		}
