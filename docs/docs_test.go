@@ -16,12 +16,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/projected-likelihood/gppl/internal/flagwords"
 )
 
 const root = ".."
@@ -109,95 +106,6 @@ func TestLinks(t *testing.T) {
 		if list := folder + "README.md"; strings.HasPrefix(name, "docs/") && name != list && !strings.Contains(pages[list], "("+page+")") {
 			t.Errorf("%s does not list %s", list, page)
 		}
-	}
-}
-
-// messages returns the texts of the sources with … for what is filled in: every
-// string of Go, every line of shell and Python.
-func messages(t *testing.T) (texts []string) {
-	t.Helper()
-	verb := regexp.MustCompile(`%(\[\d+\])?[-+# 0]*\d*(\.\d+)?[a-zA-Z]`)
-	filled := regexp.MustCompile(`\$\{[^}]*\}|\$\([^)]*\)|\$\w+|\{[^}]*\}`)
-	for _, dir := range []string{"pkg", "cmd", "internal", "scripts"} {
-		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			switch filepath.Ext(path) {
-			case ".go":
-				if strings.HasSuffix(path, "_test.go") {
-					return nil
-				}
-				file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-				if err != nil {
-					return err
-				}
-				ast.Inspect(file, func(n ast.Node) bool {
-					text, ok := literal(n)
-					if ok {
-						texts = append(texts, strings.ReplaceAll(verb.ReplaceAllString(text, "…"), "%%", "%"))
-					}
-					return !ok
-				})
-			case ".sh", ".py":
-				text, err := os.ReadFile(path)
-				if err != nil {
-					return err
-				}
-				for _, line := range strings.Split(string(text), "\n") {
-					texts = append(texts, filled.ReplaceAllString(line, "…"))
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	return texts
-}
-
-// literal returns the value of a string literal, or of several that are added.
-func literal(n ast.Node) (string, bool) {
-	switch n := n.(type) {
-	case *ast.BasicLit:
-		text, err := strconv.Unquote(n.Value)
-		return text, n.Kind == token.STRING && err == nil
-	case *ast.BinaryExpr:
-		x, okX := literal(n.X)
-		y, okY := literal(n.Y)
-		return x + y, n.Op == token.ADD && okX && okY
-	}
-	return "", false
-}
-
-// TestQuotedMessages: what troubleshooting.md and engines.md quote is in the sources: headings, heads of list items, and whatever
-// in backquotes has an ellipsis for what is filled in.
-func TestQuotedMessages(t *testing.T) {
-	texts := messages(t)
-	occurs := func(quote string) bool {
-		return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(flagwords.Of(s), quote) })
-	}
-	if occurs("want 1 ≤ k ≤ n, or else") || !occurs("want 1 ≤ k ≤ n") {
-		t.Error("the test does not tell a message that is there from one that is not")
-	}
-	quoted := regexp.MustCompile("(?m)^### `([^`]+)`$|^- `([^`]*[a-z][^`]*)`:|`([^`]*…[^`]*)`")
-	count := 0
-	for _, name := range []string{"docs/troubleshooting.md", "docs/engines.md"} {
-		text := fence.ReplaceAllString(documents(t)[name], "")
-		for _, m := range quoted.FindAllStringSubmatch(text, -1) {
-			quote := m[1] + m[2] + m[3]
-			if quote == "no:" {
-				continue // of every reason
-			}
-			count++
-			if len([]rune(quote)) < 12 || !occurs(quote) {
-				t.Errorf("%s quotes %q, which is too short or not in the sources", name, quote)
-			}
-		}
-	}
-	if count < 80 {
-		t.Errorf("%d messages are quoted: the pattern misses some", count)
 	}
 }
 
@@ -653,22 +561,5 @@ func TestLines(t *testing.T) {
 	}
 	if count < 50000 {
 		t.Errorf("only %d lines were looked at", count)
-	}
-}
-
-// TestCommits: the commits that architecture.md counts in exist.
-func TestCommits(t *testing.T) {
-	shallow, err := exec.Command("git", "-C", root, "rev-parse", "--is-shallow-repository").Output()
-	if err != nil || strings.TrimSpace(string(shallow)) != "false" {
-		t.Skip("this is no checkout of the whole history: ", err)
-	}
-	found := regexp.MustCompile("`([0-9a-f]{7,40})`").FindAllStringSubmatch(documents(t)["docs/architecture.md"], -1)
-	for _, m := range found {
-		if err := exec.Command("git", "-C", root, "cat-file", "-e", m[1]+"^{commit}").Run(); err != nil {
-			t.Errorf("there is no commit %s: %v", m[1], err)
-		}
-	}
-	if len(found) < 8 {
-		t.Errorf("%d commits: the pattern misses some", len(found))
 	}
 }
