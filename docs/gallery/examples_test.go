@@ -47,37 +47,3 @@ func Example_star() {
 	// Output:
 	// the star turns once in 12.2 ± 0.2 days
 }
-
-func Example_eeg() {
-	series := viz.Must(forecast.Read("eeg.csv", forecast.ReadOptions{X: "seconds", Y: "microvolt"}))
-	model := viz.Must(forecast.Fit(ctx, series, forecast.Options{Kernels: []string{"SHO + Matern32"}}))
-	for _, p := range model.Result.Params {
-		if p.Name == "SHO.period" {
-			fmt.Printf("the rhythm has %.1f Hz\n", 1/p.Value)
-		}
-	}
-	// Output:
-	// the rhythm has 10.4 Hz
-}
-
-func Example_calls() {
-	series := viz.Must(forecast.Read("calls.csv", forecast.ReadOptions{X: "date", Y: "calls", Likelihood: "poisson"}))
-	model := viz.Must(forecast.Fit(ctx, series, forecast.Options{Budget: 5 * time.Second}))
-	ahead := viz.Must(model.Forecast(2))
-	for i, none := range ahead.Zeros() {
-		fmt.Printf("%s: %.0f to %.0f calls, none with a probability of %.0f %%\n", ahead.When[i], ahead.Lower[i], ahead.Upper[i], 100*none)
-	}
-	// Output:
-	// 2025-07-25: 0 to 7 calls, none with a probability of 7 %
-	// 2025-07-26: 0 to 4 calls, none with a probability of 30 %
-}
-
-func Example_price() {
-	series := viz.Must(forecast.Read("price.csv", forecast.ReadOptions{X: "date", Y: "close"}))
-	model := viz.Must(forecast.Fit(ctx, series, forecast.Options{Budget: 5 * time.Second}))
-	ahead := viz.Must(model.Forecast(20))
-	worst := ahead.Quantile(0.05)[19]
-	fmt.Printf("on %s the price is above %.0f with a probability of 95 %%\n", ahead.When[19], worst)
-	// Output:
-	// on 2025-07-28 the price is above 40 with a probability of 95 %
-}

@@ -33,10 +33,7 @@ func days(from string, n int) []time.Time {
 // files returns the data of the gallery by name. They are simulated from fixed seeds, so that every page can be checked and none
 // needs a download.
 func files() map[string]string {
-	return map[string]string{
-		"sales.csv": sales(), "sensor.csv": sensor(), "star.csv": star(), "eeg.csv": eeg(),
-		"calls.csv": calls(), "price.csv": price(),
-	}
+	return map[string]string{"sales.csv": sales(), "sensor.csv": sensor(), "star.csv": star()}
 }
 
 func seeded(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 31)) }
@@ -110,49 +107,6 @@ func star() string {
 		next = day + 0.35 + 0.5*rnd.Float64()
 		e := 0.3 + 0.3*rnd.Float64()
 		t.row("%.2f,%.3f,%.3f", day, flux+e*rnd.NormFloat64(), e)
-	}
-	return t.String()
-}
-
-// eeg is three seconds of an alpha rhythm of 10 Hz over slower waves, at 128 Hz.
-func eeg() string {
-	rnd, t := seeded(4), newTable("seconds,microvolt")
-	const rate = 128
-	alpha, slow := newWave(rnd, rate, 0.1, 8), 0.0
-	for i := range 3 * rate {
-		slow = 0.97*slow + 0.24*rnd.NormFloat64()
-		t.row("%.6f,%.1f", float64(i)/rate, 18*alpha.next(rnd)+8*slow+2*rnd.NormFloat64())
-	}
-	return t.String()
-}
-
-// calls are the daily calls to a help desk: few at weekends.
-func calls() string {
-	rnd, t := seeded(5), newTable("date,calls")
-	for i, d := range days("2025-01-06", 200) {
-		mean := 3.4 + 0.9*math.Sin(2*math.Pi*float64(i)/120)
-		if d.Weekday() == time.Saturday || d.Weekday() == time.Sunday {
-			mean *= 0.3
-		}
-		count, left := 0, math.Exp(-mean)
-		for u := rnd.Float64(); u > left; u *= rnd.Float64() { // Knuth's product of uniforms
-			count++
-		}
-		t.row("%s,%d", d.Format(time.DateOnly), count)
-	}
-	return t.String()
-}
-
-// price is the price of a share on the working days of a year: its logarithm is a random walk with drift.
-func price() string {
-	rnd, t := seeded(6), newTable("date,close")
-	log := math.Log(42)
-	for _, d := range days("2024-07-01", 365) {
-		if d.Weekday() == time.Saturday || d.Weekday() == time.Sunday {
-			continue
-		}
-		log += 0.0003 + 0.012*rnd.NormFloat64()
-		t.row("%s,%.2f", d.Format(time.DateOnly), math.Exp(log))
 	}
 	return t.String()
 }
