@@ -20,7 +20,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -292,7 +291,11 @@ func nameFiles(c *cli.Command, tasks []task, columns bool) (names []string, err 
 			tasks[i].files[flag] = strings.ReplaceAll(pattern, place, name)
 		}
 	}
-	err = apart(c, lists.Map(tasks, func(t task) map[string]string { return t.files })...)
+	var paths []map[string]string
+	for _, t := range tasks {
+		paths = append(paths, t.files)
+	}
+	err = apart(c, paths...)
 	if conflict := (*atomicfile.ConflictError)(nil); errors.As(err, &conflict) && conflict.Input {
 		return nil, usageError{fmt.Errorf("%v: that would overwrite the input file %v", conflict.Output, conflict.Other)}
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -116,7 +115,12 @@ func formatFlags() []cli.Flag {
 
 // flagsOf returns the flags of inputFlags with one of the names.
 func flagsOf(names ...string) (flags []cli.Flag) {
-	return lists.Where(inputFlags(), func(f cli.Flag) bool { return slices.Contains(names, f.Names()[0]) })
+	for _, f := range inputFlags() {
+		if slices.Contains(names, f.Names()[0]) {
+			flags = append(flags, f)
+		}
+	}
+	return flags
 }
 
 func jsonFlag() cli.Flag {
@@ -142,8 +146,11 @@ func levelsFlag() cli.Flag {
 }
 
 // levels returns the levels of --levels, in (0, 1).
-func levels(c *cli.Command) (all []float64) {
-	return lists.Map(c.FloatSlice("levels"), func(p float64) float64 { return p / 100 })
+func levels(c *cli.Command) (levels []float64) {
+	for _, percent := range c.FloatSlice("levels") {
+		levels = append(levels, percent/100)
+	}
+	return levels
 }
 
 // checkSteps returns an error if --forecast is not a number of steps, or --levels are not percentages of bands that are written.
@@ -516,7 +523,12 @@ func likelihoodOf(c *cli.Command) (likelihood, size string, err error) {
 		}
 		likelihood = "student"
 	}
-	normal := lists.Where([]string{"y-error", "relative-errors"}, c.IsSet)
+	var normal []string
+	for _, name := range []string{"y-error", "relative-errors"} {
+		if c.IsSet(name) {
+			normal = append(normal, name)
+		}
+	}
 	if c.IsSet("bounds") {
 		if normal = append(normal, "bounds"); c.IsSet("log") && !logit(c) {
 			return "", "", usageError{errors.New("--bounds model the log odds between them, " +

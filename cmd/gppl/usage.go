@@ -9,7 +9,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/spelling"
 )
 
@@ -30,7 +29,10 @@ var retired = map[string]string{
 
 // flagNames returns the long names of the flags of a command.
 func flagNames(c *cli.Command) (names []string) {
-	return lists.Map(c.Flags, func(f cli.Flag) string { return f.Names()[0] })
+	for _, f := range c.Flags {
+		names = append(names, f.Names()[0])
+	}
+	return names
 }
 
 // flagError rewrites an error of package cli about flags: it says what the flag takes, which of the names was probably meant, or

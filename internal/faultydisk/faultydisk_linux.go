@@ -11,8 +11,6 @@ import (
 	"slices"
 	"syscall"
 	"testing"
-
-	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // Alone runs the test again in a process of its own, and reports whether this is that process: what Full limits would else
@@ -100,5 +98,9 @@ func list(t *testing.T, path string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return lists.Map(entries, os.DirEntry.Name)
+	var names []string
+	for _, v := range entries {
+		names = append(names, v.Name())
+	}
+	return names
 }

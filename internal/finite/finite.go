@@ -3,8 +3,6 @@ package finite
 
 import (
 	"math"
-
-	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // Is reports whether v is neither NaN nor infinite.
@@ -25,5 +23,10 @@ func First(values []float64) int {
 
 // Of returns the finite ones of the values, in their order.
 func Of(values []float64) (some []float64) {
-	return lists.Where(values, Is)
+	for _, v := range values {
+		if Is(v) {
+			some = append(some, v)
+		}
+	}
+	return some
 }

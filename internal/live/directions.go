@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
@@ -47,7 +46,10 @@ func (d *Directions) parameters() []int {
 // names are those of the parameters at the given places.
 func (d *Directions) names(at []int) (names []string) {
 	params := d.Model.Params()
-	return lists.Map(at, func(i int) string { return params[i].Name })
+	for _, i := range at {
+		names = append(names, params[i].Name)
+	}
+	return names
 }
 
 // sliders are the two controls that move parameters.
@@ -61,7 +63,11 @@ func (d *Projected) readAt() Control { return among("Read at k", "", float64(d.A
 
 // k is K, as a figure draws it.
 func (d *Projected) k() []float64 {
-	return lists.Map(d.K, func(v int) float64 { return float64(v) })
+	k := make([]float64, len(d.K))
+	for i, v := range d.K {
+		k[i] = float64(v)
+	}
+	return k
 }
 
 // move returns the parameters of the model with this lengthscale and noise variance.

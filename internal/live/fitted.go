@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -87,7 +86,10 @@ func moving(m gppl.Model, role gppl.Role) (at []int) {
 // Controls are the model, if there are several, the lengthscales and seasons as multiples of the learnt ones, the number of steps
 // that are forecast, and the observation that is left out.
 func (f *Fitted) Controls() []Control {
-	names := lists.Map(f.Models, func(m Learnt) string { return m.Name })
+	var names []string
+	for _, m := range f.Models {
+		names = append(names, m.Name)
+	}
 	var controls []Control
 	if len(names) > 1 {
 		controls = append(controls, choice("Kernel", names...))

@@ -7,7 +7,6 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
@@ -60,7 +59,12 @@ const (
 
 // learnt are the parameters that have controls: the lengthscales, which say what a forecast believes.
 func (f *Forecast) learnt() (at []int) {
-	return lists.Places(f.Model.Params(), func(p gppl.Param) bool { return p.Role == gppl.RoleLengthscale })
+	for i, p := range f.Model.Params() {
+		if p.Role == gppl.RoleLengthscale {
+			at = append(at, i)
+		}
+	}
+	return at
 }
 
 // Controls are the split, how many observations are left out between two that are trained on, the lengthscales, and the number k

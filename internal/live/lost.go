@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -21,7 +20,10 @@ func designs() []gppl.Design { return []gppl.Design{gppl.Sphere{}, gppl.OneHot{}
 // Controls are the lengthscale, the noise variance, the parameter that the information is about, the design, and the k whose
 // numbers are read.
 func (l *Lost) Controls() []Control {
-	by := lists.Map(designs(), nameOf)
+	var by []string
+	for _, d := range designs() {
+		by = append(by, nameOf(d))
+	}
 	return append(l.sliders(), choice("Information about", l.names(l.parameters())...), choice("Directions", by...), l.readAt())
 }
 

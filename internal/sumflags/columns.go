@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
@@ -58,7 +57,10 @@ func Check(o forecast.ReadOptions) error {
 	if o.Time == dataset.TimeAuto || slices.Contains(dataset.TimeFormats, o.Time) {
 		return nil
 	}
-	known := lists.Map(dataset.TimeFormats, func(f dataset.TimeFormat) string { return string(f) })
+	var known []string
+	for _, f := range dataset.TimeFormats {
+		known = append(known, string(f))
+	}
 	last := len(known) - 1
 	return fmt.Errorf("--time %q: it is %s or %s", o.Time, strings.Join(known[:last], ", "), known[last])
 }

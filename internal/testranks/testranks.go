@@ -5,7 +5,6 @@ package testranks
 import (
 	"fmt"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
@@ -25,7 +24,12 @@ func (r Ranks) Add(quantity string, truth float64, drawn []float64) {
 	if len(drawn) != Kept {
 		panic(fmt.Sprintf("testranks: %d draws of %s, want %d", len(drawn), quantity, Kept))
 	}
-	rank := lists.Count(drawn, func(v float64) bool { return v < truth })
+	rank := 0
+	for _, v := range drawn {
+		if v < truth {
+			rank++
+		}
+	}
 	if r[quantity] == nil {
 		r[quantity] = new([bins]float64)
 	}

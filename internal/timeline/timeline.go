@@ -5,8 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-
-	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // Order returns the indices that sort t, equal times in the order that they have: t[order[i]] ascends. It is nil if t is already
@@ -37,11 +35,21 @@ func Ascending(t []float64) []int {
 }
 
 // Steps returns 0, 1, …, n − 1: the times of a series that has none.
-func Steps(n int) []float64 { return lists.Of(n, func(i int) float64 { return float64(i) }) }
+func Steps(n int) []float64 {
+	t := make([]float64, n)
+	for i := range t {
+		t[i] = float64(i)
+	}
+	return t
+}
 
 // Range returns the indices from, …, to − 1.
 func Range(from, to int) []int {
-	return lists.Of(to-from, func(i int) int { return from + i })
+	indices := make([]int, to-from)
+	for i := range indices {
+		indices[i] = from + i
+	}
+	return indices
 }
 
 // Pick returns the values at the given indices, copied; nil of nil.

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
@@ -84,7 +83,10 @@ func compareRule(ctx context.Context, each int) error {
 				fmt.Printf("| %s | %v | %d of %d |  |  |\n", kind.name, level, recognised, each)
 				continue
 			}
-			gains := lists.Of(len(logs[0]), func(i int) float64 { return logs[0][i] - logs[1][i] })
+			gains := make([]float64, len(logs[0]))
+			for i := range gains {
+				gains[i] = logs[0][i] - logs[1][i]
+			}
 			mean, sd := stat.MeanStdDev(gains, nil)
 			fmt.Printf("| %s | %v | %d of %d | %+.2f ± %.2f | %.2f |\n", kind.name, level, recognised, each, mean,
 				sd/math.Sqrt(float64(len(gains))), stat.Mean(crps[0], nil)/stat.Mean(crps[1], nil))
@@ -103,7 +105,11 @@ func ahead(ctx context.Context, path, likelihood string) (p forecast.Predictive,
 	if err != nil {
 		return nil, false, err
 	}
-	f, err := a.PredictContext(ctx, lists.Of(heldOut, func(i int) float64 { return float64(learnt + i) }))
+	x := make([]float64, heldOut)
+	for i := range x {
+		x[i] = float64(learnt + i)
+	}
+	f, err := a.PredictContext(ctx, x)
 	if err != nil {
 		return nil, false, err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/competition"
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -53,7 +52,13 @@ func (o outcome) String() string {
 var words = []string{string(forecast.Use), string(forecast.Untested), string(forecast.DoNotUse)}
 
 // levels are the levels of the quantiles from which the CRPS is computed.
-var levels = lists.Of(100, func(k int) float64 { return (float64(k) + 0.5) / 100 })
+var levels = func() []float64 {
+	p := make([]float64, 100)
+	for k := range p {
+		p[k] = (float64(k) + 0.5) / 100
+	}
+	return p
+}()
 
 // score compares quantiles with the test part. The point forecast is the median.
 func score(quantile func(p float64) []float64, train, test []float64, season int) (s competition.Scores) {
@@ -187,7 +192,11 @@ func medianAndLongest(seconds []float64) (median, longest float64) {
 
 func average(all []competition.Scores) (m competition.Scores) {
 	for f, to := range fields(&m) {
-		*to = finiteMean(lists.Of(len(all), func(i int) float64 { return *fields(&all[i])[f] }))
+		values := make([]float64, len(all))
+		for i := range values {
+			values[i] = *fields(&all[i])[f]
+		}
+		*to = finiteMean(values)
 	}
 	return m
 }

@@ -24,7 +24,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -189,7 +188,10 @@ var word = regexp.MustCompile(`"[^"]*"|\S+`)
 
 // run runs a command, with more words appended, and returns the part of its output that a page shows.
 func (m *maker) run(ctx context.Context, line string, more ...string) (string, error) {
-	words := lists.Map(word.FindAllString(line, -1), func(w string) string { return strings.Trim(w, `"`) })
+	var words []string
+	for _, w := range word.FindAllString(line, -1) {
+		words = append(words, strings.Trim(w, `"`))
+	}
 	c := exec.CommandContext(ctx, filepath.Join(m.folder, "gppl"), append(append(words[1:], more...), "--quiet")...)
 	c.Dir = m.folder
 	var out, problems bytes.Buffer

@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"time"
-
-	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // table is a csv file that is written row by row.
@@ -27,7 +25,11 @@ func days(from string, n int) []time.Time {
 	if err != nil {
 		panic(err) // from is a constant
 	}
-	return lists.Of(n, func(i int) time.Time { return first.AddDate(0, 0, i) })
+	dates := make([]time.Time, n)
+	for i := range dates {
+		dates[i] = first.AddDate(0, 0, i)
+	}
+	return dates
 }
 
 // files returns the data of the gallery by name. They are simulated from fixed seeds, so that every page can be checked and none

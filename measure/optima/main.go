@@ -27,7 +27,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -242,7 +241,12 @@ func reference(p pair, d gppl.Data, restarts int) (best float64, at string, agre
 			best, at = r.Value, r.Model.String()
 		}
 	}
-	agree = lists.Count(ends, func(v float64) bool { return v < best+0.1 })
+	agree = 0
+	for _, v := range ends {
+		if v < best+0.1 {
+			agree++
+		}
+	}
 	return best, at, agree
 }
 

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -113,7 +112,11 @@ func (k kind) series(seed uint64) (gppl.Data, error) {
 
 // even, uneven, gap, clustered and duplicated place the times.
 func even(*rand.Rand) []float64 {
-	return lists.Of(points, func(i int) float64 { return span * float64(i) / points })
+	x := make([]float64, points)
+	for i := range x {
+		x[i] = span * float64(i) / points
+	}
+	return x
 }
 
 func uneven(rnd *rand.Rand) []float64 {
@@ -134,7 +137,10 @@ func duplicated(rnd *rand.Rand) []float64 {
 }
 
 func sorted(at func(i int) float64) []float64 {
-	x := lists.Of(points, at)
+	x := make([]float64, points)
+	for i := range x {
+		x[i] = at(i)
+	}
 	slices.Sort(x)
 	return x
 }
@@ -143,7 +149,10 @@ func sorted(at func(i int) float64) []float64 {
 func observed(times func(*rand.Rand) []float64, f func(x float64, rnd *rand.Rand) float64) drawing {
 	return drawing{draw: func(rnd *rand.Rand) (x, y []float64) {
 		x = times(rnd)
-		y = lists.Map(x, func(v float64) float64 { return f(v, rnd) })
+		y = make([]float64, len(x))
+		for i, v := range x {
+			y[i] = f(v, rnd)
+		}
 		return x, y
 	}}
 }

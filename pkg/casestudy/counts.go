@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -117,7 +116,10 @@ func newCounted(ctx context.Context, s CountSeries, draws int) (c counted, err e
 		return c, err
 	}
 	rnd := rand.New(rand.NewPCG(15, 2))
-	u := lists.Of(held.Len(), func(i int) float64 { return rnd.Float64() })
+	u := make([]float64, held.Len())
+	for i := range u {
+		u[i] = rnd.Float64()
+	}
 	for k, p := range []whole{next, rounded{normal.(forecast.Gaussian)}} {
 		lower, upper := p.Quantile(0.025), p.Quantile(0.975)
 		for i, log := range p.LogDensity(held.Y) {
@@ -131,7 +133,10 @@ func newCounted(ctx context.Context, s CountSeries, draws int) (c counted, err e
 	if c.train > mostCorrected {
 		return c, nil
 	}
-	theta := lists.Map(c.fit.Params, func(p gppl.FittedParam) float64 { return p.Value })
+	theta := make([]float64, len(c.fit.Params))
+	for i, p := range c.fit.Params {
+		theta[i] = p.Value
+	}
 	if c.correction, err = c.fit.Loss.Correct(ctx, theta, draws, 15); err != nil {
 		if c.refused = c.correction.K > 0; !c.refused {
 			return c, err

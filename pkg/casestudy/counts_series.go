@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/data"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
@@ -34,7 +33,10 @@ func CountSet(scale scales.Scale) ([]CountSeries, error) {
 		return nil, fmt.Errorf("casestudy: %w", err)
 	}
 	rnd := rand.New(rand.NewPCG(15, 1))
-	irregular := lists.Of(300, func(i int) float64 { return 100 * rnd.Float64() })
+	irregular := make([]float64, 300)
+	for i := range irregular {
+		irregular[i] = 100 * rnd.Float64()
+	}
 	slices.Sort(irregular)
 	weeks, days, trials := timeline.Steps(520), timeline.Steps(365), timeline.Steps(scales.Pick(scale, 10000, 1000))
 	season := func(g []float64) []float64 {

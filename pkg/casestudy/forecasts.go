@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -252,9 +251,12 @@ func (f *Forecasts) Failures() []Failure {
 	const short = 200                 // observations: a picture then takes seconds
 	groups := competition.Developed() // Picture reads their series
 	worst := func(kind string, fits func(competition.Detail) bool, badness func(competition.Detail) float64) []Failure {
-		some := lists.Where(f.record.Series, func(d competition.Detail) bool {
-			return slices.Contains(groups, d.Group) && d.Error == "" && d.N <= short && d.Naive > 0 && fits(d)
-		})
+		var some []competition.Detail
+		for _, d := range f.record.Series {
+			if slices.Contains(groups, d.Group) && d.Error == "" && d.N <= short && d.Naive > 0 && fits(d) {
+				some = append(some, d)
+			}
+		}
 		if len(some) == 0 {
 			return nil
 		}

@@ -9,7 +9,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -186,7 +185,12 @@ func Outliers(ctx context.Context, scale scales.Scale) (*Study, *observe.Outlier
 		return nil, nil, err
 	}
 	predict := ofMixture(func(x gppl.Inputs) (*draws.Mixture, error) { return robust.Predict(ctx, x) })
-	lightly := lists.Count(robust.Weights, func(w float64) bool { return w < 1.0/3 })
+	lightly := 0
+	for _, w := range robust.Weights {
+		if w < 1.0/3 {
+			lightly++
+		}
+	}
 	said := fmt.Sprintf("%.2g degrees of freedom and a scale of %.2g ppm; %d of %d readings count for less than a third", robust.Nu,
 		math.Sqrt(robust.Model.Noise), lightly, train.Len())
 	if err := s.add("Student-t noise", said, predict); err != nil {

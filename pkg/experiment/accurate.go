@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -22,7 +21,13 @@ func AccurateBy(all []Outcome, source Source, loss string, seeds int) []Outcome 
 
 // Unsuccessful counts the outcomes that failed (see [Outcome.Failed]) or whose status is not Converged.
 func Unsuccessful(all []Outcome) int {
-	return lists.Count(all, func(o Outcome) bool { return o.failed() || o.Status != string(gppl.Converged) })
+	n := 0
+	for _, o := range all {
+		if o.failed() || o.Status != string(gppl.Converged) {
+			n++
+		}
+	}
+	return n
 }
 
 // Coverage counts how often the true value of a parameter lies within two reported standard errors of its estimate, in the log.

@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -58,7 +57,11 @@ func newSingle(m gppl.Model, d gppl.Data, omega *gppl.Projection) (*single, erro
 }
 
 func toSingle(v []float64) []float32 {
-	return lists.Of(len(v), func(i int) float32 { return float32(v[i]) })
+	single := make([]float32, len(v))
+	for i := range single {
+		single[i] = float32(v[i])
+	}
+	return single
 }
 
 func (s *single) Params() []gppl.Param             { return s.model.Params() }

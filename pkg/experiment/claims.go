@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -332,7 +331,10 @@ var codeClaims = []claim{
 	{id: "code-diagonal", rule: func(e *Evidence) (string, Status) {
 		with, without := pairs(Where(e.E1, func(t Trial) bool { return t.Authors == Authors{Diagonal: 1e-4} }),
 			Where(e.E1, E1By("Adam", PL)))
-		change := lists.Of(len(with), func(i int) float64 { return math.Abs(with[i].NLL - without[i].NLL) })
+		change := make([]float64, len(with))
+		for i := range change {
+			change[i] = math.Abs(with[i].NLL - without[i].NLL)
+		}
 		return fmt.Sprintf("it moves the NLL by %s nats in the median over %d draws, %s at most", number(median(change)), len(change),
 			number(rangeOf(change).hi)), verdict(len(change), median(change) <= 1, Found, NotFound)
 	}},
@@ -570,7 +572,10 @@ func excessByDraw(e *Evidence, match func(protocol, loss string, n, order int) f
 			}
 		}
 	}
-	return lists.Map(slices.Sorted(maps.Keys(logs)), func(seed uint64) float64 { return stat.Mean(logs[seed], nil) })
+	for _, seed := range slices.Sorted(maps.Keys(logs)) {
+		means = append(means, stat.Mean(logs[seed], nil))
+	}
+	return means
 }
 
 // compared selects the trials of a loss, for comparing PL with VFE.

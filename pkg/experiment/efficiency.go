@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
@@ -128,7 +127,10 @@ func godambe(info *fisher.Information, omega *gppl.Projection, residual bool) (*
 		}
 	}
 	// Scaled by each parameter's own sensitivity, so that H is singular only if something is not identified.
-	unit := lists.Of(p, func(i int) float64 { return 1 / math.Sqrt(math.Abs(h.At(i, i))) })
+	unit := make([]float64, p)
+	for i := range unit {
+		unit[i] = 1 / math.Sqrt(math.Abs(h.At(i, i)))
+	}
 	scale := func(m *mat.Dense) {
 		m.Apply(func(x, y int, v float64) float64 { return v * unit[x] * unit[y] }, m)
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
@@ -135,12 +134,21 @@ type E2Figure struct {
 
 // Where returns the outcomes whose trial matches.
 func Where(all []Outcome, match func(Trial) bool) (some []Outcome) {
-	return lists.Where(all, func(o Outcome) bool { return match(o.Trial) })
+	for _, o := range all {
+		if match(o.Trial) {
+			some = append(some, o)
+		}
+	}
+	return some
 }
 
 // Values applies number to each outcome.
 func Values(all []Outcome, number func(Outcome) float64) []float64 {
-	return lists.Map(all, number)
+	values := make([]float64, len(all))
+	for i, o := range all {
+		values[i] = number(o)
+	}
+	return values
 }
 
 // NLLs returns the exact NLL of each outcome, +Inf for a trial that ended in an error.
@@ -197,10 +205,26 @@ func Excess(all, some []Outcome) []float64 {
 }
 
 // Failures counts the outcomes that failed (see [Outcome.Failed]).
-func Failures(all []Outcome) int { return lists.Count(all, Outcome.failed) }
+func Failures(all []Outcome) int {
+	n := 0
+	for _, o := range all {
+		if o.failed() {
+			n++
+		}
+	}
+	return n
+}
 
 // Floors counts the outcomes whose noise variance was driven to its floor.
-func Floors(all []Outcome) int { return lists.Count(all, func(o Outcome) bool { return o.Floor }) }
+func Floors(all []Outcome) int {
+	n := 0
+	for _, o := range all {
+		if o.Floor {
+			n++
+		}
+	}
+	return n
+}
 
 // Evaluations returns the number of evaluations of each outcome.
 func Evaluations(all []Outcome) []float64 {
@@ -276,7 +300,10 @@ func nestedExcess(all []Outcome) (groups [][]float64) {
 	for _, o := range Where(all, NotebookE1With(PL, Authors{Diagonal: PLDiagonal})) {
 		byDraw[o.Trial.Source.Seed] = append(byDraw[o.Trial.Source.Seed], o)
 	}
-	return lists.Map(slices.Sorted(maps.Keys(byDraw)), func(seed uint64) []float64 { return Excess(all, byDraw[seed]) })
+	for _, seed := range slices.Sorted(maps.Keys(byDraw)) {
+		groups = append(groups, Excess(all, byDraw[seed]))
+	}
+	return groups
 }
 
 // E2Single selects the trials of E2 by VFE in single precision.

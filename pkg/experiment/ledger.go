@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // interval is the range of some values.
@@ -128,7 +127,15 @@ func inSeconds(v float64) string {
 var methodNames = []string{ML, VFE, PL}
 
 // below counts the numbers below x.
-func below(v []float64, x float64) int { return lists.Count(v, func(y float64) bool { return y < x }) }
+func below(v []float64, x float64) int {
+	n := 0
+	for _, y := range v {
+		if y < x {
+			n++
+		}
+	}
+	return n
+}
 
 // quotients divides a by b element by element; a single b divides all.
 func quotients(a, b []float64) []float64 {

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -34,10 +33,17 @@ func Misfits(ctx context.Context, s scales.Scale) []Misfit {
 	}
 	smooth := func(x float64) float64 { return math.Sin(x/4) + math.Cos(x/9) }
 	gap := slices.DeleteFunc(slices.Clone(even), func(x float64) bool { return x > 30 && x < 75 })
-	clusters := lists.Of(n, func(i int) float64 { return float64(10*(i%10)) + 0.02*rnd.NormFloat64() })
+	clusters := make([]float64, n)
+	for i := range clusters {
+		clusters[i] = float64(10*(i%10)) + 0.02*rnd.NormFloat64()
+	}
 	slices.Sort(clusters)
 	at := func(x []float64, noise float64) []float64 {
-		return lists.Of(len(x), func(i int) float64 { return smooth(x[i]) + noise*rnd.NormFloat64() })
+		y := make([]float64, len(x))
+		for i := range y {
+			y[i] = smooth(x[i]) + noise*rnd.NormFloat64()
+		}
+		return y
 	}
 	equal := series(func(float64) float64 { return 3 })
 	var fits []Misfit

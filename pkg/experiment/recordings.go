@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/atomicfile"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
@@ -176,5 +175,9 @@ type Numbers []float64
 
 // MarshalJSON writes six digits of each.
 func (n Numbers) MarshalJSON() ([]byte, error) {
-	return json.Marshal(lists.Map(n, func(v float64) float64 { return words.Rounded(v, 6) }))
+	var rounded []float64 // nil, which is null, for none
+	for _, v := range n {
+		rounded = append(rounded, words.Rounded(v, 6))
+	}
+	return json.Marshal(rounded)
 }

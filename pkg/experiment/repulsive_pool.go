@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -81,7 +80,10 @@ func (repulsivePool) Directions(omega *mat.Dense, _ gppl.Inputs, rnd *rand.Rand)
 // rescale divides the vectors by their lengths, whose squares are on the diagonal of gram.
 func rescale(b, gram blas64.General) {
 	p := gram.Rows
-	s := lists.Of(p, func(i int) float64 { return 1 / math.Sqrt(gram.Data[i*p+i]) })
+	s := make([]float64, p)
+	for i := range s {
+		s[i] = 1 / math.Sqrt(gram.Data[i*p+i])
+	}
 	for i := range p {
 		for j := range p {
 			gram.Data[i*p+j] *= s[i] * s[j]

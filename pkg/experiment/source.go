@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -145,7 +144,10 @@ func (s Source) eeg() (Sample, error) {
 	series = series.Slice(0, min(series.Len(), 400_000))
 	rnd := rand.New(rand.NewPCG(s.Seed, 6))
 	held := s.N / 4
-	index := lists.Of(s.N+held, func(i int) int { return rnd.IntN(series.Len()) })
+	index := make([]int, s.N+held)
+	for i := range index {
+		index[i] = rnd.IntN(series.Len())
+	}
 	z, _ := series.Select(index).Standardize() // as the authors do: the whole sample, before it is split
 	train := timeline.Range(0, s.N)
 	slices.SortFunc(train, func(a, b int) int { return cmp.Compare(z.X[a], z.X[b]) })

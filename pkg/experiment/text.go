@@ -13,7 +13,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/goldensection"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -67,7 +66,11 @@ var textClaims = []claim{
 		}
 		var logs [][]float64
 		for _, g := range groups {
-			logs = append(logs, lists.Map(finite.Of(g), func(x float64) float64 { return math.Log(max(x, 1e-3)) }))
+			var logged []float64
+			for _, x := range finite.Of(g) {
+				logged = append(logged, math.Log(max(x, 1e-3)))
+			}
+			logs = append(logs, logged)
 		}
 		return fmt.Sprintf("PL ends %s nats above ML in the median; %.0f %% of the variance of its logarithm is between Ω on the "+
 			"same data", nestedSpan(groups), 100*withinShare(logs)), verdict(len(logs), withinShare(logs) > 0.5, Found, NotFound)
@@ -174,7 +177,10 @@ var textClaims = []claim{
 	}},
 	{id: "text-vfe-noise", rule: func(e *Evidence) (string, Status) {
 		vfe, ml := pairs(Where(e.E1, NotebookE1("Adam", VFE)), sameSeeds(Where(e.E1, NotebookE1("Adam", ML))))
-		r := lists.Of(len(vfe), func(i int) float64 { return vfe[i].Theta[2] / ml[i].Theta[2] })
+		r := make([]float64, len(vfe))
+		for i := range r {
+			r[i] = vfe[i].Theta[2] / ml[i].Theta[2]
+		}
 		if len(r) == 0 {
 			return "", NotRun
 		}
@@ -248,7 +254,10 @@ var printedNoise = sync.OnceValues(func() (printed, meant float64) {
 		panic(err) // k < n directions of a sphere are independent
 	}
 	rnd := rand.New(rand.NewPCG(1, 9))
-	y := lists.Of(n, func(i int) float64 { return math.Sqrt(variance) * rnd.NormFloat64() })
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = math.Sqrt(variance) * rnd.NormFloat64()
+	}
 	data, err := gppl.NewData(gppl.Scalars(x), y)
 	if err != nil {
 		panic(err)

@@ -3,7 +3,6 @@ package experiment
 import (
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
@@ -78,7 +77,11 @@ func E1Notebook(s scales.Scale) (trials []Trial) {
 		trials = append(trials, notebookE1(s, seed)...)
 	}
 	for seed := notebookDraws + 1; seed <= notebookDraws+scales.Pick(s, 20, 1); seed++ {
-		trials = append(trials, lists.Where(notebookE1(s, seed), notebookE1Confirming)...)
+		for _, t := range notebookE1(s, seed) {
+			if notebookE1Confirming(t) {
+				trials = append(trials, t)
+			}
+		}
 	}
 	return trials
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 )
 
@@ -131,9 +130,24 @@ func Ledger(e *Evidence) []Row {
 // Summary says in a few sentences how many rows have which status, how many distinct claims there are, what share is comparable,
 // and how much may be due to chance.
 func Summary(rows []Row) string {
-	tested := lists.Count(rows, func(r Row) bool { return r.Test != nil })
-	small := lists.Count(rows, func(r Row) bool { return r.Test != nil && r.Test.P < testLevel })
-	rejected := lists.Count(rows, func(r Row) bool { return r.Test != nil && r.Test.Holm < testLevel })
+	tested := 0
+	for _, r := range rows {
+		if r.Test != nil {
+			tested++
+		}
+	}
+	small := 0
+	for _, r := range rows {
+		if r.Test != nil && r.Test.P < testLevel {
+			small++
+		}
+	}
+	rejected := 0
+	for _, r := range rows {
+		if r.Test != nil && r.Test.Holm < testLevel {
+			rejected++
+		}
+	}
 	claims := distinctClaims(rows)
 	text := fmt.Sprintf("%d rows: %s. %s Those in words are %d distinct claims of the paper: %s.", len(rows), countsOf(rows),
 		shareOf(rows), len(claims), countsOf(claims))
@@ -162,9 +176,24 @@ func countsOf(rows []Row) string {
 
 // shareOf says what share of the paper's statements could be compared.
 func shareOf(rows []Row) string {
-	paper := lists.Count(rows, func(r Row) bool { return !r.Status.ours() })
-	comparable := lists.Count(rows, func(r Row) bool { return !r.Status.ours() && r.Status.comparable() })
-	variable := lists.Count(rows, func(r Row) bool { return r.Status == Variable })
+	paper := 0
+	for _, r := range rows {
+		if !r.Status.ours() {
+			paper++
+		}
+	}
+	comparable := 0
+	for _, r := range rows {
+		if !r.Status.ours() && r.Status.comparable() {
+			comparable++
+		}
+	}
+	variable := 0
+	for _, r := range rows {
+		if r.Status == Variable {
+			variable++
+		}
+	}
 	return fmt.Sprintf("%d of %d rows on the paper are comparable (%.0f %%), of which %d vary too much to tell.", comparable, paper,
 		100*float64(comparable)/float64(max(1, paper)), variable)
 }
@@ -172,7 +201,12 @@ func shareOf(rows []Row) string {
 // distinctClaims returns the rows of the paper's claims in words, one for each claim: of several rows the one with the verdict,
 // which has the settings of the published numbers.
 func distinctClaims(rows []Row) (claims []Row) {
-	return lists.Where(rows, func(r Row) bool { return inWords[r.Group] && r.Of == "" && !r.Status.ours() })
+	for _, r := range rows {
+		if inWords[r.Group] && r.Of == "" && !r.Status.ours() {
+			claims = append(claims, r)
+		}
+	}
+	return claims
 }
 
 // The groups of the ledger, in their order.

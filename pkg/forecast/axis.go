@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
@@ -201,7 +200,11 @@ func (a Axis) Text(x float64) string {
 
 // texts is Text of each x.
 func (a Axis) texts(x []float64) []string {
-	return lists.Map(x, a.Text)
+	var texts []string
+	for _, at := range x {
+		texts = append(texts, a.Text(at))
+	}
+	return texts
 }
 
 // Parse is the inverse of Text. On an axis of dates it reads any date that dataset.ParseDate reads, and a year as its first day;

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -24,7 +23,11 @@ func (s *Series) calendarPeriods() []float64 {
 	step := s.Step * unit
 	near := func(want float64) bool { return math.Abs(step/want-1) < 0.01 }
 	of := func(seconds ...float64) (out []float64) {
-		return lists.Map(seconds, func(v float64) float64 { return v / unit })
+		out = make([]float64, len(seconds))
+		for i, v := range seconds {
+			out[i] = v / unit
+		}
+		return out
 	}
 	switch {
 	case s.Axis.Months >= 12:

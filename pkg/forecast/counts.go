@@ -12,7 +12,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -580,7 +579,11 @@ func forecastCounts(x []float64, when []string, parts []Part) *Forecast {
 
 // Zeros returns the probability of 0 at each x of a forecast of counts.
 func (f *Forecast) Zeros() (p []float64) {
-	return lists.Of(len(f.X), func(i int) float64 { return f.Counts.CDF(i, 0) })
+	p = make([]float64, len(f.X))
+	for i := range p {
+		p[i] = f.Counts.CDF(i, 0)
+	}
+	return p
 }
 
 // predictedCounts is a forecast of counts as a Predictive.

@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -135,7 +134,10 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 // about describes a term as Component.About does.
 func (a *Analysis) about(term gppl.Kernel) string {
 	params := gppl.Model{Kernel: term, Noise: 1}.Params()
-	seasons := lists.Map(periodsOf(params), a.Series.Axis.Season)
+	var seasons []string
+	for _, v := range periodsOf(params) {
+		seasons = append(seasons, a.Series.Axis.Season(v))
+	}
 	if seasons != nil {
 		return strings.Join(seasons, ", ")
 	}

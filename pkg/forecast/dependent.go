@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 )
 
@@ -71,12 +70,20 @@ func (k *Known) groups() [][]int {
 	if k.Groups != nil {
 		return k.Groups
 	}
-	return lists.Of(len(k.Names), func(j int) []int { return []int{j} })
+	all := make([][]int, len(k.Names))
+	for j := range all {
+		all[j] = []int{j}
+	}
+	return all
 }
 
 // groupName names the regressors of a group.
 func (k *Known) groupName(group []int) string {
-	return groupName(lists.Map(group, func(j int) string { return k.Names[j] }))
+	var names []string
+	for _, j := range group {
+		names = append(names, k.Names[j])
+	}
+	return groupName(names)
 }
 
 // columns returns the standardised regressors of each group at x; none of nil.
@@ -86,10 +93,12 @@ func (k *Known) columns(x []float64) (all [][]float64) {
 	}
 	for _, group := range k.groups() {
 		j := group[0]
-		all = append(all, lists.Map(x, func(x float64) float64 {
-			v, _ := k.value(j, x)
-			return (v - k.Centre[j]) / k.Scale[j]
-		}))
+		column := make([]float64, len(x))
+		for i, at := range x {
+			v, _ := k.value(j, at)
+			column[i] = (v - k.Centre[j]) / k.Scale[j]
+		}
+		all = append(all, column)
 	}
 	return all
 }
@@ -111,7 +120,12 @@ func (k *Known) group(x []float64) {
 	if !slices.ContainsFunc(from, func(of []int) bool { return of != nil }) {
 		return
 	}
-	k.Groups = lists.Where(equal, func(group []int) bool { return group != nil })
+	k.Groups = nil
+	for _, group := range equal {
+		if group != nil {
+			k.Groups = append(k.Groups, group)
+		}
+	}
 }
 
 // alike reports whether two regressors of which one rises with the other have the same values, to a thousandth of their scale.

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
@@ -153,7 +152,11 @@ func forecastOf(x []float64, when []string, parts []Part) *Forecast {
 
 func spread(parts []Part, latent bool) []float64 {
 	lo, hi := quantiles(parts, oneBelow, latent), quantiles(parts, 1-oneBelow, latent)
-	return lists.Of(len(lo), func(i int) float64 { return 0.25 * (hi[i] - lo[i]) * (hi[i] - lo[i]) })
+	variances := make([]float64, len(lo))
+	for i := range variances {
+		variances[i] = 0.25 * (hi[i] - lo[i]) * (hi[i] - lo[i])
+	}
+	return variances
 }
 
 // mixture is the distribution of one forecast value: Gaussians of y, or of log y.

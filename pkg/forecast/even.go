@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // fewestEven is the length of the shortest series whose nearly equal steps count as equal; in a shorter one they may be chance.
@@ -109,7 +107,11 @@ func roundTo(v float64, decimals int) float64 {
 
 // medianStep returns the median distance between neighbours.
 func medianStep(x []float64) float64 {
-	return median(lists.Of(len(x)-1, func(i int) float64 { return x[i+1] - x[i] }))
+	steps := make([]float64, len(x)-1)
+	for i := range steps {
+		steps[i] = x[i+1] - x[i]
+	}
+	return median(steps)
 }
 
 // Numbers from fromYear to toYear may be years.

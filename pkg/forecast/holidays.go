@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -293,7 +292,10 @@ func (h *Holidays) inputs(in gppl.Inputs, a Axis, x []float64) gppl.Inputs {
 	if h == nil || len(h.Names) == 0 || len(x) == 0 {
 		return in
 	}
-	days := lists.Map(x, a.dayOf)
+	var days []int
+	for _, v := range x {
+		days = append(days, a.dayOf(v))
+	}
 	of, _ := holidayEffects(h.Country, slices.Min(days), slices.Max(days), h.Groups == nil)
 	for j, name := range h.Names {
 		group := []string{name}

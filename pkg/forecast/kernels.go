@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -38,12 +37,10 @@ var families = []struct {
 
 // KernelNames returns the names of the kernels that ParseKernel knows.
 func KernelNames() (names []string) {
-	return lists.Map(families, func(f struct {
-		name   string
-		kernel gppl.Kernel
-	}) string {
-		return f.name
-	})
+	for _, f := range families {
+		names = append(names, f.name)
+	}
+	return names
 }
 
 // ParseKernel reads a kernel by name, or sums and products of kernels: "SE", "matern52", "SE + LocPer", "SE * Periodic",

@@ -10,7 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/words"
 )
@@ -111,7 +110,10 @@ func seasonPeaks(y []float64) (lags []int) {
 	if n < 8 {
 		return nil
 	}
-	d := lists.Of(n, func(i int) float64 { return y[i+1] - y[i] })
+	d := make([]float64, n)
+	for i := range d {
+		d[i] = y[i+1] - y[i]
+	}
 	rho := autocorrelation(d, stat.Mean(d, nil), min(n/3, longest)+1)
 	for k := 1; k+1 < len(rho); k++ { // of lag k + 1
 		if rho[k] > rho[k-1] && rho[k] >= rho[k+1] && rho[k] > max(strong, beyond/math.Sqrt(float64(n))) {

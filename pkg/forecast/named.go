@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -184,7 +183,11 @@ func (c *comparison) carry(on trained, searched []*auto.Starts) {
 	if n, err := c.afforded(seconds); err != nil || n < carried {
 		return
 	}
-	c.found[kernelName(on.Model.Kernel)] = lists.Map(searched, func(s *auto.Starts) *auto.Starts { return s.On(c.data) })
+	var found []*auto.Starts
+	for _, s := range searched {
+		found = append(found, s.On(c.data))
+	}
+	c.found[kernelName(on.Model.Kernel)] = found
 }
 
 // finish returns the analysis with the best candidate.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
@@ -77,7 +76,10 @@ const keySeparator = "\x1f"
 
 // keyAt returns the texts of row i, joined.
 func keyAt(texts [][]string, ids [][]int32, i int) string {
-	key := lists.Of(len(ids), func(j int) string { return strings.ReplaceAll(texts[j][ids[j][i]], keySeparator, " ") })
+	key := make([]string, len(ids))
+	for j := range key {
+		key[j] = strings.ReplaceAll(texts[j][ids[j][i]], keySeparator, " ")
+	}
 	return strings.Join(key, keySeparator)
 }
 

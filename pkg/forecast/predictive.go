@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 )
 
@@ -42,7 +41,11 @@ func (g Gaussian) CRPS(y []float64) []float64 { return g.each(y, crpsNormal) }
 
 func (g Gaussian) each(y []float64, f func(y, mu, v float64) float64) []float64 {
 	same("Gaussian", len(y), len(g.Mu), len(g.Variance))
-	return lists.Of(len(y), func(i int) float64 { return f(y[i], g.Mu[i], g.Variance[i]) })
+	values := make([]float64, len(y))
+	for i := range values {
+		values[i] = f(y[i], g.Mu[i], g.Variance[i])
+	}
+	return values
 }
 
 // oneBelow is Φ(−1), the level of the quantile one standard deviation below the mean of a Gaussian.
@@ -85,5 +88,9 @@ func (p predicted) CRPS(y []float64) []float64 {
 		return Gaussian{p.f.Mean, p.f.NoisyVar}.CRPS(y)
 	}
 	const count = 20
-	return CRPSQuantiles(y, p.Quantile, lists.Of(count, func(k int) float64 { return (float64(k) + 0.5) / count }))
+	levels := make([]float64, count)
+	for k := range levels {
+		levels[k] = (float64(k) + 0.5) / count
+	}
+	return CRPSQuantiles(y, p.Quantile, levels)
 }

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -122,7 +121,12 @@ func autocorrelation(e []float64, mean float64, lags int) []float64 {
 func (r *Residuals) Verdict() []string {
 	const level = 0.01
 	var v []string
-	outside, lags := lists.Count(r.Autocorrelation, func(rho float64) bool { return math.Abs(rho) > r.Band }), len(r.Autocorrelation)
+	outside, lags := 0, len(r.Autocorrelation)
+	for _, rho := range r.Autocorrelation {
+		if math.Abs(rho) > r.Band {
+			outside++
+		}
+	}
 	beyond := fmt.Sprintf("Ljung–Box %s over %d lags; %d of %d autocorrelations %s beyond the band, %.1f expected",
 		words.P(r.LjungBoxP), r.LjungBoxLags, outside, lags, words.Are(outside), 0.05*float64(lags))
 	const should = "Innovations, the errors of predictions one step ahead, should be uncorrelated"

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -244,7 +243,11 @@ func (o BacktestOptions) plan(n int) (p BacktestPlan, err error) {
 // medianDistance returns the median distance of y from its median, which outliers hardly move.
 func medianDistance(y []float64) float64 {
 	middle := median(y)
-	return median(lists.Map(y, func(v float64) float64 { return math.Abs(v - middle) }))
+	distances := make([]float64, len(y))
+	for i, v := range y {
+		distances[i] = math.Abs(v - middle)
+	}
+	return median(distances)
 }
 
 // relative returns a mean error divided by that of the naive forecast. A naive error up to none and another up to exactly times

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -72,7 +71,10 @@ func (v yScale) over(s *Series, from, to int) (yScale, error) {
 	if err != nil {
 		return v, err
 	}
-	z := lists.Of(len(g), func(i int) float64 { return v.scaling.Standard(g[i]) })
+	z := make([]float64, len(g))
+	for i := range z {
+		z[i] = v.scaling.Standard(g[i])
+	}
 	v.offset = v.offsetOf(y)
 	in, err := s.inputs(x)
 	if err != nil {

@@ -2,8 +2,6 @@ package gppl
 
 import (
 	"math"
-
-	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // A kernel declares its properties beyond the covariance through optional interfaces: Reacher, Bandlimited, Scaled, Markovian,
@@ -301,5 +299,10 @@ func NoiseTerms(k Kernel) (at []int) {
 	if _, ok := k.(Product); ok || IsPlaced(k) {
 		return nil
 	}
-	return lists.Places(k.Params(), func(p Param) bool { return p.Role == RoleNoise })
+	for i, p := range k.Params() {
+		if p.Role == RoleNoise {
+			at = append(at, i)
+		}
+	}
+	return at
 }

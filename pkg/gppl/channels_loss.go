@@ -13,7 +13,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
@@ -133,7 +132,10 @@ func (m ChannelModel) offsets(x Inputs, channel []int) Inputs {
 
 // offsetMean is the mean of the observations: an offset for each channel, and Mean.
 func (m ChannelModel) offsetMean() Mean {
-	names := lists.Map(m.Channels, Channel.OffsetOf)
+	var names []string
+	for _, c := range m.Channels {
+		names = append(names, c.OffsetOf())
+	}
 	if m.Mean != nil {
 		return AddMeans(Regressors(names...), m.Mean)
 	}

@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
@@ -118,7 +117,11 @@ func squaresOf(x []float64) []float64 {
 	if x == nil {
 		return nil
 	}
-	return lists.Map(x, func(s float64) float64 { return s * s })
+	squares := make([]float64, len(x))
+	for i, s := range x {
+		squares[i] = s * s
+	}
+	return squares
 }
 
 // Len returns n, the number of observations.

@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
 
@@ -27,7 +26,10 @@ type exactEngine interface {
 
 // engineNamesOf returns the names of the engines of a loss.
 func engineNamesOf[E interface{ name() string }](engines []E) (names []string) {
-	return lists.Map(engines, func(e E) string { return e.name() })
+	for _, e := range engines {
+		names = append(names, e.name())
+	}
+	return names
 }
 
 // An exactFactor is the factorised A of one model. It belongs to one goroutine, except for its posterior.

@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
 )
 
@@ -71,7 +70,11 @@ func (o *objective) confirmByCurvature(first []float64, cov mat.Matrix, win Star
 	if gain := 0.5 * mat.Inner(s, cov, s); gain <= optimumGain {
 		return ""
 	}
-	return o.confirmOptimum(lists.Map(o.trained, func(i int) float64 { return o.through[i].Raw(win.Theta[i]) }), win.Value)
+	raw := make([]float64, len(o.trained))
+	for j, i := range o.trained {
+		raw[j] = o.through[i].Raw(win.Theta[i])
+	}
+	return o.confirmOptimum(raw, win.Value)
 }
 
 // checkStart confirms the gradient at a start. If an engine of the loss is wrong, training continues with the others.

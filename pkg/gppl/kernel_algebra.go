@@ -5,10 +5,10 @@ import (
 	"math"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/lists"
-	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
 
 var (
@@ -88,7 +88,11 @@ func (k Sum) Terms() []Kernel { return append([]Kernel(nil), k.parts...) }
 func (k Sum) WithParams(theta []float64) Kernel { return Sum{k.withParams(theta, "Sum")} }
 
 func (k Sum) String() string {
-	return strings.Join(lists.Map(k.parts, Kernel.String), " + ")
+	var parts []string
+	for _, part := range k.parts {
+		parts = append(parts, part.String())
+	}
+	return strings.Join(parts, " + ")
 }
 
 // sum applies a linear operation (Cov or Slope) to every part and adds up.

@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
@@ -280,7 +279,10 @@ func (l *leaver) bySmoothing(p *stateSpacePosterior, mean, variances []float64, 
 // placed leaves out observation i at place[i] of count places: leave sets the predictions there for the first column of C.
 func (l *leaver) placed(mean, variances []float64, blocks [][]int, place []int, count int,
 	leave func(m, v []float64, blocks [][]int) error) error {
-	at := lists.Map(blocks, func(block []int) []int { return timeline.Pick(place, block) })
+	var at [][]int
+	for _, block := range blocks {
+		at = append(at, timeline.Pick(place, block))
+	}
 	m, v := make([]float64, count), make([]float64, count)
 	if err := leave(m, v, at); err != nil {
 		return l.lost(err, blocks)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
@@ -49,7 +48,11 @@ type Column struct {
 
 // flats returns columns of flat priors.
 func flats(names ...string) []Column {
-	return lists.Map(names, func(name string) Column { return Column{name, math.Inf(1)} })
+	var columns []Column
+	for _, name := range names {
+		columns = append(columns, Column{name, math.Inf(1)})
+	}
+	return columns
 }
 
 // MeanSum is the sum of mean functions: their columns side by side. Build it with AddMeans.
@@ -114,7 +117,11 @@ func (m MeanSum) Check() error {
 }
 
 func (m MeanSum) String() string {
-	return strings.Join(lists.Map(m.parts, Mean.String), " + ")
+	var parts []string
+	for _, part := range m.parts {
+		parts = append(parts, part.String())
+	}
+	return strings.Join(parts, " + ")
 }
 
 // GaussianBeta is a mean whose coefficients have Gaussian priors, β_j ~ N(0, Variances[j]) independently; +Inf is a flat prior.
@@ -155,7 +162,10 @@ func (m GaussianBeta) Check() error {
 }
 
 func (m GaussianBeta) String() string {
-	s := lists.Map(m.Variances, func(v float64) string { return fmt.Sprintf("%.4g", v) })
+	var s []string
+	for _, v := range m.Variances {
+		s = append(s, fmt.Sprintf("%.4g", v))
+	}
 	return fmt.Sprintf("(%v; β ~ N(0, %s))", m.Of, strings.Join(s, ", "))
 }
 
@@ -215,7 +225,11 @@ func basisAt(m Mean, x Inputs) (*mat.Dense, error) {
 // regressionOn prepares the basis h of m, at the data or projected as they are.
 func regressionOn(m Mean, h *mat.Dense) (*regress.Basis, error) {
 	columns := m.Columns()
-	return basisOf(m, h, lists.Map(columns, func(c Column) float64 { return c.Variance }))
+	variances := make([]float64, len(columns))
+	for i, c := range columns {
+		variances[i] = c.Variance
+	}
+	return basisOf(m, h, variances)
 }
 
 // seenBasis prepares seen, the columns of the basis first of m as a likelihood sees them: coefficients with
@@ -233,7 +247,12 @@ func seenBasis(m Mean, first *regress.Basis, seen *mat.Dense) (*regress.Basis, e
 // basisOf prepares h, whose columns are those of m, and says in its words what the rows do not determine.
 func basisOf(m Mean, h *mat.Dense, variances []float64) (*regress.Basis, error) {
 	columns := m.Columns()
-	free := lists.Count(variances, func(v float64) bool { return math.IsInf(v, 1) })
+	free := 0
+	for _, v := range variances {
+		if math.IsInf(v, 1) {
+			free++
+		}
+	}
 	if n, _ := h.Dims(); n <= free {
 		return nil, fmt.Errorf("gppl: %d observations for %d columns of the mean %v with flat priors: there must be more", n, free, m)
 	}
@@ -248,7 +267,10 @@ func basisOf(m Mean, h *mat.Dense, variances []float64) (*regress.Basis, error) 
 			return nil, fmt.Errorf("gppl: column %q of the mean is indistinguishable from those before it in float64: scale it,"+
 				" leave it out, or give it a prior (GaussianBeta)", name)
 		}
-		with := lists.Map(rank.With, func(j int) string { return fmt.Sprintf("%q", columns[j].Name) })
+		var with []string
+		for _, j := range rank.With {
+			with = append(with, fmt.Sprintf("%q", columns[j].Name))
+		}
 		return nil, fmt.Errorf("gppl: column %q of the mean is a linear combination of %s at the observations: leave one out, or"+
 			" give it a prior (GaussianBeta)", name, strings.Join(with, ", "))
 	}
@@ -293,7 +315,10 @@ func (m Model) SubtractMean(d Data) Data {
 
 // columnNames returns the names of the columns of m.
 func columnNames(m Mean) (names []string) {
-	return lists.Map(m.Columns(), func(c Column) string { return c.Name })
+	for _, c := range m.Columns() {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // dataColumns returns y as the columns of an engine, with the basis of m beside it if

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 var (
@@ -87,7 +86,11 @@ func NewTrend(degree int, x Inputs) Trend {
 }
 
 func (m Trend) Columns() []Column {
-	return flats(lists.Of(m.Degree, func(j int) string { return fmt.Sprint("trend ", j+1) })...)
+	names := make([]string, m.Degree)
+	for j := range names {
+		names[j] = fmt.Sprint("trend ", j+1)
+	}
+	return flats(names...)
 }
 
 func (m Trend) Check() error {
@@ -232,7 +235,11 @@ type Regressor struct{ Name string }
 
 // Regressors returns the sum of the columns of the given names, at least one.
 func Regressors(names ...string) MeanSum {
-	return AddMeans(lists.Map(names, func(name string) Mean { return Regressor{name} })...)
+	var means []Mean
+	for _, name := range names {
+		means = append(means, Regressor{name})
+	}
+	return AddMeans(means...)
 }
 
 func (m Regressor) Columns() []Column { return flats(m.Name) }

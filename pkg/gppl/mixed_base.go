@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gridded"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
@@ -49,7 +48,10 @@ func (b *mixedBase) compile(m *compiled, of []basePart) error {
 		if len(of) == 0 {
 			return nil
 		}
-		terms := lists.Map(of, func(part basePart) Kernel { return part.kernel })
+		var terms []Kernel
+		for _, part := range of {
+			terms = append(terms, part.kernel)
+		}
 		if b.family = terms[0]; len(terms) > 1 {
 			b.family = Add(terms...)
 		}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
@@ -444,7 +443,10 @@ func (m Model) SampleContext(ctx context.Context, x Inputs, seed uint64) (f, y [
 	}
 	rnd := rand.New(rand.NewPCG(seed, 3))
 	sigma := math.Sqrt(m.Noise)
-	y = lists.Of(n, func(i int) float64 { return f[i] + sigma*rnd.NormFloat64() })
+	y = make([]float64, n)
+	for i := range y {
+		y[i] = f[i] + sigma*rnd.NormFloat64()
+	}
 	return f, y, jitter, nil
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/curvature"
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // Result is the outcome of Fit: the learned model, standard errors, and how training went. Package store writes it to files.
@@ -216,7 +215,10 @@ func (o *objective) curvature(r *Result, win StartResult) {
 	h, first, ok := o.logCurvature(win)
 	if !ok && slices.ContainsFunc(r.Params, func(p FittedParam) bool { return p.AtBound }) {
 		// Beyond its bound a parameter may be one that the loss cannot be evaluated at.
-		o.held = lists.Map(r.Params, func(p FittedParam) bool { return p.AtBound })
+		o.held = nil
+		for _, p := range r.Params {
+			o.held = append(o.held, p.AtBound)
+		}
 		h, first, ok = o.logCurvature(win)
 	}
 	if !ok {

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/live"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
@@ -91,7 +90,10 @@ func page(curves viz.CurvesOptions, shown *live.Shown, controls []live.Control,
 
 // numbersOf returns the k at which figures about information are evaluated for n observations; some may occur twice.
 func numbersOf(n int) (k []int) {
-	return lists.Map([]int{60, 30, 20, 15, 10, 7, 5, 4, 3, 2}, func(share int) int { return max(1, n/share) })
+	for _, share := range []int{60, 30, 20, 15, 10, 7, 5, 4, 3, 2} {
+		k = append(k, max(1, n/share))
+	}
+	return k
 }
 
 // Lost displays the share of the Fisher information about the lengthscale of m that k Sphere projections of observations at x

@@ -11,8 +11,6 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // Mark is how a curve is drawn.
@@ -92,7 +90,11 @@ func Curves(o CurvesOptions) (*Figure, error) {
 }
 
 func count(n int) []float64 {
-	return lists.Of(n, func(i int) float64 { return float64(i + 1) })
+	counts := make([]float64, n)
+	for i := range counts {
+		counts[i] = float64(i + 1)
+	}
+	return counts
 }
 
 // builder collects plotters, the range that they need and the legend.

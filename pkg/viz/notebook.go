@@ -9,8 +9,6 @@ import (
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/comms"
-
-	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // screen is where output is shown; tests replace it. Each display waits until GoNB has read it: a cell that ends immediately
@@ -79,7 +77,11 @@ func showHTML(h template.HTML) (shown bool) {
 func Note(lines ...string) (shown bool) { return showHTML(template.HTML(paragraph(lines...))) }
 
 func paragraph(lines ...string) string {
-	return "<p>" + strings.Join(lists.Map(lines, escape), "<br>") + "</p>"
+	var escaped []string
+	for _, line := range lines {
+		escaped = append(escaped, escape(line))
+	}
+	return "<p>" + strings.Join(escaped, "<br>") + "</p>"
 }
 
 // Must returns v, or ends a cell of a notebook with err, as [Check] does:

@@ -10,7 +10,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 )
 
@@ -172,7 +171,11 @@ func (p *Progress) status() string {
 	if s := p.share(); !p.done && s > 0 && s < 1 {
 		parts = append(parts, "about "+formatDuration(elapsed*(1-s)/s)+" left")
 	}
-	parts = append(parts, lists.Where([]string{p.message, p.failed}, func(s string) bool { return s != "" })...)
+	for _, s := range []string{p.message, p.failed} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
 	return strings.Join(parts, " · ")
 }
 

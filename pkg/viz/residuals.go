@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 )
 
@@ -28,7 +27,12 @@ func Histogram(o HistogramOptions) (*Figure, error) {
 	if err != nil {
 		return nil, err
 	}
-	sorted := lists.Where(o.Values, func(v float64) bool { return drawable(v, false) })
+	var sorted []float64
+	for _, v := range o.Values {
+		if drawable(v, false) {
+			sorted = append(sorted, v)
+		}
+	}
 	if len(sorted) == 0 {
 		return nil, fmt.Errorf("%w: no value is finite", ErrNoData)
 	}

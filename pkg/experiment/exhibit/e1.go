@@ -3,7 +3,6 @@ package exhibit
 import (
 	"fmt"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -88,7 +87,12 @@ func Table1Notebook(all []experiment.Outcome, p experiment.Published) *viz.Table
 			}
 			excess := experiment.Excess(all, ours)
 			published := p.E1[optimiser][m].NLL - p.E1[optimiser][experiment.ML].NLL
-			lower := lists.Count(excess, func(x float64) bool { return x < published })
+			lower := 0
+			for _, x := range excess {
+				if x < published {
+					lower++
+				}
+			}
 			row := []any{optimiser, m, published, spread(excess), share(lower, len(excess)), spread(noise(ours)), evaluations(ours)}
 			if m == experiment.ML {
 				row[2], row[4] = nil, nil

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
@@ -83,7 +82,10 @@ func line(n int, span float64, seed uint64) gppl.Inputs {
 }
 
 func names(params []gppl.Param) (all []string) {
-	return lists.Map(params, func(p gppl.Param) string { return p.Name })
+	for _, p := range params {
+		all = append(all, p.Name)
+	}
+	return all
 }
 
 // study is the model that most parts use.
@@ -287,7 +289,14 @@ func (s study) identical() (all []Identical, err error) {
 // rowsOf copies a matrix into rows.
 func rowsOf(m mat.Matrix) (rows [][]float64) {
 	r, c := m.Dims()
-	return lists.Of(r, func(i int) []float64 { return lists.Of(c, func(j int) float64 { return m.At(i, j) }) })
+	rows = make([][]float64, r)
+	for i := range rows {
+		rows[i] = make([]float64, c)
+		for j := range rows[i] {
+			rows[i][j] = m.At(i, j)
+		}
+	}
+	return rows
 }
 
 // leastEigenvalue returns the smallest eigenvalue of a, with the parameters scaled so that scale has a unit diagonal.

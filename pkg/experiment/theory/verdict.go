@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // Verdict is a statement of the paper, or about its code, with what was found. Its status follows from stored numbers; it is "not
@@ -82,7 +80,10 @@ var parameters = []string{"variance", "lengthscale", "noise"}
 
 // forParameters returns a name for each parameter.
 func forParameters(format string) (all []string) {
-	return lists.Map(parameters, func(p string) string { return fmt.Sprintf(format, p) })
+	for _, p := range parameters {
+		all = append(all, fmt.Sprintf(format, p))
+	}
+	return all
 }
 
 // values prints the numbers of all parameters.
@@ -228,14 +229,20 @@ func spectrumStatements(r Results) (all []statement) {
 		return fmt.Sprintf("k = %.0f: %s", k, strings.Join(parts, ", "))
 	}
 	perK := func(designs []string) string {
-		parts := lists.Map(ks, func(k float64) string { return list(k, designs) })
+		var parts []string
+		for _, k := range ks {
+			parts = append(parts, list(k, designs))
+		}
 		return strings.Join(parts, "; ")
 	}
 	// always reports whether, for every k, Sphere's trace is the smallest of the designs or within 2 % of it, and One-hot's the
 	// largest.
 	always := func(designs []string) bool {
 		for _, k := range ks {
-			of := lists.Map(designs, func(d string) float64 { return r[name(d, k, "figure.median")] })
+			of := make([]float64, len(designs))
+			for i, d := range designs {
+				of[i] = r[name(d, k, "figure.median")]
+			}
 			if r[name("sphere", k, "figure.median")] > 1.02*slices.Min(of) || r[name("onehot", k, "figure.median")] < slices.Max(of) {
 				return false
 			}

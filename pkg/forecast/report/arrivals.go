@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
@@ -49,7 +48,12 @@ func Arrivals(after *forecast.Analysis, r *forecast.Arrivals, level float64) str
 
 // anomalies returns the indices of the observations with a probability below the level.
 func anomalies(r *forecast.Arrivals, level float64) (at []int) {
-	return lists.Places(r.P, func(p float64) bool { return p < level })
+	for i, p := range r.P {
+		if p < level {
+			at = append(at, i)
+		}
+	}
+	return at
 }
 
 // ArrivalsJSON is what new observations say about a model, for programs.

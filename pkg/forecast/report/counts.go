@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -65,7 +64,13 @@ func drawnPrediction(a *forecast.Analysis, f *forecast.Forecast, from float64) (
 		_, ok := slices.BinarySearch(f.X, v)
 		return ok
 	}
-	others, err := a.Predict(lists.Where(x, func(v float64) bool { return !given(v) }))
+	var between []float64
+	for _, v := range x {
+		if !given(v) {
+			between = append(between, v)
+		}
+	}
+	others, err := a.Predict(between)
 	if err != nil {
 		return drawn, err
 	}

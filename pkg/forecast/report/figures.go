@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -94,7 +93,13 @@ func withoutFar(outliers, y, lower, upper []float64) (limits [2]float64, beyond 
 
 // averaged returns the number of models that the forecast averages.
 func averaged(a *forecast.Analysis) int {
-	return max(1, lists.Count(a.Candidates, func(c forecast.Candidate) bool { return c.Weight > 0 }))
+	n := 0
+	for _, c := range a.Candidates {
+		if c.Weight > 0 {
+			n++
+		}
+	}
+	return max(1, n)
 }
 
 // calendar returns the calendar of an axis of dates; nil for one of numbers.

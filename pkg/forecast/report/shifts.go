@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -188,7 +187,11 @@ func farOff(a *forecast.Analysis, f *forecast.Forecast) string {
 	if err != nil { // the line on outliers reports it
 		return ""
 	}
-	_, n := withoutFar(lists.Map(outliers.List, func(o forecast.Outlier) float64 { return o.Y }), a.Series.Y, f.Lower, f.Upper)
+	y := make([]float64, len(outliers.List))
+	for i, o := range outliers.List {
+		y[i] = o.Y
+	}
+	_, n := withoutFar(y, a.Series.Y, f.Lower, f.Upper)
 	if n == 0 {
 		return ""
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/live"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
@@ -34,8 +33,12 @@ func tryFigure(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, *live.P
 		again.Texts = append(again.Texts, s.Axis.Text(x))
 	}
 	closed := empty(s, &forecast.Forecast{X: again.Ahead})
-	again.Drawn = lists.Where(append(s.Drawn(s.X[first], s.X[len(s.X)-1]), s.DrawnAhead(again.Ahead)...),
-		func(x float64) bool { return !closed(x) })
+	again.Drawn = nil
+	for _, x := range append(s.Drawn(s.X[first], s.X[len(s.X)-1]), s.DrawnAhead(again.Ahead)...) {
+		if !closed(x) {
+			again.Drawn = append(again.Drawn, x)
+		}
+	}
 	view := map[bool]int{}
 	for _, m := range models {
 		v, known := view[m.Log]

@@ -15,7 +15,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/workers"
 )
@@ -309,7 +308,11 @@ func (s *searcher) slow(m gppl.Model, periods []float64, full *whittle, segment 
 			models = append(models, fine.withPeriod(m, period))
 		}
 	}
-	points := fine.screenAll(lists.Map(models, gppl.Model.Values), []float64{1})
+	var starts [][]float64
+	for _, m := range models {
+		starts = append(starts, m.Values())
+	}
+	points := fine.screenAll(starts, []float64{1})
 	stands := points[0].value - much
 	for i, p := range points {
 		if p.value < stands {
@@ -489,7 +492,10 @@ func (a *fitting) aliasDoubts() (doubts []string) {
 
 // outliers returns the share of the sum of y² that the largest fiftieth of y holds: 0.13 for normal noise.
 func outliers(y []float64) float64 {
-	squares := lists.Map(y, func(v float64) float64 { return v * v })
+	squares := make([]float64, len(y))
+	for i, v := range y {
+		squares[i] = v * v
+	}
 	slices.Sort(squares)
 	var top, all float64
 	for i, v := range squares {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -117,7 +116,10 @@ func (s *searcher) screen(theta []float64, ratios []float64) (points []point) {
 	if s.params[last].IsFixed() {
 		ratios = []float64{1}
 	}
-	noises := lists.Map(ratios, func(r float64) float64 { return r * theta[last] })
+	noises := make([]float64, len(ratios))
+	for i, r := range ratios {
+		noises[i] = r * theta[last]
+	}
 	nll, factors := make([]float64, len(ratios)), make([]float64, len(ratios))
 	if s.ctx.Err() == nil {
 		s.compared.NLL(nll, factors, s.model.WithParams(theta), noises, s.linear != nil)
@@ -216,7 +218,11 @@ func thin(values []float64, count int) (some []float64) {
 	if len(values) <= count {
 		return values
 	}
-	return lists.Of(count, func(i int) float64 { return values[i*(len(values)-1)/(count-1)] })
+	some = make([]float64, count)
+	for i := range some {
+		some[i] = values[i*(len(values)-1)/(count-1)]
+	}
+	return some
 }
 
 // candidates returns the starts of the search: all combinations of the levels or, if these are too many, as many of them
@@ -414,7 +420,10 @@ func (s *searcher) trainWith(params []gppl.Param, evaluations int) (end point, t
 
 // run screens the candidates and the given starts, trains the best, and then changes the best point as long as that helps.
 func (s *searcher) run(given []gppl.Model) {
-	first := lists.Map(given, func(m gppl.Model) point { return point{u: s.scales.inside(m).Values()} })
+	var first []point
+	for _, m := range given {
+		first = append(first, point{u: s.scales.inside(m).Values()})
+	}
 	ratios := noiseRatios
 	if s.free() > 3 {
 		ratios = thin(noiseRatios, 3)
@@ -457,7 +466,12 @@ func (s *searcher) stages(points []point, within float64) {
 	for _, p := range append(points, s.optima...) {
 		best = min(best, p.value)
 	}
-	near := lists.Where(s.distinct(points, secondStage, 0.2), func(p point) bool { return p.value <= best+within && !s.known(p) })
+	var near []point
+	for _, p := range s.distinct(points, secondStage, 0.2) {
+		if p.value <= best+within && !s.known(p) {
+			near = append(near, p)
+		}
+	}
 	for _, p := range s.trainAll(near, secondSteps) {
 		s.add(p)
 	}

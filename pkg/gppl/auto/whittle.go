@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
@@ -331,7 +330,10 @@ func (f *whittle) Information(theta []float64) (*mat.SymDense, error) {
 		m := f.model.WithParams(at)
 		w := f.expect(m.Kernel)
 		noise := m.Noise + gppl.Nugget(m.Kernel)
-		all := lists.Map(w.expected, func(e float64) float64 { return math.Log(e + noise) })
+		all := make([]float64, len(w.expected))
+		for i, e := range w.expected {
+			all[i] = math.Log(e + noise)
+		}
 		f.spectra.Put(w)
 		return all
 	}

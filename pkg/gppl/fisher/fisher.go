@@ -19,7 +19,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -397,7 +396,10 @@ type NotIdentified struct {
 }
 
 func (e *NotIdentified) Error() string {
-	names := lists.Map(e.Params, func(p gppl.Param) string { return fmt.Sprintf("%q", p.Name) })
+	var names []string
+	for _, p := range e.Params {
+		names = append(names, fmt.Sprintf("%q", p.Name))
+	}
 	q, r := e.Null.Dims()
 	return fmt.Sprintf("gppl: the information is singular in %d of %d directions: %s not identified",
 		r, q, strings.Join(names, ", "))

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -48,9 +47,16 @@ func cov(k gppl.Kernel, r float64) float64 {
 
 // gradientLog differentiates f in the logs of the kernel's parameters.
 func gradientLog(k gppl.Kernel, f func(k gppl.Kernel) float64) []float64 {
-	u := lists.Map(gppl.Values(k.Params()), math.Log)
+	u := gppl.Values(k.Params())
+	for i, v := range u {
+		u[i] = math.Log(v)
+	}
 	return fd.Gradient(nil, func(u []float64) float64 {
-		return f(k.WithParams(lists.Map(u, math.Exp)))
+		raised := make([]float64, len(u))
+		for i, v := range u {
+			raised[i] = math.Exp(v)
+		}
+		return f(k.WithParams(raised))
 	}, u, &fd.Settings{Formula: fourthOrder, Step: 1e-4})
 }
 
@@ -69,7 +75,12 @@ func checkRoles(t *testing.T, k gppl.Kernel) {
 		return
 	}
 	params := k.Params()
-	variances := lists.Places(params, func(p gppl.Param) bool { return p.Role == gppl.RoleVariance })
+	var variances []int
+	for i, p := range params {
+		if p.Role == gppl.RoleVariance {
+			variances = append(variances, i)
+		}
+	}
 	if variances != nil {
 		checkTogether(t, k, variances, "parameters of RoleVariance")
 	}
@@ -384,7 +395,10 @@ func checkDensity(t *testing.T, _ gppl.Kernel, k gppl.Spectrum) {
 	}
 	const intervals = 1 << 14
 	step := c.Reach(1e-12) / intervals
-	f := lists.Of(9, func(i int) float64 { return 0.1 * float64(i) * 2 / c.Reach(0.1) })
+	f := make([]float64, 9)
+	for i := range f {
+		f[i] = 0.1 * float64(i) * 2 / c.Reach(0.1)
+	}
 	density := make([]float64, len(f))
 	k.Density(density, f)
 	for i, fi := range f {
@@ -404,7 +418,10 @@ func checkDensity(t *testing.T, _ gppl.Kernel, k gppl.Spectrum) {
 			t.Errorf("Density at %v is %v, the cosine transform %v", fi, density[i], sum)
 		}
 	}
-	w := lists.Of(len(f), func(i int) float64 { return 1 / (1 + float64(i)) })
+	w := make([]float64, len(f))
+	for i := range w {
+		w[i] = 1 / (1 + float64(i))
+	}
 	want := gradientLog(k, func(k gppl.Kernel) float64 {
 		s := make([]float64, len(f))
 		k.(gppl.Spectrum).Density(s, f)

@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -182,7 +181,11 @@ func rows(x gppl.Inputs) (all []float64) {
 
 // checkWhole compares the likelihood of n projections with that of the data.
 func checkWhole(p *gppl.Projection, x gppl.Inputs) error {
-	data, err := gppl.NewData(x, lists.Of(x.Len(), func(i int) float64 { return math.Sin(x.At(i)[0]) }))
+	y := make([]float64, x.Len())
+	for i := range y {
+		y[i] = math.Sin(x.At(i)[0])
+	}
+	data, err := gppl.NewData(x, y)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -113,7 +112,10 @@ func CheckKernel(t *testing.T, k gppl.Kernel) {
 	t.Run("PositiveSemiDefinite", func(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(3, 4))
 		const n = 30
-		x := lists.Of(n, func(i int) float64 { return 10 * rnd.Float64() })
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = 10 * rnd.Float64()
+		}
 		gram := make([]float64, n*n)
 		for i := range x {
 			for j := range x {
@@ -168,7 +170,11 @@ func elsewhere(k gppl.Kernel) []float64 {
 // normals are n draws of a normal distribution.
 func normals(n int, seed1, seed2 uint64) []float64 {
 	rnd := rand.New(rand.NewPCG(seed1, seed2))
-	return lists.Of(n, func(i int) float64 { return rnd.NormFloat64() })
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = rnd.NormFloat64()
+	}
+	return y
 }
 
 func panics(f func()) (did bool) {

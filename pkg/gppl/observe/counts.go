@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -223,7 +222,11 @@ func (c *Counts) Quantile(p float64) (quantiles []float64) {
 	if !(p > 0 && p < 1) {
 		panic(fmt.Sprintf("observe: Quantile(%v): want p in (0, 1)", p))
 	}
-	return lists.Of(len(c.Mean), func(i int) float64 { return c.quantile(i, p) })
+	quantiles = make([]float64, len(c.Mean))
+	for i := range quantiles {
+		quantiles[i] = c.quantile(i, p)
+	}
+	return quantiles
 }
 
 func (c *Counts) continuous() bool {

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/goldensection"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -338,7 +337,10 @@ func (r *Robust) predict(ctx context.Context, x gppl.Inputs, models []gppl.Model
 			return nil, err
 		}
 		for c, lambda := range precisions {
-			v := lists.Of(len(variances), func(i int) float64 { return variances[i] + r.Model.Noise/lambda })
+			v := make([]float64, len(variances))
+			for i := range v {
+				v[i] = variances[i] + r.Model.Noise/lambda
+			}
 			mixture.Weights = append(mixture.Weights, weights[c]/float64(len(models)))
 			mixture.Means, mixture.Variances = append(mixture.Means, mean), append(mixture.Variances, v)
 		}
@@ -352,7 +354,12 @@ func (r *Robust) String() string {
 	fmt.Fprintf(&b, "Student-t noise, ν = %.3g, σ = %.4g: bound %.6g nats, %s (%s)\n  %v",
 		r.Nu, math.Sqrt(r.Model.Noise), r.Bound, r.Status, r.Reason, r.Model)
 	const doubted = 0.3
-	at := lists.Places(r.Weights, func(w float64) bool { return w < doubted })
+	var at []int
+	for i, w := range r.Weights {
+		if w < doubted {
+			at = append(at, i)
+		}
+	}
 	slices.SortFunc(at, func(i, j int) int {
 		return cmp.Compare(r.Weights[i], r.Weights[j])
 	})

@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/projected-likelihood/gppl/internal/goldensection"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gammas"
 )
 
@@ -113,7 +112,10 @@ type StudentNoise struct{ Nu, Scale2 float64 }
 // Mixture returns variances and weights, of sum 1, of a mixture of so many Gaussians that is the noise.
 func (s StudentNoise) Mixture(components int) (variances, weights []float64) {
 	precisions, weights := student{s.Nu, s.Scale2}.mixed(components)
-	variances = lists.Map(precisions, func(lambda float64) float64 { return s.Scale2 / lambda })
+	variances = make([]float64, len(precisions))
+	for i, lambda := range precisions {
+		variances[i] = s.Scale2 / lambda
+	}
 	return variances, weights
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
 )
@@ -79,7 +78,10 @@ func decodeMean(j meanJSON, depth int) (gppl.Mean, error) {
 		if len(parts) != 1 {
 			return nil, fmt.Errorf("a GaussianBeta of %d means, want 1", len(parts))
 		}
-		variances := lists.Map(j.Variances, func(v orInf) float64 { return float64(v) })
+		var variances []float64
+		for _, v := range j.Variances {
+			variances = append(variances, float64(v))
+		}
 		return gppl.GaussianBeta{Of: parts[0], Variances: variances}, nil
 	}
 	if j.Parts != nil || j.Variances != nil {

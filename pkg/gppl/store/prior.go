@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/typed"
@@ -33,12 +32,18 @@ type Prior struct{ gppl.ParamPrior }
 
 // Priors returns priors of parameters as encoding/json writes them.
 func Priors(of []gppl.ParamPrior) (all []Prior) {
-	return lists.Map(of, func(p gppl.ParamPrior) Prior { return Prior{p} })
+	for _, p := range of {
+		all = append(all, Prior{p})
+	}
+	return all
 }
 
 // ParamPriors returns the priors that were written or read.
 func ParamPriors(of []Prior) (all []gppl.ParamPrior) {
-	return lists.Map(of, func(p Prior) gppl.ParamPrior { return p.ParamPrior })
+	for _, p := range of {
+		all = append(all, p.ParamPrior)
+	}
+	return all
 }
 
 // MarshalJSON writes the parameter, the type of the prior and its fields.

@@ -17,7 +17,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
@@ -135,7 +134,10 @@ func (i *Information) quadratic(ctx context.Context, q blas64.General, f []blas6
 	sums := make([][]float64, min(parallel.Lanes, nb))
 	parallel.For(len(sums), func(c int) {
 		sum := make([]float64, np*np)
-		tiles := lists.Of(np, func(a int) blas64.General { return dense.New(dense.Tile, dense.Tile) })
+		tiles := make([]blas64.General, np)
+		for a := range tiles {
+			tiles[a] = dense.New(dense.Tile, dense.Tile)
+		}
 		for s := c; s < nb; s += parallel.Lanes {
 			for t := range s + 1 {
 				parallel.Look(ctx)
@@ -237,7 +239,12 @@ func Null(a blas64.General) (null blas64.General, rank int, err error) {
 	}
 	const rounding = 1e-12
 	values := svd.Values(nil)
-	rank = lists.Count(values, func(s float64) bool { return s > rounding*values[0] })
+	rank = 0
+	for _, s := range values {
+		if s > rounding*values[0] {
+			rank++
+		}
+	}
 	if rank == a.Rows {
 		return null, rank, nil
 	}

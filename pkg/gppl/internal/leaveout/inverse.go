@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
@@ -119,7 +118,10 @@ func (o *Observations) Block(mean, variances []float64, solved blas64.General, c
 
 // precision turns the covariance V at the observations into their rows and columns of A⁻¹ = D⁻¹ − D⁻¹VD⁻¹.
 func (o *Observations) precision(cov *dense.Lower, at []int) {
-	precision := lists.Map(at, func(i int) float64 { return 1 / o.Noise[i] })
+	precision := make([]float64, len(at))
+	for j, i := range at {
+		precision[j] = 1 / o.Noise[i]
+	}
 	cov.EachTile(func(bi, bj int, t blas64.General) {
 		for a := range t.Rows {
 			for b := range t.Cols {

@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
@@ -143,7 +142,12 @@ func (f *Factor) Sums(dst blas64.General, features []fourier.Feature) {
 // Strong returns how many columns of E the data determine: those at least as long as the prior's. The rows of T for the others
 // hardly contain EᵀE.
 func (f *Factor) Strong() (count int) {
-	return lists.Count(f.Length, func(length float64) bool { return length >= 1 })
+	for _, length := range f.Length {
+		if length >= 1 {
+			count++
+		}
+	}
+	return count
 }
 
 // Again makes products of one column again, from the sums.

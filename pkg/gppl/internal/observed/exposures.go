@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
@@ -40,7 +39,10 @@ func ExposuresOf(x, exposure []float64) (*Exposures, error) {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(ends[a].Hi, ends[b].Hi), cmp.Compare(ends[a].Lo, ends[b].Lo))
 	})
-	if e.T = lists.Map(order, func(i int) float64 { return ends[i].Hi }); !slices.IsSorted(order) {
+	for _, i := range order {
+		e.T = append(e.T, ends[i].Hi)
+	}
+	if !slices.IsSorted(order) {
 		e.Order = order
 	}
 	e.Lo, e.Span = e.T[0], e.T[len(x)-1]-e.T[0]

@@ -6,7 +6,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
 
@@ -73,5 +72,9 @@ func (k *Known) Project(w *fourier.Waves) blas64.General {
 
 // Lengths returns those of the columns.
 func (k *Known) Lengths() (all []float64) {
-	return lists.Of(k.Products.Cols, func(j int) float64 { return math.Sqrt(k.Products.Data[j*k.Products.Stride+j]) })
+	all = make([]float64, k.Products.Cols)
+	for j := range all {
+		all[j] = math.Sqrt(k.Products.Data[j*k.Products.Stride+j])
+	}
+	return all
 }

@@ -17,7 +17,6 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
@@ -224,7 +223,11 @@ func (b *Basis) combination(flat []int, r []doubled.Float) []doubled.Float {
 
 // newWide returns columns of zeros.
 func newWide(rows, cols int) [][]doubled.Float {
-	return lists.Of(cols, func(j int) []doubled.Float { return make([]doubled.Float, rows) })
+	columns := make([][]doubled.Float, cols)
+	for j := range columns {
+		columns[j] = make([]doubled.Float, rows)
+	}
+	return columns
 }
 
 // wideColumn returns a column of H in a power of two as unit, so that its entries are at most 2.
@@ -238,7 +241,10 @@ func wideColumn(h *mat.Dense, j int) (q []doubled.Float, unit float64) {
 	if most > 0 {
 		unit = math.Ldexp(1, max(-1000, math.Ilogb(most))) // 1/unit is finite
 	}
-	q = lists.Of(n, func(i int) doubled.Float { return doubled.Of(h.At(i, j) / unit) })
+	q = make([]doubled.Float, n)
+	for i := range q {
+		q[i] = doubled.Of(h.At(i, j) / unit)
+	}
 	return q, unit
 }
 
@@ -304,7 +310,10 @@ func (b *Basis) After(first *Basis) *Basis {
 func (b *Basis) Shift(h mat.Matrix, y []float64) (gamma0, rest []float64) {
 	n, cols := b.Q.Dims()
 	gamma0, rest = make([]float64, cols), slices.Clone(y)
-	lengths := lists.Of(cols, func(j int) float64 { return columnNorm(b.Q, j) })
+	lengths := make([]float64, cols)
+	for j := range lengths {
+		lengths[j] = columnNorm(b.Q, j)
+	}
 	beta := make([]doubled.Float, cols)
 	for range 2 { // again, against rounding
 		for j, length := range lengths {
@@ -366,7 +375,12 @@ const missing = 1e-12
 // whether there is one. These have the Gram matrix I − Q_BᵀQ_B, Q_B the rows left out: the
 // column is where elimination finds nothing left of its diagonal. It takes O(bh² + h³).
 func (b *Basis) Lost(rows []int) (column int, lost bool) {
-	flat := lists.Places(b.flat, func(is bool) bool { return is })
+	var flat []int
+	for i, is := range b.flat {
+		if is {
+			flat = append(flat, i)
+		}
+	}
 	l := make([][]float64, len(flat)) // the Cholesky factor
 	for p, i := range flat {
 		l[p] = make([]float64, p+1)

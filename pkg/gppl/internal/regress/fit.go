@@ -11,7 +11,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/lists"
 )
 
 // A Fit is the regression at one A. It does not change.
@@ -164,7 +163,11 @@ func (f *Fit) Form(r, s []float64) float64 {
 // StdErr returns the standard errors of β.
 func (f *Fit) StdErr() []float64 {
 	c := f.Covariance()
-	return lists.Of(f.basis.Len(), func(j int) float64 { return math.Sqrt(c.At(j, j)) })
+	errors := make([]float64, f.basis.Len())
+	for j := range errors {
+		errors[j] = math.Sqrt(c.At(j, j))
+	}
+	return errors
 }
 
 // Root sets r, (1+h)×(1+h) and row-major, to R = [v, [0; L⁻ᵀ]] where M = LLᵀ, with which the gradient of the whole value is

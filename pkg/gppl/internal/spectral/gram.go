@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
@@ -208,6 +207,10 @@ func (g *Gram) quadraticForms(m0, m1 int) {
 
 // Sum sets s to the sum with other coefficients c, a derivative of those of the series, over all frequencies.
 func (g *Gram) Sum(s, c []float64) {
-	g.weigh(c, lists.Of(min(len(c), g.Features.Rows/2), func(m int) int { return m }))
+	rows := make([]int, min(len(c), g.Features.Rows/2))
+	for m := range rows {
+		rows[m] = m
+	}
+	g.weigh(c, rows)
 	g.multiply(s)
 }

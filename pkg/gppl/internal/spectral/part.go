@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/lists"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
@@ -160,7 +159,10 @@ const sumsTrust = 1e-9
 // they are term by term.
 func (f *Factor) verifySums(part *part, line *observed.Line, weights []float64, circle *fourier.CircleSums) error {
 	c := f.H.Cols
-	along := lists.Of(c, func(j int) float64 { return verify.Direction(j + 1) })
+	along := make([]float64, c)
+	for j := range along {
+		along[j] = verify.Direction(j + 1)
+	}
 	combine := func(columns []float64) (sum float64) {
 		for j, v := range columns[:len(along)] {
 			sum += along[j] * v
