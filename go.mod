@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/google/go-cmp v0.7.0
+	github.com/google/renameio/v2 v2.0.2
 	github.com/janpfeifer/gonb v0.11.4
 	github.com/rickar/cal/v2 v2.1.13
 	github.com/urfave/cli/v3 v3.14.0

@@ -22,7 +22,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -175,7 +175,7 @@ func (w *write) ProcessElement(ctx context.Context, s *sums.Sums) error {
 		return err
 	}
 	if !strings.Contains(w.Path, "://") {
-		return atomicfile.WriteBytes(w.Path, b)
+		return files.WriteBytes(w.Path, b)
 	}
 	return writeObject(ctx, w.Path, b)
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -296,7 +296,7 @@ func nameFiles(c *cli.Command, tasks []task, columns bool) (names []string, err 
 		paths = append(paths, t.files)
 	}
 	err = apart(c, paths...)
-	if conflict := (*atomicfile.ConflictError)(nil); errors.As(err, &conflict) && conflict.Input {
+	if conflict := (*files.ConflictError)(nil); errors.As(err, &conflict) && conflict.Input {
 		return nil, usageError{fmt.Errorf("%v: that would overwrite the input file %v", conflict.Output, conflict.Other)}
 	}
 	if err != nil {
@@ -306,7 +306,7 @@ func nameFiles(c *cli.Command, tasks []task, columns bool) (names []string, err 
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			return nil, fmt.Errorf("--%s %s: %w", flag, c.String(flag), err)
 		}
-		if err := atomicfile.Check(tasks[0].files[flag]); err != nil {
+		if err := files.Check(tasks[0].files[flag]); err != nil {
 			return nil, fmt.Errorf("--%s %s: %w", flag, c.String(flag), err)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -717,7 +717,7 @@ func progress(c *cli.Command, title string, total int) *viz.Progress {
 // writable returns an error, before any work is done, if a file of the flags cannot be written afterwards, or would overwrite one
 // that the command reads or another that it writes.
 func writable(c *cli.Command, flags ...string) error {
-	files := map[string]string{}
+	paths := map[string]string{}
 	for _, flag := range flags {
 		path := c.String(flag)
 		if path == "" {
@@ -729,14 +729,14 @@ func writable(c *cli.Command, flags ...string) error {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return fmt.Errorf("--%s %s: that is a folder, not a file", flag, path)
 		}
-		files[flag] = path
+		paths[flag] = path
 	}
-	if err := apart(c, files); err != nil {
+	if err := apart(c, paths); err != nil {
 		return err
 	}
 	for _, flag := range flags {
-		if path := files[flag]; path != "" {
-			if err := atomicfile.Check(path); err != nil {
+		if path := paths[flag]; path != "" {
+			if err := files.Check(path); err != nil {
 				return fmt.Errorf("--%s %s: %w", flag, path, err)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/liveprogram"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
@@ -46,10 +46,10 @@ var readsCSV = []string{"fit", "compare", "backtest", "update", "sum"}
 // apart returns an error if standard input is named twice, or if a file that the command writes (by flag, for each series) or
 // standard output is one that it reads or another that it writes.
 func apart(c *cli.Command, written ...map[string]string) error {
-	var read, write []atomicfile.Name
+	var read, write []files.Name
 	standard := 0
 	add := func(flag, path string, csv bool) {
-		name := atomicfile.Name{Flag: flag, Path: path}
+		name := files.Name{Flag: flag, Path: path}
 		if path == dataset.StandardInput && csv {
 			name.File = os.Stdin
 			standard++
@@ -69,9 +69,9 @@ func apart(c *cli.Command, written ...map[string]string) error {
 	if standard > 1 {
 		return usageError{fmt.Errorf("%s: - stands for standard input, which can be read only once", c.Name)}
 	}
-	for _, files := range written {
+	for _, paths := range written {
 		for _, flag := range outputs {
-			write = append(write, atomicfile.Name{Flag: flag, Path: files[flag]})
+			write = append(write, files.Name{Flag: flag, Path: paths[flag]})
 		}
 	}
 	for i, w := range []io.Writer{c.Root().Writer, c.Root().ErrWriter} {
@@ -79,11 +79,11 @@ func apart(c *cli.Command, written ...map[string]string) error {
 			w = first.Writer
 		}
 		if f, ok := w.(*os.File); ok { // what >> adds to
-			write = append(write, atomicfile.Name{Path: []string{"standard output", "standard error"}[i], File: f})
+			write = append(write, files.Name{Path: []string{"standard output", "standard error"}[i], File: f})
 		}
 	}
-	err := atomicfile.Apart(read, write)
-	if conflict := (*atomicfile.ConflictError)(nil); errors.As(err, &conflict) && !conflict.Input {
+	err := files.Apart(read, write)
+	if conflict := (*files.ConflictError)(nil); errors.As(err, &conflict) && !conflict.Input {
 		return usageError{err}
 	}
 	return err

@@ -10,7 +10,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -203,7 +203,7 @@ publisher, and prints where it is and what it contains. --out writes it as a csv
 				return err
 			}
 			if out := c.String("out"); out != "" {
-				if err := atomicfile.Apart([]atomicfile.Name{{Path: s.Source}}, []atomicfile.Name{{Flag: "out", Path: out}}); err != nil {
+				if err := files.Apart([]files.Name{{Path: s.Source}}, []files.Name{{Flag: "out", Path: out}}); err != nil {
 					return err
 				}
 				if err := writeFile(ctx, out, func(w io.Writer) error { return forecast.WriteSeries(w, s) }); err != nil {

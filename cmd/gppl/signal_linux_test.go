@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/projected-likelihood/gppl/internal/killed"
 )
 
 // asProgram makes the test binary the program itself.
@@ -115,7 +113,7 @@ func TestSignalsAtPipes(t *testing.T) {
 		must(t, "sum", "a.csv", "-o", "a.sums", "-q")
 		must(t, "fit", "a.csv", "--kernel", "SE", "--origins", "0", "--model", "m.json", "-q")
 		must(t, "fit", "a.csv", "--kernel", "SE", "--origins", "0", "--regressor", "p", "--model", "r.json", "-q")
-		before := len(killed.Contents(t, dir))
+		before := len(contents(t, dir))
 		for _, name := range []string{"PIPE", "PIPE.svg"} {
 			if err := syscall.Mkfifo(name, 0o600); err != nil {
 				t.Skip("no named pipes: ", err)
@@ -141,7 +139,7 @@ func TestSignalsAtPipes(t *testing.T) {
 			t.Errorf("gppl %s: %v: %s", args, err, stderr.String())
 		}
 		os.Remove("there")
-		if after := killed.Contents(t, dir); len(after) != before {
+		if after := contents(t, dir); len(after) != before {
 			t.Errorf("gppl %s leaves %d files, there were %d", args, len(after), before)
 		}
 	}

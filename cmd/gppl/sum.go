@@ -14,7 +14,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/words"
@@ -138,7 +138,7 @@ func newSummer(c *cli.Command) (*summer, error) {
 		}
 		s.total += info.Size()
 	}
-	if err := atomicfile.Distinct(s.files); err != nil {
+	if err := files.Distinct(s.files); err != nil {
 		return nil, usageError{err}
 	}
 	if slices.Contains(s.files, dataset.StandardInput) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/words"
@@ -37,19 +37,19 @@ func mergeCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			files := c.Args().Slice()
-			if len(files) == 0 {
+			paths := c.Args().Slice()
+			if len(paths) == 0 {
 				return usageError{errors.New("merge: a file of sums is missing")}
 			}
-			subtract, added := c.Bool("subtract"), files
+			subtract, added := c.Bool("subtract"), paths
 			if subtract { // a file may be subtracted from itself
-				added = files[1:]
+				added = paths[1:]
 			}
-			if err := atomicfile.Distinct(added); err != nil {
+			if err := files.Distinct(added); err != nil {
 				return usageError{err}
 			}
 			frugal(ctx)
-			all, err := interruptible(ctx, func() (*sums.Sums, error) { return merged(ctx, c, files, subtract) })
+			all, err := interruptible(ctx, func() (*sums.Sums, error) { return merged(ctx, c, paths, subtract) })
 			if err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ func writeSums(ctx context.Context, path string, s *sums.Sums) error {
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteBytesContext(ctx, path, b)
+	return files.WriteBytesContext(ctx, path, b)
 }
 
 // sumsInfo describes sums.

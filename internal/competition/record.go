@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/finite"
 )
 
@@ -203,7 +203,7 @@ func readDetails(path string) (all []Detail, err error) {
 
 // WriteJSON writes v to a file, whole or not at all.
 func WriteJSON(path string, v any) error {
-	return atomicfile.Write(path, func(w io.Writer) error {
+	return files.Write(path, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		e.SetIndent("", "  ")
 		return e.Encode(v)
@@ -212,7 +212,7 @@ func WriteJSON(path string, v any) error {
 
 // WriteDetails writes one line each.
 func WriteDetails(path string, all []Detail) error {
-	return atomicfile.Write(path, func(w io.Writer) error {
+	return files.Write(path, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		for _, d := range all {
 			if err := e.Encode(d); err != nil {

@@ -11,7 +11,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 )
 
 // The checksum is the last member of the object: the CRC-64 (ECMA) of all that precedes the comma in front of it, without blanks
@@ -150,7 +150,7 @@ func Save(path string, v any) error {
 	if err != nil {
 		return fmt.Errorf("gppl: save: %s: %w", path, err)
 	}
-	if err := atomicfile.WriteBytes(path, append(Seal(b), '\n')); err != nil {
+	if err := files.WriteBytes(path, append(Seal(b), '\n')); err != nil {
 		return fmt.Errorf("gppl: save: %w", err)
 	}
 	return nil

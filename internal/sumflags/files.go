@@ -6,15 +6,15 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 )
 
 // Files returns the files that match the patterns or have these names, sorted. It is an error if a pattern matches none, or if
 // two match the same file, whose rows would count twice.
-func Files(patterns []string) (files []string, err error) {
+func Files(patterns []string) (paths []string, err error) {
 	for _, p := range patterns {
 		if _, err := os.Stat(p); err == nil { // a name may have brackets
-			files = append(files, p)
+			paths = append(paths, p)
 			continue
 		}
 		some, err := filepath.Glob(p)
@@ -24,17 +24,17 @@ func Files(patterns []string) (files []string, err error) {
 		if len(some) == 0 {
 			return nil, fmt.Errorf("%s: there is no such file", p)
 		}
-		files = append(files, some...)
+		paths = append(paths, some...)
 	}
-	slices.Sort(files)
-	return files, atomicfile.Distinct(files)
+	slices.Sort(paths)
+	return paths, files.Distinct(paths)
 }
 
-// Apart returns an error if the output is one of the files or the one of --like.
-func (f *Flags) Apart(files []string, output atomicfile.Name) error {
-	inputs := []atomicfile.Name{{Flag: "like", Path: f.Like}}
-	for _, path := range files {
-		inputs = append(inputs, atomicfile.Name{Path: path})
+// Apart returns an error if the output is one of the paths or the one of --like.
+func (f *Flags) Apart(paths []string, output files.Name) error {
+	inputs := []files.Name{{Flag: "like", Path: f.Like}}
+	for _, path := range paths {
+		inputs = append(inputs, files.Name{Path: path})
 	}
-	return atomicfile.Apart(inputs, []atomicfile.Name{output})
+	return files.Apart(inputs, []files.Name{output})
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -15,10 +15,10 @@ import (
 // those that are written.
 const copies = 4
 
-// ReadBytes reads a file with sums that fits a limit of memory, as far as it begins with a text (atomicfile.ReadWithin).
+// ReadBytes reads a file with sums that fits a limit of memory, as far as it begins with a text (files.ReadWithin).
 func ReadBytes(path, begins string, limit float64) ([]byte, error) {
-	b, err := atomicfile.ReadWithin(path, begins, int64(min((limit-machine.Least)/copies, 1<<62)))
-	if large := (*atomicfile.LargeError)(nil); errors.As(err, &large) {
+	b, err := files.ReadWithin(path, begins, int64(min((limit-machine.Least)/copies, 1<<62)))
+	if large := (*files.LargeError)(nil); errors.As(err, &large) {
 		err = &gppl.MemoryError{What: "the sums in " + path, Needed: machine.Least + copies*float64(large.Bytes), Limit: limit}
 	}
 	return b, err

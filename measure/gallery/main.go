@@ -23,7 +23,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -41,8 +41,8 @@ func main() {
 
 // write makes the gallery in its folder.
 func write(ctx context.Context, folder string) error {
-	for name, text := range files() {
-		if err := atomicfile.WriteBytes(filepath.Join(folder, name), []byte(text)); err != nil {
+	for name, text := range simulated() {
+		if err := files.WriteBytes(filepath.Join(folder, name), []byte(text)); err != nil {
 			return err
 		}
 	}
@@ -65,7 +65,7 @@ func write(ctx context.Context, folder string) error {
 				return err
 			}
 		}
-		if err := atomicfile.WriteBytes(page, []byte(text)); err != nil {
+		if err := files.WriteBytes(page, []byte(text)); err != nil {
 			return err
 		}
 	}
@@ -95,7 +95,7 @@ func newMaker(ctx context.Context, gallery string) (made *maker, err error) {
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build: %w\n%s", err, out)
 	}
-	for name, text := range files() {
+	for name, text := range simulated() {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			return nil, err
 		}

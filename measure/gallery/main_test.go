@@ -15,7 +15,7 @@ const gallery = "../../docs/gallery"
 
 // TestFiles checks that the files of the gallery are the simulated ones.
 func TestFiles(t *testing.T) {
-	for name, text := range files() {
+	for name, text := range simulated() {
 		have, err := os.ReadFile(filepath.Join(gallery, name))
 		if err != nil {
 			t.Fatal(err)
@@ -34,8 +34,8 @@ func TestPages(t *testing.T) {
 	}
 	defer m.remove()
 	pages, err := filepath.Glob(gallery + "/*.md")
-	if err != nil || len(pages) != 1+len(files()) {
-		t.Fatalf("%d pages for %d files: %v", len(pages), len(files()), err)
+	if err != nil || len(pages) != 1+len(simulated()) {
+		t.Fatalf("%d pages for %d files: %v", len(pages), len(simulated()), err)
 	}
 	quick := []string{"README", "star"}
 	for _, path := range pages {

@@ -32,9 +32,9 @@ func days(from string, n int) []time.Time {
 	return dates
 }
 
-// files returns the data of the gallery by name. They are simulated from fixed seeds, so that every page can be checked and none
-// needs a download.
-func files() map[string]string {
+// simulated returns the data of the gallery by name. They are simulated from fixed seeds, so that every page can be checked and
+// none needs a download.
+func simulated() map[string]string {
 	return map[string]string{"sales.csv": sales(), "sensor.csv": sensor(), "star.csv": star()}
 }
 

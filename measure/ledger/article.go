@@ -3,7 +3,7 @@ package main
 import (
 	"path/filepath"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/experiment/exhibit"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -27,5 +27,5 @@ func article(e *experiment.Evidence, rows []experiment.Row, dir string) error {
 			return err
 		}
 	}
-	return atomicfile.WriteBytes(filepath.Join(dir, "reproduction.md"), []byte(text))
+	return files.WriteBytes(filepath.Join(dir, "reproduction.md"), []byte(text))
 }

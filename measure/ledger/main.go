@@ -17,7 +17,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 )
 
@@ -57,7 +57,7 @@ func run(dir, only string, asJSON, write bool, page, against string) error {
 	text = append(text, '\n')
 	switch {
 	case write:
-		return atomicfile.WriteBytes(filepath.Join(dir, "ledger.json"), text)
+		return files.WriteBytes(filepath.Join(dir, "ledger.json"), text)
 	case asJSON:
 		_, err = os.Stdout.Write(text)
 		return err

@@ -9,7 +9,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 )
 
 // A store keeps outcomes in a file of JSON lines, so that an interrupted run can be continued.
@@ -52,7 +52,7 @@ func (s *store) outcome(name string, compute func() outcome) outcome {
 	}
 	text, err := json.Marshal(line{name, o})
 	if err == nil {
-		err = atomicfile.AppendLine(s.path, text)
+		err = files.AppendLine(s.path, text)
 	}
 	s.lock.Lock()
 	defer s.lock.Unlock()

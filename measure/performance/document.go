@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/words"
@@ -45,7 +45,7 @@ func update(path string, blocks []block) error {
 		}
 		text = head + beginMark(k.name) + "\n\n" + strings.TrimSpace(k.text) + "\n\n" + endMark + tail
 	}
-	return atomicfile.WriteBytes(path, []byte(text))
+	return files.WriteBytes(path, []byte(text))
 }
 
 // markdown lays out a table; align has l or r for each column.

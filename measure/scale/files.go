@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
@@ -61,7 +61,7 @@ func (c commands) run(ctx context.Context, rows, kernels string) error {
 	for _, n := range lengths {
 		file := filepath.Join(folder, fmt.Sprintf("rows-%d-%v.csv", n, c.even))
 		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
-			if err := atomicfile.Write(file, func(w io.Writer) error { return writeRows(ctx, w, n, c.even) }); err != nil {
+			if err := files.Write(file, func(w io.Writer) error { return writeRows(ctx, w, n, c.even) }); err != nil {
 				return err
 			}
 		}

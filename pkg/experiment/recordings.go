@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
@@ -30,8 +30,8 @@ var known = map[Source]string{
 	{Name: "eeg", N: 200, Seed: 1}:  "245027ee7cc4706a",
 }
 
-// files are the recordings of a source; one of them is enough.
-var files = map[string][]dataset.File{
+// sourceFiles are the recordings of a source; one of them is enough.
+var sourceFiles = map[string][]dataset.File{
 	"sunspots": {dataset.SunspotsFile},
 	"eeg":      {dataset.EEGFile, dataset.EEGBurstFile},
 }
@@ -50,7 +50,7 @@ func download(ctx context.Context, trials []Trial) {
 		if name := t.Source.Name; !asked[name] {
 			asked[name] = true
 			one := func(opt dataset.Options) (found bool) {
-				for _, f := range files[name] {
+				for _, f := range sourceFiles[name] {
 					_, err := dataset.Find(ctx, f, opt)
 					if found = err == nil; found {
 						return true
@@ -77,7 +77,7 @@ func NotRecomputed(notebook string, all []Outcome) string {
 		switch {
 		case err != nil:
 			lost++
-			for _, f := range files[o.Trial.Source.Name] {
+			for _, f := range sourceFiles[o.Trial.Source.Name] {
 				if !slices.Contains(names, f.Name) {
 					names = append(names, f.Name)
 				}
@@ -152,7 +152,7 @@ func keep(path string, v any) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	return atomicfile.WriteBytes(path, append(text, '\n'))
+	return files.WriteBytes(path, append(text, '\n'))
 }
 
 // keptIn reads what keep wrote, and returns why it could not be computed if there is no such file.

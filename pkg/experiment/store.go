@@ -12,7 +12,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/internal/words"
 )
@@ -154,7 +154,7 @@ func (s *Store) Put(o Outcome) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o777); err != nil {
 		return err
 	}
-	if err := atomicfile.AppendLine(s.path, line); err != nil {
+	if err := files.AppendLine(s.path, line); err != nil {
 		return err
 	}
 	s.keep(o, line)
@@ -167,11 +167,10 @@ func (s *Store) Put(o Outcome) error {
 func (s *Store) Tidy(trials []Trial) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	atomicfile.Clear(s.path)
 	if _, tidy, err := s.read(trials); tidy || err != nil {
 		return err
 	}
-	unlock, err := atomicfile.Lock(s.path)
+	unlock, err := files.Lock(s.path)
 	if err != nil {
 		return err
 	}
@@ -185,7 +184,7 @@ func (s *Store) Tidy(trials []Trial) (err error) {
 		text.Write(s.lines[key])
 		text.WriteByte('\n')
 	}
-	if err := atomicfile.WriteBytes(s.path, text.Bytes()); err != nil {
+	if err := files.WriteBytes(s.path, text.Bytes()); err != nil {
 		return err
 	}
 	s.order, s.stale = keys, 0

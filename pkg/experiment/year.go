@@ -14,7 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/dsp/fourier"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -220,7 +220,7 @@ func WriteSums(path string, s *sums.Sums) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return atomicfile.WriteBytes(path, b)
+	return files.WriteBytes(path, b)
 }
 
 // ReadSums reads a file of WriteSums.

@@ -15,7 +15,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
@@ -264,7 +264,7 @@ func withBands(head []string, levels []float64) (all []string, added []float64) 
 
 // SaveCSV writes the forecast to a file as WriteCSV does, whole or not at all.
 func (f *Forecast) SaveCSV(path string, a Axis) error {
-	return atomicfile.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
+	return files.Write(path, func(w io.Writer) error { return f.WriteCSV(w, a) })
 }
 
 // cell formats a number for a table.

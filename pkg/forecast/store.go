@@ -11,7 +11,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -98,7 +98,7 @@ type storedMember struct {
 }
 
 // Save writes the analysis to a file, whole or not at all.
-func (a *Analysis) Save(path string) error { return atomicfile.Write(path, a.Encode) }
+func (a *Analysis) Save(path string) error { return files.Write(path, a.Encode) }
 
 // Encode writes the analysis as Load reads it, with a checksum. The observations are written piece by piece: a single text would
 // take several times the memory of the series.
@@ -192,8 +192,8 @@ func LoadWithin(path string, memory float64) (*Analysis, error) {
 
 // readStored reads a file that a model was saved in, if the predicted memory is within the limit.
 func readStored(path string, memory float64) ([]byte, error) {
-	b, err := atomicfile.ReadWithin(path, "{", int64(min((memory-programSize)/loadFactor, 1<<62)))
-	if large := (*atomicfile.LargeError)(nil); errors.As(err, &large) {
+	b, err := files.ReadWithin(path, "{", int64(min((memory-programSize)/loadFactor, 1<<62)))
+	if large := (*files.LargeError)(nil); errors.As(err, &large) {
 		return nil, &gppl.MemoryError{What: "the model " + path,
 			Needed: programSize + loadFactor*float64(large.Bytes), Limit: memory}
 	}

@@ -24,7 +24,7 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 )
 
 // pngDPI gives a PNG twice as many pixels as the figure has CSS pixels, so that it is sharp on a dense screen and in print.
@@ -132,7 +132,7 @@ func (f *Figure) Save(path string) error {
 	if err := f.Encode(&b, filepath.Ext(path)); err != nil {
 		return fmt.Errorf("viz: saving %q: %w", path, err)
 	}
-	if err := atomicfile.WriteBytes(path, b.Bytes()); err != nil {
+	if err := files.WriteBytes(path, b.Bytes()); err != nil {
 		return fmt.Errorf("viz: %w", err)
 	}
 	return nil
@@ -162,7 +162,7 @@ func (f *Figure) SaveImages(path string) error {
 		if err != nil {
 			return err
 		}
-		if err := atomicfile.WriteBytes(name, []byte(xmlHead+strings.Replace(inPage(svg), ">", ">"+darkImage, 1))); err != nil {
+		if err := files.WriteBytes(name, []byte(xmlHead+strings.Replace(inPage(svg), ">", ">"+darkImage, 1))); err != nil {
 			return fmt.Errorf("viz: %w", err)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	gpplbeam "github.com/projected-likelihood/gppl/beam"
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
 	"github.com/projected-likelihood/gppl/internal/ended"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -152,14 +152,14 @@ func ownRunner() bool { return onPrism() && flag.Lookup("endpoint").Value.String
 // spared returns an error if the output would overwrite an input file.
 func spared(patterns []string) error {
 	local := slices.DeleteFunc(slices.Clone(patterns), func(p string) bool { return !gpplbeam.Local([]string{p}) })
-	files, err := sumflags.Files(local)
+	inputs, err := sumflags.Files(local)
 	if err != nil {
 		return fmt.Errorf("--input: %w", err)
 	}
 	if !gpplbeam.Local([]string{*output}) {
 		return nil
 	}
-	return header.Apart(files, atomicfile.Name{Flag: "output", Path: *output})
+	return header.Apart(inputs, files.Name{Flag: "output", Path: *output})
 }
 
 // look returns the range of the files, as gppl sum does.

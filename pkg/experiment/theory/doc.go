@@ -15,7 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/atomicfile"
+	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/quantile"
 	"github.com/projected-likelihood/gppl/internal/words"
@@ -100,7 +100,7 @@ func replace(path string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	return atomicfile.WriteBytes(path, append(text, '\n'))
+	return files.WriteBytes(path, append(text, '\n'))
 }
 
 // add puts the median and the range of values over seeds into r, under three names.

@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,47 +11,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/projected-likelihood/gppl/internal/killed"
 )
-
-// kills is how often TestKilled kills.
-var kills = flag.Int("kills", 10, "number of kills of TestKilled")
-
-// killedCommands write files; each runs in a folder with a.csv, b.csv, known.csv, future.csv, a.sums, b.sums and m.json.
-var killedCommands = []string{
-	"fit a.csv --kernel SE --origins 0 --out out.csv --model out.json --report out.html --figure out.svg",
-	"fit a.csv --origins 0 --model out.json",
-	"fit a.csv b.csv --kernel SE --origins 0 --out {name}-out.csv --model {name}-out.json",
-	"fit a.sums --forecast 3 --out out.csv --model out.json",
-	"predict m.json --out out.csv", "update m.json later.csv --model out.json --out out.csv",
-	"predict r.json --future future.csv --out out.csv",
-	"sum a.csv b.csv -o out.sums", "merge a.sums b.sums -o out.sums",
-	"data sunspots --offline --out out.csv",
-}
 
 // varying are the parts of a file that differ between runs: times, which a report has in a last column, and the checksum over
 // them.
 var varying = regexp.MustCompile(`(?i)"([a-z_]*seconds|checksum)":\s*("[^"]*"|\[[^\]]*\]|[^,}\]\s]+)|\d{4}-\d\d-\d\d \d\d:\d\d UTC|[0-9.]+ ?(ns|µs|ms|s)\b|\d+m\d+(\.\d+)?s|>\d+\.\d</td></tr>|/(Creation|Mod)Date \(D:\d+\)`)
-
-// TestKilled kills commands at random moments, some after an earlier kill. A kill leaves the old file or the whole new one; the
-// next run gives the same files as one that was not killed, except for times, and leaves nothing else.
-func TestKilled(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	var count killed.Count
-	for i := range *kills {
-		args := killedCommands[i%len(killedCommands)]
-		count.Check(t, killed.Command{
-			Name: "gppl " + args, Fixed: fixed, Idle: strings.HasPrefix(args, "data"),
-			Prepare: func(dir string) { killedFolder(t, dir) },
-			Process: func(dir string) *exec.Cmd { return programIn(dir, args) },
-			Run:     func(dir string) { runIn(t, dir, args) },
-		}, r, i/len(killedCommands)%2 == 1)
-		if i%50 == 49 {
-			t.Logf("%d commands: %v", i+1, count)
-		}
-	}
-}
 
 func same(a, b []byte) bool { return bytes.Equal(fixed(a), fixed(b)) }
 
@@ -71,7 +33,7 @@ func difference(a, b []byte) string {
 	return fmt.Sprintf("%q\n%q", show(a), show(b))
 }
 
-func killedFolder(t *testing.T, dir string) {
+func sameFolder(t *testing.T, dir string) {
 	t.Helper()
 	three := made("t,y,p", 40, func(i int) string { return fmt.Sprintf("%d,%.3f,1.%d", i, observed(i), i%7) })
 	for _, name := range []string{"a.csv", "b.csv"} {
@@ -128,12 +90,12 @@ func TestSameEverywhere(t *testing.T) {
 		{"GOMAXPROCS=3", "TZ=Pacific/Apia", "LC_ALL=tr_TR.UTF-8", "LANG=de_DE.UTF-8"},
 	} {
 		dir := t.TempDir()
-		killedFolder(t, dir)
+		sameFolder(t, dir)
 		got := map[string][]byte{}
 		for i, args := range commands {
 			got[fmt.Sprint("output of ", i)] = runIn(t, dir, args, environment...)
 		}
-		for path, text := range killed.Contents(t, dir) {
+		for path, text := range contents(t, dir) {
 			got[filepath.Base(path)] = text
 		}
 		if want == nil {

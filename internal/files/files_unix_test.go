@@ -1,6 +1,6 @@
 //go:build unix
 
-package atomicfile
+package files
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -22,19 +21,6 @@ import (
 // TestMain makes the test binary one of the programs below.
 func TestMain(m *testing.M) {
 	switch path := os.Getenv("GPPL_TEST_PATH"); os.Getenv("GPPL_TEST_PROGRAM") {
-	case "killed":
-		Write(path, func(w io.Writer) error {
-			fmt.Fprint(w, "half")
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {}
-		})
-	case "waits":
-		Write(path, func(w io.Writer) error {
-			fmt.Fprint(w, "whole")
-			fmt.Println("writing")
-			_, err := os.Stdin.Read(make([]byte, 1))
-			return err
-		})
 	case "counts":
 		for range counts {
 			if err := count(path); err != nil {
@@ -144,62 +130,6 @@ func TestPrivate(t *testing.T) {
 	}
 }
 
-// TestOrphans: the next writer removes what killed ones have left, however many at once, and nothing else.
-func TestOrphans(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "a.json")
-	others := []string{".a.json.0", ".a.json.notes.gppl-tmp", ".b.json.0.gppl-tmp", "a.json.0.gppl-tmp"}
-	for _, name := range others {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink(path, filepath.Join(dir, ".a.json.7.gppl-tmp")); err != nil {
-		t.Fatal(err)
-	}
-	others = append(others, ".a.json.7.gppl-tmp")
-	waits := program("waits", path)
-	in, err := waits.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := waits.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 3 {
-		program("killed", path).Run()
-	}
-	if err := waits.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadFull(out, make([]byte, len("writing\n"))); err != nil {
-		t.Fatal(err)
-	}
-	program("killed", path).Run()
-	if got := len(names(t, dir)); got != len(others)+2 {
-		t.Errorf("%d files, want those before, a living writer's and a killed one's", got)
-	}
-	if err := WriteBytes(path, []byte("ours")); err != nil {
-		t.Fatal(err)
-	}
-	if got := len(names(t, dir)); got != len(others)+2 {
-		t.Errorf("%d files, want those before, a living writer's and ours: %q", got, names(t, dir))
-	}
-	in.Write([]byte{1})
-	if err := waits.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	if b, err := os.ReadFile(path); err != nil || string(b) != "whole" {
-		t.Errorf("the living writer's file is %q, %v", b, err)
-	}
-	want := append(slices.Clone(others), "a.json")
-	slices.Sort(want)
-	if got := names(t, dir); !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // TestLock: programs that add to a number lose nothing, and leave no lock.
 func TestLock(t *testing.T) {
 	const programs = 4
@@ -261,16 +191,6 @@ func TestLinks(t *testing.T) {
 	}
 	if got := names(t, at("near")); len(got) != 5 {
 		t.Errorf("%q", got)
-	}
-}
-
-// TestLongName: the longest name that the system takes can be written.
-func TestLongName(t *testing.T) {
-	for _, name := range []string{strings.Repeat("n", 255), strings.Repeat("ü", 127)} {
-		path := filepath.Join(t.TempDir(), name)
-		if err := WriteBytes(path, []byte("text")); err != nil {
-			t.Error(err)
-		}
 	}
 }
 
@@ -376,17 +296,6 @@ func TestApart(t *testing.T) {
 			t.Errorf("output %s, and open: %v", a, err)
 		}
 		cells += 3
-	}
-	// An input that writing the output would remove as an orphan.
-	for orphan, removed := range map[string]bool{".new.csv.0.gppl-tmp": true, ".new.csv.12.gppl-tmp": true,
-		".new.csv.gppl-tmp": false, ".new.csv.x.gppl-tmp": false, ".0.gppl-tmp": false, "new.csv.0.gppl-tmp": false} {
-		must(os.WriteFile("folder/"+orphan, nil, 0o644))
-		for _, b := range missing {
-			if err := Apart([]Name{{Path: "linked/" + orphan}}, []Name{{Flag: "out", Path: b}}); (err != nil) != removed {
-				t.Errorf("input %s, output %s: %v", orphan, b, err)
-			}
-			cells++
-		}
 	}
 	t.Logf("%d cells", cells)
 }

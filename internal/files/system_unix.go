@@ -1,23 +1,17 @@
 //go:build darwin || dragonfly || freebsd || illumos || linux || netbsd || openbsd
 
-package atomicfile
+package files
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"syscall"
 )
 
 // lock takes the lock of an open file, which ends with the process. It waits for it.
-func lock(f *os.File) error { return flock(f, syscall.LOCK_EX) }
-
-// tryLock is lock that does not wait: it is an error if another process has it.
-func tryLock(f *os.File) error { return flock(f, syscall.LOCK_EX|syscall.LOCK_NB) }
-
-func flock(f *os.File, how int) error {
+func lock(f *os.File) error {
 	for {
-		err := syscall.Flock(int(f.Fd()), how)
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
 		switch {
 		case err == syscall.EINTR:
 			continue
@@ -41,17 +35,4 @@ func keepOwner(f *os.File, old fs.FileInfo) {
 	if ok && okWas && (now.Uid != was.Uid || now.Gid != was.Gid) {
 		_ = f.Chown(int(was.Uid), int(was.Gid)) // only root may give a file away
 	}
-}
-
-// number is that of a file on its device: different numbers are different files.
-func number(info fs.FileInfo) uint64 {
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return uint64(s.Ino)
-	}
-	return 0
-}
-
-// cannotSync reports whether a file system says that folders need not or cannot be synced.
-func cannotSync(err error) bool {
-	return errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported)
 }
