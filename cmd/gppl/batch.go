@@ -20,7 +20,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -85,7 +85,7 @@ func fitBatch(ctx context.Context, c *cli.Command, files, columns []string) erro
 	atOnce := min(len(tasks), runtime.GOMAXPROCS(0))
 	among := context.WithValue(ctx, sharers{}, atOnce)
 	var later []int // those that need more than their share of the memory
-	workers.Each(atOnce, len(tasks), func(i int) {
+	parallel.Each(atOnce, len(tasks), func(i int) {
 		row := tasks[i].row(among, c, names[i])
 		mu.Lock()
 		defer mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // interruptible runs f, which must not write anything, and does not wait for it once ctx ends, so that the program can exit even
@@ -43,7 +43,7 @@ func guarded(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			at := origin(string(debug.Stack()))
-			if other, ok := p.(*workers.Panic); ok {
+			if other, ok := p.(*parallel.Panic); ok {
 				p, at = other.Value, origin(string(other.Stack))
 			}
 			err = fmt.Errorf("internal error: %v (%s): please report it, with the command and the file", p, at)

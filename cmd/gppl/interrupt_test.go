@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 func TestInterruptible(t *testing.T) {
@@ -34,13 +34,13 @@ func TestInterruptible(t *testing.T) {
 		return none[3], nil
 	}
 	inWorker := func() (int, error) {
-		var group workers.Group
+		var group parallel.Group
 		group.Go(func() { fails() })
 		group.Wait()
 		return 0, nil
 	}
 	again := func() (_ int, err error) {
-		defer workers.Stopped(&err)
+		defer parallel.Stopped(&err)
 		return fails()
 	}
 	for _, f := range []func() (int, error){fails, inWorker, again} {

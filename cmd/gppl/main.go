@@ -26,13 +26,13 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/ended"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
 func main() {
-	os.Exit(run(context.WithValue(ended.Context(), process{}, true), os.Args, os.Stdout, os.Stderr))
+	os.Exit(run(context.WithValue(parallel.UntilSignal(), process{}, true), os.Args, os.Stdout, os.Stderr))
 }
 
 // The exit codes.
@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = out.err
 	}
 	var usage usageError
-	signal, signalled := ended.By(ctx)
+	signal, signalled := parallel.EndedBy(ctx)
 	switch {
 	case err == nil:
 		return exitOK

@@ -24,7 +24,7 @@ type Lower struct {
 	tiles    []blas64.General // row by row: (0,0), (1,0), (1,1), (2,0), …
 	negative int              // of CholeskySigned
 
-	// Ctx, unless nil, is looked at between tiles: once it has ended, methods panic with a workers.Stop.
+	// Ctx, unless nil, is looked at between tiles: once it has ended, methods panic with a parallel.Stop.
 	Ctx context.Context
 
 	// The loops that run in parallel, made once so that calls need not allocate,

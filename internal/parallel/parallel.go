@@ -1,4 +1,5 @@
-// Package parallel spreads loops over the processors.
+// Package parallel is where goroutines start and end: loops spread over the processors, goroutines whose panics reach the one
+// that waits for them, and contexts that a signal ends.
 package parallel
 
 import (
@@ -7,8 +8,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-
-	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 // For calls f(i) once for every i in [0, n), on up to GOMAXPROCS processors.
@@ -17,11 +16,11 @@ import (
 // inside f finds the processors busy and runs on its own. For itself does not
 // allocate once warm, and nor does its caller if f is kept from call to call.
 //
-// If f panics, For panics with a workers.Panic in the calling goroutine, once all
+// If f panics, For panics with a Panic in the calling goroutine, once all
 // calls that had begun have ended; no further one begins.
 func For(n int, f func(i int)) { Within(context.Background(), n, f) }
 
-// Within is For that looks at ctx before every call of f, and panics with a workers.Stop
+// Within is For that looks at ctx before every call of f, and panics with a Stop
 // once ctx has ended (see Look). A nil context never ends.
 func Within(ctx context.Context, n int, f func(i int)) {
 	helpers := min(n, runtime.GOMAXPROCS(0)) - 1
@@ -70,20 +69,20 @@ func (l *loop) join() {
 	l.run()
 }
 
-// Look panics with a workers.Stop whose error wraps ctx's if ctx has ended. Loops and recursions look
-// every few milliseconds of work; where a computation begins, workers.Stopped makes an error of it. A look takes some
+// Look panics with a Stop whose error wraps ctx's if ctx has ended. Loops and recursions look
+// every few milliseconds of work; where a computation begins, Stopped makes an error of it. A look takes some
 // nanoseconds.
 func Look(ctx context.Context) {
 	if ctx == nil {
 		return
 	}
 	if err := ctx.Err(); err != nil {
-		panic(workers.Stop{Err: fmt.Errorf("gppl: interrupted: %w", err)})
+		panic(Stop{Err: fmt.Errorf("gppl: interrupted: %w", err)})
 	}
 }
 
 func alone(ctx context.Context, n int, f func(i int)) {
-	defer workers.Wrap()
+	defer Wrap()
 	for i := range n {
 		Look(ctx)
 		f(i)
@@ -97,7 +96,7 @@ type loop struct {
 	next    atomic.Int64
 	f       func(int)
 	helping sync.WaitGroup
-	first   workers.First
+	first   First
 }
 
 var loops = sync.Pool{New: func() any { return new(loop) }}
@@ -179,7 +178,7 @@ func Share(count, parts, part int) (from, to int) {
 // Parts calls f for parts from … to−1 of n things, of the given size, in parallel, until ctx ends, and returns an error that
 // wraps its error; f may Look at it.
 func Parts(ctx context.Context, n, size int, f func(from, to int)) (err error) {
-	defer workers.Stopped(&err)
+	defer Stopped(&err)
 	Within(ctx, (n+size-1)/size, func(p int) { f(p*size, min(n, (p+1)*size)) })
 	return ctx.Err()
 }

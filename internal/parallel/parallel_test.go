@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 func TestFor(t *testing.T) {
@@ -116,8 +115,8 @@ func TestPanic(t *testing.T) {
 					For(3, func(int) { runtime.Gosched() })
 				})
 			})
-			p, ok := value.(*workers.Panic)
-			if !ok || p.Value != fmt.Sprint("call ", k) || !strings.Contains(string(p.Stack), "parallel.boom") {
+			p, ok := value.(*Panic)
+			if !ok || p.Value != fmt.Sprint("call ", k) || !strings.Contains(string(p.Stack), "boom") {
 				t.Fatalf("call %d: recovered %v", k, value)
 			}
 			made := calls.Load()
@@ -154,7 +153,7 @@ func TestGoexit(t *testing.T) {
 func TestWithin(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	run := func(n int, f func(int)) (err error) {
-		defer workers.Stopped(&err)
+		defer Stopped(&err)
 		Within(ctx, n, f)
 		return nil
 	}

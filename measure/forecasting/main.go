@@ -27,7 +27,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
 
@@ -272,7 +272,7 @@ func judge(ctx context.Context, g competition.Group, options forecast.Options, a
 	verbose bool) (competition.Summary, []competition.Detail) {
 	began := time.Now()
 	outcomes := make([]outcome, len(g.Series))
-	workers.Each(atOnce, len(g.Series), func(i int) {
+	parallel.Each(atOnce, len(g.Series), func(i int) {
 		outcomes[i] = one(ctx, g, g.Series[i], options, backtest)
 		if verbose {
 			fmt.Fprintln(os.Stderr, outcomes[i])

@@ -27,7 +27,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -62,7 +62,7 @@ func main() {
 		os.Exit(2)
 	}
 	outcomes := make([]outcome, len(pairs))
-	workers.Each(*atOnce, len(pairs), func(i int) {
+	parallel.Each(*atOnce, len(pairs), func(i int) {
 		outcomes[i] = kept.outcome(fmt.Sprintf("%s, seed %d, %d restarts", pairs[i], pairs[i].seed, *restarts),
 			func() outcome { return pairs[i].compare(*restarts) })
 		fmt.Fprintf(os.Stderr, "%s: %v\n", pairs[i], outcomes[i])

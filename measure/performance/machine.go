@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/machine"
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // rates are the speeds of the machine.
@@ -35,7 +35,7 @@ func ratesNow() rates {
 // onAll runs f once on each processor.
 func onAll(f func(i, n int)) {
 	n := runtime.GOMAXPROCS(0)
-	var wg workers.Group
+	var wg parallel.Group
 	for i := range n {
 		wg.Go(func() { f(i, n) })
 	}

@@ -26,9 +26,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/ended"
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
@@ -48,7 +47,7 @@ func main() {
 	flag.DurationVar(&c.wait, "wait", 2*time.Minute, "with -files: end a command after this `TIME`")
 	flag.StringVar(&c.folder, "folder", "", "with -files: keep the files in this `FOLDER`, and take those that are there")
 	flag.Parse()
-	ctx := ended.Context()
+	ctx := parallel.UntilSignal()
 	s := simulation{n: int(*n), span: *span, shortest: *shortest, workers: *workers, seed: *seed}
 	err := error(nil)
 	if *files == "" {
@@ -145,7 +144,7 @@ func (s simulation) collect(
 		}
 	}
 	var next, spent atomic.Int64
-	var wait workers.Group
+	var wait parallel.Group
 	errs := make([]error, s.workers)
 	began := time.Now()
 	for i, part := range parts {

@@ -11,13 +11,13 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/projected-likelihood/gppl/internal/ended"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
 func main() {
-	ctx := ended.Context()
+	ctx := parallel.UntilSignal()
 	flag.Parse()
 	for _, name := range flag.Args() {
 		trials, ok := experiment.Named(name, scales.FromEnvironment())

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // CSVBlock is a part of a CSV file: rows that follow one another.
@@ -142,7 +142,7 @@ func (s *csvStream) run(r io.Reader, atOnce int) error {
 	s.rest.next = block.index
 	queue := make(chan textBlock, atOnce)
 	free := make(chan []byte, 2*atOnce+2)
-	var wait workers.Group
+	var wait parallel.Group
 	for w := range atOnce {
 		wait.Go(func() {
 			returned := false

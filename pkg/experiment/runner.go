@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -102,7 +102,7 @@ func alone(trials []Trial) func(Trial) bool {
 
 // each runs the trials todo, atOnce at a time.
 func (p *pass) each(ctx context.Context, cancel context.CancelCauseFunc, todo []int, atOnce int) {
-	workers.Each(atOnce, len(todo), func(i int) {
+	parallel.Each(atOnce, len(todo), func(i int) {
 		if ctx.Err() != nil {
 			return
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // A Window is the observations From, …, To − 1 of a series.
@@ -102,7 +102,7 @@ func Backtest(ctx context.Context, y []float64, plan BacktestPlan, of Forecaster
 	r := &Report{}
 	b := bench{levels: plan.Levels, naive: make([][]single, len(against))}
 	origins := plan.origins(len(y))
-	workers.Each(plan.Together, len(origins), func(i int) {
+	parallel.Each(plan.Together, len(origins), func(i int) {
 		o := &origins[i]
 		if ctx.Err() == nil {
 			o.Forecast, o.Err = of(ctx, o.Train, o.Test)

@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -163,7 +163,7 @@ func (p *policy) train(all []*trial) error {
 		weighed[i] = make(chan struct{})
 	}
 	close(weighed[0])
-	workers.Each(p.options.atOnce(p.series, p.scales[0].data.Len()), len(all), func(i int) {
+	parallel.Each(p.options.atOnce(p.series, p.scales[0].data.Len()), len(all), func(i int) {
 		defer close(weighed[i+1])
 		errs[i] = p.trainOne(all[i], weighed[i])
 		<-weighed[i]

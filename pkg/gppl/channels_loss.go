@@ -14,7 +14,6 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
@@ -211,7 +210,7 @@ func (l *ChannelLikelihood) ValueGradContext(ctx context.Context, grad, theta []
 // evaluate is ValueGrad in c, which has the factorisation afterwards. Where rounding of a filter in float64 costs more than the
 // tolerance, it is one of double-double.
 func (l *ChannelLikelihood) evaluate(ctx context.Context, c *channelCall, grad, theta []float64) (value float64, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, err
 	}

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
 )
@@ -39,7 +39,7 @@ func NewExposurePosterior(m ChannelModel, d Data, channel []int, exposure []floa
 
 func newChannelPosterior(m ChannelModel, d Data, channel []int, exposure []float64,
 	opts []Option) (post *ChannelPosterior, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	l, err := newChannels(m, d, channel, exposure, append(opts[:len(opts):len(opts)], forPosterior))
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (p *ChannelPosterior) Offsets() []Coefficient { return coefficients(p.mean)
 
 // view returns what a view of the filter sees, with the offset of a channel unless that is −1.
 func (p *ChannelPosterior) view(ctx context.Context, x []float64, view, offset int) (mean, variances []float64, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	n, cols := len(x), p.mean.Len()
 	mean, variances = make([]float64, n), make([]float64, n)
 	if n == 0 {

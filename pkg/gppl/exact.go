@@ -13,7 +13,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
@@ -197,7 +196,7 @@ func (l *Exact) ValueGradContext(ctx context.Context, grad, theta []float64) (fl
 
 // evaluate is ValueGrad that returns the factor too, if it is to be kept.
 func (l *Exact) evaluate(ctx context.Context, grad, theta []float64, keep bool) (value float64, f exactFactor, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	theta = l.rows.Positive(theta, len(l.params)-1)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, nil, err
@@ -383,7 +382,7 @@ func (p *Profile) NLL(nll, factors []float64, m Model, noises []float64, free bo
 
 // NLLContext is NLL that ends soon after ctx has, with an error that wraps ctx's; nll and factors then have no meaning.
 func (p *Profile) NLLContext(ctx context.Context, nll, factors []float64, m Model, noises []float64, free bool) (err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	if len(nll) != len(noises) || len(factors) != len(noises) {
 		panic(fmt.Sprintf("gppl: Profile.NLL: len(nll) = %d, len(factors) = %d, want len(noises) = %d",
 			len(nll), len(factors), len(noises)))

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
 )
 
@@ -383,7 +383,7 @@ func (o *objective) minimize(scored bool, evaluations int) (*optimize.Result, er
 		stop = &optimize.FunctionConverge{Absolute: 1e-8, Iterations: 100}
 	}
 	// gonum evaluates in a goroutine of its own, where nobody could recover from a panic.
-	var panicked workers.First
+	var panicked parallel.First
 	metric, from, threshold := o.metric, o.best.u, max(o.gradTol, 0)
 	z := from
 	method := o.settings.Method()

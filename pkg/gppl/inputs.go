@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
-	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/kmeans"
 )
 
@@ -238,7 +238,7 @@ func KMeans(x Inputs, m int, seed uint64) (Inputs, error) {
 
 // KMeansContext is KMeans that ends soon after ctx has, with an error that wraps ctx's.
 func KMeansContext(ctx context.Context, x Inputs, m int, seed uint64) (z Inputs, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	if err := x.check("x"); err != nil {
 		return Inputs{}, err
 	}

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
@@ -224,7 +224,7 @@ func noiseNegligible(l Loss, p int, value float64) bool {
 
 // conditionedAt returns the mean of a loss, or of what it wraps, given its data at theta, nil if it has none.
 func conditionedAt(l Loss, theta []float64) (of *regress.Conditioned, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	switch l := l.(type) {
 	case regressing:
 		return l.conditionedAt(theta)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 // MAP is a loss with priors, whose minimum is the maximum a posteriori estimate:
@@ -385,7 +384,7 @@ func (p *Panel) ValueGradContext(ctx context.Context, grad, theta []float64) (va
 	if s.values == nil {
 		*s = panelScratch{make([]float64, n), make([]float64, n*count), make([]error, n)}
 	}
-	workers.Each(runtime.GOMAXPROCS(0), n, func(i int) {
+	parallel.Each(runtime.GOMAXPROCS(0), n, func(i int) {
 		var own []float64
 		if grad != nil {
 			own = s.grads[i*count : (i+1)*count]

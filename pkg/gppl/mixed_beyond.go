@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
 
@@ -122,7 +122,7 @@ func (p *basedPosterior) joint(ctx context.Context, means blas64.General, cov *d
 
 // beyond sets the means at any x, and returns g, p×len(x), and rᵀB⁻¹r′, len(x)×len(x).
 func (p *basedPosterior) beyond(ctx context.Context, means blas64.General, x Inputs) (g, explained blas64.General, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	n, count, c, q := len(p.engine.line.T), p.Columns(), means.Cols, x.Len()
 	all := dense.New(n, c+count+p.Shift)
 	p.FillColumns(all)

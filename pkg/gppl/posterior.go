@@ -18,7 +18,6 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -57,7 +56,7 @@ func NewPosterior(m Model, d Data, opts ...Option) (*Posterior, error) {
 
 // posterior conditions the model of the loss on its data, which lie at x or between two ends.
 func (l *Exact) posterior(x Inputs) (post *Posterior, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	_, f, err := l.evaluate(l.options.ctx, nil, Values(l.params), true)
 	if err != nil {
 		return nil, err
@@ -83,7 +82,7 @@ func (l *Exact) posteriorBy(f exactFactor, m Model, x Inputs) (post *Posterior, 
 
 // inOrder is the posterior of m by a state space, whatever engine the loss has chosen.
 func (l *Exact) inOrder(m Model, x Inputs) (post *Posterior, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	of := *l
 	of.only, of.options.Engine, of.options.posterior = EngineStateSpace, "", true
 	of.setEngines([]exactEngine{newStateSpaceExact(l.series).within(of.options)})
@@ -126,7 +125,7 @@ func NewVFEPosterior(m Model, d Data, z Inputs) (*Posterior, error) {
 // NewVFEPosteriorContext is NewVFEPosterior that ends soon after ctx has, with an error that wraps ctx's, and with the options of
 // NewVFE, such as WithMemory.
 func NewVFEPosteriorContext(ctx context.Context, m Model, d Data, z Inputs, opts ...Option) (post *Posterior, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	l, err := NewVFE(m, d, z, VFEOptions{}, append(opts[:len(opts):len(opts)], WithContext(ctx))...)
 	if err != nil {
 		return nil, err
@@ -176,7 +175,7 @@ func (p *Posterior) Latent(x Inputs) (mean, variances []float64) {
 // their distance lacks the digits that the kernel needs (1e300 for a Periodic): mean and variance are NaN there, and correct
 // elsewhere. If ctx ends, its error is returned and no value is valid. It panics if x has another dimension than the data.
 func (p *Posterior) LatentContext(ctx context.Context, x Inputs) (mean, variances []float64, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	p.checkDim(x)
 	n := x.Len()
 	mean, variances = make([]float64, n), make([]float64, n)
@@ -287,7 +286,7 @@ func (p *Posterior) Sample(x Inputs, count int, seed uint64) (f [][]float64, jit
 // SampleContext is Sample that ends soon after ctx has, with an error that wraps ctx's.
 func (p *Posterior) SampleContext(ctx context.Context, x Inputs, count int, seed uint64) (f [][]float64,
 	jitter float64, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	p.checkDim(x)
 	if count < 0 {
 		panic(fmt.Sprintf("gppl: Posterior.Sample: count = %d", count))
@@ -415,7 +414,7 @@ func (m Model) Sample(x Inputs, seed uint64) (f, y []float64, jitter float64, er
 
 // SampleContext is Sample that ends soon after ctx has, with an error that wraps ctx's.
 func (m Model) SampleContext(ctx context.Context, x Inputs, seed uint64) (f, y []float64, jitter float64, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	checked := m
 	if m.Noise == 0 { // y is f
 		checked.Noise = 1

@@ -11,7 +11,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/statespace"
@@ -37,7 +36,7 @@ func (p *Posterior) Update(d Data) (*Posterior, error) {
 
 // UpdateContext is Update that ends soon after ctx has, with an error that wraps ctx's.
 func (p *Posterior) UpdateContext(ctx context.Context, d Data) (post *Posterior, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	if err := p.checkUpdate(d); err != nil {
 		return nil, err
 	}
@@ -281,7 +280,7 @@ func longer(x []float64, n, m int, missing float64) []float64 {
 // memory for m² numbers. It is an error if d is not valid, or as for Sample, or that of ctx once it has ended. If the errors of
 // the data are relative, all of the noise is, a White term of the kernel included.
 func (p *Posterior) OneStep(ctx context.Context, d Data) (mean, variances []float64, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	if err := p.checkUpdate(d); err != nil {
 		return nil, nil, err
 	}

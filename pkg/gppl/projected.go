@@ -14,7 +14,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
@@ -205,7 +204,7 @@ func (l *Projected) ValueGrad(grad, theta []float64) (float64, error) {
 }
 
 func (l *Projected) ValueGradContext(ctx context.Context, grad, theta []float64) (value float64, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	theta = l.rows.Positive(theta, len(l.params)-1)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, err

@@ -9,7 +9,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 // Information returns the Fisher information of the projections at the natural
@@ -29,7 +28,7 @@ func (l *Projected) Information(theta []float64) (*mat.SymDense, error) {
 
 // InformationContext is Information that ends soon after ctx has, with an error that wraps ctx's.
 func (l *Projected) InformationContext(ctx context.Context, theta []float64) (info *mat.SymDense, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	theta = l.rows.Positive(theta, len(l.params)-1)
 	if err := CheckParams(l.params, theta); err != nil {
 		return nil, err

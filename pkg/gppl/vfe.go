@@ -10,7 +10,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/inducing"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
@@ -180,7 +179,7 @@ func (l *VFE) ValueGrad(grad, theta []float64) (float64, error) {
 }
 
 func (l *VFE) ValueGradContext(ctx context.Context, grad, theta []float64) (value float64, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	w := l.works.Get()
 	w.ctx = ctx
 	value, err = l.evaluateIn(w, grad, theta)

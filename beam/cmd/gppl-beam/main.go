@@ -19,9 +19,9 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/x/beamx"
 
 	gpplbeam "github.com/projected-likelihood/gppl/beam"
-	"github.com/projected-likelihood/gppl/internal/ended"
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -40,9 +40,9 @@ var (
 func main() {
 	flag.Parse()
 	beam.Init() // a worker does not return from it
-	ctx := ended.Context()
+	ctx := parallel.UntilSignal()
 	if err := run(ctx); err != nil {
-		if s, ok := ended.By(ctx); ok { // Beam would hide the signal in an error of gRPC
+		if s, ok := parallel.EndedBy(ctx); ok { // Beam would hide the signal in an error of gRPC
 			fmt.Fprintln(os.Stderr, "gppl-beam:", s)
 			os.Exit(s.Code())
 		}

@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
@@ -87,7 +86,7 @@ func newLombScargle(ctx context.Context, d gppl.Data, spacing float64) *lombScar
 		only.Data[i] = weights.Data[2*i]
 	}
 	parallel.Look(ctx)
-	var both workers.Group
+	var both parallel.Group
 	sums := func(dst, w blas64.General, period float64) {
 		points := fourier.NewPoints(d.X.Coordinate(0), t[0], period)
 		points.Ctx = ctx

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -27,7 +26,7 @@ func LikelyPeriods(d gppl.Data, count int) []float64 {
 
 // LikelyPeriodsContext is LikelyPeriods that ends soon after ctx has, with an error that wraps ctx's.
 func LikelyPeriodsContext(ctx context.Context, d gppl.Data, count int) (periods []float64, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	return likelyPeriods(ctx, d, count), nil
 }
 
@@ -69,7 +68,7 @@ func ClearPeriods(d gppl.Data, count int) (periods []float64) {
 
 // ClearPeriodsContext is ClearPeriods that ends soon after ctx has, with an error that wraps ctx's.
 func ClearPeriodsContext(ctx context.Context, d gppl.Data, count int) (periods []float64, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	return clearPeriods(ctx, d, count), nil
 }
 

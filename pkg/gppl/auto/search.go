@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
-	"github.com/projected-likelihood/gppl/internal/workers"
 )
 
 // search replaces the starts by the optima of the exact likelihood of the data or parts of them. If the model has a mean, starts
@@ -43,13 +43,13 @@ func (a *fitting) search() error {
 
 // searchRest is search of d with models of a zero mean.
 func (a *fitting) searchRest(d gppl.Data) (err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	began := time.Now()
 	family := a.family
 	family.Mean = nil
 	var scales scales
 	var atPeriods []gppl.Model
-	var both workers.Group
+	var both parallel.Group
 	both.Go(func() { scales = newScales(a.ctx, d, slices.ContainsFunc(family.Params(), isPeriod)) })
 	both.Go(func() { atPeriods = startsAtPeriods(a.ctx, family, d) })
 	both.Wait()
@@ -222,7 +222,7 @@ func (a *fitting) spectralStarts(s *searcher, d gppl.Data, given []gppl.Model) {
 		}
 		best := a.starts[0]
 		var better, faint []gppl.Model
-		var both workers.Group
+		var both parallel.Group
 		both.Go(func() { faint = a.faint(s, best, d) })
 		both.Go(func() {
 			better = all.slow(best, periods, full, loss.span())

@@ -8,7 +8,6 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -45,7 +44,7 @@ func StartFrom(m gppl.Model, d gppl.Data) gppl.Model {
 
 // StartFromContext is StartFrom that ends soon after ctx has, with an error that wraps ctx's.
 func StartFromContext(ctx context.Context, m gppl.Model, d gppl.Data) (start gppl.Model, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	return startWithin(ctx, m, d), nil
 }
 
@@ -101,7 +100,7 @@ func startFrom(ctx context.Context, m gppl.Model, d gppl.Data) gppl.Model {
 // startsFrom returns StartFrom and, for kernels of several scales, whose likelihood may have a minimum for every order of these,
 // a second start: all scales equal to the lengthscale of SE that fits best, all pure numbers 1.
 func startsFrom(ctx context.Context, m gppl.Model, d gppl.Data) (starts []gppl.Model, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	starts = []gppl.Model{startWithin(ctx, m, d)}
 	theta := starts[0].Values()
 	scales := 0

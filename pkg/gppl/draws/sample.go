@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/projected-likelihood/gppl/internal/workers"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/nuts"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
@@ -108,7 +108,7 @@ func Sample(ctx context.Context, loss gppl.Loss, r *gppl.Result, s SampleSetting
 	}
 	out := &Sampled{loss: loss, Draws: make([][][]float64, s.Chains)}
 	chains := make([]*nuts.Chain, s.Chains)
-	workers.Each(runtime.GOMAXPROCS(0), s.Chains, func(i int) {
+	parallel.Each(runtime.GOMAXPROCS(0), s.Chains, func(i int) {
 		rnd := rand.New(rand.NewPCG(s.Seed, 6+uint64(i)<<8))
 		chains[i] = nuts.Run(ctx, t.density(ctx), t.begin(ctx, around, rnd), around.Lower, rnd,
 			nuts.Settings{Warmup: s.Warmup, Draws: s.Draws, Accept: s.Accept, MaxDepth: mostDoublings})

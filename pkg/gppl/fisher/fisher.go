@@ -20,7 +20,6 @@ import (
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/parallel"
-	"github.com/projected-likelihood/gppl/internal/workers"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	algebra "github.com/projected-likelihood/gppl/pkg/gppl/internal/fisher"
@@ -59,7 +58,7 @@ func New(m gppl.Model, x gppl.Inputs) (*Information, error) {
 
 // NewContext is New that ends soon after ctx has, with an error that wraps ctx's.
 func NewContext(ctx context.Context, m gppl.Model, x gppl.Inputs) (info *Information, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	if err := cmp.Or(x.Check(), m.Check()); err != nil {
 		return nil, err
 	}
@@ -173,7 +172,7 @@ func (i *Information) Projected(p *gppl.Projection) (*mat.SymDense, error) {
 
 // ProjectedContext is Projected that ends soon after ctx has, with an error that wraps ctx's.
 func (i *Information) ProjectedContext(ctx context.Context, p *gppl.Projection) (info *mat.SymDense, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	omega, err := i.seen(p)
 	if err != nil {
 		return nil, err
@@ -222,7 +221,7 @@ func (i *Information) Loss(p *gppl.Projection) (Loss, error) {
 
 // LossContext is Loss that ends soon after ctx has, with an error that wraps ctx's.
 func (i *Information) LossContext(ctx context.Context, p *gppl.Projection) (loss Loss, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	omega, err := i.seen(p)
 	if err != nil {
 		return Loss{}, err
@@ -242,7 +241,7 @@ func (i *Information) Conditional(p *gppl.Projection) (*mat.SymDense, error) {
 
 // ConditionalContext is Conditional that ends soon after ctx has, with an error that wraps ctx's.
 func (i *Information) ConditionalContext(ctx context.Context, p *gppl.Projection) (cov *mat.SymDense, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	return i.conditional(ctx, p, 0)
 }
 
@@ -254,7 +253,7 @@ func (i *Information) ConditionalLatent(p *gppl.Projection) (*mat.SymDense, erro
 
 // ConditionalLatentContext is ConditionalLatent that ends soon after ctx has, with an error that wraps ctx's.
 func (i *Information) ConditionalLatentContext(ctx context.Context, p *gppl.Projection) (cov *mat.SymDense, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	return i.conditional(ctx, p, -i.model.Noise)
 }
 
@@ -275,7 +274,7 @@ func (i *Information) ConditionalTrace(p *gppl.Projection) (observed, latent flo
 
 // ConditionalTraceContext is ConditionalTrace that ends soon after ctx has, with an error that wraps ctx's.
 func (i *Information) ConditionalTraceContext(ctx context.Context, p *gppl.Projection) (observed, latent float64, err error) {
-	defer workers.Stopped(&err)
+	defer parallel.Stopped(&err)
 	omega, err := i.seen(p)
 	if err != nil {
 		return 0, 0, err

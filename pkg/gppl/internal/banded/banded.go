@@ -24,7 +24,7 @@ import (
 // Matrix is a symmetric n×n matrix within a band, or what Cholesky and Inverse make of it. It holds about n·(b + 30) numbers.
 // Methods that do not change it may run at the same time. The zero value is an empty matrix: Reset it.
 type Matrix struct {
-	// Ctx, unless nil, is looked at at every block: once it has ended, methods panic with a workers.Stop.
+	// Ctx, unless nil, is looked at at every block: once it has ended, methods panic with a parallel.Stop.
 	Ctx context.Context
 
 	n       int

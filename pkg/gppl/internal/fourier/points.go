@@ -29,7 +29,7 @@ const lanes = 16
 
 // Points are n scalars as phases φ = (x−x₀)/P modulo 1.
 type Points struct {
-	// Ctx, unless nil, is looked at in sums and transforms: once it has ended, they panic with a workers.Stop.
+	// Ctx, unless nil, is looked at in sums and transforms: once it has ended, they panic with a parallel.Stop.
 	Ctx context.Context
 
 	// φ = hi + lo, |hi| ≤ 1/2, to about twice the digits of a float64: the phase

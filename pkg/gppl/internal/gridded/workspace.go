@@ -15,7 +15,7 @@ import (
 // Workspace is scratch memory for Factor. Reused from call to call, it saves allocations. One goroutine at a time may use it, for
 // any factor. The zero value is ready.
 type Workspace struct {
-	// Ctx, unless nil, is looked at in all loops: once it has ended, what works here panics with a workers.Stop.
+	// Ctx, unless nil, is looked at in all loops: once it has ended, what works here panics with a parallel.Stop.
 	Ctx context.Context
 
 	p                   int

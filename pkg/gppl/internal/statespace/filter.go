@@ -37,7 +37,7 @@ import (
 // they need more than any before. Methods other than Factorise leave the factorisation as it is, but work in memory of the
 // Filter: it is not safe for concurrent use. See Reader.
 type Filter struct {
-	// Ctx, unless nil, is looked at every few inputs of a sweep: once it has ended, methods panic with a workers.Stop.
+	// Ctx, unless nil, is looked at every few inputs of a sweep: once it has ended, methods panic with a parallel.Stop.
 	Ctx context.Context
 
 	t     []float64

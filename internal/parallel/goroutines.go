@@ -1,6 +1,4 @@
-// Package workers starts goroutines whose panics reach the one that waits for them. Otherwise a
-// panic in a goroutine that a library started ends the process, whatever the caller recovers.
-package workers
+package parallel
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package workers
+package parallel
 
 import (
 	"errors"
@@ -11,15 +11,15 @@ import (
 	"github.com/projected-likelihood/gppl/internal/must"
 )
 
-// boom has a name to look for in a stack.
-func boom(value any) { panic(value) }
+// burst has a name to look for in a stack.
+func burst(value any) { panic(value) }
 
 func TestGroup(t *testing.T) {
 	var g Group
 	for i := range 5 {
 		g.Go(func() {
 			if i == 3 {
-				boom(io.ErrUnexpectedEOF)
+				burst(io.ErrUnexpectedEOF)
 			}
 		})
 	}
@@ -27,21 +27,21 @@ func TestGroup(t *testing.T) {
 	if !ok || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatalf("recovered %v, want the value of the panic", err)
 	}
-	if p, ok := errors.AsType[*Panic](err); !ok || !strings.Contains(string(p.Stack), "workers.boom") ||
-		!strings.Contains(err.Error(), "workers.boom") {
+	if p, ok := errors.AsType[*Panic](err); !ok || !strings.Contains(string(p.Stack), "parallel.burst") ||
+		!strings.Contains(err.Error(), "parallel.burst") {
 		t.Errorf("the stack does not name who panicked: %v", err)
 	}
 	g.Go(func() {})
 	if v := must.Recover(g.Wait); v != nil {
 		t.Errorf("a group that is used again: %v", v)
 	}
-	g.Go(func() { boom(7) })
+	g.Go(func() { burst(7) })
 	if p, ok := must.Recover(g.Wait).(*Panic); !ok || p.Value != 7 || p.Unwrap() != nil {
 		t.Errorf("recovered %v, want 7", p)
 	}
 	g.Go(func() {
 		var inner Group
-		inner.Go(func() { boom("once") })
+		inner.Go(func() { burst("once") })
 		inner.Wait()
 	})
 	if p, ok := must.Recover(g.Wait).(*Panic); !ok || p.Value != "once" {
@@ -49,8 +49,8 @@ func TestGroup(t *testing.T) {
 	}
 }
 
-// TestGoexit: a goroutine that a test ends by FailNow ends the one that waits, not the process.
-func TestGoexit(t *testing.T) {
+// TestGroupGoexit: a goroutine that a test ends by FailNow ends the one that waits, not the process.
+func TestGroupGoexit(t *testing.T) {
 	ended := make(chan bool)
 	go func() {
 		returned := false
@@ -78,7 +78,7 @@ func TestEach(t *testing.T) {
 		p, ok := must.Recover(func() {
 			Each(workers, 1000, func(i int) {
 				if calls.Add(1) == 5 {
-					boom(i)
+					burst(i)
 				}
 				runtime.Gosched()
 			})

@@ -1,5 +1,4 @@
-// Package ended tells a command which signal ended it.
-package ended
+package parallel
 
 import (
 	"context"
@@ -27,9 +26,9 @@ func (s Signal) Code() int {
 	return 1
 }
 
-// Context returns a context that SIGINT or SIGTERM cancels. A second signal ends the process even if nothing looks at the
+// UntilSignal returns a context that SIGINT or SIGTERM cancels. A second signal ends the process even if nothing looks at the
 // context.
-func Context() context.Context {
+func UntilSignal() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -41,8 +40,8 @@ func Context() context.Context {
 	return ctx
 }
 
-// By returns the signal that has cancelled a context, if one has.
-func By(ctx context.Context) (s Signal, ok bool) {
+// EndedBy returns the signal that has cancelled a context, if one has.
+func EndedBy(ctx context.Context) (s Signal, ok bool) {
 	ok = errors.As(context.Cause(ctx), &s)
 	return s, ok
 }
