@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -118,7 +118,7 @@ func checkPlaces(c *cli.Command) error {
 			"and --forecast counts the next steps: leave out one of them")}
 	case !c.IsSet("until"):
 		return nil
-	case !finite.Is(level):
+	case !numeric.IsFinite(level):
 		return usageError{fmt.Errorf("--until %v: it takes a finite number", level)}
 	case c.IsSet("at") || c.IsSet("levels"):
 		return usageError{errors.New("--until is about the steps of --forecast: leave out --at and --levels")}

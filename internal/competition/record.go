@@ -14,7 +14,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // The files of a folder of records.
@@ -225,7 +225,7 @@ func WriteDetails(path string, all []Detail) error {
 
 // Digits rounds to four decimals, what a record keeps; of what is not finite it is −1.
 func Digits(v float64) float64 {
-	if !finite.Is(v) {
+	if !numeric.IsFinite(v) {
 		return -1
 	}
 	return math.Round(1e4*v) / 1e4

@@ -15,7 +15,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -114,6 +114,6 @@ func fitRepeatedly(s casestudy.CountSeries) (a answer, err error) {
 	for _, p := range fit.Params {
 		a.Params[p.Name] = p.Value
 	}
-	a.Seconds = quantile.Median(times)
+	a.Seconds = numeric.Median(times)
 	return a, nil
 }

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // exported is a group as scripts/rivals.py reads it.
@@ -62,7 +62,7 @@ func (f rivalForecast) quantile(p float64) []float64 {
 
 // complete reports whether the forecast has h finite values.
 func (f rivalForecast) complete(h int) bool {
-	whole := func(v []float64) bool { return len(v) == h && finite.All(v...) }
+	whole := func(v []float64) bool { return len(v) == h && numeric.AllFinite(v...) }
 	for _, ends := range f.Ends {
 		if !whole(ends[0]) || !whole(ends[1]) {
 			return false

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
-	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/machine"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
@@ -204,7 +204,7 @@ func average(all []competition.Scores) (m competition.Scores) {
 // finiteMean is the mean of the finite values, 0 if there are none.
 func finiteMean(v []float64) float64 {
 	var sum, n float64
-	for _, x := range finite.Of(v) {
+	for _, x := range numeric.OnlyFinite(v) {
 		sum += x
 		n++
 	}

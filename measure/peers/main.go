@@ -19,7 +19,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -102,7 +102,7 @@ func measure(r request) (answer, error) {
 		}
 		times = append(times, time.Since(start).Seconds())
 	}
-	a.Seconds = quantile.Median(times)
+	a.Seconds = numeric.Median(times)
 	floats.Mul(a.Grad, theta)
 	report := loss.Report()
 	a.Engine, a.Bound = report.Engine, report.LastBound

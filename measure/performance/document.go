@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -143,7 +143,7 @@ func textModel(sweeps []sweep) string {
 		}
 		slices.Sort(ratios)
 		rows = append(rows, []string{look.name, fmt.Sprint(len(ratios)), fmt.Sprintf("%.2g", ratios[0]),
-			fmt.Sprintf("%.2g", quantile.Median(ratios)), fmt.Sprintf("%.2g", ratios[len(ratios)-1])})
+			fmt.Sprintf("%.2g", numeric.Median(ratios)), fmt.Sprintf("%.2g", ratios[len(ratios)-1])})
 	}
 	places, best, worst, where := 0, 0, 1.0, ""
 	for _, s := range sweeps {

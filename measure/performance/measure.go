@@ -11,7 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -121,7 +121,7 @@ func timeLoss(l loss, p plan) (point, error) {
 	}
 	floats.Mul(grad, theta)
 	c := chosen(candidates(l))
-	return point{engine: c.engine, seconds: quantile.Median(times), predicted: c.seconds, exact: c.exact, value: value, grad: grad},
+	return point{engine: c.engine, seconds: numeric.Median(times), predicted: c.seconds, exact: c.exact, value: value, grad: grad},
 		nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/competition"
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
@@ -156,7 +156,7 @@ func (f *Forecasts) Published(which string) (*viz.Table, error) {
 					best = i
 				}
 			}
-			row = append(row[:4], len(models), better, quantile.Median(scores), scores[best], models[best].Model)
+			row = append(row[:4], len(models), better, numeric.Median(scores), scores[best], models[best].Model)
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // EDF is an open recording in the European Data Format (EDF, or EDF+ without gaps): a header, then data records of equal
@@ -217,7 +217,7 @@ func (s EDFSignal) gain() (float64, error) {
 	}
 	// Samples may lie outside the digital range; if the ends of 16 bits map to finite numbers, all do.
 	for _, end := range []float64{math.MinInt16, math.MaxInt16} {
-		if v := s.PhysicalMin + (end-float64(s.DigitalMin))*gain; !finite.Is(v) {
+		if v := s.PhysicalMin + (end-float64(s.DigitalMin))*gain; !numeric.IsFinite(v) {
 			return 0, fmt.Errorf("physical range %g to %g is too wide", s.PhysicalMin, s.PhysicalMax)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -167,7 +167,7 @@ var experimentClaims = []claim{
 		for _, o := range []string{"BFGS", "Adam"} {
 			t := map[string]float64{}
 			for _, m := range methodNames {
-				v := finite.Of(notebookSeconds(e, o, m))
+				v := numeric.OnlyFinite(notebookSeconds(e, o, m))
 				t[m] = median(v)
 				n += len(v)
 			}

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 )
@@ -173,7 +173,7 @@ func logs(e *Evidence) (rows []draft) {
 			rows = append(rows, among(Row{ID: "log-E1-" + loss + "-" + id, Group: GroupLog, Notebook: "05-E1",
 				Claim: "E1, " + loss + ", BFGS: " + claim, Published: number(published)}, published, v, ""))
 		}
-		at("start", "the loss at the start", p.Start, finite.Of(Values(ours, func(o Outcome) float64 { return o.Start })))
+		at("start", "the loss at the start", p.Start, numeric.OnlyFinite(Values(ours, func(o Outcome) float64 { return o.Start })))
 		for i, name := range []string{"variance", "lengthscale", "noise variance"} {
 			at(strconv.Itoa(i), "learnt "+name, p.Theta[i], Values(ours, func(o Outcome) float64 {
 				if i < len(o.Theta) {

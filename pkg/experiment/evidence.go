@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/experiment/theory"
 )
@@ -231,7 +231,7 @@ func Evaluations(all []Outcome) []float64 {
 	return Values(all, func(o Outcome) float64 { return float64(o.Evaluations) })
 }
 
-var median = quantile.Median
+var median = numeric.Median
 
 // plain reports whether a trial has none of the authors' options.
 func plain(t Trial) bool { return t.Authors == Authors{} && t.Optimiser.Method != Evaluate }

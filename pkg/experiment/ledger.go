@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // interval is the range of some values.
@@ -17,7 +17,7 @@ type interval struct{ lo, hi float64 }
 
 func rangeOf(v []float64) interval {
 	in := interval{math.Inf(1), math.Inf(-1)}
-	for _, x := range finite.Of(v) {
+	for _, x := range numeric.OnlyFinite(v) {
 		in = interval{min(in.lo, x), max(in.hi, x)}
 	}
 	return in
@@ -59,7 +59,7 @@ func drawn(r Row, published float64, ours []float64) draft {
 	if test == nil {
 		return notRun(r, "nothing is stored, or one draw")
 	}
-	mean, sd := stat.MeanStdDev(finite.Of(ours), nil)
+	mean, sd := stat.MeanStdDev(numeric.OnlyFinite(ours), nil)
 	r.Ours = fmt.Sprintf("%s ± %s nats over %d draws, z = %.1f", number(mean), number(sd), len(ours), zScore(published, ours))
 	r.Test = test
 	const off = "draws of the stated model do not give it"
@@ -69,7 +69,7 @@ func drawn(r Row, published float64, ours []float64) draft {
 // ratio judges a published ratio of times against ours. Its order may be reproduced, reversed, or vary between draws. The factor
 // depends on machine and library: theirs are PyTorch on a MacBook Pro M3, ours is Go.
 func ratio(r Row, published float64, ours []float64) draft {
-	ours = finite.Of(ours)
+	ours = numeric.OnlyFinite(ours)
 	if len(ours) == 0 {
 		return notRun(r, "no times are stored")
 	}
@@ -92,7 +92,7 @@ func ratio(r Row, published float64, ours []float64) draft {
 
 // seconds is the row for a time that is compared with no other.
 func seconds(r Row, published float64, ours []float64) draft {
-	m := median(finite.Of(ours))
+	m := median(numeric.OnlyFinite(ours))
 	if math.IsNaN(m) {
 		return notRun(r, "no times are stored")
 	}

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -172,7 +172,7 @@ func (n storedNumber) spread(all []Outcome) []float64 {
 	}
 	groups := map[Trial][]float64{}
 	for i, o := range all {
-		if finite.Is(v[i]) {
+		if numeric.IsFinite(v[i]) {
 			groups[like(o.Trial)] = append(groups[like(o.Trial)], v[i])
 		}
 	}

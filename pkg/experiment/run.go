@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/optimize"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/machine"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -113,7 +113,7 @@ func (o *Outcome) automatic(ctx context.Context, model gppl.Model, s Sample) err
 	}
 	for _, step := range result.Steps {
 		nll, err := exact.ValueGrad(nil, step.Theta)
-		if err != nil || !finite.Is(nll) {
+		if err != nil || !numeric.IsFinite(nll) {
 			nll = math.MaxFloat64
 		}
 		o.Steps = append(o.Steps, Step{K: step.K, NLL: nll, Seconds: step.Seconds, Decision: step.Decision})
@@ -228,7 +228,7 @@ func (o *Outcome) judge(exact *gppl.Exact, s Sample, r *gppl.Result) (err error)
 		o.Error = err.Error()
 		return nil
 	}
-	if !finite.Is(o.NLL) {
+	if !numeric.IsFinite(o.NLL) {
 		o.Error, o.NLL = fmt.Sprintf("the exact NLL is %v at what was learnt", o.NLL), 0
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
@@ -39,7 +39,7 @@ const oneMore = "t test of one more draw"
 // With log, for numbers that vary by factors, it takes logarithms if all numbers are positive.
 func prediction(x float64, sample []float64, log bool) *Test {
 	name := oneMore
-	v := finite.Of(sample)
+	v := numeric.OnlyFinite(sample)
 	if log && x > 0 && len(v) > 0 && slices.Min(v) > 0 {
 		name += ", of logarithms"
 		x = math.Log(x)
@@ -73,7 +73,7 @@ func survival(t, nu float64) float64 {
 
 // zScore is how many standard deviations x lies above the mean of sample.
 func zScore(x float64, sample []float64) float64 {
-	mean, sd := stat.MeanStdDev(finite.Of(sample), nil)
+	mean, sd := stat.MeanStdDev(numeric.OnlyFinite(sample), nil)
 	return (x - mean) / sd
 }
 

@@ -11,8 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/goldensection"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -67,7 +66,7 @@ var textClaims = []claim{
 		var logs [][]float64
 		for _, g := range groups {
 			var logged []float64
-			for _, x := range finite.Of(g) {
+			for _, x := range numeric.OnlyFinite(g) {
 				logged = append(logged, math.Log(max(x, 1e-3)))
 			}
 			logs = append(logs, logged)
@@ -300,7 +299,7 @@ var printedNoise = sync.OnceValues(func() (printed, meant float64) {
 // logarithm.
 func least(loss func(noise float64) float64) float64 {
 	ofLog := func(log float64) float64 { return loss(math.Exp(log)) }
-	return math.Exp(goldensection.Least(ofLog, math.Log(1e-3), math.Log(1e3), 1e-3))
+	return math.Exp(numeric.Minimum(ofLog, math.Log(1e-3), math.Log(1e3), 1e-3))
 }
 
 // integralSlip returns the integral of the proof, over the y with Ωᵀy = z, as printed (of p(z|θ)) and as meant (of p(y|θ)),

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -169,7 +169,7 @@ func (o Outcome) Seconds() float64 { return o.Setup + o.Fit }
 // failed reports whether training made things worse: it ended in an error, or the exact NLL at the learnt parameters is higher
 // than at the start or is not finite.
 func (o Outcome) failed() bool {
-	return o.Error != "" || !finite.Is(o.NLL) || o.NLL > o.StartNLL
+	return o.Error != "" || !numeric.IsFinite(o.NLL) || o.NLL > o.StartNLL
 }
 
 // A Step is one round of an automatic fit.

@@ -7,7 +7,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
@@ -153,7 +153,7 @@ func (p BacktestPlan) origins(n int) (all []Origin) {
 
 // filled returns the plan with its defaults, or what is wrong with it.
 func (p BacktestPlan) filled(y []float64) (BacktestPlan, error) {
-	if i := finite.First(y); i >= 0 {
+	if i := numeric.FirstNotFinite(y); i >= 0 {
 		return p, fmt.Errorf("forecast: y[%d] = %v is not finite", i, y[i])
 	}
 	if p.Season == 0 {
@@ -258,7 +258,7 @@ func (b *bench) singles(p Predictive, y []float64, scale float64) ([]single, err
 	same("a forecast", len(y), len(f), len(log), len(crps))
 	out := make([]single, len(y))
 	for i := range y {
-		if !finite.Is(f[i]) {
+		if !numeric.IsFinite(f[i]) {
 			return nil, fmt.Errorf("forecast: the forecast %d ahead is %v", i+1, f[i])
 		}
 		e := math.Abs(y[i] - f[i])

@@ -12,7 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -598,7 +598,7 @@ func (p predictedCounts) Mean() []float64 { return p.Counts.Quantile(0.5) }
 func (p predictedCounts) Standardised(y []float64) []float64 {
 	z := p.PIT(y, slices.Repeat([]float64{0.5}, len(y)))
 	for i, u := range z {
-		z[i] = quantile.Normal(min(max(u, 1e-12), 1-1e-12))
+		z[i] = numeric.NormalQuantile(min(max(u, 1e-12), 1-1e-12))
 	}
 	return z
 }

@@ -6,8 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -116,7 +115,7 @@ func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float6
 
 // quantiles returns the quantile at level p of the mixture at each x, of f if latent is set, otherwise of new observations.
 func quantiles(parts []Part, p float64, latent bool) []float64 {
-	z := quantile.Normal(p)
+	z := numeric.NormalQuantile(p)
 	out, m := make([]float64, len(parts[0].Mean)), make(mixture, len(parts))
 	for i := range out {
 		lo, hi := math.Inf(1), math.Inf(-1)
@@ -197,7 +196,7 @@ func (m mixture) distribution(v float64) (below, density float64) {
 			if steep == 0 {
 				g, steep = c.warp.forward(v), math.Exp(c.warp.logSlope(v))
 			}
-			if at, slope = g, steep; !finite.Is(at) {
+			if at, slope = g, steep; !numeric.IsFinite(at) {
 				if v > c.warp.inverse(0) {
 					below += c.weight
 				}
@@ -215,4 +214,6 @@ func (m mixture) distribution(v float64) (below, density float64) {
 }
 
 // quantile returns the quantile at level p, which lies in [lo, hi].
-func (m mixture) quantile(p, lo, hi float64) float64 { return quantile.Of(p, lo, hi, m.distribution) }
+func (m mixture) quantile(p, lo, hi float64) float64 {
+	return numeric.Quantile(p, lo, hi, m.distribution)
+}

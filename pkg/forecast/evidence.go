@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/curvature"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -288,7 +288,7 @@ func logCurvature(l gppl.Loss, theta, slope []float64, free []int) (*mat.SymDens
 	for a, i := range free {
 		u[a], start[a] = math.Log(theta[i]), slope[i]*theta[i]
 	}
-	return curvature.Forward(func(grad, u []float64) (float64, error) {
+	return numeric.ForwardHessian(func(grad, u []float64) (float64, error) {
 		for a, i := range free {
 			at[i] = math.Exp(u[a])
 		}

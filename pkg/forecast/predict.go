@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -119,7 +119,7 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 	if err := a.condition(); err != nil {
 		return nil, err
 	}
-	if i := finite.First(x); i >= 0 {
+	if i := numeric.FirstNotFinite(x); i >= 0 {
 		return nil, fmt.Errorf("forecast: x[%d] = %v is not finite", i, x[i])
 	}
 	const many = 1000 // predictions leave the range first at the ends, which are computed first for more x than this

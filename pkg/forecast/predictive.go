@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // A Predictive is a forecast of several values: a distribution for each.
@@ -29,7 +29,7 @@ func (g Gaussian) Mean() []float64 { return slices.Clone(g.Mu) }
 
 // Quantile returns μ + σ·Φ⁻¹(p).
 func (g Gaussian) Quantile(p float64) []float64 {
-	z := quantile.Normal(p)
+	z := numeric.NormalQuantile(p)
 	return g.each(g.Mu, func(_, mu, v float64) float64 { return mu + z*math.Sqrt(v) })
 }
 

@@ -7,7 +7,7 @@ import (
 	"io"
 	"math"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -39,7 +39,7 @@ const (
 // mean as it does bands.
 func (a *Analysis) Until(ctx context.Context, level float64, x []float64, seed uint64) (*Crossing, error) {
 	switch {
-	case !finite.Is(level):
+	case !numeric.IsFinite(level):
 		return nil, fmt.Errorf("forecast: the level %v is not finite", level)
 	case len(x) == 0:
 		return nil, fmt.Errorf("forecast: when %v is reached can be asked of one step or more", level)

@@ -11,8 +11,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -108,7 +107,7 @@ func (a *Analysis) takes(y, size float64) error {
 		}
 	}
 	if a.Log || a.ofLog() {
-		if g := s.warp().forward(y); !finite.Is(g) {
+		if g := s.warp().forward(y); !numeric.IsFinite(g) {
 			if s.Bounds != nil {
 				return fmt.Errorf("%v is at a bound, where the model has no observations: fit again", y)
 			}
@@ -423,7 +422,7 @@ func (r *Arrivals) standardise() {
 }
 
 // normalRank returns the normal quantile of a rank, which is kept away from 0 and 1.
-func normalRank(p float64) float64 { return quantile.Normal(min(max(p, 1e-15), 1-1e-15)) }
+func normalRank(p float64) float64 { return numeric.NormalQuantile(min(max(p, 1e-15), 1-1e-15)) }
 
 // tails returns the probabilities of values below and above v, each to full relative accuracy.
 func (m mixture) tails(v float64) (below, above float64) {

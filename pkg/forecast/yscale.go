@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -53,7 +53,7 @@ func (v yScale) transformed(y []float64) ([]float64, error) {
 	}
 	g := make([]float64, len(y))
 	for i, value := range y {
-		if g[i] = v.warp.forward(value); !finite.Is(g[i]) {
+		if g[i] = v.warp.forward(value); !numeric.IsFinite(g[i]) {
 			return nil, fmt.Errorf("forecast: observation %d is %v: only positive values have a logarithm; choose Options.Log: \"never\"",
 				i, value)
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/projected-likelihood/gppl/internal/curvature"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/ends"
 )
 
@@ -114,9 +114,9 @@ func (o *objective) pullAt(theta []float64, i int, b bound) (f pull, ok bool) {
 		_, err := ValueGradContext(o.ctx, o.loss, grad, at)
 		return grad[i] * scale, err == nil && !math.IsNaN(grad[i])
 	}
-	above, one := slope(curvature.Step)
-	below, two := slope(-curvature.Step)
-	f.curve, f.known = (above-below)/(2*curvature.Step), one && two
+	above, one := slope(numeric.GradientStep)
+	below, two := slope(-numeric.GradientStep)
+	f.curve, f.known = (above-below)/(2*numeric.GradientStep), one && two
 	f.slope, ok = slope(0)
 	return f, ok
 }

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
@@ -161,7 +161,7 @@ func (l *ChannelLikelihood) paramsInUnits(channel []int) []Param {
 		if i >= kernel+2*n {
 			size = slope
 		}
-		if unit := stat.StdDev(of[c], nil) / size; unit > 0 && finite.Is(unit) {
+		if unit := stat.StdDev(of[c], nil) / size; unit > 0 && numeric.IsFinite(unit) {
 			params[i].Transform = Units(unit)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
@@ -30,10 +30,10 @@ func verifyScale(grad []float64, s *scaling, k Kernel, terms, form, promise floa
 
 // checkAnswer is an error unless the value of a loss at theta, and its gradient where grad is not nil, are finite.
 func checkAnswer(params []Param, value float64, grad, theta []float64) error {
-	if !finite.Is(value) {
+	if !numeric.IsFinite(value) {
 		return fmt.Errorf("gppl: the loss is %v at %s: a number on the way is beyond float64", value, describe("", at(params, theta)))
 	}
-	if i := finite.First(grad); i >= 0 {
+	if i := numeric.FirstNotFinite(grad); i >= 0 {
 		return fmt.Errorf("gppl: the derivative in %s is %v at %s: check Contract of the kernel, or change the unit of x or y",
 			params[i].Name, grad[i], describe("", at(params, theta)))
 	}
@@ -66,7 +66,7 @@ func kernelFault(k Kernel, x Inputs, span float64, err error) error {
 	}
 	c := make([]float64, len(r))
 	k.Cov(c, r)
-	if i := finite.First(c); i >= 0 {
+	if i := numeric.FirstNotFinite(c); i >= 0 {
 		return fmt.Errorf("gppl: the kernel %v returned %v at distance %v: Cov is to return a finite number at every distance",
 			k, c[i], r[i])
 	}

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
@@ -36,7 +36,7 @@ func NewData(x Inputs, y []float64) (Data, error) {
 	if len(y) != x.Len() {
 		return Data{}, fmt.Errorf("gppl: len(y) = %d, but x has %d points", len(y), x.Len())
 	}
-	if i := finite.First(y); i >= 0 {
+	if i := numeric.FirstNotFinite(y); i >= 0 {
 		return Data{}, fmt.Errorf("gppl: y[%d] = %v is not finite", i, y[i])
 	}
 	return Data{X: x, Y: y}, nil

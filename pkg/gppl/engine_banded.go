@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/banded"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
@@ -36,7 +36,7 @@ const noReach = "the kernel does not die out, or not in a way that is known"
 // size estimates the mean half-width of the band and the bytes that its numbers take.
 func (b *band) size(k Kernel) (width, bytes float64, ok bool) {
 	r := reach(k, negligible)
-	if !finite.Is(r) {
+	if !numeric.IsFinite(r) {
 		return 0, 0, false
 	}
 	width = b.line.Neighbours(r) + 32

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
 )
@@ -123,7 +123,7 @@ func Fit(ctx context.Context, loss Loss, start []Param, s Settings) (*Result, er
 	if err != nil {
 		return nil, fmt.Errorf("gppl: fit: the loss cannot be evaluated at its start: %w", err)
 	}
-	if !finite.Is(first) {
+	if !numeric.IsFinite(first) {
 		return nil, fmt.Errorf("gppl: fit: the loss is %v at its start", first)
 	}
 	rnd := rand.New(rand.NewPCG(s.Seed, 1))

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/projected-likelihood/gppl/internal/curvature"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/descent"
 )
@@ -42,7 +42,7 @@ type curvatureAt struct {
 func (o *objective) newton() (score float64, ok bool) {
 	u, g, value := slices.Clone(o.best.u), slices.Clone(o.best.grad), o.best.value
 	o.evaluateAhead(u)
-	h, first, err := curvature.Hessian(func(grad, at []float64) (float64, error) {
+	h, first, err := numeric.Hessian(func(grad, at []float64) (float64, error) {
 		if err := o.ctx.Err(); err != nil {
 			return 0, err
 		}
@@ -54,7 +54,7 @@ func (o *objective) newton() (score float64, ok bool) {
 		}
 		copy(grad, o.grad)
 		return o.value, nil
-	}, u, curvature.Step)
+	}, u, numeric.GradientStep)
 	o.ahead = nil
 	if err != nil {
 		return 0, false
@@ -99,14 +99,14 @@ type evaluation struct {
 // aheadSeconds is the longest evaluation of which several run at once. Longer ones use all processors by themselves, and memory.
 const aheadSeconds = 0.1
 
-// evaluateAhead evaluates the loss, on all processors, at the points that curvature.Hessian will ask for at u, except the last:
+// evaluateAhead evaluates the loss, on all processors, at the points that numeric.Hessian will ask for at u, except the last:
 // what the loss reports of its last evaluation then does not depend on which of them ended last.
 func (o *objective) evaluateAhead(u []float64) {
 	if s := Seconds(o.loss, o.theta); !(s > 0 && s < aheadSeconds) {
 		return
 	}
 	for j, i := range o.trained {
-		for _, step := range []float64{curvature.Step, -curvature.Step} {
+		for _, step := range []float64{numeric.GradientStep, -numeric.GradientStep} {
 			theta := slices.Clone(o.theta)
 			for k, l := range o.trained {
 				theta[l] = o.through[l].Natural(u[k])

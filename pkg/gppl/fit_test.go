@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -221,7 +221,7 @@ func TestFitConstant(t *testing.T) {
 		t.Errorf("a constant series gives no warning: %v", r)
 	}
 	for _, p := range r.Params {
-		if !finite.Is(p.Value) || p.Value <= 0 {
+		if !numeric.IsFinite(p.Value) || p.Value <= 0 {
 			t.Errorf("%s = %v", p.Name, p.Value)
 		}
 	}

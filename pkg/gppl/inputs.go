@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/kmeans"
@@ -104,7 +104,7 @@ func (x Inputs) check(arg string) error {
 	if x.Len() == 0 {
 		return fmt.Errorf("gppl: %s is empty: at least one point is needed", arg)
 	}
-	if i := finite.First(x.at); i >= 0 && x.d == 1 {
+	if i := numeric.FirstNotFinite(x.at); i >= 0 && x.d == 1 {
 		return fmt.Errorf("gppl: %s[%d] = %v is not finite", arg, i, x.at[i])
 	} else if i >= 0 {
 		return fmt.Errorf("gppl: %s[%d][%d] = %v is not finite", arg, i/x.d, i%x.d, x.at[i])
@@ -221,7 +221,7 @@ func (c *columns) check(arg string) error {
 		return nil
 	}
 	for j, values := range c.values {
-		if i := finite.First(values); i >= 0 {
+		if i := numeric.FirstNotFinite(values); i >= 0 {
 			return fmt.Errorf("gppl: column %q of %s[%d] = %v is not finite", c.names[j], arg, i, values[i])
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -106,7 +106,7 @@ func judge(e evaluation, t *truth, terms int) (j judgement) {
 	j.detail = fmt.Sprintf("value %.15g, true %.15g, error %.3g (promise %.3g)",
 		e.value, t.value.Hi, off(e.value, t.value), j.promise) + worst
 	for _, g := range append(e.grad, e.value) {
-		if !finite.Is(g) {
+		if !numeric.IsFinite(g) {
 			j.verdict = notANum
 			return j
 		}

@@ -11,8 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
 	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -191,7 +191,7 @@ func TestChangePointFar(t *testing.T) {
 	}
 	_, grad := evaluated(t, l)
 	for i, g := range grad {
-		if !finite.Is(g) {
+		if !numeric.IsFinite(g) {
 			t.Errorf("derivative %d at location 0: %v", i, g)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
@@ -214,7 +214,7 @@ func basisAt(m Mean, x Inputs) (*mat.Dense, error) {
 	}
 	for j, c := range columns {
 		for i := range x.Len() {
-			if v := h.At(i, j); !finite.Is(v) {
+			if v := h.At(i, j); !numeric.IsFinite(v) {
 				return nil, fmt.Errorf("gppl: column %q of the mean is %v at x[%d] = %v", c.Name, v, i, x.At(i))
 			}
 		}

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 var (
@@ -97,7 +97,7 @@ func (m Trend) Check() error {
 	if m.Degree < 1 || m.Degree > maxDegree {
 		return fmt.Errorf("gppl: a trend of degree %d: want 1 to %d", m.Degree, maxDegree)
 	}
-	if !finite.Is(m.Lo) || !finite.Is(m.Hi) || !(m.Lo < m.Hi) || !finite.Is(m.Hi-m.Lo) {
+	if !numeric.IsFinite(m.Lo) || !numeric.IsFinite(m.Hi) || !(m.Lo < m.Hi) || !numeric.IsFinite(m.Hi-m.Lo) {
 		return fmt.Errorf("gppl: a trend on the range %v to %v", m.Lo, m.Hi)
 	}
 	return nil
@@ -135,7 +135,7 @@ type Linear struct{ Origin float64 }
 
 func (Linear) Columns() []Column { return flats("linear") }
 func (m Linear) Check() error {
-	if !finite.Is(m.Origin) {
+	if !numeric.IsFinite(m.Origin) {
 		return fmt.Errorf("gppl: a linear mean with the origin %v", m.Origin)
 	}
 	return nil
@@ -199,7 +199,7 @@ type Step struct{ At float64 }
 
 func (m Step) Columns() []Column { return flats("step at " + shortest(m.At)) }
 func (m Step) Check() error {
-	if !finite.Is(m.At) {
+	if !numeric.IsFinite(m.At) {
 		return fmt.Errorf("gppl: a step at %v", m.At)
 	}
 	return nil
@@ -219,7 +219,7 @@ type Kink struct{ At float64 }
 
 func (m Kink) Columns() []Column { return flats("kink at " + shortest(m.At)) }
 func (m Kink) Check() error {
-	if !finite.Is(m.At) {
+	if !numeric.IsFinite(m.At) {
 		return fmt.Errorf("gppl: a change of slope at %v", m.At)
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/spelling"
 )
 
@@ -142,7 +142,7 @@ func (m Model) Check() error {
 		return err
 	}
 	for i, p := range params {
-		if u := transformOf(p).Raw(p.Value); !finite.Is(u) {
+		if u := transformOf(p).Raw(p.Value); !numeric.IsFinite(u) {
 			return fmt.Errorf("gppl: parameter %q (index %d) = %v is out of the range of its transform %v",
 				p.Name, i, p.Value, p.Transform)
 		}

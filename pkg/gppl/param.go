@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // A Param is one hyperparameter: its name, its natural value, the transform through which it is optimised, its unit (UnitX,
@@ -206,7 +206,7 @@ func CheckParams(params []Param, theta []float64) error {
 	}
 	for i, p := range params {
 		v := theta[i]
-		if !finite.Is(v) {
+		if !numeric.IsFinite(v) {
 			return fmt.Errorf("gppl: parameter %q (index %d) = %v is not finite", p.Name, i, v)
 		}
 		if p.IsScale() && v <= 0 {

@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
@@ -506,7 +506,7 @@ func (h horizon) distance(x []float64) (d float64) {
 func (h horizon) divide(x Inputs) (near, prior []int, err error) {
 	for i := range x.Len() {
 		switch d := h.distance(x.At(i)); {
-		case !finite.All(x.At(i)...):
+		case !numeric.AllFinite(x.At(i)...):
 			if err == nil {
 				err = x.check("x")
 			}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gammas"
 )
 
@@ -69,7 +69,7 @@ func (p LogNormal) LogDensity(theta float64) (value, slope float64) {
 }
 
 func (p LogNormal) Check() error {
-	if !finite.Is(p.Mu) {
+	if !numeric.IsFinite(p.Mu) {
 		return fmt.Errorf("gppl: the mu of the log-normal prior is %v: want a number", p.Mu)
 	}
 	return positive("log-normal", "sigma", p.Sigma)

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
@@ -105,7 +105,7 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 		return nil, err
 	}
 	entries := omega.RawMatrix().Data
-	if i := finite.First(entries); i >= 0 {
+	if i := numeric.FirstNotFinite(entries); i >= 0 {
 		return nil, fmt.Errorf("gppl: %v projection: direction %d has entry %v at observation %d", design, i%k, entries[i], i/k)
 	}
 	if _, raw := design.(Raw); raw {
@@ -405,7 +405,7 @@ func (p *Projection) UnmarshalJSON(b []byte) error {
 	entries := make([]float64, n*k)
 	for i := range entries {
 		entries[i] = math.Float64frombits(binary.LittleEndian.Uint64(j.Omega[8*i:]))
-		if v := entries[i]; !finite.Is(v) {
+		if v := entries[i]; !numeric.IsFinite(v) {
 			return fmt.Errorf("gppl: projection: direction %d has entry %v at observation %d", i%k, v, i/k)
 		}
 	}

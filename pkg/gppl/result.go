@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/curvature"
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // Result is the outcome of Fit: the learned model, standard errors, and how training went. Package store writes it to files.
@@ -289,9 +289,9 @@ func (o *objective) logCurvature(win StartResult) (h *mat.SymDense, first []floa
 	if h, first, ok := o.knownCurvature(win); ok {
 		return h, first, true
 	}
-	h, first, err := curvature.Hessian(func(grad, moved []float64) (float64, error) {
+	h, first, err := numeric.Hessian(func(grad, moved []float64) (float64, error) {
 		return o.logGradient(grad, win.Theta, moved)
-	}, make([]float64, len(o.trained)), curvature.Step)
+	}, make([]float64, len(o.trained)), numeric.GradientStep)
 	return h, first, err == nil
 }
 
@@ -368,8 +368,8 @@ func (o *objective) logGradient(grad, theta, moved []float64) (value float64, er
 func (o *objective) isHeld(i int) bool { return i < len(o.held) && o.held[i] }
 
 // findUnits sets the units in which parameters are counted: 1 for logs or, for the log of a period of many cycles over the
-// range, a part of a cycle; for parameters of any sign such that curvature.Step is a thousandth of a standard error, given the
-// other parameters, as it is about for logs. ok is false if the loss cannot be evaluated.
+// range, a part of a cycle; for parameters of any sign such that numeric.GradientStep is a thousandth of a standard error, given
+// the other parameters, as it is about for logs. ok is false if the loss cannot be evaluated.
 func (o *objective) findUnits(theta []float64) (ok bool) {
 	o.units = dense.Resize(o.units, len(o.trained))
 	grad, moved := make([]float64, len(o.trained)), make([]float64, len(o.trained))
@@ -390,7 +390,7 @@ func (o *objective) findUnits(theta []float64) (ok bool) {
 		const tries, near, wider = 8, 3, 10
 		for range tries {
 			var slope [2]float64
-			for side, step := range [...]float64{curvature.Step, -curvature.Step} {
+			for side, step := range [...]float64{numeric.GradientStep, -numeric.GradientStep} {
 				moved[a] = step
 				if _, err := o.logGradient(grad, theta, moved); err != nil {
 					return false
@@ -398,12 +398,12 @@ func (o *objective) findUnits(theta []float64) (ok bool) {
 				slope[side] = grad[a]
 			}
 			moved[a] = 0
-			second := (slope[0] - slope[1]) / (2 * curvature.Step)
+			second := (slope[0] - slope[1]) / (2 * numeric.GradientStep)
 			if !(second > 0) { // lost in rounding, or no minimum at this scale
 				o.units[a] *= wider
 				continue
 			}
-			const errors = 1e-3 / curvature.Step
+			const errors = 1e-3 / numeric.GradientStep
 			unit := o.units[a] * errors / math.Sqrt(second)
 			done := unit < near*o.units[a] && near*unit > o.units[a]
 			if o.units[a] = unit; done {

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
@@ -68,7 +68,7 @@ func readSums(m Model, s *sums.Sums, centre float64, opts []Option) (*observed.K
 		return nil, o, err
 	case s.Len() == 0:
 		return nil, o, errors.New("gppl: Sums: no observations")
-	case !finite.Is(centre):
+	case !numeric.IsFinite(centre):
 		return nil, o, fmt.Errorf("gppl: Sums: centre = %v is not finite", centre)
 	}
 	h := s.Header()

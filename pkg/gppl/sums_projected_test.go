@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 
 	"gonum.org/v1/gonum/mat"
@@ -318,7 +318,7 @@ func TestSumsProjectedFewWaves(t *testing.T) {
 		_, _, frequency, _ := gppl.SumsWaves(s, loss)
 		grad := make([]float64, len(m.Params()))
 		v, err := loss.ValueGrad(grad, m.Values())
-		if err != nil || len(frequency) > c.waves || !finite.Is(v) {
+		if err != nil || len(frequency) > c.waves || !numeric.IsFinite(v) {
 			t.Errorf("%s: %d waves, %v nats, %v", name, len(frequency), v, err)
 		}
 		exact, err := gppl.NewSumsExact(m, s, s.Mean())

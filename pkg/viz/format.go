@@ -20,12 +20,12 @@ const (
 
 // Digits shows numbers with n significant digits, and all digits before the decimal point: 1468.6, 0.03125, 2.1e-7.
 func Digits(n int) Format {
-	return numeric(func(x float64) string { return formatDigits(x, n) })
+	return ofNumbers(func(x float64) string { return formatDigits(x, n) })
 }
 
 // UpTo shows numbers with at most n significant digits, without trailing zeros: 54.1, 2100, 6.5e9.
 func UpTo(n int) Format {
-	return numeric(func(x float64) string { return trimmed(formatDigits(x, n)) })
+	return ofNumbers(func(x float64) string { return trimmed(formatDigits(x, n)) })
 }
 
 // trimmed drops trailing zeros of decimals.
@@ -43,7 +43,7 @@ func trimmed(s string) string {
 // Fixed shows numbers with n decimals, so that those of a column line up. With a negative n they are rounded to a multiple of
 // 10⁻ⁿ: for −3, 1234567 is 1235000.
 func Fixed(n int) Format {
-	return numeric(func(x float64) string {
+	return ofNumbers(func(x float64) string {
 		if n < 0 {
 			unit := math.Pow10(-n)
 			x = math.Round(x/unit) * unit
@@ -54,12 +54,12 @@ func Fixed(n int) Format {
 
 // Scientific shows numbers with n decimals and a power of ten: 1.107e15, 5.79e-6.
 func Scientific(n int) Format {
-	return numeric(func(x float64) string { return signed(scientific(x, n)) })
+	return ofNumbers(func(x float64) string { return signed(scientific(x, n)) })
 }
 
 // Percent shows a share as a percentage with n decimals: 0.123 as 12.3 %.
 func Percent(n int) Format {
-	return numeric(func(x float64) string { return signed(strconv.FormatFloat(100*x, 'f', n, 64)) + " %" })
+	return ofNumbers(func(x float64) string { return signed(strconv.FormatFloat(100*x, 'f', n, 64)) + " %" })
 }
 
 // Seconds shows a time.Duration, or a number of seconds, in a suitable unit: 12 ms, 3.4 s, 2 min 05 s.
@@ -67,7 +67,7 @@ func Seconds(v any) string {
 	if d, ok := v.(time.Duration); ok {
 		return formatDuration(d.Seconds())
 	}
-	return numeric(formatDuration)(v)
+	return ofNumbers(formatDuration)(v)
 }
 
 // auto is the format of a column without one: numbers with four significant digits, durations in a suitable unit.
@@ -112,7 +112,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-func numeric(f func(float64) string) Format {
+func ofNumbers(f func(float64) string) Format {
 	var format Format
 	format = func(v any) string {
 		if s, ok := v.(Spread); ok {

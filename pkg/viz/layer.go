@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // layerKind is the shape of a layer; the script of a page needs it when a reader zooms.
@@ -96,7 +96,7 @@ func numbers(values []float64, decimals int) json.RawMessage {
 			b = append(b, ',')
 		}
 		switch {
-		case !finite.Is(v):
+		case !numeric.IsFinite(v):
 			b = append(b, "null"...)
 		case decimals < 0:
 			b = strconv.AppendFloat(b, v, 'g', 7, 64)

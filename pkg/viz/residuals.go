@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // HistogramOptions describe a histogram of values that should be standard normal.
@@ -39,7 +39,8 @@ func Histogram(o HistogramOptions) (*Figure, error) {
 	slices.Sort(sorted)
 	lo, hi := sorted[0], sorted[len(sorted)-1]
 	bins := 8
-	if width := 2 * (quantile.Sorted(sorted, 0.75) - quantile.Sorted(sorted, 0.25)) / math.Cbrt(float64(len(sorted))); width > 0 {
+	quartiles := numeric.SortedQuantile(sorted, 0.75) - numeric.SortedQuantile(sorted, 0.25)
+	if width := 2 * quartiles / math.Cbrt(float64(len(sorted))); width > 0 {
 		bins = int(math.Min(math.Max(math.Ceil((hi-lo)/width), 8), 60))
 	}
 	if hi == lo {

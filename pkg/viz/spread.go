@@ -5,8 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // Spread summarises the distribution of values from several runs, such as seeds. As a cell of a [Table] it reads "median [lower
@@ -23,12 +22,12 @@ type Spread struct {
 // 7). Values that are not finite, such as those of failed runs, are counted separately; if none is finite, the fields are NaN.
 // O(n log n).
 func SpreadOf(values []float64) Spread {
-	sorted := finite.Of(values)
+	sorted := numeric.OnlyFinite(values)
 	slices.Sort(sorted)
 	return Spread{
 		N: len(sorted), Failed: len(values) - len(sorted),
-		Q1: quantile.Sorted(sorted, 0.25), Median: quantile.Sorted(sorted, 0.5), Q3: quantile.Sorted(sorted, 0.75),
-		Worst: quantile.Sorted(sorted, 1),
+		Q1: numeric.SortedQuantile(sorted, 0.25), Median: numeric.SortedQuantile(sorted, 0.5), Q3: numeric.SortedQuantile(sorted, 0.75),
+		Worst: numeric.SortedQuantile(sorted, 1),
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 	"gonum.org/v1/plot/text"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/whole"
 )
 
@@ -54,7 +54,7 @@ func (c Column) badness(v any) (float64, bool) {
 	if c.Target != 0 {
 		x = math.Abs(x - c.Target)
 	}
-	return x, ok && finite.Is(x)
+	return x, ok && numeric.IsFinite(x)
 }
 
 // Table is a table of results. A cell is any value: a number, a [Spread] of numbers, a time.Duration, a [Status], a string, a

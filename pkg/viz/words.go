@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // maxSentences bounds the description of a figure: a reader who cannot see it needs its message, not all of its numbers.
@@ -104,7 +104,7 @@ func (l *layer) words(before []layer) string {
 	case layerBand:
 		first, last := -1, -1
 		for i := range l.x {
-			if w := l.hi[i] - l.lo[i]; finite.Is(w) {
+			if w := l.hi[i] - l.lo[i]; numeric.IsFinite(w) {
 				if first < 0 {
 					first = i
 				}

@@ -16,8 +16,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/finite"
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
@@ -46,7 +45,7 @@ func (r Results) Save(path string) error {
 		return err
 	}
 	for name, v := range r {
-		if !finite.Is(v) {
+		if !numeric.IsFinite(v) {
 			return fmt.Errorf("theory: %s = %v is not finite", name, v)
 		}
 		v = words.Rounded(v, 6)
@@ -105,5 +104,5 @@ func replace(path string, text []byte) error {
 
 // add puts the median and the range of values over seeds into r, under three names.
 func (r Results) add(name string, v []float64) {
-	r[name+".median"], r[name+".lowest"], r[name+".highest"] = quantile.Median(v), slices.Min(v), slices.Max(v)
+	r[name+".median"], r[name+".lowest"], r[name+".highest"] = numeric.Median(v), slices.Min(v), slices.Max(v)
 }

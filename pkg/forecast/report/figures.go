@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -519,7 +519,7 @@ func withError(value, se float64) (text, known any) {
 
 // knownError returns a standard error, or 0 if it is unknown or the parameter is not identified.
 func knownError(se float64) float64 {
-	if !finite.Is(se) {
+	if !numeric.IsFinite(se) {
 		return 0
 	}
 	return se

@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/testsize"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -79,7 +79,7 @@ func TestHostileData(t *testing.T) {
 			}
 		}
 		all := func(name string, v ...float64) string {
-			if !finite.All(v...) {
+			if !numeric.AllFinite(v...) {
 				return fmt.Sprintf("%s: %v, and no error", name, v)
 			}
 			return ""
@@ -92,7 +92,7 @@ func TestHostileData(t *testing.T) {
 		try("Detrend", func() string { return all("rest", gppl.Detrend(d).Y...) })
 		try("StartFrom", func() string {
 			for _, p := range auto.StartFrom(m, d).Params() {
-				if !(p.Value > 0) || !finite.Is(p.Value) {
+				if !(p.Value > 0) || !numeric.IsFinite(p.Value) {
 					return fmt.Sprintf("%s = %v", p.Name, p.Value)
 				}
 			}

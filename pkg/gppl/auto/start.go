@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
@@ -54,7 +54,7 @@ func startWithin(ctx context.Context, m gppl.Model, d gppl.Data) gppl.Model {
 		return unitScales(m)
 	}
 	start := startFrom(ctx, m, d)
-	if !finite.All(start.Values()...) { // fourth powers of y overflow
+	if !numeric.AllFinite(start.Values()...) { // fourth powers of y overflow
 		return unitScales(m)
 	}
 	return start

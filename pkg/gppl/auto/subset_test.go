@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -64,7 +64,7 @@ func TestInterval(t *testing.T) {
 		}
 	}
 	for _, theta := range []float64{1e-9, 2, 90, 1e9} {
-		if u := b.Raw(b.inside(theta)); !finite.Is(u) || !atEnd(gppl.Param{Value: theta, Transform: b}) {
+		if u := b.Raw(b.inside(theta)); !numeric.IsFinite(u) || !atEnd(gppl.Param{Value: theta, Transform: b}) {
 			t.Errorf("%v: inside at %v, u = %v", theta, b.inside(theta), u)
 		}
 	}

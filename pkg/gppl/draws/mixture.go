@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // Mixture is a forecast at several inputs, at each of them a mixture of Gaussians:
@@ -67,7 +67,7 @@ func (m *Mixture) Quantile(p float64) []float64 {
 	if !(p > 0 && p < 1) {
 		panic(fmt.Sprintf("draws: Mixture.Quantile: p = %v, want 0 < p < 1", p))
 	}
-	z := quantile.Normal(p)
+	z := numeric.NormalQuantile(p)
 	return m.each(func(_ int, mu, sd []float64) float64 {
 		// The quantile is between those of the components.
 		lo, hi := math.Inf(1), math.Inf(-1)
@@ -78,7 +78,7 @@ func (m *Mixture) Quantile(p float64) []float64 {
 			}
 			lo, hi = min(lo, q), max(hi, q)
 		}
-		return quantile.Of(p, lo, hi, func(v float64) (below, density float64) {
+		return numeric.Quantile(p, lo, hi, func(v float64) (below, density float64) {
 			for c, w := range m.Weights {
 				switch u := (v - mu[c]) / sd[c]; {
 				case sd[c] > 0:

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/curvature"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
 )
@@ -197,9 +197,9 @@ func newTarget(loss gppl.Loss, r *gppl.Result) (*target, error) {
 		t.params[i].Value = theta[i]
 	}
 	t.through = gppl.RawTransforms(t.params)
-	for i, p := range r.Params { // a step of curvature.Step is then a thousandth of a standard error
+	for i, p := range r.Params { // a step of numeric.GradientStep is then a thousandth of a standard error
 		if se := p.StdErr(); !p.Param.IsScale() && se > 0 && !math.IsInf(se, 1) {
-			t.through[i] = gppl.Units(1e-3 / curvature.Step * se)
+			t.through[i] = gppl.Units(1e-3 / numeric.GradientStep * se)
 		}
 	}
 	_, priors := gppl.PriorsAt(loss, theta)
@@ -284,7 +284,7 @@ func (t *target) curvature(ctx context.Context, u []float64) (h *mat.SymDense, g
 	grad = mat.NewVecDense(len(t.free), nil)
 	natural := make([]float64, len(t.params))
 	evaluations := float64(2 * len(t.free))
-	h, _, err := curvature.Hessian(func(g, at []float64) (float64, error) {
+	h, _, err := numeric.Hessian(func(g, at []float64) (float64, error) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
@@ -297,7 +297,7 @@ func (t *target) curvature(ctx context.Context, u []float64) (h *mat.SymDense, g
 			grad.SetVec(b, grad.AtVec(b)+g[b]/evaluations)
 		}
 		return 0, nil // the values are not used
-	}, u, curvature.Step)
+	}, u, numeric.GradientStep)
 	return h, grad, err == nil
 }
 
@@ -308,7 +308,7 @@ func (t *target) bend(j int, u float64) float64 {
 	}
 	transform := t.through[t.free[j]]
 	log := func(u float64) float64 { return math.Log(math.Abs(transform.Slope(u))) }
-	return (log(u+curvature.Step) - log(u-curvature.Step)) / (2 * curvature.Step)
+	return (log(u+numeric.GradientStep) - log(u-numeric.GradientStep)) / (2 * numeric.GradientStep)
 }
 
 // log returns the log density at u, up to a constant; −Inf where the loss cannot be evaluated.

@@ -18,7 +18,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
@@ -416,7 +416,7 @@ func StdErrLog(info mat.Symmetric, params []gppl.Param) ([]float64, error) {
 	}
 	for a := range q {
 		for b := range q {
-			if v := info.At(a, b); !finite.Is(v) {
+			if v := info.At(a, b); !numeric.IsFinite(v) {
 				return nil, fmt.Errorf("gppl: the information about %q and %q is %v", params[a].Name, params[b].Name, v)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -102,7 +102,7 @@ func checkDesign(d gppl.Design, x gppl.Inputs, k int) error {
 			switch {
 			case within && v == sentinel:
 				return fmt.Errorf("entry (%d, %d) was left unset", i-margin, j-margin)
-			case within && !finite.Is(v):
+			case within && !numeric.IsFinite(v):
 				return fmt.Errorf("direction %d has entry %v at observation %d", j-margin, v, i-margin)
 			case !within && v != sentinel:
 				return fmt.Errorf("something was written beside the matrix, %d, %d from its first entry", i-margin, j-margin)

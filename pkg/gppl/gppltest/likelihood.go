@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -29,7 +29,7 @@ func CheckLikelihood(t *testing.T, l observe.Likelihood, at ...Observation) {
 		if shaped, ok := l.(observe.Shaped); ok {
 			checkSlopes(t, shaped, o)
 		}
-		if g := l.Guess(o.Y, o.Size); !finite.Is(g) {
+		if g := l.Guess(o.Y, o.Size); !numeric.IsFinite(g) {
 			t.Errorf("%v at %+v: the guess is %v", l, o, g)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/goldensection"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -245,7 +245,7 @@ func bestNu(r2 []float64, s student) float64 {
 		}
 		return sum
 	}
-	return math.Exp(goldensection.Least(value, math.Log(leastNu), math.Log(mostNu), nuTolerance))
+	return math.Exp(numeric.Minimum(value, math.Log(leastNu), math.Log(mostNu), nuTolerance))
 }
 
 // learnKernel trains the kernel given the weights, and returns the bound.

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/projected-likelihood/gppl/internal/goldensection"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gammas"
 )
 
@@ -84,7 +84,7 @@ func studentOf(r2 []float64, from float64) (best student, logDensity float64) {
 	}
 	lo, hi := math.Log(leastNu), math.Log(mostNu)
 	best, logDensity = profile(hi) // the likelihood rises towards Gaussian noise where it does at all
-	goldensection.Least(func(logNu float64) float64 {
+	numeric.Minimum(func(logNu float64) float64 {
 		s, log := profile(logNu)
 		if log > logDensity {
 			best, logDensity = s, log

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/exactsums"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gridded"
@@ -164,7 +164,7 @@ func SampleRange(t, y []float64, margin, spread float64) (Range, error) {
 		return Range{}, fmt.Errorf("gppl: sums.SampleRange: %d times and %d values: want as many, and one at least", len(t), len(y))
 	}
 	for i := range t {
-		if !finite.Is(t[i]) || !finite.Is(y[i]) {
+		if !numeric.IsFinite(t[i]) || !numeric.IsFinite(y[i]) {
 			return Range{}, fmt.Errorf("gppl: sums.SampleRange: observation %d is (%v, %v): not finite", i, t[i], y[i])
 		}
 	}

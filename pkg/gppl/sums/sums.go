@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/exactsums"
 )
 
@@ -65,7 +65,7 @@ func (h Header) plan() (*exactsums.Plan, error) {
 		return fmt.Errorf("gppl: sums.Header.%s = %v: want %s", name, value, want)
 	}
 	for _, f := range h.fields() {
-		if v, ok := f.value.(float64); ok && !finite.Is(v) {
+		if v, ok := f.value.(float64); ok && !numeric.IsFinite(v) {
 			return nil, bad(f.name, v, "a finite number")
 		}
 	}

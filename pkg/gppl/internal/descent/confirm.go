@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // A Line is a function at a point and along a direction from it.
@@ -36,7 +36,7 @@ func (l Line) slopes(h float64, four bool) (s slopes, ok bool) {
 		s.limit = 0.1 * math.Abs(s.first-coarse) // far more than the fourth order leaves
 	}
 	s.limit += 2 * Rounding * max(1, math.Abs(l.Value), math.Abs(plus)) / h
-	return s, finite.Is(s.first)
+	return s, numeric.IsFinite(s.first)
 }
 
 // ConfirmSlope compares a slope with differences of values, and says what is wrong with it, "" if nothing is that is larger than

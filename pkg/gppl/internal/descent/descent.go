@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 var (
@@ -90,10 +90,10 @@ func (e *ending) run(operation chan<- optimize.Task, result <-chan optimize.Task
 }
 
 func checkFinite(l *optimize.Location) error {
-	if !finite.Is(l.F) {
+	if !numeric.IsFinite(l.F) {
 		return optimize.ErrFunc(l.F)
 	}
-	if i := finite.First(l.Gradient); i >= 0 {
+	if i := numeric.FirstNotFinite(l.Gradient); i >= 0 {
 		return optimize.ErrGrad{Grad: l.Gradient[i], Index: i}
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/quantile"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // Diagnosis tells whether the draws of one quantity by several chains can be used.
@@ -88,7 +88,7 @@ func normalised(chains [][]float64) [][]float64 {
 			to++
 		}
 		rank := 0.5 * float64(from+1+to)
-		z := quantile.Normal((rank - 0.375) / (float64(len(order)) + 0.25))
+		z := numeric.NormalQuantile((rank - 0.375) / (float64(len(order)) + 0.25))
 		for _, p := range order[from:to] {
 			out[p.chain][p.at] = z
 		}

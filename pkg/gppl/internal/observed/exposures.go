@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
@@ -27,11 +27,11 @@ func ExposuresOf(x, exposure []float64) (*Exposures, error) {
 	e := &Exposures{Origin: slices.Min(x)}
 	ends := make([]doubled.Float, len(x))
 	for i, d := range exposure {
-		if !(d >= 0 && finite.Is(d)) {
+		if !(d >= 0 && numeric.IsFinite(d)) {
 			return nil, fmt.Errorf("exposure[%d] = %v: want a finite number, not negative", i, d)
 		}
 		ends[i] = doubled.Difference(x[i], e.Origin).Add(doubled.Of(0.5 * d))
-		if !finite.Is(ends[i].Hi) {
+		if !numeric.IsFinite(ends[i].Hi) {
 			return nil, fmt.Errorf("exposure[%d] = %v about x[%d] = %v ends beyond the range of numbers", i, d, i, x[i])
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 )
 
 // A Proposal is the distribution of draws c + L·t, with the scale matrix LLᵀ and t multivariate Student-t with studentDegrees
@@ -56,7 +56,7 @@ func (p *Proposal) Draw(ctx context.Context, rnd *rand.Rand, count int,
 			u[j] = p.Centre[j] + step.AtVec(j)
 		}
 		ratio := density(u) - log
-		if !finite.Is(ratio) {
+		if !numeric.IsFinite(ratio) {
 			ratio = math.Inf(-1)
 			failed++
 		}

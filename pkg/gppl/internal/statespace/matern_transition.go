@@ -23,7 +23,7 @@ import (
 	"math"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/vexp"
 )
 
@@ -69,7 +69,7 @@ func check(cs []Component) error {
 
 func checkSorted(t []float64) {
 	for i, v := range t {
-		if !finite.Is(v) || i > 0 && v < t[i-1] {
+		if !numeric.IsFinite(v) || i > 0 && v < t[i-1] {
 			panic(fmt.Sprintf("statespace: inputs must be finite and ascending: entry %d is %v", i, v))
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
@@ -87,7 +87,7 @@ func (f *Filter) setViews(blocks []Block) error {
 		prior := make([]float64, 2*d*d)
 		block.Process.Transition(prior[:d*d], prior[d*d:], math.Inf(1))
 		for c, view := range v.views {
-			if !finite.Is(view.Value) || !finite.Is(view.Slope) {
+			if !numeric.IsFinite(view.Value) || !numeric.IsFinite(view.Slope) {
 				return fmt.Errorf("statespace: view %d is %+v: both must be finite", c, view)
 			}
 			if view.Slope != 0 && !known {

@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"sync"
 
-	"github.com/projected-likelihood/gppl/internal/finite"
+	"github.com/projected-likelihood/gppl/internal/numeric"
 	"github.com/projected-likelihood/gppl/internal/sealed"
 )
 
@@ -44,7 +44,7 @@ func Read[T any](zero T, fields json.RawMessage) (T, error) {
 type Float float64
 
 func (v Float) MarshalJSON() ([]byte, error) {
-	if f := float64(v); !finite.Is(f) {
+	if f := float64(v); !numeric.IsFinite(f) {
 		return json.Marshal(fmt.Sprint(f))
 	}
 	return json.Marshal(float64(v))

@@ -1,13 +1,12 @@
-// Package curvature computes second derivatives by differences of gradients.
-package curvature
+package numeric
 
 import "gonum.org/v1/gonum/mat"
 
 // Gradient sets grad to the derivatives of a function at u, and returns its value. It keeps neither slice.
 type Gradient func(grad, u []float64) (value float64, err error)
 
-// Step is that of differences of gradients in the raw parameters of a training, most of which are logs.
-const Step = 1e-4
+// GradientStep is the step of differences of gradients in the raw parameters of a training, most of which are logs.
+const GradientStep = 1e-4
 
 // Hessian returns the second derivatives at u of the function that f is the gradient of, by central differences of the gradient,
 //
@@ -44,12 +43,12 @@ func Hessian(f Gradient, u []float64, step float64) (h *mat.SymDense, first []fl
 	return h, first, nil
 }
 
-// Forward returns the second derivatives as Hessian does, but by forward differences from the gradient at u,
+// ForwardHessian returns the second derivatives as Hessian does, but by forward differences from the gradient at u,
 //
 //	D_a f_b = (f_b(u + s·e_a) − f_b(u)) / s,
 //
 // exact to O(s). It takes len(u) calls of f, half as many.
-func Forward(f Gradient, u, gradient []float64, step float64) (*mat.SymDense, error) {
+func ForwardHessian(f Gradient, u, gradient []float64, step float64) (*mat.SymDense, error) {
 	p := len(u)
 	h, at, moved := mat.NewSymDense(p, nil), append([]float64(nil), u...), make([]float64, p)
 	for a := range p {

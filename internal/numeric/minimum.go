@@ -1,8 +1,7 @@
-// Package goldensection finds the minimum of a function of one variable.
-package goldensection
+package numeric
 
-// Least returns where in [lo, hi] a function with one minimum is least, to within tolerance (Kiefer 1953).
-func Least(f func(x float64) float64, lo, hi, tolerance float64) float64 {
+// Minimum returns where in [lo, hi] a function with one minimum is least, to within tolerance (Kiefer 1953).
+func Minimum(f func(x float64) float64, lo, hi, tolerance float64) float64 {
 	const golden = 0.6180339887498949
 	a, b := hi-golden*(hi-lo), lo+golden*(hi-lo)
 	fa, fb := f(a), f(b)

@@ -1,12 +1,13 @@
-package quantile
+package numeric
 
 import (
 	"math"
 	"slices"
 )
 
-// Sorted returns the quantile at level p of values in ascending order, linear between two of them (R's type 7); NaN of none.
-func Sorted(values []float64, p float64) float64 {
+// SortedQuantile returns the quantile at level p of values in ascending order, linear between two of them (R's type 7); NaN of
+// none.
+func SortedQuantile(values []float64, p float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
 	}
@@ -18,4 +19,6 @@ func Sorted(values []float64, p float64) float64 {
 }
 
 // Median returns the median of values in any order; NaN of none.
-func Median(values []float64) float64 { return Sorted(slices.Sorted(slices.Values(values)), 0.5) }
+func Median(values []float64) float64 {
+	return SortedQuantile(slices.Sorted(slices.Values(values)), 0.5)
+}

@@ -1,4 +1,4 @@
-package curvature
+package numeric
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ func TestHessian(t *testing.T) {
 	want := [][]float64{{e, 2 * e, 2 * u[2]}, {2 * e, 4 * e, 0}, {2 * u[2], 0, 2 * u[0]}}
 	grad := make([]float64, 3)
 	exponential(grad, u)
-	forward, err := Forward(exponential, u, grad, 1e-6)
+	forward, err := ForwardHessian(exponential, u, grad, 1e-6)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,8 +45,8 @@ func TestHessian(t *testing.T) {
 	}
 }
 
-// TestError: the first error ends it, at whichever call.
-func TestError(t *testing.T) {
+// TestHessianError: the first error ends it, at whichever call.
+func TestHessianError(t *testing.T) {
 	wrong := errors.New("wrong")
 	for fails := range 6 {
 		calls := 0
