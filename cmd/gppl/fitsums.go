@@ -16,7 +16,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 	library "github.com/projected-likelihood/gppl/pkg/gppl"
@@ -199,7 +199,7 @@ func showFits(ctx context.Context, c *cli.Command, path string, s *sums.Sums, fi
 	}
 	best := fits[0]
 	return show(ctx, c, described, func(w io.Writer) error {
-		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", flagwords.Printable(path), words.Count(s.Len(), "observation"), s.Mean())
+		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", flagwords.Printable(path), text.Count(s.Len(), "observation"), s.Mean())
 		for _, f := range fits {
 			if f.Result == nil {
 				fmt.Fprintf(w, "%-24s refused: %s\n", f.Kernel, f.Refused)

@@ -17,7 +17,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -320,13 +320,13 @@ func (s *summer) tell(sums *sums.Sums) {
 				like, like)
 		}
 		say(s.command, "warning: %s %s left out (--strict makes that an error); %s",
-			words.Count(s.bad, "row"), words.Was(s.bad), remedy)
+			text.Count(s.bad, "row"), text.Was(s.bad), remedy)
 	}
 	if s.skipped > 0 {
-		say(s.command, "%s %s left out for lack of a value", words.Count(s.skipped, "row"), words.Was(s.skipped))
+		say(s.command, "%s %s left out for lack of a value", text.Count(s.skipped, "row"), text.Was(s.skipped))
 	}
 	if s.seconds > 0 && !s.command.Bool("quiet") {
 		say(s.command, "%d rows of %s in %.3g s, %.3g a second",
-			sums.Len()+s.bad+s.skipped, words.Count(len(s.files), "file"), s.seconds, float64(s.rows)/s.seconds)
+			sums.Len()+s.bad+s.skipped, text.Count(len(s.files), "file"), s.seconds, float64(s.rows)/s.seconds)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -78,7 +78,7 @@ func merged(ctx context.Context, c *cli.Command, files []string, subtract bool) 
 		switch {
 		case subtract && s.Len() > all.Len() && s.Header() == all.Header():
 			return nil, fmt.Errorf("%s: its %s cannot be among the %d that %s has left",
-				file, words.Count(s.Len(), "observation"), all.Len(), files[0])
+				file, text.Count(s.Len(), "observation"), all.Len(), files[0])
 		case subtract:
 			err = all.Subtract(s)
 		default:
@@ -184,7 +184,7 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *sums.Sums) er
 		}
 	}
 	return show(ctx, c, func() any { return i }, func(w io.Writer) error {
-		fmt.Fprintf(w, "%s: %s\n", flagwords.Printable(path), words.Count(s.Len(), "observation"))
+		fmt.Fprintf(w, "%s: %s\n", flagwords.Printable(path), text.Count(s.Len(), "observation"))
 		if i.First != nil {
 			fmt.Fprintf(w, "  x         %s to %s, of %s to %s that it takes\n",
 				sumflags.Place(h, *i.First), sumflags.Place(h, *i.Last), sumflags.Place(h, h.Lo), sumflags.Place(h, h.Hi))

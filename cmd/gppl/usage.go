@@ -9,7 +9,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/spelling"
+	"github.com/projected-likelihood/gppl/internal/text"
 )
 
 // The errors of package cli about flags, which name functions of Go instead of the expected value.
@@ -38,13 +38,13 @@ func flagNames(c *cli.Command) (names []string) {
 // flagError rewrites an error of package cli about flags: it says what the flag takes, which of the names was probably meant, or
 // which of all commands has it.
 func flagError(err error, names []string, all []*cli.Command) error {
-	text := err.Error()
-	if found := unknownFlag.FindStringSubmatch(text); found != nil {
+	message := err.Error()
+	if found := unknownFlag.FindStringSubmatch(message); found != nil {
 		unknown := dashes(found[1]) + found[1]
 		if instead, ok := retired[found[1]]; ok {
 			return fmt.Errorf("there is no flag %s any more: %s", unknown, instead)
 		}
-		if near := spelling.Nearest(found[1], names); len(found[1]) > 1 && near != "" && spelling.Distance(found[1], near) <= 2 {
+		if near := text.Nearest(found[1], names); len(found[1]) > 1 && near != "" && text.Distance(found[1], near) <= 2 {
 			return fmt.Errorf("there is no flag %s: did you mean %s%s?", unknown, dashes(near), near)
 		}
 		for _, c := range all {
@@ -54,7 +54,7 @@ func flagError(err error, names []string, all []*cli.Command) error {
 		}
 		return fmt.Errorf("there is no flag %s", unknown)
 	}
-	found := invalidValue.FindStringSubmatch(text)
+	found := invalidValue.FindStringSubmatch(message)
 	if found == nil {
 		return err
 	}

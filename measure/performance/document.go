@@ -11,8 +11,8 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/internal/timeline"
-	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -185,10 +185,10 @@ func textCompare(rows []row, source string) string {
 		if r.engine == gppl.EngineDense {
 			value, grad, ratio = "", "", ""
 		}
-		cells = append(cells, []string{r.kernel, name, timeline.Seconds(r.seconds), ratio, words.Bytes(r.held),
-			words.Bytes(r.allocated), bound, value, grad})
+		cells = append(cells, []string{r.kernel, name, timeline.Seconds(r.seconds), ratio, text.Bytes(r.held),
+			text.Bytes(r.allocated), bound, value, grad})
 	}
-	text := "Exact NLL of " + source + ", value and gradient, at the optimum (bold: what is chosen):\n\n" +
+	out := "Exact NLL of " + source + ", value and gradient, at the optimum (bold: what is chosen):\n\n" +
 		markdown([]string{"kernel", "engine", "time", "dense ÷ this", "memory held", "allocated by an evaluation",
 			"error bound (nats)",
 			"difference in value (nats)", "difference in gradient (nats per log θ)"}, "llrrrrrrr", cells)
@@ -199,7 +199,7 @@ func textCompare(rows []row, source string) string {
 			worst = r
 		}
 	}
-	return text + fmt.Sprintf("\nRelative to the sum of its bound and that of the dense engine, the difference in value is "+
+	return out + fmt.Sprintf("\nRelative to the sum of its bound and that of the dense engine, the difference in value is "+
 		"largest for %s with %s: %.2g of %.2g nats.\n",
 		worst.engine, worst.kernel, worst.value, worst.promises())
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/projected-likelihood/gppl/internal/spelling"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
@@ -44,7 +44,7 @@ func noColumn(names []string, spec string) error {
 	if len(names) > all {
 		apart := make([]int, len(names))
 		for i, name := range names {
-			apart[i] = spelling.Distance(strings.ToLower(spec), strings.ToLower(name))
+			apart[i] = text.Distance(strings.ToLower(spec), strings.ToLower(name))
 		}
 		slices.SortStableFunc(list, func(a, b int) int { return apart[a] - apart[b] })
 		list, more = list[:some], fmt.Sprintf(", and %d more", len(names)-some)

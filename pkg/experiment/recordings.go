@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
@@ -177,7 +177,7 @@ type Numbers []float64
 func (n Numbers) MarshalJSON() ([]byte, error) {
 	var rounded []float64 // nil, which is null, for none
 	for _, v := range n {
-		rounded = append(rounded, words.Rounded(v, 6))
+		rounded = append(rounded, text.Rounded(v, 6))
 	}
 	return json.Marshal(rounded)
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/sealed"
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 )
 
 // A Store keeps outcomes in a file of JSON lines. Each is written as a whole when it ends, so that a run that is killed loses
@@ -179,12 +179,12 @@ func (s *Store) Tidy(trials []Trial) (err error) {
 	if tidy || err != nil {
 		return err
 	}
-	var text bytes.Buffer
+	var lines bytes.Buffer
 	for _, key := range keys {
-		text.Write(s.lines[key])
-		text.WriteByte('\n')
+		lines.Write(s.lines[key])
+		lines.WriteByte('\n')
 	}
-	if err := files.WriteBytes(s.path, text.Bytes()); err != nil {
+	if err := files.WriteBytes(s.path, lines.Bytes()); err != nil {
 		return err
 	}
 	s.order, s.stale = keys, 0
@@ -231,10 +231,10 @@ func (o Outcome) line() ([]byte, error) {
 // rounded returns the outcome with ten digits of each number, fewer of standard errors and times, to keep the files small.
 func (o Outcome) rounded() Outcome {
 	for _, v := range []*float64{&o.NLL, &o.StartNLL, &o.Value, &o.Variance} {
-		*v = words.Rounded(*v, 10)
+		*v = text.Rounded(*v, 10)
 	}
 	for _, v := range []*float64{&o.Setup, &o.Fit, &o.Inexact} {
-		*v = words.Rounded(*v, 4)
+		*v = text.Rounded(*v, 4)
 	}
 	for _, v := range []struct {
 		numbers *[]float64
@@ -242,12 +242,12 @@ func (o Outcome) rounded() Outcome {
 	}{{&o.Theta, 10}, {&o.Inducing, 10}, {&o.StdErr, 6}, {&o.Kept, 4}} {
 		*v.numbers = slices.Clone(*v.numbers)
 		for i := range *v.numbers {
-			(*v.numbers)[i] = words.Rounded((*v.numbers)[i], v.digits)
+			(*v.numbers)[i] = text.Rounded((*v.numbers)[i], v.digits)
 		}
 	}
 	o.Steps = slices.Clone(o.Steps)
 	for i := range o.Steps {
-		o.Steps[i].NLL, o.Steps[i].Seconds = words.Rounded(o.Steps[i].NLL, 10), words.Rounded(o.Steps[i].Seconds, 4)
+		o.Steps[i].NLL, o.Steps[i].Seconds = text.Rounded(o.Steps[i].NLL, 10), text.Rounded(o.Steps[i].Seconds, 4)
 	}
 	return o
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 )
 
 // Status is the verdict on a published number or claim. Each is defined here once; scripts/report/ledger.py and
@@ -119,8 +119,8 @@ func Ledger(e *Evidence) []Row {
 			}
 		}
 		d.settle()
-		for _, text := range []*string{&d.Published, &d.Ours, &d.Why, &d.Tolerance, &d.Overturn} {
-			*text = words.Minus(*text)
+		for _, cell := range []*string{&d.Published, &d.Ours, &d.Why, &d.Tolerance, &d.Overturn} {
+			*cell = text.Minus(*cell)
 		}
 		rows[i] = d.Row
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
@@ -238,7 +238,7 @@ func (a Axis) Label() string {
 	if a.Dates || strings.EqualFold(a.Unit, name) {
 		return name
 	}
-	return words.WithUnit(name, a.Unit)
+	return text.WithUnit(name, a.Unit)
 }
 
 // Length writes a distance on the axis with its unit.
@@ -279,7 +279,7 @@ func plural(v float64, unit string, digits int) string {
 // significant writes v rounded to some digits, at most four: 1200 with two.
 func significant(v float64, digits int) string {
 	const plain = 9 // digits before the point up to which there is no power of ten
-	return strconv.FormatFloat(words.Rounded(v, digits), 'g', plain, 64)
+	return strconv.FormatFloat(text.Rounded(v, digits), 'g', plain, 64)
 }
 
 // after returns x plus a number of steps: of a.Months calendar months, or of length step if a.Months is 0.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
@@ -248,7 +248,7 @@ func (s *Series) suspect() (lead, why string) {
 	codes := codesIn(s.Y)
 	if n := minusOnes(s.Y); len(codes) == 0 && n > 0 {
 		return fmt.Sprintf("%s of %s %s -1, where all others are whole and not negative, and far from those beside. "+
-			"If -1 stands for a missing value, add ReadOptions.Missing: -1.", words.Count(n, "value"), s.YName, words.Are(n)), coded
+			"If -1 stands for a missing value, add ReadOptions.Missing: -1.", text.Count(n, "value"), s.YName, text.Are(n)), coded
 	}
 	if len(codes) == 0 {
 		return "", ""
@@ -261,11 +261,11 @@ func (s *Series) suspect() (lead, why string) {
 	}
 	var counts, settings []string
 	for i, c := range codes {
-		text := fmt.Sprintf("%s of %s %s %v", words.Count(c.Times, "value"), s.YName, words.Are(c.Times), c.Value)
+		cell := fmt.Sprintf("%s of %s %s %v", text.Count(c.Times, "value"), s.YName, text.Are(c.Times), c.Value)
 		if i > 0 {
-			text = fmt.Sprintf("%d %s %v", c.Times, words.Are(c.Times), c.Value)
+			cell = fmt.Sprintf("%d %s %v", c.Times, text.Are(c.Times), c.Value)
 		}
-		counts, settings = append(counts, text), append(settings, fmt.Sprintf("ReadOptions.Missing: %v", c.Value))
+		counts, settings = append(counts, cell), append(settings, fmt.Sprintf("ReadOptions.Missing: %v", c.Value))
 	}
 	what := "it stands for a missing value"
 	if len(codes) > 1 {

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 )
 
 // Columns that depend on one another at the observations have no coefficients of their own: the priors alone would share an
@@ -151,13 +151,13 @@ func (k *Known) note() string {
 			left = append(left, name)
 		}
 	}
-	var text string
+	var sentences string
 	if merged != nil {
-		text = fmt.Sprintf(" Equal at the observations, with one coefficient together: %s.", strings.Join(merged, "; "))
+		sentences = fmt.Sprintf(" Equal at the observations, with one coefficient together: %s.", strings.Join(merged, "; "))
 	}
 	if left != nil {
-		text += fmt.Sprintf(" %s %s from the others at the observations, whose coefficients include what %s.",
-			strings.Join(left, ", "), words.Choose(len(left), "follows", "follow"), words.Choose(len(left), "it adds", "they add"))
+		sentences += fmt.Sprintf(" %s %s from the others at the observations, whose coefficients include what %s.",
+			strings.Join(left, ", "), text.Choose(len(left), "follows", "follow"), text.Choose(len(left), "it adds", "they add"))
 	}
-	return text
+	return sentences
 }

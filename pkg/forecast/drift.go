@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 )
 
 // Drift says whether the parameters of a model still hold, by the normal quantiles z of new observations in their predictions one
@@ -85,7 +85,7 @@ func (d Drift) Verdict() string {
 	switch d.Word {
 	case driftWords[2]:
 		return fmt.Sprintf("%s too few to tell whether the parameters still hold: the check needs %d.",
-			words.Count(d.N, "new observation")+" "+words.Are(d.N), leastDrift)
+			text.Count(d.N, "new observation")+" "+text.Are(d.N), leastDrift)
 	case driftWords[0]:
 		return fmt.Sprintf("The parameters still hold: nothing in %d new observations, "+
 			"predicted one step ahead, speaks against them (level %g).",

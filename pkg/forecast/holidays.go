@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -213,7 +213,7 @@ func (s *Series) takesHolidays() error {
 	if step := s.Step * unitSeconds[s.Axis.Unit]; step > 1.01*secondsOfDay {
 		every := s.Axis.Length(s.Step)
 		if s.Axis.Months > 0 {
-			every = strings.TrimPrefix(words.Count(s.Axis.Months, "month"), "1 ")
+			every = strings.TrimPrefix(text.Count(s.Axis.Months, "month"), "1 ")
 		}
 		return fmt.Errorf("forecast: holidays are for daily and finer series, and this has an observation every %s", every)
 	}
@@ -318,7 +318,7 @@ func (h *Holidays) note() string {
 	if len(h.Names) == 0 {
 		return fmt.Sprintf("Holidays of %s: no effect was seen beyond chance, so that the model has none.", h.Country)
 	}
-	return fmt.Sprintf("Holidays of %s: %s of holidays and of days around them.", h.Country, words.Count(len(h.Names), "effect"))
+	return fmt.Sprintf("Holidays of %s: %s of holidays and of days around them.", h.Country, text.Count(len(h.Names), "effect"))
 }
 
 // check returns an error for holidays that no series on this axis can have; nil means no holidays.

@@ -10,8 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/internal/timeline"
-	"github.com/projected-likelihood/gppl/internal/words"
 )
 
 func checkSeason(season int) {
@@ -77,7 +77,7 @@ func (s *Series) yardsticks(n int, periods []float64) []Yardstick {
 func (s *Series) lastSeason(period float64, steps int) string {
 	name, unnamed := strings.CutPrefix(s.Axis.Season(period), unnamedSeason)
 	if unnamed && !s.Axis.Dates && s.Axis.Unit != "year" {
-		return words.Count(steps, "step")
+		return text.Count(steps, "step")
 	}
 	return name
 }

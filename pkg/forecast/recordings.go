@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
@@ -52,7 +52,7 @@ func WriteSeries(w io.Writer, s dataset.Series) error {
 		if unit == name {
 			return name
 		}
-		return words.WithUnit(name, unit)
+		return text.WithUnit(name, unit)
 	}
 	rows := [][]string{{name(s.XName, s.XUnit), name(s.YName, s.YUnit)}}
 	for i := range s.X {

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -128,7 +128,7 @@ func (r *Residuals) Verdict() []string {
 		}
 	}
 	beyond := fmt.Sprintf("Ljung–Box %s over %d lags; %d of %d autocorrelations %s beyond the band, %.1f expected",
-		words.P(r.LjungBoxP), r.LjungBoxLags, outside, lags, words.Are(outside), 0.05*float64(lags))
+		text.P(r.LjungBoxP), r.LjungBoxLags, outside, lags, text.Are(outside), 0.05*float64(lags))
 	const should = "Innovations, the errors of predictions one step ahead, should be uncorrelated"
 	if r.LjungBoxP < level {
 		v = append(v, fmt.Sprintf("%s, but are not: the model misses structure in time (%s, the largest at lag %d).",
@@ -137,12 +137,12 @@ func (r *Residuals) Verdict() []string {
 		v = append(v, fmt.Sprintf("%s: nothing speaks against it at the level of 1 %% (%s).", should, beyond))
 	}
 	if r.JarqueBeraP < level {
-		v = append(v, words.Minus(fmt.Sprintf("They should be Gaussian, but are not "+
+		v = append(v, text.Minus(fmt.Sprintf("They should be Gaussian, but are not "+
 			"(Jarque–Bera %s, skewness %.2f, excess kurtosis %.2f): the ends of the bands may be off.",
-			words.P(r.JarqueBeraP), r.Skewness, r.Kurtosis)))
+			text.P(r.JarqueBeraP), r.Skewness, r.Kurtosis)))
 	} else {
 		v = append(v, fmt.Sprintf("They should be Gaussian: nothing speaks against it at the level of 1 %% (Jarque–Bera %s).",
-			words.P(r.JarqueBeraP)))
+			text.P(r.JarqueBeraP)))
 	}
 	// The standard error of a standard deviation of Gaussian values is 1/√(2n).
 	if math.Abs(r.SD-1) > 3/math.Sqrt(2*float64(len(r.E))) {

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/internal/timeline"
-	"github.com/projected-likelihood/gppl/internal/words"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -163,9 +163,9 @@ const (
 func Read(path string, o ReadOptions) (*Series, error) {
 	o.By = nil
 	s, rep, err := read(path, o)
-	if text := (*dataset.TextColumnError)(nil); errors.As(err, &text) && path != dataset.StandardInput {
+	if said := (*dataset.TextColumnError)(nil); errors.As(err, &said) && path != dataset.StandardInput {
 		of := o
-		of.Y = text.Numbers
+		of.Y = said.Numbers
 		if _, again := Read(path, of); errors.As(again, new(panelError)) {
 			return nil, again // which names all columns that tell series apart
 		}
@@ -357,8 +357,8 @@ func read(path string, o ReadOptions) (s dataset.Series, rep dataset.CSVReport, 
 			err = fmt.Errorf("%s: %w", dataset.Shown(path), bad)
 		}
 	}
-	if text := (*dataset.TextColumnError)(nil); errors.As(err, &text) && plainName.MatchString(text.Name) {
-		err = fmt.Errorf("%w; ReadOptions.By: %q fits each of several series that the column tells apart", err, text.Name)
+	if said := (*dataset.TextColumnError)(nil); errors.As(err, &said) && plainName.MatchString(said.Name) {
+		err = fmt.Errorf("%w; ReadOptions.By: %q fits each of several series that the column tells apart", err, said.Name)
 	}
 	if errors.Is(err, dataset.ErrTooManyRows) {
 		what := fmt.Sprintf("reading more than %d rows of %s", o.mostRows(), dataset.Shown(path))
@@ -462,7 +462,7 @@ func enough(s dataset.Series) error {
 	switch {
 	case s.Len() < fewest:
 		return fmt.Errorf("%s %s too few to learn from: at least %d are needed",
-			words.Count(s.Len(), "observation"), words.Are(s.Len()), fewest)
+			text.Count(s.Len(), "observation"), text.Are(s.Len()), fewest)
 	case distinct < 3:
 		return fmt.Errorf("%d observations at %d different x are not a series "+
 			"(if the time is spread over several columns, combine them into one)", s.Len(), distinct)
@@ -525,7 +525,7 @@ func (s *Series) spacing() {
 }
 
 // YLabel names y with its unit.
-func (s *Series) YLabel() string { return words.WithUnit(s.YName, s.YUnit) }
+func (s *Series) YLabel() string { return text.WithUnit(s.YName, s.YUnit) }
 
 // Notes says in sentences what a reader should know besides Lead: extent, and what is missing, repeated or out of order.
 func (s *Series) Notes() []string {
@@ -563,7 +563,7 @@ func (s *Series) Notes() []string {
 		notes = append(notes, s.closed.note())
 	}
 	if s.Known != nil {
-		where := fmt.Sprintf("up to %s, %s ahead", a.Text(s.Known.X[len(s.Known.X)-1]), words.Count(len(s.Ahead()), "step"))
+		where := fmt.Sprintf("up to %s, %s ahead", a.Text(s.Known.X[len(s.Known.X)-1]), text.Count(len(s.Ahead()), "step"))
 		if len(s.Ahead()) == 0 {
 			where = "at the observations only: there can be no forecast"
 		}
@@ -580,18 +580,18 @@ func (s *Series) Notes() []string {
 			s.YName, b.Lo, b.Hi))
 	}
 	if k := s.Source.Skipped - s.Source.Ahead; k > 0 {
-		notes = append(notes, fmt.Sprintf("%s without a value %s left out.", words.Count(k, "row"), words.Was(k)))
+		notes = append(notes, fmt.Sprintf("%s without a value %s left out.", text.Count(k, "row"), text.Was(k)))
 	}
 	if k := s.Source.Dropped; k > 0 {
 		notes = append(notes, fmt.Sprintf("Only the last %d observations are used; %d earlier ones are left out.", n, k))
 	}
 	if k := len(s.Gaps); k > 0 {
-		text := fmt.Sprintf("%s,%s from %s to %s", words.Count(k, "gap"), words.Choose(k, "", " the longest"),
+		said := fmt.Sprintf("%s,%s from %s to %s", text.Count(k, "gap"), text.Choose(k, "", " the longest"),
 			a.Text(s.Gaps[0].From), a.Text(s.Gaps[0].To))
 		if s.Even {
-			text += fmt.Sprintf("; %s would fill them", words.Count(s.Absent, "observation"))
+			said += fmt.Sprintf("; %s would fill them", text.Count(s.Absent, "observation"))
 		}
-		notes = append(notes, text+". Gaps need not be filled.")
+		notes = append(notes, said+". Gaps need not be filled.")
 	}
 	switch k, distinct := len(s.Duplicates), distinct(s.X); {
 	case k > distinct/2:
@@ -602,7 +602,7 @@ func (s *Series) Notes() []string {
 			k, distinct, a.Text(s.Duplicates[0])))
 	case k > 0:
 		notes = append(notes, fmt.Sprintf("%s of x %s repeated, the first at %s. Every observation is used.",
-			words.Count(k, "value"), words.Are(k), a.Text(s.Duplicates[0])))
+			text.Count(k, "value"), text.Are(k), a.Text(s.Duplicates[0])))
 	}
 	if from, to, ok := s.stuck(); ok && len(codesIn(s.Y)) == 0 {
 		notes = append(notes, fmt.Sprintf("%d observations from %s to %s are all %v, where others seldom repeat: "+
@@ -614,7 +614,7 @@ func (s *Series) Notes() []string {
 			"its bands do not know that and may reach below the last value: forecast what each step adds to it.", s.YName))
 	}
 	if k := s.Source.Unsorted; k > 0 {
-		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", words.Count(k, "row"), words.Was(k)))
+		notes = append(notes, fmt.Sprintf("%s out of order %s sorted by x.", text.Count(k, "row"), text.Was(k)))
 	}
 	return append(notes, slices.DeleteFunc(slices.Clone(s.remarks), func(r string) bool { return r == s.guess })...)
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
@@ -43,10 +43,10 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	say(rep.Years, "Rows are read with the year that stands above them; the rows of these years were left out.")
 	say(rep.FourWeeks, "Periods of four weeks are read as their first days, from 1 January on; write these days if the"+
 		" years begin otherwise.")
-	say(rep.Words > 0, "%s of words below the header %s left out.", words.Count(rep.Words, "row"), words.Was(rep.Words))
+	say(rep.Words > 0, "%s of words below the header %s left out.", text.Count(rep.Words, "row"), text.Was(rep.Words))
 	say(rep.Headers > 0, "%s %s the header once more and %s left out.",
-		words.Count(rep.Headers, "line"), words.Choose(rep.Headers, "has", "have"), words.Was(rep.Headers))
-	say(rep.Totals > 0, "%s of totals or means %s left out.", words.Count(rep.Totals, "row"), words.Was(rep.Totals))
+		text.Count(rep.Headers, "line"), text.Choose(rep.Headers, "has", "have"), text.Was(rep.Headers))
+	say(rep.Totals > 0, "%s of totals or means %s left out.", text.Count(rep.Totals, "row"), text.Was(rep.Totals))
 	say(rep.Wide != "", "Each cell of %s is read as an observation, since the names of these columns are times.", rep.Wide)
 	say(rep.Levels != "", "Texts of the column %[1]q alternate, each with y at another level: "+
 		"if they are several series, ReadOptions.By: %[1]q fits each.", rep.Levels)

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -105,6 +105,6 @@ func (s *Student) note(errs []float64) string {
 	if s.Nu >= nearlyNormal {
 		nu = fmt.Sprintf("%.0f", s.Nu)
 	}
-	off := fmt.Sprintf("%d of %d %s far off and %s for less", far, len(errs), words.Are(far), words.Does(far, "count"))
+	off := fmt.Sprintf("%d of %d %s far off and %s for less", far, len(errs), text.Are(far), text.Does(far, "count"))
 	return fmt.Sprintf("Observations scatter as Student's t with %s degrees of freedom; %s.", nu, off)
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -144,7 +144,7 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	}
 	if t.missed != "" && a.Series.Student == nil {
 		if far, err := a.Outliers(ctx); err == nil && len(far.List) > 0 {
-			t.missed += fmt.Sprintf(" (%s far from all others may be why)", words.Count(len(far.List), "observation"))
+			t.missed += fmt.Sprintf(" (%s far from all others may be why)", text.Count(len(far.List), "observation"))
 		}
 	}
 	t.judge(n, o.Horizon)

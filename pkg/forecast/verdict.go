@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 )
 
 // A Word says what to do with a forecast.
@@ -128,7 +128,7 @@ func (t *Trust) judge(n, asked int) {
 	case !tested:
 		t.Word = Untested
 		t.Verdict = fmt.Sprintf("This forecast is untested: %d observations are too few to test a forecast of %s. %s.",
-			n, words.Count(asked, "step"), strings.ToUpper(found[:1])+found[1:])
+			n, text.Count(asked, "step"), strings.ToUpper(found[:1])+found[1:])
 	default:
 		t.Word = Use
 		var though []string // failures within chance; docs/forecasts.md has how such forecasts turned out
@@ -186,7 +186,7 @@ func (t *Trust) how() string {
 	if t.Effort != "" && t.Knew != reusedAll {
 		from += fmt.Sprintf("each learnt anew by a %s search, ", t.Effort)
 	}
-	return from + words.Count(t.Horizon, "step") + " ahead,"
+	return from + text.Count(t.Horizon, "step") + " ahead,"
 }
 
 // failures returns how the forecasts of the past of n observations failed: beyond chance, with an error that is far too large, or

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/testsize"
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
 
@@ -115,11 +115,11 @@ func TestForecastBytes(t *testing.T) {
 			continue
 		}
 		allocated, forecast := float64(after.TotalAlloc-before.TotalAlloc), forecastOf(l).Bytes
-		t.Logf("%v: %s, forecast %s", c, words.Bytes(allocated), words.Bytes(forecast))
+		t.Logf("%v: %s, forecast %s", c, text.Bytes(allocated), text.Bytes(forecast))
 		// What is forgotten at once counts as allocated too; a window's frequencies are forecast with a margin of three.
 		const most, least = 1.5, 1. / 3.5
 		if ratio := allocated / forecast; !(ratio < most && ratio > least) {
-			t.Errorf("%v allocates %s, the forecast is %s", c, words.Bytes(allocated), words.Bytes(forecast))
+			t.Errorf("%v allocates %s, the forecast is %s", c, text.Bytes(allocated), text.Bytes(forecast))
 		}
 	}
 }
@@ -169,14 +169,14 @@ func TestMemoryLimit(t *testing.T) {
 			t.Errorf("%v, with too little: %v is no Refusal", c, err)
 		}
 		if allocated := float64(after.TotalAlloc - before.TotalAlloc); allocated > 0.2*needs+1e6 {
-			t.Errorf("%v allocates %s to refuse %s", c, words.Bytes(allocated), words.Bytes(needs))
+			t.Errorf("%v allocates %s to refuse %s", c, text.Bytes(allocated), text.Bytes(needs))
 		}
-		text := l.(interface{ Explain() string }).Explain()
-		if !strings.Contains(text, words.Bytes(needs)) {
-			t.Errorf("%v: Explain does not say %s: %s", c, words.Bytes(needs), text)
+		said := l.(interface{ Explain() string }).Explain()
+		if !strings.Contains(said, text.Bytes(needs)) {
+			t.Errorf("%v: Explain does not say %s: %s", c, text.Bytes(needs), said)
 		}
-		if text := short.(interface{ Explain() string }).Explain(); !strings.Contains(text, "no: it would take") {
-			t.Errorf("%v, with too little: %s", c, text)
+		if said := short.(interface{ Explain() string }).Explain(); !strings.Contains(said, "no: it would take") {
+			t.Errorf("%v, with too little: %s", c, said)
 		}
 	}
 }

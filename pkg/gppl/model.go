@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
-	"github.com/projected-likelihood/gppl/internal/spelling"
+	"github.com/projected-likelihood/gppl/internal/text"
 )
 
 // A Model is a Gaussian process observed with independent noise:
@@ -162,7 +162,7 @@ func noParameter(name string, params []Param) error {
 		}
 	}
 	return fmt.Errorf("gppl: there is no parameter %q: did you mean %q? There are %s",
-		name, spelling.Nearest(name, names), namesOf(params))
+		name, text.Nearest(name, names), namesOf(params))
 }
 
 // MarshalJSON is an error: a kernel is written with its type, as store.Model does.

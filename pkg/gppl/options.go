@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
 
@@ -111,7 +111,7 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	needed, limit := words.Bytes(e.Needed), words.Bytes(e.Limit)
+	needed, limit := text.Bytes(e.Needed), text.Bytes(e.Limit)
 	if needed == limit { // by less than the digits tell, or by an amount that is not known
 		needed = "more than " + needed
 	}

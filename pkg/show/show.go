@@ -9,7 +9,7 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -47,7 +47,7 @@ func Parameters(r *gppl.Result, xUnit, yUnit string) *viz.Table {
 		Notes: []string{"Standard errors come from the curvature of the likelihood; – where a parameter is fixed or not identified."},
 	}
 	for _, w := range r.Warnings {
-		t.Notes = append(t.Notes, words.Sentence(w))
+		t.Notes = append(t.Notes, text.Sentence(w))
 	}
 	for _, p := range r.Params {
 		stderr := any(nil)

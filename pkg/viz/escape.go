@@ -4,8 +4,7 @@ import (
 	"html"
 	"regexp"
 
-	"github.com/projected-likelihood/gppl/internal/whole"
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 )
 
 // subscript finds d_{ij} and K_uu, one letter with an index, but not names such as co2_ppm or train_step.
@@ -14,6 +13,6 @@ var subscript = regexp.MustCompile(`(^|[^\pL\p{Nd}_])(\pL)_(?:\{([^{}<>]*)\}|(\p
 // escape turns plain text into HTML. Indices of symbols become subscripts and minus signs true ones; numbers and dates are not
 // broken across lines.
 func escape(s string) string {
-	s = words.Minus(html.EscapeString(s))
-	return whole.HTML(subscript.ReplaceAllString(s, "$1$2<sub>$3$4</sub>"))
+	s = text.Minus(html.EscapeString(s))
+	return text.UnbrokenHTML(subscript.ReplaceAllString(s, "$1$2<sub>$3$4</sub>"))
 }

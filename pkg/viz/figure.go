@@ -9,11 +9,11 @@ import (
 	"unicode"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/text"
+	plottext "gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"github.com/projected-likelihood/gppl/internal/whole"
+	"github.com/projected-likelihood/gppl/internal/text"
 )
 
 // Frame has the texts and the size of a figure. XLabel and YLabel are required and carry the unit: "time (s)".
@@ -350,7 +350,7 @@ func middle(axis vg.Rectangle, length vg.Length) vg.Length {
 }
 
 // drawLabels writes axis labels, which may have several lines, outside the outer rectangle and along the inner one.
-func drawLabels(c draw.Canvas, sty text.Style, x, y []string, outer, inner vg.Rectangle) {
+func drawLabels(c draw.Canvas, sty plottext.Style, x, y []string, outer, inner vg.Rectangle) {
 	descent, line := sty.FontExtents().Descent, sty.Height("x")
 	sty.XAlign = draw.XCenter
 	sty.YAlign = draw.YTop
@@ -365,7 +365,7 @@ func drawLabels(c draw.Canvas, sty text.Style, x, y []string, outer, inner vg.Re
 }
 
 // writeLines writes lines downwards from the top left of c and returns their height.
-func writeLines(c draw.Canvas, sty text.Style, lines []string) vg.Length {
+func writeLines(c draw.Canvas, sty plottext.Style, lines []string) vg.Length {
 	sty.YAlign = draw.YTop
 	var h vg.Length
 	for _, l := range lines {
@@ -376,9 +376,9 @@ func writeLines(c draw.Canvas, sty text.Style, lines []string) vg.Length {
 }
 
 // wrap breaks a text into lines no wider than width; a longer word has a line of its own.
-func wrap(sty text.Style, s string, width vg.Length) []string {
+func wrap(sty plottext.Style, s string, width vg.Length) []string {
 	var lines []string
-	for _, w := range whole.Fields(s) {
+	for _, w := range text.UnbrokenFields(s) {
 		if n := len(lines); n > 0 && sty.Width(lines[n-1]+" "+w) <= width {
 			lines[n-1] += " " + w
 		} else {

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 )
 
 const (
@@ -229,5 +229,5 @@ func (p *Progress) html() string {
 	return inPage(fmt.Sprintf(`<div%s style="display:flex;flex-wrap:wrap;align-items:center;gap:0.3em 0.7em;`+
 		`font-size:0.95em;line-height:1.5;font-variant-numeric:tabular-nums">`+
 		`<strong>%s</strong>%s<span>%s</span></div>`, class, html.EscapeString(p.title), bar,
-		html.EscapeString(words.Minus(p.status()))))
+		html.EscapeString(text.Minus(p.status()))))
 }

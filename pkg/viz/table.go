@@ -10,10 +10,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"gonum.org/v1/plot/text"
+	plottext "gonum.org/v1/plot/text"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
-	"github.com/projected-likelihood/gppl/internal/whole"
+	"github.com/projected-likelihood/gppl/internal/text"
 )
 
 // Align is the alignment of a column.
@@ -96,7 +96,7 @@ const phoneWidth, phoneFont, phonePadding = 358, 13.44, 8.0
 // wide reports whether a table would scroll sideways on a phone, or has sentences that would squeeze its numbers.
 func (t *Table) wide(cells [][]tableCell, align []Align) bool {
 	plain, bold := style.text(phoneFont, style.ink, false), style.text(phoneFont, style.ink, true)
-	longest := func(sty text.Style, texts []string) (width float64) {
+	longest := func(sty plottext.Style, texts []string) (width float64) {
 		for _, s := range texts {
 			width = max(width, float64(sty.Width(s)))
 		}
@@ -104,9 +104,9 @@ func (t *Table) wide(cells [][]tableCell, align []Align) bool {
 	}
 	var width float64
 	for j, c := range t.Columns {
-		column := longest(bold, whole.Fields(c.header()))
+		column := longest(bold, text.UnbrokenFields(c.header()))
 		for _, row := range cells {
-			cell, sty, parts := row[j], plain, whole.Fields(row[j].text)
+			cell, sty, parts := row[j], plain, text.UnbrokenFields(row[j].text)
 			if cell.best {
 				sty = bold
 			}

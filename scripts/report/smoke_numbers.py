@@ -32,7 +32,7 @@ NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w])", re.I)
 TOLERANCE = 5e-3  # relative; and always one and a half units of the last digit that is shown
 FEW_MORE = 0.1  # relative, of what is COUNTED
 FEW_NATS = 1e-3  # absolute: training stops within so much of an optimum
-WHOLE = 'span[style="white-space:nowrap"]'  # what no line breaks is no element of its own (internal/whole)
+WHOLE = 'span[style="white-space:nowrap"]'  # what no line breaks is no element of its own (internal/text)
 ROUNDING = 1e-9  # numbers below this are errors of rounding, which differ between machines
 
 

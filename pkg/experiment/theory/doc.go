@@ -17,7 +17,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/numeric"
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 )
 
@@ -48,16 +48,16 @@ func (r Results) Save(path string) error {
 		if !numeric.IsFinite(v) {
 			return fmt.Errorf("theory: %s = %v is not finite", name, v)
 		}
-		v = words.Rounded(v, 6)
+		v = text.Rounded(v, 6)
 		if old, ok := all[name]; !ok || !sameButRounding(old, v) {
 			all[name] = v
 		}
 	}
-	text, err := json.MarshalIndent(all, "", " ")
+	b, err := json.MarshalIndent(all, "", " ")
 	if err != nil {
 		return err
 	}
-	return replace(path, text)
+	return replace(path, b)
 }
 
 // sameButRounding reports whether two numbers differ at most in the sixth digit, or are both rounding errors.

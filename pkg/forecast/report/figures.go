@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -32,7 +32,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	end := f.X[len(f.X)-1]
 	of := a.Kernel()
 	if n := averaged(a) - 1; n > 0 {
-		of += ", averaged with " + words.Count(n, "other model")
+		of += ", averaged with " + text.Count(n, "other model")
 	}
 	caption := fmt.Sprintf("Posterior of %s: mean, 95 %% band of the function f, and of a new observation y, which has noise.", of)
 	if f.Counts != nil {
@@ -47,7 +47,7 @@ func Forecast(a *forecast.Analysis, f *forecast.Forecast) (*viz.Figure, error) {
 	changes, off := marks(context.Background(), a, first)
 	limits, beyond := withoutFar(off.Y, y, f.Lower, f.Upper)
 	if beyond > 0 {
-		caption += fmt.Sprintf(" %s %s far beyond the figure.", words.Count(beyond, "outlier"), words.Are(beyond))
+		caption += fmt.Sprintf(" %s %s far beyond the figure.", text.Count(beyond, "outlier"), text.Are(beyond))
 	}
 	return viz.Series(viz.SeriesOptions{
 		Frame: viz.Frame{
@@ -182,7 +182,7 @@ func Residuals(a *forecast.Analysis, r *forecast.Residuals) ([]*viz.Figure, erro
 	histogram, noHistogram := viz.Histogram(viz.HistogramOptions{
 		Frame: viz.Frame{
 			Title: "Are the innovations Gaussian?", XLabel: unit, YLabel: "density", Width: 470, Height: 320,
-			Caption: fmt.Sprintf("Histogram of the innovations. Jarque–Bera %s.", words.P(r.JarqueBeraP)),
+			Caption: fmt.Sprintf("Histogram of the innovations. Jarque–Bera %s.", text.P(r.JarqueBeraP)),
 		},
 		Values: r.E,
 	})
@@ -190,7 +190,7 @@ func Residuals(a *forecast.Analysis, r *forecast.Residuals) ([]*viz.Figure, erro
 		Frame: viz.Frame{
 			Title: "Are the innovations uncorrelated?", XLabel: "lag (observations)", YLabel: "autocorrelation", Width: 470, Height: 320,
 			Caption: fmt.Sprintf("Autocorrelation of the innovations. Ljung–Box %s over %d lags.",
-				words.P(r.LjungBoxP), r.LjungBoxLags),
+				text.P(r.LjungBoxP), r.LjungBoxLags),
 		},
 		Values: r.Autocorrelation, Band: r.Band,
 	})
@@ -244,7 +244,7 @@ func termNames(terms []forecast.Component) []string {
 			number[c.Name]++
 			names[i] += strconv.Itoa(number[c.Name])
 		}
-		names[i] = words.WithUnit(names[i], c.About)
+		names[i] = text.WithUnit(names[i], c.About)
 	}
 	return names
 }
@@ -291,7 +291,7 @@ func Spectrum(a *forecast.Analysis, p *gppl.Periodogram) (*viz.Figure, error) {
 	return viz.Curves(viz.CurvesOptions{
 		Frame: viz.Frame{
 			Title: "Does the model capture the periodicities?", XLabel: frequencies,
-			YLabel: words.WithUnit("power", squaredUnit(a)), Width: 960, Height: 340,
+			YLabel: text.WithUnit("power", squaredUnit(a)), Width: 960, Height: 340,
 			Caption: of + " (Hann window), averaged over narrow bands, and its expectation under the model. " +
 				"A peak that the line lacks is a periodicity that the model does not have. At high frequencies both end at the noise.",
 		},
@@ -389,7 +389,7 @@ func evidenceTable(a *forecast.Analysis, t *viz.Table) *viz.Table {
 	if n := a.Untried; n > 0 {
 		t.Notes = append(t.Notes, fmt.Sprintf("%s %s not tried: "+
 			"evaluations cost more than planned, as they do for a series without noise.",
-			words.Count(n, "further model"), words.Was(n)))
+			text.Count(n, "further model"), text.Was(n)))
 	}
 	const most = 12
 	rough := false
@@ -614,7 +614,7 @@ func warnings(a *forecast.Analysis) []string {
 func Doubt(a *forecast.Analysis) string {
 	if n := a.Untried; n > 0 {
 		return fmt.Sprintf("The budget was used up: %s %s not tried, and nothing was learnt anew for forecasts of the past.",
-			words.Count(n, "further model"), words.Was(n))
+			text.Count(n, "further model"), text.Was(n))
 	}
 	doubts := a.Candidates[0].Doubts
 	if len(doubts) == 0 {

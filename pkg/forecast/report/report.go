@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
-	"github.com/projected-likelihood/gppl/internal/whole"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
@@ -24,7 +24,9 @@ var page string
 
 // pages is the template of the report; html/template escapes text from the data.
 var pages = template.Must(template.New("report").Funcs(template.FuncMap{
-	"whole": func(text string) template.HTML { return template.HTML(whole.HTML(template.HTMLEscapeString(text))) },
+	"whole": func(s string) template.HTML {
+		return template.HTML(text.UnbrokenHTML(template.HTMLEscapeString(s)))
+	},
 }).Parse(page))
 
 // content is what the template shows.

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/words"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
 // shiftLines says in sentences which changes of level and of slope there are, and whether the forecast includes them.
-func shiftLines(ctx context.Context, a *forecast.Analysis) (text []string, err error) {
+func shiftLines(ctx context.Context, a *forecast.Analysis) (lines []string, err error) {
 	all, err := a.Shifts(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -27,20 +27,20 @@ func shiftLines(ctx context.Context, a *forecast.Analysis) (text []string, err e
 		if s.Chance > 0 {
 			line += fmt.Sprintf(" A series without a change shows one as clear with a probability of %s.", chance(s.Chance))
 		}
-		text = append(text, line)
+		lines = append(lines, line)
 		if !s.Used {
 			left = append(left, s.When)
 		}
 	}
 	switch {
 	case len(left) > 0:
-		text = append(text, fmt.Sprintf("The forecast does not include %s: Options.Shifts: \"use\" does.",
-			words.Choose(len(left), "this change", "these changes")))
+		lines = append(lines, fmt.Sprintf("The forecast does not include %s: Options.Shifts: \"use\" does.",
+			text.Choose(len(left), "this change", "these changes")))
 	case len(all) > 0 && a.Found():
-		text = append(text, fmt.Sprintf("The forecast includes %s: Options.Shifts: \"never\" leaves %s out.",
-			words.Choose(len(all), "this change", "these changes"), words.Choose(len(all), "it", "them")))
+		lines = append(lines, fmt.Sprintf("The forecast includes %s: Options.Shifts: \"never\" leaves %s out.",
+			text.Choose(len(all), "this change", "these changes"), text.Choose(len(all), "it", "them")))
 	}
-	return text, nil
+	return lines, nil
 }
 
 // unsought says why something was not looked for.
@@ -94,7 +94,7 @@ func chance(p float64) string {
 const mostOutliersListed = 8
 
 // outlierLines says in sentences which observations the model does not explain.
-func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err error) {
+func outlierLines(ctx context.Context, a *forecast.Analysis) (lines []string, err error) {
 	o, err := a.Outliers(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -107,11 +107,11 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 	}
 	head := fmt.Sprintf("%d of the latest %d observations are further off than the model explains:", len(o.List), o.Of)
 	if o.Of == len(a.Series.X) {
-		head = fmt.Sprintf("%d of %d observations %s further off than the model explains:", len(o.List), o.Of, words.Are(len(o.List)))
+		head = fmt.Sprintf("%d of %d observations %s further off than the model explains:", len(o.List), o.Of, text.Are(len(o.List)))
 	}
 	if a.Series.Student != nil {
 		head = fmt.Sprintf("%d of %d observations %s far off and %s for less:",
-			len(o.List), o.Of, words.Are(len(o.List)), words.Does(len(o.List), "count"))
+			len(o.List), o.Of, text.Are(len(o.List)), text.Does(len(o.List), "count"))
 	}
 	each := func(at forecast.Outlier) string { return "probability " + chance(at.Probability) }
 	same := len(o.List) > 1 && !slices.ContainsFunc(o.List, func(at forecast.Outlier) bool { return each(at) != each(o.List[0]) })
@@ -124,36 +124,36 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (text []string, err
 			list = append(list, fmt.Sprintf("and %d more", len(o.List)-i))
 			break
 		}
-		text := viz.UpTo(5)(at.Y)
+		shown := viz.UpTo(5)(at.Y)
 		if !same {
-			text += ", " + each(at)
+			shown += ", " + each(at)
 		}
-		list = append(list, fmt.Sprintf("%s (%s)", at.When, text))
+		list = append(list, fmt.Sprintf("%s (%s)", at.When, shown))
 	}
-	text = append(text, head+" "+strings.Join(list, ", ")+".")
+	lines = append(lines, head+" "+strings.Join(list, ", ")+".")
 	if n := atChanges(ctx, a, o.List); n > 0 {
 		who := fmt.Sprintf("%d of them", n)
 		if n == len(o.List) {
-			who = words.Choose(n, "It", "They")
+			who = text.Choose(n, "It", "They")
 		}
-		text = append(text, fmt.Sprintf("%s %s at a change of level that the forecast does not include, which explains %s.",
-			who, words.Choose(n, "stands", "stand"), words.Choose(n, "it", "them")))
+		lines = append(lines, fmt.Sprintf("%s %s at a change of level that the forecast does not include, which explains %s.",
+			who, text.Choose(n, "stands", "stand"), text.Choose(n, "it", "them")))
 		if n == len(o.List) {
-			return text, nil
+			return lines, nil
 		}
 	}
 	if i := slices.IndexFunc(o.List, func(at forecast.Outlier) bool { return at.Late }); i >= 0 {
-		text = append(text, fmt.Sprintf("So near the end changes of level are not looked for: "+
+		lines = append(lines, fmt.Sprintf("So near the end changes of level are not looked for: "+
 			"if it changed at %s, Options.Shifts: %q gives the forecast the new level.", o.List[i].When, o.List[i].When))
 	}
 	if n := bunched(o.List); n >= 4 && 2*n >= len(o.List) {
-		text = append(text, fmt.Sprintf("%d of them stand within %d observations of another, as where a series varies more "+
+		lines = append(lines, fmt.Sprintf("%d of them stand within %d observations of another, as where a series varies more "+
 			"at some times than at others: the bands of the model are as wide at all times.", n, near))
 	}
 	if o.Heavy && a.Chosen == forecast.ByEvidence {
-		text = append(text, ifWrong(len(o.List)))
+		lines = append(lines, ifWrong(len(o.List)))
 	}
-	return text, nil
+	return lines, nil
 }
 
 // near is the number of observations within which two outliers are one event, not two wrong readings by chance.
@@ -196,7 +196,7 @@ func farOff(a *forecast.Analysis, f *forecast.Forecast) string {
 		return ""
 	}
 	return fmt.Sprintf("%s %s far from all others and may widen the bands. %s",
-		words.Count(n, "observation"), words.Are(n), ifWrong(n))
+		text.Count(n, "observation"), text.Are(n), ifWrong(n))
 }
 
 // atChanges counts the outliers beside a change of level that is not in the mean.

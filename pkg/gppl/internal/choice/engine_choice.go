@@ -7,8 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/internal/timeline"
-	"github.com/projected-likelihood/gppl/internal/words"
 )
 
 // Chooser chooses the engine of every evaluation of a loss, or of one term of it: the cheapest that keeps the tolerance, then,
@@ -283,7 +283,7 @@ func (c *Chooser) Explain(b *strings.Builder) {
 		} else if f.Setup > 0 {
 			fmt.Fprintf(b, " after %s of set-up", timeline.Seconds(f.Setup))
 		}
-		fmt.Fprintf(b, ", %s", words.Bytes(f.Bytes))
+		fmt.Fprintf(b, ", %s", text.Bytes(f.Bytes))
 		fmt.Fprintf(b, ", error at most %.1g nats", f.Err)
 		if f.Err > c.Limit {
 			b.WriteString(": not exact enough")

@@ -1,4 +1,4 @@
-package whole
+package text
 
 import (
 	"strings"
@@ -18,7 +18,7 @@ func TestHTML(t *testing.T) {
 		"y = −1.5e-7 nats, 3 sets in 5 s":           "[y = −1.5e-7 nats], 3 sets in [5 s]",
 		"a.very.long.name.of.it = 5":                "a.very.lon[g.name.of.it = 5]",
 	} {
-		got := strings.NewReplacer(`<span style="white-space:nowrap">`, "[", "</span>", "]").Replace(HTML(text))
+		got := strings.NewReplacer(`<span style="white-space:nowrap">`, "[", "</span>", "]").Replace(UnbrokenHTML(text))
 		if got != want {
 			t.Errorf("%q: %q", text, got)
 		}
@@ -34,7 +34,7 @@ func TestFields(t *testing.T) {
 		"one\ttwo\nthree":                 "one|two|three",
 		"0.105 ± 0.011 nats from 2025-06": "0.105 ± 0.011 nats|from|2025-06",
 	} {
-		if got := strings.Join(Fields(text), "|"); got != want {
+		if got := strings.Join(UnbrokenFields(text), "|"); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

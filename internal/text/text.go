@@ -1,5 +1,6 @@
-// Package words writes numbers, and numbers of things, as they are printed in English.
-package words
+// Package text writes numbers and sentences as they are printed in English, keeps together what a line must not break, and finds
+// the name that a misspelt one may mean.
+package text
 
 import (
 	"fmt"
@@ -14,7 +15,7 @@ import (
 var negative = regexp.MustCompile(`(^|[\s(\[,=±→])-(\d)`)
 
 // Minus writes the negative numbers of a text with a true minus sign: −0.26.
-func Minus(text string) string { return negative.ReplaceAllString(text, "$1−$2") }
+func Minus(s string) string { return negative.ReplaceAllString(s, "$1−$2") }
 
 // Sentence makes a sentence of a message: its first letter is a capital, and it ends with a full stop.
 func Sentence(message string) string {

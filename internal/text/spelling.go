@@ -1,5 +1,4 @@
-// Package spelling finds the name that a misspelt one may mean.
-package spelling
+package text
 
 import "strings"
 

@@ -1,6 +1,4 @@
-// Package whole keeps numbers with their units, dates and flags in one piece, where a browser or a figure would break lines at
-// spaces and hyphens. scripts/report/whole.py does the same for the prose of notebooks.
-package whole
+package text
 
 import (
 	"regexp"
@@ -15,6 +13,8 @@ const (
 	name = `[\pL\d_.]{1,12} (?:=|<|&lt;|≈) `
 )
 
+// parts are numbers with their units, dates and flags: what a browser or a figure would break at spaces and hyphens.
+// scripts/report/whole.py does the same for the prose of notebooks.
 var parts = regexp.MustCompile(`(^|[\s(])(--[a-z][a-z-]*)|(` + strings.Join([]string{
 	name + number + `(?: ± ` + number + `)?(?:` + unit + `)?`,
 	number + ` ± ` + number + `(?:` + unit + `)?`,
@@ -24,13 +24,14 @@ var parts = regexp.MustCompile(`(^|[\s(])(--[a-z][a-z-]*)|(` + strings.Join([]st
 	`\d{4}-(?:Q\d|W?\d\d(?:-\d\d(?:T[\d:]+Z?)?)?)\b`,
 }, "|") + `)`)
 
-// HTML returns escaped text in which 95 %, p = 1e-05, 7.4 ± 0.8, 2025-06-12T23:06:00Z and --y-error are not broken.
-func HTML(escaped string) string {
+// UnbrokenHTML returns escaped text in which 95 %, p = 1e-05, 7.4 ± 0.8, 2025-06-12T23:06:00Z and --y-error are not broken.
+func UnbrokenHTML(escaped string) string {
 	return parts.ReplaceAllString(escaped, `$1<span style="white-space:nowrap">$2$3</span>`)
 }
 
-// Fields splits a plain text at its spaces, as strings.Fields does, but not at those within 95 %, p = 1e-05 and 7.4 ± 0.8.
-func Fields(text string) []string {
+// UnbrokenFields splits a plain text at its spaces, as strings.Fields does, but not at those within 95 %, p = 1e-05 and 7.4 ±
+// 0.8.
+func UnbrokenFields(text string) []string {
 	const kept = "\x00" // stands for a space that is no place to break, and is in no text
 	fields := strings.Fields(parts.ReplaceAllStringFunc(text, func(s string) string {
 		inner := strings.TrimLeft(s, " \t\n(")
