@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testtext"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -161,7 +161,7 @@ func TestReadmeFit(t *testing.T) {
 		if i >= len(first) {
 			got = printed[len(printed)-len(last)+i-len(first)]
 		}
-		if !testtext.Alike(line, strings.TrimSpace(got), 1e-4) {
+		if !testkit.Alike(line, strings.TrimSpace(got), 1e-4) {
 			t.Errorf("the README has the line %q, and the command prints %q", line, got)
 		}
 	}

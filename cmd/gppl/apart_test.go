@@ -12,7 +12,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // apartCalls are calls of the commands that write files, with an input IN of a kind. GPPL_DATA has the recording of gppl data.
@@ -170,7 +170,7 @@ func TestNothingOverwritten(t *testing.T) {
 			all := ways(input)
 			for _, in := range all {
 				for _, out := range all {
-					if testsize.Quick() && in != all[0] && out != all[0] {
+					if testkit.Quick() && in != all[0] && out != all[0] {
 						continue // of both ways one is the usual
 					}
 					check(commandOf(c.args+" --"+flag+" OUT", in, out, ""))
@@ -186,7 +186,7 @@ func TestNothingOverwritten(t *testing.T) {
 			for _, other := range writing[name][:i] {
 				for _, a := range fresh(output) {
 					for _, b := range fresh(output) {
-						if usual := fresh(output)[0]; testsize.Quick() && a != usual && b != usual {
+						if usual := fresh(output)[0]; testkit.Quick() && a != usual && b != usual {
 							continue
 						}
 						check(commandOf(c.args+" --"+flag+" OUT --"+other+" OTHER", all[0], a, b))

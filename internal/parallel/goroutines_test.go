@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // burst has a name to look for in a stack.
@@ -23,7 +23,7 @@ func TestGroup(t *testing.T) {
 			}
 		})
 	}
-	err, ok := must.Recover(g.Wait).(error)
+	err, ok := testkit.Recover(g.Wait).(error)
 	if !ok || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Fatalf("recovered %v, want the value of the panic", err)
 	}
@@ -32,11 +32,11 @@ func TestGroup(t *testing.T) {
 		t.Errorf("the stack does not name who panicked: %v", err)
 	}
 	g.Go(func() {})
-	if v := must.Recover(g.Wait); v != nil {
+	if v := testkit.Recover(g.Wait); v != nil {
 		t.Errorf("a group that is used again: %v", v)
 	}
 	g.Go(func() { burst(7) })
-	if p, ok := must.Recover(g.Wait).(*Panic); !ok || p.Value != 7 || p.Unwrap() != nil {
+	if p, ok := testkit.Recover(g.Wait).(*Panic); !ok || p.Value != 7 || p.Unwrap() != nil {
 		t.Errorf("recovered %v, want 7", p)
 	}
 	g.Go(func() {
@@ -44,7 +44,7 @@ func TestGroup(t *testing.T) {
 		inner.Go(func() { burst("once") })
 		inner.Wait()
 	})
-	if p, ok := must.Recover(g.Wait).(*Panic); !ok || p.Value != "once" {
+	if p, ok := testkit.Recover(g.Wait).(*Panic); !ok || p.Value != "once" {
 		t.Errorf("recovered %v: a group in a group wraps twice", p)
 	}
 }
@@ -75,7 +75,7 @@ func TestEach(t *testing.T) {
 			}
 		}
 		var calls atomic.Int32
-		p, ok := must.Recover(func() {
+		p, ok := testkit.Recover(func() {
 			Each(workers, 1000, func(i int) {
 				if calls.Add(1) == 5 {
 					burst(i)
@@ -100,7 +100,7 @@ func TestStopped(t *testing.T) {
 	if err := run(Stop{io.EOF}); err != io.EOF {
 		t.Errorf("stopped: %v", err)
 	}
-	if p, ok := must.Recover(func() { run("other") }).(*Panic); !ok || p.Value != "other" {
+	if p, ok := testkit.Recover(func() { run("other") }).(*Panic); !ok || p.Value != "other" {
 		t.Errorf("another panic: %v", p)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 func TestFor(t *testing.T) {
@@ -68,7 +68,7 @@ func TestAside(t *testing.T) {
 			t.Errorf("%d calls, want 5", calls)
 		}
 		a.Start(context.Background(), 1, func(int) { boom("wrong") })
-		if value := must.Recover(a.Wait); value == nil {
+		if value := testkit.Recover(a.Wait); value == nil {
 			t.Error("a panic was lost")
 		}
 		a.Wait() // there is nothing left
@@ -105,7 +105,7 @@ func TestPanic(t *testing.T) {
 		goroutines := runtime.NumGoroutine()
 		for k := range 50 {
 			var running, calls atomic.Int32
-			value := must.Recover(func() {
+			value := testkit.Recover(func() {
 				For(endless, func(i int) {
 					running.Add(1)
 					defer running.Add(-1)

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
-	"github.com/projected-likelihood/gppl/internal/testtext"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 const gallery = "../../docs/gallery"
@@ -39,7 +38,7 @@ func TestPages(t *testing.T) {
 	}
 	quick := []string{"README", "star"}
 	for _, path := range pages {
-		if testsize.Quick() && !slices.Contains(quick, strings.TrimSuffix(filepath.Base(path), ".md")) {
+		if testkit.Quick() && !slices.Contains(quick, strings.TrimSuffix(filepath.Base(path), ".md")) {
 			continue
 		}
 		have, err := os.ReadFile(path)
@@ -50,7 +49,7 @@ func TestPages(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)
 		}
-		if !testtext.Alike(string(have), text, 0.02) {
+		if !testkit.Alike(string(have), text, 0.02) {
 			t.Errorf("%s is not what go run ./measure/gallery docs/gallery makes:\n%s", path, text)
 		}
 		if len(figures) == 0 && strings.Contains(text, "--figure") {

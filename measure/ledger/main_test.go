@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/experiment"
 )
 
 // TestCompare checks that all rows agree with the same results, and that a row whose status differs is printed with both.
 func TestCompare(t *testing.T) {
 	const results = "../../notebooks/results"
-	rows := experiment.Ledger(must.Get(experiment.LoadEvidence(results))(t))
+	rows := experiment.Ledger(testkit.Must(experiment.LoadEvidence(results))(t))
 	var out bytes.Buffer
 	if err := differences(&out, rows, results); err != nil {
 		t.Fatal(err)

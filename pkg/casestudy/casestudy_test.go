@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/viz"
@@ -30,7 +30,7 @@ func shown(t *testing.T, s *casestudy.Study) {
 func TestStudies(t *testing.T) {
 	ctx := context.Background()
 	scale := scales.Smoke
-	if testsize.Long() {
+	if testkit.Long() {
 		scale = scales.Full
 	}
 	t.Run("trend", func(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -13,7 +13,7 @@ import (
 
 // BenchmarkFitLaplace trains Matérn 3/2 on the series of counts that docs/models.md compares libraries on.
 func BenchmarkFitLaplace(b *testing.B) {
-	for _, s := range must.Get(casestudy.CountSet(scales.Full))(b) {
+	for _, s := range testkit.Must(casestudy.CountSet(scales.Full))(b) {
 		train, _, err := s.Split()
 		if err != nil {
 			b.Fatal(err)
@@ -21,7 +21,7 @@ func BenchmarkFitLaplace(b *testing.B) {
 		b.Run("series="+s.Name, func(b *testing.B) {
 			var evaluations int
 			for b.Loop() {
-				fit := must.Get(observe.FitLaplace(context.Background(), s.Start, train, s.Likelihood, nil,
+				fit := testkit.Must(observe.FitLaplace(context.Background(), s.Start, train, s.Likelihood, nil,
 					gppl.Settings{NoStandardErrors: true}))(b)
 				evaluations = fit.Evaluations
 			}

@@ -3,8 +3,7 @@ package casestudy_test
 import (
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/casestudy"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
@@ -23,14 +22,14 @@ func TestAtLeastOne(t *testing.T) {
 // likelihood finds the groups that are not seen, and the band of a share stays within 0 to 1.
 func TestCounted(t *testing.T) {
 	scale := scales.Smoke
-	if testsize.Long() {
+	if testkit.Long() {
 		scale = scales.Full
 	}
 	ctx := t.Context()
-	c := must.Get(casestudy.NewCounted(ctx, scale))(t)
-	must.Get(c.PIT())(t)
-	must.Get(c.Rates(ctx))(t)
-	must.Get(c.Years(ctx))(t)
+	c := testkit.Must(casestudy.NewCounted(ctx, scale))(t)
+	testkit.Must(c.PIT())(t)
+	testkit.Must(c.Rates(ctx))(t)
+	testkit.Must(c.Years(ctx))(t)
 	var least, most, sum float64 = 1, 0, 0
 	for i, row := range c.Table().Rows {
 		t.Log(row...)
@@ -43,7 +42,7 @@ func TestCounted(t *testing.T) {
 	for _, row := range c.Corrections().Rows {
 		t.Log(row...)
 	}
-	own := must.Get(casestudy.Own(ctx, scale))(t)
+	own := testkit.Must(casestudy.Own(ctx, scale))(t)
 	if poisson, with, truth := number(t, own, 0, 2), number(t, own, 1, 2),
 		number(t, own, 1, 3); !(poisson > with && with < 1.2*truth) || !(number(t, own, 1, 1) < number(t, own, 0, 1)) {
 		t.Errorf("%v", own.Rows)

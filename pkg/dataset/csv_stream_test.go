@@ -14,7 +14,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // streamed reads a text in blocks of some bytes, and puts the rows in order.
@@ -50,7 +50,7 @@ func streamed(r io.Reader, opt CSVOptions, workers, size int) (s Series, lines [
 func TestStreamAsRead(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	fields := []string{"1", "-2.5", "0.1", "1e3", "3.14159265358979", "123456789012345678901", "1e-300", "", "NA", "x", "1_0", "0x10", "nan", "1e999", " 7 ", "+4", ".5", "5.", "2024-01-01", `"8"`, `"a,b"`, `a"b`, "1;2", "12%", "\u00a06"}
-	readable, unreadable, trials := 0, 0, testsize.Of(300, 3000, 3000)
+	readable, unreadable, trials := 0, 0, testkit.Size(300, 3000, 3000)
 	for trial := range trials {
 		width := 2 + rnd.IntN(3)
 		var b strings.Builder

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/projected-likelihood/gppl/internal/allocation"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // What every reader promises of any bytes: an error and nothing, or finite observations, no more than the bytes allow; memory
@@ -181,7 +181,7 @@ func FuzzReadEDF(f *testing.F) {
 // bounded allows for each byte what a column of one character takes with its name, its place and its error text.
 func bounded(t *testing.T, size int, read func()) {
 	t.Helper()
-	allocation.Bounded(t, size, 1000, read)
+	testkit.BoundedAllocation(t, size, 1000, read)
 }
 
 // checkRead asserts what every reader promises: an error and nothing, or finite observations, no more than the bytes allow.

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -74,7 +74,7 @@ func TestGodambe(t *testing.T) {
 // TestGodambeSimulated compares it with minimisers over draws, for PL with the residual energy and few Sphere projections, where
 // the inverse information would be far too optimistic.
 func TestGodambeSimulated(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("trains")
 	}
 	source := draw(20, 240, 240, 1)

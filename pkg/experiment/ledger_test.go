@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -245,7 +245,7 @@ func TestLedgerCovers(t *testing.T) {
 // TestStoredResults repeats stored trials that are quick and compares the numbers: a change of the code that moves them must
 // raise Revision and recompute them.
 func TestStoredResults(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("trains")
 	}
 	e := evidence(t)
@@ -254,7 +254,7 @@ func TestStoredResults(t *testing.T) {
 		count := map[string]int{}
 		for _, o := range *all {
 			class := o.Trial.Kernel + o.Trial.Loss + o.Trial.Protocol + o.Trial.Optimiser.Method + o.Trial.Design
-			if o.Fit > 0.5 || o.Fit+o.Setup > 1 && !testsize.Long() || o.Error != "" || o.Floor || o.Trial.Optimiser.Method == Evaluate ||
+			if o.Fit > 0.5 || o.Fit+o.Setup > 1 && !testkit.Long() || o.Error != "" || o.Floor || o.Trial.Optimiser.Method == Evaluate ||
 				count[class] >= 1 {
 				continue
 			}

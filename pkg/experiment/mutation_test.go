@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -193,13 +193,13 @@ func sampled(all []Outcome) (some []int) {
 	seen := map[Trial]bool{}
 	for i, o := range all {
 		kind := like(o.Trial)
-		if testsize.Quick() {
+		if testkit.Quick() {
 			kind.Order = 0
 		}
 		switch {
-		case o.Error != "" || seen[kind] && !testsize.Long():
-		case testsize.Quick() && (o.Trial.Source.Of > 2000 || o.Trial.Source.Name == "eeg" || o.Trial.Kernel == "RQ"):
-		case !testsize.Long() && (o.Trial.Source.Name == "eeg" || o.Trial.Source.Of > 2000) && o.Trial.Kernel == "RQ": // dense, minutes
+		case o.Error != "" || seen[kind] && !testkit.Long():
+		case testkit.Quick() && (o.Trial.Source.Of > 2000 || o.Trial.Source.Name == "eeg" || o.Trial.Kernel == "RQ"):
+		case !testkit.Long() && (o.Trial.Source.Name == "eeg" || o.Trial.Source.Of > 2000) && o.Trial.Kernel == "RQ": // dense, minutes
 		case o.Trial.Source.Name == "sunspots" && !haveSunspots():
 		default:
 			seen[kind] = true
@@ -239,7 +239,7 @@ func TestMutations(t *testing.T) {
 			for _, n := range storedNumbers {
 				v := n.get(&stored)
 				off, known := n.off(&stored, &again)
-				if math.IsNaN(v) || !known && n.name != theNLL && (n.near != nil || turn%testsize.Of(1000, 20, 10) > 0) {
+				if math.IsNaN(v) || !known && n.name != theNLL && (n.near != nil || turn%testkit.Size(1000, 20, 10) > 0) {
 					continue // the ledger is remade only for changes that it alone could detect
 				}
 				if off {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // TestPrediction checks the level: of numbers that are one more draw, five in a hundred are rejected, and of others more.
@@ -89,7 +89,7 @@ func TestMedianInterval(t *testing.T) {
 func TestMedianSpan(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	held := 0
-	runs := testsize.Of(60, 100, 200)
+	runs := testkit.Size(60, 100, 200)
 	for range runs {
 		groups := make([][]float64, 20)
 		for i := range groups {

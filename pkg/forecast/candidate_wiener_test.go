@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // wanderWeight is the weight of the models of a forecast that wander.
@@ -24,7 +24,7 @@ func wanderWeight(a *Analysis) (weight float64) {
 // TestWiener: a long walk is forecast by its last value, with bands that widen as the root of the horizon, on the scale on which
 // it is a walk. A series that returns to a level is not a walk.
 func TestWiener(t *testing.T) {
-	seeds := testsize.Of(1, 3, 20)
+	seeds := testkit.Size(1, 3, 20)
 	for seed := range uint64(seeds) {
 		for name, ofLog := range map[string]bool{"of y": false, "of log y": true} {
 			rng := rand.New(rand.NewPCG(seed, 4))

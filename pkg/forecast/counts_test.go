@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -53,7 +53,7 @@ func countSeries(t *testing.T, likelihood string, x, y, sizes []float64) *Series
 // randomised probability integral transforms are uniform by the Kolmogorov–Smirnov test at the level 1e-3.
 func TestCountForecastsCalibrated(t *testing.T) {
 	const n, ahead = 48, 7
-	series := testsize.Of(4, 20, 100)
+	series := testkit.Size(4, 20, 100)
 	for k, likelihood := range Likelihoods[3:] {
 		var pit [2][]float64
 		inside := 0

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -198,7 +198,7 @@ func TestChoose(t *testing.T) {
 			tr := trainer{progress: new(progress), options: Options{MaxExact: 6000, Memory: memory}, kernels: []gppl.Kernel{c.kernel}}
 			tr.memory = tr.options.engineMemory(c.series)
 			for _, log := range []bool{false, true} {
-				if testsize.Quick() && log == (memory == 0) {
+				if testkit.Quick() && log == (memory == 0) {
 					continue
 				}
 				if err := tr.look(t.Context(), c.series, log); err != nil {
@@ -308,7 +308,7 @@ func TestSlowRhythmOfLongSeries(t *testing.T) {
 func TestDearCandidateIsLeftOut(t *testing.T) {
 	t.Parallel()
 	left := 0
-	for seed := range uint64(testsize.Of(3, 3, 8)) {
+	for seed := range uint64(testkit.Size(3, 3, 8)) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		x, y := make([]float64, 6000), make([]float64, 6000)
 		at, level := 0.0, 0.0

@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -53,7 +52,7 @@ func TestFitFindsDraws(t *testing.T) {
 		{"SE + LocPer", gppl.Add(slow, gppl.LocPer{Variance: 1, Lengthscale: 80, Period: 4.1, PeriodicLengthscale: 0.5}), true, 3},
 		{"SE + Periodic", gppl.Add(slow, gppl.Periodic{Variance: 1, Period: 5.3, Lengthscale: 0.4}), true, 2},
 	} {
-		if testsize.Quick() && i > 1 && i != 4 {
+		if testkit.Quick() && i > 1 && i != 4 {
 			continue
 		}
 		s, truth := drawOf(t, c.kernel, c.even, c.seed)
@@ -82,7 +81,7 @@ func TestFitFindsDraws(t *testing.T) {
 		if !strings.HasPrefix(best.Search, "searched ") {
 			t.Errorf("%s: the search is %q", c.name, best.Search)
 		}
-		if testsize.Quick() {
+		if testkit.Quick() {
 			continue
 		}
 		found, err := auto.Fit(t.Context(), gppl.Model{Kernel: c.kernel}, v.data, auto.Settings{})
@@ -140,7 +139,7 @@ func TestCarryNeedsTime(t *testing.T) {
 		evaluations float64
 		carries     bool
 	}{{carried - 1, false}, {carried + 1, true}} {
-		of := must.Get(newComparison(t.Context(), s, Options{Kernels: []string{"Laplace"}, Trend: "none"}))(t)
+		of := testkit.Must(newComparison(t.Context(), s, Options{Kernels: []string{"Laplace"}, Trend: "none"}))(t)
 		if err := of.try(t.Context(), of.kernels[0], nil); err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +148,7 @@ func TestCarryNeedsTime(t *testing.T) {
 		if err := of.look(t.Context(), s, true); err != nil {
 			t.Fatal(err)
 		}
-		seconds := must.Get(of.cost(best.Model))(t)
+		seconds := testkit.Must(of.cost(best.Model))(t)
 		share := of.searched + c.evaluations*seconds
 		of.options.Budget = time.Duration((of.beside + float64(of.count+1)*share) * float64(time.Second))
 		of.carry(best, searched)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -430,7 +430,7 @@ func TestPeriodGiven(t *testing.T) {
 // If working days have another shape than weekends, a term says so, and the forecast is better than by a season and noise: the
 // latest four weeks show it.
 func TestFitFindsTheWeekInTheDay(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("some seconds")
 	}
 	rng := rand.New(rand.NewPCG(3, 0))

@@ -12,8 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // unchanging are series without a change: paths of kernels, and noise with heavy tails.
@@ -85,8 +84,8 @@ func found(t *testing.T, y []float64) []ShiftSize {
 // TestNoShifts: a change is seen in at most 2 % of the series that have none.
 func TestNoShifts(t *testing.T) {
 	alarms, all := 0, 0
-	for n, series := range map[int]int{100: testsize.Of(4, 12, 100), 300: testsize.Of(1, 3, 60), 1000: testsize.Of(0, 0, 10),
-		3000: testsize.Of(0, 0, 5)} {
+	for n, series := range map[int]int{100: testkit.Size(4, 12, 100), 300: testkit.Size(1, 3, 60), 1000: testkit.Size(0, 0, 10),
+		3000: testkit.Size(0, 0, 5)} {
 		for _, kind := range unchanging {
 			for seed := range uint64(series) {
 				all++
@@ -121,7 +120,7 @@ func TestNile(t *testing.T) {
 
 // TestShiftsFound: a step of four standard deviations of the noise, and a kink, are found where they are.
 func TestShiftsFound(t *testing.T) {
-	series := testsize.Of(4, 7, 50)
+	series := testkit.Size(4, 7, 50)
 	for _, c := range []struct {
 		kind, change string
 		n            int
@@ -295,7 +294,7 @@ func TestShiftsTrainLate(t *testing.T) {
 	const n = cheapShifts + 100
 	for _, step := range []float64{0, 9} {
 		y := unchanged("noise", n, rand.New(rand.NewPCG(3, 3)))
-		a := must.Get(Fit(t.Context(), steps(t, n, 0, func(i int) float64 { return y[i] + step*float64(i/(n/2)) }),
+		a := testkit.Must(Fit(t.Context(), steps(t, n, 0, func(i int) float64 { return y[i] + step*float64(i/(n/2)) }),
 			Options{Log: "never"}))(t)
 		_, best, err := a.searchShifts(t.Context())
 		if err != nil || math.IsNaN(best.value) != (step == 0) || len(best.shifts) != map[bool]int{true: 1}[step > 0] {
@@ -386,7 +385,7 @@ func TestSpikes(t *testing.T) {
 
 // TestLeave: observations that a search for changes leaves out take their known errors with them, and leave fewer to look through.
 func TestLeave(t *testing.T) {
-	s := must.Get(NewSeries(Axis{Name: "t"}, []float64{0, 1, 2, 3, 4, 5}, []float64{10, 11, 12, 13, 14, 15}))(t)
+	s := testkit.Must(NewSeries(Axis{Name: "t"}, []float64{0, 1, 2, 3, 4, 5}, []float64{10, 11, 12, 13, 14, 15}))(t)
 	s.Errors = []float64{0.1, 1.1, 2.1, 3.1, 4.1, 5.1}
 	search := shiftSearch{a: &Analysis{Series: s}, n: 4}
 	search.leave(func(i int) bool { return i == 1 || i == 3 })

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // TestShortBands: bands beyond a short series are wider than the models' own by √(1 + (11/n)²), times what the past shows;
@@ -22,8 +22,8 @@ func TestShortBands(t *testing.T) {
 		if kernels != "" {
 			o.Kernels = []string{kernels}
 		}
-		a := must.Get(Fit(t.Context(), s, o))(t)
-		ahead := func(x float64) float64 { return must.Get(a.Predict([]float64{x}))(t).NoisyVar[0] }
+		a := testkit.Must(Fit(t.Context(), s, o))(t)
+		ahead := func(x float64) float64 { return testkit.Must(a.Predict([]float64{x}))(t).NoisyVar[0] }
 		wide, within := ahead(float64(n)+3), ahead(3.5)
 		a.Widen = 1
 		if got := math.Sqrt(wide / ahead(float64(n)+3)); math.Abs(got-want) > 0.1*(want-1)+1e-12 || ahead(3.5) != within {

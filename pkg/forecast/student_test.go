@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // TestStudent: with heavy-tailed noise, the curve of a Student-t fit is nearer to the truth than that of a normal one, its bands
@@ -21,7 +21,7 @@ func TestStudent(t *testing.T) {
 	var off [2]float64
 	inside, all := 0, 0
 	var learnt, scales []float64
-	for k := range testsize.Of(6, 30, 200) {
+	for k := range testkit.Size(6, 30, 200) {
 		noise := distuv.StudentsT{Sigma: scale, Nu: nu, Src: rand.New(rand.NewPCG(uint64(k), 18))}
 		var x, y []float64
 		for i := range n {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestUntilRandomWalk(t *testing.T) {
 	t.Parallel()
 	const steps, far = 120, 1e6
-	for seed := range uint64(testsize.Of(2, 4, 50)) {
+	for seed := range uint64(testkit.Size(2, 4, 50)) {
 		rnd := rand.New(rand.NewPCG(seed, 17))
 		x, y := []float64{}, []float64{}
 		for i := range 12 {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -54,7 +54,7 @@ func trueModel(t *testing.T, x, y []float64, l, noise float64) *Analysis {
 func TestFalseAlarms(t *testing.T) {
 	t.Parallel()
 	const level, before, each = 1e-3, 400, 500
-	series := testsize.Of(60, 600, 2000)
+	series := testkit.Size(60, 600, 2000)
 	alarms, doubts := 0, 0
 	for k := range series {
 		x, y := wandering(rand.New(rand.NewPCG(uint64(k), 12)), before+each, 9, 0.3)
@@ -113,7 +113,7 @@ func TestDrift(t *testing.T) {
 		}
 	}
 	for _, n := range []int{leastDrift, 20, 100} { // independent and N(0, 1)
-		rnd, bad, all := rand.New(rand.NewPCG(uint64(n), 16)), 0, testsize.Of(4000, 40000, 400000)
+		rnd, bad, all := rand.New(rand.NewPCG(uint64(n), 16)), 0, testkit.Size(4000, 40000, 400000)
 		for range all {
 			z := make([]float64, n)
 			for i := range z {

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // TestJudge: each rule alone is enough, and what chance may do is no reason.
@@ -108,7 +108,7 @@ func TestPairedChance(t *testing.T) {
 		t.Errorf("a constant loss has a chance of %v", got)
 	}
 	rng := rand.New(rand.NewPCG(1, 0))
-	draws, below := testsize.Of(2000, 10_000, 100_000), 0
+	draws, below := testkit.Size(2000, 10_000, 100_000), 0
 	for range draws {
 		d := make([]float64, 5)
 		for i := range d {

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -76,11 +75,11 @@ func TestBounds(t *testing.T) {
 	}
 	names := []string{"L-BFGS", "a gradient", "no standard errors", "BFGS"}
 	rnd := rand.New(rand.NewPCG(1, 61))
-	cases, wrong := testsize.Of(60, 160, 1000), 0
+	cases, wrong := testkit.Size(60, 160, 1000), 0
 	for c := range cases {
 		d := drawn(t, 100, uint64(c%5)+1)
-		free := must.Get(gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}, d))(t)
-		want := must.Get(gppl.Fit(t.Context(), free, nil, gppl.Settings{}))(t)
+		free := testkit.Must(gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}, d))(t)
+		want := testkit.Must(gppl.Fit(t.Context(), free, nil, gppl.Settings{}))(t)
 		kind, i, by := bounds[c%len(bounds)], rnd.IntN(3), names[rnd.IntN(4)]
 		p := want.Params[i]
 		away := []float64{-4, -1, -0.3, 0.3, 1, 4}[rnd.IntN(6)] // standard errors by which the optimum is inside
@@ -93,7 +92,7 @@ func TestBounds(t *testing.T) {
 			start[i] = b / 1.5
 		}
 		m := want.Model.WithParams(start).WithTransform(p.Name, kind.at(b))
-		r := must.Get(gppl.Fit(t.Context(), must.Get(gppl.NewExact(m, d))(t), nil, methods[by]))(t)
+		r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(m, d))(t), nil, methods[by]))(t)
 		got, said := r.Params[i], strings.Join(r.Warnings, "; ")
 		var fault string
 		switch close := "the optimal value found for " + p.Name; {
@@ -128,10 +127,10 @@ func TestBoundFloor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := must.Get(gppl.NewData(x, y))(t)
+	d := testkit.Must(gppl.NewData(x, y))(t)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 1}
-	want := must.Get(gppl.Fit(t.Context(), must.Get(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t).Params[2]
-	r := must.Get(gppl.Fit(t.Context(), must.Get(gppl.NewExact(m.WithTransform(gppl.NoiseName, gppl.Softplus{Floor: 0.4}), d))(t), nil,
+	want := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t).Params[2]
+	r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(m.WithTransform(gppl.NoiseName, gppl.Softplus{Floor: 0.4}), d))(t), nil,
 		gppl.Settings{}))(t)
 	if got := r.Params[2]; got.AtBound || len(r.Warnings) > 0 || math.Abs(got.StdErr()/want.StdErr()-1) > 0.01 {
 		t.Errorf("%v, the standard error without a floor is %v", r, want.StdErr())
@@ -148,7 +147,7 @@ func TestBoundFar(t *testing.T) {
 		"too small": {Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1},
 		"too large": {Kernel: gppl.SE{Variance: 1e20, Lengthscale: 2}, Noise: 1e19},
 	} {
-		r := must.Get(gppl.Fit(t.Context(), must.Get(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t)
+		r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t)
 		for _, p := range r.Params {
 			if p.AtBound || !(p.StdErrLog < 1) {
 				t.Errorf("%s: %s ± %v: %v", name, p.Name, p.StdErrLog, r)
@@ -165,10 +164,10 @@ func TestBoundUndetermined(t *testing.T) {
 	for i := range y {
 		y[i] = rnd.NormFloat64()
 	}
-	d := must.Get(gppl.NewData(x, y))(t)
+	d := testkit.Must(gppl.NewData(x, y))(t)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}.Fix("lengthscale").WithTransform("variance",
 		gppl.Softplus{Floor: 1e-9})
-	r := must.Get(gppl.Fit(t.Context(), must.Get(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t)
+	r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t)
 	if p := r.Params[0]; p.Value < 1e-6 && (!p.AtBound || len(r.Warnings) == 0) {
 		t.Errorf("%v", r)
 	}
@@ -182,7 +181,7 @@ func TestBoundPlace(t *testing.T) {
 	k := gppl.ChangePoint{Before: gppl.SE{Variance: 4, Lengthscale: 3}, After: gppl.SE{Variance: 0.05, Lengthscale: 3}, Location: 50, Width: 2}
 	m := gppl.Model{Kernel: k, Noise: 0.05}
 	s := drawnChange(t, m, 120, 3)
-	d := must.Get(gppl.NewData(gppl.Scalars(s.x), s.y))(t)
+	d := testkit.Must(gppl.NewData(gppl.Scalars(s.x), s.y))(t)
 	place := -1
 	for i, p := range m.Params() {
 		if p.Role == gppl.RoleLocation {
@@ -191,7 +190,7 @@ func TestBoundPlace(t *testing.T) {
 	}
 	name := m.Params()[place].Name
 	m = m.Fix(m.Params()[place+1].Name)
-	want := must.Get(gppl.Fit(t.Context(), must.Get(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t).Params[place]
+	want := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t).Params[place]
 	at, se := want.Value, want.StdErr()
 	for _, c := range []struct {
 		by     gppl.Transform
@@ -209,7 +208,7 @@ func TestBoundPlace(t *testing.T) {
 		theta := m.Values()
 		theta[place] = c.start
 		bounded := m.WithParams(theta).WithTransform(name, c.by)
-		r := must.Get(gppl.Fit(t.Context(), must.Get(gppl.NewExact(bounded, d))(t), nil, gppl.Settings{}))(t)
+		r := testkit.Must(gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(bounded, d))(t), nil, gppl.Settings{}))(t)
 		p, said := r.Params[place], strings.Contains(strings.Join(r.Warnings, ";"), "the optimal value found for "+name)
 		if p.AtBound == c.inside || said == c.inside || c.inside && math.Abs(p.StdErr()/se-1) > 0.05 {
 			t.Errorf("%v, the optimum at %v ± %v: %v", c.by, at, se, r)
@@ -227,7 +226,7 @@ func TestBoundStuck(t *testing.T) {
 		{gppl.Interval{Lo: 0.01, Hi: 5}, 5 - 1e-12}, {sigmoid{0.01, 5}, 5 - 1e-12}, {gppl.Interval{Lo: 1e-3, Hi: 5}, 1e-3 + 1e-15},
 	} {
 		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: c.noise}.WithTransform(gppl.NoiseName, c.by)
-		r, err := gppl.Fit(t.Context(), must.Get(gppl.NewExact(m, d))(t), nil, gppl.Settings{})
+		r, err := gppl.Fit(t.Context(), testkit.Must(gppl.NewExact(m, d))(t), nil, gppl.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -259,7 +258,7 @@ func (l strict) ValueGrad(grad, theta []float64) (float64, error) {
 func TestBoundStrict(t *testing.T) {
 	d := drawn(t, 100, 1)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.02}.WithTransform(gppl.NoiseName, gppl.Interval{Lo: 1e-3, Hi: 0.05})
-	r := must.Get(gppl.Fit(t.Context(), strict{must.Get(gppl.NewExact(m, d))(t), 0.05}, nil, gppl.Settings{}))(t)
+	r := testkit.Must(gppl.Fit(t.Context(), strict{testkit.Must(gppl.NewExact(m, d))(t), 0.05}, nil, gppl.Settings{}))(t)
 	if !r.Params[2].AtBound || !(r.Params[1].StdErrLog < 1) || !strings.Contains(strings.Join(r.Warnings, ";"), "bound 0.05") {
 		t.Errorf("%v", r)
 	}

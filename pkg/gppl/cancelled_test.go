@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -98,12 +98,12 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []cancellable) {
 		_, _, _, err := smooth.SampleContext(ctx, among.X, 1)
 		return err
 	})
-	z := gppl.Scalars(must.Get(gppl.KMeans(data.X, n/4, 1))(tb).Coordinate(0))
+	z := gppl.Scalars(testkit.Must(gppl.KMeans(data.X, n/4, 1))(tb).Coordinate(0))
 	add("NewVFEPosteriorContext", func(ctx context.Context) error {
 		_, err := gppl.NewVFEPosteriorContext(ctx, smooth, data, z)
 		return err
 	})
-	vfe := must.Get(gppl.NewVFEPosterior(smooth, data, z))(tb)
+	vfe := testkit.Must(gppl.NewVFEPosterior(smooth, data, z))(tb)
 	add("Posterior.SampleContext, VFE", func(ctx context.Context) error {
 		_, _, err := vfe.SampleContext(ctx, among.X, 2, 1)
 		return err
@@ -114,7 +114,7 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []cancellable) {
 	for i := range of {
 		of[i] = i % 2
 	}
-	cp := must.Get(gppl.NewChannelPosterior(channels, data, of))(tb)
+	cp := testkit.Must(gppl.NewChannelPosterior(channels, data, of))(tb)
 	add("NewChannelPosterior", func(ctx context.Context) error {
 		_, err := gppl.NewChannelPosterior(channels, data, of, gppl.WithContext(ctx))
 		return err
@@ -304,9 +304,9 @@ func helperCalls(tb testing.TB, n int) (calls []cancellable) {
 	for i := range y {
 		y[i] = math.Sin(x.At(i)[0])
 	}
-	d := must.Get(gppl.NewData(x, y))(tb)
+	d := testkit.Must(gppl.NewData(x, y))(tb)
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 0.1}
-	profile := gppl.NewProfile(must.Get(gppl.NewExact(m, d))(tb))
+	profile := gppl.NewProfile(testkit.Must(gppl.NewExact(m, d))(tb))
 	plane := gppl.Vectors(append(x.Coordinate(0), y...), 2)
 	return []cancellable{
 		{"KMeansContext", func(ctx context.Context) error {

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
@@ -243,7 +243,7 @@ func (d *denseChannels) predict(t *testing.T, c *channelCase, ch gppl.Channel, o
 func TestChannels(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 1))
 	kernels := channelKernels()
-	for trial := range testsize.Of(2*len(kernels), 10*len(kernels), 100*len(kernels)) {
+	for trial := range testkit.Size(2*len(kernels), 10*len(kernels), 100*len(kernels)) {
 		c := randomChannels(rnd, kernels[trial%len(kernels)])
 		t.Run(fmt.Sprintf("%d/%T", trial, c.model.Kernel), func(t *testing.T) {
 			loss, err := gppl.NewChannels(c.model, c.data, c.channel)

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
 
@@ -28,7 +28,7 @@ func scaleBy(x []float64, f float64) {
 // TestFaultsAreCaught spoils each intermediate result of the spectral and the
 // interpolated engines: what is returned is right, by another engine, or an error.
 func TestFaultsAreCaught(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("takes half a minute")
 	}
 	defer func() { verify.Tamper = nil }()
@@ -43,9 +43,9 @@ func TestFaultsAreCaught(t *testing.T) {
 		"interpolated slope", "interpolated weight", "VFE q"} {
 		for _, fault := range []string{"wrong sign", "factor 1.001", "dropped", "half dropped", "entry spoilt"} {
 			tried, caught := 0, 0
-			tries := testsize.Of(0, 7, 20)
+			tries := testkit.Size(0, 7, 20)
 			if stage[0] == 'i' { // each builds a panel
-				tries = testsize.Of(0, 2, 4)
+				tries = testkit.Size(0, 2, 4)
 			}
 			for range tries {
 				k := kernels[rnd.IntN(len(kernels))]

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -56,11 +56,11 @@ func TestKernelFaults(t *testing.T) {
 		{broken{gppl.SE{Variance: 1, Lengthscale: 2}, 1e9, true}, "lengthscale"},
 	} {
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.1}
-		p := must.Get(gppl.NewProjection(gppl.Spectral{}, d.X, 12, 1))(t)
+		p := testkit.Must(gppl.NewProjection(gppl.Spectral{}, d.X, 12, 1))(t)
 		losses := []gppl.Loss{
-			must.Get(gppl.NewExact(m, d))(t),
-			must.Get(gppl.NewResidual(m, d, p))(t),
-			must.Get(gppl.NewVFE(m, d, d.X.Slice(0, 5), gppl.VFEOptions{FixInducing: true}))(t),
+			testkit.Must(gppl.NewExact(m, d))(t),
+			testkit.Must(gppl.NewResidual(m, d, p))(t),
+			testkit.Must(gppl.NewVFE(m, d, d.X.Slice(0, 5), gppl.VFEOptions{FixInducing: true}))(t),
 		}
 		for _, l := range losses {
 			grad := make([]float64, len(l.Params()))

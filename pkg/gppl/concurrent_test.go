@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -87,13 +87,13 @@ func agree(got, want answer, theta []float64, terms int) (ratio float64, err err
 // another loss.
 func TestGoroutines(t *testing.T) {
 	steps := 6
-	if testsize.Quick() {
+	if testkit.Quick() {
 		steps = 3
 	}
 	kernels := []Kernel{SE{1, 60}, Matern32{1, 60}, Add(SE{1, 90}, Periodic{0.5, 1, 40}, White{0.1}),
 		Add(Laplace{1, 30}, Matern52{0.5, 90})}
 	for _, inputs := range []string{"regular", "irregular"} {
-		if testsize.Quick() && inputs == "irregular" {
+		if testkit.Quick() && inputs == "irregular" {
 			continue
 		}
 		rnd := rand.New(rand.NewPCG(1, 20))
@@ -183,15 +183,15 @@ func TestWalk(t *testing.T) {
 	t.Parallel()
 	steps := 6
 	switch {
-	case testsize.Long():
+	case testkit.Long():
 		steps = 1000
-	case testsize.Quick():
+	case testkit.Quick():
 		steps = 5
 	}
 	worst := map[string]float64{}
 	defer func() { t.Logf("of what is promised: %v", worst) }()
 	for i, k := range engineKernels(1, 10) {
-		if testsize.Quick() && i%4 != 0 {
+		if testkit.Quick() && i%4 != 0 {
 			continue
 		}
 		rnd := rand.New(rand.NewPCG(uint64(i), 21))

@@ -8,8 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -29,7 +28,7 @@ func orthonormality(p *gppl.Projection) float64 {
 
 // condition returns that of k directions of length one.
 func condition(t *testing.T, d gppl.Design, x gppl.Inputs, k int) float64 {
-	w := must.Get(gppl.NewProjection(gppl.Raw{Design: d}, x, k, 0))(t).Omega()
+	w := testkit.Must(gppl.NewProjection(gppl.Raw{Design: d}, x, k, 0))(t).Omega()
 	for j := range k {
 		c := w.ColView(j).(*mat.VecDense)
 		c.ScaleVec(1/mat.Norm(c, 2), c)
@@ -47,7 +46,7 @@ func TestSpectralProjection(t *testing.T) {
 		grid[i] = 0.1 * float64(i)
 	}
 	for name, x := range map[string]gppl.Inputs{"uniform": uniform(1200, 50, 1), "grid": gppl.Scalars(grid)} {
-		if testsize.Quick() && name != "grid" {
+		if testkit.Quick() && name != "grid" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -55,22 +54,22 @@ func TestSpectralProjection(t *testing.T) {
 			if a, b := condition(t, gppl.Spectral{}, x, 301), condition(t, gppl.Spectral{Stretch: 1.08}, x, 301); a > 1e8 || b < 1e12 {
 				t.Errorf("condition %.2g, that of a Fourier basis of period 1.08·range %.2g: want under 1e8, over 1e12", a, b)
 			}
-			all := must.Get(gppl.SpectralProjection(x, k))(t)
+			all := testkit.Must(gppl.SpectralProjection(x, k))(t)
 			if n, got := all.Dims(); n != x.Len() || got != k || !all.Orthonormal {
 				t.Fatalf("n = %d, k = %d, orthonormal %v", n, got, all.Orthonormal)
 			}
 			if d := orthonormality(all); d > 1e-12 {
 				t.Errorf("ΩᵀΩ is off I by %v", d)
 			}
-			part := must.Get(gppl.SpectralProjection(x, 130))(t)
-			more := must.Get(part.Extend(x, k))(t)
+			part := testkit.Must(gppl.SpectralProjection(x, 130))(t)
+			more := testkit.Must(part.Extend(x, k))(t)
 			if d := orthonormality(more); d > 1e-12 {
 				t.Errorf("extended: ΩᵀΩ is off I by %v", d)
 			}
 			if !mat.Equal(more.Omega().Slice(0, x.Len(), 0, 130), part.Omega()) {
 				t.Error("Extend changed the columns that were there")
 			}
-			raw := must.Get(gppl.NewProjection(gppl.Raw{Design: gppl.Spectral{}}, x, k, 0))(t)
+			raw := testkit.Must(gppl.NewProjection(gppl.Raw{Design: gppl.Spectral{}}, x, k, 0))(t)
 			for _, p := range []*gppl.Projection{all, more} {
 				var along, back mat.Dense
 				along.Mul(p.Omega().T(), raw.Omega())
@@ -79,7 +78,7 @@ func TestSpectralProjection(t *testing.T) {
 					t.Error("the span is not that of the directions")
 				}
 			}
-			if same := must.Get(more.Extend(x, 100))(t); same != more {
+			if same := testkit.Must(more.Extend(x, 100))(t); same != more {
 				t.Error("Extend to fewer columns is not the same projection")
 			}
 		})
@@ -105,7 +104,7 @@ func TestSpectralDependent(t *testing.T) {
 		{"two clusters", clusters, 700, 4, 100},
 		{"two points", []float64{1, 3}, 9, 2, 2},
 	} {
-		p := must.Get(gppl.SpectralProjection(gppl.Scalars(c.x), c.count))(t)
+		p := testkit.Must(gppl.SpectralProjection(gppl.Scalars(c.x), c.count))(t)
 		if _, k := p.Dims(); k < c.least || k > c.max {
 			t.Errorf("%s: %d columns of %d, want %d to %d", c.name, k, c.count, c.least, c.max)
 		}
@@ -137,7 +136,7 @@ func TestSpectralColumns(t *testing.T) {
 		x := uniform(c.n, 1000, 2)
 		lo, hi := x.Range(0)
 		m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: c.l}, Noise: 0.1}
-		got := must.Get(gppl.SpectralColumns(m, x, c.dB))(t)
+		got := testkit.Must(gppl.SpectralColumns(m, x, c.dB))(t)
 		top := float64(c.n) / (hi - lo) * math.Sqrt(2*math.Pi) * c.l / (c.dB * 0.1)
 		cutoff := math.Sqrt(math.Log(top)/2) / (math.Pi * c.l)
 		want := 2 * cutoff * (hi - lo) // and the few that the list of frequencies has in excess

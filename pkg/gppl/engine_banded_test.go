@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
@@ -48,9 +48,9 @@ func TestBandedGradientSmooth(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			n := min(c.n, 1000) // where the recursion of 1b1a4f7 was long beyond use
 			switch {
-			case testsize.Long():
+			case testkit.Long():
 				n = c.n
-			case testsize.Quick():
+			case testkit.Quick():
 				n = 500
 			}
 			m := Model{Kernel: c.k, Noise: c.noise}
@@ -84,7 +84,7 @@ func TestBandedGradientSmooth(t *testing.T) {
 // engine's does. With the gradient of 1b1a4f7 it stalled far above.
 func TestBandedTraining(t *testing.T) {
 	t.Parallel()
-	d := drawFrom(t, Model{Kernel: SE{1, 16}, Noise: 1e-8}, spaced(testsize.Of(500, 1000, 1000)), rand.New(rand.NewPCG(0, 12)))
+	d := drawFrom(t, Model{Kernel: SE{1, 16}, Noise: 1e-8}, spaced(testkit.Size(500, 1000, 1000)), rand.New(rand.NewPCG(0, 12)))
 	var value [2]float64
 	for i, engine := range []string{EngineBanded, EngineSpectral} {
 		l, err := NewExact(Model{Kernel: SE{0.5, 10}, Noise: 1e-4}, d, WithEngine(engine))
@@ -272,7 +272,7 @@ func TestBandedCheck(t *testing.T) {
 // errors, and variances of the noise from 1e-6 of the signal's to ten times it.
 func TestBandedPosterior(t *testing.T) {
 	n, cases := 500, 24
-	if testsize.Quick() {
+	if testkit.Quick() {
 		n, cases = 250, 12
 	}
 	for c := range cases {

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
@@ -146,7 +146,7 @@ func answersOf(e exactEngine, m *compiled, c int, r blas64.General, at Inputs) (
 // mean, any combination of them in the gradient, with and without known errors.
 func TestSeveralColumns(t *testing.T) {
 	t.Parallel()
-	n := testsize.Of(100, 230, 230)
+	n := testkit.Size(100, 230, 230)
 	for _, c := range append(summedCases, columnCases...) {
 		for i, k := range c.kernels {
 			x, columns, known := columnSeries(n, c.regular)

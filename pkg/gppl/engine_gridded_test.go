@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // TestGriddedPromise takes the bound of the engine at its word, over noise,
@@ -31,7 +31,7 @@ func TestGriddedPromise(t *testing.T) {
 		}
 		for i, l := range []float64{0.3, 3, 70} {
 			for j, noise := range []float64{1e-6, 1e-3, 1} {
-				if testsize.Quick() && i != j {
+				if testkit.Quick() && i != j {
 					continue
 				}
 				for _, k := range []Kernel{SE{1, l}, Add(SE{2, l}, White{0.1})} {
@@ -69,7 +69,7 @@ func TestGriddedWalk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i := range testsize.Of(20, 40, 40) {
+	for i := range testkit.Size(20, 40, 40) {
 		far := []float64{1, 1e12, 1e100}[i%20/18*(1+i%2)] // now and then, a lengthscale that nobody wants
 		m := Model{Kernel: SE{math.Exp(rnd.NormFloat64()), 5 * far * math.Exp(1.5*rnd.NormFloat64())},
 			Noise: 0.1 * math.Exp(rnd.NormFloat64())}

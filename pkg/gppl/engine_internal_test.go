@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
@@ -221,7 +221,7 @@ func (w worst) log(t *testing.T) {
 // has, by its own prediction.
 func expensive(l Loss, engine string, theta []float64) bool {
 	limit := 0.05
-	if testsize.Long() {
+	if testkit.Long() {
 		limit = 0.5
 	}
 	last := len(theta) - 1
@@ -349,7 +349,7 @@ func TestEngineGrid(t *testing.T) {
 			for i, k := range engineKernels(2, 100*rel) {
 				for _, kind := range inputKinds {
 					turn++
-					if !testsize.Long() && (turn%8 != (i+turn/8)%8 || turn/8%2 != 0) || turn%testsize.Of(11, 3, 1) != 0 {
+					if !testkit.Long() && (turn%8 != (i+turn/8)%8 || turn/8%2 != 0) || turn%testkit.Size(11, 3, 1) != 0 {
 						continue
 					}
 					rnd := rand.New(rand.NewPCG(uint64(turn), 1))
@@ -373,7 +373,7 @@ func TestEngineGrid(t *testing.T) {
 
 // TestEngineLarge compares the engines at sizes where they pay.
 func TestEngineLarge(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("large")
 	}
 	t.Parallel()
@@ -408,7 +408,7 @@ func TestEngineWalk(t *testing.T) {
 	w := worst{}
 	defer func() { w.log(t) }()
 	for i, k := range engineKernels(1, 10) {
-		if testsize.Quick() && i%2 == 1 {
+		if testkit.Quick() && i%2 == 1 {
 			continue
 		}
 		rnd := rand.New(rand.NewPCG(uint64(i), 3))
@@ -435,7 +435,7 @@ func TestEngineWalk(t *testing.T) {
 				theta := Values(m.Params())
 				start := slices.Clone(theta)
 				steps := 12
-				if testsize.Quick() {
+				if testkit.Quick() {
 					steps = 3
 				}
 				for range steps {
@@ -468,7 +468,7 @@ func TestEngineProperty(t *testing.T) {
 	t.Parallel()
 	count := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		if count++; testsize.Quick() && count > 8 {
+		if count++; testkit.Quick() && count > 8 {
 			return
 		}
 		logUniform := func(what string, lo, hi float64) float64 {
@@ -545,7 +545,7 @@ func TestSpectralExactWindowStays(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 10))
 	m := Model{Kernel: SE{1, 20}, Noise: 1e-5}
-	n := testsize.Of(400, 800, 800)
+	n := testkit.Size(400, 800, 800)
 	d := drawFrom(t, m, engineInputs("irregular", n, rnd), rnd)
 	l, _ := NewExact(m, d, WithEngine(EngineSpectral))
 	dense, _ := NewExact(m, d, WithEngine(EngineDense))
@@ -598,7 +598,7 @@ func TestSpectralAliases(t *testing.T) {
 		t.Fatal(err)
 	}
 	dense, _ := NewProjected(m, d, p, WithEngine(EngineDense))
-	for period := 0.15; period < 1; period *= 1 + 0.01*float64(testsize.Of(6, 1, 1)) {
+	for period := 0.15; period < 1; period *= 1 + 0.01*float64(testkit.Size(6, 1, 1)) {
 		l, _ := NewProjected(m, d, p, WithEngine(EngineSpectral))
 		if _, err := l.ValueGrad(nil, []float64{1, 20, 50, 0.1}); err != nil {
 			t.Fatal(err)
@@ -612,7 +612,7 @@ func TestSpectralAliases(t *testing.T) {
 // TestSpectralGradientLoose: gradients where the noise is large.
 func TestSpectralGradientLoose(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 9))
-	for range testsize.Of(6, 20, 20) {
+	for range testkit.Size(6, 20, 20) {
 		m := Model{Kernel: Periodic{2, 0.9, 0.1}, Noise: 20}
 		d := drawFrom(t, m, engineInputs("clustered", 3, rnd), rnd)
 		p, err := NewProjection(Sphere{}, d.X, 1, rnd.Uint64())

@@ -6,8 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
@@ -164,7 +163,7 @@ func TestLinearAtLimit(t *testing.T) {
 // TestManyTurns: kernels that turn hundreds of times within the stretch on which gradients are checked pass the check.
 func TestManyTurns(t *testing.T) {
 	t.Parallel()
-	n := testsize.Of(40000, 80000, 200000)
+	n := testkit.Size(40000, 80000, 200000)
 	r := rand.New(rand.NewPCG(1, 2))
 	x, y := make([]float64, n), make([]float64, n)
 	for i := range x {
@@ -178,7 +177,7 @@ func TestManyTurns(t *testing.T) {
 		{Kernel: gppl.Mul(gppl.Matern32{Variance: 1, Lengthscale: 5000}, gppl.Periodic{Variance: 1, Period: 5, Lengthscale: 1}),
 			Noise: 0.1},
 	} {
-		l := must.Get(gppl.NewExact(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.WithEngine(gppl.EngineStateSpace)))(t)
+		l := testkit.Must(gppl.NewExact(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.WithEngine(gppl.EngineStateSpace)))(t)
 		if _, err := l.ValueGrad(make([]float64, len(m.Values())), m.Values()); err != nil {
 			t.Errorf("%v: %v", m, err)
 		}

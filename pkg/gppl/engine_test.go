@@ -12,8 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -73,14 +72,14 @@ func engineData(tb testing.TB, n int) gppl.Data {
 		x[i] = 100 * rnd.Float64()
 		y[i] = math.Sin(x[i]) + math.Sin(x[i]/9) + 0.3*rnd.NormFloat64()
 	}
-	return must.Get(gppl.NewData(gppl.Scalars(x), y))(tb)
+	return testkit.Must(gppl.NewData(gppl.Scalars(x), y))(tb)
 }
 
 // TestEngineErrors: engines that there are not, and kernels that they do not
 // take.
 func TestEngineErrors(t *testing.T) {
 	d := engineData(t, 30)
-	p := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))(t)
+	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))(t)
 	for _, c := range []struct {
 		kernel gppl.Kernel
 		engine string
@@ -92,8 +91,8 @@ func TestEngineErrors(t *testing.T) {
 	} {
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.1}
 		for _, l := range []gppl.Loss{
-			must.Get(gppl.NewExact(m, d, gppl.WithEngine(c.engine)))(t),
-			must.Get(gppl.NewProjected(m, d, p, gppl.WithEngine(c.engine)))(t),
+			testkit.Must(gppl.NewExact(m, d, gppl.WithEngine(c.engine)))(t),
+			testkit.Must(gppl.NewProjected(m, d, p, gppl.WithEngine(c.engine)))(t),
 		} {
 			_, err := l.ValueGrad(nil, gppl.Values(l.Params()))
 			if err == nil {
@@ -113,7 +112,7 @@ func TestEngineErrors(t *testing.T) {
 // tolerance that is none.
 func TestEngineNames(t *testing.T) {
 	d := engineData(t, 30)
-	p := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))(t)
+	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))(t)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 2}, Noise: 0.1}
 	for _, c := range []struct {
 		option gppl.Option
@@ -143,10 +142,10 @@ func TestEngineNames(t *testing.T) {
 func TestRefusalSaysWhy(t *testing.T) {
 	t.Parallel()
 	d := engineData(t, 30)
-	p := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))(t)
+	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 5, 1))(t)
 	for i, engine := range append(gppl.Engines(), "") {
 		for j, l := range []float64{1e-300, 1e-160, 1e160, 1e300} {
-			if testsize.Quick() && (i+j)%4 > 0 {
+			if testkit.Quick() && (i+j)%4 > 0 {
 				continue
 			}
 			for _, k := range []gppl.Kernel{
@@ -158,12 +157,12 @@ func TestRefusalSaysWhy(t *testing.T) {
 			} {
 				m := gppl.Model{Kernel: k, Noise: 0.1}
 				// Slow spectra.
-				if m.Check() != nil || testsize.Quick() && engine == gppl.EngineSpectral && onlyOf(k, "Matern52", "Laplace", "RQ") {
+				if m.Check() != nil || testkit.Quick() && engine == gppl.EngineSpectral && onlyOf(k, "Matern52", "Laplace", "RQ") {
 					continue
 				}
 				for _, loss := range []gppl.Loss{
-					must.Get(gppl.NewExact(m, d, gppl.WithEngine(engine)))(t),
-					must.Get(gppl.NewProjected(m, d, p, gppl.WithEngine(engine)))(t),
+					testkit.Must(gppl.NewExact(m, d, gppl.WithEngine(engine)))(t),
+					testkit.Must(gppl.NewProjected(m, d, p, gppl.WithEngine(engine)))(t),
 				} {
 					grad := make([]float64, len(m.Params()))
 					v, err := loss.ValueGrad(grad, gppl.Values(loss.Params()))
@@ -183,20 +182,20 @@ func TestRefusalSaysWhy(t *testing.T) {
 func TestEnginePlane(t *testing.T) {
 	d := randomData(t, 40, 2, 3)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
-	p := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 9, 1))(t)
+	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 9, 1))(t)
 	for _, l := range []interface {
 		gppl.Loss
 		Explain() string
 	}{
-		must.Get(gppl.NewExact(m, d))(t),
-		must.Get(gppl.NewProjected(m, d, p))(t),
+		testkit.Must(gppl.NewExact(m, d))(t),
+		testkit.Must(gppl.NewProjected(m, d, p))(t),
 	} {
 		valueAt(t, l)
 		if e := l.Report().Engine; e != gppl.EngineDense {
 			t.Errorf("%v: %s engine", l, e)
 		}
 	}
-	l := must.Get(gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineBanded)))(t)
+	l := testkit.Must(gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineBanded)))(t)
 	if _, err := l.ValueGrad(nil, gppl.Values(l.Params())); err == nil || !strings.Contains(err.Error(), gppl.EngineDense) {
 		t.Errorf("banded in the plane: %v", err)
 	}
@@ -208,7 +207,7 @@ func TestChoiceMoves(t *testing.T) {
 	n := 700
 	d := engineData(t, n)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
-	p := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 20, 1))(t)
+	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 20, 1))(t)
 	type loss interface {
 		gppl.Loss
 		Explain() string
@@ -218,18 +217,18 @@ func TestChoiceMoves(t *testing.T) {
 		want, all   []string
 	}{
 		{
-			must.Get(gppl.NewExact(m, d))(t), must.Get(gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineDense)))(t),
+			testkit.Must(gppl.NewExact(m, d))(t), testkit.Must(gppl.NewExact(m, d, gppl.WithEngine(gppl.EngineDense)))(t),
 			[]string{gppl.EngineBanded, gppl.EngineSpectral},
 			[]string{gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineDense},
 		},
 		{
-			must.Get(gppl.NewProjected(m, d, p))(t), must.Get(gppl.NewProjected(m, d, p, gppl.WithEngine(gppl.EngineDense)))(t),
+			testkit.Must(gppl.NewProjected(m, d, p))(t), testkit.Must(gppl.NewProjected(m, d, p, gppl.WithEngine(gppl.EngineDense)))(t),
 			[]string{gppl.EngineBanded, gppl.EngineSpectral},
 			[]string{gppl.EngineInterpolated, gppl.EngineStateSpace, gppl.EngineSpectral, gppl.EngineBanded, gppl.EngineDense},
 		},
 	} {
 		lengthscales := []float64{0.01, 0.02, 0.05, 0.2, 1, 5, 30, 200, 3, 0.3, 0.02}
-		if testsize.Quick() {
+		if testkit.Quick() {
 			lengthscales = []float64{0.02, 5}
 		}
 		for _, l := range lengthscales {
@@ -285,7 +284,7 @@ func TestTolerance(t *testing.T) {
 		{1e-12, gppl.EngineSpectral, false}, // the truncation follows the tolerance
 		{1e-18, "", true},
 	} {
-		l := must.Get(gppl.NewExact(m, d, gppl.WithTolerance(c.nats)))(t)
+		l := testkit.Must(gppl.NewExact(m, d, gppl.WithTolerance(c.nats)))(t)
 		valueAt(t, l)
 		r := l.Report()
 		if c.engine != "" && r.Engine != c.engine || c.inexact != (r.Inexact > 0) {
@@ -295,7 +294,7 @@ func TestTolerance(t *testing.T) {
 			t.Errorf("tolerance %v: %s\n%s", c.nats, r.Engine, l.Explain())
 		}
 	}
-	tiny := must.Get(gppl.NewExact(gppl.Model{Kernel: m.Kernel, Noise: 1e-11}, d))(t)
+	tiny := testkit.Must(gppl.NewExact(gppl.Model{Kernel: m.Kernel, Noise: 1e-11}, d))(t)
 	if _, err := tiny.ValueGrad(nil, gppl.Values(tiny.Params())); err == nil && tiny.Report().Inexact == 0 {
 		t.Errorf("noise 1e-11 of the variance, and no warning: %+v", tiny.Report())
 	}
@@ -304,11 +303,11 @@ func TestTolerance(t *testing.T) {
 // TestEngineDeterminism: the processors do not show in the last bit.
 func TestEngineDeterminism(t *testing.T) {
 	n := 400
-	if testsize.Quick() {
+	if testkit.Quick() {
 		n = 150
 	}
 	d := engineData(t, n)
-	p := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 70, 1))(t)
+	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 70, 1))(t)
 	for _, k := range []gppl.Kernel{
 		gppl.SE{Variance: 1, Lengthscale: 3},
 		gppl.Add(gppl.Laplace{Variance: 1, Lengthscale: 3}, gppl.Matern52{Variance: 1, Lengthscale: 9}),
@@ -319,8 +318,8 @@ func TestEngineDeterminism(t *testing.T) {
 			run := func(procs int) (out []string) {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 				for _, l := range []gppl.Loss{
-					must.Get(gppl.NewExact(m, d, gppl.WithEngine(engine)))(t),
-					must.Get(gppl.NewProjected(m, d, p, gppl.WithEngine(engine)))(t),
+					testkit.Must(gppl.NewExact(m, d, gppl.WithEngine(engine)))(t),
+					testkit.Must(gppl.NewProjected(m, d, p, gppl.WithEngine(engine)))(t),
 				} {
 					theta := gppl.Values(l.Params())
 					grad := make([]float64, len(theta))
@@ -346,7 +345,7 @@ func TestEngineDeterminism(t *testing.T) {
 // TestOracleSunspotsEngines sends every case of the oracle through every engine
 // that takes it.
 func TestOracleSunspotsEngines(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("the sunspots in full")
 	}
 	t.Parallel()
@@ -385,7 +384,7 @@ func TestOracleSunspotsEngines(t *testing.T) {
 		last := len(c.Parameters) - 1
 		m := gppl.Model{Kernel: kernels[c.Kernel].WithParams(c.Parameters[:last]), Noise: c.Parameters[last]}
 		for _, engine := range append(gppl.Engines(), "") {
-			if engine == gppl.EngineDense && i%4 > 0 && !testsize.Long() {
+			if engine == gppl.EngineDense && i%4 > 0 && !testkit.Long() {
 				continue // the dense engine is what all others are compared with elsewhere
 			}
 			check := func(what string, l gppl.Loss, want float64, wantGrad []float64) {
@@ -409,11 +408,11 @@ func TestOracleSunspotsEngines(t *testing.T) {
 					t.Errorf("%s of %v by %q: %v, want %v, gradient off by %.2g", what, m.Kernel, engine, got, want, diff/norm)
 				}
 			}
-			check("PL", must.Get(gppl.NewProjected(m, d, gppl.ProjectionOf(omega), gppl.WithEngine(engine)))(t), c.PL.Value, c.PL.GradLog)
+			check("PL", testkit.Must(gppl.NewProjected(m, d, gppl.ProjectionOf(omega), gppl.WithEngine(engine)))(t), c.PL.Value, c.PL.GradLog)
 			if exactTooLong(m.Kernel, engine) {
 				continue
 			}
-			check("NLL", must.Get(gppl.NewExact(m, d, gppl.WithEngine(engine)))(t), c.NLL.Value, c.NLL.GradLog)
+			check("NLL", testkit.Must(gppl.NewExact(m, d, gppl.WithEngine(engine)))(t), c.NLL.Value, c.NLL.GradLog)
 		}
 	}
 }
@@ -421,7 +420,7 @@ func TestOracleSunspotsEngines(t *testing.T) {
 // exactTooLong reports whether the exact NLL of the sunspots takes the better
 // part of a second or more: GPPL_LONG=1 asks for all.
 func exactTooLong(k gppl.Kernel, engine string) bool {
-	if testsize.Long() || engine == gppl.EngineStateSpace {
+	if testkit.Long() || engine == gppl.EngineStateSpace {
 		return false
 	}
 	switch k := k.(type) {

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/verify"
 )
@@ -71,7 +71,7 @@ func TestToeplitzPromise(t *testing.T) {
 func TestToeplitzOffGrid(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(26, 11))
 	compared := 0
-	for range testsize.Of(200, 500, 5000) {
+	for range testkit.Size(200, 500, 5000) {
 		n, step := 30+rnd.IntN(200), math.Exp(3*rnd.NormFloat64())
 		off := 0.01 * step * math.Exp(-25*rnd.Float64())
 		x := make([]float64, n)
@@ -119,7 +119,7 @@ func TestToeplitzOffGrid(t *testing.T) {
 			}
 		}
 	}
-	if least := testsize.Of(150, 400, 4000); compared < least {
+	if least := testkit.Size(150, 400, 4000); compared < least {
 		t.Errorf("%d cases compared, want %d", compared, least)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
 )
 
@@ -211,9 +211,9 @@ func walkConcurrently(t *testing.T, build func() Loss, steps int, spread float64
 // circles and numbers of waves.
 func TestConcurrentSpectral(t *testing.T) {
 	t.Parallel()
-	d := benchData(t, testsize.Of(80, 200, 200))
+	d := benchData(t, testkit.Size(80, 200, 200))
 	for i, k := range []Kernel{SE{1, 60}, RQ{1, 100, 1}, LocPer{1, 300, 130, 1}} {
-		if testsize.Quick() && i == 1 {
+		if testkit.Quick() && i == 1 {
 			continue
 		}
 		walkConcurrently(t, func() Loss {
@@ -222,7 +222,7 @@ func TestConcurrentSpectral(t *testing.T) {
 				t.Fatal(err)
 			}
 			return l
-		}, testsize.Of(4, 8, 8), 0.5)
+		}, testkit.Size(4, 8, 8), 0.5)
 	}
 }
 

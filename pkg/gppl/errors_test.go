@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
@@ -27,12 +27,12 @@ func TestErrorKinds(t *testing.T) {
 // TestDataAreKept: what a loss was made from cannot be changed from outside.
 func TestDataAreKept(t *testing.T) {
 	x, y, s := []float64{0, 1, 3, 4}, []float64{1, -1, 0.5, 2}, []float64{0.1, 0.2, 0.1, 0.3}
-	d := must.Get(must.Get(gppl.NewData(gppl.Scalars(x), y))(t).WithErrors(s))(t)
+	d := testkit.Must(testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t).WithErrors(s))(t)
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 2}, Noise: 0.1}
 	for name, loss := range map[string]gppl.Loss{
-		"exact": must.Get(gppl.NewExact(m, d))(t),
-		"VFE":   must.Get(gppl.NewVFE(m, d, gppl.Scalars([]float64{0, 3}), gppl.VFEOptions{}))(t),
-		"PL":    must.Get(gppl.NewProjected(m, d, must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 2, 1))(t)))(t),
+		"exact": testkit.Must(gppl.NewExact(m, d))(t),
+		"VFE":   testkit.Must(gppl.NewVFE(m, d, gppl.Scalars([]float64{0, 3}), gppl.VFEOptions{}))(t),
+		"PL":    testkit.Must(gppl.NewProjected(m, d, testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 2, 1))(t)))(t),
 	} {
 		theta := gppl.Values(loss.Params())
 		before, err := loss.ValueGrad(nil, theta)

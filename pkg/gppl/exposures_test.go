@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -157,7 +157,7 @@ func (c *exposureCase) dense(t *testing.T, m gppl.ChannelModel, z []float64) (va
 func TestExposures(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(6, 1))
 	kernels := append(channelKernels(), gppl.Laplace{Variance: 1, Lengthscale: 1.5})
-	for trial := range testsize.Of(len(kernels), 4*len(kernels), 20*len(kernels)) {
+	for trial := range testkit.Size(len(kernels), 4*len(kernels), 20*len(kernels)) {
 		c := randomExposures(rnd, kernels[trial%len(kernels)])
 		t.Run(fmt.Sprintf("%d/%T", trial, c.model.Kernel), func(t *testing.T) {
 			loss, err := gppl.NewExposures(c.model, c.data, c.channel, c.exposure)

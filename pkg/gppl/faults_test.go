@@ -11,7 +11,7 @@ import (
 	"testing"
 	"text/tabwriter"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -192,7 +192,7 @@ func TestFaults(t *testing.T) {
 	count, engines := *faultCases, faultEngines()
 	if count == 0 {
 		count = 3
-		if testsize.Quick() {
+		if testkit.Quick() {
 			engines = engines[:4]
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -32,7 +32,7 @@ func TestFisherScoring(t *testing.T) {
 		{Kernel: gppl.RQ{Variance: 0.3, Lengthscale: 2, Alpha: 4}, Noise: 1},
 		gppl.Model{Kernel: gppl.RQ{Variance: 5, Lengthscale: 20, Alpha: 1}, Noise: 0.2}.Fix("alpha"),
 	} {
-		if testsize.Quick() && i != 1 {
+		if testkit.Quick() && i != 1 {
 			continue
 		}
 		l, err := gppl.NewResidual(start, d, p)

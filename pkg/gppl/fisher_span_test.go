@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
@@ -41,10 +41,10 @@ func orthonormal(omega *mat.Dense) *mat.Dense {
 // TestInformationOfSpan: the information of six columns that are nearly one is that of an orthonormal basis of their span.
 func TestInformationOfSpan(t *testing.T) {
 	x := timeline.Steps(30)
-	info := must.Get(fisher.New(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.01}, gppl.Scalars(x)))(t)
+	info := testkit.Must(fisher.New(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.01}, gppl.Scalars(x)))(t)
 	for _, apart := range []float64{1e-3, 1e-5, 1e-7, 1e-9} {
 		omega := nearly(30, 6, apart, rand.New(rand.NewPCG(1, 2)))
-		want := must.Get(info.Projected(gppl.ProjectionOf(orthonormal(omega))))(t)
+		want := testkit.Must(info.Projected(gppl.ProjectionOf(orthonormal(omega))))(t)
 		got, err := info.Projected(gppl.ProjectionOf(omega))
 		if err != nil {
 			t.Logf("%g apart: %v", apart, err)
@@ -81,7 +81,7 @@ func TestInformationInvariance(t *testing.T) {
 		if i%5 == 0 {
 			m.Mean = gppl.Intercept{}
 		}
-		info := must.Get(fisher.New(m, gppl.Scalars(x)))(t)
+		info := testkit.Must(fisher.New(m, gppl.Scalars(x)))(t)
 		basis := mat.NewDense(n, k, nil)
 		for a := range n {
 			for b := range k {
@@ -135,8 +135,8 @@ func TestInformationInvariance(t *testing.T) {
 		if m.Mean != nil {
 			continue
 		}
-		pl := must.Get(gppl.NewProjected(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.ProjectionOf(&omega)))(t)
-		ofBasis := must.Get(gppl.NewProjected(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.ProjectionOf(basis)))(t)
+		pl := testkit.Must(gppl.NewProjected(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.ProjectionOf(&omega)))(t)
+		ofBasis := testkit.Must(gppl.NewProjected(m, gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.ProjectionOf(basis)))(t)
 		theta := []float64{1, m.Kernel.Params()[1].Value, noise}
 		theta[0], theta[1] = m.Kernel.Params()[0].Value, m.Kernel.Params()[1].Value
 		own, err := pl.Information(theta)
@@ -184,7 +184,7 @@ func TestRoundingDecides(t *testing.T) {
 		for i, v := range x {
 			moved[i] = v * (1 + 0x1p-52*float64(i%3-1))
 		}
-		q := must.Get(gppl.NewProjection(gppl.Spectral{Stretch: 1.08}, gppl.Scalars(moved), k, 1))(t)
+		q := testkit.Must(gppl.NewProjection(gppl.Spectral{Stretch: 1.08}, gppl.Scalars(moved), k, 1))(t)
 		var along mat.Dense
 		along.Mul(p.Omega().T(), q.Omega())
 		var svd mat.SVD

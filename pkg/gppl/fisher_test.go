@@ -12,8 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 
@@ -109,15 +108,15 @@ func TestOracleFisher(t *testing.T) {
 			if d := distance(i.Data(), iy, iy); d > 1e-9 {
 				t.Errorf("I_Y: got %v, want %v", mat.Formatted(i.Data()), want.Fisher.IY)
 			}
-			iz := must.Get(i.Projected(p))(t)
+			iz := testkit.Must(i.Projected(p))(t)
 			if d := distance(iz, flat(want.Fisher.IZ), iy); d > 1e-9 {
 				t.Errorf("I_Z: got %v, want %v", mat.Formatted(iz), want.Fisher.IZ)
 			}
-			loss := must.Get(i.Loss(p))(t).Total()
+			loss := testkit.Must(i.Loss(p))(t).Total()
 			for a, v := range want.Fisher.Delta {
 				gppl.Near(t, "ΔI", loss.At(a, a), v, 1e-9)
 			}
-			sigma := must.Get(i.Conditional(p))(t)
+			sigma := testkit.Must(i.Conditional(p))(t)
 			gppl.Near(t, "tr Σ", mat.Trace(sigma), want.Sigma.Trace, 1e-10)
 			var e mat.EigenSym
 			if !e.Factorize(sigma, false) {
@@ -134,7 +133,7 @@ func TestOracleFisher(t *testing.T) {
 // whitening: K̄ by solving with A, Σ as a difference.
 func literal(t *testing.T, i *fisher.Information, p *gppl.Projection) (data, quadratic, cross *mat.SymDense) {
 	t.Helper()
-	a, sigma := i.Covariance(), must.Get(i.Conditional(p))(t)
+	a, sigma := i.Covariance(), testkit.Must(i.Conditional(p))(t)
 	var explained mat.SymDense
 	explained.ScaleSym(-1, sigma)
 	explained.AddSym(&explained, a)
@@ -200,7 +199,7 @@ func TestInformationRoutes(t *testing.T) {
 	t.Parallel()
 	worst := map[string]float64{}
 	for i, c := range informationCases() {
-		if testsize.Quick() && i%13 != 0 {
+		if testkit.Quick() && i%13 != 0 {
 			continue
 		}
 		n := c.x.Len()
@@ -217,8 +216,8 @@ func TestInformationRoutes(t *testing.T) {
 			for d, design := range c.designs {
 				for _, k := range []int{1, 7, 40} {
 					p := projectionOf(t, design, c.x, k, uint64(d))
-					iz := must.Get(i.Projected(p))(t)
-					loss := must.Get(i.Loss(p))(t)
+					iz := testkit.Must(i.Projected(p))(t)
+					loss := testkit.Must(i.Loss(p))(t)
 					var difference mat.SymDense
 					difference.ScaleSym(-1, iz)
 					difference.AddSym(&difference, iy)
@@ -245,9 +244,9 @@ func TestInformationRoutes(t *testing.T) {
 						var omega mat.Dense
 						omega.Mul(p.Omega(), r)
 						turned := gppl.ProjectionOf(&omega)
-						again := must.Get(i.Projected(turned))(t)
+						again := testkit.Must(i.Projected(turned))(t)
 						bound("I_Z of Ω → ΩR", distance(again, iz, iy), 1e-9)
-						lossAgain := must.Get(i.Loss(turned))(t)
+						lossAgain := testkit.Must(i.Loss(turned))(t)
 						bound("ΔI of Ω → ΩR", distance(lossAgain.Total(), loss.Total(), iy), 1e-9)
 					}
 				}
@@ -255,8 +254,8 @@ func TestInformationRoutes(t *testing.T) {
 			for _, design := range []gppl.Design{gppl.Identity{}, gppl.Sphere{}, gppl.Raw{Design: gppl.Sphere{}}} {
 				p := projectionOf(t, design, c.x, n, 5)
 				zero := mat.NewSymDense(len(i.Params()), nil)
-				bound("ΔI at k = n", distance(must.Get(i.Loss(p))(t).Total(), zero, iy), 1e-20)
-				bound("I_Z at k = n", distance(must.Get(i.Projected(p))(t), iy, iy), 1e-7) // Raw: a Gram matrix of Gaussians
+				bound("ΔI at k = n", distance(testkit.Must(i.Loss(p))(t).Total(), zero, iy), 1e-20)
+				bound("I_Z at k = n", distance(testkit.Must(i.Projected(p))(t), iy, iy), 1e-7) // Raw: a Gram matrix of Gaussians
 			}
 		})
 	}
@@ -275,7 +274,7 @@ func TestInformationDerivative(t *testing.T) {
 		Derivative: 1, Step: 1e-4,
 	}
 	for turn, k := range gppl.EngineKernels(1.3, 4) {
-		if testsize.Quick() && turn%3 != 0 {
+		if testkit.Quick() && turn%3 != 0 {
 			continue
 		}
 		m := gppl.Model{Kernel: k, Noise: 0.2}
@@ -302,7 +301,7 @@ func TestInformationDerivative(t *testing.T) {
 // and as v/σ² grows.
 func TestInformationDigits(t *testing.T) {
 	t.Parallel()
-	n := testsize.Of(24, 40, 40)
+	n := testkit.Size(24, 40, 40)
 	x := gppl.EngineInputs("irregular", n, rand.New(rand.NewPCG(1, 1)))
 	for _, c := range []struct {
 		noise              float64
@@ -313,9 +312,9 @@ func TestInformationDigits(t *testing.T) {
 		for _, k := range []int{n / 4, n / 2, n - 1} {
 			p := projectionOf(t, gppl.Sphere{}, x, k, 1)
 			wantY, wantZ := bigInformation(i, nil), bigInformation(i, p)
-			loss := must.Get(i.Loss(p))(t).Total()
+			loss := testkit.Must(i.Loss(p))(t).Total()
 			_, quadratic, cross := literal(t, i, p)
-			iz := must.Get(i.Projected(p))(t)
+			iz := testkit.Must(i.Projected(p))(t)
 			var theorem, difference, printed, projected float64
 			for a := range i.Params() {
 				wy, wz := wantY[a], wantZ[a]
@@ -420,7 +419,7 @@ func TestScoreVariance(t *testing.T) {
 	x := gppl.EngineInputs("irregular", 40, rnd)
 	p := projectionOf(t, gppl.Sphere{}, x, 12, 3)
 	i := information(t, m, x)
-	iy, iz := i.Data(), must.Get(i.Projected(p))(t)
+	iy, iz := i.Data(), testkit.Must(i.Projected(p))(t)
 	var ofY, ofZ []func([]float64) float64
 	for a := range 3 {
 		var s, dot mat.Dense
@@ -436,8 +435,8 @@ func TestScoreVariance(t *testing.T) {
 			scores[a], scores[3+a] = append(scores[a], ofY[a](d.Y)), append(scores[3+a], ofZ[a](z))
 		}
 		if draw < 3 {
-			_, gy := gppl.LogGrad(t, must.Get(gppl.NewExact(m, d))(t), 3)
-			_, gz := gppl.LogGrad(t, must.Get(gppl.NewProjected(m, d, p))(t), 3)
+			_, gy := gppl.LogGrad(t, testkit.Must(gppl.NewExact(m, d))(t), 3)
+			_, gz := gppl.LogGrad(t, testkit.Must(gppl.NewProjected(m, d, p))(t), 3)
 			for a := range 3 {
 				gppl.Near(t, "score of y", scores[a][draw], -gy[a], 1e-7)
 				gppl.Near(t, "score of z", scores[3+a][draw], -gz[a], 1e-7)
@@ -481,8 +480,8 @@ func TestConditional(t *testing.T) {
 	i := information(t, m, x)
 	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Raw{Design: gppl.Localised{}}} {
 		p := projectionOf(t, design, x, 20, 1)
-		observed := must.Get(i.Conditional(p))(t)
-		latent := must.Get(i.ConditionalLatent(p))(t)
+		observed := testkit.Must(i.Conditional(p))(t)
+		latent := testkit.Must(i.ConditionalLatent(p))(t)
 		to, tl, err := i.ConditionalTrace(p)
 		if err != nil {
 			t.Fatal(err)
@@ -498,9 +497,9 @@ func TestConditional(t *testing.T) {
 	}
 	// Given all observations, the function has the posterior's variance.
 	y := make([]float64, 90)
-	post := must.Get(gppl.NewPosterior(m, gppl.Data{X: x, Y: y}))(t)
+	post := testkit.Must(gppl.NewPosterior(m, gppl.Data{X: x, Y: y}))(t)
 	_, want := post.Latent(x)
-	latent := must.Get(i.ConditionalLatent(projectionOf(t, gppl.Identity{}, x, 90, 1)))(t)
+	latent := testkit.Must(i.ConditionalLatent(projectionOf(t, gppl.Identity{}, x, 90, 1)))(t)
 	for j, v := range want {
 		gppl.Near(t, "var f given all y", latent.At(j, j), v, 1e-9)
 	}
@@ -517,7 +516,7 @@ func TestStdErrLog(t *testing.T) {
 		if err := inverse.Inverse(info); err != nil {
 			t.Fatal(err)
 		}
-		for a, v := range must.Get(fisher.StdErrLog(info, i.Params()))(t) {
+		for a, v := range testkit.Must(fisher.StdErrLog(info, i.Params()))(t) {
 			gppl.Near(t, i.Params()[a].Name, v, math.Sqrt(inverse.At(a, a)), 1e-12)
 		}
 	})
@@ -560,16 +559,16 @@ func TestStdErrLog(t *testing.T) {
 	}
 	t.Run("OneProjection", func(t *testing.T) {
 		p := projectionOf(t, gppl.Sphere{}, x, 1, 1)
-		e := unidentified(t, must.Get(i.Projected(p))(t), i.Params(), []string{"variance", "lengthscale", gppl.NoiseName})
+		e := unidentified(t, testkit.Must(i.Projected(p))(t), i.Params(), []string{"variance", "lengthscale", gppl.NoiseName})
 		if _, r := e.Null.Dims(); r != 2 {
 			t.Errorf("%d null directions, want 2", r)
 		}
 	})
 	t.Run("OneObservation", func(t *testing.T) { // its variance is v + σ²: the lengthscale has no part in it
 		p := projectionOf(t, gppl.OneHot{}, x, 1, 1)
-		unidentified(t, must.Get(i.Projected(p))(t), i.Params(), []string{"variance", "lengthscale", gppl.NoiseName})
+		unidentified(t, testkit.Must(i.Projected(p))(t), i.Params(), []string{"variance", "lengthscale", gppl.NoiseName})
 		fixed := information(t, m.Fix("variance"), x)
-		unidentified(t, must.Get(fixed.Projected(p))(t), fixed.Params(), []string{"lengthscale"})
+		unidentified(t, testkit.Must(fixed.Projected(p))(t), fixed.Params(), []string{"lengthscale"})
 	})
 	t.Run("Product", func(t *testing.T) { // two variances of which only the product matters
 		product := gppl.Model{Kernel: gppl.Mul(gppl.SE{Variance: 2, Lengthscale: 5},
@@ -582,7 +581,7 @@ func TestStdErrLog(t *testing.T) {
 		}
 		fixed := information(t, product.Fix("Periodic.variance"), x)
 		se, _ := fisher.StdErrLog(i.Data(), i.Params())
-		for a, v := range must.Get(fisher.StdErrLog(fixed.Data(), fixed.Params()))(t) {
+		for a, v := range testkit.Must(fisher.StdErrLog(fixed.Data(), fixed.Params()))(t) {
 			if a != 0 { // the others are as they are with one variance fixed
 				b := slices.IndexFunc(i.Params(), func(p gppl.Param) bool { return p.Name == fixed.Params()[a].Name })
 				gppl.Near(t, fixed.Params()[a].Name, se[b], v, 1e-8)
@@ -591,7 +590,7 @@ func TestStdErrLog(t *testing.T) {
 	})
 	t.Run("WeakIsNotSingular", func(t *testing.T) { // units apart by many orders, but identified
 		info := mat.NewSymDense(2, []float64{1e12, 0.5e3, 0, 1e-6})
-		se := must.Get(fisher.StdErrLog(info, i.Params()[:2]))(t)
+		se := testkit.Must(fisher.StdErrLog(info, i.Params()[:2]))(t)
 		gppl.Near(t, "strong", se[0], 1e-6/math.Sqrt(0.75), 1e-12)
 		gppl.Near(t, "weak", se[1], 1e3/math.Sqrt(0.75), 1e-12)
 	})
@@ -657,7 +656,7 @@ func TestInformationOfEngines(t *testing.T) {
 		gppl.Add(gppl.Matern52{Variance: 1, Lengthscale: 40}, gppl.White{Variance: 0.3}),
 		gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 300}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 40}),
 	} {
-		if testsize.Quick() && i%2 == 1 {
+		if testkit.Quick() && i%2 == 1 {
 			continue
 		}
 		m := gppl.Model{Kernel: k, Noise: 0.1}

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -17,13 +16,13 @@ import (
 // a sign on the way.
 func TestFitFindsLateFaults(t *testing.T) {
 	t.Parallel()
-	caught, cases := 0, testsize.Of(6, 20, 20)
+	caught, cases := 0, testkit.Size(6, 20, 20)
 	for i := range cases {
 		d := drawn(t, 80, uint64(i)+1)
 		m := gppl.Model{Kernel: gppl.SE{Variance: 3, Lengthscale: 1}, Noise: 0.5}
 		loss := exactLoss(t, d)
-		wrong := late{must.Get(gppl.NewExact(m, d))(t), i % 3}
-		right := must.Get(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
+		wrong := late{testkit.Must(gppl.NewExact(m, d))(t), i % 3}
+		right := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 		r, err := gppl.Fit(context.Background(), wrong, nil, gppl.Settings{})
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +56,7 @@ func (l late) ValueGrad(grad, theta []float64) (float64, error) {
 // and data off the model's scale: none is called wrong.
 func TestFitAlarms(t *testing.T) {
 	t.Parallel()
-	cases := testsize.Of(4, 8, 20)
+	cases := testkit.Size(4, 8, 20)
 	rnd := rand.New(rand.NewPCG(3, 3))
 	for i := range cases {
 		d := drawn(t, 20+rnd.IntN(80), uint64(i)+1)
@@ -72,7 +71,7 @@ func TestFitAlarms(t *testing.T) {
 				theta[j] = math.Exp(2 * rnd.NormFloat64())
 			}
 			m := gppl.Model{Kernel: k.WithParams(theta), Noise: math.Exp(2 * rnd.NormFloat64())}
-			l := must.Get(gppl.NewExact(m, d))(t)
+			l := testkit.Must(gppl.NewExact(m, d))(t)
 			r, err := gppl.Fit(context.Background(), l, nil, gppl.Settings{MaxEvaluations: 30, NoStandardErrors: i%2 == 0})
 			if err != nil {
 				continue // the start cannot be evaluated

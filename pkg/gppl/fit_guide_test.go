@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -33,36 +33,36 @@ func TestFitGuide(t *testing.T) {
 	t.Parallel()
 	d := drawn(t, 400, 1)
 	loss := exactLoss(t, d)
-	proj := must.Get(gppl.SpectralProjection(d.X, 60))(t)
-	guide := must.Get(gppl.NewResidual(gppl.PaperModel(gppl.SE{}), d, proj))(t)
+	proj := testkit.Must(gppl.SpectralProjection(d.X, 60))(t)
+	guide := testkit.Must(gppl.NewResidual(gppl.PaperModel(gppl.SE{}), d, proj))(t)
 	for i, start := range []gppl.SE{{Variance: 1.3, Lengthscale: 2.5}, {Variance: 0.2, Lengthscale: 1}} {
 		params := gppl.Model{Kernel: start, Noise: 0.2}.Params()
-		want := must.Get(gppl.Fit(context.Background(), loss, params, gppl.Settings{}))(t)
-		got := must.Get(gppl.Fit(context.Background(), loss, params, gppl.Settings{Guide: guide}))(t)
+		want := testkit.Must(gppl.Fit(context.Background(), loss, params, gppl.Settings{}))(t)
+		got := testkit.Must(gppl.Fit(context.Background(), loss, params, gppl.Settings{Guide: guide}))(t)
 		if got.Status != gppl.Converged || math.Abs(got.Value-want.Value) > 1e-6 || i == 0 && got.Evaluations >= want.Evaluations {
 			t.Errorf("from %v: %v, alone %v", start, got, want)
 		}
-		if none := must.Get(gppl.Fit(context.Background(), loss, params,
+		if none := testkit.Must(gppl.Fit(context.Background(), loss, params,
 			gppl.Settings{Guide: uninformed{loss}}))(t); none.Status != gppl.Converged ||
 			math.Abs(none.Value-want.Value) > 1e-6 {
 			t.Errorf("from %v, with a guide that does not know: %v, alone %v", start, none, want)
 		}
 		rough := gppl.Settings{GradientTolerance: 0.05, NoStandardErrors: true}
-		alone := must.Get(gppl.Fit(context.Background(), loss, params, rough))(t)
+		alone := testkit.Must(gppl.Fit(context.Background(), loss, params, rough))(t)
 		rough.Guide = guide
-		if got := must.Get(gppl.Fit(context.Background(), loss, params, rough))(t); got.Status != gppl.Converged ||
+		if got := testkit.Must(gppl.Fit(context.Background(), loss, params, rough))(t); got.Status != gppl.Converged ||
 			got.Value > want.Value+1e-3 ||
 			i == 0 && got.Evaluations >= alone.Evaluations {
 			t.Errorf("from %v to a gradient of 0.05: %v, alone %v", start, got, alone)
 		}
 		if rough.Guide = (sure{loss}); i == 1 { // which says that the optimum is far
-			if got := must.Get(gppl.Fit(context.Background(), loss, params, rough))(t); got.Evaluations != alone.Evaluations ||
+			if got := testkit.Must(gppl.Fit(context.Background(), loss, params, rough))(t); got.Evaluations != alone.Evaluations ||
 				got.Value != alone.Value {
 				t.Errorf("from %v, with a guide that is not to be believed: %v, alone %v", start, got, alone)
 			}
 		}
 	}
-	other := must.Get(gppl.NewExact(gppl.PaperModel(gppl.RQ{}), d))(t)
+	other := testkit.Must(gppl.NewExact(gppl.PaperModel(gppl.RQ{}), d))(t)
 	defer func() {
 		if recover() == nil {
 			t.Error("a guide with other parameters guides")

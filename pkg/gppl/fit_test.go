@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/optimize"
 
-	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -27,16 +27,16 @@ func drawn(t testing.TB, n int, seed uint64) gppl.Data {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return must.Get(gppl.NewData(x, y))(t)
+	return testkit.Must(gppl.NewData(x, y))(t)
 }
 
 func exactLoss(t testing.TB, d gppl.Data) *gppl.Exact {
-	return must.Get(gppl.NewExact(gppl.PaperModel(gppl.SE{}), d))(t)
+	return testkit.Must(gppl.NewExact(gppl.PaperModel(gppl.SE{}), d))(t)
 }
 
 func TestFitMethodsAgree(t *testing.T) {
 	d := drawn(t, 200, 1)
-	want := must.Get(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))(t)
+	want := testkit.Must(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))(t)
 	if want.Status != gppl.Converged || want.GradientNorm > 1e-2 || len(want.Warnings) > 0 {
 		t.Fatalf("L-BFGS: %v", want)
 	}
@@ -48,7 +48,7 @@ func TestFitMethodsAgree(t *testing.T) {
 		"L-BFGS restarts": {Starts: 4, Seed: 3},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := must.Get(gppl.Fit(context.Background(), exactLoss(t, d), nil, s))(t)
+			r := testkit.Must(gppl.Fit(context.Background(), exactLoss(t, d), nil, s))(t)
 			if r.Value > want.Value+1e-4 || r.Value < want.Value-1e-4 {
 				t.Errorf("%v nats, L-BFGS %v: %v", r.Value, want.Value, r)
 			}
@@ -76,8 +76,8 @@ func TestFitMethodsAgree(t *testing.T) {
 func TestFitStandardErrors(t *testing.T) {
 	d := drawn(t, 150, 4)
 	m := gppl.PaperModel(gppl.SE{}).Fix("variance", "lengthscale")
-	l := must.Get(gppl.NewExact(m, d))(t)
-	r := must.Get(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))(t)
+	l := testkit.Must(gppl.NewExact(m, d))(t)
+	r := testkit.Must(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))(t)
 	at := func(u float64) float64 {
 		v, err := l.ValueGrad(nil, []float64{1, 1, r.Model.Noise * math.Exp(u)})
 		if err != nil {
@@ -98,7 +98,7 @@ func TestFitStandardErrors(t *testing.T) {
 func TestFitStops(t *testing.T) {
 	d := drawn(t, 100, 2)
 	adam := gppl.Settings{Method: gppl.AdamRate(0.1), Stop: gppl.StopBelow(1e-2), NoStandardErrors: true}
-	r := must.Get(gppl.Fit(context.Background(), exactLoss(t, d), nil, adam))(t)
+	r := testkit.Must(gppl.Fit(context.Background(), exactLoss(t, d), nil, adam))(t)
 	if r.Status != gppl.Stopped {
 		t.Errorf("Adam with the paper's rule: %v (%s)", r.Status, r.Reason)
 	}
@@ -117,12 +117,12 @@ func TestFitStops(t *testing.T) {
 		}
 	}
 
-	r = must.Get(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{Method: gppl.AdamRate(0.01),
+	r = testkit.Must(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{Method: gppl.AdamRate(0.01),
 		MaxIterations: 7}))(t)
 	if r.Status != gppl.Limited || r.Iterations != 7 || !strings.Contains(strings.Join(r.Warnings, " "), "before the optimum") {
 		t.Errorf("seven iterations: %v", r)
 	}
-	r = must.Get(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{MaxEvaluations: 4, NoStandardErrors: true}))(t)
+	r = testkit.Must(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{MaxEvaluations: 4, NoStandardErrors: true}))(t)
 	if r.Status != gppl.Limited || r.Evaluations > 5 {
 		t.Errorf("four evaluations: %v", r)
 	}
@@ -177,17 +177,17 @@ func (l *stumble) ValueGrad(grad, theta []float64) (float64, error) {
 // TestFitAroundFailures: parameters that cannot be evaluated are avoided, and named unless an optimum was reached.
 func TestFitAroundFailures(t *testing.T) {
 	d := drawn(t, 150, 6)
-	r := must.Get(gppl.Fit(context.Background(), hole{exactLoss(t, d)}, nil, gppl.Settings{}))(t)
+	r := testkit.Must(gppl.Fit(context.Background(), hole{exactLoss(t, d)}, nil, gppl.Settings{}))(t)
 	if !strings.Contains(strings.Join(r.Warnings, " "), "went back from them; the last time: too long") || r.Params[1].Value > 2.05 {
 		t.Errorf("got %v", r)
 	}
 	passing := &stumble{Loss: exactLoss(t, d)}
-	r = must.Get(gppl.Fit(context.Background(), passing, nil, gppl.Settings{}))(t)
+	r = testkit.Must(gppl.Fit(context.Background(), passing, nil, gppl.Settings{}))(t)
 	if passing.calls < 4 || r.Status != gppl.Converged || len(r.Warnings) > 0 {
 		t.Errorf("an optimum that was reached in spite of a failure: %v", r)
 	}
 	bad := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 1}
-	l := must.Get(gppl.NewExact(bad, d))(t)
+	l := testkit.Must(gppl.NewExact(bad, d))(t)
 	if _, err := gppl.Fit(context.Background(), hole{l}, nil, gppl.Settings{}); err == nil ||
 		!strings.Contains(err.Error(), "too long") {
 		t.Errorf("a start that cannot be evaluated: %v", err)
@@ -197,7 +197,7 @@ func TestFitAroundFailures(t *testing.T) {
 func TestFitAllFixed(t *testing.T) {
 	d := drawn(t, 50, 3)
 	m := gppl.PaperModel(gppl.SE{}).Fix("variance", "lengthscale", gppl.NoiseName)
-	r := must.Get(gppl.Fit(context.Background(), must.Get(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t)
+	r := testkit.Must(gppl.Fit(context.Background(), testkit.Must(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t)
 	if r.Status != gppl.Converged || r.Evaluations != 1 {
 		t.Errorf("got %v", r)
 	}
@@ -205,8 +205,8 @@ func TestFitAllFixed(t *testing.T) {
 
 func TestFitAtTheOptimum(t *testing.T) {
 	d := drawn(t, 100, 8)
-	r := must.Get(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))(t)
-	again := must.Get(gppl.Fit(context.Background(), must.Get(gppl.NewExact(r.Model, d))(t), nil, gppl.Settings{}))(t)
+	r := testkit.Must(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))(t)
+	again := testkit.Must(gppl.Fit(context.Background(), testkit.Must(gppl.NewExact(r.Model, d))(t), nil, gppl.Settings{}))(t)
 	if again.Status != gppl.Converged || math.Abs(again.Value-r.Value) > 1e-6 || again.Starts[0].Evaluations != 1 {
 		t.Errorf("from the optimum: %v after %v", again, r)
 	}
@@ -215,8 +215,8 @@ func TestFitAtTheOptimum(t *testing.T) {
 // TestFitConstant trains on data that show no signal and no noise.
 func TestFitConstant(t *testing.T) {
 	x := uniform(60, 10, 1)
-	d := must.Get(gppl.NewData(x, make([]float64, 60)))(t)
-	r := must.Get(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))(t)
+	d := testkit.Must(gppl.NewData(x, make([]float64, 60)))(t)
+	r := testkit.Must(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))(t)
 	if len(r.Warnings) == 0 {
 		t.Errorf("a constant series gives no warning: %v", r)
 	}
@@ -229,18 +229,18 @@ func TestFitConstant(t *testing.T) {
 
 func TestFitVFE(t *testing.T) {
 	d := drawn(t, 200, 1)
-	exact := must.Get(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))(t)
-	z := must.Get(gppl.KMeans(d.X, 40, 1))(t)
-	vfe := must.Get(gppl.NewVFE(gppl.PaperModel(gppl.SE{}), d, z, gppl.VFEOptions{}))(t)
-	r := must.Get(gppl.Fit(context.Background(), vfe, nil, gppl.Settings{}))(t)
+	exact := testkit.Must(gppl.Fit(context.Background(), exactLoss(t, d), nil, gppl.Settings{}))(t)
+	z := testkit.Must(gppl.KMeans(d.X, 40, 1))(t)
+	vfe := testkit.Must(gppl.NewVFE(gppl.PaperModel(gppl.SE{}), d, z, gppl.VFEOptions{}))(t)
+	r := testkit.Must(gppl.Fit(context.Background(), vfe, nil, gppl.Settings{}))(t)
 	if r.Value < exact.Value || r.Value > exact.Value+5 {
 		t.Errorf("the bound with 40 inducing inputs is %v, exact %v: %v", r.Value, exact.Value, r)
 	}
 	if len(r.Inducing) != 40 || !math.IsNaN(r.Params[0].StdErrLog) {
 		t.Errorf("%d inducing inputs, standard error %v; want 40 and none", len(r.Inducing), r.Params[0].StdErrLog)
 	}
-	fixed := must.Get(gppl.NewVFE(gppl.PaperModel(gppl.SE{}), d, z, gppl.VFEOptions{FixInducing: true}))(t)
-	f := must.Get(gppl.Fit(context.Background(), fixed, nil, gppl.Settings{}))(t)
+	fixed := testkit.Must(gppl.NewVFE(gppl.PaperModel(gppl.SE{}), d, z, gppl.VFEOptions{FixInducing: true}))(t)
+	f := testkit.Must(gppl.Fit(context.Background(), fixed, nil, gppl.Settings{}))(t)
 	if f.Value < r.Value || f.Inducing[3] != z.At(3)[0] {
 		t.Errorf("with Z fixed: %v, trained %v", f.Value, r.Value)
 	}
@@ -251,14 +251,14 @@ func TestResultFile(t *testing.T) {
 	k := gppl.Add(gppl.Mul(gppl.SE{Variance: 1, Lengthscale: 2}, gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 3}),
 		gppl.Matern32{Variance: 0.5, Lengthscale: 1})
 	m := gppl.PaperModel(k).Fix("Product.Periodic.variance")
-	l := must.Get(gppl.NewExact(m, d))(t)
-	r := must.Get(gppl.Fit(context.Background(), l, nil, gppl.Settings{Starts: 2, MaxEvaluations: 30}))(t)
+	l := testkit.Must(gppl.NewExact(m, d))(t)
+	r := testkit.Must(gppl.Fit(context.Background(), l, nil, gppl.Settings{Starts: 2, MaxEvaluations: 30}))(t)
 	r.Starts[1].Value = math.Inf(1)
 	path := filepath.Join(t.TempDir(), "model.json")
 	if err := store.Save(path, r); err != nil {
 		t.Fatal(err)
 	}
-	got := must.Get(store.Load(path))(t)
+	got := testkit.Must(store.Load(path))(t)
 	// Kernels and transforms print all that they are; times are kept to the
 	// nanosecond in seconds.
 	opts := cmp.Options{

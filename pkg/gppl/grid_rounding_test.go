@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -16,7 +16,7 @@ func TestToeplitzBrokenGrid(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 3))
 	cases, taken := 0, 0
 	for _, n := range []int{61, 101, 321} {
-		if testsize.Quick() && n > 101 {
+		if testkit.Quick() && n > 101 {
 			continue
 		}
 		for _, step := range []float64{0.1, 0.3, 1. / 7} {

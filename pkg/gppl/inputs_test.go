@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
@@ -93,7 +93,7 @@ func TestBadInducing(t *testing.T) {
 			t.Errorf("got %v, want an error that says %q", err, want)
 		}
 	}
-	p := must.Get(gppl.NewProjection(gppl.Sphere{}, randomData(t, 9, 1, 1).X, 3, 1))(t)
+	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, randomData(t, 9, 1, 1).X, 3, 1))(t)
 	if _, err := gppl.NewProjected(m, d, p); err == nil || !strings.Contains(err.Error(),
 		"projection is of 9 observations, but x and y have 10") {
 		t.Errorf("a projection of other data: %v", err)
@@ -104,7 +104,7 @@ func TestBadInducing(t *testing.T) {
 // which says so: Periodic in three dimensions is not positive definite.
 func TestNotFactorisable(t *testing.T) {
 	d := randomData(t, 100, 3, 2)
-	l := must.Get(gppl.NewExact(gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 0.2, Period: 0.5}, Noise: 1e-3}, d))(t)
+	l := testkit.Must(gppl.NewExact(gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 0.2, Period: 0.5}, Noise: 1e-3}, d))(t)
 	_, err := l.ValueGrad(nil, []float64{1, 0.2, 0.5, 1e-3})
 	if err == nil || !strings.Contains(err.Error(), "cannot be factorised") || !strings.Contains(err.Error(), "jitter up to 1e-06") {
 		t.Errorf("got %v", err)
@@ -117,14 +117,14 @@ func TestJitter(t *testing.T) {
 	for i := range x {
 		x[i] = 0.01 * float64(i)
 	}
-	d := must.Get(gppl.NewData(gppl.Scalars(x), make([]float64, 80)))(t)
+	d := testkit.Must(gppl.NewData(gppl.Scalars(x), make([]float64, 80)))(t)
 	theta := []float64{1, 5, 1e-18}
-	l := must.Get(gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 1e-18}, d))(t)
+	l := testkit.Must(gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 1e-18}, d))(t)
 	if _, err := l.ValueGrad(nil, theta); err != nil || l.Report().Jitter <= 0 {
 		t.Errorf("%v, jitter %v; want some", err, l.Report().Jitter)
 	}
 	theta[2] = 0.1
-	l = must.Get(gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, d))(t)
+	l = testkit.Must(gppl.NewExact(gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 5}, Noise: 0.1}, d))(t)
 	if _, err := l.ValueGrad(nil, theta); err != nil || l.Report().Jitter != 0 {
 		t.Errorf("%v, jitter %v; want none", err, l.Report().Jitter)
 	}
@@ -229,7 +229,7 @@ func TestMisusePanics(t *testing.T) {
 func TestNilArguments(t *testing.T) {
 	d := gppl.Data{X: gppl.Scalars([]float64{1, 2, 3, 4}), Y: []float64{1, -1, 2, 0.5}}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
-	info := must.Get(fisher.New(m, d.X))(t)
+	info := testkit.Must(fisher.New(m, d.X))(t)
 	ctx := context.Background()
 	var p *gppl.Projection
 	for name, misuse := range map[string]func(){
@@ -262,7 +262,7 @@ func TestNilArguments(t *testing.T) {
 func TestUnknownParameter(t *testing.T) {
 	d := gppl.Data{X: gppl.Scalars([]float64{1, 2, 3, 4, 5.5}), Y: []float64{1, -1, 2, 0.5, 0.1}}
 	good := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.1}
-	p := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 2, 1))(t)
+	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 2, 1))(t)
 	ctx := context.Background()
 	for name, m := range map[string]gppl.Model{
 		"Fix":           good.Fix("lenghtscale"),

@@ -11,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -39,8 +38,8 @@ func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible 
 		y[i] = math.Sin(x[i]/7) + 0.3*math.Sin(5*x[i]*x[i])
 	}
 	data := gppl.Data{X: gppl.Scalars(x), Y: y}
-	waves := must.Get(gppl.NewProjection(gppl.Spectral{}, data.X, k, 1))(tb)
-	matrix := must.Get(gppl.NewProjection(gppl.Sphere{}, data.X, k, 1))(tb)
+	waves := testkit.Must(gppl.NewProjection(gppl.Spectral{}, data.X, k, 1))(tb)
+	matrix := testkit.Must(gppl.NewProjection(gppl.Sphere{}, data.X, k, 1))(tb)
 	losses := map[string]gppl.Interruptible{}
 	for i, m := range []gppl.Model{
 		{Kernel: gppl.SE{Variance: 1, Lengthscale: 6}, Noise: 0.1},
@@ -50,8 +49,8 @@ func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible 
 	} {
 		for j, engine := range gppl.Engines() {
 			// The longest.
-			if engine == gppl.EngineDense && n > 4000 || n < 1000 && !testsize.Long() &&
-				(i == 2 && testsize.Quick() || i > 0 && j < 2+i/2) {
+			if engine == gppl.EngineDense && n > 4000 || n < 1000 && !testkit.Long() &&
+				(i == 2 && testkit.Quick() || i > 0 && j < 2+i/2) {
 				continue
 			}
 			add := func(what string, l gppl.Interruptible, err error) {
@@ -89,15 +88,15 @@ func TestInterrupted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			theta := gppl.Values(l.Params())
 			grad := make([]float64, len(theta))
-			want := must.Get(l.ValueGradContext(t.Context(), grad, theta))(t)
+			want := testkit.Must(l.ValueGradContext(t.Context(), grad, theta))(t)
 			ctx := &looked{Context: t.Context()}
-			onOneProcessor(func() { must.Get(l.ValueGradContext(ctx, grad, theta))(t) })
+			onOneProcessor(func() { testkit.Must(l.ValueGradContext(ctx, grad, theta))(t) })
 			all := ctx.looks.Load()
 			if all < 3 {
 				t.Fatalf("%d looks at an evaluation", all)
 			}
 			for i, end := range []int64{all / 2, all - 1, 1, 2, all / 4, 3 * all / 4} {
-				if end < 1 || testsize.Quick() && i > 2 {
+				if end < 1 || testkit.Quick() && i > 2 {
 					continue
 				}
 				onOneProcessor(func() {
@@ -106,7 +105,7 @@ func TestInterrupted(t *testing.T) {
 						t.Fatalf("look %d of %d: error %v after %d looks", end, all, err, ctx.looks.Load())
 					}
 				})
-				if testsize.Quick() && i > 0 {
+				if testkit.Quick() && i > 0 {
 					continue
 				}
 				if _, err := l.ValueGradContext(&looked{Context: t.Context(), end: end}, grad, theta); !errors.Is(err, context.Canceled) {
@@ -133,7 +132,7 @@ func TestInterruptedByKernel(t *testing.T) {
 			}
 			calls := f.arm(0, nil)
 			for i, k := range []int64{calls / 2, 1, calls - 1} {
-				if k < 1 || testsize.Quick() && i > 0 {
+				if k < 1 || testkit.Quick() && i > 0 {
 					continue
 				}
 				ctx, cancel := context.WithCancel(t.Context())

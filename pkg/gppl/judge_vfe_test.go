@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -19,7 +19,7 @@ import (
 func TestRandomVFE(t *testing.T) {
 	// Inducing inputs that nearly coincide, clusters, y off the model's scale.
 	numbers, count := []int{132, 261, 498, 588, 876, 1059, 1326}, 30
-	if testsize.Quick() {
+	if testkit.Quick() {
 		count = 0
 	}
 	if *randomCases > 0 {

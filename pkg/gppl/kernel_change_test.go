@@ -11,9 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
 	"github.com/projected-likelihood/gppl/internal/numeric"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
@@ -79,26 +78,26 @@ func TestFixedPlaces(t *testing.T) {
 	k := gppl.Add(changeCases()["change, negative"], gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 1},
 		After: gppl.SE{Variance: 1, Lengthscale: 2}, Location: 0, Width: 1})
 	free := gppl.Model{Kernel: k, Noise: 0.2}
-	want, _ := valueAt(t, must.Get(gppl.NewExact(free, d))(t))
-	fixed := must.Get(gppl.NewExact(free.Fix("ChangePoint1.location", "ChangePoint2.location"), d))(t)
+	want, _ := valueAt(t, testkit.Must(gppl.NewExact(free, d))(t))
+	fixed := testkit.Must(gppl.NewExact(free.Fix("ChangePoint1.location", "ChangePoint2.location"), d))(t)
 	if got, _ := valueAt(t, fixed); got != want {
 		t.Errorf("with both places fixed %v, with both free %v", got, want)
 	}
-	r := must.Get(gppl.Fit(t.Context(), fixed, nil, gppl.Settings{MaxEvaluations: 3}))(t)
+	r := testkit.Must(gppl.Fit(t.Context(), fixed, nil, gppl.Settings{MaxEvaluations: 3}))(t)
 	path := filepath.Join(t.TempDir(), "fixed.json")
 	if err := store.Save(path, r); err != nil {
 		t.Fatal(err)
 	}
-	if loaded := must.Get(store.Load(path))(t); loaded.Model.String() != r.Model.String() {
+	if loaded := testkit.Must(store.Load(path))(t); loaded.Model.String() != r.Model.String() {
 		t.Errorf("saved %v, read %v", r.Model, loaded.Model)
 	}
-	tied := must.Get(gppl.Tie(must.Get(gppl.NewExact(free, d))(t), []string{"ChangePoint1.location", "ChangePoint2.location"}))(t)
+	tied := testkit.Must(gppl.Tie(testkit.Must(gppl.NewExact(free, d))(t), []string{"ChangePoint1.location", "ChangePoint2.location"}))(t)
 	gppltest.CheckLoss(t, tied)
 
 	z := gppl.Scalars([]float64{-4, 0, 5, 11})
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.2}
-	bound, _ := valueAt(t, must.Get(gppl.NewVFE(m, d, z, gppl.VFEOptions{}))(t))
-	stays := must.Get(gppl.NewVFE(m, d, z, gppl.VFEOptions{FixInducing: true}))(t)
+	bound, _ := valueAt(t, testkit.Must(gppl.NewVFE(m, d, z, gppl.VFEOptions{}))(t))
+	stays := testkit.Must(gppl.NewVFE(m, d, z, gppl.VFEOptions{FixInducing: true}))(t)
 	if got, _ := valueAt(t, stays); got != bound {
 		t.Errorf("with inducing inputs fixed %v, with them free %v", got, bound)
 	}
@@ -109,7 +108,7 @@ func TestFixedPlaces(t *testing.T) {
 func TestChangePoint(t *testing.T) {
 	t.Parallel()
 	const noise = 0.2
-	n := testsize.Of(70, 150, 150)
+	n := testkit.Size(70, 150, 150)
 	d := changeData(n)
 	at := []float64{-30, -5.5, -1.3, 2.9, 3.3, 8, 14.9, 15.2, 40}
 	for name, k := range changeCases() {
@@ -316,7 +315,7 @@ func TestChangePointStandardError(t *testing.T) {
 		After: gppl.SE{Variance: 2, Lengthscale: 3}, Location: where, Width: 2}, Noise: 0.05}
 	changed := drawnChange(t, truth, 150, 4)
 	for i, view := range []struct{ unit, origin float64 }{{1, 0}, {1, 200}, {1, where}, {1e3, 0}, {1e-3, 95}} {
-		if testsize.Quick() && i%2 == 1 {
+		if testkit.Quick() && i%2 == 1 {
 			continue
 		}
 		start := gppl.Model{Kernel: gppl.ChangePoint{Before: gppl.SE{Variance: 1, Lengthscale: 12 * view.unit},
@@ -393,7 +392,7 @@ func TestChangePointUnits(t *testing.T) {
 	}
 	// The last: hours in seconds since 1970.
 	for i, view := range []struct{ unit, origin float64 }{{1e-9, 50}, {1e12, 0}, {3600, -4.7e5}} {
-		if testsize.Quick() && i != 1 {
+		if testkit.Quick() && i != 1 {
 			continue
 		}
 		got := learn(view.unit, view.origin)

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/integrate/quad"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -46,7 +46,7 @@ func TestSpectralMixtureStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	m := auto.StartFrom(gppl.Model{Kernel: gppl.NewSpectralMixture(2), Noise: 1}, d)
 	check := func(m gppl.Model, tol float64) {
 		t.Helper()
@@ -62,8 +62,8 @@ func TestSpectralMixtureStart(t *testing.T) {
 		}
 	}
 	check(m, 0.1)
-	loss := must.Get(gppl.NewExact(m, d))(t)
-	r := must.Get(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
+	loss := testkit.Must(gppl.NewExact(m, d))(t)
+	r := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 	check(r.Model, 0.05)
 	atTruth, err := loss.ValueGrad(nil, truth.Values())
 	if err != nil || r.Value > atTruth {

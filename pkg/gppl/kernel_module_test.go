@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // TestOtherModule runs kernel_own_test.go in a module of its own, beside this one:
 // what it needs of a kernel is exported. It takes no network.
 func TestOtherModule(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("it compiles the package again")
 	}
 	root, err := filepath.Abs(filepath.Join("..", ".."))

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 )
@@ -219,13 +219,13 @@ func TestNegligibleNoise(t *testing.T) {
 	}
 	k := gppl.Matern32{Variance: 1, Lengthscale: 8}
 	m := gppl.Model{Kernel: k, Noise: 0.1}
-	d := must.Get(gppl.NewData(gppl.Scalars(x), drawMatern32(k, 1e-9, x, 7)))(t)
+	d := testkit.Must(gppl.NewData(gppl.Scalars(x), drawMatern32(k, 1e-9, x, 7)))(t)
 	d = withErrors(t, d, func(int) float64 { return 0.5 })
 	for i := range d.Y {
 		d.Y[i] += 0.4 * rng.NormFloat64() // less than the errors say
 	}
 	fit := func(m gppl.Model, d gppl.Data) *gppl.Result {
-		return must.Get(gppl.Fit(context.Background(), must.Get(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t)
+		return testkit.Must(gppl.Fit(context.Background(), testkit.Must(gppl.NewExact(m, d))(t), nil, gppl.Settings{}))(t)
 	}
 	r := fit(m, d)
 	noise := r.Params[2]
@@ -240,7 +240,7 @@ func TestNegligibleNoise(t *testing.T) {
 		}
 	}
 	var back store.Result
-	if err := json.Unmarshal(must.Get(json.Marshal(store.Result{Result: r}))(t), &back); err != nil || !back.Params[2].Negligible {
+	if err := json.Unmarshal(testkit.Must(json.Marshal(store.Result{Result: r}))(t), &back); err != nil || !back.Params[2].Negligible {
 		t.Errorf("a stored result: %v, negligible %v", err, back.Params[2].Negligible)
 	}
 	d = withErrors(t, d, func(int) float64 { return 0.1 })

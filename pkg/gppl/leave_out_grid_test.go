@@ -6,13 +6,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // TestLeaveOutGrid compares what is left out on a grid, of a short SE alone and beside waves, with the dense engine: single
 // observations and blocks, at the ends, in a gap and at coinciding times.
 func TestLeaveOutGrid(t *testing.T) {
-	n := testsize.Of(150, 300, 600)
+	n := testkit.Size(150, 300, 600)
 	rnd := rand.New(rand.NewPCG(4, 14))
 	x, y := make([]float64, n), make([]float64, n)
 	for i := range x {

@@ -12,7 +12,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
@@ -253,7 +253,7 @@ func projectOut(p wideLower, h *mat.Dense, columns []gppl.Column) error {
 
 // tooLong reports whether an engine would take more than 5 ms to factorise, by its own account.
 func tooLong(t *testing.T, c *leaveOutCase, engine string) bool {
-	l := must.Get(gppl.NewExact(c.model, c.data, gppl.WithEngine(engine)))(t)
+	l := testkit.Must(gppl.NewExact(c.model, c.data, gppl.WithEngine(engine)))(t)
 	_, seconds := l.Cost(c.model)
 	return engine != "" && !math.IsInf(seconds, 1) && seconds > 0.005
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -85,7 +85,7 @@ func comparedWithRefits(t *testing.T, c meanCase, blocks [][]int, got, variances
 // TestLeaveOutWhite: of white noise alone the others tell the mean at most.
 func TestLeaveOutWhite(t *testing.T) {
 	y := []float64{1, -2, 0.5, 4}
-	d := must.Get(gppl.NewData(gppl.Scalars([]float64{0, 1, 2.5, 3}), y))(t)
+	d := testkit.Must(gppl.NewData(gppl.Scalars([]float64{0, 1, 2.5, 3}), y))(t)
 	m := gppl.Model{Kernel: gppl.White{Variance: 1.5}, Noise: 0.5}
 	for _, engine := range []string{"", gppl.EngineDense, gppl.EngineBanded} {
 		for _, mean := range []gppl.Mean{nil, gppl.Intercept{}} {
@@ -175,7 +175,7 @@ func TestLeaveOutErrors(t *testing.T) {
 // the error names the column; just enough of them are enough.
 func TestLeaveOutMean(t *testing.T) {
 	x := gppl.Scalars([]float64{0, 1, 2, 3, 4, 5, 6, 7})
-	d := must.Get(gppl.NewData(x, []float64{1, 2, 3, 2, 1, 0, 1, 2}))(t)
+	d := testkit.Must(gppl.NewData(x, []float64{1, 2, 3, 2, 1, 0, 1, 2}))(t)
 	last := [][]int{{0}, {1}, {2}, {3}, {4}, {5}, {6}, {7}}
 	for _, c := range []struct {
 		mean   gppl.Mean
@@ -219,7 +219,7 @@ func TestLeaveOutStateSpace(t *testing.T) {
 		blocks = append(blocks, []int{i, i + 1, i + 2, i + 3, i + 4, i + 5})
 	}
 	even := gppl.Data{X: gppl.Scalars(x), Y: y}
-	uneven := must.Get(even.WithRelativeErrors(relative))(t)
+	uneven := testkit.Must(even.WithRelativeErrors(relative))(t)
 	spiked := gppl.Data{X: even.X, Y: slices.Clone(y)}
 	spiked.Y[100] += 5
 	for _, d := range []gppl.Data{even, uneven, spiked} {

@@ -9,8 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
@@ -58,7 +57,7 @@ func TestLosses(t *testing.T) {
 	for i, k := range kernels() {
 		for _, d := range []int{1, 3} {
 			for j, n := range []int{30, 64, 150} {
-				if testsize.Quick() && (i+j)%3 != 0 {
+				if testkit.Quick() && (i+j)%3 != 0 {
 					continue
 				}
 				if d != 1 && (n != 150 || strings.Contains(k.String(), "eriod")) {
@@ -67,13 +66,13 @@ func TestLosses(t *testing.T) {
 				t.Run(fmt.Sprintf("%v/n=%d/d=%d", k, n, d), func(t *testing.T) {
 					data := randomData(t, n, d, 7)
 					m := gppl.Model{Kernel: k, Noise: 0.2}
-					gppltest.CheckLoss(t, must.Get(gppl.NewExact(m, data))(t))
-					p := must.Get(gppl.NewProjection(gppl.Sphere{}, data.X, n/2, 3))(t)
-					gppltest.CheckLoss(t, must.Get(gppl.NewProjected(m, data, p))(t))
-					raw := must.Get(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, data.X, n/3, 3))(t)
-					gppltest.CheckLoss(t, must.Get(gppl.NewProjected(m, data, raw))(t))
-					z := apart(must.Get(gppl.KMeans(data.X, 9, 1))(t))
-					gppltest.CheckLoss(t, must.Get(gppl.NewVFE(m, data, z, gppl.VFEOptions{}))(t))
+					gppltest.CheckLoss(t, testkit.Must(gppl.NewExact(m, data))(t))
+					p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, data.X, n/2, 3))(t)
+					gppltest.CheckLoss(t, testkit.Must(gppl.NewProjected(m, data, p))(t))
+					raw := testkit.Must(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, data.X, n/3, 3))(t)
+					gppltest.CheckLoss(t, testkit.Must(gppl.NewProjected(m, data, raw))(t))
+					z := apart(testkit.Must(gppl.KMeans(data.X, 9, 1))(t))
+					gppltest.CheckLoss(t, testkit.Must(gppl.NewVFE(m, data, z, gppl.VFEOptions{}))(t))
 				})
 			}
 		}
@@ -100,10 +99,10 @@ func TestLimits(t *testing.T) {
 	for _, k := range kernels() {
 		t.Run(k.String(), func(t *testing.T) {
 			m := gppl.Model{Kernel: k, Noise: 0.3}
-			exact, exactGrad := valueAt(t, must.Get(gppl.NewExact(m, data))(t))
+			exact, exactGrad := valueAt(t, testkit.Must(gppl.NewExact(m, data))(t))
 
-			id := must.Get(gppl.NewProjection(gppl.Identity{}, data.X, n, 0))(t)
-			pl, plGrad := valueAt(t, must.Get(gppl.NewProjected(m, data, id))(t))
+			id := testkit.Must(gppl.NewProjection(gppl.Identity{}, data.X, n, 0))(t)
+			pl, plGrad := valueAt(t, testkit.Must(gppl.NewProjected(m, data, id))(t))
 			if relative(pl, exact) > 1e-12 {
 				t.Errorf("PL with Ω = I is %v, exact %v", pl, exact)
 			}
@@ -113,8 +112,8 @@ func TestLimits(t *testing.T) {
 				}
 			}
 			// k = n projections of any kind lose nothing.
-			all := must.Get(gppl.NewProjection(gppl.Sphere{}, data.X, n, 5))(t)
-			pl, _ = valueAt(t, must.Get(gppl.NewProjected(m, data, all))(t))
+			all := testkit.Must(gppl.NewProjection(gppl.Sphere{}, data.X, n, 5))(t)
+			pl, _ = valueAt(t, testkit.Must(gppl.NewProjected(m, data, all))(t))
 			if relative(pl, exact) > 1e-10 {
 				t.Errorf("PL with k = n is %v, exact %v", pl, exact)
 			}
@@ -129,8 +128,8 @@ func TestLimits(t *testing.T) {
 	} {
 		t.Run("VFE at Z = X/"+k.String(), func(t *testing.T) {
 			m := gppl.Model{Kernel: k, Noise: 0.3}
-			exact, exactGrad := valueAt(t, must.Get(gppl.NewExact(m, distinct))(t))
-			l := must.Get(gppl.NewVFE(m, distinct, distinct.X, gppl.VFEOptions{}))(t)
+			exact, exactGrad := valueAt(t, testkit.Must(gppl.NewExact(m, distinct))(t))
+			l := testkit.Must(gppl.NewVFE(m, distinct, distinct.X, gppl.VFEOptions{}))(t)
 			vfe, vfeGrad := valueAt(t, l)
 			if l.Report().Jitter != 0 || relative(vfe, exact) > 1e-9 {
 				t.Errorf("VFE at Z = X is %v (jitter %v), exact %v", vfe, l.Report().Jitter, exact)
@@ -140,8 +139,8 @@ func TestLimits(t *testing.T) {
 					t.Errorf("∂VFE at Z = X is %v, exact %v", vfeGrad[:len(exactGrad)], exactGrad)
 				}
 			}
-			fewer := must.Get(gppl.KMeans(distinct.X, 20, 1))(t)
-			if bound, _ := valueAt(t, must.Get(gppl.NewVFE(m, distinct, fewer, gppl.VFEOptions{}))(t)); bound < exact {
+			fewer := testkit.Must(gppl.KMeans(distinct.X, 20, 1))(t)
+			if bound, _ := valueAt(t, testkit.Must(gppl.NewVFE(m, distinct, fewer, gppl.VFEOptions{}))(t)); bound < exact {
 				t.Errorf("VFE with m = 20 is %v, below the exact %v that it bounds", bound, exact)
 			}
 		})
@@ -160,7 +159,7 @@ func indices(n int) []int {
 func TestProjectedRotation(t *testing.T) {
 	const n, k = 120, 70
 	data := randomData(t, n, 1, 13)
-	p := must.Get(gppl.NewProjection(gppl.Sphere{}, data.X, k, 1))(t)
+	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, data.X, k, 1))(t)
 	rnd := rand.New(rand.NewPCG(17, 0))
 	r := mat.NewDense(k, k, nil)
 	for i := range k {
@@ -173,8 +172,8 @@ func TestProjectedRotation(t *testing.T) {
 	var turned mat.Dense
 	turned.Mul(p.Omega(), r)
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 2}, Noise: 0.1}
-	a, ga := valueAt(t, must.Get(gppl.NewProjected(m, data, p))(t))
-	b, gb := valueAt(t, must.Get(gppl.NewProjected(m, data, gppl.ProjectionOf(&turned)))(t))
+	a, ga := valueAt(t, testkit.Must(gppl.NewProjected(m, data, p))(t))
+	b, gb := valueAt(t, testkit.Must(gppl.NewProjected(m, data, gppl.ProjectionOf(&turned)))(t))
 	if relative(b, a+logDet) > 1e-10 {
 		t.Errorf("PL(ΩR) = %v, want PL(Ω) + log|det R| = %v", b, a+logDet)
 	}
@@ -191,9 +190,9 @@ func TestOrder(t *testing.T) {
 	const n = 130
 	data := randomData(t, n, 1, 19)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1.5}, Noise: 0.2}
-	want, _ := valueAt(t, must.Get(gppl.NewExact(m, data))(t))
+	want, _ := valueAt(t, testkit.Must(gppl.NewExact(m, data))(t))
 	shuffled := data.Pick(rand.New(rand.NewPCG(1, 1)).Perm(n))
-	if got, _ := valueAt(t, must.Get(gppl.NewExact(m, shuffled))(t)); relative(got, want) > 1e-12 {
+	if got, _ := valueAt(t, testkit.Must(gppl.NewExact(m, shuffled))(t)); relative(got, want) > 1e-12 {
 		t.Errorf("shuffled: %v, want %v", got, want)
 	}
 	const day = 86400
@@ -201,9 +200,9 @@ func TestOrder(t *testing.T) {
 	for i := range unix {
 		unix[i] = 1.7e9 + day*data.X.At(i)[0]
 	}
-	seconds := must.Get(gppl.NewData(gppl.Scalars(unix), data.Y))(t)
+	seconds := testkit.Must(gppl.NewData(gppl.Scalars(unix), data.Y))(t)
 	m.Kernel = gppl.SE{Variance: 1, Lengthscale: 1.5 * day}
-	if got, _ := valueAt(t, must.Get(gppl.NewExact(m, seconds))(t)); relative(got, want) > 1e-9 {
+	if got, _ := valueAt(t, testkit.Must(gppl.NewExact(m, seconds))(t)); relative(got, want) > 1e-9 {
 		t.Errorf("in Unix seconds: %v, want %v", got, want)
 	}
 }

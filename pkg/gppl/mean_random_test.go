@@ -14,7 +14,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -442,7 +442,7 @@ func TestRandomMeans(t *testing.T) {
 	t.Parallel()
 	count, largest := *meanCount, 40
 	if count == 0 {
-		count, largest = testsize.Of(2, 3, 3), testsize.Of(12, 14, 14)
+		count, largest = testkit.Size(2, 3, 3), testkit.Size(12, 14, 14)
 	}
 	var lock sync.Mutex
 	var next atomic.Int64

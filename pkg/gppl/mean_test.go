@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
@@ -51,13 +51,13 @@ func TestMeans(t *testing.T) {
 			if err := gppl.CheckBasis(m, x); err != nil {
 				t.Error(err)
 			}
-			h := must.Get(m.Basis(x))(t)
+			h := testkit.Must(m.Basis(x))(t)
 			columns := m.Columns()
 			if r, c := h.Dims(); r != x.Len() || c != len(columns) {
 				t.Fatalf("basis of %d×%d, want %d×%d", r, c, x.Len(), len(columns))
 			}
 			idx := []int{31, 4, 4, 0} // a basis is a function of x alone
-			part := must.Get(m.Basis(x.Pick(idx)))(t)
+			part := testkit.Must(m.Basis(x.Pick(idx)))(t)
 			for k, i := range idx {
 				for j := range columns {
 					if part.At(k, j) != h.At(i, j) {
@@ -70,14 +70,14 @@ func TestMeans(t *testing.T) {
 				t.Errorf("%v does not name its mean", model)
 			}
 			var again store.Model
-			if err := json.Unmarshal(must.JSON(t, store.Model{Model: model}), &again); err != nil {
+			if err := json.Unmarshal(testkit.JSON(t, store.Model{Model: model}), &again); err != nil {
 				t.Fatal(err)
 			}
-			must.SameJSON(t, must.JSON(t, store.Model{Model: model}), again)
+			testkit.SameJSON(t, testkit.JSON(t, store.Model{Model: model}), again)
 			if again.String() != model.String() {
 				t.Errorf("read %v, want %v", again, model)
 			}
-			if !mat.Equal(h, must.Get(again.Mean.Basis(x))(t)) {
+			if !mat.Equal(h, testkit.Must(again.Mean.Basis(x))(t)) {
 				t.Error("what was read has another basis")
 			}
 		})
@@ -104,7 +104,7 @@ func TestMeanValues(t *testing.T) {
 		{gppl.Fourier{Period: 2, Harmonics: 2}, 1, "sin 1/2", []float64{0, 0, 1, 0, 0}},
 		{gppl.Fourier{Period: 2, Harmonics: 2}, 2, "cos 2/2", []float64{1, 1, -1, 1, 1}},
 	} {
-		h := must.Get(c.m.Basis(x))(t)
+		h := testkit.Must(c.m.Basis(x))(t)
 		if name := c.m.Columns()[c.column].Name; name != c.name {
 			t.Errorf("%v: column %q, want %q", c.m, name, c.name)
 		}
@@ -115,7 +115,7 @@ func TestMeanValues(t *testing.T) {
 		}
 	}
 	// A far time keeps its phase to rounding of the time itself.
-	far := must.Get(gppl.Fourier{Period: 3, Harmonics: 1}.Basis(gppl.Scalars([]float64{3e15 + 1})))(t)
+	far := testkit.Must(gppl.Fourier{Period: 3, Harmonics: 1}.Basis(gppl.Scalars([]float64{3e15 + 1})))(t)
 	if got, want := far.At(0, 0), math.Cos(2*math.Pi/3); math.Abs(got-want) > 1e-14 {
 		t.Errorf("cos 1/3 at 3e15 + 1: got %v, want %v", got, want)
 	}
@@ -234,7 +234,7 @@ func TestMeanStart(t *testing.T) {
 		u := (d.X.At(i)[0] - lo) / (hi - lo)
 		raised[i] = y + 400 - 1000*u
 	}
-	high := must.Get(gppl.NewData(d.X, raised))(t)
+	high := testkit.Must(gppl.NewData(d.X, raised))(t)
 	for _, mean := range []gppl.Mean{
 		gppl.AddMeans(gppl.Intercept{}, gppl.NewTrend(1, d.X)),
 		gppl.GaussianBeta{Of: gppl.AddMeans(gppl.Intercept{}, gppl.Linear{}), Variances: []float64{100}},

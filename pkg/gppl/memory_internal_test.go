@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 )
@@ -102,7 +102,7 @@ func forecastOf(l Loss) choice.Forecast {
 // TestForecastBytes compares the forecast of memory of every engine with what a first evaluation allocates.
 func TestForecastBytes(t *testing.T) {
 	for i, c := range memoryCases {
-		if testsize.Quick() && i%3 != 1 {
+		if testkit.Quick() && i%3 != 1 {
 			continue
 		}
 		l, theta := c.loss(t)
@@ -143,7 +143,7 @@ func TestOrdinaryModels(t *testing.T) {
 // needs; with just enough it works.
 func TestMemoryLimit(t *testing.T) {
 	for i, c := range memoryCases {
-		if c.name == "inducing" || testsize.Quick() && i%3 != 2 { // VFE takes no options
+		if c.name == "inducing" || testkit.Quick() && i%3 != 2 { // VFE takes no options
 			continue
 		}
 		l, theta := c.loss(t)
@@ -184,7 +184,7 @@ func TestMemoryLimit(t *testing.T) {
 // The choice goes on to an engine that fits, and its answer is the same within the tolerance.
 func TestMemoryLimitChooses(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
-	x := engineInputs("regular", testsize.Of(900, 1500, 1500), rnd)
+	x := engineInputs("regular", testkit.Size(900, 1500, 1500), rnd)
 	others := 0
 	for _, l := range []float64{0.3, 0.6, 1.2} {
 		m := Model{Kernel: SE{1, l}, Noise: 0.5}

@@ -6,8 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -15,7 +14,7 @@ import (
 // evaluated, value and gradient, at n = 20 000 and k = 100: an n×n matrix would
 // be 3.2 GB.
 func TestProjectedMemory(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("takes some seconds")
 	}
 	const n, k, limit = 20000, 100, 200 << 20
@@ -41,9 +40,9 @@ func TestProjectedMemory(t *testing.T) {
 	for i := range y {
 		y[i] = x.At(i)[0] - 500
 	}
-	d := must.Get(gppl.NewData(x, y))(t)
-	p := must.Get(gppl.NewProjection(gppl.OneHot{}, x, k, 1))(t)
-	l := must.Get(gppl.NewProjected(gppl.PaperModel(gppl.SE{}), d, p))(t)
+	d := testkit.Must(gppl.NewData(x, y))(t)
+	p := testkit.Must(gppl.NewProjection(gppl.OneHot{}, x, k, 1))(t)
+	l := testkit.Must(gppl.NewProjected(gppl.PaperModel(gppl.SE{}), d, p))(t)
 	theta := []float64{1, 5, 0.1}
 	if _, err := l.ValueGrad(make([]float64, 3), theta); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -170,11 +170,11 @@ func BenchmarkMillionPL(b *testing.B) {
 	y := drawSE(truth.Kernel.(gppl.SE), truth.Noise, x, 1)
 	var r *gppl.Result
 	for b.Loop() {
-		d := must.Get(gppl.NewData(gppl.Scalars(x), y))(b)
-		p := must.Get(gppl.NewProjection(gppl.Spectral{}, d.X, k, 1))(b)
+		d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(b)
+		p := testkit.Must(gppl.NewProjection(gppl.Spectral{}, d.X, k, 1))(b)
 		b.Logf("Ω after %v", b.Elapsed())
-		l := must.Get(gppl.NewProjected(start, d, p))(b)
-		r = must.Get(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))(b)
+		l := testkit.Must(gppl.NewProjected(start, d, p))(b)
+		r = testkit.Must(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))(b)
 		b.Logf("trained after %v", b.Elapsed())
 	}
 	against(b, r, truth)
@@ -195,12 +195,12 @@ func BenchmarkMillionNLL(b *testing.B) {
 	b.Run("evaluation", func(b *testing.B) {
 		askedFor(b)
 		x, y := draw()
-		l := must.Get(gppl.NewExact(truth, must.Get(gppl.NewData(gppl.Scalars(x), y))(b)))(b)
+		l := testkit.Must(gppl.NewExact(truth, testkit.Must(gppl.NewData(gppl.Scalars(x), y))(b)))(b)
 		theta, grad := []float64{1, 5, 0.1}, make([]float64, 3)
-		must.Get(l.ValueGrad(grad, theta))(b) // working memory is made once
+		testkit.Must(l.ValueGrad(grad, theta))(b) // working memory is made once
 		b.ReportAllocs()
 		for b.Loop() {
-			must.Get(l.ValueGrad(grad, theta))(b)
+			testkit.Must(l.ValueGrad(grad, theta))(b)
 		}
 		b.Logf("%s", l.Explain())
 		reportPeak(b)
@@ -210,8 +210,8 @@ func BenchmarkMillionNLL(b *testing.B) {
 		x, y := draw()
 		var r *gppl.Result
 		for b.Loop() {
-			l := must.Get(gppl.NewExact(start, must.Get(gppl.NewData(gppl.Scalars(x), y))(b)))(b)
-			r = must.Get(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))(b)
+			l := testkit.Must(gppl.NewExact(start, testkit.Must(gppl.NewData(gppl.Scalars(x), y))(b)))(b)
+			r = testkit.Must(gppl.Fit(context.Background(), l, nil, gppl.Settings{}))(b)
 		}
 		against(b, r, truth)
 		b.ReportMetric(float64(r.Evaluations), "evaluations")

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -18,8 +18,8 @@ func knownData(t *testing.T, n int) gppl.Data {
 		x[i] = float64(i) + 0.3*math.Sin(float64(3*i))
 		y[i], errs[i] = math.Sin(x[i]/3)+0.1*math.Cos(float64(7*i)), 0.1+0.05*float64(i%3)
 	}
-	d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
-	return must.Get(d.WithErrors(errs))(t)
+	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
+	return testkit.Must(d.WithErrors(errs))(t)
 }
 
 // noiseless are kernels that all engines meet.
@@ -37,10 +37,10 @@ func TestNoNoise(t *testing.T) {
 	took := map[string]int{}
 	for _, k := range noiseless {
 		gram := newWideGram(k, x)
-		truth := must.Get(gram.exact(1e-40, d.Errors, d.Y))(t)
+		truth := testkit.Must(gram.exact(1e-40, d.Errors, d.Y))(t)
 		for _, engine := range append(gppl.Engines(), "") {
 			for _, noise := range []float64{0, 1e-300} {
-				l := must.Get(gppl.NewExact(gppl.Model{Kernel: k, Noise: noise}, d, gppl.WithEngine(engine)))(t)
+				l := testkit.Must(gppl.NewExact(gppl.Model{Kernel: k, Noise: noise}, d, gppl.WithEngine(engine)))(t)
 				theta := gppl.Values(l.Params())
 				grad := make([]float64, len(theta))
 				value, err := l.ValueGrad(grad, theta)
@@ -81,8 +81,8 @@ func TestNoNoise(t *testing.T) {
 // noise variance that vanishes beside the errors.
 func TestNoNoiseLosses(t *testing.T) {
 	d := knownData(t, 30)
-	proj := must.Get(gppl.NewProjection(gppl.Sphere{}, d.X, 9, 1))(t)
-	raw := must.Get(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, d.X, 9, 1))(t)
+	proj := testkit.Must(gppl.NewProjection(gppl.Sphere{}, d.X, 9, 1))(t)
+	raw := testkit.Must(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, d.X, 9, 1))(t)
 	z := gppl.Scalars([]float64{1, 5.3, 10.1, 15.7, 18, 25})
 	at := gppl.Scalars([]float64{-3, 4.2, 17, 40})
 	for _, k := range noiseless {
@@ -93,9 +93,9 @@ func TestNoNoiseLosses(t *testing.T) {
 			"residual": func(m gppl.Model) (gppl.Loss, error) { return gppl.NewResidual(m, d, proj) },
 			"VFE":      func(m gppl.Model) (gppl.Loss, error) { return gppl.NewVFE(m, d, z, gppl.VFEOptions{}) },
 		} {
-			want := must.Get(must.Get(of(some))(t).ValueGrad(nil, append(some.Values(), extra(of, some)...)))(t)
+			want := testkit.Must(testkit.Must(of(some))(t).ValueGrad(nil, append(some.Values(), extra(of, some)...)))(t)
 			for _, m := range []gppl.Model{zero, tiny} {
-				l := must.Get(of(m))(t)
+				l := testkit.Must(of(m))(t)
 				theta := gppl.Values(l.Params())
 				grad := make([]float64, len(theta))
 				got, err := l.ValueGrad(grad, theta)
@@ -105,8 +105,8 @@ func TestNoNoiseLosses(t *testing.T) {
 				}
 			}
 		}
-		p := must.Get(gppl.NewPosterior(zero, d))(t)
-		q := must.Get(gppl.NewPosterior(some, d, gppl.WithEngine(gppl.EngineDense)))(t)
+		p := testkit.Must(gppl.NewPosterior(zero, d))(t)
+		q := testkit.Must(gppl.NewPosterior(some, d, gppl.WithEngine(gppl.EngineDense)))(t)
 		alike(t, k.String()+": posterior", first(p.Noisy(at)), first(q.Noisy(at)))
 		alike(t, k.String()+": variance", second(p.Noisy(at)), second(q.Noisy(at)))
 		blocks := [][]int{{0}, {4, 5}, {29}}
@@ -121,9 +121,9 @@ func TestNoNoiseLosses(t *testing.T) {
 			t.Errorf("%v: draws %v and %v, %v", k, f, y, err)
 		}
 	}
-	l := must.Get(gppl.NewExact(gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 3}}, d))(t)
+	l := testkit.Must(gppl.NewExact(gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 3}}, d))(t)
 	r, err := gppl.Fit(context.Background(), l, l.Params(), gppl.Settings{})
-	if err != nil || r.Model.Noise != 0 || !(r.Value < must.Get(l.ValueGrad(nil, gppl.Values(l.Params())))(t)) {
+	if err != nil || r.Model.Noise != 0 || !(r.Value < testkit.Must(l.ValueGrad(nil, gppl.Values(l.Params())))(t)) {
 		t.Errorf("training: %v, %v", r, err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
@@ -69,7 +69,7 @@ func newOscillatorCase(number int) *randomCase {
 func TestOscillatorsOfAnyQuality(t *testing.T) {
 	t.Parallel()
 	judged, worst := 0, map[string]float64{}
-	for number := range testsize.Of(150, 2000, 10000) {
+	for number := range testkit.Size(150, 2000, 10000) {
 		c := newOscillatorCase(number)
 		x := c.data.X.Coordinate(0)
 		gram := newWideGram(c.model.Kernel, x)

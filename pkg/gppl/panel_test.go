@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
@@ -22,7 +22,7 @@ func panelLosses(t *testing.T, m gppl.Model, sizes ...int) (all []gppl.Loss) {
 		if i == 1 {
 			opts = append(opts, gppl.WithEngine(gppl.EngineDense))
 		}
-		all = append(all, must.Get(gppl.NewExact(m, gppltest.Series(t, rnd, n, 1, 4, 0.2), opts...))(t))
+		all = append(all, testkit.Must(gppl.NewExact(m, gppltest.Series(t, rnd, n, 1, 4, 0.2), opts...))(t))
 	}
 	return all
 }
@@ -32,7 +32,7 @@ var panelModel = gppl.Model{Kernel: gppl.Laplace{Variance: 1.2, Lengthscale: 3},
 // TestPanel: the panel is a loss, the sum of those of its series, whatever the number of processors.
 func TestPanel(t *testing.T) {
 	losses := panelLosses(t, panelModel, 12, 25, 7, 40)
-	p := must.Get(gppl.NewPanel(losses...))(t)
+	p := testkit.Must(gppl.NewPanel(losses...))(t)
 	gppltest.CheckLoss(t, p)
 	theta := gppl.Values(p.Params())
 	var want float64
@@ -69,7 +69,7 @@ func TestPanelErrors(t *testing.T) {
 	losses := panelLosses(t, panelModel, 12, 25)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	p := must.Get(gppl.NewPanel(losses...))(t)
+	p := testkit.Must(gppl.NewPanel(losses...))(t)
 	if _, err := p.ValueGradContext(ctx, nil, gppl.Values(p.Params())); err == nil ||
 		!strings.Contains(err.Error(), "series 0 of the panel") {
 		t.Errorf("an ended context: %v", err)
@@ -117,10 +117,10 @@ func TestPanelTraining(t *testing.T) {
 		return gppl.NewPanel(all...)
 	}
 	ctx := context.Background()
-	loss := must.Get(likelihood(m, series[0]))(t)
-	r := must.Get(gppl.Fit(ctx, loss, nil, gppl.Settings{}))(t)
-	starts := must.Get(auto.FindStarts(ctx, m, series[0], auto.Settings{}))(t)
-	searched := must.Get(starts.Train(ctx, likelihood, gppl.Settings{}))(t)
+	loss := testkit.Must(likelihood(m, series[0]))(t)
+	r := testkit.Must(gppl.Fit(ctx, loss, nil, gppl.Settings{}))(t)
+	starts := testkit.Must(auto.FindStarts(ctx, m, series[0], auto.Settings{}))(t)
+	searched := testkit.Must(starts.Train(ctx, likelihood, gppl.Settings{}))(t)
 	if r.Status != gppl.Converged || math.Abs(r.Value-searched.Value) > 1e-4 {
 		t.Errorf("%v, %v by gppl.Fit and %v, %v by the search", r.Value, r.Status, searched.Value, searched.Status)
 	}

@@ -13,8 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
@@ -87,7 +86,7 @@ type fusedCase struct {
 func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 	t.Helper()
 	n := 300
-	if testsize.Quick() {
+	if testkit.Quick() {
 		n = 150
 	}
 	x := make([]float64, n)
@@ -98,8 +97,8 @@ func fusedCases(t *testing.T, f *fuse) (cases []fusedCase) {
 	}
 	data := gppl.Data{X: gppl.Scalars(x), Y: y}
 	at := gppl.Scalars([]float64{-3, 0.5, 17.2, 150.7, 310})
-	p := must.Get(gppl.NewProjection(gppl.Spectral{}, data.X, 24, 1))(t)
-	dense := must.Get(gppl.NewProjection(gppl.Sphere{}, data.X, 24, 1))(t)
+	p := testkit.Must(gppl.NewProjection(gppl.Spectral{}, data.X, 24, 1))(t)
+	dense := testkit.Must(gppl.NewProjection(gppl.Sphere{}, data.X, 24, 1))(t)
 	add := func(name string, run func(ctx context.Context) ([]float64, error)) {
 		cases = append(cases, fusedCase{name, run})
 	}
@@ -205,11 +204,11 @@ func TestKernelPanics(t *testing.T) {
 			}
 			goroutines := runtime.NumGoroutine()
 			for i, k := range []int64{calls / 2, calls, 1, 2, calls / 3, calls - 1} {
-				if k < 1 || testsize.Quick() && i > 1 {
+				if k < 1 || testkit.Quick() && i > 1 {
 					continue
 				}
 				f.arm(k, func() { panic("the kernel's own") })
-				value := must.Recover(func() { _, err = c.run(t.Context()) })
+				value := testkit.Recover(func() { _, err = c.run(t.Context()) })
 				if value == nil && f.calls.Load() >= k || value != nil && !strings.Contains(fmt.Sprint(value), "the kernel's own") {
 					t.Fatalf("call %d of %d: recovered %v, error %v", k, calls, value, err)
 				}

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/periodogram"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
@@ -16,7 +16,7 @@ import (
 func TestSumsPeriodogram(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(31, 1))
-	n := testsize.Of(80, 250, 250)
+	n := testkit.Size(80, 250, 250)
 	for _, c := range []struct {
 		kernel Kernel
 		r      sums.Range

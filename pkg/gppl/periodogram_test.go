@@ -10,8 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -29,10 +28,10 @@ func TestPeriodogram(t *testing.T) {
 		}
 	}
 	rnd.Shuffle(len(x), func(i, j int) { x[i], x[j] = x[j], x[i] })
-	d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	m := gppl.Model{Kernel: gppl.Add(gppl.LocPer{Variance: 1.2, Lengthscale: 4, Period: 2, PeriodicLengthscale: 1},
 		gppl.Laplace{Variance: 0.4, Lengthscale: 1}, gppl.White{Variance: 0.2}), Noise: 0.1}
-	p := must.Get(gppl.NewPeriodogram(m, d))(t)
+	p := testkit.Must(gppl.NewPeriodogram(m, d))(t)
 	if math.Abs(p.Noise-0.3) > 1e-12 {
 		t.Errorf("noise %v, want 0.3", p.Noise)
 	}
@@ -102,8 +101,8 @@ func TestPeriodogramMean(t *testing.T) {
 	t.Parallel()
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 2, Lengthscale: 3}, Noise: 0.2}
 	var ratio []float64
-	n, allowed := testsize.Of(60, 150, 300), 1.0 // times the errors that 150 draws of 300 may have
-	if testsize.Quick() {
+	n, allowed := testkit.Size(60, 150, 300), 1.0 // times the errors that 150 draws of 300 may have
+	if testkit.Quick() {
 		allowed = 1.5
 	}
 	for seed := range uint64(150) {
@@ -111,8 +110,8 @@ func TestPeriodogramMean(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := must.Get(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
-		p := must.Get(gppl.NewPeriodogram(m, d))(t)
+		d := testkit.Must(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
+		p := testkit.Must(gppl.NewPeriodogram(m, d))(t)
 		for j := range p.Data {
 			ratio = append(ratio, p.Data[j]/p.Expected[j])
 		}
@@ -169,7 +168,7 @@ func TestPeriodogramKnownErrors(t *testing.T) {
 	for i := range x {
 		x[i], y[i], known[i] = float64(i), math.Sin(float64(i)), 0.5
 	}
-	d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	m := func(noise float64) gppl.Model {
 		return gppl.Model{Kernel: gppl.Matern32{Variance: 1, Lengthscale: 3}, Noise: noise}
 	}
@@ -177,10 +176,10 @@ func TestPeriodogramKnownErrors(t *testing.T) {
 		data        gppl.Data
 		noise, want float64
 	}{
-		"errors":          {must.Get(d.WithErrors(known))(t), 0.1, 0.35},
-		"relative errors": {must.Get(d.WithRelativeErrors(known))(t), 0.4, 0.1},
+		"errors":          {testkit.Must(d.WithErrors(known))(t), 0.1, 0.35},
+		"relative errors": {testkit.Must(d.WithRelativeErrors(known))(t), 0.4, 0.1},
 	} {
-		got, plain := must.Get(gppl.NewPeriodogram(m(c.noise), c.data))(t), must.Get(gppl.NewPeriodogram(m(c.want), d))(t)
+		got, plain := testkit.Must(gppl.NewPeriodogram(m(c.noise), c.data))(t), testkit.Must(gppl.NewPeriodogram(m(c.want), d))(t)
 		for j, want := range plain.Expected {
 			if math.Abs(got.Expected[j]-want) > 1e-12*want || math.Abs(got.Noise-c.want) > 1e-12 {
 				t.Fatalf("%s: at %v %v is expected with noise %v, want %v with %v",

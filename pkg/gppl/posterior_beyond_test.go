@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // farCase is a kernel with a mean, perhaps.
@@ -60,7 +60,7 @@ func TestPredictionsBeyond(t *testing.T) {
 	ctx := context.Background()
 	answered := map[string]int{}
 	for number, c := range beyondCases() {
-		if testsize.Quick() && number%9%4 != 0 && number != 15 { // one of each kernel, and what once panicked
+		if testkit.Quick() && number%9%4 != 0 && number != 15 { // one of each kernel, and what once panicked
 			continue
 		}
 		d := benchData(t, c.n)
@@ -71,7 +71,7 @@ func TestPredictionsBeyond(t *testing.T) {
 			d.Y[i] = math.Sin(d.X.at[i]/9) + 0.1*d.Y[i]
 		}
 		for j, noise := range []float64{0.1, 1e-4} {
-			if testsize.Quick() && (number+j)%2 == 0 && number != 15 {
+			if testkit.Quick() && (number+j)%2 == 0 && number != 15 {
 				continue
 			}
 			m := Model{Kernel: c.kernel, Noise: noise, Mean: c.mean}
@@ -80,7 +80,7 @@ func TestPredictionsBeyond(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, engine := range append(Engines(), "") {
-				p, err := NewPosterior(m, d, WithEngine(engine), WithSeconds(0.01*float64(testsize.Of(1, 5, 100))))
+				p, err := NewPosterior(m, d, WithEngine(engine), WithSeconds(0.01*float64(testkit.Size(1, 5, 100))))
 				if err != nil {
 					continue
 				}

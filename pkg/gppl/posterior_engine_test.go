@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // TestPosteriorEngines compares each engine's posterior with the dense one, at
 // inputs within, between and beyond the data.
 func TestPosteriorEngines(t *testing.T) {
 	t.Parallel()
-	d := benchData(t, testsize.Of(100, 200, 200))
+	d := benchData(t, testkit.Size(100, 200, 200))
 	var grid []float64
-	points := testsize.Of(65, 120, 120)
+	points := testkit.Size(65, 120, 120)
 	for i := range points {
 		grid = append(grid, -300+1560*float64(i)/float64(points))
 	}
@@ -42,7 +42,7 @@ func TestPosteriorEngines(t *testing.T) {
 		for _, engine := range append(Engines(), "") {
 			slow := slices.ContainsFunc([]string{"Mat", "Laplace", "RQ", "period=9"},
 				func(of string) bool { return strings.Contains(k.String(), of) })
-			if engine == EngineSpectral && testsize.Quick() && slow {
+			if engine == EngineSpectral && testkit.Quick() && slow {
 				continue // a slow spectrum
 			}
 			got, err := NewPosterior(m, d, WithEngine(engine))

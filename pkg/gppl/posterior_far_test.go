@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
@@ -34,14 +34,14 @@ func farAway() []float64 {
 // too, and is not changed by being asked.
 func TestPosteriorFarAway(t *testing.T) {
 	t.Parallel()
-	d := benchData(t, testsize.Of(100, 150, 150))
+	d := benchData(t, testkit.Size(100, 150, 150))
 	for i, x := range d.X.at {
 		d.Y[i] = 0.3*d.Y[i] + math.Sin(x/40)
 	}
 	x := Scalars(farAway())
 	for i, k := range farKernels {
 		for j, noise := range []float64{0.1, 1e-4} {
-			if testsize.Quick() && (i+j)%3 != 0 {
+			if testkit.Quick() && (i+j)%3 != 0 {
 				continue
 			}
 			m := Model{Kernel: k, Noise: noise}
@@ -100,7 +100,7 @@ func TestPosteriorCovarianceFarAway(t *testing.T) {
 	d := benchData(t, 120)
 	x := Scalars([]float64{500, 990, 1010, 1100, 1180, 1300, 1500, 2500, 1e5, 1e5 + 3})
 	for i, k := range farKernels {
-		if testsize.Quick() && i%2 == 1 {
+		if testkit.Quick() && i%2 == 1 {
 			continue
 		}
 		m := Model{Kernel: k, Noise: 0.05}
@@ -143,7 +143,7 @@ func TestPosteriorAnywhere(t *testing.T) {
 	d := benchData(t, 60)
 	for _, engine := range Engines() {
 		for i, k := range append(farKernels, Laplace{1, 20}, Matern32{1, 20}, Matern52{1, 20}) {
-			if engine == EngineSpectral && i >= len(farKernels) && testsize.Quick() {
+			if engine == EngineSpectral && i >= len(farKernels) && testkit.Quick() {
 				continue // seconds
 			}
 			m := Model{Kernel: k, Noise: 0.1}

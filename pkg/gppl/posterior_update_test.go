@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
@@ -53,7 +53,7 @@ func updateCase(number int) (m Model, d Data) {
 func TestUpdate(t *testing.T) {
 	t.Parallel()
 	const within = 1e-8 // of the standard deviation of y
-	for number := range testsize.Of(110, 1100, 20000) {
+	for number := range testkit.Size(110, 1100, 20000) {
 		m, d := updateCase(number)
 		n := d.Len()
 		first := n - rand.New(rand.NewPCG(uint64(number), 92)).IntN(n-2)
@@ -126,7 +126,7 @@ func TestUpdate(t *testing.T) {
 // each.
 func TestOneStep(t *testing.T) {
 	t.Parallel()
-	for number := range testsize.Of(22, 220, 2200) {
+	for number := range testkit.Size(22, 220, 2200) {
 		m, d := updateCase(number)
 		n := d.Len()
 		first := max(4, n/2)
@@ -192,12 +192,12 @@ func TestUpdateRefuses(t *testing.T) {
 func TestUpdateAnyNumber(t *testing.T) {
 	t.Parallel()
 	engines := map[string]int{}
-	for number := range testsize.Of(22, 550, 5000) {
+	for number := range testkit.Size(22, 550, 5000) {
 		m, d := updateCase(number)
 		n := d.Len()
 		for _, engine := range append(Engines(), "") {
 			for _, first := range []int{1, 2, 3, n / 2, n - 1} {
-				if first >= n || first < 1 || testsize.Quick() && engine != "" && first > 2 {
+				if first >= n || first < 1 || testkit.Quick() && engine != "" && first > 2 {
 					continue
 				}
 				p, err := NewPosterior(m, d.Pick(timeline.Range(0, first)), WithEngine(engine), WithSeconds(0.01))

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
@@ -89,8 +89,8 @@ func priorCase(t *testing.T) (gppl.Model, gppl.Data) {
 
 func TestMAPLoss(t *testing.T) {
 	m, data := priorCase(t)
-	exact := must.Get(gppl.NewExact(m, data))(t)
-	loss := must.Get(gppl.NewMAP(exact,
+	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	loss := testkit.Must(gppl.NewMAP(exact,
 		gppl.ParamPrior{Name: "SE.lengthscale", Prior: gppl.LogNormal{Mu: 0, Sigma: 0.5}},
 		gppl.ParamPrior{Role: gppl.RoleLengthscale, Prior: gppl.InverseGamma{Shape: 3, Scale: 2}},
 		gppl.ParamPrior{Role: gppl.RoleVariance, Prior: gppl.HalfNormal{Scale: 2}},
@@ -112,7 +112,7 @@ func TestMAPLoss(t *testing.T) {
 		t.Errorf("value and log prior add up to %v, the likelihood is %v", got, likelihood)
 	}
 
-	tight := must.Get(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.Uniform{Lo: 1, Hi: 2}}))(t)
+	tight := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.Uniform{Lo: 1, Hi: 2}}))(t)
 	if _, err := tight.ValueGrad(nil, theta); err == nil || !strings.Contains(err.Error(),
 		`"noise variance" (index 4) = 0.2 is outside the support`) {
 		t.Errorf("outside the support: %v", err)
@@ -131,7 +131,7 @@ func TestMAPLoss(t *testing.T) {
 	if _, err := gppl.NewMAP(exact, noise, noise); err == nil || !strings.Contains(err.Error(), "two priors") {
 		t.Errorf("two priors on one parameter: %v", err)
 	}
-	fixed := must.Get(gppl.NewExact(m.Fix(gppl.NoiseName), data))(t)
+	fixed := testkit.Must(gppl.NewExact(m.Fix(gppl.NoiseName), data))(t)
 	if _, err := gppl.NewMAP(fixed, noise); err == nil || !strings.Contains(err.Error(), "which is fixed") {
 		t.Errorf("a prior on a fixed parameter: %v", err)
 	}
@@ -149,9 +149,9 @@ func TestMAPOfNoise(t *testing.T) {
 	const a, b = 20.0, 8.0
 	want := (b + square/2) / (a + 1 + 25)
 	for _, transform := range []gppl.Transform{gppl.Log{}, gppl.Softplus{}} {
-		exact := must.Get(gppl.NewExact(m.WithTransform(gppl.NoiseName, transform), data))(t)
-		loss := must.Get(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.InverseGamma{Shape: a, Scale: b}}))(t)
-		r := must.Get(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
+		exact := testkit.Must(gppl.NewExact(m.WithTransform(gppl.NoiseName, transform), data))(t)
+		loss := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName, Prior: gppl.InverseGamma{Shape: a, Scale: b}}))(t)
+		r := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 		if r.Status != gppl.Converged || math.Abs(r.Model.Noise/want-1) > 2e-5 {
 			t.Errorf("%v: σ² = %v (%v), want %v", transform, r.Model.Noise, r.Status, want)
 		}
@@ -164,7 +164,7 @@ func TestMAPOfNoise(t *testing.T) {
 		if math.Abs(r.LogPrior-logPrior) > 1e-12 {
 			t.Errorf("log prior %v, want %v", r.LogPrior, logPrior)
 		}
-		likelihood, _ := valueAt(t, must.Get(gppl.NewExact(r.Model, data))(t))
+		likelihood, _ := valueAt(t, testkit.Must(gppl.NewExact(r.Model, data))(t))
 		if got := r.Value + r.LogPrior; math.Abs(got-likelihood) > 1e-9 {
 			t.Errorf("the result's likelihood is %v, want %v", got, likelihood)
 		}
@@ -172,10 +172,10 @@ func TestMAPOfNoise(t *testing.T) {
 			t.Errorf("the report is silent about the prior: %s", text)
 		}
 		var again store.Result
-		if err := json.Unmarshal(must.JSON(t, store.Result{Result: r}), &again); err != nil {
+		if err := json.Unmarshal(testkit.JSON(t, store.Result{Result: r}), &again); err != nil {
 			t.Fatal(err)
 		}
-		must.SameJSON(t, must.JSON(t, store.Result{Result: r}), &again)
+		testkit.SameJSON(t, testkit.JSON(t, store.Result{Result: r}), &again)
 		if again.LogPrior != r.LogPrior || len(again.Priors) != 1 || again.Priors[0] != r.Priors[0] {
 			t.Errorf("read %v and %v, want %v and %v", again.LogPrior, again.Priors, r.LogPrior, r.Priors)
 		}
@@ -186,11 +186,11 @@ func TestMAPOfNoise(t *testing.T) {
 func TestMAPStandardErrors(t *testing.T) {
 	data := randomData(t, 60, 1, 7)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.5}
-	exact := must.Get(gppl.NewExact(m, data))(t)
-	loss := must.Get(gppl.NewMAP(exact,
+	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	loss := testkit.Must(gppl.NewMAP(exact,
 		gppl.ParamPrior{Name: "lengthscale", Prior: gppl.LogNormal{Mu: 0.2, Sigma: 0.01}},
 		gppl.ParamPrior{Name: "variance", Prior: gppl.Gamma{Shape: 3, Rate: 4}}))(t)
-	r := must.Get(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
+	r := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 	if r.Status != gppl.Converged {
 		t.Fatal(r)
 	}
@@ -228,11 +228,11 @@ func TestTied(t *testing.T) {
 	data := randomData(t, 60, 1, 7)
 	m := gppl.Model{Kernel: gppl.Add(gppl.SE{Variance: 1.3, Lengthscale: 0.7}, gppl.RQ{Variance: 1.3, Lengthscale: 0.7, Alpha: 0.4}),
 		Noise: 0.2}
-	exact := must.Get(gppl.NewExact(m, data))(t)
-	loss := must.Get(gppl.Tie(exact, []string{"SE.lengthscale", "RQ.lengthscale"}, []string{"RQ.variance", "SE.variance"}))(t)
+	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	loss := testkit.Must(gppl.Tie(exact, []string{"SE.lengthscale", "RQ.lengthscale"}, []string{"RQ.variance", "SE.variance"}))(t)
 	gppltest.CheckLoss(t, loss)
 
-	r := must.Get(gppl.Fit(context.Background(), loss, nil, gppl.Settings{MaxEvaluations: 200}))(t)
+	r := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{MaxEvaluations: 200}))(t)
 	at := func(name string) gppl.FittedParam {
 		for _, p := range r.Params {
 			if p.Name == name {
@@ -252,7 +252,7 @@ func TestTied(t *testing.T) {
 			t.Errorf("%s: the model has %v, the report %v, the start %v", p.Name, p.Value, r.Params[i].Value, r.Starts[r.Best].Theta[i])
 		}
 	}
-	value, _ := valueAt(t, must.Get(gppl.NewExact(r.Model, data))(t))
+	value, _ := valueAt(t, testkit.Must(gppl.NewExact(r.Model, data))(t))
 	if math.Abs(value-r.Value) > 1e-8*math.Abs(value) {
 		t.Errorf("the exact loss at the result is %v, the result's %v", value, r.Value)
 	}
@@ -260,10 +260,10 @@ func TestTied(t *testing.T) {
 		t.Errorf("%s does not tell of the tie", text)
 	}
 	var again store.Result
-	if err := json.Unmarshal(must.JSON(t, store.Result{Result: r}), &again); err != nil {
+	if err := json.Unmarshal(testkit.JSON(t, store.Result{Result: r}), &again); err != nil {
 		t.Fatal(err)
 	}
-	must.SameJSON(t, must.JSON(t, store.Result{Result: r}), &again)
+	testkit.SameJSON(t, testkit.JSON(t, store.Result{Result: r}), &again)
 
 	for want, group := range map[string][]string{
 		"no such parameter": {"SE.lengthscale", "SE.period"},
@@ -275,14 +275,14 @@ func TestTied(t *testing.T) {
 			t.Errorf("%q: got %v, want an error that says %s", group, err, want)
 		}
 	}
-	fixed := must.Get(gppl.NewExact(m.Fix("SE.lengthscale"), data))(t)
+	fixed := testkit.Must(gppl.NewExact(m.Fix("SE.lengthscale"), data))(t)
 	if _, err := gppl.Tie(fixed, []string{"SE.lengthscale", "RQ.lengthscale"}); err == nil ||
 		!strings.Contains(err.Error(), "it is fixed") {
 		t.Errorf("a fixed parameter: %v", err)
 	}
 
 	// Priors on what is trained; the followers have none of their own.
-	both := must.Get(gppl.NewMAP(loss, gppl.ParamPrior{Role: gppl.RoleLengthscale, Prior: gppl.LogNormal{Sigma: 1}}))(t)
+	both := testkit.Must(gppl.NewMAP(loss, gppl.ParamPrior{Role: gppl.RoleLengthscale, Prior: gppl.LogNormal{Sigma: 1}}))(t)
 	if p := both.Priors(); len(p) != 1 || p[0].Name != "SE.lengthscale" {
 		t.Errorf("priors %v", p)
 	}
@@ -298,8 +298,8 @@ func TestDefaultPriors(t *testing.T) {
 	if want := len(m.Params()) - 1; len(priors) != want {
 		t.Errorf("%d priors for %d parameters: %v", len(priors), want, priors)
 	}
-	exact := must.Get(gppl.NewExact(m, data))(t)
-	gppltest.CheckLoss(t, must.Get(gppl.NewMAP(exact, priors...))(t))
+	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	gppltest.CheckLoss(t, testkit.Must(gppl.NewMAP(exact, priors...))(t))
 
 	// In other units of x and y the priors are the same densities, but for the Jacobian.
 	const a, b = 1000.0, 0.01
@@ -307,7 +307,7 @@ func TestDefaultPriors(t *testing.T) {
 	for i := range x {
 		x[i], y[i] = a*data.X.At(i)[0], b*data.Y[i]
 	}
-	scaled := gppl.DefaultPriors(m, must.Get(gppl.NewData(gppl.Scalars(x), y))(t))
+	scaled := gppl.DefaultPriors(m, testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t))
 	for i, p := range priors {
 		got, want := scaled[i].Prior.(gppl.LogNormal), p.Prior.(gppl.LogNormal)
 		shift := map[gppl.Role]float64{gppl.RoleLengthscale: a, gppl.RoleVariance: b * b, gppl.RoleNoise: b * b}[p.Role]
@@ -345,7 +345,7 @@ func TestPriorJSON(t *testing.T) {
 		{Role: gppl.RoleNoise, Prior: gppl.Uniform{Lo: 0, Hi: 3}},
 	} {
 		var again store.Prior
-		if err := json.Unmarshal(must.JSON(t, store.Prior{ParamPrior: p}), &again); err != nil || again.ParamPrior != p {
+		if err := json.Unmarshal(testkit.JSON(t, store.Prior{ParamPrior: p}), &again); err != nil || again.ParamPrior != p {
 			t.Errorf("read %v (%v), want %v", again, err, p)
 		}
 	}

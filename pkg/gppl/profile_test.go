@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -34,7 +34,7 @@ func TestProfile(t *testing.T) {
 			m := gppl.Model{Kernel: k, Noise: 1}
 			var parts []*gppl.Exact
 			for _, idx := range [][]int{{0, 1, 2, 3, 5, 8, 13, 21, 34, 55}, {4, 6, 7, 9, 10, 11, 12, 14, 15, 60, 61, 69}} {
-				parts = append(parts, must.Get(gppl.NewExact(m, d.Pick(idx)))(t))
+				parts = append(parts, testkit.Must(gppl.NewExact(m, d.Pick(idx)))(t))
 			}
 			checkProfile(t, m, parts)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
@@ -37,8 +37,8 @@ func TestDesigns(t *testing.T) {
 		t.Run(design.String(), func(t *testing.T) { gppltest.CheckDesign(t, design) })
 	}
 	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Repulsive{}, gppl.OneHot{}} {
-		one := must.Get(gppl.NewProjection(design, x, 20, 4))(t)
-		other := must.Get(gppl.NewProjection(design, x, 20, 5))(t)
+		one := testkit.Must(gppl.NewProjection(design, x, 20, 4))(t)
+		other := testkit.Must(gppl.NewProjection(design, x, 20, 5))(t)
 		if mat.Equal(one.Omega(), other.Omega()) {
 			t.Errorf("%v: another seed gives the same Ω", design)
 		}
@@ -50,7 +50,7 @@ func TestDesignDirections(t *testing.T) {
 	const n, k = 200, 9
 	x := uniform(n, 50, 2)
 	raw := func(d gppl.Design) *mat.Dense {
-		return must.Get(gppl.NewProjection(gppl.Raw{Design: d}, x, k, 3))(t).Omega()
+		return testkit.Must(gppl.NewProjection(gppl.Raw{Design: d}, x, k, 3))(t).Omega()
 	}
 
 	oneHot := raw(gppl.OneHot{})
@@ -87,8 +87,8 @@ func TestDesignDirections(t *testing.T) {
 	if a, b := coherence(sphere), coherence(repelled); b > 1e-3*a {
 		t.Errorf("largest cosine between directions: %v after repulsion, %v before", b, a)
 	}
-	p := must.Get(gppl.NewProjection(gppl.Sphere{}, x, k, 3))(t).Omega()
-	q := must.Get(gppl.NewProjection(gppl.Repulsive{}, x, k, 3))(t).Omega()
+	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, x, k, 3))(t).Omega()
+	q := testkit.Must(gppl.NewProjection(gppl.Repulsive{}, x, k, 3))(t).Omega()
 	var overlap mat.Dense
 	overlap.Mul(p.T(), q)
 	if d := math.Abs(mat.Det(&overlap)); math.Abs(d-1) > 1e-10 {
@@ -194,7 +194,7 @@ func TestKMeans(t *testing.T) {
 				x = append(x, 10*float64(i%3)+0.1*rnd.NormFloat64())
 			}
 		}
-		c := must.Get(gppl.KMeans(gppl.Vectors(x, d), 3, 2))(t)
+		c := testkit.Must(gppl.KMeans(gppl.Vectors(x, d), 3, 2))(t)
 		found := map[float64]bool{}
 		for i := range 3 {
 			for _, v := range c.At(i) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -46,7 +46,7 @@ func waveInputs(kind string, n int, rnd *rand.Rand) Inputs {
 // promise, gradients and information within the tolerance.
 func TestWavesAgainstOmega(t *testing.T) {
 	t.Parallel()
-	cases, most := testsize.Of(15, 30, 100), testsize.Of(60, 200, 200)
+	cases, most := testkit.Size(15, 30, 100), testkit.Size(60, 200, 200)
 	var byWaves int
 	var worstValue, worstGrad, worstInfo, worstPromise float64
 	for i := range cases {
@@ -154,7 +154,7 @@ func TestWavesAgainstOmega(t *testing.T) {
 // TestWavesMemory sets PL up and evaluates it at n = 250 000 and k = 100, where Ω would
 // take 200 MB. It counts all that is allocated, whether or not it is freed.
 func TestWavesMemory(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("takes some seconds")
 	}
 	const n, k, limit = 250_000, 100, 60 << 20

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // TestPromiseOffScale: the promised error holds where y is large for the model,
@@ -23,7 +23,7 @@ func TestPromiseOffScale(t *testing.T) {
 	worst := map[string]float64{}
 	for name, signal := range signals {
 		for i, scale := range []float64{1e3, 1, 1e6} {
-			if testsize.Quick() && i > 0 {
+			if testkit.Quick() && i > 0 {
 				continue
 			}
 			for i, x := range d.X.at {

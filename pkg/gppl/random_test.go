@@ -16,7 +16,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -40,7 +40,7 @@ func TestRandomCases(t *testing.T) {
 	t.Parallel()
 	count, largest := *randomCases, 0
 	if count == 0 {
-		count, largest = testsize.Of(25, 80, 200), testsize.Of(100, 300, 300)
+		count, largest = testkit.Size(25, 80, 200), testkit.Size(100, 300, 300)
 	}
 	began := time.Now()
 	s := judgeAll(*randomFrom, count, largest)
@@ -247,7 +247,7 @@ func rank(j judged) float64 {
 // allKept judges the short set of cases from a number on, and fails the test for what is exceeded.
 func allKept(t *testing.T, from int) *summary {
 	t.Parallel()
-	s := judgeAll(from, testsize.Of(25, 100, 400), testsize.Of(100, 200, 300))
+	s := judgeAll(from, testkit.Size(25, 100, 400), testkit.Size(100, 200, 300))
 	t.Logf("%d cases\n%s", s.cases, s.tables())
 	for _, err := range s.errors {
 		t.Error(err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
@@ -635,7 +635,7 @@ func TestChannelsExactly(t *testing.T) { checkExactly(t, 9, randomExactChannels)
 func checkExactly(t *testing.T, seed uint64, random func(*rand.Rand) (exactChannels, []float64)) {
 	var largest misses
 	said, refused := 0, 0
-	trials := testsize.Of(40, 300, 2000)
+	trials := testkit.Size(40, 300, 2000)
 	for trial := range trials {
 		rnd := rand.New(rand.NewPCG(seed, uint64(trial)))
 		c, at := random(rnd)

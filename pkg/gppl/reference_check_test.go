@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -186,7 +186,7 @@ func TestReferenceBig(t *testing.T) {
 	}
 	x[n-1] = x[0] // a duplicate
 	for i, k := range checkKernels() {
-		if testsize.Quick() && i%3 != 0 {
+		if testkit.Quick() && i%3 != 0 {
 			continue
 		}
 		const noise = 1e-12
@@ -341,7 +341,7 @@ func TestReferenceProjected(t *testing.T) {
 // double-double to a hundredth of what engines promise.
 func TestStandIn(t *testing.T) {
 	n := 150
-	if !testsize.Quick() {
+	if !testkit.Quick() {
 		n = 300
 	}
 	rnd := rand.New(rand.NewPCG(34, 0))

@@ -8,8 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
@@ -48,17 +47,17 @@ func TestResidual(t *testing.T) {
 	distinct := data.Pick(indices(n - 1)) // the last point repeats the first
 	for i, kernel := range kernels() {
 		for j, design := range []gppl.Design{gppl.Sphere{}, gppl.Spectral{}} {
-			if testsize.Quick() && (i+j)%2 == 1 {
+			if testkit.Quick() && (i+j)%2 == 1 {
 				continue
 			}
 			t.Run(fmt.Sprintf("%v/%v", kernel, design), func(t *testing.T) {
 				m := gppl.Model{Kernel: kernel, Noise: 0.2}
-				p := must.Get(gppl.NewProjection(design, data.X, k, 3))(t)
-				l := must.Get(gppl.NewResidual(m, data, p))(t)
+				p := testkit.Must(gppl.NewProjection(design, data.X, k, 3))(t)
+				l := testkit.Must(gppl.NewResidual(m, data, p))(t)
 				gppltest.CheckLoss(t, l)
 
 				// The same with a basis of the complement.
-				pl, _ := valueAt(t, must.Get(gppl.NewProjected(m, data, p))(t))
+				pl, _ := valueAt(t, testkit.Must(gppl.NewProjected(m, data, p))(t))
 				q := complement(p.Omega())
 				var rest mat.VecDense
 				rest.MulVec(q.T(), mat.NewVecDense(n, data.Y))
@@ -71,7 +70,7 @@ func TestResidual(t *testing.T) {
 				if relative(got, want) > 1e-10 {
 					t.Errorf("PL + residual is %v, want %v", got, want)
 				}
-				dense, denseGrad := valueAt(t, must.Get(gppl.NewResidual(m, data, p, gppl.WithEngine(gppl.EngineDense)))(t))
+				dense, denseGrad := valueAt(t, testkit.Must(gppl.NewResidual(m, data, p, gppl.WithEngine(gppl.EngineDense)))(t))
 				if relative(got, dense) > 1e-9 {
 					t.Errorf("%v by %s, %v densely", got, l.Report().Engine, dense)
 				}
@@ -84,9 +83,9 @@ func TestResidual(t *testing.T) {
 		}
 		t.Run(kernel.String()+"/k=n", func(t *testing.T) {
 			m := gppl.Model{Kernel: kernel, Noise: 0.3}
-			exact, _ := valueAt(t, must.Get(gppl.NewExact(m, distinct))(t))
-			p := must.Get(gppl.NewProjection(gppl.Sphere{}, distinct.X, distinct.Len(), 5))(t)
-			if all, _ := valueAt(t, must.Get(gppl.NewResidual(m, distinct, p))(t)); relative(all, exact) > 1e-9 {
+			exact, _ := valueAt(t, testkit.Must(gppl.NewExact(m, distinct))(t))
+			p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, distinct.X, distinct.Len(), 5))(t)
+			if all, _ := valueAt(t, testkit.Must(gppl.NewResidual(m, distinct, p))(t)); relative(all, exact) > 1e-9 {
 				t.Errorf("PL + residual with k = n is %v, exact %v", all, exact)
 			}
 		})
@@ -109,10 +108,10 @@ func TestResidualUnbiased(t *testing.T) {
 	}
 	var l mat.TriDense
 	c.LTo(&l)
-	p := must.Get(gppl.NewProjection(gppl.Sphere{}, x, k, 3))(t)
+	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, x, k, 3))(t)
 	score := func(y []float64) []float64 {
-		d := must.Get(gppl.NewData(x, y))(t)
-		_, g := valueAt(t, must.Get(gppl.NewResidual(m, d, p))(t))
+		d := testkit.Must(gppl.NewData(x, y))(t)
+		_, g := valueAt(t, testkit.Must(gppl.NewResidual(m, d, p))(t))
 		return g
 	}
 	at0 := score(make([]float64, n))
@@ -133,7 +132,7 @@ func TestResidualUnbiased(t *testing.T) {
 
 func TestResidualRefusesRaw(t *testing.T) {
 	d := randomData(t, 30, 1, 1)
-	p := must.Get(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, d.X, 5, 1))(t)
+	p := testkit.Must(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, d.X, 5, 1))(t)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}
 	if _, err := gppl.NewResidual(m, d, p); err == nil || !strings.Contains(err.Error(), "orthonormal") {
 		t.Errorf("got %v, want an error that asks for orthonormal directions", err)
@@ -148,7 +147,7 @@ func TestInformation(t *testing.T) {
 	for _, kernel := range kernels() {
 		t.Run(kernel.String(), func(t *testing.T) {
 			m := gppl.Model{Kernel: kernel, Noise: 0.2}
-			p := must.Get(gppl.NewProjection(gppl.Spectral{}, data.X, k, 3))(t)
+			p := testkit.Must(gppl.NewProjection(gppl.Spectral{}, data.X, k, 3))(t)
 			q := complement(p.Omega())
 			theta := gppl.Values(m.Params())
 			project := func(theta []float64) (s *mat.Dense, tau float64) {
@@ -188,8 +187,8 @@ func TestInformation(t *testing.T) {
 				make     func(gppl.Model, gppl.Data, *gppl.Projection, ...gppl.Option) (*gppl.Projected, error)
 				residual float64
 			}{{gppl.NewProjected, 0}, {gppl.NewResidual, 1}} {
-				l := must.Get(c.make(m, data, p))(t)
-				got := must.Get(l.Information(theta))(t)
+				l := testkit.Must(c.make(m, data, p))(t)
+				got := testkit.Must(l.Information(theta))(t)
 				for a := range theta {
 					for b := range theta {
 						var prod mat.Dense

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -28,7 +28,7 @@ func TestSpectralNearNyquist(t *testing.T) {
 		}
 		var kernels []gppl.Kernel
 		for i, p := range []float64{1.997, 1.95, 1.99, 2.02, 3.98} {
-			if testsize.Quick() && i > 0 {
+			if testkit.Quick() && i > 0 {
 				continue
 			}
 			kernels = append(kernels, gppl.Periodic{Variance: 1, Lengthscale: 5, Period: p})

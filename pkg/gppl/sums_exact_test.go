@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/testsums"
@@ -113,7 +112,7 @@ func sumsOf(t testing.TB, r sums.Range, d gppl.Data) *sums.Sums {
 // by the dense engine.
 func TestSumsExact(t *testing.T) {
 	t.Parallel()
-	cases := testsize.Of(12, 60, 200)
+	cases := testkit.Size(12, 60, 200)
 	const tol = 1e-9
 	refused := 0
 	engines, kernels := map[string]int{}, map[string]int{}
@@ -374,7 +373,7 @@ func TestSumsIntercept(t *testing.T) {
 	if _, err := gppl.NewSumsExact(m, s, 3); err == nil || !strings.Contains(err.Error(), "only an Intercept") {
 		t.Errorf("error %v", err)
 	}
-	one := must.Get(sums.New(s.Header()))(t)
+	one := testkit.Must(sums.New(s.Header()))(t)
 	if err := one.Add(x[:1], y[:1]); err != nil {
 		t.Fatal(err)
 	}

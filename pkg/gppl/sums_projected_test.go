@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -63,7 +63,7 @@ func sumsProjected(m gppl.Model, s *sums.Sums, d gppl.Data, centre float64, k in
 func TestSumsProjected(t *testing.T) {
 	t.Parallel()
 	cases := 200
-	if testsize.Quick() {
+	if testkit.Quick() {
 		cases = 40
 	}
 	const tol = 1e-9

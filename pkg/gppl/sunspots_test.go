@@ -8,8 +8,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -26,19 +25,19 @@ func sunspots(t testing.TB) gppl.Data {
 		t.Fatal(err)
 	}
 	s, _ = s.Standardize()
-	return must.Get(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
+	return testkit.Must(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
 }
 
 // TestSunspotOptima trains the exact likelihood from the paper's start, in one
 // go, by the engines that are chosen. GPPL_LONG=1 does the same densely, which
 // takes minutes.
 func TestSunspotOptima(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("takes some seconds")
 	}
 	t.Parallel()
 	engines := []string{""}
-	if testsize.Long() {
+	if testkit.Long() {
 		engines = append(engines, gppl.EngineDense)
 	}
 	d := sunspots(t)
@@ -51,9 +50,9 @@ func TestSunspotOptima(t *testing.T) {
 			{gppl.Laplace{}, 1432.675},
 			{gppl.RQ{}, 1531.907},
 			{gppl.LocPer{}, 1468.565},
-		}[:testsize.Of(0, 2, 4)] { // the others take half a minute
-			l := must.Get(gppl.NewExact(gppl.PaperModel(c.kernel), d, gppl.WithEngine(engine)))(t)
-			r := must.Get(gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true}))(t)
+		}[:testkit.Size(0, 2, 4)] { // the others take half a minute
+			l := testkit.Must(gppl.NewExact(gppl.PaperModel(c.kernel), d, gppl.WithEngine(engine)))(t)
+			r := testkit.Must(gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true}))(t)
 			t.Log(r)
 			if math.Abs(r.Value-c.want) > 0.01 || r.Status != gppl.Converged {
 				t.Errorf("%v by %s: %v, %s; want %v", r.Model, r.Engine, r.Value, r.Status, c.want)

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
 )
@@ -24,10 +24,10 @@ func TestVFEAuthorsOptions(t *testing.T) {
 		{gppl.SE{Variance: 1.3, Lengthscale: 2}, gppl.EngineDense, 2},
 	} {
 		data := randomData(t, 60, c.d, 3)
-		z := must.Get(gppl.KMeans(data.X, 7, 1))(t)
+		z := testkit.Must(gppl.KMeans(data.X, 7, 1))(t)
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.3}
 		loss := func(opt gppl.VFEOptions) *gppl.VFE {
-			return must.Get(gppl.NewVFE(m, data, z, opt, gppl.WithEngine(c.engine)))(t)
+			return testkit.Must(gppl.NewVFE(m, data, z, opt, gppl.WithEngine(c.engine)))(t)
 		}
 		t.Run(fmt.Sprint(c.kernel, c.engine, c.d), func(t *testing.T) {
 			gppltest.CheckLoss(t, loss(gppl.VFEOptions{NoiseInGram: true}))

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/mixed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/observed"
@@ -211,8 +211,8 @@ func TestPackets(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(21, 8))
 	var worst, fewest float64 = 0, 1
 	summed := 0
-	for range testsize.Of(15, 60, 300) {
-		n := 40 + rnd.IntN(testsize.Of(150, 400, 800))
+	for range testkit.Size(15, 60, 300) {
+		n := 40 + rnd.IntN(testkit.Size(150, 400, 800))
 		x, y := make([]float64, n), make([]float64, n)
 		for i := range x {
 			x[i] = rnd.Float64()
@@ -283,7 +283,7 @@ func mixedColumns(t *testing.T, m Model, d Data) (columns, whole float64, sums b
 func TestMixedSums(t *testing.T) {
 	defer func() { verify.Tamper = nil }()
 	rnd := rand.New(rand.NewPCG(5, 31))
-	for i := range testsize.Of(8, 40, 200) {
+	for i := range testkit.Size(8, 40, 200) {
 		log := func(lo, hi float64) float64 { return lo * math.Pow(hi/lo, rnd.Float64()) }
 		n := 20 + rnd.IntN(200)
 		x, y := make([]float64, n), dense.New(n, 2)

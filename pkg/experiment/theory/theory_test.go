@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/experiment/scales"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
@@ -24,7 +24,7 @@ func TestLowRank(t *testing.T) {
 	const n, k, v, l = 150, 20, 5, 10
 	x := line(n, 75, 3)
 	kernel := gppl.SE{Variance: v, Lengthscale: l}
-	low := must.Get(newLowRank(kernel, x))(t)
+	low := testkit.Must(newLowRank(kernel, x))(t)
 	trace := floats.Sum(low.eigenvalues())
 	if len(low.root) > n/2 || math.Abs(low.rest) > 1e-10 || math.Abs(trace-n*v) > 1e-10 {
 		t.Errorf("rank %d, trace %v of %v, left out %v", len(low.root), trace, n*v, low.rest)
@@ -47,17 +47,17 @@ func TestLowRank(t *testing.T) {
 		}
 	}
 	for _, noise := range []float64{0.1, 1e-3} {
-		info := must.Get(fisher.New(gppl.Model{Kernel: kernel, Noise: noise}, x))(t)
+		info := testkit.Must(fisher.New(gppl.Model{Kernel: kernel, Noise: noise}, x))(t)
 		gram := info.Covariance()
 		for i := range n {
 			gram.SetSym(i, i, v)
 		}
 		compare("K", low.eigenvalues(), descending(gram))
 		for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Localised{}, gppl.OneHot{}, unsorted{}, gppl.Spectral{}, low.top()} {
-			p := must.Get(gppl.NewProjection(design, x, k, 1))(t)
-			want := must.Get(info.ConditionalLatent(p))(t)
-			compare(design.String(), must.Get(low.conditionalEigenvalues(p, noise))(t), descending(want))
-			trace := must.Get(low.conditionalTrace(p, noise))(t)
+			p := testkit.Must(gppl.NewProjection(design, x, k, 1))(t)
+			want := testkit.Must(info.ConditionalLatent(p))(t)
+			compare(design.String(), testkit.Must(low.conditionalEigenvalues(p, noise))(t), descending(want))
+			trace := testkit.Must(low.conditionalTrace(p, noise))(t)
 			if math.Abs(trace-mat.Trace(want)) > 1e-9*n*v {
 				t.Errorf("%v: trace %v, want %v", design, trace, mat.Trace(want))
 			}
@@ -68,8 +68,8 @@ func TestLowRank(t *testing.T) {
 			}
 		}
 	}
-	theirs := must.Get(gppl.NewProjection(gppl.Eigen{Kernel: kernel}, x, 5, 0))(t)
-	ours := must.Get(gppl.NewProjection(low.top(), x, 5, 0))(t)
+	theirs := testkit.Must(gppl.NewProjection(gppl.Eigen{Kernel: kernel}, x, 5, 0))(t)
+	ours := testkit.Must(gppl.NewProjection(low.top(), x, 5, 0))(t)
 	var overlap mat.Dense
 	overlap.Mul(theirs.Omega().T(), ours.Omega())
 	if d := mat.Norm(&overlap, 2); math.Abs(d-math.Sqrt(5)) > 1e-10 {
@@ -119,9 +119,9 @@ func flat(x gppl.Inputs) (all []float64) {
 // TestSmoke runs everything at smoke scale, where the statements about the
 // theorem are judged as at full scale; those about figure 1 need its size.
 func TestSmoke(t *testing.T) {
-	theorem := must.Get(Theorem(scales.Smoke))(t)
+	theorem := testkit.Must(Theorem(scales.Smoke))(t)
 	var told []string
-	spectrum := must.Get(Spectrum(scales.Smoke, func(done, total int, what string) { told = append(told, what) }))(t)
+	spectrum := testkit.Must(Spectrum(scales.Smoke, func(done, total int, what string) { told = append(told, what) }))(t)
 	if len(told) != 5 || told[4] != "done" {
 		t.Errorf("progress told %q", told)
 	}
@@ -130,13 +130,13 @@ func TestSmoke(t *testing.T) {
 	if err := Write(path, theorem); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(theorem, must.Get(Read[TheoremResults](path))(t)); diff != "" {
+	if diff := cmp.Diff(theorem, testkit.Must(Read[TheoremResults](path))(t)); diff != "" {
 		t.Errorf("theorem, as read again: %s", diff)
 	}
 	if err := Write(path, spectrum); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(spectrum, must.Get(Read[SpectrumResults](path))(t)); diff != "" {
+	if diff := cmp.Diff(spectrum, testkit.Must(Read[SpectrumResults](path))(t)); diff != "" {
 		t.Errorf("spectrum, as read again: %s", diff)
 	}
 	stored := filepath.Join(dir, "theory.json")
@@ -145,7 +145,7 @@ func TestSmoke(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	results := must.Get(Load(stored))(t)
+	results := testkit.Must(Load(stored))(t)
 	want := map[string]string{
 		"score": reproduced, "loss-formula": reproduced, "quadratic": reproduced, "corollary-1": reproduced, "corollary-2": corrected,
 		"optimal-directions": contradicted, "without-loss-of-generality": contradicted, "trace-bounds": corrected,
@@ -244,7 +244,7 @@ func TestSmoke(t *testing.T) {
 
 func TestResults(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results", "theory.json")
-	if r := must.Get(Load(path))(t); len(r) != 0 {
+	if r := testkit.Must(Load(path))(t); len(r) != 0 {
 		t.Errorf("a file that is not there holds %v", r)
 	}
 	// Last, another machine: a and c differ by rounding, b does not.
@@ -253,7 +253,7 @@ func TestResults(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(Results{"a": 1.23457, "b": 3.0001, "c": 1e-30}, must.Get(Load(path))(t)); diff != "" {
+	if diff := cmp.Diff(Results{"a": 1.23457, "b": 3.0001, "c": 1e-30}, testkit.Must(Load(path))(t)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if err := (Results{"bad": math.NaN()}).Save(path); err == nil || !strings.Contains(err.Error(), "bad") {

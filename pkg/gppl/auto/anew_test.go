@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -19,10 +19,10 @@ func TestFitAgain(t *testing.T) {
 		x[i] = 100 * float64(i) / (n - 1)
 		y[i] = x[i]/50 - 1
 	}
-	d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	var first []float64
 	for again := range 8 {
-		r := must.Get(auto.Fit(context.Background(), gppl.PaperModel(gppl.SE{}), d, auto.Settings{}))(t)
+		r := testkit.Must(auto.Fit(context.Background(), gppl.PaperModel(gppl.SE{}), d, auto.Settings{}))(t)
 		got := append(r.Model.Values(), r.Value, float64(r.Evaluations))
 		if again == 0 {
 			first = got

@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -26,15 +25,15 @@ func seDraw(t testing.TB, n, total int, l float64, seed uint64) gppl.Data {
 		t.Fatal(err)
 	}
 	pick := rand.New(rand.NewPCG(seed, 5)).Perm(total)[:n]
-	return must.Get(gppl.NewData(gppl.Scalars(s.X), s.Y))(t).Pick(pick)
+	return testkit.Must(gppl.NewData(gppl.Scalars(s.X), s.Y))(t).Pick(pick)
 }
 
 // excess returns the exact NLL at m above its optimum near m.
 func excess(t testing.TB, m gppl.Model, d gppl.Data) float64 {
 	t.Helper()
-	l := must.Get(gppl.NewExact(m, d))(t)
-	at := must.Get(l.ValueGrad(nil, m.Values()))(t)
-	ml := must.Get(gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true}))(t)
+	l := testkit.Must(gppl.NewExact(m, d))(t)
+	at := testkit.Must(l.ValueGrad(nil, m.Values()))(t)
+	ml := testkit.Must(gppl.Fit(context.Background(), l, nil, gppl.Settings{NoStandardErrors: true}))(t)
 	return at - ml.Value
 }
 
@@ -44,15 +43,15 @@ func TestFitAuto(t *testing.T) {
 		n, total int
 		l        float64
 	}{{1000, 1500, 20}, {1000, 1000, 5}} {
-		if testsize.Quick() {
+		if testkit.Quick() {
 			c.n, c.total, c.l = c.n*2/5, c.total*2/5, c.l*5/2
 		}
-		for seed := range uint64(testsize.Of(1, 1, 3)) {
+		for seed := range uint64(testkit.Size(1, 1, 3)) {
 			d := seDraw(t, c.n, c.total, c.l, seed+1)
 			for _, projected := range []bool{true, false} {
 				t.Run(fmt.Sprintf("l=%v/seed=%d/projected=%v", c.l, seed+1, projected), func(t *testing.T) {
 					var steps int
-					r := must.Get(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, auto.Settings{
+					r := testkit.Must(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, auto.Settings{
 						Projected: projected,
 						Progress:  func(auto.Step) { steps++ },
 					}))(t)
@@ -80,7 +79,7 @@ func TestFitAuto(t *testing.T) {
 // the first projections leave of y, not in the spectrum of the model that they
 // teach.
 func TestFitAutoColour(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("takes some seconds")
 	}
 	t.Parallel()
@@ -89,7 +88,7 @@ func TestFitAutoColour(t *testing.T) {
 		slow.Y[i] += 0.5 * math.Sin(2*math.Pi*slow.X.At(i)[0]/6)
 	}
 	coloured := func(s auto.Step) bool { return strings.Contains(s.Decision, "a band of frequencies") }
-	r := must.Get(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, slow, auto.Settings{Projected: true}))(t)
+	r := testkit.Must(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, slow, auto.Settings{Projected: true}))(t)
 	i := slices.IndexFunc(r.Steps, coloured)
 	if i < 0 || r.Steps[i].K > 150 || r.Steps[i+1].K < 2*1000/6 {
 		t.Errorf("the oscillation at frequency 1/6 of 1000 was not looked at: %v", r)
@@ -103,10 +102,10 @@ func TestFitAutoColour(t *testing.T) {
 // fixed parameters kept and columns added to those at hand.
 func TestFitAutoKeepsStart(t *testing.T) {
 	t.Parallel()
-	n := testsize.Of(300, 600, 600)
+	n := testkit.Size(300, 600, 600)
 	d := seDraw(t, n, n, 3000/float64(n), 9)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 20}, Noise: 0.1}.Fix("variance")
-	r := must.Get(auto.Fit(context.Background(), m, d, auto.Settings{Projected: true, KeepStart: true, Gain: 1e-3}))(t)
+	r := testkit.Must(auto.Fit(context.Background(), m, d, auto.Settings{Projected: true, KeepStart: true, Gain: 1e-3}))(t)
 	if len(r.Steps) < 2 || r.Params[0].Value != 1 || !math.IsNaN(r.Params[0].StdErrLog) {
 		t.Fatal(r)
 	}
@@ -117,7 +116,7 @@ func TestFitAutoKeepsStart(t *testing.T) {
 	}
 	none := m.Fix("lengthscale", gppl.NoiseName)
 	for _, projected := range []bool{true, false} {
-		if r := must.Get(auto.Fit(context.Background(), none, d, auto.Settings{Projected: projected}))(t); r.Status != gppl.Converged ||
+		if r := testkit.Must(auto.Fit(context.Background(), none, d, auto.Settings{Projected: projected}))(t); r.Status != gppl.Converged ||
 			r.Model.String() != none.String() {
 			t.Errorf("nothing to train: %v", r)
 		}
@@ -134,7 +133,7 @@ func TestFitAutoKeepsStart(t *testing.T) {
 // TestFitAutoSunspots ends at the optima that are known. LocPer, which takes a minute, sees every third month unless GPPL_LONG=1,
 // which adds RQ and the projected route of SE.
 func TestFitAutoSunspots(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("takes some ten seconds")
 	}
 	t.Parallel()
@@ -143,7 +142,7 @@ func TestFitAutoSunspots(t *testing.T) {
 	for i := 0; i < all.Len(); i += 3 {
 		x, y = append(x, all.X.At(i)[0]), append(y, all.Y[i])
 	}
-	quarters := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+	quarters := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	type fit struct {
 		data   gppl.Data
 		kernel gppl.Kernel
@@ -154,7 +153,7 @@ func TestFitAutoSunspots(t *testing.T) {
 		{all, gppl.SE{}, 1549.119, true},
 		{all, gppl.Laplace{}, 1432.675, true},
 	}
-	if testsize.Long() {
+	if testkit.Long() {
 		fits = append(fits, fit{all, gppl.SE{}, 1549.119, false}, fit{quarters, gppl.RQ{}, 625.911, true})
 		fits = append(fits, fit{all, gppl.RQ{}, 1531.907, true}, fit{all, gppl.LocPer{}, 1468.565, true},
 			fit{all, gppl.LocPer{}, 1468.565, false})
@@ -168,8 +167,8 @@ func TestFitAutoSunspots(t *testing.T) {
 		}
 		t.Run(fmt.Sprintf("%T %s", c.kernel, route), func(t *testing.T) {
 			d := c.data
-			r := must.Get(auto.Fit(context.Background(), gppl.Model{Kernel: c.kernel}, d, auto.Settings{Projected: !c.exact}))(t)
-			nll := must.Get(must.Get(gppl.NewExact(r.Model, d))(t).ValueGrad(nil, r.Model.Values()))(t)
+			r := testkit.Must(auto.Fit(context.Background(), gppl.Model{Kernel: c.kernel}, d, auto.Settings{Projected: !c.exact}))(t)
+			nll := testkit.Must(testkit.Must(gppl.NewExact(r.Model, d))(t).ValueGrad(nil, r.Model.Values()))(t)
 			t.Logf("NLL %v: %v", nll, r)
 			if nll > c.want+1 || r.Exact != c.exact {
 				t.Errorf("%v: NLL %v, want %v; exact %v, want %v: %s", r.Model, nll, c.want, r.Exact, c.exact, r.Why)
@@ -184,7 +183,7 @@ func TestFitAutoSunspots(t *testing.T) {
 
 // TestFitAutoSurvives fits data that no model of the family made.
 func TestFitAutoSurvives(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("takes some seconds")
 	}
 	t.Parallel()
@@ -199,7 +198,7 @@ func TestFitAutoSurvives(t *testing.T) {
 		for i, v := range x {
 			y[i] = f(i, v)
 		}
-		return must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+		return testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	}
 	noisy := func(x float64) float64 { return math.Sin(x/3) + 0.2*rnd.NormFloat64() }
 	var gaps, clusters, twice, few []float64
@@ -231,7 +230,7 @@ func TestFitAutoSurvives(t *testing.T) {
 		{"one x", of(make([]float64, 80), func(int, float64) float64 { return rnd.NormFloat64() }), "any"},
 	} {
 		for j, projected := range []bool{false, true} {
-			if !testsize.Long() && c.doubt != "constant" && (i+j)%2 == 1 {
+			if !testkit.Long() && c.doubt != "constant" && (i+j)%2 == 1 {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/projected=%v", c.name, projected), func(t *testing.T) {
@@ -330,7 +329,7 @@ func TestStartFrom(t *testing.T) {
 		x[i] = 200 * rnd.Float64()
 		y[i] = 3*math.Sin(2*math.Pi*x[i]/7) + 0.3*rnd.NormFloat64()
 	}
-	d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	m := gppl.Model{Kernel: gppl.Add(gppl.LocPer{}, gppl.White{}), Noise: 1}
 	p := auto.StartFrom(m, d).Kernel.(gppl.Sum).Terms()[0].(gppl.LocPer)
 	if math.Abs(p.Period/7-1) > 0.03 || p.Lengthscale < 20 || p.Variance < 1 || p.Variance > 20 {
@@ -345,7 +344,7 @@ func TestStartFrom(t *testing.T) {
 		t.Errorf("fixed parameters moved: %v", s)
 	}
 	for _, c := range [][]float64{{0}, {0, 0}, {1, 1, 1, 1}, {1e-300, 1, 2, 3}} {
-		d := must.Get(gppl.NewData(gppl.Scalars(c), make([]float64, len(c))))(t)
+		d := testkit.Must(gppl.NewData(gppl.Scalars(c), make([]float64, len(c))))(t)
 		if s := auto.StartFrom(gppl.PaperModel(gppl.LocPer{}), d); s.Check() != nil {
 			t.Errorf("x = %v, y = 0: %v", c, s.Check())
 		}
@@ -357,11 +356,11 @@ func TestStartFrom(t *testing.T) {
 func TestFitAutoPriors(t *testing.T) {
 	t.Parallel()
 	model := gppl.Model{Kernel: gppl.LocPer{Variance: 1, Lengthscale: 40, Period: 7, PeriodicLengthscale: 1}, Noise: 0.1}
-	s, _, _, err := dataset.Synthetic{Model: model, N: testsize.Of(60, 150, 150), Seed: 3}.Draw()
+	s, _, _, err := dataset.Synthetic{Model: model, N: testkit.Size(60, 150, 150), Seed: 3}.Draw()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := must.Get(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
+	d := testkit.Must(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
 	for i, c := range []struct {
 		prior  gppl.ParamPrior
 		lo, hi float64 // of the parameter that is learnt
@@ -371,7 +370,7 @@ func TestFitAutoPriors(t *testing.T) {
 		{gppl.ParamPrior{Role: gppl.RoleNoise, Prior: gppl.LogNormal{Mu: math.Log(5), Sigma: 0.01}}, 4.5, 5.5},
 		{gppl.ParamPrior{Role: gppl.RoleLengthscale, Prior: gppl.Uniform{Lo: 1, Hi: 2}}, 1, 2},
 	} {
-		if testsize.Quick() && i > 0 {
+		if testkit.Quick() && i > 0 {
 			continue
 		}
 		r, err := auto.Fit(t.Context(), model, d, auto.Settings{Priors: []gppl.ParamPrior{c.prior}})
@@ -387,7 +386,7 @@ func TestFitAutoPriors(t *testing.T) {
 				t.Errorf("%v: learnt %v", c.prior, p.Value)
 			}
 		}
-		posterior := must.Get(gppl.NewMAP(must.Get(gppl.NewExact(model, d))(t), c.prior))(t)
+		posterior := testkit.Must(gppl.NewMAP(testkit.Must(gppl.NewExact(model, d))(t), c.prior))(t)
 		if v, err := posterior.ValueGrad(nil, theta); err != nil || math.Abs(v-r.Value) > 1e-3 {
 			t.Errorf("%v: reported %v nats, NewMAP has %v there (error: %v)", c.prior, r.Value, v, err)
 		}

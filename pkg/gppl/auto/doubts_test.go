@@ -7,8 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -17,7 +16,7 @@ import (
 // TestFitAutoVanished wants no word of a floor where the noise variance has none.
 func TestFitAutoVanished(t *testing.T) {
 	d := observe(t, 60, 1, 0, 1, func(x float64) float64 { return math.Sin(x / 9) })
-	r := must.Get(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, auto.Settings{}))(t)
+	r := testkit.Must(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.SE{}}, d, auto.Settings{}))(t)
 	said := strings.Join(r.Warnings, "; ")
 	if r.Status != gppl.Doubtful || strings.Contains(said, "its floor") || !strings.Contains(said, "nearly vanished") {
 		t.Errorf("%v", r)
@@ -32,10 +31,10 @@ func TestNotIdentified(t *testing.T) {
 	for i := range x {
 		x[i], y[i] = float64(i), rnd.NormFloat64()
 	}
-	d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1e-9, Lengthscale: 3}, Noise: 1}.Fix(gppl.NoiseName)
-	loss := must.Get(gppl.NewExact(m, d))(t)
-	r := must.Get(gppl.Fit(context.Background(), loss, nil, gppl.Settings{MaxEvaluations: 2}))(t)
+	loss := testkit.Must(gppl.NewExact(m, d))(t)
+	r := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{MaxEvaluations: 2}))(t)
 	for _, p := range r.Params {
 		if se := p.StdErrLog; se == 0 || se > 10 && !math.IsInf(se, 1) {
 			t.Errorf("%s: the standard error of its log is %v: %v", p.Name, se, r)
@@ -51,11 +50,11 @@ func TestFitSumsOutlier(t *testing.T) {
 	t.Parallel()
 	for i, outlier := range []float64{1e3, 100, 1e6, 1e9} {
 		settings := auto.Settings{}
-		if i > 0 || !testsize.Long() {
+		if i > 0 || !testkit.Long() {
 			settings.Fit = gppl.Settings{MaxEvaluations: 5, NoStandardErrors: true}
 		}
 		rnd := rand.New(rand.NewPCG(9, 9))
-		s := must.Get(sums.New(sums.Header{Lo: 0, Hi: 100, Origin: -50, Period: 200, Highest: 512, Largest: 1 << 31}))(t)
+		s := testkit.Must(sums.New(sums.Header{Lo: 0, Hi: 100, Origin: -50, Period: 200, Highest: 512, Largest: 1 << 31}))(t)
 		x, y := make([]float64, 400), make([]float64, 400)
 		for i := range x {
 			x[i] = 100 * rnd.Float64()
@@ -77,7 +76,7 @@ func TestFitSumsOutlier(t *testing.T) {
 func TestFitSumsEven(t *testing.T) {
 	for seed := range uint64(40) {
 		rnd := rand.New(rand.NewPCG(seed, 10))
-		s := must.Get(sums.New(sums.Header{Lo: 0, Hi: 100, Origin: -50, Period: 200, Highest: 512, Largest: 8}))(t)
+		s := testkit.Must(sums.New(sums.Header{Lo: 0, Hi: 100, Origin: -50, Period: 200, Highest: 512, Largest: 8}))(t)
 		x, y := make([]float64, 30+10*seed), make([]float64, 30+10*seed)
 		for i := range x {
 			x[i] = 100 * rnd.Float64()
@@ -102,7 +101,7 @@ func TestFitAutoFloor(t *testing.T) {
 	for i := range x {
 		x[i], y[i] = float64(i), math.Sin(float64(i)/5)
 	}
-	r := must.Get(auto.Fit(t.Context(), gppl.PaperModel(gppl.SE{}), gppl.Data{X: gppl.Scalars(x), Y: y}, auto.Settings{}))(t)
+	r := testkit.Must(auto.Fit(t.Context(), gppl.PaperModel(gppl.SE{}), gppl.Data{X: gppl.Scalars(x), Y: y}, auto.Settings{}))(t)
 	if said := strings.Join(r.Warnings, "; "); r.Status != gppl.Doubtful ||
 		!strings.Contains(said, "the noise variance was driven to its floor") {
 		t.Errorf("%v: %s", r.Status, said)
@@ -121,7 +120,7 @@ func TestFitAutoBounds(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, m := gppl.Data{X: gppl.Scalars(x), Y: y}, gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 1}
-	free := must.Get(auto.Fit(t.Context(), m, d, auto.Settings{}))(t)
+	free := testkit.Must(auto.Fit(t.Context(), m, d, auto.Settings{}))(t)
 	variance, noise := free.Params[0].Value, free.Params[2]
 	for _, c := range []struct {
 		name   string

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
@@ -93,7 +93,7 @@ var sameResult = cmp.Options{
 
 func TestAutoResultFile(t *testing.T) {
 	d := drawn(t, 300, 20)
-	r := must.Get(auto.Fit(context.Background(), gppl.PaperModel(gppl.SE{}), d, auto.Settings{Projected: true}))(t)
+	r := testkit.Must(auto.Fit(context.Background(), gppl.PaperModel(gppl.SE{}), d, auto.Settings{Projected: true}))(t)
 	if r.Projection == nil || len(r.Steps) == 0 {
 		t.Fatalf("no projection or no steps: %v", r)
 	}
@@ -106,23 +106,23 @@ func TestAutoResultFile(t *testing.T) {
 	if err := r.Save(path); err != nil {
 		t.Fatal(err)
 	}
-	got := must.Get(auto.LoadResult(path))(t)
+	got := testkit.Must(auto.LoadResult(path))(t)
 	if diff := cmp.Diff(r, got, sameResult); diff != "" {
 		t.Errorf("saved (−) and loaded (+) differ:\n%s", diff)
 	}
-	plain := must.Get(store.Load(path))(t)
+	plain := testkit.Must(store.Load(path))(t)
 	if diff := cmp.Diff(r.Result, plain, sameResult); diff != "" {
 		t.Errorf("saved (−) and loaded as a Result (+) differ:\n%s", diff)
 	}
 	// What was loaded goes on as what was saved.
 	n, k := got.Projection.Dims()
-	a, b := must.Get(r.Projection.Extend(d.X, k+9))(t), must.Get(got.Projection.Extend(d.X, k+9))(t)
+	a, b := testkit.Must(r.Projection.Extend(d.X, k+9))(t), testkit.Must(got.Projection.Extend(d.X, k+9))(t)
 	if _, more := b.Dims(); n != d.Len() || more <= k || !mat.Equal(a.Omega(), b.Omega()) {
 		t.Errorf("extended from %d to %d columns, or to others than before", k, more)
 	}
 
 	// By value, as by pointer.
-	value, pointer := must.Get(json.Marshal(*r))(t), must.Get(json.Marshal(r))(t)
+	value, pointer := testkit.Must(json.Marshal(*r))(t), testkit.Must(json.Marshal(r))(t)
 	if string(value) != string(pointer) {
 		t.Errorf("by value:\n%.200s\nby pointer:\n%.200s", value, pointer)
 	}
@@ -131,7 +131,7 @@ func TestAutoResultFile(t *testing.T) {
 	}
 	whole := string(pointer)
 	for name, text := range map[string]string{
-		"a Result":        string(must.Get(json.Marshal(store.Result{Result: r.Result}))(t)),
+		"a Result":        string(testkit.Must(json.Marshal(store.Result{Result: r.Result}))(t)),
 		"truncated":       whole[:len(whole)/2],
 		"unknown field":   strings.Replace(whole, `"Why"`, `"Whyever"`, 1),
 		"more directions": strings.Replace(whole, `"Observations":300`, `"Observations":301`, 1),
@@ -148,11 +148,11 @@ func TestAutoResultFile(t *testing.T) {
 
 func TestResultFileIsWhole(t *testing.T) {
 	d := drawn(t, 60, 5)
-	r := must.Get(gppl.Fit(context.Background(), must.Get(gppl.NewExact(gppl.PaperModel(gppl.SE{}), d))(t), nil,
+	r := testkit.Must(gppl.Fit(context.Background(), testkit.Must(gppl.NewExact(gppl.PaperModel(gppl.SE{}), d))(t), nil,
 		gppl.Settings{Starts: 2, MaxEvaluations: 20}))(t)
 	filled(t, reflect.ValueOf(r), "Result")
 	var got store.Result
-	if err := json.Unmarshal(must.Get(json.Marshal(store.Result{Result: r}))(t), &got); err != nil {
+	if err := json.Unmarshal(testkit.Must(json.Marshal(store.Result{Result: r}))(t), &got); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(r, got.Result, sameResult); diff != "" {

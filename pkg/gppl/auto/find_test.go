@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -63,13 +63,13 @@ func TestStartsOn(t *testing.T) {
 		logs[i] = math.Sin(2*math.Pi*x[i]/0.83) + 0.3*rnd.NormFloat64()
 		y[i] = math.Exp(logs[i])
 	}
-	in := func(values []float64) gppl.Data { return must.Get(gppl.NewData(gppl.Scalars(x), values))(t) }
+	in := func(values []float64) gppl.Data { return testkit.Must(gppl.NewData(gppl.Scalars(x), values))(t) }
 	search := func(d gppl.Data) *auto.Starts {
-		return must.Get(auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}}, d,
+		return testkit.Must(auto.FindStarts(t.Context(), gppl.Model{Kernel: gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 1}}, d,
 			auto.Settings{}))(t)
 	}
 	train := func(s *auto.Starts) *gppl.Result {
-		return must.Get(s.Train(t.Context(), exactly, gppl.Settings{NoStandardErrors: true}))(t)
+		return testkit.Must(s.Train(t.Context(), exactly, gppl.Settings{NoStandardErrors: true}))(t)
 	}
 	found := search(in(y))
 	on, own := train(found.On(in(logs))), train(search(in(logs)))

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -25,7 +25,7 @@ func drawn(t testing.TB, n int, seed uint64) gppl.Data {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+	return testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 }
 
 func sunspots(t testing.TB) gppl.Data {
@@ -38,5 +38,5 @@ func sunspots(t testing.TB) gppl.Data {
 		t.Fatal(err)
 	}
 	s, _ = s.Standardize()
-	return must.Get(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
+	return testkit.Must(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
 }

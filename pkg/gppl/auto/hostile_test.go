@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
@@ -59,7 +59,7 @@ func TestHostileData(t *testing.T) {
 	t.Parallel()
 	count := *hostileCases
 	if count == 0 {
-		count = testsize.Of(40, 60, 60)
+		count = testkit.Size(40, 60, 60)
 	}
 	for seed := range uint64(count) {
 		what, x, y := hostile(seed)

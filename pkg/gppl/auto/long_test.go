@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -24,7 +24,7 @@ func TestFitLong(t *testing.T) {
 		{false, true, gppl.Add(gppl.Matern32{}, gppl.Periodic{}), gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 12.5},
 			gppl.Periodic{Variance: 1, Lengthscale: 1, Period: 30})},
 	} {
-		if i >= testsize.Of(1, 2, 3) {
+		if i >= testkit.Size(1, 2, 3) {
 			break
 		}
 		d := rhythmic(t, 2500, c.regular, c.rough)

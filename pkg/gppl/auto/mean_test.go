@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -34,7 +34,7 @@ func rising(t *testing.T, n int, level, slope float64) gppl.Data {
 // likelihood and by projections.
 func TestFitAutoMean(t *testing.T) {
 	t.Parallel()
-	for _, n := range []int{60, testsize.Of(500, 900, 900)} {
+	for _, n := range []int{60, testkit.Size(500, 900, 900)} {
 		var first *auto.Result
 		for _, slope := range []float64{0.2, -40} {
 			d := rising(t, n, 30*slope, slope)
@@ -107,7 +107,7 @@ func TestFitAutoKnownErrors(t *testing.T) {
 // maximum. auto.Fit says so, whatever rounding makes of gradients where it stopped.
 func TestFitAutoStraight(t *testing.T) {
 	t.Parallel()
-	for _, n := range []int{5, testsize.Of(40, 100, 100)} {
+	for _, n := range []int{5, testkit.Size(40, 100, 100)} {
 		x, y := make([]float64, n), make([]float64, n)
 		for i := range x {
 			x[i], y[i] = float64(i), 0.3*float64(i)-7

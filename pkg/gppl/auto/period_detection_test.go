@@ -9,8 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -20,7 +19,7 @@ import (
 func co2(t *testing.T) gppl.Data {
 	t.Helper()
 	s, _ := dataset.CO2().Standardize()
-	return must.Get(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
+	return testkit.Must(gppl.NewData(gppl.Scalars(s.X), s.Y))(t)
 }
 
 func TestLikelyPeriods(t *testing.T) {
@@ -35,7 +34,7 @@ func TestLikelyPeriods(t *testing.T) {
 		x[i] = 100 + 50*rnd.Float64()
 		y[i] = 0.3*(x[i]-100) + math.Sin(2*math.Pi*x[i]/3.7) + 0.5*rnd.NormFloat64()
 	}
-	uneven := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+	uneven := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	if p := auto.LikelyPeriods(uneven, 1); len(p) != 1 || math.Abs(p[0]/3.7-1) > 0.01 {
 		t.Errorf("periods %v, want 3.7", p)
 	}
@@ -57,7 +56,7 @@ func TestDetrend(t *testing.T) {
 		u := v - 1e4
 		y[i] = 5 - 2*u + 3*u*u - u*u*u
 	}
-	d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+	d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	before := append([]float64(nil), y...)
 	if rest := gppl.Detrend(d).Y; floats.Norm(rest, math.Inf(1)) > 1e-9 {
 		t.Errorf("a cubic leaves %v", rest)
@@ -65,7 +64,7 @@ func TestDetrend(t *testing.T) {
 	if !floats.Equal(y, before) {
 		t.Error("the data were changed")
 	}
-	same := must.Get(gppl.NewData(gppl.Scalars([]float64{2, 2, 2, 2, 2}), []float64{1, 2, 3, 4, 5}))(t)
+	same := testkit.Must(gppl.NewData(gppl.Scalars([]float64{2, 2, 2, 2, 2}), []float64{1, 2, 3, 4, 5}))(t)
 	if rest := gppl.Detrend(same).Y; math.Abs(stat.Mean(rest, nil)) > 1e-12 || floats.Norm(rest, 2) == 0 {
 		t.Errorf("one x: %v", rest)
 	}
@@ -78,7 +77,7 @@ func TestStartFromTrend(t *testing.T) {
 	for _, k := range []gppl.Kernel{
 		gppl.LocPer{}, gppl.Add(gppl.SE{}, gppl.Periodic{}), gppl.Add(gppl.SE{}, gppl.LocPer{}),
 		gppl.Add(gppl.SE{}, gppl.LocPer{}, gppl.Matern32{}),
-	}[:testsize.Of(1, 4, 4)] {
+	}[:testkit.Size(1, 4, 4)] {
 		m := auto.StartFrom(gppl.Model{Kernel: k, Noise: 1}, d)
 		found := false
 		for _, p := range m.Params() {
@@ -92,7 +91,7 @@ func TestStartFromTrend(t *testing.T) {
 		if !found {
 			t.Errorf("%v has no period", k)
 		}
-		exact := must.Get(gppl.NewExact(m, d))(t)
+		exact := testkit.Must(gppl.NewExact(m, d))(t)
 		theta := gppl.Values(m.Params())
 		// A constant has 1.42 nats an observation.
 		if v, err := exact.ValueGrad(nil, theta); err != nil || v > 0 {

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/projected-likelihood/gppl/internal/testkit"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -25,7 +25,7 @@ func observe(t testing.TB, n int, spacing, noise float64, seed uint64, f func(x 
 		x[i] = spacing * float64(i)
 		y[i] = f(x[i]) + noise*rnd.NormFloat64()
 	}
-	return must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+	return testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 }
 
 // bestFrom trains the exact likelihood from each of the models and returns the least value.
@@ -33,8 +33,8 @@ func bestFrom(t testing.TB, d gppl.Data, starts ...gppl.Model) float64 {
 	t.Helper()
 	best := math.Inf(1)
 	for _, m := range starts {
-		loss := must.Get(gppl.NewExact(m, d))(t)
-		r := must.Get(gppl.Fit(context.Background(), loss, nil, gppl.Settings{NoStandardErrors: true}))(t)
+		loss := testkit.Must(gppl.NewExact(m, d))(t)
+		r := testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{NoStandardErrors: true}))(t)
 		best = min(best, r.Value)
 	}
 	return best
@@ -47,7 +47,7 @@ func TestFitAutoFast(t *testing.T) {
 		d := observe(t, 200, spacing, 0.1, 1, func(x float64) float64 { return math.Sin(x/1.5) + math.Sin(x/11) })
 		for _, k := range []gppl.Kernel{gppl.SE{Variance: 2, Lengthscale: 3}, gppl.Matern32{Variance: 1.5, Lengthscale: 5}} {
 			best := bestFrom(t, d, gppl.Model{Kernel: k, Noise: 0.01})
-			r := must.Get(auto.Fit(context.Background(), gppl.Model{Kernel: k}, d, auto.Settings{}))(t)
+			r := testkit.Must(auto.Fit(context.Background(), gppl.Model{Kernel: k}, d, auto.Settings{}))(t)
 			if r.Value > best+0.1 {
 				t.Errorf("%T, spacing %v: %.1f nats above the best: %v", k, spacing, r.Value-best, r)
 			}
@@ -66,12 +66,12 @@ func TestFitAutoPeriod(t *testing.T) {
 	})
 	k := gppl.Add(gppl.SE{Variance: 1, Lengthscale: 16}, gppl.Periodic{Variance: 1, Period: 7, Lengthscale: 1})
 	best := bestFrom(t, d, gppl.Model{Kernel: k, Noise: 0.04})
-	r := must.Get(auto.Fit(context.Background(), gppl.Model{Kernel: k}, d, auto.Settings{}))(t)
+	r := testkit.Must(auto.Fit(context.Background(), gppl.Model{Kernel: k}, d, auto.Settings{}))(t)
 	if r.Value > best+0.5 {
 		t.Errorf("%.2f nats above the best: %v", r.Value-best, r)
 	}
-	if !testsize.Quick() {
-		again := must.Get(auto.Fit(context.Background(), gppl.Model{Kernel: k}, d, auto.Settings{}))(t)
+	if !testkit.Quick() {
+		again := testkit.Must(auto.Fit(context.Background(), gppl.Model{Kernel: k}, d, auto.Settings{}))(t)
 		if again.Value != r.Value || !reflect.DeepEqual(again.Search, r.Search) {
 			t.Errorf("another result the second time: %v, %v", again, r)
 		}
@@ -83,7 +83,7 @@ func TestFitAutoPeriod(t *testing.T) {
 	}
 	// A smooth curve has no rhythm: Periodic would take a period beyond the range.
 	smooth := observe(t, 100, 1, 0.1, 3, func(x float64) float64 { return math.Sin(x*x/600) + x/40 })
-	r = must.Get(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.Periodic{}}, smooth, auto.Settings{}))(t)
+	r = testkit.Must(auto.Fit(context.Background(), gppl.Model{Kernel: gppl.Periodic{}}, smooth, auto.Settings{}))(t)
 	if p := r.Model.Kernel.(gppl.Periodic).Period; p < 2 || p > 99 {
 		t.Errorf("period %v of a series with spacing 1 and range 99", p)
 	}
@@ -107,8 +107,8 @@ func TestPartOfPeriod(t *testing.T) {
 		}
 		floats.AddConst(-floats.Sum(y)/float64(len(y)), y)
 		d := gppl.Data{X: gppl.Scalars(x), Y: y}
-		drawn := must.Get(must.Get(gppl.NewExact(truth, d))(t).ValueGrad(nil, truth.Values()))(t)
-		r := must.Get(auto.Fit(t.Context(), gppl.Model{Kernel: gppl.Periodic{}}, d, auto.Settings{}))(t)
+		drawn := testkit.Must(testkit.Must(gppl.NewExact(truth, d))(t).ValueGrad(nil, truth.Values()))(t)
+		r := testkit.Must(auto.Fit(t.Context(), gppl.Model{Kernel: gppl.Periodic{}}, d, auto.Settings{}))(t)
 		if r.Value > drawn {
 			t.Errorf("draw %d: %.2f nats, %s, and the model that drew it has %.2f", seed, r.Value, r.Status, drawn)
 		}

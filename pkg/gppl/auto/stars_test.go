@@ -10,8 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -91,7 +90,7 @@ func newStar(t testing.TB, i, longest int) star {
 		gppl.Add(gppl.Matern32{Variance: 1, Lengthscale: 1}, p)}[rnd.IntN(6)]
 	s.what = fmt.Sprintf("star %d: %s, %s, n = %d, noise %g, period %.6g of spacing %.3g, %T",
 		i, shape, sampling, n, noise, s.truth, spacing, s.kernel)
-	s.d = must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
+	s.d = testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
 	return s
 }
 
@@ -110,7 +109,7 @@ func TestVariableStars(t *testing.T) {
 	t.Parallel()
 	count, longest := *stars, *starSize
 	if count == 0 {
-		count, longest = testsize.Of(2, 6, 6), testsize.Of(100, 150, 150)
+		count, longest = testkit.Size(2, 6, 6), testkit.Size(100, 150, 150)
 	}
 	var found int
 	for i := *starFrom; i < *starFrom+count; i++ {

@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
@@ -17,7 +16,7 @@ import (
 
 func newSums(t testing.TB, r sums.Range) *sums.Sums {
 	t.Helper()
-	return must.Get(sums.New(must.Get(sums.NewPlan(r))(t).Header))(t)
+	return testkit.Must(sums.New(testkit.Must(sums.NewPlan(r))(t).Header))(t)
 }
 
 // simulated are sums of n observations of m on [0, span].
@@ -44,7 +43,7 @@ func simulated(t *testing.T, m gppl.Model, r sums.Range, n int, seed uint64) *su
 func TestFitSums(t *testing.T) {
 	t.Parallel()
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.2}
-	s := simulated(t, m, sums.Range{Lo: 0, Hi: 30, Shortest: 0.3, Largest: 8}, testsize.Of(1000, 3000, 3000), 21)
+	s := simulated(t, m, sums.Range{Lo: 0, Hi: 30, Shortest: 0.3, Largest: 8}, testkit.Size(1000, 3000, 3000), 21)
 	start := m.WithParams([]float64{3, 1.6, 0.5})
 	exact, err := auto.FitSums(t.Context(), start, s, 0, auto.Settings{})
 	if err != nil {
@@ -109,7 +108,7 @@ func TestFitSumsConstant(t *testing.T) {
 func TestFitSumsRefused(t *testing.T) {
 	t.Parallel()
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 0.5}, Noise: 0.2}
-	s := simulated(t, m, sums.Range{Lo: 0, Hi: 300, Shortest: 0.1, Largest: 8}, testsize.Of(700, 2000, 2000), 22)
+	s := simulated(t, m, sums.Range{Lo: 0, Hi: 300, Shortest: 0.1, Largest: 8}, testkit.Size(700, 2000, 2000), 22)
 	_, err := gppl.NewSumsPosterior(m, s, 0)
 	var refusal *gppl.Refusal
 	if !errors.As(err, &refusal) || !strings.Contains(err.Error(), "dense matrix") {

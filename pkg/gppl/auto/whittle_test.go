@@ -7,12 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 
 	"gonum.org/v1/gonum/floats"
-
-	"github.com/projected-likelihood/gppl/internal/testsize"
 )
 
 // TestWhittle compares the gradient with differences, the profile with the value at the variances that it names, and
@@ -147,7 +145,7 @@ func TestMetric(t *testing.T) {
 // TestSpectralStarts adds to a random walk that returns a rhythm that is worth 80 nats to 3000 observations and 10 to the part of
 // them that the search trains on: one of the starts has it nevertheless.
 func TestSpectralStarts(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("takes some seconds")
 	}
 	t.Parallel()
@@ -165,7 +163,7 @@ func TestSpectralStarts(t *testing.T) {
 	a := &fitting{ctx: context.Background(), family: family, result: &Result{}}
 	a.data = gppl.Data{X: gppl.Scalars(x), Y: y}
 	a.rest = a.data
-	a.starts = must.Get(startsFrom(t.Context(), family, a.data))(t)
+	a.starts = testkit.Must(startsFrom(t.Context(), family, a.data))(t)
 	if err := a.search(); err != nil {
 		t.Fatal(err)
 	}

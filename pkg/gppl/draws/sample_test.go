@@ -10,9 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testranks"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/gppl/gppltest"
@@ -22,17 +20,17 @@ import (
 func sampledCase(t *testing.T) (*gppl.MAP, *gppl.Result) {
 	d := gppltest.Series(t, rand.New(rand.NewPCG(11, 1)), 50, 1, 4, 0.3)
 	m := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 4}, Noise: 0.3}.Fix("variance")
-	loss := must.Get(gppl.NewMAP(must.Get(gppl.NewExact(m, d))(t),
+	loss := testkit.Must(gppl.NewMAP(testkit.Must(gppl.NewExact(m, d))(t),
 		gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 2, Scale: 6}}, gppl.ParamPrior{Name: gppl.NoiseName,
 			Prior: gppl.HalfNormal{Scale: 1}}))(t)
-	return loss, must.Get(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
+	return loss, testkit.Must(gppl.Fit(context.Background(), loss, nil, gppl.Settings{}))(t)
 }
 
 // TestSample: moments and quantiles of two parameters by a dense grid, and the same bytes on any number of processors.
 func TestSample(t *testing.T) {
 	loss, r := sampledCase(t)
 	ctx := context.Background()
-	s := must.Get(draws.Sample(ctx, loss, r, draws.SampleSettings{Seed: 3}))(t)
+	s := testkit.Must(draws.Sample(ctx, loss, r, draws.SampleSettings{Seed: 3}))(t)
 	if len(s.Warnings) > 0 || s.Importance.Fallback != "" || s.Divergent > 0 {
 		t.Errorf("%v", s)
 	}
@@ -83,7 +81,7 @@ func TestSample(t *testing.T) {
 		}
 	}
 	before := runtime.GOMAXPROCS(1)
-	again := must.Get(draws.Sample(ctx, loss, r, draws.SampleSettings{Seed: 3}))(t)
+	again := testkit.Must(draws.Sample(ctx, loss, r, draws.SampleSettings{Seed: 3}))(t)
 	runtime.GOMAXPROCS(before)
 	if again.String() != s.String() || !slices.Equal(again.Draws[2][500], s.Draws[2][500]) {
 		t.Errorf("on one processor\n%v\nelse\n%v", again, s)
@@ -98,7 +96,7 @@ func TestSample(t *testing.T) {
 func TestSampleWarnings(t *testing.T) {
 	loss, r := sampledCase(t)
 	ctx := context.Background()
-	few := must.Get(draws.Sample(ctx, loss, r, draws.SampleSettings{Chains: 2, Warmup: 20, Draws: 20}))(t)
+	few := testkit.Must(draws.Sample(ctx, loss, r, draws.SampleSettings{Chains: 2, Warmup: 20, Draws: 20}))(t)
 	if !strings.Contains(fmt.Sprint(few), "below 200; draw more") {
 		t.Errorf("%v", few)
 	}
@@ -122,12 +120,12 @@ func TestSampleWarnings(t *testing.T) {
 // among draws of the posterior are uniform, by NUTS and by importance sampling (Talts et al. 2018), by χ² at a level of 1e-3 for
 // each.
 func TestSimulationBasedCalibration(t *testing.T) {
-	sims := testsize.Of(60, 200, 2000)
-	const n, kept = 25, testranks.Kept
+	sims := testkit.Size(60, 200, 2000)
+	const n, kept = 25, testkit.RankedDraws
 	priors := map[string]gppl.LogNormal{"variance": {Mu: 0, Sigma: 0.5}, "lengthscale": {Mu: 1.2, Sigma: 0.5},
 		gppl.NoiseName: {Mu: -1.2, Sigma: 0.7}}
 	names := []string{"variance", "lengthscale", gppl.NoiseName}
-	ranks := testranks.Ranks{}
+	ranks := testkit.Ranks{}
 	rnd := rand.New(rand.NewPCG(21, 4))
 	ctx := context.Background()
 	fallbacks := 0
@@ -140,9 +138,9 @@ func TestSimulationBasedCalibration(t *testing.T) {
 		}
 		d := gppltest.Series(t, rnd, n, theta[0], theta[1], theta[2])
 		m := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 3}, Noise: 0.3}
-		loss := must.Get(gppl.NewMAP(must.Get(gppl.NewExact(m, d))(t), list...))(t)
-		r := must.Get(gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true}))(t)
-		s := must.Get(draws.Sample(ctx, loss, r, draws.SampleSettings{Chains: 1, Warmup: 200, Draws: 6 * kept, Seed: uint64(sim)}))(t)
+		loss := testkit.Must(gppl.NewMAP(testkit.Must(gppl.NewExact(m, d))(t), list...))(t)
+		r := testkit.Must(gppl.Fit(ctx, loss, nil, gppl.Settings{NoStandardErrors: true}))(t)
+		s := testkit.Must(draws.Sample(ctx, loss, r, draws.SampleSettings{Chains: 1, Warmup: 200, Draws: 6 * kept, Seed: uint64(sim)}))(t)
 		for by, models := range map[string][]gppl.Model{"NUTS": s.Uncertain(kept).Models,
 			"importance": thinned(s.Importance.Models, kept)} {
 			if len(models) < kept {

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/integrate/quad"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
@@ -96,25 +96,25 @@ func noiseOnly(t *testing.T, n int) (gppl.Model, gppl.Data, float64) {
 func TestUncertainNoise(t *testing.T) {
 	const n, a, b = 8, 2.5, 3.0
 	m, data, square := noiseOnly(t, n)
-	exact := must.Get(gppl.NewExact(m, data))(t)
+	exact := testkit.Must(gppl.NewExact(m, data))(t)
 	for name, c := range map[string]struct {
 		loss           gppl.Loss
 		degrees, scale float64
 	}{
 		"uniform in log σ²": {exact, n, square / n},
-		"inverse gamma": {must.Get(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName,
+		"inverse gamma": {testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: gppl.NoiseName,
 			Prior: gppl.InverseGamma{Shape: a, Scale: b}}))(t),
 			2*a + n, (2*b + square) / (2*a + n)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := context.Background()
-			r := must.Get(gppl.Fit(ctx, c.loss, nil, gppl.Settings{}))(t)
-			u := must.Get(draws.NewUncertain(ctx, c.loss, r, draws.UncertainSettings{Draws: 4000, Models: 1000, Seed: 1}))(t)
+			r := testkit.Must(gppl.Fit(ctx, c.loss, nil, gppl.Settings{}))(t)
+			u := testkit.Must(draws.NewUncertain(ctx, c.loss, r, draws.UncertainSettings{Draws: 4000, Models: 1000, Seed: 1}))(t)
 			if u.Fallback != "" || !(u.K < 0.7) || u.Failed != 0 || len(u.Models) != 1000 || !strings.Contains(u.String(), "k̂") {
 				t.Fatalf("%v: %+v", u, u.Fallback)
 			}
 			condition := func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) }
-			f := must.Get(u.Predict(ctx, gppl.Scalars([]float64{100, 200}), condition))(t)
+			f := testkit.Must(u.Predict(ctx, gppl.Scalars([]float64{100, 200}), condition))(t)
 			want := distuv.StudentsT{Sigma: math.Sqrt(c.scale), Nu: c.degrees}
 			for _, p := range []float64{0.75, 0.975, 0.995} {
 				got := f.Quantile(p)
@@ -127,7 +127,7 @@ func TestUncertainNoise(t *testing.T) {
 			if plug := math.Sqrt(r.Model.Noise) * distuv.UnitNormal.Quantile(0.995); plug > 0.9*f.Quantile(0.995)[0] {
 				t.Errorf("99 %% band of known parameters %v, of uncertain ones %v", plug, f.Quantile(0.995)[0])
 			}
-			again := must.Get(draws.NewUncertain(ctx, c.loss, r, draws.UncertainSettings{Draws: 4000, Models: 1000, Seed: 1}))(t)
+			again := testkit.Must(draws.NewUncertain(ctx, c.loss, r, draws.UncertainSettings{Draws: 4000, Models: 1000, Seed: 1}))(t)
 			if again.Models[7].Noise != u.Models[7].Noise || again.K != u.K {
 				t.Error("the same seed gives other draws")
 			}
@@ -139,11 +139,11 @@ func TestUncertainNoise(t *testing.T) {
 func TestUncertainLengthscale(t *testing.T) {
 	data := randomData(t, 40, 9)
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 1}, Noise: 0.5}.Fix("variance", gppl.NoiseName)
-	exact := must.Get(gppl.NewExact(m, data))(t)
-	loss := must.Get(gppl.NewMAP(exact, gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 4, Scale: 4}}))(t)
+	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	loss := testkit.Must(gppl.NewMAP(exact, gppl.ParamPrior{Name: "lengthscale", Prior: gppl.InverseGamma{Shape: 4, Scale: 4}}))(t)
 	ctx := context.Background()
-	r := must.Get(gppl.Fit(ctx, loss, nil, gppl.Settings{}))(t)
-	u := must.Get(draws.NewUncertain(ctx, loss, r, draws.UncertainSettings{Draws: 2000, Models: 2000}))(t)
+	r := testkit.Must(gppl.Fit(ctx, loss, nil, gppl.Settings{}))(t)
+	u := testkit.Must(draws.NewUncertain(ctx, loss, r, draws.UncertainSettings{Draws: 2000, Models: 2000}))(t)
 	if u.Fallback != "" {
 		t.Fatal(u)
 	}
@@ -169,28 +169,28 @@ func TestUncertainLengthscale(t *testing.T) {
 func TestUncertainFallbacks(t *testing.T) {
 	ctx := context.Background()
 	m, data, _ := noiseOnly(t, 20)
-	exact := must.Get(gppl.NewExact(m, data))(t)
-	r := must.Get(gppl.Fit(ctx, exact, nil, gppl.Settings{}))(t)
+	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	r := testkit.Must(gppl.Fit(ctx, exact, nil, gppl.Settings{}))(t)
 
-	fixed := must.Get(gppl.NewExact(m.Fix(gppl.NoiseName), data))(t)
-	rf := must.Get(gppl.Fit(ctx, fixed, nil, gppl.Settings{}))(t)
-	if u := must.Get(draws.NewUncertain(ctx, fixed, rf, draws.UncertainSettings{}))(t); len(u.Models) != 1 ||
+	fixed := testkit.Must(gppl.NewExact(m.Fix(gppl.NoiseName), data))(t)
+	rf := testkit.Must(gppl.Fit(ctx, fixed, nil, gppl.Settings{}))(t)
+	if u := testkit.Must(draws.NewUncertain(ctx, fixed, rf, draws.UncertainSettings{}))(t); len(u.Models) != 1 ||
 		!strings.Contains(u.Fallback, "no parameter was trained") {
 		t.Errorf("nothing trained: %v", u)
 	}
 	// A posterior that has next to nothing where the curvature was taken.
-	heavy := must.Get(draws.NewUncertain(ctx, spike{exact, r.Model.Noise}, r, draws.UncertainSettings{Draws: 1000}))(t)
+	heavy := testkit.Must(draws.NewUncertain(ctx, spike{exact, r.Model.Noise}, r, draws.UncertainSettings{Draws: 1000}))(t)
 	if len(heavy.Models) != 1 || !strings.Contains(heavy.Fallback, "cannot be trusted: k̂ stays above 0.7 (") || !(heavy.K > 0.7) {
 		t.Errorf("a narrow minimum: k̂ = %v, %v", heavy.K, heavy)
 	}
-	f := must.Get(heavy.Predict(ctx, gppl.Scalars([]float64{9}),
+	f := testkit.Must(heavy.Predict(ctx, gppl.Scalars([]float64{9}),
 		func(m gppl.Model) (*gppl.Posterior, error) { return gppl.NewPosterior(m, data) }))(t)
-	_, v := must.Get(gppl.NewPosterior(r.Model, data))(t).Noisy(gppl.Scalars([]float64{9}))
+	_, v := testkit.Must(gppl.NewPosterior(r.Model, data))(t).Noisy(gppl.Scalars([]float64{9}))
 	if math.Abs(f.Variance()[0]-v[0]) > 1e-12 || len(f.Weights) != 1 {
 		t.Errorf("the fallback forecasts a variance of %v, the learnt model %v", f.Variance()[0], v[0])
 	}
 	// A maximum.
-	upside := must.Get(draws.NewUncertain(ctx, negative{exact}, r, draws.UncertainSettings{}))(t)
+	upside := testkit.Must(draws.NewUncertain(ctx, negative{exact}, r, draws.UncertainSettings{}))(t)
 	if !strings.Contains(upside.Fallback, "curvature") {
 		t.Errorf("at a maximum: %v", upside)
 	}
@@ -198,7 +198,7 @@ func TestUncertainFallbacks(t *testing.T) {
 	if _, err := draws.NewUncertain(ctx, exact, nil, draws.UncertainSettings{}); err == nil {
 		t.Error("no result: no error")
 	}
-	other := must.Get(gppl.NewExact(gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, Noise: 1}, data))(t)
+	other := testkit.Must(gppl.NewExact(gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 1, Alpha: 1}, Noise: 1}, data))(t)
 	if _, err := draws.NewUncertain(ctx, other, r, draws.UncertainSettings{}); err == nil ||
 		!strings.Contains(err.Error(), "3 parameters") {
 		t.Errorf("the result of another loss: %v", err)
@@ -211,7 +211,7 @@ func TestUncertainFallbacks(t *testing.T) {
 	if _, err := draws.NewUncertain(cancelled, exact, r, draws.UncertainSettings{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
-	u := must.Get(draws.NewUncertain(ctx, exact, r, draws.UncertainSettings{}))(t)
+	u := testkit.Must(draws.NewUncertain(ctx, exact, r, draws.UncertainSettings{}))(t)
 	if len(u.Models) != 64 {
 		t.Errorf("%d models by default", len(u.Models))
 	}
@@ -243,10 +243,10 @@ func (l spike) ValueGrad(grad, theta []float64) (float64, error) {
 func TestUncertainSkewed(t *testing.T) {
 	ctx := context.Background()
 	m, data, _ := noiseOnly(t, 20)
-	exact := must.Get(gppl.NewExact(m, data))(t)
-	r := must.Get(gppl.Fit(ctx, exact, nil, gppl.Settings{}))(t)
+	exact := testkit.Must(gppl.NewExact(m, data))(t)
+	r := testkit.Must(gppl.Fit(ctx, exact, nil, gppl.Settings{}))(t)
 	for right, adapted := range map[float64]bool{1: false, 4: false, 40: true} {
-		u := must.Get(draws.NewUncertain(ctx, skewed{exact, r.Model.Noise, right}, r,
+		u := testkit.Must(draws.NewUncertain(ctx, skewed{exact, r.Model.Noise, right}, r,
 			draws.UncertainSettings{Draws: 2000, Models: 2000}))(t)
 		if u.Fallback != "" || (u.Adapted > 0) != adapted || strings.Contains(u.String(), "adapted") != adapted {
 			t.Errorf("%v times as slowly: %v; adapted is to be %v", right, u, adapted)
@@ -315,7 +315,7 @@ func randomData(tb testing.TB, n int, seed uint64) gppl.Data {
 	for i := range y {
 		y[i] = math.Sin(x[i]) + 0.4*rnd.NormFloat64()
 	}
-	return must.Get(gppl.NewData(gppl.Scalars(x), y))(tb)
+	return testkit.Must(gppl.NewData(gppl.Scalars(x), y))(tb)
 }
 
 // TestNilLoss: a loss that is nil is named in the panic.

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
@@ -18,8 +18,8 @@ func TestCancelled(t *testing.T) {
 		x[i] = float64(i)
 	}
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.1, Mean: gppl.Intercept{}}
-	info := must.Get(fisher.New(m, gppl.Scalars(x)))(t)
-	p := must.Get(gppl.NewProjection(gppl.Sphere{}, gppl.Scalars(x), 20, 1))(t)
+	info := testkit.Must(fisher.New(m, gppl.Scalars(x)))(t)
+	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, gppl.Scalars(x), 20, 1))(t)
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	for name, call := range map[string]func(ctx context.Context) error{

@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -26,7 +26,7 @@ func CheckEngine(t *testing.T, engine string, must func(m gppl.Model, d gppl.Dat
 	t.Helper()
 	taken := 0
 	for i, c := range EngineCases() {
-		if testsize.Quick() && i%5 != 0 {
+		if testkit.Quick() && i%5 != 0 {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
@@ -61,7 +61,7 @@ type EngineCase struct {
 
 // longest returns the seconds that an evaluation of a case may take by the engine's own forecast.
 func longest() float64 {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		return 0.05
 	}
 	return 0.3

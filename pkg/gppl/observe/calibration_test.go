@@ -8,9 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testranks"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
@@ -21,11 +19,11 @@ import (
 // these draws weighted by what Laplace's method misses (Pareto smoothed), are uniform (Talts et al. 2018), by χ² at a level of
 // 1e-3 for each.
 func TestCountsSimulationBased(t *testing.T) {
-	sims := testsize.Of(20, 100, 2000)
-	const n, kept, middle = 25, testranks.Kept, 12
+	sims := testkit.Size(20, 100, 2000)
+	const n, kept, middle = 25, testkit.RankedDraws, 12
 	priors := map[string]gppl.LogNormal{"variance": {Mu: -0.5, Sigma: 0.5}, "lengthscale": {Mu: 1.2, Sigma: 0.5}}
 	names := []string{"variance", "lengthscale"}
-	ranks := testranks.Ranks{}
+	ranks := testkit.Ranks{}
 	rnd, ctx, refused := rand.New(rand.NewPCG(29, 3)), t.Context(), 0
 	for sim := range sims {
 		var truth []float64
@@ -46,12 +44,12 @@ func TestCountsSimulationBased(t *testing.T) {
 		for i := range y {
 			y[i] = distuv.Poisson{Lambda: sizes[i] * math.Exp(g[i]), Src: rnd}.Rand()
 		}
-		d := must.Get(gppl.NewData(gppl.Scalars(x), y))(t)
-		loss := must.Get(NewLaplace(gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 3}, Noise: 1e-4}.Fix(gppl.NoiseName),
+		d := testkit.Must(gppl.NewData(gppl.Scalars(x), y))(t)
+		loss := testkit.Must(NewLaplace(gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 3}, Noise: 1e-4}.Fix(gppl.NoiseName),
 			d, Poisson{}, sizes))(t)
-		prior := must.Get(gppl.NewMAP(loss, list...))(t)
-		r := must.Get(gppl.Fit(ctx, prior, nil, gppl.Settings{NoStandardErrors: true}))(t)
-		s := must.Get(draws.Sample(ctx, prior, r, draws.SampleSettings{Chains: 1, Warmup: 150, Draws: 4 * kept, Seed: uint64(sim)}))(t)
+		prior := testkit.Must(gppl.NewMAP(loss, list...))(t)
+		r := testkit.Must(gppl.Fit(ctx, prior, nil, gppl.Settings{NoStandardErrors: true}))(t)
+		s := testkit.Must(draws.Sample(ctx, prior, r, draws.SampleSettings{Chains: 1, Warmup: 150, Draws: 4 * kept, Seed: uint64(sim)}))(t)
 		pairs, err := together(ctx, loss, s.Draws[0], middle, rnd)
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +105,7 @@ func together(ctx context.Context, l *Laplace, thetas [][]float64, at int, rnd *
 	for _, v := range w.Weights {
 		total += v
 	}
-	const kept = testranks.Kept
+	const kept = testkit.RankedDraws
 	var drawn [][]float64
 	for k, v := range w.Weights { // systematic resampling
 		for sum += v; len(drawn) < kept && sum >= total*(float64(len(drawn))+0.5)/kept; {

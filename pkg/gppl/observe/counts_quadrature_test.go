@@ -8,7 +8,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // TestCountsReference compares log densities and probabilities, of means and trials to 1e6 and standard deviations of g from 1e-3
@@ -45,7 +45,7 @@ func TestCountsReference(t *testing.T) {
 // TestCountsSums compares quantiles with the distribution, moments with formulas, and scores with sums over all numbers.
 func TestCountsSums(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(61, 1))
-	for k := range testsize.Of(12, 100, 2000) {
+	for k := range testkit.Size(12, 100, 2000) {
 		mean, sd := math.Exp(6*rnd.Float64()), math.Exp(rnd.Float64()*math.Log(2e3))*1e-3
 		trials := math.Ceil(20 * mean)
 		l := []Likelihood{Poisson{}, NegBinomial{Shape: math.Exp(25*rnd.Float64() - 1)}, Binomial{}}[k%3]

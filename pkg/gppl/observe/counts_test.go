@@ -14,8 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats/scalar"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -98,7 +97,7 @@ func TestCounts(t *testing.T) {
 // TestCountsCalibrated fits simulated counts and requires the randomised PIT of the following counts to be uniform, by Kolmogorov
 // and Smirnov's test at a level of one in ten thousand.
 func TestCountsCalibrated(t *testing.T) {
-	series := testsize.Of(30, 60, 200)
+	series := testkit.Size(30, 60, 200)
 	for _, c := range []struct {
 		l    Likelihood
 		size float64
@@ -250,7 +249,7 @@ func TestMixed(t *testing.T) {
 func TestLaplaceGaussian(t *testing.T) {
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 0.6, Lengthscale: 5}, Noise: 0.02}
 	d, sizes := drawn(t, m, Poisson{}, 40, 3)
-	loss := must.Get(NewLaplace(m, d, Poisson{}, sizes))(t)
+	loss := testkit.Must(NewLaplace(m, d, Poisson{}, sizes))(t)
 	theta, ctx, x := gppl.Values(loss.Params()), t.Context(), gppl.Scalars([]float64{3, 41})
 	model, data, err := loss.Gaussian(ctx, theta)
 	if err != nil {
@@ -261,11 +260,11 @@ func TestLaplaceGaussian(t *testing.T) {
 		t.Fatal(err)
 	}
 	mean, variances := posterior.Noisy(x)
-	p := must.Get(loss.Predict(ctx, theta, x, nil))(t)
+	p := testkit.Must(loss.Predict(ctx, theta, x, nil))(t)
 	other := slices.Clone(theta)
 	other[1] *= 1.5
-	started := must.Get(loss.StartAt(ctx, other))(t)
-	value, again := must.Get(loss.ValueGrad(nil, theta))(t), must.Get(started.ValueGrad(nil, theta))(t)
+	started := testkit.Must(loss.StartAt(ctx, other))(t)
+	value, again := testkit.Must(loss.ValueGrad(nil, theta))(t), testkit.Must(started.ValueGrad(nil, theta))(t)
 	equal(t, "the loss from another start", again, value, 1e-8)
 	for i := range mean {
 		equal(t, "mean", mean[i], p.Mean[i], 1e-9)
@@ -279,9 +278,9 @@ func TestLaplaceNugget(t *testing.T) {
 	m := gppl.Model{Kernel: k, Noise: 0.3}
 	d, sizes := drawn(t, m, Poisson{}, 40, 4)
 	white := gppl.Model{Kernel: gppl.Add(k, gppl.White{Variance: 0.2}), Noise: 0.1}
-	a, b := must.Get(NewLaplace(m, d, Poisson{}, sizes))(t), must.Get(NewLaplace(white, d, Poisson{}, sizes))(t)
+	a, b := testkit.Must(NewLaplace(m, d, Poisson{}, sizes))(t), testkit.Must(NewLaplace(white, d, Poisson{}, sizes))(t)
 	gradA, gradB := make([]float64, 3), make([]float64, 4)
-	valueA, valueB := must.Get(a.ValueGrad(gradA, m.Values()))(t), must.Get(b.ValueGrad(gradB, white.Values()))(t)
+	valueA, valueB := testkit.Must(a.ValueGrad(gradA, m.Values()))(t), testkit.Must(b.ValueGrad(gradB, white.Values()))(t)
 	equal(t, "the loss", valueB, valueA, 1e-7)
 	equal(t, "its slope in the noise", gradB[3], gradA[2], 1e-4)
 	equal(t, "and in the variance of the white noise", gradB[2], gradA[2], 1e-4)

@@ -8,8 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -150,12 +149,12 @@ const longest = 0.002
 // gradient in the logs of the parameters, to 1e-8 of its largest entry or of 1.
 func TestLaplaceDense(t *testing.T) {
 	taken, worst := map[string]int{}, map[string][2]float64{}
-	for seed := range uint64(testsize.Of(40, 200, 2000)) {
+	for seed := range uint64(testkit.Size(40, 200, 2000)) {
 		m, d, l, sizes := randomCase(t, seed)
 		want := dense(t, m, d, l, sizes)
 		wantGrad := want.gradient(m, d, l, sizes)
 		for _, engine := range gppl.Engines() {
-			loss := must.Get(NewLaplace(m, d, l, sizes, gppl.WithEngine(engine), gppl.WithTolerance(1e-11), gppl.WithSeconds(longest)))(t)
+			loss := testkit.Must(NewLaplace(m, d, l, sizes, gppl.WithEngine(engine), gppl.WithTolerance(1e-11), gppl.WithSeconds(longest)))(t)
 			theta := gppl.Values(loss.Params())
 			grad := make([]float64, len(theta))
 			value, err := loss.ValueGrad(grad, theta)

@@ -10,8 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/nuts"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
@@ -23,8 +22,8 @@ import (
 // is logged.
 func TestLaplaceMarginals(t *testing.T) {
 	const n = 50
-	draws, corrected := testsize.Of(300, 1000, 10000), 0
-	for k := range testsize.Of(3, 5, 10) {
+	draws, corrected := testkit.Size(300, 1000, 10000), 0
+	for k := range testkit.Size(3, 5, 10) {
 		c := laplaceCases[k%len(laplaceCases)]
 		m := gppl.Model{Kernel: c.kernel, Noise: 0.02}
 		d, sizes := drawn(t, m, c.likelihood, n, uint64(100+k))
@@ -62,8 +61,8 @@ func TestLaplaceMarginals(t *testing.T) {
 			}
 		}
 		covariance := s.covariance()
-		loss := must.Get(NewLaplace(m, d, c.likelihood, sizes))(t)
-		at := must.Get(loss.mode(t.Context(), gppl.Values(loss.Params())))(t)
+		loss := testkit.Must(NewLaplace(m, d, c.likelihood, sizes))(t)
+		at := testkit.Must(loss.mode(t.Context(), gppl.Values(loss.Params())))(t)
 		drawn, logs, err := at.draw(20*draws, uint64(k))
 		if err != nil {
 			t.Fatal(err)

@@ -7,8 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/psis"
 )
@@ -50,12 +49,12 @@ func whiteCase(t *testing.T, seed uint64, n int) (m gppl.Model, d gppl.Data, l L
 // importance sampling from a Student-t distribution.
 func TestCorrectionWhite(t *testing.T) {
 	draws, judged := 4000, 0
-	for seed := range uint64(testsize.Of(60, 300, 2000)) {
+	for seed := range uint64(testkit.Size(60, 300, 2000)) {
 		n := []int{1, 2, 2, 12}[seed%4]
 		m, d, l, sizes := whiteCase(t, seed, n)
-		loss := must.Get(NewLaplace(m, d, l, sizes))(t)
+		loss := testkit.Must(NewLaplace(m, d, l, sizes))(t)
 		theta := gppl.Values(loss.Params())
-		value := must.Get(loss.ValueGrad(nil, theta))(t)
+		value := testkit.Must(loss.ValueGrad(nil, theta))(t)
 		correction, err := loss.Correct(t.Context(), theta, draws, seed)
 		if err != nil { // k̂ is above 0.7
 			continue
@@ -71,7 +70,7 @@ func TestCorrectionWhite(t *testing.T) {
 				correction.StdErr, correction.K, want, chance)
 		}
 	}
-	if cases := testsize.Of(60, 300, 2000); judged < 9*cases/10 {
+	if cases := testkit.Size(60, 300, 2000); judged < 9*cases/10 {
 		t.Errorf("only %d of %d cases have a correction", judged, cases)
 	}
 }
@@ -166,7 +165,7 @@ func (s *byDefinition) bySampling(t *testing.T, d gppl.Data, l Likelihood, sizes
 		}
 		logs[k] = log(z) - constant + 0.5*(nu+float64(n))*math.Log1p(square/nu)
 	}
-	weights := must.Get(psis.Smooth(logs))(t)
+	weights := testkit.Must(psis.Smooth(logs))(t)
 	most, sum := logs[0], 0.0
 	for _, v := range logs {
 		most = max(most, v)

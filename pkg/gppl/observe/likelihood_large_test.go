@@ -6,8 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -16,7 +15,7 @@ import (
 // and so on. It is Poisson's at 1e300 and at infinity.
 func TestLargeShape(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(61, 4))
-	for range testsize.Of(300, 1000, 5000) {
+	for range testkit.Size(300, 1000, 5000) {
 		mu := math.Exp(7 * rnd.Float64())
 		y := math.Floor(mu + 3*math.Sqrt(mu)*rnd.NormFloat64())
 		if y < 0 {
@@ -65,12 +64,12 @@ func TestLargeShape(t *testing.T) {
 
 // TestPoissonLimit: a negative binomial distribution learnt from Poisson counts ends no worse than Poisson's.
 func TestPoissonLimit(t *testing.T) {
-	for seed := range uint64(testsize.Of(3, 10, 40)) {
+	for seed := range uint64(testkit.Size(3, 10, 40)) {
 		m := gppl.Model{Kernel: gppl.Matern32{Variance: 0.3, Lengthscale: 5}, Noise: 1e-4, Mean: nil}.Fix(gppl.NoiseName)
 		d, sizes := drawn(t, m, Poisson{}, 60, seed+1)
-		poisson := must.Get(FitLaplace(t.Context(), m, d, Poisson{}, sizes, gppl.Settings{NoStandardErrors: true}))(t)
+		poisson := testkit.Must(FitLaplace(t.Context(), m, d, Poisson{}, sizes, gppl.Settings{NoStandardErrors: true}))(t)
 		for _, shape := range []float64{3, 1e6, 1e13} {
-			fit := must.Get(FitLaplace(t.Context(), m, d, NegBinomial{Shape: shape}, sizes, gppl.Settings{NoStandardErrors: true}))(t)
+			fit := testkit.Must(FitLaplace(t.Context(), m, d, NegBinomial{Shape: shape}, sizes, gppl.Settings{NoStandardErrors: true}))(t)
 			if !(fit.Value < poisson.Value+1e-4) {
 				t.Errorf("seed %d, from %v: %v ends at %v, Poisson's at %v", seed, shape, fit.Likelihood, fit.Value, poisson.Value)
 			}

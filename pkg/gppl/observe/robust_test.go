@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
@@ -57,7 +57,7 @@ func TestFitRobust(t *testing.T) {
 	for i, m := range []gppl.Model{
 		{Kernel: gppl.SE{}}, {Kernel: gppl.Matern32{}}, {Kernel: gppl.SE{}, Mean: gppl.Intercept{}},
 	} {
-		if testsize.Quick() && i == 0 {
+		if testkit.Quick() && i == 0 {
 			continue
 		}
 		gaussian := learnt(t, m, d)

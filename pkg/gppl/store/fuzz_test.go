@@ -9,8 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/allocation"
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
@@ -19,7 +18,7 @@ import (
 // bounded allows for each byte what a nested kernel takes.
 func bounded(t *testing.T, size int, read func()) {
 	t.Helper()
-	allocation.Bounded(t, size, 2000, read)
+	testkit.BoundedAllocation(t, size, 2000, read)
 }
 
 func fuzzModels() []gppl.Model {
@@ -39,7 +38,7 @@ func fuzzModels() []gppl.Model {
 
 func FuzzModelJSON(f *testing.F) {
 	for _, m := range fuzzModels() {
-		f.Add(must.JSON(f, store.Model{Model: m}))
+		f.Add(testkit.JSON(f, store.Model{Model: m}))
 	}
 	f.Add([]byte(`{"kernel":{"type":"Sum","parts":[{"type":"SE"}]},"noise_variance":1e999,"transforms":[]}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -61,12 +60,12 @@ func FuzzModelJSON(f *testing.F) {
 		if err := m.Check(); err != nil {
 			t.Fatalf("what was read is not a model: %v", err)
 		}
-		first := must.JSON(t, m)
+		first := testkit.JSON(t, m)
 		var again store.Model
 		if err := json.Unmarshal(first, &again); err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, first)
 		}
-		must.SameJSON(t, first, again)
+		testkit.SameJSON(t, first, again)
 		if m.String() != again.String() {
 			t.Fatalf("written and read again: %v, want %v", again, m)
 		}
@@ -88,7 +87,7 @@ func FuzzResultJSON(f *testing.F) {
 		for _, p := range m.Params() {
 			r.Params = append(r.Params, gppl.FittedParam{Param: p, Start: p.Value, StdErrLog: float64(i + 1), AtBound: i > 1})
 		}
-		f.Add(must.JSON(f, store.Result{Result: r}))
+		f.Add(testkit.JSON(f, store.Result{Result: r}))
 	}
 	f.Add([]byte(`{"format":"gppl result","version":1}`))
 	path := filepath.Join(f.TempDir(), "result.json")
@@ -106,12 +105,12 @@ func FuzzResultJSON(f *testing.F) {
 			return
 		}
 		_ = r.String()
-		first := must.JSON(t, store.Result{Result: r})
+		first := testkit.JSON(t, store.Result{Result: r})
 		again := new(store.Result)
 		if err := json.Unmarshal(first, again); err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, first)
 		}
-		must.SameJSON(t, first, again)
+		testkit.SameJSON(t, first, again)
 		if again.SetupTime != r.SetupTime || again.FitTime != r.FitTime || r.SetupTime < 0 || r.FitTime < 0 {
 			t.Fatalf("times of %v and %v, read again as %v and %v", r.SetupTime, r.FitTime, again.SetupTime, again.FitTime)
 		}
@@ -130,8 +129,8 @@ func FuzzAutoResultJSON(f *testing.F) {
 		for _, p := range m.Params() {
 			r.Params = append(r.Params, gppl.FittedParam{Param: p})
 		}
-		f.Add(must.JSON(f, r))
-		f.Add(must.JSON(f, store.Result{Result: r.Result}))
+		f.Add(testkit.JSON(f, r))
+		f.Add(testkit.JSON(f, store.Result{Result: r.Result}))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var r auto.Result
@@ -143,11 +142,11 @@ func FuzzAutoResultJSON(f *testing.F) {
 			}
 			return
 		}
-		first := must.JSON(t, r)
+		first := testkit.JSON(t, r)
 		var again auto.Result
 		if err := json.Unmarshal(first, &again); err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, first)
 		}
-		must.SameJSON(t, first, again)
+		testkit.SameJSON(t, first, again)
 	})
 }

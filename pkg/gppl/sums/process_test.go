@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/testsums"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
@@ -56,7 +56,7 @@ func TestSumsShards(t *testing.T) {
 // and merged in random order. See TestSumsBits for goroutines, and beam/ for Apache Beam.
 func TestSumsProcesses(t *testing.T) {
 	trials := *splits
-	if testsize.Quick() {
+	if testkit.Quick() {
 		trials = min(trials, 4)
 	}
 	for trial := range trials {

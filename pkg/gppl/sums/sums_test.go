@@ -13,8 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/testsums"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
@@ -32,7 +31,7 @@ func marshal(t testing.TB, s *sums.Sums) []byte {
 // shards that 1 to 4 goroutines fill, shards that went through files among them.
 func TestSumsBits(t *testing.T) {
 	t.Parallel()
-	trials := testsize.Of(60, 300, 1000)
+	trials := testkit.Size(60, 300, 1000)
 	rnd := rand.New(rand.NewPCG(5, 5))
 	headers := []sums.Header{testsums.Header(t, testsums.Plain), testsums.Header(t, testsums.Weighted)}
 	add := func(s *sums.Sums, x, y, w []float64) error {
@@ -48,7 +47,7 @@ func TestSumsBits(t *testing.T) {
 		}
 		x, y, w := testsums.Series(uint64(trial), n)
 		h := headers[trial%2]
-		whole := must.Get(sums.New(h))(t)
+		whole := testkit.Must(sums.New(h))(t)
 		if err := add(whole, x, y, w); err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +109,7 @@ func TestSumsProcessors(t *testing.T) {
 	var want []byte
 	for _, procs := range []int{1, 2, 3, 8} {
 		before := runtime.GOMAXPROCS(procs)
-		s := must.Get(sums.New(h))(t)
+		s := testkit.Must(sums.New(h))(t)
 		err := s.Add(x, y)
 		runtime.GOMAXPROCS(before)
 		if err != nil {
@@ -128,7 +127,7 @@ func TestSumsProcessors(t *testing.T) {
 func TestSumsSubtract(t *testing.T) {
 	x, y, _ := testsums.Series(2, 5000)
 	h := testsums.Header(t, testsums.Plain)
-	all, part, rest := must.Get(sums.New(h))(t), must.Get(sums.New(h))(t), must.Get(sums.New(h))(t)
+	all, part, rest := testkit.Must(sums.New(h))(t), testkit.Must(sums.New(h))(t), testkit.Must(sums.New(h))(t)
 	for _, c := range []struct {
 		s        *sums.Sums
 		from, to int
@@ -213,7 +212,7 @@ func TestSumsBadObservations(t *testing.T) {
 // is wrong, and the sums stay as they were.
 func TestSumsBadShards(t *testing.T) {
 	h := testsums.Header(t, testsums.Plain)
-	good := must.Get(sums.New(h))(t)
+	good := testkit.Must(sums.New(h))(t)
 	x, y, w := testsums.Series(4, 500)
 	if err := good.Add(x, y); err != nil {
 		t.Fatal(err)
@@ -242,7 +241,7 @@ func TestSumsBadShards(t *testing.T) {
 	other := func(change func(*sums.Header)) []byte {
 		changed := h
 		change(&changed)
-		s := must.Get(sums.New(changed))(t)
+		s := testkit.Must(sums.New(changed))(t)
 		var err error
 		if changed.LargestWeight > 0 {
 			err = s.AddWeighted(x, y, w)
@@ -311,11 +310,11 @@ func TestSumsBadShards(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			shard := must.Get(sums.New(h))(t)
+			shard := testkit.Must(sums.New(h))(t)
 			err := shard.UnmarshalBinary(c.file)
 			if err == nil {
 				err = good.Merge(shard)
-			} else if shard.Len() != 0 || !bytes.Equal(marshal(t, shard), marshal(t, must.Get(sums.New(h))(t))) {
+			} else if shard.Len() != 0 || !bytes.Equal(marshal(t, shard), marshal(t, testkit.Must(sums.New(h))(t))) {
 				t.Error("a file that was refused changed the sums")
 			}
 			if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -410,7 +409,7 @@ func TestNewPlan(t *testing.T) {
 // TestSumsDates keeps in a file that inputs are dates, which are written as such, and merges no sums of which only some are.
 func TestSumsDates(t *testing.T) {
 	h := testsums.Header(t, sums.Range{Lo: 1577836800, Hi: 1577836800 + 864000, Largest: 8, Dates: true})
-	s := must.Get(sums.New(h))(t)
+	s := testkit.Must(sums.New(h))(t)
 	if err := s.Add([]float64{1577836800, 1577836800 + 86400}, []float64{1, 2}); err != nil {
 		t.Fatal(err)
 	}
@@ -423,7 +422,7 @@ func TestSumsDates(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	h.Dates = false
-	if err := read.Merge(must.Get(sums.New(h))(t)); err == nil || !strings.Contains(err.Error(), "Dates is true and false") {
+	if err := read.Merge(testkit.Must(sums.New(h))(t)); err == nil || !strings.Contains(err.Error(), "Dates is true and false") {
 		t.Errorf("%v", err)
 	}
 	if numbers := h.Place(1577836800); numbers != "1.5778368e+09" {

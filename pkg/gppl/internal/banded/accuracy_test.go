@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
@@ -240,7 +240,7 @@ func most(noise float64) float64 { return 64 + 0.01*math.Sqrt(1/noise) }
 // in one piece and in halves. Without symmetrise it is wrong by many orders of
 // magnitude.
 func TestInverseAccuracy(t *testing.T) {
-	n := testsize.Of(300, 400, 600)
+	n := testkit.Size(300, 400, 600)
 	rnd := rand.New(rand.NewPCG(1, 1))
 	noises := []float64{1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10}
 	var worst float64
@@ -285,7 +285,7 @@ func TestInverseAccuracy(t *testing.T) {
 
 // TestInverseLong: the error does not grow with n, where it would first.
 func TestInverseLong(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("long")
 	}
 	for _, noise := range []float64{1e-4, 1e-7, 1e-10} {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -25,7 +25,7 @@ func TestCheckHolds(t *testing.T) {
 		for _, c := range []covariance{seOf(0.1), seOf(0.3), seOf(4), seOf(12), seOf(100), seOf(1e4), locPerOf(8, 12, 1),
 			locPerOf(25, 12, 1), matern52Of(5)} {
 			for _, noise := range []float64{1e3, 1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-9, 1e-10} {
-				if turn++; turn%testsize.Of(4, 3, 1) != 0 {
+				if turn++; turn%testkit.Size(4, 3, 1) != 0 {
 					continue
 				}
 				for _, cut := range []bool{false, true} {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/dsp/fourier"
@@ -186,7 +186,7 @@ func TestAccuracy(t *testing.T) {
 		w := randomGeneral(n, 3, 3, rnd)
 		phases, p := exactPhases(x, 1.1, 1080), NewPoints(x, 1.1, 1080)
 		for _, m := range []int{1, 10, 1000, 20000, 100000} {
-			if testsize.Quick() && m > 1000 {
+			if testkit.Quick() && m > 1000 {
 				continue
 			}
 			dst := dense.New(2*m, 3)
@@ -266,7 +266,7 @@ func TestManyPointsAndColumns(t *testing.T) {
 		w := randomGeneral(c.n, c.k, c.k, rnd)
 		p, phases := NewPoints(x, 0, 1.08), exactPhases(x, 0, 1.08)
 		for _, method := range methods {
-			if (method.name == "Direct" || testsize.Quick()) && c.m > 10000 {
+			if (method.name == "Direct" || testkit.Quick()) && c.m > 10000 {
 				continue
 			}
 			dst := dense.New(2*c.m, c.k)

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -265,7 +265,7 @@ func TestDense(t *testing.T) {
 // noise, tolerances and clusters.
 func TestRandom(t *testing.T) {
 	count := 200
-	if testsize.Quick() {
+	if testkit.Quick() {
 		count = 40
 	}
 	var f Factor

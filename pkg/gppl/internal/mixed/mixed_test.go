@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/waves"
 )
 
@@ -18,7 +18,7 @@ func TestPacketsBetweenTimes(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 7))
 	const limit = 1e-14
 	var worst float64
-	for range testsize.Of(40, 100, 1000) {
+	for range testkit.Size(40, 100, 1000) {
 		c := make([]float64, 1+rnd.IntN(200))
 		decay := 3 * rnd.Float64()
 		for m := range c {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 const prec = 220
@@ -148,13 +148,13 @@ func promise(f *Filter, cs []Component, noise, quad float64) float64 {
 // TestAccuracy holds the filter to its promise, by 220-bit arithmetic, and logs what
 // dense float64 algebra reaches.
 func TestAccuracy(t *testing.T) {
-	if testsize.Quick() {
+	if testkit.Quick() {
 		t.Skip("slow")
 	}
 	for name, cs := range sums {
 		for _, lay := range layouts {
 			t.Run(name+"/"+lay.name, func(t *testing.T) {
-				n := testsize.Of(0, 24, 40)
+				n := testkit.Size(0, 24, 40)
 				rnd := rand.New(rand.NewPCG(3, 4))
 				var w, d [4]float64 // worst errors: relative, and in units of the promise
 				for _, l := range []float64{1e-2, 1, 1e4} {
@@ -197,7 +197,7 @@ func TestAccuracy(t *testing.T) {
 // TestLongChains compares with the same data in reversed time, which rounds
 // differently, where no other algorithm goes.
 func TestLongChains(t *testing.T) {
-	n := testsize.Of(10_000, 30_000, 100_000)
+	n := testkit.Size(10_000, 30_000, 100_000)
 	rnd := rand.New(rand.NewPCG(17, 18))
 	x := sorted(uniform(rnd, n))
 	mx, my := make([]float64, n), make([]float64, n)

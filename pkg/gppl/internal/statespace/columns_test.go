@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // denseColumns is what Gram and Gradient compute, by dense algebra.
@@ -75,7 +75,7 @@ func TestColumns(t *testing.T) {
 				cs, noise := scaled(cs, 0.2), 0.01
 				columns := general(n, 3, normals(rnd, 3*n))
 				for _, cols := range []int{1, 2, 3} {
-					if testsize.Quick() && n > 60 && cols != 2 {
+					if testkit.Quick() && n > 60 && cols != 2 {
 						continue
 					}
 					r := general(3, cols, normals(rnd, 3*cols))

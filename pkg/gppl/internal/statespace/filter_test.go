@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/diff/fd"
@@ -50,7 +50,7 @@ func TestNLL(t *testing.T) {
 				for _, n := range []int{1, 2, 3, 7, 40, 150, 400} {
 					for _, l := range []float64{1e-3, 1e-2, 0.1, 1, 10, 100, 1e4} {
 						for _, noise := range []float64{1e-6, 1e-3, 0.1, 10} {
-							if n > testsize.Of(100, 150, 400) {
+							if n > testkit.Size(100, 150, 400) {
 								continue
 							}
 							if n == 400 && (l > 1 && l < 1e4 || l < 1e-2 || noise == 1e-3 || noise == 0.1) {

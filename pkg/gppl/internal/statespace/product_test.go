@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 func TestProduct(t *testing.T) {
@@ -18,7 +18,7 @@ func TestProduct(t *testing.T) {
 			for _, n := range []int{1, 2, 5, 160} {
 				for _, k := range []int{1, 3, 130} {
 					for _, l := range []float64{1e-3, 0.3, 1e4} {
-						if testsize.Quick() && k > 3 && l != 0.3 {
+						if testkit.Quick() && k > 3 && l != 0.3 {
 							continue
 						}
 						cs := scaled(cs, l)

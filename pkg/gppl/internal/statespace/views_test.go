@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/diff/fd"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // viewedCase is a sum of blocks, seen by views.
@@ -208,7 +208,7 @@ func randomViewed(rnd *rand.Rand, n int) *viewedCase {
 // TestViews compares values, gradients and posteriors with dense algebra, in float64 and in double-double.
 func TestViews(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 8))
-	for trial := range testsize.Of(40, 200, 2000) {
+	for trial := range testkit.Size(40, 200, 2000) {
 		c := randomViewed(rnd, 1+rnd.IntN(25))
 		t.Run(fmt.Sprint(trial, c.kinds), func(t *testing.T) {
 			f, value, grad := c.filter(t, c.theta, c.views, trial%2 == 1)

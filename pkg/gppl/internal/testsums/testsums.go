@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/must"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
 
@@ -29,11 +29,11 @@ func Series(seed uint64, n int) (x, y, w []float64) {
 // Header is that of the plan for a range.
 func Header(t testing.TB, r sums.Range) sums.Header {
 	t.Helper()
-	return must.Get(sums.NewPlan(r))(t).Header
+	return testkit.Must(sums.NewPlan(r))(t).Header
 }
 
 // New returns sums for a range, of no data.
 func New(t testing.TB, r sums.Range) *sums.Sums {
 	t.Helper()
-	return must.Get(sums.New(Header(t, r)))(t)
+	return testkit.Must(sums.New(Header(t, r)))(t)
 }

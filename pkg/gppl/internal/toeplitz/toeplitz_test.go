@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
@@ -107,7 +107,7 @@ func TestDense(t *testing.T) {
 		for name, k := range columns {
 			for _, noise := range []float64{1, 0.1, 1e-4, 1e-8} {
 				for _, m := range []int{0, 1, 5, 70} {
-					if m > 0 && n <= 2*m || n > 500 && (noise == 1 || m == 1 || testsize.Quick()) {
+					if m > 0 && n <= 2*m || n > 500 && (noise == 1 || m == 1 || testkit.Quick()) {
 						continue
 					}
 					c, missing := column(n, k, noise), drop(n, m, uint64(n))

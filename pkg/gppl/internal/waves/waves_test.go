@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/testsize"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // TestHarmonics: the weights add up to exp(−2 sin²(πr/p)/l²), and their derivatives to its derivative, for a single harmonic and
@@ -98,7 +98,7 @@ func TestLines(t *testing.T) {
 // the rule has a step too many, or ends too early.
 func TestScales(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(8, 3))
-	for range testsize.Of(300, 1000, 10000) {
+	for range testkit.Size(300, 1000, 10000) {
 		const v, l = 1.3, 0.7
 		alpha := LeastAlpha * math.Pow(MostAlpha/LeastAlpha, rnd.Float64())
 		m, ok := NewScales(v, l, alpha)

@@ -1,5 +1,4 @@
-// Package testtext compares what a command prints now with what a document quotes.
-package testtext
+package testkit
 
 import (
 	"math"

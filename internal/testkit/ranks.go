@@ -1,6 +1,4 @@
-// Package testranks judges the ranks of a simulation-based calibration (Talts et al. 2018, Validating Bayesian inference
-// algorithms with simulation-based calibration).
-package testranks
+package testkit
 
 import (
 	"fmt"
@@ -9,20 +7,20 @@ import (
 )
 
 const (
-	// Kept is the number of draws among which a truth has its rank: Kept + 1 ranks are divided evenly among the bins.
-	Kept = 59
-	bins = 6
+	// RankedDraws is the number of draws among which a truth has its rank: RankedDraws + 1 ranks are divided evenly among the bins.
+	RankedDraws = 59
+	bins        = 6
 	// level is that of the test of each quantity.
 	level = 1e-3
 )
 
-// Ranks counts, for each quantity by its name, the ranks of the truth among Kept draws, in six bins.
+// Ranks counts, for each quantity by its name, the ranks of the truth among RankedDraws draws, in six bins.
 type Ranks map[string]*[bins]float64
 
-// Add counts the rank of the truth of a quantity among its draws. It panics unless there are Kept.
+// Add counts the rank of the truth of a quantity among its draws. It panics unless there are RankedDraws.
 func (r Ranks) Add(quantity string, truth float64, drawn []float64) {
-	if len(drawn) != Kept {
-		panic(fmt.Sprintf("testranks: %d draws of %s, want %d", len(drawn), quantity, Kept))
+	if len(drawn) != RankedDraws {
+		panic(fmt.Sprintf("testkit: %d draws of %s, want %d", len(drawn), quantity, RankedDraws))
 	}
 	rank := 0
 	for _, v := range drawn {
@@ -33,7 +31,7 @@ func (r Ranks) Add(quantity string, truth float64, drawn []float64) {
 	if r[quantity] == nil {
 		r[quantity] = new([bins]float64)
 	}
-	r[quantity][rank*bins/(Kept+1)]++
+	r[quantity][rank*bins/(RankedDraws+1)]++
 }
 
 // Uniform returns the probability, by χ², of counts as uneven as those of a quantity if its ranks are uniform, and whether it is

@@ -1,4 +1,4 @@
-package testtext
+package testkit
 
 import "testing"
 

@@ -1,13 +1,12 @@
-// Package must ends a test where a call fails that the test takes for granted, and catches panics that it expects.
-package must
+package testkit
 
 import (
 	"encoding/json"
 	"testing"
 )
 
-// Get returns a function that returns v, or ends the test with err: must.Get(f())(t).
-func Get[T any](v T, err error) func(testing.TB) T {
+// Must returns a function that returns v, or ends the test with err: testkit.Must(f())(t).
+func Must[T any](v T, err error) func(testing.TB) T {
 	return func(tb testing.TB) T {
 		tb.Helper()
 		if err != nil {
@@ -20,7 +19,7 @@ func Get[T any](v T, err error) func(testing.TB) T {
 // JSON returns v as JSON, or ends the test.
 func JSON(tb testing.TB, v any) []byte {
 	tb.Helper()
-	return Get(json.Marshal(v))(tb)
+	return Must(json.Marshal(v))(tb)
 }
 
 // SameJSON ends the test unless what is written again is what was written first.

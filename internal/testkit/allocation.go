@@ -1,14 +1,13 @@
-// Package allocation bounds, in tests, what a reader allocates.
-package allocation
+package testkit
 
 import (
 	"runtime"
 	"testing"
 )
 
-// Bounded runs read and fails if it allocates more than a file of size bytes can justify, whatever its header says: a constant
-// for buffers, and perByte for each byte.
-func Bounded(t testing.TB, size, perByte int, read func()) {
+// BoundedAllocation runs read and fails if it allocates more than a file of size bytes can justify, whatever its header says: a
+// constant for buffers, and perByte for each byte.
+func BoundedAllocation(t testing.TB, size, perByte int, read func()) {
 	t.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

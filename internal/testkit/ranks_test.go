@@ -1,4 +1,4 @@
-package testranks
+package testkit
 
 import (
 	"math/rand/v2"
@@ -11,7 +11,7 @@ func TestUniform(t *testing.T) {
 	const sims = 1000
 	rnd, ranks := rand.New(rand.NewPCG(1, 2)), Ranks{}
 	for range sims {
-		drawn := make([]float64, Kept)
+		drawn := make([]float64, RankedDraws)
 		for i := range drawn {
 			drawn[i] = rnd.NormFloat64()
 		}

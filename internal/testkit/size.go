@@ -1,0 +1,32 @@
+package testkit
+
+import (
+	"os"
+	"testing"
+)
+
+// A test has three sizes:
+//
+//	go test ./pkg/...                   quick: some of the cases, which CI runs too; -short is the same
+//	GPPL_LONG=more go test ./pkg/...    several times as many, in some ten minutes on two processors
+//	GPPL_LONG=1 go test ./pkg/...       all there is, hours
+const variable = "GPPL_LONG"
+
+// Quick reports whether a test should be content with some of its cases.
+func Quick() bool { return testing.Short() || os.Getenv(variable) == "" }
+
+// Size returns what a test should take at the size of this run: the number of its cases, or of what a case has.
+func Size(quick, more, all int) int {
+	switch {
+	case Quick():
+		return quick
+	case Long():
+		return all
+	}
+	return more
+}
+
+// Long reports whether a test may take minutes.
+func Long() bool {
+	return !testing.Short() && os.Getenv(variable) != "" && os.Getenv(variable) != "more"
+}
