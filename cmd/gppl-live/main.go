@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/projected-likelihood/gppl/internal/live"
+	"github.com/projected-likelihood/gppl/pkg/viz/live"
 )
 
 func main() {

@@ -8,7 +8,7 @@ package main
 import (
 	"syscall/js"
 
-	"github.com/projected-likelihood/gppl/internal/live"
+	"github.com/projected-likelihood/gppl/pkg/viz/live"
 )
 
 func main() {

@@ -15,7 +15,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/liveprogram"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -156,7 +155,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 		out.notes = append(out.notes, "no residual checks: "+message(err))
 	}
 	if c.Bool("live") {
-		if out.program, err = loadProgram(); errors.Is(err, liveprogram.ErrAbsent) {
+		if out.program, err = loadProgram(); errors.Is(err, errNoProgram) {
 			out.notes = append(out.notes, "no live figure in the report: "+err.Error())
 		} else if err != nil {
 			return out, err
@@ -166,7 +165,7 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 }
 
 // loadProgram returns the program of live figures; a test takes another.
-var loadProgram = liveprogram.Load
+var loadProgram = liveProgram
 
 // report writes the page, without a live figure if one is impossible.
 func (o *fitted) report(ctx context.Context, w io.Writer) error {

@@ -7,15 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/liveprogram"
 	"github.com/projected-likelihood/gppl/pkg/viz"
 )
 
 // TestLive: a report has a live figure if it is requested, the command has the program, and a page can compute the analysis;
 // otherwise the figure is static, and the command says why.
 func TestLive(t *testing.T) {
-	defer func() { loadProgram = liveprogram.Load }()
-	absent := func() (*viz.Program, error) { return nil, liveprogram.ErrAbsent }
+	defer func() { loadProgram = liveProgram }()
+	absent := func() (*viz.Program, error) { return nil, errNoProgram }
 	there := func() (*viz.Program, error) { return &viz.Program{Worker: "worker", Packed: "program"}, nil }
 	series, dir := csv(t), t.TempDir()
 	sold := filepath.Join(dir, "sold.csv")
@@ -34,7 +33,7 @@ func TestLive(t *testing.T) {
 	}{
 		{there, series + " --x day --kernel SE --live", true, ""},
 		{there, series + " --x day --kernel SE", false, ""},
-		{absent, series + " --x day --kernel SE --live", false, "go generate ./internal/liveprogram"},
+		{absent, series + " --x day --kernel SE --live", false, "go generate ./cmd/gppl"},
 		{there, sold + " --kernel SE --likelihood poisson --live", false,
 			"no live figure in the report: not of plain observations: it has counts"},
 	} {

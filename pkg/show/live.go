@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/live"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 	"github.com/projected-likelihood/gppl/pkg/viz"
+	"github.com/projected-likelihood/gppl/pkg/viz/live"
 )
 
 // Show displays the figure of the forecast for x ≥ from (see [Forecast.Figure]). In a report, readers can recompute it with

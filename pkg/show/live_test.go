@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/live"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/viz/live"
 )
 
 // TestForecastLive verifies a forecast with the program that a page carries: what is published is what it computes.

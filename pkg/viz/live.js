@@ -1,5 +1,5 @@
 // Figures that a page computes again where their reader moves a control (see Figure.LiveHTML). The program is in the page, compressed, and
-// runs in a worker that starts when a reader first comes near. It answers with numbers (internal/live), which take the place of those
+// runs in a worker that starts when a reader first comes near. It answers with numbers (pkg/viz/live), which take the place of those
 // of the layers; page.js draws them with the looks of the figure. Without any of this the figure stays as it was published.
 (() => {
 	const source = document.getElementById('gppl-worker'), program = document.getElementById('gppl-program');

@@ -402,7 +402,7 @@ def live_page(out):
     """A report of gppl fit whose figure computes."""
     page = out / "live" / "live-report.html"
     page.parent.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["go", "generate", "./internal/liveprogram"], cwd=ROOT, check=True)
+    subprocess.run(["go", "generate", "./cmd/gppl"], cwd=ROOT, check=True)
     subprocess.run(["go", "run", "./cmd/gppl", "fit", "data/co2-weekly.csv", "--x", "date", "--y", "co2_ppm", "--y-unit", "ppm", "--last", "300", "--forecast", "52", "--kernel", "Matern32 + Periodic",
                     "-q", "--live", "--report", page], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     return page
@@ -477,7 +477,7 @@ def monthly(out, name, kernel):
 
 def times(browser, pages, out):
     """Prints how long every live figure takes, and returns what is slower than it may be."""
-    subprocess.run(["go", "generate", "./internal/liveprogram"], cwd=ROOT, check=True)
+    subprocess.run(["go", "generate", "./cmd/gppl"], cwd=ROOT, check=True)
     pages = [(p, "") for p in pages if 'id="gppl-program"' in p.read_text("utf-8")]
     pages += [(monthly(out, f"3319 {kernel}", kernel), kernel) for kernel in ("Matern32", "SE")]
     slow = []

@@ -88,10 +88,10 @@ def script():
     return (VIZ / "live.js").read_text("utf-8")
 
 
-if __name__ == "__main__":  # go generate: writes what internal/liveprogram has in it
+if __name__ == "__main__":  # go generate: writes what cmd/gppl/built has in it
     root = Path(__file__).parents[2]
     worker, text, _ = parts(root)
-    sources = sorted(p for p in (root / "internal" / "live").glob("*.go") if not p.name.endswith("_test.go"))  # live.Sources
+    sources = sorted(p for p in (VIZ / "live").glob("*.go") if not p.name.endswith("_test.go"))  # live.Sources
     write(Path(sys.argv[1]) / "sources", hashlib.sha256(b"".join(p.read_bytes() for p in sources)).hexdigest().encode())
     write(Path(sys.argv[1]) / "worker.js", worker.encode())
     write(Path(sys.argv[1]) / "program.txt", text.encode())

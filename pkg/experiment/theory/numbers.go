@@ -5,8 +5,9 @@ import (
 	"math"
 	"strings"
 
-	"github.com/projected-likelihood/gppl/internal/live"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/projected-likelihood/gppl/pkg/viz/live"
 )
 
 // key joins the parts of a name of results by dots, in lower case and without spaces.

@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/projected-likelihood/gppl/internal/live"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/gppl/store"
 	"github.com/projected-likelihood/gppl/pkg/viz"
+	"github.com/projected-likelihood/gppl/pkg/viz/live"
 )
 
 // tryFigure draws the forecast of the best model alone, at the learnt parameters, and returns what a page needs so that its

@@ -1,4 +1,4 @@
-package liveprogram
+package main
 
 import (
 	"errors"
@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// TestLoad: a build has the whole program, or says how to get it.
-func TestLoad(t *testing.T) {
-	p, err := Load()
+// TestLiveProgram: a build has the whole program, or says how to get it.
+func TestLiveProgram(t *testing.T) {
+	p, err := liveProgram()
 	switch {
-	case errors.Is(err, ErrAbsent):
+	case errors.Is(err, errNoProgram):
 		t.Log(err)
 	case err != nil:
 		t.Fatal(err)
