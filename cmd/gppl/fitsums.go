@@ -12,7 +12,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/machine"
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
@@ -199,7 +198,7 @@ func showFits(ctx context.Context, c *cli.Command, path string, s *sums.Sums, fi
 	}
 	best := fits[0]
 	return show(ctx, c, described, func(w io.Writer) error {
-		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", flagwords.Printable(path), text.Count(s.Len(), "observation"), s.Mean())
+		fmt.Fprintf(w, "%s: %s about their mean, %.6g\n", text.Printable(path), text.Count(s.Len(), "observation"), s.Mean())
 		for _, f := range fits {
 			if f.Result == nil {
 				fmt.Fprintf(w, "%-24s refused: %s\n", f.Kernel, f.Refused)

@@ -28,6 +28,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/parallel"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
@@ -116,31 +117,31 @@ var functions = []string{
 // message returns the text of an error with flags for settings, without the names of packages and functions in front, on one line
 // of at most 500 characters unless it lists the places where a recording was searched.
 func message(err error) string {
-	text := err.Error()
+	sentence := err.Error()
 	for {
-		rest := text
+		rest := sentence
 		for _, name := range functions {
 			rest = strings.TrimPrefix(rest, name)
 		}
-		if rest == text {
+		if rest == sentence {
 			break
 		}
-		text = rest
+		sentence = rest
 	}
 	if list := (*dataset.NotFoundError)(nil); errors.As(err, &list) {
-		return text
+		return sentence
 	}
 	const most = 500
-	text = flagwords.Printable(strings.ReplaceAll(flagwords.Of(text), "\n", "; "))
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most-1]) + "…"
+	sentence = text.Printable(strings.ReplaceAll(flagwords.Of(sentence), "\n", "; "))
+	if runes := []rune(sentence); len(runes) > most {
+		sentence = string(runes[:most-1]) + "…"
 	}
-	return text
+	return sentence
 }
 
 // say writes a line to standard error.
 func say(c *cli.Command, format string, args ...any) {
-	fmt.Fprintf(c.Root().ErrWriter, "gppl: %s\n", flagwords.Printable(fmt.Sprintf(format, args...)))
+	fmt.Fprintf(c.Root().ErrWriter, "gppl: %s\n", text.Printable(fmt.Sprintf(format, args...)))
 }
 
 func command(stdout, stderr io.Writer) *cli.Command {

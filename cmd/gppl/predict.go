@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
@@ -104,7 +104,7 @@ func printPredictions(ctx context.Context, c *cli.Command, n int, csv func(io.Wr
 	case out == "":
 		return print(ctx, c, csv)
 	case !c.Bool("quiet"):
-		fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", n, flagwords.Printable(out))
+		fmt.Fprintf(c.Root().Writer, "%d predictions written to %s\n", n, text.Printable(out))
 	}
 	return nil
 }

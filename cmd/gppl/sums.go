@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/projected-likelihood/gppl/internal/files"
-	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
@@ -184,7 +183,7 @@ func tellSums(ctx context.Context, c *cli.Command, path string, s *sums.Sums) er
 		}
 	}
 	return show(ctx, c, func() any { return i }, func(w io.Writer) error {
-		fmt.Fprintf(w, "%s: %s\n", flagwords.Printable(path), text.Count(s.Len(), "observation"))
+		fmt.Fprintf(w, "%s: %s\n", text.Printable(path), text.Count(s.Len(), "observation"))
 		if i.First != nil {
 			fmt.Fprintf(w, "  x         %s to %s, of %s to %s that it takes\n",
 				sumflags.Place(h, *i.First), sumflags.Place(h, *i.Last), sumflags.Place(h, h.Lo), sumflags.Place(h, h.Hi))

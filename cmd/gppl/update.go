@@ -8,7 +8,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 	"github.com/projected-likelihood/gppl/pkg/forecast/report"
 )
@@ -110,11 +110,11 @@ func writeUpdate(ctx context.Context, c *cli.Command, after *forecast.Analysis, 
 	if c.Bool("json") {
 		return writeJSON(ctx, c, report.DescribeArrivals(after, r, level))
 	}
-	text := report.Arrivals(after, r, level)
+	arrivals := report.Arrivals(after, r, level)
 	for _, path := range written {
-		text += fmt.Sprintf("  written: %s\n", flagwords.Printable(path))
+		arrivals += fmt.Sprintf("  written: %s\n", text.Printable(path))
 	}
-	if err := print(ctx, c, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+	if err := print(ctx, c, func(w io.Writer) error { _, err := io.WriteString(w, arrivals); return err }); err != nil {
 		return err
 	}
 	if c.String("model") == "" && len(r.Y) > 0 {

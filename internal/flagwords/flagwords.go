@@ -16,12 +16,6 @@ var flags = map[string]string{
 	"Holidays": "--holidays",
 }
 
-// Range are the flags of a SumsRange or a SumsHeader.
-const Range = "say --from, --to, --centre and --largest, or --like FILE.sums"
-
-var phrases = strings.NewReplacer(`ReadOptions.Likelihood: "student"`, "--robust",
-	"give a SumsRange or a SumsHeader", Range)
-
 var setting = regexp.MustCompile(`\b(?:CSVOptions|ReadOptions|Options)\.([A-Z]\w*)(: ("[^"]*"|-?[\d.e+]+|…))?`)
 
 // All is Of of each of some messages.
@@ -35,7 +29,9 @@ func All(messages []string) []string {
 
 // Of returns a message with flags for settings. A setting that no flag stands for stays as it is.
 func Of(message string) string {
-	return setting.ReplaceAllStringFunc(phrases.Replace(message), func(named string) string {
+	message = strings.ReplaceAll(message, "give a SumsRange or a SumsHeader",
+		"say --from, --to, --centre and --largest, or --like FILE.sums")
+	return setting.ReplaceAllStringFunc(message, func(named string) string {
 		m := setting.FindStringSubmatch(named)
 		flag, known := flags[m[1]]
 		if !known {

@@ -23,6 +23,7 @@ import (
 	"github.com/projected-likelihood/gppl/internal/flagwords"
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/sumflags"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
@@ -46,7 +47,7 @@ func main() {
 			fmt.Fprintln(os.Stderr, "gppl-beam:", s)
 			os.Exit(s.Code())
 		}
-		fmt.Fprintln(os.Stderr, "gppl-beam:", flagwords.Printable(flagwords.Of(err.Error())))
+		fmt.Fprintln(os.Stderr, "gppl-beam:", text.Printable(flagwords.Of(err.Error())))
 		os.Exit(1)
 	}
 }

@@ -17,8 +17,8 @@ func TestBeyond(t *testing.T) {
 	}{
 		"above": {"%", 99, 80, 104, "0,100"}, "below": {"%", 1, -4, 20, "0,100"}, "within": {"%", 99, 80, 100, ""},
 		"no per cent": {"m", 99, 80, 104, ""}, "growth": {"%", -3, -9, 104, ""},
-		"counts":          {"", 3, -1, 9, "above, and ReadOptions.Likelihood: \"negbinomial\""},
-		"counts and none": {"", 0, -1, 9, "if none can be, ReadOptions.Likelihood: \"negbinomial\""},
+		"counts":          {"", 3, -1, 9, "above, and --likelihood negbinomial"},
+		"counts and none": {"", 0, -1, 9, "if none can be, --likelihood negbinomial"},
 		"counts within":   {"", 3, 0, 9, ""}, "amounts": {"mm", 1.5, -1, 9, "always"}, "amounts and none": {"mm", 0, -1, 9, "as 0"},
 		"differences": {"mm", -0.6, -1, 9, ""}, "nearly none": {"mm", -0.5, -4, 9, "hardly are: read their lower ends as 0"},
 		"nearly within": {"mm", -0.5, -0.4, 9, ""}, "whole amounts": {"µg", 0, -1, 9, "as 0"},

@@ -219,7 +219,7 @@ func Summary(a *forecast.Analysis, f *forecast.Forecast) []string {
 func bandLines(a *forecast.Analysis, f *forecast.Forecast) (text []string) {
 	for _, line := range []string{beyond(a.Series, f), farOff(a, f)} {
 		if line != "" {
-			text = append(text, flagwords.Of(line))
+			text = append(text, line)
 		}
 	}
 	return text
@@ -251,7 +251,7 @@ func beyond(s *forecast.Series, f *forecast.Forecast) string {
 	below := slices.Min(f.Lower) < 0
 	if (s.YUnit == "%" || percentName.MatchString(s.YName)) && slices.Max(s.Y) <= most && (below || slices.Max(f.Upper) > most) {
 		return "Its bands go beyond 0 or 100 %, where no observation is: " +
-			"if none can be, ReadOptions.Bounds: \"0,100\" keeps them within."
+			"if none can be, --bounds 0,100 keeps them within."
 	}
 	if !below || slices.Min(f.Lower) >= least {
 		return ""
@@ -259,10 +259,10 @@ func beyond(s *forecast.Series, f *forecast.Forecast) string {
 	positive, whole := least > 0, !slices.ContainsFunc(s.Y, func(y float64) bool { return y != math.Trunc(y) })
 	var ways []string
 	if positive {
-		ways = append(ways, "Options.Log: \"always\" keeps them above")
+		ways = append(ways, "--log always keeps them above")
 	}
 	if whole && s.YUnit == "" { // µg/m³ may be whole, and are no counts
-		ways = append(ways, "ReadOptions.Likelihood: \"negbinomial\" models counts, whose bands end at 0")
+		ways = append(ways, "--likelihood negbinomial models counts, whose bands end at 0")
 	}
 	if ways == nil {
 		ways = []string{"read their lower ends as 0"}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/text"
@@ -34,10 +35,10 @@ func shiftLines(ctx context.Context, a *forecast.Analysis) (lines []string, err 
 	}
 	switch {
 	case len(left) > 0:
-		lines = append(lines, fmt.Sprintf("The forecast does not include %s: Options.Shifts: \"use\" does.",
+		lines = append(lines, fmt.Sprintf("The forecast does not include %s: --shifts use does.",
 			text.Choose(len(left), "this change", "these changes")))
 	case len(all) > 0 && a.Found():
-		lines = append(lines, fmt.Sprintf("The forecast includes %s: Options.Shifts: \"never\" leaves %s out.",
+		lines = append(lines, fmt.Sprintf("The forecast includes %s: --shifts never leaves %s out.",
 			text.Choose(len(all), "this change", "these changes"), text.Choose(len(all), "it", "them")))
 	}
 	return lines, nil
@@ -143,8 +144,13 @@ func outlierLines(ctx context.Context, a *forecast.Analysis) (lines []string, er
 		}
 	}
 	if i := slices.IndexFunc(o.List, func(at forecast.Outlier) bool { return at.Late }); i >= 0 {
+		when := briefTime(o.List[i].When)
+		value := when
+		if strings.Contains(value, " ") { // a shell needs quotation marks
+			value = strconv.Quote(value)
+		}
 		lines = append(lines, fmt.Sprintf("So near the end changes of level are not looked for: "+
-			"if it changed at %s, Options.Shifts: %q gives the forecast the new level.", o.List[i].When, o.List[i].When))
+			"if it changed at %s, --shifts %s gives the forecast the new level.", when, value))
 	}
 	if n := bunched(o.List); n >= 4 && 2*n >= len(o.List) {
 		lines = append(lines, fmt.Sprintf("%d of them stand within %d observations of another, as where a series varies more "+
@@ -171,9 +177,9 @@ func bunched(all []forecast.Outlier) (n int) {
 
 // ifWrong says what to do about n outliers.
 func ifWrong(n int) string {
-	who := "they are wrong readings, ReadOptions.Likelihood: \"student\" lets them count"
+	who := "they are wrong readings, --robust lets them count"
 	if n == 1 {
-		who = "it is a wrong reading, ReadOptions.Likelihood: \"student\" lets it count"
+		who = "it is a wrong reading, --robust lets it count"
 	}
 	return fmt.Sprintf("If %s for less.", who)
 }

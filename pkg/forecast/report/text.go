@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/flagwords"
+	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/forecast"
 )
@@ -17,15 +18,15 @@ func Text(
 	w io.Writer, a *forecast.Analysis, f *forecast.Forecast, r *forecast.Residuals, trust *forecast.Trust, written []string,
 ) error {
 	var b strings.Builder
-	lines := func(title string, text []string) { section(&b, title, text) }
+	lines := func(title string, sentences []string) { section(&b, title, sentences) }
 	if lead := a.Series.Lead(); lead != "" {
-		fmt.Fprintf(&b, "%s\n", flagwords.Printable(flagwords.Of(briefTimes(lead))))
+		fmt.Fprintf(&b, "%s\n", text.Printable(flagwords.Of(briefTimes(lead))))
 	}
 	if trust != nil {
-		fmt.Fprintf(&b, "%s\n", flagwords.Printable(trust.Verdict))
+		fmt.Fprintf(&b, "%s\n", text.Printable(trust.Verdict))
 	}
 	if d := Doubt(a); d != "" {
-		fmt.Fprintf(&b, "%s\n", flagwords.Printable(d))
+		fmt.Fprintf(&b, "%s\n", text.Printable(d))
 	}
 	lines("Series", said(a.Series.Notes()))
 	changes, err := shiftLines(context.Background(), a)
@@ -61,12 +62,12 @@ func Text(
 }
 
 // section writes sentences below a title, if there are any.
-func section(b *strings.Builder, title string, text []string) {
-	if len(text) > 0 {
+func section(b *strings.Builder, title string, sentences []string) {
+	if len(sentences) > 0 {
 		fmt.Fprintf(b, "\n%s\n", title)
 	}
-	for _, t := range text {
-		fmt.Fprintf(b, "  %s\n", flagwords.Printable(t))
+	for _, sentence := range sentences {
+		fmt.Fprintf(b, "  %s\n", text.Printable(sentence))
 	}
 }
 
@@ -76,15 +77,15 @@ func Backtest(w io.Writer, a *forecast.Analysis, t *forecast.Trust) error {
 	if lead != "" {
 		lead = flagwords.Of(briefTimes(lead)) + "\n"
 	}
-	_, err := io.WriteString(w, printableLines(fmt.Sprintf("%s%s\n\n%s", lead, flagwords.Printable(t.Verdict), pastTable(t))))
+	_, err := io.WriteString(w, printableLines(fmt.Sprintf("%s%s\n\n%s", lead, text.Printable(t.Verdict), pastTable(t))))
 	return err
 }
 
-// printableLines applies flagwords.Printable to each line.
-func printableLines(text string) string {
-	lines := strings.Split(text, "\n")
+// printableLines applies text.Printable to each line.
+func printableLines(page string) string {
+	lines := strings.Split(page, "\n")
 	for i, line := range lines {
-		lines[i] = flagwords.Printable(line)
+		lines[i] = text.Printable(line)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -1,4 +1,4 @@
-package flagwords
+package text
 
 import (
 	"strings"
