@@ -23,7 +23,7 @@ type rowsOf func(visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error)
 // readCSV adds a csv file.
 func (f *sumFile) readCSV(ctx context.Context, in io.Reader, path string, p *part) error {
 	o := f.Options.Columns.Within(f.Options.Header)
-	return f.add(ctx, path, p, dataset.CSVRowError.Error, func(visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
+	return f.add(ctx, path, p, dataset.CSVProblem.Error, func(visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
 		return forecast.Stream(in, o, 1, func(_ int, b *dataset.CSVBlock) error { return visit(b) })
 	})
 }
@@ -40,21 +40,21 @@ func (f *sumFile) readParquet(ctx context.Context, in io.Reader, path string, p 
 		return err
 	}
 	s.columns = s.columns.Within(f.Options.Header)
-	word := func(e dataset.CSVRowError) string { return fmt.Sprintf("row %d: %v", e.Line, e.Err) }
+	word := func(e dataset.CSVProblem) string { return fmt.Sprintf("row %d: %v", e.Line, e.Err) }
 	return f.add(ctx, path, p, word, func(visit func(*dataset.CSVBlock) error) (dataset.CSVReport, error) {
 		return s.read(ctx, visit)
 	})
 }
 
 // add adds the rows of a file to p and counts them. word says what is wrong with a row.
-func (f *sumFile) add(ctx context.Context, path string, p *part, word func(dataset.CSVRowError) string, rows rowsOf) error {
-	var bad dataset.CSVRowsError
+func (f *sumFile) add(ctx context.Context, path string, p *part, word func(dataset.CSVProblem) string, rows rowsOf) error {
+	var bad dataset.CSVError
 	rep, err := rows(func(b *dataset.CSVBlock) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if wrong, found := b.Wrong(); found && f.Options.Strict {
-			return errors.New(word(wrong))
+		if len(b.Bad) > 0 && f.Options.Strict {
+			return errors.New(word(b.Bad[0]))
 		}
 		b.Bad = b.Bad[:0] // the report counts these
 		x, y := forecast.Taken(f.Options.Header, b)
@@ -67,9 +67,7 @@ func (f *sumFile) add(ctx context.Context, path string, p *part, word func(datas
 	if err != nil {
 		return err
 	}
-	if bad.Add(rep.Bad.Rows...); f.Options.Strict && len(bad.Rows) > 0 {
-		return errors.New(word(bad.Rows[0]))
-	}
+	bad.Add(rep.Bad.Problems...)
 	bad.More += rep.Bad.More
 	if rep.X == rep.Y {
 		return fmt.Errorf("x and y are both column %d: choose another for one of them", rep.X+1)
@@ -80,7 +78,7 @@ func (f *sumFile) add(ctx context.Context, path string, p *part, word func(datas
 	for _, remark := range forecast.Remarks(rep) {
 		log.Warnf(ctx, "%s: %s", path, flagwords.Of(remark))
 	}
-	for _, row := range bad.Rows {
+	for _, row := range bad.Problems {
 		log.Warnf(ctx, "%s, %s", path, word(row))
 	}
 	if bad.More > 0 {
@@ -88,7 +86,7 @@ func (f *sumFile) add(ctx context.Context, path string, p *part, word func(datas
 	}
 	beam.NewCounter(Namespace, RowsAdded).Inc(ctx, int64(p.sums.Len()))
 	beam.NewCounter(Namespace, RowsMissing).Inc(ctx, int64(rep.Skipped))
-	beam.NewCounter(Namespace, RowsBad).Inc(ctx, int64(len(bad.Rows)+bad.More))
+	beam.NewCounter(Namespace, RowsBad).Inc(ctx, int64(len(bad.Problems)+bad.More))
 	return nil
 }
 

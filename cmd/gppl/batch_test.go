@@ -141,7 +141,7 @@ func TestBatchErrors(t *testing.T) {
 		{"--figure", filepath.Join(dir, "{name}", "m.svg"), "in the name of the file only"},
 		{"--out", filepath.Join(dir, "same", "{name}.out"), "--model and --out both name"},
 		{"--kernel", "Foo", `"Foo"`},
-		{"--dates", "lunar", "yyyy.q, excel or number"},
+		{"--dates", "lunar", "unix-us or number"},
 		{"--report", filepath.Join(a, "sub", "{name}.html"), "not a directory"},
 	} {
 		code, stdout, stderr := gppl("fit", a, b, "-q", test.flag, test.value, "--model", filepath.Join(dir, "same", "{name}.out"))

@@ -51,7 +51,7 @@ func inputFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "decimal-point", Usage: "numbers are written 1,025.10", Category: file},
 		&cli.BoolFlag{Name: "no-header", Usage: "the first line is data; columns are chosen by number", Category: file},
 		&cli.StringSliceFlag{Name: "missing",
-			Usage: "`TEXT` that stands for a missing value, in addition to an empty cell, NA, NaN and null, or a number for its " +
+			Usage: "`TEXT` that stands for a missing value, in addition to an empty cell, NA, NaN and null; a number for its " +
 				"value: -999 for -999.0 too; may be repeated", Category: file},
 		&listFlag{Name: "by",
 			Usage: "`COLUMN` whose texts tell the series of a long table apart: gppl fit fits each; may be repeated, for texts of " +
@@ -103,9 +103,9 @@ func inputFlags() []cli.Flag {
 // timeFlag is the flag that says how x is written.
 func timeFlag(category string) cli.Flag {
 	return &cli.StringFlag{Name: "time", Aliases: []string{"dates"}, Category: category,
-		Usage: "`FORMAT` of x: iso, dmy (31/1/2000), mdy (1/31/2000), ymd, quarter (2000Q1), month, named (Jan 2000), week, " +
-			"unix (seconds since 1970), unix-ms, unix-us, unix-ns, yyyymmdd, yyyymm, yyyymmddhh, yyyymmddhhmm, " +
-			"yyyymmddhhmmss, mm.yyyy, excel (days as spreadsheets count them) or number; detected if not given"}
+		Usage: "`FORMAT` of x: iso (2000-01-31, 20000131), ymd (2000/1/31), dmy (31/1/2000), mdy (1/31/2000), named (31 Jan 2000), " +
+			"month (01/2000, 200001), quarter (2000Q1), week (2000-W05), unix (seconds since 1970), unix-ms, unix-us or number; " +
+			"detected if not given"}
 }
 
 // formatFlags returns the flags of inputFlags that say how a file is written.

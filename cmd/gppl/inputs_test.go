@@ -84,7 +84,7 @@ func inputs() []input {
 		{name: "Unix seconds", file: made("t,y", n, func(i int) string { return fmt.Sprintf("%d,%.3f", day(i).Unix(), observed(i)) }),
 			args: "--period 4", n: n, next: "2024-02-18", notes: []string{"Unix time in seconds"}, from: n},
 		{name: "20240131", file: dates("day,y", "20060102", day), args: "--period 4", n: n, next: "2024-02-18",
-			notes: []string{"dates written 20240131"}, from: n},
+			notes: []string{"dates written 20240101"}, from: n},
 		{name: "ISO weeks", file: made("week,y", n, func(i int) string { return fmt.Sprintf("2024-W%02d,%.3f", 1+i, observed(i)) }),
 			args: "--period 4", n: n, next: "2024-W49", notes: []string{"every week"}, from: n},
 		{name: "a leap second", file: made("t,y", n, func(i int) string {
@@ -100,7 +100,7 @@ func inputs() []input {
 			next: "48", from: n},
 		{name: "missing values", file: made("quarter,y", n, func(i int) string {
 			if i%7 == 3 {
-				return fmt.Sprintf("%dQ%d,%s", 2010+i/4, 1+i%4, []string{"", "NA", "NaN", "-"}[i/7%4])
+				return fmt.Sprintf("%dQ%d,%s", 2010+i/4, 1+i%4, []string{"", "NA", "NaN", "null"}[i/7%4])
 			}
 			return fmt.Sprintf("%dQ%d,%.3f", 2010+i/4, 1+i%4, observed(i))
 		}), n: n - 7, next: "2022-Q1", notes: []string{"7 rows without a value were left out", "7 gaps", "every quarter"}, from: n},
@@ -178,7 +178,7 @@ func TestInputsRefused(t *testing.T) {
 	}{
 		{"ambiguous dates", made("date,y", 8, func(i int) string { return fmt.Sprintf("%d/1/2024,%d", i+1, i%3) }), "",
 			[]string{"line 3", "2 January 2024 or 1 February 2024|1 February 2024 or 2 January 2024", "--time dmy", "--time mdy"}},
-		{"mixed dates", "date,y\n2024Q1,1\n2024Q2,2\nJul 2024,3\n", "", []string{"line 4", `"Jul 2024"`, "2000Q1", "one way"}},
+		{"mixed dates", "date,y\n2024Q1,1\n2024Q2,2\nJul 2024,3\n", "", []string{"line 4", `"Jul 2024"`, "2000Q1", "31 Jan 2000", "one way"}},
 		{"two points", "t,y\n1,2\n2,3\n", "", []string{"2 observations are too few", "at least 5"}},
 		{"constant", made("t,y", 20, func(i int) string { return fmt.Sprintf("%d,5", i) }), "", []string{"y is 5 in all 20 rows"}},
 		{"error bars of zero", made("t,y,se", 20, func(i int) string { return fmt.Sprintf("%d,%d,%d", i, i%3, i%2) }), "--y-error se",

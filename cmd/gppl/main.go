@@ -74,12 +74,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // listed is message, with a line for each row of a file if several are wrong.
 func listed(err error) string {
-	rows := (*dataset.CSVRowsError)(nil)
-	if !errors.As(err, &rows) || len(rows.Rows) < 2 && rows.End == nil {
+	rows := (*dataset.CSVError)(nil)
+	if !errors.As(err, &rows) || len(rows.Problems) < 2 {
 		return message(err)
 	}
 	before, _, _ := strings.Cut(err.Error(), rows.Error())
-	title, lines := rows.Lines()
+	title, lines := rows.Lines(dataset.Setting.String)
 	text := message(errors.New(before + title))
 	for _, line := range lines {
 		text += "\n  " + message(errors.New(line))

@@ -157,7 +157,7 @@ func TestExitCodes(t *testing.T) {
 			"--report and --model both name same.json"},
 		{[]string{"fit", path, "--forecast", "0"}, exitUsage, "at least one step"},
 		{[]string{"fit", path, "--kernel", "Foo"}, exitUsage, `"Foo"`},
-		{[]string{"fit", path, "--time", "lunar"}, exitUsage, "yyyy.q, excel or number"},
+		{[]string{"fit", path, "--time", "lunar"}, exitUsage, "unix-us or number"},
 		{[]string{"fit", path, "--decimal-comma", "--decimal-point"}, exitUsage, "one of the two"},
 		{[]string{"fit", path, "--comma", "ab"}, exitUsage, "one character"},
 		{[]string{"fit", path, "--report", filepath.Join(path, "r.html")}, exitFailed, "no folder"},

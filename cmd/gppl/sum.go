@@ -108,7 +108,7 @@ type summer struct {
 // badRow is a row that was left out.
 type badRow struct {
 	file string
-	dataset.CSVRowError
+	dataset.CSVProblem
 }
 
 // mostShown is the number of bad rows that are shown.
@@ -238,19 +238,17 @@ func (s *summer) plan(ctx context.Context) (h sums.Header, err error) {
 // add adds the rows of a file.
 func (s *summer) add(ctx context.Context, file string) error {
 	var mu sync.Mutex
-	var bad dataset.CSVRowsError
+	var bad dataset.CSVError
 	stopped := errors.New("a bad row")
 	visit := func(worker int, b *dataset.CSVBlock) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		wrong, found := b.Wrong()
-		b.Bad = b.Bad[:0] // the report lists these
+		if !s.strict {
+			b.Bad = b.Bad[:0] // the report lists these
+		}
 		x, y := forecast.Taken(s.header, b)
 		s.show(b)
-		if s.strict && found {
-			b.Bad = append(b.Bad, wrong)
-		}
 		if len(b.Bad) > 0 {
 			mu.Lock()
 			bad.Add(b.Bad...)
@@ -270,14 +268,15 @@ func (s *summer) add(ctx context.Context, file string) error {
 		return forecast.Stream(in, s.options.Within(s.header), len(s.parts), visit)
 	})
 	name := dataset.Shown(file)
-	if bad.Add(rep.Bad.Rows...); !s.strict {
+	if !s.strict {
+		bad.Add(rep.Bad.Problems...)
 		bad.More += rep.Bad.More
 	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case s.strict && len(bad.Rows) > 0:
-		return fmt.Errorf("%s, %w", name, bad.Rows[0])
+	case s.strict && len(bad.Problems) > 0:
+		return fmt.Errorf("%s, %w", name, bad.Problems[0])
 	case err != nil:
 		return fmt.Errorf("%s: %s", name, message(err))
 	case rep.X == rep.Y:
@@ -291,8 +290,8 @@ func (s *summer) add(ctx context.Context, file string) error {
 	}
 	s.rows += rep.Rows
 	s.skipped += rep.Skipped
-	s.bad += len(bad.Rows) + bad.More
-	for _, row := range bad.Rows[:min(len(bad.Rows), mostShown-len(s.first))] {
+	s.bad += len(bad.Problems) + bad.More
+	for _, row := range bad.Problems[:min(len(bad.Problems), mostShown-len(s.first))] {
 		s.first = append(s.first, badRow{name, row})
 	}
 	return nil

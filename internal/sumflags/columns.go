@@ -24,7 +24,7 @@ func NewColumns(set *flag.FlagSet, csv bool) *Columns {
 	set.StringVar(&c.options.X, "x", "", "column of x, numbers or dates, which become seconds since 1970; the first if not given")
 	set.StringVar(&c.options.Y, "y", "", "column of y; the second if not given")
 	set.StringVar(&c.time, "time", "",
-		"how x is written, as in gppl sum: iso, unix, yyyymmdd, number and others; detected if not given")
+		"how x is written, as in gppl sum: iso, dmy, unix, number and others; detected if not given")
 	set.BoolVar(&c.options.DecimalComma, "decimal-comma", false, "numbers are written 1.025,10; without it, each column tells")
 	set.BoolVar(&c.options.DecimalPoint, "decimal-point", false, "numbers are written 1,025.10")
 	set.StringVar(&c.missing, "missing", "",
@@ -57,12 +57,26 @@ func Check(o forecast.ReadOptions) error {
 	if o.Time == dataset.TimeAuto || slices.Contains(dataset.TimeFormats, o.Time) {
 		return nil
 	}
+	if instead, gone := goneFormats[o.Time]; gone {
+		return fmt.Errorf("--time %s is no longer read: %s", o.Time, instead)
+	}
 	var known []string
 	for _, f := range dataset.TimeFormats {
 		known = append(known, string(f))
 	}
 	last := len(known) - 1
 	return fmt.Errorf("--time %q: it is %s or %s", o.Time, strings.Join(known[:last], ", "), known[last])
+}
+
+// goneFormats are the values of --time of the release before, and what replaced them.
+var goneFormats = map[dataset.TimeFormat]string{
+	"yyyymmdd": "--time iso reads it", "yyyymmddhh": "--time iso reads it", "yyyymmddhhmm": "--time iso reads it",
+	"yyyymmddhhmmss": "--time iso reads it", "yyyymm": "--time month reads it", "mm.yyyy": "--time month reads it",
+	"yyyy.mm": "--time month reads it", "yyyyddd": "write 2024-031 for 2024031, and --time iso reads it",
+	"half": "write the first month of each half-year, as 2000-07", "yyyy.q": "write quarters as 2000Q3",
+	"fiscal":  "write the first day of each year, as 2000-07-01",
+	"excel":   "format the days as dates in the spreadsheet, and save again",
+	"unix-ns": "divide by 1000, and --time unix-us reads them",
 }
 
 // Comma returns the separator that --comma says, 0 for "".

@@ -1,215 +1,253 @@
 package dataset
 
 import (
-	"fmt"
 	"math"
+	"math/bits"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
 
-// TimeFormat is how the x of a CSV file is written.
+// TimeFormat is how the x of a csv file are written. docs/data.md has examples of each. With TimeAuto the cells decide.
 type TimeFormat string
 
-// These are the formats besides TimeQuarter and those after it. With TimeAuto the first row decides: if its x is a date, all x
-// must be dates of that form; otherwise they are numbers. Seconds since 1970, 45292 and 20240131 look like any other number: they
-// must be requested, unless CSVOptions.NumberDates is set. For dates such as 3/4/2000, the first row in which one of the two
-// numbers is above 12 decides whether the day or the month comes first.
 const (
 	TimeAuto      TimeFormat = ""
-	TimeISO       TimeFormat = "iso"            // 2006-01-02, 2006-01, 2006-01-02T15:04:05+02:00, …
-	TimeUnix      TimeFormat = "unix"           // seconds since 1970-01-01 UTC, with or without a fraction
-	TimeUnixMilli TimeFormat = "unix-ms"        // milliseconds
-	TimeUnixMicro TimeFormat = "unix-us"        // microseconds
-	TimeUnixNano  TimeFormat = "unix-ns"        // nanoseconds, rounded to a quarter of a microsecond with CSVOptions.Seconds
-	TimeYYYYMMDD  TimeFormat = "yyyymmdd"       // 20240131
-	TimeYYYYDDD   TimeFormat = "yyyyddd"        // 2024031: the day of the year
-	TimeYYYYMM    TimeFormat = "yyyymm"         // 202401: the first day of the month
-	TimeHours     TimeFormat = "yyyymmddhh"     // 2024013114
-	TimeMinutes   TimeFormat = "yyyymmddhhmm"   // 202401311430
-	TimeDigits    TimeFormat = "yyyymmddhhmmss" // 20240131143000
-	TimeMMYYYY    TimeFormat = "mm.yyyy"        // 01.2024: the first day of the month
-	TimeYYYYdMM   TimeFormat = "yyyy.mm"        // 2024.01: the first day of the month; 2024.1 is October
-	TimeYYYYdQ    TimeFormat = "yyyy.q"         // 2024.1: the first day of the quarter
-	TimeExcel     TimeFormat = "excel"          // days since 30 December 1899, as spreadsheets count them: 45292 is 2024-01-01
-	TimeNumber    TimeFormat = "number"         // decimal years, seconds of an experiment, …
+	TimeISO       TimeFormat = "iso"     // 2000-01-31, 20000131, 2000-01
+	TimeYMD       TimeFormat = "ymd"     // 2000/1/31
+	TimeDMY       TimeFormat = "dmy"     // 31/1/2000, 31.1.2000
+	TimeMDY       TimeFormat = "mdy"     // 1/31/2000
+	TimeNamed     TimeFormat = "named"   // 31 Jan 2000, Jan 31, 2000, Jan-00
+	TimeMonth     TimeFormat = "month"   // 2000M01, 01/2000, 200001
+	TimeQuarter   TimeFormat = "quarter" // 2000Q1, Q1 2000
+	TimeWeek      TimeFormat = "week"    // 2000-W05, 2000-W05-1
+	TimeUnix      TimeFormat = "unix"    // seconds since 1970-01-01 UTC
+	TimeUnixMilli TimeFormat = "unix-ms" // milliseconds
+	TimeUnixMicro TimeFormat = "unix-us" // microseconds
+	TimeNumber    TimeFormat = "number"  // decimal years, seconds of an experiment, …
 )
 
-// TimeFormats are the formats that CSVOptions.Time accepts, besides TimeAuto.
-var TimeFormats = []TimeFormat{
-	TimeISO, TimeDMY, TimeMDY, TimeYMD, TimeQuarter, TimeHalf, TimeMonth, TimeNamed, TimeWeek, TimeFiscal,
-	TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeUnixNano, TimeYYYYMMDD, TimeYYYYDDD, TimeYYYYMM, TimeHours, TimeMinutes, TimeDigits,
-	TimeMMYYYY, TimeYYYYdMM, TimeYYYYdQ, TimeExcel, TimeNumber,
+// TimeFormats are the formats that CSVOptions.Time accepts, besides TimeAuto. Of those that all cells of a column fit, the first
+// is taken. A set of formats has a bit for the place of each.
+var TimeFormats = []TimeFormat{TimeISO, TimeYMD, TimeDMY, TimeMDY, TimeNamed, TimeMonth, TimeQuarter, TimeWeek,
+	TimeUnix, TimeUnixMilli, TimeUnixMicro, TimeNumber}
+
+func (f TimeFormat) bit() uint { return 1 << slices.Index(TimeFormats, f) }
+
+// perSecond is how many units of a format of Unix times are a second; 0 for other formats.
+var perSecond = map[TimeFormat]float64{TimeUnix: 1, TimeUnixMilli: 1e3, TimeUnixMicro: 1e6}
+
+// digits are how formats write a date as a plain number.
+var digits = map[TimeFormat]*regexp.Regexp{
+	TimeISO:   regexp.MustCompile(`^\d{7}$|^\d{8}(\d\d){0,3}$`),
+	TimeMonth: regexp.MustCompile(`^\d{6}$|^\d{4}\.\d\d$|^\d\d\.\d{4}$`),
 }
 
-// unixSeconds is the XUnit of a date that was read with CSVOptions.Seconds.
-const unixSeconds = "s since 1970"
-
-// CSVReport describes what was found in a CSV file.
-type CSVReport struct {
-	Comma   rune     // what separates the fields
-	Comment rune     // what starts the lines that are ignored; 0 for none
-	Columns []string // the header, or the names in a comment above it; empty names where there is none
-	// Headless says that the first line was found to be data, though CSVOptions.NoHeader does not say so.
-	Headless bool
-	X, Y     int // the columns that were read, from 0
-	Time     TimeFormat
-	// Numbers says which dates the numbers x stand for by CSVOptions.NumberDates; "" if none. They stay numbers, as Time then says,
-	// where CSVOptions.Within holds these.
-	Numbers      string
-	Title        int           // lines above the header that were left out
-	Coarser      string        // years and quarters above the months or quarters that are read, which were left out; "" for none
-	Merged       []string      // columns whose blank cells are read as the value above them
-	Years        bool          // have rows of their own above their months or other rows, which were left out
-	FourWeeks    bool          // x are periods of four weeks, 13 a year, read as their first days from 1 January on
-	Words        int           // rows of words below the header that were left out: units, or a second line of names
-	Wide         string        // the columns of which each cell is an observation, as their names are times; "" for none
-	Levels       string        // a column of words whose texts alternate in the first rows, with y at different levels; "" for none
-	Unit         string        // of all y, which the cells have beside their digits: %, €, kWh
-	DecimalComma bool          // y is written 1.025,10
-	Declared     []string      // missing values that the file itself declares, each with its line
-	Guessed      string        // the first of y if all may be read both ways: 1.025 between semicolons or tabs, which may be 1025
-	Flagged      string        // a number with a flag behind it, as 1.5 p, which was left out; "" for none
-	Limit        string        // a value below a limit, as <0.5, of which half the limit is read; "" for none
-	Asked        bool          // for it, or for a decimal point
-	BySteps      bool          // dates were open between day and month first: with the one that was taken, their steps are equal
-	Rows         int           // of data, those left out included
-	Skipped      int           // rows left out because x or y is missing
-	Headers      int           // lines that repeat the header, which were left out
-	Totals       int           // rows above the last with a word for a sum or a mean in place of x, which were left out
-	Below        []CSVRowError // the first ten lines of words, or of another table, below the table that were left out
-	Bad          CSVRowsError  // the other rows that could not be read
-	SHA256       string        // of the file, hexadecimal
-	Also         CSVMore
-	// ShortYears says that years of two digits were met, in dates such as Jan-00, and read as 1969 to 2068.
-	ShortYears bool
-	// Period is what each date names where it has no day: month, quarter, half-year, week, year, or fiscal year for two years; ""
-	// for dates with days.
-	Period string
-	Head   []byte // of what can be read once: its first lines, up to 4 MiB, for KeyColumns
+// digitDates returns those of some formats that read a number as a date: of 1800 to 2199, or a Unix time of 1973 to 2096.
+func digitDates(text string, v float64, among uint) (fits uint, d date) {
+	for f, written := range digits {
+		if among&f.bit() != 0 && written.MatchString(text) {
+			if at, ok := f.date(text); ok && at.Year() >= 1800 && at.Year() < 2200 {
+				fits, d = fits|f.bit(), at
+			}
+		}
+	}
+	for f, unit := range perSecond {
+		if v >= 1e8*unit && v < 4e9*unit {
+			fits |= among & f.bit()
+		}
+	}
+	return fits, d
 }
 
-// Dates reports whether x was read as dates.
-func (r CSVReport) Dates() bool { return r.Time != TimeAuto && r.Time != TimeNumber }
+// MayBeDate reports whether a number may be read as a date if it is the x of a row, and others of its column agree.
+func MayBeDate(v float64) bool {
+	fits, _ := digitDates(plain(v), v, math.MaxUint)
+	return fits != 0
+}
 
-// dateParser reads an x, and says whether its year has two digits.
-type dateParser func(text string) (x float64, short bool, err error)
+// timeFinder finds the format of x by its cells.
+type timeFinder struct {
+	opt    CSVOptions
+	name   string       // of the column
+	number numberFinder // of the cells that are plain numbers
+	fits   uint         // the formats that all cells fit; cells that fit none of these are problems of their rows
+	cell   string       // the first cell, or the first date that may have the day or the month first
+	line   int
+	period string    // that the first cell names
+	open   time.Time // the first that may have the day or the month first, as one with the day first
+	fiscal bool      // all may be years of a fiscal calendar: 2001/02, 2002/03
 
-// unit is that of x in a format.
-func (opt CSVOptions) unit(format TimeFormat) string {
+	months bool    // numbers are months by their form, or go from the last one of a year to the first of the next
+	last   date    // of the number before
+	lo, hi float64 // of the numbers
+	whole  bool    // they are whole
+}
+
+func newTimeFinder(opt CSVOptions, name string) *timeFinder {
+	return &timeFinder{opt: opt, name: name, number: numberFinder{between: opt.Comma}, fits: math.MaxUint, fiscal: true, whole: true,
+		lo: math.Inf(1), hi: math.Inf(-1)}
+}
+
+var (
+	yearAndTwo   = regexp.MustCompile(`^\d{4}[-/]\d\d$`)
+	monthAndYear = regexp.MustCompile(`^\d\d\.\d{4}$`)
+)
+
+func (f *timeFinder) add(cell string, line int) {
+	fits, d := dateFits(cell)
+	if fits == 0 {
+		if f.fits&TimeNumber.bit() == 0 || !f.number.add(cell, line) {
+			return
+		}
+		fits, d = f.addNumber(cell)
+	}
+	if f.fits&fits == 0 {
+		return
+	}
+	f.fits &= fits
+	if f.cell == "" {
+		f.cell, f.line, f.period = cell, line, d.period
+	}
+	f.fiscal = f.fiscal && yearAndTwo.MatchString(cell) && int(d.Month()) == (d.Year()+1)%100
+	if mdy, ok := TimeMDY.date(cell); fits == dayOrMonth && ok && f.open.IsZero() && !mdy.Equal(d.Time) {
+		f.cell, f.line, f.open = cell, line, d.Time
+	}
+}
+
+func (f *timeFinder) addNumber(cell string) (fits uint, d date) {
+	v, _, _ := readNumber(cell, false)
+	if f.opt.NumberDates {
+		fits, d = digitDates(cell, v, f.fits)
+		f.months = f.months || monthAndYear.MatchString(cell) ||
+			f.number.count > 1 && f.last.Year() != d.Year() && d.Sub(f.last.Time).Abs() < 32*24*time.Hour
+		f.last = d
+	}
+	f.lo, f.hi, f.whole = min(f.lo, v), max(f.hi, v), f.whole && v == math.Trunc(v)
+	return fits | TimeNumber.bit(), d
+}
+
+// settled reports whether no further cell can change the format.
+func (f *timeFinder) settled() bool {
+	known := f.opt.Time != TimeAuto || bits.OnesCount(f.fits) == 1 && !f.fiscal
+	return known && (f.number.proof != 0 || f.fits&TimeNumber.bit() == 0 || dateFormats[f.opt.Time].like != "")
+}
+
+// format returns the format of the column, and which dates its numbers stand for, or why it is not known.
+func (f *timeFinder) format() (format TimeFormat, numbers string, wrong *CSVProblem) {
+	if f.opt.Time != TimeAuto {
+		return f.opt.Time, "", nil
+	}
+	if f.number.count > 0 || f.cell == "" {
+		return f.numberFormat()
+	}
+	format = TimeFormats[bits.TrailingZeros(f.fits)]
+	d, _ := format.date(f.cell)
+	as := Setting{"Time", string(format)}
 	switch {
-	case format == TimeAuto || format == TimeNumber:
-		return ""
-	case opt.Seconds:
-		return unixSeconds
+	case f.fits == dayOrMonth && !f.open.IsZero():
+		mdy, _ := TimeMDY.date(f.cell)
+		const day = "2 January 2006"
+		wrong = problem("%s may be %s or %s, and no row tells", quoted(f.cell), f.open.Format(day), mdy.Format(day)).
+			hint("%s reads the day first, %s the month", Setting{"Time", "dmy"}, Setting{"Time", "mdy"})
+	case f.fiscal:
+		wrong = problem("%s may be a month or two years of a fiscal calendar, and so may all rows", quoted(f.cell)).
+			hint("write the first day of each year, as 2001-07-01; %s reads months", as)
+	case d.Year() < 1500 || d.Year() >= 2400:
+		wrong = problem("the year of %s is not between 1500 and 2400, so it may be one of another calendar", quoted(f.cell)).
+			hint("%s takes it as it is", as)
 	}
-	return "decimal year"
+	return format, "", wrong
 }
 
-// parser returns what reads an x of the given format, with number for those that are numbers.
-func (opt CSVOptions) parser(format TimeFormat, number func(text string) (float64, error)) dateParser {
-	of := DecimalYear
-	if opt.Seconds {
-		of = func(t time.Time) float64 { return float64(t.Unix()) + 1e-9*float64(t.Nanosecond()) }
+// numberFormat is the format of numbers, which may stand for dates.
+func (f *timeFinder) numberFormat() (format TimeFormat, numbers string, wrong *CSVProblem) {
+	if !f.months {
+		f.fits &^= TimeMonth.bit()
 	}
-	if format == TimeNumber {
-		return func(text string) (float64, bool, error) {
-			v, err := number(text)
-			return v, false, err
-		}
+	format = TimeFormats[bits.TrailingZeros(f.fits)]
+	switch {
+	case f.cell == "" || format == TimeNumber:
+		return TimeNumber, "", f.refused()
+	case perSecond[format] > 0:
+		numbers = "Unix time in " + map[float64]string{1: "seconds", 1e3: "milliseconds", 1e6: "microseconds"}[perSecond[format]]
+	default:
+		numbers = "dates written " + f.cell
 	}
-	if _, isDate := formOf(format); isDate {
-		return func(text string) (float64, bool, error) {
-			t, short, ok := dateOf(text, format)
-			if !ok {
-				return 0, false, dateError(text, format)
-			}
-			return of(t), short, nil
-		}
+	at := f.lo / perSecond[format]
+	if d, ok := format.date(f.cell); ok {
+		at = float64(d.Unix())
 	}
-	if date, ok := numberDateOf(format); ok {
-		return func(text string) (float64, bool, error) {
-			v, err := number(text)
-			if err != nil {
-				return 0, false, hinted(err, text)
-			}
-			seconds, ok := date.seconds(v)
-			switch {
-			case !ok:
-				return 0, false, date.dateError(text, v)
-			case opt.Seconds:
-				return seconds, false, nil
-			}
-			whole := math.Floor(seconds)
-			return of(time.Unix(int64(whole), int64(1e9*(seconds-whole)))), false, nil
-		}
+	if w := f.opt.Within; w[0] < w[1] && f.lo >= w[0] && f.lo <= w[1] && (at < w[0] || at > w[1]) {
+		format = TimeNumber
 	}
-	panic(fmt.Sprintf("dataset: CSVOptions.Time = %q is not a format", format))
+	return format, numbers, nil
 }
 
-// dateLayouts are the forms of ISO 8601 that are met in practice; time.Parse adds fractions of a second to each.
-var dateLayouts = []string{
-	time.DateOnly, time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04",
-	"2006-01-02 15:04:05Z07:00", "2006-01-02T15:04Z07:00", "2006-01",
-	"20060102T150405Z07:00", "20060102T1504Z07:00", "20060102T150405", "20060102T1504",
-	"2006-01-02T15", "2006-01-02 15", "2006-01-02T15Z07:00",
-	"2006-01-02T15:04:05Z0700", "2006-01-02 15:04:05Z0700", "2006-01-02T15:04:05Z07", "2006-01-02 15:04:05Z07",
-	"2006-002", "2006-002T15:04:05Z07:00", "2006-002T15:04:05", "2006-002 15:04:05", "2006-002T15:04", "2006-002 15:04",
+// dateName is the name of a column of dates.
+var dateName = regexp.MustCompile(`(?i)date|datum|fecha|\bdata\b|month|monat|\bday\b|\btag\b|zeit|time`)
+
+// refused returns a problem if whole numbers seem to be dates that are not read.
+func (f *timeFinder) refused() *CSVProblem {
+	const from, to, nanoseconds = 20_000, 60_000, 1e17 // days of a spreadsheet, 1954 to 2064; 1973
+	number := Setting{"Time", string(TimeNumber)}
+	switch {
+	case !f.opt.NumberDates || !f.whole || f.number.count < 3:
+	case f.lo >= from && f.hi < to && dateName.MatchString(f.name):
+		return problem("%s may be the days that a spreadsheet counts from 1900 on", quoted(f.cell)).hint("format them as dates "+
+			`there and save again, or duckdb -c "COPY (SELECT DATE '1899-12-30' + X::INT AS date, * FROM 'FILE') TO 'dates.csv'", `+
+			"with the column for X; %s takes them as numbers", number)
+	case f.lo >= nanoseconds:
+		return problem("%s may be nanoseconds since 1970", quoted(f.cell)).hint("divide by 1000; %s takes them as numbers", number)
+	}
+	return nil
 }
 
-// parseTime reads a date in ISO 8601 form, with or without a time of day and a zone, which a space may precede: Z, UTC, GMT,
-// +02:00, +0200 or +02; without a zone it is UTC. A leap second, such as 2016-12-31T23:59:60Z, is the second that follows it, as
-// in Unix time: it must end an hour of UTC. 24:00 is the end of a day.
-func parseTime(text string) (time.Time, error) {
-	const longest = 64 // of what is a date
-	if len(text) <= longest && len(text) > len("2006") && isDigits(text[:len("2006")]) {
-		plain := plainZone(text)
-		if t, ok := parseLayouts(plain); ok {
-			return t, nil
+// readX reads an x in the format of the column.
+func (t *table) readX(text string) (x float64, d date, ok bool) {
+	switch format := t.rep.Time; {
+	case format == TimeNumber:
+		x, ok = t.cols[0].style.value(text)
+		return x, d, ok
+	case perSecond[format] > 0:
+		const most = 1e11 // seconds: the year 5138
+		x, ok = t.cols[0].style.value(text)
+		x /= perSecond[format]
+		if ok = ok && math.Abs(x) < most; t.opt.Seconds || !ok {
+			return x, d, ok
 		}
-		behind := func(layout, part string) bool { return strings.HasPrefix(plain[min(len(plain), len(layout)):], part) }
-		if behind("2006-01-02T15:04", ":60") {
-			if t, ok := parseLayouts(strings.Replace(plain, ":60", ":59", 1)); ok && t.Minute() == 59 && t.Second() == 59 {
-				return t.Add(time.Second), nil
-			}
-		}
-		if behind("2006-01-02T", "24:00") {
-			if t, ok := parseLayouts(strings.Replace(plain, "24:00", "00:00", 1)); ok && t.Second() == 0 && t.Nanosecond() == 0 {
-				return t.AddDate(0, 0, 1), nil
-			}
+		whole := math.Floor(x)
+		d.Time = time.Unix(int64(whole), int64(1e9*(x-whole)))
+	default:
+		if d, ok = t.rep.Time.date(text); ok && t.opt.Seconds {
+			return float64(d.Unix()) + 1e-9*float64(d.Nanosecond()), d, true
 		}
 	}
-	return time.Time{}, fmt.Errorf("%s is not an ISO date", quoted(text))
+	return DecimalYear(d.Time), d, ok
 }
 
-func parseLayouts(text string) (time.Time, bool) {
-	for _, layout := range dateLayouts {
-		if t, err := time.Parse(layout, text); err == nil {
-			return t.UTC(), true
-		}
+// wrongX says why a text is no x.
+func (t *table) wrongX(text string) *CSVProblem {
+	fits, _ := dateFits(text)
+	_, number := decimal(text)
+	wanted := "a date written as " + dateFormats[t.rep.Time].like
+	switch {
+	case t.rep.Time == TimeNumber && t.found && fits == 0 && !number:
+		return t.cols[0].style.wrong(text)
+	case t.rep.Time == TimeNumber:
+		wanted = map[bool]string{true: "a finite number", false: "a finite number, nor a date"}[t.found]
+	case perSecond[t.rep.Time] > 0:
+		wanted = "a time in " + string(t.rep.Time) + " (unix has seconds, unix-ms and unix-us smaller units)"
 	}
-	return time.Time{}, false
-}
-
-// zonePlace is the place of a zone behind its distance from UTC, as Java writes it: +01:00[Europe/Berlin].
-var zonePlace = regexp.MustCompile(`[\dZ]\[[A-Za-z_/+-]+\]$`)
-
-// zoneName is the name of a zone behind its distance from UTC, as Go writes it: +0100 CET.
-var zoneName = regexp.MustCompile(`([-+]\d{4}) [A-Z]{3,5}$`)
-
-// plainZone writes the zone of a date without a space before it and without its place, and Z for its other names.
-func plainZone(text string) string {
-	if m := zonePlace.FindStringIndex(text); m != nil {
-		text = text[:m[0]+1]
+	p := problem("%s is not %s", quoted(text), wanted)
+	switch {
+	case fits != 0:
+		return p.hint("it is one written as " + dateFormats[TimeFormats[bits.TrailingZeros(fits)]].like + ": write all x in one way")
+	case number && t.opt.Time == TimeAuto:
+		return p.hint("write all x in one way")
+	case strings.ContainsAny(text, "0123456789"):
+		return p.hint(hintOf(text))
 	}
-	text = zoneName.ReplaceAllString(text, "$1")
-	for _, name := range []string{" UTC", "UTC", " GMT", " Z", "z"} {
-		if rest, ok := strings.CutSuffix(text, name); ok && len(rest) > len(time.DateOnly) {
-			return rest + "Z"
-		}
-	}
-	if i := strings.LastIndexByte(text, ' '); i > len(time.DateOnly) && i+1 < len(text) && (text[i+1] == '+' || text[i+1] == '-') {
-		return text[:i] + text[i+1:]
-	}
-	return text
+	return p.orMissing(text)
 }

@@ -345,7 +345,7 @@ func (h *edfFields) text(width int) string {
 	h.rest = h.rest[width:]
 	text := string(raw)
 	if !utf8.Valid(raw) {
-		text = latin1(raw) // the format is ASCII; recorders that leave it write this ("µV")
+		text = utf8Text(text) // the format is ASCII; recorders that leave it write this ("µV")
 	}
 	return strings.Trim(text, " \x00")
 }

@@ -71,7 +71,6 @@ func TestMisusePanics(t *testing.T) {
 		"lengths":      {func() { Series{X: []float64{1}}.Standardize() }, "len(Y) = 0"},
 		"dst":          {func() { sc.Values(make([]float64, 1), make([]float64, 2)) }, "len(dst) = 1"},
 		"comma":        {func() { ReadCSV(strings.NewReader(""), CSVOptions{Comma: '\n'}) }, "Comma"},
-		"comment":      {func() { ReadCSV(strings.NewReader(""), CSVOptions{Comment: ','}) }, "Comment"},
 		"edf reader":   {func() { ReadEDF(nil, 0) }, "r is nil"},
 		"edf size":     {func() { ReadEDF(strings.NewReader(""), -1) }, "size = -1"},
 		"file no name": {func() { Find(t.Context(), File{}, Options{}) }, "f.Name"},

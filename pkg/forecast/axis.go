@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,17 +133,11 @@ func (a Axis) Time(x float64) time.Time {
 	return instant(sinceEpoch(a.Origin) + (x-a.Zero)*unitSeconds[a.Unit])
 }
 
+// oldPeriod is a half-year or a fiscal year, as Text writes them for models of earlier releases.
+var oldPeriod = regexp.MustCompile(`^(\d{4})(?:-(H[12])|/\d{2})$`)
+
 // fiscalYear is the period of dates such as 1995/96, which begins with the first of its years.
 const fiscalYear = "fiscal year"
-
-// asFiscal returns the format of a file with dates of this axis. Without a format in f, a fiscal year is told apart from a month
-// by the axis: 2010/11 may be either.
-func (a Axis) asFiscal(f dataset.TimeFormat) dataset.TimeFormat {
-	if f == dataset.TimeAuto && a.Period == fiscalYear {
-		return dataset.TimeFiscal
-	}
-	return f
-}
 
 // periodText writes a date as the period that it begins, in a form that Axis.Parse reads; ok is false for a date within one.
 func periodText(period string, t time.Time) (text string, ok bool) {
@@ -217,9 +212,10 @@ func (a Axis) Parse(text string) (float64, error) {
 		}
 		return v, nil
 	}
-	if a.Period == fiscalYear {
-		if t, ok := dataset.TimeFiscal.Date(text); ok {
-			return a.fromSeconds(sinceEpoch(t)), nil
+	if m := oldPeriod.FindStringSubmatch(text); m != nil { // of a model of an earlier release
+		text = m[1]
+		if m[2] == "H2" {
+			text += "-07"
 		}
 	}
 	t, err := time.Parse("2006", text)

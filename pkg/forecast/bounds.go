@@ -100,7 +100,7 @@ func (s *Series) logName() string {
 // wrongValues returns an error that names the line of each value that a check rejects. The values are those of the rows in the
 // given order, nil for all rows.
 func wrongValues(y []float64, m dataset.CSVMore, order []int, check func(i int, v float64) error) error {
-	var wrong dataset.CSVRowsError
+	var wrong dataset.CSVError
 	for i, v := range y {
 		err := check(i, v)
 		if err == nil {
@@ -113,9 +113,9 @@ func wrongValues(y []float64, m dataset.CSVMore, order []int, check func(i int, 
 		if row >= len(m.Lines) {
 			return fmt.Errorf("observation %d: %w", i+1, err)
 		}
-		wrong.Add(dataset.CSVRowError{Line: m.Lines[row], Err: err})
+		wrong.Add(dataset.CSVProblem{Line: m.Lines[row], Err: err})
 	}
-	if len(wrong.Rows) > 0 {
+	if len(wrong.Problems) > 0 {
 		return &wrong
 	}
 	return nil

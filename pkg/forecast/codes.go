@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/projected-likelihood/gppl/internal/text"
-	"github.com/projected-likelihood/gppl/pkg/dataset"
 )
 
 // Code is a value that may stand for a missing one, as -999 does.
@@ -17,172 +17,51 @@ type Code struct {
 	Times int // occurrences
 }
 
-// Bounds of codesIn.
-const (
-	mostCodes   = 3    // at either end
-	commonCodes = 0.25 // largest share of the observations that codes are
-	usualCodes  = 0.5  // the same if all are usual codes
-	usualGap    = 0.5  // least distance of a usual code from the others, in units of their range; that of another code is 1
-	onceGap     = 3    // the same for zeros, and for a code that occurs once unless only it is negative
-	rareZeros   = 0.05 // largest share of zeros that are codes: a shop is closed more often, one day in seven
-)
-
-// usualCode reports whether v is a number that programs and sensors write for a missing value: nines, with or without a sign and
-// decimals, three or more sevens or eights below 0, the ends of 16- and 32-bit integers, fill values, and the -127 of a
-// thermometer without contact.
-func usualCode(v float64) bool { return v == -127 || repeated(v) >= 2 || noReading(v) }
-
-// noReading reports whether v is one of the two least or the greatest 16- or 32-bit integer, or a fill value (dataset.LeastFill).
-func noReading(v float64) bool {
-	if math.Abs(v) >= dataset.LeastFill {
-		return true
-	}
+// missingCode reports whether programs and sensors write v for a missing value: two nines or more, with or without a sign and
+// decimals, three or more sevens or eights below 0, the ends of 16- and 32-bit integers, the fills of NetCDF, and the -127 of a
+// thermometer without contact. long is false for 99, 9.9 and -127, which are values more often.
+func missingCode(v float64) (is, long bool) {
+	digits := strings.Trim(strings.Replace(strconv.FormatFloat(math.Abs(v), 'f', -1, 64), ".", "", 1), "0")
+	const leastFill = 1e19
 	switch v {
-	case -32768, -32767, 32767, 65535, -2147483648, -2147483647, 2147483647, 4294967295:
-		return true
+	case -32768, -32767, 32767, 65535, -2147483648, -2147483647, 2147483647, 4294967295, -99:
+		return true, true
+	case -127:
+		return true, false
 	}
-	return false
+	same := len(digits) > 1 && strings.Trim(digits, digits[:1]) == ""
+	is = same && (digits[0] == '9' || v < 0 && len(digits) > 2 && (digits[0] == '7' || digits[0] == '8'))
+	return is || math.Abs(v) >= leastFill, is && len(digits) > 2 || math.Abs(v) >= leastFill
 }
 
-// repeated returns the number of digits of a number of nines alone, or of a negative one of three or more sevens or eights alone,
-// without the zeros at its ends; 0 for other numbers.
-func repeated(v float64) int {
-	digits := strings.Trim(strings.Replace(fmt.Sprint(math.Abs(v)), ".", "", 1), "0")
-	switch {
-	case strings.Trim(digits, "9") == "":
-		return len(digits)
-	case v < 0 && len(digits) >= 3 && (strings.Trim(digits, "7") == "" || strings.Trim(digits, "8") == ""):
-		return len(digits)
-	}
-	return 0
-}
-
-// codesIn returns the values at the ends of y that may be codes. A code is further from the other values than their range: a
-// usual code by half the range, a few zeros or a code that occurs once by three times the range. Only codes such as -99, -999
-// and -32767 may occur once. It takes as few values as possible, up to three from each end, and then searches the rest again.
+// codesIn returns the codes at the ends of y: further from all other values than half their range, and no more than half of them.
+// One that occurs once must be a long one, and three ranges away unless it alone is negative.
 func codesIn(y []float64) (all []Code) {
-	sorted := slices.Clone(y)
-	slices.Sort(sorted)
-	for {
-		codes := codesAt(sorted)
-		if codes == nil {
-			slices.SortFunc(all, func(a, b Code) int { return cmp.Compare(a.Value, b.Value) })
-			return all
-		}
-		all = append(all, codes...)
-		sorted = slices.DeleteFunc(sorted, func(v float64) bool {
-			return slices.ContainsFunc(codes, func(c Code) bool { return c.Value == v })
-		})
-	}
-}
-
-// codesAt returns the codes at the ends of sorted y.
-func codesAt(sorted []float64) []Code {
-	var low, high []Code // the lowest and the highest values, from outside
-	for at := 0; at < len(sorted) && len(low) < mostCodes; at += low[len(low)-1].Times {
-		v := sorted[at]
-		end, _ := slices.BinarySearch(sorted, math.Nextafter(v, math.Inf(1)))
-		low = append(low, Code{v, end - at})
-	}
-	for at := len(sorted); at > 0 && len(high) < mostCodes; at -= high[len(high)-1].Times {
-		v := sorted[at-1]
-		from, _ := slices.BinarySearch(sorted, v)
-		high = append(high, Code{v, at - from})
-	}
-	for most := 1; most <= 2*mostCodes; most++ {
-		for k := 0; k <= most; k++ {
-			if j := most - k; k <= len(low) && j <= len(high) {
-				if codes := slices.Concat(low[:k], high[:j]); areCodes(sorted, codes, k) {
-					return codes
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// areCodes reports whether values at the ends of sorted y are codes. The first low of them are at the lower end.
-func areCodes(sorted []float64, codes []Code, low int) bool {
-	from, to, usual := 0, len(sorted), true
-	for i, c := range codes {
-		if usual = usual && usualCode(c.Value); c.Times < 2 && repeated(c.Value) < 3 && c.Value != -99 && !noReading(c.Value) ||
-			c.Value == 0 && float64(c.Times) > rareZeros*float64(len(sorted)) {
+	rest := slices.Sorted(slices.Values(y))
+	take := func(v float64, others []float64) bool {
+		is, long := missingCode(v)
+		n := len(rest) - len(others)
+		if !is || n > len(others) || n == 1 && !long {
 			return false
 		}
-		if i < low {
-			from += c.Times
-		} else {
-			to -= c.Times
-		}
+		least, most := others[0], others[len(others)-1]
+		apart := max(least-v, v-most) / (most - least)
+		return apart > 3 || apart > 0.5 && (n > 1 || v < 0 && least >= 0)
 	}
-	share := commonCodes
-	if usual {
-		share = usualCodes
-	}
-	if taken := len(sorted) - (to - from); to-from < 2 || float64(taken) > share*float64(len(sorted)) {
-		return false
-	}
-	least, most := sorted[from], sorted[to-1]
-	if least == most {
-		return false
-	}
-	for i, c := range codes {
-		gap := least - c.Value
-		if i >= low {
-			gap = c.Value - most
-		}
-		wanted := most - least
+	for found := true; found && len(rest) > 1; {
+		found = false
+		lo, hi := rest[0], rest[len(rest)-1]
+		above, _ := slices.BinarySearch(rest, math.Nextafter(lo, math.Inf(1)))
+		below, _ := slices.BinarySearch(rest, hi)
 		switch {
-		case c.Value == 0, c.Times < 2 && !(c.Value < 0 && least >= 0):
-			wanted *= onceGap
-		case usualCode(c.Value):
-			wanted *= usualGap
-		}
-		if !(gap > wanted) {
-			return false
+		case above < len(rest) && take(lo, rest[above:]):
+			all, rest, found = append(all, Code{lo, above}), rest[above:], true
+		case below > 0 && take(hi, rest[:below]):
+			all, rest, found = append(all, Code{hi, len(rest) - below}), rest[:below], true
 		}
 	}
-	return true
-}
-
-// minusOnes returns how often y is -1 if these look like codes among counts, and 0 for any other y: all others are whole and not
-// negative, and most steps to -1 are larger than nearly all steps between others, unlike those of degrees that fall below 0.
-func minusOnes(y []float64) (n int) {
-	const (
-		few         = 3      // steps to -1 from which usual holds
-		most, usual = 1, 0.9 // share of the other steps that the median step to -1 must exceed
-	)
-	var steps, leaps []float64
-	last := math.NaN() // the last value that is not -1
-	leapt := false     // a -1 followed it
-	for _, v := range y {
-		switch {
-		case v == -1:
-			leapt = true
-			n++
-			continue
-		case v < 0 || v != math.Trunc(v):
-			return 0
-		case leapt && last == last:
-			leaps = append(leaps, min(last, v)+1)
-		case !leapt && last == last:
-			steps = append(steps, math.Abs(v-last))
-		}
-		last, leapt = v, false
-	}
-	if len(steps) == 0 || len(leaps) == 0 {
-		return 0
-	}
-	slices.Sort(steps)
-	slices.Sort(leaps)
-	share := usual
-	if len(leaps) < few {
-		share = most
-	}
-	if leaps[(len(leaps)-1)/2] <= steps[int(share*float64(len(steps)-1)+0.5)] {
-		return 0
-	}
-	return n
+	slices.SortFunc(all, func(a, b Code) int { return cmp.Compare(a.Value, b.Value) })
+	return all
 }
 
 // lonely returns the index of the first or last observation if its distance from all others suggests a wrong x; else -1.
@@ -246,10 +125,6 @@ func (s *Series) suspect() (lead, why string) {
 			fmt.Sprintf("the %s of one observation may be wrong", name)
 	}
 	codes := codesIn(s.Y)
-	if n := minusOnes(s.Y); len(codes) == 0 && n > 0 {
-		return fmt.Sprintf("%s of %s %s -1, where all others are whole and not negative, and far from those beside. "+
-			"If -1 stands for a missing value, add ReadOptions.Missing: -1.", text.Count(n, "value"), s.YName, text.Are(n)), coded
-	}
 	if len(codes) == 0 {
 		return "", ""
 	}

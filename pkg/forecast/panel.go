@@ -127,24 +127,17 @@ func (f futureRows) split() map[string]futureRows {
 	return out
 }
 
-// fewRepeated is the largest share of different x that may occur more than once in a table of one series.
-const fewRepeated = 0.1
-
 // plainName is a name of a column that needs no quotes in a shell.
 var plainName = regexp.MustCompile(`^[\pL_][\pL\pN_.-]*$`)
 
 // refusePanel returns an error if a file holds several series: x repeat, and one or two columns tell the rows of an x apart.
-func (o ReadOptions) refusePanel(path string, s *Series, rep dataset.CSVReport, rows int) error {
-	distinct := distinct(s.X)
-	if float64(len(s.Duplicates)) <= fewRepeated*float64(distinct) {
-		return nil
-	}
-	columns, texts, series, err := dataset.KeyColumns(path, o.csv(), rep, rows, distinct)
-	if err != nil || columns == nil {
-		return nil // the notes mention the repeated x
+func refusePanel(path string, o ReadOptions, rep dataset.CSVReport) error {
+	several := rep.Several
+	if several.Columns == nil {
+		return nil // the notes mention the repeated x, if there are any
 	}
 	var names, settings []string
-	for _, at := range columns {
+	for _, at := range several.Columns {
 		name := rep.Columns[at]
 		if name == "" {
 			names = append(names, strconv.Itoa(at+1))
@@ -156,18 +149,17 @@ func (o ReadOptions) refusePanel(path string, s *Series, rep dataset.CSVReport, 
 		}
 		settings = append(settings, fmt.Sprintf("ReadOptions.By: %q", name))
 	}
+	var texts []string
+	for _, text := range several.Texts {
+		texts = append(texts, strconv.Quote(text))
+	}
 	tell, what := "tells", "column"
-	if len(columns) > 1 {
+	if len(several.Columns) > 1 {
 		tell, what = "tell", "columns"
 	}
-	for i, text := range texts {
-		if text != "…" {
-			texts[i] = fmt.Sprintf("%q", text)
-		}
-	}
 	return panelError{fmt.Errorf("forecast: %s holds %d series: %d of the %d values of x are repeated, "+
-		"and the %s %s %s their rows apart (%s). %s makes a series of each; ReadOptions.Pooled takes all rows for one",
-		dataset.Shown(path), series, len(s.Duplicates), distinct,
+		"and the %s %s %s their rows apart (%s, …). %s makes a series of each; ReadOptions.Pooled takes all rows for one",
+		dataset.Shown(path), several.Series, several.Repeats, several.Values,
 		what, strings.Join(names, " and "), tell, strings.Join(texts, ", "), strings.Join(settings, " "))}
 }
 

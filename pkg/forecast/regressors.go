@@ -344,9 +344,9 @@ func alsoName(m dataset.CSVMore, i int) string {
 // wrongCells returns an error for invalid errors of y and sizes in rows of the given order (nil: all), and for missing
 // regressors; nil if all is well.
 func (o ReadOptions) wrongCells(m dataset.CSVMore, order []int) error {
-	var wrong dataset.CSVRowsError
+	var wrong dataset.CSVError
 	add := func(i int, format string, args ...any) {
-		wrong.Add(dataset.CSVRowError{Line: m.Lines[i], Err: fmt.Errorf(format, args...)})
+		wrong.Add(dataset.CSVProblem{Line: m.Lines[i], Err: fmt.Errorf(format, args...)})
 	}
 	if order == nil {
 		order = timeline.Range(0, len(m.Lines))
@@ -385,7 +385,7 @@ func (o ReadOptions) wrongCells(m dataset.CSVMore, order []int) error {
 			}
 		}
 	}
-	if len(wrong.Rows) == 0 {
+	if len(wrong.Problems) == 0 {
 		return nil
 	}
 	return &wrong
@@ -469,7 +469,7 @@ func (s *Series) AddFuture(path string, o ReadOptions) error {
 	}
 	o.By = nil
 	o.X, o.Regressors, o.Future = cmp.Or(o.X, s.Axis.Name), k.Names, path
-	future, err := readFuture(o, k.Names, s.Axis.asFiscal(o.Time), s.Axis.Dates)
+	future, err := readFuture(o, k.Names, o.Time, s.Axis.Dates)
 	if err != nil {
 		return fmt.Errorf("forecast: %w", err)
 	}

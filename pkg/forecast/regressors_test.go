@@ -127,7 +127,7 @@ func TestFuture(t *testing.T) {
 	}
 	write("11,31/1/2015")
 	if _, err = Read(past, o); err == nil || !strings.Contains(err.Error(),
-		`"31/1/2015" is not an ISO date (it is one written as 31/1/2000)`) {
+		`"31/1/2015" is not a date written as 2000-01-31 (it is one written as 31/1/2000`) {
 		t.Errorf("other dates ahead: %v", err)
 	}
 	write("13,2015-02") // another scenario in place of the values of the file

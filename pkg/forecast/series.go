@@ -25,7 +25,7 @@ type ReadOptions struct {
 	// DecimalComma says that numbers are written 1.025,10, and DecimalPoint 1,025.10; without either, it is detected by column.
 	DecimalComma, DecimalPoint bool
 	NoHeader                   bool
-	Missing                    []string           // texts for a missing value, besides an empty cell, NA, NaN, null and the like
+	Missing                    []string           // texts for a missing value, besides an empty cell, NA, NaN and null
 	Time                       dataset.TimeFormat // how x is written; "": detected
 	// Last keeps only this number of the latest observations; 0 keeps all.
 	Last int
@@ -118,29 +118,6 @@ type Series struct {
 // Stretch is a part of the axis.
 type Stretch struct{ From, To float64 }
 
-// missing are texts for a missing value, each as written here, in upper and in lower case: of programs, statistical offices,
-// databases, METAR, gauges, buoys and home automation; then error codes of spreadsheets in English, German, French, Spanish,
-// Italian, Portuguese, Dutch, Polish, Swedish and Turkish.
-var missing = func() (all []string) {
-	for _, text := range []string{
-		"NA", "N/A", "#N/A", "<NA>", "NaN", "-NaN", "NaT", "Null", "None", "-", "--", "---", "–", "—", "?", ".", "..", "...", "…",
-		":", "*", "**", "***", "/", "(NA)", "(D)", "(S)", "(X)", "#N/A N/A", "x", "[x]", "[c]", "[z]", "[u]", "[w]", "[low]", "Ice",
-		"Eqp", "Bkw", "Rat", "Mnt", "n.a.", "n. a.", "n.d.", "n. d.", "n/d", "n/e", "n.v.", "n. v.", "k.A.", "k. A.", "k.A", "s.d.",
-		"s.o.", "s. o.", "n.c.", "M", "MM", "Missing", "Unavailable", "Unknown", "Undefined", "No data", ": b", ": c", ": d", ": e",
-		": i", ": n", ": p", ": r", ": s", ": u", ": z", ":c", ":n", ":u", ":z", "#NV", "#N/D", "#DIV/0!", "#VALUE!", "#WERT!",
-		"#REF!", "#BEZUG!", "#NAME?", "#NUM!", "#ZAHL!", "#NULL!", "#SPILL!", "#VALEUR!", "#NOM?", "#NOMBRE!", "#¡DIV/0!", "#¡VALOR!",
-		"#¿NOMBRE?", "#¡NUM!", "#¡REF!", "#VALORE!", "#NOME?", "#RIF!", "#VALOR!", "#NÚM!", "#N/B", "#WAARDE!", "#NAAM?", "#GETAL!",
-		"#VERW!", "#ARG!", "#ADR!", "#NAZWA?", "#LICZBA!", "#N/D!", "#SAKNAS!", "#VÄRDEFEL!", "#DIVISION/0!", "#REFERENS!", "#YOK",
-		"#DEĞER!", "#SAYI/0!", "#BAŞV!", "#AD?", `\N`,
-	} {
-		all = append(all, text, strings.ToUpper(text), strings.ToLower(text))
-	}
-	for letter := 'a'; letter <= 'z'; letter++ { // of Stata
-		all = append(all, "."+string(letter))
-	}
-	return append(all, "N/a", "Nan", "\x96", "\x97") // dashes of Windows
-}()
-
 // largest and smallest bound |x|, |y|, the range of x and the standard deviation of y: the square of a number between them, times
 // a variance of the standardised series between 1e-28 and 1e28, is within float64.
 const (
@@ -163,9 +140,9 @@ const (
 func Read(path string, o ReadOptions) (*Series, error) {
 	o.By = nil
 	s, rep, err := read(path, o)
-	if said := (*dataset.TextColumnError)(nil); errors.As(err, &said) && path != dataset.StandardInput {
+	if y := valueColumn(err); y != "" && path != dataset.StandardInput {
 		of := o
-		of.Y = said.Numbers
+		of.Y = y
 		if _, again := Read(path, of); errors.As(again, new(panelError)) {
 			return nil, again // which names all columns that tell series apart
 		}
@@ -173,16 +150,27 @@ func Read(path string, o ReadOptions) (*Series, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := s.Len()
 	out, err := o.series(dataset.Shown(path), s, rep)
 	if err == nil && !o.Pooled {
-		err = o.refusePanel(path, out, rep, rows)
+		err = refusePanel(path, o, rep)
 	}
 	if err != nil {
 		return nil, err
 	}
 	out.remarks = append(out.remarks, o.unused(rep)...)
 	return out, nil
+}
+
+// valueColumn returns the column of numbers that an error names in place of one with words; "" if it names none.
+func valueColumn(err error) string {
+	csv := (*dataset.CSVError)(nil)
+	if !errors.As(err, &csv) || len(csv.Problems) != 1 || len(csv.Problems[0].Settings) == 0 {
+		return ""
+	}
+	if s := csv.Problems[0].Settings[0]; s.Field == "Y" {
+		return s.Value
+	}
+	return ""
 }
 
 // series makes a series of the rows of a file, which messages call path.
@@ -350,15 +338,12 @@ func read(path string, o ReadOptions) (s dataset.Series, rep dataset.CSVReport, 
 		return s, rep, err
 	}
 	s, rep, err = dataset.ReadCSVReport(path, o.csv())
-	if bad := (*dataset.CSVRowsError)(nil); errors.As(err, &bad) {
-		if more := (*dataset.CSVRowsError)(nil); errors.As(o.wrongCells(rep.Also, nil), &more) {
-			bad.Add(more.Rows...)
+	if bad := (*dataset.CSVError)(nil); errors.As(err, &bad) && len(rep.Also.Lines) > 0 {
+		if more := (*dataset.CSVError)(nil); errors.As(o.wrongCells(rep.Also, nil), &more) {
+			bad.Add(more.Problems...)
 			bad.More += more.More
 			err = fmt.Errorf("%s: %w", dataset.Shown(path), bad)
 		}
-	}
-	if said := (*dataset.TextColumnError)(nil); errors.As(err, &said) && plainName.MatchString(said.Name) {
-		err = fmt.Errorf("%w; ReadOptions.By: %q fits each of several series that the column tells apart", err, said.Name)
 	}
 	if errors.Is(err, dataset.ErrTooManyRows) {
 		what := fmt.Sprintf("reading more than %d rows of %s", o.mostRows(), dataset.Shown(path))
@@ -371,10 +356,14 @@ func read(path string, o ReadOptions) (s dataset.Series, rep dataset.CSVReport, 
 func (o ReadOptions) csv() dataset.CSVOptions {
 	return dataset.CSVOptions{
 		X: o.X, Y: o.Y, Comma: o.Comma, DecimalComma: o.DecimalComma, DecimalPoint: o.DecimalPoint, NoHeader: o.NoHeader,
-		Time: o.Time, Seconds: true, Limit: largest, SkipMissing: true, Missing: append(slices.Clone(missing), o.Missing...),
-		Also: o.also(), Keys: o.By, PassLabels: true, MaxRows: o.mostRows(), NumberDates: true, Within: o.within,
+		Time: o.Time, Seconds: true, Limit: largest, SkipMissing: true, Missing: o.Missing,
+		Also: o.also(), Keys: o.By, MaxRows: o.mostRows(), NumberDates: true, Within: o.within,
 	}
 }
+
+// errorName is the name of a column of standard deviations.
+var errorName = regexp.MustCompile(`(?i)^(d|e|s)_|(^|[^\pL])err|err(or)?s?([^\pL]|$)|sigma|` +
+	`^(sd|se|std|stdev|unc|uncertainty)($|[-_ ])|[-_ ](sd|se|std|stdev|unc|uncertainty)$`)
 
 // unused reports an unread column whose name says that it has the standard deviations of y.
 func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []string) {
@@ -383,7 +372,7 @@ func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []string) {
 	used := func(is func(name string) bool) bool {
 		return slices.ContainsFunc(taken, func(i int) bool { return i >= 0 && i < len(rep.Columns) && is(rep.Columns[i]) })
 	}
-	errors := o.YError != "" || used(dataset.ErrorName)
+	errors := o.YError != "" || used(errorName.MatchString)
 	if rep.Headless && len(rep.Columns) == 3 && rep.X == 0 && rep.Y == 1 && !slices.Contains(taken, 2) {
 		remarks = append(remarks, fmt.Sprintf(
 			"If column 3 has the standard deviations of %s, ReadOptions.YError: \"3\" makes use of them.", y))
@@ -391,7 +380,7 @@ func (o ReadOptions) unused(rep dataset.CSVReport) (remarks []string) {
 	for i, name := range rep.Columns {
 		switch {
 		case slices.Contains(taken, i):
-		case !errors && dataset.ErrorName(name) && !dataset.ErrorName(y):
+		case !errors && errorName.MatchString(name) && !errorName.MatchString(y):
 			remarks = append(remarks, fmt.Sprintf(
 				"If %s has the standard deviations of %s, ReadOptions.YError: %q makes use of them.", name, y, name))
 			errors = true

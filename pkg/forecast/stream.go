@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl/sums"
 )
@@ -37,36 +36,8 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 		"The first line, with %s and %s, was read as the header. If it is data, add ReadOptions.NoHeader.", x, y)
 	x, y = cmp.Or(x, "x"), cmp.Or(y, "y")
 	say(rep.Headless, "The file has no header: its first line is a row like the others, and was read as data.")
-	say(rep.Title > 0, "The table begins at line %d; what stands above it was left out.", rep.Title+1)
-	say(rep.Coarser != "", "The %s above the others, of the same time, were left out.", rep.Coarser)
-	say(len(rep.Merged) > 0, "Blank cells of %s are read as the value above them.", strings.Join(rep.Merged, " and "))
-	say(rep.Years, "Rows are read with the year that stands above them; the rows of these years were left out.")
-	say(rep.FourWeeks, "Periods of four weeks are read as their first days, from 1 January on; write these days if the"+
-		" years begin otherwise.")
-	say(rep.Words > 0, "%s of words below the header %s left out.", text.Count(rep.Words, "row"), text.Was(rep.Words))
-	say(rep.Headers > 0, "%s %s the header once more and %s left out.",
-		text.Count(rep.Headers, "line"), text.Choose(rep.Headers, "has", "have"), text.Was(rep.Headers))
-	say(rep.Totals > 0, "%s of totals or means %s left out.", text.Count(rep.Totals, "row"), text.Was(rep.Totals))
-	say(rep.Wide != "", "Each cell of %s is read as an observation, since the names of these columns are times.", rep.Wide)
-	say(rep.Levels != "", "Texts of the column %[1]q alternate, each with y at another level: "+
-		"if they are several series, ReadOptions.By: %[1]q fits each.", rep.Levels)
-	if len(rep.Below) > 0 {
-		say(true, "What stands below the table, from line %d on, was left out: %q.", rep.Below[0].Line, clip(rep.Below[0].Words()))
-	}
-	say(rep.DecimalComma && !rep.Asked, "%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.", y)
+	say(rep.DecimalComma, "%s is read with a decimal comma; ReadOptions.DecimalPoint reads it with a point.", y)
 	say(rep.Guessed != "", "%s", guessed(rep))
-	say(rep.Flagged != "", "Flags beside numbers, as in %q, were left out.", rep.Flagged)
-	say(rep.Limit != "",
-		"Of values below a limit, as %q, half the limit is read; ReadOptions.Missing: %q leaves them out.", rep.Limit, rep.Limit)
-	for _, code := range rep.Declared {
-		say(true, "Missing values are written %s.", code)
-	}
-	order, other := "day", "mdy"
-	if rep.Time == dataset.TimeMDY {
-		order, other = "month", "dmy"
-	}
-	say(rep.BySteps, "Dates are read with the %s first, since their steps are equal then; "+
-		"ReadOptions.Time: %q reads them otherwise.", order, other)
 	say(rep.ShortYears, "Years of two digits are read as 1969 to 2068.")
 	if rep.Time == dataset.TimeNumber {
 		say(rep.Numbers != "",
@@ -78,24 +49,13 @@ func Remarks(rep dataset.CSVReport) (remarks []string) {
 	return remarks
 }
 
-// clip shortens a text of a file for a sentence.
-func clip(text string) string {
-	const most = 40
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return text
-}
-
 // Stream reads a csv file of any size as [Read] reads a small one, block by block (see [dataset.StreamCSV]): dates, and numbers
 // that stand for them, become seconds since 1970. It uses X, Y, Comma, DecimalComma, DecimalPoint, NoHeader, Missing and Time of
 // the options.
 func Stream(
 	r io.Reader, o ReadOptions, workers int, visit func(worker int, b *dataset.CSVBlock) error,
 ) (dataset.CSVReport, error) {
-	opt := o.csv()
-	opt.PassLabels = false // nothing checks whether labels tell several series apart
-	return dataset.StreamCSV(r, opt, workers, visit)
+	return dataset.StreamCSV(r, o.csv(), workers, visit)
 }
 
 // OneAxis says how the files that were read so far have x: as dates or as plain numbers. The zero value has read none.
@@ -157,13 +117,13 @@ func Taken(h sums.Header, b *dataset.CSVBlock) (x, y []float64) {
 	n := 0
 	for i, t := range b.X {
 		if err := h.Takes(t, b.Y[i], 1); err != nil {
-			b.Bad = append(b.Bad, dataset.CSVRowError{Line: b.Lines[i], Err: err})
+			b.Bad = append(b.Bad, dataset.CSVProblem{Line: b.Lines[i], Err: err})
 			continue
 		}
 		b.X[n], b.Y[n] = t, b.Y[i]
 		n++
 	}
-	slices.SortStableFunc(b.Bad, func(a, b dataset.CSVRowError) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortStableFunc(b.Bad, func(a, b dataset.CSVProblem) int { return cmp.Compare(a.Line, b.Line) })
 	return b.X[:n], b.Y[:n]
 }
 

@@ -157,7 +157,7 @@ func (a *Analysis) readMore(path string, o ReadOptions) (*newRows, error) {
 		return nil, err
 	}
 	opt := o.csv()
-	opt.NumberDates, opt.Time = s.Axis.Dates, s.Axis.asFiscal(opt.Time)
+	opt.NumberDates = s.Axis.Dates
 	d, rep, err := dataset.ReadCSVReport(path, opt)
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
@@ -206,7 +206,7 @@ func (a *Analysis) readMore(path string, o ReadOptions) (*newRows, error) {
 func (a *Analysis) later(d dataset.Series, rep dataset.CSVReport, r *newRows) (order []int, err error) {
 	s := a.Series
 	last := s.X[len(s.X)-1]
-	var wrong dataset.CSVRowsError
+	var wrong dataset.CSVError
 	for _, i := range timeline.Ascending(d.X) {
 		x := s.Axis.place(d.X[i])
 		at := sort.SearchFloat64s(s.X, x)
@@ -220,12 +220,12 @@ func (a *Analysis) later(d dataset.Series, rep dataset.CSVReport, r *newRows) (o
 		case x > last || x == last && len(s.Duplicates) > 0:
 			order = append(order, i)
 		default:
-			wrong.Add(dataset.CSVRowError{Line: rep.Also.Lines[i], Err: fmt.Errorf("%s = %v at %s is not among the observations "+
+			wrong.Add(dataset.CSVProblem{Line: rep.Also.Lines[i], Err: fmt.Errorf("%s = %v at %s is not among the observations "+
 				"of the model, and not after the last of them, at %s: fit again with all rows",
 				s.YName, d.Y[i], s.Axis.Text(x), s.Axis.Text(last))})
 		}
 	}
-	if len(wrong.Rows) > 0 {
+	if len(wrong.Problems) > 0 {
 		return nil, &wrong
 	}
 	return order, nil

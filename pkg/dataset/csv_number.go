@@ -1,0 +1,168 @@
+package dataset
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// numberStyle is how the numbers of a column are written.
+type numberStyle struct {
+	comma bool   // the decimal sign is a comma, and points stand between thousands
+	open  bool   // no cell has shown the decimal sign, so a mark before three digits may mean either
+	unit  string // a currency sign or % beside each number
+	guess string // the first of the numbers that may be a thousand times as large; "" for none
+}
+
+// value reads a number of the style.
+func (s numberStyle) value(text string) (float64, bool) {
+	v, unit, ok := readNumber(text, s.comma)
+	if ok && s.open && strings.ContainsAny(text, ".,") {
+		other, _, both := readNumber(text, true)
+		ok = !both || other == v
+	}
+	return v, ok && unit == s.unit
+}
+
+// numberParts are a sign, a unit, a sign, digits that may have marks before groups of three, decimals, an exponent, and a unit.
+func numberParts(mark, point string) *regexp.Regexp {
+	return regexp.MustCompile(`^([-−+]?)([%\p{Sc}]?) ?([-−+]?)` +
+		`([1-9]\d{0,2}(?:(?:` + mark + `\d{3})+|(?:['’]\d{3})+|(?:[ \x{a0}\x{202f}]\d{3})+)|\d*)` +
+		`(?:` + point + `(\d*))?([eE][-+]?\d+)?[ \x{a0}\x{202f}]?([%\p{Sc}]?)$`)
+}
+
+var numbers = map[bool]*regexp.Regexp{false: numberParts(",", `\.`), true: numberParts(`\.`, ",")}
+
+// readNumber reads a number with a decimal comma or point, marks between its thousands, and a currency sign or % on one side.
+func readNumber(text string, comma bool) (v float64, unit string, ok bool) {
+	if v, ok = decimal(text); ok && (!comma || strings.IndexByte(text, '.') < 0) {
+		return v, "", true
+	}
+	const longest = 64 // bytes of a number with marks
+	if len(text) > longest || !strings.ContainsAny(text, "0123456789") {
+		return 0, "", false
+	}
+	m := numbers[comma].FindStringSubmatch(text)
+	if m == nil || m[1] != "" && m[3] != "" || m[2] != "" && m[7] != "" || m[4]+m[5] == "" {
+		return 0, "", false
+	}
+	digits := strings.Map(func(r rune) rune {
+		if r < '0' || r > '9' {
+			return -1
+		}
+		return r
+	}, m[4])
+	v, err := strconv.ParseFloat(digits+"."+m[5]+m[6], 64)
+	if sign := m[1] + m[3]; sign != "" && sign != "+" {
+		v = -v
+	}
+	return v, m[2] + m[7], err == nil
+}
+
+// numberFinder finds the style of a column. A cell that is a number with a decimal point only, or with a decimal comma only,
+// proves the style.
+type numberFinder struct {
+	between      rune   // fields
+	proof        byte   // ',' or '.', the decimal sign; 0 while there is none
+	unit         string // of the first number
+	count        int
+	short, long  bool   // whole numbers without a mark were met, below 1000 and others
+	marks        string // of the cells that have two readings
+	cell         string // the first of them
+	line         int
+	point, comma float64 // its readings
+}
+
+// add takes a cell and reports whether it is a number.
+func (f *numberFinder) add(cell string, line int) bool {
+	point, unit, byPoint := readNumber(cell, false)
+	comma, other, byComma := readNumber(cell, true)
+	if !byPoint && !byComma {
+		return false
+	}
+	if f.count++; f.count == 1 {
+		f.unit = cmp.Or(unit, other)
+	}
+	switch {
+	case byPoint != byComma:
+		if f.proof == 0 {
+			f.proof = map[bool]byte{true: ',', false: '.'}[byComma]
+		}
+	case point != comma:
+		if f.marks == "" {
+			f.cell, f.line, f.point, f.comma = cell, line, point, comma
+		}
+		mark := cell[strings.IndexAny(cell, ".,")]
+		if mark == '.' && f.between == ',' && f.proof == 0 {
+			f.proof = '.'
+		}
+		f.marks = strings.ReplaceAll(f.marks, string(mark), "") + string(mark)
+	case math.Abs(point) < 1000:
+		f.short = true
+	case strings.Trim(cell, "0123456789") == "": // a blank between thousands is no decimal sign either
+		f.long = true
+	}
+	return true
+}
+
+// style returns the style that the options or the cells prove. Cells with three digits behind their only mark are thousands or
+// decimals: between semicolons a comma is the decimal sign; between commas one stands before thousands if whole numbers below
+// 1000, and no others, stand beside it; a point is the decimal sign unless such numbers, or dates with points, stand beside.
+func (f *numberFinder) style(opt CSVOptions, pointedDates bool) (s numberStyle, wrong *CSVProblem) {
+	s.unit = f.unit
+	thousands := f.short && !f.long
+	switch {
+	case opt.DecimalComma || opt.DecimalPoint:
+		s.comma = opt.DecimalComma
+	case f.proof != 0:
+		s.comma = f.proof == ','
+	case f.marks == "":
+		s.open = true
+	case f.marks == "," && opt.Comma == ';' && !thousands:
+		s.comma = true
+	case f.marks == "," && opt.Comma == ',' && thousands:
+	case f.marks == "." && !thousands && !pointedDates:
+		if opt.Comma == ';' || opt.Comma == '\t' {
+			s.guess = f.cell
+		}
+	default:
+		return s, problem("%s may be %s or %s, and no cell of the column tells", quoted(f.cell), plain(f.point),
+			plain(f.comma)).hint("%s or %s", Setting{Field: "DecimalPoint"}, Setting{Field: "DecimalComma"})
+	}
+	return s, nil
+}
+
+// wrong says why a text is no number of the style.
+func (s numberStyle) wrong(text string) *CSVProblem {
+	_, unit, byPoint := readNumber(text, false)
+	_, other, byComma := readNumber(text, true)
+	fits, _ := dateFits(text)
+	p := problem("%s is not a finite number", quoted(text))
+	switch unit = cmp.Or(unit, other); {
+	case !byPoint && !byComma && fits != 0:
+		return p.hint("it is a date; %s and %s choose the columns", Setting{Field: "X"}, Setting{Field: "Y"})
+	case !byPoint && !byComma:
+		return p.orMissing(text)
+	case unit != s.unit:
+		named := func(unit string) string {
+			return map[bool]string{true: "no unit", false: strconv.Quote(unit)}[unit == ""]
+		}
+		return problem("%s has %s, and the numbers above have %s", quoted(text), named(unit), named(s.unit)).hint("write all alike")
+	}
+	return problem("%s has another decimal sign than the numbers above, or none that they prove", quoted(text)).
+		hint("write all alike, or %s or %s", Setting{Field: "DecimalPoint"}, Setting{Field: "DecimalComma"})
+}
+
+func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// ParseNumber reads a number with a decimal point: digits, with or without an exponent, and finite.
+func ParseNumber(text string) (float64, error) {
+	v, ok := decimal(text)
+	if !ok {
+		return 0, fmt.Errorf("dataset: %w", problem("%s is not a finite number", quoted(text)).hint(hintOf(text)))
+	}
+	return v, nil
+}
