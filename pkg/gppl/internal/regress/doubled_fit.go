@@ -71,6 +71,20 @@ func (r *Regression) GivenDoubled(g blas64.General, wide [][]doubled.Float) (*Co
 			g.Data[i*g.Stride+j] = wide[i][j].Hi
 		}
 	}
+	f.root = newWide(1+h, 1+h)
+	for i := range 1 + h {
+		f.root[i][0] = doubled.Of(1)
+		if i == 0 {
+			continue
+		}
+		f.root[i][0] = gamma[i-1].Neg()
+		unit := make([]doubled.Float, h)
+		unit[i-1] = doubled.Of(1)
+		solveBack(l, unit)
+		for a, x := range unit {
+			f.root[1+a][i] = x
+		}
+	}
 	var form doubled.Float
 	for i := range 1 + h {
 		x := doubled.Dot(wide[i], v)
@@ -91,6 +105,16 @@ func (r *Regression) GivenDoubled(g blas64.General, wide [][]doubled.Float) (*Co
 	return &Conditioned{r, f}, nil
 }
 
+// Determined returns tr M⁻¹QᵀA⁻¹Q, how many coefficients the data determine: those without a prior, and a part of each other one.
+func (f *Fit) Determined() (count float64) {
+	for i, flat := range f.basis.flat {
+		if count++; !flat {
+			count -= f.inv.At(i, i)
+		}
+	}
+	return count
+}
+
 // solveWide returns x with LLᵀx = b.
 func solveWide(l [][]doubled.Float, b []doubled.Float) []doubled.Float {
 	n := len(b)
@@ -98,14 +122,23 @@ func solveWide(l [][]doubled.Float, b []doubled.Float) []doubled.Float {
 	for i := range n {
 		x[i] = b[i].Sub(doubled.Dot(l[i][:i], x)).Div(l[i][i])
 	}
-	for i := n - 1; i >= 0; i-- {
-		for j := i + 1; j < n; j++ {
+	solveBack(l, x)
+	return x
+}
+
+// solveBack sets x to L⁻ᵀx.
+func solveBack(l [][]doubled.Float, x []doubled.Float) {
+	for i := len(x) - 1; i >= 0; i-- {
+		for j := i + 1; j < len(x); j++ {
 			x[i] = x[i].Sub(l[j][i].Mul(x[j]))
 		}
 		x[i] = x[i].Div(l[i][i])
 	}
-	return x
 }
+
+// RootDoubled returns what Root does, to all digits, after GivenDoubled: a γ̂ that is off by δ moves a derivative in what multiplies
+// a column by δ times their common second derivative, which is as large as the information.
+func (f *Fit) RootDoubled() (rows [][]doubled.Float) { return f.root }
 
 // PredictSharply is Predict with a variance that no large numbers cancel in: |L⁻¹r|².
 func (c *Conditioned) PredictSharply(q, means []float64) (mean, more float64) {

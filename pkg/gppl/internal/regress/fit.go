@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
 // A Fit is the regression at one A. It does not change.
@@ -22,8 +23,9 @@ type Fit struct {
 	gamma  *mat.VecDense // M⁻¹QᵀA⁻¹y
 	v      *mat.VecDense // [1, −γ]
 	logDet float64
-	quad   float64 // yᵀA⁻¹y less what the mean explains
-	prior  float64 // γ₀ᵀPγ₀
+	quad   float64           // yᵀA⁻¹y less what the mean explains
+	prior  float64           // γ₀ᵀPγ₀
+	root   [][]doubled.Float // R of GivenDoubled
 }
 
 const log2Pi = 1.8378770664093454835606594728112352797

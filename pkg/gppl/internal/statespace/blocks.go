@@ -22,6 +22,7 @@ type system struct {
 	units  []piece
 	rows   []int       // where the pairs of a unit begin in P, and the size of P at the end
 	phi, q [][]float64 // Φ and Q of the process of each block at each input, n×d×d
+	low    [][]float64 // what Q has beyond float64, of exposures where the filter is doubled; else nil
 	h      []float64   // of each unit, n×units
 	phases []float64   // 2π(t − origin)/p of each block with weights, n each
 	gain   []float64   // Ph, n×D
@@ -40,7 +41,7 @@ type room struct {
 	ahead, zero     []float64   // as P
 	g, gk, u, uk, q []float64   // D each
 	seen            []float64   // h of each unit
-	phi, noise      [][]float64 // of each block over a gap that is none of the inputs'
+	phi, noise, low [][]float64 // of each block over a gap that is none of the inputs'
 	slopes          []float64   // of a process
 	forms           [][]float64 // the adjoints of Φ and of Q of each block, d×d each
 	pair            [4][]float64
@@ -110,12 +111,15 @@ func (f *Filter) setBlocks(blocks []Block) {
 		s.origin = f.t[0] + 0.5*(f.t[n-1]-f.t[0])
 	}
 	for len(s.phi) < len(blocks) {
-		s.phi, s.q = append(s.phi, nil), append(s.q, nil)
+		s.phi, s.q, s.low = append(s.phi, nil), append(s.q, nil), append(s.low, nil)
 	}
 	s.phases = dense.Resize(s.phases, n*len(blocks))
 	for b, block := range blocks {
 		d := block.Process.Dim()
 		s.phi[b], s.q[b] = dense.Resize(s.phi[b], n*d*d), dense.Resize(s.q[b], n*d*d)
+		if s.low[b] = s.low[b][:0]; s.sharpens(b) {
+			s.low[b] = dense.Resize(s.low[b], n*d*d)
+		}
 	}
 	step := chunk
 	if n < fewSteps {
@@ -157,7 +161,11 @@ func (f *Filter) setSteps(b, from, to int) {
 		at := i * d * d
 		phi, q := s.phi[b][at:][:d*d], s.q[b][at:][:d*d]
 		if exposed != nil && s.exposures != nil {
-			exposed.step(phi, q, &w, f.strideInto(&w, i))
+			st := f.strideInto(&w, i)
+			exposed.step(phi, q, &w, st)
+			if s.sharpens(b) {
+				exposed.sharpen(q, s.low[b][at:], &w, st)
+			}
 			continue
 		}
 		gap := math.Inf(1)
@@ -225,7 +233,10 @@ func (f *Filter) allocateBlocks() {
 	for b, block := range s.blocks {
 		dim := block.Process.Dim()
 		if b == len(r.phi) {
-			r.phi, r.noise, r.forms = append(r.phi, nil), append(r.noise, nil), append(r.forms, nil)
+			r.phi, r.noise, r.forms, r.low = append(r.phi, nil), append(r.noise, nil), append(r.forms, nil), append(r.low, nil)
+		}
+		if s.sharpens(b) {
+			r.low[b] = dense.Resize(r.low[b], dim*dim)
 		}
 		r.phi[b], r.noise[b], r.forms[b] = dense.Resize(r.phi[b], dim*dim), dense.Resize(r.noise[b], dim*dim),
 			dense.Resize(r.forms[b], 2*dim*dim)
@@ -237,6 +248,12 @@ func (f *Filter) allocateBlocks() {
 	}
 	f.r, f.k, f.w = dense.Resize(f.r, d), dense.Resize(f.k, d), dense.Resize(f.w, d)
 	f.n = dense.Resize(f.n, size)
+}
+
+// sharpens reports whether Q of a block is kept in twice the digits.
+func (s *system) sharpens(b int) bool {
+	_, exposed := s.blocks[b].Process.(*Exposed)
+	return exposed && s.exposures != nil && s.doubled != nil
 }
 
 // step returns Φ and Q of unit u at input i, without its scale.
@@ -259,7 +276,12 @@ func (f *Filter) over(i int, at doubled.Float, view int, onward bool) {
 		phi, noise, d := f.room.phi[b], f.room.noise[b], block.Process.Dim()
 		if e, ok := block.Process.(*Exposed); ok && f.system.exposures != nil {
 			ws := &f.room.windows[b]
-			e.step(phi, noise, ws, f.halfway(ws, i, at, onward))
+			st := f.halfway(ws, i, at, onward)
+			e.step(phi, noise, ws, st)
+			if f.system.sharpens(b) {
+				e.sharpen(noise, f.room.low[b], ws, st)
+				swapFirst(f.room.low[b], d, e.Slots, !onward, !onward)
+			}
 			swapFirst(phi, d, e.Slots, !onward, onward) // f is seen between the inputs, not its average
 			swapFirst(noise, d, e.Slots, !onward, !onward)
 		} else {

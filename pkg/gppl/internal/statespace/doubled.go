@@ -3,6 +3,7 @@ package statespace
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -25,6 +26,7 @@ type doubledState struct {
 	mean []doubled.Float // m, n×c×D
 	errs []doubled.Float // e, n×c
 	gram []doubled.Float // CᵀA⁻¹C, c×c
+	low  blas64.General  // what R of a gradient has beyond float64; no rows: nothing
 }
 
 // Sharp reports whether Q of a process loses no digits, relative to itself, over a short gap.
@@ -113,15 +115,30 @@ func (f *Filter) carryDoubled(p, work []doubled.Float, i int) {
 				}
 			}
 		}
-		q := f.noiseOf(u, i)
+		q, low := f.noiseOf(u, i), f.lowOf(u, i)
 		for a := range u.dim {
 			for b := range a + 1 {
 				at, mirror := (u.at+a)*d+u.at+b, (u.at+b)*d+u.at+a
-				x := p[at].Add(doubled.Of(u.scale).Times(q[a*u.dim+b]))
+				own := doubled.Of(q[a*u.dim+b])
+				if low != nil {
+					own.Lo = low[a*u.dim+b]
+				}
+				x := p[at].Add(own.Times(u.scale))
 				p[at], p[mirror] = x, x
 			}
 		}
 	}
+}
+
+// lowOf returns what noiseOf lacks beyond float64, nil if nothing.
+func (f *Filter) lowOf(u *piece, i int) []float64 {
+	switch {
+	case !f.system.sharpens(u.block):
+		return nil
+	case i < 0:
+		return f.room.low[u.block]
+	}
+	return f.system.low[u.block][i*u.dim*u.dim:][:u.dim*u.dim]
 }
 
 // leftDoubled sets dst = ΦP of a symmetric P.
@@ -256,14 +273,31 @@ func (f *Filter) mixDoubled(m []doubled.Float, r blas64.General, i, j int) (e do
 	s, d, c := f.system.doubled, f.dim, f.cols
 	clear(m)
 	for a := range c {
-		if w := r.Data[a*r.Stride+j]; w != 0 {
-			e = e.Add(s.errs[i*c+a].Times(w))
-			for b, x := range s.mean[(i*c+a)*d:][:d] {
-				m[b] = m[b].Add(x.Times(w))
-			}
+		w := doubled.Of(r.Data[a*r.Stride+j])
+		if s.low.Rows > 0 {
+			w.Lo = s.low.Data[a*s.low.Stride+j]
+		}
+		if w.Hi != 0 {
+			e = e.Add(s.errs[i*c+a].Mul(w))
+			addScaledDoubled(m, w, s.mean[(i*c+a)*d:][:d])
 		}
 	}
 	return e
+}
+
+// GradientDoubled is Gradient after FactoriseDoubled, for an R in twice the digits, by rows.
+func (f *Filter) GradientDoubled(grad []float64, r [][]doubled.Float) (known float64) {
+	c := len(r)
+	high, low := dense.New(c, c), dense.New(c, c)
+	for i, row := range r {
+		for j, x := range row {
+			high.Data[i*c+j], low.Data[i*c+j] = x.Hi, x.Lo
+		}
+	}
+	f.system.doubled.low = low
+	known = f.Gradient(grad, high)
+	f.system.doubled.low = blas64.General{}
+	return known
 }
 
 // backwardDoubled is backwardBlocks.
@@ -335,7 +369,8 @@ func (f *Filter) backwardDoubled(grad []float64, r blas64.General) {
 			forms := f.room.forms[t.block]
 			z, q := forms[:dd], forms[dd:2*dd]
 			clear(z)
-			noise, sum := f.noiseOf(t, i), 0.
+			noise, low := f.noiseOf(t, i), f.lowOf(t, i)
+			var sum doubled.Float
 			for b := range t.dim {
 				if i > 0 {
 					for l := range d {
@@ -343,9 +378,12 @@ func (f *Filter) backwardDoubled(grad []float64, r blas64.General) {
 					}
 				}
 				for a := range t.dim {
-					w := m[(t.at+a)*d+t.at+b].Hi
-					q[a*t.dim+b] = 0.5 * t.scale * w
-					sum += w * noise[a*t.dim+b]
+					w, own := m[(t.at+a)*d+t.at+b], doubled.Of(noise[a*t.dim+b])
+					if low != nil {
+						own.Lo = low[a*t.dim+b]
+					}
+					q[a*t.dim+b] = 0.5 * t.scale * w.Hi
+					sum = sum.Add(w.Mul(own))
 					if i == 0 {
 						continue
 					}
@@ -356,7 +394,11 @@ func (f *Filter) backwardDoubled(grad []float64, r blas64.General) {
 					z[a*t.dim+b] = in.Hi
 				}
 			}
-			grad[y.firsts[t.block]] += 0.5 * t.scale * sum
+			grad[y.firsts[t.block]] += 0.5 * t.scale * sum.Hi
+			if low != nil { // the derivatives in the parameters, without q in the forms
+				f.contractNoise(grad[y.firsts[t.block]+1:], m, t, i)
+				clear(q)
+			}
 		}
 		f.contractForms(grad, i)
 		f.pullDoubled(inform, work, i)
@@ -368,12 +410,25 @@ func (f *Filter) backwardDoubled(grad []float64, r blas64.General) {
 	f.chainViews(grad)
 }
 
+// contractNoise adds ½·tr(M∂Q) of a unit of exposures in each parameter of its process to grad.
+func (f *Filter) contractNoise(grad []float64, m []doubled.Float, t *piece, i int) {
+	e := f.system.blocks[t.block].Process.(*Exposed)
+	ws := &f.room.windows[t.block]
+	for p, dq := range e.noiseDoubled(ws, f.strideInto(ws, i), e.Params).dq {
+		var sum doubled.Float
+		for a := range t.dim {
+			sum = sum.Add(doubled.Dot(dq[a*t.dim:][:t.dim], m[(t.at+a)*f.dim+t.at:]))
+		}
+		grad[p] += 0.5 * t.scale * sum.Hi
+	}
+}
+
 // posteriorDoubled is posteriorBlocks.
 func (f *Filter) posteriorDoubled(means blas64.General, variance []float64, at []doubled.Float, view, order []int) {
 	s, d, c, last := f.system.doubled, f.dim, f.cols, len(f.t)
 	numbers := func(size int) []doubled.Float { return make([]doubled.Float, size) }
 	m, info, inform, p, ahead, work := numbers(c*d), numbers(c*d), numbers(d*d), numbers(d*d), numbers(d*d), numbers(d*d)
-	g, x, y, k, u, seen := numbers(d), numbers(d), numbers(d), numbers(d), numbers(d), numbers(c)
+	g, x, k, u, seen, turned := numbers(d), numbers(d), numbers(d), numbers(d), numbers(c), numbers(c*d)
 	for i := last - 1; i >= -1 && len(order) > 0; i-- {
 		clear(m)
 		clear(p)
@@ -398,17 +453,19 @@ func (f *Filter) posteriorDoubled(means blas64.General, variance []float64, at [
 			multiplyDoubled(g, ahead, h)
 			v := doubled.Dot(h, g)
 			for j := range c {
-				f.turnDoubled(x, m[j*d:][:d], -1)
-				seen[j] = doubled.Dot(h, x)
+				f.turnDoubled(turned[j*d:][:d], m[j*d:][:d], -1)
+				seen[j] = doubled.Dot(h, turned[j*d:][:d])
 			}
 			if i+1 < last {
 				f.over(i+1, at[o], view[o], true)
+				future := f.aheadDoubled(ahead, turned, inform, info, i+1)
 				f.turnDoubled(x, g, -1)
 				for j := range c {
-					seen[j] = seen[j].Add(doubled.Dot(x, info[j*d:][:d]))
+					seen[j] = seen[j].Add(doubled.Dot(x, future[d+j]))
 				}
-				multiplyDoubled(y, inform, x)
-				v = v.Sub(doubled.Dot(x, y))
+				for a := range d {
+					v = v.Sub(x[a].Mul(doubled.Dot(x, future[a])))
+				}
 			}
 			for j := range c {
 				means.Data[o*means.Stride+j] = seen[j].Hi
@@ -438,6 +495,72 @@ func (f *Filter) posteriorDoubled(means blas64.General, variance []float64, at [
 				alpha := s.errs[i*c+j].Div(v).Sub(doubled.Dot(k, r))
 				addScaledDoubled(r, alpha, h)
 			}
+		}
+	}
+}
+
+// aheadDoubled returns N and the r of each column at input i, by rows, as they are for the step to it from a place before with the
+// covariance p and the means of the columns there. inform and info are those for the step from input i − 1. The two steps by way of
+// the place make the covariance of input i, and its means, differ from these by roundings of Φ and Q. With N⁻¹ = P + Λ⁻¹, where Λ
+// is what the observations from input i on tell of the state, a P less E makes N into (1 − NE)⁻¹N, and means less δ make r into
+// (1 − NE)⁻¹(r + Nδ). It changes p.
+func (f *Filter) aheadDoubled(p, means, inform, info []doubled.Float, i int) (future [][]doubled.Float) {
+	s, d, c := f.system.doubled, f.dim, f.cols
+	before, moved := make([]doubled.Float, d*d), make([]doubled.Float, d)
+	f.carryDoubled(p, before, -1)
+	for k := range p {
+		p[k] = s.cov[i*d*d+k].Sub(p[k])
+	}
+	less, future := make([][]doubled.Float, d), make([][]doubled.Float, d+c) // 1 − NE and, by columns, what it is solved for
+	for a := range less {
+		less[a] = make([]doubled.Float, d)
+		for b := range d {
+			less[a][b] = doubled.Dot(inform[a*d:][:d], p[b*d:][:d]).Neg()
+		}
+		less[a][a] = less[a][a].Add(doubled.Of(1))
+		future[a] = slices.Clone(inform[a*d:][:d])
+	}
+	for j := range c {
+		f.turnDoubled(moved, means[j*d:][:d], -1)
+		for a := range d {
+			moved[a] = s.mean[(i*c+j)*d+a].Sub(moved[a])
+		}
+		right := make([]doubled.Float, d)
+		multiplyDoubled(right, inform, moved)
+		for a := range d {
+			right[a] = right[a].Add(info[j*d+a])
+		}
+		future[d+j] = right
+	}
+	solveDoubled(less, future)
+	return future
+}
+
+// solveDoubled sets each b to A⁻¹b, by elimination with pivots. It changes A, given by rows.
+func solveDoubled(a [][]doubled.Float, b [][]doubled.Float) {
+	n := len(a)
+	for k := range n {
+		most := k
+		for i := k + 1; i < n; i++ {
+			if a[i][k].Abs().Hi > a[most][k].Abs().Hi {
+				most = i
+			}
+		}
+		a[k], a[most] = a[most], a[k]
+		for _, x := range b {
+			x[k], x[most] = x[most], x[k]
+		}
+		for i := k + 1; i < n; i++ {
+			w := a[i][k].Div(a[k][k]).Neg()
+			addScaledDoubled(a[i][k:], w, a[k][k:])
+			for _, x := range b {
+				x[i] = x[i].Add(w.Mul(x[k]))
+			}
+		}
+	}
+	for _, x := range b {
+		for i := n - 1; i >= 0; i-- {
+			x[i] = x[i].Sub(doubled.Dot(a[i][i+1:], x[i+1:])).Div(a[i][i])
 		}
 	}
 }

@@ -130,6 +130,10 @@ type windows struct {
 	p     int
 	s     moves // what it came to
 	ds    []moves
+
+	wideDone stride // that noiseDoubled did last, for wideOf − 1 parameters
+	wideOf   int
+	wide     wideMoves
 }
 
 // of returns the window of a span, computed only if it is none of the latest.
@@ -150,7 +154,7 @@ func (ws *windows) reset() {
 	for i := range ws.all {
 		ws.all[i].set = false
 	}
-	ws.done.spans = ws.done.spans[:0]
+	ws.done.spans, ws.wideOf = ws.done.spans[:0], 0
 }
 
 // windowOf sets w to a span of the given length.
