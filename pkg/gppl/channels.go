@@ -19,7 +19,7 @@ type Channel struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`           // a, of any sign
 	Slope float64 `json:"slope,omitempty"` // b, of any sign, in the unit of x times that of a
-	Noise float64 `json:"noise"`           // σ², in the unit of y²
+	Noise float64 `json:"noise"`           // σ², in the unit of y²; 0, which is then kept, only beside known errors of all observations
 }
 
 // ChannelModel is a Gaussian process f ~ GP(0, Kernel) seen by several channels. The kernel is Markovian, a LinearSDE, or a sum
@@ -61,7 +61,11 @@ func (m ChannelModel) WithFixed(names ...string) ChannelModel {
 func (m ChannelModel) Params() []Param {
 	params := m.Kernel.Params()
 	for _, c := range m.Channels {
-		params = append(params, Param{Name: c.NoiseOf(), Value: c.Noise, Transform: Log{}, Unit: UnitY2, Role: RoleNoise})
+		noise := Param{Name: c.NoiseOf(), Value: c.Noise, Transform: Log{}, Unit: UnitY2, Role: RoleNoise}
+		if c.Noise == 0 {
+			noise.Transform = Fixed{}
+		}
+		params = append(params, noise)
 	}
 	for _, c := range m.Channels {
 		params = append(params, Param{Name: c.ValueOf(), Value: c.Value, Transform: Free{}, Role: RoleCoefficient})
@@ -132,6 +136,33 @@ func (m ChannelModel) Check() error {
 		}
 	}
 	return CheckParams(params, Values(params))
+}
+
+// channelsOf is a model of the observations of channels.
+type channelsOf struct {
+	ChannelModel
+	data    Data
+	channel []int
+}
+
+// Check is that of the model, where a noise variance of 0 is taken beside known errors of all observations of the channel.
+func (m channelsOf) Check() error {
+	if len(m.data.Errors) != len(m.channel) {
+		return m.ChannelModel.Check()
+	}
+	m.Channels = slices.Clone(m.Channels)
+	for i, of := range m.channel {
+		if c := &m.Channels[of]; c.Noise == 0 && m.data.Errors[i] == 0 {
+			return fmt.Errorf("gppl: parameter %q = 0 is taken beside known errors alone, and the error of observation %d is 0",
+				c.NoiseOf(), i)
+		}
+	}
+	for i := range m.Channels {
+		if c := &m.Channels[i]; c.Noise == 0 {
+			c.Noise = 1
+		}
+	}
+	return m.ChannelModel.Check()
 }
 
 // channelBlocks returns the blocks of a kernel, or why channels do not take it.

@@ -39,6 +39,8 @@ type ChannelLikelihood struct {
 	options options
 	tally   *tally
 	calls   *parallel.Pool[channelCall]
+
+	standIns []float64 // for the noise variance of each channel of which the model has 0; else 0
 }
 
 // exposed is the exposures that end at the inputs of a line.
@@ -68,7 +70,8 @@ type channelCall struct {
 }
 
 // NewChannels returns the negative log likelihood of d, whose observation i is of channel[i], an index into m.Channels. Inputs
-// have one dimension. Known and relative errors of d are as for NewExact, with the channel's noise variance for σ². Options are
+// have one dimension. Known and relative errors of d are as for NewExact, with the channel's noise variance for σ²; a noise of 0 is
+// taken where all observations of the channel have known errors. Options are
 // WithTolerance, WithMemory and WithContext. It panics if lengths differ or an index is out of range; a channel without
 // observations is an error.
 func NewChannels(m ChannelModel, d Data, channel []int, opts ...Option) (*ChannelLikelihood, error) {
@@ -86,7 +89,7 @@ func newChannels(m ChannelModel, d Data, channel []int, exposure []float64, opts
 			panic(fmt.Sprintf("gppl: NewChannels: channel[%d] = %d, and there are %d channels", i, c, len(m.Channels)))
 		}
 	}
-	d, o, err := checked(m, d, opts)
+	d, o, err := checked(channelsOf{m, d, channel}, d, opts)
 	if err == nil && d.X.Dim() != 1 {
 		err = fmt.Errorf("gppl: channels are of a scalar x, and the inputs have dimension %d", d.X.Dim())
 	}
@@ -108,6 +111,12 @@ func newChannels(m ChannelModel, d Data, channel []int, exposure []float64, opts
 	l.line.SetNoise(d.rowNoise())
 	for i := range channel {
 		l.of = append(l.of, channel[l.line.Input(i)])
+	}
+	l.standIns = make([]float64, len(m.Channels))
+	for c := range m.Channels {
+		if m.Channels[c].Noise == 0 {
+			l.standIns[c] = l.line.Noise.StandIn(func(i int) bool { return l.of[i] == c })
+		}
 	}
 	l.params = l.paramsInUnits(channel)
 	l.tally = &tally{report: LossReport{Likelihood: true, Engine: EngineStateSpace}}
@@ -211,6 +220,7 @@ func (l *ChannelLikelihood) ValueGradContext(ctx context.Context, grad, theta []
 // tolerance, it is one of double-double.
 func (l *ChannelLikelihood) evaluate(ctx context.Context, c *channelCall, grad, theta []float64) (value float64, err error) {
 	defer parallel.Stopped(&err)
+	theta = l.positive(theta)
 	if err := checkEvaluation(l.params, grad, theta); err != nil {
 		return 0, err
 	}
@@ -253,6 +263,21 @@ func (l *ChannelLikelihood) evaluate(ctx context.Context, c *channelCall, grad, 
 		return value, nil
 	}
 	return value, l.gradient(c, grad, theta)
+}
+
+// positive returns theta with what stands for noise variances of 0 (observed.Noise.StandIn).
+func (l *ChannelLikelihood) positive(theta []float64) []float64 {
+	kernel := len(l.model.Kernel.Params())
+	if len(theta) != len(l.params) || !slices.Contains(theta[kernel:][:len(l.standIns)], 0) {
+		return theta
+	}
+	theta = slices.Clone(theta)
+	for c, noise := range l.standIns {
+		if theta[kernel+c] == 0 {
+			theta[kernel+c] = noise
+		}
+	}
+	return theta
 }
 
 // posteriorShare is how much less than the tolerance a factorisation for a posterior may err: what is predicted are differences.

@@ -165,3 +165,83 @@ func alike(t *testing.T, what string, got, want []float64) {
 		}
 	}
 }
+
+// TestNoNoiseChannels: a channel all of whose observations have known errors takes a noise variance of 0, whatever others have, with
+// exposures and without: values, gradients and predictions are those of a noise that is far below the errors.
+func TestNoNoiseChannels(t *testing.T) {
+	d := knownData(t, 30)
+	channel, exposure := make([]int, 30), make([]float64, 30)
+	for i := range channel {
+		if channel[i], exposure[i] = i%2, 0.2; i%2 == 1 {
+			d.Errors[i] = 0
+		}
+	}
+	at := []float64{-3, 4.2, 17, 40}
+	for _, k := range channelKernels() {
+		with := func(noise float64) gppl.ChannelModel {
+			return gppl.ChannelModel{Kernel: k, Channels: []gppl.Channel{{Name: "A", Value: 1, Noise: noise},
+				{Name: "B", Value: -0.5, Noise: 0.04}}}
+		}
+		for what, of := range map[string]func(m gppl.ChannelModel) (*gppl.ChannelLikelihood, *gppl.ChannelPosterior, error){
+			"channels": func(m gppl.ChannelModel) (*gppl.ChannelLikelihood, *gppl.ChannelPosterior, error) {
+				l, err := gppl.NewChannels(m, d, channel)
+				if err != nil {
+					return nil, nil, err
+				}
+				p, err := gppl.NewChannelPosterior(m, d, channel)
+				return l, p, err
+			},
+			"exposures": func(m gppl.ChannelModel) (*gppl.ChannelLikelihood, *gppl.ChannelPosterior, error) {
+				l, err := gppl.NewExposures(m, d, channel, exposure)
+				if err != nil {
+					return nil, nil, err
+				}
+				p, err := gppl.NewExposurePosterior(m, d, channel, exposure)
+				return l, p, err
+			},
+		} {
+			want, posterior, err := of(with(1e-17))
+			if err != nil {
+				t.Fatal(err)
+			}
+			theta := gppl.Values(want.Params())
+			grad := make([]float64, len(theta))
+			value := testkit.Must(want.ValueGrad(grad, theta))(t)
+			means, variances, _ := posterior.Function(at)
+			for _, noise := range []float64{0, 1e-300} {
+				l, p, err := of(with(noise))
+				if err != nil {
+					t.Errorf("%s, %v, noise %g: %v", what, k, noise, err)
+					continue
+				}
+				theta := gppl.Values(l.Params())
+				own := make([]float64, len(theta))
+				got, err := l.ValueGrad(own, theta)
+				if err != nil || !(math.Abs(got-value) <= 1e-10*(1+math.Abs(value))) || !(l.Report().LastBound < 1e-6) {
+					t.Errorf("%s, %v, noise %g: %v (%v), want %v; bound %v", what, k, noise, got, err, value, l.Report().LastBound)
+				}
+				alike(t, what+": gradient", own, grad)
+				m, v, _ := p.Function(at)
+				alike(t, what+": means", m, means)
+				alike(t, what+": variances", v, variances)
+				if kernel := len(k.Params()); noise == 0 && !l.Params()[kernel].IsFixed() {
+					t.Errorf("%s: %+v", what, l.Params()[kernel])
+				}
+			}
+			m := with(0)
+			m.Channels[1].Noise = 0
+			if _, _, err := of(m); err == nil || !strings.Contains(err.Error(), "observation 1") {
+				t.Errorf("%s, a channel without known errors: %v", what, err)
+			}
+			start := testkit.Must(gppl.NewChannels(with(0), d, channel))(t)
+			if what == "exposures" {
+				start = testkit.Must(gppl.NewExposures(with(0), d, channel, exposure))(t)
+			}
+			before := testkit.Must(start.ValueGrad(nil, gppl.Values(start.Params())))(t)
+			r, err := gppl.Fit(context.Background(), start, start.Params(), gppl.Settings{MaxIterations: 3})
+			if err != nil || !(r.Value < before) || start.ChannelModel(gppl.Values(start.Params())).Channels[0].Noise != 0 {
+				t.Errorf("%s, %v: training: %v, %v", what, k, r, err)
+			}
+		}
+	}
+}

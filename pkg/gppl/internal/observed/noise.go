@@ -1,6 +1,7 @@
 package observed
 
 import (
+	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
@@ -62,17 +63,28 @@ func (r *Noise) Least(noise float64) float64 {
 // digits, and the derivative in σ² is there.
 const standIn = 0x1p-80
 
-// Positive returns theta, in which σ² has the given place, or a copy of it where a σ² of 0 is replaced with one that changes no
-// λ_i, if all observations have known errors.
+// StandIn returns a σ² that changes no λ_i of the observations that it is of, nil: all; 0 unless all of them have known errors.
+func (r *Noise) StandIn(has func(i int) bool) (noise float64) {
+	least, most := math.Inf(1), 1.
+	for i, s := range r.Known {
+		if has == nil || has(i) {
+			least, most = min(least, s), max(most, r.Weight(i))
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return standIn * least / most
+}
+
+// Positive returns theta, in which σ² has the given place, or a copy of it where a σ² of 0 is replaced with StandIn, if all
+// observations have known errors.
 func (r *Noise) Positive(theta []float64, place int) []float64 {
 	if place >= len(theta) || theta[place] != 0 || !(r.leastKnown > 0) {
 		return theta
 	}
 	theta = slices.Clone(theta)
-	theta[place] = standIn * r.leastKnown
-	if r.Scale != nil {
-		theta[place] /= max(1, slices.Max(r.Scale))
-	}
+	theta[place] = r.StandIn(nil)
 	return theta
 }
 
