@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
@@ -234,30 +236,44 @@ func (c *Counts) continuous() bool {
 	return ok
 }
 
-// quantile is that at input i, by bisection.
+// quantile is that at input i: from about where it is, by a bracket and Chandrupatla's method (see least).
 func (c *Counts) quantile(i int, p float64) float64 {
-	lo, hi, more, round := -1.0, 0.0, 1.0, math.Floor // whole numbers; beyond 2⁵³ they are not next to one another
-	if c.continuous() {
-		lo, hi, more, round = 0, 1, 0, func(y float64) float64 { return y }
+	at := func(y float64) float64 { return c.CDF(i, y) }
+	lo, hi := c.about(i, p)
+	below, above := at(lo), at(hi)
+	for step := max(hi-lo, math.Abs(hi)*0x1p-40); above < p && !math.IsInf(hi, 1); step *= 2 {
+		lo, below, hi = hi, above, hi+step
+		above = at(hi)
 	}
-	for c.CDF(i, hi) < p && !math.IsInf(hi, 1) {
-		lo, hi = hi, 2*hi+more
+	for step := max(hi-lo, math.Abs(lo)*0x1p-40); below >= p && !math.IsInf(lo, -1); step *= 2 {
+		lo, hi, above = lo-step, lo, below
+		below = at(lo)
 	}
-	for step := 1.0; c.CDF(i, lo) >= p && !math.IsInf(lo, -1); step *= 2 {
-		lo, hi = lo-step, lo
+	return least(at, p, [2]float64{lo, below}, [2]float64{hi, above}, !c.continuous())
+}
+
+// about returns two numbers close to the quantile of p at input i, on both sides unless the guess is off: as if in g, the likelihood
+// were normal, which adds its width to the standard deviation.
+func (c *Counts) about(i int, p float64) (lo, hi float64) {
+	const beside = 0.1 // standard deviations
+	n, size := latent{c.Likelihood, c.Mean[i], math.Sqrt(c.Variance[i])}, c.Sizes[i]
+	sd := n.sd
+	if w := 1 / math.Sqrt(-n.likelihood.LogDensity(n.likelihood.Mean(size, n.mean), size, n.mean).D2); w < crpsMost {
+		sd = math.Hypot(sd, w)
 	}
-	for range 200 {
-		middle := round(0.5*lo + 0.5*hi)
-		if middle <= lo || middle >= hi {
-			break
-		}
-		if c.CDF(i, middle) < p {
-			lo = middle
-		} else {
-			hi = middle
-		}
+	z := distuv.UnitNormal.Quantile(p)
+	lo, hi = n.likelihood.Mean(size, n.mean+sd*(z-beside)), n.likelihood.Mean(size, n.mean+sd*(z+beside))
+	lo, hi = min(lo, hi), max(lo, hi)
+	whole := !c.continuous()
+	switch {
+	case whole && !(hi < crpsMost):
+		return -1, 0
+	case whole:
+		return math.Floor(lo) - 1, math.Ceil(hi)
+	case !(lo < hi && hi < crpsMost):
+		return 0, 1
 	}
-	return hi
+	return lo, hi
 }
 
 const (

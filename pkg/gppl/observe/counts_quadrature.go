@@ -167,6 +167,51 @@ func trapezoid(from, step, lo, hi, least float64, f func(g float64) (term, curva
 	}
 }
 
+// least returns the least number y, a whole one or any, with at(y) ≥ p, where at rises, between two numbers that are given with
+// their values, one below p and one not. The logit of a
+// distribution function is close to a line, or bends slowly, so that its inverse is interpolated by squares where these are safe, else
+// the bracket is halved (Chandrupatla 1997, Advances in Engineering Software 28, 145–149). Each step goes at least as far into the
+// bracket as numbers stand apart, so that its end is next to its beginning.
+func least(at func(y float64) float64, p float64, lo, hi [2]float64, whole bool) float64 {
+	apart := func(y float64) float64 { return math.Nextafter(math.Abs(y), math.Inf(1)) - math.Abs(y) }
+	logit := func(q float64) float64 { return min(max(math.Log(q)-math.Log1p(-q), -800), 800) }
+	target := logit(p)
+	beyond := func(q float64) float64 {
+		v := logit(q) - target
+		if q >= p != (v >= 0) { // by rounding
+			v = -v
+		}
+		return v
+	}
+	a, b, c := hi[0], lo[0], lo[0] // the newest, the other side of the bracket, and the one before
+	fa, fb := beyond(hi[1]), beyond(lo[1])
+	fc := fb
+	share := 0.5
+	for {
+		low, high := min(a, b), max(a, b)
+		gap := apart(max(math.Abs(low), math.Abs(high)))
+		x := a + share*(b-a)
+		if whole {
+			gap = max(gap, 1)
+			x = math.Floor(x)
+		}
+		if x = min(max(x, low+gap), high-gap); !(x > low && x < high) {
+			return high
+		}
+		fx := beyond(at(x))
+		if fx >= 0 == (fa >= 0) {
+			c, fc = a, fa
+		} else {
+			c, fc, b, fb = b, fb, a, fa
+		}
+		a, fa = x, fx
+		share = 0.5
+		if along, up := (a-b)/(c-b), (fa-fb)/(fc-fb); up*up < along && (1-up)*(1-up) < 1-along {
+			share = fa/(fb-fa)*(fc/(fb-fc)) + (c-a)/(b-a)*(fa/(fc-fa))*(fb/(fc-fb))
+		}
+	}
+}
+
 // deepest is how often a block is halved: a range of float64 to its first numbers.
 const deepest = 1100
 
