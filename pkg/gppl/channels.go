@@ -19,7 +19,7 @@ type Channel struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`           // a, of any sign
 	Slope float64 `json:"slope,omitempty"` // b, of any sign, in the unit of x times that of a
-	Noise float64 `json:"noise"`           // σ², in the unit of y²; 0, which is then kept, only beside known errors of all observations
+	Noise float64 `json:"noise"`           // σ², in the unit of y²; 0, which is kept, where all observations have known errors
 }
 
 // ChannelModel is a Gaussian process f ~ GP(0, Kernel) seen by several channels. The kernel is Markovian, a LinearSDE, or a sum

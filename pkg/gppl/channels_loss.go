@@ -70,10 +70,9 @@ type channelCall struct {
 }
 
 // NewChannels returns the negative log likelihood of d, whose observation i is of channel[i], an index into m.Channels. Inputs
-// have one dimension. Known and relative errors of d are as for NewExact, with the channel's noise variance for σ²; a noise of 0 is
-// taken where all observations of the channel have known errors. Options are
-// WithTolerance, WithMemory and WithContext. It panics if lengths differ or an index is out of range; a channel without
-// observations is an error.
+// have one dimension. Known and relative errors of d are as for NewExact, with the channel's noise variance for σ²; a noise of
+// 0 is taken where all observations of the channel have known errors. Options are WithTolerance, WithMemory and WithContext. It
+// panics if lengths differ or an index is out of range; a channel without observations is an error.
 func NewChannels(m ChannelModel, d Data, channel []int, opts ...Option) (*ChannelLikelihood, error) {
 	return newChannels(m, d, channel, nil, opts)
 }
@@ -283,8 +282,8 @@ func (l *ChannelLikelihood) positive(theta []float64) []float64 {
 // posteriorShare is how much less than the tolerance a factorisation for a posterior may err: what is predicted are differences.
 const posteriorShare = 1e-4
 
-// sharpMean is what a mean of a posterior may err by, in its standard deviations: it is linear in L⁻¹y, of length √(yᵀA⁻¹y), and what
-// moves the form by δ of itself moves it by some δ of that length. In random cases it was a hundredth of this at most.
+// sharpMean is what a mean of a posterior may err by, in its standard deviations: it is linear in L⁻¹y, of length √(yᵀA⁻¹y),
+// and what moves the form by δ of itself moves it by some δ of that length. In random cases it was a hundredth of this at most.
 const sharpMean = 0.01
 
 // working is the tolerance, in nats per observation, that decides how an evaluation is computed.
@@ -325,8 +324,8 @@ func (l *ChannelLikelihood) complete(c *channelCall) (err error) {
 	return nil
 }
 
-// form returns tr RᵀGR, after complete: yᵀA⁻¹y less what the coefficients explain, and one for each flat coefficient. In twice the
-// digits the latter is not a sum over G, in which as much cancels as the information on coefficients differs.
+// form returns tr RᵀGR, after complete: yᵀA⁻¹y less what the coefficients explain, and one for each flat coefficient. In twice
+// the digits the latter is not a sum over G, in which as much cancels as the information on coefficients differs.
 func (c *channelCall) form() float64 {
 	if c.doubled {
 		return c.g.Data[0] + c.fit.Fit.Determined()

@@ -54,8 +54,8 @@ func newChannelPosterior(m ChannelModel, d Data, channel []int, exposure []float
 }
 
 // Inexact returns the error bound, in nats, of the likelihood of the data by the same factorisation, if it could not keep the
-// tolerance (LossReport.LastInexact) or if y is so far from the model that a mean may be off by more than 0.01 standard deviations,
-// else 0. Means and variances may then be off by much more than rounding.
+// tolerance (LossReport.LastInexact) or if y is so far from the model that a mean may be off by more than 0.01 standard
+// deviations, else 0. Means and variances may then be off by much more than rounding.
 func (p *ChannelPosterior) Inexact() float64 { return p.inexact }
 
 // Function returns the mean and variance of f at each x: the process itself, without offsets. x is scalar and finite.

@@ -17,7 +17,7 @@ import (
 
 // LaplaceFit is a model of observations that are not Gaussian, learnt from data.
 type LaplaceFit struct {
-	*gppl.Result            // its value is that of the loss
+	*gppl.Result            // with the value of the loss
 	Likelihood   Likelihood // with its learnt parameters
 	Loss         *Laplace   // that was minimised
 	theta        []float64  // at the optimum
@@ -46,7 +46,7 @@ func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likel
 		start := append(starts[i].Params(), own...)
 		near, err := loss.StartAt(ctx, gppl.Values(start))
 		if err != nil {
-			near = loss // the error, unless another start has none, is that of the fit
+			near = loss // unless another start has none, the fit ends with the same error
 		}
 		results[i], errs[i] = gppl.Fit(ctx, near, start, s)
 	})
@@ -70,7 +70,7 @@ func FitLaplace(ctx context.Context, m gppl.Model, d gppl.Data, likelihood Likel
 	return fit, nil
 }
 
-// Predict is that of the loss, at the parameters that were learnt.
+// Predict is Laplace.Predict at the parameters that were learnt.
 func (f *LaplaceFit) Predict(ctx context.Context, x gppl.Inputs, sizes []float64) (*Counts, error) {
 	return f.Loss.Predict(ctx, f.theta, x, sizes)
 }
@@ -236,7 +236,7 @@ func (c *Counts) continuous() bool {
 	return ok
 }
 
-// quantile is that at input i: from about where it is, by a bracket and Chandrupatla's method (see least).
+// quantile is Quantile at input i: from about where it is, by a bracket and Chandrupatla's method (see least).
 func (c *Counts) quantile(i int, p float64) float64 {
 	at := func(y float64) float64 { return c.CDF(i, y) }
 	lo, hi := c.about(i, p)
@@ -252,8 +252,8 @@ func (c *Counts) quantile(i int, p float64) float64 {
 	return least(at, p, [2]float64{lo, below}, [2]float64{hi, above}, !c.continuous())
 }
 
-// about returns two numbers close to the quantile of p at input i, on both sides unless the guess is off: as if in g, the likelihood
-// were normal, which adds its width to the standard deviation.
+// about returns two numbers close to the quantile of p at input i, on both sides unless the guess is off: as if in g, the
+// likelihood were normal, which adds its width to the standard deviation.
 func (c *Counts) about(i int, p float64) (lo, hi float64) {
 	const beside = 0.1 // standard deviations
 	n, size := latent{c.Likelihood, c.Mean[i], math.Sqrt(c.Variance[i])}, c.Sizes[i]
@@ -277,7 +277,7 @@ func (c *Counts) about(i int, p float64) (lo, hi float64) {
 }
 
 const (
-	// crpsAgreement is that of the sums of a score over a block and over its halves, relative to the score.
+	// crpsAgreement is how close the sums of a score over a block and over its halves must be, relative to the score.
 	crpsAgreement = 1e-8
 	// crpsMost is where the terms end, for distributions whose quantiles are beyond float64.
 	crpsMost = 1e300
@@ -289,7 +289,7 @@ const (
 // 2009); for a Continuous likelihood, the integral over k. It is right to 1e-6 of itself.
 func (c *Counts) CRPS(y []float64) (scores []float64) {
 	for i, y := range y {
-		whole, above := !c.continuous(), 0.0 // of whole numbers, y belongs to those that are not below it
+		whole, above := !c.continuous(), 0.0 // whole numbers at y or above it are one side, the others the other
 		from, to := c.quantile(i, crpsTail), min(c.quantile(i, 1-crpsTail), crpsMost)
 		if whole {
 			above = 1

@@ -13,8 +13,8 @@ type latent struct {
 const (
 	// wide is beyond what standard deviations from the mean a bounded function is left out: the probability there is 2e-17.
 	wide = 8.5
-	// agreement of two steps of the trapezoidal rule, of which the second is half the first: of a smooth function that dies out on
-	// both sides, the error of the second is the square of that of the first.
+	// agreement is how close two sums of the trapezoidal rule must be, the second with half the step: for a smooth function
+	// that dies out on both sides, halving the step squares the error.
 	agreement = 1e-7
 	// mostNodes of a rule; some 40 are usual.
 	mostNodes = 1 << 13
@@ -22,7 +22,7 @@ const (
 	nothing = 1e-17
 )
 
-// density returns that of g.
+// density returns the density of the latent value at g.
 func (n latent) density(g float64) float64 {
 	z := (g - n.mean) / n.sd
 	return math.Exp(-0.5*z*z) / (n.sd * math.Sqrt(2*math.Pi))
@@ -169,9 +169,9 @@ func trapezoid(from, step, lo, hi, least float64, f func(g float64) (term, curva
 
 // least returns the least number y, a whole one or any, with at(y) ≥ p, where at rises, between two numbers that are given with
 // their values, one below p and one not. The logit of a
-// distribution function is close to a line, or bends slowly, so that its inverse is interpolated by squares where these are safe, else
-// the bracket is halved (Chandrupatla 1997, Advances in Engineering Software 28, 145–149). Each step goes at least as far into the
-// bracket as numbers stand apart, so that its end is next to its beginning.
+// distribution function is close to a line, or bends slowly, so that its inverse is interpolated by squares where these are
+// safe, else the bracket is halved (Chandrupatla 1997, Advances in Engineering Software 28, 145–149). Each step goes at least
+// as far into the bracket as numbers stand apart, so that its end is next to its beginning.
 func least(at func(y float64) float64, p float64, lo, hi [2]float64, whole bool) float64 {
 	apart := func(y float64) float64 { return math.Nextafter(math.Abs(y), math.Inf(1)) - math.Abs(y) }
 	logit := func(q float64) float64 { return min(max(math.Log(q)-math.Log1p(-q), -800), 800) }
@@ -216,7 +216,7 @@ func least(at func(y float64) float64, p float64, lo, hi [2]float64, whole bool)
 const deepest = 1100
 
 // addUp returns Σ f(first + j·direction) over j from 0, or for real numbers the integral from first on, up to count: of an f that
-// falls from first on. Blocks are halved until their sums by five terms agree with those of both halves.
+// falls from first on. Blocks are halved until their sums by five terms agree with the sums over both halves.
 func addUp(first, direction, count float64, whole bool, f func(k float64) float64) (sum float64) {
 	if !(count > 0) {
 		return 0

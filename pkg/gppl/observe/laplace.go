@@ -22,7 +22,7 @@ import (
 // 5.5). The noise σ² of the model is independent variation of each observation on the latent scale, as in a log-normal mixture of
 // Poisson distributions; for none, fix it at a small value. With Gaussian p it is [gppl.Exact].
 //
-// Each Newton step towards ĝ, and the value, is that of a Gaussian model with the known errors W^−½, by the engines of the exact
+// Each Newton step towards ĝ, and the value, comes from a Gaussian model with the known errors W^−½, by the engines of the exact
 // likelihood: O(n) with Matérn kernels. The gradient is analytic, with the term of ∂ĝ/∂θ, and takes three more gradients of the
 // Gaussian model. It is safe for concurrent use and keeps nothing between calls.
 type Laplace struct {
@@ -89,7 +89,7 @@ func (l *Laplace) Guess() gppl.Data {
 	return d
 }
 
-// Params are those of the model, noise variance last, and then those of the likelihood.
+// Params returns the parameters of the model, noise variance last, and then the likelihood's.
 func (l *Laplace) Params() []gppl.Param {
 	params := l.model.Params()
 	if s, ok := l.likelihood.(Shaped); ok {
@@ -304,7 +304,7 @@ func (s *mode) valueGrad(grad []float64) (value float64, err error) {
 	return s.completed(value, y), s.implicit(grad, y, errs, variances)
 }
 
-// completed returns the loss from that of the Gaussian data.
+// completed returns the loss from the loss of the Gaussian data.
 func (s *mode) completed(value float64, y []float64) float64 {
 	for i, at := range s.at { // α = ∂log p; yᵀα of the Gaussian model is replaced
 		value += -at.Value + 0.5*at.D1*(s.g[i]-y[i]) + 0.5*math.Log(-at.D2) - 0.5*math.Log(2*math.Pi)

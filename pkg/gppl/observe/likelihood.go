@@ -28,7 +28,7 @@ type Likelihood interface {
 }
 
 // Continuous is a likelihood of y that are not whole numbers, such as waiting times: LogDensity is the log of a density, and
-// quantiles and scores are those of real numbers. The method does nothing.
+// quantiles and scores are of real numbers. The method does nothing.
 type Continuous interface {
 	Likelihood
 	Continuous()
@@ -37,7 +37,7 @@ type Continuous interface {
 // Derivatives are a log density and its first three derivatives in g. D2 is negative.
 type Derivatives struct{ Value, D1, D2, D3 float64 }
 
-// Shaped is a likelihood with parameters of its own, which are learnt with those of the model.
+// Shaped is a likelihood with parameters of its own, which are learnt with the model's.
 type Shaped interface {
 	Likelihood
 	Params() []gppl.Param
@@ -254,7 +254,7 @@ func logistics(x float64) (p, left, log, logLeft float64) {
 // few is up to where factorials are taken from a table, and Γ by its logarithm: beyond, differences of these lose digits.
 const few = 200
 
-// logFactorials are those of the numbers up to few.
+// logFactorials are log n! for n up to few.
 var logFactorials = func() (logs [few + 1]float64) {
 	for n := range logs {
 		logs[n] = logGamma(float64(n) + 1)

@@ -37,7 +37,7 @@ type Robust struct {
 	Model   gppl.Model
 	Nu      float64   // ν; at 200, the largest, the noise is as good as Gaussian
 	Weights []float64 // of the observations: the posterior mean of λ_i, at most (ν+1)/ν
-	// Bound is an upper bound on the negative log likelihood of the data, in nats: that of a posterior in which f and the λ are
+	// Bound is an upper bound on the negative log likelihood of the data, in nats: the bound of a posterior in which f and the λ are
 	// independent (variational Bayes). It can be compared with the Value of an exact fit with Gaussian noise.
 	Bound     float64
 	Status    gppl.Status // Converged, Limited or Cancelled
@@ -50,7 +50,7 @@ type Robust struct {
 // FitRobust learns the kernel's parameters of m, the scale and the degrees of freedom of Student-t noise from the data. m.Noise
 // is the start value of σ², or its value if it is Fixed; a model that Fit or auto.Fit learnt with Gaussian noise is a good start.
 //
-// It minimises a variational bound on the negative log likelihood in rounds of three steps, none of which raises the bound:
+// It minimises a variational bound on the negative log likelihood in rounds of three steps, and no step raises the bound:
 //
 //   - the weights w_i from r_i² = E(y_i − f(x_i))²;
 //   - σ² and ν, from the likelihood of the r_i² with the weights integrated out;
@@ -63,7 +63,7 @@ type Robust struct {
 //
 // It is an error if the kernel contains white noise, which Student-t noise replaces, if the data have known errors, if there are
 // fewer than five observations, or if more than half of them have one value, as the likelihood then has no maximum. Other errors
-// are those of NewExact. If ctx ends, FitRobust returns what it has found with ctx's error.
+// are as for NewExact. If ctx ends, FitRobust returns what it has found with ctx's error.
 func FitRobust(ctx context.Context, m gppl.Model, d gppl.Data, s RobustSettings) (*Robust, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -280,7 +280,7 @@ func (e *robustWork) describe(r *Robust, bound float64) {
 
 func (r *Robust) noise() student { return student{r.Nu, r.Model.Noise} }
 
-// Posterior conditions on the data with their weights. Its Latent values are those of f
+// Posterior conditions on the data with their weights. Its Latent values are values of f
 // with the mean. Its Noisy values lack the tails of the noise: use Predict instead.
 func (r *Robust) Posterior(opts ...gppl.Option) (*gppl.Posterior, error) {
 	m, d := gaussian(r.Model, r.data, r.noise(), r.predicted)

@@ -26,7 +26,7 @@ type student struct {
 // where 1000 observations cannot tell the noise from Gaussian.
 const leastNu, mostNu = 1, 200
 
-// nuTolerance is that of log ν.
+// nuTolerance is how exactly log ν is found.
 const nuTolerance = 1e-6
 
 func (s student) weight(r2 float64) float64 { return (s.nu + 1) / (s.nu + r2/s.scale2) }
@@ -43,8 +43,8 @@ func (s student) logConstant() float64 {
 	return gammas.HalfStep(0.5*s.nu) - 0.5*math.Log(2*math.Pi*s.scale2)
 }
 
-// slack is E log λ − log E λ, halved, less the Kullback–Leibler divergence of q(λ) from its prior, where q is that of r²: what
-// the evidence bound of an observation has beyond the Gaussian likelihood of variance σ²/w.
+// slack is E log λ − log E λ, halved, less the Kullback–Leibler divergence of q(λ) from its prior, where q has the parameters
+// that r² gives: what the evidence bound of an observation has beyond the Gaussian likelihood of variance σ²/w.
 func (s student) slack(r2 float64) float64 {
 	a, b := 0.5*(s.nu+1), 0.5*(s.nu+r2/s.scale2)
 	a0 := 0.5 * s.nu
@@ -119,7 +119,7 @@ func (s StudentNoise) Mixture(components int) (variances, weights []float64) {
 	return variances, weights
 }
 
-// HeaviestNoise returns the noise with the heaviest tails that is compatible with residuals, not all 0: that of the fewest
+// HeaviestNoise returns the noise with the heaviest tails that is compatible with residuals, not all 0: the noise of the fewest
 // degrees of freedom, between 1 and 200, whose likelihood is at most the given nats below the largest, each with its best scale.
 func HeaviestNoise(residuals []float64, nats float64) StudentNoise {
 	r2, square := make([]float64, len(residuals)), 0.0

@@ -13,7 +13,7 @@ const (
 	asymptotic = 12
 )
 
-// Rest returns log Γ(x) − (x − ½)·log x + x − ½·log 2π for x > 0: what Stirling's formula leaves, about 1/(12x).
+// Rest returns log Γ(x) − (x − ½)·log x + x − ½·log 2π for x > 0: what Stirling's formula leaves, about 1/(12x) (DLMF 5.11.1).
 func Rest(x float64) float64 {
 	if x < asymptotic {
 		v, _ := math.Lgamma(x)
@@ -23,7 +23,7 @@ func Rest(x float64) float64 {
 	return (1./12 - s*(1./360-s*(1./1260-s*(1./1680-s*(1./1188-s*691/360360))))) / x
 }
 
-// psiRest returns ψ(x) − log x for x > 0, about −1/(2x).
+// psiRest returns ψ(x) − log x for x > 0, about −1/(2x) (DLMF 5.11.2): for a large x, both are far larger than their difference.
 func psiRest(x float64) (sum float64) {
 	from := x
 	for ; x < asymptotic; x++ {
@@ -117,7 +117,7 @@ func GammaTails(a, d float64) (below, above float64) {
 		return ends(d)
 	}
 	var sum float64
-	if a < least { // P(a, x) = P(a + 1, x) + xᵃe⁻ˣ/Γ(a + 1)
+	if a < least { // P(a, x) = P(a + 1, x) + xᵃe⁻ˣ/Γ(a + 1) (DLMF 8.8.5)
 		x, from := min(a*math.Exp(d), 1e300), a // so large an x has no term
 		for term := math.Exp(LogGamma(a, d)) / a; a < least; term *= x / a {
 			sum += term
@@ -143,7 +143,7 @@ func BetaTails(a, b, d float64) (below, above float64) {
 		return ends(d)
 	}
 	var under, over float64
-	if a < least { // I(a, b) = I(a + 1, b) + xᵃ(1 − x)ᵇ/(a·B(a, b)), and for b as that of 1 − x
+	if a < least { // I(a, b) = I(a + 1, b) + xᵃ(1 − x)ᵇ/(a·B(a, b)), and for b the same with 1 − x (DLMF 8.17.20)
 		x, left := shares(d + math.Log(a/b))
 		density, fromA, fromB := math.Exp(LogBeta(a, b, d)), a, b
 		for term := density / a; a < least; {
@@ -198,8 +198,8 @@ func shares(z float64) (p, left float64) {
 const (
 	// least is the shape from which a density of a logarithm is close enough to a normal one for outward.
 	least = 16
-	// A tail ends at near standard deviations if the density has fallen by more than e^fallen there, else at far, where that of
-	// shape 16 has on its heavier side.
+	// A tail ends at near standard deviations if the density has fallen by more than e^fallen there, else at far, where the
+	// density of shape 16 has fallen so far on its heavier side.
 	near, far, fallen = 9, 13, 37
 )
 

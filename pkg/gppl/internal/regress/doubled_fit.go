@@ -136,8 +136,8 @@ func solveBack(l [][]doubled.Float, x []doubled.Float) {
 	}
 }
 
-// RootDoubled returns what Root does, to all digits, after GivenDoubled: a γ̂ that is off by δ moves a derivative in what multiplies
-// a column by δ times their common second derivative, which is as large as the information.
+// RootDoubled returns what Root does, to all digits, after GivenDoubled: a γ̂ that is off by δ moves a derivative in what
+// multiplies a column by δ times their common second derivative, which is as large as the information.
 func (f *Fit) RootDoubled() (rows [][]doubled.Float) { return f.root }
 
 // PredictSharply is Predict with a variance that no large numbers cancel in: |L⁻¹r|².

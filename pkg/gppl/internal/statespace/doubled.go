@@ -499,11 +499,11 @@ func (f *Filter) posteriorDoubled(means blas64.General, variance []float64, at [
 	}
 }
 
-// aheadDoubled returns N and the r of each column at input i, by rows, as they are for the step to it from a place before with the
-// covariance p and the means of the columns there. inform and info are those for the step from input i − 1. The two steps by way of
-// the place make the covariance of input i, and its means, differ from these by roundings of Φ and Q. With N⁻¹ = P + Λ⁻¹, where Λ
-// is what the observations from input i on tell of the state, a P less E makes N into (1 − NE)⁻¹N, and means less δ make r into
-// (1 − NE)⁻¹(r + Nδ). It changes p.
+// aheadDoubled returns N and the r of each column at input i, by rows, as they are for the step to it from a place before with
+// the covariance p and the means of the columns there. inform and info are those for the step from input i − 1. The two steps
+// by way of the place make the covariance of input i, and its means, differ from these by roundings of Φ and Q. With N⁻¹ = P +
+// Λ⁻¹, where Λ is what the observations from input i on tell of the state, a P less E makes N into (1 − NE)⁻¹N, and means less
+// δ make r into (1 − NE)⁻¹(r + Nδ). It changes p.
 func (f *Filter) aheadDoubled(p, means, inform, info []doubled.Float, i int) (future [][]doubled.Float) {
 	s, d, c := f.system.doubled, f.dim, f.cols
 	before, moved := make([]doubled.Float, d*d), make([]doubled.Float, d)

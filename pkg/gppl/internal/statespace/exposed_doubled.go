@@ -53,7 +53,8 @@ func (a square) addWithTransposed(b square) {
 	}
 }
 
-// span returns Φ and Q of a span for the whole state or, for a parameter from 0 on, their derivatives. share is that of each slot.
+// span returns Φ and Q of a span for the whole state or, for a parameter from 0 on, their derivatives. share is that of each
+// slot.
 func (e *Exposed) span(w *window, share []float64, param int) (phi, q square) {
 	d, m := e.X.Dim(), e.Slots
 	phi, q = newSquare(m+d), newSquare(m+d)
