@@ -8,17 +8,11 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
-	"time"
 
+	"github.com/projected-likelihood/gppl/internal/cancelled"
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
-
-// cancellable is a call that a context ends.
-type cancellable struct {
-	name string
-	run  func(ctx context.Context) error
-}
 
 // engineModels have a kernel that the named engine takes, and inputs with a constant step.
 func engineModels() map[string]gppl.Kernel {
@@ -35,7 +29,7 @@ func engineModels() map[string]gppl.Kernel {
 
 // posteriorCalls are the calls about n observations, and m inputs or observations more, of which no one ends by itself soon if n and
 // m are large.
-func posteriorCalls(tb testing.TB, n, m int) (calls []cancellable) {
+func posteriorCalls(tb testing.TB, n, m int) (calls []cancelled.Call) {
 	tb.Helper()
 	rnd := rand.New(rand.NewPCG(1, 7))
 	series := func(from, count int, by float64) gppl.Data {
@@ -47,7 +41,9 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []cancellable) {
 		return gppl.Data{X: gppl.Scalars(x), Y: y}
 	}
 	data, after, among := series(0, n, 1), series(n, m, 1), series(0, m, float64(n)/float64(m+1))
-	add := func(name string, run func(ctx context.Context) error) { calls = append(calls, cancellable{name, run}) }
+	add := func(name string, run func(ctx context.Context) error) {
+		calls = append(calls, cancelled.Call{Name: name, Run: run})
+	}
 	for engine, kernel := range engineModels() {
 		model := gppl.Model{Kernel: kernel, Noise: 0.1}
 		p, err := gppl.NewPosterior(model, data, gppl.WithEngine(engine))
@@ -134,88 +130,9 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []cancellable) {
 	return calls
 }
 
-// testCancelled ends each call at several of its looks at the context: it returns the context's error, and looks no more, alone and
-// on all processors. Afterwards no goroutine is left.
-func testCancelled(t *testing.T, calls []cancellable) {
-	for _, c := range calls {
-		t.Run(c.name, func(t *testing.T) {
-			if err := c.run(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			ctx, before := &looked{Context: t.Context()}, runtime.NumGoroutine()
-			onOneProcessor(func() {
-				if err := c.run(ctx); err != nil {
-					t.Fatal(err)
-				}
-			})
-			all := ctx.looks.Load()
-			if all < 2 {
-				t.Fatalf("%d looks", all)
-			}
-			for _, end := range []int64{1, 2, all / 2, all - 1} {
-				if end < 1 {
-					continue
-				}
-				onOneProcessor(func() {
-					ctx := &looked{Context: t.Context(), end: end}
-					if err := c.run(ctx); !errors.Is(err, context.Canceled) || ctx.looks.Load() > end+2 {
-						t.Errorf("look %d of %d: error %v after %d looks", end, all, err, ctx.looks.Load())
-					}
-				})
-				if err := c.run(&looked{Context: t.Context(), end: end}); !errors.Is(err, context.Canceled) {
-					t.Errorf("look %d of %d, on all processors: error %v", end, all, err)
-				}
-			}
-			ended, stop := context.WithCancel(t.Context())
-			stop()
-			if err := c.run(ended); !errors.Is(err, context.Canceled) {
-				t.Errorf("a context that has ended: error %v", err)
-			}
-			for range 100 { // those that end take a moment
-				if runtime.NumGoroutine() <= before {
-					break
-				}
-				time.Sleep(time.Millisecond)
-			}
-			if left := runtime.NumGoroutine(); left > before {
-				t.Errorf("%d goroutines, %d before", left, before)
-			}
-			if err := c.run(t.Context()); err != nil {
-				t.Errorf("afterwards: %v", err)
-			}
-		})
-	}
-}
+func TestCancelledPosterior(t *testing.T) { cancelled.Test(t, posteriorCalls(t, 160, 150)) }
 
-func TestCancelledPosterior(t *testing.T) { testCancelled(t, posteriorCalls(t, 160, 150)) }
-
-// benchmarkCancelled asks each call to end after a part of a second and reports when it was asked and when it returned, in seconds, and
-// the longest time between two looks at the context. A call that ended before it was asked reports no return.
-func benchmarkCancelled(b *testing.B, calls []cancellable) {
-	const asked = 400 * time.Millisecond
-	for _, c := range calls {
-		b.Run(c.name, func(b *testing.B) {
-			for range b.N {
-				ctx, stop := context.WithTimeout(b.Context(), asked)
-				began := time.Now()
-				err := c.run(ctx)
-				took := time.Since(began)
-				stop()
-				if took < asked {
-					b.ReportMetric(took.Seconds(), "s-alone")
-				} else {
-					b.ReportMetric(asked.Seconds(), "s-asked")
-					b.ReportMetric(took.Seconds(), "s-returned")
-				}
-				if err == nil && took > asked+50*time.Millisecond {
-					b.Errorf("asked at %v, returned at %v without an error", asked, took)
-				}
-			}
-		})
-	}
-}
-
-func BenchmarkCancelledPosterior(b *testing.B) { benchmarkCancelled(b, posteriorCalls(b, 6000, 6000)) }
+func BenchmarkCancelledPosterior(b *testing.B) { cancelled.Benchmark(b, posteriorCalls(b, 6000, 6000)) }
 
 // TestMemoryJointly: what is predicted or drawn jointly is refused before anything is allocated.
 func TestMemoryJointly(t *testing.T) {
@@ -297,7 +214,7 @@ func TestMemoryJointly(t *testing.T) {
 }
 
 // helperCalls are the calls of other kinds, on n inputs.
-func helperCalls(tb testing.TB, n int) (calls []cancellable) {
+func helperCalls(tb testing.TB, n int) (calls []cancelled.Call) {
 	tb.Helper()
 	x := uniform(n, 100, 3)
 	y := make([]float64, n)
@@ -308,23 +225,23 @@ func helperCalls(tb testing.TB, n int) (calls []cancellable) {
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 0.1}
 	profile := gppl.NewProfile(testkit.Must(gppl.NewExact(m, d))(tb))
 	plane := gppl.Vectors(append(x.Coordinate(0), y...), 2)
-	return []cancellable{
-		{"KMeansContext", func(ctx context.Context) error {
+	return []cancelled.Call{
+		{Name: "KMeansContext", Run: func(ctx context.Context) error {
 			_, err := gppl.KMeansContext(ctx, plane, n/4, 1)
 			return err
 		}},
-		{"CovarianceContext", func(ctx context.Context) error {
+		{Name: "CovarianceContext", Run: func(ctx context.Context) error {
 			return gppl.CovarianceContext(ctx, make([]float64, n*n), m.Kernel, x, x)
 		}},
-		{"Profile.NLLContext", func(ctx context.Context) error {
+		{Name: "Profile.NLLContext", Run: func(ctx context.Context) error {
 			return profile.NLLContext(ctx, make([]float64, 3), make([]float64, 3), m, []float64{0.1, 0.2, 0.3}, false)
 		}},
 	}
 }
 
-func TestCancelledHelpers(t *testing.T) { testCancelled(t, helperCalls(t, 300)) }
+func TestCancelledHelpers(t *testing.T) { cancelled.Test(t, helperCalls(t, 300)) }
 
-func BenchmarkCancelledHelpers(b *testing.B) { benchmarkCancelled(b, helperCalls(b, 9000)) }
+func BenchmarkCancelledHelpers(b *testing.B) { cancelled.Benchmark(b, helperCalls(b, 9000)) }
 
 // TestCovarianceContext: the covariances are those of Covariance.
 func TestCovarianceContext(t *testing.T) {

@@ -7,27 +7,13 @@ import (
 	"math"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/projected-likelihood/gppl/internal/cancelled"
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
-
-// looked is a context that counts how often it is looked at, and ends at the given look, never if that is 0.
-type looked struct {
-	context.Context
-	looks atomic.Int64
-	end   int64
-}
-
-func (c *looked) Err() error {
-	if n := c.looks.Add(1); c.end > 0 && n >= c.end {
-		return context.Canceled
-	}
-	return nil
-}
 
 // interruptibleLosses are losses on n observations, each with one engine, and one that takes a regular series.
 func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible {
@@ -74,13 +60,6 @@ func interruptibleLosses(tb testing.TB, n, k int) map[string]gppl.Interruptible 
 	return losses
 }
 
-// onOneProcessor calls f while Go uses one processor: parallel loops then run alone, and what is counted meanwhile does not
-// depend on the scheduler.
-func onOneProcessor(f func()) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	f()
-}
-
 // TestInterrupted: an evaluation ends at the look at which its context does, in every engine; the loss then gives the values that
 // it gave.
 func TestInterrupted(t *testing.T) {
@@ -89,9 +68,9 @@ func TestInterrupted(t *testing.T) {
 			theta := gppl.Values(l.Params())
 			grad := make([]float64, len(theta))
 			want := testkit.Must(l.ValueGradContext(t.Context(), grad, theta))(t)
-			ctx := &looked{Context: t.Context()}
-			onOneProcessor(func() { testkit.Must(l.ValueGradContext(ctx, grad, theta))(t) })
-			all := ctx.looks.Load()
+			ctx := &cancelled.Looked{Context: t.Context()}
+			cancelled.OnOneProcessor(func() { testkit.Must(l.ValueGradContext(ctx, grad, theta))(t) })
+			all := ctx.Looks.Load()
 			if all < 3 {
 				t.Fatalf("%d looks at an evaluation", all)
 			}
@@ -99,16 +78,16 @@ func TestInterrupted(t *testing.T) {
 				if end < 1 || testkit.Quick() && i > 2 {
 					continue
 				}
-				onOneProcessor(func() {
-					ctx := &looked{Context: t.Context(), end: end}
-					if _, err := l.ValueGradContext(ctx, grad, theta); !errors.Is(err, context.Canceled) || ctx.looks.Load() != end {
-						t.Fatalf("look %d of %d: error %v after %d looks", end, all, err, ctx.looks.Load())
+				cancelled.OnOneProcessor(func() {
+					ctx := &cancelled.Looked{Context: t.Context(), End: end}
+					if _, err := l.ValueGradContext(ctx, grad, theta); !errors.Is(err, context.Canceled) || ctx.Looks.Load() != end {
+						t.Fatalf("look %d of %d: error %v after %d looks", end, all, err, ctx.Looks.Load())
 					}
 				})
 				if testkit.Quick() && i > 0 {
 					continue
 				}
-				if _, err := l.ValueGradContext(&looked{Context: t.Context(), end: end}, grad, theta); !errors.Is(err, context.Canceled) {
+				if _, err := l.ValueGradContext(&cancelled.Looked{Context: t.Context(), End: end}, grad, theta); !errors.Is(err, context.Canceled) {
 					t.Fatalf("look %d of %d, on all processors: error %v", end, all, err)
 				}
 				got, err := l.ValueGrad(grad, theta)
@@ -137,7 +116,7 @@ func TestInterruptedByKernel(t *testing.T) {
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				f.arm(k, cancel)
-				onOneProcessor(func() {
+				cancelled.OnOneProcessor(func() {
 					_, err := c.run(ctx)
 					// Information evaluates the kernel 128 times for a row of a tile, others for every observation.
 					if after := f.calls.Load() - k; after > 400 {

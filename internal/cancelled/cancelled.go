@@ -1,0 +1,117 @@
+// Package cancelled tests and measures how calls end once their context has.
+package cancelled
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A Call is one that a context ends.
+type Call struct {
+	Name string
+	Run  func(ctx context.Context) error
+}
+
+// Looked is a context that counts how often it is looked at, and ends at the given look, never if that is 0.
+type Looked struct {
+	context.Context
+	Looks atomic.Int64
+	End   int64
+}
+
+// Err counts a look.
+func (c *Looked) Err() error {
+	if n := c.Looks.Add(1); c.End > 0 && n >= c.End {
+		return context.Canceled
+	}
+	return nil
+}
+
+// OnOneProcessor runs f alone, so that looks at a context come one after another.
+func OnOneProcessor(f func()) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	f()
+}
+
+// Test ends each call at several of its looks at the context: it returns the context's error, and looks no more, alone and on all
+// processors. Afterwards no goroutine is left, and the call succeeds again.
+func Test(t *testing.T, calls []Call) {
+	for _, c := range calls {
+		t.Run(c.Name, func(t *testing.T) {
+			if err := c.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			ctx, before := &Looked{Context: t.Context()}, runtime.NumGoroutine()
+			OnOneProcessor(func() {
+				if err := c.Run(ctx); err != nil {
+					t.Fatal(err)
+				}
+			})
+			all := ctx.Looks.Load()
+			if all < 2 {
+				t.Fatalf("%d looks", all)
+			}
+			for _, end := range []int64{1, 2, all / 2, all - 1} {
+				if end < 1 {
+					continue
+				}
+				OnOneProcessor(func() {
+					ctx := &Looked{Context: t.Context(), End: end}
+					if err := c.Run(ctx); !errors.Is(err, context.Canceled) || ctx.Looks.Load() > end+2 {
+						t.Errorf("look %d of %d: error %v after %d looks", end, all, err, ctx.Looks.Load())
+					}
+				})
+				if err := c.Run(&Looked{Context: t.Context(), End: end}); !errors.Is(err, context.Canceled) {
+					t.Errorf("look %d of %d, on all processors: error %v", end, all, err)
+				}
+			}
+			ended, stop := context.WithCancel(t.Context())
+			stop()
+			if err := c.Run(ended); !errors.Is(err, context.Canceled) {
+				t.Errorf("a context that has ended: error %v", err)
+			}
+			for range 100 { // those that end take a moment
+				if runtime.NumGoroutine() <= before {
+					break
+				}
+				time.Sleep(time.Millisecond)
+			}
+			if left := runtime.NumGoroutine(); left > before {
+				t.Errorf("%d goroutines, %d before", left, before)
+			}
+			if err := c.Run(t.Context()); err != nil {
+				t.Errorf("afterwards: %v", err)
+			}
+		})
+	}
+}
+
+// Benchmark asks each call to end after 0.4 s, the second time after 0.6 s, then 0.9 s, and so on, so that -benchtime 8x asks at eight
+// stages of its work. It logs when the call was asked, when it returned and with which error, and reports the longest time between the two.
+func Benchmark(b *testing.B, calls []Call) {
+	for _, c := range calls {
+		b.Run(c.Name, func(b *testing.B) {
+			var longest time.Duration
+			asked := 400 * time.Millisecond
+			for range b.N {
+				ctx, stop := context.WithTimeout(b.Context(), asked)
+				began := time.Now()
+				err := c.Run(ctx)
+				took := time.Since(began)
+				stop()
+				if took < asked {
+					b.Logf("ended by itself at %.2f s: error %v", took.Seconds(), err)
+					break
+				}
+				b.Logf("asked at %.2f s, returned at %.2f s: error %v", asked.Seconds(), took.Seconds(), err)
+				longest = max(longest, took-asked)
+				asked += asked / 2
+			}
+			b.ReportMetric(longest.Seconds(), "s-late")
+		})
+	}
+}
