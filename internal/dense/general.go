@@ -25,14 +25,32 @@ func Copy(dst, src blas64.General) {
 	}
 }
 
-// Mul sets c to op(a)·b, a block of its rows at a time on all processors, until ctx ends (parallel.Within).
+// deepest is a multiple of the terms of a sum that Gemm takes at a time, so that pieces of so many have the same digits.
+const deepest = 4096
+
+// Mul sets c to op(a)·b, a block of its rows at a time on all processors, until ctx ends (parallel.Within). Long sums are
+// taken in pieces between looks at ctx.
 func Mul(ctx context.Context, c blas64.General, ta blas.Transpose, a, b blas64.General) {
 	parallel.Within(ctx, Blocks(c.Rows), func(i int) {
 		part := RowBlock
 		if ta == blas.Trans {
 			part = columnBlock
 		}
-		Gemm(ta, blas.NoTrans, 1, part(a, i), b, 0, RowBlock(c, i))
+		ai, ci := part(a, i), RowBlock(c, i)
+		depth := max(deepest, int(pieceFlops/(2*float64(ci.Rows)*float64(max(1, c.Cols))))/deepest*deepest)
+		if b.Rows <= depth {
+			Gemm(ta, blas.NoTrans, 1, ai, b, 0, ci)
+			return
+		}
+		for from, beta := 0, 0.0; from < b.Rows; from, beta = from+depth, 1 {
+			parallel.Look(ctx)
+			count := min(depth, b.Rows-from)
+			piece := Sub(ai, 0, ai.Rows, from, min(from+count, ai.Cols))
+			if ta == blas.Trans {
+				piece = Rows(ai, from, count)
+			}
+			Gemm(ta, blas.NoTrans, 1, piece, Rows(b, from, count), beta, ci)
+		}
 	})
 }
 
@@ -277,11 +295,11 @@ func Lengths(a blas64.General) (all []float64) {
 }
 
 // Weighted returns aᵀDa for a diagonal D.
-func Weighted(a blas64.General, d []float64) blas64.General {
+func Weighted(ctx context.Context, a blas64.General, d []float64) blas64.General {
 	scaled := New(a.Rows, a.Cols)
 	Copy(scaled, a)
 	ScaleRows(scaled, d)
-	return Product(blas.Trans, a, scaled)
+	return ProductWithin(ctx, blas.Trans, a, scaled)
 }
 
 // LargestOnDiagonal returns the largest entry on the diagonal of the k×k matrix a, row by row, no less than 0.

@@ -62,7 +62,7 @@ func TestDiagonals(t *testing.T) {
 	if got := dense.Lengths(a); !slices.Equal(got, []float64{5, 3}) {
 		t.Errorf("lengths %v", got)
 	}
-	w := dense.Weighted(a, []float64{1, 2, 0.5})
+	w := dense.Weighted(t.Context(), a, []float64{1, 2, 0.5})
 	if want := []float64{17, 7, 7, 11}; !slices.Equal(w.Data, want) {
 		t.Fatalf("weighted squares %v, want %v", w.Data, want)
 	}

@@ -1,6 +1,7 @@
 package dense
 
 import (
+	"context"
 	"math"
 	"sort"
 
@@ -48,11 +49,12 @@ func turned(rows int, cond float64) float64 { return math.Sqrt(float64(rows)) * 
 func (f *QR) Sound() bool { return f.Dependent == nil && f.Turned() <= Unsound }
 
 // Orthonormalise replaces the columns of q, n×k, by an orthonormal basis of their span, column j of it in the span of columns
-// 0, …, j, in 4nk² flops. If columns are dependent, q is then meaningless.
-func Orthonormalise(q blas64.General) *QR {
+// 0, …, j, in 4nk² flops, until ctx ends (parallel.Look). If columns are dependent, q is then meaningless.
+func Orthonormalise(ctx context.Context, q blas64.General) *QR {
 	k := q.Cols
 	f := &QR{Rows: q.Rows, Leading: k}
-	tau, work := householder(q)
+	r := newReflections(ctx, q, make([]float64, k))
+	r.factorise()
 	tol := 16 * math.Sqrt(float64(q.Rows)) * 0x1p-52
 	for j := range k {
 		column := blas64.Nrm2(blas64.Vector{N: j + 1, Inc: q.Stride, Data: q.Data[j:]})
@@ -67,52 +69,45 @@ func Orthonormalise(q blas64.General) *QR {
 		if k == 0 {
 			return 1
 		}
+		parallel.Look(ctx)
 		r := blas64.Triangular{Uplo: blas.Upper, Diag: blas.NonUnit, N: k, Stride: q.Stride, Data: q.Data}
 		return 1 / lapack64.Trcon(lapack.MaxColumnSum, r, scratch, counts)
 	}
 	if f.Cond = condition(k); !f.Sound() && f.Dependent == nil {
 		f.Leading = sort.Search(k, func(j int) bool { return !(turned(f.Rows, condition(j+1)) <= Unsound) })
 	}
-	lapack64.Orgqr(q, tau, work, len(work))
+	r.form()
 	return f
 }
 
-// householder replaces a by its QR factorisation in LAPACK's form, and returns the rest of it and working memory.
-func householder(a blas64.General) (tau, work []float64) {
-	tau, work = make([]float64, a.Cols), make([]float64, 1)
-	lapack64.Geqrf(a, tau, work, -1)
-	work = make([]float64, int(work[0]))
-	lapack64.Geqrf(a, tau, work, len(work))
-	return tau, work
-}
-
-// OrthonormalBasis returns an orthonormal basis of the span of w, n×k, whose columns it scales to one length first.
-func OrthonormalBasis(w blas64.General) (blas64.General, *QR) {
+// OrthonormalBasis returns an orthonormal basis of the span of w, n×k, whose columns it scales to one length first, until
+// ctx ends (parallel.Look).
+func OrthonormalBasis(ctx context.Context, w blas64.General) (blas64.General, *QR) {
 	q := New(w.Rows, w.Cols)
 	Copy(q, w)
 	if q.Cols > q.Rows {
 		return q, &QR{Rows: q.Rows, Cond: math.Inf(1), Leading: q.Rows}
 	}
 	lengths := Normalise(q)
-	f := Orthonormalise(q)
+	f := Orthonormalise(ctx, q)
 	f.LogDet += lengths
 	return q, f
 }
 
 // Complement returns an orthonormal basis of what the columns of w add to the orthonormal columns of q, without those of w
-// that depend on the ones before them, in O(n·k·(k + columns of q)). It overwrites w.
-func Complement(w, q blas64.General) blas64.General {
+// that depend on the ones before them, in O(n·k·(k + columns of q)), until ctx ends (parallel.Look). It overwrites w.
+func Complement(ctx context.Context, w, q blas64.General) blas64.General {
 	Normalise(w)
-	deflate(w, q)
-	if !choleskyQR(w) {
-		w = dropDependent(w)
-		Orthonormalise(w)
+	deflate(ctx, w, q)
+	if !choleskyQR(ctx, w) {
+		w = dropDependent(ctx, w)
+		Orthonormalise(ctx, w)
 	}
 	// Rounding has left something of q, and of the columns in one another: twice
 	// is enough (Giraud, Langou, Rozložník and van den Eshof 2005).
-	deflate(w, q)
-	if !choleskyQR(w) {
-		Orthonormalise(w)
+	deflate(ctx, w, q)
+	if !choleskyQR(ctx, w) {
+		Orthonormalise(ctx, w)
 	}
 	return w
 }
@@ -120,7 +115,7 @@ func Complement(w, q blas64.General) blas64.General {
 // choleskyQR orthonormalises w by the Cholesky factor of wᵀw: w ← wL⁻ᵀ, to about
 // the rounding times the square of its condition, in 2n·k² flops that run in
 // parallel. It leaves w alone and reports false if that condition is bad.
-func choleskyQR(w blas64.General) bool {
+func choleskyQR(ctx context.Context, w blas64.General) bool {
 	if w.Cols == 0 {
 		return true
 	}
@@ -130,10 +125,11 @@ func choleskyQR(w blas64.General) bool {
 		return Rows(w, from, to-from)
 	}
 	part := make([]blas64.General, parallel.Lanes)
-	parallel.For(parallel.Lanes, func(c int) {
+	parallel.Within(ctx, parallel.Lanes, func(c int) {
 		part[c] = New(k, k)
 		if s := strip(c); s.Rows > 0 {
 			for i := range Blocks(k) { // the lower triangle
+				parallel.Look(ctx)
 				g, b := RowBlock(part[c], i), s
 				g.Cols = i*Tile + g.Rows
 				b.Cols = g.Cols
@@ -145,11 +141,12 @@ func choleskyQR(w blas64.General) bool {
 		Add(part[0].Data, p.Data)
 	}
 	factor := NewLower(k)
+	factor.Ctx = ctx
 	factor.Set(part[0])
 	if factor.Cholesky() != nil || !(factor.MinDiagonal() > 1e-2) {
 		return false
 	}
-	parallel.For(parallel.Lanes, func(c int) {
+	parallel.Within(ctx, parallel.Lanes, func(c int) {
 		if s := strip(c); s.Rows > 0 {
 			factor.SolveLTRight(s)
 		}
@@ -163,10 +160,10 @@ func choleskyQR(w blas64.General) bool {
 const independent = 1e-7
 
 // dropDependent returns w without the columns that depend on those before them.
-func dropDependent(w blas64.General) blas64.General {
+func dropDependent(ctx context.Context, w blas64.General) blas64.General {
 	r := New(w.Rows, w.Cols)
 	Copy(r, w)
-	householder(r)
+	newReflections(ctx, r, make([]float64, w.Cols)).factorise()
 	kept := 0
 	for j := range w.Cols {
 		if math.Abs(r.Data[j*r.Stride+j]) > independent {
@@ -178,26 +175,35 @@ func dropDependent(w blas64.General) blas64.General {
 	return w
 }
 
-// deflate sets w to (I − qqᵀ)w.
-func deflate(w, q blas64.General) {
+// deflate sets w to (I − qqᵀ)w, in pieces of rows between looks at ctx.
+func deflate(ctx context.Context, w, q blas64.General) {
 	if q.Cols == 0 || w.Cols == 0 {
 		return
 	}
 	along := New(q.Cols, w.Cols)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, q, w, 0, along)
-	blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, q, along, 1, w)
+	rows := max(Tile, int(pieceFlops/(2*float64(q.Cols)*float64(w.Cols))))
+	for from := 0; from < w.Rows; from += rows {
+		parallel.Look(ctx)
+		count := min(rows, w.Rows-from)
+		blas64.Gemm(blas.Trans, blas.NoTrans, 1, Rows(q, from, count), Rows(w, from, count), 1, along)
+	}
+	for from := 0; from < w.Rows; from += rows {
+		parallel.Look(ctx)
+		count := min(rows, w.Rows-from)
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, -1, Rows(q, from, count), along, 1, Rows(w, from, count))
+	}
 }
 
 // Repel replaces the columns of w (n×k), of length one, by what repelling each other pairwise makes of them,
 //
 //	W ← normalise(W − rate·W·offdiag(WᵀW)),
 //
-// as often as steps says. It iterates on the k×k Gram matrix G = WᵀW and the accumulated factor in O(nk² + steps·k³), since W
-// itself is only needed at the end.
-func Repel(w *mat.Dense, steps int, rate float64) {
+// as often as steps says, until ctx ends (parallel.Look). It iterates on the k×k Gram matrix G = WᵀW and the accumulated factor in
+// O(nk² + steps·k³), since W itself is only needed at the end.
+func Repel(ctx context.Context, w *mat.Dense, steps int, rate float64) {
 	_, k := w.Dims()
-	var gram, next, step, moved mat.Dense
-	gram.Mul(w.T(), w)
+	var gram, next, step mat.Dense
+	gram.CloneFrom(gramOf(ctx, w))
 	factor := mat.NewDense(k, k, nil)
 	for i := range k {
 		factor.Set(i, i, 1)
@@ -209,7 +215,7 @@ func Repel(w *mat.Dense, steps int, rate float64) {
 		for j := range k {
 			step.Set(j, j, 1)
 		}
-		next.Mul(&gram, &step)
+		next.CloneFrom(product(ctx, blas.NoTrans, &gram, &step))
 		for j := range k {
 			length := math.Sqrt(mat.Dot(step.ColView(j), next.ColView(j)))
 			for i := range k {
@@ -217,11 +223,27 @@ func Repel(w *mat.Dense, steps int, rate float64) {
 				next.Set(i, j, next.At(i, j)/length)
 			}
 		}
-		gram.Mul(step.T(), &next)
-		next.Mul(factor, &step)
-		factor.Copy(&next)
+		gram.CloneFrom(product(ctx, blas.Trans, &step, &next))
+		factor = product(ctx, blas.NoTrans, factor, &step)
 	}
-	moved.Mul(w, factor)
-	w.Copy(&moved)
+	w.Copy(product(ctx, blas.NoTrans, w, factor))
 	Normalise(w.RawMatrix())
+}
+
+// gramOf returns wᵀw, in pieces of rows between looks at ctx.
+func gramOf(ctx context.Context, w *mat.Dense) mat.Symmetric {
+	n, k := w.Dims()
+	g := mat.NewSymDense(k, nil)
+	rows := max(Tile, int(pieceFlops/(float64(k)*float64(k))))
+	for from := 0; from < n; from += rows {
+		parallel.Look(ctx)
+		blas64.Syrk(blas.Trans, 1, Rows(w.RawMatrix(), from, min(rows, n-from)), 1, g.RawSymmetric())
+	}
+	return g
+}
+
+// product returns op(a)·b, until ctx ends (parallel.Look).
+func product(ctx context.Context, ta blas.Transpose, a, b *mat.Dense) *mat.Dense {
+	c := ProductWithin(ctx, ta, a.RawMatrix(), b.RawMatrix())
+	return mat.NewDense(c.Rows, c.Cols, c.Data)
 }

@@ -31,7 +31,11 @@ func TestRepel(t *testing.T) {
 		want.Add(want, &push)
 		Normalise(want.RawMatrix())
 	}
-	Repel(w, steps, rate)
+	var gram mat.Dense
+	if gram.Mul(w.T(), w); !mat.Equal(gramOf(t.Context(), w), &gram) {
+		t.Error("the products of columns have other digits than gonum's")
+	}
+	Repel(t.Context(), w, steps, rate)
 	if !mat.EqualApprox(w, want, 1e-11) {
 		t.Error("the columns differ")
 	}

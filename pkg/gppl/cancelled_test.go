@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/projected-likelihood/gppl/internal/cancelled"
@@ -225,7 +226,39 @@ func helperCalls(tb testing.TB, n int) (calls []cancelled.Call) {
 	m := gppl.Model{Kernel: gppl.RQ{Variance: 1, Lengthscale: 3, Alpha: 1}, Noise: 0.1}
 	profile := gppl.NewProfile(testkit.Must(gppl.NewExact(m, d))(tb))
 	plane := gppl.Vectors(append(x.Coordinate(0), y...), 2)
+	// As many regressors as make a least-squares fit of them long.
+	names, with := make([]string, n/30), m
+	regressed := d
+	rnd := rand.New(rand.NewPCG(1, 8))
+	for j := range names {
+		column := make([]float64, n)
+		for i := range column {
+			column[i] = rnd.NormFloat64()
+		}
+		names[j] = fmt.Sprint("regressor ", j)
+		regressed.X = regressed.X.WithColumn(names[j], column)
+	}
+	with.Mean = gppl.Regressors(names...)
 	return []cancelled.Call{
+		{Name: "Model.SubtractMeanContext", Run: func(ctx context.Context) error {
+			_, err := with.SubtractMeanContext(ctx, regressed)
+			return err
+		}},
+		{Name: "CheckBasisContext", Run: func(ctx context.Context) error {
+			return gppl.CheckBasisContext(ctx, with.Mean, regressed.X)
+		}},
+		{Name: "DefaultPriorsContext", Run: func(ctx context.Context) error {
+			_, err := gppl.DefaultPriorsContext(ctx, with, regressed)
+			return err
+		}},
+		{Name: "NewExact with regressors", Run: func(ctx context.Context) error {
+			_, err := gppl.NewExact(with, regressed, gppl.WithContext(ctx))
+			return err
+		}},
+		{Name: "NewPeriodogramContext", Run: func(ctx context.Context) error {
+			_, err := gppl.NewPeriodogramContext(ctx, with, regressed)
+			return err
+		}},
 		{Name: "KMeansContext", Run: func(ctx context.Context) error {
 			_, err := gppl.KMeansContext(ctx, plane, n/4, 1)
 			return err
@@ -257,4 +290,80 @@ func TestCovarianceContext(t *testing.T) {
 			t.Fatalf("entry %d is %v, want %v", i, got[i], want[i])
 		}
 	}
+}
+
+// projectionCalls are the calls that make k projections of n observations, or of a tenth as many for those in O(n³), and losses on
+// them.
+func projectionCalls(tb testing.TB, n, k int) (calls []cancelled.Call) {
+	tb.Helper()
+	x := uniform(n, 100, 3)
+	y := make([]float64, n)
+	for i := range y {
+		y[i] = math.Sin(x.At(i)[0])
+	}
+	d := testkit.Must(gppl.NewData(x, y))(tb)
+	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.1, Mean: gppl.Linear{}}
+	known := testkit.Must(d.WithErrors(slices.Repeat([]float64{0.1}, n)))(tb)
+	add := func(name string, run func(ctx context.Context) error) {
+		calls = append(calls, cancelled.Call{Name: name, Run: run})
+	}
+	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Repulsive{}, gppl.Localised{}, gppl.Mixed{}, gppl.Raw{Design: gppl.Sphere{}},
+		gppl.Spectral{Stretch: 3}, gppl.Spectral{}, gppl.Eigen{Kernel: m.Kernel}} {
+		x, k := x, k
+		switch design := design.(type) {
+		case gppl.Spectral:
+			if design.Stretch != 0 { // so many that they depend on one another
+				k = 40
+			} else if k = 150; n < 1000 {
+				k = 20
+			}
+		case gppl.Eigen:
+			x, k = x.Slice(0, n/10), k/10
+		case gppl.Localised:
+			k = 50
+		}
+		add("NewProjectionContext, "+design.String(), func(ctx context.Context) error {
+			_, err := gppl.NewProjectionContext(ctx, design, x, k, 1)
+			if errors.As(err, new(*gppl.DependentError)) {
+				return nil
+			}
+			return err
+		})
+	}
+	add("SpectralProjection", func(ctx context.Context) error {
+		_, err := gppl.SpectralProjection(x, k, gppl.WithContext(ctx))
+		return err
+	})
+	some := testkit.Must(gppl.SpectralProjection(x, k/2))(tb)
+	add("Projection.Extend", func(ctx context.Context) error {
+		_, err := some.Extend(x, k, gppl.WithContext(ctx))
+		return err
+	})
+	add("Projection.OmegaContext", func(ctx context.Context) error {
+		waves, err := gppl.NewProjectionContext(ctx, gppl.Spectral{}, x, min(k, 150), 1)
+		if err == nil {
+			_, err = waves.OmegaContext(ctx)
+		}
+		return err
+	})
+	raw := testkit.Must(gppl.NewProjection(gppl.Raw{Design: gppl.Sphere{}}, x, k, 1))(tb)
+	add("NewProjected", func(ctx context.Context) error {
+		_, err := gppl.NewProjected(m, d, raw, gppl.WithContext(ctx))
+		return err
+	})
+	add("NewProjected, known errors", func(ctx context.Context) error {
+		_, err := gppl.NewProjected(m, known, raw, gppl.WithContext(ctx))
+		return err
+	})
+	add("NewResidual", func(ctx context.Context) error {
+		_, err := gppl.NewResidual(m, d, some, gppl.WithContext(ctx))
+		return err
+	})
+	return calls
+}
+
+func TestCancelledProjections(t *testing.T) { cancelled.Test(t, projectionCalls(t, 400, 60)) }
+
+func BenchmarkCancelledProjections(b *testing.B) {
+	cancelled.Benchmark(b, projectionCalls(b, 60000, 1500))
 }

@@ -96,7 +96,7 @@ func newChannels(m ChannelModel, d Data, channel []int, exposure []float64, opts
 		return nil, err
 	}
 	d.X = m.offsets(d.X, channel)
-	mean, columns, err := dataColumns(Model{Kernel: m.Kernel, Mean: m.offsetMean()}, d)
+	mean, columns, err := dataColumns(o.ctx, Model{Kernel: m.Kernel, Mean: m.offsetMean()}, d)
 	if err != nil {
 		return nil, err
 	}

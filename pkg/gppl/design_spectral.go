@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -9,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 )
 
@@ -57,11 +59,15 @@ func (d Spectral) columns(frequency float64) int {
 }
 
 func (d Spectral) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
-	return d.directions(omega, x, 0)
+	return d.directions(nil, omega, x, 0)
 }
 
-// directions sets omega to the columns from the given one on.
-func (d Spectral) directions(omega *mat.Dense, x Inputs, from int) error {
+func (d Spectral) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, _ *rand.Rand) error {
+	return d.directions(ctx, omega, x, 0)
+}
+
+// directions sets omega to the columns from the given one on, until ctx ends (parallel.Look).
+func (d Spectral) directions(ctx context.Context, omega *mat.Dense, x Inputs, from int) error {
 	lo, span, err := rangeOf(x, "Spectral")
 	if err != nil {
 		return err
@@ -72,6 +78,7 @@ func (d Spectral) directions(omega *mat.Dense, x Inputs, from int) error {
 		turn[j] = 2 * math.Pi * d.frequency(float64((from+j+1)/2))
 	}
 	for i, xi := range x.at {
+		parallel.Look(ctx)
 		u := (xi - lo) / span
 		row := omega.RawRowView(i)
 		for j := range row {
@@ -93,7 +100,7 @@ func (d Spectral) directions(omega *mat.Dense, x Inputs, from int) error {
 // SpectralProjection returns the projection on the first count columns of Spectral that are independent of those before them:
 // fewer where gaps or duplicates in x make some of them dependent. It takes O(n·count²), or O(n + count³) where sums over the
 // data suffice (see NewProjection). It is an error if count < 1 or x is no time series with distinct ends, and a MemoryError if Ω
-// has to be formed and does not fit WithMemory.
+// has to be formed and does not fit WithMemory. WithContext ends it.
 func SpectralProjection(x Inputs, count int, opts ...Option) (*Projection, error) {
 	if err := x.check("x"); err != nil {
 		return nil, err
@@ -107,8 +114,9 @@ func SpectralProjection(x Inputs, count int, opts ...Option) (*Projection, error
 
 // Extend returns a projection that adds to p, which SpectralProjection or Extend made for the same x, the columns of the design
 // up to count. The columns of p do not change: only the new ones are orthonormalised, against them and among themselves, in
-// O(n·k·new) if Ω is formed. It panics if p is of another kind or has another number of observations.
-func (p *Projection) Extend(x Inputs, count int, opts ...Option) (*Projection, error) {
+// O(n·k·new) if Ω is formed. WithContext ends it. It panics if p is of another kind or has another number of observations.
+func (p *Projection) Extend(x Inputs, count int, opts ...Option) (extended *Projection, err error) {
+	defer parallel.Stopped(&err)
 	o, err := optionsOf(opts)
 	if err != nil {
 		return nil, err
@@ -121,7 +129,7 @@ func (p *Projection) Extend(x Inputs, count int, opts ...Option) (*Projection, e
 		return p, nil
 	}
 	if p.k == 0 || p.moment != nil {
-		if waves := newWaves(x, count, p.moment); waves != nil {
+		if waves := newWaves(o.ctx, x, count, p.moment); waves != nil {
 			q := ofWaves(waves, p.Design, p.Seed)
 			if q.drawn = count; p.k > 0 {
 				q.from = p
@@ -134,7 +142,7 @@ func (p *Projection) Extend(x Inputs, count int, opts ...Option) (*Projection, e
 	}
 	var old blas64.General
 	if p.k > 0 {
-		old = p.Omega().RawMatrix()
+		old = p.formed(o.ctx).RawMatrix()
 	}
 	q := dense.New(n, min(n, old.Cols+count-p.drawn)) // all columns so far, of which k are in use
 	k := 0
@@ -148,13 +156,13 @@ func (p *Projection) Extend(x Inputs, count int, opts ...Option) (*Projection, e
 	const block = 256
 	for drawn := p.drawn; drawn < count && k < n; {
 		w := mat.NewDense(n, min(block, count-drawn, n-k), nil)
-		if err := (Spectral{}).directions(w, x, drawn); err != nil {
+		if err := (Spectral{}).directions(o.ctx, w, x, drawn); err != nil {
 			return nil, err
 		}
 		drawn += w.RawMatrix().Cols
 		before := q
 		before.Cols = k
-		appendColumns(dense.Complement(w.RawMatrix(), before))
+		appendColumns(dense.Complement(o.ctx, w.RawMatrix(), before))
 	}
 	omega := mat.NewDense(n, k, nil)
 	for i := range n {

@@ -73,7 +73,7 @@ func NewExact(m Model, d Data, opts ...Option) (*Exact, error) {
 		series = observed.Sorted(d.X.at)
 	}
 	l := newExact(m, d.Len(), nil, o, extent(d.X))
-	mean, columns, err := dataColumns(m, d)
+	mean, columns, err := dataColumns(o.ctx, m, d)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func leaveOut(ctx context.Context, m Model, d Data, blocks [][]int, opts []Optio
 
 // leaveOut is LeaveBlockOut, of the posterior of m and d.
 func (p *Posterior) leaveOut(ctx context.Context, m Model, d Data, blocks [][]int) (mean, variances []float64, err error) {
-	_, columns, err := dataColumns(m, d)
+	_, columns, err := dataColumns(ctx, m, d)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -399,7 +399,7 @@ func (l *Exact) residuals(c *exactCall, f exactFactor, alpha, precisions []float
 	if err != nil {
 		return err
 	}
-	_, columns, err := dataColumns(l.model, l.data)
+	_, columns, err := dataColumns(c.ctx, l.model, l.data)
 	if err != nil {
 		return err
 	}

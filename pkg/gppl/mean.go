@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/regress"
 )
 
@@ -190,20 +192,28 @@ func checkMean(m Mean) error {
 // if a basis function is not finite; if one with a flat prior is zero at all x or a linear combination of others with flat
 // priors; or if there are not more points than columns with flat priors. A column counts as a combination of others if they
 // explain all but 1e-10 of its length. It takes O(nh²).
-func CheckBasis(m Mean, x Inputs) error {
+func CheckBasis(m Mean, x Inputs) error { return CheckBasisContext(context.Background(), m, x) }
+
+// CheckBasisContext is CheckBasis that ends soon after ctx has, with an error that wraps ctx's.
+func CheckBasisContext(ctx context.Context, m Mean, x Inputs) (err error) {
+	defer parallel.Stopped(&err)
 	if err := cmp.Or(checkMean(m), x.check("x")); err != nil {
 		return err
 	}
-	h, err := basisAt(m, x)
+	h, err := basisWithin(ctx, m, x)
 	if err != nil {
 		return err
 	}
-	_, err = regressionOn(m, h)
+	_, err = regressionOn(ctx, m, h)
 	return err
 }
 
 // basisAt returns the basis at x, finite.
-func basisAt(m Mean, x Inputs) (*mat.Dense, error) {
+func basisAt(m Mean, x Inputs) (*mat.Dense, error) { return basisWithin(context.Background(), m, x) }
+
+// basisWithin is basisAt until ctx ends (parallel.Look).
+func basisWithin(ctx context.Context, m Mean, x Inputs) (*mat.Dense, error) {
+	parallel.Look(ctx)
 	h, err := m.Basis(x)
 	if err != nil {
 		return nil, err
@@ -213,6 +223,7 @@ func basisAt(m Mean, x Inputs) (*mat.Dense, error) {
 		panic(fmt.Sprintf("gppl: the basis of %v is %d×%d, want %d points by %d columns", m, r, c, x.Len(), len(columns)))
 	}
 	for j, c := range columns {
+		parallel.Look(ctx)
 		for i := range x.Len() {
 			if v := h.At(i, j); !numeric.IsFinite(v) {
 				return nil, fmt.Errorf("gppl: column %q of the mean is %v at x[%d] = %v", c.Name, v, i, x.At(i))
@@ -223,29 +234,29 @@ func basisAt(m Mean, x Inputs) (*mat.Dense, error) {
 }
 
 // regressionOn prepares the basis h of m, at the data or projected as they are.
-func regressionOn(m Mean, h *mat.Dense) (*regress.Basis, error) {
+func regressionOn(ctx context.Context, m Mean, h *mat.Dense) (*regress.Basis, error) {
 	columns := m.Columns()
 	variances := make([]float64, len(columns))
-	for i, c := range columns {
-		variances[i] = c.Variance
+	for j, c := range columns {
+		variances[j] = c.Variance
 	}
-	return basisOf(m, h, variances)
+	return basisOf(ctx, m, h, variances)
 }
 
 // seenBasis prepares seen, the columns of the basis first of m as a likelihood sees them: coefficients with
 // a Gaussian prior have the variance 1.
-func seenBasis(m Mean, first *regress.Basis, seen *mat.Dense) (*regress.Basis, error) {
+func seenBasis(ctx context.Context, m Mean, first *regress.Basis, seen *mat.Dense) (*regress.Basis, error) {
 	variances := make([]float64, first.Len())
 	for j := range variances {
 		if variances[j] = 1; first.IsFlat(j) {
 			variances[j] = math.Inf(1)
 		}
 	}
-	return basisOf(m, seen, variances)
+	return basisOf(ctx, m, seen, variances)
 }
 
 // basisOf prepares h, whose columns are those of m, and says in its words what the rows do not determine.
-func basisOf(m Mean, h *mat.Dense, variances []float64) (*regress.Basis, error) {
+func basisOf(ctx context.Context, m Mean, h *mat.Dense, variances []float64) (*regress.Basis, error) {
 	columns := m.Columns()
 	free := 0
 	for _, v := range variances {
@@ -256,7 +267,7 @@ func basisOf(m Mean, h *mat.Dense, variances []float64) (*regress.Basis, error) 
 	if n, _ := h.Dims(); n <= free {
 		return nil, fmt.Errorf("gppl: %d observations for %d columns of the mean %v with flat priors: there must be more", n, free, m)
 	}
-	b, err := regress.NewBasis(h, variances)
+	b, err := regress.NewBasis(ctx, h, variances)
 	if rank, ok := errors.AsType[*regress.RankError](err); ok {
 		name := columns[rank.Column].Name
 		if rank.Zero {
@@ -281,10 +292,22 @@ func basisOf(m Mean, h *mat.Dense, variances []float64) (*regress.Basis, error) 
 // count as flat; if that does not determine the coefficients, only those that are flat. It
 // returns d unchanged if the model has no mean, or no fewer columns than observations, or if the basis cannot be evaluated.
 func (m Model) SubtractMean(d Data) Data {
+	rest, _ := m.SubtractMeanContext(context.Background(), d)
+	return rest
+}
+
+// SubtractMeanContext is SubtractMean that ends soon after ctx has, with an error that wraps ctx's.
+func (m Model) SubtractMeanContext(ctx context.Context, d Data) (rest Data, err error) {
+	defer parallel.Stopped(&err)
+	return m.subtractMean(ctx, d), nil
+}
+
+// subtractMean is SubtractMean until ctx ends (parallel.Look).
+func (m Model) subtractMean(ctx context.Context, d Data) Data {
 	if m.Mean == nil || checkMean(m.Mean) != nil {
 		return d
 	}
-	h, err := basisAt(m.Mean, d.X)
+	h, err := basisWithin(ctx, m.Mean, d.X)
 	if err != nil {
 		return d
 	}
@@ -293,14 +316,17 @@ func (m Model) SubtractMean(d Data) Data {
 		return d
 	}
 	variances := slices.Repeat([]float64{math.Inf(1)}, len(columns))
-	b, err := regress.NewBasis(h, variances)
+	b, err := regress.NewBasis(ctx, h, variances)
 	if err != nil {
-		if b, err = regressionOn(m.Mean, h); err != nil {
+		parallel.Look(ctx)
+		if b, err = regressionOn(ctx, m.Mean, h); err != nil {
+			parallel.Look(ctx)
 			return d
 		}
 	}
 	rest := mat.NewVecDense(d.Len(), append([]float64(nil), d.Y...))
 	for j := range columns {
+		parallel.Look(ctx)
 		if b.IsFlat(j) { // Q is orthonormal there
 			q := b.Q.ColView(j)
 			rest.AddScaledVec(rest, -mat.Dot(q, rest), q)
@@ -322,20 +348,21 @@ func columnNames(m Mean) (names []string) {
 }
 
 // dataColumns returns y as the columns of an engine, with the basis of m beside it if
-// m has a mean. The error names the column of the basis that the data do not determine.
-func dataColumns(m Model, d Data) (*regress.Regression, blas64.General, error) {
+// m has a mean. The error names the column of the basis that the data do not determine, or wraps that of ctx.
+func dataColumns(ctx context.Context, m Model, d Data) (r *regress.Regression, c blas64.General, err error) {
+	defer parallel.Stopped(&err)
 	if m.Mean == nil {
 		return nil, dense.AsColumn(d.Y), nil
 	}
-	h, err := basisAt(m.Mean, d.X)
+	h, err := basisWithin(ctx, m.Mean, d.X)
 	if err != nil {
 		return nil, blas64.General{}, err
 	}
-	basis, err := regressionOn(m.Mean, h)
+	basis, err := regressionOn(ctx, m.Mean, h)
 	if err != nil {
 		return nil, blas64.General{}, err
 	}
-	r, c := regress.New(columnNames(m.Mean), basis, h, d.Y)
+	r, c = regress.New(ctx, columnNames(m.Mean), basis, h, d.Y)
 	return r, c, nil
 }
 

@@ -56,7 +56,7 @@ func meanReference(t *testing.T, m Model, d Data, omega *mat.Dense) (value float
 	if !chol.Factorize(a) {
 		t.Fatal("the covariance is not positive definite")
 	}
-	basis, err := regressionOn(m.Mean, h)
+	basis, err := regressionOn(t.Context(), m.Mean, h)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -113,6 +114,7 @@ func (p *basedPosterior) joint(ctx context.Context, means blas64.General, cov *d
 	fillGram(cov, x, p.kernel, 0)
 	cov.AddOuter(-1, g)
 	for i := range x.Len() {
+		parallel.Look(ctx)
 		for j := range i + 1 {
 			cov.SetEntry(i, j, cov.Entry(i, j)-explained.Data[i*explained.Stride+j])
 		}
@@ -127,7 +129,10 @@ func (p *basedPosterior) beyond(ctx context.Context, means blas64.General, x Inp
 	all := dense.New(n, c+count+p.Shift)
 	p.FillColumns(all)
 	y, e := dense.Sub(all, 0, n, 0, c), dense.Sub(all, 0, n, c, c+count)
-	cross := crossCovariance(Scalars(p.engine.line.T), x, p.kernel)
+	cross := dense.New(n, q)
+	if err := CovarianceContext(ctx, cross.Data, p.kernel, Scalars(p.engine.line.T), x); err != nil {
+		return g, explained, fmt.Errorf("gppl: interrupted: %w", err)
+	}
 	products, err := p.products(ctx, e, cross)
 	if err != nil {
 		return g, explained, err
@@ -136,7 +141,9 @@ func (p *basedPosterior) beyond(ctx context.Context, means blas64.General, x Inp
 	dense.Copy(g, dense.Sub(products, 0, count, count, count+q))
 	p.T.Within(ctx).Solve(g)
 	dense.Gemm(blas.NoTrans, blas.NoTrans, -1, e, p.H, 1, y)
-	dense.Gemm(blas.NoTrans, blas.NoTrans, -1, e, g, 1, cross)
+	parallel.Within(ctx, dense.Blocks(n), func(i int) {
+		dense.Gemm(blas.NoTrans, blas.NoTrans, -1, dense.RowBlock(e, i), g, 1, dense.RowBlock(cross, i))
+	})
 	if products, err = p.products(ctx, y, cross); err != nil {
 		return g, explained, err
 	}

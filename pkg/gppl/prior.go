@@ -1,12 +1,14 @@
 package gppl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/gammas"
 )
 
@@ -192,8 +194,15 @@ func (p ParamPrior) MarshalJSON() ([]byte, error) {
 // least-squares fit of the mean. Parameters without a known role get no prior. State
 // what you know about a parameter by a prior with its name.
 func DefaultPriors(m Model, d Data) []ParamPrior {
+	priors, _ := DefaultPriorsContext(context.Background(), m, d)
+	return priors
+}
+
+// DefaultPriorsContext is DefaultPriors that ends soon after ctx has, with an error that wraps ctx's.
+func DefaultPriorsContext(ctx context.Context, m Model, d Data) (priors []ParamPrior, err error) {
+	defer parallel.Stopped(&err)
 	const wide, narrow = 2, 1 // standard deviations of the log
-	d = m.SubtractMean(d)
+	d = m.subtractMean(ctx, d)
 	var mean, variance, extent float64
 	n := float64(d.Len())
 	for _, y := range d.Y {
@@ -214,7 +223,6 @@ func DefaultPriors(m Model, d Data) []ParamPrior {
 		extent, spacing = max(extent, 1), max(extent, 1)/5
 	}
 	terms := Amplitudes(m.Kernel)
-	var priors []ParamPrior
 	for i, p := range m.Params() {
 		if p.IsFixed() || !p.IsScale() {
 			continue
@@ -240,5 +248,5 @@ func DefaultPriors(m Model, d Data) []ParamPrior {
 		}
 		priors = append(priors, ParamPrior{p.Name, p.Role, prior})
 	}
-	return priors
+	return priors, nil
 }

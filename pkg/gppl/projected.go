@@ -67,7 +67,8 @@ type projectedCall struct {
 
 // NewProjected returns the projected likelihood of the data under the
 // projection p, to be trained from the parameters of m. It panics if p is nil.
-func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, error) {
+func NewProjected(m Model, d Data, p *Projection, opts ...Option) (l *Projected, err error) {
+	defer parallel.Stopped(&err)
 	start := time.Now()
 	notNil("NewProjected", "the projection p", p)
 	d, o, err := checked(m, d, opts)
@@ -81,36 +82,36 @@ func NewProjected(m Model, d Data, p *Projection, opts ...Option) (*Projected, e
 	if n != d.Len() {
 		return nil, fmt.Errorf("gppl: the projection is of %d observations, but x and y have %d", n, d.Len())
 	}
-	seen, logDet := p.wellConditioned()
+	seen, logDet := p.wellConditioned(o.ctx)
 	directions := directionsOf(seen, d.X, o)
 	if d.Errors != nil || d.Relative != nil { // ΩᵀDΩ needs Ω, and DΩ beside it
 		if bytes := directions.Formed() + 8*float64(n)*float64(k); bytes > o.Memory {
 			return nil, &MemoryError{What: fmt.Sprintf("PL of n = %d observations with known errors", n), Needed: bytes, Limit: o.Memory}
 		}
 	}
-	mean, z, sizes, err := projectedColumns(m, d, directions)
+	mean, z, sizes, err := projectedColumns(o.ctx, m, d, directions)
 	if err != nil {
 		return nil, err
 	}
-	l := newProjected(m, p, projected.Data{Directions: directions, Z: z, Sizes: sizes, LogDet: logDet})
+	l = newProjected(m, p, projected.Data{Directions: directions, Z: z, Sizes: sizes, LogDet: logDet})
 	l.mean, l.uneven, l.ctx, l.rows = mean, d.Errors != nil || d.Relative != nil, o.ctx, d.rowNoise()
 	switch {
 	case d.Relative != nil:
-		l.data.OtO = dense.Weighted(directions.Matrix(), d.rowNoise().Scale).Data
+		l.data.OtO = dense.Weighted(o.ctx, directions.Matrix(), d.rowNoise().Scale).Data
 	case !seen.Orthonormal:
 		omega := seen.matrix()
 		oto := dense.New(k, k)
-		dense.Mul(context.Background(), oto, blas.Trans, omega, omega)
+		dense.Mul(o.ctx, oto, blas.Trans, omega, omega)
 		l.data.OtO = oto.Data
 	}
 	l.data.Least, l.data.Cond = dense.LeastEigenvalue(l.data.OtO, k)
 	if d.Errors != nil {
 		l.known = l.rows.Least(0)
 		if !seen.Orthonormal {
-			least, _ := dense.LeastEigenvalue(dense.Weighted(directions.Matrix(), slices.Repeat([]float64{1}, n)).Data, k)
+			least, _ := dense.LeastEigenvalue(dense.Weighted(o.ctx, directions.Matrix(), slices.Repeat([]float64{1}, n)).Data, k)
 			l.known *= least
 		}
-		l.data.Known = dense.Weighted(directions.Matrix(), d.knownVariances()).Data
+		l.data.Known = dense.Weighted(o.ctx, directions.Matrix(), d.knownVariances()).Data
 	}
 	l.plan(d.X, o)
 	l.tally.report = LossReport{Likelihood: true, Setup: time.Since(start)}
@@ -550,29 +551,31 @@ func (l *Projected) withoutEngine() (Loss, string) {
 
 // projectedColumns returns the projected data of PL: z = Ωᵀy and, if m has a mean, ΩᵀH, in the coordinates of the regression of z
 // on ΩᵀH. sizes are bounds on the lengths of the columns before projection.
-func projectedColumns(m Model, d Data,
-	directions projected.Directions) (mean *regress.Regression, z blas64.General, sizes []float64, err error) {
-	z = directions.ProjectColumns(dense.AsColumn(d.Y))
+func projectedColumns(ctx context.Context, m Model, d Data, directions projected.Directions) (
+	mean *regress.Regression, z blas64.General, sizes []float64, err error,
+) {
+	defer parallel.Stopped(&err)
+	z = directions.ProjectColumns(ctx, dense.AsColumn(d.Y))
 	sizes = dense.Lengths(dense.AsColumn(d.Y))
 	if m.Mean == nil {
 		return nil, z, sizes, nil
 	}
-	h, err := basisAt(m.Mean, d.X)
+	h, err := basisWithin(ctx, m.Mean, d.X)
 	if err != nil {
 		return nil, z, nil, err
 	}
 	// Columns of H that nearly repeat each other would do so but for rounding once they are projected.
-	first, err := regressionOn(m.Mean, h)
+	first, err := regressionOn(ctx, m.Mean, h)
 	if err != nil {
 		return nil, z, nil, err
 	}
-	columns := directions.ProjectColumns(first.Q.RawMatrix())
+	columns := directions.ProjectColumns(ctx, first.Q.RawMatrix())
 	seen := mat.NewDense(columns.Rows, columns.Cols, columns.Data)
-	basis, err := seenBasis(m.Mean, first, seen)
+	basis, err := seenBasis(ctx, m.Mean, first, seen)
 	if err != nil {
 		return nil, z, nil, fmt.Errorf("gppl: of the observations, the likelihood sees %d projections: %w", directions.K, err)
 	}
-	mean, z = regress.New(columnNames(m.Mean), basis, seen, dense.Slice(dense.Column(z, 0)))
+	mean, z = regress.New(ctx, columnNames(m.Mean), basis, seen, dense.Slice(dense.Column(z, 0)))
 	// The columns of Z are combinations of projections: what rounds is as long as the columns that are combined.
 	for j := range seen.RawMatrix().Cols {
 		var size float64

@@ -2,6 +2,7 @@ package gppl
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/sealed"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
@@ -52,11 +54,11 @@ type Projection struct {
 	n, k  int
 	drawn int // columns of Spectral tried by SpectralProjection, 0 for others
 
-	once   sync.Once
-	omega  *mat.Dense      // that of waves is formed once it is asked for
-	waves  *fourier.Waves  // nil where there is Ω only
-	moment fourier.Moments // those of waves, which JSON keeps too
-	from   *Projection     // what Extend added to, where Ω begins with its columns
+	forming sync.Mutex
+	omega   *mat.Dense      // that of waves is formed once it is asked for
+	waves   *fourier.Waves  // nil where there is Ω only
+	moment  fourier.Moments // those of waves, which JSON keeps too
+	from    *Projection     // what Extend added to, where Ω begins with its columns
 }
 
 // ProjectionOf returns the projection on the columns of omega, as they are; they need not be orthonormal. It keeps omega, which
@@ -68,12 +70,39 @@ func ProjectionOf(omega *mat.Dense) *Projection {
 
 // Omega returns Ω, n×k, which must not be changed. A Spectral one is formed on the first call, in O(nk²), and kept.
 func (p *Projection) Omega() *mat.Dense {
-	p.once.Do(func() {
-		if p.omega == nil {
-			p.omega = p.form()
-		}
-	})
+	omega, _ := p.OmegaContext(context.Background())
+	return omega
+}
+
+// OmegaContext is Omega that ends soon after ctx has, with an error that wraps ctx's; a later call then forms Ω anew.
+func (p *Projection) OmegaContext(ctx context.Context) (omega *mat.Dense, err error) {
+	defer parallel.Stopped(&err)
+	return p.formed(ctx), nil
+}
+
+// formed is Omega until ctx ends (parallel.Look).
+func (p *Projection) formed(ctx context.Context) *mat.Dense {
+	p.forming.Lock()
+	defer p.forming.Unlock()
+	if p.omega == nil {
+		p.omega = p.form(ctx)
+	}
 	return p.omega
+}
+
+// An interruptibleDesign is a design whose directions take long.
+type interruptibleDesign interface {
+	// directionsWithin is Directions until ctx ends (parallel.Look).
+	directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, rnd *rand.Rand) error
+}
+
+// directions sets omega to the directions of a design, until ctx ends (parallel.Look) if the design knows how.
+func directions(ctx context.Context, d Design, omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
+	parallel.Look(ctx)
+	if d, ok := d.(interruptibleDesign); ok {
+		return d.directionsWithin(ctx, omega, x, rnd)
+	}
+	return d.Directions(omega, x, rnd)
 }
 
 // NewProjection draws k directions for the inputs x by the given design and seed and orthonormalises them by a thin QR
@@ -81,6 +110,13 @@ func (p *Projection) Omega() *mat.Dense {
 // O(n) memory. The same arguments give the same Ω. It is an error if k is not in 1, …, n, or if the directions are linearly
 // dependent: the error then names the columns that depend on those before them.
 func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, error) {
+	return NewProjectionContext(context.Background(), design, x, k, seed)
+}
+
+// NewProjectionContext is NewProjection that ends soon after ctx has, with an error that wraps ctx's. A design of your own, and
+// the eigenvalues of Eigen, which take O(n³), end first.
+func NewProjectionContext(ctx context.Context, design Design, x Inputs, k int, seed uint64) (p *Projection, err error) {
+	defer parallel.Stopped(&err)
 	if design == nil {
 		panic("gppl: NewProjection: design is nil")
 	}
@@ -92,7 +128,7 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 		return nil, fmt.Errorf("gppl: k = %d projections of n = %d observations: want 1 ≤ k ≤ n", k, n)
 	}
 	if design == Design(Spectral{}) {
-		if waves := newWaves(x, k, nil); waves != nil {
+		if waves := newWaves(ctx, x, k, nil); waves != nil {
 			return ofWaves(waves, design.String(), seed), nil
 		}
 	}
@@ -100,10 +136,11 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 		return nil, &MemoryError{What: fmt.Sprintf("%d projections of n = %d", k, n), Needed: bytes, Limit: choice.DefaultMemory}
 	}
 	omega := mat.NewDense(n, k, nil)
-	p := &Projection{Design: design.String(), Seed: seed, n: n, k: k, omega: omega}
-	if err := design.Directions(omega, x, rand.New(rand.NewPCG(seed, 0))); err != nil {
+	p = &Projection{Design: design.String(), Seed: seed, n: n, k: k, omega: omega}
+	if err := directions(ctx, design, omega, x, rand.New(rand.NewPCG(seed, 0))); err != nil {
 		return nil, err
 	}
+	parallel.Look(ctx)
 	entries := omega.RawMatrix().Data
 	if i := numeric.FirstNotFinite(entries); i >= 0 {
 		return nil, fmt.Errorf("gppl: %v projection: direction %d has entry %v at observation %d", design, i%k, entries[i], i/k)
@@ -112,7 +149,7 @@ func NewProjection(design Design, x Inputs, k int, seed uint64) (*Projection, er
 		return p, nil
 	}
 	p.Orthonormal = true
-	f := dense.Orthonormalise(omega.RawMatrix())
+	f := dense.Orthonormalise(ctx, omega.RawMatrix())
 	if f.Dependent != nil || k < n && !f.Sound() { // n columns span everything
 		return nil, dependentError(f, design.String(), k)
 	}
@@ -152,12 +189,12 @@ const illConditioned = 1e4
 
 // wellConditioned returns p or, if its columns are nearly dependent, the projection on an orthonormal basis Q of their span, and
 // log|det R| of Ω = QR. The projections by Ω are Rᵀ times those by Q, so that their likelihoods differ by log|det R|. Where
-// rounding decides the span it returns p.
-func (p *Projection) wellConditioned() (*Projection, float64) {
+// rounding decides the span it returns p. It runs until ctx ends (parallel.Look).
+func (p *Projection) wellConditioned(ctx context.Context) (*Projection, float64) {
 	if p.Orthonormal {
 		return p, 0
 	}
-	q, f := dense.OrthonormalBasis(p.Omega().RawMatrix())
+	q, f := dense.OrthonormalBasis(ctx, p.Omega().RawMatrix())
 	if f.Cond < illConditioned || !f.Sound() {
 		return p, 0
 	}
@@ -171,9 +208,14 @@ type Sphere struct{}
 
 func (Sphere) String() string { return "Sphere" }
 
-func (Sphere) Directions(omega *mat.Dense, _ Inputs, rnd *rand.Rand) error {
+func (d Sphere) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
+	return d.directionsWithin(context.Background(), omega, x, rnd)
+}
+
+func (Sphere) directionsWithin(ctx context.Context, omega *mat.Dense, _ Inputs, rnd *rand.Rand) error {
 	n, _ := omega.Dims()
 	for i := range n {
+		parallel.Look(ctx)
 		row := omega.RawRowView(i)
 		for j := range row {
 			row[j] = rnd.NormFloat64()
@@ -198,10 +240,14 @@ func (d Repulsive) String() string { return "Repulsive" }
 
 // Directions takes O(nk² + steps·k³).
 func (d Repulsive) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
-	if err := (Sphere{}).Directions(omega, x, rnd); err != nil {
+	return d.directionsWithin(context.Background(), omega, x, rnd)
+}
+
+func (d Repulsive) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
+	if err := (Sphere{}).directionsWithin(ctx, omega, x, rnd); err != nil {
 		return err
 	}
-	dense.Repel(omega, cmp.Or(d.Steps, 200), cmp.Or(d.Rate, 0.1))
+	dense.Repel(ctx, omega, cmp.Or(d.Steps, 200), cmp.Or(d.Rate, 0.1))
 	return nil
 }
 
@@ -212,7 +258,11 @@ type Localised struct{}
 
 func (Localised) String() string { return "Localised" }
 
-func (Localised) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
+func (d Localised) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
+	return d.directionsWithin(context.Background(), omega, x, rnd)
+}
+
+func (Localised) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, _ *rand.Rand) error {
 	lo, span, err := rangeOf(x, "Localised")
 	if err != nil {
 		return err
@@ -220,6 +270,7 @@ func (Localised) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
 	_, k := omega.Dims()
 	width := span / float64(3*k)
 	for i, xi := range x.at {
+		parallel.Look(ctx)
 		row := omega.RawRowView(i)
 		for j := range row {
 			t := (xi - lo - span*(float64(j)+0.5)/float64(k)) / width
@@ -275,6 +326,10 @@ func (d Mixed) designs() []Design {
 func (d Mixed) String() string { return "Mixed" + fmt.Sprint(d.designs()) }
 
 func (d Mixed) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
+	return d.directionsWithin(context.Background(), omega, x, rnd)
+}
+
+func (d Mixed) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
 	parts := d.designs()
 	n, k := omega.Dims()
 	for i, part := range parts {
@@ -283,9 +338,10 @@ func (d Mixed) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
 			continue
 		}
 		w := mat.NewDense(n, to-from, nil)
-		if err := part.Directions(w, x, rnd); err != nil {
+		if err := directions(ctx, part, w, x, rnd); err != nil {
 			return err
 		}
+		parallel.Look(ctx)
 		dense.Normalise(w.RawMatrix())
 		omega.Slice(0, n, from, to).(*mat.Dense).Copy(w)
 	}
@@ -315,7 +371,11 @@ type Eigen struct{ Kernel Kernel }
 
 func (d Eigen) String() string { return "Eigen" }
 
-func (d Eigen) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
+func (d Eigen) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
+	return d.directionsWithin(context.Background(), omega, x, rnd)
+}
+
+func (d Eigen) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, _ *rand.Rand) error {
 	if d.Kernel == nil {
 		return errors.New("gppl: Eigen projection needs a kernel")
 	}
@@ -327,8 +387,9 @@ func (d Eigen) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
 		return &MemoryError{What: fmt.Sprintf("the Eigen projection of n = %d", n), Needed: needed, Limit: choice.DefaultMemory}
 	}
 	gram := make([]float64, n*n)
-	distances(gram, x, x)
-	d.Kernel.Cov(gram, gram)
+	if err := CovarianceContext(ctx, gram, d.Kernel, x, x); err != nil {
+		return fmt.Errorf("gppl: interrupted: %w", err)
+	}
 	var e mat.EigenSym
 	if !e.Factorize(mat.NewSymDense(n, gram), true) {
 		return fmt.Errorf("gppl: Eigen projection: the eigenvalues of the Gram matrix (n = %d) of %v did not converge", n, d.Kernel)
@@ -348,6 +409,10 @@ func (d Raw) String() string { return "Raw " + d.Design.String() }
 
 func (d Raw) Directions(omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
 	return d.Design.Directions(omega, x, rnd)
+}
+
+func (d Raw) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, rnd *rand.Rand) error {
+	return directions(ctx, d.Design, omega, x, rnd)
 }
 
 // Project returns z = Ωᵀy, of length k. It panics if len(y) is not n. For a Spectral

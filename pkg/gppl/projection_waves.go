@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -23,8 +24,8 @@ const (
 )
 
 // newWaves returns the Ω of Spectral without a matrix, its first count directions for x, or nil if moments do not distinguish
-// them well enough. It reuses known moments.
-func newWaves(x Inputs, count int, known fourier.Moments) *fourier.Waves {
+// them well enough. It reuses known moments, and runs until ctx ends (parallel.Look).
+func newWaves(ctx context.Context, x Inputs, count int, known fourier.Moments) *fourier.Waves {
 	if x.d != 1 || count > maxWaves || count > x.Len() {
 		return nil
 	}
@@ -39,7 +40,7 @@ func newWaves(x Inputs, count int, known fourier.Moments) *fourier.Waves {
 			features[c] = fourier.Sin(m)
 		}
 	}
-	return fourier.NewWaves(x.at, lo, projected.Lattice*(hi-lo), features, known, conditionLimit)
+	return fourier.NewWaves(ctx, x.at, lo, projected.Lattice*(hi-lo), features, known, conditionLimit)
 }
 
 // wave returns the frequency of column c of Spectral, in waves of the circle.
@@ -51,20 +52,20 @@ func ofWaves(w *fourier.Waves, design string, seed uint64) *Projection {
 }
 
 // form returns the Ω of waves, orthonormal to rounding: the columns of the
-// projection that it was extended from, and what the others add.
-func (p *Projection) form() *mat.Dense {
+// projection that it was extended from, and what the others add. It runs until ctx ends (parallel.Look).
+func (p *Projection) form(ctx context.Context) *mat.Dense {
 	omega := mat.NewDense(p.n, p.k, nil)
 	var old blas64.General
 	if p.from != nil {
-		old = p.from.Omega().RawMatrix()
+		old = p.from.formed(ctx).RawMatrix()
 		left := omega.RawMatrix()
 		left.Cols = old.Cols
 		dense.Copy(left, old)
 	}
 	w := dense.New(p.n, p.k)
-	p.waves.Columns(w)
+	p.waves.Columns(ctx, w)
 	w.Cols, w.Data = p.k-old.Cols, w.Data[old.Cols:]
-	added := dense.Complement(w, old)
+	added := dense.Complement(ctx, w, old)
 	right := omega.RawMatrix()
 	right.Cols, right.Data = added.Cols, right.Data[old.Cols:]
 	dense.Copy(right, added)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/periodogram"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/projected"
 )
@@ -51,13 +52,14 @@ func NewResidual(m Model, d Data, p *Projection, opts ...Option) (*Projected, er
 
 // keepResidual makes l see all of y, and of the basis of the mean: in the coordinates
 // in which the basis is orthonormal on the data, not on their projections.
-func (l *Projected) keepResidual(m Model, d Data) error {
-	mean, columns, err := dataColumns(m, d)
+func (l *Projected) keepResidual(m Model, d Data) (err error) {
+	defer parallel.Stopped(&err)
+	mean, columns, err := dataColumns(l.ctx, m, d)
 	if err != nil {
 		return err
 	}
-	l.mean, l.data.Z, l.data.Sizes = mean, l.data.ProjectColumns(columns), dense.Lengths(columns)
-	l.data.Residual = projected.NewResidual(l.data.Directions, columns, l.data.Z)
+	l.mean, l.data.Z, l.data.Sizes = mean, l.data.ProjectColumns(l.ctx, columns), dense.Lengths(columns)
+	l.data.Residual = projected.NewResidual(l.ctx, l.data.Directions, columns, l.data.Z)
 	l.data.Residual.SetNoise(&l.data, d.rowNoise().Scale, d.knownVariances())
 	return nil
 }

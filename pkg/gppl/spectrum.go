@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
@@ -235,6 +237,12 @@ type Periodogram struct {
 // spacing, a 32nd up to n = 30 000. It takes O(n log n). It is an error unless x is a time series with at least three distinct
 // times.
 func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
+	return NewPeriodogramContext(context.Background(), m, d)
+}
+
+// NewPeriodogramContext is NewPeriodogram that ends soon after ctx has, with an error that wraps ctx's.
+func NewPeriodogramContext(ctx context.Context, m Model, d Data) (of *Periodogram, err error) {
+	defer parallel.Stopped(&err)
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
@@ -255,25 +263,26 @@ func NewPeriodogram(m Model, d Data) (*Periodogram, error) {
 		noise = m.Noise * floats.Dot(d.Relative, d.Relative) / n
 	}
 	noise += Nugget(m.Kernel)
-	q, y, err := meanRemoved(m.Mean, d)
+	q, y, err := meanRemoved(ctx, m.Mean, d)
 	if err != nil {
 		return nil, err
 	}
-	p, err := periodogram.Times(d.X.at, y, q, m.Kernel.Cov, noise)
+	p, err := periodogram.Times(ctx, d.X.at, y, q, m.Kernel.Cov, noise)
 	if err != nil {
 		return nil, fmt.Errorf("gppl: %w", err)
 	}
 	return &Periodogram{Frequency: p.Frequency, Data: p.Data, Expected: p.Expected, Noise: noise}, nil
 }
 
-// meanRemoved returns an orthonormal basis of the cubics in x and of the columns of a mean, nil for none, and y less both.
-func meanRemoved(m Mean, d Data) (q [][]float64, y []float64, err error) {
+// meanRemoved returns an orthonormal basis of the cubics in x and of the columns of a mean, nil for none, and y less both, until
+// ctx ends (parallel.Look).
+func meanRemoved(ctx context.Context, m Mean, d Data) (q [][]float64, y []float64, err error) {
 	const rounding = 1e-7 // of the length of a column: those before it explain the rest
 	q, y = trend(d.X), slices.Clone(Detrend(d).Y)
 	if m == nil {
 		return q, y, nil
 	}
-	h, err := basisAt(m, d.X)
+	h, err := basisWithin(ctx, m, d.X)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -283,6 +292,7 @@ func meanRemoved(m Mean, d Data) (q [][]float64, y []float64, err error) {
 		length := floats.Norm(left, 2)
 		for range 2 {
 			for _, u := range q {
+				parallel.Look(ctx)
 				floats.AddScaled(left, -floats.Dot(u, left), u)
 			}
 		}

@@ -1,6 +1,7 @@
 package gppl
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -87,7 +88,7 @@ func takeIntercept(r *observed.Known, m Mean) (*regress.Regression, error) {
 	}
 	// A column of the same length has the coordinates of all n. Two rows stand for many.
 	rows := min(r.N, 2)
-	basis, err := regressionOn(m, mat.NewDense(rows, 1, []float64{math.Sqrt(float64(r.N)), 0}[:rows]))
+	basis, err := regressionOn(context.Background(), m, mat.NewDense(rows, 1, []float64{math.Sqrt(float64(r.N)), 0}[:rows]))
 	if err != nil {
 		return nil, err
 	}

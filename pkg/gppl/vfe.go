@@ -129,7 +129,7 @@ func NewVFE(m Model, d Data, z Inputs, opt VFEOptions, opts ...Option) (*VFE, er
 	for i, v := range z.at {
 		l.params = append(l.params, Param{Name: inducingName(i, z.d), Value: v, Transform: transform, Unit: UnitX, Role: RoleInput})
 	}
-	if l.mean, l.columns, err = dataColumns(m, d); err != nil {
+	if l.mean, l.columns, err = dataColumns(o.ctx, m, d); err != nil {
 		return nil, err
 	}
 	l.cc = dense.New(l.columns.Cols, l.columns.Cols)

@@ -135,7 +135,7 @@ func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fi
 			" distance alone; train it by gppl.Fit from auto.StartFrom", m.Kernel)
 	}
 	if m.Mean != nil {
-		if err := gppl.CheckBasis(m.Mean, d.X); err != nil {
+		if err := gppl.CheckBasisContext(ctx, m.Mean, d.X); err != nil {
 			return nil, err
 		}
 	}
@@ -146,7 +146,10 @@ func newFitting(ctx context.Context, m gppl.Model, d gppl.Data, s Settings) (*fi
 		return nil, err
 	}
 	d = inOrder(d) // once, not wherever a series is looked at
-	rest := m.SubtractMean(d)
+	rest, err := m.SubtractMeanContext(ctx, d)
+	if err != nil {
+		return nil, err
+	}
 	if left, all := blas64.Nrm2(dense.Vec(rest.Y)), blas64.Nrm2(dense.Vec(d.Y)); left <= constant*all {
 		return nil, fmt.Errorf("gppl: fit: the mean %v explains all %d observations: the likelihood has no maximum", m.Mean, d.Len())
 	}

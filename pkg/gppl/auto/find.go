@@ -62,7 +62,8 @@ const fromDataAlone = "not searched: training began at start values from the dat
 
 // notSearched returns start values where Fit refuses for the given reason, or its error where there is nothing to train.
 func notSearched(ctx context.Context, m gppl.Model, d gppl.Data, s Settings, why error) (*Starts, error) {
-	if m.Kernel == nil || d.Check() != nil || d.CheckUnits() != nil || m.Mean != nil && gppl.CheckBasis(m.Mean, d.X) != nil {
+	if m.Kernel == nil || d.Check() != nil || d.CheckUnits() != nil ||
+		m.Mean != nil && gppl.CheckBasisContext(ctx, m.Mean, d.X) != nil {
 		return nil, why
 	}
 	models, err := startsFrom(ctx, m, d)
@@ -139,7 +140,9 @@ func (s *Starts) Train(ctx context.Context, likelihood func(gppl.Model, gppl.Dat
 	_, exact := loss.(*gppl.Exact)
 	a.ctx, a.loss, a.at, a.result = ctx, loss, begin, &Result{Exact: exact, Search: s.Search}
 	a.family.Mean = loss.Model(begin.Values()).Mean
-	a.rest = a.family.SubtractMean(a.data)
+	if a.rest, err = a.family.SubtractMeanContext(ctx, a.data); err != nil {
+		return nil, err
+	}
 	a.settings.Fit, a.evaluations, a.trained = t, 0, 0
 	a.next, a.sure = nil, a.given
 	for _, m := range further {

@@ -60,6 +60,15 @@ func startWithin(ctx context.Context, m gppl.Model, d gppl.Data) gppl.Model {
 	return start
 }
 
+// without is m.SubtractMean until ctx ends (parallel.Look).
+func without(ctx context.Context, m gppl.Model, d gppl.Data) gppl.Data {
+	rest, err := m.SubtractMeanContext(ctx, d)
+	if err != nil {
+		parallel.Look(ctx)
+	}
+	return rest
+}
+
 // unitScales is m with 1 for every variance and scale that is not fixed.
 func unitScales(m gppl.Model) gppl.Model {
 	theta := m.Values()
@@ -74,7 +83,7 @@ func unitScales(m gppl.Model) gppl.Model {
 // startFrom is StartFrom for units in which squares of x and y do not overflow.
 func startFrom(ctx context.Context, m gppl.Model, d gppl.Data) gppl.Model {
 	parallel.Look(ctx)
-	d = m.SubtractMean(d)
+	d = without(ctx, m, d)
 	if k, ok := m.Kernel.(gppl.ChangePoint); ok && d.X.Dim() == 1 {
 		return startChange(ctx, m, k, d)
 	}

@@ -173,7 +173,7 @@ func (i *Information) Projected(p *gppl.Projection) (*mat.SymDense, error) {
 // ProjectedContext is Projected that ends soon after ctx has, with an error that wraps ctx's.
 func (i *Information) ProjectedContext(ctx context.Context, p *gppl.Projection) (info *mat.SymDense, err error) {
 	defer parallel.Stopped(&err)
-	omega, err := i.seen(p)
+	omega, err := i.seen(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (i *Information) Loss(p *gppl.Projection) (Loss, error) {
 // LossContext is Loss that ends soon after ctx has, with an error that wraps ctx's.
 func (i *Information) LossContext(ctx context.Context, p *gppl.Projection) (loss Loss, err error) {
 	defer parallel.Stopped(&err)
-	omega, err := i.seen(p)
+	omega, err := i.seen(ctx, p)
 	if err != nil {
 		return Loss{}, err
 	}
@@ -259,7 +259,7 @@ func (i *Information) ConditionalLatentContext(ctx context.Context, p *gppl.Proj
 
 // conditional returns the covariance given Z of y with as much noise more.
 func (i *Information) conditional(ctx context.Context, p *gppl.Projection, more float64) (*mat.SymDense, error) {
-	omega, err := i.seen(p)
+	omega, err := i.seen(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +275,7 @@ func (i *Information) ConditionalTrace(p *gppl.Projection) (observed, latent flo
 // ConditionalTraceContext is ConditionalTrace that ends soon after ctx has, with an error that wraps ctx's.
 func (i *Information) ConditionalTraceContext(ctx context.Context, p *gppl.Projection) (observed, latent float64, err error) {
 	defer parallel.Stopped(&err)
-	omega, err := i.seen(p)
+	omega, err := i.seen(ctx, p)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -297,7 +297,7 @@ func (i *Information) ConditionalTraceContext(ctx context.Context, p *gppl.Proje
 
 // contrasts replaces A and Ȧ by those of the contrasts of y.
 func (i *Information) contrasts(ctx context.Context) error {
-	if err := gppl.CheckBasis(i.model.Mean, i.x); err != nil {
+	if err := gppl.CheckBasisContext(ctx, i.model.Mean, i.x); err != nil {
 		return err
 	}
 	h, err := i.model.Mean.Basis(i.x)
@@ -334,18 +334,22 @@ func (i *Information) contrasts(ctx context.Context) error {
 
 // span returns an orthonormal basis of the span of Ω, on which alone all depends. In coordinates where A = I rounding
 // turns the span by √(‖A‖/σ²) times as much as it turns the basis. It is an error if that is too much.
-func (i *Information) span(p *gppl.Projection) (blas64.General, error) {
+func (i *Information) span(ctx context.Context, p *gppl.Projection) (blas64.General, error) {
 	if p == nil {
 		panic("gppl: Information: the projection p is nil")
 	}
 	if n, _ := p.Dims(); n != i.x.Len() {
 		panic(fmt.Sprintf("gppl: Information: the projection p is of %d observations, want n = %d", n, i.x.Len()))
 	}
-	omega := p.Omega().RawMatrix()
+	formed, err := p.OmegaContext(ctx)
+	if err != nil {
+		return blas64.General{}, err
+	}
+	omega := formed.RawMatrix()
 	if p.Orthonormal {
 		return omega, nil
 	}
-	q, f := dense.OrthonormalBasis(omega)
+	q, f := dense.OrthonormalBasis(ctx, omega)
 	root := math.Sqrt(max(1, dense.Trace(i.of.A))) / i.of.Factor.MinDiagonal()
 	if f.Dependent != nil {
 		return q, fmt.Errorf("%w: the condition of Ω is %.2g", dependentError(f, p.Design, q.Cols), f.Cond)
@@ -368,23 +372,23 @@ func dependentError(f *dense.QR, design string, k int) error {
 }
 
 // seen returns an orthonormal basis of what p sees, with a mean of the contrasts. It is an error if there
-// are no contrasts, or if rounding decides the basis.
-func (i *Information) seen(p *gppl.Projection) (blas64.General, error) {
-	omega, err := i.span(p)
+// are no contrasts, or if rounding decides the basis. It runs until ctx ends (parallel.Look).
+func (i *Information) seen(ctx context.Context, p *gppl.Projection) (blas64.General, error) {
+	omega, err := i.span(ctx, p)
 	if err != nil {
 		return omega, err
 	}
 	if i.free.Rows == 0 {
 		return omega, nil
 	}
-	free, rank, err := algebra.Null(dense.Product(blas.Trans, omega, i.flat))
+	free, rank, err := algebra.Null(dense.ProductWithin(ctx, blas.Trans, omega, i.flat))
 	if err != nil {
 		return omega, fmt.Errorf("gppl: the projected basis of the mean %v: %w", i.model.Mean, err)
 	}
 	if rank == omega.Cols {
 		return omega, fmt.Errorf("gppl: %d projections and %d flat coefficients leave no contrasts to inform about", omega.Cols, rank)
 	}
-	return dense.Product(blas.Trans, i.free, dense.Product(blas.NoTrans, omega, free)), nil
+	return dense.ProductWithin(ctx, blas.Trans, i.free, dense.ProductWithin(ctx, blas.NoTrans, omega, free)), nil
 }
 
 // NotIdentified is the error of StdErrLog where the information matrix is singular: the data, or their projections, do not

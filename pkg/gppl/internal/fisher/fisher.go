@@ -108,7 +108,7 @@ func (i *Information) Loss(ctx context.Context, omega blas64.General) (quadratic
 	q := dense.New(n, k)
 	dense.Copy(q, omega)
 	i.Factor.Within(ctx).MulLT(q)
-	if f = dense.Orthonormalise(q); f.Dependent != nil {
+	if f = dense.Orthonormalise(ctx, q); f.Dependent != nil {
 		return nil, nil, f
 	}
 	var residual, half []blas64.General
@@ -311,6 +311,6 @@ func Bounds(info mat.Symmetric) (bounds []float64, null *mat.Dense, err error) {
 		return bounds, nil, nil
 	}
 	null = mat.DenseCopyOf(mat.NewDense(len(directions)/q, q, directions).T())
-	dense.Orthonormalise(null.RawMatrix())
+	dense.Orthonormalise(context.Background(), null.RawMatrix())
 	return bounds, null, nil
 }

@@ -114,17 +114,26 @@ func (b *Basis) Project(dst, sums []float64) {
 	b.turn(blas64.General{Rows: 1, Cols: len(dst), Stride: max(1, len(dst)), Data: dst})
 }
 
+// lookPoints points of a few hundred features take some milliseconds.
+const lookPoints = 1024
+
 // At sets dst (n×k) to the functions that are the columns of Q, at any points p of the same circle.
 func (b *Basis) At(dst blas64.General, p *Points) {
 	if dst.Rows != p.N() || dst.Cols != len(b.features) {
 		panic(fmt.Sprintf("fourier: %d×%d entries for %d points and a basis of %d", dst.Rows, dst.Cols, p.N(), len(b.features)))
 	}
-	parallel.For(lanes, func(c int) {
+	parallel.Within(p.Ctx, lanes, func(c int) {
 		from, to := parallel.Share(dst.Rows, lanes, c)
 		for i := from; i < to; i++ {
+			if i%lookPoints == 0 {
+				parallel.Look(p.Ctx)
+			}
 			p.features(dst.Data[i*dst.Stride:][:dst.Cols], i, b.features)
 		}
-		b.turn(dense.Sub(dst, from, to, 0, dst.Cols))
+		for ; from < to; from += lookPoints {
+			parallel.Look(p.Ctx)
+			b.turn(dense.Sub(dst, from, min(to, from+lookPoints), 0, dst.Cols))
+		}
 	})
 }
 
@@ -147,10 +156,13 @@ func (b *Basis) Subtract(y, z []float64, p *Points) {
 		panic(fmt.Sprintf("fourier: %d values at %d points, %d coefficients for a basis of %d", len(y), p.N(), len(z), k))
 	}
 	coef := b.Coefficients(z)
-	parallel.For(lanes, func(c int) {
+	parallel.Within(p.Ctx, lanes, func(c int) {
 		row := make([]float64, k)
 		from, to := parallel.Share(len(y), lanes, c)
 		for i := from; i < to; i++ {
+			if i%lookPoints == 0 {
+				parallel.Look(p.Ctx)
+			}
 			p.features(row, i, b.features)
 			y[i] -= blas64.Dot(dense.Vec(row), dense.Vec(coef))
 		}

@@ -1,6 +1,7 @@
 package fourier
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -22,10 +23,10 @@ type Waves struct {
 }
 
 // NewWaves returns the waves of features at x, in ascending order of their frequencies, or nil if the moments do not distinguish
-// them up to the limit of their condition. It reuses known moments. x is copied.
-func NewWaves(x []float64, origin, period float64, features []Feature, known Moments, limit float64) *Waves {
+// them up to the limit of their condition. It reuses known moments, and runs until ctx ends (parallel.Look). x is copied.
+func NewWaves(ctx context.Context, x []float64, origin, period float64, features []Feature, known Moments, limit float64) *Waves {
 	w := &Waves{X: slices.Clone(x), Origin: origin, Period: period, Moments: known}
-	w.Moments = w.upTo(2 * features[len(features)-1].Frequency())
+	w.Moments = w.upTo(ctx, 2*features[len(features)-1].Frequency())
 	w.Basis = w.Moments.Basis(features, limit)
 	if w.Len() < len(features) || w.Basis.Condition() > limit {
 		return nil
@@ -46,11 +47,13 @@ func (w *Waves) Top() int {
 func (w *Waves) Points() *Points { return NewPoints(w.X, w.Origin, w.Period) }
 
 // upTo returns the moments up to frequency m at least, beginning with those that are known.
-func (w *Waves) upTo(m int) Moments {
+func (w *Waves) upTo(ctx context.Context, m int) Moments {
 	if len(w.Moments) >= 2*(m+1) {
 		return w.Moments
 	}
-	t := w.Points().Moments(m, Tolerance)
+	points := w.Points()
+	points.Ctx = ctx
+	t := points.Moments(m, Tolerance)
 	copy(t, w.Moments)
 	return t
 }
@@ -63,14 +66,18 @@ func (w *Waves) Project(y []float64) []float64 {
 	return z
 }
 
-// Columns sets q (n×k) to Q.
-func (w *Waves) Columns(q blas64.General) { w.Basis.At(q, w.Points()) }
+// Columns sets q (n×k) to Q, until ctx ends (parallel.Look).
+func (w *Waves) Columns(ctx context.Context, q blas64.General) {
+	points := w.Points()
+	points.Ctx = ctx
+	w.Basis.At(q, points)
+}
 
 // Matrix returns Q, n×k, which is formed when it is first asked for and is not to be changed.
 func (w *Waves) Matrix() blas64.General {
 	w.once.Do(func() {
 		w.matrix = dense.New(len(w.X), w.Len())
-		w.Columns(w.matrix)
+		w.Columns(context.Background(), w.matrix)
 	})
 	return w.matrix
 }
@@ -103,7 +110,7 @@ func (s *WaveMoments) upTo(m int) Moments {
 		s.t = s.Of.Moments
 	}
 	if have := len(s.t)/2 - 1; have < m {
-		s.t = s.Of.upTo(max(m, 2*have))
+		s.t = s.Of.upTo(context.Background(), max(m, 2*have))
 	}
 	return s.t
 }

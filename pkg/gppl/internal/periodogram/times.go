@@ -3,6 +3,7 @@
 package periodogram
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/bits"
@@ -13,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
 
@@ -32,8 +34,11 @@ type Periodogram struct {
 //	E I(ξ) = u*M(K + noise·I)Mu / Σ_i w_i².
 //
 // Times are rounded to a part of the mean spacing, a 32nd up to n = 30 000. It takes O(n log n), and O(c² log n) more for c
-// columns of Q. At least three times are to differ. It is an error if there are more frequencies than float64 can count.
-func Times(t, y []float64, q [][]float64, cov func(dst, lags []float64), noise float64) (*Periodogram, error) {
+// columns of Q. It panics with a parallel.Stop once ctx has ended. At least three times are to differ. It is an error if there are
+// more frequencies than float64 can count.
+func Times(
+	ctx context.Context, t, y []float64, q [][]float64, cov func(dst, lags []float64), noise float64,
+) (*Periodogram, error) {
 	g := newGrid(t)
 	span, spacing := g.span, g.spacing
 	p := &Periodogram{}
@@ -53,6 +58,7 @@ func Times(t, y []float64, q [][]float64, cov func(dst, lags []float64), noise f
 	}
 	// low are the frequencies that are asked for: a small part of those of the fine grid.
 	low := func(series []float64) []complex128 {
+		parallel.Look(ctx)
 		return slices.Clone(g.fft.Coefficients(nil, series)[:last+1])
 	}
 	// transform returns Σ_i w_i·v_i·exp(−2πi·ξ·x_i).
@@ -66,26 +72,32 @@ func Times(t, y []float64, q [][]float64, cov func(dst, lags []float64), noise f
 	}
 
 	// u*Ku: the pairs of each lag times their covariance, summed with cosines.
+	parallel.Look(ctx)
 	pairs := g.correlate(g.put(window))
+	parallel.Look(ctx)
 	lags := g.covariances(cov)
 	all := low(floats.MulTo(pairs, pairs, lags))
 
 	// What the trend takes: with the columns q of Q, A = u*q and B = u*Kq,
 	// −2·Re Σ_c A_c·B̄_c + Σ_cd A_c·Ā_d·q_cᵀKq_d, and of the noise Σ_c|A_c|².
+	parallel.Look(ctx)
 	spectrum := g.fft.Coefficients(nil, lags)
 	covered := make([][]float64, len(q)) // Kq
 	a, b := make([][]complex128, len(q)), make([][]complex128, len(q))
 	for c := range q {
+		parallel.Look(ctx)
 		covered[c] = g.convolve(q[c], spectrum)
 		a[c], b[c] = transform(q[c]), transform(covered[c])
 	}
 	inner := mat.NewDense(len(q), len(q), nil) // QᵀKQ
 	for c := range q {
 		for e := range q {
+			parallel.Look(ctx)
 			inner.Set(c, e, floats.Dot(q[c], covered[e]))
 		}
 	}
 	for j := first; j <= last; j++ {
+		parallel.Look(ctx)
 		signal, white := real(all[j]), squares
 		for c := range q {
 			signal -= 2 * real(a[c][j]*cmplx.Conj(b[c][j]))

@@ -7,12 +7,14 @@
 package projected
 
 import (
+	"context"
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/choice"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/fourier"
 )
@@ -35,20 +37,23 @@ func (d Directions) Project(y []float64) []float64 {
 	return z
 }
 
-// ProjectColumns returns ΩᵀY, k×c.
-func (d Directions) ProjectColumns(y blas64.General) blas64.General {
+// ProjectColumns returns ΩᵀY, k×c, until ctx ends (parallel.Look).
+func (d Directions) ProjectColumns(ctx context.Context, y blas64.General) blas64.General {
 	z := dense.New(d.K, y.Cols)
 	for j := range y.Cols {
+		parallel.Look(ctx)
 		blas64.Copy(dense.Vec(d.Project(dense.Slice(dense.Column(y, j)))), dense.Column(z, j))
 	}
 	return z
 }
 
-// rest returns y − Ωz, in O(nk).
-func (d Directions) rest(y, z []float64) []float64 {
+// rest returns y − Ωz, in O(nk), until ctx ends (parallel.Look).
+func (d Directions) rest(ctx context.Context, y, z []float64) []float64 {
 	rest := slices.Clone(y)
 	if d.Waves != nil {
-		d.Waves.Basis.Subtract(rest, z, d.Waves.Points())
+		points := d.Waves.Points()
+		points.Ctx = ctx
+		d.Waves.Basis.Subtract(rest, z, points)
 	} else {
 		blas64.Gemv(blas.NoTrans, -1, d.Omega(), dense.Vec(z), 1, dense.Vec(rest))
 	}

@@ -1,6 +1,7 @@
 package projected
 
 import (
+	"context"
 	"fmt"
 
 	"gonum.org/v1/gonum/blas"
@@ -8,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
 // Residual is the remainder of y, and of the columns beside it, outside the projections. Its energy is modelled as white noise
@@ -26,18 +28,19 @@ type Residual struct {
 	Rounding   float64 // what the energy errs by, from sums
 }
 
-// NewResidual returns that of columns (n×c), y first, whose projections are z (k×c).
-func NewResidual(d Directions, columns, z blas64.General) *Residual {
+// NewResidual returns that of columns (n×c), y first, whose projections are z (k×c), until ctx ends (parallel.Look).
+func NewResidual(ctx context.Context, d Directions, columns, z blas64.General) *Residual {
 	r := &Residual{N: float64(d.N), DoF: float64(d.N - d.K), Share: 1, Energy: dense.New(z.Cols, z.Cols)}
 	all := dense.New(columns.Rows, columns.Cols)
 	for j := range columns.Cols {
-		rest := d.rest(dense.Slice(dense.Column(columns, j)), dense.Slice(dense.Column(z, j)))
+		parallel.Look(ctx)
+		rest := d.rest(ctx, dense.Slice(dense.Column(columns, j)), dense.Slice(dense.Column(z, j)))
 		blas64.Copy(dense.Vec(rest), dense.Column(all, j))
 		if j == 0 {
 			r.Rest = rest
 		}
 	}
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, all, all, 0, r.Energy)
+	dense.Mul(ctx, r.Energy, blas.Trans, all, all)
 	return r
 }
 

@@ -10,6 +10,7 @@
 package regress
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl/internal/doubled"
 )
 
@@ -60,13 +62,14 @@ const (
 //
 // With the flat columns F = Q_FR_F and the others, times their standard deviations, GS = Q_FR_FG +
 // Q_GR_G, R_FG only adds to flat coefficients, and the singular values R_G = UΣVᵀ make the priors
-// independent: Q = [Q_F, Q_GUΣ]. It takes 2nh² multiply-adds of double-double.
-func NewBasis(h *mat.Dense, variance []float64) (*Basis, error) {
+// independent: Q = [Q_F, Q_GUΣ]. It takes 2nh² multiply-adds of double-double. Once ctx has ended, the error wraps ctx's.
+func NewBasis(ctx context.Context, h *mat.Dense, variance []float64) (b *Basis, err error) {
+	defer parallel.Stopped(&err)
 	n, cols := h.Dims()
 	if len(variance) != cols {
 		panic(fmt.Sprintf("regress: NewBasis: len(variance) = %d, want %d", len(variance), cols))
 	}
-	b := &Basis{Q: mat.NewDense(n, cols, nil), T: mat.NewDense(cols, cols, nil), wide: newWide(cols, cols), flat: make([]bool, cols)}
+	b = &Basis{Q: mat.NewDense(n, cols, nil), T: mat.NewDense(cols, cols, nil), wide: newWide(cols, cols), flat: make([]bool, cols)}
 	var flat, normal []int
 	for j, v := range variance {
 		if b.flat[j] = math.IsInf(v, 1); b.flat[j] {
@@ -83,7 +86,7 @@ func NewBasis(h *mat.Dense, variance []float64) (*Basis, error) {
 		if length.Hi == 0 {
 			return nil, &RankError{Column: j, Zero: true}
 		}
-		r := orthogonalise(q, basis)
+		r := orthogonalise(ctx, q, basis)
 		rest := norm(q)
 		if !(rest.Hi > dependent*length.Hi) {
 			e := &RankError{Column: j}
@@ -104,7 +107,7 @@ func NewBasis(h *mat.Dense, variance []float64) (*Basis, error) {
 		setColumn(b.Q, j, q)
 		basis = append(basis, q)
 	}
-	b.normal(h, variance, flat, normal, basis)
+	b.normal(ctx, h, variance, flat, normal, basis)
 	for j := range cols {
 		for i := range cols {
 			b.T.Set(i, j, b.wide[j][i].Hi)
@@ -114,7 +117,7 @@ func NewBasis(h *mat.Dense, variance []float64) (*Basis, error) {
 }
 
 // normal sets the columns of Q and T that have Gaussian priors.
-func (b *Basis) normal(h *mat.Dense, variance []float64, flat, normal []int, basis [][]doubled.Float) {
+func (b *Basis) normal(ctx context.Context, h *mat.Dense, variance []float64, flat, normal []int, basis [][]doubled.Float) {
 	k := len(normal)
 	r, v := newWide(k, k), newWide(k, k) // R_G, then UΣ; V
 	shared := make([][]doubled.Float, k) // R_FG
@@ -129,8 +132,8 @@ func (b *Basis) normal(h *mat.Dense, variance []float64, flat, normal []int, bas
 		q, unit := wideColumn(h, j)
 		weight := doubled.Of(math.Sqrt(variance[j])).Scale(unit / whole)
 		length := norm(q)
-		shared[p] = orthogonalise(q, basis)
-		copy(r[p], orthogonalise(q, own))
+		shared[p] = orthogonalise(ctx, q, basis)
+		copy(r[p], orthogonalise(ctx, q, own))
 		rest := norm(q)
 		if rest.Hi > nothing*length.Hi {
 			r[p][p] = rest
@@ -142,12 +145,13 @@ func (b *Basis) normal(h *mat.Dense, variance []float64, flat, normal []int, bas
 		scale(r[p], weight)
 		scale(shared[p], weight)
 	}
-	jacobi(r, v)
+	jacobi(ctx, r, v)
 	n, _ := h.Dims()
 	q := make([]doubled.Float, n)
 	for p, j := range normal {
 		clear(q)
 		for i, column := range own {
+			parallel.Look(ctx)
 			addScaled(q, r[p][i].Scale(whole), column)
 		}
 		setColumn(b.Q, j, q)
@@ -162,8 +166,8 @@ func (b *Basis) normal(h *mat.Dense, variance []float64, flat, normal []int, bas
 	}
 }
 
-// jacobi rotates the columns of r until they are orthogonal, and those of v with them.
-func jacobi(r, v [][]doubled.Float) {
+// jacobi rotates the columns of r until they are orthogonal, and those of v with them, until ctx ends (parallel.Look).
+func jacobi(ctx context.Context, r, v [][]doubled.Float) {
 	const (
 		sweeps     = 40    // it converges quadratically, after some six
 		orthogonal = 1e-18 // beyond what Q has in float64
@@ -171,6 +175,7 @@ func jacobi(r, v [][]doubled.Float) {
 	for range sweeps {
 		done := true
 		for q := range r {
+			parallel.Look(ctx)
 			for p := range q {
 				a, b, c := doubled.Dot(r[p], r[p]).Hi, doubled.Dot(r[q], r[q]).Hi, doubled.Dot(r[p], r[q]).Hi
 				if !(math.Abs(c) > orthogonal*math.Sqrt(a)*math.Sqrt(b)) {
@@ -200,10 +205,11 @@ func rotatePair(p, q []doubled.Float, cos, sin doubled.Float) {
 	}
 }
 
-// orthogonalise takes from q what the columns of basis have of it, and returns how much that is.
-func orthogonalise(q []doubled.Float, basis [][]doubled.Float) []doubled.Float {
+// orthogonalise takes from q what the columns of basis have of it, and returns how much that is, until ctx ends (parallel.Look).
+func orthogonalise(ctx context.Context, q []doubled.Float, basis [][]doubled.Float) []doubled.Float {
 	r := make([]doubled.Float, len(basis))
 	for i, p := range basis {
+		parallel.Look(ctx)
 		r[i] = doubled.Dot(p, q)
 		addScaled(q, r[i].Neg(), p)
 	}
@@ -306,17 +312,20 @@ func (b *Basis) After(first *Basis) *Basis {
 
 // Shift returns γ₀, the least-squares fit of the columns to y, and what it leaves of y: likelihoods do not change by it (NewFit
 // is told), and what the mean explains does not cancel in them. h is the H of the basis. Coefficients that are more than √n of
-// their prior standard deviations are left out: there it is the prior that explains y.
-func (b *Basis) Shift(h mat.Matrix, y []float64) (gamma0, rest []float64) {
+// their prior standard deviations are left out: there it is the prior that explains y. It panics with a parallel.Stop once ctx has
+// ended.
+func (b *Basis) Shift(ctx context.Context, h mat.Matrix, y []float64) (gamma0, rest []float64) {
 	n, cols := b.Q.Dims()
 	gamma0, rest = make([]float64, cols), slices.Clone(y)
 	lengths := make([]float64, cols)
 	for j := range lengths {
+		parallel.Look(ctx)
 		lengths[j] = columnNorm(b.Q, j)
 	}
 	beta := make([]doubled.Float, cols)
 	for range 2 { // again, against rounding
 		for j, length := range lengths {
+			parallel.Look(ctx)
 			if length == 0 {
 				continue
 			}
@@ -333,6 +342,9 @@ func (b *Basis) Shift(h mat.Matrix, y []float64) (gamma0, rest []float64) {
 			addScaled(beta, doubled.Of(g), b.wide[j])
 		}
 		for i := range rest {
+			if i%lookRows == 0 {
+				parallel.Look(ctx)
+			}
 			v := doubled.Of(y[i])
 			for j, c := range beta {
 				v = v.Sub(c.Times(h.At(i, j)))
@@ -342,6 +354,9 @@ func (b *Basis) Shift(h mat.Matrix, y []float64) (gamma0, rest []float64) {
 	}
 	return gamma0, rest
 }
+
+// lookRows rows of a thousand columns take some 10 ms.
+const lookRows = 1024
 
 // ShiftRounded is Shift with Q as rounded, in plain numbers: y − Qγ₀ is off by as much as y itself, if the columns of H are no
 // worse conditioned than Q is.

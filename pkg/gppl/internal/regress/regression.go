@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -24,9 +25,9 @@ type Regression struct {
 	Gamma0 []float64 // h
 }
 
-// New returns the regression of y on the columns h of a basis, and C.
-func New(names []string, b *Basis, h mat.Matrix, y []float64) (*Regression, blas64.General) {
-	gamma0, rest := b.Shift(h, y)
+// New returns the regression of y on the columns h of a basis, and C. It panics with a parallel.Stop once ctx has ended.
+func New(ctx context.Context, names []string, b *Basis, h mat.Matrix, y []float64) (*Regression, blas64.General) {
+	gamma0, rest := b.Shift(ctx, h, y)
 	return &Regression{names, b, gamma0}, b.beside(rest)
 }
 
