@@ -143,11 +143,12 @@ func (t task) fit(ctx context.Context, c *cli.Command) (out fitted, err error) {
 		out.a.Calibrate(out.trust)
 	}
 	if out.levels = levels(c); steps > 0 {
-		if out.f, err = interruptible(ctx, func() (*forecast.Forecast, error) { return out.a.Forecast(steps) }); err != nil {
+		out.f, err = interruptible(ctx, func() (*forecast.Forecast, error) { return out.a.ForecastContext(ctx, steps) })
+		if err != nil {
 			return out, err
 		}
 	}
-	out.r, err = interruptible(ctx, out.a.Residuals)
+	out.r, err = interruptible(ctx, func() (*forecast.Residuals, error) { return out.a.ResidualsContext(ctx) })
 	if ctx.Err() != nil {
 		return out, ctx.Err()
 	}

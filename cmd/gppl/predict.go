@@ -76,7 +76,7 @@ func predictCommand() *cli.Command {
 			}
 			f, err := interruptible(ctx, func() (*forecast.Forecast, error) {
 				if x == nil {
-					return a.Forecast(steps)
+					return a.ForecastContext(ctx, steps)
 				}
 				return a.PredictContext(ctx, x)
 			})

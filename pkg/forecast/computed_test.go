@@ -17,7 +17,7 @@ func questions(ctx context.Context, a *Analysis) []func() (any, error) {
 		func() (any, error) { return a.Shifts(ctx) },
 		func() (any, error) { return a.Forecast(6) },
 		func() (any, error) { return a.Residuals() },
-		func() (any, error) { return a.residuals(50) },
+		func() (any, error) { return a.residuals(ctx, 50) },
 		func() (any, error) { return a.Components(x) },
 		func() (any, error) { return a.Learnt() },
 		func() (any, error) { return a.Decompose(ctx, 3) },

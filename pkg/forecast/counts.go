@@ -384,19 +384,19 @@ func (v yScale) latest(k int) yScale {
 
 // gaussian returns a function that returns the latest k observations as Gaussian ones: for counts, by the approximation at a
 // model, computed once for each k.
-func (v yScale) gaussian(m gppl.Model, shape float64) func(k int) (gppl.Data, error) {
+func (v yScale) gaussian(m gppl.Model, shape float64) func(ctx context.Context, k int) (gppl.Data, error) {
 	if v.counts == nil {
-		return func(k int) (gppl.Data, error) { return latest(v.data, k), nil }
+		return func(_ context.Context, k int) (gppl.Data, error) { return latest(v.data, k), nil }
 	}
 	var mu sync.Mutex
 	made := map[int]gppl.Data{}
-	return func(k int) (gppl.Data, error) {
+	return func(ctx context.Context, k int) (gppl.Data, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if d, ok := made[k]; ok {
 			return d, nil
 		}
-		at, err := v.latest(k).linearised(context.Background(), m, shape)
+		at, err := v.latest(k).linearised(ctx, m, shape)
 		if err == nil {
 			made[k] = at.data
 		}
@@ -405,8 +405,8 @@ func (v yScale) gaussian(m gppl.Model, shape float64) func(k int) (gppl.Data, er
 }
 
 // approximated returns all observations. The latest k are Gaussian by the approximation at a model, the others unused guesses.
-func (v yScale) approximated(m gppl.Model, shape float64, k int) (gppl.Data, error) {
-	late, err := v.gaussian(m, shape)(k)
+func (v yScale) approximated(ctx context.Context, m gppl.Model, shape float64, k int) (gppl.Data, error) {
+	late, err := v.gaussian(m, shape)(ctx, k)
 	n := v.data.Len()
 	if err != nil || k == n {
 		return late, err

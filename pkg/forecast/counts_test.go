@@ -283,11 +283,11 @@ func TestApproximated(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := gppl.Model{Kernel: gppl.Matern32{Variance: 0.5, Lengthscale: 8}, Noise: 0.01}
-	all, err := v.approximated(m, 0, k)
+	all, err := v.approximated(t.Context(), m, 0, k)
 	if err != nil {
 		t.Fatal(err)
 	}
-	late, err := v.gaussian(m, 0)(k)
+	late, err := v.gaussian(m, 0)(t.Context(), k)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
@@ -49,6 +50,12 @@ func (a *Analysis) trendName() string {
 // of y). The cost is n² flops for each x. If forecasts are conditioned on more than 4000 observations, or the model has one
 // term, the error is ErrNoComponents.
 func (a *Analysis) Components(x []float64) ([]Component, error) {
+	return a.ComponentsContext(context.Background(), x)
+}
+
+// ComponentsContext is Components that ends soon after ctx has, with an error that wraps ctx's.
+func (a *Analysis) ComponentsContext(ctx context.Context, x []float64) (out []Component, err error) {
+	defer parallel.Stopped(&err)
 	terms := sumTerms(a.Result.Model.Kernel)
 	most := a.conditionsOn()
 	if len(terms) == 1 && a.Result.Model.Mean == nil || most > maxDense {
@@ -57,18 +64,18 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 	if _, err := a.room().windows(most); err != nil {
 		return nil, ErrNoComponents
 	}
-	f, err := a.factorise(most)
+	f, err := a.factorise(ctx, most)
 	if err != nil {
 		return nil, err
 	}
-	var out []Component
 	n := len(f.x)
 	add := func(name string, cross *mat.Dense, prior func(j int) float64) {
 		c := Component{Name: name, X: x}
 		var mean mat.VecDense
 		mean.MulVec(cross.T(), mat.NewVecDense(n, f.alpha))
-		f.l.SolveL(cross.RawMatrix())
+		f.l.Within(ctx).SolveL(cross.RawMatrix())
 		for j := range x {
+			parallel.Look(ctx)
 			column := cross.ColView(j)
 			v := prior(j) - mat.Dot(column, column)
 			c.Mean = append(c.Mean, a.Scaling.Scale*mean.AtVec(j))
@@ -117,6 +124,7 @@ func (a *Analysis) Components(x []float64) ([]Component, error) {
 	for _, term := range terms {
 		cross := mat.NewDense(n, len(x), nil)
 		for i := range n {
+			parallel.Look(ctx)
 			gppl.Covariance(cross.RawRowView(i), term, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(x))
 		}
 		prior := make([]float64, len(x))
@@ -187,7 +195,7 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 		return nil, fmt.Errorf("%w: forecasts are conditioned on %d observations, and at most %d can be taken apart",
 			ErrNoComponents, k, maxDense)
 	}
-	ahead, err := a.Forecast(steps)
+	ahead, err := a.ForecastContext(ctx, steps)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +238,7 @@ func (a *Analysis) Decompose(ctx context.Context, steps int) (*Decomposition, er
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			if err := a.addTo(d, m, model, k, m.weight/float64(len(models))); err != nil {
+			if err := a.addTo(ctx, d, m, model, k, m.weight/float64(len(models))); err != nil {
 				return nil, err
 			}
 		}
@@ -269,8 +277,8 @@ func (d *Decomposition) about(period float64) float64 {
 }
 
 // addTo adds the columns of a model of a member, conditioned on the latest k observations, with a weight.
-func (a *Analysis) addTo(d *Decomposition, m *member, model gppl.Model, k int, weight float64) error {
-	f, err := a.newFactor(model, m.scale.data, k)
+func (a *Analysis) addTo(ctx context.Context, d *Decomposition, m *member, model gppl.Model, k int, weight float64) error {
+	f, err := a.newFactor(ctx, model, m.scale.data, k)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -22,24 +23,26 @@ type factor struct {
 }
 
 // factorise returns the factor of the latest observations, at most most; it keeps the last one.
-func (a *Analysis) factorise(most int) (*factor, error) {
+func (a *Analysis) factorise(ctx context.Context, most int) (*factor, error) {
 	same := func(f *factor) bool { return len(f.x) == min(most, len(a.Series.X)) }
 	return a.factor.get(same, func() (*factor, error) {
-		data, err := a.standardised()
+		data, err := a.standardised(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("forecast: %w", err)
 		}
-		return a.newFactor(a.Result.Model, data, most)
+		return a.newFactor(ctx, a.Result.Model, data, most)
 	})
 }
 
-// newFactor returns the factor of a model and the latest of all observations, at most most.
-func (a *Analysis) newFactor(m gppl.Model, data gppl.Data, most int) (*factor, error) {
-	f := &factor{model: m, from: max(0, data.Len()-most), x: a.Series.X, z: data.Y}
+// newFactor returns the factor of a model and the latest of all observations, at most most. Once ctx has ended, the error
+// wraps ctx's.
+func (a *Analysis) newFactor(ctx context.Context, m gppl.Model, data gppl.Data, most int) (f *factor, err error) {
+	defer parallel.Stopped(&err)
+	f = &factor{model: m, from: max(0, data.Len()-most), x: a.Series.X, z: data.Y}
 	f.x, f.z = f.x[f.from:], f.z[f.from:]
 	n := len(f.x)
 	gram := dense.New(n, n)
-	parallel.For(n, func(i int) {
+	parallel.Within(ctx, n, func(i int) {
 		row := gram.Data[i*n:][:i+1]
 		gppl.Covariance(row, m.Kernel, gppl.Scalars(f.x[i:i+1]), gppl.Scalars(f.x[:i+1]))
 		noise := m.Noise + gppl.Nugget(m.Kernel)
@@ -52,6 +55,7 @@ func (a *Analysis) newFactor(m gppl.Model, data gppl.Data, most int) (*factor, e
 		}
 	})
 	f.l = dense.NewLower(n)
+	f.l.Ctx = ctx
 	f.l.Set(gram)
 	trend, err := a.trendBasis(m, f.x)
 	if err != nil {
@@ -66,6 +70,7 @@ func (a *Analysis) newFactor(m gppl.Model, data gppl.Data, most int) (*factor, e
 	}
 	f.alpha = slices.Clone(f.z)
 	f.l.Solve(dense.AsColumn(f.alpha))
+	f.l.Ctx = nil // of the factorisation, not of what it is used for
 	return f, nil
 }
 

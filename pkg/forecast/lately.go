@@ -11,7 +11,7 @@ import (
 type lately struct {
 	conditioned         // on the latest
 	from        float64 // the place
-	whole       func() (conditioned, error)
+	whole       func(ctx context.Context) (conditioned, error)
 }
 
 // LatentContext predicts f at each x.
@@ -19,7 +19,7 @@ func (l lately) LatentContext(ctx context.Context, x gppl.Inputs) (mean, varianc
 	early := func(x float64) bool { return x < l.from }
 	return latentByParts(ctx, x, early, func(early bool) (conditioned, error) {
 		if early {
-			return l.whole()
+			return l.whole(ctx)
 		}
 		return l.conditioned, nil
 	})

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -26,7 +27,10 @@ var ErrNotPlain = errors.New("forecast: not of plain observations")
 // Learnt returns the models that forecasts average, the best first, without the draws of their parameters. The error is
 // ErrNotPlain for counts, bounds, noise with heavy tails, regressors, holidays and changes of level, and if the likelihood is
 // predicted to take 50 ms or more.
-func (a *Analysis) Learnt() ([]Learnt, error) {
+func (a *Analysis) Learnt() ([]Learnt, error) { return a.LearntContext(context.Background()) }
+
+// LearntContext is Learnt that ends soon after ctx has, with an error that wraps ctx's.
+func (a *Analysis) LearntContext(ctx context.Context) ([]Learnt, error) {
 	s := a.Series
 	for _, more := range []struct {
 		there bool
@@ -41,10 +45,10 @@ func (a *Analysis) Learnt() ([]Learnt, error) {
 		}
 	}
 	const slow = 50 * time.Millisecond // in a page it takes two to ten times as long
-	if !a.quick(slow) {
+	if !a.quick(ctx, slow) {
 		return nil, fmt.Errorf("%w: its likelihood takes more than %v, and longer in a page", ErrNotPlain, slow)
 	}
-	if err := a.condition(); err != nil {
+	if err := a.condition(ctx); err != nil {
 		return nil, err
 	}
 	var out []Learnt
@@ -85,21 +89,21 @@ func Smoothness(m gppl.Model) (names []string, models []gppl.Model) {
 }
 
 // minimised returns the observations that the best model was trained on.
-func (a *Analysis) minimised() (gppl.Data, error) {
-	data, err := a.standardised()
+func (a *Analysis) minimised(ctx context.Context) (gppl.Data, error) {
+	data, err := a.standardised(ctx)
 	return latest(data, a.TrainedOn()), err
 }
 
 // quick reports whether one evaluation of the likelihood is predicted to take less than the given time (gppl.Exact.Cost).
-func (a *Analysis) quick(limit time.Duration) bool {
+func (a *Analysis) quick(ctx context.Context, limit time.Duration) bool {
 	if a.Projections > 0 {
 		return false
 	}
-	data, err := a.minimised()
+	data, err := a.minimised(ctx)
 	if err != nil {
 		return false
 	}
-	loss, err := gppl.NewExact(a.Result.Model, data, a.engineMemory())
+	loss, err := gppl.NewExact(a.Result.Model, data, a.engineMemory(), gppl.WithContext(ctx))
 	if err != nil {
 		return false
 	}

@@ -181,7 +181,7 @@ func (r relearning) asOf(ctx context.Context, a *Analysis, train Window) (past *
 	if err != nil {
 		return nil, "", err
 	}
-	return past, "", past.condition()
+	return past, "", past.condition(ctx)
 }
 
 // knownIn returns the observations from ≤ i < to as a series of their own: with its own step, and with regressors and holidays
@@ -211,7 +211,7 @@ func (s *Series) knownIn(from, to int) (*Series, error) {
 
 // reusedAt returns the analysis as of the observations of train, with the structure and the parameters of the whole series.
 func (a *Analysis) reusedAt(ctx context.Context, train Window) (past *Analysis, err error) {
-	if err := a.condition(); err != nil {
+	if err := a.condition(ctx); err != nil {
 		return nil, err
 	}
 	from := max(train.From, train.To-a.remembers())
@@ -226,7 +226,7 @@ func (a *Analysis) reusedAt(ctx context.Context, train Window) (past *Analysis, 
 		if v, err = v.linearised(ctx, model, m.shape); err != nil {
 			return nil, err
 		}
-		p, _, err := conditionOn(model, v.data, windowLength, a.room(), &past.windows)
+		p, _, err := conditionOn(ctx, model, v.data, windowLength, a.room(), &past.windows)
 		if err != nil {
 			return nil, err
 		}

@@ -90,7 +90,7 @@ func (a *Analysis) findOutliers(ctx context.Context) (*Outliers, error) {
 		}
 		return out, nil
 	}
-	data, err := a.standardised()
+	data, err := a.standardised(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}

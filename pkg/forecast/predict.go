@@ -22,24 +22,25 @@ import (
 )
 
 // standardised returns the observations as the best model sees them.
-func (a *Analysis) standardised() (gppl.Data, error) {
+func (a *Analysis) standardised(ctx context.Context) (gppl.Data, error) {
 	if a.Series.Counting != nil { // the Gaussian approximation of the best model
-		if err := a.condition(); err != nil {
+		if err := a.condition(ctx); err != nil {
 			return gppl.Data{}, err
 		}
-		return a.members[0].scale.approximated(a.Result.Model, a.members[0].shape, a.conditionsOn())
+		return a.members[0].scale.approximated(ctx, a.Result.Model, a.members[0].shape, a.conditionsOn())
 	}
 	v, err := a.scale(a.Log)
 	return v.data, err
 }
 
-// condition conditions the members on the data, once. Before that they have no posteriors.
-func (a *Analysis) condition() error {
-	_, err := a.conditioned.get(nil, func() (struct{}, error) { return struct{}{}, a.conditionMembers() })
+// condition conditions the members on the data, once. Before that they have no posteriors. What ctx ends is begun anew by the
+// next call.
+func (a *Analysis) condition(ctx context.Context) error {
+	_, err := a.conditioned.get(nil, func() (struct{}, error) { return struct{}{}, a.conditionMembers(ctx) })
 	return err
 }
 
-func (a *Analysis) conditionMembers() error {
+func (a *Analysis) conditionMembers(ctx context.Context) error {
 	scales := map[bool]*yScale{}
 	for _, m := range a.members {
 		if m.posterior != nil {
@@ -56,7 +57,7 @@ func (a *Analysis) conditionMembers() error {
 		observations := v.gaussian(m.model, m.shape)
 		var all []conditioned
 		for _, model := range append([]gppl.Model{m.model}, m.draws...) {
-			p, err := a.posteriorOf(model, v.data.Len(), observations)
+			p, err := a.posteriorOf(ctx, model, v.data.Len(), observations)
 			if err != nil {
 				return fmt.Errorf("forecast: conditioning on the data: %w", err)
 			}
@@ -116,7 +117,7 @@ func (a *Analysis) Predict(x []float64) (*Forecast, error) {
 
 // PredictContext is like Predict, and returns the error of ctx if ctx ends first.
 func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, error) {
-	if err := a.condition(); err != nil {
+	if err := a.condition(ctx); err != nil {
 		return nil, err
 	}
 	if i := numeric.FirstNotFinite(x); i >= 0 {
@@ -162,6 +163,11 @@ const MostSteps = 1_000_000
 // (likewise for quarters and years), otherwise the median distance between observations, skipping the times of the week or day at
 // which the series never has one.
 func (a *Analysis) Forecast(steps int) (*Forecast, error) {
+	return a.ForecastContext(context.Background(), steps)
+}
+
+// ForecastContext is Forecast that ends soon after ctx has, with an error that wraps ctx's.
+func (a *Analysis) ForecastContext(ctx context.Context, steps int) (*Forecast, error) {
 	if steps < 1 {
 		return nil, fmt.Errorf("forecast: a forecast of %d steps: at least one is needed", steps)
 	}
@@ -172,7 +178,7 @@ func (a *Analysis) Forecast(steps int) (*Forecast, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.Predict(x)
+	return a.PredictContext(ctx, x)
 }
 
 // Next returns the x of a number of steps beyond the last observation: if there are regressors, the next at which they are known.
@@ -190,7 +196,12 @@ func (s *Series) Next(steps int) ([]float64, error) {
 
 // Fitted predicts on an even grid of the given size between two places of the axis.
 func (a *Analysis) Fitted(from, to float64, points int) (*Forecast, error) {
-	return a.Predict(floats.Span(make([]float64, points), from, to))
+	return a.FittedContext(context.Background(), from, to, points)
+}
+
+// FittedContext is Fitted that ends soon after ctx has, with an error that wraps ctx's.
+func (a *Analysis) FittedContext(ctx context.Context, from, to float64, points int) (*Forecast, error) {
+	return a.PredictContext(ctx, floats.Span(make([]float64, points), from, to))
 }
 
 // Quantile95 is the half width of a 95 % band in standard deviations.
@@ -315,13 +326,18 @@ func (a *Analysis) Note() string {
 
 // WithNoise returns the analysis with another noise variance (of the standardised series), and the rise of the exact NLL in nats.
 func (a *Analysis) WithNoise(noise float64) (other *Analysis, excess float64, err error) {
+	return a.WithNoiseContext(context.Background(), noise)
+}
+
+// WithNoiseContext is WithNoise that ends soon after ctx has, with an error that wraps ctx's.
+func (a *Analysis) WithNoiseContext(ctx context.Context, noise float64) (other *Analysis, excess float64, err error) {
 	m := a.Result.Model
 	m.Noise = noise
-	data, err := a.standardised()
+	data, err := a.standardised(ctx)
 	if err != nil {
 		return nil, 0, fmt.Errorf("forecast: %w", err)
 	}
-	loss, err := gppl.NewExact(m, data)
+	loss, err := gppl.NewExact(m, data, gppl.WithContext(ctx))
 	if err != nil {
 		return nil, 0, fmt.Errorf("forecast: %w", err)
 	}

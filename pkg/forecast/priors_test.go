@@ -69,7 +69,7 @@ func TestPriors(t *testing.T) {
 		if got < test.lo || got > test.hi {
 			t.Errorf("%s: %v is %v", test.prior, test.of, got)
 		}
-		data, err := a.standardised()
+		data, err := a.standardised(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

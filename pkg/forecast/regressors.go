@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -194,7 +195,10 @@ type Effect struct {
 }
 
 // Effects returns the coefficients of regressors and holidays in the best model, in the units of the file; nil if there are none.
-func (a *Analysis) Effects() ([]Effect, error) {
+func (a *Analysis) Effects() ([]Effect, error) { return a.EffectsContext(context.Background()) }
+
+// EffectsContext is Effects that ends soon after ctx has, with an error that wraps ctx's.
+func (a *Analysis) EffectsContext(ctx context.Context) ([]Effect, error) {
 	units := map[string]Effect{} // by the name of a column: the name of the effect, and the value of a coefficient of 1
 	if k := a.Series.Known; k != nil {
 		for _, group := range k.groups() {
@@ -210,7 +214,7 @@ func (a *Analysis) Effects() ([]Effect, error) {
 	if len(units) == 0 {
 		return nil, nil
 	}
-	learnt, err := a.coefficients()
+	learnt, err := a.coefficients(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -228,8 +232,8 @@ func (a *Analysis) Effects() ([]Effect, error) {
 }
 
 // coefficients returns the coefficients of the mean of the best model, by the names of its columns.
-func (a *Analysis) coefficients() (map[string]gppl.Coefficient, error) {
-	if err := a.condition(); err != nil {
+func (a *Analysis) coefficients(ctx context.Context) (map[string]gppl.Coefficient, error) {
+	if err := a.condition(ctx); err != nil {
 		return nil, err
 	}
 	all := map[string]gppl.Coefficient{}

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -45,17 +46,22 @@ type Residuals struct {
 }
 
 // Residuals checks the model by its innovations. It takes n³/3 flops for n up to 2500.
-func (a *Analysis) Residuals() (*Residuals, error) { return a.residuals(checked) }
+func (a *Analysis) Residuals() (*Residuals, error) { return a.ResidualsContext(context.Background()) }
+
+// ResidualsContext is Residuals that ends soon after ctx has, with an error that wraps ctx's.
+func (a *Analysis) ResidualsContext(ctx context.Context) (*Residuals, error) {
+	return a.residuals(ctx, checked)
+}
 
 // residuals checks the latest observations, at most most.
-func (a *Analysis) residuals(most int) (*Residuals, error) {
+func (a *Analysis) residuals(ctx context.Context, most int) (*Residuals, error) {
 	if a.Series.Counting != nil {
 		return nil, ErrCounts
 	}
 	if _, err := a.room().windows(min(most, len(a.Series.X))); err != nil {
 		return nil, err
 	}
-	f, err := a.factorise(most)
+	f, err := a.factorise(ctx, most)
 	if err != nil {
 		return nil, err
 	}
@@ -168,11 +174,16 @@ func (r *Residuals) largestLag() int {
 
 // Periodogram compares the standardised series with what the model expects, frequency by frequency.
 func (a *Analysis) Periodogram() (*gppl.Periodogram, error) {
-	data, err := a.standardised()
+	return a.PeriodogramContext(context.Background())
+}
+
+// PeriodogramContext is Periodogram that ends soon after ctx has, with an error that wraps ctx's.
+func (a *Analysis) PeriodogramContext(ctx context.Context) (*gppl.Periodogram, error) {
+	data, err := a.standardised(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}
-	p, err := gppl.NewPeriodogram(a.Result.Model, data)
+	p, err := gppl.NewPeriodogramContext(ctx, a.Result.Model, data)
 	if err != nil {
 		return nil, fmt.Errorf("forecast: %w", err)
 	}

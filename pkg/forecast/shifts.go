@@ -188,7 +188,7 @@ func (a *Analysis) sizedShifts(ctx context.Context) (all []ShiftSize, err error)
 	case a.shiftMode() == shiftsReported:
 		all, err = a.findShifts(ctx)
 	case len(a.Series.Shifts) > 0:
-		all, err = a.usedShifts()
+		all, err = a.usedShifts(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -203,8 +203,8 @@ func (a *Analysis) sizedShifts(ctx context.Context) (all []ShiftSize, err error)
 }
 
 // usedShifts returns the shifts in the mean of the best model with their sizes.
-func (a *Analysis) usedShifts() (all []ShiftSize, err error) {
-	learnt, err := a.coefficients()
+func (a *Analysis) usedShifts(ctx context.Context) (all []ShiftSize, err error) {
+	learnt, err := a.coefficients(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -137,11 +137,11 @@ func (search *shiftSearch) leaveOutliers() (some bool, err error) {
 	if len(list) == 0 || a.Series.Student != nil || float64(len(list)) > few*float64(search.n) {
 		return false, nil
 	}
-	data, err := a.standardised()
+	data, err := a.standardised(search.ctx)
 	if err != nil {
 		return false, err
 	}
-	f, err := a.newFactor(a.Result.Model, data, search.n)
+	f, err := a.newFactor(search.ctx, a.Result.Model, data, search.n)
 	if err != nil {
 		return false, err
 	}
@@ -314,7 +314,7 @@ func (search shiftSearch) factor(shifts []Shift, m gppl.Model) (*factor, error) 
 		return nil, err
 	}
 	m.Mean = withoutShifts(m.Mean, shifts)
-	return b.newFactor(m, v.data, search.n)
+	return b.newFactor(search.ctx, m, v.data, search.n)
 }
 
 // withoutShifts returns a mean with no columns of shifts but the given ones.

@@ -112,7 +112,7 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	}
 	plan := again.plan
 	plan.Levels, plan.Window, plan.Together = []float64{0.95}, mostTrained, Options{Memory: a.memory}.atOnce(a.Series, n)
-	if err := a.condition(); err != nil { // not at several origins at once
+	if err := a.condition(ctx); err != nil { // not at several origins at once
 		return nil, err
 	}
 	var mu sync.Mutex
@@ -139,7 +139,7 @@ func (a *Analysis) Backtest(ctx context.Context, o BacktestOptions) (*Trust, err
 	if again.options != nil && again.options.effort != nil && again.options.effort.name != a.Effort {
 		t.Effort = again.options.effort.name
 	}
-	if checks, err := a.residuals(lastChecked); err == nil && !t.exact {
+	if checks, err := a.residuals(ctx, lastChecked); err == nil && !t.exact {
 		t.missed = checks.broken()
 	}
 	if t.missed != "" && a.Series.Student == nil {

@@ -315,7 +315,7 @@ func (a *Analysis) extend(ctx context.Context, r *newRows) (*Analysis, *Arrivals
 	for from := 0; from < len(r.x); {
 		now := a.with(r, from)
 		now.Widen = 0
-		if err := now.condition(); err != nil {
+		if err := now.condition(ctx); err != nil {
 			return nil, nil, err
 		}
 		to := min(len(r.x), from+now.rowsTogether(len(r.x)))

@@ -99,9 +99,9 @@ func (c *windowCache) get(of *windows, k int, fresh func() (*gppl.Posterior, err
 }
 
 // newWindows makes the last window, which forecasts need.
-func newWindows(m gppl.Model, d gppl.Data, length int, cache *windowCache) (*windows, error) {
+func newWindows(ctx context.Context, m gppl.Model, d gppl.Data, length int, cache *windowCache) (*windows, error) {
 	w := &windows{model: m, data: d, length: length, cache: cache}
-	last, err := w.window(0)
+	last, err := w.window(ctx, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (w *windows) Coefficients() []gppl.Coefficient { return w.coefficients }
 
 // OneStep predicts from the last window.
 func (w *windows) OneStep(ctx context.Context, d gppl.Data) (mean, variances []float64, err error) {
-	last, err := w.window(0)
+	last, err := w.window(ctx, 0)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,7 +129,7 @@ func (w *windows) OneStep(ctx context.Context, d gppl.Data) (mean, variances []f
 // SampleContext draws from the last window.
 func (w *windows) SampleContext(ctx context.Context, x gppl.Inputs, count int,
 	seed uint64) (f [][]float64, jitter float64, err error) {
-	last, err := w.window(0)
+	last, err := w.window(ctx, 0)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -151,17 +151,17 @@ func (w *windows) of(x float64) int {
 	return int(min(last, max(0, math.Round((float64(n-at)-length/2)/stride))))
 }
 
-func (w *windows) window(k int) (*gppl.Posterior, error) {
+func (w *windows) window(ctx context.Context, k int) (*gppl.Posterior, error) {
 	return w.cache.get(w, k, func() (*gppl.Posterior, error) {
 		n := w.data.Len()
 		from := max(0, n-w.length-k*w.stride())
-		return gppl.NewPosterior(w.model, w.data.Pick(timeline.Range(from, min(from+w.length, n))))
+		return gppl.NewPosterior(w.model, w.data.Pick(timeline.Range(from, min(from+w.length, n))), gppl.WithContext(ctx))
 	})
 }
 
 // LatentContext predicts each x from its window of length n. It takes n³/3 flops for each new window and n² for each x.
 func (w *windows) LatentContext(ctx context.Context, x gppl.Inputs) (mean, variances []float64, err error) {
-	return latentByParts(ctx, x, w.of, func(k int) (conditioned, error) { return w.window(k) })
+	return latentByParts(ctx, x, w.of, func(k int) (conditioned, error) { return w.window(ctx, k) })
 }
 
 // latentByParts predicts each x by one of several models: that of the part to which of assigns it.
@@ -198,20 +198,22 @@ func latentByParts[K comparable](
 }
 
 // posteriorOf conditions a model on the latest of n observations, which latest returns, and adds a note if it uses windows.
-func (a *Analysis) posteriorOf(model gppl.Model, n int, latest func(k int) (gppl.Data, error)) (conditioned, error) {
+func (a *Analysis) posteriorOf(
+	ctx context.Context, model gppl.Model, n int, latest func(ctx context.Context, k int) (gppl.Data, error),
+) (conditioned, error) {
 	few := windowLength
 	if a.Chosen == ByBIC {
 		few = askedDense
 	}
-	on := func(k int) (p conditioned, failed, err error) {
-		data, err := latest(k)
+	on := func(ctx context.Context, k int) (p conditioned, failed, err error) {
+		data, err := latest(ctx, k)
 		if err != nil {
 			return nil, nil, err
 		}
-		return conditionOn(model, data, few, a.room(), &a.windows)
+		return conditionOn(ctx, model, data, few, a.room(), &a.windows)
 	}
 	k := min(a.conditionsOn(), n)
-	p, failed, err := on(k)
+	p, failed, err := on(ctx, k)
 	if err != nil {
 		return nil, err
 	}
@@ -219,10 +221,13 @@ func (a *Analysis) posteriorOf(model gppl.Model, n int, latest func(k int) (gppl
 	if k == n {
 		return p, nil
 	}
-	return lately{p, a.Series.X[n-k/2], sync.OnceValues(func() (conditioned, error) {
-		whole, _, err := on(n)
-		return whole, err
-	})}, nil
+	whole := new(once[conditioned])
+	return lately{p, a.Series.X[n-k/2], func(ctx context.Context) (conditioned, error) {
+		return whole.get(nil, func() (conditioned, error) {
+			p, _, err := on(ctx, n)
+			return p, err
+		})
+	}}, nil
 }
 
 // conditionsOn returns the number of latest observations that forecasts are conditioned on: all if kernels were named, otherwise
@@ -264,21 +269,24 @@ func (a *Analysis) remark(sentence string) {
 // regular, or by waves, if one of these takes the model; on all by any engine if there are few; otherwise by windows, which the
 // cache holds. The first three check their own answers, which is enough for a forecast; the automatic choice might fall back on
 // dense algebra to keep irrelevant digits. An engine that takes the model but fails is skipped; failed says why. The choice does
-// not depend on the memory limit: if there is no room for it, the error is a *gppl.MemoryError.
-func conditionOn(model gppl.Model, data gppl.Data, few int, r room, cache *windowCache) (p conditioned, failed, err error) {
+// not depend on the memory limit: if there is no room for it, the error is a *gppl.MemoryError. Once ctx has ended, it wraps
+// ctx's.
+func conditionOn(
+	ctx context.Context, model gppl.Model, data gppl.Data, few int, r room, cache *windowCache,
+) (p conditioned, failed, err error) {
 	n := data.Len()
 	if n > cheapDense {
 		engines := []string{gppl.EngineStateSpace}
 		if n <= mostToeplitz {
 			engines = append(engines, gppl.EngineToeplitz)
 		}
-		if mixed, err := gppl.NewExact(model, data, gppl.WithEngine(gppl.EngineMixed)); err == nil {
+		if mixed, err := gppl.NewExact(model, data, gppl.WithEngine(gppl.EngineMixed), gppl.WithContext(ctx)); err == nil {
 			if _, seconds := mixed.Cost(model); seconds <= mostMixed {
 				engines = append(engines, gppl.EngineMixed)
 			}
 		}
-		p, failed, err = firstThatTakes(engines, r.most(), func(engine string) (*gppl.Posterior, error) {
-			return gppl.NewPosterior(model, data, gppl.WithEngine(engine), gppl.WithMemory(r.share()))
+		p, failed, err = firstThatTakes(ctx, engines, r.most(), func(engine string) (*gppl.Posterior, error) {
+			return gppl.NewPosterior(model, data, gppl.WithEngine(engine), gppl.WithMemory(r.share()), gppl.WithContext(ctx))
 		})
 		if p != nil || err != nil {
 			return p, failed, err
@@ -293,10 +301,10 @@ func conditionOn(model gppl.Model, data gppl.Data, few int, r room, cache *windo
 		return nil, nil, err
 	}
 	if length == n && most >= r.models {
-		p, err = gppl.NewPosterior(model, data)
+		p, err = gppl.NewPosterior(model, data, gppl.WithContext(ctx))
 	} else {
 		cache.limit(most)
-		p, err = newWindows(model, data, length, cache)
+		p, err = newWindows(ctx, model, data, length, cache)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(failed, err)
@@ -307,12 +315,15 @@ func conditionOn(model gppl.Model, data gppl.Data, few int, r room, cache *windo
 // firstThatTakes conditions by the first engine that neither refuses the model nor fails; nil if there is none. The error failed
 // joins those of the engines that failed; err is that of an engine which would take at most that many bytes and has less.
 func firstThatTakes(
-	engines []string, most float64, condition func(engine string) (*gppl.Posterior, error),
+	ctx context.Context, engines []string, most float64, condition func(engine string) (*gppl.Posterior, error),
 ) (p conditioned, failed, err error) {
 	for _, engine := range engines {
 		p, err := condition(engine)
 		if err == nil {
 			return p, failed, nil
+		}
+		if ctx.Err() != nil {
+			return nil, nil, err
 		}
 		if short := (*gppl.MemoryError)(nil); errors.As(err, &short) && short.Needed <= most {
 			return nil, nil, err

@@ -48,7 +48,7 @@ func TestWindows(t *testing.T) {
 		x[i] = x[i-1] + 0.1 + 0.8*rng.Float64()
 	}
 	d := seriesAt(x)
-	w, _, err := conditionOn(windowModel, d, windowLength, anyRoom, new(windowCache))
+	w, _, err := conditionOn(t.Context(), windowModel, d, windowLength, anyRoom, new(windowCache))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestConditionOnCheaply(t *testing.T) {
 	for i := range x {
 		x[i] = 10 + 0.5*float64(i)
 	}
-	p, _, err := conditionOn(windowModel, seriesAt(x), windowLength, anyRoom, new(windowCache))
+	p, _, err := conditionOn(t.Context(), windowModel, seriesAt(x), windowLength, anyRoom, new(windowCache))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,20 +91,20 @@ func TestConditionOnCheaply(t *testing.T) {
 		t.Errorf("a regular series: %T", p)
 	}
 	x[17] += 0.2
-	if p, _, err = conditionOn(windowModel, seriesAt(x), windowLength, anyRoom, new(windowCache)); err != nil {
+	if p, _, err = conditionOn(t.Context(), windowModel, seriesAt(x), windowLength, anyRoom, new(windowCache)); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := p.(*windows); !ok {
 		t.Errorf("an irregular series: %T", p)
 	}
-	if p, _, err = conditionOn(waveModel, seriesAt(x), windowLength, anyRoom, new(windowCache)); err != nil {
+	if p, _, err = conditionOn(t.Context(), waveModel, seriesAt(x), windowLength, anyRoom, new(windowCache)); err != nil {
 		t.Fatal(err)
 	}
 	if full, ok := p.(*gppl.Posterior); !ok || full.Engine() != gppl.EngineMixed {
 		t.Errorf("waves at irregular x: %T", p)
 	}
 	rough := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 10}, Noise: 0.1}
-	if p, _, err = conditionOn(rough, seriesAt(x), windowLength, anyRoom, new(windowCache)); err != nil {
+	if p, _, err = conditionOn(t.Context(), rough, seriesAt(x), windowLength, anyRoom, new(windowCache)); err != nil {
 		t.Fatal(err)
 	}
 	if full, ok := p.(*gppl.Posterior); !ok || full.Engine() != gppl.EngineStateSpace {
@@ -153,7 +153,7 @@ func TestFirstThatTakes(t *testing.T) {
 		{[]string{"refuses", "fails"}, false, true},
 		{[]string{"refuses"}, false, false},
 	} {
-		p, failed, err := firstThatTakes(test.engines, modest, func(engine string) (*gppl.Posterior, error) {
+		p, failed, err := firstThatTakes(t.Context(), test.engines, modest, func(engine string) (*gppl.Posterior, error) {
 			if err := outcomes[engine]; err != nil {
 				return nil, err
 			}
@@ -201,7 +201,7 @@ func TestMemoryAnswers(t *testing.T) {
 			var got [][]float64
 			var all []conditioned
 			for _, m := range models {
-				p, _, err := conditionOn(m, d, few, r, cache)
+				p, _, err := conditionOn(t.Context(), m, d, few, r, cache)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -230,7 +230,7 @@ func TestMemoryAnswers(t *testing.T) {
 	laplace := gppl.Model{Kernel: gppl.Laplace{Variance: 1, Lengthscale: 3}, Noise: 0.1}
 	for _, m := range append(models, laplace) {
 		short := (*gppl.MemoryError)(nil)
-		if p, _, err := conditionOn(m, d, length, room{1000, 1}, new(windowCache)); !errors.As(err, &short) {
+		if p, _, err := conditionOn(t.Context(), m, d, length, room{1000, 1}, new(windowCache)); !errors.As(err, &short) {
 			t.Errorf("%v in a kilobyte: %T, %v", m, p, err)
 		}
 	}

@@ -115,7 +115,9 @@ func HTML(
 	} else if effects != nil {
 		c.Effects = table(effects)
 	}
-	if r, problem := a.Residuals(); problem != nil {
+	if r, problem := a.ResidualsContext(ctx); ctx.Err() != nil {
+		return ctx.Err()
+	} else if problem != nil {
 		c.NoResiduals = strings.TrimPrefix(problem.Error(), "forecast: ")
 	} else {
 		c.Verdict = r.Verdict()
@@ -126,13 +128,13 @@ func HTML(
 		c.Along, c.Histogram, c.Correlogram = figure(figs[0], nil), figure(figs[1], nil), figure(figs[2], nil)
 	}
 	if a.Series.Counting == nil { // the periodogram of counts is not that of their log rate
-		periodogram, problem := a.Periodogram()
+		periodogram, problem := a.PeriodogramContext(ctx)
 		if problem != nil {
 			return problem
 		}
 		c.Spectrum = figure(Spectrum(a, periodogram))
 	}
-	if fig, problem := Components(a, f); !errors.Is(problem, forecast.ErrNoComponents) {
+	if fig, problem := ComponentsContext(ctx, a, f); !errors.Is(problem, forecast.ErrNoComponents) {
 		c.Components = figure(fig, problem)
 	}
 	if program != nil {

@@ -1,0 +1,125 @@
+package forecast
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/cancelled"
+)
+
+// analysisCalls are the calls of an analysis of n observations at uneven times, which has computed nothing of them.
+func analysisCalls(tb testing.TB, n int) (calls []cancelled.Call) {
+	tb.Helper()
+	const learnt = 80
+	rnd := rand.New(rand.NewPCG(1, 9))
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = float64(i) + 0.4*rnd.Float64()
+		y[i] = math.Sin(2*math.Pi*x[i]/12) + math.Sin(x[i]/31) + 0.2*rnd.NormFloat64()
+	}
+	few, err := FitValues(context.Background(), x[:learnt], y[:learnt], nil,
+		Options{Kernels: []string{"RQ + Periodic"}, Periods: []float64{12}, Shifts: "never"})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	more := &newRows{x: x[learnt:], y: y[learnt:]}
+	fresh := func() *Analysis { return few.with(more, len(more.x)) }
+	if n > maxDense { // of which components are computed at most
+		more = &newRows{x: x[learnt:maxDense], y: y[learnt:maxDense]}
+	}
+	ahead := x[n-learnt:]
+	add := func(name string, run func(ctx context.Context) error) {
+		calls = append(calls, cancelled.Call{Name: name, Run: run})
+	}
+	add("Analysis.ForecastContext", func(ctx context.Context) error {
+		_, err := fresh().ForecastContext(ctx, 12)
+		return err
+	})
+	add("Analysis.PredictContext", func(ctx context.Context) error {
+		_, err := fresh().PredictContext(ctx, ahead)
+		return err
+	})
+	add("Analysis.FittedContext", func(ctx context.Context) error {
+		_, err := fresh().FittedContext(ctx, x[0], x[n-1], n)
+		return err
+	})
+	add("Analysis.ComponentsContext", func(ctx context.Context) error {
+		_, err := fresh().ComponentsContext(ctx, ahead)
+		return err
+	})
+	add("Analysis.Decompose", func(ctx context.Context) error {
+		_, err := fresh().Decompose(ctx, 12)
+		return err
+	})
+	add("Analysis.ResidualsContext", func(ctx context.Context) error {
+		_, err := fresh().ResidualsContext(ctx)
+		return err
+	})
+	add("Analysis.WithNoiseContext", func(ctx context.Context) error {
+		_, _, err := fresh().WithNoiseContext(ctx, 0.1)
+		return err
+	})
+	add("Analysis.PeriodogramContext", func(ctx context.Context) error {
+		_, err := fresh().PeriodogramContext(ctx)
+		return err
+	})
+	add("Analysis.Outliers", func(ctx context.Context) error {
+		_, err := fresh().Outliers(ctx)
+		return err
+	})
+	add("Analysis.Extend", func(ctx context.Context) error {
+		_, _, err := few.Extend(ctx, more.x, more.y, nil)
+		return err
+	})
+	return calls
+}
+
+func TestCancelledAnalysis(t *testing.T) { cancelled.Test(t, analysisCalls(t, 200)) }
+
+func BenchmarkCancelledAnalysis(b *testing.B) { cancelled.Benchmark(b, analysisCalls(b, maxDense)) }
+
+// TestCancelledAndAgain: what a context has ended leaves nothing behind in the analysis, and a context that ends after a forecast
+// does not end the next.
+func TestCancelledAndAgain(t *testing.T) {
+	s, err := Read(file(t, monthly(120)), ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := automatic(t, s, Options{Shifts: "never"})
+	whole := reloaded(t, a)
+	want, err := whole.Forecast(12)
+	if err != nil {
+		t.Fatal(err)
+	}
+	note := whole.Note()
+	for end := int64(1); end < 400; end += 1 + end/4 {
+		b := reloaded(t, a)
+		ctx := &cancelled.Looked{Context: t.Context(), End: end}
+		if _, err := b.ForecastContext(ctx, 12); err == nil && ctx.Looks.Load() >= end {
+			t.Errorf("look %d: no error", end)
+		}
+		ended, stop := context.WithCancel(t.Context())
+		first, err := b.ForecastContext(ended, 12)
+		stop()
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := b.Forecast(12)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, got := range []*Forecast{first, second} {
+			for i := range want.Mean {
+				if got.Mean[i] != want.Mean[i] || got.NoisyVar[i] != want.NoisyVar[i] {
+					t.Fatalf("look %d: step %d is %v ± %v, want %v ± %v", end, i, got.Mean[i], got.NoisyVar[i], want.Mean[i],
+						want.NoisyVar[i])
+				}
+			}
+		}
+		if b.Note() != note {
+			t.Errorf("look %d: the note is %q, want %q", end, b.Note(), note)
+		}
+	}
+}
