@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -127,7 +128,7 @@ func startOf(t Trial) []float64 { return gppl.PaperModel(Kernels[t.Kernel]).Valu
 // lossAt evaluates the loss of a trial by the cheapest engine; without parameters, where the trial evaluates it.
 func lossAt(t Trial, s Sample, theta []float64) (float64, error) {
 	t.Engine = ""
-	loss, err := t.loss(gppl.PaperModel(Kernels[t.Kernel]), s.Train)
+	loss, err := t.loss(context.Background(), gppl.PaperModel(Kernels[t.Kernel]), s.Train)
 	if err != nil {
 		return 0, err
 	}

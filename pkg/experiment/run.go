@@ -40,7 +40,7 @@ func (t Trial) Run(ctx context.Context) (Outcome, error) {
 	if t.Loss == Auto || t.Loss == AutoProjected {
 		return o, o.automatic(ctx, model, sample)
 	}
-	loss, err := t.loss(model, sample.Train)
+	loss, err := t.loss(ctx, model, sample.Train)
 	if err != nil {
 		return o, err
 	}
@@ -122,7 +122,7 @@ func (o *Outcome) automatic(ctx context.Context, model gppl.Model, s Sample) err
 }
 
 // loss returns the loss to train.
-func (t Trial) loss(model gppl.Model, d gppl.Data) (gppl.Loss, error) {
+func (t Trial) loss(ctx context.Context, model gppl.Model, d gppl.Data) (gppl.Loss, error) {
 	var loss gppl.Loss
 	var err error
 	began := time.Now()
@@ -136,7 +136,7 @@ func (t Trial) loss(model gppl.Model, d gppl.Data) (gppl.Loss, error) {
 		loss, err = gppl.NewExact(model, d, engine)
 	case VFE:
 		var z gppl.Inputs
-		if z, err = gppl.KMeans(d.X, t.Order, t.Seed); err != nil {
+		if z, err = gppl.KMeansContext(ctx, d.X, t.Order, t.Seed); err != nil {
 			return nil, err
 		}
 		if t.Authors.Float32 {
@@ -155,7 +155,7 @@ func (t Trial) loss(model gppl.Model, d gppl.Data) (gppl.Loss, error) {
 			return nil, fmt.Errorf("experiment: no design %q", t.Design)
 		}
 		var omega *gppl.Projection
-		if omega, err = gppl.NewProjection(design, d.X, t.Order, t.Seed); err != nil {
+		if omega, err = gppl.NewProjectionContext(ctx, design, d.X, t.Order, t.Seed); err != nil {
 			return nil, err
 		}
 		if t.Authors.Float32 {
