@@ -39,8 +39,8 @@ func OnOneProcessor(f func()) {
 	f()
 }
 
-// Test ends each call at several of its looks at the context: it returns the context's error, and hardly looks again, alone and on
-// all processors. Afterwards no goroutine is left, and the call succeeds again.
+// Test ends each call at several of its looks at the context: it returns the context's error, and hardly looks again, alone and
+// on all processors. Afterwards no goroutine is left, and the call succeeds again.
 func Test(t *testing.T, calls []Call) {
 	for _, c := range calls {
 		t.Run(c.Name, func(t *testing.T) {

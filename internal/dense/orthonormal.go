@@ -198,8 +198,8 @@ func deflate(ctx context.Context, w, q blas64.General) {
 //
 //	W ← normalise(W − rate·W·offdiag(WᵀW)),
 //
-// as often as steps says, until ctx ends (parallel.Look). It iterates on the k×k Gram matrix G = WᵀW and the accumulated factor in
-// O(nk² + steps·k³), since W itself is only needed at the end.
+// as often as steps says, until ctx ends (parallel.Look). It iterates on the k×k Gram matrix G = WᵀW and the accumulated factor
+// in O(nk² + steps·k³), since W itself is only needed at the end.
 func Repel(ctx context.Context, w *mat.Dense, steps int, rate float64) {
 	_, k := w.Dims()
 	var gram, next, step mat.Dense

@@ -1,6 +1,7 @@
 package draws
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -24,15 +25,24 @@ func (m *Mixture) Len() int {
 
 // each returns a number for each input from its components' means and standard deviations.
 func (m *Mixture) each(f func(i int, mu, sd []float64) float64) []float64 {
+	out, _ := m.within(context.Background(), f)
+	return out
+}
+
+// within is each until ctx ends.
+func (m *Mixture) within(ctx context.Context, f func(i int, mu, sd []float64) float64) ([]float64, error) {
 	out := make([]float64, m.Len())
 	mu, sd := make([]float64, len(m.Weights)), make([]float64, len(m.Weights))
 	for i := range out {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("gppl: interrupted: %w", err)
+		}
 		for c := range m.Weights {
 			mu[c], sd[c] = m.Means[c][i], math.Sqrt(m.Variances[c][i])
 		}
 		out[i] = f(i, mu, sd)
 	}
-	return out
+	return out, nil
 }
 
 func (m *Mixture) average(f func(c int) float64) (sum float64) {
@@ -64,11 +74,17 @@ func normalCDF(z float64) float64 { return 0.5 * math.Erfc(-z/math.Sqrt2) }
 
 // Quantile returns the quantiles at level p, to a relative 1e-12 of the width of the distribution. It panics unless 0 < p < 1.
 func (m *Mixture) Quantile(p float64) []float64 {
+	quantiles, _ := m.QuantileContext(context.Background(), p)
+	return quantiles
+}
+
+// QuantileContext is Quantile that ends soon after ctx has, with an error that wraps ctx's.
+func (m *Mixture) QuantileContext(ctx context.Context, p float64) ([]float64, error) {
 	if !(p > 0 && p < 1) {
 		panic(fmt.Sprintf("draws: Mixture.Quantile: p = %v, want 0 < p < 1", p))
 	}
 	z := numeric.NormalQuantile(p)
-	return m.each(func(_ int, mu, sd []float64) float64 {
+	return m.within(ctx, func(_ int, mu, sd []float64) float64 {
 		// The quantile is between those of the components.
 		lo, hi := math.Inf(1), math.Inf(-1)
 		for c := range mu {
@@ -96,9 +112,15 @@ func (m *Mixture) Quantile(p float64) []float64 {
 // LogDensity returns the log densities at y, in nats. A component of variance 0 is all at its mean: its log density is +Inf
 // there, the limit of small variances, and −Inf elsewhere. It panics unless y has a value for each input.
 func (m *Mixture) LogDensity(y []float64) []float64 {
+	logs, _ := m.LogDensityContext(context.Background(), y)
+	return logs
+}
+
+// LogDensityContext is LogDensity that ends soon after ctx has, with an error that wraps ctx's.
+func (m *Mixture) LogDensityContext(ctx context.Context, y []float64) ([]float64, error) {
 	m.checkLen(y)
 	log := make([]float64, len(m.Weights))
-	return m.each(func(i int, mu, sd []float64) float64 {
+	return m.within(ctx, func(i int, mu, sd []float64) float64 {
 		most := math.Inf(-1)
 		for c, w := range m.Weights {
 			z := (y[i] - mu[c]) / sd[c]
@@ -129,8 +151,14 @@ func (m *Mixture) LogDensity(y []float64) []float64 {
 // A(μ, σ²) = E|N(μ, σ²)| (Grimit et al. 2006). It takes the square of the number of
 // components for each input. It panics unless y has a value for each.
 func (m *Mixture) CRPS(y []float64) []float64 {
+	scores, _ := m.CRPSContext(context.Background(), y)
+	return scores
+}
+
+// CRPSContext is CRPS that ends soon after ctx has, with an error that wraps ctx's.
+func (m *Mixture) CRPSContext(ctx context.Context, y []float64) ([]float64, error) {
 	m.checkLen(y)
-	return m.each(func(i int, mu, sd []float64) float64 {
+	return m.within(ctx, func(i int, mu, sd []float64) float64 {
 		return m.average(func(c int) float64 {
 			return meanAbs(y[i]-mu[c], sd[c]) -
 				0.5*m.average(func(d int) float64 { return meanAbs(mu[c]-mu[d], math.Hypot(sd[c], sd[d])) })

@@ -52,3 +52,45 @@ func BenchmarkCancelledObserve(b *testing.B) {
 		}},
 	})
 }
+
+// countCalls are those of counts at n inputs.
+func countCalls(n int) []cancelled.Call {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	mean, variances, sizes := make([]float64, n), make([]float64, n), make([]float64, n)
+	y, u := make([]float64, n), make([]float64, n)
+	for i := range mean {
+		mean[i], variances[i], sizes[i] = 2+rnd.NormFloat64(), 0.3, 1
+		y[i], u[i] = math.Floor(20*rnd.Float64()), rnd.Float64()
+	}
+	c := observe.NewCounts(observe.Poisson{}, mean, variances, sizes)
+	return []cancelled.Call{
+		{Name: "Counts.ExpectedContext", Run: func(ctx context.Context) error {
+			_, _, err := c.ExpectedContext(ctx)
+			return err
+		}},
+		{Name: "Counts.RatesContext", Run: func(ctx context.Context) error {
+			_, _, err := c.RatesContext(ctx)
+			return err
+		}},
+		{Name: "Counts.LogDensityContext", Run: func(ctx context.Context) error {
+			_, err := c.LogDensityContext(ctx, y)
+			return err
+		}},
+		{Name: "Counts.QuantileContext", Run: func(ctx context.Context) error {
+			_, err := c.QuantileContext(ctx, 0.9)
+			return err
+		}},
+		{Name: "Counts.CRPSContext", Run: func(ctx context.Context) error {
+			_, err := c.CRPSContext(ctx, y)
+			return err
+		}},
+		{Name: "Counts.PITContext", Run: func(ctx context.Context) error {
+			_, err := c.PITContext(ctx, y, u)
+			return err
+		}},
+	}
+}
+
+func TestCancelledCounts(t *testing.T) { cancelled.Test(t, countCalls(20)) }
+
+func BenchmarkCancelledCounts(b *testing.B) { cancelled.Benchmark(b, countCalls(300_000)) }

@@ -171,23 +171,51 @@ func (c *Counts) average(i int, f func(l Likelihood, g float64) float64) (sum fl
 // Rates returns the mean and variance of E(y | g) at each input: what is known of the function, without the scatter of single
 // observations.
 func (c *Counts) Rates() (mean, variances []float64) {
-	return c.moments(func(Likelihood, float64, float64) float64 { return 0 })
+	mean, variances, _ = c.RatesContext(context.Background())
+	return mean, variances
+}
+
+// RatesContext is Rates that ends soon after ctx has, with an error that wraps ctx's.
+func (c *Counts) RatesContext(ctx context.Context) (mean, variances []float64, err error) {
+	return c.moments(ctx, func(Likelihood, float64, float64) float64 { return 0 })
 }
 
 // Expected returns E y and Var y at each input.
-func (c *Counts) Expected() (mean, variances []float64) { return c.moments(Likelihood.Variance) }
+func (c *Counts) Expected() (mean, variances []float64) {
+	mean, variances, _ = c.ExpectedContext(context.Background())
+	return mean, variances
+}
+
+// ExpectedContext is Expected that ends soon after ctx has, with an error that wraps ctx's.
+func (c *Counts) ExpectedContext(ctx context.Context) (mean, variances []float64, err error) {
+	return c.moments(ctx, Likelihood.Variance)
+}
+
+// eachInput calls f for n inputs, until ctx ends.
+func eachInput(ctx context.Context, n int, f func(i int)) error {
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("gppl: interrupted: %w", err)
+		}
+		f(i)
+	}
+	return nil
+}
 
 // moments returns E E(y | g), and the variance of that with the mean of a variance given g.
-func (c *Counts) moments(given func(l Likelihood, size, g float64) float64) (mean, variances []float64) {
-	for i, size := range c.Sizes {
+func (c *Counts) moments(ctx context.Context, given func(l Likelihood, size, g float64) float64) (
+	mean, variances []float64, err error,
+) {
+	err = eachInput(ctx, len(c.Sizes), func(i int) {
+		size := c.Sizes[i]
 		m := c.average(i, func(l Likelihood, g float64) float64 { return l.Mean(size, g) })
 		v := c.average(i, func(l Likelihood, g float64) float64 {
 			by := l.Mean(size, g) - m
 			return given(l, size, g) + by*by
 		})
 		mean, variances = append(mean, m), append(variances, v)
-	}
-	return mean, variances
+	})
+	return mean, variances, err
 }
 
 // CDF returns P(Y ≤ y) at input i.
@@ -198,7 +226,14 @@ func (c *Counts) CDF(i int, y float64) (p float64) {
 
 // LogDensity returns log P(Y_i = y_i) at each input: the log score.
 func (c *Counts) LogDensity(y []float64) (logs []float64) {
-	for i, y := range y {
+	logs, _ = c.LogDensityContext(context.Background(), y)
+	return logs
+}
+
+// LogDensityContext is LogDensity that ends soon after ctx has, with an error that wraps ctx's.
+func (c *Counts) LogDensityContext(ctx context.Context, y []float64) (logs []float64, err error) {
+	err = eachInput(ctx, len(y), func(i int) {
+		y := y[i]
 		most := math.Inf(-1)
 		var terms []float64
 		c.each(i, func(weight float64, n latent) {
@@ -207,28 +242,31 @@ func (c *Counts) LogDensity(y []float64) (logs []float64) {
 		})
 		if math.IsInf(most, -1) {
 			logs = append(logs, most)
-			continue
+			return
 		}
 		var sum float64
 		for _, t := range terms {
 			sum += math.Exp(t - most)
 		}
 		logs = append(logs, most+math.Log(sum))
-	}
-	return logs
+	})
+	return logs, err
 }
 
 // Quantile returns at each input the least whole number y with P(Y ≤ y) ≥ p, for p in (0, 1); for a Continuous likelihood the
 // least number.
 func (c *Counts) Quantile(p float64) (quantiles []float64) {
+	quantiles, _ = c.QuantileContext(context.Background(), p)
+	return quantiles
+}
+
+// QuantileContext is Quantile that ends soon after ctx has, with an error that wraps ctx's.
+func (c *Counts) QuantileContext(ctx context.Context, p float64) (quantiles []float64, err error) {
 	if !(p > 0 && p < 1) {
 		panic(fmt.Sprintf("observe: Quantile(%v): want p in (0, 1)", p))
 	}
-	quantiles = make([]float64, len(c.Mean))
-	for i := range quantiles {
-		quantiles[i] = c.quantile(i, p)
-	}
-	return quantiles
+	err = eachInput(ctx, len(c.Mean), func(i int) { quantiles = append(quantiles, c.quantile(i, p)) })
+	return quantiles, err
 }
 
 func (c *Counts) continuous() bool {
@@ -288,7 +326,14 @@ const (
 // CRPS returns the continuous ranked probability score Σ_k (P(Y ≤ k) − [y ≤ k])² of each observation (Czado, Gneiting and Held
 // 2009); for a Continuous likelihood, the integral over k. It is right to 1e-6 of itself.
 func (c *Counts) CRPS(y []float64) (scores []float64) {
-	for i, y := range y {
+	scores, _ = c.CRPSContext(context.Background(), y)
+	return scores
+}
+
+// CRPSContext is CRPS that ends soon after ctx has, with an error that wraps ctx's.
+func (c *Counts) CRPSContext(ctx context.Context, y []float64) (scores []float64, err error) {
+	err = eachInput(ctx, len(y), func(i int) {
+		y := y[i]
 		whole, above := !c.continuous(), 0.0 // whole numbers at y or above it are one side, the others the other
 		from, to := c.quantile(i, crpsTail), min(c.quantile(i, 1-crpsTail), crpsMost)
 		if whole {
@@ -302,19 +347,26 @@ func (c *Counts) CRPS(y []float64) (scores []float64) {
 			p := 1 - c.CDF(i, k)
 			return p * p
 		}))
-	}
-	return scores
+	})
+	return scores, err
 }
 
 // PIT returns the randomised probability integral transform of each observation, F(y − 1) + u·P(Y = y): uniform on (0, 1) if the
 // forecasts are right and the u are.
 func (c *Counts) PIT(y, u []float64) (pit []float64) {
-	for i, y := range y {
+	pit, _ = c.PITContext(context.Background(), y, u)
+	return pit
+}
+
+// PITContext is PIT that ends soon after ctx has, with an error that wraps ctx's.
+func (c *Counts) PITContext(ctx context.Context, y, u []float64) (pit []float64, err error) {
+	err = eachInput(ctx, len(y), func(i int) {
+		y := y[i]
 		below := c.CDF(i, y-1)
 		if c.continuous() {
 			below = c.CDF(i, y)
 		}
 		pit = append(pit, below+u[i]*(c.CDF(i, y)-below))
-	}
-	return pit
+	})
+	return pit, err
 }

@@ -1,0 +1,43 @@
+package draws_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/cancelled"
+	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
+)
+
+// mixtureCalls are those of a mixture of so many components at n inputs.
+func mixtureCalls(n, components int) []cancelled.Call {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	m := &draws.Mixture{Weights: slices.Repeat([]float64{1 / float64(components)}, components)}
+	for range components {
+		mean, variances := make([]float64, n), make([]float64, n)
+		for i := range mean {
+			mean[i], variances[i] = rnd.NormFloat64(), 0.5+rnd.Float64()
+		}
+		m.Means, m.Variances = append(m.Means, mean), append(m.Variances, variances)
+	}
+	y := make([]float64, n)
+	return []cancelled.Call{
+		{Name: "Mixture.QuantileContext", Run: func(ctx context.Context) error {
+			_, err := m.QuantileContext(ctx, 0.9)
+			return err
+		}},
+		{Name: "Mixture.LogDensityContext", Run: func(ctx context.Context) error {
+			_, err := m.LogDensityContext(ctx, y)
+			return err
+		}},
+		{Name: "Mixture.CRPSContext", Run: func(ctx context.Context) error {
+			_, err := m.CRPSContext(ctx, y)
+			return err
+		}},
+	}
+}
+
+func TestCancelledMixture(t *testing.T) { cancelled.Test(t, mixtureCalls(20, 5)) }
+
+func BenchmarkCancelledMixture(b *testing.B) { cancelled.Benchmark(b, mixtureCalls(100_000, 300)) }
