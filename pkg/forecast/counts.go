@@ -569,12 +569,15 @@ func countsOf(parts []Part, latent bool) *observe.Counts {
 }
 
 // forecastCounts summarises parts of counts.
-func forecastCounts(x []float64, when []string, parts []Part) *Forecast {
-	f := &Forecast{X: x, When: when, Parts: parts, Counts: countsOf(parts, false)}
-	f.Mean, f.NoisyVar = f.Counts.Expected()
-	_, f.LatentVar = countsOf(parts, true).Rates()
-	f.Lower, f.Upper = f.Quantile(0.025), f.Quantile(0.975)
-	return f
+func forecastCounts(ctx context.Context, x []float64, when []string, parts []Part) (f *Forecast, err error) {
+	f = &Forecast{X: x, When: when, Parts: parts, Counts: countsOf(parts, false)}
+	if f.Mean, f.NoisyVar, err = f.Counts.ExpectedContext(ctx); err != nil {
+		return nil, err
+	}
+	if _, f.LatentVar, err = countsOf(parts, true).RatesContext(ctx); err != nil {
+		return nil, err
+	}
+	return f.banded(ctx)
 }
 
 // Zeros returns the probability of 0 at each x of a forecast of counts.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -115,9 +116,15 @@ func (a *Analysis) noiseVariance(noise float64, m *member, p Part, j int) float6
 
 // quantiles returns the quantile at level p of the mixture at each x, of f if latent is set, otherwise of new observations.
 func quantiles(parts []Part, p float64, latent bool) []float64 {
+	return quantilesWithin(context.Background(), parts, p, latent)
+}
+
+// quantilesWithin is quantiles until ctx ends (parallel.Look).
+func quantilesWithin(ctx context.Context, parts []Part, p float64, latent bool) []float64 {
 	z := numeric.NormalQuantile(p)
 	out, m := make([]float64, len(parts[0].Mean)), make(mixture, len(parts))
 	for i := range out {
+		parallel.Look(ctx)
 		lo, hi := math.Inf(1), math.Inf(-1)
 		m.set(parts, i, latent)
 		for _, c := range m {
@@ -133,24 +140,36 @@ func quantiles(parts []Part, p float64, latent bool) []float64 {
 func plainGaussian(parts []Part) bool { return len(parts) == 1 && parts[0].warp == nil }
 
 // forecastOf summarises parts. The forecast of a single Gaussian has its mean and variances. Otherwise Mean is the median, and
-// the standard deviations are half the distances between the quantiles at 15.9 and 84.1 %.
-func forecastOf(x []float64, when []string, parts []Part) *Forecast {
+// the standard deviations are half the distances between the quantiles at 15.9 and 84.1 %. Once ctx has ended,
+// the error wraps ctx's.
+func forecastOf(ctx context.Context, x []float64, when []string, parts []Part) (f *Forecast, err error) {
+	defer parallel.Stopped(&err)
 	if parts[0].Observed != nil {
-		return forecastCounts(x, when, parts)
+		return forecastCounts(ctx, x, when, parts)
 	}
-	f := &Forecast{X: x, When: when, Parts: parts}
+	f = &Forecast{X: x, When: when, Parts: parts}
 	if plainGaussian(parts) {
 		f.Mean, f.LatentVar, f.NoisyVar = slices.Clone(parts[0].Mean), parts[0].LatentVar, parts[0].NoisyVar
 	} else {
-		f.Mean = quantiles(parts, 0.5, false)
-		f.LatentVar, f.NoisyVar = spread(parts, true), spread(parts, false)
+		f.Mean = quantilesWithin(ctx, parts, 0.5, false)
+		f.LatentVar, f.NoisyVar = spread(ctx, parts, true), spread(ctx, parts, false)
 	}
-	f.Lower, f.Upper = f.Quantile(0.025), f.Quantile(0.975)
-	return f
+	return f.banded(ctx)
 }
 
-func spread(parts []Part, latent bool) []float64 {
-	lo, hi := quantiles(parts, oneBelow, latent), quantiles(parts, 1-oneBelow, latent)
+// banded sets the ends of the 95 % band.
+func (f *Forecast) banded(ctx context.Context) (banded *Forecast, err error) {
+	if f.Lower, err = f.QuantileContext(ctx, 0.025); err != nil {
+		return nil, err
+	}
+	if f.Upper, err = f.QuantileContext(ctx, 0.975); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func spread(ctx context.Context, parts []Part, latent bool) []float64 {
+	lo, hi := quantilesWithin(ctx, parts, oneBelow, latent), quantilesWithin(ctx, parts, 1-oneBelow, latent)
 	variances := make([]float64, len(lo))
 	for i := range variances {
 		variances[i] = 0.25 * (hi[i] - lo[i]) * (hi[i] - lo[i])

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // logIf is the warp of a model of log y, or none.
@@ -129,7 +131,7 @@ func BenchmarkMixtureQuantile(b *testing.B) {
 
 // TestLevels: a csv file has two columns for each further level, the ends of its band, and those that it always has.
 func TestLevels(t *testing.T) {
-	f := forecastOf([]float64{1}, []string{"1"}, []Part{{Weight: 1, Mean: []float64{10}, LatentVar: []float64{1},
+	f := forecasted(t, []float64{1}, []string{"1"}, []Part{{Weight: 1, Mean: []float64{10}, LatentVar: []float64{1},
 		NoisyVar: []float64{4}}})
 	var plain, more strings.Builder
 	if err := errors.Join(f.WriteCSV(&plain, Axis{}), f.WriteCSV(&more, Axis{}, 0.5, 0.95, 0.683)); err != nil {
@@ -150,7 +152,7 @@ func TestLatentBand(t *testing.T) {
 		{Weight: 0.6, warp: logarithm{}, Mean: []float64{0}, LatentVar: []float64{0.8}, NoisyVar: []float64{1}},
 		{Weight: 0.4, warp: logarithm{}, Mean: []float64{0.5}, LatentVar: []float64{0.5}, NoisyVar: []float64{1}},
 	}
-	f := forecastOf([]float64{1}, []string{"1"}, parts)
+	f := forecasted(t, []float64{1}, []string{"1"}, parts)
 	lo, hi := f.LatentBand()
 	if !(f.Lower[0] < lo[0] && 0 < lo[0] && lo[0] < f.Mean[0] && f.Mean[0] < hi[0] && hi[0] < f.Upper[0]) {
 		t.Errorf("f is in [%v, %v], y in [%v, %v]", lo[0], hi[0], f.Lower[0], f.Upper[0])
@@ -158,9 +160,14 @@ func TestLatentBand(t *testing.T) {
 	if symmetric := f.Mean[0] - Quantile95*math.Sqrt(f.LatentVar[0]); symmetric > 0 {
 		t.Errorf("a symmetric band would begin at %v: this tests nothing", symmetric)
 	}
-	plain := forecastOf([]float64{1}, []string{"1"}, []Part{{Weight: 1, Mean: []float64{3}, LatentVar: []float64{4},
+	plain := forecasted(t, []float64{1}, []string{"1"}, []Part{{Weight: 1, Mean: []float64{3}, LatentVar: []float64{4},
 		NoisyVar: []float64{5}}})
 	if lo, hi := plain.LatentBand(); math.Abs(lo[0]-(3-2*Quantile95)) > 1e-9 || math.Abs(hi[0]-(3+2*Quantile95)) > 1e-9 {
 		t.Errorf("of a Gaussian: [%v, %v]", lo[0], hi[0])
 	}
+}
+
+func forecasted(t *testing.T, x []float64, when []string, parts []Part) *Forecast {
+	t.Helper()
+	return testkit.Must(forecastOf(t.Context(), x, when, parts))(t)
 }

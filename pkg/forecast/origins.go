@@ -257,5 +257,9 @@ func (a *Analysis) followed(ctx context.Context, whole *Series, test Window) (Pr
 	if err != nil {
 		return nil, err
 	}
-	return forecastOf(x, make([]string, len(x)), parts).Predictive(), nil
+	f, err := forecastOf(ctx, x, make([]string, len(x)), parts)
+	if err != nil {
+		return nil, err
+	}
+	return f.Predictive(), nil
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/projected-likelihood/gppl/internal/files"
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/internal/parallel"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
@@ -133,7 +134,10 @@ func (a *Analysis) PredictContext(ctx context.Context, x []float64) (*Forecast, 
 	if err != nil {
 		return nil, err
 	}
-	f := forecastOf(x, a.Series.Axis.texts(x), parts)
+	f, err := forecastOf(ctx, x, a.Series.Axis.texts(x), parts)
+	if err != nil {
+		return nil, err
+	}
 	for i := range x {
 		if !(math.Abs(f.Mean[i]) <= largest && math.Sqrt(f.NoisyVar[i]) <= largest) {
 			if math.Abs(x[i]) > largest {
@@ -212,13 +216,20 @@ func (f *Forecast) Band(i int) (lo, hi float64) { return f.Lower[i], f.Upper[i] 
 
 // Quantile returns the quantile of a new observation at each x, at level p, 0 < p < 1.
 func (f *Forecast) Quantile(p float64) []float64 {
+	quantiles, _ := f.QuantileContext(context.Background(), p)
+	return quantiles
+}
+
+// QuantileContext is Quantile that ends soon after ctx has, with an error that wraps ctx's.
+func (f *Forecast) QuantileContext(ctx context.Context, p float64) (quantiles []float64, err error) {
+	defer parallel.Stopped(&err)
 	if f.Counts != nil {
-		return f.Counts.Quantile(p)
+		return f.Counts.QuantileContext(ctx, p)
 	}
 	if !plainGaussian(f.Parts) {
-		return quantiles(f.Parts, p, false)
+		return quantilesWithin(ctx, f.Parts, p, false), nil
 	}
-	return Gaussian{f.Mean, f.NoisyVar}.Quantile(p)
+	return Gaussian{f.Mean, f.NoisyVar}.Quantile(p), nil
 }
 
 // LatentBand returns the ends of the 95 % band of f at each x: the quantiles of the mixture if the forecast is not a plain

@@ -332,7 +332,10 @@ func (a *Analysis) extend(ctx context.Context, r *newRows) (*Analysis, *Arrivals
 		}
 		from = to
 	}
-	out.Forecast = forecastOf(r.x, a.Series.Axis.texts(r.x), parts)
+	var err error
+	if out.Forecast, err = forecastOf(ctx, r.x, a.Series.Axis.texts(r.x), parts); err != nil {
+		return nil, nil, err
+	}
 	out.standardise()
 	out.Drift = driftOf(out.Z)
 	return after, out, nil
