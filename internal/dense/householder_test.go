@@ -75,7 +75,7 @@ func TestOrthonormalEnds(t *testing.T) {
 		"Complement":       func(ctx context.Context) { Complement(ctx, drawn(300, 20, 1), New(300, 40)) },
 		"Repel": func(ctx context.Context) {
 			w := drawn(90, 20, 1)
-			Normalise(w)
+			Normalise(t.Context(), w)
 			Repel(ctx, mat.NewDense(w.Rows, w.Cols, w.Data), 5, 0.1)
 		},
 	} {

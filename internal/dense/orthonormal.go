@@ -14,9 +14,11 @@ import (
 	"github.com/projected-likelihood/gppl/internal/parallel"
 )
 
-// Normalise scales each column of w to length one, except those that vanish, and returns the sum of the logs of their lengths.
-func Normalise(w blas64.General) (logs float64) {
+// Normalise scales each column of w to length one, except those that vanish, and returns the sum of the logs of their lengths,
+// until ctx ends (parallel.Look).
+func Normalise(ctx context.Context, w blas64.General) (logs float64) {
 	for j := range w.Cols {
+		parallel.Look(ctx)
 		c := Column(w, j)
 		length := blas64.Nrm2(c)
 		logs += math.Log(length)
@@ -88,7 +90,7 @@ func OrthonormalBasis(ctx context.Context, w blas64.General) (blas64.General, *Q
 	if q.Cols > q.Rows {
 		return q, &QR{Rows: q.Rows, Cond: math.Inf(1), Leading: q.Rows}
 	}
-	lengths := Normalise(q)
+	lengths := Normalise(ctx, q)
 	f := Orthonormalise(ctx, q)
 	f.LogDet += lengths
 	return q, f
@@ -97,7 +99,7 @@ func OrthonormalBasis(ctx context.Context, w blas64.General) (blas64.General, *Q
 // Complement returns an orthonormal basis of what the columns of w add to the orthonormal columns of q, without those of w
 // that depend on the ones before them, in O(n·k·(k + columns of q)), until ctx ends (parallel.Look). It overwrites w.
 func Complement(ctx context.Context, w, q blas64.General) blas64.General {
-	Normalise(w)
+	Normalise(ctx, w)
 	deflate(ctx, w, q)
 	if !choleskyQR(ctx, w) {
 		w = dropDependent(ctx, w)
@@ -227,7 +229,7 @@ func Repel(ctx context.Context, w *mat.Dense, steps int, rate float64) {
 		factor = product(ctx, blas.NoTrans, factor, &step)
 	}
 	w.Copy(product(ctx, blas.NoTrans, w, factor))
-	Normalise(w.RawMatrix())
+	Normalise(ctx, w.RawMatrix())
 }
 
 // gramOf returns wᵀw, in pieces of rows between looks at ctx.

@@ -18,7 +18,7 @@ func TestRepel(t *testing.T) {
 	for i := range w.RawMatrix().Data {
 		w.RawMatrix().Data[i] = 1 + 0.3*rnd.NormFloat64()
 	}
-	Normalise(w.RawMatrix())
+	Normalise(t.Context(), w.RawMatrix())
 	want := mat.DenseCopyOf(w)
 	for range steps {
 		var gram, push mat.Dense
@@ -29,7 +29,7 @@ func TestRepel(t *testing.T) {
 		push.Mul(want, &gram)
 		push.Scale(-rate, &push)
 		want.Add(want, &push)
-		Normalise(want.RawMatrix())
+		Normalise(t.Context(), want.RawMatrix())
 	}
 	var gram mat.Dense
 	if gram.Mul(w.T(), w); !mat.Equal(gramOf(t.Context(), w), &gram) {

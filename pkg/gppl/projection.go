@@ -221,7 +221,7 @@ func (Sphere) directionsWithin(ctx context.Context, omega *mat.Dense, _ Inputs, 
 			row[j] = rnd.NormFloat64()
 		}
 	}
-	dense.Normalise(omega.RawMatrix())
+	dense.Normalise(ctx, omega.RawMatrix())
 	return nil
 }
 
@@ -342,7 +342,7 @@ func (d Mixed) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs,
 			return err
 		}
 		parallel.Look(ctx)
-		dense.Normalise(w.RawMatrix())
+		dense.Normalise(ctx, w.RawMatrix())
 		omega.Slice(0, n, from, to).(*mat.Dense).Copy(w)
 	}
 	return nil
