@@ -11,8 +11,8 @@ import (
 var flags = map[string]string{
 	"X": "--x", "Y": "--y", "Comma": "--comma", "DecimalComma": "--decimal-comma", "DecimalPoint": "--decimal-point",
 	"NoHeader": "--no-header", "Missing": "--missing",
-	"Time": "--time", "Future": "--future", "Log": "--log", "By": "--by", "Keys": "--by", "Pooled": "--by none", "Likelihood": "--likelihood",
-	"Shifts": "--shifts", "Size": "--size COLUMN", "YError": "--y-error", "Bounds": "--bounds",
+	"Time": "--time", "Future": "--future", "Log": "--log", "By": "--by", "Keys": "--by", "Pooled": "--by none",
+	"Likelihood": "--likelihood", "Shifts": "--shifts", "Size": "--size COLUMN", "YError": "--y-error", "Bounds": "--bounds",
 	"Holidays": "--holidays",
 }
 

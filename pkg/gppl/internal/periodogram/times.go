@@ -34,8 +34,8 @@ type Periodogram struct {
 //	E I(ξ) = u*M(K + noise·I)Mu / Σ_i w_i².
 //
 // Times are rounded to a part of the mean spacing, a 32nd up to n = 30 000. It takes O(n log n), and O(c² log n) more for c
-// columns of Q. It panics with a parallel.Stop once ctx has ended. At least three times are to differ. It is an error if there are
-// more frequencies than float64 can count.
+// columns of Q. It panics with a parallel.Stop once ctx has ended. At least three times are to differ. It is an error if there
+// are more frequencies than float64 can count.
 func Times(
 	ctx context.Context, t, y []float64, q [][]float64, cov func(dst, lags []float64), noise float64,
 ) (*Periodogram, error) {

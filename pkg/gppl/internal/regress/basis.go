@@ -312,8 +312,8 @@ func (b *Basis) After(first *Basis) *Basis {
 
 // Shift returns γ₀, the least-squares fit of the columns to y, and what it leaves of y: likelihoods do not change by it (NewFit
 // is told), and what the mean explains does not cancel in them. h is the H of the basis. Coefficients that are more than √n of
-// their prior standard deviations are left out: there it is the prior that explains y. It panics with a parallel.Stop once ctx has
-// ended.
+// their prior standard deviations are left out: there it is the prior that explains y. It panics with a parallel.Stop once ctx
+// has ended.
 func (b *Basis) Shift(ctx context.Context, h mat.Matrix, y []float64) (gamma0, rest []float64) {
 	n, cols := b.Q.Dims()
 	gamma0, rest = make([]float64, cols), slices.Clone(y)
