@@ -247,6 +247,7 @@ func TestDownloadFailures(t *testing.T) {
 		}), "Service Unavailable"},
 		"a proxy that hangs up": {serve(tideText), throughProxy(func(c net.Conn) {
 			io.WriteString(c, "HTTP/1.1 200 Connection established\r\n\r\n")
+			c.Read(make([]byte, 64<<10)) // the greeting: a connection that is closed above unread bytes is reset
 		}), "EOF"},
 		"a proxy that is silent": {serve(tideText), throughProxy(func(c net.Conn) { io.Copy(io.Discard, c) }), "no data for 50ms"},
 		"plain http": {serve(tideText), func(_ *File, o *Options) {
