@@ -6,11 +6,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/cancelled"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // analysisCalls are the calls of an analysis of n observations at uneven times, which has computed nothing of them.
-func analysisCalls(tb testing.TB, n int) (calls []cancelled.Call) {
+func analysisCalls(tb testing.TB, n int) (calls []testkit.Call) {
 	tb.Helper()
 	const learnt = 80
 	rnd := rand.New(rand.NewPCG(1, 9))
@@ -31,7 +31,7 @@ func analysisCalls(tb testing.TB, n int) (calls []cancelled.Call) {
 	}
 	ahead := x[n-learnt:]
 	add := func(name string, run func(ctx context.Context) error) {
-		calls = append(calls, cancelled.Call{Name: name, Run: run})
+		calls = append(calls, testkit.Call{Name: name, Run: run})
 	}
 	add("Analysis.ForecastContext", func(ctx context.Context) error {
 		_, err := fresh().ForecastContext(ctx, 12)
@@ -76,9 +76,11 @@ func analysisCalls(tb testing.TB, n int) (calls []cancelled.Call) {
 	return calls
 }
 
-func TestCancelledAnalysis(t *testing.T) { cancelled.Test(t, analysisCalls(t, 200)) }
+func TestCancelledAnalysis(t *testing.T) { testkit.TestCancelled(t, analysisCalls(t, 200)) }
 
-func BenchmarkCancelledAnalysis(b *testing.B) { cancelled.Benchmark(b, analysisCalls(b, maxDense)) }
+func BenchmarkCancelledAnalysis(b *testing.B) {
+	testkit.BenchmarkCancelled(b, analysisCalls(b, maxDense))
+}
 
 // TestCancelledAndAgain: what a context has ended leaves nothing behind in the analysis, and a context that ends after a forecast
 // does not end the next.
@@ -96,7 +98,7 @@ func TestCancelledAndAgain(t *testing.T) {
 	note := whole.Note()
 	for end := int64(1); end < 400; end += 1 + end/4 {
 		b := reloaded(t, a)
-		ctx := &cancelled.Looked{Context: t.Context(), End: end}
+		ctx := &testkit.Looked{Context: t.Context(), End: end}
 		if _, err := b.ForecastContext(ctx, 12); err == nil && ctx.Looks.Load() >= end {
 			t.Errorf("look %d: no error", end)
 		}

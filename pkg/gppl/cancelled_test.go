@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/cancelled"
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -30,7 +29,7 @@ func engineModels() map[string]gppl.Kernel {
 
 // posteriorCalls are the calls about n observations, and m inputs or observations more, of which no one ends by itself soon if n and
 // m are large.
-func posteriorCalls(tb testing.TB, n, m int) (calls []cancelled.Call) {
+func posteriorCalls(tb testing.TB, n, m int) (calls []testkit.Call) {
 	tb.Helper()
 	rnd := rand.New(rand.NewPCG(1, 7))
 	series := func(from, count int, by float64) gppl.Data {
@@ -43,7 +42,7 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []cancelled.Call) {
 	}
 	data, after, among := series(0, n, 1), series(n, m, 1), series(0, m, float64(n)/float64(m+1))
 	add := func(name string, run func(ctx context.Context) error) {
-		calls = append(calls, cancelled.Call{Name: name, Run: run})
+		calls = append(calls, testkit.Call{Name: name, Run: run})
 	}
 	for engine, kernel := range engineModels() {
 		model := gppl.Model{Kernel: kernel, Noise: 0.1}
@@ -131,9 +130,11 @@ func posteriorCalls(tb testing.TB, n, m int) (calls []cancelled.Call) {
 	return calls
 }
 
-func TestCancelledPosterior(t *testing.T) { cancelled.Test(t, posteriorCalls(t, 160, 150)) }
+func TestCancelledPosterior(t *testing.T) { testkit.TestCancelled(t, posteriorCalls(t, 160, 150)) }
 
-func BenchmarkCancelledPosterior(b *testing.B) { cancelled.Benchmark(b, posteriorCalls(b, 6000, 6000)) }
+func BenchmarkCancelledPosterior(b *testing.B) {
+	testkit.BenchmarkCancelled(b, posteriorCalls(b, 6000, 6000))
+}
 
 // TestMemoryJointly: what is predicted or drawn jointly is refused before anything is allocated.
 func TestMemoryJointly(t *testing.T) {
@@ -215,7 +216,7 @@ func TestMemoryJointly(t *testing.T) {
 }
 
 // helperCalls are the calls of other kinds, on n inputs.
-func helperCalls(tb testing.TB, n int) (calls []cancelled.Call) {
+func helperCalls(tb testing.TB, n int) (calls []testkit.Call) {
 	tb.Helper()
 	x := uniform(n, 100, 3)
 	y := make([]float64, n)
@@ -239,7 +240,7 @@ func helperCalls(tb testing.TB, n int) (calls []cancelled.Call) {
 		regressed.X = regressed.X.WithColumn(names[j], column)
 	}
 	with.Mean = gppl.Regressors(names...)
-	return []cancelled.Call{
+	return []testkit.Call{
 		{Name: "Model.SubtractMeanContext", Run: func(ctx context.Context) error {
 			_, err := with.SubtractMeanContext(ctx, regressed)
 			return err
@@ -272,9 +273,9 @@ func helperCalls(tb testing.TB, n int) (calls []cancelled.Call) {
 	}
 }
 
-func TestCancelledHelpers(t *testing.T) { cancelled.Test(t, helperCalls(t, 300)) }
+func TestCancelledHelpers(t *testing.T) { testkit.TestCancelled(t, helperCalls(t, 300)) }
 
-func BenchmarkCancelledHelpers(b *testing.B) { cancelled.Benchmark(b, helperCalls(b, 9000)) }
+func BenchmarkCancelledHelpers(b *testing.B) { testkit.BenchmarkCancelled(b, helperCalls(b, 9000)) }
 
 // TestCovarianceContext: the covariances are those of Covariance.
 func TestCovarianceContext(t *testing.T) {
@@ -294,7 +295,7 @@ func TestCovarianceContext(t *testing.T) {
 
 // projectionCalls are the calls that make k projections of n observations, or of a tenth as many for those in O(n³), and losses on
 // them.
-func projectionCalls(tb testing.TB, n, k int) (calls []cancelled.Call) {
+func projectionCalls(tb testing.TB, n, k int) (calls []testkit.Call) {
 	tb.Helper()
 	x := uniform(n, 100, 3)
 	y := make([]float64, n)
@@ -305,7 +306,7 @@ func projectionCalls(tb testing.TB, n, k int) (calls []cancelled.Call) {
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.1, Mean: gppl.Linear{}}
 	known := testkit.Must(d.WithErrors(slices.Repeat([]float64{0.1}, n)))(tb)
 	add := func(name string, run func(ctx context.Context) error) {
-		calls = append(calls, cancelled.Call{Name: name, Run: run})
+		calls = append(calls, testkit.Call{Name: name, Run: run})
 	}
 	for _, design := range []gppl.Design{gppl.Sphere{}, gppl.Repulsive{}, gppl.Localised{}, gppl.Mixed{}, gppl.Raw{Design: gppl.Sphere{}},
 		gppl.Spectral{Stretch: 3}, gppl.Spectral{}, gppl.Eigen{Kernel: m.Kernel}} {
@@ -362,8 +363,8 @@ func projectionCalls(tb testing.TB, n, k int) (calls []cancelled.Call) {
 	return calls
 }
 
-func TestCancelledProjections(t *testing.T) { cancelled.Test(t, projectionCalls(t, 400, 60)) }
+func TestCancelledProjections(t *testing.T) { testkit.TestCancelled(t, projectionCalls(t, 400, 60)) }
 
 func BenchmarkCancelledProjections(b *testing.B) {
-	cancelled.Benchmark(b, projectionCalls(b, 60000, 1500))
+	testkit.BenchmarkCancelled(b, projectionCalls(b, 60000, 1500))
 }

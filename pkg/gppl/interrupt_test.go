@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/projected-likelihood/gppl/internal/cancelled"
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -68,8 +67,8 @@ func TestInterrupted(t *testing.T) {
 			theta := gppl.Values(l.Params())
 			grad := make([]float64, len(theta))
 			want := testkit.Must(l.ValueGradContext(t.Context(), grad, theta))(t)
-			ctx := &cancelled.Looked{Context: t.Context()}
-			cancelled.OnOneProcessor(func() { testkit.Must(l.ValueGradContext(ctx, grad, theta))(t) })
+			ctx := &testkit.Looked{Context: t.Context()}
+			testkit.OnOneProcessor(func() { testkit.Must(l.ValueGradContext(ctx, grad, theta))(t) })
 			all := ctx.Looks.Load()
 			if all < 3 {
 				t.Fatalf("%d looks at an evaluation", all)
@@ -78,8 +77,8 @@ func TestInterrupted(t *testing.T) {
 				if end < 1 || testkit.Quick() && i > 2 {
 					continue
 				}
-				cancelled.OnOneProcessor(func() {
-					ctx := &cancelled.Looked{Context: t.Context(), End: end}
+				testkit.OnOneProcessor(func() {
+					ctx := &testkit.Looked{Context: t.Context(), End: end}
 					if _, err := l.ValueGradContext(ctx, grad, theta); !errors.Is(err, context.Canceled) || ctx.Looks.Load() != end {
 						t.Fatalf("look %d of %d: error %v after %d looks", end, all, err, ctx.Looks.Load())
 					}
@@ -87,7 +86,7 @@ func TestInterrupted(t *testing.T) {
 				if testkit.Quick() && i > 0 {
 					continue
 				}
-				if _, err := l.ValueGradContext(&cancelled.Looked{Context: t.Context(), End: end}, grad, theta); !errors.Is(err, context.Canceled) {
+				if _, err := l.ValueGradContext(&testkit.Looked{Context: t.Context(), End: end}, grad, theta); !errors.Is(err, context.Canceled) {
 					t.Fatalf("look %d of %d, on all processors: error %v", end, all, err)
 				}
 				got, err := l.ValueGrad(grad, theta)
@@ -116,7 +115,7 @@ func TestInterruptedByKernel(t *testing.T) {
 				}
 				ctx, cancel := context.WithCancel(t.Context())
 				f.arm(k, cancel)
-				cancelled.OnOneProcessor(func() {
+				testkit.OnOneProcessor(func() {
 					_, err := c.run(ctx)
 					// Information evaluates the kernel 128 times for a row of a tile, others for every observation.
 					if after := f.calls.Load() - k; after > 400 {

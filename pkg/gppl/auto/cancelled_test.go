@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/cancelled"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/auto"
 )
@@ -21,7 +21,7 @@ func BenchmarkCancelledSearch(b *testing.B) {
 	}
 	d := gppl.Data{X: gppl.Scalars(x), Y: y}
 	rhythm := gppl.Model{Kernel: gppl.SHO{Variance: 1, Period: 50, Quality: 4}, Noise: 1, Mean: gppl.Intercept{}}
-	cancelled.Benchmark(b, []cancelled.Call{
+	testkit.BenchmarkCancelled(b, []testkit.Call{
 		{Name: "auto.Fit", Run: func(ctx context.Context) error {
 			_, err := auto.Fit(ctx, rhythm, d, auto.Settings{})
 			return err

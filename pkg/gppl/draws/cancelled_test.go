@@ -6,12 +6,12 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/cancelled"
+	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl/draws"
 )
 
 // mixtureCalls are those of a mixture of so many components at n inputs.
-func mixtureCalls(n, components int) []cancelled.Call {
+func mixtureCalls(n, components int) []testkit.Call {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	m := &draws.Mixture{Weights: slices.Repeat([]float64{1 / float64(components)}, components)}
 	for range components {
@@ -22,7 +22,7 @@ func mixtureCalls(n, components int) []cancelled.Call {
 		m.Means, m.Variances = append(m.Means, mean), append(m.Variances, variances)
 	}
 	y := make([]float64, n)
-	return []cancelled.Call{
+	return []testkit.Call{
 		{Name: "Mixture.QuantileContext", Run: func(ctx context.Context) error {
 			_, err := m.QuantileContext(ctx, 0.9)
 			return err
@@ -38,6 +38,8 @@ func mixtureCalls(n, components int) []cancelled.Call {
 	}
 }
 
-func TestCancelledMixture(t *testing.T) { cancelled.Test(t, mixtureCalls(20, 5)) }
+func TestCancelledMixture(t *testing.T) { testkit.TestCancelled(t, mixtureCalls(20, 5)) }
 
-func BenchmarkCancelledMixture(b *testing.B) { cancelled.Benchmark(b, mixtureCalls(100_000, 300)) }
+func BenchmarkCancelledMixture(b *testing.B) {
+	testkit.BenchmarkCancelled(b, mixtureCalls(100_000, 300))
+}

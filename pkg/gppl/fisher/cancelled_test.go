@@ -4,14 +4,13 @@ import (
 	"context"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/cancelled"
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/fisher"
 )
 
 // informationCalls are what is asked of the information of n observations about k projections.
-func informationCalls(tb testing.TB, n, k int) []cancelled.Call {
+func informationCalls(tb testing.TB, n, k int) []testkit.Call {
 	tb.Helper()
 	x := make([]float64, n)
 	for i := range x {
@@ -20,7 +19,7 @@ func informationCalls(tb testing.TB, n, k int) []cancelled.Call {
 	m := gppl.Model{Kernel: gppl.SE{Variance: 1, Lengthscale: 3}, Noise: 0.1, Mean: gppl.Intercept{}}
 	info := testkit.Must(fisher.New(m, gppl.Scalars(x)))(tb)
 	p := testkit.Must(gppl.NewProjection(gppl.Sphere{}, gppl.Scalars(x), k, 1))(tb)
-	return []cancelled.Call{
+	return []testkit.Call{
 		{Name: "fisher.NewContext", Run: func(ctx context.Context) error {
 			_, err := fisher.NewContext(ctx, m, gppl.Scalars(x))
 			return err
@@ -48,8 +47,8 @@ func informationCalls(tb testing.TB, n, k int) []cancelled.Call {
 	}
 }
 
-func TestCancelled(t *testing.T) { cancelled.Test(t, informationCalls(t, 150, 20)) }
+func TestCancelled(t *testing.T) { testkit.TestCancelled(t, informationCalls(t, 150, 20)) }
 
 func BenchmarkCancelledInformation(b *testing.B) {
-	cancelled.Benchmark(b, informationCalls(b, 3000, 1000))
+	testkit.BenchmarkCancelled(b, informationCalls(b, 3000, 1000))
 }

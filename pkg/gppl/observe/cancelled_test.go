@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/projected-likelihood/gppl/internal/cancelled"
 	"github.com/projected-likelihood/gppl/internal/testkit"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
@@ -25,7 +24,7 @@ func BenchmarkCancelledObserve(b *testing.B) {
 	of, d := gppl.Data{X: gppl.Scalars(x), Y: counts}, gppl.Data{X: gppl.Scalars(x), Y: y}
 	l := testkit.Must(observe.NewLaplace(m, of, observe.Poisson{}, nil))(b)
 	theta := gppl.Values(l.Params())
-	cancelled.Benchmark(b, []cancelled.Call{
+	testkit.BenchmarkCancelled(b, []testkit.Call{
 		{Name: "Laplace.ValueGradContext", Run: func(ctx context.Context) error {
 			_, err := l.ValueGradContext(ctx, make([]float64, len(theta)), theta)
 			return err
@@ -54,7 +53,7 @@ func BenchmarkCancelledObserve(b *testing.B) {
 }
 
 // countCalls are those of counts at n inputs.
-func countCalls(n int) []cancelled.Call {
+func countCalls(n int) []testkit.Call {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	mean, variances, sizes := make([]float64, n), make([]float64, n), make([]float64, n)
 	y, u := make([]float64, n), make([]float64, n)
@@ -63,7 +62,7 @@ func countCalls(n int) []cancelled.Call {
 		y[i], u[i] = math.Floor(20*rnd.Float64()), rnd.Float64()
 	}
 	c := observe.NewCounts(observe.Poisson{}, mean, variances, sizes)
-	return []cancelled.Call{
+	return []testkit.Call{
 		{Name: "Counts.ExpectedContext", Run: func(ctx context.Context) error {
 			_, _, err := c.ExpectedContext(ctx)
 			return err
@@ -91,6 +90,6 @@ func countCalls(n int) []cancelled.Call {
 	}
 }
 
-func TestCancelledCounts(t *testing.T) { cancelled.Test(t, countCalls(20)) }
+func TestCancelledCounts(t *testing.T) { testkit.TestCancelled(t, countCalls(20)) }
 
-func BenchmarkCancelledCounts(b *testing.B) { cancelled.Benchmark(b, countCalls(300_000)) }
+func BenchmarkCancelledCounts(b *testing.B) { testkit.BenchmarkCancelled(b, countCalls(300_000)) }

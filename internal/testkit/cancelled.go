@@ -1,7 +1,4 @@
-// Package cancelled tests and measures how calls end once their context has. The table of all calls is
-//
-//	go test ./pkg/gppl/... ./pkg/forecast -run none -bench Cancelled -benchtime 8x
-package cancelled
+package testkit
 
 import (
 	"context"
@@ -39,9 +36,9 @@ func OnOneProcessor(f func()) {
 	f()
 }
 
-// Test ends each call at several of its looks at the context: it returns the context's error, and hardly looks again, alone and
+// TestCancelled ends each call at several of its looks at the context: it returns the context's error, and hardly looks again, alone and
 // on all processors. Afterwards no goroutine is left, and the call succeeds again.
-func Test(t *testing.T, calls []Call) {
+func TestCancelled(t *testing.T, calls []Call) {
 	for _, c := range calls {
 		t.Run(c.Name, func(t *testing.T) {
 			if err := c.Run(t.Context()); err != nil {
@@ -92,10 +89,12 @@ func Test(t *testing.T, calls []Call) {
 	}
 }
 
-// Benchmark asks each call to end after 0.4 s, the second time after 0.6 s, then 0.9 s, and so on, so that -benchtime 8x asks at
+// BenchmarkCancelled asks each call to end after 0.4 s, the second time after 0.6 s, then 0.9 s, and so on, so that -benchtime 8x asks at
 // eight stages of its work. It logs when the call was asked, when it returned and with which error, and reports the longest time
-// between the two.
-func Benchmark(b *testing.B, calls []Call) {
+// between the two. The table of all calls is
+//
+//	go test ./pkg/gppl/... ./pkg/forecast -run none -bench Cancelled -benchtime 8x
+func BenchmarkCancelled(b *testing.B, calls []Call) {
 	for _, c := range calls {
 		b.Run(c.Name, func(b *testing.B) {
 			var longest time.Duration
