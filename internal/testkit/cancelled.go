@@ -36,8 +36,8 @@ func OnOneProcessor(f func()) {
 	f()
 }
 
-// TestCancelled ends each call at several of its looks at the context: it returns the context's error, and hardly looks again, alone and
-// on all processors. Afterwards no goroutine is left, and the call succeeds again.
+// TestCancelled ends each call at several of its looks at the context: it returns the context's error, and hardly looks again,
+// alone and on all processors. Afterwards no goroutine is left, and the call succeeds again.
 func TestCancelled(t *testing.T, calls []Call) {
 	for _, c := range calls {
 		t.Run(c.Name, func(t *testing.T) {
@@ -89,9 +89,9 @@ func TestCancelled(t *testing.T, calls []Call) {
 	}
 }
 
-// BenchmarkCancelled asks each call to end after 0.4 s, the second time after 0.6 s, then 0.9 s, and so on, so that -benchtime 8x asks at
-// eight stages of its work. It logs when the call was asked, when it returned and with which error, and reports the longest time
-// between the two. The table of all calls is
+// BenchmarkCancelled asks each call to end after 0.4 s, the second time after 0.6 s, then 0.9 s, and so on, so that -benchtime
+// 8x asks at eight stages of its work. It logs when the call was asked, when it returned and with which error, and reports the
+// longest time between the two. The table of all calls is
 //
 //	go test ./pkg/gppl/... ./pkg/forecast -run none -bench Cancelled -benchtime 8x
 func BenchmarkCancelled(b *testing.B, calls []Call) {

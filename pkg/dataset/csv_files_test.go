@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -184,5 +185,34 @@ func TestOfficeFiles(t *testing.T) {
 				t.Errorf("as a stream: %v, %v, %v", x, y, err)
 			}
 		})
+	}
+}
+
+// TestFormsDocumented reads the examples of docs/data.md: each format of x has a row there, and reads what stands in it.
+func TestFormsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/data.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := 0
+	for line := range strings.Lines(string(page)) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 3 {
+			continue
+		}
+		for _, format := range TimeFormats {
+			if !strings.Contains(cells[1], fmt.Sprintf("`%s`", format)) {
+				continue
+			}
+			documented++
+			for i, example := range strings.Split(cells[2], "`") {
+				if _, ok := format.date(example); i%2 == 1 && !ok {
+					t.Errorf("%s does not read %s", format, example)
+				}
+			}
+		}
+	}
+	if documented != len(TimeFormats) {
+		t.Errorf("%d of %d formats have a row", documented, len(TimeFormats))
 	}
 }
