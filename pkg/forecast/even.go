@@ -22,6 +22,8 @@ func (s *Series) takeEven() {
 	step, rounded := unround(s.X, digits)
 	var said string
 	switch {
+	case rounded && step == 1./12:
+		said = fmt.Sprintf("x is months, in years with %d decimals: each is taken to last a twelfth of a year.", digits)
 	case rounded:
 		said = fmt.Sprintf("x is even but for rounding to %d decimals: it is taken at equal steps of %.6g.", digits, step)
 	case equalMonths(s.X):

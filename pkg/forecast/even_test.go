@@ -51,7 +51,7 @@ func TestTakeEven(t *testing.T) {
 		"years":          {rounded(0, func(i int) float64 { return float64(1700 + i + i/100) }), "", 0},
 		"half-years":     {rounded(1, func(i int) float64 { return 1700 + 0.5*float64(i+i/100) }), "month", 2.5 / 365},
 		"quarters":       {rounded(4, func(i int) float64 { return dayOf(1)(3 * i) }), "month", 2.5 / 365},
-		"twelfths":       {rounded(4, func(i int) float64 { return 1956 + float64(i)/12 }), "rounding", 1.3 * 0.5e-4},
+		"twelfths":       {rounded(4, func(i int) float64 { return 1956 + float64(i)/12 }), "months", 1.3 * 0.5e-4},
 		"thirds":         {rounded(6, func(i int) float64 { return float64(i) / 3 }), "rounding", 1.3 * 0.5e-6},
 		"gaps":           {rounded(4, gap(func(i int) float64 { return 7 * float64(i) / 11 })), "rounding", 1.3 * 0.5e-4},
 		"even already":   {rounded(1, func(i int) float64 { return 0.1 * float64(i) }), "", 0},
