@@ -59,7 +59,7 @@ func (d Spectral) columns(frequency float64) int {
 }
 
 func (d Spectral) Directions(omega *mat.Dense, x Inputs, _ *rand.Rand) error {
-	return d.directions(nil, omega, x, 0)
+	return d.directions(context.Background(), omega, x, 0)
 }
 
 func (d Spectral) directionsWithin(ctx context.Context, omega *mat.Dense, x Inputs, _ *rand.Rand) error {

@@ -168,10 +168,10 @@ func trapezoid(from, step, lo, hi, least float64, f func(g float64) (term, curva
 }
 
 // least returns the least number y, a whole one or any, with at(y) ≥ p, where at rises, between two numbers that are given with
-// their values, one below p and one not. The logit of a
-// distribution function is close to a line, or bends slowly, so that its inverse is interpolated by squares where these are
-// safe, else the bracket is halved (Chandrupatla 1997, Advances in Engineering Software 28, 145–149). Each step goes at least
-// as far into the bracket as numbers stand apart, so that its end is next to its beginning.
+// their values, one below p and one not. The logit of a distribution function is close to a line, or bends slowly, so that its
+// inverse is interpolated by squares where these are safe, else the bracket is halved (Chandrupatla 1997, Advances in
+// Engineering Software 28, 145–149). Each step goes at least as far into the bracket as numbers stand apart, so that its end is
+// next to its beginning.
 func least(at func(y float64) float64, p float64, lo, hi [2]float64, whole bool) float64 {
 	apart := func(y float64) float64 { return math.Nextafter(math.Abs(y), math.Inf(1)) - math.Abs(y) }
 	logit := func(q float64) float64 { return min(max(math.Log(q)-math.Log1p(-q), -800), 800) }
@@ -183,9 +183,9 @@ func least(at func(y float64) float64, p float64, lo, hi [2]float64, whole bool)
 		}
 		return v
 	}
-	a, b, c := hi[0], lo[0], lo[0] // the newest, the other side of the bracket, and the one before
+	a, b := hi[0], lo[0] // the newest, and the other side of the bracket
 	fa, fb := beyond(hi[1]), beyond(lo[1])
-	fc := fb
+	var c, fc float64 // the one before
 	share := 0.5
 	for {
 		low, high := min(a, b), max(a, b)

@@ -50,7 +50,7 @@ func newProblem(t *testing.T, mean bool) *problem {
 			p.h.Set(i, 0, 1)
 			p.h.Set(i, 1, float64(i)/n)
 		}
-		basis, err := regress.NewBasis(nil, p.h, []float64{math.Inf(1), math.Inf(1)})
+		basis, err := regress.NewBasis(t.Context(), p.h, []float64{math.Inf(1), math.Inf(1)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -83,7 +83,7 @@ func nll(t *testing.T, a mat.Symmetric, y *mat.VecDense) float64 {
 // fit returns the regression at A and CᵀA⁻¹C's left half A⁻¹C.
 func (p problem) fit(t *testing.T, a mat.Symmetric, variance []float64) (*regress.Fit, *mat.Dense, *regress.Basis) {
 	t.Helper()
-	b, err := regress.NewBasis(nil, p.h, variance)
+	b, err := regress.NewBasis(t.Context(), p.h, variance)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -354,15 +354,15 @@ func TestRankErrors(t *testing.T) {
 		p.h.Set(i, 3, 3*p.h.At(i, 0)-2*p.h.At(i, 2))
 	}
 	var e *regress.RankError
-	if _, err := regress.NewBasis(nil, p.h, flats(4)); !errors.As(err, &e) || e.Column != 3 || e.Zero ||
+	if _, err := regress.NewBasis(t.Context(), p.h, flats(4)); !errors.As(err, &e) || e.Column != 3 || e.Zero ||
 		!slices.Equal(e.With, []int{0, 2}) {
 		t.Errorf("got %v, want column 3 of columns 0 and 2", err)
 	}
-	if _, err := regress.NewBasis(nil, p.h, []float64{inf, inf, inf, 4}); err != nil {
+	if _, err := regress.NewBasis(t.Context(), p.h, []float64{inf, inf, inf, 4}); err != nil {
 		t.Errorf("a prior makes a dependent column harmless: %v", err)
 	}
 	p.h.SetCol(1, make([]float64, p.n))
-	if _, err := regress.NewBasis(nil, p.h, flats(4)); !errors.As(err, &e) || e.Column != 1 || !e.Zero {
+	if _, err := regress.NewBasis(t.Context(), p.h, flats(4)); !errors.As(err, &e) || e.Column != 1 || !e.Zero {
 		t.Errorf("got %v, want column 1 is zero", err)
 	}
 }

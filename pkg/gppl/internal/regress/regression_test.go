@@ -15,13 +15,13 @@ import (
 // has the row that it would have among the others; and other observations are fitted as by a regression of their own.
 func TestRegression(t *testing.T) {
 	p := newProblem(20, 3)
-	b, err := regress.NewBasis(nil, p.h, []float64{inf, inf, 2})
+	b, err := regress.NewBasis(t.Context(), p.h, []float64{inf, inf, 2})
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := []string{"a", "b", "c"}
 	y := p.y.RawVector().Data
-	r, c := regress.New(nil, names, b, p.h, y)
+	r, c := regress.New(t.Context(), names, b, p.h, y)
 	if r.Len() != 4 || c.Cols != 4 || c.Rows != p.n {
 		t.Fatalf("%d columns of a regression of %d×%d", r.Len(), c.Rows, c.Cols)
 	}
