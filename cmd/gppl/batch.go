@@ -235,7 +235,7 @@ func batchSeries(ctx context.Context, c *cli.Command, files, columns []string) (
 			if err != nil {
 				return nil, err
 			}
-			members, err := interruptible(ctx, func() ([]forecast.Member, error) { return forecast.ReadPanel(file, o) })
+			members, err := interruptible(ctx, func() ([]forecast.Member, error) { return forecast.ReadPanelContext(ctx, file, o) })
 			if err != nil {
 				return nil, memoryHint(c, err)
 			}

@@ -474,7 +474,7 @@ func readSeries(ctx context.Context, c *cli.Command, path, y string) (*forecast.
 	if err != nil {
 		return nil, err
 	}
-	return interruptible(ctx, func() (*forecast.Series, error) { return forecast.Read(path, o) })
+	return interruptible(ctx, func() (*forecast.Series, error) { return forecast.ReadContext(ctx, path, o) })
 }
 
 // seriesOptions returns the options for reading a column of a file from the flags.

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -110,6 +111,11 @@ func ReadCSVFile(path string, opt CSVOptions) (Series, error) {
 // ReadCSVReport is [ReadCSVFile] with a report. With problems of rows, the further columns in it are those of the rows that can
 // be read.
 func ReadCSVReport(path string, opt CSVOptions) (Series, CSVReport, error) {
+	return ReadCSVReportContext(context.Background(), path, opt)
+}
+
+// ReadCSVReportContext is [ReadCSVReport] that ends soon after ctx has, with an error that wraps ctx's.
+func ReadCSVReportContext(ctx context.Context, path string, opt CSVOptions) (Series, CSVReport, error) {
 	f, err := Open(path)
 	if err != nil {
 		return Series{}, CSVReport{}, fmt.Errorf("dataset: %w", err)
@@ -120,13 +126,26 @@ func ReadCSVReport(path string, opt CSVOptions) (Series, CSVReport, error) {
 		return Series{}, CSVReport{}, fmt.Errorf("dataset: %s is a folder, not a file", path)
 	}
 	sum := sha256.New()
-	s, rep, err := readCSV(io.TeeReader(f, sum), opt)
+	s, rep, err := readCSV(endingReader{ctx, io.TeeReader(f, sum)}, opt)
 	if err != nil {
 		return Series{}, rep, fmt.Errorf("dataset: %s: %w", path, err)
 	}
 	s.Name, s.Source = filepath.Base(path), path
 	rep.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return s, rep, nil
+}
+
+// endingReader reads until its context ends.
+type endingReader struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r endingReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, fmt.Errorf("interrupted: %w", err)
+	}
+	return r.Reader.Read(p)
 }
 
 // readCSV collects a stream. It holds up to mostRows rows until the columns prove how they are written.

@@ -1,10 +1,15 @@
 package dataset
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/projected-likelihood/gppl/internal/testkit"
 )
 
 // TestStreamErrors: the error of a stream is the first in the file, however many workers there are, and a row that cannot be read
@@ -45,6 +50,23 @@ func TestStreamErrors(t *testing.T) {
 	if _, err := StreamCSV(strings.NewReader(open), CSVOptions{}, 2, func(int, *CSVBlock) error { return nil }); err == nil ||
 		!strings.Contains(err.Error(), "longer than 2 MiB") {
 		t.Error(err)
+	}
+}
+
+// TestReadCSVEnds: reading a file ends with its context, in the middle too.
+func TestReadCSVEnds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "long.csv")
+	if err := os.WriteFile(path, []byte("t,y\n"+rowsOf(200_000, func(i int) string { return fmt.Sprintf("%d,%d.5", i, i) })), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, end := range []int64{1, 5, 20} {
+		ctx := &testkit.Looked{Context: t.Context(), End: end}
+		if s, _, err := ReadCSVReportContext(ctx, path, CSVOptions{}); !errors.Is(err, context.Canceled) || s.X != nil {
+			t.Errorf("look %d: %d rows, %v", end, s.Len(), err)
+		}
+	}
+	if s, _, err := ReadCSVReportContext(t.Context(), path, CSVOptions{}); err != nil || s.Len() != 200_000 {
+		t.Errorf("%d rows, %v", s.Len(), err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -23,11 +24,16 @@ type Member struct {
 // Regressors in ReadOptions.Future have the same columns there. Rows that do not form a series become a member with an error; the
 // error of ReadPanel is about the file.
 func ReadPanel(path string, o ReadOptions) ([]Member, error) {
+	return ReadPanelContext(context.Background(), path, o)
+}
+
+// ReadPanelContext is ReadPanel that ends soon after ctx has, with an error that wraps ctx's.
+func ReadPanelContext(ctx context.Context, path string, o ReadOptions) ([]Member, error) {
 	if len(o.By) == 0 {
 		panic("forecast: ReadPanel: ReadOptions.By is empty")
 	}
 	shown := dataset.Shown(path)
-	s, rep, err := read(path, o)
+	s, rep, err := read(ctx, path, o)
 	if err == nil {
 		err = o.checkRoles(shown, rep)
 	}
