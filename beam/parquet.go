@@ -133,7 +133,7 @@ func columnNames(s *schema.Schema) (names []string) {
 	return names
 }
 
-// of converts v. Timestamps are rounded as those of a csv file are, so that the sums have equal bytes.
+// of converts v. It rounds a timestamp as the csv reader does, so that the sums have equal bytes.
 func (n parquetColumn) of(v int64) float64 {
 	switch {
 	case n.day:
@@ -202,7 +202,7 @@ func (s parquetFile) extremes(lo, hi *[2]float64) error {
 	return nil
 }
 
-// extremesOf returns the extremes of a column of a row group; if all values are missing, those of an empty set.
+// extremesOf returns the least and the largest value of a column of a row group; +Inf and −Inf if all values are missing.
 func extremesOf(g *metadata.RowGroupMetaData, n parquetColumn) (lo, hi float64, err error) {
 	defer damaged(&err)
 	chunk, err := g.ColumnChunk(n.index)
@@ -250,7 +250,7 @@ func (s parquetFile) numbers(ctx context.Context, visit func(x, y []float64) err
 	})
 }
 
-// batches calls read for each batch of rows, with the columns x and y of which it must read that many.
+// batches calls read for each batch of rows; read takes as many values from each of the two columns, x and y.
 func (s parquetFile) batches(ctx context.Context, read func(columns *[2]column, rows int) error) error {
 	for g := range s.NumRowGroups() {
 		columns, left, err := s.group(g)

@@ -85,8 +85,8 @@ func sumOf(ctx context.Context, files []string, o Options) (*sums.Sums, error) {
 	return all.sums, nil
 }
 
-// TestParquet reads files that arrow wrote, of every type, with missing values and values out of range: the bytes are those of the
-// numbers, whatever the row groups.
+// TestParquet reads files that arrow wrote, of every type, with missing values and values out of range: the sums have the same
+// bytes as sums of the numbers, whatever the row groups.
 func TestParquet(t *testing.T) {
 	const n = 50000
 	rnd := rand.New(rand.NewPCG(1, 1))
@@ -153,7 +153,7 @@ func TestParquet(t *testing.T) {
 	}
 }
 
-// TestParquetPipeline runs the pipeline on a csv file and a Parquet file: the bytes are those of the rows in csv files alone.
+// TestParquetPipeline runs the pipeline on a csv file and a Parquet file: the sums have the same bytes as from csv files alone.
 func TestParquetPipeline(t *testing.T) {
 	dir := shards(t, "a.csv", "b.csv")
 	want := filepath.Join(dir, "want.sums")
@@ -188,7 +188,7 @@ func TestParquetPipeline(t *testing.T) {
 	}
 }
 
-// TestParquetLook checks that the range of the file is that of its statistics.
+// TestParquetLook checks that a first look takes the range of a file from its statistics.
 func TestParquetLook(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "t", Type: arrow.PrimitiveTypes.Float64},
 		{Name: "y", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
@@ -302,7 +302,7 @@ func BenchmarkParquet(b *testing.B) {
 	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// TestParquetAsCSV compares the bytes with those of a csv file with the same dates and numbers.
+// TestParquetAsCSV checks that a csv file with the same dates and numbers gives the same bytes.
 func TestParquetAsCSV(t *testing.T) {
 	const n = 5000
 	rnd := rand.New(rand.NewPCG(3, 3))

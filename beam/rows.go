@@ -134,7 +134,7 @@ func LookAt(ctx context.Context, files []string, o Options) (r sums.Range, err e
 	return r, nil
 }
 
-// lookAtParquet widens the extremes of x and y to those of a file.
+// lookAtParquet widens lo and hi, the extremes of x and y, by what a file has.
 func lookAtParquet(ctx context.Context, path string, o Options, lo, hi *[2]float64) (rep dataset.CSVReport, err error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -166,8 +166,8 @@ func (s parquetFile) report(rows, missing int) dataset.CSVReport {
 	return rep
 }
 
-// asText reports whether rows are read like those of a csv file: if a column is text, or if the numbers of x may or must stand
-// for dates.
+// asText reports whether the csv reader reads the rows: if a column is text, or if the numbers of x may or must stand for
+// dates.
 func (s parquetFile) asText() bool {
 	switch {
 	case s.NumRows() == 0 || s.dates() && !s.y.text:

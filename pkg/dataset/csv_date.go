@@ -191,7 +191,7 @@ func withClock(t time.Time, text string) (time.Time, bool) {
 	return t, (hour < 24 || last) && minute < 60 && (second < 60 || leap) && n[7] <= 14 && n[8] < 60
 }
 
-// isoTime reads 2006-01-02 and 2006-01-02T15:04:05 with or without a Z, the most common forms, at a tenth of the time. For any
+// isoTime reads 2006-01-02 and 2006-01-02T15:04:05 with or without a Z, the most common forms, faster than by layouts. For any
 // other form, ok is false.
 func isoTime(s string) (t time.Time, ok bool) {
 	s = strings.TrimSuffix(s, "Z")

@@ -28,6 +28,11 @@ func (t *table) open(r io.Reader) (head []row, rest *rowReader, err error) {
 	if end := bytes.LastIndexByte(begin, '\n'); len(begin) > headSize/2 && end >= 0 {
 		begin = begin[:end+1] // whole lines
 	}
+	for _, m := range t.opt.Missing {
+		if v, _, ok := readNumber(m, strings.Contains(m, ",")); ok {
+			t.codes = append(t.codes, v)
+		}
+	}
 	t.utf8 = utf8.Valid(begin)
 	t.findComment(begin)
 	t.opt.Comma = cmp.Or(t.opt.Comma, separator(begin, t.comment))
@@ -57,7 +62,8 @@ func (t *table) open(r io.Reader) (head []row, rest *rowReader, err error) {
 		return nil, nil, err
 	}
 	if t.named {
-		head, whole = head[1:], whole[1:]
+		names := whole[0].line // a row above it may be unreadable
+		head, whole = slices.DeleteFunc(head, func(r row) bool { return r.line == names }), whole[1:]
 	}
 	if err := t.choose(whole); err != nil {
 		return nil, nil, err

@@ -41,8 +41,7 @@ func (r row) used(width int) int {
 	return n
 }
 
-// rowReader reads the rows of a file: by encoding/csv or, where lines have no quotation mark, by dividing them, in a third of the
-// time.
+// rowReader reads the rows of a file: by encoding/csv or, where lines have no quotation mark, by dividing them, which is faster.
 type rowReader struct {
 	text           *tableText
 	buffer         *bufio.Reader
@@ -121,8 +120,9 @@ func (r *rowReader) nextCSV() (row, error) {
 	if wrong := (*csv.ParseError)(nil); errors.As(err, &wrong) {
 		line := r.line + wrong.StartLine - r.csvLine
 		r.line, r.csvLine = r.line+wrong.Line-r.csvLine, wrong.Line
-		return row{nil, line, problem("quotation marks do not match: a field is not closed, or has one within").
-			hint(`write "" for that, and " before and after the field`)}, nil
+		p := problem("quotation marks do not match: a field is not closed, or has one within")
+		p.Line = line
+		return row{nil, line, p.hint(`write "" for that, and " before and after the field`)}, nil
 	}
 	if err != nil {
 		return row{}, err

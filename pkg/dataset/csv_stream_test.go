@@ -53,6 +53,18 @@ func TestStreamErrors(t *testing.T) {
 	}
 }
 
+// TestUnreadableFirstLine: a line above the header that cannot be read is a problem with its number, and the header stays one.
+func TestUnreadableFirstLine(t *testing.T) {
+	s, rep, err := readCSV(strings.NewReader("a \"b,c\nt,y\n0,1.5\n1,2.5\n"), CSVOptions{})
+	wrong := (*CSVError)(nil)
+	if !errors.As(err, &wrong) || len(wrong.Problems) != 1 || wrong.Problems[0].Line != 1 || rep.Columns[1] != "y" || rep.Rows != 2 {
+		t.Errorf("%v, %q, %d rows, %v", s.X, rep.Columns, rep.Rows, err)
+	}
+	if _, _, err := readCSV(strings.NewReader("a \"b,c\n"), CSVOptions{}); err == nil || !strings.HasPrefix(err.Error(), "line 1: quot") {
+		t.Error(err)
+	}
+}
+
 // TestReadCSVEnds: reading a file ends with its context, in the middle too.
 func TestReadCSVEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "long.csv")

@@ -31,12 +31,13 @@ type CSVBlock struct {
 type table struct {
 	opt     CSVOptions
 	rep     CSVReport
-	whole   bool     // the file is read as a whole; otherwise its head proves how it is written
-	comment rune     // begins lines that are left out; 0 for none
-	named   bool     // the first line has the names of the columns
-	utf8    bool     // the head is UTF-8
-	width   int      // fields of a row
-	cols    []column // x, y and those of CSVOptions.Also
+	whole   bool      // the file is read as a whole; otherwise its head proves how it is written
+	codes   []float64 // of CSVOptions.Missing, the numbers
+	comment rune      // begins lines that are left out; 0 for none
+	named   bool      // the first line has the names of the columns
+	utf8    bool      // the head is UTF-8
+	width   int       // fields of a row
+	cols    []column  // x, y and those of CSVOptions.Also
 	keys    []keyColumn
 	found   bool // a date or a number was found in the column of x
 
@@ -295,23 +296,12 @@ func (t *table) missing(cell string, number bool) bool {
 			return true
 		}
 	}
-	for _, text := range t.opt.Missing {
-		if cell == text {
-			return true
-		}
-		if !number {
-			continue
-		}
-		comma := strings.Contains(text, ",")
-		if v, _, ok := readNumber(text, comma); ok {
-			w, _, point := readNumber(cell, false)
-			u, _, other := readNumber(cell, true)
-			if point && v == w || other && v == u {
-				return true
-			}
-		}
+	if slices.Contains(t.opt.Missing, cell) || !number || len(t.codes) == 0 {
+		return slices.Contains(t.opt.Missing, cell)
 	}
-	return false
+	point, _, byPoint := readNumber(cell, false)
+	comma, _, byComma := readNumber(cell, true)
+	return byPoint && slices.Contains(t.codes, point) || byComma && slices.Contains(t.codes, comma)
 }
 
 // number reads a number of the k-th of the columns that are read; NaN if it is missing.
