@@ -346,3 +346,14 @@ func (a Axis) yearLength() float64 {
 	}
 	return yearSeconds / unitSeconds[a.Unit]
 }
+
+// checkDates returns an error if x are dates in the file and numbers in the series, or the reverse; line and x are an example.
+func (s *Series) checkDates(dates bool, line int, x float64) error {
+	switch example := s.Axis.Text(s.X[0]); {
+	case s.Axis.Dates && !dates:
+		return fmt.Errorf("line %d: x is %v, but the model has dates, such as %s", line, x, example)
+	case !s.Axis.Dates && dates:
+		return fmt.Errorf("line %d: x is a date, but the model has numbers, such as %s", line, example)
+	}
+	return nil
+}

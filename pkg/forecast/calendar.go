@@ -82,24 +82,6 @@ func (s *Series) seasonsOf(terms []gppl.Kernel) (seasons []string) {
 // leastPeriods is the number of periods that a series must span, and of steps that a period must have, to be tried.
 const leastPeriods = 1.5
 
-// CheckPeriod returns an error if the automatic search would leave out a season of this period: the compared observations must
-// span at least leastPeriods of it, and the period must be longer than as many steps.
-func (s *Series) CheckPeriod(period float64, o Options) error {
-	plan := PlanFit(s, o)
-	searched := plan.Every * plan.Searched
-	span := s.X[len(s.X)-1] - s.X[len(s.X)-searched]
-	switch {
-	case period > span/leastPeriods:
-		return fmt.Errorf("forecast: the period of %s is too long: "+
-			"structures are compared on the latest %d observations, which span %s, and must span one and a half periods",
-			s.Axis.Length(period), searched, s.Axis.Length(span))
-	case period <= leastPeriods*s.Step:
-		return fmt.Errorf("forecast: the period of %s is too short for observations %s apart: "+
-			"it must be longer than one and a half of their distances", s.Axis.Length(period), s.Axis.Length(s.Step))
-	}
-	return nil
-}
-
 // ParsePeriod reads a period and returns it in the unit of the axis. If x are dates, it is a length with a unit (1y, 3mo, 52w,
 // 7d, 24h, 90min, 30s) or a number of steps; otherwise it is a number in the unit of x.
 func (s *Series) ParsePeriod(text string) (float64, error) {
@@ -138,4 +120,14 @@ var periodUnits = map[string]float64{
 	"mo": yearSeconds / 12, "month": yearSeconds / 12, "months": yearSeconds / 12,
 	"w": 7 * 86400, "week": 7 * 86400, "weeks": 7 * 86400, "d": 86400, "day": 86400, "days": 86400,
 	"h": 3600, "hour": 3600, "hours": 3600, "min": 60, "minutes": 60, "s": 1, "seconds": 1,
+}
+
+// periodsOf returns the periods among parameters.
+func periodsOf(params []gppl.Param) (periods []float64) {
+	for _, p := range params {
+		if p.Role == gppl.RolePeriod {
+			periods = append(periods, p.Value)
+		}
+	}
+	return periods
 }

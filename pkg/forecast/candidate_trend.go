@@ -74,3 +74,8 @@ func (dampedTrend) reach(first gppl.Kernel) float64 {
 
 // lasts is false: a shift and a smooth signal may explain what a damped trend follows.
 func (dampedTrend) lasts() bool { return false }
+
+// telling is the number of observations from which the past can advise against a forecast. On the 1501 series of M3's
+// development half, of 14 to 126 observations, these rules would have advised against 162. Of these 28 % failed (95 % interval
+// 22 to 36), and 29 % of the others (measure/forecasting prints this): in such series the past cannot tell.
+const telling = 150

@@ -70,14 +70,3 @@ func (s *Series) pick(at []int) *Series {
 	}
 	return p
 }
-
-// extentOf returns the step of a series, and the range of its latest observations or, if that is below two steps, of all.
-func (s *Series) extentOf(rows int, step float64) extent {
-	const least = 2
-	n := len(s.X)
-	span := s.X[n-1] - s.X[n-rows]
-	if span < least*step {
-		span = s.X[n-1] - s.X[0]
-	}
-	return extent{step, span}
-}

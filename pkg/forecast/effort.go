@@ -471,3 +471,21 @@ func (t *trainer) byDense(m gppl.Model) bool {
 	engine, _ := exact.Cost(m)
 	return engine == gppl.EngineDense
 }
+
+// CheckPeriod returns an error if the automatic search would leave out a season of this period: the compared observations must
+// span at least leastPeriods of it, and the period must be longer than as many steps.
+func (s *Series) CheckPeriod(period float64, o Options) error {
+	plan := PlanFit(s, o)
+	searched := plan.Every * plan.Searched
+	span := s.X[len(s.X)-1] - s.X[len(s.X)-searched]
+	switch {
+	case period > span/leastPeriods:
+		return fmt.Errorf("forecast: the period of %s is too long: "+
+			"structures are compared on the latest %d observations, which span %s, and must span one and a half periods",
+			s.Axis.Length(period), searched, s.Axis.Length(span))
+	case period <= leastPeriods*s.Step:
+		return fmt.Errorf("forecast: the period of %s is too short for observations %s apart: "+
+			"it must be longer than one and a half of their distances", s.Axis.Length(period), s.Axis.Length(s.Step))
+	}
+	return nil
+}

@@ -3,9 +3,11 @@ package forecast
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/internal/dense"
 	"github.com/projected-likelihood/gppl/internal/parallel"
@@ -89,4 +91,27 @@ func (f *factor) rows() blas64.General {
 	inverse := dense.NewLower(f.l.N())
 	f.l.InvertL(inverse)
 	return inverse.Transposed()
+}
+
+// trendBasis returns the columns of the model's trend at x, each multiplied by the prior standard deviation of its coefficient:
+// the covariance of the trend is the sum of their outer products. It is nil for a model without a trend.
+func (a *Analysis) trendBasis(of gppl.Model, x []float64) (*mat.Dense, error) {
+	m := of.Mean
+	if m == nil {
+		return nil, nil
+	}
+	in, err := a.Series.inputs(x)
+	if err != nil {
+		return nil, err
+	}
+	h, err := m.Basis(in)
+	if err != nil {
+		return nil, fmt.Errorf("forecast: %w", err)
+	}
+	for j, c := range m.Columns() {
+		for i := range x {
+			h.Set(i, j, h.At(i, j)*math.Sqrt(c.Variance))
+		}
+	}
+	return h, nil
 }

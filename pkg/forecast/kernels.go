@@ -269,16 +269,6 @@ func ParseKernels(list string) ([]string, error) {
 
 func hasPeriod(k gppl.Kernel) bool { return len(periodsOf(k.Params())) > 0 }
 
-// periodsOf returns the periods among parameters.
-func periodsOf(params []gppl.Param) (periods []float64) {
-	for _, p := range params {
-		if p.Role == gppl.RolePeriod {
-			periods = append(periods, p.Value)
-		}
-	}
-	return periods
-}
-
 // kernelName returns the name that ParseKernel reads.
 func kernelName(k gppl.Kernel) string {
 	var names []string
@@ -302,4 +292,15 @@ func kernelName(k gppl.Kernel) string {
 	}
 	name, _, _ := strings.Cut(k.String(), "(")
 	return name
+}
+
+// extentOf returns the step of a series, and the range of its latest observations or, if that is below two steps, of all.
+func (s *Series) extentOf(rows int, step float64) extent {
+	const least = 2
+	n := len(s.X)
+	span := s.X[n-1] - s.X[n-rows]
+	if span < least*step {
+		span = s.X[n-1] - s.X[0]
+	}
+	return extent{step, span}
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"runtime"
 
 	"github.com/projected-likelihood/gppl/pkg/dataset"
 	"github.com/projected-likelihood/gppl/pkg/gppl"
@@ -19,19 +17,11 @@ import (
 // collector lets the heap grow to up to twice that.
 
 const (
-	readBytes   = 60  // columns that grow, and the copies that checks sort
-	columnBytes = 80  // more for each column of errors or regressors
-	keyBytes    = 60  // more for each column that tells series apart
-	trainBytes  = 150 // training on the whole series: columns of the trend, a likelihood, its sums
-	// projectedBytes is that of the projected likelihood, for each observation and projection.
-	projectedBytes = 40
-	searchBytes    = 5e6 // the automatic search, whose parts are short
-	programSize    = 30e6
+	readBytes   = 60 // columns that grow, and the copies that checks sort
+	columnBytes = 80 // more for each column of errors or regressors
+	keyBytes    = 60 // more for each column that tells series apart
+	programSize = 30e6
 )
-
-// modest is the memory, in bytes, above which a method that needs less is used if there is one: windows instead of a state space,
-// waves instead of an explicit Ω. It does not depend on the machine, so that results do not either.
-const modest = 1 << 30
 
 // refuse returns a MemoryError if the predicted memory is above the limit; 0 means no limit.
 func refuse(what string, needed, limit float64) error {
@@ -97,93 +87,3 @@ func (s *Series) bytes() float64 {
 
 // Bytes returns the memory of the series, without the program.
 func (s *Series) Bytes() float64 { return s.bytes() - programSize }
-
-// fitBytes predicts the memory of a fit: the series, training on the part of it that is used, and the least that a forecast
-// takes.
-func (o Options) fitBytes(s *Series) float64 {
-	if len(o.Kernels) == 0 {
-		bytes := s.bytes() + searchBytes
-		if s.dense() || len(s.X) > mostToeplitz { // forecasts are those of a window
-			bytes += denseBytes(min(len(s.X), windowLength))
-		}
-		return bytes
-	}
-	return s.bytes() + trainBytes*float64(min(len(s.X), mostTrained))
-}
-
-// atOnce returns how many models, or origins, of n observations are learnt at the same time: one for each processor, or as many
-// as the memory limit allows by dense algebra; for a long series only one, which may need much of the memory.
-func (o Options) atOnce(s *Series, n int) int {
-	const most = 10_000 // observations
-	if n > most {
-		return 1
-	}
-	processors := runtime.GOMAXPROCS(0)
-	if o.Memory > 0 {
-		processors = min(processors, max(1, int((o.Memory-s.bytes())/denseBytes(min(n, windowLength)))))
-	}
-	return processors
-}
-
-// engineMemory is the memory that engines may take beside the series.
-func (o Options) engineMemory(s *Series) gppl.Option {
-	if o.Memory <= 0 {
-		return gppl.WithMemory(defaultEngineMemory)
-	}
-	return gppl.WithMemory(max(1, o.Memory-s.bytes()))
-}
-
-func (a *Analysis) engineMemory() gppl.Option {
-	return Options{Memory: a.memory}.engineMemory(a.Series)
-}
-
-// defaultEngineMemory is that of gppl.WithMemory.
-const defaultEngineMemory = 12 << 30
-
-// LimitMemory bounds the memory of predictions, in bytes; 0 means no limit. Fit sets it by Options.Memory. It is an error, a
-// *gppl.MemoryError, if the series itself takes more.
-func (a *Analysis) LimitMemory(bytes float64) error {
-	a.memory = bytes
-	return refuse(fmt.Sprintf("predicting from %d observations", len(a.Series.X)), a.Series.bytes(), bytes)
-}
-
-// room is the memory that the averaged models, conditioned on the data, may take.
-type room struct {
-	bytes  float64 // beside the series; +Inf for no limit
-	models int     // that are conditioned at the same time
-}
-
-func (a *Analysis) room() room {
-	r := room{bytes: math.Inf(1)}
-	if a.memory > 0 {
-		r.bytes = max(1, a.memory-a.Series.bytes())
-	}
-	for _, m := range a.members {
-		r.models += 1 + len(m.draws)
-	}
-	r.models = max(1, r.models)
-	return r
-}
-
-// most is the memory that one model may take on any machine, above which a method that needs less is used; share is what it may
-// take here.
-func (r room) most() float64  { return modest / float64(r.models) }
-func (r room) share() float64 { return min(modest, 0.5*r.bytes) / float64(r.models) }
-
-// denseMatrices is the number of matrices for a factorisation of a covariance: itself and its factor.
-const denseMatrices = 2
-
-// windows returns how many dense factors of n observations may be held at a time; half of the room is for what is computed from
-// them. It is a *gppl.MemoryError if one does not fit.
-func (r room) windows(n int) (int, error) {
-	each := denseBytes(n)
-	if err := refuse(fmt.Sprintf("the dense factor of %d observations", n), each, r.bytes); err != nil {
-		return 0, err
-	}
-	return int(min(1e6, max(1, 0.5*r.bytes/each))), nil
-}
-
-func denseBytes(n int) float64 { return denseMatrices * 8 * float64(n) * float64(n) }
-
-// loadFactor is the memory that Load takes for each byte of a file, for text, numbers and checks, as measured.
-const loadFactor = 6.5

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/projected-likelihood/gppl/internal/text"
 	"github.com/projected-likelihood/gppl/internal/timeline"
 )
@@ -100,28 +98,6 @@ func (a *Analysis) naiveSeasons(n int) (periods []float64) {
 		}
 	}
 	return periods
-}
-
-// seasonPeaks returns the lags, from 2 to a third of n, at which the autocorrelation of the differences of y has peaks beyond
-// chance, the highest first. It takes at most n²/3 operations.
-func seasonPeaks(y []float64) (lags []int) {
-	const beyond, strong, longest = 3, 0.2, 1000 // standard errors, correlation, steps
-	n := len(y) - 1
-	if n < 8 {
-		return nil
-	}
-	d := make([]float64, n)
-	for i := range d {
-		d[i] = y[i+1] - y[i]
-	}
-	rho := autocorrelation(d, stat.Mean(d, nil), min(n/3, longest)+1)
-	for k := 1; k+1 < len(rho); k++ { // of lag k + 1
-		if rho[k] > rho[k-1] && rho[k] >= rho[k+1] && rho[k] > max(strong, beyond/math.Sqrt(float64(n))) {
-			lags = append(lags, k+1)
-		}
-	}
-	slices.SortStableFunc(lags, func(a, b int) int { return cmp.Compare(rho[b-1], rho[a-1]) })
-	return lags
 }
 
 // repeated forecasts x by naive from all observations, with a variance of square for each period ahead, or for each step if

@@ -115,3 +115,6 @@ func (t *trainer) cost(m gppl.Model) (float64, error) {
 	}
 	return gppl.Seconds(loss, m.Values()), nil
 }
+
+// checked is the number of latest observations that the residual checks factorise densely, in about a second.
+const checked = 2500

@@ -148,13 +148,6 @@ func (o Options) alwaysLog(s *Series) bool {
 	return s.Bounds != nil || strings.EqualFold(o.Log, "always")
 }
 
-// dense reports whether most kernels take n³: the series is long, and its latest x are not regular or its observations have
-// errors of their own or are counts.
-func (s *Series) dense() bool {
-	n := len(s.X)
-	return n > fewUneven && (s.Errors != nil || s.Counting != nil || !regular(s.X[max(0, n-efforts[standard].trained):]))
-}
-
 // setSeasons takes the given periods, otherwise those of the calendar, otherwise the first two that are found in the data.
 func (p *policy) setSeasons(find func(d gppl.Data, count int) []float64) {
 	periods := p.options.Periods

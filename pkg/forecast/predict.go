@@ -3,7 +3,6 @@ package forecast
 import (
 	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
@@ -292,26 +291,6 @@ func (f *Forecast) SaveCSV(path string, a Axis) error {
 // cell formats a number for a table.
 func cell(v float64) string { return strconv.FormatFloat(v, 'g', 10, 64) }
 
-// WriteCSV writes rows as csv. A cell that a spreadsheet would read as a formula, and that is not a number, gets an apostrophe in
-// front. Control characters, which a terminal would obey, become U+FFFD, except ends of lines and tabs.
-func WriteCSV(w io.Writer, rows [][]string) error {
-	table := csv.NewWriter(w)
-	for _, row := range rows {
-		row = slices.Clone(row)
-		for i, cell := range row {
-			if formula(cell) {
-				cell = "'" + cell
-			}
-			row[i] = strings.Map(harmless, cell)
-		}
-		if err := table.Write(row); err != nil {
-			return err
-		}
-	}
-	table.Flush()
-	return table.Error()
-}
-
 func harmless(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' {
 		return unicode.ReplacementChar
@@ -365,4 +344,26 @@ func (a *Analysis) WithNoiseContext(ctx context.Context, noise float64) (other *
 	}
 	other.members = other.alone()
 	return other, there - here, nil
+}
+
+// scale returns all observations as the models of the analysis see them, standardised as those that they were learnt from.
+func (a *Analysis) scale(log bool) (yScale, error) {
+	n, from, to := len(a.Series.X), 0, a.Series.learnt()
+	if a.Chosen == ByEvidence {
+		from = to - a.TrainedOn()
+	}
+	v, err := newYScale(a.Series, from, to, log)
+	if err != nil || v.data.Len() == n {
+		return v, err
+	}
+	return v.over(a.Series, 0, n)
+}
+
+// ErrorScale returns the learnt factor from the errors of the column ErrorName to the noise; 1 if they are not relative.
+func (a *Analysis) ErrorScale() float64 {
+	if !a.Series.Relative {
+		return 1
+	}
+	m := a.Result.Model
+	return math.Sqrt(a.Scaling.Variance(m.Noise+gppl.Nugget(m.Kernel))) / a.Series.typicalError(a.Log)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/projected-likelihood/gppl/internal/numeric"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
 )
 
 // A Predictive is a forecast of several values: a distribution for each.
@@ -48,9 +49,6 @@ func (g Gaussian) each(y []float64, f func(y, mu, v float64) float64) []float64 
 	return values
 }
 
-// oneBelow is Φ(−1), the level of the quantile one standard deviation below the mean of a Gaussian.
-const oneBelow = 0.15865525393145707
-
 // Predictive returns the distributions of the forecast, of new observations.
 func (f *Forecast) Predictive() Predictive {
 	if f.Counts != nil {
@@ -93,4 +91,19 @@ func (p predicted) CRPS(y []float64) []float64 {
 		levels[k] = (float64(k) + 0.5) / count
 	}
 	return CRPSQuantiles(y, p.Quantile, levels)
+}
+
+// predictedCounts is a forecast of counts as a Predictive.
+type predictedCounts struct{ *observe.Counts }
+
+// Mean returns the medians, the point forecasts with the least absolute error.
+func (p predictedCounts) Mean() []float64 { return p.Counts.Quantile(0.5) }
+
+// Standardised returns the normal quantile of the middle of the jump of the distribution function at each y.
+func (p predictedCounts) Standardised(y []float64) []float64 {
+	z := p.PIT(y, slices.Repeat([]float64{0.5}, len(y)))
+	for i, u := range z {
+		z[i] = numeric.NormalQuantile(min(max(u, 1e-12), 1-1e-12))
+	}
+	return z
 }

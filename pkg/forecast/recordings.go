@@ -2,8 +2,10 @@ package forecast
 
 import (
 	"context"
+	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,4 +61,24 @@ func WriteSeries(w io.Writer, s dataset.Series) error {
 		rows = append(rows, []string{strconv.FormatFloat(s.X[i], 'g', -1, 64), strconv.FormatFloat(s.Y[i], 'g', -1, 64)})
 	}
 	return WriteCSV(w, rows)
+}
+
+// WriteCSV writes rows as csv. A cell that a spreadsheet would read as a formula, and that is not a number, gets an apostrophe in
+// front. Control characters, which a terminal would obey, become U+FFFD, except ends of lines and tabs.
+func WriteCSV(w io.Writer, rows [][]string) error {
+	table := csv.NewWriter(w)
+	for _, row := range rows {
+		row = slices.Clone(row)
+		for i, cell := range row {
+			if formula(cell) {
+				cell = "'" + cell
+			}
+			row[i] = strings.Map(harmless, cell)
+		}
+		if err := table.Write(row); err != nil {
+			return err
+		}
+	}
+	table.Flush()
+	return table.Error()
 }

@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -192,55 +191,6 @@ type Effect struct {
 	Value  float64 `json:"value"`
 	StdErr float64 `json:"std_err"`       // given the kernel's parameters and the noise
 	Log    bool    `json:"log,omitempty"` // of log y
-}
-
-// Effects returns the coefficients of regressors and holidays in the best model, in the units of the file; nil if there are none.
-func (a *Analysis) Effects() ([]Effect, error) { return a.EffectsContext(context.Background()) }
-
-// EffectsContext is Effects that ends soon after ctx has, with an error that wraps ctx's.
-func (a *Analysis) EffectsContext(ctx context.Context) ([]Effect, error) {
-	units := map[string]Effect{} // by the name of a column: the name of the effect, and the value of a coefficient of 1
-	if k := a.Series.Known; k != nil {
-		for _, group := range k.groups() {
-			name := k.groupName(group)
-			units[name] = Effect{Name: name, Value: 1 / k.Scale[group[0]]}
-		}
-	}
-	if h := a.Series.Holidays; h != nil {
-		for j, name := range h.Names {
-			units[holidayPrefix+name] = Effect{Name: name, Value: h.Scale[j]}
-		}
-	}
-	if len(units) == 0 {
-		return nil, nil
-	}
-	learnt, err := a.coefficients(ctx)
-	if err != nil {
-		return nil, err
-	}
-	best := a.members[0]
-	var out []Effect
-	for _, column := range best.model.Mean.Columns() {
-		of, ok := units[column.Name]
-		if !ok {
-			continue
-		}
-		unit, c := best.scale.scaling.Scale*of.Value, learnt[column.Name]
-		out = append(out, Effect{of.Name, c.Value * unit, c.StdErr * unit, best.log})
-	}
-	return out, nil
-}
-
-// coefficients returns the coefficients of the mean of the best model, by the names of its columns.
-func (a *Analysis) coefficients(ctx context.Context) (map[string]gppl.Coefficient, error) {
-	if err := a.condition(ctx); err != nil {
-		return nil, err
-	}
-	all := map[string]gppl.Coefficient{}
-	for _, c := range a.members[0].posterior.Coefficients() {
-		all[c.Name] = c
-	}
-	return all, nil
 }
 
 // withRegressors adds the regressors of x to a mean, each with its own coefficient; nil parts are none.

@@ -14,9 +14,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// checked is the number of latest observations that the residual checks factorise densely, in about a second.
-const checked = 2500
-
 // ErrCounts says that observations are counts, shares or events.
 var ErrCounts = errors.New("forecast: counts, shares and events are not normal, so that there are no innovations to test; " +
 	"the forecasts of the past test the model")
@@ -102,24 +99,6 @@ func nearMedian(e []float64) []float64 {
 		}
 	}
 	return e
-}
-
-// autocorrelation returns the autocorrelation of e, with the given mean, at the lags 1, …, lags: 0 if e is constant.
-func autocorrelation(e []float64, mean float64, lags int) []float64 {
-	rho := make([]float64, lags)
-	var total float64
-	for _, v := range e {
-		total += (v - mean) * (v - mean)
-	}
-	for h := range rho {
-		for i := h + 1; i < len(e); i++ {
-			rho[h] += (e[i] - mean) * (e[i-h-1] - mean)
-		}
-		if total > 0 {
-			rho[h] /= total
-		}
-	}
-	return rho
 }
 
 // Verdict summarises the checks in sentences. The tests have a level of 1 %, which it states. It counts all autocorrelations, as

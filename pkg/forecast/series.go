@@ -636,3 +636,19 @@ func median(values []float64) float64 {
 	slices.Sort(sorted)
 	return sorted[len(sorted)/2]
 }
+
+// Addition is a file whose observations were added to a series after its models were learnt.
+type Addition struct {
+	File         string `json:"file"`
+	SHA256       string `json:"sha256"`
+	Observations int    `json:"observations"`
+}
+
+// learnt returns the number of observations, the first ones, that there were when the models were learnt.
+func (s *Series) learnt() int {
+	n := len(s.X)
+	for _, a := range s.Added {
+		n -= a.Observations
+	}
+	return n
+}

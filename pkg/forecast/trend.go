@@ -2,11 +2,8 @@ package forecast
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
@@ -64,27 +61,4 @@ func policyMean(of candidate, trend string, x gppl.Inputs) (gppl.Mean, error) {
 		return withRegressors([]gppl.Mean{gppl.Intercept{}, gppl.NewTrend(1, x)}, []float64{levelVariance, of.slope(x.Len())}, x), nil
 	}
 	return meanOf(trend, x)
-}
-
-// trendBasis returns the columns of the model's trend at x, each multiplied by the prior standard deviation of its coefficient:
-// the covariance of the trend is the sum of their outer products. It is nil for a model without a trend.
-func (a *Analysis) trendBasis(of gppl.Model, x []float64) (*mat.Dense, error) {
-	m := of.Mean
-	if m == nil {
-		return nil, nil
-	}
-	in, err := a.Series.inputs(x)
-	if err != nil {
-		return nil, err
-	}
-	h, err := m.Basis(in)
-	if err != nil {
-		return nil, fmt.Errorf("forecast: %w", err)
-	}
-	for j, c := range m.Columns() {
-		for i := range x {
-			h.Set(i, j, h.At(i, j)*math.Sqrt(c.Variance))
-		}
-	}
-	return h, nil
 }

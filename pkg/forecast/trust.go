@@ -81,10 +81,6 @@ const (
 	// unseen is the ratio of error to spread of y below which an error counts as none; where the yardstick has none, as in a series
 	// that repeats itself exactly, it is exactly times that for the forecast: training to the last digit takes forever.
 	unseen, exactly = 1e-6, 1000
-	// remembered is the number of observations before an origin that a forecast of the past is conditioned on.
-	remembered = 3000
-	// fewUneven replaces remembered for a series whose likelihood is dense (Series.dense).
-	fewUneven = 700
 )
 
 // Backtest forecasts the latest past from rolling origins and compares the forecasts with what followed: it is the function

@@ -17,13 +17,6 @@ import (
 	"github.com/projected-likelihood/gppl/pkg/gppl"
 )
 
-// Addition is a file whose observations were added to a series after its models were learnt.
-type Addition struct {
-	File         string `json:"file"`
-	SHA256       string `json:"sha256"`
-	Observations int    `json:"observations"`
-}
-
 // Arrivals are observations that came after a model was learnt, each with its prediction from all observations before it.
 type Arrivals struct {
 	Y []float64
@@ -231,17 +224,6 @@ func (a *Analysis) later(d dataset.Series, rep dataset.CSVReport, r *newRows) (o
 	return order, nil
 }
 
-// checkDates returns an error if x are dates in the file and numbers in the series, or the reverse; line and x are an example.
-func (s *Series) checkDates(dates bool, line int, x float64) error {
-	switch example := s.Axis.Text(s.X[0]); {
-	case s.Axis.Dates && !dates:
-		return fmt.Errorf("line %d: x is %v, but the model has dates, such as %s", line, x, example)
-	case !s.Axis.Dates && dates:
-		return fmt.Errorf("line %d: x is a date, but the model has numbers, such as %s", line, example)
-	}
-	return nil
-}
-
 // alsoKnown joins the known values of the regressors with the rows of a file, some of which may be new observations.
 func (s *Series) alsoKnown(o ReadOptions, rep dataset.CSVReport, x []float64, observed bool) (*Known, error) {
 	read, last := &Series{Axis: s.Axis, X: s.X, Source: s.Source}, s.X[len(s.X)-1]
@@ -255,15 +237,6 @@ func (s *Series) alsoKnown(o ReadOptions, rep dataset.CSVReport, x []float64, ob
 		}
 	}
 	return s.Known.join(rows, last)
-}
-
-// learnt returns the number of observations, the first ones, that there were when the models were learnt.
-func (s *Series) learnt() int {
-	n := len(s.X)
-	for _, a := range s.Added {
-		n -= a.Observations
-	}
-	return n
 }
 
 // with returns the analysis with the first count of some further observations.

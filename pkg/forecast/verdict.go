@@ -46,10 +46,6 @@ const (
 	// lowCoverage is the coverage below which a reader of a usable forecast is warned; widened is the factor from which wider bands
 	// are mentioned.
 	lowCoverage, widened = 0.85, 1.05
-	// telling is the number of observations from which the past can advise against a forecast. On the 1501 series of M3's
-	// development half, of 14 to 126 observations, these rules would have advised against 162. Of these 28 % failed (95 % interval
-	// 22 to 36), and 29 % of the others (measure/forecasting prints this): in such series the past cannot tell.
-	telling = 150
 	// lastChecked is the number of latest observations whose innovations the verdict examines.
 	lastChecked = 1000
 	// brokenSpread and brokenCorrelation are the standard deviation of the innovations, and the sum of squares of their

@@ -15,19 +15,12 @@ import (
 )
 
 const (
-	// windowLength is the number of neighbouring observations on which a prediction is conditioned if no cheap engine takes the
-	// series. Factorising their covariance takes n³/3 operations, 0.3 s at coreFlops; all of n = 7445 would take 15 s, all of 20
-	// 000 five minutes.
-	windowLength = 2000
 	// cheapDense is the number of observations up to which dense algebra (2.4 ms at coreFlops) is so cheap that no other engine is
 	// tried.
 	cheapDense = 400
 	// askedDense is the number of observations up to which, for a named kernel, predictions are conditioned on all by dense algebra:
 	// the default of Options.MaxExact in training, 8 s at coreFlops.
 	askedDense = 6000
-	// mostToeplitz is the largest number of observations of a regular series in one factor, which takes 3 s: half of toeplitzPair
-	// for each pair, without gradient. A longer series uses windows.
-	mostToeplitz = 60000
 	// mostMixed is the number of seconds, of value and gradient, up to which the engine of waves factorises the covariance.
 	mostMixed = 3
 )
@@ -333,12 +326,4 @@ func firstThatTakes(
 		}
 	}
 	return nil, failed, nil
-}
-
-// regular reports whether ascending x have a constant step, with at most a few missing values: the Toeplitz engine then takes any
-// kernel, in O(n²) instead of O(n³).
-func regular(x []float64) bool {
-	const off, missing = 1e-4, 0.02
-	g, ok := timeline.RegularOf(x)
-	return ok && float64(g.N) <= (1+missing)*float64(len(x)) && g.Off <= off*g.Step
 }

@@ -97,19 +97,6 @@ func (v yScale) over(s *Series, from, to int) (yScale, error) {
 	return v, nil
 }
 
-// scale returns all observations as the models of the analysis see them, standardised as those that they were learnt from.
-func (a *Analysis) scale(log bool) (yScale, error) {
-	n, from, to := len(a.Series.X), 0, a.Series.learnt()
-	if a.Chosen == ByEvidence {
-		from = to - a.TrainedOn()
-	}
-	v, err := newYScale(a.Series, from, to, log)
-	if err != nil || v.data.Len() == n {
-		return v, err
-	}
-	return v.over(a.Series, 0, n)
-}
-
 // ofSpread returns the scale with at most n of the latest rows of a series, in their standardisation; itself if they are no more.
 func (v yScale) ofSpread(s *Series, rows, n int) (yScale, error) {
 	if rows <= n {
@@ -170,15 +157,6 @@ func (s *Series) typicalError(log bool) float64 {
 		}
 	}
 	return median(errs)
-}
-
-// ErrorScale returns the learnt factor from the errors of the column ErrorName to the noise; 1 if they are not relative.
-func (a *Analysis) ErrorScale() float64 {
-	if !a.Series.Relative {
-		return 1
-	}
-	m := a.Result.Model
-	return math.Sqrt(a.Scaling.Variance(m.Noise+gppl.Nugget(m.Kernel))) / a.Series.typicalError(a.Log)
 }
 
 // positive reports whether all y have a logarithm.

@@ -1,0 +1,110 @@
+package forecast
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+	"github.com/projected-likelihood/gppl/pkg/gppl/observe"
+)
+
+// Zeros returns the probability of 0 at each x of a forecast of counts.
+func (f *Forecast) Zeros() (p []float64) {
+	p = make([]float64, len(f.X))
+	for i := range p {
+		p[i] = f.Counts.CDF(i, 0)
+	}
+	return p
+}
+
+// forecastCounts summarises parts of counts.
+func forecastCounts(ctx context.Context, x []float64, when []string, parts []Part) (f *Forecast, err error) {
+	f = &Forecast{X: x, When: when, Parts: parts, Counts: countsOf(parts, false)}
+	if f.Mean, f.NoisyVar, err = f.Counts.ExpectedContext(ctx); err != nil {
+		return nil, err
+	}
+	if _, f.LatentVar, err = countsOf(parts, true).RatesContext(ctx); err != nil {
+		return nil, err
+	}
+	return f.banded(ctx)
+}
+
+// countsOf returns the distribution of the counts that parts forecast; latent omits the variation of single observations.
+func countsOf(parts []Part, latent bool) *observe.Counts {
+	var weights []float64
+	var all []*observe.Counts
+	for _, p := range parts {
+		variances := p.NoisyVar
+		if latent {
+			variances = p.LatentVar
+		}
+		weights, all = append(weights, p.Weight), append(all, observe.NewCounts(p.Observed, p.Mean, variances, p.Sizes))
+	}
+	return observe.Mixed(weights, all)
+}
+
+// together combines the parts of the draws of a member into one: a normal distribution of g with their mean and variance.
+func together(parts []Part) Part {
+	one := parts[0]
+	if len(parts) == 1 {
+		return one
+	}
+	n := float64(len(parts))
+	one.Weight *= n
+	one.Mean, one.LatentVar, one.NoisyVar = slices.Clone(one.Mean), slices.Clone(one.LatentVar), slices.Clone(one.NoisyVar)
+	for j := range one.Mean {
+		var sum, squares, latent, noisy float64
+		for _, p := range parts {
+			sum, latent, noisy = sum+p.Mean[j], latent+p.LatentVar[j], noisy+p.NoisyVar[j]
+		}
+		for _, p := range parts {
+			squares += (p.Mean[j] - sum/n) * (p.Mean[j] - sum/n)
+		}
+		one.Mean[j], one.LatentVar[j], one.NoisyVar[j] = sum/n, (latent+squares)/n, (noisy+squares)/n
+	}
+	return one
+}
+
+// sizesAt returns the sizes of new observations: those of a test if known, otherwise those of the last observations up to x.
+func (a *Analysis) sizesAt(x []float64) []float64 {
+	c := a.Series.Counting
+	if a.sizes != nil || c.Sizes == nil {
+		return a.sizes
+	}
+	out := make([]float64, len(x))
+	for i, v := range x {
+		at, found := slices.BinarySearch(a.Series.X, v)
+		if !found {
+			at = max(0, at-1)
+		}
+		out[i] = c.Sizes[at]
+	}
+	return out
+}
+
+// Params returns the parameters of the best model, except variances that stand for zero: of the white term in a model without a
+// signal, and of the noise if the likelihood includes it.
+func (a *Analysis) Params() []gppl.FittedParam {
+	return slices.DeleteFunc(slices.Clone(a.Result.Params), func(p gppl.FittedParam) bool {
+		return p.Unit == gppl.UnitY2 && p.IsFixed() && p.Value <= noVariation
+	})
+}
+
+// Likelihood names the distribution of observations in the best model, with its shape or degrees of freedom; "" for a normal one.
+func (a *Analysis) Likelihood() string {
+	if s := a.Series.Student; s != nil {
+		return fmt.Sprintf("Student-t (%.3g degrees of freedom)", s.Nu)
+	}
+	c, shape := a.Series.Counting, 0.0
+	if len(a.members) > 0 {
+		shape = a.members[0].shape
+	}
+	switch {
+	case c == nil:
+		return ""
+	case c.Likelihood == "bernoulli":
+		return "Bernoulli"
+	}
+	return c.likelihood(shape).String()
+}

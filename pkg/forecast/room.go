@@ -1,0 +1,60 @@
+package forecast
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/projected-likelihood/gppl/pkg/gppl"
+)
+
+func (a *Analysis) engineMemory() gppl.Option {
+	return Options{Memory: a.memory}.engineMemory(a.Series)
+}
+
+// LimitMemory bounds the memory of predictions, in bytes; 0 means no limit. Fit sets it by Options.Memory. It is an error, a
+// *gppl.MemoryError, if the series itself takes more.
+func (a *Analysis) LimitMemory(bytes float64) error {
+	a.memory = bytes
+	return refuse(fmt.Sprintf("predicting from %d observations", len(a.Series.X)), a.Series.bytes(), bytes)
+}
+
+// room is the memory that the averaged models, conditioned on the data, may take.
+type room struct {
+	bytes  float64 // beside the series; +Inf for no limit
+	models int     // that are conditioned at the same time
+}
+
+func (a *Analysis) room() room {
+	r := room{bytes: math.Inf(1)}
+	if a.memory > 0 {
+		r.bytes = max(1, a.memory-a.Series.bytes())
+	}
+	for _, m := range a.members {
+		r.models += 1 + len(m.draws)
+	}
+	r.models = max(1, r.models)
+	return r
+}
+
+// most is the memory that one model may take on any machine, above which a method that needs less is used; share is what it may
+// take here.
+func (r room) most() float64 { return modest / float64(r.models) }
+
+func (r room) share() float64 { return min(modest, 0.5*r.bytes) / float64(r.models) }
+
+// windows returns how many dense factors of n observations may be held at a time; half of the room is for what is computed from
+// them. It is a *gppl.MemoryError if one does not fit.
+func (r room) windows(n int) (int, error) {
+	each := denseBytes(n)
+	if err := refuse(fmt.Sprintf("the dense factor of %d observations", n), each, r.bytes); err != nil {
+		return 0, err
+	}
+	return int(min(1e6, max(1, 0.5*r.bytes/each))), nil
+}
+
+// modest is the memory, in bytes, above which a method that needs less is used if there is one: windows instead of a state space,
+// waves instead of an explicit Ω. It does not depend on the machine, so that results do not either.
+const modest = 1 << 30
+
+// loadFactor is the memory that Load takes for each byte of a file, for text, numbers and checks, as measured.
+const loadFactor = 6.5

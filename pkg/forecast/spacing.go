@@ -1,0 +1,21 @@
+package forecast
+
+import "github.com/projected-likelihood/gppl/internal/timeline"
+
+// regular reports whether ascending x have a constant step, with at most a few missing values: the Toeplitz engine then takes any
+// kernel, in O(n²) instead of O(n³).
+func regular(x []float64) bool {
+	const off, missing = 1e-4, 0.02
+	g, ok := timeline.RegularOf(x)
+	return ok && float64(g.N) <= (1+missing)*float64(len(x)) && g.Off <= off*g.Step
+}
+
+// dense reports whether most kernels take n³: the series is long, and its latest x are not regular or its observations have
+// errors of their own or are counts.
+func (s *Series) dense() bool {
+	n := len(s.X)
+	return n > fewUneven && (s.Errors != nil || s.Counting != nil || !regular(s.X[max(0, n-efforts[standard].trained):]))
+}
+
+// fewUneven replaces remembered for a series whose likelihood is dense (Series.dense).
+const fewUneven = 700
